@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * Arenas: memory that is handed out piece by piece and freed at once. Graph, model and system live in one
+ * arena each. Blocks are zeroed and 64-byte aligned where asked. When the machine has no memory left
+ * the process ends with a message and exit code 3 (docs/design/0005): allocation never
+ * returns NULL. */
+#ifndef AG_BASE_ARENA_H
+#define AG_BASE_ARENA_H
+#include <stddef.h>
+
+typedef struct ag_arena ag_arena;
+
+ag_arena *ag_arena_create(void);
+void ag_arena_free(ag_arena *a);
+
+/* Zeroed memory, 16-byte aligned, valid until the arena is freed. */
+void *ag_arena_alloc(ag_arena *a, size_t size);
+/* Copies of a string (whole, or its first n bytes, always terminated). */
+char *ag_arena_str(ag_arena *a, const char *s);
+char *ag_arena_strn(ag_arena *a, const char *s, size_t n);
+/* printf into the arena. */
+char *ag_arena_printf(ag_arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Bytes handed out so far: lets callers bound what untrusted input can make them use. */
+size_t ag_arena_used(const ag_arena *a);
+
+#define AG_NEW(arena, type) ((type *)ag_arena_alloc((arena), sizeof(type)))
+#define AG_NEWN(arena, type, n) ((type *)ag_arena_alloc((arena), sizeof(type) * (size_t)(n)))
+
+/* Heap blocks outside any arena; they never return NULL either. */
+void *ag_heap_alloc(size_t size);              /* zeroed */
+void *ag_heap_grow(void *block, size_t size);  /* realloc */
+/* 64-byte aligned, zeroed; free with free(). */
+void *ag_heap_aligned(size_t size);
+
+/* Makes room for one more element of a growing heap array: (items, n, cap) with cap doubled as needed. */
+#define AG_PUSH(items, n, cap) \
+  ((n) < (cap) ? (void)0 \
+               : (void)((cap) = (cap) ? 2 * (cap) : 16, \
+                        (items) = ag_heap_grow((items), sizeof *(items) * (size_t)(cap))))
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+static void room(ag_text *x, size_t more) {
+  size_t need = x->n + more + 1;
+  if (need <= x->cap) return;
+  size_t cap = x->cap ? x->cap : 64;
+  while (cap < need) cap *= 2;
+  x->s = ag_heap_grow(x->s, cap);
+  x->cap = cap;
+}
+
+void ag_text_done(ag_text *x) {
+  free(x->s);
+  *x = (ag_text){0};
+}
+
+void ag_text_clear(ag_text *x) {
+  x->n = 0;
+  if (x->s) x->s[0] = 0;
+}
+
+void ag_text_strn(ag_text *x, const char *s, size_t n) {
+  room(x, n);
+  memcpy(x->s + x->n, s, n);
+  x->n += n;
+  x->s[x->n] = 0;
+}
+
+void ag_text_str(ag_text *x, const char *s) { ag_text_strn(x, s, strlen(s)); }
+
+void ag_text_char(ag_text *x, char c) { ag_text_strn(x, &c, 1); }
+
+void ag_text_printf(ag_text *x, const char *format, ...) {
+  va_list args, again;
+  va_start(args, format);
+  va_copy(again, args);
+  int n = vsnprintf(NULL, 0, format, args);
+  va_end(args);
+  room(x, (size_t)n);
+  vsnprintf(x->s + x->n, (size_t)n + 1, format, again);
+  va_end(again);
+  x->n += (size_t)n;
+}
+
+void ag_text_number(ag_text *x, double v) {
+  char s[40];
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(s, sizeof s, "%.*g", digits, v);
+    if (strtod(s, NULL) == v) break;
+  }
+  ag_text_str(x, s);
+}
+
+void ag_text_json_str(ag_text *x, const char *s) {
+  ag_text_char(x, '"');
+  for (; *s; s++) {
+    unsigned char c = (unsigned char)*s;
+    if (c == '"' || c == '\\') ag_text_char(x, '\\'), ag_text_char(x, *s);
+    else if (c == '\n') ag_text_str(x, "\\n");
+    else if (c < 0x20) ag_text_printf(x, "\\u%04x", c);
+    else ag_text_char(x, *s);
+  }
+  ag_text_char(x, '"');
+}
+
+void ag_text_json_number(ag_text *x, double v) {
+  if (isfinite(v)) ag_text_printf(x, "%.17g", v);
+  else ag_text_str(x, "null");
+}
+
+const char *ag_text_cstr(const ag_text *x) { return x->s ? x->s : ""; }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * A string that grows. Everything printed by the library is first a text; only cli/ writes it out. */
+#ifndef AG_BASE_TEXT_H
+#define AG_BASE_TEXT_H
+#include <stddef.h>
+
+typedef struct ag_text {
+  char *s; /* always terminated once something was added; NULL before */
+  size_t n, cap;
+} ag_text;
+
+void ag_text_done(ag_text *x);
+void ag_text_clear(ag_text *x);
+void ag_text_char(ag_text *x, char c);
+void ag_text_str(ag_text *x, const char *s);
+void ag_text_strn(ag_text *x, const char *s, size_t n);
+void ag_text_printf(ag_text *x, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The shortest decimal that reads back as exactly v ("0.1", "1e-30", "inf", "nan"). */
+void ag_text_number(ag_text *x, double v);
+/* A JSON string with quotes and escapes; a JSON number in 17 digits (null when not finite). */
+void ag_text_json_str(ag_text *x, const char *s);
+void ag_text_json_number(ag_text *x, double v);
+/* The content ("" when nothing was added). */
+const char *ag_text_cstr(const ag_text *x);
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/model.h"
+
+#include <string.h>
+
+ag_model *ag_model_create(const char *name) {
+  ag_arena *arena = ag_arena_create();
+  ag_model *m = AG_NEW(arena, ag_model);
+  m->arena = arena;
+  m->graph = ag_graph_create();
+  m->name = ag_arena_str(arena, name);
+  m->title = m->source = "";
+  m->t = ag_input(m->graph, "t", 1, 1, AG_LEAF_REAL);
+  return m;
+}
+
+void ag_model_free(ag_model *m) {
+  if (!m) return;
+  free(m->params);
+  free(m->coords);
+  free(m->lets);
+  free(m->constraints);
+  free(m->holonomics);
+  free(m->prescribes);
+  free(m->forces);
+  free(m->frames);
+  free(m->frame_inputs);
+  free(m->domains);
+  free(m->observables);
+  free(m->events);
+  free(m->generators);
+  free(m->starts);
+  free(m->expects);
+  free(m->references);
+  free(m->drives);
+  free(m->reactions);
+  ag_graph_free(m->graph);
+  ag_arena_free(m->arena);
+}
+
+ag_id ag_model_add_param(ag_model *m, const char *name, ag_id value, ag_pos pos) {
+  ag_graph *g = m->graph;
+  ag_id input = ag_input(g, name, ag_node_rows(g, value), ag_node_cols(g, value), AG_LEAF_REAL);
+  AG_MODEL_PUSH(m, params, ((ag_param){.name = ag_arena_str(m->arena, name), .input = input, .value = value, .pos = pos}));
+  return input;
+}
+
+int ag_model_add_coord(ag_model *m, const char *name, const char *velocity, const char *family,
+                       const char *family_velocity, int index, ag_space space, int dim, ag_pos pos) {
+  ag_graph *g = m->graph;
+  ag_arena *a = m->arena;
+  if (space == AG_SPACE_S1) dim = 1;
+  if (space == AG_SPACE_S2 || space == AG_SPACE_SO3) dim = 3;
+  ag_coord c = {.name = ag_arena_str(a, name), .index = index, .space = space, .dim = dim, .pos = pos};
+  c.velocity = velocity ? ag_arena_str(a, velocity) : ag_arena_printf(a, "%s'", name);
+  if (family) c.family = ag_arena_str(a, family);
+  if (family_velocity) c.family_velocity = ag_arena_str(a, family_velocity);
+  bool rotation = space == AG_SPACE_SO3;
+  c.q = ag_input(g, c.name, dim, rotation ? 3 : 1, rotation ? AG_LEAF_ROTATION : AG_LEAF_REAL);
+  c.xi = ag_input(g, c.velocity, dim, 1, AG_LEAF_REAL);
+  AG_MODEL_PUSH(m, coords, c);
+  if (space == AG_SPACE_S2)
+    ag_model_add_holonomic(m, ag_sub(g, ag_dot(g, c.q, c.q), ag_num(g, 1)), ag_arena_printf(a, "%s in S2", name), pos);
+  return m->n_coords - 1;
+}
+
+void ag_model_add_constraint(ag_model *m, ag_id residual, const char *text, ag_pos pos) {
+  const char *name = ag_arena_printf(m->arena, "%d", m->n_constraints + 1);
+  AG_MODEL_PUSH(m, constraints, ((ag_item){name, text, residual, pos}));
+}
+
+void ag_model_add_holonomic(ag_model *m, ag_id residual, const char *text, ag_pos pos) {
+  const char *name = ag_arena_printf(m->arena, "%d", m->n_holonomics + 1);
+  AG_MODEL_PUSH(m, holonomics, ((ag_item){name, text, residual, pos}));
+}
+
+void ag_model_add_prescribe(ag_model *m, const char *name, ag_id residual, const char *text, ag_pos pos) {
+  AG_MODEL_PUSH(m, prescribes, ((ag_item){ag_arena_str(m->arena, name), text, residual, pos}));
+}
+
+ag_id ag_model_add_frame(ag_model *m, const char *name, ag_id x, ag_pos pos) {
+  ag_id input = ag_input(m->graph, name, ag_node_rows(m->graph, x), 1, AG_LEAF_REAL);
+  AG_MODEL_PUSH(m, frames, ((ag_item){ag_arena_str(m->arena, name), NULL, x, pos}));
+  AG_MODEL_PUSH(m, frame_inputs, input);
+  return input;
+}
+
+/* The item with that name, or NULL. */
+static const ag_item *find(const ag_item *items, int n, const char *name) {
+  for (int i = 0; i < n; i++)
+    if (!strcmp(items[i].name, name)) return &items[i];
+  return NULL;
+}
+
+ag_id ag_model_drive(ag_model *m, const char *coord_name) {
+  const ag_item *have = find(m->drives, m->n_drives, coord_name);
+  if (have) return have->x;
+  const ag_item *p = find(m->prescribes, m->n_prescribes, coord_name);
+  if (!p) return 0;
+  ag_id x = ag_input(m->graph, ag_arena_printf(m->arena, "drive.%s", coord_name), ag_node_rows(m->graph, p->x), 1, AG_LEAF_REAL);
+  AG_MODEL_PUSH(m, drives, ((ag_item){ag_arena_str(m->arena, coord_name), NULL, x, p->pos}));
+  return x;
+}
+
+ag_id ag_model_reaction(ag_model *m, int coord) {
+  const ag_coord *c = &m->coords[coord];
+  const ag_item *have = find(m->reactions, m->n_reactions, c->name);
+  if (have) return have->x;
+  ag_id x = ag_input(m->graph, ag_arena_printf(m->arena, "reaction.%s", c->name), c->dim, 1, AG_LEAF_REAL);
+  AG_MODEL_PUSH(m, reactions, ((ag_item){c->name, NULL, x, c->pos}));
+  return x;
+}
+
+ag_id ag_model_energy(ag_model *m) {
+  if (!m->energy) m->energy = ag_input(m->graph, "energy", 1, 1, AG_LEAF_REAL);
+  return m->energy;
+}
+
+bool ag_model_prime(ag_model *m, ag_id x, ag_id *dx) {
+  ag_graph *g = m->graph;
+  int n = m->n_coords + 1;
+  ag_id *inputs = ag_heap_alloc(sizeof *inputs * (size_t)n), *seeds = ag_heap_alloc(sizeof *seeds * (size_t)n);
+  for (int i = 0; i < m->n_coords; i++) inputs[i] = m->coords[i].xi;
+  bool ok = !ag_depends(g, 1, &x, m->n_coords, inputs) && !ag_depends(g, 1, &x, m->n_frame_inputs, m->frame_inputs) &&
+            !(m->energy && ag_depends(g, 1, &x, 1, &m->energy));
+  for (int i = 0; ok && i < m->n_drives; i++) ok = !ag_depends(g, 1, &x, 1, &m->drives[i].x);
+  for (int i = 0; ok && i < m->n_reactions; i++) ok = !ag_depends(g, 1, &x, 1, &m->reactions[i].x);
+  if (ok) {
+    for (int i = 0; i < m->n_coords; i++) inputs[i] = m->coords[i].q, seeds[i] = m->coords[i].xi;
+    inputs[n - 1] = m->t;
+    seeds[n - 1] = ag_num(g, 1);
+    ag_forward(g, n, inputs, seeds, 1, &x, dx);
+  }
+  free(inputs);
+  free(seeds);
+  return ok;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ * A test is a program: checks are counted, failures printed with their place, the exit code says whether all held. */
+#ifndef AG_TESTS_CHECK_H
+#define AG_TESTS_CHECK_H
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int ag_checks_done, ag_checks_failed;
+
+#define AG_CHECK(condition) \
+  do { \
+    ag_checks_done++; \
+    if (!(condition)) { \
+      ag_checks_failed++; \
+      fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
+    } \
+  } while (0)
+
+/* |a - b| <= tol * max(1, |b|); NaN fails */
+#define AG_CHECK_NEAR(a, b, tol) \
+  do { \
+    double a_ = (a), b_ = (b), tol_ = (tol); \
+    ag_checks_done++; \
+    if (!(fabs(a_ - b_) <= tol_ * fmax(1, fabs(b_)))) { \
+      ag_checks_failed++; \
+      fprintf(stderr, "%s:%d: %s = %.17g, expected %s = %.17g, difference %.3g, tolerance %.3g\n", __FILE__, __LINE__, \
+              #a, a_, #b, b_, fabs(a_ - b_), tol_); \
+    } \
+  } while (0)
+
+#define AG_CHECK_STR(a, b) \
+  do { \
+    const char *a_ = (a), *b_ = (b); \
+    ag_checks_done++; \
+    if (strcmp(a_, b_)) { \
+      ag_checks_failed++; \
+      fprintf(stderr, "%s:%d: %s is\n  %s\nexpected\n  %s\n", __FILE__, __LINE__, #a, a_, b_); \
+    } \
+  } while (0)
+
+static inline int ag_check_report(void) {
+  fprintf(stderr, "%d checks, %d failed\n", ag_checks_done, ag_checks_failed);
+  return ag_checks_done == 0 || ag_checks_failed != 0;
+}
+#endif
