@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ * Symbolic mechanics: front header of mech/. From an ag_model to an ag_system: everything that can be computed about it,
+ * as tapes over (t, state, parameters, basis data).
+ *
+ * Two states are used. The full state is [q | xi]: stored coordinates and all quasi-velocities (the exchange state). The reduced
+ * state is z = [q | u]: u are the independent velocities of the eliminated equations. Formulas: docs/theory/1-formalism.md. */
+#ifndef AG_MECH_MECH_H
+#define AG_MECH_MECH_H
+#include "base/status.h"
+#include "model/model.h"
+
+/* Where a coordinate factor sits. */
+typedef struct ag_place {
+  int q, n_q;   /* offset and length in the stored coordinates (4 for a rotation) */
+  int xi, n_xi; /* offset and length in the quasi-velocities */
+} ag_place;
+
+typedef enum ag_row_kind { AG_ROW_CONSTRAINT, AG_ROW_HOLONOMIC, AG_ROW_PRESCRIBE } ag_row_kind;
+
+/* One scalar row of S xi + s = 0. */
+typedef struct ag_row {
+  ag_row_kind kind;
+  int item, component;   /* which statement of its kind, which component of it */
+  bool kept;             /* false: redundant, dropped with a note */
+  int lambda;            /* index of its multiplier, -1 when dropped */
+  ag_pos pos;
+} ag_row;
+
+/* How the velocities are eliminated (decisions: docs/design/0004). */
+typedef enum ag_elimination {
+  AG_ELIM_NONE,     /* no constraints */
+  AG_ELIM_SOLVED,   /* every row gives one velocity in closed form */
+  AG_ELIM_FRAME,    /* the person's independent velocities */
+  AG_ELIM_BASIS     /* some velocities through a basis of ker S that is data and is refreshed */
+} ag_elimination;
+
+typedef struct ag_system {
+  ag_arena *arena;
+  ag_model *model;           /* not owned */
+  int n_q, n_xi, n_u, n_row, n_lambda, n_param, n_g;
+  ag_place *places;          /* per coordinate */
+  ag_row *rows;
+  int *param_offset;         /* per parameter, -1 for integer ones */
+  double *params;            /* current values */
+  double *q0, *xi0;          /* start, completed */
+  double t0;
+  ag_elimination elimination;
+  const char **u_names;      /* per component of u: "Omega[1]", "u", "basis 1" */
+  /* Basis data c = [N | P] (row-major n_y x (n_y - n_w) and n_y x n_w) for the n_y velocities y that the last n_w rows tie together:
+   * y = N u_y + P w with (S_y P) w = -(s + S_y N u_y). Empty unless AG_ELIM_BASIS. */
+  int n_c, n_y, n_w, *y_index; /* y_index: which quasi-velocity each y is */
+  int y_in_u;                  /* offset of u_y in u */
+
+  /* Tapes on the reduced state z = [q | u], with c. */
+  ag_tape *rhs;      /* -> dz */
+  ag_tape *xi;       /* -> xi */
+  /* Tapes on the full state [q | xi] (c not used). */
+  ag_tape *u;        /* -> the components of u that do not come from a basis, in order (frames evaluated) */
+  ag_tape *basis;    /* -> S_y (n_w x n_y), or NULL */
+  ag_tape *saddle;   /* -> M (n_xi^2), S (n_lambda x n_xi), ell (n_xi), kappa (n_lambda), residual S xi + s (n_lambda) */
+  ag_tape *balance;  /* -> energy, l_t, F.xi, s (n_lambda) */
+  ag_tape *position; /* -> g (n_g), its Jacobian in the tangent (n_g x n_xi); NULL when there is no position-level constraint */
+  ag_tape *kinematics; /* -> qdot (n_q) */
+  ag_tape *events;   /* full state followed by lambda -> the event functions; NULL when there are none */
+  ag_tape *observe;  /* full state followed by lambda -> all observables in order */
+  bool observe_lambda, event_lambda; /* do they need the multipliers? */
+  int n_observe;     /* numbers in all observables */
+  int *observe_offset;
+
+  /* Integrability at the start and in the domain, of the linear part of the constraints. */
+  int growth[4], n_growth;  /* dimension of D, D + [D,D], ...: at most depth 3 */
+  int n_disguised;          /* velocity constraints that are holonomic in disguise; -1: not decided at this depth */
+  ag_id energy, *xi_of_u, mass, force;  /* expressions, for show: xi(q,u,t) per coordinate, B^T M B, right-hand side */
+  ag_id *u_inputs;
+  int n_u_input;
+} ag_system;
+
+typedef struct ag_derive_options {
+  bool strict;      /* refuse a start that had to be projected */
+  bool growth;      /* compute the growth vector */
+  double t0;
+} ag_derive_options;
+
+/* Derives everything. Problems (redundant, inconsistent, rank-deficient constraints, singular mass matrix, a start that cannot be
+ * completed) are reported to ctx. The model must outlive the system and is extended by graph nodes. */
+AG_MUST_USE ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *options, ag_system **out);
+void ag_system_free(ag_system *sys);
+
+/* Parameter values (n_param numbers) with some of them changed: those that depend on them follow. */
+AG_MUST_USE ag_status ag_system_params(ag_ctx *ctx, const ag_system *sys, int n_when, const int *when_param,
+                                       const ag_id *when_value, double *params);
+/* Start state for given parameters (params from ag_system_params): q (n_q) and xi (n_xi), completed from the constraints. */
+AG_MUST_USE ag_status ag_system_start(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q,
+                                      double *xi);
+
+/* A worker: slots of all tapes for one parameter set and one thread. */
+typedef struct ag_work ag_work;
+ag_work *ag_work_create(const ag_system *sys, const double *params);
+void ag_work_free(ag_work *w);
+
+/* Reasons a right-hand side or a projection can fail. */
+typedef enum ag_trouble { AG_FINE, AG_TROUBLE_PIVOT, AG_TROUBLE_RANK, AG_TROUBLE_MASS, AG_TROUBLE_PROJECT } ag_trouble;
+
+int ag_work_rhs(ag_work *w, double t, const double *z, const double *c, double *dz);   /* eliminated closure */
+void ag_work_xi(ag_work *w, double t, const double *z, const double *c, double *xi);
+/* Multiplier closure on the full state x = [q | xi]: xidot and lambda (may be NULL). */
+int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *lambda);
+int ag_work_rhs_full(ag_work *w, double t, const double *x, double *dx);
+/* Reaction S^T lambda on all quasi-velocities. */
+int ag_work_reaction(ag_work *w, double t, const double *x, double *reaction);
+double ag_work_energy(ag_work *w, double t, const double *x);
+/* dE/dt by the balance -l_t + F.xi - s.lambda. */
+double ag_work_energy_rate(ag_work *w, double t, const double *x);
+double ag_work_residual(ag_work *w, double t, const double *x); /* max |S xi + s| and |g| */
+int ag_work_observe(ag_work *w, double t, const double *x, double *values);
+int ag_work_events(ag_work *w, double t, const double *x, double *values);
+/* Condition number (1-norm estimate) of the saddle matrix. */
+double ag_work_condition(ag_work *w, double t, const double *x);
+
+/* Reduced state from a full one: chooses the basis data c anew when refresh, else uses it. */
+int ag_work_reduce(ag_work *w, double t, const double *x, bool refresh, double *c, double *z);
+/* After an accepted step: position level by M-metric Newton, velocity level, unit quaternions, basis refreshed when its smallest pivot
+ * fell below 0.1. Returns a trouble, or AG_FINE; *changed says whether z or c changed beyond normalisation. */
+int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed);
+int ag_work_settle_full(ag_work *w, double t, double *x); /* the same for the full state */
+
+/* A tape on [full state | lambda] for expressions in anything the model knows (coordinates, velocities, frame velocities, energy,
+ * drives, reactions). *needs_lambda: whether the multipliers are read. Owned by the caller. */
+ag_tape *ag_system_tape(const ag_system *sys, int n_out, const ag_id *outs, bool *needs_lambda);
+/* Evaluates such a tape at a full state; slots: tape->n_slot numbers, prepared with ag_tape_prep(tape, params, slots). */
+int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, const double *x, double *slots, double *out);
+
+/* Text of the derived equations for `show`: infix or LaTeX. */
+void ag_system_show(const ag_system *sys, bool latex, ag_text *out);
+/* A random full state in the domain that satisfies the constraints, for tests: seed -> state. */
+AG_MUST_USE ag_status ag_system_sample(const ag_system *sys, ag_work *w, unsigned seed, double *t, double *x);
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ * Motions: front header of run/. One trajectory of an ag_system: step, control, events, recording, a named end. */
+#ifndef AG_RUN_RUN_H
+#define AG_RUN_RUN_H
+#include <signal.h>
+#include <stdbool.h>
+
+#include "base/status.h"
+#include "mech/mech.h"
+#include "step/step.h"
+
+/* Why a run ended. AG_END(NAME, word, exit code) */
+#define AG_ENDS(X) \
+  X(TIME, "time reached", AG_OK) \
+  X(EVENT, "event", AG_OK) \
+  X(RANK, "constraints lost rank", AG_FAILED) \
+  X(MASS, "mass matrix not positive definite on the constraints", AG_FAILED) \
+  X(FINITE, "not finite", AG_FAILED) \
+  X(STEP, "step too small", AG_FAILED) \
+  X(PROJECT, "projection onto the constraints failed", AG_FAILED) \
+  X(STEPS, "step limit reached", AG_FAILED) \
+  X(STOPPED, "interrupted", AG_FAILED) \
+  X(SINK, "output could not be written", AG_SYSTEM)
+typedef enum ag_end {
+#define X(NAME, word, code) AG_END_##NAME,
+  AG_ENDS(X)
+#undef X
+} ag_end;
+const char *ag_end_word(ag_end end);
+ag_status ag_end_status(ag_end end);
+
+/* One recorded quantity. */
+typedef enum ag_column_kind { AG_COL_TIME, AG_COL_COORD, AG_COL_VELOCITY, AG_COL_OBSERVABLE, AG_COL_ENERGY, AG_COL_RESIDUAL } ag_column_kind;
+typedef struct ag_column {
+  ag_column_kind kind;
+  const char *name;  /* "x", "x'", "Omega", "jellett"; members of a family "x[2]" */
+  int rows, cols;    /* a rotation is 3 x 3 */
+  int offset;        /* in a record */
+} ag_column;
+/* The record of a system: t, coordinates, velocities, observables, energy, residual. */
+typedef struct ag_record {
+  int n_column, width;
+  ag_column *columns;
+} ag_record;
+void ag_record_init(ag_record *r, const ag_system *sys);
+void ag_record_done(ag_record *r);
+
+/* Receives records in time order. row returns false when it cannot go on (disk full): the run then ends with AG_END_SINK. */
+typedef struct ag_sink {
+  bool (*row)(void *self, const double *record);
+  void *self;
+} ag_sink;
+
+typedef struct ag_run_options {
+  double t0, t1, dt;       /* dt > 0: fixed steps */
+  double rtol, atol, h_max;
+  const ag_stepper *method;
+  double every;            /* record every so often; 0: at every accepted step; < 0: only start and end */
+  long max_steps;          /* 0: ten million */
+  bool multipliers;        /* integrate the saddle form instead of the eliminated one */
+  bool events;             /* locate events */
+  const volatile sig_atomic_t *stop; /* set by a signal: ends the run cleanly; may be NULL */
+  void (*progress)(void *self, double t, long steps); /* called now and then; may be NULL */
+  void *progress_self;
+} ag_run_options;
+void ag_run_defaults(ag_run_options *o); /* dop853, rtol 1e-10, atol 1e-12, t 0..10 */
+
+typedef struct ag_run_result {
+  ag_end end;
+  int end_event;           /* which event ended it, or -1 */
+  double t;
+  double *x;               /* final full state */
+  double *record;          /* the final record */
+  double *last_good;       /* when a run failed: the record of the last good state is the final record */
+  long steps, rejected, rhs;
+  int n_event;
+  int *event_count;        /* per event */
+  double **event_times;    /* per event */
+  double energy0, residual_max, energy_drift; /* drift: max |E - E0| over recorded and accepted states */
+} ag_run_result;
+
+/* Runs from the full state x0 at o->t0 with the parameters of the work. Only wrong use gives a status other than AG_OK; how the
+ * motion ended is result->end. */
+AG_MUST_USE ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0, const ag_run_options *o,
+                             const ag_sink *sink, ag_run_result *result);
+void ag_run_done(ag_run_result *result);
+
+/* All records kept in memory. */
+typedef struct ag_series {
+  int width;
+  long n, cap;
+  double *data;
+} ag_series;
+bool ag_series_row(void *self, const double *record); /* an ag_sink row */
+void ag_series_done(ag_series *s);
+
+/* The expect statements of a model: runs what is needed and judges each. */
+typedef struct ag_verdict {
+  bool holds;
+  double got, wanted, error, tol; /* the worst entry */
+  const char *text;
+  char *note;                     /* why it could not be decided, or NULL */
+} ag_verdict;
+AG_MUST_USE ag_status ag_expect_run(ag_ctx *ctx, const ag_system *sys, int *n, ag_verdict **verdicts);
+void ag_expect_done(int n, ag_verdict *verdicts);
+#endif
