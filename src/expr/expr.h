@@ -28,6 +28,16 @@ typedef enum ag_op {
   AG_OP_COUNT
 } ag_op;
 
+/* A row of the tables: text and arity (-1: any number), for scalar operations also the C form over $1 $2 $3 and the
+ * TeX form over #1 #2 #3 ("" otherwise), and where tests sample the arguments. */
+typedef struct ag_op_row {
+  const char *text;
+  int arity;
+  const char *c, *tex;
+  double lo, hi;
+} ag_op_row;
+const ag_op_row *ag_op_describe(ag_op op);
+
 typedef enum ag_leaf { AG_LEAF_REAL, AG_LEAF_ROTATION } ag_leaf;
 
 ag_graph *ag_graph_create(void);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * Inside of the graph: shared by the files of expr/ and by nobody else.
+ *
+ * Nodes stand in one growing array in order of creation; arguments always have smaller ids than their node, so a
+ * loop over ids is a topological order and nothing ever recurses on depth. The array moves when it grows: keep ids,
+ * not pointers, across any builder call. */
+#ifndef AG_EXPR_GRAPH_INTERNAL_H
+#define AG_EXPR_GRAPH_INTERNAL_H
+#include "base/arena.h"
+#include "base/status.h"
+#include "expr/expr.h"
+
+enum { AG_NODE_ROTATION = 1, AG_NODE_CONSTANT = 2 }; /* flags: proper rotation; depends on no input */
+
+typedef struct ag_node {
+  uint16_t op, flags;
+  int32_t rows, cols;
+  uint32_t n_arg, first; /* arguments: pool[first .. first + n_arg - 1] */
+  ag_id alias;           /* not 0: this request was simplified to that node; never an argument of anything */
+  uint32_t hash;
+  union {
+    double num;                 /* NUM */
+    struct { int32_t i, j; } at; /* SLOT, PICK, ROWS: i; ENTRY: i, j; SOLVE: i = kind; INPUT: i = serial, j = ag_leaf */
+    uint64_t bits;
+  } payload;
+} ag_node;
+
+struct ag_graph {
+  ag_arena *arena;          /* names */
+  ag_node *nodes;           /* nodes[0] is no node */
+  int n_node, cap_node;
+  ag_id *pool;              /* arguments */
+  int n_pool, cap_pool;
+  ag_id *table;             /* open addressing; 0 is empty */
+  uint32_t table_size;      /* a power of two */
+  const char **names;       /* of inputs, by serial */
+  int n_name, cap_name;
+  int depth;                /* of rules calling builders */
+  uint32_t *lowered;        /* per node: 0, or 1 + position of its scalars in scalars[] */
+  int n_lowered;
+  ag_id *scalars;
+  int n_scalar, cap_scalar;
+};
+
+static inline const ag_node *ag_node_at(const ag_graph *g, ag_id x) { return &g->nodes[x]; }
+static inline const ag_id *ag_node_args(const ag_graph *g, ag_id x) { return g->pool + g->nodes[x].first; }
+
+/* Finds or makes the node, without any rule. */
+ag_id ag_intern(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload);
+/* The same after the rules of simplify.c. */
+ag_id ag_build(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload);
+/* Tries the rules: the simplified node, or 0 when none applies. */
+ag_id ag_simplify(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload);
+uint64_t ag_payload(int i, int j);
+
+/* Marks the cone of the outputs: a heap block of max(outs) + 1 bytes, 1 where outs depend on the node (itself
+ * included). *top = max(outs). */
+unsigned char *ag_cone(const ag_graph *g, int n_out, const ag_id *outs, ag_id *top);
+
+/* ---- lowering ----
+ * Scalars of a tensor, row-major, rows*cols of them. They consist only of
+ *   NUM (payload.num), SLOT (argument 0: the input, payload.at.i: k, the k-th stored number of that input),
+ *   the scalar operations NEG ... CHECKNZ of op.def with 1 x 1 arguments,
+ *   PICK (argument 0: a CALL_SOLVE node, payload.at.i = k): entry k of the solution.
+ * CALL_SOLVE is an n x 1 node with n*n + n scalar arguments: A row-major, then b. FMA, LOAD and CONST never occur in
+ * a graph: they are formed by tape.c. Nothing is scheduled: args have smaller ids, that is all. Memoised. */
+void ag_lower(ag_graph *g, ag_id tensor, ag_id *scalars);
+
+/* op(a[0..]) in doubles, as used to fold constants; ops NEG .. FMA. */
+double ag_op_value(ag_op op, const double *a);
+#endif
