@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT
+ * Dense linear algebra, see dense.h. LAPACK is column-major: a row-major A is the column-major A^T, and each call below
+ * is arranged so that no matrix is transposed more often than needed. */
+#include "math/dense.h"
+
+#include <float.h>
+#include <lapacke.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+enum { SMALL = 8 }; /* up to this many unknowns the solvers are loops */
+
+static double *new_numbers(int m, int n) {
+  size_t count = (size_t)m * (size_t)n;
+  return ag_heap_alloc((count ? count : 1) * sizeof(double));
+}
+
+static double *copy_of(int m, int n, const double *A) {
+  double *C = new_numbers(m, n);
+  if (m > 0 && n > 0) memcpy(C, A, (size_t)m * (size_t)n * sizeof *C);
+  return C;
+}
+
+static bool all_finite(int m, int n, const double *A) {
+  for (int i = 0; i < m * n; i++)
+    if (!isfinite(A[i])) return false;
+  return true;
+}
+
+static void swap_rows(int n, double *a, double *b) {
+  for (int j = 0; j < n; j++) {
+    double x = a[j];
+    a[j] = b[j];
+    b[j] = x;
+  }
+}
+
+/* Elimination with row pivoting, B carried along, then back substitution. */
+static int solve_small(int n, int m, double *A, double *B) {
+  for (int k = 0; k < n; k++) {
+    int p = k;
+    for (int i = k + 1; i < n; i++)
+      if (fabs(A[i * n + k]) > fabs(A[p * n + k])) p = i;
+    if (A[p * n + k] == 0) return k + 1;
+    if (p != k) {
+      swap_rows(n - k, A + k * n + k, A + p * n + k);
+      swap_rows(m, B + k * m, B + p * m);
+    }
+    double inverse = 1 / A[k * n + k];
+    for (int i = k + 1; i < n; i++) {
+      double l = A[i * n + k] * inverse;
+      for (int j = k + 1; j < n; j++) A[i * n + j] -= l * A[k * n + j];
+      for (int j = 0; j < m; j++) B[i * m + j] -= l * B[k * m + j];
+    }
+  }
+  for (int k = n - 1; k >= 0; k--)
+    for (int j = 0; j < m; j++) {
+      double x = B[k * m + j];
+      for (int i = k + 1; i < n; i++) x -= A[k * n + i] * B[i * m + j];
+      B[k * m + j] = x / A[k * n + k];
+    }
+  return 0;
+}
+
+static int cholesky_small(int n, double *A) {
+  for (int k = 0; k < n; k++) {
+    double d = A[k * n + k];
+    for (int j = 0; j < k; j++) d -= A[k * n + j] * A[k * n + j];
+    if (!(d > 0)) return k + 1;
+    d = sqrt(d);
+    A[k * n + k] = d;
+    for (int i = k + 1; i < n; i++) {
+      double x = A[i * n + k];
+      for (int j = 0; j < k; j++) x -= A[i * n + j] * A[k * n + j];
+      A[i * n + k] = x / d;
+    }
+  }
+  return 0;
+}
+
+/* The largest column sum. */
+static double norm1(int n, const double *A) {
+  double largest = 0;
+  for (int j = 0; j < n; j++) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += fabs(A[i * n + j]);
+    if (sum > largest) largest = sum;
+  }
+  return largest;
+}
+
+static double rcond_small(int n, const double *A) {
+  double C[SMALL * SMALL], inverse[SMALL * SMALL] = {0};
+  memcpy(C, A, (size_t)(n * n) * sizeof *C);
+  for (int i = 0; i < n; i++) inverse[i * n + i] = 1;
+  if (solve_small(n, n, C, inverse)) return 0;
+  double r = 1 / (norm1(n, A) * norm1(n, inverse));
+  return r > 0 ? fmin(r, 1) : 0; /* overflow gives 0 or NaN: no digit is left */
+}
+
+/* The infinity norm of A^T is the 1-norm of A, so that A^T need not be transposed back. */
+static double rcond_large(int n, const double *A) {
+  double *C = copy_of(n, n, A), r = 0;
+  int *pivot = ag_heap_alloc((size_t)n * sizeof *pivot);
+  if (LAPACKE_dgetrf(LAPACK_COL_MAJOR, n, n, C, n, pivot) == 0 &&
+      LAPACKE_dgecon(LAPACK_COL_MAJOR, 'I', n, C, n, norm1(n, A), &r) != 0)
+    r = 0;
+  free(pivot);
+  free(C);
+  return r;
+}
+
+static double norm2(int n, const double *x) {
+  double largest = 0, sum = 0;
+  for (int i = 0; i < n; i++) largest = fmax(largest, fabs(x[i]));
+  if (largest == 0) return 0;
+  for (int i = 0; i < n; i++) sum += (x[i] / largest) * (x[i] / largest);
+  return largest * sqrt(sum);
+}
+
+/* x minus its projection on r orthonormal rows Q, twice: the second pass removes what rounding left. */
+static void orthogonalise(int n, int r, const double *Q, double *x) {
+  for (int pass = 0; pass < 2; pass++)
+    for (int k = 0; k < r; k++) {
+      double c = 0;
+      for (int j = 0; j < n; j++) c += Q[k * n + j] * x[j];
+      for (int j = 0; j < n; j++) x[j] -= c * Q[k * n + j];
+    }
+}
+
+/* Makes the entry of largest size positive: a sign that does not depend on the library. Of entries equal up to
+ * rounding the first decides. */
+static void fix_sign(int n, double *x) {
+  double largest = 0;
+  for (int i = 0; i < n; i++) largest = fmax(largest, fabs(x[i]));
+  int k = 0;
+  while (k < n - 1 && fabs(x[k]) < (1 - 1e-10) * largest) k++;
+  if (x[k] < 0)
+    for (int i = 0; i < n; i++) x[i] = -x[i];
+}
+
+/* Whether eigenvalue a stands before b. */
+static bool eig_before(double re_a, double im_a, double re_b, double im_b) {
+  if (re_a != re_b) return re_a > re_b;
+  if (fabs(im_a) != fabs(im_b)) return fabs(im_a) < fabs(im_b);
+  return im_a > im_b;
+}
+
+/* A = U diag(s) V^T. LAPACK sees A^T = V diag(s) U^T, so its left vectors are our right ones: V column-major (n x n for
+ * job_v 'A', n x k for 'S'), Ut column-major k x m, k = min(m, n); not touched for job 'N'. */
+static int svd(int m, int n, const double *A, double *s, double *V, double *Ut, char job_v, char job_u) {
+  if (!all_finite(m, n, A)) return -1;
+  int k = m < n ? m : n;
+  double *C = copy_of(m, n, A), *spare = new_numbers(1, k);
+  int info = LAPACKE_dgesvd(LAPACK_COL_MAJOR, job_v, job_u, n, m, C, n, s, V, n, Ut, k > 0 ? k : 1, spare);
+  free(spare);
+  free(C);
+  return info ? -2 : 0;
+}
+
+int ag_dense_solve(int n, int m, double *A, double *B) {
+  if (n == 0) return 0;
+  if (!all_finite(n, n, A) || !all_finite(n, m, B)) return -1;
+  if (n <= SMALL) return solve_small(n, m, A, B);
+  int *pivot = ag_heap_alloc((size_t)n * sizeof *pivot);
+  int info = LAPACKE_dgesv(LAPACK_ROW_MAJOR, n, m, A, n, pivot, B, m > 0 ? m : 1);
+  free(pivot);
+  return info;
+}
+
+double ag_dense_rcond(int n, const double *A) {
+  if (n == 0) return 1;
+  if (!all_finite(n, n, A)) return 0;
+  return n <= SMALL ? rcond_small(n, A) : rcond_large(n, A);
+}
+
+int ag_dense_rank(int m, int n, const double *A, double tol, int *pivot_rows) {
+  if (!all_finite(m, n, A)) return -1;
+  double *Q = new_numbers(m < n ? m : n, n), *x = new_numbers(1, n), largest = 0;
+  int r = 0, n_dependent = 0;
+  for (int i = 0; i < m; i++) largest = fmax(largest, norm2(n, A + i * n));
+  for (int i = 0; i < m; i++) {
+    double norm = norm2(n, A + i * n), distance = 0;
+    if (r < n && norm > 16 * DBL_EPSILON * largest) {
+      for (int j = 0; j < n; j++) x[j] = A[i * n + j] / norm;
+      orthogonalise(n, r, Q, x);
+      distance = norm2(n, x);
+    }
+    if (distance > tol) {
+      for (int j = 0; j < n; j++) Q[r * n + j] = x[j] / distance;
+      if (pivot_rows) pivot_rows[r] = i;
+      r++;
+    } else {
+      n_dependent++;
+    }
+  }
+  if (pivot_rows && n_dependent) { /* the dependent rows are the gaps between the chosen ones */
+    int at = r;
+    for (int i = 0, k = 0; i < m; i++)
+      if (k < r && pivot_rows[k] == i) k++;
+      else pivot_rows[at++] = i;
+  }
+  free(x);
+  free(Q);
+  return r;
+}
+
+int ag_dense_null(int m, int n, const double *A, double tol, double *N) {
+  if (n == 0) return 0;
+  int k = m < n ? m : n, r = 0, info = 0;
+  double *s = new_numbers(1, k), *V = new_numbers(n, n);
+  if (k > 0) info = svd(m, n, A, s, V, NULL, 'A', 'N');
+  else
+    for (int i = 0; i < n; i++) V[i * n + i] = 1;
+  while (r < k && s[r] > tol * s[0]) r++;
+  for (int j = r; j < n && info == 0; j++) {
+    fix_sign(n, V + j * n);
+    for (int i = 0; i < n; i++) N[i * (n - r) + j - r] = V[j * n + i];
+  }
+  free(V);
+  free(s);
+  return info ? info : r;
+}
+
+void ag_dense_pinv(int m, int n, const double *A, double *P) {
+  int k = m < n ? m : n;
+  if (k == 0) return;
+  double *s = new_numbers(1, k), *V = new_numbers(n, k), *Ut = new_numbers(k, m);
+  int info = svd(m, n, A, s, V, Ut, 'S', 'S');
+  double cut = (m > n ? m : n) * DBL_EPSILON * s[0];
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      double sum = info ? NAN : 0;
+      for (int l = 0; l < k; l++)
+        if (s[l] > cut) sum += V[l * n + i] / s[l] * Ut[j * k + l];
+      P[i * m + j] = sum;
+    }
+  free(Ut);
+  free(V);
+  free(s);
+}
+
+int ag_dense_svals(int m, int n, const double *A, double *s) {
+  return m == 0 || n == 0 ? 0 : svd(m, n, A, s, NULL, NULL, 'N', 'N');
+}
+
+int ag_dense_cholesky(int n, double *A) {
+  int info = 0;
+  if (n == 0) return 0;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j <= i; j++)
+      if (!isfinite(A[i * n + j])) return -1;
+  if (n <= SMALL) info = cholesky_small(n, A);
+  else info = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', n, A, n); /* our lower triangle is its upper one */
+  for (int i = 0; i < n; i++)
+    for (int j = i + 1; j < n; j++) A[i * n + j] = 0;
+  return info;
+}
+
+void ag_dense_cholesky_solve(int n, int m, const double *L, double *B) {
+  for (int j = 0; j < m; j++) {
+    for (int i = 0; i < n; i++) {
+      double x = B[i * m + j];
+      for (int k = 0; k < i; k++) x -= L[i * n + k] * B[k * m + j];
+      B[i * m + j] = x / L[i * n + i];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+      double x = B[i * m + j];
+      for (int k = i + 1; k < n; k++) x -= L[k * n + i] * B[k * m + j];
+      B[i * m + j] = x / L[i * n + i];
+    }
+  }
+}
+
+int ag_dense_eig(int n, const double *A, double *re, double *im) {
+  if (n == 0) return 0;
+  if (!all_finite(n, n, A)) return -1;
+  double *C = copy_of(n, n, A); /* A^T has the same eigenvalues */
+  int info = LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', n, C, n, re, im, NULL, 1, NULL, 1);
+  free(C);
+  if (info) return -2;
+  for (int i = 1; i < n; i++)
+    for (int j = i; j > 0 && eig_before(re[j], im[j], re[j - 1], im[j - 1]); j--) {
+      swap_rows(1, re + j, re + j - 1);
+      swap_rows(1, im + j, im + j - 1);
+    }
+  return 0;
+}
+
+int ag_dense_eigsym(int n, const double *A, double *w, double *V) {
+  if (n == 0) return 0;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j <= i; j++)
+      if (!isfinite(A[i * n + j])) return -1;
+  double *C = copy_of(n, n, A);
+  for (int i = 0; i < n; i++) /* the other triangle is not read, but LAPACKE looks for NaN in all of it */
+    for (int j = i + 1; j < n; j++) C[i * n + j] = A[j * n + i];
+  int info = LAPACKE_dsyev(LAPACK_COL_MAJOR, V ? 'V' : 'N', 'U', n, C, n, w);
+  for (int j = 0; j < n && V && !info; j++) {
+    fix_sign(n, C + j * n);
+    for (int i = 0; i < n; i++) V[i * n + j] = C[j * n + i];
+  }
+  free(C);
+  return info ? -2 : 0;
+}
