@@ -38,6 +38,7 @@ void *ag_heap_grow(void *old, size_t size) {
 }
 
 void *ag_heap_aligned(size_t size) {
+  if (size > SIZE_MAX / 2) exhausted(size);
   size_t rounded = (size + 63) / 64 * 64;
   void *p = aligned_alloc(64, rounded ? rounded : 64);
   if (!p) exhausted(size);
@@ -58,6 +59,7 @@ void ag_arena_free(ag_arena *a) {
 }
 
 void *ag_arena_alloc(ag_arena *a, size_t size) {
+  if (size > SIZE_MAX / 2) exhausted(size); /* rounding up must not wrap around */
   size_t need = (size + ALIGN - 1) / ALIGN * ALIGN;
   if (!a->head || a->head->size - a->head->used < need) {
     size_t room = need > BLOCK ? need : BLOCK;
