@@ -1,0 +1,52 @@
+# The commands people type; what is behind them stands in CMakePresets.json.
+#
+#   make build     the program: build/anagyre
+#   make run       a rattleback that reverses its spin: summary and figure
+#   make test      everything the project checks (dev build, then sanitizers on the quick tests)
+#   make install   program, library, headers, models, man page   [PREFIX=/usr/local] [DESTDIR=]
+#   make bench     how fast it is
+#   make format    clang-format on the C files under git
+#   make clean     removes build/
+#
+# `run` and `test` install missing Debian packages first (tools/install-packages.sh).
+
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# Ninja where it is; a tree once configured keeps its generator.
+CMAKE = CMAKE_GENERATOR="$$(command -v ninja >/dev/null && echo Ninja || echo Unix Makefiles)" cmake
+
+.DEFAULT_GOAL := build
+.NOTPARALLEL:
+.PHONY: build run test install bench format clean packages
+
+packages:
+	@tools/install-packages.sh
+
+build:
+	@$(CMAKE) --preset release --log-level=WARNING
+	@cmake --build build -j $(JOBS)
+
+run: packages build
+	@tools/rattleback.sh build/anagyre build/run
+
+test: packages
+	@$(CMAKE) --preset dev --log-level=WARNING
+	@cmake --build build/dev -j $(JOBS)
+	@ctest --preset dev -j $(JOBS)
+	@$(CMAKE) --preset asan --log-level=WARNING
+	@cmake --build build/asan -j $(JOBS)
+	@ctest --preset asan -j $(JOBS)
+
+install:
+	@$(CMAKE) --preset release --log-level=WARNING -D CMAKE_INSTALL_PREFIX=$(PREFIX)
+	@cmake --build build -j $(JOBS)
+	@DESTDIR=$(DESTDIR) cmake --install build
+
+bench: build
+	@bench/run.sh build/anagyre
+
+format:
+	clang-format -i $$(git ls-files 'src/*.[ch]' 'tests/*.[ch]')
+
+clean:
+	rm -rf build

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# tools_test.sh SOURCE CC PYTHON: the checks of tools/ pass what is right and find what is wrong.
+source=$1 cc=$2 python=$3
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+# expect CODE TEXT COMMAND...: the command ends with CODE and prints TEXT.
+expect() {
+  code=$1 text=$2
+  shift 2
+  out=$("$@" 2>&1)
+  got=$?
+  case $out in *"$text"*) found=1 ;; *) found=0 ;; esac
+  if [ $got != "$code" ] || [ $found = 0 ]; then
+    echo "$*: code $got, expected $code; printed: $out; expected: $text" >&2
+    failed=1
+  fi
+}
+
+# A tree of two folders and one line in a file of expr/, or of another file when named.
+layers() {
+  code=$1 text=$2 line=$3 file=${4:-src/expr/graph.c}
+  rm -rf "$dir/tree"
+  mkdir -p "$dir/tree/tools" "$dir/tree/src/expr" "$dir/tree/src/lang" "$dir/tree/src/base"
+  cp "$source/tools/layers.txt" "$dir/tree/tools/"
+  mkdir -p "$dir/tree/$(dirname "$file")"
+  printf '#include <math.h>\n%s\n' "$line" >"$dir/tree/$file"
+  expect "$code" "$text" sh "$source/tools/layers.sh" "$dir/tree"
+}
+layers 0 "" '#include "expr/expr.h"'
+layers 0 "" '#include "base/arena.h"'
+layers 0 "" '#include "expr/expr.h"' src/lang/parse.c
+layers 0 "" '#include "check.h"' src/expr/graph_test.c
+layers 0 "" '/* "lang/lang.h" */'
+layers 1 'src/expr/graph.c:2: "lang/lang.h": expr/ may not use lang/' '#include "lang/lang.h"'
+layers 1 'expr/ may not use lang/' '  #  include "lang/lang.h"' src/expr/op.def
+layers 1 'only the front header expr/expr.h' '#include "expr/graph_internal.h"' src/lang/parse.c
+layers 1 'base/ may not use expr/' '#include "expr/expr.h"' src/base/text.h
+layers 1 'written from src/' '#include "../lang/lang.h"'
+layers 1 'no such folder' '#include "nowhere/x.h"'
+layers 1 'no such folder' '#include "tests/check.h"'
+layers 1 'has no row' '#include <stdio.h>' src/other/x.c
+
+# A library of one C file.
+symbols() {
+  code=$1 text=$2
+  printf '%s\n' "$3" >"$dir/x.c"
+  rm -f "$dir/x.a"
+  "$cc" -fPIC -c "$dir/x.c" -o "$dir/x.o" && ar rc "$dir/x.a" "$dir/x.o" || exit 2
+  expect "$code" "$text" sh "$source/tools/symbols.sh" "$dir/x.a"
+}
+symbols 0 "" 'static int helper(int x) { return x + 1; } int ag_x(int x) { return helper(x); }'
+symbols 0 "" 'static const char *const names[] = {"a", "b"}; const char *ag_name(int i) { return names[i]; }'
+symbols 1 'exported without ag_: helper' 'int helper(int x) { return x; }'
+symbols 1 'writable: count' 'static int count; int ag_next(void) { return ++count; }'
+symbols 1 'writable: ag_count' 'int ag_count = 3;'
+symbols 1 'writable: names' 'static const char *names[] = {"a"}; const char **ag_names(void) { return names; }'
+symbols 1 'writable: calls' 'int ag_calls(void) { static _Thread_local int calls; return ++calls; }'
+
+# A tree of one header.
+headers() {
+  rm -rf "$dir/tree"
+  mkdir -p "$dir/tree/src/expr"
+  printf '%s\n' "$3" >"$dir/tree/src/expr/expr.h"
+  expect "$1" "$2" sh "$source/tools/headers.sh" "$cc" "$dir/tree"
+}
+headers 0 "" '#include <stddef.h>
+size_t ag_count(void);'
+headers 1 'size_t' 'size_t ag_count(void);'
+
+# A document, and a program that ends with the code it is told.
+mkdir "$dir/bin"
+printf '#!/bin/sh\n[ -z "$2" ] || [ -f "$2" ] || exit 7\nexit $1\n' >"$dir/bin/anagyre"
+chmod +x "$dir/bin/anagyre"
+document() {
+  code=$1 text=$2
+  shift 2
+  printf '%s\n' "$@" >"$dir/x.md"
+  expect "$code" "$text" "$python" "$source/tests/docs_test.py" "$dir/bin/anagyre" "$dir/x.md"
+}
+document 0 '2 commands, 0 failed' 'Text' '```sh' 'anagyre 0' 'false' 'anagyre 2   # exit 2' '```' '```' 'anagyre 1' '```'
+document 1 'x.md:3: `anagyre 1` ended with code 1' 'Text' '```sh' 'anagyre 1' '```'
+document 1 '1 failed' '```sh' 'anagyre 0 # exit 2' '```'
+document 0 '1 commands, 0 failed' '```nh' '# disk.nh' 'model disk' '```' '```sh' 'anagyre \' '  0 disk.nh' '```'
+document 1 'code 7' '```sh' 'anagyre 0 disk.nh' '```'
+document 1 '0 commands' 'Text without commands'
+exit $failed

@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# symbols.sh LIBRARY: no object of the library holds writable data (constant tables are in .data.rel.ro), and every name
+# it exports starts with ag_. Prints each breach.
+[ -f "$1" ] || { echo "usage: symbols.sh LIBRARY" >&2; exit 2; }
+objdump -t "$1" | awk -F '\t' '
+  / file format / { object = $1; sub(/:.*/, "", object); next }
+  NF == 2 { # value, seven columns of flags, section <tab> size, [visibility,] name
+    n = split($1, left, " "); section = left[n]; n = split($2, right, " "); name = right[n]
+    flags = substr($1, index($1, " ") + 1, 7)
+    if (section == "*UND*") next
+    n_symbol++
+    writable = section == "*COM*" || section ~ /^\.(data|bss|tdata|tbss)/ && section !~ /^\.data\.rel\.ro/
+    if (writable && flags !~ /d/) { print object ": writable: " name " in " section; bad++ }
+    if (flags ~ /^[gu]/ && name !~ /^ag_/) { print object ": exported without ag_: " name; bad++ }
+  }
+  END {
+    if (!n_symbol) { print "no symbols found"; bad++ }
+    exit bad > 0
+  }'
