@@ -5,7 +5,8 @@
  * All matrices are row-major without padding: entry (i, j) of an m x n matrix is A[i * n + j]. Sizes may be 0. Matrices
  * may not overlap unless said so. Up to 8 unknowns the solvers are loops of our own (no call, no allocation, the same
  * bits everywhere); above that, and for every spectral question, LAPACK does the work, whose last bits depend on the
- * library. Functions that return int give a negative number when an entry is not finite or an iteration does not converge.
+ * library. Functions that return int give a negative number when an entry is not finite or an iteration does not
+ * converge.
  *
  * Threads: nothing here keeps state. OpenBLAS may start threads of its own for matrices of some hundred rows; a program
  * that must not have that sets OPENBLAS_NUM_THREADS=1 or links the serial OpenBLAS. */
