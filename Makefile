@@ -5,6 +5,7 @@
 #   make test      everything the project checks (dev build, then sanitizers on the quick tests)
 #   make install   program, library, headers, models, man page   [PREFIX=/usr/local] [DESTDIR=]
 #   make bench     how fast it is
+#   make figures   the figures of the documents
 #   make format    clang-format on the C files under git
 #   make clean     removes build/
 #
@@ -17,7 +18,7 @@ CMAKE = CMAKE_GENERATOR="$$(command -v ninja >/dev/null && echo Ninja || echo Un
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build run test install bench format clean packages
+.PHONY: build run test install bench figures format clean packages
 
 packages:
 	@tools/install-packages.sh
@@ -36,6 +37,9 @@ test: packages
 	@$(CMAKE) --preset asan --log-level=WARNING
 	@cmake --build build/asan -j $(JOBS)
 	@ctest --preset asan -j $(JOBS)
+
+figures: build
+	@tools/rattleback.sh build/anagyre build/run docs/figures/rattleback.png
 
 install:
 	@$(CMAKE) --preset release --log-level=WARNING -D CMAKE_INSTALL_PREFIX=$(PREFIX)

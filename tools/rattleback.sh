@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# rattleback.sh PROGRAM FOLDER [FIGURE]: spins the shipped rattleback in the direction it does not like, writes the motion
+# to FOLDER, draws FIGURE (FOLDER/rattleback.png unless given) and prints when it reversed and how well energy was kept.
+set -e
+program=$1 folder=$2 figure=${3:-$2/rattleback.png}
+here=$(dirname "$0")
+table=$folder/rattleback.csv json=$folder/rattleback.json
+mkdir -p "$folder"
+"$program" run rattleback --t1 200 --every 0.1 -o "$table" --json >"$json"
+
+# The first time of the event `reversal`, from the JSON; the largest change of energy and the spins, from the table.
+reversal=$(tr -d '\n ' <"$json" | sed -n 's/.*"reversal":\[\([-+0-9.e]*\).*/\1/p')
+[ -n "$reversal" ] || { echo "the stone did not reverse its spin" >&2; exit 1; }
+echo "A rattleback, spun the way it does not like:"
+awk -F , -v reversal="$reversal" '
+  NR == 1 { gsub(/"[^"]*"/, "quoted"); for (i = 1; i <= NF; i++) if ($i == "spin") spin = i; else if ($i == "energy") energy = i; next }
+  NR == 2 { e0 = $energy; first = $spin }
+  { d = $energy - e0; if (d < 0) d = -d; if (d > drift) drift = d; last = $spin; t = $1 }
+  END {
+    printf "  spin          %+.3f at t = 0, %+.3f at t = %g\n", first, last, t
+    printf "  reversal      t = %.10g\n", reversal
+    printf "  energy drift  %.1e (relative, largest over the run)\n", drift / e0
+  }' "$table"
+echo "  motion        $table"
+if command -v gnuplot >/dev/null; then
+  gnuplot -e "table='$table'; figure='$figure'; reversal=$reversal" "$here/rattleback.gp"
+  echo "  figure        $figure"
+else
+  echo "  figure        none: gnuplot is not installed"
+fi
