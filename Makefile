@@ -47,7 +47,7 @@ install:
 	@DESTDIR=$(DESTDIR) cmake --install build
 
 bench: build
-	@bench/run.sh build/anagyre
+	@bench/run.py build/anagyre build/bench.json
 
 format:
 	clang-format -i $$(git ls-files 'src/*.[ch]' 'tests/*.[ch]')
