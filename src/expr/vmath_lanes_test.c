@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ * Every function of vmath.h gives the same bits for 1, 2, 4 and 8 lanes, compiled by gcc and by clang, for the plain
+ * machine (fused multiply-add done by the library) and for this one. Each case is compiled to a shared object while the
+ * test runs; a compiler that is not there is skipped with a message. NaN are alike whatever their bits. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "expr/vmath.h"
+
+#include "check.h"
+
+extern char **environ;
+
+enum { N = 4096, N_FUN = 34 };
+
+/* The text of one case: all functions over arrays. Conditions are made from the arguments themselves. */
+static const char text[] =
+    "#include \"vmath.h\"\n"
+    "void probe(int n, const V *a, const V *b, V *r) {\n"
+    "  for (int i = 0; i < n; i++, r += 34) {\n"
+    "    V x = a[i], y = b[i], s, c;\n"
+    "    VI f1 = v_word_set(0), f2 = v_word_set(0);\n"
+    "    v_sincos(x, &s, &c);\n"
+    "    r[0] = v_sqrt(x); r[1] = v_sin(x); r[2] = v_cos(x); r[3] = v_tan(x); r[4] = v_asin(x); r[5] = v_acos(x);\n"
+    "    r[6] = v_atan(x); r[7] = v_sinh(x); r[8] = v_cosh(x); r[9] = v_tanh(x); r[10] = v_exp(x); r[11] = v_log(x);\n"
+    "    r[12] = v_pow(x, y); r[13] = v_abs(x); r[14] = v_sign(x); r[15] = v_atan2(x, y); r[16] = v_hypot(x, y);\n"
+    "    r[17] = v_min(x, y); r[18] = v_max(x, y); r[19] = v_lt(x, y); r[20] = v_le(x, y); r[21] = v_eq(x, y);\n"
+    "    r[22] = v_ne(x, y); r[23] = v_and(r[19], r[20]); r[24] = v_or(r[21], r[20]); r[25] = v_not(r[19]);\n"
+    "    r[26] = v_select(r[19], x, y); r[27] = v_checkpos(x, &f1); r[28] = v_checknz(y, &f2);\n"
+    "    r[29] = v_fma(x, y, s); r[30] = s; r[31] = c; r[32] = v_num(f1); r[33] = v_num(f2);\n"
+    "  }\n"
+    "}\n";
+
+typedef void probe_fn(int n, const double *a, const double *b, double *r);
+
+static uint64_t next_bits(uint64_t *state) { /* splitmix64 */
+  uint64_t z = (*state += 0x9e3779b97f4a7c15ULL);
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+  return z ^ z >> 31;
+}
+
+/* Arguments: the plain range, the near-exponential range, any bit pattern (NaN and infinities among them). */
+static void fill(double *x, uint64_t seed) {
+  static const double special[] = {0.0, -0.0, 1, -1, 0.5, -0.5, 2, 3, -3, INFINITY, -INFINITY, NAN, 1e300, 1e-310};
+  for (int i = 0; i < N; i++) {
+    uint64_t r = next_bits(&seed);
+    double u = (double)(next_bits(&seed) >> 11) * 0x1p-53;
+    if (i % 8 == 7) memcpy(&x[i], &r, sizeof r);
+    else if (i % 8 == 6) x[i] = special[r % (sizeof special / sizeof *special)];
+    else if (i % 8 == 5) x[i] = 1500 * (u - 0.5);
+    else if (i % 8 == 4) x[i] = ldexp(u - 0.5, (int)(r % 60) - 30);
+    else x[i] = 6 * (u - 0.5);
+  }
+}
+
+static int run(const char *const *args) {
+  pid_t pid;
+  int status;
+  if (posix_spawnp(&pid, args[0], NULL, NULL, (char *const *)(uintptr_t)args, environ)) return -1;
+  if (waitpid(pid, &status, 0) != pid) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Runs one case; false when the compiler is not there. Results come out in the order of the members. */
+static int probe(const char *folder, const char *include, const char *compiler, int lanes, const char *machine,
+                 const char *extra, const double *a, const double *b, double *result) {
+  char source[PATH_MAX], object[PATH_MAX], lane_flag[32];
+  snprintf(source, sizeof source, "%s/probe.c", folder);
+  snprintf(object, sizeof object, "%s/%s%d%s%s.so", folder, compiler, lanes, machine, extra);
+  snprintf(lane_flag, sizeof lane_flag, "-DAG_LANES=%d", lanes);
+  const char *args[] = {compiler, "-std=gnu17", "-O1",   "-ffp-contract=off", "-fno-math-errno", "-fPIC", "-shared",
+                        include,  lane_flag,    machine, extra,               "-Wno-psabi",      "-o",    object,
+                        source,   "-lm",        NULL};
+  int code = run(args);
+  if (code < 0 || code == 127) return 0;
+  AG_CHECK(code == 0);
+  void *so = dlopen(object, RTLD_NOW | RTLD_LOCAL);
+  AG_CHECK(so != NULL);
+  if (!so) return 1;
+  probe_fn *f;
+  *(void **)&f = dlsym(so, "probe");
+  double *raw = aligned_alloc(64, sizeof(double) * N * N_FUN);
+  f(N / lanes, a, b, raw);
+  for (int i = 0; i < N; i++)
+    for (int k = 0; k < N_FUN; k++)
+      result[i * N_FUN + k] = raw[(i / lanes * N_FUN + k) * lanes + i % lanes];
+  free(raw);
+  dlclose(so);
+  return 1;
+}
+
+static int differences(const double *x, const double *y, int *first) {
+  int n = 0;
+  for (int i = 0; i < N * N_FUN; i++)
+    if (memcmp(x + i, y + i, sizeof *x) && !(isnan(x[i]) && isnan(y[i])) && n++ == 0) *first = i;
+  return n;
+}
+
+static void test_all(const char *folder, const char *include) {
+  double *a = aligned_alloc(64, sizeof(double) * N), *b = aligned_alloc(64, sizeof(double) * N);
+  double *expected = malloc(sizeof(double) * N * N_FUN), *got = malloc(sizeof(double) * N * N_FUN);
+  static const char *const compilers[] = {"gcc", "clang"};
+  fill(a, 11);
+  fill(b, 22);
+  b[6] = a[6], b[7] = -a[7];
+  int have = 0;
+  for (int c = 0; c < 2; c++)
+    for (int m = 0; m < 3; m++)
+      for (int lanes = 1; lanes <= 8; lanes *= 2) {
+        const char *machine = m ? "-march=native" : "-mtune=generic", *extra = m == 2 ? "-DAG_VMATH_CALL" : "-DPLAIN";
+        if (m == 2 && lanes != 4) continue; /* called instead of inlined: one case is enough */
+        int first = 0, ok = probe(folder, include, compilers[c], lanes, machine, extra, a, b, have ? got : expected);
+        if (!ok) {
+          printf("%s is not there: skipped\n", compilers[c]);
+          m = 3;
+          break;
+        }
+        if (!have++) continue;
+        int n = differences(expected, got, &first);
+        if (n)
+          fprintf(stderr, "%s %d lanes %s %s: %d differ; function %d of (%a, %a): %a, expected %a\n", compilers[c],
+                  lanes, machine, extra, n, first % N_FUN, a[first / N_FUN], b[first / N_FUN], got[first],
+                  expected[first]);
+        AG_CHECK(n == 0);
+      }
+  /* and the functions as this program has them, compiled with its own flags */
+  for (int i = 0; i < N && have; i++) {
+    double own[] = {v_sqrt(a[i]), v_sin(a[i]), v_cos(a[i]), v_tan(a[i])}, pow_i = v_pow(a[i], b[i]);
+    for (int k = 0; k < 4; k++) AG_CHECK(own[k] == expected[i * N_FUN + k] || isnan(own[k]));
+    AG_CHECK(pow_i == expected[i * N_FUN + 12] || isnan(pow_i));
+  }
+  free(a), free(b), free(expected), free(got);
+}
+
+int main(void) {
+  char folder[] = "/tmp/vmath_lanes_XXXXXX", include[PATH_MAX], path[PATH_MAX];
+  const char *slash = strrchr(__FILE__, '/');
+  snprintf(include, sizeof include, "-I%.*s", slash ? (int)(slash - __FILE__) : 1, slash ? __FILE__ : ".");
+  if (!mkdtemp(folder)) return 1;
+  snprintf(path, sizeof path, "%s/probe.c", folder);
+  FILE *f = fopen(path, "w");
+  if (!f) return 1;
+  fputs(text, f);
+  fclose(f);
+  test_all(folder, include);
+  const char *args[] = {"rm", "-rf", folder, NULL};
+  run(args);
+  return ag_check_report();
+}
