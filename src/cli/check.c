@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT
+ * `anagyre check`: parse, derive, and say what kind of system this is. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "cli/cli.h"
+#include "cli/result.h"
+#include "cli/source.h"
+#include "run/run.h"
+
+typedef struct args {
+  ag_common common;
+  bool strict;
+  double t0;
+} args;
+
+static const ag_option options[] = {
+    {.name = "t0", .kind = AG_OPTION_NUMBER, .offset = offsetof(args, t0), .arg = "TIME", .lo = -1e15, .hi = 1e15,
+     .doc = "time at which the start values are completed"},
+    {.name = "strict", .kind = AG_OPTION_FLAG, .offset = offsetof(args, strict),
+     .doc = "refuse start values that do not satisfy the constraints"},
+    AG_SET_ROW(args),
+    AG_QUIET_ROW(args),
+    AG_COMMON_ROWS(args),
+};
+
+/* What makes the energy change: dE/dt = -l_t + F.xi - s.lambda. */
+typedef struct balance {
+  bool time, forces, affine;
+} balance;
+
+/* Does the constraint have a part without velocities: is its residual not zero when all velocities are? */
+static bool is_affine(ag_model *m, ag_id residual) {
+  int n = m->n_coords;
+  ag_id *from = ag_heap_alloc(sizeof *from * (size_t)n), *to = ag_heap_alloc(sizeof *to * (size_t)n);
+  for (int i = 0; i < n; i++) from[i] = m->coords[i].xi, to[i] = ag_zero(m->graph, m->coords[i].dim, 1);
+  ag_substitute(m->graph, n, from, to, 1, &residual);
+  free(from);
+  free(to);
+  return !ag_is_zero(m->graph, residual);
+}
+
+static balance find_balance(ag_model *m) {
+  balance b = {.time = ag_depends(m->graph, 1, &m->lagrangian, 1, &m->t), .forces = m->n_forces > 0};
+  for (int i = 0; i < m->n_constraints; i++) b.affine |= is_affine(m, m->constraints[i].x);
+  for (int i = 0; i < m->n_holonomics; i++) b.affine |= ag_depends(m->graph, 1, &m->holonomics[i].x, 1, &m->t);
+  for (int i = 0; i < m->n_prescribes; i++) b.affine |= ag_depends(m->graph, 1, &m->prescribes[i].x, 1, &m->t);
+  return b;
+}
+
+/* Everything the report is made of. */
+typedef struct report {
+  ag_source *s;
+  balance balance;
+  int n_kind[3], n_dropped; /* rows of the constraints by ag_row_kind */
+  double condition;
+  ag_record record;
+  ag_run_result start;      /* of a run of no length: the record at the start */
+} report;
+
+/* The record at the start, through a run from t0 to t0. */
+static ag_status look_at_start(report *r, double t0) {
+  const ag_system *sys = r->s->system;
+  double *x = ag_heap_alloc(sizeof *x * (size_t)(sys->n_q + sys->n_xi));
+  memcpy(x, sys->q0, sizeof *x * (size_t)sys->n_q);
+  memcpy(x + sys->n_q, sys->xi0, sizeof *x * (size_t)sys->n_xi);
+  ag_run_options o;
+  ag_run_defaults(&o);
+  o.t0 = o.t1 = t0;
+  o.every = -1;
+  o.events = false;
+  ag_status status = ag_run(&r->s->ctx, sys, sys->params, x, &o, NULL, &r->start);
+  ag_work *w = ag_work_create(sys, sys->params);
+  r->condition = ag_work_condition(w, t0, x);
+  ag_work_free(w);
+  free(x);
+  return status;
+}
+
+static void put_space(const ag_coord *c, ag_text *out) {
+  static const char *const names[] = {"R", "S1", "S2", "SO3"};
+  ag_text_str(out, names[c->space]);
+  if (c->space == AG_SPACE_R && c->dim > 1) ag_text_printf(out, "^%d", c->dim);
+}
+
+static const char *elimination_word(const ag_system *sys) {
+  switch (sys->elimination) {
+  case AG_ELIM_NONE: return "nothing to eliminate";
+  case AG_ELIM_SOLVED: return "constraints solved for velocities in closed form";
+  case AG_ELIM_FRAME: return "the velocities of the frame";
+  case AG_ELIM_BASIS: return "a basis of the free directions, renewed along the motion";
+  }
+  return "";
+}
+
+static void put_names(const char *label, int n, const char *const *names, ag_text *out) {
+  ag_text_printf(out, "  %-14s  ", label);
+  for (int i = 0; i < n; i++) ag_text_printf(out, "%s%s", i ? ", " : "", names[i]);
+  ag_text_str(out, n ? "\n" : "none\n");
+}
+
+/* A family is one line of coordinates: "x[1..K]". */
+static void put_coordinates(const ag_model *m, ag_text *out) {
+  for (int i = 0; i < m->n_coords; i++) {
+    const ag_coord *c = &m->coords[i];
+    if (c->index > 1) continue;
+    int k = 1;
+    while (c->family && i + k < m->n_coords && m->coords[i + k].family && !strcmp(m->coords[i + k].family, c->family)) k++;
+    ag_text_printf(out, "  %-14s  %s", i ? "" : "coordinates", c->family ? c->family : c->name);
+    if (c->family) ag_text_printf(out, "[1..%d]", k);
+    ag_text_str(out, " in ");
+    put_space(c, out);
+    ag_text_printf(out, ", velocity %s\n", c->family && c->family_velocity ? c->family_velocity : c->velocity);
+  }
+}
+
+static void put_constraints(const report *r, ag_text *out) {
+  static const char *const kind[] = {"constraint", "holonomic", "prescribe"};
+  const ag_system *sys = r->s->system;
+  const ag_model *m = sys->model;
+  ag_text_printf(out, "  %-14s  ", "constraints");
+  if (!sys->n_row) ag_text_str(out, "none\n");
+  else
+    ag_text_printf(out, "%d row%s (%d velocity, %d holonomic, %d prescribed), rank %d\n", sys->n_row,
+                   sys->n_row == 1 ? "" : "s", r->n_kind[AG_ROW_CONSTRAINT], r->n_kind[AG_ROW_HOLONOMIC],
+                   r->n_kind[AG_ROW_PRESCRIBE], sys->n_lambda);
+  for (int i = 0; i < sys->n_row; i++) {
+    const ag_row *row = &sys->rows[i];
+    if (row->kept) continue;
+    const ag_item *item = row->kind == AG_ROW_CONSTRAINT  ? &m->constraints[row->item]
+                          : row->kind == AG_ROW_HOLONOMIC ? &m->holonomics[row->item]
+                                                          : &m->prescribes[row->item];
+    ag_text_printf(out, "  %-14s  row %d of `%s` (line %d) says nothing new: dropped\n", "", row->component + 1,
+                   item->text ? item->text : kind[row->kind], row->pos.line);
+  }
+}
+
+static void put_growth(const ag_system *sys, ag_text *out) {
+  if (!sys->n_growth) return;
+  ag_text_printf(out, "  %-14s  growth vector (", "integrability");
+  for (int i = 0; i < sys->n_growth; i++) ag_text_printf(out, "%s%d", i ? ", " : "", sys->growth[i]);
+  ag_text_printf(out, ") of %d: ", sys->n_xi);
+  if (sys->n_disguised < 0) ag_text_str(out, "undecided to this depth of brackets\n");
+  else if (sys->n_disguised) ag_text_printf(out, "%d of the velocity constraints are holonomic in disguise\n", sys->n_disguised);
+  else ag_text_str(out, "no velocity constraint is holonomic in disguise\n");
+}
+
+static void put_energy(const report *r, ag_text *out) {
+  const balance *b = &r->balance;
+  ag_text_printf(out, "  %-14s  ", "energy");
+  ag_text_number(out, *ag_result_find(&r->record, r->start.record, AG_COL_ENERGY));
+  if (!b->time && !b->forces && !b->affine) {
+    ag_text_str(out, " at the start, conserved: no force, no time in the Lagrangian, constraints linear in the velocities\n");
+    return;
+  }
+  ag_text_str(out, " at the start, may change:");
+  const char *comma = "";
+  if (b->time) ag_text_str(out, " the Lagrangian depends on t"), comma = ",";
+  if (b->forces) ag_text_printf(out, "%s forces act", comma), comma = ",";
+  if (b->affine) ag_text_printf(out, "%s constraints are affine or move with t", comma);
+  ag_text_char(out, '\n');
+}
+
+static void put_params(const ag_system *sys, ag_text *out) {
+  const ag_model *m = sys->model;
+  size_t width = 12;
+  for (int i = 0; i < m->n_params; i++)
+    if (strlen(m->params[i].name) > width) width = strlen(m->params[i].name);
+  if (m->n_params) ag_text_str(out, "parameters\n");
+  for (int i = 0; i < m->n_params; i++) {
+    const ag_param *p = &m->params[i];
+    ag_text_printf(out, "  %-*s  ", (int)width, p->name);
+    if (p->integer) ag_text_number(out, p->number);
+    else
+      ag_result_value(ag_node_rows(m->graph, p->input), ag_node_cols(m->graph, p->input), sys->params + sys->param_offset[i],
+                      (int)width + 4, out);
+    ag_text_char(out, '\n');
+  }
+}
+
+static void write_text(const report *r, ag_text *out) {
+  const ag_system *sys = r->s->system;
+  const ag_model *m = sys->model;
+  ag_text_printf(out, "%s%s%s\n", m->name, *m->title ? ": " : "", m->title);
+  ag_text_printf(out, "  %-14s  %s\n", "file", r->s->path);
+  put_coordinates(m, out);
+  ag_text_printf(out, "  %-14s  %d numbers, %d velocities\n", "state", sys->n_q, sys->n_xi);
+  put_constraints(r, out);
+  ag_text_printf(out, "  %-14s  %d\n", "freedom", sys->n_u);
+  put_names("independent", sys->n_u, sys->u_names, out);
+  ag_text_printf(out, "  %-14s  by %s\n", "elimination", elimination_word(sys));
+  put_growth(sys, out);
+  put_energy(r, out);
+  ag_text_printf(out, "  %-14s  %.3g\n", "condition", r->condition);
+  ag_text_printf(out, "  %-14s  %d observable%s, %d event%s, %d expectation%s\n", "also", m->n_observables,
+                 m->n_observables == 1 ? "" : "s", m->n_events, m->n_events == 1 ? "" : "s", m->n_expects,
+                 m->n_expects == 1 ? "" : "s");
+  put_params(sys, out);
+  ag_text_str(out, "start, completed from the constraints\n");
+  ag_result_columns(&r->record, r->start.record, AG_COL_COORD, out);
+  ag_result_columns(&r->record, r->start.record, AG_COL_VELOCITY, out);
+}
+
+static void json_structure(ag_json *j, const report *r) {
+  static const char *const elimination[] = {"none", "solved", "frame", "basis"};
+  const ag_system *sys = r->s->system;
+  const ag_model *m = sys->model;
+  ag_json_begin(j, "coordinates", '[');
+  for (int i = 0; i < m->n_coords; i++) {
+    ag_text space = {0};
+    put_space(&m->coords[i], &space);
+    ag_json_begin(j, NULL, '{');
+    ag_json_string(j, "name", m->coords[i].name);
+    ag_json_string(j, "velocity", m->coords[i].velocity);
+    ag_json_string(j, "space", space.s);
+    ag_json_end(j, '}');
+    ag_text_done(&space);
+  }
+  ag_json_end(j, ']');
+  ag_json_whole(j, "n_q", sys->n_q);
+  ag_json_whole(j, "n_velocities", sys->n_xi);
+  ag_json_begin(j, "constraints", '{');
+  ag_json_whole(j, "rows", sys->n_row);
+  ag_json_whole(j, "velocity", r->n_kind[AG_ROW_CONSTRAINT]);
+  ag_json_whole(j, "holonomic", r->n_kind[AG_ROW_HOLONOMIC]);
+  ag_json_whole(j, "prescribed", r->n_kind[AG_ROW_PRESCRIBE]);
+  ag_json_whole(j, "rank", sys->n_lambda);
+  ag_json_whole(j, "dropped", r->n_dropped);
+  ag_json_end(j, '}');
+  ag_json_whole(j, "degrees_of_freedom", sys->n_u);
+  ag_json_string(j, "elimination", elimination[sys->elimination]);
+  ag_json_begin(j, "independent", '[');
+  for (int i = 0; i < sys->n_u; i++) ag_json_string(j, NULL, sys->u_names[i]);
+  ag_json_end(j, ']');
+  ag_json_begin(j, "growth", '[');
+  for (int i = 0; i < sys->n_growth; i++) ag_json_whole(j, NULL, sys->growth[i]);
+  ag_json_end(j, ']');
+  if (sys->n_disguised < 0) ag_json_string(j, "holonomic_in_disguise", NULL);
+  else ag_json_whole(j, "holonomic_in_disguise", sys->n_disguised);
+}
+
+static void write_json(const report *r) {
+  const ag_model *m = r->s->system->model;
+  ag_json j = {0};
+  ag_json_begin(&j, NULL, '{');
+  ag_json_string(&j, "model", m->name);
+  ag_json_string(&j, "title", m->title);
+  ag_json_string(&j, "file", r->s->path);
+  json_structure(&j, r);
+  ag_json_begin(&j, "energy_form", '{');
+  ag_json_bool(&j, "conserved", !r->balance.time && !r->balance.forces && !r->balance.affine);
+  ag_json_bool(&j, "time_dependent", r->balance.time);
+  ag_json_bool(&j, "forces", r->balance.forces);
+  ag_json_bool(&j, "affine", r->balance.affine);
+  ag_json_end(&j, '}');
+  ag_json_number(&j, "condition", r->condition);
+  ag_result_json_params(&j, r->s->system);
+  ag_json_number(&j, "t", r->start.t);
+  ag_result_json_columns(&j, "state", &r->record, r->start.record, AG_COL_COORD, AG_COL_VELOCITY);
+  ag_result_json_columns(&j, "observables", &r->record, r->start.record, AG_COL_OBSERVABLE, AG_COL_OBSERVABLE);
+  ag_json_number(&j, "energy", *ag_result_find(&r->record, r->start.record, AG_COL_ENERGY));
+  ag_json_number(&j, "constraint_residual", *ag_result_find(&r->record, r->start.record, AG_COL_RESIDUAL));
+  ag_json_diagnostics(&j, &r->s->ctx);
+  ag_json_end(&j, '}');
+  ag_json_print(&j);
+}
+
+static ag_status act(void *self) {
+  const args *a = self;
+  ag_source s;
+  report r = {.s = &s};
+  ag_status status = ag_source_load(&s, a->common.words[0], &a->common,
+                                    &(ag_derive_options){.strict = a->strict, .growth = true, .t0 = a->t0});
+  if (status == AG_OK) status = look_at_start(&r, a->t0);
+  if (status != AG_OK) return ag_source_refuse(&s, status, &a->common);
+  r.balance = find_balance(s.model);
+  for (int i = 0; i < s.system->n_row; i++) {
+    r.n_kind[s.system->rows[i].kind]++;
+    r.n_dropped += !s.system->rows[i].kept;
+  }
+  ag_record_init(&r.record, s.system);
+  ag_source_report(&s, a->common.quiet);
+  if (a->common.json) write_json(&r);
+  else {
+    ag_text out = {0};
+    write_text(&r, &out);
+    fputs(ag_text_cstr(&out), stdout);
+    ag_text_done(&out);
+  }
+  status = ag_end_status(r.start.end);
+  if (status != AG_OK) fprintf(stderr, "error: the start state is no good: %s\n", ag_end_word(r.start.end));
+  ag_record_done(&r.record);
+  ag_run_done(&r.start);
+  ag_source_done(&s);
+  return status;
+}
+
+const ag_command ag_command_check = {
+    .name = "check",
+    .words = "MODEL",
+    .doc = "read and derive a model; report its dimensions, constraints, start, and every problem",
+    .text =
+        "Reads the model, derives its equations and reports: coordinates and velocities, rows and rank of the\n"
+        "constraints (rows that say nothing new are named), degrees of freedom and the independent velocities, whether\n"
+        "velocity constraints are holonomic in disguise (growth vector by brackets), what can change the energy, the\n"
+        "parameters, and the start state completed from the constraints. Problems go to standard error with their place.\n",
+    .examples = "  anagyre check rattleback\n"
+                "  anagyre check my.nh --set m=2 --json\n"
+                "  cat my.nh | anagyre check -\n",
+    .size = sizeof(args),
+    .n_option = sizeof options / sizeof options[0],
+    .options = options,
+    .min_word = 1,
+    .max_word = 1,
+    .act = act,
+};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * The program: front header of cli/. A command is a constant row: name, option table, what `help` prints, what it does.
+ * Only cli/ prints, reads files and turns a status into an exit code. */
+#ifndef AG_CLI_CLI_H
+#define AG_CLI_CLI_H
+#include "base/status.h"
+#include "cli/option.h"
+
+typedef struct ag_command {
+  const char *name;
+  const char *words;               /* the positional arguments as help shows them: "MODEL" */
+  const char *doc;                 /* one line */
+  const char *text, *examples;     /* paragraphs and sample calls, for `help NAME` */
+  size_t size;                     /* of its argument struct, which begins with an ag_common */
+  void (*defaults)(void *args);    /* fills a zeroed struct; may be NULL */
+  int n_option, min_word, max_word; /* max_word < 0: any number */
+  const ag_option *options;
+  ag_status (*act)(void *args);
+} ag_command;
+
+extern const ag_command ag_command_check, ag_command_show, ag_command_run, ag_command_test, ag_command_list,
+    ag_command_help, ag_command_version;
+
+/* All commands in the order of `help`; NULL past the end. */
+const ag_command *ag_command_at(int i);
+const ag_command *ag_command_find(const char *name); /* NULL when unknown */
+/* Words that are commands to come, with what they will do; NULL past the end. */
+const char *ag_later_at(int i, const char **doc);
+
+/* From the command line to a status, which is the exit code. */
+ag_status ag_command_main(int argc, const char *const *argv);
+
+/* Prints `help` (command NULL) or the help of one command to a text. */
+void ag_help_write(const ag_command *command, ag_text *out);
+
+/* Prints a usage error "anagyre VERB: ..." with the hint where to read on, and returns AG_WRONG. */
+ag_status ag_usage(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#endif

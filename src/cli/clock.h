@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * What a command needs from the machine while it computes: a clock, a progress line, and Ctrl-C. */
+#ifndef AG_CLI_CLOCK_H
+#define AG_CLI_CLOCK_H
+#include <signal.h>
+#include <stdbool.h>
+
+/* Seconds from some fixed moment. */
+double ag_clock(void);
+
+/* Bar, rate and time left on standard error, at most five times a second. Draws nothing when it is off. */
+typedef struct ag_progress {
+  bool on, drawn;
+  double t0, t1, begun, last;
+} ag_progress;
+void ag_progress_init(ag_progress *p, bool quiet, double t0, double t1);
+void ag_progress_show(void *self, double t, long steps);
+void ag_progress_done(ag_progress *p); /* wipes the line */
+
+/* From now on SIGINT and SIGTERM set the returned flag instead of ending the process; a second signal ends it. */
+const volatile sig_atomic_t *ag_stop_catch(void);
+/* Back to the default. */
+void ag_stop_release(void);
+/* The word for the signal in the flag: "Ctrl-C", "SIGTERM". */
+const char *ag_stop_word(void);
+/* A reader that went away (`anagyre list | head -1`) is not worth a message. */
+void ag_stop_ignore_pipe(void);
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/json.h"
+
+/* Length of the UTF-8 sequence at s (1 to 4), 0 when it is none. */
+static int utf8_length(const unsigned char *s) {
+  if (s[0] < 0x80) return 1;
+  int n = s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : 0;
+  for (int i = 1; i < n; i++)
+    if ((s[i] & 0xc0) != 0x80) return 0;
+  /* overlong forms, surrogates, beyond U+10FFFF */
+  if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0;
+  if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
+  return n;
+}
+
+static void put_string(ag_text *out, const char *s) {
+  ag_text clean = {0};
+  while (*s) {
+    int n = utf8_length((const unsigned char *)s);
+    if (n) ag_text_strn(&clean, s, (size_t)n);
+    else ag_text_str(&clean, "\xef\xbf\xbd");
+    s += n ? n : 1;
+  }
+  ag_text_json_str(out, ag_text_cstr(&clean));
+  ag_text_done(&clean);
+}
+
+static void next(ag_json *j, const char *key) {
+  if (j->some[j->depth]) ag_text_char(&j->text, ',');
+  j->some[j->depth] = true;
+  if (!key) return;
+  put_string(&j->text, key);
+  ag_text_char(&j->text, ':');
+}
+
+void ag_json_begin(ag_json *j, const char *key, char bracket) {
+  next(j, key);
+  ag_text_char(&j->text, bracket);
+  AG_ASSERT(j->depth + 1 < (int)(sizeof j->some / sizeof j->some[0]));
+  j->some[++j->depth] = false;
+}
+
+void ag_json_end(ag_json *j, char bracket) {
+  AG_ASSERT(j->depth > 0);
+  j->depth--;
+  ag_text_char(&j->text, bracket);
+}
+
+void ag_json_string(ag_json *j, const char *key, const char *s) {
+  next(j, key);
+  if (s) put_string(&j->text, s);
+  else ag_text_str(&j->text, "null");
+}
+
+void ag_json_number(ag_json *j, const char *key, double v) {
+  next(j, key);
+  ag_text_json_number(&j->text, v);
+}
+
+void ag_json_whole(ag_json *j, const char *key, long v) {
+  next(j, key);
+  ag_text_printf(&j->text, "%ld", v);
+}
+
+void ag_json_bool(ag_json *j, const char *key, bool v) {
+  next(j, key);
+  ag_text_str(&j->text, v ? "true" : "false");
+}
+
+void ag_json_tensor(ag_json *j, const char *key, int rows, int cols, const double *values) {
+  if (rows == 1 && cols == 1) {
+    ag_json_number(j, key, values[0]);
+    return;
+  }
+  ag_json_begin(j, key, '[');
+  for (int r = 0; r < rows; r++) {
+    if (cols == 1) {
+      ag_json_number(j, NULL, values[r]);
+      continue;
+    }
+    ag_json_begin(j, NULL, '[');
+    for (int c = 0; c < cols; c++) ag_json_number(j, NULL, values[r * cols + c]);
+    ag_json_end(j, ']');
+  }
+  ag_json_end(j, ']');
+}
+
+void ag_json_diagnostics(ag_json *j, const ag_ctx *ctx) {
+  static const char *const word[] = {"note", "warning", "error"};
+  ag_json_begin(j, "diagnostics", '[');
+  for (int i = 0; i < ctx->n_diag; i++) {
+    const ag_diag *d = &ctx->diags[i];
+    ag_json_begin(j, NULL, '{');
+    ag_json_string(j, "severity", word[d->severity]);
+    ag_json_string(j, "message", d->message);
+    if (d->file) ag_json_string(j, "file", d->file);
+    if (d->pos.line > 0) {
+      ag_json_whole(j, "line", d->pos.line);
+      ag_json_whole(j, "column", d->pos.col);
+    }
+    ag_json_end(j, '}');
+  }
+  ag_json_end(j, ']');
+}
+
+void ag_json_print(ag_json *j) {
+  AG_ASSERT(j->depth == 0);
+  ag_text_char(&j->text, '\n');
+  fwrite(j->text.s, 1, j->text.n, stdout);
+  ag_text_done(&j->text);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ * `anagyre list`: what there is. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/source.h"
+#include "step/step.h"
+
+typedef struct args {
+  ag_common common;
+} args;
+
+static const ag_option options[] = {AG_COMMON_ROWS(args)};
+
+static int name_width(int n, char *const *names) {
+  size_t width = 8;
+  for (int i = 0; i < n; i++)
+    if (strlen(names[i]) > width) width = strlen(names[i]);
+  return (int)width;
+}
+
+static ag_status list_models(ag_json *j) {
+  ag_shelf shelf;
+  ag_shelf_init(&shelf);
+  int width = name_width(shelf.n, shelf.names);
+  if (j) ag_json_begin(j, "models", '[');
+  else if (shelf.n) puts("models");
+  else fputs("warning: no shipped models found; set ANAGYRE_MODELS to the folder that holds them\n", stderr);
+  for (int i = 0; i < shelf.n; i++) {
+    ag_source s;
+    ag_status status = ag_source_parse(&s, shelf.paths[i], &(ag_common){0});
+    const char *title = status == AG_OK ? s.model->title : NULL;
+    if (j) {
+      ag_json_begin(j, NULL, '{');
+      ag_json_string(j, "name", shelf.names[i]);
+      ag_json_string(j, "title", title);
+      ag_json_string(j, "file", shelf.paths[i]);
+      ag_json_end(j, '}');
+    } else printf("  %-*s  %s\n", width, shelf.names[i], title ? title : "(does not read: see `anagyre check`)");
+    ag_source_done(&s);
+  }
+  if (j) ag_json_end(j, ']');
+  ag_shelf_done(&shelf);
+  return AG_OK;
+}
+
+static ag_status list_methods(ag_json *j) {
+  if (j) ag_json_begin(j, "methods", '[');
+  else puts("methods");
+  for (int i = 0; i < ag_stepper_count(); i++) {
+    const ag_stepper *s = ag_stepper_at(i);
+    if (!j) {
+      printf("  %-10s  order %d, %s: %s\n", s->name, s->order, s->error_order ? "step size control" : "fixed steps", s->doc);
+      continue;
+    }
+    ag_json_begin(j, NULL, '{');
+    ag_json_string(j, "name", s->name);
+    ag_json_whole(j, "order", s->order);
+    ag_json_whole(j, "error_order", s->error_order);
+    ag_json_whole(j, "dense_order", s->dense_order);
+    ag_json_whole(j, "stages", s->n_stage);
+    ag_json_string(j, "doc", s->doc);
+    ag_json_string(j, "reference", s->reference);
+    ag_json_end(j, '}');
+  }
+  if (j) ag_json_end(j, ']');
+  return AG_OK;
+}
+
+static ag_status list_words(ag_json *j) {
+  const char *const *words;
+  int n = ag_lang_words(&words), column = 0;
+  if (j) ag_json_begin(j, "words", '[');
+  else puts("words of the model language (docs/language.md)");
+  for (int i = 0; i < n; i++) {
+    if (j) {
+      ag_json_string(j, NULL, words[i]);
+      continue;
+    }
+    if (column + (int)strlen(words[i]) + 1 > 100) putchar('\n'), column = 0;
+    column += printf(column ? " %s" : "  %s", words[i]);
+  }
+  if (j) ag_json_end(j, ']');
+  else putchar('\n');
+  return AG_OK;
+}
+
+typedef struct topic {
+  const char *name;
+  ag_status (*list)(ag_json *j);
+  bool always; /* shown when no topic is named */
+} topic;
+
+static const topic topics[] = {{"models", list_models, true}, {"methods", list_methods, true}, {"words", list_words, false}};
+enum { N_TOPIC = sizeof topics / sizeof topics[0] };
+
+static ag_status act(void *self) {
+  const args *a = self;
+  const char *want = a->common.n_word ? a->common.words[0] : NULL, *names[N_TOPIC];
+  ag_json j = {0};
+  int found = 0;
+  for (int i = 0; i < N_TOPIC; i++) names[i] = topics[i].name, found += want && !strcmp(want, topics[i].name);
+  if (want && !found) {
+    const char *near = ag_nearest(want, N_TOPIC, names);
+    return ag_usage("list", "there is no list of '%s'%s%s%s (there are: models methods words)", want,
+                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+  }
+  if (a->common.json) ag_json_begin(&j, NULL, '{');
+  for (int i = 0; i < N_TOPIC; i++)
+    if (want ? !strcmp(want, topics[i].name) : topics[i].always) AG_TRY(topics[i].list(a->common.json ? &j : NULL));
+  if (a->common.json) ag_json_end(&j, '}'), ag_json_print(&j);
+  return AG_OK;
+}
+
+const ag_command ag_command_list = {
+    .name = "list",
+    .words = "[models | methods | words]",
+    .doc = "the shipped models, the steppers, the words of the model language",
+    .text = "Without a word: models and methods.\n",
+    .examples = "  anagyre list models\n"
+                "  anagyre list methods --json\n",
+    .size = sizeof(args),
+    .n_option = sizeof options / sizeof options[0],
+    .options = options,
+    .min_word = 0,
+    .max_word = 1,
+    .act = act,
+};

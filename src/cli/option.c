@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/option.h"
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+enum { MAX_NAMES = 64, DOC_COLUMN = 24 };
+
+static void suggest(int n, const ag_option *options, const char *name, ag_text *error) {
+  const char *names[MAX_NAMES];
+  int n_name = 0;
+  for (int i = 0; i < n && n_name < MAX_NAMES; i++)
+    if (options[i].kind != AG_OPTION_LATER) names[n_name++] = options[i].name;
+  const char *near = ag_nearest(name, n_name, names);
+  if (near) ag_text_printf(error, "; did you mean --%s?", near);
+}
+
+/* The row for an option word "--name", "--name=value" or "-n"; *value is what follows '=', or NULL. */
+static const ag_option *find(int n, const ag_option *options, const char *word, const char **value, ag_text *error) {
+  bool is_long = word[1] == '-';
+  const char *start = word + (is_long ? 2 : 1);
+  char name[64];
+  size_t len = strcspn(start, "=");
+  snprintf(name, sizeof name, "%.*s", len < 63 ? (int)len : 63, start);
+  *value = start[len] ? start + len + 1 : NULL;
+  for (int i = 0; i < n; i++) {
+    const ag_option *o = &options[i];
+    if (is_long ? !strcmp(o->name, name) : o->letter && name[0] == o->letter && !name[1]) return o;
+  }
+  ag_text_printf(error, "unknown option %s%s", is_long ? "--" : "-", name);
+  suggest(n, options, name, error);
+  return NULL;
+}
+
+static ag_status read_number(const ag_option *o, const char *value, double *v, ag_text *error) {
+  if (!ag_number_parse(value, v)) {
+    ag_text_printf(error, "--%s needs a finite number such as 0.5, 1e-3 or 2*pi, not '%s'", o->name, value);
+    return AG_WRONG;
+  }
+  if (*v >= o->lo && *v <= o->hi) return AG_OK;
+  ag_text_printf(error, "--%s must be ", o->name);
+  if (o->lo == DBL_MIN) ag_text_str(error, "positive");
+  else ag_text_str(error, "at least "), ag_text_number(error, o->lo);
+  if (o->hi < DBL_MAX) ag_text_str(error, " and at most "), ag_text_number(error, o->hi);
+  ag_text_printf(error, ", not %s", value);
+  return AG_WRONG;
+}
+
+static ag_status read_choice(const ag_option *o, const char *value, int *index, ag_text *error) {
+  const char *names[MAX_NAMES];
+  int n = 0;
+  for (; n < MAX_NAMES && o->choice(n); n++) {
+    names[n] = o->choice(n);
+    if (strcmp(names[n], value)) continue;
+    *index = n;
+    return AG_OK;
+  }
+  ag_text_printf(error, "--%s knows no '%s'", o->name, value);
+  const char *near = ag_nearest(value, n, names);
+  if (near) ag_text_printf(error, "; did you mean %s?", near);
+  ag_text_str(error, " (there are:");
+  for (int i = 0; i < n; i++) ag_text_printf(error, " %s", names[i]);
+  ag_text_char(error, ')');
+  return AG_WRONG;
+}
+
+/* "name=value": split at the first '='; both parts must be there. */
+static ag_status read_set(const char *value, ag_common *common, ag_text *error) {
+  size_t len = strcspn(value, "=");
+  if (!len || !value[len] || !value[len + 1]) {
+    ag_text_printf(error, "--set needs NAME=VALUE, not '%s'", value);
+    return AG_WRONG;
+  }
+  char *name = ag_heap_alloc(len + 1);
+  memcpy(name, value, len);
+  common->sets = ag_heap_grow(common->sets, sizeof *common->sets * (size_t)(common->n_set + 1));
+  common->sets[common->n_set++] = (ag_set){name, value + len + 1};
+  return AG_OK;
+}
+
+static ag_status store(const ag_option *o, const char *value, void *args, ag_text *error) {
+  void *at = (char *)args + o->offset;
+  double v;
+  switch (o->kind) {
+  case AG_OPTION_NUMBER: return read_number(o, value, at, error);
+  case AG_OPTION_WHOLE:
+    AG_TRY(read_number(o, value, &v, error));
+    if (v != floor(v)) {
+      ag_text_printf(error, "--%s needs a whole number, not '%s'", o->name, value);
+      return AG_WRONG;
+    }
+    *(long *)at = (long)v;
+    return AG_OK;
+  case AG_OPTION_TEXT:
+    if (!*value) {
+      ag_text_printf(error, "--%s needs a value that is not empty", o->name);
+      return AG_WRONG;
+    }
+    *(const char **)at = value;
+    return AG_OK;
+  case AG_OPTION_CHOICE: return read_choice(o, value, at, error);
+  case AG_OPTION_SET: return read_set(value, args, error);
+  default: AG_ASSERT(o->kind == AG_OPTION_SET); return AG_WRONG; /* the others carry no value */
+  }
+}
+
+/* One option word; *i moves on when its value is the next word. */
+static ag_status read_option(int n, const ag_option *options, int argc, const char *const *argv, int *i, void *args,
+                             ag_text *error) {
+  const char *word = argv[*i], *value;
+  const ag_option *o = find(n, options, word, &value, error);
+  if (!o) return AG_WRONG;
+  ((ag_common *)args)->given |= (uint64_t)1 << (o - options);
+  if (o->kind == AG_OPTION_LATER) {
+    ag_text_printf(error, "--%s is not available yet: %s", o->name, o->doc);
+    return AG_WRONG;
+  }
+  if (o->kind == AG_OPTION_FLAG) {
+    if (value) {
+      ag_text_printf(error, "--%s takes no value", o->name);
+      return AG_WRONG;
+    }
+    *(bool *)((char *)args + o->offset) = true;
+    return AG_OK;
+  }
+  if (!value) {
+    /* a value may start with one dash (a negative number), never with two (the next option) */
+    if (*i + 1 >= argc || !strncmp(argv[*i + 1], "--", 2)) {
+      ag_text_printf(error, "--%s needs a value: --%s %s", o->name, o->name, o->arg);
+      return AG_WRONG;
+    }
+    value = argv[++*i];
+  }
+  return store(o, value, args, error);
+}
+
+ag_status ag_option_parse(int n, const ag_option *options, int argc, const char *const *argv, void *args, ag_text *error) {
+  ag_common *common = args;
+  AG_ASSERT(n <= MAX_NAMES);
+  bool only_words = false;
+  for (int i = 0; i < argc; i++) {
+    const char *word = argv[i];
+    if (!only_words && !strcmp(word, "--")) only_words = true;
+    else if (!only_words && word[0] == '-' && word[1])
+      AG_TRY(read_option(n, options, argc, argv, &i, args, error));
+    else {
+      common->words = ag_heap_grow(common->words, sizeof *common->words * (size_t)(common->n_word + 1));
+      common->words[common->n_word++] = word;
+    }
+  }
+  return AG_OK;
+}
+
+void ag_option_done(ag_common *common) {
+  for (int i = 0; i < common->n_set; i++) free((char *)(uintptr_t)common->sets[i].name);
+  free(common->sets);
+  free(common->words);
+  common->sets = NULL;
+  common->words = NULL;
+  common->n_set = common->n_word = 0;
+}
+
+bool ag_option_given(int n, const ag_option *options, const ag_common *common, const char *name) {
+  for (int i = 0; i < n; i++)
+    if (!strcmp(options[i].name, name)) return common->given >> i & 1;
+  AG_ASSERT(n < 0); /* the name is not in the table */
+  return false;
+}
+
+/* " (default ...)" from the struct, or what the table says instead. */
+static void write_preset(const ag_option *o, const void *args, ag_text *out) {
+  const char *at = (const char *)args + o->offset;
+  if (o->preset) {
+    if (*o->preset) ag_text_printf(out, " (default %s)", o->preset);
+    return;
+  }
+  switch (o->kind) {
+  case AG_OPTION_NUMBER:
+    ag_text_str(out, " (default ");
+    ag_text_number(out, *(const double *)(const void *)at);
+    ag_text_char(out, ')');
+    break;
+  case AG_OPTION_WHOLE: ag_text_printf(out, " (default %ld)", *(const long *)(const void *)at); break;
+  case AG_OPTION_CHOICE: ag_text_printf(out, " (default %s)", o->choice(*(const int *)(const void *)at)); break;
+  default: break;
+  }
+}
+
+void ag_option_write(int n, const ag_option *options, const void *args, ag_text *out) {
+  for (int i = 0; i < n; i++) {
+    const ag_option *o = &options[i];
+    if (o->kind == AG_OPTION_LATER) continue;
+    size_t start = out->n;
+    ag_text_str(out, "  ");
+    if (o->letter) ag_text_printf(out, "-%c, ", o->letter);
+    ag_text_printf(out, "--%s", o->name);
+    if (o->arg) ag_text_printf(out, " %s", o->arg);
+    if (out->n - start >= DOC_COLUMN - 1) ag_text_char(out, '\n'), start = out->n;
+    while (out->n - start < DOC_COLUMN) ag_text_char(out, ' ');
+    ag_text_str(out, o->doc);
+    write_preset(o, args, out);
+    ag_text_char(out, '\n');
+  }
+}

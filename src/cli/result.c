@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/result.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { EVENTS_SHOWN = 8 };
+
+void ag_result_value(int rows, int cols, const double *values, int indent, ag_text *out) {
+  if (rows == 1 && cols == 1) {
+    ag_text_number(out, values[0]);
+    return;
+  }
+  if (cols == 1) {
+    ag_text_char(out, '[');
+    for (int i = 0; i < rows; i++) {
+      if (i) ag_text_str(out, ", ");
+      ag_text_number(out, values[i]);
+    }
+    ag_text_char(out, ']');
+    return;
+  }
+  for (int r = 0; r < rows; r++) {
+    ag_text_str(out, r ? "\n" : "[");
+    for (int i = 0; r && i < indent + 1; i++) ag_text_char(out, ' ');
+    ag_text_char(out, '[');
+    for (int c = 0; c < cols; c++) {
+      if (c) ag_text_str(out, ", ");
+      ag_text_number(out, values[r * cols + c]);
+    }
+    ag_text_str(out, r + 1 < rows ? "]," : "]]");
+  }
+}
+
+void ag_result_columns(const ag_record *record, const double *values, ag_column_kind kind, ag_text *out) {
+  size_t width = 12;
+  for (int i = 0; i < record->n_column; i++) {
+    size_t n = strlen(record->columns[i].name);
+    if (n > width) width = n;
+  }
+  for (int i = 0; i < record->n_column; i++) {
+    const ag_column *c = &record->columns[i];
+    if (c->kind != kind) continue;
+    ag_text_printf(out, "  %-*s  ", (int)width, c->name);
+    ag_result_value(c->rows, c->cols, values + c->offset, (int)width + 4, out);
+    ag_text_char(out, '\n');
+  }
+}
+
+void ag_result_json_columns(ag_json *j, const char *key, const ag_record *record, const double *values, ag_column_kind from,
+                            ag_column_kind to) {
+  ag_json_begin(j, key, '{');
+  for (int i = 0; i < record->n_column; i++) {
+    const ag_column *c = &record->columns[i];
+    if (c->kind >= from && c->kind <= to) ag_json_tensor(j, c->name, c->rows, c->cols, values + c->offset);
+  }
+  ag_json_end(j, '}');
+}
+
+const double *ag_result_find(const ag_record *record, const double *values, ag_column_kind kind) {
+  for (int i = 0; i < record->n_column; i++)
+    if (record->columns[i].kind == kind) return values + record->columns[i].offset;
+  AG_ASSERT(record->n_column < 0); /* every record has the column asked for */
+  return NULL;
+}
+
+void ag_result_json_params(ag_json *j, const ag_system *sys) {
+  const ag_model *m = sys->model;
+  ag_json_begin(j, "parameters", '{');
+  for (int i = 0; i < m->n_params; i++) {
+    const ag_param *p = &m->params[i];
+    if (p->integer) ag_json_whole(j, p->name, lround(p->number));
+    else
+      ag_json_tensor(j, p->name, ag_node_rows(m->graph, p->input), ag_node_cols(m->graph, p->input),
+                     sys->params + sys->param_offset[i]);
+  }
+  ag_json_end(j, '}');
+}
+
+static void put_events(const ag_outcome *o, ag_text *out) {
+  const ag_model *m = o->system->model;
+  const ag_run_result *r = o->result;
+  if (!o->options->events) return;
+  for (int i = 0; i < m->n_events; i++) {
+    int n = r->event_count[i];
+    ag_text_printf(out, "  %-12s  %s: ", i ? "" : "events", m->events[i].name);
+    if (!n) ag_text_str(out, "never");
+    else ag_text_printf(out, "%d time%s, at t = ", n, n == 1 ? "" : "s");
+    for (int k = 0; k < n && k < EVENTS_SHOWN; k++) {
+      if (k) ag_text_str(out, ", ");
+      ag_text_number(out, r->event_times[i][k]);
+    }
+    ag_text_str(out, n > EVENTS_SHOWN ? ", ...\n" : "\n");
+  }
+}
+
+static void put_end(const ag_outcome *o, ag_text *out) {
+  const ag_run_result *r = o->result;
+  ag_text_printf(out, "  %-12s  %s", "ended", ag_end_word(r->end));
+  if (r->end == AG_END_EVENT) ag_text_printf(out, " %s", o->system->model->events[r->end_event].name);
+  ag_text_str(out, ", t = ");
+  ag_text_number(out, r->t);
+  ag_text_str(out, " (started at t = ");
+  ag_text_number(out, o->options->t0);
+  ag_text_str(out, ")\n");
+}
+
+void ag_result_summary(const ag_outcome *o, ag_text *out) {
+  const ag_model *m = o->system->model;
+  const ag_run_result *r = o->result;
+  const ag_run_options *q = o->options;
+  ag_text_printf(out, "%s%s%s\n", m->name, *m->title ? ": " : "", m->title);
+  put_end(o, out);
+  ag_text_printf(out, "  %-12s  %s, ", "method", q->method->name);
+  if (q->dt > 0) ag_text_printf(out, "dt %g", q->dt);
+  else ag_text_printf(out, "rtol %g, atol %g", q->rtol, q->atol);
+  ag_text_printf(out, ", %s\n", q->multipliers ? "with multipliers" : "velocities eliminated");
+  ag_text_printf(out, "  %-12s  %ld (%ld rejected, %ld right-hand sides) in %.3g s\n", "steps", r->steps, r->rejected, r->rhs,
+                 o->seconds);
+  ag_text_printf(out, "  %-12s  ", "energy");
+  ag_text_number(out, *ag_result_find(o->record, r->record, AG_COL_ENERGY));
+  ag_text_str(out, ", at the start ");
+  ag_text_number(out, r->energy0);
+  ag_text_printf(out, ", drift at most %.3g\n", r->energy_drift);
+  ag_text_printf(out, "  %-12s  residual at most %.3g\n", "constraints", r->residual_max);
+  put_events(o, out);
+  ag_text_str(out, "final state\n");
+  ag_result_columns(o->record, r->record, AG_COL_COORD, out);
+  ag_result_columns(o->record, r->record, AG_COL_VELOCITY, out);
+  if (m->n_observables) ag_text_str(out, "observables\n");
+  ag_result_columns(o->record, r->record, AG_COL_OBSERVABLE, out);
+}
+
+static void put_series(ag_json *j, const ag_record *record, const ag_series *series) {
+  ag_json_begin(j, "series", '{');
+  for (int i = 0; i < record->n_column; i++) {
+    const ag_column *c = &record->columns[i];
+    ag_json_begin(j, c->name, '[');
+    for (long k = 0; k < series->n; k++) ag_json_tensor(j, NULL, c->rows, c->cols, series->data + k * series->width + c->offset);
+    ag_json_end(j, ']');
+  }
+  ag_json_end(j, '}');
+}
+
+void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series) {
+  const ag_model *m = o->system->model;
+  const ag_run_result *r = o->result;
+  const ag_run_options *q = o->options;
+  ag_json_begin(j, NULL, '{');
+  ag_json_string(j, "model", m->name);
+  ag_json_number(j, "t", r->t);
+  ag_result_json_columns(j, "state", o->record, r->record, AG_COL_COORD, AG_COL_VELOCITY);
+  ag_result_json_columns(j, "observables", o->record, r->record, AG_COL_OBSERVABLE, AG_COL_OBSERVABLE);
+  ag_json_number(j, "energy", *ag_result_find(o->record, r->record, AG_COL_ENERGY));
+  ag_json_number(j, "constraint_residual", *ag_result_find(o->record, r->record, AG_COL_RESIDUAL));
+  ag_json_whole(j, "steps", r->steps);
+  ag_json_whole(j, "rejected", r->rejected);
+  ag_json_string(j, "end", ag_end_word(r->end));
+  ag_json_begin(j, "events", '{');
+  for (int i = 0; q->events && i < m->n_events; i++) {
+    ag_json_begin(j, m->events[i].name, '[');
+    for (int k = 0; k < r->event_count[i]; k++) ag_json_number(j, NULL, r->event_times[i][k]);
+    ag_json_end(j, ']');
+  }
+  ag_json_end(j, '}');
+  ag_json_string(j, "end_event", r->end == AG_END_EVENT ? m->events[r->end_event].name : NULL);
+  ag_json_number(j, "t0", q->t0);
+  ag_json_string(j, "method", q->method->name);
+  ag_json_string(j, "closure", q->multipliers ? "multipliers" : "eliminated");
+  ag_json_number(j, "energy_start", r->energy0);
+  ag_json_number(j, "energy_drift", r->energy_drift);
+  ag_json_number(j, "constraint_residual_max", r->residual_max);
+  ag_json_whole(j, "right_hand_sides", r->rhs);
+  ag_json_number(j, "seconds", o->seconds);
+  ag_result_json_params(j, o->system);
+  if (series) put_series(j, o->record, series);
+  ag_json_end(j, '}');
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ * `anagyre run`: one trajectory, its summary, its series as a file. */
+#include "run/run.h"
+
+#include <errno.h>
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "cli/cli.h"
+#include "cli/clock.h"
+#include "cli/csv.h"
+#include "cli/result.h"
+#include "cli/source.h"
+
+typedef struct args {
+  ag_common common;
+  ag_run_options run;
+  int method, closure;
+  bool no_events, strict, series;
+  const char *output;
+} args;
+
+static const char *method_name(int i) { return i < ag_stepper_count() ? ag_stepper_at(i)->name : NULL; }
+
+static const char *closure_name(int i) {
+  static const char *const names[] = {"eliminated", "multipliers"};
+  return i < 2 ? names[i] : NULL;
+}
+
+static void defaults(void *self) {
+  args *a = self;
+  ag_run_defaults(&a->run);
+  for (int i = 0; i < ag_stepper_count(); i++)
+    if (ag_stepper_at(i) == a->run.method) a->method = i;
+  a->run.every = 0;
+}
+
+#define ROW(option, what, member, ...) {.name = option, .kind = AG_OPTION_##what, .offset = offsetof(args, member), __VA_ARGS__}
+static const ag_option options[] = {
+    ROW("t0", NUMBER, run.t0, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "start time"),
+    ROW("t1", NUMBER, run.t1, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "end time; smaller than t0 runs backward"),
+    ROW("dt", NUMBER, run.dt, .arg = "STEP", .lo = DBL_MIN, .hi = DBL_MAX, .preset = "chosen by the error",
+        .doc = "fixed step size, for either direction"),
+    ROW("rtol", NUMBER, run.rtol, .arg = "TOL", .lo = 1e-15, .hi = 1, .doc = "relative tolerance of a step"),
+    ROW("atol", NUMBER, run.atol, .arg = "TOL", .lo = 1e-300, .hi = DBL_MAX, .doc = "absolute tolerance of a step"),
+    ROW("method", CHOICE, method, .arg = "NAME", .choice = method_name, .doc = "stepper; `anagyre list methods`"),
+    ROW("closure", CHOICE, closure, .arg = "NAME", .choice = closure_name, .doc = "eliminated or multipliers"),
+    ROW("every", NUMBER, run.every, .arg = "TIME", .lo = 0, .hi = DBL_MAX, .preset = "each accepted step",
+        .doc = "distance in time of the recorded rows"),
+    ROW("max-step", NUMBER, run.h_max, .arg = "STEP", .lo = DBL_MIN, .hi = DBL_MAX, .preset = "no limit",
+        .doc = "largest step size"),
+    ROW("max-steps", WHOLE, run.max_steps, .arg = "N", .lo = 1, .hi = 1e15, .preset = "ten million",
+        .doc = "give up after so many steps"),
+    ROW("no-events", FLAG, no_events, .doc = "do not look for events (terminal ones do not end the run)"),
+    ROW("strict", FLAG, strict, .doc = "refuse start values that do not satisfy the constraints"),
+    ROW("output", TEXT, output, .letter = 'o', .arg = "FILE", .doc = "write the series to FILE.csv or FILE.json"),
+    ROW("series", FLAG, series, .doc = "with --json: the series too, under \"series\""),
+    AG_SET_ROW(args),
+    AG_QUIET_ROW(args),
+    AG_COMMON_ROWS(args),
+    {.name = "threads", .kind = AG_OPTION_LATER, .doc = "one trajectory runs on one thread"},
+    {.name = "section", .kind = AG_OPTION_LATER, .doc = "write the section as an event of the model"},
+};
+enum { N_OPTION = sizeof options / sizeof options[0] };
+
+static bool given(const args *a, const char *name) { return ag_option_given(N_OPTION, options, &a->common, name); }
+
+static bool ends_with(const char *s, const char *end) {
+  size_t n = strlen(s), m = strlen(end);
+  return n > m && !strcmp(s + n - m, end);
+}
+
+/* What contradicts itself is refused rather than ignored. */
+static ag_status settle(args *a) {
+  a->run.method = ag_stepper_at(a->method);
+  a->run.multipliers = a->closure == 1;
+  a->run.events = !a->no_events;
+  if (a->output && !ends_with(a->output, ".csv") && !ends_with(a->output, ".json"))
+    return ag_usage("run", "cannot tell the format of '%s': the name must end in .csv or .json", a->output);
+  if (a->series && !a->common.json) return ag_usage("run", "--series adds to the JSON object: give --json too, or use -o FILE");
+  static const char *const adaptive[] = {"rtol", "atol", "max-step"};
+  for (int i = 0; i < 3 && a->run.dt > 0; i++)
+    if (given(a, adaptive[i])) return ag_usage("run", "--%s means nothing with the fixed steps of --dt", adaptive[i]);
+  if (!(a->run.dt > 0) && a->run.method->error_order == 0)
+    return ag_usage("run", "%s has no error estimate: give its step size with --dt", a->run.method->name);
+  if (given(a, "every") && !a->output && !a->series)
+    return ag_usage("run", "--every is about the series: say where it goes with -o FILE (or --json --series)");
+  if (!a->output && !a->series) a->run.every = -1;
+  return AG_OK;
+}
+
+/* Where the rows go: a table file, memory, or both. */
+typedef struct rows {
+  ag_csv *csv;
+  ag_series *series;
+} rows;
+
+static bool take_row(void *self, const double *record) {
+  rows *r = self;
+  if (r->series && !ag_series_row(r->series, record)) return false;
+  return !r->csv || ag_csv_row(r->csv, record);
+}
+
+static ag_status trouble_file(const char *path, int error) {
+  fprintf(stderr, "error: cannot write %s: %s\n", path, strerror(error));
+  return AG_SYSTEM;
+}
+
+static ag_status save_json(const char *path, const ag_outcome *o, const ag_series *series) {
+  ag_json j = {0};
+  ag_result_json(&j, o, series);
+  ag_text_char(&j.text, '\n');
+  FILE *f = fopen(path, "w");
+  int error = f ? 0 : errno;
+  if (f && fwrite(j.text.s, 1, j.text.n, f) != j.text.n) error = errno;
+  if (f && fclose(f) && !error) error = errno;
+  ag_text_done(&j.text);
+  return error ? trouble_file(path, error) : AG_OK;
+}
+
+/* Runs with the sinks in place. */
+static ag_status move(const args *a, ag_source *s, const ag_record *record, rows *sink, ag_run_result *result, double *seconds) {
+  const ag_system *sys = s->system;
+  double *x0 = ag_heap_alloc(sizeof *x0 * (size_t)(sys->n_q + sys->n_xi));
+  memcpy(x0, sys->q0, sizeof *x0 * (size_t)sys->n_q);
+  memcpy(x0 + sys->n_q, sys->xi0, sizeof *x0 * (size_t)sys->n_xi);
+  ag_progress progress;
+  ag_progress_init(&progress, a->common.quiet, a->run.t0, a->run.t1);
+  ag_run_options o = a->run;
+  o.stop = ag_stop_catch();
+  o.progress = ag_progress_show;
+  o.progress_self = &progress;
+  if (sink->series) sink->series->width = record->width;
+  ag_sink to = {take_row, sink};
+  double begun = ag_clock();
+  ag_status status = ag_run(&s->ctx, sys, sys->params, x0, &o, sink->csv || sink->series ? &to : NULL, result);
+  *seconds = ag_clock() - begun;
+  ag_progress_done(&progress);
+  free(x0);
+  return status;
+}
+
+/* Prints what came out and why it ended; returns the worse of the two statuses. */
+static ag_status tell(const args *a, const ag_outcome *o, const ag_series *series, ag_status saved) {
+  if (a->common.json) {
+    ag_json j = {0};
+    ag_result_json(&j, o, a->series ? series : NULL);
+    ag_json_print(&j);
+  } else {
+    ag_text out = {0};
+    ag_result_summary(o, &out);
+    fputs(ag_text_cstr(&out), stdout);
+    ag_text_done(&out);
+  }
+  ag_end end = o->result->end;
+  if (end == AG_END_STOPPED)
+    fprintf(stderr, "stopped by %s at t = %.17g%s%s\n", ag_stop_word(), o->result->t,
+            a->output ? "; what was computed is in " : "", a->output ? a->output : "");
+  else if (ag_end_status(end) != AG_OK && end != AG_END_SINK)
+    fprintf(stderr, "error: the motion ended at t = %.17g: %s\n", o->result->t, ag_end_word(end));
+  ag_status status = ag_end_status(end);
+  return saved > status ? saved : status;
+}
+
+static ag_status run_loaded(const args *a, ag_source *s) {
+  bool csv_wanted = a->output && ends_with(a->output, ".csv"), json_wanted = a->output && !csv_wanted;
+  ag_record record;
+  ag_csv csv;
+  ag_series series = {0};
+  rows sink = {csv_wanted ? &csv : NULL, json_wanted || a->series ? &series : NULL};
+  ag_run_result result = {0};
+  ag_record_init(&record, s->system);
+  if (csv_wanted && !ag_csv_open(&csv, a->output, &record)) {
+    ag_record_done(&record);
+    return trouble_file(a->output, errno);
+  }
+  double seconds = 0;
+  ag_status status = move(a, s, &record, &sink, &result, &seconds), saved = AG_OK;
+  if (csv_wanted && !ag_csv_close(&csv)) {
+    saved = trouble_file(a->output, csv.trouble);
+    fprintf(stderr, "the first %ld rows were kept%s\n", csv.rows, csv.torn ? ", followed by a torn one" : "");
+  }
+  ag_source_report(s, a->common.quiet);
+  if (status == AG_OK) {
+    ag_outcome outcome = {s->system, &record, &a->run, &result, seconds};
+    if (json_wanted) saved = save_json(a->output, &outcome, &series);
+    status = tell(a, &outcome, &series, saved);
+    ag_run_done(&result);
+  }
+  ag_stop_release();
+  ag_series_done(&series);
+  ag_record_done(&record);
+  return status;
+}
+
+static ag_status act(void *self) {
+  args *a = self;
+  AG_TRY(settle(a));
+  ag_source s;
+  ag_status status =
+      ag_source_load(&s, a->common.words[0], &a->common, &(ag_derive_options){.strict = a->strict, .t0 = a->run.t0});
+  if (status != AG_OK) return ag_source_refuse(&s, status, &a->common);
+  status = run_loaded(a, &s);
+  ag_source_done(&s);
+  return status;
+}
+
+const ag_command ag_command_run = {
+    .name = "run",
+    .words = "MODEL",
+    .doc = "one trajectory from the start values: summary, series to a file",
+    .text =
+        "Moves the system from its start values at t0 to t1 and tells how it ended, how well the energy and the\n"
+        "constraints were kept, when events happened, and the final state. The step size follows the error (--rtol,\n"
+        "--atol) unless --dt fixes it. A file ending in .csv is written while the run goes on; one ending in .json at its\n"
+        "end. Ctrl-C ends the run cleanly: what was computed is saved and shown, and the exit code is 1.\n"
+        "A start value is set by its name as in the model: --set \"x[1]=0.3\" --set \"phi'=2\".\n",
+    .examples = "  anagyre run rattleback --t1 20\n"
+                "  anagyre run rattleback --t1 20 --every 0.01 -o stone.csv\n"
+                "  anagyre run my.nh --set m=2 --set \"phi'=0.5\" --t1=-3*pi --json\n"
+                "  anagyre run my.nh --method rk4 --dt 1e-3\n",
+    .size = sizeof(args),
+    .defaults = defaults,
+    .n_option = N_OPTION,
+    .options = options,
+    .min_word = 1,
+    .max_word = 1,
+    .act = act,
+};

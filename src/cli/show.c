@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ * `anagyre show`: the model written out, and the equations that were derived from it. */
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/source.h"
+
+typedef struct args {
+  ag_common common;
+  bool latex;
+} args;
+
+static const ag_option options[] = {
+    {.name = "latex", .kind = AG_OPTION_FLAG, .offset = offsetof(args, latex), .doc = "the equations as LaTeX"},
+    AG_SET_ROW(args),
+    AG_QUIET_ROW(args),
+    AG_COMMON_ROWS(args),
+};
+
+/* Each line as a comment of the language (or of LaTeX), so that the whole output can be read back. */
+static void put_comments(const char *text, char mark, ag_text *out) {
+  bool start = true;
+  for (; *text; text++) {
+    if (start) ag_text_char(out, mark), ag_text_str(out, *text == '\n' ? "" : " ");
+    ag_text_char(out, *text);
+    start = *text == '\n';
+  }
+  if (!start) ag_text_char(out, '\n');
+}
+
+static ag_status act(void *self) {
+  const args *a = self;
+  ag_source s;
+  ag_status status = ag_source_load(&s, a->common.words[0], &a->common, &(ag_derive_options){0});
+  if (status != AG_OK) return ag_source_refuse(&s, status, &a->common);
+  ag_source_report(&s, a->common.quiet);
+  ag_text model = {0}, equations = {0}, out = {0};
+  ag_lang_write(s.model, &model);
+  ag_system_show(s.system, a->latex, &equations);
+  if (a->common.json) {
+    ag_json j = {0};
+    ag_json_begin(&j, NULL, '{');
+    ag_json_string(&j, "model", s.model->name);
+    ag_json_string(&j, "expanded", ag_text_cstr(&model));
+    ag_json_string(&j, a->latex ? "latex" : "equations", ag_text_cstr(&equations));
+    ag_json_end(&j, '}');
+    ag_json_print(&j);
+  } else {
+    if (a->latex) put_comments(ag_text_cstr(&model), '%', &out), ag_text_str(&out, ag_text_cstr(&equations));
+    else {
+      ag_text_str(&out, ag_text_cstr(&model));
+      ag_text_str(&out, "\n# Derived equations\n");
+      put_comments(ag_text_cstr(&equations), '#', &out);
+    }
+    fputs(ag_text_cstr(&out), stdout);
+  }
+  ag_text_done(&model);
+  ag_text_done(&equations);
+  ag_text_done(&out);
+  ag_source_done(&s);
+  return AG_OK;
+}
+
+const ag_command ag_command_show = {
+    .name = "show",
+    .words = "MODEL",
+    .doc = "the expanded model and the derived equations, as text or LaTeX",
+    .text =
+        "Prints the model with every let and family written out, then the equations derived from it, in the names of the\n"
+        "model. The equations are comments of the model language, so what is printed is again a model file with the same\n"
+        "meaning. With --latex the equations are LaTeX and the model is the comment.\n",
+    .examples = "  anagyre show chaplygin_sleigh\n"
+                "  anagyre show my.nh --latex > equations.tex\n",
+    .size = sizeof(args),
+    .n_option = sizeof options / sizeof options[0],
+    .options = options,
+    .min_word = 1,
+    .max_word = 1,
+    .act = act,
+};

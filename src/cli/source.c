@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "cli/json.h"
+#include "lang/lang.h"
+
+enum { MAX_TEXT = 1 << 20 };
+static const ag_pos nowhere = {0};
+
+static bool ends_with(const char *s, const char *end) {
+  size_t n = strlen(s), m = strlen(end);
+  return n >= m && !strcmp(s + n - m, end);
+}
+
+static char *copy(const char *s) {
+  char *p = ag_heap_alloc(strlen(s) + 1);
+  strcpy(p, s);
+  return p;
+}
+
+/* The whole of an open file, at most MAX_TEXT + 1 bytes: /dev/zero ends too. */
+static ag_status slurp(ag_source *s, int fd) {
+  s->text = ag_heap_alloc(MAX_TEXT + 2);
+  while (s->size <= MAX_TEXT) {
+    ssize_t n = read(fd, s->text + s->size, MAX_TEXT + 1 - s->size);
+    if (n == 0) break;
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      ag_ctx_error(&s->ctx, nowhere, "cannot read %s: %s", s->path, strerror(errno));
+      return AG_SYSTEM;
+    }
+    s->size += (size_t)n;
+  }
+  s->text[s->size] = 0;
+  if (s->size <= MAX_TEXT) return AG_OK;
+  ag_ctx_error(&s->ctx, nowhere, "%s is larger than 1 MiB: this is not a model file", s->path);
+  return AG_WRONG;
+}
+
+static ag_status read_file(ag_source *s, const char *path) {
+  s->path = copy(path);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    ag_ctx_error(&s->ctx, nowhere, "cannot read %s: %s", path, strerror(errno));
+    return AG_SYSTEM;
+  }
+  ag_status status = slurp(s, fd);
+  close(fd);
+  return status;
+}
+
+static bool is_file(const char *path) {
+  struct stat st;
+  return !stat(path, &st) && !S_ISDIR(st.st_mode);
+}
+
+/* Looks like a path: shipped models are plain names. */
+static bool is_path(const char *word) { return strchr(word, '/') || ends_with(word, ".nh"); }
+
+/* The place of the shipped model of that name, copied; NULL when there is none. *near: a name like it. */
+static char *shipped(const char *name, ag_text *near) {
+  ag_shelf shelf;
+  ag_shelf_init(&shelf);
+  char *path = NULL;
+  for (int i = 0; i < shelf.n && !path; i++)
+    if (!strcmp(shelf.names[i], name)) path = copy(shelf.paths[i]);
+  if (!path) {
+    const char *like = ag_nearest(name, shelf.n, (const char *const *)shelf.names);
+    if (like) ag_text_str(near, like);
+  }
+  ag_shelf_done(&shelf);
+  return path;
+}
+
+/* A missing file whose name is that of a shipped model: say so. */
+static void hint_shipped(ag_source *s, const char *word) {
+  const char *base = strrchr(word, '/') ? strrchr(word, '/') + 1 : word;
+  ag_text stem = {0}, near = {0};
+  ag_text_strn(&stem, base, strlen(base) - (ends_with(base, ".nh") ? 3 : 0));
+  char *path = shipped(stem.s, &near);
+  if (path) ag_ctx_note(&s->ctx, nowhere, "there is a shipped model '%s': write its name without .nh", stem.s);
+  free(path);
+  ag_text_done(&stem);
+  ag_text_done(&near);
+}
+
+ag_status ag_source_read(ag_source *s, const char *word) {
+  *s = (ag_source){.word = word};
+  if (!strcmp(word, "-")) {
+    s->path = copy("<stdin>");
+    return slurp(s, STDIN_FILENO);
+  }
+  if (is_path(word)) {
+    ag_status status = read_file(s, word);
+    if (status == AG_SYSTEM && !is_file(word)) hint_shipped(s, word);
+    return status;
+  }
+  ag_text near = {0};
+  char *path = shipped(word, &near);
+  if (!path && is_file(word)) path = copy(word);
+  ag_status status = AG_WRONG;
+  if (path) status = read_file(s, path);
+  else if (near.n)
+    ag_ctx_error(&s->ctx, nowhere, "no shipped model and no file is called '%s'; did you mean %s?", word, near.s);
+  else
+    ag_ctx_error(&s->ctx, nowhere, "no shipped model and no file is called '%s'; `anagyre list models` shows what there is",
+                 word);
+  free(path);
+  ag_text_done(&near);
+  return status;
+}
+
+ag_status ag_source_parse(ag_source *s, const char *word, const ag_common *common) {
+  AG_TRY(ag_source_read(s, word));
+  return ag_lang_read(&s->ctx, s->path, s->text, s->size, common->n_set, common->sets, &s->model);
+}
+
+ag_status ag_source_load(ag_source *s, const char *word, const ag_common *common, const ag_derive_options *o) {
+  AG_TRY(ag_source_parse(s, word, common));
+  return ag_system_create(&s->ctx, s->model, o, &s->system);
+}
+
+void ag_source_done(ag_source *s) {
+  ag_system_free(s->system);
+  ag_model_free(s->model);
+  ag_ctx_done(&s->ctx);
+  free(s->path);
+  free(s->text);
+  *s = (ag_source){0};
+}
+
+void ag_source_report(const ag_source *s, bool quiet) {
+  if (quiet && !s->ctx.n_error) return;
+  ag_text out = {0};
+  ag_ctx_render(&s->ctx, &out);
+  fputs(ag_text_cstr(&out), stderr);
+  ag_text_done(&out);
+}
+
+ag_status ag_source_refuse(ag_source *s, ag_status status, const ag_common *common) {
+  ag_source_report(s, common->quiet);
+  if (common->json) {
+    const char *first = NULL;
+    for (int i = 0; i < s->ctx.n_diag && !first; i++)
+      if (s->ctx.diags[i].severity == AG_ERROR) first = s->ctx.diags[i].message;
+    ag_json j = {0};
+    ag_json_begin(&j, NULL, '{');
+    ag_json_string(&j, "model", s->model ? s->model->name : s->word);
+    ag_json_string(&j, "error", first);
+    ag_json_diagnostics(&j, &s->ctx);
+    ag_json_end(&j, '}');
+    ag_json_print(&j);
+  }
+  ag_source_done(s);
+  return status;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ * `anagyre test`: the expect statements of models. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/clock.h"
+#include "cli/json.h"
+#include "cli/source.h"
+#include "run/run.h"
+
+typedef struct args {
+  ag_common common;
+  bool all;
+} args;
+
+static const ag_option options[] = {
+    {.name = "all", .kind = AG_OPTION_FLAG, .offset = offsetof(args, all), .doc = "all shipped models"},
+    AG_SET_ROW(args),
+    {.name = "quiet", .letter = 'q', .kind = AG_OPTION_FLAG, .offset = offsetof(args, common.quiet),
+     .doc = "print only what fails"},
+    AG_COMMON_ROWS(args),
+};
+
+typedef struct tally {
+  const args *a;
+  ag_json *json; /* NULL: text */
+  int n_model, n_expect, n_failed;
+  ag_status worst;
+} tally;
+
+/* A statement on one line: runs of blanks and line ends become one blank. */
+static void put_text(const char *text, ag_text *out) {
+  for (const char *s = text ? text : "?"; *s; s++)
+    if (*s != '\n' && *s != ' ' && *s != '\t' && *s != '\r') ag_text_char(out, *s);
+    else if (out->n && out->s[out->n - 1] != ' ') ag_text_char(out, ' ');
+}
+
+static void put_verdict(const ag_source *s, const ag_verdict *v, int line) {
+  ag_text text = {0};
+  put_text(v->text, &text);
+  printf("%s:%d: %-6s  %s", s->path, line, v->holds ? "ok" : "FAILED", ag_text_cstr(&text));
+  if (v->note) printf(": %s", v->note);
+  else if (v->holds) printf("  (error %.2g, allowed %.2g)", v->error, v->tol);
+  else printf(": got %.17g, wanted %.17g, error %.3g, allowed %.3g", v->got, v->wanted, v->error, v->tol);
+  putchar('\n');
+  ag_text_done(&text);
+}
+
+static void json_verdict(ag_json *j, const ag_verdict *v, int line) {
+  ag_json_begin(j, NULL, '{');
+  ag_json_string(j, "text", v->text);
+  ag_json_whole(j, "line", line);
+  ag_json_bool(j, "holds", v->holds);
+  ag_json_number(j, "got", v->got);
+  ag_json_number(j, "wanted", v->wanted);
+  ag_json_number(j, "error", v->error);
+  ag_json_number(j, "tolerance", v->tol);
+  if (v->note) ag_json_string(j, "note", v->note);
+  ag_json_end(j, '}');
+}
+
+static void judge(tally *y, ag_source *s, int n, const ag_verdict *verdicts) {
+  for (int i = 0; i < n; i++) {
+    int line = i < s->model->n_expects ? s->model->expects[i].pos.line : 0;
+    y->n_expect++;
+    y->n_failed += !verdicts[i].holds;
+    if (!verdicts[i].holds && y->worst < AG_FAILED) y->worst = AG_FAILED;
+    if (y->json) json_verdict(y->json, &verdicts[i], line);
+    else if (!verdicts[i].holds || !y->a->common.quiet) put_verdict(s, &verdicts[i], line);
+  }
+  if (!n && !y->json && !y->a->common.quiet) printf("%s: no expectations\n", s->path);
+  fflush(stdout);
+}
+
+static void test_one(tally *y, const char *word) {
+  ag_source s;
+  int n = 0;
+  ag_verdict *verdicts = NULL;
+  double begun = ag_clock();
+  ag_status status = ag_source_load(&s, word, &y->a->common, &(ag_derive_options){0});
+  if (status == AG_OK) status = ag_expect_run(&s.ctx, s.system, &n, &verdicts);
+  ag_source_report(&s, true);
+  y->n_model++;
+  if (status > y->worst) y->worst = status;
+  if (y->json) {
+    ag_json_begin(y->json, NULL, '{');
+    ag_json_string(y->json, "model", s.model ? s.model->name : word);
+    ag_json_string(y->json, "file", s.path);
+    ag_json_begin(y->json, "expectations", '[');
+  }
+  if (status == AG_OK) judge(y, &s, n, verdicts);
+  if (y->json) {
+    ag_json_end(y->json, ']');
+    ag_json_number(y->json, "seconds", ag_clock() - begun);
+    ag_json_diagnostics(y->json, &s.ctx);
+    ag_json_end(y->json, '}');
+  }
+  ag_expect_done(n, verdicts);
+  ag_source_done(&s);
+}
+
+static ag_status act(void *self) {
+  const args *a = self;
+  if (a->all && a->common.n_word) return ag_usage("test", "--all means all shipped models: name none beside it");
+  if (!a->all && !a->common.n_word) return ag_usage("test", "name a model, or say --all");
+  ag_json j = {0};
+  tally y = {.a = a, .json = a->common.json ? &j : NULL};
+  if (y.json) ag_json_begin(&j, NULL, '{'), ag_json_begin(&j, "models", '[');
+  ag_shelf shelf = {0};
+  if (a->all) ag_shelf_init(&shelf);
+  for (int i = 0; i < shelf.n; i++) test_one(&y, shelf.paths[i]);
+  for (int i = 0; i < a->common.n_word; i++) test_one(&y, a->common.words[i]);
+  ag_shelf_done(&shelf);
+  if (y.json) {
+    ag_json_end(&j, ']');
+    ag_json_whole(&j, "expectations", y.n_expect);
+    ag_json_whole(&j, "failed", y.n_failed);
+    ag_json_end(&j, '}');
+    ag_json_print(&j);
+  } else
+    printf("%d model%s, %d expectation%s, %d failed\n", y.n_model, y.n_model == 1 ? "" : "s", y.n_expect,
+           y.n_expect == 1 ? "" : "s", y.n_failed);
+  return y.worst;
+}
+
+const ag_command ag_command_test = {
+    .name = "test",
+    .words = "MODEL... | --all",
+    .doc = "run the expect statements of models",
+    .text = "Moves each model as its `expect` statements ask (dop853, rtol = atol = 1e-12) and prints one line per\n"
+            "expectation. The exit code is 1 when one does not hold.\n",
+    .examples = "  anagyre test rattleback\n"
+                "  anagyre test --all --quiet\n",
+    .size = sizeof(args),
+    .n_option = sizeof options / sizeof options[0],
+    .options = options,
+    .min_word = 0,
+    .max_word = -1,
+    .act = act,
+};
