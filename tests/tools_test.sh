@@ -66,9 +66,14 @@ headers() {
   printf '%s\n' "$3" >"$dir/tree/src/expr/expr.h"
   expect "$1" "$2" sh "$source/tools/headers.sh" "$cc" "$dir/tree"
 }
-headers 0 "" '#include <stddef.h>
-size_t ag_count(void);'
-headers 1 'size_t' 'size_t ag_count(void);'
+headers 0 "" '#ifndef AG_EXPR_EXPR_H
+#include <stddef.h>
+size_t ag_count(void);
+#endif'
+headers 1 'size_t' '#ifndef AG_EXPR_EXPR_H
+size_t ag_count(void);
+#endif'
+headers 2 'no headers' 'ROW(1) ROW(2)'
 
 # A document, and a program that ends with the code it is told.
 mkdir "$dir/bin"
