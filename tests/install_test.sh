@@ -25,7 +25,7 @@ int main(void) {
 END
 "$cc" -std=gnu17 "$dir/x.c" -o "$dir/x" $(config --cflags --libs) || fail "a program does not build with pkg-config's flags"
 [ "$("$dir/x")" = 0.1 ] || fail "that program does not run"
-for header in $(cd "$root/include/anagyre" && find . -name '*.h'); do
+for header in $(cd "$root/include/anagyre" && grep -rl '^#ifndef AG_.*_H$' .); do
   echo "#include \"$header\"" | "$cc" -std=gnu17 $(config --cflags) -fsyntax-only -x c - || fail "$header does not compile"
 done
 [ -s "$(find "$root" -name anagyre.1)" ] || fail "no man page"
