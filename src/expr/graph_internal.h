@@ -36,6 +36,8 @@ struct ag_graph {
   const char **names;       /* of inputs, by serial */
   int n_name, cap_name;
   int depth;                /* of rules calling builders */
+  uint16_t rule_first[AG_OP_COUNT + 1]; /* the rules of an operation stand together in the table */
+  uint32_t *rule_hits;      /* how often each rule applied: tests see that every one does */
   uint32_t *lowered;        /* per node: 0, or 1 + position of its scalars in scalars[] */
   int n_lowered;
   ag_id *scalars;
@@ -52,6 +54,30 @@ ag_id ag_build(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id
 /* Tries the rules: the simplified node, or 0 when none applies. */
 ag_id ag_simplify(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload);
 uint64_t ag_payload(int i, int j);
+/* The same operation and payload as x with other arguments (of the same shapes), built anew. */
+ag_id ag_rebuild(ag_graph *g, ag_id x, const ag_id *args);
+/* The node if it exists already (or what its request was simplified to), else 0. */
+ag_id ag_find(const ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload);
+
+/* The table of rules: an operation and a function that gives the simplified node, or 0. */
+typedef struct ag_request {
+  ag_op op;
+  int rows, cols, n;
+  const ag_id *a;
+  uint64_t payload;
+} ag_request;
+typedef struct ag_rule {
+  uint16_t op;
+  ag_id (*apply)(ag_graph *g, const ag_request *r);
+  const char *name;
+} ag_rule;
+/* simplify.c: operations that scalars and tensors share, and scalar ones; simplify_tensor.c: the others. */
+const ag_rule *ag_rules_scalar(int *n);
+const ag_rule *ag_rules_tensor(int *n);
+/* x = factor*rest with a number, a scalar or a sign in front; false when there is none. */
+bool ag_split_scale(ag_graph *g, ag_id x, ag_id *factor, ag_id *rest);
+bool ag_all_num(const ag_graph *g, ag_id x); /* NUM, ZERO, EYE, or STACK of numbers */
+ag_id ag_rule_mask(ag_graph *g, const ag_request *r); /* f(if c then 0 else u) = if c then 0 else f(u), f linear */
 
 /* Marks the cone of the outputs: a heap block of max(outs) + 1 bytes, 1 where outs depend on the node (itself
  * included). *top = max(outs). */

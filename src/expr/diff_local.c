@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ * Local derivatives: one case per scalar operation of op.def, used by forward and reverse sweeps alike, and the few
+ * tensor formulas that both need. */
+#include "expr/diff_internal.h"
+
+static ag_id arg(const ag_graph *g, ag_id x, int i) { return ag_node_arg(g, x, i); }
+
+/* Operations of one argument; y = op(a). */
+static ag_id chain1(ag_graph *g, ag_op op, ag_id a, ag_id y, ag_id v) {
+  ag_id one = ag_num(g, 1), s;
+  switch (op) {
+  case AG_OP_NEG: return ag_neg(g, v);
+  case AG_OP_SQRT: return ag_mul(g, ag_num(g, 0.5), ag_div(g, v, y));
+  case AG_OP_SIN: return ag_mul(g, v, ag_apply1(g, AG_OP_COS, a));
+  case AG_OP_COS: return ag_neg(g, ag_mul(g, v, ag_apply1(g, AG_OP_SIN, a)));
+  case AG_OP_TAN: return ag_mul(g, v, ag_add(g, ag_mul(g, y, y), one));
+  case AG_OP_ASIN:
+  case AG_OP_ACOS:
+    s = ag_div(g, v, ag_apply1(g, AG_OP_SQRT, ag_sub(g, one, ag_mul(g, a, a))));
+    return op == AG_OP_ASIN ? s : ag_neg(g, s);
+  case AG_OP_ATAN: return ag_div(g, v, ag_add(g, ag_mul(g, a, a), one));
+  case AG_OP_SINH: return ag_mul(g, v, ag_apply1(g, AG_OP_COSH, a));
+  case AG_OP_COSH: return ag_mul(g, v, ag_apply1(g, AG_OP_SINH, a));
+  case AG_OP_TANH: return ag_mul(g, v, ag_sub(g, one, ag_mul(g, y, y)));
+  case AG_OP_EXP: return ag_mul(g, v, y);
+  case AG_OP_LOG: return ag_div(g, v, a);
+  case AG_OP_ABS: return ag_mul(g, v, ag_apply1(g, AG_OP_SIGN, a));
+  case AG_OP_CHECKPOS:
+  case AG_OP_CHECKNZ: return v;
+  case AG_OP_SIGN:
+  case AG_OP_NOT: return ag_num(g, 0);
+  default: AG_ASSERT(false); return 0;
+  }
+}
+
+/* v times the derivative of atan2(a, b) in argument k: (b da - a db)/(a^2 + b^2) */
+static ag_id chain_atan2(ag_graph *g, ag_id a, ag_id b, int k, ag_id v) {
+  ag_id aa = ag_mul(g, a, a), r2 = ag_add(g, aa, ag_mul(g, b, b));
+  ag_id d = ag_div(g, ag_mul(g, v, k ? a : b), r2);
+  return k ? ag_neg(g, d) : d;
+}
+
+/* a^b: b a^(b-1) da + a^b log(a) db */
+static ag_id chain_pow(ag_graph *g, ag_id a, ag_id b, int k, ag_id y, ag_id v) {
+  if (k) return ag_mul(g, v, ag_mul(g, y, ag_apply1(g, AG_OP_LOG, a)));
+  ag_id less = ag_pow(g, a, ag_sub(g, b, ag_num(g, 1)));
+  return ag_mul(g, v, ag_mul(g, b, less));
+}
+
+static ag_id chain2(ag_graph *g, ag_op op, ag_id a, ag_id b, int k, ag_id y, ag_id v) {
+  ag_id zero = ag_num(g, 0), c;
+  switch (op) {
+  case AG_OP_ADD: return v;
+  case AG_OP_SUB: return k ? ag_neg(g, v) : v;
+  case AG_OP_MUL: return ag_mul(g, v, k ? a : b);
+  case AG_OP_DIV: c = ag_div(g, v, b); return k ? ag_neg(g, ag_mul(g, c, y)) : c;
+  case AG_OP_POW: return chain_pow(g, a, b, k, y, v);
+  case AG_OP_ATAN2: return chain_atan2(g, a, b, k, v);
+  case AG_OP_HYPOT: return ag_div(g, ag_mul(g, v, k ? b : a), y);
+  case AG_OP_MIN:
+  case AG_OP_MAX: /* the side that is chosen, as the value chooses it */
+    c = op == AG_OP_MIN ? ag_apply2(g, AG_OP_LT, a, b) : ag_apply2(g, AG_OP_LT, b, a);
+    return k ? ag_select(g, c, zero, v) : ag_select(g, c, v, zero);
+  case AG_OP_LT:
+  case AG_OP_LE:
+  case AG_OP_EQ:
+  case AG_OP_NE:
+  case AG_OP_AND:
+  case AG_OP_OR: return zero;
+  default: AG_ASSERT(false); return 0;
+  }
+}
+
+ag_id ag_chain(ag_graph *g, ag_id x, int k, ag_id v) {
+  ag_op op = ag_node_op(g, x);
+  if (ag_node_n_arg(g, x) == 1) return chain1(g, op, arg(g, x, 0), x, v);
+  return chain2(g, op, arg(g, x, 0), arg(g, x, 1), k, x, v);
+}
+
+ag_id ag_safe_norm(ag_graph *g, ag_id n) {
+  ag_id zero = ag_num(g, 0), one = ag_num(g, 1);
+  return ag_select(g, ag_apply2(g, AG_OP_EQ, n, zero), one, n);
+}
+
+ag_id ag_inner(ag_graph *g, ag_id a, ag_id b) {
+  int n = ag_node_rows(g, a), m = ag_node_cols(g, a);
+  if (ag_is_zero(g, a) || ag_is_zero(g, b)) return ag_num(g, 0);
+  if (m == 1) return ag_dot(g, a, b);
+  if (n == 1) {
+    a = ag_transpose(g, a);
+    return ag_dot(g, a, ag_transpose(g, b));
+  }
+  for (int k = 0; k < 2; k++) { /* <u v^T, B> = u.(B v) */
+    ag_id o = k ? b : a, other = k ? a : b;
+    if (ag_node_op(g, o) != AG_OP_MATMUL || ag_node_cols(g, arg(g, o, 0)) != 1) continue;
+    ag_id v = ag_transpose(g, arg(g, o, 1));
+    v = ag_mul(g, other, v);
+    return ag_dot(g, arg(g, o, 0), v);
+  }
+  ag_id sum = ag_num(g, 0);
+  for (int k = 0; k < n * m; k++) {
+    ag_id p = ag_entry(g, a, k / m, k % m);
+    if (ag_is_zero(g, p)) continue;
+    p = ag_mul(g, p, ag_entry(g, b, k / m, k % m));
+    sum = ag_add(g, sum, p);
+  }
+  return sum;
+}
+
+ag_id ag_vee_skew(ag_graph *g, ag_id S) {
+  if (ag_is_zero(g, S)) return ag_zero(g, 3, 1);
+  if (ag_node_op(g, S) == AG_OP_MATMUL && ag_node_cols(g, arg(g, S, 0)) == 1) {
+    ag_id v = ag_transpose(g, arg(g, S, 1));
+    return ag_cross(g, v, arg(g, S, 0));
+  }
+  ag_id e[3];
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    ag_id a = ag_entry(g, S, k, j);
+    e[i] = ag_sub(g, a, ag_entry(g, S, j, k));
+  }
+  return ag_stack(g, 3, 1, e);
+}
+
+/* Cofactor (i, j) of a 2 x 2 or 3 x 3 matrix. */
+static ag_id cofactor(ag_graph *g, ag_id A, int i, int j) {
+  if (ag_node_rows(g, A) == 2) {
+    ag_id x = ag_entry(g, A, 1 - i, 1 - j);
+    return i == j ? x : ag_neg(g, x);
+  }
+  int a = (i + 1) % 3, b = (i + 2) % 3, c = (j + 1) % 3, d = (j + 2) % 3;
+  ag_id p = ag_entry(g, A, a, c), q = ag_entry(g, A, a, d);
+  p = ag_mul(g, p, ag_entry(g, A, b, d));
+  q = ag_mul(g, q, ag_entry(g, A, b, c));
+  return ag_sub(g, p, q);
+}
+
+ag_id ag_cofactors(ag_graph *g, ag_id A, ag_id det) {
+  int n = ag_node_rows(g, A);
+  if (n > 3) return ag_mul(g, det, ag_inverse(g, ag_transpose(g, A)));
+  ag_id e[9];
+  for (int k = 0; k < n * n; k++) e[k] = cofactor(g, A, k / n, k % n);
+  return ag_stack(g, n, n, e);
+}
+
+void ag_sweep_init(ag_sweep *s, ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs) {
+  *s = (ag_sweep){.g = g};
+  s->active = ag_cone(g, n_out, outs, &s->top);
+  unsigned char *input = ag_heap_alloc((size_t)s->top + 1);
+  for (int k = 0; k < n_in; k++)
+    if (inputs[k] <= s->top) input[inputs[k]] = 1;
+  int count = 0;
+  for (ag_id x = 1; x <= s->top; x++) {
+    if (!s->active[x]) continue;
+    const ag_node *n = &g->nodes[x];
+    bool depends = input[x];
+    for (uint32_t k = 0; k < n->n_arg && !depends; k++) depends = s->active[g->pool[n->first + k]];
+    s->active[x] = depends;
+    count += depends;
+  }
+  s->order = ag_heap_alloc(sizeof *s->order * (size_t)(count + 1));
+  for (ag_id x = 1; x <= s->top; x++)
+    if (s->active[x]) s->order[s->n++] = x;
+  free(input);
+}
+
+void ag_sweep_done(ag_sweep *s) {
+  free(s->active);
+  free(s->order);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT
+ * Storage of the graph: hash-consed nodes, looking at them, the cone of a set of outputs. */
+#include "expr/graph_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_DEPTH = 200 }; /* rules nested deeper than this are left out: the stack stays bounded */
+
+static const ag_op_row op_rows[AG_OP_COUNT] = {
+#define AG_OP(NAME, ...) [AG_OP_##NAME] = {__VA_ARGS__},
+    [AG_OP_NONE] = {"none", 0, "", "", 0, 0},
+#include "expr/op.def"
+#include "expr/tensor.def"
+#undef AG_OP
+};
+
+const ag_op_row *ag_op_describe(ag_op op) { return &op_rows[op]; }
+
+/* ---- creation ---- */
+
+static void index_rules(ag_graph *g) {
+  int n_scalar, n_tensor;
+  const ag_rule *scalar = ag_rules_scalar(&n_scalar), *tensor = ag_rules_tensor(&n_tensor);
+  g->rule_hits = ag_heap_alloc(sizeof(uint32_t) * (size_t)(n_scalar + n_tensor));
+  /* rule_first[op] .. rule_first[op + 1] - 1; the two tables follow each other and are sorted by operation */
+  for (int op = 0, i = 0; op <= AG_OP_COUNT; op++) {
+    g->rule_first[op] = (uint16_t)i;
+    while (i < n_scalar + n_tensor && (i < n_scalar ? scalar[i].op : tensor[i - n_scalar].op) == op) i++;
+    if (op == AG_OP_COUNT) AG_ASSERT(i == n_scalar + n_tensor);
+  }
+}
+
+ag_graph *ag_graph_create(void) {
+  ag_graph *g = ag_heap_alloc(sizeof *g);
+  g->arena = ag_arena_create();
+  g->table_size = 1024;
+  g->table = ag_heap_alloc(sizeof *g->table * g->table_size);
+  AG_PUSH(g->nodes, g->n_node, g->cap_node);
+  memset(&g->nodes[g->n_node++], 0, sizeof(ag_node));
+  index_rules(g);
+  return g;
+}
+
+void ag_graph_free(ag_graph *g) {
+  if (!g) return;
+  ag_arena_free(g->arena);
+  free(g->nodes);
+  free(g->pool);
+  free(g->table);
+  free(g->names);
+  free(g->rule_hits);
+  free(g->lowered);
+  free(g->scalars);
+  free(g);
+}
+
+int ag_graph_count(const ag_graph *g) { return g->n_node - 1; }
+
+/* ---- hash consing ---- */
+
+static uint32_t mix(uint64_t h) {
+  h ^= h >> 32;
+  h *= 0xd6e8feb86659fd93u;
+  h ^= h >> 32;
+  return (uint32_t)h;
+}
+
+static uint32_t hash_of(ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload) {
+  uint64_t h = (uint64_t)op * 0x9e3779b97f4a7c15u ^ payload * 0xff51afd7ed558ccdu;
+  h = h * 31 + (uint64_t)rows;
+  h = h * 31 + (uint64_t)cols;
+  for (int i = 0; i < n_arg; i++) h = (h ^ args[i]) * 0x2545f4914f6cdd1du + (h >> 29);
+  return mix(h);
+}
+
+static bool same(const ag_graph *g, ag_id x, ag_op op, int rows, int cols, int n_arg, const ag_id *args,
+                 uint64_t payload) {
+  const ag_node *n = &g->nodes[x];
+  return n->op == op && n->rows == rows && n->cols == cols && n->n_arg == (uint32_t)n_arg &&
+         n->payload.bits == payload &&
+         (n_arg == 0 || !memcmp(g->pool + n->first, args, sizeof *args * (size_t)n_arg));
+}
+
+/* Position in the table where the node stands or would stand. */
+static uint32_t probe(const ag_graph *g, uint32_t hash, ag_op op, int rows, int cols, int n_arg, const ag_id *args,
+                      uint64_t payload) {
+  uint32_t mask = g->table_size - 1, at = hash & mask;
+  while (g->table[at] && !(g->nodes[g->table[at]].hash == hash &&
+                           same(g, g->table[at], op, rows, cols, n_arg, args, payload)))
+    at = (at + 1) & mask;
+  return at;
+}
+
+static void grow_table(ag_graph *g) {
+  free(g->table);
+  g->table_size *= 2;
+  g->table = ag_heap_alloc(sizeof *g->table * g->table_size);
+  uint32_t mask = g->table_size - 1;
+  for (int x = 1; x < g->n_node; x++) {
+    uint32_t at = g->nodes[x].hash & mask;
+    while (g->table[at]) at = (at + 1) & mask;
+    g->table[at] = (ag_id)x;
+  }
+}
+
+static uint16_t flags_of(const ag_graph *g, ag_op op, int rows, int n_arg, const ag_id *args, uint64_t payload) {
+  bool constant = op != AG_OP_INPUT, rotations = n_arg > 0;
+  for (int i = 0; i < n_arg; i++) {
+    constant = constant && (g->nodes[args[i]].flags & AG_NODE_CONSTANT);
+    rotations = rotations && (g->nodes[args[i]].flags & AG_NODE_ROTATION);
+  }
+  bool rotation = op == AG_OP_ROTATION || (op == AG_OP_EYE && rows == 3) ||
+                  (op == AG_OP_INPUT && payload >> 32 == AG_LEAF_ROTATION) ||
+                  ((op == AG_OP_MATMUL || op == AG_OP_TRANSPOSE) && rotations);
+  return (uint16_t)((constant ? AG_NODE_CONSTANT : 0) | (rotation ? AG_NODE_ROTATION : 0));
+}
+
+/* Copies arguments into the pool; args may itself point into the pool. */
+static uint32_t store_args(ag_graph *g, int n_arg, const ag_id *args) {
+  bool inside = n_arg > 0 && args >= g->pool && args < g->pool + g->n_pool;
+  size_t offset = inside ? (size_t)(args - g->pool) : 0;
+  if (g->n_pool + n_arg > g->cap_pool) {
+    int64_t want = 2 * ((int64_t)g->n_pool + n_arg) + 64;
+    AG_ASSERT(want < INT32_MAX);
+    g->cap_pool = (int)want;
+    g->pool = ag_heap_grow(g->pool, sizeof *g->pool * (size_t)g->cap_pool);
+  }
+  uint32_t first = (uint32_t)g->n_pool;
+  if (n_arg > 0) memcpy(g->pool + first, inside ? g->pool + offset : args, sizeof *args * (size_t)n_arg);
+  g->n_pool += n_arg;
+  return first;
+}
+
+ag_id ag_find(const ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload) {
+  uint32_t hash = hash_of(op, rows, cols, n_arg, args, payload);
+  ag_id x = g->table[probe(g, hash, op, rows, cols, n_arg, args, payload)];
+  return x && g->nodes[x].alias ? g->nodes[x].alias : x;
+}
+
+static ag_id intern(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload) {
+  uint32_t hash = hash_of(op, rows, cols, n_arg, args, payload);
+  uint32_t at = probe(g, hash, op, rows, cols, n_arg, args, payload);
+  if (g->table[at]) return g->table[at];
+  ag_node node = {.op = (uint16_t)op, .rows = rows, .cols = cols, .n_arg = (uint32_t)n_arg, .hash = hash};
+  node.flags = flags_of(g, op, rows, n_arg, args, payload);
+  node.payload.bits = payload;
+  node.first = store_args(g, n_arg, args);
+  AG_PUSH(g->nodes, g->n_node, g->cap_node);
+  ag_id x = (ag_id)g->n_node++;
+  g->nodes[x] = node;
+  g->table[at] = x;
+  if (2 * (uint32_t)g->n_node > g->table_size) grow_table(g);
+  return x;
+}
+
+ag_id ag_intern(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload) {
+  ag_id x = intern(g, op, rows, cols, n_arg, args, payload);
+  return g->nodes[x].alias ? g->nodes[x].alias : x;
+}
+
+uint64_t ag_payload(int i, int j) { return (uint64_t)(uint32_t)i | (uint64_t)(uint32_t)j << 32; }
+
+/* ---- building with rules ---- */
+
+ag_id ag_simplify(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload) {
+  ag_request r = {op, rows, cols, n_arg, args, payload};
+  int n_scalar, n_tensor;
+  const ag_rule *scalar = ag_rules_scalar(&n_scalar), *tensor = ag_rules_tensor(&n_tensor);
+  for (int i = g->rule_first[op]; i < g->rule_first[op + 1]; i++) {
+    ag_id x = (i < n_scalar ? scalar[i] : tensor[i - n_scalar]).apply(g, &r);
+    if (!x) continue;
+    AG_ASSERT(g->nodes[x].rows == rows && g->nodes[x].cols == cols);
+    g->rule_hits[i]++;
+    return x;
+  }
+  return 0;
+}
+
+/* Arguments of commutative operations: a number first in products and last in sums, else the older node first. */
+static void sort_args(const ag_graph *g, ag_op op, ag_id *a) {
+  bool num0 = g->nodes[a[0]].op == AG_OP_NUM, num1 = g->nodes[a[1]].op == AG_OP_NUM, swap = a[0] > a[1];
+  if (op != AG_OP_MUL && op != AG_OP_ADD && op != AG_OP_DOT && op != AG_OP_EQ && op != AG_OP_NE &&
+      op != AG_OP_AND && op != AG_OP_OR && op != AG_OP_HYPOT)
+    return;
+  if (num0 != num1) swap = op == AG_OP_ADD ? num0 : num1;
+  if (swap) {
+    ag_id x = a[0];
+    a[0] = a[1];
+    a[1] = x;
+  }
+}
+
+/* Rules of these operations walk into their arguments: what they found is kept, so that a shared argument is
+ * walked once. */
+static bool remembers(ag_op op) {
+  return op == AG_OP_ENTRY || op == AG_OP_ROWS || op == AG_OP_MATMUL || op == AG_OP_TRANSPOSE || op == AG_OP_DOT;
+}
+
+ag_id ag_build(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload) {
+  ag_id few[8] = {0}, *a = n_arg <= 8 ? few : ag_heap_alloc(sizeof(ag_id) * (size_t)n_arg);
+  if (n_arg > 0) memcpy(a, args, sizeof *a * (size_t)n_arg);
+  if (n_arg == 2) sort_args(g, op, a);
+  ag_id x = ag_find(g, op, rows, cols, n_arg, a, payload);
+  if (!x && g->depth < MAX_DEPTH) {
+    g->depth++;
+    x = ag_simplify(g, op, rows, cols, n_arg, a, payload);
+    g->depth--;
+    if (x && remembers(op)) {
+      ag_id request = intern(g, op, rows, cols, n_arg, a, payload);
+      if (request != x && !g->nodes[request].alias) g->nodes[request].alias = x;
+    }
+  }
+  if (!x) x = intern(g, op, rows, cols, n_arg, a, payload);
+  if (a != few) free(a);
+  return x;
+}
+
+ag_id ag_rebuild(ag_graph *g, ag_id x, const ag_id *args) {
+  ag_node n = g->nodes[x];
+  return ag_build(g, n.op, n.rows, n.cols, (int)n.n_arg, args, n.payload.bits);
+}
+
+/* ---- looking ---- */
+
+ag_op ag_node_op(const ag_graph *g, ag_id x) { return g->nodes[x].op; }
+int ag_node_rows(const ag_graph *g, ag_id x) { return g->nodes[x].rows; }
+int ag_node_cols(const ag_graph *g, ag_id x) { return g->nodes[x].cols; }
+int ag_node_n_arg(const ag_graph *g, ag_id x) { return (int)g->nodes[x].n_arg; }
+ag_id ag_node_arg(const ag_graph *g, ag_id x, int i) { return g->pool[g->nodes[x].first + (uint32_t)i]; }
+
+const char *ag_node_name(const ag_graph *g, ag_id x) {
+  return g->nodes[x].op == AG_OP_INPUT ? g->names[g->nodes[x].payload.at.i] : NULL;
+}
+
+bool ag_is_scalar(const ag_graph *g, ag_id x) { return g->nodes[x].rows == 1 && g->nodes[x].cols == 1; }
+
+bool ag_is_zero(const ag_graph *g, ag_id x) {
+  const ag_node *n = &g->nodes[x];
+  return n->op == AG_OP_ZERO || (n->op == AG_OP_NUM && n->payload.num == 0);
+}
+
+bool ag_is_num(const ag_graph *g, ag_id x, double *value) {
+  const ag_node *n = &g->nodes[x];
+  if (n->op != AG_OP_NUM) return false;
+  if (value) *value = n->payload.num;
+  return true;
+}
+
+bool ag_is_rotation(const ag_graph *g, ag_id x) { return g->nodes[x].flags & AG_NODE_ROTATION; }
+
+unsigned char *ag_cone(const ag_graph *g, int n_out, const ag_id *outs, ag_id *top) {
+  *top = 0;
+  for (int i = 0; i < n_out; i++) *top = outs[i] > *top ? outs[i] : *top;
+  unsigned char *mark = ag_heap_alloc((size_t)*top + 1);
+  for (int i = 0; i < n_out; i++) mark[outs[i]] = 1;
+  for (ag_id x = *top; x > 0; x--) {
+    if (!mark[x]) continue;
+    const ag_node *n = &g->nodes[x];
+    for (uint32_t k = 0; k < n->n_arg; k++) mark[g->pool[n->first + k]] = 1;
+  }
+  return mark;
+}
+
+bool ag_depends(const ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs) {
+  ag_id top;
+  unsigned char *mark = ag_cone(g, n_out, outs, &top);
+  bool found = false;
+  for (int k = 0; k < n_in; k++) found = found || (inputs[k] <= top && mark[inputs[k]]);
+  free(mark);
+  return found;
+}
+
+/* ---- leaves ---- */
+
+ag_id ag_num(ag_graph *g, double v) {
+  union {
+    double num;
+    uint64_t bits;
+  } u = {.num = v};
+  if (v == 0) u.num = 0;       /* -0 and 0 are one number */
+  if (isnan(v)) u.num = (double)NAN;
+  return ag_intern(g, AG_OP_NUM, 1, 1, 0, NULL, u.bits);
+}
+
+ag_id ag_zero(ag_graph *g, int rows, int cols) {
+  AG_ASSERT(rows > 0 && cols > 0);
+  return rows == 1 && cols == 1 ? ag_num(g, 0) : ag_intern(g, AG_OP_ZERO, rows, cols, 0, NULL, 0);
+}
+
+ag_id ag_eye(ag_graph *g, int n) {
+  AG_ASSERT(n > 0);
+  return n == 1 ? ag_num(g, 1) : ag_intern(g, AG_OP_EYE, n, n, 0, NULL, 0);
+}
+
+ag_id ag_input(ag_graph *g, const char *name, int rows, int cols, ag_leaf kind) {
+  AG_ASSERT(rows > 0 && cols > 0 && (kind != AG_LEAF_ROTATION || (rows == 3 && cols == 3)));
+  AG_PUSH(g->names, g->n_name, g->cap_name);
+  g->names[g->n_name] = ag_arena_str(g->arena, name);
+  return ag_intern(g, AG_OP_INPUT, rows, cols, 0, NULL, ag_payload(g->n_name++, (int)kind));
+}
+
+int ag_input_storage(const ag_graph *g, ag_id x) {
+  return ag_is_rotation(g, x) ? 4 : g->nodes[x].rows * g->nodes[x].cols;
+}
+
+int ag_input_tangent(const ag_graph *g, ag_id x) {
+  return ag_is_rotation(g, x) ? 3 : g->nodes[x].rows * g->nodes[x].cols;
+}
