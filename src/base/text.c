@@ -57,6 +57,7 @@ void ag_text_number(ag_text *x, double v) {
     snprintf(s, sizeof s, "%.*g", digits, v);
     if (strtod(s, NULL) == v) break;
   }
+  if (fabs(v) < 1e9 && strchr(s, 'e') && v == floor(v)) snprintf(s, sizeof s, "%.0f", v); /* 1000, not 1e+03 */
   ag_text_str(x, s);
 }
 

@@ -47,6 +47,9 @@ static void numbers(void) {
   AG_CHECK_STR(number(&x, 0.1), "0.1");
   AG_CHECK_STR(number(&x, 1e-30), "1e-30");
   AG_CHECK_STR(number(&x, 3), "3");
+  AG_CHECK_STR(number(&x, 10), "10");
+  AG_CHECK_STR(number(&x, -12000), "-12000");
+  AG_CHECK_STR(number(&x, 1e20), "1e+20");
   AG_CHECK_STR(number(&x, -2.5), "-2.5");
   AG_CHECK_STR(number(&x, 1.0 / 3), "0.3333333333333333");
   AG_CHECK_STR(number(&x, 0.1 + 0.2), "0.30000000000000004");
