@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a run has to say: for people as aligned lines, for programs as the JSON object of the contract (docs/cli.md). */
+ * What a run has to say: for people as aligned lines, for programs as the JSON object that `anagyre help output`
+ * describes. */
 #ifndef AG_CLI_RESULT_H
 #define AG_CLI_RESULT_H
 #include "cli/json.h"

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "cli/clock.h"
+
+int main(void) {
+  const volatile sig_atomic_t *flag = ag_stop_catch();
+  AG_CHECK(!*flag);
+  raise(SIGTERM);
+  AG_CHECK(*flag == SIGTERM);
+  AG_CHECK_STR(ag_stop_word(), "SIGTERM");
+  flag = ag_stop_catch();
+  AG_CHECK(!*flag);
+  raise(SIGINT);
+  AG_CHECK_STR(ag_stop_word(), "Ctrl-C");
+  /* a second Ctrl-C ends the process */
+  pid_t child = fork();
+  if (child == 0) {
+    raise(SIGINT);
+    _exit(7);
+  }
+  int status = 0;
+  AG_CHECK(waitpid(child, &status, 0) == child);
+  AG_CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+  ag_stop_release();
+  ag_stop_ignore_pipe();
+  int pipes[2];
+  AG_CHECK(!pipe(pipes));
+  close(pipes[0]);
+  AG_CHECK(write(pipes[1], "x", 1) == -1); /* and we are still here */
+  double before = ag_clock();
+  usleep(2000);
+  double after = ag_clock();
+  AG_CHECK(after > before + 0.0015 && after < before + 60);
+  ag_progress p;
+  ag_progress_init(&p, true, 0, 1);
+  p.last = before - 10;
+  ag_progress_show(&p, 0.5, 100);
+  AG_CHECK(!p.drawn); /* quiet draws nothing */
+  return ag_check_report();
+}
