@@ -69,6 +69,7 @@ ag_id ag_eye(ag_graph *g, int n);
 ag_id ag_input(ag_graph *g, const char *name, int rows, int cols, ag_leaf kind);
 int ag_input_storage(const ag_graph *g, ag_id x); /* 4 for a rotation */
 int ag_input_tangent(const ag_graph *g, ag_id x); /* 3 for a rotation */
+ag_id ag_stored(ag_graph *g, ag_id input); /* its stored numbers as a column (the quaternion of a rotation) */
 
 /* ---- building ---- */
 ag_id ag_add(ag_graph *g, ag_id a, ag_id b);      /* same shape */

@@ -71,6 +71,8 @@ typedef struct ag_system {
   int growth[4], n_growth;  /* dimension of D, D + [D,D], ...: at most depth 3 */
   int n_disguised;          /* velocity constraints that are holonomic in disguise; -1: not decided at this depth */
   ag_id energy, *xi_of_u, mass, force;  /* expressions, for show: xi(q,u,t) per coordinate, B^T M B, right-hand side */
+  ag_id *reaction;          /* S^T lambda per coordinate, NULL without constraints */
+  const bool *dependent;    /* per quasi-velocity: solved from the constraints by default */
   ag_id *u_inputs;
   int n_u_input;
 } ag_system;

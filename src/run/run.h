@@ -62,16 +62,18 @@ typedef struct ag_run_options {
   const volatile sig_atomic_t *stop; /* set by a signal: ends the run cleanly; may be NULL */
   void (*progress)(void *self, double t, long steps); /* called now and then; may be NULL */
   void *progress_self;
+  void (*each)(void *self, double t, const double *x); /* sees the full state at the start and after every accepted step */
+  void *each_self;
 } ag_run_options;
 void ag_run_defaults(ag_run_options *o); /* dop853, rtol 1e-10, atol 1e-12, t 0..10 */
 
 typedef struct ag_run_result {
   ag_end end;
+  int width;               /* of a record */
   int end_event;           /* which event ended it, or -1 */
   double t;
   double *x;               /* final full state */
-  double *record;          /* the final record */
-  double *last_good;       /* when a run failed: the record of the last good state is the final record */
+  double *record;          /* the final record (of the last good state when the run failed) */
   long steps, rejected, rhs;
   int n_event;
   int *event_count;        /* per event */

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT
+ * Independent velocities: writes every quasi-velocity as xi = B(q,t) u + xi0(q,t).
+ *
+ * In this order: (1) a vector constraint in which one coordinate's velocity stands alone (coefficient 1) gives that velocity,
+ * as a vector; (2) a row in which some velocity has the constant coefficient 1 gives it; (3) the remaining rows fall into
+ * connected groups: where some minor stays away from zero all over the domain, its velocities are solved for in closed form;
+ * (4) what remains is written in a basis that is data, not code: y = N u + P w with P = S^+ and N spanning ker S at the last
+ * refresh, so that (S P) w = -(s + S N u) has a matrix near the identity. A `frame` of the person's turns its velocities
+ * into further rows f(q, xi, t) = u. */
+#include <math.h>
+#include <string.h>
+
+#include "math/dense.h"
+#include "mech/mech_internal.h"
+
+/* A minor counts as bounded away from zero when, divided by the norms of its rows, it stays above this at all samples. */
+static const double MINOR_MIN = 0.05;
+enum { MAX_MINORS = 4000, MAX_GROUP = 10 };
+
+/* A velocity not yet eliminated: a whole coordinate (row -1) or one component. */
+typedef struct leaf {
+  ag_id input;
+  int coord, row;
+} leaf;
+
+typedef struct elim {
+  derive *d;
+  ag_graph *g;
+  int n_block, n_row, n_leaf;
+  ag_id *blocks, *rows; /* current left-hand sides (= 0) */
+  leaf *leaves;
+  ag_id *frame_u;       /* inputs of the frame velocities */
+} elim;
+
+static void replace(elim *e, ag_id from, ag_id to) {
+  if (e->n_block) ag_substitute(e->g, 1, &from, &to, e->n_block, e->blocks);
+  if (e->n_row) ag_substitute(e->g, 1, &from, &to, e->n_row, e->rows);
+  ag_substitute(e->g, 1, &from, &to, e->d->nc, e->d->velocity);
+}
+
+static void drop_leaf(elim *e, int i) { e->leaves[i] = e->leaves[--e->n_leaf]; }
+
+/* Leaves in the order of the coordinates, so that names and layout do not depend on the elimination. */
+static int by_place(const void *a, const void *b) {
+  const leaf *p = a, *q = b;
+  return p->coord != q->coord ? p->coord - q->coord : p->row - q->row;
+}
+
+static void mark_dependent(elim *e, int coord, int row) {
+  const ag_place *p = &e->d->sys->places[coord];
+  for (int k = 0; k < p->n_xi; k++)
+    if (row < 0 || k == row) e->d->dependent[p->xi + k] = true;
+}
+
+/* Turns a whole-coordinate leaf of dimension > 1 into one leaf per component. */
+static void split(elim *e, int i) {
+  leaf whole = e->leaves[i];
+  int dim = ag_node_rows(e->g, whole.input);
+  ag_arena *arena = e->d->sys->arena;
+  ag_id *parts = AG_NEWN(arena, ag_id, dim);
+  drop_leaf(e, i);
+  for (int k = 0; k < dim; k++) {
+    const char *name = ag_arena_printf(arena, "%s[%d]", ag_node_name(e->g, whole.input), k + 1);
+    parts[k] = ag_input(e->g, name, 1, 1, AG_LEAF_REAL);
+    e->leaves[e->n_leaf++] = (leaf){parts[k], whole.coord, k};
+  }
+  replace(e, whole.input, ag_stack(e->g, dim, 1, parts));
+}
+
+/* ---- (1) vector constraints ---- */
+
+/* Solves block b for the whole coordinate of leaf i when its coefficient is exactly 1 (or -1). */
+static bool solve_block(elim *e, int b, int i) {
+  ag_graph *g = e->g;
+  ag_id v = e->leaves[i].input, block = e->blocks[b], tangent;
+  int dim = ag_node_rows(g, v);
+  if (dim != ag_node_rows(g, block) || !ag_depends(g, 1, &block, 1, &v)) return false;
+  ag_id seed = ag_input(g, "seed", dim, 1, AG_LEAF_REAL);
+  ag_forward(g, 1, &v, &seed, 1, &block, &tangent);
+  bool plus = tangent == seed, minus = tangent == ag_neg(g, seed);
+  if (!plus && !minus) return false;
+  ag_id zero = ag_zero(g, dim, 1), rest = block;
+  ag_substitute(g, 1, &v, &zero, 1, &rest);
+  e->blocks[b] = e->blocks[--e->n_block];
+  mark_dependent(e, e->leaves[i].coord, e->leaves[i].row);
+  drop_leaf(e, i);
+  replace(e, v, plus ? ag_neg(g, rest) : rest);
+  return true;
+}
+
+static void solve_blocks(elim *e) {
+  for (int b = 0; b < e->n_block;) {
+    bool solved = false;
+    if (ag_node_rows(e->g, e->blocks[b]) > 1)
+      for (int i = 0; i < e->n_leaf && !solved; i++)
+        if (e->leaves[i].row < 0) solved = solve_block(e, b, i);
+    if (!solved) b++;
+  }
+}
+
+/* ---- (2) rows with a coefficient 1 ---- */
+
+/* Coefficients of a row in every leaf (columns). */
+static void coefficients(elim *e, ag_id row, ag_id *out) {
+  ag_id one = ag_num(e->g, 1), *inputs = ag_heap_alloc(sizeof *inputs * (size_t)(e->n_leaf + 1));
+  for (int i = 0; i < e->n_leaf; i++) inputs[i] = e->leaves[i].input;
+  ag_reverse(e->g, 1, &row, &one, e->n_leaf, inputs, out);
+  free(inputs);
+}
+
+static void solve_scalar(elim *e, int r, int i, ag_id coefficient) {
+  ag_graph *g = e->g;
+  ag_id v = e->leaves[i].input, zero = ag_num(g, 0), rest = e->rows[r];
+  ag_substitute(g, 1, &v, &zero, 1, &rest);
+  e->rows[r] = e->rows[--e->n_row];
+  mark_dependent(e, e->leaves[i].coord, e->leaves[i].row);
+  drop_leaf(e, i);
+  replace(e, v, ag_div(g, ag_neg(g, rest), coefficient));
+}
+
+/* A leaf (and component of it) whose coefficient is the number `want`. Scalar leaves first: a vector stays whole if it can. */
+static bool find_unit(elim *e, const ag_id *c, double want, int *leaf_index, int *component) {
+  for (int pass = 0; pass < 2; pass++)
+    for (int i = 0; i < e->n_leaf; i++) {
+      int dim = ag_node_rows(e->g, e->leaves[i].input);
+      if ((dim > 1) != pass) continue;
+      for (int k = 0; k < dim; k++) {
+        double v;
+        if (!ag_is_num(e->g, ag_entry(e->g, c[i], k, 0), &v) || v != want) continue;
+        *leaf_index = i;
+        *component = k;
+        return true;
+      }
+    }
+  return false;
+}
+
+static int leaf_of(const elim *e, int coord, int row) {
+  for (int i = 0; i < e->n_leaf; i++)
+    if (e->leaves[i].coord == coord && e->leaves[i].row == row) return i;
+  return -1;
+}
+
+/* The scalar leaf of component k of leaf i, splitting it when it is a vector. */
+static int scalar_leaf(elim *e, int i, int k) {
+  if (ag_node_rows(e->g, e->leaves[i].input) == 1) return i;
+  int coord = e->leaves[i].coord;
+  split(e, i);
+  return leaf_of(e, coord, k);
+}
+
+static void solve_units(elim *e) {
+  ag_id *c = ag_heap_alloc(sizeof *c * (size_t)(e->d->sys->n_xi + e->n_leaf + 1));
+  for (int r = 0; r < e->n_row;) {
+    int i, k;
+    coefficients(e, e->rows[r], c);
+    bool plus = find_unit(e, c, 1, &i, &k);
+    if (!plus && !find_unit(e, c, -1, &i, &k)) {
+      r++;
+      continue;
+    }
+    solve_scalar(e, r, scalar_leaf(e, i, k), ag_num(e->g, plus ? 1 : -1));
+  }
+  free(c);
+}
+
+/* ---- (3) groups of rows: minors ---- */
+
+typedef struct group {
+  int n_row, n_col;
+  int *row;        /* indices into e->rows */
+  leaf *col;       /* scalar velocities */
+  ag_id *S;        /* n_row x n_col coefficients */
+} group;
+
+static int root(const int *parent, int i) {
+  while (parent[i] != i) i = parent[i];
+  return i;
+}
+
+/* All scalar columns (leaf, component) and the full coefficient table of the remaining rows. */
+typedef struct columns {
+  int n;
+  leaf *col;
+  ag_id *S; /* n_row x n */
+} columns;
+
+static columns all_columns(elim *e) {
+  columns all = {0};
+  ag_arena *arena = e->d->sys->arena;
+  int capacity = e->d->sys->n_xi;
+  all.col = AG_NEWN(arena, leaf, capacity + 1);
+  for (int i = 0; i < e->n_leaf; i++) {
+    int dim = ag_node_rows(e->g, e->leaves[i].input);
+    for (int k = 0; k < dim; k++) all.col[all.n++] = (leaf){e->leaves[i].input, e->leaves[i].coord, dim > 1 ? k : e->leaves[i].row};
+  }
+  all.S = AG_NEWN(arena, ag_id, e->n_row * all.n + 1);
+  ag_id *c = ag_heap_alloc(sizeof *c * (size_t)(e->n_leaf + 1));
+  for (int r = 0; r < e->n_row; r++) {
+    coefficients(e, e->rows[r], c);
+    int at = 0;
+    for (int i = 0; i < e->n_leaf; i++)
+      for (int k = 0; k < ag_node_rows(e->g, e->leaves[i].input); k++) all.S[r * all.n + at++] = ag_entry(e->g, c[i], k, 0);
+  }
+  free(c);
+  return all;
+}
+
+/* Connected groups: rows that share a velocity. */
+static int make_groups(elim *e, group *groups) {
+  columns all = all_columns(e);
+  ag_arena *arena = e->d->sys->arena;
+  int m = e->n_row, n_group = 0, *parent = ag_heap_alloc(sizeof(int) * (size_t)(m + 1));
+  for (int r = 0; r < m; r++) parent[r] = r;
+  for (int c = 0; c < all.n; c++)
+    for (int r = 0, first = -1; r < m; r++) {
+      if (ag_is_zero(e->g, all.S[r * all.n + c])) continue;
+      if (first < 0) first = r;
+      else parent[root(parent, r)] = root(parent, first);
+    }
+  for (int k = 0; k < m; k++) {
+    if (root(parent, k) != k) continue;
+    group *grp = &groups[n_group++];
+    *grp = (group){.row = AG_NEWN(arena, int, m), .col = AG_NEWN(arena, leaf, all.n + 1)};
+    int *at = ag_heap_alloc(sizeof(int) * (size_t)(all.n + 1));
+    for (int r = 0; r < m; r++)
+      if (root(parent, r) == k) grp->row[grp->n_row++] = r;
+    for (int c = 0; c < all.n; c++) {
+      bool touches = false;
+      for (int i = 0; i < grp->n_row; i++) touches = touches || !ag_is_zero(e->g, all.S[grp->row[i] * all.n + c]);
+      if (touches) at[grp->n_col] = c, grp->col[grp->n_col++] = all.col[c];
+    }
+    grp->S = AG_NEWN(arena, ag_id, grp->n_row * grp->n_col + 1);
+    for (int i = 0; i < grp->n_row; i++)
+      for (int j = 0; j < grp->n_col; j++) grp->S[i * grp->n_col + j] = all.S[grp->row[i] * all.n + at[j]];
+    free(at);
+  }
+  free(parent);
+  return n_group;
+}
+
+static double determinant(int n, double *A) {
+  double det = 1;
+  for (int k = 0; k < n; k++) {
+    int p = k;
+    for (int i = k + 1; i < n; i++)
+      if (fabs(A[i * n + k]) > fabs(A[p * n + k])) p = i;
+    if (A[p * n + k] == 0) return 0;
+    if (p != k) {
+      for (int j = 0; j < n; j++) {
+        double x = A[k * n + j];
+        A[k * n + j] = A[p * n + j];
+        A[p * n + j] = x;
+      }
+      det = -det;
+    }
+    det *= A[k * n + k];
+    for (int i = k + 1; i < n; i++) {
+      double f = A[i * n + k] / A[k * n + k];
+      for (int j = k; j < n; j++) A[i * n + j] -= f * A[k * n + j];
+    }
+  }
+  return det;
+}
+
+static bool next_subset(int n, int k, int *pick) {
+  int i = k - 1;
+  while (i >= 0 && pick[i] == n - k + i) i--;
+  if (i < 0) return false;
+  pick[i]++;
+  for (int j = i + 1; j < k; j++) pick[j] = pick[j - 1] + 1;
+  return true;
+}
+
+/* Values of the coefficients, rows scaled to norm 1, at all samples; rows that are not finite are skipped (n shrinks). */
+static double *sampled(elim *e, const group *grp, int *n_sample) {
+  derive *d = e->d;
+  int m = grp->n_row, n = grp->n_col, kept = 0;
+  ag_tape *tape = ag_full_tape(d->sys, m * n, grp->S);
+  double *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n) * (size_t)(d->n_sample + 1));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(d->sys->n_q + d->sys->n_xi));
+  for (int s = 0; s < d->n_sample; s++) {
+    const double *at = d->samples + ((size_t)d->sys->n_q + 1) * (size_t)s;
+    double *A = v + (size_t)(m * n) * (size_t)kept;
+    memcpy(x, at + 1, sizeof(double) * (size_t)d->sys->n_q);
+    ag_tape_once(tape, at[0], x, d->sys->params, NULL, A);
+    bool good = true;
+    for (int i = 0; i < m; i++) {
+      double norm = 0;
+      for (int j = 0; j < n; j++) norm += A[i * n + j] * A[i * n + j];
+      good = good && isfinite(norm) && norm > 0;
+      for (int j = 0; j < n; j++) A[i * n + j] /= sqrt(norm);
+    }
+    kept += good;
+  }
+  ag_tape_free(tape);
+  free(x);
+  *n_sample = kept;
+  return v;
+}
+
+/* The set of columns whose minor is largest where it is smallest; its value, 0 when there are too many sets to try. */
+static double best_minor(elim *e, const group *grp, int *best) {
+  int k = grp->n_row, n = grp->n_col, n_sample, pick[MAX_GROUP];
+  double count = 1, best_value = 0, M[MAX_GROUP * MAX_GROUP];
+  for (int i = 0; i < k; i++) count = count * (n - i) / (i + 1);
+  if (k > MAX_GROUP || k > n || count > MAX_MINORS) return 0;
+  double *v = sampled(e, grp, &n_sample);
+  for (int i = 0; i < k; i++) pick[i] = i;
+  do {
+    double least = n_sample ? 1e300 : 0;
+    for (int s = 0; s < n_sample && least > best_value * 1.0001; s++) {
+      for (int i = 0; i < k; i++)
+        for (int j = 0; j < k; j++) M[i * k + j] = v[(s * k + i) * n + pick[j]];
+      least = fmin(least, fabs(determinant(k, M)));
+    }
+    if (least > best_value * 1.0001) {
+      best_value = least;
+      memcpy(best, pick, sizeof(int) * (size_t)k);
+    }
+  } while (next_subset(n, k, pick));
+  free(v);
+  return best_value;
+}
+
+/* Solves the group's rows for the chosen columns: y = -S_dep^-1 (rows at y = 0). */
+static void solve_group(elim *e, const group *grp, const int *pick) {
+  ag_graph *g = e->g;
+  int k = grp->n_row;
+  ag_arena *arena = e->d->sys->arena;
+  ag_id *S = AG_NEWN(arena, ag_id, k * k), *y = AG_NEWN(arena, ag_id, k), *rest = AG_NEWN(arena, ag_id, k);
+  ag_id *zeros = AG_NEWN(arena, ag_id, k);
+  for (int j = 0; j < k; j++) {
+    const leaf *c = &grp->col[pick[j]];
+    int i = leaf_of(e, c->coord, c->row);
+    if (i < 0) i = scalar_leaf(e, leaf_of(e, c->coord, -1), c->row);
+    y[j] = e->leaves[i].input;
+    zeros[j] = ag_num(g, 0);
+    mark_dependent(e, c->coord, c->row);
+    drop_leaf(e, i);
+    for (int r = 0; r < k; r++) S[r * k + j] = grp->S[r * grp->n_col + pick[j]];
+  }
+  for (int r = 0; r < k; r++) rest[r] = e->rows[grp->row[r]];
+  ag_substitute(g, k, y, zeros, k, rest);
+  ag_id solution = ag_neg(g, ag_solve(g, ag_stack(g, k, k, S), ag_stack(g, k, 1, rest), AG_SOLVE_GENERAL));
+  for (int j = 0; j < k; j++) replace(e, y[j], ag_entry(g, solution, j, 0));
+}
+
+/* ---- (4) a basis that is data ---- */
+
+static void solve_basis(elim *e, int n_group, const group *groups) {
+  derive *d = e->d;
+  ag_graph *g = e->g;
+  ag_system *sys = d->sys;
+  int n_w = 0, n_y = 0;
+  for (int i = 0; i < n_group; i++) n_w += groups[i].n_row, n_y += groups[i].n_col;
+  ag_id *S = AG_NEWN(sys->arena, ag_id, n_w * n_y), *y = AG_NEWN(sys->arena, ag_id, n_y), *rest = AG_NEWN(sys->arena, ag_id, n_w);
+  ag_id *zeros = AG_NEWN(sys->arena, ag_id, n_y);
+  sys->y_index = AG_NEWN(sys->arena, int, n_y);
+  for (int i = 0; i < n_w * n_y; i++) S[i] = ag_num(g, 0);
+  for (int i = 0, r0 = 0, c0 = 0; i < n_group; r0 += groups[i].n_row, c0 += groups[i].n_col, i++) {
+    const group *grp = &groups[i];
+    for (int c = 0; c < grp->n_col; c++) {
+      int at = leaf_of(e, grp->col[c].coord, grp->col[c].row);
+      if (at < 0) at = scalar_leaf(e, leaf_of(e, grp->col[c].coord, -1), grp->col[c].row);
+      y[c0 + c] = e->leaves[at].input;
+      sys->y_index[c0 + c] = sys->places[grp->col[c].coord].xi + (grp->col[c].row < 0 ? 0 : grp->col[c].row);
+      zeros[c0 + c] = ag_num(g, 0);
+      drop_leaf(e, at);
+      for (int r = 0; r < grp->n_row; r++) S[(r0 + r) * n_y + c0 + c] = grp->S[r * grp->n_col + c];
+    }
+    for (int r = 0; r < grp->n_row; r++) rest[r0 + r] = e->rows[grp->row[r]];
+  }
+  ag_substitute(g, n_y, y, zeros, n_w, rest);
+  sys->n_y = n_y;
+  sys->n_w = n_w;
+  sys->n_c = n_y * n_y;
+  d->S_y = ag_stack(g, n_w, n_y, S);
+  d->P = ag_input(g, "P", n_y, n_w, AG_LEAF_REAL);
+  ag_id solution, s = ag_stack(g, n_w, 1, rest), SP = ag_mul(g, d->S_y, d->P);
+  if (n_y > n_w) {
+    d->N = ag_input(g, "N", n_y, n_y - n_w, AG_LEAF_REAL);
+    ag_id u = ag_input(g, "basis", n_y - n_w, 1, AG_LEAF_REAL), Nu = ag_mul(g, d->N, u);
+    ag_id w = ag_solve(g, SP, ag_add(g, s, ag_mul(g, d->S_y, Nu)), AG_SOLVE_NEAR_EYE);
+    solution = ag_sub(g, Nu, ag_mul(g, d->P, w));
+    e->leaves[e->n_leaf++] = (leaf){u, d->nc, -1};
+  } else {
+    solution = ag_neg(g, ag_mul(g, d->P, ag_solve(g, SP, s, AG_SOLVE_NEAR_EYE)));
+  }
+  for (int j = 0; j < n_y; j++) replace(e, y[j], ag_entry(g, solution, j, 0));
+  sys->elimination = AG_ELIM_BASIS;
+}
+
+/* ---- all of it ---- */
+
+static ag_status solve_frame_groups(elim *e, int n_group, const group *groups) {
+  int pick[MAX_GROUP];
+  for (int i = 0; i < n_group; i++) {
+    const group *grp = &groups[i];
+    if (grp->n_row != grp->n_col || grp->n_row > MAX_GROUP || best_minor(e, grp, pick) < 1e-6) {
+      ag_ctx_error(e->d->ctx, e->d->m->frames[0].pos,
+                   "the velocities of the frame and the constraints do not determine all velocities everywhere in the domain");
+      return AG_WRONG;
+    }
+    solve_group(e, grp, pick);
+  }
+  return AG_OK;
+}
+
+static void solve_groups(elim *e, int n_group, group *groups) {
+  int pick[MAX_GROUP], n_rest = 0;
+  for (int i = 0; i < n_group; i++) {
+    if (best_minor(e, &groups[i], pick) >= MINOR_MIN) solve_group(e, &groups[i], pick);
+    else groups[n_rest++] = groups[i];
+  }
+  if (n_rest) solve_basis(e, n_rest, groups);
+}
+
+/* Blocks of kept rows: whole statements where all rows are kept, single rows otherwise; frame equations f - u. */
+static void collect(elim *e) {
+  derive *d = e->d;
+  ag_system *sys = d->sys;
+  for (int r = 0; r < sys->n_row;) {
+    int n = 1;
+    bool all = sys->rows[r].kept;
+    while (r + n < sys->n_row && sys->rows[r + n].kind == sys->rows[r].kind && sys->rows[r + n].item == sys->rows[r].item)
+      all = all && sys->rows[r + n].kept, n++;
+    const ag_row *row = &sys->rows[r];
+    if (all && row->kind == AG_ROW_CONSTRAINT) e->blocks[e->n_block++] = d->m->constraints[row->item].x;
+    else if (all) e->blocks[e->n_block++] = ag_concat(d->g, n, d->row_x + r);
+    else
+      for (int k = 0; k < n; k++)
+        if (sys->rows[r + k].kept) e->blocks[e->n_block++] = d->row_x[r + k];
+    r += n;
+  }
+  for (int i = 0; i < d->m->n_frames; i++)
+    e->blocks[e->n_block++] = ag_sub(d->g, d->m->frames[i].x, d->m->frame_inputs[i]);
+}
+
+static ag_status check_frame(derive *d) {
+  int n = 0;
+  for (int i = 0; i < d->m->n_frames; i++) n += ag_node_rows(d->g, d->m->frames[i].x);
+  if (d->m->n_frames && n != d->sys->n_xi - d->sys->n_lambda) {
+    ag_ctx_error(d->ctx, d->m->frames[0].pos, "the frame names %d velocities, but there are %d degrees of freedom (%d velocities, %d independent constraints)",
+                 n, d->sys->n_xi - d->sys->n_lambda, d->sys->n_xi, d->sys->n_lambda);
+    return AG_WRONG;
+  }
+  return AG_OK;
+}
+
+/* Fixes the order of u and its names. */
+static void name_u(elim *e) {
+  derive *d = e->d;
+  ag_system *sys = d->sys;
+  bool frame = d->m->n_frames > 0;
+  int n = frame ? d->m->n_frames : e->n_leaf, at = 0;
+  qsort(e->leaves, (size_t)e->n_leaf, sizeof(leaf), by_place);
+  sys->n_u_input = n;
+  sys->u_inputs = AG_NEWN(sys->arena, ag_id, n + 1);
+  for (int i = 0; i < n; i++) {
+    sys->u_inputs[i] = frame ? d->m->frame_inputs[i] : e->leaves[i].input;
+    if (!frame && e->leaves[i].coord == d->nc) sys->y_in_u = sys->n_u;
+    sys->n_u += ag_node_rows(e->g, sys->u_inputs[i]);
+  }
+  sys->u_names = AG_NEWN(sys->arena, const char *, sys->n_u + 1);
+  for (int i = 0; i < n; i++) {
+    int dim = ag_node_rows(e->g, sys->u_inputs[i]);
+    const char *name = ag_node_name(e->g, sys->u_inputs[i]);
+    for (int k = 0; k < dim; k++) sys->u_names[at++] = dim > 1 ? ag_arena_printf(sys->arena, "%s[%d]", name, k + 1) : name;
+  }
+}
+
+ag_status ag_eliminate(derive *d) {
+  ag_system *sys = d->sys;
+  AG_TRY(check_frame(d));
+  elim e = {.d = d, .g = d->g};
+  int n_max = sys->n_row + sys->n_xi + 1;
+  e.blocks = AG_NEWN(sys->arena, ag_id, n_max);
+  e.rows = AG_NEWN(sys->arena, ag_id, n_max);
+  e.leaves = AG_NEWN(sys->arena, leaf, 2 * sys->n_xi + 2);
+  d->velocity = AG_NEWN(sys->arena, ag_id, d->nc);
+  d->dependent = AG_NEWN(sys->arena, bool, sys->n_xi);
+  for (int i = 0; i < d->nc; i++) {
+    d->velocity[i] = d->xi[i];
+    e.leaves[e.n_leaf++] = (leaf){d->xi[i], i, -1};
+  }
+  sys->elimination = d->m->n_frames ? AG_ELIM_FRAME : sys->n_lambda ? AG_ELIM_SOLVED : AG_ELIM_NONE;
+  collect(&e);
+  solve_blocks(&e);
+  for (int b = 0; b < e.n_block; b++)
+    for (int k = 0; k < ag_node_rows(d->g, e.blocks[b]); k++) e.rows[e.n_row++] = ag_entry(d->g, e.blocks[b], k, 0);
+  e.n_block = 0;
+  solve_units(&e);
+  group *groups = AG_NEWN(sys->arena, group, e.n_row + 1);
+  int n_group = make_groups(&e, groups);
+  if (d->m->n_frames) AG_TRY(solve_frame_groups(&e, n_group, groups));
+  else solve_groups(&e, n_group, groups);
+  name_u(&e);
+  return AG_OK;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ * Growth of the distribution D = ker S under brackets, to depth 3. In quasi-velocities
+ *   [X, Y] = D_X Y - D_Y X + ad_X Y,   ad_X Y = X x Y on each rotation.
+ * D + [D,D] is spanned by X_i and [X_i, X_j]; the next step by brackets of the X_k with those [X_i, X_j] that were new. When it
+ * stops growing at dimension r < n, the n - r missing directions are holonomic constraints, written or in disguise. */
+#include <math.h>
+#include <string.h>
+
+#include "math/dense.h"
+#include "mech/mech_internal.h"
+
+enum { MAX_FIELDS = 24, POINTS = 6 };
+static const double TOL = 1e-7; /* distance from the span, rows of norm 1; brackets carry some 1e-12 of rounding */
+
+typedef struct fields {
+  int n, cap;
+  ag_id **x; /* per field: one tensor per coordinate */
+} fields;
+
+static ag_id *push(derive *d, fields *f) {
+  AG_PUSH(f->x, f->n, f->cap);
+  return f->x[f->n++] = AG_NEWN(d->sys->arena, ag_id, d->nc);
+}
+
+static void bracket(derive *d, const ag_id *X, const ag_id *Y, ag_id *out) {
+  ag_graph *g = d->g;
+  ag_id *a = AG_NEWN(d->sys->arena, ag_id, d->nc), *b = AG_NEWN(d->sys->arena, ag_id, d->nc);
+  ag_forward(g, d->nc, d->q, X, d->nc, Y, a);
+  ag_forward(g, d->nc, d->q, Y, d->nc, X, b);
+  for (int i = 0; i < d->nc; i++) {
+    out[i] = ag_sub(g, a[i], b[i]);
+    if (d->m->coords[i].space == AG_SPACE_SO3) out[i] = ag_add(g, out[i], ag_cross(g, X[i], Y[i]));
+  }
+}
+
+/* The fields of D: derivative of xi(q, u, t) along each component of u. */
+static void base_fields(derive *d, fields *f) {
+  for (int k = 0; k < d->sys->n_u_input; k++) {
+    ag_id u = d->sys->u_inputs[k];
+    int dim = ag_node_rows(d->g, u);
+    for (int j = 0; j < dim; j++) {
+      ag_id *unit = AG_NEWN(d->sys->arena, ag_id, dim), seed;
+      for (int r = 0; r < dim; r++) unit[r] = ag_num(d->g, r == j);
+      seed = ag_stack(d->g, dim, 1, unit);
+      ag_forward(d->g, 1, &u, &seed, d->nc, d->velocity, push(d, f));
+    }
+  }
+}
+
+/* Largest rank of fields[0..n) over the sample points; pivots of the point where it is attained. */
+static int rank_of(derive *d, const fields *f, int *pivots) {
+  ag_system *sys = d->sys;
+  int n = f->n, best = 0, *here = ag_heap_alloc(sizeof(int) * (size_t)(n + 1));
+  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(n * d->nc + 1));
+  for (int i = 0; i < n; i++) memcpy(outs + i * d->nc, f->x[i], sizeof(ag_id) * (size_t)d->nc);
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + 2));
+  int k = ag_bind_base(sys, binds);
+  if (d->N) binds[k++] = (ag_bind){d->N, AG_SEG_C, 0};
+  if (d->P) binds[k++] = (ag_bind){d->P, AG_SEG_C, sys->n_y * (sys->n_y - sys->n_w)};
+  ag_tape *tape = ag_tape_create(d->g, k, binds, n * d->nc, outs);
+  double *v = ag_heap_alloc(sizeof(double) * (size_t)(n * sys->n_xi + 1)), *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_u + 1));
+  ag_work *w = ag_work_create(sys, sys->params);
+  for (int s = 0; s < d->n_sample && s < POINTS; s++) {
+    const double *at = d->samples + ((size_t)sys->n_q + 1) * (size_t)s;
+    memcpy(x, at + 1, sizeof(double) * (size_t)sys->n_q);
+    if (ag_work_reduce(w, at[0], x, true, c, z)) continue;
+    ag_tape_once(tape, at[0], x, sys->params, c, v);
+    int r = ag_dense_rank(n, sys->n_xi, v, TOL, here);
+    if (r > best) best = r, memcpy(pivots, here, sizeof(int) * (size_t)n);
+  }
+  ag_work_free(w);
+  ag_tape_free(tape);
+  free(here);
+  free(outs);
+  free(binds);
+  free(v);
+  free(c);
+  free(x);
+  free(z);
+  return best;
+}
+
+void ag_growth(derive *d) {
+  ag_system *sys = d->sys;
+  int m = sys->n_u, n = sys->n_xi, known = 0;
+  for (int r = 0; r < sys->n_row; r++) known += sys->rows[r].kept && sys->rows[r].kind != AG_ROW_CONSTRAINT;
+  sys->growth[sys->n_growth++] = m;
+  sys->n_disguised = 0;
+  if (m == n) return;
+  sys->n_disguised = -1;
+  if (m == 0) sys->n_disguised = n - known;
+  if (m == 0 || m > MAX_FIELDS) return;
+  fields f = {0};
+  base_fields(d, &f);
+  int *pivots = ag_heap_alloc(sizeof(int) * (size_t)(m * m * m + m * m + m + 1));
+  for (int i = 0; i < m; i++)
+    for (int j = i + 1; j < m; j++) bracket(d, f.x[i], f.x[j], push(d, &f));
+  int r = rank_of(d, &f, pivots), last = m;
+  sys->growth[sys->n_growth++] = r;
+  if (r > last && r < n) {
+    /* keep D and the new directions only, then bracket once more */
+    fields next = {0};
+    for (int i = 0; i < r; i++) memcpy(push(d, &next), f.x[pivots[i]], sizeof(ag_id) * (size_t)d->nc);
+    int old = next.n;
+    for (int i = 0; i < m; i++)
+      for (int j = m; j < old; j++) bracket(d, next.x[i], next.x[j], push(d, &next));
+    last = r;
+    r = rank_of(d, &next, pivots);
+    sys->growth[sys->n_growth++] = r;
+    free(next.x);
+  }
+  if (r == n) sys->n_disguised = 0;
+  else if (r == last) sys->n_disguised = n - r - known;
+  free(pivots);
+  free(f.x);
+}

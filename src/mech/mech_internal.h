@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ * Inside of the derivation: what the files of mech/ share. */
+#ifndef AG_MECH_INTERNAL_H
+#define AG_MECH_INTERNAL_H
+#include "mech/mech.h"
+
+/* Work in progress: the system, and the expressions it is made from. */
+typedef struct derive {
+  ag_ctx *ctx;
+  ag_model *m;
+  ag_graph *g;
+  ag_system *sys;
+  const ag_derive_options *options;
+  int nc;              /* coordinate factors */
+  ag_id *q, *xi;       /* their inputs */
+  ag_id *row_x;        /* per row: scalar residual in (q, xi, t) */
+  ag_id *g_x;          /* per position-level row: scalar g(q, t) */
+  ag_id *force;        /* generalised force per coordinate, in (q, xi, t) */
+  ag_id *momentum;     /* dl/dxi per coordinate */
+  /* Elimination: velocities as functions of u (see eliminate.c). */
+  ag_id *velocity;     /* per coordinate: xi_i(q, u, t) */
+  bool *dependent;     /* per quasi-velocity: solved from the constraints by default */
+  ag_id N, P;          /* inputs holding the basis, 0 without one */
+  ag_id S_y;           /* n_w x n_y, in (q, t) */
+  ag_tape *rows_tape;  /* full state -> S (n_row x n_xi), residual (n_row) of all rows */
+  double *samples;     /* n_sample states: t, q (position constraints satisfied) */
+  int n_sample;
+  bool *alone;         /* scratch of the elimination */
+} derive;
+
+/* layout.c */
+void ag_layout(derive *d);
+ag_status ag_param_values(ag_ctx *ctx, const ag_system *sys, int n_when, const int *when_param, const ag_id *when_value,
+                          double *params);
+/* Binds of t, parameters and stored coordinates; room for all of them must be there. Returns how many. */
+int ag_bind_base(const ag_system *sys, ag_bind *binds);
+int ag_bind_capacity(const ag_system *sys);
+/* A tape on the full state [q | xi]. */
+ag_tape *ag_full_tape(const ag_system *sys, int n_out, const ag_id *outs);
+/* Runs a tape once with fresh slots. */
+int ag_tape_once(const ag_tape *tape, double t, const double *z, const double *p, const double *c, double *out);
+/* q <- q * exp(delta): moves stored coordinates along a tangent vector; unit quaternions. */
+void ag_retract(const ag_system *sys, double *q, const double *delta);
+void ag_normalise(const ag_system *sys, double *q);
+/* Default coordinates: zeros, identity rotations, e3 on S2. */
+void ag_default_coordinates(const ag_system *sys, double *q);
+/* Random points of the domain, the same sequence for the same seed (position constraints not yet satisfied). */
+typedef struct ag_sampler {
+  const ag_system *sys;
+  const double *params;
+  ag_tape *tape; /* per range: x, lo, hi */
+  int *target;   /* per range: the stored number it speaks of, or -1 */
+  double *x, *v;
+  uint64_t state;
+} ag_sampler;
+void ag_sampler_init(ag_sampler *s, const ag_system *sys, const double *params, uint64_t seed);
+bool ag_sampler_next(ag_sampler *s, double *t, double *q); /* false when the domain was not hit */
+void ag_sampler_done(ag_sampler *s);
+double ag_random_unit(uint64_t *state); /* uniform in (0,1), splitmix */
+/* Name of quasi-velocity i, as "Omega[2]" or "x'". */
+const char *ag_velocity_name(const ag_system *sys, int i, ag_arena *arena);
+
+/* rows.c: rows of S xi + s, position rows, rank */
+ag_status ag_rows_collect(derive *d);
+ag_status ag_rows_rank(derive *d);
+const char *ag_row_text(const ag_system *sys, int row, ag_arena *arena);
+/* Gauss-Newton onto g(q, t) = 0 moving all coordinates; true when |g| got to rounding. */
+bool ag_position_project(const ag_system *sys, double t, const double *params, double *q);
+
+/* eliminate.c */
+ag_status ag_eliminate(derive *d);
+
+/* motion.c: all tapes */
+ag_status ag_motion(derive *d);
+
+/* observe.c: reactions, observables and events */
+void ag_observe(derive *d);
+
+/* start.c */
+ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q);
+ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, const double *q,
+                              double *xi);
+
+/* growth.c */
+void ag_growth(derive *d);
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ * Equations of motion, both closures. With p = dl/dxi, xi = B u + xi0 (eliminate.c), in the notation of
+ * docs/theory/1-formalism.md:
+ *   eliminated    (B^T M B) u' = B^T { ad*_xi p + dbar l + F - (D_xi p|_u + d/dt p|_u) }
+ *   multipliers   [M -S^T; S 0] [xi'; lambda] = [-ell; -kappa]
+ * B^T w is the reverse derivative of xi(q,u,t) in u with weights w; B^T M B the derivative of B^T p in u. No matrix B or M is
+ * ever formed for the first, so that rotations cancel before anything is written in components. */
+#include <string.h>
+
+#include "mech/mech_internal.h"
+
+static ag_id *new_ids(derive *d, int n) { return AG_NEWN(d->sys->arena, ag_id, n + 1); }
+
+/* ad*_xi p: p x Omega on each rotation, 0 elsewhere. */
+static ag_id coadjoint(derive *d, int i, ag_id p, ag_id xi) {
+  if (d->m->coords[i].space == AG_SPACE_SO3) return ag_cross(d->g, p, xi);
+  return ag_zero(d->g, ag_node_rows(d->g, p), 1);
+}
+
+/* Derivative of outs along the motion: coordinates move with velocity[], time with 1. */
+static void along_motion(derive *d, const ag_id *velocity, int n_out, const ag_id *outs, ag_id *rates) {
+  ag_id *inputs = ag_heap_alloc(sizeof *inputs * (size_t)(d->nc + 1)), *seeds = ag_heap_alloc(sizeof *seeds * (size_t)(d->nc + 1));
+  for (int i = 0; i < d->nc; i++) inputs[i] = d->q[i], seeds[i] = velocity[i];
+  inputs[d->nc] = d->m->t;
+  seeds[d->nc] = ag_num(d->g, 1);
+  ag_forward(d->g, d->nc + 1, inputs, seeds, n_out, outs, rates);
+  free(inputs);
+  free(seeds);
+}
+
+/* Forces per coordinate, summed over the force statements. */
+static void collect_forces(derive *d) {
+  ag_graph *g = d->g;
+  d->force = new_ids(d, d->nc);
+  for (int i = 0; i < d->nc; i++) d->force[i] = ag_zero(g, d->m->coords[i].dim, 1);
+  for (int k = 0; k < d->m->n_forces; k++) {
+    const ag_assign *f = &d->m->forces[k];
+    ag_id add = f->x;
+    int dim = d->m->coords[f->coord].dim;
+    if (f->row >= 0 && dim > 1) {
+      ag_id *parts = new_ids(d, dim);
+      for (int r = 0; r < dim; r++) parts[r] = r == f->row ? f->x : ag_num(g, 0);
+      add = ag_stack(g, dim, 1, parts);
+    }
+    d->force[f->coord] = ag_add(g, d->force[f->coord], add);
+  }
+}
+
+/* Replaces every quasi-velocity by its expression in u. */
+static void in_u(derive *d, int n, ag_id *x) { ag_substitute(d->g, d->nc, d->xi, d->velocity, n, x); }
+
+/* dq/dt in stored coordinates: a quaternion moves by 1/2 q (0, Omega). */
+static ag_id stored_rate(derive *d, int i, ag_id xi) {
+  ag_graph *g = d->g;
+  if (d->m->coords[i].space != AG_SPACE_SO3) return xi;
+  ag_id s = ag_stored(g, d->q[i]), half = ag_num(g, 0.5), c[4], w[3], r[4];
+  for (int k = 0; k < 4; k++) c[k] = ag_entry(g, s, k, 0);
+  for (int k = 0; k < 3; k++) w[k] = ag_mul(g, half, ag_entry(g, xi, k, 0));
+  /* (w,x,y,z) * (0,a,b,c) */
+  static const int index[4][3] = {{1, 2, 3}, {0, 3, 2}, {3, 0, 1}, {2, 1, 0}};
+  static const int sign[4][3] = {{-1, -1, -1}, {1, -1, 1}, {1, 1, -1}, {-1, 1, 1}};
+  for (int k = 0; k < 4; k++) {
+    r[k] = ag_num(g, 0);
+    for (int j = 0; j < 3; j++) {
+      ag_id term = ag_mul(g, c[index[k][j]], w[j]);
+      r[k] = sign[k][j] > 0 ? ag_add(g, r[k], term) : ag_sub(g, r[k], term);
+    }
+  }
+  return ag_stack(g, 4, 1, r);
+}
+
+/* A tape on the reduced state [q | u] with the basis data. */
+static ag_tape *reduced_tape(derive *d, int n_out, const ag_id *outs) {
+  ag_system *sys = d->sys;
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input));
+  int k = ag_bind_base(sys, binds), at = sys->n_q;
+  for (int i = 0; i < sys->n_u_input; i++) {
+    binds[k++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, at};
+    at += ag_node_rows(d->g, sys->u_inputs[i]);
+  }
+  if (d->N) binds[k++] = (ag_bind){d->N, AG_SEG_C, 0};
+  if (d->P) binds[k++] = (ag_bind){d->P, AG_SEG_C, sys->n_y * (sys->n_y - sys->n_w)};
+  ag_tape *tape = ag_tape_create(d->g, k, binds, n_out, outs);
+  free(binds);
+  return tape;
+}
+
+static void eliminated(derive *d, const ag_id *gradient) {
+  ag_graph *g = d->g;
+  ag_system *sys = d->sys;
+  int nc = d->nc, n_in = sys->n_u_input;
+  ag_id *p = new_ids(d, nc), *rate = new_ids(d, nc), *brace = new_ids(d, nc), *lq = new_ids(d, nc), *F = new_ids(d, nc);
+  ag_id *part = new_ids(d, n_in), *outs = new_ids(d, nc + 1);
+  memcpy(p, d->momentum, sizeof *p * (size_t)nc);
+  memcpy(lq, gradient, sizeof *p * (size_t)nc);
+  memcpy(F, d->force, sizeof *p * (size_t)nc);
+  in_u(d, nc, p);
+  in_u(d, nc, lq);
+  in_u(d, nc, F);
+  along_motion(d, d->velocity, nc, p, rate);
+  for (int i = 0; i < nc; i++)
+    brace[i] = ag_sub(g, ag_add(g, ag_add(g, coadjoint(d, i, p[i], d->velocity[i]), lq[i]), F[i]), rate[i]);
+  sys->xi_of_u = d->velocity;
+  ag_id rates = 0;
+  if (n_in) {
+    ag_reverse(g, nc, d->velocity, brace, n_in, sys->u_inputs, part);
+    sys->force = ag_concat(g, n_in, part);
+    ag_reverse(g, nc, d->velocity, p, n_in, sys->u_inputs, part);
+    sys->mass = ag_jacobian(g, ag_concat(g, n_in, part), n_in, sys->u_inputs);
+    rates = ag_solve(g, sys->mass, sys->force, AG_SOLVE_SPD);
+  }
+  for (int i = 0; i < nc; i++) outs[i] = stored_rate(d, i, d->velocity[i]);
+  if (n_in) outs[nc] = rates;
+  sys->rhs = reduced_tape(d, nc + (n_in > 0), outs);
+  sys->xi = reduced_tape(d, nc, d->velocity);
+}
+
+/* The column of kept rows in (q, xi, t). */
+static ag_id kept_rows(derive *d) {
+  ag_id *x = new_ids(d, d->sys->n_lambda);
+  int n = 0;
+  for (int r = 0; r < d->sys->n_row; r++)
+    if (d->sys->rows[r].kept) x[n++] = d->row_x[r];
+  return n ? ag_concat(d->g, n, x) : 0;
+}
+
+static void saddle(derive *d, const ag_id *gradient) {
+  ag_graph *g = d->g;
+  ag_system *sys = d->sys;
+  int nc = d->nc;
+  ag_id *rate = new_ids(d, nc), *ell = new_ids(d, nc), rows = kept_rows(d), outs[5];
+  int n = 0;
+  along_motion(d, d->xi, nc, d->momentum, rate);
+  for (int i = 0; i < nc; i++)
+    ell[i] = ag_sub(g, ag_sub(g, ag_sub(g, rate[i], coadjoint(d, i, d->momentum[i], d->xi[i])), gradient[i]), d->force[i]);
+  outs[n++] = ag_jacobian(g, ag_concat(g, nc, d->momentum), nc, d->xi);
+  if (rows) outs[n++] = ag_jacobian(g, rows, nc, d->xi);
+  outs[n++] = ag_concat(g, nc, ell);
+  if (rows) {
+    along_motion(d, d->xi, 1, &rows, &outs[n++]);
+    outs[n++] = rows;
+  }
+  sys->saddle = ag_full_tape(sys, n, outs);
+}
+
+/* Energy p.xi - l, l_t, F.xi, and s = S xi + s at xi = 0. */
+static void balance(derive *d) {
+  ag_graph *g = d->g;
+  ag_system *sys = d->sys;
+  ag_id energy = ag_neg(g, d->m->lagrangian), power = ag_num(g, 0), one = ag_num(g, 1), outs[4], rows = kept_rows(d);
+  ag_id *zeros = new_ids(d, d->nc);
+  for (int i = 0; i < d->nc; i++) {
+    energy = ag_add(g, energy, ag_dot(g, d->momentum[i], d->xi[i]));
+    power = ag_add(g, power, ag_dot(g, d->force[i], d->xi[i]));
+    zeros[i] = ag_zero(g, d->m->coords[i].dim, 1);
+  }
+  outs[0] = sys->energy = energy;
+  ag_forward(g, 1, &d->m->t, &one, 1, &d->m->lagrangian, &outs[1]);
+  outs[2] = power;
+  outs[3] = rows;
+  if (rows) ag_substitute(g, d->nc, d->xi, zeros, 1, &outs[3]);
+  sys->balance = ag_full_tape(sys, rows ? 4 : 3, outs);
+}
+
+/* Components of u that can be read off the full state: independent velocities, or the person's frame. */
+static void read_u(derive *d) {
+  ag_graph *g = d->g;
+  ag_system *sys = d->sys;
+  ag_id *outs = new_ids(d, sys->n_u);
+  int n = 0;
+  for (int i = 0; i < sys->n_u_input; i++) {
+    if (d->m->n_frames) {
+      outs[n++] = d->m->frames[i].x;
+      continue;
+    }
+    if (d->N && sys->n_y > sys->n_w && i == sys->n_u_input - 1) break; /* the basis part comes last */
+    int found = 0;
+    for (int c = 0; c < d->nc && !found; c++) {
+      if (d->xi[c] == sys->u_inputs[i]) outs[n++] = d->xi[c], found = 1;
+      /* a component split off: its input is entry k of the velocity expression */
+      for (int k = 0; k < d->m->coords[c].dim && !found; k++)
+        if (ag_entry(g, d->velocity[c], k, 0) == sys->u_inputs[i]) outs[n++] = ag_entry(g, d->xi[c], k, 0), found = 1;
+    }
+    AG_ASSERT(found);
+  }
+  if (n) sys->u = ag_full_tape(sys, n, outs);
+  if (d->S_y) sys->basis = ag_full_tape(sys, 1, &d->S_y);
+}
+
+ag_status ag_motion(derive *d) {
+  ag_graph *g = d->g;
+  ag_system *sys = d->sys;
+  int nc = d->nc;
+  ag_id one = ag_num(g, 1), *gradient = new_ids(d, nc), *outs = new_ids(d, nc);
+  d->momentum = new_ids(d, nc);
+  ag_reverse(g, 1, &d->m->lagrangian, &one, nc, d->xi, d->momentum);
+  ag_reverse(g, 1, &d->m->lagrangian, &one, nc, d->q, gradient);
+  collect_forces(d);
+  eliminated(d, gradient);
+  saddle(d, gradient);
+  balance(d);
+  read_u(d);
+  for (int i = 0; i < nc; i++) outs[i] = stored_rate(d, i, d->xi[i]);
+  sys->kinematics = ag_full_tape(sys, nc, outs);
+  return AG_OK;
+}

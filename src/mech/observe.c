@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ * Observables and events: names the model may use (energy, frame velocities, drives, reactions) become expressions of the full
+ * state and the multipliers. */
+#include <string.h>
+
+#include "mech/mech_internal.h"
+
+typedef struct builtins {
+  int n;
+  ag_id *from, *to;
+} builtins;
+
+/* The column of kept rows of one prescribed coordinate -> its multipliers. */
+static ag_id drive_of(const ag_system *sys, const char *name, ag_id lambda) {
+  ag_graph *g = sys->model->graph;
+  ag_id *parts = ag_heap_alloc(sizeof *parts * (size_t)(sys->n_row + 1)), out;
+  int n = 0;
+  for (int r = 0; r < sys->n_row; r++) {
+    const ag_row *row = &sys->rows[r];
+    if (row->kind != AG_ROW_PRESCRIBE || strcmp(sys->model->prescribes[row->item].name, name)) continue;
+    parts[n++] = row->lambda >= 0 ? ag_entry(g, lambda, row->lambda, 0) : ag_num(g, 0);
+  }
+  out = ag_stack(g, n, 1, parts);
+  free(parts);
+  return out;
+}
+
+static builtins collect(const ag_system *sys) {
+  ag_model *m = sys->model;
+  ag_graph *g = m->graph;
+  builtins b = {0};
+  int room = m->n_frames + m->n_drives + m->n_reactions + 1;
+  b.from = ag_heap_alloc(sizeof(ag_id) * (size_t)room);
+  b.to = ag_heap_alloc(sizeof(ag_id) * (size_t)room);
+  if (m->energy) b.from[b.n] = m->energy, b.to[b.n++] = sys->energy;
+  for (int i = 0; i < m->n_frames; i++) b.from[b.n] = m->frame_inputs[i], b.to[b.n++] = m->frames[i].x;
+  for (int i = 0; i < m->n_drives; i++) b.from[b.n] = m->drives[i].x, b.to[b.n++] = drive_of(sys, m->drives[i].name, m->lambda);
+  for (int i = 0; i < m->n_reactions; i++) {
+    for (int c = 0; c < m->n_coords; c++)
+      if (!strcmp(m->coords[c].name, m->reactions[i].name)) {
+        b.from[b.n] = m->reactions[i].x;
+        b.to[b.n++] = sys->reaction ? sys->reaction[c] : ag_zero(g, m->coords[c].dim, 1);
+        break;
+      }
+  }
+  return b;
+}
+
+ag_tape *ag_system_tape(const ag_system *sys, int n_out, const ag_id *outs, bool *needs_lambda) {
+  ag_model *m = sys->model;
+  ag_id *x = ag_heap_alloc(sizeof *x * (size_t)(n_out + 1));
+  memcpy(x, outs, sizeof *x * (size_t)n_out);
+  builtins b = collect(sys);
+  if (b.n) ag_substitute(m->graph, b.n, b.from, b.to, n_out, x);
+  *needs_lambda = m->lambda && ag_depends(m->graph, n_out, x, 1, &m->lambda);
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + 1));
+  int k = ag_bind_base(sys, binds);
+  for (int i = 0; i < m->n_coords; i++) binds[k++] = (ag_bind){m->coords[i].xi, AG_SEG_Z, sys->n_q + sys->places[i].xi};
+  if (m->lambda) binds[k++] = (ag_bind){m->lambda, AG_SEG_Z, sys->n_q + sys->n_xi};
+  ag_tape *tape = ag_tape_create(m->graph, k, binds, n_out, x);
+  free(binds);
+  free(x);
+  free(b.from);
+  free(b.to);
+  return tape;
+}
+
+void ag_observe(derive *d) {
+  ag_system *sys = d->sys;
+  ag_model *m = d->m;
+  ag_graph *g = d->g;
+  if (sys->n_lambda) {
+    ag_id *kept = AG_NEWN(sys->arena, ag_id, sys->n_lambda);
+    for (int r = 0; r < sys->n_row; r++)
+      if (sys->rows[r].kept) kept[sys->rows[r].lambda] = d->row_x[r];
+    ag_id rows = ag_concat(g, sys->n_lambda, kept);
+    if (!m->lambda) m->lambda = ag_input(g, "lambda", sys->n_lambda, 1, AG_LEAF_REAL);
+    sys->reaction = AG_NEWN(sys->arena, ag_id, d->nc);
+    ag_reverse(g, 1, &rows, &m->lambda, d->nc, d->xi, sys->reaction); /* S^T lambda */
+  }
+  sys->observe_offset = AG_NEWN(sys->arena, int, m->n_observables + 1);
+  ag_id *x = AG_NEWN(sys->arena, ag_id, m->n_observables + m->n_events + 1);
+  for (int i = 0; i < m->n_observables; i++) {
+    x[i] = m->observables[i].x;
+    sys->observe_offset[i] = sys->n_observe;
+    sys->n_observe += ag_node_rows(g, x[i]) * ag_node_cols(g, x[i]);
+  }
+  if (m->n_observables) sys->observe = ag_system_tape(sys, m->n_observables, x, &sys->observe_lambda);
+  for (int i = 0; i < m->n_events; i++) x[i] = m->events[i].x;
+  if (m->n_events) sys->events = ag_system_tape(sys, m->n_events, x, &sys->event_lambda);
+}

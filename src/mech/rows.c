@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT
+ * The rows of S xi + s = 0 and of g = 0: collected, and their rank found. */
+#include <math.h>
+#include <string.h>
+
+#include "math/dense.h"
+#include "mech/mech_internal.h"
+
+/* Relative distance from the span of the other rows below which a row counts as dependent: far above rounding (1e-16 times
+ * condition), far below what a person means by "independent". */
+static const double RANK_TOL = 1e-9;
+
+static void push_rows(derive *d, ag_row_kind kind, int item, ag_id x, ag_pos pos, int *n) {
+  for (int k = 0; k < ag_node_rows(d->g, x); k++, (*n)++) {
+    d->sys->rows[*n] = (ag_row){kind, item, k, true, -1, pos};
+    d->row_x[*n] = ag_entry(d->g, x, k, 0);
+  }
+}
+
+static int count_rows(const ag_graph *g, int n, const ag_item *items) {
+  int sum = 0;
+  for (int i = 0; i < n; i++) sum += ag_node_rows(g, items[i].x);
+  return sum;
+}
+
+ag_status ag_rows_collect(derive *d) {
+  ag_system *sys = d->sys;
+  ag_model *m = d->m;
+  int n_position = count_rows(d->g, m->n_holonomics, m->holonomics) + count_rows(d->g, m->n_prescribes, m->prescribes);
+  sys->n_row = n_position + count_rows(d->g, m->n_constraints, m->constraints);
+  sys->n_g = n_position;
+  sys->rows = AG_NEWN(sys->arena, ag_row, sys->n_row + 1);
+  d->row_x = AG_NEWN(sys->arena, ag_id, sys->n_row + 1);
+  d->g_x = AG_NEWN(sys->arena, ag_id, n_position + 1);
+  int n = 0, n_g = 0;
+  for (int i = 0; i < m->n_constraints; i++)
+    push_rows(d, AG_ROW_CONSTRAINT, i, m->constraints[i].x, m->constraints[i].pos, &n);
+  /* Position-level rows enter through their total derivative. */
+  for (int kind = AG_ROW_HOLONOMIC; kind <= AG_ROW_PRESCRIBE; kind++) {
+    int n_item = kind == AG_ROW_HOLONOMIC ? m->n_holonomics : m->n_prescribes;
+    const ag_item *items = kind == AG_ROW_HOLONOMIC ? m->holonomics : m->prescribes;
+    for (int i = 0; i < n_item; i++) {
+      ag_id rate = 0;
+      if (!ag_model_prime(m, items[i].x, &rate)) {
+        ag_ctx_error(d->ctx, items[i].pos, "a position-level constraint cannot contain velocities");
+        return AG_WRONG;
+      }
+      push_rows(d, (ag_row_kind)kind, i, rate, items[i].pos, &n);
+      for (int k = 0; k < ag_node_rows(d->g, items[i].x); k++) d->g_x[n_g++] = ag_entry(d->g, items[i].x, k, 0);
+    }
+  }
+  if (sys->n_row) {
+    ag_id column = ag_concat(d->g, sys->n_row, d->row_x);
+    ag_id outs[2] = {ag_jacobian(d->g, column, d->nc, d->xi), column};
+    d->rows_tape = ag_full_tape(sys, 2, outs);
+  }
+  if (n_g) {
+    ag_id outs[2] = {ag_concat(d->g, n_g, d->g_x), 0};
+    outs[1] = ag_jacobian(d->g, outs[0], d->nc, d->q);
+    sys->position = ag_full_tape(sys, 2, outs);
+  }
+  return AG_OK;
+}
+
+const char *ag_row_text(const ag_system *sys, int row, ag_arena *arena) {
+  static const char *const word[] = {"constraint", "holonomic", "prescribe"};
+  const ag_row *r = &sys->rows[row];
+  const ag_model *m = sys->model;
+  const ag_item *items = r->kind == AG_ROW_CONSTRAINT ? m->constraints : r->kind == AG_ROW_HOLONOMIC ? m->holonomics : m->prescribes;
+  int n = ag_node_rows(m->graph, items[r->item].x);
+  const char *name = items[r->item].name;
+  if (n == 1) return ag_arena_printf(arena, "%s %s", word[r->kind], name);
+  return ag_arena_printf(arena, "%s %s, component %d", word[r->kind], name, r->component + 1);
+}
+
+bool ag_position_project(const ag_system *sys, double t, const double *params, double *q) {
+  int n = sys->n_xi, k = sys->n_g;
+  if (!k) return true;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)), *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
+  double *pinv = ag_heap_alloc(sizeof(double) * (size_t)(k * n + 1)), *delta = ag_heap_alloc(sizeof(double) * (size_t)n);
+  bool done = false;
+  for (int i = 0; i < 60 && !done; i++) {
+    memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
+    ag_tape_once(sys->position, t, x, params, NULL, v);
+    double worst = 0;
+    for (int r = 0; r < k; r++) worst = fmax(worst, fabs(v[r]));
+    if (!(worst < 1e100)) break;
+    if (worst < 1e-13) {
+      done = true;
+      break;
+    }
+    ag_dense_pinv(k, n, v + k, pinv);
+    double size = 0;
+    for (int j = 0; j < n; j++) {
+      delta[j] = 0;
+      for (int r = 0; r < k; r++) delta[j] -= pinv[j * k + r] * v[r];
+      size = fmax(size, fabs(delta[j]));
+    }
+    if (!(size < 1e100)) break;
+    if (size < 1e-15 && worst < 1e-10) done = true; /* as near as rounding lets it */
+    if (size > 1) /* far away: damped */
+      for (int j = 0; j < n; j++) delta[j] /= size;
+    ag_retract(sys, q, delta);
+  }
+  free(x);
+  free(v);
+  free(pinv);
+  free(delta);
+  return done;
+}
+
+/* Which rows are independent at one state; *gap: how far the dependent rows are from holding when the others do. */
+static int rank_at(const derive *d, double t, const double *q, int *pivots, double *gap) {
+  const ag_system *sys = d->sys;
+  int m = sys->n_row, n = sys->n_xi;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)), *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n + m));
+  memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
+  ag_tape_once(d->rows_tape, t, x, sys->params, NULL, v);
+  const double *S = v, *s = v + m * n;
+  int r = ag_dense_rank(m, n, S, RANK_TOL, pivots);
+  *gap = 0;
+  if (r >= 0 && r < m) {
+    /* xi = -S_r^+ s_r satisfies the independent rows; the others must then hold too */
+    double *Sr = ag_heap_alloc(sizeof(double) * (size_t)(r * n + 1)), *P = ag_heap_alloc(sizeof(double) * (size_t)(r * n + 1));
+    double *xi = ag_heap_alloc(sizeof(double) * (size_t)n);
+    for (int i = 0; i < r; i++) memcpy(Sr + i * n, S + pivots[i] * n, sizeof(double) * (size_t)n);
+    ag_dense_pinv(r, n, Sr, P);
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < r; i++) xi[j] -= P[j * r + i] * s[pivots[i]];
+    for (int i = r; i < m; i++) {
+      double e = s[pivots[i]], scale = fabs(e);
+      for (int j = 0; j < n; j++) e += S[pivots[i] * n + j] * xi[j], scale += fabs(S[pivots[i] * n + j] * xi[j]);
+      *gap = fmax(*gap, fabs(e) > 1e-9 * (1 + scale) ? fabs(e) : 0);
+    }
+    free(Sr);
+    free(P);
+    free(xi);
+  }
+  free(x);
+  free(v);
+  return r;
+}
+
+/* Samples: the start (index 0), then points of the domain moved onto the position constraints. */
+static void make_samples(derive *d) {
+  /* a factor that vanishes somewhere on a circle is below 0.1 for 6 % of the angles: 300 samples see it surely */
+  enum { N = 300 };
+  ag_system *sys = d->sys;
+  size_t width = (size_t)sys->n_q + 1;
+  d->samples = AG_NEWN(sys->arena, double, width * (N + 1));
+  d->samples[0] = sys->t0;
+  memcpy(d->samples + 1, sys->q0, sizeof(double) * (size_t)sys->n_q);
+  d->n_sample = 1;
+  ag_sampler sampler;
+  ag_sampler_init(&sampler, sys, sys->params, 20260101);
+  for (int i = 0; i < 2 * N && d->n_sample <= N; i++) {
+    double *at = d->samples + width * (size_t)d->n_sample;
+    if (!ag_sampler_next(&sampler, &at[0], at + 1)) break;
+    if (ag_position_project(sys, at[0], sys->params, at + 1)) d->n_sample++;
+  }
+  ag_sampler_done(&sampler);
+}
+
+ag_status ag_rows_rank(derive *d) {
+  ag_system *sys = d->sys;
+  int m = sys->n_row, at_start = 0, best = 0;
+  if (m == 0) return AG_OK;
+  make_samples(d);
+  int *pivots = ag_heap_alloc(sizeof(int) * (size_t)m), *used = ag_heap_alloc(sizeof(int) * (size_t)m);
+  double gap_worst = 0;
+  int gap_row = -1;
+  for (int i = 0; i < d->n_sample; i++) {
+    const double *at = d->samples + ((size_t)sys->n_q + 1) * (size_t)i;
+    double gap = 0;
+    int r = rank_at(d, at[0], at + 1, pivots, &gap);
+    if (r < 0) continue; /* not finite there: outside the good domain */
+    if (i == 0) at_start = r;
+    if (r > best) best = r;
+    for (int k = 0; k < r; k++) used[pivots[k]]++;
+    if (gap > gap_worst && r < m) gap_worst = gap, gap_row = pivots[r];
+  }
+  ag_status status = AG_OK;
+  if (gap_row >= 0) {
+    ag_ctx_error(d->ctx, sys->rows[gap_row].pos, "%s contradicts the constraints before it: no velocity satisfies them all",
+                 ag_row_text(sys, gap_row, sys->arena));
+    status = AG_WRONG;
+  } else if (at_start < best) {
+    int row = 0;
+    for (int k = m - 1; k >= 0; k--)
+      if (used[k] > 0 && used[k] < d->n_sample) row = k;
+    ag_ctx_error(d->ctx, sys->rows[row].pos, "the constraints lose rank at the start (%d of %d rows independent): choose another start",
+                 at_start, best);
+    status = AG_WRONG;
+  }
+  for (int k = 0; k < m && status == AG_OK; k++) {
+    /* dependent on earlier rows wherever we looked */
+    sys->rows[k].kept = used[k] > 0;
+    if (!sys->rows[k].kept)
+      ag_ctx_note(d->ctx, sys->rows[k].pos, "%s follows from the others and is dropped", ag_row_text(sys, k, sys->arena));
+    else sys->rows[k].lambda = sys->n_lambda++;
+  }
+  if (status == AG_OK && sys->n_lambda != best) {
+    ag_ctx_error(d->ctx, sys->rows[m - 1].pos, "which constraints are independent changes from place to place; restrict the domain or drop the redundant ones");
+    status = AG_WRONG;
+  }
+  if (status == AG_OK && sys->n_lambda > sys->n_xi) {
+    ag_ctx_error(d->ctx, sys->rows[m - 1].pos, "more independent constraints (%d) than velocities (%d)", sys->n_lambda, sys->n_xi);
+    status = AG_WRONG;
+  }
+  free(pivots);
+  free(used);
+  return status;
+}

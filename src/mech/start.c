@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT
+ * The start state: named values are held, unnamed independent ones are 0, dependent ones are solved from the constraints.
+ * Positions first (g = 0), then velocities (S xi + s = 0, linear). Only where that has no solution: projection, with a note. */
+#include <math.h>
+#include <string.h>
+
+#include "math/dense.h"
+#include "math/lie.h"
+#include "mech/mech_internal.h"
+
+/* Value of a start expression: constants at once, else through a tape on [q | 0]. */
+static void value_of(const ag_system *sys, ag_id x, double t0, const double *params, const double *q, double *out) {
+  if (ag_constant(sys->model->graph, x, out)) return;
+  double *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1));
+  memcpy(z, q, sizeof(double) * (size_t)sys->n_q);
+  ag_tape *tape = ag_full_tape(sys, 1, &x);
+  ag_tape_once(tape, t0, z, params, NULL, out);
+  ag_tape_free(tape);
+  free(z);
+}
+
+static bool all_finite(int n, const double *v) {
+  for (int i = 0; i < n; i++)
+    if (!isfinite(v[i])) return false;
+  return true;
+}
+
+static ag_status set_rotation(ag_ctx *ctx, const ag_start *s, const double *R, double *quaternion) {
+  double worst = 0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      double v = i == j ? -1 : 0;
+      for (int k = 0; k < 3; k++) v += R[3 * k + i] * R[3 * k + j];
+      worst = fmax(worst, fabs(v));
+    }
+  double det = R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]);
+  if (!(worst < 1e-6) || det < 0) {
+    ag_ctx_error(ctx, s->pos, "the start value is not a rotation (R^T R differs from 1 by %.1e, determinant %.3g)", worst, det);
+    return AG_WRONG;
+  }
+  ag_quat_from_matrix(R, quaternion);
+  ag_quat_normalise(quaternion);
+  return AG_OK;
+}
+
+/* Named coordinates into q; named[] per tangent component. */
+static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, double *q, bool *named) {
+  ag_model *m = sys->model;
+  for (int i = 0; i < m->n_starts; i++) {
+    const ag_start *s = &m->starts[i];
+    if (s->velocity || s->frame >= 0) continue;
+    const ag_place *p = &sys->places[s->coord];
+    int n = ag_node_rows(m->graph, s->x) * ag_node_cols(m->graph, s->x);
+    double *v = ag_heap_alloc(sizeof(double) * (size_t)n);
+    value_of(sys, s->x, t0, params, q, v);
+    ag_status status = AG_OK;
+    if (!all_finite(n, v)) {
+      ag_ctx_error(ctx, s->pos, "the start value of `%s` is not finite", m->coords[s->coord].name);
+      status = AG_WRONG;
+    } else if (m->coords[s->coord].space == AG_SPACE_SO3) {
+      status = set_rotation(ctx, s, v, q + p->q);
+    } else if (s->row >= 0) {
+      q[p->q + s->row] = v[0];
+    } else {
+      memcpy(q + p->q, v, sizeof(double) * (size_t)n);
+    }
+    free(v);
+    AG_TRY(status);
+    for (int k = 0; k < p->n_xi; k++)
+      if (s->row < 0 || m->coords[s->coord].space == AG_SPACE_SO3 || s->row == k) named[p->xi + k] = true;
+  }
+  return AG_OK;
+}
+
+/* g and its Jacobian at q; the largest |g|. */
+static double position_at(const ag_system *sys, double t0, const double *params, const double *q, double *x, double *v) {
+  double worst = 0;
+  memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
+  ag_tape_once(sys->position, t0, x, params, NULL, v);
+  for (int r = 0; r < sys->n_g; r++) worst = fmax(worst, isfinite(v[r]) ? fabs(v[r]) : INFINITY);
+  return worst;
+}
+
+/* Picks n_g columns of G among the unnamed ones by elimination with the largest pivot; false when there are too few. */
+static bool pick_columns(int k, int n, const double *G, const bool *named, int *pick) {
+  double *A = ag_heap_alloc(sizeof(double) * (size_t)(k * n + 1));
+  bool *used = ag_heap_alloc((size_t)n + 1), *row_used = ag_heap_alloc((size_t)k + 1);
+  memcpy(A, G, sizeof(double) * (size_t)(k * n));
+  int found = 0;
+  for (; found < k; found++) {
+    double best = 1e-8;
+    int row = -1, col = -1;
+    for (int i = 0; i < k; i++)
+      for (int j = 0; j < n; j++)
+        if (!row_used[i] && !used[j] && !named[j] && fabs(A[i * n + j]) > best * (1 + 1e-12)) best = fabs(A[i * n + j]), row = i, col = j;
+    if (row < 0) break;
+    row_used[row] = used[col] = true;
+    pick[found] = col;
+    for (int i = 0; i < k; i++) {
+      if (row_used[i]) continue;
+      double f = A[i * n + col] / A[row * n + col];
+      for (int j = 0; j < n; j++) A[i * n + j] -= f * A[row * n + j];
+    }
+  }
+  free(A);
+  free(used);
+  free(row_used);
+  return found == k;
+}
+
+/* Newton on as many unnamed coordinates as there are equations, from one guess. */
+static bool solve_positions(const ag_system *sys, double t0, const double *params, const bool *named, double *q) {
+  int n = sys->n_xi, k = sys->n_g;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)), *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
+  double *A = ag_heap_alloc(sizeof(double) * (size_t)(k * k)), *b = ag_heap_alloc(sizeof(double) * (size_t)k);
+  double *delta = ag_heap_alloc(sizeof(double) * (size_t)n);
+  int *pick = ag_heap_alloc(sizeof(int) * (size_t)k);
+  position_at(sys, t0, params, q, x, v);
+  bool ok = pick_columns(k, n, v + k, named, pick), done = false;
+  for (int i = 0; ok && !done && i < 50; i++) {
+    double worst = position_at(sys, t0, params, q, x, v);
+    if (worst < 1e-14) break;
+    for (int r = 0; r < k; r++) {
+      b[r] = -v[r];
+      for (int c = 0; c < k; c++) A[r * k + c] = v[k + r * n + pick[c]];
+    }
+    ok = isfinite(worst) && ag_dense_solve(k, 1, A, b) == 0 && all_finite(k, b);
+    double size = 0;
+    memset(delta, 0, sizeof(double) * (size_t)n);
+    for (int c = 0; ok && c < k; c++) delta[pick[c]] = b[c], size = fmax(size, fabs(b[c]));
+    if (size < 1e-15) done = true;
+    for (int c = 0; size > 1 && c < k; c++) delta[pick[c]] /= size;
+    if (ok) ag_retract(sys, q, delta);
+  }
+  ok = ok && position_at(sys, t0, params, q, x, v) < 1e-11;
+  free(x);
+  free(v);
+  free(A);
+  free(b);
+  free(delta);
+  free(pick);
+  return ok;
+}
+
+/* Several guesses for the unnamed coordinates: first 0, then small and larger fixed pseudo-random ones (a gradient may vanish at 0). */
+static bool search_positions(const ag_system *sys, double t0, const double *params, const bool *named, double *q) {
+  double *guess = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q), *delta = ag_heap_alloc(sizeof(double) * (size_t)sys->n_xi);
+  uint64_t state = 1;
+  bool ok = false;
+  for (int try = 0; try < 40 && !ok; try++) {
+    memcpy(guess, q, sizeof(double) * (size_t)sys->n_q);
+    for (int j = 0; j < sys->n_xi; j++)
+      delta[j] = named[j] || !try ? 0 : (try < 20 ? 0.1 : 1.5) * (ag_random_unit(&state) - (try < 20 ? 0 : 0.5));
+    ag_retract(sys, guess, delta);
+    ok = solve_positions(sys, t0, params, named, guess);
+  }
+  if (ok) memcpy(q, guess, sizeof(double) * (size_t)sys->n_q);
+  free(guess);
+  free(delta);
+  return ok;
+}
+
+ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q) {
+  bool *named = ag_heap_alloc((size_t)sys->n_xi + 1);
+  ag_default_coordinates(sys, q);
+  ag_status status = named_positions(ctx, sys, t0, params, q, named);
+  if (status == AG_OK && sys->n_g) {
+    double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *v = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_g * (1 + sys->n_xi)));
+    double gap = position_at(sys, t0, params, q, x, v);
+    ag_pos pos = sys->rows[sys->n_row - sys->n_g].pos;
+    if (gap > 1e-14 && !search_positions(sys, t0, params, named, q)) {
+      bool projected = !strict && ag_position_project(sys, t0, params, q);
+      if (!projected) {
+        ag_ctx_error(ctx, pos, "the start positions do not satisfy the constraints (by %.3g) and %s", gap,
+                     strict ? "may not be moved (--strict)" : "cannot be moved onto them");
+        status = AG_WRONG;
+      } else {
+        ag_ctx_note(ctx, pos, "the start positions did not satisfy the constraints (by %.3g): moved to the nearest that do", gap);
+      }
+    }
+    free(x);
+    free(v);
+  }
+  free(named);
+  return status;
+}
+
+/* ---- velocities ---- */
+
+/* Linear equations A xi = b for the start velocities, in order of importance. */
+typedef struct linear {
+  int n, m;      /* unknowns, rows */
+  double *A, *b;
+} linear;
+
+/* All kept rows and the frame's rows at (t0, q): residuals at xi = 0 and coefficients. */
+static void rows_at(const ag_system *sys, double t0, const double *params, const double *q, linear *out) {
+  ag_model *m = sys->model;
+  int n = sys->n_xi, n_frame = 0;
+  for (int i = 0; i < m->n_frames; i++) n_frame += ag_node_rows(m->graph, m->frames[i].x);
+  *out = (linear){.n = n, .m = sys->n_lambda + n_frame};
+  out->A = ag_heap_alloc(sizeof(double) * (size_t)((out->m + 1) * n));
+  out->b = ag_heap_alloc(sizeof(double) * (size_t)(out->m + 1));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n));
+  memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
+  if (sys->n_lambda) {
+    double *v = ag_heap_alloc(sizeof(double) * (size_t)sys->saddle->n_out);
+    ag_tape_once(sys->saddle, t0, x, params, NULL, v);
+    memcpy(out->A, v + n * n, sizeof(double) * (size_t)(sys->n_lambda * n));
+    const double *s = v + n * n + sys->n_lambda * n + n + sys->n_lambda; /* residual at xi = 0 */
+    for (int r = 0; r < sys->n_lambda; r++) out->b[r] = -s[r];
+    free(v);
+  }
+  if (n_frame) {
+    double *f0 = ag_heap_alloc(sizeof(double) * (size_t)n_frame), *f1 = ag_heap_alloc(sizeof(double) * (size_t)n_frame);
+    ag_tape_once(sys->u, t0, x, params, NULL, f0);
+    for (int j = 0; j < n; j++) {
+      x[sys->n_q + j] = 1;
+      ag_tape_once(sys->u, t0, x, params, NULL, f1);
+      x[sys->n_q + j] = 0;
+      for (int r = 0; r < n_frame; r++) out->A[(sys->n_lambda + r) * n + j] = f1[r] - f0[r];
+    }
+    for (int r = 0; r < n_frame; r++) out->b[sys->n_lambda + r] = -f0[r];
+    free(f0);
+    free(f1);
+  }
+  free(x);
+}
+
+/* Named velocities into xi, named frame velocities into the right-hand sides. */
+static ag_status named_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, const double *q, double *xi,
+                                  bool *named, linear *rows, bool *frame_named) {
+  ag_model *m = sys->model;
+  for (int i = 0; i < m->n_starts; i++) {
+    const ag_start *s = &m->starts[i];
+    if (!s->velocity && s->frame < 0) continue;
+    int n = ag_node_rows(m->graph, s->x);
+    double *v = ag_heap_alloc(sizeof(double) * (size_t)n);
+    value_of(sys, s->x, t0, params, q, v);
+    if (!all_finite(n, v)) {
+      ag_ctx_error(ctx, s->pos, "the start value is not finite");
+      free(v);
+      return AG_WRONG;
+    }
+    if (s->frame >= 0) {
+      int at = 0;
+      for (int k = 0; k < s->frame; k++) at += ag_node_rows(m->graph, m->frames[k].x);
+      for (int k = 0; k < n; k++) {
+        int r = at + (s->row >= 0 ? s->row : k);
+        rows->b[sys->n_lambda + r] += v[k];
+        frame_named[r] = true;
+      }
+    } else {
+      const ag_place *p = &sys->places[s->coord];
+      for (int k = 0; k < n; k++) {
+        int j = p->xi + (s->row >= 0 ? s->row : k);
+        xi[j] = v[k];
+        named[j] = true;
+      }
+    }
+    free(v);
+  }
+  return AG_OK;
+}
+
+/* Solves for the unnamed velocities. Rows are taken in order; row r that is `soft` is left out when it does not fit. Each row is
+ * solved for the preferred dependent velocity with a good pivot; unknowns never needed stay 0. Returns the misfit. */
+static double solve_velocities(const ag_system *sys, const linear *rows, const bool *soft, const bool *named, double *xi) {
+  int n = rows->n, m = rows->m, n_pivot = 0;
+  double *A = ag_heap_alloc(sizeof(double) * (size_t)(m * n + 1)), *b = ag_heap_alloc(sizeof(double) * (size_t)(m + 1)), misfit = 0;
+  int *pivot_col = ag_heap_alloc(sizeof(int) * (size_t)(m + 1));
+  bool *is_pivot = ag_heap_alloc((size_t)n + 1);
+  for (int r = 0; r < m; r++) {
+    double *a = A + n_pivot * n, rhs = rows->b[r], norm = 0;
+    for (int j = 0; j < n; j++) {
+      norm = fmax(norm, fabs(rows->A[r * n + j]));
+      a[j] = named[j] ? 0 : rows->A[r * n + j];
+      if (named[j]) rhs -= rows->A[r * n + j] * xi[j];
+    }
+    for (int p = 0; p < n_pivot; p++) { /* reduce by the rows before */
+      double f = a[pivot_col[p]];
+      for (int j = 0; j < n; j++) a[j] -= f * A[p * n + j];
+      rhs -= f * b[p];
+    }
+    /* the largest coefficient among default dependent velocities, else among all */
+    int col = -1;
+    for (int pass = 0; pass < 2 && col < 0; pass++)
+      for (int j = 0; j < n; j++)
+        if (!is_pivot[j] && (pass || sys->dependent[j]) && fabs(a[j]) > 1e-9 * norm && (col < 0 || fabs(a[j]) > 1.0001 * fabs(a[col]))) col = j;
+    if (col < 0) {
+      if (!soft[r]) misfit = fmax(misfit, fabs(rhs) > 1e-10 * (1 + fabs(rows->b[r]) + norm) ? fabs(rhs) : 0);
+      continue;
+    }
+    double f = 1 / a[col];
+    for (int j = 0; j < n; j++) a[j] *= f;
+    b[n_pivot] = rhs * f;
+    for (int p = 0; p < n_pivot; p++) { /* and the rows before by this one */
+      double h = A[p * n + col];
+      for (int j = 0; j < n; j++) A[p * n + j] -= h * a[j];
+      b[p] -= h * b[n_pivot];
+    }
+    is_pivot[col] = true;
+    pivot_col[n_pivot++] = col;
+  }
+  for (int p = 0; p < n_pivot; p++) xi[pivot_col[p]] = b[p];
+  free(A);
+  free(b);
+  free(pivot_col);
+  free(is_pivot);
+  return misfit;
+}
+
+/* min (xi - xi_named).M.(xi - xi_named) subject to S xi + s = 0 */
+static bool project_velocities(const ag_system *sys, double t0, const double *params, const double *q, double *xi) {
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
+  ag_work *w = ag_work_create(sys, params);
+  memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
+  memcpy(x + sys->n_q, xi, sizeof(double) * (size_t)sys->n_xi);
+  bool ok = ag_work_settle_full(w, t0, x) == AG_FINE && all_finite(sys->n_xi, x + sys->n_q) && ag_work_residual(w, t0, x) < 1e-10;
+  if (ok) memcpy(xi, x + sys->n_q, sizeof(double) * (size_t)sys->n_xi);
+  ag_work_free(w);
+  free(x);
+  return ok;
+}
+
+/* Removes the rounding left by the elimination: shortest correction of the unnamed velocities. */
+static void polish(const ag_system *sys, const linear *rows, const bool *named, double *xi) {
+  int n = rows->n, k = sys->n_lambda;
+  if (!k) return;
+  double *S = ag_heap_alloc(sizeof(double) * (size_t)(k * n)), *P = ag_heap_alloc(sizeof(double) * (size_t)(k * n)), *e = ag_heap_alloc(sizeof(double) * (size_t)k);
+  for (int r = 0; r < k; r++) {
+    e[r] = rows->b[r];
+    for (int j = 0; j < n; j++) e[r] -= rows->A[r * n + j] * xi[j], S[r * n + j] = named[j] ? 0 : rows->A[r * n + j];
+  }
+  ag_dense_pinv(k, n, S, P);
+  for (int j = 0; j < n; j++)
+    for (int r = 0; r < k; r++) xi[j] += fabs(e[r]) > 0 ? P[j * k + r] * e[r] : 0;
+  free(S);
+  free(P);
+  free(e);
+}
+
+ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, const double *q,
+                              double *xi) {
+  linear rows;
+  rows_at(sys, t0, params, q, &rows);
+  bool *named = ag_heap_alloc((size_t)sys->n_xi + 1), *frame_named = ag_heap_alloc((size_t)rows.m + 1), *soft = ag_heap_alloc((size_t)rows.m + 1);
+  memset(xi, 0, sizeof(double) * (size_t)sys->n_xi);
+  ag_status status = named_velocities(ctx, sys, t0, params, q, xi, named, &rows, frame_named);
+  /* hard rows first: constraints, then named frame velocities; an unnamed frame velocity is 0 only if nothing else decides it */
+  linear order = {.n = rows.n, .m = 0, .A = ag_heap_alloc(sizeof(double) * (size_t)((rows.m + 1) * rows.n)), .b = ag_heap_alloc(sizeof(double) * (size_t)(rows.m + 1))};
+  for (int pass = 0; pass < 2 && status == AG_OK; pass++)
+    for (int r = 0; r < rows.m; r++) {
+      bool is_soft = r >= sys->n_lambda && !frame_named[r - sys->n_lambda];
+      if (is_soft != pass) continue;
+      memcpy(order.A + order.m * order.n, rows.A + r * rows.n, sizeof(double) * (size_t)rows.n);
+      order.b[order.m] = rows.b[r];
+      soft[order.m++] = is_soft;
+    }
+  if (status == AG_OK && order.m) {
+    double misfit = solve_velocities(sys, &order, soft, named, xi);
+    ag_pos pos = {0};
+    for (int i = 0; i < sys->model->n_starts; i++)
+      if (sys->model->starts[i].velocity) pos = sys->model->starts[i].pos;
+    if (misfit == 0) {
+      polish(sys, &rows, named, xi);
+    } else if (strict || !project_velocities(sys, t0, params, q, xi)) {
+      ag_ctx_error(ctx, pos, "the start velocities do not satisfy the constraints (by %.3g)%s", misfit, strict ? " and may not be changed (--strict)" : "");
+      status = AG_WRONG;
+    } else {
+      ag_ctx_note(ctx, pos, "the start velocities did not satisfy the constraints (by %.3g): changed as little as possible in the metric of the mass matrix",
+                  misfit);
+    }
+  }
+  free(rows.A);
+  free(rows.b);
+  free(order.A);
+  free(order.b);
+  free(named);
+  free(frame_named);
+  free(soft);
+  return status;
+}
+
+ag_status ag_system_start(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q, double *xi) {
+  AG_TRY(ag_start_positions(ctx, sys, t0, params, strict, q));
+  return ag_start_velocities(ctx, sys, t0, params, strict, q, xi);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ * From a model to a system: the derivation in order, and what can be wrong with it. */
+#include <math.h>
+#include <string.h>
+
+#include "math/dense.h"
+#include "mech/mech_internal.h"
+
+/* The mass matrix on the constraints must be positive definite: names the direction where it is not. */
+static ag_status check_mass(derive *d) {
+  ag_system *sys = d->sys;
+  int n = sys->n_xi, k = sys->n_lambda;
+  if (sys->n_u == 0) return AG_OK;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)), *v = ag_heap_alloc(sizeof(double) * (size_t)sys->saddle->n_out);
+  double *N = ag_heap_alloc(sizeof(double) * (size_t)(n * n)), *A, *w, *V;
+  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
+  memcpy(x + sys->n_q, sys->xi0, sizeof(double) * (size_t)n);
+  ag_tape_once(sys->saddle, sys->t0, x, sys->params, NULL, v);
+  int rank = k ? ag_dense_null(k, n, v + n * n, 1e-12, N) : 0, m = n - rank;
+  if (!k)
+    for (int i = 0; i < n; i++) N[i * n + i] = 1;
+  A = ag_heap_alloc(sizeof(double) * (size_t)(m * m + 1));
+  V = ag_heap_alloc(sizeof(double) * (size_t)(m * m + 1));
+  w = ag_heap_alloc(sizeof(double) * (size_t)(m + 1));
+  double scale = 0;
+  for (int i = 0; i < n; i++) scale = fmax(scale, fabs(v[i * n + i]));
+  for (int a = 0; a < m; a++)
+    for (int b = 0; b < m; b++)
+      for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+          if (v[i * n + j] != 0) A[a * m + b] += N[i * m + a] * v[i * n + j] * N[j * m + b];
+  ag_status status = AG_OK;
+  bool finite = true;
+  for (int i = 0; i < m * m; i++) finite = finite && isfinite(A[i]);
+  if (!finite) {
+    ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the mass matrix is not finite at the start");
+    status = AG_WRONG;
+  } else if (ag_dense_eigsym(m, A, w, V) == 0 && w[0] <= 1e-14 * scale) {
+    int worst = 0;
+    double best = 0;
+    for (int i = 0; i < n; i++) {
+      double c = 0;
+      for (int a = 0; a < m; a++) c += N[i * m + a] * V[a * m];
+      if (fabs(c) > best) best = fabs(c), worst = i;
+    }
+    ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the mass matrix is %s on the velocities the constraints allow: see `%s`",
+                 w[0] < -1e-14 * scale ? "not positive" : "singular", ag_velocity_name(sys, worst, sys->arena));
+    status = AG_WRONG;
+  }
+  free(x);
+  free(v);
+  free(N);
+  free(A);
+  free(V);
+  free(w);
+  return status;
+}
+
+static ag_status derive_all(derive *d) {
+  ag_system *sys = d->sys;
+  ag_layout(d);
+  AG_TRY(ag_param_values(d->ctx, sys, 0, NULL, NULL, sys->params));
+  AG_TRY(ag_rows_collect(d));
+  sys->q0 = AG_NEWN(sys->arena, double, sys->n_q + 1);
+  sys->xi0 = AG_NEWN(sys->arena, double, sys->n_xi + 1);
+  AG_TRY(ag_start_positions(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0));
+  AG_TRY(ag_rows_rank(d));
+  AG_TRY(ag_eliminate(d));
+  sys->dependent = d->dependent;
+  AG_TRY(ag_motion(d));
+  ag_observe(d);
+  AG_TRY(ag_start_velocities(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0, sys->xi0));
+  AG_TRY(check_mass(d));
+  if (d->options->growth) ag_growth(d);
+  return AG_OK;
+}
+
+ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *options, ag_system **out) {
+  ag_arena *arena = ag_arena_create();
+  ag_system *sys = AG_NEW(arena, ag_system);
+  derive *d = AG_NEW(arena, derive);
+  sys->arena = arena;
+  sys->model = m;
+  sys->t0 = options->t0;
+  *d = (derive){.ctx = ctx, .m = m, .g = m->graph, .sys = sys, .options = options};
+  *out = NULL;
+  ag_status status = derive_all(d);
+  ag_tape_free(d->rows_tape);
+  if (status != AG_OK) ag_system_free(sys);
+  else *out = sys;
+  return status;
+}
+
+void ag_system_free(ag_system *sys) {
+  if (!sys) return;
+  ag_tape *all[] = {sys->rhs, sys->xi, sys->u, sys->basis, sys->saddle, sys->balance, sys->position, sys->kinematics, sys->events, sys->observe};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) ag_tape_free(all[i]);
+  ag_arena_free(sys->arena);
+}
+
+ag_status ag_system_sample(const ag_system *sys, ag_work *w, unsigned seed, double *t, double *x) {
+  ag_sampler sampler;
+  ag_sampler_init(&sampler, sys, sys->params, seed);
+  bool ok = false;
+  for (int try = 0; try < 20 && !ok; try++) {
+    if (!ag_sampler_next(&sampler, t, x)) break;
+    if (!ag_position_project(sys, *t, sys->params, x)) continue;
+    for (int i = 0; i < sys->n_xi; i++) x[sys->n_q + i] = 2 * ag_random_unit(&sampler.state) - 1;
+    ok = ag_work_settle_full(w, *t, x) == AG_FINE && ag_work_residual(w, *t, x) < 1e-9;
+  }
+  ag_sampler_done(&sampler);
+  return ok ? AG_OK : AG_FAILED;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT
+ * A worker: evaluates the tapes of a system for one parameter set in one thread, and does the small dense solves around them. */
+#include <math.h>
+#include <string.h>
+
+#include "math/dense.h"
+#include "mech/mech_internal.h"
+
+/* A pivot of the basis below this part of its value at the last refresh (which is 1) asks for a new one. */
+static const double REFRESH = 0.1;
+/* Relative size of the smallest singular value of the row-scaled constraints that counts as lost rank. */
+static const double RANK_LOST = 1e-10;
+
+typedef struct machine {
+  const ag_tape *tape;
+  double *slots, *out;
+} machine;
+
+struct ag_work {
+  const ag_system *sys;
+  double *params;
+  machine rhs, xi, u, basis, saddle, balance, position, kinematics, events, observe;
+  double *x;       /* a full state followed by lambda */
+  double *K, *b;   /* saddle matrix and right-hand side */
+  double *delta, *y, *SP;
+};
+
+static machine machine_create(const ag_tape *tape, const double *params) {
+  if (!tape) return (machine){0};
+  machine k = {tape, ag_heap_aligned(sizeof(double) * (size_t)(tape->n_slot + 1)), ag_heap_aligned(sizeof(double) * (size_t)(tape->n_out + 1))};
+  (void)ag_tape_prep(tape, params, k.slots); /* a parameter-only pivot that fails shows up in every evaluation */
+  return k;
+}
+
+static void machine_free(machine *k) {
+  free(k->slots);
+  free(k->out);
+}
+
+static int machine_run(machine *k, const ag_work *w, double t, const double *z, const double *c, double *out) {
+  const double *seg[AG_SEG_COUNT] = {&t, z, w->params, c};
+  return ag_tape_eval(k->tape, seg, k->slots, out ? out : k->out);
+}
+
+ag_work *ag_work_create(const ag_system *sys, const double *params) {
+  ag_work *w = ag_heap_alloc(sizeof *w);
+  size_t n = (size_t)sys->n_xi, k = (size_t)sys->n_lambda;
+  w->sys = sys;
+  w->params = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_param + 1));
+  memcpy(w->params, params, sizeof(double) * (size_t)sys->n_param);
+  w->rhs = machine_create(sys->rhs, params);
+  w->xi = machine_create(sys->xi, params);
+  w->u = machine_create(sys->u, params);
+  w->basis = machine_create(sys->basis, params);
+  w->saddle = machine_create(sys->saddle, params);
+  w->balance = machine_create(sys->balance, params);
+  w->position = machine_create(sys->position, params);
+  w->kinematics = machine_create(sys->kinematics, params);
+  w->events = machine_create(sys->events, params);
+  w->observe = machine_create(sys->observe, params);
+  w->x = ag_heap_alloc(sizeof(double) * ((size_t)sys->n_q + n + k + 1));
+  size_t m = n + k + (size_t)sys->n_g;
+  w->K = ag_heap_alloc(sizeof(double) * (m * m + 1));
+  w->b = ag_heap_alloc(sizeof(double) * (m + 1));
+  w->delta = ag_heap_alloc(sizeof(double) * (n + 1));
+  w->y = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_y * sys->n_y + sys->n_y + 1));
+  w->SP = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_w * sys->n_w + 1));
+  return w;
+}
+
+void ag_work_free(ag_work *w) {
+  if (!w) return;
+  machine *all[] = {&w->rhs, &w->xi, &w->u, &w->basis, &w->saddle, &w->balance, &w->position, &w->kinematics, &w->events, &w->observe};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) machine_free(all[i]);
+  free(w->params);
+  free(w->x);
+  free(w->K);
+  free(w->b);
+  free(w->delta);
+  free(w->y);
+  free(w->SP);
+  free(w);
+}
+
+/* ---- eliminated closure ---- */
+
+int ag_work_rhs(ag_work *w, double t, const double *z, const double *c, double *dz) {
+  return machine_run(&w->rhs, w, t, z, c, dz) ? AG_TROUBLE_MASS : AG_FINE;
+}
+
+void ag_work_xi(ag_work *w, double t, const double *z, const double *c, double *xi) { (void)machine_run(&w->xi, w, t, z, c, xi); }
+
+/* ---- multiplier closure ---- */
+
+/* Where the pieces of the saddle tape are. */
+typedef struct pieces {
+  const double *M, *S, *ell, *kappa, *residual;
+} pieces;
+
+static pieces saddle_at(ag_work *w, double t, const double *x) {
+  int n = w->sys->n_xi, k = w->sys->n_lambda;
+  (void)machine_run(&w->saddle, w, t, x, NULL, NULL);
+  const double *out = w->saddle.out;
+  return (pieces){out, out + n * n, out + n * n + k * n, out + n * n + k * n + n, out + n * n + k * n + n + k};
+}
+
+/* [M -S^T; S 0] into w->K, for any k x n matrix S. */
+static void saddle_matrix(ag_work *w, const double *M, int k, const double *S) {
+  int n = w->sys->n_xi, m = n + k;
+  memset(w->K, 0, sizeof(double) * (size_t)(m * m));
+  for (int i = 0; i < n; i++) memcpy(w->K + i * m, M + i * n, sizeof(double) * (size_t)n);
+  for (int r = 0; r < k; r++)
+    for (int j = 0; j < n; j++) {
+      w->K[(n + r) * m + j] = S[r * n + j];
+      w->K[j * m + n + r] = -S[r * n + j];
+    }
+}
+
+static bool all_finite(int n, const double *v) {
+  for (int i = 0; i < n; i++)
+    if (!isfinite(v[i])) return false;
+  return true;
+}
+
+int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *lambda) {
+  int n = w->sys->n_xi, k = w->sys->n_lambda;
+  pieces p = saddle_at(w, t, x);
+  saddle_matrix(w, p.M, k, p.S);
+  for (int i = 0; i < n; i++) w->b[i] = -p.ell[i];
+  for (int i = 0; i < k; i++) w->b[n + i] = -p.kappa[i];
+  if (ag_dense_solve(n + k, 1, w->K, w->b) != 0) return AG_TROUBLE_RANK;
+  if (xidot) memcpy(xidot, w->b, sizeof(double) * (size_t)n);
+  if (lambda) memcpy(lambda, w->b + n, sizeof(double) * (size_t)k);
+  return AG_FINE;
+}
+
+int ag_work_rhs_full(ag_work *w, double t, const double *x, double *dx) {
+  (void)machine_run(&w->kinematics, w, t, x, NULL, dx);
+  return ag_work_accel(w, t, x, dx + w->sys->n_q, NULL);
+}
+
+int ag_work_reaction(ag_work *w, double t, const double *x, double *reaction) {
+  int n = w->sys->n_xi, k = w->sys->n_lambda, trouble = ag_work_accel(w, t, x, NULL, NULL);
+  const double *S = w->saddle.out + n * n, *lambda = w->b + n;
+  for (int j = 0; j < n; j++) {
+    reaction[j] = 0;
+    for (int r = 0; r < k; r++) reaction[j] += S[r * n + j] * lambda[r];
+  }
+  return trouble;
+}
+
+double ag_work_condition(ag_work *w, double t, const double *x) {
+  pieces p = saddle_at(w, t, x);
+  saddle_matrix(w, p.M, w->sys->n_lambda, p.S);
+  return 1 / ag_dense_rcond(w->sys->n_xi + w->sys->n_lambda, w->K);
+}
+
+/* ---- energy, residual, observables ---- */
+
+double ag_work_energy(ag_work *w, double t, const double *x) {
+  (void)machine_run(&w->balance, w, t, x, NULL, NULL);
+  return w->balance.out[0];
+}
+
+double ag_work_energy_rate(ag_work *w, double t, const double *x) {
+  int k = w->sys->n_lambda;
+  if (ag_work_accel(w, t, x, NULL, NULL)) return NAN;
+  (void)machine_run(&w->balance, w, t, x, NULL, NULL);
+  double rate = -w->balance.out[1] + w->balance.out[2];
+  for (int r = 0; r < k; r++) rate -= w->balance.out[3 + r] * w->b[w->sys->n_xi + r];
+  return rate;
+}
+
+double ag_work_residual(ag_work *w, double t, const double *x) {
+  const ag_system *sys = w->sys;
+  double worst = 0;
+  if (sys->n_lambda) {
+    pieces p = saddle_at(w, t, x);
+    for (int r = 0; r < sys->n_lambda; r++) worst = fmax(worst, fabs(p.residual[r]));
+  }
+  if (sys->n_g) {
+    (void)machine_run(&w->position, w, t, x, NULL, NULL);
+    for (int r = 0; r < sys->n_g; r++) worst = fmax(worst, fabs(w->position.out[r]));
+  }
+  return worst;
+}
+
+/* The full state with the multipliers behind it, when they are needed. */
+static int extended(ag_work *w, double t, const double *x, bool lambda) {
+  int n = w->sys->n_q + w->sys->n_xi;
+  memcpy(w->x, x, sizeof(double) * (size_t)n);
+  return lambda ? ag_work_accel(w, t, x, NULL, w->x + n) : AG_FINE;
+}
+
+int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, const double *x, double *slots, double *out) {
+  int trouble = extended(w, t, x, needs_lambda);
+  const double *seg[AG_SEG_COUNT] = {&t, w->x, w->params, NULL};
+  (void)ag_tape_eval(tape, seg, slots, out);
+  return trouble;
+}
+
+int ag_work_observe(ag_work *w, double t, const double *x, double *values) {
+  return ag_work_eval(w, w->observe.tape, w->sys->observe_lambda, t, x, w->observe.slots, values);
+}
+
+int ag_work_events(ag_work *w, double t, const double *x, double *values) {
+  return ag_work_eval(w, w->events.tape, w->sys->event_lambda, t, x, w->events.slots, values);
+}
+
+/* ---- reduced state ---- */
+
+/* Basis data at a state: P = S_y^+, N spans ker S_y. */
+static int new_basis(ag_work *w, double t, const double *x, double *c) {
+  const ag_system *sys = w->sys;
+  int n = sys->n_y, k = sys->n_w;
+  (void)machine_run(&w->basis, w, t, x, NULL, NULL);
+  double *S = w->basis.out;
+  if (!all_finite(k * n, S)) return AG_TROUBLE_RANK;
+  /* rank of the row-scaled matrix */
+  double *scaled = w->y;
+  for (int r = 0; r < k; r++) {
+    double norm = 0;
+    for (int j = 0; j < n; j++) norm += S[r * n + j] * S[r * n + j];
+    if (norm == 0) return AG_TROUBLE_RANK;
+    for (int j = 0; j < n; j++) scaled[r * n + j] = S[r * n + j] / sqrt(norm);
+  }
+  double *full = ag_heap_alloc(sizeof(double) * (size_t)(n * n + n));
+  int rank = ag_dense_null(k, n, scaled, RANK_LOST, full);
+  if (rank == k) {
+    memcpy(c, full, sizeof(double) * (size_t)(n * (n - k)));
+    ag_dense_pinv(k, n, S, c + n * (n - k));
+  }
+  free(full);
+  return rank == k ? AG_FINE : AG_TROUBLE_RANK;
+}
+
+int ag_work_reduce(ag_work *w, double t, const double *x, bool refresh, double *c, double *z) {
+  const ag_system *sys = w->sys;
+  const double *xi = x + sys->n_q;
+  memcpy(z, x, sizeof(double) * (size_t)sys->n_q);
+  double *u = z + sys->n_q;
+  if (sys->u) (void)machine_run(&w->u, w, t, x, NULL, u);
+  if (sys->elimination != AG_ELIM_BASIS) return AG_FINE;
+  int n = sys->n_y, m = n - sys->n_w;
+  if (refresh) {
+    int trouble = new_basis(w, t, x, c);
+    if (trouble) return trouble;
+  }
+  for (int j = 0; j < m; j++) {
+    u[sys->y_in_u + j] = 0;
+    for (int i = 0; i < n; i++) u[sys->y_in_u + j] += c[i * m + j] * xi[sys->y_index[i]];
+  }
+  return AG_FINE;
+}
+
+/* Smallest pivot of S_y P, which is 1 right after a refresh. */
+static double basis_pivot(ag_work *w, double t, const double *x, const double *c) {
+  const ag_system *sys = w->sys;
+  int n = sys->n_y, k = sys->n_w;
+  const double *P = c + n * (n - k), *S;
+  (void)machine_run(&w->basis, w, t, x, NULL, NULL);
+  S = w->basis.out;
+  for (int i = 0; i < k; i++)
+    for (int j = 0; j < k; j++) {
+      w->SP[i * k + j] = 0;
+      for (int l = 0; l < n; l++) w->SP[i * k + j] += S[i * n + l] * P[l * k + j];
+    }
+  double least = INFINITY;
+  for (int p = 0; p < k; p++) {
+    double pivot = w->SP[p * k + p];
+    least = fmin(least, pivot); /* a pivot that turned negative passed through zero */
+    for (int i = p + 1; i < k; i++)
+      for (int j = k - 1; j >= p; j--) w->SP[i * k + j] -= w->SP[i * k + p] / pivot * w->SP[p * k + j];
+  }
+  return isfinite(least) ? least : 0;
+}
+
+/* Newton onto g(q, t) = 0 in the metric M, through the retraction: [M -G^T; G 0] [delta; mu] = [0; -g]. */
+static int settle_position(ag_work *w, double t, double *x) {
+  const ag_system *sys = w->sys;
+  int n = sys->n_xi, k = sys->n_g;
+  double last = INFINITY;
+  for (int i = 0; i < 10; i++) {
+    (void)machine_run(&w->position, w, t, x, NULL, NULL);
+    const double *g = w->position.out, *G = g + k;
+    double worst = 0;
+    for (int r = 0; r < k; r++) worst = fmax(worst, fabs(g[r]));
+    if (!isfinite(worst)) return AG_TROUBLE_PROJECT;
+    if (worst < 1e-15 || (worst >= 0.5 * last && worst < 1e-12)) return AG_FINE; /* at rounding */
+    last = worst;
+    pieces p = saddle_at(w, t, x);
+    saddle_matrix(w, p.M, k, G);
+    memset(w->b, 0, sizeof(double) * (size_t)n);
+    for (int r = 0; r < k; r++) w->b[n + r] = -g[r];
+    if (ag_dense_solve(n + k, 1, w->K, w->b) || !all_finite(n, w->b)) {
+      /* a mass matrix that is singular across the constraint, or redundant rows: shortest correction instead */
+      double *P = ag_heap_alloc(sizeof(double) * (size_t)(n * k));
+      ag_dense_pinv(k, n, G, P);
+      for (int j = 0; j < n; j++) {
+        w->b[j] = 0;
+        for (int r = 0; r < k; r++) w->b[j] -= P[j * k + r] * g[r];
+      }
+      free(P);
+    }
+    memcpy(w->delta, w->b, sizeof(double) * (size_t)n);
+    if (!all_finite(n, w->delta)) return AG_TROUBLE_PROJECT;
+    ag_retract(sys, x, w->delta);
+  }
+  return last < 1e-9 ? AG_FINE : AG_TROUBLE_PROJECT;
+}
+
+int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed) {
+  const ag_system *sys = w->sys;
+  *changed = false;
+  ag_normalise(sys, z);
+  if (!sys->n_g && sys->elimination != AG_ELIM_BASIS) return AG_FINE;
+  double *x = w->x;
+  memcpy(x, z, sizeof(double) * (size_t)sys->n_q);
+  ag_work_xi(w, t, z, c, x + sys->n_q);
+  if (sys->n_g) {
+    int trouble = settle_position(w, t, x);
+    if (trouble) return trouble;
+    memcpy(z, x, sizeof(double) * (size_t)sys->n_q);
+    *changed = true;
+  }
+  if (sys->elimination == AG_ELIM_BASIS && basis_pivot(w, t, x, c) < REFRESH) {
+    ag_work_xi(w, t, z, c, x + sys->n_q);
+    int trouble = ag_work_reduce(w, t, x, true, c, z);
+    if (trouble) return trouble;
+    *changed = true;
+  }
+  return AG_FINE;
+}
+
+int ag_work_settle_full(ag_work *w, double t, double *x) {
+  const ag_system *sys = w->sys;
+  int n = sys->n_xi, k = sys->n_lambda;
+  ag_normalise(sys, x);
+  if (sys->n_g) {
+    int trouble = settle_position(w, t, x);
+    if (trouble) return trouble;
+  }
+  for (int i = 0; i < 3 && k; i++) {
+    pieces p = saddle_at(w, t, x);
+    double worst = 0;
+    for (int r = 0; r < k; r++) worst = fmax(worst, fabs(p.residual[r]));
+    if (worst < 1e-15) break;
+    saddle_matrix(w, p.M, k, p.S);
+    memset(w->b, 0, sizeof(double) * (size_t)n);
+    for (int r = 0; r < k; r++) w->b[n + r] = -p.residual[r];
+    if (ag_dense_solve(n + k, 1, w->K, w->b)) return AG_TROUBLE_RANK;
+    for (int j = 0; j < n; j++) x[sys->n_q + j] += w->b[j];
+  }
+  return AG_FINE;
+}

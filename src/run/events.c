@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ * Zero crossings. The event functions are sampled on the dense output inside the step; a change of sign brackets a crossing, which is
+ * then located to rounding with real steps of the method from the start of the step, so that the time does not carry the error
+ * of the interpolation. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/run_internal.h"
+
+enum { SAMPLES = 8 };
+
+bool ag_motion_at(motion *m, double t, double s, double *z) {
+  double error;
+  if (s == t) {
+    memcpy(z, m->z, sizeof(double) * (size_t)m->n);
+    return true;
+  }
+  /* the work space of the accepted step must survive: its dense output is still in use */
+  double *space = m->space + m->method->size(m->n), *dz = space + m->method->size(m->n);
+  int trouble = m->method->step(m->method, &m->flow, t, s - t, m->z, m->dz, z, dz, 1, 1, &error, space);
+  for (int i = 0; i < m->n && !trouble; i++) trouble = !isfinite(z[i]);
+  return !trouble;
+}
+
+/* Value of event e at time s by a real step; NaN when it cannot be made. */
+static double value_at(motion *m, double t, double s, int e) {
+  if (!ag_motion_at(m, t, s, m->zt)) return NAN;
+  ag_motion_full(m, s, m->zt, m->c, m->x);
+  if (ag_work_events(m->work, s, m->x, m->g1)) return NAN;
+  return m->g1[e];
+}
+
+/* Root of event e in [a, b] (either direction of time), fa and fb of opposite sign: regula falsi with the Illinois rule, guarded by
+ * bisection, until the bracket is two neighbouring numbers or the function is zero. */
+static double locate(motion *m, double t, int e, double a, double b, double fa, double fb) {
+  for (int i = 0; i < 100; i++) {
+    double s = b - fb * (b - a) / (fb - fa);
+    if (!(s > fmin(a, b) && s < fmax(a, b)) || i % 8 == 7) s = 0.5 * (a + b);
+    if (s == a || s == b) break;
+    double f = value_at(m, t, s, e);
+    if (isnan(f)) break;
+    if (f == 0) return s;
+    if ((f > 0) == (fb > 0)) {
+      b = s;
+      fb = f;
+      fa *= 0.5;
+    } else {
+      a = b;
+      fa = fb;
+      b = s;
+      fb = f;
+    }
+    if (fabs(b - a) <= 2e-16 * fmax(fabs(a), fabs(b))) break;
+  }
+  return b;
+}
+
+/* True sign change by real steps around the bracket seen on the dense output; falls back to the bracket's end. */
+static double crossing(motion *m, double t, double h, int e, double lo, double hi) {
+  double a = t + lo * h, b = t + hi * h, fa = value_at(m, t, a, e), fb = value_at(m, t, b, e);
+  if (fb == 0) return b;
+  if (isnan(fa) || isnan(fb) || fa == 0 || (fa > 0) == (fb > 0)) return b;
+  return locate(m, t, e, a, b, fa, fb);
+}
+
+static int sign_of(double v) { return (v > 0) - (v < 0); }
+
+static int by_time(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, int *which) {
+  const ag_model *model = m->sys->model;
+  int n = 0, n_event = model->n_events;
+  struct hit { double s; int e; } hits[AG_MAX_HITS];
+  if (n_max > AG_MAX_HITS) n_max = AG_MAX_HITS;
+  for (int k = 1; k <= SAMPLES; k++) {
+    double theta = (double)k / SAMPLES, s = k == SAMPLES ? t + h : t + theta * h;
+    m->method->interpolate(m->method, m->n, theta, h, m->z, m->z1, m->space, m->zt);
+    ag_motion_full(m, s, m->zt, m->c, m->x);
+    if (ag_work_events(m->work, s, m->x, m->g0)) continue;
+    for (int e = 0; e < n_event; e++) {
+      int sign = sign_of(m->g0[e]), before = m->sign[e];
+      if (isnan(m->g0[e]) || sign == before) continue;
+      m->sign[e] = sign;
+      if (!before) continue; /* leaving a zero is not a crossing: arriving was */
+      int direction = h > 0 ? -before : before; /* rising or falling in time, whichever way we run */
+      if (model->events[e].direction && model->events[e].direction != direction) continue;
+      if (n < n_max) hits[n++] = (struct hit){crossing(m, t, h, e, (double)(k - 1) / SAMPLES, theta), e};
+    }
+  }
+  qsort(hits, (size_t)n, sizeof *hits, by_time);
+  for (int i = 0; i < n; i++) {
+    const struct hit *one = &hits[h > 0 ? i : n - 1 - i];
+    times[i] = one->s;
+    which[i] = one->e;
+  }
+  return n;
+}

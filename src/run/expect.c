@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ * The expect statements of a model, judged by running it with dop853 at rtol = atol = 1e-12. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/run_internal.h"
+
+/* What is watched along a motion. */
+typedef struct watch {
+  const ag_system *sys;
+  const ag_expect *e;
+  ag_work *work;
+  ag_tape *tape;   /* x, then value where there is one */
+  bool lambda;
+  double *slots, *out, *first;
+  int n;           /* entries of x */
+  bool seen;
+  ag_verdict *v;
+} watch;
+
+/* Keeps the worst entry: error relative to max(1, |wanted|). NaN is worst of all. */
+static void judge(ag_verdict *v, double got, double wanted, bool *seen) {
+  double error = fabs(got - wanted) / fmax(1, fabs(wanted));
+  if (isnan(error)) error = INFINITY;
+  if (*seen && error <= v->error) return;
+  *seen = true;
+  v->got = got;
+  v->wanted = wanted;
+  v->error = error;
+}
+
+static void look(void *self, double t, const double *x) {
+  watch *w = self;
+  (void)ag_work_eval(w->work, w->tape, w->lambda, t, x, w->slots, w->out);
+  bool start = !w->first[w->n];
+  if (start) {
+    memcpy(w->first, w->out, sizeof(double) * (size_t)w->n);
+    w->first[w->n] = 1;
+  }
+  bool against_start = w->e->kind == AG_EXPECT_CONSTANT || w->e->kind == AG_EXPECT_VARIES;
+  for (int i = 0; i < w->n; i++) judge(w->v, w->out[i], against_start ? w->first[i] : w->out[w->n + i], &w->seen);
+}
+
+static void watch_create(watch *w, const ag_system *sys, const ag_expect *e, const double *params, ag_verdict *v) {
+  ag_graph *g = sys->model->graph;
+  bool has_value = e->kind == AG_EXPECT_AT || e->kind == AG_EXPECT_ALONG;
+  ag_id outs[2] = {e->x, e->value};
+  *w = (watch){.sys = sys, .e = e, .v = v, .n = ag_node_rows(g, e->x) * ag_node_cols(g, e->x)};
+  w->work = ag_work_create(sys, params);
+  w->tape = ag_system_tape(sys, has_value ? 2 : 1, outs, &w->lambda);
+  w->slots = ag_heap_aligned(sizeof(double) * (size_t)(w->tape->n_slot + 1));
+  w->out = ag_heap_alloc(sizeof(double) * (size_t)(2 * w->n + 1));
+  w->first = ag_heap_alloc(sizeof(double) * (size_t)(w->n + 1));
+  (void)ag_tape_prep(w->tape, params, w->slots);
+}
+
+static void watch_free(watch *w) {
+  ag_work_free(w->work);
+  ag_tape_free(w->tape);
+  free(w->slots);
+  free(w->out);
+  free(w->first);
+}
+
+/* Time, tolerance or count of an expectation: an expression of the parameters, at the start state. */
+static double number_of(const ag_system *sys, ag_id x, const double *params, const double *state) {
+  bool lambda;
+  double out = NAN;
+  if (!x) return 0;
+  ag_tape *tape = ag_system_tape(sys, 1, &x, &lambda);
+  double *slots = ag_heap_aligned(sizeof(double) * (size_t)(tape->n_slot + 1));
+  ag_work *work = ag_work_create(sys, params);
+  (void)ag_tape_prep(tape, params, slots);
+  (void)ag_work_eval(work, tape, lambda, sys->t0, state, slots, &out);
+  ag_work_free(work);
+  ag_tape_free(tape);
+  free(slots);
+  return out;
+}
+
+static char *note_of(const char *text, double t) {
+  ag_text x = {0};
+  ag_text_printf(&x, "the motion ended at t = %.6g: %s", t, text);
+  return x.s;
+}
+
+static void judge_event(const ag_expect *e, const ag_run_result *res, double time, double count, ag_verdict *v) {
+  bool seen = false;
+  int n = res->event_count[e->event];
+  if (e->kind == AG_EXPECT_COUNT) {
+    judge(v, n, count, &seen);
+    v->tol = 0;
+  } else if (n < e->nth) {
+    v->error = INFINITY;
+    v->wanted = time;
+    v->got = NAN;
+    v->note = note_of("the event did not happen that often", res->t);
+  } else {
+    judge(v, res->event_times[e->event][e->nth - 1], time, &seen);
+  }
+}
+
+/* Runs one expectation for given parameters and start. */
+static ag_status run_one(ag_ctx *ctx, const ag_system *sys, const ag_expect *e, const double *params, const double *x0, ag_verdict *v) {
+  double time = number_of(sys, e->time, params, x0);
+  bool event = e->kind == AG_EXPECT_EVENT || e->kind == AG_EXPECT_COUNT, nearby = e->kind == AG_EXPECT_EVENT;
+  v->tol = number_of(sys, e->tol, params, x0);
+  ag_run_options o;
+  ag_run_defaults(&o);
+  o.rtol = o.atol = 1e-12;
+  o.t0 = sys->t0;
+  o.every = -1;
+  o.events = event;
+  /* an event is waited for a little longer than it is expected */
+  o.t1 = nearby ? time + (time >= o.t0 ? 1 : -1) * (0.05 * fabs(time - o.t0) + 1) : time;
+  watch w = {0};
+  if (!event) {
+    watch_create(&w, sys, e, params, v);
+    if (e->kind != AG_EXPECT_AT) o.each = look, o.each_self = &w;
+  }
+  ag_run_result res = {0};
+  ag_status status = ag_run(ctx, sys, params, x0, &o, NULL, &res);
+  if (status == AG_OK) {
+    bool ended = res.end != AG_END_TIME && !(event && res.end == AG_END_EVENT);
+    if (event) judge_event(e, &res, time, number_of(sys, e->value, params, x0), v);
+    else if (e->kind == AG_EXPECT_AT) look(&w, res.t, res.x);
+    if (ended) {
+      v->error = INFINITY;
+      free(v->note);
+      v->note = note_of(ag_end_word(res.end), res.t);
+    }
+    v->holds = e->kind == AG_EXPECT_VARIES ? !ended && v->error > v->tol : v->error <= v->tol;
+    ag_run_done(&res);
+  }
+  if (!event) watch_free(&w);
+  return status;
+}
+
+ag_status ag_expect_run(ag_ctx *ctx, const ag_system *sys, int *n, ag_verdict **verdicts) {
+  const ag_model *m = sys->model;
+  ag_verdict *v = ag_heap_alloc(sizeof *v * (size_t)(m->n_expects + 1));
+  double *params = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_param + 1)), *x0 = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1));
+  ag_status status = AG_OK;
+  for (int i = 0; i < m->n_expects && status == AG_OK; i++) {
+    const ag_expect *e = &m->expects[i];
+    v[i].text = e->text;
+    status = ag_system_params(ctx, sys, e->n_when, e->when_param, e->when_value, params);
+    if (status == AG_OK) status = ag_system_start(ctx, sys, sys->t0, params, false, x0, x0 + sys->n_q);
+    if (status == AG_OK) status = run_one(ctx, sys, e, params, x0, &v[i]);
+  }
+  free(params);
+  free(x0);
+  *n = m->n_expects;
+  *verdicts = v;
+  return status;
+}
+
+void ag_expect_done(int n, ag_verdict *verdicts) {
+  for (int i = 0; i < n; i++) free(verdicts[i].note);
+  free(verdicts);
+}

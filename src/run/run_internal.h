@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * Inside of run/: the trajectory under way, shared by the stepping loop and the event finder. */
+#ifndef AG_RUN_INTERNAL_H
+#define AG_RUN_INTERNAL_H
+#include "run/run.h"
+
+enum { AG_MAX_HITS = 64 }; /* event crossings per step */
+
+/* A motion in either closure: n numbers z (reduced, with basis data c) or the full state. */
+typedef struct motion {
+  const ag_system *sys;
+  ag_work *work;
+  bool full;
+  int n;
+  double *z, *c, *dz;          /* where we are, and the right-hand side there */
+  double *z1, *dz1, *c1;       /* after the step being tried */
+  double *x, *zt;              /* scratch: a full state; a reduced one */
+  const ag_stepper *method;
+  ag_flow flow;
+  double *space;               /* workspace of the method */
+  int trouble;                 /* of the last right-hand side that failed */
+  long n_rhs;
+  double *g0, *g1;             /* event functions at the start of the step, and scratch */
+  int *sign;                   /* last sign of each event function that was not zero */
+} motion;
+
+/* Full state of (t, z) with basis data c. */
+void ag_motion_full(motion *m, double t, const double *z, const double *c, double *x);
+/* One state recorded. */
+void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x, double *out);
+
+/* Event crossings inside the step from t by h just made (its dense output prepared), in time order. Fills times[] and which[]
+ * (room for n_max), returns how many. */
+int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, int *which);
+/* State at time s inside the step, by a real step of the method from its start. False when that fails. */
+bool ag_motion_at(motion *m, double t, double s, double *z);
+#endif

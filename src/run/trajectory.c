@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT
+ * One trajectory: step, judge, find events, record, settle onto the constraints; until a named end. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/run_internal.h"
+
+enum { PROGRESS_EVERY = 64 };
+
+typedef struct run {
+  const ag_system *sys;
+  const ag_run_options *o;
+  const ag_sink *sink;
+  ag_run_result *res;
+  motion m;
+  ag_control control;
+  double t, *record;
+  long n_recorded; /* grid points passed */
+  int *event_cap;
+} run;
+
+void ag_run_defaults(ag_run_options *o) {
+  *o = (ag_run_options){.t1 = 10, .rtol = 1e-10, .atol = 1e-12, .h_max = INFINITY, .method = ag_stepper_find("dop853"), .events = true};
+}
+
+void ag_motion_full(motion *m, double t, const double *z, const double *c, double *x) {
+  memcpy(x, z, sizeof(double) * (size_t)(m->full ? m->n : m->sys->n_q));
+  if (!m->full) ag_work_xi(m->work, t, z, c, x + m->sys->n_q);
+}
+
+static int right_hand_side(void *self, double t, const double *z, double *dz) {
+  motion *m = self;
+  m->n_rhs++;
+  int trouble = m->full ? ag_work_rhs_full(m->work, t, z, dz) : ag_work_rhs(m->work, t, z, m->c, dz);
+  if (trouble) m->trouble = trouble;
+  return trouble;
+}
+
+static int settle(motion *m, double t, double *z, double *c, bool *changed) {
+  if (!m->full) return ag_work_settle(m->work, t, z, c, changed);
+  *changed = m->sys->n_lambda > 0;
+  return ag_work_settle_full(m->work, t, z);
+}
+
+static void motion_create(motion *m, const ag_system *sys, const double *params, const ag_run_options *o) {
+  *m = (motion){.sys = sys, .full = o->multipliers, .method = o->method};
+  m->n = sys->n_q + (m->full ? sys->n_xi : sys->n_u);
+  m->work = ag_work_create(sys, params);
+  size_t n = (size_t)m->n, n_c = (size_t)sys->n_c, n_x = (size_t)(sys->n_q + sys->n_xi), size = sizeof(double);
+  m->z = ag_heap_aligned(size * n);
+  m->dz = ag_heap_aligned(size * n);
+  m->z1 = ag_heap_aligned(size * n);
+  m->dz1 = ag_heap_aligned(size * n);
+  m->c = ag_heap_aligned(size * (n_c + 1));
+  m->c1 = ag_heap_aligned(size * (n_c + 1));
+  m->zt = ag_heap_aligned(size * n);
+  m->x = ag_heap_aligned(size * n_x);
+  m->space = ag_heap_aligned(size * (2 * o->method->size(m->n) + n));
+  m->g0 = ag_heap_alloc(size * (size_t)(sys->model->n_events + 1));
+  m->g1 = ag_heap_alloc(size * (size_t)(sys->model->n_events + 1));
+  m->sign = ag_heap_alloc(sizeof(int) * (size_t)(sys->model->n_events + 1));
+  m->flow = (ag_flow){m->n, NULL, right_hand_side, m};
+}
+
+static void motion_free(motion *m) {
+  void *all[] = {m->z, m->dz, m->z1, m->dz1, m->c, m->c1, m->zt, m->x, m->space, m->g0, m->g1, m->sign};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+  ag_work_free(m->work);
+}
+
+/* ---- recording ---- */
+
+static bool record_at(run *r, double t, const double *x) {
+  ag_record_fill(r->sys, r->m.work, t, x, r->record);
+  double residual = r->record[r->res->width - 1];
+  r->res->residual_max = fmax(r->res->residual_max, residual);
+  return !r->sink || r->sink->row(r->sink->self, r->record);
+}
+
+static double grid_time(const run *r, long k) { return r->o->t0 + (r->o->t1 > r->o->t0 ? 1 : -1) * r->o->every * (double)k; }
+
+/* Records the grid points before t1 inside the step of size h from t (dense output prepared); one at t1 itself is left to the caller. */
+static bool record_inside(run *r, double t, double h, double t1) {
+  motion *m = &r->m;
+  double slack = 1e-12 * fmax(fabs(r->o->every), fabs(t1) * 1e-3);
+  for (;; r->n_recorded++) {
+    double s = grid_time(r, r->n_recorded);
+    if ((h > 0 ? t1 - s : s - t1) <= slack) return true;
+    m->method->interpolate(m->method, m->n, (s - t) / h, h, m->z, m->z1, m->space, m->zt);
+    memcpy(m->c1, m->c, sizeof(double) * (size_t)r->sys->n_c);
+    bool changed;
+    (void)settle(m, s, m->zt, m->c1, &changed);
+    ag_motion_full(m, s, m->zt, m->c1, m->x);
+    if (!record_at(r, s, m->x)) return false;
+  }
+}
+
+/* Called at each settled state. */
+static bool state_reached(run *r, bool force) {
+  motion *m = &r->m;
+  ag_motion_full(m, r->t, m->z, m->c, m->x);
+  double E = ag_work_energy(m->work, r->t, m->x);
+  if (r->res->steps == 0) r->res->energy0 = E;
+  r->res->energy_drift = fmax(r->res->energy_drift, fabs(E - r->res->energy0));
+  if (r->o->each) r->o->each(r->o->each_self, r->t, m->x);
+  double every = r->o->every;
+  bool due = every == 0 || force;
+  if (every > 0 && !force) {
+    double s = grid_time(r, r->n_recorded);
+    due = fabs(s - r->t) <= 1e-12 * fmax(every, fabs(r->t) * 1e-3);
+  }
+  if (!due) return true;
+  if (every > 0) r->n_recorded++;
+  return record_at(r, r->t, m->x);
+}
+
+/* ---- events ---- */
+
+static void add_event(run *r, int e, double s) {
+  ag_run_result *res = r->res;
+  AG_PUSH(res->event_times[e], res->event_count[e], r->event_cap[e]);
+  res->event_times[e][res->event_count[e]++] = s;
+}
+
+static void first_signs(run *r) {
+  motion *m = &r->m;
+  ag_motion_full(m, r->t, m->z, m->c, m->x);
+  if (ag_work_events(m->work, r->t, m->x, m->g0)) return;
+  for (int e = 0; e < r->sys->model->n_events; e++) m->sign[e] = (m->g0[e] > 0) - (m->g0[e] < 0);
+}
+
+/* Finds the events of the step; a terminal one cuts the step: *t1 and m->z1 are moved back to it. Returns true then. */
+static bool handle_events(run *r, double *t1) {
+  motion *m = &r->m;
+  double times[AG_MAX_HITS];
+  int which[AG_MAX_HITS], n = ag_events_in_step(m, r->t, *t1 - r->t, AG_MAX_HITS, times, which);
+  for (int i = 0; i < n; i++) {
+    add_event(r, which[i], times[i]);
+    if (!r->sys->model->events[which[i]].terminal) continue;
+    if (!ag_motion_at(m, r->t, times[i], m->zt)) continue;
+    r->res->end_event = which[i];
+    *t1 = times[i];
+    return true;
+  }
+  return false;
+}
+
+/* ---- stepping ---- */
+
+static ag_end end_of_trouble(int trouble) {
+  switch (trouble) {
+  case AG_TROUBLE_RANK: return AG_END_RANK;
+  case AG_TROUBLE_MASS:
+  case AG_TROUBLE_PIVOT: return AG_END_MASS;
+  case AG_TROUBLE_PROJECT: return AG_END_PROJECT;
+  default: return AG_END_STEP;
+  }
+}
+
+static bool all_finite(int n, const double *z) {
+  for (int i = 0; i < n; i++)
+    if (!isfinite(z[i])) return false;
+  return true;
+}
+
+/* Why a step could not be made however small: what the right-hand side says where we stand. */
+static ag_end diagnose(run *r) {
+  motion *m = &r->m;
+  m->trouble = 0;
+  int trouble = right_hand_side(m, r->t, m->z, m->dz1);
+  if (trouble) return end_of_trouble(trouble);
+  if (!all_finite(m->n, m->dz1)) return AG_END_FINITE;
+  return m->trouble ? end_of_trouble(m->trouble) : AG_END_STEP;
+}
+
+/* One accepted step from r->t towards o->t1 into m->z1; *t1 its end. False: no step could be made, *end says why. */
+static bool advance(run *r, double *h, double *t1, ag_end *end) {
+  motion *m = &r->m;
+  const ag_run_options *o = r->o;
+  for (;;) {
+    bool last = fabs(*h) * 1.0000001 >= fabs(o->t1 - r->t);
+    double target = last ? o->t1 : o->dt > 0 ? o->t0 + (o->t1 > o->t0 ? 1 : -1) * o->dt * (double)(r->res->steps + 1) : r->t + *h;
+    double step = target - r->t, error = 0, next = *h;
+    if (step == 0 || fabs(step) < 1e-15 * fabs(r->t)) {
+      *end = diagnose(r);
+      return false;
+    }
+    int trouble = m->method->step(m->method, &m->flow, r->t, step, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, &error, m->space);
+    bool good = !trouble && all_finite(m->n, m->z1) && all_finite(m->n, m->dz1);
+    if (o->dt > 0) {
+      *t1 = target;
+      if (!good) *end = trouble ? end_of_trouble(trouble) : AG_END_FINITE;
+      return good;
+    }
+    bool accepted = ag_control_judge(&r->control, m->method, step, good ? error : NAN, &next);
+    if (accepted) {
+      *t1 = target;
+      *h = last && fabs(next) < fabs(*h) ? *h : next; /* a step cut short by the end says nothing about the size */
+      return true;
+    }
+    r->res->rejected++;
+    *h = next;
+    if (o->stop && *o->stop) {
+      *end = AG_END_STOPPED;
+      return false;
+    }
+  }
+}
+
+/* Takes m->z1 at t1 as the new state. */
+static int arrive(run *r, double t1) {
+  motion *m = &r->m;
+  double *swap = m->z;
+  bool changed = false;
+  m->z = m->z1;
+  m->z1 = swap;
+  swap = m->dz;
+  m->dz = m->dz1;
+  m->dz1 = swap;
+  r->t = t1;
+  int trouble = settle(m, t1, m->z, m->c, &changed);
+  if (!trouble && changed) trouble = right_hand_side(m, t1, m->z, m->dz);
+  return trouble;
+}
+
+static ag_end loop(run *r) {
+  motion *m = &r->m;
+  const ag_run_options *o = r->o;
+  long max_steps = o->max_steps ? o->max_steps : 10000000;
+  bool events = o->events && r->sys->events;
+  if (right_hand_side(m, r->t, m->z, m->dz)) return end_of_trouble(m->trouble);
+  if (!all_finite(m->n, m->dz)) return AG_END_FINITE;
+  if (events) first_signs(r);
+  if (!state_reached(r, false)) return AG_END_SINK;
+  double direction = o->t1 > o->t0 ? 1 : -1;
+  double h = o->dt > 0 ? direction * o->dt : ag_control_first(&m->flow, m->method, r->t, o->t1, m->z, m->dz, o->rtol, o->atol, m->space);
+  while (r->t != o->t1) {
+    if (o->stop && *o->stop) return AG_END_STOPPED;
+    if (r->res->steps >= max_steps) return AG_END_STEPS;
+    if (fabs(h) > o->h_max) h = direction * o->h_max;
+    double t1;
+    ag_end end = AG_END_TIME;
+    if (!advance(r, &h, &t1, &end)) return end;
+    bool grid = o->every > 0 && direction * (t1 - grid_time(r, r->n_recorded)) > 0, terminal = false;
+    if (events || grid) {
+      int trouble = m->method->dense(m->method, &m->flow, r->t, t1 - r->t, m->z, m->dz, m->z1, m->dz1, m->space);
+      if (trouble) return end_of_trouble(trouble);
+    }
+    double step = t1 - r->t;
+    if (events) terminal = handle_events(r, &t1);
+    if (grid && !record_inside(r, r->t, step, t1)) return AG_END_SINK;
+    if (terminal) {
+      if (!ag_motion_at(m, r->t, t1, m->z1)) return AG_END_STEP;
+      if (right_hand_side(m, t1, m->z1, m->dz1)) return end_of_trouble(m->trouble);
+    }
+    int trouble = arrive(r, t1);
+    r->res->steps++;
+    if (trouble) return end_of_trouble(trouble);
+    if (terminal) return AG_END_EVENT;
+    bool at_end = r->t == o->t1;
+    if (!state_reached(r, false)) return AG_END_SINK;
+    if (at_end) break;
+    if (o->progress && r->res->steps % PROGRESS_EVERY == 0) o->progress(o->progress_self, r->t, r->res->steps);
+  }
+  return AG_END_TIME;
+}
+
+/* The last state is always recorded, once. */
+static void finish(run *r, double recorded_t) {
+  motion *m = &r->m;
+  ag_run_result *res = r->res;
+  ag_motion_full(m, r->t, m->z, m->c, m->x);
+  memcpy(res->x, m->x, sizeof(double) * (size_t)(r->sys->n_q + r->sys->n_xi));
+  res->t = r->t;
+  ag_record_fill(r->sys, m->work, r->t, m->x, r->record);
+  res->residual_max = fmax(res->residual_max, r->record[res->width - 1]);
+  bool have = recorded_t == r->t;
+  if (!have && res->end != AG_END_SINK && r->sink && !r->sink->row(r->sink->self, r->record)) res->end = AG_END_SINK;
+  memcpy(res->record, r->record, sizeof(double) * (size_t)res->width);
+  res->rhs = m->n_rhs;
+}
+
+ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0, const ag_run_options *o, const ag_sink *sink,
+                 ag_run_result *result) {
+  ag_pos nowhere = {0};
+  if (!o->method) {
+    ag_ctx_error(ctx, nowhere, "no method given");
+    return AG_WRONG;
+  }
+  if (o->dt <= 0 && !o->method->error_order) {
+    ag_ctx_error(ctx, nowhere, "method %s has no error estimate: it needs a fixed step (--dt)", o->method->name);
+    return AG_WRONG;
+  }
+  ag_record layout;
+  ag_record_init(&layout, sys);
+  int n_event = sys->model->n_events;
+  *result = (ag_run_result){.end_event = -1, .width = layout.width, .n_event = n_event};
+  ag_record_done(&layout);
+  result->x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1));
+  result->record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
+  result->event_count = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
+  result->event_times = ag_heap_alloc(sizeof(double *) * (size_t)(n_event + 1));
+  run r = {.sys = sys, .o = o, .sink = sink, .res = result, .t = o->t0};
+  r.record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
+  r.event_cap = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
+  motion_create(&r.m, sys, params, o);
+  ag_control_init(&r.control, o->method, o->rtol, o->atol);
+  r.record[0] = NAN;
+  int trouble = AG_FINE;
+  if (r.m.full) memcpy(r.m.z, x0, sizeof(double) * (size_t)r.m.n);
+  else trouble = ag_work_reduce(r.m.work, o->t0, x0, true, r.m.c, r.m.z);
+  result->end = trouble ? end_of_trouble(trouble) : loop(&r);
+  finish(&r, r.record[0]);
+  motion_free(&r.m);
+  free(r.record);
+  free(r.event_cap);
+  return AG_OK;
+}
+
+void ag_run_done(ag_run_result *result) {
+  free(result->x);
+  free(result->record);
+  for (int i = 0; i < result->n_event; i++) free(result->event_times[i]);
+  free(result->event_times);
+  free(result->event_count);
+  *result = (ag_run_result){0};
+}
