@@ -137,12 +137,14 @@ static void put_constraints(const report *r, ag_text *out) {
 }
 
 static void put_growth(const ag_system *sys, ag_text *out) {
-  if (!sys->n_growth) return;
+  if (!sys->n_growth || !sys->n_row) return;
   ag_text_printf(out, "  %-14s  growth vector (", "integrability");
   for (int i = 0; i < sys->n_growth; i++) ag_text_printf(out, "%s%d", i ? ", " : "", sys->growth[i]);
   ag_text_printf(out, ") of %d: ", sys->n_xi);
   if (sys->n_disguised < 0) ag_text_str(out, "undecided to this depth of brackets\n");
-  else if (sys->n_disguised) ag_text_printf(out, "%d of the velocity constraints are holonomic in disguise\n", sys->n_disguised);
+  else if (sys->n_disguised)
+    ag_text_printf(out, "%d velocity constraint%s holonomic in disguise\n", sys->n_disguised,
+                   sys->n_disguised == 1 ? " is" : "s are");
   else ag_text_str(out, "no velocity constraint is holonomic in disguise\n");
 }
 

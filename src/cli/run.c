@@ -103,6 +103,18 @@ static bool take_row(void *self, const double *record) {
   return !r->csv || ag_csv_row(r->csv, record);
 }
 
+/* The constraints along the whole motion: largest residual over the accepted states. */
+typedef struct watch {
+  ag_work *work;
+  double worst;
+} watch;
+
+static void watch_state(void *self, double t, const double *x) {
+  watch *w = self;
+  double residual = ag_work_residual(w->work, t, x);
+  if (!(residual <= w->worst)) w->worst = residual;
+}
+
 static ag_status trouble_file(const char *path, int error) {
   fprintf(stderr, "error: cannot write %s: %s\n", path, strerror(error));
   return AG_SYSTEM;
@@ -132,12 +144,17 @@ static ag_status move(const args *a, ag_source *s, const ag_record *record, rows
   o.stop = ag_stop_catch();
   o.progress = ag_progress_show;
   o.progress_self = &progress;
+  watch seen = {ag_work_create(sys, sys->params), 0};
+  o.each = watch_state;
+  o.each_self = &seen;
   if (sink->series) sink->series->width = record->width;
   ag_sink to = {take_row, sink};
   double begun = ag_clock();
   ag_status status = ag_run(&s->ctx, sys, sys->params, x0, &o, sink->csv || sink->series ? &to : NULL, result);
   *seconds = ag_clock() - begun;
   ag_progress_done(&progress);
+  if (status == AG_OK && !(seen.worst <= result->residual_max)) result->residual_max = seen.worst;
+  ag_work_free(seen.work);
   free(x0);
   return status;
 }
