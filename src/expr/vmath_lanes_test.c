@@ -141,8 +141,7 @@ static void test_all(const char *folder, const char *include) {
 
 int main(void) {
   char folder[] = "/tmp/vmath_lanes_XXXXXX", include[PATH_MAX], path[PATH_MAX];
-  const char *slash = strrchr(__FILE__, '/');
-  snprintf(include, sizeof include, "-I%.*s", slash ? (int)(slash - __FILE__) : 1, slash ? __FILE__ : ".");
+  snprintf(include, sizeof include, "-I%s/src/expr", AG_SOURCE_DIR);
   if (!mkdtemp(folder)) return 1;
   snprintf(path, sizeof path, "%s/probe.c", folder);
   FILE *f = fopen(path, "w");

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT
+ * Scalar graph -> straight-line tape. What the outputs do not need is left out; what depends on parameters alone goes
+ * to the prep part; a product used once, by a sum of the same part, becomes a fused multiply-add; the order is a
+ * depth-first walk that takes the argument needing more slots first (Sethi and Ullman); slots are given back after
+ * the last use. Every pass is linear in the number of nodes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "expr/graph_internal.h"
+
+enum { PART_PREP, PART_EVAL };
+enum { NO_NODE = UINT32_MAX };
+
+/* A scalar of the tape before it has a slot. Arguments are indices of such nodes, except: LOAD (segment, index),
+ * CONST (constant), CALL_SOLVE (n, position of its n*n + n arguments in the pool), PICK (solve node, entry). */
+typedef struct tnode {
+  uint16_t op;
+  uint8_t part, n_arg, gone; /* gone: swallowed by a fused operation */
+  uint32_t arg[3];
+  uint32_t uses;  /* by live nodes and outputs; a solve counts the uses of its picks */
+  uint32_t depth; /* operations on the longest way from an input */
+  uint32_t need;  /* estimate of the slots its evaluation holds at once */
+  uint32_t slot;
+} tnode;
+
+typedef struct builder {
+  const ag_graph *g;
+  tnode *nodes;
+  uint32_t n_node;
+  uint32_t *index;  /* of a graph node: its tnode */
+  uint32_t *pool;   /* arguments of the solves */
+  uint32_t n_pool;
+  uint32_t *order;  /* tnodes in the order of evaluation */
+  uint32_t n_order;
+  uint32_t *outs;   /* tnodes of the outputs */
+  ag_tape *tape;
+  int cap_instr, cap_const;
+  uint32_t *free_slots;
+  int n_free, cap_free;
+  struct { uint32_t n, first; } *free_blocks; /* of solves */
+  int n_block, cap_block;
+} builder;
+
+static int max_int(int a, int b) { return a > b ? a : b; }
+
+/* ---- collecting the live nodes ---- */
+
+static void make_load(builder *b, tnode *t, const ag_node *x, ag_id input, const uint32_t *bind_of,
+                      const ag_bind *binds) {
+  AG_ASSERT(bind_of[input] != 0); /* every input the outputs depend on is bound */
+  const ag_bind *bind = &binds[bind_of[input] - 1];
+  int at = bind->offset + x->payload.at.i;
+  t->op = AG_OP_LOAD;
+  t->part = bind->seg == AG_SEG_P ? PART_PREP : PART_EVAL;
+  t->arg[0] = (uint32_t)bind->seg;
+  t->arg[1] = (uint32_t)at;
+  b->tape->n_need[bind->seg] = max_int(b->tape->n_need[bind->seg], at + 1);
+}
+
+static void make_node(builder *b, ag_id id, const uint32_t *bind_of, const ag_bind *binds) {
+  const ag_node *x = ag_node_at(b->g, id);
+  const ag_id *args = ag_node_args(b->g, id);
+  tnode *t = &b->nodes[b->n_node];
+  *t = (tnode){.op = x->op, .part = PART_PREP, .need = 1};
+  if (x->op == AG_OP_SLOT) {
+    make_load(b, t, x, args[0], bind_of, binds);
+  } else if (x->op == AG_OP_NUM) {
+    AG_PUSH(b->tape->constants, b->tape->n_const, b->cap_const);
+    t->op = AG_OP_CONST;
+    t->arg[0] = (uint32_t)b->tape->n_const;
+    b->tape->constants[b->tape->n_const++] = x->payload.num;
+  } else if (x->op == AG_OP_PICK) {
+    t->arg[0] = b->index[args[0]];
+    t->arg[1] = (uint32_t)x->payload.at.i;
+    t->part = b->nodes[t->arg[0]].part;
+  } else if (x->op == AG_OP_CALL_SOLVE) {
+    t->arg[0] = (uint32_t)x->rows;
+    t->arg[1] = b->n_pool;
+    for (uint32_t i = 0; i < x->n_arg; i++) {
+      uint32_t a = b->pool[b->n_pool++] = b->index[args[i]];
+      if (b->nodes[a].part == PART_EVAL) t->part = PART_EVAL;
+    }
+  } else {
+    AG_ASSERT(x->op > AG_OP_SLOT && x->op <= AG_OP_CHECKNZ && x->n_arg <= 3);
+    t->n_arg = (uint8_t)x->n_arg;
+    for (uint32_t i = 0; i < x->n_arg; i++) {
+      t->arg[i] = b->index[args[i]];
+      if (b->nodes[t->arg[i]].part == PART_EVAL) t->part = PART_EVAL;
+    }
+  }
+  b->index[id] = b->n_node++;
+}
+
+/* Nodes the outputs depend on, in order of their ids, so that arguments come first. */
+static void collect(builder *b, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs) {
+  ag_id top;
+  unsigned char *live = ag_cone(b->g, n_out, outs, &top);
+  uint32_t n_live = 0, n_args = 0;
+  for (ag_id id = 1; id <= top; id++)
+    if (live[id]) {
+      n_live++;
+      if (ag_node_at(b->g, id)->op == AG_OP_CALL_SOLVE) n_args += ag_node_at(b->g, id)->n_arg;
+    }
+  b->nodes = ag_heap_alloc(sizeof *b->nodes * (n_live + 1));
+  b->index = ag_heap_alloc(sizeof *b->index * ((size_t)top + 1));
+  b->pool = ag_heap_alloc(sizeof *b->pool * (n_args + 1));
+  uint32_t *bind_of = ag_heap_alloc(sizeof *bind_of * ((size_t)top + 1));
+  for (int i = 0; i < n_bind; i++)
+    if (binds[i].input <= top) bind_of[binds[i].input] = (uint32_t)i + 1;
+  for (ag_id id = 1; id <= top; id++)
+    if (live[id] && ag_node_at(b->g, id)->op != AG_OP_INPUT) make_node(b, id, bind_of, binds);
+  free(bind_of);
+  free(live);
+}
+
+/* ---- uses, depth, fused multiply-adds ---- */
+
+static tnode *owner(const builder *b, uint32_t i) { /* a pick is a part of its solve */
+  tnode *t = &b->nodes[i];
+  return t->op == AG_OP_PICK ? &b->nodes[t->arg[0]] : t;
+}
+
+static uint32_t solve_args(const tnode *t) { return t->arg[0] * t->arg[0] + t->arg[0]; }
+
+static void count_uses(builder *b) {
+  for (uint32_t i = 0; i < b->n_node; i++) {
+    tnode *t = &b->nodes[i];
+    uint32_t depth = 0;
+    if (t->op == AG_OP_CALL_SOLVE) {
+      for (uint32_t k = 0; k < solve_args(t); k++) {
+        tnode *a = &b->nodes[b->pool[t->arg[1] + k]];
+        owner(b, b->pool[t->arg[1] + k])->uses++;
+        depth = a->depth > depth ? a->depth : depth;
+      }
+      depth += t->arg[0];
+    } else if (t->op == AG_OP_PICK) {
+      depth = b->nodes[t->arg[0]].depth;
+    }
+    for (int k = 0; k < t->n_arg; k++) {
+      owner(b, t->arg[k])->uses++;
+      uint32_t d = b->nodes[t->arg[k]].depth;
+      depth = d > depth ? d : depth;
+    }
+    t->depth = t->part == PART_PREP ? 0 : depth + (t->n_arg > 0);
+  }
+  for (int i = 0; i < b->tape->n_out; i++) owner(b, b->outs[i])->uses++;
+}
+
+static bool is_product_of(const builder *b, uint32_t i, const tnode *user) {
+  const tnode *t = &b->nodes[i];
+  return t->op == AG_OP_MUL && t->uses == 1 && t->part == user->part;
+}
+
+/* a*b + c, a*b - c, c - a*b. Of two products the one that is ready later is fused; the other becomes the addend. */
+static void fuse(builder *b) {
+  for (uint32_t i = 0; i < b->n_node; i++) {
+    tnode *t = &b->nodes[i];
+    if (t->op != AG_OP_ADD && t->op != AG_OP_SUB) continue;
+    uint32_t x = t->arg[0], y = t->arg[1];
+    bool first = is_product_of(b, x, t), second = is_product_of(b, y, t);
+    if (first && second) first = b->nodes[x].depth > b->nodes[y].depth;
+    if (!first && !second) continue;
+    tnode *product = &b->nodes[first ? x : y];
+    product->gone = 1;
+    t->op = t->op == AG_OP_ADD ? AG_OP_FMA : first ? AG_OP_FMS : AG_OP_FNMA;
+    t->n_arg = 3;
+    t->arg[0] = product->arg[0];
+    t->arg[1] = product->arg[1];
+    t->arg[2] = first ? y : x;
+  }
+}
+
+/* ---- order ---- */
+
+/* Arguments of a node as tnodes, the more demanding first; a pick has its solve, a solve its whole list. */
+static uint32_t child(const builder *b, const tnode *t, uint32_t k) {
+  if (t->op == AG_OP_PICK) return k == 0 ? t->arg[0] : NO_NODE;
+  if (t->op == AG_OP_CALL_SOLVE) return k < solve_args(t) ? b->pool[t->arg[1] + k] : NO_NODE;
+  if (k >= t->n_arg) return NO_NODE;
+  uint32_t sorted[3] = {t->arg[0], t->arg[1], t->arg[2]};
+  for (int i = 1; i < t->n_arg; i++)
+    for (int j = i; j > 0 && b->nodes[sorted[j]].need > b->nodes[sorted[j - 1]].need; j--) {
+      uint32_t swap = sorted[j];
+      sorted[j] = sorted[j - 1];
+      sorted[j - 1] = swap;
+    }
+  return sorted[k];
+}
+
+static void estimate(builder *b) {
+  for (uint32_t i = 0; i < b->n_node; i++) {
+    tnode *t = &b->nodes[i];
+    if (t->part == PART_PREP) t->need = 0;
+    if (t->part == PART_PREP || t->op == AG_OP_LOAD) continue;
+    uint32_t need = t->op == AG_OP_CALL_SOLVE ? solve_args(t) : 1, most = 0;
+    for (uint32_t k = 0, c; (c = child(b, t, k)) != NO_NODE; k++) {
+      uint32_t n = b->nodes[c].need + (t->op == AG_OP_CALL_SOLVE ? 0 : k);
+      most = n > most ? n : most;
+    }
+    t->need = t->op == AG_OP_CALL_SOLVE ? need + most : most > need ? most : need;
+    if (t->need > 1000000) t->need = 1000000;
+  }
+}
+
+static void walk(builder *b) {
+  typedef struct frame {
+    uint32_t node, next;
+  } frame;
+  frame *stack = ag_heap_alloc(sizeof *stack * ((size_t)b->n_node + 1));
+  unsigned char *seen = ag_heap_alloc((size_t)b->n_node + 1);
+  b->order = ag_heap_alloc(sizeof *b->order * ((size_t)b->n_node + 1));
+  for (int i = 0; i < b->tape->n_out; i++) {
+    int n = 0;
+    if (!seen[b->outs[i]]) stack[n++] = (frame){b->outs[i], 0}, seen[b->outs[i]] = 1;
+    while (n > 0) {
+      frame *f = &stack[n - 1];
+      uint32_t c = child(b, &b->nodes[f->node], f->next++);
+      if (c == NO_NODE) {
+        b->order[b->n_order++] = f->node;
+        n--;
+      } else if (!seen[c]) {
+        seen[c] = 1;
+        stack[n++] = (frame){c, 0};
+      }
+    }
+  }
+  free(stack);
+  free(seen);
+}
+
+/* ---- slots and instructions ---- */
+
+static uint32_t new_slots(builder *b, uint32_t n) {
+  uint32_t first = (uint32_t)b->tape->n_slot;
+  b->tape->n_slot += (int)n;
+  return first;
+}
+
+static uint32_t take_slot(builder *b, int part) {
+  return part == PART_PREP || b->n_free == 0 ? new_slots(b, 1) : b->free_slots[--b->n_free];
+}
+
+static uint32_t take_block(builder *b, uint32_t n, int part) {
+  for (int i = b->n_block - 1; i >= 0 && part == PART_EVAL; i--)
+    if (b->free_blocks[i].n == n) {
+      uint32_t first = b->free_blocks[i].first;
+      b->free_blocks[i] = b->free_blocks[--b->n_block];
+      return first;
+    }
+  return new_slots(b, n * n + n);
+}
+
+static uint32_t slot_of(const builder *b, uint32_t i) {
+  const tnode *t = &b->nodes[i];
+  return t->op == AG_OP_PICK ? b->nodes[t->arg[0]].slot + t->arg[1] : t->slot;
+}
+
+/* One use of node i is over; its slot is free after the last. */
+static void release(builder *b, uint32_t i) {
+  tnode *t = owner(b, i);
+  AG_ASSERT(t->uses > 0);
+  if (--t->uses > 0 || t->part == PART_PREP) return;
+  if (t->op == AG_OP_CALL_SOLVE) {
+    AG_PUSH(b->free_blocks, b->n_block, b->cap_block);
+    b->free_blocks[b->n_block].n = t->arg[0];
+    b->free_blocks[b->n_block++].first = t->slot - t->arg[0] * t->arg[0];
+  } else {
+    AG_PUSH(b->free_slots, b->n_free, b->cap_free);
+    b->free_slots[b->n_free++] = t->slot;
+  }
+}
+
+static void emit(builder *b, uint16_t op, uint32_t dst, uint32_t x, uint32_t y, uint32_t z) {
+  AG_PUSH(b->tape->instr, b->tape->n_instr, b->cap_instr);
+  b->tape->instr[b->tape->n_instr++] = (ag_instr){op, dst, x, y, z};
+}
+
+/* The arguments are copied side by side; the solution takes the place of the right-hand side. */
+static void emit_solve(builder *b, tnode *t) {
+  uint32_t n = t->arg[0], block = take_block(b, n, t->part);
+  for (uint32_t k = 0; k < n * n + n; k++) {
+    uint32_t a = b->pool[t->arg[1] + k];
+    emit(b, AG_OP_COPY, block + k, slot_of(b, a), 0, 0);
+    release(b, a);
+  }
+  t->slot = block + n * n;
+  emit(b, AG_OP_CALL_SOLVE, t->slot, n, block, 0);
+}
+
+static void emit_node(builder *b, tnode *t) {
+  if (t->op == AG_OP_PICK) return;
+  if (t->op == AG_OP_CALL_SOLVE) {
+    emit_solve(b, t);
+  } else if (t->op == AG_OP_LOAD || t->op == AG_OP_CONST) {
+    t->slot = take_slot(b, t->part);
+    emit(b, t->op, t->slot, t->arg[0], t->arg[1], 0);
+  } else {
+    uint32_t at[3] = {0};
+    for (int k = 0; k < t->n_arg; k++) at[k] = slot_of(b, t->arg[k]);
+    for (int k = 0; k < t->n_arg; k++) release(b, t->arg[k]);
+    t->slot = take_slot(b, t->part);
+    emit(b, t->op, t->slot, at[0], at[1], at[2]);
+  }
+}
+
+static void emit_all(builder *b) {
+  for (int part = PART_PREP; part <= PART_EVAL; part++) {
+    for (uint32_t i = 0; i < b->n_order; i++) {
+      tnode *t = &b->nodes[b->order[i]];
+      AG_ASSERT(!t->gone);
+      if (t->part == part) emit_node(b, t);
+    }
+    if (part == PART_PREP) b->tape->n_prep = b->tape->n_instr;
+  }
+  for (int i = 0; i < b->tape->n_out; i++) b->tape->out[i] = slot_of(b, b->outs[i]);
+}
+
+/* ---- outside ---- */
+
+ag_tape *ag_tape_create(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs) {
+  builder b = {.g = g};
+  int n = 0;
+  for (int i = 0; i < n_out; i++) n += ag_node_rows(g, outs[i]) * ag_node_cols(g, outs[i]);
+  ag_id *scalars = ag_heap_alloc(sizeof *scalars * ((size_t)n + 1));
+  for (int i = 0, at = 0; i < n_out; i++) {
+    ag_lower(g, outs[i], scalars + at);
+    at += ag_node_rows(g, outs[i]) * ag_node_cols(g, outs[i]);
+  }
+  b.tape = ag_heap_alloc(sizeof *b.tape);
+  b.tape->n_out = n;
+  b.tape->out = ag_heap_alloc(sizeof *b.tape->out * ((size_t)n + 1));
+  collect(&b, n_bind, binds, n, scalars);
+  b.outs = ag_heap_alloc(sizeof *b.outs * ((size_t)n + 1));
+  for (int i = 0; i < n; i++) b.outs[i] = b.index[scalars[i]];
+  count_uses(&b);
+  fuse(&b);
+  estimate(&b);
+  walk(&b);
+  emit_all(&b);
+  free(scalars), free(b.nodes), free(b.index), free(b.pool), free(b.order), free(b.outs);
+  free(b.free_slots), free(b.free_blocks);
+  return b.tape;
+}
+
+void ag_tape_free(ag_tape *tape) {
+  if (!tape) return;
+  free(tape->constants);
+  free(tape->instr);
+  free(tape->out);
+  free(tape);
+}
+
+static const char *const op_text[AG_OP_COUNT] = {
+#define AG_OP(NAME, text, ...) [AG_OP_##NAME] = #NAME,
+#include "expr/op.def"
+#undef AG_OP
+};
+static const unsigned char op_arity[AG_OP_COUNT] = {
+#define AG_OP(NAME, text, arity, ...) [AG_OP_##NAME] = arity,
+#include "expr/op.def"
+#undef AG_OP
+};
+
+void ag_tape_print(const ag_tape *tape, ag_text *out) {
+  static const char segments[] = "tzpc";
+  for (int i = 0; i < tape->n_instr; i++) {
+    const ag_instr *x = &tape->instr[i];
+    if (i == tape->n_prep && i > 0) ag_text_str(out, "--\n");
+    ag_text_printf(out, "s%u = ", x->dst);
+    for (const char *s = op_text[x->op]; *s; s++) ag_text_char(out, (char)(*s >= 'A' && *s <= 'Z' ? *s + 32 : *s));
+    if (x->op == AG_OP_LOAD) {
+      ag_text_printf(out, " %c[%u]", segments[x->a], x->b);
+    } else if (x->op == AG_OP_CONST) {
+      ag_text_char(out, ' ');
+      ag_text_number(out, tape->constants[x->a]);
+    } else if (x->op == AG_OP_CALL_SOLVE) {
+      ag_text_printf(out, " %u unknowns at s%u", x->a, x->b);
+    } else {
+      const uint32_t args[3] = {x->a, x->b, x->c};
+      for (int k = 0; k < op_arity[x->op]; k++) ag_text_printf(out, " s%u", args[k]);
+    }
+    ag_text_char(out, '\n');
+  }
+  ag_text_str(out, "out");
+  for (int i = 0; i < tape->n_out; i++) ag_text_printf(out, " s%u", tape->out[i]);
+  ag_text_char(out, '\n');
+}
+
+int ag_tape_cost(const ag_tape *tape) {
+  int cost = 0;
+  for (int i = tape->n_prep; i < tape->n_instr; i++) {
+    const ag_instr *x = &tape->instr[i];
+    int n = (int)x->a;
+    if (x->op == AG_OP_CALL_SOLVE) cost += n * (n - 1) * (2 * n - 1) / 3 + 3 * n * n; /* LU, scaling, two triangles */
+    else if (x->op == AG_OP_FMA || x->op == AG_OP_FMS || x->op == AG_OP_FNMA) cost += 2;
+    else if (x->op != AG_OP_LOAD && x->op != AG_OP_CONST && x->op != AG_OP_COPY) cost++;
+  }
+  return cost;
+}
+
+int ag_evaluate(ag_graph *g, int n_in, const ag_id *inputs, const double *values, int n_out, const ag_id *outs,
+                double *result) {
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * ((size_t)n_in + 1));
+  int at = 0;
+  for (int i = 0; i < n_in; i++) {
+    binds[i] = (ag_bind){inputs[i], AG_SEG_Z, at};
+    at += ag_input_storage(g, inputs[i]);
+  }
+  ag_tape *tape = ag_tape_create(g, n_in, binds, n_out, outs);
+  double *slots = ag_heap_alloc(sizeof *slots * ((size_t)tape->n_slot + 1));
+  const double *const seg[AG_SEG_COUNT] = {[AG_SEG_Z] = values};
+  int failed = ag_tape_prep(tape, NULL, slots), failed_too = ag_tape_eval(tape, seg, slots, result);
+  free(slots);
+  ag_tape_free(tape);
+  free(binds);
+  return failed ? failed : failed_too;
+}
