@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * A Runge-Kutta tableau as data: what `table` of such a stepper points to. Private to step/: tests read it, the steps
+ * themselves have the numbers as literals (tableau.h tells what each is). */
+#ifndef AG_STEP_RK_H
+#define AG_STEP_RK_H
+
+enum { AG_TABLEAU_MAX = 16 };
+
+typedef struct ag_tableau {
+  int last, top, error, degree;
+  double c[AG_TABLEAU_MAX];
+  double a[AG_TABLEAU_MAX][AG_TABLEAU_MAX]; /* row LAST holds b: the end point is a stage */
+  double b[AG_TABLEAU_MAX], e[AG_TABLEAU_MAX], e3[AG_TABLEAU_MAX];
+  double d[8][AG_TABLEAU_MAX]; /* rows 3 .. degree - 1 */
+} ag_tableau;
+#endif

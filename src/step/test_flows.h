@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * Flows with known motions, for the tests of step/. */
+#ifndef AG_STEP_TEST_FLOWS_H
+#define AG_STEP_TEST_FLOWS_H
+#include <math.h>
+#include <stddef.h>
+
+#include "step/step.h"
+
+/* n, the right-hand side, and the motion through exact(0). */
+typedef struct test_flow {
+  const char *name;
+  int n;
+  int (*rhs)(void *calls, double t, const double *z, double *dz); /* calls: NULL, or a long that counts them */
+  void (*exact)(double t, double *z);
+} test_flow;
+
+static inline void count_call(void *calls) {
+  if (calls) ++*(long *)calls;
+}
+
+/* Kepler's ellipse of eccentricity 0.3, from the pericentre: z = (x, y, x', y'), period 2 pi. */
+static inline int kepler_rhs(void *calls, double t, const double *z, double *dz) {
+  double r2 = z[0] * z[0] + z[1] * z[1], g = 1 / (r2 * sqrt(r2));
+  (void)t;
+  count_call(calls);
+  dz[0] = z[2], dz[1] = z[3], dz[2] = -z[0] * g, dz[3] = -z[1] * g;
+  return 0;
+}
+
+static inline void kepler_exact(double t, double *z) {
+  const double e = 0.3, b = sqrt(1 - e * e);
+  double E = t; /* Kepler's equation E - e sin E = t by Newton, which converges for every t at this e */
+  for (int i = 0; i < 20; i++) E -= (E - e * sin(E) - t) / (1 - e * cos(E));
+  double rate = 1 / (1 - e * cos(E));
+  z[0] = cos(E) - e, z[1] = b * sin(E), z[2] = -sin(E) * rate, z[3] = b * cos(E) * rate;
+}
+
+/* A rotation Rz(alpha(t)) Rx(beta(t)) as a quaternion driven by its body angular velocity: depends on t explicitly. */
+static inline double turn_alpha(double t) { return 0.7 * t + 0.5 * sin(t); }
+static inline double turn_beta(double t) { return 0.4 * t + cos(1.3 * t); }
+
+static inline int turn_rhs(void *calls, double t, const double *q, double *dq) {
+  double da = 0.7 + 0.5 * cos(t), db = 0.4 - 1.3 * sin(1.3 * t), b = turn_beta(t);
+  double w[3] = {db, da * sin(b), da * cos(b)};
+  count_call(calls);
+  dq[0] = 0.5 * (-q[1] * w[0] - q[2] * w[1] - q[3] * w[2]);
+  dq[1] = 0.5 * (q[0] * w[0] + q[2] * w[2] - q[3] * w[1]);
+  dq[2] = 0.5 * (q[0] * w[1] + q[3] * w[0] - q[1] * w[2]);
+  dq[3] = 0.5 * (q[0] * w[2] + q[1] * w[1] - q[2] * w[0]);
+  return 0;
+}
+
+static inline void turn_exact(double t, double *q) {
+  double a = 0.5 * turn_alpha(t), b = 0.5 * turn_beta(t);
+  q[0] = cos(a) * cos(b), q[1] = cos(a) * sin(b), q[2] = sin(a) * sin(b), q[3] = sin(a) * cos(b);
+}
+
+static const test_flow test_flows[] = {
+    {"kepler", 4, kepler_rhs, kepler_exact},
+    {"turn", 4, turn_rhs, turn_exact},
+};
+enum { N_TEST_FLOW = 2, TEST_N = 4, TEST_WORK = 24 * 8 };
+
+static inline double test_error(const test_flow *p, double t, const double *z) {
+  double x[TEST_N], error = 0;
+  p->exact(t, x);
+  for (int i = 0; i < p->n; i++) error = fmax(error, fabs(z[i] - x[i]));
+  return error;
+}
+#endif
