@@ -67,6 +67,7 @@ static ag_id replaced(ag_graph *g, ag_id x, const ag_id *map) {
     ag_id old = g->pool[n.first + k];
     a[k] = map[old] ? map[old] : old;
   }
+  AG_ASSERT(n.op != AG_OP_SLOT || ag_node_op(g, a[0]) == AG_OP_INPUT); /* only inputs have stored numbers */
   ag_id y = ag_rebuild(g, x, a);
   if (a != few) free(a);
   return y;

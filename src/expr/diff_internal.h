@@ -24,6 +24,8 @@ ag_id ag_chain(ag_graph *g, ag_id x, int k, ag_id v);
 ag_id ag_safe_norm(ag_graph *g, ag_id n);
 ag_id ag_inner(ag_graph *g, ag_id a, ag_id b);  /* sum over i, j of a_ij b_ij */
 ag_id ag_vee_skew(ag_graph *g, ag_id S);        /* v with <S, hat(w)> = v.w for all w */
+/* Number k of a unit quaternion, x = SLOT(R, k): its gradient in the body velocity, from q' = 1/2 q (0, w). */
+ag_id ag_slot_gradient(ag_graph *g, ag_id x);
 ag_id ag_cofactors(ag_graph *g, ag_id A, ag_id det); /* derivative of det(A) in A */
 
 /* A forward sweep with room for many seeds. Tangents of matrices that are rotations are kept as a vector:

@@ -143,6 +143,22 @@ ag_id ag_cofactors(ag_graph *g, ag_id A, ag_id det) {
   return ag_stack(g, n, n, e);
 }
 
+ag_id ag_slot_gradient(ag_graph *g, ag_id x) {
+  ag_id R = arg(g, x, 0), q[4], e[3];
+  int k = g->nodes[x].payload.at.i;
+  AG_ASSERT(ag_is_rotation(g, R));
+  for (int i = 0; i < 4; i++) q[i] = ag_intern(g, AG_OP_SLOT, 1, 1, 1, &R, ag_payload(i, 0));
+  if (k == 0)
+    for (int i = 0; i < 3; i++) e[i] = ag_neg(g, q[i + 1]);
+  else {
+    int i = k - 1, j = (i + 1) % 3, l = (i + 2) % 3;
+    e[i] = q[0];
+    e[l] = q[j + 1];
+    e[j] = ag_neg(g, q[l + 1]);
+  }
+  return ag_mul(g, ag_num(g, 0.5), ag_stack(g, 3, 1, e));
+}
+
 void ag_sweep_init(ag_sweep *s, ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs) {
   *s = (ag_sweep){.g = g};
   s->active = ag_cone(g, n_out, outs, &s->top);

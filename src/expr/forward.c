@@ -115,8 +115,9 @@ static ag_id scalar(ag_forward_work *w, ag_id x) {
 static ag_id tangent(ag_forward_work *w, ag_id x) {
   ag_graph *g = w->sweep.g;
   const ag_node n = g->nodes[x];
-  ag_id a = arg(g, x, 0), d = n.op == AG_OP_ROTATION ? 0 : tensor(w, a), e;
+  ag_id a = arg(g, x, 0), d = n.op == AG_OP_SLOT ? 0 : tensor(w, a), e;
   switch (n.op) {
+  case AG_OP_SLOT: return ag_dot(g, ag_slot_gradient(g, x), w->t[a]);
   case AG_OP_SELECT:
     d = tensor_or_zero(w, arg(g, x, 1));
     e = tensor_or_zero(w, arg(g, x, 2));
@@ -132,7 +133,7 @@ static ag_id tangent(ag_forward_work *w, ag_id x) {
     return ag_div(g, d, ag_safe_norm(g, x));
   case AG_OP_DET: return ag_inner(g, ag_cofactors(g, a, x), d);
   case AG_OP_SOLVE: return solve(w, x);
-  case AG_OP_ROTATION: return tensor(w, a);
+  case AG_OP_ROTATION: return d;
   default: return scalar(w, x);
   }
 }

@@ -94,4 +94,8 @@ void ag_lower(ag_graph *g, ag_id tensor, ag_id *scalars);
 
 /* op(a[0..]) in doubles, as used to fold constants; ops NEG .. FMA. */
 double ag_op_value(ag_op op, const double *a);
+/* CALL_SOLVE in doubles, in place: A row-major, then b, which becomes x. False when a pivot failed. */
+bool ag_solve_value(int n, double *Ab);
+/* Lowers A x = b: A n*n scalars, b and x n*m, row-major. */
+void ag_lower_solve(ag_graph *g, ag_solve_kind kind, int n, int m, const ag_id *A, const ag_id *b, ag_id *x);
 #endif

@@ -149,6 +149,7 @@ static void spread(ag_reverse_work *w, ag_id x, ag_id bar) {
   ag_id a = n.n_arg ? arg(g, x, 0) : 0;
   switch (n.op) {
   case AG_OP_INPUT: break;
+  case AG_OP_SLOT: add_to(g, &w->vec[a], ag_mul(g, bar, ag_slot_gradient(g, x))); break;
   case AG_OP_STACK:
   case AG_OP_CONCAT: collection(w, x, bar); break;
   case AG_OP_ENTRY: push_piece(w, a, n.payload.at.i, n.payload.at.j, 0, bar); break;

@@ -51,47 +51,6 @@ bool ag_all_num(const ag_graph *g, ag_id x) {
   return true;
 }
 
-double ag_op_value(ag_op op, const double *a) {
-  switch (op) {
-  case AG_OP_NEG: return -a[0];
-  case AG_OP_ADD: return a[0] + a[1];
-  case AG_OP_SUB: return a[0] - a[1];
-  case AG_OP_MUL: return a[0] * a[1];
-  case AG_OP_DIV: return a[0] / a[1];
-  case AG_OP_POW: return pow(a[0], a[1]);
-  case AG_OP_SQRT: return sqrt(a[0]);
-  case AG_OP_SIN: return sin(a[0]);
-  case AG_OP_COS: return cos(a[0]);
-  case AG_OP_TAN: return tan(a[0]);
-  case AG_OP_ASIN: return asin(a[0]);
-  case AG_OP_ACOS: return acos(a[0]);
-  case AG_OP_ATAN: return atan(a[0]);
-  case AG_OP_SINH: return sinh(a[0]);
-  case AG_OP_COSH: return cosh(a[0]);
-  case AG_OP_TANH: return tanh(a[0]);
-  case AG_OP_EXP: return exp(a[0]);
-  case AG_OP_LOG: return log(a[0]);
-  case AG_OP_ABS: return fabs(a[0]);
-  case AG_OP_SIGN: return (a[0] > 0) - (a[0] < 0);
-  case AG_OP_ATAN2: return atan2(a[0], a[1]);
-  case AG_OP_HYPOT: return hypot(a[0], a[1]);
-  case AG_OP_MIN: return a[0] < a[1] ? a[0] : a[1];
-  case AG_OP_MAX: return a[0] > a[1] ? a[0] : a[1];
-  case AG_OP_LT: return a[0] < a[1];
-  case AG_OP_LE: return a[0] <= a[1];
-  case AG_OP_EQ: return a[0] == a[1];
-  case AG_OP_NE: return a[0] != a[1];
-  case AG_OP_AND: return a[0] != 0 && a[1] != 0;
-  case AG_OP_OR: return a[0] != 0 || a[1] != 0;
-  case AG_OP_NOT: return a[0] == 0;
-  case AG_OP_SELECT: return a[0] != 0 ? a[1] : a[2];
-  case AG_OP_CHECKPOS: return a[0] > 0 ? a[0] : (double)NAN;
-  case AG_OP_CHECKNZ: return fabs(a[0]) > 1e-12 ? a[0] : (double)NAN;
-  case AG_OP_FMA: return fma(a[0], a[1], a[2]);
-  default: AG_ASSERT(false); return 0;
-  }
-}
-
 /* ---- every scalar operation ---- */
 
 /* Numbers are folded when the result is finite; what is not finite stays as written. */
