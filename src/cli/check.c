@@ -16,9 +16,16 @@ typedef struct args {
 } args;
 
 static const ag_option options[] = {
-    {.name = "t0", .kind = AG_OPTION_NUMBER, .offset = offsetof(args, t0), .arg = "TIME", .lo = -1e15, .hi = 1e15,
+    {.name = "t0",
+     .kind = AG_OPTION_NUMBER,
+     .offset = offsetof(args, t0),
+     .arg = "TIME",
+     .lo = -1e15,
+     .hi = 1e15,
      .doc = "time at which the start values are completed"},
-    {.name = "strict", .kind = AG_OPTION_FLAG, .offset = offsetof(args, strict),
+    {.name = "strict",
+     .kind = AG_OPTION_FLAG,
+     .offset = offsetof(args, strict),
      .doc = "refuse start values that do not satisfy the constraints"},
     AG_SET_ROW(args),
     AG_QUIET_ROW(args),
@@ -56,7 +63,7 @@ typedef struct report {
   int n_kind[3], n_dropped; /* rows of the constraints by ag_row_kind */
   double condition;
   ag_record record;
-  ag_run_result start;      /* of a run of no length: the record at the start */
+  ag_run_result start; /* of a run of no length: the record at the start */
 } report;
 
 /* The record at the start, through a run from t0 to t0. */
@@ -86,10 +93,14 @@ static void put_space(const ag_coord *c, ag_text *out) {
 
 static const char *elimination_word(const ag_system *sys) {
   switch (sys->elimination) {
-  case AG_ELIM_NONE: return "nothing to eliminate";
-  case AG_ELIM_SOLVED: return "constraints solved for velocities in closed form";
-  case AG_ELIM_FRAME: return "the velocities of the frame";
-  case AG_ELIM_BASIS: return "a basis of the free directions, renewed along the motion";
+  case AG_ELIM_NONE:
+    return "nothing to eliminate";
+  case AG_ELIM_SOLVED:
+    return "constraints solved for velocities in closed form";
+  case AG_ELIM_FRAME:
+    return "the velocities of the frame";
+  case AG_ELIM_BASIS:
+    return "a basis of the free directions, renewed along the motion";
   }
   return "";
 }
@@ -106,7 +117,8 @@ static void put_coordinates(const ag_model *m, ag_text *out) {
     const ag_coord *c = &m->coords[i];
     if (c->index > 1) continue;
     int k = 1;
-    while (c->family && i + k < m->n_coords && m->coords[i + k].family && !strcmp(m->coords[i + k].family, c->family)) k++;
+    while (c->family && i + k < m->n_coords && m->coords[i + k].family && !strcmp(m->coords[i + k].family, c->family))
+      k++;
     ag_text_printf(out, "  %-14s  %s", i ? "" : "coordinates", c->family ? c->family : c->name);
     if (c->family) ag_text_printf(out, "[1..%d]", k);
     ag_text_str(out, " in ");
@@ -120,7 +132,8 @@ static void put_constraints(const report *r, ag_text *out) {
   const ag_system *sys = r->s->system;
   const ag_model *m = sys->model;
   ag_text_printf(out, "  %-14s  ", "constraints");
-  if (!sys->n_row) ag_text_str(out, "none\n");
+  if (!sys->n_row)
+    ag_text_str(out, "none\n");
   else
     ag_text_printf(out, "%d row%s (%d velocity, %d holonomic, %d prescribed), rank %d\n", sys->n_row,
                    sys->n_row == 1 ? "" : "s", r->n_kind[AG_ROW_CONSTRAINT], r->n_kind[AG_ROW_HOLONOMIC],
@@ -141,11 +154,13 @@ static void put_growth(const ag_system *sys, ag_text *out) {
   ag_text_printf(out, "  %-14s  growth vector (", "integrability");
   for (int i = 0; i < sys->n_growth; i++) ag_text_printf(out, "%s%d", i ? ", " : "", sys->growth[i]);
   ag_text_printf(out, ") of %d: ", sys->n_xi);
-  if (sys->n_disguised < 0) ag_text_str(out, "undecided to this depth of brackets\n");
+  if (sys->n_disguised < 0)
+    ag_text_str(out, "undecided to this depth of brackets\n");
   else if (sys->n_disguised)
     ag_text_printf(out, "%d velocity constraint%s holonomic in disguise\n", sys->n_disguised,
                    sys->n_disguised == 1 ? " is" : "s are");
-  else ag_text_str(out, "no velocity constraint is holonomic in disguise\n");
+  else
+    ag_text_str(out, "no velocity constraint is holonomic in disguise\n");
 }
 
 static void put_energy(const report *r, ag_text *out) {
@@ -153,7 +168,8 @@ static void put_energy(const report *r, ag_text *out) {
   ag_text_printf(out, "  %-14s  ", "energy");
   ag_text_number(out, *ag_result_find(&r->record, r->start.record, AG_COL_ENERGY));
   if (!b->time && !b->forces && !b->affine) {
-    ag_text_str(out, " at the start, conserved: no force, no time in the Lagrangian, constraints linear in the velocities\n");
+    ag_text_str(
+        out, " at the start, conserved: no force, no time in the Lagrangian, constraints linear in the velocities\n");
     return;
   }
   ag_text_str(out, " at the start, may change:");
@@ -173,10 +189,11 @@ static void put_params(const ag_system *sys, ag_text *out) {
   for (int i = 0; i < m->n_params; i++) {
     const ag_param *p = &m->params[i];
     ag_text_printf(out, "  %-*s  ", (int)width, p->name);
-    if (p->integer) ag_text_number(out, p->number);
+    if (p->integer)
+      ag_text_number(out, p->number);
     else
-      ag_result_value(ag_node_rows(m->graph, p->input), ag_node_cols(m->graph, p->input), sys->params + sys->param_offset[i],
-                      (int)width + 4, out);
+      ag_result_value(ag_node_rows(m->graph, p->input), ag_node_cols(m->graph, p->input),
+                      sys->params + sys->param_offset[i], (int)width + 4, out);
     ag_text_char(out, '\n');
   }
 }
@@ -238,8 +255,10 @@ static void json_structure(ag_json *j, const report *r) {
   ag_json_begin(j, "growth", '[');
   for (int i = 0; i < sys->n_growth; i++) ag_json_whole(j, NULL, sys->growth[i]);
   ag_json_end(j, ']');
-  if (sys->n_disguised < 0) ag_json_string(j, "holonomic_in_disguise", NULL);
-  else ag_json_whole(j, "holonomic_in_disguise", sys->n_disguised);
+  if (sys->n_disguised < 0)
+    ag_json_string(j, "holonomic_in_disguise", NULL);
+  else
+    ag_json_whole(j, "holonomic_in_disguise", sys->n_disguised);
 }
 
 static void write_json(const report *r) {
@@ -283,7 +302,8 @@ static ag_status act(void *self) {
   }
   ag_record_init(&r.record, s.system);
   ag_source_report(&s, a->common.quiet);
-  if (a->common.json) write_json(&r);
+  if (a->common.json)
+    write_json(&r);
   else {
     ag_text out = {0};
     write_text(&r, &out);
@@ -302,11 +322,11 @@ const ag_command ag_command_check = {
     .name = "check",
     .words = "MODEL",
     .doc = "read and derive a model; report its dimensions, constraints, start, and every problem",
-    .text =
-        "Reads the model, derives its equations and reports: coordinates and velocities, rows and rank of the\n"
-        "constraints (rows that say nothing new are named), degrees of freedom and the independent velocities, whether\n"
-        "velocity constraints are holonomic in disguise (growth vector by brackets), what can change the energy, the\n"
-        "parameters, and the start state completed from the constraints. Problems go to standard error with their place.\n",
+    .text = "Reads the model, derives its equations and reports: coordinates and velocities, rows and\n"
+            "rank of the constraints (rows that say nothing new are named), degrees of freedom and the\n"
+            "independent velocities, whether velocity constraints are holonomic in disguise (growth\n"
+            "vector by brackets), what can change the energy, the parameters, and the start state\n"
+            "completed from the constraints. Problems go to standard error with their place.\n",
     .examples = "  anagyre check rattleback\n"
                 "  anagyre check my.nh --set m=2 --json\n"
                 "  cat my.nh | anagyre check -\n",

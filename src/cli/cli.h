@@ -8,11 +8,11 @@
 
 typedef struct ag_command {
   const char *name;
-  const char *words;               /* the positional arguments as help shows them: "MODEL" */
-  const char *doc;                 /* one line */
-  const char *text, *examples;     /* paragraphs and sample calls, for `help NAME` */
-  size_t size;                     /* of its argument struct, which begins with an ag_common */
-  void (*defaults)(void *args);    /* fills a zeroed struct; may be NULL */
+  const char *words;                /* the positional arguments as help shows them: "MODEL" */
+  const char *doc;                  /* one line */
+  const char *text, *examples;      /* paragraphs and sample calls, for `help NAME` */
+  size_t size;                      /* of its argument struct, which begins with an ag_common */
+  void (*defaults)(void *args);     /* fills a zeroed struct; may be NULL */
   int n_option, min_word, max_word; /* max_word < 0: any number */
   const ag_option *options;
   ag_status (*act)(void *args);

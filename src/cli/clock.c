@@ -20,9 +20,12 @@ void ag_progress_init(ag_progress *p, bool quiet, double t0, double t1) {
 /* "12 s", "3 min 20 s", "5 h 12 min" */
 static void put_duration(char *out, size_t size, double seconds) {
   long s = seconds < 1e9 ? lround(seconds) : 1000000000L;
-  if (s < 60) snprintf(out, size, "%ld s", s);
-  else if (s < 3600) snprintf(out, size, "%ld min %ld s", s / 60, s % 60);
-  else snprintf(out, size, "%ld h %ld min", s / 3600, s / 60 % 60);
+  if (s < 60)
+    snprintf(out, size, "%ld s", s);
+  else if (s < 3600)
+    snprintf(out, size, "%ld min %ld s", s / 60, s % 60);
+  else
+    snprintf(out, size, "%ld h %ld min", s / 3600, s / 60 % 60);
 }
 
 void ag_progress_show(void *self, double t, long steps) {
@@ -38,7 +41,8 @@ void ag_progress_show(void *self, double t, long steps) {
   for (int i = 0; i < 30; i++) bar[i] = i < (int)(30 * part) ? '=' : ' ';
   bar[30] = 0;
   if (part > 0) put_duration(left, sizeof left, spent * (1 - part) / part);
-  fprintf(stderr, "\r[%s] %3.0f %%  t = %.4g  %.3g steps/s  %s left \033[K", bar, 100 * part, t, (double)steps / spent, left);
+  fprintf(stderr, "\r[%s] %3.0f %%  t = %.4g  %.3g steps/s  %s left \033[K", bar, 100 * part, t, (double)steps / spent,
+          left);
 }
 
 void ag_progress_done(ag_progress *p) {

@@ -54,7 +54,8 @@ static ag_status unknown(const char *word) {
   for (int i = 0; i < N_COMMAND; i++) names[i] = commands[i]->name;
   for (int i = 0; i < N_LATER; i++)
     if (!strcmp(ag_later_at(i, &doc), word)) return ag_usage(NULL, "'%s' is not available yet (%s)", word, doc);
-  if (word[0] == '-') return ag_usage(NULL, "the verb comes first: anagyre VERB [MODEL] [options]; '%s' is an option", word);
+  if (word[0] == '-')
+    return ag_usage(NULL, "the verb comes first: anagyre VERB [MODEL] [options]; '%s' is an option", word);
   const char *near = ag_nearest(word, N_COMMAND, names);
   if (near) return ag_usage(NULL, "unknown verb '%s'; did you mean %s?", word, near);
   ag_source s;
@@ -68,12 +69,16 @@ static ag_status act(const ag_command *c, int argc, const char *const *argv, voi
   ag_text error = {0};
   ag_common *common = args;
   ag_status status = ag_option_parse(c->n_option, c->options, argc, argv, args, &error);
-  if (common->help) status = print_help(c);
-  else if (status != AG_OK) status = ag_usage(c->name, "%s", error.s);
-  else if (common->n_word < c->min_word) status = ag_usage(c->name, "which %s?", c->words);
+  if (common->help)
+    status = print_help(c);
+  else if (status != AG_OK)
+    status = ag_usage(c->name, "%s", error.s);
+  else if (common->n_word < c->min_word)
+    status = ag_usage(c->name, "which %s?", c->words);
   else if (c->max_word >= 0 && common->n_word > c->max_word)
     status = ag_usage(c->name, "one word too many: '%s'", common->words[c->max_word]);
-  else status = c->act(args);
+  else
+    status = c->act(args);
   ag_text_done(&error);
   return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A table of records as comma-separated values (quoting of RFC 4180, lines end with a newline, 17 digits). Rows reach the file
- * whole and at least once a second, so that a killed run keeps what it had. */
+ * A table of records as comma-separated values (quoting of RFC 4180, lines end with a newline, 17 digits). Rows reach
+ * the file whole and at least once a second, so that a killed run keeps what it had. */
 #ifndef AG_CLI_CSV_H
 #define AG_CLI_CSV_H
 #include <sys/types.h>
@@ -10,13 +10,13 @@
 
 typedef struct ag_csv {
   int fd, width;
-  ag_text waiting;  /* whole rows not yet written */
-  off_t written;    /* bytes of whole rows in the file */
-  long rows;        /* rows in the file, the header not counted */
+  ag_text waiting; /* whole rows not yet written */
+  off_t written;   /* bytes of whole rows in the file */
+  long rows;       /* rows in the file, the header not counted */
   long n_waiting;
-  double flushed;   /* when */
-  int trouble;      /* errno of the first write that failed, or 0 */
-  bool torn;        /* the last row in the file is cut short (and could not be removed) */
+  double flushed; /* when */
+  int trouble;    /* errno of the first write that failed, or 0 */
+  bool torn;      /* the last row in the file is cut short (and could not be removed) */
 } ag_csv;
 
 /* Name of one number of a column: "x", "x[2]", "R[1,3]", "x[4][1]". */

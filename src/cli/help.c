@@ -24,11 +24,13 @@ static const topic topics[] = {
      "  - the name of a shipped model, such as rattleback (`anagyre list models`);\n"
      "  - the path of a file: anything with a slash or ending in .nh;\n"
      "  - `-`, standard input.\n"
-     "Shipped models are looked for in the folders of the variable ANAGYRE_MODELS (separated by colons), in the source tree\n"
-     "the program was built from, where it was installed to, and in ../share/anagyre/models beside the program.\n"
-     "A model file is text of at most 1 MiB; it is data and cannot reach files, commands or C code.\n"},
+     "Shipped models are looked for in the folders of the variable ANAGYRE_MODELS (separated by\n"
+     "colons), in the source tree the program was built from, where it was installed to, and in\n"
+     "../share/anagyre/models beside the program. A model file is text of at most 1 MiB; it is\n"
+     "data and cannot reach files, commands or C code.\n"},
     {"language", "the model language in one screen",
-     "A statement starts in column 1; indented lines continue it; # starts a comment.\n\n"
+     "A statement starts in column 1; indented lines continue it; # starts a comment.\n"
+     "\n"
      "  model sleigh \"Chaplygin sleigh\"\n"
      "  param m = 1, a = 0.3, J = 0.1           # numbers, vectors, matrices; may use earlier ones\n"
      "  config x in R, y in R, phi in S1        # R^n, S2 and SO3 too: config R in SO3 velocity Omega\n"
@@ -38,17 +40,23 @@ static const topic topics[] = {
      "  observable speed = x'*cos(phi) + y'*sin(phi)\n"
      "  event turned: phi = pi/2 rising         # also: falling, terminal\n"
      "  start x' = 1, phi' = 0.5                # the rest follows from the constraints\n"
-     "  expect energy constant within 1e-10 over 20\n\n"
-     "Other statements: holonomic, prescribe, force, frame, domain, generator, reference.\n"
-     "The whole language: docs/language.md. All words: `anagyre list words`.\n"},
+     "  expect energy constant within 1e-10 over 20\n"
+     "\n"
+     "Other statements: holonomic, prescribe, force, frame, domain, generator, reference. The\n"
+     "whole language: docs/language.md. All words: `anagyre list words`.\n"},
     {"output", "JSON and CSV that are written",
-     "--json prints one object on standard output; messages stay on standard error. Numbers have 17 digits, what is not\n"
-     "finite is null. `run` prints {\"model\", \"t\", \"state\": {name: number or array}, \"observables\", \"energy\",\n"
-     "\"constraint_residual\", \"steps\", \"rejected\", \"end\", \"events\": {name: [times]}, ...}: final values, velocities under\n"
-     "their names (x', Omega), rotations as three rows, members of a family as x[1], x[2], ... With --series there is also\n"
-     "\"series\": {name: [values over time]}. When a model is refused the object is {\"model\", \"error\", \"diagnostics\"}.\n"
-     "A .csv file has one header row (t, x[1], x'[1], \"R[1,2]\", observables, energy, residual) and one row per recorded\n"
-     "time. It is written while the run goes on, in whole rows. A .json file is the object of `run --json --series`.\n"},
+     "--json prints one object on standard output; messages stay on standard error. Numbers have\n"
+     "17 digits, what is not finite is null. `run` prints {\"model\", \"t\", \"state\": {name: number or\n"
+     "array}, \"observables\", \"energy\", \"constraint_residual\", \"steps\", \"rejected\", \"end\",\n"
+     "\"events\": {name: [times]}, ...}: final values, velocities under their names (x', Omega),\n"
+     "rotations as three rows, members of a family as x[1], x[2], ... With --series there is also\n"
+     "\"series\": {name: [values over time]}.\n"
+     "\n"
+     "When a model is refused the object is {\"model\", \"error\", \"diagnostics\"}.\n"
+     "\n"
+     "A .csv file has one header row (t, x[1], x'[1], \"R[1,2]\", observables, energy,\n"
+     "constraint_residual) and one row per recorded time. It is written while the run goes on, in\n"
+     "whole rows. A .json file is the object of `run --json --series`.\n"},
     {"exit-codes", "what the exit code means",
      "  0  done\n"
      "  1  the computation failed or was interrupted, or an expectation does not hold\n"
@@ -69,7 +77,8 @@ ag_status ag_usage(const char *verb, const char *format, ...) {
 
 static void write_overview(ag_text *out) {
   ag_text_str(out, "Anagyre, a laboratory for nonholonomic mechanics.\n\nusage: anagyre VERB [MODEL] [options]\n\n");
-  for (int i = 0; ag_command_at(i); i++) ag_text_printf(out, "  %-10s  %s\n", ag_command_at(i)->name, ag_command_at(i)->doc);
+  for (int i = 0; ag_command_at(i); i++)
+    ag_text_printf(out, "  %-10s  %s\n", ag_command_at(i)->name, ag_command_at(i)->doc);
   ag_text_str(out, "\n`anagyre help VERB` tells more. Topics:\n\n");
   for (int i = 0; i < N_TOPIC; i++) ag_text_printf(out, "  help %-10s  %s\n", topics[i].name, topics[i].doc);
   ag_text_str(out, "\nFirst steps:\n\n"
@@ -86,8 +95,8 @@ void ag_help_write(const ag_command *c, ag_text *out) {
     write_overview(out);
     return;
   }
-  ag_text_printf(out, "anagyre %s: %s\n\nusage: anagyre %s%s%s [options]\n\n%s\n", c->name, c->doc, c->name, *c->words ? " " : "",
-                 c->words, c->text);
+  ag_text_printf(out, "anagyre %s: %s\n\nusage: anagyre %s%s%s [options]\n\n%s\n", c->name, c->doc, c->name,
+                 *c->words ? " " : "", c->words, c->text);
   void *args_ = ag_heap_alloc(c->size);
   if (c->defaults) c->defaults(args_);
   ag_option_write(c->n_option, c->options, args_, out);
@@ -104,7 +113,8 @@ static ag_status unknown(const char *word) {
   for (int i = 0; ag_later_at(i, NULL); i++)
     if (!strcmp(ag_later_at(i, &doc), word)) return ag_usage(NULL, "'%s' is not available yet (%s)", word, doc);
   const char *near = ag_nearest(word, n, names);
-  return ag_usage(NULL, "no help about '%s'%s%s%s", word, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+  return ag_usage(NULL, "no help about '%s'%s%s%s", word, near ? "; did you mean " : "", near ? near : "",
+                  near ? "?" : "");
 }
 
 static ag_status act(void *self) {
@@ -116,8 +126,10 @@ static ag_status act(void *self) {
     if (!strcmp(topics[i].name, word)) t = &topics[i];
   if (word && !command && !t) return unknown(word);
   ag_text out = {0};
-  if (t) ag_text_str(&out, t->text);
-  else ag_help_write(command, &out);
+  if (t)
+    ag_text_str(&out, t->text);
+  else
+    ag_help_write(command, &out);
   if (a->common.json) {
     ag_json j = {0};
     ag_json_begin(&j, NULL, '{');
@@ -125,7 +137,8 @@ static ag_status act(void *self) {
     ag_json_string(&j, "text", out.s);
     ag_json_end(&j, '}');
     ag_json_print(&j);
-  } else fputs(out.s, stdout);
+  } else
+    fputs(out.s, stdout);
   ag_text_done(&out);
   return AG_OK;
 }

@@ -15,8 +15,9 @@ typedef struct ag_json {
 
 void ag_json_begin(ag_json *j, const char *key, char bracket); /* '{' or '[' */
 void ag_json_end(ag_json *j, char bracket);                    /* '}' or ']' */
-void ag_json_string(ag_json *j, const char *key, const char *s); /* s NULL: null; bytes that are no UTF-8 become U+FFFD */
-void ag_json_number(ag_json *j, const char *key, double v);      /* 17 digits, null when not finite */
+void ag_json_string(ag_json *j, const char *key,
+                    const char *s);                         /* s NULL: null; bytes that are no UTF-8 become U+FFFD */
+void ag_json_number(ag_json *j, const char *key, double v); /* 17 digits, null when not finite */
 void ag_json_whole(ag_json *j, const char *key, long v);
 void ag_json_bool(ag_json *j, const char *key, bool v);
 /* A number, an array (cols = 1) or an array of rows. */

@@ -24,9 +24,12 @@ static ag_status list_models(ag_json *j) {
   ag_shelf shelf;
   ag_shelf_init(&shelf);
   int width = name_width(shelf.n, shelf.names);
-  if (j) ag_json_begin(j, "models", '[');
-  else if (shelf.n) puts("models");
-  else fputs("warning: no shipped models found; set ANAGYRE_MODELS to the folder that holds them\n", stderr);
+  if (j)
+    ag_json_begin(j, "models", '[');
+  else if (shelf.n)
+    puts("models");
+  else
+    fputs("warning: no shipped models found; set ANAGYRE_MODELS to the folder that holds them\n", stderr);
   for (int i = 0; i < shelf.n; i++) {
     ag_source s;
     ag_status status = ag_source_parse(&s, shelf.paths[i], &(ag_common){0});
@@ -37,7 +40,8 @@ static ag_status list_models(ag_json *j) {
       ag_json_string(j, "title", title);
       ag_json_string(j, "file", shelf.paths[i]);
       ag_json_end(j, '}');
-    } else printf("  %-*s  %s\n", width, shelf.names[i], title ? title : "(does not read: see `anagyre check`)");
+    } else
+      printf("  %-*s  %s\n", width, shelf.names[i], title ? title : "(does not read: see `anagyre check`)");
     ag_source_done(&s);
   }
   if (j) ag_json_end(j, ']');
@@ -46,12 +50,15 @@ static ag_status list_models(ag_json *j) {
 }
 
 static ag_status list_methods(ag_json *j) {
-  if (j) ag_json_begin(j, "methods", '[');
-  else puts("methods");
+  if (j)
+    ag_json_begin(j, "methods", '[');
+  else
+    puts("methods");
   for (int i = 0; i < ag_stepper_count(); i++) {
     const ag_stepper *s = ag_stepper_at(i);
     if (!j) {
-      printf("  %-10s  order %d, %s: %s\n", s->name, s->order, s->error_order ? "step size control" : "fixed steps", s->doc);
+      printf("  %-10s  order %d, %s: %s\n", s->name, s->order, s->error_order ? "step size control" : "fixed steps",
+             s->doc);
       continue;
     }
     ag_json_begin(j, NULL, '{');
@@ -71,8 +78,10 @@ static ag_status list_methods(ag_json *j) {
 static ag_status list_words(ag_json *j) {
   const char *const *words;
   int n = ag_lang_words(&words), column = 0;
-  if (j) ag_json_begin(j, "words", '[');
-  else puts("words of the model language (docs/language.md)");
+  if (j)
+    ag_json_begin(j, "words", '[');
+  else
+    puts("words of the model language (docs/language.md)");
   for (int i = 0; i < n; i++) {
     if (j) {
       ag_json_string(j, NULL, words[i]);
@@ -81,8 +90,10 @@ static ag_status list_words(ag_json *j) {
     if (column + (int)strlen(words[i]) + 1 > 100) putchar('\n'), column = 0;
     column += printf(column ? " %s" : "  %s", words[i]);
   }
-  if (j) ag_json_end(j, ']');
-  else putchar('\n');
+  if (j)
+    ag_json_end(j, ']');
+  else
+    putchar('\n');
   return AG_OK;
 }
 
@@ -92,7 +103,8 @@ typedef struct topic {
   bool always; /* shown when no topic is named */
 } topic;
 
-static const topic topics[] = {{"models", list_models, true}, {"methods", list_methods, true}, {"words", list_words, false}};
+static const topic topics[] = {
+    {"models", list_models, true}, {"methods", list_methods, true}, {"words", list_words, false}};
 enum { N_TOPIC = sizeof topics / sizeof topics[0] };
 
 static ag_status act(void *self) {

@@ -23,8 +23,8 @@ int main(void) {
   AG_CHECK(value("-2^2") == -4);
   AG_CHECK(value("2^3^2") == 512);
   AG_CHECK(value("2^-1") == 0.5);
-  static const char *const wrong[] = {"",     " ",    "abc",   "1x",     "1 2", "0x10", "inf",   "nan",  "1e999",
-                                      "1/0",  "pie",  "pi2",   "(1",     "1)",  "--",   "1e",    "1,5",  "e3",
+  static const char *const wrong[] = {"",     " ",    "abc",    "1x",    "1 2", "0x10", "inf",  "nan", "1e999",
+                                      "1/0",  "pie",  "pi2",    "(1",    "1)",  "--",   "1e",   "1,5", "e3",
                                       "2**3", "1..2", "sin(1)", "1e-3s", "(",   "-",    "0x1p3"};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     double v = 7;

@@ -14,10 +14,10 @@
 /* What every argument struct begins with. */
 typedef struct ag_common {
   int n_set, n_word;
-  ag_set *sets;          /* --set, in order */
-  const char **words;    /* positional arguments */
+  ag_set *sets;       /* --set, in order */
+  const char **words; /* positional arguments */
   bool json, quiet, help;
-  uint64_t given;        /* bit i: option i of the table was on the command line */
+  uint64_t given; /* bit i: option i of the table was on the command line */
 } ag_common;
 
 typedef enum ag_option_kind {
@@ -31,33 +31,42 @@ typedef enum ag_option_kind {
 } ag_option_kind;
 
 typedef struct ag_option {
-  const char *name;    /* without dashes */
-  char letter;         /* short form, or 0 */
+  const char *name; /* without dashes */
+  char letter;      /* short form, or 0 */
   ag_option_kind kind;
-  size_t offset;       /* of the field in the argument struct */
-  const char *arg;     /* what help calls the value, NULL for a flag */
-  double lo, hi;       /* range of a number, both ends allowed; DBL_MIN as lo means positive */
+  size_t offset;                /* of the field in the argument struct */
+  const char *arg;              /* what help calls the value, NULL for a flag */
+  double lo, hi;                /* range of a number, both ends allowed; DBL_MIN as lo means positive */
   const char *(*choice)(int i); /* NULL past the end */
-  const char *preset;  /* what help says about the default; NULL: the value itself, "" nothing */
-  const char *doc;     /* one line */
+  const char *preset;           /* what help says about the default; NULL: the value itself, "" nothing */
+  const char *doc;              /* one line */
 } ag_option;
 
 /* The rows every command has (struct type T). */
 #define AG_COMMON_ROWS(T) \
-  {.name = "json", .kind = AG_OPTION_FLAG, .offset = offsetof(T, common.json), \
+  {.name = "json", \
+   .kind = AG_OPTION_FLAG, \
+   .offset = offsetof(T, common.json), \
    .doc = "print one JSON object on standard output and nothing else"}, \
-  {.name = "help", .letter = 'h', .kind = AG_OPTION_FLAG, .offset = offsetof(T, common.help), .doc = "print this help"}
+  { \
+    .name = "help", .letter = 'h', .kind = AG_OPTION_FLAG, .offset = offsetof(T, common.help), \
+    .doc = "print this help" \
+  }
 #define AG_SET_ROW(T) \
-  {.name = "set", .kind = AG_OPTION_SET, .arg = "NAME=VALUE", .preset = "", \
-   .doc = "change a parameter or a start value (repeat it for more): --set m=2 --set \"phi'=0.1\""}
+  { \
+    .name = "set", .kind = AG_OPTION_SET, .arg = "NAME=VALUE", .preset = "", \
+    .doc = "change a parameter or a start value (repeat it for more): --set m=2 --set \"phi'=0.1\"" \
+  }
 #define AG_QUIET_ROW(T) \
-  {.name = "quiet", .letter = 'q', .kind = AG_OPTION_FLAG, .offset = offsetof(T, common.quiet), \
-   .doc = "no progress and no notes on standard error"}
+  { \
+    .name = "quiet", .letter = 'q', .kind = AG_OPTION_FLAG, .offset = offsetof(T, common.quiet), \
+    .doc = "no progress and no notes on standard error" \
+  }
 
 /* Reads argv into args (an argument struct holding the defaults). Wrong use: the message is added to `error` and
  * AG_WRONG returned. Strings are not copied. */
-AG_MUST_USE ag_status ag_option_parse(int n_option, const ag_option *options, int argc, const char *const *argv, void *args,
-                                      ag_text *error);
+AG_MUST_USE ag_status ag_option_parse(int n_option, const ag_option *options, int argc, const char *const *argv,
+                                      void *args, ag_text *error);
 void ag_option_done(ag_common *common);
 /* Was the option of that name on the command line? (The name must be in the table.) */
 bool ag_option_given(int n_option, const ag_option *options, const ag_common *common, const char *name);

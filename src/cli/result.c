@@ -47,8 +47,8 @@ void ag_result_columns(const ag_record *record, const double *values, ag_column_
   }
 }
 
-void ag_result_json_columns(ag_json *j, const char *key, const ag_record *record, const double *values, ag_column_kind from,
-                            ag_column_kind to) {
+void ag_result_json_columns(ag_json *j, const char *key, const ag_record *record, const double *values,
+                            ag_column_kind from, ag_column_kind to) {
   ag_json_begin(j, key, '{');
   for (int i = 0; i < record->n_column; i++) {
     const ag_column *c = &record->columns[i];
@@ -69,7 +69,8 @@ void ag_result_json_params(ag_json *j, const ag_system *sys) {
   ag_json_begin(j, "parameters", '{');
   for (int i = 0; i < m->n_params; i++) {
     const ag_param *p = &m->params[i];
-    if (p->integer) ag_json_whole(j, p->name, lround(p->number));
+    if (p->integer)
+      ag_json_whole(j, p->name, lround(p->number));
     else
       ag_json_tensor(j, p->name, ag_node_rows(m->graph, p->input), ag_node_cols(m->graph, p->input),
                      sys->params + sys->param_offset[i]);
@@ -84,8 +85,10 @@ static void put_events(const ag_outcome *o, ag_text *out) {
   for (int i = 0; i < m->n_events; i++) {
     int n = r->event_count[i];
     ag_text_printf(out, "  %-12s  %s: ", i ? "" : "events", m->events[i].name);
-    if (!n) ag_text_str(out, "never");
-    else ag_text_printf(out, "%d time%s, at t = ", n, n == 1 ? "" : "s");
+    if (!n)
+      ag_text_str(out, "never");
+    else
+      ag_text_printf(out, "%d time%s, at t = ", n, n == 1 ? "" : "s");
     for (int k = 0; k < n && k < EVENTS_SHOWN; k++) {
       if (k) ag_text_str(out, ", ");
       ag_text_number(out, r->event_times[i][k]);
@@ -112,11 +115,13 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   ag_text_printf(out, "%s%s%s\n", m->name, *m->title ? ": " : "", m->title);
   put_end(o, out);
   ag_text_printf(out, "  %-12s  %s, ", "method", q->method->name);
-  if (q->dt > 0) ag_text_printf(out, "dt %g", q->dt);
-  else ag_text_printf(out, "rtol %g, atol %g", q->rtol, q->atol);
+  if (q->dt > 0)
+    ag_text_printf(out, "dt %g", q->dt);
+  else
+    ag_text_printf(out, "rtol %g, atol %g", q->rtol, q->atol);
   ag_text_printf(out, ", %s\n", q->multipliers ? "with multipliers" : "velocities eliminated");
-  ag_text_printf(out, "  %-12s  %ld (%ld rejected, %ld right-hand sides) in %.3g s\n", "steps", r->steps, r->rejected, r->rhs,
-                 o->seconds);
+  ag_text_printf(out, "  %-12s  %ld (%ld rejected, %ld right-hand sides) in %.3g s\n", "steps", r->steps, r->rejected,
+                 r->rhs, o->seconds);
   ag_text_printf(out, "  %-12s  ", "energy");
   ag_text_number(out, *ag_result_find(o->record, r->record, AG_COL_ENERGY));
   ag_text_str(out, ", at the start ");
@@ -136,7 +141,8 @@ static void put_series(ag_json *j, const ag_record *record, const ag_series *ser
   for (int i = 0; i < record->n_column; i++) {
     const ag_column *c = &record->columns[i];
     ag_json_begin(j, c->name, '[');
-    for (long k = 0; k < series->n; k++) ag_json_tensor(j, NULL, c->rows, c->cols, series->data + k * series->width + c->offset);
+    for (long k = 0; k < series->n; k++)
+      ag_json_tensor(j, NULL, c->rows, c->cols, series->data + k * series->width + c->offset);
     ag_json_end(j, ']');
   }
   ag_json_end(j, '}');

@@ -15,13 +15,14 @@ typedef struct ag_outcome {
   double seconds;
 } ag_outcome;
 
-/* One number or array as people read it: "0.5", "[1, 2, 3]"; matrices as rows, each indented by `indent` but the first. */
+/* One number or array as people read it: "0.5", "[1, 2, 3]"; matrices as rows, each indented by `indent` but the first.
+ */
 void ag_result_value(int rows, int cols, const double *values, int indent, ag_text *out);
 /* Lines "  name   value" for the columns of one kind. */
 void ag_result_columns(const ag_record *record, const double *values, ag_column_kind kind, ag_text *out);
 /* "key": {name: value, ...} of the columns of the kinds from..to. */
-void ag_result_json_columns(ag_json *j, const char *key, const ag_record *record, const double *values, ag_column_kind from,
-                            ag_column_kind to);
+void ag_result_json_columns(ag_json *j, const char *key, const ag_record *record, const double *values,
+                            ag_column_kind from, ag_column_kind to);
 /* The numbers of the first column of that kind. */
 const double *ag_result_find(const ag_record *record, const double *values, ag_column_kind kind);
 /* "parameters": {name: value} */

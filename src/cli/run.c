@@ -37,7 +37,8 @@ static void defaults(void *self) {
   a->run.every = 0;
 }
 
-#define ROW(option, what, member, ...) {.name = option, .kind = AG_OPTION_##what, .offset = offsetof(args, member), __VA_ARGS__}
+#define ROW(option, what, member, ...) \
+  { .name = option, .kind = AG_OPTION_##what, .offset = offsetof(args, member), __VA_ARGS__ }
 static const ag_option options[] = {
     ROW("t0", NUMBER, run.t0, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "start time"),
     ROW("t1", NUMBER, run.t1, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "end time; smaller than t0 runs backward"),
@@ -79,7 +80,8 @@ static ag_status settle(args *a) {
   a->run.events = !a->no_events;
   if (a->output && !ends_with(a->output, ".csv") && !ends_with(a->output, ".json"))
     return ag_usage("run", "cannot tell the format of '%s': the name must end in .csv or .json", a->output);
-  if (a->series && !a->common.json) return ag_usage("run", "--series adds to the JSON object: give --json too, or use -o FILE");
+  if (a->series && !a->common.json)
+    return ag_usage("run", "--series adds to the JSON object: give --json too, or use -o FILE");
   static const char *const adaptive[] = {"rtol", "atol", "max-step"};
   for (int i = 0; i < 3 && a->run.dt > 0; i++)
     if (given(a, adaptive[i])) return ag_usage("run", "--%s means nothing with the fixed steps of --dt", adaptive[i]);
@@ -133,7 +135,8 @@ static ag_status save_json(const char *path, const ag_outcome *o, const ag_serie
 }
 
 /* Runs with the sinks in place. */
-static ag_status move(const args *a, ag_source *s, const ag_record *record, rows *sink, ag_run_result *result, double *seconds) {
+static ag_status move(const args *a, ag_source *s, const ag_record *record, rows *sink, ag_run_result *result,
+                      double *seconds) {
   const ag_system *sys = s->system;
   double *x0 = ag_heap_alloc(sizeof *x0 * (size_t)(sys->n_q + sys->n_xi));
   memcpy(x0, sys->q0, sizeof *x0 * (size_t)sys->n_q);
@@ -228,12 +231,12 @@ const ag_command ag_command_run = {
     .name = "run",
     .words = "MODEL",
     .doc = "one trajectory from the start values: summary, series to a file",
-    .text =
-        "Moves the system from its start values at t0 to t1 and tells how it ended, how well the energy and the\n"
-        "constraints were kept, when events happened, and the final state. The step size follows the error (--rtol,\n"
-        "--atol) unless --dt fixes it. A file ending in .csv is written while the run goes on; one ending in .json at its\n"
-        "end. Ctrl-C ends the run cleanly: what was computed is saved and shown, and the exit code is 1.\n"
-        "A start value is set by its name as in the model: --set \"x[1]=0.3\" --set \"phi'=2\".\n",
+    .text = "Moves the system from its start values at t0 to t1 and tells how it ended, how well the\n"
+            "energy and the constraints were kept, when events happened, and the final state. The step\n"
+            "size follows the error (--rtol, --atol) unless --dt fixes it. A file ending in .csv is\n"
+            "written while the run goes on; one ending in .json at its end. Ctrl-C ends the run cleanly:\n"
+            "what was computed is saved and shown, and the exit code is 1. A start value is set by its\n"
+            "name as in the model: --set \"x[1]=0.3\" --set \"phi'=2\".\n",
     .examples = "  anagyre run rattleback --t1 20\n"
                 "  anagyre run rattleback --t1 20 --every 0.01 -o stone.csv\n"
                 "  anagyre run my.nh --set m=2 --set \"phi'=0.5\" --t1=-3*pi --json\n"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The shipped models: every NAME.nh in $ANAGYRE_MODELS (folders separated by colons), the source tree the program was built
- * from, the place it is installed to, and share/anagyre/models beside the executable. The first one of a name counts. */
+ * The shipped models: every NAME.nh in $ANAGYRE_MODELS (folders separated by colons), the source tree the program was
+ * built from, the place it is installed to, and share/anagyre/models beside the executable. The first one of a name
+ * counts. */
 #include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -64,7 +64,7 @@ int main(void) {
   ag_shelf shelf;
   ag_shelf_init(&shelf);
   int one = where(&shelf, "zz_one"), two = where(&shelf, "zz_two"), three = where(&shelf, "zz_three");
-  AG_CHECK(one >= 0 && three == one + 1 && two == one + 2); /* alphabetical */
+  AG_CHECK(one >= 0 && three == one + 1 && two == one + 2);               /* alphabetical */
   AG_CHECK(two >= 0 && !strncmp(shelf.paths[two], first, strlen(first))); /* the first folder wins */
   AG_CHECK(where(&shelf, "notes") < 0 && where(&shelf, ".hidden") < 0);
   ag_shelf_done(&shelf);

@@ -45,7 +45,8 @@ static ag_status act(void *self) {
     ag_json_end(&j, '}');
     ag_json_print(&j);
   } else {
-    if (a->latex) put_comments(ag_text_cstr(&model), '%', &out), ag_text_str(&out, ag_text_cstr(&equations));
+    if (a->latex)
+      put_comments(ag_text_cstr(&model), '%', &out), ag_text_str(&out, ag_text_cstr(&equations));
     else {
       ag_text_str(&out, ag_text_cstr(&model));
       ag_text_str(&out, "\n# Derived equations\n");
@@ -64,10 +65,10 @@ const ag_command ag_command_show = {
     .name = "show",
     .words = "MODEL",
     .doc = "the expanded model and the derived equations, as text or LaTeX",
-    .text =
-        "Prints the model with every let and family written out, then the equations derived from it, in the names of the\n"
-        "model. The equations are comments of the model language, so what is printed is again a model file with the same\n"
-        "meaning. With --latex the equations are LaTeX and the model is the comment.\n",
+    .text = "Prints the model with every let and family written out, then the equations derived from it,\n"
+            "in the names of the model. The equations are comments of the model language, so what is\n"
+            "printed is again a model file with the same meaning. With --latex the equations are LaTeX\n"
+            "and the model is the comment.\n",
     .examples = "  anagyre show chaplygin_sleigh\n"
                 "  anagyre show my.nh --latex > equations.tex\n",
     .size = sizeof(args),

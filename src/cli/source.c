@@ -107,12 +107,13 @@ ag_status ag_source_read(ag_source *s, const char *word) {
   char *path = shipped(word, &near);
   if (!path && is_file(word)) path = copy(word);
   ag_status status = AG_WRONG;
-  if (path) status = read_file(s, path);
+  if (path)
+    status = read_file(s, path);
   else if (near.n)
     ag_ctx_error(&s->ctx, nowhere, "no shipped model and no file is called '%s'; did you mean %s?", word, near.s);
   else
-    ag_ctx_error(&s->ctx, nowhere, "no shipped model and no file is called '%s'; `anagyre list models` shows what there is",
-                 word);
+    ag_ctx_error(&s->ctx, nowhere,
+                 "no shipped model and no file is called '%s'; `anagyre list models` shows what there is", word);
   free(path);
   ag_text_done(&near);
   return status;

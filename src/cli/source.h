@@ -9,8 +9,8 @@
 
 /* A model with all it stands on. */
 typedef struct ag_source {
-  const char *word;  /* as the person wrote it */
-  char *path;        /* where it was found; "<stdin>" */
+  const char *word; /* as the person wrote it */
+  char *path;       /* where it was found; "<stdin>" */
   char *text;
   size_t size;
   ag_ctx ctx;        /* everything that was reported */
@@ -23,7 +23,8 @@ AG_MUST_USE ag_status ag_source_read(ag_source *s, const char *word);
 /* Reads and parses. */
 AG_MUST_USE ag_status ag_source_parse(ag_source *s, const char *word, const ag_common *common);
 /* Reads, parses and derives. */
-AG_MUST_USE ag_status ag_source_load(ag_source *s, const char *word, const ag_common *common, const ag_derive_options *o);
+AG_MUST_USE ag_status ag_source_load(ag_source *s, const char *word, const ag_common *common,
+                                     const ag_derive_options *o);
 void ag_source_done(ag_source *s);
 
 /* Prints the diagnostics to standard error (with quiet only when there are errors). */

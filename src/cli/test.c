@@ -17,7 +17,10 @@ typedef struct args {
 static const ag_option options[] = {
     {.name = "all", .kind = AG_OPTION_FLAG, .offset = offsetof(args, all), .doc = "all shipped models"},
     AG_SET_ROW(args),
-    {.name = "quiet", .letter = 'q', .kind = AG_OPTION_FLAG, .offset = offsetof(args, common.quiet),
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = AG_OPTION_FLAG,
+     .offset = offsetof(args, common.quiet),
      .doc = "print only what fails"},
     AG_COMMON_ROWS(args),
 };
@@ -32,17 +35,22 @@ typedef struct tally {
 /* A statement on one line: runs of blanks and line ends become one blank. */
 static void put_text(const char *text, ag_text *out) {
   for (const char *s = text ? text : "?"; *s; s++)
-    if (*s != '\n' && *s != ' ' && *s != '\t' && *s != '\r') ag_text_char(out, *s);
-    else if (out->n && out->s[out->n - 1] != ' ') ag_text_char(out, ' ');
+    if (*s != '\n' && *s != ' ' && *s != '\t' && *s != '\r')
+      ag_text_char(out, *s);
+    else if (out->n && out->s[out->n - 1] != ' ')
+      ag_text_char(out, ' ');
 }
 
 static void put_verdict(const ag_source *s, const ag_verdict *v, int line) {
   ag_text text = {0};
   put_text(v->text, &text);
   printf("%s:%d: %-6s  %s", s->path, line, v->holds ? "ok" : "FAILED", ag_text_cstr(&text));
-  if (v->note) printf(": %s", v->note);
-  else if (v->holds) printf("  (error %.2g, allowed %.2g)", v->error, v->tol);
-  else printf(": got %.17g, wanted %.17g, error %.3g, allowed %.3g", v->got, v->wanted, v->error, v->tol);
+  if (v->note)
+    printf(": %s", v->note);
+  else if (v->holds)
+    printf("  (error %.2g, allowed %.2g)", v->error, v->tol);
+  else
+    printf(": got %.17g, wanted %.17g, error %.3g, allowed %.3g", v->got, v->wanted, v->error, v->tol);
   putchar('\n');
   ag_text_done(&text);
 }
@@ -66,8 +74,10 @@ static void judge(tally *y, ag_source *s, int n, const ag_verdict *verdicts) {
     y->n_expect++;
     y->n_failed += !verdicts[i].holds;
     if (!verdicts[i].holds && y->worst < AG_FAILED) y->worst = AG_FAILED;
-    if (y->json) json_verdict(y->json, &verdicts[i], line);
-    else if (!verdicts[i].holds || !y->a->common.quiet) put_verdict(s, &verdicts[i], line);
+    if (y->json)
+      json_verdict(y->json, &verdicts[i], line);
+    else if (!verdicts[i].holds || !y->a->common.quiet)
+      put_verdict(s, &verdicts[i], line);
   }
   if (!n && !y->json && !y->a->common.quiet) printf("%s: no expectations\n", s->path);
   fflush(stdout);
@@ -128,8 +138,8 @@ const ag_command ag_command_test = {
     .name = "test",
     .words = "MODEL... | --all",
     .doc = "run the expect statements of models",
-    .text = "Moves each model as its `expect` statements ask (dop853, rtol = atol = 1e-12) and prints one line per\n"
-            "expectation. The exit code is 1 when one does not hold.\n",
+    .text = "Moves each model as its `expect` statements ask (dop853, rtol = atol = 1e-12) and prints one\n"
+            "line per expectation. The exit code is 1 when one does not hold.\n",
     .examples = "  anagyre test rattleback\n"
                 "  anagyre test --all --quiet\n",
     .size = sizeof(args),
