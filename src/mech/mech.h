@@ -73,7 +73,7 @@ typedef struct ag_system {
   ag_id energy, *xi_of_u, mass, force;  /* expressions, for show: xi(q,u,t) per coordinate, B^T M B, right-hand side */
   ag_id *reaction;          /* S^T lambda per coordinate, NULL without constraints */
   const bool *dependent;    /* per quasi-velocity: solved from the constraints by default */
-  ag_id *u_inputs;
+  ag_id *u_inputs, basis_N, basis_P;
   int n_u_input;
 } ag_system;
 
@@ -131,6 +131,10 @@ int ag_work_settle_full(ag_work *w, double t, double *x); /* the same for the fu
 ag_tape *ag_system_tape(const ag_system *sys, int n_out, const ag_id *outs, bool *needs_lambda);
 /* Evaluates such a tape at a full state; slots: tape->n_slot numbers, prepared with ag_tape_prep(tape, params, slots). */
 int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, const double *x, double *slots, double *out);
+
+/* Accelerations xi' of the eliminated closure as a tape on the reduced state (with c): to compare with the multiplier form. Owned by the
+ * caller. */
+ag_tape *ag_system_accel(const ag_system *sys);
 
 /* Text of the derived equations for `show`: infix or LaTeX. */
 void ag_system_show(const ag_system *sys, bool latex, ag_text *out);

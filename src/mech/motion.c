@@ -70,17 +70,17 @@ static ag_id stored_rate(derive *d, int i, ag_id xi) {
 }
 
 /* A tape on the reduced state [q | u] with the basis data. */
-static ag_tape *reduced_tape(derive *d, int n_out, const ag_id *outs) {
-  ag_system *sys = d->sys;
+static ag_tape *reduced_tape(const ag_system *sys, int n_out, const ag_id *outs) {
+  ag_graph *g = sys->model->graph;
   ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input));
   int k = ag_bind_base(sys, binds), at = sys->n_q;
   for (int i = 0; i < sys->n_u_input; i++) {
     binds[k++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, at};
-    at += ag_node_rows(d->g, sys->u_inputs[i]);
+    at += ag_node_rows(g, sys->u_inputs[i]);
   }
-  if (d->N) binds[k++] = (ag_bind){d->N, AG_SEG_C, 0};
-  if (d->P) binds[k++] = (ag_bind){d->P, AG_SEG_C, sys->n_y * (sys->n_y - sys->n_w)};
-  ag_tape *tape = ag_tape_create(d->g, k, binds, n_out, outs);
+  if (sys->basis_N) binds[k++] = (ag_bind){sys->basis_N, AG_SEG_C, 0};
+  if (sys->basis_P) binds[k++] = (ag_bind){sys->basis_P, AG_SEG_C, sys->n_y * (sys->n_y - sys->n_w)};
+  ag_tape *tape = ag_tape_create(g, k, binds, n_out, outs);
   free(binds);
   return tape;
 }
@@ -111,8 +111,8 @@ static void eliminated(derive *d, const ag_id *gradient) {
   }
   for (int i = 0; i < nc; i++) outs[i] = stored_rate(d, i, d->velocity[i]);
   if (n_in) outs[nc] = rates;
-  sys->rhs = reduced_tape(d, nc + (n_in > 0), outs);
-  sys->xi = reduced_tape(d, nc, d->velocity);
+  sys->rhs = reduced_tape(sys, nc + (n_in > 0), outs);
+  sys->xi = reduced_tape(sys, nc, d->velocity);
 }
 
 /* The column of kept rows in (q, xi, t). */
@@ -187,6 +187,30 @@ static void read_u(derive *d) {
   if (d->S_y) sys->basis = ag_full_tape(sys, 1, &d->S_y);
 }
 
+ag_tape *ag_system_accel(const ag_system *sys) {
+  ag_model *m = sys->model;
+  ag_graph *g = m->graph;
+  int nc = m->n_coords, n_in = sys->n_u_input, n = nc + 1 + n_in, at = 0;
+  ag_id *inputs = ag_heap_alloc(sizeof *inputs * (size_t)n), *seeds = ag_heap_alloc(sizeof *seeds * (size_t)n);
+  ag_id *rates = ag_heap_alloc(sizeof *rates * (size_t)(nc + 1));
+  ag_id du = n_in ? ag_solve(g, sys->mass, sys->force, AG_SOLVE_SPD) : 0;
+  for (int i = 0; i < nc; i++) inputs[i] = m->coords[i].q, seeds[i] = sys->xi_of_u[i];
+  inputs[nc] = m->t;
+  seeds[nc] = ag_num(g, 1);
+  for (int i = 0; i < n_in; i++) {
+    int dim = ag_node_rows(g, sys->u_inputs[i]);
+    inputs[nc + 1 + i] = sys->u_inputs[i];
+    seeds[nc + 1 + i] = ag_rows_of(g, du, at, dim);
+    at += dim;
+  }
+  ag_forward(g, n, inputs, seeds, nc, sys->xi_of_u, rates);
+  ag_tape *tape = reduced_tape(sys, nc, rates);
+  free(inputs);
+  free(seeds);
+  free(rates);
+  return tape;
+}
+
 ag_status ag_motion(derive *d) {
   ag_graph *g = d->g;
   ag_system *sys = d->sys;
@@ -196,6 +220,8 @@ ag_status ag_motion(derive *d) {
   ag_reverse(g, 1, &d->m->lagrangian, &one, nc, d->xi, d->momentum);
   ag_reverse(g, 1, &d->m->lagrangian, &one, nc, d->q, gradient);
   collect_forces(d);
+  sys->basis_N = d->N;
+  sys->basis_P = d->P;
   eliminated(d, gradient);
   saddle(d, gradient);
   balance(d);
