@@ -33,6 +33,8 @@ layers 0 "" '#include "expr/expr.h"'
 layers 0 "" '#include "base/arena.h"'
 layers 0 "" '#include "expr/expr.h"' src/lang/parse.c
 layers 0 "" '#include "check.h"' src/expr/graph_test.c
+layers 0 "" '#include "tests/built.h"' src/expr/graph_test.c
+layers 0 "" '#include "expr/op.def"' src/lang/parse.c
 layers 0 "" '/* "lang/lang.h" */'
 layers 1 'src/expr/graph.c:2: "lang/lang.h": expr/ may not use lang/' '#include "lang/lang.h"'
 layers 1 'expr/ may not use lang/' '  #  include "lang/lang.h"' src/expr/op.def

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # layers.sh [TREE]: every file of src/ includes only what its row of tools/layers.txt allows, and of another folder only
-# the front header <folder>/<folder>.h (base/ and math/ are toolboxes: any of their headers). Prints each breach.
+# the front header <folder>/<folder>.h (base/ and math/ are toolboxes: any of their headers) and the tables *.def. Unit tests
+# may include headers of tests/. Prints each breach.
 tree=${1:-$(dirname "$0")/..}
 cd "$tree" || exit 2
 files=$(find src -name '*.[ch]' -o -name '*.def' | sort)
@@ -17,13 +18,13 @@ awk '
   FNR == 1 { split(FILENAME, part, "/"); own = part[2]; if (!(own in known)) breach("folder " own " has no row in tools/layers.txt") }
   /^[ \t]*#[ \t]*include[ \t]*"/ {
     split($0, quoted, "\""); path = quoted[2]
-    if (FILENAME ~ /_test\.c$/ && (path == "check.h" || path == "tests/check.h")) next
+    if (FILENAME ~ /_test\.c$/ && path ~ /^(tests\/[a-z_]+|check)\.h$/) next
     n = split(path, part, "/")
     if (path ~ /(^|\/)\.\.?\//) breach("\"" path "\": includes are written from src/")
     else if (n == 1) next
     else if (!(part[1] in known)) breach("\"" path "\": no such folder in tools/layers.txt")
     else if (!((own, part[1]) in may)) breach("\"" path "\": " own "/ may not use " part[1] "/")
-    else if (part[1] != own && part[1] != "base" && part[1] != "math" && path != part[1] "/" part[1] ".h")
+    else if (part[1] != own && part[1] != "base" && part[1] != "math" && path !~ /\.def$/ && path != part[1] "/" part[1] ".h")
       breach("\"" path "\": only the front header " part[1] "/" part[1] ".h is for others")
   }
   END { exit bad > 0 }
