@@ -96,11 +96,11 @@ static const char *elimination_word(const ag_system *sys) {
   case AG_ELIM_NONE:
     return "nothing to eliminate";
   case AG_ELIM_SOLVED:
-    return "constraints solved for velocities in closed form";
+    return "the constraints are solved for velocities in closed form";
   case AG_ELIM_FRAME:
-    return "the velocities of the frame";
+    return "by the velocities of the frame";
   case AG_ELIM_BASIS:
-    return "a basis of the free directions, renewed along the motion";
+    return "by a basis of the free directions, renewed along the motion";
   }
   return "";
 }
@@ -168,8 +168,7 @@ static void put_energy(const report *r, ag_text *out) {
   ag_text_printf(out, "  %-14s  ", "energy");
   ag_text_number(out, *ag_result_find(&r->record, r->start.record, AG_COL_ENERGY));
   if (!b->time && !b->forces && !b->affine) {
-    ag_text_str(
-        out, " at the start, conserved: no force, no time in the Lagrangian, constraints linear in the velocities\n");
+    ag_text_str(out, " at the start, conserved (no forces, no time, constraints linear in the velocities)\n");
     return;
   }
   ag_text_str(out, " at the start, may change:");
@@ -208,7 +207,7 @@ static void write_text(const report *r, ag_text *out) {
   put_constraints(r, out);
   ag_text_printf(out, "  %-14s  %d\n", "freedom", sys->n_u);
   put_names("independent", sys->n_u, sys->u_names, out);
-  ag_text_printf(out, "  %-14s  by %s\n", "elimination", elimination_word(sys));
+  ag_text_printf(out, "  %-14s  %s\n", "elimination", elimination_word(sys));
   put_growth(sys, out);
   put_energy(r, out);
   ag_text_printf(out, "  %-14s  %.3g\n", "condition", r->condition);

@@ -35,8 +35,9 @@ void ag_result_value(int rows, int cols, const double *values, int indent, ag_te
 void ag_result_columns(const ag_record *record, const double *values, ag_column_kind kind, ag_text *out) {
   size_t width = 12;
   for (int i = 0; i < record->n_column; i++) {
-    size_t n = strlen(record->columns[i].name);
-    if (n > width) width = n;
+    const ag_column *c = &record->columns[i];
+    bool listed = c->kind == AG_COL_COORD || c->kind == AG_COL_VELOCITY || c->kind == AG_COL_OBSERVABLE;
+    if (listed && strlen(c->name) > width) width = strlen(c->name);
   }
   for (int i = 0; i < record->n_column; i++) {
     const ag_column *c = &record->columns[i];
