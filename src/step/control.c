@@ -24,7 +24,7 @@ static double weighted_norm(const ag_flow *f, const double *x, const double *z, 
   int count = 0;
   for (int i = 0; i < f->n; i++) {
     if (f->in_norm && !f->in_norm[i]) continue;
-    double e = x[i] / (atol + rtol * fabs(z[i]));
+    double e = x[i] / fmax(atol + rtol * fabs(z[i]), DBL_MIN);
     sum += e * e;
     count++;
   }

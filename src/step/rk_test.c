@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The tableaux against Butcher's order conditions: for every rooted tree of order r <= p, sum_i b_i Phi_i(tree) =
- * 1 / gamma(tree), with Phi the product over the branches of sum_j a_ij Phi_j(branch) and gamma the density; the same for the
- * embedded weights and, with theta^r / gamma, for the dense output. Each order is also shown not to be higher than
- * declared, so that the conditions can fail. Tolerance: 64 roundings of the terms that are added. */
+ * 1 / gamma(tree), with Phi the product over the branches of sum_j a_ij Phi_j(branch) and gamma the density; the same
+ * for the embedded weights and, with theta^r / gamma, for the dense output. Each order is also shown not to be higher
+ * than declared, so that the conditions can fail. Tolerance: 64 roundings of the terms that are added. */
 #include "step/rk.h"
 
 #include <float.h>

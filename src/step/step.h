@@ -28,8 +28,9 @@ struct ag_stepper {
   int dense_order;          /* order of the dense output (error O(h^(dense_order+1))) */
   size_t (*size)(int n);    /* doubles of workspace for dimension n */
   /* One step from (t, z) with dz = rhs(t, z) given in dz0; writes z1 (and dz1 = rhs(t+h, z1)). With an embedded
-   * estimate, *error is the scaled error norm (accept when <= 1) for tolerances rtol, atol; else 0.
-   * Returns 0, or the reason a right-hand side gave. h may be negative. */
+   * estimate, *error is the scaled error norm (accept when <= 1) for tolerances rtol, atol; else 0. It is NaN when a
+   * component in the norm of z1 or dz1 is not finite (the others are for the caller to look at).
+   * Returns 0, or the reason a right-hand side gave. h may be negative. No two of the arrays overlap. */
   int (*step)(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0, double *z1,
               double *dz1, double rtol, double atol, double *error, double *work);
   /* Prepares the dense output of the step just made (extra right-hand sides where the method needs them). */
@@ -54,7 +55,9 @@ typedef struct ag_control {
 } ag_control;
 
 void ag_control_init(ag_control *c, const ag_stepper *s, double rtol, double atol);
-/* Given the error of a try with step h: true when accepted; *h_next is the next step size to try, with sign. */
+/* Given the error of a try with step h: true when accepted; *h_next is the next step size to try, with sign, between
+ * h_min and h_max (defaults: 0 and infinity). A right-hand side that failed is judged as error NaN: rejected, a tenth
+ * of the step next. *h_next is 0 when nothing smaller may be tried: h was h_min, or the method has fixed steps. */
 bool ag_control_judge(ag_control *c, const ag_stepper *s, double h, double error, double *h_next);
 /* A first step size from the flow itself (Hairer, Norsett, Wanner II.4), with the sign of t1 - t. work: 3 n doubles. */
 double ag_control_first(const ag_flow *f, const ag_stepper *s, double t, double t1, const double *z, const double *dz,

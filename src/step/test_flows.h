@@ -36,12 +36,26 @@ static inline void kepler_exact(double t, double *z) {
   z[0] = cos(E) - e, z[1] = b * sin(E), z[2] = -sin(E) * rate, z[3] = b * cos(E) * rate;
 }
 
+/* Two oscillators, each turning at a rate that depends on the amplitude of the other: cubic, and exactly periodic. */
+static inline int rings_rhs(void *calls, double t, const double *z, double *dz) {
+  double v = 1 + z[2] * z[2] + z[3] * z[3], w = 0.5 + z[0] * z[0] + z[1] * z[1];
+  (void)t;
+  count_call(calls);
+  dz[0] = -v * z[1], dz[1] = v * z[0], dz[2] = -w * z[3], dz[3] = w * z[2];
+  return 0;
+}
+
+static inline void rings_exact(double t, double *z) {
+  const double r = 0.7, s = 0.9, v = 1 + s * s, w = 0.5 + r * r;
+  z[0] = r * cos(v * t), z[1] = r * sin(v * t), z[2] = s * cos(w * t), z[3] = s * sin(w * t);
+}
+
 /* A rotation Rz(alpha(t)) Rx(beta(t)) as a quaternion driven by its body angular velocity: depends on t explicitly. */
-static inline double turn_alpha(double t) { return 0.7 * t + 0.5 * sin(t); }
-static inline double turn_beta(double t) { return 0.4 * t + cos(1.3 * t); }
+static inline double turn_alpha(double t) { return 2 * t; }
+static inline double turn_beta(double t) { return t + 0.3 * sin(t); }
 
 static inline int turn_rhs(void *calls, double t, const double *q, double *dq) {
-  double da = 0.7 + 0.5 * cos(t), db = 0.4 - 1.3 * sin(1.3 * t), b = turn_beta(t);
+  double da = 2, db = 1 + 0.3 * cos(t), b = turn_beta(t);
   double w[3] = {db, da * sin(b), da * cos(b)};
   count_call(calls);
   dq[0] = 0.5 * (-q[1] * w[0] - q[2] * w[1] - q[3] * w[2]);
@@ -57,10 +71,11 @@ static inline void turn_exact(double t, double *q) {
 }
 
 static const test_flow test_flows[] = {
-    {"kepler", 4, kepler_rhs, kepler_exact},
+    {"rings", 4, rings_rhs, rings_exact},
     {"turn", 4, turn_rhs, turn_exact},
+    {"kepler", 4, kepler_rhs, kepler_exact},
 };
-enum { N_TEST_FLOW = 2, TEST_N = 4, TEST_WORK = 24 * 8 };
+enum { N_TEST_FLOW = 3, TEST_N = 4, TEST_WORK = 24 * 8 };
 
 static inline double test_error(const test_flow *p, double t, const double *z) {
   double x[TEST_N], error = 0;

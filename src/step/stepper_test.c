@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ * Every stepper of stepper.def against what its row declares: order, dense order, order of the error estimate, number
+ * of right-hand sides, on flows with known motions, forward and backward in time. Orders are slopes of log(error) over
+ * log(h) on the finest steps whose error still stands well above rounding; 0.15 is what the next term of the error
+ * expansion leaves there. */
+#include <stdlib.h>
+
+#include "step/step.h"
+#include "step/test_flows.h"
+#include "tests/check.h"
+
+#if defined __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#if defined __SANITIZE_ADDRESS__
+#define SANITIZED
+#endif
+
+/* Counts allocations: a step may not make any. */
+static long n_alloc;
+#ifndef SANITIZED
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *p, size_t size);
+void *malloc(size_t size) { return n_alloc++, __libc_malloc(size); }
+void *calloc(size_t n, size_t size) { return n_alloc++, __libc_calloc(n, size); }
+void *realloc(void *p, size_t size) { return n_alloc++, __libc_realloc(p, size); }
+#endif
+
+enum { MAX_POINT = 40 };
+
+typedef struct points {
+  int n;
+  double x[MAX_POINT], y[MAX_POINT];
+} points;
+
+static void add_point(points *p, double h, double error) {
+  p->x[p->n] = log(h), p->y[p->n++] = log(error);
+}
+
+/* Slope of the straight line through the last `count` points. */
+static double slope(const points *p, int count) {
+  double sx = 0, sy = 0, sxx = 0, sxy = 0;
+  AG_CHECK(p->n >= count);
+  for (int i = p->n - count; i < p->n; i++) sx += p->x[i], sy += p->y[i];
+  for (int i = p->n - count; i < p->n; i++) {
+    sxx += (p->x[i] - sx / count) * (p->x[i] - sx / count);
+    sxy += (p->x[i] - sx / count) * (p->y[i] - sy / count);
+  }
+  return sxy / sxx;
+}
+
+/* Largest error on the way from the exact state at t0 to t1 in `steps` equal steps. */
+static double run_fixed(const ag_stepper *s, const test_flow *p, double t0, double t1, int steps) {
+  ag_flow f = {.n = p->n, .rhs = p->rhs};
+  double z[2][TEST_N], dz[2][TEST_N], work[TEST_WORK], error, largest = 0, h = (t1 - t0) / steps;
+  p->exact(t0, z[0]);
+  p->rhs(NULL, t0, z[0], dz[0]);
+  for (int k = 0; k < steps; k++) {
+    int a = k % 2, b = 1 - a;
+    AG_CHECK(s->step(s, &f, t0 + k * h, h, z[a], dz[a], z[b], dz[b], 0, 1, &error, work) == 0);
+    largest = fmax(largest, test_error(p, t0 + (k + 1) * h, z[b]));
+  }
+  return largest;
+}
+
+static void test_order(const ag_stepper *s, const test_flow *p, double t0, double t1) {
+  points found = {0};
+  for (int steps = 8, k = 0; steps <= 8192 && k < MAX_POINT; k++, steps = (int)lround(8 * pow(2, 0.5 * k))) {
+    double error = run_fixed(s, p, t0, t1, steps);
+    if (error < 3e-13) break; /* rounding: some hundred steps of 1e-16 each */
+    add_point(&found, fabs(t1 - t0) / steps, error);
+  }
+  double order = slope(&found, 4);
+  if (!(fabs(order - s->order) <= 0.15)) fprintf(stderr, "%s on %s to %g: order %.3f\n", s->name, p->name, t1, order);
+  AG_CHECK(fabs(order - s->order) <= 0.15);
+}
+
+/* Largest error of the dense output over one step from an exact state. */
+static double dense_error(const ag_stepper *s, const test_flow *p, double t, double h) {
+  ag_flow f = {.n = p->n, .rhs = p->rhs};
+  double z[TEST_N], dz[TEST_N], z1[TEST_N], dz1[TEST_N], u[TEST_N], work[TEST_WORK], error, largest = 0;
+  p->exact(t, z);
+  p->rhs(NULL, t, z, dz);
+  AG_CHECK(s->step(s, &f, t, h, z, dz, z1, dz1, 0, 1, &error, work) == 0);
+  AG_CHECK(s->dense(s, &f, t, h, z, dz, z1, dz1, work) == 0);
+  for (int k = 0; k <= 20; k++) {
+    s->interpolate(s, p->n, k / 20.0, h, z, z1, work, u);
+    largest = fmax(largest, test_error(p, t + k / 20.0 * h, u));
+    for (int i = 0; i < p->n; i++) {
+      if (k == 0) AG_CHECK(u[i] == z[i]);
+      if (k == 20) AG_CHECK_NEAR(u[i], z1[i], 4e-16);
+    }
+  }
+  return largest;
+}
+
+static double embedded_error(const ag_stepper *s, const test_flow *p, double t, double h) {
+  ag_flow f = {.n = p->n, .rhs = p->rhs};
+  double z[TEST_N], dz[TEST_N], z1[TEST_N], dz1[TEST_N], work[TEST_WORK], error;
+  p->exact(t, z);
+  p->rhs(NULL, t, z, dz);
+  AG_CHECK(s->step(s, &f, t, h, z, dz, z1, dz1, 0, 1, &error, work) == 0);
+  return error;
+}
+
+/* Both are local: O(h^(order + 1)). */
+static void test_local(const ag_stepper *s, const test_flow *p, double sign) {
+  points dense = {0}, embedded = {0};
+  for (int k = 0; k < MAX_POINT; k++) {
+    double h = sign * 0.8 * pow(2, -0.25 * k), t = 0.3;
+    double d = dense_error(s, p, t, h), e = embedded_error(s, p, t, h);
+    if (d > 3e-14 && dense.n == k) add_point(&dense, fabs(h), d);
+    if (e > 1e-14 && embedded.n == k) add_point(&embedded, fabs(h), e);
+    if (s->error_order == 0) AG_CHECK(e == 0);
+  }
+  double order = slope(&dense, 6) - 1;
+  if (!(fabs(order - s->dense_order) <= 0.15))
+    fprintf(stderr, "%s on %s (%+g): dense order %.3f\n", s->name, p->name, sign, order);
+  AG_CHECK(fabs(order - s->dense_order) <= 0.15);
+  if (s->error_order == 0) return;
+  order = slope(&embedded, 6) - 1;
+  if (!(fabs(order - s->error_order) <= 0.15))
+    fprintf(stderr, "%s on %s (%+g): error order %.3f\n", s->name, p->name, sign, order);
+  AG_CHECK(fabs(order - s->error_order) <= 0.15);
+}
+
+/* Cost, the promised dz1, no allocation, no write beyond the workspace. */
+static void test_contract(const ag_stepper *s) {
+  long calls = 0;
+  const test_flow *p = &test_flows[1];
+  ag_flow f = {.n = p->n, .rhs = p->rhs, .self = &calls};
+  double z[TEST_N], dz[TEST_N], z1[TEST_N], dz1[TEST_N], d[TEST_N], work[TEST_WORK], error = -1;
+  size_t size = s->size(p->n);
+  AG_CHECK(size > 0 && size < TEST_WORK && s->size(2 * p->n) == 2 * size);
+  for (size_t i = 0; i < TEST_WORK; i++) work[i] = 77;
+  p->exact(0.3, z);
+  p->rhs(NULL, 0.3, z, dz);
+  long before = n_alloc;
+  AG_CHECK(s->step(s, &f, 0.3, 0.1, z, dz, z1, dz1, 1e-6, 1e-6, &error, work) == 0);
+  AG_CHECK(calls == s->n_stage);
+  AG_CHECK(s->dense(s, &f, 0.3, 0.1, z, dz, z1, dz1, work) == 0);
+  AG_CHECK(calls == s->n_stage + (strcmp(s->name, "dop853") ? 0 : 3));
+  s->interpolate(s, p->n, 0.5, 0.1, z, z1, work, d);
+  AG_CHECK(n_alloc == before);
+  for (size_t i = size; i < TEST_WORK; i++) AG_CHECK(work[i] == 77);
+  p->rhs(NULL, 0.3 + 0.1, z1, d);
+  AG_CHECK(memcmp(d, dz1, sizeof d) == 0);
+  AG_CHECK(error >= 0);
+}
+
+/* Kepler, and beside it a component that must not count, and one that fails when asked to. */
+typedef struct wider {
+  double rate, y_fail;
+} wider;
+
+static int wider_rhs(void *self, double t, const double *z, double *dz) {
+  const wider *w = self;
+  dz[4] = w->rate * cos(z[4] + t);
+  return z[1] > w->y_fail ? 42 : kepler_rhs(NULL, t, z, dz);
+}
+
+static void test_norm(const ag_stepper *s) {
+  static const unsigned char core[] = {1, 1, 1, 1, 0}, none[5] = {0};
+  double z[5] = {0}, dz[5], z1[2][5], dz1[5], work[TEST_WORK], error[4], plain;
+  wider w = {0, 10};
+  ag_flow f = {.n = 5, .in_norm = core, .rhs = wider_rhs, .self = &w}, narrow = {.n = 4, .rhs = kepler_rhs};
+  kepler_exact(0, z);
+  kepler_rhs(NULL, 0, z, dz);
+  AG_CHECK(s->step(s, &narrow, 0, 0.1, z, dz, z1[0], dz1, 1e-6, 1e-6, &plain, work) == 0);
+  for (int k = 0; k < 2; k++) {
+    w.rate = 100 * k;
+    wider_rhs(&w, 0, z, dz);
+    AG_CHECK(s->step(s, &f, 0, 0.1, z, dz, z1[k], dz1, 1e-6, 1e-6, &error[k], work) == 0);
+  }
+  AG_CHECK(error[0] == plain && error[1] == plain); /* to the bit */
+  AG_CHECK(memcmp(z1[0], z1[1], 4 * sizeof(double)) == 0);
+  f.in_norm = NULL;
+  AG_CHECK(s->step(s, &f, 0, 0.1, z, dz, z1[0], dz1, 1e-6, 1e-6, &error[2], work) == 0);
+  AG_CHECK(s->error_order == 0 || error[2] > 2 * plain);
+  f.in_norm = none;
+  AG_CHECK(s->step(s, &f, 0, 0.1, z, dz, z1[0], dz1, 1e-6, 1e-6, &error[3], work) == 0);
+  AG_CHECK(error[3] == 0);
+  f.in_norm = NULL;
+  w.y_fail = 0.01; /* reached inside the step by every method: y' = 1.36 */
+  AG_CHECK(s->step(s, &f, 0, 0.1, z, dz, z1[0], dz1, 1e-6, 1e-6, &error[3], work) == 42);
+}
+
+/* NaN in the result is told, and an equilibrium has error 0 also without an absolute tolerance. */
+static int pole_rhs(void *self, double t, const double *z, double *dz) {
+  (void)self, (void)t;
+  dz[0] = -1;
+  dz[1] = sqrt(z[0]);
+  return 0;
+}
+
+static int rest_rhs(void *self, double t, const double *z, double *dz) {
+  (void)self, (void)t, (void)z;
+  dz[0] = dz[1] = 0;
+  return 0;
+}
+
+static void test_not_finite(const ag_stepper *s) {
+  ag_flow pole = {.n = 2, .rhs = pole_rhs}, rest = {.n = 2, .rhs = rest_rhs};
+  double z[2] = {0.05, 0}, dz[2], z1[2], dz1[2], work[TEST_WORK], error;
+  pole_rhs(NULL, 0, z, dz);
+  AG_CHECK(s->step(s, &pole, 0, 0.1, z, dz, z1, dz1, 1e-6, 1e-6, &error, work) == 0);
+  AG_CHECK(isnan(error));
+  dz[0] = dz[1] = z[0] = 0;
+  AG_CHECK(s->step(s, &rest, 0, 0.1, z, dz, z1, dz1, 1e-6, 0, &error, work) == 0);
+  AG_CHECK(error == 0 && z1[0] == 0);
+}
+
+static void test_row(const ag_stepper *s, int i) {
+  AG_CHECK(ag_stepper_find(s->name) == s);
+  AG_CHECK(s->doc && strlen(s->doc) > 10 && s->reference && strlen(s->reference) > 10);
+  for (int k = 0; k < i; k++) AG_CHECK(strcmp(s->name, ag_stepper_at(k)->name) != 0);
+}
+
+int main(void) {
+  AG_CHECK(ag_stepper_count() >= 8);
+  AG_CHECK(ag_stepper_find("nothing") == NULL && ag_stepper_find("") == NULL);
+  AG_CHECK(ag_stepper_at(-1) == NULL && ag_stepper_at(ag_stepper_count()) == NULL);
+  for (int i = 0; i < ag_stepper_count(); i++) {
+    const ag_stepper *s = ag_stepper_at(i);
+    int failed = ag_checks_failed;
+    test_row(s, i);
+    test_contract(s);
+    test_norm(s);
+    test_not_finite(s);
+    for (int k = 0; k < 2; k++) { /* on Kepler the leading error of order 5 is too small to be seen */
+      test_order(s, &test_flows[k], 0, 4);
+      test_order(s, &test_flows[k], 1, -3);
+      test_local(s, &test_flows[k], 1);
+      test_local(s, &test_flows[k], -1);
+    }
+    if (ag_checks_failed > failed) fprintf(stderr, "  in %s\n", s->name);
+  }
+  return ag_check_report();
+}
