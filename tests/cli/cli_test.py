@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """cli_test.py PROGRAM [unittest arguments]: the program as a person or a script meets it.
 
-Exit codes (0 done, 1 failed, 2 wrong usage or model, 3 file or system trouble), messages, the JSON contract, files, signals.
+Exit codes (0 done, 1 failed, 2 wrong usage or model, 3 file or system trouble), messages, the JSON contract, files,
+signals.
 The models are those beside this file, so that their closed forms are known; a few cases use the shipped ones."""
 import csv
 import json
@@ -42,9 +43,9 @@ class Case(unittest.TestCase):
 
     def anagyre(self, *words, code=0, stdin=None, env=None, timeout=60):
         """Runs the program; the exit code must be `code`. Gives (stdout, stderr)."""
-        done = subprocess.run([PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
-                              input=stdin, stdin=subprocess.DEVNULL if stdin is None else None, timeout=timeout,
-                              env={**os.environ, **(env or {})})
+        source = {"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}
+        done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, cwd=self.folder, timeout=timeout,
+                              env={**os.environ, **(env or {})}, **source)
         out, err = done.stdout.decode(), done.stderr.decode(errors="replace")
         self.assertEqual(done.returncode, code, f"anagyre {' '.join(map(str, words))}\n{out}\n{err}")
         return out, err
@@ -193,7 +194,7 @@ class Finding(Case):
         out, err = self.anagyre("run", "oscilator", code=2, env=env)
         self.assertEqual(out, "")
         self.assertIn("did you mean oscillator", err)
-        self.fails(["check", "no_such_thing_at_all"], 2, "no shipped model and no file is called", "anagyre list models")
+        self.fails(["check", "no_such_thing_at_all"], 2, "no shipped model and no file is called", "anagyre list")
         out, _ = self.anagyre("check", "oscilator", "--json", code=2, env=env)
         self.assertIn("did you mean", json.loads(out)["error"])
 
@@ -263,8 +264,8 @@ class Check(Case):
     def test_sleigh(self):
         out, err = self.anagyre("check", model("sleigh"))
         self.assertEqual(err, "")
-        for pattern in [r"^sleigh: Chaplygin sleigh$", r"coordinates +x in R, velocity x'", r"1 row \(1 velocity.*rank 1",
-                        r"freedom +2", r"growth vector \(2, 3\) of 3: no velocity constraint is holonomic in disguise",
+        for pattern in [r"^sleigh: Chaplygin sleigh$", r"coordinates +x in R, velocity x'",
+                        r"1 row \(1 velocity.*rank 1", r"freedom +2", r"growth vector \(2, 3\) of 3: no velocity constraint is holonomic in disguise",
                         r"energy .*conserved", r"^  a +0\.3$", r"^  phi' +1$"]:
             self.assertRegex(out, "(?m)" + pattern)
 
@@ -272,7 +273,8 @@ class Check(Case):
         r = self.json("check", model("sleigh"))
         self.assertEqual(r["model"], "sleigh")
         self.assertEqual((r["n_q"], r["n_velocities"], r["degrees_of_freedom"]), (3, 3, 2))
-        self.assertEqual(r["constraints"], {"rows": 1, "velocity": 1, "holonomic": 0, "prescribed": 0, "rank": 1, "dropped": 0})
+        self.assertEqual(r["constraints"], {"rows": 1, "velocity": 1, "holonomic": 0, "prescribed": 0, "rank": 1,
+                                            "dropped": 0})
         self.assertEqual((r["growth"], r["holonomic_in_disguise"]), ([2, 3], 0))
         self.assertTrue(r["energy_form"]["conserved"])
         self.assertEqual(r["parameters"], {"m": 1, "J": 0.5, "a": 0.3})
@@ -307,8 +309,8 @@ class Check(Case):
                 self.fails(["check", model("oscillator"), *words], 2, "error: ", pattern)
 
     def test_wrong(self):
-        err = self.fails(["check", model("wrong")], 2, r"wrong\.nh:5:1: error: .*lagrangian", r"wrong\.nh:6:\d+: error: .*mass",
-                         r"wrong\.nh:7:\d+: error: ")
+        err = self.fails(["check", model("wrong")], 2, r"wrong\.nh:5:1: error: .*lagrangian",
+                         r"wrong\.nh:6:\d+: error: .*mass", r"wrong\.nh:7:\d+: error: ")
         self.assertIn("\n  lagrangain mass", err)
         self.assertRegex(err, r"\n  \^")
         out, _ = self.anagyre("check", model("wrong"), "--json", code=2)
@@ -346,7 +348,8 @@ class Run(Case):
     def test_contract(self):
         r = self.json("run", model("oscillator"), "--t1", "10")
         self.assertEqual(list(r)[:len(self.KEYS)], self.KEYS)
-        self.assertEqual((r["model"], r["t"], r["t0"], r["end"], r["method"]), ("oscillator", 10, 0, "time reached", "dop853"))
+        self.assertEqual((r["model"], r["t"], r["t0"], r["method"]), ("oscillator", 10, 0, "dop853"))
+        self.assertEqual(r["end"], "time reached")
         # rtol 1e-10 over three periods
         self.near(r["state"]["x"], math.cos(20), 1e-8)
         self.near(r["state"]["x'"], -2 * math.sin(20), 1e-8)
@@ -386,8 +389,8 @@ class Run(Case):
     def test_summary(self):
         out, err = self.anagyre("run", model("oscillator"), "--t1", "2")
         self.assertEqual(err, "")
-        for pattern in [r"^oscillator: A spring$", r"ended +time reached, t = 2", r"method +dop853, rtol 1e-10", r"steps +\d+",
-                        r"energy +(2|1\.999\d*|2\.000\d*),.*drift at most", r"events +down: 1 time, at t = 0\.78539",
+        for pattern in [r"^oscillator: A spring$", r"ended +time reached, t = 2", r"method +dop853, rtol 1e-10",
+                        r"steps +\d+", r"energy +(2|1\.999\d*|2\.000\d*),.*drift at most", r"events +down: 1 time, at t = 0\.78539",
                         r"^final state$", r"^  x +-0\.6536", r"^observables$", r"^  both +\["]:
             self.assertRegex(out, "(?m)" + pattern)
 
@@ -397,7 +400,7 @@ class Run(Case):
         self.near(r["state"]["x"], math.cos(6), 1e-8)
         self.near(r["state"]["x'"], 2 * math.sin(6), 1e-8)
         self.assertEqual(r["events"]["any"], sorted(r["events"]["any"], reverse=True))
-        self.anagyre("run", model("oscillator"), "--t0", "1", "--t1", "-1", "--dt", "0.25", "--method", "rk4", "-o", "b.csv")
+        self.anagyre("run", model("oscillator"), "--t0=1", "--t1=-1", "--dt=0.25", "--method=rk4", "-o", "b.csv")
         _, rows = self.table(self.path("b.csv"))
         self.assertEqual([row[0] for row in rows], [1 - 0.25 * i for i in range(9)])
 
@@ -414,16 +417,17 @@ class Run(Case):
         self.assertEqual((r["steps"], r["t"], r["state"]), (0, 0, {"x": 1, "x'": 0}))
 
     def test_methods_and_closures(self):
-        methods = [m["name"] for m in self.json("list", "methods")["methods"]]
+        methods = self.json("list", "methods")["methods"]
         want = self.json("run", model("sleigh"), "--t1", "2", "--rtol", "1e-12")["state"]
         for method in methods:
             for closure in ["eliminated", "multipliers"]:
-                with self.subTest(method=method, closure=closure):
-                    r = self.json("run", model("sleigh"), "--t1", "2", "--method", method, "--closure", closure, "--dt", "0.01")
-                    self.assertEqual((r["method"], r["closure"], r["steps"]), (method, closure, 200))
+                name = method["name"]
+                with self.subTest(method=name, closure=closure):
+                    r = self.json("run", model("sleigh"), "--t1=2", "--method", name, "--closure", closure, "--dt=0.01")
+                    self.assertEqual((r["method"], r["closure"], r["steps"]), (name, closure, 200))
                     self.assertLess(r["constraint_residual"], 1e-12)
-                    for name, value in want.items():
-                        self.near(r["state"][name], value, 1e-6)
+                    for key, value in want.items():  # error some h^order; rounding below
+                        self.near(r["state"][key], value, max(1e-9, 10 * 0.01 ** method["order"]))
 
     def test_tolerance_matters(self):
         loose = self.json("run", model("oscillator"), "--rtol", "1e-4", "--atol", "1e-4")
@@ -472,7 +476,8 @@ class Files(Case):
         out, _ = self.anagyre("run", model("stone"), "--t1", "1", "--every", "0.125", "-o", "x.csv", "--json")
         final = json.loads(out)
         header, rows = self.table(self.path("x.csv"))
-        self.assertEqual(header[:13], ["t"] + [f"R[{i},{k}]" for i in (1, 2, 3) for k in (1, 2, 3)] + ["Omega[1]", "Omega[2]", "Omega[3]"])
+        entries = [f"R[{i},{k}]" for i in (1, 2, 3) for k in (1, 2, 3)]
+        self.assertEqual(header[:13], ["t", *entries, "Omega[1]", "Omega[2]", "Omega[3]"])
         self.assertIn("momentum[2]", header)
         self.assertIn("half[3,1]", header)
         self.assertIn("energy", header)
@@ -538,7 +543,7 @@ class Files(Case):
     def test_disk_fills_up(self):
         """A limit on file size in the middle of a run: the whole rows before it are kept."""
         shell = f"ulimit -f 8; trap '' XFSZ; exec {PROGRAM} run {model('oscillator')} --t1 1000 --every 0.1 -o x.csv"
-        done = subprocess.run(["bash", "-c", shell], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run(["bash", "-c", shell], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("cannot write x.csv: File too large", done.stderr)
         header, rows = self.table(self.path("x.csv"))
@@ -550,7 +555,8 @@ class Signals(Case):
     LONG = ["--t1", "1e9", "--max-steps", "1e12", "--max-step", "0.01"]
 
     def interrupt(self, words, number, after=0.5):
-        process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True)
         try:
             time.sleep(after)
             self.assertIsNone(process.poll(), "still running")
@@ -573,7 +579,8 @@ class Signals(Case):
             self.near(rows[-1][1], math.cos(2 * r["t"]), 1e-4)
 
     def test_interrupt_json_file(self):
-        code, out, _ = self.interrupt(["run", model("oscillator"), *self.LONG, "--every", "1", "-o", "x.json"], signal.SIGINT)
+        words = ["run", model("oscillator"), *self.LONG, "--every", "1", "-o", "x.json"]
+        code, out, _ = self.interrupt(words, signal.SIGINT)
         self.assertEqual(code, 1)
         self.assertIn("ended         interrupted", out)
         with open(self.path("x.json")) as file:
@@ -581,13 +588,15 @@ class Signals(Case):
 
     def test_killed(self):
         """Nothing can be done about SIGKILL, yet rows older than about a second are in the file, and whole."""
-        code, _, _ = self.interrupt(["run", model("oscillator"), *self.LONG, "--every", "1", "-o", "x.csv"], signal.SIGKILL, 2.5)
+        words = ["run", model("oscillator"), *self.LONG, "--every", "1", "-o", "x.csv"]
+        code, _, _ = self.interrupt(words, signal.SIGKILL, 2.5)
         self.assertEqual(code, -signal.SIGKILL)
         self.assertGreater(len(self.table(self.path("x.csv"))[1]), 100)
 
     def test_reader_goes_away(self):
         for words in [["list"], ["help", "run"], ["run", model("stone"), "--json", "--series", "--every", "1e-4"]]:
-            process = subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            process = subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       env={**os.environ, "ANAGYRE_MODELS": MODELS})
             process.stdout.close()
             err = process.stderr.read()
             self.assertEqual(process.wait(timeout=60), 0)
@@ -618,7 +627,7 @@ class Signals(Case):
         return drawn.decode()
 
     def test_progress(self):
-        drawn = self.terminal(["run", model("oscillator"), "--t1", "1e6", "--max-step", "0.01", "--max-steps", "1e12"], 1.5)
+        drawn = self.terminal(["run", model("oscillator"), *self.LONG, "--t1", "1e6"], 1.5)
         self.assertRegex(drawn, r"\[ *=* *\] +\d+ %  t = \S+  \S+ steps/s  .* left")
         self.assertLessEqual(drawn.count("steps/s"), 5 * 1.5 + 3)
         self.assertIn("\r\x1b[K", drawn)
@@ -636,7 +645,8 @@ class Expectations(Case):
 
     def test_fails(self):
         out, _ = self.anagyre("test", model("broken"), model("oscillator"), code=1)
-        self.assertRegex(out, r"broken\.nh:6: FAILED  expect x at 2 = 3 within 1e-6: got (2|1\.99\d*|2\.00\d*), wanted 3, error \S+, allowed")
+        self.assertRegex(out, r"broken\.nh:6: FAILED  expect x at 2 = 3 within 1e-6: got (2|1\.99\d*|2\.00\d*), "
+                              r"wanted 3, error \S+, allowed")
         self.assertRegex(out, r"broken\.nh:7: ok ")
         self.assertIn("2 models, 5 expectations, 1 failed", out)
         r = json.loads(self.anagyre("test", model("broken"), "--json", code=1)[0])
