@@ -78,7 +78,7 @@ void ag_substitute(ag_graph *g, int n, const ag_id *from, const ag_id *to, int n
   ag_sweep_init(&s, g, n_out, outs, n, from);
   ag_id *map = ag_heap_alloc(sizeof *map * ((size_t)s.top + 1)); /* 0: unchanged */
   for (int k = 0; k < n; k++) {
-    AG_ASSERT(ag_node_op(g, from[k]) == AG_OP_INPUT && (!ag_is_rotation(g, from[k]) || ag_is_rotation(g, to[k])));
+    AG_ASSERT(!ag_is_rotation(g, from[k]) || ag_is_rotation(g, to[k]));
     AG_ASSERT(ag_node_rows(g, from[k]) == ag_node_rows(g, to[k]) && ag_node_cols(g, from[k]) == ag_node_cols(g, to[k]));
     if (from[k] <= s.top) map[from[k]] = to[k];
   }

@@ -51,6 +51,7 @@ int ag_node_cols(const ag_graph *g, ag_id x);
 int ag_node_n_arg(const ag_graph *g, ag_id x);
 ag_id ag_node_arg(const ag_graph *g, ag_id x, int i);
 const char *ag_node_name(const ag_graph *g, ag_id x); /* of an input, else NULL */
+void ag_node_index(const ag_graph *g, ag_id x, int *i, int *j); /* of an entry: its row and column, from 0 */
 bool ag_is_scalar(const ag_graph *g, ag_id x);
 bool ag_is_zero(const ag_graph *g, ag_id x);                /* a structural zero of any shape */
 bool ag_is_num(const ag_graph *g, ag_id x, double *value);  /* a scalar constant */
@@ -104,7 +105,7 @@ ag_id ag_solve(ag_graph *g, ag_id A, ag_id b, ag_solve_kind kind);
 ag_id ag_inverse(ag_graph *g, ag_id A);
 
 /* ---- changing ---- */
-/* outs[i] with every input in from[] replaced by to[] (same shape). A rotation input may be replaced only by
+/* outs[i] with every node of from[] (usually inputs) replaced by to[] (same shape). A rotation may be replaced only by
  * something that is a rotation. */
 void ag_substitute(ag_graph *g, int n, const ag_id *from, const ag_id *to, int n_out, ag_id *outs);
 

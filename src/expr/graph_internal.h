@@ -77,6 +77,7 @@ const ag_rule *ag_rules_tensor(int *n);
 /* x = factor*rest with a number, a scalar or a sign in front; false when there is none. */
 bool ag_split_scale(ag_graph *g, ag_id x, ag_id *factor, ag_id *rest);
 bool ag_all_num(const ag_graph *g, ag_id x); /* NUM, ZERO, EYE, or STACK of numbers */
+bool ag_is_unit(const ag_graph *g, ag_id x); /* e1, e2 or e3 */
 ag_id ag_rule_mask(ag_graph *g, const ag_request *r); /* f(if c then 0 else u) = if c then 0 else f(u), f linear */
 
 /* Marks the cone of the outputs: a heap block of max(outs) + 1 bytes, 1 where outs depend on the node (itself

@@ -51,6 +51,18 @@ bool ag_all_num(const ag_graph *g, ag_id x) {
   return true;
 }
 
+bool ag_is_unit(const ag_graph *g, ag_id x) {
+  const ag_node *n = &g->nodes[x];
+  int ones = 0;
+  if (n->op != AG_OP_STACK || n->rows != 3 || n->cols != 1) return false;
+  for (uint32_t k = 0; k < 3; k++) {
+    double v = 2;
+    if (!ag_is_num(g, g->pool[n->first + k], &v) || (v != 0 && v != 1)) return false;
+    ones += v == 1;
+  }
+  return ones == 1;
+}
+
 /* ---- every scalar operation ---- */
 
 /* Numbers are folded when the result is finite; what is not finite stays as written. */
@@ -153,12 +165,16 @@ static ag_id add_factor(ag_graph *g, const ag_request *r) {
   return ag_mul(g, R, sum(g, r->op, arg(g, a, 1), arg(g, b, 1)));
 }
 
+static bool written_out(const ag_graph *g, ag_id x) {
+  if (op_of(g, x) == AG_OP_NEG) x = arg(g, x, 0);
+  if (op_of(g, x) == AG_OP_SCALE && ag_is_unit(g, arg(g, x, 1))) return true;
+  return op_of(g, x) == AG_OP_STACK || op_of(g, x) == AG_OP_EYE;
+}
+
 /* entry by entry when both are written out */
 static ag_id add_stack(ag_graph *g, const ag_request *r) {
   ag_id a = r->a[0], b = r->a[1];
-  bool out_a = op_of(g, a) == AG_OP_STACK || op_of(g, a) == AG_OP_EYE;
-  bool out_b = op_of(g, b) == AG_OP_STACK || op_of(g, b) == AG_OP_EYE;
-  if (!out_a || !out_b) return 0;
+  if (!written_out(g, a) || !written_out(g, b)) return 0;
   int n = r->rows, m = r->cols;
   ag_id *e = ag_heap_alloc(sizeof *e * (size_t)(n * m));
   for (int k = 0; k < n * m; k++) {
@@ -247,7 +263,7 @@ static ag_id neg_sub(ag_graph *g, const ag_request *r) {
 static ag_id neg_number(ag_graph *g, const ag_request *r) {
   double c;
   ag_id x = r->a[0];
-  if (op_of(g, x) == AG_OP_STACK && ag_all_num(g, x)) {
+  if (op_of(g, x) == AG_OP_STACK && ag_all_num(g, x) && !ag_is_unit(g, x)) {
     int n = r->rows * r->cols;
     ag_id *e = ag_heap_alloc(sizeof *e * (size_t)n);
     for (int k = 0; k < n; k++) e[k] = ag_neg(g, arg(g, x, k));

@@ -84,6 +84,22 @@ static ag_id stack_constant(ag_graph *g, const ag_request *r) {
   return zero ? ag_zero(g, r->rows, r->cols) : eye ? ag_eye(g, r->rows) : 0;
 }
 
+/* [0, 0, s] = s e3: what is fixed in direction is seen to be */
+static ag_id stack_unit(ag_graph *g, const ag_request *r) {
+  int at = -1;
+  double v;
+  if (r->rows != 3 || r->cols != 1) return 0;
+  for (int k = 0; k < 3; k++) {
+    if (ag_is_zero(g, r->a[k])) continue;
+    if (at >= 0) return 0;
+    at = k;
+  }
+  if (at < 0 || (ag_is_num(g, r->a[at], &v) && v == 1)) return 0;
+  ag_id e[3];
+  for (int k = 0; k < 3; k++) e[k] = ag_num(g, k == at);
+  return ag_mul(g, r->a[at], ag_stack(g, 3, 1, e));
+}
+
 /* all entries of x in order are x */
 static ag_id stack_whole(ag_graph *g, const ag_request *r) {
   ag_id x = is_op(g, r->a[0], AG_OP_ENTRY) ? arg(g, r->a[0], 0) : 0;
@@ -233,7 +249,7 @@ static ag_id rows_written(ag_graph *g, const ag_request *r) {
 /* a number goes into a written-out tensor of which at least one entry takes it up */
 static ag_id scale_stack(ag_graph *g, const ag_request *r) {
   ag_id x = r->a[1];
-  if (!is_op(g, r->a[0], AG_OP_NUM) || !is_op(g, x, AG_OP_STACK) || !ag_all_num(g, x)) return 0;
+  if (!is_op(g, r->a[0], AG_OP_NUM) || !is_op(g, x, AG_OP_STACK) || !ag_all_num(g, x) || ag_is_unit(g, x)) return 0;
   int n = r->rows * r->cols;
   ag_id *e = ag_heap_alloc(sizeof *e * (size_t)n);
   for (int k = 0; k < n; k++) e[k] = ag_mul(g, r->a[0], arg(g, x, k));
@@ -269,21 +285,25 @@ static ag_id matmul_eye(ag_graph *g, const ag_request *r) {
   return inverse_pair(g, A, B) ? ag_eye(g, 3) : 0;
 }
 
-/* R^-1 (R a) = a, also inside sums and cross products: R^-1 (R a + b) = a + R^-1 b */
+/* Is there a term R a in the sum x, at most `depth` operations down? */
+static bool has_undone(const ag_graph *g, ag_id R, ag_id x, int depth) {
+  if (undone(g, R, x)) return true;
+  ag_op op = op_of(g, x);
+  if (!depth) return false;
+  if (op == AG_OP_NEG) return has_undone(g, R, arg(g, x, 0), depth - 1);
+  if (op == AG_OP_SCALE) return has_undone(g, R, arg(g, x, 1), depth - 1);
+  if (op != AG_OP_ADD && op != AG_OP_SUB && op != AG_OP_CROSS) return false;
+  return has_undone(g, R, arg(g, x, 0), depth - 1) || has_undone(g, R, arg(g, x, 1), depth - 1);
+}
+
+/* R^-1 (R a) = a, also inside sums and cross products: R^-1 (s R a + b) = s a + R^-1 b */
 static ag_id matmul_undo(ag_graph *g, const ag_request *r) {
   ag_id R = r->a[0], x = r->a[1];
   if (!ag_is_rotation(g, R)) return 0;
   ag_id y = undone(g, R, x);
   if (y) return y;
   ag_op op = op_of(g, x);
-  if (op != AG_OP_ADD && op != AG_OP_SUB && op != AG_OP_CROSS) return 0;
-  if (!undone(g, R, arg(g, x, 0)) && !undone(g, R, arg(g, x, 1))) {
-    /* one level deeper, below a factor: R^-1 (s R a + b) */
-    ag_id s, u;
-    bool found = false;
-    for (int k = 0; k < 2; k++) found = found || (ag_split_scale(g, arg(g, x, k), &s, &u) && undone(g, R, u));
-    if (!found) return 0;
-  }
+  if ((op != AG_OP_ADD && op != AG_OP_SUB && op != AG_OP_CROSS) || !has_undone(g, R, x, 12)) return 0;
   ag_id a = ag_mul(g, R, arg(g, x, 0)), b = ag_mul(g, R, arg(g, x, 1));
   return op == AG_OP_CROSS ? ag_cross(g, a, b) : op == AG_OP_ADD ? ag_add(g, a, b) : ag_sub(g, a, b);
 }
@@ -466,7 +486,7 @@ static ag_id rotation_known(ag_graph *g, const ag_request *r) { return ag_is_rot
 
 #define RULE(OP, FUNCTION) {AG_OP_##OP, FUNCTION, #OP ": " #FUNCTION}
 static const ag_rule rules[] = {
-    RULE(STACK, stack_constant), RULE(STACK, stack_whole),
+    RULE(STACK, stack_constant), RULE(STACK, stack_unit), RULE(STACK, stack_whole),
     RULE(CONCAT, concat_flat), RULE(CONCAT, concat_pieces),
     RULE(ENTRY, entry_written), RULE(ENTRY, push_in), RULE(ENTRY, entry_product), RULE(ENTRY, entry_cross),
     RULE(ROWS, rows_written), RULE(ROWS, push_in),

@@ -17,3 +17,9 @@ ag_id ag_stored(ag_graph *g, ag_id input) {
   free(parts);
   return out;
 }
+
+void ag_node_index(const ag_graph *g, ag_id x, int *i, int *j) {
+  AG_ASSERT(ag_node_op(g, x) == AG_OP_ENTRY);
+  *i = ag_node_at(g, x)->payload.at.i;
+  *j = ag_node_at(g, x)->payload.at.j;
+}

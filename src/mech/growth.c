@@ -59,7 +59,7 @@ static int rank_of(derive *d, const fields *f, int *pivots) {
   if (d->P) binds[k++] = (ag_bind){d->P, AG_SEG_C, sys->n_y * (sys->n_y - sys->n_w)};
   ag_tape *tape = ag_tape_create(d->g, k, binds, n * d->nc, outs);
   double *v = ag_heap_alloc(sizeof(double) * (size_t)(n * sys->n_xi + 1)), *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1));
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_u + 1));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1));
   ag_work *w = ag_work_create(sys, sys->params);
   for (int s = 0; s < d->n_sample && s < POINTS; s++) {
     const double *at = d->samples + ((size_t)sys->n_q + 1) * (size_t)s;

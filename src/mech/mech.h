@@ -3,7 +3,9 @@
  * as tapes over (t, state, parameters, basis data).
  *
  * Two states are used. The full state is [q | xi]: stored coordinates and all quasi-velocities (the exchange state). The reduced
- * state is z = [q | u]: u are the independent velocities of the eliminated equations. Formulas: docs/theory/1-formalism.md. */
+ * state is z = [core | rest]. The core is what the motion itself needs: the coordinates that enter the equations, the body images
+ * R^T c of fixed vectors where a rotation enters only through them, and the independent velocities u. The rest are coordinates that are
+ * only reconstructed (cyclic positions, orientations): they never influence the core. Formulas: docs/theory/1-formalism.md. */
 #ifndef AG_MECH_MECH_H
 #define AG_MECH_MECH_H
 #include "base/status.h"
@@ -34,6 +36,12 @@ typedef enum ag_elimination {
   AG_ELIM_BASIS     /* some velocities through a basis of ker S that is data and is refreshed */
 } ag_elimination;
 
+/* A body image R^T c of a vector c fixed in space (an expression of the parameters), moved by (R^T c)' = (R^T c) x Omega. */
+typedef struct ag_image {
+  int coord, z; /* which rotation; offset in z */
+  ag_id c, input;
+} ag_image;
+
 typedef struct ag_system {
   ag_arena *arena;
   ag_model *model;           /* not owned */
@@ -51,11 +59,21 @@ typedef struct ag_system {
   int n_c, n_y, n_w, *y_index; /* y_index: which quasi-velocity each y is */
   int y_in_u;                  /* offset of u_y in u */
 
-  /* Tapes on the reduced state z = [q | u], with c. */
+  /* The reduced state. */
+  int n_core, n_z;   /* z[0..n_core-1] is the core */
+  int u_in_z;        /* offset of u */
+  int *q_in_z;       /* per stored coordinate: its place in z */
+  ag_id **q_leaf;    /* per coordinate: NULL, or one input per component where only some are core */
+  int n_image;
+  ag_image *images;
+
+  /* Tapes on the reduced state z, with c. */
   ag_tape *rhs;      /* -> dz */
+  ag_tape *core;     /* -> dz of the core alone, reading only the core */
   ag_tape *xi;       /* -> xi */
   /* Tapes on the full state [q | xi] (c not used). */
   ag_tape *u;        /* -> the components of u that do not come from a basis, in order (frames evaluated) */
+  ag_tape *image;    /* -> all images, or NULL */
   ag_tape *basis;    /* -> S_y (n_w x n_y), or NULL */
   ag_tape *saddle;   /* -> M (n_xi^2), S (n_lambda x n_xi), ell (n_xi), kappa (n_lambda), residual S xi + s (n_lambda) */
   ag_tape *balance;  /* -> energy, l_t, F.xi, s (n_lambda) */
@@ -104,7 +122,10 @@ void ag_work_free(ag_work *w);
 typedef enum ag_trouble { AG_FINE, AG_TROUBLE_PIVOT, AG_TROUBLE_RANK, AG_TROUBLE_MASS, AG_TROUBLE_PROJECT } ag_trouble;
 
 int ag_work_rhs(ag_work *w, double t, const double *z, const double *c, double *dz);   /* eliminated closure */
-void ag_work_xi(ag_work *w, double t, const double *z, const double *c, double *xi);
+/* The core alone: z and dz may end after n_core numbers. */
+int ag_work_core(ag_work *w, double t, const double *z, const double *c, double *dz);
+/* The full state of a reduced one. */
+void ag_work_full(ag_work *w, double t, const double *z, const double *c, double *x);
 /* Multiplier closure on the full state x = [q | xi]: xidot and lambda (may be NULL). */
 int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *lambda);
 int ag_work_rhs_full(ag_work *w, double t, const double *x, double *dx);
@@ -132,8 +153,7 @@ ag_tape *ag_system_tape(const ag_system *sys, int n_out, const ag_id *outs, bool
 /* Evaluates such a tape at a full state; slots: tape->n_slot numbers, prepared with ag_tape_prep(tape, params, slots). */
 int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, const double *x, double *slots, double *out);
 
-/* Accelerations xi' of the eliminated closure as a tape on the reduced state (with c): to compare with the multiplier form. Owned by the
- * caller. */
+/* Accelerations xi' of the eliminated closure as a tape on [q | u] (with c): to compare with the multiplier form. Owned by the caller. */
 ag_tape *ag_system_accel(const ag_system *sys);
 
 /* Text of the derived equations for `show`: infix or LaTeX. */

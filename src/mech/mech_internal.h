@@ -73,6 +73,10 @@ ag_status ag_eliminate(derive *d);
 /* motion.c: all tapes */
 ag_status ag_motion(derive *d);
 
+/* core.c: what is integrated; tapes of the reduced state. rates: u' (0 without u); stored_rates: per coordinate. */
+void ag_core(derive *d, ag_id rates, const ag_id *stored_rates);
+ag_tape *ag_reduced_tape(const ag_system *sys, int n_out, const ag_id *outs);
+
 /* observe.c: reactions, observables and events */
 void ag_observe(derive *d);
 

@@ -69,22 +69,6 @@ static ag_id stored_rate(derive *d, int i, ag_id xi) {
   return ag_stack(g, 4, 1, r);
 }
 
-/* A tape on the reduced state [q | u] with the basis data. */
-static ag_tape *reduced_tape(const ag_system *sys, int n_out, const ag_id *outs) {
-  ag_graph *g = sys->model->graph;
-  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input));
-  int k = ag_bind_base(sys, binds), at = sys->n_q;
-  for (int i = 0; i < sys->n_u_input; i++) {
-    binds[k++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, at};
-    at += ag_node_rows(g, sys->u_inputs[i]);
-  }
-  if (sys->basis_N) binds[k++] = (ag_bind){sys->basis_N, AG_SEG_C, 0};
-  if (sys->basis_P) binds[k++] = (ag_bind){sys->basis_P, AG_SEG_C, sys->n_y * (sys->n_y - sys->n_w)};
-  ag_tape *tape = ag_tape_create(g, k, binds, n_out, outs);
-  free(binds);
-  return tape;
-}
-
 static void eliminated(derive *d, const ag_id *gradient) {
   ag_graph *g = d->g;
   ag_system *sys = d->sys;
@@ -110,9 +94,7 @@ static void eliminated(derive *d, const ag_id *gradient) {
     rates = ag_solve(g, sys->mass, sys->force, AG_SOLVE_SPD);
   }
   for (int i = 0; i < nc; i++) outs[i] = stored_rate(d, i, d->velocity[i]);
-  if (n_in) outs[nc] = rates;
-  sys->rhs = reduced_tape(sys, nc + (n_in > 0), outs);
-  sys->xi = reduced_tape(sys, nc, d->velocity);
+  ag_core(d, rates, outs);
 }
 
 /* The column of kept rows in (q, xi, t). */
@@ -191,6 +173,8 @@ ag_tape *ag_system_accel(const ag_system *sys) {
   ag_model *m = sys->model;
   ag_graph *g = m->graph;
   int nc = m->n_coords, n_in = sys->n_u_input, n = nc + 1 + n_in, at = 0;
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + n_in));
+  int n_bind = ag_bind_base(sys, binds);
   ag_id *inputs = ag_heap_alloc(sizeof *inputs * (size_t)n), *seeds = ag_heap_alloc(sizeof *seeds * (size_t)n);
   ag_id *rates = ag_heap_alloc(sizeof *rates * (size_t)(nc + 1));
   ag_id du = n_in ? ag_solve(g, sys->mass, sys->force, AG_SOLVE_SPD) : 0;
@@ -201,10 +185,14 @@ ag_tape *ag_system_accel(const ag_system *sys) {
     int dim = ag_node_rows(g, sys->u_inputs[i]);
     inputs[nc + 1 + i] = sys->u_inputs[i];
     seeds[nc + 1 + i] = ag_rows_of(g, du, at, dim);
+    binds[n_bind++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, sys->n_q + at};
     at += dim;
   }
   ag_forward(g, n, inputs, seeds, nc, sys->xi_of_u, rates);
-  ag_tape *tape = reduced_tape(sys, nc, rates);
+  if (sys->basis_N) binds[n_bind++] = (ag_bind){sys->basis_N, AG_SEG_C, 0};
+  if (sys->basis_P) binds[n_bind++] = (ag_bind){sys->basis_P, AG_SEG_C, sys->n_y * (sys->n_y - sys->n_w)};
+  ag_tape *tape = ag_tape_create(g, n_bind, binds, nc, rates);
+  free(binds);
   free(inputs);
   free(seeds);
   free(rates);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "math/dense.h"
+#include "math/lie.h"
 #include "mech/mech_internal.h"
 
 /* A pivot of the basis below this part of its value at the last refresh (which is 1) asks for a new one. */
@@ -19,7 +20,7 @@ typedef struct machine {
 struct ag_work {
   const ag_system *sys;
   double *params;
-  machine rhs, xi, u, basis, saddle, balance, position, kinematics, events, observe;
+  machine rhs, core, xi, u, image, basis, saddle, balance, position, kinematics, events, observe;
   double *x;       /* a full state followed by lambda */
   double *K, *b;   /* saddle matrix and right-hand side */
   double *delta, *y, *SP;
@@ -49,7 +50,9 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   w->params = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_param + 1));
   memcpy(w->params, params, sizeof(double) * (size_t)sys->n_param);
   w->rhs = machine_create(sys->rhs, params);
+  w->core = machine_create(sys->core, params);
   w->xi = machine_create(sys->xi, params);
+  w->image = machine_create(sys->image, params);
   w->u = machine_create(sys->u, params);
   w->basis = machine_create(sys->basis, params);
   w->saddle = machine_create(sys->saddle, params);
@@ -70,7 +73,7 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
 
 void ag_work_free(ag_work *w) {
   if (!w) return;
-  machine *all[] = {&w->rhs, &w->xi, &w->u, &w->basis, &w->saddle, &w->balance, &w->position, &w->kinematics, &w->events, &w->observe};
+  machine *all[] = {&w->rhs, &w->core, &w->xi, &w->u, &w->image, &w->basis, &w->saddle, &w->balance, &w->position, &w->kinematics, &w->events, &w->observe};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) machine_free(all[i]);
   free(w->params);
   free(w->x);
@@ -88,7 +91,14 @@ int ag_work_rhs(ag_work *w, double t, const double *z, const double *c, double *
   return machine_run(&w->rhs, w, t, z, c, dz) ? AG_TROUBLE_MASS : AG_FINE;
 }
 
-void ag_work_xi(ag_work *w, double t, const double *z, const double *c, double *xi) { (void)machine_run(&w->xi, w, t, z, c, xi); }
+int ag_work_core(ag_work *w, double t, const double *z, const double *c, double *dz) {
+  return machine_run(&w->core, w, t, z, c, dz) ? AG_TROUBLE_MASS : AG_FINE;
+}
+
+void ag_work_full(ag_work *w, double t, const double *z, const double *c, double *x) {
+  for (int i = 0; i < w->sys->n_q; i++) x[i] = z[w->sys->q_in_z[i]];
+  (void)machine_run(&w->xi, w, t, z, c, x + w->sys->n_q);
+}
 
 /* ---- multiplier closure ---- */
 
@@ -237,8 +247,12 @@ static int new_basis(ag_work *w, double t, const double *x, double *c) {
 int ag_work_reduce(ag_work *w, double t, const double *x, bool refresh, double *c, double *z) {
   const ag_system *sys = w->sys;
   const double *xi = x + sys->n_q;
-  memcpy(z, x, sizeof(double) * (size_t)sys->n_q);
-  double *u = z + sys->n_q;
+  for (int i = 0; i < sys->n_q; i++) z[sys->q_in_z[i]] = x[i];
+  double *u = z + sys->u_in_z;
+  if (sys->image) {
+    (void)machine_run(&w->image, w, t, x, NULL, NULL);
+    for (int i = 0; i < sys->n_image; i++) memcpy(z + sys->images[i].z, w->image.out + 3 * i, 3 * sizeof(double));
+  }
   if (sys->u) (void)machine_run(&w->u, w, t, x, NULL, u);
   if (sys->elimination != AG_ELIM_BASIS) return AG_FINE;
   int n = sys->n_y, m = n - sys->n_w;
@@ -309,22 +323,47 @@ static int settle_position(ag_work *w, double t, double *x) {
   return last < 1e-9 ? AG_FINE : AG_TROUBLE_PROJECT;
 }
 
+/* Unit quaternions; images of their right length; and each quaternion turned by the small rotation that makes it agree with its images
+ * (they are the primary ones: delta = (g - h) x h / |h|^2 takes h = R^T c to the image g). */
+static void settle_rotations(ag_work *w, double t, double *z) {
+  const ag_system *sys = w->sys;
+  for (int i = 0; i < sys->model->n_coords; i++)
+    if (sys->model->coords[i].space == AG_SPACE_SO3) ag_quat_normalise(z + sys->q_in_z[sys->places[i].q]);
+  if (!sys->image) return;
+  for (int i = 0; i < sys->n_q; i++) w->x[i] = z[sys->q_in_z[i]];
+  for (int i = 0; i < sys->n_image; i++) {
+    (void)machine_run(&w->image, w, t, w->x, NULL, NULL);
+    const double *h = w->image.out + 3 * i;
+    double *g = z + sys->images[i].z, *q = z + sys->q_in_z[sys->places[sys->images[i].coord].q];
+    double hh = h[0] * h[0] + h[1] * h[1] + h[2] * h[2], gg = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
+    if (!(hh > 0) || !(gg > 0)) continue;
+    double scale = sqrt(hh / gg), difference[3], delta[3], turn[4], turned[4];
+    for (int k = 0; k < 3; k++) g[k] *= scale, difference[k] = g[k] - h[k];
+    ag_so3_cross(difference, h, delta);
+    for (int k = 0; k < 3; k++) delta[k] /= hh;
+    ag_quat_exp(delta, turn);
+    ag_quat_mul(q, turn, turned);
+    memcpy(q, turned, sizeof turned);
+    ag_quat_normalise(q);
+    memcpy(w->x + sys->places[sys->images[i].coord].q, q, sizeof turned);
+  }
+}
+
 int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed) {
   const ag_system *sys = w->sys;
   *changed = false;
-  ag_normalise(sys, z);
+  settle_rotations(w, t, z);
   if (!sys->n_g && sys->elimination != AG_ELIM_BASIS) return AG_FINE;
   double *x = w->x;
-  memcpy(x, z, sizeof(double) * (size_t)sys->n_q);
-  ag_work_xi(w, t, z, c, x + sys->n_q);
+  ag_work_full(w, t, z, c, x);
   if (sys->n_g) {
     int trouble = settle_position(w, t, x);
     if (trouble) return trouble;
-    memcpy(z, x, sizeof(double) * (size_t)sys->n_q);
+    for (int i = 0; i < sys->n_q; i++) z[sys->q_in_z[i]] = x[i];
     *changed = true;
   }
   if (sys->elimination == AG_ELIM_BASIS && basis_pivot(w, t, x, c) < REFRESH) {
-    ag_work_xi(w, t, z, c, x + sys->n_q);
+    ag_work_full(w, t, z, c, x);
     int trouble = ag_work_reduce(w, t, x, true, c, z);
     if (trouble) return trouble;
     *changed = true;

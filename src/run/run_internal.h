@@ -17,6 +17,7 @@ typedef struct motion {
   double *x, *zt;              /* scratch: a full state; a reduced one */
   const ag_stepper *method;
   ag_flow flow;
+  unsigned char *in_norm;
   double *space;               /* workspace of the method */
   int trouble;                 /* of the last right-hand side that failed */
   long n_rhs;

@@ -25,8 +25,8 @@ void ag_run_defaults(ag_run_options *o) {
 }
 
 void ag_motion_full(motion *m, double t, const double *z, const double *c, double *x) {
-  memcpy(x, z, sizeof(double) * (size_t)(m->full ? m->n : m->sys->n_q));
-  if (!m->full) ag_work_xi(m->work, t, z, c, x + m->sys->n_q);
+  if (m->full) memcpy(x, z, sizeof(double) * (size_t)m->n);
+  else ag_work_full(m->work, t, z, c, x);
 }
 
 static int right_hand_side(void *self, double t, const double *z, double *dz) {
@@ -45,7 +45,7 @@ static int settle(motion *m, double t, double *z, double *c, bool *changed) {
 
 static void motion_create(motion *m, const ag_system *sys, const double *params, const ag_run_options *o) {
   *m = (motion){.sys = sys, .full = o->multipliers, .method = o->method};
-  m->n = sys->n_q + (m->full ? sys->n_xi : sys->n_u);
+  m->n = m->full ? sys->n_q + sys->n_xi : sys->n_z;
   m->work = ag_work_create(sys, params);
   size_t n = (size_t)m->n, n_c = (size_t)sys->n_c, n_x = (size_t)(sys->n_q + sys->n_xi), size = sizeof(double);
   m->z = ag_heap_aligned(size * n);
@@ -60,11 +60,14 @@ static void motion_create(motion *m, const ag_system *sys, const double *params,
   m->g0 = ag_heap_alloc(size * (size_t)(sys->model->n_events + 1));
   m->g1 = ag_heap_alloc(size * (size_t)(sys->model->n_events + 1));
   m->sign = ag_heap_alloc(sizeof(int) * (size_t)(sys->model->n_events + 1));
-  m->flow = (ag_flow){m->n, NULL, right_hand_side, m};
+  /* what is only reconstructed never decides about the step */
+  m->in_norm = ag_heap_alloc((size_t)m->n + 1);
+  memset(m->in_norm, 1, (size_t)(m->full ? m->n : sys->n_core));
+  m->flow = (ag_flow){m->n, m->in_norm, right_hand_side, m};
 }
 
 static void motion_free(motion *m) {
-  void *all[] = {m->z, m->dz, m->z1, m->dz1, m->c, m->c1, m->zt, m->x, m->space, m->g0, m->g1, m->sign};
+  void *all[] = {m->z, m->dz, m->z1, m->dz1, m->c, m->c1, m->zt, m->x, m->space, m->g0, m->g1, m->sign, m->in_norm};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_work_free(m->work);
 }

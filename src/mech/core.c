@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT
+ * What has to be integrated. The core is the smallest set of state variables closed under the equations of motion: coordinates that
+ * enter them, and, for a rotation that enters only through R^T c with c fixed in space, these images instead of the quaternion. All other
+ * coordinates follow by quadrature: they stand behind the core in z, and the core never reads them. */
+#include <string.h>
+
+#include "mech/mech_internal.h"
+
+enum { MAX_IMAGES = 2 }; /* per rotation: more than two vectors are no cheaper than a quaternion */
+
+typedef struct core {
+  derive *d;
+  ag_graph *g;
+  int n_from;
+  ag_id *from, *to;      /* nodes R^T c and entries of R -> images */
+  int n_image, cap;
+  ag_image *images;
+  bool *whole;           /* per coordinate: a rotation that must stay a quaternion */
+  bool *q_core;          /* per stored coordinate */
+  bool *image_core;
+} core;
+
+/* The image R_i^T c, found or added. */
+static ag_id image_of(core *k, int coord, ag_id c) {
+  for (int i = 0; i < k->n_image; i++)
+    if (k->images[i].coord == coord && k->images[i].c == c) return k->images[i].input;
+  AG_PUSH(k->images, k->n_image, k->cap);
+  ag_id input = ag_input(k->g, ag_arena_printf(k->d->sys->arena, "image %d of %s", k->n_image + 1, k->d->m->coords[coord].name), 3, 1, AG_LEAF_REAL);
+  k->images[k->n_image++] = (ag_image){coord, -1, c, input};
+  return input;
+}
+
+static ag_id unit(ag_graph *g, int i) {
+  ag_id e[3] = {ag_num(g, i == 0), ag_num(g, i == 1), ag_num(g, i == 2)};
+  return ag_stack(g, 3, 1, e);
+}
+
+/* Fixed in space: depends on parameters and numbers only. */
+static bool fixed(core *k, ag_id c) {
+  derive *d = k->d;
+  return !ag_depends(k->g, 1, &c, d->nc, d->q) && !ag_depends(k->g, 1, &c, 1, &d->m->t) &&
+         !ag_depends(k->g, 1, &c, d->sys->n_u_input, d->sys->u_inputs) && !(d->N && ag_depends(k->g, 1, &c, 1, &d->N)) &&
+         !(d->P && ag_depends(k->g, 1, &c, 1, &d->P));
+}
+
+static int rotation_index(const derive *d, ag_id x) {
+  for (int i = 0; i < d->nc; i++)
+    if (d->q[i] == x && d->m->coords[i].space == AG_SPACE_SO3) return i;
+  return -1;
+}
+
+static void add_rule(core *k, ag_id from, ag_id to) {
+  k->from[k->n_from] = from;
+  k->to[k->n_from++] = to;
+}
+
+/* Looks at one node for a use of a rotation that an image can stand for. */
+static void look(core *k, ag_id x) {
+  ag_graph *g = k->g;
+  int i, j, coord;
+  if (ag_node_op(g, x) == AG_OP_MATMUL && ag_node_cols(g, x) == 1) {
+    ag_id A = ag_node_arg(g, x, 0), c = ag_node_arg(g, x, 1);
+    if (ag_node_op(g, A) != AG_OP_TRANSPOSE) return;
+    coord = rotation_index(k->d, ag_node_arg(g, A, 0));
+    if (coord >= 0 && !k->whole[coord] && fixed(k, c)) add_rule(k, x, image_of(k, coord, c));
+  } else if (ag_node_op(g, x) == AG_OP_ENTRY) {
+    coord = rotation_index(k->d, ag_node_arg(g, x, 0));
+    if (coord < 0 || k->whole[coord]) return;
+    ag_node_index(g, x, &i, &j); /* R[i,j] = (R^T e_i)[j] */
+    add_rule(k, x, ag_entry(g, image_of(k, coord, unit(g, i)), j, 0));
+  }
+}
+
+/* Collects the rules over everything the expressions depend on. */
+static void find_images(core *k, int n_out, const ag_id *outs) {
+  ag_id top = 0;
+  for (int i = 0; i < n_out; i++) top = outs[i] > top ? outs[i] : top;
+  bool *seen = ag_heap_alloc((size_t)top + 1);
+  k->from = ag_heap_alloc(sizeof(ag_id) * ((size_t)top + 1));
+  k->to = ag_heap_alloc(sizeof(ag_id) * ((size_t)top + 1));
+  k->n_from = k->n_image = 0;
+  for (int i = 0; i < n_out; i++) seen[outs[i]] = true;
+  for (ag_id x = top; x > 0; x--) {
+    if (!seen[x]) continue;
+    for (int a = 0; a < ag_node_n_arg(k->g, x); a++) seen[ag_node_arg(k->g, x, a)] = true;
+  }
+  for (ag_id x = 1; x <= top; x++)
+    if (seen[x]) look(k, x);
+  free(seen);
+}
+
+/* Binds with z laid out provisionally: [q | images | u]. */
+static int bind_all(core *k, ag_bind *binds) {
+  ag_system *sys = k->d->sys;
+  int n = ag_bind_base(sys, binds), at = sys->n_q;
+  for (int i = 0; i < k->n_image; i++, at += 3) binds[n++] = (ag_bind){k->images[i].input, AG_SEG_Z, at};
+  for (int i = 0; i < sys->n_u_input; i++) {
+    binds[n++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, at};
+    at += ag_node_rows(k->g, sys->u_inputs[i]);
+  }
+  if (k->d->N) binds[n++] = (ag_bind){k->d->N, AG_SEG_C, 0};
+  if (k->d->P) binds[n++] = (ag_bind){k->d->P, AG_SEG_C, sys->n_y * (sys->n_y - sys->n_w)};
+  return n;
+}
+
+/* Marks what the expressions read; true when something new was found. */
+static bool mark_reads(core *k, int n_out, const ag_id *outs) {
+  ag_system *sys = k->d->sys;
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input + k->n_image + 2));
+  ag_tape *tape = ag_tape_create(k->g, bind_all(k, binds), binds, n_out, outs);
+  bool more = false;
+  for (int i = 0; i < tape->n_instr; i++) {
+    if (tape->instr[i].op != AG_OP_LOAD || tape->instr[i].a != AG_SEG_Z) continue;
+    int at = (int)tape->instr[i].b;
+    bool *mark = at < sys->n_q ? &k->q_core[at] : at < sys->n_q + 3 * k->n_image ? &k->image_core[(at - sys->n_q) / 3] : NULL;
+    if (mark && !*mark) more = *mark = true;
+  }
+  ag_tape_free(tape);
+  free(binds);
+  return more;
+}
+
+/* Closure: what is read must be integrated, and its rate may read more. velocity[]: already in images. */
+static void close_core(core *k, const ag_id *motion, const ag_id *velocity) {
+  derive *d = k->d;
+  ag_system *sys = d->sys;
+  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(sys->n_q + k->n_image + 3));
+  bool more = true;
+  while (more) {
+    int n = 0;
+    for (int i = 0; i < 2 && sys->n_u_input; i++) outs[n++] = motion[i];
+    for (int i = 0; i < d->nc; i++) {
+      const ag_place *p = &sys->places[i];
+      bool rotation = d->m->coords[i].space == AG_SPACE_SO3, any = false;
+      for (int c = 0; c < p->n_q; c++) {
+        if (!k->q_core[p->q + c]) continue;
+        if (!rotation) outs[n++] = ag_entry(k->g, velocity[i], c, 0);
+        any = true;
+      }
+      for (int c = 0; c < k->n_image; c++) any = any || (k->image_core[c] && k->images[c].coord == i);
+      if (rotation && any) outs[n++] = velocity[i];
+    }
+    more = mark_reads(k, n, outs);
+  }
+  /* a quaternion is integrated whole */
+  for (int i = 0; i < d->nc; i++) {
+    const ag_place *p = &sys->places[i];
+    if (d->m->coords[i].space != AG_SPACE_SO3) continue;
+    bool any = k->q_core[p->q] || k->q_core[p->q + 1] || k->q_core[p->q + 2] || k->q_core[p->q + 3];
+    for (int c = 0; c < 4; c++) k->q_core[p->q + c] = any;
+  }
+  free(outs);
+}
+
+/* Rotations for which images do not pay: read as a quaternion anyway, or through too many images. */
+static bool give_up_some(core *k) {
+  bool changed = false;
+  for (int i = 0; i < k->d->nc; i++) {
+    if (k->d->m->coords[i].space != AG_SPACE_SO3 || k->whole[i]) continue;
+    int n = 0;
+    for (int c = 0; c < k->n_image; c++) n += k->images[c].coord == i && k->image_core[c];
+    if (n > MAX_IMAGES || (n && k->q_core[k->d->sys->places[i].q])) k->whole[i] = changed = true;
+  }
+  return changed;
+}
+
+/* Everything is core: systems with position constraints move all coordinates when they are projected; without independent
+ * velocities nothing else is left to integrate. */
+static bool keep_everything(const derive *d) { return d->sys->n_g > 0 || d->sys->n_u == 0; }
+
+static void lay_out(core *k) {
+  ag_system *sys = k->d->sys;
+  int at = 0;
+  sys->q_in_z = AG_NEWN(sys->arena, int, sys->n_q + 1);
+  for (int i = 0; i < sys->n_q; i++)
+    if (k->q_core[i]) sys->q_in_z[i] = at++;
+  sys->images = AG_NEWN(sys->arena, ag_image, k->n_image + 1);
+  for (int i = 0; i < k->n_image; i++) {
+    if (!k->image_core[i]) continue;
+    k->images[i].z = at;
+    sys->images[sys->n_image++] = k->images[i];
+    at += 3;
+  }
+  sys->u_in_z = at;
+  sys->n_core = at += sys->n_u;
+  for (int i = 0; i < sys->n_q; i++)
+    if (!k->q_core[i]) sys->q_in_z[i] = at++;
+  sys->n_z = at;
+}
+
+/* Coordinates of which only some components are core are written component by component. */
+static void split_partial(core *k, int n_out, ag_id *outs) {
+  derive *d = k->d;
+  ag_system *sys = d->sys;
+  sys->q_leaf = AG_NEWN(sys->arena, ag_id *, d->nc + 1);
+  for (int i = 0; i < d->nc; i++) {
+    const ag_place *p = &sys->places[i];
+    int n = 0;
+    for (int c = 0; c < p->n_q; c++) n += k->q_core[p->q + c];
+    if (d->m->coords[i].space == AG_SPACE_SO3 || n == 0 || n == p->n_q) continue;
+    sys->q_leaf[i] = AG_NEWN(sys->arena, ag_id, p->n_q);
+    for (int c = 0; c < p->n_q; c++)
+      sys->q_leaf[i][c] = ag_input(k->g, ag_arena_printf(sys->arena, "%s[%d]", d->m->coords[i].name, c + 1), 1, 1, AG_LEAF_REAL);
+    ag_id stack = ag_stack(k->g, p->n_q, 1, sys->q_leaf[i]);
+    ag_substitute(k->g, 1, &d->q[i], &stack, n_out, outs);
+  }
+}
+
+/* Rows of dz in the order of z. velocity, rates: in images. */
+static void assemble(core *k, const ag_id *velocity, const ag_id *stored, ag_id rates, ag_id *rows) {
+  derive *d = k->d;
+  ag_system *sys = d->sys;
+  for (int i = 0; i < d->nc; i++)
+    for (int c = 0; c < sys->places[i].n_q; c++) rows[sys->q_in_z[sys->places[i].q + c]] = ag_entry(k->g, stored[i], c, 0);
+  for (int i = 0; i < sys->n_image; i++) {
+    const ag_image *im = &sys->images[i];
+    ag_id rate = ag_cross(k->g, im->input, velocity[im->coord]);
+    for (int c = 0; c < 3; c++) rows[im->z + c] = ag_entry(k->g, rate, c, 0);
+  }
+  for (int j = 0; j < sys->n_u; j++) rows[sys->u_in_z + j] = ag_entry(k->g, rates, j, 0);
+}
+
+/* Rules for the images that ended up in the core; the others keep their rotation. */
+static void rewrite(core *k, int n, ag_id *outs) {
+  int m = 0;
+  ag_id *from = ag_heap_alloc(sizeof(ag_id) * (size_t)(k->n_from + 1)), *to = ag_heap_alloc(sizeof(ag_id) * (size_t)(k->n_from + 1));
+  for (int r = 0; r < k->n_from; r++)
+    for (int i = 0; i < k->n_image; i++)
+      if (k->image_core[i] && ag_depends(k->g, 1, &k->to[r], 1, &k->images[i].input)) from[m] = k->from[r], to[m++] = k->to[r];
+  if (m) ag_substitute(k->g, m, from, to, n, outs);
+  free(from);
+  free(to);
+}
+
+static void search(core *k, ag_id *motion, ag_id *velocity) {
+  derive *d = k->d;
+  ag_system *sys = d->sys;
+  int n = d->nc + 2;
+  ag_id *all = ag_heap_alloc(sizeof *all * (size_t)n), *used = ag_heap_alloc(sizeof *used * (size_t)n);
+  do {
+    free(k->from);
+    free(k->to);
+    int n_all = 0;
+    for (int i = 0; i < d->nc; i++) all[n_all++] = velocity[i];
+    for (int i = 0; i < 2 && sys->n_u_input; i++) all[n_all++] = motion[i];
+    find_images(k, n_all, all);
+    memset(k->q_core, 0, (size_t)sys->n_q);
+    free(k->image_core);
+    k->image_core = ag_heap_alloc((size_t)k->n_image + 1);
+    memcpy(used, all, sizeof *all * (size_t)n);
+    if (k->n_from) ag_substitute(k->g, k->n_from, k->from, k->to, n_all, used);
+    close_core(k, used + d->nc, used);
+  } while (give_up_some(k));
+  free(all);
+  free(used);
+}
+
+void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
+  ag_system *sys = d->sys;
+  core k = {.d = d, .g = d->g};
+  int nc = d->nc, n = 2 * nc + 1;
+  k.whole = AG_NEWN(sys->arena, bool, nc + 1);
+  k.q_core = AG_NEWN(sys->arena, bool, sys->n_q + 1);
+  ag_id *outs = AG_NEWN(sys->arena, ag_id, n + 1), motion[2] = {sys->mass, sys->force};
+  memcpy(outs, d->velocity, sizeof *outs * (size_t)nc);
+  memcpy(outs + nc, stored_rates, sizeof *outs * (size_t)nc);
+  outs[2 * nc] = rates;
+  if (keep_everything(d)) {
+    memset(k.q_core, 1, (size_t)sys->n_q);
+    k.image_core = ag_heap_alloc(1);
+  } else {
+    search(&k, motion, d->velocity);
+  }
+  int n_out = rates ? n : n - 1;
+  rewrite(&k, n_out, outs);
+  lay_out(&k);
+  split_partial(&k, n_out, outs);
+  ag_id *rows = AG_NEWN(sys->arena, ag_id, sys->n_z + 1);
+  assemble(&k, outs, outs + nc, outs[2 * nc], rows);
+  sys->rhs = ag_reduced_tape(sys, sys->n_z, rows);
+  sys->core = ag_reduced_tape(sys, sys->n_core, rows);
+  sys->xi = ag_reduced_tape(sys, nc, outs);
+  if (sys->n_image) {
+    ag_id *images = AG_NEWN(sys->arena, ag_id, sys->n_image);
+    for (int i = 0; i < sys->n_image; i++)
+      images[i] = ag_mul(d->g, ag_transpose(d->g, d->q[sys->images[i].coord]), sys->images[i].c);
+    sys->image = ag_full_tape(sys, sys->n_image, images);
+  }
+  free(k.from);
+  free(k.to);
+  free(k.images);
+  free(k.image_core);
+}
+
+/* A tape on z with the basis data: coordinates and images where lay_out put them. */
+ag_tape *ag_reduced_tape(const ag_system *sys, int n_out, const ag_id *outs) {
+  ag_model *m = sys->model;
+  ag_graph *g = m->graph;
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input + sys->n_q + sys->n_image));
+  int k = ag_bind_base(sys, binds) - m->n_coords, at = sys->u_in_z; /* time and parameters; coordinates anew */
+  for (int i = 0; i < m->n_coords; i++) {
+    const ag_place *p = &sys->places[i];
+    ag_id *leaf = sys->q_leaf[i];
+    if (!leaf) binds[k++] = (ag_bind){m->coords[i].q, AG_SEG_Z, sys->q_in_z[p->q]};
+    else
+      for (int c = 0; c < p->n_q; c++) binds[k++] = (ag_bind){leaf[c], AG_SEG_Z, sys->q_in_z[p->q + c]};
+  }
+  for (int i = 0; i < sys->n_image; i++) binds[k++] = (ag_bind){sys->images[i].input, AG_SEG_Z, sys->images[i].z};
+  for (int i = 0; i < sys->n_u_input; i++) {
+    binds[k++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, at};
+    at += ag_node_rows(g, sys->u_inputs[i]);
+  }
+  if (sys->basis_N) binds[k++] = (ag_bind){sys->basis_N, AG_SEG_C, 0};
+  if (sys->basis_P) binds[k++] = (ag_bind){sys->basis_P, AG_SEG_C, sys->n_y * (sys->n_y - sys->n_w)};
+  ag_tape *tape = ag_tape_create(g, k, binds, n_out, outs);
+  free(binds);
+  return tape;
+}
