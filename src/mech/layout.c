@@ -106,7 +106,7 @@ int ag_tape_once(const ag_tape *tape, double t, const double *z, const double *p
 
 void ag_normalise(const ag_system *sys, double *q) {
   for (int i = 0; i < sys->model->n_coords; i++)
-    if (sys->model->coords[i].space == AG_SPACE_SO3) ag_quat_normalise(q + sys->places[i].q);
+    if (sys->model->coords[i].space == AG_SPACE_SO3) (void)ag_lie_quat_normalise(q + sys->places[i].q);
 }
 
 void ag_retract(const ag_system *sys, double *q, const double *delta) {
@@ -114,10 +114,10 @@ void ag_retract(const ag_system *sys, double *q, const double *delta) {
     const ag_place *p = &sys->places[i];
     if (sys->model->coords[i].space == AG_SPACE_SO3) {
       double step[4], out[4];
-      ag_quat_exp(delta + p->xi, step);
-      ag_quat_mul(q + p->q, step, out);
+      ag_lie_exp(delta + p->xi, step);
+      ag_lie_quat_mul(q + p->q, step, out);
       memcpy(q + p->q, out, sizeof out);
-      ag_quat_normalise(q + p->q);
+      (void)ag_lie_quat_normalise(q + p->q);
     } else {
       for (int k = 0; k < p->n_q; k++) q[p->q + k] += delta[p->xi + k];
     }

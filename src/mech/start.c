@@ -38,8 +38,8 @@ static ag_status set_rotation(ag_ctx *ctx, const ag_start *s, const double *R, d
     ag_ctx_error(ctx, s->pos, "the start value is not a rotation (R^T R differs from 1 by %.1e, determinant %.3g)", worst, det);
     return AG_WRONG;
   }
-  ag_quat_from_matrix(R, quaternion);
-  ag_quat_normalise(quaternion);
+  ag_lie_quat_from_matrix(R, quaternion);
+  (void)ag_lie_quat_normalise(quaternion);
   return AG_OK;
 }
 

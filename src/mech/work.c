@@ -328,7 +328,7 @@ static int settle_position(ag_work *w, double t, double *x) {
 static void settle_rotations(ag_work *w, double t, double *z) {
   const ag_system *sys = w->sys;
   for (int i = 0; i < sys->model->n_coords; i++)
-    if (sys->model->coords[i].space == AG_SPACE_SO3) ag_quat_normalise(z + sys->q_in_z[sys->places[i].q]);
+    if (sys->model->coords[i].space == AG_SPACE_SO3) (void)ag_lie_quat_normalise(z + sys->q_in_z[sys->places[i].q]);
   if (!sys->image) return;
   for (int i = 0; i < sys->n_q; i++) w->x[i] = z[sys->q_in_z[i]];
   for (int i = 0; i < sys->n_image; i++) {
@@ -339,12 +339,12 @@ static void settle_rotations(ag_work *w, double t, double *z) {
     if (!(hh > 0) || !(gg > 0)) continue;
     double scale = sqrt(hh / gg), difference[3], delta[3], turn[4], turned[4];
     for (int k = 0; k < 3; k++) g[k] *= scale, difference[k] = g[k] - h[k];
-    ag_so3_cross(difference, h, delta);
+    ag_lie_cross(difference, h, delta);
     for (int k = 0; k < 3; k++) delta[k] /= hh;
-    ag_quat_exp(delta, turn);
-    ag_quat_mul(q, turn, turned);
+    ag_lie_exp(delta, turn);
+    ag_lie_quat_mul(q, turn, turned);
     memcpy(q, turned, sizeof turned);
-    ag_quat_normalise(q);
+    (void)ag_lie_quat_normalise(q);
     memcpy(w->x + sys->places[sys->images[i].coord].q, q, sizeof turned);
   }
 }

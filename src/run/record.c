@@ -36,7 +36,7 @@ void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x,
   for (int i = 0; i < m->n_coords; i++) {
     const ag_place *p = &sys->places[i];
     if (m->coords[i].space == AG_SPACE_SO3) {
-      ag_quat_to_matrix(x + p->q, out + k);
+      ag_lie_quat_matrix(x + p->q, out + k);
       k += 9;
     } else {
       memcpy(out + k, x + p->q, sizeof(double) * (size_t)p->n_q);
