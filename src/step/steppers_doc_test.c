@@ -32,7 +32,8 @@ static void read_file(const char *path, ag_text *out) {
 }
 
 int main(int argc, char **argv) {
-  static const char begin[] = "<!-- table: made by step_steppers_doc_test --print -->\n", end[] = "<!-- end of table -->\n";
+  static const char begin[] = "<!-- table: made by step_steppers_doc_test --print -->\n";
+  static const char end[] = "<!-- end of table -->\n";
   ag_text made = {0}, file = {0}, found = {0};
   table(&made);
   if (argc > 1 && strcmp(argv[1], "--print") == 0) {
