@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ * Inside of the builder: syntax tree to ag_model, names and shapes checked. Shared by the files of lang/ and by nobody else.
+ *
+ * One pass over the statements in order. Whatever fails is reported once and then silent: a name whose definition failed, or
+ * that is unknown and was reported, has the kind BAD, and an expression that uses it is BAD without a further word. */
+#ifndef AG_LANG_BUILD_H
+#define AG_LANG_BUILD_H
+#include "lang/lang.h"
+#include "lang/parse.h"
+
+enum {
+  AG_MAX_ERRORS = 50,
+  AG_MAX_SIZE = 100000,     /* rows of a vector, members of a family, terms of a sum, velocities of a model */
+  AG_MAX_ENTRIES = 1000000, /* of a matrix */
+  AG_MAX_NODES = 1000000,   /* of the graph */
+  AG_MAX_WORK = 10000000,   /* syntax nodes evaluated, entries made */
+  AG_MAX_EVAL_DEPTH = 500,  /* of expressions and the lets with arguments they call */
+  AG_MAX_SOLVE = 12         /* rows of a matrix whose determinant or inverse is taken */
+};
+
+/* What an expression depends on: one bit each. */
+enum {
+  AG_ON_PARAM = 1,
+  AG_ON_T = 2,
+  AG_ON_Q = 4,
+  AG_ON_XI = 8,
+  AG_ON_MOTION = 16 /* energy, drives, reactions: known only once the motion is */
+};
+
+typedef enum ag_sym_kind {
+  AG_SYM_NONE,       /* unknown so far */
+  AG_SYM_BAD,        /* reported already */
+  AG_SYM_RESERVED,   /* T, if, ... */
+  AG_SYM_CONSTANT,   /* t, pi, e1 */
+  AG_SYM_ENERGY,
+  AG_SYM_FUNCTION,   /* index: row of the table */
+  AG_SYM_PARAM,      /* index: in model->params */
+  AG_SYM_COORD,      /* index: the first of count factors in model->coords; count 0: no family */
+  AG_SYM_VELOCITY,   /* the same, for its velocity */
+  AG_SYM_FRAME,      /* index: in model->frames */
+  AG_SYM_LET,
+  AG_SYM_MACRO,      /* a let with arguments: part */
+  AG_SYM_OBSERVABLE
+} ag_sym_kind;
+
+typedef struct ag_symbol {
+  uint8_t kind;
+  bool used;
+  ag_id x;             /* what the name stands for; an integer parameter: its number */
+  ag_id number;        /* PARAM: its value as a constant */
+  int index, count;
+  const ag_part *part; /* MACRO; before its turn: where the name will be introduced */
+  ag_pos pos, later;   /* where it was introduced; where it will be (line 0: nowhere) */
+  int event, generator, reference; /* index + 1 in the list of the model, -1: failed; names of their own */
+  int set;             /* 1 + index of the `--set` of this name */
+} ag_symbol;
+
+typedef enum ag_value_kind { AG_VALUE_BAD, AG_VALUE_NODE, AG_VALUE_CONDITION, AG_VALUE_FAMILY } ag_value_kind;
+typedef enum ag_role { AG_ROLE_Q, AG_ROLE_XI, AG_ROLE_DRIVE, AG_ROLE_REACTION } ag_role;
+
+typedef struct ag_value {
+  uint8_t kind, role;  /* role, first, count: FAMILY */
+  bool empty;          /* a sum without terms: zero of any shape */
+  ag_id x;
+  int first, count;
+} ag_value;
+
+/* Running indices and arguments, innermost first. */
+typedef struct ag_local {
+  int name;
+  bool index; /* a running index */
+  ag_value value;
+  const struct ag_local *next;
+} ag_local;
+
+/* What is remembered of a node of the graph. */
+typedef struct ag_note {
+  uint8_t on;          /* AG_ON_... */
+  ag_id prime;         /* its total derivative, once taken */
+} ag_note;
+
+/* A rotation built as rotation(axis, angle): so that angvel stays short. */
+typedef struct ag_turn {
+  ag_id x, axis, angle;
+} ag_turn;
+
+/* A --set: its own text and tokens. */
+typedef struct ag_change {
+  const char *label, *text;
+  ag_tokens tokens;
+  ag_stmt stmt;
+  bool used;
+} ag_change;
+
+typedef struct ag_builder {
+  ag_ctx *ctx;
+  int n_error0;    /* errors of the context before this reading */
+  ag_arena *arena; /* lives as long as the reading */
+  ag_names *names;
+  const ag_tokens *tokens;
+  const ag_parse *parse;
+  ag_model *m;
+  ag_graph *g;
+  ag_symbol *symbols; /* by the number of the name */
+  int n_symbol;
+  const ag_local *scope;
+  int depth;
+  int64_t work;
+  bool stopped;    /* a limit was reached: everything is silent from here */
+  bool numeric;    /* parameters stand for their numbers */
+  ag_word word;    /* the statement being built */
+  int defining;    /* the name being introduced, 0: none */
+  ag_note *notes;
+  int n_note, cap_note;
+  ag_turn *turns;
+  int n_turn, cap_turn;
+  ag_change *changes;
+  int n_change;
+  int n_velocity;
+  AG_LIST(ag_start, file_starts); /* start statements of the file, in order */
+  bool lagrangian_seen;
+  int noted;               /* errors at the time of the last note about a use of a let */
+} ag_builder;
+
+/* ---- scope.c: names, reports ---- */
+void ag_scope_init(ag_builder *b);
+void ag_scope_done(ag_builder *b);
+ag_symbol *ag_scope_symbol(ag_builder *b, int name);
+const char *ag_scope_text(const ag_builder *b, int name);
+/* May this name be introduced? Reports and says no when it is taken or reserved. */
+bool ag_scope_free(ag_builder *b, int name, ag_pos pos);
+/* May it be a running index here? */
+bool ag_scope_index(ag_builder *b, int name, ag_pos pos);
+/* Introduces it (kind BAD: as failed). */
+ag_symbol *ag_scope_define(ag_builder *b, int name, ag_sym_kind kind, ag_pos pos);
+/* Reports a name that is not known here, with what may have been meant, and makes it BAD. calls: it is used as a function. */
+void ag_scope_unknown(ag_builder *b, int name, ag_pos pos, bool calls);
+/* "did you mean" among the names whose kind is in the bit set `kinds`; NULL when none is near. */
+const char *ag_scope_near(ag_builder *b, const char *name, unsigned kinds);
+const char *ag_scope_kind(const ag_symbol *s); /* "a parameter" */
+/* An error at a place, at most one per place. Always false. */
+bool ag_scope_error(ag_builder *b, ag_pos pos, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool ag_scope_failed(const ag_builder *b); /* was anything reported? */
+/* A limit: one message, then silence. Always false. */
+bool ag_scope_stop(ag_builder *b, ag_pos pos, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool ag_scope_work(ag_builder *b, ag_pos pos, int64_t amount); /* false: too much, reported */
+/* Names that a broken statement would have introduced are BAD. */
+void ag_scope_poison(ag_builder *b, const ag_stmt *s);
+/* Where names will be introduced, for better messages. */
+void ag_scope_announce(ag_builder *b);
+/* Positions now refer to the text of a change (NULL: the file again). */
+void ag_scope_source(ag_builder *b, const ag_change *change, const char *file);
+
+/* ---- note.c: what nodes depend on, shapes in words, primes ---- */
+void ag_note_input(ag_builder *b, ag_id x, int on);
+int ag_note_on(ag_builder *b, ag_id x);
+void ag_note_prime(ag_builder *b, ag_id x, ag_id dx);
+bool ag_note_derive(ag_builder *b, ag_id x, ag_pos pos, ag_id *dx); /* the prime; false: reported */
+const char *ag_note_shape(ag_builder *b, ag_id x);                 /* "a 3-vector" */
+const char *ag_note_value(ag_builder *b, ag_value v);
+bool ag_note_same(const ag_builder *b, ag_id x, ag_id y);            /* same shape */
+
+/* ---- eval.c ---- */
+ag_value ag_eval(ag_builder *b, const ag_syn *s);
+/* An expression that is a scalar, vector or matrix; 0: reported. what: "the Lagrangian". */
+ag_id ag_eval_node(ag_builder *b, const ag_syn *s);
+ag_id ag_eval_scalar(ag_builder *b, const ag_syn *s, const char *what);
+/* A whole number known now; false: reported. */
+bool ag_eval_whole(ag_builder *b, const ag_syn *s, const char *what, double *v);
+/* The value of a scalar with the parameters as they are; false: reported. */
+bool ag_eval_number(ag_builder *b, const ag_syn *s, const char *what, double *v);
+ag_value ag_eval_good(ag_id x);
+ag_value ag_eval_bad(void);
+/* The node of a value; 0: reported (families, conditions) or bad already. */
+ag_id ag_eval_take(ag_builder *b, ag_value v, ag_pos pos);
+
+/* ---- lookup.c: names, calls, primes, indices ---- */
+ag_value ag_lookup_name(ag_builder *b, const ag_syn *s);
+ag_value ag_lookup_member(ag_builder *b, const ag_syn *s);
+ag_value ag_lookup_call(ag_builder *b, const ag_syn *s);
+ag_value ag_lookup_postfix(ag_builder *b, const ag_syn *s);
+/* The index (from 0) into `base`, which has n entries or members. False: reported. */
+bool ag_lookup_index(ag_builder *b, const ag_syn *s, const char *what, const ag_syn *base, int n, int *i);
+/* Reports the unknown names of the body of a let with arguments, before it is ever used. */
+void ag_lookup_check(ag_builder *b, const ag_syn *s, const ag_part *macro);
+
+/* ---- call.c, rotate.c ---- */
+int ag_call_count(void);
+const char *ag_call_name(int i);
+const char *ag_call_habit(const char *name); /* what a function of another language is called here, or NULL */
+ag_value ag_call(ag_builder *b, int function, const ag_syn *s, int n, const ag_id *args);
+ag_id ag_rotate_axis(ag_builder *b, ag_id axis, ag_id angle, ag_pos pos);
+ag_id ag_rotate_euler(ag_builder *b, ag_id phi, ag_id theta, ag_id psi);
+ag_id ag_rotate_angles(ag_builder *b, ag_id R);
+ag_id ag_rotate_velocity(ag_builder *b, ag_id A, ag_pos pos);
+
+/* ---- statements: define.c, dynamics.c, start.c, expect.c ---- */
+/* The numbers of an expression of parameters, row-major; false: not finite. */
+bool ag_define_value(ag_builder *b, ag_id x, double *v);
+void ag_define_param(ag_builder *b, const ag_part *p);
+void ag_define_config(ag_builder *b, const ag_part *p);
+void ag_define_let(ag_builder *b, const ag_part *p);
+void ag_define_frame(ag_builder *b, const ag_part *p);
+void ag_define_observable(ag_builder *b, const ag_part *p);
+void ag_dynamics_lagrangian(ag_builder *b, const ag_stmt *s);
+void ag_dynamics_equation(ag_builder *b, const ag_stmt *s); /* constraint, holonomic */
+void ag_dynamics_assign(ag_builder *b, const ag_stmt *s);   /* prescribe, force, domain */
+void ag_dynamics_event(ag_builder *b, const ag_stmt *s);
+void ag_dynamics_generator(ag_builder *b, const ag_stmt *s);
+void ag_start_statement(ag_builder *b, const ag_stmt *s);
+void ag_start_finish(ag_builder *b); /* the changes from outside, then what the file says */
+void ag_expect_statement(ag_builder *b, const ag_stmt *s);
+
+/* ---- target.c: what the left side of an assignment names; running over indices ---- */
+typedef struct ag_target {
+  bool velocity;
+  int coord, row, frame; /* row -1: all of it; frame -1: none */
+  int rows, cols;
+  const char *text;      /* "x'[2]" */
+} ag_target;
+/* velocity_only: force and generator. False: reported. */
+bool ag_target_find(ag_builder *b, const ag_syn *s, bool velocity_only, ag_target *out);
+/* The value for a target: its shape is checked, 0 fits every vector. 0: reported. */
+ag_id ag_target_value(ag_builder *b, const ag_target *t, const ag_syn *s);
+/* Calls body(b, s, data) for all values of the running indices of a statement. */
+void ag_target_loop(ag_builder *b, const ag_stmt *s, void (*body)(ag_builder *, const ag_stmt *, void *), void *data);
+/* The text of a statement with the present values of its running indices, in the arena of the model. */
+const char *ag_target_text(ag_builder *b, const ag_stmt *s);
+
+/* ---- verify.c: after the last statement ---- */
+void ag_verify_model(ag_builder *b);
+#endif

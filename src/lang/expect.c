@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ * expect statements: what `anagyre test` checks. */
+#include <math.h>
+
+#include "lang/build.h"
+
+/* A tolerance or time: a scalar of numbers and parameters. 0: reported. */
+static ag_id quantity(ag_builder *b, const ag_syn *s, const char *what, bool positive) {
+  double v;
+  ag_id x = ag_eval_scalar(b, s, what);
+  if (!x || !ag_eval_number(b, s, what, &v)) return 0;
+  if (positive && !(v > 0)) return ag_scope_error(b, s->pos, "%s must be positive; this is %g", what, v);
+  return x;
+}
+
+static bool find_event(ag_builder *b, const ag_stmt *s, int *event) {
+  const char *text = ag_scope_text(b, s->name), **names = NULL;
+  int have = ag_scope_symbol(b, s->name)->event, n = 0;
+  *event = have - 1;
+  if (have) return have > 0;
+  names = ag_heap_alloc(sizeof *names * (size_t)(b->m->n_events + 1));
+  for (; n < b->m->n_events && n < 1000; n++) names[n] = b->m->events[n].name;
+  const char *near = ag_nearest(text, n, names);
+  if (near) ag_scope_error(b, s->name_pos, "unknown event `%s`; did you mean `%s`?", text, near);
+  else ag_scope_error(b, s->name_pos, "unknown event `%s`; an event is introduced by `event %s: ... = ...` before it is expected", text, text);
+  free(names);
+  return false;
+}
+
+/* EVENT first at ..., EVENT 3 at ..., EVENT occurs N times */
+static bool event_form(ag_builder *b, const ag_stmt *s, ag_expect *e) {
+  double n = 1;
+  bool ok = find_event(b, s, &e->event);
+  if (s->nth) ok = ag_eval_whole(b, s->nth, s->expect == AG_EXPECT_COUNT ? "the number of times" : "which event", &n) && ok;
+  double least = s->expect == AG_EXPECT_COUNT ? 0 : 1;
+  if (ok && (n < least || n > 1e9)) ok = ag_scope_error(b, s->nth->pos, "this must be a whole number from %.0f on; it is %.0f", least, n);
+  e->nth = ok ? (int)n : 1;
+  if (s->expect == AG_EXPECT_COUNT) e->value = ag_num(b->g, n);
+  return ok;
+}
+
+static bool value_form(ag_builder *b, const ag_stmt *s, ag_expect *e) {
+  const ag_part *p = &s->parts[0];
+  e->x = ag_eval_node(b, p->left);
+  if (!p->right) return e->x != 0;
+  e->value = ag_eval_node(b, p->right);
+  if (!e->x || !e->value) return false;
+  if (!ag_note_same(b, e->x, e->value)) {
+    if (!ag_is_scalar(b->g, e->value) || !ag_is_zero(b->g, e->value))
+      return ag_scope_error(b, p->right->pos, "the value is %s, what is expected of is %s", ag_note_shape(b, e->value), ag_note_shape(b, e->x));
+    e->value = ag_zero(b->g, ag_node_rows(b->g, e->x), ag_node_cols(b->g, e->x));
+  }
+  if (ag_note_on(b, e->value) & ~(AG_ON_PARAM | AG_ON_T))
+    return ag_scope_error(b, p->right->pos, "the value is of numbers, parameters and t; to compare two moving things write a - b = 0");
+  return true;
+}
+
+/* when a = 1, b = 2 */
+static bool conditions(ag_builder *b, const ag_stmt *s, ag_expect *e) {
+  bool all = true;
+  e->when_param = AG_NEWN(b->m->arena, int, s->n_when + 1);
+  e->when_value = AG_NEWN(b->m->arena, ag_id, s->n_when + 1);
+  for (int i = 0; i < s->n_when; i++) {
+    const ag_part *p = &s->when[i];
+    ag_symbol *sym = ag_scope_symbol(b, p->name);
+    const char *text = ag_scope_text(b, p->name);
+    bool ok = false;
+    ag_id x = ag_eval_node(b, p->right);
+    sym->used = true;
+    if (sym->kind == AG_SYM_NONE) ag_scope_unknown(b, p->name, p->pos, false);
+    else if (sym->kind == AG_SYM_BAD) ok = false;
+    else if (sym->kind != AG_SYM_PARAM) ag_scope_error(b, p->pos, "`%s` is %s; `when` changes parameters", text, ag_scope_kind(sym));
+    else if (b->m->params[sym->index].integer) ag_scope_error(b, p->pos, "`%s` is an integer parameter: it shapes the model and cannot change here", text);
+    else if (x && ag_note_on(b, x) & ~AG_ON_PARAM) ag_scope_error(b, p->right->pos, "the value of a parameter may use only numbers and parameters");
+    else if (x && !ag_note_same(b, x, sym->x)) ag_scope_error(b, p->right->pos, "`%s` is %s, its value is %s", text, ag_note_shape(b, sym->x), ag_note_shape(b, x));
+    else ok = x != 0;
+    for (int k = 0; ok && k < e->n_when; k++)
+      if (e->when_param[k] == sym->index) ok = ag_scope_error(b, p->pos, "`%s` is changed twice", text);
+    all = all && ok;
+    if (!ok || !ag_scope_work(b, p->pos, e->n_when / 8)) continue;
+    e->when_param[e->n_when] = sym->index;
+    e->when_value[e->n_when++] = x;
+  }
+  return all;
+}
+
+void ag_expect_statement(ag_builder *b, const ag_stmt *s) {
+  double v = 0;
+  ag_expect e = {.kind = (ag_expect_kind)s->expect, .event = -1, .nth = 1, .pos = s->name ? s->name_pos : s->parts[0].left->pos};
+  bool ok = s->name ? event_form(b, s, &e) : value_form(b, s, &e);
+  e.time = s->time ? quantity(b, s->time, "the time", false) : ag_num(b->g, 0);
+  e.tol = s->tol ? quantity(b, s->tol, "the tolerance", true) : ag_num(b->g, 0);
+  ok = e.time && e.tol && ok;
+  bool over = s->expect != AG_EXPECT_AT && s->expect != AG_EXPECT_EVENT;
+  if (ok && over && ag_eval_number(b, s->time, "the time", &v) && v == 0) ok = ag_scope_error(b, s->time->pos, "over no time at all: the time must not be 0");
+  ok = conditions(b, s, &e) && ok;
+  e.text = ag_target_text(b, s);
+  if (ok) AG_MODEL_PUSH(b->m, expects, e);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ * Reading a model: text, tokens, syntax tree, model. */
+#include "lang/lang.h"
+
+#include <string.h>
+
+#include "lang/build.h"
+
+/* ---- statements in order ---- */
+
+static void build_model(ag_builder *b, const ag_stmt *s, int i) {
+  if (i > 0) {
+    ag_scope_error(b, s->pos, "a second `model`; a file describes one model");
+    return;
+  }
+  b->m->name = ag_arena_str(b->m->arena, ag_scope_text(b, s->name));
+  b->m->title = s->string ? ag_arena_str(b->m->arena, s->string) : "";
+}
+
+static void build_reference(ag_builder *b, const ag_stmt *s) {
+  ag_symbol *sym = ag_scope_symbol(b, s->name);
+  const char *key = ag_scope_text(b, s->name);
+  if (sym->reference) {
+    ag_scope_error(b, s->name_pos, "the reference `%s` is given twice", key);
+    return;
+  }
+  sym->reference = 1;
+  AG_MODEL_PUSH(b->m, references, ((ag_reference){ag_arena_str(b->m->arena, key), ag_arena_str(b->m->arena, s->string)}));
+}
+
+static void build_parts(ag_builder *b, const ag_stmt *s, void (*build)(ag_builder *, const ag_part *)) {
+  for (int i = 0; i < s->n_part && !b->stopped; i++) build(b, &s->parts[i]);
+}
+
+static void build_statement(ag_builder *b, const ag_stmt *s, int i) {
+  switch (s->word) {
+  case AG_WORD_MODEL: build_model(b, s, i); break;
+  case AG_WORD_REFERENCE: build_reference(b, s); break;
+  case AG_WORD_PARAM: build_parts(b, s, ag_define_param); break;
+  case AG_WORD_CONFIG: build_parts(b, s, ag_define_config); break;
+  case AG_WORD_LET: build_parts(b, s, ag_define_let); break;
+  case AG_WORD_LAGRANGIAN: ag_dynamics_lagrangian(b, s); break;
+  case AG_WORD_CONSTRAINT:
+  case AG_WORD_HOLONOMIC: ag_dynamics_equation(b, s); break;
+  case AG_WORD_PRESCRIBE:
+  case AG_WORD_FORCE:
+  case AG_WORD_DOMAIN: ag_dynamics_assign(b, s); break;
+  case AG_WORD_FRAME: build_parts(b, s, ag_define_frame); break;
+  case AG_WORD_OBSERVABLE: build_parts(b, s, ag_define_observable); break;
+  case AG_WORD_EVENT: ag_dynamics_event(b, s); break;
+  case AG_WORD_GENERATOR: ag_dynamics_generator(b, s); break;
+  case AG_WORD_START: ag_start_statement(b, s); break;
+  case AG_WORD_EXPECT: ag_expect_statement(b, s); break;
+  case AG_WORD_NONE:
+  case AG_WORD_COUNT: break;
+  }
+}
+
+static void build_all(ag_builder *b) {
+  const ag_parse *parse = b->parse;
+  if (!parse->n) ag_scope_error(b, (ag_pos){1, 1, 1}, "the file is empty: a model starts with `model NAME`");
+  for (int i = 0; i < parse->n && !b->stopped; i++) {
+    const ag_stmt *s = &parse->at[i];
+    b->word = s->word;
+    b->scope = NULL;
+    if (s->error) {
+      ag_scope_error(b, s->error_pos, "%s", s->error);
+      ag_scope_poison(b, s);
+    } else if (i == 0 && s->word != AG_WORD_MODEL)
+      ag_scope_error(b, s->pos, "the first statement must be `model NAME`, found `%s`", ag_parse_word(s->word));
+    if (!s->error) build_statement(b, s, i);
+  }
+}
+
+/* ---- from outside ---- */
+
+/* Each --set is a text of its own, `NAME=VALUE`, with its own positions. */
+static void read_changes(ag_builder *b, int n, const ag_set *sets) {
+  const char *file = b->ctx->file;
+  b->changes = AG_NEWN(b->arena, ag_change, n + 1);
+  b->n_change = n;
+  for (int i = 0; i < n; i++) {
+    ag_change *c = &b->changes[i];
+    c->text = ag_arena_printf(b->arena, "%s=%s", sets[i].name, sets[i].value);
+    c->label = ag_arena_printf(b->arena, "--set %.200s", c->text);
+    ag_scope_source(b, c, file);
+    if (ag_lex_check(b->ctx, c->text, strlen(c->text)) == AG_OK) {
+      ag_lex_split(b->arena, c->text, false, &c->tokens);
+      ag_parse_set(b->arena, b->names, &c->tokens, &c->stmt);
+      if (c->stmt.error) ag_scope_error(b, c->stmt.error_pos, "%s", c->stmt.error);
+    } else c->stmt.error = "";
+    ag_scope_source(b, NULL, file);
+    const ag_syn *target = c->stmt.error ? NULL : c->stmt.parts[0].target;
+    if (target && target->kind == AG_SYN_NAME) ag_scope_symbol(b, target->name)->set = i + 1; /* the last one counts */
+  }
+}
+
+/* ---- order of the messages ---- */
+
+/* Errors in the order of their places; a note stays behind its error. Those of the same file only. */
+static void sort_reports(ag_ctx *ctx, int from) {
+  int n = ctx->n_diag - from;
+  if (n < 2) return;
+  ag_diag *in = ag_heap_alloc(sizeof *in * (size_t)n), *out = ctx->diags + from;
+  bool *done = ag_heap_alloc((size_t)n);
+  memcpy(in, out, sizeof *in * (size_t)n);
+  for (int k = 0; k < n;) {
+    int best = -1;
+    for (int i = 0; i < n; i++) {
+      if (done[i] || (i > 0 && in[i].severity == AG_NOTE)) continue;
+      if (best < 0) best = i;
+      bool same = in[i].file && in[best].file && !strcmp(in[i].file, in[best].file);
+      if (same && (in[i].pos.line < in[best].pos.line || (in[i].pos.line == in[best].pos.line && in[i].pos.col < in[best].pos.col))) best = i;
+    }
+    done[best] = true;
+    out[k++] = in[best];
+    for (int i = best + 1; i < n && in[i].severity == AG_NOTE; i++) done[i] = true, out[k++] = in[i];
+  }
+  free(in);
+  free(done);
+}
+
+/* ---- the front ---- */
+
+static void read_model(ag_builder *b, int n_set, const ag_set *sets) {
+  ag_tokens tokens;
+  ag_parse parse;
+  ag_lex_split(b->arena, b->m->source, true, &tokens);
+  ag_parse_file(b->arena, b->names, &tokens, &parse);
+  b->tokens = &tokens;
+  b->parse = &parse;
+  ag_scope_init(b);
+  ag_scope_announce(b);
+  read_changes(b, n_set, sets);
+  build_all(b);
+  if (!b->stopped) ag_start_finish(b);
+  if (!b->stopped) ag_verify_model(b);
+  for (int i = 0; i < b->n_change; i++) ag_lex_done(&b->changes[i].tokens);
+  ag_lex_done(&tokens);
+  ag_parse_done(&parse);
+  ag_scope_done(b);
+}
+
+ag_status ag_lang_read(ag_ctx *ctx, const char *file, const char *text, size_t size, int n_set, const ag_set *sets, ag_model **out) {
+  *out = NULL;
+  ctx->file = file;
+  ag_model *m = ag_model_create("unnamed");
+  m->source = ag_arena_strn(m->arena, text, size <= 1 << 20 ? size : 0);
+  ctx->source = m->source;
+  ag_arena *arena = ag_arena_create();
+  ag_names names;
+  ag_names_init(&names, arena);
+  ag_builder b = {.ctx = ctx, .n_error0 = ctx->n_error, .arena = arena, .names = &names, .m = m, .g = m->graph};
+  int first = ctx->n_diag;
+  if (ag_lex_check(ctx, text, size) == AG_OK) read_model(&b, n_set, sets);
+  sort_reports(ctx, first);
+  ag_names_done(&names);
+  ag_arena_free(arena);
+  ctx->file = file; /* a --set may have been the last text */
+  if (ctx->n_error == b.n_error0) {
+    *out = m;
+    return AG_OK;
+  }
+  ag_model_free(m);
+  ctx->source = NULL;
+  return AG_WRONG;
+}
+
+int ag_lang_words(const char *const **words) {
+  static const char *const all[] = {
+#define AG_STATEMENT(word, NAME, loops) #word,
+#define AG_RESERVED(word) #word,
+#include "lang/words.def"
+#undef AG_STATEMENT
+#undef AG_RESERVED
+#define AG_FUNCTION(name, ...) #name,
+#include "lang/function.def"
+#undef AG_FUNCTION
+  };
+  *words = all;
+  return (int)(sizeof all / sizeof *all);
+}

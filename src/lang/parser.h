@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * Inside of the parser: one statement's tokens and a place in them. Shared by parse.c, parser.c and parse_expr.c. */
+#ifndef AG_LANG_PARSER_H
+#define AG_LANG_PARSER_H
+#include "lang/parse.h"
+
+typedef struct ag_parser {
+  ag_arena *arena;
+  ag_names *names;
+  const ag_tokens *tokens;
+  int at, end; /* tokens at..end-1 are left of this statement */
+  int depth;
+  const char *error; /* the first error; everything after it is silent */
+  ag_pos error_pos;
+} ag_parser;
+
+/* ---- looking and taking ---- */
+const ag_token *ag_parser_peek(const ag_parser *p);                    /* END behind the last token of the statement */
+const ag_token *ag_parser_next(const ag_parser *p, int ahead);
+bool ag_parser_is(const ag_parser *p, ag_token_kind kind);
+bool ag_parser_is_word(const ag_parser *p, const char *word);          /* a NAME with that text */
+bool ag_parser_token_is(const ag_parser *p, const ag_token *k, const char *word);
+bool ag_parser_take(ag_parser *p, ag_token_kind kind);
+bool ag_parser_take_word(ag_parser *p, const char *word);
+ag_pos ag_parser_pos(const ag_parser *p);                              /* of the next token */
+ag_pos ag_parser_span(const ag_parser *p, int from);                   /* of the tokens from..at-1, on their first line */
+/* ---- demanding: false, and the error is set ---- */
+bool ag_parser_want(ag_parser *p, ag_token_kind kind, const char *what); /* what: where, e.g. "after the condition"; may be NULL */
+bool ag_parser_want_word(ag_parser *p, const char *word);
+int ag_parser_want_name(ag_parser *p, const char *what, ag_pos *pos);    /* 0: error. what: "the name of a parameter" */
+bool ag_parser_fail(ag_parser *p, ag_pos pos, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The next token does not fit: `expected` in words, and the clause words that would be right here (for "did you mean"). */
+bool ag_parser_unexpected(ag_parser *p, const char *expected, int n_word, const char *const *words);
+
+/* ---- expressions (parse_expr.c): NULL, and the error is set ---- */
+ag_syn *ag_parse_expr(ag_parser *p);
+ag_syn *ag_parse_postfix(ag_parser *p); /* a name with primes and indices */
+ag_syn *ag_parse_size(ag_parser *p);    /* after R^: a number, a name or something in brackets */
+
+/* Appends to an array that grows in the arena. */
+#define AG_ARENA_PUSH(arena, items, n, cap) \
+  ((n) < (cap) ? (void)0 \
+               : (void)((cap) = (cap) ? 2 * (cap) : 4, \
+                        (items) = ag_parser_grow((arena), (items), sizeof *(items) * (size_t)(n), \
+                                                 sizeof *(items) * (size_t)(cap))))
+void *ag_parser_grow(ag_arena *a, const void *old, size_t used, size_t size);
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ * start statements and `--set` of coordinates and velocities. What is set from outside comes first and replaces, component by
+ * component, what the file says. */
+#include <string.h>
+
+#include "lang/build.h"
+
+/* ---- which components are taken ---- */
+
+/* One byte per component of coordinates, velocities and frame velocities. */
+typedef struct taken {
+  int *offset;       /* of each coordinate */
+  int *frame_offset;
+  int n, n_frame;    /* components */
+  unsigned char *q, *xi, *frame;
+} taken;
+
+static void taken_init(taken *k, const ag_builder *b) {
+  const ag_model *m = b->m;
+  k->offset = ag_heap_alloc(sizeof(int) * (size_t)(m->n_coords + 1));
+  k->frame_offset = ag_heap_alloc(sizeof(int) * (size_t)(m->n_frames + 1));
+  k->n = k->n_frame = 0;
+  for (int i = 0; i < m->n_coords; i++) k->offset[i] = k->n, k->n += m->coords[i].dim;
+  for (int i = 0; i < m->n_frames; i++) k->frame_offset[i] = k->n_frame, k->n_frame += ag_node_rows(b->g, m->frames[i].x);
+  k->q = ag_heap_alloc((size_t)k->n + 1);
+  k->xi = ag_heap_alloc((size_t)k->n + 1);
+  k->frame = ag_heap_alloc((size_t)k->n_frame + 1);
+}
+
+static void taken_done(taken *k) {
+  free(k->offset);
+  free(k->frame_offset);
+  free(k->q);
+  free(k->xi);
+  free(k->frame);
+}
+
+/* The bytes of a start: *n of them. */
+static unsigned char *taken_of(const taken *k, const ag_builder *b, const ag_start *s, int *n) {
+  int row = s->row > 0 ? s->row : 0;
+  if (s->frame >= 0) {
+    *n = s->row >= 0 ? 1 : ag_node_rows(b->g, b->m->frames[s->frame].x);
+    return k->frame + k->frame_offset[s->frame] + row;
+  }
+  *n = s->row >= 0 ? 1 : b->m->coords[s->coord].dim;
+  return (s->velocity ? k->xi : k->q) + k->offset[s->coord] + row;
+}
+
+static bool any(const unsigned char *v, int n) {
+  for (int i = 0; i < n; i++)
+    if (v[i]) return true;
+  return false;
+}
+
+/* ---- statements ---- */
+
+/* target = value; false: reported */
+static bool assignment(ag_builder *b, const ag_part *p, ag_start *out) {
+  ag_target t;
+  if (!ag_target_find(b, p->target, false, &t)) return false;
+  ag_id x = ag_target_value(b, &t, p->right);
+  if (!x) return false;
+  if (ag_note_on(b, x) & (AG_ON_XI | AG_ON_MOTION))
+    return ag_scope_error(b, p->right->pos, "a start value may not use velocities: those that are not named follow from the constraints");
+  *out = (ag_start){t.velocity, t.coord, t.row, t.frame, x, p->target->pos};
+  return true;
+}
+
+static void start(ag_builder *b, const ag_stmt *s, void *data) {
+  (void)data;
+  for (int i = 0; i < s->n_part && !b->stopped; i++) {
+    ag_start one;
+    if (assignment(b, &s->parts[i], &one)) AG_MODEL_PUSH(b, file_starts, one);
+  }
+}
+
+void ag_start_statement(ag_builder *b, const ag_stmt *s) { ag_target_loop(b, s, start, NULL); }
+
+/* ---- from outside ---- */
+
+/* Is what a --set names something that can be set? Its last word on unknown names. */
+static bool settable(ag_builder *b, const ag_change *c) {
+  const ag_syn *s = c->stmt.parts[0].target, *base = s->kind == AG_SYN_POST ? s->links[0].x : s;
+  if (base->kind != AG_SYN_NAME) return ag_scope_error(b, s->pos, "the name of a parameter, coordinate or velocity is wanted");
+  const ag_symbol *sym = ag_scope_symbol(b, base->name);
+  const char *text = ag_scope_text(b, base->name);
+  switch ((ag_sym_kind)sym->kind) {
+  case AG_SYM_COORD:
+  case AG_SYM_VELOCITY:
+  case AG_SYM_FRAME: return true;
+  case AG_SYM_BAD: return false;
+  case AG_SYM_PARAM:
+    if (s == base) return false; /* overruled by a later change of the same parameter */
+    return ag_scope_error(b, s->pos, "set the whole parameter `%s`, not a part of it", text);
+  case AG_SYM_NONE: break;
+  default: return ag_scope_error(b, s->pos, "`%s` is %s; only parameters, coordinates and velocities can be set", text, ag_scope_kind(sym));
+  }
+  const char *near = ag_scope_near(b, text, 1u << AG_SYM_PARAM | 1u << AG_SYM_COORD | 1u << AG_SYM_VELOCITY | 1u << AG_SYM_FRAME);
+  if (near) return ag_scope_error(b, base->pos, "unknown name `%s`; did you mean `%s`?", text, near);
+  return ag_scope_error(b, base->pos, "unknown name `%s`; the model has no such parameter, coordinate or velocity", text);
+}
+
+/* Starts from outside, the last one of a component wins: taken from the end. */
+static void outside(ag_builder *b, taken *k) {
+  const char *file = b->ctx->file;
+  ag_start *list = ag_heap_alloc(sizeof *list * (size_t)(b->n_change + 1));
+  int n = 0, m;
+  b->word = AG_WORD_START;
+  for (int i = b->n_change - 1; i >= 0; i--) {
+    ag_change *c = &b->changes[i];
+    if (c->used || c->stmt.error) continue;
+    ag_scope_source(b, c, file);
+    ag_start one;
+    if (settable(b, c) && assignment(b, &c->stmt.parts[0], &one)) {
+      unsigned char *v = taken_of(k, b, &one, &m);
+      if (!any(v, m)) list[n++] = one;
+      memset(v, 1, (size_t)m);
+    }
+    ag_scope_source(b, NULL, file);
+  }
+  while (n > 0) AG_MODEL_PUSH(b->m, starts, list[--n]);
+  free(list);
+}
+
+/* A start of the file, or what the outside left of it. */
+static void inside(ag_builder *b, const taken *out, taken *k, const ag_start *s) {
+  int n;
+  unsigned char *v = taken_of(k, b, s, &n);
+  if (any(v, n)) {
+    const ag_coord *c = s->frame < 0 ? &b->m->coords[s->coord] : NULL;
+    ag_scope_error(b, s->pos, "the start of `%s` is given twice", !c ? b->m->frames[s->frame].name : s->velocity ? c->velocity : c->name);
+    return;
+  }
+  memset(v, 1, (size_t)n);
+  const unsigned char *set = taken_of(out, b, s, &n);
+  if (!any(set, n)) {
+    AG_MODEL_PUSH(b->m, starts, *s);
+    return;
+  }
+  for (int i = 0; i < n && ag_node_cols(b->g, s->x) == 1; i++) {
+    ag_start one = *s;
+    if (set[i]) continue;
+    one.row = s->row >= 0 ? s->row : i;
+    one.x = ag_entry(b->g, s->x, i, 0);
+    AG_MODEL_PUSH(b->m, starts, one);
+  }
+}
+
+/* A start value may use coordinates whose own start stands before it. */
+static void check_order(ag_builder *b, taken *k) {
+  ag_model *m = b->m;
+  ag_id *open = ag_heap_alloc(sizeof *open * (size_t)(m->n_coords + 1));
+  memset(k->q, 0, (size_t)k->n);
+  for (int i = 0; i < m->n_starts; i++) {
+    const ag_start *s = &m->starts[i];
+    int n = 0, length;
+    if (ag_note_on(b, s->x) & AG_ON_Q && ag_scope_work(b, s->pos, m->n_coords + ag_graph_count(b->g) / 16)) {
+      for (int j = 0; j < m->n_coords; j++)
+        for (int r = 0; r < m->coords[j].dim; r++)
+          if (!k->q[k->offset[j] + r]) {
+            open[n++] = m->coords[j].q;
+            break;
+          }
+      for (int j = 0; j < n && ag_depends(b->g, 1, &s->x, n, open); j++)
+        if (ag_depends(b->g, 1, &s->x, 1, &open[j])) {
+          ag_scope_error(b, s->pos, "this start value uses `%s`, whose own start is not given before it", ag_node_name(b->g, open[j]));
+          break;
+        }
+    }
+    unsigned char *v = taken_of(k, b, s, &length);
+    memset(v, 1, (size_t)length);
+  }
+  free(open);
+}
+
+void ag_start_finish(ag_builder *b) {
+  taken out, file;
+  taken_init(&out, b);
+  taken_init(&file, b);
+  outside(b, &out);
+  for (int i = 0; i < b->n_file_starts; i++) inside(b, &out, &file, &b->file_starts[i]);
+  if (!ag_scope_failed(b)) check_order(b, &file);
+  taken_done(&out);
+  taken_done(&file);
+}
