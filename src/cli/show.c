@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * `anagyre show`: the model written out, and the equations that were derived from it. */
+#include <string.h>
+
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/source.h"
@@ -16,15 +18,17 @@ static const ag_option options[] = {
     AG_COMMON_ROWS(args),
 };
 
-/* Each line as a comment of the language (or of LaTeX), so that the whole output can be read back. */
+/* Each line as a comment of the language (or of LaTeX), so that the whole output can be read back. Headings that are
+ * comments already stay as they are. */
 static void put_comments(const char *text, char mark, ag_text *out) {
-  bool start = true;
-  for (; *text; text++) {
-    if (start) ag_text_char(out, mark), ag_text_str(out, *text == '\n' ? "" : " ");
-    ag_text_char(out, *text);
-    start = *text == '\n';
+  while (*text) {
+    size_t n = strcspn(text, "\n");
+    if (*text != mark) ag_text_char(out, mark);
+    if (n && *text != mark) ag_text_char(out, ' ');
+    ag_text_strn(out, text, n);
+    ag_text_char(out, '\n');
+    text += n + (text[n] == '\n');
   }
-  if (!start) ag_text_char(out, '\n');
 }
 
 static ag_status act(void *self) {
