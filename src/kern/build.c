@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT
+ * C text -> loaded library. The compiler is started without a shell; what it makes is kept under a name that is the
+ * hash of everything it depends on (text, flags, compiler, processor, ABI) and put in place by renaming, so that runs
+ * at the same time, or killed in the middle, never see half a file. */
+#define _GNU_SOURCE /* pipe2 */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "kern/cache.h"
+#include "kern/hash.h"
+#include "kern/kern.h"
+
+enum { COMPILE_SECONDS = 300, CACHE_BYTES = 256 << 20, MAX_ARGS = 64 };
+
+extern char **environ;
+
+struct ag_library {
+  void *handle;
+  bool cached;
+};
+
+/* What a build depends on besides the text. */
+typedef struct plan {
+  ag_text compiler;    /* its path */
+  ag_text folder;      /* where the library goes */
+  bool keep;           /* folder is the cache, not a temporary one */
+  char key[33];
+  char *args[MAX_ARGS]; /* without input and output */
+  int n_arg;
+  ag_arena *arena;
+} plan;
+
+int ag_build_lanes(void) {
+#if defined __x86_64__
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return 8;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 4 : 2;
+#else
+  return 2;
+#endif
+}
+
+/* ---- the compiler ---- */
+
+static bool is_program(const char *path) {
+  struct stat s;
+  return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
+}
+
+/* The path of a program: as given when it has a slash, else along PATH. */
+static bool find_program(const char *name, ag_text *path) {
+  ag_text_clear(path);
+  if (strchr(name, '/')) {
+    ag_text_str(path, name);
+    return is_program(name);
+  }
+  const char *from = getenv("PATH");
+  for (from = from ? from : "/usr/bin:/bin"; *from;) {
+    size_t n = strcspn(from, ":");
+    ag_text_clear(path);
+    ag_text_strn(path, from, n);
+    ag_text_printf(path, "/%s", name);
+    if (n > 0 && is_program(ag_text_cstr(path))) return true;
+    from += n + (from[n] == ':');
+  }
+  return false;
+}
+
+static bool find_compiler(const char *wish, ag_text *path, ag_text *reason) {
+  static const char *const known[] = {"clang", "gcc", "cc"};
+  if (wish && !strcmp(wish, "none")) {
+    ag_text_str(reason, "compiled kernels are switched off");
+    return false;
+  }
+  if (wish) {
+    if (find_program(wish, path)) return true;
+    ag_text_printf(reason, "the compiler %s was not found", wish);
+    return false;
+  }
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (find_program(known[i], path)) return true;
+  ag_text_str(reason, "no C compiler was found");
+  return false;
+}
+
+/* ---- the key ---- */
+
+/* The lines of the first processor that decide what -march=native means. */
+static void hash_processor(ag_hash *h) {
+  static const char *const words[] = {"vendor_id", "model name", "flags", "Features", "CPU part", "isa"};
+  FILE *f = fopen("/proc/cpuinfo", "r");
+  char line[8192];
+  while (f && fgets(line, sizeof line, f) && line[0] != '\n')
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+      if (!strncmp(line, words[i], strlen(words[i]))) ag_hash_str(h, line);
+  if (f) fclose(f);
+}
+
+static void make_key(plan *p, const char *source) {
+  ag_hash h;
+  struct stat s = {0};
+  char number[100];
+  ag_hash_init(&h);
+  ag_hash_str(&h, source);
+  for (int i = 0; i < p->n_arg; i++) ag_hash_str(&h, p->args[i]);
+  (void)stat(p->args[0], &s);
+  snprintf(number, sizeof number, "abi %d size %lld time %lld %ld", AG_KERN_ABI, (long long)s.st_size,
+           (long long)s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
+  ag_hash_str(&h, number);
+  hash_processor(&h);
+  ag_hash_name(&h, p->key);
+}
+
+static void add_arg(plan *p, const char *arg, size_t n) {
+  if (n > 0 && p->n_arg < MAX_ARGS - 8) p->args[p->n_arg++] = ag_arena_strn(p->arena, arg, n);
+}
+
+static void add_args(plan *p, const char *args) {
+  while (*args) {
+    size_t n = strcspn(args, " ");
+    add_arg(p, args, n);
+    args += n + (args[n] == ' ');
+  }
+}
+
+static bool make_plan(plan *p, const char *source, const ag_build_options *o, ag_text *reason) {
+  p->arena = ag_arena_create();
+  if (!find_compiler(o->compiler, &p->compiler, reason)) return false;
+  add_arg(p, ag_text_cstr(&p->compiler), p->compiler.n);
+  add_args(p, "-std=gnu17 -ffp-contract=off -fno-math-errno -fPIC -shared -pipe");
+  add_args(p, o->flags ? o->flags : "-O2 -march=native");
+  add_args(p, ag_arena_printf(p->arena, "-DAG_LANES=%d", o->lanes ? o->lanes : ag_build_lanes()));
+  make_key(p, source);
+  p->keep = ag_cache_folder(o->cache, &p->folder);
+  if (p->keep) return true;
+  const char *tmp = getenv("TMPDIR");
+  char *folder = ag_arena_printf(p->arena, "%s/anagyre-XXXXXX", tmp && tmp[0] == '/' ? tmp : "/tmp");
+  ag_text_clear(&p->folder);
+  if (!mkdtemp(folder)) {
+    ag_text_printf(reason, "no folder for compiled kernels: %s: %s", folder, strerror(errno));
+    return false;
+  }
+  ag_text_str(&p->folder, folder);
+  return true;
+}
+
+static void drop_plan(plan *p) {
+  if (!p->keep && p->folder.n > 0) (void)rmdir(p->folder.s);
+  ag_text_done(&p->compiler);
+  ag_text_done(&p->folder);
+  ag_arena_free(p->arena);
+}
+
+/* ---- running it ---- */
+
+/* Everything the child writes until it closes the pipe; false when the time is over. */
+static bool read_all(int fd, ag_text *out) {
+  char buffer[4096];
+  time_t end = time(NULL) + COMPILE_SECONDS;
+  for (;;) {
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+    time_t left = end - time(NULL);
+    if (left <= 0) return false;
+    if (poll(&poll_fd, 1, (int)left * 1000) <= 0) continue; /* time over, or a signal: look again */
+    ssize_t n = read(fd, buffer, sizeof buffer);
+    if (n == 0) return true;
+    if (n > 0 && out->n < 100000) ag_text_strn(out, buffer, (size_t)n);
+    if (n < 0 && errno != EINTR) return true;
+  }
+}
+
+/* Exit code of the program, -1 when it did not end by itself; what it says goes to messages. */
+static int run(char *const *args, ag_text *messages) {
+  int ends[2], status = -1;
+  pid_t pid;
+  posix_spawn_file_actions_t actions;
+  if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+  int error = posix_spawn(&pid, args[0], &actions, NULL, args, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (error) {
+    ag_text_printf(messages, "%s: %s", args[0], strerror(error));
+  } else {
+    if (!read_all(ends[0], messages)) {
+      (void)kill(pid, SIGKILL);
+      ag_text_clear(messages);
+      ag_text_printf(messages, "stopped after %d seconds", COMPILE_SECONDS);
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+  }
+  close(ends[0]);
+  return !error && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* The first line that speaks of an error, else the first line. */
+static void give_reason(ag_text *reason, const char *compiler, const char *messages) {
+  const char *at = strstr(messages, "error");
+  while (at && at > messages && at[-1] != '\n') at--;
+  if (!at) at = messages;
+  int n = (int)strcspn(at, "\n");
+  ag_text_printf(reason, "%s failed: %.*s", compiler, n > 200 ? 200 : n, at);
+}
+
+/* Writes the source beside where the library will be; the name stays unique until it is renamed. */
+static bool write_source(const char *source, char *path) {
+  int fd = mkstemps(path, 2);
+  size_t n = strlen(source), done = 0;
+  while (fd >= 0 && done < n) {
+    ssize_t k = write(fd, source + done, n - done);
+    if (k < 0 && errno != EINTR) break;
+    done += k > 0 ? (size_t)k : 0;
+  }
+  return fd >= 0 && close(fd) == 0 && done == n;
+}
+
+/* ---- loading ---- */
+
+static void *load(const char *path, const char *key) {
+  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!handle) return NULL;
+  const unsigned *abi = dlsym(handle, "ag_kernel_abi");
+  const char *has = dlsym(handle, "ag_kernel_key");
+  if (abi && *abi == AG_KERN_ABI && has && !strcmp(has, key)) return handle;
+  dlclose(handle);
+  return NULL;
+}
+
+/* Compiles into the folder and puts the result at `final`. */
+static bool compile(plan *p, const char *source, const char *final, ag_text *reason) {
+  char *c = ag_arena_printf(p->arena, "%s/%s-XXXXXX.c", ag_text_cstr(&p->folder), p->key);
+  ag_text messages = {0}, whole = {0};
+  ag_text_str(&whole, source);
+  ag_text_printf(&whole, "\nconst unsigned ag_kernel_abi = AG_KERN_ABI;\n");
+  ag_text_printf(&whole, "const char ag_kernel_key[] = \"%s\";\n", p->key);
+  bool good = write_source(ag_text_cstr(&whole), c);
+  if (!good) ag_text_printf(reason, "%s: %s", c, strerror(errno));
+  char *so = ag_arena_printf(p->arena, "%.*s.so", (int)strlen(c) - 2, c);
+  if (good) {
+    int n = p->n_arg;
+    p->args[n] = "-o", p->args[n + 1] = so, p->args[n + 2] = c, p->args[n + 3] = "-lm", p->args[n + 4] = NULL;
+    good = run(p->args, &messages) == 0;
+    if (!good) give_reason(reason, ag_text_cstr(&p->compiler), ag_text_cstr(&messages));
+  }
+  if (good && rename(so, final) != 0) {
+    good = false;
+    ag_text_printf(reason, "%s: %s", final, strerror(errno));
+  }
+  char *kept = ag_arena_printf(p->arena, "%.*s.c", (int)strlen(final) - 3, final);
+  if (!good || !p->keep || rename(c, kept) != 0) (void)unlink(c);
+  if (!good) (void)unlink(so);
+  ag_text_done(&messages);
+  ag_text_done(&whole);
+  return good;
+}
+
+ag_library *ag_library_create(const char *source, const ag_build_options *options, ag_text *reason) {
+  static const ag_build_options usual = {0};
+  plan p = {0};
+  void *handle = NULL;
+  bool cached = false;
+  ag_text_clear(reason);
+  if (make_plan(&p, source, options ? options : &usual, reason)) {
+    char *final = ag_arena_printf(p.arena, "%s/%s.so", ag_text_cstr(&p.folder), p.key);
+    if (p.keep && ag_cache_usable(final)) handle = load(final, p.key);
+    cached = handle != NULL;
+    if (!handle && compile(&p, source, final, reason)) {
+      handle = load(final, p.key);
+      if (!handle) ag_text_printf(reason, "%s could not be loaded", final);
+      if (!p.keep) (void)unlink(final);
+      if (p.keep) ag_cache_prune(ag_text_cstr(&p.folder), CACHE_BYTES);
+    }
+  }
+  drop_plan(&p);
+  if (!handle) return NULL;
+  ag_library *lib = ag_heap_alloc(sizeof *lib);
+  *lib = (ag_library){handle, cached};
+  return lib;
+}
+
+void *ag_library_symbol(const ag_library *lib, const char *name) { return dlsym(lib->handle, name); }
+bool ag_library_cached(const ag_library *lib) { return lib->cached; }
+
+void ag_library_free(ag_library *lib) {
+  if (!lib) return;
+  dlclose(lib->handle);
+  free(lib);
+}

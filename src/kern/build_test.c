@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ * Building and caching: found again, rebuilt when damaged or changed, safe when several processes want the same at
+ * once, pruned, refused when the folder is not ours alone; and one line of reason when nothing can be built. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kern/kern.h"
+
+#include "check.h"
+
+static char folder[64];
+
+static void source_of(int value, ag_text *out) {
+  ag_text_clear(out);
+  ag_cgen_prologue(0, out);
+  ag_text_printf(out, "int answer(void) { return %d * AG_LANES; }\n", value);
+}
+
+/* The answer of the library, or -1; says whether it came from the cache. */
+static int build(int value, const ag_build_options *o, bool *cached, ag_text *reason) {
+  ag_text source = {0};
+  source_of(value, &source);
+  ag_library *lib = ag_library_create(ag_text_cstr(&source), o, reason);
+  ag_text_done(&source);
+  if (!lib) return -1;
+  int (*answer)(void);
+  *(void **)&answer = ag_library_symbol(lib, "answer");
+  int got = answer ? answer() : -2;
+  *cached = ag_library_cached(lib);
+  AG_CHECK(ag_library_symbol(lib, "no_such_name") == NULL);
+  ag_library_free(lib);
+  return got;
+}
+
+typedef void visit_fn(const char *path);
+static int each_file(const char *suffix, visit_fn *visit) {
+  DIR *d = opendir(folder);
+  int n = 0;
+  for (struct dirent *e; d && (e = readdir(d));) {
+    size_t a = strlen(e->d_name), b = strlen(suffix);
+    if (e->d_name[0] == '.' || a < b || strcmp(e->d_name + a - b, suffix)) continue;
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+    if (visit) visit(path);
+    n++;
+  }
+  if (d) closedir(d);
+  return n;
+}
+static void remove_file(const char *path) { AG_CHECK(unlink(path) == 0); }
+static void damage(const char *path) { AG_CHECK(truncate(path, 100) == 0); }
+static void make_old(const char *path) {
+  struct timespec old[2] = {{1000000, 0}, {1000000, 0}};
+  AG_CHECK(utimensat(AT_FDCWD, path, old, 0) == 0);
+}
+
+static void test_cache(const ag_build_options *o, ag_text *reason) {
+  bool cached = true;
+  AG_CHECK(build(6, o, &cached, reason) == 24 && !cached);
+  AG_CHECK_STR(ag_text_cstr(reason), "");
+  AG_CHECK(build(6, o, &cached, reason) == 24 && cached);
+  AG_CHECK(build(7, o, &cached, reason) == 28 && !cached); /* another text */
+  ag_build_options two = *o;
+  two.lanes = 2;
+  AG_CHECK(build(7, &two, &cached, reason) == 14 && !cached); /* other flags */
+  AG_CHECK(each_file(".so", NULL) == 3 && each_file(".c", NULL) == 3);
+  each_file(".so", damage);
+  AG_CHECK(build(6, o, &cached, reason) == 24 && !cached);
+  AG_CHECK(build(6, o, &cached, reason) == 24 && cached);
+}
+
+/* Six processes, two texts, no cache yet: each gets the right answer; nothing unfinished stays. */
+static void test_together(const ag_build_options *o) {
+  each_file("", remove_file);
+  pid_t pids[6];
+  for (int i = 0; i < 6; i++)
+    if ((pids[i] = fork()) == 0) {
+      ag_text reason = {0};
+      bool cached;
+      _exit(build(10 + i % 2, o, &cached, &reason) == 40 + 4 * (i % 2) ? 0 : 1);
+    }
+  for (int i = 0; i < 6; i++) {
+    int status = -1;
+    AG_CHECK(waitpid(pids[i], &status, 0) == pids[i] && status == 0);
+  }
+  AG_CHECK(each_file("", NULL) == 4);
+}
+
+/* Killed while compiling: what is left does no harm and goes away later. */
+static void test_killed(const ag_build_options *o, ag_text *reason) {
+  each_file("", remove_file);
+  pid_t pid = fork();
+  if (pid == 0) {
+    bool cached;
+    (void)build(20, o, &cached, reason);
+    _exit(0);
+  }
+  for (int i = 0; i < 2000 && each_file(".c", NULL) == 0; i++) usleep(1000);
+  kill(pid, SIGKILL);
+  waitpid(pid, NULL, 0);
+  usleep(300000); /* the compiler itself may go on */
+  bool cached;
+  AG_CHECK(build(20, o, &cached, reason) == 80);
+  each_file("", make_old);
+  AG_CHECK(build(20, o, &cached, reason) == 80 && cached);
+  ag_cache_prune(folder, (size_t)1 << 30); /* only leftovers go */
+  AG_CHECK(each_file(".so", NULL) == 1);
+  ag_cache_prune(folder, 0);
+  AG_CHECK(each_file("", NULL) == 0);
+}
+
+static void test_refused(const ag_build_options *o, ag_text *reason) {
+  bool cached = true;
+  AG_CHECK(chmod(folder, 0777) == 0); /* anybody could put code there */
+  AG_CHECK(build(30, o, &cached, reason) == 120 && !cached);
+  AG_CHECK(each_file("", NULL) == 0);
+  AG_CHECK(chmod(folder, 0700) == 0);
+  ag_build_options other = *o;
+  other.compiler = "/no/such/compiler";
+  AG_CHECK(build(30, &other, &cached, reason) == -1);
+  AG_CHECK_STR(ag_text_cstr(reason), "the compiler /no/such/compiler was not found");
+  other.compiler = "none";
+  AG_CHECK(build(30, &other, &cached, reason) == -1);
+  AG_CHECK_STR(ag_text_cstr(reason), "compiled kernels are switched off");
+  other = *o;
+  other.flags = "-O1 -DAG_KERN_ABI=99 -Dv_fma=2"; /* does not compile */
+  AG_CHECK(build(30, &other, &cached, reason) == -1);
+  AG_CHECK(strstr(ag_text_cstr(reason), "failed: ") && strstr(ag_text_cstr(reason), "error"));
+  AG_CHECK(!strchr(ag_text_cstr(reason), '\n'));
+  AG_CHECK(each_file("", NULL) == 0);
+  setenv("PATH", "/nowhere", 1);
+  other = *o;
+  AG_CHECK(build(30, &other, &cached, reason) == -1);
+  AG_CHECK_STR(ag_text_cstr(reason), "no C compiler was found");
+}
+
+int main(void) {
+  strcpy(folder, "/tmp/anagyre_build_XXXXXX");
+  if (!mkdtemp(folder)) return 1;
+  ag_build_options o = {.cache = folder, .lanes = 4, .flags = "-O1"};
+  ag_text reason = {0};
+  int lanes = ag_build_lanes();
+  AG_CHECK(lanes == 2 || lanes == 4 || lanes == 8);
+  test_cache(&o, &reason);
+  test_together(&o);
+  test_killed(&o, &reason);
+  test_refused(&o, &reason);
+  ag_text_done(&reason);
+  AG_CHECK(rmdir(folder) == 0);
+  return ag_check_report();
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "kern/cache.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "kern/kern.h"
+
+enum { STALE_SECONDS = 3600 }; /* unfinished files of runs that were killed */
+
+static bool ours(const struct stat *s) { return s->st_uid == geteuid() && !(s->st_mode & (S_IWGRP | S_IWOTH)); }
+
+/* Makes the folder and those above it; existing ones are left as they are. */
+static void make_folders(const char *path) {
+  ag_text part = {0};
+  for (const char *s = path; *s; s++) {
+    if (*s == '/' && s > path) (void)mkdir(ag_text_cstr(&part), 0700);
+    ag_text_char(&part, *s);
+  }
+  (void)mkdir(ag_text_cstr(&part), 0700);
+  ag_text_done(&part);
+}
+
+bool ag_cache_folder(const char *wish, ag_text *folder) {
+  const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  ag_text_clear(folder);
+  if (wish) ag_text_str(folder, wish);
+  else if (xdg && xdg[0] == '/') ag_text_printf(folder, "%s/anagyre", xdg);
+  else if (home && home[0] == '/') ag_text_printf(folder, "%s/.cache/anagyre", home);
+  const char *path = ag_text_cstr(folder);
+  if (!path[0]) return false;
+  make_folders(path);
+  struct stat s;
+  return lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && ours(&s) && access(path, W_OK | X_OK) == 0;
+}
+
+bool ag_cache_usable(const char *path) {
+  struct stat s;
+  if (lstat(path, &s) != 0 || !S_ISREG(s.st_mode) || !ours(&s) || s.st_size == 0) return false;
+  (void)utimensat(AT_FDCWD, path, NULL, 0); /* used now: prune takes the oldest first */
+  return true;
+}
+
+typedef struct entry {
+  char name[80];
+  time_t used;
+  size_t size;
+} entry;
+
+static int by_age(const void *a, const void *b) {
+  const entry *x = a, *y = b;
+  return x->used != y->used ? (x->used > y->used) - (x->used < y->used) : strcmp(x->name, y->name);
+}
+
+/* The kernels and sources in the folder; names are ours: 32 digits, perhaps a dash and six characters, .so or .c. */
+static bool is_ours(const char *name) {
+  size_t n = strlen(name);
+  const char *dot = strrchr(name, '.');
+  if (n >= sizeof((entry *)0)->name || !dot || (strcmp(dot, ".so") && strcmp(dot, ".c"))) return false;
+  return strspn(name, "0123456789abcdef") == 32 && (name[32] == '.' || name[32] == '-');
+}
+
+void ag_cache_prune(const char *wish, size_t max_bytes) {
+  ag_text folder = {0};
+  entry *entries = NULL;
+  int n = 0, cap = 0;
+  size_t total = 0;
+  DIR *dir = ag_cache_folder(wish, &folder) ? opendir(ag_text_cstr(&folder)) : NULL;
+  for (struct dirent *d; dir && (d = readdir(dir));) {
+    struct stat s;
+    if (!is_ours(d->d_name) || fstatat(dirfd(dir), d->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (strchr(d->d_name, '-')) { /* being made, or left over */
+      if (s.st_mtime < time(NULL) - STALE_SECONDS) (void)unlinkat(dirfd(dir), d->d_name, 0);
+      continue;
+    }
+    AG_PUSH(entries, n, cap);
+    strcpy(entries[n].name, d->d_name);
+    entries[n].used = s.st_mtime;
+    entries[n++].size = (size_t)s.st_size;
+    total += (size_t)s.st_size;
+  }
+  if (n > 0) qsort(entries, (size_t)n, sizeof *entries, by_age);
+  for (int i = 0; i < n && total > max_bytes; i++) {
+    (void)unlinkat(dirfd(dir), entries[i].name, 0);
+    total -= entries[i].size;
+  }
+  if (dir) closedir(dir);
+  free(entries);
+  ag_text_done(&folder);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT
+ * Tape -> C over lanes. Slots become single-assignment variables x1, x2, ... numbered by instruction, so that the text
+ * depends on the tape alone. Constants stand in the expressions; loads are the array elements themselves. sin and cos
+ * of the same number become one call. A tape of more than CHUNK operations is split into functions that hand over what
+ * lives across a border in an array s[], at the tape's own slots. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "kern/kern.h"
+#include "kern/texts.h"
+
+enum { CHUNK = 2000, MAX_INLINED = 60 };
+enum { NONE = UINT32_MAX };
+
+static const char *const op_c[AG_OP_COUNT] = {
+#define AG_OP(NAME, text, arity, C, ...) [AG_OP_##NAME] = C,
+#include "expr/op.def"
+#undef AG_OP
+};
+static const unsigned char op_arity[AG_OP_COUNT] = {
+#define AG_OP(NAME, text, arity, ...) [AG_OP_##NAME] = arity,
+#include "expr/op.def"
+#undef AG_OP
+};
+
+/* A value: result `entry` of instruction `instr`. Copies are followed to what they copy. */
+typedef struct value {
+  uint32_t instr, entry;
+  uint32_t slot;      /* where the tape keeps it */
+  int chunk, last;    /* chunk that defines it, last chunk that reads it */
+  int prep;           /* position among the prepared values, -1: none */
+} value;
+
+typedef struct gen {
+  const ag_tape *tape;
+  const ag_cgen *how;
+  ag_text *out;
+  value *values;
+  uint32_t n_value;
+  int cap_value;
+  uint32_t *args;       /* per instruction: 3 values; a solve: position of its list in lists */
+  uint32_t *result;     /* per instruction: its first value */
+  uint32_t *lists;      /* values read by the solves */
+  int n_list, cap_list;
+  uint32_t *outs;       /* values of the outputs */
+  uint32_t *partner;    /* of a sin or cos: the instruction with the other one of the same value, or NONE */
+  int *chunk_of;        /* per instruction; -1 in prep */
+  int n_chunk, n_prep;
+} gen;
+
+/* ---- analysis ---- */
+
+static uint32_t new_value(gen *g, uint32_t instr, uint32_t entry, uint32_t slot) {
+  if ((int)g->n_value == g->cap_value) {
+    g->cap_value = g->cap_value ? 2 * g->cap_value : 64;
+    g->values = ag_heap_grow(g->values, sizeof *g->values * (size_t)g->cap_value);
+  }
+  g->values[g->n_value] = (value){instr, entry, slot, g->chunk_of[instr], g->chunk_of[instr], -1};
+  return g->n_value++;
+}
+
+static uint32_t read_slot(gen *g, const uint32_t *now, uint32_t slot, int chunk) {
+  uint32_t v = now[slot];
+  AG_ASSERT(v != NONE);
+  if (g->values[v].last < chunk) g->values[v].last = chunk;
+  return v;
+}
+
+/* Cuts the evaluation into chunks of equal length, at most CHUNK operations each. */
+static void cut(gen *g) {
+  int n = 0, from = g->tape->n_prep, to = g->tape->n_instr, seen = 0;
+  for (int i = from; i < to; i++) n += op_arity[g->tape->instr[i].op] > 0;
+  g->n_chunk = n / CHUNK + 1;
+  for (int i = 0; i < to; i++) {
+    if (i < from) {
+      g->chunk_of[i] = -1;
+      continue;
+    }
+    uint16_t op = g->tape->instr[i].op;
+    bool joined = i > from && g->tape->instr[i - 1].op == AG_OP_COPY; /* copies and their solve stay together */
+    g->chunk_of[i] = joined ? g->chunk_of[i - 1] : (int)((long)seen * g->n_chunk / (n + 1));
+    seen += op_arity[op] > 0;
+  }
+}
+
+static void analyse(gen *g) {
+  const ag_tape *tape = g->tape;
+  uint32_t *now = ag_heap_alloc(sizeof *now * ((size_t)tape->n_slot + 1));
+  for (int i = 0; i < tape->n_slot; i++) now[i] = NONE;
+  for (int i = 0; i < tape->n_instr; i++) {
+    const ag_instr *x = &tape->instr[i];
+    const uint32_t from[3] = {x->a, x->b, x->c};
+    uint32_t *a = g->args + 3 * i;
+    int chunk = g->chunk_of[i];
+    for (int k = 0; k < op_arity[x->op]; k++) a[k] = read_slot(g, now, from[k], chunk);
+    if (x->op == AG_OP_COPY) {
+      now[x->dst] = a[0];
+    } else if (x->op == AG_OP_CALL_SOLVE) {
+      uint32_t n = x->a;
+      a[0] = (uint32_t)g->n_list;
+      for (uint32_t k = 0; k < n * n + n; k++) {
+        AG_PUSH(g->lists, g->n_list, g->cap_list);
+        g->lists[g->n_list++] = read_slot(g, now, x->b + k, chunk);
+      }
+      for (uint32_t k = 0; k < n; k++) {
+        uint32_t v = now[x->dst + k] = new_value(g, (uint32_t)i, k, x->dst + k);
+        if (k == 0) g->result[i] = v;
+      }
+    } else {
+      g->result[i] = now[x->dst] = new_value(g, (uint32_t)i, 0, x->dst);
+    }
+  }
+  for (int i = 0; i < tape->n_out; i++) g->outs[i] = read_slot(g, now, tape->out[i], g->n_chunk - 1);
+  free(now);
+}
+
+/* sin and cos of one value, in the same part and chunk. */
+static void pair_up(gen *g) {
+  uint32_t *first = ag_heap_alloc(sizeof *first * ((size_t)g->n_value + 1));
+  for (uint32_t i = 0; i < g->n_value; i++) first[i] = NONE;
+  for (int i = 0; i < g->tape->n_instr; i++) {
+    uint16_t op = g->tape->instr[i].op;
+    g->partner[i] = NONE;
+    if (op != AG_OP_SIN && op != AG_OP_COS) continue;
+    uint32_t *seen = &first[g->args[3 * i]], other = *seen;
+    if (other != NONE && g->chunk_of[other] == g->chunk_of[i] && g->partner[other] == NONE) {
+      g->partner[i] = other;
+      g->partner[other] = (uint32_t)i;
+    } else {
+      *seen = (uint32_t)i;
+    }
+  }
+  free(first);
+}
+
+/* Which values the evaluation takes over from prep: not constants, those are written out. */
+static void number_prepared(gen *g) {
+  for (uint32_t i = 0; i < g->n_value; i++) {
+    value *v = &g->values[i];
+    if (v->chunk < 0 && v->last >= 0 && g->tape->instr[v->instr].op != AG_OP_CONST) v->prep = g->n_prep++;
+  }
+}
+
+/* ---- writing ---- */
+
+static void put_number(gen *g, double v) {
+  if (isnan(v)) {
+    ag_text_str(g->out, "__builtin_nan(\"\")");
+  } else if (isinf(v)) {
+    ag_text_str(g->out, v > 0 ? "__builtin_inf()" : "(-__builtin_inf())");
+  } else {
+    ag_text number = {0};
+    ag_text_number(&number, v);
+    const char *s = ag_text_cstr(&number);
+    bool whole = !strpbrk(s, ".e");
+    ag_text_printf(g->out, signbit(v) ? "(%s%s)" : "%s%s", s, whole ? ".0" : "");
+    ag_text_done(&number);
+  }
+}
+
+/* A value where it is read, in chunk `chunk`; bare: a constant may stand as a plain number. */
+static void put_value(gen *g, uint32_t i, int chunk, bool bare) {
+  const value *v = &g->values[i];
+  const ag_instr *x = &g->tape->instr[v->instr];
+  static const char segments[] = "tzpc";
+  if (x->op == AG_OP_CONST) {
+    if (!bare) ag_text_str(g->out, "v_set(");
+    put_number(g, g->tape->constants[x->a]);
+    if (!bare) ag_text_char(g->out, ')');
+  } else if (v->chunk < 0 && chunk >= 0) {
+    ag_text_printf(g->out, "prep[%d]", v->prep);
+  } else if (x->op == AG_OP_LOAD) {
+    ag_text_printf(g->out, "%c[%u]", segments[x->a], x->b);
+  } else if (v->chunk != chunk) {
+    ag_text_printf(g->out, "s[%u]", v->slot);
+  } else if (x->op == AG_OP_CALL_SOLVE) {
+    ag_text_printf(g->out, "m%u[%u]", v->instr, x->a * x->a + v->entry);
+  } else {
+    ag_text_printf(g->out, "x%u", v->instr);
+  }
+}
+
+static bool is_number(const gen *g, uint32_t i) { return g->tape->instr[g->values[i].instr].op == AG_OP_CONST; }
+
+/* Plain numbers may stand beside a V in + - * /; functions and two numbers need a V. */
+static bool bare_argument(const gen *g, const ag_instr *x, const uint32_t *args, int k) {
+  bool arithmetic = x->op == AG_OP_ADD || x->op == AG_OP_SUB || x->op == AG_OP_MUL || x->op == AG_OP_DIV;
+  return arithmetic && !is_number(g, args[1 - k]);
+}
+
+static void put_expression(gen *g, int i) {
+  const ag_instr *x = &g->tape->instr[i];
+  const uint32_t *args = g->args + 3 * i;
+  for (const char *s = op_c[x->op]; *s; s++) {
+    if (*s != '$') {
+      ag_text_char(g->out, *s);
+      continue;
+    }
+    int k = *++s - '1';
+    put_value(g, args[k], g->chunk_of[i], k < 2 && bare_argument(g, x, args, k));
+  }
+}
+
+/* A value that a later chunk reads is also stored. */
+static void put_store(gen *g, uint32_t v) {
+  if (g->values[v].chunk < 0 || g->values[v].last <= g->values[v].chunk) return;
+  ag_text_printf(g->out, "  s[%u] = ", g->values[v].slot);
+  put_value(g, v, g->values[v].chunk, false);
+  ag_text_str(g->out, ";\n");
+}
+
+static void put_solve(gen *g, int i) {
+  uint32_t n = g->tape->instr[i].a;
+  ag_text_printf(g->out, "  V m%d[%u] = {", i, n * n + n);
+  for (uint32_t k = 0; k < n * n + n; k++) {
+    ag_text_str(g->out, k == 0 ? "" : k % n ? ", " : ",\n      ");
+    put_value(g, g->lists[g->args[3 * i] + k], g->chunk_of[i], false);
+  }
+  ag_text_printf(g->out, "};\n  v_solve(%u, m%d, &fail);\n", n, i);
+  for (uint32_t k = 0; k < n; k++) put_store(g, g->result[i] + k);
+}
+
+static void put_instr(gen *g, int i) {
+  const ag_instr *x = &g->tape->instr[i];
+  if (x->op == AG_OP_LOAD || x->op == AG_OP_CONST || x->op == AG_OP_COPY) return;
+  if (x->op == AG_OP_CALL_SOLVE) {
+    put_solve(g, i);
+    return;
+  }
+  uint32_t other = g->partner[i];
+  if (other != NONE && other < (uint32_t)i) { /* came with its partner; its slot is free only from here on */
+    put_store(g, g->result[i]);
+    return;
+  }
+  if (other != NONE) {
+    uint32_t sine = x->op == AG_OP_SIN ? (uint32_t)i : other, cosine = x->op == AG_OP_SIN ? other : (uint32_t)i;
+    ag_text_printf(g->out, "  V x%u, x%u;\n  v_sincos(", sine, cosine);
+    put_value(g, g->args[3 * i], g->chunk_of[i], false);
+    ag_text_printf(g->out, ", &x%u, &x%u);\n", sine, cosine);
+  } else {
+    ag_text_printf(g->out, "  const V x%d = ", i);
+    put_expression(g, i);
+    ag_text_str(g->out, ";\n");
+  }
+  put_store(g, g->result[i]);
+}
+
+static bool may_fail(const gen *g, int from, int to) {
+  for (int i = from; i < to; i++) {
+    uint16_t op = g->tape->instr[i].op;
+    if (op == AG_OP_CHECKPOS || op == AG_OP_CHECKNZ || op == AG_OP_CALL_SOLVE) return true;
+  }
+  return false;
+}
+
+static void put_body(gen *g, int from, int to) {
+  bool fails = may_fail(g, from, to);
+  if (fails) ag_text_str(g->out, "  VI fail = v_word_set(0);\n");
+  for (int i = from; i < to; i++) put_instr(g, i);
+  if (fails) ag_text_str(g->out, "  *failed |= fail;\n");
+}
+
+static void put_outputs(gen *g) {
+  for (int i = 0; i < g->tape->n_out; i++) {
+    ag_text_printf(g->out, "  out[%d] = ", i);
+    put_value(g, g->outs[i], g->n_chunk - 1, false);
+    ag_text_str(g->out, ";");
+    if (g->how->out_names) ag_text_printf(g->out, " /* %s */", g->how->out_names[i]);
+    ag_text_char(g->out, '\n');
+  }
+}
+
+static void put_prep(gen *g) {
+  ag_text_printf(g->out, "static void %s_prep(const V *restrict p, V *restrict prep, VI *restrict failed) {\n",
+                 g->how->name);
+  put_body(g, 0, g->tape->n_prep);
+  for (uint32_t i = 0; i < g->n_value; i++)
+    if (g->values[i].prep >= 0) {
+      ag_text_printf(g->out, "  prep[%d] = ", g->values[i].prep);
+      put_value(g, i, -1, false);
+      ag_text_str(g->out, ";\n");
+    }
+  ag_text_str(g->out, "  (void)p, (void)prep, (void)failed;\n}\n\n");
+}
+
+#define PARAMETERS "const V *restrict t, const V *restrict z, const V *restrict c, const V *restrict prep,"
+#define UNUSED "  (void)t, (void)z, (void)c, (void)prep, (void)out, (void)failed;\n"
+
+static void put_whole(gen *g) {
+  ag_text_printf(g->out, "AG_TAPE_FN void %s(" PARAMETERS "\n", g->how->name);
+  ag_text_str(g->out, "    V *restrict out, VI *restrict failed) {\n");
+  put_body(g, g->tape->n_prep, g->tape->n_instr);
+  put_outputs(g);
+  ag_text_str(g->out, UNUSED "}\n\n");
+}
+
+static void put_chunks(gen *g) {
+  int at = g->tape->n_prep;
+  for (int k = 0; k < g->n_chunk; k++) {
+    int to = at;
+    while (to < g->tape->n_instr && g->chunk_of[to] == k) to++;
+    ag_text_printf(g->out, "static __attribute__((noinline)) void %s_%d(" PARAMETERS "\n", g->how->name, k);
+    ag_text_str(g->out, "    V *restrict s, V *restrict out, VI *restrict failed) {\n");
+    put_body(g, at, to);
+    if (k == g->n_chunk - 1) put_outputs(g);
+    ag_text_str(g->out, "  (void)s;\n" UNUSED "}\n\n");
+    at = to;
+  }
+  ag_text_printf(g->out, "static void %s(" PARAMETERS "\n    V *restrict out, VI *restrict failed) {\n", g->how->name);
+  ag_text_printf(g->out, "  V s[%d];\n", g->tape->n_slot);
+  for (int k = 0; k < g->n_chunk; k++)
+    ag_text_printf(g->out, "  %s_%d(t, z, c, prep, s, out, failed);\n", g->how->name, k);
+  ag_text_str(g->out, "}\n\n");
+}
+
+int ag_cgen_functions(const ag_tape *tape) {
+  int n = 0;
+  for (int i = 0; i < tape->n_instr; i++) {
+    uint16_t op = tape->instr[i].op;
+    if (op == AG_OP_POW) n += 4;
+    else if (op >= AG_OP_SIN && op <= AG_OP_LOG) n++;
+    else if (op == AG_OP_ATAN2 || op == AG_OP_HYPOT) n++;
+  }
+  return n;
+}
+
+void ag_cgen_prologue(int n_function, ag_text *out) {
+  if (n_function > MAX_INLINED) ag_text_str(out, "#define AG_VMATH_CALL\n");
+  ag_text_str(out, ag_text_of_kargs);
+  ag_text_str(out, ag_text_of_vmath);
+  ag_text_str(out, "#ifndef AG_TAPE_FN\n#define AG_TAPE_FN static\n#endif\n\n");
+}
+
+int ag_cgen_tape(const ag_tape *tape, const ag_cgen *how, ag_text *out) {
+  size_t n = (size_t)tape->n_instr + 1;
+  gen g = {.tape = tape, .how = how, .out = out};
+  g.args = ag_heap_alloc(sizeof *g.args * 3 * n);
+  g.result = ag_heap_alloc(sizeof *g.result * n);
+  g.partner = ag_heap_alloc(sizeof *g.partner * n);
+  g.chunk_of = ag_heap_alloc(sizeof *g.chunk_of * n);
+  g.outs = ag_heap_alloc(sizeof *g.outs * ((size_t)tape->n_out + 1));
+  cut(&g);
+  analyse(&g);
+  pair_up(&g);
+  number_prepared(&g);
+  put_prep(&g);
+  if (g.n_chunk == 1) put_whole(&g);
+  else put_chunks(&g);
+  free(g.args), free(g.result), free(g.partner), free(g.chunk_of), free(g.outs), free(g.values), free(g.lists);
+  return g.n_prep;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ * The text of a small tape, word for word; the same tape gives the same text; what is prepared and what is not. */
+#include <stdlib.h>
+
+#include "kern/kern.h"
+
+#include "check.h"
+
+static ag_tape *small_tape(ag_graph **graph) {
+  ag_graph *g = ag_graph_create();
+  ag_id t = ag_input(g, "t", 1, 1, AG_LEAF_REAL), z = ag_input(g, "z", 3, 1, AG_LEAF_REAL);
+  ag_id p = ag_input(g, "p", 1, 1, AG_LEAF_REAL);
+  ag_id x = ag_entry(g, z, 0, 0), y = ag_entry(g, z, 1, 0), w = ag_entry(g, z, 2, 0);
+  ag_bind binds[3] = {{t, AG_SEG_T, 0}, {z, AG_SEG_Z, 0}, {p, AG_SEG_P, 0}};
+  ag_id outs[3] = {ag_mul(g, ag_apply1(g, AG_OP_SIN, x), ag_apply1(g, AG_OP_COS, x)),
+                   ag_add(g, ag_mul(g, y, ag_apply1(g, AG_OP_EXP, p)), ag_apply1(g, AG_OP_CHECKPOS, t)),
+                   ag_sub(g, ag_div(g, ag_num(g, 0.5), w), ag_apply2(g, AG_OP_MIN, w, ag_num(g, -2)))};
+  *graph = g;
+  return ag_tape_create(g, 3, binds, 3, outs);
+}
+
+static const char expected[] =
+    "static void f_prep(const V *restrict p, V *restrict prep, VI *restrict failed) {\n"
+    "  const V x1 = v_exp(p[0]);\n"
+    "  prep[0] = x1;\n"
+    "  (void)p, (void)prep, (void)failed;\n"
+    "}\n"
+    "\n"
+    "AG_TAPE_FN void f(const V *restrict t, const V *restrict z, const V *restrict c, const V *restrict prep,\n"
+    "    V *restrict out, VI *restrict failed) {\n"
+    "  VI fail = v_word_set(0);\n"
+    "  V x5, x6;\n"
+    "  v_sincos(z[0], &x5, &x6);\n"
+    "  const V x7 = x5 * x6;\n"
+    "  const V x10 = v_checkpos(t[0], &fail);\n"
+    "  const V x11 = v_fma(z[1], prep[0], x10);\n"
+    "  const V x13 = 0.5 / z[2];\n"
+    "  const V x14 = v_min(z[2], v_set((-2.0)));\n"
+    "  const V x15 = x13 - x14;\n"
+    "  *failed |= fail;\n"
+    "  out[0] = x7; /* half sine */\n"
+    "  out[1] = x11; /* sum */\n"
+    "  out[2] = x15; /* rest */\n"
+    "  (void)t, (void)z, (void)c, (void)prep, (void)out, (void)failed;\n"
+    "}\n"
+    "\n";
+
+int main(void) {
+  ag_text text = {0}, again = {0};
+  static const char *const names[] = {"half sine", "sum", "rest"};
+  ag_cgen how = {.name = "f", .out_names = names};
+  for (int i = 0; i < 2; i++) {
+    ag_graph *g;
+    ag_tape *tape = small_tape(&g);
+    AG_CHECK(ag_cgen_functions(tape) == 3);
+    AG_CHECK(ag_cgen_tape(tape, &how, i ? &again : &text) == 1);
+    ag_tape_free(tape);
+    ag_graph_free(g);
+  }
+  AG_CHECK_STR(ag_text_cstr(&text), ag_text_cstr(&again));
+  AG_CHECK_STR(ag_text_cstr(&text), expected);
+  ag_text_clear(&text);
+  ag_cgen_prologue(1, &text);
+  AG_CHECK(strstr(ag_text_cstr(&text), "typedef struct ag_kargs") && strstr(ag_text_cstr(&text), "v_sincos"));
+  AG_CHECK(!strstr(ag_text_cstr(&text), "#define AG_VMATH_CALL"));
+  ag_text_clear(&text);
+  ag_cgen_prologue(1000, &text);
+  AG_CHECK(strstr(ag_text_cstr(&text), "#define AG_VMATH_CALL"));
+  ag_text_done(&text);
+  ag_text_done(&again);
+  return ag_check_report();
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ * Kernels: front header of kern/. A tape becomes readable C over lanes, compiled by the machine's compiler, loaded and
+ * cached; the interpreter runs where that is not possible, and gives the same bits. kern/ knows tapes, nothing of
+ * mechanics or steppers.
+ *
+ * Three levels: ag_kernel (one tape, ready to call), ag_library (any C text made of the pieces below, built and
+ * loaded), and the pieces themselves (text of a tape, of the vector functions). */
+#ifndef AG_KERN_KERN_H
+#define AG_KERN_KERN_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/text.h"
+#include "expr/expr.h"
+#include "kern/kargs.h"
+
+/* How to build. Zero means: choose. */
+typedef struct ag_build_options {
+  int lanes;             /* 1, 2, 4, 8; 0: what suits the machine */
+  const char *compiler;  /* name or path; NULL: clang or gcc, the better one present; "none": always interpret */
+  const char *cache;     /* folder; NULL: $XDG_CACHE_HOME/anagyre, else ~/.cache/anagyre, else none; "": none */
+  const char *flags;     /* instead of the usual optimisation and machine flags, blanks between; NULL: the usual */
+} ag_build_options;
+
+int ag_build_lanes(void); /* lanes that suit this machine: 8 with AVX-512, 4 with AVX2, 2 with NEON or SSE2 */
+
+/* ---- text ---- */
+/* What generated code needs in front: the argument struct and the vector functions; for a text with so many functions
+ * (sin, pow, ...) that inlining them all would make it long to compile, they are called. */
+void ag_cgen_prologue(int n_function, ag_text *out);
+int ag_cgen_functions(const ag_tape *tape); /* how many functions a tape has, weighted by their length */
+
+typedef struct ag_cgen {
+  const char *name;            /* of the C functions: a C identifier */
+  const char *const *out_names; /* per output, for comments; NULL: none */
+} ag_cgen;
+/* The tape as two functions over V,
+ *   static void NAME_prep(const V *p, V *prep, VI *fail)
+ *   static void NAME(const V *t, const V *z, const V *c, const V *prep, V *out, VI *fail)
+ * fail is or-ed. Long tapes are split into several functions. Returns the number of prepared values. The
+ * same tape always gives the same text. */
+int ag_cgen_tape(const ag_tape *tape, const ag_cgen *how, ag_text *out);
+
+/* ---- libraries ---- */
+typedef struct ag_library ag_library;
+/* Compiles and loads a complete text. NULL when that is not possible; *reason then holds one line saying why. The
+ * text is compiled with -DAG_LANES=lanes. */
+ag_library *ag_library_create(const char *source, const ag_build_options *options, ag_text *reason);
+void *ag_library_symbol(const ag_library *lib, const char *name); /* NULL when absent */
+bool ag_library_cached(const ag_library *lib);                     /* was it found in the cache? */
+void ag_library_free(ag_library *lib);
+/* Removes what has not been used for long from the cache folder (NULL: the usual one): at most max_bytes stay. */
+void ag_cache_prune(const char *folder, size_t max_bytes);
+
+/* ---- one tape ---- */
+typedef struct ag_kernel ag_kernel;
+typedef struct ag_kernel_spec {
+  const ag_tape *tape;          /* must outlive the kernel when it is interpreted */
+  const char *name;             /* C identifier, e.g. "rhs" */
+  const char *const *out_names; /* or NULL */
+  int n[AG_SEG_COUNT];          /* length of each segment: the strides of z, p, c; at least what the tape needs */
+} ag_kernel_spec;
+/* Never fails: interprets where nothing can be compiled. */
+ag_kernel *ag_kernel_create(const ag_kernel_spec *spec, const ag_build_options *options);
+void ag_kernel_free(ag_kernel *k);
+int ag_kernel_lanes(const ag_kernel *k);
+bool ag_kernel_compiled(const ag_kernel *k);
+const char *ag_kernel_reason(const ag_kernel *k); /* why it is interpreted, one line; "" when compiled */
+size_t ag_kernel_work(const ag_kernel *k);        /* doubles of work per block (or in all, when shared); per thread */
+void ag_kernel_prep(const ag_kernel *k, const ag_kargs *args); /* p -> work */
+void ag_kernel_run(const ag_kernel *k, const ag_kargs *args);  /* t, z, c, work -> out, fail */
+/* The C text of a tape as ag_kernel_create compiles it. */
+void ag_kernel_text(const ag_kernel_spec *spec, ag_text *out);
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ * One tape behind one call signature: compiled over lanes, or interpreted lane by lane with the same bits. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "kern/kern.h"
+
+typedef void entry_fn(const ag_kargs *args);
+
+struct ag_kernel {
+  ag_library *lib;      /* NULL: interpreted */
+  entry_fn *prep, *run;
+  const ag_tape *tape;
+  int lanes, n[AG_SEG_COUNT];
+  size_t work;          /* doubles per block */
+  ag_text reason;
+};
+
+/* ---- compiled ---- */
+
+/* The two entry points: blocks in order, pointers stepped through the arrays. */
+static void put_entries(const ag_kernel_spec *spec, int n_prep, ag_text *out) {
+  ag_text_printf(out,
+                 "void ag_kernel_prep(const ag_kargs *k) {\n"
+                 "  int n = k->work_step ? k->n_block : 1;\n"
+                 "  for (int b = 0; b < n; b++) {\n"
+                 "    VI fail = v_word_set(0);\n"
+                 "    %s_prep((const V *)(k->p + b * k->p_step), (V *)(k->work + b * k->work_step), &fail);\n"
+                 "    if (!v_any(fail)) continue;\n"
+                 "    for (int i = b; i < (k->work_step ? b + 1 : k->n_block); i++) ((VI *)k->fail)[i] |= fail;\n"
+                 "  }\n"
+                 "}\n\n",
+                 spec->name);
+  ag_text_printf(out,
+                 "void ag_kernel_run(const ag_kargs *k) {\n"
+                 "  for (long b = 0; b < k->n_block; b++) {\n"
+                 "    VI fail = v_word_set(0);\n"
+                 "    %s((const V *)k->t + b, (const V *)k->z + b * %d, (const V *)k->c + b * %d,\n"
+                 "       (const V *)(k->work + b * k->work_step), (V *)k->out + b * %d, &fail);\n"
+                 "    if (v_any(fail)) ((VI *)k->fail)[b] |= fail;\n"
+                 "  }\n"
+                 "}\n\n"
+                 "const int ag_kernel_n_prep = %d;\n",
+                 spec->name, spec->n[AG_SEG_Z], spec->n[AG_SEG_C], spec->tape->n_out, n_prep);
+}
+
+void ag_kernel_text(const ag_kernel_spec *spec, ag_text *out) {
+  ag_cgen how = {.name = spec->name, .out_names = spec->out_names};
+  ag_cgen_prologue(ag_cgen_functions(spec->tape), out);
+  ag_text_printf(out, "/* %s: %d operations */\n", spec->name, ag_tape_cost(spec->tape));
+  int n_prep = ag_cgen_tape(spec->tape, &how, out);
+  put_entries(spec, n_prep, out);
+}
+
+static void use_library(ag_kernel *k) {
+  const int *n_prep = ag_library_symbol(k->lib, "ag_kernel_n_prep");
+  *(void **)&k->prep = ag_library_symbol(k->lib, "ag_kernel_prep");
+  *(void **)&k->run = ag_library_symbol(k->lib, "ag_kernel_run");
+  AG_ASSERT(n_prep && k->prep && k->run);
+  k->work = (size_t)*n_prep * (size_t)k->lanes;
+}
+
+/* ---- interpreted ---- */
+/* work of one block: per lane the slots of the tape, then one gathered input and one output of a lane. */
+
+static size_t gathered(const ag_kernel *k) {
+  return (size_t)(1 + k->n[AG_SEG_Z] + k->n[AG_SEG_P] + k->n[AG_SEG_C] + k->tape->n_out);
+}
+
+static double *gather(const double *from, int n, int lanes, int lane, double *to) {
+  for (int i = 0; i < n; i++) to[i] = from[i * lanes + lane];
+  return to;
+}
+
+static void interpret_prep(const ag_kernel *k, const ag_kargs *a) {
+  int n = a->work_step ? a->n_block : 1, L = k->lanes;
+  for (int b = 0; b < n; b++)
+    for (int l = 0; l < L; l++) {
+      double *work = a->work + b * a->work_step, *slots = work + (size_t)l * (size_t)k->tape->n_slot;
+      double *p = work + (size_t)L * (size_t)k->tape->n_slot;
+      if (a->p) gather(a->p + b * a->p_step, k->n[AG_SEG_P], L, l, p);
+      if (!ag_tape_prep(k->tape, p, slots)) continue;
+      for (int i = b; i < (a->work_step ? b + 1 : a->n_block); i++) a->fail[i * L + l] = ~0ULL;
+    }
+}
+
+static void interpret_run(const ag_kernel *k, const ag_kargs *a) {
+  int L = k->lanes, n_z = k->n[AG_SEG_Z], n_c = k->n[AG_SEG_C], n_out = k->tape->n_out;
+  for (long b = 0; b < a->n_block; b++)
+    for (int l = 0; l < L; l++) {
+      double *work = a->work + b * a->work_step, *slots = work + (size_t)l * (size_t)k->tape->n_slot;
+      double *t = work + (size_t)L * (size_t)k->tape->n_slot, *z = t + 1, *c = z + n_z, *out = c + n_c;
+      const double *const seg[AG_SEG_COUNT] = {[AG_SEG_T] = t, [AG_SEG_Z] = z, [AG_SEG_C] = c};
+      if (a->t) *t = a->t[b * L + l];
+      if (a->z) gather(a->z + b * n_z * L, n_z, L, l, z);
+      if (a->c) gather(a->c + b * n_c * L, n_c, L, l, c);
+      if (ag_tape_eval(k->tape, seg, slots, out)) a->fail[b * L + l] = ~0ULL;
+      for (int i = 0; i < n_out; i++) a->out[(b * n_out + i) * L + l] = out[i];
+    }
+}
+
+/* ---- outside ---- */
+
+ag_kernel *ag_kernel_create(const ag_kernel_spec *spec, const ag_build_options *options) {
+  ag_kernel *k = ag_heap_alloc(sizeof *k);
+  k->tape = spec->tape;
+  k->lanes = options && options->lanes ? options->lanes : ag_build_lanes();
+  for (int i = 0; i < AG_SEG_COUNT; i++) {
+    AG_ASSERT(spec->n[i] >= spec->tape->n_need[i]);
+    k->n[i] = spec->n[i];
+  }
+  ag_text source = {0};
+  ag_kernel_text(spec, &source);
+  k->lib = ag_library_create(ag_text_cstr(&source), options, &k->reason);
+  ag_text_done(&source);
+  if (k->lib) use_library(k);
+  else k->work = (size_t)k->lanes * (size_t)k->tape->n_slot + gathered(k);
+  return k;
+}
+
+void ag_kernel_free(ag_kernel *k) {
+  if (!k) return;
+  ag_library_free(k->lib);
+  ag_text_done(&k->reason);
+  free(k);
+}
+
+int ag_kernel_lanes(const ag_kernel *k) { return k->lanes; }
+bool ag_kernel_compiled(const ag_kernel *k) { return k->lib != NULL; }
+const char *ag_kernel_reason(const ag_kernel *k) { return ag_text_cstr(&k->reason); }
+/* A whole number of cache lines, so that blocks stay aligned. */
+size_t ag_kernel_work(const ag_kernel *k) { return (k->work + 7) / 8 * 8; }
+
+void ag_kernel_prep(const ag_kernel *k, const ag_kargs *args) {
+  AG_ASSERT(args->abi == AG_KERN_ABI);
+  if (k->lib) k->prep(args);
+  else interpret_prep(k, args);
+}
+
+void ag_kernel_run(const ag_kernel *k, const ag_kargs *args) {
+  AG_ASSERT(args->abi == AG_KERN_ABI);
+  if (k->lib) k->run(args);
+  else interpret_run(k, args);
+}

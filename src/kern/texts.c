@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+#include "kern/texts.h"
+
+const char ag_text_of_kargs[] =
+#include "kargs_text.inc"
+    ;
+const char ag_text_of_vmath[] =
+#include "vmath_text.inc"
+    ;

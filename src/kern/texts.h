@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT
+ * Texts that generated code begins with, embedded when the library is built: the files are the only source. */
+#ifndef AG_KERN_TEXTS_H
+#define AG_KERN_TEXTS_H
+extern const char ag_text_of_kargs[]; /* kern/kargs.h */
+extern const char ag_text_of_vmath[]; /* expr/vmath.h */
+#endif
