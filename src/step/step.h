@@ -47,6 +47,9 @@ int ag_stepper_count(void);
 const ag_stepper *ag_stepper_at(int i);
 const ag_stepper *ag_stepper_find(const char *name); /* NULL when unknown */
 
+/* Texts of tableau.h and rk_core.h, to be compiled together with a right-hand side (see the head of rk_core.h). */
+extern const char ag_stepper_tableau_text[], ag_stepper_core_text[];
+
 /* Step-size control: proportional-integral with limits. Its memory is plain data: part of a checkpoint. */
 typedef struct ag_control {
   double rtol, atol, h_min, h_max, safety, shrink, grow, beta;

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ * Writes and builds the fused unit. Its right-hand side is inlined into every stage; all sizes are constants. */
+#include "run/fused.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+
+enum { MAX_INLINED_OPERATIONS = 6000 };
+
+struct ag_fused {
+  ag_library *library;
+  int lanes, n_prep;
+  void (*prep)(const double *p, double *prep, unsigned long long *fail);
+  void (*rhs)(const double *t, const double *z, const double *c, const double *prep, double *dz, unsigned long long *fail);
+  void (*step)(const ag_fused_args *a);
+  void (*dense)(const ag_fused_args *a);
+  void (*march)(const ag_fused_march *m);
+};
+
+/* The structs above once more, for the generated side. */
+static const char args_text[] =
+    "typedef struct ag_fused_args {\n"
+    "  const V *t, *h, *z, *c, *prep;\n"
+    "  V *z1, *error, *k, *w, *dense;\n"
+    "  VI *fail;\n"
+    "  double rtol, atol;\n"
+    "} ag_fused_args;\n\n"
+    "typedef struct ag_fused_march {\n"
+    "  V *t, *h, *z, *k;\n"
+    "  const V *c, *prep, *t1;\n"
+    "  V *z1, *w, *last_error;\n"
+    "  VI *steps, *rejected;\n"
+    "  VI *fail, *rejected_last;\n"
+    "  double rtol, atol, safety, shrink, grow, beta, h_max;\n"
+    "  long max_tries;\n"
+    "} ag_fused_march;\n\n";
+
+static const char entries_text[] =
+    "void ag_prep(const V *p, V *prep, VI *fail) { f_prep(p, prep, fail); }\n"
+    "void ag_rhs(const V *t, const V *z, const V *c, const V *prep, V *dz, VI *fail) { f(t, z, c, prep, dz, fail); }\n"
+    "void ag_step(const ag_fused_args *a) {\n"
+    "  (void)fused_step(a->c, a->prep, a->fail, *a->t, *a->h, a->z, a->z1, a->rtol, a->atol, a->error, a->k, a->w);\n"
+    "}\n"
+    "void ag_dense(const ag_fused_args *a) {\n"
+    "  (void)fused_dense(a->c, a->prep, a->fail, *a->t, *a->h, a->z, a->z1, a->k, a->w, a->dense);\n"
+    "}\n\n";
+
+/* Steps all lanes with their own step sizes until one reaches its end, fails or cannot go on. The control is that of
+ * step/control.c; a lane that arrived stays where it is (step 0). */
+static const char march_text[] =
+    "void ag_march(const ag_fused_march *m) {\n"
+    "  V t = *m->t, h = *m->h, last = *m->last_error;\n"
+    "  const V t1 = *m->t1, one = v_set(1), q = v_set(-1.0 / AG_Q), qa = v_set(-(1.0 / AG_Q - 0.75 * m->beta));\n"
+    "  VI steps = *m->steps, rejected = *m->rejected, was = *m->rejected_last;\n"
+    "  for (long i = 0; i < m->max_tries; i++) {\n"
+    "    VI fail = v_word_set(0);\n"
+    "    V error, step = h;\n"
+    "    const V left = t1 - t;\n"
+    "    const VI final = m_le(v_abs(left), v_abs(h) * 1.0000001);\n"
+    "    step = v_blend(final, left, h);\n"
+    "    (void)fused_step(m->c, m->prep, &fail, t, step, m->z, m->z1, m->rtol, m->atol, &error, m->k, m->w);\n"
+    "    error = v_blend(fail, v_set(__builtin_nan(\"\")), error);\n"
+    "    const VI yes = m_le(error, one), lost = ~m_lt(error, v_set(V_INF));\n"
+    "    const V small = v_max(error, v_set(0x1p-1022));\n"
+    "    V up = m->safety * v_root(small, qa);\n"
+    "    if (m->beta != 0) up = up * v_pow(last, v_set(m->beta));\n"
+    "    up = v_min(v_max(up, v_set(m->shrink)), v_blend(was, one, v_set(m->grow)));\n"
+    "    V down = v_max(m->safety * v_root(v_blend(lost, one, small), q), v_set(m->shrink));\n"
+    "    down = v_blend(lost, v_set(0.1), down);\n"
+    "    V next = step * v_blend(yes, up, down);\n"
+    "    next = v_blend(m_lt(v_set(m->h_max), v_abs(next)), v_blend(m_lt(next, v_set(0)), v_set(-m->h_max), v_set(m->h_max)), next);\n"
+    "    /* a step cut short by the end says nothing about the size */\n"
+    "    next = v_blend(yes & final & m_lt(v_abs(next), v_abs(h)), h, next);\n"
+    "    for (int k = 0; k < AG_RK_N; k++) {\n"
+    "      m->z[k] = v_blend(yes, m->z1[k], m->z[k]);\n"
+    "      m->k[k] = v_blend(yes, m->k[AG_LAST_ROW * AG_RK_N + k], m->k[k]);\n"
+    "    }\n"
+    "    AG_UNITS(m->z, yes)\n"
+    "    last = v_blend(yes, v_max(error, v_set(1e-4)), last);\n"
+    "    t = v_blend(yes, v_blend(final, t1, t + step), t);\n"
+    "    h = next;\n"
+    "    was = ~yes;\n"
+    "    steps += yes & v_word_set(1);\n"
+    "    rejected += ~yes & v_word_set(1);\n"
+    "    const VI stuck = m_le(v_abs(h), v_abs(t) * 1e-15) | m_eq(h, v_set(0));\n"
+    "    if (v_any(m_eq(t, t1) | stuck)) break;\n"
+    "  }\n"
+    "  *m->t = t, *m->h = h, *m->last_error = last, *m->steps = steps, *m->rejected = rejected, *m->rejected_last = was;\n"
+    "}\n";
+
+/* Components kept at their length: a quaternion or an image divided by |now| and multiplied by |before|... the length before the step is
+ * the right one, since every settled state has it. */
+static void put_units(const ag_fused_spec *s, ag_text *out) {
+  ag_text_str(out, "#define AG_UNITS(z, yes) \\\n");
+  for (int i = 0; i < s->n_unit; i++) {
+    ag_text_printf(out, "  { \\\n    V now = z[%d] * z[%d]; \\\n", s->unit[i], s->unit[i]);
+    for (int k = 1; k < s->unit_size[i]; k++) ag_text_printf(out, "    now = v_fma(z[%d], z[%d], now); \\\n", s->unit[i] + k, s->unit[i] + k);
+    ag_text_printf(out, "    const V f = v_blend(yes, v_sqrt(unit%d / now), v_set(1)); \\\n", i);
+    for (int k = 0; k < s->unit_size[i]; k++) ag_text_printf(out, "    z[%d] = z[%d] * f; \\\n", s->unit[i] + k, s->unit[i] + k);
+    ag_text_str(out, "  } \\\n");
+  }
+  ag_text_str(out, "  (void)(yes);\n");
+}
+
+static void put_unit_lengths(const ag_fused_spec *s, ag_text *out) {
+  for (int i = 0; i < s->n_unit; i++) {
+    ag_text_printf(out, "  V unit%d = m->z[%d] * m->z[%d];\n", i, s->unit[i], s->unit[i]);
+    for (int k = 1; k < s->unit_size[i]; k++)
+      ag_text_printf(out, "  unit%d = v_fma(m->z[%d], m->z[%d], unit%d);\n", i, s->unit[i] + k, s->unit[i] + k, i);
+  }
+}
+
+/* Power of the error in the control: for q = 8 without memory three square roots, else the general power. */
+static void put_root(const ag_stepper *method, ag_text *out) {
+  if (method->error_order == 7)
+    ag_text_str(out, "V_IN V v_root(V x, V power) { (void)power; return 1.0 / v_sqrt(v_sqrt(v_sqrt(x))); }\n");
+  else ag_text_str(out, "V_IN V v_root(V x, V power) { return v_pow(x, power); }\n");
+}
+
+static int put_all(const ag_fused_spec *s, ag_text *out) {
+  ag_text_printf(out, "/* %s: %s fused with the right-hand side (%d components) */\n", s->name, s->method->name, s->n);
+  /* inlined into every stage while that stays small; else one function, called */
+  bool inlined = ag_tape_cost(s->tape) * (s->method->n_stage + 2) < MAX_INLINED_OPERATIONS;
+  ag_text_printf(out, "#define AG_TAPE_FN static %s\n", inlined ? "inline __attribute__((always_inline))" : "__attribute__((noinline))");
+  ag_cgen_prologue(ag_cgen_functions(s->tape) * (inlined ? s->method->n_stage + 2 : 1), out);
+  ag_cgen how = {.name = "f"};
+  int n_prep = ag_cgen_tape(s->tape, &how, out);
+  ag_text_str(out, ag_stepper_tableau_text);
+  ag_text_printf(out,
+                 "\n#define AG_RK_METHOD %s\n#define AG_RK_FN(name) fused_##name\n"
+                 "#define AG_RK_QUALIFIER static inline __attribute__((always_inline, unused))\n"
+                 "#define AG_RK_FLOW const V *c_, const V *prep_, VI *fail_,\n#define AG_RK_SIZE\n#define AG_RK_N %d\n"
+                 "#define AG_RK_IN_NORM(i) ((i) < %d)\n#define AG_RK_N_NORM %d.0\n#define AG_Q %d.0\n"
+                 "#define AG_RK_RHS(t, z, dz) { const V at_ = (t); f(&at_, (z), c_, prep_, (dz), fail_); }\n"
+                 "#define AG_LAST_ROW AG_RK_%s_LAST\n"
+                 "#if defined __GNUC__ && !defined __clang__ && AG_RK_N <= 16\n"
+                 "#define AG_RK_EACH(i) _Pragma(\"GCC unroll 16\") for (int i = 0; i < AG_RK_N; i++)\n#endif\n",
+                 s->method->name, s->n, s->n_norm, s->n_norm, s->method->error_order + 1, s->method->name);
+  ag_text_str(out, ag_stepper_core_text);
+  ag_text_str(out, args_text);
+  ag_text_str(out, entries_text);
+  if (s->method->error_order) {
+    put_root(s->method, out);
+    put_units(s, out);
+    const char *body = strchr(march_text, '\n') + 1;
+    ag_text_strn(out, march_text, (size_t)(body - march_text));
+    put_unit_lengths(s, out);
+    ag_text_str(out, body);
+  }
+  return n_prep;
+}
+
+void ag_fused_text(const ag_fused_spec *spec, ag_text *out) { (void)put_all(spec, out); }
+
+ag_fused *ag_fused_create(const ag_fused_spec *spec, const ag_build_options *options, ag_text *reason) {
+  ag_text text = {0};
+  int n_prep = put_all(spec, &text);
+  ag_library *library = ag_library_create(ag_text_cstr(&text), options, reason);
+  ag_text_done(&text);
+  if (!library) return NULL;
+  ag_fused *f = ag_heap_alloc(sizeof *f);
+  *f = (ag_fused){.library = library, .lanes = options->lanes ? options->lanes : ag_build_lanes(), .n_prep = n_prep};
+  *(void **)&f->prep = ag_library_symbol(library, "ag_prep");
+  *(void **)&f->rhs = ag_library_symbol(library, "ag_rhs");
+  *(void **)&f->step = ag_library_symbol(library, "ag_step");
+  *(void **)&f->dense = ag_library_symbol(library, "ag_dense");
+  *(void **)&f->march = ag_library_symbol(library, "ag_march");
+  if (f->prep && f->rhs && f->step && f->dense) return f;
+  ag_text_str(reason, "the compiled kernel lacks an entry");
+  ag_fused_free(f);
+  return NULL;
+}
+
+void ag_fused_free(ag_fused *f) {
+  if (!f) return;
+  ag_library_free(f->library);
+  free(f);
+}
+
+int ag_fused_lanes(const ag_fused *f) { return f->lanes; }
+int ag_fused_n_prep(const ag_fused *f) { return f->n_prep; }
+
+void ag_fused_prep(const ag_fused *f, const double *p, double *prep, unsigned long long *fail) { f->prep(p, prep, fail); }
+void ag_fused_rhs(const ag_fused *f, const double *t, const double *z, const double *c, const double *prep, double *dz,
+                  unsigned long long *fail) {
+  f->rhs(t, z, c, prep, dz, fail);
+}
+void ag_fused_step(const ag_fused *f, const ag_fused_args *a) { f->step(a); }
+void ag_fused_dense(const ag_fused *f, const ag_fused_args *a) { f->dense(a); }
+void ag_fused_run(const ag_fused *f, const ag_fused_march *m) { f->march(m); }

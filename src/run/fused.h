@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * A stepper fused with a right-hand side: one compiled unit for one tape, one method and one number of lanes. Used by the
+ * single trajectory (one lane, in place of the library's stepper, same bits) and by batches (several lanes). */
+#ifndef AG_RUN_FUSED_H
+#define AG_RUN_FUSED_H
+#include "kern/kern.h"
+#include "step/step.h"
+
+typedef struct ag_fused ag_fused;
+
+/* What to fuse. z has n components, of which the first n_norm count in the error norm. */
+typedef struct ag_fused_spec {
+  const ag_tape *tape;
+  const char *name; /* of the model, for the comment at the head */
+  int n, n_norm, n_param, n_c;
+  const ag_stepper *method;
+  int n_unit, *unit, *unit_size; /* groups of components kept at their length: offset and number of each */
+} ag_fused_spec;
+
+/* Arguments of all entries: arrays [component][lane], 64-byte aligned. */
+typedef struct ag_fused_args {
+  const double *t, *h, *z, *c, *prep;
+  double *z1, *error, *k, *w, *dense; /* k: rows of stages, row 0 holds f(t, z) on entry */
+  unsigned long long *fail;
+  double rtol, atol;
+} ag_fused_args;
+
+/* A stretch of steps with control, all lanes at once, until one of them is done. State in place. */
+typedef struct ag_fused_march {
+  double *t, *h, *z, *k; /* k: stages, row 0 = f(t, z) */
+  const double *c, *prep, *t1;
+  double *z1, *w, *last_error;
+  long long *steps, *rejected; /* per lane */
+  unsigned long long *fail, *rejected_last;
+  double rtol, atol, safety, shrink, grow, beta, h_max;
+  long max_tries;              /* of this call */
+} ag_fused_march;
+
+/* NULL when it cannot be compiled; *reason says why in one line. only_cached: NULL also when it is not in the cache. */
+ag_fused *ag_fused_create(const ag_fused_spec *spec, const ag_build_options *options, ag_text *reason);
+void ag_fused_free(ag_fused *f);
+int ag_fused_lanes(const ag_fused *f);
+int ag_fused_n_prep(const ag_fused *f);
+void ag_fused_text(const ag_fused_spec *spec, ag_text *out);
+
+void ag_fused_prep(const ag_fused *f, const double *p, double *prep, unsigned long long *fail);
+void ag_fused_rhs(const ag_fused *f, const double *t, const double *z, const double *c, const double *prep, double *dz,
+                  unsigned long long *fail);
+void ag_fused_step(const ag_fused *f, const ag_fused_args *a);
+void ag_fused_dense(const ag_fused *f, const ag_fused_args *a);
+void ag_fused_run(const ag_fused *f, const ag_fused_march *m);
+#endif
