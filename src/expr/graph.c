@@ -194,8 +194,11 @@ static void sort_args(const ag_graph *g, ag_op op, ag_id *a) {
 
 /* Rules of these operations walk into their arguments: what they found is kept, so that a shared argument is
  * walked once. */
-static bool remembers(ag_op op) {
-  return op == AG_OP_ENTRY || op == AG_OP_ROWS || op == AG_OP_MATMUL || op == AG_OP_TRANSPOSE || op == AG_OP_DOT;
+static bool remembers(const ag_graph *g, ag_op op, ag_id first) {
+  if (op == AG_OP_MATMUL || op == AG_OP_DOT) return true;
+  if (op != AG_OP_ENTRY && op != AG_OP_ROWS) return false;
+  ag_op inner = g->nodes[first].op;
+  return inner != AG_OP_STACK && inner != AG_OP_ZERO && inner != AG_OP_EYE;
 }
 
 ag_id ag_build(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload) {
@@ -207,7 +210,7 @@ ag_id ag_build(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id
     g->depth++;
     x = ag_simplify(g, op, rows, cols, n_arg, a, payload);
     g->depth--;
-    if (x && remembers(op)) {
+    if (x && n_arg > 0 && remembers(g, op, a[0])) {
       ag_id request = intern(g, op, rows, cols, n_arg, a, payload);
       if (request != x && !g->nodes[request].alias) g->nodes[request].alias = x;
     }

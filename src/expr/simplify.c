@@ -78,6 +78,13 @@ static bool masked(const ag_graph *g, ag_id x) {
   return op_of(g, x) == AG_OP_SELECT && (ag_is_zero(g, arg(g, x, 1)) || ag_is_zero(g, arg(g, x, 2)));
 }
 
+static bool is_sum(const ag_graph *g, ag_id x) { return op_of(g, x) == AG_OP_ADD || op_of(g, x) == AG_OP_SUB; }
+
+static bool masked_sum(const ag_graph *g, ag_id x, int depth) {
+  if (masked(g, x)) return true;
+  return depth > 0 && is_sum(g, x) && masked_sum(g, arg(g, x, 0), depth - 1) && masked_sum(g, arg(g, x, 1), depth - 1);
+}
+
 static ag_id apply_at(ag_graph *g, const ag_request *r, int k, ag_id x) {
   if (ag_is_zero(g, x)) return ag_zero(g, r->rows, r->cols);
   ag_id a[2] = {r->a[0], r->n > 1 ? r->a[1] : 0};
@@ -93,11 +100,13 @@ static ag_id pull_mask(ag_graph *g, const ag_request *r, int k) {
     u = apply_at(g, r, k, u);
     return ag_select(g, c, u, apply_at(g, r, k, v));
   }
-  /* a sum of two such choices with different conditions is distributed over */
-  if (op_of(g, x) == AG_OP_ADD && masked(g, arg(g, x, 0)) && masked(g, arg(g, x, 1))) {
+  /* a sum of such choices with different conditions is distributed over */
+  if (is_sum(g, x) && masked_sum(g, x, 4)) {
+    ag_op op = op_of(g, x);
     ag_id u = arg(g, x, 0), v = arg(g, x, 1);
     u = apply_at(g, r, k, u);
-    return ag_add(g, u, apply_at(g, r, k, v));
+    v = apply_at(g, r, k, v);
+    return op == AG_OP_ADD ? ag_add(g, u, v) : ag_sub(g, u, v);
   }
   return 0;
 }
