@@ -278,7 +278,8 @@ ag_library *ag_library_create(const char *source, const ag_build_options *option
     char *final = ag_arena_printf(p.arena, "%s/%s.so", ag_text_cstr(&p.folder), p.key);
     if (p.keep && ag_cache_usable(final)) handle = load(final, p.key);
     cached = handle != NULL;
-    if (!handle && compile(&p, source, final, reason)) {
+    if (!handle && options && options->only_cached) ag_text_str(reason, "not in the cache");
+    else if (!handle && compile(&p, source, final, reason)) {
       handle = load(final, p.key);
       if (!handle) ag_text_printf(reason, "%s could not be loaded", final);
       if (!p.keep) (void)unlink(final);

@@ -20,6 +20,7 @@ typedef struct ag_build_options {
   const char *compiler;  /* name or path; NULL: clang or gcc, the better one present; "none": always interpret */
   const char *cache;     /* folder; NULL: $XDG_CACHE_HOME/anagyre, else ~/.cache/anagyre, else none; "": none */
   const char *flags;     /* instead of the usual optimisation and machine flags, blanks between; NULL: the usual */
+  bool only_cached;      /* do not compile: give up when it is not in the cache */
 } ag_build_options;
 
 int ag_build_lanes(void); /* lanes that suit this machine: 8 with AVX-512, 4 with AVX2, 2 with NEON or SSE2 */

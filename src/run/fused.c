@@ -40,7 +40,9 @@ static const char args_text[] =
 
 static const char entries_text[] =
     "void ag_prep(const V *p, V *prep, VI *fail) { f_prep(p, prep, fail); }\n"
-    "void ag_rhs(const V *t, const V *z, const V *c, const V *prep, V *dz, VI *fail) { f(t, z, c, prep, dz, fail); }\n"
+    "void ag_rhs(const V *t, const V *z, const V *c, const V *prep, V *dz, VI *fail) { f(t, z, c, prep, dz, fail); }\n";
+
+static const char step_text[] =
     "void ag_step(const ag_fused_args *a) {\n"
     "  (void)fused_step(a->c, a->prep, a->fail, *a->t, *a->h, a->z, a->z1, a->rtol, a->atol, a->error, a->k, a->w);\n"
     "}\n"
@@ -131,7 +133,7 @@ static int put_all(const ag_fused_spec *s, ag_text *out) {
   ag_text_str(out, ag_stepper_tableau_text);
   ag_text_printf(out,
                  "\n#define AG_RK_METHOD %s\n#define AG_RK_FN(name) fused_##name\n"
-                 "#define AG_RK_QUALIFIER static inline __attribute__((always_inline, unused))\n"
+                 "#define AG_RK_QUALIFIER static __attribute__((noinline, unused))\n"
                  "#define AG_RK_FLOW const V *c_, const V *prep_, VI *fail_,\n#define AG_RK_SIZE\n#define AG_RK_N %d\n"
                  "#define AG_RK_IN_NORM(i) ((i) < %d)\n#define AG_RK_N_NORM %d.0\n#define AG_Q %d.0\n"
                  "#define AG_RK_RHS(t, z, dz) { const V at_ = (t); f(&at_, (z), c_, prep_, (dz), fail_); }\n"
@@ -142,7 +144,8 @@ static int put_all(const ag_fused_spec *s, ag_text *out) {
   ag_text_str(out, ag_stepper_core_text);
   ag_text_str(out, args_text);
   ag_text_str(out, entries_text);
-  if (s->method->error_order) {
+  if (!s->march) ag_text_str(out, step_text);
+  else {
     put_root(s->method, out);
     put_units(s, out);
     const char *body = strchr(march_text, '\n') + 1;
@@ -168,7 +171,7 @@ ag_fused *ag_fused_create(const ag_fused_spec *spec, const ag_build_options *opt
   *(void **)&f->step = ag_library_symbol(library, "ag_step");
   *(void **)&f->dense = ag_library_symbol(library, "ag_dense");
   *(void **)&f->march = ag_library_symbol(library, "ag_march");
-  if (f->prep && f->rhs && f->step && f->dense) return f;
+  if (f->prep && f->rhs && (spec->march ? f->march != NULL : f->step && f->dense)) return f;
   ag_text_str(reason, "the compiled kernel lacks an entry");
   ag_fused_free(f);
   return NULL;

@@ -14,6 +14,7 @@ typedef struct ag_fused_spec {
   const char *name; /* of the model, for the comment at the head */
   int n, n_norm, n_param, n_c;
   const ag_stepper *method;
+  bool march; /* for batches: ag_fused_run; else ag_fused_step and ag_fused_dense */
   int n_unit, *unit, *unit_size; /* groups of components kept at their length: offset and number of each */
 } ag_fused_spec;
 
@@ -36,7 +37,7 @@ typedef struct ag_fused_march {
   long max_tries;              /* of this call */
 } ag_fused_march;
 
-/* NULL when it cannot be compiled; *reason says why in one line. only_cached: NULL also when it is not in the cache. */
+/* NULL when it cannot be compiled; *reason says why in one line. */
 ag_fused *ag_fused_create(const ag_fused_spec *spec, const ag_build_options *options, ag_text *reason);
 void ag_fused_free(ag_fused *f);
 int ag_fused_lanes(const ag_fused *f);

@@ -51,12 +51,17 @@ typedef struct ag_sink {
   void *self;
 } ag_sink;
 
+/* How right-hand sides are evaluated: the same bits either way. AUTO interprets a short run and compiles when it turns out long; a
+ * kernel that is in the cache is used from the start. */
+typedef enum ag_engine { AG_ENGINE_AUTO, AG_ENGINE_COMPILED, AG_ENGINE_INTERPRETED } ag_engine;
+
 typedef struct ag_run_options {
   double t0, t1, dt;       /* dt > 0: fixed steps */
   double rtol, atol, h_max;
   const ag_stepper *method;
   double every;            /* record every so often; 0: at every accepted step; < 0: only start and end */
   long max_steps;          /* 0: ten million */
+  ag_engine engine;
   bool multipliers;        /* integrate the saddle form instead of the eliminated one */
   bool events;             /* locate events */
   const volatile sig_atomic_t *stop; /* set by a signal: ends the run cleanly; may be NULL */
@@ -75,6 +80,8 @@ typedef struct ag_run_result {
   double *x;               /* final full state */
   double *record;          /* the final record (of the last good state when the run failed) */
   long steps, rejected, rhs;
+  bool compiled;           /* did a compiled kernel do (most of) the work? */
+  char *engine_note;       /* why not, when it was asked for; or NULL */
   int n_event;
   int *event_count;        /* per event */
   double **event_times;    /* per event */

@@ -2,6 +2,7 @@
  * Inside of run/: the trajectory under way, shared by the stepping loop and the event finder. */
 #ifndef AG_RUN_INTERNAL_H
 #define AG_RUN_INTERNAL_H
+#include "run/fused.h"
 #include "run/run.h"
 
 enum { AG_MAX_HITS = 64 }; /* event crossings per step */
@@ -18,6 +19,9 @@ typedef struct motion {
   const ag_stepper *method;
   ag_flow flow;
   unsigned char *in_norm;
+  ag_fused *fused;             /* compiled stepper and right-hand side, or NULL */
+  ag_stepper own;              /* the method with its step and dense output replaced by the compiled ones */
+  double *prep;                /* its prepared parameters */
   double *space;               /* workspace of the method */
   int trouble;                 /* of the last right-hand side that failed */
   long n_rhs;
@@ -27,6 +31,9 @@ typedef struct motion {
 
 /* Full state of (t, z) with basis data c. */
 void ag_motion_full(motion *m, double t, const double *z, const double *c, double *x);
+/* Switches a motion to compiled code; false when that is not possible (reason says why). The numbers do not change. */
+bool ag_motion_compile(motion *m, const double *params, bool only_cached, ag_text *reason);
+
 /* One state recorded. */
 void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x, double *out);
 

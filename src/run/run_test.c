@@ -81,6 +81,41 @@ static void check_reversal(bool multipliers) {
   ag_ctx_done(&ctx);
 }
 
+/* Compiled, interpreted, and changing over in the middle: the same bits. */
+static void check_engines(void) {
+  ag_ctx ctx = {0};
+  ag_model *m = rattleback();
+  add_reversal(m, false);
+  ag_system *sys = derive_model(m);
+  double x0[13];
+  start_of(sys, x0);
+  static const char *const methods[] = {"dop853", "dopri5", "rk4"};
+  for (int i = 0; i < 3; i++) {
+    ag_run_result res[2];
+    for (int k = 0; k < 2; k++) {
+      ag_run_options o;
+      ag_run_defaults(&o);
+      o.method = ag_stepper_find(methods[i]);
+      o.t1 = i == 0 ? 80 : 5;
+      o.dt = o.method->error_order ? 0 : 0.01;
+      o.every = 0.5;
+      o.engine = k ? AG_ENGINE_COMPILED : AG_ENGINE_INTERPRETED;
+      AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res[k]) == AG_OK);
+      AG_CHECK(res[k].end == AG_END_TIME);
+      if (k && !res[k].compiled) fprintf(stderr, "not compiled: %s\n", res[k].engine_note ? res[k].engine_note : "?");
+    }
+    AG_CHECK(res[0].steps == res[1].steps && res[0].rejected == res[1].rejected);
+    AG_CHECK(!memcmp(res[0].x, res[1].x, sizeof x0));
+    AG_CHECK(res[0].event_count[0] == res[1].event_count[0]);
+    if (res[0].event_count[0] && res[1].event_count[0]) AG_CHECK(res[0].event_times[0][0] == res[1].event_times[0][0]);
+    ag_run_done(&res[0]);
+    ag_run_done(&res[1]);
+  }
+  ag_system_free(sys);
+  ag_model_free(m);
+  ag_ctx_done(&ctx);
+}
+
 static void check_terminal(void) {
   ag_ctx ctx = {0};
   ag_model *m = rattleback();
@@ -138,6 +173,7 @@ int main(void) {
   check_reversal(false);
   check_reversal(true);
   check_terminal();
+  check_engines();
   check_blow_up();
   return ag_check_report();
 }

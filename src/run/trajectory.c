@@ -18,6 +18,9 @@ typedef struct run {
   double t, *record;
   long n_recorded; /* grid points passed */
   int *event_cap;
+  const double *params;
+  double cost;          /* operations per right-hand side */
+  bool tried_compiling;
 } run;
 
 void ag_run_defaults(ag_run_options *o) {
@@ -32,7 +35,14 @@ void ag_motion_full(motion *m, double t, const double *z, const double *c, doubl
 static int right_hand_side(void *self, double t, const double *z, double *dz) {
   motion *m = self;
   m->n_rhs++;
-  int trouble = m->full ? ag_work_rhs_full(m->work, t, z, dz) : ag_work_rhs(m->work, t, z, m->c, dz);
+  int trouble;
+  if (m->fused) {
+    unsigned long long fail = 0;
+    ag_fused_rhs(m->fused, &t, z, m->c, m->prep, dz, &fail);
+    trouble = fail ? AG_TROUBLE_MASS : AG_FINE;
+  } else {
+    trouble = m->full ? ag_work_rhs_full(m->work, t, z, dz) : ag_work_rhs(m->work, t, z, m->c, dz);
+  }
   if (trouble) m->trouble = trouble;
   return trouble;
 }
@@ -67,8 +77,9 @@ static void motion_create(motion *m, const ag_system *sys, const double *params,
 }
 
 static void motion_free(motion *m) {
-  void *all[] = {m->z, m->dz, m->z1, m->dz1, m->c, m->c1, m->zt, m->x, m->space, m->g0, m->g1, m->sign, m->in_norm};
+  void *all[] = {m->z, m->dz, m->z1, m->dz1, m->c, m->c1, m->zt, m->x, m->space, m->g0, m->g1, m->sign, m->in_norm, m->prep};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+  ag_fused_free(m->fused);
   ag_work_free(m->work);
 }
 
@@ -227,6 +238,28 @@ static int arrive(run *r, double t1) {
   return trouble;
 }
 
+/* A run that takes long is worth a compiler: about half a second of interpreting. */
+static const double WORTH_COMPILING = 4e7; /* operations */
+
+static void choose_engine(run *r, const double *params) {
+  motion *m = &r->m;
+  ag_text reason = {0};
+  bool asked = r->o->engine == AG_ENGINE_COMPILED;
+  if (r->o->engine == AG_ENGINE_INTERPRETED || m->full || !m->n) return;
+  if (!ag_motion_compile(m, params, !asked, &reason) && asked) r->res->engine_note = ag_text_cstr(&reason)[0] ? reason.s : NULL;
+  else ag_text_done(&reason);
+}
+
+static void reconsider_engine(run *r) {
+  motion *m = &r->m;
+  if (m->fused || r->tried_compiling || m->full || r->o->engine != AG_ENGINE_AUTO) return;
+  if ((double)m->n_rhs * r->cost < WORTH_COMPILING) return;
+  ag_text reason = {0};
+  r->tried_compiling = true;
+  if (!ag_motion_compile(m, r->params, false, &reason)) r->res->engine_note = reason.s;
+  else ag_text_done(&reason);
+}
+
 static ag_end loop(run *r) {
   motion *m = &r->m;
   const ag_run_options *o = r->o;
@@ -240,6 +273,7 @@ static ag_end loop(run *r) {
   double h = o->dt > 0 ? direction * o->dt : ag_control_first(&m->flow, m->method, r->t, o->t1, m->z, m->dz, o->rtol, o->atol, m->space);
   while (r->t != o->t1) {
     if (o->stop && *o->stop) return AG_END_STOPPED;
+    reconsider_engine(r);
     if (r->res->steps >= max_steps) return AG_END_STEPS;
     if (fabs(h) > o->h_max) h = direction * o->h_max;
     double t1;
@@ -282,6 +316,7 @@ static void finish(run *r, double recorded_t) {
   if (!have && res->end != AG_END_SINK && r->sink && !r->sink->row(r->sink->self, r->record)) res->end = AG_END_SINK;
   memcpy(res->record, r->record, sizeof(double) * (size_t)res->width);
   res->rhs = m->n_rhs;
+  res->compiled = m->fused != NULL;
 }
 
 ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0, const ag_run_options *o, const ag_sink *sink,
@@ -304,10 +339,11 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   result->record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   result->event_count = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
   result->event_times = ag_heap_alloc(sizeof(double *) * (size_t)(n_event + 1));
-  run r = {.sys = sys, .o = o, .sink = sink, .res = result, .t = o->t0};
+  run r = {.sys = sys, .o = o, .sink = sink, .res = result, .t = o->t0, .params = params, .cost = ag_tape_cost(sys->rhs)};
   r.record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   r.event_cap = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
   motion_create(&r.m, sys, params, o);
+  choose_engine(&r, params);
   ag_control_init(&r.control, o->method, o->rtol, o->atol);
   r.record[0] = NAN;
   int trouble = AG_FINE;
@@ -327,5 +363,6 @@ void ag_run_done(ag_run_result *result) {
   for (int i = 0; i < result->n_event; i++) free(result->event_times[i]);
   free(result->event_times);
   free(result->event_count);
+  free(result->engine_note);
   *result = (ag_run_result){0};
 }

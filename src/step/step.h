@@ -47,6 +47,11 @@ int ag_stepper_count(void);
 const ag_stepper *ag_stepper_at(int i);
 const ag_stepper *ag_stepper_find(const char *name); /* NULL when unknown */
 
+/* Of a Runge-Kutta method: the row of stages that holds f(t + h, z1), and the rows of its dense output; the workspace is rows of n
+ * numbers: stages, one row, dense output. */
+int ag_stepper_last(const ag_stepper *s);
+int ag_stepper_degree(const ag_stepper *s);
+
 /* Texts of tableau.h and rk_core.h, to be compiled together with a right-hand side (see the head of rk_core.h). */
 extern const char ag_stepper_tableau_text[], ag_stepper_core_text[];
 

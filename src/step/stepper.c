@@ -4,6 +4,8 @@
 
 #include "step/step.h"
 
+#include "step/rk.h"
+
 #define AG_STEPPER(name) extern const ag_stepper ag_stepper_##name;
 #include "step/stepper.def"
 #undef AG_STEPPER
@@ -27,3 +29,6 @@ const ag_stepper *ag_stepper_find(const char *name) {
     if (strcmp(all[i]->name, name) == 0) return all[i];
   return NULL;
 }
+
+int ag_stepper_last(const ag_stepper *s) { return ((const ag_tableau *)s->table)->last; }
+int ag_stepper_degree(const ag_stepper *s) { return ((const ag_tableau *)s->table)->degree; }

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ * A motion on compiled code: the stepper's functions are replaced by those of a fused unit for one lane, which works in the same
+ * workspace in the same order, so that a run may change over between two steps without changing a bit. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/run_internal.h"
+
+/* The workspace is that of the library's stepper: rows of n numbers, stages first, then one row, then the dense output. */
+static ag_fused_args arguments(const motion *m, const double *t, const double *h, const double *z, double *z1, double *work,
+                               unsigned long long *fail) {
+  int rows = (int)(m->method->size(m->n) / (size_t)m->n), degree = ag_stepper_degree(m->method);
+  return (ag_fused_args){.t = t, .h = h, .z = z, .c = m->c, .prep = m->prep, .z1 = z1, .k = work, .w = work + (rows - degree - 1) * m->n,
+                         .dense = work + (rows - degree) * m->n, .fail = fail};
+}
+
+static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0, double *z1,
+                      double *dz1, double rtol, double atol, double *error, double *work) {
+  motion *m = f->self;
+  unsigned long long fail = 0;
+  ag_fused_args a = arguments(m, &t, &h, z, z1, work, &fail);
+  a.rtol = rtol;
+  a.atol = fmax(atol, DBL_MIN);
+  a.error = error;
+  memcpy(work, dz0, sizeof(double) * (size_t)m->n);
+  m->n_rhs += s->n_stage;
+  ag_fused_step(m->fused, &a);
+  memcpy(dz1, work + ag_stepper_last(s) * m->n, sizeof(double) * (size_t)m->n);
+  if (fail) m->trouble = AG_TROUBLE_MASS;
+  return fail ? AG_TROUBLE_MASS : 0;
+}
+
+static int fused_dense(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0, const double *z1,
+                       const double *dz1, double *work) {
+  motion *m = f->self;
+  unsigned long long fail = 0;
+  (void)s, (void)dz0, (void)dz1;
+  ag_fused_args a = arguments(m, &t, &h, z, (double *)z1, work, &fail); /* z1 is only read */
+  ag_fused_dense(m->fused, &a);
+  return fail ? AG_TROUBLE_MASS : 0;
+}
+
+bool ag_motion_compile(motion *m, const double *params, bool only_cached, ag_text *reason) {
+  const ag_system *sys = m->sys;
+  ag_build_options build = {.lanes = 1, .only_cached = only_cached};
+  ag_fused_spec spec = {.tape = sys->rhs, .name = sys->model->name, .n = m->n, .n_norm = sys->n_core, .n_param = sys->n_param,
+                        .n_c = sys->n_c, .method = m->method};
+  ag_fused *fused = ag_fused_create(&spec, &build, reason);
+  if (!fused) return false;
+  unsigned long long fail = 0;
+  m->fused = fused;
+  m->prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused) + 1));
+  ag_fused_prep(fused, params, m->prep, &fail);
+  m->own = *m->method;
+  m->own.step = fused_step;
+  m->own.dense = fused_dense;
+  m->method = &m->own;
+  return true;
+}
