@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# clang.sh [TREE]: every source of src/ and tests/ passes the front end of clang without a warning.
-tree=${1:-$(dirname "$0")/..}
-cd "$tree" || exit 2
+# clang.sh BUILD: every source of src/ and tests/ passes the front end of clang without a warning. BUILD is a configured
+# tree: the texts that are embedded in sources are there.
+build=$(cd "$1" && pwd) || exit 2
+cd "$(dirname "$0")/.." || exit 2
+embedded=$(find "$build/src" -name embedded -type d | sed 's/^/-I/')
 warnings="-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wvla -Wno-string-conversion -Werror"
 defines='-DAG_VERSION="" -DAG_GIT_HASH="" -DAG_MODEL_DIR="" -DAG_MODEL_SOURCE_DIR="" -DAG_SOURCE_DIR=""'
 find src tests -name '*.c' | sort |
-  xargs -r -n 8 clang -std=gnu17 -ffp-contract=off $warnings $defines -Isrc -I. -Itests -fsyntax-only
+  xargs -r -n 8 clang -std=gnu17 -ffp-contract=off $warnings $defines -Isrc -I. -Itests $embedded -fsyntax-only
