@@ -82,9 +82,9 @@ static void write_overview(ag_text *out) {
   ag_text_str(out, "\n`anagyre help VERB` tells more. Topics:\n\n");
   for (int i = 0; i < N_TOPIC; i++) ag_text_printf(out, "  help %-10s  %s\n", topics[i].name, topics[i].doc);
   ag_text_str(out, "\nFirst steps:\n\n"
-                   "  anagyre list                             what is there\n"
-                   "  anagyre run rattleback --t1 20           a stone that reverses its spin\n"
-                   "  anagyre show chaplygin_sleigh            the equations of a sleigh on a blade\n\n"
+                   "    anagyre list                     what is there\n"
+                   "    anagyre run rattleback --t1 100  a stone that reverses its spin\n"
+                   "    anagyre show chaplygin_sleigh    the equations of a sleigh on a blade\n\n"
                    "Verbs to come:");
   for (int i = 0; ag_later_at(i, NULL); i++) ag_text_printf(out, "%s %s", i ? "," : "", ag_later_at(i, NULL));
   ag_text_char(out, '\n');

@@ -6,16 +6,19 @@
 
 enum { EVENTS_SHOWN = 8 };
 
+/* As short as reads back; a negative zero is a zero to people. */
+static void put_number(ag_text *out, double v) { ag_text_number(out, v == 0 ? 0 : v); }
+
 void ag_result_value(int rows, int cols, const double *values, int indent, ag_text *out) {
   if (rows == 1 && cols == 1) {
-    ag_text_number(out, values[0]);
+    put_number(out, values[0]);
     return;
   }
   if (cols == 1) {
     ag_text_char(out, '[');
     for (int i = 0; i < rows; i++) {
       if (i) ag_text_str(out, ", ");
-      ag_text_number(out, values[i]);
+      put_number(out, values[i]);
     }
     ag_text_char(out, ']');
     return;
@@ -26,7 +29,7 @@ void ag_result_value(int rows, int cols, const double *values, int indent, ag_te
     ag_text_char(out, '[');
     for (int c = 0; c < cols; c++) {
       if (c) ag_text_str(out, ", ");
-      ag_text_number(out, values[r * cols + c]);
+      put_number(out, values[r * cols + c]);
     }
     ag_text_str(out, r + 1 < rows ? "]," : "]]");
   }

@@ -237,8 +237,8 @@ const ag_command ag_command_run = {
             "written while the run goes on; one ending in .json at its end. Ctrl-C ends the run cleanly:\n"
             "what was computed is saved and shown, and the exit code is 1. A start value is set by its\n"
             "name as in the model: --set \"x[1]=0.3\" --set \"phi'=2\".\n",
-    .examples = "  anagyre run rattleback --t1 20\n"
-                "  anagyre run rattleback --t1 20 --every 0.01 -o stone.csv\n"
+    .examples = "  anagyre run rattleback --t1 100\n"
+                "  anagyre run rattleback --t1 100 --every 0.01 -o stone.csv\n"
                 "  anagyre run my.nh --set m=2 --set \"phi'=0.5\" --t1=-3*pi --json\n"
                 "  anagyre run my.nh --method rk4 --dt 1e-3\n",
     .size = sizeof(args),
