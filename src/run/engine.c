@@ -23,7 +23,7 @@ static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h,
   ag_fused_args a = arguments(m, &t, &h, z, z1, work, &fail);
   a.rtol = rtol;
   a.atol = fmax(atol, DBL_MIN);
-  a.error = error;
+  a.error = error; /* two numbers: the core's, the rest's */
   memcpy(work, dz0, sizeof(double) * (size_t)m->n);
   m->n_rhs += s->n_stage;
   ag_fused_step(m->fused, &a);

@@ -11,14 +11,14 @@
 enum { SAMPLES = 8 };
 
 bool ag_motion_at(motion *m, double t, double s, double *z) {
-  double error;
+  double error[2];
   if (s == t) {
     memcpy(z, m->z, sizeof(double) * (size_t)m->n);
     return true;
   }
   /* the work space of the accepted step must survive: its dense output is still in use */
   double *space = m->space + m->method->size(m->n), *dz = space + m->method->size(m->n);
-  int trouble = m->method->step(m->method, &m->flow, t, s - t, m->z, m->dz, z, dz, 1, 1, &error, space);
+  int trouble = m->method->step(m->method, &m->flow, t, s - t, m->z, m->dz, z, dz, 1, 1, error, space);
   for (int i = 0; i < m->n && !trouble; i++) trouble = !isfinite(z[i]);
   return !trouble;
 }

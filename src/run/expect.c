@@ -30,6 +30,21 @@ static void judge(ag_verdict *v, double got, double wanted, bool *seen) {
   v->error = error;
 }
 
+/* The largest spread of an entry so far: first[] holds the smallest values, out[n..] the largest. */
+static void widen(watch *w) {
+  for (int i = 0; i < w->n; i++) {
+    double *lo = &w->first[i], *hi = &w->out[w->n + i];
+    if (!w->seen) *hi = w->out[i];
+    *lo = fmin(*lo, w->out[i]);
+    *hi = fmax(*hi, w->out[i]);
+    if (w->seen && *hi - *lo <= w->v->error) continue;
+    w->v->got = *hi;
+    w->v->wanted = *lo;
+    w->v->error = *hi - *lo;
+  }
+  w->seen = true;
+}
+
 static void look(void *self, double t, const double *x) {
   watch *w = self;
   (void)ag_work_eval(w->work, w->tape, w->lambda, t, x, w->slots, w->out);
@@ -38,8 +53,10 @@ static void look(void *self, double t, const double *x) {
     memcpy(w->first, w->out, sizeof(double) * (size_t)w->n);
     w->first[w->n] = 1;
   }
-  bool against_start = w->e->kind == AG_EXPECT_CONSTANT || w->e->kind == AG_EXPECT_VARIES;
-  for (int i = 0; i < w->n; i++) judge(w->v, w->out[i], against_start ? w->first[i] : w->out[w->n + i], &w->seen);
+  bool constant = w->e->kind == AG_EXPECT_CONSTANT;
+  if (w->e->kind == AG_EXPECT_VARIES) widen(w);
+  else
+    for (int i = 0; i < w->n; i++) judge(w->v, w->out[i], constant ? w->first[i] : w->out[w->n + i], &w->seen);
 }
 
 static void watch_create(watch *w, const ag_system *sys, const ag_expect *e, const double *params, ag_verdict *v) {

@@ -59,12 +59,12 @@ static const char march_text[] =
     "  VI steps = *m->steps, rejected = *m->rejected, was = *m->rejected_last;\n"
     "  for (long i = 0; i < m->max_tries; i++) {\n"
     "    VI fail = v_word_set(0);\n"
-    "    V error, step = h;\n"
+    "    V error, errors[2], step = h;\n"
     "    const V left = t1 - t;\n"
     "    const VI final = m_le(v_abs(left), v_abs(h) * 1.0000001);\n"
     "    step = v_blend(final, left, h);\n"
-    "    (void)fused_step(m->c, m->prep, &fail, t, step, m->z, m->z1, m->rtol, m->atol, &error, m->k, m->w);\n"
-    "    error = v_blend(fail, v_set(__builtin_nan(\"\")), error);\n"
+    "    (void)fused_step(m->c, m->prep, &fail, t, step, m->z, m->z1, m->rtol, m->atol, errors, m->k, m->w);\n"
+    "    error = v_blend(fail, v_set(__builtin_nan(\"\")), errors[0]);\n"
     "    const VI yes = m_le(error, one), lost = ~m_lt(error, v_set(V_INF));\n"
     "    const V small = v_max(error, v_set(0x1p-1022));\n"
     "    V up = m->safety * v_root(small, qa);\n"
@@ -135,12 +135,13 @@ static int put_all(const ag_fused_spec *s, ag_text *out) {
                  "\n#define AG_RK_METHOD %s\n#define AG_RK_FN(name) fused_##name\n"
                  "#define AG_RK_QUALIFIER static __attribute__((noinline, unused))\n"
                  "#define AG_RK_FLOW const V *c_, const V *prep_, VI *fail_,\n#define AG_RK_SIZE\n#define AG_RK_N %d\n"
-                 "#define AG_RK_IN_NORM(i) ((i) < %d)\n#define AG_RK_N_NORM %d.0\n#define AG_Q %d.0\n"
+                 "#define AG_RK_IN_NORM(i) ((i) < %d)\n#define AG_RK_N_NORM %d.0\n#define AG_RK_IN_REST(i) ((i) >= %d)\n#define AG_RK_N_REST %d.0\n"
+                 "#define AG_Q %d.0\n"
                  "#define AG_RK_RHS(t, z, dz) { const V at_ = (t); f(&at_, (z), c_, prep_, (dz), fail_); }\n"
                  "#define AG_LAST_ROW AG_RK_%s_LAST\n"
                  "#if defined __GNUC__ && !defined __clang__ && AG_RK_N <= 16\n"
                  "#define AG_RK_EACH(i) _Pragma(\"GCC unroll 16\") for (int i = 0; i < AG_RK_N; i++)\n#endif\n",
-                 s->method->name, s->n, s->n_norm, s->n_norm, s->method->error_order + 1, s->method->name);
+                 s->method->name, s->n, s->n_norm, s->n_norm, s->n_norm, s->n - s->n_norm, s->method->error_order + 1, s->method->name);
   ag_text_str(out, ag_stepper_core_text);
   ag_text_str(out, args_text);
   ag_text_str(out, entries_text);

@@ -21,6 +21,8 @@ typedef struct run {
   const double *params;
   double cost;          /* operations per right-hand side */
   bool tried_compiling;
+  double rest_error;    /* of what is only reconstructed, in the step just accepted */
+  double *keep;         /* core at the end of a step whose rest is computed in smaller ones */
 } run;
 
 void ag_run_defaults(ag_run_options *o) {
@@ -70,8 +72,9 @@ static void motion_create(motion *m, const ag_system *sys, const double *params,
   m->g0 = ag_heap_alloc(size * (size_t)(sys->model->n_events + 1));
   m->g1 = ag_heap_alloc(size * (size_t)(sys->model->n_events + 1));
   m->sign = ag_heap_alloc(sizeof(int) * (size_t)(sys->model->n_events + 1));
-  /* what is only reconstructed never decides about the step */
+  /* what is only reconstructed never decides about the step: it has a norm of its own */
   m->in_norm = ag_heap_alloc((size_t)m->n + 1);
+  memset(m->in_norm, 2, (size_t)m->n);
   memset(m->in_norm, 1, (size_t)(m->full ? m->n : sys->n_core));
   m->flow = (ag_flow){m->n, m->in_norm, right_hand_side, m};
 }
@@ -195,21 +198,22 @@ static bool advance(run *r, double *h, double *t1, ag_end *end) {
   for (;;) {
     bool last = fabs(*h) * 1.0000001 >= fabs(o->t1 - r->t);
     double target = last ? o->t1 : o->dt > 0 ? o->t0 + (o->t1 > o->t0 ? 1 : -1) * o->dt * (double)(r->res->steps + 1) : r->t + *h;
-    double step = target - r->t, error = 0, next = *h;
+    double step = target - r->t, error[2] = {0, 0}, next = *h;
     if (step == 0 || fabs(step) < 1e-15 * fabs(r->t)) {
       *end = diagnose(r);
       return false;
     }
-    int trouble = m->method->step(m->method, &m->flow, r->t, step, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, &error, m->space);
+    int trouble = m->method->step(m->method, &m->flow, r->t, step, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, error, m->space);
     bool good = !trouble && all_finite(m->n, m->z1) && all_finite(m->n, m->dz1);
     if (o->dt > 0) {
       *t1 = target;
       if (!good) *end = trouble ? end_of_trouble(trouble) : AG_END_FINITE;
       return good;
     }
-    bool accepted = ag_control_judge(&r->control, m->method, step, good ? error : NAN, &next);
+    bool accepted = ag_control_judge(&r->control, m->method, step, good ? error[0] : NAN, &next);
     if (accepted) {
       *t1 = target;
+      r->rest_error = error[1];
       *h = last && fabs(next) < fabs(*h) ? *h : next; /* a step cut short by the end says nothing about the size */
       return true;
     }
@@ -222,16 +226,68 @@ static bool advance(run *r, double *h, double *t1, ag_end *end) {
   }
 }
 
+/* Events and records inside the step from m->z at r->t to m->z1 at *t1. A terminal event moves *t1 and m->z1 back to it.
+ * AG_END_TIME: all is well. */
+static ag_end look_inside(run *r, double *t1, bool *terminal) {
+  motion *m = &r->m;
+  const ag_run_options *o = r->o;
+  double step = *t1 - r->t;
+  bool events = o->events && r->sys->events, grid = o->every > 0 && (*t1 - grid_time(r, r->n_recorded)) * step > 0;
+  if (!events && !grid) return AG_END_TIME;
+  int trouble = m->method->dense(m->method, &m->flow, r->t, step, m->z, m->dz, m->z1, m->dz1, m->space);
+  if (trouble) return end_of_trouble(trouble);
+  if (events) *terminal = handle_events(r, t1);
+  if (grid && !record_inside(r, r->t, step, *t1)) return AG_END_SINK;
+  if (!*terminal) return AG_END_TIME;
+  if (!ag_motion_at(m, r->t, *t1, m->z1)) return AG_END_STEP;
+  return right_hand_side(m, *t1, m->z1, m->dz1) ? end_of_trouble(m->trouble) : AG_END_TIME;
+}
+
+static void swap(double **a, double **b) {
+  double *x = *a;
+  *a = *b;
+  *b = x;
+}
+
+/* The step was accepted by the core, but what is only reconstructed needs smaller ones: the whole state is taken over the same stretch in
+ * steps of its own, of which only the rest is kept; the core ends exactly where its own step did. */
+static ag_end small_steps(run *r, double *t1, bool *terminal) {
+  motion *m = &r->m;
+  const ag_run_options *o = r->o;
+  int n_core = r->sys->n_core;
+  double from = r->t, end = *t1, q = m->method->error_order + 1, direction = end > from ? 1 : -1;
+  double h = (end - from) * fmax(0.01, 0.9 * pow(r->rest_error, -1 / q));
+  memcpy(r->keep, m->z1, sizeof(double) * (size_t)n_core);
+  ag_end reason = AG_END_TIME;
+  while (r->t != end && reason == AG_END_TIME && !*terminal) {
+    double to = (end - r->t - 1.0000001 * h) * direction <= 0 ? end : r->t + h, error[2] = {0, 0};
+    if (to == r->t) reason = AG_END_STEP;
+    int trouble = m->method->step(m->method, &m->flow, r->t, to - r->t, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, error, m->space);
+    if (trouble) reason = end_of_trouble(trouble);
+    if (reason != AG_END_TIME) break;
+    h = (to - r->t) * fmin(6, fmax(0.1, 0.9 * pow(fmax(error[1], 1e-300), -1 / q)));
+    if (!(error[1] <= 1)) {
+      if (!(h * direction > 0)) reason = AG_END_FINITE;
+      continue;
+    }
+    reason = look_inside(r, &to, terminal);
+    swap(&m->z, &m->z1);
+    swap(&m->dz, &m->dz1);
+    r->t = to;
+  }
+  if (reason != AG_END_TIME) return reason;
+  if (!*terminal) memcpy(m->z, r->keep, sizeof(double) * (size_t)n_core);
+  *t1 = r->t;
+  swap(&m->z, &m->z1); /* the end of the stretch, as the caller expects it */
+  return right_hand_side(m, *t1, m->z1, m->dz1) ? end_of_trouble(m->trouble) : AG_END_TIME;
+}
+
 /* Takes m->z1 at t1 as the new state. */
 static int arrive(run *r, double t1) {
   motion *m = &r->m;
-  double *swap = m->z;
   bool changed = false;
-  m->z = m->z1;
-  m->z1 = swap;
-  swap = m->dz;
-  m->dz = m->dz1;
-  m->dz1 = swap;
+  swap(&m->z, &m->z1);
+  swap(&m->dz, &m->dz1);
   r->t = t1;
   int trouble = settle(m, t1, m->z, m->c, &changed);
   if (!trouble && changed) trouble = right_hand_side(m, t1, m->z, m->dz);
@@ -264,10 +320,9 @@ static ag_end loop(run *r) {
   motion *m = &r->m;
   const ag_run_options *o = r->o;
   long max_steps = o->max_steps ? o->max_steps : 10000000;
-  bool events = o->events && r->sys->events;
   if (right_hand_side(m, r->t, m->z, m->dz)) return end_of_trouble(m->trouble);
   if (!all_finite(m->n, m->dz)) return AG_END_FINITE;
-  if (events) first_signs(r);
+  if (o->events && r->sys->events) first_signs(r);
   if (!state_reached(r, false)) return AG_END_SINK;
   double direction = o->t1 > o->t0 ? 1 : -1;
   double h = o->dt > 0 ? direction * o->dt : ag_control_first(&m->flow, m->method, r->t, o->t1, m->z, m->dz, o->rtol, o->atol, m->space);
@@ -279,18 +334,9 @@ static ag_end loop(run *r) {
     double t1;
     ag_end end = AG_END_TIME;
     if (!advance(r, &h, &t1, &end)) return end;
-    bool grid = o->every > 0 && direction * (t1 - grid_time(r, r->n_recorded)) > 0, terminal = false;
-    if (events || grid) {
-      int trouble = m->method->dense(m->method, &m->flow, r->t, t1 - r->t, m->z, m->dz, m->z1, m->dz1, m->space);
-      if (trouble) return end_of_trouble(trouble);
-    }
-    double step = t1 - r->t;
-    if (events) terminal = handle_events(r, &t1);
-    if (grid && !record_inside(r, r->t, step, t1)) return AG_END_SINK;
-    if (terminal) {
-      if (!ag_motion_at(m, r->t, t1, m->z1)) return AG_END_STEP;
-      if (right_hand_side(m, t1, m->z1, m->dz1)) return end_of_trouble(m->trouble);
-    }
+    bool terminal = false;
+    end = r->rest_error > 1 ? small_steps(r, &t1, &terminal) : look_inside(r, &t1, &terminal);
+    if (end != AG_END_TIME) return end;
     int trouble = arrive(r, t1);
     r->res->steps++;
     if (trouble) return end_of_trouble(trouble);
@@ -341,6 +387,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   result->event_times = ag_heap_alloc(sizeof(double *) * (size_t)(n_event + 1));
   run r = {.sys = sys, .o = o, .sink = sink, .res = result, .t = o->t0, .params = params, .cost = ag_tape_cost(sys->rhs)};
   r.record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
+  r.keep = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_core + 1));
   r.event_cap = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
   motion_create(&r.m, sys, params, o);
   choose_engine(&r, params);
@@ -354,6 +401,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   motion_free(&r.m);
   free(r.record);
   free(r.event_cap);
+  free(r.keep);
   return AG_OK;
 }
 

@@ -23,13 +23,21 @@
     int reason = f->rhs(f->self, t, z, dz); \
     if (reason) return reason; \
   }
-#define AG_RK_IN_NORM(i) (f->in_norm == NULL || f->in_norm[i])
+#define AG_RK_IN_NORM(i) (f->in_norm == NULL || f->in_norm[i] == 1)
+#define AG_RK_IN_REST(i) (f->in_norm != NULL && f->in_norm[i] == 2)
 #define AG_RK_N_NORM norm_count(f)
+#define AG_RK_N_REST rest_count(f)
 
 static double norm_count(const ag_flow *f) {
   int count = 0;
   for (int i = 0; i < f->n; i++) count += AG_RK_IN_NORM(i);
   return count ? count : 1;
+}
+
+static double rest_count(const ag_flow *f) {
+  int count = 0;
+  for (int i = 0; i < f->n; i++) count += AG_RK_IN_REST(i);
+  return count;
 }
 
 #if defined __x86_64__ && !defined __FMA__

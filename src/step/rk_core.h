@@ -15,6 +15,7 @@
  *   AG_RK_N              number of components: a constant, or an int among AG_RK_SIZE
  *   AG_RK_RHS(t, z, dz)  a statement that sets the V dz[AG_RK_N] to f(t, z); it may return a reason > 0
  *   AG_RK_IN_NORM(i)     whether component i counts in the error norm; AG_RK_N_NORM: how many do, at least 1, double
+ *   AG_RK_IN_REST(i)     whether it counts in a second norm, error[1]; AG_RK_N_REST: how many do, 0: there is none
  * Optional: AG_RK_EACH(i), the loop over the components. */
 #define AG_RK_PASTE_(a, b) AG_RK_##a##_##b
 #define AG_RK_PASTE(a, b) AG_RK_PASTE_(a, b)
@@ -39,6 +40,31 @@
     D(AG_RK_TERM) c[(m) * AG_RK_N + i] = h * sum; \
   }
 
+/* Error of the components that `counts` picks, n of them. NaN when one of them is not finite: 0 * inf = 0 * NaN = NaN. The smallest
+ * number keeps 0 / 0 away at an equilibrium. */
+#define AG_RK_ESTIMATE(counts, n, result) \
+  { \
+    V wrong = {0}, size = {0}, size3 = {0}; \
+    AG_RK_EACH(i) { \
+      if (!counts(i)) continue; \
+      wrong = v_fma(AG_RK_NUM(0.0), z1[i], wrong); \
+      wrong = v_fma(AG_RK_NUM(0.0), k[AG_RK_OF(LAST) * AG_RK_N + i], wrong); \
+      if (AG_RK_OF(ERROR) == 0) continue; \
+      V scale = 1.0 / v_fma(AG_RK_NUM(rtol), v_max(v_abs(z[i]), v_abs(z1[i])), AG_RK_NUM(atol)), sum = {0}; \
+      AG_RK_OF(E)(AG_RK_TERM) \
+      sum = sum * scale; \
+      size = v_fma(sum, sum, size); \
+      if (AG_RK_OF(ERROR) == 1) continue; \
+      sum = (V){0}; \
+      AG_RK_OF(E3)(AG_RK_TERM) \
+      sum = sum * scale; \
+      size3 = v_fma(sum, sum, size3); \
+    } \
+    if (AG_RK_OF(ERROR) == 2) size = size / v_sqrt((v_fma(AG_RK_NUM(0.01), size3, size) + 1e-300) * (n)); \
+    else size = v_sqrt(size / (n)); \
+    result = v_fma(v_abs(h), size, wrong); \
+  }
+
 /* A try from (t, z) with row 0 of k = f(t, z). Sets z1, the rows 1 .. LAST of k (row LAST: f(t + h, z1)), and *error:
  *   ERROR 1:  |h| sqrt(|E.k|^2 / n)
  *   ERROR 2:  |h| |E.k|^2 / sqrt((|E.k|^2 + |E3.k|^2 / 100) n)
@@ -54,37 +80,9 @@ AG_RK_QUALIFIER int AG_RK_FN(step)(AG_RK_FLOW AG_RK_SIZE V t, V h, const V *rest
     z1[i] = v_fma(h, sum, z[i]);
   }
   AG_RK_RHS(t + h, z1, (k + AG_RK_OF(LAST) * AG_RK_N))
-  V wrong = {0}, size = {0}, size3 = {0};
-  AG_RK_EACH(i) {
-    if (!AG_RK_IN_NORM(i)) continue;
-    wrong = v_fma(AG_RK_NUM(0.0), z1[i], wrong); /* 0 * inf = 0 * NaN = NaN */
-    wrong = v_fma(AG_RK_NUM(0.0), k[AG_RK_OF(LAST) * AG_RK_N + i], wrong);
-#if AG_RK_OF(ERROR) > 0
-    V scale = 1.0 / v_fma(AG_RK_NUM(rtol), v_max(v_abs(z[i]), v_abs(z1[i])), AG_RK_NUM(atol));
-    {
-      V sum = {0};
-      AG_RK_OF(E)(AG_RK_TERM)
-      sum = sum * scale;
-      size = v_fma(sum, sum, size);
-    }
-#endif
-#if AG_RK_OF(ERROR) == 2
-    {
-      V sum = {0};
-      AG_RK_OF(E3)(AG_RK_TERM)
-      sum = sum * scale;
-      size3 = v_fma(sum, sum, size3);
-    }
-#endif
-  }
-#if AG_RK_OF(ERROR) == 2
-  /* the smallest number keeps 0 / 0 away at an equilibrium */
-  size = size / v_sqrt((v_fma(AG_RK_NUM(0.01), size3, size) + 1e-300) * AG_RK_N_NORM);
-#else
-  size = v_sqrt(size / AG_RK_N_NORM);
-#endif
-  *error = v_fma(v_abs(h), size, wrong);
-  (void)w, (void)rtol, (void)atol, (void)size3;
+  AG_RK_ESTIMATE(AG_RK_IN_NORM, AG_RK_N_NORM, error[0])
+  if (AG_RK_N_REST > 0) AG_RK_ESTIMATE(AG_RK_IN_REST, AG_RK_N_REST, error[1])
+  (void)w, (void)rtol, (void)atol;
   return 0;
 }
 
@@ -118,6 +116,7 @@ AG_RK_QUALIFIER void AG_RK_FN(interpolate)(AG_RK_SIZE V theta, const V *restrict
 }
 
 #undef AG_RK_COEFFICIENT
+#undef AG_RK_ESTIMATE
 #undef AG_RK_STAGE
 #undef AG_RK_TERM
 #undef AG_RK_NUM

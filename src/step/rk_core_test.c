@@ -53,6 +53,8 @@ static int scalar_rhs(void *self, double t, const double *z, double *dz) {
     RHS(time_, z, dz); \
   }
 #define AG_RK_IN_NORM(i) (i != 4)
+#define AG_RK_IN_REST(i) 0
+#define AG_RK_N_REST 0
 #define AG_RK_N_NORM 4.0
 
 #define AG_RK_METHOD euler

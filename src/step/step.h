@@ -9,7 +9,8 @@
 #include <stddef.h>
 
 /* A vector field dz/dt = rhs(t, z) on n numbers. rhs returns 0, or a reason > 0 when it could not be evaluated (the
- * step then fails; dz may be anything). in_norm[i] != 0: component i counts in the error norm (NULL: all do). */
+ * step then fails; dz may be anything). in_norm[i] = 1: component i counts in the error norm (NULL: all do);
+ * 2: in the second one; 0: in none. */
 typedef struct ag_flow {
   int n;
   const unsigned char *in_norm;
@@ -28,7 +29,8 @@ struct ag_stepper {
   int dense_order;          /* order of the dense output (error O(h^(dense_order+1))) */
   size_t (*size)(int n);    /* doubles of workspace for dimension n */
   /* One step from (t, z) with dz = rhs(t, z) given in dz0; writes z1 (and dz1 = rhs(t+h, z1)). With an embedded
-   * estimate, *error is the scaled error norm (accept when <= 1) for tolerances rtol, atol; else 0. It is NaN when a
+   * estimate, error[0] is the scaled error norm (accept when <= 1) for tolerances rtol, atol; else 0 (error[1]: the same for the second
+   * norm, written only if some component counts there). It is NaN when a
    * component in the norm of z1 or dz1 is not finite (the others are for the caller to look at).
    * Returns 0, or the reason a right-hand side gave. h may be negative. No two of the arrays overlap. */
   int (*step)(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0, double *z1,
