@@ -123,7 +123,8 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
     ag_text_printf(out, "dt %g", q->dt);
   else
     ag_text_printf(out, "rtol %g, atol %g", q->rtol, q->atol);
-  ag_text_printf(out, ", %s\n", q->multipliers ? "with multipliers" : "velocities eliminated");
+  ag_text_printf(out, ", %s, %s\n", q->multipliers ? "with multipliers" : "velocities eliminated",
+                 r->compiled ? "compiled" : "interpreted");
   ag_text_printf(out, "  %-12s  %ld (%ld rejected, %ld right-hand sides) in %.3g s\n", "steps", r->steps, r->rejected,
                  r->rhs, o->seconds);
   ag_text_printf(out, "  %-12s  ", "energy");
@@ -177,6 +178,7 @@ void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series) {
   ag_json_number(j, "t0", q->t0);
   ag_json_string(j, "method", q->method->name);
   ag_json_string(j, "closure", q->multipliers ? "multipliers" : "eliminated");
+  ag_json_string(j, "engine", r->compiled ? "compiled" : "interpreted");
   ag_json_number(j, "energy_start", r->energy0);
   ag_json_number(j, "energy_drift", r->energy_drift);
   ag_json_number(j, "constraint_residual_max", r->residual_max);

@@ -17,7 +17,7 @@
 typedef struct args {
   ag_common common;
   ag_run_options run;
-  int method, closure;
+  int method, closure, engine;
   bool no_events, strict, series;
   const char *output;
 } args;
@@ -27,6 +27,11 @@ static const char *method_name(int i) { return i < ag_stepper_count() ? ag_stepp
 static const char *closure_name(int i) {
   static const char *const names[] = {"eliminated", "multipliers"};
   return i < 2 ? names[i] : NULL;
+}
+
+static const char *engine_name(int i) {
+  static const char *const names[] = {"auto", "compiled", "interpreted"};
+  return i < 3 ? names[i] : NULL;
 }
 
 static void defaults(void *self) {
@@ -48,6 +53,8 @@ static const ag_option options[] = {
     ROW("atol", NUMBER, run.atol, .arg = "TOL", .lo = 1e-300, .hi = DBL_MAX, .doc = "absolute tolerance of a step"),
     ROW("method", CHOICE, method, .arg = "NAME", .choice = method_name, .doc = "stepper; `anagyre list methods`"),
     ROW("closure", CHOICE, closure, .arg = "NAME", .choice = closure_name, .doc = "eliminated or multipliers"),
+    ROW("engine", CHOICE, engine, .arg = "NAME", .choice = engine_name,
+        .doc = "auto, compiled or interpreted: the same numbers, another speed"),
     ROW("every", NUMBER, run.every, .arg = "TIME", .lo = 0, .hi = DBL_MAX, .preset = "each accepted step",
         .doc = "distance in time of the recorded rows"),
     ROW("max-step", NUMBER, run.h_max, .arg = "STEP", .lo = DBL_MIN, .hi = DBL_MAX, .preset = "no limit",
@@ -77,6 +84,7 @@ static bool ends_with(const char *s, const char *end) {
 static ag_status settle(args *a) {
   a->run.method = ag_stepper_at(a->method);
   a->run.multipliers = a->closure == 1;
+  a->run.engine = a->engine == 1 ? AG_ENGINE_COMPILED : a->engine == 2 ? AG_ENGINE_INTERPRETED : AG_ENGINE_AUTO;
   a->run.events = !a->no_events;
   if (a->output && !ends_with(a->output, ".csv") && !ends_with(a->output, ".json"))
     return ag_usage("run", "cannot tell the format of '%s': the name must end in .csv or .json", a->output);
@@ -175,6 +183,7 @@ static ag_status tell(const args *a, const ag_outcome *o, const ag_series *serie
     ag_text_done(&out);
   }
   ag_end end = o->result->end;
+  if (o->result->engine_note && !a->common.quiet) fprintf(stderr, "note: %s\n", o->result->engine_note);
   if (end == AG_END_STOPPED)
     fprintf(stderr, "stopped by %s at t = %.17g%s%s\n", ag_stop_word(), o->result->t,
             a->output ? "; what was computed is in " : "", a->output ? a->output : "");
