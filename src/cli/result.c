@@ -132,7 +132,7 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   ag_text_str(out, ", at the start ");
   ag_text_number(out, r->energy0);
   ag_text_printf(out, ", drift at most %.3g\n", r->energy_drift);
-  ag_text_printf(out, "  %-12s  residual at most %.3g\n", "constraints", r->residual_max);
+  if (o->system->n_row) ag_text_printf(out, "  %-12s  largest residual seen %.3g\n", "constraints", r->residual_max);
   put_events(o, out);
   ag_text_str(out, "final state\n");
   ag_result_columns(o->record, r->record, AG_COL_COORD, out);
