@@ -39,8 +39,7 @@ static ag_id unit(ag_graph *g, int i) {
 static bool fixed(core *k, ag_id c) {
   derive *d = k->d;
   return !ag_depends(k->g, 1, &c, d->nc, d->q) && !ag_depends(k->g, 1, &c, 1, &d->m->t) &&
-         !ag_depends(k->g, 1, &c, d->sys->n_u_input, d->sys->u_inputs) && !(d->N && ag_depends(k->g, 1, &c, 1, &d->N)) &&
-         !(d->P && ag_depends(k->g, 1, &c, 1, &d->P));
+         !ag_depends(k->g, 1, &c, d->sys->n_u_input, d->sys->u_inputs) && !(d->N && ag_depends(k->g, 1, &c, 1, &d->N));
 }
 
 static int rotation_index(const derive *d, ag_id x) {
@@ -99,7 +98,6 @@ static int bind_all(core *k, ag_bind *binds) {
     at += ag_node_rows(k->g, sys->u_inputs[i]);
   }
   if (k->d->N) binds[n++] = (ag_bind){k->d->N, AG_SEG_C, 0};
-  if (k->d->P) binds[n++] = (ag_bind){k->d->P, AG_SEG_C, sys->n_y * (sys->n_y - sys->n_w)};
   return n;
 }
 
@@ -311,7 +309,6 @@ ag_tape *ag_reduced_tape(const ag_system *sys, int n_out, const ag_id *outs) {
     at += ag_node_rows(g, sys->u_inputs[i]);
   }
   if (sys->basis_N) binds[k++] = (ag_bind){sys->basis_N, AG_SEG_C, 0};
-  if (sys->basis_P) binds[k++] = (ag_bind){sys->basis_P, AG_SEG_C, sys->n_y * (sys->n_y - sys->n_w)};
   ag_tape *tape = ag_tape_create(g, k, binds, n_out, outs);
   free(binds);
   return tape;

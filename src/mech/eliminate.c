@@ -4,8 +4,9 @@
  * In this order: (1) a vector constraint in which one coordinate's velocity stands alone (coefficient 1) gives that velocity,
  * as a vector; (2) a row in which some velocity has the constant coefficient 1 gives it; (3) the remaining rows fall into
  * connected groups: where some minor stays away from zero all over the domain, its velocities are solved for in closed form;
- * (4) what remains is written in a basis that is data, not code: y = N u + P w with P = S^+ and N spanning ker S at the last
- * refresh, so that (S P) w = -(s + S N u) has a matrix near the identity. A `frame` of the person's turns its velocities
+ * (4) what remains is written in a basis that is data, not code: y = B v + y0 with y0 = -S^T (S S^T)^-1 s the shortest solution, B = N -
+ * S^T (S S^T)^-1 S N the projection onto ker S of a basis N chosen at the last refresh, and v coordinates that make it orthonormal at
+ * every q. A `frame` of the person's turns its velocities
  * into further rows f(q, xi, t) = u. */
 #include <math.h>
 #include <string.h>
@@ -348,6 +349,28 @@ static void solve_group(elim *e, const group *grp, const int *pick) {
 
 /* ---- (4) a basis that is data ---- */
 
+/* v with B v = B L^-T u, B^T B = L L^T: coordinates u in an orthonormal basis of the span of B, so that |B v| = |u| however the basis
+ * has turned since it was chosen. For more than MAX_ORTHONORMAL columns the basis is used as it is. */
+static ag_id orthonormal(ag_graph *g, ag_id B, ag_id u) {
+  enum { MAX_ORTHONORMAL = 6 };
+  int m = ag_node_rows(g, u);
+  ag_id L[MAX_ORTHONORMAL][MAX_ORTHONORMAL] = {{0}}, v[MAX_ORTHONORMAL];
+  if (m > MAX_ORTHONORMAL) return u;
+  ag_id G = ag_mul(g, ag_transpose(g, B), B);
+  for (int j = 0; j < m; j++)
+    for (int i = j; i < m; i++) {
+      ag_id x = ag_entry(g, G, i, j);
+      for (int k = 0; k < j; k++) x = ag_sub(g, x, ag_mul(g, L[i][k], L[j][k]));
+      L[i][j] = i == j ? ag_apply1(g, AG_OP_SQRT, x) : ag_div(g, x, L[j][j]);
+    }
+  for (int i = m - 1; i >= 0; i--) {
+    ag_id x = ag_entry(g, u, i, 0);
+    for (int k = i + 1; k < m; k++) x = ag_sub(g, x, ag_mul(g, L[k][i], v[k]));
+    v[i] = ag_div(g, x, L[i][i]);
+  }
+  return ag_stack(g, m, 1, v);
+}
+
 static void solve_basis(elim *e, int n_group, const group *groups) {
   derive *d = e->d;
   ag_graph *g = e->g;
@@ -374,18 +397,17 @@ static void solve_basis(elim *e, int n_group, const group *groups) {
   ag_substitute(g, n_y, y, zeros, n_w, rest);
   sys->n_y = n_y;
   sys->n_w = n_w;
-  sys->n_c = n_y * n_y;
+  sys->n_c = n_y * (n_y - n_w);
   d->S_y = ag_stack(g, n_w, n_y, S);
-  d->P = ag_input(g, "P", n_y, n_w, AG_LEAF_REAL);
-  ag_id solution, s = ag_stack(g, n_w, 1, rest), SP = ag_mul(g, d->S_y, d->P);
+  /* the shortest solution, and N projected onto ker S */
+  ag_id St = ag_transpose(g, d->S_y), SSt = ag_mul(g, d->S_y, St);
+  ag_id solution = ag_neg(g, ag_mul(g, St, ag_solve(g, SSt, ag_stack(g, n_w, 1, rest), AG_SOLVE_SPD)));
   if (n_y > n_w) {
     d->N = ag_input(g, "N", n_y, n_y - n_w, AG_LEAF_REAL);
-    ag_id u = ag_input(g, "basis", n_y - n_w, 1, AG_LEAF_REAL), Nu = ag_mul(g, d->N, u);
-    ag_id w = ag_solve(g, SP, ag_add(g, s, ag_mul(g, d->S_y, Nu)), AG_SOLVE_NEAR_EYE);
-    solution = ag_sub(g, Nu, ag_mul(g, d->P, w));
+    ag_id u = ag_input(g, "basis", n_y - n_w, 1, AG_LEAF_REAL);
+    ag_id B = ag_sub(g, d->N, ag_mul(g, St, ag_solve(g, SSt, ag_mul(g, d->S_y, d->N), AG_SOLVE_SPD)));
+    solution = ag_add(g, ag_mul(g, B, orthonormal(g, B, u)), solution);
     e->leaves[e->n_leaf++] = (leaf){u, d->nc, -1};
-  } else {
-    solution = ag_neg(g, ag_mul(g, d->P, ag_solve(g, SP, s, AG_SOLVE_NEAR_EYE)));
   }
   for (int j = 0; j < n_y; j++) replace(e, y[j], ag_entry(g, solution, j, 0));
   sys->elimination = AG_ELIM_BASIS;

@@ -56,7 +56,6 @@ static int rank_of(derive *d, const fields *f, int *pivots) {
   ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + 2));
   int k = ag_bind_base(sys, binds);
   if (d->N) binds[k++] = (ag_bind){d->N, AG_SEG_C, 0};
-  if (d->P) binds[k++] = (ag_bind){d->P, AG_SEG_C, sys->n_y * (sys->n_y - sys->n_w)};
   ag_tape *tape = ag_tape_create(d->g, k, binds, n * d->nc, outs);
   double *v = ag_heap_alloc(sizeof(double) * (size_t)(n * sys->n_xi + 1)), *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1));
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1));
@@ -64,7 +63,7 @@ static int rank_of(derive *d, const fields *f, int *pivots) {
   for (int s = 0; s < d->n_sample && s < POINTS; s++) {
     const double *at = d->samples + ((size_t)sys->n_q + 1) * (size_t)s;
     memcpy(x, at + 1, sizeof(double) * (size_t)sys->n_q);
-    if (ag_work_reduce(w, at[0], x, true, c, z)) continue;
+    if (ag_work_reduce(w, at[0], x, c, z)) continue;
     ag_tape_once(tape, at[0], x, sys->params, c, v);
     int r = ag_dense_rank(n, sys->n_xi, v, TOL, here);
     if (r > best) best = r, memcpy(pivots, here, sizeof(int) * (size_t)n);

@@ -54,8 +54,9 @@ typedef struct ag_system {
   double t0;
   ag_elimination elimination;
   const char **u_names;      /* per component of u: "Omega[1]", "u", "basis 1" */
-  /* Basis data c = [N | P] (row-major n_y x (n_y - n_w) and n_y x n_w) for the n_y velocities y that the last n_w rows tie together:
-   * y = N u_y + P w with (S_y P) w = -(s + S_y N u_y). Empty unless AG_ELIM_BASIS. */
+  /* Basis data c = N (row-major n_y x (n_y - n_w)) for the n_y velocities y that the last n_w rows S_y y + s = 0 tie together:
+   * y = B v + y0, B the projection of N onto ker S_y, v = v(q, u_y) coordinates that make it orthonormal (eliminate.c). Empty unless
+   * AG_ELIM_BASIS. */
   int n_c, n_y, n_w, *y_index; /* y_index: which quasi-velocity each y is */
   int y_in_u;                  /* offset of u_y in u */
 
@@ -91,7 +92,7 @@ typedef struct ag_system {
   ag_id energy, *xi_of_u, mass, force;  /* expressions, for show: xi(q,u,t) per coordinate, B^T M B, right-hand side */
   ag_id *reaction;          /* S^T lambda per coordinate, NULL without constraints */
   const bool *dependent;    /* per quasi-velocity: solved from the constraints by default */
-  ag_id *u_inputs, basis_N, basis_P;
+  ag_id *u_inputs, basis_N;
   int n_u_input;
 } ag_system;
 
@@ -140,10 +141,10 @@ int ag_work_events(ag_work *w, double t, const double *x, double *values);
 /* Condition number (1-norm estimate) of the saddle matrix. */
 double ag_work_condition(ag_work *w, double t, const double *x);
 
-/* Reduced state from a full one: chooses the basis data c anew when refresh, else uses it. */
-int ag_work_reduce(ag_work *w, double t, const double *x, bool refresh, double *c, double *z);
-/* After an accepted step: position level by M-metric Newton, velocity level, unit quaternions, basis refreshed when its smallest pivot
- * fell below 0.1. Returns a trouble, or AG_FINE; *changed says whether z or c changed beyond normalisation. */
+/* Reduced state from a full one; chooses the basis data c anew. */
+int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z);
+/* After an accepted step: position level by M-metric Newton, velocity level, unit quaternions, basis refreshed when it has turned
+ * too far. Returns a trouble, or AG_FINE; *changed says whether z or c changed beyond normalisation. */
 int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed);
 int ag_work_settle_full(ag_work *w, double t, double *x); /* the same for the full state */
 

@@ -20,7 +20,7 @@ typedef struct derive {
   /* Elimination: velocities as functions of u (see eliminate.c). */
   ag_id *velocity;     /* per coordinate: xi_i(q, u, t) */
   bool *dependent;     /* per quasi-velocity: solved from the constraints by default */
-  ag_id N, P;          /* inputs holding the basis, 0 without one */
+  ag_id N;             /* input holding the basis, 0 without one */
   ag_id S_y;           /* n_w x n_y, in (q, t) */
   ag_tape *rows_tape;  /* full state -> S (n_row x n_xi), residual (n_row) of all rows */
   double *samples;     /* n_sample states: t, q (position constraints satisfied) */

@@ -39,7 +39,7 @@ static void check_closures(const ag_system *sys) {
       AG_CHECK(!"sample");
       break;
     }
-    AG_CHECK(ag_work_reduce(w, t, x, true, c, z) == AG_FINE);
+    AG_CHECK(ag_work_reduce(w, t, x, c, z) == AG_FINE);
     memcpy(y, x, sizeof(double) * (size_t)sys->n_q);
     memcpy(y + sys->n_q, z + sys->u_in_z, sizeof(double) * (size_t)sys->n_u);
     const double *seg[AG_SEG_COUNT] = {&t, y, sys->params, c};

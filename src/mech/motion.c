@@ -190,7 +190,6 @@ ag_tape *ag_system_accel(const ag_system *sys) {
   }
   ag_forward(g, n, inputs, seeds, nc, sys->xi_of_u, rates);
   if (sys->basis_N) binds[n_bind++] = (ag_bind){sys->basis_N, AG_SEG_C, 0};
-  if (sys->basis_P) binds[n_bind++] = (ag_bind){sys->basis_P, AG_SEG_C, sys->n_y * (sys->n_y - sys->n_w)};
   ag_tape *tape = ag_tape_create(g, n_bind, binds, nc, rates);
   free(binds);
   free(inputs);
@@ -209,7 +208,6 @@ ag_status ag_motion(derive *d) {
   ag_reverse(g, 1, &d->m->lagrangian, &one, nc, d->q, gradient);
   collect_forces(d);
   sys->basis_N = d->N;
-  sys->basis_P = d->P;
   eliminated(d, gradient);
   saddle(d, gradient);
   balance(d);

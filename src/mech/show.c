@@ -145,7 +145,7 @@ static void list_u(const ag_system *sys, page *p) {
   for (int i = 0; i < sys->n_u; i++) ag_text_printf(p->out, "%s%s", i ? ", " : "", sys->u_names[i]);
   ag_text_str(p->out, sys->n_u ? "\n" : "none: every velocity is prescribed\n");
   if (sys->elimination == AG_ELIM_BASIS)
-    ag_text_printf(p->out, "%sbasis: coordinates in ker S of %d velocities tied by %d constraints; N and P are data, chosen again as the motion turns\n",
+    ag_text_printf(p->out, "%sbasis: coordinates in an orthonormal basis of ker S for %d velocities tied by %d constraints; N is data, chosen again as the motion turns\n",
                    p->latex ? "% " : "  ", sys->n_y, sys->n_w);
 }
 

@@ -7,8 +7,9 @@
 #include "math/lie.h"
 #include "mech/mech_internal.h"
 
-/* A pivot of the basis below this part of its value at the last refresh (which is 1) asks for a new one. */
-static const double REFRESH = 0.1;
+/* Smallest pivot of B^T B, which is 1 when the basis is chosen and cos^2 of the angle it has turned by: below this it is chosen again.
+ * A step that starts just above it may turn by another 60 degrees before the basis degenerates. */
+static const double REFRESH = 0.75;
 /* Relative size of the smallest singular value of the row-scaled constraints that counts as lost rank. */
 static const double RANK_LOST = 1e-10;
 
@@ -66,7 +67,7 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   w->K = ag_heap_alloc(sizeof(double) * (m * m + 1));
   w->b = ag_heap_alloc(sizeof(double) * (m + 1));
   w->delta = ag_heap_alloc(sizeof(double) * (n + 1));
-  w->y = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_y * sys->n_y + sys->n_y + 1));
+  w->y = ag_heap_alloc(sizeof(double) * (size_t)(2 * sys->n_y * sys->n_y + 1));
   w->SP = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_w * sys->n_w + 1));
   return w;
 }
@@ -219,7 +220,7 @@ int ag_work_events(ag_work *w, double t, const double *x, double *values) {
 
 /* ---- reduced state ---- */
 
-/* Basis data at a state: P = S_y^+, N spans ker S_y. */
+/* Basis data at a state: N spans ker S_y, orthonormal. */
 static int new_basis(ag_work *w, double t, const double *x, double *c) {
   const ag_system *sys = w->sys;
   int n = sys->n_y, k = sys->n_w;
@@ -236,15 +237,12 @@ static int new_basis(ag_work *w, double t, const double *x, double *c) {
   }
   double *full = ag_heap_alloc(sizeof(double) * (size_t)(n * n + n));
   int rank = ag_dense_null(k, n, scaled, RANK_LOST, full);
-  if (rank == k) {
-    memcpy(c, full, sizeof(double) * (size_t)(n * (n - k)));
-    ag_dense_pinv(k, n, S, c + n * (n - k));
-  }
+  if (rank == k) memcpy(c, full, sizeof(double) * (size_t)(n * (n - k)));
   free(full);
   return rank == k ? AG_FINE : AG_TROUBLE_RANK;
 }
 
-int ag_work_reduce(ag_work *w, double t, const double *x, bool refresh, double *c, double *z) {
+int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z) {
   const ag_system *sys = w->sys;
   const double *xi = x + sys->n_q;
   for (int i = 0; i < sys->n_q; i++) z[sys->q_in_z[i]] = x[i];
@@ -256,10 +254,8 @@ int ag_work_reduce(ag_work *w, double t, const double *x, bool refresh, double *
   if (sys->u) (void)machine_run(&w->u, w, t, x, NULL, u);
   if (sys->elimination != AG_ELIM_BASIS) return AG_FINE;
   int n = sys->n_y, m = n - sys->n_w;
-  if (refresh) {
-    int trouble = new_basis(w, t, x, c);
-    if (trouble) return trouble;
-  }
+  int trouble = new_basis(w, t, x, c);
+  if (trouble) return trouble;
   for (int j = 0; j < m; j++) {
     u[sys->y_in_u + j] = 0;
     for (int i = 0; i < n; i++) u[sys->y_in_u + j] += c[i * m + j] * xi[sys->y_index[i]];
@@ -267,24 +263,37 @@ int ag_work_reduce(ag_work *w, double t, const double *x, bool refresh, double *
   return AG_FINE;
 }
 
-/* Smallest pivot of S_y P, which is 1 right after a refresh. */
+/* Smallest pivot of B^T B = 1 - A^T (S S^T)^-1 A, A = S N; 0 when it cannot be had. */
 static double basis_pivot(ag_work *w, double t, const double *x, const double *c) {
   const ag_system *sys = w->sys;
-  int n = sys->n_y, k = sys->n_w;
-  const double *P = c + n * (n - k), *S;
+  int n = sys->n_y, k = sys->n_w, m = n - k;
+  if (m == 0) return 1;
   (void)machine_run(&w->basis, w, t, x, NULL, NULL);
-  S = w->basis.out;
-  for (int i = 0; i < k; i++)
+  const double *S = w->basis.out;
+  double *SSt = w->SP, *A = w->y, *G = w->K; /* the solution of (S S^T) Y = A goes into A, so S N is formed twice */
+  for (int i = 0; i < k; i++) {
     for (int j = 0; j < k; j++) {
-      w->SP[i * k + j] = 0;
-      for (int l = 0; l < n; l++) w->SP[i * k + j] += S[i * n + l] * P[l * k + j];
+      SSt[i * k + j] = 0;
+      for (int l = 0; l < n; l++) SSt[i * k + j] += S[i * n + l] * S[j * n + l];
+    }
+    for (int j = 0; j < m; j++) {
+      A[i * m + j] = 0;
+      for (int l = 0; l < n; l++) A[i * m + j] += S[i * n + l] * c[l * m + j];
+    }
+  }
+  memcpy(A + k * m, A, sizeof(double) * (size_t)(k * m));
+  if (ag_dense_solve(k, m, SSt, A) != 0) return 0;
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < m; j++) {
+      G[i * m + j] = i == j;
+      for (int l = 0; l < k; l++) G[i * m + j] -= A[(k + l) * m + i] * A[l * m + j];
     }
   double least = INFINITY;
-  for (int p = 0; p < k; p++) {
-    double pivot = w->SP[p * k + p];
-    least = fmin(least, pivot); /* a pivot that turned negative passed through zero */
-    for (int i = p + 1; i < k; i++)
-      for (int j = k - 1; j >= p; j--) w->SP[i * k + j] -= w->SP[i * k + p] / pivot * w->SP[p * k + j];
+  for (int p = 0; p < m; p++) {
+    double pivot = G[p * m + p];
+    least = fmin(least, pivot);
+    for (int i = p + 1; i < m; i++)
+      for (int j = m - 1; j >= p; j--) G[i * m + j] -= G[i * m + p] / pivot * G[p * m + j];
   }
   return isfinite(least) ? least : 0;
 }
@@ -364,7 +373,7 @@ int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed) {
   }
   if (sys->elimination == AG_ELIM_BASIS && basis_pivot(w, t, x, c) < REFRESH) {
     ag_work_full(w, t, z, c, x);
-    int trouble = ag_work_reduce(w, t, x, true, c, z);
+    int trouble = ag_work_reduce(w, t, x, c, z);
     if (trouble) return trouble;
     *changed = true;
   }

@@ -395,7 +395,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   r.record[0] = NAN;
   int trouble = AG_FINE;
   if (r.m.full) memcpy(r.m.z, x0, sizeof(double) * (size_t)r.m.n);
-  else trouble = ag_work_reduce(r.m.work, o->t0, x0, true, r.m.c, r.m.z);
+  else trouble = ag_work_reduce(r.m.work, o->t0, x0, r.m.c, r.m.z);
   result->end = trouble ? end_of_trouble(trouble) : loop(&r);
   finish(&r, r.record[0]);
   motion_free(&r.m);
