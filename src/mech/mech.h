@@ -143,6 +143,10 @@ double ag_work_condition(ag_work *w, double t, const double *x);
 
 /* Reduced state from a full one; chooses the basis data c anew. */
 int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z);
+/* With a basis (else 1 and 0): how much of it is left at z, 1 when it was chosen here and 0 when it has turned by a right angle; and the rate
+ * at which the constraints turn, in radians per unit of time. A step must stay well below a right angle. */
+double ag_work_basis(ag_work *w, double t, const double *z, const double *c);
+double ag_work_turning(ag_work *w, double t, const double *z, const double *dz);
 /* After an accepted step: position level by M-metric Newton, velocity level, unit quaternions, basis refreshed when it has turned
  * too far. Returns a trouble, or AG_FINE; *changed says whether z or c changed beyond normalisation. */
 int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed);

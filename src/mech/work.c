@@ -298,6 +298,52 @@ static double basis_pivot(ag_work *w, double t, const double *x, const double *c
   return isfinite(least) ? least : 0;
 }
 
+double ag_work_basis(ag_work *w, double t, const double *z, const double *c) {
+  if (w->sys->elimination != AG_ELIM_BASIS) return 1;
+  for (int i = 0; i < w->sys->n_q; i++) w->x[i] = z[w->sys->q_in_z[i]];
+  return basis_pivot(w, t, w->x, c);
+}
+
+/* Rows of A made orthonormal in place (modified Gram-Schmidt); small systems, well away from lost rank. */
+static void orthonormal_rows(int k, int n, double *A) {
+  for (int i = 0; i < k; i++) {
+    for (int r = 0; r < i; r++) {
+      double dot = 0;
+      for (int j = 0; j < n; j++) dot += A[i * n + j] * A[r * n + j];
+      for (int j = 0; j < n; j++) A[i * n + j] -= dot * A[r * n + j];
+    }
+    double norm = 0;
+    for (int j = 0; j < n; j++) norm += A[i * n + j] * A[i * n + j];
+    for (int j = 0; j < n; j++) A[i * n + j] /= sqrt(norm);
+  }
+}
+
+double ag_work_turning(ag_work *w, double t, const double *z, const double *dz) {
+  const ag_system *sys = w->sys;
+  int n = sys->n_y, k = sys->n_w;
+  if (sys->elimination != AG_ELIM_BASIS) return 0;
+  double delta = 1e-6, *Q0 = w->y, *Q1, sum = 0, worst = 0;
+  for (int side = 0; side < 2; side++) {
+    for (int i = 0; i < sys->n_q; i++) w->x[i] = z[sys->q_in_z[i]] + (side ? delta * dz[sys->q_in_z[i]] : 0);
+    (void)machine_run(&w->basis, w, t + side * delta, w->x, NULL, NULL);
+    orthonormal_rows(k, n, w->basis.out);
+    if (!side) memcpy(Q0, w->basis.out, sizeof(double) * (size_t)(k * n));
+  }
+  Q1 = w->basis.out;
+  /* sine of the angle between the two row spaces: what of Q1 is not in the span of Q0 */
+  for (int i = 0; i < k; i++) {
+    for (int r = 0; r < k; r++) {
+      double dot = 0;
+      for (int j = 0; j < n; j++) dot += Q1[i * n + j] * Q0[r * n + j];
+      for (int j = 0; j < n; j++) Q1[i * n + j] -= dot * Q0[r * n + j];
+    }
+    sum = 0;
+    for (int j = 0; j < n; j++) sum += Q1[i * n + j] * Q1[i * n + j];
+    worst = fmax(worst, sum);
+  }
+  return sqrt(worst) / delta;
+}
+
 /* Newton onto g(q, t) = 0 in the metric M, through the retraction: [M -G^T; G 0] [delta; mu] = [0; -g]. */
 static int settle_position(ag_work *w, double t, double *x) {
   const ag_system *sys = w->sys;

@@ -17,6 +17,7 @@
   X(MASS, "mass matrix not positive definite on the constraints", AG_FAILED) \
   X(FINITE, "not finite", AG_FAILED) \
   X(STEP, "step too small", AG_FAILED) \
+  X(TURN, "the constraints turn too far within one step: take smaller ones", AG_FAILED) \
   X(PROJECT, "projection onto the constraints failed", AG_FAILED) \
   X(STEPS, "step limit reached", AG_FAILED) \
   X(STOPPED, "interrupted", AG_FAILED) \

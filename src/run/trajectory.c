@@ -191,10 +191,29 @@ static ag_end diagnose(run *r) {
   return m->trouble ? end_of_trouble(m->trouble) : AG_END_STEP;
 }
 
+/* The largest step in which the constraints turn by less than about one radian. */
+static double turn_limit(run *r) {
+  motion *m = &r->m;
+  if (m->full || r->sys->elimination != AG_ELIM_BASIS) return INFINITY;
+  double rate = ag_work_turning(m->work, r->t, m->z, m->dz);
+  return rate > 0 ? 0.8 / rate : INFINITY;
+}
+
+/* Did they, all the same? cos^2 of the angle from where the basis was chosen. */
+static bool turned_too_far(run *r, double t1) {
+  return !r->m.full && r->sys->elimination == AG_ELIM_BASIS && ag_work_basis(r->m.work, t1, r->m.z1, r->m.c) < 0.1;
+}
+
 /* One accepted step from r->t towards o->t1 into m->z1; *t1 its end. False: no step could be made, *end says why. */
 static bool advance(run *r, double *h, double *t1, ag_end *end) {
   motion *m = &r->m;
   const ag_run_options *o = r->o;
+  double limit = turn_limit(r);
+  if (o->dt > 0 && o->dt > 1.75 * limit) {
+    *end = AG_END_TURN;
+    return false;
+  }
+  if (o->dt <= 0 && fabs(*h) > limit) *h = copysign(limit, *h);
   for (;;) {
     bool last = fabs(*h) * 1.0000001 >= fabs(o->t1 - r->t);
     double target = last ? o->t1 : o->dt > 0 ? o->t0 + (o->t1 > o->t0 ? 1 : -1) * o->dt * (double)(r->res->steps + 1) : r->t + *h;
@@ -204,12 +223,13 @@ static bool advance(run *r, double *h, double *t1, ag_end *end) {
       return false;
     }
     int trouble = m->method->step(m->method, &m->flow, r->t, step, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, error, m->space);
-    bool good = !trouble && all_finite(m->n, m->z1) && all_finite(m->n, m->dz1);
+    bool good = !trouble && all_finite(m->n, m->z1) && all_finite(m->n, m->dz1), turned = good && turned_too_far(r, target);
     if (o->dt > 0) {
       *t1 = target;
-      if (!good) *end = trouble ? end_of_trouble(trouble) : AG_END_FINITE;
-      return good;
+      if (!good || turned) *end = trouble ? end_of_trouble(trouble) : turned ? AG_END_TURN : AG_END_FINITE;
+      return good && !turned;
     }
+    good = good && !turned;
     bool accepted = ag_control_judge(&r->control, m->method, step, good ? error[0] : NAN, &next);
     if (accepted) {
       *t1 = target;
