@@ -4,7 +4,7 @@
 
 Exit codes (0 done, 1 failed, 2 wrong usage or model, 3 file or system trouble), messages, the JSON contract, files,
 signals.
-The models are those beside this file, so that their closed forms are known; a few cases use the shipped ones."""
+The models are those beside this file, so that their closed forms are known; the shipped ones go through all verbs."""
 import csv
 import json
 import math
@@ -675,6 +675,28 @@ class Expectations(Case):
         shutil.copy(model("oscillator"), self.path("one"))
         out, _ = self.anagyre("test", "oscillator", env={"ANAGYRE_MODELS": self.path("one")})
         self.assertIn("3 expectations, 0 failed", out)
+
+
+class Shipped(Case):
+    """Every shipped model goes through the verbs; what it computes is tested elsewhere."""
+
+    def test_models(self):
+        for entry in self.json("list", "models")["models"]:
+            name = entry["name"]
+            with self.subTest(name):
+                self.assertTrue(entry["title"])
+                r = self.json("check", name)
+                self.assertEqual(r["model"], name)
+                self.assertLess(r["constraint_residual"], 1e-12)
+                text = self.anagyre("show", name, "--quiet")[0]
+                again = json.loads(self.anagyre("check", "-", "--json", "--quiet", stdin=text.encode())[0])
+                for key in ["state", "parameters", "growth", "constraints"]:
+                    self.assertEqual(r[key], again[key], key)
+                self.near(r["energy"], again["energy"], 1e-12 * max(1, abs(r["energy"])))
+                self.assertIn("\\begin{align*}", self.anagyre("show", name, "--latex", "--quiet")[0])
+                r = self.json("run", name, "--t1", "0.1")
+                self.assertEqual(r["end"], "time reached")
+                self.assertLess(r["constraint_residual_max"], 1e-11)
 
 
 if __name__ == "__main__":
