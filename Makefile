@@ -25,7 +25,7 @@ packages:
 
 build:
 	@$(CMAKE) --preset release --log-level=WARNING
-	@cmake --build build -j $(JOBS)
+	@cmake --build build -j $(JOBS) --target anagyre anagyre_library
 
 run: packages build
 	@tools/rattleback.sh build/anagyre build/run
@@ -43,7 +43,7 @@ figures: build
 
 install:
 	@$(CMAKE) --preset release --log-level=WARNING -D CMAKE_INSTALL_PREFIX=$(PREFIX)
-	@cmake --build build -j $(JOBS)
+	@cmake --build build -j $(JOBS) --target anagyre anagyre_library
 	@DESTDIR=$(DESTDIR) cmake --install build
 
 bench: build
