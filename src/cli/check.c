@@ -203,7 +203,8 @@ static void write_text(const report *r, ag_text *out) {
   ag_text_printf(out, "%s%s%s\n", m->name, *m->title ? ": " : "", m->title);
   ag_text_printf(out, "  %-14s  %s\n", "file", r->s->path);
   put_coordinates(m, out);
-  ag_text_printf(out, "  %-14s  %d numbers, %d velocities\n", "state", sys->n_q, sys->n_xi);
+  ag_text_printf(out, "  %-14s  %d number%s, %d velocit%s\n", "state", sys->n_q, sys->n_q == 1 ? "" : "s", sys->n_xi,
+                 sys->n_xi == 1 ? "y" : "ies");
   put_constraints(r, out);
   ag_text_printf(out, "  %-14s  %d\n", "freedom", sys->n_u);
   put_names("independent", sys->n_u, sys->u_names, out);
@@ -300,6 +301,7 @@ static ag_status act(void *self) {
     r.n_dropped += !s.system->rows[i].kept;
   }
   ag_record_init(&r.record, s.system);
+  ag_result_warn(&s.ctx, &r.record, r.start.record, "at the start");
   ag_source_report(&s, a->common.quiet);
   if (a->common.json)
     write_json(&r);
@@ -309,6 +311,7 @@ static ag_status act(void *self) {
     fputs(ag_text_cstr(&out), stdout);
     ag_text_done(&out);
   }
+  fflush(stdout);
   status = ag_end_status(r.start.end);
   if (status != AG_OK) fprintf(stderr, "error: the start state is no good: %s\n", ag_end_word(r.start.end));
   ag_record_done(&r.record);

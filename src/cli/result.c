@@ -82,6 +82,23 @@ void ag_result_json_params(ag_json *j, const ag_system *sys) {
   ag_json_end(j, '}');
 }
 
+void ag_result_warn(ag_ctx *ctx, const ag_record *record, const double *values, const char *when) {
+  for (int i = 0; i < record->n_column; i++) {
+    const ag_column *c = &record->columns[i];
+    bool finite = true;
+    for (int k = 0; k < c->rows * c->cols; k++) finite = finite && isfinite(values[c->offset + k]);
+    if (finite) continue;
+    const char *what = c->kind == AG_COL_OBSERVABLE ? "observable " : "";
+    ag_ctx_warn(ctx, (ag_pos){0}, "%s%s is not finite %s", what, c->name, when);
+  }
+}
+
+/* The drift is no number when the energy is none. */
+static double drift_of(const ag_outcome *o) {
+  double end = *ag_result_find(o->record, o->result->record, AG_COL_ENERGY);
+  return isfinite(o->result->energy0) && isfinite(end) ? o->result->energy_drift : NAN;
+}
+
 static void put_events(const ag_outcome *o, ag_text *out) {
   const ag_model *m = o->system->model;
   const ag_run_result *r = o->result;
@@ -131,7 +148,7 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   ag_text_number(out, *ag_result_find(o->record, r->record, AG_COL_ENERGY));
   ag_text_str(out, ", at the start ");
   ag_text_number(out, r->energy0);
-  ag_text_printf(out, ", drift at most %.3g\n", r->energy_drift);
+  ag_text_printf(out, ", drift at most %.3g\n", drift_of(o));
   if (o->system->n_row) ag_text_printf(out, "  %-12s  largest residual seen %.3g\n", "constraints", r->residual_max);
   put_events(o, out);
   ag_text_str(out, "final state\n");
@@ -180,7 +197,7 @@ void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series) {
   ag_json_string(j, "closure", q->multipliers ? "multipliers" : "eliminated");
   ag_json_string(j, "engine", r->compiled ? "compiled" : "interpreted");
   ag_json_number(j, "energy_start", r->energy0);
-  ag_json_number(j, "energy_drift", r->energy_drift);
+  ag_json_number(j, "energy_drift", drift_of(o));
   ag_json_number(j, "constraint_residual_max", r->residual_max);
   ag_json_whole(j, "right_hand_sides", r->rhs);
   ag_json_number(j, "seconds", o->seconds);

@@ -28,6 +28,9 @@ const double *ag_result_find(const ag_record *record, const double *values, ag_c
 /* "parameters": {name: value} */
 void ag_result_json_params(ag_json *j, const ag_system *sys);
 
+/* Warns of observables and an energy that are not finite. */
+void ag_result_warn(ag_ctx *ctx, const ag_record *record, const double *values, const char *when);
+
 void ag_result_summary(const ag_outcome *o, ag_text *out);
 /* The whole object; series may be NULL. */
 void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series);

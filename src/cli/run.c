@@ -184,6 +184,7 @@ static ag_status tell(const args *a, const ag_outcome *o, const ag_series *serie
     fputs(ag_text_cstr(&out), stdout);
     ag_text_done(&out);
   }
+  fflush(stdout);
   ag_end end = o->result->end;
   if (o->result->engine_note && !a->common.quiet) fprintf(stderr, "note: %s\n", o->result->engine_note);
   if (end == AG_END_STOPPED)
@@ -213,6 +214,7 @@ static ag_status run_loaded(const args *a, ag_source *s) {
     saved = trouble_file(a->output, csv.trouble);
     fprintf(stderr, "the first %ld rows were kept%s\n", csv.rows, csv.torn ? ", followed by a torn one" : "");
   }
+  if (status == AG_OK) ag_result_warn(&s->ctx, &record, result.record, "at the end");
   ag_source_report(s, a->common.quiet);
   if (status == AG_OK) {
     ag_outcome outcome = {s->system, &record, &a->run, &result, seconds};

@@ -462,6 +462,20 @@ class Run(Case):
         self.assertEqual((r["end"], r["steps"]), ("step limit reached", 5))
         self.assertRegex(self.anagyre("run", model("blowup"), code=1)[1], r"error: the motion ended at t = ")
 
+    def test_not_a_number(self):
+        for verb, when in [("check", "start"), ("run", "end")]:
+            out, err = self.anagyre(verb, model("nowhere"), "--json", *(["--t1", "0.1"] if verb == "run" else []))
+            self.assertIsNone(json.loads(out)["energy"])
+            self.assertIn(f"warning: energy is not finite at the {when}", err)
+
+    def test_engines(self):
+        """The same bits, compiled or not; a compiler may be missing, which is said."""
+        words = ["run", model("stone"), "--t1", "50", "--json", "--engine"]
+        a, b = (json.loads(self.anagyre(*words, engine)[0]) for engine in ["interpreted", "compiled"])
+        self.assertEqual(a["engine"], "interpreted")
+        for key in ["t", "state", "observables", "energy", "steps", "rejected"]:
+            self.assertEqual(a[key], b[key], key)
+
     def test_strict(self):
         words = ["run", model("sleigh"), "--set", "x'=1", "--set", "y'=1", "--set", "phi'=1"]
         _, err = self.anagyre(*words)
