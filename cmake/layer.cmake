@@ -41,14 +41,15 @@ function(ag_test name source)
   ag_test_label(${name} ${arg_LABEL})
 endfunction()
 
-# Label and time limit of a registered test.
+# Label and time limit of a registered test; what it compiles goes to a cache of the build tree.
 function(ag_test_label name label)
   if(label STREQUAL "quick")
     set(limit 120)
   else()
     set(limit 900)
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${limit})
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${limit}
+    ENVIRONMENT XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/cache)
 endfunction()
 
 function(ag_layer folder)

@@ -15,7 +15,7 @@ def main():
     with open(page, encoding="utf-8") as file:
         man = file.read().replace("\\-", "-")
     help_text = subprocess.run([program, "help"], check=True, capture_output=True, text=True).stdout
-    verbs = re.findall(r"^\.B[IR]? (?:\"?)(\w+)", man[man.index(".SH VERBS"):man.index(".SH OPTIONS")], re.M)
+    verbs = re.findall(r"^\.TP\n\.B[IR]? (\w+)", man[man.index(".SH VERBS"):man.index(".SH OPTIONS")], re.M)
     wrong = [f"the man page has no verb {v}" for v in re.findall(r"^  ([a-z]+) ", help_text, re.M) if v not in verbs]
     shown = set()
     for verb in verbs:

@@ -7,7 +7,7 @@ program=$1 folder=$2 figure=${3:-$2/rattleback.png}
 here=$(dirname "$0")
 table=$folder/rattleback.csv json=$folder/rattleback.json
 mkdir -p "$folder"
-"$program" run rattleback --t1 200 --every 0.1 -o "$table" --json >"$json"
+"$program" run rattleback --t1 200 --rtol 1e-12 --atol 1e-12 --every 0.1 -o "$table" --json --quiet >"$json"
 
 # The first time of the event `reversal`, from the JSON; the largest change of energy and the spins, from the table.
 reversal=$(tr -d '\n ' <"$json" | sed -n 's/.*"reversal":\[\([-+0-9.e]*\).*/\1/p')
