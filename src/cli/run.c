@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,9 @@
 #include "cli/csv.h"
 #include "cli/result.h"
 #include "cli/source.h"
+
+static const double MAX_ROWS = 1e9;
+enum { LATE_ROWS = 10000 }; /* rows of one step that are still taken after Ctrl-C */
 
 typedef struct args {
   ag_common common;
@@ -63,7 +67,8 @@ static const ag_option options[] = {
         .doc = "give up after so many steps"),
     ROW("no-events", FLAG, no_events, .doc = "do not look for events (terminal ones do not end the run)"),
     ROW("strict", FLAG, strict, .doc = "refuse start values that do not satisfy the constraints"),
-    ROW("output", TEXT, output, .letter = 'o', .arg = "FILE", .doc = "write the series to FILE.csv or FILE.json"),
+    ROW("output", TEXT, output, .letter = 'o', .arg = "FILE",
+        .doc = "write the series; the name ends in .csv or .json"),
     ROW("series", FLAG, series, .doc = "with --json: the series too, under \"series\""),
     AG_SET_ROW(args),
     AG_QUIET_ROW(args),
@@ -97,6 +102,9 @@ static ag_status settle(args *a) {
     return ag_usage("run", "%s has no error estimate: give its step size with --dt", a->run.method->name);
   if (given(a, "every") && !a->output && !a->series)
     return ag_usage("run", "--every is about the series: say where it goes with -o FILE (or --json --series)");
+  if (a->run.every > 0 && fabs(a->run.t1 - a->run.t0) > MAX_ROWS * a->run.every)
+    return ag_usage("run", "--every %g from t = %g to %g asks for more than a billion rows", a->run.every, a->run.t0,
+                    a->run.t1);
   if (!a->output && !a->series) a->run.every = -1;
   return AG_OK;
 }
@@ -105,10 +113,13 @@ static ag_status settle(args *a) {
 typedef struct rows {
   ag_csv *csv;
   ag_series *series;
+  const volatile sig_atomic_t *stop;
+  long n_late;
 } rows;
 
 static bool take_row(void *self, const double *record) {
   rows *r = self;
+  if (*r->stop && ++r->n_late > LATE_ROWS) return false;
   if (r->series && !ag_series_row(r->series, record)) return false;
   return !r->csv || ag_csv_row(r->csv, record);
 }
@@ -155,7 +166,7 @@ static ag_status move(const args *a, ag_source *s, const ag_record *record, rows
   ag_progress progress;
   ag_progress_init(&progress, a->common.quiet, a->run.t0, a->run.t1);
   ag_run_options o = a->run;
-  o.stop = ag_stop_catch();
+  o.stop = sink->stop = ag_stop_catch();
   o.progress = ag_progress_show;
   o.progress_self = &progress;
   watch seen = {.work = ag_work_create(sys, sys->params)};
@@ -166,6 +177,7 @@ static ag_status move(const args *a, ag_source *s, const ag_record *record, rows
   ag_status status = ag_run(&s->ctx, sys, sys->params, x0, &o, sink->csv || sink->series ? &to : NULL, result);
   *seconds = ag_clock() - begun;
   ag_progress_done(&progress);
+  if (status == AG_OK && result->end == AG_END_SINK && sink->n_late > LATE_ROWS) result->end = AG_END_STOPPED;
   if (status == AG_OK && !(seen.worst <= result->residual_max)) result->residual_max = seen.worst;
   ag_work_free(seen.work);
   free(x0);
@@ -201,7 +213,7 @@ static ag_status run_loaded(const args *a, ag_source *s) {
   ag_record record;
   ag_csv csv;
   ag_series series = {0};
-  rows sink = {csv_wanted ? &csv : NULL, json_wanted || a->series ? &series : NULL};
+  rows sink = {.csv = csv_wanted ? &csv : NULL, .series = json_wanted || a->series ? &series : NULL};
   ag_run_result result = {0};
   ag_record_init(&record, s->system);
   if (csv_wanted && !ag_csv_open(&csv, a->output, &record)) {

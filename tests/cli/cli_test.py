@@ -169,6 +169,7 @@ class Usage(Case):
             (["--section", "s"], "--section is not available yet"),
             (["--series"], "give --json too"),
             (["--every", "0.1"], "say where it goes with -o FILE"),
+            (["--every", "1e-9", "-o", "x.csv"], "more than a billion rows"),
             (["--dt", "0.1", "--rtol", "1e-5"], "--rtol means nothing with the fixed steps"),
             (["--method", "rk4"], "rk4 has no error estimate: give its step size with --dt"),
             (["-o", "x.h5"], "cannot tell the format of 'x.h5'.*\\.csv or \\.json"),
@@ -595,6 +596,14 @@ class Signals(Case):
             self.assertGreater(len(rows), 100)
             self.assertEqual(rows[-1][0], r["t"])
             self.near(rows[-1][1], math.cos(2 * r["t"]), 1e-4)
+
+    def test_interrupt_inside_a_step(self):
+        """A hundred million rows inside one step: Ctrl-C need not wait for them."""
+        words = ["run", model("stops"), "--no-events", "--every", "1e-7", "-o", "x.csv"]
+        code, out, err = self.interrupt(words, signal.SIGINT, 1)
+        self.assertEqual(code, 1, err)
+        self.assertIn("stopped by Ctrl-C", err)
+        self.assertGreater(len(self.table(self.path("x.csv"))[1]), 1000)
 
     def test_interrupt_json_file(self):
         words = ["run", model("oscillator"), *self.LONG, "--every", "1", "-o", "x.json"]
