@@ -22,7 +22,7 @@
 #include "kern/hash.h"
 #include "kern/kern.h"
 
-enum { COMPILE_SECONDS = 300, CACHE_BYTES = 256 << 20, MAX_ARGS = 64 };
+enum { COMPILE_SECONDS = 300, CACHE_BYTES = 256 << 20, MAX_ARGS = 64, LONG_TEXT = 128 << 10 };
 
 extern char **environ;
 
@@ -77,8 +77,9 @@ static bool find_program(const char *name, ag_text *path) {
   return false;
 }
 
-static bool find_compiler(const char *wish, ag_text *path, ag_text *reason) {
-  static const char *const known[] = {"clang", "gcc", "cc"};
+/* gcc starts sooner and makes slightly faster code; clang takes half the time for a long text. */
+static bool find_compiler(const char *wish, bool long_text, ag_text *path, ag_text *reason) {
+  static const char *const known[] = {"gcc", "clang", "gcc", "cc"};
   if (wish && !strcmp(wish, "none")) {
     ag_text_str(reason, "compiled kernels are switched off");
     return false;
@@ -88,7 +89,7 @@ static bool find_compiler(const char *wish, ag_text *path, ag_text *reason) {
     ag_text_printf(reason, "the compiler %s was not found", wish);
     return false;
   }
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+  for (size_t i = long_text; i < sizeof known / sizeof *known; i++)
     if (find_program(known[i], path)) return true;
   ag_text_str(reason, "no C compiler was found");
   return false;
@@ -136,10 +137,12 @@ static void add_args(plan *p, const char *args) {
 
 static bool make_plan(plan *p, const char *source, const ag_build_options *o, ag_text *reason) {
   p->arena = ag_arena_create();
-  if (!find_compiler(o->compiler, &p->compiler, reason)) return false;
+  bool long_text = strlen(source) > LONG_TEXT;
+  const char *flags = long_text ? "-O1 -march=native" : "-O2 -fno-tree-vectorize -fno-tree-slp-vectorize -march=native";
+  if (!find_compiler(o->compiler, long_text, &p->compiler, reason)) return false;
   add_arg(p, ag_text_cstr(&p->compiler), p->compiler.n);
   add_args(p, "-std=gnu17 -ffp-contract=off -fno-math-errno -fPIC -shared -pipe");
-  add_args(p, o->flags ? o->flags : "-O2 -march=native");
+  add_args(p, o->flags ? o->flags : flags);
   add_args(p, ag_arena_printf(p->arena, "-DAG_LANES=%d", o->lanes ? o->lanes : ag_build_lanes()));
   make_key(p, source);
   p->keep = ag_cache_folder(o->cache, &p->folder);

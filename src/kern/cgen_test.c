@@ -12,9 +12,13 @@ static ag_tape *small_tape(ag_graph **graph) {
   ag_id p = ag_input(g, "p", 1, 1, AG_LEAF_REAL);
   ag_id x = ag_entry(g, z, 0, 0), y = ag_entry(g, z, 1, 0), w = ag_entry(g, z, 2, 0);
   ag_bind binds[3] = {{t, AG_SEG_T, 0}, {z, AG_SEG_Z, 0}, {p, AG_SEG_P, 0}};
-  ag_id outs[3] = {ag_mul(g, ag_apply1(g, AG_OP_SIN, x), ag_apply1(g, AG_OP_COS, x)),
-                   ag_add(g, ag_mul(g, y, ag_apply1(g, AG_OP_EXP, p)), ag_apply1(g, AG_OP_CHECKPOS, t)),
-                   ag_sub(g, ag_div(g, ag_num(g, 0.5), w), ag_apply2(g, AG_OP_MIN, w, ag_num(g, -2)))};
+  ag_id outs[3], a, b; /* one call at a time: C leaves the order of arguments open, and ids follow it */
+  a = ag_apply1(g, AG_OP_SIN, x), b = ag_apply1(g, AG_OP_COS, x);
+  outs[0] = ag_mul(g, a, b);
+  a = ag_mul(g, y, ag_apply1(g, AG_OP_EXP, p)), b = ag_apply1(g, AG_OP_CHECKPOS, t);
+  outs[1] = ag_add(g, a, b);
+  a = ag_div(g, ag_num(g, 0.5), w), b = ag_apply2(g, AG_OP_MIN, w, ag_num(g, -2));
+  outs[2] = ag_sub(g, a, b);
   *graph = g;
   return ag_tape_create(g, 3, binds, 3, outs);
 }

@@ -164,7 +164,7 @@ int main(void) {
   static const char *const compilers[] = {"gcc", "clang"};
   static const char strict[] = "-O1 -march=native -Wall -Wextra -Werror";
   for (uint64_t seed = 1; seed <= 4; seed++) {
-    problem p = make(seed, seed == 4 ? 4500 : 80, seed == 4 ? 20 : seed == 1 ? 0 : 3, seed == 4 ? 99 : 33);
+    problem p = make(seed, seed == 4 ? 4500 : 80, seed == 4 ? 20 : seed == 2 ? 0 : 3, seed == 4 ? 99 : 33);
     if (seed == 4) { /* long enough to be split */
       ag_text text = {0};
       ag_kernel_text(&p.spec, &text);
@@ -174,7 +174,7 @@ int main(void) {
     for (int lanes = 1; lanes <= 8; lanes *= 2) {
       test_case(&p, seed, "none", lanes, NULL);
       for (int c = 0; c < 2; c++)
-        if (seed < 4 || lanes == 4) test_case(&p, seed, compilers[c], lanes, seed == 2 ? strict : NULL);
+        if (seed == 1 || lanes == 4) test_case(&p, seed, compilers[c], lanes, seed < 3 ? strict : NULL);
     }
     if (seed == 3) test_case(&p, seed, "gcc", 4, "-O1"); /* the plain machine, without fused multiply-add */
     drop(&p);
