@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * Both closures of a system, compared at random states. */
+#ifndef AG_TESTS_CLOSURES_H
+#define AG_TESTS_CLOSURES_H
+#include <stdlib.h>
+
+#include "mech/mech.h"
+#include "tests/check.h"
+
+/* Eliminated and multiplier accelerations at random states, to 1e-13 times the condition number of the saddle matrix; and the
+ * balance of energy against the derivative along the motion by a central difference (error about 1e-9). */
+static inline void check_closures(const ag_system *sys) {
+  int n_x = sys->n_q + sys->n_xi;
+  ag_work *w = ag_work_create(sys, sys->params);
+  ag_tape *accel = ag_system_accel(sys);
+  double *x = calloc((size_t)n_x * 4 + 16, 8), *z = calloc((size_t)sys->n_z + 1, 8), *c = calloc((size_t)sys->n_c + 1, 8);
+  double *a = calloc((size_t)sys->n_xi + 1, 8), *b = calloc((size_t)sys->n_xi + 1, 8), *slots = calloc((size_t)accel->n_slot + 1, 8);
+  double *dx = x + n_x, *y = x + 2 * n_x, t;
+  ag_tape_prep(accel, sys->params, slots);
+  for (unsigned seed = 1; seed <= 40; seed++) {
+    if (ag_system_sample(sys, w, seed, &t, x) != AG_OK) {
+      AG_CHECK(!"sample");
+      break;
+    }
+    AG_CHECK(ag_work_reduce(w, t, x, c, z) == AG_FINE);
+    memcpy(y, x, sizeof(double) * (size_t)sys->n_q);
+    memcpy(y + sys->n_q, z + sys->u_in_z, sizeof(double) * (size_t)sys->n_u);
+    const double *seg[AG_SEG_COUNT] = {&t, y, sys->params, c};
+    AG_CHECK(ag_tape_eval(accel, seg, slots, a) == 0);
+    AG_CHECK(ag_work_accel(w, t, x, b, NULL) == AG_FINE);
+    double condition = ag_work_condition(w, t, x), size = 1;
+    for (int i = 0; i < sys->n_xi; i++) size = fmax(size, fabs(b[i]));
+    for (int i = 0; i < sys->n_xi; i++) AG_CHECK_NEAR(a[i] / size, b[i] / size, 1e-13 * condition);
+    /* dE/dt along the motion */
+    double rate = ag_work_energy_rate(w, t, x), h = 1e-5, E[2];
+    ag_work_rhs_full(w, t, x, dx);
+    for (int s = 0; s < 2; s++) {
+      for (int i = 0; i < n_x; i++) y[i] = x[i] + (s ? -h : h) * dx[i];
+      E[s] = ag_work_energy(w, t + (s ? -h : h), y);
+    }
+    AG_CHECK_NEAR((E[0] - E[1]) / (2 * h), rate, 1e-7 * size * size);
+  }
+  ag_tape_free(accel);
+  ag_work_free(w);
+  free(x);
+  free(z);
+  free(c);
+  free(a);
+  free(b);
+  free(slots);
+}
+#endif
