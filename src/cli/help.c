@@ -39,7 +39,7 @@ static const topic topics[] = {
      "  constraint -x'*sin(phi) + y'*cos(phi) = 0\n"
      "  observable speed = x'*cos(phi) + y'*sin(phi)\n"
      "  event turned: phi = pi/2 rising         # also: falling, terminal\n"
-     "  start x' = 1, phi' = 0.5                # the rest follows from the constraints\n"
+     "  start x' = 0.1, phi' = 2                # the rest follows from the constraints\n"
      "  expect energy constant within 1e-10 over 20\n"
      "\n"
      "Other statements: holonomic, prescribe, force, frame, domain, generator, reference. The\n"

@@ -110,6 +110,12 @@ class Usage(Case):
         self.assertRegex(text, r"--method NAME +.*\(default dop853\)")
         self.assertNotIn("--threads", text)
 
+    def test_help_language_is_a_model(self):
+        text = self.anagyre("help", "language")[0]
+        example = "".join(line[2:] + "\n" for line in text.splitlines() if line.startswith("  "))
+        self.assertIn("1 expectation, 0 failed", self.anagyre("test", "-", stdin=example.encode())[0])
+        self.assertEqual(len(self.json("run", "-", "--t1", "4", stdin=example.encode())["events"]["turned"]), 1)
+
     def test_help_unknown(self):
         self.fails(["help", "rnu"], 2, "no help about 'rnu'; did you mean run")
         self.fails(["help", "plot"], 2, "'plot' is not available yet")
