@@ -139,6 +139,26 @@ static void test_all(const char *folder, const char *include) {
   free(a), free(b), free(expected), free(got);
 }
 
+/* Machines that may not be this one: the text compiles for them without a warning. A compiler that cannot make code for
+ * the machine at all (an empty text fails too) is skipped. */
+static void test_machines(const char *folder, const char *include) {
+  static const struct { const char *compiler, *machine, *lanes; } rows[] = {
+      {"gcc", "-march=haswell", "-DAG_LANES=4"},         {"clang", "-march=haswell", "-DAG_LANES=4"},
+      {"gcc", "-march=skylake-avx512", "-DAG_LANES=8"},  {"clang", "-march=skylake-avx512", "-DAG_LANES=8"},
+      {"clang", "--target=aarch64-linux-gnu", "-DAG_LANES=2"}};
+  char source[PATH_MAX], object[PATH_MAX];
+  snprintf(source, sizeof source, "%s/probe.c", folder);
+  snprintf(object, sizeof object, "%s/probe.s", folder);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const char *empty[] = {rows[i].compiler, rows[i].machine, "-S", "-o", object, "-x", "c", "/dev/null", NULL};
+    const char *args[] = {rows[i].compiler, rows[i].machine, rows[i].lanes, include,   "-ffreestanding",
+                          "-std=gnu17",     "-O1",           "-Wall",       "-Wextra", "-Werror",
+                          "-S",             "-o",            object,        source,    NULL};
+    if (run(empty) != 0) printf("%s %s: skipped\n", rows[i].compiler, rows[i].machine);
+    else AG_CHECK(run(args) == 0);
+  }
+}
+
 int main(void) {
   char folder[] = "/tmp/vmath_lanes_XXXXXX", include[PATH_MAX], path[PATH_MAX];
   snprintf(include, sizeof include, "-I%s/src/expr", AG_SOURCE_DIR);
@@ -149,6 +169,7 @@ int main(void) {
   fputs(text, f);
   fclose(f);
   test_all(folder, include);
+  test_machines(folder, include);
   const char *args[] = {"rm", "-rf", folder, NULL};
   run(args);
   return ag_check_report();

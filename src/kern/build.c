@@ -141,7 +141,7 @@ static bool make_plan(plan *p, const char *source, const ag_build_options *o, ag
   const char *flags = long_text ? "-O1 -march=native" : "-O2 -fno-tree-vectorize -fno-tree-slp-vectorize -march=native";
   if (!find_compiler(o->compiler, long_text, &p->compiler, reason)) return false;
   add_arg(p, ag_text_cstr(&p->compiler), p->compiler.n);
-  add_args(p, "-std=gnu17 -ffp-contract=off -fno-math-errno -fPIC -shared -pipe");
+  add_args(p, "-std=gnu17 -ffp-contract=off -fno-math-errno -fPIC -shared -pipe -Wno-psabi");
   add_args(p, o->flags ? o->flags : flags);
   add_args(p, ag_arena_printf(p->arena, "-DAG_LANES=%d", o->lanes ? o->lanes : ag_build_lanes()));
   make_key(p, source);

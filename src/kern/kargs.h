@@ -20,6 +20,9 @@ typedef struct ag_kargs {
   double *out;      /* [block][n_out][lane] */
   unsigned long long *fail; /* [block][lane] */
   double *work;     /* prepared values, written by PREP */
+  double *stage;    /* [block][stage][n_z][lane]: a stepper's stages; row 0 holds f(t, z) on entry */
+  double *error;    /* [block][lane]: scaled error of the step, at most 1 when it may be accepted */
+  double rtol, atol;
   long p_step, work_step;   /* from block to block, in doubles; 0: shared */
 } ag_kargs;
 #endif

@@ -42,7 +42,10 @@ typedef struct ag_cgen {
  * same tape always gives the same text. */
 int ag_cgen_tape(const ag_tape *tape, const ag_cgen *how, ag_text *out);
 
-/* ---- libraries ---- */
+/* ---- libraries ----
+ * A stepper fused with its right-hand side is such a text: ag_cgen_prologue, ag_cgen_tape for the right-hand side, the
+ * stepper's own text over V, and a function of one ag_kargs that calls both. AG_TAPE_FN, defined in front of it all,
+ * says how the tape's function is declared: usually static, for a hot one static inline, always_inline. */
 typedef struct ag_library ag_library;
 /* Compiles and loads a complete text. NULL when that is not possible; *reason then holds one line saying why. The
  * text is compiled with -DAG_LANES=lanes. */

@@ -160,6 +160,80 @@ static void test_case(const problem *p, uint64_t seed, const char *compiler, int
   ag_kernel_free(k);
 }
 
+/* A driven pendulum and more: z1, -p sin z0, z0 z1 - c, t cos z2, 1/(1 + z3^2) */
+static problem make_smooth(void) {
+  ag_graph *g = ag_graph_create();
+  ag_id t = ag_input(g, "t", 1, 1, AG_LEAF_REAL), zs = ag_input(g, "z", N_Z, 1, AG_LEAF_REAL), z[N_Z];
+  ag_id p = ag_input(g, "p", 1, 1, AG_LEAF_REAL), c = ag_input(g, "c", 1, 1, AG_LEAF_REAL);
+  ag_bind binds[4] = {{t, AG_SEG_T, 0}, {zs, AG_SEG_Z, 0}, {p, AG_SEG_P, 0}, {c, AG_SEG_C, 0}};
+  for (int i = 0; i < N_Z; i++) z[i] = ag_entry(g, zs, i, 0);
+  ag_id one = ag_num(g, 1);
+  ag_id outs[N_Z] = {z[1], ag_neg(g, ag_mul(g, p, ag_apply1(g, AG_OP_SIN, z[0]))), ag_sub(g, ag_mul(g, z[0], z[1]), c),
+                     ag_mul(g, t, ag_apply1(g, AG_OP_COS, z[2])),
+                     ag_div(g, one, ag_add(g, one, ag_mul(g, z[3], z[3])))};
+  problem made = {.g = g, .tape = ag_tape_create(g, 4, binds, N_Z, outs)};
+  return made;
+}
+
+/* A stepper's text fused with a tape: ten steps of Euler's method, the bits of the interpreter stepping by hand. */
+static void test_fused(const problem *p, int lanes) {
+  ag_text text = {0}, reason = {0};
+  ag_cgen how = {.name = "rhs"};
+  ag_text_str(&text, "#define AG_TAPE_FN static inline __attribute__((always_inline))\n");
+  ag_cgen_prologue(0, &text);
+  int n_prep = ag_cgen_tape(p->tape, &how, &text);
+  ag_text_str(&text, "void euler(const ag_kargs *k) {\n"
+                     "  VI fail = v_word_set(0);\n"
+                     "  V t = *(const V *)k->t, h = *(const V *)k->h, dz[5], *z = (V *)k->out;\n"
+                     "  for (int s = 0; s < 10; s++, t = t + h) {\n"
+                     "    rhs(&t, z, (const V *)k->c, (const V *)k->work, dz, &fail);\n"
+                     "    for (int i = 0; i < 5; i++) z[i] = v_fma(h, dz[i], z[i]);\n"
+                     "  }\n"
+                     "  *(VI *)k->fail |= fail;\n"
+                     "}\n"
+                     "void start(const ag_kargs *k) {\n"
+                     "  VI fail = v_word_set(0);\n"
+                     "  rhs_prep((const V *)k->p, (V *)k->work, &fail);\n"
+                     "}\n");
+  ag_build_options o = {.lanes = lanes, .cache = ""};
+  ag_library *lib = ag_library_create(ag_text_cstr(&text), &o, &reason);
+  if (!lib) {
+    printf("%s: skipped\n", ag_text_cstr(&reason));
+  } else {
+    void (*euler)(const ag_kargs *), (*start)(const ag_kargs *);
+    *(void **)&euler = ag_library_symbol(lib, "euler");
+    *(void **)&start = ag_library_symbol(lib, "start");
+    arrays *a = aligned_alloc(64, (sizeof *a + 63) / 64 * 64);
+    double *work = aligned_alloc(64, sizeof(double) * (size_t)(n_prep + 1) * 8), h[8] __attribute__((aligned(64)));
+    double *slots = malloc(sizeof(double) * (size_t)(p->tape->n_slot + 1)), dz[N_Z], t;
+    fill(a, 5, false, lanes);
+    for (int l = 0; l < 8; l++) h[l] = 0.01 * (l + 1);
+    memcpy(a->out, a->z, sizeof(double) * N_Z * (size_t)lanes);
+    ag_kargs args = {.abi = AG_KERN_ABI, .n_block = 1, .t = a->t, .p = a->p, .c = a->c, .h = h, .out = a->out,
+                     .fail = a->fail, .work = work};
+    start(&args);
+    euler(&args);
+    for (int l = 0; l < lanes; l++) {
+      member m = member_of(5, false, l);
+      const double *const seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = m.z, [AG_SEG_C] = m.c};
+      ag_tape_prep(p->tape, m.p, slots);
+      t = m.t;
+      for (int s = 0; s < 10; s++, t += h[l]) {
+        ag_tape_eval(p->tape, seg, slots, dz);
+        for (int i = 0; i < N_Z; i++) m.z[i] = fma(h[l], dz[i], m.z[i]);
+      }
+      for (int i = 0; i < N_Z; i++) {
+        double v = a->out[i * lanes + l];
+        AG_CHECK(v == m.z[i]);
+      }
+    }
+    free(a), free(work), free(slots);
+  }
+  ag_library_free(lib);
+  ag_text_done(&text);
+  ag_text_done(&reason);
+}
+
 int main(void) {
   static const char *const compilers[] = {"gcc", "clang"};
   static const char strict[] = "-O1 -march=native -Wall -Wextra -Werror";
@@ -179,5 +253,9 @@ int main(void) {
     if (seed == 3) test_case(&p, seed, "gcc", 4, "-O1"); /* the plain machine, without fused multiply-add */
     drop(&p);
   }
+  problem smooth = make_smooth();
+  test_fused(&smooth, 1);
+  test_fused(&smooth, 4);
+  drop(&smooth);
   return ag_check_report();
 }
