@@ -44,7 +44,7 @@ endfunction()
 # Label and time limit of a registered test; what it compiles goes to a cache of the build tree.
 function(ag_test_label name label)
   if(label STREQUAL "quick")
-    set(limit 120)
+    set(limit 300)
   else()
     set(limit 900)
   endif()
