@@ -37,6 +37,7 @@ ag_graph *ag_graph_create(void) {
   g->arena = ag_arena_create();
   g->table_size = 1024;
   g->table = ag_heap_alloc(sizeof *g->table * g->table_size);
+  AG_PUSH(g->pool, g->n_pool, g->cap_pool);
   AG_PUSH(g->nodes, g->n_node, g->cap_node);
   memset(&g->nodes[g->n_node++], 0, sizeof(ag_node));
   index_rules(g);
@@ -178,13 +179,13 @@ ag_id ag_simplify(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag
   return 0;
 }
 
-/* Arguments of commutative operations: a number first in products and last in sums, else the older node first. */
+/* Arguments of commutative operations: a number first in products and last elsewhere, else the older node first. */
 static void sort_args(const ag_graph *g, ag_op op, ag_id *a) {
   bool num0 = g->nodes[a[0]].op == AG_OP_NUM, num1 = g->nodes[a[1]].op == AG_OP_NUM, swap = a[0] > a[1];
   if (op != AG_OP_MUL && op != AG_OP_ADD && op != AG_OP_DOT && op != AG_OP_EQ && op != AG_OP_NE &&
       op != AG_OP_AND && op != AG_OP_OR && op != AG_OP_HYPOT)
     return;
-  if (num0 != num1) swap = op == AG_OP_ADD ? num0 : num1;
+  if (num0 != num1) swap = op == AG_OP_MUL ? num1 : num0;
   if (swap) {
     ag_id x = a[0];
     a[0] = a[1];

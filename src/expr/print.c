@@ -242,49 +242,44 @@ static void matrix_product(ag_printer *p, ag_id x) {
   infix(p, A, P_TERM, "*", B, flat ? P_TERM : P_UNARY);
 }
 
-static void list(ag_printer *p, ag_id x, bool entries) {
+/* Entry (i, j) of x; parts of tensors are looked through, so that no list is written inside a list. */
+static void entry_of(ag_printer *p, ag_id x, int i, int j) {
   const ag_graph *g = p->g;
-  int n = g->nodes[x].rows, m = g->nodes[x].cols;
-  for (int k = 0; k < n * m; k++) {
-    ag_printer_text(p, k == 0 ? (m > 1 || n == 1 ? "[[" : "[") : k % m || m == 1 ? ", " : "], [");
-    if (entries) ag_printer_node(p, arg(g, x, k), P_IF);
-    else ag_printer_text(p, "0");
+  for (;;) {
+    const ag_node *n = &g->nodes[x];
+    const ag_id *a = g->pool + n->first;
+    if (n->op == AG_OP_ROWS) i += n->payload.at.i, x = a[0];
+    else if (n->op == AG_OP_CONCAT) {
+      while (i >= g->nodes[*a].rows) i -= g->nodes[*a++].rows;
+      x = *a;
+    } else break;
   }
-  ag_printer_text(p, m > 1 || n == 1 ? "]]" : "]");
+  const ag_node *n = &g->nodes[x];
+  if (n->op == AG_OP_ZERO) ag_printer_text(p, "0");
+  else if (n->rows * n->cols == 1) ag_printer_node(p, x, P_IF);
+  else if (n->op == AG_OP_STACK) ag_printer_node(p, arg(g, x, i * n->cols + j), P_IF);
+  else {
+    ag_printer_node(p, x, P_POSTFIX);
+    ag_printer_text(p, "[");
+    ag_printer_int(p, i + 1);
+    if (n->cols > 1) ag_printer_text(p, ","), ag_printer_int(p, j + 1);
+    ag_printer_text(p, "]");
+  }
 }
 
-/* [a[1], a[2], ...] of a part of a tensor, or of columns below each other */
+/* A tensor written out as a list of its entries. */
 static void spelled(ag_printer *p, ag_id x) {
-  const ag_graph *g = p->g;
-  bool rows = op_of(g, x) == AG_OP_ROWS;
-  int from = rows ? g->nodes[x].payload.at.i : 0;
-  ag_printer_text(p, "[");
-  for (int k = 0, n = ag_node_n_arg(g, x); k < n; k++) {
-    ag_id a = arg(g, x, k);
-    int count = rows ? g->nodes[x].rows : g->nodes[a].rows, m = g->nodes[a].cols;
-    for (int e = 0; e < count * m; e++) {
-      bool row_begins = rows && m > 1 && e % m == 0;
-      ag_printer_text(p, k + e == 0 ? (row_begins ? "[" : "") : row_begins ? "], [" : ", ");
-      ag_printer_node(p, a, g->nodes[a].rows == 1 ? P_IF : P_POSTFIX);
-      if (g->nodes[a].rows == 1) continue;
-      ag_printer_text(p, "[");
-      ag_printer_int(p, from + e / m + 1);
-      if (m > 1) ag_printer_text(p, ","), ag_printer_int(p, e % m + 1);
-      ag_printer_text(p, "]");
-    }
-    if (rows && m > 1) ag_printer_text(p, "]");
+  int n = p->g->nodes[x].rows, m = p->g->nodes[x].cols;
+  bool matrix = m > 1 || n == 1;
+  for (int k = 0; k < n * m; k++) {
+    ag_printer_text(p, k == 0 ? (matrix ? "[[" : "[") : k % m || m == 1 ? ", " : "], [");
+    entry_of(p, x, k / m, k % m);
   }
-  ag_printer_text(p, "]");
+  ag_printer_text(p, matrix ? "]]" : "]");
 }
 
 static void entry(ag_printer *p, ag_id x) {
-  const ag_graph *g = p->g;
-  ag_id a = arg(g, x, 0);
-  ag_printer_node(p, a, P_POSTFIX);
-  ag_printer_text(p, "[");
-  ag_printer_int(p, g->nodes[x].payload.at.i + 1);
-  if (g->nodes[a].cols > 1) ag_printer_text(p, ","), ag_printer_int(p, g->nodes[x].payload.at.j + 1);
-  ag_printer_text(p, "]");
+  entry_of(p, arg(p->g, x, 0), p->g->nodes[x].payload.at.i, p->g->nodes[x].payload.at.j);
 }
 
 static void turn(ag_printer *p, ag_id x) {
@@ -328,7 +323,6 @@ static void expand_tensor(ag_printer *p, ag_id x) {
   const ag_graph *g = p->g;
   switch (op_of(g, x)) {
   case AG_OP_INPUT: ag_printer_text(p, ag_node_name(g, x)); break;
-  case AG_OP_ZERO: list(p, x, false); break;
   case AG_OP_EYE:
     ag_printer_text(p, "identity(");
     ag_printer_int(p, g->nodes[x].rows);
@@ -336,8 +330,9 @@ static void expand_tensor(ag_printer *p, ag_id x) {
     break;
   case AG_OP_STACK:
     if (ag_print_unit(g, x)) ag_printer_text(p, "e"), ag_printer_int(p, ag_print_unit(g, x));
-    else list(p, x, true);
+    else spelled(p, x);
     break;
+  case AG_OP_ZERO:
   case AG_OP_CONCAT:
   case AG_OP_ROWS: spelled(p, x); break;
   case AG_OP_ENTRY: entry(p, x); break;

@@ -241,6 +241,27 @@ static ag_id add_circle(ag_graph *g, const ag_request *r) {
   return 0;
 }
 
+/* (x - y) + y = x */
+static ag_id add_cancel(ag_graph *g, const ag_request *r) {
+  for (int k = 0; k < 2; k++) {
+    ag_id s = r->a[k];
+    if (op_of(g, s) == AG_OP_SUB && arg(g, s, 1) == r->a[1 - k]) return arg(g, s, 0);
+  }
+  return 0;
+}
+
+/* (x + y) - y = x, (x - y) - x = -y, x - (x + y) = -y, x - (x - y) = y */
+static ag_id sub_cancel(ag_graph *g, const ag_request *r) {
+  ag_id a = r->a[0], b = r->a[1];
+  ag_op op_a = op_of(g, a), op_b = op_of(g, b);
+  for (int k = 0; k < 2; k++) {
+    if (op_a == AG_OP_ADD && arg(g, a, k) == b) return arg(g, a, 1 - k);
+    if (op_b == AG_OP_ADD && arg(g, b, k) == a) return ag_neg(g, arg(g, b, 1 - k));
+  }
+  if (op_a == AG_OP_SUB && arg(g, a, 0) == b) return ag_neg(g, arg(g, a, 1));
+  return op_b == AG_OP_SUB && arg(g, b, 0) == a ? arg(g, b, 1) : 0;
+}
+
 static ag_id sub_zero(ag_graph *g, const ag_request *r) {
   return ag_is_zero(g, r->a[1]) ? r->a[0] : ag_is_zero(g, r->a[0]) ? ag_neg(g, r->a[1]) : 0;
 }
@@ -328,10 +349,11 @@ static ag_id mul_number(ag_graph *g, const ag_request *r) {
   return 0;
 }
 
-/* sqrt(x)^2 = x; norm(a)^2 = dot(a, a) */
+/* sqrt(x)^2 = x; |x|^2 = x^2; norm(a)^2 = dot(a, a) */
 static ag_id mul_root(ag_graph *g, const ag_request *r) {
   ag_id a = r->a[0];
   if (a != r->a[1]) return 0;
+  if (op_of(g, a) == AG_OP_ABS) return ag_mul(g, arg(g, a, 0), arg(g, a, 0));
   if (op_of(g, a) == AG_OP_SQRT) return arg(g, a, 0);
   return op_of(g, a) == AG_OP_NORM ? ag_dot(g, arg(g, a, 0), arg(g, a, 0)) : 0;
 }
@@ -462,9 +484,11 @@ static ag_id check_again(ag_graph *g, const ag_request *r) {
 #define RULE(OP, FUNCTION) {AG_OP_##OP, FUNCTION, #OP ": " #FUNCTION}
 static const ag_rule rules[] = {
     RULE(NEG, fold), RULE(NEG, neg_neg), RULE(NEG, neg_sub), RULE(NEG, neg_number), RULE(NEG, ag_rule_mask),
-    RULE(ADD, fold), RULE(ADD, add_zero), RULE(ADD, add_like), RULE(ADD, add_sign), RULE(ADD, add_number),
+    RULE(ADD, fold), RULE(ADD, add_zero), RULE(ADD, add_like), RULE(ADD, add_sign), RULE(ADD, add_cancel),
+    RULE(ADD, add_number),
     RULE(ADD, add_factor), RULE(ADD, add_stack), RULE(ADD, add_concat), RULE(ADD, add_masks), RULE(ADD, add_circle),
-    RULE(SUB, fold), RULE(SUB, sub_zero), RULE(SUB, add_like), RULE(SUB, add_sign), RULE(SUB, sub_number),
+    RULE(SUB, fold), RULE(SUB, sub_zero), RULE(SUB, add_like), RULE(SUB, add_sign), RULE(SUB, sub_cancel),
+    RULE(SUB, sub_number),
     RULE(SUB, add_factor), RULE(SUB, add_stack), RULE(SUB, add_concat), RULE(SUB, add_masks),
     RULE(MUL, fold), RULE(MUL, mul_zero), RULE(MUL, mul_one), RULE(MUL, mul_neg), RULE(MUL, mul_number),
     RULE(MUL, mul_root), RULE(MUL, ag_rule_mask),
