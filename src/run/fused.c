@@ -31,10 +31,13 @@ static const char args_text[] =
     "typedef struct ag_fused_march {\n"
     "  V *t, *h, *z, *k;\n"
     "  const V *c, *prep, *t1;\n"
+    "  const V *unit;\n"
     "  V *z1, *w, *last_error;\n"
+    "  V *h_sub, *end_sub, *keep;\n"
     "  VI *steps, *rejected;\n"
-    "  VI *fail, *rejected_last;\n"
+    "  VI *rejected_last, *sub;\n"
     "  double rtol, atol, safety, shrink, grow, beta, h_max;\n"
+    "  long long max_steps;\n"
     "  long max_tries;\n"
     "} ag_fused_march;\n\n";
 
@@ -50,69 +53,121 @@ static const char step_text[] =
     "  (void)fused_dense(a->c, a->prep, a->fail, *a->t, *a->h, a->z, a->z1, a->k, a->w, a->dense);\n"
     "}\n\n";
 
-/* Steps all lanes with their own step sizes until one reaches its end, fails or cannot go on. The control is that of
- * step/control.c; a lane that arrived stays where it is (step 0). */
+/* Steps all lanes with their own step sizes until one reaches its end or cannot go on. The control is that of step/control.c, the
+ * smaller steps for the rest are those of trajectory.c. */
 static const char march_text[] =
     "void ag_march(const ag_fused_march *m) {\n"
     "  V t = *m->t, h = *m->h, last = *m->last_error;\n"
     "  const V t1 = *m->t1, one = v_set(1), q = v_set(-1.0 / AG_Q), qa = v_set(-(1.0 / AG_Q - 0.75 * m->beta));\n"
+    "  const V nan = v_nan(), inf = v_set(V_INF), limit = v_set((double)m->max_steps);\n"
     "  VI steps = *m->steps, rejected = *m->rejected, was = *m->rejected_last;\n"
+    "  VI sub = v_word_set(0);\n"
+    "#if AG_REST\n"
+    "  V h_sub = *m->h_sub, end = *m->end_sub;\n"
+    "  sub = *m->sub;\n"
+    "#endif\n"
     "  for (long i = 0; i < m->max_tries; i++) {\n"
     "    VI fail = v_word_set(0);\n"
-    "    V error, errors[2], step = h;\n"
+    "    V errors[2];\n"
     "    const V left = t1 - t;\n"
     "    const VI final = m_le(v_abs(left), v_abs(h) * 1.0000001);\n"
-    "    step = v_blend(final, left, h);\n"
+    "    const V target = v_blend(final, t1, t + h);\n"
+    "    V step = v_blend(final, left, h);\n"
+    "#if AG_REST\n"
+    "    const V left_sub = end - t;\n"
+    "    const VI final_sub = m_le(v_abs(left_sub), v_abs(h_sub) * 1.0000001);\n"
+    "    step = v_blend(sub, v_blend(final_sub, left_sub, h_sub), step);\n"
+    "#endif\n"
     "    (void)fused_step(m->c, m->prep, &fail, t, step, m->z, m->z1, m->rtol, m->atol, errors, m->k, m->w);\n"
-    "    error = v_blend(fail, v_set(__builtin_nan(\"\")), errors[0]);\n"
-    "    const VI yes = m_le(error, one), lost = ~m_lt(error, v_set(V_INF));\n"
+    "    V error = v_blend(fail, nan, errors[0]);\n"
+    "#if AG_REST\n"
+    "    const V rest = v_blend(fail, nan, errors[1]);\n"
+    "    const VI rest_lost = ~m_lt(rest, inf), rest_good = m_le(rest, one);\n"
+    "    error = v_blend(rest_lost, nan, error);\n"
+    "#endif\n"
+    "    /* the size of the next step */\n"
+    "    const VI good = m_le(error, one), lost = ~m_lt(error, inf);\n"
     "    const V small = v_max(error, v_set(0x1p-1022));\n"
     "    V up = m->safety * v_root(small, qa);\n"
     "    if (m->beta != 0) up = up * v_pow(last, v_set(m->beta));\n"
     "    up = v_min(v_max(up, v_set(m->shrink)), v_blend(was, one, v_set(m->grow)));\n"
     "    V down = v_max(m->safety * v_root(v_blend(lost, one, small), q), v_set(m->shrink));\n"
     "    down = v_blend(lost, v_set(0.1), down);\n"
-    "    V next = step * v_blend(yes, up, down);\n"
-    "    next = v_blend(m_lt(v_set(m->h_max), v_abs(next)), v_blend(m_lt(next, v_set(0)), v_set(-m->h_max), v_set(m->h_max)), next);\n"
+    "    V next = step * v_blend(good, up, down);\n"
+    "    next = v_blend(m_lt(v_set(m->h_max), v_abs(next)), v_flip(v_set(m->h_max), v_signbit(next)), next);\n"
     "    /* a step cut short by the end says nothing about the size */\n"
-    "    next = v_blend(yes & final & m_lt(v_abs(next), v_abs(h)), h, next);\n"
+    "    next = v_blend(good & final & m_lt(v_abs(next), v_abs(h)), h, next);\n"
+    "    h = v_blend(sub, h, next);\n"
+    "    last = v_blend(good & ~sub, v_max(error, v_set(1e-4)), last);\n"
+    "    was = (was & sub) | (~good & ~sub);\n"
+    "    rejected += ~good & ~sub & v_word_set(1);\n"
+    "    /* whose step is taken, who has arrived at the end of one */\n"
+    "    VI take = good & ~sub, arrived = take;\n"
+    "#if AG_REST\n"
+    "    const VI enter = take & ~rest_good, back = sub & rest_good & final_sub;\n"
+    "    take = (take & ~enter) | (sub & rest_good);\n"
+    "    arrived = (arrived & ~enter) | back;\n"
+    "    if (v_any(enter)) AG_KEEP(enter)\n"
+    "#endif\n"
     "    for (int k = 0; k < AG_RK_N; k++) {\n"
-    "      m->z[k] = v_blend(yes, m->z1[k], m->z[k]);\n"
-    "      m->k[k] = v_blend(yes, m->k[AG_LAST_ROW * AG_RK_N + k], m->k[k]);\n"
+    "      m->z[k] = v_blend(take, m->z1[k], m->z[k]);\n"
+    "      m->k[k] = v_blend(take, m->k[AG_LAST_ROW * AG_RK_N + k], m->k[k]);\n"
     "    }\n"
-    "    AG_UNITS(m->z, yes)\n"
-    "    last = v_blend(yes, v_max(error, v_set(1e-4)), last);\n"
-    "    t = v_blend(yes, v_blend(final, t1, t + step), t);\n"
-    "    h = next;\n"
-    "    was = ~yes;\n"
-    "    steps += yes & v_word_set(1);\n"
-    "    rejected += ~yes & v_word_set(1);\n"
-    "    const VI stuck = m_le(v_abs(h), v_abs(t) * 1e-15) | m_eq(h, v_set(0));\n"
-    "    if (v_any(m_eq(t, t1) | stuck)) break;\n"
+    "#if AG_REST\n"
+    "    const V factor = 0.9 * v_root(v_max(v_blend(rest_lost, one, rest), v_set(1e-300)), q);\n"
+    "    t = v_blend(take, v_blend(sub, v_blend(final_sub, end, t + step), target), t);\n"
+    "    if (v_any(back)) AG_BACK(back)\n"
+    "    const V again = v_blend(rest_lost, v_set(0.1), v_min(v_max(factor, v_set(0.1)), v_set(6)));\n"
+    "    h_sub = step * v_blend(enter, v_max(factor, v_set(0.01)), again);\n"
+    "    end = v_blend(enter, target, end);\n"
+    "    sub = (sub & ~back) | enter;\n"
+    "    const VI stuck_sub = sub & (m_le(v_abs(h_sub), v_abs(t) * 1e-15) | m_eq(h_sub, v_set(0)));\n"
+    "#else\n"
+    "    t = v_blend(take, target, t);\n"
+    "    const VI stuck_sub = v_word_set(0);\n"
+    "#endif\n"
+    "    AG_UNITS(m->z, arrived)\n"
+    "    steps += arrived & v_word_set(1);\n"
+    "    const VI stuck = ~sub & (m_le(v_abs(h), v_abs(t) * 1e-15) | m_eq(h, v_set(0)));\n"
+    "    if (v_any((~sub & m_eq(t, t1)) | stuck | stuck_sub | m_le(limit, v_count(steps)))) break;\n"
     "  }\n"
     "  *m->t = t, *m->h = h, *m->last_error = last, *m->steps = steps, *m->rejected = rejected, *m->rejected_last = was;\n"
+    "#if AG_REST\n"
+    "  *m->h_sub = h_sub, *m->end_sub = end, *m->sub = sub;\n"
+    "#endif\n"
     "}\n";
 
-/* Components kept at their length: a quaternion or an image divided by |now| and multiplied by |before|... the length before the step is
- * the right one, since every settled state has it. */
+/* Entering and leaving a step whose rest is computed in smaller ones: the core at its end and its rate are put aside, and taken back; the
+ * rate of the rest is evaluated anew. A number of steps is exact as a double. */
+static const char rest_text[] =
+    "V_IN V v_count(VI n) { return v_of(n | v_bits(v_set(0x1p52))) - 0x1p52; }\n"
+    "#define AG_REST (AG_RK_N > AG_CORE)\n"
+    "#define AG_KEEP(mask) \\\n"
+    "  for (int k = 0; k < AG_CORE; k++) { \\\n"
+    "    m->keep[k] = v_blend(mask, m->z1[k], m->keep[k]); \\\n"
+    "    m->keep[AG_CORE + k] = v_blend(mask, m->k[AG_LAST_ROW * AG_RK_N + k], m->keep[AG_CORE + k]); \\\n"
+    "  }\n"
+    "#define AG_BACK(mask) { \\\n"
+    "    VI ignored = v_word_set(0); \\\n"
+    "    for (int k = 0; k < AG_CORE; k++) { \\\n"
+    "      m->z[k] = v_blend(mask, m->keep[k], m->z[k]); \\\n"
+    "      m->k[k] = v_blend(mask, m->keep[AG_CORE + k], m->k[k]); \\\n"
+    "    } \\\n"
+    "    f(&t, m->z, m->c, m->prep, m->w, &ignored); \\\n"
+    "    for (int k = AG_CORE; k < AG_RK_N; k++) m->k[k] = v_blend(mask, m->w[k], m->k[k]); \\\n"
+    "  }\n";
+
+/* Groups of components kept at their length: quaternions, images. */
 static void put_units(const ag_fused_spec *s, ag_text *out) {
   ag_text_str(out, "#define AG_UNITS(z, yes) \\\n");
   for (int i = 0; i < s->n_unit; i++) {
     ag_text_printf(out, "  { \\\n    V now = z[%d] * z[%d]; \\\n", s->unit[i], s->unit[i]);
     for (int k = 1; k < s->unit_size[i]; k++) ag_text_printf(out, "    now = v_fma(z[%d], z[%d], now); \\\n", s->unit[i] + k, s->unit[i] + k);
-    ag_text_printf(out, "    const V f = v_blend(yes, v_sqrt(unit%d / now), v_set(1)); \\\n", i);
+    ag_text_printf(out, "    const V f = v_blend(yes & m_lt(v_set(0), now), v_sqrt(m->unit[%d] / now), one); \\\n", i);
     for (int k = 0; k < s->unit_size[i]; k++) ag_text_printf(out, "    z[%d] = z[%d] * f; \\\n", s->unit[i] + k, s->unit[i] + k);
     ag_text_str(out, "  } \\\n");
   }
   ag_text_str(out, "  (void)(yes);\n");
-}
-
-static void put_unit_lengths(const ag_fused_spec *s, ag_text *out) {
-  for (int i = 0; i < s->n_unit; i++) {
-    ag_text_printf(out, "  V unit%d = m->z[%d] * m->z[%d];\n", i, s->unit[i], s->unit[i]);
-    for (int k = 1; k < s->unit_size[i]; k++)
-      ag_text_printf(out, "  unit%d = v_fma(m->z[%d], m->z[%d], unit%d);\n", i, s->unit[i] + k, s->unit[i] + k, i);
-  }
 }
 
 /* Power of the error in the control: for q = 8 without memory three square roots, else the general power. */
@@ -136,12 +191,13 @@ static int put_all(const ag_fused_spec *s, ag_text *out) {
                  "#define AG_RK_QUALIFIER static __attribute__((noinline, unused))\n"
                  "#define AG_RK_FLOW const V *c_, const V *prep_, VI *fail_,\n#define AG_RK_SIZE\n#define AG_RK_N %d\n"
                  "#define AG_RK_IN_NORM(i) ((i) < %d)\n#define AG_RK_N_NORM %d.0\n#define AG_RK_IN_REST(i) ((i) >= %d)\n#define AG_RK_N_REST %d.0\n"
-                 "#define AG_Q %d.0\n"
+                 "#define AG_Q %d.0\n#define AG_CORE %d\n"
                  "#define AG_RK_RHS(t, z, dz) { const V at_ = (t); f(&at_, (z), c_, prep_, (dz), fail_); }\n"
                  "#define AG_LAST_ROW AG_RK_%s_LAST\n"
                  "#if defined __GNUC__ && !defined __clang__ && AG_RK_N <= 16\n"
                  "#define AG_RK_EACH(i) _Pragma(\"GCC unroll 16\") for (int i = 0; i < AG_RK_N; i++)\n#endif\n",
-                 s->method->name, s->n, s->n_norm, s->n_norm, s->n_norm, s->n - s->n_norm, s->method->error_order + 1, s->method->name);
+                 s->method->name, s->n, s->n_norm, s->n_norm, s->n_norm, s->n - s->n_norm, s->method->error_order + 1,
+                 s->n_norm, s->method->name);
   ag_text_str(out, ag_stepper_core_text);
   ag_text_str(out, args_text);
   ag_text_str(out, entries_text);
@@ -149,10 +205,8 @@ static int put_all(const ag_fused_spec *s, ag_text *out) {
   else {
     put_root(s->method, out);
     put_units(s, out);
-    const char *body = strchr(march_text, '\n') + 1;
-    ag_text_strn(out, march_text, (size_t)(body - march_text));
-    put_unit_lengths(s, out);
-    ag_text_str(out, body);
+    ag_text_str(out, rest_text);
+    ag_text_str(out, march_text);
   }
   return n_prep;
 }

@@ -26,15 +26,21 @@ typedef struct ag_fused_args {
   double rtol, atol;
 } ag_fused_args;
 
-/* A stretch of steps with control, all lanes at once, until one of them is done. State in place. */
+/* A stretch of steps with control, all lanes at once, until one of them is done: t == t1 and sub == 0, no smaller step possible, or
+ * max_steps made. State in place: all that a lane goes on from is here, so that a lane computes the same bits whenever the calls begin
+ * and whatever its neighbours do. The core decides about the steps. A step it accepts whose rest has an error above 1 is made again in
+ * smaller ones, of which only the rest is kept: sub is then all ones, end_sub where the step ends, keep the core there. */
 typedef struct ag_fused_march {
   double *t, *h, *z, *k; /* k: stages, row 0 = f(t, z) */
   const double *c, *prep, *t1;
+  const double *unit;    /* [group][lane]: squared length of each group of spec.unit */
   double *z1, *w, *last_error;
-  long long *steps, *rejected; /* per lane */
-  unsigned long long *fail, *rejected_last;
+  double *h_sub, *end_sub, *keep; /* keep: 2 n_norm rows, the core and its rate */
+  long long *steps, *rejected;    /* per lane */
+  unsigned long long *rejected_last, *sub;
   double rtol, atol, safety, shrink, grow, beta, h_max;
-  long max_tries;              /* of this call */
+  long long max_steps;            /* of each lane */
+  long max_tries;                 /* of this call */
 } ag_fused_march;
 
 /* NULL when it cannot be compiled; *reason says why in one line. */

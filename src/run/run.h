@@ -104,6 +104,48 @@ typedef struct ag_series {
 bool ag_series_row(void *self, const double *record); /* an ag_sink row */
 void ag_series_done(ag_series *s);
 
+/* ---- batches: many motions of one system over the same time, each with parameters and a start of its own ---- */
+
+/* How. Adaptive steps of the eliminated equations go through compiled code that moves several members at once, each with its own step size
+ * (decided by its core alone); everything else (fixed steps, multipliers, events, position constraints, a basis that must be refreshed, no
+ * compiler, the interpreter asked for) goes member by member through ag_run. What comes out never depends on lanes, threads or order. */
+typedef struct ag_batch_options {
+  ag_run_options run;      /* every, progress and each are not used */
+  int lanes, threads;      /* 0: what suits the machine */
+  const bool *columns;     /* per column of the record: is it wanted? NULL: all. States that no wanted column needs are not integrated */
+  const char *compiler;    /* NULL: the usual; "none": none */
+  void (*progress)(void *self, long done, long n); /* called now and then, by the calling thread; may be NULL */
+  void *progress_self;
+} ag_batch_options;
+void ag_batch_defaults(ag_batch_options *o); /* those of ag_run, without events */
+
+typedef struct ag_batch_member {
+  ag_end end;
+  int end_event;           /* which event ended it, or -1 */
+  double t;
+  long steps, rejected;
+} ag_batch_member;
+
+typedef struct ag_batch_result {
+  long n, n_failed;        /* failed: ended otherwise than in time or by an event; those stopped are among them */
+  int n_x, width;
+  ag_batch_member *members;
+  double *x;               /* n x n_x: final full states, of the last good state where a member failed; NaN: not integrated */
+  double *records;         /* n x width: final records; NaN in columns not wanted */
+  int lanes, threads;      /* lanes 0: member by member */
+  bool core_only;
+  char *note;              /* why not in lanes, or NULL */
+} ag_batch_result;
+
+/* params: n x n_param, x0: n x (n_q + n_xi), constraints satisfied. Only wrong use gives a status other than AG_OK. */
+AG_MUST_USE ag_status ag_batch(ag_ctx *ctx, const ag_system *sys, long n, const double *params, const double *x0,
+                               const ag_batch_options *o, ag_batch_result *result);
+void ag_batch_done(ag_batch_result *result);
+
+/* The model as one self-contained C file that needs nothing of Anagyre: docs/emit.md has the calling convention. with_main: also a small
+ * program that integrates it and prints the end of the motion. */
+void ag_emit(const ag_system *sys, bool with_main, ag_text *out);
+
 /* The expect statements of a model: runs what is needed and judges each. */
 typedef struct ag_verdict {
   bool holds;

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ * Batches: members over threads, in lanes where the system allows it. Results are stored by member: no number depends on who computed it. */
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "run/batch.h"
+
+void ag_batch_defaults(ag_batch_options *o) {
+  *o = (ag_batch_options){0};
+  ag_run_defaults(&o->run);
+  o->run.events = false;
+}
+
+void ag_batch_report(ag_batch_job *b, bool first) {
+  if (first && b->o->progress) b->o->progress(b->o->progress_self, atomic_load(&b->done), b->n);
+}
+
+/* ---- member by member ---- */
+
+static void run_member(ag_batch_job *b, ag_ctx *ctx, long i) {
+  ag_run_options o = b->o->run;
+  ag_run_result res;
+  o.every = -1;
+  o.progress = NULL;
+  o.each = NULL;
+  ag_status status = ag_run(ctx, b->sys, b->params + i * b->sys->n_param, b->x0 + i * b->n_x, &o, NULL, &res);
+  AG_ASSERT(status == AG_OK); /* the options were checked before */
+  b->result->members[i] = (ag_batch_member){res.end, res.end_event, res.t, res.steps, res.rejected};
+  memcpy(b->result->x + i * b->n_x, res.x, sizeof(double) * (size_t)b->n_x);
+  memcpy(b->result->records + i * b->result->width, res.record, sizeof(double) * (size_t)b->result->width);
+  b->reached[i] = true;
+  atomic_fetch_add(&b->done, 1);
+  ag_run_done(&res);
+}
+
+static void run_members(ag_batch_job *b, bool first) {
+  ag_ctx ctx = {0};
+  const volatile sig_atomic_t *stop = b->o->run.stop;
+  while (!(stop && *stop) && atomic_load(&b->next) < b->n) {
+    long i = atomic_fetch_add(&b->next, 1);
+    if (i >= b->n) break;
+    run_member(b, &ctx, i);
+    ag_batch_report(b, first);
+  }
+  ag_ctx_done(&ctx);
+}
+
+/* ---- in lanes ---- */
+
+/* Why the system cannot go through lanes as it is asked to; NULL: it can. */
+static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
+  if (o->engine == AG_ENGINE_INTERPRETED) return "the interpreter was asked for";
+  if (o->dt > 0) return "the steps are fixed";
+  if (o->multipliers) return "the equations with multipliers were asked for";
+  if (o->events && sys->events) return "events are looked for";
+  if (sys->n_g) return "there are constraints on positions";
+  if (sys->elimination == AG_ELIM_BASIS) return "the basis of the velocities is refreshed on the way";
+  return sys->n_core ? NULL : "there is nothing to integrate";
+}
+
+/* Quaternions and images among the numbers integrated. */
+static void find_units(ag_batch_job *b) {
+  const ag_system *sys = b->sys;
+  const ag_model *m = sys->model;
+  b->unit = ag_heap_alloc(sizeof(int) * (size_t)(m->n_coords + sys->n_image + 1));
+  b->unit_size = ag_heap_alloc(sizeof(int) * (size_t)(m->n_coords + sys->n_image + 1));
+  for (int i = 0; i < m->n_coords; i++) {
+    int at = sys->q_in_z[sys->places[i].q];
+    if (m->coords[i].space == AG_SPACE_SO3 && at < b->n_z) b->unit[b->n_unit] = at, b->unit_size[b->n_unit++] = 4;
+  }
+  for (int i = 0; i < sys->n_image; i++) b->unit[b->n_unit] = sys->images[i].z, b->unit_size[b->n_unit++] = 3;
+}
+
+/* Compiles the lanes; false with result->note when that is not possible. */
+static bool prepare_lanes(ag_batch_job *b) {
+  const ag_system *sys = b->sys;
+  const char *why = obstacle(sys, &b->o->run);
+  ag_text reason = {0};
+  if (why) {
+    ag_text_str(&reason, why);
+  } else {
+    bool core = ag_core_columns_init(&b->columns, sys, b->o->columns);
+    b->n_z = core ? sys->n_core : sys->n_z;
+    find_units(b);
+    ag_fused_spec spec = {.tape = core ? sys->core : sys->rhs, .name = sys->model->name, .n = b->n_z, .n_norm = sys->n_core,
+                          .n_param = sys->n_param, .n_c = sys->n_c, .method = b->o->run.method, .march = true, .n_unit = b->n_unit,
+                          .unit = b->unit, .unit_size = b->unit_size};
+    ag_build_options build = {.lanes = b->o->lanes, .compiler = b->o->compiler};
+    b->fused = ag_fused_create(&spec, &build, &reason);
+    b->result->core_only = core && b->fused;
+  }
+  if (b->fused) {
+    b->result->lanes = ag_fused_lanes(b->fused);
+    ag_text_done(&reason);
+  } else b->result->note = reason.s;
+  return b->fused != NULL;
+}
+
+/* ---- threads ---- */
+
+static void *worker(void *self) {
+  ag_batch_job *b = self;
+  if (b->fused) ag_batch_lanes(b, false);
+  else run_members(b, false);
+  return NULL;
+}
+
+static void run_threads(ag_batch_job *b) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN), wanted = b->o->threads > 0 ? b->o->threads : cores > 1 ? cores : 1;
+  long lanes = b->fused ? ag_fused_lanes(b->fused) : 1, useful = (b->n + lanes - 1) / lanes;
+  int n = (int)(wanted < useful ? wanted : useful > 1 ? useful : 1), started = 1;
+  pthread_t *threads = ag_heap_alloc(sizeof *threads * (size_t)n);
+  while (started < n && pthread_create(&threads[started], NULL, worker, b) == 0) started++; /* with fewer it takes longer */
+  if (b->fused) ag_batch_lanes(b, true);
+  else run_members(b, true);
+  for (int i = 1; i < started; i++) pthread_join(threads[i], NULL);
+  free(threads);
+  ag_batch_report(b, true);
+  b->result->threads = started;
+}
+
+/* ---- the front ---- */
+
+static ag_status check(ag_ctx *ctx, const ag_batch_options *o) {
+  ag_pos nowhere = {0};
+  if (!o->run.method) {
+    ag_ctx_error(ctx, nowhere, "no method given");
+    return AG_WRONG;
+  }
+  if (o->run.dt <= 0 && !o->run.method->error_order) {
+    ag_ctx_error(ctx, nowhere, "method %s has no error estimate: it needs a fixed step (--dt)", o->run.method->name);
+    return AG_WRONG;
+  }
+  if (o->threads >= 0 && (o->lanes == 0 || o->lanes == 1 || o->lanes == 2 || o->lanes == 4 || o->lanes == 8)) return AG_OK;
+  ag_ctx_error(ctx, nowhere, "a batch has 1, 2, 4 or 8 lanes and at least one thread");
+  return AG_WRONG;
+}
+
+/* Members that were never reached stay at their start. Columns that nobody wanted are no numbers. */
+static void complete(ag_batch_job *b) {
+  ag_batch_result *r = b->result;
+  ag_record record;
+  ag_record_init(&record, b->sys);
+  for (long i = 0; i < b->n; i++) {
+    double *row = r->records + i * r->width;
+    if (!b->reached[i]) {
+      r->members[i] = (ag_batch_member){.end = AG_END_STOPPED, .end_event = -1, .t = b->o->run.t0};
+      memcpy(r->x + i * r->n_x, b->x0 + i * r->n_x, sizeof(double) * (size_t)r->n_x);
+    }
+    for (int c = 0; c < record.n_column; c++) {
+      const ag_column *col = &record.columns[c];
+      bool keep = b->reached[i] && (!b->o->columns || b->o->columns[c]);
+      for (int k = 0; !keep && k < col->rows * col->cols; k++) row[col->offset + k] = NAN;
+    }
+    if (ag_end_status(r->members[i].end) != AG_OK) r->n_failed++;
+  }
+  ag_record_done(&record);
+}
+
+ag_status ag_batch(ag_ctx *ctx, const ag_system *sys, long n, const double *params, const double *x0, const ag_batch_options *o,
+                   ag_batch_result *result) {
+  *result = (ag_batch_result){0};
+  AG_TRY(check(ctx, o));
+  ag_record record;
+  ag_record_init(&record, sys);
+  int n_x = sys->n_q + sys->n_xi;
+  *result = (ag_batch_result){.n = n, .n_x = n_x, .width = record.width};
+  ag_record_done(&record);
+  result->members = ag_heap_alloc(sizeof *result->members * (size_t)(n + 1));
+  result->x = ag_heap_alloc(sizeof(double) * (size_t)(n * n_x + 1));
+  result->records = ag_heap_alloc(sizeof(double) * (size_t)(n * result->width + 1));
+  ag_batch_job b = {.sys = sys, .o = o, .n = n, .params = params, .x0 = x0, .n_x = n_x, .result = result};
+  b.reached = ag_heap_alloc((size_t)n + 1);
+  atomic_init(&b.next, 0);
+  atomic_init(&b.done, 0);
+  (void)prepare_lanes(&b);
+  run_threads(&b);
+  complete(&b);
+  ag_fused_free(b.fused);
+  ag_core_columns_done(&b.columns);
+  free(b.unit);
+  free(b.unit_size);
+  free(b.reached);
+  return AG_OK;
+}
+
+void ag_batch_done(ag_batch_result *result) {
+  free(result->members);
+  free(result->x);
+  free(result->records);
+  free(result->note);
+  *result = (ag_batch_result){0};
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT
+ * Batches: the same bits for every number of lanes and threads and every order of members; the same motions as single runs; what is only
+ * reconstructed never changes the core; failures stay with their member. */
+#include "run/run.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "tests/built_models.h"
+#include "tests/check.h"
+
+enum { N = 37, NX = 13 }; /* members: no multiple of any number of lanes */
+
+/* Members with parameters (m, g) and starts of their own. */
+typedef struct crowd {
+  ag_model *model;
+  ag_system *sys;
+  long n;
+  double *params, *x0;
+} crowd;
+
+static ag_system *derive_model(ag_model *m) {
+  ag_ctx ctx = {0};
+  ag_system *sys = NULL;
+  ag_derive_options options = {0};
+  AG_CHECK(ag_system_create(&ctx, m, &options, &sys) == AG_OK);
+  ag_ctx_done(&ctx);
+  return sys;
+}
+
+static void add_observables(ag_model *m) {
+  ag_graph *g = m->graph;
+  ag_id gamma = ag_mul(g, ag_transpose(g, m->coords[0].q), vec3(g, 0, 0, 1));
+  AG_MODEL_PUSH(m, observables, ((ag_item){"spin", NULL, ag_dot(g, m->coords[0].xi, gamma), nowhere}));
+  AG_MODEL_PUSH(m, observables, ((ag_item){"far", NULL, ag_norm(g, m->coords[1].q), nowhere}));
+}
+
+static void crowd_of(crowd *c, ag_model *m, long n) {
+  *c = (crowd){.model = m, .sys = derive_model(m), .n = n};
+  int n_x = c->sys->n_q + c->sys->n_xi;
+  c->params = ag_heap_alloc(sizeof(double) * (size_t)(n * c->sys->n_param + 1));
+  c->x0 = ag_heap_alloc(sizeof(double) * (size_t)(n * n_x + 1));
+  for (long i = 0; i < n; i++) {
+    memcpy(c->params + i * c->sys->n_param, c->sys->params, sizeof(double) * (size_t)c->sys->n_param);
+    memcpy(c->x0 + i * n_x, c->sys->q0, sizeof(double) * (size_t)c->sys->n_q);
+    memcpy(c->x0 + i * n_x + c->sys->n_q, c->sys->xi0, sizeof(double) * (size_t)c->sys->n_xi);
+  }
+}
+
+/* Stones of different spin and weight; the velocity of the centre follows from rolling. */
+static void stones(crowd *c, long n) {
+  ag_model *m = rattleback();
+  add_observables(m);
+  crowd_of(c, m, n);
+  for (long i = 0; i < n; i++) {
+    double *x = c->x0 + i * NX, s = (double)i / (double)n;
+    c->params[2 * i + 1] = 1 + 0.5 * s;
+    x[7] = 0.1 + 0.2 * s, x[8] = 0.05 * s, x[9] = 0.3 + 0.4 * s;
+    ag_work *w = ag_work_create(c->sys, c->params + 2 * i);
+    double z[32];
+    AG_CHECK(ag_work_reduce(w, 0, x, NULL, z) == AG_FINE);
+    ag_work_full(w, 0, z, NULL, x);
+    ag_work_free(w);
+  }
+}
+
+static void crowd_done(crowd *c) {
+  free(c->params);
+  free(c->x0);
+  ag_system_free(c->sys);
+  ag_model_free(c->model);
+}
+
+static ag_batch_result run_batch(const crowd *c, const ag_batch_options *o) {
+  ag_ctx ctx = {0};
+  ag_batch_result r;
+  AG_CHECK(ag_batch(&ctx, c->sys, c->n, c->params, c->x0, o, &r) == AG_OK);
+  ag_ctx_done(&ctx);
+  return r;
+}
+
+static bool same(const ag_batch_result *a, const ag_batch_result *b) {
+  bool ok = a->n == b->n && a->n_failed == b->n_failed;
+  for (long i = 0; ok && i < a->n; i++) {
+    const ag_batch_member *p = &a->members[i], *q = &b->members[i];
+    ok = p->end == q->end && p->t == q->t && p->steps == q->steps && p->rejected == q->rejected;
+  }
+  return ok && !memcmp(a->x, b->x, sizeof(double) * (size_t)(a->n * a->n_x)) &&
+         !memcmp(a->records, b->records, sizeof(double) * (size_t)(a->n * a->width));
+}
+
+/* Lanes 1, 2, 4, 8 by threads 1, 2, 3; with and without the rest; and in reverse order. */
+static void check_bits(const char *method) {
+  crowd c;
+  stones(&c, N);
+  bool only[9] = {false, false, false, true, false, true}; /* Omega and spin */
+  for (int core = 0; core < 2; core++) {
+    ag_batch_options o;
+    ag_batch_defaults(&o);
+    o.run.t1 = 20;
+    o.run.method = ag_stepper_find(method);
+    if (o.run.method->error_order < 7) o.run.rtol = 1e-8, o.run.atol = 1e-9;
+    o.columns = core ? only : NULL;
+    o.lanes = o.threads = 1;
+    ag_batch_result first = run_batch(&c, &o);
+    AG_CHECK(first.lanes == 1 && first.threads == 1 && first.n_failed == 0 && first.core_only == (core == 1));
+    if (first.note) fprintf(stderr, "not in lanes: %s\n", first.note);
+    for (int lanes = 2; lanes <= 8; lanes *= 2) {
+      o.lanes = lanes;
+      o.threads = lanes == 8 ? 3 : lanes / 2;
+      ag_batch_result r = run_batch(&c, &o);
+      AG_CHECK(r.lanes == lanes && r.threads == o.threads);
+      AG_CHECK(same(&first, &r));
+      ag_batch_done(&r);
+    }
+    ag_batch_done(&first);
+  }
+  crowd_done(&c);
+}
+
+static void check_order(void) {
+  crowd c, back;
+  stones(&c, N);
+  stones(&back, N);
+  for (long i = 0; i < N; i++) {
+    memcpy(back.params + 2 * i, c.params + 2 * (N - 1 - i), 2 * sizeof(double));
+    memcpy(back.x0 + NX * i, c.x0 + NX * (N - 1 - i), NX * sizeof(double));
+  }
+  ag_batch_options o;
+  ag_batch_defaults(&o);
+  ag_batch_result a = run_batch(&c, &o), b = run_batch(&back, &o);
+  for (long i = 0; i < N; i++) AG_CHECK(!memcmp(a.x + NX * i, b.x + NX * (N - 1 - i), NX * sizeof(double)));
+  ag_batch_done(&a);
+  ag_batch_done(&b);
+  crowd_done(&c);
+  crowd_done(&back);
+}
+
+/* Against single runs. Both keep each step within the tolerance, over some 200 steps of a motion that amplifies errors about a hundredfold:
+ * at rtol = atol = 1e-12 they agree to 1e-9. The core of a batch does not see whether the rest is integrated (up to rounding: the two
+ * right-hand sides may share sub-expressions differently). */
+static void check_single(const char *method, double t1, double tol) {
+  crowd c;
+  stones(&c, N);
+  ag_ctx ctx = {0};
+  ag_batch_options o;
+  ag_batch_defaults(&o);
+  o.run.method = ag_stepper_find(method);
+  o.run.t1 = t1;
+  o.run.rtol = o.run.atol = 1e-12;
+  ag_batch_result all = run_batch(&c, &o);
+  bool only[9] = {false, false, false, true, false, true};
+  o.columns = only;
+  ag_batch_result core = run_batch(&c, &o);
+  double worst = 0, gap = 0;
+  for (long i = 0; i < N; i++) {
+    ag_run_result res;
+    o.run.every = -1;
+    AG_CHECK(ag_run(&ctx, c.sys, c.params + 2 * i, c.x0 + NX * i, &o.run, NULL, &res) == AG_OK);
+    AG_CHECK(all.members[i].end == AG_END_TIME && all.members[i].t == t1);
+    for (int k = 0; k < NX; k++) worst = fmax(worst, fabs(all.x[NX * i + k] - res.x[k]) / fmax(1, fabs(res.x[k])));
+    for (int k = 0; k < all.width; k++) worst = fmax(worst, fabs(all.records[all.width * i + k] - res.record[k]) / fmax(1, fabs(res.record[k])));
+    for (int k = 7; k < 10; k++) gap = fmax(gap, fabs(all.x[NX * i + k] - core.x[NX * i + k]));
+    AG_CHECK(all.members[i].steps == core.members[i].steps && all.members[i].rejected == core.members[i].rejected);
+    AG_CHECK(labs(all.members[i].steps - res.steps) < 4 + res.steps / 50);
+    /* t, R, x, Omega, x', spin, far, energy, residual: only what was wanted is there */
+    const double *record = core.records + core.width * i;
+    AG_CHECK(isnan(core.x[NX * i]) && isnan(core.x[NX * i + 4]) && isnan(record[0]) && isnan(record[1]));
+    AG_CHECK(record[13] == core.x[NX * i + 7] && isnan(record[20]));
+    gap = fmax(gap, fabs(record[19] - all.records[all.width * i + 19]));
+    ag_run_done(&res);
+  }
+  fprintf(stderr, "%s: differs from single runs by %.1e, core without and with the rest by %.1e\n", method, worst, gap);
+  AG_CHECK(worst < tol);
+  AG_CHECK(gap < 1e-11); /* rounding, amplified */
+  ag_batch_done(&all);
+  ag_batch_done(&core);
+  crowd_done(&c);
+  ag_ctx_done(&ctx);
+}
+
+/* x'' = a x'^3: blows up at 1/(2 a v^2) where a > 0. */
+static void blow_ups(crowd *c, long n) {
+  ag_model *m = ag_model_create("blow_up");
+  ag_graph *g = m->graph;
+  ag_id a = ag_model_add_param(m, "a", ag_num(g, 1), nowhere);
+  int x = ag_model_add_coord(m, "x", NULL, NULL, NULL, 0, AG_SPACE_R, 1, nowhere);
+  ag_id v = m->coords[x].xi;
+  m->lagrangian = ag_mul(g, ag_num(g, 0.5), ag_mul(g, v, v));
+  AG_MODEL_PUSH(m, forces, ((ag_assign){x, -1, ag_mul(g, a, ag_mul(g, v, ag_mul(g, v, v))), nowhere}));
+  AG_MODEL_PUSH(m, starts, ((ag_start){true, x, -1, -1, ag_num(g, 1), nowhere}));
+  crowd_of(c, m, n);
+  for (long i = 0; i < n; i++) c->params[i] = i % 3 == 1 ? 1 : i % 5 == 4 ? NAN : -1;
+}
+
+/* Failures end with a reason and leave the others as they are alone. */
+static void check_failures(void) {
+  crowd c;
+  blow_ups(&c, 20);
+  ag_batch_options o;
+  ag_batch_defaults(&o);
+  ag_batch_result r = run_batch(&c, &o);
+  long failed = 0;
+  for (long i = 0; i < c.n; i++) {
+    const ag_batch_member *m = &r.members[i];
+    bool bad = c.params[i] != -1;
+    failed += bad;
+    AG_CHECK((m->end != AG_END_TIME) == bad);
+    if (isnan(c.params[i])) AG_CHECK(m->end == AG_END_FINITE && m->t == 0);
+    else if (bad) AG_CHECK((m->end == AG_END_STEP || m->end == AG_END_FINITE) && m->t > 0.49 && m->t < 0.51 && isfinite(r.x[2 * i + 1]));
+    else AG_CHECK_NEAR(r.x[2 * i + 1], 1 / sqrt(21), 1e-9); /* 1/v^2 = 1 + 2 t */
+  }
+  AG_CHECK(r.n_failed == failed && failed == 9);
+  crowd good = c;
+  good.n = 1;
+  ag_batch_result alone = run_batch(&good, &o);
+  AG_CHECK(!memcmp(alone.x, r.x, 2 * sizeof(double)));
+  ag_batch_done(&alone);
+  ag_batch_done(&r);
+  /* the step limit is exact */
+  o.run.max_steps = 5;
+  good.n = 20;
+  r = run_batch(&good, &o);
+  AG_CHECK(r.members[0].end == AG_END_STEPS && r.members[0].steps == 5);
+  ag_batch_done(&r);
+  /* a start that is the end, nobody at all, and wrong use */
+  o.run.t1 = 0;
+  r = run_batch(&c, &o);
+  AG_CHECK(r.members[0].end == AG_END_TIME && r.members[0].steps == 0 && r.x[1] == 1);
+  ag_batch_done(&r);
+  good.n = 0;
+  r = run_batch(&good, &o);
+  AG_CHECK(r.n == 0 && r.n_failed == 0);
+  ag_batch_done(&r);
+  ag_ctx ctx = {0};
+  o.lanes = 3;
+  AG_CHECK(ag_batch(&ctx, c.sys, 1, c.params, c.x0, &o, &r) == AG_WRONG && ctx.n_error == 1);
+  ag_ctx_done(&ctx);
+  crowd_done(&c);
+}
+
+/* Without a compiler, with fixed steps, with events: member by member, the same table. */
+static void check_members(void) {
+  crowd c;
+  stones(&c, 9);
+  ag_batch_options o;
+  ag_batch_defaults(&o);
+  o.compiler = "none";
+  ag_batch_result first = {0};
+  for (int threads = 1; threads <= 2; threads++) {
+    o.threads = threads;
+    ag_batch_result r = run_batch(&c, &o);
+    AG_CHECK(r.lanes == 0 && r.note && r.n_failed == 0);
+    if (threads == 1) {
+      first = r;
+      continue;
+    }
+    AG_CHECK(same(&first, &r));
+    ag_batch_done(&r);
+  }
+  o.compiler = NULL;
+  ag_batch_result lanes = run_batch(&c, &o);
+  for (long i = 0; i < 9 * NX; i++) AG_CHECK_NEAR(lanes.x[i], first.x[i], 1e-8); /* default tolerances */
+  ag_batch_done(&lanes);
+  o.run.dt = 0.1;
+  lanes = run_batch(&c, &o);
+  AG_CHECK(lanes.lanes == 0 && lanes.members[3].steps == 100);
+  if (lanes.note) AG_CHECK_STR(lanes.note, "the steps are fixed");
+  ag_batch_done(&lanes);
+  ag_batch_done(&first);
+  crowd_done(&c);
+}
+
+typedef struct counter {
+  long calls, last;
+  volatile sig_atomic_t stop;
+  long stop_at;
+} counter;
+
+static void count(void *self, long done, long n) {
+  counter *k = self;
+  k->calls++;
+  AG_CHECK(done >= k->last && done <= n);
+  k->last = done;
+  if (k->stop_at && done >= k->stop_at) k->stop = 1;
+}
+
+static void check_stop(void) {
+  crowd c;
+  stones(&c, N);
+  counter k = {0};
+  ag_batch_options o;
+  ag_batch_defaults(&o);
+  o.progress = count;
+  o.progress_self = &k;
+  o.run.stop = &k.stop;
+  ag_batch_result all = run_batch(&c, &o);
+  AG_CHECK(k.calls > 0 && all.n_failed == 0);
+  k = (counter){.stop_at = 5};
+  o.threads = 1;
+  ag_batch_result r = run_batch(&c, &o);
+  long good = 0;
+  for (long i = 0; i < N; i++) {
+    bool ended = r.members[i].end == AG_END_TIME;
+    good += ended;
+    if (ended) AG_CHECK(!memcmp(r.x + NX * i, all.x + NX * i, NX * sizeof(double)));
+    else AG_CHECK(r.members[i].end == AG_END_STOPPED && r.members[i].t < 10);
+  }
+  AG_CHECK(good >= 5 && good < N && r.n_failed == N - good);
+  ag_batch_done(&r);
+  ag_batch_done(&all);
+  crowd_done(&c);
+}
+
+int main(void) {
+  check_bits("dop853");
+  check_bits("dopri5");
+  check_order();
+  check_single("dop853", 20, 1e-9);
+  check_single("tsit5", 5, 1e-9);
+  check_failures();
+  check_members();
+  check_stop();
+  return ag_check_report();
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT
+ * The lanes of one thread. Each holds a member with its own parameters, time and step size; when its motion ends the next one takes its
+ * place. Lanes without a member repeat a neighbour. Every number of a lane follows from its member alone. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "run/run_internal.h"
+
+#include "run/batch.h"
+
+enum { TRIES = 128 }; /* per call: how often the stop flag is looked at */
+
+typedef struct lanes {
+  ag_batch_job *b;
+  const ag_system *sys;
+  int w, n;               /* lanes; numbers per member */
+  int n_k;                /* rows of stages */
+  long *member;           /* per lane, -1: none */
+  ag_work **work;         /* per lane */
+  const double **params;  /* per lane: those its work was made for */
+  double *p;
+  ag_fused_march m;
+  double *t1, *unit, *prep, *c;
+  double *z, *dz, *x, *space, *slots, *y, *out; /* one member's, scratch */
+} lanes;
+
+static double *block(const lanes *l, size_t rows) { return ag_heap_aligned(sizeof(double) * (rows + 1) * (size_t)l->w); }
+
+static void lanes_create(lanes *l, ag_batch_job *b) {
+  const ag_run_options *o = &b->o->run;
+  *l = (lanes){.b = b, .sys = b->sys, .w = ag_fused_lanes(b->fused), .n = b->n_z};
+  ag_control control;
+  ag_control_init(&control, o->method, o->rtol, o->atol);
+  size_t n = (size_t)l->n, rows = o->method->size(l->n) / n, n_core = (size_t)b->sys->n_core, n_z = (size_t)b->sys->n_z;
+  l->n_k = (int)rows;
+  l->member = ag_heap_alloc(sizeof *l->member * (size_t)l->w);
+  l->work = ag_heap_alloc(sizeof *l->work * (size_t)l->w);
+  l->params = ag_heap_alloc(sizeof *l->params * (size_t)l->w);
+  for (int i = 0; i < l->w; i++) l->member[i] = -1;
+  l->p = block(l, (size_t)b->sys->n_param);
+  l->t1 = block(l, 1);
+  l->unit = block(l, (size_t)b->n_unit);
+  l->prep = block(l, (size_t)ag_fused_n_prep(b->fused));
+  l->c = block(l, 0);
+  l->m = (ag_fused_march){.t = block(l, 1), .h = block(l, 1), .z = block(l, n), .k = block(l, rows * n), .c = l->c, .prep = l->prep,
+                          .t1 = l->t1, .unit = l->unit, .z1 = block(l, n), .w = block(l, n), .last_error = block(l, 1),
+                          .h_sub = block(l, 1), .end_sub = block(l, 1), .keep = block(l, 2 * n_core),
+                          .steps = (long long *)block(l, 1), .rejected = (long long *)block(l, 1),
+                          .rejected_last = (unsigned long long *)block(l, 1), .sub = (unsigned long long *)block(l, 1),
+                          .rtol = o->rtol, .atol = fmax(o->atol, DBL_MIN), .safety = control.safety, .shrink = control.shrink,
+                          .grow = control.grow, .beta = control.beta, .h_max = o->h_max,
+                          .max_steps = o->max_steps ? o->max_steps : 10000000, .max_tries = TRIES};
+  l->z = ag_heap_aligned(sizeof(double) * (n_z + 1));
+  l->dz = ag_heap_aligned(sizeof(double) * (n_z + 1));
+  l->x = ag_heap_aligned(sizeof(double) * (size_t)(b->n_x + 1));
+  l->space = ag_heap_aligned(sizeof(double) * (3 * n_core + 3));
+  if (!b->columns.tape) return;
+  l->slots = ag_heap_aligned(sizeof(double) * (size_t)(b->columns.tape->n_slot + 1));
+  l->y = ag_heap_alloc(sizeof(double) * (size_t)(b->sys->n_q + 3 * b->sys->n_image + b->sys->n_u + 1));
+  l->out = ag_heap_alloc(sizeof(double) * (size_t)(b->columns.tape->n_out + 1));
+}
+
+static void lanes_free(lanes *l) {
+  for (int i = 0; i < l->w; i++) ag_work_free(l->work[i]);
+  void *all[] = {l->member, l->work, l->params, l->p, l->t1, l->unit, l->prep, l->c, l->z, l->dz, l->x, l->space, l->slots, l->y, l->out,
+                 l->m.t, l->m.h, l->m.z, l->m.k, l->m.z1, l->m.w, l->m.last_error, l->m.h_sub, l->m.end_sub, l->m.keep, l->m.steps,
+                 l->m.rejected, l->m.rejected_last, l->m.sub};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+/* The worker of lane i for the parameters of a member; kept while they are the same. */
+static ag_work *work_for(lanes *l, int i, long member) {
+  size_t size = sizeof(double) * (size_t)l->sys->n_param;
+  const double *params = l->b->params + member * l->sys->n_param;
+  if (l->work[i] && !memcmp(params, l->params[i], size)) return l->work[i];
+  ag_work_free(l->work[i]);
+  l->params[i] = params;
+  return l->work[i] = ag_work_create(l->sys, params);
+}
+
+static int core_rhs(void *self, double t, const double *z, double *dz) { return ag_work_core(self, t, z, NULL, dz); }
+
+/* Right-hand side of what is integrated. */
+static int rate(const lanes *l, ag_work *w, double t, const double *z, double *dz) {
+  return l->n == l->sys->n_z ? ag_work_rhs(w, t, z, l->c, dz) : ag_work_core(w, t, z, l->c, dz);
+}
+
+static bool all_finite(int n, const double *z) {
+  for (int i = 0; i < n; i++)
+    if (!isfinite(z[i])) return false;
+  return true;
+}
+
+/* Puts a finished member into the result: its state is l->z. */
+static void store(lanes *l, ag_work *w, long member, ag_batch_member how) {
+  ag_batch_job *b = l->b;
+  bool changed;
+  double *x = b->result->x + member * b->n_x, *record = b->result->records + member * b->result->width;
+  if (l->n == l->sys->n_z) {
+    (void)ag_work_settle(w, how.t, l->z, l->c, &changed);
+  } else {
+    for (int i = l->n; i < l->sys->n_z; i++) l->z[i] = NAN;
+  }
+  ag_work_full(w, how.t, l->z, l->c, x);
+  if (b->columns.tape)
+    ag_core_columns_fill(&b->columns, l->sys, how.t, l->z, b->params + member * l->sys->n_param, l->slots, l->y, l->out, record);
+  else ag_record_fill(l->sys, w, how.t, x, record);
+  b->result->members[member] = how;
+  b->reached[member] = true;
+  atomic_fetch_add(&b->done, 1);
+}
+
+/* Starts a member in lane i. False: it ended at once, and is stored. */
+static bool load(lanes *l, int i, long member) {
+  const ag_run_options *o = &l->b->o->run;
+  ag_work *w = work_for(l, i, member);
+  ag_batch_member how = {.end = AG_END_TIME, .end_event = -1, .t = o->t0};
+  int trouble = ag_work_reduce(w, o->t0, l->b->x0 + member * l->b->n_x, l->c, l->z);
+  if (trouble) how.end = AG_END_RANK;
+  else if (rate(l, w, o->t0, l->z, l->dz)) how.end = AG_END_MASS;
+  else if (!all_finite(l->n, l->z) || !all_finite(l->n, l->dz)) how.end = AG_END_FINITE;
+  if (how.end != AG_END_TIME || o->t0 == o->t1) {
+    store(l, w, member, how);
+    return false;
+  }
+  ag_flow flow = {.n = l->sys->n_core, .rhs = core_rhs, .self = w};
+  double h = ag_control_first(&flow, o->method, o->t0, o->t1, l->z, l->dz, o->rtol, o->atol, l->space);
+  int W = l->w;
+  for (int k = 0; k < l->n; k++) {
+    l->m.z[k * W + i] = l->z[k];
+    l->m.k[k * W + i] = l->dz[k];
+  }
+  for (int k = 0; k < l->sys->n_param; k++) l->p[k * W + i] = l->params[i][k];
+  for (int k = 0; k < l->b->n_unit; k++) {
+    double sum = 0;
+    for (int j = 0; j < l->b->unit_size[k]; j++) sum = fma(l->z[l->b->unit[k] + j], l->z[l->b->unit[k] + j], sum);
+    l->unit[k * W + i] = sum;
+  }
+  l->m.t[i] = o->t0;
+  l->t1[i] = o->t1;
+  l->m.h[i] = copysign(fmin(fabs(h), o->h_max), h);
+  l->m.last_error[i] = 1e-4;
+  l->m.steps[i] = l->m.rejected[i] = 0;
+  l->m.rejected_last[i] = l->m.sub[i] = 0;
+  l->member[i] = member;
+  return true;
+}
+
+static void copy_lane(const lanes *l, double *v, size_t rows, int from, int to) {
+  for (size_t k = 0; k < rows; k++) v[k * (size_t)l->w + (size_t)to] = v[k * (size_t)l->w + (size_t)from];
+}
+
+/* A lane without a member does what its neighbour does. */
+static void imitate(lanes *l, int from, int to) {
+  size_t n = (size_t)l->n;
+  double *single[] = {l->m.t, l->m.h, l->t1, l->m.last_error, l->m.h_sub, l->m.end_sub};
+  for (size_t i = 0; i < sizeof single / sizeof *single; i++) single[i][to] = single[i][from];
+  copy_lane(l, l->m.z, n, from, to);
+  copy_lane(l, l->m.k, n, from, to);
+  copy_lane(l, l->m.keep, 2 * (size_t)l->sys->n_core, from, to);
+  copy_lane(l, l->unit, (size_t)l->b->n_unit, from, to);
+  copy_lane(l, l->prep, (size_t)ag_fused_n_prep(l->b->fused), from, to);
+  l->m.steps[to] = l->m.steps[from];
+  l->m.rejected[to] = l->m.rejected[from];
+  l->m.rejected_last[to] = l->m.rejected_last[from];
+  l->m.sub[to] = l->m.sub[from];
+}
+
+/* Fills the free lanes. False: there is nothing left to move. */
+static bool fill(lanes *l) {
+  ag_batch_job *b = l->b;
+  bool loaded = false;
+  int live = -1;
+  for (int i = 0; i < l->w; i++) {
+    while (l->member[i] < 0) {
+      if (atomic_load(&b->next) >= b->n) break;
+      long next = atomic_fetch_add(&b->next, 1);
+      if (next >= b->n) break;
+      loaded = load(l, i, next) || loaded;
+      if (b->o->run.stop && *b->o->run.stop) break;
+    }
+    if (l->member[i] >= 0) live = i;
+  }
+  if (live < 0) return false;
+  if (loaded) {
+    unsigned long long fail[64 / sizeof(double)] __attribute__((aligned(64))) = {0}; /* a pivot that fails was seen in load() */
+    ag_fused_prep(b->fused, l->p, l->prep, fail);
+  }
+  for (int i = 0; i < l->w; i++)
+    if (l->member[i] < 0) imitate(l, live, i);
+  return true;
+}
+
+/* Why no step can be made at l->z. */
+static ag_end diagnose(const lanes *l, ag_work *w, double t) {
+  if (rate(l, w, t, l->z, l->dz)) return AG_END_MASS;
+  return all_finite(l->n, l->dz) ? AG_END_STEP : AG_END_FINITE;
+}
+
+/* Takes members that ended out of their lanes. */
+static void reap(lanes *l, bool stopped) {
+  for (int i = 0; i < l->w; i++) {
+    if (l->member[i] < 0) continue;
+    double t = l->m.t[i], least = fabs(t) * 1e-15, h = fabs(l->m.sub[i] ? l->m.h_sub[i] : l->m.h[i]);
+    bool arrived = t == l->t1[i] && !l->m.sub[i], stuck = !(h > least), tired = l->m.steps[i] >= l->m.max_steps;
+    if (!arrived && !stuck && !tired && !stopped) continue;
+    for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
+    ag_batch_member how = {.end_event = -1, .t = t, .steps = (long)l->m.steps[i], .rejected = (long)l->m.rejected[i]};
+    how.end = arrived ? AG_END_TIME : stuck ? diagnose(l, l->work[i], t) : tired ? AG_END_STEPS : AG_END_STOPPED;
+    store(l, l->work[i], l->member[i], how);
+    l->member[i] = -1;
+  }
+}
+
+void ag_batch_lanes(ag_batch_job *b, bool first) {
+  lanes l;
+  lanes_create(&l, b);
+  const volatile sig_atomic_t *stop = b->o->run.stop;
+  while (!(stop && *stop) && fill(&l)) {
+    ag_fused_run(b->fused, &l.m);
+    reap(&l, false);
+    ag_batch_report(b, first);
+  }
+  reap(&l, true);
+  lanes_free(&l);
+}
