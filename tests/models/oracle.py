@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""A slow second opinion on the equations of motion (docs/theory/1-formalism.md), used to judge the program. Needs numpy.
+"""A slow second opinion on the equations of motion (docs/theory/1-formalism.md) that judges the program. Needs numpy.
 
-Mechanics: a system is given by functions of (q, t): mass matrix M, linear term b, potential V, constraint rows S and s, and
-by a force F(q, xi, t). q is a list with one number per flat factor ('R') and one 3x3 matrix per rotation ('SO3').
-Derivatives are taken by complex steps, so that no derivative formula is shared with the program. The accelerations come from
-the saddle system (multipliers), never from elimination.
+Mechanics: a system is given by functions of (q, t): mass matrix M, linear term b, potential V, constraint rows S and
+s, and by a force F(q, xi, t). q is a list with one number per flat factor ('R') and one 3x3 matrix per rotation
+('SO3'). Derivatives are taken by complex steps, so that no derivative formula is shared with the program. The
+accelerations come from the saddle system (multipliers), never from elimination.
 
-Motion: Motion integrates any dy/dt = f(t, y) by extrapolation of the modified midpoint rule (Gragg, Bulirsch, Stoer), a
-method that shares nothing with Runge-Kutta tables, at tolerances near rounding."""
+Motion: Motion integrates any dy/dt = f(t, y) by extrapolation of the modified midpoint rule (Gragg, Bulirsch, Stoer),
+a method that shares nothing with Runge-Kutta tables, at tolerances near rounding."""
 import numpy as np
 
 STEP = 1e-40  # imaginary step: derivatives are exact to rounding
@@ -28,7 +28,8 @@ class Motion:
     substeps = [2, 4, 6, 8, 10, 12, 14, 16]
 
     def __init__(self, f, t, y, tol=1e-13, h=0.05, h_max=0.5):
-        self.f, self.t, self.y, self.tol, self.h, self.h_max = f, float(t), np.array(y, float), tol, h, h_max
+        self.f, self.t, self.y = f, float(t), np.array(y, float)
+        self.tol, self.h, self.h_max = tol, h, h_max
         self.calls = 0
 
     def midpoint(self, t, y, f0, h, n):
@@ -60,7 +61,7 @@ class Motion:
             h = sign*min(self.h, self.h_max, abs(limit - self.t))
             y, err = self.attempt(h, f0=f0)
             good = bool(np.isfinite(err)) and err <= self.tol
-            factor = 0.2 if not np.isfinite(err) else min(3, max(0.2, 0.9*(self.tol/max(err, 1e-300))**(1/15)))
+            factor = min(3, max(0.2, 0.9*(self.tol/max(err, 1e-300))**(1/15))) if np.isfinite(err) else 0.2
             if good:
                 self.t_old, self.y_old = self.t, self.y
                 self.t, self.y = (limit if abs(h) >= abs(limit - self.t) else self.t + h), y
@@ -156,9 +157,10 @@ if __name__ == '__main__':
     q, xi = body.run([np.eye(3)], np.array([0.3, 1.0, 0.2]), 20.0)
     drift = np.abs(q[0] @ np.diag([1, 2, 3]) @ xi - [0.3, 2, 0.6]).max()
     w = 1.1
-    blade = System(['R', 'R'], lambda q, t: np.diag([1.0, 3.0]), S=lambda q, t: np.array([[-np.sin(w*t), np.cos(w*t)]]),
-                   s=lambda q, t: np.array([0.2*np.cos(t)]))
-    xi = 1.3*np.array([np.cos(0.77), np.sin(0.77)]) + 0.2*np.cos(0.7)*np.array([np.sin(0.77), -np.cos(0.77)])
+    blade = System(['R', 'R'], lambda q, t: np.diag([1.0, 3.0]),
+                   S=lambda q, t: np.array([[-np.sin(w*t), np.cos(w*t)]]), s=lambda q, t: np.array([0.2*np.cos(t)]))
+    c, s = np.cos(0.77), np.sin(0.77)
+    xi = 1.3*np.array([c, s]) + 0.2*np.cos(0.7)*np.array([s, -c])
     balance = abs(np.subtract(*blade.power([0.0, 0.0], xi, 0.7)))
     print(f'momentum drift {drift:.1e}, energy balance {balance:.1e}')
     raise SystemExit(int(drift > 1e-11 or balance > 1e-13))
