@@ -24,7 +24,7 @@ awk -F , -v reversal="$reversal" '
   }' "$table"
 echo "  motion        $table"
 if command -v gnuplot >/dev/null; then
-  gnuplot -e "table='$table'; figure='$figure'; reversal=$reversal" "$here/rattleback.gp"
+  LC_ALL=C.UTF-8 gnuplot -e "table='$table'; figure='$figure'; reversal=$reversal" "$here/rattleback.gp"
   echo "  figure        $figure"
 else
   echo "  figure        none: gnuplot is not installed"
