@@ -13,7 +13,7 @@ enum {
   AG_MAX_SIZE = 100000,     /* rows of a vector, members of a family, terms of a sum, velocities of a model */
   AG_MAX_ENTRIES = 1000000, /* of a matrix */
   AG_MAX_NODES = 1000000,   /* of the graph */
-  AG_MAX_WORK = 10000000,   /* syntax nodes evaluated, entries made */
+  AG_MAX_WORK = 4000000,    /* syntax nodes evaluated, entries made */
   AG_MAX_EVAL_DEPTH = 500,  /* of expressions and the lets with arguments they call */
   AG_MAX_SOLVE = 12         /* rows of a matrix whose determinant or inverse is taken */
 };
@@ -43,9 +43,20 @@ typedef enum ag_sym_kind {
   AG_SYM_OBSERVABLE
 } ag_sym_kind;
 
+/* Sets of kinds, for suggestions. */
+enum {
+  AG_SUGGEST_FUNCTIONS = 1u << AG_SYM_FUNCTION | 1u << AG_SYM_MACRO,
+  AG_SUGGEST_PARAMS = 1u << AG_SYM_PARAM,
+  AG_SUGGEST_COORDS = 1u << AG_SYM_COORD,
+  AG_SUGGEST_TARGETS = 1u << AG_SYM_COORD | 1u << AG_SYM_VELOCITY | 1u << AG_SYM_FRAME,
+  AG_SUGGEST_VALUES = AG_SUGGEST_TARGETS | AG_SUGGEST_PARAMS | 1u << AG_SYM_CONSTANT | 1u << AG_SYM_ENERGY | 1u << AG_SYM_LET |
+                      1u << AG_SYM_OBSERVABLE
+};
+
 typedef struct ag_symbol {
   uint8_t kind;
   bool used;
+  bool circle;         /* its definition runs in a circle that was reported */
   ag_id x;             /* what the name stands for; an integer parameter: its number */
   ag_id number;        /* PARAM: its value as a constant */
   int index, count;
@@ -76,6 +87,7 @@ typedef struct ag_local {
 /* What is remembered of a node of the graph. */
 typedef struct ag_note {
   uint8_t on;          /* AG_ON_... */
+  uint32_t stamp;      /* of the last count that met it */
   ag_id prime;         /* its total derivative, once taken */
 } ag_note;
 
@@ -112,13 +124,16 @@ typedef struct ag_builder {
   int defining;    /* the name being introduced, 0: none */
   ag_note *notes;
   int n_note, cap_note;
+  uint32_t stamp;
   ag_turn *turns;
   int n_turn, cap_turn;
   ag_change *changes;
   int n_change;
   int n_velocity;
   AG_LIST(ag_start, file_starts); /* start statements of the file, in order */
+  AG_LIST(ag_item, claims);       /* matrices said to be rotations */
   bool lagrangian_seen;
+  bool later_round[8];            /* of each running index of the statement: is it past its first value? */
   int noted;               /* errors at the time of the last note about a use of a let */
 } ag_builder;
 
@@ -133,8 +148,8 @@ bool ag_scope_free(ag_builder *b, int name, ag_pos pos);
 bool ag_scope_index(ag_builder *b, int name, ag_pos pos);
 /* Introduces it (kind BAD: as failed). */
 ag_symbol *ag_scope_define(ag_builder *b, int name, ag_sym_kind kind, ag_pos pos);
-/* Reports a name that is not known here, with what may have been meant, and makes it BAD. calls: it is used as a function. */
-void ag_scope_unknown(ag_builder *b, int name, ag_pos pos, bool calls);
+/* Reports a name that is not known here, with what may have been meant among these kinds, and makes it BAD. */
+void ag_scope_unknown(ag_builder *b, int name, ag_pos pos, unsigned kinds);
 /* "did you mean" among the names whose kind is in the bit set `kinds`; NULL when none is near. */
 const char *ag_scope_near(ag_builder *b, const char *name, unsigned kinds);
 const char *ag_scope_kind(const ag_symbol *s); /* "a parameter" */
@@ -222,11 +237,15 @@ typedef struct ag_target {
 bool ag_target_find(ag_builder *b, const ag_syn *s, bool velocity_only, ag_target *out);
 /* The value for a target: its shape is checked, 0 fits every vector. 0: reported. */
 ag_id ag_target_value(ag_builder *b, const ag_target *t, const ag_syn *s);
+/* Is an entry to be taken at the present values of the running indices? One that does not contain an index is taken once. */
+bool ag_target_due(const ag_builder *b, const ag_stmt *s, const ag_part *p);
 /* Calls body(b, s, data) for all values of the running indices of a statement. */
 void ag_target_loop(ag_builder *b, const ag_stmt *s, void (*body)(ag_builder *, const ag_stmt *, void *), void *data);
 /* The text of a statement with the present values of its running indices, in the arena of the model. */
 const char *ag_target_text(ag_builder *b, const ag_stmt *s);
 
 /* ---- verify.c: after the last statement ---- */
+/* This 3x3 matrix was said to be a rotation: to be looked at. */
+void ag_verify_later(ag_builder *b, ag_id x, ag_pos pos);
 void ag_verify_model(ag_builder *b);
 #endif

@@ -102,9 +102,9 @@ static bool small_square(const call *c, int i) {
 static ag_value det(const call *c) { return small_square(c, 0) ? ag_eval_good(ag_det(c->b->g, c->a[0])) : ag_eval_bad(); }
 
 static ag_value inverse(const call *c) {
-  double v;
+  double v = 1;
   if (!small_square(c, 0)) return ag_eval_bad();
-  if (ag_is_zero(c->b->g, c->a[0]) || (ag_is_num(c->b->g, ag_det(c->b->g, c->a[0]), &v) && v == 0)) {
+  if (ag_is_zero(c->b->g, c->a[0]) || (!ag_note_on(c->b, c->a[0]) && ag_constant(c->b->g, ag_det(c->b->g, c->a[0]), &v) && v == 0)) {
     ag_scope_error(c->b, c->s->pos, "the inverse of a matrix whose determinant is 0");
     return ag_eval_bad();
   }
@@ -165,7 +165,16 @@ static ag_value zero(const call *c) {
 
 /* ---- rotations ---- */
 
+/* rotation(A): a matrix that is one; its rules then apply to it. verify.c looks whether it is true. */
+static ag_value known_rotation(const call *c) {
+  if (rows(c, 0) != 3 || cols(c, 0) != 3) return wrong(c, 0, "an axis and an angle, or a 3x3 matrix that is a rotation");
+  ag_id x = ag_rotation(c->b->g, c->a[0]);
+  ag_verify_later(c->b, c->a[0], c->s->pos);
+  return ag_eval_good(x);
+}
+
 static ag_value rotation(const call *c) {
+  if (c->n == 1) return known_rotation(c);
   if (!is_column(c, 0, 3)) return wrong(c, 0, "an axis (a 3-vector) first");
   if (!is_scalar(c, 1)) return wrong(c, 1, "an angle (a scalar) second");
   ag_id x = ag_rotate_axis(c->b, c->a[0], c->a[1], c->s->links[0].x->pos);

@@ -80,9 +80,9 @@ void ag_define_param(ag_builder *b, const ag_part *p) {
   const char *name = ag_scope_text(b, p->name);
   bool fresh = ag_scope_free(b, p->name, p->pos);
   int set = ag_scope_symbol(b, p->name)->set;
-  worth w, changed;
+  worth w = {0}, changed = {0};
   b->defining = p->name;
-  bool ok = param_value(b, p->right, name, p->integer, &w);
+  bool ok = !ag_scope_symbol(b, p->name)->circle && param_value(b, p->right, name, p->integer, &w);
   if (set && fresh) {
     ag_change *change = &b->changes[set - 1];
     const char *file = b->ctx->file;
@@ -191,7 +191,8 @@ static bool macro_arguments(ag_builder *b, const ag_part *p) {
 static void define_macro(ag_builder *b, const ag_part *p, bool fresh) {
   bool ok = macro_arguments(b, p);
   int errors = b->ctx->n_error;
-  ag_lookup_check(b, p->right, p);
+  if (!ag_scope_symbol(b, p->name)->circle) ag_lookup_check(b, p->right, p);
+  else ok = false;
   ok = ok && b->ctx->n_error == errors;
   b->defining = 0;
   if (fresh) ag_scope_define(b, p->name, ok ? AG_SYM_MACRO : AG_SYM_BAD, p->pos)->part = p;
@@ -204,8 +205,7 @@ void ag_define_let(ag_builder *b, const ag_part *p) {
     define_macro(b, p, fresh);
     return;
   }
-  ag_value v = ag_eval(b, p->right);
-  ag_id x = ag_eval_take(b, v, p->right->pos);
+  ag_id x = ag_scope_symbol(b, p->name)->circle ? 0 : ag_eval_node(b, p->right);
   b->defining = 0;
   if (!fresh) return;
   ag_scope_define(b, p->name, x ? AG_SYM_LET : AG_SYM_BAD, p->pos)->x = x;
@@ -238,7 +238,7 @@ static void observe_let(ag_builder *b, const ag_part *p) {
   ag_symbol *s = ag_scope_symbol(b, p->name);
   const char *name = ag_scope_text(b, p->name);
   s->used = true;
-  if (s->kind == AG_SYM_NONE) ag_scope_unknown(b, p->name, p->pos, false);
+  if (s->kind == AG_SYM_NONE) ag_scope_unknown(b, p->name, p->pos, 1u << AG_SYM_LET);
   else if (s->kind == AG_SYM_LET && s->count) ag_scope_error(b, p->pos, "`%s` is an observable already", name);
   else if (s->kind == AG_SYM_LET) AG_MODEL_PUSH(b->m, observables, ((ag_item){ag_arena_str(b->m->arena, name), NULL, s->x, p->pos}));
   else if (s->kind != AG_SYM_BAD)

@@ -32,8 +32,9 @@ void ag_dynamics_lagrangian(ag_builder *b, const ag_stmt *s) {
   ag_id x = ag_eval_scalar(b, e, "the Lagrangian");
   if (!x) return;
   if (ag_note_on(b, x) & AG_ON_MOTION) ag_scope_error(b, e->pos, "the Lagrangian may not use energy, drives or reactions");
-  else if (!(ag_note_on(b, x) & AG_ON_XI)) ag_scope_error(b, e->pos, "the Lagrangian contains no velocity: without kinetic energy nothing moves");
-  else b->m->lagrangian = x;
+  else if (!(ag_note_on(b, x) & AG_ON_XI)) {
+    if (!ag_scope_failed(b)) ag_scope_error(b, e->pos, "the Lagrangian contains no velocity: without kinetic energy nothing moves");
+  } else b->m->lagrangian = x;
 }
 
 /* ---- equations ---- */
@@ -56,6 +57,7 @@ static void holonomic(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
 static void equation(ag_builder *b, const ag_stmt *s, void *data) {
   (void)data;
   ag_pos pos = s->parts[0].left->pos;
+  if (!ag_target_due(b, s, &s->parts[0])) return;
   ag_id x = difference(b, &s->parts[0]);
   if (!x) return;
   if (ag_note_on(b, x) & AG_ON_MOTION) ag_scope_error(b, pos, "a constraint may not use energy, drives or reactions");
@@ -119,6 +121,7 @@ static void domain(ag_builder *b, const ag_part *p) {
 static void assign(ag_builder *b, const ag_stmt *s, void *data) {
   (void)data;
   for (int i = 0; i < s->n_part && !b->stopped; i++) {
+    if (!ag_target_due(b, s, &s->parts[i])) continue;
     if (s->word == AG_WORD_PRESCRIBE) prescribe(b, s, &s->parts[i]);
     else if (s->word == AG_WORD_FORCE) force(b, &s->parts[i]);
     else domain(b, &s->parts[i]);
@@ -163,7 +166,8 @@ static void add_component(ag_builder *b, const ag_part *p, parts *out) {
 }
 
 static void components(ag_builder *b, const ag_stmt *s, void *data) {
-  for (int i = 0; i < s->n_part && !b->stopped; i++) add_component(b, &s->parts[i], data);
+  for (int i = 0; i < s->n_part && !b->stopped; i++)
+    if (ag_target_due(b, s, &s->parts[i])) add_component(b, &s->parts[i], data);
 }
 
 void ag_dynamics_generator(ag_builder *b, const ag_stmt *s) {

@@ -47,11 +47,10 @@ static bool value_form(ag_builder *b, const ag_stmt *s, ag_expect *e) {
   if (!e->x || !e->value) return false;
   if (!ag_note_same(b, e->x, e->value)) {
     if (!ag_is_scalar(b->g, e->value) || !ag_is_zero(b->g, e->value))
-      return ag_scope_error(b, p->right->pos, "the value is %s, what is expected of is %s", ag_note_shape(b, e->value), ag_note_shape(b, e->x));
+      return ag_scope_error(b, p->right->pos, "the left side is %s, the value %s", ag_note_shape(b, e->x), ag_note_shape(b, e->value));
     e->value = ag_zero(b->g, ag_node_rows(b->g, e->x), ag_node_cols(b->g, e->x));
   }
-  if (ag_note_on(b, e->value) & ~(AG_ON_PARAM | AG_ON_T))
-    return ag_scope_error(b, p->right->pos, "the value is of numbers, parameters and t; to compare two moving things write a - b = 0");
+  if (e->value == e->x) ag_ctx_warn(b->ctx, p->left->pos, "this holds by itself: both sides are the same expression, nothing is measured");
   return true;
 }
 
@@ -67,7 +66,7 @@ static bool conditions(ag_builder *b, const ag_stmt *s, ag_expect *e) {
     bool ok = false;
     ag_id x = ag_eval_node(b, p->right);
     sym->used = true;
-    if (sym->kind == AG_SYM_NONE) ag_scope_unknown(b, p->name, p->pos, false);
+    if (sym->kind == AG_SYM_NONE) ag_scope_unknown(b, p->name, p->pos, AG_SUGGEST_PARAMS);
     else if (sym->kind == AG_SYM_BAD) ok = false;
     else if (sym->kind != AG_SYM_PARAM) ag_scope_error(b, p->pos, "`%s` is %s; `when` changes parameters", text, ag_scope_kind(sym));
     else if (b->m->params[sym->index].integer) ag_scope_error(b, p->pos, "`%s` is an integer parameter: it shapes the model and cannot change here", text);

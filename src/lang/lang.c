@@ -9,7 +9,9 @@
 /* ---- statements in order ---- */
 
 static void build_model(ag_builder *b, const ag_stmt *s, int i) {
-  if (i > 0) {
+  bool second = false; /* one that comes too late is no second one */
+  for (int k = 0; k < i; k++) second = second || b->parse->at[k].word == AG_WORD_MODEL;
+  if (second) {
     ag_scope_error(b, s->pos, "a second `model`; a file describes one model");
     return;
   }

@@ -28,7 +28,7 @@ static ag_value use_energy(ag_builder *b, const ag_syn *s) {
 static ag_value use_symbol(ag_builder *b, const ag_syn *s, const ag_symbol *sym) {
   const char *text = ag_scope_text(b, s->name);
   switch ((ag_sym_kind)sym->kind) {
-  case AG_SYM_NONE: ag_scope_unknown(b, s->name, s->pos, false); break;
+  case AG_SYM_NONE: ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_VALUES); break;
   case AG_SYM_BAD: break;
   case AG_SYM_RESERVED:
     if (!strcmp(text, "T")) ag_scope_error(b, s->pos, "`T` is reserved: `A^T` is the transpose");
@@ -80,7 +80,7 @@ ag_value ag_lookup_member(ag_builder *b, const ag_syn *s) {
     return ag_eval_bad();
   }
   ag_symbol *sym = ag_scope_symbol(b, s->name);
-  if (sym->kind == AG_SYM_NONE) ag_scope_unknown(b, s->name, s->pos, false);
+  if (sym->kind == AG_SYM_NONE) ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_COORDS);
   else if (sym->kind == AG_SYM_BAD) return ag_eval_bad();
   else if (sym->kind != AG_SYM_COORD) ag_scope_error(b, s->pos, "`%s` is %s; %s.NAME wants the name of a coordinate", text, ag_scope_kind(sym), owner);
   else if (!looks_at_motion(b))
@@ -124,6 +124,7 @@ static ag_value call_macro(ag_builder *b, const ag_syn *s, const ag_part *macro)
     int errors = b->ctx->n_error;
     b->scope = &args[s->n - 1];
     v = ag_eval(b, macro->right);
+    if (v.kind == AG_VALUE_CONDITION) v.kind = ag_eval_take(b, v, macro->right->pos) ? v.kind : AG_VALUE_BAD;
     b->scope = outer;
     if (b->ctx->n_error > errors && b->noted != b->ctx->n_error) note_use(b, s, args, s->n);
   }
@@ -151,7 +152,7 @@ ag_value ag_lookup_call(ag_builder *b, const ag_syn *s) {
   sym->used = true;
   if (!local && sym->kind == AG_SYM_FUNCTION) return call_function(b, s, sym->index);
   if (!local && sym->kind == AG_SYM_MACRO) return call_macro(b, s, sym->part);
-  if (!local && sym->kind == AG_SYM_NONE) ag_scope_unknown(b, s->name, s->pos, true);
+  if (!local && sym->kind == AG_SYM_NONE) ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_FUNCTIONS);
   else if (!local && sym->kind == AG_SYM_RESERVED) ag_scope_error(b, s->pos, "`%s` is a word of the language, not a function", text);
   else if (local || sym->kind != AG_SYM_BAD)
     ag_scope_error(b, s->pos, "`%s` is %s, not a function; there is no implicit product, write `%s*(...)`", text,
@@ -265,7 +266,7 @@ static void check(ag_builder *b, const ag_syn *s, const ag_part *macro, const ag
   if ((s->kind == AG_SYN_NAME || s->kind == AG_SYN_CALL) && !is_bound(macro, locals, s->name)) {
     ag_symbol *sym = ag_scope_symbol(b, s->name);
     sym->used = true;
-    if (sym->kind == AG_SYM_NONE) ag_scope_unknown(b, s->name, s->pos, s->kind == AG_SYN_CALL);
+    if (sym->kind == AG_SYM_NONE) ag_scope_unknown(b, s->name, s->pos, s->kind == AG_SYN_CALL ? AG_SUGGEST_FUNCTIONS : AG_SUGGEST_VALUES);
   }
   if (s->kind == AG_SYN_NAME || s->kind == AG_SYN_MEMBER) return;
   ag_local index = {s->name, true, ag_eval_bad(), locals};

@@ -35,6 +35,28 @@ void ag_note_prime(ag_builder *b, ag_id x, ag_id dx) {
   b->notes[x].prime = dx;
 }
 
+/* How many nodes x is made of: what differentiating it costs. */
+static int64_t cone_size(ag_builder *b, ag_id x) {
+  ag_id *stack = NULL;
+  int n = 0, cap = 0;
+  int64_t count = 0;
+  b->stamp++;
+  AG_PUSH(stack, n, cap);
+  stack[n++] = x;
+  while (n > 0) {
+    ag_id y = stack[--n];
+    if (b->notes[y].stamp == b->stamp) continue;
+    b->notes[y].stamp = b->stamp;
+    count++;
+    for (int i = 0, n_arg = ag_node_n_arg(b->g, y); i < n_arg; i++) {
+      AG_PUSH(stack, n, cap);
+      stack[n++] = ag_node_arg(b->g, y, i);
+    }
+  }
+  free(stack);
+  return count;
+}
+
 bool ag_note_derive(ag_builder *b, ag_id x, ag_pos pos, ag_id *dx) {
   int on = ag_note_on(b, x);
   if (on & AG_ON_MOTION)
@@ -44,7 +66,7 @@ bool ag_note_derive(ag_builder *b, ag_id x, ag_pos pos, ag_id *dx) {
                                   "can be primed");
   if (!b->notes[x].prime) {
     if (!(on & (AG_ON_Q | AG_ON_T))) *dx = ag_zero(b->g, ag_node_rows(b->g, x), ag_node_cols(b->g, x));
-    else if (!ag_scope_work(b, pos, 16 + ag_graph_count(b->g) / 16)) return false; /* differentiation looks at the whole graph */
+    else if (!ag_scope_work(b, pos, 16 + cone_size(b, x) + ag_graph_count(b->g) / 64)) return false;
     else if (!ag_model_prime(b->m, x, dx)) return ag_scope_error(b, pos, "this cannot be primed");
     ag_note_prime(b, x, *dx);
   }

@@ -57,6 +57,8 @@ static const char *parse_string(ag_parser *p) {
 static bool parse_equation(ag_parser *p, ag_syn **left, ag_syn **right) {
   *left = ag_parse_expr(p);
   if (!*left) return false;
+  if ((*left)->kind == AG_SYN_COMPARE && (*left)->links[1].op == AG_TOKEN_EQ && !ag_parser_is(p, AG_TOKEN_EQUALS))
+    return ag_parser_fail(p, (*left)->links[1].pos, "an equation is written with a single `=`");
   if (!ag_parser_want(p, AG_TOKEN_EQUALS, "between the two sides")) return false;
   *right = ag_parse_expr(p);
   return *right != NULL;
@@ -125,7 +127,7 @@ static bool parse_assign(ag_parser *p, ag_part *part) {
 static bool parse_domain(ag_parser *p, ag_part *part) {
   part->pos = ag_parser_pos(p);
   part->left = ag_parse_expr(p);
-  if (!part->left || !ag_parser_want_word(p, "in")) return false;
+  if (!part->left || !ag_parser_want_word(p, "in", NULL)) return false;
   part->lo = ag_parse_expr(p);
   if (!part->lo || !ag_parser_want(p, AG_TOKEN_RANGE, "between the ends of the interval")) return false;
   part->right = ag_parse_expr(p);
@@ -159,7 +161,7 @@ static bool parse_count(ag_parser *p, ag_part *part) {
 /* NAME in SPACE [velocity NAME] [ [K] ] */
 static bool parse_config(ag_parser *p, ag_part *part) {
   part->name = ag_parser_want_name(p, "the name of a coordinate", &part->pos);
-  if (!part->name || !ag_parser_want_word(p, "in") || !parse_space(p, part) || !parse_count(p, part)) return false;
+  if (!part->name || !ag_parser_want_word(p, "in", NULL) || !parse_space(p, part) || !parse_count(p, part)) return false;
   if (ag_parser_take_word(p, "velocity")) {
     part->velocity = ag_parser_want_name(p, "the name of the velocity", &part->velocity_pos);
     if (!part->velocity) return false;
@@ -169,6 +171,7 @@ static bool parse_config(ag_parser *p, ag_part *part) {
 
 static bool parse_list(ag_parser *p, ag_part **parts, int *n, bool (*one)(ag_parser *, ag_part *)) {
   int cap = 0;
+  p->in_list = true;
   do {
     ag_part part = {0};
     if (!one(p, &part)) return false;
@@ -185,7 +188,7 @@ static bool parse_loops(ag_parser *p, ag_stmt *s) {
   do {
     ag_loop loop = {0};
     loop.name = ag_parser_want_name(p, "a running index: for i in m..n", &loop.pos);
-    if (!loop.name || !ag_parser_want_word(p, "in") || !(loop.lo = ag_parse_expr(p))) return false;
+    if (!loop.name || !ag_parser_want_word(p, "in", NULL) || !(loop.lo = ag_parse_expr(p))) return false;
     if (!ag_parser_want(p, AG_TOKEN_RANGE, "between the bounds of the index") || !(loop.hi = ag_parse_expr(p))) return false;
     AG_ARENA_PUSH(p->arena, s->loops, s->n_loop, cap);
     s->loops[s->n_loop++] = loop;
@@ -249,12 +252,12 @@ static bool parse_expect_event(ag_parser *p, ag_stmt *s) {
   s->name = ag_parser_want_name(p, "the name of an event", &s->name_pos);
   if (ag_parser_take_word(p, "occurs")) {
     s->expect = AG_EXPECT_COUNT;
-    return (s->nth = ag_parse_expr(p)) && ag_parser_want_word(p, "times") && ag_parser_want_word(p, "over") &&
+    return (s->nth = ag_parse_expr(p)) && ag_parser_want_word(p, "times", NULL) && ag_parser_want_word(p, "over", NULL) &&
            (s->time = ag_parse_expr(p));
   }
   s->expect = AG_EXPECT_EVENT;
   if (!ag_parser_take_word(p, "first")) s->nth = ag_parse_postfix(p);
-  return ag_parser_want_word(p, "at") && (s->time = ag_parse_expr(p)) && ag_parser_want_word(p, "within") &&
+  return ag_parser_want_word(p, "at", NULL) && (s->time = ag_parse_expr(p)) && ag_parser_want_word(p, "within", NULL) &&
          (s->tol = ag_parse_expr(p));
 }
 
@@ -267,12 +270,12 @@ static bool parse_expect_value(ag_parser *p, ag_stmt *s) {
   if (!part->left) return false;
   if (ag_parser_take_word(p, "constant")) {
     s->expect = AG_EXPECT_CONSTANT;
-    return ag_parser_want_word(p, "within") && (s->tol = ag_parse_expr(p)) && ag_parser_want_word(p, "over") &&
+    return ag_parser_want_word(p, "within", NULL) && (s->tol = ag_parse_expr(p)) && ag_parser_want_word(p, "over", NULL) &&
            (s->time = ag_parse_expr(p));
   }
   if (ag_parser_take_word(p, "varies")) {
     s->expect = AG_EXPECT_VARIES;
-    return ag_parser_want_word(p, "by") && (s->tol = ag_parse_expr(p)) && ag_parser_want_word(p, "over") &&
+    return ag_parser_want_word(p, "by", NULL) && (s->tol = ag_parse_expr(p)) && ag_parser_want_word(p, "over", NULL) &&
            (s->time = ag_parse_expr(p));
   }
   s->expect = AG_EXPECT_AT;
@@ -280,7 +283,7 @@ static bool parse_expect_value(ag_parser *p, ag_stmt *s) {
   if (!ag_parser_is(p, AG_TOKEN_EQUALS))
     return ag_parser_unexpected(p, s->time ? "`=` and a value" : "`=`, `at`, `constant` or `varies`", s->time ? 0 : 5, words);
   p->at++;
-  if (!(part->right = ag_parse_expr(p)) || !ag_parser_want_word(p, "within") || !(s->tol = ag_parse_expr(p))) return false;
+  if (!(part->right = ag_parse_expr(p)) || !ag_parser_want_word(p, "within", NULL) || !(s->tol = ag_parse_expr(p))) return false;
   if (!s->time && ag_parser_take_word(p, "over")) {
     s->expect = AG_EXPECT_ALONG;
     return (s->time = ag_parse_expr(p)) != NULL;
@@ -333,6 +336,11 @@ static int clause_words(const ag_stmt *s, const char *words[4]) {
 static void parse_statement(ag_parser *p, ag_stmt *s) {
   if (!parse_body(p, s)) return;
   if (may_loop[s->word] && !parse_loops(p, s)) return;
+  if (ag_parser_is_word(p, "for")) {
+    ag_parser_fail(p, ag_parser_pos(p), "`%s` takes no running index; `for` goes with constraint, holonomic, prescribe, force, domain, generator and start",
+                   ag_parse_word(s->word));
+    return;
+  }
   if (p->at < p->end) {
     const char *words[4];
     int n = clause_words(s, words);

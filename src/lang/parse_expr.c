@@ -56,7 +56,7 @@ static ag_syn *parse_sum(ag_parser *p, int from) {
   if (!ag_parser_want(p, AG_TOKEN_OPEN, "after `sum`: sum(i in m..n, expression)")) return NULL;
   ag_pos pos = ag_parser_pos(p);
   int name = ag_parser_want_name(p, "a running index: sum(i in m..n, expression)", &pos);
-  if (!name || !ag_parser_want_word(p, "in")) return NULL;
+  if (!name || !ag_parser_want_word(p, "in", "after the index: sum(i in m..n, expression)")) return NULL;
   for (int i = 0; i < 3; i++) {
     ag_syn *x = ag_parse_expr(p);
     if (!x) return NULL;
@@ -108,6 +108,7 @@ static ag_syn *parse_name(ag_parser *p) {
 }
 
 static ag_syn *parse_atom(ag_parser *p) {
+  p->after_value = false;
   const ag_token *k = ag_parser_peek(p);
   int from = p->at;
   chain c = {0};
@@ -290,7 +291,7 @@ static ag_syn *parse_if(ag_parser *p, int from) {
     ag_syn *x = ag_parse_expr(p);
     if (!x) return NULL;
     push(p, &c, AG_TOKEN_END, pos, x, NULL);
-    if (i < 2 && !ag_parser_want_word(p, words[i])) return NULL;
+    if (i < 2 && !ag_parser_want_word(p, words[i], NULL)) return NULL;
   }
   return close_chain(p, AG_SYN_IF, from, &c);
 }
@@ -298,7 +299,9 @@ static ag_syn *parse_if(ag_parser *p, int from) {
 ag_syn *ag_parse_expr(ag_parser *p) {
   if (!enter(p)) return NULL;
   int from = p->at;
+  p->after_value = false;
   ag_syn *x = ag_parser_take_word(p, "if") ? parse_if(p, from) : parse_or(p);
   p->depth--;
+  p->after_value = true;
   return p->error ? NULL : x;
 }

@@ -96,11 +96,12 @@ static void add_hint(const ag_parser *p, ag_text *out, int n_word, const char *c
       }
   const char *near = word ? ag_nearest(word, n_word, words) : NULL;
   if (near) ag_text_printf(out, "; did you mean `%s`?", near);
-  else if (k->kind == AG_TOKEN_EQUALS) ag_text_str(out, "; to compare, write `==`");
-  else if (last && ends_operand(last->kind) && (k->kind == AG_TOKEN_NAME || k->kind == AG_TOKEN_NUMBER || k->kind == AG_TOKEN_OPEN))
+  else if (k->kind == AG_TOKEN_EQUALS && p->after_value) ag_text_str(out, "; to compare, write `==`");
+  else if (k->kind == AG_TOKEN_NAME && p->in_list && ag_parser_next(p, 1)->kind == AG_TOKEN_EQUALS)
+    ag_text_str(out, "; entries are separated by commas");
+  else if (p->after_value && last && ends_operand(last->kind) &&
+           (k->kind == AG_TOKEN_NAME || k->kind == AG_TOKEN_NUMBER || k->kind == AG_TOKEN_OPEN))
     ag_text_str(out, "; there is no implicit product, write `*` between factors");
-  else if (k->kind == AG_TOKEN_NAME && (ag_parser_is_word(p, "if")))
-    ag_text_str(out, "; inside an expression put the whole `if` in parentheses");
 }
 
 bool ag_parser_unexpected(ag_parser *p, const char *expected, int n_word, const char *const *words) {
@@ -125,15 +126,19 @@ bool ag_parser_want(ag_parser *p, ag_token_kind kind, const char *what) {
   return false;
 }
 
-bool ag_parser_want_word(ag_parser *p, const char *word) {
+bool ag_parser_want_word(ag_parser *p, const char *word, const char *what) {
   if (ag_parser_take_word(p, word)) return true;
-  char text[64];
-  snprintf(text, sizeof text, "`%s`", word);
-  return ag_parser_unexpected(p, text, 1, &word);
+  char text[128];
+  snprintf(text, sizeof text, "`%s`%s%s", word, what ? " " : "", what ? what : "");
+  return ag_parser_unexpected(p, text, strlen(word) > 2, &word);
 }
 
 int ag_parser_want_name(ag_parser *p, const char *what, ag_pos *pos) {
   const ag_token *k = ag_parser_peek(p);
+  p->after_value = false;
+  if (k->kind == AG_TOKEN_BAD && p->tokens->text[k->from] >= '0' && p->tokens->text[k->from] <= '9')
+    return ag_parser_fail(p, ag_parser_pos(p), "expected %s, found `%.*s`; a name starts with a letter", what, k->len > 40 ? 40 : (int)k->len,
+                          p->tokens->text + k->from);
   if (k->kind != AG_TOKEN_NAME) return ag_parser_unexpected(p, what, 0, NULL);
   if (pos) *pos = ag_parser_pos(p);
   p->at++;

@@ -10,6 +10,8 @@ typedef struct ag_parser {
   const ag_tokens *tokens;
   int at, end; /* tokens at..end-1 are left of this statement */
   int depth;
+  bool after_value; /* an expression has just ended: a product may have been meant */
+  bool in_list;     /* of `NAME = value` entries */
   const char *error; /* the first error; everything after it is silent */
   ag_pos error_pos;
 } ag_parser;
@@ -26,7 +28,7 @@ ag_pos ag_parser_pos(const ag_parser *p);                              /* of the
 ag_pos ag_parser_span(const ag_parser *p, int from);                   /* of the tokens from..at-1, on their first line */
 /* ---- demanding: false, and the error is set ---- */
 bool ag_parser_want(ag_parser *p, ag_token_kind kind, const char *what); /* what: where, e.g. "after the condition"; may be NULL */
-bool ag_parser_want_word(ag_parser *p, const char *word);
+bool ag_parser_want_word(ag_parser *p, const char *word, const char *what);
 int ag_parser_want_name(ag_parser *p, const char *what, ag_pos *pos);    /* 0: error. what: "the name of a parameter" */
 bool ag_parser_fail(ag_parser *p, ag_pos pos, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The next token does not fit: `expected` in words, and the clause words that would be right here (for "did you mean"). */

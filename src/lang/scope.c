@@ -47,6 +47,7 @@ void ag_scope_done(ag_builder *b) {
   free(b->notes);
   free(b->turns);
   free(b->file_starts);
+  free(b->claims);
 }
 
 const char *ag_scope_kind(const ag_symbol *s) {
@@ -125,22 +126,25 @@ void ag_scope_source(ag_builder *b, const ag_change *change, const char *file) {
 /* ---- introducing ---- */
 
 bool ag_scope_free(ag_builder *b, int name, ag_pos pos) {
-  const ag_symbol *s = ag_scope_symbol(b, name);
+  ag_symbol *s = ag_scope_symbol(b, name);
   const char *text = ag_scope_text(b, name);
   switch ((ag_sym_kind)s->kind) {
   case AG_SYM_NONE: return true;
   case AG_SYM_BAD: return s->pos.line == 0 || ag_scope_error(b, pos, "`%s` is introduced twice; first on line %d", text, s->pos.line);
   case AG_SYM_RESERVED:
-    if (!strcmp(text, "T")) return ag_scope_error(b, pos, "`T` is reserved: `A^T` is the transpose");
-    return ag_scope_error(b, pos, "`%s` is a word of the language and cannot be a name", text);
+    if (!strcmp(text, "T")) ag_scope_error(b, pos, "`T` is reserved: `A^T` is the transpose");
+    else ag_scope_error(b, pos, "`%s` is a word of the language and cannot be a name", text);
+    break;
   case AG_SYM_CONSTANT:
-    if (!strcmp(text, "t")) return ag_scope_error(b, pos, "`t` is the time and cannot be redefined");
-    return ag_scope_error(b, pos, "`%s` is built in and cannot be redefined", text);
-  case AG_SYM_ENERGY:
-    return ag_scope_error(b, pos, "`energy` is known in every model already (the Jacobi integral); choose another name");
-  case AG_SYM_FUNCTION: return ag_scope_error(b, pos, "`%s` is a function and cannot be redefined", text);
+    if (!strcmp(text, "t")) ag_scope_error(b, pos, "`t` is the time and cannot be redefined");
+    else ag_scope_error(b, pos, "`%s` is built in and cannot be redefined", text);
+    break;
+  case AG_SYM_ENERGY: ag_scope_error(b, pos, "`energy` is known in every model already (the Jacobi integral); choose another name"); break;
+  case AG_SYM_FUNCTION: ag_scope_error(b, pos, "`%s` is a function and cannot be redefined", text); break;
   default: return ag_scope_error(b, pos, "`%s` is introduced twice: it is %s since line %d", text, ag_scope_kind(s), s->pos.line);
   }
+  s->kind = AG_SYM_BAD; /* what was built in meant something else to the person from here on */
+  return false;
 }
 
 bool ag_scope_index(ag_builder *b, int name, ag_pos pos) {
@@ -232,6 +236,8 @@ static bool in_circle(ag_builder *b, const ag_part *later, int name) {
   int budget = 2000; /* also bounds the recursion */
   unsigned char *seen = ag_heap_alloc((size_t)b->names->n + 1);
   bool yes = later && later->right && mentions(b, later->right, name, seen, &budget);
+  for (int i = 1; yes && i < b->names->n; i++)
+    if (seen[i]) ag_scope_symbol(b, i)->circle = true; /* one message for the whole circle */
   free(seen);
   return yes;
 }
@@ -253,22 +259,21 @@ static const char *dotted(ag_builder *b, const char *text) {
   return NULL;
 }
 
-void ag_scope_unknown(ag_builder *b, int name, ag_pos pos, bool calls) {
+void ag_scope_unknown(ag_builder *b, int name, ag_pos pos, unsigned kinds) {
   const char *text = ag_scope_text(b, name);
   ag_symbol *s = ag_scope_symbol(b, name);
-  unsigned values = 1u << AG_SYM_CONSTANT | 1u << AG_SYM_ENERGY | 1u << AG_SYM_PARAM | 1u << AG_SYM_COORD | 1u << AG_SYM_VELOCITY |
-                    1u << AG_SYM_FRAME | 1u << AG_SYM_LET | 1u << AG_SYM_OBSERVABLE;
+  bool calls = kinds == AG_SUGGEST_FUNCTIONS;
   const char *near;
   if (b->stopped) return;
   if (name == b->defining) ag_scope_error(b, pos, "`%s` refers to itself", text);
   else if (s->later.line && b->defining && in_circle(b, s->part, b->defining))
-    ag_scope_error(b, pos, "`%s` and `%s` refer to each other in a circle", ag_scope_text(b, b->defining), text);
+    s->circle = true, ag_scope_error(b, pos, "`%s` and `%s` refer to each other in a circle", ag_scope_text(b, b->defining), text);
   else if (s->later.line)
     ag_scope_error(b, pos, "`%s` is introduced only later, on line %d; a name must be introduced before it is used", text, s->later.line);
   else if ((near = calls ? ag_call_habit(text) : NULL))
     ag_scope_error(b, pos, "unknown function `%s`; here it is called `%s`", text, near);
-  else if ((near = dotted(b, text))) ag_scope_error(b, pos, "unknown name `%s`; the velocity of `%s` is written `%s'`", text, near, near);
-  else if ((near = ag_scope_near(b, text, calls ? 1u << AG_SYM_FUNCTION | 1u << AG_SYM_MACRO : values)))
+  else if (!calls && (near = dotted(b, text))) ag_scope_error(b, pos, "unknown name `%s`; the velocity of `%s` is written `%s'`", text, near, near);
+  else if ((near = ag_scope_near(b, text, kinds)))
     ag_scope_error(b, pos, "unknown %s `%s`; did you mean `%s`?", calls ? "function" : "name", text, near);
   else ag_scope_error(b, pos, "unknown %s `%s`", calls ? "function" : "name", text);
   s = ag_scope_symbol(b, name);

@@ -46,6 +46,12 @@ static unsigned char *taken_of(const taken *k, const ag_builder *b, const ag_sta
   return (s->velocity ? k->xi : k->q) + k->offset[s->coord] + row;
 }
 
+static void mark(const taken *k, const ag_builder *b, const ag_start *s) {
+  int n;
+  unsigned char *set = taken_of(k, b, s, &n);
+  memset(set, 1, (size_t)n);
+}
+
 static bool any(const unsigned char *v, int n) {
   for (int i = 0; i < n; i++)
     if (v[i]) return true;
@@ -70,7 +76,7 @@ static void start(ag_builder *b, const ag_stmt *s, void *data) {
   (void)data;
   for (int i = 0; i < s->n_part && !b->stopped; i++) {
     ag_start one;
-    if (assignment(b, &s->parts[i], &one)) AG_MODEL_PUSH(b, file_starts, one);
+    if (ag_target_due(b, s, &s->parts[i]) && assignment(b, &s->parts[i], &one)) AG_MODEL_PUSH(b, file_starts, one);
   }
 }
 
@@ -95,7 +101,7 @@ static bool settable(ag_builder *b, const ag_change *c) {
   case AG_SYM_NONE: break;
   default: return ag_scope_error(b, s->pos, "`%s` is %s; only parameters, coordinates and velocities can be set", text, ag_scope_kind(sym));
   }
-  const char *near = ag_scope_near(b, text, 1u << AG_SYM_PARAM | 1u << AG_SYM_COORD | 1u << AG_SYM_VELOCITY | 1u << AG_SYM_FRAME);
+  const char *near = ag_scope_near(b, text, AG_SUGGEST_TARGETS | AG_SUGGEST_PARAMS);
   if (near) return ag_scope_error(b, base->pos, "unknown name `%s`; did you mean `%s`?", text, near);
   return ag_scope_error(b, base->pos, "unknown name `%s`; the model has no such parameter, coordinate or velocity", text);
 }
@@ -146,31 +152,43 @@ static void inside(ag_builder *b, const taken *out, taken *k, const ag_start *s)
   }
 }
 
+/* Coordinates that a start value may not use yet: named by a later start, or left to the constraints. A coordinate that is never
+ * named and that no constraint on positions moves is 0 (a rotation: 1) and may be used. */
+static int open_coords(const ag_builder *b, const taken *k, const unsigned char *named, ag_id *open) {
+  const ag_model *m = b->m;
+  bool moved = m->n_holonomics + m->n_prescribes > 0;
+  int n = 0;
+  for (int j = 0; j < m->n_coords; j++) {
+    bool waits = false;
+    for (int r = k->offset[j]; r < k->offset[j] + m->coords[j].dim; r++) waits = waits || (!k->q[r] && (named[r] || moved));
+    if (waits) open[n++] = m->coords[j].q;
+  }
+  return n;
+}
+
 /* A start value may use coordinates whose own start stands before it. */
 static void check_order(ag_builder *b, taken *k) {
   ag_model *m = b->m;
   ag_id *open = ag_heap_alloc(sizeof *open * (size_t)(m->n_coords + 1));
+  unsigned char *named = ag_heap_alloc((size_t)k->n + 1);
+  memset(k->q, 0, (size_t)k->n);
+  for (int i = 0; i < m->n_starts; i++) mark(k, b, &m->starts[i]);
+  memcpy(named, k->q, (size_t)k->n);
   memset(k->q, 0, (size_t)k->n);
   for (int i = 0; i < m->n_starts; i++) {
     const ag_start *s = &m->starts[i];
-    int n = 0, length;
-    if (ag_note_on(b, s->x) & AG_ON_Q && ag_scope_work(b, s->pos, m->n_coords + ag_graph_count(b->g) / 16)) {
-      for (int j = 0; j < m->n_coords; j++)
-        for (int r = 0; r < m->coords[j].dim; r++)
-          if (!k->q[k->offset[j] + r]) {
-            open[n++] = m->coords[j].q;
-            break;
-          }
+    if (ag_note_on(b, s->x) & AG_ON_Q && ag_scope_work(b, s->pos, b->n_velocity + ag_graph_count(b->g) / 16)) {
+      int n = open_coords(b, k, named, open);
       for (int j = 0; j < n && ag_depends(b->g, 1, &s->x, n, open); j++)
         if (ag_depends(b->g, 1, &s->x, 1, &open[j])) {
-          ag_scope_error(b, s->pos, "this start value uses `%s`, whose own start is not given before it", ag_node_name(b->g, open[j]));
+          ag_scope_error(b, s->pos, "this start value uses `%s`, whose own start must be given before it", ag_node_name(b->g, open[j]));
           break;
         }
     }
-    unsigned char *v = taken_of(k, b, s, &length);
-    memset(v, 1, (size_t)length);
+    mark(k, b, s);
   }
   free(open);
+  free(named);
 }
 
 void ag_start_finish(ag_builder *b) {

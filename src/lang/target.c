@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The left side of force, prescribe, generator and start: which coordinate or velocity, which row of it. Running indices. */
+#include <string.h>
+
 #include "lang/build.h"
 
 /* ---- targets ---- */
@@ -17,7 +19,7 @@ static bool find_name(ag_builder *b, const ag_syn *s, search *f) {
   f->t = (ag_target){.row = -1, .frame = -1, .coord = -1};
   sym->used = true;
   switch ((ag_sym_kind)sym->kind) {
-  case AG_SYM_NONE: ag_scope_unknown(b, s->name, s->pos, false); return false;
+  case AG_SYM_NONE: ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_TARGETS); return false;
   case AG_SYM_BAD: return false;
   case AG_SYM_FRAME: f->t.frame = sym->index; return true;
   case AG_SYM_COORD:
@@ -26,7 +28,9 @@ static bool find_name(ag_builder *b, const ag_syn *s, search *f) {
     f->t.coord = f->first = sym->index;
     f->count = sym->count;
     return true;
-  default: return ag_scope_error(b, s->pos, "`%s` is %s; only coordinates and velocities stand on the left here", text, ag_scope_kind(sym));
+  default:
+    if (!strcmp(text, "t")) return ag_scope_error(b, s->pos, "`t` is the time; a run starts where its option --t0 says");
+    return ag_scope_error(b, s->pos, "`%s` is %s; only coordinates and velocities stand on the left here", text, ag_scope_kind(sym));
   }
 }
 
@@ -71,6 +75,7 @@ static void describe(ag_builder *b, ag_target *t) {
 bool ag_target_find(ag_builder *b, const ag_syn *s, bool velocity_only, ag_target *out) {
   const ag_syn *base = s->kind == AG_SYN_POST ? s->links[0].x : s;
   search f = {0};
+  if (base->kind == AG_SYN_MEMBER && ag_scope_symbol(b, base->owner)->kind == AG_SYM_BAD) return false;
   if (base->kind != AG_SYN_NAME) return ag_scope_error(b, s->pos, "the left side must be the name of a coordinate or velocity");
   if (!find_name(b, base, &f)) return false;
   for (int i = 1; s->kind == AG_SYN_POST && i < s->n; i++) {
@@ -104,6 +109,25 @@ ag_id ag_target_value(ag_builder *b, const ag_target *t, const ag_syn *s) {
 
 /* ---- running indices ---- */
 
+static bool contains(const ag_syn *s, int name) {
+  if (!s || s->kind == AG_SYN_NUMBER) return false;
+  if (s->name == name) return true;
+  if (s->kind == AG_SYN_NAME || s->kind == AG_SYN_MEMBER) return false;
+  for (int i = 0; i < s->n; i++)
+    if (contains(s->links[i].x, name) || contains(s->links[i].y, name)) return true;
+  return false;
+}
+
+bool ag_target_due(const ag_builder *b, const ag_stmt *s, const ag_part *p) {
+  const ag_syn *all[4] = {p->target, p->left, p->lo, p->right};
+  for (int k = 0; k < s->n_loop; k++) {
+    bool uses = false;
+    for (int i = 0; i < 4 && b->later_round[k]; i++) uses = uses || contains(all[i], s->loops[k].name);
+    if (b->later_round[k] && !uses) return false;
+  }
+  return true;
+}
+
 typedef void loop_body(ag_builder *, const ag_stmt *, void *);
 
 static void run(ag_builder *b, const ag_stmt *s, int k, loop_body *body, void *data) {
@@ -119,6 +143,7 @@ static void run(ag_builder *b, const ag_stmt *s, int k, loop_body *body, void *d
   if (ok && hi - lo + 1 > AG_MAX_SIZE) ok = ag_scope_error(b, loop->pos, "the index runs over %.0f values; at most %d are allowed", hi - lo + 1, AG_MAX_SIZE);
   int errors = b->ctx->n_error;
   for (double i = lo; ok && i <= hi && ag_scope_work(b, loop->pos, 1); i++) {
+    b->later_round[k] = i > lo;
     ag_local local = {loop->name, true, ag_eval_good(ag_num(b->g, i)), b->scope};
     b->scope = &local;
     run(b, s, k + 1, body, data);

@@ -5,7 +5,7 @@
 
 #include "lang/build.h"
 
-enum { NOT_POLYNOMIAL = 100, TRIES = 12 };
+enum { NOT_POLYNOMIAL = 100, TRIES = 12, MAX_IDLE = 10 };
 
 /* ---- degree in the velocities, from the structure ---- */
 
@@ -155,6 +155,44 @@ static bool has_degree(ag_builder *b, const uint8_t *degree, ag_id x, int most, 
   return holds;
 }
 
+/* ---- rotations that were said to be ---- */
+
+void ag_verify_later(ag_builder *b, ag_id x, ag_pos pos) {
+  if (b->n_claims && b->claims[b->n_claims - 1].x == x) return;
+  AG_MODEL_PUSH(b, claims, ((ag_item){NULL, NULL, x, pos}));
+}
+
+/* Largest entry of A^T A - 1, and 2 when the determinant is negative. */
+static double rotation_error(const double *A) {
+  double worst = 0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      double v = i == j ? -1 : 0;
+      for (int k = 0; k < 3; k++) v += A[3 * k + i] * A[3 * k + j];
+      worst = fmax(worst, fabs(v));
+    }
+  double det = A[0] * (A[4] * A[8] - A[5] * A[7]) - A[1] * (A[3] * A[8] - A[5] * A[6]) + A[2] * (A[3] * A[7] - A[4] * A[6]);
+  return det < 0 ? 2 : worst;
+}
+
+/* Each claim at a few random states; rounding is 1e-15, a matrix that is no rotation is off by far more. */
+static void check_claims(ag_builder *b) {
+  line l;
+  double A[9];
+  if (!b->n_claims) return;
+  line_init(b, &l);
+  for (int i = 0; i < b->n_claims; i++)
+    for (int k = 0; k < 3 && ag_scope_work(b, b->claims[i].pos, ag_graph_count(b->g) / 8); k++) {
+      line_draw(b, &l, -1, 1);
+      ag_evaluate(b->g, l.n, l.inputs, l.at, 1, &b->claims[i].x, A);
+      double error = rotation_error(A);
+      if (isnan(error) || error < 1e-9) continue;
+      ag_scope_error(b, b->claims[i].pos, "this matrix is no rotation: A^T A differs from 1 by %.2g", error);
+      break;
+    }
+  line_done(&l);
+}
+
 /* ---- the checks ---- */
 
 static void check_degrees(ag_builder *b) {
@@ -186,21 +224,26 @@ static void check_count(ag_builder *b) {
 }
 
 static void check_used(ag_builder *b) {
-  for (int i = 1; i < b->n_symbol; i++) {
+  int told = 0;
+  for (int i = 1; i < b->n_symbol && told < MAX_IDLE; i++) {
     const ag_symbol *s = &b->symbols[i];
     bool idle = !s->used && (s->kind == AG_SYM_LET || s->kind == AG_SYM_MACRO || s->kind == AG_SYM_PARAM);
-    if (idle) ag_ctx_warn(b->ctx, s->pos, "`%s` is never used", b->names->text[i]);
+    if (idle) told++, ag_ctx_warn(b->ctx, s->pos, "`%s` is never used", b->names->text[i]);
   }
 }
 
 void ag_verify_model(ag_builder *b) {
   ag_pos top = b->parse->n ? b->parse->at[0].pos : (ag_pos){1, 1, 1};
-  bool config = false;
-  for (int i = 0; i < b->parse->n; i++) config = config || b->parse->at[i].word == AG_WORD_CONFIG || b->parse->at[i].word == AG_WORD_NONE;
-  if (!config) ag_scope_error(b, top, "the model has no coordinates: `config NAME in SPACE` is missing");
-  else if (!b->lagrangian_seen) ag_scope_error(b, top, "the model has no `lagrangian`");
+  bool config = false, unknown = false;
+  for (int i = 0; i < b->parse->n; i++) {
+    config = config || b->parse->at[i].word == AG_WORD_CONFIG;
+    unknown = unknown || b->parse->at[i].word == AG_WORD_NONE; /* it may have been meant to be one of these */
+  }
+  if (!config && !unknown) ag_scope_error(b, top, "the model has no coordinates: `config NAME in SPACE` is missing");
+  else if (!b->lagrangian_seen && !unknown) ag_scope_error(b, top, "the model has no `lagrangian`");
   if (ag_scope_failed(b)) return;
   check_count(b);
   check_degrees(b);
+  check_claims(b);
   if (!ag_scope_failed(b)) check_used(b);
 }

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT
+ * A model written out in the language: families, sums and lets with arguments expanded, in the order of words.def. */
+#include <string.h>
+
+#include "lang/cut.h"
+#include "lang/lang.h"
+
+typedef struct writer {
+  const ag_model *m;
+  ag_graph *g;
+  ag_text *out;
+  ag_cuts cuts;
+} writer;
+
+/* ---- expressions ---- */
+
+static void let(writer *w, const ag_cut *cut) {
+  ag_text text = {0};
+  ag_print(w->g, ag_cut_value(&w->cuts, cut), &text);
+  bool mark = ag_node_op(w->g, cut->node) == AG_OP_ROTATION && strncmp(ag_text_cstr(&text), "rotation(", 9);
+  ag_text_printf(w->out, mark ? "let %s = rotation(%s)\n" : "let %s = %s\n", cut->name, ag_text_cstr(&text));
+  ag_text_done(&text);
+}
+
+/* The lets that the next statement needs and that are not written yet. */
+static void prepare(writer *w, ag_id x) {
+  int n, *list = x && w->cuts.n ? ag_cut_needed(&w->cuts, x, &n) : (n = 0, NULL);
+  for (int i = 0; i < n; i++) let(w, &w->cuts.at[list[i]]);
+  free(list);
+}
+
+static void expression(writer *w, ag_id x) { ag_print(w->g, ag_cut_shown(&w->cuts, x), w->out); }
+
+static void quoted(writer *w, const char *s) {
+  ag_text_char(w->out, '"');
+  for (; *s; s++) {
+    if (*s == '"') ag_text_char(w->out, '"');
+    ag_text_char(w->out, *s);
+  }
+  ag_text_char(w->out, '"');
+}
+
+/* ---- names and coordinates ---- */
+
+static void params(writer *w) {
+  for (int i = 0; i < w->m->n_params; i++) {
+    const ag_param *p = &w->m->params[i];
+    prepare(w, p->value);
+    ag_text_printf(w->out, "param %s = ", p->name);
+    expression(w, p->value);
+    ag_text_str(w->out, p->integer ? " integer\n" : "\n");
+  }
+}
+
+static void configs(writer *w) {
+  static const char *const space[] = {"R", "S1", "S2", "SO3"};
+  for (int i = 0; i < w->m->n_coords; i++) {
+    const ag_coord *c = &w->m->coords[i];
+    if (c->index > 1) continue; /* the family is written with its first member */
+    const char *name = c->family ? c->family : c->name, *velocity = c->family ? c->family_velocity : c->velocity;
+    int count = 0;
+    while (c->family && i + count < w->m->n_coords && w->m->coords[i + count].index == count + 1) count++;
+    ag_text_printf(w->out, "config %s in %s", name, space[c->space]);
+    if (c->space == AG_SPACE_R && c->dim > 1) ag_text_printf(w->out, "^%d", c->dim);
+    if (velocity && !strchr(velocity, '\'')) ag_text_printf(w->out, " velocity %s", velocity);
+    if (count) ag_text_printf(w->out, " [%d]", count);
+    ag_text_char(w->out, '\n');
+  }
+}
+
+/* The left side of an assignment. */
+static void target(writer *w, bool velocity, int coord, int row) {
+  const ag_coord *c = &w->m->coords[coord];
+  ag_text_str(w->out, velocity ? c->velocity : c->name);
+  if (row >= 0) ag_text_printf(w->out, "[%d]", row + 1);
+  ag_text_str(w->out, " = ");
+}
+
+/* ---- dynamics ---- */
+
+static void equations(writer *w, const char *word, int n, const ag_item *items) {
+  for (int i = 0; i < n; i++) {
+    if (items[i].text && strstr(items[i].text, " in S2") && !strchr(items[i].text, '=')) continue; /* comes with config */
+    prepare(w, items[i].x);
+    ag_text_printf(w->out, "%s ", word);
+    expression(w, items[i].x);
+    ag_text_str(w->out, " = 0\n");
+  }
+}
+
+/* q - f(t) with q = 0 is -f(t). */
+static void prescribes(writer *w) {
+  for (int i = 0; i < w->m->n_prescribes; i++) {
+    const ag_item *p = &w->m->prescribes[i];
+    ag_id f = p->x;
+    for (int k = 0; k < w->m->n_coords; k++) {
+      const ag_coord *c = &w->m->coords[k];
+      if (strcmp(c->name, p->name)) continue;
+      ag_substitute(w->g, 1, &c->q, (ag_id[]){ag_zero(w->g, c->dim, 1)}, 1, &f);
+    }
+    f = ag_neg(w->g, f);
+    prepare(w, p->x);
+    ag_text_printf(w->out, "prescribe %s = ", p->name);
+    expression(w, f);
+    ag_text_char(w->out, '\n');
+  }
+}
+
+static void named(writer *w, const char *word, int n, const ag_item *items) {
+  for (int i = 0; i < n; i++) {
+    prepare(w, items[i].x);
+    int k = (int)items[i].x < w->cuts.n_index ? w->cuts.index[items[i].x] : 0;
+    ag_text_printf(w->out, "%s %s", word, items[i].name);
+    if (!k || strcmp(w->cuts.at[k - 1].name, items[i].name)) { /* a let that is observed has its own name already */
+      ag_text_str(w->out, " = ");
+      expression(w, items[i].x);
+    }
+    ag_text_char(w->out, '\n');
+  }
+}
+
+static void forces(writer *w) {
+  for (int i = 0; i < w->m->n_forces; i++) {
+    const ag_assign *f = &w->m->forces[i];
+    prepare(w, f->x);
+    ag_text_str(w->out, "force ");
+    target(w, true, f->coord, f->row);
+    expression(w, f->x);
+    ag_text_char(w->out, '\n');
+  }
+}
+
+static void domains(writer *w) {
+  for (int i = 0; i < w->m->n_domains; i++) {
+    const ag_range *d = &w->m->domains[i];
+    prepare(w, d->x);
+    prepare(w, d->lo);
+    prepare(w, d->hi);
+    ag_text_str(w->out, "domain ");
+    expression(w, d->x);
+    ag_text_str(w->out, " in ");
+    expression(w, d->lo);
+    ag_text_str(w->out, "..");
+    expression(w, d->hi);
+    ag_text_char(w->out, '\n');
+  }
+}
+
+static void events(writer *w) {
+  for (int i = 0; i < w->m->n_events; i++) {
+    const ag_event *e = &w->m->events[i];
+    prepare(w, e->x);
+    ag_text_printf(w->out, "event %s: ", e->name);
+    expression(w, e->x);
+    ag_text_printf(w->out, " = 0%s%s\n", e->direction > 0 ? " rising" : e->direction < 0 ? " falling" : "", e->terminal ? " terminal" : "");
+  }
+}
+
+static void generators(writer *w) {
+  for (int i = 0; i < w->m->n_generators; i++) {
+    const ag_generator *g = &w->m->generators[i];
+    for (int k = 0; k < g->n; k++) prepare(w, g->parts[k].x);
+    ag_text_printf(w->out, "generator %s: ", g->name);
+    for (int k = 0; k < g->n; k++) {
+      if (k) ag_text_str(w->out, ", ");
+      target(w, true, g->parts[k].coord, g->parts[k].row);
+      expression(w, g->parts[k].x);
+    }
+    ag_text_char(w->out, '\n');
+  }
+}
+
+static void starts(writer *w) {
+  for (int i = 0; i < w->m->n_starts; i++) {
+    const ag_start *s = &w->m->starts[i];
+    prepare(w, s->x);
+    ag_text_str(w->out, "start ");
+    if (s->frame < 0) target(w, s->velocity, s->coord, s->row);
+    else if (s->row >= 0) ag_text_printf(w->out, "%s[%d] = ", w->m->frames[s->frame].name, s->row + 1);
+    else ag_text_printf(w->out, "%s = ", w->m->frames[s->frame].name);
+    expression(w, s->x);
+    ag_text_char(w->out, '\n');
+  }
+}
+
+/* ---- expectations ---- */
+
+static void clause(writer *w, const char *word, ag_id x) {
+  ag_text_str(w->out, word);
+  expression(w, x);
+}
+
+static void expect(writer *w, const ag_expect *e) {
+  const char *event = e->event >= 0 ? w->m->events[e->event].name : "";
+  double time;
+  ag_text_str(w->out, "expect ");
+  if (e->x) expression(w, e->x);
+  switch (e->kind) {
+  case AG_EXPECT_AT:
+    if (!ag_is_num(w->g, e->time, &time) || time != 0) clause(w, " at ", e->time);
+    clause(w, " = ", e->value);
+    clause(w, " within ", e->tol);
+    break;
+  case AG_EXPECT_ALONG:
+    clause(w, " = ", e->value);
+    clause(w, " within ", e->tol);
+    clause(w, " over ", e->time);
+    break;
+  case AG_EXPECT_CONSTANT:
+    clause(w, " constant within ", e->tol);
+    clause(w, " over ", e->time);
+    break;
+  case AG_EXPECT_VARIES:
+    clause(w, " varies by ", e->tol);
+    clause(w, " over ", e->time);
+    break;
+  case AG_EXPECT_EVENT:
+    ag_text_printf(w->out, "%s %d", event, e->nth);
+    clause(w, " at ", e->time);
+    clause(w, " within ", e->tol);
+    break;
+  case AG_EXPECT_COUNT:
+    ag_text_printf(w->out, "%s occurs %d times", event, e->nth);
+    clause(w, " over ", e->time);
+    break;
+  }
+  for (int i = 0; i < e->n_when; i++) {
+    ag_text_printf(w->out, "%s%s = ", i ? ", " : " when ", w->m->params[e->when_param[i]].name);
+    expression(w, e->when_value[i]);
+  }
+  ag_text_char(w->out, '\n');
+}
+
+static void expects(writer *w) {
+  for (int i = 0; i < w->m->n_expects; i++) {
+    const ag_expect *e = &w->m->expects[i];
+    ag_id parts[4] = {e->x, e->value, e->time, e->tol};
+    for (int k = 0; k < 4; k++) prepare(w, parts[k]);
+    for (int k = 0; k < e->n_when; k++) prepare(w, e->when_value[k]);
+    expect(w, e);
+  }
+}
+
+/* ---- the whole ---- */
+
+typedef struct roots {
+  ag_id *at;
+  int n, cap;
+} roots;
+
+static void root(roots *r, ag_id x) {
+  if (!x) return;
+  AG_PUSH(r->at, r->n, r->cap);
+  r->at[r->n++] = x;
+}
+
+static void root_items(roots *r, int n, const ag_item *items) {
+  for (int i = 0; i < n; i++) root(r, items[i].x);
+}
+
+/* Everything that will be printed. */
+static roots collect(const ag_model *m) {
+  roots r = {0};
+  for (int i = 0; i < m->n_params; i++) root(&r, m->params[i].value);
+  root(&r, m->lagrangian);
+  root_items(&r, m->n_constraints, m->constraints);
+  root_items(&r, m->n_holonomics, m->holonomics);
+  root_items(&r, m->n_prescribes, m->prescribes);
+  root_items(&r, m->n_frames, m->frames);
+  root_items(&r, m->n_observables, m->observables);
+  for (int i = 0; i < m->n_forces; i++) root(&r, m->forces[i].x);
+  for (int i = 0; i < m->n_domains; i++) root(&r, m->domains[i].x), root(&r, m->domains[i].lo), root(&r, m->domains[i].hi);
+  for (int i = 0; i < m->n_events; i++) root(&r, m->events[i].x);
+  for (int i = 0; i < m->n_generators; i++)
+    for (int k = 0; k < m->generators[i].n; k++) root(&r, m->generators[i].parts[k].x);
+  for (int i = 0; i < m->n_starts; i++) root(&r, m->starts[i].x);
+  for (int i = 0; i < m->n_expects; i++) {
+    const ag_expect *e = &m->expects[i];
+    ag_id parts[4] = {e->x, e->value, e->time, e->tol};
+    for (int k = 0; k < 4; k++) root(&r, parts[k]);
+    for (int k = 0; k < e->n_when; k++) root(&r, e->when_value[k]);
+  }
+  return r;
+}
+
+static void write_model(const ag_model *m, ag_text *out) {
+  roots r = collect(m);
+  writer w = {.m = m, .g = m->graph, .out = out};
+  ag_cut_init(&w.cuts, m, r.n, r.at);
+  ag_text_printf(out, "model %s", m->name);
+  if (*m->title) ag_text_char(out, ' '), quoted(&w, m->title);
+  ag_text_char(out, '\n');
+  for (int i = 0; i < m->n_references; i++) {
+    ag_text_printf(out, "reference %s ", m->references[i].key);
+    quoted(&w, m->references[i].entry);
+    ag_text_char(out, '\n');
+  }
+  params(&w);
+  configs(&w);
+  prepare(&w, m->lagrangian);
+  ag_text_str(out, "lagrangian ");
+  expression(&w, m->lagrangian);
+  ag_text_char(out, '\n');
+  equations(&w, "constraint", m->n_constraints, m->constraints);
+  equations(&w, "holonomic", m->n_holonomics, m->holonomics);
+  prescribes(&w);
+  forces(&w);
+  named(&w, "frame", m->n_frames, m->frames);
+  domains(&w);
+  named(&w, "observable", m->n_observables, m->observables);
+  events(&w);
+  generators(&w);
+  starts(&w);
+  expects(&w);
+  ag_cut_done(&w.cuts);
+  free(r.at);
+}
+
+/* Operands of sums and products are kept in order of age, so that reading what was written may turn some of them round, once: what
+ * is given out is the text that reads back and writes out unchanged. */
+void ag_lang_write(const ag_model *m, ag_text *out) {
+  ag_text text = {0}, again = {0};
+  write_model(m, &text);
+  for (int i = 0; i < 3; i++) {
+    ag_ctx ctx = {0};
+    ag_model *copy = NULL;
+    ag_text_clear(&again);
+    if (ag_lang_read(&ctx, "", ag_text_cstr(&text), text.n, 0, NULL, &copy) == AG_OK) write_model(copy, &again);
+    ag_model_free(copy);
+    ag_ctx_done(&ctx);
+    if (!again.n || !strcmp(ag_text_cstr(&text), ag_text_cstr(&again))) break;
+    ag_text swap = text;
+    text = again;
+    again = swap;
+  }
+  ag_text_str(out, ag_text_cstr(&text));
+  ag_text_done(&text);
+  ag_text_done(&again);
+}
