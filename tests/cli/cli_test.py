@@ -588,6 +588,9 @@ class Signals(Case):
         process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    text=True)
         try:
+            table, patience = self.path("x.csv"), time.time() + 30
+            while "x.csv" in words and not os.path.exists(table) and time.time() < patience:
+                time.sleep(0.01)  # a busy machine may be slow to begin
             time.sleep(after)
             self.assertIsNone(process.poll(), "still running")
             process.send_signal(number)
@@ -598,6 +601,8 @@ class Signals(Case):
 
     def test_interrupt(self):
         for number, word in [(signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")]:
+            if os.path.exists(self.path("x.csv")):
+                os.remove(self.path("x.csv"))
             code, out, err = self.interrupt(["run", model("oscillator"), *self.LONG, "-o", "x.csv", "--json"], number)
             self.assertEqual(code, 1)
             r = json.loads(out)
@@ -618,7 +623,7 @@ class Signals(Case):
 
     def test_interrupt_json_file(self):
         words = ["run", model("oscillator"), *self.LONG, "--every", "1", "-o", "x.json"]
-        code, out, _ = self.interrupt(words, signal.SIGINT)
+        code, out, _ = self.interrupt(words, signal.SIGINT, 2)
         self.assertEqual(code, 1)
         self.assertIn("ended         interrupted", out)
         with open(self.path("x.json")) as file:
