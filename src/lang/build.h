@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Inside of the builder: syntax tree to ag_model, names and shapes checked. Shared by the files of lang/ and by nobody else.
+ * Inside of the builder: syntax tree to ag_model, names and shapes checked. Shared by the files of lang/ and by nobody
+ * else.
  *
- * One pass over the statements in order. Whatever fails is reported once and then silent: a name whose definition failed, or
- * that is unknown and was reported, has the kind BAD, and an expression that uses it is BAD without a further word. */
+ * One pass over the statements in order. Whatever fails is reported once and then silent: a name whose definition
+ * failed, or that is unknown and was reported, has the kind BAD, and an expression that uses it is BAD without a
+ * further word. */
 #ifndef AG_LANG_BUILD_H
 #define AG_LANG_BUILD_H
 #include "lang/lang.h"
@@ -28,18 +30,18 @@ enum {
 };
 
 typedef enum ag_sym_kind {
-  AG_SYM_NONE,       /* unknown so far */
-  AG_SYM_BAD,        /* reported already */
-  AG_SYM_RESERVED,   /* T, if, ... */
-  AG_SYM_CONSTANT,   /* t, pi, e1 */
+  AG_SYM_NONE,     /* unknown so far */
+  AG_SYM_BAD,      /* reported already */
+  AG_SYM_RESERVED, /* T, if, ... */
+  AG_SYM_CONSTANT, /* t, pi, e1 */
   AG_SYM_ENERGY,
-  AG_SYM_FUNCTION,   /* index: row of the table */
-  AG_SYM_PARAM,      /* index: in model->params */
-  AG_SYM_COORD,      /* index: the first of count factors in model->coords; count 0: no family */
-  AG_SYM_VELOCITY,   /* the same, for its velocity */
-  AG_SYM_FRAME,      /* index: in model->frames */
+  AG_SYM_FUNCTION, /* index: row of the table */
+  AG_SYM_PARAM,    /* index: in model->params */
+  AG_SYM_COORD,    /* index: the first of count factors in model->coords; count 0: no family */
+  AG_SYM_VELOCITY, /* the same, for its velocity */
+  AG_SYM_FRAME,    /* index: in model->frames */
   AG_SYM_LET,
-  AG_SYM_MACRO,      /* a let with arguments: part */
+  AG_SYM_MACRO, /* a let with arguments: part */
   AG_SYM_OBSERVABLE
 } ag_sym_kind;
 
@@ -49,29 +51,29 @@ enum {
   AG_SUGGEST_PARAMS = 1u << AG_SYM_PARAM,
   AG_SUGGEST_COORDS = 1u << AG_SYM_COORD,
   AG_SUGGEST_TARGETS = 1u << AG_SYM_COORD | 1u << AG_SYM_VELOCITY | 1u << AG_SYM_FRAME,
-  AG_SUGGEST_VALUES = AG_SUGGEST_TARGETS | AG_SUGGEST_PARAMS | 1u << AG_SYM_CONSTANT | 1u << AG_SYM_ENERGY | 1u << AG_SYM_LET |
-                      1u << AG_SYM_OBSERVABLE
+  AG_SUGGEST_VALUES = AG_SUGGEST_TARGETS | AG_SUGGEST_PARAMS | 1u << AG_SYM_CONSTANT | 1u << AG_SYM_ENERGY |
+                      1u << AG_SYM_LET | 1u << AG_SYM_OBSERVABLE
 };
 
 typedef struct ag_symbol {
   uint8_t kind;
   bool used;
-  bool circle;         /* its definition runs in a circle that was reported */
-  ag_id x;             /* what the name stands for; an integer parameter: its number */
-  ag_id number;        /* PARAM: its value as a constant */
+  bool circle;  /* its definition runs in a circle that was reported */
+  ag_id x;      /* what the name stands for; an integer parameter: its number */
+  ag_id number; /* PARAM: its value as a constant */
   int index, count;
-  const ag_part *part; /* MACRO; before its turn: where the name will be introduced */
-  ag_pos pos, later;   /* where it was introduced; where it will be (line 0: nowhere) */
+  const ag_part *part;             /* MACRO; before its turn: where the name will be introduced */
+  ag_pos pos, later;               /* where it was introduced; where it will be (line 0: nowhere) */
   int event, generator, reference; /* index + 1 in the list of the model, -1: failed; names of their own */
-  int set;             /* 1 + index of the `--set` of this name */
+  int set;                         /* 1 + index of the `--set` of this name */
 } ag_symbol;
 
 typedef enum ag_value_kind { AG_VALUE_BAD, AG_VALUE_NODE, AG_VALUE_CONDITION, AG_VALUE_FAMILY } ag_value_kind;
 typedef enum ag_role { AG_ROLE_Q, AG_ROLE_XI, AG_ROLE_DRIVE, AG_ROLE_REACTION } ag_role;
 
 typedef struct ag_value {
-  uint8_t kind, role;  /* role, first, count: FAMILY */
-  bool empty;          /* a sum without terms: zero of any shape */
+  uint8_t kind, role; /* role, first, count: FAMILY */
+  bool empty;         /* a sum without terms: zero of any shape */
   ag_id x;
   int first, count;
 } ag_value;
@@ -86,9 +88,9 @@ typedef struct ag_local {
 
 /* What is remembered of a node of the graph. */
 typedef struct ag_note {
-  uint8_t on;          /* AG_ON_... */
-  uint32_t stamp;      /* of the last count that met it */
-  ag_id prime;         /* its total derivative, once taken */
+  uint8_t on;     /* AG_ON_... */
+  uint32_t stamp; /* of the last count that met it */
+  ag_id prime;    /* its total derivative, once taken */
 } ag_note;
 
 /* A rotation built as rotation(axis, angle): so that angvel stays short. */
@@ -118,10 +120,10 @@ typedef struct ag_builder {
   const ag_local *scope;
   int depth;
   int64_t work;
-  bool stopped;    /* a limit was reached: everything is silent from here */
-  bool numeric;    /* parameters stand for their numbers */
-  ag_word word;    /* the statement being built */
-  int defining;    /* the name being introduced, 0: none */
+  bool stopped; /* a limit was reached: everything is silent from here */
+  bool numeric; /* parameters stand for their numbers */
+  ag_word word; /* the statement being built */
+  int defining; /* the name being introduced, 0: none */
   ag_note *notes;
   int n_note, cap_note;
   uint32_t stamp;
@@ -133,8 +135,8 @@ typedef struct ag_builder {
   AG_LIST(ag_start, file_starts); /* start statements of the file, in order */
   AG_LIST(ag_item, claims);       /* matrices said to be rotations */
   bool lagrangian_seen;
-  bool later_round[8];            /* of each running index of the statement: is it past its first value? */
-  int noted;               /* errors at the time of the last note about a use of a let */
+  bool later_round[8]; /* of each running index of the statement: is it past its first value? */
+  int noted;           /* errors at the time of the last note about a use of a let */
 } ag_builder;
 
 /* ---- scope.c: names, reports ---- */
@@ -171,9 +173,9 @@ void ag_note_input(ag_builder *b, ag_id x, int on);
 int ag_note_on(ag_builder *b, ag_id x);
 void ag_note_prime(ag_builder *b, ag_id x, ag_id dx);
 bool ag_note_derive(ag_builder *b, ag_id x, ag_pos pos, ag_id *dx); /* the prime; false: reported */
-const char *ag_note_shape(ag_builder *b, ag_id x);                 /* "a 3-vector" */
+const char *ag_note_shape(ag_builder *b, ag_id x);                  /* "a 3-vector" */
 const char *ag_note_value(ag_builder *b, ag_value v);
-bool ag_note_same(const ag_builder *b, ag_id x, ag_id y);            /* same shape */
+bool ag_note_same(const ag_builder *b, ag_id x, ag_id y); /* same shape */
 
 /* ---- eval.c ---- */
 ag_value ag_eval(ag_builder *b, const ag_syn *s);
@@ -231,13 +233,14 @@ typedef struct ag_target {
   bool velocity;
   int coord, row, frame; /* row -1: all of it; frame -1: none */
   int rows, cols;
-  const char *text;      /* "x'[2]" */
+  const char *text; /* "x'[2]" */
 } ag_target;
 /* velocity_only: force and generator. False: reported. */
 bool ag_target_find(ag_builder *b, const ag_syn *s, bool velocity_only, ag_target *out);
 /* The value for a target: its shape is checked, 0 fits every vector. 0: reported. */
 ag_id ag_target_value(ag_builder *b, const ag_target *t, const ag_syn *s);
-/* Is an entry to be taken at the present values of the running indices? One that does not contain an index is taken once. */
+/* Is an entry to be taken at the present values of the running indices? One that does not contain an index is taken
+ * once. */
 bool ag_target_due(const ag_builder *b, const ag_stmt *s, const ag_part *p);
 /* Calls body(b, s, data) for all values of the running indices of a statement. */
 void ag_target_loop(ag_builder *b, const ag_stmt *s, void (*body)(ag_builder *, const ag_stmt *, void *), void *data);

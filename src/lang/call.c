@@ -37,7 +37,8 @@ static ag_value checked(const call *c, ag_id x) {
 
 static ag_value scalar(const call *c) {
   for (int i = 0; i < c->n; i++)
-    if (!is_scalar(c, i)) return wrong(c, i, c->op == AG_OP_ABS ? "a scalar (norm(v) is the length of a vector)" : "a scalar");
+    if (!is_scalar(c, i))
+      return wrong(c, i, c->op == AG_OP_ABS ? "a scalar (norm(v) is the length of a vector)" : "a scalar");
   return checked(c, ag_apply(c->b->g, c->op, c->a));
 }
 
@@ -95,16 +96,20 @@ static bool small_square(const call *c, int i) {
   int n = rows(c, i);
   if (n != cols(c, i)) return wrong(c, i, "a square matrix"), false;
   if (n > AG_MAX_SOLVE)
-    return ag_scope_error(c->b, c->s->pos, "%s of a %dx%d matrix; at most %d rows are allowed", c->name, n, n, AG_MAX_SOLVE);
+    return ag_scope_error(c->b, c->s->pos, "%s of a %dx%d matrix; at most %d rows are allowed", c->name, n, n,
+                          AG_MAX_SOLVE);
   return ag_scope_work(c->b, c->s->pos, n * n * n);
 }
 
-static ag_value det(const call *c) { return small_square(c, 0) ? ag_eval_good(ag_det(c->b->g, c->a[0])) : ag_eval_bad(); }
+static ag_value det(const call *c) {
+  return small_square(c, 0) ? ag_eval_good(ag_det(c->b->g, c->a[0])) : ag_eval_bad();
+}
 
 static ag_value inverse(const call *c) {
   double v = 1;
   if (!small_square(c, 0)) return ag_eval_bad();
-  if (ag_is_zero(c->b->g, c->a[0]) || (!ag_note_on(c->b, c->a[0]) && ag_constant(c->b->g, ag_det(c->b->g, c->a[0]), &v) && v == 0)) {
+  if (ag_is_zero(c->b->g, c->a[0]) ||
+      (!ag_note_on(c->b, c->a[0]) && ag_constant(c->b->g, ag_det(c->b->g, c->a[0]), &v) && v == 0)) {
     ag_scope_error(c->b, c->s->pos, "the inverse of a matrix whose determinant is 0");
     return ag_eval_bad();
   }
@@ -157,7 +162,8 @@ static ag_value zero(const call *c) {
   if (!ag_eval_whole(c->b, c->s->links[0].x, "the size of zero(n, m)", &n)) return ag_eval_bad();
   if (c->n == 2 && !ag_eval_whole(c->b, c->s->links[1].x, "the size of zero(n, m)", &m)) return ag_eval_bad();
   if (n < 1 || m < 1 || n > AG_MAX_SIZE || m > AG_MAX_SIZE || n * m > AG_MAX_ENTRIES) {
-    ag_scope_error(c->b, c->s->pos, "zero(%.0f, %.0f): sizes are whole numbers from 1 to %d, at most %d entries", n, m, AG_MAX_SIZE, AG_MAX_ENTRIES);
+    ag_scope_error(c->b, c->s->pos, "zero(%.0f, %.0f): sizes are whole numbers from 1 to %d, at most %d entries", n, m,
+                   AG_MAX_SIZE, AG_MAX_ENTRIES);
     return ag_eval_bad();
   }
   return ag_eval_good(ag_zero(c->b->g, (int)n, (int)m));
@@ -167,7 +173,8 @@ static ag_value zero(const call *c) {
 
 /* rotation(A): a matrix that is one; its rules then apply to it. verify.c looks whether it is true. */
 static ag_value known_rotation(const call *c) {
-  if (rows(c, 0) != 3 || cols(c, 0) != 3) return wrong(c, 0, "an axis and an angle, or a 3x3 matrix that is a rotation");
+  if (rows(c, 0) != 3 || cols(c, 0) != 3)
+    return wrong(c, 0, "an axis and an angle, or a 3x3 matrix that is a rotation");
   ag_id x = ag_rotation(c->b->g, c->a[0]);
   ag_verify_later(c->b, c->a[0], c->s->pos);
   return ag_eval_good(x);
@@ -214,11 +221,11 @@ static const struct {
 
 /* Names from elsewhere. */
 static const char *const habits[][2] = {
-    {"ln", "log"},         {"arcsin", "asin"},   {"arccos", "acos"},     {"arctan", "atan"},    {"arctan2", "atan2"},
-    {"sgn", "sign"},       {"signum", "sign"},   {"tr", "trace"},        {"inv", "inverse"},    {"invert", "inverse"},
-    {"length", "norm"},    {"len", "norm"},      {"magnitude", "norm"},  {"eye", "identity"},   {"skew", "hat"},
-    {"determinant", "det"}, {"inner", "dot"},    {"scalar", "dot"},      {"vee", "angvel"},     {"zeros", "zero"},
-    {"fabs", "abs"},       {"pow", "^"},         {"rot", "rotation"},    {"linsolve", "solve"}, {"minimum", "min"},
+    {"ln", "log"},          {"arcsin", "asin"}, {"arccos", "acos"},    {"arctan", "atan"},    {"arctan2", "atan2"},
+    {"sgn", "sign"},        {"signum", "sign"}, {"tr", "trace"},       {"inv", "inverse"},    {"invert", "inverse"},
+    {"length", "norm"},     {"len", "norm"},    {"magnitude", "norm"}, {"eye", "identity"},   {"skew", "hat"},
+    {"determinant", "det"}, {"inner", "dot"},   {"scalar", "dot"},     {"vee", "angvel"},     {"zeros", "zero"},
+    {"fabs", "abs"},        {"pow", "^"},       {"rot", "rotation"},   {"linsolve", "solve"}, {"minimum", "min"},
     {"maximum", "max"},
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The corpora. tests/wrong: every file is refused with exactly the messages beside it (NAME.txt), within a second. tests/right and
- * models: every file is read without an error, and what is written for it reads back to the same.
- * With --accept the messages are written anew. A first line `# --set NAME=VALUE` changes what is read. */
+ * The corpora. tests/wrong: every file is refused with exactly the messages beside it (NAME.txt), within a second.
+ * tests/right and models: every file is read without an error, and what is written for it reads back to the same. With
+ * --accept the messages are written anew. A first line `# --set NAME=VALUE` changes what is read. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <time.h>
@@ -142,7 +142,8 @@ static numbers evaluate(const ag_model *m) {
   add_input(g, m->t, inputs, &n, v, &k);
   for (int i = 0; i < m->n_params; i++)
     if (m->params[i].input) add_input(g, m->params[i].input, inputs, &n, v, &k);
-  for (int i = 0; i < m->n_coords; i++) add_input(g, m->coords[i].q, inputs, &n, v, &k), add_input(g, m->coords[i].xi, inputs, &n, v, &k);
+  for (int i = 0; i < m->n_coords; i++)
+    add_input(g, m->coords[i].q, inputs, &n, v, &k), add_input(g, m->coords[i].xi, inputs, &n, v, &k);
   for (int i = 0; i < m->n_drives; i++) add_input(g, m->drives[i].x, inputs, &n, v, &k);
   for (int i = 0; i < m->n_reactions; i++) add_input(g, m->reactions[i].x, inputs, &n, v, &k);
   if (m->energy) add_input(g, m->energy, inputs, &n, v, &k);
@@ -165,7 +166,8 @@ static void same_numbers(const ag_model *a, const ag_model *b) {
   numbers u = evaluate(a), v = evaluate(b);
   AG_CHECK(u.n == v.n);
   for (int i = 0; i < u.n && i < v.n; i++)
-    if (!(isnan(u.at[i]) && isnan(v.at[i]))) AG_CHECK_NEAR(v.at[i], u.at[i], 1e-13); /* signs and factors may move: rounding only */
+    if (!(isnan(u.at[i]) && isnan(v.at[i])))
+      AG_CHECK_NEAR(v.at[i], u.at[i], 1e-13); /* signs and factors may move: rounding only */
   free(u.at);
   free(v.at);
 }
@@ -219,7 +221,8 @@ static bool has_mark(const ag_graph *g, ag_id x) {
   return found;
 }
 
-/* What is printed for a node parses back to that very node: the file is read again with the printed texts as observables. */
+/* What is printed for a node parses back to that very node: the file is read again with the printed texts as
+ * observables. */
 static void check_same_nodes(const file *f, const ag_model *m) {
   ag_text text = {0};
   ag_ctx ctx = {0};
@@ -245,7 +248,8 @@ static void check_same_nodes(const file *f, const ag_model *m) {
   }
   for (int i = 0; again && i < n; i++) {
     if (has_mark(again->graph, again->observables[i].x)) continue;
-    if (again->observables[i].x != again->observables[n + i].x) fprintf(stderr, "%s: observable %s\n", f->path, m->observables[i].name);
+    if (again->observables[i].x != again->observables[n + i].x)
+      fprintf(stderr, "%s: observable %s\n", f->path, m->observables[i].name);
     AG_CHECK(again->observables[i].x == again->observables[n + i].x);
   }
   if (again) AG_CHECK(again->lagrangian == again->observables[again->n_observables - 1].x);
@@ -266,7 +270,8 @@ static void right(file *f, bool same_nodes) {
   AG_CHECK(m != NULL && ctx.n_error == 0);
   if (m) {
     check_round_trip(f, m);
-    if (same_nodes && tree_size(m) < 1e5 && m->n_lets < 200) check_same_nodes(f, m); /* else too long or too deep without lets */
+    if (same_nodes && tree_size(m) < 1e5 && m->n_lets < 200)
+      check_same_nodes(f, m); /* else too long or too deep without lets */
   }
   ag_model_free(m);
   ag_ctx_done(&ctx);

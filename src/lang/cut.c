@@ -20,17 +20,19 @@ typedef struct measure {
 /* ---- reading nodes ---- */
 
 static bool is_condition(ag_op op) {
-  return op == AG_OP_LT || op == AG_OP_LE || op == AG_OP_EQ || op == AG_OP_NE || op == AG_OP_AND || op == AG_OP_OR || op == AG_OP_NOT;
+  return op == AG_OP_LT || op == AG_OP_LE || op == AG_OP_EQ || op == AG_OP_NE || op == AG_OP_AND || op == AG_OP_OR ||
+         op == AG_OP_NOT;
 }
 
 /* The printer relies on what stands at the beginning of a product; these would be hidden behind a name. */
 static bool may_hide(ag_op op) {
-  return op != AG_OP_STACK && op != AG_OP_EYE && op != AG_OP_SUB && op != AG_OP_SELECT && op != AG_OP_CONCAT && op != AG_OP_ROWS &&
-         op != AG_OP_ROTATION;
+  return op != AG_OP_STACK && op != AG_OP_EYE && op != AG_OP_SUB && op != AG_OP_SELECT && op != AG_OP_CONCAT &&
+         op != AG_OP_ROWS && op != AG_OP_ROTATION;
 }
 
 static bool in_chain(ag_op op, ag_op inner) {
-  bool sum = op == AG_OP_ADD || op == AG_OP_SUB, term = op == AG_OP_MUL || op == AG_OP_DIV || op == AG_OP_SCALE || op == AG_OP_MATMUL;
+  bool sum = op == AG_OP_ADD || op == AG_OP_SUB,
+       term = op == AG_OP_MUL || op == AG_OP_DIV || op == AG_OP_SCALE || op == AG_OP_MATMUL;
   return sum ? inner == AG_OP_ADD || inner == AG_OP_SUB : term && (inner == AG_OP_MUL || inner == AG_OP_DIV);
 }
 
@@ -115,7 +117,8 @@ static void know_all(ag_names *names, const ag_model *m) {
 static void add(ag_cuts *c, ag_id x, const char *name) {
   ag_graph *g = c->g;
   AG_PUSH(c->at, c->n, c->cap);
-  ag_id input = ag_input(g, name, ag_node_rows(g, x), ag_node_cols(g, x), ag_is_rotation(g, x) ? AG_LEAF_ROTATION : AG_LEAF_REAL);
+  ag_id input =
+      ag_input(g, name, ag_node_rows(g, x), ag_node_cols(g, x), ag_is_rotation(g, x) ? AG_LEAF_ROTATION : AG_LEAF_REAL);
   c->at[c->n++] = (ag_cut){x, input, name};
   c->index[x] = c->n;
 }
@@ -190,7 +193,9 @@ static ag_id put_in(ag_cuts *c, ag_id x, int n) {
   return x;
 }
 
-ag_id ag_cut_shown(ag_cuts *c, ag_id x) { return (int)x < c->n_index && c->shown[x] ? c->shown[x] : put_in(c, x, c->n); }
+ag_id ag_cut_shown(ag_cuts *c, ag_id x) {
+  return (int)x < c->n_index && c->shown[x] ? c->shown[x] : put_in(c, x, c->n);
+}
 
 /* Arguments have smaller ids, so the cuts before it are the ones it can contain. */
 ag_id ag_cut_value(ag_cuts *c, const ag_cut *cut) { return put_in(c, cut->node, (int)(cut - c->at)); }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which nodes of a model are written as `let`s: the person's own lets, rotations that need their mark, and whatever would make
- * the text explode or nest too deeply. Used by write.c alone. */
+ * Which nodes of a model are written as `let`s: the person's own lets, rotations that need their mark, and whatever
+ * would make the text explode or nest too deeply. Used by write.c alone. */
 #ifndef AG_LANG_CUT_H
 #define AG_LANG_CUT_H
 #include "lang/names.h"
@@ -14,12 +14,12 @@ typedef struct ag_cut {
 typedef struct ag_cuts {
   ag_arena *arena;
   ag_graph *g;
-  ag_cut *at;        /* by growing node */
+  ag_cut *at; /* by growing node */
   int n, cap;
-  int *index;        /* node -> 1 + index in at, or 0; up to n_index - 1 */
+  int *index; /* node -> 1 + index in at, or 0; up to n_index - 1 */
   int n_index;
-  ag_id *from, *to;  /* nodes and inputs, for ag_substitute */
-  ag_id *shown;      /* root -> what is printed for it */
+  ag_id *from, *to;    /* nodes and inputs, for ag_substitute */
+  ag_id *shown;        /* root -> what is printed for it */
   unsigned char *seen; /* nodes below which every cut is written */
 } ag_cuts;
 

@@ -45,7 +45,8 @@ static ag_id number_of(ag_builder *b, const ag_syn *s, ag_id value, const char *
   if (ag_define_value(b, x, v)) {
     for (int i = 0; i < n; i++) e[i] = ag_num(g, v[i]);
     out = ag_stack(g, rows, cols, e);
-  } else ag_scope_error(b, s->pos, "the value of `%s` is not a finite number", name);
+  } else
+    ag_scope_error(b, s->pos, "the value of `%s` is not a finite number", name);
   free(v);
   free(e);
   return out;
@@ -62,12 +63,16 @@ static bool param_value(ag_builder *b, const ag_syn *s, const char *name, bool i
   ag_id x = ag_eval_node(b, s);
   if (!x) return false;
   if (ag_note_on(b, x) & ~AG_ON_PARAM)
-    return ag_scope_error(b, s->pos, "the value of parameter `%s` may use only numbers and earlier parameters, nothing that moves", name);
+    return ag_scope_error(
+        b, s->pos, "the value of parameter `%s` may use only numbers and earlier parameters, nothing that moves", name);
   if (integer) {
-    if (!ag_is_scalar(b->g, x)) return ag_scope_error(b, s->pos, "the integer parameter `%s` is set to %s", name, ag_note_shape(b, x));
+    if (!ag_is_scalar(b->g, x))
+      return ag_scope_error(b, s->pos, "the integer parameter `%s` is set to %s", name, ag_note_shape(b, x));
     if (!ag_is_num(b->g, x, &v))
-      return ag_scope_error(b, s->pos, "the integer parameter `%s` may use only numbers and other integer parameters", name);
-    if (v != floor(v) || fabs(v) > 1e9) return ag_scope_error(b, s->pos, "the integer parameter `%s` must be a whole number; this is %g", name, v);
+      return ag_scope_error(b, s->pos, "the integer parameter `%s` may use only numbers and other integer parameters",
+                            name);
+    if (v != floor(v) || fabs(v) > 1e9)
+      return ag_scope_error(b, s->pos, "the integer parameter `%s` must be a whole number; this is %g", name, v);
     *out = (worth){x, x};
     return true;
   }
@@ -91,7 +96,8 @@ void ag_define_param(ag_builder *b, const ag_part *p) {
     const ag_syn *s = change->stmt.parts[0].right;
     bool good = param_value(b, s, name, p->integer, &changed);
     if (good && ok && !ag_note_same(b, w.value, changed.value))
-      good = ag_scope_error(b, s->pos, "`%s` is %s in the model; this is %s", name, ag_note_shape(b, w.value), ag_note_shape(b, changed.value));
+      good = ag_scope_error(b, s->pos, "`%s` is %s in the model; this is %s", name, ag_note_shape(b, w.value),
+                            ag_note_shape(b, changed.value));
     ag_scope_source(b, NULL, file);
     ok = good && ok;
     w = changed;
@@ -119,7 +125,8 @@ void ag_define_param(ag_builder *b, const ag_part *p) {
 static bool size_of(ag_builder *b, const ag_syn *s, const char *what, int *n) {
   double v;
   if (!ag_eval_whole(b, s, what, &v)) return false;
-  if (v < 1 || v > AG_MAX_SIZE) return ag_scope_error(b, s->pos, "%s must be from 1 to %d; this is %.0f", what, AG_MAX_SIZE, v);
+  if (v < 1 || v > AG_MAX_SIZE)
+    return ag_scope_error(b, s->pos, "%s must be from 1 to %d; this is %.0f", what, AG_MAX_SIZE, v);
   *n = (int)v;
   return true;
 }
@@ -146,11 +153,14 @@ void ag_define_config(ag_builder *b, const ag_part *p) {
   int dim = dims[p->space], count = 0;
   const char *name = ag_scope_text(b, p->name);
   bool ok = ag_scope_free(b, p->name, p->pos), fresh = ok, fresh_velocity = true;
-  if (p->velocity && p->velocity == p->name) fresh_velocity = ok = ag_scope_error(b, p->velocity_pos, "the velocity of `%s` needs another name", name);
-  else if (p->velocity) fresh_velocity = ag_scope_free(b, p->velocity, p->velocity_pos);
+  if (p->velocity && p->velocity == p->name)
+    fresh_velocity = ok = ag_scope_error(b, p->velocity_pos, "the velocity of `%s` needs another name", name);
+  else if (p->velocity)
+    fresh_velocity = ag_scope_free(b, p->velocity, p->velocity_pos);
   ok = ok && fresh_velocity;
   if (p->space == AG_IN_SO3 && !p->velocity)
-    ok = ag_scope_error(b, p->pos, "the angular velocity of `%s` needs a name: config %s in SO3 velocity Omega", name, name);
+    ok = ag_scope_error(b, p->pos, "the angular velocity of `%s` needs a name: config %s in SO3 velocity Omega", name,
+                        name);
   if (p->size) ok = size_of(b, p->size, "the dimension of R^n", &dim) && ok;
   if (p->count) ok = size_of(b, p->count, "the number of members of a family", &count) && ok;
   if (ok && (int64_t)dim * (count ? count : 1) + b->n_velocity > AG_MAX_SIZE)
@@ -180,7 +190,8 @@ static bool macro_arguments(ag_builder *b, const ag_part *p) {
   for (int i = 0; i < p->n_arg; i++) {
     const ag_symbol *s = ag_scope_symbol(b, p->args[i]);
     const char *text = ag_scope_text(b, p->args[i]);
-    if (s->kind == AG_SYM_RESERVED || s->kind == AG_SYM_CONSTANT || s->kind == AG_SYM_FUNCTION || s->kind == AG_SYM_ENERGY)
+    if (s->kind == AG_SYM_RESERVED || s->kind == AG_SYM_CONSTANT || s->kind == AG_SYM_FUNCTION ||
+        s->kind == AG_SYM_ENERGY)
       ok = ag_scope_error(b, p->arg_pos[i], "`%s` is %s and cannot be an argument", text, ag_scope_kind(s));
     for (int k = 0; k < i; k++)
       if (p->args[k] == p->args[i]) ok = ag_scope_error(b, p->arg_pos[i], "`%s` is an argument already", text);
@@ -191,8 +202,10 @@ static bool macro_arguments(ag_builder *b, const ag_part *p) {
 static void define_macro(ag_builder *b, const ag_part *p, bool fresh) {
   bool ok = macro_arguments(b, p);
   int errors = b->ctx->n_error;
-  if (!ag_scope_symbol(b, p->name)->circle) ag_lookup_check(b, p->right, p);
-  else ok = false;
+  if (!ag_scope_symbol(b, p->name)->circle)
+    ag_lookup_check(b, p->right, p);
+  else
+    ok = false;
   ok = ok && b->ctx->n_error == errors;
   b->defining = 0;
   if (fresh) ag_scope_define(b, p->name, ok ? AG_SYM_MACRO : AG_SYM_BAD, p->pos)->part = p;
@@ -220,11 +233,14 @@ void ag_define_frame(ag_builder *b, const ag_part *p) {
   ag_id x = ag_eval_node(b, p->right);
   b->defining = 0;
   if (x && ag_node_cols(b->g, x) != 1)
-    ag_scope_error(b, p->right->pos, "a velocity of the frame is a scalar or a vector; this is %s", ag_note_shape(b, x));
+    ag_scope_error(b, p->right->pos, "a velocity of the frame is a scalar or a vector; this is %s",
+                   ag_note_shape(b, x));
   else if (x && ag_note_on(b, x) & AG_ON_MOTION)
     ag_scope_error(b, p->right->pos, "the frame velocity `%s` may not use energy, drives or reactions", name);
-  else if (x && !(ag_note_on(b, x) & AG_ON_XI)) ag_scope_error(b, p->right->pos, "the frame velocity `%s` contains no velocity", name);
-  else ok = x != 0;
+  else if (x && !(ag_note_on(b, x) & AG_ON_XI))
+    ag_scope_error(b, p->right->pos, "the frame velocity `%s` contains no velocity", name);
+  else
+    ok = x != 0;
   if (!fresh) return;
   ag_symbol *s = ag_scope_define(b, p->name, ok ? AG_SYM_FRAME : AG_SYM_BAD, p->pos);
   if (!ok) return;
@@ -238,11 +254,15 @@ static void observe_let(ag_builder *b, const ag_part *p) {
   ag_symbol *s = ag_scope_symbol(b, p->name);
   const char *name = ag_scope_text(b, p->name);
   s->used = true;
-  if (s->kind == AG_SYM_NONE) ag_scope_unknown(b, p->name, p->pos, 1u << AG_SYM_LET);
-  else if (s->kind == AG_SYM_LET && s->count) ag_scope_error(b, p->pos, "`%s` is an observable already", name);
-  else if (s->kind == AG_SYM_LET) AG_MODEL_PUSH(b->m, observables, ((ag_item){ag_arena_str(b->m->arena, name), NULL, s->x, p->pos}));
+  if (s->kind == AG_SYM_NONE)
+    ag_scope_unknown(b, p->name, p->pos, 1u << AG_SYM_LET);
+  else if (s->kind == AG_SYM_LET && s->count)
+    ag_scope_error(b, p->pos, "`%s` is an observable already", name);
+  else if (s->kind == AG_SYM_LET)
+    AG_MODEL_PUSH(b->m, observables, ((ag_item){ag_arena_str(b->m->arena, name), NULL, s->x, p->pos}));
   else if (s->kind != AG_SYM_BAD)
-    ag_scope_error(b, p->pos, "`observable %s` alone wants the name of a `let` without arguments; this is %s", name, ag_scope_kind(s));
+    ag_scope_error(b, p->pos, "`observable %s` alone wants the name of a `let` without arguments; this is %s", name,
+                   ag_scope_kind(s));
   if (s->kind == AG_SYM_LET) s->count = 1; /* observed */
 }
 
@@ -257,5 +277,7 @@ void ag_define_observable(ag_builder *b, const ag_part *p) {
   b->defining = 0;
   if (!fresh) return;
   ag_scope_define(b, p->name, x ? AG_SYM_OBSERVABLE : AG_SYM_BAD, p->pos)->x = x;
-  if (x) AG_MODEL_PUSH(b->m, observables, ((ag_item){ag_arena_str(b->m->arena, ag_scope_text(b, p->name)), NULL, x, p->pos}));
+  if (x)
+    AG_MODEL_PUSH(b->m, observables,
+                  ((ag_item){ag_arena_str(b->m->arena, ag_scope_text(b, p->name)), NULL, x, p->pos}));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Statements that make the motion or look at it: lagrangian, constraint, holonomic, prescribe, force, domain, event, generator. */
+ * Statements that make the motion or look at it: lagrangian, constraint, holonomic, prescribe, force, domain, event,
+ * generator. */
 #include <string.h>
 
 #include "lang/build.h"
@@ -8,14 +9,17 @@
 static ag_id difference(ag_builder *b, const ag_part *p) {
   ag_id left = ag_eval_node(b, p->left), right = ag_eval_node(b, p->right);
   if (!left || !right) return 0;
-  bool zero_left = ag_is_scalar(b->g, left) && ag_is_zero(b->g, left), zero_right = ag_is_scalar(b->g, right) && ag_is_zero(b->g, right);
+  bool zero_left = ag_is_scalar(b->g, left) && ag_is_zero(b->g, left),
+       zero_right = ag_is_scalar(b->g, right) && ag_is_zero(b->g, right);
   if (!ag_note_same(b, left, right) && !zero_left && !zero_right) {
-    ag_scope_error(b, p->left->pos, "the left side is %s, the right side %s", ag_note_shape(b, left), ag_note_shape(b, right));
+    ag_scope_error(b, p->left->pos, "the left side is %s, the right side %s", ag_note_shape(b, left),
+                   ag_note_shape(b, right));
     return 0;
   }
   ag_id x = zero_right ? left : zero_left ? ag_neg(b->g, right) : ag_sub(b->g, left, right);
   if (ag_node_cols(b->g, x) != 1) {
-    ag_scope_error(b, p->left->pos, "an equation between matrices (%s); write it for vectors or entries", ag_note_shape(b, x));
+    ag_scope_error(b, p->left->pos, "an equation between matrices (%s); write it for vectors or entries",
+                   ag_note_shape(b, x));
     return 0;
   }
   return x;
@@ -24,34 +28,47 @@ static ag_id difference(ag_builder *b, const ag_part *p) {
 void ag_dynamics_lagrangian(ag_builder *b, const ag_stmt *s) {
   const ag_syn *e = s->parts[0].right;
   if (b->lagrangian_seen) {
-    if (b->m->lagrangian_pos.line) ag_scope_error(b, s->pos, "a second `lagrangian`; the first is on line %d", b->m->lagrangian_pos.line);
+    if (b->m->lagrangian_pos.line)
+      ag_scope_error(b, s->pos, "a second `lagrangian`; the first is on line %d", b->m->lagrangian_pos.line);
     return;
   }
   b->lagrangian_seen = true;
   b->m->lagrangian_pos = e->pos;
   ag_id x = ag_eval_scalar(b, e, "the Lagrangian");
   if (!x) return;
-  if (ag_note_on(b, x) & AG_ON_MOTION) ag_scope_error(b, e->pos, "the Lagrangian may not use energy, drives or reactions");
+  if (ag_note_on(b, x) & AG_ON_MOTION)
+    ag_scope_error(b, e->pos, "the Lagrangian may not use energy, drives or reactions");
   else if (!(ag_note_on(b, x) & AG_ON_XI)) {
-    if (!ag_scope_failed(b)) ag_scope_error(b, e->pos, "the Lagrangian contains no velocity: without kinetic energy nothing moves");
-  } else b->m->lagrangian = x;
+    if (!ag_scope_failed(b))
+      ag_scope_error(b, e->pos, "the Lagrangian contains no velocity: without kinetic energy nothing moves");
+  } else
+    b->m->lagrangian = x;
 }
 
 /* ---- equations ---- */
 
 static void constraint(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
-  if (ag_is_zero(b->g, x)) ag_scope_error(b, pos, "this constraint says nothing: both sides are the same");
+  if (ag_is_zero(b->g, x))
+    ag_scope_error(b, pos, "this constraint says nothing: both sides are the same");
   else if (!(ag_note_on(b, x) & AG_ON_XI)) {
-    if (ag_note_on(b, x) & AG_ON_Q) ag_scope_error(b, pos, "a constraint on velocities without a velocity; for coordinates write `holonomic`");
-    else ag_scope_error(b, pos, "this constraint contains no velocity");
-  } else ag_model_add_constraint(b->m, x, ag_target_text(b, s), pos);
+    if (ag_note_on(b, x) & AG_ON_Q)
+      ag_scope_error(b, pos, "a constraint on velocities without a velocity; for coordinates write `holonomic`");
+    else
+      ag_scope_error(b, pos, "this constraint contains no velocity");
+  } else
+    ag_model_add_constraint(b->m, x, ag_target_text(b, s), pos);
 }
 
 static void holonomic(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
-  if (ag_is_zero(b->g, x)) ag_scope_error(b, pos, "this constraint says nothing: both sides are the same");
-  else if (ag_note_on(b, x) & AG_ON_XI) ag_scope_error(b, pos, "a holonomic constraint ties coordinates and t, this one contains a velocity; write `constraint`");
-  else if (!(ag_note_on(b, x) & AG_ON_Q)) ag_scope_error(b, pos, "this constraint contains no coordinate");
-  else ag_model_add_holonomic(b->m, x, ag_target_text(b, s), pos);
+  if (ag_is_zero(b->g, x))
+    ag_scope_error(b, pos, "this constraint says nothing: both sides are the same");
+  else if (ag_note_on(b, x) & AG_ON_XI)
+    ag_scope_error(b, pos,
+                   "a holonomic constraint ties coordinates and t, this one contains a velocity; write `constraint`");
+  else if (!(ag_note_on(b, x) & AG_ON_Q))
+    ag_scope_error(b, pos, "this constraint contains no coordinate");
+  else
+    ag_model_add_holonomic(b->m, x, ag_target_text(b, s), pos);
 }
 
 static void equation(ag_builder *b, const ag_stmt *s, void *data) {
@@ -60,9 +77,12 @@ static void equation(ag_builder *b, const ag_stmt *s, void *data) {
   if (!ag_target_due(b, s, &s->parts[0])) return;
   ag_id x = difference(b, &s->parts[0]);
   if (!x) return;
-  if (ag_note_on(b, x) & AG_ON_MOTION) ag_scope_error(b, pos, "a constraint may not use energy, drives or reactions");
-  else if (s->word == AG_WORD_CONSTRAINT) constraint(b, s, x, pos);
-  else holonomic(b, s, x, pos);
+  if (ag_note_on(b, x) & AG_ON_MOTION)
+    ag_scope_error(b, pos, "a constraint may not use energy, drives or reactions");
+  else if (s->word == AG_WORD_CONSTRAINT)
+    constraint(b, s, x, pos);
+  else
+    holonomic(b, s, x, pos);
 }
 
 void ag_dynamics_equation(ag_builder *b, const ag_stmt *s) { ag_target_loop(b, s, equation, NULL); }
@@ -74,25 +94,34 @@ static void prescribe(ag_builder *b, const ag_stmt *s, const ag_part *p) {
   ag_model *m = b->m;
   if (!ag_target_find(b, p->target, false, &t)) return;
   if (t.velocity || t.frame >= 0) {
-    ag_scope_error(b, p->target->pos, "`%s` is a velocity; `prescribe` wants a coordinate. To fix a velocity write `constraint %s = ...`", t.text, t.text);
+    ag_scope_error(b, p->target->pos,
+                   "`%s` is a velocity; `prescribe` wants a coordinate. To fix a velocity write `constraint %s = ...`",
+                   t.text, t.text);
     return;
   }
   const ag_coord *c = &m->coords[t.coord];
   if (!ag_scope_work(b, p->pos, m->n_prescribes / 8)) return;
   if (t.row >= 0 || c->space == AG_SPACE_S2 || c->space == AG_SPACE_SO3) {
-    ag_scope_error(b, p->target->pos, "`%s` cannot be prescribed: only a whole coordinate in R, R^n or S1 can; use `holonomic` or `constraint`", t.text);
+    ag_scope_error(
+        b, p->target->pos,
+        "`%s` cannot be prescribed: only a whole coordinate in R, R^n or S1 can; use `holonomic` or `constraint`",
+        t.text);
     return;
   }
   for (int i = 0; i < m->n_prescribes; i++)
     if (!strcmp(m->prescribes[i].name, c->name)) {
-      ag_scope_error(b, p->target->pos, "`%s` is prescribed twice; first on line %d", c->name, m->prescribes[i].pos.line);
+      ag_scope_error(b, p->target->pos, "`%s` is prescribed twice; first on line %d", c->name,
+                     m->prescribes[i].pos.line);
       return;
     }
   ag_id x = ag_target_value(b, &t, p->right);
   if (!x) return;
   if (ag_note_on(b, x) & ~(AG_ON_PARAM | AG_ON_T))
-    ag_scope_error(b, p->right->pos, "a prescribed motion is a function of t and parameters alone; between coordinates write `holonomic`");
-  else ag_model_add_prescribe(m, c->name, ag_sub(b->g, c->q, x), ag_target_text(b, s), p->target->pos);
+    ag_scope_error(
+        b, p->right->pos,
+        "a prescribed motion is a function of t and parameters alone; between coordinates write `holonomic`");
+  else
+    ag_model_add_prescribe(m, c->name, ag_sub(b->g, c->q, x), ag_target_text(b, s), p->target->pos);
 }
 
 static void force(ag_builder *b, const ag_part *p) {
@@ -100,21 +129,29 @@ static void force(ag_builder *b, const ag_part *p) {
   if (!ag_target_find(b, p->target, true, &t)) return;
   ag_id x = ag_target_value(b, &t, p->right);
   if (!x) return;
-  if (ag_note_on(b, x) & AG_ON_MOTION) ag_scope_error(b, p->right->pos, "a force may not use energy, drives or reactions");
-  else AG_MODEL_PUSH(b->m, forces, ((ag_assign){t.coord, t.row, x, p->target->pos}));
+  if (ag_note_on(b, x) & AG_ON_MOTION)
+    ag_scope_error(b, p->right->pos, "a force may not use energy, drives or reactions");
+  else
+    AG_MODEL_PUSH(b->m, forces, ((ag_assign){t.coord, t.row, x, p->target->pos}));
 }
 
 static void domain(ag_builder *b, const ag_part *p) {
   double lo, hi;
-  ag_id x = ag_eval_scalar(b, p->left, "what a domain bounds"), from = ag_eval_scalar(b, p->lo, "the end of an interval");
+  ag_id x = ag_eval_scalar(b, p->left, "what a domain bounds"),
+        from = ag_eval_scalar(b, p->lo, "the end of an interval");
   ag_id to = ag_eval_scalar(b, p->right, "the end of an interval");
   if (!x || !from || !to) return;
   int on = ag_note_on(b, x);
-  if (on & (AG_ON_XI | AG_ON_MOTION)) ag_scope_error(b, p->left->pos, "a domain bounds coordinates, not velocities");
-  else if (!(on & (AG_ON_Q | AG_ON_T))) ag_scope_error(b, p->left->pos, "this contains no coordinate to bound");
-  else if (ag_eval_number(b, p->lo, "the end of an interval", &lo) && ag_eval_number(b, p->right, "the end of an interval", &hi)) {
-    if (lo < hi) AG_MODEL_PUSH(b->m, domains, ((ag_range){x, from, to, p->left->pos}));
-    else ag_scope_error(b, p->lo->pos, "the interval %g..%g is empty", lo, hi);
+  if (on & (AG_ON_XI | AG_ON_MOTION))
+    ag_scope_error(b, p->left->pos, "a domain bounds coordinates, not velocities");
+  else if (!(on & (AG_ON_Q | AG_ON_T)))
+    ag_scope_error(b, p->left->pos, "this contains no coordinate to bound");
+  else if (ag_eval_number(b, p->lo, "the end of an interval", &lo) &&
+           ag_eval_number(b, p->right, "the end of an interval", &hi)) {
+    if (lo < hi)
+      AG_MODEL_PUSH(b->m, domains, ((ag_range){x, from, to, p->left->pos}));
+    else
+      ag_scope_error(b, p->lo->pos, "the interval %g..%g is empty", lo, hi);
   }
 }
 
@@ -122,9 +159,12 @@ static void assign(ag_builder *b, const ag_stmt *s, void *data) {
   (void)data;
   for (int i = 0; i < s->n_part && !b->stopped; i++) {
     if (!ag_target_due(b, s, &s->parts[i])) continue;
-    if (s->word == AG_WORD_PRESCRIBE) prescribe(b, s, &s->parts[i]);
-    else if (s->word == AG_WORD_FORCE) force(b, &s->parts[i]);
-    else domain(b, &s->parts[i]);
+    if (s->word == AG_WORD_PRESCRIBE)
+      prescribe(b, s, &s->parts[i]);
+    else if (s->word == AG_WORD_FORCE)
+      force(b, &s->parts[i]);
+    else
+      domain(b, &s->parts[i]);
   }
 }
 
@@ -138,11 +178,15 @@ void ag_dynamics_event(ag_builder *b, const ag_stmt *s) {
   bool fresh = ag_scope_symbol(b, s->name)->event == 0;
   if (!fresh) ag_scope_error(b, s->name_pos, "the event `%s` is introduced twice", name);
   ag_id x = difference(b, p);
-  if (x && !ag_is_scalar(b->g, x)) x = ag_scope_error(b, p->left->pos, "an event is a scalar equation; this is %s", ag_note_shape(b, x));
-  else if (x && !(ag_note_on(b, x) & ~AG_ON_PARAM)) x = ag_scope_error(b, p->left->pos, "this never changes: an event needs something that moves");
+  if (x && !ag_is_scalar(b->g, x))
+    x = ag_scope_error(b, p->left->pos, "an event is a scalar equation; this is %s", ag_note_shape(b, x));
+  else if (x && !(ag_note_on(b, x) & ~AG_ON_PARAM))
+    x = ag_scope_error(b, p->left->pos, "this never changes: an event needs something that moves");
   if (!fresh) return;
   ag_scope_symbol(b, s->name)->event = x ? b->m->n_events + 1 : -1;
-  if (x) AG_MODEL_PUSH(b->m, events, ((ag_event){ag_arena_str(b->m->arena, name), x, s->direction, s->terminal, s->name_pos}));
+  if (x)
+    AG_MODEL_PUSH(b->m, events,
+                  ((ag_event){ag_arena_str(b->m->arena, name), x, s->direction, s->terminal, s->name_pos}));
 }
 
 typedef struct parts {
@@ -155,7 +199,8 @@ static void add_component(ag_builder *b, const ag_part *p, parts *out) {
   ag_target t;
   ag_id x = ag_target_find(b, p->target, true, &t) ? ag_target_value(b, &t, p->right) : 0;
   if (x && ag_note_on(b, x) & (AG_ON_XI | AG_ON_MOTION))
-    x = ag_scope_error(b, p->right->pos, "a generator is a field on the configurations: its coefficients contain no velocities");
+    x = ag_scope_error(b, p->right->pos,
+                       "a generator is a field on the configurations: its coefficients contain no velocities");
   for (int i = 0; x && i < out->n; i++)
     if (out->at[i].coord == t.coord && (out->at[i].row < 0 || t.row < 0 || out->at[i].row == t.row))
       x = ag_scope_error(b, p->target->pos, "the component `%s` is given twice", t.text);

@@ -9,7 +9,8 @@ ag_value ag_eval_bad(void) { return (ag_value){.kind = AG_VALUE_BAD}; }
 
 ag_id ag_eval_take(ag_builder *b, ag_value v, ag_pos pos) {
   if (v.kind == AG_VALUE_NODE) return v.x;
-  if (v.kind == AG_VALUE_CONDITION) ag_scope_error(b, pos, "a condition stands only between `if` and `then`, not where a value is wanted");
+  if (v.kind == AG_VALUE_CONDITION)
+    ag_scope_error(b, pos, "a condition stands only between `if` and `then`, not where a value is wanted");
   if (v.kind == AG_VALUE_FAMILY)
     ag_scope_error(b, pos, "this is a family of %d members; pick one with an index, as in x[i]", v.count);
   return 0;
@@ -33,7 +34,8 @@ static ag_value add(ag_builder *b, const ag_link *link, ag_value a, ag_value c) 
   if (!ag_note_same(b, a.x, c.x)) {
     if (c.empty) return a;
     if (a.empty) return ag_eval_good(minus ? ag_neg(b->g, c.x) : c.x);
-    ag_scope_error(b, link->pos, "`%s` between %s and %s", minus ? "-" : "+", ag_note_shape(b, a.x), ag_note_shape(b, c.x));
+    ag_scope_error(b, link->pos, "`%s` between %s and %s", minus ? "-" : "+", ag_note_shape(b, a.x),
+                   ag_note_shape(b, c.x));
     return ag_eval_bad();
   }
   if (!ag_scope_work(b, link->pos, entries(b, a.x) / 4)) return ag_eval_bad();
@@ -63,7 +65,9 @@ static ag_value multiply(ag_builder *b, const ag_link *link, ag_id x, ag_id y) {
     return checked(b, link->pos, x, y, ag_mul(g, x, y));
   }
   if (k != k2) {
-    const char *hint = k == 1 && m == 1 && n == k2 ? (n == 3 ? "; use dot(a, b), cross(a, b) or a*b^T" : "; use dot(a, b) or a*b^T") : "";
+    const char *hint = k == 1 && m == 1 && n == k2
+                           ? (n == 3 ? "; use dot(a, b), cross(a, b) or a*b^T" : "; use dot(a, b) or a*b^T")
+                           : "";
     ag_scope_error(b, link->pos, "`*` between %s and %s%s", ag_note_shape(b, x), ag_note_shape(b, y), hint);
     return ag_eval_bad();
   }
@@ -84,8 +88,10 @@ static ag_value eval_chain(ag_builder *b, const ag_syn *s) {
     ag_value v = ag_eval(b, link->x);
     if (!ag_eval_take(b, v, link->x->pos)) acc = ag_eval_bad();
     if (acc.kind == AG_VALUE_BAD) continue;
-    if (s->kind == AG_SYN_ADD) acc = add(b, link, acc, v);
-    else acc = link->op == AG_TOKEN_TIMES ? multiply(b, link, acc.x, v.x) : divide(b, link, acc.x, v.x);
+    if (s->kind == AG_SYN_ADD)
+      acc = add(b, link, acc, v);
+    else
+      acc = link->op == AG_TOKEN_TIMES ? multiply(b, link, acc.x, v.x) : divide(b, link, acc.x, v.x);
   }
   return b->stopped ? ag_eval_bad() : acc;
 }
@@ -96,7 +102,8 @@ static ag_value eval_power(ag_builder *b, const ag_syn *s) {
   ag_id y = ag_eval_take(b, ag_eval(b, s->links[1].x), s->links[1].x->pos);
   if (!x || !y) return ag_eval_bad();
   if (!ag_is_scalar(b->g, x)) {
-    const char *hint = ag_node_cols(b->g, x) == 1 ? "the square of its length is dot(v, v)" : "write A*A, inverse(A) or A^T";
+    const char *hint =
+        ag_node_cols(b->g, x) == 1 ? "the square of its length is dot(v, v)" : "write A*A, inverse(A) or A^T";
     ag_scope_error(b, pos, "a power of %s; %s", ag_note_shape(b, x), hint);
     return ag_eval_bad();
   }
@@ -123,7 +130,8 @@ static ag_value condition(ag_id x) { return (ag_value){.kind = AG_VALUE_CONDITIO
 static ag_id take_condition(ag_builder *b, const ag_syn *s) {
   ag_value v = ag_eval(b, s);
   if (v.kind == AG_VALUE_CONDITION) return v.x;
-  if (v.kind != AG_VALUE_BAD) ag_scope_error(b, s->pos, "a condition is wanted here, as in a < b; this is %s", ag_note_value(b, v));
+  if (v.kind != AG_VALUE_BAD)
+    ag_scope_error(b, s->pos, "a condition is wanted here, as in a < b; this is %s", ag_note_value(b, v));
   return 0;
 }
 
@@ -144,16 +152,23 @@ static ag_value eval_compare(ag_builder *b, const ag_syn *s) {
   if (!x || !y) return ag_eval_bad();
   ag_graph *g = b->g;
   switch (link->op) {
-  case AG_TOKEN_LT: return condition(ag_apply2(g, AG_OP_LT, x, y));
-  case AG_TOKEN_LE: return condition(ag_apply2(g, AG_OP_LE, x, y));
-  case AG_TOKEN_GT: return condition(ag_apply2(g, AG_OP_LT, y, x));
-  case AG_TOKEN_GE: return condition(ag_apply2(g, AG_OP_LE, y, x));
-  case AG_TOKEN_EQ: return condition(ag_apply2(g, AG_OP_EQ, x, y));
-  default: return condition(ag_apply2(g, AG_OP_NE, x, y));
+  case AG_TOKEN_LT:
+    return condition(ag_apply2(g, AG_OP_LT, x, y));
+  case AG_TOKEN_LE:
+    return condition(ag_apply2(g, AG_OP_LE, x, y));
+  case AG_TOKEN_GT:
+    return condition(ag_apply2(g, AG_OP_LT, y, x));
+  case AG_TOKEN_GE:
+    return condition(ag_apply2(g, AG_OP_LE, y, x));
+  case AG_TOKEN_EQ:
+    return condition(ag_apply2(g, AG_OP_EQ, x, y));
+  default:
+    return condition(ag_apply2(g, AG_OP_NE, x, y));
   }
 }
 
-/* A condition between known numbers picks its side now, and the other is not looked at: x[i-1] may stand behind `if i > 1`. */
+/* A condition between known numbers picks its side now, and the other is not looked at: x[i-1] may stand behind `if i >
+ * 1`. */
 static ag_value eval_if(ag_builder *b, const ag_syn *s) {
   double known;
   ag_id c = take_condition(b, s->links[0].x);
@@ -162,7 +177,8 @@ static ag_value eval_if(ag_builder *b, const ag_syn *s) {
   ag_id y = ag_eval_take(b, ag_eval(b, s->links[2].x), s->links[2].x->pos);
   if (!c || !x || !y) return ag_eval_bad();
   if (!ag_note_same(b, x, y)) {
-    ag_scope_error(b, s->pos, "the two sides of `if` differ: %s after `then`, %s after `else`", ag_note_shape(b, x), ag_note_shape(b, y));
+    ag_scope_error(b, s->pos, "the two sides of `if` differ: %s after `then`, %s after `else`", ag_note_shape(b, x),
+                   ag_note_shape(b, y));
     return ag_eval_bad();
   }
   return ag_eval_good(ag_select(b->g, c, x, y));
@@ -182,8 +198,10 @@ static ag_value eval_list(ag_builder *b, const ag_syn *s) {
   ag_id *e = ag_heap_alloc(sizeof *e * (size_t)(n * m));
   for (int i = 0; i < n && !b->stopped; i++) {
     const ag_syn *row = s->links[i].x;
-    if ((row->kind == AG_SYN_LIST) != matrix) ok = ag_scope_error(b, row->pos, "a matrix is written by rows, [[a, b], [c, d]]; entries and rows do not mix");
-    else if (matrix && row->n != m) ok = ag_scope_error(b, row->pos, "this row has %d entries, the first has %d", row->n, m);
+    if ((row->kind == AG_SYN_LIST) != matrix)
+      ok = ag_scope_error(b, row->pos, "a matrix is written by rows, [[a, b], [c, d]]; entries and rows do not mix");
+    else if (matrix && row->n != m)
+      ok = ag_scope_error(b, row->pos, "this row has %d entries, the first has %d", row->n, m);
     else
       for (int j = 0; j < m; j++) {
         e[i * m + j] = ag_eval_scalar(b, matrix ? row->links[j].x : row, "an entry of [ ]");
@@ -225,22 +243,35 @@ static ag_value eval_sum(ag_builder *b, const ag_syn *s) {
 
 static ag_value eval_kind(ag_builder *b, const ag_syn *s) {
   switch ((ag_syn_kind)s->kind) {
-  case AG_SYN_NUMBER: return ag_eval_good(ag_num(b->g, s->number));
-  case AG_SYN_NAME: return ag_lookup_name(b, s);
-  case AG_SYN_MEMBER: return ag_lookup_member(b, s);
-  case AG_SYN_CALL: return ag_lookup_call(b, s);
-  case AG_SYN_POST: return ag_lookup_postfix(b, s);
-  case AG_SYN_LIST: return eval_list(b, s);
+  case AG_SYN_NUMBER:
+    return ag_eval_good(ag_num(b->g, s->number));
+  case AG_SYN_NAME:
+    return ag_lookup_name(b, s);
+  case AG_SYN_MEMBER:
+    return ag_lookup_member(b, s);
+  case AG_SYN_CALL:
+    return ag_lookup_call(b, s);
+  case AG_SYN_POST:
+    return ag_lookup_postfix(b, s);
+  case AG_SYN_LIST:
+    return eval_list(b, s);
   case AG_SYN_ADD:
-  case AG_SYN_MUL: return eval_chain(b, s);
+  case AG_SYN_MUL:
+    return eval_chain(b, s);
   case AG_SYN_AND:
   case AG_SYN_OR:
-  case AG_SYN_NOT: return eval_logic(b, s);
-  case AG_SYN_NEG: return eval_negative(b, s);
-  case AG_SYN_POW: return eval_power(b, s);
-  case AG_SYN_COMPARE: return eval_compare(b, s);
-  case AG_SYN_IF: return eval_if(b, s);
-  case AG_SYN_SUM: return eval_sum(b, s);
+  case AG_SYN_NOT:
+    return eval_logic(b, s);
+  case AG_SYN_NEG:
+    return eval_negative(b, s);
+  case AG_SYN_POW:
+    return eval_power(b, s);
+  case AG_SYN_COMPARE:
+    return eval_compare(b, s);
+  case AG_SYN_IF:
+    return eval_if(b, s);
+  case AG_SYN_SUM:
+    return eval_sum(b, s);
   }
   return ag_eval_bad();
 }
@@ -261,7 +292,8 @@ ag_id ag_eval_node(ag_builder *b, const ag_syn *s) { return ag_eval_take(b, ag_e
 
 ag_id ag_eval_scalar(ag_builder *b, const ag_syn *s, const char *what) {
   ag_id x = ag_eval_node(b, s);
-  if (x && !ag_is_scalar(b->g, x)) return ag_scope_error(b, s->pos, "%s must be a scalar; this is %s", what, ag_note_shape(b, x)), 0;
+  if (x && !ag_is_scalar(b->g, x))
+    return ag_scope_error(b, s->pos, "%s must be a scalar; this is %s", what, ag_note_shape(b, x)), 0;
   return x;
 }
 
@@ -269,8 +301,10 @@ bool ag_eval_whole(ag_builder *b, const ag_syn *s, const char *what, double *v) 
   ag_id x = ag_eval_scalar(b, s, what);
   if (!x) return false;
   if (!ag_is_num(b->g, x, v))
-    return ag_scope_error(b, s->pos, "%s must be known when the file is read: numbers, `integer` parameters and running indices", what);
-  if (*v != floor(*v) || fabs(*v) > 1e15) return ag_scope_error(b, s->pos, "%s must be a whole number; this is %g", what, *v);
+    return ag_scope_error(
+        b, s->pos, "%s must be known when the file is read: numbers, `integer` parameters and running indices", what);
+  if (*v != floor(*v) || fabs(*v) > 1e15)
+    return ag_scope_error(b, s->pos, "%s must be a whole number; this is %g", what, *v);
   return true;
 }
 

@@ -8,8 +8,10 @@ static void value_of(const char *text, double *out) {
   static const double state[] = {0.7, 1.3, 0.4, -0.6, 0.1, 0.2, 0.3, 0.5, 0.7, 1.1};
   char file[2000];
   snprintf(file, sizeof file,
-           "model m\nparam a = 1.3, K = 3 integer\nconfig x in R, p in R^3\nlagrangian x'^2 + dot(p', p')\nlet sq(v) = v^2\nlet at(i) = p[i]\n"
-           "observable v = %s\n", text);
+           "model m\nparam a = 1.3, K = 3 integer\nconfig x in R, p in R^3\nlagrangian x'^2 + dot(p', p')\nlet sq(v) = "
+           "v^2\nlet at(i) = p[i]\n"
+           "observable v = %s\n",
+           text);
   ag_model *m = read_text(file, 0, NULL, NULL);
   AG_CHECK(m != NULL);
   if (m) values(m, state, observable(m, "v"), out);

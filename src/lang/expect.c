@@ -21,8 +21,12 @@ static bool find_event(ag_builder *b, const ag_stmt *s, int *event) {
   names = ag_heap_alloc(sizeof *names * (size_t)(b->m->n_events + 1));
   for (; n < b->m->n_events && n < 1000; n++) names[n] = b->m->events[n].name;
   const char *near = ag_nearest(text, n, names);
-  if (near) ag_scope_error(b, s->name_pos, "unknown event `%s`; did you mean `%s`?", text, near);
-  else ag_scope_error(b, s->name_pos, "unknown event `%s`; an event is introduced by `event %s: ... = ...` before it is expected", text, text);
+  if (near)
+    ag_scope_error(b, s->name_pos, "unknown event `%s`; did you mean `%s`?", text, near);
+  else
+    ag_scope_error(b, s->name_pos,
+                   "unknown event `%s`; an event is introduced by `event %s: ... = ...` before it is expected", text,
+                   text);
   free(names);
   return false;
 }
@@ -31,9 +35,11 @@ static bool find_event(ag_builder *b, const ag_stmt *s, int *event) {
 static bool event_form(ag_builder *b, const ag_stmt *s, ag_expect *e) {
   double n = 1;
   bool ok = find_event(b, s, &e->event);
-  if (s->nth) ok = ag_eval_whole(b, s->nth, s->expect == AG_EXPECT_COUNT ? "the number of times" : "which event", &n) && ok;
+  if (s->nth)
+    ok = ag_eval_whole(b, s->nth, s->expect == AG_EXPECT_COUNT ? "the number of times" : "which event", &n) && ok;
   double least = s->expect == AG_EXPECT_COUNT ? 0 : 1;
-  if (ok && (n < least || n > 1e9)) ok = ag_scope_error(b, s->nth->pos, "this must be a whole number from %.0f on; it is %.0f", least, n);
+  if (ok && (n < least || n > 1e9))
+    ok = ag_scope_error(b, s->nth->pos, "this must be a whole number from %.0f on; it is %.0f", least, n);
   e->nth = ok ? (int)n : 1;
   if (s->expect == AG_EXPECT_COUNT) e->value = ag_num(b->g, n);
   return ok;
@@ -47,10 +53,12 @@ static bool value_form(ag_builder *b, const ag_stmt *s, ag_expect *e) {
   if (!e->x || !e->value) return false;
   if (!ag_note_same(b, e->x, e->value)) {
     if (!ag_is_scalar(b->g, e->value) || !ag_is_zero(b->g, e->value))
-      return ag_scope_error(b, p->right->pos, "the left side is %s, the value %s", ag_note_shape(b, e->x), ag_note_shape(b, e->value));
+      return ag_scope_error(b, p->right->pos, "the left side is %s, the value %s", ag_note_shape(b, e->x),
+                            ag_note_shape(b, e->value));
     e->value = ag_zero(b->g, ag_node_rows(b->g, e->x), ag_node_cols(b->g, e->x));
   }
-  if (e->value == e->x) ag_ctx_warn(b->ctx, p->left->pos, "this holds by itself: both sides are the same expression, nothing is measured");
+  if (e->value == e->x)
+    ag_ctx_warn(b->ctx, p->left->pos, "this holds by itself: both sides are the same expression, nothing is measured");
   return true;
 }
 
@@ -66,13 +74,21 @@ static bool conditions(ag_builder *b, const ag_stmt *s, ag_expect *e) {
     bool ok = false;
     ag_id x = ag_eval_node(b, p->right);
     sym->used = true;
-    if (sym->kind == AG_SYM_NONE) ag_scope_unknown(b, p->name, p->pos, AG_SUGGEST_PARAMS);
-    else if (sym->kind == AG_SYM_BAD) ok = false;
-    else if (sym->kind != AG_SYM_PARAM) ag_scope_error(b, p->pos, "`%s` is %s; `when` changes parameters", text, ag_scope_kind(sym));
-    else if (b->m->params[sym->index].integer) ag_scope_error(b, p->pos, "`%s` is an integer parameter: it shapes the model and cannot change here", text);
-    else if (x && ag_note_on(b, x) & ~AG_ON_PARAM) ag_scope_error(b, p->right->pos, "the value of a parameter may use only numbers and parameters");
-    else if (x && !ag_note_same(b, x, sym->x)) ag_scope_error(b, p->right->pos, "`%s` is %s, its value is %s", text, ag_note_shape(b, sym->x), ag_note_shape(b, x));
-    else ok = x != 0;
+    if (sym->kind == AG_SYM_NONE)
+      ag_scope_unknown(b, p->name, p->pos, AG_SUGGEST_PARAMS);
+    else if (sym->kind == AG_SYM_BAD)
+      ok = false;
+    else if (sym->kind != AG_SYM_PARAM)
+      ag_scope_error(b, p->pos, "`%s` is %s; `when` changes parameters", text, ag_scope_kind(sym));
+    else if (b->m->params[sym->index].integer)
+      ag_scope_error(b, p->pos, "`%s` is an integer parameter: it shapes the model and cannot change here", text);
+    else if (x && ag_note_on(b, x) & ~AG_ON_PARAM)
+      ag_scope_error(b, p->right->pos, "the value of a parameter may use only numbers and parameters");
+    else if (x && !ag_note_same(b, x, sym->x))
+      ag_scope_error(b, p->right->pos, "`%s` is %s, its value is %s", text, ag_note_shape(b, sym->x),
+                     ag_note_shape(b, x));
+    else
+      ok = x != 0;
     for (int k = 0; ok && k < e->n_when; k++)
       if (e->when_param[k] == sym->index) ok = ag_scope_error(b, p->pos, "`%s` is changed twice", text);
     all = all && ok;
@@ -85,13 +101,15 @@ static bool conditions(ag_builder *b, const ag_stmt *s, ag_expect *e) {
 
 void ag_expect_statement(ag_builder *b, const ag_stmt *s) {
   double v = 0;
-  ag_expect e = {.kind = (ag_expect_kind)s->expect, .event = -1, .nth = 1, .pos = s->name ? s->name_pos : s->parts[0].left->pos};
+  ag_expect e = {
+      .kind = (ag_expect_kind)s->expect, .event = -1, .nth = 1, .pos = s->name ? s->name_pos : s->parts[0].left->pos};
   bool ok = s->name ? event_form(b, s, &e) : value_form(b, s, &e);
   e.time = s->time ? quantity(b, s->time, "the time", false) : ag_num(b->g, 0);
   e.tol = s->tol ? quantity(b, s->tol, "the tolerance", true) : ag_num(b->g, 0);
   ok = e.time && e.tol && ok;
   bool over = s->expect != AG_EXPECT_AT && s->expect != AG_EXPECT_EVENT;
-  if (ok && over && ag_eval_number(b, s->time, "the time", &v) && v == 0) ok = ag_scope_error(b, s->time->pos, "over no time at all: the time must not be 0");
+  if (ok && over && ag_eval_number(b, s->time, "the time", &v) && v == 0)
+    ok = ag_scope_error(b, s->time->pos, "over no time at all: the time must not be 0");
   ok = conditions(b, s, &e) && ok;
   e.text = ag_target_text(b, s);
   if (ok) AG_MODEL_PUSH(b->m, expects, e);

@@ -27,7 +27,8 @@ static void build_reference(ag_builder *b, const ag_stmt *s) {
     return;
   }
   sym->reference = 1;
-  AG_MODEL_PUSH(b->m, references, ((ag_reference){ag_arena_str(b->m->arena, key), ag_arena_str(b->m->arena, s->string)}));
+  AG_MODEL_PUSH(b->m, references,
+                ((ag_reference){ag_arena_str(b->m->arena, key), ag_arena_str(b->m->arena, s->string)}));
 }
 
 static void build_parts(ag_builder *b, const ag_stmt *s, void (*build)(ag_builder *, const ag_part *)) {
@@ -36,25 +37,54 @@ static void build_parts(ag_builder *b, const ag_stmt *s, void (*build)(ag_builde
 
 static void build_statement(ag_builder *b, const ag_stmt *s, int i) {
   switch (s->word) {
-  case AG_WORD_MODEL: build_model(b, s, i); break;
-  case AG_WORD_REFERENCE: build_reference(b, s); break;
-  case AG_WORD_PARAM: build_parts(b, s, ag_define_param); break;
-  case AG_WORD_CONFIG: build_parts(b, s, ag_define_config); break;
-  case AG_WORD_LET: build_parts(b, s, ag_define_let); break;
-  case AG_WORD_LAGRANGIAN: ag_dynamics_lagrangian(b, s); break;
+  case AG_WORD_MODEL:
+    build_model(b, s, i);
+    break;
+  case AG_WORD_REFERENCE:
+    build_reference(b, s);
+    break;
+  case AG_WORD_PARAM:
+    build_parts(b, s, ag_define_param);
+    break;
+  case AG_WORD_CONFIG:
+    build_parts(b, s, ag_define_config);
+    break;
+  case AG_WORD_LET:
+    build_parts(b, s, ag_define_let);
+    break;
+  case AG_WORD_LAGRANGIAN:
+    ag_dynamics_lagrangian(b, s);
+    break;
   case AG_WORD_CONSTRAINT:
-  case AG_WORD_HOLONOMIC: ag_dynamics_equation(b, s); break;
+  case AG_WORD_HOLONOMIC:
+    ag_dynamics_equation(b, s);
+    break;
   case AG_WORD_PRESCRIBE:
   case AG_WORD_FORCE:
-  case AG_WORD_DOMAIN: ag_dynamics_assign(b, s); break;
-  case AG_WORD_FRAME: build_parts(b, s, ag_define_frame); break;
-  case AG_WORD_OBSERVABLE: build_parts(b, s, ag_define_observable); break;
-  case AG_WORD_EVENT: ag_dynamics_event(b, s); break;
-  case AG_WORD_GENERATOR: ag_dynamics_generator(b, s); break;
-  case AG_WORD_START: ag_start_statement(b, s); break;
-  case AG_WORD_EXPECT: ag_expect_statement(b, s); break;
+  case AG_WORD_DOMAIN:
+    ag_dynamics_assign(b, s);
+    break;
+  case AG_WORD_FRAME:
+    build_parts(b, s, ag_define_frame);
+    break;
+  case AG_WORD_OBSERVABLE:
+    build_parts(b, s, ag_define_observable);
+    break;
+  case AG_WORD_EVENT:
+    ag_dynamics_event(b, s);
+    break;
+  case AG_WORD_GENERATOR:
+    ag_dynamics_generator(b, s);
+    break;
+  case AG_WORD_START:
+    ag_start_statement(b, s);
+    break;
+  case AG_WORD_EXPECT:
+    ag_expect_statement(b, s);
+    break;
   case AG_WORD_NONE:
-  case AG_WORD_COUNT: break;
+  case AG_WORD_COUNT:
+    break;
   }
 }
 
@@ -90,7 +120,8 @@ static void read_changes(ag_builder *b, int n, const ag_set *sets) {
       ag_lex_split(b->arena, c->text, false, &c->tokens);
       ag_parse_set(b->arena, b->names, &c->tokens, &c->stmt);
       if (c->stmt.error) ag_scope_error(b, c->stmt.error_pos, "%s", c->stmt.error);
-    } else c->stmt.error = "";
+    } else
+      c->stmt.error = "";
     ag_scope_source(b, NULL, file);
     const ag_syn *target = c->stmt.error ? NULL : c->stmt.parts[0].target;
     if (target && target->kind == AG_SYN_NAME) ag_scope_symbol(b, target->name)->set = i + 1; /* the last one counts */
@@ -112,7 +143,9 @@ static void sort_reports(ag_ctx *ctx, int from) {
       if (done[i] || (i > 0 && in[i].severity == AG_NOTE)) continue;
       if (best < 0) best = i;
       bool same = in[i].file && in[best].file && !strcmp(in[i].file, in[best].file);
-      if (same && (in[i].pos.line < in[best].pos.line || (in[i].pos.line == in[best].pos.line && in[i].pos.col < in[best].pos.col))) best = i;
+      if (same && (in[i].pos.line < in[best].pos.line ||
+                   (in[i].pos.line == in[best].pos.line && in[i].pos.col < in[best].pos.col)))
+        best = i;
     }
     done[best] = true;
     out[k++] = in[best];
@@ -143,7 +176,8 @@ static void read_model(ag_builder *b, int n_set, const ag_set *sets) {
   ag_scope_done(b);
 }
 
-ag_status ag_lang_read(ag_ctx *ctx, const char *file, const char *text, size_t size, int n_set, const ag_set *sets, ag_model **out) {
+ag_status ag_lang_read(ag_ctx *ctx, const char *file, const char *text, size_t size, int n_set, const ag_set *sets,
+                       ag_model **out) {
   *out = NULL;
   ctx->file = file;
   ag_model *m = ag_model_create("unnamed");

@@ -6,10 +6,13 @@
 
 static void check_model(void) {
   static const char text[] =
-      "model sleigh \"A sleigh\"\nreference Key \"entry\"\nparam m = 1, J = m/2, w = 2\nconfig x in R, y in R, th in S1, n in S2\n"
-      "let f = [cos(th), sin(th)]\nlagrangian m/2*(x'^2 + y'^2) + J/2*th'^2 + dot(n', n')\nconstraint dot([x', y'], [-f[2], f[1]]) = 0\n"
+      "model sleigh \"A sleigh\"\nreference Key \"entry\"\nparam m = 1, J = m/2, w = 2\nconfig x in R, y in R, th in "
+      "S1, n in S2\n"
+      "let f = [cos(th), sin(th)]\nlagrangian m/2*(x'^2 + y'^2) + J/2*th'^2 + dot(n', n')\nconstraint dot([x', y'], "
+      "[-f[2], f[1]]) = 0\n"
       "prescribe x = sin(w*t)\nforce th' = -th', n'[2] = 1\nframe u = dot([x', y'], f)\ndomain th in -1..m\n"
-      "observable p = energy, q = drive.x + reaction.y\nevent stop: u = 0 rising terminal\ngenerator turn: th' = 1, x' = -y, y' = x\n"
+      "observable p = energy, q = drive.x + reaction.y\nevent stop: u = 0 rising terminal\ngenerator turn: th' = 1, x' "
+      "= -y, y' = x\n"
       "start y = 2, u = 1\nexpect x at 1 = 0 within 1 when w = 3\n";
   ag_model *m = read_text(text, 0, NULL, NULL);
   AG_CHECK(m != NULL);
@@ -20,9 +23,12 @@ static void check_model(void) {
   AG_CHECK(m->n_references == 1 && m->n_params == 3 && m->n_coords == 4 && m->n_lets == 1 && m->n_constraints == 1);
   AG_CHECK(m->n_holonomics == 1); /* |n| = 1 comes with S2 */
   AG_CHECK(m->n_prescribes == 1 && !strcmp(m->prescribes[0].name, "x") && m->prescribes[0].pos.line == 8);
-  AG_CHECK(m->n_forces == 2 && m->forces[0].coord == 2 && m->forces[0].row == -1 && m->forces[1].coord == 3 && m->forces[1].row == 1);
-  AG_CHECK(m->n_frames == 1 && m->n_frame_inputs == 1 && m->n_domains == 1 && m->n_observables == 2 && m->n_drives == 1 && m->n_reactions == 1);
-  AG_CHECK(m->n_events == 1 && m->events[0].direction == 1 && m->events[0].terminal && m->events[0].x == m->frames[0].x);
+  AG_CHECK(m->n_forces == 2 && m->forces[0].coord == 2 && m->forces[0].row == -1 && m->forces[1].coord == 3 &&
+           m->forces[1].row == 1);
+  AG_CHECK(m->n_frames == 1 && m->n_frame_inputs == 1 && m->n_domains == 1 && m->n_observables == 2 &&
+           m->n_drives == 1 && m->n_reactions == 1);
+  AG_CHECK(m->n_events == 1 && m->events[0].direction == 1 && m->events[0].terminal &&
+           m->events[0].x == m->frames[0].x);
   AG_CHECK(m->n_generators == 1 && m->generators[0].n == 3);
   AG_CHECK(m->n_starts == 2 && m->starts[0].frame == -1 && m->starts[1].frame == 0);
   AG_CHECK(m->n_expects == 1 && m->expects[0].n_when == 1 && m->expects[0].when_param[0] == 2);
@@ -34,7 +40,8 @@ static void check_model(void) {
 
 /* Errors come in the order of their places, changes from outside first; a context may have been used before. */
 static void check_reports(void) {
-  static const char text[] = "model m\nlet a = b\nconfig x in R\nlagrangian x'^2 + c\nconstraint x^2 = 0\nlet b = 1\nevent e: x = )\n";
+  static const char text[] =
+      "model m\nlet a = b\nconfig x in R\nlagrangian x'^2 + c\nconstraint x^2 = 0\nlet b = 1\nevent e: x = )\n";
   static const int lines[] = {2, 4, 5, 7};
   ag_ctx ctx = {0};
   ag_model *m = NULL;
@@ -66,7 +73,8 @@ static void check_unterminated(void) {
   ag_ctx_done(&ctx);
 }
 
-/* Reads within 10 s (1 s is the aim for the plain build, sanitizers take their share) and says whether the first message contains `expected` ("": none). */
+/* Reads within 10 s (1 s is the aim for the plain build, sanitizers take their share) and says whether the first
+ * message contains `expected` ("": none). */
 static void bounded(ag_text *text, const char *expected) {
   const char *why;
   clock_t begin = clock();
@@ -120,7 +128,8 @@ static void check_limits(void) {
 static void check_words(void) {
   const char *const *words;
   int n = ag_lang_words(&words), found = 0;
-  for (int i = 0; i < n; i++) found += !strcmp(words[i], "lagrangian") || !strcmp(words[i], "noise") || !strcmp(words[i], "angvel");
+  for (int i = 0; i < n; i++)
+    found += !strcmp(words[i], "lagrangian") || !strcmp(words[i], "noise") || !strcmp(words[i], "angvel");
   AG_CHECK(found == 3);
 }
 

@@ -14,9 +14,12 @@ static inline ag_model *read_text(const char *text, int n_set, const ag_set *set
   ag_status status = ag_lang_read(&ctx, "test.nh", text, strlen(text), n_set, sets, &m);
   AG_CHECK((status == AG_OK) == (m != NULL));
   for (int i = 0; i < ctx.n_diag && !first[0]; i++)
-    if (ctx.diags[i].severity == AG_ERROR) snprintf(first, sizeof first, "%d:%d: %s", ctx.diags[i].pos.line, ctx.diags[i].pos.col, ctx.diags[i].message);
-  if (why) *why = first;
-  else if (!m) fprintf(stderr, "%s\n", first);
+    if (ctx.diags[i].severity == AG_ERROR)
+      snprintf(first, sizeof first, "%d:%d: %s", ctx.diags[i].pos.line, ctx.diags[i].pos.col, ctx.diags[i].message);
+  if (why)
+    *why = first;
+  else if (!m)
+    fprintf(stderr, "%s\n", first);
   ag_ctx_done(&ctx);
   return m;
 }

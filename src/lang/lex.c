@@ -75,8 +75,10 @@ ag_status ag_lex_check(ag_ctx *ctx, const char *text, size_t size) {
   for (size_t i = 0; i < size;) {
     unsigned char c = (unsigned char)text[i];
     size_t len = utf8_length((const unsigned char *)text + i, size - i);
-    if (c == 0) ag_ctx_error(ctx, pos, "the file holds a NUL byte: it is not a text");
-    else if (len == 0) ag_ctx_error(ctx, pos, "byte 0x%02x is not valid UTF-8: a model is plain UTF-8 text", c);
+    if (c == 0)
+      ag_ctx_error(ctx, pos, "the file holds a NUL byte: it is not a text");
+    else if (len == 0)
+      ag_ctx_error(ctx, pos, "byte 0x%02x is not valid UTF-8: a model is plain UTF-8 text", c);
     else if (c == '\r' && (i + 1 == size || text[i + 1] != '\n'))
       ag_ctx_error(ctx, pos, "a lone carriage return: lines end with a line feed, or both");
     else if ((c < 0x20 && !strchr("\t\n\r", c)) || c == 0x7f)
@@ -114,8 +116,9 @@ static uint32_t lex_number(ag_arena *a, const char *s, ag_token *k) {
   if (s[i] == '.' && s[i + 1] != '.') {
     uint32_t j = scan_digits(s, i + 1);
     if (j == i + 1) {
-      bad(k, j, ag_arena_printf(a, "`%.*s` is not a number: write `%.*s` or `%.*s.0`", (int)(j - k->from), s + k->from,
-                                (int)(i - k->from), s + k->from, (int)(i - k->from), s + k->from));
+      bad(k, j,
+          ag_arena_printf(a, "`%.*s` is not a number: write `%.*s` or `%.*s.0`", (int)(j - k->from), s + k->from,
+                          (int)(i - k->from), s + k->from, (int)(i - k->from), s + k->from));
       return j;
     }
     i = j;
@@ -124,8 +127,9 @@ static uint32_t lex_number(ag_arena *a, const char *s, ag_token *k) {
     uint32_t sign = s[i + 1] == '+' || s[i + 1] == '-', j = scan_digits(s, i + 1 + sign);
     bool ends = !is_word(s[j]);
     if (j == i + 1 + sign && (sign || ends)) {
-      bad(k, j, ag_arena_printf(a, "`%.*s` is not a number: the digits of its exponent are missing", (int)(j - k->from),
-                                s + k->from));
+      bad(k, j,
+          ag_arena_printf(a, "`%.*s` is not a number: the digits of its exponent are missing", (int)(j - k->from),
+                          s + k->from));
       return j;
     }
     if (j > i + 1 + sign) i = j;
@@ -134,17 +138,20 @@ static uint32_t lex_number(ag_arena *a, const char *s, ag_token *k) {
   const char *word = s + k->from;
   int n = (int)(end - k->from), m = (int)(i - k->from);
   if (end > i && is_letter(s[i]))
-    bad(k, end, ag_arena_printf(a, "`%.*s`: there is no implicit product, write `%.*s*%.*s`", n, word, m, word,
-                                (int)(end - i), s + i));
-  else if (end > i) bad(k, end, ag_arena_printf(a, "`%.*s` is not a number", n, word));
+    bad(k, end,
+        ag_arena_printf(a, "`%.*s`: there is no implicit product, write `%.*s*%.*s`", n, word, m, word, (int)(end - i),
+                        s + i));
+  else if (end > i)
+    bad(k, end, ag_arena_printf(a, "`%.*s` is not a number", n, word));
   else {
     k->len = i - k->from;
     k->number = strtod(word, NULL);
     bool zero = true;
     for (uint32_t j = k->from; j < i && s[j] != 'e' && s[j] != 'E'; j++) zero = zero && (s[j] == '0' || s[j] == '.');
     if (!isfinite(k->number) || (k->number == 0 && !zero))
-      bad(k, i, ag_arena_printf(a, "the number `%.40s` is out of range (about 1e-308 to 1e308)",
-                                ag_arena_strn(a, word, (size_t)m)));
+      bad(k, i,
+          ag_arena_printf(a, "the number `%.40s` is out of range (about 1e-308 to 1e308)",
+                          ag_arena_strn(a, word, (size_t)m)));
   }
   return end;
 }
@@ -176,8 +183,12 @@ static uint32_t lex_junk(ag_arena *a, const char *s, ag_token *k) {
     return k->from + n;
   }
   bool plain = (unsigned char)*at < 0x80;
-  bad(k, k->from + n, ag_arena_printf(a, plain ? "unexpected `%.*s`" : "unexpected `%.*s`: names are made of the letters a to z and A to Z, "
-                                                                        "digits and _", (int)n, at));
+  bad(k, k->from + n,
+      ag_arena_printf(a,
+                      plain ? "unexpected `%.*s`"
+                            : "unexpected `%.*s`: names are made of the letters a to z and A to Z, "
+                              "digits and _",
+                      (int)n, at));
   return k->from + n;
 }
 
@@ -200,8 +211,11 @@ static uint32_t lex_one(ag_arena *a, const char *s, ag_token *k) {
     k->kind = AG_TOKEN_NAME;
     k->len = i - k->from;
     if (k->len > MAX_NAME)
-      bad(k, i, ag_arena_printf(a, "the name `%.20s...` has %d characters; a name has at most %d", s + k->from, (int)k->len, MAX_NAME));
-    else if (s[k->from] == '_') bad(k, i, ag_arena_printf(a, "`%.*s`: a name starts with a letter", (int)k->len, s + k->from));
+      bad(k, i,
+          ag_arena_printf(a, "the name `%.20s...` has %d characters; a name has at most %d", s + k->from, (int)k->len,
+                          MAX_NAME));
+    else if (s[k->from] == '_')
+      bad(k, i, ag_arena_printf(a, "`%.*s`: a name starts with a letter", (int)k->len, s + k->from));
     return i;
   }
   if (is_digit(s[i]) || (s[i] == '.' && is_digit(s[i + 1]))) {
@@ -244,6 +258,8 @@ void ag_lex_done(ag_tokens *t) {
 }
 
 void ag_lex_name(ag_token_kind kind, ag_text *out) {
-  if (kind <= AG_TOKEN_STRING) ag_text_str(out, token_text[kind]);
-  else ag_text_printf(out, "`%s`", token_text[kind]);
+  if (kind <= AG_TOKEN_STRING)
+    ag_text_str(out, token_text[kind]);
+  else
+    ag_text_printf(out, "`%s`", token_text[kind]);
 }

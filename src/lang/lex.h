@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Text to tokens. The whole text is split at once; what is no token becomes a BAD token that carries its message, so that
- * the parser reports it where it meets it. Never reports by itself, except for texts that are no texts (ag_lex_check). */
+ * Text to tokens. The whole text is split at once; what is no token becomes a BAD token that carries its message, so
+ * that the parser reports it where it meets it. Never reports by itself, except for texts that are no texts
+ * (ag_lex_check). */
 #ifndef AG_LANG_LEX_H
 #define AG_LANG_LEX_H
 #include <stdbool.h>
@@ -18,8 +19,8 @@ typedef enum ag_token_kind {
 
 typedef struct ag_token {
   uint8_t kind;
-  bool first;       /* in column 1: starts a statement */
-  bool fresh;       /* first of its line */
+  bool first; /* in column 1: starts a statement */
+  bool fresh; /* first of its line */
   int32_t line, col;
   uint32_t from, len; /* bytes of the text */
   union {

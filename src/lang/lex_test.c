@@ -70,7 +70,8 @@ static void check_numbers(void) {
   AG_CHECK(number("1.5E+2") == 150);
   AG_CHECK(number("0e999") == 0);
   AG_CHECK(number("4.9e-324") == 4.9e-324);
-  AG_CHECK(isnan(number("1.")) && isnan(number("1e")) && isnan(number("1.2.3")) && isnan(number("1e400")) && isnan(number("2x")));
+  AG_CHECK(isnan(number("1.")) && isnan(number("1e")) && isnan(number("1.2.3")) && isnan(number("1e400")) &&
+           isnan(number("2x")));
 }
 
 static void check_messages(void) {
@@ -92,7 +93,8 @@ static void check_positions(void) {
   AG_CHECK(t.n == 6);
   AG_CHECK(t.at[0].first && t.at[0].fresh && t.at[0].line == 1 && t.at[0].col == 1);
   AG_CHECK(!t.at[1].first && t.at[1].fresh && t.at[1].line == 2 && t.at[1].col == 3);
-  AG_CHECK(t.at[2].line == 3 && t.at[2].col == 2 && t.at[3].kind == AG_TOKEN_BAD && t.at[3].len == 2 && t.at[4].col == 7);
+  AG_CHECK(t.at[2].line == 3 && t.at[2].col == 2 && t.at[3].kind == AG_TOKEN_BAD && t.at[3].len == 2 &&
+           t.at[4].col == 7);
   ag_lex_done(&t);
   ag_lex_split(a, "m=1", false, &t);
   AG_CHECK(!t.at[0].first);
@@ -115,7 +117,8 @@ static void check_texts(void) {
   free(large);
   AG_CHECK(passes("", 0) && passes("a\tb\r\n", 5) && passes("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 9));
   AG_CHECK(!passes("a\0b", 3) && !passes("a\rb", 3) && !passes("\r", 1) && !passes("\x7f", 1) && !passes("\x1b", 1));
-  AG_CHECK(!passes("\xff", 1) && !passes("\xc3", 1) && !passes("\xc0\x80", 2) && !passes("\xed\xa0\x80", 3) && !passes("\xf4\x90\x80\x80", 4));
+  AG_CHECK(!passes("\xff", 1) && !passes("\xc3", 1) && !passes("\xc0\x80", 2) && !passes("\xed\xa0\x80", 3) &&
+           !passes("\xf4\x90\x80\x80", 4));
 }
 
 int main(void) {

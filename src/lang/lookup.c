@@ -8,7 +8,8 @@
 
 /* Observables, energy, drives and reactions come after the motion: only what looks at the motion may use them. */
 static bool looks_at_motion(const ag_builder *b) {
-  return b->word == AG_WORD_OBSERVABLE || b->word == AG_WORD_EVENT || b->word == AG_WORD_EXPECT || b->word == AG_WORD_LET;
+  return b->word == AG_WORD_OBSERVABLE || b->word == AG_WORD_EVENT || b->word == AG_WORD_EXPECT ||
+         b->word == AG_WORD_LET;
 }
 
 static ag_value family(const ag_symbol *s, ag_role role) {
@@ -28,25 +29,39 @@ static ag_value use_energy(ag_builder *b, const ag_syn *s) {
 static ag_value use_symbol(ag_builder *b, const ag_syn *s, const ag_symbol *sym) {
   const char *text = ag_scope_text(b, s->name);
   switch ((ag_sym_kind)sym->kind) {
-  case AG_SYM_NONE: ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_VALUES); break;
-  case AG_SYM_BAD: break;
+  case AG_SYM_NONE:
+    ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_VALUES);
+    break;
+  case AG_SYM_BAD:
+    break;
   case AG_SYM_RESERVED:
-    if (!strcmp(text, "T")) ag_scope_error(b, s->pos, "`T` is reserved: `A^T` is the transpose");
-    else ag_scope_error(b, s->pos, "`%s` is a word of the language, not a value", text);
+    if (!strcmp(text, "T"))
+      ag_scope_error(b, s->pos, "`T` is reserved: `A^T` is the transpose");
+    else
+      ag_scope_error(b, s->pos, "`%s` is a word of the language, not a value", text);
     break;
   case AG_SYM_FUNCTION:
-  case AG_SYM_MACRO: ag_scope_error(b, s->pos, "`%s` is %s: write `%s(...)`", text, ag_scope_kind(sym), text); break;
-  case AG_SYM_ENERGY: return use_energy(b, s);
-  case AG_SYM_PARAM: return ag_eval_good(b->numeric && sym->number ? sym->number : sym->x);
-  case AG_SYM_COORD: return sym->count ? family(sym, AG_ROLE_Q) : ag_eval_good(sym->x);
-  case AG_SYM_VELOCITY: return sym->count ? family(sym, AG_ROLE_XI) : ag_eval_good(sym->x);
+  case AG_SYM_MACRO:
+    ag_scope_error(b, s->pos, "`%s` is %s: write `%s(...)`", text, ag_scope_kind(sym), text);
+    break;
+  case AG_SYM_ENERGY:
+    return use_energy(b, s);
+  case AG_SYM_PARAM:
+    return ag_eval_good(b->numeric && sym->number ? sym->number : sym->x);
+  case AG_SYM_COORD:
+    return sym->count ? family(sym, AG_ROLE_Q) : ag_eval_good(sym->x);
+  case AG_SYM_VELOCITY:
+    return sym->count ? family(sym, AG_ROLE_XI) : ag_eval_good(sym->x);
   case AG_SYM_OBSERVABLE:
     if (looks_at_motion(b)) return ag_eval_good(sym->x);
-    ag_scope_error(b, s->pos, "`%s` is an observable, which looks at the motion and cannot shape it; write a `let` for both", text);
+    ag_scope_error(b, s->pos,
+                   "`%s` is an observable, which looks at the motion and cannot shape it; write a `let` for both",
+                   text);
     break;
   case AG_SYM_CONSTANT:
   case AG_SYM_FRAME:
-  case AG_SYM_LET: return ag_eval_good(sym->x);
+  case AG_SYM_LET:
+    return ag_eval_good(sym->x);
   }
   return ag_eval_bad();
 }
@@ -63,7 +78,8 @@ ag_value ag_lookup_name(ag_builder *b, const ag_syn *s) {
 static ag_value motion_of(ag_builder *b, ag_role role, int coord, ag_pos pos) {
   ag_id x = role == AG_ROLE_DRIVE ? ag_model_drive(b->m, b->m->coords[coord].name) : ag_model_reaction(b->m, coord);
   if (!x) {
-    ag_scope_error(b, pos, "`%s` is not prescribed (or only further down), so nothing drives it", b->m->coords[coord].name);
+    ag_scope_error(b, pos, "`%s` is not prescribed (or only further down), so nothing drives it",
+                   b->m->coords[coord].name);
     return ag_eval_bad();
   }
   ag_note_input(b, x, AG_ON_MOTION);
@@ -80,11 +96,15 @@ ag_value ag_lookup_member(ag_builder *b, const ag_syn *s) {
     return ag_eval_bad();
   }
   ag_symbol *sym = ag_scope_symbol(b, s->name);
-  if (sym->kind == AG_SYM_NONE) ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_COORDS);
-  else if (sym->kind == AG_SYM_BAD) return ag_eval_bad();
-  else if (sym->kind != AG_SYM_COORD) ag_scope_error(b, s->pos, "`%s` is %s; %s.NAME wants the name of a coordinate", text, ag_scope_kind(sym), owner);
+  if (sym->kind == AG_SYM_NONE)
+    ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_COORDS);
+  else if (sym->kind == AG_SYM_BAD)
+    return ag_eval_bad();
+  else if (sym->kind != AG_SYM_COORD)
+    ag_scope_error(b, s->pos, "`%s` is %s; %s.NAME wants the name of a coordinate", text, ag_scope_kind(sym), owner);
   else if (!looks_at_motion(b))
-    ag_scope_error(b, s->pos, "`%s.%s` follows from the motion: only observables, events and expectations can use it", owner, text);
+    ag_scope_error(b, s->pos, "`%s.%s` follows from the motion: only observables, events and expectations can use it",
+                   owner, text);
   if (sym->kind != AG_SYM_COORD || !looks_at_motion(b)) return ag_eval_bad();
   if (sym->count) return family(sym, drive ? AG_ROLE_DRIVE : AG_ROLE_REACTION);
   return motion_of(b, drive ? AG_ROLE_DRIVE : AG_ROLE_REACTION, sym->index, s->pos);
@@ -108,7 +128,8 @@ static void note_use(ag_builder *b, const ag_syn *s, const ag_local *args, int n
 
 static ag_value call_macro(ag_builder *b, const ag_syn *s, const ag_part *macro) {
   if (s->n != macro->n_arg) {
-    ag_scope_error(b, s->pos, "`%s` takes %d argument%s, not %d", ag_scope_text(b, s->name), macro->n_arg, macro->n_arg == 1 ? "" : "s", s->n);
+    ag_scope_error(b, s->pos, "`%s` takes %d argument%s, not %d", ag_scope_text(b, s->name), macro->n_arg,
+                   macro->n_arg == 1 ? "" : "s", s->n);
     return ag_eval_bad();
   }
   ag_local *args = ag_heap_alloc(sizeof *args * (size_t)s->n);
@@ -152,8 +173,10 @@ ag_value ag_lookup_call(ag_builder *b, const ag_syn *s) {
   sym->used = true;
   if (!local && sym->kind == AG_SYM_FUNCTION) return call_function(b, s, sym->index);
   if (!local && sym->kind == AG_SYM_MACRO) return call_macro(b, s, sym->part);
-  if (!local && sym->kind == AG_SYM_NONE) ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_FUNCTIONS);
-  else if (!local && sym->kind == AG_SYM_RESERVED) ag_scope_error(b, s->pos, "`%s` is a word of the language, not a function", text);
+  if (!local && sym->kind == AG_SYM_NONE)
+    ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_FUNCTIONS);
+  else if (!local && sym->kind == AG_SYM_RESERVED)
+    ag_scope_error(b, s->pos, "`%s` is a word of the language, not a function", text);
   else if (local || sym->kind != AG_SYM_BAD)
     ag_scope_error(b, s->pos, "`%s` is %s, not a function; there is no implicit product, write `%s*(...)`", text,
                    local ? "an argument or index" : ag_scope_kind(sym), text);
@@ -213,7 +236,9 @@ static ag_value prime(ag_builder *b, ag_value v, const ag_syn *s, const ag_link 
     ag_scope_error(b, link->pos, "the prime comes after the index of this family: R[i]'");
     return ag_eval_bad();
   }
-  if (v.kind == AG_VALUE_FAMILY) ag_scope_error(b, link->pos, "the prime of a velocity would be an acceleration: only coordinates and t can be primed");
+  if (v.kind == AG_VALUE_FAMILY)
+    ag_scope_error(b, link->pos,
+                   "the prime of a velocity would be an acceleration: only coordinates and t can be primed");
   if (v.kind != AG_VALUE_NODE) return ag_eval_bad();
   const ag_syn *base = s->links[0].x;
   const ag_symbol *sym = base->kind == AG_SYN_NAME ? ag_scope_symbol(b, base->name) : NULL;
@@ -237,16 +262,19 @@ ag_value ag_lookup_postfix(ag_builder *b, const ag_syn *s) {
     const ag_link *link = &s->links[i];
     if (v.kind == AG_VALUE_CONDITION) ag_eval_take(b, v, base->pos);
     if (v.kind == AG_VALUE_BAD || v.kind == AG_VALUE_CONDITION || !ag_scope_work(b, link->pos, 1)) return ag_eval_bad();
-    if (link->op == AG_TOKEN_PRIME) v = prime(b, v, s, link);
+    if (link->op == AG_TOKEN_PRIME)
+      v = prime(b, v, s, link);
     else if (link->op == AG_TOKEN_POWER) {
       ag_id x = ag_eval_take(b, v, base->pos);
       v = x ? ag_eval_good(ag_transpose(b->g, x)) : ag_eval_bad();
-    } else if (v.kind == AG_VALUE_FAMILY) v = member(b, v, link, base);
+    } else if (v.kind == AG_VALUE_FAMILY)
+      v = member(b, v, link, base);
     else if (prime_first(b, s, i, v)) {
       v = prime(b, v, s, &s->links[i + 1]);
       if (v.kind == AG_VALUE_NODE) v = entry(b, v.x, link, base);
       i++;
-    } else v = entry(b, v.x, link, base);
+    } else
+      v = entry(b, v.x, link, base);
   }
   return v;
 }
@@ -266,7 +294,8 @@ static void check(ag_builder *b, const ag_syn *s, const ag_part *macro, const ag
   if ((s->kind == AG_SYN_NAME || s->kind == AG_SYN_CALL) && !is_bound(macro, locals, s->name)) {
     ag_symbol *sym = ag_scope_symbol(b, s->name);
     sym->used = true;
-    if (sym->kind == AG_SYM_NONE) ag_scope_unknown(b, s->name, s->pos, s->kind == AG_SYN_CALL ? AG_SUGGEST_FUNCTIONS : AG_SUGGEST_VALUES);
+    if (sym->kind == AG_SYM_NONE)
+      ag_scope_unknown(b, s->name, s->pos, s->kind == AG_SYN_CALL ? AG_SUGGEST_FUNCTIONS : AG_SUGGEST_VALUES);
   }
   if (s->kind == AG_SYN_NAME || s->kind == AG_SYN_MEMBER) return;
   ag_local index = {s->name, true, ag_eval_bad(), locals};

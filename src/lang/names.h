@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Names become small whole numbers: the same text, the same number. Parser and builder share one table, so that a scope is an
- * array and looking up a name costs nothing. */
+ * Names become small whole numbers: the same text, the same number. Parser and builder share one table, so that a scope
+ * is an array and looking up a name costs nothing. */
 #ifndef AG_LANG_NAMES_H
 #define AG_LANG_NAMES_H
 #include <stdint.h>

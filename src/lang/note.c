@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is remembered of graph nodes: the kinds of inputs they depend on, and their primes. Arguments have smaller ids than their
- * node, so one loop over the new ids keeps it up to date. */
+ * What is remembered of graph nodes: the kinds of inputs they depend on, and their primes. Arguments have smaller ids
+ * than their node, so one loop over the new ids keeps it up to date. */
 #include <string.h>
 
 #include "lang/build.h"
@@ -62,12 +62,17 @@ bool ag_note_derive(ag_builder *b, ag_id x, ag_pos pos, ag_id *dx) {
   if (on & AG_ON_MOTION)
     return ag_scope_error(b, pos, "the prime of energy, a drive or a reaction is not known: only of coordinates and t");
   if (on & AG_ON_XI)
-    return ag_scope_error(b, pos, "the prime of an expression that contains a velocity would be an acceleration: only coordinates and t "
-                                  "can be primed");
+    return ag_scope_error(
+        b, pos,
+        "the prime of an expression that contains a velocity would be an acceleration: only coordinates and t "
+        "can be primed");
   if (!b->notes[x].prime) {
-    if (!(on & (AG_ON_Q | AG_ON_T))) *dx = ag_zero(b->g, ag_node_rows(b->g, x), ag_node_cols(b->g, x));
-    else if (!ag_scope_work(b, pos, 16 + cone_size(b, x) + ag_graph_count(b->g) / 64)) return false;
-    else if (!ag_model_prime(b->m, x, dx)) return ag_scope_error(b, pos, "this cannot be primed");
+    if (!(on & (AG_ON_Q | AG_ON_T)))
+      *dx = ag_zero(b->g, ag_node_rows(b->g, x), ag_node_cols(b->g, x));
+    else if (!ag_scope_work(b, pos, 16 + cone_size(b, x) + ag_graph_count(b->g) / 64))
+      return false;
+    else if (!ag_model_prime(b->m, x, dx))
+      return ag_scope_error(b, pos, "this cannot be primed");
     ag_note_prime(b, x, *dx);
   }
   *dx = b->notes[x].prime;

@@ -161,7 +161,8 @@ static bool parse_count(ag_parser *p, ag_part *part) {
 /* NAME in SPACE [velocity NAME] [ [K] ] */
 static bool parse_config(ag_parser *p, ag_part *part) {
   part->name = ag_parser_want_name(p, "the name of a coordinate", &part->pos);
-  if (!part->name || !ag_parser_want_word(p, "in", NULL) || !parse_space(p, part) || !parse_count(p, part)) return false;
+  if (!part->name || !ag_parser_want_word(p, "in", NULL) || !parse_space(p, part) || !parse_count(p, part))
+    return false;
   if (ag_parser_take_word(p, "velocity")) {
     part->velocity = ag_parser_want_name(p, "the name of the velocity", &part->velocity_pos);
     if (!part->velocity) return false;
@@ -189,7 +190,8 @@ static bool parse_loops(ag_parser *p, ag_stmt *s) {
     ag_loop loop = {0};
     loop.name = ag_parser_want_name(p, "a running index: for i in m..n", &loop.pos);
     if (!loop.name || !ag_parser_want_word(p, "in", NULL) || !(loop.lo = ag_parse_expr(p))) return false;
-    if (!ag_parser_want(p, AG_TOKEN_RANGE, "between the bounds of the index") || !(loop.hi = ag_parse_expr(p))) return false;
+    if (!ag_parser_want(p, AG_TOKEN_RANGE, "between the bounds of the index") || !(loop.hi = ag_parse_expr(p)))
+      return false;
     AG_ARENA_PUSH(p->arena, s->loops, s->n_loop, cap);
     s->loops[s->n_loop++] = loop;
   } while (ag_parser_take(p, AG_TOKEN_COMMA));
@@ -222,13 +224,18 @@ static bool parse_single(ag_parser *p, ag_stmt *s) {
 
 static bool parse_event(ag_parser *p, ag_stmt *s) {
   s->name = ag_parser_want_name(p, "the name of the event", &s->name_pos);
-  if (!s->name || !ag_parser_want(p, AG_TOKEN_COLON, "after the name of the event") || !parse_single(p, s)) return false;
+  if (!s->name || !ag_parser_want(p, AG_TOKEN_COLON, "after the name of the event") || !parse_single(p, s))
+    return false;
   for (;;) {
     if (ag_parser_is_word(p, "rising") || ag_parser_is_word(p, "falling")) {
-      if (s->direction) return ag_parser_fail(p, ag_parser_pos(p), "an event is either rising or falling; leave both out for any crossing");
+      if (s->direction)
+        return ag_parser_fail(p, ag_parser_pos(p),
+                              "an event is either rising or falling; leave both out for any crossing");
       s->direction = ag_parser_is_word(p, "rising") ? 1 : -1;
-    } else if (ag_parser_is_word(p, "terminal") && !s->terminal) s->terminal = true;
-    else return true;
+    } else if (ag_parser_is_word(p, "terminal") && !s->terminal)
+      s->terminal = true;
+    else
+      return true;
     p->at++;
   }
 }
@@ -239,8 +246,8 @@ static bool parse_generator(ag_parser *p, ag_stmt *s) {
          parse_list(p, &s->parts, &s->n_part, parse_assign);
 }
 
-/* EVENT first at TIME within TOL | EVENT n at TIME within TOL | EVENT occurs N times over TIME; false when it is none of these
- * (nothing taken then). */
+/* EVENT first at TIME within TOL | EVENT n at TIME within TOL | EVENT occurs N times over TIME; false when it is none
+ * of these (nothing taken then). */
 static bool at_event_form(const ag_parser *p) {
   const ag_token *second = ag_parser_next(p, 1);
   if (!ag_parser_is(p, AG_TOKEN_NAME)) return false;
@@ -252,8 +259,8 @@ static bool parse_expect_event(ag_parser *p, ag_stmt *s) {
   s->name = ag_parser_want_name(p, "the name of an event", &s->name_pos);
   if (ag_parser_take_word(p, "occurs")) {
     s->expect = AG_EXPECT_COUNT;
-    return (s->nth = ag_parse_expr(p)) && ag_parser_want_word(p, "times", NULL) && ag_parser_want_word(p, "over", NULL) &&
-           (s->time = ag_parse_expr(p));
+    return (s->nth = ag_parse_expr(p)) && ag_parser_want_word(p, "times", NULL) &&
+           ag_parser_want_word(p, "over", NULL) && (s->time = ag_parse_expr(p));
   }
   s->expect = AG_EXPECT_EVENT;
   if (!ag_parser_take_word(p, "first")) s->nth = ag_parse_postfix(p);
@@ -270,8 +277,8 @@ static bool parse_expect_value(ag_parser *p, ag_stmt *s) {
   if (!part->left) return false;
   if (ag_parser_take_word(p, "constant")) {
     s->expect = AG_EXPECT_CONSTANT;
-    return ag_parser_want_word(p, "within", NULL) && (s->tol = ag_parse_expr(p)) && ag_parser_want_word(p, "over", NULL) &&
-           (s->time = ag_parse_expr(p));
+    return ag_parser_want_word(p, "within", NULL) && (s->tol = ag_parse_expr(p)) &&
+           ag_parser_want_word(p, "over", NULL) && (s->time = ag_parse_expr(p));
   }
   if (ag_parser_take_word(p, "varies")) {
     s->expect = AG_EXPECT_VARIES;
@@ -281,9 +288,11 @@ static bool parse_expect_value(ag_parser *p, ag_stmt *s) {
   s->expect = AG_EXPECT_AT;
   if (ag_parser_take_word(p, "at") && !(s->time = ag_parse_expr(p))) return false;
   if (!ag_parser_is(p, AG_TOKEN_EQUALS))
-    return ag_parser_unexpected(p, s->time ? "`=` and a value" : "`=`, `at`, `constant` or `varies`", s->time ? 0 : 5, words);
+    return ag_parser_unexpected(p, s->time ? "`=` and a value" : "`=`, `at`, `constant` or `varies`", s->time ? 0 : 5,
+                                words);
   p->at++;
-  if (!(part->right = ag_parse_expr(p)) || !ag_parser_want_word(p, "within", NULL) || !(s->tol = ag_parse_expr(p))) return false;
+  if (!(part->right = ag_parse_expr(p)) || !ag_parser_want_word(p, "within", NULL) || !(s->tol = ag_parse_expr(p)))
+    return false;
   if (!s->time && ag_parser_take_word(p, "over")) {
     s->expect = AG_EXPECT_ALONG;
     return (s->time = ag_parse_expr(p)) != NULL;
@@ -299,25 +308,39 @@ static bool parse_expect(ag_parser *p, ag_stmt *s) {
 
 static bool parse_body(ag_parser *p, ag_stmt *s) {
   switch (s->word) {
-  case AG_WORD_MODEL: return parse_model(p, s);
-  case AG_WORD_REFERENCE: return parse_reference(p, s);
-  case AG_WORD_PARAM: return parse_list(p, &s->parts, &s->n_part, parse_param);
-  case AG_WORD_CONFIG: return parse_list(p, &s->parts, &s->n_part, parse_config);
-  case AG_WORD_LET: return parse_list(p, &s->parts, &s->n_part, parse_let);
+  case AG_WORD_MODEL:
+    return parse_model(p, s);
+  case AG_WORD_REFERENCE:
+    return parse_reference(p, s);
+  case AG_WORD_PARAM:
+    return parse_list(p, &s->parts, &s->n_part, parse_param);
+  case AG_WORD_CONFIG:
+    return parse_list(p, &s->parts, &s->n_part, parse_config);
+  case AG_WORD_LET:
+    return parse_list(p, &s->parts, &s->n_part, parse_let);
   case AG_WORD_LAGRANGIAN:
   case AG_WORD_CONSTRAINT:
-  case AG_WORD_HOLONOMIC: return parse_single(p, s);
+  case AG_WORD_HOLONOMIC:
+    return parse_single(p, s);
   case AG_WORD_PRESCRIBE:
   case AG_WORD_FORCE:
-  case AG_WORD_START: return parse_list(p, &s->parts, &s->n_part, parse_assign);
-  case AG_WORD_FRAME: return parse_list(p, &s->parts, &s->n_part, parse_frame);
-  case AG_WORD_DOMAIN: return parse_list(p, &s->parts, &s->n_part, parse_domain);
-  case AG_WORD_OBSERVABLE: return parse_list(p, &s->parts, &s->n_part, parse_observable);
-  case AG_WORD_EVENT: return parse_event(p, s);
-  case AG_WORD_GENERATOR: return parse_generator(p, s);
-  case AG_WORD_EXPECT: return parse_expect(p, s);
+  case AG_WORD_START:
+    return parse_list(p, &s->parts, &s->n_part, parse_assign);
+  case AG_WORD_FRAME:
+    return parse_list(p, &s->parts, &s->n_part, parse_frame);
+  case AG_WORD_DOMAIN:
+    return parse_list(p, &s->parts, &s->n_part, parse_domain);
+  case AG_WORD_OBSERVABLE:
+    return parse_list(p, &s->parts, &s->n_part, parse_observable);
+  case AG_WORD_EVENT:
+    return parse_event(p, s);
+  case AG_WORD_GENERATOR:
+    return parse_generator(p, s);
+  case AG_WORD_EXPECT:
+    return parse_expect(p, s);
   case AG_WORD_NONE:
-  case AG_WORD_COUNT: break;
+  case AG_WORD_COUNT:
+    break;
   }
   return false;
 }
@@ -337,7 +360,9 @@ static void parse_statement(ag_parser *p, ag_stmt *s) {
   if (!parse_body(p, s)) return;
   if (may_loop[s->word] && !parse_loops(p, s)) return;
   if (ag_parser_is_word(p, "for")) {
-    ag_parser_fail(p, ag_parser_pos(p), "`%s` takes no running index; `for` goes with constraint, holonomic, prescribe, force, domain, generator and start",
+    ag_parser_fail(p, ag_parser_pos(p),
+                   "`%s` takes no running index; `for` goes with constraint, holonomic, prescribe, force, domain, "
+                   "generator and start",
                    ag_parse_word(s->word));
     return;
   }
@@ -355,11 +380,13 @@ static bool statement_word(ag_parser *p, ag_stmt *s) {
   const ag_token *k = ag_parser_peek(p);
   if (k->kind == AG_TOKEN_BAD) return ag_parser_fail(p, ag_parser_pos(p), "%s", k->message);
   if (k->kind != AG_TOKEN_NAME)
-    return ag_parser_fail(p, ag_parser_pos(p), "a statement starts with its word, found `%.*s`; indent a line that continues a statement",
+    return ag_parser_fail(p, ag_parser_pos(p),
+                          "a statement starts with its word, found `%.*s`; indent a line that continues a statement",
                           k->len > 40 ? 40 : (int)k->len, p->tokens->text + k->from);
   for (int i = 0; i < n; i++) {
     if (!ag_parser_is_word(p, words[i])) continue;
-    if (i >= n_live) return ag_parser_fail(p, s->pos, "`%s` is reserved for a statement that does not exist yet", words[i]);
+    if (i >= n_live)
+      return ag_parser_fail(p, s->pos, "`%s` is reserved for a statement that does not exist yet", words[i]);
     s->word = (ag_word)(i + 1);
     p->at++;
     return true;
@@ -373,8 +400,10 @@ static bool statement_word(ag_parser *p, ag_stmt *s) {
 static void parse_range(ag_arena *a, ag_names *names, const ag_tokens *tokens, ag_stmt *s) {
   ag_parser p = {.arena = a, .names = names, .tokens = tokens, .at = s->from, .end = s->to};
   s->pos = ag_parser_pos(&p);
-  if (!tokens->at[s->from].first) ag_parser_fail(&p, s->pos, "a statement starts in column 1, not indented");
-  else if (statement_word(&p, s)) parse_statement(&p, s);
+  if (!tokens->at[s->from].first)
+    ag_parser_fail(&p, s->pos, "a statement starts in column 1, not indented");
+  else if (statement_word(&p, s))
+    parse_statement(&p, s);
   s->error = p.error;
   s->error_pos = p.error_pos;
 }

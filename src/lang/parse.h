@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Tokens to a syntax tree: expressions and statements as they are written, nothing looked up, nothing checked beyond the
- * grammar of docs/language.md. A statement that does not fit carries its first error; the next one starts afresh.
- * Chains (a + b + c, a * b, x'[1][2]) are lists, so that only brackets, signs, powers and `if` nest, at most 200 deep. */
+ * Tokens to a syntax tree: expressions and statements as they are written, nothing looked up, nothing checked beyond
+ * the grammar of docs/language.md. A statement that does not fit carries its first error; the next one starts afresh.
+ * Chains (a + b + c, a * b, x'[1][2]) are lists, so that only brackets, signs, powers and `if` nest, at most 200 deep.
+ */
 #ifndef AG_LANG_PARSE_H
 #define AG_LANG_PARSE_H
 #include "lang/lex.h"
@@ -15,13 +16,15 @@ typedef enum ag_syn_kind {
   AG_SYN_LIST,   /* [links] */
   AG_SYN_ADD,    /* links[0], then op PLUS or MINUS each */
   AG_SYN_MUL,    /* links[0], then op TIMES or SLASH each */
-  AG_SYN_AND, AG_SYN_OR, /* links */
-  AG_SYN_NOT, AG_SYN_NEG, /* links[0] */
-  AG_SYN_POW,    /* links[0] ^ links[1] */
+  AG_SYN_AND,
+  AG_SYN_OR, /* links */
+  AG_SYN_NOT,
+  AG_SYN_NEG,     /* links[0] */
+  AG_SYN_POW,     /* links[0] ^ links[1] */
   AG_SYN_COMPARE, /* links[0] links[1].op links[1] */
-  AG_SYN_IF,     /* condition, then, else */
-  AG_SYN_SUM,    /* sum(name in links[0]..links[1], links[2]) */
-  AG_SYN_POST    /* links[0], then op PRIME, LEFT (x, and y or NULL), or POWER (^T) each */
+  AG_SYN_IF,      /* condition, then, else */
+  AG_SYN_SUM,     /* sum(name in links[0]..links[1], links[2]) */
+  AG_SYN_POST     /* links[0], then op PRIME, LEFT (x, and y or NULL), or POWER (^T) each */
 } ag_syn_kind;
 
 typedef struct ag_syn ag_syn;
@@ -55,15 +58,15 @@ typedef enum ag_space_word { AG_IN_R, AG_IN_S1, AG_IN_S2, AG_IN_SO3 } ag_space_w
 
 /* One entry of a statement's list. */
 typedef struct ag_part {
-  int name;         /* what is introduced or changed; 0 when there is a target */
+  int name; /* what is introduced or changed; 0 when there is a target */
   ag_pos pos;
   int n_arg, *args; /* let d(i, j) */
   ag_pos *arg_pos;
-  ag_syn *target;   /* force, generator, start: the velocity or coordinate on the left */
-  ag_syn *left, *right;  /* left = right; `left in lo..right` of domain (lo in between) */
+  ag_syn *target;       /* force, generator, start: the velocity or coordinate on the left */
+  ag_syn *left, *right; /* left = right; `left in lo..right` of domain (lo in between) */
   ag_syn *lo;
-  bool integer;     /* param */
-  int space;        /* config: an ag_space_word; size: R^size; count: family */
+  bool integer; /* param */
+  int space;    /* config: an ag_space_word; size: R^size; count: family */
   ag_syn *size, *count;
   int velocity;
   ag_pos velocity_pos;
@@ -77,20 +80,20 @@ typedef struct ag_loop {
 
 typedef struct ag_stmt {
   ag_word word;
-  ag_pos pos;          /* of the word */
-  int from, to;        /* its tokens */
-  const char *error;   /* not NULL: broken, and why */
+  ag_pos pos;        /* of the word */
+  int from, to;      /* its tokens */
+  const char *error; /* not NULL: broken, and why */
   ag_pos error_pos;
-  int name;            /* model, event, generator, reference; expect: the event */
+  int name; /* model, event, generator, reference; expect: the event */
   ag_pos name_pos;
-  const char *string;  /* title, entry; NULL when there is none */
+  const char *string; /* title, entry; NULL when there is none */
   int n_part, n_loop, n_when;
   ag_part *parts;
   ag_loop *loops;
   ag_part *when;
-  int direction;       /* event */
+  int direction; /* event */
   bool terminal;
-  int expect;          /* ag_expect_kind of model.h */
+  int expect;               /* ag_expect_kind of model.h */
   ag_syn *nth, *time, *tol; /* expect; nth also holds N of `occurs N times` */
 } ag_stmt;
 

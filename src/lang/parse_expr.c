@@ -163,7 +163,8 @@ ag_syn *ag_parse_postfix(ag_parser *p) {
       }
       if (!c.n) push(p, &c, AG_TOKEN_END, pos, base, NULL);
       push(p, &c, AG_TOKEN_LEFT, pos, index.at[0].x, index.n == 2 ? index.at[1].x : NULL);
-    } else break;
+    } else
+      break;
   }
   if (!base || p->error) return NULL;
   return c.n ? close_chain(p, AG_SYN_POST, from, &c) : base;
@@ -171,7 +172,8 @@ ag_syn *ag_parse_postfix(ag_parser *p) {
 
 ag_syn *ag_parse_size(ag_parser *p) {
   if (ag_parser_is(p, AG_TOKEN_NUMBER) || ag_parser_is(p, AG_TOKEN_OPEN)) return parse_atom(p);
-  int from = p->at, name = ag_parser_want_name(p, "a size after `R^`: a number, a name, or an expression in parentheses", NULL);
+  int from = p->at,
+      name = ag_parser_want_name(p, "a size after `R^`: a number, a name, or an expression in parentheses", NULL);
   if (!name) return NULL;
   ag_syn *x = make(p, AG_SYN_NAME, from);
   x->name = name;
@@ -209,7 +211,8 @@ static ag_syn *parse_unary(ag_parser *p) {
 }
 
 /* next {(op1 | op2) next} as one chain. */
-static ag_syn *parse_chain(ag_parser *p, ag_syn_kind kind, ag_token_kind op1, ag_token_kind op2, ag_syn *(*next)(ag_parser *)) {
+static ag_syn *parse_chain(ag_parser *p, ag_syn_kind kind, ag_token_kind op1, ag_token_kind op2,
+                           ag_syn *(*next)(ag_parser *)) {
   int from = p->at;
   chain c = {0};
   ag_syn *x = next(p);
@@ -225,13 +228,17 @@ static ag_syn *parse_chain(ag_parser *p, ag_syn_kind kind, ag_token_kind op1, ag
   return c.n ? close_chain(p, kind, from, &c) : x;
 }
 
-static ag_syn *parse_term(ag_parser *p) { return parse_chain(p, AG_SYN_MUL, AG_TOKEN_TIMES, AG_TOKEN_SLASH, parse_unary); }
-static ag_syn *parse_terms(ag_parser *p) { return parse_chain(p, AG_SYN_ADD, AG_TOKEN_PLUS, AG_TOKEN_MINUS, parse_term); }
+static ag_syn *parse_term(ag_parser *p) {
+  return parse_chain(p, AG_SYN_MUL, AG_TOKEN_TIMES, AG_TOKEN_SLASH, parse_unary);
+}
+static ag_syn *parse_terms(ag_parser *p) {
+  return parse_chain(p, AG_SYN_ADD, AG_TOKEN_PLUS, AG_TOKEN_MINUS, parse_term);
+}
 
 static bool at_comparison(const ag_parser *p) {
   ag_token_kind kind = ag_parser_peek(p)->kind;
-  return kind == AG_TOKEN_LT || kind == AG_TOKEN_LE || kind == AG_TOKEN_GT || kind == AG_TOKEN_GE || kind == AG_TOKEN_EQ ||
-         kind == AG_TOKEN_NE;
+  return kind == AG_TOKEN_LT || kind == AG_TOKEN_LE || kind == AG_TOKEN_GT || kind == AG_TOKEN_GE ||
+         kind == AG_TOKEN_EQ || kind == AG_TOKEN_NE;
 }
 
 static ag_syn *parse_compare(ag_parser *p) {

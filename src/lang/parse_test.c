@@ -20,8 +20,10 @@ static void show_postfix(const ag_names *names, const ag_syn *s, ag_text *out) {
   show(names, s->links[0].x, out);
   for (int i = 1; i < s->n; i++) {
     const ag_link *link = &s->links[i];
-    if (link->op == AG_TOKEN_PRIME) ag_text_str(out, "'");
-    else if (link->op == AG_TOKEN_POWER) ag_text_str(out, "^T");
+    if (link->op == AG_TOKEN_PRIME)
+      ag_text_str(out, "'");
+    else if (link->op == AG_TOKEN_POWER)
+      ag_text_str(out, "^T");
     else {
       ag_text_str(out, "[");
       show(names, link->x, out);
@@ -32,20 +34,42 @@ static void show_postfix(const ag_names *names, const ag_syn *s, ag_text *out) {
 }
 
 static void show(const ag_names *names, const ag_syn *s, ag_text *out) {
-  static const char *const prefix[] = {[AG_SYN_NOT] = "not", [AG_SYN_NEG] = "-", [AG_SYN_IF] = "if", [AG_SYN_LIST] = "list"};
+  static const char *const prefix[] = {
+      [AG_SYN_NOT] = "not", [AG_SYN_NEG] = "-", [AG_SYN_IF] = "if", [AG_SYN_LIST] = "list"};
   switch ((ag_syn_kind)s->kind) {
-  case AG_SYN_NUMBER: ag_text_number(out, s->number); break;
-  case AG_SYN_NAME: ag_text_str(out, names->text[s->name]); break;
-  case AG_SYN_MEMBER: ag_text_printf(out, "%s.%s", names->text[s->owner], names->text[s->name]); break;
-  case AG_SYN_ADD: show_chain(names, s, "+", out); break;
-  case AG_SYN_MUL: show_chain(names, s, "*", out); break;
-  case AG_SYN_AND: show_chain(names, s, " and ", out); break;
-  case AG_SYN_OR: show_chain(names, s, " or ", out); break;
-  case AG_SYN_POW: show_chain(names, s, "^", out); break;
-  case AG_SYN_COMPARE: show_chain(names, s, s->links[1].op == AG_TOKEN_LT ? "<" : "?", out); break;
-  case AG_SYN_POST: show_postfix(names, s, out); break;
+  case AG_SYN_NUMBER:
+    ag_text_number(out, s->number);
+    break;
+  case AG_SYN_NAME:
+    ag_text_str(out, names->text[s->name]);
+    break;
+  case AG_SYN_MEMBER:
+    ag_text_printf(out, "%s.%s", names->text[s->owner], names->text[s->name]);
+    break;
+  case AG_SYN_ADD:
+    show_chain(names, s, "+", out);
+    break;
+  case AG_SYN_MUL:
+    show_chain(names, s, "*", out);
+    break;
+  case AG_SYN_AND:
+    show_chain(names, s, " and ", out);
+    break;
+  case AG_SYN_OR:
+    show_chain(names, s, " or ", out);
+    break;
+  case AG_SYN_POW:
+    show_chain(names, s, "^", out);
+    break;
+  case AG_SYN_COMPARE:
+    show_chain(names, s, s->links[1].op == AG_TOKEN_LT ? "<" : "?", out);
+    break;
+  case AG_SYN_POST:
+    show_postfix(names, s, out);
+    break;
   case AG_SYN_CALL:
-  case AG_SYN_SUM: ag_text_printf(out, "%s:", names->text[s->name]); /* fall through */
+  case AG_SYN_SUM:
+    ag_text_printf(out, "%s:", names->text[s->name]); /* fall through */
   case AG_SYN_LIST:
   case AG_SYN_IF:
   case AG_SYN_NOT:
@@ -87,8 +111,10 @@ static const char *tree(const char *expression) {
   snprintf(text, sizeof text, "lagrangian %s", expression);
   parsed *p = parse(text);
   ag_text s = {0};
-  if (p->parse.at[0].error) ag_text_printf(&s, "%d: %s", p->parse.at[0].error_pos.col, p->parse.at[0].error);
-  else show(&p->names, p->parse.at[0].parts[0].right, &s);
+  if (p->parse.at[0].error)
+    ag_text_printf(&s, "%d: %s", p->parse.at[0].error_pos.col, p->parse.at[0].error);
+  else
+    show(&p->names, p->parse.at[0].parts[0].right, &s);
   snprintf(out, sizeof out, "%s", ag_text_cstr(&s));
   ag_text_done(&s);
   done(p);
@@ -121,7 +147,8 @@ static void check_expressions(void) {
 static void check_errors(void) {
   AG_CHECK_STR(tree("1 +"), "15: expected an expression, found the end of the statement");
   AG_CHECK_STR(tree("(1"), "14: expected `)`, found the end of the statement");
-  AG_CHECK_STR(tree("f(1 2)"), "16: expected `,` or `)`, found `2`; there is no implicit product, write `*` between factors");
+  AG_CHECK_STR(tree("f(1 2)"),
+               "16: expected `,` or `)`, found `2`; there is no implicit product, write `*` between factors");
   AG_CHECK_STR(tree("a < b < c"), "18: comparisons do not chain: write `a < b and b < c`");
   AG_CHECK_STR(tree("[]"), "12: an empty list: `[ ]` needs at least one entry");
   AG_CHECK_STR(tree("x[1,2,3]"), "13: an index is [i] for vectors and families, [i, j] for matrices");
@@ -135,7 +162,8 @@ static void check_depth(void) {
     text[n] = 'x';
     memset(text + n + 1, ')', (size_t)n);
     text[2 * n + 1] = 0;
-    AG_CHECK((strstr(tree(text), "nested more than 200 deep") != NULL) == (n > 199)); /* the expression itself is the first level */
+    AG_CHECK((strstr(tree(text), "nested more than 200 deep") != NULL) ==
+             (n > 199)); /* the expression itself is the first level */
   }
 }
 
@@ -157,8 +185,8 @@ static void check_statements(void) {
   AG_CHECK(s[0].word == AG_WORD_MODEL && !strcmp(s[0].string, "b c"));
   AG_CHECK(s[1].n_part == 2 && !s[1].parts[0].integer && s[1].parts[1].integer);
   AG_CHECK(s[2].word == AG_WORD_NONE && s[2].error && s[2].error_pos.line == 3);
-  AG_CHECK(s[3].n_part == 3 && s[3].parts[0].space == AG_IN_SO3 && s[3].parts[0].velocity && s[3].parts[0].count && s[3].parts[1].size &&
-           !s[3].parts[1].count && s[3].parts[2].count);
+  AG_CHECK(s[3].n_part == 3 && s[3].parts[0].space == AG_IN_SO3 && s[3].parts[0].velocity && s[3].parts[0].count &&
+           s[3].parts[1].size && !s[3].parts[1].count && s[3].parts[2].count);
   AG_CHECK(s[4].parts[0].n_arg == 2);
   AG_CHECK(s[5].n_part == 2 && s[5].n_loop == 2 && s[5].parts[0].target->kind == AG_SYN_POST);
   AG_CHECK(s[6].direction == -1 && s[6].terminal);

@@ -10,28 +10,30 @@ typedef struct ag_parser {
   const ag_tokens *tokens;
   int at, end; /* tokens at..end-1 are left of this statement */
   int depth;
-  bool after_value; /* an expression has just ended: a product may have been meant */
-  bool in_list;     /* of `NAME = value` entries */
+  bool after_value;  /* an expression has just ended: a product may have been meant */
+  bool in_list;      /* of `NAME = value` entries */
   const char *error; /* the first error; everything after it is silent */
   ag_pos error_pos;
 } ag_parser;
 
 /* ---- looking and taking ---- */
-const ag_token *ag_parser_peek(const ag_parser *p);                    /* END behind the last token of the statement */
+const ag_token *ag_parser_peek(const ag_parser *p); /* END behind the last token of the statement */
 const ag_token *ag_parser_next(const ag_parser *p, int ahead);
 bool ag_parser_is(const ag_parser *p, ag_token_kind kind);
-bool ag_parser_is_word(const ag_parser *p, const char *word);          /* a NAME with that text */
+bool ag_parser_is_word(const ag_parser *p, const char *word); /* a NAME with that text */
 bool ag_parser_token_is(const ag_parser *p, const ag_token *k, const char *word);
 bool ag_parser_take(ag_parser *p, ag_token_kind kind);
 bool ag_parser_take_word(ag_parser *p, const char *word);
-ag_pos ag_parser_pos(const ag_parser *p);                              /* of the next token */
-ag_pos ag_parser_span(const ag_parser *p, int from);                   /* of the tokens from..at-1, on their first line */
+ag_pos ag_parser_pos(const ag_parser *p);            /* of the next token */
+ag_pos ag_parser_span(const ag_parser *p, int from); /* of the tokens from..at-1, on their first line */
 /* ---- demanding: false, and the error is set ---- */
-bool ag_parser_want(ag_parser *p, ag_token_kind kind, const char *what); /* what: where, e.g. "after the condition"; may be NULL */
+bool ag_parser_want(ag_parser *p, ag_token_kind kind,
+                    const char *what); /* what: where, e.g. "after the condition"; may be NULL */
 bool ag_parser_want_word(ag_parser *p, const char *word, const char *what);
-int ag_parser_want_name(ag_parser *p, const char *what, ag_pos *pos);    /* 0: error. what: "the name of a parameter" */
+int ag_parser_want_name(ag_parser *p, const char *what, ag_pos *pos); /* 0: error. what: "the name of a parameter" */
 bool ag_parser_fail(ag_parser *p, ag_pos pos, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* The next token does not fit: `expected` in words, and the clause words that would be right here (for "did you mean"). */
+/* The next token does not fit: `expected` in words, and the clause words that would be right here (for "did you mean").
+ */
 bool ag_parser_unexpected(ag_parser *p, const char *expected, int n_word, const char *const *words);
 
 /* ---- expressions (parse_expr.c): NULL, and the error is set ---- */

@@ -6,7 +6,8 @@
 
 enum { MAX_FACTORS = 200 }; /* of a product of rotations whose angular velocity is taken factor by factor */
 
-/* Unit axis as numbers: R = cos(a) 1 + (1 - cos(a)) n n^T + sin(a) hat(n), entry by entry, so that the zeros of n vanish. */
+/* Unit axis as numbers: R = cos(a) 1 + (1 - cos(a)) n n^T + sin(a) hat(n), entry by entry, so that the zeros of n
+ * vanish. */
 static ag_id turn_about(ag_graph *g, const double n[3], ag_id angle) {
   ag_id c = ag_apply1(g, AG_OP_COS, angle), s = ag_apply1(g, AG_OP_SIN, angle), rest = ag_sub(g, ag_num(g, 1), c), e[9];
   for (int i = 0; i < 3; i++)
@@ -57,7 +58,8 @@ ag_id ag_rotate_euler(ag_builder *b, ag_id phi, ag_id theta, ag_id psi) {
   ag_id e1 = ag_stack(g, 3, 1, (ag_id[]){ag_num(g, 1), ag_num(g, 0), ag_num(g, 0)});
   ag_id e3 = ag_stack(g, 3, 1, (ag_id[]){ag_num(g, 0), ag_num(g, 0), ag_num(g, 1)});
   ag_pos none = {0};
-  ag_id a = ag_rotate_axis(b, e3, phi, none), c = ag_rotate_axis(b, e1, theta, none), d = ag_rotate_axis(b, e3, psi, none);
+  ag_id a = ag_rotate_axis(b, e3, phi, none), c = ag_rotate_axis(b, e1, theta, none),
+        d = ag_rotate_axis(b, e3, psi, none);
   return ag_mul(g, ag_mul(g, a, c), d);
 }
 
@@ -102,7 +104,8 @@ static ag_id velocity(ag_builder *b, ag_id A, ag_pos pos, int depth) {
     ag_id axis = turn->axis, rate;
     return ag_note_derive(b, turn->angle, pos, &rate) ? ag_mul(g, rate, axis) : 0;
   }
-  if (op == AG_OP_MATMUL && depth < MAX_FACTORS && ag_is_rotation(g, ag_node_arg(g, A, 0)) && ag_is_rotation(g, ag_node_arg(g, A, 1))) {
+  if (op == AG_OP_MATMUL && depth < MAX_FACTORS && ag_is_rotation(g, ag_node_arg(g, A, 0)) &&
+      ag_is_rotation(g, ag_node_arg(g, A, 1))) {
     ag_id C = ag_node_arg(g, A, 1), first = velocity(b, ag_node_arg(g, A, 0), pos, depth + 1);
     ag_id second = first ? velocity(b, C, pos, depth + 1) : 0;
     return second ? ag_add(g, ag_mul(g, ag_transpose(g, C), first), second) : 0;
@@ -116,7 +119,9 @@ static ag_id velocity(ag_builder *b, ag_id A, ag_pos pos, int depth) {
 
 ag_id ag_rotate_velocity(ag_builder *b, ag_id A, ag_pos pos) {
   if (!ag_is_rotation(b->g, A)) {
-    ag_scope_error(b, pos, "angvel wants a rotation: an SO3 coordinate, rotation(axis, angle), euler(...), their products and transposes");
+    ag_scope_error(
+        b, pos,
+        "angvel wants a rotation: an SO3 coordinate, rotation(axis, angle), euler(...), their products and transposes");
     return 0;
   }
   if (ag_note_on(b, A) & ~(AG_ON_PARAM | AG_ON_Q | AG_ON_T)) {

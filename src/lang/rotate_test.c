@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Rotations and angular velocities against their definitions: active and right-handed, Euler angles in and out, angvel against
- * vee(A^T A') with A' from central differences. */
+ * Rotations and angular velocities against their definitions: active and right-handed, Euler angles in and out, angvel
+ * against vee(A^T A') with A' from central differences. */
 #include "lang/lang_test.h"
 
 static const char *const text =
-    "model m\nparam k = 2\nconfig a in S1, b in S1, c in S1\nconfig R in SO3 velocity W\nlagrangian a'^2 + b'^2 + c'^2 + dot(W, W)\n"
+    "model m\nparam k = 2\nconfig a in S1, b in S1, c in S1\nconfig R in SO3 velocity W\nlagrangian a'^2 + b'^2 + c'^2 "
+    "+ dot(W, W)\n"
     "let E = euler(a, b, c), G = rotation([1, b, c], a*t), P = R*E*rotation([3, 4, 0], 0.3), Q = (P*G)^T\n"
     "observable X = rotation(e1, a), Y = rotation(e2, a), Z = rotation(e3, a), N = rotation([2, -1, 2], a)\n"
-    "observable E1 = E, G1 = G, P1 = P, Q1 = Q, wE = angvel(E), wG = angvel(G), wP = angvel(P), wQ = angvel(Q), wR = angvel(R)\n"
+    "observable E1 = E, G1 = G, P1 = P, Q1 = Q, wE = angvel(E), wG = angvel(G), wP = angvel(P), wQ = angvel(Q), wR = "
+    "angvel(R)\n"
     "observable out = euler_angles(E), ER = euler_angles(R), fixed = angvel(rotation(e1, k)*rotation(e2, 0.1))\n";
 
 /* t, k, then a a' b b' c c', then the quaternion and W */
@@ -38,7 +40,8 @@ static void check_axes(const ag_model *m) {
   at(m, "Y", 0, Y);
   at(m, "Z", 0, Z);
   at(m, "N", 0, N);
-  const double x[9] = {1, 0, 0, 0, c, -s, 0, s, c}, y[9] = {c, 0, s, 0, 1, 0, -s, 0, c}, z[9] = {c, -s, 0, s, c, 0, 0, 0, 1};
+  const double x[9] = {1, 0, 0, 0, c, -s, 0, s, c}, y[9] = {c, 0, s, 0, 1, 0, -s, 0, c},
+               z[9] = {c, -s, 0, s, c, 0, 0, 0, 1};
   for (int k = 0; k < 9; k++) {
     AG_CHECK_NEAR(X[k], x[k], 1e-15);
     AG_CHECK_NEAR(Y[k], y[k], 1e-15);
@@ -47,7 +50,8 @@ static void check_axes(const ag_model *m) {
   /* Rodrigues with n = (2, -1, 2)/3 */
   double n[3] = {2. / 3, -1. / 3, 2. / 3}, hat[9] = {0, -n[2], n[1], n[2], 0, -n[0], -n[1], n[0], 0};
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) AG_CHECK_NEAR(N[3 * i + j], (i == j ? c : 0) + (1 - c) * n[i] * n[j] + s * hat[3 * i + j], 4e-16);
+    for (int j = 0; j < 3; j++)
+      AG_CHECK_NEAR(N[3 * i + j], (i == j ? c : 0) + (1 - c) * n[i] * n[j] + s * hat[3 * i + j], 4e-16);
 }
 
 /* vee(A^T dA/ds) along the motion; step 1e-4, error of the differences 1e-9 */

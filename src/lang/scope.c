@@ -52,19 +52,31 @@ void ag_scope_done(ag_builder *b) {
 
 const char *ag_scope_kind(const ag_symbol *s) {
   switch ((ag_sym_kind)s->kind) {
-  case AG_SYM_RESERVED: return "a word of the language";
-  case AG_SYM_CONSTANT: return "built in";
-  case AG_SYM_ENERGY: return "the energy, which every model has";
-  case AG_SYM_FUNCTION: return "a function";
-  case AG_SYM_PARAM: return "a parameter";
-  case AG_SYM_COORD: return "a coordinate";
-  case AG_SYM_VELOCITY: return "a velocity";
-  case AG_SYM_FRAME: return "a velocity of the frame";
-  case AG_SYM_LET: return "a `let`";
-  case AG_SYM_MACRO: return "a `let` with arguments";
-  case AG_SYM_OBSERVABLE: return "an observable";
+  case AG_SYM_RESERVED:
+    return "a word of the language";
+  case AG_SYM_CONSTANT:
+    return "built in";
+  case AG_SYM_ENERGY:
+    return "the energy, which every model has";
+  case AG_SYM_FUNCTION:
+    return "a function";
+  case AG_SYM_PARAM:
+    return "a parameter";
+  case AG_SYM_COORD:
+    return "a coordinate";
+  case AG_SYM_VELOCITY:
+    return "a velocity";
+  case AG_SYM_FRAME:
+    return "a velocity of the frame";
+  case AG_SYM_LET:
+    return "a `let`";
+  case AG_SYM_MACRO:
+    return "a `let` with arguments";
+  case AG_SYM_OBSERVABLE:
+    return "an observable";
   case AG_SYM_NONE:
-  case AG_SYM_BAD: break;
+  case AG_SYM_BAD:
+    break;
   }
   return "unknown";
 }
@@ -112,7 +124,8 @@ bool ag_scope_stop(ag_builder *b, ag_pos pos, const char *format, ...) {
 bool ag_scope_work(ag_builder *b, ag_pos pos, int64_t amount) {
   if (b->stopped) return false;
   b->work += amount;
-  if (b->work > AG_MAX_WORK) return ag_scope_stop(b, pos, "the model is too large: more than %d operations to expand it", AG_MAX_WORK);
+  if (b->work > AG_MAX_WORK)
+    return ag_scope_stop(b, pos, "the model is too large: more than %d operations to expand it", AG_MAX_WORK);
   if (ag_graph_count(b->g) > AG_MAX_NODES)
     return ag_scope_stop(b, pos, "the model is too large: more than %d graph nodes", AG_MAX_NODES);
   return true;
@@ -129,19 +142,31 @@ bool ag_scope_free(ag_builder *b, int name, ag_pos pos) {
   ag_symbol *s = ag_scope_symbol(b, name);
   const char *text = ag_scope_text(b, name);
   switch ((ag_sym_kind)s->kind) {
-  case AG_SYM_NONE: return true;
-  case AG_SYM_BAD: return s->pos.line == 0 || ag_scope_error(b, pos, "`%s` is introduced twice; first on line %d", text, s->pos.line);
+  case AG_SYM_NONE:
+    return true;
+  case AG_SYM_BAD:
+    return s->pos.line == 0 || ag_scope_error(b, pos, "`%s` is introduced twice; first on line %d", text, s->pos.line);
   case AG_SYM_RESERVED:
-    if (!strcmp(text, "T")) ag_scope_error(b, pos, "`T` is reserved: `A^T` is the transpose");
-    else ag_scope_error(b, pos, "`%s` is a word of the language and cannot be a name", text);
+    if (!strcmp(text, "T"))
+      ag_scope_error(b, pos, "`T` is reserved: `A^T` is the transpose");
+    else
+      ag_scope_error(b, pos, "`%s` is a word of the language and cannot be a name", text);
     break;
   case AG_SYM_CONSTANT:
-    if (!strcmp(text, "t")) ag_scope_error(b, pos, "`t` is the time and cannot be redefined");
-    else ag_scope_error(b, pos, "`%s` is built in and cannot be redefined", text);
+    if (!strcmp(text, "t"))
+      ag_scope_error(b, pos, "`t` is the time and cannot be redefined");
+    else
+      ag_scope_error(b, pos, "`%s` is built in and cannot be redefined", text);
     break;
-  case AG_SYM_ENERGY: ag_scope_error(b, pos, "`energy` is known in every model already (the Jacobi integral); choose another name"); break;
-  case AG_SYM_FUNCTION: ag_scope_error(b, pos, "`%s` is a function and cannot be redefined", text); break;
-  default: return ag_scope_error(b, pos, "`%s` is introduced twice: it is %s since line %d", text, ag_scope_kind(s), s->pos.line);
+  case AG_SYM_ENERGY:
+    ag_scope_error(b, pos, "`energy` is known in every model already (the Jacobi integral); choose another name");
+    break;
+  case AG_SYM_FUNCTION:
+    ag_scope_error(b, pos, "`%s` is a function and cannot be redefined", text);
+    break;
+  default:
+    return ag_scope_error(b, pos, "`%s` is introduced twice: it is %s since line %d", text, ag_scope_kind(s),
+                          s->pos.line);
   }
   s->kind = AG_SYM_BAD; /* what was built in meant something else to the person from here on */
   return false;
@@ -150,7 +175,8 @@ bool ag_scope_free(ag_builder *b, int name, ag_pos pos) {
 bool ag_scope_index(ag_builder *b, int name, ag_pos pos) {
   const ag_symbol *s = ag_scope_symbol(b, name);
   const char *text = ag_scope_text(b, name);
-  if (s->kind == AG_SYM_RESERVED || s->kind == AG_SYM_CONSTANT || s->kind == AG_SYM_FUNCTION || s->kind == AG_SYM_ENERGY)
+  if (s->kind == AG_SYM_RESERVED || s->kind == AG_SYM_CONSTANT || s->kind == AG_SYM_FUNCTION ||
+      s->kind == AG_SYM_ENERGY)
     return ag_scope_error(b, pos, "`%s` is %s and cannot be a running index", text, ag_scope_kind(s));
   for (const ag_local *l = b->scope; l; l = l->next)
     if (l->index && l->name == name) return ag_scope_error(b, pos, "`%s` is a running index already", text);
@@ -194,8 +220,8 @@ void ag_scope_poison(ag_builder *b, const ag_stmt *s) {
   for (int i = 1; i < n; i++) {
     if (k[i].kind != AG_TOKEN_NAME) continue;
     ag_symbol *sym = ag_scope_symbol(b, ag_names_id(b->names, b->tokens->text + k[i].from, k[i].len));
-    bool defines = s->word == AG_WORD_NONE || s->word == AG_WORD_PARAM || s->word == AG_WORD_CONFIG || s->word == AG_WORD_LET ||
-                   s->word == AG_WORD_FRAME || s->word == AG_WORD_OBSERVABLE;
+    bool defines = s->word == AG_WORD_NONE || s->word == AG_WORD_PARAM || s->word == AG_WORD_CONFIG ||
+                   s->word == AG_WORD_LET || s->word == AG_WORD_FRAME || s->word == AG_WORD_OBSERVABLE;
     if (defines && sym->kind == AG_SYM_NONE && !sym->later.line) sym->kind = AG_SYM_BAD;
     if (i == 1 && s->word == AG_WORD_EVENT && !sym->event) sym->event = -1;
   }
@@ -265,17 +291,22 @@ void ag_scope_unknown(ag_builder *b, int name, ag_pos pos, unsigned kinds) {
   bool calls = kinds == AG_SUGGEST_FUNCTIONS;
   const char *near;
   if (b->stopped) return;
-  if (name == b->defining) ag_scope_error(b, pos, "`%s` refers to itself", text);
+  if (name == b->defining)
+    ag_scope_error(b, pos, "`%s` refers to itself", text);
   else if (s->later.line && b->defining && in_circle(b, s->part, b->defining))
-    s->circle = true, ag_scope_error(b, pos, "`%s` and `%s` refer to each other in a circle", ag_scope_text(b, b->defining), text);
+    s->circle = true,
+    ag_scope_error(b, pos, "`%s` and `%s` refer to each other in a circle", ag_scope_text(b, b->defining), text);
   else if (s->later.line)
-    ag_scope_error(b, pos, "`%s` is introduced only later, on line %d; a name must be introduced before it is used", text, s->later.line);
+    ag_scope_error(b, pos, "`%s` is introduced only later, on line %d; a name must be introduced before it is used",
+                   text, s->later.line);
   else if ((near = calls ? ag_call_habit(text) : NULL))
     ag_scope_error(b, pos, "unknown function `%s`; here it is called `%s`", text, near);
-  else if (!calls && (near = dotted(b, text))) ag_scope_error(b, pos, "unknown name `%s`; the velocity of `%s` is written `%s'`", text, near, near);
+  else if (!calls && (near = dotted(b, text)))
+    ag_scope_error(b, pos, "unknown name `%s`; the velocity of `%s` is written `%s'`", text, near, near);
   else if ((near = ag_scope_near(b, text, kinds)))
     ag_scope_error(b, pos, "unknown %s `%s`; did you mean `%s`?", calls ? "function" : "name", text, near);
-  else ag_scope_error(b, pos, "unknown %s `%s`", calls ? "function" : "name", text);
+  else
+    ag_scope_error(b, pos, "unknown %s `%s`", calls ? "function" : "name", text);
   s = ag_scope_symbol(b, name);
   s->kind = AG_SYM_BAD; /* silent from now on; a definition that comes later is still welcome */
   s->pos = (ag_pos){0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * start statements and `--set` of coordinates and velocities. What is set from outside comes first and replaces, component by
- * component, what the file says. */
+ * start statements and `--set` of coordinates and velocities. What is set from outside comes first and replaces,
+ * component by component, what the file says. */
 #include <string.h>
 
 #include "lang/build.h"
@@ -9,9 +9,9 @@
 
 /* One byte per component of coordinates, velocities and frame velocities. */
 typedef struct taken {
-  int *offset;       /* of each coordinate */
+  int *offset; /* of each coordinate */
   int *frame_offset;
-  int n, n_frame;    /* components */
+  int n, n_frame; /* components */
   unsigned char *q, *xi, *frame;
 } taken;
 
@@ -21,7 +21,8 @@ static void taken_init(taken *k, const ag_builder *b) {
   k->frame_offset = ag_heap_alloc(sizeof(int) * (size_t)(m->n_frames + 1));
   k->n = k->n_frame = 0;
   for (int i = 0; i < m->n_coords; i++) k->offset[i] = k->n, k->n += m->coords[i].dim;
-  for (int i = 0; i < m->n_frames; i++) k->frame_offset[i] = k->n_frame, k->n_frame += ag_node_rows(b->g, m->frames[i].x);
+  for (int i = 0; i < m->n_frames; i++)
+    k->frame_offset[i] = k->n_frame, k->n_frame += ag_node_rows(b->g, m->frames[i].x);
   k->q = ag_heap_alloc((size_t)k->n + 1);
   k->xi = ag_heap_alloc((size_t)k->n + 1);
   k->frame = ag_heap_alloc((size_t)k->n_frame + 1);
@@ -67,7 +68,8 @@ static bool assignment(ag_builder *b, const ag_part *p, ag_start *out) {
   ag_id x = ag_target_value(b, &t, p->right);
   if (!x) return false;
   if (ag_note_on(b, x) & (AG_ON_XI | AG_ON_MOTION))
-    return ag_scope_error(b, p->right->pos, "a start value may not use velocities: those that are not named follow from the constraints");
+    return ag_scope_error(b, p->right->pos,
+                          "a start value may not use velocities: those that are not named follow from the constraints");
   *out = (ag_start){t.velocity, t.coord, t.row, t.frame, x, p->target->pos};
   return true;
 }
@@ -87,23 +89,30 @@ void ag_start_statement(ag_builder *b, const ag_stmt *s) { ag_target_loop(b, s, 
 /* Is what a --set names something that can be set? Its last word on unknown names. */
 static bool settable(ag_builder *b, const ag_change *c) {
   const ag_syn *s = c->stmt.parts[0].target, *base = s->kind == AG_SYN_POST ? s->links[0].x : s;
-  if (base->kind != AG_SYN_NAME) return ag_scope_error(b, s->pos, "the name of a parameter, coordinate or velocity is wanted");
+  if (base->kind != AG_SYN_NAME)
+    return ag_scope_error(b, s->pos, "the name of a parameter, coordinate or velocity is wanted");
   const ag_symbol *sym = ag_scope_symbol(b, base->name);
   const char *text = ag_scope_text(b, base->name);
   switch ((ag_sym_kind)sym->kind) {
   case AG_SYM_COORD:
   case AG_SYM_VELOCITY:
-  case AG_SYM_FRAME: return true;
-  case AG_SYM_BAD: return false;
+  case AG_SYM_FRAME:
+    return true;
+  case AG_SYM_BAD:
+    return false;
   case AG_SYM_PARAM:
     if (s == base) return false; /* overruled by a later change of the same parameter */
     return ag_scope_error(b, s->pos, "set the whole parameter `%s`, not a part of it", text);
-  case AG_SYM_NONE: break;
-  default: return ag_scope_error(b, s->pos, "`%s` is %s; only parameters, coordinates and velocities can be set", text, ag_scope_kind(sym));
+  case AG_SYM_NONE:
+    break;
+  default:
+    return ag_scope_error(b, s->pos, "`%s` is %s; only parameters, coordinates and velocities can be set", text,
+                          ag_scope_kind(sym));
   }
   const char *near = ag_scope_near(b, text, AG_SUGGEST_TARGETS | AG_SUGGEST_PARAMS);
   if (near) return ag_scope_error(b, base->pos, "unknown name `%s`; did you mean `%s`?", text, near);
-  return ag_scope_error(b, base->pos, "unknown name `%s`; the model has no such parameter, coordinate or velocity", text);
+  return ag_scope_error(b, base->pos, "unknown name `%s`; the model has no such parameter, coordinate or velocity",
+                        text);
 }
 
 /* Starts from outside, the last one of a component wins: taken from the end. */
@@ -134,7 +143,10 @@ static void inside(ag_builder *b, const taken *out, taken *k, const ag_start *s)
   unsigned char *v = taken_of(k, b, s, &n);
   if (any(v, n)) {
     const ag_coord *c = s->frame < 0 ? &b->m->coords[s->coord] : NULL;
-    ag_scope_error(b, s->pos, "the start of `%s` is given twice", !c ? b->m->frames[s->frame].name : s->velocity ? c->velocity : c->name);
+    ag_scope_error(b, s->pos, "the start of `%s` is given twice",
+                   !c            ? b->m->frames[s->frame].name
+                   : s->velocity ? c->velocity
+                                 : c->name);
     return;
   }
   memset(v, 1, (size_t)n);
@@ -152,15 +164,16 @@ static void inside(ag_builder *b, const taken *out, taken *k, const ag_start *s)
   }
 }
 
-/* Coordinates that a start value may not use yet: named by a later start, or left to the constraints. A coordinate that is never
- * named and that no constraint on positions moves is 0 (a rotation: 1) and may be used. */
+/* Coordinates that a start value may not use yet: named by a later start, or left to the constraints. A coordinate that
+ * is never named and that no constraint on positions moves is 0 (a rotation: 1) and may be used. */
 static int open_coords(const ag_builder *b, const taken *k, const unsigned char *named, ag_id *open) {
   const ag_model *m = b->m;
   bool moved = m->n_holonomics + m->n_prescribes > 0;
   int n = 0;
   for (int j = 0; j < m->n_coords; j++) {
     bool waits = false;
-    for (int r = k->offset[j]; r < k->offset[j] + m->coords[j].dim; r++) waits = waits || (!k->q[r] && (named[r] || moved));
+    for (int r = k->offset[j]; r < k->offset[j] + m->coords[j].dim; r++)
+      waits = waits || (!k->q[r] && (named[r] || moved));
     if (waits) open[n++] = m->coords[j].q;
   }
   return n;
@@ -181,7 +194,8 @@ static void check_order(ag_builder *b, taken *k) {
       int n = open_coords(b, k, named, open);
       for (int j = 0; j < n && ag_depends(b->g, 1, &s->x, n, open); j++)
         if (ag_depends(b->g, 1, &s->x, 1, &open[j])) {
-          ag_scope_error(b, s->pos, "this start value uses `%s`, whose own start must be given before it", ag_node_name(b->g, open[j]));
+          ag_scope_error(b, s->pos, "this start value uses `%s`, whose own start must be given before it",
+                         ag_node_name(b->g, open[j]));
           break;
         }
     }

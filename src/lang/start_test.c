@@ -59,7 +59,8 @@ static void check_errors(void) {
   AG_CHECK_STR(with("x[4]", "1"), "1:3: index 4 is out of range: `x` has 1 to 3");
   AG_CHECK_STR(with("x", "1"), "1:3: `x` is a 3-vector, its value is a scalar");
   AG_CHECK_STR(with("R'", "1"), "1:2: the velocity of `R` is called `W`");
-  AG_CHECK_STR(with("x", "x'"), "1:3: a start value may not use velocities: those that are not named follow from the constraints");
+  AG_CHECK_STR(with("x", "x'"),
+               "1:3: a start value may not use velocities: those that are not named follow from the constraints");
   AG_CHECK_STR(with("a", "b"), "1:3: `a` and `b` refer to each other in a circle");
   AG_CHECK_STR(with("v", "[1, 2, 3]"), "1:3: `v` is a 2-vector in the model; this is a 3-vector");
   AG_CHECK_STR(with("K", "0"), "3:25: the dimension of R^n must be from 1 to 100000; this is 0");

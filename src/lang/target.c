@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The left side of force, prescribe, generator and start: which coordinate or velocity, which row of it. Running indices. */
+ * The left side of force, prescribe, generator and start: which coordinate or velocity, which row of it. Running
+ * indices. */
 #include <string.h>
 
 #include "lang/build.h"
@@ -11,7 +12,9 @@ typedef struct search {
   int first, count; /* a family that waits for its index */
 } search;
 
-static const ag_coord *coord_of(ag_builder *b, const search *f) { return &b->m->coords[f->count ? f->first : f->t.coord]; }
+static const ag_coord *coord_of(ag_builder *b, const search *f) {
+  return &b->m->coords[f->count ? f->first : f->t.coord];
+}
 
 static bool find_name(ag_builder *b, const ag_syn *s, search *f) {
   const char *text = ag_scope_text(b, s->name);
@@ -19,9 +22,14 @@ static bool find_name(ag_builder *b, const ag_syn *s, search *f) {
   f->t = (ag_target){.row = -1, .frame = -1, .coord = -1};
   sym->used = true;
   switch ((ag_sym_kind)sym->kind) {
-  case AG_SYM_NONE: ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_TARGETS); return false;
-  case AG_SYM_BAD: return false;
-  case AG_SYM_FRAME: f->t.frame = sym->index; return true;
+  case AG_SYM_NONE:
+    ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_TARGETS);
+    return false;
+  case AG_SYM_BAD:
+    return false;
+  case AG_SYM_FRAME:
+    f->t.frame = sym->index;
+    return true;
   case AG_SYM_COORD:
   case AG_SYM_VELOCITY:
     f->t.velocity = sym->kind == AG_SYM_VELOCITY;
@@ -29,13 +37,16 @@ static bool find_name(ag_builder *b, const ag_syn *s, search *f) {
     f->count = sym->count;
     return true;
   default:
-    if (!strcmp(text, "t")) return ag_scope_error(b, s->pos, "`t` is the time; a run starts where its option --t0 says");
-    return ag_scope_error(b, s->pos, "`%s` is %s; only coordinates and velocities stand on the left here", text, ag_scope_kind(sym));
+    if (!strcmp(text, "t"))
+      return ag_scope_error(b, s->pos, "`t` is the time; a run starts where its option --t0 says");
+    return ag_scope_error(b, s->pos, "`%s` is %s; only coordinates and velocities stand on the left here", text,
+                          ag_scope_kind(sym));
   }
 }
 
 static bool find_prime(ag_builder *b, const ag_link *link, search *f) {
-  if (f->t.frame >= 0 || f->t.velocity) return ag_scope_error(b, link->pos, "this is a velocity already; it takes no further prime");
+  if (f->t.frame >= 0 || f->t.velocity)
+    return ag_scope_error(b, link->pos, "this is a velocity already; it takes no further prime");
   const ag_coord *c = coord_of(b, f);
   if (c->space == AG_SPACE_SO3)
     return ag_scope_error(b, link->pos, "the velocity of `%s` is called `%s`", c->family ? c->family : c->name,
@@ -54,7 +65,9 @@ static bool find_index(ag_builder *b, const ag_syn *base, const ag_link *link, s
     return true;
   }
   if (f->t.frame < 0 && coord_of(b, f)->space == AG_SPACE_SO3 && !f->t.velocity)
-    return ag_scope_error(b, link->pos, "single entries of a rotation cannot be set; give all of it, as rotation(axis, angle) or euler(...)");
+    return ag_scope_error(
+        b, link->pos,
+        "single entries of a rotation cannot be set; give all of it, as rotation(axis, angle) or euler(...)");
   if (link->y || f->t.row >= 0) return ag_scope_error(b, link->pos, "this has no such entry");
   if (!ag_lookup_index(b, link->x, "an index", base, n, &i)) return false;
   f->t.row = n > 1 ? i : -1;
@@ -64,11 +77,15 @@ static bool find_index(ag_builder *b, const ag_syn *base, const ag_link *link, s
 /* Rows and columns of the value, and its name for messages. */
 static void describe(ag_builder *b, ag_target *t) {
   t->cols = 1;
-  if (t->frame >= 0) t->rows = ag_node_rows(b->g, b->m->frames[t->frame].x);
-  else t->rows = b->m->coords[t->coord].dim;
+  if (t->frame >= 0)
+    t->rows = ag_node_rows(b->g, b->m->frames[t->frame].x);
+  else
+    t->rows = b->m->coords[t->coord].dim;
   if (t->row >= 0) t->rows = 1;
   if (t->frame < 0 && !t->velocity && b->m->coords[t->coord].space == AG_SPACE_SO3) t->cols = 3;
-  const char *name = t->frame >= 0 ? b->m->frames[t->frame].name : t->velocity ? b->m->coords[t->coord].velocity : b->m->coords[t->coord].name;
+  const char *name = t->frame >= 0 ? b->m->frames[t->frame].name
+                     : t->velocity ? b->m->coords[t->coord].velocity
+                                   : b->m->coords[t->coord].name;
   t->text = t->row >= 0 ? ag_arena_printf(b->arena, "%s[%d]", name, t->row + 1) : name;
 }
 
@@ -76,7 +93,8 @@ bool ag_target_find(ag_builder *b, const ag_syn *s, bool velocity_only, ag_targe
   const ag_syn *base = s->kind == AG_SYN_POST ? s->links[0].x : s;
   search f = {0};
   if (base->kind == AG_SYN_MEMBER && ag_scope_symbol(b, base->owner)->kind == AG_SYM_BAD) return false;
-  if (base->kind != AG_SYN_NAME) return ag_scope_error(b, s->pos, "the left side must be the name of a coordinate or velocity");
+  if (base->kind != AG_SYN_NAME)
+    return ag_scope_error(b, s->pos, "the left side must be the name of a coordinate or velocity");
   if (!find_name(b, base, &f)) return false;
   for (int i = 1; s->kind == AG_SYN_POST && i < s->n; i++) {
     const ag_link *link = &s->links[i];
@@ -85,13 +103,14 @@ bool ag_target_find(ag_builder *b, const ag_syn *s, bool velocity_only, ag_targe
     if (link->op == AG_TOKEN_POWER) return ag_scope_error(b, link->pos, "a transpose cannot stand on the left side");
   }
   if (f.count)
-    return ag_scope_error(b, s->pos, "`%s` is a family of %d: name its members, as in %s[i] = ... for i in 1..%d", ag_scope_text(b, base->name),
-                          f.count, ag_scope_text(b, base->name), f.count);
+    return ag_scope_error(b, s->pos, "`%s` is a family of %d: name its members, as in %s[i] = ... for i in 1..%d",
+                          ag_scope_text(b, base->name), f.count, ag_scope_text(b, base->name), f.count);
   if (velocity_only && f.t.frame >= 0)
-    return ag_scope_error(b, s->pos, "`%s` belongs to the frame; name velocities of coordinates here", ag_scope_text(b, base->name));
+    return ag_scope_error(b, s->pos, "`%s` belongs to the frame; name velocities of coordinates here",
+                          ag_scope_text(b, base->name));
   if (velocity_only && !f.t.velocity)
-    return ag_scope_error(b, s->pos, "`%s` is a coordinate; a velocity is wanted here, `%s`", b->m->coords[f.t.coord].name,
-                          b->m->coords[f.t.coord].velocity);
+    return ag_scope_error(b, s->pos, "`%s` is a coordinate; a velocity is wanted here, `%s`",
+                          b->m->coords[f.t.coord].name, b->m->coords[f.t.coord].velocity);
   describe(b, &f.t);
   *out = f.t;
   return true;
@@ -103,7 +122,8 @@ ag_id ag_target_value(ag_builder *b, const ag_target *t, const ag_syn *s) {
   if (ag_is_scalar(b->g, x) && ag_is_zero(b->g, x) && t->cols == 1) return ag_zero(b->g, t->rows, 1);
   const char *hint = t->cols == 3 ? "; give it as rotation(axis, angle), euler(phi, theta, psi) or a 3x3 matrix" : "";
   ag_id like = ag_zero(b->g, t->rows, t->cols);
-  ag_scope_error(b, s->pos, "`%s` is %s, its value is %s%s", t->text, ag_note_shape(b, like), ag_note_shape(b, x), hint);
+  ag_scope_error(b, s->pos, "`%s` is %s, its value is %s%s", t->text, ag_note_shape(b, like), ag_note_shape(b, x),
+                 hint);
   return 0;
 }
 
@@ -140,7 +160,9 @@ static void run(ag_builder *b, const ag_stmt *s, int k, loop_body *body, void *d
   bool ok = ag_scope_index(b, loop->name, loop->pos);
   ok = ag_eval_whole(b, loop->lo, "the lower bound of an index", &lo) && ok;
   ok = ag_eval_whole(b, loop->hi, "the upper bound of an index", &hi) && ok;
-  if (ok && hi - lo + 1 > AG_MAX_SIZE) ok = ag_scope_error(b, loop->pos, "the index runs over %.0f values; at most %d are allowed", hi - lo + 1, AG_MAX_SIZE);
+  if (ok && hi - lo + 1 > AG_MAX_SIZE)
+    ok = ag_scope_error(b, loop->pos, "the index runs over %.0f values; at most %d are allowed", hi - lo + 1,
+                        AG_MAX_SIZE);
   int errors = b->ctx->n_error;
   for (double i = lo; ok && i <= hi && ag_scope_work(b, loop->pos, 1); i++) {
     b->later_round[k] = i > lo;
@@ -149,7 +171,8 @@ static void run(ag_builder *b, const ag_stmt *s, int k, loop_body *body, void *d
     run(b, s, k + 1, body, data);
     b->scope = local.next;
     if (b->ctx->n_error > errors) {
-      if (b->noted != b->ctx->n_error) ag_ctx_note(b->ctx, loop->pos, "with %s = %.0f", ag_scope_text(b, loop->name), i);
+      if (b->noted != b->ctx->n_error)
+        ag_ctx_note(b->ctx, loop->pos, "with %s = %.0f", ag_scope_text(b, loop->name), i);
       b->noted = b->ctx->n_error;
       return;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What can be judged only when all statements are read: degrees in the velocities, numbers of constraints, what is missing. */
+ * What can be judged only when all statements are read: degrees in the velocities, numbers of constraints, what is
+ * missing. */
 #include <math.h>
 #include <string.h>
 
@@ -30,16 +31,22 @@ static int degree_of(const ag_builder *b, const uint8_t *degree, ag_id x) {
   case AG_OP_ENTRY:
   case AG_OP_ROWS:
   case AG_OP_TRANSPOSE:
-  case AG_OP_HAT: return most;
+  case AG_OP_HAT:
+    return most;
   case AG_OP_MUL:
   case AG_OP_SCALE:
   case AG_OP_MATMUL:
   case AG_OP_DOT:
-  case AG_OP_CROSS: return added(d[0], d[1]);
-  case AG_OP_DIV: return d[1] ? NOT_POLYNOMIAL : d[0];
-  case AG_OP_SOLVE: return d[0] ? NOT_POLYNOMIAL : d[1];
-  case AG_OP_SELECT: return d[0] ? NOT_POLYNOMIAL : most;
-  default: return most ? NOT_POLYNOMIAL : 0;
+  case AG_OP_CROSS:
+    return added(d[0], d[1]);
+  case AG_OP_DIV:
+    return d[1] ? NOT_POLYNOMIAL : d[0];
+  case AG_OP_SOLVE:
+    return d[0] ? NOT_POLYNOMIAL : d[1];
+  case AG_OP_SELECT:
+    return d[0] ? NOT_POLYNOMIAL : most;
+  default:
+    return most ? NOT_POLYNOMIAL : 0;
   }
 }
 
@@ -55,10 +62,10 @@ static uint8_t *degrees(ag_builder *b) {
 /* ---- degree in the velocities, from values on random lines ---- */
 
 typedef struct line {
-  int n;            /* inputs */
+  int n; /* inputs */
   ag_id *inputs;
   int size, from_xi, n_xi; /* stored numbers; where the velocities stand */
-  double *at, *v;   /* a point and a direction (velocities only) */
+  double *at, *v;          /* a point and a direction (velocities only) */
   uint64_t seed;
 } line;
 
@@ -126,8 +133,10 @@ static int line_holds(ag_builder *b, line *l, ag_id x, int degree) {
     }
   }
   for (int i = 0; i < n; i++) {
-    if (!isfinite(sum[i])) holds = -1;
-    else if (holds > 0 && fabs(sum[i]) > 1e-9 * (1 + size[i])) holds = 0; /* rounding is 1e-15, a real third power 1e-3 */
+    if (!isfinite(sum[i]))
+      holds = -1;
+    else if (holds > 0 && fabs(sum[i]) > 1e-9 * (1 + size[i]))
+      holds = 0; /* rounding is 1e-15, a real third power 1e-3 */
   }
   free(sum);
   free(size);
@@ -151,7 +160,9 @@ static bool has_degree(ag_builder *b, const uint8_t *degree, ag_id x, int most, 
     if (h == 0) holds = 0;
   }
   line_done(&l);
-  if (!seen) ag_ctx_warn(b->ctx, pos, "could not be evaluated at random states, so that its degree in the velocities was not checked");
+  if (!seen)
+    ag_ctx_warn(b->ctx, pos,
+                "could not be evaluated at random states, so that its degree in the velocities was not checked");
   return holds;
 }
 
@@ -171,7 +182,8 @@ static double rotation_error(const double *A) {
       for (int k = 0; k < 3; k++) v += A[3 * k + i] * A[3 * k + j];
       worst = fmax(worst, fabs(v));
     }
-  double det = A[0] * (A[4] * A[8] - A[5] * A[7]) - A[1] * (A[3] * A[8] - A[5] * A[6]) + A[2] * (A[3] * A[7] - A[4] * A[6]);
+  double det =
+      A[0] * (A[4] * A[8] - A[5] * A[7]) - A[1] * (A[3] * A[8] - A[5] * A[6]) + A[2] * (A[3] * A[7] - A[4] * A[6]);
   return det < 0 ? 2 : worst;
 }
 
@@ -199,13 +211,15 @@ static void check_degrees(ag_builder *b) {
   ag_model *m = b->m;
   uint8_t *degree = degrees(b);
   if (!has_degree(b, degree, m->lagrangian, 2, m->lagrangian_pos))
-    ag_scope_error(b, m->lagrangian_pos, "the Lagrangian must be at most quadratic in the velocities: 1/2 v.M v + b.v - V");
+    ag_scope_error(b, m->lagrangian_pos,
+                   "the Lagrangian must be at most quadratic in the velocities: 1/2 v.M v + b.v - V");
   for (int i = 0; i < m->n_constraints; i++)
     if (!has_degree(b, degree, m->constraints[i].x, 1, m->constraints[i].pos))
       ag_scope_error(b, m->constraints[i].pos, "a constraint must be linear or affine in the velocities");
   for (int i = 0; i < m->n_frames; i++)
     if (!has_degree(b, degree, m->frames[i].x, 1, m->frames[i].pos))
-      ag_scope_error(b, m->frames[i].pos, "the frame velocity `%s` must be linear or affine in the velocities", m->frames[i].name);
+      ag_scope_error(b, m->frames[i].pos, "the frame velocity `%s` must be linear or affine in the velocities",
+                     m->frames[i].name);
   free(degree);
 }
 
@@ -218,7 +232,8 @@ static void check_count(ag_builder *b) {
     for (int i = 0; i < counts[k]; i++) {
       rows += ag_node_rows(b->g, lists[k][i].x);
       if (rows <= b->n_velocity) continue;
-      ag_scope_error(b, lists[k][i].pos, "more constraints than velocities: %d equations for %d velocities", rows, b->n_velocity);
+      ag_scope_error(b, lists[k][i].pos, "more constraints than velocities: %d equations for %d velocities", rows,
+                     b->n_velocity);
       return;
     }
 }
@@ -239,8 +254,10 @@ void ag_verify_model(ag_builder *b) {
     config = config || b->parse->at[i].word == AG_WORD_CONFIG;
     unknown = unknown || b->parse->at[i].word == AG_WORD_NONE; /* it may have been meant to be one of these */
   }
-  if (!config && !unknown) ag_scope_error(b, top, "the model has no coordinates: `config NAME in SPACE` is missing");
-  else if (!b->lagrangian_seen && !unknown) ag_scope_error(b, top, "the model has no `lagrangian`");
+  if (!config && !unknown)
+    ag_scope_error(b, top, "the model has no coordinates: `config NAME in SPACE` is missing");
+  else if (!b->lagrangian_seen && !unknown)
+    ag_scope_error(b, top, "the model has no `lagrangian`");
   if (ag_scope_failed(b)) return;
   check_count(b);
   check_degrees(b);

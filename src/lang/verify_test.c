@@ -6,7 +6,8 @@
 static const char *error_of(const char *lagrangian, const char *more) {
   char text[1000];
   const char *why;
-  snprintf(text, sizeof text, "model m\nparam c = 1.5\nconfig x in R, y in R, z in R^2\nlagrangian %s\n%s", lagrangian, more);
+  snprintf(text, sizeof text, "model m\nparam c = 1.5\nconfig x in R, y in R, z in R^2\nlagrangian %s\n%s", lagrangian,
+           more);
   ag_model_free(read_text(text, 0, NULL, &why));
   return why;
 }
@@ -22,12 +23,14 @@ static void check_lagrangian(void) {
       "exp(log(1 + x'^2))",
       "t*x'^2 + c*t",
   };
-  static const char *const wrong[] = {"x'^3",        "x'^2*y'",          "sqrt(1 + x'^2)",      "x'^2/(1 + y')",
-                                      "sin(x')",     "abs(x')*x'^2",     "norm(z')",            "if x' > 0 then x'^2 else 2*x'^2",
-                                      "exp(x*x')",   "x'^4/(1 + x'^2)",  "x'^2 + 1e-3*y'^3",    "max(x', y')*x'"};
+  static const char *const wrong[] = {
+      "x'^3",      "x'^2*y'",         "sqrt(1 + x'^2)",   "x'^2/(1 + y')",
+      "sin(x')",   "abs(x')*x'^2",    "norm(z')",         "if x' > 0 then x'^2 else 2*x'^2",
+      "exp(x*x')", "x'^4/(1 + x'^2)", "x'^2 + 1e-3*y'^3", "max(x', y')*x'"};
   for (size_t i = 0; i < sizeof quadratic / sizeof *quadratic; i++) AG_CHECK_STR(error_of(quadratic[i], ""), "");
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    AG_CHECK_STR(error_of(wrong[i], ""), "4:12: the Lagrangian must be at most quadratic in the velocities: 1/2 v.M v + b.v - V");
+    AG_CHECK_STR(error_of(wrong[i], ""),
+                 "4:12: the Lagrangian must be at most quadratic in the velocities: 1/2 v.M v + b.v - V");
   }
 }
 
@@ -37,8 +40,10 @@ static void check_affine(void) {
   AG_CHECK_STR(error_of(l, "constraint z' = [x', y']\n"), "");
   AG_CHECK_STR(error_of(l, "constraint (x'^2 - y'^2)/(x' + y') = 0\n"), ""); /* x' - y' in disguise */
   AG_CHECK_STR(error_of(l, "constraint x'*y' = 1\n"), "5:12: a constraint must be linear or affine in the velocities");
-  AG_CHECK_STR(error_of(l, "constraint norm([x', y']) = 1\n"), "5:12: a constraint must be linear or affine in the velocities");
-  AG_CHECK_STR(error_of(l, "frame u = sqrt(x'^2)\n"), "5:7: the frame velocity `u` must be linear or affine in the velocities");
+  AG_CHECK_STR(error_of(l, "constraint norm([x', y']) = 1\n"),
+               "5:12: a constraint must be linear or affine in the velocities");
+  AG_CHECK_STR(error_of(l, "frame u = sqrt(x'^2)\n"),
+               "5:7: the frame velocity `u` must be linear or affine in the velocities");
   AG_CHECK_STR(error_of(l, "frame u = x' + t, w = z'\n"), "");
 }
 

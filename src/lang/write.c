@@ -80,7 +80,8 @@ static void target(writer *w, bool velocity, int coord, int row) {
 
 static void equations(writer *w, const char *word, int n, const ag_item *items) {
   for (int i = 0; i < n; i++) {
-    if (items[i].text && strstr(items[i].text, " in S2") && !strchr(items[i].text, '=')) continue; /* comes with config */
+    if (items[i].text && strstr(items[i].text, " in S2") && !strchr(items[i].text, '='))
+      continue; /* comes with config */
     prepare(w, items[i].x);
     ag_text_printf(w->out, "%s ", word);
     expression(w, items[i].x);
@@ -152,7 +153,11 @@ static void events(writer *w) {
     prepare(w, e->x);
     ag_text_printf(w->out, "event %s: ", e->name);
     expression(w, e->x);
-    ag_text_printf(w->out, " = 0%s%s\n", e->direction > 0 ? " rising" : e->direction < 0 ? " falling" : "", e->terminal ? " terminal" : "");
+    ag_text_printf(w->out, " = 0%s%s\n",
+                   e->direction > 0   ? " rising"
+                   : e->direction < 0 ? " falling"
+                                      : "",
+                   e->terminal ? " terminal" : "");
   }
 }
 
@@ -175,9 +180,12 @@ static void starts(writer *w) {
     const ag_start *s = &w->m->starts[i];
     prepare(w, s->x);
     ag_text_str(w->out, "start ");
-    if (s->frame < 0) target(w, s->velocity, s->coord, s->row);
-    else if (s->row >= 0) ag_text_printf(w->out, "%s[%d] = ", w->m->frames[s->frame].name, s->row + 1);
-    else ag_text_printf(w->out, "%s = ", w->m->frames[s->frame].name);
+    if (s->frame < 0)
+      target(w, s->velocity, s->coord, s->row);
+    else if (s->row >= 0)
+      ag_text_printf(w->out, "%s[%d] = ", w->m->frames[s->frame].name, s->row + 1);
+    else
+      ag_text_printf(w->out, "%s = ", w->m->frames[s->frame].name);
     expression(w, s->x);
     ag_text_char(w->out, '\n');
   }
@@ -269,7 +277,8 @@ static roots collect(const ag_model *m) {
   root_items(&r, m->n_frames, m->frames);
   root_items(&r, m->n_observables, m->observables);
   for (int i = 0; i < m->n_forces; i++) root(&r, m->forces[i].x);
-  for (int i = 0; i < m->n_domains; i++) root(&r, m->domains[i].x), root(&r, m->domains[i].lo), root(&r, m->domains[i].hi);
+  for (int i = 0; i < m->n_domains; i++)
+    root(&r, m->domains[i].x), root(&r, m->domains[i].lo), root(&r, m->domains[i].hi);
   for (int i = 0; i < m->n_events; i++) root(&r, m->events[i].x);
   for (int i = 0; i < m->n_generators; i++)
     for (int k = 0; k < m->generators[i].n; k++) root(&r, m->generators[i].parts[k].x);
@@ -316,8 +325,8 @@ static void write_model(const ag_model *m, ag_text *out) {
   free(r.at);
 }
 
-/* Operands of sums and products are kept in order of age, so that reading what was written may turn some of them round, once: what
- * is given out is the text that reads back and writes out unchanged. */
+/* Operands of sums and products are kept in order of age, so that reading what was written may turn some of them round,
+ * once: what is given out is the text that reads back and writes out unchanged. */
 void ag_lang_write(const ag_model *m, ag_text *out) {
   ag_text text = {0}, again = {0};
   write_model(m, &text);

@@ -17,14 +17,18 @@ static const char *written(const char *text) {
 }
 
 static void check_forms(void) {
-  AG_CHECK_STR(written("model m\nparam a = 1, K = 2 integer, v = [1, a]\nconfig x in R^3 [K], R in SO3 velocity W, n in S2\n"
-                       "lagrangian sum(i in 1..K, dot(x[i]', x[i]')) + dot(W, W) + a*dot(n', v[1]*n')\n"),
-               "param a = 1\nparam K = 2 integer\nparam v = [1, a]\nconfig x in R^3 [2]\nconfig R in SO3 velocity W\nconfig n in S2\n"
-               "lagrangian dot(x[1]', x[1]') + dot(x[2]', x[2]') + dot(W, W) + v[1]*dot(n', n')*a\n");
-  AG_CHECK_STR(written("model m\nconfig x in R, y in R\nlet E = x'^2/2 + y'^2/2, back = x*sin(y)\nlagrangian E - back\nobservable back, z = back^2\n"),
+  AG_CHECK_STR(
+      written("model m\nparam a = 1, K = 2 integer, v = [1, a]\nconfig x in R^3 [K], R in SO3 velocity W, n in S2\n"
+              "lagrangian sum(i in 1..K, dot(x[i]', x[i]')) + dot(W, W) + a*dot(n', v[1]*n')\n"),
+      "param a = 1\nparam K = 2 integer\nparam v = [1, a]\nconfig x in R^3 [2]\nconfig R in SO3 velocity W\nconfig n "
+      "in S2\n"
+      "lagrangian dot(x[1]', x[1]') + dot(x[2]', x[2]') + dot(W, W) + v[1]*dot(n', n')*a\n");
+  AG_CHECK_STR(written("model m\nconfig x in R, y in R\nlet E = x'^2/2 + y'^2/2, back = x*sin(y)\nlagrangian E - "
+                       "back\nobservable back, z = back^2\n"),
                "config x in R\nconfig y in R\nlet E = 0.5*x'^2 + 0.5*y'^2\nlet back = x*sin(y)\nlagrangian E - back\n"
                "observable back\nobservable z = back^2\n");
-  AG_CHECK_STR(written("model m\nconfig x in R, y in R\nlagrangian x'^2 + y'^2\nprescribe x = -t\nobservable d = 2*drive.x\nstart y' = 1\n"
+  AG_CHECK_STR(written("model m\nconfig x in R, y in R\nlagrangian x'^2 + y'^2\nprescribe x = -t\nobservable d = "
+                       "2*drive.x\nstart y' = 1\n"
                        "event e: y = 1 falling terminal\nexpect e first at 1 within 1\n"),
                "config x in R\nconfig y in R\nlagrangian x'^2 + y'^2\nprescribe x = -t\nobservable d = 2*drive.x\n"
                "event e: y - 1 = 0 falling terminal\nstart y' = 1\nexpect e 1 at 1 within 1\n");
@@ -32,8 +36,9 @@ static void check_forms(void) {
 
 /* Names for parts stay clear of the person's. */
 static void check_names(void) {
-  const char *out = written("model m\nparam part1 = 1\nconfig part2 in R, x in R\nlagrangian part2'^2 + part1*x'^2\n"
-                            "observable a = (rotation([1, 1, 0], 0.1)*e1)[1]*x + (rotation([1, 1, 0], x)*[1, 2, x])[1]\n");
+  const char *out =
+      written("model m\nparam part1 = 1\nconfig part2 in R, x in R\nlagrangian part2'^2 + part1*x'^2\n"
+              "observable a = (rotation([1, 1, 0], 0.1)*e1)[1]*x + (rotation([1, 1, 0], x)*[1, 2, x])[1]\n");
   AG_CHECK(strstr(out, "let part3 = rotation([[") != NULL);
   AG_CHECK(strstr(out, "let part1") == NULL && strstr(out, "let part2") == NULL);
 }

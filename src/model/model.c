@@ -41,7 +41,8 @@ void ag_model_free(ag_model *m) {
 ag_id ag_model_add_param(ag_model *m, const char *name, ag_id value, ag_pos pos) {
   ag_graph *g = m->graph;
   ag_id input = ag_input(g, name, ag_node_rows(g, value), ag_node_cols(g, value), AG_LEAF_REAL);
-  AG_MODEL_PUSH(m, params, ((ag_param){.name = ag_arena_str(m->arena, name), .input = input, .value = value, .pos = pos}));
+  AG_MODEL_PUSH(m, params,
+                ((ag_param){.name = ag_arena_str(m->arena, name), .input = input, .value = value, .pos = pos}));
   return input;
 }
 
@@ -97,7 +98,8 @@ ag_id ag_model_drive(ag_model *m, const char *coord_name) {
   if (have) return have->x;
   const ag_item *p = find(m->prescribes, m->n_prescribes, coord_name);
   if (!p) return 0;
-  ag_id x = ag_input(m->graph, ag_arena_printf(m->arena, "drive.%s", coord_name), ag_node_rows(m->graph, p->x), 1, AG_LEAF_REAL);
+  ag_id x = ag_input(m->graph, ag_arena_printf(m->arena, "drive.%s", coord_name), ag_node_rows(m->graph, p->x), 1,
+                     AG_LEAF_REAL);
   AG_MODEL_PUSH(m, drives, ((ag_item){ag_arena_str(m->arena, coord_name), NULL, x, p->pos}));
   return x;
 }

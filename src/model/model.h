@@ -19,20 +19,20 @@ typedef enum ag_space { AG_SPACE_R, AG_SPACE_S1, AG_SPACE_S2, AG_SPACE_SO3 } ag_
  * rotation, xi 3 x 1. S2: q and xi are 3 x 1 and model_add_coord adds the holonomic constraint |q| = 1 itself.
  * A family `config x in R^3 [K]` is K factors named "x[1]" ... "x[K]" with family = "x", index = 1..K. */
 typedef struct ag_coord {
-  const char *name;      /* "x", "x[2]" */
-  const char *velocity;  /* "x'", "Omega", "Omega[2]" */
+  const char *name;                     /* "x", "x[2]" */
+  const char *velocity;                 /* "x'", "Omega", "Omega[2]" */
   const char *family, *family_velocity; /* "x", "Omega" of a family, else NULL */
-  int index;             /* in the family, from 1; 0: no family */
+  int index;                            /* in the family, from 1; 0: no family */
   ag_space space;
-  int dim;               /* rows of q (3 for S2, SO3) */
+  int dim; /* rows of q (3 for S2, SO3) */
   ag_id q, xi;
   ag_pos pos;
 } ag_coord;
 
 typedef struct ag_param {
   const char *name;
-  ag_id input;   /* scalar, vector or matrix input; for `integer` parameters 0: they are structural */
-  ag_id value;   /* expression of earlier parameters */
+  ag_id input; /* scalar, vector or matrix input; for `integer` parameters 0: they are structural */
+  ag_id value; /* expression of earlier parameters */
   bool integer;
   double number; /* the value of an integer parameter */
   ag_pos pos;
@@ -40,9 +40,9 @@ typedef struct ag_param {
 
 /* A named expression: let, observable, event, generator component, frame velocity, constraint, ... */
 typedef struct ag_item {
-  const char *name;  /* constraints: "1", "2", ... or NULL */
-  const char *text;  /* source text of the statement (for messages), may be NULL */
-  ag_id x;           /* any shape; constraints and holonomic: column of residuals, left minus right */
+  const char *name; /* constraints: "1", "2", ... or NULL */
+  const char *text; /* source text of the statement (for messages), may be NULL */
+  ag_id x;          /* any shape; constraints and holonomic: column of residuals, left minus right */
   ag_pos pos;
 } ag_item;
 
@@ -63,8 +63,8 @@ typedef struct ag_generator {
 
 typedef struct ag_event {
   const char *name;
-  ag_id x;          /* scalar; crosses zero */
-  int direction;    /* +1 rising, -1 falling, 0 both */
+  ag_id x;       /* scalar; crosses zero */
+  int direction; /* +1 rising, -1 falling, 0 both */
   bool terminal;
   ag_pos pos;
 } ag_event;
@@ -85,12 +85,12 @@ typedef struct ag_range {
 } ag_range;
 
 typedef enum ag_expect_kind {
-  AG_EXPECT_AT,        /* x at time = value within tol */
-  AG_EXPECT_ALONG,     /* x = value within tol over time (at every accepted step) */
-  AG_EXPECT_CONSTANT,  /* x constant within tol over time */
-  AG_EXPECT_VARIES,    /* x varies by more than tol over time */
-  AG_EXPECT_EVENT,     /* event's nth occurrence at time within tol */
-  AG_EXPECT_COUNT      /* event occurs value times over time */
+  AG_EXPECT_AT,       /* x at time = value within tol */
+  AG_EXPECT_ALONG,    /* x = value within tol over time (at every accepted step) */
+  AG_EXPECT_CONSTANT, /* x constant within tol over time */
+  AG_EXPECT_VARIES,   /* x varies by more than tol over time */
+  AG_EXPECT_EVENT,    /* event's nth occurrence at time within tol */
+  AG_EXPECT_COUNT     /* event occurs value times over time */
 } ag_expect_kind;
 
 typedef struct ag_expect {
@@ -117,18 +117,18 @@ typedef struct ag_model {
   ag_graph *graph;
   const char *name, *title, *source; /* source: the whole text, "" when built by calls */
   ag_id t;
-  ag_id energy, lambda;   /* built-in observables as inputs: scalar; column of all multipliers (0 when unused) */
+  ag_id energy, lambda; /* built-in observables as inputs: scalar; column of all multipliers (0 when unused) */
   ag_id lagrangian;
   ag_pos lagrangian_pos;
   AG_LIST(ag_param, params);
   AG_LIST(ag_coord, coords);
-  AG_LIST(ag_item, lets);         /* for show; already expanded everywhere */
-  AG_LIST(ag_item, constraints);  /* in q, xi, t, parameters; linear or affine in xi */
-  AG_LIST(ag_item, holonomics);   /* in q, t, parameters */
-  AG_LIST(ag_item, prescribes);   /* in q, t: left minus right; name is the coordinate's */
+  AG_LIST(ag_item, lets);        /* for show; already expanded everywhere */
+  AG_LIST(ag_item, constraints); /* in q, xi, t, parameters; linear or affine in xi */
+  AG_LIST(ag_item, holonomics);  /* in q, t, parameters */
+  AG_LIST(ag_item, prescribes);  /* in q, t: left minus right; name is the coordinate's */
   AG_LIST(ag_assign, forces);
-  AG_LIST(ag_item, frames);       /* independent velocities: name, expression in q, xi, t */
-  AG_LIST(ag_id, frame_inputs);   /* the input that stands for frames[i] in observables and start */
+  AG_LIST(ag_item, frames);     /* independent velocities: name, expression in q, xi, t */
+  AG_LIST(ag_id, frame_inputs); /* the input that stands for frames[i] in observables and start */
   AG_LIST(ag_range, domains);
   AG_LIST(ag_item, observables);
   AG_LIST(ag_event, events);
@@ -136,8 +136,8 @@ typedef struct ag_model {
   AG_LIST(ag_start, starts);
   AG_LIST(ag_expect, expects);
   AG_LIST(ag_reference, references);
-  AG_LIST(ag_item, drives);       /* name of a prescribed coordinate -> scalar input standing for its multiplier */
-  AG_LIST(ag_item, reactions);    /* coordinate name -> input (shape of xi) standing for the reaction S^T lambda on it */
+  AG_LIST(ag_item, drives);    /* name of a prescribed coordinate -> scalar input standing for its multiplier */
+  AG_LIST(ag_item, reactions); /* coordinate name -> input (shape of xi) standing for the reaction S^T lambda on it */
 } ag_model;
 
 ag_model *ag_model_create(const char *name);
@@ -151,9 +151,9 @@ void ag_model_add_constraint(ag_model *m, ag_id residual, const char *text, ag_p
 void ag_model_add_holonomic(ag_model *m, ag_id residual, const char *text, ag_pos pos);
 void ag_model_add_prescribe(ag_model *m, const char *name, ag_id residual, const char *text, ag_pos pos);
 ag_id ag_model_add_frame(ag_model *m, const char *name, ag_id x, ag_pos pos); /* returns the standing input */
-ag_id ag_model_drive(ag_model *m, const char *coord_name);    /* finds or adds; 0 when not prescribed */
-ag_id ag_model_reaction(ag_model *m, int coord);              /* finds or adds */
-ag_id ag_model_energy(ag_model *m);                           /* finds or adds */
+ag_id ag_model_drive(ag_model *m, const char *coord_name);                    /* finds or adds; 0 when not prescribed */
+ag_id ag_model_reaction(ag_model *m, int coord);                              /* finds or adds */
+ag_id ag_model_energy(ag_model *m);                                           /* finds or adds */
 
 /* Appends to one of the lists above: AG_MODEL_PUSH(m, observables, ((ag_item){...})). */
 #define AG_MODEL_PUSH(m, list, item) \

@@ -18,7 +18,8 @@ static void check_coords(void) {
   AG_CHECK_STR(m->coords[R].velocity, "W[2]");
   AG_CHECK_STR(m->coords[R].family, "R");
   AG_CHECK(m->coords[th].dim == 1 && m->coords[R].dim == 3 && m->coords[n].dim == 3 && m->coords[R].index == 2);
-  AG_CHECK(ag_node_rows(g, m->coords[x].q) == 3 && ag_is_rotation(g, m->coords[R].q) && ag_node_rows(g, m->coords[R].xi) == 3);
+  AG_CHECK(ag_node_rows(g, m->coords[x].q) == 3 && ag_is_rotation(g, m->coords[R].q) &&
+           ag_node_rows(g, m->coords[R].xi) == 3);
   AG_CHECK(m->n_holonomics == 1 && ag_is_scalar(g, m->holonomics[0].x)); /* |n|^2 = 1 */
   ag_model_free(m);
   ag_model_free(NULL);
