@@ -8,12 +8,11 @@
 #include "cli/cli.h"
 #include "cli/source.h"
 
-static const ag_command *const commands[] = {&ag_command_check, &ag_command_show, &ag_command_run,    &ag_command_test,
+static const ag_command *const commands[] = {&ag_command_check, &ag_command_show, &ag_command_emit, &ag_command_run,    &ag_command_test,
                                              &ag_command_list,  &ag_command_help, &ag_command_version};
 enum { N_COMMAND = sizeof commands / sizeof commands[0] };
 
 static const char *const later[][2] = {
-    {"emit", "the generated C"},
     {"ensemble", "many stochastic paths"},
     {"conserve", "what is conserved and why"},
     {"stability", "relative equilibria and their spectra"},

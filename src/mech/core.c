@@ -256,28 +256,32 @@ static void search(core *k, ag_id *motion, ag_id *velocity) {
 void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   ag_system *sys = d->sys;
   core k = {.d = d, .g = d->g};
-  int nc = d->nc, n = 2 * nc + 1;
+  int nc = d->nc, n = 2 * nc + 2;
   k.whole = AG_NEWN(sys->arena, bool, nc + 1);
   k.q_core = AG_NEWN(sys->arena, bool, sys->n_q + 1);
   ag_id *outs = AG_NEWN(sys->arena, ag_id, n + 1), motion[2] = {sys->mass, sys->force};
   memcpy(outs, d->velocity, sizeof *outs * (size_t)nc);
   memcpy(outs + nc, stored_rates, sizeof *outs * (size_t)nc);
   outs[2 * nc] = rates;
+  outs[2 * nc + 1] = d->renewed;
   if (keep_everything(d)) {
     memset(k.q_core, 1, (size_t)sys->n_q);
     k.image_core = ag_heap_alloc(1);
   } else {
     search(&k, motion, d->velocity);
   }
-  int n_out = rates ? n : n - 1;
+  int n_out = !rates ? n - 2 : d->renewed ? n : n - 1;
   rewrite(&k, n_out, outs);
   lay_out(&k);
   split_partial(&k, n_out, outs);
   ag_id *rows = AG_NEWN(sys->arena, ag_id, sys->n_z + 1);
   assemble(&k, outs, outs + nc, outs[2 * nc], rows);
+  sys->dz = rows;
+  sys->velocity = outs;
   sys->rhs = ag_reduced_tape(sys, sys->n_z, rows);
   sys->core = ag_reduced_tape(sys, sys->n_core, rows);
   sys->xi = ag_reduced_tape(sys, nc, outs);
+  if (d->renewed) sys->renew = ag_reduced_tape(sys, 1, &outs[2 * nc + 1]);
   if (sys->n_image) {
     ag_id *images = AG_NEWN(sys->arena, ag_id, sys->n_image);
     for (int i = 0; i < sys->n_image; i++)

@@ -371,6 +371,19 @@ static ag_id orthonormal(ag_graph *g, ag_id B, ag_id u) {
   return ag_stack(g, m, 1, v);
 }
 
+/* The orthonormal basis itself, as a matrix: taken as the new N it leaves u as it is. */
+static ag_id orthonormal_columns(derive *d, ag_id B) {
+  ag_graph *g = d->g;
+  int n = ag_node_rows(g, B), m = ag_node_cols(g, B);
+  ag_id *entries = AG_NEWN(d->sys->arena, ag_id, n * m), *unit = AG_NEWN(d->sys->arena, ag_id, m);
+  for (int j = 0; j < m; j++) {
+    for (int k = 0; k < m; k++) unit[k] = ag_num(g, k == j);
+    ag_id column = ag_mul(g, B, orthonormal(g, B, ag_stack(g, m, 1, unit)));
+    for (int i = 0; i < n; i++) entries[i * m + j] = ag_entry(g, column, i, 0);
+  }
+  return ag_stack(g, n, m, entries);
+}
+
 static void solve_basis(elim *e, int n_group, const group *groups) {
   derive *d = e->d;
   ag_graph *g = e->g;
@@ -407,6 +420,7 @@ static void solve_basis(elim *e, int n_group, const group *groups) {
     ag_id u = ag_input(g, "basis", n_y - n_w, 1, AG_LEAF_REAL);
     ag_id B = ag_sub(g, d->N, ag_mul(g, St, ag_solve(g, SSt, ag_mul(g, d->S_y, d->N), AG_SOLVE_SPD)));
     solution = ag_add(g, ag_mul(g, B, orthonormal(g, B, u)), solution);
+    d->renewed = orthonormal_columns(d, B);
     e->leaves[e->n_leaf++] = (leaf){u, d->nc, -1};
   }
   for (int j = 0; j < n_y; j++) replace(e, y[j], ag_entry(g, solution, j, 0));

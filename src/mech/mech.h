@@ -67,11 +67,13 @@ typedef struct ag_system {
   ag_id **q_leaf;    /* per coordinate: NULL, or one input per component where only some are core */
   int n_image;
   ag_image *images;
+  ag_id *dz, *velocity; /* expressions: rows of dz; per coordinate its velocity; both in the inputs of z */
 
   /* Tapes on the reduced state z, with c. */
   ag_tape *rhs;      /* -> dz */
   ag_tape *core;     /* -> dz of the core alone, reading only the core */
   ag_tape *xi;       /* -> xi */
+  ag_tape *renew;    /* -> basis data that may replace c there without a change of u; NULL without a basis */
   /* Tapes on the full state [q | xi] (c not used). */
   ag_tape *u;        /* -> the components of u that do not come from a basis, in order (frames evaluated) */
   ag_tape *image;    /* -> all images, or NULL */
@@ -160,6 +162,10 @@ int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, c
 
 /* Accelerations xi' of the eliminated closure as a tape on [q | u] (with c): to compare with the multiplier form. Owned by the caller. */
 ag_tape *ag_system_accel(const ag_system *sys);
+
+/* Jacobian of the reduced equations as a tape on z (with c): n x n row-major in tangent coordinates, in the order of z with three numbers per
+ * rotation (delta R = R hat(eta)) in place of its quaternion. Owned by the caller. */
+ag_tape *ag_system_jacobian(const ag_system *sys, int *n);
 
 /* Text of the derived equations for `show`: infix or LaTeX. */
 void ag_system_show(const ag_system *sys, bool latex, ag_text *out);

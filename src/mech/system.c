@@ -93,7 +93,7 @@ ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *op
 
 void ag_system_free(ag_system *sys) {
   if (!sys) return;
-  ag_tape *all[] = {sys->rhs, sys->core, sys->xi, sys->u, sys->image, sys->basis, sys->saddle, sys->balance, sys->position, sys->kinematics, sys->events, sys->observe};
+  ag_tape *all[] = {sys->rhs, sys->core, sys->xi, sys->renew, sys->u, sys->image, sys->basis, sys->saddle, sys->balance, sys->position, sys->kinematics, sys->events, sys->observe};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) ag_tape_free(all[i]);
   ag_arena_free(sys->arena);
 }

@@ -21,7 +21,7 @@ typedef struct machine {
 struct ag_work {
   const ag_system *sys;
   double *params;
-  machine rhs, core, xi, u, image, basis, saddle, balance, position, kinematics, events, observe;
+  machine rhs, core, xi, renew, u, image, basis, saddle, balance, position, kinematics, events, observe;
   double *x;       /* a full state followed by lambda */
   double *K, *b;   /* saddle matrix and right-hand side */
   double *delta, *y, *SP;
@@ -54,6 +54,7 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   w->core = machine_create(sys->core, params);
   w->xi = machine_create(sys->xi, params);
   w->image = machine_create(sys->image, params);
+  w->renew = machine_create(sys->renew, params);
   w->u = machine_create(sys->u, params);
   w->basis = machine_create(sys->basis, params);
   w->saddle = machine_create(sys->saddle, params);
@@ -74,7 +75,7 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
 
 void ag_work_free(ag_work *w) {
   if (!w) return;
-  machine *all[] = {&w->rhs, &w->core, &w->xi, &w->u, &w->image, &w->basis, &w->saddle, &w->balance, &w->position, &w->kinematics, &w->events, &w->observe};
+  machine *all[] = {&w->rhs, &w->core, &w->xi, &w->renew, &w->u, &w->image, &w->basis, &w->saddle, &w->balance, &w->position, &w->kinematics, &w->events, &w->observe};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) machine_free(all[i]);
   free(w->params);
   free(w->x);
@@ -263,12 +264,29 @@ int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z) 
   return AG_FINE;
 }
 
+/* Is a pivot of the row-scaled S S^T below RANK_LOST? It is the square of the distance of a row from those before it. */
+static bool rank_lost(int k, int n, const double *S, double *A) {
+  for (int i = 0; i < k; i++)
+    for (int j = 0; j < k; j++) {
+      double dot = 0, ii = 0, jj = 0;
+      for (int l = 0; l < n; l++) dot += S[i * n + l] * S[j * n + l], ii += S[i * n + l] * S[i * n + l], jj += S[j * n + l] * S[j * n + l];
+      A[i * k + j] = dot / sqrt(ii * jj);
+    }
+  for (int p = 0; p < k; p++) {
+    if (!(A[p * k + p] > RANK_LOST)) return true;
+    for (int i = p + 1; i < k; i++)
+      for (int j = k - 1; j >= p; j--) A[i * k + j] -= A[i * k + p] / A[p * k + p] * A[p * k + j];
+  }
+  return false;
+}
+
 /* Smallest pivot of B^T B = 1 - A^T (S S^T)^-1 A, A = S N; 0 when it cannot be had. */
-static double basis_pivot(ag_work *w, double t, const double *x, const double *c) {
+static double basis_pivot(ag_work *w, double t, const double *x, const double *c, bool *lost) {
   const ag_system *sys = w->sys;
   int n = sys->n_y, k = sys->n_w, m = n - k;
-  if (m == 0) return 1;
   (void)machine_run(&w->basis, w, t, x, NULL, NULL);
+  *lost = rank_lost(k, n, w->basis.out, w->SP);
+  if (m == 0) return 1;
   const double *S = w->basis.out;
   double *SSt = w->SP, *A = w->y, *G = w->K; /* the solution of (S S^T) Y = A goes into A, so S N is formed twice */
   for (int i = 0; i < k; i++) {
@@ -301,7 +319,9 @@ static double basis_pivot(ag_work *w, double t, const double *x, const double *c
 double ag_work_basis(ag_work *w, double t, const double *z, const double *c) {
   if (w->sys->elimination != AG_ELIM_BASIS) return 1;
   for (int i = 0; i < w->sys->n_q; i++) w->x[i] = z[w->sys->q_in_z[i]];
-  return basis_pivot(w, t, w->x, c);
+  bool lost;
+  double left = basis_pivot(w, t, w->x, c, &lost);
+  return lost ? 0 : left;
 }
 
 /* Rows of A made orthonormal in place (modified Gram-Schmidt); small systems, well away from lost rank. */
@@ -404,6 +424,18 @@ static void settle_rotations(ag_work *w, double t, double *z) {
   }
 }
 
+/* Chooses the basis again when it has turned far: the orthonormal basis of the moment becomes the data, u stays. */
+static int settle_basis(ag_work *w, double t, const double *x, const double *z, double *c, bool *changed) {
+  bool lost;
+  double left = basis_pivot(w, t, x, c, &lost);
+  if (lost) return AG_TROUBLE_RANK;
+  if (left >= REFRESH || !w->sys->n_c) return AG_FINE;
+  if (machine_run(&w->renew, w, t, z, c, NULL)) return AG_TROUBLE_RANK;
+  memcpy(c, w->renew.out, sizeof(double) * (size_t)w->sys->n_c);
+  *changed = true;
+  return AG_FINE;
+}
+
 int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed) {
   const ag_system *sys = w->sys;
   *changed = false;
@@ -417,13 +449,7 @@ int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed) {
     for (int i = 0; i < sys->n_q; i++) z[sys->q_in_z[i]] = x[i];
     *changed = true;
   }
-  if (sys->elimination == AG_ELIM_BASIS && basis_pivot(w, t, x, c) < REFRESH) {
-    ag_work_full(w, t, z, c, x);
-    int trouble = ag_work_reduce(w, t, x, c, z);
-    if (trouble) return trouble;
-    *changed = true;
-  }
-  return AG_FINE;
+  return sys->elimination == AG_ELIM_BASIS ? settle_basis(w, t, x, z, c, changed) : AG_FINE;
 }
 
 int ag_work_settle_full(ag_work *w, double t, double *x) {

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -125,6 +126,12 @@ static void run_threads(ag_batch_job *b) {
 
 /* ---- the front ---- */
 
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 static ag_status check(ag_ctx *ctx, const ag_batch_options *o) {
   ag_pos nowhere = {0};
   if (!o->run.method) {
@@ -178,7 +185,9 @@ ag_status ag_batch(ag_ctx *ctx, const ag_system *sys, long n, const double *para
   atomic_init(&b.next, 0);
   atomic_init(&b.done, 0);
   (void)prepare_lanes(&b);
+  double begun = seconds_now();
   run_threads(&b);
+  result->seconds = seconds_now() - begun;
   complete(&b);
   ag_fused_free(b.fused);
   ag_core_columns_done(&b.columns);

@@ -134,6 +134,7 @@ typedef struct ag_batch_result {
   double *records;         /* n x width: final records; NaN in columns not wanted */
   int lanes, threads;      /* lanes 0: member by member */
   bool core_only;
+  double seconds;          /* of moving, compiling not counted */
   char *note;              /* why not in lanes, or NULL */
 } ag_batch_result;
 

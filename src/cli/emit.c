@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ * `anagyre emit`: the equations of a model as one C file. */
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/source.h"
+
+typedef struct args {
+  ag_common common;
+  bool main;
+} args;
+
+static const ag_option options[] = {
+    {.name = "main", .kind = AG_OPTION_FLAG, .offset = offsetof(args, main), .doc = "with a small program that integrates the model"},
+    AG_SET_ROW(args),
+    AG_QUIET_ROW(args),
+    AG_COMMON_ROWS(args),
+};
+
+static ag_status act(void *self) {
+  const args *a = self;
+  ag_source s;
+  ag_status status = ag_source_load(&s, a->common.words[0], &a->common, &(ag_derive_options){0});
+  if (status != AG_OK) return ag_source_refuse(&s, status, &a->common);
+  ag_source_report(&s, a->common.quiet);
+  ag_text code = {0};
+  ag_emit(s.system, a->main, &code);
+  if (a->common.json) {
+    ag_json j = {0};
+    ag_json_begin(&j, NULL, '{');
+    ag_json_string(&j, "model", s.model->name);
+    ag_json_string(&j, "c", ag_text_cstr(&code));
+    ag_json_end(&j, '}');
+    ag_json_print(&j);
+  } else {
+    fputs(ag_text_cstr(&code), stdout);
+  }
+  ag_text_done(&code);
+  ag_source_done(&s);
+  return AG_OK;
+}
+
+const ag_command ag_command_emit = {
+    .name = "emit",
+    .words = "MODEL",
+    .doc = "the equations as one self-contained C file",
+    .text = "Prints the right-hand side, its Jacobian, the velocities, the energy and the observables of a\n"
+            "model as plain C99 with <math.h> and nothing else: for a robot, or somebody's simulation. The head\n"
+            "of the file lists the state and the parameters; docs/emit.md has the calling convention.\n",
+    .examples = "  anagyre emit rattleback > rattleback.c\n"
+                "  anagyre emit snakeboard --main > board.c && cc board.c -lm -o board && ./board 2\n",
+    .size = sizeof(args),
+    .n_option = sizeof options / sizeof options[0],
+    .options = options,
+    .min_word = 1,
+    .max_word = 1,
+    .act = act,
+};

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ * Emitted code: plain C99 with <math.h>, no vectors, no Anagyre. The tapes are printed by kern/ over V = double; the words they use are
+ * defined at the head of the file. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kern/kern.h"
+#include "run/run.h"
+
+static const char head_text[] =
+    "#include <math.h>\n\n"
+    "/* The words of the generated functions, on plain numbers. A condition is 1 or 0; a failed pivot sets *fail. */\n"
+    "typedef double V;\n"
+    "typedef unsigned long long VI;\n"
+    "#if defined __GNUC__\n"
+    "#define AG_MAYBE __attribute__((unused))\n"
+    "#else\n"
+    "#define AG_MAYBE\n"
+    "#define __attribute__(x)\n"
+    "#endif\n"
+    "#define AG_TAPE_FN static AG_MAYBE\n"
+    "#define v_set(x) ((double)(x))\n"
+    "#define v_word_set(x) ((VI)(x))\n"
+    "#define v_fma fma\n#define v_sqrt sqrt\n#define v_sin sin\n#define v_cos cos\n#define v_tan tan\n#define v_asin asin\n"
+    "#define v_acos acos\n#define v_atan atan\n#define v_sinh sinh\n#define v_cosh cosh\n#define v_tanh tanh\n#define v_exp exp\n"
+    "#define v_log log\n#define v_pow pow\n#define v_abs fabs\n#define v_atan2 atan2\n#define v_hypot hypot\n"
+    "static AG_MAYBE double v_sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }\n"
+    "static AG_MAYBE double v_min(double a, double b) { return b < a ? b : a; }\n"
+    "static AG_MAYBE double v_max(double a, double b) { return b > a ? b : a; }\n"
+    "static AG_MAYBE double v_lt(double a, double b) { return a < b; }\n"
+    "static AG_MAYBE double v_le(double a, double b) { return a <= b; }\n"
+    "static AG_MAYBE double v_eq(double a, double b) { return a == b; }\n"
+    "static AG_MAYBE double v_ne(double a, double b) { return a != b; }\n"
+    "static AG_MAYBE double v_and(double a, double b) { return a != 0 && b != 0; }\n"
+    "static AG_MAYBE double v_or(double a, double b) { return a != 0 || b != 0; }\n"
+    "static AG_MAYBE double v_not(double a) { return a == 0; }\n"
+    "static AG_MAYBE double v_select(double c, double a, double b) { return c != 0 ? a : b; }\n"
+    "static AG_MAYBE void v_sincos(double x, double *s, double *c) { *s = sin(x), *c = cos(x); }\n"
+    "static AG_MAYBE double v_checkpos(double x, VI *fail) {\n  if (x > 0) return x;\n  *fail = 1;\n  return NAN;\n}\n"
+    "static AG_MAYBE double v_checknz(double x, VI *fail) {\n  if (fabs(x) > 1e-12) return x;\n  *fail = 1;\n  return NAN;\n}\n"
+    "/* A x = b by elimination with row pivoting: a holds A (n x n) and b behind it; the solution replaces a[0..n-1]. */\n"
+    "static AG_MAYBE void v_solve(int n, double *a, VI *fail) {\n"
+    "  double *b = a + n * n;\n"
+    "  for (int k = 0; k < n; k++) {\n"
+    "    int p = k;\n"
+    "    for (int i = k + 1; i < n; i++)\n"
+    "      if (fabs(a[i * n + k]) > fabs(a[p * n + k])) p = i;\n"
+    "    if (!(fabs(a[p * n + k]) > 0)) *fail = 1;\n"
+    "    for (int j = 0; j < n; j++) {\n"
+    "      double x = a[k * n + j];\n      a[k * n + j] = a[p * n + j];\n      a[p * n + j] = x;\n"
+    "    }\n"
+    "    double y = b[k];\n    b[k] = b[p];\n    b[p] = y;\n"
+    "    for (int i = k + 1; i < n; i++) {\n"
+    "      double f = a[i * n + k] / a[k * n + k];\n"
+    "      for (int j = k; j < n; j++) a[i * n + j] -= f * a[k * n + j];\n"
+    "      b[i] -= f * b[k];\n"
+    "    }\n"
+    "  }\n"
+    "  for (int i = n - 1; i >= 0; i--) {\n"
+    "    for (int j = i + 1; j < n; j++) b[i] -= a[i * n + j] * b[j];\n"
+    "    b[i] /= a[i * n + i];\n"
+    "  }\n"
+    "  for (int i = 0; i < n; i++) a[i] = b[i];\n"
+    "}\n\n";
+
+typedef struct emitter {
+  const ag_system *sys;
+  ag_text *out;
+  const char *name;   /* the model's name as a C identifier */
+  char upper[64], lower[64];
+  ag_arena *arena;
+} emitter;
+
+static void identifier(emitter *e) {
+  size_t n = strlen(e->sys->model->name);
+  if (n > 60) n = 60;
+  for (size_t i = 0; i < n; i++) {
+    char c = e->sys->model->name[i];
+    e->lower[i] = isalnum((unsigned char)c) ? c : '_';
+    e->upper[i] = (char)toupper((unsigned char)e->lower[i]);
+  }
+  e->name = e->lower;
+}
+
+/* ---- tables of names and numbers ---- */
+
+static void state_names(const ag_system *sys, ag_arena *arena, const char **names) {
+  static const char *const quaternion[] = {"w", "x", "y", "z"};
+  for (int i = 0; i < sys->model->n_coords; i++) {
+    const ag_coord *c = &sys->model->coords[i];
+    const ag_place *p = &sys->places[i];
+    for (int k = 0; k < p->n_q; k++) {
+      const char *name = c->space == AG_SPACE_SO3 ? ag_arena_printf(arena, "%s as a quaternion: %s", c->name, quaternion[k])
+                         : p->n_q > 1 ? ag_arena_printf(arena, "%s[%d]", c->name, k + 1) : c->name;
+      names[sys->q_in_z[p->q + k]] = name;
+    }
+  }
+  for (int i = 0; i < sys->n_image; i++) {
+    ag_text vector = {0};
+    ag_print(sys->model->graph, sys->images[i].c, &vector);
+    for (int k = 0; k < 3; k++)
+      names[sys->images[i].z + k] = ag_arena_printf(arena, "(%s^T*%s)[%d]", sys->model->coords[sys->images[i].coord].name, ag_text_cstr(&vector), k + 1);
+    ag_text_done(&vector);
+  }
+  for (int i = 0; i < sys->n_u; i++) names[sys->u_in_z + i] = sys->u_names[i];
+}
+
+static void put_comment(emitter *e, const char *prefix, int n, const char *const *names) {
+  for (int i = 0; i < n; i++) ag_text_printf(e->out, " *   %s[%d]  %s\n", prefix, i, names[i]);
+}
+
+static void put_array(emitter *e, const char *suffix, int n, const double *v) {
+  ag_text_printf(e->out, "const double %s_%s[%d] = {", e->name, suffix, n ? n : 1);
+  for (int i = 0; i < n; i++) ag_text_printf(e->out, "%s%.17g", i ? ", " : "", v[i]);
+  ag_text_str(e->out, n ? "};\n" : "0};\n");
+}
+
+static const char **param_names(emitter *e) {
+  const ag_model *m = e->sys->model;
+  const char **names = AG_NEWN(e->arena, const char *, e->sys->n_param + 1);
+  for (int i = 0; i < m->n_params; i++) {
+    int at = e->sys->param_offset[i];
+    if (at < 0) continue;
+    int rows = ag_node_rows(m->graph, m->params[i].input), cols = ag_node_cols(m->graph, m->params[i].input);
+    for (int k = 0; k < rows * cols; k++)
+      names[at + k] = rows * cols == 1 ? m->params[i].name
+                      : cols == 1 ? ag_arena_printf(e->arena, "%s[%d]", m->params[i].name, k + 1)
+                                  : ag_arena_printf(e->arena, "%s[%d,%d]", m->params[i].name, k / cols + 1, k % cols + 1);
+  }
+  return names;
+}
+
+/* Names of the entries of the observables. */
+static const char **observe_names(emitter *e) {
+  const ag_model *m = e->sys->model;
+  const char **names = AG_NEWN(e->arena, const char *, e->sys->n_observe + 1);
+  int at = 0;
+  for (int i = 0; i < m->n_observables; i++) {
+    int rows = ag_node_rows(m->graph, m->observables[i].x), cols = ag_node_cols(m->graph, m->observables[i].x);
+    for (int k = 0; k < rows * cols; k++)
+      names[at++] = rows * cols == 1 ? m->observables[i].name
+                    : cols == 1 ? ag_arena_printf(e->arena, "%s[%d]", m->observables[i].name, k + 1)
+                                : ag_arena_printf(e->arena, "%s[%d,%d]", m->observables[i].name, k / cols + 1, k % cols + 1);
+  }
+  return names;
+}
+
+static const char **velocity_names(emitter *e) {
+  const ag_model *m = e->sys->model;
+  const char **names = AG_NEWN(e->arena, const char *, e->sys->n_xi + 1);
+  for (int i = 0; i < m->n_coords; i++) {
+    const ag_place *p = &e->sys->places[i];
+    for (int k = 0; k < p->n_xi; k++)
+      names[p->xi + k] = p->n_xi == 1 ? m->coords[i].velocity : ag_arena_printf(e->arena, "%s[%d]", m->coords[i].velocity, k + 1);
+  }
+  return names;
+}
+
+/* ---- functions ---- */
+
+/* A tape and its public function: prepares the parameters itself, so that each call stands alone. */
+static void put_function(emitter *e, const ag_tape *tape, const char *suffix, const char *result, const char *const *names) {
+  char *inner = ag_arena_printf(e->arena, "%s_%s_", e->name, suffix);
+  ag_cgen how = {.name = inner, .out_names = names};
+  int n_prep = ag_cgen_tape(tape, &how, e->out);
+  ag_text_printf(e->out,
+                 "int %s_%s(double t, const double *z, const double *c, const double *p, double *%s) {\n"
+                 "  V prep[%d];\n  VI fail = 0;\n  %sprep(p, prep, &fail);\n  %s(&t, z, c, prep, %s, &fail);\n  return fail != 0;\n}\n\n",
+                 e->name, suffix, result, n_prep + 1, ag_arena_printf(e->arena, "%s_", inner), inner, result);
+}
+
+static void put_main(emitter *e, const char *const *names) {
+  const ag_system *sys = e->sys;
+  ag_text_printf(e->out,
+                 "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
+                 "/* Classical Runge-Kutta steps from the start of the model: PROGRAM [end time] [step] */\n"
+                 "int main(int argc, char **argv) {\n"
+                 "  enum { N = %s_N_STATE };\n"
+                 "  double end = argc > 1 ? atof(argv[1]) : 1, h = argc > 2 ? atof(argv[2]) : 0.001, t = %.17g;\n"
+                 "  double z[N + 1], k[4][N + 1], w[N + 1];\n"
+                 "  long n = (long)ceil((end - t) / h - 1e-9);\n"
+                 "  double c[%s_N_BASIS + 1], renewed[%s_N_BASIS + 1];\n"
+                 "  const double *p = %s_params;\n"
+                 "  if (n < 1) n = 1;\n"
+                 "  memcpy(c, %s_basis, sizeof(double) * %s_N_BASIS);\n"
+                 "  (void)renewed;\n"
+                 "  h = (end - t) / (double)n;\n"
+                 "  memcpy(z, %s_start, sizeof(double) * N);\n"
+                 "  for (long i = 0; i < n; i++) {\n"
+                 "    static const double a[4] = {0, 0.5, 0.5, 1};\n"
+                 "    for (int s = 0; s < 4; s++) {\n"
+                 "      for (int j = 0; j < N; j++) w[j] = z[j] + (s ? h * a[s] * k[s - 1][j] : 0);\n"
+                 "      if (%s_rhs(t + h * a[s], w, c, p, k[s])) {\n"
+                 "        fprintf(stderr, \"the equations cannot be solved at t = %%g\\n\", t);\n        return 1;\n      }\n"
+                 "    }\n"
+                 "    for (int j = 0; j < N; j++) z[j] += h / 6 * (k[0][j] + 2 * k[1][j] + 2 * k[2][j] + k[3][j]);\n"
+                 "    t += h;\n",
+                 e->upper, sys->t0, e->upper, e->upper, e->name, e->name, e->upper, e->name, e->name);
+  if (sys->renew)
+    ag_text_printf(e->out, "    %s_renew(t, z, c, p, renewed);\n    memcpy(c, renewed, sizeof(double) * %s_N_BASIS);\n", e->name, e->upper);
+  ag_text_str(e->out, "  }\n  printf(\"t = %.17g\\n\", t);\n");
+  for (int i = 0; i < sys->n_z; i++) ag_text_printf(e->out, "  printf(\"%s = %%.17g\\n\", z[%d]);\n", names[i], i);
+  const char **velocities = velocity_names(e);
+  ag_text_printf(e->out, "  double xi[%d];\n  %s_velocity(t, z, c, p, xi);\n", sys->n_xi, e->name);
+  for (int i = 0; i < sys->n_xi; i++) ag_text_printf(e->out, "  printf(\"%s = %%.17g\\n\", xi[%d]);\n", velocities[i], i);
+  ag_text_str(e->out, "  return 0;\n}\n");
+}
+
+static void put_head(emitter *e, const char *const *names, int n_jacobian) {
+  const ag_system *sys = e->sys;
+  ag_text_printf(e->out, "/* %s: %s\n *\n", sys->model->name, sys->model->title);
+  ag_text_str(e->out, " * Equations of motion as plain C. State z:\n");
+  put_comment(e, "z", sys->n_z, names);
+  ag_text_str(e->out, " * Parameters p:\n");
+  put_comment(e, "p", sys->n_param, param_names(e));
+  if (sys->n_c)
+    ag_text_printf(e->out, " * Basis c: an orthonormal basis of the velocities the constraints allow, as they were when it was chosen. Renew it (%s_renew) before\n"
+                           " * they have turned by 60 degrees, best after every step; z stays as it is.\n", e->name);
+  ag_text_str(e->out, " * Full state x = [q | xi]: stored coordinates and all velocities, and for the observables the multipliers behind them:\n");
+  put_comment(e, "xi", sys->n_xi, velocity_names(e));
+  if (sys->n_observe) {
+    ag_text_str(e->out, " * Observables:\n");
+    put_comment(e, "o", sys->n_observe, observe_names(e));
+  }
+  ag_text_printf(e->out,
+                 " *\n * Every function returns 0, or 1 when the mass matrix is not positive definite or a matrix is singular there.\n"
+                 " *   %s_rhs(t, z, c, p, dz)        dz/dt\n"
+                 " *   %s_jacobian(t, z, c, p, J)    its derivative, %d x %d row-major, three tangent numbers per rotation\n"
+                 " *   %s_velocity(t, z, c, p, xi)   all velocities\n"
+                 " *   %s_energy(t, x, c, p, e)      energy (c is not used)\n",
+                 e->name, e->name, n_jacobian, n_jacobian, e->name, e->name);
+  if (sys->renew) ag_text_printf(e->out, " *   %s_renew(t, z, c, p, new)     the basis at z, to replace c\n", e->name);
+  if (sys->observe) ag_text_printf(e->out, " *   %s_observe(t, x, c, p, o)     the observables (c is not used)\n", e->name);
+  ag_text_str(e->out, " */\n");
+}
+
+void ag_emit(const ag_system *sys, bool with_main, ag_text *out) {
+  emitter e = {.sys = sys, .out = out, .arena = ag_arena_create()};
+  identifier(&e);
+  const char **names = AG_NEWN(e.arena, const char *, sys->n_z + 1);
+  state_names(sys, e.arena, names);
+  int n_jacobian;
+  ag_tape *jacobian = ag_system_jacobian(sys, &n_jacobian);
+  put_head(&e, names, n_jacobian);
+  ag_text_str(out, head_text);
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1)), *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1));
+  double *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1));
+  ag_work *w = ag_work_create(sys, sys->params);
+  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
+  memcpy(x + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
+  (void)ag_work_reduce(w, sys->t0, x, c, z);
+  ag_text_printf(out, "enum { %s_N_STATE = %d, %s_N_PARAM = %d, %s_N_BASIS = %d, %s_N_TANGENT = %d, %s_N_OBSERVE = %d };\n", e.upper, sys->n_z, e.upper,
+                 sys->n_param, e.upper, sys->n_c, e.upper, n_jacobian, e.upper, sys->n_observe);
+  put_array(&e, "params", sys->n_param, sys->params);
+  put_array(&e, "start", sys->n_z, z);
+  put_array(&e, "basis", sys->n_c, c);
+  ag_text_char(out, '\n');
+  put_function(&e, sys->rhs, "rhs", "dz", names);
+  put_function(&e, jacobian, "jacobian", "J", NULL);
+  put_function(&e, sys->xi, "velocity", "xi", velocity_names(&e));
+  bool lambda;
+  ag_tape *energy = ag_system_tape(sys, 1, &sys->energy, &lambda);
+  put_function(&e, energy, "energy", "e", NULL);
+  ag_tape_free(energy);
+  if (sys->renew) put_function(&e, sys->renew, "renew", "new_c", NULL);
+  if (sys->observe) put_function(&e, sys->observe, "observe", "o", observe_names(&e));
+  if (with_main) put_main(&e, names);
+  ag_work_free(w);
+  ag_tape_free(jacobian);
+  free(x);
+  free(z);
+  free(c);
+  ag_arena_free(e.arena);
+}
