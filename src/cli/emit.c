@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/source.h"
+#include "run/run.h"
 
 typedef struct args {
   ag_common common;
