@@ -7,10 +7,10 @@ static ag_id arg(const ag_graph *g, ag_id x, int i) { return ag_node_arg(g, x, i
 
 /* Operations of one argument; y = op(a). */
 static ag_id chain1(ag_graph *g, ag_op op, ag_id a, ag_id y, ag_id v) {
-  ag_id one = ag_num(g, 1), s;
+  ag_id one = ag_num(g, 1), half = ag_num(g, 0.5), s;
   switch (op) {
   case AG_OP_NEG: return ag_neg(g, v);
-  case AG_OP_SQRT: return ag_mul(g, ag_num(g, 0.5), ag_div(g, v, y));
+  case AG_OP_SQRT: return ag_mul(g, half, ag_div(g, v, y));
   case AG_OP_SIN: return ag_mul(g, v, ag_apply1(g, AG_OP_COS, a));
   case AG_OP_COS: return ag_neg(g, ag_mul(g, v, ag_apply1(g, AG_OP_SIN, a)));
   case AG_OP_TAN: return ag_mul(g, v, ag_add(g, ag_mul(g, y, y), one));
@@ -156,7 +156,8 @@ ag_id ag_slot_gradient(ag_graph *g, ag_id x) {
     e[l] = q[j + 1];
     e[j] = ag_neg(g, q[l + 1]);
   }
-  return ag_mul(g, ag_num(g, 0.5), ag_stack(g, 3, 1, e));
+  ag_id row = ag_stack(g, 3, 1, e);
+  return ag_mul(g, ag_num(g, 0.5), row);
 }
 
 void ag_sweep_init(ag_sweep *s, ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs) {

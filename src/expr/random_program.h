@@ -208,6 +208,8 @@ static uint64_t program_run(const program *p, const value *inputs, value *v) {
 
 /* ---- the same as a graph ---- */
 
+static ag_id plus(ag_graph *g, ag_id a, double c) { return ag_add(g, a, ag_num(g, c)); }
+
 static ag_id build_safe(ag_graph *g, ag_id A, bool spd) {
   ag_id n = ag_num(g, 1), S_;
   for (int k = 0; k < 9; k++) {
@@ -217,7 +219,7 @@ static ag_id build_safe(ag_graph *g, ag_id A, bool spd) {
   }
   S_ = spd ? ag_mul(g, A, ag_transpose(g, A)) : A;
   S_ = ag_div(g, S_, spd ? n : ag_mul(g, ag_num(g, 4), n));
-  return ag_add(g, ag_eye(g, 3), S_);
+  return ag_add(g, S_, ag_eye(g, 3));
 }
 
 static ag_id build_scalar(ag_graph *g, code op, int pick, ag_id a, ag_id b, ag_id c) {
@@ -227,19 +229,19 @@ static ag_id build_scalar(ag_graph *g, code op, int pick, ag_id a, ag_id b, ag_i
   case ADD_S: return ag_add(g, a, b);
   case SUB_S: return ag_sub(g, a, b);
   case MUL_S: return ag_mul(g, a, b);
-  case DIV_S: return ag_div(g, a, ag_add(g, ag_num(g, 1.5), ag_mul(g, b, b)));
+  case DIV_S: return ag_div(g, a, plus(g, ag_mul(g, b, b), 1.5));
   case NEG_S: return ag_neg(g, a);
   case SIN_S: return ag_apply1(g, AG_OP_SIN, a);
   case COS_S: return ag_apply1(g, AG_OP_COS, a);
   case TANH_S: return ag_apply1(g, AG_OP_TANH, a);
-  case ROOT_S: return ag_apply1(g, AG_OP_SQRT, ag_add(g, ag_num(g, 1), ag_mul(g, a, a)));
+  case ROOT_S: return ag_apply1(g, AG_OP_SQRT, plus(g, ag_mul(g, a, a), 1));
   case ABS_S: return ag_apply1(g, AG_OP_ABS, a);
   case MIN_S: return ag_apply2(g, AG_OP_MIN, a, b);
   case MAX_S: return ag_apply2(g, AG_OP_MAX, a, b);
   case IF_S: x = ag_apply2(g, AG_OP_LT, a, ag_num(g, 0.25)); return ag_select(g, x, b, c);
   case CUBE_S: return ag_pow(g, a, ag_num(g, 3));
-  case ATAN2_S: return ag_apply2(g, AG_OP_ATAN2, a, ag_add(g, ag_mul(g, b, b), ag_num(g, 1.5)));
-  case HYPOT_S: return ag_apply2(g, AG_OP_HYPOT, a, ag_add(g, ag_mul(g, b, b), ag_num(g, 1)));
+  case ATAN2_S: return ag_apply2(g, AG_OP_ATAN2, a, plus(g, ag_mul(g, b, b), 1.5));
+  case HYPOT_S: return ag_apply2(g, AG_OP_HYPOT, a, plus(g, ag_mul(g, b, b), 1));
   case DOT_V: case DOT_W: return ag_dot(g, a, b);
   case NORM_V: return ag_norm(g, a);
   case ENTRY_V: return ag_entry(g, a, pick % 3, 0);

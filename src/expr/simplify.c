@@ -343,9 +343,9 @@ static ag_id mul_number(ag_graph *g, const ag_request *r) {
       return x = arg(g, b, 0), ag_mul(g, ag_num(g, c / d), x);
     return 0;
   }
-  if (op_of(g, a) == AG_OP_MUL && split_number(g, a, &d, &x)) return ag_mul(g, ag_num(g, d), ag_mul(g, x, b));
+  if (op_of(g, a) == AG_OP_MUL && split_number(g, a, &d, &x)) return x = ag_mul(g, x, b), ag_mul(g, ag_num(g, d), x);
   if ((op_of(g, b) == AG_OP_MUL || op_of(g, b) == AG_OP_SCALE) && split_number(g, b, &d, &x))
-    return ag_mul(g, ag_num(g, d), ag_mul(g, a, x));
+    return x = ag_mul(g, a, x), ag_mul(g, ag_num(g, d), x);
   return 0;
 }
 
@@ -380,7 +380,9 @@ static ag_id div_number(ag_graph *g, const ag_request *r) {
     if (number && d != 0 && times(c, 1 / d, &p)) return ag_mul(g, ag_num(g, c / d), x);
     return 0;
   }
-  return number ? ag_mul(g, ag_num(g, c), ag_div(g, x, b)) : 0;
+  if (!number) return 0;
+  x = ag_div(g, x, b);
+  return ag_mul(g, ag_num(g, c), x);
 }
 
 /* a/(b/c) = a c/b */
