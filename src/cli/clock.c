@@ -41,8 +41,12 @@ void ag_progress_show(void *self, double t, long steps) {
   for (int i = 0; i < 30; i++) bar[i] = i < (int)(30 * part) ? '=' : ' ';
   bar[30] = 0;
   if (part > 0) put_duration(left, sizeof left, spent * (1 - part) / part);
-  fprintf(stderr, "\r[%s] %3.0f %%  t = %.4g  %.3g steps/s  %s left \033[K", bar, 100 * part, t, (double)steps / spent,
-          left);
+  if (p->members)
+    fprintf(stderr, "\r[%s] %3.0f %%  %.0f of %.0f members  %.3g/s  %s left \033[K", bar, 100 * part, t, p->t1,
+            (t - p->t0) / spent, left);
+  else
+    fprintf(stderr, "\r[%s] %3.0f %%  t = %.4g  %.3g steps/s  %s left \033[K", bar, 100 * part, t,
+            (double)steps / spent, left);
 }
 
 void ag_progress_done(ag_progress *p) {

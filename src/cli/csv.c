@@ -18,7 +18,7 @@ void ag_csv_name(const ag_column *c, int entry, ag_text *out) {
     ag_text_printf(out, "[%d]", entry + 1);
 }
 
-static void put_quoted(ag_text *out, const char *s) {
+void ag_csv_quoted(ag_text *out, const char *s) {
   if (!s[strcspn(s, ",\"\r\n")]) {
     ag_text_str(out, s);
     return;
@@ -38,7 +38,7 @@ static void put_header(ag_text *out, const ag_record *record) {
       if (i || k) ag_text_char(out, ',');
       ag_text_clear(&name);
       ag_csv_name(&record->columns[i], k, &name);
-      put_quoted(out, name.s);
+      ag_csv_quoted(out, name.s);
     }
   ag_text_char(out, '\n');
   ag_text_done(&name);

@@ -21,6 +21,8 @@ typedef struct ag_csv {
 
 /* Name of one number of a column: "x", "x[2]", "R[1,3]", "x[4][1]". */
 void ag_csv_name(const ag_column *c, int entry, ag_text *out);
+/* A text as one field, in quotes where it needs them. */
+void ag_csv_quoted(ag_text *out, const char *s);
 /* Creates the file and writes the header row; false with errno set. */
 bool ag_csv_open(ag_csv *csv, const char *path, const ag_record *record);
 /* Adds a row; false when the file cannot take it (csv->trouble says why). */

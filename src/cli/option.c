@@ -85,6 +85,11 @@ static ag_status read_set(const char *value, ag_common *common, ag_text *error) 
   return AG_OK;
 }
 
+static void append(ag_list *list, const char *value) {
+  list->at = ag_heap_grow(list->at, sizeof *list->at * (size_t)(list->n + 1));
+  list->at[list->n++] = value;
+}
+
 static ag_status store(const ag_option *o, const char *value, void *args, ag_text *error) {
   void *at = (char *)args + o->offset;
   double v;
@@ -100,11 +105,15 @@ static ag_status store(const ag_option *o, const char *value, void *args, ag_tex
     *(long *)at = (long)v;
     return AG_OK;
   case AG_OPTION_TEXT:
+  case AG_OPTION_LIST:
     if (!*value) {
       ag_text_printf(error, "--%s needs a value that is not empty", o->name);
       return AG_WRONG;
     }
-    *(const char **)at = value;
+    if (o->kind == AG_OPTION_LIST)
+      append(at, value);
+    else
+      *(const char **)at = value;
     return AG_OK;
   case AG_OPTION_CHOICE:
     return read_choice(o, value, at, error);
@@ -169,6 +178,8 @@ void ag_option_done(ag_common *common) {
   for (int i = 0; i < common->n_set; i++) free((char *)(uintptr_t)common->sets[i].name);
   free(common->sets);
   free(common->words);
+  free(common->sweeps.at);
+  common->sweeps = (ag_list){0};
   common->sets = NULL;
   common->words = NULL;
   common->n_set = common->n_word = 0;

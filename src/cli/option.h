@@ -11,10 +11,17 @@
 #include "base/text.h"
 #include "lang/lang.h"
 
+/* The values of an option that may be repeated. */
+typedef struct ag_list {
+  int n;
+  const char **at;
+} ag_list;
+
 /* What every argument struct begins with. */
 typedef struct ag_common {
   int n_set, n_word;
   ag_set *sets;       /* --set, in order */
+  ag_list sweeps;     /* --sweep, in order */
   const char **words; /* positional arguments */
   bool json, quiet, help;
   uint64_t given; /* bit i: option i of the table was on the command line */
@@ -27,6 +34,7 @@ typedef enum ag_option_kind {
   AG_OPTION_TEXT,   /* const char * */
   AG_OPTION_CHOICE, /* int, an index of choice() */
   AG_OPTION_SET,    /* name=value, appended to ag_common.sets */
+  AG_OPTION_LIST,   /* ag_list, one of ag_common: every value in order */
   AG_OPTION_LATER   /* known, and refused by name until it means something */
 } ag_option_kind;
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "cli/batch.h"
 #include "cli/cli.h"
 #include "cli/clock.h"
 #include "cli/csv.h"
@@ -24,6 +25,7 @@ typedef struct args {
   int method, closure, engine;
   bool no_events, strict, series;
   const char *output;
+  ag_batch_args batch;
 } args;
 
 static const char *method_name(int i) { return i < ag_stepper_count() ? ag_stepper_at(i)->name : NULL; }
@@ -67,13 +69,19 @@ static const ag_option options[] = {
         .doc = "give up after so many steps"),
     ROW("no-events", FLAG, no_events, .doc = "do not look for events (terminal ones do not end the run)"),
     ROW("strict", FLAG, strict, .doc = "refuse start values that do not satisfy the constraints"),
+    ROW("sweep", LIST, common.sweeps, .arg = "NAME=LO:HI:N", .preset = "",
+        .doc = "many runs: N values of a parameter or start value; several make a grid"),
+    ROW("starts", TEXT, batch.starts, .arg = "FILE", .doc = "many runs: one per row of a .csv file, names in its first row"),
+    ROW("columns", TEXT, batch.columns, .arg = "NAMES", .preset = "all",
+        .doc = "of many runs: what is told of each, as x,Omega[3],energy"),
+    ROW("threads", WHOLE, batch.threads, .arg = "N", .lo = 1, .hi = 4096, .preset = "all cores",
+        .doc = "of many runs: how many at a time"),
     ROW("output", TEXT, output, .letter = 'o', .arg = "FILE",
         .doc = "write the series; the name ends in .csv or .json"),
     ROW("series", FLAG, series, .doc = "with --json: the series too, under \"series\""),
     AG_SET_ROW(args),
     AG_QUIET_ROW(args),
     AG_COMMON_ROWS(args),
-    {.name = "threads", .kind = AG_OPTION_LATER, .doc = "one trajectory runs on one thread"},
     {.name = "section", .kind = AG_OPTION_LATER, .doc = "write the section as an event of the model"},
 };
 enum { N_OPTION = sizeof options / sizeof options[0] };
@@ -100,6 +108,14 @@ static ag_status settle(args *a) {
     if (given(a, adaptive[i])) return ag_usage("run", "--%s means nothing with the fixed steps of --dt", adaptive[i]);
   if (!(a->run.dt > 0) && a->run.method->error_order == 0)
     return ag_usage("run", "%s has no error estimate: give its step size with --dt", a->run.method->name);
+  if (a->common.sweeps.n || a->batch.starts) {
+    if (given(a, "every") || a->series)
+      return ag_usage("run", "--%s is about one trajectory, not about many", a->series ? "series" : "every");
+    return AG_OK;
+  }
+  static const char *const many[] = {"columns", "threads"};
+  for (int i = 0; i < 2; i++)
+    if (given(a, many[i])) return ag_usage("run", "--%s is about many runs: give --sweep or --starts too", many[i]);
   if (given(a, "every") && !a->output && !a->series)
     return ag_usage("run", "--every is about the series: say where it goes with -o FILE (or --json --series)");
   if (a->run.every > 0 && fabs(a->run.t1 - a->run.t0) > MAX_ROWS * a->run.every)
@@ -240,9 +256,7 @@ static ag_status run_loaded(const args *a, ag_source *s) {
   return status;
 }
 
-static ag_status act(void *self) {
-  args *a = self;
-  AG_TRY(settle(a));
+static ag_status run_one(const args *a) {
   ag_source s;
   ag_status status =
       ag_source_load(&s, a->common.words[0], &a->common, &(ag_derive_options){.strict = a->strict, .t0 = a->run.t0});
@@ -250,6 +264,14 @@ static ag_status act(void *self) {
   status = run_loaded(a, &s);
   ag_source_done(&s);
   return status;
+}
+
+static ag_status act(void *self) {
+  args *a = self;
+  AG_TRY(settle(a));
+  if (a->common.sweeps.n || a->batch.starts)
+    return ag_batch_act(&a->common, &a->batch, &a->run, a->strict, a->output);
+  return run_one(a);
 }
 
 const ag_command ag_command_run = {
@@ -261,11 +283,18 @@ const ag_command ag_command_run = {
             "size follows the error (--rtol, --atol) unless --dt fixes it. A file ending in .csv is\n"
             "written while the run goes on; one ending in .json at its end. Ctrl-C ends the run cleanly:\n"
             "what was computed is saved and shown, and the exit code is 1. A start value is set by its\n"
-            "name as in the model: --set \"x[1]=0.3\" --set \"phi'=2\".\n",
+            "name as in the model: --set \"x[1]=0.3\" --set \"phi'=2\".\n"
+            "\n"
+            "With --sweep or --starts many trajectories are run, on all cores, and the table has one row\n"
+            "for each: what was swept, how and when it ended, its steps, and the columns at the end. LO\n"
+            "and HI may use parameters. Events are looked for only if one is terminal. The exit code is 1\n"
+            "when some failed; they are listed, and the others are written all the same.\n",
     .examples = "  anagyre run rattleback --t1 100\n"
                 "  anagyre run rattleback --t1 100 --every 0.01 -o stone.csv\n"
                 "  anagyre run my.nh --set m=2 --set \"phi'=0.5\" --t1=-3*pi --json\n"
-                "  anagyre run my.nh --method rk4 --dt 1e-3\n",
+                "  anagyre run my.nh --method rk4 --dt 1e-3\n"
+                "  anagyre run rattleback --t1 100 --sweep spin0=-1:1:41 --sweep alpha=0:0.5:26 -o map.csv\n"
+                "  anagyre run my.nh --starts starts.csv --columns x,energy --threads 2 --json\n",
     .size = sizeof(args),
     .defaults = defaults,
     .n_option = N_OPTION,

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/grid.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+enum { MAX_TABLE = 1 << 30, MAX_MEMBERS = 10000000 };
+
+static char *copy(const char *s, size_t n) {
+  char *p = ag_heap_alloc(n + 1);
+  memcpy(p, s, n);
+  return p;
+}
+
+/* Without blanks at its ends. */
+static char *trimmed(const char *s, size_t n) {
+  while (n && strchr(" \t\r", s[0])) s++, n--;
+  while (n && strchr(" \t\r", s[n - 1])) n--;
+  return copy(s, n);
+}
+
+static ag_axis *add_axis(ag_grid *s) {
+  s->axes = ag_heap_grow(s->axes, sizeof *s->axes * (size_t)(s->n_axis + 1));
+  s->axes[s->n_axis] = (ag_axis){0};
+  return &s->axes[s->n_axis++];
+}
+
+static void add_name(ag_axis *a, char *name) {
+  a->names = ag_heap_grow(a->names, sizeof *a->names * (size_t)(a->n_name + 1));
+  a->names[a->n_name++] = name;
+}
+
+void ag_grid_ends(ag_axis *a, double lo, double hi) {
+  free(a->values);
+  a->values = ag_heap_alloc(sizeof *a->values * (size_t)a->n);
+  for (long i = 0; i < a->n; i++) a->values[i] = i == 0 ? lo : lo + (hi - lo) * ((double)i / (double)(a->n - 1));
+  if (a->n > 1) a->values[a->n - 1] = hi;
+}
+
+/* ---- ranges ---- */
+
+/* "name=lo:hi:n" */
+static ag_status read_range(ag_grid *s, const char *text, ag_text *error) {
+  size_t name = strcspn(text, "="), lo = text[name] ? strcspn(text + name + 1, ":") : 0;
+  const char *from = text + name + 1, *to = text[name] && from[lo] ? from + lo + 1 : NULL;
+  size_t hi = to ? strcspn(to, ":") : 0;
+  if (!name || !to || !lo || !hi || !to[hi] || strchr(to + hi + 1, ':')) {
+    ag_text_printf(error, "--sweep needs NAME=LO:HI:N, such as m=0.5:2:10, not '%s'", text);
+    return AG_WRONG;
+  }
+  double count, low, high;
+  if (!ag_number_parse(to + hi + 1, &count) || count != floor(count) || count < 1 || count > MAX_MEMBERS) {
+    ag_text_printf(error, "--sweep %.*s: the number of values must be a whole number from 1 to %d, not '%s'", (int)name,
+                   text, MAX_MEMBERS, to + hi + 1);
+    return AG_WRONG;
+  }
+  ag_axis *a = add_axis(s);
+  add_name(a, trimmed(text, name));
+  a->n = (long)count;
+  a->lo = trimmed(from, lo);
+  a->hi = trimmed(to, hi);
+  if (ag_number_parse(a->lo, &low) && ag_number_parse(a->hi, &high)) ag_grid_ends(a, low, high);
+  return AG_OK;
+}
+
+/* ---- tables ---- */
+
+static ag_status read_text(const char *path, ag_text *text, ag_text *error) {
+  FILE *f = fopen(path, "r");
+  char buffer[1 << 16];
+  size_t n;
+  while (f && text->n <= MAX_TABLE && (n = fread(buffer, 1, sizeof buffer, f)) > 0) ag_text_strn(text, buffer, n);
+  bool bad = !f || ferror(f);
+  if (bad) ag_text_printf(error, "cannot read %s: %s", path, strerror(errno));
+  if (f) fclose(f);
+  if (!bad && text->n > MAX_TABLE) ag_text_printf(error, "%s is larger than 1 GiB", path);
+  return bad ? AG_SYSTEM : text->n > MAX_TABLE ? AG_WRONG : AG_OK;
+}
+
+/* The next field of a line; quotes are taken off. Moves *at behind it and its comma; false at the end of the line. */
+static bool next_field(const char **at, const char *end, char **field) {
+  if (*at > end) return false;
+  const char *from = *at;
+  while (from < end && *from == ' ') from++;
+  if (from < end && *from == '"') {
+    char *out = *field = ag_heap_alloc((size_t)(end - from) + 1);
+    for (from++; from < end && (*from != '"' || (from + 1 < end && from[1] == '"')); from++) {
+      if (*from == '"') from++;
+      *out++ = *from;
+    }
+    while (from < end && *from != ',') from++;
+  } else {
+    const char *comma = memchr(from, ',', (size_t)(end - from));
+    const char *stop = comma ? comma : end;
+    *field = trimmed(from, (size_t)(stop - from));
+    from = stop;
+  }
+  *at = from + 1; /* past the comma; past the end when there is none */
+  return true;
+}
+
+static ag_status read_header(ag_axis *a, const char *path, const char *at, const char *end, ag_text *error) {
+  char *field;
+  while (next_field(&at, end, &field)) {
+    add_name(a, field);
+    if (*field) continue;
+    ag_text_printf(error, "%s:1: column %d has no name", path, a->n_name);
+    return AG_WRONG;
+  }
+  return AG_OK;
+}
+
+static ag_status read_row(ag_axis *a, const char *path, long line, const char *at, const char *end, double *values,
+                          ag_text *error) {
+  char *field;
+  int n = 0;
+  while (next_field(&at, end, &field)) {
+    bool number = n >= a->n_name || ag_number_parse(field, &values[n]);
+    if (!number)
+      ag_text_printf(error, "%s:%ld: %s is '%s', which is no finite number", path, line, a->names[n], field);
+    free(field);
+    if (!number) return AG_WRONG;
+    n++;
+  }
+  if (n == a->n_name) return AG_OK;
+  ag_text_printf(error, "%s:%ld: %d value%s for %d columns", path, line, n, n == 1 ? "" : "s", a->n_name);
+  return AG_WRONG;
+}
+
+static ag_status read_rows(ag_axis *a, const char *path, const char *at, const char *end, ag_text *error) {
+  long line = 0, cap = 0;
+  for (; at < end; at++) {
+    const char *stop = memchr(at, '\n', (size_t)(end - at));
+    if (!stop) stop = end;
+    const char *last = stop > at && stop[-1] == '\r' ? stop - 1 : stop;
+    line++;
+    bool blank = strspn(at, " \t") >= (size_t)(last - at);
+    if (!a->n_name) {
+      AG_TRY(read_header(a, path, at, last, error));
+    } else if (!blank) {
+      if (a->n == cap) {
+        cap = cap ? 2 * cap : 64;
+        a->values = ag_heap_grow(a->values, sizeof *a->values * (size_t)(cap * a->n_name));
+      }
+      AG_TRY(read_row(a, path, line, at, last, a->values + a->n * a->n_name, error));
+      a->n++;
+    }
+    at = stop;
+  }
+  if (a->n) return AG_OK;
+  ag_text_printf(error, "%s has no rows: one with the names and one for each member are wanted", path);
+  return AG_WRONG;
+}
+
+static ag_status read_table(ag_grid *s, const char *path, ag_text *error) {
+  ag_text text = {0};
+  ag_status status = read_text(path, &text, error);
+  const char *at = ag_text_cstr(&text);
+  if (!strncmp(at, "\xef\xbb\xbf", 3)) at += 3; /* spreadsheets write one */
+  if (status == AG_OK) status = read_rows(add_axis(s), path, at, ag_text_cstr(&text) + text.n, error);
+  ag_text_done(&text);
+  return status;
+}
+
+/* ---- the whole ---- */
+
+static ag_status finish(ag_grid *s, ag_text *error) {
+  s->n = 1;
+  for (int i = 0; i < s->n_axis; i++) {
+    ag_axis *a = &s->axes[i];
+    if (s->n > MAX_MEMBERS / a->n) {
+      ag_text_printf(error, "a batch has at most %d members; these would be more", MAX_MEMBERS);
+      return AG_WRONG;
+    }
+    s->n *= a->n;
+    for (int k = 0; k < a->n_name; k++) {
+      for (int j = 0; j < s->n_name; j++)
+        if (!strcmp(s->names[j], a->names[k])) {
+          ag_text_printf(error, "`%s` is swept twice", a->names[k]);
+          return AG_WRONG;
+        }
+      s->names = ag_heap_grow(s->names, sizeof *s->names * (size_t)(s->n_name + 1));
+      s->names[s->n_name++] = a->names[k];
+    }
+  }
+  return AG_OK;
+}
+
+ag_status ag_grid_read(ag_grid *s, const ag_list *ranges, const char *table, ag_text *error) {
+  *s = (ag_grid){0};
+  if (table) AG_TRY(read_table(s, table, error));
+  for (int i = 0; i < ranges->n; i++) AG_TRY(read_range(s, ranges->at[i], error));
+  return finish(s, error);
+}
+
+void ag_grid_done(ag_grid *s) {
+  for (int i = 0; i < s->n_axis; i++) {
+    ag_axis *a = &s->axes[i];
+    for (int k = 0; k < a->n_name; k++) free(a->names[k]);
+    free(a->names);
+    free(a->lo);
+    free(a->hi);
+    free(a->values);
+  }
+  free(s->axes);
+  free(s->names);
+  *s = (ag_grid){0};
+}
+
+void ag_grid_values(const ag_grid *s, long member, double *values) {
+  int at = s->n_name;
+  for (int i = s->n_axis - 1; i >= 0; i--) {
+    const ag_axis *a = &s->axes[i];
+    at -= a->n_name;
+    memcpy(values + at, a->values + member % a->n * a->n_name, sizeof *values * (size_t)a->n_name);
+    member /= a->n;
+  }
+}
