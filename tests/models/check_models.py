@@ -14,6 +14,8 @@ import os
 import subprocess
 import sys
 import numpy as np
+
+sys.dont_write_bytecode = True  # the source tree stays clean
 from oracle import Motion, hat, cross, STEP
 from reader import Model
 
