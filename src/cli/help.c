@@ -56,7 +56,12 @@ static const topic topics[] = {
      "\n"
      "A .csv file has one header row (t, x[1], x'[1], \"R[1,2]\", observables, energy,\n"
      "constraint_residual) and one row per recorded time. It is written while the run goes on, in\n"
-     "whole rows. A .json file is the object of `run --json --series`.\n"},
+     "whole rows. A .json file is the object of `run --json --series`.\n"
+     "\n"
+     "Many runs (--sweep, --starts): {\"model\", \"members\", \"failed\", \"sweep\": {name: [values]},\n"
+     "\"end\", \"t\", \"steps\": one entry per member, \"columns\": {name: [final values]}, \"failures\":\n"
+     "[{\"member\", \"reason\", \"t\"}], \"trajectories_per_second\", ...}; members count from 1. The .csv\n"
+     "file has one row per member: swept values (start values as \"start x\"), end, t, steps, columns.\n"},
     {"exit-codes", "what the exit code means",
      "  0  done\n"
      "  1  the computation failed or was interrupted, or an expectation does not hold\n"
