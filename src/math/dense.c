@@ -12,7 +12,9 @@
 
 #include "base/arena.h"
 
-enum { SMALL = 8 }; /* up to this many unknowns the solvers are loops */
+/* Up to this many unknowns the solvers are loops: faster than LAPACK there, and OpenBLAS wakes its threads even for a 9 x 9
+ * system, which takes a thousand times longer when the cores are busy. */
+enum { SMALL = 32 };
 
 static double *new_numbers(int m, int n) {
   size_t count = (size_t)m * (size_t)n;
