@@ -48,7 +48,7 @@ static void widen(watch *w) {
 static void look(void *self, double t, const double *x) {
   watch *w = self;
   (void)ag_work_eval(w->work, w->tape, w->lambda, t, x, w->slots, w->out);
-  bool start = !w->first[w->n];
+  bool start = w->first[w->n] == 0;
   if (start) {
     memcpy(w->first, w->out, sizeof(double) * (size_t)w->n);
     w->first[w->n] = 1;
