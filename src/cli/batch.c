@@ -30,8 +30,8 @@ typedef struct tale {
   ag_record record;
   int n_pick;
   pick *picks;
-  bool *wanted;  /* per column of the record */
-  long *row;     /* per member: its row in the result, -1: it did not start */
+  bool *wanted; /* per column of the record */
+  long *row;    /* per member: its row in the result, -1: it did not start */
   long n_failed, n_stopped;
   double *blank; /* a record without numbers */
 } tale;
@@ -72,8 +72,8 @@ static ag_status unknown_column(const tale *t, const char *name) {
   const char *near = ag_nearest(name, t->record.n_column, names);
   ag_text all = {0};
   for (int i = 0; i < t->record.n_column && i < 40; i++) ag_text_printf(&all, " %s", names[i]);
-  ag_status status = ag_usage("run", "--columns: there is no '%s'%s%s%s (there are:%s)", name, near ? "; did you mean " : "",
-                              near ? near : "", near ? "?" : "", all.s);
+  ag_status status = ag_usage("run", "--columns: there is no '%s'%s%s%s (there are:%s)", name,
+                              near ? "; did you mean " : "", near ? near : "", near ? "?" : "", all.s);
   ag_text_done(&all);
   free(names);
   return status;
@@ -200,7 +200,8 @@ static void write_columns(const tale *t, ag_json *j) {
     if (!whole) pick_name(p, 0, &name);
     ag_json_begin(j, whole ? p->column->name : name.s, '[');
     for (long m = 0; m < t->members->n; m++)
-      ag_json_tensor(j, NULL, whole ? p->column->rows : 1, whole ? p->column->cols : 1, record_at(t, m) + pick_offset(p));
+      ag_json_tensor(j, NULL, whole ? p->column->rows : 1, whole ? p->column->cols : 1,
+                     record_at(t, m) + pick_offset(p));
     ag_json_end(j, ']');
   }
   ag_json_end(j, '}');
@@ -251,8 +252,10 @@ static void write_ends(const tale *t, ag_text *out) {
   long count[AG_END_SINK + 1] = {0}, lame = 0;
   for (long m = 0; m < t->members->n; m++) {
     const ag_batch_member *b = member_at(t, m);
-    if (b) count[b->end]++;
-    else lame++;
+    if (b)
+      count[b->end]++;
+    else
+      lame++;
   }
   const char *comma = "";
   for (int e = 0; e <= AG_END_SINK; e++) {
@@ -326,8 +329,8 @@ static void write_summary(const tale *t, const char *output, ag_text *out) {
   else
     ag_text_printf(out, "member by member (%s) on %d thread%s\n", r->note ? r->note : "", r->threads,
                    r->threads == 1 ? "" : "s");
-  ag_text_printf(out, "  %-12s  %ld (%ld rejected) in %.3g s, %.4g trajectories/s\n", "steps", steps, rejected, r->seconds,
-                 rate(t));
+  ag_text_printf(out, "  %-12s  %ld (%ld rejected) in %.3g s, %.4g trajectories/s\n", "steps", steps, rejected,
+                 r->seconds, rate(t));
   if (output) ag_text_printf(out, "  %-12s  %s\n", "table", output);
   ag_text_str(out, "at the end\n");
   for (int i = 0; i < t->n_pick; i++)
@@ -378,8 +381,9 @@ static ag_status tell(const tale *t, const ag_common *common, const char *output
   ag_text_done(&out);
   fflush(stdout);
   if (t->n_stopped)
-    fprintf(stderr, "stopped by %s: %ld of %ld members were finished%s%s\n", ag_stop_word(), t->members->n - t->n_stopped,
-            t->members->n, output ? "; what was computed is in " : "", output ? output : "");
+    fprintf(stderr, "stopped by %s: %ld of %ld members were finished%s%s\n", ag_stop_word(),
+            t->members->n - t->n_stopped, t->members->n, output ? "; what was computed is in " : "",
+            output ? output : "");
   else if (t->n_failed)
     fprintf(stderr, "error: %ld of %ld members failed\n", t->n_failed, t->members->n);
   ag_status status = t->n_failed ? AG_FAILED : AG_OK;
@@ -411,8 +415,8 @@ static void count_failures(tale *t) {
   t->n_failed = r->n_failed + t->members->n - r->n;
 }
 
-static ag_status run_members(const ag_common *common, const ag_batch_args *args, const ag_run_options *run, const char *output,
-                             const ag_grid *sweep, ag_members *m) {
+static ag_status run_members(const ag_common *common, const ag_batch_args *args, const ag_run_options *run,
+                             const char *output, const ag_grid *sweep, ag_members *m) {
   const ag_system *sys = m->source.system;
   ag_batch_options o;
   ag_batch_defaults(&o);
@@ -454,14 +458,18 @@ ag_status ag_batch_act(const ag_common *common, const ag_batch_args *args, const
   ag_grid sweep;
   ag_text error = {0};
   ag_status status = ag_grid_read(&sweep, &common->sweeps, args->starts, &error);
-  if (status == AG_WRONG) status = ag_usage("run", "%s", ag_text_cstr(&error));
-  else if (status != AG_OK) fprintf(stderr, "error: %s\n", ag_text_cstr(&error));
+  if (status == AG_WRONG)
+    status = ag_usage("run", "%s", ag_text_cstr(&error));
+  else if (status != AG_OK)
+    fprintf(stderr, "error: %s\n", ag_text_cstr(&error));
   ag_text_done(&error);
   if (status == AG_OK) {
     ag_members m;
     status = ag_members_create(&m, common->words[0], common, &sweep, run->t0, strict);
-    if (status != AG_OK) status = ag_source_refuse(&m.source, status, common);
-    else status = run_members(common, args, run, output, &sweep, &m);
+    if (status != AG_OK)
+      status = ag_source_refuse(&m.source, status, common);
+    else
+      status = run_members(common, args, run, output, &sweep, &m);
     ag_members_done(&m);
   }
   ag_grid_done(&sweep);

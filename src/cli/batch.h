@@ -11,6 +11,6 @@ typedef struct ag_batch_args {
 } ag_batch_args;
 
 /* Runs the batch, prints what came out, and returns the status: AG_OK when all members ended well. */
-AG_MUST_USE ag_status ag_batch_act(const ag_common *common, const ag_batch_args *args, const ag_run_options *run, bool strict,
-                                   const char *output);
+AG_MUST_USE ag_status ag_batch_act(const ag_common *common, const ag_batch_args *args, const ag_run_options *run,
+                                   bool strict, const char *output);
 #endif

@@ -120,8 +120,7 @@ static ag_status read_row(ag_axis *a, const char *path, long line, const char *a
   int n = 0;
   while (next_field(&at, end, &field)) {
     bool number = n >= a->n_name || ag_number_parse(field, &values[n]);
-    if (!number)
-      ag_text_printf(error, "%s:%ld: %s is '%s', which is no finite number", path, line, a->names[n], field);
+    if (!number) ag_text_printf(error, "%s:%ld: %s is '%s', which is no finite number", path, line, a->names[n], field);
     free(field);
     if (!number) return AG_WRONG;
     n++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is different from member to member of a batch: ranges of --sweep and the rows of a table of --starts. Several make
- * a grid, the last one running fastest. */
+ * What is different from member to member of a batch: ranges of --sweep and the rows of a table of --starts. Several
+ * make a grid, the last one running fastest. */
 #ifndef AG_CLI_GRID_H
 #define AG_CLI_GRID_H
 #include "base/status.h"
@@ -11,7 +11,7 @@
 typedef struct ag_axis {
   int n_name;
   char **names;
-  char *lo, *hi;  /* of a range: its ends as written; NULL for a table */
+  char *lo, *hi; /* of a range: its ends as written; NULL for a table */
   long n;
   double *values; /* n x n_name; of a range only when its ends are known */
 } ag_axis;
@@ -23,8 +23,8 @@ typedef struct ag_grid {
   long n;       /* members */
 } ag_grid;
 
-/* Reads NAME=LO:HI:N texts and a table (path NULL: none). Ends that are constants are known then. Trouble: one line in error;
- * AG_WRONG or, for a file that cannot be read, AG_SYSTEM. */
+/* Reads NAME=LO:HI:N texts and a table (path NULL: none). Ends that are constants are known then. Trouble: one line in
+ * error; AG_WRONG or, for a file that cannot be read, AG_SYSTEM. */
 AG_MUST_USE ag_status ag_grid_read(ag_grid *s, const ag_list *ranges, const char *table, ag_text *error);
 void ag_grid_done(ag_grid *s);
 /* The ends of a range: fills its points, the last one exactly hi. */

@@ -36,8 +36,8 @@ static void check_ranges(void) {
   ag_grid_ends(&s.axes[0], 0.1, 0.7);
   AG_CHECK(s.axes[0].values[0] == 0.1 && s.axes[0].values[2] == 0.7);
   ag_grid_done(&s);
-  static const char *const wrong[] = {"m", "m=", "m=1", "m=1:2", "=1:2:3", "m=1:2:3:4", "m=:2:3", "m=1::3", "m=1:2:",
-                                      "m=1:2:0", "m=1:2:-1", "m=1:2:1.5", "m=1:2:x", "m=1:2:1e9"};
+  static const char *const wrong[] = {"m",      "m=",     "m=1",     "m=1:2",    "=1:2:3",    "m=1:2:3:4", "m=:2:3",
+                                      "m=1::3", "m=1:2:", "m=1:2:0", "m=1:2:-1", "m=1:2:1.5", "m=1:2:x",   "m=1:2:1e9"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     AG_CHECK(read_one(&s, wrong[i], &error) == AG_WRONG && error.n > 0);
     ag_grid_done(&s);
@@ -72,7 +72,8 @@ static void check_tables(void) {
   ag_grid s;
   ag_text error = {0};
   double v[3];
-  AG_CHECK(read_table(&s, "\xef\xbb\xbf\"x[2]\", Omega[3] ,m\r\n1,-2.5e-3,3\r\n\r\n 4 , 5 ,\"6\"\n7,8,9", &error) == AG_OK);
+  AG_CHECK(read_table(&s, "\xef\xbb\xbf\"x[2]\", Omega[3] ,m\r\n1,-2.5e-3,3\r\n\r\n 4 , 5 ,\"6\"\n7,8,9", &error) ==
+           AG_OK);
   AG_CHECK(s.n == 3 && s.n_name == 3);
   if (s.n_name == 3) AG_CHECK_STR(s.names[0], "x[2]");
   if (s.n_name == 3) AG_CHECK_STR(s.names[1], "Omega[3]");
@@ -83,10 +84,14 @@ static void check_tables(void) {
   ag_grid_values(&s, 2, v);
   AG_CHECK(v[2] == 9);
   ag_grid_done(&s);
-  static const char *const wrong[][2] = {{"", "has no rows"},          {"a,b\n", "has no rows"},
-                                         {"a,b\n1\n", ":2: 1 value for 2 columns"}, {"a,b\n1,2,3\n", "3 values for 2"},
-                                         {"a,,b\n1,2,3\n", "column 2 has no name"}, {"a\nx\n", ":2: a is 'x'"},
-                                         {"a\nnan\n", "no finite number"}, {"a,a\n1,2\n", "swept twice"},
+  static const char *const wrong[][2] = {{"", "has no rows"},
+                                         {"a,b\n", "has no rows"},
+                                         {"a,b\n1\n", ":2: 1 value for 2 columns"},
+                                         {"a,b\n1,2,3\n", "3 values for 2"},
+                                         {"a,,b\n1,2,3\n", "column 2 has no name"},
+                                         {"a\nx\n", ":2: a is 'x'"},
+                                         {"a\nnan\n", "no finite number"},
+                                         {"a,a\n1,2\n", "swept twice"},
                                          {"a\n1\n\n\n?\n", ":5: "}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     AG_CHECK(read_table(&s, wrong[i][0], &error) == AG_WRONG);

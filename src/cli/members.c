@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A swept start value becomes a parameter: one line is added behind the text of the model, and the start is set to it, as
+ * A swept start value becomes a parameter: one line is added behind the text of the model, and the start is set to it,
+ * as
  * --set would. The equations are derived once; a member is then a vector of parameters and its completed start. */
 #include "cli/members.h"
 
@@ -101,8 +102,8 @@ static ag_status sort_names(ag_members *m, ag_source *plain, const ag_common *co
 }
 
 /* The model as member `base` has it, with swept starts as parameters. */
-static ag_status load_base(ag_members *m, const ag_source *plain, const ag_common *common, const ag_grid *sweep, long base,
-                           const ag_derive_options *o) {
+static ag_status load_base(ag_members *m, const ag_source *plain, const ag_common *common, const ag_grid *sweep,
+                           long base, const ag_derive_options *o) {
   ag_arena *arena = ag_arena_create();
   ag_set *sets = AG_NEWN(arena, ag_set, common->n_set + sweep->n_name + 1);
   double *v = AG_NEWN(arena, double, sweep->n_name + 1);
@@ -141,7 +142,8 @@ static ag_status find_dependents(ag_members *m, const ag_grid *sweep, dependents
   ag_id *moved = ag_heap_alloc(sizeof *moved * (size_t)(n + 1)), *to = ag_heap_alloc(sizeof *to * (size_t)(n + 1));
   ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(n + 1)), *from = ag_heap_alloc(sizeof *from * (size_t)(n + 1));
   ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(n + 1));
-  *d = (dependents){.n_swept = sweep->n_name, .swept = ag_heap_alloc(sizeof(int) * (size_t)(sweep->n_name + 1)),
+  *d = (dependents){.n_swept = sweep->n_name,
+                    .swept = ag_heap_alloc(sizeof(int) * (size_t)(sweep->n_name + 1)),
                     .which = ag_heap_alloc(sizeof(int) * (size_t)(n + 1))};
   int n_moved = 0;
   for (int i = 0; i < sweep->n_name; i++) {
@@ -269,8 +271,8 @@ static void make_room(ag_members *m, const ag_grid *sweep) {
 }
 
 /* The equations are derived as one member has them; the first, the middle and the last one are tried. */
-static ag_status load_some(ag_members *m, const ag_source *plain, const ag_common *common, const ag_grid *sweep, double t0,
-                           bool strict) {
+static ag_status load_some(ag_members *m, const ag_source *plain, const ag_common *common, const ag_grid *sweep,
+                           double t0, bool strict) {
   long tries[3] = {0, m->n / 2, m->n - 1};
   ag_status status = AG_WRONG;
   for (int i = 0; i < 3 && status != AG_OK; i++) {
@@ -280,7 +282,8 @@ static ag_status load_some(ag_members *m, const ag_source *plain, const ag_commo
   return status;
 }
 
-ag_status ag_members_create(ag_members *m, const char *word, const ag_common *common, ag_grid *sweep, double t0, bool strict) {
+ag_status ag_members_create(ag_members *m, const char *word, const ag_common *common, ag_grid *sweep, double t0,
+                            bool strict) {
   *m = (ag_members){.n = sweep->n, .is_param = ag_heap_alloc((size_t)sweep->n_name + 1)};
   ag_source plain;
   ag_status status = ag_source_parse(&plain, word, common);

@@ -2,17 +2,17 @@
  * The members of a batch as numbers: parameters and completed start of each, from a model and what is swept. */
 #ifndef AG_CLI_MEMBERS_H
 #define AG_CLI_MEMBERS_H
-#include "cli/source.h"
 #include "cli/grid.h"
+#include "cli/source.h"
 
 typedef struct ag_members {
-  ag_source source; /* the model, its swept start values made parameters */
-  long n, n_ready;  /* all of them; those that can start */
-  bool *is_param;   /* per swept name: a parameter, not a start value */
-  double *values;   /* n x n_name: swept values */
-  long *index;      /* per member that can start: which of all */
+  ag_source source;    /* the model, its swept start values made parameters */
+  long n, n_ready;     /* all of them; those that can start */
+  bool *is_param;      /* per swept name: a parameter, not a start value */
+  double *values;      /* n x n_name: swept values */
+  long *index;         /* per member that can start: which of all */
   double *params, *x0; /* of those that can start */
-  char **reason;    /* per member of all: why it cannot start, or NULL */
+  char **reason;       /* per member of all: why it cannot start, or NULL */
 } ag_members;
 
 /* Loads the model and completes every start. On trouble m->source.ctx holds the errors. */

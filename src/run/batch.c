@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Batches: members over threads, in lanes where the system allows it. Results are stored by member: no number depends on who computed it. */
+ * Batches: members over threads, in lanes where the system allows it. Results are stored by member: no number depends
+ * on who computed it. */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -87,9 +88,17 @@ static bool prepare_lanes(ag_batch_job *b) {
     bool core = ag_core_columns_init(&b->columns, sys, b->o->columns);
     b->n_z = core ? sys->n_core : sys->n_z;
     find_units(b);
-    ag_fused_spec spec = {.tape = core ? sys->core : sys->rhs, .name = sys->model->name, .n = b->n_z, .n_norm = sys->n_core,
-                          .n_param = sys->n_param, .n_c = sys->n_c, .method = b->o->run.method, .march = true, .n_unit = b->n_unit,
-                          .unit = b->unit, .unit_size = b->unit_size};
+    ag_fused_spec spec = {.tape = core ? sys->core : sys->rhs,
+                          .name = sys->model->name,
+                          .n = b->n_z,
+                          .n_norm = sys->n_core,
+                          .n_param = sys->n_param,
+                          .n_c = sys->n_c,
+                          .method = b->o->run.method,
+                          .march = true,
+                          .n_unit = b->n_unit,
+                          .unit = b->unit,
+                          .unit_size = b->unit_size};
     ag_build_options build = {.lanes = b->o->lanes, .compiler = b->o->compiler};
     b->fused = ag_fused_create(&spec, &build, &reason);
     b->result->core_only = core && b->fused;
@@ -97,7 +106,8 @@ static bool prepare_lanes(ag_batch_job *b) {
   if (b->fused) {
     b->result->lanes = ag_fused_lanes(b->fused);
     ag_text_done(&reason);
-  } else b->result->note = reason.s;
+  } else
+    b->result->note = reason.s;
   return b->fused != NULL;
 }
 
@@ -105,8 +115,10 @@ static bool prepare_lanes(ag_batch_job *b) {
 
 static void *worker(void *self) {
   ag_batch_job *b = self;
-  if (b->fused) ag_batch_lanes(b, false);
-  else run_members(b, false);
+  if (b->fused)
+    ag_batch_lanes(b, false);
+  else
+    run_members(b, false);
   return NULL;
 }
 
@@ -115,9 +127,12 @@ static void run_threads(ag_batch_job *b) {
   long lanes = b->fused ? ag_fused_lanes(b->fused) : 1, useful = (b->n + lanes - 1) / lanes;
   int n = (int)(wanted < useful ? wanted : useful > 1 ? useful : 1), started = 1;
   pthread_t *threads = ag_heap_alloc(sizeof *threads * (size_t)n);
-  while (started < n && pthread_create(&threads[started], NULL, worker, b) == 0) started++; /* with fewer it takes longer */
-  if (b->fused) ag_batch_lanes(b, true);
-  else run_members(b, true);
+  while (started < n && pthread_create(&threads[started], NULL, worker, b) == 0)
+    started++; /* with fewer it takes longer */
+  if (b->fused)
+    ag_batch_lanes(b, true);
+  else
+    run_members(b, true);
   for (int i = 1; i < started; i++) pthread_join(threads[i], NULL);
   free(threads);
   ag_batch_report(b, true);
@@ -142,7 +157,8 @@ static ag_status check(ag_ctx *ctx, const ag_batch_options *o) {
     ag_ctx_error(ctx, nowhere, "method %s has no error estimate: it needs a fixed step (--dt)", o->run.method->name);
     return AG_WRONG;
   }
-  if (o->threads >= 0 && (o->lanes == 0 || o->lanes == 1 || o->lanes == 2 || o->lanes == 4 || o->lanes == 8)) return AG_OK;
+  if (o->threads >= 0 && (o->lanes == 0 || o->lanes == 1 || o->lanes == 2 || o->lanes == 4 || o->lanes == 8))
+    return AG_OK;
   ag_ctx_error(ctx, nowhere, "a batch has 1, 2, 4 or 8 lanes and at least one thread");
   return AG_WRONG;
 }
@@ -168,8 +184,8 @@ static void complete(ag_batch_job *b) {
   ag_record_done(&record);
 }
 
-ag_status ag_batch(ag_ctx *ctx, const ag_system *sys, long n, const double *params, const double *x0, const ag_batch_options *o,
-                   ag_batch_result *result) {
+ag_status ag_batch(ag_ctx *ctx, const ag_system *sys, long n, const double *params, const double *x0,
+                   const ag_batch_options *o, ag_batch_result *result) {
   *result = (ag_batch_result){0};
   AG_TRY(check(ctx, o));
   ag_record record;

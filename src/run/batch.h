@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Inside of run/: a batch under way, shared by its parts. Everything but the counters is finished before the first thread starts. */
+ * Inside of run/: a batch under way, shared by its parts. Everything but the counters is finished before the first
+ * thread starts. */
 #ifndef AG_RUN_BATCH_H
 #define AG_RUN_BATCH_H
 #include <stdatomic.h>
@@ -20,9 +21,9 @@ typedef struct ag_batch_job {
   const double *params, *x0;
   int n_x;
   ag_batch_result *result;
-  bool *reached;        /* per member: is its result in place? each is written by one thread */
-  ag_fused *fused;      /* NULL: member by member */
-  int n_z;              /* numbers integrated per member */
+  bool *reached;   /* per member: is its result in place? each is written by one thread */
+  ag_fused *fused; /* NULL: member by member */
+  int n_z;         /* numbers integrated per member */
   int n_unit, *unit, *unit_size;
   ag_core_columns columns; /* without the rest */
   atomic_long next, done;
@@ -32,8 +33,8 @@ typedef struct ag_batch_job {
 bool ag_core_columns_init(ag_core_columns *c, const ag_system *sys, const bool *wanted);
 void ag_core_columns_done(ag_core_columns *c);
 /* Writes the wanted columns of a record from the core z. slots: tape->n_slot numbers, y: n_q + 3 n_image + n_u. */
-void ag_core_columns_fill(const ag_core_columns *c, const ag_system *sys, double t, const double *z, const double *params, double *slots,
-                          double *y, double *out, double *record);
+void ag_core_columns_fill(const ag_core_columns *c, const ag_system *sys, double t, const double *z,
+                          const double *params, double *slots, double *y, double *out, double *record);
 
 /* The work of one thread; the first one calls progress. */
 void ag_batch_lanes(ag_batch_job *b, bool first);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Batches: the same bits for every number of lanes and threads and every order of members; the same motions as single runs; what is only
- * reconstructed never changes the core; failures stay with their member. */
+ * Batches: the same bits for every number of lanes and threads and every order of members; the same motions as single
+ * runs; what is only reconstructed never changes the core; failures stay with their member. */
 #include "run/run.h"
 
 #include <stdlib.h>
@@ -136,9 +136,9 @@ static void check_order(void) {
   crowd_done(&back);
 }
 
-/* Against single runs. Both keep each step within the tolerance, over some 200 steps of a motion that amplifies errors about a hundredfold:
- * at rtol = atol = 1e-12 they agree to 1e-9. The core of a batch does not see whether the rest is integrated (up to rounding: the two
- * right-hand sides may share sub-expressions differently). */
+/* Against single runs. Both keep each step within the tolerance, over some 200 steps of a motion that amplifies errors
+ * about a hundredfold: at rtol = atol = 1e-12 they agree to 1e-9. The core of a batch does not see whether the rest is
+ * integrated (up to rounding: the two right-hand sides may share sub-expressions differently). */
 static void check_single(const char *method, double t1, double tol) {
   crowd c;
   stones(&c, N);
@@ -159,7 +159,8 @@ static void check_single(const char *method, double t1, double tol) {
     AG_CHECK(ag_run(&ctx, c.sys, c.params + 2 * i, c.x0 + NX * i, &o.run, NULL, &res) == AG_OK);
     AG_CHECK(all.members[i].end == AG_END_TIME && all.members[i].t == t1);
     for (int k = 0; k < NX; k++) worst = fmax(worst, fabs(all.x[NX * i + k] - res.x[k]) / fmax(1, fabs(res.x[k])));
-    for (int k = 0; k < all.width; k++) worst = fmax(worst, fabs(all.records[all.width * i + k] - res.record[k]) / fmax(1, fabs(res.record[k])));
+    for (int k = 0; k < all.width; k++)
+      worst = fmax(worst, fabs(all.records[all.width * i + k] - res.record[k]) / fmax(1, fabs(res.record[k])));
     for (int k = 7; k < 10; k++) gap = fmax(gap, fabs(all.x[NX * i + k] - core.x[NX * i + k]));
     AG_CHECK(all.members[i].steps == core.members[i].steps && all.members[i].rejected == core.members[i].rejected);
     AG_CHECK(labs(all.members[i].steps - res.steps) < 4 + res.steps / 50);
@@ -206,9 +207,13 @@ static void check_failures(void) {
     bool bad = c.params[i] != -1;
     failed += bad;
     AG_CHECK((m->end != AG_END_TIME) == bad);
-    if (isnan(c.params[i])) AG_CHECK(m->end == AG_END_FINITE && m->t == 0);
-    else if (bad) AG_CHECK((m->end == AG_END_STEP || m->end == AG_END_FINITE) && m->t > 0.49 && m->t < 0.51 && isfinite(r.x[2 * i + 1]));
-    else AG_CHECK_NEAR(r.x[2 * i + 1], 1 / sqrt(21), 1e-9); /* 1/v^2 = 1 + 2 t */
+    if (isnan(c.params[i]))
+      AG_CHECK(m->end == AG_END_FINITE && m->t == 0);
+    else if (bad)
+      AG_CHECK((m->end == AG_END_STEP || m->end == AG_END_FINITE) && m->t > 0.49 && m->t < 0.51 &&
+               isfinite(r.x[2 * i + 1]));
+    else
+      AG_CHECK_NEAR(r.x[2 * i + 1], 1 / sqrt(21), 1e-9); /* 1/v^2 = 1 + 2 t */
   }
   AG_CHECK(r.n_failed == failed && failed == 9);
   crowd good = c;
@@ -303,8 +308,10 @@ static void check_stop(void) {
   for (long i = 0; i < N; i++) {
     bool ended = r.members[i].end == AG_END_TIME;
     good += ended;
-    if (ended) AG_CHECK(!memcmp(r.x + NX * i, all.x + NX * i, NX * sizeof(double)));
-    else AG_CHECK(r.members[i].end == AG_END_STOPPED && r.members[i].t < 10);
+    if (ended)
+      AG_CHECK(!memcmp(r.x + NX * i, all.x + NX * i, NX * sizeof(double)));
+    else
+      AG_CHECK(r.members[i].end == AG_END_STOPPED && r.members[i].t < 10);
   }
   AG_CHECK(good >= 5 && good < N && r.n_failed == N - good);
   ag_batch_done(&r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which columns of a record follow from the core of a motion alone, and computing them. A rotation that the core knows only through images
- * R^T c is replaced by them; whatever still reads a reconstructed coordinate needs the rest. */
+ * Which columns of a record follow from the core of a motion alone, and computing them. A rotation that the core knows
+ * only through images R^T c is replaced by them; whatever still reads a reconstructed coordinate needs the rest. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,8 @@ static bool needs_reactions(const ag_model *m, int n_out, const ag_id *outs) {
 
 static ag_tape *tape_of(const ag_system *sys, int n_out, const ag_id *outs) {
   ag_model *m = sys->model;
-  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(1 + m->n_params + m->n_coords + sys->n_image + sys->n_u_input));
+  ag_bind *binds =
+      ag_heap_alloc(sizeof *binds * (size_t)(1 + m->n_params + m->n_coords + sys->n_image + sys->n_u_input));
   int k = 0, at = sys->n_q;
   binds[k++] = (ag_bind){m->t, AG_SEG_T, 0};
   for (int i = 0; i < m->n_params; i++)
@@ -106,12 +107,23 @@ static int expressions(const ag_record *record, const ag_system *sys, const bool
     int which = count[c->kind]++;
     if (!wanted[i]) continue;
     switch (c->kind) {
-    case AG_COL_TIME: outs[n++] = m->t; break;
-    case AG_COL_COORD: outs[n++] = m->coords[which].q; break;
-    case AG_COL_VELOCITY: outs[n++] = m->coords[which].xi; break;
-    case AG_COL_OBSERVABLE: outs[n++] = m->observables[which].x; break;
-    case AG_COL_ENERGY: outs[n++] = sys->energy; break;
-    case AG_COL_RESIDUAL: return -1;
+    case AG_COL_TIME:
+      outs[n++] = m->t;
+      break;
+    case AG_COL_COORD:
+      outs[n++] = m->coords[which].q;
+      break;
+    case AG_COL_VELOCITY:
+      outs[n++] = m->coords[which].xi;
+      break;
+    case AG_COL_OBSERVABLE:
+      outs[n++] = m->observables[which].x;
+      break;
+    case AG_COL_ENERGY:
+      outs[n++] = sys->energy;
+      break;
+    case AG_COL_RESIDUAL:
+      return -1;
     }
     for (int k = 0; k < c->rows * c->cols; k++) at[n_at++] = c->offset + k;
   }
@@ -141,8 +153,8 @@ void ag_core_columns_done(ag_core_columns *c) {
   *c = (ag_core_columns){0};
 }
 
-void ag_core_columns_fill(const ag_core_columns *c, const ag_system *sys, double t, const double *z, const double *params, double *slots,
-                          double *y, double *out, double *record) {
+void ag_core_columns_fill(const ag_core_columns *c, const ag_system *sys, double t, const double *z,
+                          const double *params, double *slots, double *y, double *out, double *record) {
   int at = sys->n_q;
   for (int i = 0; i < sys->n_q; i++) y[i] = sys->q_in_z[i] < sys->n_core ? z[sys->q_in_z[i]] : NAN;
   for (int i = 0; i < sys->n_image; i++, at += 3) memcpy(y + at, z + sys->images[i].z, 3 * sizeof(double));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The lanes of one thread. Each holds a member with its own parameters, time and step size; when its motion ends the next one takes its
- * place. Lanes without a member repeat a neighbour. Every number of a lane follows from its member alone. */
+ * The lanes of one thread. Each holds a member with its own parameters, time and step size; when its motion ends the
+ * next one takes its place. Lanes without a member repeat a neighbour. Every number of a lane follows from its member
+ * alone. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,18 +17,20 @@ enum { TRIES = 128 }; /* per call: how often the stop flag is looked at */
 typedef struct lanes {
   ag_batch_job *b;
   const ag_system *sys;
-  int w, n;               /* lanes; numbers per member */
-  int n_k;                /* rows of stages */
-  long *member;           /* per lane, -1: none */
-  ag_work **work;         /* per lane */
-  const double **params;  /* per lane: those its work was made for */
+  int w, n;              /* lanes; numbers per member */
+  int n_k;               /* rows of stages */
+  long *member;          /* per lane, -1: none */
+  ag_work **work;        /* per lane */
+  const double **params; /* per lane: those its work was made for */
   double *p;
   ag_fused_march m;
   double *t1, *unit, *prep, *c;
   double *z, *dz, *x, *space, *slots, *y, *out; /* one member's, scratch */
 } lanes;
 
-static double *block(const lanes *l, size_t rows) { return ag_heap_aligned(sizeof(double) * (rows + 1) * (size_t)l->w); }
+static double *block(const lanes *l, size_t rows) {
+  return ag_heap_aligned(sizeof(double) * (rows + 1) * (size_t)l->w);
+}
 
 static void lanes_create(lanes *l, ag_batch_job *b) {
   const ag_run_options *o = &b->o->run;
@@ -45,14 +48,33 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
   l->unit = block(l, (size_t)b->n_unit);
   l->prep = block(l, (size_t)ag_fused_n_prep(b->fused));
   l->c = block(l, 0);
-  l->m = (ag_fused_march){.t = block(l, 1), .h = block(l, 1), .z = block(l, n), .k = block(l, rows * n), .c = l->c, .prep = l->prep,
-                          .t1 = l->t1, .unit = l->unit, .z1 = block(l, n), .w = block(l, n), .last_error = block(l, 1),
-                          .h_sub = block(l, 1), .end_sub = block(l, 1), .keep = block(l, 2 * n_core),
-                          .steps = (long long *)block(l, 1), .rejected = (long long *)block(l, 1),
-                          .rejected_last = (unsigned long long *)block(l, 1), .sub = (unsigned long long *)block(l, 1),
-                          .rtol = o->rtol, .atol = fmax(o->atol, DBL_MIN), .safety = control.safety, .shrink = control.shrink,
-                          .grow = control.grow, .beta = control.beta, .h_max = o->h_max,
-                          .max_steps = o->max_steps ? o->max_steps : 10000000, .max_tries = TRIES};
+  l->m = (ag_fused_march){.t = block(l, 1),
+                          .h = block(l, 1),
+                          .z = block(l, n),
+                          .k = block(l, rows * n),
+                          .c = l->c,
+                          .prep = l->prep,
+                          .t1 = l->t1,
+                          .unit = l->unit,
+                          .z1 = block(l, n),
+                          .w = block(l, n),
+                          .last_error = block(l, 1),
+                          .h_sub = block(l, 1),
+                          .end_sub = block(l, 1),
+                          .keep = block(l, 2 * n_core),
+                          .steps = (long long *)block(l, 1),
+                          .rejected = (long long *)block(l, 1),
+                          .rejected_last = (unsigned long long *)block(l, 1),
+                          .sub = (unsigned long long *)block(l, 1),
+                          .rtol = o->rtol,
+                          .atol = fmax(o->atol, DBL_MIN),
+                          .safety = control.safety,
+                          .shrink = control.shrink,
+                          .grow = control.grow,
+                          .beta = control.beta,
+                          .h_max = o->h_max,
+                          .max_steps = o->max_steps ? o->max_steps : 10000000,
+                          .max_tries = TRIES};
   l->z = ag_heap_aligned(sizeof(double) * (n_z + 1));
   l->dz = ag_heap_aligned(sizeof(double) * (n_z + 1));
   l->x = ag_heap_aligned(sizeof(double) * (size_t)(b->n_x + 1));
@@ -65,9 +87,21 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
 
 static void lanes_free(lanes *l) {
   for (int i = 0; i < l->w; i++) ag_work_free(l->work[i]);
-  void *all[] = {l->member, l->work, l->params, l->p, l->t1, l->unit, l->prep, l->c, l->z, l->dz, l->x, l->space, l->slots, l->y, l->out,
-                 l->m.t, l->m.h, l->m.z, l->m.k, l->m.z1, l->m.w, l->m.last_error, l->m.h_sub, l->m.end_sub, l->m.keep, l->m.steps,
-                 l->m.rejected, l->m.rejected_last, l->m.sub};
+  void *all[] = {l->member,     l->work,
+                 l->params,     l->p,
+                 l->t1,         l->unit,
+                 l->prep,       l->c,
+                 l->z,          l->dz,
+                 l->x,          l->space,
+                 l->slots,      l->y,
+                 l->out,        l->m.t,
+                 l->m.h,        l->m.z,
+                 l->m.k,        l->m.z1,
+                 l->m.w,        l->m.last_error,
+                 l->m.h_sub,    l->m.end_sub,
+                 l->m.keep,     l->m.steps,
+                 l->m.rejected, l->m.rejected_last,
+                 l->m.sub};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -106,8 +140,10 @@ static void store(lanes *l, ag_work *w, long member, ag_batch_member how) {
   }
   ag_work_full(w, how.t, l->z, l->c, x);
   if (b->columns.tape)
-    ag_core_columns_fill(&b->columns, l->sys, how.t, l->z, b->params + member * l->sys->n_param, l->slots, l->y, l->out, record);
-  else ag_record_fill(l->sys, w, how.t, x, record);
+    ag_core_columns_fill(&b->columns, l->sys, how.t, l->z, b->params + member * l->sys->n_param, l->slots, l->y, l->out,
+                         record);
+  else
+    ag_record_fill(l->sys, w, how.t, x, record);
   b->result->members[member] = how;
   b->reached[member] = true;
   atomic_fetch_add(&b->done, 1);
@@ -119,9 +155,12 @@ static bool load(lanes *l, int i, long member) {
   ag_work *w = work_for(l, i, member);
   ag_batch_member how = {.end = AG_END_TIME, .end_event = -1, .t = o->t0};
   int trouble = ag_work_reduce(w, o->t0, l->b->x0 + member * l->b->n_x, l->c, l->z);
-  if (trouble) how.end = AG_END_RANK;
-  else if (rate(l, w, o->t0, l->z, l->dz)) how.end = AG_END_MASS;
-  else if (!all_finite(l->n, l->z) || !all_finite(l->n, l->dz)) how.end = AG_END_FINITE;
+  if (trouble)
+    how.end = AG_END_RANK;
+  else if (rate(l, w, o->t0, l->z, l->dz))
+    how.end = AG_END_MASS;
+  else if (!all_finite(l->n, l->z) || !all_finite(l->n, l->dz))
+    how.end = AG_END_FINITE;
   if (how.end != AG_END_TIME || o->t0 == o->t1) {
     store(l, w, member, how);
     return false;
@@ -186,7 +225,8 @@ static bool fill(lanes *l) {
   }
   if (live < 0) return false;
   if (loaded) {
-    unsigned long long fail[64 / sizeof(double)] __attribute__((aligned(64))) = {0}; /* a pivot that fails was seen in load() */
+    unsigned long long fail[64 / sizeof(double)]
+        __attribute__((aligned(64))) = {0}; /* a pivot that fails was seen in load() */
     ag_fused_prep(b->fused, l->p, l->prep, fail);
   }
   for (int i = 0; i < l->w; i++)
