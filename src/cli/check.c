@@ -153,7 +153,7 @@ static void put_growth(const ag_system *sys, ag_text *out) {
   if (!sys->n_growth || !sys->n_row) return;
   ag_text_printf(out, "  %-14s  growth vector (", "integrability");
   for (int i = 0; i < sys->n_growth; i++) ag_text_printf(out, "%s%d", i ? ", " : "", sys->growth[i]);
-  ag_text_printf(out, ") of %d: ", sys->n_xi);
+  ag_text_printf(out, ") of %d%s: ", sys->n_xi + sys->growth_in_time, sys->growth_in_time ? " (with time)" : "");
   if (sys->n_disguised < 0)
     ag_text_str(out, "undecided to this depth of brackets\n");
   else if (sys->n_disguised)
@@ -252,6 +252,7 @@ static void json_structure(ag_json *j, const report *r) {
   ag_json_begin(j, "independent", '[');
   for (int i = 0; i < sys->n_u; i++) ag_json_string(j, NULL, sys->u_names[i]);
   ag_json_end(j, ']');
+  ag_json_bool(j, "growth_with_time", sys->growth_in_time);
   ag_json_begin(j, "growth", '[');
   for (int i = 0; i < sys->n_growth; i++) ag_json_whole(j, NULL, sys->growth[i]);
   ag_json_end(j, ']');

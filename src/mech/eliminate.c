@@ -324,6 +324,20 @@ static double best_minor(elim *e, const group *grp, int *best) {
   return best_value;
 }
 
+/* The minor divided by the norms of its rows, squared, is watched during the run where it is not constant. */
+static void watch_minor(elim *e, const group *grp, ag_id dependent) {
+  ag_graph *g = e->g;
+  derive *d = e->d;
+  ag_id norms = ag_num(g, 1), det = ag_det(g, dependent);
+  for (int i = 0; i < grp->n_row; i++) {
+    ag_id row = ag_stack(g, grp->n_col, 1, grp->S + i * grp->n_col);
+    norms = ag_mul(g, norms, ag_dot(g, row, row));
+  }
+  ag_id minor = ag_div(g, ag_mul(g, det, det), norms);
+  if (!ag_depends(g, 1, &minor, d->nc, d->q) && !ag_depends(g, 1, &minor, 1, &d->m->t)) return;
+  d->minors[d->sys->n_minor++] = minor;
+}
+
 /* Solves the group's rows for the chosen columns: y = -S_dep^-1 (rows at y = 0). */
 static void solve_group(elim *e, const group *grp, const int *pick) {
   ag_graph *g = e->g;
@@ -343,7 +357,8 @@ static void solve_group(elim *e, const group *grp, const int *pick) {
   }
   for (int r = 0; r < k; r++) rest[r] = e->rows[grp->row[r]];
   ag_substitute(g, k, y, zeros, k, rest);
-  ag_id solution = ag_neg(g, ag_solve(g, ag_stack(g, k, k, S), ag_stack(g, k, 1, rest), AG_SOLVE_GENERAL));
+  ag_id dependent = ag_stack(g, k, k, S), solution = ag_neg(g, ag_solve(g, dependent, ag_stack(g, k, 1, rest), AG_SOLVE_GENERAL));
+  watch_minor(e, grp, dependent);
   for (int j = 0; j < k; j++) replace(e, y[j], ag_entry(g, solution, j, 0));
 }
 
@@ -520,6 +535,7 @@ ag_status ag_eliminate(derive *d) {
     d->velocity[i] = d->xi[i];
     e.leaves[e.n_leaf++] = (leaf){d->xi[i], i, -1};
   }
+  d->minors = AG_NEWN(sys->arena, ag_id, sys->n_row + sys->n_xi + 1);
   sys->elimination = d->m->n_frames ? AG_ELIM_FRAME : sys->n_lambda ? AG_ELIM_SOLVED : AG_ELIM_NONE;
   collect(&e);
   solve_blocks(&e);
@@ -532,5 +548,6 @@ ag_status ag_eliminate(derive *d) {
   if (d->m->n_frames) AG_TRY(solve_frame_groups(&e, n_group, groups));
   else solve_groups(&e, n_group, groups);
   name_u(&e);
+  if (sys->n_minor) sys->minor = ag_full_tape(sys, sys->n_minor, d->minors);
   return AG_OK;
 }

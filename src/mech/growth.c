@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Growth of the distribution D = ker S under brackets, to depth 3. In quasi-velocities
  *   [X, Y] = D_X Y - D_Y X + ad_X Y,   ad_X Y = X x Y on each rotation.
+ * Affine and time-dependent constraints are judged in the space of (q, t): the distribution is then spanned by the X_i and by the drift
+ * xi0 + d/dt, and one dimension is added to everything.
  * D + [D,D] is spanned by X_i and [X_i, X_j]; the next step by brackets of the X_k with those [X_i, X_j] that were new. When it
  * stops growing at dimension r < n, the n - r missing directions are holonomic constraints, written or in disguise. */
 #include <math.h>
@@ -14,19 +16,24 @@ static const double TOL = 1e-7; /* distance from the span, rows of norm 1; brack
 
 typedef struct fields {
   int n, cap;
-  ag_id **x; /* per field: one tensor per coordinate */
+  ag_id **x; /* per field: one tensor per coordinate, and its component along t (a number) */
 } fields;
 
 static ag_id *push(derive *d, fields *f) {
   AG_PUSH(f->x, f->n, f->cap);
-  return f->x[f->n++] = AG_NEWN(d->sys->arena, ag_id, d->nc);
+  ag_id *x = f->x[f->n++] = AG_NEWN(d->sys->arena, ag_id, d->nc + 1);
+  x[d->nc] = ag_num(d->g, 0);
+  return x;
 }
 
 static void bracket(derive *d, const ag_id *X, const ag_id *Y, ag_id *out) {
   ag_graph *g = d->g;
   ag_id *a = AG_NEWN(d->sys->arena, ag_id, d->nc), *b = AG_NEWN(d->sys->arena, ag_id, d->nc);
-  ag_forward(g, d->nc, d->q, X, d->nc, Y, a);
-  ag_forward(g, d->nc, d->q, Y, d->nc, X, b);
+  ag_id *inputs = AG_NEWN(d->sys->arena, ag_id, d->nc + 1);
+  memcpy(inputs, d->q, sizeof *inputs * (size_t)d->nc);
+  inputs[d->nc] = d->m->t;
+  ag_forward(g, d->nc + 1, inputs, X, d->nc, Y, a);
+  ag_forward(g, d->nc + 1, inputs, Y, d->nc, X, b);
   for (int i = 0; i < d->nc; i++) {
     out[i] = ag_sub(g, a[i], b[i]);
     if (d->m->coords[i].space == AG_SPACE_SO3) out[i] = ag_add(g, out[i], ag_cross(g, X[i], Y[i]));
@@ -47,17 +54,41 @@ static void base_fields(derive *d, fields *f) {
   }
 }
 
+/* Do the constraints have an affine part or depend on time? */
+static bool needs_time(derive *d) {
+  ag_id *zeros = AG_NEWN(d->sys->arena, ag_id, d->nc);
+  for (int i = 0; i < d->nc; i++) zeros[i] = ag_zero(d->g, d->m->coords[i].dim, 1);
+  for (int r = 0; r < d->sys->n_row; r++) {
+    ag_id s = d->row_x[r];
+    ag_substitute(d->g, d->nc, d->xi, zeros, 1, &s);
+    if (!ag_is_zero(d->g, s) || ag_depends(d->g, 1, &d->row_x[r], 1, &d->m->t)) return true;
+  }
+  return false;
+}
+
+/* The drift xi0 + d/dt: xi(q, u, t) at u = 0. */
+static void add_drift(derive *d, fields *f) {
+  ag_id *x = push(d, f);
+  memcpy(x, d->velocity, sizeof *x * (size_t)d->nc);
+  for (int k = 0; k < d->sys->n_u_input; k++) {
+    ag_id zero = ag_zero(d->g, ag_node_rows(d->g, d->sys->u_inputs[k]), 1);
+    ag_substitute(d->g, 1, &d->sys->u_inputs[k], &zero, d->nc, x);
+  }
+  x[d->nc] = ag_num(d->g, 1);
+}
+
 /* Largest rank of fields[0..n) over the sample points; pivots of the point where it is attained. */
 static int rank_of(derive *d, const fields *f, int *pivots) {
   ag_system *sys = d->sys;
   int n = f->n, best = 0, *here = ag_heap_alloc(sizeof(int) * (size_t)(n + 1));
-  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(n * d->nc + 1));
-  for (int i = 0; i < n; i++) memcpy(outs + i * d->nc, f->x[i], sizeof(ag_id) * (size_t)d->nc);
+  int width = d->nc + 1;
+  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(n * width + 1));
+  for (int i = 0; i < n; i++) memcpy(outs + i * width, f->x[i], sizeof(ag_id) * (size_t)width);
   ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + 2));
   int k = ag_bind_base(sys, binds);
   if (d->N) binds[k++] = (ag_bind){d->N, AG_SEG_C, 0};
-  ag_tape *tape = ag_tape_create(d->g, k, binds, n * d->nc, outs);
-  double *v = ag_heap_alloc(sizeof(double) * (size_t)(n * sys->n_xi + 1)), *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1));
+  ag_tape *tape = ag_tape_create(d->g, k, binds, n * width, outs);
+  double *v = ag_heap_alloc(sizeof(double) * (size_t)(n * (sys->n_xi + 1) + 1)), *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1));
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1));
   ag_work *w = ag_work_create(sys, sys->params);
   for (int s = 0; s < d->n_sample && s < POINTS; s++) {
@@ -65,7 +96,7 @@ static int rank_of(derive *d, const fields *f, int *pivots) {
     memcpy(x, at + 1, sizeof(double) * (size_t)sys->n_q);
     if (ag_work_reduce(w, at[0], x, c, z)) continue;
     ag_tape_once(tape, at[0], x, sys->params, c, v);
-    int r = ag_dense_rank(n, sys->n_xi, v, TOL, here);
+    int r = ag_dense_rank(n, sys->n_xi + 1, v, TOL, here);
     if (r > best) best = r, memcpy(pivots, here, sizeof(int) * (size_t)n);
   }
   ag_work_free(w);
@@ -82,8 +113,10 @@ static int rank_of(derive *d, const fields *f, int *pivots) {
 
 void ag_growth(derive *d) {
   ag_system *sys = d->sys;
-  int m = sys->n_u, n = sys->n_xi, known = 0;
+  int known = 0, extra = sys->n_lambda && needs_time(d);
+  int m = sys->n_u + extra, n = sys->n_xi + extra;
   for (int r = 0; r < sys->n_row; r++) known += sys->rows[r].kept && sys->rows[r].kind != AG_ROW_CONSTRAINT;
+  sys->growth_in_time = extra;
   sys->growth[sys->n_growth++] = m;
   sys->n_disguised = 0;
   if (m == n) return;
@@ -92,6 +125,7 @@ void ag_growth(derive *d) {
   if (m == 0 || m > MAX_FIELDS) return;
   fields f = {0};
   base_fields(d, &f);
+  if (extra) add_drift(d, &f);
   int *pivots = ag_heap_alloc(sizeof(int) * (size_t)(m * m * m + m * m + m + 1));
   for (int i = 0; i < m; i++)
     for (int j = i + 1; j < m; j++) bracket(d, f.x[i], f.x[j], push(d, &f));
@@ -100,7 +134,7 @@ void ag_growth(derive *d) {
   if (r > last && r < n) {
     /* keep D and the new directions only, then bracket once more */
     fields next = {0};
-    for (int i = 0; i < r; i++) memcpy(push(d, &next), f.x[pivots[i]], sizeof(ag_id) * (size_t)d->nc);
+    for (int i = 0; i < r; i++) memcpy(push(d, &next), f.x[pivots[i]], sizeof(ag_id) * (size_t)(d->nc + 1));
     int old = next.n;
     for (int i = 0; i < m; i++)
       for (int j = m; j < old; j++) bracket(d, next.x[i], next.x[j], push(d, &next));

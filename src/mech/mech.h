@@ -78,6 +78,8 @@ typedef struct ag_system {
   ag_tape *u;        /* -> the components of u that do not come from a basis, in order (frames evaluated) */
   ag_tape *image;    /* -> all images, or NULL */
   ag_tape *basis;    /* -> S_y (n_w x n_y), or NULL */
+  ag_tape *minor;    /* -> squares of the scaled minors that velocities were solved with (n_minor), or NULL when all are constant */
+  int n_minor;
   ag_tape *saddle;   /* -> M (n_xi^2), S (n_lambda x n_xi), ell (n_xi), kappa (n_lambda), residual S xi + s (n_lambda) */
   ag_tape *balance;  /* -> energy, l_t, F.xi, s (n_lambda) */
   ag_tape *position; /* -> g (n_g), its Jacobian in the tangent (n_g x n_xi); NULL when there is no position-level constraint */
@@ -88,7 +90,8 @@ typedef struct ag_system {
   int n_observe;     /* numbers in all observables */
   int *observe_offset;
 
-  /* Integrability at the start and in the domain, of the linear part of the constraints. */
+  /* Integrability at the start and in the domain. For affine and time-dependent constraints in the space of (q, t): one more dimension. */
+  bool growth_in_time;
   int growth[4], n_growth;  /* dimension of D, D + [D,D], ...: at most depth 3 */
   int n_disguised;          /* velocity constraints that are holonomic in disguise; -1: not decided at this depth */
   ag_id energy, *xi_of_u, mass, force;  /* expressions, for show: xi(q,u,t) per coordinate, B^T M B, right-hand side */
@@ -122,7 +125,8 @@ ag_work *ag_work_create(const ag_system *sys, const double *params);
 void ag_work_free(ag_work *w);
 
 /* Reasons a right-hand side or a projection can fail. */
-typedef enum ag_trouble { AG_FINE, AG_TROUBLE_PIVOT, AG_TROUBLE_RANK, AG_TROUBLE_MASS, AG_TROUBLE_PROJECT } ag_trouble;
+typedef enum ag_trouble { AG_FINE, AG_TROUBLE_PIVOT, AG_TROUBLE_RANK, AG_TROUBLE_MASS, AG_TROUBLE_PROJECT,
+  AG_TROUBLE_DOMAIN /* velocities were solved for in closed form where the domain allows it, and the motion left it */ } ag_trouble;
 
 int ag_work_rhs(ag_work *w, double t, const double *z, const double *c, double *dz);   /* eliminated closure */
 /* The core alone: z and dz may end after n_core numbers. */

@@ -21,6 +21,7 @@ typedef struct derive {
   ag_id *velocity;     /* per coordinate: xi_i(q, u, t) */
   bool *dependent;     /* per quasi-velocity: solved from the constraints by default */
   ag_id N;             /* input holding the basis, 0 without one */
+  ag_id *minors;       /* squares of the scaled minors solved with, where they vary */
   ag_id S_y;           /* n_w x n_y, in (q, t) */
   ag_id renewed;       /* the basis as it is at (q, t): the next N */
   ag_tape *rows_tape;  /* full state -> S (n_row x n_xi), residual (n_row) of all rows */

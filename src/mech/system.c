@@ -6,11 +6,26 @@
 #include "math/dense.h"
 #include "mech/mech_internal.h"
 
+enum { MANY = 64 }; /* velocities: beyond this the spectrum of the mass matrix is looked at only when it cannot be factorised */
+
+/* Can the mass matrix be factorised at the start? */
+static bool factorises(const ag_system *sys) {
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *z = ag_heap_alloc(sizeof(double) * (size_t)sys->n_z);
+  double *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1)), *dz = ag_heap_alloc(sizeof(double) * (size_t)sys->n_z);
+  ag_work *w = ag_work_create(sys, sys->params);
+  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
+  memcpy(x + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
+  bool good = ag_work_reduce(w, sys->t0, x, c, z) == AG_FINE && ag_work_rhs(w, sys->t0, z, c, dz) == AG_FINE;
+  ag_work_free(w);
+  free(x), free(z), free(c), free(dz);
+  return good;
+}
+
 /* The mass matrix on the constraints must be positive definite: names the direction where it is not. */
 static ag_status check_mass(derive *d) {
   ag_system *sys = d->sys;
   int n = sys->n_xi, k = sys->n_lambda;
-  if (sys->n_u == 0) return AG_OK;
+  if (sys->n_u == 0 || (n > MANY && factorises(sys))) return AG_OK;
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)), *v = ag_heap_alloc(sizeof(double) * (size_t)sys->saddle->n_out);
   double *N = ag_heap_alloc(sizeof(double) * (size_t)(n * n)), *A, *w, *V;
   memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
@@ -24,11 +39,15 @@ static ag_status check_mass(derive *d) {
   w = ag_heap_alloc(sizeof(double) * (size_t)(m + 1));
   double scale = 0;
   for (int i = 0; i < n; i++) scale = fmax(scale, fabs(v[i * n + i]));
-  for (int a = 0; a < m; a++)
-    for (int b = 0; b < m; b++)
-      for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++)
-          if (v[i * n + j] != 0) A[a * m + b] += N[i * m + a] * v[i * n + j] * N[j * m + b];
+  /* N^T M N, M N first */
+  double *MN = ag_heap_alloc(sizeof(double) * (size_t)(n * m + 1));
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int b = 0; v[i * n + j] != 0 && b < m; b++) MN[i * m + b] += v[i * n + j] * N[j * m + b];
+  for (int i = 0; i < n; i++)
+    for (int a = 0; a < m; a++)
+      for (int b = 0; N[i * m + a] != 0 && b < m; b++) A[a * m + b] += N[i * m + a] * MN[i * m + b];
+  free(MN);
   ag_status status = AG_OK;
   bool finite = true;
   for (int i = 0; i < m * m; i++) finite = finite && isfinite(A[i]);
@@ -56,6 +75,20 @@ static ag_status check_mass(derive *d) {
   return status;
 }
 
+/* Energy and equations must have values at the start. */
+static ag_status check_start(derive *d) {
+  ag_system *sys = d->sys;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *v = ag_heap_alloc(sizeof(double) * (size_t)sys->balance->n_out);
+  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
+  memcpy(x + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
+  ag_tape_once(sys->balance, sys->t0, x, sys->params, NULL, v);
+  ag_status status = isfinite(v[0]) ? AG_OK : AG_WRONG;
+  if (status != AG_OK) ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the energy has no finite value at the start (%g)", v[0]);
+  free(x);
+  free(v);
+  return status;
+}
+
 static ag_status derive_all(derive *d) {
   ag_system *sys = d->sys;
   ag_layout(d);
@@ -71,6 +104,7 @@ static ag_status derive_all(derive *d) {
   ag_observe(d);
   AG_TRY(ag_start_velocities(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0, sys->xi0));
   AG_TRY(check_mass(d));
+  AG_TRY(check_start(d));
   if (d->options->growth) ag_growth(d);
   return AG_OK;
 }
@@ -93,7 +127,7 @@ ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *op
 
 void ag_system_free(ag_system *sys) {
   if (!sys) return;
-  ag_tape *all[] = {sys->rhs, sys->core, sys->xi, sys->renew, sys->u, sys->image, sys->basis, sys->saddle, sys->balance, sys->position, sys->kinematics, sys->events, sys->observe};
+  ag_tape *all[] = {sys->rhs, sys->core, sys->xi, sys->renew, sys->minor, sys->u, sys->image, sys->basis, sys->saddle, sys->balance, sys->position, sys->kinematics, sys->events, sys->observe};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) ag_tape_free(all[i]);
   ag_arena_free(sys->arena);
 }

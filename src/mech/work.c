@@ -21,7 +21,7 @@ typedef struct machine {
 struct ag_work {
   const ag_system *sys;
   double *params;
-  machine rhs, core, xi, renew, u, image, basis, saddle, balance, position, kinematics, events, observe;
+  machine rhs, core, xi, renew, minor, u, image, basis, saddle, balance, position, kinematics, events, observe;
   double *x;       /* a full state followed by lambda */
   double *K, *b;   /* saddle matrix and right-hand side */
   double *delta, *y, *SP;
@@ -55,6 +55,7 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   w->xi = machine_create(sys->xi, params);
   w->image = machine_create(sys->image, params);
   w->renew = machine_create(sys->renew, params);
+  w->minor = machine_create(sys->minor, params);
   w->u = machine_create(sys->u, params);
   w->basis = machine_create(sys->basis, params);
   w->saddle = machine_create(sys->saddle, params);
@@ -75,7 +76,7 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
 
 void ag_work_free(ag_work *w) {
   if (!w) return;
-  machine *all[] = {&w->rhs, &w->core, &w->xi, &w->renew, &w->u, &w->image, &w->basis, &w->saddle, &w->balance, &w->position, &w->kinematics, &w->events, &w->observe};
+  machine *all[] = {&w->rhs, &w->core, &w->xi, &w->renew, &w->minor, &w->u, &w->image, &w->basis, &w->saddle, &w->balance, &w->position, &w->kinematics, &w->events, &w->observe};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) machine_free(all[i]);
   free(w->params);
   free(w->x);
@@ -436,13 +437,22 @@ static int settle_basis(ag_work *w, double t, const double *x, const double *z, 
   return AG_FINE;
 }
 
+/* Is a minor that velocities were solved with too small for that (a fiftieth of what it could be)? */
+static bool left_domain(ag_work *w, double t, const double *x) {
+  (void)machine_run(&w->minor, w, t, x, NULL, NULL);
+  for (int i = 0; i < w->sys->n_minor; i++)
+    if (!(w->minor.out[i] > 0.02 * 0.02)) return true;
+  return false;
+}
+
 int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed) {
   const ag_system *sys = w->sys;
   *changed = false;
   settle_rotations(w, t, z);
-  if (!sys->n_g && sys->elimination != AG_ELIM_BASIS) return AG_FINE;
+  if (!sys->n_g && sys->elimination != AG_ELIM_BASIS && !sys->minor) return AG_FINE;
   double *x = w->x;
   ag_work_full(w, t, z, c, x);
+  if (sys->minor && left_domain(w, t, x)) return AG_TROUBLE_DOMAIN;
   if (sys->n_g) {
     int trouble = settle_position(w, t, x);
     if (trouble) return trouble;

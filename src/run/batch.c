@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Batches: members over threads, in lanes where the system allows it. Results are stored by member: no number depends
  * on who computed it. */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -113,6 +115,19 @@ static bool prepare_lanes(ag_batch_job *b) {
 
 /* ---- threads ---- */
 
+/* The threads of OpenBLAS, where that is the BLAS: for matrices as small as ours they only wait for each other. Returns
+ * how many there were, 0 when it is another one. */
+static int blas_threads(int n) {
+  union {
+    void *object;
+    int (*get)(void);
+    void (*set)(int);
+  } get = {dlsym(RTLD_DEFAULT, "openblas_get_num_threads")}, set = {dlsym(RTLD_DEFAULT, "openblas_set_num_threads")};
+  int before = get.object && set.object ? get.get() : 0;
+  if (before > 0 && n > 0 && n != before) set.set(n);
+  return before;
+}
+
 static void *worker(void *self) {
   ag_batch_job *b = self;
   if (b->fused)
@@ -202,7 +217,9 @@ ag_status ag_batch(ag_ctx *ctx, const ag_system *sys, long n, const double *para
   atomic_init(&b.done, 0);
   (void)prepare_lanes(&b);
   double begun = seconds_now();
+  int blas = blas_threads(1);
   run_threads(&b);
+  (void)blas_threads(blas);
   result->seconds = seconds_now() - begun;
   complete(&b);
   ag_fused_free(b.fused);

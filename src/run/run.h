@@ -18,6 +18,7 @@
   X(FINITE, "not finite", AG_FAILED) \
   X(STEP, "step too small", AG_FAILED) \
   X(TURN, "the constraints turn too far within one step: take smaller ones", AG_FAILED) \
+  X(DOMAIN, "the motion left the domain where its velocities could be solved for: widen the domain", AG_FAILED) \
   X(PROJECT, "projection onto the constraints failed", AG_FAILED) \
   X(STEPS, "step limit reached", AG_FAILED) \
   X(STOPPED, "interrupted", AG_FAILED) \

@@ -119,7 +119,8 @@ static bool state_reached(run *r, bool force) {
   ag_motion_full(m, r->t, m->z, m->c, m->x);
   double E = ag_work_energy(m->work, r->t, m->x);
   if (r->res->steps == 0) r->res->energy0 = E;
-  r->res->energy_drift = fmax(r->res->energy_drift, fabs(E - r->res->energy0));
+  double drift = fabs(E - r->res->energy0);
+  if (!(drift <= r->res->energy_drift)) r->res->energy_drift = drift; /* NaN stays visible */
   if (r->o->each) r->o->each(r->o->each_self, r->t, m->x);
   double every = r->o->every;
   bool due = every == 0 || force;
@@ -171,6 +172,7 @@ static ag_end end_of_trouble(int trouble) {
   case AG_TROUBLE_MASS:
   case AG_TROUBLE_PIVOT: return AG_END_MASS;
   case AG_TROUBLE_PROJECT: return AG_END_PROJECT;
+  case AG_TROUBLE_DOMAIN: return AG_END_DOMAIN;
   default: return AG_END_STEP;
   }
 }
