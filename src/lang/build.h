@@ -11,11 +11,16 @@
 #include "lang/parse.h"
 
 enum {
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* the same limits, reached sooner */
+  AG_MAX_NODES = 20000,
+  AG_MAX_WORK = 80000,
+#else
+  AG_MAX_NODES = 1000000, /* of the graph */
+  AG_MAX_WORK = 4000000,  /* syntax nodes evaluated, entries made */
+#endif
   AG_MAX_ERRORS = 50,
   AG_MAX_SIZE = 100000,     /* rows of a vector, members of a family, terms of a sum, velocities of a model */
   AG_MAX_ENTRIES = 1000000, /* of a matrix */
-  AG_MAX_NODES = 1000000,   /* of the graph */
-  AG_MAX_WORK = 4000000,    /* syntax nodes evaluated, entries made */
   AG_MAX_EVAL_DEPTH = 500,  /* of expressions and the lets with arguments they call */
   AG_MAX_SOLVE = 12         /* rows of a matrix whose determinant or inverse is taken */
 };

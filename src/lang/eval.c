@@ -135,12 +135,20 @@ static ag_id take_condition(ag_builder *b, const ag_syn *s) {
   return 0;
 }
 
+/* a and b, a or b; one that is known decides or drops out */
+static ag_id join(ag_builder *b, bool both, ag_id x, ag_id y) {
+  double v;
+  if (ag_is_num(b->g, x, &v)) return (v != 0) == both ? y : x;
+  if (ag_is_num(b->g, y, &v)) return (v != 0) == both ? x : y;
+  return ag_apply2(b->g, both ? AG_OP_AND : AG_OP_OR, x, y);
+}
+
 static ag_value eval_logic(ag_builder *b, const ag_syn *s) {
   ag_id acc = take_condition(b, s->links[0].x);
   if (s->kind == AG_SYN_NOT) return acc ? condition(ag_apply1(b->g, AG_OP_NOT, acc)) : ag_eval_bad();
   for (int i = 1; i < s->n; i++) {
     ag_id x = take_condition(b, s->links[i].x);
-    acc = acc && x ? ag_apply2(b->g, s->kind == AG_SYN_AND ? AG_OP_AND : AG_OP_OR, acc, x) : 0;
+    acc = acc && x ? join(b, s->kind == AG_SYN_AND, acc, x) : 0;
   }
   return acc ? condition(acc) : ag_eval_bad();
 }
