@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Batches: members over threads, in lanes where the system allows it. Results are stored by member: no number depends
  * on who computed it. */
-#define _GNU_SOURCE /* RTLD_DEFAULT */
-#include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,6 +10,9 @@
 
 #include "base/arena.h"
 #include "run/batch.h"
+#include "run/run_internal.h"
+
+enum { WORTH_COMPILING = 8 }; /* members */
 
 void ag_batch_defaults(ag_batch_options *o) {
   *o = (ag_batch_options){0};
@@ -31,6 +32,7 @@ static void run_member(ag_batch_job *b, ag_ctx *ctx, long i) {
   o.every = -1;
   o.progress = NULL;
   o.each = NULL;
+  o.kernel = b->kernel;
   ag_status status = ag_run(ctx, b->sys, b->params + i * b->sys->n_param, b->x0 + i * b->n_x, &o, NULL, &res);
   AG_ASSERT(status == AG_OK); /* the options were checked before */
   b->result->members[i] = (ag_batch_member){res.end, res.end_event, res.t, res.steps, res.rejected};
@@ -113,20 +115,20 @@ static bool prepare_lanes(ag_batch_job *b) {
   return b->fused != NULL;
 }
 
-/* ---- threads ---- */
-
-/* The threads of OpenBLAS, where that is the BLAS: for matrices as small as ours they only wait for each other. Returns
- * how many there were, 0 when it is another one. */
-static int blas_threads(int n) {
-  union {
-    void *object;
-    int (*get)(void);
-    void (*set)(int);
-  } get = {dlsym(RTLD_DEFAULT, "openblas_get_num_threads")}, set = {dlsym(RTLD_DEFAULT, "openblas_set_num_threads")};
-  int before = get.object && set.object ? get.get() : 0;
-  if (before > 0 && n > 0 && n != before) set.set(n);
-  return before;
+/* One kernel for all members that go one by one. Few of them are not worth a compiler; the numbers are the same
+ * without.
+ */
+static void prepare_kernel(ag_batch_job *b) {
+  const ag_run_options *o = &b->o->run;
+  ag_text reason = {0};
+  ag_build_options build = {.lanes = 1, .compiler = b->o->compiler};
+  build.only_cached = o->engine == AG_ENGINE_AUTO && b->n < WORTH_COMPILING;
+  if (o->engine != AG_ENGINE_INTERPRETED && !o->multipliers && b->sys->n_z)
+    b->kernel = ag_motion_kernel(b->sys, o->method, &build, &reason);
+  ag_text_done(&reason);
 }
+
+/* ---- threads ---- */
 
 static void *worker(void *self) {
   ag_batch_job *b = self;
@@ -215,14 +217,13 @@ ag_status ag_batch(ag_ctx *ctx, const ag_system *sys, long n, const double *para
   b.reached = ag_heap_alloc((size_t)n + 1);
   atomic_init(&b.next, 0);
   atomic_init(&b.done, 0);
-  (void)prepare_lanes(&b);
+  if (!prepare_lanes(&b)) prepare_kernel(&b);
   double begun = seconds_now();
-  int blas = blas_threads(1);
   run_threads(&b);
-  (void)blas_threads(blas);
   result->seconds = seconds_now() - begun;
   complete(&b);
   ag_fused_free(b.fused);
+  ag_fused_free(b.kernel);
   ag_core_columns_done(&b.columns);
   free(b.unit);
   free(b.unit_size);

@@ -21,9 +21,10 @@ typedef struct ag_batch_job {
   const double *params, *x0;
   int n_x;
   ag_batch_result *result;
-  bool *reached;   /* per member: is its result in place? each is written by one thread */
-  ag_fused *fused; /* NULL: member by member */
-  int n_z;         /* numbers integrated per member */
+  bool *reached;    /* per member: is its result in place? each is written by one thread */
+  ag_fused *fused;  /* the lanes; NULL: member by member */
+  ag_fused *kernel; /* then: compiled code for one member at a time, or NULL */
+  int n_z;          /* numbers integrated per member */
   int n_unit, *unit, *unit_size;
   ag_core_columns columns; /* without the rest */
   atomic_long next, done;

@@ -134,6 +134,7 @@ bool ag_core_columns_init(ag_core_columns *c, const ag_system *sys, const bool *
   ag_record record;
   *c = (ag_core_columns){0};
   if (!wanted || sys->n_core == sys->n_z || sys->n_c || sys->n_g) return false;
+  if (sys->minor && reads_rest(sys, sys->minor)) return false; /* they are watched */
   ag_record_init(&record, sys);
   ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(record.n_column + 1));
   c->at = ag_heap_alloc(sizeof *c->at * (size_t)record.width);

@@ -42,13 +42,13 @@ static int fused_dense(const ag_stepper *s, const ag_flow *f, double t, double h
   return fail ? AG_TROUBLE_MASS : 0;
 }
 
-bool ag_motion_compile(motion *m, const double *params, bool only_cached, ag_text *reason) {
-  const ag_system *sys = m->sys;
-  ag_build_options build = {.lanes = 1, .only_cached = only_cached};
-  ag_fused_spec spec = {.tape = sys->rhs, .name = sys->model->name, .n = m->n, .n_norm = sys->n_core, .n_param = sys->n_param,
-                        .n_c = sys->n_c, .method = m->method};
-  ag_fused *fused = ag_fused_create(&spec, &build, reason);
-  if (!fused) return false;
+ag_fused *ag_motion_kernel(const ag_system *sys, const ag_stepper *method, const ag_build_options *build, ag_text *reason) {
+  ag_fused_spec spec = {.tape = sys->rhs, .name = sys->model->name, .n = sys->n_z, .n_norm = sys->n_core, .n_param = sys->n_param,
+                        .n_c = sys->n_c, .method = method};
+  return ag_fused_create(&spec, build, reason);
+}
+
+void ag_motion_use(motion *m, const double *params, const ag_fused *fused) {
   unsigned long long fail = 0;
   m->fused = fused;
   m->prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused) + 1));
@@ -57,5 +57,11 @@ bool ag_motion_compile(motion *m, const double *params, bool only_cached, ag_tex
   m->own.step = fused_step;
   m->own.dense = fused_dense;
   m->method = &m->own;
-  return true;
+}
+
+bool ag_motion_compile(motion *m, const double *params, bool only_cached, ag_text *reason) {
+  ag_build_options build = {.lanes = 1, .only_cached = only_cached};
+  m->mine = ag_motion_kernel(m->sys, m->method, &build, reason);
+  if (m->mine) ag_motion_use(m, params, m->mine);
+  return m->mine != NULL;
 }

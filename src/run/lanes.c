@@ -12,15 +12,15 @@
 
 #include "run/batch.h"
 
-enum { TRIES = 128 }; /* per call: how often the stop flag is looked at */
+enum { TRIES = 128 }; /* per call: how often the stop flag is looked at; one where every step has to be */
 
 typedef struct lanes {
   ag_batch_job *b;
   const ag_system *sys;
   int w, n;              /* lanes; numbers per member */
-  int n_k;               /* rows of stages */
   long *member;          /* per lane, -1: none */
   ag_work **work;        /* per lane */
+  long long *seen;       /* per lane: the steps after which its domain was looked at last */
   const double **params; /* per lane: those its work was made for */
   double *p;
   ag_fused_march m;
@@ -38,9 +38,9 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
   ag_control control;
   ag_control_init(&control, o->method, o->rtol, o->atol);
   size_t n = (size_t)l->n, rows = o->method->size(l->n) / n, n_core = (size_t)b->sys->n_core, n_z = (size_t)b->sys->n_z;
-  l->n_k = (int)rows;
   l->member = ag_heap_alloc(sizeof *l->member * (size_t)l->w);
   l->work = ag_heap_alloc(sizeof *l->work * (size_t)l->w);
+  l->seen = ag_heap_alloc(sizeof *l->seen * (size_t)l->w);
   l->params = ag_heap_alloc(sizeof *l->params * (size_t)l->w);
   for (int i = 0; i < l->w; i++) l->member[i] = -1;
   l->p = block(l, (size_t)b->sys->n_param);
@@ -74,7 +74,7 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
                           .beta = control.beta,
                           .h_max = o->h_max,
                           .max_steps = o->max_steps ? o->max_steps : 10000000,
-                          .max_tries = TRIES};
+                          .max_tries = b->sys->minor ? 1 : TRIES};
   l->z = ag_heap_aligned(sizeof(double) * (n_z + 1));
   l->dz = ag_heap_aligned(sizeof(double) * (n_z + 1));
   l->x = ag_heap_aligned(sizeof(double) * (size_t)(b->n_x + 1));
@@ -87,20 +87,35 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
 
 static void lanes_free(lanes *l) {
   for (int i = 0; i < l->w; i++) ag_work_free(l->work[i]);
-  void *all[] = {l->member,     l->work,
-                 l->params,     l->p,
-                 l->t1,         l->unit,
-                 l->prep,       l->c,
-                 l->z,          l->dz,
-                 l->x,          l->space,
-                 l->slots,      l->y,
-                 l->out,        l->m.t,
-                 l->m.h,        l->m.z,
-                 l->m.k,        l->m.z1,
-                 l->m.w,        l->m.last_error,
-                 l->m.h_sub,    l->m.end_sub,
-                 l->m.keep,     l->m.steps,
-                 l->m.rejected, l->m.rejected_last,
+  void *all[] = {l->member,
+                 l->seen,
+                 l->work,
+                 l->params,
+                 l->p,
+                 l->t1,
+                 l->unit,
+                 l->prep,
+                 l->c,
+                 l->z,
+                 l->dz,
+                 l->x,
+                 l->space,
+                 l->slots,
+                 l->y,
+                 l->out,
+                 l->m.t,
+                 l->m.h,
+                 l->m.z,
+                 l->m.k,
+                 l->m.z1,
+                 l->m.w,
+                 l->m.last_error,
+                 l->m.h_sub,
+                 l->m.end_sub,
+                 l->m.keep,
+                 l->m.steps,
+                 l->m.rejected,
+                 l->m.rejected_last,
                  l->m.sub};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
@@ -185,6 +200,7 @@ static bool load(lanes *l, int i, long member) {
   l->m.steps[i] = l->m.rejected[i] = 0;
   l->m.rejected_last[i] = l->m.sub[i] = 0;
   l->member[i] = member;
+  l->seen[i] = 0;
   return true;
 }
 
@@ -240,16 +256,31 @@ static ag_end diagnose(const lanes *l, ag_work *w, double t) {
   return all_finite(l->n, l->dz) ? AG_END_STEP : AG_END_FINITE;
 }
 
+/* After a step: has the member in lane i left the domain in which velocities could be solved for? */
+static bool left_domain(lanes *l, int i) {
+  if (!l->sys->minor || l->m.sub[i] || l->m.steps[i] == l->seen[i]) return false;
+  bool changed;
+  l->seen[i] = l->m.steps[i];
+  for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
+  for (int k = l->n; k < l->sys->n_z; k++) l->z[k] = NAN;
+  return ag_work_settle(l->work[i], l->m.t[i], l->z, l->c, &changed) == AG_TROUBLE_DOMAIN;
+}
+
 /* Takes members that ended out of their lanes. */
 static void reap(lanes *l, bool stopped) {
   for (int i = 0; i < l->w; i++) {
     if (l->member[i] < 0) continue;
     double t = l->m.t[i], least = fabs(t) * 1e-15, h = fabs(l->m.sub[i] ? l->m.h_sub[i] : l->m.h[i]);
     bool arrived = t == l->t1[i] && !l->m.sub[i], stuck = !(h > least), tired = l->m.steps[i] >= l->m.max_steps;
-    if (!arrived && !stuck && !tired && !stopped) continue;
+    bool left = left_domain(l, i);
+    if (!arrived && !stuck && !tired && !stopped && !left) continue;
     for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
     ag_batch_member how = {.end_event = -1, .t = t, .steps = (long)l->m.steps[i], .rejected = (long)l->m.rejected[i]};
-    how.end = arrived ? AG_END_TIME : stuck ? diagnose(l, l->work[i], t) : tired ? AG_END_STEPS : AG_END_STOPPED;
+    how.end = left      ? AG_END_DOMAIN
+              : arrived ? AG_END_TIME
+              : stuck   ? diagnose(l, l->work[i], t)
+              : tired   ? AG_END_STEPS
+                        : AG_END_STOPPED;
     store(l, l->work[i], l->member[i], how);
     l->member[i] = -1;
   }

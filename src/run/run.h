@@ -64,6 +64,7 @@ typedef struct ag_run_options {
   double every;            /* record every so often; 0: at every accepted step; < 0: only start and end */
   long max_steps;          /* 0: ten million */
   ag_engine engine;
+  const struct ag_fused *kernel; /* of batches: the compiled stepper that all members share; else NULL */
   bool multipliers;        /* integrate the saddle form instead of the eliminated one */
   bool events;             /* locate events */
   const volatile sig_atomic_t *stop; /* set by a signal: ends the run cleanly; may be NULL */

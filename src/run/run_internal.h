@@ -19,7 +19,8 @@ typedef struct motion {
   const ag_stepper *method;
   ag_flow flow;
   unsigned char *in_norm;
-  ag_fused *fused;             /* compiled stepper and right-hand side, or NULL */
+  const ag_fused *fused;       /* compiled stepper and right-hand side, or NULL */
+  ag_fused *mine;              /* the same when it was made for this motion */
   ag_stepper own;              /* the method with its step and dense output replaced by the compiled ones */
   double *prep;                /* its prepared parameters */
   double *space;               /* workspace of the method */
@@ -33,6 +34,9 @@ typedef struct motion {
 void ag_motion_full(motion *m, double t, const double *z, const double *c, double *x);
 /* Switches a motion to compiled code; false when that is not possible (reason says why). The numbers do not change. */
 bool ag_motion_compile(motion *m, const double *params, bool only_cached, ag_text *reason);
+/* The two halves of it: NULL when it cannot be compiled; and the change-over. */
+ag_fused *ag_motion_kernel(const ag_system *sys, const ag_stepper *method, const ag_build_options *build, ag_text *reason);
+void ag_motion_use(motion *m, const double *params, const ag_fused *fused);
 
 /* One state recorded. */
 void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x, double *out);

@@ -82,7 +82,7 @@ static void motion_create(motion *m, const ag_system *sys, const double *params,
 static void motion_free(motion *m) {
   void *all[] = {m->z, m->dz, m->z1, m->dz1, m->c, m->c1, m->zt, m->x, m->space, m->g0, m->g1, m->sign, m->in_norm, m->prep};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
-  ag_fused_free(m->fused);
+  ag_fused_free(m->mine);
   ag_work_free(m->work);
 }
 
@@ -324,6 +324,10 @@ static void choose_engine(run *r, const double *params) {
   ag_text reason = {0};
   bool asked = r->o->engine == AG_ENGINE_COMPILED;
   if (r->o->engine == AG_ENGINE_INTERPRETED || m->full || !m->n) return;
+  if (r->o->kernel) {
+    ag_motion_use(m, params, r->o->kernel);
+    return;
+  }
   if (!ag_motion_compile(m, params, !asked, &reason) && asked) r->res->engine_note = ag_text_cstr(&reason)[0] ? reason.s : NULL;
   else ag_text_done(&reason);
 }
