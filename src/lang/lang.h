@@ -16,7 +16,8 @@ typedef struct ag_set {
  * context holds at least one error. ctx->file and ctx->source are set for the positions. */
 AG_MUST_USE ag_status ag_lang_read(ag_ctx *ctx, const char *file, const char *text, size_t size, int n_set,
                                    const ag_set *sets, ag_model **out);
-/* The model written out again in the language, lets and families expanded: parses back to the same graph. */
+/* The model written out again in the language: families, sums and lets with arguments expanded, the person's lets kept
+ * where they stand for a part of an expression. Reads back to the same model, and that writes out as the same text. */
 void ag_lang_write(const ag_model *m, ag_text *out);
 /* The words of the language, for `help` and suggestions: statements (reserved ones included) and functions. */
 int ag_lang_words(const char *const **words);

@@ -44,7 +44,7 @@ ag_syn *ag_parse_size(ag_parser *p);    /* after R^: a number, a name or somethi
 /* Appends to an array that grows in the arena. */
 #define AG_ARENA_PUSH(arena, items, n, cap) \
   ((n) < (cap) ? (void)0 \
-               : (void)((cap) = (cap) ? 2 * (cap) : 4, \
+               : (void)((cap) = (cap) ? 2 * (cap) : 2, \
                         (items) = ag_parser_grow((arena), (items), sizeof *(items) * (size_t)(n), \
                                                  sizeof *(items) * (size_t)(cap))))
 void *ag_parser_grow(ag_arena *a, const void *old, size_t used, size_t size);
