@@ -1,50 +1,154 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run.py PROGRAM [FILE]: how long the program takes, best of several; the numbers go to FILE as JSON."""
+"""run.py PROGRAM [FILE] [--quick]: how fast the program is. Prints tables and writes the numbers to FILE as JSON.
+
+PROGRAM is anagyre in its build folder; the programs of this folder are built there. What they measure stands at their heads:
+models.c (every shipped model), race.c (one accurate rattleback against hand-written C and libraries), batch.c (many). The
+rivals are compiled here, with gcc and clang; a library that is missing is left out, with a line saying so."""
+import datetime
 import json
+import os
+import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-LATTICE = """model lattice
-param K = 100 integer, k = 2
-config x in R [K]
-lagrangian sum(i in 1..K, 1/2*x[i]'^2) - sum(i in 1..K-1, k/2*(x[i+1] - x[i])^2) - sum(i in 1..K, 1 - cos(x[i]))
-start x[i] = sin(i) for i in 1..K
-"""
-
-CASES = [  # name, repetitions, arguments ({lattice}: a model file with 100 coordinates)
-    ("check rattleback", 20, ["check", "rattleback"]),
-    ("rattleback to t = 100, dop853 at 1e-12", 5,
-     ["run", "rattleback", "--t1", "100", "--rtol", "1e-12", "--atol", "1e-12", "--quiet"]),
-    ("the same with multipliers", 5,
-     ["run", "rattleback", "--t1", "100", "--rtol", "1e-12", "--atol", "1e-12", "--closure", "multipliers", "--quiet"]),
-    ("check a lattice of 100 coordinates", 5, ["check", "{lattice}"]),
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+FLAGS = ["-O3", "-march=native", "-fPIC", "-shared", "-w", "-I", os.path.join(ROOT, "src"), "-I", HERE]
+STONE = os.path.join(HERE, "models", "rattleback_bench.nh")
+RIVALS = [  # name, source, compiler, libraries
+    ("GSL", "rival_gsl.c", "gcc", ["-lgsl", "-lgslcblas", "-lm"]),
+    ("Boost.odeint", "rival_odeint.cpp", "g++", []),
+    ("SUNDIALS", "rival_sundials.c", "gcc", ["-lsundials_cvode", "-lsundials_arkode", "-lsundials_nvecserial", "-lm"]),
 ]
 
 
-def best(command, n):
-    """Shortest wall-clock time of n calls in seconds."""
-    times = []
-    for _ in range(n):
-        start = time.perf_counter()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        times.append(time.perf_counter() - start)
-    return min(times)
+def output(command, **more):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **more).stdout
+
+
+def machine():
+    """What the numbers belong to: kind of processor, vectors, compilers; no names."""
+    flags = ""
+    if os.path.exists("/proc/cpuinfo"):
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            flags = next((line for line in file if line.startswith(("flags", "Features"))), "")
+    widest = next((name for name in ("avx512f", "avx2", "sse2", "asimd") if name in flags.split()), "unknown")
+    compilers = {name: output([name, "--version"]).split("\n")[0] for name in ("gcc", "clang") if shutil.which(name)}
+    return {"kind": os.uname().machine, "vectors": widest, "cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1),
+            "compilers": compilers}
+
+
+def build_rivals(folder):
+    """The hand-written code by each compiler, its reference in long double, and the libraries that are there."""
+    hands, others, missing = [], [], []
+    reference = os.path.join(folder, "reference.so")
+    compilers = [c for c in ("gcc", "clang") if shutil.which(c)]
+    subprocess.run([compilers[0], "-std=gnu17", "-DREFERENCE"] + FLAGS + [os.path.join(HERE, "hand.c"), "-o", reference, "-lm"], check=True)
+    for compiler in compilers:
+        hands.append(os.path.join(folder, f"hand_{compiler}.so"))
+        subprocess.run([compiler, "-std=gnu17"] + FLAGS + [os.path.join(HERE, "hand.c"), "-o", hands[-1], "-lm"], check=True)
+    for name, source, compiler, libraries in RIVALS:
+        made = os.path.join(folder, source.split(".")[0] + ".so")
+        command = [compiler] + FLAGS + [os.path.join(HERE, source), "-o", made] + libraries
+        if shutil.which(compiler) and not subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode:
+            others.append(made)
+        else:
+            missing.append(name)
+            print(f"{name} is not here or too old (tools/packages-bench.txt): left out")
+    return reference, hands, others, missing
+
+
+def measure_models(bench, models, environment):
+    print("\nModels: nanoseconds (per trajectory); operations of one right-hand side; dop853 at rtol 1e-10")
+    print(f"{'':22s} {'':>11s} {'one right-hand side':^39s} {'compiled':>8s} {'accepted step of a run':>23s}")
+    print(f"{'model':22s} {'operations':>11s} {'interpr.':>9s} {'1 lane':>7s} {'2':>6s} {'4':>6s} {'8 lanes':>7s} {'one try':>9s} "
+          f"{'interpr.':>11s} {'compiled':>11s}")
+    rows = []
+    for path in models:
+        row = json.loads(output([os.path.join(bench, "bench_models"), path], env=environment))
+        rows.append(row)
+        number = lambda key, form: "-" if row.get(key) is None else format(row[key], form)
+        print(f"{row['model']:22s} {row['operations']:11d} {number('rhs_interpreted_ns', '9.0f'):>9s} {number('rhs_1_ns', '.1f'):>7s} "
+              f"{number('rhs_2_ns', '.1f'):>6s} {number('rhs_4_ns', '.1f'):>6s} {number('rhs_8_ns', '.1f'):>7s} "
+              f"{number('try_ns', '.0f'):>9s} {number('step_interpreted_ns', '.0f'):>11s} {number('step_ns', '.0f'):>11s}", flush=True)
+    return rows
+
+
+def first_step(program, models, rows, repeats):
+    """Wall-clock time of a short run as the user sees it: interpreted, compiled with an empty cache, compiled from the cache."""
+    print("\nModel file to first step: milliseconds; the whole program by the wall clock, its parts by CPU time")
+    print(f"{'model':22s} {'interpr.':>9s} {'cold':>8s} {'cached':>8s} | {'read':>6s} {'derive':>7s} {'write C':>7s} {'compiler':>9s} {'load':>6s}")
+    result = []
+    for path, row in zip(models, rows):
+        command = [program, "run", path, "--t1", "0.001", "--quiet", "--engine"]
+
+        def once(engine, cache):
+            start = time.perf_counter()
+            subprocess.run(command + [engine], check=True, stdout=subprocess.DEVNULL, env={**os.environ, "XDG_CACHE_HOME": cache})
+            return 1e3 * (time.perf_counter() - start)
+
+        cold, cached, plain = [], [], []
+        for k in range(repeats):
+            with tempfile.TemporaryDirectory() as cache:
+                cold.append(once("compiled", cache))
+                cached += [once("compiled", cache) for _ in range(3)]
+                plain.append(once("interpreted", cache))
+        one = {"model": row["model"], "interpreted_ms": statistics.median(plain), "cold_ms": statistics.median(cold),
+               "cached_ms": statistics.median(cached)}
+        result.append(one)
+        print(f"{row['model']:22s} {one['interpreted_ms']:9.1f} {one['cold_ms']:8.0f} {one['cached_ms']:8.1f} | {row['parse_ms']:6.2f} "
+              f"{row['derive_ms']:7.2f} {row['generate_ms']:7.2f} {row.get('compile_cpu_ms', -1):9.0f} {row.get('load_ms', -1):6.2f}", flush=True)
+    return result
+
+
+def race(bench, reference, hands, others, pairs, environment):
+    found = json.loads(output([os.path.join(bench, "bench_race"), "-n", str(pairs), STONE, reference] + hands + others, env=environment,
+                              stderr=subprocess.DEVNULL))
+    print(f"\nOne rattleback to t = {found['t1']:g}, rtol 1e-10, atol 1e-13 (medians of {pairs} interleaved pairs; libraries: their loosest "
+          f"tolerance\nwith at most twice the error of the hand-written code; hand-written code by the better compiler: {found['hand_file']})")
+    print(f"{'':50s} {'ms':>8s} {'ratio':>7s} {'error':>9s} {'rhs':>9s} {'ns/rhs':>7s} {'rtol':>8s}")
+    for r in found["racers"]:
+        if r["seconds"] < 0:
+            print(f"{r['name']:50s} does not get there")
+        else:
+            print(f"{r['name']:50s} {1e3 * r['seconds']:8.2f} {r['ratio']:7.2f} {r['error']:9.1e} {r['rhs']:9d} "
+                  f"{1e9 * r['seconds'] / r['rhs']:7.1f} {r['rtol']:8.1e}")
+    return found
+
+
+def batch(bench, hands, n, repeats, environment):
+    found = json.loads(output([os.path.join(bench, "bench_batch"), "-n", str(n), "-r", str(repeats), STONE] + hands, env=environment))
+    print(f"\nMany rattlebacks to t = {found['t1']:g}, rtol 1e-10, one core ({n} at a time, medians of {repeats} interleaved pairs)")
+    print(f"{'lanes':>5s} {'per second':>11s} {'by hand, scalar':>16s} {'ratio':>7s} {'rhs each':>9s}")
+    for r in found["lanes"]:
+        print(f"{r['lanes']:5d} {r['per_second']:11.0f} {r['hand_per_second']:16.0f} {r['ratio']:7.2f} {r['rhs_per_trajectory']:9d}")
+    return found
 
 
 def main():
-    program, result = sys.argv[1], {}
-    with tempfile.NamedTemporaryFile("w", suffix=".nh") as lattice:
-        lattice.write(LATTICE)
-        lattice.flush()
-        for name, n, arguments in CASES:
-            command = [program] + [a.format(lattice=lattice.name) for a in arguments]
-            result[name] = best(command, n)
-            print(f"{name:45s} {1e3 * result[name]:9.1f} ms")
-    if len(sys.argv) > 2:
-        with open(sys.argv[2], "w", encoding="utf-8") as file:
+    words = [w for w in sys.argv[1:] if not w.startswith("-")]
+    quick = "--quick" in sys.argv
+    program = os.path.abspath(words[0])
+    build = os.path.dirname(program)
+    subprocess.run(["cmake", "--build", build, "--target", "anagyre_bench"], check=True, stdout=subprocess.DEVNULL)
+    bench = os.path.join(build, "bench")
+    models = [os.path.join(ROOT, "models", m) for m in sorted(os.listdir(os.path.join(ROOT, "models"))) if m.endswith(".nh")]
+    result = {"date": datetime.date.today().isoformat(), "machine": machine()}
+    print(f"{result['machine']['kind']}, {result['machine']['vectors']}, {result['machine']['cores']} cores, load {result['machine']['load']}; "
+          f"{'; '.join(result['machine']['compilers'].values())}")
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "XDG_CACHE_HOME": os.path.join(folder, "cache")}
+        reference, hands, others, result["missing"] = build_rivals(folder)
+        result["race"] = race(bench, reference, hands, others, 5 if quick else 15, environment)
+        result["batch"] = batch(bench, hands, 50 if quick else 200, 5 if quick else 15, environment)
+        result["models"] = measure_models(bench, models[:3] if quick else models, environment)
+    result["first_step"] = first_step(program, models, result["models"], 1 if quick else 3)
+    if len(words) > 1:
+        with open(words[1], "w", encoding="utf-8") as file:
             json.dump(result, file, indent=1)
 
 

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * batch [-n NUMBER] [-r REPEATS] MODEL HAND.so ...: many accurate trajectories of the rattleback on one core, T = 10, rtol = 1e-10,
+ * from the model file over lanes (each with its own step, refilled when it ends; ag_batch on one thread) against the hand-written
+ * scalar code. Prints one JSON object: trajectories per second for each number of lanes, ratios as medians over neighbouring runs,
+ * and the median difference of the final states from those of the hand-written code. */
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+#include "kern/kern.h"
+#include "rattleback.h"
+#include "rival.h"
+
+static const double RTOL = 1e-10, ATOL = 1e-13, T1 = 10;
+enum { MAX_REPEATS = 51 };
+
+static v3 lever(v3 G) {
+  v3 e = by_D(G);
+  return times(-1 / sqrt(dot(e, G)), e);
+}
+
+static void momentum(const double *w, const double *up, double *y) {
+  v3 W = {w[0], w[1], w[2]}, G = {up[0], up[1], up[2]}, r = lever(G), turn = cross(r, cross(W, r));
+  y[0] = INERTIA.xx * W.x + INERTIA.xy * W.y + MASS * turn.x;
+  y[1] = INERTIA.xy * W.x + INERTIA.yy * W.y + MASS * turn.y;
+  y[2] = INERTIA.zz * W.z + MASS * turn.z;
+  y[3] = G.x, y[4] = G.y, y[5] = G.z;
+}
+
+typedef struct batch {
+  stones stones;
+  double *y0, *y1, *end; /* starts and ends by hand as (M, G); ends of ours as (W, G) */
+} batch;
+
+static double by_hand(batch *b, const rival *hand) {
+  int n = b->stones.n;
+  long rhs = 0;
+  memcpy(b->y1, b->y0, sizeof(double) * 6 * (size_t)n);
+  double t = cpu_seconds();
+  for (int i = 0; i < n; i++)
+    if (hand->solve(T1, RTOL, ATOL, b->y1 + 6 * i, &rhs)) exit(1);
+  return cpu_seconds() - t;
+}
+
+/* Median of |difference| of the final states, momenta relative to their size: both are as wrong as their tolerance lets them. */
+static double difference(batch *b) {
+  int n = b->stones.n;
+  double *worst = ag_heap_alloc(sizeof(double) * (size_t)n);
+  for (int i = 0; i < n; i++) {
+    double y[6], *by_hand = b->y1 + 6 * i, d = 0, s = 0;
+    momentum(b->end + 6 * i, b->end + 6 * i + 3, y);
+    for (int k = 0; k < 3; k++) d += (y[k] - by_hand[k]) * (y[k] - by_hand[k]), s += y[k] * y[k];
+    worst[i] = sqrt(d / s);
+    for (int k = 3; k < 6; k++) worst[i] = fmax(worst[i], fabs(y[k] - by_hand[k]));
+  }
+  double m = median(n, worst);
+  free(worst);
+  return m;
+}
+
+static const rival *open_hand(const char *path) {
+  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  rival_list *list = NULL;
+  int n;
+  if (handle) *(void **)&list = dlsym(handle, "rivals");
+  if (list) return list(&n);
+  fprintf(stderr, "batch: %s\n", dlerror());
+  exit(3);
+}
+
+static const rival *best_hand(batch *b, int n, char **paths) {
+  const rival *best = NULL;
+  double least = INFINITY;
+  for (int i = 0; i < n; i++) {
+    const rival *hand = open_hand(paths[i]);
+    double times[3];
+    for (int k = 0; k < 3; k++) times[k] = by_hand(b, hand);
+    double t = median(3, times);
+    if (t < least) least = t, best = hand;
+  }
+  return best;
+}
+
+int main(int argc, char **argv) {
+  static const int lanes[] = {1, 2, 4, 8};
+  int at = 1, n = 200, repeats = 7;
+  for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
+    if (argv[at][1] == 'n') n = atoi(argv[at + 1]);
+    else if (argv[at][1] == 'r') repeats = atoi(argv[at + 1]);
+  }
+  if (argc < at + 2 || n < 1 || repeats < 1 || repeats > MAX_REPEATS) return 2;
+  loaded own;
+  load(&own, argv[at]);
+  batch b = {0};
+  stones_create(&b.stones, own.system, n);
+  b.stones.t1 = T1, b.stones.rtol = RTOL, b.stones.atol = ATOL;
+  b.y0 = ag_heap_alloc(sizeof(double) * 6 * (size_t)n);
+  b.y1 = ag_heap_alloc(sizeof(double) * 6 * (size_t)n);
+  b.end = ag_heap_alloc(sizeof(double) * 6 * (size_t)n);
+  for (int i = 0; i < n; i++) {
+    double x[6];
+    stones_start(&b.stones, i, x);
+    momentum(x, x + 3, b.y0 + 6 * i);
+  }
+  const rival *hand = best_hand(&b, argc - at - 1, argv + at + 1);
+  printf("{\"n\": %d, \"t1\": %g, \"rtol\": %g, \"atol\": %g, \"machine_lanes\": %d, \"lanes\": [\n", n, T1, RTOL, ATOL, ag_build_lanes());
+  for (int k = 0; k < 4; k++) {
+    double hands[MAX_REPEATS], ours[MAX_REPEATS], ratio[MAX_REPEATS];
+    long rhs = 0;
+    (void)stones_move(&b.stones, lanes[k], false, b.end, &rhs); /* compiles */
+    for (int i = 0; i < repeats; i++) {
+      hands[i] = by_hand(&b, hand);
+      rhs = 0;
+      ours[i] = stones_move(&b.stones, lanes[k], false, b.end, &rhs);
+      ratio[i] = hands[i] / ours[i];
+    }
+    printf("  {\"lanes\": %d, \"per_second\": %.1f, \"hand_per_second\": %.1f, \"ratio\": %.4g, \"rhs_per_trajectory\": %ld, \"difference\": %.3g}%s\n",
+           lanes[k], n / median(repeats, ours), n / median(repeats, hands), median(repeats, ratio), rhs / n, difference(&b), k < 3 ? "," : "");
+  }
+  printf("]}\n");
+  free(b.y0), free(b.y1), free(b.end);
+  stones_free(&b.stones);
+  unload(&own);
+  return 0;
+}
