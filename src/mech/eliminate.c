@@ -325,7 +325,7 @@ static double best_minor(elim *e, const group *grp, int *best) {
 }
 
 /* The minor divided by the norms of its rows, squared, is watched during the run where it is not constant. */
-static void watch_minor(elim *e, const group *grp, ag_id dependent) {
+static void watch_minor(elim *e, const group *grp, ag_id dependent, double least) {
   ag_graph *g = e->g;
   derive *d = e->d;
   ag_id norms = ag_num(g, 1), det = ag_det(g, dependent);
@@ -335,11 +335,12 @@ static void watch_minor(elim *e, const group *grp, ag_id dependent) {
   }
   ag_id minor = ag_div(g, ag_mul(g, det, det), norms);
   if (!ag_depends(g, 1, &minor, d->nc, d->q) && !ag_depends(g, 1, &minor, 1, &d->m->t)) return;
+  d->sys->minor_bound[d->sys->n_minor] = 0.16 * least * least; /* well below all that the samples of the domain showed */
   d->minors[d->sys->n_minor++] = minor;
 }
 
 /* Solves the group's rows for the chosen columns: y = -S_dep^-1 (rows at y = 0). */
-static void solve_group(elim *e, const group *grp, const int *pick) {
+static void solve_group(elim *e, const group *grp, const int *pick, double least) {
   ag_graph *g = e->g;
   int k = grp->n_row;
   ag_arena *arena = e->d->sys->arena;
@@ -358,7 +359,7 @@ static void solve_group(elim *e, const group *grp, const int *pick) {
   for (int r = 0; r < k; r++) rest[r] = e->rows[grp->row[r]];
   ag_substitute(g, k, y, zeros, k, rest);
   ag_id dependent = ag_stack(g, k, k, S), solution = ag_neg(g, ag_solve(g, dependent, ag_stack(g, k, 1, rest), AG_SOLVE_GENERAL));
-  watch_minor(e, grp, dependent);
+  watch_minor(e, grp, dependent, least);
   for (int j = 0; j < k; j++) replace(e, y[j], ag_entry(g, solution, j, 0));
 }
 
@@ -448,12 +449,13 @@ static ag_status solve_frame_groups(elim *e, int n_group, const group *groups) {
   int pick[MAX_GROUP];
   for (int i = 0; i < n_group; i++) {
     const group *grp = &groups[i];
-    if (grp->n_row != grp->n_col || grp->n_row > MAX_GROUP || best_minor(e, grp, pick) < 1e-6) {
+    double least = grp->n_row == grp->n_col && grp->n_row <= MAX_GROUP ? best_minor(e, grp, pick) : 0;
+    if (least < 1e-6) {
       ag_ctx_error(e->d->ctx, e->d->m->frames[0].pos,
                    "the velocities of the frame and the constraints do not determine all velocities everywhere in the domain");
       return AG_WRONG;
     }
-    solve_group(e, grp, pick);
+    solve_group(e, grp, pick, least);
   }
   return AG_OK;
 }
@@ -461,7 +463,8 @@ static ag_status solve_frame_groups(elim *e, int n_group, const group *groups) {
 static void solve_groups(elim *e, int n_group, group *groups) {
   int pick[MAX_GROUP], n_rest = 0;
   for (int i = 0; i < n_group; i++) {
-    if (best_minor(e, &groups[i], pick) >= MINOR_MIN) solve_group(e, &groups[i], pick);
+    double least = best_minor(e, &groups[i], pick);
+    if (least >= MINOR_MIN) solve_group(e, &groups[i], pick, least);
     else groups[n_rest++] = groups[i];
   }
   if (n_rest) solve_basis(e, n_rest, groups);
@@ -536,6 +539,7 @@ ag_status ag_eliminate(derive *d) {
     e.leaves[e.n_leaf++] = (leaf){d->xi[i], i, -1};
   }
   d->minors = AG_NEWN(sys->arena, ag_id, sys->n_row + sys->n_xi + 1);
+  sys->minor_bound = AG_NEWN(sys->arena, double, sys->n_row + sys->n_xi + 1);
   sys->elimination = d->m->n_frames ? AG_ELIM_FRAME : sys->n_lambda ? AG_ELIM_SOLVED : AG_ELIM_NONE;
   collect(&e);
   solve_blocks(&e);

@@ -80,6 +80,7 @@ typedef struct ag_system {
   ag_tape *basis;    /* -> S_y (n_w x n_y), or NULL */
   ag_tape *minor;    /* -> squares of the scaled minors that velocities were solved with (n_minor), or NULL when all are constant */
   int n_minor;
+  double *minor_bound; /* below this the motion has left the domain */
   ag_tape *saddle;   /* -> M (n_xi^2), S (n_lambda x n_xi), ell (n_xi), kappa (n_lambda), residual S xi + s (n_lambda) */
   ag_tape *balance;  /* -> energy, l_t, F.xi, s (n_lambda) */
   ag_tape *position; /* -> g (n_g), its Jacobian in the tangent (n_g x n_xi); NULL when there is no position-level constraint */

@@ -437,11 +437,11 @@ static int settle_basis(ag_work *w, double t, const double *x, const double *z, 
   return AG_FINE;
 }
 
-/* Is a minor that velocities were solved with too small for that (a fiftieth of what it could be)? */
+/* Is a minor that velocities were solved with well below what it was in the domain? */
 static bool left_domain(ag_work *w, double t, const double *x) {
   (void)machine_run(&w->minor, w, t, x, NULL, NULL);
   for (int i = 0; i < w->sys->n_minor; i++)
-    if (!(w->minor.out[i] > 0.02 * 0.02)) return true;
+    if (!(w->minor.out[i] > w->sys->minor_bound[i])) return true;
   return false;
 }
 
