@@ -287,11 +287,13 @@ static ag_end small_steps(run *r, double *t1, bool *terminal) {
     int trouble = m->method->step(m->method, &m->flow, r->t, to - r->t, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, error, m->space);
     if (trouble) reason = end_of_trouble(trouble);
     if (reason != AG_END_TIME) break;
-    h = (to - r->t) * fmin(6, fmax(0.1, 0.9 * pow(fmax(error[1], 1e-300), -1 / q)));
-    if (!(error[1] <= 1)) {
-      if (!(h * direction > 0)) reason = AG_END_FINITE;
+    if (isnan(error[1])) {
+      h = 0.1 * (to - r->t);
+      if (fabs(h) <= 1e-15 * fabs(r->t)) reason = AG_END_FINITE;
       continue;
     }
+    h = (to - r->t) * fmin(6, fmax(0.1, 0.9 * pow(fmax(error[1], 1e-300), -1 / q)));
+    if (error[1] > 1) continue;
     reason = look_inside(r, &to, terminal);
     swap(&m->z, &m->z1);
     swap(&m->dz, &m->dz1);

@@ -23,7 +23,7 @@ static double weighted_norm(const ag_flow *f, const double *x, const double *z, 
   double sum = 0;
   int count = 0;
   for (int i = 0; i < f->n; i++) {
-    if (f->in_norm && !f->in_norm[i]) continue;
+    if (f->in_norm && f->in_norm[i] != 1) continue;
     double e = x[i] / fmax(atol + rtol * fabs(z[i]), DBL_MIN);
     sum += e * e;
     count++;
