@@ -138,7 +138,7 @@ static void add_args(plan *p, const char *args) {
 static bool make_plan(plan *p, const char *source, const ag_build_options *o, ag_text *reason) {
   p->arena = ag_arena_create();
   bool long_text = strlen(source) > LONG_TEXT;
-  const char *flags = long_text ? "-O1 -march=native" : "-O2 -fno-tree-vectorize -fno-tree-slp-vectorize -march=native";
+  const char *flags = long_text ? "-O1 -march=native" : "-O2 -fno-tree-slp-vectorize -march=native";
   if (!find_compiler(o->compiler, long_text, &p->compiler, reason)) return false;
   add_arg(p, ag_text_cstr(&p->compiler), p->compiler.n);
   add_args(p, "-std=gnu17 -ffp-contract=off -fno-math-errno -fPIC -shared -pipe -Wno-psabi");
