@@ -13,15 +13,22 @@ static ag_id unit_seed(ag_graph *g, ag_id input, int c) {
   return seed;
 }
 
+/* Entry i of a column, read off where it is written out: a Jacobian asks for very many that are 0. */
+static ag_id column_entry(ag_graph *g, ag_id x, int i, ag_id zero) {
+  if (ag_is_zero(g, x)) return zero;
+  return ag_node_op(g, x) == AG_OP_STACK ? ag_node_args(g, x)[i] : ag_entry(g, x, i, 0);
+}
+
 static void by_columns(ag_graph *g, ag_id x, int n_in, const ag_id *inputs, int m, int n, ag_id *J) {
   ag_forward_work w;
+  ag_id zero = ag_num(g, 0);
   ag_forward_init(&w, g, 1, &x, n_in, inputs);
   for (int k = 0, j = 0; k < n_in; k++)
     for (int c = 0, nc = ag_input_tangent(g, inputs[k]); c < nc; c++, j++) {
       ag_forward_seed(&w, inputs[k], unit_seed(g, inputs[k], c));
       ag_forward_run(&w);
       ag_id t = ag_forward_out(&w, x);
-      for (int i = 0; i < m; i++) J[i * n + j] = ag_entry(g, t, i, 0);
+      for (int i = 0; i < m; i++) J[i * n + j] = column_entry(g, t, i, zero);
       ag_forward_reset(&w);
     }
   ag_forward_done(&w);

@@ -81,7 +81,8 @@ typedef struct ag_system {
   ag_tape *minor;    /* -> squares of the scaled minors that velocities were solved with (n_minor), or NULL when all are constant */
   int n_minor;
   double *minor_bound; /* below this the motion has left the domain */
-  ag_tape *saddle;   /* -> M (n_xi^2), S (n_lambda x n_xi), ell (n_xi), kappa (n_lambda), residual S xi + s (n_lambda) */
+  ag_tape *saddle;   /* -> M (n_xi^2), S (n_lambda x n_xi), ell (n_xi), kappa (n_lambda), residual S xi + s (n_lambda);
+                      * NULL for a large system without constraints: its eliminated form is the same */
   ag_tape *balance;  /* -> energy, l_t, F.xi, s (n_lambda) */
   ag_tape *position; /* -> g (n_g), its Jacobian in the tangent (n_g x n_xi); NULL when there is no position-level constraint */
   ag_tape *kinematics; /* -> qdot (n_q) */
@@ -145,7 +146,7 @@ double ag_work_energy_rate(ag_work *w, double t, const double *x);
 double ag_work_residual(ag_work *w, double t, const double *x); /* max |S xi + s| and |g| */
 int ag_work_observe(ag_work *w, double t, const double *x, double *values);
 int ag_work_events(ag_work *w, double t, const double *x, double *values);
-/* Condition number (1-norm estimate) of the saddle matrix. */
+/* Condition number (1-norm estimate) of the saddle matrix; NaN where there is none. */
 double ag_work_condition(ag_work *w, double t, const double *x);
 
 /* Reduced state from a full one; chooses the basis data c anew. */

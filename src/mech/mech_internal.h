@@ -4,6 +4,8 @@
 #define AG_MECH_INTERNAL_H
 #include "mech/mech.h"
 
+enum { AG_SADDLE_MAX = 64 }; /* velocities without constraints up to which the saddle tape is made */
+
 /* Work in progress: the system, and the expressions it is made from. */
 typedef struct derive {
   ag_ctx *ctx;

@@ -209,7 +209,8 @@ ag_status ag_motion(derive *d) {
   collect_forces(d);
   sys->basis_N = d->N;
   eliminated(d, gradient);
-  saddle(d, gradient);
+  /* a large system without constraints has no use for a dense saddle matrix */
+  if (sys->n_lambda || sys->n_xi <= AG_SADDLE_MAX) saddle(d, gradient);
   balance(d);
   read_u(d);
   for (int i = 0; i < nc; i++) outs[i] = stored_rate(d, i, d->xi[i]);

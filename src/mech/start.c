@@ -8,13 +8,61 @@
 #include "math/lie.h"
 #include "mech/mech_internal.h"
 
-/* Value of a start expression: constants at once, else through a tape on [q | 0]. */
-static void value_of(const ag_system *sys, ag_id x, double t0, const double *params, const double *q, double *out) {
-  if (ag_constant(sys->model->graph, x, out)) return;
+/* Values of the start expressions. Those without coordinates (nearly all) come from one tape; the others are evaluated in turn, when the
+ * coordinates set before them have their values. */
+typedef struct values {
+  const ag_system *sys;
+  double t0;
+  const double *params;
+  double *all;
+  int *at; /* per start statement: offset in all, or -1 */
+} values;
+
+static void values_init(values *v, const ag_system *sys, double t0, const double *params) {
+  ag_model *m = sys->model;
+  ag_graph *g = m->graph;
+  *v = (values){.sys = sys, .t0 = t0, .params = params};
+  v->at = ag_heap_alloc(sizeof(int) * (size_t)(m->n_starts + 1));
+  ag_id *q = ag_heap_alloc(sizeof(ag_id) * (size_t)(m->n_coords + 1)), *outs = ag_heap_alloc(sizeof(ag_id) * (size_t)(m->n_starts + 1));
+  int n = 0, size = 0;
+  for (int i = 0; i < m->n_coords; i++) q[i] = m->coords[i].q;
+  for (int i = 0; i < m->n_starts; i++) {
+    ag_id x = m->starts[i].x;
+    v->at[i] = ag_depends(g, 1, &x, m->n_coords, q) ? -1 : size;
+    if (v->at[i] < 0) continue;
+    outs[n++] = x;
+    size += ag_node_rows(g, x) * ag_node_cols(g, x);
+  }
+  v->all = ag_heap_alloc(sizeof(double) * (size_t)(size + 1));
+  if (n) {
+    double *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1));
+    ag_tape *tape = ag_full_tape(sys, n, outs);
+    ag_tape_once(tape, t0, z, params, NULL, v->all);
+    ag_tape_free(tape);
+    free(z);
+  }
+  free(q);
+  free(outs);
+}
+
+static void values_done(values *v) {
+  free(v->all);
+  free(v->at);
+}
+
+/* Value of start statement i at the coordinates q. */
+static void value_of(const values *v, int i, const double *q, double *out) {
+  const ag_system *sys = v->sys;
+  ag_id x = sys->model->starts[i].x;
+  int n = ag_node_rows(sys->model->graph, x) * ag_node_cols(sys->model->graph, x);
+  if (v->at[i] >= 0) {
+    memcpy(out, v->all + v->at[i], sizeof(double) * (size_t)n);
+    return;
+  }
   double *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1));
   memcpy(z, q, sizeof(double) * (size_t)sys->n_q);
   ag_tape *tape = ag_full_tape(sys, 1, &x);
-  ag_tape_once(tape, t0, z, params, NULL, out);
+  ag_tape_once(tape, v->t0, z, v->params, NULL, out);
   ag_tape_free(tape);
   free(z);
 }
@@ -44,7 +92,7 @@ static ag_status set_rotation(ag_ctx *ctx, const ag_start *s, const double *R, d
 }
 
 /* Named coordinates into q; named[] per tangent component. */
-static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, double *q, bool *named) {
+static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, const values *given, double *q, bool *named) {
   ag_model *m = sys->model;
   for (int i = 0; i < m->n_starts; i++) {
     const ag_start *s = &m->starts[i];
@@ -52,7 +100,7 @@ static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, double t0, c
     const ag_place *p = &sys->places[s->coord];
     int n = ag_node_rows(m->graph, s->x) * ag_node_cols(m->graph, s->x);
     double *v = ag_heap_alloc(sizeof(double) * (size_t)n);
-    value_of(sys, s->x, t0, params, q, v);
+    value_of(given, i, q, v);
     ag_status status = AG_OK;
     if (!all_finite(n, v)) {
       ag_ctx_error(ctx, s->pos, "the start value of `%s` is not finite", m->coords[s->coord].name);
@@ -162,8 +210,11 @@ static bool search_positions(const ag_system *sys, double t0, const double *para
 
 ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q) {
   bool *named = ag_heap_alloc((size_t)sys->n_xi + 1);
+  values given;
+  values_init(&given, sys, t0, params);
   ag_default_coordinates(sys, q);
-  ag_status status = named_positions(ctx, sys, t0, params, q, named);
+  ag_status status = named_positions(ctx, sys, &given, q, named);
+  values_done(&given);
   if (status == AG_OK && sys->n_g) {
     double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *v = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_g * (1 + sys->n_xi)));
     double gap = position_at(sys, t0, params, q, x, v);
@@ -228,15 +279,15 @@ static void rows_at(const ag_system *sys, double t0, const double *params, const
 }
 
 /* Named velocities into xi, named frame velocities into the right-hand sides. */
-static ag_status named_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, const double *q, double *xi,
-                                  bool *named, linear *rows, bool *frame_named) {
+static ag_status named_velocities(ag_ctx *ctx, const ag_system *sys, const values *given, const double *q, double *xi, bool *named,
+                                  linear *rows, bool *frame_named) {
   ag_model *m = sys->model;
   for (int i = 0; i < m->n_starts; i++) {
     const ag_start *s = &m->starts[i];
     if (!s->velocity && s->frame < 0) continue;
     int n = ag_node_rows(m->graph, s->x);
     double *v = ag_heap_alloc(sizeof(double) * (size_t)n);
-    value_of(sys, s->x, t0, params, q, v);
+    value_of(given, i, q, v);
     if (!all_finite(n, v)) {
       ag_ctx_error(ctx, s->pos, "the start value is not finite");
       free(v);
@@ -346,7 +397,10 @@ ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, cons
   rows_at(sys, t0, params, q, &rows);
   bool *named = ag_heap_alloc((size_t)sys->n_xi + 1), *frame_named = ag_heap_alloc((size_t)rows.m + 1), *soft = ag_heap_alloc((size_t)rows.m + 1);
   memset(xi, 0, sizeof(double) * (size_t)sys->n_xi);
-  ag_status status = named_velocities(ctx, sys, t0, params, q, xi, named, &rows, frame_named);
+  values given;
+  values_init(&given, sys, t0, params);
+  ag_status status = named_velocities(ctx, sys, &given, q, xi, named, &rows, frame_named);
+  values_done(&given);
   /* hard rows first: constraints, then named frame velocities; an unnamed frame velocity is 0 only if nothing else decides it */
   linear order = {.n = rows.n, .m = 0, .A = ag_heap_alloc(sizeof(double) * (size_t)((rows.m + 1) * rows.n)), .b = ag_heap_alloc(sizeof(double) * (size_t)(rows.m + 1))};
   for (int pass = 0; pass < 2 && status == AG_OK; pass++)

@@ -25,7 +25,11 @@ static bool factorises(const ag_system *sys) {
 static ag_status check_mass(derive *d) {
   ag_system *sys = d->sys;
   int n = sys->n_xi, k = sys->n_lambda;
-  if (sys->n_u == 0 || (n > MANY && factorises(sys))) return AG_OK;
+  if (sys->n_u == 0 || ((n > MANY || !sys->saddle) && factorises(sys))) return AG_OK;
+  if (!sys->saddle) {
+    ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the mass matrix is not positive definite at the start");
+    return AG_WRONG;
+  }
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)), *v = ag_heap_alloc(sizeof(double) * (size_t)sys->saddle->n_out);
   double *N = ag_heap_alloc(sizeof(double) * (size_t)(n * n)), *A, *w, *V;
   memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);

@@ -65,7 +65,7 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   w->events = machine_create(sys->events, params);
   w->observe = machine_create(sys->observe, params);
   w->x = ag_heap_alloc(sizeof(double) * ((size_t)sys->n_q + n + k + 1));
-  size_t m = n + k + (size_t)sys->n_g;
+  size_t m = sys->saddle ? n + k + (size_t)sys->n_g : 1;
   w->K = ag_heap_alloc(sizeof(double) * (m * m + 1));
   w->b = ag_heap_alloc(sizeof(double) * (m + 1));
   w->delta = ag_heap_alloc(sizeof(double) * (n + 1));
@@ -135,8 +135,25 @@ static bool all_finite(int n, const double *v) {
   return true;
 }
 
+/* Without constraints u is xi: the eliminated form gives the accelerations. */
+static int free_accel(ag_work *w, double t, const double *x, double *xidot) {
+  const ag_system *sys = w->sys;
+  double *z = ag_heap_alloc(sizeof(double) * 2 * (size_t)sys->n_z), *dz = z + sys->n_z;
+  for (int i = 0; i < sys->n_q; i++) z[sys->q_in_z[i]] = x[i];
+  if (sys->image) {
+    (void)machine_run(&w->image, w, t, x, NULL, NULL);
+    for (int i = 0; i < sys->n_image; i++) memcpy(z + sys->images[i].z, w->image.out + 3 * i, 3 * sizeof(double));
+  }
+  memcpy(z + sys->u_in_z, x + sys->n_q, sizeof(double) * (size_t)sys->n_u);
+  int trouble = machine_run(&w->rhs, w, t, z, NULL, dz) ? AG_TROUBLE_MASS : AG_FINE;
+  if (xidot) memcpy(xidot, dz + sys->u_in_z, sizeof(double) * (size_t)sys->n_u);
+  free(z);
+  return trouble;
+}
+
 int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *lambda) {
   int n = w->sys->n_xi, k = w->sys->n_lambda;
+  if (!w->sys->saddle) return free_accel(w, t, x, xidot);
   pieces p = saddle_at(w, t, x);
   saddle_matrix(w, p.M, k, p.S);
   for (int i = 0; i < n; i++) w->b[i] = -p.ell[i];
@@ -163,6 +180,7 @@ int ag_work_reaction(ag_work *w, double t, const double *x, double *reaction) {
 }
 
 double ag_work_condition(ag_work *w, double t, const double *x) {
+  if (!w->sys->saddle) return NAN;
   pieces p = saddle_at(w, t, x);
   saddle_matrix(w, p.M, w->sys->n_lambda, p.S);
   return 1 / ag_dense_rcond(w->sys->n_xi + w->sys->n_lambda, w->K);
