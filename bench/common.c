@@ -138,7 +138,8 @@ double stones_move(const stones *s, int lanes, bool whole, double *out, long *rh
   if (ag_batch(&ctx, s->sys, s->n, s->params, s->x0, &o, &r) != AG_OK) exit(1);
   t = cpu_seconds() - t;
   if (r.n_failed || r.lanes != lanes || r.core_only == whole) {
-    fprintf(stderr, "batch: %ld failed, %d lanes%s; %s\n", r.n_failed, r.lanes, r.core_only ? ", core" : "", r.note ? r.note : "");
+    fprintf(stderr, "batch: %ld failed, %d lanes%s; %s\n", r.n_failed, r.lanes, r.core_only ? ", core" : "",
+            r.note ? r.note : "");
     exit(1);
   }
   for (int i = 0; i < s->n; i++) {

@@ -21,15 +21,15 @@ INLINE REAL try_step(REAL h, const REAL *restrict y, REAL *restrict y1, REAL K[1
     A(TERM) w[i] = y[i] + h * sum; \
   } \
   rattleback(w, K[n]);
-  AG_RK_dop853_STAGES(STAGE)
-  for (int i = 0; i < 6; i++) {
+  AG_RK_dop853_STAGES(STAGE) for (int i = 0; i < 6; i++) {
     REAL sum = 0;
     AG_RK_dop853_B(TERM) y1[i] = y[i] + h * sum;
   }
   rattleback(y1, K[12]);
   REAL size5 = 0, size3 = 0;
   for (int i = 0; i < 6; i++) {
-    REAL a = y[i] < 0 ? -y[i] : y[i], b = y1[i] < 0 ? -y1[i] : y1[i], scale = 1 / (atol + rtol * (a > b ? a : b)), sum = 0;
+    REAL a = y[i] < 0 ? -y[i] : y[i], b = y1[i] < 0 ? -y1[i] : y1[i], scale = 1 / (atol + rtol * (a > b ? a : b)),
+         sum = 0;
     AG_RK_dop853_E(TERM) size5 += sum * scale * (sum * scale);
     sum = 0;
     AG_RK_dop853_E3(TERM) size3 += sum * scale * (sum * scale);
@@ -44,7 +44,8 @@ static int solve(REAL t1, REAL rtol, REAL atol, REAL *y, long *n_rhs) {
   rattleback(y, K[0]);
   while (t < t1) {
     if (t + h > t1) h = t1 - t;
-    REAL error = try_step(h, y, y1, K, rtol, atol), factor = (REAL)0.9L / REAL_SQRT(REAL_SQRT(REAL_SQRT(error + (REAL)1e-30L)));
+    REAL error = try_step(h, y, y1, K, rtol, atol),
+         factor = (REAL)0.9L / REAL_SQRT(REAL_SQRT(REAL_SQRT(error + (REAL)1e-30L)));
     n += 12;
     if (!(factor > (REAL)0.2L)) factor = (REAL)0.2L;
     if (factor > (rejected ? 1 : 10)) factor = rejected ? 1 : 10;
@@ -70,7 +71,8 @@ static int solve_double(double t1, double rtol, double atol, double *y, long *n_
   return bad;
 }
 
-/* Many right-hand sides, for the time of one: the derivative is added to the state a little, so that none can be left out. */
+/* Many right-hand sides, for the time of one: the derivative is added to the state a little, so that none can be left
+ * out. */
 static int right_hand_sides(double t1, double rtol, double atol, double *y, long *n_rhs) {
   REAL z[6], dz[6];
   (void)rtol, (void)atol;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * models MODEL ...: for each model file, one line of JSON with the times of its parts: reading, deriving, writing the C text,
- * compiling, loading from the cache; one right-hand side interpreted and compiled for 1, 2, 4 and 8 lanes (nanoseconds per
- * trajectory); one accepted step of dop853 in a run of the library, interpreted and compiled, and one try of the compiled stepper
- * alone. The cache should be empty before ($XDG_CACHE_HOME). Times are CPU times, except those of the compiler. */
+ * models MODEL ...: for each model file, one line of JSON with the times of its parts: reading, deriving, writing the C
+ * text, compiling, loading from the cache; one right-hand side interpreted and compiled for 1, 2, 4 and 8 lanes
+ * (nanoseconds per trajectory); one accepted step of dop853 in a run of the library, interpreted and compiled, and one
+ * try of the compiled stepper alone. The cache should be empty before ($XDG_CACHE_HOME). Times are CPU times, except
+ * those of the compiler. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,10 +76,12 @@ static double lanes_ns(const bench *b, int lanes) {
   double ns = -1, t = 0.1;
   if (ag_kernel_compiled(f.kernel)) {
     double *times = spread(1, &t, lanes), *z = spread(sys->n_z, b->z, lanes), *c = spread(sys->n_c, b->c, lanes);
-    double *p = spread(sys->n_param, sys->params, lanes), *work = ag_heap_aligned(sizeof(double) * (ag_kernel_work(f.kernel) + 8));
+    double *p = spread(sys->n_param, sys->params, lanes),
+           *work = ag_heap_aligned(sizeof(double) * (ag_kernel_work(f.kernel) + 8));
     double *out = ag_heap_aligned(sizeof(double) * (size_t)(sys->n_z + 1) * (size_t)lanes);
     unsigned long long fail[16] = {0};
-    f.args = (ag_kargs){.abi = AG_KERN_ABI, .n_block = 1, .t = times, .z = z, .p = p, .c = c, .out = out, .fail = fail, .work = work};
+    f.args = (ag_kargs){
+        .abi = AG_KERN_ABI, .n_block = 1, .t = times, .z = z, .p = p, .c = c, .out = out, .fail = fail, .work = work};
     ag_kernel_prep(f.kernel, &f.args);
     ns = nanoseconds(compiled, &f) / lanes;
     void *all[] = {times, z, c, p, work, out};
@@ -90,14 +93,16 @@ static double lanes_ns(const bench *b, int lanes) {
 
 /* ---- steps ---- */
 
-/* Nanoseconds of CPU time per accepted step of a run; *share: tries per accepted step. */
+/* Nanoseconds of CPU time per accepted step of a run; *share: tries per accepted step. Steps are limited: a motion
+ * whose core is at rest would else take all of it in one, and its reconstruction in very many. */
 static double step_ns(const bench *b, ag_engine engine, double *share) {
   const ag_system *sys = b->sys;
   double best = INFINITY;
   long steps = 0, tries = 0;
   ag_run_options o;
   ag_run_defaults(&o);
-  o.every = -1, o.engine = engine, o.events = false, o.t1 = 1e6, o.max_steps = engine == AG_ENGINE_COMPILED ? 2000 : 400;
+  o.every = -1, o.engine = engine, o.events = false, o.t1 = 1e5, o.h_max = 0.5,
+  o.max_steps = engine == AG_ENGINE_COMPILED ? 2000 : 400;
   for (int k = 0; k < 3; k++) {
     ag_ctx ctx = {0};
     ag_run_result r;
@@ -114,7 +119,8 @@ static double step_ns(const bench *b, ag_engine engine, double *share) {
     ag_run_done(&r);
     ag_ctx_done(&ctx);
     if (steps < 10 || !wanted) return -1;
-    best = fmin(best, (t2 - t1 - (t1 - t0)) / (double)(steps - 1)); /* what a run costs besides its steps is taken off */
+    best =
+        fmin(best, (t2 - t1 - (t1 - t0)) / (double)(steps - 1)); /* what a run costs besides its steps is taken off */
   }
   *share = (double)tries / (double)steps;
   return 1e9 * best;
@@ -148,8 +154,13 @@ static bool make_fused(const bench *b, making *m) {
   const ag_stepper *method = ag_stepper_find("dop853");
   int n = sys->n_z;
   ag_build_options how = b->how;
-  ag_fused_spec spec = {.tape = sys->rhs, .name = sys->model->name, .n = n, .n_norm = sys->n_core, .n_param = sys->n_param,
-                        .n_c = sys->n_c, .method = method};
+  ag_fused_spec spec = {.tape = sys->rhs,
+                        .name = sys->model->name,
+                        .n = n,
+                        .n_norm = sys->n_core,
+                        .n_param = sys->n_param,
+                        .n_c = sys->n_c,
+                        .method = method};
   ag_text text = {0}, reason = {0};
   how.lanes = 1;
   double t = cpu_seconds();
@@ -170,12 +181,25 @@ static bool make_fused(const bench *b, making *m) {
   if (!fused) return false;
   double time = 0.1, h = 1e-3, error[2];
   double *room = ag_heap_aligned(sizeof(double) * (2 * method->size(n) + 4 * (size_t)n + 8));
-  double *prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused) + 8)), *z1 = ag_heap_aligned(sizeof(double) * (size_t)(n + 1));
+  double *prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused) + 8)),
+         *z1 = ag_heap_aligned(sizeof(double) * (size_t)(n + 1));
   unsigned long long fail = 0;
   int rows = (int)(method->size(n) / (size_t)n), degree = ag_stepper_degree(method);
   ag_fused_prep(fused, sys->params, prep, &fail);
-  stepping s = {fused, {.t = &time, .h = &h, .z = b->z, .c = b->c, .prep = prep, .z1 = z1, .error = error, .k = room,
-                        .w = room + (rows - degree - 1) * n, .dense = room + (rows - degree) * n, .fail = &fail, .rtol = 1e-10, .atol = 1e-12}};
+  stepping s = {fused,
+                {.t = &time,
+                 .h = &h,
+                 .z = b->z,
+                 .c = b->c,
+                 .prep = prep,
+                 .z1 = z1,
+                 .error = error,
+                 .k = room,
+                 .w = room + (rows - degree - 1) * n,
+                 .dense = room + (rows - degree) * n,
+                 .fail = &fail,
+                 .rtol = 1e-10,
+                 .atol = 1e-12}};
   ag_fused_rhs(fused, &time, b->z, b->c, prep, room, &fail);
   m->try_ns = nanoseconds(one_try, &s);
   free(room), free(prep), free(z1);
@@ -184,8 +208,10 @@ static bool make_fused(const bench *b, making *m) {
 }
 
 static void print_ns(const char *name, double ns) {
-  if (ns >= 0) printf(", \"%s\": %.1f", name, ns);
-  else printf(", \"%s\": null", name);
+  if (ns >= 0)
+    printf(", \"%s\": %.1f", name, ns);
+  else
+    printf(", \"%s\": null", name);
 }
 
 static void one(const char *path) {
@@ -194,8 +220,11 @@ static void one(const char *path) {
   const ag_system *sys = l.system;
   if (sys->n_z < 1 || sys->n_z > MAX_Z) return;
   size_t n_x = (size_t)(sys->n_q + sys->n_xi);
-  bench b = {.sys = sys, .work = ag_work_create(sys, sys->params), .x = ag_heap_alloc(sizeof(double) * (n_x + 1)),
-             .z = ag_heap_aligned(sizeof(double) * (size_t)(sys->n_z + 1)), .c = ag_heap_aligned(sizeof(double) * (size_t)(sys->n_c + 1)),
+  bench b = {.sys = sys,
+             .work = ag_work_create(sys, sys->params),
+             .x = ag_heap_alloc(sizeof(double) * (n_x + 1)),
+             .z = ag_heap_aligned(sizeof(double) * (size_t)(sys->n_z + 1)),
+             .c = ag_heap_aligned(sizeof(double) * (size_t)(sys->n_c + 1)),
              .how = {.compiler = getenv("BENCH_CC"), .flags = getenv("BENCH_FLAGS")}};
   memcpy(b.x, sys->q0, sizeof(double) * (size_t)sys->n_q);
   memcpy(b.x + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
@@ -204,10 +233,13 @@ static void one(const char *path) {
   bool made = make_fused(&b, &m);
   field f = {.b = &b, .dz = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1))};
   double share[2] = {0, 0};
-  printf("{\"model\": \"%s\", \"n_z\": %d, \"n_core\": %d, \"operations\": %d, \"operations_core\": %d", sys->model->name, sys->n_z,
-         sys->n_core, ag_tape_cost(sys->rhs), ag_tape_cost(sys->core));
-  printf(", \"parse_ms\": %.3f, \"derive_ms\": %.3f, \"generate_ms\": %.3f", 1e3 * l.parse, 1e3 * l.derive, 1e3 * m.generate);
-  if (made) printf(", \"compile_ms\": %.1f, \"compile_cpu_ms\": %.1f, \"load_ms\": %.3f", 1e3 * m.compile, 1e3 * m.compile_cpu, 1e3 * m.cached);
+  printf("{\"model\": \"%s\", \"n_z\": %d, \"n_core\": %d, \"operations\": %d, \"operations_core\": %d",
+         sys->model->name, sys->n_z, sys->n_core, ag_tape_cost(sys->rhs), ag_tape_cost(sys->core));
+  printf(", \"parse_ms\": %.3f, \"derive_ms\": %.3f, \"generate_ms\": %.3f", 1e3 * l.parse, 1e3 * l.derive,
+         1e3 * m.generate);
+  if (made)
+    printf(", \"compile_ms\": %.1f, \"compile_cpu_ms\": %.1f, \"load_ms\": %.3f", 1e3 * m.compile, 1e3 * m.compile_cpu,
+           1e3 * m.cached);
   print_ns("rhs_interpreted_ns", nanoseconds(interpret, &f));
   static const int lanes[] = {1, 2, 4, 8};
   for (int i = 0; i < 4; i++) {

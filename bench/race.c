@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * race [-n PAIRS] [-t T1] MODEL REFERENCE.so HAND.so RIVAL.so ...: one accurate trajectory of the rattleback, from the model file against
- * code written by hand and against libraries. Prints one JSON object.
+ * race [-n PAIRS] [-t T1] MODEL REFERENCE.so HAND.so RIVAL.so ...: one accurate trajectory of the rattleback, from the
+ * model file against code written by hand and against libraries. Prints one JSON object.
  *
- * Everybody's time is the median of PAIRS runs, each next to a run of the hand-written code; the ratio is the median of the
- * ratios of neighbours. The program's own code and the hand-written one run at the same tolerances; a library, and once more the
- * program's own code, gets the loosest tolerance at which its error is no more than twice that of the hand-written code. */
+ * Everybody's time is the median of PAIRS runs, each next to a run of the hand-written code; the ratio is the median of
+ * the ratios of neighbours. The program's own code and the hand-written one run at the same tolerances; a library, and
+ * once more the program's own code, gets the loosest tolerance at which its error is no more than twice that of the
+ * hand-written code. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,9 +21,9 @@ enum { MAX_RIVALS = 32, MAX_PAIRS = 101 };
 
 typedef struct racer {
   const char *name, *file;
-  const rival *rival;                   /* or our own: */
-  bool whole, run;                      /* with position and orientation; through ag_run */
-  double fixed;                         /* seconds of a run to almost nowhere: loading the kernel, taken off */
+  const rival *rival; /* or our own: */
+  bool whole, run;    /* with position and orientation; through ag_run */
+  double fixed;       /* seconds of a run to almost nowhere: loading the kernel, taken off */
   double rtol, atol, error, ratio, seconds;
   long rhs;
 } racer;
@@ -57,7 +58,8 @@ static double distance(const double *y, const double *z) {
   double v[3], w[3], dw = 0, ww = 0, dg = 0;
   velocity_of(y, v);
   velocity_of(z, w);
-  for (int i = 0; i < 3; i++) dw += (v[i] - w[i]) * (v[i] - w[i]), ww += w[i] * w[i], dg += (y[3 + i] - z[3 + i]) * (y[3 + i] - z[3 + i]);
+  for (int i = 0; i < 3; i++)
+    dw += (v[i] - w[i]) * (v[i] - w[i]), ww += w[i] * w[i], dg += (y[3 + i] - z[3 + i]) * (y[3 + i] - z[3 + i]);
   return fmax(sqrt(dw / ww), sqrt(dg));
 }
 
@@ -149,8 +151,10 @@ static const rival *open_rivals(const char *path, int *n) {
 }
 
 static void print(const racer *who, bool last) {
-  printf("  {\"name\": \"%s\", \"seconds\": %.6g, \"ratio\": %.4g, \"error\": %.3g, \"rhs\": %ld, \"rtol\": %.3g, \"atol\": %.3g}%s\n",
-         who->name, who->seconds, who->ratio, isfinite(who->error) ? who->error : -1, who->rhs, who->rtol, who->atol, last ? "" : ",");
+  printf("  {\"name\": \"%s\", \"seconds\": %.6g, \"ratio\": %.4g, \"error\": %.3g, \"rhs\": %ld, \"rtol\": %.3g, "
+         "\"atol\": %.3g}%s\n",
+         who->name, who->seconds, who->ratio, isfinite(who->error) ? who->error : -1, who->rhs, who->rtol, who->atol,
+         last ? "" : ",");
 }
 
 /* The better compiler of those that made the hand-written code. */
@@ -158,11 +162,13 @@ static racer best_hand(const race *r, int n, char **paths) {
   racer best = {.seconds = INFINITY};
   for (int i = 0; i < n; i++) {
     int count;
-    racer who = {.name = "hand-written C", .file = paths[i], .rival = open_rivals(paths[i], &count), .rtol = RTOL, .atol = ATOL};
+    racer who = {
+        .name = "hand-written C", .file = paths[i], .rival = open_rivals(paths[i], &count), .rtol = RTOL, .atol = ATOL};
     double times[5];
     for (int k = 0; k < 5; k++) times[k] = go(r, &who);
     who.seconds = median(5, times);
-    fprintf(stderr, "  hand-written: %s %.1f ms\n", strrchr(paths[i], '/') ? strrchr(paths[i], '/') + 1 : paths[i], 1e3 * who.seconds);
+    fprintf(stderr, "  hand-written: %s %.1f ms\n", strrchr(paths[i], '/') ? strrchr(paths[i], '/') + 1 : paths[i],
+            1e3 * who.seconds);
     if (who.seconds < best.seconds) best = who;
   }
   best.ratio = 1;
@@ -173,8 +179,10 @@ int main(int argc, char **argv) {
   race r = {.pairs = 15, .t1 = 100};
   int at = 1, n = 0, n_hand = 0, count;
   for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
-    if (argv[at][1] == 'n') r.pairs = atoi(argv[at + 1]);
-    else if (argv[at][1] == 't') r.t1 = atof(argv[at + 1]);
+    if (argv[at][1] == 'n')
+      r.pairs = atoi(argv[at + 1]);
+    else if (argv[at][1] == 't')
+      r.t1 = atof(argv[at + 1]);
   }
   if (argc < at + 3 || r.pairs < 1 || r.pairs > MAX_PAIRS) return 2;
   loaded own;
@@ -184,7 +192,8 @@ int main(int argc, char **argv) {
   r.stones.t1 = r.t1;
   stones_start(&r.stones, 0, y);
   momentum(y, y + 3, r.y0);
-  racer all[MAX_RIVALS] = {0}, reference = {.name = "reference", .rival = open_rivals(argv[at + 1], &count), .rtol = 1e-17, .atol = 1e-20};
+  racer all[MAX_RIVALS] = {0},
+        reference = {.name = "reference", .rival = open_rivals(argv[at + 1], &count), .rtol = 1e-17, .atol = 1e-20};
   memcpy(r.reference, r.y0, sizeof r.y0);
   if (reference.rival->solve(r.t1, reference.rtol, reference.atol, r.reference, &reference.rhs)) return 1;
   while (at + 2 + n_hand < argc && strstr(argv[at + 2 + n_hand], "hand")) n_hand++;
@@ -203,13 +212,16 @@ int main(int argc, char **argv) {
     for (int k = 0; k < count && n < MAX_RIVALS; k++) {
       racer who = {.name = list[k].name, .rival = &list[k]};
       fprintf(stderr, "  %s\n", who.name);
-      if (!tune(&r, &who, hand.error)) who.ratio = who.seconds = -1;
-      else measure(&r, &who, &hand);
+      if (!tune(&r, &who, hand.error))
+        who.ratio = who.seconds = -1;
+      else
+        measure(&r, &who, &hand);
       all[n++] = who;
     }
   }
-  printf("{\"t1\": %g, \"pairs\": %d, \"hand_file\": \"%s\", \"rhs_cost\": %d, \"rhs_cost_whole\": %d, \"racers\": [\n", r.t1, r.pairs,
-         strrchr(hand.file, '/') ? strrchr(hand.file, '/') + 1 : hand.file, ag_tape_cost(own.system->core), ag_tape_cost(own.system->rhs));
+  printf("{\"t1\": %g, \"pairs\": %d, \"hand_file\": \"%s\", \"rhs_cost\": %d, \"rhs_cost_whole\": %d, \"racers\": [\n",
+         r.t1, r.pairs, strrchr(hand.file, '/') ? strrchr(hand.file, '/') + 1 : hand.file,
+         ag_tape_cost(own.system->core), ag_tape_cost(own.system->rhs));
   print(&hand, false);
   for (int i = 0; i < n; i++) print(&all[i], i == n - 1);
   printf("]}\n");

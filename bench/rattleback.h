@@ -13,9 +13,13 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
-typedef struct v3 { REAL x, y, z; } v3;
+typedef struct v3 {
+  REAL x, y, z;
+} v3;
 /* Symmetric matrix. */
-typedef struct s3 { REAL xx, yy, zz, xy, xz, yz; } s3;
+typedef struct s3 {
+  REAL xx, yy, zz, xy, xz, yz;
+} s3;
 
 static const REAL MASS = 1, WEIGHT = (REAL)9.81L;
 static const v3 D = {(REAL)(0.2L * 0.2L), (REAL)(0.03L * 0.03L), (REAL)(0.02L * 0.02L)};
@@ -23,8 +27,11 @@ static const v3 D = {(REAL)(0.2L * 0.2L), (REAL)(0.03L * 0.03L), (REAL)(0.02L * 
 #define COS_TURN 0.99989775674232812784L
 #define SIN_TURN 0.014299512637149734817L
 static const s3 INERTIA = {(REAL)(2e-4L * COS_TURN * COS_TURN + 1.6e-3L * SIN_TURN * SIN_TURN),
-                           (REAL)(2e-4L * SIN_TURN * SIN_TURN + 1.6e-3L * COS_TURN * COS_TURN), (REAL)1.7e-3L,
-                           (REAL)((2e-4L - 1.6e-3L) * SIN_TURN * COS_TURN), 0, 0};
+                           (REAL)(2e-4L * SIN_TURN * SIN_TURN + 1.6e-3L * COS_TURN * COS_TURN),
+                           (REAL)1.7e-3L,
+                           (REAL)((2e-4L - 1.6e-3L) * SIN_TURN * COS_TURN),
+                           0,
+                           0};
 
 INLINE v3 cross(v3 a, v3 b) { return (v3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
 INLINE REAL dot(v3 a, v3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
@@ -35,7 +42,8 @@ INLINE v3 times(REAL s, v3 a) { return (v3){s * a.x, s * a.y, s * a.z}; }
 INLINE v3 angular_velocity(v3 M, v3 r) {
   v3 mr = times(MASS, r);
   REAL xx = mr.x * r.x, yy = mr.y * r.y, zz = mr.z * r.z;
-  s3 J = {INERTIA.xx + yy + zz, INERTIA.yy + xx + zz, INERTIA.zz + xx + yy, INERTIA.xy - mr.x * r.y, -mr.x * r.z, -mr.y * r.z};
+  s3 J = {INERTIA.xx + yy + zz,    INERTIA.yy + xx + zz, INERTIA.zz + xx + yy,
+          INERTIA.xy - mr.x * r.y, -mr.x * r.z,          -mr.y * r.z};
   s3 C = {J.yy * J.zz - J.yz * J.yz, J.xx * J.zz - J.xz * J.xz, J.xx * J.yy - J.xy * J.xy,
           J.xz * J.yz - J.xy * J.zz, J.xy * J.yz - J.xz * J.yy, J.xy * J.xz - J.yz * J.xx};
   REAL scale = 1 / (J.xx * C.xx + J.xy * C.xy + J.xz * C.xz);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Who takes part in the race: each is a loaded library that offers a list of solvers of the rattleback of rattleback.h. */
+ * Who takes part in the race: each is a loaded library that offers a list of solvers of the rattleback of rattleback.h.
+ */
 #ifndef BENCH_RIVAL_H
 #define BENCH_RIVAL_H
 typedef struct rival {
@@ -12,5 +13,5 @@ typedef const rival *rival_list(int *n); /* the one exported function, called "r
 #ifdef __cplusplus
 extern "C"
 #endif
-rival_list rivals;
+    rival_list rivals;
 #endif

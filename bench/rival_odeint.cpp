@@ -44,10 +44,11 @@ int bulirsch_stoer(double t1, double rtol, double atol, double *y, long *n_rhs) 
   return run(odeint::bulirsch_stoer<state>(atol, rtol), t1, y, n_rhs);
 }
 
-}  // namespace
+} // namespace
 
 const rival *rivals(int *n) {
-  static const rival list[] = {{"Boost.odeint fehlberg78", fehlberg78}, {"Boost.odeint dopri5", dopri5},
+  static const rival list[] = {{"Boost.odeint fehlberg78", fehlberg78},
+                               {"Boost.odeint dopri5", dopri5},
                                {"Boost.odeint bulirsch_stoer", bulirsch_stoer}};
   *n = 3;
   return list;

@@ -24,9 +24,10 @@ static int adams(double t1, double rtol, double atol, double *y, long *n_rhs) {
   void *memory = CVodeCreate(CV_ADAMS, context);
   SUNNonlinearSolver iteration = SUNNonlinSol_FixedPoint(v, 0, context);
   double t = 0;
-  int bad = CVodeInit(memory, field, 0, v) || CVodeSetUserData(memory, n_rhs) || CVodeSStolerances(memory, rtol, atol) ||
-            CVodeSetMaxNumSteps(memory, MANY_STEPS) || CVodeSetNonlinearSolver(memory, iteration) ||
-            CVodeSetStopTime(memory, t1) || CVode(memory, t1, v, &t, CV_NORMAL) < 0;
+  int bad = CVodeInit(memory, field, 0, v) || CVodeSetUserData(memory, n_rhs) ||
+            CVodeSStolerances(memory, rtol, atol) || CVodeSetMaxNumSteps(memory, MANY_STEPS) ||
+            CVodeSetNonlinearSolver(memory, iteration) || CVodeSetStopTime(memory, t1) ||
+            CVode(memory, t1, v, &t, CV_NORMAL) < 0;
   CVodeFree(&memory);
   SUNNonlinSolFree(iteration);
   N_VDestroy(v);

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """run.py PROGRAM [FILE] [--quick]: how fast the program is. Prints tables and writes the numbers to FILE as JSON.
 
-PROGRAM is anagyre in its build folder; the programs of this folder are built there. What they measure stands at their heads:
-models.c (every shipped model), race.c (one accurate rattleback against hand-written C and libraries), batch.c (many). The
-rivals are compiled here, with gcc and clang; a library that is missing is left out, with a line saying so."""
+PROGRAM is anagyre in its build folder; the programs of this folder are built there. What they measure stands at their
+heads: models.c (every shipped model), race.c (one accurate rattleback against hand-written C and libraries), batch.c
+(many). The rivals are compiled here, with gcc and clang; a library that is missing is left out, with a line saying so.
+--quick: few repetitions and models, to see that it works."""
 import datetime
+import glob
 import json
 import os
 import shutil
@@ -26,6 +28,10 @@ RIVALS = [  # name, source, compiler, libraries
 ]
 
 
+COLUMNS = [("rhs_interpreted_ns", 9, 0), ("rhs_1_ns", 7, 1), ("rhs_2_ns", 6, 1), ("rhs_4_ns", 6, 1), ("rhs_8_ns", 7, 1),
+           ("try_ns", 9, 0), ("step_interpreted_ns", 11, 0), ("step_ns", 11, 0)]
+
+
 def output(command, **more):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **more).stdout
 
@@ -38,8 +44,8 @@ def machine():
             flags = next((line for line in file if line.startswith(("flags", "Features"))), "")
     widest = next((name for name in ("avx512f", "avx2", "sse2", "asimd") if name in flags.split()), "unknown")
     compilers = {name: output([name, "--version"]).split("\n")[0] for name in ("gcc", "clang") if shutil.which(name)}
-    return {"kind": os.uname().machine, "vectors": widest, "cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1),
-            "compilers": compilers}
+    return {"kind": os.uname().machine, "vectors": widest, "cores": os.cpu_count(),
+            "load": round(os.getloadavg()[0], 1), "compilers": compilers}
 
 
 def build_rivals(folder):
@@ -47,10 +53,11 @@ def build_rivals(folder):
     hands, others, missing = [], [], []
     reference = os.path.join(folder, "reference.so")
     compilers = [c for c in ("gcc", "clang") if shutil.which(c)]
-    subprocess.run([compilers[0], "-std=gnu17", "-DREFERENCE"] + FLAGS + [os.path.join(HERE, "hand.c"), "-o", reference, "-lm"], check=True)
+    hand = FLAGS + ["-std=gnu17", os.path.join(HERE, "hand.c"), "-lm", "-o"]
+    subprocess.run([compilers[0], "-DREFERENCE"] + hand + [reference], check=True)
     for compiler in compilers:
         hands.append(os.path.join(folder, f"hand_{compiler}.so"))
-        subprocess.run([compiler, "-std=gnu17"] + FLAGS + [os.path.join(HERE, "hand.c"), "-o", hands[-1], "-lm"], check=True)
+        subprocess.run([compiler] + hand + [hands[-1]], check=True)
     for name, source, compiler, libraries in RIVALS:
         made = os.path.join(folder, source.split(".")[0] + ".so")
         command = [compiler] + FLAGS + [os.path.join(HERE, source), "-o", made] + libraries
@@ -65,51 +72,55 @@ def build_rivals(folder):
 def measure_models(bench, models, environment):
     print("\nModels: nanoseconds (per trajectory); operations of one right-hand side; dop853 at rtol 1e-10")
     print(f"{'':22s} {'':>11s} {'one right-hand side':^39s} {'compiled':>8s} {'accepted step of a run':>23s}")
-    print(f"{'model':22s} {'operations':>11s} {'interpr.':>9s} {'1 lane':>7s} {'2':>6s} {'4':>6s} {'8 lanes':>7s} {'one try':>9s} "
-          f"{'interpr.':>11s} {'compiled':>11s}")
+    print(f"{'model':22s} {'operations':>11s} {'interpr.':>9s} {'1 lane':>7s} {'2':>6s} {'4':>6s} {'8 lanes':>7s} "
+          f"{'one try':>9s} {'interpr.':>11s} {'compiled':>11s}")
     rows = []
     for path in models:
         row = json.loads(output([os.path.join(bench, "bench_models"), path], env=environment))
         rows.append(row)
-        number = lambda key, form: "-" if row.get(key) is None else format(row[key], form)
-        print(f"{row['model']:22s} {row['operations']:11d} {number('rhs_interpreted_ns', '9.0f'):>9s} {number('rhs_1_ns', '.1f'):>7s} "
-              f"{number('rhs_2_ns', '.1f'):>6s} {number('rhs_4_ns', '.1f'):>6s} {number('rhs_8_ns', '.1f'):>7s} "
-              f"{number('try_ns', '.0f'):>9s} {number('step_interpreted_ns', '.0f'):>11s} {number('step_ns', '.0f'):>11s}", flush=True)
+        line = f"{row['model']:22s} {row['operations']:11d}"
+        for key, width, digits in COLUMNS:
+            line += f" {'-':>{width}s}" if row.get(key) is None else f" {row[key]:{width}.{digits}f}"
+        print(line, flush=True)
     return rows
 
 
+def short_run(program, path, engine, cache):
+    """Milliseconds of one run."""
+    start = time.perf_counter()
+    subprocess.run([program, "run", path, "--t1", "0.001", "--quiet", "--engine", engine], check=True,
+                   stdout=subprocess.DEVNULL, env={**os.environ, "XDG_CACHE_HOME": cache})
+    return 1e3 * (time.perf_counter() - start)
+
+
 def first_step(program, models, rows, repeats):
-    """Wall-clock time of a short run as the user sees it: interpreted, compiled with an empty cache, compiled from the cache."""
+    """Wall-clock time of a short run as the user sees it: interpreted, with an empty cache, from the cache."""
     print("\nModel file to first step: milliseconds; the whole program by the wall clock, its parts by CPU time")
-    print(f"{'model':22s} {'interpr.':>9s} {'cold':>8s} {'cached':>8s} | {'read':>6s} {'derive':>7s} {'write C':>7s} {'compiler':>9s} {'load':>6s}")
+    print(f"{'model':22s} {'interpr.':>9s} {'cold':>8s} {'cached':>8s} | {'read':>6s} {'derive':>7s} {'write C':>7s} "
+          f"{'compiler':>9s} {'load':>6s}")
     result = []
     for path, row in zip(models, rows):
-        command = [program, "run", path, "--t1", "0.001", "--quiet", "--engine"]
-
-        def once(engine, cache):
-            start = time.perf_counter()
-            subprocess.run(command + [engine], check=True, stdout=subprocess.DEVNULL, env={**os.environ, "XDG_CACHE_HOME": cache})
-            return 1e3 * (time.perf_counter() - start)
-
         cold, cached, plain = [], [], []
-        for k in range(repeats):
+        for _ in range(repeats):
             with tempfile.TemporaryDirectory() as cache:
-                cold.append(once("compiled", cache))
-                cached += [once("compiled", cache) for _ in range(3)]
-                plain.append(once("interpreted", cache))
+                cold.append(short_run(program, path, "compiled", cache))
+                cached += [short_run(program, path, "compiled", cache) for _ in range(3)]
+                plain.append(short_run(program, path, "interpreted", cache))
         one = {"model": row["model"], "interpreted_ms": statistics.median(plain), "cold_ms": statistics.median(cold),
                "cached_ms": statistics.median(cached)}
         result.append(one)
-        print(f"{row['model']:22s} {one['interpreted_ms']:9.1f} {one['cold_ms']:8.0f} {one['cached_ms']:8.1f} | {row['parse_ms']:6.2f} "
-              f"{row['derive_ms']:7.2f} {row['generate_ms']:7.2f} {row.get('compile_cpu_ms', -1):9.0f} {row.get('load_ms', -1):6.2f}", flush=True)
+        print(f"{row['model']:22s} {one['interpreted_ms']:9.1f} {one['cold_ms']:8.0f} {one['cached_ms']:8.1f} | "
+              f"{row['parse_ms']:6.2f} {row['derive_ms']:7.2f} {row['generate_ms']:7.2f} "
+              f"{row.get('compile_cpu_ms', -1):9.0f} {row.get('load_ms', -1):6.2f}", flush=True)
     return result
 
 
 def race(bench, reference, hands, others, pairs, environment):
-    found = json.loads(output([os.path.join(bench, "bench_race"), "-n", str(pairs), STONE, reference] + hands + others, env=environment,
-                              stderr=subprocess.DEVNULL))
-    print(f"\nOne rattleback to t = {found['t1']:g}, rtol 1e-10, atol 1e-13 (medians of {pairs} interleaved pairs; libraries: their loosest "
-          f"tolerance\nwith at most twice the error of the hand-written code; hand-written code by the better compiler: {found['hand_file']})")
+    command = [os.path.join(bench, "bench_race"), "-n", str(pairs), STONE, reference] + hands + others
+    found = json.loads(output(command, env=environment, stderr=subprocess.DEVNULL))
+    print(f"\nOne rattleback to t = {found['t1']:g}, rtol 1e-10, atol 1e-13 (medians of {pairs} interleaved pairs; "
+          f"libraries: their loosest tolerance\nwith at most twice the error of the hand-written code; "
+          f"hand-written code by the better compiler: {found['hand_file']})")
     print(f"{'':50s} {'ms':>8s} {'ratio':>7s} {'error':>9s} {'rhs':>9s} {'ns/rhs':>7s} {'rtol':>8s}")
     for r in found["racers"]:
         if r["seconds"] < 0:
@@ -121,11 +132,14 @@ def race(bench, reference, hands, others, pairs, environment):
 
 
 def batch(bench, hands, n, repeats, environment):
-    found = json.loads(output([os.path.join(bench, "bench_batch"), "-n", str(n), "-r", str(repeats), STONE] + hands, env=environment))
-    print(f"\nMany rattlebacks to t = {found['t1']:g}, rtol 1e-10, one core ({n} at a time, medians of {repeats} interleaved pairs)")
+    command = [os.path.join(bench, "bench_batch"), "-n", str(n), "-r", str(repeats), STONE] + hands
+    found = json.loads(output(command, env=environment))
+    print(f"\nMany rattlebacks to t = {found['t1']:g}, rtol 1e-10, one core ({n} at a time, medians of {repeats} "
+          f"interleaved pairs)")
     print(f"{'lanes':>5s} {'per second':>11s} {'by hand, scalar':>16s} {'ratio':>7s} {'rhs each':>9s}")
     for r in found["lanes"]:
-        print(f"{r['lanes']:5d} {r['per_second']:11.0f} {r['hand_per_second']:16.0f} {r['ratio']:7.2f} {r['rhs_per_trajectory']:9d}")
+        print(f"{r['lanes']:5d} {r['per_second']:11.0f} {r['hand_per_second']:16.0f} {r['ratio']:7.2f} "
+              f"{r['rhs_per_trajectory']:9d}")
     return found
 
 
@@ -136,10 +150,11 @@ def main():
     build = os.path.dirname(program)
     subprocess.run(["cmake", "--build", build, "--target", "anagyre_bench"], check=True, stdout=subprocess.DEVNULL)
     bench = os.path.join(build, "bench")
-    models = [os.path.join(ROOT, "models", m) for m in sorted(os.listdir(os.path.join(ROOT, "models"))) if m.endswith(".nh")]
+    models = sorted(glob.glob(os.path.join(ROOT, "models", "*.nh")))
     result = {"date": datetime.date.today().isoformat(), "machine": machine()}
-    print(f"{result['machine']['kind']}, {result['machine']['vectors']}, {result['machine']['cores']} cores, load {result['machine']['load']}; "
-          f"{'; '.join(result['machine']['compilers'].values())}")
+    here = result["machine"]
+    print(f"{here['kind']}, {here['vectors']}, {here['cores']} cores, load {here['load']}; "
+          f"{'; '.join(here['compilers'].values())}")
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "XDG_CACHE_HOME": os.path.join(folder, "cache")}
         reference, hands, others, result["missing"] = build_rivals(folder)
