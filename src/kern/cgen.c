@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT
  * Tape -> C over lanes. Slots become single-assignment variables x1, x2, ... numbered by instruction, so that the text
  * depends on the tape alone. Constants stand in the expressions; loads are the array elements themselves. sin and cos
- * of the same number become one call. A tape of more than CHUNK operations is split into functions that hand over what
- * lives across a border in an array s[], at the tape's own slots. */
+ * of the same number become one call. A tape of more than ROLLED instructions with
+ * many alike becomes loops (roll.c); otherwise one of more than CHUNK operations is split into functions that hand over
+ * what lives across a border in an array s[], at the tape's own slots. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "kern/kern.h"
+#include "kern/cgen.h"
+#include "kern/roll.h"
 #include "kern/texts.h"
 
-enum { CHUNK = 2000, MAX_INLINED = 60 };
-enum { NONE = UINT32_MAX };
+enum { CHUNK = 2000, MAX_INLINED = 60, ROLLED = 2000 };
+enum { NONE = AG_CGEN_NONE };
 
 static const char *const op_c[AG_OP_COUNT] = {
 #define AG_OP(NAME, text, arity, C, ...) [AG_OP_##NAME] = C,
@@ -26,30 +28,8 @@ static const unsigned char op_arity[AG_OP_COUNT] = {
 #undef AG_OP
 };
 
-/* A value: result `entry` of instruction `instr`. Copies are followed to what they copy. */
-typedef struct value {
-  uint32_t instr, entry;
-  uint32_t slot;      /* where the tape keeps it */
-  int chunk, last;    /* chunk that defines it, last chunk that reads it */
-  int prep;           /* position among the prepared values, -1: none */
-} value;
-
-typedef struct gen {
-  const ag_tape *tape;
-  const ag_cgen *how;
-  ag_text *out;
-  value *values;
-  uint32_t n_value;
-  int cap_value;
-  uint32_t *args;       /* per instruction: 3 values; a solve: position of its list in lists */
-  uint32_t *result;     /* per instruction: its first value */
-  uint32_t *lists;      /* values read by the solves */
-  int n_list, cap_list;
-  uint32_t *outs;       /* values of the outputs */
-  uint32_t *partner;    /* of a sin or cos: the instruction with the other one of the same value, or NONE */
-  int *chunk_of;        /* per instruction; -1 in prep */
-  int n_chunk, n_prep;
-} gen;
+typedef ag_cgen_value value;
+typedef ag_cgen_state gen;
 
 /* ---- analysis ---- */
 
@@ -146,17 +126,17 @@ static void number_prepared(gen *g) {
 
 /* ---- writing ---- */
 
-static void put_number(gen *g, double v) {
+void ag_cgen_number(double v, ag_text *out) {
   if (isnan(v)) {
-    ag_text_str(g->out, "__builtin_nan(\"\")");
+    ag_text_str(out, "__builtin_nan(\"\")");
   } else if (isinf(v)) {
-    ag_text_str(g->out, v > 0 ? "__builtin_inf()" : "(-__builtin_inf())");
+    ag_text_str(out, v > 0 ? "__builtin_inf()" : "(-__builtin_inf())");
   } else {
     ag_text number = {0};
     ag_text_number(&number, v);
     const char *s = ag_text_cstr(&number);
     bool whole = !strpbrk(s, ".e");
-    ag_text_printf(g->out, signbit(v) ? "(%s%s)" : "%s%s", s, whole ? ".0" : "");
+    ag_text_printf(out, signbit(v) ? "(%s%s)" : "%s%s", s, whole ? ".0" : "");
     ag_text_done(&number);
   }
 }
@@ -168,7 +148,7 @@ static void put_value(gen *g, uint32_t i, int chunk, bool bare) {
   static const char segments[] = "tzpc";
   if (x->op == AG_OP_CONST) {
     if (!bare) ag_text_str(g->out, "v_set(");
-    put_number(g, g->tape->constants[x->a]);
+    ag_cgen_number(g->tape->constants[x->a], g->out);
     if (!bare) ag_text_char(g->out, ')');
   } else if (v->chunk < 0 && chunk >= 0) {
     ag_text_printf(g->out, "prep[%d]", v->prep);
@@ -286,15 +266,12 @@ static void put_prep(gen *g) {
   ag_text_str(g->out, "  (void)p, (void)prep, (void)failed;\n}\n\n");
 }
 
-#define PARAMETERS "const V *restrict t, const V *restrict z, const V *restrict c, const V *restrict prep,"
-#define UNUSED "  (void)t, (void)z, (void)c, (void)prep, (void)out, (void)failed;\n"
-
 static void put_whole(gen *g) {
-  ag_text_printf(g->out, "AG_TAPE_FN void %s(" PARAMETERS "\n", g->how->name);
+  ag_text_printf(g->out, "AG_TAPE_FN void %s(" AG_CGEN_PARAMETERS "\n", g->how->name);
   ag_text_str(g->out, "    V *restrict out, VI *restrict failed) {\n");
   put_body(g, g->tape->n_prep, g->tape->n_instr);
   put_outputs(g);
-  ag_text_str(g->out, UNUSED "}\n\n");
+  ag_text_str(g->out, AG_CGEN_UNUSED "}\n\n");
 }
 
 static void put_chunks(gen *g) {
@@ -302,18 +279,34 @@ static void put_chunks(gen *g) {
   for (int k = 0; k < g->n_chunk; k++) {
     int to = at;
     while (to < g->tape->n_instr && g->chunk_of[to] == k) to++;
-    ag_text_printf(g->out, "static __attribute__((noinline)) void %s_%d(" PARAMETERS "\n", g->how->name, k);
+    ag_text_printf(g->out, "static __attribute__((noinline)) void %s_%d(" AG_CGEN_PARAMETERS "\n", g->how->name, k);
     ag_text_str(g->out, "    V *restrict s, V *restrict out, VI *restrict failed) {\n");
     put_body(g, at, to);
     if (k == g->n_chunk - 1) put_outputs(g);
-    ag_text_str(g->out, "  (void)s;\n" UNUSED "}\n\n");
+    ag_text_str(g->out, "  (void)s;\n" AG_CGEN_UNUSED "}\n\n");
     at = to;
   }
-  ag_text_printf(g->out, "static void %s(" PARAMETERS "\n    V *restrict out, VI *restrict failed) {\n", g->how->name);
+  ag_text_printf(g->out, "static void %s(" AG_CGEN_PARAMETERS "\n    V *restrict out, VI *restrict failed) {\n", g->how->name);
   ag_text_printf(g->out, "  V s[%d];\n", g->tape->n_slot);
   for (int k = 0; k < g->n_chunk; k++)
     ag_text_printf(g->out, "  %s_%d(t, z, c, prep, s, out, failed);\n", g->how->name, k);
   ag_text_str(g->out, "}\n\n");
+}
+
+/* A long part as loops, when it has some. */
+static bool roll(gen *g, bool prep) {
+  ag_roll r;
+  int n = prep ? g->tape->n_prep : g->tape->n_instr - g->tape->n_prep;
+  if (n < ROLLED) return false;
+  bool rolled = ag_roll_init(&r, g, prep);
+  if (rolled) {
+    ag_text name = {0};
+    ag_text_printf(&name, prep ? "%s_prep" : "%s", g->how->name);
+    ag_roll_text(&r, ag_text_cstr(&name), g->out);
+    ag_text_done(&name);
+  }
+  ag_roll_done(&r);
+  return rolled;
 }
 
 int ag_cgen_functions(const ag_tape *tape) {
@@ -346,9 +339,11 @@ int ag_cgen_tape(const ag_tape *tape, const ag_cgen *how, ag_text *out) {
   analyse(&g);
   pair_up(&g);
   number_prepared(&g);
-  put_prep(&g);
-  if (g.n_chunk == 1) put_whole(&g);
-  else put_chunks(&g);
+  if (!roll(&g, true)) put_prep(&g);
+  if (!roll(&g, false)) {
+    if (g.n_chunk == 1) put_whole(&g);
+    else put_chunks(&g);
+  }
   free(g.args), free(g.result), free(g.partner), free(g.chunk_of), free(g.outs), free(g.values), free(g.lists);
   return g.n_prep;
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * Inside kern/: a tape taken apart into single-assignment values, as cgen.c finds them and roll.c reads them. */
+#ifndef AG_KERN_CGEN_H
+#define AG_KERN_CGEN_H
+#include "kern/kern.h"
+
+enum { AG_CGEN_NONE = UINT32_MAX };
+
+/* A value: result `entry` of instruction `instr`. Copies are followed to what they copy. */
+typedef struct ag_cgen_value {
+  uint32_t instr, entry;
+  uint32_t slot;      /* where the tape keeps it */
+  int chunk, last;    /* chunk that defines it, last chunk that reads it; -1: prep */
+  int prep;           /* position among the prepared values, -1: none */
+} ag_cgen_value;
+
+typedef struct ag_cgen_state {
+  const ag_tape *tape;
+  const ag_cgen *how;
+  ag_text *out;
+  ag_cgen_value *values;
+  uint32_t n_value;
+  int cap_value;
+  uint32_t *args;       /* per instruction: 3 values; a solve: position of its list in lists */
+  uint32_t *result;     /* per instruction: its first value */
+  uint32_t *lists;      /* values read by the solves */
+  int n_list, cap_list;
+  uint32_t *outs;       /* values of the outputs */
+  uint32_t *partner;    /* of a sin or cos: the instruction with the other one of the same value, or NONE */
+  int *chunk_of;        /* per instruction; -1 in prep */
+  int n_chunk, n_prep;
+} ag_cgen_state;
+
+void ag_cgen_number(double v, ag_text *out); /* a C constant with exactly this value */
+
+#define AG_CGEN_PARAMETERS "const V *restrict t, const V *restrict z, const V *restrict c, const V *restrict prep,"
+#define AG_CGEN_UNUSED "  (void)t, (void)z, (void)c, (void)prep, (void)out, (void)failed;\n"
+#endif
