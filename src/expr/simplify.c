@@ -218,25 +218,74 @@ static ag_id add_masks(ag_graph *g, const ag_request *r) {
   return ag_select(g, arg(g, a, 0), u, sum(g, r->op, arg(g, a, 2), arg(g, b, 2)));
 }
 
-/* The factor k of a term k*f(x)^2 (1 for f(x)^2 alone), f = sin or cos; 0 when the term is no such thing. */
-static ag_id square_of(ag_graph *g, ag_id x, ag_op f, ag_id *angle) {
-  if (op_of(g, x) != AG_OP_MUL) return 0;
-  ag_id a = arg(g, x, 0), b = arg(g, x, 1);
-  if (a == b && op_of(g, a) == f) return *angle = arg(g, a, 0), ag_num(g, 1);
-  for (int k = 0; k < 2; k++) {
-    ag_id s = k ? a : b;
-    if (op_of(g, s) == AG_OP_MUL && arg(g, s, 0) == arg(g, s, 1) && op_of(g, arg(g, s, 0)) == f)
-      return *angle = arg(g, arg(g, s, 0), 0), k ? b : a;
+enum { MAX_FACTORS = 10 };
+
+/* The factors of a scalar product, numbers and signs included, sorted by id; 0 when there are too many to look at. */
+static int factors_of(const ag_graph *g, ag_id x, ag_id *out) {
+  ag_id todo[MAX_FACTORS];
+  int n = 0, n_todo = 0;
+  todo[n_todo++] = x;
+  while (n_todo) {
+    x = todo[--n_todo];
+    if (op_of(g, x) == AG_OP_MUL) {
+      if (n_todo + 2 > MAX_FACTORS) return 0;
+      todo[n_todo++] = arg(g, x, 1);
+      todo[n_todo++] = arg(g, x, 0);
+      continue;
+    }
+    if (n == MAX_FACTORS) return 0;
+    int k = n++;
+    for (; k > 0 && out[k - 1] > x; k--) out[k] = out[k - 1];
+    out[k] = x;
   }
-  return 0;
+  return n;
 }
 
-/* k sin(x)^2 + k cos(x)^2 = k */
+/* Takes one factor that occurs in both lists out of them, again and again; what remains is where they differ. */
+static void take_common(int *n, ag_id *a, int *m, ag_id *b, int *n_common, ag_id *common) {
+  int i = 0, j = 0, left_a = 0, left_b = 0;
+  while (i < *n || j < *m) {
+    if (j == *m || (i < *n && a[i] < b[j])) a[left_a++] = a[i++];
+    else if (i == *n || b[j] < a[i]) b[left_b++] = b[j++];
+    else common[(*n_common)++] = a[i++], j++;
+  }
+  *n = left_a;
+  *m = left_b;
+}
+
+static ag_id product(ag_graph *g, int n, const ag_id *x) {
+  ag_id p = ag_num(g, 1);
+  for (int i = 0; i < n; i++) p = i ? ag_mul(g, p, x[i]) : x[i];
+  return p;
+}
+
+/* k sin(x)^2 + k cos(x)^2 = k, and products of the same factors in another order: p + p = 2p, p - p = 0. The sum or difference, or 0 when
+ * nothing of that kind is seen. */
+static ag_id combined(ag_graph *g, ag_op op, ag_id x, ag_id y) {
+  ag_id a[MAX_FACTORS], b[MAX_FACTORS], common[MAX_FACTORS];
+  int n_common = 0;
+  if (op_of(g, x) != AG_OP_MUL || op_of(g, y) != AG_OP_MUL) return 0;
+  int n = factors_of(g, x, a), m = factors_of(g, y, b);
+  if (!n || n != m) return 0;
+  take_common(&n, a, &m, b, &n_common, common);
+  if (n == 0) return op == AG_OP_SUB ? ag_num(g, 0) : ag_mul(g, ag_num(g, 2), x);
+  if (op == AG_OP_SUB || n != 2 || a[0] != a[1] || b[0] != b[1]) return 0;
+  bool circle = (op_of(g, a[0]) == AG_OP_SIN && op_of(g, b[0]) == AG_OP_COS) || (op_of(g, a[0]) == AG_OP_COS && op_of(g, b[0]) == AG_OP_SIN);
+  return circle && arg(g, a[0], 0) == arg(g, b[0], 0) ? product(g, n_common, common) : 0;
+}
+
+/* Two terms that combine, also when one of them is part of a sum: (p + q) + r = p + (q + r) */
 static ag_id add_circle(ag_graph *g, const ag_request *r) {
-  ag_id x = 0, y = 0;
-  for (int k = 0; k < 2; k++) {
-    ag_id s = square_of(g, r->a[k], AG_OP_SIN, &x), c = square_of(g, r->a[1 - k], AG_OP_COS, &y);
-    if (s && s == c && x == y) return s;
+  if (r->rows * r->cols != 1) return 0;
+  ag_id x = combined(g, r->op, r->a[0], r->a[1]);
+  if (x) return x;
+  for (int side = 0; side < (r->op == AG_OP_ADD ? 2 : 1); side++) {
+    ag_id sum = r->a[side], other = r->a[1 - side];
+    if (op_of(g, sum) != AG_OP_ADD) continue;
+    for (int k = 0; k < 2; k++) {
+      x = combined(g, r->op, arg(g, sum, k), other);
+      if (x) return ag_add(g, arg(g, sum, 1 - k), x);
+    }
   }
   return 0;
 }
@@ -491,7 +540,7 @@ static const ag_rule rules[] = {
     RULE(ADD, add_factor), RULE(ADD, add_stack), RULE(ADD, add_concat), RULE(ADD, add_masks), RULE(ADD, add_circle),
     RULE(SUB, fold), RULE(SUB, sub_zero), RULE(SUB, add_like), RULE(SUB, add_sign), RULE(SUB, sub_cancel),
     RULE(SUB, sub_number),
-    RULE(SUB, add_factor), RULE(SUB, add_stack), RULE(SUB, add_concat), RULE(SUB, add_masks),
+    RULE(SUB, add_factor), RULE(SUB, add_stack), RULE(SUB, add_concat), RULE(SUB, add_masks), RULE(SUB, add_circle),
     RULE(MUL, fold), RULE(MUL, mul_zero), RULE(MUL, mul_one), RULE(MUL, mul_neg), RULE(MUL, mul_number),
     RULE(MUL, mul_root), RULE(MUL, ag_rule_mask),
     RULE(DIV, fold), RULE(DIV, div_one), RULE(DIV, div_neg), RULE(DIV, div_number), RULE(DIV, div_div),

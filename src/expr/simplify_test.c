@@ -47,6 +47,19 @@ static names make(void) {
   return n;
 }
 
+/* The same factors in another order, and sin^2 + cos^2 among other factors and other terms. */
+static void like_products(const names *n) {
+  ag_graph *g = n->g;
+  ag_id x = n->x, y = n->y, s = ag_apply1(g, AG_OP_SIN, x), c = ag_apply1(g, AG_OP_COS, x), e = ag_apply1(g, AG_OP_EXP, y);
+  ag_id sy = ag_mul(g, s, y), ey = ag_mul(g, e, y), p = ag_mul(g, sy, e), q = ag_mul(g, s, ey);
+  SAME(ag_sub(g, p, q), num(n, 0));
+  SAME(ag_add(g, p, q), ag_mul(g, num(n, 2), p));
+  ag_id ss = ag_mul(g, sy, s), cc = ag_mul(g, ag_mul(g, c, y), c);
+  SAME(ag_add(g, ss, cc), y);
+  SAME(ag_add(g, ag_add(g, e, ss), cc), ag_add(g, e, y));
+  SAME(ag_sub(g, ag_add(g, e, p), q), e);
+}
+
 static void sums(const names *n) {
   ag_graph *g = n->g;
   ag_id x = n->x, y = n->y, two = num(n, 2), zero = num(n, 0), xy = ag_add(g, x, y), x2 = ag_mul(g, two, x);
@@ -352,6 +365,7 @@ static void all_used(const ag_graph *g) {
 int main(void) {
   names n = make();
   sums(&n);
+  like_products(&n);
   tensor_sums(&n);
   products(&n);
   powers(&n);

@@ -339,6 +339,22 @@ static void watch_minor(elim *e, const group *grp, ag_id dependent, double least
   d->minors[d->sys->n_minor++] = minor;
 }
 
+/* S y = b: two unknowns by Cramer's rule, written out, since the determinant is often simple (1 for a heading); else a solve. */
+static ag_id small_solve(ag_graph *g, int k, const ag_id *S, const ag_id *b) {
+  if (k != 2) return ag_solve(g, ag_stack(g, k, k, S), ag_stack(g, k, 1, b), AG_SOLVE_GENERAL);
+  ag_id product[6], y[2];
+  product[0] = ag_mul(g, S[0], S[3]);
+  product[1] = ag_mul(g, S[1], S[2]);
+  product[2] = ag_mul(g, S[3], b[0]);
+  product[3] = ag_mul(g, S[1], b[1]);
+  product[4] = ag_mul(g, S[0], b[1]);
+  product[5] = ag_mul(g, S[2], b[0]);
+  ag_id det = ag_sub(g, product[0], product[1]);
+  y[0] = ag_div(g, ag_sub(g, product[2], product[3]), det);
+  y[1] = ag_div(g, ag_sub(g, product[4], product[5]), det);
+  return ag_stack(g, 2, 1, y);
+}
+
 /* Solves the group's rows for the chosen columns: y = -S_dep^-1 (rows at y = 0). */
 static void solve_group(elim *e, const group *grp, const int *pick, double least) {
   ag_graph *g = e->g;
@@ -358,7 +374,7 @@ static void solve_group(elim *e, const group *grp, const int *pick, double least
   }
   for (int r = 0; r < k; r++) rest[r] = e->rows[grp->row[r]];
   ag_substitute(g, k, y, zeros, k, rest);
-  ag_id dependent = ag_stack(g, k, k, S), solution = ag_neg(g, ag_solve(g, dependent, ag_stack(g, k, 1, rest), AG_SOLVE_GENERAL));
+  ag_id dependent = ag_stack(g, k, k, S), solution = ag_neg(g, small_solve(g, k, S, rest));
   watch_minor(e, grp, dependent, least);
   for (int j = 0; j < k; j++) replace(e, y[j], ag_entry(g, solution, j, 0));
 }
