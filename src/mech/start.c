@@ -383,9 +383,13 @@ static void polish(const ag_system *sys, const linear *rows, const bool *named, 
     e[r] = rows->b[r];
     for (int j = 0; j < n; j++) e[r] -= rows->A[r * n + j] * xi[j], S[r * n + j] = named[j] ? 0 : rows->A[r * n + j];
   }
-  ag_dense_pinv(k, n, S, P);
-  for (int j = 0; j < n; j++)
-    for (int r = 0; r < k; r++) xi[j] += fabs(e[r]) > 0 ? P[j * k + r] * e[r] : 0;
+  double worst = 0;
+  for (int r = 0; r < k; r++) worst = fmax(worst, fabs(e[r]));
+  if (worst > 1e-14) { /* below that it would only spoil round numbers */
+    ag_dense_pinv(k, n, S, P);
+    for (int j = 0; j < n; j++)
+      for (int r = 0; r < k && !named[j]; r++) xi[j] += P[j * k + r] * e[r];
+  }
   free(S);
   free(P);
   free(e);
