@@ -382,7 +382,7 @@ static uint32_t compute_batch(planner *p, uint32_t f) {
   }
   const ag_instr *x = &r->g->tape->instr[r->groups[r->members.at[b->member]].root];
   b->n_result = x->op == AG_OP_CALL_SOLVE ? x->a : 1;
-  b->last = r->n_batch++;
+  r->n_batch++;
   fam->left -= b->n;
   fam->ready -= b->n;
   for (uint32_t i = 0; i < b->n; i++) {
@@ -404,15 +404,6 @@ static void find_order(ag_roll *r) {
   for (uint32_t id = 0; id < r->n_group; id++)
     if (r->groups[id].wait == 0) group_ready(&p, id);
   for (uint32_t left = r->n_group, before = 0; left > 0; left -= before) before = compute_batch(&p, next_family(&p, before));
-  for (uint32_t id = 0; id < r->n_group; id++)
-    for (uint32_t k = 0; k < r->groups[id].n_leaf; k++) {
-      uint32_t v = r->leaves.at[r->groups[id].leaf + k];
-      if (!computed(ag_roll_kind_of(r, v))) continue;
-      ag_roll_batch *b = &r->batches[ag_roll_maker(r, v)->batch];
-      if (b->last < r->groups[id].batch) b->last = r->groups[id].batch;
-    }
-  for (uint32_t i = 0; i < r->n_out; i++)
-    if (computed(ag_roll_kind_of(r, r->outs[i]))) r->batches[ag_roll_maker(r, r->outs[i])->batch].last = NONE;
   free(p.families), free(p.groups), free(p.user_first), free(p.users), free(p.complete);
 }
 
@@ -456,6 +447,7 @@ bool ag_roll_init(ag_roll *r, const ag_cgen_state *g, bool prep) {
   measure(r);
   if (r->n_operation == 0 || 2 * r->n_written > r->n_operation) return false;
   find_order(r);
+  ag_roll_arrange(r);
   return true;
 }
 

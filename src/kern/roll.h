@@ -4,7 +4,7 @@
  * family is computed by one loop over its members as soon as all of them can be. Every value is computed by the
  * operation of the tape from the same numbers, so that no bit changes.
  *
- * roll.c finds groups, families and an order; roll_text.c gives places to the values and writes the C text. */
+ * roll.c finds groups, families and an order, roll_loops.c the loops, roll_text.c writes the C text. */
 #ifndef AG_KERN_ROLL_H
 #define AG_KERN_ROLL_H
 #include "kern/cgen.h"
@@ -35,7 +35,7 @@ typedef struct ag_roll_batch {
   uint32_t n_result;      /* numbers per member: the unknowns of a solve, else 1 */
   uint32_t base;          /* place of its results in s */
   uint32_t last;          /* last batch that reads it; NONE: read to the end */
-  uint32_t loop;          /* which loop it stands in */
+  bool begins;            /* a loop begins with it; else it stands in the loop of the batch before */
 } ag_roll_batch;
 
 typedef struct ag_roll_pool {
@@ -73,6 +73,13 @@ uint32_t ag_roll_arg(const ag_roll *r, uint32_t instr, int k);
  * ag_roll_done in either case. */
 bool ag_roll_init(ag_roll *r, const ag_cgen_state *g, bool prep);
 void ag_roll_done(ag_roll *r);
+
+/* Orders the members of each batch, divides batches and puts them into loops. */
+void ag_roll_arrange(ag_roll *r);
+enum { AG_ROLL_MIN_LOOP = 4 }; /* shorter batches are straight code */
+int ag_roll_place(const ag_roll *r, uint32_t value); /* index in the array of its kind; of a constant: which */
+ag_roll_group *ag_roll_member(const ag_roll *r, const ag_roll_batch *b, uint32_t m);
+uint32_t ag_roll_leaf(const ag_roll *r, const ag_roll_batch *b, uint32_t m, uint32_t k); /* what member m reads */
 
 /* Writes functions NAME_0, NAME_1, ... and the one that calls them, NAME. */
 void ag_roll_text(ag_roll *r, const char *name, ag_text *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Batches of a rolled tape -> C. Each batch gets a place for its results in the array s, given back after the last
- * batch that reads it. Batches of equal length stand in one loop when member k reads only members k of the others in it; their
- * values are then variables. Places of what a member reads are a + b k, or a table. A chain is a loop in a loop. */
+ * batch that reads it; in a loop of several batches their values are variables. Places of what a member reads are
+ * a + b k, or a table. A chain is a loop in a loop. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "kern/roll_index.h"
 
 enum { NONE = AG_CGEN_NONE };
-enum { MIN_LOOP = 4, MAX_LOOP = 400, MAX_FUNCTION = 1500 };
+enum { MAX_FUNCTION = 1500 };
 
 typedef struct region {
   uint32_t base, n;
@@ -73,29 +73,10 @@ static void give_back(writer *w, uint32_t base, uint32_t n) {
     }
 }
 
-static ag_roll_group *member(const writer *w, const ag_roll_batch *b, uint32_t m) {
-  return &w->r->groups[w->r->members.at[b->member + m]];
-}
+static ag_roll_group *member(const writer *w, const ag_roll_batch *b, uint32_t m) { return ag_roll_member(w->r, b, m); }
 
 static bool is_out(const writer *w, const ag_roll_batch *b) {
   return ag_roll_kind_of(w->r, w->r->g->result[member(w, b, 0)->root]) == AG_ROLL_OUT;
-}
-
-static int place(const writer *w, uint32_t value) {
-  const ag_roll *r = w->r;
-  const ag_cgen_value *v = &r->g->values[value];
-  const ag_instr *x = &r->g->tape->instr[v->instr];
-  switch (ag_roll_kind_of(r, value)) {
-    case AG_ROLL_S: {
-      const ag_roll_group *maker = ag_roll_maker(r, value);
-      const ag_roll_batch *b = &r->batches[maker->batch];
-      return (int)(b->base + maker->position * b->n_result + v->entry);
-    }
-    case AG_ROLL_OUT: return (int)r->out_of[value];
-    case AG_ROLL_CONST: return (int)x->a;
-    case AG_ROLL_PREP: return v->prep;
-    default: return (int)x->b;
-  }
 }
 
 static const char *array_of(const writer *w, ag_roll_kind kind) {
@@ -105,75 +86,12 @@ static const char *array_of(const writer *w, ag_roll_kind kind) {
   return kind == AG_ROLL_PREP ? "prep" : segments[kind - AG_ROLL_SEGMENT];
 }
 
-/* ---- order of the members ---- */
-
 static uint32_t leaf(const writer *w, const ag_roll_batch *b, uint32_t m, uint32_t k) {
-  return w->r->leaves.at[member(w, b, m)->leaf + k];
+  return ag_roll_leaf(w->r, b, m, k);
 }
 
 static uint32_t root_value(const writer *w, const ag_roll_batch *b, uint32_t m) {
   return w->r->g->result[member(w, b, m)->root];
-}
-
-/* How many tables the batch needs in its present order. */
-static int n_table(const writer *w, const ag_roll_batch *b) {
-  int n = 0;
-  for (uint32_t k = 0; k < member(w, b, 0)->n_leaf + is_out(w, b); k++) {
-    int first = 0, step = 0;
-    for (uint32_t m = 0; m < b->n; m++) {
-      uint32_t v = k < member(w, b, 0)->n_leaf ? leaf(w, b, m, k) : root_value(w, b, m);
-      if (ag_roll_kind_of(w->r, v) == AG_ROLL_CONST) break;
-      int at = place(w, v);
-      if (m == 0) first = at;
-      else if (m == 1) step = at - first;
-      else if (at != first + (int)m * step) {
-        n++;
-        break;
-      }
-    }
-  }
-  return n;
-}
-
-typedef struct sorted {
-  int key;
-  uint32_t group;
-} sorted;
-
-static int by_key(const void *a, const void *b) {
-  const sorted *x = a, *y = b;
-  if (x->key != y->key) return x->key < y->key ? -1 : 1;
-  return x->group > y->group ? -1 : x->group < y->group; /* later groups are earlier on the tape */
-}
-
-/* Sorts by the place of leaf k, or of the result. */
-static void sort_members(writer *w, ag_roll_batch *b, uint32_t k) {
-  sorted *list = ag_heap_alloc(sizeof *list * b->n);
-  for (uint32_t m = 0; m < b->n; m++)
-    list[m] = (sorted){place(w, k == NONE ? root_value(w, b, m) : leaf(w, b, m, k)), w->r->members.at[b->member + m]};
-  qsort(list, b->n, sizeof *list, by_key);
-  for (uint32_t m = 0; m < b->n; m++) w->r->members.at[b->member + m] = list[m].group;
-  free(list);
-}
-
-/* The order of the tape, or of the outputs, or of something that is read: that with fewest tables. */
-static void order_members(writer *w, ag_roll_batch *b) {
-  uint32_t n_leaf = member(w, b, 0)->n_leaf, *keep = ag_heap_alloc(sizeof *keep * b->n), *now = w->r->members.at + b->member;
-  if (is_out(w, b)) sort_members(w, b, NONE);
-  if (member(w, b, 0)->n_segment == 0 && b->n >= MIN_LOOP) {
-    int best = n_table(w, b);
-    memcpy(keep, now, sizeof *keep * b->n);
-    for (uint32_t k = 0; k < n_leaf && k < 12 && best > 0; k++) {
-      ag_roll_kind kind = ag_roll_kind_of(w->r, leaf(w, b, 0, k));
-      if (kind == AG_ROLL_CONST || place(w, leaf(w, b, 0, k)) == place(w, leaf(w, b, 1, k))) continue;
-      sort_members(w, b, k);
-      int n = n_table(w, b);
-      if (n < best) best = n, memcpy(keep, now, sizeof *keep * b->n);
-    }
-    memcpy(now, keep, sizeof *keep * b->n);
-  }
-  for (uint32_t m = 0; m < b->n; m++) member(w, b, m)->position = m;
-  free(keep);
 }
 
 /* ---- names and accesses ---- */
@@ -200,7 +118,7 @@ static void put_access(writer *w, const uint32_t *values, uint32_t n, const uint
   if (n_col) total = 0;
   for (uint32_t k = 0; n_col && k < n; k++) total += n_col[k];
   int *at = ag_heap_alloc(sizeof *at * (total + 1));
-  for (uint32_t i = 0; i < total; i++) at[i] = place(w, values[i]);
+  for (uint32_t i = 0; i < total; i++) at[i] = ag_roll_place(w->r, values[i]);
   if (kind == AG_ROLL_CONST) {
     ag_text_str(out, "v_set(");
     ag_roll_index_number(&w->index, w->r->g->tape->constants, at, n, n_col, out);
@@ -484,28 +402,6 @@ static void close_loop(writer *w) {
   w->n_loop = 0;
 }
 
-/* May batch b stand in the open loop? Its member k must read members k of the others in it. */
-static bool fits(const writer *w, const ag_roll_batch *b) {
-  if (w->n_open == 0 || w->r->batches[w->first].n != b->n) return false;
-  if (w->n_loop + member(w, b, 0)->n_node > MAX_LOOP) return false;
-  for (uint32_t k = 0; k < member(w, b, 0)->n_leaf; k++) {
-    uint32_t inside = 0, maker = NONE;
-    bool same = true;
-    for (uint32_t m = 0; m < b->n; m++) {
-      uint32_t v = leaf(w, b, m, k);
-      ag_roll_kind kind = ag_roll_kind_of(w->r, v);
-      if (kind != AG_ROLL_S && kind != AG_ROLL_OUT) break;
-      const ag_roll_group *group = ag_roll_maker(w->r, v);
-      if (group->batch < w->first) continue;
-      inside++;
-      if (maker == NONE) maker = group->batch;
-      same = same && group->batch == maker && group->position == m;
-    }
-    if (inside > 0 && (inside < b->n || !same)) return false;
-  }
-  return true;
-}
-
 /* Places that batches before `end` were the last to read. */
 static void recycle(writer *w, uint32_t end, uint32_t **ends, const uint32_t *n_end) {
   for (; w->freed < end; w->freed++)
@@ -526,9 +422,8 @@ static void put_batches(writer *w) {
     if (r->batches[i].last != NONE) ends[r->batches[i].last][n_end[r->batches[i].last]++] = i;
   for (uint32_t i = 0; i < r->n_batch; i++) {
     ag_roll_batch *b = &r->batches[i];
-    bool loop = b->n >= MIN_LOOP && member(w, b, 0)->n_segment == 0;
-    order_members(w, b);
-    if (!loop || !fits(w, b)) {
+    bool loop = b->n >= AG_ROLL_MIN_LOOP && member(w, b, 0)->n_segment == 0;
+    if (b->begins) {
       close_loop(w);
       recycle(w, i, ends, n_end);
       w->first = i;
@@ -539,7 +434,7 @@ static void put_batches(writer *w) {
       AG_PUSH(w->leaf_at, n, w->cap_at);
       w->n_open++;
       w->n_loop += member(w, b, 0)->n_node;
-    } else if (member(w, b, 0)->n_segment && b->n >= MIN_LOOP) {
+    } else if (member(w, b, 0)->n_segment && b->n >= AG_ROLL_MIN_LOOP) {
       put_chain(w, b, 0, b->n);
     } else {
       for (uint32_t m = 0; m < b->n; m++) {
