@@ -39,7 +39,7 @@ static ag_id unit(ag_graph *g, int i) {
 static bool fixed(core *k, ag_id c) {
   derive *d = k->d;
   return !ag_depends(k->g, 1, &c, d->nc, d->q) && !ag_depends(k->g, 1, &c, 1, &d->m->t) &&
-         !ag_depends(k->g, 1, &c, d->sys->n_u_input, d->sys->u_inputs) && !(d->N && ag_depends(k->g, 1, &c, 1, &d->N));
+         !ag_depends(k->g, 1, &c, d->sys->n_u_input, d->sys->u_inputs);
 }
 
 static int rotation_index(const derive *d, ag_id x) {
@@ -97,8 +97,7 @@ static int bind_all(core *k, ag_bind *binds) {
     binds[n++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, at};
     at += ag_node_rows(k->g, sys->u_inputs[i]);
   }
-  if (k->d->N) binds[n++] = (ag_bind){k->d->N, AG_SEG_C, 0};
-  return n;
+  return n + ag_bind_bases(sys, binds + n);
 }
 
 /* Marks what the expressions read; true when something new was found. */
@@ -256,21 +255,22 @@ static void search(core *k, ag_id *motion, ag_id *velocity) {
 void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   ag_system *sys = d->sys;
   core k = {.d = d, .g = d->g};
-  int nc = d->nc, n = 2 * nc + 2;
+  int nc = d->nc, n = 2 * nc + 1 + sys->n_basis, n_renewed = 0;
   k.whole = AG_NEWN(sys->arena, bool, nc + 1);
   k.q_core = AG_NEWN(sys->arena, bool, sys->n_q + 1);
   ag_id *outs = AG_NEWN(sys->arena, ag_id, n + 1), motion[2] = {sys->mass, sys->force};
   memcpy(outs, d->velocity, sizeof *outs * (size_t)nc);
   memcpy(outs + nc, stored_rates, sizeof *outs * (size_t)nc);
   outs[2 * nc] = rates;
-  outs[2 * nc + 1] = d->renewed;
+  for (int i = 0; i < sys->n_basis; i++)
+    if (d->renewed[i]) outs[2 * nc + 1 + n_renewed++] = d->renewed[i];
   if (keep_everything(d)) {
     memset(k.q_core, 1, (size_t)sys->n_q);
     k.image_core = ag_heap_alloc(1);
   } else {
     search(&k, motion, d->velocity);
   }
-  int n_out = !rates ? n - 2 : d->renewed ? n : n - 1;
+  int n_out = rates ? 2 * nc + 1 + n_renewed : 2 * nc;
   rewrite(&k, n_out, outs);
   lay_out(&k);
   split_partial(&k, n_out, outs);
@@ -281,7 +281,7 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   sys->rhs = ag_reduced_tape(sys, sys->n_z, rows);
   sys->core = ag_reduced_tape(sys, sys->n_core, rows);
   sys->xi = ag_reduced_tape(sys, nc, outs);
-  if (d->renewed) sys->renew = ag_reduced_tape(sys, 1, &outs[2 * nc + 1]);
+  if (n_renewed) sys->renew = ag_reduced_tape(sys, n_renewed, &outs[2 * nc + 1]);
   if (sys->n_image) {
     ag_id *images = AG_NEWN(sys->arena, ag_id, sys->n_image);
     for (int i = 0; i < sys->n_image; i++)
@@ -312,7 +312,7 @@ ag_tape *ag_reduced_tape(const ag_system *sys, int n_out, const ag_id *outs) {
     binds[k++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, at};
     at += ag_node_rows(g, sys->u_inputs[i]);
   }
-  if (sys->basis_N) binds[k++] = (ag_bind){sys->basis_N, AG_SEG_C, 0};
+  k += ag_bind_bases(sys, binds + k);
   ag_tape *tape = ag_tape_create(g, k, binds, n_out, outs);
   free(binds);
   return tape;

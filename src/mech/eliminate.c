@@ -16,7 +16,7 @@
 
 /* A minor counts as bounded away from zero when, divided by the norms of its rows, it stays above this at all samples. */
 static const double MINOR_MIN = 0.05;
-enum { MAX_MINORS = 4000, MAX_GROUP = 10 };
+enum { MAX_MINORS = 4000, MAX_GROUP = 10, MAX_ORTHONORMAL = 24 };
 
 /* A velocity not yet eliminated: a whole coordinate (row -1) or one component. */
 typedef struct leaf {
@@ -324,6 +324,12 @@ static double best_minor(elim *e, const group *grp, int *best) {
   return best_value;
 }
 
+/* The scalar leaf of a column, split off where it is part of a vector. */
+static int column_leaf(elim *e, const leaf *c) {
+  int at = leaf_of(e, c->coord, c->row);
+  return at >= 0 ? at : scalar_leaf(e, leaf_of(e, c->coord, -1), c->row);
+}
+
 /* The minor divided by the norms of its rows, squared, is watched during the run where it is not constant. */
 static void watch_minor(elim *e, const group *grp, ag_id dependent, double least) {
   ag_graph *g = e->g;
@@ -364,8 +370,7 @@ static void solve_group(elim *e, const group *grp, const int *pick, double least
   ag_id *zeros = AG_NEWN(arena, ag_id, k);
   for (int j = 0; j < k; j++) {
     const leaf *c = &grp->col[pick[j]];
-    int i = leaf_of(e, c->coord, c->row);
-    if (i < 0) i = scalar_leaf(e, leaf_of(e, c->coord, -1), c->row);
+    int i = column_leaf(e, c);
     y[j] = e->leaves[i].input;
     zeros[j] = ag_num(g, 0);
     mark_dependent(e, c->coord, c->row);
@@ -382,12 +387,11 @@ static void solve_group(elim *e, const group *grp, const int *pick, double least
 /* ---- (4) a basis that is data ---- */
 
 /* v with B v = B L^-T u, B^T B = L L^T: coordinates u in an orthonormal basis of the span of B, so that |B v| = |u| however the basis
- * has turned since it was chosen. For more than MAX_ORTHONORMAL columns the basis is used as it is. */
+ * has turned since it was chosen. */
 static ag_id orthonormal(ag_graph *g, ag_id B, ag_id u) {
-  enum { MAX_ORTHONORMAL = 6 };
   int m = ag_node_rows(g, u);
   ag_id L[MAX_ORTHONORMAL][MAX_ORTHONORMAL] = {{0}}, v[MAX_ORTHONORMAL];
-  if (m > MAX_ORTHONORMAL) return u;
+  AG_ASSERT(m <= MAX_ORTHONORMAL);
   ag_id G = ag_mul(g, ag_transpose(g, B), B);
   for (int j = 0; j < m; j++)
     for (int i = j; i < m; i++) {
@@ -416,46 +420,38 @@ static ag_id orthonormal_columns(derive *d, ag_id B) {
   return ag_stack(g, n, m, entries);
 }
 
-static void solve_basis(elim *e, int n_group, const group *groups) {
+static void solve_basis(elim *e, const group *grp) {
   derive *d = e->d;
   ag_graph *g = e->g;
   ag_system *sys = d->sys;
-  int n_w = 0, n_y = 0;
-  for (int i = 0; i < n_group; i++) n_w += groups[i].n_row, n_y += groups[i].n_col;
-  ag_id *S = AG_NEWN(sys->arena, ag_id, n_w * n_y), *y = AG_NEWN(sys->arena, ag_id, n_y), *rest = AG_NEWN(sys->arena, ag_id, n_w);
-  ag_id *zeros = AG_NEWN(sys->arena, ag_id, n_y);
-  sys->y_index = AG_NEWN(sys->arena, int, n_y);
-  for (int i = 0; i < n_w * n_y; i++) S[i] = ag_num(g, 0);
-  for (int i = 0, r0 = 0, c0 = 0; i < n_group; r0 += groups[i].n_row, c0 += groups[i].n_col, i++) {
-    const group *grp = &groups[i];
-    for (int c = 0; c < grp->n_col; c++) {
-      int at = leaf_of(e, grp->col[c].coord, grp->col[c].row);
-      if (at < 0) at = scalar_leaf(e, leaf_of(e, grp->col[c].coord, -1), grp->col[c].row);
-      y[c0 + c] = e->leaves[at].input;
-      sys->y_index[c0 + c] = sys->places[grp->col[c].coord].xi + (grp->col[c].row < 0 ? 0 : grp->col[c].row);
-      zeros[c0 + c] = ag_num(g, 0);
-      drop_leaf(e, at);
-      for (int r = 0; r < grp->n_row; r++) S[(r0 + r) * n_y + c0 + c] = grp->S[r * grp->n_col + c];
-    }
-    for (int r = 0; r < grp->n_row; r++) rest[r0 + r] = e->rows[grp->row[r]];
+  int n_w = grp->n_row, n_y = grp->n_col, m = n_y - n_w;
+  ag_basis *basis = &sys->bases[sys->n_basis];
+  *basis = (ag_basis){.n_y = n_y, .n_w = n_w, .c = sys->n_c, .y_index = AG_NEWN(sys->arena, int, n_y)};
+  ag_id *y = AG_NEWN(sys->arena, ag_id, n_y), *rest = AG_NEWN(sys->arena, ag_id, n_w), *zeros = AG_NEWN(sys->arena, ag_id, n_y);
+  for (int c = 0; c < n_y; c++) {
+    int at = column_leaf(e, &grp->col[c]);
+    y[c] = e->leaves[at].input;
+    zeros[c] = ag_num(g, 0);
+    basis->y_index[c] = sys->places[grp->col[c].coord].xi + (grp->col[c].row < 0 ? 0 : grp->col[c].row);
+    drop_leaf(e, at);
   }
+  for (int r = 0; r < n_w; r++) rest[r] = e->rows[grp->row[r]];
   ag_substitute(g, n_y, y, zeros, n_w, rest);
-  sys->n_y = n_y;
-  sys->n_w = n_w;
-  sys->n_c = n_y * (n_y - n_w);
-  d->S_y = ag_stack(g, n_w, n_y, S);
   /* the shortest solution, and N projected onto ker S */
-  ag_id St = ag_transpose(g, d->S_y), SSt = ag_mul(g, d->S_y, St);
+  ag_id S = ag_stack(g, n_w, n_y, grp->S), St = ag_transpose(g, S), SSt = ag_mul(g, S, St);
   ag_id solution = ag_neg(g, ag_mul(g, St, ag_solve(g, SSt, ag_stack(g, n_w, 1, rest), AG_SOLVE_SPD)));
-  if (n_y > n_w) {
-    d->N = ag_input(g, "N", n_y, n_y - n_w, AG_LEAF_REAL);
-    ag_id u = ag_input(g, "basis", n_y - n_w, 1, AG_LEAF_REAL);
-    ag_id B = ag_sub(g, d->N, ag_mul(g, St, ag_solve(g, SSt, ag_mul(g, d->S_y, d->N), AG_SOLVE_SPD)));
+  d->S_y[sys->n_basis] = S;
+  if (m) {
+    basis->N = ag_input(g, "N", n_y, m, AG_LEAF_REAL);
+    ag_id u = ag_input(g, sys->n_basis ? ag_arena_printf(sys->arena, "basis%d", sys->n_basis + 1) : "basis", m, 1, AG_LEAF_REAL);
+    ag_id B = ag_sub(g, basis->N, ag_mul(g, St, ag_solve(g, SSt, ag_mul(g, S, basis->N), AG_SOLVE_SPD)));
     solution = ag_add(g, ag_mul(g, B, orthonormal(g, B, u)), solution);
-    d->renewed = orthonormal_columns(d, B);
-    e->leaves[e->n_leaf++] = (leaf){u, d->nc, -1};
+    d->renewed[sys->n_basis] = orthonormal_columns(d, B);
+    e->leaves[e->n_leaf++] = (leaf){u, d->nc + sys->n_basis, -1};
   }
   for (int j = 0; j < n_y; j++) replace(e, y[j], ag_entry(g, solution, j, 0));
+  sys->n_c += n_y * m;
+  sys->n_basis++;
   sys->elimination = AG_ELIM_BASIS;
 }
 
@@ -476,14 +472,23 @@ static ag_status solve_frame_groups(elim *e, int n_group, const group *groups) {
   return AG_OK;
 }
 
-static void solve_groups(elim *e, int n_group, group *groups) {
-  int pick[MAX_GROUP], n_rest = 0;
+/* Too large to be eliminated without a frame. */
+static ag_status refuse_group(elim *e, const group *grp) {
+  ag_ctx_error(e->d->ctx, e->d->m->n_constraints ? e->d->m->constraints[0].pos : e->d->m->lagrangian_pos,
+               "%d velocities tied together by %d constraints leave more than %d free ones: name independent velocities with a frame", grp->n_col,
+               grp->n_row, MAX_ORTHONORMAL);
+  return AG_WRONG;
+}
+
+static ag_status solve_groups(elim *e, int n_group, const group *groups) {
+  int pick[MAX_GROUP];
   for (int i = 0; i < n_group; i++) {
     double least = best_minor(e, &groups[i], pick);
     if (least >= MINOR_MIN) solve_group(e, &groups[i], pick, least);
-    else groups[n_rest++] = groups[i];
+    else if (groups[i].n_col - groups[i].n_row <= MAX_ORTHONORMAL) solve_basis(e, &groups[i]);
+    else return refuse_group(e, &groups[i]);
   }
-  if (n_rest) solve_basis(e, n_rest, groups);
+  return AG_OK;
 }
 
 /* Blocks of kept rows: whole statements where all rows are kept, single rows otherwise; frame equations f - u. */
@@ -529,7 +534,7 @@ static void name_u(elim *e) {
   sys->u_inputs = AG_NEWN(sys->arena, ag_id, n + 1);
   for (int i = 0; i < n; i++) {
     sys->u_inputs[i] = frame ? d->m->frame_inputs[i] : e->leaves[i].input;
-    if (!frame && e->leaves[i].coord == d->nc) sys->y_in_u = sys->n_u;
+    if (!frame && e->leaves[i].coord >= d->nc) sys->bases[e->leaves[i].coord - d->nc].u = sys->n_u;
     sys->n_u += ag_node_rows(e->g, sys->u_inputs[i]);
   }
   sys->u_names = AG_NEWN(sys->arena, const char *, sys->n_u + 1);
@@ -554,6 +559,9 @@ ag_status ag_eliminate(derive *d) {
     d->velocity[i] = d->xi[i];
     e.leaves[e.n_leaf++] = (leaf){d->xi[i], i, -1};
   }
+  sys->bases = AG_NEWN(sys->arena, ag_basis, sys->n_row + 1);
+  d->S_y = AG_NEWN(sys->arena, ag_id, sys->n_row + 1);
+  d->renewed = AG_NEWN(sys->arena, ag_id, sys->n_row + 1);
   d->minors = AG_NEWN(sys->arena, ag_id, sys->n_row + sys->n_xi + 1);
   sys->minor_bound = AG_NEWN(sys->arena, double, sys->n_row + sys->n_xi + 1);
   sys->elimination = d->m->n_frames ? AG_ELIM_FRAME : sys->n_lambda ? AG_ELIM_SOLVED : AG_ELIM_NONE;
@@ -565,8 +573,7 @@ ag_status ag_eliminate(derive *d) {
   solve_units(&e);
   group *groups = AG_NEWN(sys->arena, group, e.n_row + 1);
   int n_group = make_groups(&e, groups);
-  if (d->m->n_frames) AG_TRY(solve_frame_groups(&e, n_group, groups));
-  else solve_groups(&e, n_group, groups);
+  AG_TRY(d->m->n_frames ? solve_frame_groups(&e, n_group, groups) : solve_groups(&e, n_group, groups));
   name_u(&e);
   if (sys->n_minor) sys->minor = ag_full_tape(sys, sys->n_minor, d->minors);
   return AG_OK;

@@ -86,7 +86,7 @@ static int rank_of(derive *d, const fields *f, int *pivots) {
   for (int i = 0; i < n; i++) memcpy(outs + i * width, f->x[i], sizeof(ag_id) * (size_t)width);
   ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + 2));
   int k = ag_bind_base(sys, binds);
-  if (d->N) binds[k++] = (ag_bind){d->N, AG_SEG_C, 0};
+  k += ag_bind_bases(sys, binds + k);
   ag_tape *tape = ag_tape_create(d->g, k, binds, n * width, outs);
   double *v = ag_heap_alloc(sizeof(double) * (size_t)(n * (sys->n_xi + 1) + 1)), *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1));
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1));

@@ -74,7 +74,16 @@ ag_status ag_system_params(ag_ctx *ctx, const ag_system *sys, int n_when, const 
   return ag_param_values(ctx, sys, n_when, when_param, when_value, params);
 }
 
-int ag_bind_capacity(const ag_system *sys) { return 2 * sys->model->n_coords + sys->model->n_params + sys->n_u + 16; }
+int ag_bind_capacity(const ag_system *sys) {
+  return 2 * sys->model->n_coords + sys->model->n_params + sys->n_u + sys->n_basis + 16;
+}
+
+int ag_bind_bases(const ag_system *sys, ag_bind *binds) {
+  int k = 0;
+  for (int i = 0; i < sys->n_basis; i++)
+    if (sys->bases[i].N) binds[k++] = (ag_bind){sys->bases[i].N, AG_SEG_C, sys->bases[i].c};
+  return k;
+}
 
 int ag_bind_base(const ag_system *sys, ag_bind *binds) {
   ag_model *m = sys->model;

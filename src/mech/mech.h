@@ -42,6 +42,15 @@ typedef struct ag_image {
   ag_id c, input;
 } ag_image;
 
+/* Velocities y that n_w constraints S_y y + s = 0 tie together: y = B v + y0, B the projection of the basis N (n_y x (n_y - n_w), row-major,
+ * data in c) onto ker S_y, v = v(q, u) coordinates that make it orthonormal (eliminate.c). One per connected group of rows. */
+typedef struct ag_basis {
+  int n_y, n_w;
+  int *y_index; /* which quasi-velocity each y is */
+  int c, u, S;  /* offsets: of N in c, of its coordinates in u, of S_y in the results of the basis tape */
+  ag_id N;      /* the input that holds it; 0 when n_y = n_w */
+} ag_basis;
+
 typedef struct ag_system {
   ag_arena *arena;
   ag_model *model;           /* not owned */
@@ -54,11 +63,8 @@ typedef struct ag_system {
   double t0;
   ag_elimination elimination;
   const char **u_names;      /* per component of u: "Omega[1]", "u", "basis 1" */
-  /* Basis data c = N (row-major n_y x (n_y - n_w)) for the n_y velocities y that the last n_w rows S_y y + s = 0 tie together:
-   * y = B v + y0, B the projection of N onto ker S_y, v = v(q, u_y) coordinates that make it orthonormal (eliminate.c). Empty unless
-   * AG_ELIM_BASIS. */
-  int n_c, n_y, n_w, *y_index; /* y_index: which quasi-velocity each y is */
-  int y_in_u;                  /* offset of u_y in u */
+  int n_c, n_basis;          /* numbers in c; AG_ELIM_BASIS only */
+  ag_basis *bases;
 
   /* The reduced state. */
   int n_core, n_z;   /* z[0..n_core-1] is the core */
@@ -77,7 +83,7 @@ typedef struct ag_system {
   /* Tapes on the full state [q | xi] (c not used). */
   ag_tape *u;        /* -> the components of u that do not come from a basis, in order (frames evaluated) */
   ag_tape *image;    /* -> all images, or NULL */
-  ag_tape *basis;    /* -> S_y (n_w x n_y), or NULL */
+  ag_tape *basis;    /* -> S_y (n_w x n_y) of every basis, or NULL */
   ag_tape *minor;    /* -> squares of the scaled minors that velocities were solved with (n_minor), or NULL when all are constant */
   int n_minor;
   double *minor_bound; /* below this the motion has left the domain */
@@ -99,7 +105,7 @@ typedef struct ag_system {
   ag_id energy, *xi_of_u, mass, force;  /* expressions, for show: xi(q,u,t) per coordinate, B^T M B, right-hand side */
   ag_id *reaction;          /* S^T lambda per coordinate, NULL without constraints */
   const bool *dependent;    /* per quasi-velocity: solved from the constraints by default */
-  ag_id *u_inputs, basis_N;
+  ag_id *u_inputs;
   int n_u_input;
 } ag_system;
 

@@ -22,10 +22,9 @@ typedef struct derive {
   /* Elimination: velocities as functions of u (see eliminate.c). */
   ag_id *velocity;     /* per coordinate: xi_i(q, u, t) */
   bool *dependent;     /* per quasi-velocity: solved from the constraints by default */
-  ag_id N;             /* input holding the basis, 0 without one */
   ag_id *minors;       /* squares of the scaled minors solved with, where they vary */
-  ag_id S_y;           /* n_w x n_y, in (q, t) */
-  ag_id renewed;       /* the basis as it is at (q, t): the next N */
+  ag_id *S_y;          /* per basis: n_w x n_y, in (q, t) */
+  ag_id *renewed;      /* per basis: as it is at (q, t), the next N; 0 when there is nothing to renew */
   ag_tape *rows_tape;  /* full state -> S (n_row x n_xi), residual (n_row) of all rows */
   double *samples;     /* n_sample states: t, q (position constraints satisfied) */
   int n_sample;
@@ -38,6 +37,8 @@ ag_status ag_param_values(ag_ctx *ctx, const ag_system *sys, int n_when, const i
                           double *params);
 /* Binds of t, parameters and stored coordinates; room for all of them must be there. Returns how many. */
 int ag_bind_base(const ag_system *sys, ag_bind *binds);
+/* Binds of the basis data; returns how many. */
+int ag_bind_bases(const ag_system *sys, ag_bind *binds);
 int ag_bind_capacity(const ag_system *sys);
 /* A tape on the full state [q | xi]. */
 ag_tape *ag_full_tape(const ag_system *sys, int n_out, const ag_id *outs);

@@ -82,7 +82,7 @@ static void check_blade(void) {
   ag_model_add_constraint(m, ag_sub(g, ag_mul(g, ag_apply1(g, AG_OP_COS, a), vy), ag_mul(g, ag_apply1(g, AG_OP_SIN, a), vx)), NULL, nowhere);
   ag_system *sys = derive_model(m);
   if (!sys) return;
-  AG_CHECK(sys->elimination == AG_ELIM_BASIS && sys->n_u == 2 && sys->n_y == 2 && sys->n_w == 1);
+  AG_CHECK(sys->elimination == AG_ELIM_BASIS && sys->n_u == 2 && sys->n_basis == 1 && sys->bases[0].n_y == 2 && sys->bases[0].n_w == 1);
   AG_CHECK(sys->n_growth == 2 && sys->growth[0] == 2 && sys->growth[1] == 3 && sys->n_disguised == 0);
   check_closures(sys);
   ag_system_free(sys);

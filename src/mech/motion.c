@@ -149,13 +149,14 @@ static void read_u(derive *d) {
   ag_graph *g = d->g;
   ag_system *sys = d->sys;
   ag_id *outs = new_ids(d, sys->n_u);
-  int n = 0;
+  int n = 0, n_last = 0;
+  for (int i = 0; i < sys->n_basis; i++) n_last += sys->bases[i].N != 0;
   for (int i = 0; i < sys->n_u_input; i++) {
     if (d->m->n_frames) {
       outs[n++] = d->m->frames[i].x;
       continue;
     }
-    if (d->N && sys->n_y > sys->n_w && i == sys->n_u_input - 1) break; /* the basis part comes last */
+    if (i >= sys->n_u_input - n_last) break; /* the coordinates in bases come last */
     int found = 0;
     for (int c = 0; c < d->nc && !found; c++) {
       if (d->xi[c] == sys->u_inputs[i]) outs[n++] = d->xi[c], found = 1;
@@ -166,7 +167,8 @@ static void read_u(derive *d) {
     AG_ASSERT(found);
   }
   if (n) sys->u = ag_full_tape(sys, n, outs);
-  if (d->S_y) sys->basis = ag_full_tape(sys, 1, &d->S_y);
+  for (int i = 0, at = 0; i < sys->n_basis; at += sys->bases[i].n_w * sys->bases[i].n_y, i++) sys->bases[i].S = at;
+  if (sys->n_basis) sys->basis = ag_full_tape(sys, sys->n_basis, d->S_y);
 }
 
 ag_tape *ag_system_accel(const ag_system *sys) {
@@ -189,7 +191,7 @@ ag_tape *ag_system_accel(const ag_system *sys) {
     at += dim;
   }
   ag_forward(g, n, inputs, seeds, nc, sys->xi_of_u, rates);
-  if (sys->basis_N) binds[n_bind++] = (ag_bind){sys->basis_N, AG_SEG_C, 0};
+  n_bind += ag_bind_bases(sys, binds + n_bind);
   ag_tape *tape = ag_tape_create(g, n_bind, binds, nc, rates);
   free(binds);
   free(inputs);
@@ -207,7 +209,6 @@ ag_status ag_motion(derive *d) {
   ag_reverse(g, 1, &d->m->lagrangian, &one, nc, d->xi, d->momentum);
   ag_reverse(g, 1, &d->m->lagrangian, &one, nc, d->q, gradient);
   collect_forces(d);
-  sys->basis_N = d->N;
   eliminated(d, gradient);
   /* a large system without constraints has no use for a dense saddle matrix */
   if (sys->n_lambda || sys->n_xi <= AG_SADDLE_MAX) saddle(d, gradient);

@@ -144,9 +144,10 @@ static void list_u(const ag_system *sys, page *p) {
   else ag_text_str(p->out, "  ");
   for (int i = 0; i < sys->n_u; i++) ag_text_printf(p->out, "%s%s", i ? ", " : "", sys->u_names[i]);
   ag_text_str(p->out, sys->n_u ? "\n" : "none: every velocity is prescribed\n");
-  if (sys->elimination == AG_ELIM_BASIS)
-    ag_text_printf(p->out, "%sbasis: coordinates in an orthonormal basis of ker S for %d velocities tied by %d constraints; N is data, chosen again as the motion turns\n",
-                   p->latex ? "% " : "  ", sys->n_y, sys->n_w);
+  for (int i = 0; i < sys->n_basis; i++)
+    if (sys->bases[i].N)
+      ag_text_printf(p->out, "%s%s: coordinates in an orthonormal basis of ker S for %d velocities tied by %d constraints; N is data, renewed as the motion turns\n",
+                     p->latex ? "% " : "  ", ag_node_name(p->k.g, sys->u_inputs[sys->n_u_input - sys->n_basis + i]), sys->bases[i].n_y, sys->bases[i].n_w);
 }
 
 void ag_system_show(const ag_system *sys, bool latex, ag_text *out) {

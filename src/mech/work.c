@@ -24,7 +24,7 @@ struct ag_work {
   machine rhs, core, xi, renew, minor, u, image, basis, saddle, balance, position, kinematics, events, observe;
   double *x;       /* a full state followed by lambda */
   double *K, *b;   /* saddle matrix and right-hand side */
-  double *delta, *y, *SP;
+  double *delta, *y, *SP, *G, *rows; /* the last four: scratch of the bases */
 };
 
 static machine machine_create(const ag_tape *tape, const double *params) {
@@ -69,8 +69,12 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   w->K = ag_heap_alloc(sizeof(double) * (m * m + 1));
   w->b = ag_heap_alloc(sizeof(double) * (m + 1));
   w->delta = ag_heap_alloc(sizeof(double) * (n + 1));
-  w->y = ag_heap_alloc(sizeof(double) * (size_t)(2 * sys->n_y * sys->n_y + 1));
-  w->SP = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_w * sys->n_w + 1));
+  size_t largest = 0;
+  for (int i = 0; i < sys->n_basis; i++) largest = largest > (size_t)sys->bases[i].n_y ? largest : (size_t)sys->bases[i].n_y;
+  w->y = ag_heap_alloc(sizeof(double) * (2 * largest * largest + 1));
+  w->SP = ag_heap_alloc(sizeof(double) * (largest * largest + 1));
+  w->G = ag_heap_alloc(sizeof(double) * (largest * largest + 1));
+  w->rows = ag_heap_alloc(sizeof(double) * (size_t)(sys->basis ? sys->basis->n_out + 1 : 1));
   return w;
 }
 
@@ -85,6 +89,8 @@ void ag_work_free(ag_work *w) {
   free(w->delta);
   free(w->y);
   free(w->SP);
+  free(w->G);
+  free(w->rows);
   free(w);
 }
 
@@ -240,12 +246,9 @@ int ag_work_events(ag_work *w, double t, const double *x, double *values) {
 
 /* ---- reduced state ---- */
 
-/* Basis data at a state: N spans ker S_y, orthonormal. */
-static int new_basis(ag_work *w, double t, const double *x, double *c) {
-  const ag_system *sys = w->sys;
-  int n = sys->n_y, k = sys->n_w;
-  (void)machine_run(&w->basis, w, t, x, NULL, NULL);
-  double *S = w->basis.out;
+/* Basis data at a state: N spans ker S_y, orthonormal. S: of this basis, from the basis tape. */
+static int new_basis(ag_work *w, const ag_basis *basis, const double *S, double *c) {
+  int n = basis->n_y, k = basis->n_w;
   if (!all_finite(k * n, S)) return AG_TROUBLE_RANK;
   /* rank of the row-scaled matrix */
   double *scaled = w->y;
@@ -257,7 +260,7 @@ static int new_basis(ag_work *w, double t, const double *x, double *c) {
   }
   double *full = ag_heap_alloc(sizeof(double) * (size_t)(n * n + n));
   int rank = ag_dense_null(k, n, scaled, RANK_LOST, full);
-  if (rank == k) memcpy(c, full, sizeof(double) * (size_t)(n * (n - k)));
+  if (rank == k) memcpy(c + basis->c, full, sizeof(double) * (size_t)(n * (n - k)));
   free(full);
   return rank == k ? AG_FINE : AG_TROUBLE_RANK;
 }
@@ -272,13 +275,15 @@ int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z) 
     for (int i = 0; i < sys->n_image; i++) memcpy(z + sys->images[i].z, w->image.out + 3 * i, 3 * sizeof(double));
   }
   if (sys->u) (void)machine_run(&w->u, w, t, x, NULL, u);
-  if (sys->elimination != AG_ELIM_BASIS) return AG_FINE;
-  int n = sys->n_y, m = n - sys->n_w;
-  int trouble = new_basis(w, t, x, c);
-  if (trouble) return trouble;
-  for (int j = 0; j < m; j++) {
-    u[sys->y_in_u + j] = 0;
-    for (int i = 0; i < n; i++) u[sys->y_in_u + j] += c[i * m + j] * xi[sys->y_index[i]];
+  if (sys->n_basis) (void)machine_run(&w->basis, w, t, x, NULL, NULL);
+  for (int b = 0; b < sys->n_basis; b++) {
+    const ag_basis *basis = &sys->bases[b];
+    int n = basis->n_y, m = n - basis->n_w, trouble = new_basis(w, basis, w->basis.out + basis->S, c);
+    if (trouble) return trouble;
+    for (int j = 0; j < m; j++) {
+      u[basis->u + j] = 0;
+      for (int i = 0; i < n; i++) u[basis->u + j] += c[basis->c + i * m + j] * xi[basis->y_index[i]];
+    }
   }
   return AG_FINE;
 }
@@ -300,14 +305,11 @@ static bool rank_lost(int k, int n, const double *S, double *A) {
 }
 
 /* Smallest pivot of B^T B = 1 - A^T (S S^T)^-1 A, A = S N; 0 when it cannot be had. */
-static double basis_pivot(ag_work *w, double t, const double *x, const double *c, bool *lost) {
-  const ag_system *sys = w->sys;
-  int n = sys->n_y, k = sys->n_w, m = n - k;
-  (void)machine_run(&w->basis, w, t, x, NULL, NULL);
-  *lost = rank_lost(k, n, w->basis.out, w->SP);
+static double one_pivot(ag_work *w, const ag_basis *basis, const double *S, const double *c, bool *lost) {
+  int n = basis->n_y, k = basis->n_w, m = n - k;
+  *lost = *lost || rank_lost(k, n, S, w->SP);
   if (m == 0) return 1;
-  const double *S = w->basis.out;
-  double *SSt = w->SP, *A = w->y, *G = w->K; /* the solution of (S S^T) Y = A goes into A, so S N is formed twice */
+  double *SSt = w->SP, *A = w->y, *G = w->G; /* the solution of (S S^T) Y = A goes into A, so S N is formed twice */
   for (int i = 0; i < k; i++) {
     for (int j = 0; j < k; j++) {
       SSt[i * k + j] = 0;
@@ -335,6 +337,19 @@ static double basis_pivot(ag_work *w, double t, const double *x, const double *c
   return isfinite(least) ? least : 0;
 }
 
+/* The smallest over all bases. */
+static double basis_pivot(ag_work *w, double t, const double *x, const double *c, bool *lost) {
+  const ag_system *sys = w->sys;
+  double least = 1;
+  *lost = false;
+  (void)machine_run(&w->basis, w, t, x, NULL, NULL);
+  for (int b = 0; b < sys->n_basis; b++) {
+    const ag_basis *basis = &sys->bases[b];
+    least = fmin(least, one_pivot(w, basis, w->basis.out + basis->S, c + basis->c, lost));
+  }
+  return least;
+}
+
 double ag_work_basis(ag_work *w, double t, const double *z, const double *c) {
   if (w->sys->elimination != AG_ELIM_BASIS) return 1;
   for (int i = 0; i < w->sys->n_q; i++) w->x[i] = z[w->sys->q_in_z[i]];
@@ -357,28 +372,35 @@ static void orthonormal_rows(int k, int n, double *A) {
   }
 }
 
-double ag_work_turning(ag_work *w, double t, const double *z, const double *dz) {
-  const ag_system *sys = w->sys;
-  int n = sys->n_y, k = sys->n_w;
-  if (sys->elimination != AG_ELIM_BASIS) return 0;
-  double delta = 1e-6, *Q0 = w->y, *Q1, sum = 0, worst = 0;
-  for (int side = 0; side < 2; side++) {
-    for (int i = 0; i < sys->n_q; i++) w->x[i] = z[sys->q_in_z[i]] + (side ? delta * dz[sys->q_in_z[i]] : 0);
-    (void)machine_run(&w->basis, w, t + side * delta, w->x, NULL, NULL);
-    orthonormal_rows(k, n, w->basis.out);
-    if (!side) memcpy(Q0, w->basis.out, sizeof(double) * (size_t)(k * n));
-  }
-  Q1 = w->basis.out;
-  /* sine of the angle between the two row spaces: what of Q1 is not in the span of Q0 */
+/* sin^2 of the largest angle between a row of Q1 and the row space of Q0, both orthonormal; Q1 is destroyed. */
+static double turned_by(int k, int n, const double *Q0, double *Q1) {
+  double worst = 0;
   for (int i = 0; i < k; i++) {
     for (int r = 0; r < k; r++) {
       double dot = 0;
       for (int j = 0; j < n; j++) dot += Q1[i * n + j] * Q0[r * n + j];
       for (int j = 0; j < n; j++) Q1[i * n + j] -= dot * Q0[r * n + j];
     }
-    sum = 0;
+    double sum = 0;
     for (int j = 0; j < n; j++) sum += Q1[i * n + j] * Q1[i * n + j];
     worst = fmax(worst, sum);
+  }
+  return worst;
+}
+
+double ag_work_turning(ag_work *w, double t, const double *z, const double *dz) {
+  const ag_system *sys = w->sys;
+  if (sys->elimination != AG_ELIM_BASIS) return 0;
+  double delta = 1e-6, worst = 0;
+  for (int side = 0; side < 2; side++) {
+    for (int i = 0; i < sys->n_q; i++) w->x[i] = z[sys->q_in_z[i]] + (side ? delta * dz[sys->q_in_z[i]] : 0);
+    (void)machine_run(&w->basis, w, t + side * delta, w->x, NULL, side ? w->basis.out : w->rows);
+    for (int b = 0; b < sys->n_basis; b++)
+      orthonormal_rows(sys->bases[b].n_w, sys->bases[b].n_y, (side ? w->basis.out : w->rows) + sys->bases[b].S);
+  }
+  for (int b = 0; b < sys->n_basis; b++) {
+    const ag_basis *basis = &sys->bases[b];
+    worst = fmax(worst, turned_by(basis->n_w, basis->n_y, w->rows + basis->S, w->basis.out + basis->S));
   }
   return sqrt(worst) / delta;
 }
