@@ -34,6 +34,7 @@ void ag_model_free(ag_model *m) {
   free(m->references);
   free(m->drives);
   free(m->reactions);
+  free(m->multipliers);
   ag_graph_free(m->graph);
   ag_arena_free(m->arena);
 }
@@ -113,6 +114,15 @@ ag_id ag_model_reaction(ag_model *m, int coord) {
   return x;
 }
 
+ag_id ag_model_multiplier(ag_model *m, int constraint) {
+  const ag_item *c = &m->constraints[constraint], *have = find(m->multipliers, m->n_multipliers, c->name);
+  if (have) return have->x;
+  ag_id x = ag_input(m->graph, ag_arena_printf(m->arena, "multiplier.%s", c->name), ag_node_rows(m->graph, c->x), 1,
+                     AG_LEAF_REAL);
+  AG_MODEL_PUSH(m, multipliers, ((ag_item){c->name, NULL, x, c->pos}));
+  return x;
+}
+
 ag_id ag_model_energy(ag_model *m) {
   if (!m->energy) m->energy = ag_input(m->graph, "energy", 1, 1, AG_LEAF_REAL);
   return m->energy;
@@ -127,6 +137,7 @@ bool ag_model_prime(ag_model *m, ag_id x, ag_id *dx) {
             !(m->energy && ag_depends(g, 1, &x, 1, &m->energy));
   for (int i = 0; ok && i < m->n_drives; i++) ok = !ag_depends(g, 1, &x, 1, &m->drives[i].x);
   for (int i = 0; ok && i < m->n_reactions; i++) ok = !ag_depends(g, 1, &x, 1, &m->reactions[i].x);
+  for (int i = 0; ok && i < m->n_multipliers; i++) ok = !ag_depends(g, 1, &x, 1, &m->multipliers[i].x);
   if (ok) {
     for (int i = 0; i < m->n_coords; i++) inputs[i] = m->coords[i].q, seeds[i] = m->coords[i].xi;
     inputs[n - 1] = m->t;

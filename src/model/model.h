@@ -138,6 +138,7 @@ typedef struct ag_model {
   AG_LIST(ag_reference, references);
   AG_LIST(ag_item, drives);    /* name of a prescribed coordinate -> scalar input standing for its multiplier */
   AG_LIST(ag_item, reactions); /* coordinate name -> input (shape of xi) standing for the reaction S^T lambda on it */
+  AG_LIST(ag_item, multipliers); /* constraint name -> input (shape of the residual) standing for its own lambda */
 } ag_model;
 
 ag_model *ag_model_create(const char *name);
@@ -153,6 +154,7 @@ void ag_model_add_prescribe(ag_model *m, const char *name, ag_id residual, const
 ag_id ag_model_add_frame(ag_model *m, const char *name, ag_id x, ag_pos pos); /* returns the standing input */
 ag_id ag_model_drive(ag_model *m, const char *coord_name);                    /* finds or adds; 0 when not prescribed */
 ag_id ag_model_reaction(ag_model *m, int coord);                              /* finds or adds */
+ag_id ag_model_multiplier(ag_model *m, int constraint);                       /* finds or adds */
 ag_id ag_model_energy(ag_model *m);                                           /* finds or adds */
 
 /* Appends to one of the lists above: AG_MODEL_PUSH(m, observables, ((ag_item){...})). */
@@ -162,4 +164,6 @@ ag_id ag_model_energy(ag_model *m);                                           /*
 /* Total time derivative of an expression of coordinates and t (the prime of the language). False when x depends on
  * a velocity or on a built-in observable. */
 bool ag_model_prime(ag_model *m, ag_id x, ag_id *dx);
+
+#include "model/body.h"
 #endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ * Bodies: coordinates, kinetic energy, and the quantities a person may name. */
+#include "model/model.h"
+
+#include <string.h>
+
+ag_body *ag_body_add(ag_model *m, const char *name, ag_id mass, ag_id inertia, ag_id centre, const ag_surface *surface,
+                     ag_pos pos) {
+  ag_graph *g = m->graph;
+  ag_arena *a = m->arena;
+  AG_ASSERT(ag_is_scalar(g, mass) && ag_node_rows(g, inertia) == 3 && ag_node_cols(g, inertia) == 3);
+  ag_body *b = AG_NEW(a, ag_body);
+  *b = (ag_body){.name = ag_arena_str(a, name), .mass = mass, .inertia = inertia, .surface = *surface, .pos = pos};
+  b->centre = centre && ag_is_zero(g, centre) ? 0 : centre;
+  b->R = ag_model_add_coord(m, ag_arena_printf(a, "%s.R", name), ag_arena_printf(a, "%s.Omega", name), NULL, NULL, 0,
+                            AG_SPACE_SO3, 3, pos);
+  b->x = ag_model_add_coord(m, ag_arena_printf(a, "%s.x", name), NULL, NULL, NULL, 0, AG_SPACE_R, 3, pos);
+  ag_id Omega = m->coords[b->R].xi, v = m->coords[b->x].xi, half = ag_num(g, 0.5);
+  ag_id T = ag_add(g, ag_mul(g, half, ag_dot(g, Omega, ag_mul(g, inertia, Omega))),
+                   ag_mul(g, half, ag_mul(g, mass, ag_dot(g, v, v))));
+  m->lagrangian = m->lagrangian ? ag_add(g, m->lagrangian, T) : T;
+  return b;
+}
+
+void ag_body_gravity(ag_model *m, const ag_body *b, ag_id gravity) {
+  ag_graph *g = m->graph;
+  ag_id V = ag_mul(g, ag_mul(g, b->mass, gravity), ag_entry(g, m->coords[b->x].q, 2, 0));
+  m->lagrangian = ag_sub(g, m->lagrangian, V);
+}
+
+/* R = Rz(phi) Rx(theta) Rz(psi): third column (sin phi sin theta, -cos phi sin theta, cos theta), third row
+ * (sin theta sin psi, sin theta cos psi, cos theta). */
+static ag_id euler_angle(ag_graph *g, ag_id R, const char *word) {
+  ag_id r13 = ag_entry(g, R, 0, 2), r23 = ag_entry(g, R, 1, 2);
+  if (!strcmp(word, "phi")) return ag_apply2(g, AG_OP_ATAN2, r13, ag_neg(g, r23));
+  if (!strcmp(word, "psi")) return ag_apply2(g, AG_OP_ATAN2, ag_entry(g, R, 2, 0), ag_entry(g, R, 2, 1));
+  return ag_apply2(g, AG_OP_ATAN2, ag_apply2(g, AG_OP_HYPOT, r13, r23), ag_entry(g, R, 2, 2));
+}
+
+ag_id ag_body_part(ag_model *m, const ag_body *b, const char *word) {
+  ag_graph *g = m->graph;
+  const ag_coord *R = &m->coords[b->R], *x = &m->coords[b->x];
+  if (!strcmp(word, "R")) return R->q;
+  if (!strcmp(word, "Omega")) return R->xi;
+  if (!strcmp(word, "x")) return x->q;
+  if (!strcmp(word, "omega")) return ag_mul(g, R->q, R->xi);
+  if (!strcmp(word, "phi") || !strcmp(word, "theta") || !strcmp(word, "psi")) return euler_angle(g, R->q, word);
+  if (!strcmp(word, "middle")) return b->centre ? ag_sub(g, x->q, ag_mul(g, R->q, b->centre)) : x->q;
+  if (!strcmp(word, "Gamma")) {
+    ag_id up = ag_stack(g, 3, 1, (ag_id[]){ag_num(g, 0), ag_num(g, 0), ag_num(g, 1)});
+    return ag_mul(g, ag_transpose(g, R->q), up);
+  }
+  return 0;
+}

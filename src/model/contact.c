@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT
+ * Rolling. At the contact the material points of body and ground have the same velocity,
+ *   x' + R (Omega x rho) = V(P),   P = x + R rho,   V(P) = O' + W x (P - O):
+ * three rows in which x' stands alone. Along the normal N they say that the gap does not change: with the contact map X = grad H,
+ * rho = X(-R^T N) - centre, dX is tangential, so that d/dt N.(P - O) = N.(x' + R (Omega x rho) - O'), and N.(W x (P - O)) = 0 on the
+ * ground. So one of the three rows is holonomic in disguise (the height of the centre), and it is not stated twice.
+ * The multiplier of these rows is the force on the body at P. Rubber: N.(omega - W) = 0, whose multiplier is a moment about N. */
+#include <math.h>
+#include <string.h>
+
+#include "model/model.h"
+
+/* The ground at the moment, in space. */
+typedef struct frame {
+  ag_id N, O;    /* unit normal or axis; origin */
+  bool still;    /* O moves neither with t nor with a coordinate */
+  bool upright;  /* N is e3 */
+} frame;
+
+static ag_id unit_axis(ag_graph *g, int k) {
+  return ag_stack(g, 3, 1, (ag_id[]){ag_num(g, k == 0), ag_num(g, k == 1), ag_num(g, k == 2)});
+}
+
+static ag_id unit(ag_graph *g, ag_id v) {
+  double n[3];
+  if (!v) return unit_axis(g, 2);
+  if (!ag_constant(g, v, n)) return ag_div(g, v, ag_norm(g, v));
+  double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+  return ag_stack(g, 3, 1, (ag_id[]){ag_num(g, n[0] / length), ag_num(g, n[1] / length), ag_num(g, n[2] / length)});
+}
+
+static bool depends_on_motion(const ag_model *m, ag_id x) {
+  if (ag_depends(m->graph, 1, &x, 1, &m->t)) return true;
+  for (int i = 0; i < m->n_coords; i++)
+    if (ag_depends(m->graph, 1, &x, 1, &m->coords[i].q)) return true;
+  return false;
+}
+
+static frame make_frame(const ag_model *m, const ag_ground *gr) {
+  ag_graph *g = m->graph;
+  ag_id origin = gr->origin ? gr->origin : ag_zero(g, 3, 1), normal = unit(g, gr->normal);
+  frame f = {.N = normal, .O = origin, .still = !gr->carrier && !depends_on_motion(m, origin)};
+  f.upright = !gr->carrier && normal == unit_axis(g, 2);
+  if (gr->carrier) {
+    ag_id R = m->coords[gr->carrier->R].q;
+    f.N = ag_mul(g, R, normal);
+    f.O = ag_add(g, m->coords[gr->carrier->x].q, ag_mul(g, R, origin));
+  }
+  return f;
+}
+
+static ag_id sum(ag_graph *g, ag_id a, ag_id b) { return a && b ? ag_add(g, a, b) : a ? a : b; }
+
+/* Velocity of the ground's material point at P, 0 when it is at rest. */
+static bool ground_velocity(ag_model *m, const ag_ground *gr, const frame *f, ag_id P, ag_id *out) {
+  ag_graph *g = m->graph;
+  ag_id v = 0;
+  if (gr->carrier) {
+    const ag_coord *x = &m->coords[gr->carrier->x], *R = &m->coords[gr->carrier->R];
+    v = ag_add(g, x->xi, ag_cross(g, ag_mul(g, R->q, R->xi), ag_sub(g, P, x->q)));
+  } else if (!f->still && !ag_model_prime(m, f->O, &v)) {
+    return false;
+  }
+  if (gr->spin) v = sum(g, v, ag_mul(g, gr->spin, ag_cross(g, f->N, ag_sub(g, P, f->O))));
+  *out = v;
+  return true;
+}
+
+/* Angular velocity of the ground along the contact normal n, 0 when there is none. */
+static ag_id ground_turning(const ag_model *m, const ag_ground *gr, const frame *f, ag_id n) {
+  ag_graph *g = m->graph;
+  ag_id w = 0;
+  if (gr->carrier) {
+    const ag_coord *R = &m->coords[gr->carrier->R];
+    w = ag_dot(g, n, ag_mul(g, R->q, R->xi));
+  }
+  if (gr->spin) w = sum(g, w, gr->kind == AG_GROUND_PLANE ? gr->spin : ag_mul(g, gr->spin, ag_dot(g, n, f->N)));
+  return w;
+}
+
+/* ---- where it touches ---- */
+
+static void touch_plane(ag_model *m, ag_contact *c, const frame *f) {
+  ag_graph *g = m->graph;
+  const ag_body *b = c->body;
+  ag_id R = m->coords[b->R].q, x = m->coords[b->x].q, up = ag_mul(g, ag_transpose(g, R), f->N);
+  c->normal = f->N;
+  c->arm = ag_surface_point(g, &b->surface, ag_neg(g, up));
+  if (b->centre) c->arm = ag_sub(g, c->arm, b->centre);
+  c->point = ag_add(g, x, ag_mul(g, R, c->arm));
+  c->height = ag_neg(g, ag_dot(g, up, c->arm));
+  c->gap = ag_sub(g, ag_dot(g, f->N, ag_sub(g, x, f->O)), c->height);
+}
+
+/* A ball of radius r: the normal depends on the place G of its centre alone, and P = G - r n.
+ *   sphere    n = -+ d/|d|, d = G - O
+ *   cylinder  the same across the axis
+ *   cone      n = cos(slope) N - sin(slope) u, u the direction away from the axis */
+static void touch_ball(ag_model *m, ag_contact *c, const frame *f) {
+  ag_graph *g = m->graph;
+  const ag_body *b = c->body;
+  const ag_ground *gr = &c->ground;
+  ag_id r = b->surface.a, R = m->coords[b->R].q, G = ag_body_part(m, b, "middle"), d = ag_sub(g, G, f->O), w = d;
+  if (gr->kind != AG_GROUND_SPHERE) w = ag_sub(g, d, ag_mul(g, ag_dot(g, f->N, d), f->N));
+  ag_id length = ag_norm(g, w), u = ag_div(g, w, length);
+  if (gr->kind == AG_GROUND_CONE) {
+    ag_id cosine = ag_apply1(g, AG_OP_COS, gr->slope), sine = ag_apply1(g, AG_OP_SIN, gr->slope);
+    c->normal = ag_sub(g, ag_mul(g, cosine, f->N), ag_mul(g, sine, u));
+    c->gap = ag_sub(g, ag_dot(g, d, c->normal), r);
+  } else if (gr->inside) {
+    c->normal = ag_neg(g, u);
+    c->gap = ag_sub(g, ag_sub(g, gr->radius, r), length);
+  } else {
+    c->normal = u;
+    c->gap = ag_sub(g, length, ag_add(g, gr->radius, r));
+  }
+  ag_id down = ag_neg(g, ag_mul(g, r, c->normal));
+  c->point = ag_add(g, G, down);
+  c->arm = ag_mul(g, ag_transpose(g, R), down);
+  if (b->centre) c->arm = ag_sub(g, c->arm, b->centre);
+}
+
+/* ---- constraints ---- */
+
+static ag_status add_rolling(ag_ctx *ctx, ag_model *m, ag_contact *c, const frame *f, ag_pos pos) {
+  ag_graph *g = m->graph;
+  const ag_coord R = m->coords[c->body->R], x = m->coords[c->body->x];
+  ag_id V = 0, rolled;
+  if (!ground_velocity(m, &c->ground, f, c->point, &V)) {
+    ag_ctx_error(ctx, pos, "the origin of what `%s` rolls on may depend on coordinates and t, not on velocities", c->body->name);
+    return AG_WRONG;
+  }
+  /* on a plane in body components (R enters through R^T N alone), else in space */
+  if (c->ground.kind == AG_GROUND_PLANE) rolled = ag_mul(g, R.q, ag_cross(g, c->arm, R.xi));
+  else rolled = ag_cross(g, ag_sub(g, c->point, x.q), ag_mul(g, R.q, R.xi));
+  ag_model_add_constraint(m, ag_sub(g, x.xi, sum(g, rolled, V)), ag_arena_printf(m->arena, "%s rolls", c->body->name), pos);
+  c->constraint = m->n_constraints - 1;
+  c->force = ag_model_multiplier(m, c->constraint);
+  c->press = ag_dot(g, c->normal, c->force);
+  c->friction = ag_sub(g, c->force, ag_mul(g, c->press, c->normal));
+  c->rubber = -1;
+  if (!c->ground.rubber) return AG_OK;
+  ag_id turning = ground_turning(m, &c->ground, f, c->normal), own = ag_dot(g, ag_mul(g, ag_transpose(g, R.q), c->normal), R.xi);
+  ag_model_add_constraint(m, turning ? ag_sub(g, own, turning) : own,
+                          ag_arena_printf(m->arena, "%s does not twist", c->body->name), pos);
+  c->rubber = m->n_constraints - 1;
+  c->twist = ag_model_multiplier(m, c->rubber);
+  return AG_OK;
+}
+
+static void observe(ag_model *m, const ag_contact *c, const char *word, ag_id x, ag_pos pos) {
+  if (!x) return;
+  int k = c->body->n_contact;
+  const char *name = k > 1 ? ag_arena_printf(m->arena, "%s.%s%d", c->body->name, word, k)
+                           : ag_arena_printf(m->arena, "%s.%s", c->body->name, word);
+  AG_MODEL_PUSH(m, observables, ((ag_item){name, NULL, x, pos}));
+}
+
+static void add_observables(ag_model *m, const ag_contact *c, ag_pos pos) {
+  observe(m, c, "contact", c->point, pos);
+  observe(m, c, "height", c->height, pos);
+  observe(m, c, "gap", c->gap, pos);
+  observe(m, c, "normal", c->press, pos);
+  observe(m, c, "friction", c->friction, pos);
+  observe(m, c, "twist", c->twist, pos);
+  if (c->ground.watch) {
+    int k = c->body->n_contact;
+    const char *name = k > 1 ? ag_arena_printf(m->arena, "%s.lift%d", c->body->name, k)
+                             : ag_arena_printf(m->arena, "%s.lift", c->body->name);
+    AG_MODEL_PUSH(m, events, ((ag_event){.name = name, .x = c->press, .direction = -1, .pos = pos}));
+  }
+}
+
+/* ---- symmetries ---- */
+
+static void generator(ag_model *m, const ag_body *b, const char *word, ag_id Omega, ag_id v, ag_pos pos) {
+  const char *name = ag_arena_printf(m->arena, "%s.%s", b->name, word);
+  for (int i = 0; i < m->n_generators; i++)
+    if (!strcmp(m->generators[i].name, name)) return;
+  ag_generator z = {.name = name, .parts = AG_NEWN(m->arena, ag_assign, 2), .pos = pos};
+  if (Omega) z.parts[z.n++] = (ag_assign){b->R, -1, Omega, pos};
+  if (v) z.parts[z.n++] = (ag_assign){b->x, -1, v, pos};
+  AG_MODEL_PUSH(m, generators, z);
+}
+
+/* Is the body's mass spread symmetrically about the axis through the centre of its surface? Decided by the form of the expressions. */
+static bool symmetric_about(ag_graph *g, const ag_body *b, ag_id axis) {
+  ag_id hat = ag_hat(g, axis);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      ag_id left = ag_num(g, 0), right = left;
+      for (int k = 0; k < 3; k++) {
+        left = ag_add(g, left, ag_mul(g, ag_entry(g, hat, i, k), ag_entry(g, b->inertia, k, j)));
+        right = ag_add(g, right, ag_mul(g, ag_entry(g, b->inertia, i, k), ag_entry(g, hat, k, j)));
+      }
+      if (!ag_is_zero(g, ag_sub(g, left, right))) return false;
+    }
+  for (int i = 0; b->centre && i < 3; i++)
+    if (!ag_is_zero(g, ag_entry(g, ag_cross(g, axis, b->centre), i, 0))) return false;
+  return true;
+}
+
+/* Turning the body about its own axis: R -> R exp(e hat(axis)). */
+static void add_spins(ag_model *m, const ag_body *b, ag_pos pos) {
+  ag_graph *g = m->graph;
+  ag_id axis = ag_surface_axis(g, &b->surface);
+  if (axis && symmetric_about(g, b, axis)) generator(m, b, "spin", axis, 0, pos);
+  for (int k = 0; k < 3 && b->surface.kind == AG_SURFACE_SPHERE; k++)
+    if (symmetric_about(g, b, unit_axis(g, k)))
+      generator(m, b, ag_arena_printf(m->arena, "spin%d", k + 1), unit_axis(g, k), 0, pos);
+}
+
+/* Moving the body together with its place on a ground that this leaves as it is. Gravity must not feel it. */
+static void add_shifts(ag_model *m, const ag_contact *c, const frame *f, ag_pos pos) {
+  ag_graph *g = m->graph;
+  const ag_ground *gr = &c->ground;
+  const ag_body *b = c->body;
+  ag_id e3 = unit_axis(g, 2), R = m->coords[b->R].q, x = m->coords[b->x].q;
+  bool light = !gr->gravity || ag_is_zero(g, gr->gravity);
+  if (gr->kind == AG_GROUND_PLANE && !gr->spin) {
+    ag_id first = f->upright ? unit_axis(g, 0) : ag_cross(g, e3, f->N);
+    generator(m, b, "along_x", 0, first, pos);
+    if (light || f->upright) generator(m, b, "along_y", 0, f->upright ? unit_axis(g, 1) : ag_cross(g, f->N, first), pos);
+  }
+  if (gr->kind == AG_GROUND_CYLINDER && (light || ag_is_zero(g, ag_entry(g, f->N, 2, 0)))) generator(m, b, "lift", 0, f->N, pos);
+  if (f->still && (light || f->upright))
+    generator(m, b, "turn", ag_mul(g, ag_transpose(g, R), f->N), ag_cross(g, f->N, ag_sub(g, x, f->O)), pos);
+}
+
+static void drop_generators(ag_model *m, const ag_body *b) {
+  size_t n = strlen(b->name);
+  int kept = 0;
+  for (int i = 0; i < m->n_generators; i++) {
+    const char *name = m->generators[i].name;
+    if (strncmp(name, b->name, n) || name[n] != '.') m->generators[kept++] = m->generators[i];
+  }
+  m->n_generators = kept;
+}
+
+/* With a second contact or a carrier only what both allow is left; the body alone does not know: nothing is declared then but spins. */
+static void add_generators(ag_model *m, const ag_contact *c, const frame *f, ag_pos pos) {
+  ag_body *carrier = c->ground.carrier;
+  if (carrier) {
+    drop_generators(m, carrier);
+    carrier->carries = true;
+  }
+  if (c->body->carries) return;
+  if (c->body->n_contact > 1) drop_generators(m, c->body);
+  else if (!carrier) add_shifts(m, c, f, pos);
+  add_spins(m, c->body, pos);
+}
+
+/* ---- all of it ---- */
+
+static ag_status check_ground(ag_ctx *ctx, const ag_model *m, const ag_body *b, const ag_ground *gr, ag_pos pos) {
+  static const char *const words[] = {"plane", "sphere", "cylinder", "cone"};
+  if (gr->kind != AG_GROUND_PLANE && b->surface.kind != AG_SURFACE_SPHERE) {
+    ag_ctx_error(ctx, pos, "`%s` has the surface %s: only a ball can roll on a %s", b->name, ag_surface_word(b->surface.kind),
+                 words[gr->kind]);
+    return AG_WRONG;
+  }
+  double n[3];
+  if (gr->normal && depends_on_motion(m, gr->normal)) {
+    ag_ctx_error(ctx, pos, "the direction of what `%s` rolls on may not depend on coordinates or t", b->name);
+    return AG_WRONG;
+  }
+  if (gr->normal && ag_constant(m->graph, gr->normal, n) && !(n[0] * n[0] + n[1] * n[1] + n[2] * n[2] > 0)) {
+    ag_ctx_error(ctx, pos, "the direction of what `%s` rolls on has no length", b->name);
+    return AG_WRONG;
+  }
+  if (gr->carrier == b) {
+    ag_ctx_error(ctx, pos, "`%s` cannot roll on itself", b->name);
+    return AG_WRONG;
+  }
+  return AG_OK;
+}
+
+ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *ground, ag_pos pos, const ag_contact **out) {
+  AG_TRY(check_ground(ctx, m, b, ground, pos));
+  ag_contact *c = AG_NEW(m->arena, ag_contact);
+  *c = (ag_contact){.body = b, .ground = *ground};
+  if (c->ground.spin && ag_is_zero(m->graph, c->ground.spin)) c->ground.spin = 0;
+  frame f = make_frame(m, &c->ground);
+  if (ground->kind == AG_GROUND_PLANE) touch_plane(m, c, &f);
+  else touch_ball(m, c, &f);
+  AG_TRY(add_rolling(ctx, m, c, &f, pos));
+  b->n_contact++;
+  if (ground->gravity) ag_body_gravity(m, b, ground->gravity);
+  add_observables(m, c, pos);
+  add_generators(m, c, &f, pos);
+  *out = c;
+  return AG_OK;
+}
+
+/* ---- start ---- */
+
+static void start_row(ag_model *m, const ag_body *b, int row, ag_id x) {
+  AG_MODEL_PUSH(m, starts, ((ag_start){false, b->x, row, -1, x, b->pos}));
+}
+
+/* A place of the centre of a ball where it touches. */
+static ag_id resting_place(ag_model *m, const ag_contact *c, const frame *f) {
+  ag_graph *g = m->graph;
+  const ag_ground *gr = &c->ground;
+  ag_id r = c->body->surface.a, reach = gr->inside ? ag_sub(g, gr->radius, r) : ag_add(g, gr->radius, r), e3 = unit_axis(g, 2), u = e3;
+  if (gr->kind == AG_GROUND_CYLINDER) {
+    u = f->upright ? unit_axis(g, 0) : ag_sub(g, e3, ag_mul(g, ag_dot(g, f->N, e3), f->N));
+    if (!f->upright) u = ag_div(g, u, ag_norm(g, u));
+  }
+  if (gr->inside && !(gr->kind == AG_GROUND_CYLINDER && f->upright)) u = ag_neg(g, u); /* at the bottom, or on the top */
+  return ag_add(g, f->O, ag_mul(g, reach, u));
+}
+
+ag_status ag_contact_start(ag_ctx *ctx, ag_model *m, const ag_contact *c) {
+  ag_graph *g = m->graph;
+  const ag_body *b = c->body;
+  bool named[3] = {false}, any = false;
+  for (int i = 0; i < m->n_starts; i++) {
+    const ag_start *s = &m->starts[i];
+    if (s->velocity || s->frame >= 0 || s->coord != b->x) continue;
+    any = true;
+    for (int k = 0; k < 3; k++) named[k] = named[k] || s->row < 0 || s->row == k;
+  }
+  if (named[0] && named[1] && named[2]) return AG_OK;
+  frame f = make_frame(m, &c->ground);
+  bool plane = c->ground.kind == AG_GROUND_PLANE;
+  if ((any && !(plane && f.upright && !named[2])) || c->ground.kind == AG_GROUND_CONE) {
+    ag_ctx_error(ctx, b->pos, "where `%s` starts cannot be completed: give all of %s.x", b->name, b->name);
+    return AG_WRONG;
+  }
+  ag_id x;
+  if (plane) x = ag_add(g, f.O, ag_mul(g, c->height, f.N));
+  else x = resting_place(m, c, &f);
+  if (!plane && b->centre) x = ag_add(g, x, ag_mul(g, m->coords[b->R].q, b->centre));
+  if (!any) start_row(m, b, -1, x);
+  else
+    for (int k = 0; k < 3; k++)
+      if (!named[k]) start_row(m, b, k, ag_entry(g, x, k, 0));
+  return AG_OK;
+}

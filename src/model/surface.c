@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ * Contact maps X(n) of surfaces: the place whose outward unit normal is n. For a convex surface X = grad H with H(n) the support
+ * function (distance of the tangent plane with normal n from the centre), taken as homogeneous of degree 1; X.n = H.
+ * With axis 3 and across = (n1, n2, 0):
+ *   sphere     H = a |n|                    X = a n
+ *   ellipsoid  H = sqrt(n.D n)              X = D n/sqrt(n.D n), D = Q diag(a^2, b^2, c^2) Q^T
+ *   disk       H = a |across|               X = a across/|across|: the edge; not defined when it lies flat
+ *   torus      H = a |across| + b |n|       X = a across/|across| + b n
+ *   cylinder   H = a |across| + b |n3|      X = a across/|across| + b sign(n3) e3
+ *   revolution by the meridian: with theta the angle between axis 3 and -n, cos(theta) = -n3 and sin(theta) = |across|,
+ *              X = h(theta) across/|across| - (f0 - f(theta)) e3
+ *   gauss      X = h(n3) across + f(n3) e3: smooth at the poles when h and f are */
+#include <math.h>
+
+#include "model/model.h"
+
+static ag_id column3(ag_graph *g, ag_id a, ag_id b, ag_id c) { return ag_stack(g, 3, 1, (ag_id[]){a, b, c}); }
+
+static ag_id axis3(ag_graph *g, int k) { return column3(g, ag_num(g, k == 0), ag_num(g, k == 1), ag_num(g, k == 2)); }
+
+static ag_id ellipsoid_matrix(ag_graph *g, const ag_surface *s) {
+  ag_id e[9], axes[3] = {s->a, s->b, s->c};
+  for (int i = 0; i < 9; i++) e[i] = i % 4 ? ag_num(g, 0) : ag_mul(g, axes[i / 4], axes[i / 4]);
+  ag_id D = ag_stack(g, 3, 3, e);
+  return s->turn ? ag_mul(g, ag_mul(g, s->turn, D), ag_transpose(g, s->turn)) : D;
+}
+
+/* sin(theta) and cos(theta) are replaced as a whole: they are known without the angle. */
+static ag_id at_angle(ag_graph *g, const ag_surface *s, ag_id x, ag_id sine, ag_id cosine) {
+  ag_id angle = ag_apply2(g, AG_OP_ATAN2, sine, cosine);
+  ag_id from[3] = {ag_apply1(g, AG_OP_SIN, s->theta), ag_apply1(g, AG_OP_COS, s->theta), s->theta};
+  ag_id to[3] = {sine, cosine, angle};
+  ag_substitute(g, 3, from, to, 1, &x);
+  return x;
+}
+
+/* In the axes of the surface, for those that have an axis 3. */
+static ag_id around_axis(ag_graph *g, const ag_surface *s, ag_id n) {
+  ag_id n1 = ag_entry(g, n, 0, 0), n2 = ag_entry(g, n, 1, 0), n3 = ag_entry(g, n, 2, 0), zero = ag_num(g, 0);
+  ag_id across = column3(g, n1, n2, zero), e3 = axis3(g, 2), length = ag_norm(g, across);
+  ag_id edge = ag_div(g, across, length);
+  if (s->kind == AG_SURFACE_DISK) return ag_mul(g, s->a, edge);
+  if (s->kind == AG_SURFACE_TORUS) return ag_add(g, ag_mul(g, s->a, edge), ag_mul(g, s->b, n));
+  if (s->kind == AG_SURFACE_CYLINDER) {
+    ag_id end = ag_mul(g, s->b, ag_apply1(g, AG_OP_SIGN, n3));
+    return ag_add(g, ag_mul(g, s->a, edge), ag_mul(g, end, e3));
+  }
+  ag_id h = s->h, f = s->f;
+  if (s->kind == AG_SURFACE_GAUSS) {
+    ag_substitute(g, 1, &s->theta, &n3, 1, &h);
+    ag_substitute(g, 1, &s->theta, &n3, 1, &f);
+    return ag_add(g, ag_mul(g, h, across), ag_mul(g, f, e3));
+  }
+  ag_id cosine = ag_neg(g, n3);
+  h = at_angle(g, s, h, length, cosine);
+  f = at_angle(g, s, f, length, cosine);
+  return ag_sub(g, ag_mul(g, h, edge), ag_mul(g, ag_sub(g, s->f0, f), e3));
+}
+
+ag_id ag_surface_point(ag_graph *g, const ag_surface *s, ag_id n) {
+  if (s->kind == AG_SURFACE_SPHERE) return ag_mul(g, s->a, n);
+  if (s->kind == AG_SURFACE_POINT) return s->p;
+  if (s->kind == AG_SURFACE_ELLIPSOID) {
+    ag_id Dn = ag_mul(g, ellipsoid_matrix(g, s), n);
+    return ag_div(g, Dn, ag_apply1(g, AG_OP_SQRT, ag_dot(g, n, Dn)));
+  }
+  if (!s->turn) return around_axis(g, s, n);
+  return ag_mul(g, s->turn, around_axis(g, s, ag_mul(g, ag_transpose(g, s->turn), n)));
+}
+
+ag_id ag_surface_axis(ag_graph *g, const ag_surface *s) {
+  int k = 2;
+  if (s->kind == AG_SURFACE_SPHERE) return 0;
+  if (s->kind == AG_SURFACE_POINT) return ag_is_zero(g, s->p) ? 0 : s->p;
+  if (s->kind == AG_SURFACE_ELLIPSOID) {
+    int equal = (s->a == s->b) + (s->b == s->c) + (s->a == s->c);
+    if (equal != 1) return 0;
+    k = s->a == s->b ? 2 : s->b == s->c ? 0 : 1;
+  }
+  return s->turn ? ag_mul(g, s->turn, axis3(g, k)) : axis3(g, k);
+}
+
+/* Node and weight i of n on [0, 1]: the roots of the Legendre polynomial by Newton's method from a cosine. */
+static void gauss_node(int n, int i, double *x, double *w) {
+  double z = cos(M_PI * (i + 0.75) / (n + 0.5)), slope = 1;
+  for (int step = 0; step < 100; step++) {
+    double p = 1, before = 0;
+    for (int k = 1; k <= n; k++) {
+      double next = ((2 * k - 1) * z * p - (k - 1) * before) / k;
+      before = p;
+      p = next;
+    }
+    slope = n * (z * p - before) / (z * z - 1);
+    double dz = p / slope;
+    z -= dz;
+    if (fabs(dz) < 1e-15) break;
+  }
+  *x = (1 + z) / 2;
+  *w = 1 / ((1 - z * z) * slope * slope);
+}
+
+ag_surface ag_surface_meridian(ag_graph *g, ag_id theta, ag_id r, ag_id h0, ag_id f0, int nodes) {
+  AG_ASSERT(nodes >= 4 && nodes <= 64);
+  ag_id across = ag_num(g, 0), along = ag_num(g, 0);
+  for (int i = 0; i < nodes; i++) {
+    double x, w;
+    gauss_node(nodes, i, &x, &w);
+    ag_id at = ag_mul(g, ag_num(g, x), theta), value = r;
+    ag_substitute(g, 1, &theta, &at, 1, &value);
+    value = ag_mul(g, ag_num(g, w), value);
+    across = ag_add(g, across, ag_mul(g, value, ag_apply1(g, AG_OP_COS, at)));
+    along = ag_add(g, along, ag_mul(g, value, ag_apply1(g, AG_OP_SIN, at)));
+  }
+  ag_surface s = {.kind = AG_SURFACE_REVOLUTION, .theta = theta, .f0 = f0};
+  s.h = ag_add(g, h0, ag_mul(g, theta, across));
+  s.f = ag_mul(g, theta, along);
+  return s;
+}
+
+const char *ag_surface_word(ag_surface_kind kind) {
+  static const char *const words[] = {"sphere", "ellipsoid", "torus", "disk", "cylinder", "point", "revolution", "revolution"};
+  return words[kind];
+}

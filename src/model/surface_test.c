@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ * Contact maps: the point lies on the surface, moves in the tangent plane, and different forms of one surface agree. */
+#include <math.h>
+
+#include "check.h"
+#include "model/model.h"
+
+enum { N_FORM = 12 };
+
+static ag_id num(ag_graph *g, double v) { return ag_num(g, v); }
+static ag_id sq(ag_graph *g, ag_id x) { return ag_mul(g, x, x); }
+
+/* A rotation about e3 by a and then about e1 by b, as numbers. */
+static ag_id turned(ag_graph *g, double a, double b) {
+  double ca = cos(a), sa = sin(a), cb = cos(b), sb = sin(b), v[9] = {ca, -sa, 0, cb * sa, cb * ca, -sb, sb * sa, sb * ca, cb};
+  ag_id e[9];
+  for (int i = 0; i < 9; i++) e[i] = num(g, v[i]);
+  return ag_rotation(g, ag_stack(g, 3, 3, e));
+}
+
+/* Ellipsoid of revolution, half axes a across and c along: zC = sqrt(a^2 sin^2 + c^2 cos^2), r = a^2 c^2/zC^3. */
+static void ellipsoid_forms(ag_graph *g, double a, double c, ag_surface *s) {
+  ag_id theta = ag_input(g, "theta", 1, 1, AG_LEAF_REAL), sn = ag_apply1(g, AG_OP_SIN, theta), cs = ag_apply1(g, AG_OP_COS, theta);
+  ag_id A = num(g, a * a), C = num(g, c * c), one = num(g, 1);
+  ag_id z = ag_apply1(g, AG_OP_SQRT, ag_add(g, ag_mul(g, A, sq(g, sn)), ag_mul(g, C, sq(g, cs))));
+  s[0] = (ag_surface){.kind = AG_SURFACE_ELLIPSOID, .a = num(g, a), .b = num(g, a), .c = num(g, c)};
+  s[1] = (ag_surface){.kind = AG_SURFACE_REVOLUTION, .theta = theta, .f0 = num(g, c)};
+  s[1].h = ag_div(g, ag_mul(g, A, sn), z);
+  s[1].f = ag_sub(g, num(g, c), ag_div(g, ag_mul(g, C, cs), z));
+  s[2] = ag_surface_meridian(g, theta, ag_div(g, ag_mul(g, A, C), ag_mul(g, z, sq(g, z))), num(g, 0), num(g, c), 40);
+  ag_id w = ag_apply1(g, AG_OP_SQRT, ag_add(g, ag_mul(g, A, ag_sub(g, one, sq(g, theta))), ag_mul(g, C, sq(g, theta))));
+  s[3] = (ag_surface){.kind = AG_SURFACE_GAUSS, .theta = theta, .h = ag_div(g, A, w), .f = ag_div(g, ag_mul(g, C, theta), w)};
+}
+
+static void torus_forms(ag_graph *g, double a, double b, ag_surface *s) {
+  ag_id theta = ag_input(g, "theta", 1, 1, AG_LEAF_REAL), sn = ag_apply1(g, AG_OP_SIN, theta), cs = ag_apply1(g, AG_OP_COS, theta);
+  s[0] = (ag_surface){.kind = AG_SURFACE_TORUS, .a = num(g, a), .b = num(g, b)};
+  s[1] = (ag_surface){.kind = AG_SURFACE_REVOLUTION, .theta = theta, .f0 = num(g, b)};
+  s[1].h = ag_add(g, num(g, a), ag_mul(g, num(g, b), sn));
+  s[1].f = ag_mul(g, num(g, b), ag_sub(g, num(g, 1), cs));
+  s[2] = ag_surface_meridian(g, theta, num(g, b), num(g, a), num(g, b), 24);
+}
+
+static double implicit(int form, const double *X) {
+  double across = hypot(X[0], X[1]);
+  if (form == 0) return X[0] * X[0] + X[1] * X[1] + X[2] * X[2] - 0.49;
+  if (form == 1) return X[0] * X[0] / 4 + X[1] * X[1] / 1.5625 + X[2] * X[2] - 1;
+  if (form <= 5) return across * across / 1.44 + X[2] * X[2] / 0.36 - 1;
+  if (form <= 8) return (across - 1) * (across - 1) + X[2] * X[2] - 0.16;
+  if (form == 9) return fabs(across - 0.8) + fabs(X[2]);
+  if (form == 10) return fabs(across - 0.8) + fabs(fabs(X[2]) - 0.1);
+  return fabs(X[0] - 0.1) + fabs(X[1] + 0.2) + fabs(X[2] + 0.3);
+}
+
+static void forms(ag_graph *g, ag_surface *s) {
+  s[0] = (ag_surface){.kind = AG_SURFACE_SPHERE, .a = num(g, 0.7)};
+  s[1] = (ag_surface){.kind = AG_SURFACE_ELLIPSOID, .a = num(g, 2), .b = num(g, 1.25), .c = num(g, 1)};
+  ellipsoid_forms(g, 1.2, 0.6, s + 2);
+  torus_forms(g, 1, 0.4, s + 6);
+  s[9] = (ag_surface){.kind = AG_SURFACE_DISK, .a = num(g, 0.8)};
+  s[10] = (ag_surface){.kind = AG_SURFACE_CYLINDER, .a = num(g, 0.8), .b = num(g, 0.1)};
+  ag_id p[3] = {num(g, 0.1), num(g, -0.2), num(g, -0.3)};
+  s[11] = (ag_surface){.kind = AG_SURFACE_POINT, .p = ag_stack(g, 3, 1, p)};
+}
+
+static double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/* On the surface; dX has no part along n (support map); X.n is positive and outward. Rounding, and that of 40 nodes. */
+static void check_maps(void) {
+  ag_graph *g = ag_graph_create();
+  ag_surface s[N_FORM];
+  forms(g, s);
+  ag_id n = ag_input(g, "n", 3, 1, AG_LEAF_REAL), seed = ag_input(g, "seed", 3, 1, AG_LEAF_REAL), in[2] = {n, seed};
+  double X[N_FORM][6];
+  for (int trial = 0; trial < 50; trial++) {
+    double th = 0.15 + 2.8 * trial / 49, ps = 1.7 * trial, v[6] = {sin(th) * cos(ps), sin(th) * sin(ps), -cos(th), 0.3, -0.2, 0.5};
+    double along = dot3(v, v + 3);
+    for (int i = 0; i < 3; i++) v[3 + i] -= along * v[i]; /* tangential seed */
+    for (int k = 0; k < N_FORM; k++) {
+      ag_id outs[2] = {ag_surface_point(g, &s[k], n), 0};
+      ag_forward(g, 1, &n, &seed, 1, outs, outs + 1);
+      AG_CHECK(ag_evaluate(g, 2, in, v, 2, outs, X[k]) == 0);
+      AG_CHECK_NEAR(implicit(k, X[k]), 0, 4e-15);
+      AG_CHECK_NEAR(dot3(v, X[k] + 3), 0, 4e-15);
+      if (k < 11) AG_CHECK(dot3(v, X[k]) > 0);
+    }
+    for (int i = 0; i < 6; i++) {
+      for (int k = 3; k <= 5; k++) AG_CHECK_NEAR(X[k][i], X[2][i], 2e-13); /* 40 nodes: 1e-14 in X, more in its derivative */
+      for (int k = 7; k <= 8; k++) AG_CHECK_NEAR(X[k][i], X[6][i], 4e-14);
+    }
+  }
+  ag_graph_free(g);
+}
+
+/* X of a turned surface: Q X(Q^T n) */
+static void check_turn(void) {
+  ag_graph *g = ag_graph_create();
+  ag_surface s[N_FORM];
+  forms(g, s);
+  ag_id n = ag_input(g, "n", 3, 1, AG_LEAF_REAL), Q = turned(g, 0.35, 0.8);
+  double v[3] = {0.48, -0.6, 0.64}, got[6];
+  for (int k = 0; k < 11; k++) {
+    ag_surface t = s[k];
+    t.turn = Q;
+    ag_id inner = ag_surface_point(g, &s[k], ag_mul(g, ag_transpose(g, Q), n));
+    ag_id outs[2] = {ag_surface_point(g, &t, n), ag_mul(g, Q, inner)};
+    AG_CHECK(ag_evaluate(g, 1, &n, v, 2, outs, got) == 0);
+    for (int i = 0; i < 3; i++) AG_CHECK_NEAR(got[i], got[3 + i], 4e-15);
+  }
+  ag_graph_free(g);
+}
+
+static void check_axis(void) {
+  ag_graph *g = ag_graph_create();
+  ag_surface s[N_FORM];
+  double v[3];
+  forms(g, s);
+  AG_CHECK(!ag_surface_axis(g, &s[0]) && !ag_surface_axis(g, &s[1]));
+  for (int k = 2; k < 11; k++) {
+    AG_CHECK(ag_constant(g, ag_surface_axis(g, &s[k]), v));
+    AG_CHECK(v[0] == 0 && v[1] == 0 && v[2] == 1);
+  }
+  ag_surface egg = {.kind = AG_SURFACE_ELLIPSOID, .a = num(g, 2), .b = num(g, 1), .c = num(g, 1), .turn = turned(g, 0, M_PI / 2)};
+  AG_CHECK(ag_constant(g, ag_surface_axis(g, &egg), v));
+  AG_CHECK_NEAR(v[0], 1, 1e-16);
+  AG_CHECK_STR(ag_surface_word(AG_SURFACE_TORUS), "torus");
+  ag_graph_free(g);
+}
+
+int main(void) {
+  check_maps();
+  check_turn();
+  check_axis();
+  return ag_check_report();
+}
