@@ -57,6 +57,24 @@ typedef struct ag_sink {
  * kernel that is in the cache is used from the start. */
 typedef enum ag_engine { AG_ENGINE_AUTO, AG_ENGINE_COMPILED, AG_ENGINE_INTERPRETED } ag_engine;
 
+/* All that a run goes on from, so that it computes the same bits as one that was never interrupted: plain data. It is taken where no step has
+ * yet been cut short by the end time: before the first try that would have reached t1. Rows and events after it belong to the shorter run
+ * alone (docs/results.md). */
+typedef struct ag_checkpoint {
+  bool made;               /* else the rest means nothing */
+  int n, n_c, n_event;     /* sizes of z and dz; c; sign, event_count and event_times */
+  double t, h;             /* where; the next step size to try */
+  double reach;            /* a run to any t1 beyond this one comes through here */
+  double t_row;            /* time of the last row; NaN: none */
+  long n_row, n_grid;      /* rows recorded; points of the grid of --every passed */
+  long steps, rejected, rhs;
+  double energy0, energy_drift, residual_max;
+  ag_control control;
+  double *z, *dz, *c;      /* state (reduced, or full with multipliers), its rate, basis data */
+  int *sign, *event_count; /* per event */
+  double **event_times;    /* borrowed from the result: the first event_count of each are meant */
+} ag_checkpoint;
+
 typedef struct ag_run_options {
   double t0, t1, dt;       /* dt > 0: fixed steps */
   double rtol, atol, h_max;
@@ -72,6 +90,10 @@ typedef struct ag_run_options {
   void *progress_self;
   void (*each)(void *self, double t, const double *x); /* sees the full state at the start and after every accepted step */
   void *each_self;
+  void (*event)(void *self, int event, double t); /* told of every event when it is found; may be NULL */
+  void (*save)(void *self, const ag_checkpoint *c); /* sees a checkpoint at the start and now and then; may be NULL */
+  void *save_self;         /* of both */
+  const ag_checkpoint *from; /* go on from here, not from x0: t0 and all that decides about steps as in the first run; or NULL */
 } ag_run_options;
 void ag_run_defaults(ag_run_options *o); /* dop853, rtol 1e-10, atol 1e-12, t 0..10 */
 
@@ -89,6 +111,7 @@ typedef struct ag_run_result {
   int *event_count;        /* per event */
   double **event_times;    /* per event */
   double energy0, residual_max, energy_drift; /* drift: max |E - E0| over recorded and accepted states */
+  ag_checkpoint checkpoint; /* made when the run reached t1, was stopped, or came to the limit of steps */
 } ag_run_result;
 
 /* Runs from the full state x0 at o->t0 with the parameters of the work. Only wrong use gives a status other than AG_OK; how the

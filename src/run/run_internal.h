@@ -38,6 +38,10 @@ bool ag_motion_compile(motion *m, const double *params, bool only_cached, ag_tex
 ag_fused *ag_motion_kernel(const ag_system *sys, const ag_stepper *method, const ag_build_options *build, ag_text *reason);
 void ag_motion_use(motion *m, const double *params, const ag_fused *fused);
 
+/* A copy with arrays of its own (event_times stay borrowed), and its end. */
+void ag_checkpoint_keep(ag_checkpoint *copy, const ag_checkpoint *c);
+void ag_checkpoint_done(ag_checkpoint *copy);
+
 /* One state recorded. */
 void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x, double *out);
 

@@ -15,8 +15,10 @@ typedef struct run {
   ag_run_result *res;
   motion m;
   ag_control control;
-  double t, *record;
+  double t, h, *record; /* h: the next step size to try */
+  double reach;         /* see ag_checkpoint */
   long n_recorded; /* grid points passed */
+  long n_row;      /* records handed to the sink */
   int *event_cap;
   const double *params;
   double cost;          /* operations per right-hand side */
@@ -92,7 +94,9 @@ static bool record_at(run *r, double t, const double *x) {
   ag_record_fill(r->sys, r->m.work, t, x, r->record);
   double residual = r->record[r->res->width - 1];
   r->res->residual_max = fmax(r->res->residual_max, residual);
-  return !r->sink || r->sink->row(r->sink->self, r->record);
+  if (r->sink && !r->sink->row(r->sink->self, r->record)) return false;
+  r->n_row++;
+  return true;
 }
 
 static double grid_time(const run *r, long k) { return r->o->t0 + (r->o->t1 > r->o->t0 ? 1 : -1) * r->o->every * (double)k; }
@@ -141,6 +145,23 @@ static void add_event(run *r, int e, double s) {
   res->event_times[e][res->event_count[e]++] = s;
 }
 
+/* Where the run stands, as a checkpoint that borrows its arrays. */
+static ag_checkpoint here(run *r) {
+  motion *m = &r->m;
+  const ag_run_result *res = r->res;
+  return (ag_checkpoint){.made = true, .n = m->n, .n_c = r->sys->n_c, .n_event = res->n_event, .t = r->t, .h = r->h, .reach = r->reach,
+                         .t_row = r->record[0], .n_row = r->n_row, .n_grid = r->n_recorded, .steps = res->steps, .rejected = res->rejected,
+                         .rhs = m->n_rhs, .energy0 = res->energy0, .energy_drift = res->energy_drift, .residual_max = res->residual_max,
+                         .control = r->control, .z = m->z, .dz = m->dz, .c = m->c, .sign = m->sign, .event_count = res->event_count,
+                         .event_times = res->event_times};
+}
+
+static void save(run *r) {
+  if (!r->o->save || r->res->checkpoint.made) return;
+  ag_checkpoint c = here(r);
+  r->o->save(r->o->save_self, &c);
+}
+
 static void first_signs(run *r) {
   motion *m = &r->m;
   ag_motion_full(m, r->t, m->z, m->c, m->x);
@@ -155,6 +176,7 @@ static bool handle_events(run *r, double *t1) {
   int which[AG_MAX_HITS], n = ag_events_in_step(m, r->t, *t1 - r->t, AG_MAX_HITS, times, which);
   for (int i = 0; i < n; i++) {
     add_event(r, which[i], times[i]);
+    if (r->o->event) r->o->event(r->o->save_self, which[i], times[i]);
     if (!r->sys->model->events[which[i]].terminal) continue;
     if (!ag_motion_at(m, r->t, times[i], m->zt)) continue;
     r->res->end_event = which[i];
@@ -193,7 +215,7 @@ static ag_end diagnose(run *r) {
   return m->trouble ? end_of_trouble(m->trouble) : AG_END_STEP;
 }
 
-/* The largest step in which the constraints turn by less than about one radian. */
+/* The largest step in which the constraints turn by less than 0.8 radian. */
 static double turn_limit(run *r) {
   motion *m = &r->m;
   if (m->full || r->sys->elimination != AG_ELIM_BASIS) return INFINITY;
@@ -206,10 +228,22 @@ static bool turned_too_far(run *r, double t1) {
   return !r->m.full && r->sys->elimination == AG_ELIM_BASIS && ag_work_basis(r->m.work, t1, r->m.z1, r->m.c) < 0.1;
 }
 
+/* Before each try: the first that the end time cuts short is where a longer run would part from this one. */
+static void note_try(run *r, bool last) {
+  double direction = r->o->t1 > r->o->t0 ? 1 : -1, reach = r->t + 1.000001 * r->h;
+  if (!last) {
+    if (!((r->reach - reach) * direction >= 0)) r->reach = reach;
+  } else if (!r->res->checkpoint.made) {
+    ag_checkpoint c = here(r);
+    ag_checkpoint_keep(&r->res->checkpoint, &c);
+  }
+}
+
 /* One accepted step from r->t towards o->t1 into m->z1; *t1 its end. False: no step could be made, *end says why. */
-static bool advance(run *r, double *h, double *t1, ag_end *end) {
+static bool advance(run *r, double *t1, ag_end *end) {
   motion *m = &r->m;
   const ag_run_options *o = r->o;
+  double *h = &r->h;
   double limit = turn_limit(r);
   if (o->dt > 0 && o->dt > 1.75 * limit) {
     *end = AG_END_TURN;
@@ -220,6 +254,7 @@ static bool advance(run *r, double *h, double *t1, ag_end *end) {
     bool last = fabs(*h) * 1.0000001 >= fabs(o->t1 - r->t);
     double target = last ? o->t1 : o->dt > 0 ? o->t0 + (o->t1 > o->t0 ? 1 : -1) * o->dt * (double)(r->res->steps + 1) : r->t + *h;
     double step = target - r->t, error[2] = {0, 0}, next = *h;
+    note_try(r, last);
     if (step == 0 || fabs(step) < 1e-15 * fabs(r->t)) {
       *end = diagnose(r);
       return false;
@@ -344,24 +379,67 @@ static void reconsider_engine(run *r) {
   else ag_text_done(&reason);
 }
 
-static ag_end loop(run *r) {
+/* The start: rate, signs of the events, first record, first step size. */
+static ag_end begin(run *r) {
   motion *m = &r->m;
   const ag_run_options *o = r->o;
-  long max_steps = o->max_steps ? o->max_steps : 10000000;
   if (right_hand_side(m, r->t, m->z, m->dz)) return end_of_trouble(m->trouble);
   if (!all_finite(m->n, m->dz)) return AG_END_FINITE;
   if (o->events && r->sys->events) first_signs(r);
-  if (!state_reached(r, false)) return AG_END_SINK;
+  return state_reached(r, false) ? AG_END_TIME : AG_END_SINK;
+}
+
+static double first_size(run *r) {
+  motion *m = &r->m;
+  const ag_run_options *o = r->o;
+  if (o->dt > 0) return o->t1 > o->t0 ? o->dt : -o->dt;
+  return ag_control_first(&m->flow, m->method, r->t, o->t1, m->z, m->dz, o->rtol, o->atol, m->space);
+}
+
+/* Goes on where another run was. */
+static void resume(run *r, const ag_checkpoint *from) {
+  motion *m = &r->m;
+  ag_run_result *res = r->res;
+  size_t n = sizeof(double) * (size_t)m->n;
+  memcpy(m->z, from->z, n);
+  memcpy(m->dz, from->dz, n);
+  memcpy(m->c, from->c, sizeof(double) * (size_t)r->sys->n_c);
+  memcpy(m->sign, from->sign, sizeof(int) * (size_t)res->n_event);
+  for (int e = 0; e < res->n_event; e++)
+    for (int i = 0; i < from->event_count[e]; i++) add_event(r, e, from->event_times[e][i]);
+  r->t = from->t;
+  r->h = from->h;
+  r->reach = from->reach;
+  r->record[0] = from->t_row;
+  r->n_row = from->n_row;
+  r->n_recorded = from->n_grid;
+  r->control = from->control;
+  res->steps = from->steps;
+  res->rejected = from->rejected;
+  res->energy0 = from->energy0;
+  res->energy_drift = from->energy_drift;
+  res->residual_max = from->residual_max;
+  m->n_rhs = from->rhs;
+}
+
+static ag_end loop(run *r) {
+  const ag_run_options *o = r->o;
+  long max_steps = o->max_steps ? o->max_steps : 10000000;
+  ag_end end = o->from ? AG_END_TIME : begin(r);
+  if (end != AG_END_TIME) return end;
   double direction = o->t1 > o->t0 ? 1 : -1;
-  double h = o->dt > 0 ? direction * o->dt : ag_control_first(&m->flow, m->method, r->t, o->t1, m->z, m->dz, o->rtol, o->atol, m->space);
+  if (!r->res->steps && !r->res->rejected) { /* the end time may have cut short the first size that was to be tried */
+    r->m.n_rhs = 1;
+    r->h = first_size(r);
+  }
+  save(r);
   while (r->t != o->t1) {
     if (o->stop && *o->stop) return AG_END_STOPPED;
     reconsider_engine(r);
     if (r->res->steps >= max_steps) return AG_END_STEPS;
-    if (fabs(h) > o->h_max) h = direction * o->h_max;
+    if (fabs(r->h) > o->h_max) r->h = direction * o->h_max;
     double t1;
-    ag_end end = AG_END_TIME;
-    if (!advance(r, &h, &t1, &end)) return end;
+    if (!advance(r, &t1, &end)) return end;
     bool terminal = false;
     end = r->rest_error > 1 ? small_steps(r, &t1, &terminal) : look_inside(r, &t1, &terminal);
     if (end != AG_END_TIME) return end;
@@ -372,9 +450,20 @@ static ag_end loop(run *r) {
     bool at_end = r->t == o->t1;
     if (!state_reached(r, false)) return AG_END_SINK;
     if (at_end) break;
-    if (o->progress && r->res->steps % PROGRESS_EVERY == 0) o->progress(o->progress_self, r->t, r->res->steps);
+    if (r->res->steps % PROGRESS_EVERY) continue;
+    if (o->progress) o->progress(o->progress_self, r->t, r->res->steps);
+    save(r);
   }
   return AG_END_TIME;
+}
+
+/* What a longer run can go on from: not where a motion failed, and an event that ends it would do so again. */
+static void keep_checkpoint(run *r) {
+  ag_end end = r->res->end;
+  ag_checkpoint *kept = &r->res->checkpoint, c = here(r);
+  if (end != AG_END_TIME && end != AG_END_STOPPED && end != AG_END_STEPS) ag_checkpoint_done(kept);
+  else if (!kept->made) ag_checkpoint_keep(kept, &c);
+  kept->event_times = kept->made ? r->res->event_times : NULL; /* may have moved */
 }
 
 /* The last state is always recorded, once. */
@@ -404,6 +493,12 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
     ag_ctx_error(ctx, nowhere, "method %s has no error estimate: it needs a fixed step (--dt)", o->method->name);
     return AG_WRONG;
   }
+  const ag_checkpoint *c = o->from;
+  int n = o->multipliers ? sys->n_q + sys->n_xi : sys->n_z;
+  if (c && (!c->made || c->n != n || c->n_c != sys->n_c || c->n_event != sys->model->n_events)) {
+    ag_ctx_error(ctx, nowhere, "the point to go on from does not belong to this system");
+    return AG_WRONG;
+  }
   ag_record layout;
   ag_record_init(&layout, sys);
   int n_event = sys->model->n_events;
@@ -413,7 +508,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   result->record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   result->event_count = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
   result->event_times = ag_heap_alloc(sizeof(double *) * (size_t)(n_event + 1));
-  run r = {.sys = sys, .o = o, .sink = sink, .res = result, .t = o->t0, .params = params, .cost = ag_tape_cost(sys->rhs)};
+  run r = {.sys = sys, .o = o, .sink = sink, .res = result, .t = o->t0, .reach = o->t0, .params = params, .cost = ag_tape_cost(sys->rhs)};
   r.record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   r.keep = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_core + 1));
   r.event_cap = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
@@ -422,9 +517,11 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   ag_control_init(&r.control, o->method, o->rtol, o->atol);
   r.record[0] = NAN;
   int trouble = AG_FINE;
-  if (r.m.full) memcpy(r.m.z, x0, sizeof(double) * (size_t)r.m.n);
+  if (o->from) resume(&r, o->from);
+  else if (r.m.full) memcpy(r.m.z, x0, sizeof(double) * (size_t)r.m.n);
   else trouble = ag_work_reduce(r.m.work, o->t0, x0, r.m.c, r.m.z);
   result->end = trouble ? end_of_trouble(trouble) : loop(&r);
+  keep_checkpoint(&r);
   finish(&r, r.record[0]);
   motion_free(&r.m);
   free(r.record);
@@ -440,5 +537,6 @@ void ag_run_done(ag_run_result *result) {
   free(result->event_times);
   free(result->event_count);
   free(result->engine_note);
+  ag_checkpoint_done(&result->checkpoint);
   *result = (ag_run_result){0};
 }

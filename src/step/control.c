@@ -74,7 +74,6 @@ double ag_control_first(const ag_flow *f, const ag_stepper *s, double t, double 
   double sign = t1 > t ? 1 : -1, q = (s->error_order ? s->error_order : s->order) + 1;
   /* an Euler step that changes z by a hundredth of its size, or a small one where that says nothing */
   double h0 = d0 > 1e-5 && d1 > 1e-5 && d1 < INFINITY ? 0.01 * d0 / d1 : 1e-6;
-  h0 = fmin(h0, fabs(t1 - t));
   double d2 = second_derivative(f, t, sign * h0, z, dz, rtol, atol, work);
   for (int tries = 0; !(d2 < INFINITY) && tries < 12; tries++) { /* left the domain: nearer */
     h0 *= lost;

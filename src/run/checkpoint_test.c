@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ * A run cut short anywhere and continued is the run that was never interrupted: same bits of the final state, of every row and event,
+ * same counts; forward and backward, with fixed and adaptive steps, on a grid and step by step, in both closures, and when stopped. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "run/run.h"
+#include "tests/built_models.h"
+#include "tests/check.h"
+
+typedef struct tape {
+  ag_series rows;
+  ag_run_result result;
+} tape;
+
+static void start_of(const ag_system *sys, double *x) {
+  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
+  memcpy(x + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
+}
+
+static void run_it(const ag_system *sys, const ag_run_options *o, tape *to) {
+  ag_ctx ctx = {0};
+  double x0[13];
+  start_of(sys, x0);
+  ag_record layout;
+  ag_record_init(&layout, sys);
+  to->rows.width = layout.width;
+  ag_sink sink = {ag_series_row, &to->rows};
+  AG_CHECK(ag_run(&ctx, sys, sys->params, x0, o, &sink, &to->result) == AG_OK);
+  ag_record_done(&layout);
+  ag_ctx_done(&ctx);
+}
+
+static void done(tape *a) {
+  ag_run_done(&a->result);
+  ag_series_done(&a->rows);
+}
+
+static bool same(long n, const double *a, const double *b) { return !n || !memcmp(a, b, sizeof(double) * (size_t)n); }
+
+static void compare(const tape *a, const tape *whole) {
+  const ag_run_result *p = &a->result, *q = &whole->result;
+  AG_CHECK(p->end == q->end && p->t == q->t && same(13, p->x, q->x));
+  AG_CHECK(p->steps == q->steps && p->rejected == q->rejected && p->rhs == q->rhs);
+  AG_CHECK(p->energy0 == q->energy0 && p->energy_drift == q->energy_drift && p->residual_max == q->residual_max);
+  AG_CHECK(a->rows.n == whole->rows.n);
+  if (a->rows.n == whole->rows.n) AG_CHECK(same(a->rows.n * a->rows.width, a->rows.data, whole->rows.data));
+  AG_CHECK(p->event_count[0] == q->event_count[0]);
+  if (p->event_count[0] == q->event_count[0]) AG_CHECK(same(p->event_count[0], p->event_times[0], q->event_times[0]));
+}
+
+/* The first part is made with `part`, what follows its checkpoint with `whole`. */
+static void check_cut(const ag_system *sys, const ag_run_options *part, const ag_run_options *whole, const tape *expected) {
+  tape a = {0}, b = {0};
+  run_it(sys, part, &a);
+  const ag_checkpoint *c = &a.result.checkpoint;
+  AG_CHECK(c->made && c->n_row <= a.rows.n);
+  ag_run_options o = *whole;
+  o.from = c;
+  b.rows.width = a.rows.width;
+  for (long i = 0; i < c->n_row; i++) ag_series_row(&b.rows, a.rows.data + i * a.rows.width);
+  run_it(sys, &o, &b);
+  compare(&b, expected);
+  done(&a);
+  done(&b);
+}
+
+static void check_way(const ag_system *sys, ag_run_options o) {
+  tape whole = {0};
+  run_it(sys, &o, &whole);
+  AG_CHECK(whole.result.end == AG_END_TIME);
+  static const double parts[] = {1e-9, 1e-4, 0.01, 0.1, 0.25, 0.5, 0.51234567, 0.75, 0.9, 0.999999};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    ag_run_options part = o;
+    part.t1 = o.t0 + (o.t1 - o.t0) * parts[i];
+    check_cut(sys, &part, &o, &whole);
+  }
+  for (long k = 1; k < whole.result.steps; k += 7) { /* exactly where the long run has the end of a step, or gives up there */
+    ag_run_options part = o;
+    part.max_steps = k;
+    check_cut(sys, &part, &o, &whole);
+    if (o.every == 0) part.max_steps = 0, part.t1 = whole.rows.data[k * whole.rows.width];
+    check_cut(sys, &part, &o, &whole);
+  }
+  done(&whole);
+}
+
+/* The checkpoints of the way: each must lead to the same end. */
+typedef struct saved {
+  const ag_system *sys;
+  const ag_run_options *whole;
+  const tape *expected;
+  long n;
+} saved;
+
+static void try_saved(void *self, const ag_checkpoint *c) {
+  saved *s = self;
+  s->n++;
+  tape b = {0};
+  ag_run_options o = *s->whole;
+  o.from = c;
+  b.rows.width = s->expected->rows.width;
+  for (long i = 0; i < c->n_row; i++) ag_series_row(&b.rows, s->expected->rows.data + i * b.rows.width);
+  run_it(s->sys, &o, &b);
+  compare(&b, s->expected);
+  done(&b);
+}
+
+static void check_saved(const ag_system *sys, const ag_run_options *o) {
+  tape whole = {0}, again = {0};
+  run_it(sys, o, &whole);
+  saved s = {sys, o, &whole, 0};
+  ag_run_options p = *o;
+  p.save = try_saved;
+  p.save_self = &s;
+  run_it(sys, &p, &again);
+  compare(&again, &whole);
+  AG_CHECK(s.n == 1 + (whole.result.steps - 1) / 64);
+  done(&whole);
+  done(&again);
+}
+
+static void check_refused(const ag_system *sys, ag_run_options o) {
+  ag_ctx ctx = {0};
+  double x0[13] = {0};
+  ag_checkpoint wrong = {.made = true, .n = 1};
+  ag_run_result result;
+  o.from = &wrong;
+  AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &result) == AG_WRONG);
+  AG_CHECK(ctx.n_error == 1);
+  ag_ctx_done(&ctx);
+}
+
+int main(void) {
+  ag_model *m = rattleback();
+  ag_graph *g = m->graph;
+  ag_event e = {"nod", ag_entry(g, m->coords[0].xi, 0, 0), 0, false, nowhere};
+  AG_MODEL_PUSH(m, events, e);
+  ag_ctx ctx = {0};
+  ag_system *sys = NULL;
+  AG_CHECK(ag_system_create(&ctx, m, &(ag_derive_options){0}, &sys) == AG_OK);
+  ag_run_options o;
+  ag_run_defaults(&o);
+  o.engine = AG_ENGINE_INTERPRETED;
+  o.t1 = 4;
+  for (int way = 0; way < 8; way++) {
+    ag_run_options p = o;
+    if (way == 1) p.every = 0.013;
+    if (way == 2) p.every = -1;
+    if (way == 3) p.t0 = 4, p.t1 = 0;
+    if (way == 4) p.dt = 0.01, p.every = 0.013;
+    if (way == 5) p.multipliers = true, p.every = 0.1;
+    if (way == 6) p.h_max = 0.02;
+    if (way == 7) p.method = ag_stepper_find("dopri5"), p.rtol = 1e-6, p.atol = 1e-8; /* a controller with memory */
+    check_way(sys, p);
+  }
+  o.t1 = 30;
+  check_saved(sys, &o);
+  check_refused(sys, o);
+  ag_system_free(sys);
+  ag_model_free(m);
+  ag_ctx_done(&ctx);
+  return ag_check_report();
+}
