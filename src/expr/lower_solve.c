@@ -148,12 +148,13 @@ static void take_lower(block *s) {
       if (ag_is_zero(s->g, s->A[i * s->k + j])) s->A[i * s->k + j] = s->A[j * s->k + i];
 }
 
-/* A = L D L^T. Below the diagonal A holds L D while it is eliminated; then L stands above it, transposed, and 1/D on it. */
-static void factor_ldl(block *s) {
+/* The first n columns of A = L D L^T. Below the diagonal A holds L D while it is eliminated; then L stands above it, transposed, and 1/D
+ * on it. What is left below and to the right is the Schur complement. */
+static void factor_ldl(block *s, int n) {
   ag_graph *g = s->g;
   int k = s->k;
   ag_id *A = s->A;
-  for (int j = 0; j < k; j++) {
+  for (int j = 0; j < n; j++) {
     A[j * k + j] = reciprocal(g, ag_apply1(g, AG_OP_CHECKPOS, A[j * k + j]));
     for (int i = j + 1; i < k; i++) {
       A[j * k + i] = ag_mul(g, A[i * k + j], A[j * k + j]);
@@ -163,15 +164,31 @@ static void factor_ldl(block *s) {
   }
 }
 
-static void solve_ldl(block *s) {
+/* The last two unknowns together, by cofactors of their Schur complement: as accurate as two pivots and one quotient less in a row
+ * (quotients are what such a solve waits for). Positive definite: p > 0 and the determinant > 0. */
+static void solve_last_two(block *s, int c, ag_id p, ag_id r) {
   ag_graph *g = s->g;
   int k = s->k, m = s->m;
-  ag_id *A = s->A, *b = s->b;
-  factor_ldl(s);
+  ag_id e = s->A[(k - 1) * k + k - 2], d = s->A[k * k - 1], u = s->b[(k - 2) * m + c], v = s->b[(k - 1) * m + c];
+  s->b[(k - 2) * m + c] = ag_mul(g, minus_product(g, ag_mul(g, d, u), e, v), r);
+  s->b[(k - 1) * m + c] = ag_mul(g, minus_product(g, ag_mul(g, p, v), e, u), r);
+}
+
+static void solve_ldl(block *s) {
+  ag_graph *g = s->g;
+  int k = s->k, m = s->m, n = k < 2 ? k : k - 2; /* one by one */
+  ag_id *A = s->A, *b = s->b, p = 0, r = 0;
+  factor_ldl(s, n);
+  if (n < k) {
+    ag_id e = A[(k - 1) * k + k - 2];
+    p = ag_apply1(g, AG_OP_CHECKPOS, A[(k - 2) * k + k - 2]);
+    r = reciprocal(g, ag_apply1(g, AG_OP_CHECKPOS, minus_product(g, ag_mul(g, p, A[k * k - 1]), e, e)));
+  }
   for (int c = 0; c < m; c++) {
     for (int i = 0; i < k; i++)
-      for (int j = 0; j < i; j++) b[i * m + c] = minus_product(g, b[i * m + c], A[j * k + i], b[j * m + c]);
-    for (int i = k - 1; i >= 0; i--) {
+      for (int j = 0; j < i && j < n; j++) b[i * m + c] = minus_product(g, b[i * m + c], A[j * k + i], b[j * m + c]);
+    if (n < k) solve_last_two(s, c, p, r);
+    for (int i = n - 1; i >= 0; i--) {
       b[i * m + c] = ag_mul(g, b[i * m + c], A[i * k + i]);
       for (int j = i + 1; j < k; j++) b[i * m + c] = minus_product(g, b[i * m + c], A[i * k + j], b[j * m + c]);
     }
