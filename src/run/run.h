@@ -110,7 +110,7 @@ typedef struct ag_run_result {
   int n_event;
   int *event_count;        /* per event */
   double **event_times;    /* per event */
-  double energy0, residual_max, energy_drift; /* drift: max |E - E0| over recorded and accepted states */
+  double energy0, residual_max, energy_drift; /* drift: max |E - E0| over recorded states and every eighth step */
   ag_checkpoint checkpoint; /* made when the run reached t1, was stopped, or came to the limit of steps */
 } ag_run_result;
 

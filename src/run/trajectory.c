@@ -6,7 +6,7 @@
 
 #include "run/run_internal.h"
 
-enum { PROGRESS_EVERY = 64 };
+enum { PROGRESS_EVERY = 64, ENERGY_EVERY = 8 }; /* steps; the energy of recorded states is looked at too */
 
 typedef struct run {
   const ag_system *sys;
@@ -117,21 +117,23 @@ static bool record_inside(run *r, double t, double h, double t1) {
   }
 }
 
-/* Called at each settled state. */
-static bool state_reached(run *r, bool force) {
-  motion *m = &r->m;
-  ag_motion_full(m, r->t, m->z, m->c, m->x);
-  double E = ag_work_energy(m->work, r->t, m->x);
+/* Energy of the state in m->x against the start. */
+static void watch_energy(run *r) {
+  double E = ag_work_energy(r->m.work, r->t, r->m.x);
   if (r->res->steps == 0) r->res->energy0 = E;
   double drift = fabs(E - r->res->energy0);
   if (!(drift <= r->res->energy_drift)) r->res->energy_drift = drift; /* NaN stays visible */
-  if (r->o->each) r->o->each(r->o->each_self, r->t, m->x);
+}
+
+/* Called at each settled state. */
+static bool state_reached(run *r) {
+  motion *m = &r->m;
   double every = r->o->every;
-  bool due = every == 0 || force;
-  if (every > 0 && !force) {
-    double s = grid_time(r, r->n_recorded);
-    due = fabs(s - r->t) <= 1e-12 * fmax(every, fabs(r->t) * 1e-3);
-  }
+  bool due = every == 0 || (every > 0 && fabs(grid_time(r, r->n_recorded) - r->t) <= 1e-12 * fmax(every, fabs(r->t) * 1e-3));
+  if (!due && !r->o->each && r->res->steps % ENERGY_EVERY) return true;
+  ag_motion_full(m, r->t, m->z, m->c, m->x);
+  watch_energy(r);
+  if (r->o->each) r->o->each(r->o->each_self, r->t, m->x);
   if (!due) return true;
   if (every > 0) r->n_recorded++;
   return record_at(r, r->t, m->x);
@@ -386,7 +388,7 @@ static ag_end begin(run *r) {
   if (right_hand_side(m, r->t, m->z, m->dz)) return end_of_trouble(m->trouble);
   if (!all_finite(m->n, m->dz)) return AG_END_FINITE;
   if (o->events && r->sys->events) first_signs(r);
-  return state_reached(r, false) ? AG_END_TIME : AG_END_SINK;
+  return state_reached(r) ? AG_END_TIME : AG_END_SINK;
 }
 
 static double first_size(run *r) {
@@ -448,7 +450,7 @@ static ag_end loop(run *r) {
     if (trouble) return end_of_trouble(trouble);
     if (terminal) return AG_END_EVENT;
     bool at_end = r->t == o->t1;
-    if (!state_reached(r, false)) return AG_END_SINK;
+    if (!state_reached(r)) return AG_END_SINK;
     if (at_end) break;
     if (r->res->steps % PROGRESS_EVERY) continue;
     if (o->progress) o->progress(o->progress_self, r->t, r->res->steps);
@@ -471,6 +473,7 @@ static void finish(run *r, double recorded_t) {
   motion *m = &r->m;
   ag_run_result *res = r->res;
   ag_motion_full(m, r->t, m->z, m->c, m->x);
+  watch_energy(r);
   memcpy(res->x, m->x, sizeof(double) * (size_t)(r->sys->n_q + r->sys->n_xi));
   res->t = r->t;
   ag_record_fill(r->sys, m->work, r->t, m->x, r->record);
