@@ -14,7 +14,7 @@
 #include "kern/roll.h"
 #include "kern/texts.h"
 
-enum { CHUNK = 2000, MAX_INLINED = 60, ROLLED = 2000 };
+enum { CHUNK = 2000, MAX_INLINED = 60, ROLLED = 1000 };
 enum { NONE = AG_CGEN_NONE };
 
 static const char *const op_c[AG_OP_COUNT] = {

@@ -10,7 +10,7 @@
 #include "base/status.h"
 
 enum { NONE = AG_CGEN_NONE, MANY = NONE - 1 };
-enum { MIN_CHAIN = 12, MAX_SEGMENT = 8, MAX_GROUP = 600 };
+enum { MIN_GAIN = 4, MIN_CHAIN = 8, MAX_SEGMENT = 8, MAX_GROUP = 600 };
 
 uint32_t ag_roll_push(ag_roll_pool *pool, uint32_t word) {
   int n = (int)pool->n;
@@ -445,7 +445,7 @@ bool ag_roll_init(ag_roll *r, const ag_cgen_state *g, bool prep) {
   find_shapes(r);
   find_families(r);
   measure(r);
-  if (r->n_operation == 0 || 2 * r->n_written > r->n_operation) return false;
+  if (r->n_operation == 0 || MIN_GAIN * r->n_written > r->n_operation) return false;
   find_order(r);
   ag_roll_arrange(r);
   return true;
