@@ -9,7 +9,7 @@
 #define AG_MODEL_BODY_H
 #include "model/model.h"
 
-typedef enum ag_surface_kind {
+typedef enum ag_surface_kind { /* up to CYLINDER symmetric about their centre */
   AG_SURFACE_SPHERE,     /* a: radius */
   AG_SURFACE_ELLIPSOID,  /* a, b, c: semi-axes */
   AG_SURFACE_TORUS,      /* a: radius of the core circle, b: of the tube; axis 3. Its outer side */

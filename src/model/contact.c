@@ -85,9 +85,12 @@ static void touch_plane(ag_model *m, ag_contact *c, const frame *f) {
   const ag_body *b = c->body;
   ag_id R = m->coords[b->R].q, x = m->coords[b->x].q, up = ag_mul(g, ag_transpose(g, R), f->N);
   c->normal = f->N;
-  c->arm = ag_surface_point(g, &b->surface, ag_neg(g, up));
+  bool odd = b->surface.kind <= AG_SURFACE_CYLINDER; /* X(-n) = -X(n): fewer signs */
+  c->arm = odd ? ag_neg(g, ag_surface_point(g, &b->surface, up)) : ag_surface_point(g, &b->surface, ag_neg(g, up));
   if (b->centre) c->arm = ag_sub(g, c->arm, b->centre);
   c->point = ag_add(g, x, ag_mul(g, R, c->arm));
+  if (b->surface.kind == AG_SURFACE_SPHERE) /* R R^T N = N: what the plane does there does not see the orientation of the ball */
+    c->point = ag_sub(g, ag_body_part(m, b, "middle"), ag_mul(g, b->surface.a, f->N));
   c->height = ag_neg(g, ag_dot(g, up, c->arm));
   c->gap = ag_sub(g, ag_dot(g, f->N, ag_sub(g, x, f->O)), c->height);
 }

@@ -18,11 +18,17 @@ static ag_id column3(ag_graph *g, ag_id a, ag_id b, ag_id c) { return ag_stack(g
 
 static ag_id axis3(ag_graph *g, int k) { return column3(g, ag_num(g, k == 0), ag_num(g, k == 1), ag_num(g, k == 2)); }
 
+/* Entry by entry, so that zeros of a simple turn vanish and the rest depends on parameters alone. */
 static ag_id ellipsoid_matrix(ag_graph *g, const ag_surface *s) {
-  ag_id e[9], axes[3] = {s->a, s->b, s->c};
-  for (int i = 0; i < 9; i++) e[i] = i % 4 ? ag_num(g, 0) : ag_mul(g, axes[i / 4], axes[i / 4]);
-  ag_id D = ag_stack(g, 3, 3, e);
-  return s->turn ? ag_mul(g, ag_mul(g, s->turn, D), ag_transpose(g, s->turn)) : D;
+  ag_id e[9], axes[3] = {ag_mul(g, s->a, s->a), ag_mul(g, s->b, s->b), ag_mul(g, s->c, s->c)};
+  for (int i = 0; i < 3; i++)
+    for (int j = i; j < 3; j++) {
+      ag_id x = s->turn || i != j ? ag_num(g, 0) : axes[i];
+      for (int k = 0; s->turn && k < 3; k++)
+        x = ag_add(g, x, ag_mul(g, ag_mul(g, ag_entry(g, s->turn, i, k), ag_entry(g, s->turn, j, k)), axes[k]));
+      e[3 * i + j] = e[3 * j + i] = x;
+    }
+  return ag_stack(g, 3, 3, e);
 }
 
 /* sin(theta) and cos(theta) are replaced as a whole: they are known without the angle. */
