@@ -8,6 +8,7 @@
 #include "expr/graph_internal.h"
 
 enum { MAX_DET = 12 };
+#define WAITING UINT32_MAX /* in place of where the scalars are: being lowered */
 
 /* Scalars of argument k of x. The pointer is good until the next node is stored. */
 static const ag_id *of(const ag_graph *g, ag_id x, int k) {
@@ -205,34 +206,51 @@ static void make_room(ag_graph *g, ag_id x) {
   g->n_lowered = n;
 }
 
+static int by_id(const void *a, const void *b) {
+  ag_id x = *(const ag_id *)a, y = *(const ag_id *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* What the tensor needs and is not lowered yet, in order of ids; marked as waiting. The time does not depend on the
+ * size of the graph, for there may be as many tensors as it has nodes. */
+static ag_id *needed(ag_graph *g, ag_id tensor, int *n) {
+  ag_id *list = NULL;
+  int cap = 0;
+  *n = 0;
+  AG_PUSH(list, *n, cap);
+  list[(*n)++] = tensor;
+  g->lowered[tensor] = WAITING;
+  for (int i = 0; i < *n; i++) {
+    ag_node node = g->nodes[list[i]];
+    if (node.op == AG_OP_SLOT || node.op == AG_OP_PICK) continue;
+    for (uint32_t k = 0; k < node.n_arg; k++) {
+      ag_id a = g->pool[node.first + k];
+      if (g->lowered[a]) continue;
+      AG_PUSH(list, *n, cap);
+      list[(*n)++] = a;
+      g->lowered[a] = WAITING;
+    }
+  }
+  qsort(list, (size_t)*n, sizeof *list, by_id);
+  return list;
+}
+
 void ag_lower(ag_graph *g, ag_id tensor, ag_id *scalars) {
   make_room(g, tensor);
-  int n = size_of(g, tensor);
   if (!g->lowered[tensor]) {
-    /* what the tensor needs and is not lowered yet */
-    unsigned char *need = ag_heap_alloc((size_t)tensor + 1);
-    ag_id first = tensor;
-    need[tensor] = 1;
-    for (ag_id x = tensor; x > 0; x--) {
-      ag_node node = g->nodes[x];
-      if (!need[x] || g->lowered[x]) continue;
-      first = x;
-      if (node.op == AG_OP_SLOT || node.op == AG_OP_PICK) continue;
-      for (uint32_t k = 0; k < node.n_arg; k++) need[g->pool[node.first + k]] = 1;
-    }
     ag_id *y = NULL;
-    int room = 0;
-    for (ag_id x = first; x <= tensor; x++) {
-      if (!need[x] || g->lowered[x]) continue;
-      int size = size_of(g, x);
+    int room = 0, n;
+    ag_id *list = needed(g, tensor, &n);
+    for (int i = 0; i < n; i++) {
+      int size = size_of(g, list[i]);
       if (size > room) y = ag_heap_grow(y, sizeof *y * (size_t)(room = size));
-      lower_node(g, x, y);
-      store(g, x, size, y);
+      lower_node(g, list[i], y);
+      store(g, list[i], size, y);
     }
     free(y);
-    free(need);
+    free(list);
   }
-  memcpy(scalars, g->scalars + g->lowered[tensor] - 1, sizeof *scalars * (size_t)n);
+  memcpy(scalars, g->scalars + g->lowered[tensor] - 1, sizeof *scalars * (size_t)size_of(g, tensor));
 }
 
 /* ---- constants ---- */
