@@ -19,19 +19,24 @@ typedef enum ag_surface_kind { /* up to CYLINDER symmetric about their centre */
   AG_SURFACE_REVOLUTION, /* axis 3, by the meridian; theta: angle from the upward normal to axis 3 (0 on the lower pole).
                           * h, f: expressions of the input theta; h distance from the axis, f height over the lower pole, f0
                           * height of the centre of the surface over it */
-  AG_SURFACE_GAUSS       /* axis 3, X = (h(c) n1, h(c) n2, f(c)): h, f expressions of the input theta that stands for c = n3 */
+  AG_SURFACE_GAUSS,      /* axis 3, X = (h(c) n1, h(c) n2, f(c)): h, f expressions of the input theta that stands for c = n3 */
+  AG_SURFACE_CONVEX      /* f = 0, f an expression of the input p (3 x 1, axes of the surface) with positive definite second derivatives,
+                          * negative inside; `steps` Newton steps from the ellipsoid with half axes a, b, c */
 } ag_surface_kind;
 
 typedef struct ag_surface {
   ag_surface_kind kind;
   ag_id a, b, c; /* scalars */
-  ag_id p;       /* POINT: 3 x 1 */
+  ag_id p;       /* POINT: 3 x 1; CONVEX: input */
+  int steps;
   ag_id turn;    /* rotation from the axes of the surface to those of the body; 0: the same */
   ag_id theta, h, f, f0;
 } ag_surface;
 
 /* X(n) from the centre of the surface; n: outward unit normal; both along the body axes. */
 ag_id ag_surface_point(ag_graph *g, const ag_surface *s, ag_id n);
+/* CONVEX: f at X(n), which says how far the Newton steps went; else 0. */
+ag_id ag_surface_misfit(ag_graph *g, const ag_surface *s, ag_id n);
 /* The axis of rotational symmetry (3 x 1, body axes), or 0. A sphere has every axis: 0. */
 ag_id ag_surface_axis(ag_graph *g, const ag_surface *s);
 /* A meridian by its radius of curvature: r is an expression of the input theta; h0 radius of the parallel at theta = 0. Gives
@@ -62,7 +67,7 @@ void ag_body_gravity(ag_model *m, const ag_body *b, ag_id g);
  * (Euler angles of R = Rz(phi) Rx(theta) Rz(psi)), middle (centre of the surface). 0: no such thing. */
 ag_id ag_body_part(ag_model *m, const ag_body *b, const char *word);
 
-typedef enum ag_ground_kind { AG_GROUND_PLANE, AG_GROUND_SPHERE, AG_GROUND_CYLINDER, AG_GROUND_CONE } ag_ground_kind;
+typedef enum ag_ground_kind { AG_GROUND_PLANE, AG_GROUND_SPHERE, AG_GROUND_CYLINDER, AG_GROUND_CONE, AG_GROUND_BOWL } ag_ground_kind;
 
 /* What a body rolls on. Vectors are in space, or in the carrier's frame when a body carries the ground. Ids may be 0. */
 typedef struct ag_ground {
@@ -74,6 +79,8 @@ typedef struct ag_ground {
   ag_id spin;             /* rate about `normal` through `origin` (scalar); may depend on t; sphere: about e3 or `normal` */
   ag_id radius;           /* sphere, cylinder */
   ag_id slope;            /* cone: angle between its lines and the plane across its axis; the ball is on the side the axis points to */
+  ag_id rho, profile;     /* bowl: surface of revolution about `normal`, by the surface that is parallel to it and on which the CENTRE of
+                           * the ball moves: height over `origin` as an expression of the input rho, the distance from the axis */
   ag_id gravity;          /* adds the body's potential m g x[3]; 0: none */
   bool rubber;            /* no twist: the relative angular velocity has no component along the normal */
   bool watch;             /* adds the event NAME.lift: the normal force falls through zero */
@@ -91,11 +98,12 @@ typedef struct ag_contact {
   ag_id force;  /* on the body at the point, in space: normal and friction together */
   ag_id press, friction;
   ag_id twist;  /* rubber: moment along the normal, else 0 */
+  ag_id misfit; /* of a CONVEX surface: vanishes when the Newton steps arrived; else no node */
   int constraint, rubber; /* which constraints of the model; rubber -1: none */
 } ag_contact;
 
 /* Adds the constraint (the material points at the contact have one velocity; written with NAME.x' alone so that elimination sees it),
- * for rubber the second one, the potential, the observables NAME.contact, height, gap, normal, friction, twist (a second contact of the
+ * for rubber the second one, the potential, the observables NAME.contact, height, gap, normal, friction, twist, misfit as far as they exist (a second contact of the
  * same body: contact2, ...) and the symmetries of l and of the constraints as generators. A ground other than the
  * plane takes balls only. The gap is not added as a holonomic statement: its derivative is one row of the vector
  * constraint already. */

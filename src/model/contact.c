@@ -92,13 +92,15 @@ static void touch_plane(ag_model *m, ag_contact *c, const frame *f) {
   if (b->surface.kind == AG_SURFACE_SPHERE) /* R R^T N = N: what the plane does there does not see the orientation of the ball */
     c->point = ag_sub(g, ag_body_part(m, b, "middle"), ag_mul(g, b->surface.a, f->N));
   c->height = ag_neg(g, ag_dot(g, up, c->arm));
+  c->misfit = ag_surface_misfit(g, &b->surface, ag_neg(g, up));
   c->gap = ag_sub(g, ag_dot(g, f->N, ag_sub(g, x, f->O)), c->height);
 }
 
 /* A ball of radius r: the normal depends on the place G of its centre alone, and P = G - r n.
  *   sphere    n = -+ d/|d|, d = G - O
  *   cylinder  the same across the axis
- *   cone      n = cos(slope) N - sin(slope) u, u the direction away from the axis */
+ *   cone      n = cos(slope) N - sin(slope) u, u the direction away from the axis
+ *   bowl      the centre keeps to d.N = profile(rho), rho = |d across N|: n = (N - profile' u)/sqrt(1 + profile'^2) */
 static void touch_ball(ag_model *m, ag_contact *c, const frame *f) {
   ag_graph *g = m->graph;
   const ag_body *b = c->body;
@@ -110,6 +112,13 @@ static void touch_ball(ag_model *m, ag_contact *c, const frame *f) {
     ag_id cosine = ag_apply1(g, AG_OP_COS, gr->slope), sine = ag_apply1(g, AG_OP_SIN, gr->slope);
     c->normal = ag_sub(g, ag_mul(g, cosine, f->N), ag_mul(g, sine, u));
     c->gap = ag_sub(g, ag_dot(g, d, c->normal), r);
+  } else if (gr->kind == AG_GROUND_BOWL) {
+    ag_id one = ag_num(g, 1), of[2] = {gr->profile, 0};
+    ag_reverse(g, 1, of, &one, 1, &gr->rho, of + 1);
+    ag_substitute(g, 1, &gr->rho, &length, 2, of);
+    ag_id steep = ag_apply1(g, AG_OP_SQRT, ag_add(g, one, ag_mul(g, of[1], of[1])));
+    c->normal = ag_div(g, ag_sub(g, f->N, ag_mul(g, of[1], u)), steep);
+    c->gap = ag_sub(g, ag_dot(g, f->N, d), of[0]);
   } else if (gr->inside) {
     c->normal = ag_neg(g, u);
     c->gap = ag_sub(g, ag_sub(g, gr->radius, r), length);
@@ -166,6 +175,7 @@ static void add_observables(ag_model *m, const ag_contact *c, ag_pos pos) {
   observe(m, c, "normal", c->press, pos);
   observe(m, c, "friction", c->friction, pos);
   observe(m, c, "twist", c->twist, pos);
+  observe(m, c, "misfit", c->misfit, pos);
   if (c->ground.watch) {
     int k = c->body->n_contact;
     const char *name = k > 1 ? ag_arena_printf(m->arena, "%s.lift%d", c->body->name, k)
@@ -256,7 +266,7 @@ static void add_generators(ag_model *m, const ag_contact *c, const frame *f, ag_
 /* ---- all of it ---- */
 
 static ag_status check_ground(ag_ctx *ctx, const ag_model *m, const ag_body *b, const ag_ground *gr, ag_pos pos) {
-  static const char *const words[] = {"plane", "sphere", "cylinder", "cone"};
+  static const char *const words[] = {"plane", "sphere", "cylinder", "cone", "surface of revolution"};
   if (gr->kind != AG_GROUND_PLANE && b->surface.kind != AG_SURFACE_SPHERE) {
     ag_ctx_error(ctx, pos, "`%s` has the surface %s: only a ball can roll on a %s", b->name, ag_surface_word(b->surface.kind),
                  words[gr->kind]);
@@ -327,7 +337,7 @@ ag_status ag_contact_start(ag_ctx *ctx, ag_model *m, const ag_contact *c) {
   if (named[0] && named[1] && named[2]) return AG_OK;
   frame f = make_frame(m, &c->ground);
   bool plane = c->ground.kind == AG_GROUND_PLANE;
-  if ((any && !(plane && f.upright && !named[2])) || c->ground.kind == AG_GROUND_CONE) {
+  if ((any && !(plane && f.upright && !named[2])) || c->ground.kind >= AG_GROUND_CONE) {
     ag_ctx_error(ctx, b->pos, "where `%s` starts cannot be completed: give all of %s.x", b->name, b->name);
     return AG_WRONG;
   }

@@ -117,6 +117,22 @@ static void check_generators(ag_model *m, const ag_contact *c) {
   }
 }
 
+/* Rubber: n.(omega - W), with W = spin e3. */
+static void check_twist(ag_model *m, const ag_contact *c) {
+  ag_graph *g = m->graph;
+  ag_id omega = ag_body_part(m, c->body, "omega"), spin = c->ground.spin ? c->ground.spin : num(g, 0);
+  ag_id outs[4] = {m->constraints[c->rubber].x, c->normal, omega, spin};
+  uint64_t state = 5;
+  for (int i = 0; i < 5; i++) {
+    point p;
+    double v[8];
+    make_point(m, &state, &p);
+    AG_CHECK(ag_evaluate(g, p.n, p.in, p.v, 4, outs, v) == 0);
+    AG_CHECK_NEAR(v[0], v[1] * v[4] + v[2] * v[5] + v[3] * (v[6] - v[7]), 1e-14);
+    AG_CHECK_NEAR(v[1] * v[1] + v[2] * v[2] + v[3] * v[3], 1, 1e-15);
+  }
+}
+
 typedef struct made {
   ag_model *m;
   ag_body *b;
@@ -131,6 +147,7 @@ static void expect_contact(made *x, ag_ground ground) {
   if (!x->c) return;
   check_gap(x->m, x->c);
   check_generators(x->m, x->c);
+  if (ground.rubber) check_twist(x->m, x->c);
 }
 
 static bool has(const ag_model *m, const char *generator) {

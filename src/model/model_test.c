@@ -43,6 +43,9 @@ static void check_lists(void) {
   AG_CHECK(r && r == ag_model_reaction(m, x) && m->n_reactions == 1);
   AG_CHECK(e && e == ag_model_energy(m));
   AG_CHECK_STR(ag_node_name(g, d), "drive.x");
+  ag_id k = ag_model_multiplier(m, 1), dk;
+  AG_CHECK(k == ag_model_multiplier(m, 1) && k != ag_model_multiplier(m, 0) && m->n_multipliers == 2);
+  AG_CHECK(!ag_model_prime(m, k, &dk));
   ag_id u = ag_model_add_frame(m, "u", m->coords[x].xi, here);
   AG_CHECK(m->n_frames == 1 && m->frame_inputs[0] == u && u != m->coords[x].xi);
   ag_model_free(m);

@@ -9,7 +9,8 @@
  *   cylinder   H = a |across| + b |n3|      X = a across/|across| + b sign(n3) e3
  *   revolution by the meridian: with theta the angle between axis 3 and -n, cos(theta) = -n3 and sin(theta) = |across|,
  *              X = h(theta) across/|across| - (f0 - f(theta)) e3
- *   gauss      X = h(n3) across + f(n3) e3: smooth at the poles when h and f are */
+ *   gauss      X = h(n3) across + f(n3) e3: smooth at the poles when h and f are
+ *   convex     grad f(X) = mu n and f(X) = 0, by Newton steps */
 #include <math.h>
 
 #include "model/model.h"
@@ -63,6 +64,34 @@ static ag_id around_axis(ag_graph *g, const ag_surface *s, ag_id n) {
   return ag_sub(g, ag_mul(g, h, edge), ag_mul(g, ag_sub(g, s->f0, f), e3));
 }
 
+/* One Newton step for grad f(X) = mu n, f(X) = 0 with H the second derivatives: H dX = mu n - grad f and grad f.dX = -f. With
+ * u = H^-1 grad f and w = H^-1 n: dX = mu w - u, mu = (grad f.u - f)/(grad f.w). mu is found anew in each step. */
+static ag_id newton_step(ag_graph *g, const ag_surface *s, ag_id n, ag_id X) {
+  ag_id one = ag_num(g, 1), grad, parts[3] = {s->f};
+  ag_reverse(g, 1, &s->f, &one, 1, &s->p, &grad);
+  parts[1] = grad;
+  parts[2] = ag_jacobian(g, grad, 1, &s->p);
+  ag_substitute(g, 1, &s->p, &X, 3, parts);
+  ag_id u = ag_solve(g, parts[2], parts[1], AG_SOLVE_SPD), w = ag_solve(g, parts[2], n, AG_SOLVE_SPD);
+  ag_id mu = ag_div(g, ag_sub(g, ag_dot(g, parts[1], u), parts[0]), ag_dot(g, parts[1], w));
+  return ag_add(g, X, ag_sub(g, ag_mul(g, mu, w), u));
+}
+
+/* A fixed number of steps from a smooth start: a smooth function of n, whose derivative is that of the root when they have arrived. */
+static ag_id newton(ag_graph *g, const ag_surface *s, ag_id n) {
+  ag_surface start = {.kind = AG_SURFACE_ELLIPSOID, .a = s->a, .b = s->b, .c = s->c};
+  ag_id X = ag_surface_point(g, &start, n);
+  for (int i = 0; i < s->steps; i++) X = newton_step(g, s, n, X);
+  return X;
+}
+
+ag_id ag_surface_misfit(ag_graph *g, const ag_surface *s, ag_id n) {
+  if (s->kind != AG_SURFACE_CONVEX) return 0;
+  ag_id X = newton(g, s, s->turn ? ag_mul(g, ag_transpose(g, s->turn), n) : n), f = s->f;
+  ag_substitute(g, 1, &s->p, &X, 1, &f);
+  return f;
+}
+
 ag_id ag_surface_point(ag_graph *g, const ag_surface *s, ag_id n) {
   if (s->kind == AG_SURFACE_SPHERE) return ag_mul(g, s->a, n);
   if (s->kind == AG_SURFACE_POINT) return s->p;
@@ -70,13 +99,14 @@ ag_id ag_surface_point(ag_graph *g, const ag_surface *s, ag_id n) {
     ag_id Dn = ag_mul(g, ellipsoid_matrix(g, s), n);
     return ag_div(g, Dn, ag_apply1(g, AG_OP_SQRT, ag_dot(g, n, Dn)));
   }
-  if (!s->turn) return around_axis(g, s, n);
-  return ag_mul(g, s->turn, around_axis(g, s, ag_mul(g, ag_transpose(g, s->turn), n)));
+  ag_id (*map)(ag_graph *, const ag_surface *, ag_id) = s->kind == AG_SURFACE_CONVEX ? newton : around_axis;
+  if (!s->turn) return map(g, s, n);
+  return ag_mul(g, s->turn, map(g, s, ag_mul(g, ag_transpose(g, s->turn), n)));
 }
 
 ag_id ag_surface_axis(ag_graph *g, const ag_surface *s) {
   int k = 2;
-  if (s->kind == AG_SURFACE_SPHERE) return 0;
+  if (s->kind == AG_SURFACE_SPHERE || s->kind == AG_SURFACE_CONVEX) return 0;
   if (s->kind == AG_SURFACE_POINT) return ag_is_zero(g, s->p) ? 0 : s->p;
   if (s->kind == AG_SURFACE_ELLIPSOID) {
     int equal = (s->a == s->b) + (s->b == s->c) + (s->a == s->c);
@@ -124,6 +154,7 @@ ag_surface ag_surface_meridian(ag_graph *g, ag_id theta, ag_id r, ag_id h0, ag_i
 }
 
 const char *ag_surface_word(ag_surface_kind kind) {
-  static const char *const words[] = {"sphere", "ellipsoid", "torus", "disk", "cylinder", "point", "revolution", "revolution"};
+  static const char *const words[] = {"sphere", "ellipsoid",  "torus",      "disk",  "cylinder",
+                                      "point",  "revolution", "revolution", "convex"};
   return words[kind];
 }

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "model/model.h"
 
-enum { N_FORM = 12 };
+enum { N_FORM = 14 };
 
 static ag_id num(ag_graph *g, double v) { return ag_num(g, v); }
 static ag_id sq(ag_graph *g, ag_id x) { return ag_mul(g, x, x); }
@@ -41,10 +41,19 @@ static void torus_forms(ag_graph *g, double a, double b, ag_surface *s) {
   s[2] = ag_surface_meridian(g, theta, num(g, b), num(g, a), num(g, b), 24);
 }
 
+/* The second form, and one that is no ellipsoid any more, from the unit sphere. */
+static ag_surface implicit_ellipsoid(ag_graph *g, double quartic) {
+  ag_id X = ag_input(g, "X", 3, 1, AG_LEAF_REAL), x = ag_entry(g, X, 0, 0), y = ag_entry(g, X, 1, 0), z = ag_entry(g, X, 2, 0);
+  ag_id f = ag_add(g, ag_add(g, ag_div(g, sq(g, x), num(g, 4)), ag_div(g, sq(g, y), num(g, 1.5625))), ag_sub(g, sq(g, z), num(g, 1)));
+  f = ag_add(g, f, ag_mul(g, num(g, quartic), ag_add(g, sq(g, sq(g, y)), sq(g, sq(g, z)))));
+  return (ag_surface){.kind = AG_SURFACE_CONVEX, .p = X, .f = f, .a = num(g, 1), .b = num(g, 1), .c = num(g, 1), .steps = 8};
+}
+
 static double implicit(int form, const double *X) {
   double across = hypot(X[0], X[1]);
   if (form == 0) return X[0] * X[0] + X[1] * X[1] + X[2] * X[2] - 0.49;
-  if (form == 1) return X[0] * X[0] / 4 + X[1] * X[1] / 1.5625 + X[2] * X[2] - 1;
+  if (form == 13) return implicit(1, X) + 0.3 * (pow(X[1], 4) + pow(X[2], 4));
+  if (form == 1 || form == 12) return X[0] * X[0] / 4 + X[1] * X[1] / 1.5625 + X[2] * X[2] - 1;
   if (form <= 5) return across * across / 1.44 + X[2] * X[2] / 0.36 - 1;
   if (form <= 8) return (across - 1) * (across - 1) + X[2] * X[2] - 0.16;
   if (form == 9) return fabs(across - 0.8) + fabs(X[2]);
@@ -61,6 +70,8 @@ static void forms(ag_graph *g, ag_surface *s) {
   s[10] = (ag_surface){.kind = AG_SURFACE_CYLINDER, .a = num(g, 0.8), .b = num(g, 0.1)};
   ag_id p[3] = {num(g, 0.1), num(g, -0.2), num(g, -0.3)};
   s[11] = (ag_surface){.kind = AG_SURFACE_POINT, .p = ag_stack(g, 3, 1, p)};
+  s[12] = implicit_ellipsoid(g, 0);
+  s[13] = implicit_ellipsoid(g, 0.3);
 }
 
 static double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
@@ -82,11 +93,12 @@ static void check_maps(void) {
       AG_CHECK(ag_evaluate(g, 2, in, v, 2, outs, X[k]) == 0);
       AG_CHECK_NEAR(implicit(k, X[k]), 0, 4e-15);
       AG_CHECK_NEAR(dot3(v, X[k] + 3), 0, 4e-15);
-      if (k < 11) AG_CHECK(dot3(v, X[k]) > 0);
+      if (k != 11) AG_CHECK(dot3(v, X[k]) > 0);
     }
     for (int i = 0; i < 6; i++) {
       for (int k = 3; k <= 5; k++) AG_CHECK_NEAR(X[k][i], X[2][i], 2e-13); /* 40 nodes: 1e-14 in X, more in its derivative */
       for (int k = 7; k <= 8; k++) AG_CHECK_NEAR(X[k][i], X[6][i], 4e-14);
+      AG_CHECK_NEAR(X[12][i], X[1][i], 1e-14); /* eight Newton steps: rounding */
     }
   }
   ag_graph_free(g);
@@ -99,7 +111,8 @@ static void check_turn(void) {
   forms(g, s);
   ag_id n = ag_input(g, "n", 3, 1, AG_LEAF_REAL), Q = turned(g, 0.35, 0.8);
   double v[3] = {0.48, -0.6, 0.64}, got[6];
-  for (int k = 0; k < 11; k++) {
+  for (int k = 0; k < N_FORM; k++) {
+    if (k == 11) continue;
     ag_surface t = s[k];
     t.turn = Q;
     ag_id inner = ag_surface_point(g, &s[k], ag_mul(g, ag_transpose(g, Q), n));
@@ -123,7 +136,15 @@ static void check_axis(void) {
   ag_surface egg = {.kind = AG_SURFACE_ELLIPSOID, .a = num(g, 2), .b = num(g, 1), .c = num(g, 1), .turn = turned(g, 0, M_PI / 2)};
   AG_CHECK(ag_constant(g, ag_surface_axis(g, &egg), v));
   AG_CHECK_NEAR(v[0], 1, 1e-16);
+  AG_CHECK(!ag_surface_axis(g, &s[12]) && !ag_surface_misfit(g, &s[0], ag_surface_axis(g, &egg)));
+  ag_id n = ag_input(g, "n", 3, 1, AG_LEAF_REAL), misfit[2] = {ag_surface_misfit(g, &s[13], n), 0};
+  s[13].steps = 2;
+  misfit[1] = ag_surface_misfit(g, &s[13], n);
+  AG_CHECK(ag_evaluate(g, 1, &n, (double[]){0.48, -0.6, 0.64}, 2, misfit, v) == 0);
+  AG_CHECK_NEAR(v[0], 0, 1e-15);
+  AG_CHECK(fabs(v[1]) > 1e-6); /* two steps are too few, and it says so */
   AG_CHECK_STR(ag_surface_word(AG_SURFACE_TORUS), "torus");
+  AG_CHECK_STR(ag_surface_word(AG_SURFACE_CONVEX), "convex");
   ag_graph_free(g);
 }
 
