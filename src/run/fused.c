@@ -157,14 +157,17 @@ static const char rest_text[] =
     "    for (int k = AG_CORE; k < AG_RK_N; k++) m->k[k] = v_blend(mask, m->w[k], m->k[k]); \\\n"
     "  }\n";
 
-/* Groups of components kept at their length: quaternions, images. */
+/* Groups of components kept at their length: quaternions, images. Many of one size at equal distances are a loop. */
 static void put_units(const ag_fused_spec *s, ag_text *out) {
   ag_text_str(out, "#define AG_UNITS(z, yes) \\\n");
-  for (int i = 0; i < s->n_unit; i++) {
-    ag_text_printf(out, "  { \\\n    V now = z[%d] * z[%d]; \\\n", s->unit[i], s->unit[i]);
-    for (int k = 1; k < s->unit_size[i]; k++) ag_text_printf(out, "    now = v_fma(z[%d], z[%d], now); \\\n", s->unit[i] + k, s->unit[i] + k);
-    ag_text_printf(out, "    const V f = v_blend(yes & m_lt(v_set(0), now), v_sqrt(m->unit[%d] / now), one); \\\n", i);
-    for (int k = 0; k < s->unit_size[i]; k++) ag_text_printf(out, "    z[%d] = z[%d] * f; \\\n", s->unit[i] + k, s->unit[i] + k);
+  for (int i = 0, n; i < s->n_unit; i += n) {
+    int size = s->unit_size[i], step = i + 1 < s->n_unit ? s->unit[i + 1] - s->unit[i] : 0;
+    for (n = 1; i + n < s->n_unit && s->unit_size[i + n] == size && s->unit[i + n] - s->unit[i + n - 1] == step;) n++;
+    if (n < 8) n = 1, step = 0;
+    ag_text_printf(out, "  for (int g = 0; g < %d; g++) { \\\n    V *u = z + %d + %d * g, now = u[0] * u[0]; \\\n", n, s->unit[i], step);
+    for (int k = 1; k < size; k++) ag_text_printf(out, "    now = v_fma(u[%d], u[%d], now); \\\n", k, k);
+    ag_text_printf(out, "    const V f = v_blend(yes & m_lt(v_set(0), now), v_sqrt(m->unit[%d + g] / now), one); \\\n", i);
+    for (int k = 0; k < size; k++) ag_text_printf(out, "    u[%d] = u[%d] * f; \\\n", k, k);
     ag_text_str(out, "  } \\\n");
   }
   ag_text_str(out, "  (void)(yes);\n");
