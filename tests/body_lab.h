@@ -19,6 +19,7 @@ typedef struct lab {
   double mass, inertia[3], gravity;
   double end[256];  /* final record */
   double time;      /* of the first event 0, NAN: none */
+  ag_end ends;      /* how the run must end; 0: in time */
 } lab;
 
 static inline ag_id num(const lab *l, double v) { return ag_num(l->g, v); }
@@ -78,7 +79,7 @@ static inline void lab_run(lab *l, double t1, double every, const ag_sink *sink)
   memcpy(x0, l->sys->q0, sizeof(double) * (size_t)l->sys->n_q);
   memcpy(x0 + l->sys->n_q, l->sys->xi0, sizeof(double) * (size_t)l->sys->n_xi);
   AG_CHECK(ag_run(&l->ctx, l->sys, l->sys->params, x0, &o, sink, &res) == AG_OK);
-  AG_CHECK(res.end == AG_END_TIME);
+  AG_CHECK(res.end == l->ends);
   AG_CHECK(res.width <= 256);
   memcpy(l->end, res.record, sizeof(double) * (size_t)res.width);
   l->time = o.events && res.event_count[0] ? res.event_times[0][0] : NAN;

@@ -83,7 +83,8 @@ typedef struct ag_ground {
                            * the ball moves: height over `origin` as an expression of the input rho, the distance from the axis */
   ag_id gravity;          /* adds the body's potential m g x[3]; 0: none */
   bool rubber;            /* no twist: the relative angular velocity has no component along the normal */
-  bool watch;             /* adds the event NAME.lift: the normal force falls through zero */
+  bool watch;             /* adds events: NAME.lift, the normal force falls through zero (the run goes on); for disk, torus and cylinder
+                           * NAME.flat, they come down on a flat side, for the cylinder NAME.edge, the other edge touches (both end it) */
 } ag_ground;
 
 /* One contact, as expressions. */

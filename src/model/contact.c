@@ -160,12 +160,15 @@ static ag_status add_rolling(ag_ctx *ctx, ag_model *m, ag_contact *c, const fram
   return AG_OK;
 }
 
-static void observe(ag_model *m, const ag_contact *c, const char *word, ag_id x, ag_pos pos) {
-  if (!x) return;
+/* NAME.word; for a second contact of the same body NAME.word2, ... */
+static const char *name_of(ag_model *m, const ag_contact *c, const char *word) {
   int k = c->body->n_contact;
-  const char *name = k > 1 ? ag_arena_printf(m->arena, "%s.%s%d", c->body->name, word, k)
-                           : ag_arena_printf(m->arena, "%s.%s", c->body->name, word);
-  AG_MODEL_PUSH(m, observables, ((ag_item){name, NULL, x, pos}));
+  return k > 1 ? ag_arena_printf(m->arena, "%s.%s%d", c->body->name, word, k)
+               : ag_arena_printf(m->arena, "%s.%s", c->body->name, word);
+}
+
+static void observe(ag_model *m, const ag_contact *c, const char *word, ag_id x, ag_pos pos) {
+  if (x) AG_MODEL_PUSH(m, observables, ((ag_item){name_of(m, c, word), NULL, x, pos}));
 }
 
 static void add_observables(ag_model *m, const ag_contact *c, ag_pos pos) {
@@ -176,12 +179,22 @@ static void add_observables(ag_model *m, const ag_contact *c, ag_pos pos) {
   observe(m, c, "friction", c->friction, pos);
   observe(m, c, "twist", c->twist, pos);
   observe(m, c, "misfit", c->misfit, pos);
-  if (c->ground.watch) {
-    int k = c->body->n_contact;
-    const char *name = k > 1 ? ag_arena_printf(m->arena, "%s.lift%d", c->body->name, k)
-                             : ag_arena_printf(m->arena, "%s.lift", c->body->name);
-    AG_MODEL_PUSH(m, events, ((ag_event){.name = name, .x = c->press, .direction = -1, .pos = pos}));
-  }
+}
+
+/* Where the contact ends to be what it is: it would pull; a flat side comes down (sin^2 of the angle between axis and normal below FLAT);
+ * the other edge of a cylinder takes over. */
+static void add_events(ag_model *m, const ag_contact *c, ag_pos pos) {
+  static const double FLAT = 1e-6;
+  ag_graph *g = m->graph;
+  ag_surface_kind kind = c->body->surface.kind;
+  AG_MODEL_PUSH(m, events, ((ag_event){.name = name_of(m, c, "lift"), .x = c->press, .direction = -1, .pos = pos}));
+  if (kind != AG_SURFACE_DISK && kind != AG_SURFACE_TORUS && kind != AG_SURFACE_CYLINDER) return;
+  ag_id axis = ag_mul(g, m->coords[c->body->R].q, ag_surface_axis(g, &c->body->surface)), tilt = ag_cross(g, axis, c->normal);
+  ag_id flat = ag_sub(g, ag_dot(g, tilt, tilt), ag_num(g, FLAT));
+  AG_MODEL_PUSH(m, events, ((ag_event){.name = name_of(m, c, "flat"), .x = flat, .direction = -1, .terminal = true, .pos = pos}));
+  if (kind != AG_SURFACE_CYLINDER) return;
+  ag_id side = ag_dot(g, axis, c->normal);
+  AG_MODEL_PUSH(m, events, ((ag_event){.name = name_of(m, c, "edge"), .x = side, .terminal = true, .pos = pos}));
 }
 
 /* ---- symmetries ---- */
@@ -300,6 +313,7 @@ ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *gr
   b->n_contact++;
   if (ground->gravity) ag_body_gravity(m, b, ground->gravity);
   add_observables(m, c, pos);
+  if (ground->watch) add_events(m, c, pos);
   add_generators(m, c, &f, pos);
   *out = c;
   return AG_OK;
