@@ -149,9 +149,29 @@ static int line_holds(ag_builder *b, line *l, ag_id x, int degree) {
   return holds;
 }
 
+/* Does x choose by a velocity: abs, sign, min, max of one, or a condition on one? Then it is no polynomial in them, however it looks at
+ * sampled states. degree 0: free of velocities. */
+static bool chooses_by_velocity(const ag_graph *g, const uint8_t *degree, ag_id top) {
+  bool *seen = ag_heap_alloc((size_t)top + 1), found = false;
+  seen[top] = true;
+  for (ag_id x = top; x > 0 && !found; x--) {
+    if (!seen[x]) continue;
+    ag_op op = ag_node_op(g, x);
+    bool choice = op == AG_OP_ABS || op == AG_OP_SIGN || op == AG_OP_MIN || op == AG_OP_MAX || (op >= AG_OP_LT && op <= AG_OP_NOT);
+    for (int k = 0; k < ag_node_n_arg(g, x); k++) {
+      ag_id a = ag_node_arg(g, x, k);
+      seen[a] = true;
+      found = found || (choice && degree[a]);
+    }
+  }
+  free(seen);
+  return found;
+}
+
 /* Is x of at most this degree in the velocities? Numbers decide where the structure does not. */
 static bool has_degree(ag_builder *b, const uint8_t *degree, ag_id x, int most, ag_pos pos) {
   static const double box[3][2] = {{-1, 1}, {0.2, 0.9}, {1, 3}};
+  if (chooses_by_velocity(b->g, degree, x)) return false;
   if (degree[x] <= most) return true;
   if (!ag_scope_work(b, pos, ag_graph_count(b->g) / 4)) return true;
   line l;

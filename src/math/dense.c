@@ -309,3 +309,9 @@ int ag_dense_eigsym(int n, const double *A, double *w, double *V) {
   free(C);
   return info ? -2 : 0;
 }
+
+extern void openblas_set_num_threads(int n) __attribute__((weak)); /* absent in other BLAS */
+
+void ag_dense_one_thread(void) {
+  if (openblas_set_num_threads) openblas_set_num_threads(1);
+}

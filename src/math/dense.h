@@ -9,7 +9,7 @@
  * converge.
  *
  * Threads: nothing here keeps state. OpenBLAS may start threads of its own for matrices of some hundred rows; a program
- * that must not have that sets OPENBLAS_NUM_THREADS=1 or links the serial OpenBLAS. */
+ * that must not have that calls ag_dense_one_thread(). */
 #ifndef AG_MATH_DENSE_H
 #define AG_MATH_DENSE_H
 
@@ -50,4 +50,8 @@ int ag_dense_eig(int n, const double *A, double *re, double *im);
 /* Eigenvalues of a symmetric A, ascending, and (V not NULL) orthonormal eigenvectors as the columns of V (n x n), the
  * entry of largest size positive. Only the lower triangle of A is read. Returns 0. */
 int ag_dense_eigsym(int n, const double *A, double *w, double *V);
+
+/* Tells the BLAS behind LAPACK to use one thread, where it can be told (OpenBLAS): for small matrices its threads cost far more than they
+ * bring. A global effect: for programs to call once, never for libraries. */
+void ag_dense_one_thread(void);
 #endif

@@ -29,6 +29,7 @@ typedef struct elim {
   ag_graph *g;
   int n_block, n_row, n_leaf;
   ag_id *blocks, *rows; /* current left-hand sides (= 0) */
+  ag_id *block_norms, *norms; /* squared norms of the rows as they were stated, over all velocities: the scale of their coefficients */
   leaf *leaves;
   ag_id *frame_u;       /* inputs of the frame velocities */
 } elim;
@@ -82,6 +83,7 @@ static bool solve_block(elim *e, int b, int i) {
   if (!plus && !minus) return false;
   ag_id zero = ag_zero(g, dim, 1), rest = block;
   ag_substitute(g, 1, &v, &zero, 1, &rest);
+  e->block_norms[b] = e->block_norms[e->n_block - 1];
   e->blocks[b] = e->blocks[--e->n_block];
   mark_dependent(e, e->leaves[i].coord, e->leaves[i].row);
   drop_leaf(e, i);
@@ -113,6 +115,7 @@ static void solve_scalar(elim *e, int r, int i, ag_id coefficient) {
   ag_graph *g = e->g;
   ag_id v = e->leaves[i].input, zero = ag_num(g, 0), rest = e->rows[r];
   ag_substitute(g, 1, &v, &zero, 1, &rest);
+  e->norms[r] = e->norms[e->n_row - 1];
   e->rows[r] = e->rows[--e->n_row];
   mark_dependent(e, e->leaves[i].coord, e->leaves[i].row);
   drop_leaf(e, i);
@@ -273,12 +276,15 @@ static bool next_subset(int n, int k, int *pick) {
   return true;
 }
 
-/* Values of the coefficients, rows scaled to norm 1, at all samples; rows that are not finite are skipped (n shrinks). */
+/* Values of the coefficients at all samples, divided by the norms of the rows as stated; samples that are not finite are skipped. */
 static double *sampled(elim *e, const group *grp, int *n_sample) {
   derive *d = e->d;
   int m = grp->n_row, n = grp->n_col, kept = 0;
-  ag_tape *tape = ag_full_tape(d->sys, m * n, grp->S);
-  double *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n) * (size_t)(d->n_sample + 1));
+  ag_id *outs = AG_NEWN(d->sys->arena, ag_id, m * n + m);
+  memcpy(outs, grp->S, sizeof *outs * (size_t)(m * n));
+  for (int i = 0; i < m; i++) outs[m * n + i] = e->norms[grp->row[i]];
+  ag_tape *tape = ag_full_tape(d->sys, m * n + m, outs);
+  double *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n) * (size_t)(d->n_sample + 1) + sizeof(double) * (size_t)m);
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(d->sys->n_q + d->sys->n_xi));
   for (int s = 0; s < d->n_sample; s++) {
     const double *at = d->samples + ((size_t)d->sys->n_q + 1) * (size_t)s;
@@ -287,10 +293,9 @@ static double *sampled(elim *e, const group *grp, int *n_sample) {
     ag_tape_once(tape, at[0], x, d->sys->params, NULL, A);
     bool good = true;
     for (int i = 0; i < m; i++) {
-      double norm = 0;
-      for (int j = 0; j < n; j++) norm += A[i * n + j] * A[i * n + j];
+      double norm = A[m * n + i];
       good = good && isfinite(norm) && norm > 0;
-      for (int j = 0; j < n; j++) A[i * n + j] /= sqrt(norm);
+      for (int j = 0; j < n; j++) A[i * n + j] /= sqrt(norm), good = good && isfinite(A[i * n + j]);
     }
     kept += good;
   }
@@ -335,10 +340,7 @@ static void watch_minor(elim *e, const group *grp, ag_id dependent, double least
   ag_graph *g = e->g;
   derive *d = e->d;
   ag_id norms = ag_num(g, 1), det = ag_det(g, dependent);
-  for (int i = 0; i < grp->n_row; i++) {
-    ag_id row = ag_stack(g, grp->n_col, 1, grp->S + i * grp->n_col);
-    norms = ag_mul(g, norms, ag_dot(g, row, row));
-  }
+  for (int i = 0; i < grp->n_row; i++) norms = ag_mul(g, norms, e->norms[grp->row[i]]);
   ag_id minor = ag_div(g, ag_mul(g, det, det), norms);
   if (!ag_depends(g, 1, &minor, d->nc, d->q) && !ag_depends(g, 1, &minor, 1, &d->m->t)) return;
   d->sys->minor_bound[d->sys->n_minor] = 0.16 * least * least; /* well below all that the samples of the domain showed */
@@ -442,8 +444,9 @@ static void solve_basis(elim *e, const group *grp) {
   ag_id solution = ag_neg(g, ag_mul(g, St, ag_solve(g, SSt, ag_stack(g, n_w, 1, rest), AG_SOLVE_SPD)));
   d->S_y[sys->n_basis] = S;
   if (m) {
-    basis->N = ag_input(g, "N", n_y, m, AG_LEAF_REAL);
-    ag_id u = ag_input(g, sys->n_basis ? ag_arena_printf(sys->arena, "basis%d", sys->n_basis + 1) : "basis", m, 1, AG_LEAF_REAL);
+    basis->N = ag_input(g, ag_free_name(sys, "N"), n_y, m, AG_LEAF_REAL);
+    const char *name = sys->n_basis ? ag_arena_printf(sys->arena, "basis%d", sys->n_basis + 1) : "basis";
+    ag_id u = ag_input(g, ag_free_name(sys, name), m, 1, AG_LEAF_REAL);
     ag_id B = ag_sub(g, basis->N, ag_mul(g, St, ag_solve(g, SSt, ag_mul(g, S, basis->N), AG_SOLVE_SPD)));
     solution = ag_add(g, ag_mul(g, B, orthonormal(g, B, u)), solution);
     d->renewed[sys->n_basis] = orthonormal_columns(d, B);
@@ -491,6 +494,20 @@ static ag_status solve_groups(elim *e, int n_group, const group *groups) {
   return AG_OK;
 }
 
+/* Squared norm of each row of x over all velocities; extra: what else counts (1 for the velocity of a frame). */
+static ag_id row_norms(derive *d, ag_id x, double extra) {
+  ag_graph *g = d->g;
+  int n = ag_node_rows(g, x);
+  ag_id one = ag_num(g, 1), *out = AG_NEWN(d->sys->arena, ag_id, n), *c = AG_NEWN(d->sys->arena, ag_id, d->nc + 1);
+  for (int k = 0; k < n; k++) {
+    ag_id row = ag_entry(g, x, k, 0);
+    ag_reverse(g, 1, &row, &one, d->nc, d->xi, c);
+    out[k] = ag_num(g, extra);
+    for (int i = 0; i < d->nc; i++) out[k] = ag_add(g, out[k], ag_dot(g, c[i], c[i]));
+  }
+  return ag_stack(g, n, 1, out);
+}
+
 /* Blocks of kept rows: whole statements where all rows are kept, single rows otherwise; frame equations f - u. */
 static void collect(elim *e) {
   derive *d = e->d;
@@ -510,6 +527,7 @@ static void collect(elim *e) {
   }
   for (int i = 0; i < d->m->n_frames; i++)
     e->blocks[e->n_block++] = ag_sub(d->g, d->m->frames[i].x, d->m->frame_inputs[i]);
+  for (int b = 0; b < e->n_block; b++) e->block_norms[b] = row_norms(d, e->blocks[b], b >= e->n_block - d->m->n_frames);
 }
 
 static ag_status check_frame(derive *d) {
@@ -552,6 +570,8 @@ ag_status ag_eliminate(derive *d) {
   int n_max = sys->n_row + sys->n_xi + 1;
   e.blocks = AG_NEWN(sys->arena, ag_id, n_max);
   e.rows = AG_NEWN(sys->arena, ag_id, n_max);
+  e.block_norms = AG_NEWN(sys->arena, ag_id, n_max);
+  e.norms = AG_NEWN(sys->arena, ag_id, n_max);
   e.leaves = AG_NEWN(sys->arena, leaf, 2 * sys->n_xi + 2);
   d->velocity = AG_NEWN(sys->arena, ag_id, d->nc);
   d->dependent = AG_NEWN(sys->arena, bool, sys->n_xi);
@@ -568,7 +588,10 @@ ag_status ag_eliminate(derive *d) {
   collect(&e);
   solve_blocks(&e);
   for (int b = 0; b < e.n_block; b++)
-    for (int k = 0; k < ag_node_rows(d->g, e.blocks[b]); k++) e.rows[e.n_row++] = ag_entry(d->g, e.blocks[b], k, 0);
+    for (int k = 0; k < ag_node_rows(d->g, e.blocks[b]); k++) {
+      e.norms[e.n_row] = ag_entry(d->g, e.block_norms[b], k, 0);
+      e.rows[e.n_row++] = ag_entry(d->g, e.blocks[b], k, 0);
+    }
   e.n_block = 0;
   solve_units(&e);
   group *groups = AG_NEWN(sys->arena, group, e.n_row + 1);

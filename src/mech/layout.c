@@ -229,6 +229,27 @@ void ag_sampler_done(ag_sampler *s) {
   free(s->v);
 }
 
+static bool among(const char *name, int n, const ag_item *items) {
+  for (int i = 0; i < n; i++)
+    if (items[i].name && !strcmp(items[i].name, name)) return true;
+  return false;
+}
+
+static bool name_taken(const ag_model *m, const char *name) {
+  for (int i = 0; i < m->n_params; i++)
+    if (!strcmp(m->params[i].name, name)) return true;
+  for (int i = 0; i < m->n_coords; i++) {
+    const ag_coord *c = &m->coords[i];
+    if (!strcmp(c->name, name) || !strcmp(c->velocity, name) || (c->family && !strcmp(c->family, name))) return true;
+  }
+  return among(name, m->n_lets, m->lets) || among(name, m->n_observables, m->observables) || among(name, m->n_frames, m->frames);
+}
+
+const char *ag_free_name(const ag_system *sys, const char *name) {
+  while (name_taken(sys->model, name)) name = ag_arena_printf(sys->arena, "%s_", name);
+  return name;
+}
+
 const char *ag_velocity_name(const ag_system *sys, int i, ag_arena *arena) {
   for (int k = 0; k < sys->model->n_coords; k++) {
     const ag_place *p = &sys->places[k];

@@ -62,6 +62,8 @@ void ag_sampler_init(ag_sampler *s, const ag_system *sys, const double *params, 
 bool ag_sampler_next(ag_sampler *s, double *t, double *q); /* false when the domain was not hit */
 void ag_sampler_done(ag_sampler *s);
 double ag_random_unit(uint64_t *state); /* uniform in (0,1), splitmix */
+/* A name that the model does not use: `name`, or with underscores behind it. */
+const char *ag_free_name(const ag_system *sys, const char *name);
 /* Name of quasi-velocity i, as "Omega[2]" or "x'". */
 const char *ag_velocity_name(const ag_system *sys, int i, ag_arena *arena);
 

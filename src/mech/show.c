@@ -52,7 +52,7 @@ static void choose(const ag_system *sys, int n_out, const ag_id *outs, names *k)
     if (!seen[x] || size[x] < 1) continue;
     const char *name = let_name(sys, x);
     if (name) add_name(k, x, name);
-    else if (uses[x] > 1 && size[x] >= 3 && !(ag_is_rotation(g, x))) add_name(k, x, ag_arena_printf(sys->arena, "k%d", ++serial));
+    else if (uses[x] > 1 && size[x] >= 3 && !(ag_is_rotation(g, x))) add_name(k, x, ag_free_name(sys, ag_arena_printf(sys->arena, "k%d", ++serial)));
   }
   free(seen);
   free(uses);
@@ -115,18 +115,19 @@ static void show_velocities(const ag_system *sys, page *p) {
 static void show_motion(const ag_system *sys, page *p, ag_arena *arena) {
   int n = sys->n_u;
   if (!n) return;
-  heading(p, "equations of motion: sum over j of A[i,j] u[j]' = f[i]");
+  const char *A = ag_free_name(sys, "A"), *f = ag_free_name(sys, "f"), *u = ag_free_name(sys, "u");
+  heading(p, ag_arena_printf(arena, "equations of motion: sum over j of %s[i,j] %s[j]' = %s[i]", A, u, f));
   begin(p);
   for (int i = 0; i < n; i++)
     for (int j = 0; j <= i; j++) {
       ag_id x = ag_entry(p->k.g, sys->mass, i, j);
       if (ag_is_zero(p->k.g, x)) continue;
-      const char *left = p->latex ? ag_arena_printf(arena, "A_{%d%d}", i + 1, j + 1) : ag_arena_printf(arena, "A[%d,%d]", i + 1, j + 1);
-      if (!p->latex && i != j) left = ag_arena_printf(arena, "A[%d,%d] = %s", j + 1, i + 1, left);
+      const char *left = p->latex ? ag_arena_printf(arena, "A_{%d%d}", i + 1, j + 1) : ag_arena_printf(arena, "%s[%d,%d]", A, i + 1, j + 1);
+      if (!p->latex && i != j) left = ag_arena_printf(arena, "%s[%d,%d] = %s", A, j + 1, i + 1, left);
       equation(p, 0, left, named(&p->k, p->k.n, x));
     }
   for (int i = 0; i < n; i++)
-    equation(p, 0, p->latex ? ag_arena_printf(arena, "f_{%d}", i + 1) : ag_arena_printf(arena, "f[%d]", i + 1), named(&p->k, p->k.n, ag_entry(p->k.g, sys->force, i, 0)));
+    equation(p, 0, p->latex ? ag_arena_printf(arena, "f_{%d}", i + 1) : ag_arena_printf(arena, "%s[%d]", f, i + 1), named(&p->k, p->k.n, ag_entry(p->k.g, sys->force, i, 0)));
   end(p);
 }
 
@@ -139,7 +140,7 @@ static void show_pieces(page *p) {
 }
 
 static void list_u(const ag_system *sys, page *p) {
-  heading(p, "independent velocities u");
+  heading(p, ag_arena_printf(sys->arena, "independent velocities %s", ag_free_name(sys, "u")));
   if (p->latex) ag_text_str(p->out, "% ");
   else ag_text_str(p->out, "  ");
   for (int i = 0; i < sys->n_u; i++) ag_text_printf(p->out, "%s%s", i ? ", " : "", sys->u_names[i]);

@@ -226,7 +226,7 @@ ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const
                      strict ? "may not be moved (--strict)" : "cannot be moved onto them");
         status = AG_WRONG;
       } else {
-        ag_ctx_note(ctx, pos, "the start positions did not satisfy the constraints (by %.3g): moved to the nearest that do", gap);
+        ag_ctx_warn(ctx, pos, "the start positions did not satisfy the constraints (by %.3g): moved to the nearest that do", gap);
       }
     }
     free(x);
@@ -426,7 +426,7 @@ ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, cons
       ag_ctx_error(ctx, pos, "the start velocities do not satisfy the constraints (by %.3g)%s", misfit, strict ? " and may not be changed (--strict)" : "");
       status = AG_WRONG;
     } else {
-      ag_ctx_note(ctx, pos, "the start velocities did not satisfy the constraints (by %.3g): changed as little as possible in the metric of the mass matrix",
+      ag_ctx_warn(ctx, pos, "the start velocities did not satisfy the constraints (by %.3g): changed as little as possible in the metric of the mass matrix",
                   misfit);
     }
   }

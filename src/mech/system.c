@@ -41,8 +41,6 @@ static ag_status check_mass(derive *d) {
   A = ag_heap_alloc(sizeof(double) * (size_t)(m * m + 1));
   V = ag_heap_alloc(sizeof(double) * (size_t)(m * m + 1));
   w = ag_heap_alloc(sizeof(double) * (size_t)(m + 1));
-  double scale = 0;
-  for (int i = 0; i < n; i++) scale = fmax(scale, fabs(v[i * n + i]));
   /* N^T M N, M N first */
   double *MN = ag_heap_alloc(sizeof(double) * (size_t)(n * m + 1));
   for (int i = 0; i < n; i++)
@@ -53,25 +51,31 @@ static ag_status check_mass(derive *d) {
       for (int b = 0; N[i * m + a] != 0 && b < m; b++) A[a * m + b] += N[i * m + a] * MN[i * m + b];
   free(MN);
   ag_status status = AG_OK;
+  /* units must not matter: scaled to a unit diagonal */
+  double *size = ag_heap_alloc(sizeof(double) * (size_t)(m + 1));
+  for (int a = 0; a < m; a++) size[a] = A[a * m + a] > 0 ? sqrt(A[a * m + a]) : 1;
+  for (int a = 0; a < m; a++)
+    for (int b = 0; b < m; b++) A[a * m + b] /= size[a] * size[b];
   bool finite = true;
   for (int i = 0; i < m * m; i++) finite = finite && isfinite(A[i]);
   if (!finite) {
     ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the mass matrix is not finite at the start");
     status = AG_WRONG;
-  } else if (ag_dense_eigsym(m, A, w, V) == 0 && w[0] <= 1e-14 * scale) {
+  } else if (ag_dense_eigsym(m, A, w, V) == 0 && w[0] <= 1e-14) {
     int worst = 0;
     double best = 0;
     for (int i = 0; i < n; i++) {
       double c = 0;
-      for (int a = 0; a < m; a++) c += N[i * m + a] * V[a * m];
+      for (int a = 0; a < m; a++) c += N[i * m + a] * V[a * m] / size[a];
       if (fabs(c) > best) best = fabs(c), worst = i;
     }
-    ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the mass matrix is %s on the velocities the constraints allow: see `%s`",
-                 w[0] < -1e-14 * scale ? "not positive" : "singular", ag_velocity_name(sys, worst, sys->arena));
+    ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the mass matrix is %s at the start on the velocities the constraints allow: see `%s`",
+                 w[0] < -1e-14 ? "not positive" : "singular", ag_velocity_name(sys, worst, sys->arena));
     status = AG_WRONG;
   }
   free(x);
   free(v);
+  free(size);
   free(N);
   free(A);
   free(V);

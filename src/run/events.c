@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Zero crossings. The event functions are sampled on the dense output inside the step; a change of sign brackets a crossing, which is
+ * Zero crossings. The event functions are sampled on the dense output inside the step, more finely until the samples predict each other; a change
+ * of sign brackets a crossing, which is
  * then located to rounding with real steps of the method from the start of the step, so that the time does not carry the error
  * of the interpolation. */
 #include <math.h>
@@ -71,31 +72,68 @@ static int by_time(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, int *which) {
-  const ag_model *model = m->sys->model;
-  int n = 0, n_event = model->n_events;
-  struct hit { double s; int e; } hits[AG_MAX_HITS];
-  if (n_max > AG_MAX_HITS) n_max = AG_MAX_HITS;
-  for (int k = 1; k <= SAMPLES; k++) {
-    double theta = (double)k / SAMPLES, s = k == SAMPLES ? t + h : t + theta * h;
+/* Values of all event functions at the 2^k-th parts of the step, on the dense output: f[i * n_event + e] for i = 0 .. n. Only those at
+ * odd i are new when `refine`. */
+static void sample(motion *m, double t, double h, int n, bool refine, double *f) {
+  int n_event = m->sys->model->n_events;
+  if (refine)
+    for (int i = n / 2; i > 0; i--) memcpy(f + 2 * i * n_event, f + i * n_event, sizeof(double) * (size_t)n_event);
+  for (int i = refine ? 1 : 0; i <= n; i += refine ? 2 : 1) {
+    double theta = (double)i / n, s = i == n ? t + h : t + theta * h;
     m->method->interpolate(m->method, m->n, theta, h, m->z, m->z1, m->space, m->zt);
     ag_motion_full(m, s, m->zt, m->c, m->x);
-    if (ag_work_events(m->work, s, m->x, m->g0)) continue;
+    if (ag_work_events(m->work, s, m->x, f + i * n_event))
+      for (int e = 0; e < n_event; e++) f[i * n_event + e] = NAN;
+  }
+}
+
+/* Do the samples at even places predict those between them (cubic through four, to 2 % of the spread)? Then the function does not turn over
+ * unseen. */
+static bool resolved(const double *f, int n, int stride) {
+  double lo = INFINITY, hi = -INFINITY, worst = 0;
+  for (int i = 0; i <= n; i++) lo = fmin(lo, f[i * stride]), hi = fmax(hi, f[i * stride]);
+  for (int i = 1; i < n; i += 2) {
+    int a = i - 3 < 0 ? 0 : i + 3 > n ? n - 6 : i - 3; /* four even places around i */
+    double x = 0.5 * (i - a), p = 0;
+    for (int j = 0; j < 4; j++) {
+      double w = 1;
+      for (int k = 0; k < 4; k++)
+        if (k != j) w *= (x - k) / (j - k);
+      p += w * f[(a + 2 * j) * stride];
+    }
+    worst = fmax(worst, fabs(p - f[i * stride]));
+  }
+  return worst <= 0.02 * (hi - lo);
+}
+
+int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, int *which) {
+  const ag_model *model = m->sys->model;
+  int n = SAMPLES, n_hit = 0, n_event = model->n_events;
+  struct hit { double s; int e; } *hits = (struct hit *)m->hits;
+  double *f = m->samples;
+  sample(m, t, h, n, false, f);
+  for (bool fine = false; !fine && n < AG_MAX_SAMPLES; n *= 2) {
+    fine = true;
+    for (int e = 0; e < n_event && fine; e++) fine = resolved(f + e, n, n_event);
+    if (fine) break;
+    sample(m, t, h, 2 * n, true, f);
+  }
+  for (int k = 1; k <= n; k++)
     for (int e = 0; e < n_event; e++) {
-      int sign = sign_of(m->g0[e]), before = m->sign[e];
-      if (isnan(m->g0[e]) || sign == before) continue;
+      double now = f[k * n_event + e];
+      int sign = sign_of(now), before = m->sign[e];
+      if (isnan(now) || sign == before) continue;
       m->sign[e] = sign;
       if (!before) continue; /* leaving a zero is not a crossing: arriving was */
       int direction = h > 0 ? -before : before; /* rising or falling in time, whichever way we run */
       if (model->events[e].direction && model->events[e].direction != direction) continue;
-      if (n < n_max) hits[n++] = (struct hit){crossing(m, t, h, e, (double)(k - 1) / SAMPLES, theta), e};
+      if (n_hit < n_max) hits[n_hit++] = (struct hit){crossing(m, t, h, e, (double)(k - 1) / n, (double)k / n), e};
     }
-  }
-  qsort(hits, (size_t)n, sizeof *hits, by_time);
-  for (int i = 0; i < n; i++) {
-    const struct hit *one = &hits[h > 0 ? i : n - 1 - i];
+  qsort(hits, (size_t)n_hit, sizeof *hits, by_time);
+  for (int i = 0; i < n_hit; i++) {
+    const struct hit *one = &hits[h > 0 ? i : n_hit - 1 - i];
     times[i] = one->s;
     which[i] = one->e;
   }
-  return n;
+  return n_hit;
 }

@@ -5,7 +5,7 @@
 #include "run/fused.h"
 #include "run/run.h"
 
-enum { AG_MAX_HITS = 64 }; /* event crossings per step */
+enum { AG_MAX_HITS = 1024, AG_MAX_SAMPLES = 2048 }; /* event crossings and samples per step */
 
 /* A motion in either closure: n numbers z (reduced, with basis data c) or the full state. */
 typedef struct motion {
@@ -26,6 +26,8 @@ typedef struct motion {
   double *space;               /* workspace of the method */
   int trouble;                 /* of the last right-hand side that failed */
   long n_rhs;
+  double *samples, *hits, *hit_times; /* of the event finder; hits: a time and an index each */
+  int *hit_events;
   double *g0, *g1;             /* event functions at the start of the step, and scratch */
   int *sign;                   /* last sign of each event function that was not zero */
 } motion;

@@ -74,6 +74,12 @@ static void motion_create(motion *m, const ag_system *sys, const double *params,
   m->g0 = ag_heap_alloc(size * (size_t)(sys->model->n_events + 1));
   m->g1 = ag_heap_alloc(size * (size_t)(sys->model->n_events + 1));
   m->sign = ag_heap_alloc(sizeof(int) * (size_t)(sys->model->n_events + 1));
+  if (o->events && sys->events) {
+    m->samples = ag_heap_alloc(size * (size_t)(sys->model->n_events * (AG_MAX_SAMPLES + 1)));
+    m->hits = ag_heap_alloc(2 * size * AG_MAX_HITS);
+    m->hit_times = ag_heap_alloc(size * AG_MAX_HITS);
+    m->hit_events = ag_heap_alloc(sizeof(int) * AG_MAX_HITS);
+  }
   /* what is only reconstructed never decides about the step: it has a norm of its own */
   m->in_norm = ag_heap_alloc((size_t)m->n + 1);
   memset(m->in_norm, 2, (size_t)m->n);
@@ -82,7 +88,7 @@ static void motion_create(motion *m, const ag_system *sys, const double *params,
 }
 
 static void motion_free(motion *m) {
-  void *all[] = {m->z, m->dz, m->z1, m->dz1, m->c, m->c1, m->zt, m->x, m->space, m->g0, m->g1, m->sign, m->in_norm, m->prep};
+  void *all[] = {m->z, m->dz, m->z1, m->dz1, m->c, m->c1, m->zt, m->x, m->space, m->g0, m->g1, m->sign, m->samples, m->hits, m->hit_times, m->hit_events, m->in_norm, m->prep};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_fused_free(m->mine);
   ag_work_free(m->work);
@@ -174,8 +180,8 @@ static void first_signs(run *r) {
 /* Finds the events of the step; a terminal one cuts the step: *t1 and m->z1 are moved back to it. Returns true then. */
 static bool handle_events(run *r, double *t1) {
   motion *m = &r->m;
-  double times[AG_MAX_HITS];
-  int which[AG_MAX_HITS], n = ag_events_in_step(m, r->t, *t1 - r->t, AG_MAX_HITS, times, which);
+  double *times = m->hit_times;
+  int *which = m->hit_events, n = ag_events_in_step(m, r->t, *t1 - r->t, AG_MAX_HITS, times, which);
   for (int i = 0; i < n; i++) {
     add_event(r, which[i], times[i]);
     if (r->o->event) r->o->event(r->o->save_self, which[i], times[i]);
