@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A bench for one rolling body: from a body, a ground and a start to the end of its motion, and the laws it must obey. */
+ * A bench for one rolling body: from a body, a ground and a start to the end of its motion, and the laws it must obey.
+ */
 #ifndef AG_TESTS_BODY_LAB_H
 #define AG_TESTS_BODY_LAB_H
 #include <stdlib.h>
@@ -17,20 +18,22 @@ typedef struct lab {
   const ag_contact *c;
   ag_system *sys;
   double mass, inertia[3], gravity;
-  double end[256];  /* final record */
-  double time;      /* of the first event 0, NAN: none */
-  ag_end ends;      /* how the run must end; 0: in time */
+  double end[256]; /* final record */
+  double time;     /* of the first event 0, NAN: none */
+  ag_end ends;     /* how the run must end; 0: in time */
 } lab;
 
 static inline ag_id num(const lab *l, double v) { return ag_num(l->g, v); }
 
 /* centre: height of the centre of mass on axis 3 over the centre of the surface */
-static inline void lab_open(lab *l, double mass, const double *inertia, double centre, ag_surface (*surface)(ag_graph *)) {
+static inline void lab_open(lab *l, double mass, const double *inertia, double centre,
+                            ag_surface (*surface)(ag_graph *)) {
   *l = (lab){.m = ag_model_create("lab"), .mass = mass, .time = NAN};
   ag_graph *g = l->g = l->m->graph;
   memcpy(l->inertia, inertia, sizeof l->inertia);
   ag_surface s = surface(g);
-  l->b = ag_body_add(l->m, "b", num(l, mass), diag3(g, inertia[0], inertia[1], inertia[2]), vec3(g, 0, 0, centre), &s, nowhere);
+  l->b = ag_body_add(l->m, "b", num(l, mass), diag3(g, inertia[0], inertia[1], inertia[2]), vec3(g, 0, 0, centre), &s,
+                     nowhere);
 }
 
 static inline void lab_roll(lab *l, ag_ground ground, double gravity) {
@@ -106,8 +109,15 @@ static inline void check_vector(const double *got, const double *wanted, int n, 
 
 static inline ag_id euler(ag_graph *g, double phi, double theta, double psi) {
   double cf = cos(phi), sf = sin(phi), ct = cos(theta), st = sin(theta), cp = cos(psi), sp = sin(psi);
-  double v[9] = {cf * cp - sf * ct * sp, -cf * sp - sf * ct * cp, sf * st, sf * cp + cf * ct * sp, -sf * sp + cf * ct * cp, -cf * st,
-                 st * sp, st * cp, ct};
+  double v[9] = {cf * cp - sf * ct * sp,
+                 -cf * sp - sf * ct * cp,
+                 sf * st,
+                 sf * cp + cf * ct * sp,
+                 -sf * sp + cf * ct * cp,
+                 -cf * st,
+                 st * sp,
+                 st * cp,
+                 ct};
   ag_id e[9];
   for (int i = 0; i < 9; i++) e[i] = ag_num(g, v[i]);
   return ag_rotation(g, ag_stack(g, 3, 3, e));
@@ -129,13 +139,15 @@ static inline void cross3(const double *a, const double *b, double *out) {
   for (int i = 0; i < 3; i++) out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-/* m a = N n + friction - m g e3 and I Omega' + Omega x I Omega = arm x R^T F + twist n at random states: accelerations of the eliminated
- * equations against forces from the multiplier form. Tolerance: rounding times the size of the forces and the condition. */
+/* m a = N n + friction - m g e3 and I Omega' + Omega x I Omega = arm x R^T F + twist n at random states: accelerations
+ * of the eliminated equations against forces from the multiplier form. Tolerance: rounding times the size of the forces
+ * and the condition. */
 static inline void check_laws(const lab *l) {
   const ag_system *sys = l->sys;
   ag_work *w = ag_work_create(sys, sys->params);
   ag_tape *accel = ag_system_accel(sys);
-  double *slots = calloc((size_t)accel->n_slot + 1, 8), *obs = calloc((size_t)sys->n_observe + 1, 8), *c = calloc((size_t)sys->n_c + 1, 8);
+  double *slots = calloc((size_t)accel->n_slot + 1, 8), *obs = calloc((size_t)sys->n_observe + 1, 8),
+         *c = calloc((size_t)sys->n_c + 1, 8);
   double *z = calloc((size_t)sys->n_z + 1, 8), x[13], y[13], a[6], t;
   int press = -1, twist = -1, arm = -1, n = -1, friction = -1;
   for (int i = 0; i < l->m->n_observables; i++) {
@@ -164,14 +176,16 @@ static inline void check_laws(const lab *l) {
     for (int i = 0; i < 3; i++) ns[i] = nb[i] + 2 * q0 * v[i] + 2 * u[i];
     AG_CHECK_NEAR(ns[0] * obs[friction] + ns[1] * obs[friction + 1] + ns[2] * obs[friction + 2], 0, 1e-11);
     for (int i = 0; i < 3; i++) F[i] = obs[press] * ns[i] + obs[friction + i], size = fmax(size, fabs(F[i]));
-    for (int i = 0; i < 3; i++) AG_CHECK_NEAR(l->mass * (a[3 + i] + (i == 2 ? l->gravity : 0)) / size, F[i] / size, 1e-12);
+    for (int i = 0; i < 3; i++)
+      AG_CHECK_NEAR(l->mass * (a[3 + i] + (i == 2 ? l->gravity : 0)) / size, F[i] / size, 1e-12);
     cross3(q, F, v);
     cross3(q, v, u);
     for (int i = 0; i < 3; i++) Fb[i] = F[i] - 2 * q0 * v[i] + 2 * u[i], IO[i] = l->inertia[i] * x[7 + i];
     cross3(obs + arm, Fb, torque);
     cross3(x + 7, IO, gyro);
     for (int i = 0; i < 3; i++)
-      AG_CHECK_NEAR((l->inertia[i] * a[i] + gyro[i]) / size, (torque[i] + (twist >= 0 ? obs[twist] * nb[i] : 0)) / size, 1e-12);
+      AG_CHECK_NEAR((l->inertia[i] * a[i] + gyro[i]) / size, (torque[i] + (twist >= 0 ? obs[twist] * nb[i] : 0)) / size,
+                    1e-12);
   }
   ag_tape_free(accel);
   ag_work_free(w);

@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: MIT
- * Rigid bodies that roll: shorthand that turns into coordinates, Lagrangian, constraints, observables and generators of an
- * ag_model. Part of the front header of model/; included by model.h.
+ * Rigid bodies that roll: shorthand that turns into coordinates, Lagrangian, constraints, observables and generators of
+ * an ag_model. Part of the front header of model/; included by model.h.
  *
- * A body has its frame in the centre of mass. Its surface has axes of its own (turned by `turn` against the body axes) and a centre
- * of its own: the centre of mass stands at `centre`, measured from the centre of the surface along the body axes. A surface is known
- * by its contact map: X(n), the place where the outward unit normal is n, from the centre of the surface. */
+ * A body has its frame in the centre of mass. Its surface has axes of its own (turned by `turn` against the body axes)
+ * and a centre of its own: the centre of mass stands at `centre`, measured from the centre of the surface along the
+ * body axes. A surface is known by its contact map: X(n), the place where the outward unit normal is n, from the centre
+ * of the surface. */
 #ifndef AG_MODEL_BODY_H
 #define AG_MODEL_BODY_H
 #include "model/model.h"
 
-typedef enum ag_surface_kind { /* up to CYLINDER symmetric about their centre */
-  AG_SURFACE_SPHERE,     /* a: radius */
-  AG_SURFACE_ELLIPSOID,  /* a, b, c: semi-axes */
-  AG_SURFACE_TORUS,      /* a: radius of the core circle, b: of the tube; axis 3. Its outer side */
-  AG_SURFACE_DISK,       /* a: radius; axis 3, sharp edge */
-  AG_SURFACE_CYLINDER,   /* a: radius, b: half of the height; axis 3; touches with its sharp edges (thick disk) */
-  AG_SURFACE_POINT,      /* p: a tip, body components */
-  AG_SURFACE_REVOLUTION, /* axis 3, by the meridian; theta: angle from the upward normal to axis 3 (0 on the lower pole).
-                          * h, f: expressions of the input theta; h distance from the axis, f height over the lower pole, f0
-                          * height of the centre of the surface over it */
-  AG_SURFACE_GAUSS,      /* axis 3, X = (h(c) n1, h(c) n2, f(c)): h, f expressions of the input theta that stands for c = n3 */
-  AG_SURFACE_CONVEX      /* f = 0, f an expression of the input p (3 x 1, axes of the surface) with positive definite second derivatives,
-                          * negative inside; `steps` Newton steps from the ellipsoid with half axes a, b, c */
+typedef enum ag_surface_kind {                       /* up to CYLINDER symmetric about their centre */
+                               AG_SURFACE_SPHERE,    /* a: radius */
+                               AG_SURFACE_ELLIPSOID, /* a, b, c: semi-axes */
+                               AG_SURFACE_TORUS, /* a: radius of the core circle, b: of the tube; axis 3. Its outer side
+                                                  */
+                               AG_SURFACE_DISK,  /* a: radius; axis 3, sharp edge */
+                               AG_SURFACE_CYLINDER, /* a: radius, b: half of the height; axis 3; touches with its sharp
+                                                       edges (thick disk) */
+                               AG_SURFACE_POINT,    /* p: a tip, body components */
+                               AG_SURFACE_REVOLUTION, /* axis 3, by the meridian; theta: angle from the upward normal to
+                                                       * axis 3 (0 on the lower pole). h, f: expressions of the input
+                                                       * theta; h distance from the axis, f height over the lower pole,
+                                                       * f0 height of the centre of the surface over it */
+                               AG_SURFACE_GAUSS, /* axis 3, X = (h(c) n1, h(c) n2, f(c)): h, f expressions of the input
+                                                    theta that stands for c = n3 */
+                               AG_SURFACE_CONVEX /* f = 0, f an expression of the input p (3 x 1, axes of the surface)
+                                                  * with positive definite second derivatives, negative inside; `steps`
+                                                  * Newton steps from the ellipsoid with half axes a, b, c */
 } ag_surface_kind;
 
 typedef struct ag_surface {
@@ -29,7 +35,7 @@ typedef struct ag_surface {
   ag_id a, b, c; /* scalars */
   ag_id p;       /* POINT: 3 x 1; CONVEX: input */
   int steps;
-  ag_id turn;    /* rotation from the axes of the surface to those of the body; 0: the same */
+  ag_id turn; /* rotation from the axes of the surface to those of the body; 0: the same */
   ag_id theta, h, f, f0;
 } ag_surface;
 
@@ -39,17 +45,17 @@ ag_id ag_surface_point(ag_graph *g, const ag_surface *s, ag_id n);
 ag_id ag_surface_misfit(ag_graph *g, const ag_surface *s, ag_id n);
 /* The axis of rotational symmetry (3 x 1, body axes), or 0. A sphere has every axis: 0. */
 ag_id ag_surface_axis(ag_graph *g, const ag_surface *s);
-/* A meridian by its radius of curvature: r is an expression of the input theta; h0 radius of the parallel at theta = 0. Gives
- *   h = h0 + int_0^theta r cos, f = int_0^theta r sin
- * by Gauss-Legendre quadrature in the graph, with `nodes` nodes (4 to 64): to rounding for a smooth r when there are enough of them.
- * Its own derivative and the one of the quadrature agree then, too. */
+/* A meridian by its radius of curvature: r is an expression of the input theta; h0 radius of the parallel at theta = 0.
+ * Gives h = h0 + int_0^theta r cos, f = int_0^theta r sin by Gauss-Legendre quadrature in the graph, with `nodes` nodes
+ * (4 to 64): to rounding for a smooth r when there are enough of them. Its own derivative and the one of the quadrature
+ * agree then, too. */
 ag_surface ag_surface_meridian(ag_graph *g, ag_id theta, ag_id r, ag_id h0, ag_id f0, int nodes);
 /* "sphere", "ellipsoid", ... */
 const char *ag_surface_word(ag_surface_kind kind);
 
 typedef struct ag_body {
   const char *name;
-  int R, x; /* coordinates NAME.R in SO3 with velocity NAME.Omega, NAME.x in R^3 (centre of mass) */
+  int R, x;                    /* coordinates NAME.R in SO3 with velocity NAME.Omega, NAME.x in R^3 (centre of mass) */
   ag_id mass, inertia, centre; /* inertia about the centre of mass, body axes; centre 0: in the centre of the surface */
   ag_surface surface;
   int n_contact;
@@ -57,34 +63,44 @@ typedef struct ag_body {
   ag_pos pos;
 } ag_body;
 
-/* Adds the two coordinates and the kinetic energy, nothing else. mass: scalar; inertia: 3 x 3; centre: 3 x 1 or 0. The body lives
- * as long as the model. */
+/* Adds the two coordinates and the kinetic energy, nothing else. mass: scalar; inertia: 3 x 3; centre: 3 x 1 or 0. The
+ * body lives as long as the model. */
 ag_body *ag_body_add(ag_model *m, const char *name, ag_id mass, ag_id inertia, ag_id centre, const ag_surface *surface,
                      ag_pos pos);
 /* Potential m g x[3]. */
 void ag_body_gravity(ag_model *m, const ag_body *b, ag_id g);
-/* What a person may ask of a body by name: R, Omega, x, Gamma (up, body axes), omega (angular velocity in space), phi, theta, psi
- * (Euler angles of R = Rz(phi) Rx(theta) Rz(psi)), middle (centre of the surface). 0: no such thing. */
+/* What a person may ask of a body by name: R, Omega, x, Gamma (up, body axes), omega (angular velocity in space), phi,
+ * theta, psi (Euler angles of R = Rz(phi) Rx(theta) Rz(psi)), middle (centre of the surface). 0: no such thing. */
 ag_id ag_body_part(ag_model *m, const ag_body *b, const char *word);
 
-typedef enum ag_ground_kind { AG_GROUND_PLANE, AG_GROUND_SPHERE, AG_GROUND_CYLINDER, AG_GROUND_CONE, AG_GROUND_BOWL } ag_ground_kind;
+typedef enum ag_ground_kind {
+  AG_GROUND_PLANE,
+  AG_GROUND_SPHERE,
+  AG_GROUND_CYLINDER,
+  AG_GROUND_CONE,
+  AG_GROUND_BOWL
+} ag_ground_kind;
 
-/* What a body rolls on. Vectors are in space, or in the carrier's frame when a body carries the ground. Ids may be 0. */
+/* What a body rolls on. Vectors are in space, or in the carrier's frame when a body carries the ground. Ids may be 0.
+ */
 typedef struct ag_ground {
   ag_ground_kind kind;
   ag_body *carrier; /* the ground is fixed in this body (origin: from its centre of mass), NULL: in space */
-  bool inside;            /* of a sphere or cylinder */
-  ag_id normal;           /* plane: direction out of it; cylinder and cone: the axis; free of t; 0: e3 */
-  ag_id origin;           /* a point of the plane or axis, the centre, the apex; may move with t (not with a carrier) */
-  ag_id spin;             /* rate about `normal` through `origin` (scalar); may depend on t; sphere: about e3 or `normal` */
-  ag_id radius;           /* sphere, cylinder */
-  ag_id slope;            /* cone: angle between its lines and the plane across its axis; the ball is on the side the axis points to */
-  ag_id rho, profile;     /* bowl: surface of revolution about `normal`, by the surface that is parallel to it and on which the CENTRE of
-                           * the ball moves: height over `origin` as an expression of the input rho, the distance from the axis */
-  ag_id gravity;          /* adds the body's potential m g x[3]; 0: none */
-  bool rubber;            /* no twist: the relative angular velocity has no component along the normal */
-  bool watch;             /* adds events: NAME.lift, the normal force falls through zero (the run goes on); for disk, torus and cylinder
-                           * NAME.flat, they come down on a flat side, for the cylinder NAME.edge, the other edge touches (both end it) */
+  bool inside;      /* of a sphere or cylinder */
+  ag_id normal;     /* plane: direction out of it; cylinder and cone: the axis; free of t; 0: e3 */
+  ag_id origin;     /* a point of the plane or axis, the centre, the apex; may move with t (not with a carrier) */
+  ag_id spin;       /* rate about `normal` through `origin` (scalar); may depend on t; sphere: about e3 or `normal` */
+  ag_id radius;     /* sphere, cylinder */
+  ag_id slope; /* cone: angle between its lines and the plane across its axis; the ball is on the side the axis points
+                  to */
+  ag_id rho, profile; /* bowl: surface of revolution about `normal`, by the surface that is parallel to it and on which
+                       * the CENTRE of the ball moves: height over `origin` as an expression of the input rho, the
+                       * distance from the axis */
+  ag_id gravity;      /* adds the body's potential m g x[3] (once per body, not per contact); 0: none */
+  bool rubber;        /* no twist: the relative angular velocity has no component along the normal */
+  bool watch; /* adds events: NAME.lift, the normal force falls through zero (the run goes on); for disk, torus and
+               * cylinder NAME.flat, they come down on a flat side, for the cylinder NAME.edge, the other edge touches
+               * (both end it) */
 } ag_ground;
 
 /* One contact, as expressions. */
@@ -98,19 +114,20 @@ typedef struct ag_contact {
   ag_id height; /* plane: of the centre of mass over it, from the orientation alone; else 0 */
   ag_id force;  /* on the body at the point, in space: normal and friction together */
   ag_id press, friction;
-  ag_id twist;  /* rubber: moment along the normal, else 0 */
-  ag_id misfit; /* of a CONVEX surface: vanishes when the Newton steps arrived; else no node */
+  ag_id twist;            /* rubber: moment along the normal, else 0 */
+  ag_id misfit;           /* of a CONVEX surface: vanishes when the Newton steps arrived; else no node */
   int constraint, rubber; /* which constraints of the model; rubber -1: none */
 } ag_contact;
 
-/* Adds the constraint (the material points at the contact have one velocity; written with NAME.x' alone so that elimination sees it),
- * for rubber the second one, the potential, the observables NAME.contact, height, gap, normal, friction, twist, misfit as far as they exist (a second contact of the
- * same body: contact2, ...) and the symmetries of l and of the constraints as generators. A ground other than the
- * plane takes balls only. The gap is not added as a holonomic statement: its derivative is one row of the vector
- * constraint already. */
+/* Adds the constraint (the material points at the contact have one velocity; written with NAME.x' alone so that
+ * elimination sees it), for rubber the second one, the potential, the observables NAME.contact, height, gap, normal,
+ * friction, twist, misfit as far as they exist (a second contact of the same body: contact2, ...) and the symmetries of
+ * l and of the constraints as generators. A ground other than the plane takes balls only. The gap is not added as a
+ * holonomic statement: its derivative is one row of the vector constraint already. */
 AG_MUST_USE ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *ground, ag_pos pos,
                                    const ag_contact **out);
-/* To be called when all start statements are there: what they leave open of NAME.x is chosen so that the body touches. On a plane the
- * centre of mass stands over `origin` (on a horizontal one x[1] and x[2] may be named). An error when it cannot be decided. */
+/* To be called when all start statements are there: what they leave open of NAME.x is chosen so that the body touches.
+ * On a plane the centre of mass stands over `origin` (on a horizontal one x[1] and x[2] may be named). An error when it
+ * cannot be decided. */
 AG_MUST_USE ag_status ag_contact_start(ag_ctx *ctx, ag_model *m, const ag_contact *c);
 #endif

@@ -58,7 +58,8 @@ static void check_parts(void) {
   AG_CHECK_NEAR(out[8], cos(1.1), 1e-15);
   /* omega.e3 = Omega.Gamma */
   AG_CHECK_NEAR(out[11], 0.1 * out[6] + 0.2 * out[7] + 0.3 * out[8], 1e-15);
-  AG_CHECK(ag_body_part(m, b, "R") == in[0] && ag_body_part(m, b, "x") == in[1] && ag_body_part(m, b, "Omega") == in[2]);
+  AG_CHECK(ag_body_part(m, b, "R") == in[0] && ag_body_part(m, b, "x") == in[1] &&
+           ag_body_part(m, b, "Omega") == in[2]);
   AG_CHECK(ag_body_part(m, b, "colour") == 0);
   ag_model_free(m);
 }

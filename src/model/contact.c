@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Rolling. At the contact the material points of body and ground have the same velocity,
  *   x' + R (Omega x rho) = V(P),   P = x + R rho,   V(P) = O' + W x (P - O):
- * three rows in which x' stands alone. Along the normal N they say that the gap does not change: with the contact map X = grad H,
- * rho = X(-R^T N) - centre, dX is tangential, so that d/dt N.(P - O) = N.(x' + R (Omega x rho) - O'), and N.(W x (P - O)) = 0 on the
- * ground. So one of the three rows is holonomic in disguise (the height of the centre), and it is not stated twice.
- * The multiplier of these rows is the force on the body at P. Rubber: N.(omega - W) = 0, whose multiplier is a moment about N. */
+ * three rows in which x' stands alone. Along the normal N they say that the gap does not change: with the contact map X
+ * = grad H, rho = X(-R^T N) - centre, dX is tangential, so that d/dt N.(P - O) = N.(x' + R (Omega x rho) - O'), and
+ * N.(W x (P - O)) = 0 on the ground. So one of the three rows is holonomic in disguise (the height of the centre), and
+ * it is not stated twice. The multiplier of these rows is the force on the body at P. Rubber: N.(omega - W) = 0, whose
+ * multiplier is a moment about N. */
 #include <math.h>
 #include <string.h>
 
@@ -12,9 +13,9 @@
 
 /* The ground at the moment, in space. */
 typedef struct frame {
-  ag_id N, O;    /* unit normal or axis; origin */
-  bool still;    /* O moves neither with t nor with a coordinate */
-  bool upright;  /* N is e3 */
+  ag_id N, O;   /* unit normal or axis; origin */
+  bool still;   /* O moves neither with t nor with a coordinate */
+  bool upright; /* N is e3 */
 } frame;
 
 static ag_id unit_axis(ag_graph *g, int k) {
@@ -89,7 +90,8 @@ static void touch_plane(ag_model *m, ag_contact *c, const frame *f) {
   c->arm = odd ? ag_neg(g, ag_surface_point(g, &b->surface, up)) : ag_surface_point(g, &b->surface, ag_neg(g, up));
   if (b->centre) c->arm = ag_sub(g, c->arm, b->centre);
   c->point = ag_add(g, x, ag_mul(g, R, c->arm));
-  if (b->surface.kind == AG_SURFACE_SPHERE) /* R R^T N = N: what the plane does there does not see the orientation of the ball */
+  if (b->surface.kind ==
+      AG_SURFACE_SPHERE) /* R R^T N = N: what the plane does there does not see the orientation of the ball */
     c->point = ag_sub(g, ag_body_part(m, b, "middle"), ag_mul(g, b->surface.a, f->N));
   c->height = ag_neg(g, ag_dot(g, up, c->arm));
   c->misfit = ag_surface_misfit(g, &b->surface, ag_neg(g, up));
@@ -139,20 +141,25 @@ static ag_status add_rolling(ag_ctx *ctx, ag_model *m, ag_contact *c, const fram
   const ag_coord R = m->coords[c->body->R], x = m->coords[c->body->x];
   ag_id V = 0, rolled;
   if (!ground_velocity(m, &c->ground, f, c->point, &V)) {
-    ag_ctx_error(ctx, pos, "the origin of what `%s` rolls on may depend on coordinates and t, not on velocities", c->body->name);
+    ag_ctx_error(ctx, pos, "the origin of what `%s` rolls on may depend on coordinates and t, not on velocities",
+                 c->body->name);
     return AG_WRONG;
   }
   /* on a plane in body components (R enters through R^T N alone), else in space */
-  if (c->ground.kind == AG_GROUND_PLANE) rolled = ag_mul(g, R.q, ag_cross(g, c->arm, R.xi));
-  else rolled = ag_cross(g, ag_sub(g, c->point, x.q), ag_mul(g, R.q, R.xi));
-  ag_model_add_constraint(m, ag_sub(g, x.xi, sum(g, rolled, V)), ag_arena_printf(m->arena, "%s rolls", c->body->name), pos);
+  if (c->ground.kind == AG_GROUND_PLANE)
+    rolled = ag_mul(g, R.q, ag_cross(g, c->arm, R.xi));
+  else
+    rolled = ag_cross(g, ag_sub(g, c->point, x.q), ag_mul(g, R.q, R.xi));
+  ag_model_add_constraint(m, ag_sub(g, x.xi, sum(g, rolled, V)), ag_arena_printf(m->arena, "%s rolls", c->body->name),
+                          pos);
   c->constraint = m->n_constraints - 1;
   c->force = ag_model_multiplier(m, c->constraint);
   c->press = ag_dot(g, c->normal, c->force);
   c->friction = ag_sub(g, c->force, ag_mul(g, c->press, c->normal));
   c->rubber = -1;
   if (!c->ground.rubber) return AG_OK;
-  ag_id turning = ground_turning(m, &c->ground, f, c->normal), own = ag_dot(g, ag_mul(g, ag_transpose(g, R.q), c->normal), R.xi);
+  ag_id turning = ground_turning(m, &c->ground, f, c->normal),
+        own = ag_dot(g, ag_mul(g, ag_transpose(g, R.q), c->normal), R.xi);
   ag_model_add_constraint(m, turning ? ag_sub(g, own, turning) : own,
                           ag_arena_printf(m->arena, "%s does not twist", c->body->name), pos);
   c->rubber = m->n_constraints - 1;
@@ -181,17 +188,19 @@ static void add_observables(ag_model *m, const ag_contact *c, ag_pos pos) {
   observe(m, c, "misfit", c->misfit, pos);
 }
 
-/* Where the contact ends to be what it is: it would pull; a flat side comes down (sin^2 of the angle between axis and normal below FLAT);
- * the other edge of a cylinder takes over. */
+/* Where the contact ends to be what it is: it would pull; a flat side comes down (sin^2 of the angle between axis and
+ * normal below FLAT); the other edge of a cylinder takes over. */
 static void add_events(ag_model *m, const ag_contact *c, ag_pos pos) {
   static const double FLAT = 1e-6;
   ag_graph *g = m->graph;
   ag_surface_kind kind = c->body->surface.kind;
   AG_MODEL_PUSH(m, events, ((ag_event){.name = name_of(m, c, "lift"), .x = c->press, .direction = -1, .pos = pos}));
   if (kind != AG_SURFACE_DISK && kind != AG_SURFACE_TORUS && kind != AG_SURFACE_CYLINDER) return;
-  ag_id axis = ag_mul(g, m->coords[c->body->R].q, ag_surface_axis(g, &c->body->surface)), tilt = ag_cross(g, axis, c->normal);
+  ag_id axis = ag_mul(g, m->coords[c->body->R].q, ag_surface_axis(g, &c->body->surface)),
+        tilt = ag_cross(g, axis, c->normal);
   ag_id flat = ag_sub(g, ag_dot(g, tilt, tilt), ag_num(g, FLAT));
-  AG_MODEL_PUSH(m, events, ((ag_event){.name = name_of(m, c, "flat"), .x = flat, .direction = -1, .terminal = true, .pos = pos}));
+  AG_MODEL_PUSH(m, events,
+                ((ag_event){.name = name_of(m, c, "flat"), .x = flat, .direction = -1, .terminal = true, .pos = pos}));
   if (kind != AG_SURFACE_CYLINDER) return;
   ag_id side = ag_dot(g, axis, c->normal);
   AG_MODEL_PUSH(m, events, ((ag_event){.name = name_of(m, c, "edge"), .x = side, .terminal = true, .pos = pos}));
@@ -209,7 +218,8 @@ static void generator(ag_model *m, const ag_body *b, const char *word, ag_id Ome
   AG_MODEL_PUSH(m, generators, z);
 }
 
-/* Is the body's mass spread symmetrically about the axis through the centre of its surface? Decided by the form of the expressions. */
+/* Is the body's mass spread symmetrically about the axis through the centre of its surface? Decided by the form of the
+ * expressions. */
 static bool symmetric_about(ag_graph *g, const ag_body *b, ag_id axis) {
   ag_id hat = ag_hat(g, axis);
   for (int i = 0; i < 3; i++)
@@ -246,9 +256,11 @@ static void add_shifts(ag_model *m, const ag_contact *c, const frame *f, ag_pos 
   if (gr->kind == AG_GROUND_PLANE && !gr->spin) {
     ag_id first = f->upright ? unit_axis(g, 0) : ag_cross(g, e3, f->N);
     generator(m, b, "along_x", 0, first, pos);
-    if (light || f->upright) generator(m, b, "along_y", 0, f->upright ? unit_axis(g, 1) : ag_cross(g, f->N, first), pos);
+    if (light || f->upright)
+      generator(m, b, "along_y", 0, f->upright ? unit_axis(g, 1) : ag_cross(g, f->N, first), pos);
   }
-  if (gr->kind == AG_GROUND_CYLINDER && (light || ag_is_zero(g, ag_entry(g, f->N, 2, 0)))) generator(m, b, "lift", 0, f->N, pos);
+  if (gr->kind == AG_GROUND_CYLINDER && (light || ag_is_zero(g, ag_entry(g, f->N, 2, 0))))
+    generator(m, b, "lift", 0, f->N, pos);
   if (f->still && (light || f->upright))
     generator(m, b, "turn", ag_mul(g, ag_transpose(g, R), f->N), ag_cross(g, f->N, ag_sub(g, x, f->O)), pos);
 }
@@ -263,7 +275,8 @@ static void drop_generators(ag_model *m, const ag_body *b) {
   m->n_generators = kept;
 }
 
-/* With a second contact or a carrier only what both allow is left; the body alone does not know: nothing is declared then but spins. */
+/* With a second contact or a carrier only what both allow is left; the body alone does not know: nothing is declared
+ * then but spins. */
 static void add_generators(ag_model *m, const ag_contact *c, const frame *f, ag_pos pos) {
   ag_body *carrier = c->ground.carrier;
   if (carrier) {
@@ -271,8 +284,10 @@ static void add_generators(ag_model *m, const ag_contact *c, const frame *f, ag_
     carrier->carries = true;
   }
   if (c->body->carries) return;
-  if (c->body->n_contact > 1) drop_generators(m, c->body);
-  else if (!carrier) add_shifts(m, c, f, pos);
+  if (c->body->n_contact > 1)
+    drop_generators(m, c->body);
+  else if (!carrier)
+    add_shifts(m, c, f, pos);
   add_spins(m, c->body, pos);
 }
 
@@ -281,8 +296,8 @@ static void add_generators(ag_model *m, const ag_contact *c, const frame *f, ag_
 static ag_status check_ground(ag_ctx *ctx, const ag_model *m, const ag_body *b, const ag_ground *gr, ag_pos pos) {
   static const char *const words[] = {"plane", "sphere", "cylinder", "cone", "surface of revolution"};
   if (gr->kind != AG_GROUND_PLANE && b->surface.kind != AG_SURFACE_SPHERE) {
-    ag_ctx_error(ctx, pos, "`%s` has the surface %s: only a ball can roll on a %s", b->name, ag_surface_word(b->surface.kind),
-                 words[gr->kind]);
+    ag_ctx_error(ctx, pos, "`%s` has the surface %s: only a ball can roll on a %s", b->name,
+                 ag_surface_word(b->surface.kind), words[gr->kind]);
     return AG_WRONG;
   }
   double n[3];
@@ -301,14 +316,17 @@ static ag_status check_ground(ag_ctx *ctx, const ag_model *m, const ag_body *b, 
   return AG_OK;
 }
 
-ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *ground, ag_pos pos, const ag_contact **out) {
+ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *ground, ag_pos pos,
+                       const ag_contact **out) {
   AG_TRY(check_ground(ctx, m, b, ground, pos));
   ag_contact *c = AG_NEW(m->arena, ag_contact);
   *c = (ag_contact){.body = b, .ground = *ground};
   if (c->ground.spin && ag_is_zero(m->graph, c->ground.spin)) c->ground.spin = 0;
   frame f = make_frame(m, &c->ground);
-  if (ground->kind == AG_GROUND_PLANE) touch_plane(m, c, &f);
-  else touch_ball(m, c, &f);
+  if (ground->kind == AG_GROUND_PLANE)
+    touch_plane(m, c, &f);
+  else
+    touch_ball(m, c, &f);
   AG_TRY(add_rolling(ctx, m, c, &f, pos));
   b->n_contact++;
   if (ground->gravity) ag_body_gravity(m, b, ground->gravity);
@@ -329,12 +347,14 @@ static void start_row(ag_model *m, const ag_body *b, int row, ag_id x) {
 static ag_id resting_place(ag_model *m, const ag_contact *c, const frame *f) {
   ag_graph *g = m->graph;
   const ag_ground *gr = &c->ground;
-  ag_id r = c->body->surface.a, reach = gr->inside ? ag_sub(g, gr->radius, r) : ag_add(g, gr->radius, r), e3 = unit_axis(g, 2), u = e3;
+  ag_id r = c->body->surface.a, reach = gr->inside ? ag_sub(g, gr->radius, r) : ag_add(g, gr->radius, r),
+        e3 = unit_axis(g, 2), u = e3;
   if (gr->kind == AG_GROUND_CYLINDER) {
     u = f->upright ? unit_axis(g, 0) : ag_sub(g, e3, ag_mul(g, ag_dot(g, f->N, e3), f->N));
     if (!f->upright) u = ag_div(g, u, ag_norm(g, u));
   }
-  if (gr->inside && !(gr->kind == AG_GROUND_CYLINDER && f->upright)) u = ag_neg(g, u); /* at the bottom, or on the top */
+  if (gr->inside && !(gr->kind == AG_GROUND_CYLINDER && f->upright))
+    u = ag_neg(g, u); /* at the bottom, or on the top */
   return ag_add(g, f->O, ag_mul(g, reach, u));
 }
 
@@ -356,10 +376,13 @@ ag_status ag_contact_start(ag_ctx *ctx, ag_model *m, const ag_contact *c) {
     return AG_WRONG;
   }
   ag_id x;
-  if (plane) x = ag_add(g, f.O, ag_mul(g, c->height, f.N));
-  else x = resting_place(m, c, &f);
+  if (plane)
+    x = ag_add(g, f.O, ag_mul(g, c->height, f.N));
+  else
+    x = resting_place(m, c, &f);
   if (!plane && b->centre) x = ag_add(g, x, ag_mul(g, m->coords[b->R].q, b->centre));
-  if (!any) start_row(m, b, -1, x);
+  if (!any)
+    start_row(m, b, -1, x);
   else
     for (int k = 0; k < 3; k++)
       if (!named[k]) start_row(m, b, k, ag_entry(g, x, k, 0));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a contact adds: a constraint that keeps the gap, and generators that are symmetries of the Lagrangian and of the constraints. */
+ * What a contact adds: a constraint that keeps the gap, and generators that are symmetries of the Lagrangian and of the
+ * constraints. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,7 +11,9 @@
 static const ag_pos here = {1, 1, 1};
 
 static ag_id num(ag_graph *g, double v) { return ag_num(g, v); }
-static ag_id column(ag_graph *g, double a, double b, double c) { return ag_stack(g, 3, 1, (ag_id[]){num(g, a), num(g, b), num(g, c)}); }
+static ag_id column(ag_graph *g, double a, double b, double c) {
+  return ag_stack(g, 3, 1, (ag_id[]){num(g, a), num(g, b), num(g, c)});
+}
 
 static ag_id diagonal(ag_graph *g, ag_id a, ag_id b, ag_id c) {
   ag_id d[3] = {a, b, c}, e[9];
@@ -97,7 +100,8 @@ static void lift(ag_model *m, const ag_generator *z, ag_id *dq, ag_id *dxi) {
 static void check_generators(ag_model *m, const ag_contact *c) {
   ag_graph *g = m->graph;
   for (int k = 0; k < m->n_generators; k++) {
-    ag_id in[16], seeds[16], outs[3] = {m->lagrangian, m->constraints[c->constraint].x, m->constraints[m->n_constraints - 1].x}, d[3];
+    ag_id in[16], seeds[16],
+        outs[3] = {m->lagrangian, m->constraints[c->constraint].x, m->constraints[m->n_constraints - 1].x}, d[3];
     lift(m, &m->generators[k], seeds, seeds + m->n_coords);
     for (int i = 0; i < m->n_coords; i++) in[i] = m->coords[i].q, in[m->n_coords + i] = m->coords[i].xi;
     ag_forward(g, 2 * m->n_coords, in, seeds, 3, outs, d);
@@ -175,7 +179,8 @@ static made ball(void) {
 }
 
 static void check_planes(void) {
-  ag_surface_kind kinds[] = {AG_SURFACE_SPHERE, AG_SURFACE_ELLIPSOID, AG_SURFACE_TORUS, AG_SURFACE_DISK, AG_SURFACE_CYLINDER};
+  ag_surface_kind kinds[] = {AG_SURFACE_SPHERE, AG_SURFACE_ELLIPSOID, AG_SURFACE_TORUS, AG_SURFACE_DISK,
+                             AG_SURFACE_CYLINDER};
   for (int k = 0; k < 5; k++)
     for (int rubber = 0; rubber < 2; rubber++) {
       made x = revolve(kinds[k]);
@@ -184,7 +189,9 @@ static void check_planes(void) {
       AG_CHECK(has(x.m, "b.along_x") && has(x.m, "b.along_y") && has(x.m, "b.turn"));
       AG_CHECK(has(x.m, kinds[k] == AG_SURFACE_SPHERE ? "b.spin3" : "b.spin") && !has(x.m, "b.spin1"));
       AG_CHECK(x.m->n_constraints == 1 + rubber && x.m->n_observables == 5 + rubber);
-      AG_CHECK(x.m->n_events == (kinds[k] == AG_SURFACE_CYLINDER ? 3 : kinds[k] == AG_SURFACE_TORUS || kinds[k] == AG_SURFACE_DISK ? 2 : 1));
+      AG_CHECK(x.m->n_events == (kinds[k] == AG_SURFACE_CYLINDER                               ? 3
+                                 : kinds[k] == AG_SURFACE_TORUS || kinds[k] == AG_SURFACE_DISK ? 2
+                                                                                               : 1));
       AG_CHECK_STR(x.m->observables[3].name, "b.normal");
       ag_model_free(x.m);
     }
@@ -229,16 +236,30 @@ static void check_hollows(void) {
   }
   made cone = ball();
   ag_graph *g = cone.m->graph;
-  expect_contact(&cone, (ag_ground){.kind = AG_GROUND_CONE, .slope = num(g, 0.4), .spin = num(g, 2), .gravity = num(g, 9.8)});
+  expect_contact(&cone,
+                 (ag_ground){.kind = AG_GROUND_CONE, .slope = num(g, 0.4), .spin = num(g, 2), .gravity = num(g, 9.8)});
   AG_CHECK(has(cone.m, "b.turn"));
   ag_model_free(cone.m);
   made pipe = ball();
   g = pipe.m->graph;
   ag_id level = column(g, 1, 1, 0);
-  ag_ground lying = {.kind = AG_GROUND_CYLINDER, .inside = true, .radius = num(g, 2), .normal = level, .gravity = num(g, 1)};
+  ag_ground lying = {
+      .kind = AG_GROUND_CYLINDER, .inside = true, .radius = num(g, 2), .normal = level, .gravity = num(g, 1)};
   expect_contact(&pipe, lying);
   AG_CHECK(has(pipe.m, "b.lift") && !has(pipe.m, "b.turn"));
   ag_model_free(pipe.m);
+}
+
+/* n.(omega - omega of the carrier) */
+static void check_carried_twist(ag_model *m, const ag_contact *c) {
+  ag_id outs[4] = {m->constraints[c->rubber].x, c->normal, ag_body_part(m, c->body, "omega"),
+                   ag_body_part(m, c->ground.carrier, "omega")};
+  uint64_t state = 3;
+  point p;
+  double v[10];
+  make_point(m, &state, &p);
+  AG_CHECK(ag_evaluate(m->graph, p.n, p.in, p.v, 4, outs, v) == 0);
+  AG_CHECK_NEAR(v[0], v[1] * (v[4] - v[7]) + v[2] * (v[5] - v[8]) + v[3] * (v[6] - v[9]), 1e-14);
 }
 
 /* A ball on a plate or on another ball: nothing of the carrier alone is a symmetry any more. */
@@ -254,10 +275,13 @@ static void check_carried(void) {
     ag_ground floor = {.gravity = num(g, 1)};
     AG_CHECK(ag_body_roll(&ctx, m, big, &floor, here, &low) == AG_OK);
     AG_CHECK(has(m, "big.turn") && has(m, "big.spin1"));
-    ag_ground top = {.kind = k ? AG_GROUND_PLANE : AG_GROUND_SPHERE, .carrier = big, .radius = num(g, 1), .rubber = true};
+    ag_ground top = {
+        .kind = k ? AG_GROUND_PLANE : AG_GROUND_SPHERE, .carrier = big, .radius = num(g, 1), .rubber = true};
     AG_CHECK(ag_body_roll(&ctx, m, x.b, &top, here, &x.c) == AG_OK);
     AG_CHECK(!has(m, "big.turn") && !has(m, "big.spin1") && has(m, "b.spin1"));
     check_gap(m, x.c);
+    check_generators(m, x.c);
+    check_carried_twist(m, x.c);
     ag_ground itself = {.carrier = big};
     AG_CHECK(ag_body_roll(&ctx, m, big, &itself, here, &low) == AG_WRONG);
     ag_ctx_done(&ctx);

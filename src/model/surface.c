@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Contact maps X(n) of surfaces: the place whose outward unit normal is n. For a convex surface X = grad H with H(n) the support
- * function (distance of the tangent plane with normal n from the centre), taken as homogeneous of degree 1; X.n = H.
- * With axis 3 and across = (n1, n2, 0):
- *   sphere     H = a |n|                    X = a n
- *   ellipsoid  H = sqrt(n.D n)              X = D n/sqrt(n.D n), D = Q diag(a^2, b^2, c^2) Q^T
- *   disk       H = a |across|               X = a across/|across|: the edge; not defined when it lies flat
- *   torus      H = a |across| + b |n|       X = a across/|across| + b n
- *   cylinder   H = a |across| + b |n3|      X = a across/|across| + b sign(n3) e3
- *   revolution by the meridian: with theta the angle between axis 3 and -n, cos(theta) = -n3 and sin(theta) = |across|,
- *              X = h(theta) across/|across| - (f0 - f(theta)) e3
- *   gauss      X = h(n3) across + f(n3) e3: smooth at the poles when h and f are
+ * Contact maps X(n) of surfaces: the place whose outward unit normal is n. For a convex surface X = grad H with H(n)
+ * the support function (distance of the tangent plane with normal n from the centre), taken as homogeneous of degree 1;
+ * X.n = H. With axis 3 and across = (n1, n2, 0): sphere     H = a |n|                    X = a n ellipsoid  H =
+ * sqrt(n.D n)              X = D n/sqrt(n.D n), D = Q diag(a^2, b^2, c^2) Q^T disk       H = a |across|               X
+ * = a across/|across|: the edge; not defined when it lies flat torus      H = a |across| + b |n|       X = a
+ * across/|across| + b n cylinder   H = a |across| + b |n3|      X = a across/|across| + b sign(n3) e3 revolution by the
+ * meridian: with theta the angle between axis 3 and -n, cos(theta) = -n3 and sin(theta) = |across|, X = h(theta)
+ * across/|across| - (f0 - f(theta)) e3 gauss      X = h(n3) across + f(n3) e3: smooth at the poles when h and f are
  *   convex     grad f(X) = mu n and f(X) = 0, by Newton steps */
 #include <math.h>
 
@@ -64,8 +61,9 @@ static ag_id around_axis(ag_graph *g, const ag_surface *s, ag_id n) {
   return ag_sub(g, ag_mul(g, h, edge), ag_mul(g, ag_sub(g, s->f0, f), e3));
 }
 
-/* One Newton step for grad f(X) = mu n, f(X) = 0 with H the second derivatives: H dX = mu n - grad f and grad f.dX = -f. With
- * u = H^-1 grad f and w = H^-1 n: dX = mu w - u, mu = (grad f.u - f)/(grad f.w). mu is found anew in each step. */
+/* One Newton step for grad f(X) = mu n, f(X) = 0 with H the second derivatives: H dX = mu n - grad f and grad f.dX =
+ * -f. With u = H^-1 grad f and w = H^-1 n: dX = mu w - u, mu = (grad f.u - f)/(grad f.w). mu is found anew in each
+ * step. */
 static ag_id newton_step(ag_graph *g, const ag_surface *s, ag_id n, ag_id X) {
   ag_id one = ag_num(g, 1), grad, parts[3] = {s->f};
   ag_reverse(g, 1, &s->f, &one, 1, &s->p, &grad);
@@ -77,7 +75,8 @@ static ag_id newton_step(ag_graph *g, const ag_surface *s, ag_id n, ag_id X) {
   return ag_add(g, X, ag_sub(g, ag_mul(g, mu, w), u));
 }
 
-/* A fixed number of steps from a smooth start: a smooth function of n, whose derivative is that of the root when they have arrived. */
+/* A fixed number of steps from a smooth start: a smooth function of n, whose derivative is that of the root when they
+ * have arrived. */
 static ag_id newton(ag_graph *g, const ag_surface *s, ag_id n) {
   ag_surface start = {.kind = AG_SURFACE_ELLIPSOID, .a = s->a, .b = s->b, .c = s->c};
   ag_id X = ag_surface_point(g, &start, n);

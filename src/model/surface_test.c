@@ -12,7 +12,8 @@ static ag_id sq(ag_graph *g, ag_id x) { return ag_mul(g, x, x); }
 
 /* A rotation about e3 by a and then about e1 by b, as numbers. */
 static ag_id turned(ag_graph *g, double a, double b) {
-  double ca = cos(a), sa = sin(a), cb = cos(b), sb = sin(b), v[9] = {ca, -sa, 0, cb * sa, cb * ca, -sb, sb * sa, sb * ca, cb};
+  double ca = cos(a), sa = sin(a), cb = cos(b), sb = sin(b),
+         v[9] = {ca, -sa, 0, cb * sa, cb * ca, -sb, sb * sa, sb * ca, cb};
   ag_id e[9];
   for (int i = 0; i < 9; i++) e[i] = num(g, v[i]);
   return ag_rotation(g, ag_stack(g, 3, 3, e));
@@ -20,7 +21,8 @@ static ag_id turned(ag_graph *g, double a, double b) {
 
 /* Ellipsoid of revolution, half axes a across and c along: zC = sqrt(a^2 sin^2 + c^2 cos^2), r = a^2 c^2/zC^3. */
 static void ellipsoid_forms(ag_graph *g, double a, double c, ag_surface *s) {
-  ag_id theta = ag_input(g, "theta", 1, 1, AG_LEAF_REAL), sn = ag_apply1(g, AG_OP_SIN, theta), cs = ag_apply1(g, AG_OP_COS, theta);
+  ag_id theta = ag_input(g, "theta", 1, 1, AG_LEAF_REAL), sn = ag_apply1(g, AG_OP_SIN, theta),
+        cs = ag_apply1(g, AG_OP_COS, theta);
   ag_id A = num(g, a * a), C = num(g, c * c), one = num(g, 1);
   ag_id z = ag_apply1(g, AG_OP_SQRT, ag_add(g, ag_mul(g, A, sq(g, sn)), ag_mul(g, C, sq(g, cs))));
   s[0] = (ag_surface){.kind = AG_SURFACE_ELLIPSOID, .a = num(g, a), .b = num(g, a), .c = num(g, c)};
@@ -29,11 +31,13 @@ static void ellipsoid_forms(ag_graph *g, double a, double c, ag_surface *s) {
   s[1].f = ag_sub(g, num(g, c), ag_div(g, ag_mul(g, C, cs), z));
   s[2] = ag_surface_meridian(g, theta, ag_div(g, ag_mul(g, A, C), ag_mul(g, z, sq(g, z))), num(g, 0), num(g, c), 40);
   ag_id w = ag_apply1(g, AG_OP_SQRT, ag_add(g, ag_mul(g, A, ag_sub(g, one, sq(g, theta))), ag_mul(g, C, sq(g, theta))));
-  s[3] = (ag_surface){.kind = AG_SURFACE_GAUSS, .theta = theta, .h = ag_div(g, A, w), .f = ag_div(g, ag_mul(g, C, theta), w)};
+  s[3] = (ag_surface){
+      .kind = AG_SURFACE_GAUSS, .theta = theta, .h = ag_div(g, A, w), .f = ag_div(g, ag_mul(g, C, theta), w)};
 }
 
 static void torus_forms(ag_graph *g, double a, double b, ag_surface *s) {
-  ag_id theta = ag_input(g, "theta", 1, 1, AG_LEAF_REAL), sn = ag_apply1(g, AG_OP_SIN, theta), cs = ag_apply1(g, AG_OP_COS, theta);
+  ag_id theta = ag_input(g, "theta", 1, 1, AG_LEAF_REAL), sn = ag_apply1(g, AG_OP_SIN, theta),
+        cs = ag_apply1(g, AG_OP_COS, theta);
   s[0] = (ag_surface){.kind = AG_SURFACE_TORUS, .a = num(g, a), .b = num(g, b)};
   s[1] = (ag_surface){.kind = AG_SURFACE_REVOLUTION, .theta = theta, .f0 = num(g, b)};
   s[1].h = ag_add(g, num(g, a), ag_mul(g, num(g, b), sn));
@@ -43,10 +47,13 @@ static void torus_forms(ag_graph *g, double a, double b, ag_surface *s) {
 
 /* The second form, and one that is no ellipsoid any more, from the unit sphere. */
 static ag_surface implicit_ellipsoid(ag_graph *g, double quartic) {
-  ag_id X = ag_input(g, "X", 3, 1, AG_LEAF_REAL), x = ag_entry(g, X, 0, 0), y = ag_entry(g, X, 1, 0), z = ag_entry(g, X, 2, 0);
-  ag_id f = ag_add(g, ag_add(g, ag_div(g, sq(g, x), num(g, 4)), ag_div(g, sq(g, y), num(g, 1.5625))), ag_sub(g, sq(g, z), num(g, 1)));
+  ag_id X = ag_input(g, "X", 3, 1, AG_LEAF_REAL), x = ag_entry(g, X, 0, 0), y = ag_entry(g, X, 1, 0),
+        z = ag_entry(g, X, 2, 0);
+  ag_id f = ag_add(g, ag_add(g, ag_div(g, sq(g, x), num(g, 4)), ag_div(g, sq(g, y), num(g, 1.5625))),
+                   ag_sub(g, sq(g, z), num(g, 1)));
   f = ag_add(g, f, ag_mul(g, num(g, quartic), ag_add(g, sq(g, sq(g, y)), sq(g, sq(g, z)))));
-  return (ag_surface){.kind = AG_SURFACE_CONVEX, .p = X, .f = f, .a = num(g, 1), .b = num(g, 1), .c = num(g, 1), .steps = 8};
+  return (ag_surface){
+      .kind = AG_SURFACE_CONVEX, .p = X, .f = f, .a = num(g, 1), .b = num(g, 1), .c = num(g, 1), .steps = 8};
 }
 
 static double implicit(int form, const double *X) {
@@ -84,7 +91,8 @@ static void check_maps(void) {
   ag_id n = ag_input(g, "n", 3, 1, AG_LEAF_REAL), seed = ag_input(g, "seed", 3, 1, AG_LEAF_REAL), in[2] = {n, seed};
   double X[N_FORM][6];
   for (int trial = 0; trial < 50; trial++) {
-    double th = 0.15 + 2.8 * trial / 49, ps = 1.7 * trial, v[6] = {sin(th) * cos(ps), sin(th) * sin(ps), -cos(th), 0.3, -0.2, 0.5};
+    double th = 0.15 + 2.8 * trial / 49, ps = 1.7 * trial,
+           v[6] = {sin(th) * cos(ps), sin(th) * sin(ps), -cos(th), 0.3, -0.2, 0.5};
     double along = dot3(v, v + 3);
     for (int i = 0; i < 3; i++) v[3 + i] -= along * v[i]; /* tangential seed */
     for (int k = 0; k < N_FORM; k++) {
@@ -96,7 +104,8 @@ static void check_maps(void) {
       if (k != 11) AG_CHECK(dot3(v, X[k]) > 0);
     }
     for (int i = 0; i < 6; i++) {
-      for (int k = 3; k <= 5; k++) AG_CHECK_NEAR(X[k][i], X[2][i], 2e-13); /* 40 nodes: 1e-14 in X, more in its derivative */
+      for (int k = 3; k <= 5; k++)
+        AG_CHECK_NEAR(X[k][i], X[2][i], 2e-13); /* 40 nodes: 1e-14 in X, more in its derivative */
       for (int k = 7; k <= 8; k++) AG_CHECK_NEAR(X[k][i], X[6][i], 4e-14);
       AG_CHECK_NEAR(X[12][i], X[1][i], 1e-14); /* eight Newton steps: rounding */
     }
@@ -133,7 +142,8 @@ static void check_axis(void) {
     AG_CHECK(ag_constant(g, ag_surface_axis(g, &s[k]), v));
     AG_CHECK(v[0] == 0 && v[1] == 0 && v[2] == 1);
   }
-  ag_surface egg = {.kind = AG_SURFACE_ELLIPSOID, .a = num(g, 2), .b = num(g, 1), .c = num(g, 1), .turn = turned(g, 0, M_PI / 2)};
+  ag_surface egg = {
+      .kind = AG_SURFACE_ELLIPSOID, .a = num(g, 2), .b = num(g, 1), .c = num(g, 1), .turn = turned(g, 0, M_PI / 2)};
   AG_CHECK(ag_constant(g, ag_surface_axis(g, &egg), v));
   AG_CHECK_NEAR(v[0], 1, 1e-16);
   AG_CHECK(!ag_surface_axis(g, &s[12]) && !ag_surface_misfit(g, &s[0], ag_surface_axis(g, &egg)));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Rolling on grounds that tilt, turn, shake, are hollow or are bodies themselves: published numbers, closed forms, momentum. */
+ * Rolling on grounds that tilt, turn, shake, are hollow or are bodies themselves: published numbers, closed forms,
+ * momentum. */
 #include "tests/body_lab.h"
 #include "tests/closures.h"
 
@@ -27,7 +28,8 @@ static void check_turntable(void) {
   AG_CHECK_NEAR(at_end(&l, "b.normal")[0], 19.6, 1e-12);
   lab_close(&l);
 
-  double alpha = 0.1, n[3] = {sin(alpha), 0, cos(alpha)}, T = 2 * M_PI * 1.4 / (0.4 * 1.5), drift = 9.8 * sin(alpha) / (0.4 * 1.5);
+  double alpha = 0.1, n[3] = {sin(alpha), 0, cos(alpha)}, T = 2 * M_PI * 1.4 / (0.4 * 1.5),
+         drift = 9.8 * sin(alpha) / (0.4 * 1.5);
   lab_open(&l, 2, (double[]){I, I, I}, 0, ball_3);
   lab_roll(&l, (ag_ground){.spin = num(&l, 1.5), .normal = vec3(l.g, n[0], n[1], n[2])}, 9.8);
   lab_start(&l, true, l.b->R, vec3(l.g, 0.4, -1, 0.6));
@@ -40,7 +42,8 @@ static void check_turntable(void) {
   lab_close(&l);
 }
 
-/* `C_cylinder_traj`: ball of radius 0.5 in a cylinder of radius 1.7 turning at 0.8, further potential 0.25 cos(gamma) */
+/* `C_cylinder_traj`: ball of radius 0.5 in a cylinder of radius 1.7 turning at 0.8, further potential 0.25 cos(gamma)
+ */
 static void check_cylinder(void) {
   lab l;
   lab_open(&l, 1, (double[]){0.1, 0.1, 0.1}, 0, ball_5);
@@ -68,7 +71,8 @@ static void check_cylinder(void) {
 /* Turning cone: with rho the distance of the centre from the axis, rho^2 (theta' - k Omega/(2 (1 + k))) is constant. */
 static void check_cone(void) {
   lab l;
-  double k = 0.4, I = k * 0.09, beta = 0.4, Om = 2, s = 2, x0[3] = {s * cos(beta) - 0.3 * sin(beta), 0, s * sin(beta) + 0.3 * cos(beta)};
+  double k = 0.4, I = k * 0.09, beta = 0.4, Om = 2, s = 2,
+         x0[3] = {s * cos(beta) - 0.3 * sin(beta), 0, s * sin(beta) + 0.3 * cos(beta)};
   lab_open(&l, 1, (double[]){I, I, I}, 0, ball_3);
   lab_roll(&l, (ag_ground){.kind = AG_GROUND_CONE, .slope = num(&l, beta), .spin = num(&l, Om)}, 9.8);
   lab_start(&l, false, l.b->x, vec3(l.g, x0[0], x0[1], x0[2]));
@@ -88,7 +92,8 @@ static void check_cone(void) {
   lab_close(&l);
 }
 
-/* A ball that spins on top of a fixed one stays iff n^2 > 4 (1 + k) g (a + b)/(k^2 a^2); else it rolls down and lifts off. */
+/* A ball that spins on top of a fixed one stays iff n^2 > 4 (1 + k) g (a + b)/(k^2 a^2); else it rolls down and lifts
+ * off. */
 static void check_ball_on_ball(void) {
   double k = 0.4, a = 0.3, b = 1, bound = 4 * (1 + k) * 9.8 * (a + b) / (k * k * a * a);
   for (int fast = 0; fast < 2; fast++) {
@@ -101,18 +106,22 @@ static void check_ball_on_ball(void) {
     if (!lab_derive(&l)) return;
     check_laws(&l);
     lab_run(&l, fast ? 12 : 8, -1, NULL);
-    if (fast) AG_CHECK(isnan(l.time) && hypot(at_end(&l, "b.x")[0], at_end(&l, "b.x")[1]) < 2e-3);
-    else AG_CHECK(l.time > 0.5);
+    if (fast)
+      AG_CHECK(isnan(l.time) && hypot(at_end(&l, "b.x")[0], at_end(&l, "b.x")[1]) < 2e-3);
+    else
+      AG_CHECK(l.time > 0.5);
     lab_close(&l);
   }
 }
 
-/* A plane that shakes: with V its velocity, (1 + k) v - k V is constant along it, and the normal force is m (g + z''). */
+/* A plane that shakes: with V its velocity, (1 + k) v - k V is constant along it, and the normal force is m (g + z'').
+ */
 static void check_shaken(void) {
   lab l;
   double k = 0.4, I = k * 0.09;
   lab_open(&l, 1, (double[]){I, I, I}, 0, ball_3);
-  ag_id t = l.m->t, path[3] = {ag_apply1(l.g, AG_OP_SIN, t), num(&l, 0), ag_mul(l.g, num(&l, 0.1), ag_apply1(l.g, AG_OP_COS, ag_add(l.g, t, t)))};
+  ag_id t = l.m->t, path[3] = {ag_apply1(l.g, AG_OP_SIN, t), num(&l, 0),
+                               ag_mul(l.g, num(&l, 0.1), ag_apply1(l.g, AG_OP_COS, ag_add(l.g, t, t)))};
   lab_roll(&l, (ag_ground){.origin = ag_stack(l.g, 3, 1, path)}, 9.8);
   lab_start(&l, true, l.b->R, vec3(l.g, 0.4, -1, 0.6));
   if (!lab_derive(&l)) return;
@@ -193,8 +202,8 @@ static void check_bowl(void) {
   }
 }
 
-/* Two bodies in empty space, one rolling on the other (a ball on a ball, an ellipsoid on a plate): the contact force is inner, so that
- * momentum, angular momentum and energy stay; for rubber also. */
+/* Two bodies in empty space, one rolling on the other (a ball on a ball, an ellipsoid on a plate): the contact force is
+ * inner, so that momentum, angular momentum and energy stay; for rubber also. */
 static void check_carried(void) {
   for (int k = 0; k < 4; k++) {
     lab l;
@@ -218,8 +227,10 @@ static void check_carried(void) {
     AG_MODEL_PUSH(m, observables, ((ag_item){"J", NULL, J, nowhere}));
     lab_start(&l, true, a->R, vec3(l.g, 0.2, -0.3, 0.4));
     lab_start(&l, true, a->x, vec3(l.g, 0.1, 0.2, 0.3));
-    if (!(k & 2)) lab_start(&l, true, l.b->R, vec3(l.g, 0.8, 0.5, -1));
-    else AG_MODEL_PUSH(m, starts, ((ag_start){true, l.b->R, 0, -1, num(&l, 1.5), nowhere}));
+    if (!(k & 2))
+      lab_start(&l, true, l.b->R, vec3(l.g, 0.8, 0.5, -1));
+    else
+      AG_MODEL_PUSH(m, starts, ((ag_start){true, l.b->R, 0, -1, num(&l, 1.5), nowhere}));
     if (!lab_derive(&l)) return;
     check_closures(l.sys);
     double first[6], energy;

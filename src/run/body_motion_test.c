@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Rolling bodies built by shorthand move as published: against numbers in extended precision, closed forms, other ways to write the
- * same system, and Newton's and Euler's laws with the forces that the contact reports. */
+ * Rolling bodies built by shorthand move as published: against numbers in extended precision, closed forms, other ways
+ * to write the same system, and Newton's and Euler's laws with the forces that the contact reports. */
 #include "tests/body_lab.h"
 #include "tests/closures.h"
 
@@ -10,7 +10,10 @@ static ag_surface stone(ag_graph *g) {
   double c = cos(0.35), s = sin(0.35), v[9] = {c, -s, 0, s, c, 0, 0, 0, 1};
   ag_id e[9];
   for (int i = 0; i < 9; i++) e[i] = ag_num(g, v[i]);
-  return (ag_surface){.kind = AG_SURFACE_ELLIPSOID, .a = ag_num(g, 2), .b = ag_num(g, 1.25), .c = ag_num(g, 1),
+  return (ag_surface){.kind = AG_SURFACE_ELLIPSOID,
+                      .a = ag_num(g, 2),
+                      .b = ag_num(g, 1.25),
+                      .c = ag_num(g, 1),
                       .turn = ag_rotation(g, ag_stack(g, 3, 3, e))};
 }
 
@@ -30,7 +33,8 @@ static void check_stone(void) {
   ag_system *sys = NULL;
   ag_derive_options options = {0};
   AG_CHECK(ag_system_create(&l.ctx, m, &options, &sys) == AG_OK);
-  fprintf(stderr, "rattleback: %d operations for the core by shorthand, %d by hand\n", ag_tape_cost(l.sys->core), ag_tape_cost(sys->core));
+  fprintf(stderr, "rattleback: %d operations for the core by shorthand, %d by hand\n", ag_tape_cost(l.sys->core),
+          ag_tape_cost(sys->core));
   ag_work *w = ag_work_create(sys, sys->params), *v = ag_work_create(l.sys, l.sys->params);
   for (unsigned seed = 1; seed <= 20; seed++) {
     double x[13], t, a[6], b[6];
@@ -44,7 +48,8 @@ static void check_stone(void) {
   ag_model_free(m);
   lab_run(&l, 100, -1, NULL);
   AG_CHECK_NEAR(l.time, 74.6982707186049, 1e-11);
-  check_vector(at_end(&l, "b.Omega"), (double[]){0.0889361411478284, -0.3061392387001881, -0.3123111994455247}, 3, 1e-9);
+  check_vector(at_end(&l, "b.Omega"), (double[]){0.0889361411478284, -0.3061392387001881, -0.3123111994455247}, 3,
+               1e-9);
   check_vector(at_end(&l, "b.x"), (double[]){-0.8292927599373578, -0.4861862107241587}, 2, 1e-9);
   AG_CHECK_NEAR(at_end(&l, "b.gap")[0], 0, 1e-11);
   lab_close(&l);
@@ -91,9 +96,15 @@ static void check_implicit(void) {
 /* ---- disk and torus ---- */
 
 static ag_surface disk(ag_graph *g) { return (ag_surface){.kind = AG_SURFACE_DISK, .a = ag_num(g, 1)}; }
-static ag_surface tyre(ag_graph *g) { return (ag_surface){.kind = AG_SURFACE_TORUS, .a = ag_num(g, 1), .b = ag_num(g, 0.4)}; }
-static ag_surface ring(ag_graph *g) { return (ag_surface){.kind = AG_SURFACE_TORUS, .a = ag_num(g, 1), .b = ag_num(g, 1e-4)}; }
-static ag_surface thin_ring(ag_graph *g) { return (ag_surface){.kind = AG_SURFACE_TORUS, .a = ag_num(g, 1), .b = ag_num(g, 1e-6)}; }
+static ag_surface tyre(ag_graph *g) {
+  return (ag_surface){.kind = AG_SURFACE_TORUS, .a = ag_num(g, 1), .b = ag_num(g, 0.4)};
+}
+static ag_surface ring(ag_graph *g) {
+  return (ag_surface){.kind = AG_SURFACE_TORUS, .a = ag_num(g, 1), .b = ag_num(g, 1e-4)};
+}
+static ag_surface thin_ring(ag_graph *g) {
+  return (ag_surface){.kind = AG_SURFACE_TORUS, .a = ag_num(g, 1), .b = ag_num(g, 1e-6)};
+}
 
 /* The disk of ZBM: lean theta from the vertical is pi/2 minus the inclination of the axis, contact in the origin. */
 static bool open_disk(lab *l, ag_surface (*surface)(ag_graph *), double lean, double dlean, double dphi, double dpsi) {
@@ -120,7 +131,8 @@ static void check_disk(void) {
   lab_close(&l);
 }
 
-/* Euler's disk: precession^2 = 4 g/(R sin(inclination)), the centre of mass at rest, so that the ground carries the weight alone. */
+/* Euler's disk: precession^2 = 4 g/(R sin(inclination)), the centre of mass at rest, so that the ground carries the
+ * weight alone. */
 static void check_euler_disk(void) {
   lab l;
   double lean = 1.2, turning = sqrt(4 * 9.8 / cos(lean));
@@ -132,12 +144,14 @@ static void check_euler_disk(void) {
   lab_close(&l);
 }
 
-/* Let go at rest it tips about the contact: (A + m R^2) lean'^2/2 = m g R (cos(lean0) - cos(lean)), and the run ends where it is flat. */
+/* Let go at rest it tips about the contact: (A + m R^2) lean'^2/2 = m g R (cos(lean0) - cos(lean)), and the run ends
+ * where it is flat. */
 static void check_flat(void) {
   lab l;
   double lean0 = 0.3, theta = M_PI / 2 - lean0, top = sqrt(M_PI / 2 - 1e-3 - lean0), fall = 0;
   enum { N = 2000 };
-  for (int i = 1; i <= 2 * N; i++) { /* Simpson in u, lean = lean0 + u^2; at u = 0 the integrand is 2/sqrt(c sin(lean0)) */
+  for (int i = 1; i <= 2 * N;
+       i++) { /* Simpson in u, lean = lean0 + u^2; at u = 0 the integrand is 2/sqrt(c sin(lean0)) */
     double u = top * i / (2 * N), f = 2 * u / sqrt(2 * 9.8 / 1.25 * (cos(lean0) - cos(lean0 + u * u)));
     fall += f * (i == 2 * N ? 1 : i % 2 ? 4 : 2);
   }
@@ -186,7 +200,8 @@ static bool open_tyre(lab *l, double theta, double dpsi) {
 static void check_tyre(void) {
   lab l;
   if (!open_tyre(&l, 1.1, 0.9)) return;
-  AG_CHECK(l.sys->n_u == 2 && l.sys->growth[0] == 2 && l.sys->growth[1] == 3 && l.sys->growth[2] == 5); /* as rubber must have it */
+  AG_CHECK(l.sys->n_u == 2 && l.sys->growth[0] == 2 && l.sys->growth[1] == 3 &&
+           l.sys->growth[2] == 5); /* as rubber must have it */
   check_closures(l.sys);
   check_laws(&l);
   lab_run(&l, 10, -1, NULL);
@@ -197,7 +212,8 @@ static void check_tyre(void) {
   lab_close(&l);
 
   enum { N = 96 };
-  double theta = 0.883445204004054582, period = 6.32182724360007321, s = sin(theta), c = cos(theta), mean = 0, least = 9, most = 0;
+  double theta = 0.883445204004054582, period = 6.32182724360007321, s = sin(theta), c = cos(theta), mean = 0,
+         least = 9, most = 0;
   double N2 = 0.6 * c * c + 1.12 * s * s + (0.4 + s) * (0.4 + s);
   if (!open_tyre(&l, theta, sqrt(0.3 / N2) / (s * s))) return;
   ag_series series = {0};
@@ -215,7 +231,8 @@ static void check_tyre(void) {
     least = fmin(least, force);
     most = fmax(most, force);
   }
-  AG_CHECK_NEAR(mean, 1, 1e-9); /* the period is known to 16 digits; equidistant samples of a smooth periodic function */
+  AG_CHECK_NEAR(mean, 1,
+                1e-9); /* the period is known to 16 digits; equidistant samples of a smooth periodic function */
   AG_CHECK(most - least > 0.1);
   AG_CHECK_NEAR(l.end[height], series.data[height], 1e-10);
   ag_series_done(&series);
@@ -229,8 +246,10 @@ static ag_surface lens(ag_graph *g) {
 }
 
 static ag_surface lens_meridian(ag_graph *g) {
-  ag_id theta = ag_input(g, "theta", 1, 1, AG_LEAF_REAL), sn = ag_apply1(g, AG_OP_SIN, theta), cs = ag_apply1(g, AG_OP_COS, theta);
-  ag_id z2 = ag_add(g, ag_mul(g, sn, sn), ag_mul(g, ag_num(g, 0.36), ag_mul(g, cs, cs))), z = ag_apply1(g, AG_OP_SQRT, z2);
+  ag_id theta = ag_input(g, "theta", 1, 1, AG_LEAF_REAL), sn = ag_apply1(g, AG_OP_SIN, theta),
+        cs = ag_apply1(g, AG_OP_COS, theta);
+  ag_id z2 = ag_add(g, ag_mul(g, sn, sn), ag_mul(g, ag_num(g, 0.36), ag_mul(g, cs, cs))),
+        z = ag_apply1(g, AG_OP_SQRT, z2);
   return ag_surface_meridian(g, theta, ag_div(g, ag_num(g, 0.36), ag_mul(g, z, z2)), ag_num(g, 0), ag_num(g, 0.6), 40);
 }
 
@@ -238,7 +257,8 @@ static void check_lens(void) {
   ag_surface (*forms[2])(ag_graph *) = {lens, lens_meridian};
   for (int k = 0; k < 2; k++) {
     lab l;
-    double theta = 0.9, s = sin(theta), c = cos(theta), z = sqrt(s * s + 0.36 * c * c), La = 0.64 * s * c / z, I1 = 1.36 / 5, I3 = 0.4;
+    double theta = 0.9, s = sin(theta), c = cos(theta), z = sqrt(s * s + 0.36 * c * c), La = 0.64 * s * c / z,
+           I1 = 1.36 / 5, I3 = 0.4;
     double N = sqrt(I1 * c * c + I3 * s * s + z * z), dpsi = 0.4 / (N * s * s), dtheta = 0.3 / (I1 + La * La + z * z);
     lab_open(&l, 1, (double[]){I1, I1, I3}, 0, forms[k]);
     lab_roll(&l, (ag_ground){.rubber = true}, 1);
@@ -283,7 +303,8 @@ static void check_routh(void) {
   AG_CHECK_NEAR(at_end(&l, "routh")[0], 0.9793058766289519, 1e-11);
   AG_CHECK_NEAR(at_end(&l, "energy")[0], 1.6527499999999999, 1e-11); /* over the plane; 1 less over the centre */
   lab_run(&l, 10, -1, NULL);
-  check_vector(at_end(&l, "b.Omega"), (double[]){-0.58264992012879319, -0.08106602392265908, 1.16059637432418056}, 3, 1e-11);
+  check_vector(at_end(&l, "b.Omega"), (double[]){-0.58264992012879319, -0.08106602392265908, 1.16059637432418056}, 3,
+               1e-11);
   check_vector(at_end(&l, "middle"), (double[]){-5.10946419160479839, -0.02759872499278841, 1}, 3, 1e-11);
   lab_close(&l);
 }
