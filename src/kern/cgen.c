@@ -286,7 +286,8 @@ static void put_chunks(gen *g) {
     ag_text_str(g->out, "  (void)s;\n" AG_CGEN_UNUSED "}\n\n");
     at = to;
   }
-  ag_text_printf(g->out, "static void %s(" AG_CGEN_PARAMETERS "\n    V *restrict out, VI *restrict failed) {\n", g->how->name);
+  ag_text_printf(g->out, "static void %s(" AG_CGEN_PARAMETERS "\n", g->how->name);
+  ag_text_str(g->out, "    V *restrict out, VI *restrict failed) {\n");
   ag_text_printf(g->out, "  V s[%d];\n", g->tape->n_slot);
   for (int k = 0; k < g->n_chunk; k++)
     ag_text_printf(g->out, "  %s_%d(t, z, c, prep, s, out, failed);\n", g->how->name, k);

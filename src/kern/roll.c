@@ -136,8 +136,10 @@ static void find_groups(ag_roll *r) {
     for (int k = 0, n = ag_roll_arity(r, (uint32_t)i); k < n; k++) {
       uint32_t v = ag_roll_arg(r, (uint32_t)i, k), *to = &reader[instr_of(r, v)];
       if (ag_roll_kind_of(r, v) != AG_ROLL_S) continue;
-      if (chain) *to = k == r->acc[i] - 1 && goes_on(r, (uint32_t)i) ? group : MANY;
-      else *to = r->acc[instr_of(r, v)] || (*to != NONE && *to != group) ? MANY : group;
+      if (chain)
+        *to = k == r->acc[i] - 1 && goes_on(r, (uint32_t)i) ? group : MANY;
+      else
+        *to = r->acc[instr_of(r, v)] || (*to != NONE && *to != group) ? MANY : group;
     }
   }
   free(reader);
@@ -150,7 +152,7 @@ typedef struct shaper {
   struct frame {
     uint32_t instr;
     int next;
-  } *stack;
+  } * stack;
   int n_stack, cap_stack;
 } shaper;
 
@@ -277,7 +279,7 @@ static void find_families(ag_roll *r) {
   uint32_t size = 16;
   while (size < 2 * r->n_group) size *= 2;
   uint32_t *table = ag_heap_alloc(sizeof *table * size); /* 1 + a group of the family */
-  for (uint32_t id = r->n_group; id-- > 0;) {             /* in the order of the tape */
+  for (uint32_t id = r->n_group; id-- > 0;) {            /* in the order of the tape */
     ag_roll_group *group = &r->groups[id];
     const uint32_t *key = r->keys.at + group->key;
     uint32_t at = (uint32_t)hash_key(key, group->n_key) & (size - 1);
@@ -305,8 +307,8 @@ typedef struct family {
 typedef struct planner {
   ag_roll *r;
   family *families;
-  uint32_t *groups;              /* by family */
-  uint32_t *user_first, *users;  /* per group: groups that read it */
+  uint32_t *groups;               /* by family */
+  uint32_t *user_first, *users;   /* per group: groups that read it */
   uint32_t *complete, n_complete; /* families of which all that is left is ready */
 } planner;
 
@@ -324,8 +326,10 @@ static void link_up(planner *p) {
         uint32_t v = r->leaves.at[r->groups[id].leaf + k];
         if (!computed(ag_roll_kind_of(r, v))) continue;
         uint32_t maker = r->group_of[instr_of(r, v)];
-        if (pass == 0) p->user_first[maker + 1]++, r->groups[id].wait++;
-        else p->users[p->user_first[maker]++] = id;
+        if (pass == 0)
+          p->user_first[maker + 1]++, r->groups[id].wait++;
+        else
+          p->users[p->user_first[maker]++] = id;
       }
     if (pass == 0) {
       for (uint32_t id = 0; id < r->n_group; id++) p->user_first[id + 1] += p->user_first[id];
@@ -403,7 +407,8 @@ static void find_order(ag_roll *r) {
   for (uint32_t id = 0; id < r->n_group; id++) r->groups[id].batch = NONE;
   for (uint32_t id = 0; id < r->n_group; id++)
     if (r->groups[id].wait == 0) group_ready(&p, id);
-  for (uint32_t left = r->n_group, before = 0; left > 0; left -= before) before = compute_batch(&p, next_family(&p, before));
+  for (uint32_t left = r->n_group, before = 0; left > 0; left -= before)
+    before = compute_batch(&p, next_family(&p, before));
   free(p.families), free(p.groups), free(p.user_first), free(p.users), free(p.complete);
 }
 
@@ -422,7 +427,8 @@ static void measure(ag_roll *r) {
 
 bool ag_roll_init(ag_roll *r, const ag_cgen_state *g, bool prep) {
   size_t n = (size_t)g->tape->n_instr + 1, n_value = (size_t)g->n_value + 1;
-  *r = (ag_roll){.g = g, .prep = prep, .from = prep ? 0 : g->tape->n_prep, .to = prep ? g->tape->n_prep : g->tape->n_instr};
+  *r = (ag_roll){
+      .g = g, .prep = prep, .from = prep ? 0 : g->tape->n_prep, .to = prep ? g->tape->n_prep : g->tape->n_instr};
   r->n_out = (uint32_t)(prep ? g->n_prep : g->tape->n_out);
   r->outs = ag_heap_alloc(sizeof *r->outs * (r->n_out + 1));
   r->uses = ag_heap_alloc(sizeof *r->uses * n_value);

@@ -11,31 +11,31 @@
 
 /* Where a value stands when it is read from outside its group. */
 typedef enum ag_roll_kind {
-  AG_ROLL_S,     /* in the array s, at its group's place */
-  AG_ROLL_OUT,   /* in the output itself */
+  AG_ROLL_S,   /* in the array s, at its group's place */
+  AG_ROLL_OUT, /* in the output itself */
   AG_ROLL_CONST,
   AG_ROLL_PREP,
   AG_ROLL_SEGMENT /* + ag_seg */
 } ag_roll_kind;
 
 typedef struct ag_roll_group {
-  uint32_t root;          /* its last instruction */
-  uint32_t node, n_node;  /* its instructions, arguments first (a chain: from its start), in nodes */
-  uint32_t leaf, n_leaf;  /* values it reads from outside, in leaves; a chain: the start, then those of each step */
-  uint32_t key, n_key;    /* its shape, in keys */
-  uint32_t segment;       /* of a chain: steps of each stretch of equal steps, in segments */
-  uint32_t n_segment;     /* 0: not a chain */
+  uint32_t root;         /* its last instruction */
+  uint32_t node, n_node; /* its instructions, arguments first (a chain: from its start), in nodes */
+  uint32_t leaf, n_leaf; /* values it reads from outside, in leaves; a chain: the start, then those of each step */
+  uint32_t key, n_key;   /* its shape, in keys */
+  uint32_t segment;      /* of a chain: steps of each stretch of equal steps, in segments */
+  uint32_t n_segment;    /* 0: not a chain */
   uint32_t family, batch, position;
-  uint32_t wait;          /* leaves not yet computed */
+  uint32_t wait; /* leaves not yet computed */
 } ag_roll_group;
 
 /* Members of a family that are computed together. */
 typedef struct ag_roll_batch {
-  uint32_t member, n;     /* groups, in members */
-  uint32_t n_result;      /* numbers per member: the unknowns of a solve, else 1 */
-  uint32_t base;          /* place of its results in s */
-  uint32_t last;          /* last batch that reads it; NONE: read to the end */
-  bool begins;            /* a loop begins with it; else it stands in the loop of the batch before */
+  uint32_t member, n; /* groups, in members */
+  uint32_t n_result;  /* numbers per member: the unknowns of a solve, else 1 */
+  uint32_t base;      /* place of its results in s */
+  uint32_t last;      /* last batch that reads it; NONE: read to the end */
+  bool begins;        /* a loop begins with it; else it stands in the loop of the batch before */
 } ag_roll_batch;
 
 typedef struct ag_roll_pool {
@@ -45,12 +45,12 @@ typedef struct ag_roll_pool {
 
 typedef struct ag_roll {
   const ag_cgen_state *g;
-  int from, to;           /* the part: its instructions */
+  int from, to; /* the part: its instructions */
   bool prep;
-  uint32_t n_out, *outs;  /* values of the part's outputs */
-  uint32_t *uses, *out_of; /* per value: how often it is read; which output it is, or NONE */
+  uint32_t n_out, *outs;      /* values of the part's outputs */
+  uint32_t *uses, *out_of;    /* per value: how often it is read; which output it is, or NONE */
   uint32_t *group_of, *local; /* per instruction */
-  unsigned char *acc;     /* per instruction in a chain: 1 + position of the running sum; else 0 */
+  unsigned char *acc;         /* per instruction in a chain: 1 + position of the running sum; else 0 */
   ag_roll_group *groups;
   uint32_t n_group;
   int cap_group;
@@ -76,7 +76,7 @@ void ag_roll_done(ag_roll *r);
 
 /* Orders the members of each batch, divides batches and puts them into loops. */
 void ag_roll_arrange(ag_roll *r);
-enum { AG_ROLL_MIN_LOOP = 4 }; /* shorter batches are straight code */
+enum { AG_ROLL_MIN_LOOP = 4 };                       /* shorter batches are straight code */
 int ag_roll_place(const ag_roll *r, uint32_t value); /* index in the array of its kind; of a constant: which */
 ag_roll_group *ag_roll_member(const ag_roll *r, const ag_roll_batch *b, uint32_t m);
 uint32_t ag_roll_leaf(const ag_roll *r, const ag_roll_batch *b, uint32_t m, uint32_t k); /* what member m reads */

@@ -27,8 +27,10 @@ static void define(ag_roll_index *x, const table *t, int id) {
   ag_text_printf(x->out, "static const %s %s_i%d[%u] = {", t->real ? "double" : "int", x->name, id, t->n);
   for (uint32_t i = 0; i < t->n; i++) {
     ag_text_str(x->out, i % 16 == 0 ? "\n  " : " ");
-    if (t->real) ag_cgen_number(((double *)t->content)[i], x->out);
-    else ag_text_printf(x->out, "%d", ((int *)t->content)[i]);
+    if (t->real)
+      ag_cgen_number(((double *)t->content)[i], x->out);
+    else
+      ag_text_printf(x->out, "%d", ((int *)t->content)[i]);
     ag_text_char(x->out, ',');
   }
   ag_text_str(x->out, "\n};\n");
@@ -88,7 +90,8 @@ static void put_position(ag_roll_index *x, uint32_t n, const uint32_t *n_col, ag
 }
 
 /* a + table[...] with the table beginning at 0 */
-static void put_table(ag_roll_index *x, const int *at, uint32_t total, uint32_t n, const uint32_t *n_col, ag_text *out) {
+static void put_table(ag_roll_index *x, const int *at, uint32_t total, uint32_t n, const uint32_t *n_col,
+                      ag_text *out) {
   int *content = ag_heap_alloc(sizeof *content * (total + 1));
   for (uint32_t i = 0; i < total; i++) content[i] = at[i] - at[0];
   int id = find_table(x, content, total, false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Inside kern/: a list of places written as an expression of the loop's variables: a + b k + c j where they are so, else
- * with a table. Equal tables, and those that differ by a constant, are written once. */
+ * Inside kern/: a list of places written as an expression of the loop's variables: a + b k + c j where they are so,
+ * else with a table. Equal tables, and those that differ by a constant, are written once. */
 #ifndef AG_KERN_ROLL_INDEX_H
 #define AG_KERN_ROLL_INDEX_H
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Batches -> loops. The members of a batch are ordered so that what they read stands at a + b k. Where that takes a table,
- * the batch is divided if its parts need none: components of bodies that come in turn, or one after the other. Then
- * batches of equal length are put into one loop when member k reads only members k of the others in it. */
+ * Batches -> loops. The members of a batch are ordered so that what they read stands at a + b k. Where that takes a
+ * table, the batch is divided if its parts need none: components of bodies that come in turn, or one after the other.
+ * Then batches of equal length are put into one loop when member k reads only members k of the others in it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,15 +24,19 @@ int ag_roll_place(const ag_roll *r, uint32_t value) {
   const ag_cgen_value *v = &r->g->values[value];
   const ag_instr *x = &r->g->tape->instr[v->instr];
   switch (ag_roll_kind_of(r, value)) {
-    case AG_ROLL_S: {
-      const ag_roll_group *maker = ag_roll_maker(r, value);
-      const ag_roll_batch *b = &r->batches[maker->batch];
-      return (int)(b->base + maker->position * b->n_result + v->entry);
-    }
-    case AG_ROLL_OUT: return (int)r->out_of[value];
-    case AG_ROLL_CONST: return (int)x->a;
-    case AG_ROLL_PREP: return v->prep;
-    default: return (int)x->b;
+  case AG_ROLL_S: {
+    const ag_roll_group *maker = ag_roll_maker(r, value);
+    const ag_roll_batch *b = &r->batches[maker->batch];
+    return (int)(b->base + maker->position * b->n_result + v->entry);
+  }
+  case AG_ROLL_OUT:
+    return (int)r->out_of[value];
+  case AG_ROLL_CONST:
+    return (int)x->a;
+  case AG_ROLL_PREP:
+    return v->prep;
+  default:
+    return (int)x->b;
   }
 }
 
@@ -194,8 +198,10 @@ static void arrange(arranger *a, const ag_roll_batch *old, const uint32_t *old_m
   grid g = make_grid(r, b);
   for (uint32_t k = 0; k < g.n_col && k < MAX_TRIED && best.cost > 1; k++)
     if (g.at[k] != g.at[g.n_col + k] || k + 1 == g.n_col) consider(&best, sort_grid(&g, k));
-  if (best.cost > 1) consider(&best, g);
-  else drop_grid(&g);
+  if (best.cost > 1)
+    consider(&best, g);
+  else
+    drop_grid(&g);
   r->n_batch--; /* once more, in the best order */
   r->members.n -= old->n;
   a->n_s -= old->n * old->n_result;
@@ -217,13 +223,13 @@ static void arrange(arranger *a, const ag_roll_batch *old, const uint32_t *old_m
 
 typedef struct loops {
   ag_roll *r;
-  ag_roll_batch *old;    /* the arranged batches; r->batches gets them in their final order */
-  uint32_t n, *wait;     /* per batch: batches it waits for */
+  ag_roll_batch *old; /* the arranged batches; r->batches gets them in their final order */
+  uint32_t n, *wait;  /* per batch: batches it waits for */
   uint32_t *user_first, *users;
-  uint32_t *number;      /* per batch: place in the final order, or NONE */
+  uint32_t *number; /* per batch: place in the final order, or NONE */
   uint32_t *ready, n_ready;
-  uint32_t first;        /* of the open loop, in the final order */
-  long n_loop;           /* operations in it */
+  uint32_t first; /* of the open loop, in the final order */
+  long n_loop;    /* operations in it */
 } loops;
 
 static bool is_loop(const ag_roll *r, const ag_roll_batch *b) {
@@ -248,8 +254,10 @@ static void link_up(loops *l) {
           uint32_t maker = maker_of(r, &l->old[i], m, k);
           if (maker == NONE || seen[maker] == i + 1) continue;
           seen[maker] = i + 1;
-          if (pass == 0) l->user_first[maker + 1]++, l->wait[i]++;
-          else l->users[l->user_first[maker]++] = i;
+          if (pass == 0)
+            l->user_first[maker + 1]++, l->wait[i]++;
+          else
+            l->users[l->user_first[maker]++] = i;
         }
     if (pass == 0) {
       for (uint32_t i = 0; i < l->n; i++) l->user_first[i + 1] += l->user_first[i];

@@ -105,7 +105,8 @@ static ag_id cell(problem *b, uint64_t seed, int n, const ag_id *in, ag_id *seco
     ag_op op = (ag_op)(AG_OP_NEG + pick(&state, AG_OP_CHECKNZ - AG_OP_NEG + 1));
     if (pick(&state, 3)) op = (ag_op)(AG_OP_ADD + pick(&state, 3));
     ag_id x = pool[pick(&state, n)], y = pool[pick(&state, n)], args[3] = {x, y, pool[pick(&state, n)]};
-    if ((op >= AG_OP_DIV && op <= AG_OP_LOG) || op >= AG_OP_CHECKPOS) { /* an argument where every function is defined */
+    if ((op >= AG_OP_DIV && op <= AG_OP_LOG) ||
+        op >= AG_OP_CHECKPOS) { /* an argument where every function is defined */
       ag_id h = ag_apply1(b->g, AG_OP_TANH, x);
       x = args[0] = ag_add(b->g, ag_num(b->g, 0.2), ag_mul(b->g, ag_num(b->g, 0.5), ag_mul(b->g, h, h)));
       if (op == AG_OP_DIV) args[0] = y, args[1] = x;
@@ -118,9 +119,12 @@ static ag_id cell(problem *b, uint64_t seed, int n, const ag_id *in, ag_id *seco
       ag_id s = ag_solve(b->g, ag_stack(b->g, 4, 4, A), ag_stack(b->g, 4, 1, r), AG_SOLVE_GENERAL);
       pool[n] = ag_add(b->g, ag_entry(b->g, s, 1, 0), ag_entry(b->g, s, 3, 0));
     } else {
-      pool[n] = op == AG_OP_NEG ? ag_neg(b->g, x) : op == AG_OP_ADD ? ag_add(b->g, x, y)
-                : op == AG_OP_SUB ? ag_sub(b->g, x, y) : op == AG_OP_MUL ? ag_mul(b->g, x, y)
-                : op == AG_OP_SELECT ? ag_select(b->g, x, y, args[2]) : ag_apply(b->g, op, args);
+      pool[n] = op == AG_OP_NEG      ? ag_neg(b->g, x)
+                : op == AG_OP_ADD    ? ag_add(b->g, x, y)
+                : op == AG_OP_SUB    ? ag_sub(b->g, x, y)
+                : op == AG_OP_MUL    ? ag_mul(b->g, x, y)
+                : op == AG_OP_SELECT ? ag_select(b->g, x, y, args[2])
+                                     : ag_apply(b->g, op, args);
     }
     if (op == AG_OP_SIN) pool[n] = ag_mul(b->g, pool[n], ag_apply1(b->g, AG_OP_COS, x));
   }
@@ -128,26 +132,35 @@ static ag_id cell(problem *b, uint64_t seed, int n, const ag_id *in, ag_id *seco
   return ag_apply1(b->g, AG_OP_ATAN, pool[n - 1]);
 }
 
-/* K cells of a state of three numbers each; they read neighbours or members elsewhere, parameters (some prepared member by
- * member), constants that differ, and sums over all; outputs in any order, some twice. */
+/* K cells of a state of three numbers each; they read neighbours or members elsewhere, parameters (some prepared member
+ * by member), constants that differ, and sums over all; outputs in any order, some twice. */
 static problem random_cells(uint64_t seed, int K) {
   uint64_t state = seed;
   problem b = begin(3 * K, K + 2, 2, 12 * K + 10);
   ag_graph *g = b.g;
-  ag_id *first = calloc((size_t)(4 * K), sizeof *first), *second = first + K, *third = first + 2 * K, *other = first + 3 * K;
+  ag_id *first = calloc((size_t)(4 * K), sizeof *first), *second = first + K, *third = first + 2 * K,
+        *other = first + 3 * K;
   int far = 1 + pick(&state, K - 1), turn = 1 + 2 * pick(&state, K / 2);
   uint64_t one = next_bits(&state), two = next_bits(&state), three = next_bits(&state);
   ag_id sum = ag_num(g, 0), sum2 = ag_num(g, 0);
   for (int i = 0; i < K; i++) {
     ag_id rate = ag_apply1(g, AG_OP_EXP, ag_mul(g, p_at(&b, i), ag_num(g, -0.25)));
-    ag_id in[] = {z_at(&b, 3 * i), z_at(&b, 3 * i + 1), z_at(&b, 3 * ((i + 1) % K) + 2), z_at(&b, 3 * (i * far % K)), rate,
-                  ag_num(g, 0.1 + i), p_at(&b, K), ag_entry(g, b.c, 0, 0), b.t};
+    ag_id in[] = {z_at(&b, 3 * i),
+                  z_at(&b, 3 * i + 1),
+                  z_at(&b, 3 * ((i + 1) % K) + 2),
+                  z_at(&b, 3 * (i * far % K)),
+                  rate,
+                  ag_num(g, 0.1 + i),
+                  p_at(&b, K),
+                  ag_entry(g, b.c, 0, 0),
+                  b.t};
     first[i] = cell(&b, one, 9, in, &second[i]);
     sum = ag_add(g, sum, second[i]);
     sum2 = i % 2 ? ag_add(g, sum2, ag_mul(g, first[i], rate)) : ag_sub(g, sum2, ag_mul(g, first[i], second[i]));
   }
   for (int i = 0; i < K; i++) {
-    ag_id in[] = {first[i], second[i * turn % K], first[(i + 3) % K], ag_apply1(g, AG_OP_ATAN, sum), z_at(&b, 3 * i + 2)};
+    ag_id in[] = {first[i], second[i * turn % K], first[(i + 3) % K], ag_apply1(g, AG_OP_ATAN, sum),
+                  z_at(&b, 3 * i + 2)};
     third[i] = cell(&b, two, 5, in, &other[i]);
     if (i > 5) third[i] = ag_add(g, third[i], ag_apply1(g, AG_OP_TANH, sum2));
   }
@@ -178,20 +191,25 @@ static const double *lane_of(const double *x, int n, int L, int l, double *to) {
   return to;
 }
 
-/* One block through the kernel and lane by lane through the tape. Returns the number of differences, adds up the NaN. */
+/* One block through the kernel and lane by lane through the tape. Returns the number of differences, adds up the NaN.
+ */
 static int compare(const problem *b, const ag_kernel *k, uint64_t seed, int *n_nan) {
   int L = ag_kernel_lanes(k), wrong = 0, most = b->n_z + b->n_p + b->n_c + 1;
   double *t = random_array(&seed, 1, L), *z = random_array(&seed, b->n_z, L), *p = random_array(&seed, b->n_p, L);
   double *c = random_array(&seed, b->n_c, L), *out = random_array(&seed, b->n_out, L);
-  double *work = aligned_alloc(64, sizeof(double) * (ag_kernel_work(k) + 8)), *one = malloc(sizeof(double) * (size_t)most);
-  double *slots = malloc(sizeof(double) * (size_t)(b->tape->n_slot + 1)), *expected = malloc(sizeof(double) * (size_t)b->n_out);
+  double *work = aligned_alloc(64, sizeof(double) * (ag_kernel_work(k) + 8)),
+         *one = malloc(sizeof(double) * (size_t)most);
+  double *slots = malloc(sizeof(double) * (size_t)(b->tape->n_slot + 1)),
+         *expected = malloc(sizeof(double) * (size_t)b->n_out);
   unsigned long long fail[MAX_LANES] __attribute__((aligned(64))) = {0};
-  ag_kargs args = {.abi = AG_KERN_ABI, .n_block = 1, .t = t, .z = z, .p = p, .c = c, .out = out, .fail = fail, .work = work};
+  ag_kargs args = {
+      .abi = AG_KERN_ABI, .n_block = 1, .t = t, .z = z, .p = p, .c = c, .out = out, .fail = fail, .work = work};
   ag_kernel_prep(k, &args);
   ag_kernel_run(k, &args);
   ag_kernel_run(k, &args); /* again: nothing is left over */
   for (int l = 0; l < L; l++) {
-    const double *const seg[AG_SEG_COUNT] = {[AG_SEG_T] = t + l, [AG_SEG_Z] = lane_of(z, b->n_z, L, l, one),
+    const double *const seg[AG_SEG_COUNT] = {[AG_SEG_T] = t + l,
+                                             [AG_SEG_Z] = lane_of(z, b->n_z, L, l, one),
                                              [AG_SEG_C] = lane_of(c, b->n_c, L, l, one + b->n_z)};
     int failed = ag_tape_prep(b->tape, lane_of(p, b->n_p, L, l, one + b->n_z + b->n_c), slots);
     failed |= ag_tape_eval(b->tape, seg, slots, expected);
@@ -267,8 +285,10 @@ static void test_no_family(void) {
   for (int i = 0; i < 3000; i++) {
     ag_id y = z_at(&b, pick(&state, 8));
     int op = pick(&state, 4);
-    x = op == 0 ? ag_mul(b.g, x, y) : op == 1 ? ag_add(b.g, x, y) : op == 2 ? ag_apply2(b.g, AG_OP_MAX, x, y)
-                                                                            : ag_apply2(b.g, AG_OP_HYPOT, y, x);
+    x = op == 0   ? ag_mul(b.g, x, y)
+        : op == 1 ? ag_add(b.g, x, y)
+        : op == 2 ? ag_apply2(b.g, AG_OP_MAX, x, y)
+                  : ag_apply2(b.g, AG_OP_HYPOT, y, x);
   }
   b.outs[b.n_out++] = x;
   finish(&b);

@@ -25,21 +25,21 @@ typedef struct pair { /* sin and cos of the same number: one call */
 typedef struct writer {
   ag_roll *r;
   const char *name;
-  ag_roll_index index;       /* tables; their text goes out first */
-  ag_text body, functions;   /* the open function; all closed ones */
+  ag_roll_index index;     /* tables; their text goes out first */
+  ag_text body, functions; /* the open function; all closed ones */
   int n_function;
-  long n_operation;          /* in the open function */
-  uint32_t *function_of;     /* per instruction: 1 + the function in which it is a variable */
-  region *free_regions;      /* of s, by base */
+  long n_operation;      /* in the open function */
+  uint32_t *function_of; /* per instruction: 1 + the function in which it is a variable */
+  region *free_regions;  /* of s, by base */
   int n_free, cap_free;
-  uint32_t n_s;              /* length of s */
-  uint32_t first, n_open;    /* batches of the open loop */
-  long n_loop;               /* operations in it */
-  uint32_t freed;            /* batches before this one are checked for places to give back when a loop is closed */
-  char **leaves;             /* texts of what the batches of the loop read: leaf_at[batch - first] + number */
+  uint32_t n_s;           /* length of s */
+  uint32_t first, n_open; /* batches of the open loop */
+  long n_loop;            /* operations in it */
+  uint32_t freed;         /* batches before this one are checked for places to give back when a loop is closed */
+  char **leaves;          /* texts of what the batches of the loop read: leaf_at[batch - first] + number */
   uint32_t n_leaf, *leaf_at;
   int cap_leaf, cap_at;
-  pair *pairs;               /* in the open loop */
+  pair *pairs; /* in the open loop */
   int n_pair, cap_pair;
 } writer;
 
@@ -107,8 +107,10 @@ static char *own(ag_text *text) { /* the string, now the caller's */
 static void put_name(const writer *w, uint32_t value, ag_text *out) {
   const ag_cgen_value *v = &w->r->g->values[value];
   const ag_instr *x = &w->r->g->tape->instr[v->instr];
-  if (x->op == AG_OP_CALL_SOLVE) ag_text_printf(out, "m%u[%u]", v->instr, x->a * x->a + v->entry);
-  else ag_text_printf(out, "x%u", v->instr);
+  if (x->op == AG_OP_CALL_SOLVE)
+    ag_text_printf(out, "m%u[%u]", v->instr, x->a * x->a + v->entry);
+  else
+    ag_text_printf(out, "x%u", v->instr);
 }
 
 /* Values at [k][j], one row per member: n rows of n_col[k] each (NULL: one). */
@@ -154,8 +156,10 @@ static char *leaf_text(writer *w, const ag_roll_batch *b, uint32_t from, uint32_
 
 static void put_formula(const char *c, const char *const args[3], ag_text *out) {
   for (; *c; c++) {
-    if (*c == '$') ag_text_str(out, args[*++c - '1']);
-    else ag_text_char(out, *c);
+    if (*c == '$')
+      ag_text_str(out, args[*++c - '1']);
+    else
+      ag_text_char(out, *c);
   }
 }
 
@@ -169,8 +173,10 @@ typedef struct cursor {
 
 static void put_arg(const writer *w, cursor *c, ag_text *out) {
   uint32_t word = *c->key++;
-  if (word & 0x80000000u) ag_text_str(out, c->leaves[word & 0xffffffu]);
-  else ag_text_printf(out, "x%u", w->r->nodes.at[c->group->node + word]);
+  if (word & 0x80000000u)
+    ag_text_str(out, c->leaves[word & 0xffffffu]);
+  else
+    ag_text_printf(out, "x%u", w->r->nodes.at[c->group->node + word]);
 }
 
 static void put_solve(writer *w, cursor *c, uint32_t instr, const char *indent) {
@@ -281,8 +287,8 @@ static void put_store(writer *w, const ag_roll_batch *b, uint32_t from, uint32_t
   put_access(w, values, n, NULL, &to);
   if (b->n_result > 1 && needed) {
     to.s[--to.n] = 0; /* without the bracket */
-    ag_text_printf(&w->body, "%sfor (int e = 0; e < %u; e++) %s + e] = m%u[%u + e];\n", indent, b->n_result, ag_text_cstr(&to),
-                   w->r->g->values[v].instr, b->n_result * b->n_result);
+    ag_text_printf(&w->body, "%sfor (int e = 0; e < %u; e++) %s + e] = m%u[%u + e];\n", indent, b->n_result,
+                   ag_text_cstr(&to), w->r->g->values[v].instr, b->n_result * b->n_result);
   } else if (needed || ag_roll_kind_of(w->r, v) == AG_ROLL_OUT) {
     put_name(w, v, &name);
     ag_text_printf(&w->body, "%s%s = %s;\n", indent, ag_text_cstr(&to), sum ? sum : ag_text_cstr(&name));
@@ -319,8 +325,10 @@ static void put_stretch(writer *w, const ag_roll_batch *b, uint32_t from, uint32
     which++;
     put_access(w, values, n, n_col, &args[a]);
   }
-  if (equal) ag_text_printf(&length, "%u", n_col[0]);
-  else ag_roll_index_put(&w->index, (const int *)n_col, n, NULL, &length);
+  if (equal)
+    ag_text_printf(&length, "%u", n_col[0]);
+  else
+    ag_roll_index_put(&w->index, (const int *)n_col, n, NULL, &length);
   const char *const texts[3] = {ag_text_cstr(&args[0]), ag_text_cstr(&args[1]), ag_text_cstr(&args[2])};
   ag_text_printf(&w->body, "%sfor (int j = 0; j < %s; j++) sum = ", indent, ag_text_cstr(&length));
   put_formula(ag_op_describe((ag_op)r->g->tape->instr[instr].op)->c, texts, &w->body);
@@ -338,8 +346,10 @@ static void put_chain(writer *w, const ag_roll_batch *b, uint32_t from, uint32_t
   char *start = leaf_text(w, b, from, n, 0);
   uint32_t *first = ag_heap_alloc(sizeof *first * n);
   for (uint32_t m = 0; m < n; m++) first[m] = 1;
-  if (n > 1) ag_text_printf(&w->body, "  for (int k = 0; k < %u; k++) {\n", n);
-  else ag_text_str(&w->body, "  {\n");
+  if (n > 1)
+    ag_text_printf(&w->body, "  for (int k = 0; k < %u; k++) {\n", n);
+  else
+    ag_text_str(&w->body, "  {\n");
   ag_text_printf(&w->body, "    V sum = %s;\n", start);
   for (uint32_t g = 0, step = 0; g < group->n_segment; g++) {
     put_stretch(w, b, from, n, g, first, step, indent);
@@ -414,7 +424,8 @@ static void recycle(writer *w, uint32_t end, uint32_t **ends, const uint32_t *n_
 static void put_batches(writer *w) {
   ag_roll *r = w->r;
   uint32_t **ends = ag_heap_alloc(sizeof *ends * (r->n_batch + 1)); /* per batch: those it is the last to read */
-  uint32_t *n_end = ag_heap_alloc(sizeof *n_end * (r->n_batch + 1)), *pool = ag_heap_alloc(sizeof *pool * (r->n_batch + 1));
+  uint32_t *n_end = ag_heap_alloc(sizeof *n_end * (r->n_batch + 1)),
+           *pool = ag_heap_alloc(sizeof *pool * (r->n_batch + 1));
   for (uint32_t i = 0; i < r->n_batch; i++)
     if (r->batches[i].last != NONE) n_end[r->batches[i].last]++;
   for (uint32_t i = 0, at = 0; i < r->n_batch; i++) ends[i] = pool + at, at += n_end[i], n_end[i] = 0;
@@ -438,8 +449,10 @@ static void put_batches(writer *w) {
       put_chain(w, b, 0, b->n);
     } else {
       for (uint32_t m = 0; m < b->n; m++) {
-        if (member(w, b, m)->n_segment) put_chain(w, b, m, 1);
-        else put_single(w, b, m);
+        if (member(w, b, m)->n_segment)
+          put_chain(w, b, m, 1);
+        else
+          put_single(w, b, m);
       }
     }
   }
@@ -462,8 +475,10 @@ static void put_copies(writer *w) {
     }
     if (n == 0) continue;
     make_room(w, 1);
-    if (n > 1) ag_text_printf(&w->body, "  for (int k = 0; k < %u; k++) ", n);
-    else ag_text_str(&w->body, "  ");
+    if (n > 1)
+      ag_text_printf(&w->body, "  for (int k = 0; k < %u; k++) ", n);
+    else
+      ag_text_str(&w->body, "  ");
     ag_text_printf(&w->body, "%s[", array_of(w, AG_ROLL_OUT));
     ag_roll_index_put(&w->index, to, n, NULL, &w->body);
     ag_text_str(&w->body, "] = ");

@@ -74,8 +74,9 @@ static size_t test_model(const char *folder, const char *name, int K, double t1)
   ag_cgen how = {.name = "f"};
   ag_cgen_tape(sys->rhs, &how, &text);
   size_t n = text.n;
-  printf("%s, K = %d: %d instructions, %zu bytes; derived in %.2f s, %ld steps interpreted %.3f s, compiled %.3f s in all\n", name, K,
-         sys->rhs->n_instr, n, derived, a.steps, interpreted, compiled);
+  printf("%s, K = %d: %d instructions, %zu bytes; derived in %.2f s, %ld steps interpreted %.3f s, compiled %.3f s in "
+         "all\n",
+         name, K, sys->rhs->n_instr, n, derived, a.steps, interpreted, compiled);
   ag_text_done(&text);
   ag_run_done(&a);
   ag_run_done(&b);
