@@ -120,7 +120,7 @@ typedef struct ag_builder {
   const ag_parse *parse;
   ag_model *m;
   ag_graph *g;
-  ag_symbol *symbols; /* by the number of the name */
+  ag_symbol **symbols; /* by the number of the name; they stay where they are */
   int n_symbol;
   const ag_local *scope;
   int depth;

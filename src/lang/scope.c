@@ -14,7 +14,8 @@ ag_symbol *ag_scope_symbol(ag_builder *b, int name) {
     memset(b->symbols + b->n_symbol, 0, sizeof *b->symbols * (size_t)(n - b->n_symbol));
     b->n_symbol = n;
   }
-  return &b->symbols[name];
+  if (!b->symbols[name]) b->symbols[name] = AG_NEW(b->arena, ag_symbol);
+  return b->symbols[name];
 }
 
 const char *ag_scope_text(const ag_builder *b, int name) { return b->names->text[name]; }
@@ -233,7 +234,7 @@ const char *ag_scope_near(ag_builder *b, const char *name, unsigned kinds) {
   const char **list = ag_heap_alloc(sizeof *list * MAX_CANDIDATES);
   int n = 0;
   for (int i = 1; i < b->n_symbol && n < MAX_CANDIDATES; i++)
-    if (kinds >> b->symbols[i].kind & 1) list[n++] = b->names->text[i];
+    if (b->symbols[i] && kinds >> b->symbols[i]->kind & 1) list[n++] = b->names->text[i];
   for (const ag_local *l = b->scope; l && n < MAX_CANDIDATES; l = l->next) list[n++] = b->names->text[l->name];
   const char *best = ag_nearest(name, n, list);
   free(list);

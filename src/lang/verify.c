@@ -149,15 +149,16 @@ static int line_holds(ag_builder *b, line *l, ag_id x, int degree) {
   return holds;
 }
 
-/* Does x choose by a velocity: abs, sign, min, max of one, or a condition on one? Then it is no polynomial in them, however it looks at
- * sampled states. degree 0: free of velocities. */
+/* Does x choose by a velocity: abs, sign, min, max of one, or a condition on one? Then it is no polynomial in them,
+ * however it looks at sampled states. degree 0: free of velocities. */
 static bool chooses_by_velocity(const ag_graph *g, const uint8_t *degree, ag_id top) {
   bool *seen = ag_heap_alloc((size_t)top + 1), found = false;
   seen[top] = true;
   for (ag_id x = top; x > 0 && !found; x--) {
     if (!seen[x]) continue;
     ag_op op = ag_node_op(g, x);
-    bool choice = op == AG_OP_ABS || op == AG_OP_SIGN || op == AG_OP_MIN || op == AG_OP_MAX || (op >= AG_OP_LT && op <= AG_OP_NOT);
+    bool choice = op == AG_OP_ABS || op == AG_OP_SIGN || op == AG_OP_MIN || op == AG_OP_MAX ||
+                  (op >= AG_OP_LT && op <= AG_OP_NOT);
     for (int k = 0; k < ag_node_n_arg(g, x); k++) {
       ag_id a = ag_node_arg(g, x, k);
       seen[a] = true;
@@ -265,8 +266,8 @@ static void check_count(ag_builder *b) {
 static void check_used(ag_builder *b) {
   int told = 0;
   for (int i = 1; i < b->n_symbol && told < MAX_IDLE; i++) {
-    const ag_symbol *s = &b->symbols[i];
-    bool idle = !s->used && (s->kind == AG_SYM_LET || s->kind == AG_SYM_MACRO || s->kind == AG_SYM_PARAM);
+    const ag_symbol *s = b->symbols[i];
+    bool idle = s && !s->used && (s->kind == AG_SYM_LET || s->kind == AG_SYM_MACRO || s->kind == AG_SYM_PARAM);
     if (idle) told++, ag_ctx_warn(b->ctx, s->pos, "`%s` is never used", b->names->text[i]);
   }
 }
