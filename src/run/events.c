@@ -106,34 +106,80 @@ static bool resolved(const double *f, int n, int stride) {
   return worst <= 0.02 * (hi - lo);
 }
 
+/* Event e on the dense output. */
+static double dense_value(motion *m, double t, double h, double theta, int e) {
+  m->method->interpolate(m->method, m->n, theta, h, m->z, m->z1, m->space, m->zt);
+  ag_motion_full(m, t + theta * h, m->zt, m->c, m->x);
+  return ag_work_events(m->work, t + theta * h, m->x, m->g1) ? NAN : m->g1[e];
+}
+
+/* The function comes near zero at sample k and turns back: does it dip through? The parabola through three samples says whether to look; then
+ * golden section on the dense output. True: *theta is a place where it has the other sign. */
+static bool dips(motion *m, double t, double h, int e, const double *f, int stride, int n, int k, double *theta) {
+  double a = f[(k - 1) * stride], b = f[k * stride], c = f[(k + 1) * stride], sign = b > 0 ? 1 : -1;
+  if (!(sign * a > sign * b && sign * c >= sign * b && sign * b > 0)) return false;
+  double bend = a - 2 * b + c, depth = b - (c - a) * (c - a) / (8 * bend);
+  if (sign * depth > 0.25 * sign * b && sign * depth > 0) return false;
+  double lo = (k - 1.0) / n, hi = (k + 1.0) / n, ratio = 0.6180339887498949;
+  for (int i = 0; i < 40; i++) {
+    double p = hi - ratio * (hi - lo), q = lo + ratio * (hi - lo);
+    double fp = sign * dense_value(m, t, h, p, e), fq = sign * dense_value(m, t, h, q, e);
+    if (fp < 0 || fq < 0) {
+      *theta = fp < 0 ? p : q;
+      return true;
+    }
+    if (!(fp <= fq)) lo = p;
+    else hi = q;
+  }
+  return false;
+}
+
+typedef struct finder {
+  motion *m;
+  double t, h;
+  int n, n_max;
+  struct hit { double s; int e; } *hits;
+} finder;
+
+/* Event e has the value v at theta; the place looked at before was `last`. */
+static void visit(finder *q, int e, double last, double theta, double v) {
+  const ag_event *event = &q->m->sys->model->events[e];
+  int sign = sign_of(v), before = q->m->sign[e];
+  if (isnan(v) || sign == before) return;
+  q->m->sign[e] = sign;
+  if (!before) return; /* leaving a zero is not a crossing: arriving was */
+  int direction = q->h > 0 ? -before : before; /* rising or falling in time, whichever way we run */
+  if (event->direction && event->direction != direction) return;
+  if (q->n < q->n_max) q->hits[q->n++] = (struct hit){crossing(q->m, q->t, q->h, e, last, theta), e};
+}
+
 int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, int *which) {
-  const ag_model *model = m->sys->model;
-  int n = SAMPLES, n_hit = 0, n_event = model->n_events;
-  struct hit { double s; int e; } *hits = (struct hit *)m->hits;
+  int n = SAMPLES, n_event = m->sys->model->n_events;
+  finder q = {m, t, h, 0, n_max, (struct hit *)m->hits};
   double *f = m->samples;
   sample(m, t, h, n, false, f);
-  for (bool fine = false; !fine && n < AG_MAX_SAMPLES; n *= 2) {
-    fine = true;
+  for (; n < AG_MAX_SAMPLES; n *= 2) {
+    bool fine = true;
     for (int e = 0; e < n_event && fine; e++) fine = resolved(f + e, n, n_event);
     if (fine) break;
     sample(m, t, h, 2 * n, true, f);
   }
-  for (int k = 1; k <= n; k++)
-    for (int e = 0; e < n_event; e++) {
-      double now = f[k * n_event + e];
-      int sign = sign_of(now), before = m->sign[e];
-      if (isnan(now) || sign == before) continue;
-      m->sign[e] = sign;
-      if (!before) continue; /* leaving a zero is not a crossing: arriving was */
-      int direction = h > 0 ? -before : before; /* rising or falling in time, whichever way we run */
-      if (model->events[e].direction && model->events[e].direction != direction) continue;
-      if (n_hit < n_max) hits[n_hit++] = (struct hit){crossing(m, t, h, e, (double)(k - 1) / n, (double)k / n), e};
+  for (int e = 0; e < n_event; e++) {
+    double last = 0;
+    for (int k = 1; k <= n; k++) {
+      double at = (double)k / n, dip = 2;
+      bool dipped = k < n && dips(m, t, h, e, f + e, n_event, n, k, &dip);
+      double other = dipped ? -f[k * n_event + e] : 0; /* any number of the other sign */
+      if (dipped && dip < at) visit(&q, e, last, dip, other), last = dip;
+      visit(&q, e, last, at, f[k * n_event + e]), last = at;
+      if (dipped && dip > at) visit(&q, e, last, dip, other), last = dip;
     }
-  qsort(hits, (size_t)n_hit, sizeof *hits, by_time);
-  for (int i = 0; i < n_hit; i++) {
-    const struct hit *one = &hits[h > 0 ? i : n_hit - 1 - i];
+  }
+  qsort(q.hits, (size_t)q.n, sizeof *q.hits, by_time);
+  for (int i = 0; i < q.n; i++) {
+    const struct hit *one = &q.hits[h > 0 ? i : q.n - 1 - i];
     times[i] = one->s;
     which[i] = one->e;
   }
-  return n_hit;
+  return q.n;
 }
