@@ -172,9 +172,9 @@ static bool chooses_by_velocity(const ag_graph *g, const uint8_t *degree, ag_id 
 /* Is x of at most this degree in the velocities? Numbers decide where the structure does not. */
 static bool has_degree(ag_builder *b, const uint8_t *degree, ag_id x, int most, ag_pos pos) {
   static const double box[3][2] = {{-1, 1}, {0.2, 0.9}, {1, 3}};
-  if (chooses_by_velocity(b->g, degree, x)) return false;
-  if (degree[x] <= most) return true;
+  if (degree[x] <= most) return true; /* a choice by a velocity has no degree */
   if (!ag_scope_work(b, pos, ag_graph_count(b->g) / 4)) return true;
+  if (chooses_by_velocity(b->g, degree, x)) return false;
   line l;
   int seen = 0, holds = 1;
   line_init(b, &l);
