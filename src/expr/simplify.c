@@ -422,7 +422,7 @@ static ag_id div_neg(ag_graph *g, const ag_request *r) {
 static ag_id div_number(ag_graph *g, const ag_request *r) {
   double c, d, p;
   int e;
-  ag_id x, a = r->a[0], b = r->a[1];
+  ag_id x = 0, a = r->a[0], b = r->a[1];
   bool number = op_of(g, a) == AG_OP_MUL && split_number(g, a, &c, &x);
   if (ag_is_num(g, b, &d)) {
     if (fabs(frexp(d, &e)) == 0.5 && e > -1000 && e < 1000) return ag_mul(g, ag_num(g, 1 / d), a);
