@@ -71,7 +71,8 @@ static void split(elim *e, int i) {
 
 /* ---- (1) vector constraints ---- */
 
-/* Solves block b for the whole coordinate of leaf i when its coefficient is exactly 1 (or -1). */
+/* Solves block b for the whole coordinate of leaf i when its coefficient is exactly 1 or a rotation Q (or minus that): Q v + rest = 0 gives
+ * v = -Q^T rest. */
 static bool solve_block(elim *e, int b, int i) {
   ag_graph *g = e->g;
   ag_id v = e->leaves[i].input, block = e->blocks[b], tangent;
@@ -79,15 +80,19 @@ static bool solve_block(elim *e, int b, int i) {
   if (dim != ag_node_rows(g, block) || !ag_depends(g, 1, &block, 1, &v)) return false;
   ag_id seed = ag_input(g, "seed", dim, 1, AG_LEAF_REAL);
   ag_forward(g, 1, &v, &seed, 1, &block, &tangent);
-  bool plus = tangent == seed, minus = tangent == ag_neg(g, seed);
-  if (!plus && !minus) return false;
+  bool minus = ag_node_op(g, tangent) == AG_OP_NEG;
+  ag_id turned = minus ? ag_node_arg(g, tangent, 0) : tangent, Q = 0;
+  if (ag_node_op(g, turned) == AG_OP_MATMUL && ag_node_arg(g, turned, 1) == seed && ag_is_rotation(g, ag_node_arg(g, turned, 0)))
+    Q = ag_node_arg(g, turned, 0);
+  if (turned != seed && !Q) return false;
   ag_id zero = ag_zero(g, dim, 1), rest = block;
   ag_substitute(g, 1, &v, &zero, 1, &rest);
   e->block_norms[b] = e->block_norms[e->n_block - 1];
   e->blocks[b] = e->blocks[--e->n_block];
   mark_dependent(e, e->leaves[i].coord, e->leaves[i].row);
   drop_leaf(e, i);
-  replace(e, v, plus ? ag_neg(g, rest) : rest);
+  if (Q) rest = ag_mul(g, ag_transpose(g, Q), rest);
+  replace(e, v, minus ? rest : ag_neg(g, rest));
   return true;
 }
 

@@ -387,9 +387,10 @@ class Model:
         T, probe = np.zeros(1), np.concatenate([np.eye(self.n), np.zeros((1, self.n))])
         for n, at, v in velocities:
             if n in self.frames:
-                r = self.eval(T, q[None], probe).value(self.frames[n]).real
-                rows.append(r[:-1] - r[-1])
-                rhs.append(v[0] - r[-1])
+                r = self.eval(T, q[None], probe).value(self.frames[n]).real.reshape(len(probe), -1)
+                for j in ([at] if at is not None else range(r.shape[1])):
+                    rows.append(r[:-1, j] - r[-1, j])
+                    rhs.append((v[0] if at is not None else np.ravel(v)[j]) - r[-1, j])
                 continue
             sv = next(s[5] for s in self.slots if s[3] == n)
             for j in ([at] if at is not None else range(sv.stop - sv.start)):
