@@ -8,8 +8,8 @@
 #include "cli/cli.h"
 #include "cli/source.h"
 
-static const ag_command *const commands[] = {&ag_command_check, &ag_command_show, &ag_command_emit, &ag_command_run,    &ag_command_test,
-                                             &ag_command_list,  &ag_command_help, &ag_command_version};
+static const ag_command *const commands[] = {&ag_command_check, &ag_command_show, &ag_command_emit, &ag_command_run,    &ag_command_info,
+                                             &ag_command_test,  &ag_command_list,  &ag_command_help, &ag_command_version};
 enum { N_COMMAND = sizeof commands / sizeof commands[0] };
 
 static const char *const later[][2] = {
@@ -21,7 +21,6 @@ static const char *const later[][2] = {
     {"plot", "figures"},
     {"view", "a self-contained page"},
     {"reproduce", "figures and examples of the papers"},
-    {"info", "what is in a result file"},
 };
 enum { N_LATER = sizeof later / sizeof later[0] };
 

@@ -44,7 +44,7 @@ static const topic topics[] = {
      "\n"
      "Other statements: holonomic, prescribe, force, frame, domain, generator, reference. The\n"
      "whole language: docs/language.md. All words: `anagyre list words`.\n"},
-    {"output", "JSON and CSV that are written",
+    {"output", "JSON, CSV and HDF5 that are written",
      "--json prints one object on standard output; messages stay on standard error. Numbers have\n"
      "17 digits, what is not finite is null. `run` prints {\"model\", \"t\", \"state\": {name: number or\n"
      "array}, \"observables\", \"energy\", \"constraint_residual\", \"steps\", \"rejected\", \"end\",\n"
@@ -57,6 +57,11 @@ static const topic topics[] = {
      "A .csv file has one header row (t, x[1], x'[1], \"R[1,2]\", observables, energy,\n"
      "constraint_residual) and one row per recorded time. It is written while the run goes on, in\n"
      "whole rows. A .json file is the object of `run --json --series`.\n"
+     "\n"
+     "A .h5 file (HDF5) has one dataset per quantity: /t, /state/x, /velocity/x', /observables/...,\n"
+     "/energy, /constraint_residual, /events/..., and the model, its parameters and the options. It is\n"
+     "readable at any moment of the run, also when the run is killed: `anagyre info FILE` tells what\n"
+     "is inside, `anagyre run --from FILE` goes on with it. All of it: docs/results.md.\n"
      "\n"
      "Many runs (--sweep, --starts): {\"model\", \"members\", \"failed\", \"sweep\": {name: [values]},\n"
      "\"end\", \"t\", \"steps\": one entry per member, \"columns\": {name: [final values]}, \"failures\":\n"

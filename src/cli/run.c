@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/clock.h"
 #include "cli/csv.h"
+#include "cli/keep.h"
 #include "cli/result.h"
 #include "cli/source.h"
 
@@ -24,7 +25,7 @@ typedef struct args {
   ag_run_options run;
   int method, closure, engine;
   bool no_events, strict, series;
-  const char *output;
+  const char *output, *from;
   ag_batch_args batch;
 } args;
 
@@ -71,13 +72,15 @@ static const ag_option options[] = {
     ROW("strict", FLAG, strict, .doc = "refuse start values that do not satisfy the constraints"),
     ROW("sweep", LIST, common.sweeps, .arg = "NAME=LO:HI:N", .preset = "",
         .doc = "many runs: N values of a parameter or start value; several make a grid"),
-    ROW("starts", TEXT, batch.starts, .arg = "FILE", .doc = "many runs: one per row of a .csv file, names in its first row"),
+    ROW("starts", TEXT, batch.starts, .arg = "FILE",
+        .doc = "many runs: one per row of a .csv file, names in its first row"),
     ROW("columns", TEXT, batch.columns, .arg = "NAMES", .preset = "all",
         .doc = "of many runs: what is told of each, as x,Omega[3],energy"),
     ROW("threads", WHOLE, batch.threads, .arg = "N", .lo = 1, .hi = 4096, .preset = "all cores",
         .doc = "of many runs: how many at a time"),
     ROW("output", TEXT, output, .letter = 'o', .arg = "FILE",
-        .doc = "write the series; the name ends in .csv or .json"),
+        .doc = "write the series; the name ends in .h5, .csv or .json"),
+    ROW("from", TEXT, from, .arg = "FILE", .doc = "go on with the run of a .h5 file (instead of MODEL)"),
     ROW("series", FLAG, series, .doc = "with --json: the series too, under \"series\""),
     AG_SET_ROW(args),
     AG_QUIET_ROW(args),
@@ -85,6 +88,21 @@ static const ag_option options[] = {
     {.name = "section", .kind = AG_OPTION_LATER, .doc = "write the section as an event of the model"},
 };
 enum { N_OPTION = sizeof options / sizeof options[0] };
+
+/* What decides about the motion comes from the file. */
+static ag_status settle_from(args *a) {
+  static const char *const free_to_choose[] = {"t1",     "engine", "max-steps", "output",
+                                               "series", "json",   "quiet",     "from"};
+  if (a->common.n_word) return ag_usage("run", "--from FILE stands in place of MODEL: the model is in the file");
+  for (int i = 0; i < N_OPTION; i++) {
+    bool free_ = !(a->common.given >> i & 1);
+    for (size_t k = 0; k < sizeof free_to_choose / sizeof *free_to_choose; k++)
+      free_ = free_ || !strcmp(options[i].name, free_to_choose[k]);
+    if (!free_)
+      return ag_usage("run", "--%s is what it was in %s: it cannot change on the way", options[i].name, a->from);
+  }
+  return AG_OK;
+}
 
 static bool given(const args *a, const char *name) { return ag_option_given(N_OPTION, options, &a->common, name); }
 
@@ -95,12 +113,17 @@ static bool ends_with(const char *s, const char *end) {
 
 /* What contradicts itself is refused rather than ignored. */
 static ag_status settle(args *a) {
+  if (a->from)
+    AG_TRY(settle_from(a));
+  else if (!a->common.n_word)
+    return ag_usage("run", "which MODEL?");
   a->run.method = ag_stepper_at(a->method);
   a->run.multipliers = a->closure == 1;
   a->run.engine = a->engine == 1 ? AG_ENGINE_COMPILED : a->engine == 2 ? AG_ENGINE_INTERPRETED : AG_ENGINE_AUTO;
   a->run.events = !a->no_events;
-  if (a->output && !ends_with(a->output, ".csv") && !ends_with(a->output, ".json"))
-    return ag_usage("run", "cannot tell the format of '%s': the name must end in .csv or .json", a->output);
+  bool h5 = a->output && ends_with(a->output, ".h5");
+  if (a->output && !h5 && !ends_with(a->output, ".csv") && !ends_with(a->output, ".json"))
+    return ag_usage("run", "cannot tell the format of '%s': the name must end in .h5, .csv or .json", a->output);
   if (a->series && !a->common.json)
     return ag_usage("run", "--series adds to the JSON object: give --json too, or use -o FILE");
   static const char *const adaptive[] = {"rtol", "atol", "max-step"};
@@ -109,6 +132,7 @@ static ag_status settle(args *a) {
   if (!(a->run.dt > 0) && a->run.method->error_order == 0)
     return ag_usage("run", "%s has no error estimate: give its step size with --dt", a->run.method->name);
   if (a->common.sweeps.n || a->batch.starts) {
+    if (h5) return ag_usage("run", "of many runs a table is written: the name must end in .csv or .json");
     if (given(a, "every") || a->series)
       return ag_usage("run", "--%s is about one trajectory, not about many", a->series ? "series" : "every");
     return AG_OK;
@@ -121,13 +145,14 @@ static ag_status settle(args *a) {
   if (a->run.every > 0 && fabs(a->run.t1 - a->run.t0) > MAX_ROWS * a->run.every)
     return ag_usage("run", "--every %g from t = %g to %g asks for more than a billion rows", a->run.every, a->run.t0,
                     a->run.t1);
-  if (!a->output && !a->series) a->run.every = -1;
+  if (!a->output && !a->series && !a->from) a->run.every = -1;
   return AG_OK;
 }
 
-/* Where the rows go: a table file, memory, or both. */
+/* Where the rows go: a file, memory, or both. */
 typedef struct rows {
   ag_csv *csv;
+  ag_store *store;
   ag_series *series;
   const volatile sig_atomic_t *stop;
   long n_late;
@@ -135,8 +160,9 @@ typedef struct rows {
 
 static bool take_row(void *self, const double *record) {
   rows *r = self;
-  if (*r->stop && ++r->n_late > LATE_ROWS) return false;
+  if (r->stop && *r->stop && ++r->n_late > LATE_ROWS) return false;
   if (r->series && !ag_series_row(r->series, record)) return false;
+  if (r->store && !ag_store_row(r->store, record)) return false;
   return !r->csv || ag_csv_row(r->csv, record);
 }
 
@@ -173,8 +199,8 @@ static ag_status save_json(const char *path, const ag_outcome *o, const ag_serie
 }
 
 /* Runs with the sinks in place. */
-static ag_status move(const args *a, ag_source *s, const ag_record *record, rows *sink, ag_run_result *result,
-                      double *seconds) {
+static ag_status move(const args *a, ag_source *s, const ag_record *record, const ag_continued *from, rows *sink,
+                      ag_run_result *result, double *seconds) {
   const ag_system *sys = s->system;
   double *x0 = ag_heap_alloc(sizeof *x0 * (size_t)(sys->n_q + sys->n_xi));
   memcpy(x0, sys->q0, sizeof *x0 * (size_t)sys->n_q);
@@ -187,10 +213,13 @@ static ag_status move(const args *a, ag_source *s, const ag_record *record, rows
   o.progress_self = &progress;
   watch seen = {.work = ag_work_create(sys, sys->params)};
   if (sys->n_row) o.each = watch_state, o.each_self = &seen;
+  if (from) seen.n = from->point.steps + 1, seen.worst = from->residual_max;
   if (sink->series) sink->series->width = record->width;
+  if (sink->store) o.event = ag_keep_event, o.save = ag_keep_save, o.save_self = sink->store;
   ag_sink to = {take_row, sink};
   double begun = ag_clock();
-  ag_status status = ag_run(&s->ctx, sys, sys->params, x0, &o, sink->csv || sink->series ? &to : NULL, result);
+  ag_status status =
+      ag_run(&s->ctx, sys, sys->params, x0, &o, sink->csv || sink->store || sink->series ? &to : NULL, result);
   *seconds = ag_clock() - begun;
   ag_progress_done(&progress);
   if (status == AG_OK && result->end == AG_END_SINK && sink->n_late > LATE_ROWS) result->end = AG_END_STOPPED;
@@ -224,31 +253,51 @@ static ag_status tell(const args *a, const ag_outcome *o, const ag_series *serie
   return saved > status ? saved : status;
 }
 
-static ag_status run_loaded(const args *a, ag_source *s) {
-  bool csv_wanted = a->output && ends_with(a->output, ".csv"), json_wanted = a->output && !csv_wanted;
+/* Opens what the series goes to, and fills in the rows of the run that is continued. */
+static ag_status open_sinks(const args *a, const ag_source *s, const ag_record *record, ag_continued *from, rows *sink,
+                            ag_csv *csv) {
+  const char *path = a->output;
+  if (path && ends_with(path, ".csv")) {
+    if (!ag_csv_open(csv, path, record)) return trouble_file(path, errno);
+    sink->csv = csv;
+  }
+  if (path && ends_with(path, ".h5")) sink->store = ag_keep_open(path, s, &a->common, &a->run, a->strict, from);
+  if (path && ends_with(path, ".h5") && !sink->store) return AG_SYSTEM;
+  if (sink->series) sink->series->width = record->width;
+  return from && !ag_continue_rows(from, sink->store, take_row, sink) ? AG_SYSTEM : AG_OK;
+}
+
+/* Closes the files; says what went wrong. */
+static ag_status close_sinks(const args *a, const ag_source *s, const ag_run_result *result, rows *sink) {
+  if (sink->store) return ag_keep_close(sink->store, s->system, result);
+  if (!sink->csv || ag_csv_close(sink->csv)) return AG_OK;
+  ag_status saved = trouble_file(a->output, sink->csv->trouble);
+  fprintf(stderr, "the first %ld rows were kept%s\n", sink->csv->rows,
+          sink->csv->torn ? ", followed by a torn one" : "");
+  return saved;
+}
+
+static ag_status run_loaded(const args *a, ag_source *s, ag_continued *from) {
+  bool json_wanted = a->output && ends_with(a->output, ".json");
   ag_record record;
   ag_csv csv;
   ag_series series = {0};
-  rows sink = {.csv = csv_wanted ? &csv : NULL, .series = json_wanted || a->series ? &series : NULL};
+  rows sink = {.series = json_wanted || a->series ? &series : NULL};
   ag_run_result result = {0};
   ag_record_init(&record, s->system);
-  if (csv_wanted && !ag_csv_open(&csv, a->output, &record)) {
-    ag_record_done(&record);
-    return trouble_file(a->output, errno);
-  }
   double seconds = 0;
-  ag_status status = move(a, s, &record, &sink, &result, &seconds), saved = AG_OK;
-  if (csv_wanted && !ag_csv_close(&csv)) {
-    saved = trouble_file(a->output, csv.trouble);
-    fprintf(stderr, "the first %ld rows were kept%s\n", csv.rows, csv.torn ? ", followed by a torn one" : "");
-  }
-  if (status == AG_OK) ag_result_warn(&s->ctx, &record, result.record, "at the end");
-  ag_source_report(s, a->common.quiet);
+  ag_status status = open_sinks(a, s, &record, from, &sink, &csv), saved = AG_OK;
   if (status == AG_OK) {
+    status = move(a, s, &record, from, &sink, &result, &seconds);
+    saved = close_sinks(a, s, status == AG_OK ? &result : NULL, &sink);
+    if (status == AG_OK) ag_result_warn(&s->ctx, &record, result.record, "at the end");
+    ag_source_report(s, a->common.quiet);
     ag_outcome outcome = {s->system, &record, &a->run, &result, seconds};
-    if (json_wanted) saved = save_json(a->output, &outcome, &series);
-    status = tell(a, &outcome, &series, saved);
+    if (status == AG_OK && json_wanted) saved = save_json(a->output, &outcome, &series);
+    if (status == AG_OK) status = tell(a, &outcome, &series, saved);
     ag_run_done(&result);
+  } else {
+    (void)close_sinks(a, s, NULL, &sink);
   }
   ag_stop_release();
   ag_series_done(&series);
@@ -261,17 +310,41 @@ static ag_status run_one(const args *a) {
   ag_status status =
       ag_source_load(&s, a->common.words[0], &a->common, &(ag_derive_options){.strict = a->strict, .t0 = a->run.t0});
   if (status != AG_OK) return ag_source_refuse(&s, status, &a->common);
-  status = run_loaded(a, &s);
+  status = run_loaded(a, &s, NULL);
   ag_source_done(&s);
+  return status;
+}
+
+/* Goes on with the run in a file, into another file or the same. */
+static ag_status run_from(args *a) {
+  ag_continued from;
+  ag_source s;
+  ag_engine engine = a->run.engine;
+  long max_steps = a->run.max_steps;
+  double t1 = a->run.t1;
+  AG_TRY(ag_continue_open(&from, a->from, &a->run, &a->strict));
+  a->run.engine = engine;
+  if (given(a, "max-steps")) a->run.max_steps = max_steps;
+  if (!a->output) a->output = a->from;
+  ag_status status = ag_continue_until(&from, given(a, "t1") ? &t1 : NULL, &a->run);
+  if (status == AG_OK) {
+    status = ag_continue_load(&from, &s, &a->run, a->strict, a->common.quiet);
+    if (status != AG_OK)
+      status = ag_source_refuse(&s, status, &a->common);
+    else {
+      status = run_loaded(a, &s, &from);
+      ag_source_done(&s);
+    }
+  }
+  ag_continue_done(&from);
   return status;
 }
 
 static ag_status act(void *self) {
   args *a = self;
   AG_TRY(settle(a));
-  if (a->common.sweeps.n || a->batch.starts)
-    return ag_batch_act(&a->common, &a->batch, &a->run, a->strict, a->output);
-  return run_one(a);
+  if (a->common.sweeps.n || a->batch.starts) return ag_batch_act(&a->common, &a->batch, &a->run, a->strict, a->output);
+  return a->from ? run_from(a) : run_one(a);
 }
 
 const ag_command ag_command_run = {
@@ -280,10 +353,14 @@ const ag_command ag_command_run = {
     .doc = "one trajectory from the start values: summary, series to a file",
     .text = "Moves the system from its start values at t0 to t1 and tells how it ended, how well the\n"
             "energy and the constraints were kept, when events happened, and the final state. The step\n"
-            "size follows the error (--rtol, --atol) unless --dt fixes it. A file ending in .csv is\n"
+            "size follows the error (--rtol, --atol) unless --dt fixes it. A file ending in .h5 or .csv is\n"
             "written while the run goes on; one ending in .json at its end. Ctrl-C ends the run cleanly:\n"
             "what was computed is saved and shown, and the exit code is 1. A start value is set by its\n"
             "name as in the model: --set \"x[1]=0.3\" --set \"phi'=2\".\n"
+            "\n"
+            "--from FILE goes on with the run of a .h5 file to a later --t1 (the one it was made for, when it\n"
+            "did not get there), bit for bit as if it had never ended. The longer run replaces FILE unless\n"
+            "-o names another. Model, parameters and options are those of the file.\n"
             "\n"
             "With --sweep or --starts many trajectories are run, on all cores, and the table has one row\n"
             "for each: what was swept, how and when it ended, its steps, and the columns at the end. LO\n"
@@ -291,6 +368,8 @@ const ag_command ag_command_run = {
             "when some failed; they are listed, and the others are written all the same.\n",
     .examples = "  anagyre run rattleback --t1 100\n"
                 "  anagyre run rattleback --t1 100 --every 0.01 -o stone.csv\n"
+                "  anagyre run rattleback --t1 100 -o stone.h5\n"
+                "  anagyre run --from stone.h5 --t1 200\n"
                 "  anagyre run my.nh --set m=2 --set \"phi'=0.5\" --t1=-3*pi --json\n"
                 "  anagyre run my.nh --method rk4 --dt 1e-3\n"
                 "  anagyre run rattleback --t1 100 --sweep spin0=-1:1:41 --sweep alpha=0:0.5:26 -o map.csv\n"
@@ -299,7 +378,7 @@ const ag_command ag_command_run = {
     .defaults = defaults,
     .n_option = N_OPTION,
     .options = options,
-    .min_word = 1,
+    .min_word = 0,
     .max_word = 1,
     .act = act,
 };

@@ -129,6 +129,13 @@ ag_status ag_source_load(ag_source *s, const char *word, const ag_common *common
   return ag_system_create(&s->ctx, s->model, o, &s->system);
 }
 
+ag_status ag_source_text(ag_source *s, const char *name, const char *text, int n_set, const ag_set *sets,
+                         const ag_derive_options *o) {
+  *s = (ag_source){.word = name, .path = copy(name), .text = copy(text), .size = strlen(text)};
+  AG_TRY(ag_lang_read(&s->ctx, s->path, s->text, s->size, n_set, sets, &s->model));
+  return ag_system_create(&s->ctx, s->model, o, &s->system);
+}
+
 void ag_source_done(ag_source *s) {
   ag_system_free(s->system);
   ag_model_free(s->model);

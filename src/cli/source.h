@@ -25,6 +25,9 @@ AG_MUST_USE ag_status ag_source_parse(ag_source *s, const char *word, const ag_c
 /* Reads, parses and derives. */
 AG_MUST_USE ag_status ag_source_load(ag_source *s, const char *word, const ag_common *common,
                                      const ag_derive_options *o);
+/* Parses and derives a text that is there already. */
+AG_MUST_USE ag_status ag_source_text(ag_source *s, const char *name, const char *text, int n_set, const ag_set *sets,
+                                     const ag_derive_options *o);
 void ag_source_done(ag_source *s);
 
 /* Prints the diagnostics to standard error (with quiet only when there are errors). */

@@ -29,4 +29,5 @@ void ag_stop_ignore_pipe(void) {
   struct sigaction action = {.sa_handler = SIG_IGN};
   sigemptyset(&action.sa_mask);
   sigaction(SIGPIPE, &action, NULL);
+  sigaction(SIGXFSZ, &action, NULL); /* a file that may not grow: the write says so */
 }

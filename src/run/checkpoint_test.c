@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A run cut short anywhere and continued is the run that was never interrupted: same bits of the final state, of every row and event,
- * same counts; forward and backward, with fixed and adaptive steps, on a grid and step by step, in both closures, and when stopped. */
+ * A run cut short anywhere and continued is the run that was never interrupted: same bits of the final state, of every
+ * row and event, same counts; forward and backward, with fixed and adaptive steps, on a grid and step by step, in both
+ * closures, and when stopped. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -50,7 +51,8 @@ static void compare(const tape *a, const tape *whole) {
 }
 
 /* The first part is made with `part`, what follows its checkpoint with `whole`. */
-static void check_cut(const ag_system *sys, const ag_run_options *part, const ag_run_options *whole, const tape *expected) {
+static void check_cut(const ag_system *sys, const ag_run_options *part, const ag_run_options *whole,
+                      const tape *expected) {
   tape a = {0}, b = {0};
   run_it(sys, part, &a);
   const ag_checkpoint *c = &a.result.checkpoint;
@@ -75,7 +77,8 @@ static void check_way(const ag_system *sys, ag_run_options o) {
     part.t1 = o.t0 + (o.t1 - o.t0) * parts[i];
     check_cut(sys, &part, &o, &whole);
   }
-  for (long k = 1; k < whole.result.steps; k += 7) { /* exactly where the long run has the end of a step, or gives up there */
+  for (long k = 1; k < whole.result.steps;
+       k += 7) { /* exactly where the long run has the end of a step, or gives up there */
     ag_run_options part = o;
     part.max_steps = k;
     check_cut(sys, &part, &o, &whole);

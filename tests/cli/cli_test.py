@@ -183,7 +183,7 @@ class Usage(Case):
             (["--every", "1e-9", "-o", "x.csv"], "more than a billion rows"),
             (["--dt", "0.1", "--rtol", "1e-5"], "--rtol means nothing with the fixed steps"),
             (["--method", "rk4"], "rk4 has no error estimate: give its step size with --dt"),
-            (["-o", "x.h5"], "cannot tell the format of 'x.h5'.*\\.csv or \\.json"),
+            (["-o", "x.hdf"], "cannot tell the format of 'x.hdf'.*\\.h5, \\.csv or \\.json"),
             (["-o", "x"], "cannot tell the format of 'x'"),
             (["-o", ".csv"], "cannot tell the format"),
             (["extra"], "one word too many: 'extra'"),

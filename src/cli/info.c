@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ * `anagyre info`: what is in a result file. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/result.h"
+#include "store/store.h"
+
+typedef struct args {
+  ag_common common;
+} args;
+
+static const ag_option options[] = {AG_QUIET_ROW(args), AG_COMMON_ROWS(args)};
+
+/* A file with what is computed from it. */
+typedef struct tale {
+  ag_archive *a;
+  const ag_pieces *pieces;
+  double first, last; /* times of the rows; NaN: none */
+  bool continuable;
+  double point; /* time from which it would be continued */
+} tale;
+
+static const char *text(const tale *t, const char *path) { return ag_pieces_get_text(t->pieces, path, ""); }
+
+static const char *attribute(const tale *t, const ag_piece *of, const char *name) {
+  ag_text path = {0};
+  ag_text_printf(&path, "%s@%s", of->path, name);
+  const char *value = text(t, path.s);
+  ag_text_done(&path);
+  return value;
+}
+
+static int rows_of(const ag_piece *p) { return p->rank > 0 ? (int)p->dim[0] : 1; }
+static int cols_of(const ag_piece *p) { return p->rank > 1 ? (int)p->dim[1] : 1; }
+
+static double row_time(ag_archive *a, long i) {
+  if (i < 0 || i >= a->n_row) return NAN;
+  double *row = ag_heap_alloc(sizeof *row * (size_t)(a->width + 1));
+  double t = ag_archive_rows(a, i, 1, row) ? row[0] : NAN;
+  free(row);
+  return t;
+}
+
+static tale tale_of(ag_archive *a) {
+  ag_checkpoint c;
+  tale t = {.a = a, .pieces = &a->pieces, .first = row_time(a, 0), .last = row_time(a, a->n_row - 1)};
+  t.continuable = !a->running && ag_archive_checkpoint(a, &c);
+  if (t.continuable) {
+    t.point = c.t;
+    ag_archive_checkpoint_done(&c);
+  }
+  return t;
+}
+
+/* ---- for people ---- */
+
+static void line(ag_text *out, const char *what, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void line(ag_text *out, const char *what, const char *format, ...) {
+  va_list list;
+  char value[512];
+  va_start(list, format);
+  vsnprintf(value, sizeof value, format, list);
+  va_end(list);
+  ag_text_printf(out, "  %-12s  %s\n", what, value);
+}
+
+static void put_quantities(const tale *t, ag_text *out) {
+  ag_text_str(out, "quantities\n");
+  for (int i = 0; i < t->a->n_column; i++) {
+    const ag_piece *c = t->a->columns[i];
+    ag_text_printf(out, "  %-28s  %-10s", c->path, attribute(t, c, "kind"));
+    if (c->rank) ag_text_printf(out, c->rank > 1 ? "  %ld x %ld" : "  %ld", c->dim[0], c->dim[1]);
+    ag_text_char(out, '\n');
+  }
+}
+
+static void put_parameters(const tale *t, ag_text *out) {
+  bool some = false;
+  for (int i = 0; i < t->pieces->n; i++) {
+    const ag_piece *p = &t->pieces->at[i];
+    if (strncmp(p->path, "/parameters/", 12) || strchr(p->path, '@')) continue;
+    if (!some) ag_text_str(out, "parameters\n");
+    some = true;
+    ag_text_printf(out, "  %-12s  ", p->path + 12);
+    if (p->kind == AG_PIECE_WHOLE && p->rank == 0) ag_text_printf(out, "%ld", *(const long *)p->data);
+    if (p->kind == AG_PIECE_NUMBER) ag_result_value(rows_of(p), cols_of(p), p->data, 16, out);
+    ag_text_char(out, '\n');
+  }
+}
+
+static void put_run(const tale *t, ag_text *out) {
+  const ag_pieces *p = t->pieces;
+  double dt = ag_pieces_get_number(p, "/options@dt", 0);
+  if (dt > 0)
+    line(out, "method", "%s, dt %g, %s", text(t, "/options@method"), dt, text(t, "/options@closure"));
+  else
+    line(out, "method", "%s, rtol %g, atol %g, %s", text(t, "/options@method"),
+         ag_pieces_get_number(p, "/options@rtol", NAN), ag_pieces_get_number(p, "/options@atol", NAN),
+         text(t, "/options@closure"));
+  const ag_piece *set = ag_pieces_find(p, "/options/set");
+  const char *s = set && set->kind == AG_PIECE_TEXT && set->rank == 1 ? set->data : "";
+  for (long i = 0; set && set->rank == 1 && i < set->dim[0]; i++, s += strlen(s) + 1)
+    line(out, i ? "" : "set", "%s", s);
+  long steps = ag_pieces_get_whole(p, "/summary@steps", -1);
+  if (steps >= 0) line(out, "steps", "%ld (%ld rejected)", steps, ag_pieces_get_whole(p, "/summary@rejected", 0));
+  double drift = ag_pieces_get_number(p, "/summary@energy_drift", NAN);
+  if (!isnan(drift)) line(out, "energy", "drift at most %.3g", drift);
+}
+
+static void write_text(const tale *t, ag_text *out) {
+  ag_archive *a = t->a;
+  ag_text_printf(out, "%s: %s%s%s\n", a->path, text(t, "@model"), *text(t, "@title") ? ", " : "", text(t, "@title"));
+  if (a->running) line(out, "state", "a run is still writing it; this is what it had some moments ago");
+  if (a->recovered) line(out, "state", "recovered from the log of a run that was killed");
+  line(out, "ended", "%s%s%s", text(t, "@end"), *text(t, "@end_event") ? " " : "", text(t, "@end_event"));
+  line(out, "rows", "%ld", a->n_row);
+  if (a->n_row)
+    line(out, "time", "%.17g to %.17g (asked for: %.17g)", t->first, t->last,
+         ag_pieces_get_number(t->pieces, "/options@t1", NAN));
+  put_run(t, out);
+  if (t->continuable) line(out, "continue", "anagyre run --from %s --t1 ...", a->path);
+  for (int i = 0; i < a->n_event; i++)
+    line(out, i ? "" : "events", "%s: %ld", attribute(t, a->events[i], "name"), a->event_count[i]);
+  line(out, "written by", "%s %s (%s, %s)", text(t, "@program"), text(t, "@version"), text(t, "@commit"),
+       text(t, "@compiler"));
+  line(out, "format", "%ld", ag_pieces_get_whole(t->pieces, "@format", 0));
+  put_parameters(t, out);
+  put_quantities(t, out);
+}
+
+/* ---- for programs ---- */
+
+static void json_value(ag_json *j, const char *key, const ag_piece *p) {
+  if (p->kind == AG_PIECE_NUMBER && p->size) ag_json_tensor(j, key, rows_of(p), cols_of(p), p->data);
+  if (p->kind == AG_PIECE_WHOLE && p->rank == 0) ag_json_whole(j, key, *(const long *)p->data);
+  if (p->kind == AG_PIECE_TEXT && p->rank == 0) ag_json_string(j, key, p->data);
+  if (p->kind != AG_PIECE_TEXT || p->rank != 1) return;
+  const char *s = p->data;
+  ag_json_begin(j, key, '[');
+  for (long i = 0; i < p->dim[0]; i++, s += strlen(s) + 1) ag_json_string(j, NULL, s);
+  ag_json_end(j, ']');
+}
+
+/* "key": {name: value} of the pieces under a path. */
+static void json_group(ag_json *j, const tale *t, const char *key, const char *prefix) {
+  size_t n = strlen(prefix);
+  ag_json_begin(j, key, '{');
+  for (int i = 0; i < t->pieces->n; i++) {
+    const ag_piece *p = &t->pieces->at[i];
+    if (!strncmp(p->path, prefix, n) && !strchr(p->path + n, '@') && !strchr(p->path + n, '/'))
+      json_value(j, p->path + n, p);
+  }
+  ag_json_end(j, '}');
+}
+
+static void write_json(const tale *t, ag_json *j) {
+  static const char *const about[] = {"program", "version", "commit", "compiler", "compiler_flags",
+                                      "engine",  "model",   "title",  "end"};
+  ag_json_begin(j, NULL, '{');
+  ag_json_string(j, "file", t->a->path);
+  ag_json_whole(j, "format", ag_pieces_get_whole(t->pieces, "@format", 0));
+  for (size_t i = 0; i < sizeof about / sizeof *about; i++) {
+    ag_text path = {0};
+    ag_text_printf(&path, "@%s", about[i]);
+    ag_json_string(j, about[i], ag_pieces_get_text(t->pieces, path.s, NULL));
+    ag_text_done(&path);
+  }
+  ag_json_string(j, "end_event", *text(t, "@end_event") ? text(t, "@end_event") : NULL);
+  ag_json_bool(j, "complete", ag_pieces_get_whole(t->pieces, "@complete", 0) != 0);
+  ag_json_bool(j, "running", t->a->running);
+  ag_json_bool(j, "recovered", t->a->recovered);
+  ag_json_number(j, "continue_from", t->continuable ? t->point : NAN);
+  ag_json_whole(j, "rows", t->a->n_row);
+  ag_json_number(j, "t_first", t->first);
+  ag_json_number(j, "t_last", t->last);
+  ag_json_begin(j, "quantities", '[');
+  for (int i = 0; i < t->a->n_column; i++) {
+    const ag_piece *c = t->a->columns[i];
+    ag_json_begin(j, NULL, '{');
+    ag_json_string(j, "name", attribute(t, c, "name"));
+    ag_json_string(j, "path", c->path);
+    ag_json_string(j, "kind", attribute(t, c, "kind"));
+    ag_json_begin(j, "shape", '[');
+    for (int k = 0; k < c->rank; k++) ag_json_whole(j, NULL, c->dim[k]);
+    ag_json_end(j, ']');
+    ag_json_end(j, '}');
+  }
+  ag_json_end(j, ']');
+  ag_json_begin(j, "events", '{');
+  for (int i = 0; i < t->a->n_event; i++) ag_json_whole(j, attribute(t, t->a->events[i], "name"), t->a->event_count[i]);
+  ag_json_end(j, '}');
+  json_group(j, t, "parameters", "/parameters/");
+  json_group(j, t, "options", "/options@");
+  const ag_piece *set = ag_pieces_find(t->pieces, "/options/set");
+  if (set) json_value(j, "set", set);
+  json_group(j, t, "summary", "/summary@");
+  ag_json_string(j, "text", text(t, "/model"));
+  ag_json_end(j, '}');
+}
+
+static ag_status refuse(const args *a, const ag_text *trouble) {
+  fprintf(stderr, "error: %s\n", ag_text_cstr(trouble));
+  if (!a->common.json) return AG_SYSTEM;
+  ag_json j = {0};
+  ag_json_begin(&j, NULL, '{');
+  ag_json_string(&j, "file", a->common.words[0]);
+  ag_json_string(&j, "error", ag_text_cstr(trouble));
+  ag_json_end(&j, '}');
+  ag_json_print(&j);
+  return AG_SYSTEM;
+}
+
+static ag_status act(void *self) {
+  const args *a = self;
+  ag_text trouble = {0}, path = {0};
+  ag_text_str(&path, a->common.words[0]);
+  if (path.n > 7 && !strcmp(path.s + path.n - 7, ".h5.log")) path.s[path.n - 4] = 0; /* the log stands for its file */
+  ag_archive *archive = ag_archive_open(path.s, &trouble);
+  ag_text_done(&path);
+  if (!archive) {
+    ag_status status = refuse(a, &trouble);
+    ag_text_done(&trouble);
+    return status;
+  }
+  tale t = tale_of(archive);
+  if (archive->recovered && !a->common.quiet)
+    fprintf(stderr, "note: the run that wrote %s was killed; recovered %ld rows from its log\n", archive->path,
+            archive->n_row);
+  if (a->common.json) {
+    ag_json j = {0};
+    write_json(&t, &j);
+    ag_json_print(&j);
+  } else {
+    ag_text out = {0};
+    write_text(&t, &out);
+    fputs(out.s, stdout);
+    ag_text_done(&out);
+  }
+  ag_archive_close(archive);
+  ag_text_done(&trouble);
+  return AG_OK;
+}
+
+const ag_command ag_command_info = {
+    .name = "info",
+    .words = "FILE",
+    .doc = "what is in a result file (.h5)",
+    .text = "Tells of a file written by `run -o FILE.h5`: model, time span, rows, quantities and their\n"
+            "shapes, parameters, events, how the run ended, and which program wrote it. When the run was\n"
+            "killed, what it had computed is in FILE.h5 and FILE.h5.log; it is first put together in\n"
+            "FILE.h5. The layout of the file is described in docs/results.md.\n",
+    .examples = "  anagyre info stone.h5\n"
+                "  anagyre info stone.h5 --json\n",
+    .size = sizeof(args),
+    .n_option = sizeof options / sizeof options[0],
+    .options = options,
+    .min_word = 1,
+    .max_word = 1,
+    .act = act,
+};

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/keep.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "cli/cli.h"
+
+enum { AT_A_TIME = 1 << 17 }; /* numbers read at a time */
+
+static ag_status say(ag_text *trouble) {
+  fprintf(stderr, "error: %s\n", ag_text_cstr(trouble));
+  ag_text_done(trouble);
+  return AG_SYSTEM;
+}
+
+/* ---- writing ---- */
+
+static ag_store *create(const char *path, const ag_described *what, bool fresh, bool begin) {
+  ag_pieces pieces = {0};
+  ag_text trouble = {0};
+  ag_store_describe(&pieces, what);
+  ag_store *store = ag_store_create(path, &pieces, fresh, &trouble);
+  ag_pieces_done(&pieces);
+  if (!store) {
+    say(&trouble);
+    return NULL;
+  }
+  if (!begin || ag_store_begin(store)) return store;
+  (void)ag_keep_close(store, what->system, NULL);
+  return NULL;
+}
+
+ag_store *ag_keep_open(const char *path, const ag_source *s, const ag_common *common, const ag_run_options *o,
+                       bool strict, const ag_continued *from) {
+  ag_described what = {.system = s->system, .options = o, .text = s->text, .strict = strict};
+  if (from) {
+    what.n_set = from->n_set;
+    what.sets = from->sets;
+    return create(path, &what, strcmp(path, from->archive->path), false);
+  }
+  char **sets = ag_heap_alloc(sizeof *sets * (size_t)(common->n_set + 1));
+  for (int i = 0; i < common->n_set; i++) {
+    ag_text x = {0};
+    ag_text_printf(&x, "%s=%s", common->sets[i].name, common->sets[i].value);
+    sets[i] = x.s;
+  }
+  what.n_set = common->n_set;
+  what.sets = (const char *const *)sets;
+  ag_store *store = create(path, &what, true, true);
+  for (int i = 0; i < common->n_set; i++) free(sets[i]);
+  free(sets);
+  return store;
+}
+
+void ag_keep_event(void *store, int event, double t) { (void)ag_store_event(store, event, t); } /* the next row tells */
+
+void ag_keep_save(void *store, const ag_checkpoint *c) { (void)ag_store_save(store, c, false); }
+
+ag_status ag_keep_close(ag_store *store, const ag_system *sys, const ag_run_result *result) {
+  ag_pieces end = {0};
+  ag_text trouble = {0};
+  if (result) ag_store_result(&end, sys, result);
+  bool good = ag_store_close(store, &end, &trouble);
+  ag_pieces_done(&end);
+  if (!good) return say(&trouble);
+  ag_text_done(&trouble);
+  return AG_OK;
+}
+
+/* ---- going on ---- */
+
+static ag_status refuse(ag_continued *c, const char *path, const char *why) {
+  fprintf(stderr, "error: %s %s\n", path, why);
+  ag_continue_done(c);
+  return AG_SYSTEM;
+}
+
+ag_status ag_continue_open(ag_continued *c, const char *path, ag_run_options *o, bool *strict) {
+  ag_text trouble = {0};
+  *c = (ag_continued){.archive = ag_archive_open(path, &trouble)};
+  if (!c->archive) return say(&trouble);
+  ag_text_done(&trouble);
+  const ag_pieces *pieces = &c->archive->pieces;
+  if (c->archive->running) return refuse(c, path, "is still being written by a run");
+  if (!ag_store_options(pieces, o, strict) || !ag_pieces_get_text(pieces, "/model", NULL))
+    return refuse(c, path, "holds options that this program does not know");
+  if (!ag_archive_checkpoint(c->archive, &c->point)) {
+    if (ag_pieces_get_whole(pieces, "@complete", 0))
+      fprintf(stderr, "error: %s cannot be continued: its run ended by itself (%s)\n", path,
+              ag_pieces_get_text(pieces, "@end", "?"));
+    else
+      fprintf(stderr, "error: %s cannot be continued: its run was killed before it had begun; start it again\n", path);
+    ag_continue_done(c);
+    return AG_WRONG;
+  }
+  c->residual_max = ag_pieces_get_number(pieces, "/summary@constraint_residual_max", 0);
+  const ag_piece *set = ag_pieces_find(pieces, "/options/set");
+  if (set && set->kind == AG_PIECE_TEXT && set->rank == 1) c->n_set = (int)set->dim[0];
+  c->sets = ag_heap_alloc(sizeof *c->sets * (size_t)(c->n_set + 1));
+  const char *s = set ? set->data : "";
+  for (int i = 0; i < c->n_set; i++, s += strlen(s) + 1) c->sets[i] = s;
+  return AG_OK;
+}
+
+/* How far the file goes. */
+static double last_time(const ag_continued *c) {
+  double t = ag_pieces_get_number(&c->archive->pieces, "/summary@t", NAN), *row;
+  if (isfinite(t) || !c->archive->n_row) return isfinite(t) ? t : c->point.t;
+  row = ag_heap_alloc(sizeof *row * (size_t)c->archive->width);
+  t = ag_archive_rows(c->archive, c->archive->n_row - 1, 1, row) ? row[0] : c->point.t;
+  free(row);
+  return t;
+}
+
+ag_status ag_continue_until(ag_continued *c, const double *t1, ag_run_options *o) {
+  double made_for = o->t1, last = last_time(c), t = t1 ? *t1 : made_for;
+  double direction = made_for == o->t0 ? t - o->t0 : made_for - o->t0, furthest = c->point.reach;
+  if ((last - furthest) * direction > 0) furthest = last;
+  o->t1 = t;
+  o->from = &c->point;
+  if ((t - furthest) * direction > 0) return AG_OK;
+  if (!t1) return ag_usage("run", "%s goes to t = %.17g: say with --t1 how far to go on", c->archive->path, last);
+  return ag_usage("run", "--t1 %.17g: %s goes to t = %.17g, give a time beyond %.17g", t, c->archive->path, last,
+                  furthest);
+}
+
+/* Is the point one of this system, and are the rows its records? */
+static bool fits(const ag_continued *c, const ag_system *sys, bool multipliers) {
+  ag_record record;
+  ag_record_init(&record, sys);
+  bool good = record.width == c->archive->width && record.n_column == c->archive->n_column &&
+              sys->model->n_events == c->archive->n_event;
+  ag_record_done(&record);
+  return good && c->point.n == (multipliers ? sys->n_q + sys->n_xi : sys->n_z) && c->point.n_c == sys->n_c;
+}
+
+ag_status ag_continue_load(ag_continued *c, ag_source *s, const ag_run_options *o, bool strict, bool quiet) {
+  const ag_pieces *pieces = &c->archive->pieces;
+  ag_set *sets = ag_heap_alloc(sizeof *sets * (size_t)(c->n_set + 1));
+  char **names = ag_heap_alloc(sizeof *names * (size_t)(c->n_set + 1));
+  for (int i = 0; i < c->n_set; i++) {
+    const char *equals = strchr(c->sets[i], '=');
+    ag_text name = {0};
+    ag_text_strn(&name, c->sets[i], equals ? (size_t)(equals - c->sets[i]) : strlen(c->sets[i]));
+    names[i] = name.s;
+    sets[i] = (ag_set){names[i], equals ? equals + 1 : ""};
+  }
+  ag_derive_options how = {.strict = strict, .t0 = o->t0};
+  ag_status status =
+      ag_source_text(s, c->archive->path, ag_pieces_get_text(pieces, "/model", ""), c->n_set, sets, &how);
+  for (int i = 0; i < c->n_set; i++) free(names[i]);
+  free(names);
+  free(sets);
+  if (status != AG_OK) return status;
+  if (!fits(c, s->system, o->multipliers)) {
+    ag_ctx_error(&s->ctx, (ag_pos){0},
+                 "%s was written by anagyre %s (%s), which arranged this model differently: it cannot be continued",
+                 c->archive->path, ag_pieces_get_text(pieces, "@version", "?"),
+                 ag_pieces_get_text(pieces, "@commit", "?"));
+    return AG_WRONG;
+  }
+  if (!quiet && strcmp(ag_pieces_get_text(pieces, "@commit", ""), AG_GIT_HASH))
+    fprintf(stderr, "note: %s was written by another build (%s); what follows may differ from it in the last digits\n",
+            c->archive->path, ag_pieces_get_text(pieces, "@commit", "?"));
+  return AG_OK;
+}
+
+bool ag_continue_rows(ag_continued *c, ag_store *store, bool (*row)(void *self, const double *record), void *self) {
+  int width = c->archive->width;
+  long some = AT_A_TIME / width + 1;
+  double *rows = ag_heap_alloc(sizeof *rows * (size_t)(some * width));
+  bool good = true;
+  for (int e = 0; store && e < c->point.n_event; e++)
+    for (int i = 0; i < c->point.event_count[e] && good; i++)
+      good = ag_store_event(store, e, c->point.event_times[e][i]);
+  for (long at = 0; at < c->point.n_row && good; at += some) {
+    long n = c->point.n_row - at < some ? c->point.n_row - at : some;
+    good = ag_archive_rows(c->archive, at, n, rows);
+    if (!good) fprintf(stderr, "error: cannot read the rows of %s\n", c->archive->path);
+    for (long i = 0; i < n && good; i++) good = row(self, rows + i * width);
+  }
+  free(rows);
+  return good && (!store || (ag_store_save(store, &c->point, true) && ag_store_begin(store)));
+}
+
+void ag_continue_done(ag_continued *c) {
+  ag_archive_checkpoint_done(&c->point);
+  ag_archive_close(c->archive);
+  free(c->sets);
+  *c = (ag_continued){0};
+}

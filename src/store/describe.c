@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT
+ * What a result file says of the run it holds, and the way back: options and checkpoint. docs/results.md lists the
+ * names. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/store_internal.h"
+
+#ifdef __clang__
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+static const char *const spaces[] = {"R", "S1", "S2", "SO3"};
+
+/* ---- the layout of rows ---- */
+
+static void attribute_text(ag_pieces *pieces, const char *path, const char *name, const char *value) {
+  ag_text full = {0};
+  ag_text_printf(&full, "%s@%s", path, name);
+  ag_pieces_add(pieces, full.s, AG_PIECE_TEXT, 0, NULL, strlen(value) + 1, value);
+  ag_text_done(&full);
+}
+
+static void attribute_wholes(ag_pieces *pieces, const char *path, const char *name, int rank, long n,
+                             const long *values) {
+  ag_text full = {0};
+  ag_text_printf(&full, "%s@%s", path, name);
+  ag_pieces_add(pieces, full.s, AG_PIECE_WHOLE, rank, &n, sizeof(long) * (size_t)n, values);
+  ag_text_done(&full);
+}
+
+static void add_column(ag_pieces *pieces, const ag_model *m, const ag_column *c, long place) {
+  static const char *const folder[] = {"/", "/state/", "/velocity/", "/observables/", "/", "/"};
+  static const char *const kind[] = {"time", "coordinate", "velocity", "observable", "energy", "residual"};
+  ag_text path = {0};
+  long shape[2] = {c->rows, c->cols};
+  int rank = c->cols > 1 ? 2 : c->rows > 1 ? 1 : 0;
+  ag_text_printf(&path, "%s%s", folder[c->kind], c->name);
+  ag_pieces_add(pieces, path.s, AG_PIECE_COLUMN, rank, shape, 0, NULL);
+  attribute_text(pieces, path.s, "name", c->name);
+  attribute_text(pieces, path.s, "kind", kind[c->kind]);
+  attribute_wholes(pieces, path.s, "shape", 1, 2, shape);
+  attribute_wholes(pieces, path.s, "column", 0, 1, &place);
+  for (int i = 0; i < m->n_coords && c->kind == AG_COL_COORD; i++)
+    if (!strcmp(m->coords[i].name, c->name)) attribute_text(pieces, path.s, "space", spaces[m->coords[i].space]);
+  ag_text_done(&path);
+}
+
+static void add_events(ag_pieces *pieces, const ag_model *m) {
+  static const char *const direction[] = {"falling", "both", "rising"};
+  for (long i = 0; i < m->n_events; i++) {
+    ag_text path = {0};
+    ag_text_printf(&path, "/events/%s", m->events[i].name);
+    ag_pieces_add(pieces, path.s, AG_PIECE_TIMES, 0, NULL, 0, NULL);
+    attribute_text(pieces, path.s, "name", m->events[i].name);
+    attribute_text(pieces, path.s, "direction", direction[m->events[i].direction + 1]);
+    attribute_wholes(pieces, path.s, "terminal", 0, 1, &(long){m->events[i].terminal});
+    attribute_wholes(pieces, path.s, "event", 0, 1, &i);
+    ag_text_done(&path);
+  }
+}
+
+static void add_parameters(ag_pieces *pieces, const ag_system *sys) {
+  const ag_model *m = sys->model;
+  for (int i = 0; i < m->n_params; i++) {
+    const ag_param *p = &m->params[i];
+    ag_text path = {0};
+    ag_text_printf(&path, "/parameters/%s", p->name);
+    if (p->integer) {
+      ag_pieces_whole(pieces, path.s, lround(p->number));
+    } else {
+      int rows = ag_node_rows(m->graph, p->input), cols = ag_node_cols(m->graph, p->input);
+      ag_pieces_add(pieces, path.s, AG_PIECE_NUMBER,
+                    cols > 1   ? 2
+                    : rows > 1 ? 1
+                               : 0,
+                    (long[2]){rows, cols}, sizeof(double) * (size_t)(rows * cols), sys->params + sys->param_offset[i]);
+    }
+    ag_text_done(&path);
+  }
+}
+
+/* ---- options ---- */
+
+static void add_options(ag_pieces *pieces, const ag_described *what) {
+  const ag_run_options *o = what->options;
+  ag_pieces_number(pieces, "/options@t0", o->t0);
+  ag_pieces_number(pieces, "/options@t1", o->t1);
+  ag_pieces_number(pieces, "/options@dt", o->dt);
+  ag_pieces_number(pieces, "/options@rtol", o->rtol);
+  ag_pieces_number(pieces, "/options@atol", o->atol);
+  ag_pieces_number(pieces, "/options@max_step", o->h_max);
+  ag_pieces_number(pieces, "/options@every", o->every);
+  ag_pieces_whole(pieces, "/options@max_steps", o->max_steps);
+  ag_pieces_text(pieces, "/options@method", o->method->name);
+  ag_pieces_text(pieces, "/options@closure", o->multipliers ? "multipliers" : "eliminated");
+  ag_pieces_whole(pieces, "/options@events", o->events);
+  ag_pieces_whole(pieces, "/options@strict", what->strict);
+  ag_pieces_texts(pieces, "/options/set", what->n_set, what->sets);
+}
+
+void ag_store_describe(ag_pieces *pieces, const ag_described *what) {
+  const ag_system *sys = what->system;
+  const ag_model *m = sys->model;
+  ag_record record;
+  ag_record_init(&record, sys);
+  for (int i = 0; i < record.n_column; i++) add_column(pieces, m, &record.columns[i], i);
+  ag_record_done(&record);
+  add_events(pieces, m);
+  add_parameters(pieces, sys);
+  ag_pieces_whole(pieces, "@format", AG_STORE_FORMAT);
+  ag_pieces_text(pieces, "@program", "anagyre");
+  ag_pieces_text(pieces, "@version", AG_VERSION);
+  ag_pieces_text(pieces, "@commit", AG_GIT_HASH);
+  ag_pieces_text(pieces, "@compiler", COMPILER);
+  ag_pieces_text(pieces, "@compiler_flags", AG_FLAGS);
+  ag_pieces_text(pieces, "@model", m->name);
+  ag_pieces_text(pieces, "@title", strlen(m->title) < 60000 ? m->title : ""); /* an attribute has at most 64 KiB */
+  ag_pieces_text(pieces, "@end", "not finished");
+  ag_pieces_text(pieces, "@end_event", "");
+  ag_pieces_whole(pieces, "@complete", 0);
+  ag_pieces_text(pieces, "/model", what->text);
+  add_options(pieces, what);
+}
+
+bool ag_store_options(const ag_pieces *pieces, ag_run_options *o, bool *strict) {
+  ag_run_defaults(o);
+  o->t0 = ag_pieces_get_number(pieces, "/options@t0", NAN);
+  o->t1 = ag_pieces_get_number(pieces, "/options@t1", NAN);
+  o->dt = ag_pieces_get_number(pieces, "/options@dt", NAN);
+  o->rtol = ag_pieces_get_number(pieces, "/options@rtol", NAN);
+  o->atol = ag_pieces_get_number(pieces, "/options@atol", NAN);
+  o->h_max = ag_pieces_get_number(pieces, "/options@max_step", NAN);
+  o->every = ag_pieces_get_number(pieces, "/options@every", NAN);
+  o->max_steps = ag_pieces_get_whole(pieces, "/options@max_steps", -1);
+  o->method = ag_stepper_find(ag_pieces_get_text(pieces, "/options@method", ""));
+  o->multipliers = !strcmp(ag_pieces_get_text(pieces, "/options@closure", ""), "multipliers");
+  o->events = ag_pieces_get_whole(pieces, "/options@events", 1) != 0;
+  *strict = ag_pieces_get_whole(pieces, "/options@strict", 0) != 0;
+  bool numbers = isfinite(o->t0) && isfinite(o->t1) && o->dt >= 0 && o->rtol > 0 && o->atol > 0 && o->h_max > 0 &&
+                 isfinite(o->every);
+  return numbers && o->max_steps >= 0 && o->method && (o->dt > 0 || o->method->error_order);
+}
+
+/* ---- the end ---- */
+
+void ag_store_result(ag_pieces *pieces, const ag_system *sys, const ag_run_result *r) {
+  ag_pieces_text(pieces, "@end", ag_end_word(r->end));
+  ag_pieces_text(pieces, "@end_event", r->end == AG_END_EVENT ? sys->model->events[r->end_event].name : "");
+  ag_pieces_whole(pieces, "@complete", 1);
+  ag_pieces_text(pieces, "@engine", r->compiled ? "compiled" : "interpreted");
+  ag_pieces_number(pieces, "/summary@t", r->t);
+  ag_pieces_whole(pieces, "/summary@steps", r->steps);
+  ag_pieces_whole(pieces, "/summary@rejected", r->rejected);
+  ag_pieces_whole(pieces, "/summary@right_hand_sides", r->rhs);
+  ag_pieces_number(pieces, "/summary@energy_start", r->energy0);
+  ag_pieces_number(pieces, "/summary@energy_drift", r->energy_drift);
+  ag_pieces_number(pieces, "/summary@constraint_residual_max", r->residual_max);
+  if (r->checkpoint.made)
+    ag_store_checkpoint(pieces, &r->checkpoint);
+  else if (r->end != AG_END_SINK && r->end != AG_END_STOPPED)
+    ag_pieces_drop(pieces, "/checkpoint"); /* else the last one saved is good */
+}
+
+/* ---- checkpoints ---- */
+
+#define NUMBERS(X) \
+  X(t) \
+  X(h) X(reach) X(t_row) X(energy0) X(energy_drift) X(residual_max) X(control.rtol) X(control.atol) X(control.h_min) \
+      X(control.h_max) X(control.safety) X(control.shrink) X(control.grow) X(control.beta) X(control.last_error)
+#define WHOLES(X) X(n_row) X(n_grid) X(steps) X(rejected) X(rhs)
+
+static void add_wholes(ag_pieces *pieces, const char *path, int n, const int *v) {
+  long *wide = ag_heap_alloc(sizeof *wide * (size_t)(n + 1));
+  for (int i = 0; i < n; i++) wide[i] = v[i];
+  ag_pieces_put(pieces, path, AG_PIECE_WHOLE, 1, &(long){n}, sizeof *wide * (size_t)n, wide);
+  free(wide);
+}
+
+void ag_store_checkpoint(ag_pieces *pieces, const ag_checkpoint *c) {
+#define X(name) ag_pieces_number(pieces, "/checkpoint@" #name, c->name);
+  NUMBERS(X)
+#undef X
+#define X(name) ag_pieces_whole(pieces, "/checkpoint@" #name, c->name);
+  WHOLES(X)
+#undef X
+  ag_pieces_whole(pieces, "/checkpoint@control.rejected", c->control.rejected);
+  ag_pieces_vector(pieces, "/checkpoint/z", c->n, c->z);
+  ag_pieces_vector(pieces, "/checkpoint/dz", c->n, c->dz);
+  ag_pieces_vector(pieces, "/checkpoint/c", c->n_c, c->c);
+  add_wholes(pieces, "/checkpoint/sign", c->n_event, c->sign);
+  add_wholes(pieces, "/checkpoint/event_count", c->n_event, c->event_count);
+}
+
+/* n numbers, copied; NULL when they are not there. */
+static double *numbers_of(const ag_pieces *pieces, const char *path, int *n) {
+  const ag_piece *piece = ag_pieces_find(pieces, path);
+  if (!piece || piece->kind != AG_PIECE_NUMBER || piece->rank != 1) return NULL;
+  double *copy = ag_heap_alloc(piece->size + 1);
+  memcpy(copy, piece->data, piece->size);
+  *n = (int)piece->dim[0];
+  return copy;
+}
+
+static int *wholes_of(const ag_pieces *pieces, const char *path, int n) {
+  const ag_piece *piece = ag_pieces_find(pieces, path);
+  if (!piece || piece->kind != AG_PIECE_WHOLE || piece->rank != 1 || piece->dim[0] != n) return NULL;
+  int *copy = ag_heap_alloc(sizeof *copy * (size_t)(n + 1));
+  for (int i = 0; i < n; i++) copy[i] = (int)((const long *)piece->data)[i];
+  return copy;
+}
+
+void ag_archive_checkpoint_done(ag_checkpoint *c) {
+  for (int e = 0; e < c->n_event && c->event_times; e++) free(c->event_times[e]);
+  free(c->event_times);
+  free(c->z);
+  free(c->dz);
+  free(c->c);
+  free(c->sign);
+  free(c->event_count);
+  *c = (ag_checkpoint){0};
+}
+
+static bool load_times(ag_archive *s, ag_checkpoint *c) {
+  c->event_times = ag_heap_alloc(sizeof *c->event_times * (size_t)(s->n_event + 1));
+  for (int e = 0; e < s->n_event; e++) {
+    if (c->event_count[e] < 0 || c->event_count[e] > s->event_count[e]) return false;
+    c->event_times[e] = ag_heap_alloc(sizeof(double) * (size_t)(s->event_count[e] + 1));
+    if (!ag_archive_times(s, e, c->event_times[e])) return false;
+  }
+  return true;
+}
+
+bool ag_archive_checkpoint(ag_archive *s, ag_checkpoint *c) {
+  const ag_pieces *pieces = &s->pieces;
+  int n_dz = 0;
+  *c = (ag_checkpoint){.n_event = s->n_event};
+#define X(name) c->name = ag_pieces_get_number(pieces, "/checkpoint@" #name, NAN);
+  NUMBERS(X)
+#undef X
+#define X(name) c->name = ag_pieces_get_whole(pieces, "/checkpoint@" #name, -1);
+  WHOLES(X)
+#undef X
+  c->control.rejected = ag_pieces_get_whole(pieces, "/checkpoint@control.rejected", 0) != 0;
+  c->z = numbers_of(pieces, "/checkpoint/z", &c->n);
+  c->dz = numbers_of(pieces, "/checkpoint/dz", &n_dz);
+  c->c = numbers_of(pieces, "/checkpoint/c", &c->n_c);
+  c->sign = wholes_of(pieces, "/checkpoint/sign", c->n_event);
+  c->event_count = wholes_of(pieces, "/checkpoint/event_count", c->n_event);
+  bool whole = c->z && c->dz && c->c && c->sign && c->event_count && n_dz == c->n && isfinite(c->t) && isfinite(c->h);
+  whole = whole && c->n_row >= 0 && c->n_row <= s->n_row && c->n_grid >= 0 && c->steps >= 0 && c->rejected >= 0 &&
+          load_times(s, c);
+  if (!whole) ag_archive_checkpoint_done(c);
+  c->made = whole;
+  return whole;
+}

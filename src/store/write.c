@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ * A result on its way: rows and events wait in memory for at most 64 KiB or a second, then go to the log in whole
+ * frames. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/store_internal.h"
+
+enum { ENOUGH = 1 << 16, FIRST = 1 << 15 }; /* bytes worth a write; worth a first file */
+
+struct ag_store {
+  char *path, *log_path;
+  int log;
+  off_t size;    /* bytes of whole frames in the log */
+  off_t in_file; /* its size when the file was last made from it */
+  ag_pieces pieces;
+  int width, n_event;
+  double *rows, *pairs; /* waiting */
+  long n_wait, cap_wait;
+  int n_pair, cap_pair;
+  long n_row, *event_count; /* in the log */
+  double flushed, saved;
+  bool fresh, holding;
+  int trouble; /* errno of what failed first */
+};
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+char *ag_store_beside(const char *path, const char *end) {
+  ag_text x = {0};
+  ag_text_printf(&x, "%s%s", path, end);
+  return x.s;
+}
+
+bool ag_store_put(const char *path, const ag_pieces *pieces, long n_row, const long *event_count, int log,
+                  int *trouble) {
+  char *temporary = ag_store_beside(path, ".tmp");
+  bool good = ag_h5_write(temporary, pieces, n_row, event_count, log, trouble);
+  if (good && rename(temporary, path)) {
+    *trouble = errno;
+    good = false;
+  }
+  if (!good) unlink(temporary);
+  free(temporary);
+  return good;
+}
+
+static void failed(ag_store *s, int trouble) {
+  if (!s->trouble) s->trouble = trouble ? trouble : EIO;
+}
+
+/* Appends bytes to the log; what got through of them when it fails is cut off again. */
+static bool append(ag_store *s, const ag_text *bytes) {
+  size_t done = 0;
+  while (done < bytes->n && !s->trouble) {
+    ssize_t n = pwrite(s->log, bytes->s + done, bytes->n - done, s->size + (off_t)done);
+    if (n > 0)
+      done += (size_t)n;
+    else if (n == 0 || errno != EINTR)
+      failed(s, n ? errno : ENOSPC);
+  }
+  if (s->trouble) {
+    if (ftruncate(s->log, s->size)) return false; /* a torn frame is seen by its checksum */
+    return false;
+  }
+  s->size += (off_t)done;
+  return true;
+}
+
+/* The file anew, once there is twice as much. */
+static bool refresh(ag_store *s) {
+  int trouble;
+  if (!ag_store_put(s->path, &s->pieces, s->n_row, s->event_count, s->log, &trouble)) failed(s, trouble);
+  s->in_file = s->size;
+  return !s->trouble;
+}
+
+static bool flush(ag_store *s) {
+  if (s->trouble) return false;
+  ag_text bytes = {0};
+  if (s->n_pair) ag_log_frame(&bytes, s->size, AG_FRAME_EVENTS, s->pairs, sizeof(double) * 2 * (size_t)s->n_pair);
+  if (s->n_wait) ag_log_frame(&bytes, s->size, AG_FRAME_ROWS, s->rows, sizeof(double) * (size_t)(s->n_wait * s->width));
+  bool good = !bytes.n || append(s, &bytes);
+  ag_text_done(&bytes);
+  if (good) {
+    s->n_row += s->n_wait;
+    for (int i = 0; i < s->n_pair; i++) s->event_count[(int)s->pairs[2 * i]]++;
+  }
+  s->n_wait = s->n_pair = 0;
+  s->flushed = now();
+  if (!good || s->holding || s->size < FIRST || s->size < 2 * s->in_file) return good;
+  return refresh(s);
+}
+
+static bool put_pieces(ag_store *s, const ag_pieces *pieces) {
+  ag_text payload = {0}, bytes = {0};
+  ag_pieces_encode(pieces, &payload);
+  ag_log_frame(&bytes, s->size, AG_FRAME_PIECES, ag_text_cstr(&payload), payload.n);
+  bool good = !s->trouble && append(s, &bytes);
+  ag_text_done(&payload);
+  ag_text_done(&bytes);
+  return good;
+}
+
+static void store_free(ag_store *s) {
+  if (s->log >= 0) close(s->log);
+  ag_pieces_done(&s->pieces);
+  free(s->path);
+  free(s->log_path);
+  free(s->rows);
+  free(s->pairs);
+  free(s->event_count);
+  free(s);
+}
+
+/* The log, locked and empty. NULL, or why not. */
+static const char *open_log(ag_store *s) {
+  s->log = open(s->log_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (s->log < 0) return strerror(errno);
+  if (flock(s->log, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) return "another run is writing to it";
+  struct stat mine, there; /* whoever held the lock may have removed the file meanwhile */
+  if (fstat(s->log, &mine) || stat(s->log_path, &there) || mine.st_ino != there.st_ino)
+    return "another run is writing to it";
+  if (ftruncate(s->log, 0)) return strerror(errno);
+  return NULL;
+}
+
+ag_store *ag_store_create(const char *path, const ag_pieces *pieces, bool fresh, ag_text *trouble) {
+  ag_store *s = ag_heap_alloc(sizeof *s);
+  s->path = ag_store_beside(path, "");
+  s->log_path = ag_store_beside(path, ".log");
+  s->fresh = fresh;
+  s->holding = true;
+  s->saved = -1e300;
+  ag_pieces_merge(&s->pieces, pieces);
+  int n_column;
+  ag_pieces_layout(pieces, &n_column, &s->width, &s->n_event);
+  s->event_count = ag_heap_alloc(sizeof(long) * (size_t)(s->n_event + 1));
+  s->cap_wait = ENOUGH / (long)sizeof(double) / (s->width + 1) + 1;
+  s->rows = ag_heap_alloc(sizeof(double) * (size_t)(s->cap_wait * s->width + 1));
+  s->flushed = now();
+  const char *why = open_log(s);
+  if (!why) {
+    ag_text begin = {0};
+    ag_log_signature(&begin);
+    if (!append(s, &begin) || !put_pieces(s, &s->pieces)) {
+      unlink(s->log_path);
+      why = strerror(s->trouble);
+    }
+    ag_text_done(&begin);
+  }
+  if (!why) return s;
+  ag_text_printf(trouble, "cannot write %s: %s", path, why);
+  store_free(s);
+  return NULL;
+}
+
+bool ag_store_begin(ag_store *s) {
+  if (!flush(s)) return false;
+  s->holding = false;
+  s->in_file = s->size;
+  return !s->fresh || refresh(s);
+}
+
+bool ag_store_row(ag_store *s, const double *record) {
+  if (s->trouble) return false;
+  memcpy(s->rows + s->n_wait++ * s->width, record, sizeof(double) * (size_t)s->width);
+  return s->n_wait < s->cap_wait && now() - s->flushed < 1 ? true : flush(s);
+}
+
+bool ag_store_event(ag_store *s, int event, double t) {
+  if (s->trouble) return false;
+  while (s->n_pair + 1 > s->cap_pair / 2) {
+    s->cap_pair = s->cap_pair ? 2 * s->cap_pair : 64;
+    s->pairs = ag_heap_grow(s->pairs, sizeof(double) * (size_t)s->cap_pair);
+  }
+  s->pairs[2 * s->n_pair] = event;
+  s->pairs[2 * s->n_pair++ + 1] = t;
+  return s->n_pair < ENOUGH / 16 && now() - s->flushed < 1 ? true : flush(s);
+}
+
+bool ag_store_save(ag_store *s, const ag_checkpoint *c, bool must) {
+  if (!must && now() - s->saved < 1) return !s->trouble;
+  ag_pieces pieces = {0};
+  ag_store_checkpoint(&pieces, c);
+  bool good = flush(s) && put_pieces(s, &pieces);
+  if (good) ag_pieces_merge(&s->pieces, &pieces);
+  ag_pieces_done(&pieces);
+  s->saved = now();
+  return good;
+}
+
+/* What went wrong, and where everything is. */
+static void tell(const ag_store *s, bool put, ag_text *trouble) {
+  ag_text_printf(trouble, "cannot write %s: %s\n", put ? s->log_path : s->path, strerror(s->trouble));
+  if (put)
+    ag_text_printf(trouble, "%s holds the first %ld rows", s->path, s->n_row);
+  else
+    ag_text_printf(trouble,
+                   "the first %ld rows are in %s; when there is room, `anagyre info %s` puts them into the file",
+                   s->n_row, s->log_path, s->path);
+}
+
+bool ag_store_close(ag_store *s, const ag_pieces *end, ag_text *trouble) {
+  s->holding = true; /* no file on the way: it is written now */
+  bool good = flush(s) && put_pieces(s, end);
+  ag_pieces_merge(&s->pieces, end);
+  int why = 0;
+  bool put = ag_store_put(s->path, &s->pieces, s->n_row, s->event_count, s->log, &why);
+  if (!put) failed(s, why);
+  if (put) unlink(s->log_path);
+  good = good && put;
+  if (!good) tell(s, put, trouble);
+  store_free(s);
+  return good;
+}

@@ -1,0 +1,457 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""store_test.py PROGRAM [unittest arguments]: result files as other tools and a person in trouble meet them.
+
+Read with h5py and h5dump; runs killed at random moments; disks that fill up; runs continued bit for bit."""
+import csv
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import h5py
+import numpy as np
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+# a motion of many rows: as long as a test wants it to take, the same whenever it is asked for
+LONG = ["rattleback", "--every", "0.0005", "--quiet"]
+
+
+def datasets(path):
+    """All datasets of a file by path."""
+    found = {}
+    with h5py.File(path, "r") as file:
+        file.visititems(lambda name, thing: found.update({name: thing[()]}) if isinstance(thing, h5py.Dataset) else None)
+    return found
+
+
+def series(path):
+    """The datasets that hold the motion and its events."""
+    return {k: v for k, v in datasets(path).items() if k.split("/")[0] not in ("model", "parameters", "checkpoint", "options")}
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="ag_store_")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def anagyre(self, *words, code=0, **options):
+        done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, cwd=options.pop("cwd", self.folder), timeout=120,
+                              text=True, stdin=subprocess.DEVNULL, **options)
+        self.assertEqual(done.returncode, code, f"anagyre {' '.join(map(str, words))}\n{done.stdout}\n{done.stderr}")
+        return done.stdout, done.stderr
+
+    def info(self, name, cwd=None):
+        return json.loads(self.anagyre("info", name, "--json", "--quiet", cwd=cwd or self.folder)[0])
+
+    def start(self, *words, **options):
+        return subprocess.Popen([PROGRAM, *map(str, words)], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
+
+    def same_series(self, one, other):
+        a, b = series(self.path(one)), series(self.path(other))
+        self.assertEqual(a.keys(), b.keys())
+        for key, values in a.items():
+            self.assertEqual(values.shape, b[key].shape, key)
+            self.assertEqual(values.tobytes(), b[key].tobytes(), key)
+
+
+class Content(Case):
+    def test_is_the_table(self):
+        """The quantities are those of the .csv file, to the last bit."""
+        self.anagyre("run", "rattleback", "--t1", 20, "--set", "spin0=0.4", "-o", "a.h5")
+        self.anagyre("run", "rattleback", "--t1", 20, "--set", "spin0=0.4", "-o", "a.csv")
+        with open(self.path("a.csv"), newline="", encoding="utf-8") as file:
+            header, *rows = list(csv.reader(file))
+        table = {name: np.array(column, dtype=float) for name, column in zip(header, zip(*rows))}
+        with h5py.File(self.path("a.h5"), "r") as f:
+            n = len(rows)
+            self.assertEqual(f["t"].shape, (n,))
+            self.assertEqual(f["state/R"].shape, (n, 3, 3))
+            self.assertEqual(f["state/x"].shape, (n, 3))
+            self.assertEqual(f["velocity/x'"].shape, (n, 3))
+            self.assertEqual(f["t"].dtype, np.float64)
+            for name, got in [("t", f["t"]), ("energy", f["energy"]), ("constraint_residual", f["constraint_residual"]),
+                              ("spin", f["observables/spin"])]:
+                self.assertTrue(np.array_equal(table[name], got[:]), name)
+            for i in range(3):
+                self.assertTrue(np.array_equal(table[f"Omega[{i + 1}]"], f["velocity/Omega"][:, i]))
+                for k in range(3):
+                    self.assertTrue(np.array_equal(table[f"R[{i + 1},{k + 1}]"], f["state/R"][:, i, k]))
+            self.assertEqual(len([x for g in ("state", "velocity", "observables") for x in f[g]]) + 3, 11)
+
+    def test_says_what_it_is(self):
+        self.anagyre("run", "rattleback", "--t1", 80, "--rtol", "1e-9", "--set", "spin0=0.5", "--set", "m=1.0", "-o", "a.h5")
+        version = json.loads(self.anagyre("version", "--json")[0])
+        with h5py.File(self.path("a.h5"), "r") as f:
+            about = {k: v.decode() if isinstance(v, bytes) else v for k, v in f.attrs.items()}
+            self.assertEqual(about["format"], 1)
+            for key, value in [("program", "anagyre"), ("version", version["version"]), ("commit", version["commit"]),
+                               ("compiler", version["compiler"]), ("model", "rattleback"), ("end", "time reached")]:
+                self.assertEqual(about[key], value)
+            self.assertIn(about["engine"], ("compiled", "interpreted"))
+            self.assertIn("-O", about["compiler_flags"] + "-O")
+            self.assertEqual(about["complete"], 1)
+            options = f["options"].attrs
+            self.assertEqual((options["t0"], options["t1"], options["rtol"], options["method"]), (0, 80, 1e-9, b"dop853"))
+            self.assertEqual(list(f["options/set"].asstr()), ["spin0=0.5", "m=1.0"])
+            self.assertEqual(f["parameters/I1"][()], 0.55)
+            text = f["model"][()].decode()
+            self.assertIn("model rattleback", text)
+            R = f["state/R"].attrs
+            self.assertEqual((R["kind"], R["name"], R["space"], list(R["shape"])), (b"coordinate", b"R", b"SO3", [3, 3]))
+            self.assertEqual(f["events/reversal"].shape, (1,))
+            self.assertAlmostEqual(f["events/reversal"][0], 74.6982707186, 6)
+            self.assertEqual(f["summary"].attrs["t"], 80)
+            self.assertEqual(f["summary"].attrs["steps"], len(f["t"]) - 1)
+        with open(self.path("again.nh"), "w", encoding="utf-8") as file:
+            file.write(text)
+        self.anagyre("run", "again.nh", "--t1", 80, "--rtol", "1e-9", "-o", "b.h5")
+        self.same_series("a.h5", "b.h5")
+
+    def test_same_run_same_bytes(self):
+        for name in ("a.h5", "b.h5"):
+            self.anagyre("run", "snakeboard", "--t1", 5, "--every", 0.1, "-o", name)
+        with open(self.path("a.h5"), "rb") as a, open(self.path("b.h5"), "rb") as b:
+            self.assertEqual(a.read(), b.read())
+
+    @unittest.skipUnless(shutil.which("h5dump"), "h5dump is not installed")
+    def test_h5dump(self):
+        self.anagyre("run", "knife_edge", "--t1", 3, "--every", 0.5, "-o", "a.h5")
+        out = subprocess.run(["h5dump", "-d", "/t", "a.h5"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
+        self.assertIn("(0): 0, 0.5, 1, 1.5, 2, 2.5, 3", out)
+        subprocess.run(["h5dump", "a.h5"], cwd=self.folder, capture_output=True, check=True)
+
+    def test_family_backward_and_nothing(self):
+        self.anagyre("run", "lattice", "--t1", 1, "-o", "a.h5")
+        self.assertTrue(self.info("a.h5")["complete"])
+        self.anagyre("run", "pendulum", "--t1", -2, "--every", 0.5, "-o", "b.h5")
+        self.assertEqual(list(datasets(self.path("b.h5"))["t"]), [0, -0.5, -1, -1.5, -2])
+        self.anagyre("run", "pendulum", "--t1", 0, "-o", "c.h5")
+        self.assertEqual(list(datasets(self.path("c.h5"))["t"]), [0])
+
+    def test_leaves_nothing_else(self):
+        self.anagyre("run", "pendulum", "-o", "a.h5")
+        self.assertEqual(os.listdir(self.folder), ["a.h5"])
+
+
+class Info(Case):
+    def test_tells(self):
+        self.anagyre("run", "rattleback", "--t1", 80, "--every", 1, "-o", "a.h5")
+        out, err = self.anagyre("info", "a.h5")
+        for part in ("rattleback", "time reached", "81", "0 to 80", "reversal: 1", "/state/R", "3 x 3", "dop853", "format"):
+            self.assertIn(part, out)
+        self.assertEqual(err, "")
+        told = self.info("a.h5")
+        self.assertEqual((told["rows"], told["t_first"], told["t_last"], told["events"]), (81, 0, 80, {"reversal": 1}))
+        self.assertEqual((told["complete"], told["running"], told["recovered"]), (True, False, False))
+        self.assertEqual({q["name"]: q["shape"] for q in told["quantities"]}["R"], [3, 3])
+        self.assertEqual(told["parameters"]["I1"], 0.55)
+        self.assertEqual(told["options"]["every"], 1)
+        self.assertIn("model rattleback", told["text"])
+
+    def test_refuses(self):
+        def wrong(name, *parts):
+            for words in (["info", name], ["run", "--from", name, "--t1", "99"]):
+                out, err = self.anagyre(*words, code=3)
+                self.assertEqual(out, "")
+                for part in parts:
+                    self.assertIn(part, err)
+        wrong("missing.h5", "missing.h5", "No such file")
+        with open(self.path("text.h5"), "w", encoding="utf-8") as file:
+            file.write("hello")
+        wrong("text.h5", "HDF5")
+        with h5py.File(self.path("other.h5"), "w") as f:
+            f["x"] = [1, 2]
+        wrong("other.h5", "no result file")
+        self.anagyre("run", "pendulum", "--every", 1, "-o", "newer.h5")
+        for name in ("short.h5", "gone.h5"):
+            shutil.copy(self.path("newer.h5"), self.path(name))
+        with h5py.File(self.path("newer.h5"), "r+") as f:
+            f.attrs["format"] = 2
+        wrong("newer.h5", "format 2", "newer anagyre")
+        with h5py.File(self.path("short.h5"), "r+") as f:
+            energy = f["energy"]
+            attributes = dict(energy.attrs)
+            del f["energy"]
+            f["energy"] = [1.0, 2.0]
+            f["energy"].attrs.update(attributes)
+        wrong("short.h5", "damaged")
+        with h5py.File(self.path("gone.h5"), "r+") as f:
+            del f["energy"]
+        wrong("gone.h5", "damaged")
+        told = json.loads(self.anagyre("info", "missing.h5", "--json", code=3)[0])
+        self.assertIn("No such file", told["error"])
+
+    def test_cut_or_changed_anywhere(self):
+        """A damaged file is read or refused; it does not take the program down."""
+        self.anagyre("run", "pendulum", "--every", 1, "-o", "a.h5")
+        with open(self.path("a.h5"), "rb") as file:
+            good = file.read()
+        dice = random.Random(7)
+        for i in range(60):
+            data = bytearray(good)
+            if i % 4 == 0:
+                data = data[:dice.randrange(len(data))]
+            else:
+                for _ in range(3):
+                    data[dice.randrange(len(data))] = dice.randrange(256)
+            with open(self.path("b.h5"), "wb") as file:
+                file.write(data)
+            done = subprocess.run([PROGRAM, "info", "b.h5"], cwd=self.folder, capture_output=True, timeout=60, check=False,
+                                  env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})  # the library leaks then
+            self.assertIn(done.returncode, (0, 3), done.stderr)
+
+
+class Continued(Case):
+    def check(self, model, options, times, end, engines=("interpreted", "compiled")):
+        for engine in engines:
+            whole = self.anagyre("run", model, *options, "--engine", engine, "--t1", end, "-o", "whole.h5", "--quiet", "--json")[0]
+            self.anagyre("run", model, *options, "--engine", engine, "--t1", times[0], "-o", "part.h5", "--quiet")
+            for t in [*times[1:], end]:
+                out = self.anagyre("run", "--from", "part.h5", "--t1", t, "--engine", engine, "--json", "--quiet")[0]
+            self.same_series("part.h5", "whole.h5")
+            a, b = json.loads(out), json.loads(whole)
+            for key in ("t", "state", "observables", "energy", "steps", "rejected", "end", "events", "energy_drift", "right_hand_sides"):
+                self.assertEqual(a[key], b[key], f"{model} {options} {key}")
+            self.assertTrue(self.info("part.h5")["complete"])
+
+    def test_rattleback(self):
+        self.check("rattleback", [], [0.3, 20, 74.7], 100)
+        self.check("rattleback", ["--every", 0.07], [1, 33.3], 80)
+
+    def test_knife_edge(self):
+        """A basis that is chosen anew on the way; events in numbers."""
+        self.check("knife_edge", [], [1, 7.5, 20], 40)
+        self.check("knife_edge", ["--every", 0.25], [1, 7.5], 20)
+
+    def test_snakeboard(self):
+        """Prescribed motions: the equations depend on time."""
+        self.check("snakeboard", [], [1, 11.1], 30)
+        self.check("snakeboard", ["--every", 0.1, "--method", "dopri5"], [1, 11.1], 20)
+
+    def test_other_ways(self):
+        self.check("rattleback", ["--dt", 0.01, "--method", "rk4"], [0.505, 2], 5)
+        self.check("rattleback", ["--closure", "multipliers"], [1.5], 4, engines=["interpreted"])
+        self.check("pendulum", ["--t0", 3], [2, 1], -4)
+        self.check("pendulum", ["--set", "g=2"], [1e-9, 1e-3], 5)
+
+    def test_engines_mix(self):
+        self.anagyre("run", "rattleback", "--t1", 60, "-o", "whole.h5", "--engine", "compiled")
+        self.anagyre("run", "rattleback", "--t1", 20, "-o", "part.h5", "--engine", "interpreted")
+        self.anagyre("run", "--from", "part.h5", "--t1", 60, "--engine", "compiled")
+        self.same_series("part.h5", "whole.h5")
+
+    def test_into_other_files(self):
+        self.anagyre("run", "rattleback", "--t1", 10, "-o", "part.h5")
+        with open(self.path("part.h5"), "rb") as file:
+            before = file.read()
+        for name in ("b.h5", "b.csv", "b.json"):
+            self.anagyre("run", "--from", "part.h5", "--t1", 20, "-o", name)
+            self.anagyre("run", "rattleback", "--t1", 20, "-o", "whole" + name[1:])
+        self.same_series("b.h5", "whole.h5")
+        with open(self.path("b.csv"), encoding="utf-8") as a, open(self.path("whole.csv"), encoding="utf-8") as b:
+            self.assertEqual(a.read(), b.read())
+        with open(self.path("b.json"), encoding="utf-8") as a, open(self.path("whole.json"), encoding="utf-8") as b:
+            self.assertEqual(json.load(a)["series"], json.load(b)["series"])
+        with open(self.path("part.h5"), "rb") as file:
+            self.assertEqual(file.read(), before)
+
+    def test_interrupted(self):
+        """Ctrl-C; then on to the end that was asked for first."""
+        run = self.start("run", *LONG, "--t1", "4000", "-o", "a.h5")
+        time.sleep(0.4)
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 1)
+        told = self.info("a.h5")
+        self.assertEqual(told["end"], "interrupted")
+        end = told["t_last"] + 5
+        self.anagyre("run", "--from", "a.h5", "--t1", end, "--quiet")
+        self.anagyre("run", *LONG, "--t1", end, "-o", "whole.h5")
+        self.same_series("a.h5", "whole.h5")
+
+    def test_step_limit(self):
+        self.anagyre("run", "rattleback", "--t1", 50, "--max-steps", 100, "-o", "a.h5", code=1)
+        self.anagyre("run", "--from", "a.h5", "--max-steps", 200, code=1)
+        self.anagyre("run", "--from", "a.h5", "--max-steps", 100000)
+        self.anagyre("run", "rattleback", "--t1", 50, "-o", "whole.h5")
+        self.same_series("a.h5", "whole.h5")
+
+    def test_refused(self):
+        self.anagyre("run", "rattleback", "--t1", 10, "-o", "a.h5")
+        for words, part in [(["--t1", 5], "beyond"), ([], "how far"), (["--t1", -5], "beyond"), (["rattleback", "--t1", 20], "in place of MODEL"),
+                            (["--t1", 20, "--rtol", 1e-6], "--rtol"), (["--t1", 20, "--set", "m=2"], "--set"),
+                            (["--t1", 20, "--every", 1], "--every"), (["--t1", 20, "--sweep", "m=1:2:3"], "--sweep")]:
+            _, err = self.anagyre("run", "--from", "a.h5", *words, code=2)
+            self.assertIn(part, err)
+        self.anagyre("run", code=2)
+        with open(self.path("stop.nh"), "w", encoding="utf-8") as file:
+            file.write("model stop\nconfig x in R\nlagrangian 1/2*x'^2\nevent wall: x = 1 terminal\nstart x' = 1\n")
+        self.anagyre("run", "stop.nh", "--t1", 5, "-o", "b.h5")
+        _, err = self.anagyre("run", "--from", "b.h5", "--t1", 9, code=2)
+        self.assertIn("ended by itself (event)", err)
+        _, err = self.anagyre("run", "rattleback", "--sweep", "m=1:2:3", "-o", "c.h5", code=2)
+        self.assertIn(".csv or .json", err)
+
+
+class Killed(Case):
+    def test_at_random_moments(self):
+        """Whenever it dies: what file there is can be read, nothing that was in it gets lost, and the run can go on."""
+        dice = random.Random(os.environ.get("AG_SEED", "1"))
+        self.anagyre("run", *LONG, "--t1", 40, "-o", "whole.h5")
+        whole = series(self.path("whole.h5"))
+        seen = set()
+        for i in range(14):
+            for name in ("a.h5", "a.h5.log", "a.h5.tmp"):
+                if os.path.exists(self.path(name)):
+                    os.remove(self.path(name))
+            run = self.start("run", *LONG, "--t1", 40, "-o", "a.h5")
+            time.sleep(dice.uniform(0, 0.35))
+            run.kill()
+            run.communicate()
+            before = -1
+            if os.path.exists(self.path("a.h5")):
+                before = len(series(self.path("a.h5"))["t"])
+            if os.path.exists(self.path("a.h5.log")) or before >= 0:
+                done = subprocess.run([PROGRAM, "info", "a.h5", "--json"], cwd=self.folder, capture_output=True, text=True, check=False)
+                if done.returncode == 3 and before < 0:
+                    seen.add("nothing yet")
+                    continue
+                self.assertEqual(done.returncode, 0, done.stderr)
+                told = json.loads(done.stdout)
+                self.assertGreaterEqual(told["rows"], before)
+                self.assertEqual([x for x in os.listdir(self.folder) if x.startswith("a.")], ["a.h5"])
+                got = series(self.path("a.h5"))
+                for key in got:
+                    self.assertEqual(got[key].tobytes(), whole[key][:len(got[key])].tobytes(), key)
+                seen.add("finished" if told["complete"] else "recovered" if told["recovered"] else "file alone")
+                if told["continue_from"] is None:
+                    self.assertEqual(told["rows"], 0)
+                    self.anagyre("run", "--from", "a.h5", code=2)
+                elif not told["complete"] and i % 2:
+                    self.anagyre("run", "--from", "a.h5", "--quiet")
+                    self.same_series("a.h5", "whole.h5")
+        self.assertIn("recovered", seen)
+
+    def test_while_going_on(self):
+        """A continued run that dies never loses rows of the file it continues."""
+        dice = random.Random(5)
+        self.anagyre("run", *LONG, "--t1", 30, "-o", "first.h5")
+        self.anagyre("run", *LONG, "--t1", 60, "-o", "whole.h5")
+        rows = len(series(self.path("first.h5"))["t"])
+        for _ in range(8):
+            shutil.copy(self.path("first.h5"), self.path("a.h5"))
+            run = self.start("run", "--from", "a.h5", "--t1", 60, "--quiet")
+            time.sleep(dice.uniform(0, 0.4))
+            run.kill()
+            run.communicate()
+            told = self.info("a.h5")
+            self.assertGreaterEqual(told["rows"], rows)
+            if told["t_last"] < 60:
+                self.anagyre("run", "--from", "a.h5", "--t1", 60, "--quiet")
+            self.same_series("a.h5", "whole.h5")
+
+    def test_log_torn_anywhere(self):
+        run = self.start("run", *LONG, "--t1", 4000, "-o", "a.h5")
+        time.sleep(0.3)
+        run.kill()
+        run.communicate()
+        with open(self.path("a.h5.log"), "rb") as file:
+            log = file.read()
+        os.remove(self.path("a.h5"))
+        last = 0
+        for part in (0.2, 0.5, 0.7, 0.999):
+            with open(self.path("a.h5.log"), "wb") as file:
+                file.write(log[:int(part * len(log))])
+            out, err = self.anagyre("info", "a.h5.log")
+            self.assertIn("recovered", out + err)
+            rows = len(series(self.path("a.h5"))["t"])
+            self.assertGreaterEqual(rows, last)
+            last = rows
+        self.assertGreater(last, 100)
+
+    def test_while_it_runs(self):
+        run = self.start("run", *LONG, "--t1", 1e5, "-o", "a.h5")
+        try:
+            for _ in range(100):
+                time.sleep(0.05)
+                if os.path.exists(self.path("a.h5")):
+                    break
+            told = self.info("a.h5")
+            self.assertTrue(told["running"])
+            self.assertEqual(told["end"], "not finished")
+            _, err = self.anagyre("run", "pendulum", "-o", "a.h5", code=3)
+            self.assertIn("another run", err)
+            _, err = self.anagyre("run", "--from", "a.h5", "--t1", 2e6, code=3)
+            self.assertIn("still being written", err)
+            self.assertIsNone(run.poll())
+        finally:
+            run.kill()
+            run.communicate()
+
+
+class Full(Case):
+    def check_kept(self, folder):
+        """A readable file; and with room again, everything."""
+        self.assertGreaterEqual(len(series(os.path.join(folder, "a.h5"))["t"]), 1)
+        self.assertFalse(os.path.exists(os.path.join(folder, "a.h5.tmp")))
+
+    def test_limit_on_file_sizes(self):
+        self.anagyre("run", *LONG, "--t1", 40, "-o", "whole.h5")
+        for limit in (150_000, 1_000_000, 3_000_000):
+            def limited(limit=limit):
+                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+            _, err = self.anagyre("run", *LONG, "--t1", 40, "-o", "a.h5", code=3, preexec_fn=limited)
+            self.assertIn("File too large", err)
+            self.check_kept(self.folder)
+            told = self.info("a.h5")
+            self.assertGreater(told["rows"], limit // 250 // 2)
+            got, whole = series(self.path("a.h5")), series(self.path("whole.h5"))
+            for key in got:
+                self.assertEqual(got[key].tobytes(), whole[key][:len(got[key])].tobytes(), key)
+            self.anagyre("run", "--from", "a.h5", "--quiet")
+            self.same_series("a.h5", "whole.h5")
+
+    def test_no_room_at_all(self):
+        def limited():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        _, err = self.anagyre("run", "rattleback", "-o", "a.h5", code=3, preexec_fn=limited)
+        self.assertIn("cannot write a.h5", err)
+        _, err = self.anagyre("run", "rattleback", "-o", "nowhere/a.h5", code=3)
+        self.assertIn("No such file", err)
+
+    def test_small_disk(self):
+        disk = self.path("disk")
+        os.mkdir(disk)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], capture_output=True, check=False)
+        if mounted.returncode:
+            self.skipTest("no small disk can be made here")
+        self.addCleanup(subprocess.run, ["umount", disk], check=False)
+        _, err = self.anagyre("run", *LONG, "--t1", 400, "-o", "a.h5", code=3, cwd=disk)
+        self.assertIn("No space left on device", err)
+        self.check_kept(disk)
+        rows = len(series(os.path.join(disk, "a.h5"))["t"])
+        for name in os.listdir(disk):
+            shutil.copy(os.path.join(disk, name), self.path(name))
+        self.assertGreater(self.info("a.h5")["rows"], rows)
+        end = self.info("a.h5")["t_last"] + 1
+        self.anagyre("run", "--from", "a.h5", "--t1", end, "--quiet")
+        self.anagyre("run", *LONG, "--t1", end, "-o", "whole.h5")
+        self.same_series("a.h5", "whole.h5")
+
+
+if __name__ == "__main__":
+    unittest.main()
