@@ -212,9 +212,9 @@ static void write_text(const report *r, ag_text *out) {
   put_growth(sys, out);
   put_energy(r, out);
   ag_text_printf(out, "  %-14s  %.3g\n", "condition", r->condition);
-  ag_text_printf(out, "  %-14s  %d observable%s, %d event%s, %d expectation%s\n", "also", m->n_observables,
-                 m->n_observables == 1 ? "" : "s", m->n_events, m->n_events == 1 ? "" : "s", m->n_expects,
-                 m->n_expects == 1 ? "" : "s");
+  ag_text_printf(out, "  %-14s  %d observable%s, %d event%s, %d section%s, %d expectation%s\n", "also",
+                 m->n_observables, m->n_observables == 1 ? "" : "s", m->n_events, m->n_events == 1 ? "" : "s",
+                 m->n_sections, m->n_sections == 1 ? "" : "s", m->n_expects, m->n_expects == 1 ? "" : "s");
   put_params(sys, out);
   ag_text_str(out, "start, completed from the constraints\n");
   ag_result_columns(&r->record, r->start.record, AG_COL_COORD, out);

@@ -69,7 +69,7 @@ typedef struct ag_symbol {
   int index, count;
   const ag_part *part;             /* MACRO; before its turn: where the name will be introduced */
   ag_pos pos, later;               /* where it was introduced; where it will be (line 0: nowhere) */
-  int event, generator, reference; /* index + 1 in the list of the model, -1: failed; names of their own */
+  int event, section, generator, reference; /* index + 1 in the list of the model, -1: failed; names of their own */
   int set;                         /* 1 + index of the `--set` of this name */
 } ag_symbol;
 

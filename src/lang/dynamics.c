@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Statements that make the motion or look at it: lagrangian, constraint, holonomic, prescribe, force, domain, event,
- * generator. */
+ * section, generator. */
 #include <string.h>
 
 #include "lang/build.h"
@@ -172,21 +172,38 @@ void ag_dynamics_assign(ag_builder *b, const ag_stmt *s) { ag_target_loop(b, s, 
 
 /* ---- events and generators ---- */
 
+/* Sections and events share their names: both are crossings of a run. */
+static bool fresh_crossing(ag_builder *b, const ag_stmt *s) {
+  const ag_symbol *sym = ag_scope_symbol(b, s->name);
+  const char *name = ag_scope_text(b, s->name);
+  bool section = s->word == AG_WORD_SECTION, same = section ? sym->section : sym->event;
+  if (same)
+    ag_scope_error(b, s->name_pos, "the %s `%s` is introduced twice", section ? "section" : "event", name);
+  else if (sym->event || sym->section)
+    ag_scope_error(b, s->name_pos, "`%s` is the name of %s already: events and sections share their names", name,
+                   section ? "an event" : "a section");
+  return !sym->event && !sym->section;
+}
+
 void ag_dynamics_event(ag_builder *b, const ag_stmt *s) {
   const ag_part *p = &s->parts[0];
-  const char *name = ag_scope_text(b, s->name);
-  bool fresh = ag_scope_symbol(b, s->name)->event == 0;
-  if (!fresh) ag_scope_error(b, s->name_pos, "the event `%s` is introduced twice", name);
+  bool fresh = fresh_crossing(b, s), section = s->word == AG_WORD_SECTION;
+  const char *what = section ? "a section" : "an event";
   ag_id x = difference(b, p);
   if (x && !ag_is_scalar(b->g, x))
-    x = ag_scope_error(b, p->left->pos, "an event is a scalar equation; this is %s", ag_note_shape(b, x));
+    x = ag_scope_error(b, p->left->pos, "%s is a scalar equation; this is %s", what, ag_note_shape(b, x));
   else if (x && !(ag_note_on(b, x) & ~AG_ON_PARAM))
-    x = ag_scope_error(b, p->left->pos, "this never changes: an event needs something that moves");
+    x = ag_scope_error(b, p->left->pos, "this never changes: %s needs something that moves", what);
   if (!fresh) return;
-  ag_scope_symbol(b, s->name)->event = x ? b->m->n_events + 1 : -1;
-  if (x)
-    AG_MODEL_PUSH(b->m, events,
-                  ((ag_event){ag_arena_str(b->m->arena, name), x, s->direction, s->terminal, s->name_pos}));
+  ag_symbol *sym = ag_scope_symbol(b, s->name);
+  *(section ? &sym->section : &sym->event) = x ? (section ? b->m->n_sections : b->m->n_events) + 1 : -1;
+  if (!x) return;
+  const char *name = ag_arena_str(b->m->arena, ag_scope_text(b, s->name));
+  ag_event e = {name, x, s->direction, s->terminal, s->name_pos};
+  if (section)
+    AG_MODEL_PUSH(b->m, sections, e);
+  else
+    AG_MODEL_PUSH(b->m, events, e);
 }
 
 typedef struct parts {

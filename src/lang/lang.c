@@ -71,6 +71,7 @@ static void build_statement(ag_builder *b, const ag_stmt *s, int i) {
     build_parts(b, s, ag_define_observable);
     break;
   case AG_WORD_EVENT:
+  case AG_WORD_SECTION:
     ag_dynamics_event(b, s);
     break;
   case AG_WORD_GENERATOR:

@@ -8,8 +8,8 @@
 
 /* Observables, energy, drives and reactions come after the motion: only what looks at the motion may use them. */
 static bool looks_at_motion(const ag_builder *b) {
-  return b->word == AG_WORD_OBSERVABLE || b->word == AG_WORD_EVENT || b->word == AG_WORD_EXPECT ||
-         b->word == AG_WORD_LET;
+  return b->word == AG_WORD_OBSERVABLE || b->word == AG_WORD_EVENT || b->word == AG_WORD_SECTION ||
+         b->word == AG_WORD_EXPECT || b->word == AG_WORD_LET;
 }
 
 static ag_value family(const ag_symbol *s, ag_role role) {

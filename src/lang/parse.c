@@ -222,17 +222,21 @@ static bool parse_single(ag_parser *p, ag_stmt *s) {
   return parse_equation(p, &part->left, &part->right);
 }
 
+/* An event; a section is the same but ends nothing. */
 static bool parse_event(ag_parser *p, ag_stmt *s) {
-  s->name = ag_parser_want_name(p, "the name of the event", &s->name_pos);
-  if (!s->name || !ag_parser_want(p, AG_TOKEN_COLON, "after the name of the event") || !parse_single(p, s))
-    return false;
+  bool section = s->word == AG_WORD_SECTION;
+  s->name = ag_parser_want_name(p, section ? "the name of the section" : "the name of the event", &s->name_pos);
+  const char *after = section ? "after the name of the section" : "after the name of the event";
+  if (!s->name || !ag_parser_want(p, AG_TOKEN_COLON, after) || !parse_single(p, s)) return false;
   for (;;) {
     if (ag_parser_is_word(p, "rising") || ag_parser_is_word(p, "falling")) {
       if (s->direction)
-        return ag_parser_fail(p, ag_parser_pos(p),
-                              "an event is either rising or falling; leave both out for any crossing");
+        return ag_parser_fail(p, ag_parser_pos(p), "%s is either rising or falling; leave both out for any crossing",
+                              section ? "a section" : "an event");
       s->direction = ag_parser_is_word(p, "rising") ? 1 : -1;
-    } else if (ag_parser_is_word(p, "terminal") && !s->terminal)
+    } else if (ag_parser_is_word(p, "terminal") && section)
+      return ag_parser_fail(p, ag_parser_pos(p), "a section ends nothing: `terminal` goes with an event");
+    else if (ag_parser_is_word(p, "terminal") && !s->terminal)
       s->terminal = true;
     else
       return true;
@@ -333,6 +337,7 @@ static bool parse_body(ag_parser *p, ag_stmt *s) {
   case AG_WORD_OBSERVABLE:
     return parse_list(p, &s->parts, &s->n_part, parse_observable);
   case AG_WORD_EVENT:
+  case AG_WORD_SECTION:
     return parse_event(p, s);
   case AG_WORD_GENERATOR:
     return parse_generator(p, s);
@@ -351,6 +356,7 @@ static int clause_words(const ag_stmt *s, const char *words[4]) {
   if (s->word == AG_WORD_PARAM) words[n++] = "integer";
   if (s->word == AG_WORD_CONFIG) words[n++] = "velocity";
   if (s->word == AG_WORD_EVENT) words[n++] = "rising", words[n++] = "falling", words[n++] = "terminal";
+  if (s->word == AG_WORD_SECTION) words[n++] = "rising", words[n++] = "falling";
   if (s->word == AG_WORD_EXPECT) words[n++] = "when", words[n++] = "over";
   if (may_loop[s->word]) words[n++] = "for";
   return n;

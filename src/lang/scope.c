@@ -225,6 +225,7 @@ void ag_scope_poison(ag_builder *b, const ag_stmt *s) {
                    s->word == AG_WORD_LET || s->word == AG_WORD_FRAME || s->word == AG_WORD_OBSERVABLE;
     if (defines && sym->kind == AG_SYM_NONE && !sym->later.line) sym->kind = AG_SYM_BAD;
     if (i == 1 && s->word == AG_WORD_EVENT && !sym->event) sym->event = -1;
+    if (i == 1 && s->word == AG_WORD_SECTION && !sym->section) sym->section = -1;
   }
 }
 

@@ -147,11 +147,11 @@ static void domains(writer *w) {
   }
 }
 
-static void events(writer *w) {
-  for (int i = 0; i < w->m->n_events; i++) {
-    const ag_event *e = &w->m->events[i];
+static void events(writer *w, const char *word, int n, const ag_event *list) {
+  for (int i = 0; i < n; i++) {
+    const ag_event *e = &list[i];
     prepare(w, e->x);
-    ag_text_printf(w->out, "event %s: ", e->name);
+    ag_text_printf(w->out, "%s %s: ", word, e->name);
     expression(w, e->x);
     ag_text_printf(w->out, " = 0%s%s\n",
                    e->direction > 0   ? " rising"
@@ -280,6 +280,7 @@ static roots collect(const ag_model *m) {
   for (int i = 0; i < m->n_domains; i++)
     root(&r, m->domains[i].x), root(&r, m->domains[i].lo), root(&r, m->domains[i].hi);
   for (int i = 0; i < m->n_events; i++) root(&r, m->events[i].x);
+  for (int i = 0; i < m->n_sections; i++) root(&r, m->sections[i].x);
   for (int i = 0; i < m->n_generators; i++)
     for (int k = 0; k < m->generators[i].n; k++) root(&r, m->generators[i].parts[k].x);
   for (int i = 0; i < m->n_starts; i++) root(&r, m->starts[i].x);
@@ -317,7 +318,8 @@ static void write_model(const ag_model *m, ag_text *out) {
   named(&w, "frame", m->n_frames, m->frames);
   domains(&w);
   named(&w, "observable", m->n_observables, m->observables);
-  events(&w);
+  events(&w, "event", m->n_events, m->events);
+  events(&w, "section", m->n_sections, m->sections);
   generators(&w);
   starts(&w);
   expects(&w);

@@ -28,6 +28,7 @@ void ag_model_free(ag_model *m) {
   free(m->domains);
   free(m->observables);
   free(m->events);
+  free(m->sections);
   free(m->generators);
   free(m->starts);
   free(m->expects);

@@ -38,7 +38,7 @@ typedef struct ag_param {
   ag_pos pos;
 } ag_param;
 
-/* A named expression: let, observable, event, generator component, frame velocity, constraint, ... */
+/* A named expression: let, observable, event, section, generator component, frame velocity, constraint, ... */
 typedef struct ag_item {
   const char *name; /* constraints: "1", "2", ... or NULL */
   const char *text; /* source text of the statement (for messages), may be NULL */
@@ -132,6 +132,7 @@ typedef struct ag_model {
   AG_LIST(ag_range, domains);
   AG_LIST(ag_item, observables);
   AG_LIST(ag_event, events);
+  AG_LIST(ag_event, sections); /* Poincare sections: looked for when a run asks for one; never terminal */
   AG_LIST(ag_generator, generators);
   AG_LIST(ag_start, starts);
   AG_LIST(ag_expect, expects);

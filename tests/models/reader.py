@@ -21,6 +21,7 @@ class Model:
         self.sets = sets or {}
         self.params, self.coords, self.lets, self.observables, self.frames = {}, [], {}, {}, {}
         self.rows, self.prescribed, self.forces, self.starts, self.events, self.expects = [], [], [], [], {}, []
+        self.sections = {}
         self.domains, self.generators, self.references, self.lagrangian = [], {}, [], None
         for s in statements(text):
             p = Parser(s)
@@ -142,6 +143,12 @@ class Model:
         x = self.equation(p)
         d = {'rising': 1, 'falling': -1, None: 0}[p.take('rising', 'falling')]
         self.events[n] = (x, d, bool(p.take('terminal')))
+
+    def read_section(self, p):
+        n = p.name()
+        p.need(':')
+        x = self.equation(p)
+        self.sections[n] = (x, {'rising': 1, 'falling': -1, None: 0}[p.take('rising', 'falling')])
 
     def read_generator(self, p):
         n = p.name()
