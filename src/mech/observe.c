@@ -10,10 +10,12 @@ typedef struct builtins {
   ag_id *from, *to;
 } builtins;
 
-/* The rows of one prescribed coordinate or constraint -> their multipliers; 0 for rows that were dropped. */
+/* The rows of one prescribed coordinate or constraint of either level -> their multipliers; 0 for rows that were dropped. */
 static ag_id multiplier_of(const ag_system *sys, ag_row_kind kind, const char *name, ag_id lambda) {
   ag_graph *g = sys->model->graph;
-  const ag_item *items = kind == AG_ROW_PRESCRIBE ? sys->model->prescribes : sys->model->constraints;
+  const ag_item *items = kind == AG_ROW_PRESCRIBE   ? sys->model->prescribes
+                         : kind == AG_ROW_HOLONOMIC ? sys->model->holonomics
+                                                    : sys->model->constraints;
   ag_id *parts = ag_heap_alloc(sizeof *parts * (size_t)(sys->n_row + 1)), out;
   int n = 0;
   for (int r = 0; r < sys->n_row; r++) {
@@ -30,7 +32,7 @@ static builtins collect(const ag_system *sys) {
   ag_model *m = sys->model;
   ag_graph *g = m->graph;
   builtins b = {0};
-  int room = m->n_frames + m->n_drives + m->n_reactions + m->n_multipliers + 1;
+  int room = m->n_frames + m->n_drives + m->n_reactions + m->n_multipliers + m->n_holders + 1;
   b.from = ag_heap_alloc(sizeof(ag_id) * (size_t)room);
   b.to = ag_heap_alloc(sizeof(ag_id) * (size_t)room);
   if (m->energy) b.from[b.n] = m->energy, b.to[b.n++] = sys->energy;
@@ -39,6 +41,8 @@ static builtins collect(const ag_system *sys) {
     b.from[b.n] = m->drives[i].x, b.to[b.n++] = multiplier_of(sys, AG_ROW_PRESCRIBE, m->drives[i].name, m->lambda);
   for (int i = 0; i < m->n_multipliers; i++)
     b.from[b.n] = m->multipliers[i].x, b.to[b.n++] = multiplier_of(sys, AG_ROW_CONSTRAINT, m->multipliers[i].name, m->lambda);
+  for (int i = 0; i < m->n_holders; i++)
+    b.from[b.n] = m->holders[i].x, b.to[b.n++] = multiplier_of(sys, AG_ROW_HOLONOMIC, m->holders[i].name, m->lambda);
   for (int i = 0; i < m->n_reactions; i++) {
     for (int c = 0; c < m->n_coords; c++)
       if (!strcmp(m->coords[c].name, m->reactions[i].name)) {

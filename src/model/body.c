@@ -1,8 +1,44 @@
 /* SPDX-License-Identifier: MIT
  * Bodies: coordinates, kinetic energy, and the quantities a person may name. */
-#include "model/model.h"
-
+#include <math.h>
 #include <string.h>
+
+#include "model/body_internal.h"
+
+ag_id ag_body_axis(ag_graph *g, int k) {
+  return ag_stack(g, 3, 1, (ag_id[]){ag_num(g, k == 0), ag_num(g, k == 1), ag_num(g, k == 2)});
+}
+
+ag_id ag_body_unit(ag_graph *g, ag_id v) {
+  double n[3];
+  if (!v) return ag_body_axis(g, 2);
+  if (!ag_constant(g, v, n)) return ag_div(g, v, ag_norm(g, v));
+  double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+  return ag_stack(g, 3, 1, (ag_id[]){ag_num(g, n[0] / length), ag_num(g, n[1] / length), ag_num(g, n[2] / length)});
+}
+
+bool ag_body_moves(const ag_model *m, ag_id x) {
+  if (ag_depends(m->graph, 1, &x, 1, &m->t)) return true;
+  for (int i = 0; i < m->n_coords; i++)
+    if (ag_depends(m->graph, 1, &x, 1, &m->coords[i].q)) return true;
+  return false;
+}
+
+bool ag_body_direction(ag_ctx *ctx, const ag_model *m, ag_id v, const char *name, const char *does, ag_pos pos) {
+  double n[3];
+  if (v && ag_body_moves(m, v))
+    ag_ctx_error(ctx, pos, "the direction of what `%s` %s may not depend on coordinates or t", name, does);
+  else if (v && ag_constant(m->graph, v, n) && !(n[0] * n[0] + n[1] * n[1] + n[2] * n[2] > 0))
+    ag_ctx_error(ctx, pos, "the direction of what `%s` %s has no length", name, does);
+  else
+    return true;
+  return false;
+}
+
+const char *ag_body_word(ag_model *m, const ag_body *b, const char *word, int k) {
+  return k > 1 ? ag_arena_printf(m->arena, "%s.%s%d", b->name, word, k)
+               : ag_arena_printf(m->arena, "%s.%s", b->name, word);
+}
 
 ag_body *ag_body_add(ag_model *m, const char *name, ag_id mass, ag_id inertia, ag_id centre, const ag_surface *surface,
                      ag_pos pos) {
@@ -10,7 +46,8 @@ ag_body *ag_body_add(ag_model *m, const char *name, ag_id mass, ag_id inertia, a
   ag_arena *a = m->arena;
   AG_ASSERT(ag_is_scalar(g, mass) && ag_node_rows(g, inertia) == 3 && ag_node_cols(g, inertia) == 3);
   ag_body *b = AG_NEW(a, ag_body);
-  *b = (ag_body){.name = ag_arena_str(a, name), .mass = mass, .inertia = inertia, .surface = *surface, .pos = pos};
+  *b = (ag_body){.name = ag_arena_str(a, name), .mass = mass, .inertia = inertia, .pos = pos};
+  b->surface = surface ? *surface : (ag_surface){.kind = AG_SURFACE_NONE};
   b->centre = centre && ag_is_zero(g, centre) ? 0 : centre;
   b->R = ag_model_add_coord(m, ag_arena_printf(a, "%s.R", name), ag_arena_printf(a, "%s.Omega", name), NULL, NULL, 0,
                             AG_SPACE_SO3, 3, pos);
@@ -19,6 +56,7 @@ ag_body *ag_body_add(ag_model *m, const char *name, ag_id mass, ag_id inertia, a
   ag_id T = ag_add(g, ag_mul(g, half, ag_dot(g, Omega, ag_mul(g, inertia, Omega))),
                    ag_mul(g, half, ag_mul(g, mass, ag_dot(g, v, v))));
   m->lagrangian = m->lagrangian ? ag_add(g, m->lagrangian, T) : T;
+  AG_MODEL_PUSH(m, bodies, b);
   return b;
 }
 

@@ -23,11 +23,14 @@ typedef enum ag_surface_kind {                       /* up to CYLINDER symmetric
                                                        * axis 3 (0 on the lower pole). h, f: expressions of the input
                                                        * theta; h distance from the axis, f height over the lower pole,
                                                        * f0 height of the centre of the surface over it */
-                               AG_SURFACE_GAUSS, /* axis 3, X = (h(c) n1, h(c) n2, f(c)): h, f expressions of the input
-                                                    theta that stands for c = n3 */
-                               AG_SURFACE_CONVEX /* f = 0, f an expression of the input p (3 x 1, axes of the surface)
-                                                  * with positive definite second derivatives, negative inside; `steps`
-                                                  * Newton steps from the ellipsoid with half axes a, b, c */
+                               AG_SURFACE_GAUSS,  /* axis 3, X = (h(c) n1, h(c) n2, f(c)): h, f expressions of the input
+                                                     theta that stands for c = n3 */
+                               AG_SURFACE_CONVEX, /* f = 0, f an expression of the input p (3 x 1, axes of the
+                                                   * surface) with positive definite second derivatives, negative
+                                                   * inside; `steps` Newton steps from the ellipsoid with half axes a,
+                                                   * b,
+                                                   * c */
+                               AG_SURFACE_NONE    /* nothing to roll on; joints can hold the body */
 } ag_surface_kind;
 
 typedef struct ag_surface {
@@ -58,13 +61,13 @@ typedef struct ag_body {
   int R, x;                    /* coordinates NAME.R in SO3 with velocity NAME.Omega, NAME.x in R^3 (centre of mass) */
   ag_id mass, inertia, centre; /* inertia about the centre of mass, body axes; centre 0: in the centre of the surface */
   ag_surface surface;
-  int n_contact;
+  int n_contact, n_joint;
   bool carries; /* something rolls on it: its own motions alone are then no symmetries */
   ag_pos pos;
 } ag_body;
 
-/* Adds the two coordinates and the kinetic energy, nothing else. mass: scalar; inertia: 3 x 3; centre: 3 x 1 or 0. The
- * body lives as long as the model. */
+/* Adds the two coordinates and the kinetic energy, nothing else. mass: scalar; inertia: 3 x 3; centre: 3 x 1 or 0;
+ * surface NULL: none. The body lives as long as the model. */
 ag_body *ag_body_add(ag_model *m, const char *name, ag_id mass, ag_id inertia, ag_id centre, const ag_surface *surface,
                      ag_pos pos);
 /* Potential m g x[3]. */
@@ -130,4 +133,34 @@ AG_MUST_USE ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const a
  * On a plane the centre of mass stands over `origin` (on a horizontal one x[1] and x[2] may be named). An error when it
  * cannot be decided. */
 AG_MUST_USE ag_status ag_contact_start(ag_ctx *ctx, ag_model *m, const ag_contact *c);
+
+/* ---- joints ---- */
+
+/* Two bodies held together, or one in space (NULL): A.x + A.R p = B.x + B.R q, three rows of a holonomic statement;
+ * for space the point p or q itself, which may depend on t and on coordinates. A hinge also keeps the axes A.R a and
+ * B.R b (unit vectors of the directions given) parallel: with u1, u2, a a right-handed frame of unit vectors in A,
+ * dot(A.R u1, B.R b) = dot(A.R u2, B.R b) = 0, two more rows. */
+typedef struct ag_joint {
+  ag_body *A, *B; /* NULL: space */
+  ag_id p, q;
+  ag_id a, b;    /* hinge: unit axes; else 0 */
+  ag_id place;   /* of the joint in space */
+  ag_id force;   /* in space, at the joint: on B (on A when B is space); the other body feels the opposite */
+  ag_id moment;  /* hinge: across the axis, in space, on the same body; else 0 */
+  int holonomic; /* which statement of the model */
+  ag_pos pos;
+} ag_joint;
+
+/* p, q, a, b: 3 x 1. Adds the holonomic statement, and the observables NAME.joint (force) and NAME.moment of the body
+ * that the joint force is that of (a second joint there: joint2, ...). out may be NULL. Errors: a body jointed to
+ * itself, space to space, an axis without length or one that moves in its body. */
+AG_MUST_USE ag_status ag_joint_ball(ag_ctx *ctx, ag_model *m, ag_body *A, ag_id p, ag_body *B, ag_id q, ag_pos pos,
+                                    const char *text, const ag_joint **out);
+AG_MUST_USE ag_status ag_joint_hinge(ag_ctx *ctx, ag_model *m, ag_body *A, ag_id p, ag_id a, ag_body *B, ag_id q,
+                                     ag_id b, ag_pos pos, const char *text, const ag_joint **out);
+/* To be called once when all start statements are there: completes the start of all contacts (ag_contact_start) in
+ * order, then of the jointed bodies, each from one whose place is known: its orientation when nothing of it is named
+ * and a hinge holds it (axes parallel), then its position. A group of bodies nobody has placed hangs from its first
+ * one in the origin. */
+AG_MUST_USE ag_status ag_bodies_start(ag_ctx *ctx, ag_model *m);
 #endif

@@ -6,10 +6,9 @@
  * N.(W x (P - O)) = 0 on the ground. So one of the three rows is holonomic in disguise (the height of the centre), and
  * it is not stated twice. The multiplier of these rows is the force on the body at P. Rubber: N.(omega - W) = 0, whose
  * multiplier is a moment about N. */
-#include <math.h>
 #include <string.h>
 
-#include "model/model.h"
+#include "model/body_internal.h"
 
 /* The ground at the moment, in space. */
 typedef struct frame {
@@ -18,30 +17,11 @@ typedef struct frame {
   bool upright; /* N is e3 */
 } frame;
 
-static ag_id unit_axis(ag_graph *g, int k) {
-  return ag_stack(g, 3, 1, (ag_id[]){ag_num(g, k == 0), ag_num(g, k == 1), ag_num(g, k == 2)});
-}
-
-static ag_id unit(ag_graph *g, ag_id v) {
-  double n[3];
-  if (!v) return unit_axis(g, 2);
-  if (!ag_constant(g, v, n)) return ag_div(g, v, ag_norm(g, v));
-  double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-  return ag_stack(g, 3, 1, (ag_id[]){ag_num(g, n[0] / length), ag_num(g, n[1] / length), ag_num(g, n[2] / length)});
-}
-
-static bool depends_on_motion(const ag_model *m, ag_id x) {
-  if (ag_depends(m->graph, 1, &x, 1, &m->t)) return true;
-  for (int i = 0; i < m->n_coords; i++)
-    if (ag_depends(m->graph, 1, &x, 1, &m->coords[i].q)) return true;
-  return false;
-}
-
 static frame make_frame(const ag_model *m, const ag_ground *gr) {
   ag_graph *g = m->graph;
-  ag_id origin = gr->origin ? gr->origin : ag_zero(g, 3, 1), normal = unit(g, gr->normal);
-  frame f = {.N = normal, .O = origin, .still = !gr->carrier && !depends_on_motion(m, origin)};
-  f.upright = !gr->carrier && normal == unit_axis(g, 2);
+  ag_id origin = gr->origin ? gr->origin : ag_zero(g, 3, 1), normal = ag_body_unit(g, gr->normal);
+  frame f = {.N = normal, .O = origin, .still = !gr->carrier && !ag_body_moves(m, origin)};
+  f.upright = !gr->carrier && normal == ag_body_axis(g, 2);
   if (gr->carrier) {
     ag_id R = m->coords[gr->carrier->R].q;
     f.N = ag_mul(g, R, normal);
@@ -167,11 +147,8 @@ static ag_status add_rolling(ag_ctx *ctx, ag_model *m, ag_contact *c, const fram
   return AG_OK;
 }
 
-/* NAME.word; for a second contact of the same body NAME.word2, ... */
 static const char *name_of(ag_model *m, const ag_contact *c, const char *word) {
-  int k = c->body->n_contact;
-  return k > 1 ? ag_arena_printf(m->arena, "%s.%s%d", c->body->name, word, k)
-               : ag_arena_printf(m->arena, "%s.%s", c->body->name, word);
+  return ag_body_word(m, c->body, word, c->body->n_contact);
 }
 
 static void observe(ag_model *m, const ag_contact *c, const char *word, ag_id x, ag_pos pos) {
@@ -242,8 +219,8 @@ static void add_spins(ag_model *m, const ag_body *b, ag_pos pos) {
   ag_id axis = ag_surface_axis(g, &b->surface);
   if (axis && symmetric_about(g, b, axis)) generator(m, b, "spin", axis, 0, pos);
   for (int k = 0; k < 3 && b->surface.kind == AG_SURFACE_SPHERE; k++)
-    if (symmetric_about(g, b, unit_axis(g, k)))
-      generator(m, b, ag_arena_printf(m->arena, "spin%d", k + 1), unit_axis(g, k), 0, pos);
+    if (symmetric_about(g, b, ag_body_axis(g, k)))
+      generator(m, b, ag_arena_printf(m->arena, "spin%d", k + 1), ag_body_axis(g, k), 0, pos);
 }
 
 /* Moving the body together with its place on a ground that this leaves as it is. Gravity must not feel it. */
@@ -251,13 +228,13 @@ static void add_shifts(ag_model *m, const ag_contact *c, const frame *f, ag_pos 
   ag_graph *g = m->graph;
   const ag_ground *gr = &c->ground;
   const ag_body *b = c->body;
-  ag_id e3 = unit_axis(g, 2), R = m->coords[b->R].q, x = m->coords[b->x].q;
+  ag_id e3 = ag_body_axis(g, 2), R = m->coords[b->R].q, x = m->coords[b->x].q;
   bool light = !gr->gravity || ag_is_zero(g, gr->gravity);
   if (gr->kind == AG_GROUND_PLANE && !gr->spin) {
-    ag_id first = f->upright ? unit_axis(g, 0) : ag_cross(g, e3, f->N);
+    ag_id first = f->upright ? ag_body_axis(g, 0) : ag_cross(g, e3, f->N);
     generator(m, b, "along_x", 0, first, pos);
     if (light || f->upright)
-      generator(m, b, "along_y", 0, f->upright ? unit_axis(g, 1) : ag_cross(g, f->N, first), pos);
+      generator(m, b, "along_y", 0, f->upright ? ag_body_axis(g, 1) : ag_cross(g, f->N, first), pos);
   }
   if (gr->kind == AG_GROUND_CYLINDER && (light || ag_is_zero(g, ag_entry(g, f->N, 2, 0))))
     generator(m, b, "lift", 0, f->N, pos);
@@ -295,20 +272,16 @@ static void add_generators(ag_model *m, const ag_contact *c, const frame *f, ag_
 
 static ag_status check_ground(ag_ctx *ctx, const ag_model *m, const ag_body *b, const ag_ground *gr, ag_pos pos) {
   static const char *const words[] = {"plane", "sphere", "cylinder", "cone", "surface of revolution"};
+  if (b->surface.kind == AG_SURFACE_NONE) {
+    ag_ctx_error(ctx, pos, "`%s` has no surface to roll with: say which one in its `body` statement", b->name);
+    return AG_WRONG;
+  }
   if (gr->kind != AG_GROUND_PLANE && b->surface.kind != AG_SURFACE_SPHERE) {
     ag_ctx_error(ctx, pos, "`%s` has the surface %s: only a ball can roll on a %s", b->name,
                  ag_surface_word(b->surface.kind), words[gr->kind]);
     return AG_WRONG;
   }
-  double n[3];
-  if (gr->normal && depends_on_motion(m, gr->normal)) {
-    ag_ctx_error(ctx, pos, "the direction of what `%s` rolls on may not depend on coordinates or t", b->name);
-    return AG_WRONG;
-  }
-  if (gr->normal && ag_constant(m->graph, gr->normal, n) && !(n[0] * n[0] + n[1] * n[1] + n[2] * n[2] > 0)) {
-    ag_ctx_error(ctx, pos, "the direction of what `%s` rolls on has no length", b->name);
-    return AG_WRONG;
-  }
+  if (!ag_body_direction(ctx, m, gr->normal, b->name, "rolls on", pos)) return AG_WRONG;
   if (gr->carrier == b) {
     ag_ctx_error(ctx, pos, "`%s` cannot roll on itself", b->name);
     return AG_WRONG;
@@ -333,6 +306,7 @@ ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *gr
   add_observables(m, c, pos);
   if (ground->watch) add_events(m, c, pos);
   add_generators(m, c, &f, pos);
+  AG_MODEL_PUSH(m, contacts, c);
   *out = c;
   return AG_OK;
 }
@@ -348,9 +322,9 @@ static ag_id resting_place(ag_model *m, const ag_contact *c, const frame *f) {
   ag_graph *g = m->graph;
   const ag_ground *gr = &c->ground;
   ag_id r = c->body->surface.a, reach = gr->inside ? ag_sub(g, gr->radius, r) : ag_add(g, gr->radius, r),
-        e3 = unit_axis(g, 2), u = e3;
+        e3 = ag_body_axis(g, 2), u = e3;
   if (gr->kind == AG_GROUND_CYLINDER) {
-    u = f->upright ? unit_axis(g, 0) : ag_sub(g, e3, ag_mul(g, ag_dot(g, f->N, e3), f->N));
+    u = f->upright ? ag_body_axis(g, 0) : ag_sub(g, e3, ag_mul(g, ag_dot(g, f->N, e3), f->N));
     if (!f->upright) u = ag_div(g, u, ag_norm(g, u));
   }
   if (gr->inside && !(gr->kind == AG_GROUND_CYLINDER && f->upright))

@@ -36,6 +36,10 @@ void ag_model_free(ag_model *m) {
   free(m->drives);
   free(m->reactions);
   free(m->multipliers);
+  free(m->holders);
+  free(m->bodies);
+  free(m->contacts);
+  free(m->joints);
   ag_graph_free(m->graph);
   ag_arena_free(m->arena);
 }
@@ -115,18 +119,43 @@ ag_id ag_model_reaction(ag_model *m, int coord) {
   return x;
 }
 
+static ag_id standing_for(ag_model *m, const char *what, const ag_item *c) {
+  return ag_input(m->graph, ag_arena_printf(m->arena, "%s.%s", what, c->name), ag_node_rows(m->graph, c->x), 1,
+                  AG_LEAF_REAL);
+}
+
 ag_id ag_model_multiplier(ag_model *m, int constraint) {
   const ag_item *c = &m->constraints[constraint], *have = find(m->multipliers, m->n_multipliers, c->name);
   if (have) return have->x;
-  ag_id x = ag_input(m->graph, ag_arena_printf(m->arena, "multiplier.%s", c->name), ag_node_rows(m->graph, c->x), 1,
-                     AG_LEAF_REAL);
+  ag_id x = standing_for(m, "multiplier", c);
   AG_MODEL_PUSH(m, multipliers, ((ag_item){c->name, NULL, x, c->pos}));
+  return x;
+}
+
+ag_id ag_model_holder(ag_model *m, int holonomic) {
+  const ag_item *c = &m->holonomics[holonomic], *have = find(m->holders, m->n_holders, c->name);
+  if (have) return have->x;
+  ag_id x = standing_for(m, "holder", c);
+  AG_MODEL_PUSH(m, holders, ((ag_item){c->name, NULL, x, c->pos}));
   return x;
 }
 
 ag_id ag_model_energy(ag_model *m) {
   if (!m->energy) m->energy = ag_input(m->graph, "energy", 1, 1, AG_LEAF_REAL);
   return m->energy;
+}
+
+static bool on_items(const ag_graph *g, int n, const ag_id *x, int n_item, const ag_item *items) {
+  for (int i = 0; i < n_item; i++)
+    if (ag_depends(g, n, x, 1, &items[i].x)) return true;
+  return false;
+}
+
+bool ag_model_has_force(const ag_model *m, int n, const ag_id *x) {
+  const ag_graph *g = m->graph;
+  return (m->lambda && ag_depends(g, n, x, 1, &m->lambda)) || on_items(g, n, x, m->n_drives, m->drives) ||
+         on_items(g, n, x, m->n_reactions, m->reactions) || on_items(g, n, x, m->n_multipliers, m->multipliers) ||
+         on_items(g, n, x, m->n_holders, m->holders);
 }
 
 bool ag_model_prime(ag_model *m, ag_id x, ag_id *dx) {
@@ -136,9 +165,7 @@ bool ag_model_prime(ag_model *m, ag_id x, ag_id *dx) {
   for (int i = 0; i < m->n_coords; i++) inputs[i] = m->coords[i].xi;
   bool ok = !ag_depends(g, 1, &x, m->n_coords, inputs) && !ag_depends(g, 1, &x, m->n_frame_inputs, m->frame_inputs) &&
             !(m->energy && ag_depends(g, 1, &x, 1, &m->energy));
-  for (int i = 0; ok && i < m->n_drives; i++) ok = !ag_depends(g, 1, &x, 1, &m->drives[i].x);
-  for (int i = 0; ok && i < m->n_reactions; i++) ok = !ag_depends(g, 1, &x, 1, &m->reactions[i].x);
-  for (int i = 0; ok && i < m->n_multipliers; i++) ok = !ag_depends(g, 1, &x, 1, &m->multipliers[i].x);
+  ok = ok && !ag_model_has_force(m, 1, &x);
   if (ok) {
     for (int i = 0; i < m->n_coords; i++) inputs[i] = m->coords[i].q, seeds[i] = m->coords[i].xi;
     inputs[n - 1] = m->t;

@@ -108,6 +108,10 @@ typedef struct ag_reference {
   const char *key, *entry;
 } ag_reference;
 
+struct ag_body;
+struct ag_contact;
+struct ag_joint;
+
 #define AG_LIST(type, name) \
   type *name; \
   int n_##name, cap_##name
@@ -137,9 +141,13 @@ typedef struct ag_model {
   AG_LIST(ag_start, starts);
   AG_LIST(ag_expect, expects);
   AG_LIST(ag_reference, references);
-  AG_LIST(ag_item, drives);    /* name of a prescribed coordinate -> scalar input standing for its multiplier */
-  AG_LIST(ag_item, reactions); /* coordinate name -> input (shape of xi) standing for the reaction S^T lambda on it */
+  AG_LIST(ag_item, drives);      /* name of a prescribed coordinate -> scalar input standing for its multiplier */
+  AG_LIST(ag_item, reactions);   /* coordinate name -> input (shape of xi) standing for the reaction S^T lambda on it */
   AG_LIST(ag_item, multipliers); /* constraint name -> input (shape of the residual) standing for its own lambda */
+  AG_LIST(ag_item, holders);     /* holonomic name -> input (shape of the residual) standing for its own lambda */
+  AG_LIST(struct ag_body *, bodies); /* what the shorthand of body.h added, in order */
+  AG_LIST(struct ag_contact *, contacts);
+  AG_LIST(struct ag_joint *, joints);
 } ag_model;
 
 ag_model *ag_model_create(const char *name);
@@ -156,11 +164,15 @@ ag_id ag_model_add_frame(ag_model *m, const char *name, ag_id x, ag_pos pos); /*
 ag_id ag_model_drive(ag_model *m, const char *coord_name);                    /* finds or adds; 0 when not prescribed */
 ag_id ag_model_reaction(ag_model *m, int coord);                              /* finds or adds */
 ag_id ag_model_multiplier(ag_model *m, int constraint);                       /* finds or adds */
+ag_id ag_model_holder(ag_model *m, int holonomic);                            /* finds or adds: its multiplier */
 ag_id ag_model_energy(ag_model *m);                                           /* finds or adds */
 
 /* Appends to one of the lists above: AG_MODEL_PUSH(m, observables, ((ag_item){...})). */
 #define AG_MODEL_PUSH(m, list, item) \
   (AG_PUSH((m)->list, (m)->n_##list, (m)->cap_##list), (m)->list[(m)->n_##list++] = (item))
+
+/* Does any of the expressions contain a force of constraint (lambda, drives, reactions, multipliers)? */
+bool ag_model_has_force(const ag_model *m, int n, const ag_id *x);
 
 /* Total time derivative of an expression of coordinates and t (the prime of the language). False when x depends on
  * a velocity or on a built-in observable. */

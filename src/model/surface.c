@@ -105,7 +105,7 @@ ag_id ag_surface_point(ag_graph *g, const ag_surface *s, ag_id n) {
 
 ag_id ag_surface_axis(ag_graph *g, const ag_surface *s) {
   int k = 2;
-  if (s->kind == AG_SURFACE_SPHERE || s->kind == AG_SURFACE_CONVEX) return 0;
+  if (s->kind == AG_SURFACE_SPHERE || s->kind >= AG_SURFACE_CONVEX) return 0;
   if (s->kind == AG_SURFACE_POINT) return ag_is_zero(g, s->p) ? 0 : s->p;
   if (s->kind == AG_SURFACE_ELLIPSOID) {
     int equal = (s->a == s->b) + (s->b == s->c) + (s->a == s->c);
@@ -153,7 +153,7 @@ ag_surface ag_surface_meridian(ag_graph *g, ag_id theta, ag_id r, ag_id h0, ag_i
 }
 
 const char *ag_surface_word(ag_surface_kind kind) {
-  static const char *const words[] = {"sphere", "ellipsoid",  "torus",      "disk",  "cylinder",
-                                      "point",  "revolution", "revolution", "convex"};
+  static const char *const words[] = {"sphere", "ellipsoid",  "torus",      "disk",   "cylinder",
+                                      "point",  "revolution", "revolution", "convex", "none"};
   return words[kind];
 }

@@ -61,15 +61,6 @@ static void reduce(const ag_system *sys, int n_out, ag_id *outs) {
   free(r.to);
 }
 
-static bool needs_reactions(const ag_model *m, int n_out, const ag_id *outs) {
-  if (m->lambda && ag_depends(m->graph, n_out, outs, 1, &m->lambda)) return true;
-  for (int i = 0; i < m->n_drives; i++)
-    if (ag_depends(m->graph, n_out, outs, 1, &m->drives[i].x)) return true;
-  for (int i = 0; i < m->n_reactions; i++)
-    if (ag_depends(m->graph, n_out, outs, 1, &m->reactions[i].x)) return true;
-  return false;
-}
-
 static ag_tape *tape_of(const ag_system *sys, int n_out, const ag_id *outs) {
   ag_model *m = sys->model;
   ag_bind *binds =
@@ -140,7 +131,7 @@ bool ag_core_columns_init(ag_core_columns *c, const ag_system *sys, const bool *
   c->at = ag_heap_alloc(sizeof *c->at * (size_t)record.width);
   int n = expressions(&record, sys, wanted, outs, c->at);
   if (n >= 0) reduce(sys, n, outs);
-  if (n >= 0 && !needs_reactions(sys->model, n, outs)) c->tape = tape_of(sys, n, outs);
+  if (n >= 0 && !ag_model_has_force(sys->model, n, outs)) c->tape = tape_of(sys, n, outs);
   free(outs);
   ag_record_done(&record);
   if (c->tape && !reads_rest(sys, c->tape)) return true;

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of bodies share: small vectors, and questions about expressions. Never seen outside model/. */
+#ifndef AG_MODEL_BODY_INTERNAL_H
+#define AG_MODEL_BODY_INTERNAL_H
+#include "model/model.h"
+
+ag_id ag_body_axis(ag_graph *g, int k);         /* e1, e2, e3 for k = 0, 1, 2 */
+ag_id ag_body_unit(ag_graph *g, ag_id v);       /* v/|v|; 0: e3 */
+bool ag_body_moves(const ag_model *m, ag_id x); /* depends on t or a coordinate */
+/* Whether v is a direction that stays: free of t and coordinates, not of length 0; else an error that names the body.
+ */
+bool ag_body_direction(ag_ctx *ctx, const ag_model *m, ag_id v, const char *name, const char *does, ag_pos pos);
+/* NAME.word; for k > 1 NAME.word2, ... */
+const char *ag_body_word(ag_model *m, const ag_body *b, const char *word, int k);
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ * Joints. Rows g = (A.x + A.R p - B.x - B.R q, dot(A.R u1, B.R b), dot(A.R u2, B.R b)) with multipliers (f, k1, k2):
+ * their virtual work f.(dx_A + ...) - f.(dx_B + ...) + k_i (dtheta_B - dtheta_A).(B.R b x A.R u_i) says that -f acts on
+ * B at the joint, with the moment sum k_i B.R b x A.R u_i, and the opposite of both on A. */
+#include "model/body_internal.h"
+
+/* Unit vectors u1, u2 with u1 x u2 = a for a unit vector a = (x, y, z): with s the sign of z and h = 1/(s + z),
+ *   u1 = (1 - s x^2 h, -s x y h, -s x),  u2 = (-x y h, s - y^2 h, -y).
+ * a depends on parameters at most, so that the sign does not change during a motion. a = e3 gives e1, e2. */
+static void across(ag_graph *g, ag_id a, ag_id *u1, ag_id *u2) {
+  ag_id x = ag_entry(g, a, 0, 0), y = ag_entry(g, a, 1, 0), z = ag_entry(g, a, 2, 0), zero = ag_num(g, 0),
+        one = ag_num(g, 1);
+  ag_id up = ag_apply2(g, AG_OP_LE, zero, z), minus = ag_num(g, -1);
+  ag_id s = ag_select(g, up, one, minus), h = ag_div(g, one, ag_add(g, s, z));
+  ag_id xh = ag_mul(g, x, h), xyh = ag_mul(g, xh, y), sx = ag_mul(g, s, x);
+  ag_id first[3] = {ag_sub(g, one, ag_mul(g, sx, xh)), ag_neg(g, ag_mul(g, s, xyh)), ag_neg(g, sx)};
+  ag_id second[3] = {ag_neg(g, xyh), ag_sub(g, s, ag_mul(g, ag_mul(g, y, y), h)), ag_neg(g, y)};
+  *u1 = ag_stack(g, 3, 1, first);
+  *u2 = ag_stack(g, 3, 1, second);
+}
+
+/* Body components to space. */
+static ag_id turned(const ag_model *m, const ag_body *b, ag_id v) {
+  return b ? ag_mul(m->graph, m->coords[b->R].q, v) : v;
+}
+
+static ag_id place_of(const ag_model *m, const ag_body *b, ag_id p) {
+  return b ? ag_add(m->graph, m->coords[b->x].q, turned(m, b, p)) : p;
+}
+
+static bool joinable(ag_ctx *ctx, const ag_model *m, const ag_joint *j) {
+  const char *name = j->A ? j->A->name : j->B ? j->B->name : "space";
+  if (j->A == j->B) {
+    ag_ctx_error(ctx, j->pos, "this joint holds `%s` to itself", name);
+    return false;
+  }
+  if ((j->A && ag_body_moves(m, j->p)) || (j->B && ag_body_moves(m, j->q))) {
+    ag_ctx_error(ctx, j->pos, "the place of a joint in a body may not depend on coordinates or t");
+    return false;
+  }
+  return ag_body_direction(ctx, m, j->a, name, "turns about", j->pos) &&
+         ag_body_direction(ctx, m, j->b, name, "turns about", j->pos);
+}
+
+static void observe(ag_model *m, const ag_body *b, const char *word, ag_id x, ag_pos pos) {
+  AG_MODEL_PUSH(m, observables, ((ag_item){ag_body_word(m, b, word, b->n_joint), NULL, x, pos}));
+}
+
+static ag_status add(ag_ctx *ctx, ag_model *m, ag_joint given, const char *text, const ag_joint **out) {
+  ag_graph *g = m->graph;
+  AG_TRY(joinable(ctx, m, &given) ? AG_OK : AG_WRONG);
+  ag_joint *j = AG_NEW(m->arena, ag_joint);
+  *j = given;
+  bool on_b = j->B;
+  ag_id U[2] = {0}, axis = 0, rows[3];
+  j->place = place_of(m, j->A, j->p);
+  rows[0] = ag_sub(g, j->place, place_of(m, j->B, j->q));
+  if (j->a) {
+    j->a = ag_body_unit(g, j->a);
+    j->b = ag_body_unit(g, j->b);
+    across(g, j->a, &U[0], &U[1]);
+    axis = turned(m, j->B, j->b);
+    for (int i = 0; i < 2; i++) {
+      U[i] = turned(m, j->A, U[i]);
+      rows[1 + i] = ag_dot(g, U[i], axis);
+    }
+  }
+  ag_model_add_holonomic(m, j->a ? ag_concat(g, 3, rows) : rows[0], text, j->pos);
+  j->holonomic = m->n_holonomics - 1;
+  ag_id lambda = ag_model_holder(m, j->holonomic), f = ag_rows_of(g, lambda, 0, 3);
+  j->force = on_b ? ag_neg(g, f) : f;
+  ag_body *owner = on_b ? j->B : j->A;
+  owner->n_joint++;
+  observe(m, owner, "joint", j->force, j->pos);
+  if (j->a) {
+    ag_id part[2];
+    for (int i = 0; i < 2; i++) part[i] = ag_mul(g, ag_entry(g, lambda, 3 + i, 0), ag_cross(g, axis, U[i]));
+    ag_id moment = ag_add(g, part[0], part[1]);
+    j->moment = on_b ? moment : ag_neg(g, moment);
+    observe(m, owner, "moment", j->moment, j->pos);
+  }
+  AG_MODEL_PUSH(m, joints, j);
+  if (out) *out = j;
+  return AG_OK;
+}
+
+ag_status ag_joint_ball(ag_ctx *ctx, ag_model *m, ag_body *A, ag_id p, ag_body *B, ag_id q, ag_pos pos,
+                        const char *text, const ag_joint **out) {
+  return add(ctx, m, (ag_joint){.A = A, .B = B, .p = p, .q = q, .pos = pos}, text, out);
+}
+
+ag_status ag_joint_hinge(ag_ctx *ctx, ag_model *m, ag_body *A, ag_id p, ag_id a, ag_body *B, ag_id q, ag_id b,
+                         ag_pos pos, const char *text, const ag_joint **out) {
+  return add(ctx, m, (ag_joint){.A = A, .B = B, .p = p, .q = q, .a = a, .b = b, .pos = pos}, text, out);
+}
+
+/* ---- start ---- */
+
+/* How many components of a coordinate the start statements name. */
+static int named(const ag_model *m, int coord) {
+  bool row[3] = {false};
+  for (int i = 0; i < m->n_starts; i++) {
+    const ag_start *s = &m->starts[i];
+    if (s->velocity || s->frame >= 0 || s->coord != coord) continue;
+    for (int k = 0; k < 3; k++) row[k] = row[k] || s->row < 0 || s->row == k || m->coords[coord].space == AG_SPACE_SO3;
+  }
+  return row[0] + row[1] + row[2];
+}
+
+static void begin(ag_model *m, const ag_body *b, int coord, ag_id x) {
+  AG_MODEL_PUSH(m, starts, ((ag_start){false, coord, -1, -1, x, b->pos}));
+}
+
+/* The rotation that takes e1, e2, e3 to u1, u2, a. */
+static ag_id frame_of(ag_graph *g, ag_id a) {
+  ag_id u[3] = {0, 0, a}, e[9];
+  across(g, a, &u[0], &u[1]);
+  for (int i = 0; i < 9; i++) e[i] = ag_entry(g, u[i % 3], i / 3, 0);
+  return ag_rotation(g, ag_stack(g, 3, 3, e));
+}
+
+/* b hangs on `from` (its place is known, or it is space): R b = from.R a, then x from the joint. */
+static void hang(ag_model *m, const ag_joint *j, const ag_body *from, const ag_body *b) {
+  ag_graph *g = m->graph;
+  bool forward = b == j->B;
+  if (j->a && !named(m, b->R)) {
+    ag_id F = frame_of(g, forward ? j->a : j->b), G = frame_of(g, forward ? j->b : j->a),
+          turn = ag_mul(g, F, ag_transpose(g, G));
+    begin(m, b, b->R, ag_rotation(g, from ? ag_mul(g, m->coords[from->R].q, turn) : turn));
+  }
+  ag_id at = place_of(m, from, forward ? j->p : j->q);
+  begin(m, b, b->x, ag_sub(g, at, turned(m, b, forward ? j->q : j->p)));
+}
+
+/* One round over the joints; whether something was placed. */
+static bool hang_all(ag_model *m) {
+  bool changed = false;
+  for (int i = 0; i < m->n_joints; i++) {
+    const ag_joint *j = m->joints[i];
+    bool know_A = !j->A || named(m, j->A->x) == 3, know_B = !j->B || named(m, j->B->x) == 3;
+    if (know_A == know_B) continue;
+    const ag_body *from = know_A ? j->A : j->B, *b = know_A ? j->B : j->A;
+    if (named(m, b->x)) continue; /* partly named: mech completes it from the holonomic rows */
+    hang(m, j, from, b);
+    changed = true;
+  }
+  return changed;
+}
+
+ag_status ag_bodies_start(ag_ctx *ctx, ag_model *m) {
+  for (int i = 0; i < m->n_contacts; i++) {
+    while (hang_all(m)) continue; /* what hangs on a body that touches is placed: two wheels of one frame */
+    AG_TRY(ag_contact_start(ctx, m, m->contacts[i]));
+  }
+  for (;;) {
+    while (hang_all(m)) continue;
+    const ag_body *root = NULL;
+    for (int i = 0; i < m->n_joints && !root; i++) {
+      const ag_joint *j = m->joints[i];
+      if (j->A && j->B && !named(m, j->A->x) && !named(m, j->B->x)) root = j->A;
+    }
+    if (!root) return AG_OK;
+    begin(m, root, root->x, ag_zero(m->graph, 3, 1));
+  }
+}
