@@ -36,7 +36,7 @@ static inline void check_closures(const ag_system *sys) {
     ag_work_rhs_full(w, t, x, dx);
     for (int s = 0; s < 2; s++) {
       for (int i = 0; i < n_x; i++) y[i] = x[i] + (s ? -h : h) * dx[i];
-      E[s] = ag_work_energy(w, t + (s ? -h : h), y);
+      E[s] = ag_work_energy(w, t + (s ? -h : h), y, NULL);
     }
     AG_CHECK_NEAR((E[0] - E[1]) / (2 * h), rate, 1e-7 * size * size);
   }

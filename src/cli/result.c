@@ -148,7 +148,9 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   ag_text_number(out, *ag_result_find(o->record, r->record, AG_COL_ENERGY));
   ag_text_str(out, ", at the start ");
   ag_text_number(out, r->energy0);
-  ag_text_printf(out, ", drift at most %.3g\n", drift_of(o));
+  ag_text_printf(out, ", drift at most %.3g", drift_of(o));
+  if (r->energy_size > 0) ag_text_printf(out, ", %.1e of kinetic + |potential|", drift_of(o) / r->energy_size);
+  ag_text_str(out, "\n");
   if (o->system->n_row) ag_text_printf(out, "  %-12s  largest residual seen %.3g\n", "constraints", r->residual_max);
   put_events(o, out);
   ag_text_str(out, "final state\n");
@@ -198,6 +200,7 @@ void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series) {
   ag_json_string(j, "engine", r->compiled ? "compiled" : "interpreted");
   ag_json_number(j, "energy_start", r->energy0);
   ag_json_number(j, "energy_drift", drift_of(o));
+  ag_json_number(j, "energy_size", r->energy_size);
   ag_json_number(j, "constraint_residual_max", r->residual_max);
   ag_json_whole(j, "right_hand_sides", r->rhs);
   ag_json_number(j, "seconds", o->seconds);

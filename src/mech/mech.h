@@ -89,7 +89,7 @@ typedef struct ag_system {
   double *minor_bound; /* below this the motion has left the domain */
   ag_tape *saddle;   /* -> M (n_xi^2), S (n_lambda x n_xi), ell (n_xi), kappa (n_lambda), residual S xi + s (n_lambda);
                       * NULL for a large system without constraints: its eliminated form is the same */
-  ag_tape *balance;  /* -> energy, l_t, F.xi, s (n_lambda) */
+  ag_tape *balance;  /* -> energy, its size, l_t, F.xi, s (n_lambda) */
   ag_tape *position; /* -> g (n_g), its Jacobian in the tangent (n_g x n_xi); NULL when there is no position-level constraint */
   ag_tape *kinematics; /* -> qdot (n_q) */
   ag_tape *events;   /* full state followed by lambda -> the event functions; NULL when there are none */
@@ -102,6 +102,7 @@ typedef struct ag_system {
   bool growth_in_time;
   int growth[4], n_growth;  /* dimension of D, D + [D,D], ...: at most depth 3 */
   int n_disguised;          /* velocity constraints that are holonomic in disguise; -1: not decided at this depth */
+  ag_id energy_size;        /* kinetic energy + |potential energy|: what an error of the energy is small against */
   ag_id energy, *xi_of_u, mass, force;  /* expressions, for show: xi(q,u,t) per coordinate, B^T M B, right-hand side */
   ag_id *reaction;          /* S^T lambda per coordinate, NULL without constraints */
   const bool *dependent;    /* per quasi-velocity: solved from the constraints by default */
@@ -146,7 +147,8 @@ int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *
 int ag_work_rhs_full(ag_work *w, double t, const double *x, double *dx);
 /* Reaction S^T lambda on all quasi-velocities. */
 int ag_work_reaction(ag_work *w, double t, const double *x, double *reaction);
-double ag_work_energy(ag_work *w, double t, const double *x);
+/* size (may be NULL): kinetic energy + |potential energy|, which does not vanish where the two cancel. */
+double ag_work_energy(ag_work *w, double t, const double *x, double *size);
 /* dE/dt by the balance -l_t + F.xi - s.lambda. */
 double ag_work_energy_rate(ag_work *w, double t, const double *x);
 double ag_work_residual(ag_work *w, double t, const double *x); /* max |S xi + s| and |g| */

@@ -125,23 +125,27 @@ static void saddle(derive *d, const ag_id *gradient) {
   sys->saddle = ag_full_tape(sys, n, outs);
 }
 
-/* Energy p.xi - l, l_t, F.xi, and s = S xi + s at xi = 0. */
+/* Energy p.xi - l, its size |T| + |V| with V = -l at xi = 0 and T = E - V, l_t, F.xi, and s = S xi + s at xi = 0. */
 static void balance(derive *d) {
   ag_graph *g = d->g;
   ag_system *sys = d->sys;
-  ag_id energy = ag_neg(g, d->m->lagrangian), power = ag_num(g, 0), one = ag_num(g, 1), outs[4], rows = kept_rows(d);
+  ag_id energy = ag_neg(g, d->m->lagrangian), power = ag_num(g, 0), one = ag_num(g, 1), outs[5], rows = kept_rows(d);
   ag_id *zeros = new_ids(d, d->nc);
   for (int i = 0; i < d->nc; i++) {
     energy = ag_add(g, energy, ag_dot(g, d->momentum[i], d->xi[i]));
     power = ag_add(g, power, ag_dot(g, d->force[i], d->xi[i]));
     zeros[i] = ag_zero(g, d->m->coords[i].dim, 1);
   }
+  ag_id potential = d->m->lagrangian; /* up to its sign */
+  ag_substitute(g, d->nc, d->xi, zeros, 1, &potential);
+  ag_id kinetic = ag_norm(g, ag_add(g, energy, potential)), other = ag_norm(g, potential);
   outs[0] = sys->energy = energy;
-  ag_forward(g, 1, &d->m->t, &one, 1, &d->m->lagrangian, &outs[1]);
-  outs[2] = power;
-  outs[3] = rows;
-  if (rows) ag_substitute(g, d->nc, d->xi, zeros, 1, &outs[3]);
-  sys->balance = ag_full_tape(sys, rows ? 4 : 3, outs);
+  outs[1] = sys->energy_size = ag_add(g, kinetic, other);
+  ag_forward(g, 1, &d->m->t, &one, 1, &d->m->lagrangian, &outs[2]);
+  outs[3] = power;
+  outs[4] = rows;
+  if (rows) ag_substitute(g, d->nc, d->xi, zeros, 1, &outs[4]);
+  sys->balance = ag_full_tape(sys, rows ? 5 : 4, outs);
 }
 
 /* Components of u that can be read off the full state: independent velocities, or the person's frame. */

@@ -194,8 +194,9 @@ double ag_work_condition(ag_work *w, double t, const double *x) {
 
 /* ---- energy, residual, observables ---- */
 
-double ag_work_energy(ag_work *w, double t, const double *x) {
+double ag_work_energy(ag_work *w, double t, const double *x, double *size) {
   (void)machine_run(&w->balance, w, t, x, NULL, NULL);
+  if (size) *size = w->balance.out[1];
   return w->balance.out[0];
 }
 
@@ -203,8 +204,8 @@ double ag_work_energy_rate(ag_work *w, double t, const double *x) {
   int k = w->sys->n_lambda;
   if (ag_work_accel(w, t, x, NULL, NULL)) return NAN;
   (void)machine_run(&w->balance, w, t, x, NULL, NULL);
-  double rate = -w->balance.out[1] + w->balance.out[2];
-  for (int r = 0; r < k; r++) rate -= w->balance.out[3 + r] * w->b[w->sys->n_xi + r];
+  double rate = -w->balance.out[2] + w->balance.out[3];
+  for (int r = 0; r < k; r++) rate -= w->balance.out[4 + r] * w->b[w->sys->n_xi + r];
   return rate;
 }
 

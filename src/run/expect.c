@@ -11,17 +11,18 @@ typedef struct watch {
   const ag_system *sys;
   const ag_expect *e;
   ag_work *work;
-  ag_tape *tape;   /* x, then value where there is one */
+  ag_tape *tape;   /* x, then value where there is one, or what parts_of gives */
   bool lambda;
   double *slots, *out, *first;
   int n;           /* entries of x */
+  double *parts;   /* of a constant made with the energy: how large what cancels in it has been; else NULL */
   bool seen;
   ag_verdict *v;
 } watch;
 
-/* Keeps the worst entry: error relative to max(1, |wanted|). NaN is worst of all. */
-static void judge(ag_verdict *v, double got, double wanted, bool *seen) {
-  double error = fabs(got - wanted) / fmax(1, fabs(wanted));
+/* Keeps the worst entry: error relative to max(1, |wanted|, parts). NaN is worst of all. */
+static void judge(ag_verdict *v, double got, double wanted, double parts, bool *seen) {
+  double error = fabs(got - wanted) / fmax(fmax(1, fabs(wanted)), parts);
   if (isnan(error)) error = INFINITY;
   if (*seen && error <= v->error) return;
   *seen = true;
@@ -54,21 +55,45 @@ static void look(void *self, double t, const double *x) {
     w->first[w->n] = 1;
   }
   bool constant = w->e->kind == AG_EXPECT_CONSTANT;
-  if (w->e->kind == AG_EXPECT_VARIES) widen(w);
-  else
-    for (int i = 0; i < w->n; i++) judge(w->v, w->out[i], constant ? w->first[i] : w->out[w->n + i], &w->seen);
+  if (w->e->kind == AG_EXPECT_VARIES) {
+    widen(w);
+    return;
+  }
+  for (int i = 0; i < w->n; i++) {
+    if (w->parts) w->parts[i] = fmax(w->parts[i], w->out[w->n + i]);
+    judge(w->v, w->out[i], constant ? w->first[i] : w->out[w->n + i], w->parts ? w->parts[i] : 0, &w->seen);
+  }
+}
+
+/* |dx/dE| (T + |V|): an error of the energy E is small against the kinetic and potential energies it is made of, which may be much
+ * larger than their sum, and x inherits it. 0 when x does not use the energy. */
+static ag_id parts_of(const ag_system *sys, ag_id x) {
+  ag_model *m = sys->model;
+  ag_graph *g = m->graph;
+  if (!m->energy || !ag_depends(g, 1, &x, 1, &m->energy)) return 0;
+  int rows = ag_node_rows(g, x), cols = ag_node_cols(g, x);
+  ag_id one = ag_num(g, 1), dx, *parts = ag_heap_alloc(sizeof *parts * (size_t)(rows * cols));
+  ag_forward(g, 1, &m->energy, &one, 1, &x, &dx);
+  for (int i = 0; i < rows * cols; i++) {
+    ag_id slope = ag_norm(g, ag_entry(g, dx, i / cols, i % cols));
+    parts[i] = ag_mul(g, slope, sys->energy_size);
+  }
+  ag_id all = ag_stack(g, rows, cols, parts);
+  free(parts);
+  return all;
 }
 
 static void watch_create(watch *w, const ag_system *sys, const ag_expect *e, const double *params, ag_verdict *v) {
   ag_graph *g = sys->model->graph;
   bool has_value = e->kind == AG_EXPECT_AT || e->kind == AG_EXPECT_ALONG;
-  ag_id outs[2] = {e->x, e->value};
+  ag_id parts = e->kind == AG_EXPECT_CONSTANT ? parts_of(sys, e->x) : 0, outs[2] = {e->x, parts ? parts : e->value};
   *w = (watch){.sys = sys, .e = e, .v = v, .n = ag_node_rows(g, e->x) * ag_node_cols(g, e->x)};
   w->work = ag_work_create(sys, params);
-  w->tape = ag_system_tape(sys, has_value ? 2 : 1, outs, &w->lambda);
+  w->tape = ag_system_tape(sys, has_value || parts ? 2 : 1, outs, &w->lambda);
   w->slots = ag_heap_aligned(sizeof(double) * (size_t)(w->tape->n_slot + 1));
   w->out = ag_heap_alloc(sizeof(double) * (size_t)(2 * w->n + 1));
   w->first = ag_heap_alloc(sizeof(double) * (size_t)(w->n + 1));
+  w->parts = parts ? ag_heap_alloc(sizeof(double) * (size_t)w->n) : NULL;
   (void)ag_tape_prep(w->tape, params, w->slots);
 }
 
@@ -78,6 +103,7 @@ static void watch_free(watch *w) {
   free(w->slots);
   free(w->out);
   free(w->first);
+  free(w->parts);
 }
 
 /* Time, tolerance or count of an expectation: an expression of the parameters, at the start state. */
@@ -106,7 +132,7 @@ static void judge_event(const ag_expect *e, const ag_run_result *res, double tim
   bool seen = false;
   int n = res->event_count[e->event];
   if (e->kind == AG_EXPECT_COUNT) {
-    judge(v, n, count, &seen);
+    judge(v, n, count, 0, &seen);
     v->tol = 0;
   } else if (n < e->nth) {
     v->error = INFINITY;
@@ -114,7 +140,7 @@ static void judge_event(const ag_expect *e, const ag_run_result *res, double tim
     v->got = NAN;
     v->note = note_of("the event did not happen that often", res->t);
   } else {
-    judge(v, res->event_times[e->event][e->nth - 1], time, &seen);
+    judge(v, res->event_times[e->event][e->nth - 1], time, 0, &seen);
   }
 }
 

@@ -47,7 +47,7 @@ void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x,
   k += sys->n_xi;
   if (sys->observe) (void)ag_work_observe(w, t, x, out + k);
   k += sys->n_observe;
-  out[k++] = ag_work_energy(w, t, x);
+  out[k++] = ag_work_energy(w, t, x, NULL);
   out[k++] = ag_work_residual(w, t, x);
 }
 

@@ -68,7 +68,7 @@ typedef struct ag_checkpoint {
   double t_row;            /* time of the last row; NaN: none */
   long n_row, n_grid;      /* rows recorded; points of the grid of --every passed */
   long steps, rejected, rhs;
-  double energy0, energy_drift, residual_max;
+  double energy0, energy_size, energy_drift, residual_max;
   ag_control control;
   double *z, *dz, *c;      /* state (reduced, or full with multipliers), its rate, basis data */
   int *sign, *event_count; /* per event */
@@ -110,7 +110,8 @@ typedef struct ag_run_result {
   int n_event;
   int *event_count;        /* per event */
   double **event_times;    /* per event */
-  double energy0, residual_max, energy_drift; /* drift: max |E - E0| over recorded states and every eighth step */
+  double energy0, residual_max;
+  double energy_drift, energy_size; /* largest |E - E0|, and kinetic + |potential| energy, over recorded states and every eighth step */
   ag_checkpoint checkpoint; /* made when the run reached t1, was stopped, or came to the limit of steps */
 } ag_run_result;
 

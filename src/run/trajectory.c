@@ -125,8 +125,9 @@ static bool record_inside(run *r, double t, double h, double t1) {
 
 /* Energy of the state in m->x against the start. */
 static void watch_energy(run *r) {
-  double E = ag_work_energy(r->m.work, r->t, r->m.x);
+  double size, E = ag_work_energy(r->m.work, r->t, r->m.x, &size);
   if (r->res->steps == 0) r->res->energy0 = E;
+  r->res->energy_size = fmax(r->res->energy_size, size);
   double drift = fabs(E - r->res->energy0);
   if (!(drift <= r->res->energy_drift)) r->res->energy_drift = drift; /* NaN stays visible */
 }
@@ -159,7 +160,7 @@ static ag_checkpoint here(run *r) {
   const ag_run_result *res = r->res;
   return (ag_checkpoint){.made = true, .n = m->n, .n_c = r->sys->n_c, .n_event = res->n_event, .t = r->t, .h = r->h, .reach = r->reach,
                          .t_row = r->record[0], .n_row = r->n_row, .n_grid = r->n_recorded, .steps = res->steps, .rejected = res->rejected,
-                         .rhs = m->n_rhs, .energy0 = res->energy0, .energy_drift = res->energy_drift, .residual_max = res->residual_max,
+                         .rhs = m->n_rhs, .energy0 = res->energy0, .energy_size = res->energy_size, .energy_drift = res->energy_drift, .residual_max = res->residual_max,
                          .control = r->control, .z = m->z, .dz = m->dz, .c = m->c, .sign = m->sign, .event_count = res->event_count,
                          .event_times = res->event_times};
 }
@@ -425,6 +426,7 @@ static void resume(run *r, const ag_checkpoint *from) {
   res->steps = from->steps;
   res->rejected = from->rejected;
   res->energy0 = from->energy0;
+  res->energy_size = from->energy_size;
   res->energy_drift = from->energy_drift;
   res->residual_max = from->residual_max;
   m->n_rhs = from->rhs;

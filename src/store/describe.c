@@ -158,6 +158,7 @@ void ag_store_result(ag_pieces *pieces, const ag_system *sys, const ag_run_resul
   ag_pieces_whole(pieces, "/summary@right_hand_sides", r->rhs);
   ag_pieces_number(pieces, "/summary@energy_start", r->energy0);
   ag_pieces_number(pieces, "/summary@energy_drift", r->energy_drift);
+  ag_pieces_number(pieces, "/summary@energy_size", r->energy_size);
   ag_pieces_number(pieces, "/summary@constraint_residual_max", r->residual_max);
   if (r->checkpoint.made)
     ag_store_checkpoint(pieces, &r->checkpoint);
@@ -169,7 +170,7 @@ void ag_store_result(ag_pieces *pieces, const ag_system *sys, const ag_run_resul
 
 #define NUMBERS(X) \
   X(t) \
-  X(h) X(reach) X(t_row) X(energy0) X(energy_drift) X(residual_max) X(control.rtol) X(control.atol) X(control.h_min) \
+  X(h) X(reach) X(t_row) X(energy0) X(energy_size) X(energy_drift) X(residual_max) X(control.rtol) X(control.atol) X(control.h_min) \
       X(control.h_max) X(control.safety) X(control.shrink) X(control.grow) X(control.beta) X(control.last_error)
 #define WHOLES(X) X(n_row) X(n_grid) X(steps) X(rejected) X(rhs)
 

@@ -357,6 +357,37 @@ class Show(Case):
         self.assertIn("lagrangian", self.json("show", model("sleigh"))["expanded"])
 
 
+class EnergySize(Case):
+    """An energy that vanishes everywhere is a difference of large parts: its errors are measured against those."""
+    MODEL = """model fall "Falling from rest: kinetic and potential energy cancel"
+param k = 0
+config x in R
+lagrangian 1/2*x'^2 + 1000*x
+force x' = k
+domain x in -1..1
+observable twice = 2*energy + 1
+expect energy constant within TOL over 1 when k = K
+expect twice constant within TOL over 1 when k = K
+"""
+
+    def fall(self, tol, k):
+        with open(self.path("fall.nh"), "w") as f:
+            f.write(self.MODEL.replace("TOL", tol).replace("K", k))
+        return self.path("fall.nh")
+
+    def test_size(self):
+        r = self.json("run", self.fall("1", "0"), "--t1", "1")
+        self.near(r["energy_size"] / 1e6, 1, 1e-9)  # x = 500 t^2, x' = 1000 t: T = -V = 5e5 at t = 1
+        self.assertLess(r["energy_drift"] / r["energy_size"], 1e-12)
+
+    def test_constant(self):
+        self.anagyre("test", self.fall("1e-12", "0"))
+        # E = k x = 500 k (1 + k/1000) of 1e6, that is 5e-7; for 2 E + 1 the same of 2e6
+        self.anagyre("test", self.fall("6e-7", "1e-3"))
+        out, _ = self.anagyre("test", self.fall("4e-7", "1e-3"), code=1)
+        self.assertEqual(out.count("FAILED"), 2, out)
+
+
 class Run(Case):
     KEYS = ["model", "t", "state", "observables", "energy", "constraint_residual", "steps", "rejected", "end", "events"]
 
