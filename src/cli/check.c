@@ -105,9 +105,12 @@ static const char *elimination_word(const ag_system *sys) {
   return "";
 }
 
+/* All names, or the first ones and the last one where there are many. */
 static void put_names(const char *label, int n, const char *const *names, ag_text *out) {
+  int shown = n > 12 ? 8 : n;
   ag_text_printf(out, "  %-14s  ", label);
-  for (int i = 0; i < n; i++) ag_text_printf(out, "%s%s", i ? ", " : "", names[i]);
+  for (int i = 0; i < shown; i++) ag_text_printf(out, "%s%s", i ? ", " : "", names[i]);
+  if (shown < n) ag_text_printf(out, ", ..., %s", names[n - 1]);
   ag_text_str(out, n ? "\n" : "none\n");
 }
 
@@ -123,7 +126,14 @@ static void put_coordinates(const ag_model *m, ag_text *out) {
     if (c->family) ag_text_printf(out, "[1..%d]", k);
     ag_text_str(out, " in ");
     put_space(c, out);
-    ag_text_printf(out, ", velocity %s\n", c->family && c->family_velocity ? c->family_velocity : c->velocity);
+    ag_text_str(out, ", velocity ");
+    if (!c->family)
+      ag_text_str(out, c->velocity);
+    else if (c->family_velocity)
+      ag_text_printf(out, "%s[1..%d]", c->family_velocity, k);
+    else
+      ag_text_printf(out, "%s[1..%d]'", c->family, k);
+    ag_text_char(out, '\n');
   }
 }
 

@@ -91,7 +91,8 @@ int main(int argc, char **argv) {
   AG_CHECK(longer < 2 * lattice);
   size_t chain = test_model(argv[2], "body_chain", 40, 0.05), chain2 = test_model(argv[2], "body_chain", 80, 0.05);
   AG_CHECK(chain2 < chain + chain / 5);
-  size_t pairs = test_model(argv[2], "rigid_bodies", 12, 0.1), pairs2 = test_model(argv[2], "rigid_bodies", 24, 0.1);
+  size_t pairs = test_model(argv[2], "attracting_bodies", 12, 0.1),
+         pairs2 = test_model(argv[2], "attracting_bodies", 24, 0.1);
   AG_CHECK(pairs2 < 5 * pairs); /* four times the pairs */
   return ag_check_report();
 }

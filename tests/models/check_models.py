@@ -440,6 +440,152 @@ def _():
     return h
 
 
+@check('sliding_disk')
+def _():
+    m, J, R, c, k = 1, 0.5, 1, 0.5, 1
+
+    def rhs(t, y):
+        rub = c*(y[2] - R*y[3])
+        return np.array([y[2], y[3], (-k*y[0] - rub)/m, R*rub/J])
+    return Hand(rhs, [1, 0, 0, 2], lambda t, y: {'x': y[0], 'th': y[1], "x'": y[2], "th'": y[3]}, t1=10.0)
+
+
+@check('spherical_robot')
+def _():
+    M, m, r, d, g, rate, tilt, kp, kd = 1, 2, 0.2, 0.1, 9.81, 4, 0.2, 1, 0.3
+    J = 2/3*M*r*r
+
+    def rod(a, b):  # and its first and second derivatives; the angles turn about axis 1, then about the turned axis 2
+        sa, ca, sb, cb = sin(a), cos(a), sin(b), cos(b)
+        p = -d*np.array([sb, -sa*cb, ca*cb])
+        pa, pb = -d*np.array([0*a, -ca*cb, -sa*cb]), -d*np.array([cb, sa*sb, -ca*sb])
+        return p, pa, pb, -d*np.array([0*a, sa*cb, -ca*cb]), -d*np.array([0*a, ca*sb, sa*sb]), -p
+
+    def rhs(t, y):  # principle of virtual power over (w, alpha', beta'), with x' = w x r e3
+        w, a, b, ad, bd, B = y[2:5], y[5], y[6], y[7], y[8], mat(y, 9)
+        p, pa, pb, paa, pab, pbb = (B @ v for v in rod(a, b))
+        roll = -hat(r*e3)                                                   # x' = roll w
+        bob = np.column_stack([roll - hat(p), pa, pb])                      # velocity of the mass = bob (w, a', b')
+        rest = np.cross(w, np.cross(w, p) + 2*(pa*ad + pb*bd)) + paa*ad**2 + 2*pab*ad*bd + pbb*bd**2 + g*e3
+        shell = np.column_stack([roll, np.zeros((3, 2))])
+        A = M*shell.T @ shell + J*np.diag([1, 1, 1, 0, 0]) + m*bob.T @ bob
+        motors = np.array([0, 0, 0, kp*(rate*t - a) + kd*(rate - ad), kp*(tilt - b) - kd*bd])
+        z = np.linalg.solve(A, motors - m*bob.T @ rest)
+        return np.concatenate([(roll @ w)[:2], z[:3], [ad, bd], z[3:], (hat(w) @ B).ravel()])
+
+    def report(t, y):
+        w, B = y[2:5], mat(y, 9)
+        return {'x': y[:2], "x'": r*np.array([w[1], -w[0]]), 'B': B, 'W': B.T @ w, 'alpha': y[5], 'beta': y[6],
+                "alpha'": y[7], "beta'": y[8]}
+    return Hand(rhs, np.concatenate([np.zeros(9), np.eye(3).ravel()]), report, t1=3.0, rotations=(9,))
+
+
+@check('rigid_bodies')
+def _():
+    K, m, I, D, stiff, reach, c = 3, 1, np.array([0.4, 0.5, 0.6]), 1, 1, 1.5, 0.3     # Newton-Euler, pair by pair
+    member = lambda y, i: (y[18*i:18*i + 3], y[18*i + 3:18*i + 6], y[18*i + 6:18*i + 9], mat(y, 18*i + 9))
+
+    def rhs(t, y):
+        F, T = np.zeros((K, 3)), np.zeros((K, 3))
+        for i in range(K):
+            for j in range(K):
+                if i != j:
+                    (xi, _, _, Ri), (xj, _, _, Rj) = member(y, i), member(y, j)
+                    n, ai, aj = xi - xj, Ri[:, 0], Rj[:, 0]
+                    dist = sqrt(n @ n)
+                    e = np.exp(-stiff*(dist - reach))
+                    F[i] -= 2*D*stiff*(1 - e)*e*(1 + c*ai @ aj)*n/dist
+                    T[i] -= D*(1 - e)**2*c*np.cross(ai, aj)
+        parts = []
+        for i in range(K):
+            _, v, Om, R = member(y, i)
+            parts += [v, F[i]/m, (np.cross(I*Om, Om) + R.T @ T[i])/I, (R @ hat(Om)).ravel()]
+        return np.concatenate(parts)
+
+    def report(t, y):
+        out = {}
+        for i in range(K):
+            out[f'x[{i+1}]'], out[f"x[{i+1}]'"], out[f'Omega[{i+1}]'], out[f'R[{i+1}]'] = member(y, i)
+        return out
+    start = []
+    for i in range(1, K + 1):
+        x = 1.8/(2*sin(np.pi/K))*np.array([cos(2*np.pi*i/K), sin(2*np.pi*i/K), 0])
+        R = np.array([[cos(i), -sin(i), 0], [sin(i), cos(i), 0], [0, 0, 1]])
+        start += [x, 0.2*np.cross(e3, x), [0.3, 0.8, -0.5], R.ravel()]
+    return Hand(rhs, np.concatenate(start), report, t1=3.0, rotations=(9, 27, 45))
+
+
+@check('bicycle')
+def _():
+    # Newton-Euler for the four bodies, multiplied by the velocities that the coordinates allow (virtual power); rolling as
+    # velocities of the material points at the contacts. Columns: x y yaw lean pitch steer rear front.
+    g, w, c, tilt, rR, rF = 9.81, 1.02, 0.08, np.pi/10, 0.3, 0.35
+    bodies = [(2, np.diag([0.0603, 0.12, 0.0603])), (85, np.array([[9.2, 0, -2.4], [0, 11, 0], [-2.4, 0, 2.8]])),
+              (4, np.array([[0.05892, 0, 0.00756], [0, 0.06, 0], [0.00756, 0, 0.00708]])),
+              (3, np.diag([0.1405, 0.28, 0.1405]))]
+    u = np.array([-sin(tilt), 0, cos(tilt)])
+
+    def turn(axis, a):
+        k = hat(axis)
+        return np.eye(3) + sin(a)*k + (1 - cos(a))*k @ k
+
+    def geometry(q):
+        """orientations, places and velocity matrices of the bodies, and velocity matrices of the two contacts"""
+        Rz, RzRx = turn(e3, q[2]), turn(e3, q[2]) @ turn(e1, q[3])
+        RB = RzRx @ turn(e2, q[4])
+        RH = RB @ turn(u, q[5])
+        zero = np.zeros((3, 8), complex if np.iscomplexobj(q) else float)
+        wB, vP = zero.copy(), zero.copy()
+        wB[:, 2], wB[:, 3], wB[:, 4] = e3, Rz @ e1, RzRx @ e2
+        wH, wR, wF = wB.copy(), wB.copy(), None
+        wH[:, 5], wR[:, 6] = RB @ u, RB @ e2
+        wF = wH.copy()
+        wF[:, 7] = RH @ e2
+        vP[0, 0] = vP[1, 1] = 1                                             # contact of the rear wheel, by its coordinates
+        up = RzRx @ e3
+        wL = wB.copy()                                                      # the plane that yaws and leans carries hub - P
+        wL[:, 4] = 0
+        hub, v_hub = np.array([q[0], q[1], 0]) + rR*up, vP - hat(rR*up) @ wL
+        at = lambda R, w, p: (hub + R @ (p - rR*e3), v_hub - hat(R @ (p - rR*e3)) @ w)
+        head, v_head = at(RB, wB, np.array([w + c, 0, 0]))
+        on = lambda p: (head + RH @ (p - [w + c, 0, 0]), v_head - hat(RH @ (p - [w + c, 0, 0])) @ wH)
+        hub2, v_hub2 = on(np.array([w, 0, rF]))
+        a = RH @ e2
+        spoke = rF*(a[2]*a - e3)/sqrt(1 - a[2]**2)
+        parts = [(RB, hub, v_hub, wR), (RB, *at(RB, wB, np.array([0.3, 0, 0.9])), wB),
+                 (RH, *on(np.array([0.9, 0, 0.7])), wH), (RH, hub2, v_hub2, wF)]
+        rolling = np.concatenate([(v_hub - hat(-rR*up) @ wR)[:2], v_hub2 - hat(spoke) @ wF])
+        return parts, rolling, (hub2 + spoke)[2]
+
+    def solve(q, qd):
+        parts, S, _ = geometry(q)
+        moved, Sd, _ = geometry(q + 1j*STEP*qd)
+        A, b = np.zeros((8, 8)), np.zeros(8)
+        for (m, I), (R, p, V, W), (_, _, V1, W1) in zip(bodies, parts, moved):
+            J, om = R @ I @ R.T, W @ qd                                     # wheels are round: R of frame and fork will do
+            A += m*V.T @ V + W.T @ J @ W
+            b -= m*V.T @ (V1.imag/STEP @ qd + g*e3) + W.T @ (J @ (W1.imag/STEP @ qd) + np.cross(om, J @ om))
+        K = np.block([[A, -S.T], [S, np.zeros((5, 5))]])
+        return np.linalg.solve(K, np.concatenate([b, -(Sd.imag/STEP) @ qd]))[:8]
+
+    def rhs(t, y):
+        return np.concatenate([y[8:], solve(y[:8], y[8:])])
+    names = ['x', 'y', 'yaw', 'lean', 'pitch', 'steer', 'rear', 'front']
+    h = Hand(rhs, [0]*8 + [5, 0, 0, 0.5, 0, 0, 5/rR, 5/rF],
+             lambda t, y: {**dict(zip(names, y)), **{n + "'": v for n, v in zip(names, y[8:])}}, t1=1.0)
+
+    def allowed(rng):  # the front wheel touches, the wheels roll
+        q, v = 0.4*rng.normal(size=8), rng.normal(size=8)
+        for _ in range(20):
+            step = np.zeros(8)
+            step[4] = 1
+            q[4] -= geometry(q)[2]/(geometry(q + 1j*STEP*step)[2].imag/STEP)
+        S = geometry(q)[1]
+        return np.concatenate([q, v - np.linalg.pinv(S) @ (S @ v)])
+    h.random = allowed
+    return h
+
+
 # ---- the two comparisons ----------------------------------------------------------------------------------------
 
 def against_file(name, hand, rng):

@@ -269,7 +269,13 @@ class Eval:
         return transpose(a), None if d is None else transpose(d)
 
     def do_index(self, node, loc):
-        a, d = self.jet(node[1], loc)
+        who = node[1]
+        if who[0] == 'prime' and who[1][0] == 'name' and who[1][1] in self.m.families:  # x'[i] of a family
+            return self.jet(('prime', ('index', who[1], node[2])), loc)
+        if who[0] == 'name' and who[1] in self.m.families:
+            member = f'{who[1]}[{self.integer(node[2], loc)}]'
+            return self.env[member], self.rates.get(member)
+        a, d = self.jet(who, loc)
         ix = tuple(self.integer(i, loc) - 1 for i in node[2:])
         if len(ix) != a.ndim - 1 or any(i < 0 or i >= n for i, n in zip(ix, a.shape[1:])):
             raise IndexError(f'{ix} in {node}')

@@ -6,7 +6,7 @@
 
 Mass matrix, linear term and potential are read off the Lagrangian by complex steps in the velocities, all other
 derivatives by complex steps along the motion, primes by a forward sweep. The accelerations come from the saddle system.
-Families `config x in ... [K]` are not read."""
+A family `config x in ... [K]` is read as K coordinates x[1] ... x[K]."""
 import re
 import sys
 import numpy as np
@@ -53,8 +53,11 @@ class Model:
             space, dim = p.name(), ('num', 1.0)
             if space == 'R' and p.take('^'):
                 dim, space = p.atom(), 'R^n'
-            velocity = p.name() if p.take('velocity') else n + "'"
-            self.coords.append((n, space, dim, velocity))
+            velocity, count = p.name() if p.take('velocity') else n + "'", None
+            if p.take('['):
+                count = p.expr()
+                p.need(']')
+            self.coords.append((n, space, dim, velocity, count))
             if not p.take(','):
                 return
 
@@ -135,6 +138,7 @@ class Model:
             p.need('..')
             self.domains.append((x, lo, p.sum()))
             if not p.take(','):
+                self.ranges(p)
                 return
 
     def read_event(self, p):
@@ -157,18 +161,23 @@ class Model:
         while p.take(','):
             parts.append(self.target(p))
         self.generators[n] = parts
+        self.ranges(p)
+
+    def ranges(self, p):
+        """for i in m..n at the end of a statement"""
+        if not p.take('for'):
+            return None
+        i = p.name()
+        p.need('in')
+        lo = p.sum()
+        p.need('..')
+        return i, lo, p.sum()
 
     def read_start(self, p):
         new = [self.target(p)]
         while p.take(','):
             new.append(self.target(p))
-        rng = None
-        if p.take('for'):
-            i = p.name()
-            p.need('in')
-            lo = p.sum()
-            p.need('..')
-            rng = (i, lo, p.sum())
+        rng = self.ranges(p)
         self.starts += [(*s, rng) for s in new]
 
     def read_reference(self, p):
@@ -224,19 +233,25 @@ class Model:
 
     # -- numbers
     def layout(self):
-        env = {}
+        env, self.families = {}, set()
         for n, (x, whole) in self.params.items():
             v = self.sets.get(n, x)
             v = Parser(v).expr() if isinstance(v, str) else v
             env[n] = Eval(self, env).value(v) if isinstance(v, tuple) else np.full(1, float(v))
         self.penv, self.slots, iq, iv = env, [], 0, 0
-        for n, space, dim, vel in self.coords:
+        for n, space, dim, vel, count in self.coords:
             k = int(Eval(self, env).value(dim)[0].real) if space == 'R^n' else 3 if space in ('S2', 'SO3') else 1
             if space == 'S2':
                 self.rows.append(('position', ('-', ('call', 'dot', ('name', n), ('name', n)), ('num', 1.0)), None))
             nq = 9 if space == 'SO3' else k
-            self.slots.append((n, space, k, vel, slice(iq, iq + nq), slice(iv, iv + k)))
-            iq, iv = iq + nq, iv + k
+            members = [(n, vel)]
+            if count is not None:
+                members = [(f'{n}[{i + 1}]', member_velocity(n, vel, i + 1))
+                           for i in range(int(Eval(self, env).value(count)[0].real))]
+                self.families |= {n, vel}
+            for name, velocity in members:
+                self.slots.append((name, space, k, velocity, slice(iq, iq + nq), slice(iv, iv + k)))
+                iq, iv = iq + nq, iv + k
         self.nq, self.n = iq, iv
         self.near = None
 
@@ -384,13 +399,15 @@ class Model:
                 loc = {i: (np.full(1, float(k)), None)}
                 ev = self.eval(np.zeros(1), q[None], np.zeros((1, self.n)))
                 v = np.ravel(np.real(ev.jet(x, loc)[0][0]))
-                at = None if ix is None else int(ev.jet(ix, loc)[0][0].real) - 1
-                hit = [s for s in self.slots if s[0] == n]
+                at, who = None if ix is None else int(ev.jet(ix, loc)[0][0].real) - 1, n
+                if n in self.families:
+                    who, at = f"{n[:-1]}[{at + 1}]'" if n.endswith("'") else f'{n}[{at + 1}]', None
+                hit = [s for s in self.slots if s[0] == who]
                 if hit:
                     sq = hit[0][4]
                     q[sq if at is None else sq.start + at] = v if at is None or len(v) > 1 else v[0]
                 else:
-                    velocities.append((n, at, v))
+                    velocities.append((who, at, v))
         T, probe = np.zeros(1), np.concatenate([np.eye(self.n), np.zeros((1, self.n))])
         for n, at, v in velocities:
             if n in self.frames:
@@ -411,6 +428,10 @@ class Model:
             raise ValueError('start values contradict the constraints')
         self.open_start = self.n - rank
         return np.concatenate([q, xi])
+
+
+def member_velocity(family, velocity, i):
+    return f"{family}[{i}]'" if velocity == family + "'" else f'{velocity}[{i}]'
 
 
 def statements(text):
