@@ -73,6 +73,9 @@ ag_status ag_rows_rank(derive *d);
 const char *ag_row_text(const ag_system *sys, int row, ag_arena *arena);
 /* Gauss-Newton onto g(q, t) = 0 moving all coordinates; true when |g| got to rounding. */
 bool ag_position_project(const ag_system *sys, double t, const double *params, double *q);
+/* Moves the coordinates that are not named (per tangent component) onto the position constraints, preferring those that are dependent by
+ * default. False when named ones stand in the way: then what could be solved is, and the constraints are off by *gap in row *row of them. */
+bool ag_position_solve(const ag_system *sys, double t, const double *params, const bool *named, double *q, double *gap, int *row);
 
 /* eliminate.c */
 ag_status ag_eliminate(derive *d);

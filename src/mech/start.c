@@ -120,92 +120,20 @@ static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, const values
   return AG_OK;
 }
 
-/* g and its Jacobian at q; the largest |g|. */
-static double position_at(const ag_system *sys, double t0, const double *params, const double *q, double *x, double *v) {
-  double worst = 0;
-  memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
-  ag_tape_once(sys->position, t0, x, params, NULL, v);
-  for (int r = 0; r < sys->n_g; r++) worst = fmax(worst, isfinite(v[r]) ? fabs(v[r]) : INFINITY);
-  return worst;
-}
-
-/* Picks n_g columns of G among the unnamed ones by elimination with the largest pivot; false when there are too few. */
-static bool pick_columns(int k, int n, const double *G, const bool *named, int *pick) {
-  double *A = ag_heap_alloc(sizeof(double) * (size_t)(k * n + 1));
-  bool *used = ag_heap_alloc((size_t)n + 1), *row_used = ag_heap_alloc((size_t)k + 1);
-  memcpy(A, G, sizeof(double) * (size_t)(k * n));
-  int found = 0;
-  for (; found < k; found++) {
-    double best = 1e-8;
-    int row = -1, col = -1;
-    for (int i = 0; i < k; i++)
-      for (int j = 0; j < n; j++)
-        if (!row_used[i] && !used[j] && !named[j] && fabs(A[i * n + j]) > best * (1 + 1e-12)) best = fabs(A[i * n + j]), row = i, col = j;
-    if (row < 0) break;
-    row_used[row] = used[col] = true;
-    pick[found] = col;
-    for (int i = 0; i < k; i++) {
-      if (row_used[i]) continue;
-      double f = A[i * n + col] / A[row * n + col];
-      for (int j = 0; j < n; j++) A[i * n + j] -= f * A[row * n + j];
-    }
+/* Moves q onto the position constraints: the unnamed coordinates, or where these are not enough all of them. */
+static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, const bool *named,
+                                    double *q) {
+  double gap;
+  int row;
+  if (ag_position_solve(sys, t0, params, named, q, &gap, &row)) return AG_OK;
+  ag_pos pos = sys->rows[sys->n_row - sys->n_g + row].pos;
+  if (strict || !ag_position_project(sys, t0, params, q)) {
+    ag_ctx_error(ctx, pos, "the start positions do not satisfy the constraints (by %.3g) and %s", gap,
+                 strict ? "may not be moved (--strict)" : "cannot be moved onto them");
+    return AG_WRONG;
   }
-  free(A);
-  free(used);
-  free(row_used);
-  return found == k;
-}
-
-/* Newton on as many unnamed coordinates as there are equations, from one guess. */
-static bool solve_positions(const ag_system *sys, double t0, const double *params, const bool *named, double *q) {
-  int n = sys->n_xi, k = sys->n_g;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)), *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
-  double *A = ag_heap_alloc(sizeof(double) * (size_t)(k * k)), *b = ag_heap_alloc(sizeof(double) * (size_t)k);
-  double *delta = ag_heap_alloc(sizeof(double) * (size_t)n);
-  int *pick = ag_heap_alloc(sizeof(int) * (size_t)k);
-  position_at(sys, t0, params, q, x, v);
-  bool ok = pick_columns(k, n, v + k, named, pick), done = false;
-  for (int i = 0; ok && !done && i < 50; i++) {
-    double worst = position_at(sys, t0, params, q, x, v);
-    if (worst < 1e-14) break;
-    for (int r = 0; r < k; r++) {
-      b[r] = -v[r];
-      for (int c = 0; c < k; c++) A[r * k + c] = v[k + r * n + pick[c]];
-    }
-    ok = isfinite(worst) && ag_dense_solve(k, 1, A, b) == 0 && all_finite(k, b);
-    double size = 0;
-    memset(delta, 0, sizeof(double) * (size_t)n);
-    for (int c = 0; ok && c < k; c++) delta[pick[c]] = b[c], size = fmax(size, fabs(b[c]));
-    if (size < 1e-15) done = true;
-    for (int c = 0; size > 1 && c < k; c++) delta[pick[c]] /= size;
-    if (ok) ag_retract(sys, q, delta);
-  }
-  ok = ok && position_at(sys, t0, params, q, x, v) < 1e-11;
-  free(x);
-  free(v);
-  free(A);
-  free(b);
-  free(delta);
-  free(pick);
-  return ok;
-}
-
-/* Several guesses for the unnamed coordinates: first 0, then small and larger fixed pseudo-random ones (a gradient may vanish at 0). */
-static bool search_positions(const ag_system *sys, double t0, const double *params, const bool *named, double *q) {
-  double *guess = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q), *delta = ag_heap_alloc(sizeof(double) * (size_t)sys->n_xi);
-  uint64_t state = 1;
-  bool ok = false;
-  for (int try = 0; try < 40 && !ok; try++) {
-    memcpy(guess, q, sizeof(double) * (size_t)sys->n_q);
-    for (int j = 0; j < sys->n_xi; j++)
-      delta[j] = named[j] || !try ? 0 : (try < 20 ? 0.1 : 1.5) * (ag_random_unit(&state) - (try < 20 ? 0 : 0.5));
-    ag_retract(sys, guess, delta);
-    ok = solve_positions(sys, t0, params, named, guess);
-  }
-  if (ok) memcpy(q, guess, sizeof(double) * (size_t)sys->n_q);
-  free(guess);
-  free(delta);
-  return ok;
+  ag_ctx_warn(ctx, pos, "the start positions did not satisfy the constraints (by %.3g): moved to the nearest that do", gap);
+  return AG_OK;
 }
 
 ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q) {
@@ -215,23 +143,7 @@ ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const
   ag_default_coordinates(sys, q);
   ag_status status = named_positions(ctx, sys, &given, q, named);
   values_done(&given);
-  if (status == AG_OK && sys->n_g) {
-    double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *v = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_g * (1 + sys->n_xi)));
-    double gap = position_at(sys, t0, params, q, x, v);
-    ag_pos pos = sys->rows[sys->n_row - sys->n_g].pos;
-    if (gap > 1e-14 && !search_positions(sys, t0, params, named, q)) {
-      bool projected = !strict && ag_position_project(sys, t0, params, q);
-      if (!projected) {
-        ag_ctx_error(ctx, pos, "the start positions do not satisfy the constraints (by %.3g) and %s", gap,
-                     strict ? "may not be moved (--strict)" : "cannot be moved onto them");
-        status = AG_WRONG;
-      } else {
-        ag_ctx_warn(ctx, pos, "the start positions did not satisfy the constraints (by %.3g): moved to the nearest that do", gap);
-      }
-    }
-    free(x);
-    free(v);
-  }
+  if (status == AG_OK && sys->n_g) status = complete_positions(ctx, sys, t0, params, strict, named, q);
   free(named);
   return status;
 }

@@ -97,6 +97,15 @@ static ag_status check_start(derive *d) {
   return status;
 }
 
+/* Which coordinates position constraints are solved for is known only now; what there is to say of the start has been said. */
+static void again_positions(derive *d) {
+  ag_system *sys = d->sys;
+  ag_ctx quiet = {0};
+  double *q = AG_NEWN(sys->arena, double, sys->n_q + 1);
+  if (sys->n_g && ag_start_positions(&quiet, sys, sys->t0, sys->params, d->options->strict, q) == AG_OK) sys->q0 = q;
+  ag_ctx_done(&quiet);
+}
+
 static ag_status derive_all(derive *d) {
   ag_system *sys = d->sys;
   ag_layout(d);
@@ -108,6 +117,7 @@ static ag_status derive_all(derive *d) {
   AG_TRY(ag_rows_rank(d));
   AG_TRY(ag_eliminate(d));
   sys->dependent = d->dependent;
+  again_positions(d);
   AG_TRY(ag_motion(d));
   ag_observe(d);
   AG_TRY(ag_start_velocities(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0, sys->xi0));
