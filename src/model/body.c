@@ -60,8 +60,9 @@ ag_body *ag_body_add(ag_model *m, const char *name, ag_id mass, ag_id inertia, a
   return b;
 }
 
-void ag_body_gravity(ag_model *m, const ag_body *b, ag_id gravity) {
+void ag_body_gravity(ag_model *m, ag_body *b, ag_id gravity) {
   ag_graph *g = m->graph;
+  b->gravity = b->gravity ? ag_add(g, b->gravity, gravity) : gravity;
   ag_id V = ag_mul(g, ag_mul(g, b->mass, gravity), ag_entry(g, m->coords[b->x].q, 2, 0));
   m->lagrangian = ag_sub(g, m->lagrangian, V);
 }
@@ -89,4 +90,10 @@ ag_id ag_body_part(ag_model *m, const ag_body *b, const char *word) {
     return ag_mul(g, ag_transpose(g, R->q), up);
   }
   return 0;
+}
+
+ag_status ag_bodies_finish(ag_ctx *ctx, ag_model *m) {
+  AG_TRY(ag_bodies_start(ctx, m));
+  ag_bodies_generators(m);
+  return AG_OK;
 }

@@ -62,7 +62,8 @@ typedef struct ag_body {
   ag_id mass, inertia, centre; /* inertia about the centre of mass, body axes; centre 0: in the centre of the surface */
   ag_surface surface;
   int n_contact, n_joint;
-  bool carries; /* something rolls on it: its own motions alone are then no symmetries */
+  bool carries;  /* something rolls on it */
+  ag_id gravity; /* the sum of what ag_body_gravity() was given; 0: none */
   ag_pos pos;
 } ag_body;
 
@@ -71,7 +72,7 @@ typedef struct ag_body {
 ag_body *ag_body_add(ag_model *m, const char *name, ag_id mass, ag_id inertia, ag_id centre, const ag_surface *surface,
                      ag_pos pos);
 /* Potential m g x[3]. */
-void ag_body_gravity(ag_model *m, const ag_body *b, ag_id g);
+void ag_body_gravity(ag_model *m, ag_body *b, ag_id g);
 /* What a person may ask of a body by name: R, Omega, x, Gamma (up, body axes), omega (angular velocity in space), phi,
  * theta, psi (Euler angles of R = Rz(phi) Rx(theta) Rz(psi)), middle (centre of the surface). 0: no such thing. */
 ag_id ag_body_part(ag_model *m, const ag_body *b, const char *word);
@@ -124,9 +125,9 @@ typedef struct ag_contact {
 
 /* Adds the constraint (the material points at the contact have one velocity; written with NAME.x' alone so that
  * elimination sees it), for rubber the second one, the potential, the observables NAME.contact, height, gap, normal,
- * friction, twist, misfit as far as they exist (a second contact of the same body: contact2, ...) and the symmetries of
- * l and of the constraints as generators. A ground other than the plane takes balls only. The gap is not added as a
- * holonomic statement: its derivative is one row of the vector constraint already. */
+ * friction, twist, misfit as far as they exist (a second contact of the same body: contact2, ...). A ground other than
+ * the plane takes balls only. The gap is not added as a holonomic statement: its derivative is one row of the vector
+ * constraint already. */
 AG_MUST_USE ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *ground, ag_pos pos,
                                    const ag_contact **out);
 /* To be called when all start statements are there: what they leave open of NAME.x is chosen so that the body touches.
@@ -163,4 +164,16 @@ AG_MUST_USE ag_status ag_joint_hinge(ag_ctx *ctx, ag_model *m, ag_body *A, ag_id
  * and a hinge holds it (axes parallel), then its position. A group of bodies nobody has placed hangs from its first
  * one in the origin. */
 AG_MUST_USE ag_status ag_bodies_start(ag_ctx *ctx, ag_model *m);
+
+/* ---- the end ---- */
+
+/* To be called once when the model is complete: ag_bodies_start(), then the symmetries of everything together as
+ * generators. Bodies that carry or hold one another form a group. Per group, named by its first body: along_x, along_y
+ * (lift for the third direction, or along the axis of a cylinder), the translations that every ground allows; turn (and
+ * turn_x, turn_y where space is the same in all directions), the turns about an axis; per body spin (a surface of
+ * revolution) or spin1, spin2, spin3 (a ball, or a body without a surface), the turns of one body about its own axis.
+ * Decided by the form of the expressions: diag(I1, I1, I3) is symmetric, two parameters that happen to be equal are
+ * not. What else the model says is tested at random states, and what it breaks is not declared; several groups that
+ * only a further potential ties together are then tried as one ("bodies.along_x", ...). */
+AG_MUST_USE ag_status ag_bodies_finish(ag_ctx *ctx, ag_model *m);
 #endif

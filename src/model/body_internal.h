@@ -12,4 +12,14 @@ bool ag_body_moves(const ag_model *m, ag_id x); /* depends on t or a coordinate 
 bool ag_body_direction(ag_ctx *ctx, const ag_model *m, ag_id v, const char *name, const char *does, ag_pos pos);
 /* NAME.word; for k > 1 NAME.word2, ... */
 const char *ag_body_word(ag_model *m, const ag_body *b, const char *word, int k);
+
+/* A ground at the moment, in space. */
+typedef struct ag_ground_frame {
+  ag_id N, O;   /* unit normal or axis; origin */
+  bool still;   /* O moves neither with t nor with a coordinate */
+  bool upright; /* N is e3 */
+} ag_ground_frame;
+ag_ground_frame ag_contact_frame(const ag_model *m, const ag_ground *ground);
+/* Generators of the symmetries that bodies, contacts and joints have together (symmetry.c). */
+void ag_bodies_generators(ag_model *m);
 #endif

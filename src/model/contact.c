@@ -6,21 +6,12 @@
  * N.(W x (P - O)) = 0 on the ground. So one of the three rows is holonomic in disguise (the height of the centre), and
  * it is not stated twice. The multiplier of these rows is the force on the body at P. Rubber: N.(omega - W) = 0, whose
  * multiplier is a moment about N. */
-#include <string.h>
-
 #include "model/body_internal.h"
 
-/* The ground at the moment, in space. */
-typedef struct frame {
-  ag_id N, O;   /* unit normal or axis; origin */
-  bool still;   /* O moves neither with t nor with a coordinate */
-  bool upright; /* N is e3 */
-} frame;
-
-static frame make_frame(const ag_model *m, const ag_ground *gr) {
+ag_ground_frame ag_contact_frame(const ag_model *m, const ag_ground *gr) {
   ag_graph *g = m->graph;
   ag_id origin = gr->origin ? gr->origin : ag_zero(g, 3, 1), normal = ag_body_unit(g, gr->normal);
-  frame f = {.N = normal, .O = origin, .still = !gr->carrier && !ag_body_moves(m, origin)};
+  ag_ground_frame f = {.N = normal, .O = origin, .still = !gr->carrier && !ag_body_moves(m, origin)};
   f.upright = !gr->carrier && normal == ag_body_axis(g, 2);
   if (gr->carrier) {
     ag_id R = m->coords[gr->carrier->R].q;
@@ -33,7 +24,7 @@ static frame make_frame(const ag_model *m, const ag_ground *gr) {
 static ag_id sum(ag_graph *g, ag_id a, ag_id b) { return a && b ? ag_add(g, a, b) : a ? a : b; }
 
 /* Velocity of the ground's material point at P, 0 when it is at rest. */
-static bool ground_velocity(ag_model *m, const ag_ground *gr, const frame *f, ag_id P, ag_id *out) {
+static bool ground_velocity(ag_model *m, const ag_ground *gr, const ag_ground_frame *f, ag_id P, ag_id *out) {
   ag_graph *g = m->graph;
   ag_id v = 0;
   if (gr->carrier) {
@@ -48,7 +39,7 @@ static bool ground_velocity(ag_model *m, const ag_ground *gr, const frame *f, ag
 }
 
 /* Angular velocity of the ground along the contact normal n, 0 when there is none. */
-static ag_id ground_turning(const ag_model *m, const ag_ground *gr, const frame *f, ag_id n) {
+static ag_id ground_turning(const ag_model *m, const ag_ground *gr, const ag_ground_frame *f, ag_id n) {
   ag_graph *g = m->graph;
   ag_id w = 0;
   if (gr->carrier) {
@@ -61,7 +52,7 @@ static ag_id ground_turning(const ag_model *m, const ag_ground *gr, const frame 
 
 /* ---- where it touches ---- */
 
-static void touch_plane(ag_model *m, ag_contact *c, const frame *f) {
+static void touch_plane(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
   ag_graph *g = m->graph;
   const ag_body *b = c->body;
   ag_id R = m->coords[b->R].q, x = m->coords[b->x].q, up = ag_mul(g, ag_transpose(g, R), f->N);
@@ -83,7 +74,7 @@ static void touch_plane(ag_model *m, ag_contact *c, const frame *f) {
  *   cylinder  the same across the axis
  *   cone      n = cos(slope) N - sin(slope) u, u the direction away from the axis
  *   bowl      the centre keeps to d.N = profile(rho), rho = |d across N|: n = (N - profile' u)/sqrt(1 + profile'^2) */
-static void touch_ball(ag_model *m, ag_contact *c, const frame *f) {
+static void touch_ball(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
   ag_graph *g = m->graph;
   const ag_body *b = c->body;
   const ag_ground *gr = &c->ground;
@@ -116,7 +107,7 @@ static void touch_ball(ag_model *m, ag_contact *c, const frame *f) {
 
 /* ---- constraints ---- */
 
-static ag_status add_rolling(ag_ctx *ctx, ag_model *m, ag_contact *c, const frame *f, ag_pos pos) {
+static ag_status add_rolling(ag_ctx *ctx, ag_model *m, ag_contact *c, const ag_ground_frame *f, ag_pos pos) {
   ag_graph *g = m->graph;
   const ag_coord R = m->coords[c->body->R], x = m->coords[c->body->x];
   ag_id V = 0, rolled;
@@ -183,91 +174,6 @@ static void add_events(ag_model *m, const ag_contact *c, ag_pos pos) {
   AG_MODEL_PUSH(m, events, ((ag_event){.name = name_of(m, c, "edge"), .x = side, .terminal = true, .pos = pos}));
 }
 
-/* ---- symmetries ---- */
-
-static void generator(ag_model *m, const ag_body *b, const char *word, ag_id Omega, ag_id v, ag_pos pos) {
-  const char *name = ag_arena_printf(m->arena, "%s.%s", b->name, word);
-  for (int i = 0; i < m->n_generators; i++)
-    if (!strcmp(m->generators[i].name, name)) return;
-  ag_generator z = {.name = name, .parts = AG_NEWN(m->arena, ag_assign, 2), .pos = pos};
-  if (Omega) z.parts[z.n++] = (ag_assign){b->R, -1, Omega, pos};
-  if (v) z.parts[z.n++] = (ag_assign){b->x, -1, v, pos};
-  AG_MODEL_PUSH(m, generators, z);
-}
-
-/* Is the body's mass spread symmetrically about the axis through the centre of its surface? Decided by the form of the
- * expressions. */
-static bool symmetric_about(ag_graph *g, const ag_body *b, ag_id axis) {
-  ag_id hat = ag_hat(g, axis);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) {
-      ag_id left = ag_num(g, 0), right = left;
-      for (int k = 0; k < 3; k++) {
-        left = ag_add(g, left, ag_mul(g, ag_entry(g, hat, i, k), ag_entry(g, b->inertia, k, j)));
-        right = ag_add(g, right, ag_mul(g, ag_entry(g, b->inertia, i, k), ag_entry(g, hat, k, j)));
-      }
-      if (!ag_is_zero(g, ag_sub(g, left, right))) return false;
-    }
-  for (int i = 0; b->centre && i < 3; i++)
-    if (!ag_is_zero(g, ag_entry(g, ag_cross(g, axis, b->centre), i, 0))) return false;
-  return true;
-}
-
-/* Turning the body about its own axis: R -> R exp(e hat(axis)). */
-static void add_spins(ag_model *m, const ag_body *b, ag_pos pos) {
-  ag_graph *g = m->graph;
-  ag_id axis = ag_surface_axis(g, &b->surface);
-  if (axis && symmetric_about(g, b, axis)) generator(m, b, "spin", axis, 0, pos);
-  for (int k = 0; k < 3 && b->surface.kind == AG_SURFACE_SPHERE; k++)
-    if (symmetric_about(g, b, ag_body_axis(g, k)))
-      generator(m, b, ag_arena_printf(m->arena, "spin%d", k + 1), ag_body_axis(g, k), 0, pos);
-}
-
-/* Moving the body together with its place on a ground that this leaves as it is. Gravity must not feel it. */
-static void add_shifts(ag_model *m, const ag_contact *c, const frame *f, ag_pos pos) {
-  ag_graph *g = m->graph;
-  const ag_ground *gr = &c->ground;
-  const ag_body *b = c->body;
-  ag_id e3 = ag_body_axis(g, 2), R = m->coords[b->R].q, x = m->coords[b->x].q;
-  bool light = !gr->gravity || ag_is_zero(g, gr->gravity);
-  if (gr->kind == AG_GROUND_PLANE && !gr->spin) {
-    ag_id first = f->upright ? ag_body_axis(g, 0) : ag_cross(g, e3, f->N);
-    generator(m, b, "along_x", 0, first, pos);
-    if (light || f->upright)
-      generator(m, b, "along_y", 0, f->upright ? ag_body_axis(g, 1) : ag_cross(g, f->N, first), pos);
-  }
-  if (gr->kind == AG_GROUND_CYLINDER && (light || ag_is_zero(g, ag_entry(g, f->N, 2, 0))))
-    generator(m, b, "lift", 0, f->N, pos);
-  if (f->still && (light || f->upright))
-    generator(m, b, "turn", ag_mul(g, ag_transpose(g, R), f->N), ag_cross(g, f->N, ag_sub(g, x, f->O)), pos);
-}
-
-static void drop_generators(ag_model *m, const ag_body *b) {
-  size_t n = strlen(b->name);
-  int kept = 0;
-  for (int i = 0; i < m->n_generators; i++) {
-    const char *name = m->generators[i].name;
-    if (strncmp(name, b->name, n) || name[n] != '.') m->generators[kept++] = m->generators[i];
-  }
-  m->n_generators = kept;
-}
-
-/* With a second contact or a carrier only what both allow is left; the body alone does not know: nothing is declared
- * then but spins. */
-static void add_generators(ag_model *m, const ag_contact *c, const frame *f, ag_pos pos) {
-  ag_body *carrier = c->ground.carrier;
-  if (carrier) {
-    drop_generators(m, carrier);
-    carrier->carries = true;
-  }
-  if (c->body->carries) return;
-  if (c->body->n_contact > 1)
-    drop_generators(m, c->body);
-  else if (!carrier)
-    add_shifts(m, c, f, pos);
-  add_spins(m, c->body, pos);
-}
-
 /* ---- all of it ---- */
 
 static ag_status check_ground(ag_ctx *ctx, const ag_model *m, const ag_body *b, const ag_ground *gr, ag_pos pos) {
@@ -295,17 +201,17 @@ ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *gr
   ag_contact *c = AG_NEW(m->arena, ag_contact);
   *c = (ag_contact){.body = b, .ground = *ground};
   if (c->ground.spin && ag_is_zero(m->graph, c->ground.spin)) c->ground.spin = 0;
-  frame f = make_frame(m, &c->ground);
+  ag_ground_frame f = ag_contact_frame(m, &c->ground);
   if (ground->kind == AG_GROUND_PLANE)
     touch_plane(m, c, &f);
   else
     touch_ball(m, c, &f);
   AG_TRY(add_rolling(ctx, m, c, &f, pos));
   b->n_contact++;
+  if (ground->carrier) ground->carrier->carries = true;
   if (ground->gravity) ag_body_gravity(m, b, ground->gravity);
   add_observables(m, c, pos);
   if (ground->watch) add_events(m, c, pos);
-  add_generators(m, c, &f, pos);
   AG_MODEL_PUSH(m, contacts, c);
   *out = c;
   return AG_OK;
@@ -318,7 +224,7 @@ static void start_row(ag_model *m, const ag_body *b, int row, ag_id x) {
 }
 
 /* A place of the centre of a ball where it touches. */
-static ag_id resting_place(ag_model *m, const ag_contact *c, const frame *f) {
+static ag_id resting_place(ag_model *m, const ag_contact *c, const ag_ground_frame *f) {
   ag_graph *g = m->graph;
   const ag_ground *gr = &c->ground;
   ag_id r = c->body->surface.a, reach = gr->inside ? ag_sub(g, gr->radius, r) : ag_add(g, gr->radius, r),
@@ -343,7 +249,7 @@ ag_status ag_contact_start(ag_ctx *ctx, ag_model *m, const ag_contact *c) {
     for (int k = 0; k < 3; k++) named[k] = named[k] || s->row < 0 || s->row == k;
   }
   if (named[0] && named[1] && named[2]) return AG_OK;
-  frame f = make_frame(m, &c->ground);
+  ag_ground_frame f = ag_contact_frame(m, &c->ground);
   bool plane = c->ground.kind == AG_GROUND_PLANE;
   if ((any && !(plane && f.upright && !named[2])) || c->ground.kind >= AG_GROUND_CONE) {
     ag_ctx_error(ctx, b->pos, "where `%s` starts cannot be completed: give all of %s.x", b->name, b->name);

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT
+ * Symmetries of bodies, grounds and joints together, as generators.
+ *   A group of bodies moved along d:  x' = d. A plane (not spinning) must contain d, a cylinder must have it as its
+ *     axis, other grounds and joints in space forbid it; gravity must not feel it.
+ *   A group turned about the axis N through O:  omega = N, x' = N x (x - O). Every ground must be one of revolution
+ *     about it (and spin about it, if at all), every joint in space must stand on it.
+ *   One body turned about its own axis a:  Omega = a. Its mass, its surface, the ground it carries must be symmetric
+ *     about a, its joints stand on a, hinges turn about it.
+ * Joints and contacts between bodies of a group follow the motion of the group. What the rest of the model says
+ * (further potentials, constraints) is asked for its derivative along the motion at random states. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "model/body_internal.h"
+
+/* One motion: per coordinate a velocity or 0. */
+typedef struct motion {
+  ag_id *v;
+  int n;
+} motion;
+
+static bool is_none(const ag_graph *g, ag_id x) { return !x || ag_is_zero(g, x); }
+
+/* 0 by its form, or a number that is 0 up to rounding. */
+static bool is_nothing(ag_graph *g, ag_id x) {
+  double v;
+  return ag_is_zero(g, x) || (ag_constant(g, x, &v) && fabs(v) < 1e-14);
+}
+
+static bool vanishes(ag_graph *g, ag_id v) {
+  for (int i = 0; i < ag_node_rows(g, v); i++)
+    if (!is_nothing(g, ag_entry(g, v, i, 0))) return false;
+  return true;
+}
+
+static bool parallel(ag_graph *g, ag_id a, ag_id b) { return a == b || vanishes(g, ag_cross(g, a, b)); }
+
+/* a.b = 0 by its form, component by component so that products find each other. */
+static bool across(ag_graph *g, ag_id a, ag_id b) {
+  ag_id sum = ag_num(g, 0);
+  for (int i = 0; i < 3; i++) sum = ag_add(g, sum, ag_mul(g, ag_entry(g, a, i, 0), ag_entry(g, b, i, 0)));
+  return is_nothing(g, sum);
+}
+
+/* ---- does the rest of the model allow it? ---- */
+
+static double random_unit(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(*state >> 11) * 0x1p-53 * 2 - 1;
+}
+
+static bool of_a_body(const ag_model *m, bool position, int item) {
+  for (int i = 0; !position && i < m->n_contacts; i++)
+    if (m->contacts[i]->constraint == item || m->contacts[i]->rubber == item) return true;
+  for (int i = 0; position && i < m->n_joints; i++)
+    if (m->joints[i]->holonomic == item) return true;
+  return false;
+}
+
+/* What must not change: the Lagrangian, and constraints that come from no contact and no joint. */
+static int watched(const ag_model *m, ag_id *x) {
+  int n = 0;
+  x[n++] = m->lagrangian;
+  for (int i = 0; i < m->n_constraints; i++)
+    if (!of_a_body(m, false, i)) x[n++] = m->constraints[i].x;
+  for (int i = 0; i < m->n_holonomics; i++)
+    if (!of_a_body(m, true, i)) x[n++] = m->holonomics[i].x;
+  for (int i = 0; i < m->n_prescribes; i++) x[n++] = m->prescribes[i].x;
+  return n;
+}
+
+/* Tangent lift of the motion Z: dq = Z, dxi = D_xi Z + ad_xi Z (Omega x Z on a rotation). */
+static bool lift(ag_model *m, const motion *z, ag_id *inputs, ag_id *seeds) {
+  ag_graph *g = m->graph;
+  for (int i = 0; i < m->n_coords; i++) {
+    const ag_coord c = m->coords[i];
+    ag_id rate;
+    inputs[i] = c.q;
+    inputs[m->n_coords + i] = c.xi;
+    seeds[i] = z->v[i] ? z->v[i] : ag_zero(g, c.dim, 1);
+    if (!ag_model_prime(m, seeds[i], &rate)) return false;
+    if (c.space == AG_SPACE_SO3) rate = ag_add(g, rate, ag_cross(g, c.xi, seeds[i]));
+    seeds[m->n_coords + i] = rate;
+  }
+  return true;
+}
+
+/* Parameters replaced by their values, last to first. */
+static void settle_parameters(ag_model *m, int n, ag_id *x) {
+  for (int i = m->n_params - 1; i >= 0; i--)
+    if (m->params[i].input) ag_substitute(m->graph, 1, &m->params[i].input, &m->params[i].value, n, x);
+}
+
+/* The derivatives d (their sizes: those of x) at random states: all 0 up to rounding? Enough states must be finite. */
+static bool still_at_random(ag_model *m, int n, const ag_id *d, const ag_id *x) {
+  enum { WANTED = 3, TRIES = 20 };
+  ag_graph *g = m->graph;
+  int n_in = 2 * m->n_coords + 1, size = 0, n_out = 0, good = 0;
+  ag_id *in = ag_heap_alloc(sizeof *in * (size_t)n_in), *outs = ag_heap_alloc(sizeof *outs * (size_t)(2 * n));
+  for (int i = 0; i < m->n_coords; i++) in[i] = m->coords[i].q, in[m->n_coords + i] = m->coords[i].xi;
+  in[n_in - 1] = m->t;
+  for (int i = 0; i < n_in; i++) size += ag_input_storage(g, in[i]);
+  for (int i = 0; i < n; i++)
+    outs[i] = d[i], outs[n + i] = x[i], n_out += ag_node_rows(g, d[i]) * ag_node_cols(g, d[i]);
+  double *v = ag_heap_alloc(sizeof *v * (size_t)size), *got = ag_heap_alloc(sizeof *got * (size_t)(2 * n_out));
+  uint64_t state = 20261115;
+  bool still = true;
+  for (int try = 0; try < TRIES && good < WANTED && still; try++) {
+    for (int i = 0, at = 0; i < n_in; i++) {
+      int k = ag_input_storage(g, in[i]);
+      double norm = 0;
+      for (int j = 0; j < k; j++) v[at + j] = random_unit(&state), norm += v[at + j] * v[at + j];
+      for (int j = 0; k == 4 && ag_is_rotation(g, in[i]) && j < 4; j++) v[at + j] /= sqrt(norm);
+      at += k;
+    }
+    if (ag_evaluate(g, n_in, in, v, 2 * n, outs, got) != 0) continue;
+    double worst = 0, scale = 1;
+    for (int i = 0; i < n_out; i++) worst = fmax(worst, fabs(got[i])), scale = fmax(scale, fabs(got[n_out + i]));
+    for (int i = 0; i < n_out; i++)
+      if (!isfinite(got[i])) worst = NAN;
+    if (isnan(worst)) continue;
+    still = worst <= 1e-9 * scale;
+    good++;
+  }
+  free(in);
+  free(outs);
+  free(v);
+  free(got);
+  return still && good == WANTED;
+}
+
+static bool allowed(ag_model *m, const motion *z) {
+  size_t room = (size_t)(1 + m->n_constraints + m->n_holonomics + m->n_prescribes), twice = 2 * (size_t)m->n_coords;
+  ag_id *x = ag_heap_alloc(sizeof *x * 2 * room), *inputs = ag_heap_alloc(sizeof *inputs * 2 * twice);
+  int n = watched(m, x);
+  ag_id *d = x + n;
+  bool ok = lift(m, z, inputs, inputs + twice);
+  if (ok) {
+    ag_forward(m->graph, (int)twice, inputs, inputs + twice, n, x, d);
+    bool zero = true;
+    for (int i = 0; i < n; i++) zero = zero && ag_is_zero(m->graph, d[i]);
+    if (!zero) {
+      settle_parameters(m, 2 * n, x);
+      ok = still_at_random(m, n, d, x);
+    }
+  }
+  free(x);
+  free(inputs);
+  return ok;
+}
+
+/* ---- groups ---- */
+
+/* part[i]: the group of body i, named by its first body. */
+static void join(const ag_model *m, int *part, const ag_body *a, const ag_body *b) {
+  int ia = 0, ib = 0;
+  for (int i = 0; i < m->n_bodies; i++) {
+    if (m->bodies[i] == a) ia = part[i];
+    if (m->bodies[i] == b) ib = part[i];
+  }
+  int to = ia < ib ? ia : ib, from = ia < ib ? ib : ia;
+  for (int i = 0; i < m->n_bodies; i++)
+    if (part[i] == from) part[i] = to;
+}
+
+static int *groups(const ag_model *m) {
+  int *part = ag_heap_alloc(sizeof *part * (size_t)(m->n_bodies + 1));
+  for (int i = 0; i < m->n_bodies; i++) part[i] = i;
+  for (int i = 0; i < m->n_contacts; i++)
+    if (m->contacts[i]->ground.carrier) join(m, part, m->contacts[i]->body, m->contacts[i]->ground.carrier);
+  for (int i = 0; i < m->n_joints; i++)
+    if (m->joints[i]->A && m->joints[i]->B) join(m, part, m->joints[i]->A, m->joints[i]->B);
+  return part;
+}
+
+/* The bodies that move together: those of one group, or all. */
+typedef struct flock {
+  ag_model *m;
+  const int *part;
+  int group; /* -1: all */
+  const char *name;
+} flock;
+
+static bool belongs(const flock *f, const ag_body *b) {
+  for (int i = 0; i < f->m->n_bodies; i++)
+    if (f->m->bodies[i] == b) return f->group < 0 || f->part[i] == f->group;
+  return false;
+}
+
+static bool is_light(const flock *f) {
+  for (int i = 0; i < f->m->n_bodies; i++)
+    if (belongs(f, f->m->bodies[i]) && !is_none(f->m->graph, f->m->bodies[i]->gravity)) return false;
+  return true;
+}
+
+static const ag_contact *space_contact(const flock *f, int i) {
+  const ag_contact *c = f->m->contacts[i];
+  return !c->ground.carrier && belongs(f, c->body) ? c : NULL;
+}
+
+/* The point of space a joint stands in, its axis in *axis (0: a ball joint); 0: not in space, or not of this flock. */
+static ag_id space_joint(const flock *f, int i, ag_id *axis) {
+  const ag_joint *j = f->m->joints[i];
+  if ((j->A && j->B) || !belongs(f, j->A ? j->A : j->B)) return 0;
+  *axis = j->A ? j->b : j->a;
+  return j->A ? j->q : j->p;
+}
+
+/* ---- generators ---- */
+
+static bool declare(ag_model *m, const char *name, const motion *z) {
+  for (int i = 0; i < m->n_generators; i++)
+    if (!strcmp(m->generators[i].name, name)) return true;
+  if (!allowed(m, z)) return false;
+  ag_pos pos = m->bodies[0]->pos;
+  ag_generator made = {.name = name, .parts = AG_NEWN(m->arena, ag_assign, z->n), .pos = pos};
+  for (int i = 0; i < z->n; i++)
+    if (z->v[i]) made.parts[made.n++] = (ag_assign){i, -1, z->v[i], m->coords[i].pos};
+  AG_MODEL_PUSH(m, generators, made);
+  return true;
+}
+
+/* Has every group of its own what is asked for all bodies together? */
+static bool has_each(const flock *f, const char *word) {
+  if (f->group >= 0) return false;
+  for (int i = 0; i < f->m->n_bodies; i++) {
+    const char *name = ag_arena_printf(f->m->arena, "%s.%s", f->m->bodies[i]->name, word);
+    bool has = f->part[i] != i;
+    for (int k = 0; k < f->m->n_generators && !has; k++) has = !strcmp(f->m->generators[k].name, name);
+    if (!has) return false;
+  }
+  return true;
+}
+
+static motion no_motion(const ag_model *m) { return (motion){AG_NEWN(m->arena, ag_id, m->n_coords + 1), m->n_coords}; }
+
+static bool can_shift(const flock *f, ag_id d) {
+  ag_graph *g = f->m->graph;
+  if (!is_light(f) && !is_nothing(g, ag_entry(g, d, 2, 0))) return false;
+  for (int i = 0; i < f->m->n_contacts; i++) {
+    const ag_contact *c = space_contact(f, i);
+    if (!c) continue;
+    ag_ground_frame at = ag_contact_frame(f->m, &c->ground);
+    bool plane = c->ground.kind == AG_GROUND_PLANE && !c->ground.spin && across(g, d, at.N);
+    if (!plane && !(c->ground.kind == AG_GROUND_CYLINDER && parallel(g, d, at.N))) return false;
+  }
+  ag_id axis;
+  for (int i = 0; i < f->m->n_joints; i++)
+    if (space_joint(f, i, &axis)) return false;
+  return true;
+}
+
+static bool shift(const flock *f, const char *word, ag_id d) {
+  if (has_each(f, word) || !can_shift(f, d)) return true; /* nothing that should be */
+  motion z = no_motion(f->m);
+  for (int i = 0; i < f->m->n_bodies; i++)
+    if (belongs(f, f->m->bodies[i])) z.v[f->m->bodies[i]->x] = d;
+  return declare(f->m, ag_arena_printf(f->m->arena, "%s.%s", f->name, word), &z);
+}
+
+static bool can_turn(const flock *f, ag_id N, ag_id O) {
+  ag_graph *g = f->m->graph;
+  if (!is_light(f) && N != ag_body_axis(g, 2)) return false;
+  for (int i = 0; i < f->m->n_contacts; i++) {
+    const ag_contact *c = space_contact(f, i);
+    if (!c) continue;
+    ag_ground_frame at = ag_contact_frame(f->m, &c->ground);
+    bool same_axis = parallel(g, at.N, N), centred = parallel(g, ag_sub(g, at.O, O), N);
+    if (c->ground.kind == AG_GROUND_PLANE && !c->ground.spin) centred = true; /* a plane is the same everywhere */
+    if (c->ground.kind == AG_GROUND_SPHERE) same_axis = same_axis || !c->ground.spin;
+    if (!at.still || !same_axis || !centred) return false;
+  }
+  for (int i = 0; i < f->m->n_joints; i++) {
+    ag_id axis = 0, p = space_joint(f, i, &axis);
+    if (!p) continue;
+    if (ag_body_moves(f->m, p) || !parallel(g, ag_sub(g, p, O), N) || (axis && !parallel(g, axis, N))) return false;
+  }
+  return true;
+}
+
+static bool turn(const flock *f, const char *word, ag_id N, ag_id O) {
+  ag_graph *g = f->m->graph;
+  if (has_each(f, word) || !can_turn(f, N, O)) return true;
+  motion z = no_motion(f->m);
+  for (int i = 0; i < f->m->n_bodies; i++) {
+    const ag_body *b = f->m->bodies[i];
+    if (!belongs(f, b)) continue;
+    z.v[b->R] = ag_mul(g, ag_transpose(g, f->m->coords[b->R].q), N);
+    z.v[b->x] = ag_cross(g, N, ag_sub(g, f->m->coords[b->x].q, O));
+  }
+  return declare(f->m, ag_arena_printf(f->m->arena, "%s.%s", f->name, word), &z);
+}
+
+/* Horizontal directions for a free flock or one on level ground; else those that the first plane or cylinder offers.
+ * Returns false when the rest of the model broke one of them. */
+static bool shifts(const flock *f) {
+  ag_graph *g = f->m->graph;
+  ag_id e3 = ag_body_axis(g, 2), x = ag_body_axis(g, 0), y = ag_body_axis(g, 1), z = e3;
+  for (int i = f->m->n_contacts - 1; i >= 0; i--) {
+    const ag_contact *c = space_contact(f, i);
+    if (!c) continue;
+    ag_ground_frame at = ag_contact_frame(f->m, &c->ground);
+    if (at.upright) continue;
+    x = ag_cross(g, e3, at.N);
+    y = ag_cross(g, at.N, x);
+    z = at.N;
+  }
+  bool first = shift(f, "along_x", x), second = shift(f, "along_y", y), third = shift(f, "lift", z);
+  return first && second && third;
+}
+
+/* Where an axis may stand: in the ground or a joint; free: in the origin. */
+static bool turns(const flock *f) {
+  ag_graph *g = f->m->graph;
+  ag_id e3 = ag_body_axis(g, 2), O = 0, N = e3, axis = 0;
+  for (int i = f->m->n_contacts - 1; i >= 0; i--) {
+    const ag_contact *c = space_contact(f, i);
+    if (!c) continue;
+    ag_ground_frame at = ag_contact_frame(f->m, &c->ground);
+    bool anywhere = c->ground.kind == AG_GROUND_PLANE && !c->ground.spin;
+    if (!O || !anywhere) O = at.O;
+    if (c->ground.kind != AG_GROUND_SPHERE || c->ground.spin) N = at.N;
+  }
+  for (int i = 0; i < f->m->n_joints; i++) {
+    ag_id p = space_joint(f, i, &axis);
+    if (!p) continue;
+    O = p;
+    if (axis) N = axis;
+  }
+  if (!O) O = ag_zero(g, 3, 1);
+  bool ok = turn(f, "turn", N, O);
+  if (N != e3) return ok;
+  bool first = turn(f, "turn_x", ag_body_axis(g, 0), O), second = turn(f, "turn_y", ag_body_axis(g, 1), O);
+  return ok && first && second;
+}
+
+/* ---- spins ---- */
+
+/* Is the body's mass spread symmetrically about the axis through the centre of its surface? */
+static bool symmetric_mass(ag_graph *g, const ag_body *b, ag_id axis) {
+  ag_id hat = ag_hat(g, axis);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      ag_id left = ag_num(g, 0), right = left;
+      for (int k = 0; k < 3; k++) {
+        left = ag_add(g, left, ag_mul(g, ag_entry(g, hat, i, k), ag_entry(g, b->inertia, k, j)));
+        right = ag_add(g, right, ag_mul(g, ag_entry(g, b->inertia, i, k), ag_entry(g, hat, k, j)));
+      }
+      if (!is_nothing(g, ag_sub(g, left, right))) return false;
+    }
+  return !b->centre || vanishes(g, ag_cross(g, axis, b->centre));
+}
+
+/* What the body carries, and what holds it, must be symmetric about the axis too. */
+static bool free_to_spin(const ag_model *m, const ag_body *b, ag_id axis) {
+  ag_graph *g = m->graph;
+  for (int i = 0; i < m->n_contacts; i++) {
+    const ag_ground *gr = &m->contacts[i]->ground;
+    if (gr->carrier != b) continue;
+    if (gr->kind != AG_GROUND_PLANE && gr->origin && !parallel(g, gr->origin, axis)) return false;
+    if ((gr->kind != AG_GROUND_SPHERE || gr->spin) && !parallel(g, ag_body_unit(g, gr->normal), axis)) return false;
+    if (gr->spin && gr->origin && !parallel(g, gr->origin, axis)) return false;
+  }
+  for (int i = 0; i < m->n_joints; i++) {
+    const ag_joint *j = m->joints[i];
+    if (j->A != b && j->B != b) continue;
+    ag_id p = j->A == b ? j->p : j->q, a = j->A == b ? j->a : j->b;
+    if (!parallel(g, p, axis) || (a && !parallel(g, a, axis))) return false;
+  }
+  return true;
+}
+
+static void spin(ag_model *m, const ag_body *b, const char *word, ag_id axis) {
+  if (!symmetric_mass(m->graph, b, axis) || !free_to_spin(m, b, axis)) return;
+  motion z = no_motion(m);
+  z.v[b->R] = axis;
+  (void)declare(m, ag_arena_printf(m->arena, "%s.%s", b->name, word), &z);
+}
+
+static void spins(ag_model *m, const ag_body *b) {
+  ag_id axis = ag_surface_axis(m->graph, &b->surface);
+  bool any = b->surface.kind == AG_SURFACE_SPHERE || !b->n_contact; /* nothing but its mass decides */
+  if (axis && !any) spin(m, b, "spin", axis);
+  for (int k = 0; k < 3 && any; k++) spin(m, b, ag_arena_printf(m->arena, "spin%d", k + 1), ag_body_axis(m->graph, k));
+}
+
+void ag_bodies_generators(ag_model *m) {
+  if (!m->n_bodies) return;
+  int *part = groups(m), n = 0;
+  bool whole = true;
+  for (int i = 0; i < m->n_bodies; i++) {
+    if (part[i] != i) continue;
+    flock f = {m, part, i, m->bodies[i]->name};
+    bool shifted = shifts(&f), turned = turns(&f);
+    whole = whole && shifted && turned;
+    n++;
+  }
+  if (!whole && n > 1) {
+    flock all = {m, part, -1, "bodies"};
+    (void)shifts(&all);
+    (void)turns(&all);
+  }
+  for (int i = 0; i < m->n_bodies; i++) spins(m, m->bodies[i]);
+  free(part);
+}
