@@ -93,6 +93,26 @@ def body_on_plane(I, m, g, arm, arm_rate, R0, Om0, x0, **kw):
     return Hand(rhs, np.concatenate([Om0, np.ravel(R0), x0]), report, rotations=(3,), **kw)
 
 
+def ball_on_surface(m, a, kappa, g, normal, x0, w0, ground=lambda x: 0*x, names=('x', 'B', 'W'), **kw):
+    """Newton-Euler for a homogeneous ball with the centre x that rolls on a surface: normal(x) from the surface into the
+    ball, ground(p) velocity of the surface at its point p. x' = w x a n + ground, m x'' = F - m g e3, I w' = -a n x F;
+    hence (1 + kappa) a w' = -n x c, c = w x a n' + ground' + g e3."""
+    velocity = lambda x, w: cross(w, a*normal(x)) + ground(x - a*normal(x))
+
+    def rhs(t, y):
+        x, w = y[:3], y[3:6]
+        v = velocity(x, w)
+        moved = x + 1j*STEP*v
+        n, nd = normal(x), normal(moved).imag/STEP
+        c = np.cross(w, a*nd) + np.imag(ground(moved - a*normal(moved)))/STEP + g*e3
+        return np.concatenate([v, -np.cross(n, c)/(a*(1 + kappa)), (hat(w) @ mat(y, 6)).ravel()])
+
+    def report(t, y):
+        return {names[0]: y[:3], names[0] + "'": velocity(y[:3], y[3:6]), names[1]: mat(y, 6),
+                names[2]: mat(y, 6).T @ y[3:6]}
+    return Hand(rhs, np.concatenate([x0, w0, np.eye(3).ravel()]), report, rotations=(6,), **kw)
+
+
 R_TILTED = np.array([[0.8, 0, -0.6], [0, 1, 0], [0.6, 0, 0.8]])
 
 
@@ -583,6 +603,35 @@ def _():
         S = geometry(q)[1]
         return np.concatenate([q, v - np.linalg.pinv(S) @ (S @ v)])
     h.random = allowed
+    return h
+
+
+@check('bowl_ball')
+def _():
+    L = 1.5
+    normal = lambda x: np.array([-x[0]/L, -x[1]/L, 1 + 0*x[0]])/sqrt(1 + (x[0]**2 + x[1]**2)/L**2)
+    return ball_on_surface(1, 0.3, 0.4, 1, normal, [1, 0, 1/(2*L)], [0.4, 1, 3], t1=10.0)
+
+
+@check('cone_ball')
+def _():
+    c, s, W = cos(0.7), sin(0.7), 0.6
+    normal = lambda x: np.array([-s*x[0], -s*x[1], c*sqrt(x[0]**2 + x[1]**2)])/sqrt(x[0]**2 + x[1]**2)
+    return ball_on_surface(1, 0.25, 0.4, 1, normal, [1.2*c, 0, 1.2*s], [0.5, -0.8, 2],
+                           ground=lambda p: W*np.array([-p[1], p[0], 0*p[0]]), t1=10.0, spread=0.2)
+
+
+@check('sphere_ball')
+def _():
+    n0 = np.array([sin(0.1), 0, cos(0.1)])
+    h = ball_on_surface(1, 0.4, 0.4, 1, lambda x: x/1.4, 1.4*n0, 20*n0, t1=10.0)
+    free = h.random
+
+    def touching(rng):
+        y = free(rng)
+        y[:3] *= 1.4/sqrt(y[:3] @ y[:3])
+        return y
+    h.random = touching
     return h
 
 
