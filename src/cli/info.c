@@ -119,7 +119,10 @@ static void write_text(const tale *t, ag_text *out) {
   if (a->running) line(out, "state", "a run is still writing it; this is what it had some moments ago");
   if (a->recovered) line(out, "state", "recovered from the log of a run that was killed");
   line(out, "ended", "%s%s%s", text(t, "@end"), *text(t, "@end_event") ? " " : "", text(t, "@end_event"));
-  line(out, "rows", "%ld", a->n_row);
+  if (*text(t, "/options@section"))
+    line(out, "rows", "%ld, at the crossings of the section %s", a->n_row, text(t, "/options@section"));
+  else
+    line(out, "rows", "%ld", a->n_row);
   if (a->n_row)
     line(out, "time", "%.17g to %.17g (asked for: %.17g)", t->first, t->last,
          ag_pieces_get_number(t->pieces, "/options@t1", NAN));

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "cli/cli.h"
+#include "cli/section.h"
 
 enum { AT_A_TIME = 1 << 17 }; /* numbers read at a time */
 
@@ -128,16 +129,16 @@ ag_status ag_continue_until(ag_continued *c, const double *t1, ag_run_options *o
 }
 
 /* Is the point one of this system, and are the rows its records? */
-static bool fits(const ag_continued *c, const ag_system *sys, bool multipliers) {
+static bool fits(const ag_continued *c, const ag_system *sys, const ag_run_options *o) {
   ag_record record;
   ag_record_init(&record, sys);
   bool good = record.width == c->archive->width && record.n_column == c->archive->n_column &&
-              sys->model->n_events == c->archive->n_event;
+              ag_run_n_event(sys, o) == c->archive->n_event;
   ag_record_done(&record);
-  return good && c->point.n == (multipliers ? sys->n_q + sys->n_xi : sys->n_z) && c->point.n_c == sys->n_c;
+  return good && c->point.n == (o->multipliers ? sys->n_q + sys->n_xi : sys->n_z) && c->point.n_c == sys->n_c;
 }
 
-ag_status ag_continue_load(ag_continued *c, ag_source *s, const ag_run_options *o, bool strict, bool quiet) {
+ag_status ag_continue_load(ag_continued *c, ag_source *s, ag_run_options *o, bool strict, bool quiet) {
   const ag_pieces *pieces = &c->archive->pieces;
   ag_set *sets = ag_heap_alloc(sizeof *sets * (size_t)(c->n_set + 1));
   char **names = ag_heap_alloc(sizeof *names * (size_t)(c->n_set + 1));
@@ -154,8 +155,10 @@ ag_status ag_continue_load(ag_continued *c, ag_source *s, const ag_run_options *
   for (int i = 0; i < c->n_set; i++) free(names[i]);
   free(names);
   free(sets);
+  const char *section = ag_pieces_get_text(pieces, "/options@section", "");
+  if (status == AG_OK && *section) status = ag_section_find(s, section, o);
   if (status != AG_OK) return status;
-  if (!fits(c, s->system, o->multipliers)) {
+  if (!fits(c, s->system, o)) {
     ag_ctx_error(&s->ctx, (ag_pos){0},
                  "%s was written by anagyre %s (%s), which arranged this model differently: it cannot be continued",
                  c->archive->path, ag_pieces_get_text(pieces, "@version", "?"),

@@ -18,8 +18,8 @@ typedef struct ag_continued {
 ag_status ag_continue_open(ag_continued *c, const char *path, ag_run_options *o, bool *strict);
 /* Sets o->t1 (t1 NULL: what the run was made for) and o->from. */
 ag_status ag_continue_until(ag_continued *c, const double *t1, ag_run_options *o);
-/* The model of the file, derived again. Trouble goes to s->ctx. */
-ag_status ag_continue_load(ag_continued *c, ag_source *s, const ag_run_options *o, bool strict, bool quiet);
+/* The model of the file, derived again; its section becomes that of o. Trouble goes to s->ctx. */
+ag_status ag_continue_load(ag_continued *c, ag_source *s, ag_run_options *o, bool strict, bool quiet);
 /* The rows before the point into the sinks, the events into the store (which may be NULL). */
 bool ag_continue_rows(ag_continued *c, ag_store *store, bool (*row)(void *self, const double *record), void *self);
 void ag_continue_done(ag_continued *c);

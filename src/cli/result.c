@@ -118,6 +118,17 @@ static void put_events(const ag_outcome *o, ag_text *out) {
   }
 }
 
+static void put_section(const ag_outcome *o, ag_text *out) {
+  const ag_run_result *r = o->result;
+  int e = o->system->model->n_events, n = o->options->section ? r->event_count[e] : 0;
+  if (!o->options->section) return;
+  ag_text_printf(out, "  %-12s  %s: %d crossing%s", "section", ag_run_event(o->system, o->options, e)->name, n,
+                 n == 1 ? "" : "s");
+  if (n) ag_text_str(out, n > 1 ? ", t = " : ", at t = "), ag_text_number(out, r->event_times[e][0]);
+  if (n > 1) ag_text_str(out, " to "), ag_text_number(out, r->event_times[e][n - 1]);
+  ag_text_char(out, '\n');
+}
+
 static void put_end(const ag_outcome *o, ag_text *out) {
   const ag_run_result *r = o->result;
   ag_text_printf(out, "  %-12s  %s", "ended", ag_end_word(r->end));
@@ -153,6 +164,7 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   ag_text_str(out, "\n");
   if (o->system->n_row) ag_text_printf(out, "  %-12s  largest residual seen %.3g\n", "constraints", r->residual_max);
   put_events(o, out);
+  put_section(o, out);
   ag_text_str(out, "final state\n");
   ag_result_columns(o->record, r->record, AG_COL_COORD, out);
   ag_result_columns(o->record, r->record, AG_COL_VELOCITY, out);
@@ -160,8 +172,8 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   ag_result_columns(o->record, r->record, AG_COL_OBSERVABLE, out);
 }
 
-static void put_series(ag_json *j, const ag_record *record, const ag_series *series) {
-  ag_json_begin(j, "series", '{');
+static void put_series(ag_json *j, const char *key, const ag_record *record, const ag_series *series) {
+  ag_json_begin(j, key, '{');
   for (int i = 0; i < record->n_column; i++) {
     const ag_column *c = &record->columns[i];
     ag_json_begin(j, c->name, '[');
@@ -169,6 +181,19 @@ static void put_series(ag_json *j, const ag_record *record, const ag_series *ser
       ag_json_tensor(j, NULL, c->rows, c->cols, series->data + k * series->width + c->offset);
     ag_json_end(j, ']');
   }
+  ag_json_end(j, '}');
+}
+
+/* "section": {"name", "direction", "crossings", "points": {column: [value at each crossing]}} */
+static void json_section(ag_json *j, const ag_outcome *o, const ag_series *points) {
+  static const char *const direction[] = {"falling", "both", "rising"};
+  int e = o->system->model->n_events;
+  const ag_event *section = ag_run_event(o->system, o->options, e);
+  ag_json_begin(j, "section", '{');
+  ag_json_string(j, "name", section->name);
+  ag_json_string(j, "direction", direction[section->direction + 1]);
+  ag_json_whole(j, "crossings", o->result->event_count[e]);
+  if (points) put_series(j, "points", o->record, points);
   ag_json_end(j, '}');
 }
 
@@ -205,6 +230,9 @@ void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series) {
   ag_json_whole(j, "right_hand_sides", r->rhs);
   ag_json_number(j, "seconds", o->seconds);
   ag_result_json_params(j, o->system);
-  if (series) put_series(j, o->record, series);
+  if (q->section)
+    json_section(j, o, series);
+  else if (series)
+    put_series(j, "series", o->record, series);
   ag_json_end(j, '}');
 }

@@ -15,17 +15,19 @@
 #include "cli/csv.h"
 #include "cli/keep.h"
 #include "cli/result.h"
+#include "cli/section.h"
 #include "cli/source.h"
 
 static const double MAX_ROWS = 1e9;
-enum { LATE_ROWS = 10000 }; /* rows of one step that are still taken after Ctrl-C */
+static const double NO_END = 1e15; /* time until which crossings are counted when none is given */
+enum { LATE_ROWS = 10000 };        /* rows of one step that are still taken after Ctrl-C */
 
 typedef struct args {
   ag_common common;
   ag_run_options run;
   int method, closure, engine;
   bool no_events, strict, series;
-  const char *output, *from;
+  const char *output, *from, *section;
   ag_batch_args batch;
 } args;
 
@@ -70,6 +72,10 @@ static const ag_option options[] = {
         .doc = "give up after so many steps"),
     ROW("no-events", FLAG, no_events, .doc = "do not look for events (terminal ones do not end the run)"),
     ROW("strict", FLAG, strict, .doc = "refuse start values that do not satisfy the constraints"),
+    ROW("section", TEXT, section, .arg = "NAME",
+        .doc = "record the state at each crossing of a section of the model, and nothing else"),
+    ROW("crossings", WHOLE, run.crossings, .arg = "N", .lo = 1, .hi = 1e15, .preset = "no limit",
+        .doc = "of a section: end after so many; without --t1 there is no other end"),
     ROW("sweep", LIST, common.sweeps, .arg = "NAME=LO:HI:N", .preset = "",
         .doc = "many runs: N values of a parameter or start value; several make a grid"),
     ROW("starts", TEXT, batch.starts, .arg = "FILE",
@@ -85,7 +91,6 @@ static const ag_option options[] = {
     AG_SET_ROW(args),
     AG_QUIET_ROW(args),
     AG_COMMON_ROWS(args),
-    {.name = "section", .kind = AG_OPTION_LATER, .doc = "write the section as an event of the model"},
 };
 enum { N_OPTION = sizeof options / sizeof options[0] };
 
@@ -111,6 +116,21 @@ static bool ends_with(const char *s, const char *end) {
   return n > m && !strcmp(s + n - m, end);
 }
 
+/* The options that go with a section, and those that do not. */
+static ag_status settle_section(args *a) {
+  if (a->from) return AG_OK; /* what the file says */
+  if (!a->section) {
+    if (given(a, "crossings")) return ag_usage("run", "--crossings counts those of a section: give --section too");
+    return AG_OK;
+  }
+  if (given(a, "every") || a->series)
+    return ag_usage("run", "--%s is about the series: with --section the crossings are recorded instead",
+                    a->series ? "series" : "every");
+  a->run.every = -1;
+  if (given(a, "crossings") && !given(a, "t1")) a->run.t1 = NO_END;
+  return AG_OK;
+}
+
 /* What contradicts itself is refused rather than ignored. */
 static ag_status settle(args *a) {
   if (a->from)
@@ -131,7 +151,9 @@ static ag_status settle(args *a) {
     if (given(a, adaptive[i])) return ag_usage("run", "--%s means nothing with the fixed steps of --dt", adaptive[i]);
   if (!(a->run.dt > 0) && a->run.method->error_order == 0)
     return ag_usage("run", "%s has no error estimate: give its step size with --dt", a->run.method->name);
+  AG_TRY(settle_section(a));
   if (a->common.sweeps.n || a->batch.starts) {
+    if (a->section) return ag_usage("run", "--section is about one trajectory: run once per start");
     if (h5) return ag_usage("run", "of many runs a table is written: the name must end in .csv or .json");
     if (given(a, "every") || a->series)
       return ag_usage("run", "--%s is about one trajectory, not about many", a->series ? "series" : "every");
@@ -151,6 +173,7 @@ static ag_status settle(args *a) {
 
 /* Where the rows go: a file, memory, or both. */
 typedef struct rows {
+  long n;
   ag_csv *csv;
   ag_store *store;
   ag_series *series;
@@ -160,6 +183,7 @@ typedef struct rows {
 
 static bool take_row(void *self, const double *record) {
   rows *r = self;
+  r->n++;
   if (r->stop && *r->stop && ++r->n_late > LATE_ROWS) return false;
   if (r->series && !ag_series_row(r->series, record)) return false;
   if (r->store && !ag_store_row(r->store, record)) return false;
@@ -179,6 +203,17 @@ static void watch_state(void *self, double t, const double *x) {
   if (w->n++ > 1000 && w->n % 16) return;
   double residual = ag_work_residual(w->work, t, x);
   if (!(residual <= w->worst)) w->worst = residual;
+}
+
+/* How far a run is that goes on until so many crossings were found. */
+typedef struct counted {
+  ag_progress *progress;
+  const rows *sink;
+} counted;
+
+static void show_crossings(void *self, double t, long steps) {
+  (void)t;
+  ag_progress_show(((counted *)self)->progress, (double)((counted *)self)->sink->n, steps);
 }
 
 static ag_status trouble_file(const char *path, int error) {
@@ -206,11 +241,15 @@ static ag_status move(const args *a, ag_source *s, const ag_record *record, cons
   memcpy(x0, sys->q0, sizeof *x0 * (size_t)sys->n_q);
   memcpy(x0 + sys->n_q, sys->xi0, sizeof *x0 * (size_t)sys->n_xi);
   ag_progress progress;
-  ag_progress_init(&progress, a->common.quiet, a->run.t0, a->run.t1);
+  bool until_counted = a->run.section && fabs(a->run.t1) >= NO_END;
+  ag_progress_init(&progress, a->common.quiet, until_counted ? 0 : a->run.t0,
+                   until_counted ? (double)a->run.crossings : a->run.t1);
+  counted count = {&progress, sink};
   ag_run_options o = a->run;
   o.stop = sink->stop = ag_stop_catch();
   o.progress = ag_progress_show;
   o.progress_self = &progress;
+  if (until_counted) o.progress = show_crossings, o.progress_self = &count;
   watch seen = {.work = ag_work_create(sys, sys->params)};
   if (sys->n_row) o.each = watch_state, o.each_self = &seen;
   if (from) seen.n = from->point.steps + 1, seen.worst = from->residual_max;
@@ -218,8 +257,7 @@ static ag_status move(const args *a, ag_source *s, const ag_record *record, cons
   if (sink->store) o.event = ag_keep_event, o.save = ag_keep_save, o.save_self = sink->store;
   ag_sink to = {take_row, sink};
   double begun = ag_clock();
-  ag_status status =
-      ag_run(&s->ctx, sys, sys->params, x0, &o, sink->csv || sink->store || sink->series ? &to : NULL, result);
+  ag_status status = ag_run(&s->ctx, sys, sys->params, x0, &o, &to, result);
   *seconds = ag_clock() - begun;
   ag_progress_done(&progress);
   if (status == AG_OK && result->end == AG_END_SINK && sink->n_late > LATE_ROWS) result->end = AG_END_STOPPED;
@@ -233,7 +271,7 @@ static ag_status move(const args *a, ag_source *s, const ag_record *record, cons
 static ag_status tell(const args *a, const ag_outcome *o, const ag_series *series, ag_status saved) {
   if (a->common.json) {
     ag_json j = {0};
-    ag_result_json(&j, o, a->series ? series : NULL);
+    ag_result_json(&j, o, a->series || a->run.section ? series : NULL);
     ag_json_print(&j);
   } else {
     ag_text out = {0};
@@ -282,7 +320,8 @@ static ag_status run_loaded(const args *a, ag_source *s, ag_continued *from) {
   ag_record record;
   ag_csv csv;
   ag_series series = {0};
-  rows sink = {.series = json_wanted || a->series ? &series : NULL};
+  bool in_memory = json_wanted || a->series || (a->run.section && a->common.json);
+  rows sink = {.series = in_memory ? &series : NULL};
   ag_run_result result = {0};
   ag_record_init(&record, s->system);
   double seconds = 0;
@@ -305,10 +344,11 @@ static ag_status run_loaded(const args *a, ag_source *s, ag_continued *from) {
   return status;
 }
 
-static ag_status run_one(const args *a) {
+static ag_status run_one(args *a) {
   ag_source s;
   ag_status status =
       ag_source_load(&s, a->common.words[0], &a->common, &(ag_derive_options){.strict = a->strict, .t0 = a->run.t0});
+  if (status == AG_OK && a->section) status = ag_section_find(&s, a->section, &a->run);
   if (status != AG_OK) return ag_source_refuse(&s, status, &a->common);
   status = run_loaded(a, &s, NULL);
   ag_source_done(&s);
@@ -362,6 +402,9 @@ const ag_command ag_command_run = {
             "did not get there), bit for bit as if it had never ended. The longer run replaces FILE unless\n"
             "-o names another. Model, parameters and options are those of the file.\n"
             "\n"
+            "--section NAME records, in place of a series, the whole state at each crossing of a section of the\n"
+            "model, located to rounding: the rows of the file, in --json under \"section\".\n"
+            "\n"
             "With --sweep or --starts many trajectories are run, on all cores, and the table has one row\n"
             "for each: what was swept, how and when it ended, its steps, and the columns at the end. LO\n"
             "and HI may use parameters. Events are looked for only if one is terminal. The exit code is 1\n"
@@ -370,6 +413,7 @@ const ag_command ag_command_run = {
                 "  anagyre run rattleback --t1 100 --every 0.01 -o stone.csv\n"
                 "  anagyre run rattleback --t1 100 -o stone.h5\n"
                 "  anagyre run --from stone.h5 --t1 200\n"
+                "  anagyre run my.nh --section cut --crossings 200 -o points.csv\n"
                 "  anagyre run my.nh --set m=2 --set \"phi'=0.5\" --t1=-3*pi --json\n"
                 "  anagyre run my.nh --method rk4 --dt 1e-3\n"
                 "  anagyre run rattleback --t1 100 --sweep spin0=-1:1:41 --sweep alpha=0:0.5:26 -o map.csv\n"

@@ -93,6 +93,9 @@ typedef struct ag_system {
   ag_tape *position; /* -> g (n_g), its Jacobian in the tangent (n_g x n_xi); NULL when there is no position-level constraint */
   ag_tape *kinematics; /* -> qdot (n_q) */
   ag_tape *events;   /* full state followed by lambda -> the event functions; NULL when there are none */
+  int n_section;
+  ag_tape **sections; /* per section of the model: full state followed by lambda -> its function */
+  bool *section_lambda;
   ag_tape *observe;  /* full state followed by lambda -> all observables in order */
   bool observe_lambda, event_lambda; /* do they need the multipliers? */
   int n_observe;     /* numbers in all observables */
@@ -154,6 +157,7 @@ double ag_work_energy_rate(ag_work *w, double t, const double *x);
 double ag_work_residual(ag_work *w, double t, const double *x); /* max |S xi + s| and |g| */
 int ag_work_observe(ag_work *w, double t, const double *x, double *values);
 int ag_work_events(ag_work *w, double t, const double *x, double *values);
+int ag_work_section(ag_work *w, int section, double t, const double *x, double *value);
 /* Condition number (1-norm estimate) of the saddle matrix; NaN where there is none. */
 double ag_work_condition(ag_work *w, double t, const double *x);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Observables and events: names the model may use (energy, frame velocities, drives, reactions) become expressions of the full
+ * Observables, events and sections: names the model may use (energy, frame velocities, drives, reactions) become expressions of the full
  * state and the multipliers. */
 #include <string.h>
 
@@ -96,4 +96,8 @@ void ag_observe(derive *d) {
   if (m->n_observables) sys->observe = ag_system_tape(sys, m->n_observables, x, &sys->observe_lambda);
   for (int i = 0; i < m->n_events; i++) x[i] = m->events[i].x;
   if (m->n_events) sys->events = ag_system_tape(sys, m->n_events, x, &sys->event_lambda);
+  sys->sections = AG_NEWN(sys->arena, ag_tape *, m->n_sections + 1);
+  sys->section_lambda = AG_NEWN(sys->arena, bool, m->n_sections + 1);
+  for (int i = 0; i < m->n_sections; i++, sys->n_section++)
+    sys->sections[i] = ag_system_tape(sys, 1, &m->sections[i].x, &sys->section_lambda[i]);
 }

@@ -147,6 +147,7 @@ void ag_system_free(ag_system *sys) {
   if (!sys) return;
   ag_tape *all[] = {sys->rhs, sys->core, sys->xi, sys->renew, sys->minor, sys->u, sys->image, sys->basis, sys->saddle, sys->balance, sys->position, sys->kinematics, sys->events, sys->observe};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) ag_tape_free(all[i]);
+  for (int i = 0; i < sys->n_section; i++) ag_tape_free(sys->sections[i]);
   ag_arena_free(sys->arena);
 }
 

@@ -22,6 +22,7 @@ struct ag_work {
   const ag_system *sys;
   double *params;
   machine rhs, core, xi, renew, minor, u, image, basis, saddle, balance, position, kinematics, events, observe;
+  machine *sections; /* one each */
   double *x;       /* a full state followed by lambda */
   double *K, *b;   /* saddle matrix and right-hand side */
   double *delta, *y, *SP, *G, *rows; /* the last four: scratch of the bases */
@@ -64,6 +65,8 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   w->kinematics = machine_create(sys->kinematics, params);
   w->events = machine_create(sys->events, params);
   w->observe = machine_create(sys->observe, params);
+  w->sections = ag_heap_alloc(sizeof *w->sections * (size_t)(sys->n_section + 1));
+  for (int i = 0; i < sys->n_section; i++) w->sections[i] = machine_create(sys->sections[i], params);
   w->x = ag_heap_alloc(sizeof(double) * ((size_t)sys->n_q + n + k + 1));
   size_t m = sys->saddle ? n + k + (size_t)sys->n_g : 1;
   w->K = ag_heap_alloc(sizeof(double) * (m * m + 1));
@@ -82,6 +85,8 @@ void ag_work_free(ag_work *w) {
   if (!w) return;
   machine *all[] = {&w->rhs, &w->core, &w->xi, &w->renew, &w->minor, &w->u, &w->image, &w->basis, &w->saddle, &w->balance, &w->position, &w->kinematics, &w->events, &w->observe};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) machine_free(all[i]);
+  for (int i = 0; i < w->sys->n_section; i++) machine_free(&w->sections[i]);
+  free(w->sections);
   free(w->params);
   free(w->x);
   free(w->K);
@@ -243,6 +248,11 @@ int ag_work_observe(ag_work *w, double t, const double *x, double *values) {
 
 int ag_work_events(ag_work *w, double t, const double *x, double *values) {
   return ag_work_eval(w, w->events.tape, w->sys->event_lambda, t, x, w->events.slots, values);
+}
+
+int ag_work_section(ag_work *w, int section, double t, const double *x, double *value) {
+  const machine *k = &w->sections[section];
+  return ag_work_eval(w, k->tape, w->sys->section_lambda[section], t, x, k->slots, value);
 }
 
 /* ---- reduced state ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Zero crossings. The event functions are sampled on the dense output inside the step, more finely until the samples predict each other; a change
  * of sign brackets a crossing, which is
- * then located to rounding with real steps of the method from the start of the step, so that the time does not carry the error
- * of the interpolation. */
+ * then located to rounding with real steps of the method from the start of the step, put back onto the constraints, so that neither time nor
+ * state carries the error of the interpolation. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,25 +11,13 @@
 
 enum { SAMPLES = 8 };
 
-bool ag_motion_at(motion *m, double t, double s, double *z) {
-  double error[2];
-  if (s == t) {
-    memcpy(z, m->z, sizeof(double) * (size_t)m->n);
-    return true;
-  }
-  /* the work space of the accepted step must survive: its dense output is still in use */
-  double *space = m->space + m->method->size(m->n), *dz = space + m->method->size(m->n);
-  int trouble = m->method->step(m->method, &m->flow, t, s - t, m->z, m->dz, z, dz, 1, 1, error, space);
-  for (int i = 0; i < m->n && !trouble; i++) trouble = !isfinite(z[i]);
-  return !trouble;
-}
+/* A start this near to a surface, beside how far the first step goes from it, lies on it: starts are solved for to rounding. */
+static const double ON_START = 1e-10;
 
-/* Value of event e at time s by a real step; NaN when it cannot be made. */
+/* Value of function e at time s by a real step; NaN when it cannot be had. */
 static double value_at(motion *m, double t, double s, int e) {
-  if (!ag_motion_at(m, t, s, m->zt)) return NAN;
-  ag_motion_full(m, s, m->zt, m->c, m->x);
-  if (ag_work_events(m->work, s, m->x, m->g1)) return NAN;
-  return m->g1[e];
+  if (!ag_motion_settled(m, t, s)) return NAN;
+  return ag_motion_watch(m, s, m->x, m->g1) ? NAN : m->g1[e];
 }
 
 /* Root of event e in [a, b] (either direction of time), fa and fb of opposite sign: regula falsi with the Illinois rule, guarded by
@@ -57,14 +45,6 @@ static double locate(motion *m, double t, int e, double a, double b, double fa, 
   return b;
 }
 
-/* True sign change by real steps around the bracket seen on the dense output; falls back to the bracket's end. */
-static double crossing(motion *m, double t, double h, int e, double lo, double hi) {
-  double a = t + lo * h, b = t + hi * h, fa = value_at(m, t, a, e), fb = value_at(m, t, b, e);
-  if (fb == 0) return b;
-  if (isnan(fa) || isnan(fb) || fa == 0 || (fa > 0) == (fb > 0)) return b;
-  return locate(m, t, e, a, b, fa, fb);
-}
-
 static int sign_of(double v) { return (v > 0) - (v < 0); }
 
 static int by_time(const void *a, const void *b) {
@@ -75,15 +55,15 @@ static int by_time(const void *a, const void *b) {
 /* Values of all event functions at the 2^k-th parts of the step, on the dense output: f[i * n_event + e] for i = 0 .. n. Only those at
  * odd i are new when `refine`. */
 static void sample(motion *m, double t, double h, int n, bool refine, double *f) {
-  int n_event = m->sys->model->n_events;
+  int n_event = m->n_g;
   if (refine)
     for (int i = n / 2; i > 0; i--) memcpy(f + 2 * i * n_event, f + i * n_event, sizeof(double) * (size_t)n_event);
   for (int i = refine ? 1 : 0; i <= n; i += refine ? 2 : 1) {
     double theta = (double)i / n, s = i == n ? t + h : t + theta * h;
     m->method->interpolate(m->method, m->n, theta, h, m->z, m->z1, m->space, m->zt);
     ag_motion_full(m, s, m->zt, m->c, m->x);
-    if (ag_work_events(m->work, s, m->x, f + i * n_event))
-      for (int e = 0; e < n_event; e++) f[i * n_event + e] = NAN;
+    if (ag_motion_watch(m, s, m->x, f + i * n_event))
+      for (int e = m->g_first; e < n_event; e++) f[i * n_event + e] = NAN;
   }
 }
 
@@ -110,7 +90,55 @@ static bool resolved(const double *f, int n, int stride) {
 static double dense_value(motion *m, double t, double h, double theta, int e) {
   m->method->interpolate(m->method, m->n, theta, h, m->z, m->z1, m->space, m->zt);
   ag_motion_full(m, t + theta * h, m->zt, m->c, m->x);
-  return ag_work_events(m->work, t + theta * h, m->x, m->g1) ? NAN : m->g1[e];
+  return ag_motion_watch(m, t + theta * h, m->x, m->g1) ? NAN : m->g1[e];
+}
+
+/* Zero of function e in [lo, hi] (parts of the step) on the dense output, where it changes its sign; *slope there, per unit of time. */
+static bool dense_root(motion *m, double t, double h, int e, double lo, double hi, double *theta, double *slope) {
+  double a = lo, b = hi, fa = dense_value(m, t, h, a, e), fb = dense_value(m, t, h, b, e);
+  if (!(fa * fb < 0)) return false;
+  for (int i = 0; i < 40 && fabs(b - a) > 1e-13 && fb != 0; i++) {
+    double s = b - fb * (b - a) / (fb - fa);
+    if (!(s > fmin(a, b) && s < fmax(a, b)) || i % 8 == 7) s = 0.5 * (a + b);
+    double f = dense_value(m, t, h, s, e), moved = fabs(s - b);
+    if ((f > 0) == (fb > 0)) fa *= 0.5;
+    else a = b, fa = fb;
+    b = s, fb = f;
+    if (moved < 1e-12) break;
+  }
+  double left = fmax(b - 1e-4, 0), right = fmin(b + 1e-4, 1);
+  *theta = b;
+  *slope = (dense_value(m, t, h, right, e) - dense_value(m, t, h, left, e)) / ((right - left) * h);
+  return isfinite(*slope) && *slope != 0;
+}
+
+/* From the zero of the dense output to that of real steps, whose distance is the error of the interpolation: Newton with the slope of the
+ * dense output, as long as the values shrink. False: it does not converge; look between the ends. */
+static bool polish(motion *m, double t, double s, double slope, double reach, int e, double *found) {
+  double f = value_at(m, t, s, e);
+  for (int i = 0; i < 8; i++) {
+    double next = s - f / slope, moved = fabs(next - s);
+    if (!(moved <= reach)) return false;
+    *found = s;
+    if (next == s || f == 0) return true;
+    double now = value_at(m, t, next, e);
+    bool ended = moved <= 1e-15 * fmax(fabs(s), fabs(s - t));
+    if (!(fabs(now) < fabs(f))) return ended || moved <= 1e-13 * fmax(fabs(s), fabs(s - t)); /* rounding */
+    s = *found = next;
+    f = now;
+    if (ended) return true;
+  }
+  return false;
+}
+
+/* The crossing seen between lo and hi (parts of the step) on the dense output, by real steps; falls back to the bracket's end. */
+static double crossing(motion *m, double t, double h, int e, double lo, double hi) {
+  double theta, slope, s;
+  if (dense_root(m, t, h, e, lo, hi, &theta, &slope) && polish(m, t, t + theta * h, slope, 0.1 * fabs(h) * (hi - lo), e, &s)) return s;
+  double a = t + lo * h, b = t + hi * h, fa = value_at(m, t, a, e), fb = value_at(m, t, b, e);
+  if (fb == 0) return b;
+  if (isnan(fa) || isnan(fb) || fa == 0 || (fa > 0) == (fb > 0)) return b;
+  return locate(m, t, e, a, b, fa, fb);
 }
 
 /* The function comes near zero at sample k and turns back: does it dip through? The parabola through three samples says whether to look; then
@@ -143,7 +171,8 @@ typedef struct finder {
 
 /* Event e has the value v at theta; the place looked at before was `last`. */
 static void visit(finder *q, int e, double last, double theta, double v) {
-  const ag_event *event = &q->m->sys->model->events[e];
+  const ag_model *model = q->m->sys->model;
+  const ag_event *event = e < model->n_events ? &model->events[e] : &model->sections[q->m->section - 1];
   int sign = sign_of(v), before = q->m->sign[e];
   if (isnan(v) || sign == before) return;
   q->m->sign[e] = sign;
@@ -153,18 +182,29 @@ static void visit(finder *q, int e, double last, double theta, double v) {
   if (q->n < q->n_max) q->hits[q->n++] = (struct hit){crossing(q->m, q->t, q->h, e, last, theta), e};
 }
 
+/* The start lies on a surface when its value there is nothing beside those of the first step: leaving it is not a crossing. */
+static void leave_start(motion *m, int n, const double *f) {
+  for (int e = m->g_first; e < m->n_g; e++) {
+    double most = 0;
+    for (int i = 0; i <= n; i++) most = fmax(most, fabs(f[i * m->n_g + e]));
+    if (fabs(f[e]) <= ON_START * most) m->sign[e] = 0;
+  }
+  m->fresh = false;
+}
+
 int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, int *which) {
-  int n = SAMPLES, n_event = m->sys->model->n_events;
+  int n = SAMPLES, n_event = m->n_g;
   finder q = {m, t, h, 0, n_max, (struct hit *)m->hits};
   double *f = m->samples;
   sample(m, t, h, n, false, f);
   for (; n < AG_MAX_SAMPLES; n *= 2) {
     bool fine = true;
-    for (int e = 0; e < n_event && fine; e++) fine = resolved(f + e, n, n_event);
+    for (int e = m->g_first; e < n_event && fine; e++) fine = resolved(f + e, n, n_event);
     if (fine) break;
     sample(m, t, h, 2 * n, true, f);
   }
-  for (int e = 0; e < n_event; e++) {
+  if (m->fresh) leave_start(m, n, f);
+  for (int e = m->g_first; e < n_event; e++) {
     double last = 0;
     for (int k = 1; k <= n; k++) {
       double at = (double)k / n, dip = 2;

@@ -13,6 +13,7 @@
 #define AG_ENDS(X) \
   X(TIME, "time reached", AG_OK) \
   X(EVENT, "event", AG_OK) \
+  X(CROSSINGS, "crossings reached", AG_OK) \
   X(RANK, "constraints lost rank", AG_FAILED) \
   X(MASS, "mass matrix not positive definite on the constraints", AG_FAILED) \
   X(FINITE, "not finite", AG_FAILED) \
@@ -85,6 +86,8 @@ typedef struct ag_run_options {
   const struct ag_fused *kernel; /* of batches: the compiled stepper that all members share; else NULL */
   bool multipliers;        /* integrate the saddle form instead of the eliminated one */
   bool events;             /* locate events */
+  int section;             /* 1 + index of a section of the model, 0: none. The sink then gets a record at each crossing, and nothing else */
+  long crossings;          /* of the section: end after so many; 0: no limit */
   const volatile sig_atomic_t *stop; /* set by a signal: ends the run cleanly; may be NULL */
   void (*progress)(void *self, double t, long steps); /* called now and then; may be NULL */
   void *progress_self;
@@ -107,7 +110,7 @@ typedef struct ag_run_result {
   long steps, rejected, rhs;
   bool compiled;           /* did a compiled kernel do (most of) the work? */
   char *engine_note;       /* why not, when it was asked for; or NULL */
-  int n_event;
+  int n_event;             /* those of the model; behind them, if it was asked for, the section */
   int *event_count;        /* per event */
   double **event_times;    /* per event */
   double energy0, residual_max;
@@ -120,6 +123,10 @@ typedef struct ag_run_result {
 AG_MUST_USE ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0, const ag_run_options *o,
                              const ag_sink *sink, ag_run_result *result);
 void ag_run_done(ag_run_result *result);
+
+/* The crossings a run looks for, counted as in ag_run_result: the events of the model, then the section asked for. */
+int ag_run_n_event(const ag_system *sys, const ag_run_options *o);
+const ag_event *ag_run_event(const ag_system *sys, const ag_run_options *o, int e);
 
 /* All records kept in memory. */
 typedef struct ag_series {

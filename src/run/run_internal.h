@@ -28,12 +28,21 @@ typedef struct motion {
   long n_rhs;
   double *samples, *hits, *hit_times; /* of the event finder; hits: a time and an index each */
   int *hit_events;
-  double *g0, *g1;             /* event functions at the start of the step, and scratch */
-  int *sign;                   /* last sign of each event function that was not zero */
+  bool events;                 /* those of the model are looked for */
+  int section;                 /* and this section: 1 + its index; 0: none */
+  int g_first, n_g;            /* which functions are: see ag_run_result.n_event */
+  double *g1;                  /* their values, scratch */
+  int *sign;                   /* last sign of each that was not zero */
+  bool fresh;                  /* no step has been looked into yet */
 } motion;
 
 /* Full state of (t, z) with basis data c. */
 void ag_motion_full(motion *m, double t, const double *z, const double *c, double *x);
+void ag_motion_create(motion *m, const ag_system *sys, const double *params, const ag_run_options *o);
+void ag_motion_free(motion *m);
+int ag_motion_rhs(void *self, double t, const double *z, double *dz); /* self: the motion */
+/* Puts a state back onto the constraints; c may be chosen anew. */
+int ag_motion_settle(motion *m, double t, double *z, double *c, bool *changed);
 /* Switches a motion to compiled code; false when that is not possible (reason says why). The numbers do not change. */
 bool ag_motion_compile(motion *m, const double *params, bool only_cached, ag_text *reason);
 /* The two halves of it: NULL when it cannot be compiled; and the change-over. */
@@ -47,9 +56,15 @@ void ag_checkpoint_done(ag_checkpoint *copy);
 /* One state recorded. */
 void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x, double *out);
 
-/* Event crossings inside the step from t by h just made (its dense output prepared), in time order. Fills times[] and which[]
+/* Is any crossing looked for? The functions at a full state (those from g_first on), and their signs at the start. */
+bool ag_motion_looks(const motion *m);
+int ag_motion_watch(motion *m, double t, const double *x, double *g);
+void ag_motion_signs(motion *m, double t);
+/* Crossings inside the step from t by h just made (its dense output prepared), in time order. Fills times[] and which[]
  * (room for n_max), returns how many. */
 int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, int *which);
 /* State at time s inside the step, by a real step of the method from its start. False when that fails. */
 bool ag_motion_at(motion *m, double t, double s, double *z);
+/* The same put back onto the constraints, in m->zt and m->c1, and in full in m->x: where crossings are located. */
+bool ag_motion_settled(motion *m, double t, double s);
 #endif

@@ -6,6 +6,12 @@
 
 #include "run/run_internal.h"
 
+#define AG_TRY_END(call) \
+  do { \
+    ag_end end_ = (call); \
+    if (end_ != AG_END_TIME) return end_; \
+  } while (0)
+
 enum { PROGRESS_EVERY = 64, ENERGY_EVERY = 8 }; /* steps; the energy of recorded states is looked at too */
 
 typedef struct run {
@@ -24,74 +30,12 @@ typedef struct run {
   double cost;          /* operations per right-hand side */
   bool tried_compiling;
   double rest_error;    /* of what is only reconstructed, in the step just accepted */
+  ag_end cut;           /* AG_END_TIME, or why the step was cut short at a crossing */
   double *keep;         /* core at the end of a step whose rest is computed in smaller ones */
 } run;
 
 void ag_run_defaults(ag_run_options *o) {
   *o = (ag_run_options){.t1 = 10, .rtol = 1e-10, .atol = 1e-12, .h_max = INFINITY, .method = ag_stepper_find("dop853"), .events = true};
-}
-
-void ag_motion_full(motion *m, double t, const double *z, const double *c, double *x) {
-  if (m->full) memcpy(x, z, sizeof(double) * (size_t)m->n);
-  else ag_work_full(m->work, t, z, c, x);
-}
-
-static int right_hand_side(void *self, double t, const double *z, double *dz) {
-  motion *m = self;
-  m->n_rhs++;
-  int trouble;
-  if (m->fused) {
-    unsigned long long fail = 0;
-    ag_fused_rhs(m->fused, &t, z, m->c, m->prep, dz, &fail);
-    trouble = fail ? AG_TROUBLE_MASS : AG_FINE;
-  } else {
-    trouble = m->full ? ag_work_rhs_full(m->work, t, z, dz) : ag_work_rhs(m->work, t, z, m->c, dz);
-  }
-  if (trouble) m->trouble = trouble;
-  return trouble;
-}
-
-static int settle(motion *m, double t, double *z, double *c, bool *changed) {
-  if (!m->full) return ag_work_settle(m->work, t, z, c, changed);
-  *changed = m->sys->n_lambda > 0;
-  return ag_work_settle_full(m->work, t, z);
-}
-
-static void motion_create(motion *m, const ag_system *sys, const double *params, const ag_run_options *o) {
-  *m = (motion){.sys = sys, .full = o->multipliers, .method = o->method};
-  m->n = m->full ? sys->n_q + sys->n_xi : sys->n_z;
-  m->work = ag_work_create(sys, params);
-  size_t n = (size_t)m->n, n_c = (size_t)sys->n_c, n_x = (size_t)(sys->n_q + sys->n_xi), size = sizeof(double);
-  m->z = ag_heap_aligned(size * n);
-  m->dz = ag_heap_aligned(size * n);
-  m->z1 = ag_heap_aligned(size * n);
-  m->dz1 = ag_heap_aligned(size * n);
-  m->c = ag_heap_aligned(size * (n_c + 1));
-  m->c1 = ag_heap_aligned(size * (n_c + 1));
-  m->zt = ag_heap_aligned(size * n);
-  m->x = ag_heap_aligned(size * n_x);
-  m->space = ag_heap_aligned(size * (2 * o->method->size(m->n) + n));
-  m->g0 = ag_heap_alloc(size * (size_t)(sys->model->n_events + 1));
-  m->g1 = ag_heap_alloc(size * (size_t)(sys->model->n_events + 1));
-  m->sign = ag_heap_alloc(sizeof(int) * (size_t)(sys->model->n_events + 1));
-  if (o->events && sys->events) {
-    m->samples = ag_heap_alloc(size * (size_t)(sys->model->n_events * (AG_MAX_SAMPLES + 1)));
-    m->hits = ag_heap_alloc(2 * size * AG_MAX_HITS);
-    m->hit_times = ag_heap_alloc(size * AG_MAX_HITS);
-    m->hit_events = ag_heap_alloc(sizeof(int) * AG_MAX_HITS);
-  }
-  /* what is only reconstructed never decides about the step: it has a norm of its own */
-  m->in_norm = ag_heap_alloc((size_t)m->n + 1);
-  memset(m->in_norm, 2, (size_t)m->n);
-  memset(m->in_norm, 1, (size_t)(m->full ? m->n : sys->n_core));
-  m->flow = (ag_flow){m->n, m->in_norm, right_hand_side, m};
-}
-
-static void motion_free(motion *m) {
-  void *all[] = {m->z, m->dz, m->z1, m->dz1, m->c, m->c1, m->zt, m->x, m->space, m->g0, m->g1, m->sign, m->samples, m->hits, m->hit_times, m->hit_events, m->in_norm, m->prep};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
-  ag_fused_free(m->mine);
-  ag_work_free(m->work);
 }
 
 /* ---- recording ---- */
@@ -117,7 +61,7 @@ static bool record_inside(run *r, double t, double h, double t1) {
     m->method->interpolate(m->method, m->n, (s - t) / h, h, m->z, m->z1, m->space, m->zt);
     memcpy(m->c1, m->c, sizeof(double) * (size_t)r->sys->n_c);
     bool changed;
-    (void)settle(m, s, m->zt, m->c1, &changed);
+    (void)ag_motion_settle(m, s, m->zt, m->c1, &changed);
     ag_motion_full(m, s, m->zt, m->c1, m->x);
     if (!record_at(r, s, m->x)) return false;
   }
@@ -136,7 +80,7 @@ static void watch_energy(run *r) {
 static bool state_reached(run *r) {
   motion *m = &r->m;
   double every = r->o->every;
-  bool due = every == 0 || (every > 0 && fabs(grid_time(r, r->n_recorded) - r->t) <= 1e-12 * fmax(every, fabs(r->t) * 1e-3));
+  bool due = !r->o->section && (every == 0 || (every > 0 && fabs(grid_time(r, r->n_recorded) - r->t) <= 1e-12 * fmax(every, fabs(r->t) * 1e-3)));
   if (!due && !r->o->each && r->res->steps % ENERGY_EVERY) return true;
   ag_motion_full(m, r->t, m->z, m->c, m->x);
   watch_energy(r);
@@ -171,28 +115,33 @@ static void save(run *r) {
   r->o->save(r->o->save_self, &c);
 }
 
-static void first_signs(run *r) {
+/* The state at a crossing of the section, as a row. */
+static ag_end record_crossing(run *r, double s) {
   motion *m = &r->m;
-  ag_motion_full(m, r->t, m->z, m->c, m->x);
-  if (ag_work_events(m->work, r->t, m->x, m->g0)) return;
-  for (int e = 0; e < r->sys->model->n_events; e++) m->sign[e] = (m->g0[e] > 0) - (m->g0[e] < 0);
+  if (!ag_motion_settled(m, r->t, s)) return AG_END_STEP;
+  return record_at(r, s, m->x) ? AG_END_TIME : AG_END_SINK;
 }
 
-/* Finds the events of the step; a terminal one cuts the step: *t1 and m->z1 are moved back to it. Returns true then. */
-static bool handle_events(run *r, double *t1) {
+/* Finds the crossings of the step. One that ends the run (a terminal event, the last crossing wanted) cuts the step: *t1 is moved back to it,
+ * r->cut says so. AG_END_TIME: all is well. */
+static ag_end handle_events(run *r, double *t1) {
   motion *m = &r->m;
+  int n_event = r->sys->model->n_events;
   double *times = m->hit_times;
   int *which = m->hit_events, n = ag_events_in_step(m, r->t, *t1 - r->t, AG_MAX_HITS, times, which);
-  for (int i = 0; i < n; i++) {
-    add_event(r, which[i], times[i]);
-    if (r->o->event) r->o->event(r->o->save_self, which[i], times[i]);
-    if (!r->sys->model->events[which[i]].terminal) continue;
-    if (!ag_motion_at(m, r->t, times[i], m->zt)) continue;
-    r->res->end_event = which[i];
-    *t1 = times[i];
-    return true;
+  for (int i = 0; i < n && r->cut == AG_END_TIME; i++) {
+    int e = which[i];
+    add_event(r, e, times[i]);
+    if (r->o->event) r->o->event(r->o->save_self, e, times[i]);
+    if (e == n_event) AG_TRY_END(record_crossing(r, times[i]));
+    if (e == n_event && r->o->crossings && r->res->event_count[e] >= r->o->crossings) r->cut = AG_END_CROSSINGS;
+    if (e < n_event && r->sys->model->events[e].terminal && ag_motion_at(m, r->t, times[i], m->zt)) {
+      r->cut = AG_END_EVENT;
+      r->res->end_event = e;
+    }
+    if (r->cut != AG_END_TIME) *t1 = times[i];
   }
-  return false;
+  return AG_END_TIME;
 }
 
 /* ---- stepping ---- */
@@ -218,7 +167,7 @@ static bool all_finite(int n, const double *z) {
 static ag_end diagnose(run *r) {
   motion *m = &r->m;
   m->trouble = 0;
-  int trouble = right_hand_side(m, r->t, m->z, m->dz1);
+  int trouble = ag_motion_rhs(m, r->t, m->z, m->dz1);
   if (trouble) return end_of_trouble(trouble);
   if (!all_finite(m->n, m->dz1)) return AG_END_FINITE;
   return m->trouble ? end_of_trouble(m->trouble) : AG_END_STEP;
@@ -292,21 +241,21 @@ static bool advance(run *r, double *t1, ag_end *end) {
   }
 }
 
-/* Events and records inside the step from m->z at r->t to m->z1 at *t1. A terminal event moves *t1 and m->z1 back to it.
+/* Crossings and records inside the step from m->z at r->t to m->z1 at *t1. One that ends the run moves *t1 and m->z1 back to it.
  * AG_END_TIME: all is well. */
-static ag_end look_inside(run *r, double *t1, bool *terminal) {
+static ag_end look_inside(run *r, double *t1) {
   motion *m = &r->m;
   const ag_run_options *o = r->o;
   double step = *t1 - r->t;
-  bool events = o->events && r->sys->events, grid = o->every > 0 && (*t1 - grid_time(r, r->n_recorded)) * step > 0;
-  if (!events && !grid) return AG_END_TIME;
+  bool looks = ag_motion_looks(m), grid = !o->section && o->every > 0 && (*t1 - grid_time(r, r->n_recorded)) * step > 0;
+  if (!looks && !grid) return AG_END_TIME;
   int trouble = m->method->dense(m->method, &m->flow, r->t, step, m->z, m->dz, m->z1, m->dz1, m->space);
   if (trouble) return end_of_trouble(trouble);
-  if (events) *terminal = handle_events(r, t1);
+  if (looks) AG_TRY_END(handle_events(r, t1));
   if (grid && !record_inside(r, r->t, step, *t1)) return AG_END_SINK;
-  if (!*terminal) return AG_END_TIME;
+  if (r->cut == AG_END_TIME) return AG_END_TIME;
   if (!ag_motion_at(m, r->t, *t1, m->z1)) return AG_END_STEP;
-  return right_hand_side(m, *t1, m->z1, m->dz1) ? end_of_trouble(m->trouble) : AG_END_TIME;
+  return ag_motion_rhs(m, *t1, m->z1, m->dz1) ? end_of_trouble(m->trouble) : AG_END_TIME;
 }
 
 static void swap(double **a, double **b) {
@@ -317,7 +266,7 @@ static void swap(double **a, double **b) {
 
 /* The step was accepted by the core, but what is only reconstructed needs smaller ones: the whole state is taken over the same stretch in
  * steps of its own, of which only the rest is kept; the core ends exactly where its own step did. */
-static ag_end small_steps(run *r, double *t1, bool *terminal) {
+static ag_end small_steps(run *r, double *t1) {
   motion *m = &r->m;
   const ag_run_options *o = r->o;
   int n_core = r->sys->n_core;
@@ -325,7 +274,7 @@ static ag_end small_steps(run *r, double *t1, bool *terminal) {
   double h = (end - from) * fmax(0.01, 0.9 * pow(r->rest_error, -1 / q));
   memcpy(r->keep, m->z1, sizeof(double) * (size_t)n_core);
   ag_end reason = AG_END_TIME;
-  while (r->t != end && reason == AG_END_TIME && !*terminal) {
+  while (r->t != end && reason == AG_END_TIME && r->cut == AG_END_TIME) {
     double to = (end - r->t - 1.0000001 * h) * direction <= 0 ? end : r->t + h, error[2] = {0, 0};
     if (to == r->t) reason = AG_END_STEP;
     int trouble = m->method->step(m->method, &m->flow, r->t, to - r->t, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, error, m->space);
@@ -338,16 +287,16 @@ static ag_end small_steps(run *r, double *t1, bool *terminal) {
     }
     h = (to - r->t) * fmin(6, fmax(0.1, 0.9 * pow(fmax(error[1], 1e-300), -1 / q)));
     if (error[1] > 1) continue;
-    reason = look_inside(r, &to, terminal);
+    reason = look_inside(r, &to);
     swap(&m->z, &m->z1);
     swap(&m->dz, &m->dz1);
     r->t = to;
   }
   if (reason != AG_END_TIME) return reason;
-  if (!*terminal) memcpy(m->z, r->keep, sizeof(double) * (size_t)n_core);
+  if (r->cut == AG_END_TIME) memcpy(m->z, r->keep, sizeof(double) * (size_t)n_core);
   *t1 = r->t;
   swap(&m->z, &m->z1); /* the end of the stretch, as the caller expects it */
-  return right_hand_side(m, *t1, m->z1, m->dz1) ? end_of_trouble(m->trouble) : AG_END_TIME;
+  return ag_motion_rhs(m, *t1, m->z1, m->dz1) ? end_of_trouble(m->trouble) : AG_END_TIME;
 }
 
 /* Takes m->z1 at t1 as the new state. */
@@ -357,8 +306,8 @@ static int arrive(run *r, double t1) {
   swap(&m->z, &m->z1);
   swap(&m->dz, &m->dz1);
   r->t = t1;
-  int trouble = settle(m, t1, m->z, m->c, &changed);
-  if (!trouble && changed) trouble = right_hand_side(m, t1, m->z, m->dz);
+  int trouble = ag_motion_settle(m, t1, m->z, m->c, &changed);
+  if (!trouble && changed) trouble = ag_motion_rhs(m, t1, m->z, m->dz);
   return trouble;
 }
 
@@ -391,10 +340,9 @@ static void reconsider_engine(run *r) {
 /* The start: rate, signs of the events, first record, first step size. */
 static ag_end begin(run *r) {
   motion *m = &r->m;
-  const ag_run_options *o = r->o;
-  if (right_hand_side(m, r->t, m->z, m->dz)) return end_of_trouble(m->trouble);
+  if (ag_motion_rhs(m, r->t, m->z, m->dz)) return end_of_trouble(m->trouble);
   if (!all_finite(m->n, m->dz)) return AG_END_FINITE;
-  if (o->events && r->sys->events) first_signs(r);
+  if (ag_motion_looks(m)) ag_motion_signs(m, r->t);
   return state_reached(r) ? AG_END_TIME : AG_END_SINK;
 }
 
@@ -430,6 +378,7 @@ static void resume(run *r, const ag_checkpoint *from) {
   res->energy_drift = from->energy_drift;
   res->residual_max = from->residual_max;
   m->n_rhs = from->rhs;
+  m->fresh = from->steps == 0;
 }
 
 static ag_end loop(run *r) {
@@ -450,13 +399,12 @@ static ag_end loop(run *r) {
     if (fabs(r->h) > o->h_max) r->h = direction * o->h_max;
     double t1;
     if (!advance(r, &t1, &end)) return end;
-    bool terminal = false;
-    end = r->rest_error > 1 ? small_steps(r, &t1, &terminal) : look_inside(r, &t1, &terminal);
+    end = r->rest_error > 1 ? small_steps(r, &t1) : look_inside(r, &t1);
     if (end != AG_END_TIME) return end;
     int trouble = arrive(r, t1);
     r->res->steps++;
     if (trouble) return end_of_trouble(trouble);
-    if (terminal) return AG_END_EVENT;
+    if (r->cut != AG_END_TIME) return r->cut;
     bool at_end = r->t == o->t1;
     if (!state_reached(r)) return AG_END_SINK;
     if (at_end) break;
@@ -486,7 +434,7 @@ static void finish(run *r, double recorded_t) {
   res->t = r->t;
   ag_record_fill(r->sys, m->work, r->t, m->x, r->record);
   res->residual_max = fmax(res->residual_max, r->record[res->width - 1]);
-  bool have = recorded_t == r->t;
+  bool have = r->o->section || recorded_t == r->t;
   if (!have && res->end != AG_END_SINK && r->sink && !r->sink->row(r->sink->self, r->record)) res->end = AG_END_SINK;
   memcpy(res->record, r->record, sizeof(double) * (size_t)res->width);
   res->rhs = m->n_rhs;
@@ -504,26 +452,30 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
     ag_ctx_error(ctx, nowhere, "method %s has no error estimate: it needs a fixed step (--dt)", o->method->name);
     return AG_WRONG;
   }
+  if (o->section < 0 || o->section > sys->n_section) {
+    ag_ctx_error(ctx, nowhere, "the model has no section %d", o->section);
+    return AG_WRONG;
+  }
   const ag_checkpoint *c = o->from;
   int n = o->multipliers ? sys->n_q + sys->n_xi : sys->n_z;
-  if (c && (!c->made || c->n != n || c->n_c != sys->n_c || c->n_event != sys->model->n_events)) {
+  if (c && (!c->made || c->n != n || c->n_c != sys->n_c || c->n_event != ag_run_n_event(sys, o))) {
     ag_ctx_error(ctx, nowhere, "the point to go on from does not belong to this system");
     return AG_WRONG;
   }
   ag_record layout;
   ag_record_init(&layout, sys);
-  int n_event = sys->model->n_events;
+  int n_event = ag_run_n_event(sys, o);
   *result = (ag_run_result){.end_event = -1, .width = layout.width, .n_event = n_event};
   ag_record_done(&layout);
   result->x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1));
   result->record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   result->event_count = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
   result->event_times = ag_heap_alloc(sizeof(double *) * (size_t)(n_event + 1));
-  run r = {.sys = sys, .o = o, .sink = sink, .res = result, .t = o->t0, .reach = o->t0, .params = params, .cost = ag_tape_cost(sys->rhs)};
+  run r = {.sys = sys, .o = o, .sink = sink, .res = result, .t = o->t0, .reach = o->t0, .cut = AG_END_TIME, .params = params, .cost = ag_tape_cost(sys->rhs)};
   r.record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   r.keep = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_core + 1));
   r.event_cap = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
-  motion_create(&r.m, sys, params, o);
+  ag_motion_create(&r.m, sys, params, o);
   choose_engine(&r, params);
   ag_control_init(&r.control, o->method, o->rtol, o->atol);
   r.record[0] = NAN;
@@ -534,7 +486,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   result->end = trouble ? end_of_trouble(trouble) : loop(&r);
   keep_checkpoint(&r);
   finish(&r, r.record[0]);
-  motion_free(&r.m);
+  ag_motion_free(&r.m);
   free(r.record);
   free(r.event_cap);
   free(r.keep);

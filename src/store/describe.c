@@ -13,6 +13,9 @@
 #define COMPILER "gcc " __VERSION__
 #endif
 
+/* The language knows no units: whoever writes a model chooses them, and its numbers stay in them. */
+static const char UNIT[] = "of the model";
+
 static const char *const spaces[] = {"R", "S1", "S2", "SO3"};
 
 /* ---- the layout of rows ---- */
@@ -44,21 +47,26 @@ static void add_column(ag_pieces *pieces, const ag_model *m, const ag_column *c,
   attribute_text(pieces, path.s, "kind", kind[c->kind]);
   attribute_wholes(pieces, path.s, "shape", 1, 2, shape);
   attribute_wholes(pieces, path.s, "column", 0, 1, &place);
+  attribute_text(pieces, path.s, "unit", UNIT);
   for (int i = 0; i < m->n_coords && c->kind == AG_COL_COORD; i++)
     if (!strcmp(m->coords[i].name, c->name)) attribute_text(pieces, path.s, "space", spaces[m->coords[i].space]);
   ag_text_done(&path);
 }
 
-static void add_events(ag_pieces *pieces, const ag_model *m) {
+/* Those of the model; behind them the section, whose crossings are the rows. */
+static void add_events(ag_pieces *pieces, const ag_system *sys, const ag_run_options *o) {
   static const char *const direction[] = {"falling", "both", "rising"};
-  for (long i = 0; i < m->n_events; i++) {
+  for (long i = 0; i < ag_run_n_event(sys, o); i++) {
+    const ag_event *e = ag_run_event(sys, o, (int)i);
     ag_text path = {0};
-    ag_text_printf(&path, "/events/%s", m->events[i].name);
+    ag_text_printf(&path, "/events/%s", e->name);
     ag_pieces_add(pieces, path.s, AG_PIECE_TIMES, 0, NULL, 0, NULL);
-    attribute_text(pieces, path.s, "name", m->events[i].name);
-    attribute_text(pieces, path.s, "direction", direction[m->events[i].direction + 1]);
-    attribute_wholes(pieces, path.s, "terminal", 0, 1, &(long){m->events[i].terminal});
+    attribute_text(pieces, path.s, "name", e->name);
+    attribute_text(pieces, path.s, "kind", i < sys->model->n_events ? "event" : "section");
+    attribute_text(pieces, path.s, "direction", direction[e->direction + 1]);
+    attribute_wholes(pieces, path.s, "terminal", 0, 1, &(long){e->terminal});
     attribute_wholes(pieces, path.s, "event", 0, 1, &i);
+    attribute_text(pieces, path.s, "unit", UNIT);
     ag_text_done(&path);
   }
 }
@@ -99,6 +107,8 @@ static void add_options(ag_pieces *pieces, const ag_described *what) {
   ag_pieces_text(pieces, "/options@closure", o->multipliers ? "multipliers" : "eliminated");
   ag_pieces_whole(pieces, "/options@events", o->events);
   ag_pieces_whole(pieces, "/options@strict", what->strict);
+  ag_pieces_text(pieces, "/options@section", o->section ? what->system->model->sections[o->section - 1].name : "");
+  ag_pieces_whole(pieces, "/options@crossings", o->crossings);
   ag_pieces_texts(pieces, "/options/set", what->n_set, what->sets);
 }
 
@@ -109,7 +119,7 @@ void ag_store_describe(ag_pieces *pieces, const ag_described *what) {
   ag_record_init(&record, sys);
   for (int i = 0; i < record.n_column; i++) add_column(pieces, m, &record.columns[i], i);
   ag_record_done(&record);
-  add_events(pieces, m);
+  add_events(pieces, sys, what->options);
   add_parameters(pieces, sys);
   ag_pieces_whole(pieces, "@format", AG_STORE_FORMAT);
   ag_pieces_text(pieces, "@program", "anagyre");
@@ -139,6 +149,7 @@ bool ag_store_options(const ag_pieces *pieces, ag_run_options *o, bool *strict) 
   o->method = ag_stepper_find(ag_pieces_get_text(pieces, "/options@method", ""));
   o->multipliers = !strcmp(ag_pieces_get_text(pieces, "/options@closure", ""), "multipliers");
   o->events = ag_pieces_get_whole(pieces, "/options@events", 1) != 0;
+  o->crossings = ag_pieces_get_whole(pieces, "/options@crossings", 0);
   *strict = ag_pieces_get_whole(pieces, "/options@strict", 0) != 0;
   bool numbers = isfinite(o->t0) && isfinite(o->t1) && o->dt >= 0 && o->rtol > 0 && o->atol > 0 && o->h_max > 0 &&
                  isfinite(o->every);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ * A motion: the numbers that are moved, their rate, and what is looked at on the way. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/run_internal.h"
+
+void ag_motion_full(motion *m, double t, const double *z, const double *c, double *x) {
+  if (m->full) memcpy(x, z, sizeof(double) * (size_t)m->n);
+  else ag_work_full(m->work, t, z, c, x);
+}
+
+int ag_motion_rhs(void *self, double t, const double *z, double *dz) {
+  motion *m = self;
+  m->n_rhs++;
+  int trouble;
+  if (m->fused) {
+    unsigned long long fail = 0;
+    ag_fused_rhs(m->fused, &t, z, m->c, m->prep, dz, &fail);
+    trouble = fail ? AG_TROUBLE_MASS : AG_FINE;
+  } else {
+    trouble = m->full ? ag_work_rhs_full(m->work, t, z, dz) : ag_work_rhs(m->work, t, z, m->c, dz);
+  }
+  if (trouble) m->trouble = trouble;
+  return trouble;
+}
+
+int ag_motion_settle(motion *m, double t, double *z, double *c, bool *changed) {
+  if (!m->full) return ag_work_settle(m->work, t, z, c, changed);
+  *changed = m->sys->n_lambda > 0;
+  return ag_work_settle_full(m->work, t, z);
+}
+
+void ag_motion_create(motion *m, const ag_system *sys, const double *params, const ag_run_options *o) {
+  *m = (motion){.sys = sys, .full = o->multipliers, .method = o->method, .section = o->section, .fresh = true};
+  m->events = o->events && sys->events;
+  m->n_g = ag_run_n_event(sys, o);
+  m->g_first = m->events ? 0 : sys->model->n_events;
+  m->n = m->full ? sys->n_q + sys->n_xi : sys->n_z;
+  m->work = ag_work_create(sys, params);
+  size_t n = (size_t)m->n, n_c = (size_t)sys->n_c, n_x = (size_t)(sys->n_q + sys->n_xi), size = sizeof(double);
+  m->z = ag_heap_aligned(size * n);
+  m->dz = ag_heap_aligned(size * n);
+  m->z1 = ag_heap_aligned(size * n);
+  m->dz1 = ag_heap_aligned(size * n);
+  m->c = ag_heap_aligned(size * (n_c + 1));
+  m->c1 = ag_heap_aligned(size * (n_c + 1));
+  m->zt = ag_heap_aligned(size * n);
+  m->x = ag_heap_aligned(size * n_x);
+  m->space = ag_heap_aligned(size * (2 * o->method->size(m->n) + n));
+  m->g1 = ag_heap_alloc(size * (size_t)(m->n_g + 1));
+  m->sign = ag_heap_alloc(sizeof(int) * (size_t)(m->n_g + 1));
+  if (ag_motion_looks(m)) {
+    m->samples = ag_heap_alloc(size * (size_t)(m->n_g * (AG_MAX_SAMPLES + 1)));
+    m->hits = ag_heap_alloc(2 * size * AG_MAX_HITS);
+    m->hit_times = ag_heap_alloc(size * AG_MAX_HITS);
+    m->hit_events = ag_heap_alloc(sizeof(int) * AG_MAX_HITS);
+  }
+  /* what is only reconstructed never decides about the step: it has a norm of its own */
+  m->in_norm = ag_heap_alloc((size_t)m->n + 1);
+  memset(m->in_norm, 2, (size_t)m->n);
+  memset(m->in_norm, 1, (size_t)(m->full ? m->n : sys->n_core));
+  m->flow = (ag_flow){m->n, m->in_norm, ag_motion_rhs, m};
+}
+
+void ag_motion_free(motion *m) {
+  void *all[] = {m->z, m->dz, m->z1, m->dz1, m->c, m->c1, m->zt, m->x, m->space, m->g1, m->sign, m->samples, m->hits, m->hit_times, m->hit_events, m->in_norm, m->prep};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+  ag_fused_free(m->mine);
+  ag_work_free(m->work);
+}
+
+
+/* ---- what is looked for ---- */
+
+int ag_run_n_event(const ag_system *sys, const ag_run_options *o) { return sys->model->n_events + (o->section > 0); }
+
+const ag_event *ag_run_event(const ag_system *sys, const ag_run_options *o, int e) {
+  const ag_model *m = sys->model;
+  return e < m->n_events ? &m->events[e] : &m->sections[o->section - 1];
+}
+
+bool ag_motion_looks(const motion *m) { return m->g_first < m->n_g; }
+
+int ag_motion_watch(motion *m, double t, const double *x, double *g) {
+  int trouble = m->events ? ag_work_events(m->work, t, x, g) : AG_FINE;
+  if (m->section && !trouble) trouble = ag_work_section(m->work, m->section - 1, t, x, g + m->n_g - 1);
+  return trouble;
+}
+
+void ag_motion_signs(motion *m, double t) {
+  ag_motion_full(m, t, m->z, m->c, m->x);
+  if (ag_motion_watch(m, t, m->x, m->g1)) return;
+  for (int e = m->g_first; e < m->n_g; e++) m->sign[e] = (m->g1[e] > 0) - (m->g1[e] < 0);
+}
+
+bool ag_motion_at(motion *m, double t, double s, double *z) {
+  double error[2];
+  if (s == t) {
+    memcpy(z, m->z, sizeof(double) * (size_t)m->n);
+    return true;
+  }
+  /* the work space of the accepted step must survive: its dense output is still in use */
+  double *space = m->space + m->method->size(m->n), *dz = space + m->method->size(m->n);
+  int trouble = m->method->step(m->method, &m->flow, t, s - t, m->z, m->dz, z, dz, 1, 1, error, space);
+  for (int i = 0; i < m->n && !trouble; i++) trouble = !isfinite(z[i]);
+  return !trouble;
+}
+
+bool ag_motion_settled(motion *m, double t, double s) {
+  bool changed;
+  if (!ag_motion_at(m, t, s, m->zt)) return false;
+  memcpy(m->c1, m->c, sizeof(double) * (size_t)m->sys->n_c);
+  if (ag_motion_settle(m, s, m->zt, m->c1, &changed)) return false;
+  ag_motion_full(m, s, m->zt, m->c1, m->x);
+  return true;
+}

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""section_test.py PROGRAM [unittest arguments]: `anagyre run --section`.
+
+The crossings of two_oscillators are known in closed form. Tolerances: a crossing is located to rounding, so its section
+value is a few units in the last place; times and energies carry the error of the motion, which at rtol 1e-12 is some
+1e-12 over these times."""
+import math
+import os
+import unittest
+
+from cli_test import Case, model
+
+W = 1.618033988749895
+PAIR = ["run", model("two_oscillators"), "--rtol", "1e-12", "--atol", "1e-14"]
+EXACT, MOTION = 1e-14, 2e-11
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def shipped(name):
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "models", name + ".nh")
+
+
+class Section(Case):
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return name
+
+    def points(self, *words, **options):
+        r = self.json(*words, **options)
+        p = r["section"]["points"]
+        for column in p.values():
+            self.assertEqual(len(column), r["section"]["crossings"])
+        return r, p
+
+    def near(self, got, wanted, tolerance):
+        self.assertEqual(len(got), len(wanted))
+        for a, b in zip(got, wanted):
+            self.assertAlmostEqual(a, b, delta=tolerance)
+
+
+class Crossings(Section):
+    def test_closed_form(self):
+        period = 2*math.pi/W
+        for name, first, t1 in [("up", period, 60), ("down", period/2, 60), ("up", -period, -60), ("down", -period/2, -60)]:
+            r, p = self.points(*PAIR, "--section", name, "--t1", t1)
+            times, k = [], 0
+            while abs(first + math.copysign(k*period, t1)) < abs(t1):
+                times.append(first + math.copysign(k*period, t1))
+                k += 1
+            self.assertEqual(r["section"]["name"], name)
+            self.assertEqual(r["section"]["direction"], "rising" if name == "up" else "falling")
+            self.assertEqual((r["end"], r["t"]), ("time reached", t1))
+            self.near(p["t"], times, MOTION)
+            self.near(p["y"], [0]*len(times), EXACT)
+            self.near(p["y'"], [0.7 if name == "up" else -0.7]*len(times), MOTION)
+            self.near(p["x"], [math.cos(t) for t in times], MOTION)
+            self.near(p["size"], [1]*len(times), MOTION)
+            self.near(p["energy"], [0.745]*len(times), MOTION)
+
+    def test_either_way(self):
+        _, p = self.points(*PAIR, "--section", "both", "--t1", 30)
+        wanted = sorted(s*math.acos(0.5) + 2*math.pi*k for k in range(6) for s in (-1, 1))
+        self.near(p["t"], [t for t in wanted if 0 < t < 30], MOTION)
+        self.near(p["x"], [0.5]*len(p["x"]), EXACT)
+
+    def test_many_in_one_step(self):
+        """sin(40 cos t) = 0.3 while it rises: all crossings are there, in order."""
+        _, p = self.points(*PAIR, "--section", "fast", "--t1", 20)
+        a, wanted = math.asin(0.3), []
+        for n in range(-7, 8):                                  # 40 x = a + 2 pi n going up, pi - a + 2 pi n going down
+            for x, sign in [((a + 2*math.pi*n)/40, 1), ((math.pi - a + 2*math.pi*n)/40, -1)]:
+                if abs(x) < 1:
+                    wanted += [2*math.pi*k - sign*math.acos(x) for k in range(5)]
+        wanted = sorted(t for t in wanted if 0 < t < 20)
+        self.near(p["t"], wanted, MOTION)
+        for x in p["x"]:
+            self.assertAlmostEqual(math.sin(40*x), 0.3, delta=40*EXACT)
+
+    def test_time_in_the_section(self):
+        _, p = self.points(*PAIR, "--section", "slow", "--t1", 20)
+        self.assertEqual(len(p["t"]), 1)
+        self.assertAlmostEqual(p["t"][0], 2.5*math.cos(p["t"][0]), delta=MOTION)
+
+    def test_counted(self):
+        all_, p = self.points(*PAIR, "--section", "up", "--t1", 60)
+        for n in (1, 2, 7):
+            r, q = self.points(*PAIR, "--section", "up", "--crossings", n)
+            self.assertEqual((r["end"], r["section"]["crossings"]), ("crossings reached", n))
+            self.assertEqual(q, {k: v[:n] for k, v in p.items()})
+            self.assertEqual(r["t"], q["t"][-1])
+            self.assertAlmostEqual(r["state"]["y"], 0, delta=EXACT)
+        r, _ = self.points(*PAIR, "--section", "up", "--crossings", 1000, "--t1", 60)
+        self.assertEqual((r["end"], r["steps"]), ("time reached", all_["steps"]))
+
+    def test_with_events(self):
+        """A terminal event ends the run; crossings after it are not told; other events are told as ever."""
+        r, p = self.points("run", model("two_oscillators"), "--section", "up", "--t1", 60)
+        self.assertEqual(len(r["events"]["late"]), 9)
+        self.write("ends.nh", read(model("two_oscillators")).replace("y' = 1000", "x = -0.2 falling"))
+        r, q = self.points("run", "ends.nh", "--section", "down", "--t1", 60)
+        self.assertEqual((r["end"], r["end_event"], len(q["t"])), ("event", "stop", 0))
+        self.assertAlmostEqual(r["t"], math.acos(-0.2), delta=1e-9)
+        r, q = self.points("run", "ends.nh", "--section", "down", "--t1", 60, "--no-events")
+        self.assertEqual((r["end"], r["events"]), ("time reached", {}))
+        self.assertEqual(len(q["t"]), 15)
+
+    def test_start_on_the_section(self):
+        """Leaving is no crossing, also when rounding puts the start just beside the surface."""
+        for y in ("0", "1e-17", "-1e-17"):
+            _, p = self.points(*PAIR, "--section", "up", "--t1", 10, "--set", f"y={y}")
+            self.near(p["t"], [2*math.pi/W, 4*math.pi/W], MOTION)
+        _, p = self.points(*PAIR, "--section", "up", "--t1", 10, "--set", "y=-1e-6")
+        self.assertEqual(len(p["t"]), 3)
+
+    def test_engines_and_closures(self):
+        want = self.points(*PAIR, "--section", "up", "--t1", 60)[1]
+        self.assertEqual(self.points(*PAIR, "--section", "up", "--t1", 60, "--engine", "compiled")[1], want)
+        self.assertEqual(self.points(*PAIR, "--section", "up", "--t1", 60, "--engine", "interpreted")[1], want)
+        for more in (["--closure", "multipliers"], ["--method", "dopri5"]):
+            got = self.points(*PAIR, "--section", "up", "--t1", 60, *more)[1]
+            self.near(got["t"], want["t"], MOTION)
+        got = self.points("run", model("two_oscillators"), "--section", "up", "--t1", 60, "--method", "rk4", "--dt", "1e-3")[1]
+        self.near(got["t"], want["t"], 1e-9)
+
+    def test_files(self):
+        _, p = self.points(*PAIR, "--section", "up", "--t1", 60)
+        self.anagyre(*PAIR, "--section", "up", "--t1", 60, "-o", "p.csv")
+        header, rows = self.table(self.path("p.csv"))
+        self.assertEqual(header[:3], ["t", "x", "y"])
+        self.assertEqual([list(r[:3]) for r in rows], [list(r) for r in zip(p["t"], p["x"], p["y"])])
+        out = self.anagyre(*PAIR, "--section", "up", "--t1", 60, "-o", "p.h5")[0]
+        self.assertRegex(out, r"section +up: 15 crossings, t = 3\.88\d+ to 58\.")
+        info = self.json("info", "p.h5")
+        self.assertEqual((info["rows"], info["options"]["section"], info["events"]["up"]), (15, "up", 15))
+        self.anagyre(*PAIR, "--section", "up", "--t1", 25, "-o", "q.h5")
+        self.anagyre("run", "--from", "q.h5", "--t1", 60)
+        with open(self.path("p.h5"), "rb") as a, open(self.path("q.h5"), "rb") as b:
+            self.assertEqual(a.read(), b.read(), "continued bit for bit")
+
+    def test_disk_full(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        os.symlink("/dev/full", self.path("full.csv"))
+        self.anagyre(*PAIR, "--section", "fast", "--t1", 2000, "-o", "full.csv", code=3)
+
+    def test_refusals(self):
+        for words, message in [
+            (["--section", "upp"], "there is no section `upp`; did you mean `up`.*there are: up down both"),
+            (["--section", "late"], "there is no section `late`"),
+            (["--crossings", "3"], "--crossings counts those of a section"),
+            (["--section", "up", "--every", "1", "-o", "x.csv"], "--every is about the series"),
+            (["--section", "up", "--crossings", "0"], "--crossings must be at least 1"),
+        ]:
+            self.fails(["run", model("two_oscillators"), *words], 2, message)
+        self.fails(["run", model("oscillator"), "--section", "up"], 2, "the model has no section")
+
+
+class Constrained(Section):
+    def test_section_and_level(self):
+        """Constraints on positions, rolling, a rotation: value and energy to 1e-11 at rtol 1e-12."""
+        for name, section, expression, t1 in [
+            ("spherical_pendulum", "n[1] = 0.1", lambda p, i: p["n"][i][0] - 0.1, 60),
+            ("rattleback", "Omega[1] = 0", lambda p, i: p["Omega"][i][0], 30),
+            ("heavy_top", "Gamma[1] = 0.05 rising", lambda p, i: p["up"][i][0] - 0.05, 30),
+            ("knife_edge", "sin(phi) = 0.5", lambda p, i: math.sin(p["phi"][i]) - 0.5, 20),
+        ]:
+            self.write("cut.nh", read(shipped(name)) + f"\nsection cut: {section}\n")
+            r = self.json("run", "cut.nh", "--section", "cut", "--t1", t1, "--rtol", "1e-12", "--atol", "1e-12", "--quiet")
+            p = r["section"]["points"]
+            self.assertGreater(len(p["t"]), 2, name)
+            for i in range(len(p["t"])):
+                self.assertAlmostEqual(expression(p, i), 0, delta=1e-14, msg=name)
+                self.assertAlmostEqual(p["energy"][i], r["energy_start"], delta=1e-11, msg=name)
+                self.assertLess(p["constraint_residual"][i], 1e-12, name)
+
+
+if __name__ == "__main__":
+    unittest.main()
