@@ -2,7 +2,7 @@
  * What a command needs from the machine while it computes: a clock, a progress line, and Ctrl-C. */
 #ifndef AG_CLI_CLOCK_H
 #define AG_CLI_CLOCK_H
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* Seconds from some fixed moment. */
@@ -19,7 +19,7 @@ void ag_progress_show(void *self, double t, long steps);
 void ag_progress_done(ag_progress *p); /* wipes the line */
 
 /* From now on SIGINT and SIGTERM set the returned flag instead of ending the process; a second signal ends it. */
-const volatile sig_atomic_t *ag_stop_catch(void);
+const atomic_int *ag_stop_catch(void);
 /* Back to the default. */
 void ag_stop_release(void);
 /* The word for the signal in the flag: "Ctrl-C", "SIGTERM". */

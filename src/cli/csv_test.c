@@ -2,6 +2,7 @@
 #include "cli/csv.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -177,7 +177,7 @@ typedef struct rows {
   ag_csv *csv;
   ag_store *store;
   ag_series *series;
-  const volatile sig_atomic_t *stop;
+  const atomic_int *stop;
   long n_late;
 } rows;
 

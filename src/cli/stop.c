@@ -2,9 +2,12 @@
  * Ctrl-C. The flag below is the one writable variable of the program: a signal handler can reach nothing else. */
 #include "cli/clock.h"
 
+#include <signal.h>
 #include <stddef.h>
 
-static volatile sig_atomic_t caught;
+/* Read by other threads while the handler writes it. */
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler may only touch an atomic that needs no lock");
+static atomic_int caught;
 
 static void on_signal(int number) { caught = number; }
 
@@ -15,7 +18,7 @@ static void install(void (*handler)(int), int flags) {
   sigaction(SIGTERM, &action, NULL);
 }
 
-const volatile sig_atomic_t *ag_stop_catch(void) {
+const atomic_int *ag_stop_catch(void) {
   caught = 0;
   install(on_signal, (int)(SA_RESETHAND | SA_RESTART));
   return &caught;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,7 +8,7 @@
 #include "cli/clock.h"
 
 int main(void) {
-  const volatile sig_atomic_t *flag = ag_stop_catch();
+  const atomic_int *flag = ag_stop_catch();
   AG_CHECK(!*flag);
   raise(SIGTERM);
   AG_CHECK(*flag == SIGTERM);

@@ -45,7 +45,7 @@ static void run_member(ag_batch_job *b, ag_ctx *ctx, long i) {
 
 static void run_members(ag_batch_job *b, bool first) {
   ag_ctx ctx = {0};
-  const volatile sig_atomic_t *stop = b->o->run.stop;
+  const atomic_int *stop = b->o->run.stop;
   while (!(stop && *stop) && atomic_load(&b->next) < b->n) {
     long i = atomic_fetch_add(&b->next, 1);
     if (i >= b->n) break;

@@ -278,7 +278,7 @@ static void check_members(void) {
 
 typedef struct counter {
   long calls, last;
-  volatile sig_atomic_t stop;
+  atomic_int stop;
   long stop_at;
 } counter;
 

@@ -289,7 +289,7 @@ static void reap(lanes *l, bool stopped) {
 void ag_batch_lanes(ag_batch_job *b, bool first) {
   lanes l;
   lanes_create(&l, b);
-  const volatile sig_atomic_t *stop = b->o->run.stop;
+  const atomic_int *stop = b->o->run.stop;
   while (!(stop && *stop) && fill(&l)) {
     ag_fused_run(b->fused, &l.m);
     reap(&l, false);

@@ -2,7 +2,7 @@
  * Motions: front header of run/. One trajectory of an ag_system: step, control, events, recording, a named end. */
 #ifndef AG_RUN_RUN_H
 #define AG_RUN_RUN_H
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/status.h"
@@ -88,7 +88,7 @@ typedef struct ag_run_options {
   bool events;             /* locate events */
   int section;             /* 1 + index of a section of the model, 0: none. The sink then gets a record at each crossing, and nothing else */
   long crossings;          /* of the section: end after so many; 0: no limit */
-  const volatile sig_atomic_t *stop; /* set by a signal: ends the run cleanly; may be NULL */
+  const atomic_int *stop;  /* set by a signal, or another thread: ends the run cleanly; may be NULL */
   void (*progress)(void *self, double t, long steps); /* called now and then; may be NULL */
   void *progress_self;
   void (*each)(void *self, double t, const double *x); /* sees the full state at the start and after every accepted step */
