@@ -28,6 +28,7 @@ static ag_id chain1(ag_graph *g, ag_op op, ag_id a, ag_id y, ag_id v) {
   case AG_OP_CHECKPOS:
   case AG_OP_CHECKNZ: return v;
   case AG_OP_SIGN:
+  case AG_OP_HOLD:
   case AG_OP_NOT: return ag_num(g, 0);
   default: AG_ASSERT(false); return 0;
   }

@@ -42,7 +42,7 @@ static long double exact(ag_op op, const long double *a) {
   case AG_OP_OR: return a[0] != 0 || a[1] != 0;
   case AG_OP_NOT: return a[0] == 0;
   case AG_OP_SELECT: return a[0] != 0 ? a[1] : a[2];
-  default: return a[0]; /* CHECKPOS, CHECKNZ */
+  default: return a[0]; /* HOLD, CHECKPOS, CHECKNZ */
   }
 }
 
@@ -60,7 +60,7 @@ static long double slope(ag_op op, const long double *a, int k) {
   return d;
 }
 
-static bool jumps(ag_op op) { return op >= AG_OP_LT && op <= AG_OP_NOT; }
+static bool jumps(ag_op op) { return (op >= AG_OP_LT && op <= AG_OP_NOT) || op == AG_OP_HOLD; }
 
 static void check_row(ag_op op) {
   const ag_op_row *row = ag_op_describe(op);

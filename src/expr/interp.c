@@ -41,6 +41,7 @@ V_IN int run(const ag_tape *tape, int from, int to, const double *const *seg, do
       OP1(LOG, v_log)
       OP1(ABS, v_abs)
       OP1(SIGN, v_sign)
+      OP0(HOLD, s[x->a])
       OP1(NOT, v_not)
       OP2(POW, v_pow)
       OP2(ATAN2, v_atan2)

@@ -560,6 +560,7 @@ static const ag_rule rules[] = {
     RULE(LOG, fold), RULE(LOG, undo),
     RULE(ABS, fold), RULE(ABS, even), RULE(ABS, abs_positive),
     RULE(SIGN, fold), RULE(SIGN, odd),
+    RULE(HOLD, fold),
     RULE(ATAN2, fold), RULE(HYPOT, fold),
     RULE(MIN, fold), RULE(MIN, idempotent), RULE(MAX, fold), RULE(MAX, idempotent),
     RULE(LT, fold), RULE(LE, fold), RULE(EQ, fold), RULE(NE, fold), RULE(AND, fold), RULE(OR, fold), RULE(NOT, fold),

@@ -162,7 +162,7 @@ typedef double scalar_fn(double a, double b, double c);
   X(NEG, -a) X(ADD, a + b) X(SUB, a - b) X(MUL, a * b) X(DIV, a / b) X(POW, v_pow(a, b)) X(SQRT, v_sqrt(a)) \
   X(SIN, v_sin(a)) X(COS, v_cos(a)) X(TAN, v_tan(a)) X(ASIN, v_asin(a)) X(ACOS, v_acos(a)) X(ATAN, v_atan(a)) \
   X(SINH, v_sinh(a)) X(COSH, v_cosh(a)) X(TANH, v_tanh(a)) X(EXP, v_exp(a)) X(LOG, v_log(a)) X(ABS, v_abs(a)) \
-  X(SIGN, v_sign(a)) X(ATAN2, v_atan2(a, b)) X(HYPOT, v_hypot(a, b)) X(MIN, v_min(a, b)) X(MAX, v_max(a, b)) \
+  X(SIGN, v_sign(a)) X(HOLD, a) X(ATAN2, v_atan2(a, b)) X(HYPOT, v_hypot(a, b)) X(MIN, v_min(a, b)) X(MAX, v_max(a, b)) \
   X(LT, v_lt(a, b)) X(LE, v_le(a, b)) X(EQ, v_eq(a, b)) X(NE, v_ne(a, b)) X(AND, v_and(a, b)) X(OR, v_or(a, b)) \
   X(NOT, v_not(a)) X(SELECT, v_select(a, b, c))
 #define X ROW

@@ -25,6 +25,7 @@ static double value1(ag_op op, double a) {
   case AG_OP_LOG: return v_log(a);
   case AG_OP_ABS: return v_abs(a);
   case AG_OP_SIGN: return v_sign(a);
+  case AG_OP_HOLD: return a;
   case AG_OP_NOT: return v_not(a);
   case AG_OP_CHECKPOS: return v_checkpos(a, &fail);
   case AG_OP_CHECKNZ: return v_checknz(a, &fail);

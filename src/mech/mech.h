@@ -54,7 +54,7 @@ typedef struct ag_basis {
 typedef struct ag_system {
   ag_arena *arena;
   ag_model *model;           /* not owned */
-  int n_q, n_xi, n_u, n_row, n_lambda, n_param, n_g;
+  int n_q, n_xi, n_u, n_row, n_lambda, n_param, n_g, n_relation;
   ag_place *places;          /* per coordinate */
   ag_row *rows;
   int *param_offset;         /* per parameter, -1 for integer ones */
@@ -91,6 +91,8 @@ typedef struct ag_system {
                       * NULL for a large system without constraints: its eliminated form is the same */
   ag_tape *balance;  /* -> energy, its size, l_t, F.xi, s (n_lambda) */
   ag_tape *position; /* -> g (n_g), its Jacobian in the tangent (n_g x n_xi); NULL when there is no position-level constraint */
+  ag_tape *relation; /* -> g and what the constraints keep by themselves (n_relation >= n_g: model->touches), and its Jacobian: for starts and
+                      * samples; NULL when there is none */
   ag_tape *kinematics; /* -> qdot (n_q) */
   ag_tape *events;   /* full state followed by lambda -> the event functions; NULL when there are none */
   int n_section;

@@ -23,6 +23,14 @@ static int count_rows(const ag_graph *g, int n, const ag_item *items) {
   return sum;
 }
 
+/* The first n of the position-level residuals and their Jacobian. */
+static ag_tape *position_tape(const derive *d, int n) {
+  if (!n) return NULL;
+  ag_id outs[2] = {ag_concat(d->g, n, d->g_x), 0};
+  outs[1] = ag_jacobian(d->g, outs[0], d->nc, d->q);
+  return ag_full_tape(d->sys, 2, outs);
+}
+
 ag_status ag_rows_collect(derive *d) {
   ag_system *sys = d->sys;
   ag_model *m = d->m;
@@ -31,7 +39,7 @@ ag_status ag_rows_collect(derive *d) {
   sys->n_g = n_position;
   sys->rows = AG_NEWN(sys->arena, ag_row, sys->n_row + 1);
   d->row_x = AG_NEWN(sys->arena, ag_id, sys->n_row + 1);
-  d->g_x = AG_NEWN(sys->arena, ag_id, n_position + 1);
+  d->g_x = AG_NEWN(sys->arena, ag_id, n_position + m->n_touches + 1);
   int n = 0, n_g = 0;
   for (int i = 0; i < m->n_constraints; i++)
     push_rows(d, AG_ROW_CONSTRAINT, i, m->constraints[i].x, m->constraints[i].pos, &n);
@@ -54,11 +62,10 @@ ag_status ag_rows_collect(derive *d) {
     ag_id outs[2] = {ag_jacobian(d->g, column, d->nc, d->xi), column};
     d->rows_tape = ag_full_tape(sys, 2, outs);
   }
-  if (n_g) {
-    ag_id outs[2] = {ag_concat(d->g, n_g, d->g_x), 0};
-    outs[1] = ag_jacobian(d->g, outs[0], d->nc, d->q);
-    sys->position = ag_full_tape(sys, 2, outs);
-  }
+  sys->position = position_tape(d, n_g);
+  for (int i = 0; i < m->n_touches; i++) d->g_x[n_g++] = m->touches[i].x;
+  sys->n_relation = n_g;
+  sys->relation = position_tape(d, n_g);
   return AG_OK;
 }
 
@@ -74,14 +81,14 @@ const char *ag_row_text(const ag_system *sys, int row, ag_arena *arena) {
 }
 
 bool ag_position_project(const ag_system *sys, double t, const double *params, double *q) {
-  int n = sys->n_xi, k = sys->n_g;
+  int n = sys->n_xi, k = sys->n_relation;
   if (!k) return true;
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)), *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
   double *pinv = ag_heap_alloc(sizeof(double) * (size_t)(k * n + 1)), *delta = ag_heap_alloc(sizeof(double) * (size_t)n);
   bool done = false;
   for (int i = 0; i < 60 && !done; i++) {
     memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
-    ag_tape_once(sys->position, t, x, params, NULL, v);
+    ag_tape_once(sys->relation, t, x, params, NULL, v);
     double worst = 0;
     for (int r = 0; r < k; r++) worst = fmax(worst, fabs(v[r]));
     if (!(worst < 1e100)) break;

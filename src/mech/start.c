@@ -126,7 +126,13 @@ static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0
   double gap;
   int row;
   if (ag_position_solve(sys, t0, params, named, q, &gap, &row)) return AG_OK;
-  ag_pos pos = sys->rows[sys->n_row - sys->n_g + row].pos;
+  const ag_item *touch = row < sys->n_g ? NULL : &sys->model->touches[row - sys->n_g];
+  ag_pos pos = touch ? touch->pos : sys->rows[sys->n_row - sys->n_g + row].pos;
+  if (touch) {
+    ag_ctx_error(ctx, pos, "`%s` %s at the start only if it is moved (by about %.3g): give no more of its place than is free",
+                 touch->name, touch->text, gap);
+    return AG_WRONG;
+  }
   if (strict || !ag_position_project(sys, t0, params, q)) {
     ag_ctx_error(ctx, pos, "the start positions do not satisfy the constraints (by %.3g) and %s", gap,
                  strict ? "may not be moved (--strict)" : "cannot be moved onto them");
@@ -143,7 +149,7 @@ ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const
   ag_default_coordinates(sys, q);
   ag_status status = named_positions(ctx, sys, &given, q, named);
   values_done(&given);
-  if (status == AG_OK && sys->n_g) status = complete_positions(ctx, sys, t0, params, strict, named, q);
+  if (status == AG_OK && sys->n_relation) status = complete_positions(ctx, sys, t0, params, strict, named, q);
   free(named);
   return status;
 }

@@ -18,8 +18,8 @@ static double position_at(const ag_system *sys, double t0, const double *params,
                           int *row) {
   double worst = 0;
   memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
-  ag_tape_once(sys->position, t0, x, params, NULL, v);
-  for (int r = 0; r < sys->n_g; r++) {
+  ag_tape_once(sys->relation, t0, x, params, NULL, v);
+  for (int r = 0; r < sys->n_relation; r++) {
     double size = isfinite(v[r]) ? fabs(v[r]) : INFINITY;
     if (size > worst && row) *row = r;
     worst = fmax(worst, size);
@@ -73,7 +73,7 @@ typedef enum solved { SOLVED_NOT, SOLVED_IN_PART, SOLVED } solved;
 /* Newton from one guess, on as many unnamed coordinates as there are equations for them; in part: the others do not
  * hold. */
 static solved solve_positions(const ag_system *sys, double t0, const double *params, const bool *named, double *q) {
-  int n = sys->n_xi, k = sys->n_g;
+  int n = sys->n_xi, k = sys->n_relation;
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
          *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
   double *A = ag_heap_alloc(sizeof(double) * (size_t)(k * k)), *b = ag_heap_alloc(sizeof(double) * (size_t)k);
@@ -110,7 +110,7 @@ static solved solve_positions(const ag_system *sys, double t0, const double *par
  * vanish). */
 static void open_coordinates(const ag_system *sys, double t0, const double *params, const bool *named, const double *q,
                              bool *open) {
-  int n = sys->n_xi, k = sys->n_g;
+  int n = sys->n_xi, k = sys->n_relation;
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
          *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
   double *at = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q), *delta = ag_heap_alloc(sizeof(double) * (size_t)n);
@@ -132,7 +132,7 @@ static void open_coordinates(const ag_system *sys, double t0, const double *para
 /* Of a solution found from a guess at random: what is not decided by the equations goes back to where it was. */
 static void put_back(const ag_system *sys, double t0, const double *params, const bool *named, const double *q,
                      double *guess) {
-  int n = sys->n_xi, k = sys->n_g;
+  int n = sys->n_xi, k = sys->n_relation;
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
          *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
   double *at = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q);
@@ -186,7 +186,7 @@ static bool search_positions(const ag_system *sys, double t0, const double *para
 bool ag_position_solve(const ag_system *sys, double t0, const double *params, const bool *named, double *q, double *gap,
                        int *row) {
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
-  double *v = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_g * (1 + sys->n_xi)));
+  double *v = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_relation * (1 + sys->n_xi)));
   *row = 0;
   bool ok = position_at(sys, t0, params, q, x, v, NULL) <= 1e-14 || search_positions(sys, t0, params, named, q);
   *gap = position_at(sys, t0, params, q, x, v, row);

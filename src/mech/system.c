@@ -102,7 +102,7 @@ static void again_positions(derive *d) {
   ag_system *sys = d->sys;
   ag_ctx quiet = {0};
   double *q = AG_NEWN(sys->arena, double, sys->n_q + 1);
-  if (sys->n_g && ag_start_positions(&quiet, sys, sys->t0, sys->params, d->options->strict, q) == AG_OK) sys->q0 = q;
+  if (sys->n_relation && ag_start_positions(&quiet, sys, sys->t0, sys->params, d->options->strict, q) == AG_OK) sys->q0 = q;
   ag_ctx_done(&quiet);
 }
 
@@ -145,7 +145,7 @@ ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *op
 
 void ag_system_free(ag_system *sys) {
   if (!sys) return;
-  ag_tape *all[] = {sys->rhs, sys->core, sys->xi, sys->renew, sys->minor, sys->u, sys->image, sys->basis, sys->saddle, sys->balance, sys->position, sys->kinematics, sys->events, sys->observe};
+  ag_tape *all[] = {sys->rhs, sys->core, sys->xi, sys->renew, sys->minor, sys->u, sys->image, sys->basis, sys->saddle, sys->balance, sys->position, sys->relation, sys->kinematics, sys->events, sys->observe};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) ag_tape_free(all[i]);
   for (int i = 0; i < sys->n_section; i++) ag_tape_free(sys->sections[i]);
   ag_arena_free(sys->arena);

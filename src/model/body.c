@@ -17,6 +17,12 @@ ag_id ag_body_unit(ag_graph *g, ag_id v) {
   return ag_stack(g, 3, 1, (ag_id[]){ag_num(g, n[0] / length), ag_num(g, n[1] / length), ag_num(g, n[2] / length)});
 }
 
+ag_id ag_body_hold(ag_graph *g, ag_id v) {
+  ag_id e[3];
+  for (int i = 0; i < 3; i++) e[i] = ag_apply1(g, AG_OP_HOLD, ag_entry(g, v, i, 0));
+  return ag_stack(g, 3, 1, e);
+}
+
 bool ag_body_moves(const ag_model *m, ag_id x) {
   if (ag_depends(m->graph, 1, &x, 1, &m->t)) return true;
   for (int i = 0; i < m->n_coords; i++)

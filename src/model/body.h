@@ -82,7 +82,8 @@ typedef enum ag_ground_kind {
   AG_GROUND_SPHERE,
   AG_GROUND_CYLINDER,
   AG_GROUND_CONE,
-  AG_GROUND_BOWL
+  AG_GROUND_BOWL,
+  AG_GROUND_BODY /* the own surface of the carrier; nothing else of ag_ground but rubber, gravity and watch is read */
 } ag_ground_kind;
 
 /* What a body rolls on. Vectors are in space, or in the carrier's frame when a body carries the ground. Ids may be 0.
@@ -95,11 +96,11 @@ typedef struct ag_ground {
   ag_id origin;     /* a point of the plane or axis, the centre, the apex; may move with t (not with a carrier) */
   ag_id spin;       /* rate about `normal` through `origin` (scalar); may depend on t; sphere: about e3 or `normal` */
   ag_id radius;     /* sphere, cylinder */
-  ag_id slope; /* cone: angle between its lines and the plane across its axis; the ball is on the side the axis points
+  ag_id slope; /* cone: angle between its lines and the plane across its axis; the body is on the side the axis points
                   to */
   ag_id rho, profile; /* bowl: surface of revolution about `normal`, by the surface that is parallel to it and on which
                        * the CENTRE of the ball moves: height over `origin` as an expression of the input rho, the
-                       * distance from the axis */
+                       * distance from the axis. For bodies that are no balls it is the bowl itself. */
   ag_id gravity;      /* adds the body's potential m g x[3] (once per body, not per contact); 0: none */
   bool rubber;        /* no twist: the relative angular velocity has no component along the normal */
   bool watch; /* adds events: NAME.lift, the normal force falls through zero (the run goes on); for disk, torus and
@@ -119,15 +120,15 @@ typedef struct ag_contact {
   ag_id force;  /* on the body at the point, in space: normal and friction together */
   ag_id press, friction;
   ag_id twist;            /* rubber: moment along the normal, else 0 */
-  ag_id misfit;           /* of a CONVEX surface: vanishes when the Newton steps arrived; else no node */
+  ag_id misfit;           /* of a CONVEX surface or ground: vanishes when the Newton steps arrived; else no node */
   int constraint, rubber; /* which constraints of the model; rubber -1: none */
 } ag_contact;
 
 /* Adds the constraint (the material points at the contact have one velocity; written with NAME.x' alone so that
  * elimination sees it), for rubber the second one, the potential, the observables NAME.contact, height, gap, normal,
- * friction, twist, misfit as far as they exist (a second contact of the same body: contact2, ...). A ground other than
- * the plane takes balls only. The gap is not added as a holonomic statement: its derivative is one row of the vector
- * constraint already. */
+ * friction, twist, misfit as far as they exist (a second contact of the same body: contact2, ...). A body that is
+ * no ball on a curved ground finds its contact by steps in the graph; misfit says whether they arrived. The gap is not
+ * added as a holonomic statement: its derivative is one row of the vector constraint already. */
 AG_MUST_USE ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *ground, ag_pos pos,
                                    const ag_contact **out);
 /* To be called when all start statements are there: what they leave open of NAME.x is chosen so that the body touches.

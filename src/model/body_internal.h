@@ -6,6 +6,7 @@
 
 ag_id ag_body_axis(ag_graph *g, int k);         /* e1, e2, e3 for k = 0, 1, 2 */
 ag_id ag_body_unit(ag_graph *g, ag_id v);       /* v/|v|; 0: e3 */
+ag_id ag_body_hold(ag_graph *g, ag_id v);       /* v as a constant for derivatives */
 bool ag_body_moves(const ag_model *m, ag_id x); /* depends on t or a coordinate */
 /* Whether v is a direction that stays: free of t and coordinates, not of length 0; else an error that names the body.
  */
@@ -19,7 +20,12 @@ typedef struct ag_ground_frame {
   bool still;   /* O moves neither with t nor with a coordinate */
   bool upright; /* N is e3 */
 } ag_ground_frame;
-ag_ground_frame ag_contact_frame(const ag_model *m, const ag_ground *ground);
+ag_ground_frame ag_contact_frame(ag_model *m, const ag_ground *ground);
+/* touch.c: normal, point, arm, gap, height, misfit of a contact; a place of the centre of mass where it touches. */
+void ag_touch(ag_model *m, ag_contact *c, const ag_ground_frame *f);
+ag_id ag_touch_start(ag_model *m, const ag_contact *c, const ag_ground_frame *f);
+/* F = 0 (3 x 1, in the input y) by steps from `start` that are expressions; *misfit: |F| there. */
+ag_id ag_touch_root(ag_graph *g, ag_id y, ag_id F, ag_id start, ag_id *misfit);
 /* Generators of the symmetries that bodies, contacts and joints have together (symmetry.c). */
 void ag_bodies_generators(ag_model *m);
 #endif

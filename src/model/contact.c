@@ -8,12 +8,14 @@
  * multiplier is a moment about N. */
 #include "model/body_internal.h"
 
-ag_ground_frame ag_contact_frame(const ag_model *m, const ag_ground *gr) {
+ag_ground_frame ag_contact_frame(ag_model *m, const ag_ground *gr) {
   ag_graph *g = m->graph;
   ag_id origin = gr->origin ? gr->origin : ag_zero(g, 3, 1), normal = ag_body_unit(g, gr->normal);
   ag_ground_frame f = {.N = normal, .O = origin, .still = !gr->carrier && !ag_body_moves(m, origin)};
   f.upright = !gr->carrier && normal == ag_body_axis(g, 2);
-  if (gr->carrier) {
+  if (gr->kind == AG_GROUND_BODY) {
+    f.O = ag_body_part(m, gr->carrier, "middle"); /* its own surface */
+  } else if (gr->carrier) {
     ag_id R = m->coords[gr->carrier->R].q;
     f.N = ag_mul(g, R, normal);
     f.O = ag_add(g, m->coords[gr->carrier->x].q, ag_mul(g, R, origin));
@@ -48,61 +50,6 @@ static ag_id ground_turning(const ag_model *m, const ag_ground *gr, const ag_gro
   }
   if (gr->spin) w = sum(g, w, gr->kind == AG_GROUND_PLANE ? gr->spin : ag_mul(g, gr->spin, ag_dot(g, n, f->N)));
   return w;
-}
-
-/* ---- where it touches ---- */
-
-static void touch_plane(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
-  ag_graph *g = m->graph;
-  const ag_body *b = c->body;
-  ag_id R = m->coords[b->R].q, x = m->coords[b->x].q, up = ag_mul(g, ag_transpose(g, R), f->N);
-  c->normal = f->N;
-  bool odd = b->surface.kind <= AG_SURFACE_CYLINDER; /* X(-n) = -X(n): fewer signs */
-  c->arm = odd ? ag_neg(g, ag_surface_point(g, &b->surface, up)) : ag_surface_point(g, &b->surface, ag_neg(g, up));
-  if (b->centre) c->arm = ag_sub(g, c->arm, b->centre);
-  c->point = ag_add(g, x, ag_mul(g, R, c->arm));
-  if (b->surface.kind ==
-      AG_SURFACE_SPHERE) /* R R^T N = N: what the plane does there does not see the orientation of the ball */
-    c->point = ag_sub(g, ag_body_part(m, b, "middle"), ag_mul(g, b->surface.a, f->N));
-  c->height = ag_neg(g, ag_dot(g, up, c->arm));
-  c->misfit = ag_surface_misfit(g, &b->surface, ag_neg(g, up));
-  c->gap = ag_sub(g, ag_dot(g, f->N, ag_sub(g, x, f->O)), c->height);
-}
-
-/* A ball of radius r: the normal depends on the place G of its centre alone, and P = G - r n.
- *   sphere    n = -+ d/|d|, d = G - O
- *   cylinder  the same across the axis
- *   cone      n = cos(slope) N - sin(slope) u, u the direction away from the axis
- *   bowl      the centre keeps to d.N = profile(rho), rho = |d across N|: n = (N - profile' u)/sqrt(1 + profile'^2) */
-static void touch_ball(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
-  ag_graph *g = m->graph;
-  const ag_body *b = c->body;
-  const ag_ground *gr = &c->ground;
-  ag_id r = b->surface.a, R = m->coords[b->R].q, G = ag_body_part(m, b, "middle"), d = ag_sub(g, G, f->O), w = d;
-  if (gr->kind != AG_GROUND_SPHERE) w = ag_sub(g, d, ag_mul(g, ag_dot(g, f->N, d), f->N));
-  ag_id length = ag_norm(g, w), u = ag_div(g, w, length);
-  if (gr->kind == AG_GROUND_CONE) {
-    ag_id cosine = ag_apply1(g, AG_OP_COS, gr->slope), sine = ag_apply1(g, AG_OP_SIN, gr->slope);
-    c->normal = ag_sub(g, ag_mul(g, cosine, f->N), ag_mul(g, sine, u));
-    c->gap = ag_sub(g, ag_dot(g, d, c->normal), r);
-  } else if (gr->kind == AG_GROUND_BOWL) {
-    ag_id one = ag_num(g, 1), of[2] = {gr->profile, 0};
-    ag_reverse(g, 1, of, &one, 1, &gr->rho, of + 1);
-    ag_substitute(g, 1, &gr->rho, &length, 2, of);
-    ag_id steep = ag_apply1(g, AG_OP_SQRT, ag_add(g, one, ag_mul(g, of[1], of[1])));
-    c->normal = ag_div(g, ag_sub(g, f->N, ag_mul(g, of[1], u)), steep);
-    c->gap = ag_sub(g, ag_dot(g, f->N, d), of[0]);
-  } else if (gr->inside) {
-    c->normal = ag_neg(g, u);
-    c->gap = ag_sub(g, ag_sub(g, gr->radius, r), length);
-  } else {
-    c->normal = u;
-    c->gap = ag_sub(g, length, ag_add(g, gr->radius, r));
-  }
-  ag_id down = ag_neg(g, ag_mul(g, r, c->normal));
-  c->point = ag_add(g, G, down);
-  c->arm = ag_mul(g, ag_transpose(g, R), down);
-  if (b->centre) c->arm = ag_sub(g, c->arm, b->centre);
 }
 
 /* ---- constraints ---- */
@@ -177,14 +124,8 @@ static void add_events(ag_model *m, const ag_contact *c, ag_pos pos) {
 /* ---- all of it ---- */
 
 static ag_status check_ground(ag_ctx *ctx, const ag_model *m, const ag_body *b, const ag_ground *gr, ag_pos pos) {
-  static const char *const words[] = {"plane", "sphere", "cylinder", "cone", "surface of revolution"};
   if (b->surface.kind == AG_SURFACE_NONE) {
     ag_ctx_error(ctx, pos, "`%s` has no surface to roll with: say which one in its `body` statement", b->name);
-    return AG_WRONG;
-  }
-  if (gr->kind != AG_GROUND_PLANE && b->surface.kind != AG_SURFACE_SPHERE) {
-    ag_ctx_error(ctx, pos, "`%s` has the surface %s: only a ball can roll on a %s", b->name,
-                 ag_surface_word(b->surface.kind), words[gr->kind]);
     return AG_WRONG;
   }
   if (!ag_body_direction(ctx, m, gr->normal, b->name, "rolls on", pos)) return AG_WRONG;
@@ -192,7 +133,23 @@ static ag_status check_ground(ag_ctx *ctx, const ag_model *m, const ag_body *b, 
     ag_ctx_error(ctx, pos, "`%s` cannot roll on itself", b->name);
     return AG_WRONG;
   }
+  if (gr->kind == AG_GROUND_BODY && (!gr->carrier || gr->carrier->surface.kind == AG_SURFACE_NONE)) {
+    ag_ctx_error(ctx, pos, "`%s` has no surface that `%s` could roll on: say which one in its `body` statement",
+                 gr->carrier ? gr->carrier->name : "space", b->name);
+    return AG_WRONG;
+  }
   return AG_OK;
+}
+
+/* A ball on the surface of a body that is a ball: explicit. */
+static void ball_on_ball(const ag_model *m, ag_contact *c) {
+  const ag_body *on = c->ground.carrier;
+  if (c->ground.kind != AG_GROUND_BODY || c->body->surface.kind != AG_SURFACE_SPHERE ||
+      on->surface.kind != AG_SURFACE_SPHERE)
+    return;
+  c->ground.kind = AG_GROUND_SPHERE;
+  c->ground.radius = on->surface.a;
+  c->ground.origin = on->centre ? ag_neg(m->graph, on->centre) : 0;
 }
 
 ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *ground, ag_pos pos,
@@ -201,15 +158,14 @@ ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *gr
   ag_contact *c = AG_NEW(m->arena, ag_contact);
   *c = (ag_contact){.body = b, .ground = *ground};
   if (c->ground.spin && ag_is_zero(m->graph, c->ground.spin)) c->ground.spin = 0;
+  ball_on_ball(m, c);
   ag_ground_frame f = ag_contact_frame(m, &c->ground);
-  if (ground->kind == AG_GROUND_PLANE)
-    touch_plane(m, c, &f);
-  else
-    touch_ball(m, c, &f);
+  ag_touch(m, c, &f);
   AG_TRY(add_rolling(ctx, m, c, &f, pos));
   b->n_contact++;
   if (ground->carrier) ground->carrier->carries = true;
   if (ground->gravity) ag_body_gravity(m, b, ground->gravity);
+  AG_MODEL_PUSH(m, touches, ((ag_item){b->name, "touches the ground", c->gap, pos}));
   add_observables(m, c, pos);
   if (ground->watch) add_events(m, c, pos);
   AG_MODEL_PUSH(m, contacts, c);
@@ -221,21 +177,6 @@ ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *gr
 
 static void start_row(ag_model *m, const ag_body *b, int row, ag_id x) {
   AG_MODEL_PUSH(m, starts, ((ag_start){false, b->x, row, -1, x, b->pos}));
-}
-
-/* A place of the centre of a ball where it touches. */
-static ag_id resting_place(ag_model *m, const ag_contact *c, const ag_ground_frame *f) {
-  ag_graph *g = m->graph;
-  const ag_ground *gr = &c->ground;
-  ag_id r = c->body->surface.a, reach = gr->inside ? ag_sub(g, gr->radius, r) : ag_add(g, gr->radius, r),
-        e3 = ag_body_axis(g, 2), u = e3;
-  if (gr->kind == AG_GROUND_CYLINDER) {
-    u = f->upright ? ag_body_axis(g, 0) : ag_sub(g, e3, ag_mul(g, ag_dot(g, f->N, e3), f->N));
-    if (!f->upright) u = ag_div(g, u, ag_norm(g, u));
-  }
-  if (gr->inside && !(gr->kind == AG_GROUND_CYLINDER && f->upright))
-    u = ag_neg(g, u); /* at the bottom, or on the top */
-  return ag_add(g, f->O, ag_mul(g, reach, u));
 }
 
 ag_status ag_contact_start(ag_ctx *ctx, ag_model *m, const ag_contact *c) {
@@ -251,16 +192,12 @@ ag_status ag_contact_start(ag_ctx *ctx, ag_model *m, const ag_contact *c) {
   if (named[0] && named[1] && named[2]) return AG_OK;
   ag_ground_frame f = ag_contact_frame(m, &c->ground);
   bool plane = c->ground.kind == AG_GROUND_PLANE;
-  if ((any && !(plane && f.upright && !named[2])) || c->ground.kind >= AG_GROUND_CONE) {
+  if ((any && !(plane && f.upright && !named[2])) || c->ground.kind == AG_GROUND_CONE ||
+      c->ground.kind == AG_GROUND_BOWL) {
     ag_ctx_error(ctx, b->pos, "where `%s` starts cannot be completed: give all of %s.x", b->name, b->name);
     return AG_WRONG;
   }
-  ag_id x;
-  if (plane)
-    x = ag_add(g, f.O, ag_mul(g, c->height, f.N));
-  else
-    x = resting_place(m, c, &f);
-  if (!plane && b->centre) x = ag_add(g, x, ag_mul(g, m->coords[b->R].q, b->centre));
+  ag_id x = ag_touch_start(m, c, &f);
   if (!any)
     start_row(m, b, -1, x);
   else

@@ -298,8 +298,9 @@ static void check_refusals(void) {
   made x = revolve(AG_SURFACE_TORUS);
   ag_graph *g = x.m->graph;
   ag_ctx ctx = {0};
-  ag_ground hollow = {.kind = AG_GROUND_SPHERE, .inside = true, .radius = num(g, 3)};
-  AG_CHECK(ag_body_roll(&ctx, x.m, x.b, &hollow, here, &x.c) == AG_WRONG && ctx.n_error == 1);
+  ag_body *bare = ag_body_add(x.m, "bare", num(g, 1), ag_eye(g, 3), 0, NULL, here);
+  ag_ground bones = {.kind = AG_GROUND_BODY, .carrier = bare};
+  AG_CHECK(ag_body_roll(&ctx, x.m, x.b, &bones, here, &x.c) == AG_WRONG && ctx.n_error == 1);
   ag_id tilting[3] = {x.m->t, num(g, 0), num(g, 1)};
   ag_ground moving = {.normal = ag_stack(g, 3, 1, tilting)}, flat = {.normal = column(g, 0, 0, 0)};
   AG_CHECK(ag_body_roll(&ctx, x.m, x.b, &moving, here, &x.c) == AG_WRONG && ctx.n_error == 2);

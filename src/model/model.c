@@ -21,6 +21,7 @@ void ag_model_free(ag_model *m) {
   free(m->lets);
   free(m->constraints);
   free(m->holonomics);
+  free(m->touches);
   free(m->prescribes);
   free(m->forces);
   free(m->frames);

@@ -129,7 +129,8 @@ typedef struct ag_model {
   AG_LIST(ag_item, lets);        /* for show; already expanded everywhere */
   AG_LIST(ag_item, constraints); /* in q, xi, t, parameters; linear or affine in xi */
   AG_LIST(ag_item, holonomics);  /* in q, t, parameters */
-  AG_LIST(ag_item, prescribes);  /* in q, t: left minus right; name is the coordinate's */
+  AG_LIST(ag_item, touches); /* in q, t, parameters: relations that the constraints keep; the start must fulfil them */
+  AG_LIST(ag_item, prescribes); /* in q, t: left minus right; name is the coordinate's */
   AG_LIST(ag_assign, forces);
   AG_LIST(ag_item, frames);     /* independent velocities: name, expression in q, xi, t */
   AG_LIST(ag_id, frame_inputs); /* the input that stands for frames[i] in observables and start */

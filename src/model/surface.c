@@ -10,7 +10,7 @@
  *   convex     grad f(X) = mu n and f(X) = 0, by Newton steps */
 #include <math.h>
 
-#include "model/model.h"
+#include "model/body_internal.h"
 
 static ag_id column3(ag_graph *g, ag_id a, ag_id b, ag_id c) { return ag_stack(g, 3, 1, (ag_id[]){a, b, c}); }
 
@@ -75,12 +75,15 @@ static ag_id newton_step(ag_graph *g, const ag_surface *s, ag_id n, ag_id X) {
   return ag_add(g, X, ag_sub(g, ag_mul(g, mu, w), u));
 }
 
-/* A fixed number of steps from a smooth start: a smooth function of n, whose derivative is that of the root when they
- * have arrived. */
+/* A fixed number of steps from a smooth start; only the last two are differentiated, which gives the derivatives of the
+ * root up to the third when they have arrived. */
 static ag_id newton(ag_graph *g, const ag_surface *s, ag_id n) {
   ag_surface start = {.kind = AG_SURFACE_ELLIPSOID, .a = s->a, .b = s->b, .c = s->c};
   ag_id X = ag_surface_point(g, &start, n);
-  for (int i = 0; i < s->steps; i++) X = newton_step(g, s, n, X);
+  for (int i = 0; i < s->steps; i++) {
+    X = newton_step(g, s, n, X);
+    if (i < s->steps - 2) X = ag_body_hold(g, X);
+  }
   return X;
 }
 

@@ -358,6 +358,11 @@ static bool free_to_spin(const ag_model *m, const ag_body *b, ag_id axis) {
   for (int i = 0; i < m->n_contacts; i++) {
     const ag_ground *gr = &m->contacts[i]->ground;
     if (gr->carrier != b) continue;
+    if (gr->kind == AG_GROUND_BODY) {
+      ag_id own = ag_surface_axis(g, &b->surface);
+      if (b->surface.kind != AG_SURFACE_SPHERE && (!own || !parallel(g, own, axis))) return false;
+      continue;
+    }
     if (gr->kind != AG_GROUND_PLANE && gr->origin && !parallel(g, gr->origin, axis)) return false;
     if ((gr->kind != AG_GROUND_SPHERE || gr->spin) && !parallel(g, ag_body_unit(g, gr->normal), axis)) return false;
     if (gr->spin && gr->origin && !parallel(g, gr->origin, axis)) return false;
@@ -380,7 +385,7 @@ static void spin(ag_model *m, const ag_body *b, const char *word, ag_id axis) {
 
 static void spins(ag_model *m, const ag_body *b) {
   ag_id axis = ag_surface_axis(m->graph, &b->surface);
-  bool any = b->surface.kind == AG_SURFACE_SPHERE || !b->n_contact; /* nothing but its mass decides */
+  bool any = b->surface.kind == AG_SURFACE_SPHERE || !b->n_contact; /* its mass decides, and what it carries */
   if (axis && !any) spin(m, b, "spin", axis);
   for (int k = 0; k < 3 && any; k++) spin(m, b, ag_arena_printf(m->arena, "spin%d", k + 1), ag_body_axis(m->graph, k));
 }

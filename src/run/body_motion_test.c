@@ -112,7 +112,8 @@ static bool open_disk(lab *l, ag_surface (*surface)(ag_graph *), double lean, do
   lab_open(l, 1, (double[]){0.25, 0.25, 0.5}, 0, surface);
   lab_roll(l, (ag_ground){0}, 9.8);
   lab_start(l, false, l->b->R, euler(l->g, 0, theta, 0));
-  lab_start(l, false, l->b->x, vec3(l->g, 0, cos(theta), sin(theta)));
+  for (int k = 0; k < 2; k++)
+    AG_MODEL_PUSH(l->m, starts, ((ag_start){false, l->b->x, k, -1, num(l, k ? cos(theta) : 0), nowhere}));
   lab_start(l, true, l->b->R, euler_rates(l->g, theta, dphi, -dlean, dpsi));
   return lab_derive(l);
 }

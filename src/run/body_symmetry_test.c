@@ -157,6 +157,32 @@ static void plate(ag_ctx *ctx, ag_model *m) {
   roll(ctx, m, a, (ag_ground){.carrier = b});
 }
 
+static ag_surface egg(ag_graph *g) {
+  return (ag_surface){.kind = AG_SURFACE_ELLIPSOID, .a = ag_num(g, 0.35), .b = ag_num(g, 0.25), .c = ag_num(g, 0.2)};
+}
+static ag_surface lens(ag_graph *g) {
+  ag_id a = ag_num(g, 0.35);
+  return (ag_surface){.kind = AG_SURFACE_ELLIPSOID, .a = a, .b = a, .c = ag_num(g, 0.2)};
+}
+
+static void lens_in_ball(ag_ctx *ctx, ag_model *m) {
+  roll(ctx, m, add(m, "a", true, lens, 9.8),
+       (ag_ground){.kind = AG_GROUND_SPHERE, .inside = true, .radius = ag_num(m->graph, 2)});
+}
+
+static void egg_on_pipe(ag_ctx *ctx, ag_model *m) {
+  ag_graph *g = m->graph;
+  ag_id e2 = vec3(g, 0, 1, 0), r = ag_num(g, 2);
+  roll(ctx, m, add(m, "a", false, egg, 9.8), (ag_ground){.kind = AG_GROUND_CYLINDER, .radius = r, .normal = e2});
+}
+
+/* an egg rolls on a lens, which rolls on the floor */
+static void egg_on_lens(ag_ctx *ctx, ag_model *m) {
+  ag_body *a = add(m, "a", false, egg, 9.8), *b = add(m, "b", true, lens, 9.8);
+  roll(ctx, m, b, (ag_ground){.rubber = true});
+  roll(ctx, m, a, (ag_ground){.kind = AG_GROUND_BODY, .carrier = b});
+}
+
 static const struct scene {
   const char *name;
   void (*build)(ag_ctx *, ag_model *);
@@ -179,6 +205,9 @@ static const struct scene {
     {"ball in ball", ball_in_ball, "a.turn a.turn_x a.turn_y a.spin3 "},
     {"pipe", pipe, "a.lift a.spin3 "},
     {"slope", slope, "a.along_x "},
+    {"lens in ball", lens_in_ball, "a.turn a.spin "},
+    {"egg on pipe", egg_on_pipe, "a.lift "},
+    {"egg on lens", egg_on_lens, "a.along_x a.along_y a.turn b.spin "},
     {"plate", plate, "a.along_x a.along_y a.lift a.turn a.turn_x a.turn_y a.spin3 b.spin3 "},
 };
 

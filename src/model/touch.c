@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ * Where a body touches. Its surface is the contact map X, so that the point with the outward normal -n is
+ *   P(n) = G + R X(-R^T n),  G the centre of the surface.
+ *   plane        n = N: explicit
+ *   a ball       X = r n: n depends on the place of the centre alone, explicit on every ground
+ *   other bodies on a curved ground fixed by the field of its normals n(y), y from O: the point y of the body with
+ *                y = G - O + R X(-R^T n(y))                                                                   (1)
+ *   a body on a convex ground that is known by its own contact map Y (a ball, another body): with y = (1 + e) n,
+ *                G + R X(-R^T n) - O - Y(n) = L e n,  L = |G - O|: n stands across both, L e is the gap        (2)
+ * (1) and (2) are three equations for three numbers, solved by steps in the graph: some that only come near (for (2)
+ * they climb the concave function n -> gap), some of Newton's, held (op.def: HOLD), and two of Newton's that are
+ * differentiated: the first has the derivative of the root, the second the second and third one as well. */
+#include "model/body_internal.h"
+
+enum { NEAR_STEPS = 4, NEWTON_STEPS = 6 };
+
+ag_id ag_touch_root(ag_graph *g, ag_id y, ag_id F, ag_id start, ag_id *misfit) {
+  ag_id J = ag_jacobian(g, F, 1, &y), x = ag_body_hold(g, start), at[2];
+  for (int i = 0; i < NEWTON_STEPS + 2; i++) {
+    at[0] = F;
+    at[1] = J;
+    ag_substitute(g, 1, &y, &x, 2, at);
+    x = ag_sub(g, x, ag_solve(g, at[1], at[0], AG_SOLVE_GENERAL));
+    if (i < NEWTON_STEPS) x = ag_body_hold(g, x);
+  }
+  at[0] = F;
+  ag_substitute(g, 1, &y, &x, 1, at);
+  *misfit = ag_norm(g, at[0]);
+  return x;
+}
+
+/* ---- curved grounds by their normals ---- */
+
+/* At the place y from O: the unit normal of the ground's parallel surface there, and how far y is from the ground.
+ *   sphere    n = -+ y/|y|
+ *   cylinder  the same across the axis N
+ *   cone      n = cos(slope) N - sin(slope) u, u the direction away from the axis
+ *   bowl      y.N = z(rho), rho = |y across N|: n = (N - z' u)/sqrt(1 + z'^2); level along the axis */
+typedef struct field {
+  ag_id n, level;
+} field;
+
+static field field_at(ag_graph *g, const ag_ground *gr, ag_id N, ag_id y) {
+  ag_id w = y;
+  if (gr->kind != AG_GROUND_SPHERE) w = ag_sub(g, y, ag_mul(g, ag_dot(g, N, y), N));
+  ag_id length = ag_norm(g, w), u = ag_div(g, w, length), n;
+  if (gr->kind == AG_GROUND_CONE) {
+    ag_id cosine = ag_apply1(g, AG_OP_COS, gr->slope), sine = ag_apply1(g, AG_OP_SIN, gr->slope);
+    n = ag_sub(g, ag_mul(g, cosine, N), ag_mul(g, sine, u));
+    return (field){n, ag_dot(g, y, n)};
+  }
+  if (gr->kind == AG_GROUND_BOWL) {
+    ag_id one = ag_num(g, 1), of[2] = {gr->profile, 0};
+    ag_reverse(g, 1, of, &one, 1, &gr->rho, of + 1);
+    ag_substitute(g, 1, &gr->rho, &length, 2, of);
+    ag_id steep = ag_apply1(g, AG_OP_SQRT, ag_add(g, one, ag_mul(g, of[1], of[1])));
+    n = ag_div(g, ag_sub(g, N, ag_mul(g, of[1], u)), steep);
+    return (field){n, ag_sub(g, ag_dot(g, N, y), of[0])};
+  }
+  return gr->inside ? (field){ag_neg(g, u), ag_sub(g, gr->radius, length)} : (field){u, ag_sub(g, length, gr->radius)};
+}
+
+/* ---- the cases ---- */
+
+static void touch_plane(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
+  ag_graph *g = m->graph;
+  const ag_body *b = c->body;
+  ag_id R = m->coords[b->R].q, x = m->coords[b->x].q, up = ag_mul(g, ag_transpose(g, R), f->N);
+  c->normal = f->N;
+  bool odd = b->surface.kind <= AG_SURFACE_CYLINDER; /* X(-n) = -X(n): fewer signs */
+  c->arm = odd ? ag_neg(g, ag_surface_point(g, &b->surface, up)) : ag_surface_point(g, &b->surface, ag_neg(g, up));
+  if (b->centre) c->arm = ag_sub(g, c->arm, b->centre);
+  c->point = ag_add(g, x, ag_mul(g, R, c->arm));
+  if (b->surface.kind ==
+      AG_SURFACE_SPHERE) /* R R^T N = N: what the plane does there does not see the orientation of the ball */
+    c->point = ag_sub(g, ag_body_part(m, b, "middle"), ag_mul(g, b->surface.a, f->N));
+  c->height = ag_neg(g, ag_dot(g, up, c->arm));
+  c->misfit = ag_surface_misfit(g, &b->surface, ag_neg(g, up));
+  c->gap = ag_sub(g, ag_dot(g, f->N, ag_sub(g, x, f->O)), c->height);
+}
+
+/* The profile of a bowl is that of the centre of the ball already. */
+static void touch_ball(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
+  ag_graph *g = m->graph;
+  const ag_body *b = c->body;
+  ag_id r = b->surface.a, R = m->coords[b->R].q, G = ag_body_part(m, b, "middle"), d = ag_sub(g, G, f->O);
+  field at = field_at(g, &c->ground, f->N, d);
+  c->normal = at.n;
+  c->gap = c->ground.kind == AG_GROUND_BOWL ? at.level : ag_sub(g, at.level, r);
+  ag_id down = ag_neg(g, ag_mul(g, r, c->normal));
+  c->point = ag_add(g, G, down);
+  c->arm = ag_mul(g, ag_transpose(g, R), down);
+  if (b->centre) c->arm = ag_sub(g, c->arm, b->centre);
+}
+
+/* R X(-R^T n) */
+static ag_id outermost(ag_model *m, const ag_body *b, ag_id n) {
+  ag_graph *g = m->graph;
+  ag_id R = m->coords[b->R].q, down = ag_neg(g, ag_mul(g, ag_transpose(g, R), n));
+  return ag_mul(g, R, ag_surface_point(g, &b->surface, down));
+}
+
+/* The rest once the normal is known. */
+static void settle(ag_model *m, ag_contact *c, ag_id n) {
+  ag_graph *g = m->graph;
+  const ag_body *b = c->body;
+  ag_id R = m->coords[b->R].q, down = ag_neg(g, ag_mul(g, ag_transpose(g, R), n));
+  c->normal = n;
+  c->arm = ag_surface_point(g, &b->surface, down);
+  if (b->centre) c->arm = ag_sub(g, c->arm, b->centre);
+  c->point = ag_add(g, m->coords[b->x].q, ag_mul(g, R, c->arm));
+}
+
+/* (1) */
+static void touch_hollow(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
+  ag_graph *g = m->graph;
+  const ag_body *b = c->body;
+  ag_id y = ag_input(g, "contact", 3, 1, AG_LEAF_REAL), d = ag_sub(g, ag_body_part(m, b, "middle"), f->O);
+  field here = field_at(g, &c->ground, f->N, y);
+  ag_id P = ag_add(g, d, outermost(m, b, here.n)), x = d;
+  for (int i = 0; i < NEAR_STEPS; i++) {
+    ag_id next = P;
+    ag_substitute(g, 1, &y, &x, 1, &next);
+    x = ag_body_hold(g, next);
+  }
+  x = ag_touch_root(g, y, ag_sub(g, P, y), x, &c->misfit);
+  field at = field_at(g, &c->ground, f->N, x);
+  settle(m, c, at.n);
+  c->gap = at.level;
+}
+
+/* (2): Y(n) = A n, or that of the surface of another body */
+static void touch_convex(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
+  ag_graph *g = m->graph;
+  const ag_body *b = c->body, *other = c->ground.carrier;
+  ag_id y = ag_input(g, "contact", 3, 1, AG_LEAF_REAL), d = ag_sub(g, ag_body_part(m, b, "middle"), f->O),
+        L = ag_norm(g, d), length = ag_norm(g, y), n = ag_div(g, y, length), Y;
+  if (c->ground.kind == AG_GROUND_BODY) {
+    ag_id Q = m->coords[other->R].q;
+    Y = ag_mul(g, Q, ag_surface_point(g, &other->surface, ag_mul(g, ag_transpose(g, Q), n)));
+  } else {
+    Y = ag_mul(g, c->ground.radius, n);
+  }
+  ag_id apart = ag_div(g, ag_sub(g, ag_add(g, d, outermost(m, b, n)), Y), L), x = ag_div(g, d, L);
+  ag_id up = ag_add(g, n, apart);
+  for (int i = 0; i < NEAR_STEPS; i++) {
+    ag_id next = up;
+    ag_substitute(g, 1, &y, &x, 1, &next);
+    x = ag_body_hold(g, ag_div(g, next, ag_norm(g, next)));
+  }
+  ag_id e = ag_sub(g, length, ag_num(g, 1)), F = ag_sub(g, apart, ag_mul(g, e, n));
+  x = ag_touch_root(g, y, F, x, &c->misfit);
+  ag_id far = ag_norm(g, x);
+  settle(m, c, ag_div(g, x, far));
+  c->gap = ag_mul(g, L, ag_sub(g, far, ag_num(g, 1)));
+}
+
+void ag_touch(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
+  bool ball = c->body->surface.kind == AG_SURFACE_SPHERE, sphere = c->ground.kind == AG_GROUND_SPHERE;
+  if (c->ground.kind == AG_GROUND_PLANE)
+    touch_plane(m, c, f);
+  else if (c->ground.kind == AG_GROUND_BODY || (sphere && !ball && !c->ground.inside))
+    touch_convex(m, c, f);
+  else if (ball)
+    touch_ball(m, c, f);
+  else
+    touch_hollow(m, c, f);
+}
+
+/* ---- start ---- */
+
+/* A normal that a contact may start with, and the place of the ground where it stands, from O: at the bottom of what is
+ * hollow, on the top of what is not. */
+static ag_id first_normal(ag_model *m, const ag_contact *c, const ag_ground_frame *f) {
+  ag_graph *g = m->graph;
+  ag_id e3 = ag_body_axis(g, 2);
+  if (c->ground.kind != AG_GROUND_CYLINDER) return e3;
+  if (f->upright) return c->ground.inside ? ag_neg(g, ag_body_axis(g, 0)) : ag_body_axis(g, 0);
+  ag_id u = ag_sub(g, e3, ag_mul(g, ag_dot(g, f->N, e3), f->N));
+  return ag_div(g, u, ag_norm(g, u));
+}
+
+ag_id ag_touch_start(ag_model *m, const ag_contact *c, const ag_ground_frame *f) {
+  ag_graph *g = m->graph;
+  const ag_body *b = c->body;
+  if (c->ground.kind == AG_GROUND_PLANE) return ag_add(g, f->O, ag_mul(g, c->height, f->N));
+  ag_id n = first_normal(m, c, f), Y;
+  if (c->ground.kind == AG_GROUND_BODY) {
+    ag_id Q = m->coords[c->ground.carrier->R].q;
+    Y = ag_mul(g, Q, ag_surface_point(g, &c->ground.carrier->surface, ag_mul(g, ag_transpose(g, Q), n)));
+  } else {
+    Y = ag_mul(g, c->ground.inside ? ag_neg(g, c->ground.radius) : c->ground.radius, n);
+  }
+  ag_id reach = b->surface.kind == AG_SURFACE_SPHERE ? ag_neg(g, ag_mul(g, b->surface.a, n)) : outermost(m, b, n);
+  ag_id G = ag_sub(g, ag_add(g, f->O, Y), reach);
+  return b->centre ? ag_add(g, G, ag_mul(g, m->coords[b->R].q, b->centre)) : G;
+}
