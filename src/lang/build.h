@@ -47,7 +47,9 @@ typedef enum ag_sym_kind {
   AG_SYM_FRAME,    /* index: in model->frames */
   AG_SYM_LET,
   AG_SYM_MACRO, /* a let with arguments: part */
-  AG_SYM_OBSERVABLE
+  AG_SYM_OBSERVABLE,
+  AG_SYM_BODY, /* index: in builder->bodies */
+  AG_SYM_ANGLE /* an Euler angle of a body: index 3*body + 0, 1, 2 */
 } ag_sym_kind;
 
 /* Sets of kinds, for suggestions. */
@@ -57,7 +59,7 @@ enum {
   AG_SUGGEST_COORDS = 1u << AG_SYM_COORD,
   AG_SUGGEST_TARGETS = 1u << AG_SYM_COORD | 1u << AG_SYM_VELOCITY | 1u << AG_SYM_FRAME,
   AG_SUGGEST_VALUES = AG_SUGGEST_TARGETS | AG_SUGGEST_PARAMS | 1u << AG_SYM_CONSTANT | 1u << AG_SYM_ENERGY |
-                      1u << AG_SYM_LET | 1u << AG_SYM_OBSERVABLE
+                      1u << AG_SYM_LET | 1u << AG_SYM_OBSERVABLE | 1u << AG_SYM_ANGLE
 };
 
 typedef struct ag_symbol {
@@ -67,10 +69,12 @@ typedef struct ag_symbol {
   ag_id x;      /* what the name stands for; an integer parameter: its number */
   ag_id number; /* PARAM: its value as a constant */
   int index, count;
-  const ag_part *part;             /* MACRO; before its turn: where the name will be introduced */
-  ag_pos pos, later;               /* where it was introduced; where it will be (line 0: nowhere) */
+  const ag_part *part;                      /* MACRO; before its turn: where the name will be introduced */
+  ag_pos pos, later;                        /* where it was introduced; where it will be (line 0: nowhere) */
   int event, section, generator, reference; /* index + 1 in the list of the model, -1: failed; names of their own */
-  int set;                         /* 1 + index of the `--set` of this name */
+  int constraint; /* index + 1 of a constraint with this name, + AG_MAX_SIZE: of a holonomic one; -1: failed */
+  bool silent;    /* BODY: something about it failed, so that its parts are not asked for */
+  int set;        /* 1 + index of the `--set` of this name */
 } ag_symbol;
 
 typedef enum ag_value_kind { AG_VALUE_BAD, AG_VALUE_NODE, AG_VALUE_CONDITION, AG_VALUE_FAMILY } ag_value_kind;
@@ -111,6 +115,21 @@ typedef struct ag_change {
   bool used;
 } ag_change;
 
+/* An Euler angle or its rate at the start. */
+typedef struct ag_angle {
+  ag_id x; /* 0: not named */
+  bool outside;
+  ag_pos pos;
+} ag_angle;
+
+typedef struct ag_scene_body {
+  ag_body *body;
+  ag_id gravity;            /* of the body statement, until the first contact takes it; 0: none */
+  bool weighed;             /* gravity was given */
+  const ag_contact *rubber; /* the contact without twist, or NULL */
+  ag_angle euler[2][3];     /* angles and rates: phi, theta, psi */
+} ag_scene_body;
+
 typedef struct ag_builder {
   ag_ctx *ctx;
   int n_error0;    /* errors of the context before this reading */
@@ -139,7 +158,8 @@ typedef struct ag_builder {
   int n_velocity;
   AG_LIST(ag_start, file_starts); /* start statements of the file, in order */
   AG_LIST(ag_item, claims);       /* matrices said to be rotations */
-  bool lagrangian_seen;
+  AG_LIST(ag_scene_body, bodies);
+  bool lagrangian_seen, body_seen;
   bool later_round[8]; /* of each running index of the statement: is it past its first value? */
   int noted;           /* errors at the time of the last note about a use of a let */
 } ag_builder;
@@ -232,6 +252,21 @@ void ag_dynamics_generator(ag_builder *b, const ag_stmt *s);
 void ag_start_statement(ag_builder *b, const ag_stmt *s);
 void ag_start_finish(ag_builder *b); /* the changes from outside, then what the file says */
 void ag_expect_statement(ag_builder *b, const ag_stmt *s);
+
+/* ---- bodies: body.c, euler.c ---- */
+void ag_scene_body_statement(ag_builder *b, const ag_stmt *s);
+void ag_scene_contact_statement(ag_builder *b, const ag_stmt *s); /* roll, rubber */
+void ag_scene_joint(ag_builder *b, const ag_stmt *s, const ag_syn *call);
+/* The part of a dotted name before its first dot as a symbol; NULL: no dot. */
+ag_symbol *ag_scene_owner(ag_builder *b, const char *text);
+/* Why a body has no such part: the whole message. */
+void ag_scene_no_part(ag_builder *b, const ag_symbol *owner, const char *text, ag_pos pos);
+void ag_scene_finish(ag_builder *b); /* after the last statement */
+/* Is this start, or --set, of an Euler angle or rate? Then it is kept. */
+bool ag_euler_start(ag_builder *b, const ag_part *p, bool outside);
+typedef void ag_euler_push(ag_builder *b, void *data, const ag_start *s, bool outside);
+/* The starts of R (rates: of Omega) that follow, given to push. */
+void ag_euler_finish(ag_builder *b, bool rates, ag_euler_push *push, void *data);
 
 /* ---- target.c: what the left side of an assignment names; running over indices ---- */
 typedef struct ag_target {

@@ -38,14 +38,32 @@ void ag_dynamics_lagrangian(ag_builder *b, const ag_stmt *s) {
   if (!x) return;
   if (ag_note_on(b, x) & AG_ON_MOTION)
     ag_scope_error(b, e->pos, "the Lagrangian may not use energy, drives or reactions");
-  else if (!(ag_note_on(b, x) & AG_ON_XI)) {
+  else if (!(ag_note_on(b, x) & AG_ON_XI) && !b->body_seen) {
     if (!ag_scope_failed(b))
       ag_scope_error(b, e->pos, "the Lagrangian contains no velocity: without kinetic energy nothing moves");
   } else
-    b->m->lagrangian = x;
+    b->m->lagrangian = b->m->lagrangian ? ag_add(b->g, b->m->lagrangian, x) : x; /* what bodies bring is there */
 }
 
 /* ---- equations ---- */
+
+/* The name of the equation that was added last, for multiplier.NAME. */
+static void name_equation(ag_builder *b, const ag_stmt *s) {
+  ag_model *m = b->m;
+  ag_symbol *sym = ag_scope_symbol(b, s->name);
+  const char *text = ag_scope_text(b, s->name);
+  bool holonomic = s->word == AG_WORD_HOLONOMIC;
+  if (!s->name) return;
+  if (s->n_loop)
+    ag_scope_error(b, s->name_pos, "a constraint with a running index is several: it has no name of its own");
+  else if (sym->constraint > 0)
+    ag_scope_error(b, s->name_pos, "the constraint `%s` is introduced twice", text);
+  else {
+    ag_item *last = holonomic ? &m->holonomics[m->n_holonomics - 1] : &m->constraints[m->n_constraints - 1];
+    last->name = ag_arena_str(m->arena, text);
+    sym->constraint = holonomic ? m->n_holonomics + AG_MAX_SIZE : m->n_constraints;
+  }
+}
 
 static void constraint(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
   if (ag_is_zero(b->g, x))
@@ -55,8 +73,10 @@ static void constraint(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
       ag_scope_error(b, pos, "a constraint on velocities without a velocity; for coordinates write `holonomic`");
     else
       ag_scope_error(b, pos, "this constraint contains no velocity");
-  } else
+  } else {
     ag_model_add_constraint(b->m, x, ag_target_text(b, s), pos);
+    name_equation(b, s);
+  }
 }
 
 static void holonomic(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
@@ -67,14 +87,21 @@ static void holonomic(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
                    "a holonomic constraint ties coordinates and t, this one contains a velocity; write `constraint`");
   else if (!(ag_note_on(b, x) & AG_ON_Q))
     ag_scope_error(b, pos, "this constraint contains no coordinate");
-  else
+  else {
     ag_model_add_holonomic(b->m, x, ag_target_text(b, s), pos);
+    name_equation(b, s);
+  }
 }
 
 static void equation(ag_builder *b, const ag_stmt *s, void *data) {
   (void)data;
   ag_pos pos = s->parts[0].left->pos;
   if (!ag_target_due(b, s, &s->parts[0])) return;
+  if (!s->parts[0].right) {
+    if (s->name) ag_scope_error(b, s->name_pos, "a joint is named by its bodies");
+    ag_scene_joint(b, s, s->parts[0].left);
+    return;
+  }
   ag_id x = difference(b, &s->parts[0]);
   if (!x) return;
   if (ag_note_on(b, x) & AG_ON_MOTION)

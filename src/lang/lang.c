@@ -52,6 +52,13 @@ static void build_statement(ag_builder *b, const ag_stmt *s, int i) {
   case AG_WORD_LET:
     build_parts(b, s, ag_define_let);
     break;
+  case AG_WORD_BODY:
+    ag_scene_body_statement(b, s);
+    break;
+  case AG_WORD_ROLL:
+  case AG_WORD_RUBBER:
+    ag_scene_contact_statement(b, s);
+    break;
   case AG_WORD_LAGRANGIAN:
     ag_dynamics_lagrangian(b, s);
     break;
@@ -169,6 +176,7 @@ static void read_model(ag_builder *b, int n_set, const ag_set *sets) {
   ag_scope_announce(b);
   read_changes(b, n_set, sets);
   build_all(b);
+  if (!b->stopped) ag_scene_finish(b);
   if (!b->stopped) ag_start_finish(b);
   if (!b->stopped) ag_verify_model(b);
   for (int i = 0; i < b->n_change; i++) ag_lex_done(&b->changes[i].tokens);

@@ -207,7 +207,7 @@ static uint32_t lex_symbol(ag_arena *a, const char *s, ag_token *k) {
 static uint32_t lex_one(ag_arena *a, const char *s, ag_token *k) {
   uint32_t i = k->from;
   if (is_letter(s[i]) || s[i] == '_') {
-    while (is_word(s[i])) i++;
+    while (is_word(s[i]) || (s[i] == '.' && is_letter(s[i + 1]))) i++; /* `stone.R` is one name */
     k->kind = AG_TOKEN_NAME;
     k->len = i - k->from;
     if (k->len > MAX_NAME)

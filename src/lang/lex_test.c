@@ -58,7 +58,7 @@ static void check_tokens(void) {
   AG_CHECK_STR(kinds("x'[2]^T*(y+1)"), "n'[#]^n*(n+#).");
   AG_CHECK_STR(kinds("a==b=c!=d<=e<f>=g>h"), "n=n=n!n<n<n>n>n.");
   AG_CHECK_STR(kinds("\"a \"\" b\" \"\""), "ss.");
-  AG_CHECK_STR(kinds("drive.psi:"), "n.n:.");
+  AG_CHECK_STR(kinds("drive.psi:"), "n:.");
   AG_CHECK_STR(kinds("\xef\xbb\xbfmodel"), "n.");
 }
 

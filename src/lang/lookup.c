@@ -58,9 +58,13 @@ static ag_value use_symbol(ag_builder *b, const ag_syn *s, const ag_symbol *sym)
                    "`%s` is an observable, which looks at the motion and cannot shape it; write a `let` for both",
                    text);
     break;
+  case AG_SYM_BODY:
+    ag_scope_error(b, s->pos, "`%s` is a body; its parts are %s.R, %s.Omega, %s.x, ...", text, text, text, text);
+    break;
   case AG_SYM_CONSTANT:
   case AG_SYM_FRAME:
   case AG_SYM_LET:
+  case AG_SYM_ANGLE:
     return ag_eval_good(sym->x);
   }
   return ag_eval_bad();
@@ -86,15 +90,31 @@ static ag_value motion_of(ag_builder *b, ag_role role, int coord, ag_pos pos) {
   return ag_eval_good(x);
 }
 
-/* drive.NAME and reaction.NAME */
+/* multiplier.NAME, of a constraint that has a name */
+static ag_value multiplier(ag_builder *b, const ag_syn *s) {
+  const char *text = ag_scope_text(b, s->name);
+  int constraint = ag_scope_symbol(b, s->name)->constraint;
+  if (!constraint) {
+    ag_scope_error(b, s->pos, "no constraint is called `%s`: give it this name, as in `constraint %s: ... = ...`", text,
+                   text);
+    ag_scope_symbol(b, s->name)->constraint = -1;
+  } else if (constraint > 0 && !looks_at_motion(b))
+    ag_scope_error(b, s->pos,
+                   "`multiplier.%s` follows from the motion: only observables, events and expectations can use it",
+                   text);
+  if (constraint <= 0 || !looks_at_motion(b)) return ag_eval_bad();
+  constraint--;
+  ag_id x = constraint < AG_MAX_SIZE ? ag_model_multiplier(b->m, constraint)
+                                     : ag_model_holder(b->m, constraint - AG_MAX_SIZE);
+  ag_note_input(b, x, AG_ON_MOTION);
+  return ag_eval_good(x);
+}
+
+/* drive.NAME, reaction.NAME, multiplier.NAME */
 ag_value ag_lookup_member(ag_builder *b, const ag_syn *s) {
   const char *owner = ag_scope_text(b, s->owner), *text = ag_scope_text(b, s->name);
   bool drive = !strcmp(owner, "drive");
-  if (!drive && strcmp(owner, "reaction")) {
-    if (ag_scope_symbol(b, s->owner)->kind != AG_SYM_BAD)
-      ag_scope_error(b, s->pos, "`%s.%s` means nothing here; there are drive.NAME and reaction.NAME", owner, text);
-    return ag_eval_bad();
-  }
+  if (!strcmp(owner, "multiplier")) return multiplier(b, s);
   ag_symbol *sym = ag_scope_symbol(b, s->name);
   if (sym->kind == AG_SYM_NONE)
     ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_COORDS);

@@ -5,6 +5,11 @@
 
 #include "lang/build.h"
 
+static void inherit(ag_builder *b, int i) {
+  for (int k = 0, n = ag_node_n_arg(b->g, (ag_id)i); k < n; k++)
+    b->notes[i].on |= b->notes[ag_node_arg(b->g, (ag_id)i, k)].on;
+}
+
 static void catch_up(ag_builder *b, ag_id x) {
   int n = ag_graph_count(b->g) + 1;
   if ((int)x < b->n_note) return;
@@ -14,15 +19,17 @@ static void catch_up(ag_builder *b, ag_id x) {
   }
   for (int i = b->n_note; i < n; i++) {
     b->notes[i] = (ag_note){0};
-    int n_arg = i ? ag_node_n_arg(b->g, (ag_id)i) : 0;
-    for (int k = 0; k < n_arg; k++) b->notes[i].on |= b->notes[ag_node_arg(b->g, (ag_id)i, k)].on;
+    if (i) inherit(b, i);
   }
   b->n_note = n;
 }
 
+/* Nodes that were built on it before it is told of (by the functions of bodies) learn it too. */
 void ag_note_input(ag_builder *b, ag_id x, int on) {
   catch_up(b, x);
+  if (b->notes[x].on == (uint8_t)on) return;
   b->notes[x].on = (uint8_t)on;
+  for (int i = (int)x + 1; i < b->n_note; i++) inherit(b, i);
 }
 
 int ag_note_on(ag_builder *b, ag_id x) {

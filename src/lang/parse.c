@@ -222,6 +222,27 @@ static bool parse_single(ag_parser *p, ag_stmt *s) {
   return parse_equation(p, &part->left, &part->right);
 }
 
+/* [NAME :] left = right; a holonomic one may be a joint: ball(A, p, B, q), hinge(A, p, a, B, q, b). */
+static bool parse_constraint(ag_parser *p, ag_stmt *s) {
+  if (ag_parser_is(p, AG_TOKEN_NAME) && ag_parser_next(p, 1)->kind == AG_TOKEN_COLON) {
+    s->name = ag_parser_want_name(p, "the name of the constraint", &s->name_pos);
+    p->at++;
+  }
+  int at = p->at;
+  bool joint = s->word == AG_WORD_HOLONOMIC && (ag_parser_is_word(p, "ball") || ag_parser_is_word(p, "hinge")) &&
+               ag_parser_next(p, 1)->kind == AG_TOKEN_OPEN;
+  ag_syn *x = joint ? ag_parse_expr(p) : NULL;
+  if (x && x->kind == AG_SYN_CALL && !ag_parser_is(p, AG_TOKEN_EQUALS)) {
+    s->parts = AG_NEW(p->arena, ag_part);
+    s->n_part = 1;
+    *s->parts = (ag_part){.pos = x->pos, .left = x};
+    return true;
+  }
+  if (joint && !x) return false;
+  p->at = at;
+  return parse_single(p, s);
+}
+
 /* An event; a section is the same but ends nothing. */
 static bool parse_event(ag_parser *p, ag_stmt *s) {
   bool section = s->word == AG_WORD_SECTION;
@@ -322,10 +343,16 @@ static bool parse_body(ag_parser *p, ag_stmt *s) {
     return parse_list(p, &s->parts, &s->n_part, parse_config);
   case AG_WORD_LET:
     return parse_list(p, &s->parts, &s->n_part, parse_let);
+  case AG_WORD_BODY:
+    return ag_parse_body(p, s);
+  case AG_WORD_ROLL:
+  case AG_WORD_RUBBER:
+    return ag_parse_contact(p, s);
   case AG_WORD_LAGRANGIAN:
+    return parse_single(p, s);
   case AG_WORD_CONSTRAINT:
   case AG_WORD_HOLONOMIC:
-    return parse_single(p, s);
+    return parse_constraint(p, s);
   case AG_WORD_PRESCRIBE:
   case AG_WORD_FORCE:
   case AG_WORD_START:

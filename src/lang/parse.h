@@ -63,7 +63,7 @@ typedef struct ag_part {
   int n_arg, *args; /* let d(i, j) */
   ag_pos *arg_pos;
   ag_syn *target;       /* force, generator, start: the velocity or coordinate on the left */
-  ag_syn *left, *right; /* left = right; `left in lo..right` of domain (lo in between) */
+  ag_syn *left, *right; /* left = right (a joint: left alone); `left in lo..right` of domain (lo in between) */
   ag_syn *lo;
   bool integer; /* param */
   int space;    /* config: an ag_space_word; size: R^size; count: family */
@@ -78,20 +78,38 @@ typedef struct ag_loop {
   ag_syn *lo, *hi;
 } ag_loop;
 
+typedef enum ag_clause_word {
+#define AG_CLAUSE(word, NAME, body, contact) AG_CLAUSE_##NAME,
+#include "lang/clause.def"
+#undef AG_CLAUSE
+  AG_CLAUSE_COUNT
+} ag_clause_word;
+
+/* body, roll, rubber: what stands behind the name. A surface or ground is a NAME or a CALL whose owner is the running
+ * name of `bowl(rho: ...)`, 0 without one. */
+typedef struct ag_clauses {
+  ag_syn *x[AG_CLAUSE_COUNT]; /* NULL: not given */
+  ag_pos pos[AG_CLAUSE_COUNT];
+  int side; /* 0 on, 1 inside, 2 outside */
+  ag_pos side_pos;
+  ag_syn *ground;
+} ag_clauses;
+
 typedef struct ag_stmt {
   ag_word word;
   ag_pos pos;        /* of the word */
   int from, to;      /* its tokens */
   const char *error; /* not NULL: broken, and why */
   ag_pos error_pos;
-  int name; /* model, event, generator, reference; expect: the event */
+  int name; /* model, event, generator, reference, body, contact, a constraint that has one; expect: the event */
   ag_pos name_pos;
   const char *string; /* title, entry; NULL when there is none */
   int n_part, n_loop, n_when;
   ag_part *parts;
   ag_loop *loops;
   ag_part *when;
-  int direction; /* event */
+  ag_clauses *clauses; /* body, roll, rubber */
+  int direction;       /* event */
   bool terminal;
   int expect;               /* ag_expect_kind of model.h */
   ag_syn *nth, *time, *tol; /* expect; nth also holds N of `occurs N times` */
@@ -112,4 +130,7 @@ const char *ag_parse_text(ag_arena *a, const ag_tokens *tokens, int from, int to
 /* All statement words, reserved ones last; *n_live: how many are not reserved. */
 int ag_parse_words(const char *const **words, int *n_live);
 const char *ag_parse_word(ag_word word);
+/* The words that may follow in a statement about bodies; how many. */
+int ag_parse_clauses(ag_word statement, const char *words[AG_CLAUSE_COUNT]);
+const char *ag_parse_clause(ag_clause_word clause);
 #endif

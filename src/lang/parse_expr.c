@@ -70,7 +70,24 @@ static ag_syn *parse_sum(ag_parser *p, int from) {
   return x;
 }
 
-/* NAME, NAME.NAME, NAME(args), sum(...). */
+/* drive.NAME, reaction.NAME, multiplier.NAME: what the motion says of a coordinate or constraint. */
+static ag_syn *parse_member(ag_parser *p) {
+  static const char *const owners[] = {"drive.", "reaction.", "multiplier."};
+  const ag_token *k = ag_parser_peek(p);
+  const char *text = p->tokens->text + k->from;
+  for (int i = 0; i < 3; i++) {
+    size_t n = strlen(owners[i]);
+    if (k->len <= n || strncmp(text, owners[i], n)) continue;
+    p->at++;
+    ag_syn *x = make(p, AG_SYN_MEMBER, p->at - 1);
+    x->owner = ag_names_id(p->names, text, n - 1);
+    x->name = ag_names_id(p->names, text + n, k->len - n);
+    return x;
+  }
+  return NULL;
+}
+
+/* NAME, drive.NAME, NAME(args), sum(...). */
 static ag_syn *parse_name(ag_parser *p) {
   static const char *const infix[] = {"then", "else", "and", "or"};
   int from = p->at;
@@ -82,15 +99,12 @@ static ag_syn *parse_name(ag_parser *p) {
     return NULL;
   }
   if (ag_parser_take_word(p, "sum")) return parse_sum(p, from);
+  ag_syn *member = parse_member(p);
+  if (member) return member;
   int name = ag_parser_want_name(p, "a name", NULL);
   if (ag_parser_is(p, AG_TOKEN_DOT)) {
-    p->at++;
-    int member = ag_parser_want_name(p, "a name after `.`", NULL);
-    if (!member) return NULL;
-    ag_syn *x = make(p, AG_SYN_MEMBER, from);
-    x->owner = name;
-    x->name = member;
-    return x;
+    ag_parser_unexpected(p, "a name right after the dot, without a space", 0, NULL);
+    return NULL;
   }
   chain c = {0};
   if (!ag_parser_take(p, AG_TOKEN_OPEN)) {

@@ -41,6 +41,10 @@ ag_syn *ag_parse_expr(ag_parser *p);
 ag_syn *ag_parse_postfix(ag_parser *p); /* a name with primes and indices */
 ag_syn *ag_parse_size(ag_parser *p);    /* after R^: a number, a name or something in brackets */
 
+/* ---- bodies (parse_body.c) ---- */
+bool ag_parse_body(ag_parser *p, ag_stmt *s);    /* body */
+bool ag_parse_contact(ag_parser *p, ag_stmt *s); /* roll, rubber */
+
 /* Appends to an array that grows in the arena. */
 #define AG_ARENA_PUSH(arena, items, n, cap) \
   ((n) < (cap) ? (void)0 \

@@ -49,6 +49,7 @@ void ag_scope_done(ag_builder *b) {
   free(b->turns);
   free(b->file_starts);
   free(b->claims);
+  free(b->bodies);
 }
 
 const char *ag_scope_kind(const ag_symbol *s) {
@@ -75,6 +76,10 @@ const char *ag_scope_kind(const ag_symbol *s) {
     return "a `let` with arguments";
   case AG_SYM_OBSERVABLE:
     return "an observable";
+  case AG_SYM_BODY:
+    return "a body";
+  case AG_SYM_ANGLE:
+    return "an Euler angle of a body";
   case AG_SYM_NONE:
   case AG_SYM_BAD:
     break;
@@ -202,6 +207,7 @@ void ag_scope_announce(ag_builder *b) {
   for (int i = 0; i < b->parse->n; i++) {
     const ag_stmt *s = &b->parse->at[i];
     if (s->error) continue;
+    if (s->word == AG_WORD_BODY) announce(b, s->name, s->name_pos, NULL);
     if (s->word != AG_WORD_PARAM && s->word != AG_WORD_CONFIG && s->word != AG_WORD_LET && s->word != AG_WORD_FRAME &&
         s->word != AG_WORD_OBSERVABLE)
       continue;
@@ -222,7 +228,9 @@ void ag_scope_poison(ag_builder *b, const ag_stmt *s) {
     if (k[i].kind != AG_TOKEN_NAME) continue;
     ag_symbol *sym = ag_scope_symbol(b, ag_names_id(b->names, b->tokens->text + k[i].from, k[i].len));
     bool defines = s->word == AG_WORD_NONE || s->word == AG_WORD_PARAM || s->word == AG_WORD_CONFIG ||
-                   s->word == AG_WORD_LET || s->word == AG_WORD_FRAME || s->word == AG_WORD_OBSERVABLE;
+                   s->word == AG_WORD_LET || s->word == AG_WORD_FRAME || s->word == AG_WORD_OBSERVABLE ||
+                   (s->word == AG_WORD_BODY && i == 1);
+    if (i == 1 && (s->word == AG_WORD_ROLL || s->word == AG_WORD_RUBBER)) sym->silent = true;
     if (defines && sym->kind == AG_SYM_NONE && !sym->later.line) sym->kind = AG_SYM_BAD;
     if (i == 1 && s->word == AG_WORD_EVENT && !sym->event) sym->event = -1;
     if (i == 1 && s->word == AG_WORD_SECTION && !sym->section) sym->section = -1;
@@ -292,8 +300,14 @@ void ag_scope_unknown(ag_builder *b, int name, ag_pos pos, unsigned kinds) {
   ag_symbol *s = ag_scope_symbol(b, name);
   bool calls = kinds == AG_SUGGEST_FUNCTIONS;
   const char *near;
+  ag_symbol *owner = ag_scene_owner(b, text);
   if (b->stopped) return;
-  if (name == b->defining)
+  if (owner && (owner->kind == AG_SYM_BAD || owner->silent)) { /* the body failed: nothing to add */
+  } else if (owner && owner->kind == AG_SYM_BODY && !calls)
+    ag_scene_no_part(b, owner, text, pos);
+  else if (owner && owner->kind == AG_SYM_NONE && owner->later.line)
+    ag_scope_error(b, pos, "`%s` belongs to a body that is introduced only later, on line %d", text, owner->later.line);
+  else if (name == b->defining)
     ag_scope_error(b, pos, "`%s` refers to itself", text);
   else if (s->later.line && b->defining && in_circle(b, s->part, b->defining))
     s->circle = true,

@@ -78,7 +78,8 @@ static void start(ag_builder *b, const ag_stmt *s, void *data) {
   (void)data;
   for (int i = 0; i < s->n_part && !b->stopped; i++) {
     ag_start one;
-    if (ag_target_due(b, s, &s->parts[i]) && assignment(b, &s->parts[i], &one)) AG_MODEL_PUSH(b, file_starts, one);
+    if (!ag_target_due(b, s, &s->parts[i]) || ag_euler_start(b, &s->parts[i], false)) continue;
+    if (assignment(b, &s->parts[i], &one)) AG_MODEL_PUSH(b, file_starts, one);
   }
 }
 
@@ -97,6 +98,7 @@ static bool settable(ag_builder *b, const ag_change *c) {
   case AG_SYM_COORD:
   case AG_SYM_VELOCITY:
   case AG_SYM_FRAME:
+  case AG_SYM_ANGLE:
     return true;
   case AG_SYM_BAD:
     return false;
@@ -116,6 +118,14 @@ static bool settable(ag_builder *b, const ag_change *c) {
 }
 
 /* Starts from outside, the last one of a component wins: taken from the end. */
+static bool overruled(const ag_builder *b, const ag_change *c) {
+  const ag_syn *s = c->stmt.parts[0].target, *base = s->kind == AG_SYN_POST ? s->links[0].x : s;
+  const ag_symbol *sym = base->kind == AG_SYN_NAME ? b->symbols[base->name] : NULL;
+  if (!sym || sym->kind != AG_SYM_ANGLE) return false;
+  const ag_angle *angle = &b->bodies[sym->index / 3].euler[s->kind == AG_SYN_POST][sym->index % 3];
+  return angle->x && angle->outside;
+}
+
 static void outside(ag_builder *b, taken *k) {
   const char *file = b->ctx->file;
   ag_start *list = ag_heap_alloc(sizeof *list * (size_t)(b->n_change + 1));
@@ -126,7 +136,9 @@ static void outside(ag_builder *b, taken *k) {
     if (c->used || c->stmt.error) continue;
     ag_scope_source(b, c, file);
     ag_start one;
-    if (settable(b, c) && assignment(b, &c->stmt.parts[0], &one)) {
+    if (overruled(b, c)) { /* a later change of the same Euler angle */
+    } else if (settable(b, c) && !ag_euler_start(b, &c->stmt.parts[0], true) &&
+               assignment(b, &c->stmt.parts[0], &one)) {
       unsigned char *v = taken_of(k, b, &one, &m);
       if (!any(v, m)) list[n++] = one;
       memset(v, 1, (size_t)m);
@@ -205,13 +217,32 @@ static void check_order(ag_builder *b, taken *k) {
   free(named);
 }
 
-void ag_start_finish(ag_builder *b) {
+typedef struct both {
   taken out, file;
-  taken_init(&out, b);
-  taken_init(&file, b);
-  outside(b, &out);
-  for (int i = 0; i < b->n_file_starts; i++) inside(b, &out, &file, &b->file_starts[i]);
-  if (!ag_scope_failed(b)) check_order(b, &file);
-  taken_done(&out);
-  taken_done(&file);
+} both;
+
+/* A start that follows from Euler angles, as if it had been given whole where they were. */
+static void push_euler(ag_builder *b, void *data, const ag_start *s, bool from_outside) {
+  both *k = data;
+  int n;
+  unsigned char *v = taken_of(&k->out, b, s, &n);
+  if (!from_outside) {
+    if (!any(v, n)) inside(b, &k->out, &k->file, s); /* else the whole was set from outside */
+  } else if (!any(v, n)) {
+    AG_MODEL_PUSH(b->m, starts, *s);
+    memset(v, 1, (size_t)n);
+  }
+}
+
+void ag_start_finish(ag_builder *b) {
+  both k;
+  taken_init(&k.out, b);
+  taken_init(&k.file, b);
+  outside(b, &k.out);
+  ag_euler_finish(b, false, push_euler, &k);
+  for (int i = 0; i < b->n_file_starts; i++) inside(b, &k.out, &k.file, &b->file_starts[i]);
+  ag_euler_finish(b, true, push_euler, &k);
+  if (!ag_scope_failed(b) && ag_bodies_finish(b->ctx, b->m) == AG_OK) check_order(b, &k.file);
+  taken_done(&k.out);
+  taken_done(&k.file);
 }

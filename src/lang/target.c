@@ -92,7 +92,6 @@ static void describe(ag_builder *b, ag_target *t) {
 bool ag_target_find(ag_builder *b, const ag_syn *s, bool velocity_only, ag_target *out) {
   const ag_syn *base = s->kind == AG_SYN_POST ? s->links[0].x : s;
   search f = {0};
-  if (base->kind == AG_SYN_MEMBER && ag_scope_symbol(b, base->owner)->kind == AG_SYM_BAD) return false;
   if (base->kind != AG_SYN_NAME)
     return ag_scope_error(b, s->pos, "the left side must be the name of a coordinate or velocity");
   if (!find_name(b, base, &f)) return false;

@@ -276,14 +276,15 @@ static void check_used(ag_builder *b) {
 
 void ag_verify_model(ag_builder *b) {
   ag_pos top = b->parse->n ? b->parse->at[0].pos : (ag_pos){1, 1, 1};
-  bool config = false, unknown = false;
+  bool config = false, body = false, unknown = false;
   for (int i = 0; i < b->parse->n; i++) {
-    config = config || b->parse->at[i].word == AG_WORD_CONFIG;
+    body = body || b->parse->at[i].word == AG_WORD_BODY;
+    config = config || body || b->parse->at[i].word == AG_WORD_CONFIG;
     unknown = unknown || b->parse->at[i].word == AG_WORD_NONE; /* it may have been meant to be one of these */
   }
   if (!config && !unknown)
     ag_scope_error(b, top, "the model has no coordinates: `config NAME in SPACE` is missing");
-  else if (!b->lagrangian_seen && !unknown)
+  else if (!b->lagrangian_seen && !body && !unknown)
     ag_scope_error(b, top, "the model has no `lagrangian`");
   if (ag_scope_failed(b)) return;
   check_count(b);

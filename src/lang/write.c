@@ -84,6 +84,7 @@ static void equations(writer *w, const char *word, int n, const ag_item *items) 
       continue; /* comes with config */
     prepare(w, items[i].x);
     ag_text_printf(w->out, "%s ", word);
+    if (items[i].name[0] > '9') ag_text_printf(w->out, "%s: ", items[i].name); /* others have their number only */
     expression(w, items[i].x);
     ag_text_str(w->out, " = 0\n");
   }

@@ -71,6 +71,7 @@ static ag_status add_rolling(ag_ctx *ctx, ag_model *m, ag_contact *c, const ag_g
   ag_model_add_constraint(m, ag_sub(g, x.xi, sum(g, rolled, V)), ag_arena_printf(m->arena, "%s rolls", c->body->name),
                           pos);
   c->constraint = m->n_constraints - 1;
+  m->constraints[c->constraint].name = ag_body_word(m, c->body, "rolls", c->body->n_contact + 1);
   c->force = ag_model_multiplier(m, c->constraint);
   c->press = ag_dot(g, c->normal, c->force);
   c->friction = ag_sub(g, c->force, ag_mul(g, c->press, c->normal));
@@ -81,6 +82,7 @@ static ag_status add_rolling(ag_ctx *ctx, ag_model *m, ag_contact *c, const ag_g
   ag_model_add_constraint(m, turning ? ag_sub(g, own, turning) : own,
                           ag_arena_printf(m->arena, "%s does not twist", c->body->name), pos);
   c->rubber = m->n_constraints - 1;
+  m->constraints[c->rubber].name = ag_body_word(m, c->body, "untwisted", c->body->n_contact + 1);
   c->twist = ag_model_multiplier(m, c->rubber);
   return AG_OK;
 }

@@ -67,10 +67,16 @@ static ag_status add(ag_ctx *ctx, ag_model *m, ag_joint given, const char *text,
   }
   ag_model_add_holonomic(m, j->a ? ag_concat(g, 3, rows) : rows[0], text, j->pos);
   j->holonomic = m->n_holonomics - 1;
-  ag_id lambda = ag_model_holder(m, j->holonomic), f = ag_rows_of(g, lambda, 0, 3);
-  j->force = on_b ? ag_neg(g, f) : f;
   ag_body *owner = on_b ? j->B : j->A;
   owner->n_joint++;
+  m->holonomics[j->holonomic].name = ag_body_word(m, owner, "held", owner->n_joint);
+  ag_id lambda = ag_model_holder(m, j->holonomic), f = lambda;
+  if (j->a) {
+    ag_id e[3];
+    for (int i = 0; i < 3; i++) e[i] = ag_entry(g, lambda, i, 0);
+    f = ag_stack(g, 3, 1, e);
+  }
+  j->force = on_b ? ag_neg(g, f) : f;
   observe(m, owner, "joint", j->force, j->pos);
   if (j->a) {
     ag_id part[2];
@@ -111,6 +117,11 @@ static void begin(ag_model *m, const ag_body *b, int coord, ag_id x) {
   AG_MODEL_PUSH(m, starts, ((ag_start){false, coord, -1, -1, x, b->pos}));
 }
 
+/* An orientation that nobody names is 1; said aloud where constraints on positions could move it. */
+static void settle(ag_model *m, const ag_body *b) {
+  if (b && m->n_holonomics && !named(m, b->R)) begin(m, b, b->R, ag_eye(m->graph, 3));
+}
+
 /* The rotation that takes e1, e2, e3 to u1, u2, a. */
 static ag_id frame_of(ag_graph *g, ag_id a) {
   ag_id u[3] = {0, 0, a}, e[9];
@@ -123,11 +134,13 @@ static ag_id frame_of(ag_graph *g, ag_id a) {
 static void hang(ag_model *m, const ag_joint *j, const ag_body *from, const ag_body *b) {
   ag_graph *g = m->graph;
   bool forward = b == j->B;
+  settle(m, from);
   if (j->a && !named(m, b->R)) {
     ag_id F = frame_of(g, forward ? j->a : j->b), G = frame_of(g, forward ? j->b : j->a),
           turn = ag_mul(g, F, ag_transpose(g, G));
     begin(m, b, b->R, ag_rotation(g, from ? ag_mul(g, m->coords[from->R].q, turn) : turn));
   }
+  settle(m, b);
   ag_id at = place_of(m, from, forward ? j->p : j->q);
   begin(m, b, b->x, ag_sub(g, at, turned(m, b, forward ? j->q : j->p)));
 }
@@ -150,6 +163,11 @@ static bool hang_all(ag_model *m) {
 ag_status ag_bodies_start(ag_ctx *ctx, ag_model *m) {
   for (int i = 0; i < m->n_contacts; i++) {
     while (hang_all(m)) continue; /* what hangs on a body that touches is placed: two wheels of one frame */
+    settle(m, m->contacts[i]->body);
+    const ag_body *carrier = m->contacts[i]->ground.carrier;
+    settle(m, carrier);
+    if (carrier && m->n_holonomics && !carrier->n_contact && !named(m, carrier->x))
+      begin(m, carrier, carrier->x, ag_zero(m->graph, 3, 1));
     AG_TRY(ag_contact_start(ctx, m, m->contacts[i]));
   }
   for (;;) {
@@ -160,6 +178,7 @@ ag_status ag_bodies_start(ag_ctx *ctx, ag_model *m) {
       if (j->A && j->B && !named(m, j->A->x) && !named(m, j->B->x)) root = j->A;
     }
     if (!root) return AG_OK;
+    settle(m, root);
     begin(m, root, root->x, ag_zero(m->graph, 3, 1));
   }
 }

@@ -120,7 +120,9 @@ ag_id ag_model_reaction(ag_model *m, int coord) {
   return x;
 }
 
+/* A constraint with a name of its own is multiplier.NAME whatever its kind; numbers are counted per kind. */
 static ag_id standing_for(ag_model *m, const char *what, const ag_item *c) {
+  if (c->name[0] > '9') what = "multiplier";
   return ag_input(m->graph, ag_arena_printf(m->arena, "%s.%s", what, c->name), ag_node_rows(m->graph, c->x), 1,
                   AG_LEAF_REAL);
 }

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ * Euler angles of a body at the start: B.theta = 1.1, B.psi' = 0.9 turn into starts of B.R and B.Omega.
+ *   R = Rz(phi) Rx(theta) Rz(psi),
+ *   Omega = phi' (sin theta sin psi, sin theta cos psi, cos theta) + theta' (cos psi, -sin psi, 0) + psi' e3.
+ * Angles and rates that are not named are 0, but for the one rate that the no-twist condition of a rubber body decides.
+ */
+#include <string.h>
+
+#include "lang/scene.h"
+
+enum { PHI, THETA, PSI };
+
+/* ---- what is named ---- */
+
+bool ag_euler_start(ag_builder *b, const ag_part *p, bool outside) {
+  const ag_syn *s = p->target, *base = s->kind == AG_SYN_POST ? s->links[0].x : s;
+  if (base->kind != AG_SYN_NAME) return false;
+  const ag_symbol *sym = ag_scope_symbol(b, base->name);
+  if (sym->kind != AG_SYM_ANGLE) return false;
+  bool rate = s->kind == AG_SYN_POST;
+  ag_angle *angle = &b->bodies[sym->index / 3].euler[rate][sym->index % 3];
+  ag_id x = ag_eval_scalar(b, p->right, "an Euler angle or its rate");
+  if (rate && (s->n != 2 || s->links[1].op != AG_TOKEN_PRIME))
+    ag_scope_error(b, s->pos, "`%s` is an angle: it and its rate `%s'` can be set", ag_scope_text(b, base->name),
+                   ag_scope_text(b, base->name));
+  else if (x && ag_note_on(b, x) & (AG_ON_XI | AG_ON_MOTION))
+    ag_scope_error(b, p->right->pos, "a start value may not use velocities");
+  else if (angle->x && !outside)
+    ag_scope_error(b, s->pos, "the start of `%s%s` is given twice", ag_scope_text(b, base->name), rate ? "'" : "");
+  else if (x)
+    *angle = (ag_angle){x, outside, s->pos};
+  return true;
+}
+
+static bool is_named(const ag_angle list[3], bool outside) {
+  for (int k = 0; k < 3; k++)
+    if (list[k].x && list[k].outside == outside) return true;
+  return false;
+}
+
+static ag_pos place_of(const ag_angle list[3]) {
+  for (int k = 0; k < 3; k++)
+    if (list[k].x) return list[k].pos;
+  return (ag_pos){0};
+}
+
+/* Does a start statement of the file name the orientation itself, or the angular velocity? */
+static bool file_names(const ag_builder *b, int coord, bool velocity) {
+  for (int i = 0; i < b->n_file_starts; i++) {
+    const ag_start *s = &b->file_starts[i];
+    if (s->frame < 0 && s->coord == coord && s->velocity == velocity) return true;
+  }
+  return false;
+}
+
+/* ---- angles ---- */
+
+static void values(ag_builder *b, const ag_angle list[3], ag_id out[3]) {
+  for (int k = 0; k < 3; k++) out[k] = list[k].x ? list[k].x : ag_num(b->g, 0);
+}
+
+static void push_rotation(ag_builder *b, const ag_scene_body *body, ag_euler_push *push, void *data) {
+  const ag_angle *list = body->euler[0];
+  bool outside = is_named(list, true);
+  ag_id angle[3];
+  values(b, list, angle);
+  ag_id R = ag_rotate_euler(b, angle[PHI], angle[THETA], angle[PSI]);
+  push(b, data, &(ag_start){false, body->body->R, -1, -1, R, place_of(list)}, outside);
+}
+
+/* The angles of the start: as named, of the R that is named, or 0. */
+static void start_angles(ag_builder *b, const ag_scene_body *body, ag_id out[3]) {
+  static const char *const words[] = {"phi", "theta", "psi"};
+  bool angles = is_named(body->euler[0], true) || is_named(body->euler[0], false), R = false;
+  for (int i = 0; i < b->m->n_starts; i++)
+    R = R || (b->m->starts[i].coord == body->body->R && !b->m->starts[i].velocity && b->m->starts[i].frame < 0);
+  values(b, body->euler[0], out);
+  if (angles || !R) return;
+  for (int k = 0; k < 3; k++) out[k] = ag_body_part(b->m, body->body, words[k]);
+}
+
+/* ---- rates ---- */
+
+ag_id ag_euler_column(ag_graph *g, const ag_id angles[3], int k) {
+  ag_id zero = ag_num(g, 0), one = ag_num(g, 1), e[3] = {zero, zero, one};
+  ag_id s = ag_apply1(g, AG_OP_SIN, angles[PSI]), c = ag_apply1(g, AG_OP_COS, angles[PSI]);
+  if (k == THETA) e[0] = c, e[1] = ag_neg(g, s), e[2] = zero;
+  if (k == PHI) {
+    ag_id sine = ag_apply1(g, AG_OP_SIN, angles[THETA]);
+    e[0] = ag_mul(g, sine, s);
+    e[1] = ag_mul(g, sine, c);
+    e[2] = ag_apply1(g, AG_OP_COS, angles[THETA]);
+  }
+  return ag_stack(g, 3, 1, e);
+}
+
+static ag_id turning(ag_builder *b, const ag_id column[3], const ag_id rate[3]) {
+  ag_id x = ag_zero(b->g, 3, 1);
+  for (int k = 0; k < 3; k++) x = ag_add(b->g, x, ag_mul(b->g, rate[k], column[k]));
+  return x;
+}
+
+/* The no-twist condition at the start as a function of Omega alone; 0: it contains other velocities. */
+static ag_id twist_at(ag_builder *b, const ag_scene_body *body, const ag_id angle[3], ag_id Omega) {
+  const ag_model *m = b->m;
+  ag_id x = m->constraints[body->rubber->rubber].x;
+  ag_id from[2] = {m->coords[body->body->R].xi, m->coords[body->body->R].q};
+  ag_id to[2] = {Omega, ag_rotate_euler(b, angle[PHI], angle[THETA], angle[PSI])};
+  ag_substitute(b->g, 2, from, to, 1, &x);
+  for (int i = 0; i < m->n_coords; i++)
+    if (ag_depends(b->g, 1, &x, 1, &m->coords[i].xi)) return 0;
+  return x;
+}
+
+/* twist(p) = twist(0) + p (twist(1) - twist(0)) in the rate p that is open: the first of phi', psi', theta' that is not
+ * named and that the condition contains. */
+static void untwist(ag_builder *b, const ag_scene_body *body, const ag_id angle[3], const ag_id column[3],
+                    ag_id rate[3]) {
+  static const int order[] = {PHI, PSI, THETA};
+  for (int i = 0; body->rubber && i < 3; i++) {
+    int k = order[i];
+    if (body->euler[1][k].x) continue;
+    ag_id still = twist_at(b, body, angle, turning(b, column, rate));
+    rate[k] = ag_num(b->g, 1);
+    ag_id moved = twist_at(b, body, angle, turning(b, column, rate));
+    rate[k] = ag_num(b->g, 0);
+    if (!still || !moved) return;
+    ag_id slope = ag_sub(b->g, moved, still);
+    if (ag_is_zero(b->g, slope)) continue;
+    rate[k] = ag_neg(b->g, ag_div(b->g, still, slope));
+    return;
+  }
+}
+
+static void push_velocity(ag_builder *b, const ag_scene_body *body, ag_euler_push *push, void *data) {
+  const ag_angle *list = body->euler[1];
+  bool outside = is_named(list, true);
+  ag_id angle[3], column[3], rate[3];
+  start_angles(b, body, angle);
+  for (int k = 0; k < 3; k++) column[k] = ag_euler_column(b->g, angle, k);
+  values(b, list, rate);
+  untwist(b, body, angle, column, rate);
+  push(b, data, &(ag_start){true, body->body->R, -1, -1, turning(b, column, rate), place_of(list)}, outside);
+}
+
+void ag_euler_finish(ag_builder *b, bool rates, ag_euler_push *push, void *data) {
+  for (int i = 0; i < b->n_bodies && ag_scope_work(b, (ag_pos){0}, 200); i++) {
+    const ag_scene_body *body = &b->bodies[i];
+    const ag_angle *list = body->euler[rates];
+    bool outside = is_named(list, true);
+    if (!outside && !is_named(list, false)) continue;
+    if (outside && file_names(b, body->body->R, rates)) {
+      ag_ctx_error(b->ctx, (ag_pos){0}, "the file starts `%s.%s` as a whole: set that, not Euler angles",
+                   body->body->name, rates ? "Omega" : "R");
+      continue;
+    }
+    (rates ? push_velocity : push_rotation)(b, body, push, data);
+  }
+}
