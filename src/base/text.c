@@ -79,3 +79,5 @@ void ag_text_json_number(ag_text *x, double v) {
 }
 
 const char *ag_text_cstr(const ag_text *x) { return x->s ? x->s : ""; }
+
+const char *ag_plural(long n, const char *one, const char *many) { return n == 1 ? one : many; }

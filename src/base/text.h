@@ -20,6 +20,8 @@ void ag_text_number(ag_text *x, double v);
 /* A JSON string with quotes and escapes; a JSON number in 17 digits (null when not finite). */
 void ag_text_json_str(ag_text *x, const char *s);
 void ag_text_json_number(ag_text *x, double v);
+/* The word for n things: ag_plural(n, "velocity", "velocities"). */
+const char *ag_plural(long n, const char *one, const char *many);
 /* The content ("" when nothing was added). */
 const char *ag_text_cstr(const ag_text *x);
 #endif

@@ -233,8 +233,8 @@ static ag_status act(void *self) {
   }
   tale t = tale_of(archive);
   if (archive->recovered && !a->common.quiet)
-    fprintf(stderr, "note: the run that wrote %s was killed; recovered %ld rows from its log\n", archive->path,
-            archive->n_row);
+    fprintf(stderr, "note: the run that wrote %s was killed; recovered %ld %s from its log\n", archive->path,
+            archive->n_row, ag_plural(archive->n_row, "row", "rows"));
   if (a->common.json) {
     ag_json j = {0};
     write_json(&t, &j);

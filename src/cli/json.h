@@ -24,6 +24,8 @@ void ag_json_bool(ag_json *j, const char *key, bool v);
 void ag_json_tensor(ag_json *j, const char *key, int rows, int cols, const double *values);
 /* "diagnostics": [{"severity","message","file","line","column"}] */
 void ag_json_diagnostics(ag_json *j, const ag_ctx *ctx);
+/* "warnings": [{"message","file","line","column"}] */
+void ag_json_warnings(ag_json *j, const ag_ctx *ctx);
 /* Prints the finished value and a newline on standard output and frees it. */
 void ag_json_print(ag_json *j);
 #endif

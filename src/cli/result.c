@@ -218,6 +218,7 @@ void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series) {
     ag_json_end(j, ']');
   }
   ag_json_end(j, '}');
+  ag_json_warnings(j, o->ctx);
   ag_json_string(j, "end_event", r->end == AG_END_EVENT ? m->events[r->end_event].name : NULL);
   ag_json_number(j, "t0", q->t0);
   ag_json_string(j, "method", q->method->name);

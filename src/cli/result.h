@@ -8,6 +8,7 @@
 
 /* A finished run and how it was asked for. */
 typedef struct ag_outcome {
+  const ag_ctx *ctx; /* what was said on the way */
   const ag_system *system;
   const ag_record *record;
   const ag_run_options *options;

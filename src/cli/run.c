@@ -310,7 +310,7 @@ static ag_status close_sinks(const args *a, const ag_source *s, const ag_run_res
   if (sink->store) return ag_keep_close(sink->store, s->system, result);
   if (!sink->csv || ag_csv_close(sink->csv)) return AG_OK;
   ag_status saved = trouble_file(a->output, sink->csv->trouble);
-  fprintf(stderr, "the first %ld rows were kept%s\n", sink->csv->rows,
+  fprintf(stderr, "the first %ld %s kept%s\n", sink->csv->rows, ag_plural(sink->csv->rows, "row was", "rows were"),
           sink->csv->torn ? ", followed by a torn one" : "");
   return saved;
 }
@@ -331,7 +331,7 @@ static ag_status run_loaded(const args *a, ag_source *s, ag_continued *from) {
     saved = close_sinks(a, s, status == AG_OK ? &result : NULL, &sink);
     if (status == AG_OK) ag_result_warn(&s->ctx, &record, result.record, "at the end");
     ag_source_report(s, a->common.quiet);
-    ag_outcome outcome = {s->system, &record, &a->run, &result, seconds};
+    ag_outcome outcome = {&s->ctx, s->system, &record, &a->run, &result, seconds};
     if (status == AG_OK && json_wanted) saved = save_json(a->output, &outcome, &series);
     if (status == AG_OK) status = tell(a, &outcome, &series, saved);
     ag_run_done(&result);

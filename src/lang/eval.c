@@ -12,7 +12,8 @@ ag_id ag_eval_take(ag_builder *b, ag_value v, ag_pos pos) {
   if (v.kind == AG_VALUE_CONDITION)
     ag_scope_error(b, pos, "a condition stands only between `if` and `then`, not where a value is wanted");
   if (v.kind == AG_VALUE_FAMILY)
-    ag_scope_error(b, pos, "this is a family of %d members; pick one with an index, as in x[i]", v.count);
+    ag_scope_error(b, pos, "this is a family of %d %s; pick one with an index, as in x[i]", v.count,
+                   ag_plural(v.count, "member", "members"));
   return 0;
 }
 
@@ -209,7 +210,8 @@ static ag_value eval_list(ag_builder *b, const ag_syn *s) {
     if ((row->kind == AG_SYN_LIST) != matrix)
       ok = ag_scope_error(b, row->pos, "a matrix is written by rows, [[a, b], [c, d]]; entries and rows do not mix");
     else if (matrix && row->n != m)
-      ok = ag_scope_error(b, row->pos, "this row has %d entries, the first has %d", row->n, m);
+      ok = ag_scope_error(b, row->pos, "this row has %d %s, the first has %d", row->n,
+                          ag_plural(row->n, "entry", "entries"), m);
     else
       for (int j = 0; j < m; j++) {
         e[i * m + j] = ag_eval_scalar(b, matrix ? row->links[j].x : row, "an entry of [ ]");

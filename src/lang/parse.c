@@ -399,6 +399,14 @@ static void parse_statement(ag_parser *p, ag_stmt *s) {
                    ag_parse_word(s->word));
     return;
   }
+  bool equation = s->word == AG_WORD_CONSTRAINT || s->word == AG_WORD_HOLONOMIC;
+  if (p->at < p->end && equation && ag_parser_is(p, AG_TOKEN_COMMA)) {
+    ag_parser_fail(p, ag_parser_pos(p),
+                   "`%s` takes one equation: write each in a statement of its own, or make them one of vectors, "
+                   "[a, b] = [c, d]",
+                   ag_parse_word(s->word));
+    return;
+  }
   if (p->at < p->end) {
     const char *words[4];
     int n = clause_words(s, words);

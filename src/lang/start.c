@@ -129,7 +129,7 @@ static bool overruled(const ag_builder *b, const ag_change *c) {
 static void outside(ag_builder *b, taken *k) {
   const char *file = b->ctx->file;
   ag_start *list = ag_heap_alloc(sizeof *list * (size_t)(b->n_change + 1));
-  int n = 0, m;
+  int *from = ag_heap_alloc(sizeof *from * (size_t)(b->n_change + 1)), n = 0, m;
   b->word = AG_WORD_START;
   for (int i = b->n_change - 1; i >= 0; i--) {
     ag_change *c = &b->changes[i];
@@ -140,13 +140,21 @@ static void outside(ag_builder *b, taken *k) {
     } else if (settable(b, c) && !ag_euler_start(b, &c->stmt.parts[0], true) &&
                assignment(b, &c->stmt.parts[0], &one)) {
       unsigned char *v = taken_of(k, b, &one, &m);
-      if (!any(v, m)) list[n++] = one;
+      if (!any(v, m)) from[n] = i, list[n++] = one;
       memset(v, 1, (size_t)m);
     }
     ag_scope_source(b, NULL, file);
   }
-  while (n > 0) AG_MODEL_PUSH(b->m, starts, list[--n]);
+  b->m->first_set = b->m->n_starts;
+  b->m->set_labels = AG_NEWN(b->m->arena, const char *, n + 1);
+  b->m->set_texts = AG_NEWN(b->m->arena, const char *, n + 1);
+  while (n-- > 0) {
+    b->m->set_labels[b->m->n_set] = ag_arena_str(b->m->arena, b->changes[from[n]].label);
+    b->m->set_texts[b->m->n_set++] = ag_arena_str(b->m->arena, b->changes[from[n]].text);
+    AG_MODEL_PUSH(b->m, starts, list[n]);
+  }
   free(list);
+  free(from);
 }
 
 /* A start of the file, or what the outside left of it. */
@@ -206,8 +214,12 @@ static void check_order(ag_builder *b, taken *k) {
       int n = open_coords(b, k, named, open);
       for (int j = 0; j < n && ag_depends(b->g, 1, &s->x, n, open); j++)
         if (ag_depends(b->g, 1, &s->x, 1, &open[j])) {
+          const char *file = b->ctx->file;
+          if (i >= m->first_set && i < m->first_set + m->n_set)
+            b->ctx->file = m->set_labels[i - m->first_set], b->ctx->source = m->set_texts[i - m->first_set];
           ag_scope_error(b, s->pos, "this start value uses `%s`, whose own start must be given before it",
                          ag_node_name(b->g, open[j]));
+          ag_scope_source(b, NULL, file);
           break;
         }
     }

@@ -259,8 +259,8 @@ static void check_count(ag_builder *b) {
     for (int i = 0; i < counts[k]; i++) {
       rows += ag_node_rows(b->g, lists[k][i].x);
       if (rows <= b->n_velocity) continue;
-      ag_scope_error(b, lists[k][i].pos, "more constraints than velocities: %d equations for %d velocities", rows,
-                     b->n_velocity);
+      ag_scope_error(b, lists[k][i].pos, "more constraints than velocities: %d equations for %d %s", rows,
+                     b->n_velocity, ag_plural(b->n_velocity, "velocity", "velocities"));
       return;
     }
 }

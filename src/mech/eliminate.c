@@ -483,8 +483,8 @@ static ag_status solve_frame_groups(elim *e, int n_group, const group *groups) {
 /* Too large to be eliminated without a frame. */
 static ag_status refuse_group(elim *e, const group *grp) {
   ag_ctx_error(e->d->ctx, e->d->m->n_constraints ? e->d->m->constraints[0].pos : e->d->m->lagrangian_pos,
-               "%d velocities tied together by %d constraints leave more than %d free ones: name independent velocities with a frame", grp->n_col,
-               grp->n_row, MAX_ORTHONORMAL);
+               "%d velocities tied together by %d %s leave more than %d free ones: name independent velocities with a frame", grp->n_col,
+               grp->n_row, ag_plural(grp->n_row, "constraint", "constraints"), MAX_ORTHONORMAL);
   return AG_WRONG;
 }
 
@@ -538,9 +538,11 @@ static void collect(elim *e) {
 static ag_status check_frame(derive *d) {
   int n = 0;
   for (int i = 0; i < d->m->n_frames; i++) n += ag_node_rows(d->g, d->m->frames[i].x);
-  if (d->m->n_frames && n != d->sys->n_xi - d->sys->n_lambda) {
-    ag_ctx_error(d->ctx, d->m->frames[0].pos, "the frame names %d velocities, but there are %d degrees of freedom (%d velocities, %d independent constraints)",
-                 n, d->sys->n_xi - d->sys->n_lambda, d->sys->n_xi, d->sys->n_lambda);
+  int n_u = d->sys->n_xi - d->sys->n_lambda;
+  if (d->m->n_frames && n != n_u) {
+    ag_ctx_error(d->ctx, d->m->frames[0].pos, "the frame names %d %s, but there %s %d %s of freedom (%d %s, %d independent %s)", n,
+                 ag_plural(n, "velocity", "velocities"), ag_plural(n_u, "is", "are"), n_u, ag_plural(n_u, "degree", "degrees"), d->sys->n_xi,
+                 ag_plural(d->sys->n_xi, "velocity", "velocities"), d->sys->n_lambda, ag_plural(d->sys->n_lambda, "constraint", "constraints"));
     return AG_WRONG;
   }
   return AG_OK;

@@ -66,7 +66,7 @@ static ag_id named(names *k, int upto, ag_id x) {
 }
 
 typedef struct page {
-  bool latex;
+  bool latex, some; /* some: a line stands in the block already */
   ag_text *out;
   names k;
 } page;
@@ -78,12 +78,13 @@ static void expression(page *p, ag_id x) {
 
 /* left = x, left given as text (infix) or as a node printed in the style */
 static void equation(page *p, ag_id left, const char *text, ag_id x) {
-  ag_text_str(p->out, p->latex ? "" : "  ");
+  ag_text_str(p->out, !p->latex ? "  " : p->some ? " \\\\\n" : "");
+  p->some = true;
   if (left) expression(p, left);
   else ag_text_str(p->out, text);
   ag_text_str(p->out, p->latex ? " &= " : " = ");
   expression(p, x);
-  ag_text_str(p->out, p->latex ? " \\\\\n" : "\n");
+  if (!p->latex) ag_text_str(p->out, "\n");
 }
 
 static void heading(page *p, const char *text) {
@@ -93,10 +94,11 @@ static void heading(page *p, const char *text) {
 
 static void begin(page *p) {
   if (p->latex) ag_text_str(p->out, "\\begin{align*}\n");
+  p->some = false;
 }
 
 static void end(page *p) {
-  if (p->latex) ag_text_str(p->out, "\\end{align*}\n");
+  if (p->latex) ag_text_str(p->out, p->some ? "\n\\end{align*}\n" : "\\end{align*}\n");
 }
 
 /* Velocities that are not independent. */
@@ -147,8 +149,9 @@ static void list_u(const ag_system *sys, page *p) {
   ag_text_str(p->out, sys->n_u ? "\n" : "none: every velocity is prescribed\n");
   for (int i = 0; i < sys->n_basis; i++)
     if (sys->bases[i].N)
-      ag_text_printf(p->out, "%s%s: coordinates in an orthonormal basis of ker S for %d velocities tied by %d constraints; N is data, renewed as the motion turns\n",
-                     p->latex ? "% " : "  ", ag_node_name(p->k.g, sys->u_inputs[sys->n_u_input - sys->n_basis + i]), sys->bases[i].n_y, sys->bases[i].n_w);
+      ag_text_printf(p->out, "%s%s: coordinates in an orthonormal basis of ker S for %d velocities tied by %d %s; N is data, renewed as the motion turns\n",
+                     p->latex ? "% " : "  ", ag_node_name(p->k.g, sys->u_inputs[sys->n_u_input - sys->n_basis + i]), sys->bases[i].n_y, sys->bases[i].n_w,
+                     ag_plural(sys->bases[i].n_w, "constraint", "constraints"));
 }
 
 void ag_system_show(const ag_system *sys, bool latex, ag_text *out) {

@@ -67,6 +67,25 @@ static void value_of(const values *v, int i, const double *q, double *out) {
   free(z);
 }
 
+/* Messages about start statement i point at it, be it in the file or in a `--set`; -1: at the file. Returns where they pointed. */
+typedef struct pointer {
+  const char *file, *source;
+} pointer;
+
+static pointer point_at(ag_ctx *ctx, const ag_model *m, int i) {
+  pointer old = {ctx->file, ctx->source};
+  int set = i - m->first_set;
+  if (i >= 0 && set >= 0 && set < m->n_set) ctx->file = m->set_labels[set], ctx->source = m->set_texts[set];
+  return old;
+}
+
+static void point_back(ag_ctx *ctx, pointer old) {
+  ctx->file = old.file;
+  ctx->source = old.source;
+}
+
+static bool from_outside(const ag_model *m, int i) { return i >= m->first_set && i < m->first_set + m->n_set; }
+
 static bool all_finite(int n, const double *v) {
   for (int i = 0; i < n; i++)
     if (!isfinite(v[i])) return false;
@@ -102,6 +121,7 @@ static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, const values
     double *v = ag_heap_alloc(sizeof(double) * (size_t)n);
     value_of(given, i, q, v);
     ag_status status = AG_OK;
+    pointer old = point_at(ctx, m, i);
     if (!all_finite(n, v)) {
       ag_ctx_error(ctx, s->pos, "the start value of `%s` is not finite", m->coords[s->coord].name);
       status = AG_WRONG;
@@ -112,6 +132,7 @@ static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, const values
     } else {
       memcpy(q + p->q, v, sizeof(double) * (size_t)n);
     }
+    point_back(ctx, old);
     free(v);
     AG_TRY(status);
     for (int k = 0; k < p->n_xi; k++)
@@ -120,26 +141,40 @@ static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, const values
   return AG_OK;
 }
 
+/* What a message about position row `row` points at: a `--set` of a coordinate in it, or else -1: the constraint itself. */
+static int culprit(const ag_system *sys, int row) {
+  const ag_model *m = sys->model;
+  const ag_row *r = row < sys->n_g ? &sys->rows[sys->n_row - sys->n_g + row] : NULL;
+  ag_id x = r ? (r->kind == AG_ROW_HOLONOMIC ? m->holonomics : m->prescribes)[r->item].x : m->touches[row - sys->n_g].x;
+  for (int i = m->n_starts - 1; i >= 0; i--) {
+    const ag_start *s = &m->starts[i];
+    bool position = !s->velocity && s->frame < 0 && from_outside(m, i);
+    if (position && ag_depends(m->graph, 1, &x, 1, &m->coords[s->coord].q)) return i;
+  }
+  return -1;
+}
+
 /* Moves q onto the position constraints: the unnamed coordinates, or where these are not enough all of them. */
 static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, const bool *named,
                                     double *q) {
   double gap;
   int row;
   if (ag_position_solve(sys, t0, params, named, q, &gap, &row)) return AG_OK;
+  int set = culprit(sys, row);
+  pointer old = point_at(ctx, sys->model, set);
   const ag_item *touch = row < sys->n_g ? NULL : &sys->model->touches[row - sys->n_g];
-  ag_pos pos = touch ? touch->pos : sys->rows[sys->n_row - sys->n_g + row].pos;
-  if (touch) {
-    ag_ctx_error(ctx, pos, "`%s` %s at the start only if it is moved (by about %.3g): give no more of its place than is free",
-                 touch->name, touch->text, gap);
-    return AG_WRONG;
-  }
-  if (strict || !ag_position_project(sys, t0, params, q)) {
+  ag_pos pos = set >= 0 ? sys->model->starts[set].pos : touch ? touch->pos : sys->rows[sys->n_row - sys->n_g + row].pos;
+  bool moved = !touch && !strict && ag_position_project(sys, t0, params, q);
+  if (touch)
+    ag_ctx_error(ctx, pos, "`%s` %s at the start only if it is moved (by about %.3g): give no more of its place than is free", touch->name,
+                 touch->text, gap);
+  else if (moved)
+    ag_ctx_warn(ctx, pos, "the start positions did not satisfy the constraints (by %.3g): moved to the nearest that do", gap);
+  else
     ag_ctx_error(ctx, pos, "the start positions do not satisfy the constraints (by %.3g) and %s", gap,
                  strict ? "may not be moved (--strict)" : "cannot be moved onto them");
-    return AG_WRONG;
-  }
-  ag_ctx_warn(ctx, pos, "the start positions did not satisfy the constraints (by %.3g): moved to the nearest that do", gap);
-  return AG_OK;
+  point_back(ctx, old);
+  return moved ? AG_OK : AG_WRONG;
 }
 
 ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q) {
@@ -207,7 +242,9 @@ static ag_status named_velocities(ag_ctx *ctx, const ag_system *sys, const value
     double *v = ag_heap_alloc(sizeof(double) * (size_t)n);
     value_of(given, i, q, v);
     if (!all_finite(n, v)) {
+      pointer old = point_at(ctx, m, i);
       ag_ctx_error(ctx, s->pos, "the start value is not finite");
+      point_back(ctx, old);
       free(v);
       return AG_WRONG;
     }
@@ -335,9 +372,12 @@ ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, cons
     }
   if (status == AG_OK && order.m) {
     double misfit = solve_velocities(sys, &order, soft, named, xi);
-    ag_pos pos = {0};
-    for (int i = 0; i < sys->model->n_starts; i++)
-      if (sys->model->starts[i].velocity) pos = sys->model->starts[i].pos;
+    const ag_model *m = sys->model;
+    int last = -1; /* a velocity named from outside, or else the last one of the file */
+    for (int i = 0; i < m->n_starts; i++)
+      if ((m->starts[i].velocity || m->starts[i].frame >= 0) && (last < 0 || from_outside(m, i) || !from_outside(m, last))) last = i;
+    ag_pos pos = last < 0 ? (ag_pos){0} : m->starts[last].pos;
+    pointer old = point_at(ctx, m, last);
     if (misfit == 0) {
       polish(sys, &rows, named, xi);
     } else if (strict || !project_velocities(sys, t0, params, q, xi)) {
@@ -347,6 +387,7 @@ ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, cons
       ag_ctx_warn(ctx, pos, "the start velocities did not satisfy the constraints (by %.3g): changed as little as possible in the metric of the mass matrix",
                   misfit);
     }
+    point_back(ctx, old);
   }
   free(rows.A);
   free(rows.b);

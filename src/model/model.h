@@ -140,6 +140,8 @@ typedef struct ag_model {
   AG_LIST(ag_event, sections); /* Poincare sections: looked for when a run asks for one; never terminal */
   AG_LIST(ag_generator, generators);
   AG_LIST(ag_start, starts);
+  int first_set, n_set;     /* starts[first_set .. first_set + n_set - 1] came from outside */
+  const char **set_labels, **set_texts; /* of each its name and its text, for messages */
   AG_LIST(ag_expect, expects);
   AG_LIST(ag_reference, references);
   AG_LIST(ag_item, drives);      /* name of a prescribed coordinate -> scalar input standing for its multiplier */

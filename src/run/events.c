@@ -13,6 +13,8 @@ enum { SAMPLES = 8 };
 
 /* A start this near to a surface, beside how far the first step goes from it, lies on it: starts are solved for to rounding. */
 static const double ON_START = 1e-10;
+/* Of two events: at the same time, up to rounding. */
+static const double SAME_TIME = 1e-13;
 
 /* Value of function e at time s by a real step; NaN when it cannot be had. */
 static double value_at(motion *m, double t, double s, int e) {
@@ -47,9 +49,15 @@ static double locate(motion *m, double t, int e, double a, double b, double fa, 
 
 static int sign_of(double v) { return (v > 0) - (v < 0); }
 
+typedef struct hit {
+  double s;
+  int e;
+} hit;
+
 static int by_time(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+  const hit *x = a, *y = b;
+  int later = (x->s > y->s) - (x->s < y->s);
+  return later ? later : x->e - y->e;
 }
 
 /* Values of all event functions at the 2^k-th parts of the step, on the dense output: f[i * n_event + e] for i = 0 .. n. Only those at
@@ -166,7 +174,7 @@ typedef struct finder {
   motion *m;
   double t, h;
   int n, n_max;
-  struct hit { double s; int e; } *hits;
+  hit *hits;
 } finder;
 
 /* Event e has the value v at theta; the place looked at before was `last`. */
@@ -179,7 +187,7 @@ static void visit(finder *q, int e, double last, double theta, double v) {
   if (!before) return; /* leaving a zero is not a crossing: arriving was */
   int direction = q->h > 0 ? -before : before; /* rising or falling in time, whichever way we run */
   if (event->direction && event->direction != direction) return;
-  if (q->n < q->n_max) q->hits[q->n++] = (struct hit){crossing(q->m, q->t, q->h, e, last, theta), e};
+  if (q->n < q->n_max) q->hits[q->n++] = (hit){crossing(q->m, q->t, q->h, e, last, theta), e};
 }
 
 /* The start lies on a surface when its value there is nothing beside those of the first step: leaving it is not a crossing. */
@@ -192,9 +200,18 @@ static void leave_start(motion *m, int n, const double *f) {
   m->fresh = false;
 }
 
+/* Hits as they come; those that coincide up to rounding at one time, in the order of the file. Backwards the times change their sign. */
+static void in_order(double h, int n, hit *hits) {
+  for (int i = 0; i < n && h < 0; i++) hits[i].s = -hits[i].s;
+  qsort(hits, (size_t)n, sizeof *hits, by_time);
+  for (int i = 1; i < n; i++)
+    if (hits[i].s - hits[i - 1].s <= SAME_TIME * fmax(fabs(hits[i].s), fabs(h))) hits[i].s = hits[i - 1].s;
+  qsort(hits, (size_t)n, sizeof *hits, by_time);
+}
+
 int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, int *which) {
   int n = SAMPLES, n_event = m->n_g;
-  finder q = {m, t, h, 0, n_max, (struct hit *)m->hits};
+  finder q = {m, t, h, 0, n_max, (hit *)m->hits};
   double *f = m->samples;
   sample(m, t, h, n, false, f);
   for (; n < AG_MAX_SAMPLES; n *= 2) {
@@ -215,11 +232,10 @@ int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, i
       if (dipped && dip > at) visit(&q, e, last, dip, other), last = dip;
     }
   }
-  qsort(q.hits, (size_t)q.n, sizeof *q.hits, by_time);
+  in_order(h, q.n, q.hits);
   for (int i = 0; i < q.n; i++) {
-    const struct hit *one = &q.hits[h > 0 ? i : q.n - 1 - i];
-    times[i] = one->s;
-    which[i] = one->e;
+    times[i] = h > 0 ? q.hits[i].s : -q.hits[i].s;
+    which[i] = q.hits[i].e;
   }
   return q.n;
 }

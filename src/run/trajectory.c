@@ -129,11 +129,12 @@ static ag_end handle_events(run *r, double *t1) {
   int n_event = r->sys->model->n_events;
   double *times = m->hit_times;
   int *which = m->hit_events, n = ag_events_in_step(m, r->t, *t1 - r->t, AG_MAX_HITS, times, which);
-  for (int i = 0; i < n && r->cut == AG_END_TIME; i++) {
+  for (int i = 0; i < n && (r->cut == AG_END_TIME || times[i] == *t1); i++) { /* others at the moment of the end count too */
     int e = which[i];
     add_event(r, e, times[i]);
     if (r->o->event) r->o->event(r->o->save_self, e, times[i]);
     if (e == n_event) AG_TRY_END(record_crossing(r, times[i]));
+    if (r->cut != AG_END_TIME) continue;
     if (e == n_event && r->o->crossings && r->res->event_count[e] >= r->o->crossings) r->cut = AG_END_CROSSINGS;
     if (e < n_event && r->sys->model->events[e].terminal && ag_motion_at(m, r->t, times[i], m->zt)) {
       r->cut = AG_END_EVENT;

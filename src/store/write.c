@@ -202,13 +202,14 @@ bool ag_store_save(ag_store *s, const ag_checkpoint *c, bool must) {
 
 /* What went wrong, and where everything is. */
 static void tell(const ag_store *s, bool put, ag_text *trouble) {
+  const char *rows = ag_plural(s->n_row, "row", "rows");
   ag_text_printf(trouble, "cannot write %s: %s\n", put ? s->log_path : s->path, strerror(s->trouble));
   if (put)
-    ag_text_printf(trouble, "%s holds the first %ld rows", s->path, s->n_row);
+    ag_text_printf(trouble, "%s holds the first %ld %s", s->path, s->n_row, rows);
   else
     ag_text_printf(trouble,
-                   "the first %ld rows are in %s; when there is room, `anagyre info %s` puts them into the file",
-                   s->n_row, s->log_path, s->path);
+                   "the first %ld %s in %s; when there is room, `anagyre info %s` puts %s into the file", s->n_row,
+                   ag_plural(s->n_row, "row is", "rows are"), s->log_path, s->path, ag_plural(s->n_row, "it", "them"));
 }
 
 bool ag_store_close(ag_store *s, const ag_pieces *end, ag_text *trouble) {

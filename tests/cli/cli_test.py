@@ -356,6 +356,49 @@ class Show(Case):
         self.assertIn("lagrangian", self.json("show", model("sleigh"))["expanded"])
 
 
+class Messages(Case):
+    FREE = "model free\nconfig x in R, y in R\nlagrangian 1/2*(x'^2 + y'^2)\n"
+
+    def write(self, text):
+        with open(self.path("m.nh"), "w") as f:
+            f.write(self.FREE + text)
+        return self.path("m.nh")
+
+    def test_warnings_in_json(self):
+        path = self.write("constraint y' = 2*x'\nstart x' = 1, y' = 1\n")
+        r = self.json("run", path, "--t1", "1")
+        self.assertEqual([(w["file"], w["line"], w["column"]) for w in r["warnings"]], [(path, 5, 15)])
+        self.assertIn("did not satisfy the constraints", r["warnings"][0]["message"])
+        self.assertEqual(self.json("run", path, "--t1", "1", "--set", "y'=2")["warnings"], [])
+
+    def test_a_set_is_pointed_at(self):
+        velocity = self.write("constraint y' = 2*x'\nstart x' = 1\n")
+        _, err = self.anagyre("check", velocity, "--set", "x=3", "--set", "y'=1")
+        self.assertIn("--set y'=1:1:1: warning: the start velocities", err)
+        position = self.write("holonomic y = 2*x\nstart x = 1\n")
+        _, err = self.anagyre("check", position, "--set", "y=1")
+        self.assertIn("--set y=1:1:1: warning: the start positions", err)
+        for value, message in (("log(-1 - t)", "the start value of `y` is not finite"), ("x", "this start value uses `x`")):
+            _, err = self.anagyre("check", position, "--set", f"y={value}", code=2)
+            self.assertIn(f"--set y={value}:1:1: error: {message}", err)
+
+    def test_events_at_one_moment(self):
+        events = "event b: 3*x = 0.3 terminal\nevent a: y = 0.7 terminal\nevent c: x*y = 0.07\nevent d: x = 0.2\n"
+        path = self.write(events + "start x' = 0.1, y' = 0.7\n")
+        r = self.json("run", path)
+        self.assertEqual((r["end"], r["end_event"]), ("event", "b"))  # the first one in the file
+        self.near(r["t"], 1, 1e-12)
+        self.assertEqual(r["events"], {"b": [r["t"]], "a": [r["t"]], "c": [r["t"]], "d": []})
+        back = self.json("run", path, "--set", "x=0.2", "--set", "y=1.4", "--t1", "-9")
+        self.assertEqual((back["end_event"], back["events"]["a"]), ("b", [back["t"]]))
+
+    def test_align_ends_without_a_break(self):
+        for name in ("oscillator", "sleigh"):
+            out, _ = self.anagyre("show", model(name), "--latex")
+            self.assertIn("\\begin{align*}", out)
+            self.assertNotRegex(out, r"\\\\\s*\\end")
+
+
 class EnergySize(Case):
     """An energy that vanishes everywhere is a difference of large parts: its errors are measured against those."""
     MODEL = """model fall "Falling from rest: kinetic and potential energy cancel"
