@@ -157,6 +157,7 @@ ag_status ag_continue_load(ag_continued *c, ag_source *s, ag_run_options *o, boo
   free(sets);
   const char *section = ag_pieces_get_text(pieces, "/options@section", "");
   if (status == AG_OK && *section) status = ag_section_find(s, section, o);
+  if (status == AG_OK) status = ag_source_end_at(s, ag_pieces_get_text(pieces, "/options@terminal", NULL));
   if (status != AG_OK) return status;
   if (!fits(c, s->system, o)) {
     ag_ctx_error(&s->ctx, (ag_pos){0},

@@ -119,6 +119,7 @@ static ag_status load_base(ag_members *m, const ag_source *plain, const ag_commo
   derive_source(&m->source, plain, ag_text_cstr(&more));
   ag_source *s = &m->source;
   ag_status status = ag_lang_read(&s->ctx, s->path, s->text, s->size, n, sets, &s->model);
+  if (status == AG_OK) status = ag_source_end_at(s, common->end_at);
   if (status == AG_OK) status = ag_system_create(&s->ctx, s->model, o, &s->system);
   ag_text_done(&more);
   ag_arena_free(arena);

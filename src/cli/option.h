@@ -22,6 +22,7 @@ typedef struct ag_common {
   int n_set, n_word;
   ag_set *sets;       /* --set, in order */
   ag_list sweeps;     /* --sweep, in order */
+  const char *end_at; /* --end-at: names of events, comma between; or NULL */
   const char **words; /* positional arguments */
   bool json, quiet, help;
   uint64_t given; /* bit i: option i of the table was on the command line */

@@ -71,6 +71,8 @@ static const ag_option options[] = {
     ROW("max-steps", WHOLE, run.max_steps, .arg = "N", .lo = 1, .hi = 1e15, .preset = "ten million",
         .doc = "give up after so many steps"),
     ROW("no-events", FLAG, no_events, .doc = "do not look for events (terminal ones do not end the run)"),
+    ROW("end-at", TEXT, common.end_at, .arg = "NAMES",
+        .doc = "events that end the run where they happen, comma between"),
     ROW("strict", FLAG, strict, .doc = "refuse start values that do not satisfy the constraints"),
     ROW("section", TEXT, section, .arg = "NAME",
         .doc = "record the state at each crossing of a section of the model, and nothing else"),

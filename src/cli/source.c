@@ -119,14 +119,69 @@ ag_status ag_source_read(ag_source *s, const char *word) {
   return status;
 }
 
+static ag_status end_at(ag_source *s, const char *name) {
+  ag_model *m = s->model;
+  for (int i = 0; i < m->n_events; i++)
+    if (!strcmp(m->events[i].name, name)) {
+      m->events[i].terminal = true;
+      return AG_OK;
+    }
+  const char **names = ag_heap_alloc(sizeof *names * (size_t)(m->n_events + 1));
+  for (int i = 0; i < m->n_events; i++) names[i] = m->events[i].name;
+  const char *near = ag_nearest(name, m->n_events, names);
+  if (near)
+    ag_ctx_error(&s->ctx, nowhere, "--end-at: the model has no event `%s`; did you mean `%s`?", name, near);
+  else
+    ag_ctx_error(&s->ctx, nowhere, "--end-at: the model has no event `%s`", name);
+  free(names);
+  return AG_WRONG;
+}
+
+ag_status ag_source_end_at(ag_source *s, const char *names) {
+  char *list = names ? copy(names) : NULL, *rest = list;
+  ag_status status = AG_OK;
+  for (char *name; status == AG_OK && rest && (name = strsep(&rest, ","));)
+    if (*name) status = end_at(s, name);
+  free(list);
+  return status;
+}
+
 ag_status ag_source_parse(ag_source *s, const char *word, const ag_common *common) {
   AG_TRY(ag_source_read(s, word));
-  return ag_lang_read(&s->ctx, s->path, s->text, s->size, common->n_set, common->sets, &s->model);
+  AG_TRY(ag_lang_read(&s->ctx, s->path, s->text, s->size, common->n_set, common->sets, &s->model));
+  return ag_source_end_at(s, common->end_at);
+}
+
+/* Ground that would have to pull at the start: the event of lifting off would never see it. */
+static void warn_contacts(ag_source *s, double t0) {
+  const ag_system *sys = s->system;
+  const ag_model *m = s->model;
+  if (!m->n_contacts) return;
+  double *x = ag_heap_alloc(sizeof *x * (size_t)(sys->n_q + sys->n_xi));
+  double *values = ag_heap_alloc(sizeof *values * (size_t)(sys->n_observe + 1));
+  memcpy(x, sys->q0, sizeof *x * (size_t)sys->n_q);
+  memcpy(x + sys->n_q, sys->xi0, sizeof *x * (size_t)sys->n_xi);
+  ag_work *work = ag_work_create(sys, sys->params);
+  bool known = ag_work_observe(work, t0, x, values) == 0;
+  for (int i = 0; known && i < m->n_contacts; i++)
+    for (int k = 0; k < m->n_observables; k++) {
+      double force = values[sys->observe_offset[k]];
+      if (m->observables[k].x != m->contacts[i]->press || !(force < 0)) continue;
+      const ag_body *b = m->contacts[i]->body;
+      ag_ctx_warn(&s->ctx, b->pos, "at the start the ground would have to hold `%s` down (normal force %.3g)", b->name,
+                  force);
+      break;
+    }
+  ag_work_free(work);
+  free(x);
+  free(values);
 }
 
 ag_status ag_source_load(ag_source *s, const char *word, const ag_common *common, const ag_derive_options *o) {
   AG_TRY(ag_source_parse(s, word, common));
-  return ag_system_create(&s->ctx, s->model, o, &s->system);
+  AG_TRY(ag_system_create(&s->ctx, s->model, o, &s->system));
+  warn_contacts(s, o->t0);
+  return AG_OK;
 }
 
 ag_status ag_source_text(ag_source *s, const char *name, const char *text, int n_set, const ag_set *sets,

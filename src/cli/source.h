@@ -23,8 +23,10 @@ AG_MUST_USE ag_status ag_source_read(ag_source *s, const char *word);
 /* Reads and parses. */
 AG_MUST_USE ag_status ag_source_parse(ag_source *s, const char *word, const ag_common *common);
 /* Reads, parses and derives. */
-AG_MUST_USE ag_status ag_source_load(ag_source *s, const char *word, const ag_common *common,
-                                     const ag_derive_options *o);
+AG_MUST_USE /* The events of these names, comma between, end a run. NULL: none. */
+    ag_status
+    ag_source_end_at(ag_source *s, const char *names);
+ag_status ag_source_load(ag_source *s, const char *word, const ag_common *common, const ag_derive_options *o);
 /* Parses and derives a text that is there already. */
 AG_MUST_USE ag_status ag_source_text(ag_source *s, const char *name, const char *text, int n_set, const ag_set *sets,
                                      const ag_derive_options *o);

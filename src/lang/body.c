@@ -255,15 +255,10 @@ static bool read_other(ag_builder *b, const ag_clauses *c, ag_ground *out) {
       return ag_scope_error(b, c->pos[none[i]], "`%s` does not go with the surface of a body",
                             ag_parse_clause((ag_clause_word)none[i]));
   if (c->side != 0) return ag_scope_error(b, c->side_pos, "a body rolls `on` another one");
-  out->carrier = other->body;
-  out->kind = AG_GROUND_SPHERE;
   if (other->body->surface.kind == AG_SURFACE_NONE)
     return ag_scope_error(b, c->ground->pos, "`%s` has no surface", other->body->name);
-  if (other->body->surface.kind != AG_SURFACE_SPHERE)
-    return ag_scope_error(b, c->ground->pos, "`%s` is no ball: a body rolls on a ball, or on a `plane of %s`",
-                          other->body->name, other->body->name);
-  out->radius = other->body->surface.a;
-  out->origin = other->body->centre ? ag_neg(b->g, other->body->centre) : 0;
+  out->carrier = other->body;
+  out->kind = AG_GROUND_BODY;
   return true;
 }
 

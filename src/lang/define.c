@@ -254,16 +254,17 @@ static void observe_let(ag_builder *b, const ag_part *p) {
   ag_symbol *s = ag_scope_symbol(b, p->name);
   const char *name = ag_scope_text(b, p->name);
   s->used = true;
+  bool let = s->kind == AG_SYM_LET || s->kind == AG_SYM_ANGLE;
   if (s->kind == AG_SYM_NONE)
-    ag_scope_unknown(b, p->name, p->pos, 1u << AG_SYM_LET);
-  else if (s->kind == AG_SYM_LET && s->count)
+    ag_scope_unknown(b, p->name, p->pos, 1u << AG_SYM_LET | 1u << AG_SYM_ANGLE);
+  else if (let && s->count)
     ag_scope_error(b, p->pos, "`%s` is an observable already", name);
-  else if (s->kind == AG_SYM_LET)
+  else if (let)
     AG_MODEL_PUSH(b->m, observables, ((ag_item){ag_arena_str(b->m->arena, name), NULL, s->x, p->pos}));
   else if (s->kind != AG_SYM_BAD)
     ag_scope_error(b, p->pos, "`observable %s` alone wants the name of a `let` without arguments; this is %s", name,
                    ag_scope_kind(s));
-  if (s->kind == AG_SYM_LET) s->count = 1; /* observed */
+  if (let) s->count = 1; /* observed */
 }
 
 void ag_define_observable(ag_builder *b, const ag_part *p) {

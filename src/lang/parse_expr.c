@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Expressions by recursive descent; docs/language.md section 6 is the grammar. */
+ * Expressions by recursive descent; docs/language.md section 10 is the grammar. */
 #include <string.h>
 
 #include "lang/parser.h"

@@ -93,6 +93,15 @@ static void add_parameters(ag_pieces *pieces, const ag_system *sys) {
 
 /* ---- options ---- */
 
+/* The events that end the run, by the model or by an option: names with commas between. */
+static void add_terminal(ag_pieces *pieces, const ag_model *m) {
+  ag_text names = {0};
+  for (int i = 0; i < m->n_events; i++)
+    if (m->events[i].terminal) ag_text_printf(&names, "%s%s", names.n ? "," : "", m->events[i].name);
+  ag_pieces_text(pieces, "/options@terminal", ag_text_cstr(&names));
+  ag_text_done(&names);
+}
+
 static void add_options(ag_pieces *pieces, const ag_described *what) {
   const ag_run_options *o = what->options;
   ag_pieces_number(pieces, "/options@t0", o->t0);
@@ -107,6 +116,7 @@ static void add_options(ag_pieces *pieces, const ag_described *what) {
   ag_pieces_text(pieces, "/options@closure", o->multipliers ? "multipliers" : "eliminated");
   ag_pieces_whole(pieces, "/options@events", o->events);
   ag_pieces_whole(pieces, "/options@strict", what->strict);
+  add_terminal(pieces, what->system->model);
   ag_pieces_text(pieces, "/options@section", o->section ? what->system->model->sections[o->section - 1].name : "");
   ag_pieces_whole(pieces, "/options@crossings", o->crossings);
   ag_pieces_texts(pieces, "/options/set", what->n_set, what->sets);
@@ -181,8 +191,10 @@ void ag_store_result(ag_pieces *pieces, const ag_system *sys, const ag_run_resul
 
 #define NUMBERS(X) \
   X(t) \
-  X(h) X(reach) X(t_row) X(energy0) X(energy_size) X(energy_drift) X(residual_max) X(control.rtol) X(control.atol) X(control.h_min) \
-      X(control.h_max) X(control.safety) X(control.shrink) X(control.grow) X(control.beta) X(control.last_error)
+  X(h) \
+  X(reach) X(t_row) X(energy0) X(energy_size) X(energy_drift) X(residual_max) X(control.rtol) X(control.atol) \
+      X(control.h_min) X(control.h_max) X(control.safety) X(control.shrink) X(control.grow) X(control.beta) \
+          X(control.last_error)
 #define WHOLES(X) X(n_row) X(n_grid) X(steps) X(rejected) X(rhs)
 
 static void add_wholes(ag_pieces *pieces, const char *path, int n, const int *v) {
