@@ -33,9 +33,10 @@ for file in sorted(f for f in os.listdir(folder) if f.endswith('.nh')):
                 want[key] = flat[0]
             elif not isinstance(value[0], list):
                 want.update({f'{key}[{i + 1}]': v for i, v in enumerate(flat)})
+        level = '-O0' if text.count('\n') > 10000 else '-O1'  # the same numbers, sooner
         for compiler in compilers:
             binary = os.path.join(temp, 'm')
-            build = subprocess.run([compiler, '-std=c99', '-pedantic', '-Wall', '-Wextra', '-Werror', '-O1', '-ffp-contract=off', source,
+            build = subprocess.run([compiler, '-std=c99', '-pedantic', '-Wall', '-Wextra', '-Werror', level, '-ffp-contract=off', source,
                                     '-o', binary, '-lm'], capture_output=True, text=True)
             if build.returncode:
                 say(name, f'{compiler}: {build.stderr[:500]}')

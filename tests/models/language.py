@@ -45,6 +45,9 @@ class Parser:
         if kind != 'name':
             raise SyntaxError(f'expected a name before {v!r} in {self.text!r}')
         self.i += 1
+        while self.peek('.') and self.toks[self.i + 1][0] == 'name':  # ball.Omega
+            v += '.' + self.toks[self.i + 1][1]
+            self.i += 2
         return v
 
     def end(self):
@@ -115,8 +118,6 @@ class Parser:
             self.i += 1
             return ('num', float(v))
         n = self.name()
-        if self.take('.'):
-            return ('name', n + '.' + self.name())
         if n == 'sum' and self.take('('):
             i = self.name()
             self.need('in')
@@ -399,8 +400,10 @@ BUILT = {'dot': dot, 'cross': bcross, 'norm': root_of_squares, 'inverse': invers
          'identity': lambda x: (np.eye(int(x[0][0][0].real))[None], None)}
 
 
-def rotation(ev, loc, axis, angle):
-    """Rodrigues, for a fixed axis"""
+def rotation(ev, loc, axis, angle=None):
+    """Rodrigues, for a fixed axis; a matrix alone is taken as it is"""
+    if angle is None:
+        return ev.jet(axis, loc)
     a = ev.jet(axis, loc)[0]
     a = a/np.sqrt(np.sum(a*a, 1))[:, None]
     k = bhat(a)

@@ -80,9 +80,13 @@ class Model:
     def equation(self, p):
         a = p.sum()
         p.need('=')
-        return ('-', a, p.sum())
+        b = p.sum()
+        return a if b == ('num', 0.0) else ('-', a, b)  # 0 fits every shape
 
     def read_constraint(self, p):
+        at = p.i
+        if p.toks[p.i][0] == 'name' and not (p.name() and p.take(':')):  # no name of its own
+            p.i = at
         self.rows.append(('velocity', self.equation(p), None))
 
     def read_holonomic(self, p):
@@ -125,8 +129,7 @@ class Model:
     def pairs(self, p, into):
         while True:
             n = p.name()
-            p.need('=')
-            into[n] = p.expr()
+            into[n] = p.expr() if p.take('=') else ('name', n)
             if not p.take(','):
                 return
 
@@ -362,7 +365,7 @@ class Model:
         L = self.last
         if name == 'energy':
             return np.full(1, L['p'] @ xi - L['l'])
-        kind, n = name.split('.')
+        kind, n = name.split('.', 1)
         if kind == 'drive':
             i = 0
             for what, x, who in self.rows:
