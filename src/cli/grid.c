@@ -196,6 +196,22 @@ ag_status ag_grid_read(ag_grid *s, const ag_list *ranges, const char *table, ag_
   return finish(s, error);
 }
 
+void ag_grid_solve(ag_grid *s, int n, char *const *names, const double *guess) {
+  if (!n) return;
+  ag_axis *a = add_axis(s);
+  a->n = 1;
+  a->n_name = s->n_solved = n;
+  a->names = ag_heap_alloc(sizeof *a->names * (size_t)n);
+  a->values = ag_heap_alloc(sizeof *a->values * (size_t)n);
+  s->names = ag_heap_grow(s->names, sizeof *s->names * (size_t)(s->n_name + n));
+  for (int i = 0; i < n; i++) {
+    ag_text name = {0};
+    ag_text_str(&name, names[i]);
+    a->names[i] = s->names[s->n_name++] = name.s;
+    a->values[i] = guess[i];
+  }
+}
+
 void ag_grid_done(ag_grid *s) {
   for (int i = 0; i < s->n_axis; i++) {
     ag_axis *a = &s->axes[i];

@@ -21,12 +21,15 @@ typedef struct ag_grid {
   ag_axis *axes;
   char **names; /* of all axes in order; owned by them */
   long n;       /* members */
+  int n_solved; /* so many names at the end, an axis of one point, are solved for in every member */
 } ag_grid;
 
 /* Reads NAME=LO:HI:N texts and a table (path NULL: none). Ends that are constants are known then. Trouble: one line in
  * error; AG_WRONG or, for a file that cannot be read, AG_SYSTEM. */
 AG_MUST_USE ag_status ag_grid_read(ag_grid *s, const ag_list *ranges, const char *table, ag_text *error);
 void ag_grid_done(ag_grid *s);
+/* Adds names that are solved for, with first guesses. */
+void ag_grid_solve(ag_grid *s, int n, char *const *names, const double *guess);
 /* The ends of a range: fills its points, the last one exactly hi. */
 void ag_grid_ends(ag_axis *axis, double lo, double hi);
 /* The n_name values of a member, counted from 0. */

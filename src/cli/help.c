@@ -70,7 +70,9 @@ static const topic topics[] = {
      "Many runs (--sweep, --starts): {\"model\", \"members\", \"failed\", \"sweep\": {name: [values]},\n"
      "\"end\", \"t\", \"steps\": one entry per member, \"columns\": {name: [final values]}, \"failures\":\n"
      "[{\"member\", \"reason\", \"t\"}], \"trajectories_per_second\", ...}; members count from 1. The .csv\n"
-     "file has one row per member: swept values (start values as \"start x\"), end, t, steps, columns.\n"},
+     "file has one row per member: swept values (start values as \"start x\"), end, t, steps, columns.\n"
+     "With --section: \"section\": {\"name\", \"direction\", \"crossings\": [per member], \"points\": {\"member\",\n"
+     "\"t\", column: one entry per crossing}}, \"off_level\"; the .csv file has one row per crossing.\n"},
     {"exit-codes", "what the exit code means",
      "  0  done\n"
      "  1  the computation failed or was interrupted, or an expectation does not hold\n"

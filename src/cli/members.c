@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "cli/section.h"
 
 static const ag_pos nowhere = {0};
 
@@ -103,7 +104,7 @@ static ag_status sort_names(ag_members *m, ag_source *plain, const ag_common *co
 
 /* The model as member `base` has it, with swept starts as parameters. */
 static ag_status load_base(ag_members *m, const ag_source *plain, const ag_common *common, const ag_grid *sweep,
-                           long base, const ag_derive_options *o) {
+                           long base, const ag_levels *levels, const ag_derive_options *o) {
   ag_arena *arena = ag_arena_create();
   ag_set *sets = AG_NEWN(arena, ag_set, common->n_set + sweep->n_name + 1);
   double *v = AG_NEWN(arena, double, sweep->n_name + 1);
@@ -116,6 +117,7 @@ static ag_status load_base(ag_members *m, const ag_source *plain, const ag_commo
     sets[n++] = (ag_set){sweep->names[i], m->is_param[i] ? number : name};
     if (!m->is_param[i]) ag_text_printf(&more, "param %s = %s\n", name, number);
   }
+  ag_levels_lines(levels, &more);
   derive_source(&m->source, plain, ag_text_cstr(&more));
   ag_source *s = &m->source;
   ag_status status = ag_lang_read(&s->ctx, s->path, s->text, s->size, n, sets, &s->model);
@@ -229,7 +231,26 @@ static bool start_is_fixed(const ag_members *m) {
   return m->source.system->n_row == 0;
 }
 
-static void complete_starts(ag_members *m, const ag_grid *sweep, const dependents *d, double t0, bool strict) {
+/* The start of a member whose last names are solved for. */
+typedef struct trial {
+  const ag_system *sys;
+  const dependents *d;
+  double *slots, *values; /* values: of all names */
+  int n_solved;
+  const ag_members_options *o;
+} trial;
+
+static bool try_start(void *self, const double *unknown, double *params, double *x) {
+  trial *k = self;
+  memcpy(k->values + k->d->n_swept - k->n_solved, unknown, sizeof(double) * (size_t)k->n_solved);
+  if (member_params(k->sys, k->d, k->slots, k->values, params)) return false;
+  ag_ctx ctx = {0};
+  ag_status status = ag_system_start(&ctx, k->sys, k->o->t0, params, k->o->strict, x, x + k->sys->n_q);
+  ag_ctx_done(&ctx);
+  return status == AG_OK;
+}
+
+static void complete_starts(ag_members *m, const ag_grid *sweep, const dependents *d, const ag_members_options *o) {
   const ag_system *sys = m->source.system;
   int n_x = sys->n_q + sys->n_xi;
   double *slots = ag_heap_aligned(sizeof(double) * (size_t)(d->tape ? d->tape->n_slot + 1 : 1));
@@ -244,11 +265,18 @@ static void complete_starts(ag_members *m, const ag_grid *sweep, const dependent
     if (bad) {
       ag_ctx_error(&ctx, nowhere, "parameter `%s` is not finite", bad);
       status = AG_WRONG;
+    } else if (sweep->n_solved) {
+      trial k = {sys, d, slots, values, sweep->n_solved, o};
+      double *unknown = ag_heap_alloc(sizeof(double) * (size_t)sweep->n_solved);
+      const char *why = ag_levels_solve(o->levels, sys, o->t0, try_start, &k, unknown, params, x0);
+      for (int u = 0; u < sweep->n_solved; u++) values[sweep->n_name - sweep->n_solved + u] = why ? NAN : unknown[u];
+      free(unknown);
+      if (why) ag_ctx_error(&ctx, nowhere, "%s", why), status = AG_WRONG, m->off[i] = true, m->n_off++;
     } else if (fixed) {
       memcpy(x0, sys->q0, sizeof *x0 * (size_t)sys->n_q);
       memcpy(x0 + sys->n_q, sys->xi0, sizeof *x0 * (size_t)sys->n_xi);
     } else {
-      status = ag_system_start(&ctx, sys, t0, params, strict, x0, x0 + sys->n_q);
+      status = ag_system_start(&ctx, sys, o->t0, params, o->strict, x0, x0 + sys->n_q);
     }
     if (status == AG_OK)
       m->index[m->n_ready++] = i;
@@ -269,38 +297,57 @@ static void make_room(ag_members *m, const ag_grid *sweep) {
   m->params = ag_heap_alloc(sizeof(double) * (n * (size_t)sys->n_param + 1));
   m->x0 = ag_heap_alloc(sizeof(double) * (n * (size_t)(sys->n_q + sys->n_xi) + 1));
   m->reason = ag_heap_alloc(sizeof *m->reason * (n + 1));
+  m->off = ag_heap_alloc(n + 1);
 }
 
 /* The equations are derived as one member has them; the first, the middle and the last one are tried. */
 static ag_status load_some(ag_members *m, const ag_source *plain, const ag_common *common, const ag_grid *sweep,
-                           double t0, bool strict) {
+                           const ag_members_options *o) {
   long tries[3] = {0, m->n / 2, m->n - 1};
   ag_status status = AG_WRONG;
   for (int i = 0; i < 3 && status != AG_OK; i++) {
     if (i) ag_source_done(&m->source);
-    status = load_base(m, plain, common, sweep, tries[i], &(ag_derive_options){.strict = strict, .t0 = t0});
+    status =
+        load_base(m, plain, common, sweep, tries[i], o->levels, &(ag_derive_options){.strict = o->strict, .t0 = o->t0});
   }
   return status;
 }
 
-ag_status ag_members_create(ag_members *m, const char *word, const ag_common *common, ag_grid *sweep, double t0,
-                            bool strict) {
-  *m = (ag_members){.n = sweep->n, .is_param = ag_heap_alloc((size_t)sweep->n_name + 1)};
+/* What is solved for, decided on the model as it stands. */
+static ag_status choose_solved(ag_source *plain, const ag_common *common, ag_grid *sweep, const ag_members_options *o) {
+  ag_run_options run = {0};
+  ag_levels *l = o->levels;
+  if (o->section) AG_TRY(ag_section_find(plain, o->section, &run));
+  l->section = run.section;
+  if (!l->n && !l->n_solve) return AG_OK;
+  AG_TRY(ag_system_create(&plain->ctx, plain->model, &(ag_derive_options){.strict = o->strict, .t0 = o->t0},
+                          &plain->system));
+  AG_TRY(ag_levels_choose(l, plain, common, sweep));
+  ag_grid_solve(sweep, l->n_solve, l->solve, l->guess);
+  return AG_OK;
+}
+
+ag_status ag_members_create(ag_members *m, const char *word, const ag_common *common, ag_grid *sweep,
+                            const ag_members_options *o) {
+  *m = (ag_members){.n = sweep->n};
   ag_source plain;
   ag_status status = ag_source_parse(&plain, word, common);
+  if (status == AG_OK) status = choose_solved(&plain, common, sweep, o);
+  m->is_param = ag_heap_alloc((size_t)sweep->n_name + 1);
   if (status == AG_OK) status = sort_names(m, &plain, common, sweep);
   if (status == AG_OK) status = find_ends(&plain, common, sweep);
   if (status != AG_OK) {
     m->source = plain;
     return status;
   }
-  status = load_some(m, &plain, common, sweep, t0, strict);
+  status = load_some(m, &plain, common, sweep, o);
   ag_source_done(&plain);
   dependents d = {0};
   if (status == AG_OK) status = find_dependents(m, sweep, &d);
+  if (status == AG_OK) status = ag_levels_bind(o->levels, &m->source);
   if (status == AG_OK) {
     make_room(m, sweep);
-    complete_starts(m, sweep, &d, t0, strict);
+    complete_starts(m, sweep, &d, o);
   }
   dependents_done(&d);
   return status;
@@ -308,7 +355,7 @@ ag_status ag_members_create(ag_members *m, const char *word, const ag_common *co
 
 void ag_members_done(ag_members *m) {
   for (long i = 0; m->reason && i < m->n; i++) free(m->reason[i]);
-  void *all[] = {m->is_param, m->values, m->index, m->params, m->x0, m->reason};
+  void *all[] = {m->is_param, m->values, m->index, m->params, m->x0, m->reason, m->off};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_source_done(&m->source);
   *m = (ag_members){0};

@@ -85,6 +85,15 @@ static ag_status read_set(const char *value, ag_common *common, ag_text *error) 
   return AG_OK;
 }
 
+void ag_option_set(ag_common *common, const char *name, const char *value) {
+  size_t n = strlen(name) + 1, m = strlen(value) + 1;
+  char *both = ag_heap_alloc(n + m); /* freed with the name */
+  memcpy(both, name, n);
+  memcpy(both + n, value, m);
+  common->sets = ag_heap_grow(common->sets, sizeof *common->sets * (size_t)(common->n_set + 1));
+  common->sets[common->n_set++] = (ag_set){both, both + n};
+}
+
 static void append(ag_list *list, const char *value) {
   list->at = ag_heap_grow(list->at, sizeof *list->at * (size_t)(list->n + 1));
   list->at[list->n++] = value;
@@ -179,7 +188,8 @@ void ag_option_done(ag_common *common) {
   free(common->sets);
   free(common->words);
   free(common->sweeps.at);
-  common->sweeps = (ag_list){0};
+  free(common->levels.at);
+  common->sweeps = common->levels = (ag_list){0};
   common->sets = NULL;
   common->words = NULL;
   common->n_set = common->n_word = 0;

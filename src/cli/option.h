@@ -23,6 +23,7 @@ typedef struct ag_common {
   ag_set *sets;       /* --set, in order */
   ag_list sweeps;     /* --sweep, in order */
   const char *end_at; /* --end-at: names of events, comma between; or NULL */
+  ag_list levels;     /* --level, in order */
   const char **words; /* positional arguments */
   bool json, quiet, help;
   uint64_t given; /* bit i: option i of the table was on the command line */
@@ -76,6 +77,7 @@ typedef struct ag_option {
  * AG_WRONG returned. Strings are not copied. */
 AG_MUST_USE ag_status ag_option_parse(int n_option, const ag_option *options, int argc, const char *const *argv,
                                       void *args, ag_text *error);
+void ag_option_set(ag_common *common, const char *name, const char *value); /* as --set would; copied */
 void ag_option_done(ag_common *common);
 /* Was the option of that name on the command line? (The name must be in the table.) */
 bool ag_option_given(int n_option, const ag_option *options, const ag_common *common, const char *name);

@@ -27,7 +27,7 @@ typedef struct args {
   ag_run_options run;
   int method, closure, engine;
   bool no_events, strict, series;
-  const char *output, *from, *section;
+  const char *output, *from;
   ag_batch_args batch;
 } args;
 
@@ -74,10 +74,14 @@ static const ag_option options[] = {
     ROW("end-at", TEXT, common.end_at, .arg = "NAMES",
         .doc = "events that end the run where they happen, comma between"),
     ROW("strict", FLAG, strict, .doc = "refuse start values that do not satisfy the constraints"),
-    ROW("section", TEXT, section, .arg = "NAME",
+    ROW("section", TEXT, batch.section, .arg = "NAME",
         .doc = "record the state at each crossing of a section of the model, and nothing else"),
     ROW("crossings", WHOLE, run.crossings, .arg = "N", .lo = 1, .hi = 1e15, .preset = "no limit",
         .doc = "of a section: end after so many; without --t1 there is no other end"),
+    ROW("level", LIST, common.levels, .arg = "NAME=VALUE", .preset = "",
+        .doc = "start where energy or an observable has this value; several may be given"),
+    ROW("solve", TEXT, batch.solve, .arg = "NAMES", .preset = "chosen",
+        .doc = "the start values that are solved for: one per level, then the section's"),
     ROW("sweep", LIST, common.sweeps, .arg = "NAME=LO:HI:N", .preset = "",
         .doc = "many runs: N values of a parameter or start value; several make a grid"),
     ROW("starts", TEXT, batch.starts, .arg = "FILE",
@@ -121,7 +125,7 @@ static bool ends_with(const char *s, const char *end) {
 /* The options that go with a section, and those that do not. */
 static ag_status settle_section(args *a) {
   if (a->from) return AG_OK; /* what the file says */
-  if (!a->section) {
+  if (!a->batch.section) {
     if (given(a, "crossings")) return ag_usage("run", "--crossings counts those of a section: give --section too");
     return AG_OK;
   }
@@ -154,8 +158,9 @@ static ag_status settle(args *a) {
   if (!(a->run.dt > 0) && a->run.method->error_order == 0)
     return ag_usage("run", "%s has no error estimate: give its step size with --dt", a->run.method->name);
   AG_TRY(settle_section(a));
+  if (a->batch.solve && !a->common.levels.n && !a->batch.section)
+    return ag_usage("run", "--solve is about a level or a section: give --level or --section too");
   if (a->common.sweeps.n || a->batch.starts) {
-    if (a->section) return ag_usage("run", "--section is about one trajectory: run once per start");
     if (h5) return ag_usage("run", "of many runs a table is written: the name must end in .csv or .json");
     if (given(a, "every") || a->series)
       return ag_usage("run", "--%s is about one trajectory, not about many", a->series ? "series" : "every");
@@ -350,7 +355,7 @@ static ag_status run_one(args *a) {
   ag_source s;
   ag_status status =
       ag_source_load(&s, a->common.words[0], &a->common, &(ag_derive_options){.strict = a->strict, .t0 = a->run.t0});
-  if (status == AG_OK && a->section) status = ag_section_find(&s, a->section, &a->run);
+  if (status == AG_OK && a->batch.section) status = ag_section_find(&s, a->batch.section, &a->run);
   if (status != AG_OK) return ag_source_refuse(&s, status, &a->common);
   status = run_loaded(a, &s, NULL);
   ag_source_done(&s);
@@ -386,6 +391,7 @@ static ag_status act(void *self) {
   args *a = self;
   AG_TRY(settle(a));
   if (a->common.sweeps.n || a->batch.starts) return ag_batch_act(&a->common, &a->batch, &a->run, a->strict, a->output);
+  if (a->common.levels.n || a->batch.solve) AG_TRY(ag_batch_level(&a->common, &a->batch, &a->run, a->strict));
   return a->from ? run_from(a) : run_one(a);
 }
 
@@ -405,21 +411,25 @@ const ag_command ag_command_run = {
             "-o names another. Model, parameters and options are those of the file.\n"
             "\n"
             "--section NAME records, in place of a series, the whole state at each crossing of a section of the\n"
-            "model, located to rounding: the rows of the file, in --json under \"section\".\n"
+            "model, located to rounding: the rows of the file, in --json under \"section\". --level energy=E puts the\n"
+            "start on that energy, and on the section, by solving for the start values that --solve names.\n"
             "\n"
             "With --sweep or --starts many trajectories are run, on all cores, and the table has one row\n"
-            "for each: what was swept, how and when it ended, its steps, and the columns at the end. LO\n"
+            "for each: what was swept, how and when it ended, its steps, and the columns at the end (with\n"
+            "--section: one row for each crossing). Starts outside of a --level are told, and no failures. LO\n"
             "and HI may use parameters. Events are looked for only if one is terminal. The exit code is 1\n"
             "when some failed; they are listed, and the others are written all the same.\n",
-    .examples = "  anagyre run rattleback --t1 100\n"
-                "  anagyre run rattleback --t1 100 --every 0.01 -o stone.csv\n"
-                "  anagyre run rattleback --t1 100 -o stone.h5\n"
-                "  anagyre run --from stone.h5 --t1 200\n"
-                "  anagyre run my.nh --section cut --crossings 200 -o points.csv\n"
-                "  anagyre run my.nh --set m=2 --set \"phi'=0.5\" --t1=-3*pi --json\n"
-                "  anagyre run my.nh --method rk4 --dt 1e-3\n"
-                "  anagyre run rattleback --t1 100 --sweep spin0=-1:1:41 --sweep alpha=0:0.5:26 -o map.csv\n"
-                "  anagyre run my.nh --starts starts.csv --columns x,energy --threads 2 --json\n",
+    .examples =
+        "  anagyre run rattleback --t1 100\n"
+        "  anagyre run rattleback --t1 100 --every 0.01 -o stone.csv\n"
+        "  anagyre run rattleback --t1 100 -o stone.h5\n"
+        "  anagyre run --from stone.h5 --t1 200\n"
+        "  anagyre run my.nh --section cut --crossings 200 -o points.csv\n"
+        "  anagyre run my.nh --set m=2 --set \"phi'=0.5\" --t1=-3*pi --json\n"
+        "  anagyre run my.nh --method rk4 --dt 1e-3\n"
+        "  anagyre run rattleback --t1 100 --sweep spin0=-1:1:41 --sweep alpha=0:0.5:26 -o map.csv\n"
+        "  anagyre run my.nh --section cut --level energy=0.1 --sweep y=-0.3:0.5:20 --crossings 500 -o points.csv\n"
+        "  anagyre run my.nh --starts starts.csv --columns x,energy --threads 2 --json\n",
     .size = sizeof(args),
     .defaults = defaults,
     .n_option = N_OPTION,

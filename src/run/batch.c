@@ -33,7 +33,8 @@ static void run_member(ag_batch_job *b, ag_ctx *ctx, long i) {
   o.progress = NULL;
   o.each = NULL;
   o.kernel = b->kernel;
-  ag_status status = ag_run(ctx, b->sys, b->params + i * b->sys->n_param, b->x0 + i * b->n_x, &o, NULL, &res);
+  ag_sink points = {ag_series_row, b->result->points ? &b->result->points[i] : NULL};
+  ag_status status = ag_run(ctx, b->sys, b->params + i * b->sys->n_param, b->x0 + i * b->n_x, &o, points.self ? &points : NULL, &res);
   AG_ASSERT(status == AG_OK); /* the options were checked before */
   b->result->members[i] = (ag_batch_member){res.end, res.end_event, res.t, res.steps, res.rejected};
   memcpy(b->result->x + i * b->n_x, res.x, sizeof(double) * (size_t)b->n_x);
@@ -62,7 +63,6 @@ static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
   if (o->engine == AG_ENGINE_INTERPRETED) return "the interpreter was asked for";
   if (o->dt > 0) return "the steps are fixed";
   if (o->multipliers) return "the equations with multipliers were asked for";
-  if (o->events && sys->events) return "events are looked for";
   if (sys->n_g) return "there are constraints on positions";
   if (sys->elimination == AG_ELIM_BASIS) return "the basis of the velocities is refreshed on the way";
   return sys->n_core ? NULL : "there is nothing to integrate";
@@ -86,10 +86,11 @@ static bool prepare_lanes(ag_batch_job *b) {
   const ag_system *sys = b->sys;
   const char *why = obstacle(sys, &b->o->run);
   ag_text reason = {0};
+  if (!why && !ag_watch_init(&b->watch, sys, &b->o->run)) why = "an event or the section needs forces of constraint";
   if (why) {
     ag_text_str(&reason, why);
   } else {
-    bool core = ag_core_columns_init(&b->columns, sys, b->o->columns);
+    bool core = !b->watch.reads_rest && ag_core_columns_init(&b->columns, sys, b->o->columns);
     b->n_z = core ? sys->n_core : sys->n_z;
     find_units(b);
     ag_fused_spec spec = {.tape = core ? sys->core : sys->rhs,
@@ -100,6 +101,8 @@ static bool prepare_lanes(ag_batch_job *b) {
                           .n_c = sys->n_c,
                           .method = b->o->run.method,
                           .march = true,
+                          .watch = b->watch.tape,
+                          .way = b->watch.way,
                           .n_unit = b->n_unit,
                           .unit = b->unit,
                           .unit_size = b->unit_size};
@@ -115,16 +118,15 @@ static bool prepare_lanes(ag_batch_job *b) {
   return b->fused != NULL;
 }
 
-/* One kernel for all members that go one by one. Few of them are not worth a compiler; the numbers are the same
- * without.
- */
+/* One kernel for all members that go one by one, and for steps that have to be looked into. Few members are not worth a compiler; the
+ * numbers are the same without. */
 static void prepare_kernel(ag_batch_job *b) {
   const ag_run_options *o = &b->o->run;
   ag_text reason = {0};
   ag_build_options build = {.lanes = 1, .compiler = b->o->compiler};
   build.only_cached = o->engine == AG_ENGINE_AUTO && b->n < WORTH_COMPILING;
   if (o->engine != AG_ENGINE_INTERPRETED && !o->multipliers && b->sys->n_z)
-    b->kernel = ag_motion_kernel(b->sys, o->method, &build, &reason);
+    b->kernel = ag_motion_kernel(b->sys, o->method, b->result->core_only, &build, &reason);
   ag_text_done(&reason);
 }
 
@@ -164,8 +166,12 @@ static double seconds_now(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static ag_status check(ag_ctx *ctx, const ag_batch_options *o) {
+static ag_status check(ag_ctx *ctx, const ag_system *sys, const ag_batch_options *o) {
   ag_pos nowhere = {0};
+  if (o->run.section < 0 || o->run.section > sys->n_section) {
+    ag_ctx_error(ctx, nowhere, "the model has no section %d", o->run.section);
+    return AG_WRONG;
+  }
   if (!o->run.method) {
     ag_ctx_error(ctx, nowhere, "no method given");
     return AG_WRONG;
@@ -204,7 +210,7 @@ static void complete(ag_batch_job *b) {
 ag_status ag_batch(ag_ctx *ctx, const ag_system *sys, long n, const double *params, const double *x0,
                    const ag_batch_options *o, ag_batch_result *result) {
   *result = (ag_batch_result){0};
-  AG_TRY(check(ctx, o));
+  AG_TRY(check(ctx, sys, o));
   ag_record record;
   ag_record_init(&record, sys);
   int n_x = sys->n_q + sys->n_xi;
@@ -217,7 +223,11 @@ ag_status ag_batch(ag_ctx *ctx, const ag_system *sys, long n, const double *para
   b.reached = ag_heap_alloc((size_t)n + 1);
   atomic_init(&b.next, 0);
   atomic_init(&b.done, 0);
-  if (!prepare_lanes(&b)) prepare_kernel(&b);
+  if (o->run.section) {
+    result->points = ag_heap_alloc(sizeof *result->points * (size_t)(n + 1));
+    for (long i = 0; i < n; i++) result->points[i].width = result->width;
+  }
+  if (!prepare_lanes(&b) || b.watch.n) prepare_kernel(&b);
   double begun = seconds_now();
   run_threads(&b);
   result->seconds = seconds_now() - begun;
@@ -225,6 +235,7 @@ ag_status ag_batch(ag_ctx *ctx, const ag_system *sys, long n, const double *para
   ag_fused_free(b.fused);
   ag_fused_free(b.kernel);
   ag_core_columns_done(&b.columns);
+  ag_watch_done(&b.watch);
   free(b.unit);
   free(b.unit_size);
   free(b.reached);
@@ -232,6 +243,8 @@ ag_status ag_batch(ag_ctx *ctx, const ag_system *sys, long n, const double *para
 }
 
 void ag_batch_done(ag_batch_result *result) {
+  for (long i = 0; result->points && i < result->n; i++) ag_series_done(&result->points[i]);
+  free(result->points);
   free(result->members);
   free(result->x);
   free(result->records);

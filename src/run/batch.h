@@ -14,6 +14,15 @@ typedef struct ag_core_columns {
   int *at; /* per output: its place in a record */
 } ag_core_columns;
 
+/* What is looked for on the way, as functions of z: events and section, as ag_run_result counts them from `first` on.
+ */
+typedef struct ag_watch {
+  int n, first;
+  ag_tape *tape; /* NULL when there is nothing to look for */
+  int *way;      /* direction of each */
+  bool reads_rest;
+} ag_watch;
+
 typedef struct ag_batch_job {
   const ag_system *sys;
   const ag_batch_options *o;
@@ -23,8 +32,9 @@ typedef struct ag_batch_job {
   ag_batch_result *result;
   bool *reached;    /* per member: is its result in place? each is written by one thread */
   ag_fused *fused;  /* the lanes; NULL: member by member */
-  ag_fused *kernel; /* then: compiled code for one member at a time, or NULL */
-  int n_z;          /* numbers integrated per member */
+  ag_fused *kernel; /* compiled code for one member at a time, where crossings are located or without lanes; or NULL */
+  ag_watch watch;
+  int n_z; /* numbers integrated per member */
   int n_unit, *unit, *unit_size;
   ag_core_columns columns; /* without the rest */
   atomic_long next, done;
@@ -36,6 +46,33 @@ void ag_core_columns_done(ag_core_columns *c);
 /* Writes the wanted columns of a record from the core z. slots: tape->n_slot numbers, y: n_q + 3 n_image + n_u. */
 void ag_core_columns_fill(const ag_core_columns *c, const ag_system *sys, double t, const double *z,
                           const double *params, double *slots, double *y, double *out, double *record);
+
+/* False when one of them cannot be had from z alone (reactions). */
+bool ag_watch_init(ag_watch *w, const ag_system *sys, const ag_run_options *o);
+void ag_watch_done(ag_watch *w);
+
+/* ---- the scalar queue of one thread: steps in which something may be crossed ---- */
+
+/* What a lane just did: a step from (t, z) with rate dz to (t1, z1). Its arrays are those of the lanes,
+ * [component][lane]. */
+typedef struct ag_lane_step {
+  int lane, lanes;
+  double t, t1;
+  const double *z, *dz, *z1, *k; /* k: the stages; its row 0 has moved on already */
+  ag_work *work;
+  const double *params;
+  double *memory; /* [function][lane]: a number with the last sign, 0: none yet */
+  const double *hint;
+} ag_lane_step;
+
+typedef struct ag_queue ag_queue;
+ag_queue *ag_queue_create(ag_batch_job *b, int lanes);
+void ag_queue_free(ag_queue *q);
+/* A member begins in a lane, at the state z. */
+void ag_queue_begin(ag_queue *q, const ag_lane_step *s);
+/* Looks into a step; crossings of the section go to the points of the member. AG_END_TIME: it goes on; AG_END_EVENT,
+ * AG_END_CROSSINGS: it ended at *t in the state z, by event *event. */
+ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t, double *z, int *event);
 
 /* The work of one thread; the first one calls progress. */
 void ag_batch_lanes(ag_batch_job *b, bool first);

@@ -89,6 +89,44 @@ static bool reads_rest(const ag_system *sys, const ag_tape *tape) {
   return false;
 }
 
+/* A tape on [q | images | u] becomes one on z. */
+static void onto_z(const ag_system *sys, ag_tape *tape) {
+  for (int i = 0; i < tape->n_instr; i++) {
+    ag_instr *in = &tape->instr[i];
+    if (in->op != AG_OP_LOAD || in->a != AG_SEG_Z) continue;
+    int k = (int)in->b - sys->n_q, j = k - 3 * sys->n_image;
+    in->b = (uint32_t)(k < 0 ? sys->q_in_z[in->b] : j < 0 ? sys->images[k / 3].z + k % 3 : sys->u_in_z + j);
+  }
+  tape->n_need[AG_SEG_Z] = sys->n_z;
+}
+
+bool ag_watch_init(ag_watch *w, const ag_system *sys, const ag_run_options *o) {
+  const ag_model *m = sys->model;
+  int n_events = o->events && sys->events ? m->n_events : 0;
+  *w = (ag_watch){.n = n_events + (o->section > 0), .first = m->n_events - n_events};
+  if (!w->n) return true;
+  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)w->n);
+  w->way = ag_heap_alloc(sizeof *w->way * (size_t)w->n);
+  for (int i = 0; i < w->n; i++) {
+    const ag_event *e = ag_run_event(sys, o, w->first + i);
+    outs[i] = e->x;
+    w->way[i] = e->direction;
+  }
+  reduce(sys, w->n, outs);
+  if (!ag_model_has_force(m, w->n, outs)) w->tape = tape_of(sys, w->n, outs);
+  free(outs);
+  if (!w->tape) return false;
+  w->reads_rest = reads_rest(sys, w->tape);
+  onto_z(sys, w->tape);
+  return true;
+}
+
+void ag_watch_done(ag_watch *w) {
+  ag_tape_free(w->tape);
+  free(w->way);
+  *w = (ag_watch){0};
+}
+
 /* The expressions of the wanted columns; -1 when one of them has none. */
 static int expressions(const ag_record *record, const ag_system *sys, const bool *wanted, ag_id *outs, int *at) {
   const ag_model *m = sys->model;

@@ -42,9 +42,9 @@ static int fused_dense(const ag_stepper *s, const ag_flow *f, double t, double h
   return fail ? AG_TROUBLE_MASS : 0;
 }
 
-ag_fused *ag_motion_kernel(const ag_system *sys, const ag_stepper *method, const ag_build_options *build, ag_text *reason) {
-  ag_fused_spec spec = {.tape = sys->rhs, .name = sys->model->name, .n = sys->n_z, .n_norm = sys->n_core, .n_param = sys->n_param,
-                        .n_c = sys->n_c, .method = method};
+ag_fused *ag_motion_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build, ag_text *reason) {
+  ag_fused_spec spec = {.tape = core ? sys->core : sys->rhs, .name = sys->model->name, .n = core ? sys->n_core : sys->n_z,
+                        .n_norm = sys->n_core, .n_param = sys->n_param, .n_c = sys->n_c, .method = method};
   return ag_fused_create(&spec, build, reason);
 }
 
@@ -61,7 +61,7 @@ void ag_motion_use(motion *m, const double *params, const ag_fused *fused) {
 
 bool ag_motion_compile(motion *m, const double *params, bool only_cached, ag_text *reason) {
   ag_build_options build = {.lanes = 1, .only_cached = only_cached};
-  m->mine = ag_motion_kernel(m->sys, m->method, &build, reason);
+  m->mine = ag_motion_kernel(m->sys, m->method, false, &build, reason);
   if (m->mine) ag_motion_use(m, params, m->mine);
   return m->mine != NULL;
 }

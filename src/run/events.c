@@ -19,7 +19,7 @@ static const double SAME_TIME = 1e-13;
 /* Value of function e at time s by a real step; NaN when it cannot be had. */
 static double value_at(motion *m, double t, double s, int e) {
   if (!ag_motion_settled(m, t, s)) return NAN;
-  return ag_motion_watch(m, s, m->x, m->g1) ? NAN : m->g1[e];
+  return ag_motion_watch(m, s, m->zt, m->c1, m->g1) ? NAN : m->g1[e];
 }
 
 /* Root of event e in [a, b] (either direction of time), fa and fb of opposite sign: regula falsi with the Illinois rule, guarded by
@@ -69,8 +69,7 @@ static void sample(motion *m, double t, double h, int n, bool refine, double *f)
   for (int i = refine ? 1 : 0; i <= n; i += refine ? 2 : 1) {
     double theta = (double)i / n, s = i == n ? t + h : t + theta * h;
     m->method->interpolate(m->method, m->n, theta, h, m->z, m->z1, m->space, m->zt);
-    ag_motion_full(m, s, m->zt, m->c, m->x);
-    if (ag_motion_watch(m, s, m->x, f + i * n_event))
+    if (ag_motion_watch(m, s, m->zt, m->c, f + i * n_event))
       for (int e = m->g_first; e < n_event; e++) f[i * n_event + e] = NAN;
   }
 }
@@ -78,18 +77,15 @@ static void sample(motion *m, double t, double h, int n, bool refine, double *f)
 /* Do the samples at even places predict those between them (cubic through four, to 2 % of the spread)? Then the function does not turn over
  * unseen. */
 static bool resolved(const double *f, int n, int stride) {
+  static const double weight[3][4] = {{5, 15, -5, 1}, {-1, 9, 9, -1}, {1, -5, 15, 5}}; /* sixteenths */
   double lo = INFINITY, hi = -INFINITY, worst = 0;
   for (int i = 0; i <= n; i++) lo = fmin(lo, f[i * stride]), hi = fmax(hi, f[i * stride]);
   for (int i = 1; i < n; i += 2) {
     int a = i - 3 < 0 ? 0 : i + 3 > n ? n - 6 : i - 3; /* four even places around i */
-    double x = 0.5 * (i - a), p = 0;
-    for (int j = 0; j < 4; j++) {
-      double w = 1;
-      for (int k = 0; k < 4; k++)
-        if (k != j) w *= (x - k) / (j - k);
-      p += w * f[(a + 2 * j) * stride];
-    }
-    worst = fmax(worst, fabs(p - f[i * stride]));
+    const double *w = weight[(i - a) / 2];
+    double p = 0;
+    for (int j = 0; j < 4; j++) p += w[j] * f[(a + 2 * j) * stride];
+    worst = fmax(worst, fabs(p / 16 - f[i * stride]));
   }
   return worst <= 0.02 * (hi - lo);
 }
@@ -97,28 +93,32 @@ static bool resolved(const double *f, int n, int stride) {
 /* Event e on the dense output. */
 static double dense_value(motion *m, double t, double h, double theta, int e) {
   m->method->interpolate(m->method, m->n, theta, h, m->z, m->z1, m->space, m->zt);
-  ag_motion_full(m, t + theta * h, m->zt, m->c, m->x);
-  return ag_motion_watch(m, t + theta * h, m->x, m->g1) ? NAN : m->g1[e];
+  return ag_motion_watch(m, t + theta * h, m->zt, m->c, m->g1) ? NAN : m->g1[e];
 }
 
-/* Zero of function e in [lo, hi] (parts of the step) on the dense output, where it changes its sign; *slope there, per unit of time. */
+/* Zero of function e in [lo, hi] (parts of the step) on the dense output, where it changes its sign: to 1e-7 of the step or so, which is nearer
+ * than it need be for polish(). *slope there, per unit of time. */
 static bool dense_root(motion *m, double t, double h, int e, double lo, double hi, double *theta, double *slope) {
   double a = lo, b = hi, fa = dense_value(m, t, h, a, e), fb = dense_value(m, t, h, b, e);
   if (!(fa * fb < 0)) return false;
-  for (int i = 0; i < 40 && fabs(b - a) > 1e-13 && fb != 0; i++) {
+  for (int i = 0; i < 40 && fb != 0; i++) {
     double s = b - fb * (b - a) / (fb - fa);
     if (!(s > fmin(a, b) && s < fmax(a, b)) || i % 8 == 7) s = 0.5 * (a + b);
     double f = dense_value(m, t, h, s, e), moved = fabs(s - b);
     if ((f > 0) == (fb > 0)) fa *= 0.5;
     else a = b, fa = fb;
     b = s, fb = f;
-    if (moved < 1e-12) break;
+    if (moved < 1e-4) break;
   }
   double left = fmax(b - 1e-4, 0), right = fmin(b + 1e-4, 1);
   *theta = b;
   *slope = (dense_value(m, t, h, right, e) - dense_value(m, t, h, left, e)) / ((right - left) * h);
+  if (isfinite(*slope) && *slope != 0) *theta -= fb / (*slope * h);
   return isfinite(*slope) && *slope != 0;
 }
+
+/* What is left of an error after one correction with such a slope, at most. */
+static const double CORRECTED = 1e-5;
 
 /* From the zero of the dense output to that of real steps, whose distance is the error of the interpolation: Newton with the slope of the
  * dense output, as long as the values shrink. False: it does not converge; look between the ends. */
@@ -129,6 +129,10 @@ static bool polish(motion *m, double t, double s, double slope, double reach, in
     if (!(moved <= reach)) return false;
     *found = s;
     if (next == s || f == 0) return true;
+    if (CORRECTED * moved <= 1e-16 * fmax(fabs(s), fabs(s - t))) {
+      *found = next;
+      return true;
+    }
     double now = value_at(m, t, next, e);
     bool ended = moved <= 1e-15 * fmax(fabs(s), fabs(s - t));
     if (!(fabs(now) < fabs(f))) return ended || moved <= 1e-13 * fmax(fabs(s), fabs(s - t)); /* rounding */
@@ -201,12 +205,19 @@ static void leave_start(motion *m, int n, const double *f) {
 }
 
 /* Hits as they come; those that coincide up to rounding at one time, in the order of the file. Backwards the times change their sign. */
-static void in_order(double h, int n, hit *hits) {
-  for (int i = 0; i < n && h < 0; i++) hits[i].s = -hits[i].s;
+static int in_order(const finder *q, double *times, int *which) {
+  hit *hits = q->hits;
+  int n = q->n;
+  for (int i = 0; i < n && q->h < 0; i++) hits[i].s = -hits[i].s;
   qsort(hits, (size_t)n, sizeof *hits, by_time);
   for (int i = 1; i < n; i++)
-    if (hits[i].s - hits[i - 1].s <= SAME_TIME * fmax(fabs(hits[i].s), fabs(h))) hits[i].s = hits[i - 1].s;
+    if (hits[i].s - hits[i - 1].s <= SAME_TIME * fmax(fabs(hits[i].s), fabs(q->h))) hits[i].s = hits[i - 1].s;
   qsort(hits, (size_t)n, sizeof *hits, by_time);
+  for (int i = 0; i < n; i++) {
+    times[i] = q->h > 0 ? hits[i].s : -hits[i].s;
+    which[i] = hits[i].e;
+  }
+  return n;
 }
 
 int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, int *which) {
@@ -232,10 +243,16 @@ int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, i
       if (dipped && dip > at) visit(&q, e, last, dip, other), last = dip;
     }
   }
-  in_order(h, q.n, q.hits);
-  for (int i = 0; i < q.n; i++) {
-    times[i] = h > 0 ? q.hits[i].s : -q.hits[i].s;
-    which[i] = q.hits[i].e;
+  return in_order(&q, times, which);
+}
+
+int ag_events_once(motion *m, double t, double h, const double *hint, int stride, double *times, int *which) {
+  finder q = {m, t, h, 0, AG_MAX_HITS, (hit *)m->hits};
+  for (int e = m->g_first; e < m->n_g; e++) {
+    double what = hint[(e - m->g_first) * stride];
+    if (what == AG_HINT_CLEAR) continue;
+    m->sign[e] = -m->sign[e];
+    if (what == AG_HINT_ONCE && q.n < q.n_max) q.hits[q.n++] = (hit){crossing(m, t, h, e, 0, 1), e};
   }
-  return q.n;
+  return in_order(&q, times, which);
 }

@@ -12,12 +12,13 @@ enum { MAX_INLINED_OPERATIONS = 6000 };
 
 struct ag_fused {
   ag_library *library;
-  int lanes, n_prep;
+  int lanes, n_prep, n_watch_prep;
   void (*prep)(const double *p, double *prep, unsigned long long *fail);
   void (*rhs)(const double *t, const double *z, const double *c, const double *prep, double *dz, unsigned long long *fail);
   void (*step)(const ag_fused_args *a);
   void (*dense)(const ag_fused_args *a);
   void (*march)(const ag_fused_march *m);
+  void (*watch_prep)(const double *p, double *prep, unsigned long long *fail);
 };
 
 /* The structs above once more, for the generated side. */
@@ -39,6 +40,10 @@ static const char args_text[] =
     "  double rtol, atol, safety, shrink, grow, beta, h_max;\n"
     "  long long max_steps;\n"
     "  long max_tries;\n"
+    "  const V *prep_watch;\n"
+    "  V *memory, *hint;\n"
+    "  V *from, *z0, *dz0;\n"
+    "  VI *seen;\n"
     "} ag_fused_march;\n\n";
 
 static const char entries_text[] =
@@ -61,7 +66,7 @@ static const char march_text[] =
     "  const V t1 = *m->t1, one = v_set(1), q = v_set(-1.0 / AG_Q), qa = v_set(-(1.0 / AG_Q - 0.75 * m->beta));\n"
     "  const V nan = v_nan(), inf = v_set(V_INF), limit = v_set((double)m->max_steps);\n"
     "  VI steps = *m->steps, rejected = *m->rejected, was = *m->rejected_last;\n"
-    "  VI sub = v_word_set(0);\n"
+    "  VI sub = v_word_set(0), seen = v_word_set(0);\n"
     "#if AG_REST\n"
     "  V h_sub = *m->h_sub, end = *m->end_sub;\n"
     "  sub = *m->sub;\n"
@@ -109,6 +114,13 @@ static const char march_text[] =
     "    arrived = (arrived & ~enter) | back;\n"
     "    if (v_any(enter)) AG_KEEP(enter)\n"
     "#endif\n"
+    "#if AG_WATCH\n"
+    "    seen = watch(m, t, step, take);\n"
+    "    if (v_any(seen)) {\n"
+    "      *m->from = t;\n"
+    "      for (int k = 0; k < AG_RK_N; k++) m->z0[k] = m->z[k], m->dz0[k] = m->k[k];\n"
+    "    }\n"
+    "#endif\n"
     "    for (int k = 0; k < AG_RK_N; k++) {\n"
     "      m->z[k] = v_blend(take, m->z1[k], m->z[k]);\n"
     "      m->k[k] = v_blend(take, m->k[AG_LAST_ROW * AG_RK_N + k], m->k[k]);\n"
@@ -129,9 +141,12 @@ static const char march_text[] =
     "    AG_UNITS(m->z, arrived)\n"
     "    steps += arrived & v_word_set(1);\n"
     "    const VI stuck = ~sub & (m_le(v_abs(h), v_abs(t) * 1e-15) | m_eq(h, v_set(0)));\n"
-    "    if (v_any((~sub & m_eq(t, t1)) | stuck | stuck_sub | m_le(limit, v_count(steps)))) break;\n"
+    "    if (v_any((~sub & m_eq(t, t1)) | stuck | stuck_sub | m_le(limit, v_count(steps)) | seen)) break;\n"
     "  }\n"
     "  *m->t = t, *m->h = h, *m->last_error = last, *m->steps = steps, *m->rejected = rejected, *m->rejected_last = was;\n"
+    "#if AG_WATCH\n"
+    "  *m->seen = seen;\n"
+    "#endif\n"
     "#if AG_REST\n"
     "  *m->h_sub = h_sub, *m->end_sub = end, *m->sub = sub;\n"
     "#endif\n"
@@ -157,6 +172,75 @@ static const char rest_text[] =
     "    for (int k = AG_CORE; k < AG_RK_N; k++) m->k[k] = v_blend(mask, m->w[k], m->k[k]); \\\n"
     "  }\n";
 
+/* What do the functions do in the step? Nine samples on the cubic Hermite interpolant of the components they read. The interpolant is not exact;
+ * what is decided here leaves a margin that is wider than its error in a step the control accepts, and the values at both ends are exact:
+ *   clear: all samples have the sign the function had, none is near zero beside their spread;
+ *   once:  the ends have different signs, the first that of before, and the samples only rise or only fall;
+ * both only where samples at even places predict the others. Everything else is looked into with care. */
+static const char watch_text[] =
+    "static __attribute__((noinline)) VI watch(const ag_fused_march *m, V t, V h, VI take) {\n"
+    "  V s[9][AG_WATCH], w[AG_RK_N];\n"
+    "  const V *f1 = m->k + AG_LAST_ROW * AG_RK_N, zero = v_set(0);\n"
+    "  const VI back = m_lt(h, zero);\n"
+    "  VI failed = v_word_set(0), seen = v_word_set(0);\n"
+    "  for (int i = 0; i <= 8; i++) {\n"
+    "    const V x = v_set(0.125 * i), y = 1.0 - x, at = v_fma(x, h, t);\n"
+    "    for (int j = 0; j < AG_NEED; j++) {\n"
+    "      const int k = needed[j];\n"
+    "      const V d = m->z1[k] - m->z[k], a = v_fma(h, m->k[k], -d), b = v_fma(-h, f1[k], d) - a;\n"
+    "      w[k] = v_fma(x, v_fma(y, v_fma(x, b, a), d), m->z[k]);\n"
+    "    }\n"
+    "    g(&at, w, m->c, m->prep_watch, s[i], &failed);\n"
+    "  }\n"
+    "  for (int e = 0; e < AG_WATCH; e++) {\n"
+    "    V lo = s[0][e], hi = lo;\n"
+    "    for (int i = 1; i <= 8; i++) lo = v_min(lo, s[i][e]), hi = v_max(hi, s[i][e]);\n"
+    "    const V margin = 0.1 * (hi - lo), near = 0.02 * (hi - lo), old = m->memory[e];\n"
+    "    const VI positive = m_lt(zero, old), negative = m_lt(old, zero);\n"
+    "    VI above = positive, below = negative, told = ~failed, up = negative & m_lt(s[0][e], zero) & m_lt(zero, s[8][e]);\n"
+    "    VI down = positive & m_lt(zero, s[0][e]) & m_lt(s[8][e], zero);\n"
+    "    for (int i = 0; i <= 8; i++) above &= m_lt(margin, s[i][e]), below &= m_lt(s[i][e], -margin);\n"
+    "    for (int i = 0; i < 8; i++) up &= m_lt(near, s[i + 1][e] - s[i][e]), down &= m_lt(near, s[i][e] - s[i + 1][e]);\n"
+    "    for (int i = 1; i < 8; i += 2) {\n"
+    "      const int a = i < 4 ? 0 : 2;\n"
+    "      const double *u = weight[(i - a) / 2];\n"
+    "      V p = s[a][e] * u[0];\n"
+    "      for (int j = 1; j < 4; j++) p = v_fma(s[a + 2 * j][e], v_set(u[j]), p);\n"
+    "      told &= m_le(v_abs(p - s[i][e]), near);\n"
+    "    }\n"
+    "    const VI rises = (up & ~back) | (down & back), once = told & (up | down), clear = told & (above | below);\n"
+    "    const VI wrong = once & (way[e] > 0 ? ~rises : way[e] < 0 ? rises : v_word_set(0));\n"
+    "    m->hint[e] = v_blend(clear, zero, v_blend(wrong, v_set(1), v_blend(once, v_set(2), v_set(3))));\n"
+    "    seen |= take & ~(clear | wrong);\n"
+    "  }\n"
+    "  for (int e = 0; e < AG_WATCH; e++)\n"
+    "    m->memory[e] = v_blend(take & ~seen & m_eq(m->hint[e], v_set(1)), -m->memory[e], m->memory[e]);\n"
+    "  return seen;\n"
+    "}\n"
+    "void ag_watch_prep(const V *p, V *prep, VI *fail) { g_prep(p, prep, fail); }\n";
+
+/* Its tape, and which components of z it reads; weights of four even places for the odd ones between and beside them. */
+static int put_watch(const ag_fused_spec *s, ag_text *out) {
+  ag_cgen how = {.name = "g"};
+  int n_prep = ag_cgen_tape(s->watch, &how, out), n = 0;
+  bool *reads = ag_heap_alloc((size_t)s->n + 1);
+  for (int i = 0; i < s->watch->n_instr; i++) {
+    const ag_instr *in = &s->watch->instr[i];
+    if (in->op == AG_OP_LOAD && in->a == AG_SEG_Z) reads[in->b] = true;
+  }
+  ag_text_str(out, "static const int needed[] = {");
+  for (int i = 0; i < s->n; i++)
+    if (reads[i]) ag_text_printf(out, "%d, ", i), n++;
+  ag_text_printf(out, "0};\n#define AG_NEED %d\nstatic const int way[] = {", n);
+  for (int i = 0; i < s->watch->n_out; i++) ag_text_printf(out, "%d, ", s->way[i]);
+  ag_text_str(out, "0};\n");
+  ag_text_str(out, "static const double weight[3][4] = {{0.3125, 0.9375, -0.3125, 0.0625}, {-0.0625, 0.5625, 0.5625, -0.0625},\n"
+                   "                                    {0.0625, -0.3125, 0.9375, 0.3125}};\n");
+  ag_text_str(out, watch_text);
+  free(reads);
+  return n_prep;
+}
+
 /* Groups of components kept at their length: quaternions, images. Many of one size at equal distances are a loop. */
 static void put_units(const ag_fused_spec *s, ag_text *out) {
   ag_text_str(out, "#define AG_UNITS(z, yes) \\\n");
@@ -180,12 +264,15 @@ static void put_root(const ag_stepper *method, ag_text *out) {
   else ag_text_str(out, "V_IN V v_root(V x, V power) { return v_pow(x, power); }\n");
 }
 
-static int put_all(const ag_fused_spec *s, ag_text *out) {
+/* Returns the number of prepared values; *n_watch those of the functions to watch. */
+static int put_all(const ag_fused_spec *s, ag_text *out, int *n_watch) {
   ag_text_printf(out, "/* %s: %s fused with the right-hand side (%d components) */\n", s->name, s->method->name, s->n);
   /* inlined into every stage while that stays small; else one function, called */
   bool inlined = ag_tape_cost(s->tape) * (s->method->n_stage + 2) < MAX_INLINED_OPERATIONS;
   ag_text_printf(out, "#define AG_TAPE_FN static %s\n", inlined ? "inline __attribute__((always_inline))" : "__attribute__((noinline))");
-  ag_cgen_prologue(ag_cgen_functions(s->tape) * (inlined ? s->method->n_stage + 2 : 1), out);
+  int n_function = ag_cgen_functions(s->tape) * (inlined ? s->method->n_stage + 2 : 1);
+  if (s->watch) n_function += ag_cgen_functions(s->watch);
+  ag_cgen_prologue(n_function, out);
   ag_cgen how = {.name = "f"};
   int n_prep = ag_cgen_tape(s->tape, &how, out);
   ag_text_str(out, ag_stepper_tableau_text);
@@ -204,6 +291,9 @@ static int put_all(const ag_fused_spec *s, ag_text *out) {
   ag_text_str(out, ag_stepper_core_text);
   ag_text_str(out, args_text);
   ag_text_str(out, entries_text);
+  *n_watch = 0;
+  ag_text_printf(out, "#define AG_WATCH %d\n", s->watch ? s->watch->n_out : 0);
+  if (s->watch) *n_watch = put_watch(s, out);
   if (!s->march) ag_text_str(out, step_text);
   else {
     put_root(s->method, out);
@@ -214,22 +304,26 @@ static int put_all(const ag_fused_spec *s, ag_text *out) {
   return n_prep;
 }
 
-void ag_fused_text(const ag_fused_spec *spec, ag_text *out) { (void)put_all(spec, out); }
+void ag_fused_text(const ag_fused_spec *spec, ag_text *out) {
+  int ignored;
+  (void)put_all(spec, out, &ignored);
+}
 
 ag_fused *ag_fused_create(const ag_fused_spec *spec, const ag_build_options *options, ag_text *reason) {
   ag_text text = {0};
-  int n_prep = put_all(spec, &text);
+  int n_watch_prep, n_prep = put_all(spec, &text, &n_watch_prep);
   ag_library *library = ag_library_create(ag_text_cstr(&text), options, reason);
   ag_text_done(&text);
   if (!library) return NULL;
   ag_fused *f = ag_heap_alloc(sizeof *f);
-  *f = (ag_fused){.library = library, .lanes = options->lanes ? options->lanes : ag_build_lanes(), .n_prep = n_prep};
+  *f = (ag_fused){.library = library, .lanes = options->lanes ? options->lanes : ag_build_lanes(), .n_prep = n_prep, .n_watch_prep = n_watch_prep};
   *(void **)&f->prep = ag_library_symbol(library, "ag_prep");
   *(void **)&f->rhs = ag_library_symbol(library, "ag_rhs");
   *(void **)&f->step = ag_library_symbol(library, "ag_step");
   *(void **)&f->dense = ag_library_symbol(library, "ag_dense");
   *(void **)&f->march = ag_library_symbol(library, "ag_march");
-  if (f->prep && f->rhs && (spec->march ? f->march != NULL : f->step && f->dense)) return f;
+  *(void **)&f->watch_prep = ag_library_symbol(library, "ag_watch_prep");
+  if (f->prep && f->rhs && (!spec->watch || f->watch_prep) && (spec->march ? f->march != NULL : f->step && f->dense)) return f;
   ag_text_str(reason, "the compiled kernel lacks an entry");
   ag_fused_free(f);
   return NULL;
@@ -252,3 +346,5 @@ void ag_fused_rhs(const ag_fused *f, const double *t, const double *z, const dou
 void ag_fused_step(const ag_fused *f, const ag_fused_args *a) { f->step(a); }
 void ag_fused_dense(const ag_fused *f, const ag_fused_args *a) { f->dense(a); }
 void ag_fused_run(const ag_fused *f, const ag_fused_march *m) { f->march(m); }
+int ag_fused_n_watch_prep(const ag_fused *f) { return f->n_watch_prep; }
+void ag_fused_watch_prep(const ag_fused *f, const double *p, double *prep, unsigned long long *fail) { f->watch_prep(p, prep, fail); }

@@ -15,6 +15,8 @@ typedef struct ag_fused_spec {
   int n, n_norm, n_param, n_c;
   const ag_stepper *method;
   bool march; /* for batches: ag_fused_run; else ag_fused_step and ag_fused_dense */
+  const ag_tape *watch; /* for batches: functions of z whose sign changes are looked for; or NULL */
+  const int *way;       /* per function: +1 when it rises, -1 when it falls, 0 both */
   int n_unit, *unit, *unit_size; /* groups of components kept at their length: offset and number of each */
 } ag_fused_spec;
 
@@ -41,7 +43,17 @@ typedef struct ag_fused_march {
   double rtol, atol, safety, shrink, grow, beta, h_max;
   long long max_steps;            /* of each lane */
   long max_tries;                 /* of this call */
+  /* with functions to watch: a step taken by a lane in which one crosses zero, or may, ends the call; seen: which lanes. Then the step was made
+   * from (from, z0, dz0), its end is (t, z1), and its other stages are in k. */
+  const double *prep_watch;
+  double *memory;             /* [function][lane]: a number with the last sign; 0: look in any case. Kept up to date where nothing was seen */
+  double *hint;               /* [function][lane]: AG_HINT_... */
+  double *from, *z0, *dz0;
+  unsigned long long *seen;
 } ag_fused_march;
+
+/* What a function does in a step. */
+enum { AG_HINT_CLEAR, AG_HINT_WRONG_WAY, AG_HINT_ONCE, AG_HINT_LOOK }; /* no crossing; one that is not wanted; one; who knows */
 
 /* NULL when it cannot be compiled; *reason says why in one line. */
 ag_fused *ag_fused_create(const ag_fused_spec *spec, const ag_build_options *options, ag_text *reason);
@@ -56,4 +68,6 @@ void ag_fused_rhs(const ag_fused *f, const double *t, const double *z, const dou
 void ag_fused_step(const ag_fused *f, const ag_fused_args *a);
 void ag_fused_dense(const ag_fused *f, const ag_fused_args *a);
 void ag_fused_run(const ag_fused *f, const ag_fused_march *m);
+int ag_fused_n_watch_prep(const ag_fused *f);
+void ag_fused_watch_prep(const ag_fused *f, const double *p, double *prep, unsigned long long *fail);
 #endif

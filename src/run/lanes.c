@@ -24,6 +24,8 @@ typedef struct lanes {
   const double **params; /* per lane: those its work was made for */
   double *p;
   ag_fused_march m;
+  ag_queue *queue; /* where something is looked for; else NULL */
+  double *prep_watch;
   double *t1, *unit, *prep, *c;
   double *z, *dz, *x, *space, *slots, *y, *out; /* one member's, scratch */
 } lanes;
@@ -79,6 +81,16 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
   l->dz = ag_heap_aligned(sizeof(double) * (n_z + 1));
   l->x = ag_heap_aligned(sizeof(double) * (size_t)(b->n_x + 1));
   l->space = ag_heap_aligned(sizeof(double) * (3 * n_core + 3));
+  if (b->watch.n) {
+    l->queue = ag_queue_create(b, l->w);
+    l->m.memory = block(l, (size_t)b->watch.n);
+    l->m.hint = block(l, (size_t)b->watch.n);
+    l->m.prep_watch = l->prep_watch = block(l, (size_t)ag_fused_n_watch_prep(b->fused));
+    l->m.from = block(l, 1);
+    l->m.z0 = block(l, n);
+    l->m.dz0 = block(l, n);
+    l->m.seen = (unsigned long long *)block(l, 1);
+  }
   if (!b->columns.tape) return;
   l->slots = ag_heap_aligned(sizeof(double) * (size_t)(b->columns.tape->n_slot + 1));
   l->y = ag_heap_alloc(sizeof(double) * (size_t)(b->sys->n_q + 3 * b->sys->n_image + b->sys->n_u + 1));
@@ -87,6 +99,7 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
 
 static void lanes_free(lanes *l) {
   for (int i = 0; i < l->w; i++) ag_work_free(l->work[i]);
+  ag_queue_free(l->queue);
   void *all[] = {l->member,
                  l->seen,
                  l->work,
@@ -116,7 +129,14 @@ static void lanes_free(lanes *l) {
                  l->m.steps,
                  l->m.rejected,
                  l->m.rejected_last,
-                 l->m.sub};
+                 l->m.sub,
+                 l->m.memory,
+                 l->m.hint,
+                 l->prep_watch,
+                 l->m.from,
+                 l->m.z0,
+                 l->m.dz0,
+                 l->m.seen};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -164,6 +184,22 @@ static void store(lanes *l, ag_work *w, long member, ag_batch_member how) {
   atomic_fetch_add(&b->done, 1);
 }
 
+/* The step that lane i made last, for the queue. */
+static ag_lane_step step_of(const lanes *l, int i) {
+  return (ag_lane_step){.lane = i,
+                        .lanes = l->w,
+                        .t = l->m.from[i],
+                        .t1 = l->m.t[i],
+                        .z = l->m.z0,
+                        .dz = l->m.dz0,
+                        .z1 = l->m.z1,
+                        .k = l->m.k,
+                        .work = l->work[i],
+                        .params = l->params[i],
+                        .memory = l->m.memory,
+                        .hint = l->m.hint};
+}
+
 /* Starts a member in lane i. False: it ended at once, and is stored. */
 static bool load(lanes *l, int i, long member) {
   const ag_run_options *o = &l->b->o->run;
@@ -201,6 +237,12 @@ static bool load(lanes *l, int i, long member) {
   l->m.rejected_last[i] = l->m.sub[i] = 0;
   l->member[i] = member;
   l->seen[i] = 0;
+  if (l->queue) {
+    for (int k = 0; k < l->n; k++) l->m.z0[k * W + i] = l->z[k];
+    l->m.from[i] = o->t0;
+    ag_lane_step s = step_of(l, i);
+    ag_queue_begin(l->queue, &s);
+  }
   return true;
 }
 
@@ -218,6 +260,8 @@ static void imitate(lanes *l, int from, int to) {
   copy_lane(l, l->m.keep, 2 * (size_t)l->sys->n_core, from, to);
   copy_lane(l, l->unit, (size_t)l->b->n_unit, from, to);
   copy_lane(l, l->prep, (size_t)ag_fused_n_prep(l->b->fused), from, to);
+  if (l->queue) copy_lane(l, l->m.memory, (size_t)l->b->watch.n, from, to);
+  if (l->queue) copy_lane(l, l->prep_watch, (size_t)ag_fused_n_watch_prep(l->b->fused), from, to);
   l->m.steps[to] = l->m.steps[from];
   l->m.rejected[to] = l->m.rejected[from];
   l->m.rejected_last[to] = l->m.rejected_last[from];
@@ -244,6 +288,7 @@ static bool fill(lanes *l) {
     unsigned long long fail[64 / sizeof(double)]
         __attribute__((aligned(64))) = {0}; /* a pivot that fails was seen in load() */
     ag_fused_prep(b->fused, l->p, l->prep, fail);
+    if (l->queue) ag_fused_watch_prep(b->fused, l->p, l->prep_watch, fail);
   }
   for (int i = 0; i < l->w; i++)
     if (l->member[i] < 0) imitate(l, live, i);
@@ -264,6 +309,22 @@ static bool left_domain(lanes *l, int i) {
   for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
   for (int k = l->n; k < l->sys->n_z; k++) l->z[k] = NAN;
   return ag_work_settle(l->work[i], l->m.t[i], l->z, l->c, &changed) == AG_TROUBLE_DOMAIN;
+}
+
+/* Looks into the steps in which something may have been crossed; takes out members that ended there. */
+static void look(lanes *l) {
+  for (int i = 0; i < l->w; i++) {
+    if (l->member[i] < 0 || !l->m.seen[i]) continue;
+    ag_lane_step s = step_of(l, i);
+    ag_batch_member how = {
+        .end_event = -1, .t = l->m.t[i], .steps = (long)l->m.steps[i], .rejected = (long)l->m.rejected[i]};
+    for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
+    how.end = ag_queue_look(l->queue, &s, l->member[i], &how.t, l->z, &how.end_event);
+    if (how.end == AG_END_TIME) continue;
+    if (l->m.sub[i]) how.steps++; /* the step it is in */
+    store(l, l->work[i], l->member[i], how);
+    l->member[i] = -1;
+  }
 }
 
 /* Takes members that ended out of their lanes. */
@@ -292,6 +353,7 @@ void ag_batch_lanes(ag_batch_job *b, bool first) {
   const atomic_int *stop = b->o->run.stop;
   while (!(stop && *stop) && fill(&l)) {
     ag_fused_run(b->fused, &l.m);
+    if (l.queue) look(&l);
     reap(&l, false);
     ag_batch_report(b, first);
   }

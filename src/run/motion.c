@@ -20,7 +20,9 @@ int ag_motion_rhs(void *self, double t, const double *z, double *dz) {
     ag_fused_rhs(m->fused, &t, z, m->c, m->prep, dz, &fail);
     trouble = fail ? AG_TROUBLE_MASS : AG_FINE;
   } else {
-    trouble = m->full ? ag_work_rhs_full(m->work, t, z, dz) : ag_work_rhs(m->work, t, z, m->c, dz);
+    trouble = m->full   ? ag_work_rhs_full(m->work, t, z, dz)
+              : m->core ? ag_work_core(m->work, t, z, m->c, dz)
+                        : ag_work_rhs(m->work, t, z, m->c, dz);
   }
   if (trouble) m->trouble = trouble;
   return trouble;
@@ -32,12 +34,12 @@ int ag_motion_settle(motion *m, double t, double *z, double *c, bool *changed) {
   return ag_work_settle_full(m->work, t, z);
 }
 
-void ag_motion_create(motion *m, const ag_system *sys, const double *params, const ag_run_options *o) {
-  *m = (motion){.sys = sys, .full = o->multipliers, .method = o->method, .section = o->section, .fresh = true};
+void ag_motion_create(motion *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core) {
+  *m = (motion){.sys = sys, .full = o->multipliers, .core = core, .method = o->method, .section = o->section, .fresh = true};
   m->events = o->events && sys->events;
   m->n_g = ag_run_n_event(sys, o);
   m->g_first = m->events ? 0 : sys->model->n_events;
-  m->n = m->full ? sys->n_q + sys->n_xi : sys->n_z;
+  m->n = m->full ? sys->n_q + sys->n_xi : core ? sys->n_core : sys->n_z;
   m->work = ag_work_create(sys, params);
   size_t n = (size_t)m->n, n_c = (size_t)sys->n_c, n_x = (size_t)(sys->n_q + sys->n_xi), size = sizeof(double);
   m->z = ag_heap_aligned(size * n);
@@ -83,15 +85,20 @@ const ag_event *ag_run_event(const ag_system *sys, const ag_run_options *o, int 
 
 bool ag_motion_looks(const motion *m) { return m->g_first < m->n_g; }
 
-int ag_motion_watch(motion *m, double t, const double *x, double *g) {
-  int trouble = m->events ? ag_work_events(m->work, t, x, g) : AG_FINE;
-  if (m->section && !trouble) trouble = ag_work_section(m->work, m->section - 1, t, x, g + m->n_g - 1);
+int ag_motion_watch(motion *m, double t, const double *z, const double *c, double *g) {
+  if (m->watch) {
+    const double *seg[AG_SEG_COUNT] = {&t, z, m->watch_params, NULL};
+    (void)ag_tape_eval(m->watch, seg, m->watch_slots, g + m->g_first);
+    return AG_FINE;
+  }
+  ag_motion_full(m, t, z, c, m->x);
+  int trouble = m->events ? ag_work_events(m->work, t, m->x, g) : AG_FINE;
+  if (m->section && !trouble) trouble = ag_work_section(m->work, m->section - 1, t, m->x, g + m->n_g - 1);
   return trouble;
 }
 
 void ag_motion_signs(motion *m, double t) {
-  ag_motion_full(m, t, m->z, m->c, m->x);
-  if (ag_motion_watch(m, t, m->x, m->g1)) return;
+  if (ag_motion_watch(m, t, m->z, m->c, m->g1)) return;
   for (int e = m->g_first; e < m->n_g; e++) m->sign[e] = (m->g1[e] > 0) - (m->g1[e] < 0);
 }
 
@@ -111,8 +118,7 @@ bool ag_motion_at(motion *m, double t, double s, double *z) {
 bool ag_motion_settled(motion *m, double t, double s) {
   bool changed;
   if (!ag_motion_at(m, t, s, m->zt)) return false;
+  if (m->core) return true; /* nothing there that could be off */
   memcpy(m->c1, m->c, sizeof(double) * (size_t)m->sys->n_c);
-  if (ag_motion_settle(m, s, m->zt, m->c1, &changed)) return false;
-  ag_motion_full(m, s, m->zt, m->c1, m->x);
-  return true;
+  return !ag_motion_settle(m, s, m->zt, m->c1, &changed);
 }

@@ -47,6 +47,8 @@ typedef struct ag_record {
 } ag_record;
 void ag_record_init(ag_record *r, const ag_system *sys);
 void ag_record_done(ag_record *r);
+/* One full state recorded. */
+void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x, double *out);
 
 /* Receives records in time order. row returns false when it cannot go on (disk full): the run then ends with AG_END_SINK. */
 typedef struct ag_sink {
@@ -140,8 +142,9 @@ void ag_series_done(ag_series *s);
 /* ---- batches: many motions of one system over the same time, each with parameters and a start of its own ---- */
 
 /* How. Adaptive steps of the eliminated equations go through compiled code that moves several members at once, each with its own step size
- * (decided by its core alone); everything else (fixed steps, multipliers, events, position constraints, a basis that must be refreshed, no
- * compiler, the interpreter asked for) goes member by member through ag_run. What comes out never depends on lanes, threads or order. */
+ * (decided by its core alone); a step in which an event or the section may be crossed is looked into by the code of a single run. Everything
+ * else (fixed steps, multipliers, events that need reactions, position constraints, a basis that must be refreshed, no compiler, the
+ * interpreter asked for) goes member by member through ag_run. What comes out never depends on lanes, threads or order. */
 typedef struct ag_batch_options {
   ag_run_options run;      /* every, progress and each are not used */
   int lanes, threads;      /* 0: what suits the machine */
@@ -165,6 +168,7 @@ typedef struct ag_batch_result {
   ag_batch_member *members;
   double *x;               /* n x n_x: final full states, of the last good state where a member failed; NaN: not integrated */
   double *records;         /* n x width: final records; NaN in columns not wanted */
+  ag_series *points;       /* with a section, per member: the records at its crossings; else NULL */
   int lanes, threads;      /* lanes 0: member by member */
   bool core_only;
   double seconds;          /* of moving, compiling not counted */

@@ -12,6 +12,7 @@ typedef struct motion {
   const ag_system *sys;
   ag_work *work;
   bool full;
+  bool core;                   /* of batches: the core alone */
   int n;
   double *z, *c, *dz;          /* where we are, and the right-hand side there */
   double *z1, *dz1, *c1;       /* after the step being tried */
@@ -31,6 +32,9 @@ typedef struct motion {
   bool events;                 /* those of the model are looked for */
   int section;                 /* and this section: 1 + its index; 0: none */
   int g_first, n_g;            /* which functions are: see ag_run_result.n_event */
+  const ag_tape *watch;        /* of batches: these functions on z, with slots prepared for the parameters; else NULL */
+  const double *watch_params;
+  double *watch_slots;
   double *g1;                  /* their values, scratch */
   int *sign;                   /* last sign of each that was not zero */
   bool fresh;                  /* no step has been looked into yet */
@@ -38,7 +42,7 @@ typedef struct motion {
 
 /* Full state of (t, z) with basis data c. */
 void ag_motion_full(motion *m, double t, const double *z, const double *c, double *x);
-void ag_motion_create(motion *m, const ag_system *sys, const double *params, const ag_run_options *o);
+void ag_motion_create(motion *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core);
 void ag_motion_free(motion *m);
 int ag_motion_rhs(void *self, double t, const double *z, double *dz); /* self: the motion */
 /* Puts a state back onto the constraints; c may be chosen anew. */
@@ -46,25 +50,24 @@ int ag_motion_settle(motion *m, double t, double *z, double *c, bool *changed);
 /* Switches a motion to compiled code; false when that is not possible (reason says why). The numbers do not change. */
 bool ag_motion_compile(motion *m, const double *params, bool only_cached, ag_text *reason);
 /* The two halves of it: NULL when it cannot be compiled; and the change-over. */
-ag_fused *ag_motion_kernel(const ag_system *sys, const ag_stepper *method, const ag_build_options *build, ag_text *reason);
+ag_fused *ag_motion_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build, ag_text *reason);
 void ag_motion_use(motion *m, const double *params, const ag_fused *fused);
 
 /* A copy with arrays of its own (event_times stay borrowed), and its end. */
 void ag_checkpoint_keep(ag_checkpoint *copy, const ag_checkpoint *c);
 void ag_checkpoint_done(ag_checkpoint *copy);
 
-/* One state recorded. */
-void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x, double *out);
-
-/* Is any crossing looked for? The functions at a full state (those from g_first on), and their signs at the start. */
+/* Is any crossing looked for? The functions at a state (those from g_first on), and their signs at the start. */
 bool ag_motion_looks(const motion *m);
-int ag_motion_watch(motion *m, double t, const double *x, double *g);
+int ag_motion_watch(motion *m, double t, const double *z, const double *c, double *g);
 void ag_motion_signs(motion *m, double t);
 /* Crossings inside the step from t by h just made (its dense output prepared), in time order. Fills times[] and which[]
  * (room for n_max), returns how many. */
 int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, int *which);
+/* The same where it is known what each function does: hint[i * stride] for function g_first + i, none of them AG_HINT_LOOK. */
+int ag_events_once(motion *m, double t, double h, const double *hint, int stride, double *times, int *which);
 /* State at time s inside the step, by a real step of the method from its start. False when that fails. */
 bool ag_motion_at(motion *m, double t, double s, double *z);
-/* The same put back onto the constraints, in m->zt and m->c1, and in full in m->x: where crossings are located. */
+/* The same put back onto the constraints, in m->zt and m->c1: where crossings are located. */
 bool ag_motion_settled(motion *m, double t, double s);
 #endif

@@ -119,6 +119,7 @@ static void save(run *r) {
 static ag_end record_crossing(run *r, double s) {
   motion *m = &r->m;
   if (!ag_motion_settled(m, r->t, s)) return AG_END_STEP;
+  ag_motion_full(m, s, m->zt, m->c1, m->x);
   return record_at(r, s, m->x) ? AG_END_TIME : AG_END_SINK;
 }
 
@@ -476,7 +477,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   r.record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   r.keep = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_core + 1));
   r.event_cap = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
-  ag_motion_create(&r.m, sys, params, o);
+  ag_motion_create(&r.m, sys, params, o, false);
   choose_engine(&r, params);
   ag_control_init(&r.control, o->method, o->rtol, o->atol);
   r.record[0] = NAN;

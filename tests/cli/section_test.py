@@ -180,5 +180,167 @@ class Constrained(Section):
                 self.assertLess(p["constraint_residual"][i], 1e-12, name)
 
 
+class Many(Section):
+    SWEEP = [*PAIR, "--sweep", "w=1:2:3", "--sweep", "x=-1:1:4", "--set", "y=0", "--t1", 40]
+
+    def test_as_single_runs(self):
+        """Points of every member in order; those of a single run to the error of the motion."""
+        r = self.json(*self.SWEEP, "--section", "up")
+        self.assertEqual((r["members"], r["failed"], r["member_by_member"], r["off_level"]), (12, 0, None, 0))
+        p, section = r["section"]["points"], r["section"]
+        self.assertEqual((section["name"], section["direction"]), ("up", "rising"))
+        self.assertEqual([p["member"].count(m + 1) for m in range(12)], section["crossings"])
+        self.assertEqual(p["member"], sorted(p["member"]))
+        for m in range(12):
+            w, x = r["sweep"]["w"][m], r["sweep"]["x"][m]
+            times = [t for t, k in zip(p["t"], p["member"]) if k == m + 1]
+            self.near(times, [2*math.pi*k/w for k in range(1, len(times) + 1)], MOTION)
+            self.assertLess(40 - times[-1], 2*math.pi/w)
+            xs = [v for v, k in zip(p["x"], p["member"]) if k == m + 1]
+            self.near(xs, [x*math.cos(t) for t in times], MOTION)
+        self.near(p["y"], [0]*len(p["y"]), EXACT)
+
+    def test_both_ways_and_backward(self):
+        for more in (["--section", "both"], ["--section", "down", "--t1", -40], ["--section", "both", "--t1", -40]):
+            r = self.json(*self.SWEEP, *more)
+            want = []
+            for w, x in zip(r["sweep"]["w"], r["sweep"]["x"]):
+                want.append(self.points(*PAIR, "--set", f"w={w!r}", "--set", f"x={x!r}", "--set", "y=0", "--t1", 40, *more)[1])
+            self.assertEqual(r["section"]["crossings"], [len(p["t"]) for p in want])
+            for column in ("t", "x", "y'", "energy"):
+                self.near(r["section"]["points"][column], [v for p in want for v in p[column]], MOTION)
+
+    def test_many_in_one_step(self):
+        r = self.json(*PAIR, "--sweep", "y'=0.5:0.7:3", "--section", "fast", "--t1", 20)
+        one = self.points(*PAIR, "--section", "fast", "--t1", 20)[1]
+        self.assertEqual(r["section"]["crossings"], [len(one["t"])]*3)
+        self.near(r["section"]["points"]["t"][:len(one["t"])], one["t"], MOTION)
+
+    def test_threads(self):
+        want = self.json(*self.SWEEP, "--section", "both", "--crossings", 9, "--threads", 1)
+        self.assertEqual(set(want["end"]), {"crossings reached", "time reached"})
+        got = self.json(*self.SWEEP, "--section", "both", "--crossings", 9, "--threads", 3)
+        for key in ("end", "t", "steps", "section", "columns"):
+            self.assertEqual(want[key], got[key])
+
+    def test_counted_and_ended(self):
+        r = self.json(*self.SWEEP, "--section", "up", "--crossings", 3)
+        self.assertEqual((r["section"]["crossings"], set(r["end"])), ([3]*12, {"crossings reached"}))
+        self.assertEqual(r["t"], r["section"]["points"]["t"][2::3])
+        self.write("ends.nh", read(model("two_oscillators")).replace("y' = 1000", "x = -0.2 falling"))
+        r = self.json("run", "ends.nh", "--sweep", "w=4:5:6", "--section", "up", "--t1", 60)
+        self.assertEqual((set(r["end"]), r["member_by_member"]), ({"event"}, None))
+        self.near(r["t"], [math.acos(-0.2)]*6, 1e-9)
+        self.assertEqual(r["section"]["crossings"], [1]*6)
+
+    def test_table(self):
+        r = self.json(*self.SWEEP, "--section", "up", "--columns", "x,energy")
+        self.anagyre(*self.SWEEP, "--section", "up", "--columns", "x,energy", "-o", "p.csv")
+        header, rows = self.table(self.path("p.csv"))
+        self.assertEqual(header, ["member", "w", "start x", "crossing", "t", "x", "energy"])
+        p = r["section"]["points"]
+        self.assertEqual(sorted(p), ["energy", "member", "t", "x"])
+        self.assertEqual([row[0] for row in rows], p["member"])
+        self.assertEqual([row[4:] for row in rows], [list(v) for v in zip(p["t"], p["x"], p["energy"])])
+
+    def test_member_by_member(self):
+        """Position constraints do not go through lanes; the points are there all the same."""
+        self.write("cut.nh", read(shipped("spherical_pendulum")) + "\nsection cut: n[1] = 0.1 rising\n")
+        r = self.json("run", "cut.nh", "--sweep", "w=0.3:0.9:4", "--section", "cut", "--crossings", 5, "--quiet")
+        self.assertIn("constraints on positions", r["member_by_member"])
+        self.assertEqual(r["section"]["crossings"], [5]*4)
+        self.near([n[0] for n in r["section"]["points"]["n"]], [0.1]*20, EXACT)
+
+
+HENON = """model henon "Henon and Heiles"
+config x in R, y in R
+lagrangian 1/2*(x'^2 + y'^2) - 1/2*(x^2 + y^2) - x^2*y + y^3/3
+observable tilt = x' + 2*y'
+section cut: x = 0 rising
+section back: x = 0 falling
+section shifted: x + y/2 = 0.1
+start y' = 0.1, x' = 0.3
+"""
+
+
+class Levels(Section):
+    def setUp(self):
+        super().setUp()
+        self.write("henon.nh", HENON)
+
+    def test_grid(self):
+        """Energy 1/8 at every point; members outside of the level are told, and no failures."""
+        r = self.json("run", "henon.nh", "--section", "cut", "--level", "energy=1/8", "--rtol", "1e-12", "--atol", "1e-12",
+                      "--sweep", "y=-0.5:0.7:7", "--sweep", "y'=-0.4:0.4:5", "--crossings", 20)
+        inside = 0
+        for m, (y, v) in enumerate(zip(r["sweep"]["y"], r["sweep"]["y'"])):
+            rest = 1/8 - v*v/2 - y*y/2 + y**3/3                          # what is left for x'^2/2
+            if rest < 0:
+                self.assertEqual((r["end"][m], r["sweep"]["x'"][m]), ("outside the level", None))
+                self.assertEqual(r["section"]["crossings"][m], 0)
+                continue
+            inside += 1
+            self.assertEqual((r["end"][m], r["section"]["crossings"][m]), ("crossings reached", 20))
+            self.assertAlmostEqual(r["sweep"]["x'"][m], math.sqrt(2*rest), delta=1e-14)
+        self.assertTrue(5 < inside < 35)
+        self.assertEqual((r["failed"], r["failures"], r["off_level"]), (0, [], 35 - inside))
+        p = r["section"]["points"]
+        self.near(p["x"], [0]*len(p["x"]), 1e-11)
+        self.near(p["energy"], [1/8]*len(p["x"]), 1e-11)
+        for v in p["x'"]:
+            self.assertGreater(v, 0)
+
+    def test_direction_decides_the_root(self):
+        for section, sign in [("cut", 1), ("back", -1)]:
+            r = self.json("run", "henon.nh", "--section", section, "--level", "energy=0.1", "--sweep", "y=0:0.1:2", "--set", "y'=0.1",
+                          "--crossings", 1)
+            self.assertEqual([v > 0 for v in r["sweep"]["x'"]], [sign > 0]*2)
+
+    def test_onto_the_section(self):
+        """The coordinate follows from the section, the velocity from the energy; also together with a second level."""
+        r = self.json("run", "henon.nh", "--section", "shifted", "--level", "energy=0.1", "--solve", "x',x", "--sweep", "y=-0.1:0.2:4",
+                      "--set", "y'=0.05", "--crossings", 3, "--rtol", "1e-12")
+        self.near(r["sweep"]["x"], [0.1 - y/2 for y in r["sweep"]["y"]], 1e-14)
+        self.near(r["section"]["points"]["energy"], [0.1]*12, 1e-11)
+        r = self.json("run", "henon.nh", "--section", "cut", "--level", "energy=0.1", "--level", "tilt=0.3", "--solve", "x',y'",
+                      "--sweep", "y=-0.1:0.2:4", "--crossings", 1)
+        for y, a, b in zip(r["sweep"]["y"], r["sweep"]["x'"], r["sweep"]["y'"]):
+            self.assertAlmostEqual(a + 2*b, 0.3, delta=1e-13)
+            self.assertAlmostEqual(a*a/2 + b*b/2 + y*y/2 - y**3/3, 0.1, delta=1e-13)
+
+    def test_one_run(self):
+        r = self.json("run", "henon.nh", "--section", "cut", "--level", "energy=0.1", "--solve", "x'", "--set", "y=0.1", "--crossings", 4)
+        self.assertAlmostEqual(r["energy_start"], 0.1, delta=1e-15)
+        self.assertEqual(r["section"]["crossings"], 4)
+        self.anagyre("run", "henon.nh", "--section", "cut", "--level", "energy=0.1", "--solve", "x'", "--crossings", 4, "-o", "a.h5")
+        self.assertRegex(self.json("info", "a.h5")["set"][0], r"x'=0\.4358")
+        _, err = self.anagyre("run", "henon.nh", "--section", "cut", "--level", "energy=-1", "--solve", "x'", code=1)
+        self.assertIn("outside the level", err)
+
+    def test_rolling(self):
+        """A stone: level and section through the constraints of rolling."""
+        self.write("stone.nh", read(shipped("rattleback")) + "\nsection cut: Omega[1] = 0 rising\n")
+        r = self.json("run", "stone.nh", "--section", "cut", "--level", "energy=1.2", "--solve", "Omega[3],Omega[1]", "--rtol", "1e-12",
+                      "--atol", "1e-12", "--sweep", "Omega[2]=-0.3:0.3:5", "--crossings", 5, "--quiet")
+        self.assertIsNone(r["member_by_member"])
+        self.assertGreater(sum(r["section"]["crossings"]), 5)
+        self.near(r["section"]["points"]["energy"], [1.2]*sum(r["section"]["crossings"]), 1e-11)
+        self.near([v[0] for v in r["section"]["points"]["Omega"]], [0]*sum(r["section"]["crossings"]), 1e-13)
+
+    def test_refusals(self):
+        sweep = ["run", "henon.nh", "--section", "cut", "--sweep", "y=0:1:3"]
+        for words, message in [
+            (["--level", "energy"], "--level needs NAME=VALUE"),
+            (["--level", "enrgy=1", "--solve", "x'"], "no number `enrgy`; did you mean `energy`"),
+            (["--level", "energy=1"], "which start value puts the start on the level energy=1.*there are: x' y'"),
+            (["--level", "energy=1", "--solve", "y"], "`y` is solved for, and swept or set too"),
+            (["--level", "energy=1", "--solve", "x',x,y'"], "--solve names 3 start values for 1 level"),
+            (["--level", "energy=1", "--solve", "z'"], "unknown name `z`"),
+            (["--level", "energy=mass", "--solve", "x'"], "unknown name `mass`"),
+        ]:
+            self.fails([*sweep, *words], 2, message)
+        self.fails(["run", "henon.nh", "--solve", "x'"], 2, "--solve is about a level or a section")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ * Steps of a batch in which something may be crossed, looked into one at a time by the code of a single run: the same
+ * dense output, samples and real steps, so that what is found follows from the member alone. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "run/batch.h"
+#include "run/run_internal.h"
+
+struct ag_queue {
+  ag_batch_job *b;
+  motion m; /* takes over what a lane has: its worker, prepared parameters */
+  int n_prep, n_slot, n_stage;
+  bool *fresh; /* per lane */
+  double *prep, *slots;
+  double *record, *column_slots, *y, *out;
+};
+
+ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
+  ag_queue *q = ag_heap_alloc(sizeof *q);
+  q->b = b;
+  motion *m = &q->m;
+  bool core = b->result->core_only;
+  ag_motion_create(m, b->sys, b->sys->params, &b->o->run, core);
+  if (b->kernel) ag_motion_use(m, b->sys->params, b->kernel);
+  m->watch = b->watch.tape;
+  ag_work_free(m->work);
+  free(m->prep);
+  m->work = NULL;
+  m->prep = NULL;
+  size_t w = (size_t)lanes;
+  q->n_prep = b->kernel ? (ag_fused_n_prep(b->kernel) + 8) / 8 * 8 : 0; /* each on a boundary of its own */
+  q->n_slot = (b->watch.tape->n_slot + 8) / 8 * 8;
+  q->n_stage = (int)(b->o->run.method->size(m->n) / (size_t)m->n) - ag_stepper_degree(b->o->run.method) - 1;
+  q->fresh = ag_heap_alloc(w);
+  q->prep = ag_heap_aligned(sizeof(double) * (w * (size_t)q->n_prep + 1));
+  q->slots = ag_heap_aligned(sizeof(double) * w * (size_t)q->n_slot);
+  q->record = ag_heap_alloc(sizeof(double) * (size_t)b->result->width);
+  if (!core) return q;
+  const ag_system *sys = b->sys;
+  q->column_slots = ag_heap_aligned(sizeof(double) * (size_t)(b->columns.tape->n_slot + 1));
+  q->y = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + 3 * sys->n_image + sys->n_u + 1));
+  q->out = ag_heap_alloc(sizeof(double) * (size_t)(b->columns.tape->n_out + 1));
+  return q;
+}
+
+void ag_queue_free(ag_queue *q) {
+  if (!q) return;
+  q->m.work = NULL;
+  q->m.prep = NULL;
+  ag_motion_free(&q->m);
+  void *all[] = {q->fresh, q->prep, q->slots, q->record, q->column_slots, q->y, q->out, q};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+/* One lane of an array. */
+static void take(const ag_lane_step *s, int n, const double *from, double *to) {
+  for (int k = 0; k < n; k++) to[k] = from[k * s->lanes + s->lane];
+}
+
+/* The motion becomes that of the lane. */
+static void enter(ag_queue *q, const ag_lane_step *s) {
+  motion *m = &q->m;
+  m->work = s->work;
+  m->prep = q->prep + s->lane * q->n_prep;
+  m->watch_slots = q->slots + s->lane * q->n_slot;
+  m->watch_params = s->params;
+  take(s, m->n, s->z, m->z);
+}
+
+void ag_queue_begin(ag_queue *q, const ag_lane_step *s) {
+  motion *m = &q->m;
+  unsigned long long fail = 0;
+  enter(q, s);
+  if (q->b->kernel)
+    ag_fused_prep(q->b->kernel, s->params, m->prep, &fail); /* a pivot that fails was seen by the lanes */
+  (void)ag_tape_prep(m->watch, s->params, m->watch_slots);
+  q->fresh[s->lane] = true;
+  for (int e = 0; e < q->b->watch.n; e++) s->memory[e * s->lanes + s->lane] = 0; /* the first step is looked into */
+}
+
+/* The dense output of the step, from the stages the lanes have. */
+static bool dense(ag_queue *q, const ag_lane_step *s) {
+  motion *m = &q->m;
+  take(s, m->n, s->dz, m->dz);
+  take(s, m->n, s->z1, m->z1);
+  take(s, m->n * q->n_stage, s->k, m->space);
+  memcpy(m->space, m->dz, sizeof(double) * (size_t)m->n);
+  memcpy(m->dz1, m->space + ag_stepper_last(m->method) * m->n, sizeof(double) * (size_t)m->n);
+  return !m->method->dense(m->method, &m->flow, s->t, s->t1 - s->t, m->z, m->dz, m->z1, m->dz1, m->space);
+}
+
+/* The state at a crossing of the section among the points of the member. */
+static bool add_point(ag_queue *q, const ag_lane_step *s, long member, double t) {
+  motion *m = &q->m;
+  const ag_batch_job *b = q->b;
+  if (!ag_motion_settled(m, s->t, t)) return false;
+  if (m->core) {
+    for (int i = 0; i < b->result->width; i++) q->record[i] = NAN;
+    ag_core_columns_fill(&b->columns, b->sys, t, m->zt, s->params, q->column_slots, q->y, q->out, q->record);
+    q->record[0] = t;
+  } else {
+    ag_motion_full(m, t, m->zt, m->c1, m->x);
+    ag_record_fill(b->sys, m->work, t, m->x, q->record);
+  }
+  return ag_series_row(&b->result->points[member], q->record);
+}
+
+/* The crossings of the step into m->hit_times and m->hit_events; how many, -1: there is no dense output. */
+static int crossings(ag_queue *q, const ag_lane_step *s) {
+  motion *m = &q->m;
+  int n = q->b->watch.n, n_hit = 0;
+  bool plain = true;
+  if (!dense(q, s)) return -1;
+  for (int e = 0; e < n; e++) {
+    double *memory = &s->memory[e * s->lanes + s->lane];
+    m->sign[m->g_first + e] = (*memory > 0) - (*memory < 0);
+    plain = plain && s->hint[e * s->lanes + s->lane] != AG_HINT_LOOK;
+  }
+  m->fresh = q->fresh[s->lane];
+  if (m->fresh) ag_motion_signs(m, s->t);
+  if (!plain)
+    n_hit = ag_events_in_step(m, s->t, s->t1 - s->t, AG_MAX_HITS, m->hit_times, m->hit_events);
+  else
+    n_hit = ag_events_once(m, s->t, s->t1 - s->t, s->hint + s->lane, s->lanes, m->hit_times, m->hit_events);
+  q->fresh[s->lane] = m->fresh;
+  for (int e = 0; e < n; e++) s->memory[e * s->lanes + s->lane] = m->sign[m->g_first + e];
+  return n_hit;
+}
+
+ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t, double *z, int *event) {
+  motion *m = &q->m;
+  const ag_run_options *o = &q->b->o->run;
+  const ag_model *model = q->b->sys->model;
+  ag_end end = AG_END_TIME;
+  enter(q, s);
+  int n = crossings(q, s);
+  if (n < 0) return AG_END_MASS;
+  for (int i = 0; i < n && (end == AG_END_TIME || m->hit_times[i] == *t); i++) { /* as in a single run */
+    int e = m->hit_events[i];
+    if (end == AG_END_TIME) *t = m->hit_times[i];
+    if (e == model->n_events && !add_point(q, s, member, *t)) return AG_END_STEP;
+    if (end != AG_END_TIME) continue;
+    if (e < model->n_events && model->events[e].terminal) end = AG_END_EVENT, *event = e;
+    if (e == model->n_events && o->crossings && q->b->result->points[member].n >= o->crossings) end = AG_END_CROSSINGS;
+  }
+  return end != AG_END_TIME && !ag_motion_at(m, s->t, *t, z) ? AG_END_STEP : end;
+}
