@@ -65,20 +65,32 @@ static char *padded(const ag_piece *piece, size_t *size) {
   return all;
 }
 
-static hid_t properties(hid_t class) {
+/* No times are kept: the same run gives the same bytes. */
+static hid_t timeless(hid_t class) {
   hid_t p = H5Pcreate(class);
-  if (class == H5P_LINK_CREATE)
-    H5Pset_create_intermediate_group(p, 1);
-  else
-    H5Pset_obj_track_times(p, false); /* the same run gives the same bytes */
+  H5Pset_obj_track_times(p, false);
   return p;
+}
+
+/* The groups on the way to a path, the last part of it too when `whole`. */
+static void make_groups(hid_t file, const char *path, bool whole) {
+  hid_t create = timeless(H5P_GROUP_CREATE);
+  for (const char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
+    if (!slash && !whole) break;
+    ag_text part = {0};
+    ag_text_strn(&part, path, slash ? (size_t)(slash - path) : strlen(path));
+    if (H5Lexists(file, part.s, H5P_DEFAULT) <= 0) H5Gclose(H5Gcreate2(file, part.s, H5P_DEFAULT, create, H5P_DEFAULT));
+    ag_text_done(&part);
+    if (!slash) break;
+  }
+  H5Pclose(create);
 }
 
 /* A dataset at a path, its groups made on the way. */
 static hid_t new_set(hid_t file, const char *path, hid_t type, hid_t space) {
-  hid_t link = properties(H5P_LINK_CREATE), create = properties(H5P_DATASET_CREATE);
-  hid_t set = H5Dcreate2(file, path, type, space, link, create, H5P_DEFAULT);
-  H5Pclose(link);
+  hid_t create = timeless(H5P_DATASET_CREATE);
+  make_groups(file, path, false);
+  hid_t set = H5Dcreate2(file, path, type, space, H5P_DEFAULT, create, H5P_DEFAULT);
   H5Pclose(create);
   return set;
 }
@@ -88,10 +100,8 @@ static hid_t owner(hid_t file, const char *path) {
   if (!*path) return H5Oopen(file, "/", H5P_DEFAULT);
   hid_t object = H5Oopen(file, path, H5P_DEFAULT);
   if (object >= 0) return object;
-  hid_t link = properties(H5P_LINK_CREATE);
-  object = H5Gcreate2(file, path, link, H5P_DEFAULT, H5P_DEFAULT);
-  H5Pclose(link);
-  return object;
+  make_groups(file, path, true);
+  return H5Oopen(file, path, H5P_DEFAULT);
 }
 
 static bool put_piece(hid_t file, const ag_piece *piece) {
@@ -254,9 +264,11 @@ bool ag_h5_write(const char *path, const ag_pieces *pieces, long n_row, const lo
   H5Pset_libver_bounds(access, H5F_LIBVER_V18,
                        H5F_LIBVER_V18); /* the first format whose own structures carry checksums */
   errno = 0;
-  writer w = {.file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access), .n_left = n_row};
+  hid_t create = timeless(H5P_FILE_CREATE);
+  writer w = {.file = H5Fcreate(path, H5F_ACC_TRUNC, create, access), .n_left = n_row};
   w.good = w.file >= 0;
   H5Pclose(access);
+  H5Pclose(create);
   if (w.good) {
     prepare(&w, pieces, event_count);
     if (w.good) (void)ag_log_scan(log, take, &w);

@@ -7,6 +7,7 @@ value is a few units in the last place; times and energies carry the error of th
 1e-12 over these times."""
 import math
 import os
+import time
 import unittest
 
 from cli_test import Case, model
@@ -138,6 +139,7 @@ class Crossings(Section):
         self.assertRegex(out, r"section +up: 15 crossings, t = 3\.88\d+ to 58\.")
         info = self.json("info", "p.h5")
         self.assertEqual((info["rows"], info["options"]["section"], info["events"]["up"]), (15, "up", 15))
+        time.sleep(1.1)                                         # a file has no time of day in it
         self.anagyre(*PAIR, "--section", "up", "--t1", 25, "-o", "q.h5")
         self.anagyre("run", "--from", "q.h5", "--t1", 60)
         with open(self.path("p.h5"), "rb") as a, open(self.path("q.h5"), "rb") as b:
