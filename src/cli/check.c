@@ -101,6 +101,8 @@ static const char *elimination_word(const ag_system *sys) {
     return "by the velocities of the frame";
   case AG_ELIM_BASIS:
     return "by a basis of the free directions, renewed along the motion";
+  case AG_ELIM_SADDLE:
+    return "none: a large system, the sparse saddle system is solved for accelerations and multipliers";
   }
   return "";
 }
@@ -159,7 +161,13 @@ static void put_constraints(const report *r, ag_text *out) {
   }
 }
 
+static int freedom(const ag_system *sys) {
+  return sys->elimination == AG_ELIM_SADDLE ? sys->n_xi - sys->n_lambda : sys->n_u;
+}
+
 static void put_growth(const ag_system *sys, ag_text *out) {
+  if (sys->elimination == AG_ELIM_SADDLE)
+    ag_text_printf(out, "  %-14s  not looked at: the system is too large\n", "integrability");
   if (!sys->n_growth || !sys->n_row) return;
   ag_text_printf(out, "  %-14s  growth vector (", "integrability");
   for (int i = 0; i < sys->n_growth; i++) ag_text_printf(out, "%s%d", i ? ", " : "", sys->growth[i]);
@@ -216,8 +224,8 @@ static void write_text(const report *r, ag_text *out) {
   ag_text_printf(out, "  %-14s  %d number%s, %d velocit%s\n", "state", sys->n_q, sys->n_q == 1 ? "" : "s", sys->n_xi,
                  sys->n_xi == 1 ? "y" : "ies");
   put_constraints(r, out);
-  ag_text_printf(out, "  %-14s  %d\n", "freedom", sys->n_u);
-  put_names("independent", sys->n_u, sys->u_names, out);
+  ag_text_printf(out, "  %-14s  %d\n", "freedom", freedom(sys));
+  if (sys->elimination != AG_ELIM_SADDLE) put_names("independent", sys->n_u, sys->u_names, out);
   ag_text_printf(out, "  %-14s  %s\n", "elimination", elimination_word(sys));
   put_growth(sys, out);
   put_energy(r, out);
@@ -232,7 +240,7 @@ static void write_text(const report *r, ag_text *out) {
 }
 
 static void json_structure(ag_json *j, const report *r) {
-  static const char *const elimination[] = {"none", "solved", "frame", "basis"};
+  static const char *const elimination[] = {"none", "solved", "frame", "basis", "saddle"};
   const ag_system *sys = r->s->system;
   const ag_model *m = sys->model;
   ag_json_begin(j, "coordinates", '[');
@@ -257,10 +265,10 @@ static void json_structure(ag_json *j, const report *r) {
   ag_json_whole(j, "rank", sys->n_lambda);
   ag_json_whole(j, "dropped", r->n_dropped);
   ag_json_end(j, '}');
-  ag_json_whole(j, "degrees_of_freedom", sys->n_u);
+  ag_json_whole(j, "degrees_of_freedom", freedom(sys));
   ag_json_string(j, "elimination", elimination[sys->elimination]);
   ag_json_begin(j, "independent", '[');
-  for (int i = 0; i < sys->n_u; i++) ag_json_string(j, NULL, sys->u_names[i]);
+  for (int i = 0; i < sys->n_u && sys->elimination != AG_ELIM_SADDLE; i++) ag_json_string(j, NULL, sys->u_names[i]);
   ag_json_end(j, ']');
   ag_json_bool(j, "growth_with_time", sys->growth_in_time);
   ag_json_begin(j, "growth", '[');

@@ -67,6 +67,82 @@ ag_id ag_jacobian(ag_graph *g, ag_id x, int n_in, const ag_id *inputs) {
   return jacobian;
 }
 
+/* ---- sparse ---- */
+
+typedef struct collector {
+  ag_sparse *to;
+  int cap, row, first; /* first: column of the input's first entry */
+} collector;
+
+static void take_entry(void *self, int i, ag_id x) {
+  collector *c = self;
+  ag_sparse *s = c->to;
+  int cap_col = c->cap, cap_x = c->cap;
+  AG_PUSH(s->row, s->n_entry, c->cap);
+  AG_PUSH(s->col, s->n_entry, cap_col);
+  AG_PUSH(s->x, s->n_entry, cap_x);
+  s->row[s->n_entry] = c->row;
+  s->col[s->n_entry] = c->first + i;
+  s->x[s->n_entry++] = x;
+}
+
+/* Inputs by their ids, with their columns. */
+typedef struct place {
+  ag_id input;
+  int column;
+} place;
+
+static int by_input(const void *a, const void *b) {
+  ag_id x = ((const place *)a)->input, y = ((const place *)b)->input;
+  return x < y ? -1 : x > y;
+}
+
+static int by_column(const void *a, const void *b) { return ((const place *)a)->column - ((const place *)b)->column; }
+
+/* The inputs in the cone of the row just swept, in the order of their columns. */
+static int touched(const ag_reverse_work *w, int n_in, const place *places, place *list) {
+  int n = 0;
+  for (int i = 0; i < w->n_cone; i++) {
+    if (ag_node_op(w->sweep.g, w->cone[i]) != AG_OP_INPUT) continue;
+    const place *p = bsearch(&(place){w->cone[i], 0}, places, (size_t)n_in, sizeof *places, by_input);
+    if (p) list[n++] = *p;
+  }
+  qsort(list, (size_t)n, sizeof *list, by_column);
+  return n;
+}
+
+void ag_jacobian_sparse(ag_graph *g, ag_id x, int n_in, const ag_id *inputs, ag_sparse *out) {
+  int m = ag_node_rows(g, x);
+  *out = (ag_sparse){.n_row = m};
+  collector c = {.to = out};
+  ag_id *entries = ag_heap_alloc(sizeof *entries * (size_t)m);
+  place *places = ag_heap_alloc(sizeof *places * (size_t)(n_in + 1)),
+        *list = ag_heap_alloc(sizeof *list * (size_t)(n_in + 1));
+  for (int k = 0; k < n_in; k++) {
+    places[k] = (place){inputs[k], out->n_col};
+    out->n_col += ag_input_tangent(g, inputs[k]);
+  }
+  qsort(places, (size_t)n_in, sizeof *places, by_input);
+  for (int i = 0; i < m; i++) entries[i] = ag_entry(g, x, i, 0);
+  ag_reverse_work w;
+  ag_reverse_init(&w, g, m, entries, n_in, inputs);
+  for (c.row = 0; c.row < m; c.row++) {
+    ag_reverse_one(&w, entries[c.row]);
+    for (int k = 0, n = touched(&w, n_in, places, list); k < n; k++) {
+      c.first = list[k].column;
+      ag_reverse_entries(&w, list[k].input, take_entry, &c);
+    }
+    ag_reverse_reset_one(&w);
+  }
+  ag_reverse_done(&w);
+  free(entries), free(places), free(list);
+}
+
+void ag_sparse_done(ag_sparse *s) {
+  free(s->row), free(s->col), free(s->x);
+  *s = (ag_sparse){0};
+}
+
 static ag_id replaced(ag_graph *g, ag_id x, const ag_id *map) {
   const ag_node n = g->nodes[x];
   ag_id few[8] = {0}, *a = n.n_arg <= 8 ? few : ag_heap_alloc(sizeof *a * n.n_arg);

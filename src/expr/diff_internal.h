@@ -55,6 +55,9 @@ typedef struct ag_reverse_work {
   int *head, *tail;     /* pieces of the adjoint: 0 none, else 1 + index */
   ag_piece *pieces;
   int n_piece, cap_piece;
+  ag_id *cone; /* of one output */
+  int n_cone, cap_cone;
+  unsigned char *in_cone;
 } ag_reverse_work;
 void ag_reverse_init(ag_reverse_work *w, ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs);
 void ag_reverse_done(ag_reverse_work *w);
@@ -62,4 +65,10 @@ void ag_reverse_weight(ag_reverse_work *w, ag_id out, ag_id weight);
 void ag_reverse_run(ag_reverse_work *w);
 ag_id ag_reverse_grad(ag_reverse_work *w, ag_id input);
 void ag_reverse_reset(ag_reverse_work *w);
+/* The same for one output with weight 1, in a time that depends on its cone alone; then the nonzero entries of its
+ * gradient in one input, given to take(self, number of the entry in the tangent, entry), ascending; and the end of a
+ * pass. */
+void ag_reverse_one(ag_reverse_work *w, ag_id out);
+void ag_reverse_entries(ag_reverse_work *w, ag_id input, void (*take)(void *self, int i, ag_id x), void *self);
+void ag_reverse_reset_one(ag_reverse_work *w);
 #endif

@@ -104,6 +104,47 @@ typedef enum ag_solve_kind { AG_SOLVE_GENERAL, AG_SOLVE_SPD, AG_SOLVE_NEAR_EYE }
 ag_id ag_solve(ag_graph *g, ag_id A, ag_id b, ag_solve_kind kind);
 ag_id ag_inverse(ag_graph *g, ag_id A);
 
+/* ---- sparse symmetric systems ---- */
+/* Where a symmetric n x n matrix has entries: each pair (row, col) once, row >= col. Unknowns marked negative have
+ * negative pivots: the multipliers of a saddle matrix [M S^T; S 0] (no entry may join two of them). They are eliminated
+ * after all the unknowns that their row of S speaks of, so that with M positive definite and S of full rank no pivot is
+ * zero and its sign is known, in whatever state. NULL: none is. */
+typedef struct ag_pattern {
+  int n, n_entry;
+  const int *row, *col;
+  const unsigned char *negative;
+} ag_pattern;
+
+/* The order of elimination (least degree, decided by the pattern alone) and the places of all entries of A = L D L^T.
+ */
+typedef struct ag_ldl {
+  int n, n_entry, n_factor; /* n_factor: entries of L below its diagonal */
+  int *order;               /* order[k]: the unknown eliminated as k-th */
+  int *place;               /* per entry of the pattern: its place in the rows of the permuted matrix */
+  int *table, n_table;      /* what v_ldl reads (ldl.h) */
+  int n_block;              /* numbers it works on: the entries, the right-hand side (then the solution), room */
+} ag_ldl;
+ag_ldl *ag_ldl_create(const ag_pattern *p);
+void ag_ldl_free(ag_ldl *f);
+/* In numbers: x replaces b. Returns how many pivots failed; with lost (n marks) such an unknown is marked and left out,
+ * x is 0 there; without, x is NaN. */
+int ag_ldl_solve(const ag_ldl *f, const double *entries, double *b, unsigned char *lost);
+
+/* Solution of A x = b, b one column, A given by its entries in the order of the pattern. Lowered to small blocks where
+ * A falls into such, else to a call of v_ldl; fails on a pivot that is not of its sign. Differentiated like ag_solve.
+ */
+ag_id ag_solve_sparse(ag_graph *g, const ag_pattern *p, const ag_id *entries, ag_id b);
+
+/* A matrix by its structural nonzeros, row by row, columns ascending. */
+typedef struct ag_sparse {
+  int n_row, n_col, n_entry;
+  int *row, *col;
+  ag_id *x;
+} ag_sparse;
+/* ag_jacobian in that form; the time grows with the number of entries. */
+void ag_jacobian_sparse(ag_graph *g, ag_id x, int n_in, const ag_id *inputs, ag_sparse *out);
+void ag_sparse_done(ag_sparse *s);
+
 /* ---- changing ---- */
 /* outs[i] with every node of from[] (usually inputs) replaced by to[] (same shape). A rotation may be replaced only by
  * something that is a rotation. */
@@ -138,7 +179,8 @@ typedef struct ag_bind {
 /* One instruction: slot[dst] = op(slot[a], slot[b], slot[c]). FMA is an operation of its own (AG_OP_FMA: a*b + c),
  * formed here and nowhere else, so that every reader of the tape rounds alike. AG_OP_LOAD: segment a, index b.
  * AG_OP_CONST: constant a. AG_OP_CALL_SOLVE: pivoted LU, dst = first of n result slots, a = n, b = first of the n*n+n
- * consecutive slots holding A (row-major) and the right-hand side. */
+ * consecutive slots holding A (row-major) and the right-hand side. AG_OP_CALL_LDL: the same with LDL^T, a = which of
+ * the tape's ldls, b = first of its n_block slots. */
 typedef struct ag_instr {
   uint16_t op;
   uint32_t dst, a, b, c;
@@ -150,6 +192,8 @@ typedef struct ag_tape {
   ag_instr *instr;      /* instr[0..n_prep-1]: parameter-only work, done once; the rest each time */
   uint32_t *out;        /* slots of the outputs */
   int n_need[AG_SEG_COUNT]; /* how much of each segment is read */
+  int n_ldl;
+  ag_ldl **ldls; /* of the sparse solves */
 } ag_tape;
 
 /* Lowers the outputs (tensors, row-major each) to one tape. What depends on nothing but AG_SEG_P goes to the prep

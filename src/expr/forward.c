@@ -101,6 +101,29 @@ static ag_id solve(ag_forward_work *w, ag_id x) {
   return ag_solve(g, A, plus(g, db, r), (ag_solve_kind)g->nodes[x].payload.at.i);
 }
 
+/* A^-1 (db - dA x) */
+static ag_id sparse(ag_forward_work *w, ag_id x) {
+  ag_graph *g = w->sweep.g;
+  const ag_pattern p = g->patterns[g->nodes[x].payload.at.i].pattern;
+  ag_id *sum = ag_heap_alloc(sizeof *sum * (size_t)p.n),
+        *entries = ag_heap_alloc(sizeof *entries * (size_t)(p.n_entry + 1));
+  ag_id db = tensor_or_zero(w, arg(g, x, p.n_entry));
+  for (int i = 0; i < p.n; i++) sum[i] = ag_entry(g, db, i, 0);
+  for (int k = 0; k < p.n_entry; k++) {
+    int i = p.row[k], j = p.col[k];
+    entries[k] = arg(g, x, k);
+    ag_id d = tensor(w, entries[k]);
+    if (!d) continue;
+    ag_id xj = ag_entry(g, x, j, 0), xi = ag_entry(g, x, i, 0);
+    sum[i] = ag_sub(g, sum[i], ag_mul(g, d, xj));
+    if (i != j) sum[j] = ag_sub(g, sum[j], ag_mul(g, d, xi));
+  }
+  ag_id t = ag_solve_sparse(g, &p, entries, ag_stack(g, p.n, 1, sum));
+  free(sum);
+  free(entries);
+  return t;
+}
+
 static ag_id scalar(ag_forward_work *w, ag_id x) {
   ag_graph *g = w->sweep.g;
   ag_id t = 0;
@@ -133,6 +156,8 @@ static ag_id tangent(ag_forward_work *w, ag_id x) {
     return ag_div(g, d, ag_safe_norm(g, x));
   case AG_OP_DET: return ag_inner(g, ag_cofactors(g, a, x), d);
   case AG_OP_SOLVE: return solve(w, x);
+  case AG_OP_SPARSE:
+    return sparse(w, x);
   case AG_OP_ROTATION: return d;
   default: return scalar(w, x);
   }

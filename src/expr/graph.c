@@ -54,6 +54,8 @@ void ag_graph_free(ag_graph *g) {
   free(g->rule_hits);
   free(g->lowered);
   free(g->scalars);
+  for (int i = 0; i < g->n_pattern; i++) ag_ldl_free(g->patterns[i].ldl);
+  free(g->patterns);
   free(g);
 }
 

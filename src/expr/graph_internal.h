@@ -25,6 +25,12 @@ typedef struct ag_node {
   } payload;
 } ag_node;
 
+/* A pattern of a sparse matrix; its ldl is made when it is first wanted. */
+typedef struct ag_kept_pattern {
+  ag_pattern pattern;
+  ag_ldl *ldl;
+} ag_kept_pattern;
+
 struct ag_graph {
   ag_arena *arena;          /* names */
   ag_node *nodes;           /* nodes[0] is no node */
@@ -42,6 +48,8 @@ struct ag_graph {
   int n_lowered;
   ag_id *scalars;
   int n_scalar, cap_scalar;
+  ag_kept_pattern *patterns;
+  int n_pattern, cap_pattern;
 };
 
 static inline const ag_node *ag_node_at(const ag_graph *g, ag_id x) { return &g->nodes[x]; }
@@ -88,9 +96,11 @@ unsigned char *ag_cone(const ag_graph *g, int n_out, const ag_id *outs, ag_id *t
  * Scalars of a tensor, row-major, rows*cols of them. They consist only of
  *   NUM (payload.num), SLOT (argument 0: the input, payload.at.i: k, the k-th stored number of that input),
  *   the scalar operations NEG ... CHECKNZ of op.def with 1 x 1 arguments,
- *   PICK (argument 0: a CALL_SOLVE node, payload.at.i = k): entry k of the solution.
- * CALL_SOLVE is an n x 1 node with n*n + n scalar arguments: A row-major, then b. FMA, LOAD and CONST never occur in
- * a graph: they are formed by tape.c. Nothing is scheduled: args have smaller ids, that is all. Memoised. */
+ *   PICK (argument 0: a CALL_SOLVE or CALL_LDL node, payload.at.i = k): entry k of the solution.
+ * CALL_SOLVE is an n x 1 node with n*n + n scalar arguments: A row-major, then b. CALL_LDL (payload.at.i: the pattern)
+ * is one with the entries of A in the order of v_ldl's table, then b in the order of elimination; so is its solution.
+ * FMA, LOAD and CONST never occur in a graph: they are formed by tape.c. Nothing is scheduled: args have smaller ids,
+ * that is all. Memoised. */
 void ag_lower(ag_graph *g, ag_id tensor, ag_id *scalars);
 
 /* op(a[0..]) in doubles, as used to fold constants; ops NEG .. FMA. */
@@ -99,4 +109,12 @@ double ag_op_value(ag_op op, const double *a);
 bool ag_solve_value(int n, double *Ab);
 /* Lowers A x = b: A n*n scalars, b and x n*m, row-major. */
 void ag_lower_solve(ag_graph *g, ag_solve_kind kind, int n, int m, const ag_id *A, const ag_id *b, ag_id *x);
+/* The same with the entries and pattern of a SPARSE node. */
+void ag_lower_sparse(ag_graph *g, int pattern, const ag_id *entries, const ag_id *b, ag_id *x);
+
+/* ---- sparse systems ---- */
+int ag_pattern_intern(ag_graph *g, const ag_pattern *p); /* its number in the graph */
+const ag_ldl *ag_pattern_ldl(ag_graph *g, int pattern);
+ag_ldl *ag_ldl_copy(const ag_ldl *f);
+bool ag_ldl_value(const ag_ldl *f, double *block); /* CALL_LDL in doubles, in place; false when a pivot failed */
 #endif

@@ -5,6 +5,8 @@
 #include "expr/expr.h"
 #include "expr/vmath.h"
 
+#include "expr/ldl.h"
+
 #define OP0(NAME, value) \
   case AG_OP_##NAME: \
     s[x->dst] = (value); \
@@ -59,6 +61,9 @@ V_IN int run(const ag_tape *tape, int from, int to, const double *const *seg, do
       OP0(CHECKNZ, v_checknz(s[x->a], &fail))
     case AG_OP_CALL_SOLVE:
       v_solve((int)x->a, s + x->b, &fail);
+      break;
+    case AG_OP_CALL_LDL:
+      v_ldl(tape->ldls[x->a]->table, s + x->b, v_nan(), &fail);
       break;
     default:
       __builtin_unreachable(); /* tape.c emits nothing else */

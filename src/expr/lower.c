@@ -160,6 +160,14 @@ static ag_id lower_det(ag_graph *g, int n, const ag_id *a) {
   return det;
 }
 
+static void lower_sparse(ag_graph *g, ag_id x, ag_id *y) {
+  int n = ag_node_n_arg(g, x) - 1;
+  ag_id *entries = ag_heap_alloc(sizeof *entries * (size_t)(n + 1));
+  for (int k = 0; k < n; k++) entries[k] = of(g, x, k)[0];
+  ag_lower_sparse(g, g->nodes[x].payload.at.i, entries, of(g, x, n), y);
+  free(entries);
+}
+
 static void lower_node(ag_graph *g, ag_id x, ag_id *y) {
   ag_node n = g->nodes[x];
   switch (n.op) {
@@ -183,6 +191,9 @@ static void lower_node(ag_graph *g, ag_id x, ag_id *y) {
   case AG_OP_DET: y[0] = lower_det(g, g->nodes[ag_node_arg(g, x, 0)].rows, of(g, x, 0)); break;
   case AG_OP_SOLVE:
     ag_lower_solve(g, (ag_solve_kind)n.payload.at.i, n.rows, n.cols, of(g, x, 0), of(g, x, 1), y);
+    break;
+  case AG_OP_SPARSE:
+    lower_sparse(g, x, y);
     break;
   default: lower_entries(g, x, y);
   }
@@ -256,21 +267,25 @@ void ag_lower(ag_graph *g, ag_id tensor, ag_id *scalars) {
 /* ---- constants ---- */
 
 /* Values of the constant scalars below outs, in order of ids. */
-static void evaluate(const ag_graph *g, int n, const ag_id *outs, double *value) {
+static void evaluate(ag_graph *g, int n, const ag_id *outs, double *value) {
   ag_id top;
   unsigned char *mark = ag_cone(g, n, outs, &top);
   double *v = ag_heap_alloc(sizeof *v * ((size_t)top + 1));
   for (ag_id x = 1; x <= top; x++) {
     const ag_node *node = &g->nodes[x];
     const ag_id *a = g->pool + node->first;
-    if (!mark[x] || node->op == AG_OP_CALL_SOLVE) continue;
+    if (!mark[x] || node->op == AG_OP_CALL_SOLVE || node->op == AG_OP_CALL_LDL) continue;
     if (node->op == AG_OP_NUM) v[x] = node->payload.num;
     else if (node->op == AG_OP_PICK) {
       const ag_node *call = &g->nodes[a[0]];
-      double *Ab = ag_heap_alloc(sizeof *Ab * call->n_arg);
+      const ag_ldl *ldl = call->op == AG_OP_CALL_LDL ? ag_pattern_ldl(g, call->payload.at.i) : NULL;
+      double *Ab = ag_heap_alloc(sizeof *Ab * (ldl ? (size_t)ldl->n_block : call->n_arg));
       for (uint32_t k = 0; k < call->n_arg; k++) Ab[k] = v[g->pool[call->first + k]];
-      ag_solve_value(call->rows, Ab);
-      v[x] = Ab[call->rows * call->rows + node->payload.at.i];
+      if (ldl)
+        ag_ldl_value(ldl, Ab);
+      else
+        ag_solve_value(call->rows, Ab);
+      v[x] = Ab[(int)call->n_arg - call->rows + node->payload.at.i];
       free(Ab);
     } else {
       double u[3];

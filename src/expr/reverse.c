@@ -118,6 +118,26 @@ static void solve(ag_reverse_work *w, ag_id x, ag_id bar) {
   if (active(w, b)) push(w, b, bbar);
 }
 
+/* The same for a symmetric matrix by its entries: an entry off the diagonal stands twice. */
+static void sparse(ag_reverse_work *w, ag_id x, ag_id bar) {
+  ag_graph *g = w->sweep.g;
+  const ag_pattern p = g->patterns[g->nodes[x].payload.at.i].pattern;
+  ag_id *entries = ag_heap_alloc(sizeof *entries * (size_t)(p.n_entry + 1)), b = arg(g, x, p.n_entry);
+  for (int k = 0; k < p.n_entry; k++) entries[k] = arg(g, x, k);
+  ag_id bbar = ag_solve_sparse(g, &p, entries, bar);
+  for (int k = 0; k < p.n_entry; k++) {
+    if (!active(w, entries[k])) continue;
+    ag_id bi = ag_entry(g, bbar, p.row[k], 0), xj = ag_entry(g, x, p.col[k], 0), sum = ag_mul(g, bi, xj);
+    if (p.row[k] != p.col[k]) {
+      ag_id bj = ag_entry(g, bbar, p.col[k], 0), xi = ag_entry(g, x, p.row[k], 0);
+      sum = ag_add(g, sum, ag_mul(g, bj, xi));
+    }
+    push(w, entries[k], ag_neg(g, sum));
+  }
+  if (active(w, b)) push(w, b, bbar);
+  free(entries);
+}
+
 static void choice(ag_reverse_work *w, ag_id x, ag_id bar) {
   ag_graph *g = w->sweep.g;
   ag_id c = arg(g, x, 0), a = arg(g, x, 1), b = arg(g, x, 2), zero = ag_zero(g, g->nodes[x].rows, g->nodes[x].cols);
@@ -163,6 +183,9 @@ static void spread(ag_reverse_work *w, ag_id x, ag_id bar) {
   case AG_OP_HAT: push(w, a, ag_vee_skew(g, bar)); break;
   case AG_OP_NORM: push(w, a, ag_mul(g, ag_div(g, bar, ag_safe_norm(g, x)), a)); break;
   case AG_OP_SOLVE: solve(w, x, bar); break;
+  case AG_OP_SPARSE:
+    sparse(w, x, bar);
+    break;
   case AG_OP_DET: push(w, a, ag_mul(g, bar, ag_cofactors(g, a, x))); break;
   case AG_OP_ROTATION: push(w, a, bar); break;
   default: scalar(w, x, bar);
@@ -179,6 +202,7 @@ void ag_reverse_init(ag_reverse_work *w, ag_graph *g, int n_out, const ag_id *ou
   w->vec = ag_heap_alloc(sizeof *w->vec * n);
   w->head = ag_heap_alloc(sizeof *w->head * n);
   w->tail = ag_heap_alloc(sizeof *w->tail * n);
+  w->in_cone = ag_heap_alloc(n);
 }
 
 void ag_reverse_done(ag_reverse_work *w) {
@@ -188,6 +212,8 @@ void ag_reverse_done(ag_reverse_work *w) {
   free(w->head);
   free(w->tail);
   free(w->pieces);
+  free(w->cone);
+  free(w->in_cone);
 }
 
 void ag_reverse_weight(ag_reverse_work *w, ag_id out, ag_id weight) {
@@ -220,6 +246,92 @@ void ag_reverse_reset(ag_reverse_work *w) {
     w->head[x] = w->tail[x] = 0;
   }
   w->n_piece = 0;
+}
+
+/* ---- one output after the other ---- */
+
+static void add_to_cone(ag_reverse_work *w, ag_id x) {
+  if (!active(w, x) || w->in_cone[x]) return;
+  AG_PUSH(w->cone, w->n_cone, w->cap_cone);
+  w->cone[w->n_cone++] = x;
+  w->in_cone[x] = 1;
+}
+
+static int by_id(const void *a, const void *b) {
+  ag_id x = *(const ag_id *)a, y = *(const ag_id *)b;
+  return x < y ? -1 : x > y;
+}
+
+void ag_reverse_one(ag_reverse_work *w, ag_id out) {
+  ag_graph *g = w->sweep.g;
+  add_to_cone(w, out);
+  for (int i = 0; i < w->n_cone; i++) {
+    const ag_node *n = &g->nodes[w->cone[i]];
+    for (uint32_t k = 0; k < n->n_arg; k++) add_to_cone(w, g->pool[n->first + k]);
+  }
+  if (!w->n_cone) return;
+  qsort(w->cone, (size_t)w->n_cone, sizeof *w->cone, by_id);
+  push(w, out, ag_num(g, 1));
+  for (int i = w->n_cone - 1; i >= 0; i--) {
+    ag_id x = w->cone[i];
+    if (ag_node_op(g, x) == AG_OP_INPUT) continue; /* its pieces are read one by one */
+    ag_id bar = adjoint(w, x);
+    if (bar) spread(w, x, bar);
+  }
+}
+
+typedef struct found {
+  int i, order;
+  ag_id value;
+} found;
+
+static int by_entry(const void *a, const void *b) {
+  const found *x = a, *y = b;
+  return x->i != y->i ? (x->i < y->i ? -1 : 1) : (x->order < y->order ? -1 : x->order > y->order);
+}
+
+void ag_reverse_entries(ag_reverse_work *w, ag_id input, void (*take)(void *self, int i, ag_id x), void *self) {
+  ag_graph *g = w->sweep.g;
+  if (!active(w, input) || !w->in_cone[input]) return;
+  if (ag_is_rotation(g, input) || ag_node_cols(g, input) != 1 || w->adj[input]) {
+    (void)adjoint(w, input);
+    ag_id grad = ag_reverse_grad(w, input);
+    int m = ag_node_cols(g, grad);
+    for (int i = 0, n = ag_node_rows(g, grad) * m; i < n && !ag_is_zero(g, grad); i++) {
+      ag_id x = ag_entry(g, grad, i / m, i % m);
+      if (!ag_is_zero(g, x)) take(self, i, x);
+    }
+    return;
+  }
+  found *list = NULL;
+  int n = 0, cap = 0;
+  for (int p = w->head[input]; p; p = w->pieces[p - 1].next) {
+    ag_piece piece = w->pieces[p - 1];
+    for (int k = 0; k < (piece.rows ? piece.rows : 1); k++) {
+      ag_id x = piece.rows ? ag_entry(g, piece.value, k, 0) : piece.value;
+      AG_PUSH(list, n, cap);
+      list[n] = (found){piece.i + k, n, x};
+      n++;
+    }
+  }
+  if (n) qsort(list, (size_t)n, sizeof *list, by_entry);
+  for (int k = 0; k < n;) {
+    int i = list[k].i;
+    ag_id sum = 0;
+    for (; k < n && list[k].i == i; k++) add_to(g, &sum, list[k].value);
+    if (sum && !ag_is_zero(g, sum)) take(self, i, sum);
+  }
+  free(list);
+}
+
+void ag_reverse_reset_one(ag_reverse_work *w) {
+  for (int i = 0; i < w->n_cone; i++) {
+    ag_id x = w->cone[i];
+    w->adj[x] = w->vec[x] = 0;
+    w->head[x] = w->tail[x] = 0;
+    w->in_cone[x] = 0;
+  }
+  w->n_cone = w->n_piece = 0;
 }
 
 void ag_reverse(ag_graph *g, int n_out, const ag_id *outs, const ag_id *weights, int n_in, const ag_id *inputs,

@@ -12,7 +12,8 @@ enum { PART_PREP, PART_EVAL };
 enum { NO_NODE = UINT32_MAX };
 
 /* A scalar of the tape before it has a slot. Arguments are indices of such nodes, except: LOAD (segment, index),
- * CONST (constant), CALL_SOLVE (n, position of its n*n + n arguments in the pool), PICK (solve node, entry). */
+ * CONST (constant), CALL_SOLVE (n, position of its arguments in the pool), CALL_LDL (which, position), PICK (solve
+ * node, entry). */
 typedef struct tnode {
   uint16_t op;
   uint8_t part, n_arg, gone; /* gone: swallowed by a fused operation */
@@ -24,7 +25,7 @@ typedef struct tnode {
 } tnode;
 
 typedef struct builder {
-  const ag_graph *g;
+  ag_graph *g;
   tnode *nodes;
   uint32_t n_node;
   uint32_t *index;  /* of a graph node: its tnode */
@@ -37,11 +38,48 @@ typedef struct builder {
   int cap_instr, cap_const;
   uint32_t *free_slots;
   int n_free, cap_free;
-  struct { uint32_t n, first; } *free_blocks; /* of solves */
+  struct {
+    uint32_t size, first;
+  } * free_blocks; /* of solves */
   int n_block, cap_block;
+  int *pattern_of, cap_ldl; /* per ldl of the tape */
 } builder;
 
 static int max_int(int a, int b) { return a > b ? a : b; }
+
+/* ---- solves ---- */
+
+static bool is_call(uint16_t op) { return op == AG_OP_CALL_SOLVE || op == AG_OP_CALL_LDL; }
+
+static uint32_t solve_results(const builder *b, const tnode *t) {
+  return t->op == AG_OP_CALL_LDL ? (uint32_t)b->tape->ldls[t->arg[0]]->n : t->arg[0];
+}
+
+static uint32_t solve_args(const builder *b, const tnode *t) {
+  if (t->op == AG_OP_CALL_SOLVE) return t->arg[0] * t->arg[0] + t->arg[0];
+  const ag_ldl *f = b->tape->ldls[t->arg[0]];
+  return (uint32_t)(f->n_entry + f->n);
+}
+
+/* Slots a solve works in: the arguments come first, the solution takes the place of the right-hand side, the last of
+ * them. */
+static uint32_t block_size(const builder *b, const tnode *t) {
+  return t->op == AG_OP_CALL_SOLVE ? solve_args(b, t) : (uint32_t)b->tape->ldls[t->arg[0]]->n_block;
+}
+
+static uint32_t solution_at(const builder *b, const tnode *t) { return solve_args(b, t) - solve_results(b, t); }
+
+/* Which of the tape's ldls a pattern of the graph is. */
+static uint32_t ldl_of(builder *b, int pattern) {
+  for (int i = 0; i < b->tape->n_ldl; i++)
+    if (b->pattern_of[i] == pattern) return (uint32_t)i;
+  int n = b->tape->n_ldl, cap = b->cap_ldl;
+  AG_PUSH(b->tape->ldls, n, b->cap_ldl);
+  AG_PUSH(b->pattern_of, n, cap);
+  b->tape->ldls[n] = ag_ldl_copy(ag_pattern_ldl(b->g, pattern));
+  b->pattern_of[n] = pattern;
+  return (uint32_t)b->tape->n_ldl++;
+}
 
 /* ---- collecting the live nodes ---- */
 
@@ -73,8 +111,8 @@ static void make_node(builder *b, ag_id id, const uint32_t *bind_of, const ag_bi
     t->arg[0] = b->index[args[0]];
     t->arg[1] = (uint32_t)x->payload.at.i;
     t->part = b->nodes[t->arg[0]].part;
-  } else if (x->op == AG_OP_CALL_SOLVE) {
-    t->arg[0] = (uint32_t)x->rows;
+  } else if (is_call(x->op)) {
+    t->arg[0] = x->op == AG_OP_CALL_LDL ? ldl_of(b, x->payload.at.i) : (uint32_t)x->rows;
     t->arg[1] = b->n_pool;
     for (uint32_t i = 0; i < x->n_arg; i++) {
       uint32_t a = b->pool[b->n_pool++] = b->index[args[i]];
@@ -99,7 +137,7 @@ static void collect(builder *b, int n_bind, const ag_bind *binds, int n_out, con
   for (ag_id id = 1; id <= top; id++)
     if (live[id]) {
       n_live++;
-      if (ag_node_at(b->g, id)->op == AG_OP_CALL_SOLVE) n_args += ag_node_at(b->g, id)->n_arg;
+      if (is_call(ag_node_at(b->g, id)->op)) n_args += ag_node_at(b->g, id)->n_arg;
     }
   b->nodes = ag_heap_alloc(sizeof *b->nodes * (n_live + 1));
   b->index = ag_heap_alloc(sizeof *b->index * ((size_t)top + 1));
@@ -120,19 +158,17 @@ static tnode *owner(const builder *b, uint32_t i) { /* a pick is a part of its s
   return t->op == AG_OP_PICK ? &b->nodes[t->arg[0]] : t;
 }
 
-static uint32_t solve_args(const tnode *t) { return t->arg[0] * t->arg[0] + t->arg[0]; }
-
 static void count_uses(builder *b) {
   for (uint32_t i = 0; i < b->n_node; i++) {
     tnode *t = &b->nodes[i];
     uint32_t depth = 0;
-    if (t->op == AG_OP_CALL_SOLVE) {
-      for (uint32_t k = 0; k < solve_args(t); k++) {
+    if (is_call(t->op)) {
+      for (uint32_t k = 0; k < solve_args(b, t); k++) {
         tnode *a = &b->nodes[b->pool[t->arg[1] + k]];
         owner(b, b->pool[t->arg[1] + k])->uses++;
         depth = a->depth > depth ? a->depth : depth;
       }
-      depth += t->arg[0];
+      depth += solve_results(b, t);
     } else if (t->op == AG_OP_PICK) {
       depth = b->nodes[t->arg[0]].depth;
     }
@@ -175,7 +211,7 @@ static void fuse(builder *b) {
 /* Arguments of a node as tnodes, the more demanding first; a pick has its solve, a solve its whole list. */
 static uint32_t child(const builder *b, const tnode *t, uint32_t k) {
   if (t->op == AG_OP_PICK) return k == 0 ? t->arg[0] : NO_NODE;
-  if (t->op == AG_OP_CALL_SOLVE) return k < solve_args(t) ? b->pool[t->arg[1] + k] : NO_NODE;
+  if (is_call(t->op)) return k < solve_args(b, t) ? b->pool[t->arg[1] + k] : NO_NODE;
   if (k >= t->n_arg) return NO_NODE;
   uint32_t sorted[3] = {t->arg[0], t->arg[1], t->arg[2]};
   for (int i = 1; i < t->n_arg; i++)
@@ -192,12 +228,12 @@ static void estimate(builder *b) {
     tnode *t = &b->nodes[i];
     if (t->part == PART_PREP) t->need = 0;
     if (t->part == PART_PREP || t->op == AG_OP_LOAD) continue;
-    uint32_t need = t->op == AG_OP_CALL_SOLVE ? solve_args(t) : 1, most = 0;
+    uint32_t need = is_call(t->op) ? solve_args(b, t) : 1, most = 0;
     for (uint32_t k = 0, c; (c = child(b, t, k)) != NO_NODE; k++) {
-      uint32_t n = b->nodes[c].need + (t->op == AG_OP_CALL_SOLVE ? 0 : k);
+      uint32_t n = b->nodes[c].need + (is_call(t->op) ? 0 : k);
       most = n > most ? n : most;
     }
-    t->need = t->op == AG_OP_CALL_SOLVE ? need + most : most > need ? most : need;
+    t->need = is_call(t->op) ? need + most : most > need ? most : need;
     if (t->need > 1000000) t->need = 1000000;
   }
 }
@@ -240,14 +276,14 @@ static uint32_t take_slot(builder *b, int part) {
   return part == PART_PREP || b->n_free == 0 ? new_slots(b, 1) : b->free_slots[--b->n_free];
 }
 
-static uint32_t take_block(builder *b, uint32_t n, int part) {
+static uint32_t take_block(builder *b, uint32_t size, int part) {
   for (int i = b->n_block - 1; i >= 0 && part == PART_EVAL; i--)
-    if (b->free_blocks[i].n == n) {
+    if (b->free_blocks[i].size == size) {
       uint32_t first = b->free_blocks[i].first;
       b->free_blocks[i] = b->free_blocks[--b->n_block];
       return first;
     }
-  return new_slots(b, n * n + n);
+  return new_slots(b, size);
 }
 
 static uint32_t slot_of(const builder *b, uint32_t i) {
@@ -260,10 +296,10 @@ static void release(builder *b, uint32_t i) {
   tnode *t = owner(b, i);
   AG_ASSERT(t->uses > 0);
   if (--t->uses > 0 || t->part == PART_PREP) return;
-  if (t->op == AG_OP_CALL_SOLVE) {
+  if (is_call(t->op)) {
     AG_PUSH(b->free_blocks, b->n_block, b->cap_block);
-    b->free_blocks[b->n_block].n = t->arg[0];
-    b->free_blocks[b->n_block++].first = t->slot - t->arg[0] * t->arg[0];
+    b->free_blocks[b->n_block].size = block_size(b, t);
+    b->free_blocks[b->n_block++].first = t->slot - solution_at(b, t);
   } else {
     AG_PUSH(b->free_slots, b->n_free, b->cap_free);
     b->free_slots[b->n_free++] = t->slot;
@@ -277,19 +313,19 @@ static void emit(builder *b, uint16_t op, uint32_t dst, uint32_t x, uint32_t y, 
 
 /* The arguments are copied side by side; the solution takes the place of the right-hand side. */
 static void emit_solve(builder *b, tnode *t) {
-  uint32_t n = t->arg[0], block = take_block(b, n, t->part);
-  for (uint32_t k = 0; k < n * n + n; k++) {
+  uint32_t block = take_block(b, block_size(b, t), t->part);
+  for (uint32_t k = 0; k < solve_args(b, t); k++) {
     uint32_t a = b->pool[t->arg[1] + k];
     emit(b, AG_OP_COPY, block + k, slot_of(b, a), 0, 0);
     release(b, a);
   }
-  t->slot = block + n * n;
-  emit(b, AG_OP_CALL_SOLVE, t->slot, n, block, 0);
+  t->slot = block + solution_at(b, t);
+  emit(b, t->op, t->slot, t->arg[0], block, 0);
 }
 
 static void emit_node(builder *b, tnode *t) {
   if (t->op == AG_OP_PICK) return;
-  if (t->op == AG_OP_CALL_SOLVE) {
+  if (is_call(t->op)) {
     emit_solve(b, t);
   } else if (t->op == AG_OP_LOAD || t->op == AG_OP_CONST) {
     t->slot = take_slot(b, t->part);
@@ -338,7 +374,7 @@ ag_tape *ag_tape_create(ag_graph *g, int n_bind, const ag_bind *binds, int n_out
   walk(&b);
   emit_all(&b);
   free(scalars), free(b.nodes), free(b.index), free(b.pool), free(b.order), free(b.outs);
-  free(b.free_slots), free(b.free_blocks);
+  free(b.free_slots), free(b.free_blocks), free(b.pattern_of);
   return b.tape;
 }
 
@@ -347,6 +383,8 @@ void ag_tape_free(ag_tape *tape) {
   free(tape->constants);
   free(tape->instr);
   free(tape->out);
+  for (int i = 0; i < tape->n_ldl; i++) ag_ldl_free(tape->ldls[i]);
+  free(tape->ldls);
   free(tape);
 }
 
@@ -375,6 +413,8 @@ void ag_tape_print(const ag_tape *tape, ag_text *out) {
       ag_text_number(out, tape->constants[x->a]);
     } else if (x->op == AG_OP_CALL_SOLVE) {
       ag_text_printf(out, " %u unknowns at s%u", x->a, x->b);
+    } else if (x->op == AG_OP_CALL_LDL) {
+      ag_text_printf(out, " %d unknowns at s%u", tape->ldls[x->a]->n, x->b);
     } else {
       const uint32_t args[3] = {x->a, x->b, x->c};
       for (int k = 0; k < op_arity[x->op]; k++) ag_text_printf(out, " s%u", args[k]);
@@ -386,12 +426,25 @@ void ag_tape_print(const ag_tape *tape, ag_text *out) {
   ag_text_char(out, '\n');
 }
 
+/* Each column of L with k entries takes k (k + 1) fused operations and k products; then two triangles. */
+static int ldl_cost(const ag_ldl *f) {
+  const int *col_at = f->table + 3 + 2 * (f->n + 1);
+  int64_t cost = 4 * (int64_t)f->n_factor + 2 * f->n;
+  for (int j = 0; j < f->n; j++) {
+    int64_t k = col_at[j + 1] - col_at[j];
+    cost += k * (k + 2);
+  }
+  return cost < 1000000000 ? (int)cost : 1000000000;
+}
+
 int ag_tape_cost(const ag_tape *tape) {
   int cost = 0;
   for (int i = tape->n_prep; i < tape->n_instr; i++) {
     const ag_instr *x = &tape->instr[i];
     int n = (int)x->a;
     if (x->op == AG_OP_CALL_SOLVE) cost += n * (n - 1) * (2 * n - 1) / 3 + 3 * n * n; /* LU, scaling, two triangles */
+    else if (x->op == AG_OP_CALL_LDL)
+      cost += ldl_cost(tape->ldls[x->a]);
     else if (x->op == AG_OP_FMA || x->op == AG_OP_FMS || x->op == AG_OP_FNMA) cost += 2;
     else if (x->op != AG_OP_LOAD && x->op != AG_OP_CONST && x->op != AG_OP_COPY) cost++;
   }

@@ -141,6 +141,12 @@ V_IN V v_checknz(V a, VI *fail) {
   *fail |= bad;
   return v_blend(bad, v_nan(), a);
 }
+/* 1/a where a is above the bound, else `lost`, and the lane is marked. */
+V_IN V v_pivot(V a, V bound, V lost, VI *fail) {
+  VI bad = ~m_lt(bound, a);
+  *fail |= bad;
+  return v_blend(bad, lost, 1.0 / a);
+}
 
 /* ---- sin, cos, tan ----
  * x = n pi/2 + r, |r| <= pi/4, r in two parts: n pi/2 is subtracted in three pieces of 53, 32 and 53 bits; the

@@ -31,6 +31,51 @@ static const unsigned char op_arity[AG_OP_COUNT] = {
 typedef ag_cgen_value value;
 typedef ag_cgen_state gen;
 
+/* ---- solves ---- */
+
+enum { STACK = 16384 }; /* longer arrays are not put on the stack */
+
+bool ag_cgen_is_call(uint16_t op) { return op == AG_OP_CALL_SOLVE || op == AG_OP_CALL_LDL; }
+
+uint32_t ag_cgen_results(const ag_tape *tape, const ag_instr *x) {
+  return x->op == AG_OP_CALL_LDL ? (uint32_t)tape->ldls[x->a]->n : x->a;
+}
+
+uint32_t ag_cgen_args(const ag_tape *tape, const ag_instr *x) {
+  if (x->op == AG_OP_CALL_SOLVE) return x->a * x->a + x->a;
+  return (uint32_t)(tape->ldls[x->a]->n_entry + tape->ldls[x->a]->n);
+}
+
+uint32_t ag_cgen_result_at(const ag_tape *tape, const ag_instr *x) {
+  return ag_cgen_args(tape, x) - ag_cgen_results(tape, x);
+}
+
+const char *ag_cgen_storage(uint32_t n) { return n > STACK ? "static AG_THREAD " : ""; }
+
+void ag_cgen_put_room(const ag_tape *tape, uint32_t instr, ag_text *out) {
+  const ag_instr *x = &tape->instr[instr];
+  uint32_t n = x->op == AG_OP_CALL_LDL ? (uint32_t)tape->ldls[x->a]->n_block : ag_cgen_args(tape, x);
+  ag_text_printf(out, "%sV m%u[%u]", ag_cgen_storage(n), instr, n);
+}
+
+void ag_cgen_put_call(const ag_tape *tape, uint32_t instr, const char *name, ag_text *out) {
+  const ag_instr *x = &tape->instr[instr];
+  if (x->op == AG_OP_CALL_SOLVE)
+    ag_text_printf(out, "v_solve(%u, m%u, &fail);\n", x->a, instr);
+  else
+    ag_text_printf(out, "v_ldl(%s_ldl%u, m%u, v_nan(), &fail);\n", name, x->a, instr);
+}
+
+/* What v_ldl reads. */
+static void put_tables(const ag_tape *tape, const char *name, ag_text *out) {
+  for (int i = 0; i < tape->n_ldl; i++) {
+    const ag_ldl *f = tape->ldls[i];
+    ag_text_printf(out, "static const int %s_ldl%d[%d] = {", name, i, f->n_table);
+    for (int k = 0; k < f->n_table; k++) ag_text_printf(out, "%s%d", k == 0 ? "" : k % 24 ? "," : ",\n", f->table[k]);
+    ag_text_str(out, "};\n\n");
+  }
+}
+
 /* ---- analysis ---- */
 
 static uint32_t new_value(gen *g, uint32_t instr, uint32_t entry, uint32_t slot) {
@@ -78,10 +123,10 @@ static void analyse(gen *g) {
     for (int k = 0; k < op_arity[x->op]; k++) a[k] = read_slot(g, now, from[k], chunk);
     if (x->op == AG_OP_COPY) {
       now[x->dst] = a[0];
-    } else if (x->op == AG_OP_CALL_SOLVE) {
-      uint32_t n = x->a;
+    } else if (ag_cgen_is_call(x->op)) {
+      uint32_t n = ag_cgen_results(tape, x), n_arg = ag_cgen_args(tape, x);
       a[0] = (uint32_t)g->n_list;
-      for (uint32_t k = 0; k < n * n + n; k++) {
+      for (uint32_t k = 0; k < n_arg; k++) {
         AG_PUSH(g->lists, g->n_list, g->cap_list);
         g->lists[g->n_list++] = read_slot(g, now, x->b + k, chunk);
       }
@@ -156,8 +201,8 @@ static void put_value(gen *g, uint32_t i, int chunk, bool bare) {
     ag_text_printf(g->out, "%c[%u]", segments[x->a], x->b);
   } else if (v->chunk != chunk) {
     ag_text_printf(g->out, "s[%u]", v->slot);
-  } else if (x->op == AG_OP_CALL_SOLVE) {
-    ag_text_printf(g->out, "m%u[%u]", v->instr, x->a * x->a + v->entry);
+  } else if (ag_cgen_is_call(x->op)) {
+    ag_text_printf(g->out, "m%u[%u]", v->instr, ag_cgen_result_at(g->tape, x) + v->entry);
   } else {
     ag_text_printf(g->out, "x%u", v->instr);
   }
@@ -193,20 +238,24 @@ static void put_store(gen *g, uint32_t v) {
 }
 
 static void put_solve(gen *g, int i) {
-  uint32_t n = g->tape->instr[i].a;
-  ag_text_printf(g->out, "  V m%d[%u] = {", i, n * n + n);
-  for (uint32_t k = 0; k < n * n + n; k++) {
-    ag_text_str(g->out, k == 0 ? "" : k % n ? ", " : ",\n      ");
+  const ag_instr *x = &g->tape->instr[i];
+  ag_text_str(g->out, "  ");
+  ag_cgen_put_room(g->tape, (uint32_t)i, g->out);
+  ag_text_str(g->out, ";\n");
+  for (uint32_t k = 0; k < ag_cgen_args(g->tape, x); k++) {
+    ag_text_printf(g->out, k % 4 ? " m%d[%u] = " : k ? "\n  m%d[%u] = " : "  m%d[%u] = ", i, k);
     put_value(g, g->lists[g->args[3 * i] + k], g->chunk_of[i], false);
+    ag_text_char(g->out, ';');
   }
-  ag_text_printf(g->out, "};\n  v_solve(%u, m%d, &fail);\n", n, i);
-  for (uint32_t k = 0; k < n; k++) put_store(g, g->result[i] + k);
+  ag_text_str(g->out, "\n  ");
+  ag_cgen_put_call(g->tape, (uint32_t)i, g->how->name, g->out);
+  for (uint32_t k = 0; k < ag_cgen_results(g->tape, x); k++) put_store(g, g->result[i] + k);
 }
 
 static void put_instr(gen *g, int i) {
   const ag_instr *x = &g->tape->instr[i];
   if (x->op == AG_OP_LOAD || x->op == AG_OP_CONST || x->op == AG_OP_COPY) return;
-  if (x->op == AG_OP_CALL_SOLVE) {
+  if (ag_cgen_is_call(x->op)) {
     put_solve(g, i);
     return;
   }
@@ -231,7 +280,7 @@ static void put_instr(gen *g, int i) {
 static bool may_fail(const gen *g, int from, int to) {
   for (int i = from; i < to; i++) {
     uint16_t op = g->tape->instr[i].op;
-    if (op == AG_OP_CHECKPOS || op == AG_OP_CHECKNZ || op == AG_OP_CALL_SOLVE) return true;
+    if (op == AG_OP_CHECKPOS || op == AG_OP_CHECKNZ || ag_cgen_is_call(op)) return true;
   }
   return false;
 }
@@ -288,7 +337,7 @@ static void put_chunks(gen *g) {
   }
   ag_text_printf(g->out, "static void %s(" AG_CGEN_PARAMETERS "\n", g->how->name);
   ag_text_str(g->out, "    V *restrict out, VI *restrict failed) {\n");
-  ag_text_printf(g->out, "  V s[%d];\n", g->tape->n_slot);
+  ag_text_printf(g->out, "  %sV s[%d];\n", ag_cgen_storage((uint32_t)g->tape->n_slot), g->tape->n_slot);
   for (int k = 0; k < g->n_chunk; k++)
     ag_text_printf(g->out, "  %s_%d(t, z, c, prep, s, out, failed);\n", g->how->name, k);
   ag_text_str(g->out, "}\n\n");
@@ -325,8 +374,12 @@ void ag_cgen_prologue(int n_function, ag_text *out) {
   if (n_function > MAX_INLINED) ag_text_str(out, "#define AG_VMATH_CALL\n");
   ag_text_str(out, ag_text_of_kargs);
   ag_text_str(out, ag_text_of_vmath);
+  ag_text_str(out, ag_text_of_ldl);
+  ag_text_str(out, "#define AG_THREAD _Thread_local\n");
   ag_text_str(out, "#ifndef AG_TAPE_FN\n#define AG_TAPE_FN static\n#endif\n\n");
 }
+
+const char *ag_cgen_ldl(void) { return ag_text_of_ldl; }
 
 int ag_cgen_tape(const ag_tape *tape, const ag_cgen *how, ag_text *out) {
   size_t n = (size_t)tape->n_instr + 1;
@@ -336,6 +389,7 @@ int ag_cgen_tape(const ag_tape *tape, const ag_cgen *how, ag_text *out) {
   g.partner = ag_heap_alloc(sizeof *g.partner * n);
   g.chunk_of = ag_heap_alloc(sizeof *g.chunk_of * n);
   g.outs = ag_heap_alloc(sizeof *g.outs * ((size_t)tape->n_out + 1));
+  put_tables(tape, how->name, out);
   cut(&g);
   analyse(&g);
   pair_up(&g);

@@ -10,7 +10,7 @@
 #include "base/status.h"
 
 enum { NONE = AG_CGEN_NONE, MANY = NONE - 1 };
-enum { MIN_GAIN = 4, MIN_CHAIN = 8, MAX_SEGMENT = 8, MAX_GROUP = 600 };
+enum { MIN_GAIN = 4, MIN_CHAIN = 8, MAX_SEGMENT = 8, MAX_GROUP = 600, MAX_LISTED = 100 };
 
 uint32_t ag_roll_push(ag_roll_pool *pool, uint32_t word) {
   int n = (int)pool->n;
@@ -25,7 +25,7 @@ ag_roll_kind ag_roll_kind_of(const ag_roll *r, uint32_t value) {
   if (x->op == AG_OP_CONST) return AG_ROLL_CONST;
   if ((int)v->instr < r->from) return AG_ROLL_PREP;
   if (x->op == AG_OP_LOAD) return (ag_roll_kind)(AG_ROLL_SEGMENT + x->a);
-  return r->out_of[value] != NONE && x->op != AG_OP_CALL_SOLVE ? AG_ROLL_OUT : AG_ROLL_S;
+  return r->out_of[value] != NONE && !ag_cgen_is_call(x->op) ? AG_ROLL_OUT : AG_ROLL_S;
 }
 
 static bool computed(ag_roll_kind kind) { return kind == AG_ROLL_S || kind == AG_ROLL_OUT; }
@@ -36,12 +36,16 @@ ag_roll_group *ag_roll_maker(const ag_roll *r, uint32_t value) {
 
 int ag_roll_arity(const ag_roll *r, uint32_t instr) {
   const ag_instr *x = &r->g->tape->instr[instr];
-  return x->op == AG_OP_CALL_SOLVE ? (int)(x->a * x->a + x->a) : ag_op_describe((ag_op)x->op)->arity;
+  return ag_cgen_is_call(x->op) ? (int)ag_cgen_args(r->g->tape, x) : ag_op_describe((ag_op)x->op)->arity;
+}
+
+bool ag_roll_gathers(const ag_roll *r, uint32_t instr) {
+  return r->g->tape->instr[instr].op == AG_OP_CALL_LDL && ag_roll_arity(r, instr) > MAX_LISTED;
 }
 
 uint32_t ag_roll_arg(const ag_roll *r, uint32_t instr, int k) {
   const uint32_t *args = r->g->args + 3 * (size_t)instr;
-  return r->g->tape->instr[instr].op == AG_OP_CALL_SOLVE ? r->g->lists[args[0] + (uint32_t)k] : args[k];
+  return ag_cgen_is_call(r->g->tape->instr[instr].op) ? r->g->lists[args[0] + (uint32_t)k] : args[k];
 }
 
 static bool works(const ag_roll *r, int i) { /* is it an operation? */
@@ -128,7 +132,7 @@ static void find_groups(ag_roll *r) {
   memset(reader, 0xff, sizeof *reader * (size_t)r->to);
   for (int i = r->to - 1; i >= r->from; i--) {
     if (!works(r, i)) continue;
-    bool chain = r->acc[i], solve = r->g->tape->instr[i].op == AG_OP_CALL_SOLVE;
+    bool chain = r->acc[i], solve = ag_cgen_is_call(r->g->tape->instr[i].op);
     bool stored = reader[i] >= MANY || solve || ag_roll_kind_of(r, r->g->result[i]) == AG_ROLL_OUT;
     if (!stored && !chain && r->groups[reader[i]].n_node >= MAX_GROUP) stored = true;
     uint32_t group = r->group_of[i] = stored ? new_group(r, (uint32_t)i) : reader[i];
@@ -136,7 +140,9 @@ static void find_groups(ag_roll *r) {
     for (int k = 0, n = ag_roll_arity(r, (uint32_t)i); k < n; k++) {
       uint32_t v = ag_roll_arg(r, (uint32_t)i, k), *to = &reader[instr_of(r, v)];
       if (ag_roll_kind_of(r, v) != AG_ROLL_S) continue;
-      if (chain)
+      if (solve && ag_roll_gathers(r, (uint32_t)i))
+        *to = MANY;
+      else if (chain)
         *to = k == r->acc[i] - 1 && goes_on(r, (uint32_t)i) ? group : MANY;
       else
         *to = r->acc[instr_of(r, v)] || (*to != NONE && *to != group) ? MANY : group;
@@ -204,11 +210,12 @@ static void shape_cone(ag_roll *r, shaper *s, uint32_t id) {
     r->local[f->instr] = group->n_node++;
     ag_roll_push(&r->nodes, f->instr);
     put_key(r, group, x->op);
-    if (x->op == AG_OP_CALL_SOLVE) put_key(r, group, x->a);
+    if (ag_cgen_is_call(x->op)) put_key(r, group, x->a);
     for (int k = 0, n = ag_roll_arity(r, f->instr); k < n; k++) shape_arg(r, s, id, ag_roll_arg(r, f->instr, k));
     s->n_stack--;
   }
   put_key(r, group, ag_roll_kind_of(r, r->g->result[group->root]));
+  if (ag_roll_gathers(r, group->root)) put_key(r, group, group->root); /* a family of its own */
 }
 
 /* What makes a step of a chain: operation, place of the running sum, kinds of the others. */
@@ -385,7 +392,7 @@ static uint32_t compute_batch(planner *p, uint32_t f) {
     ag_roll_push(&r->members, p->groups[fam->first + i]);
   }
   const ag_instr *x = &r->g->tape->instr[r->groups[r->members.at[b->member]].root];
-  b->n_result = x->op == AG_OP_CALL_SOLVE ? x->a : 1;
+  b->n_result = ag_cgen_is_call(x->op) ? ag_cgen_results(r->g->tape, x) : 1;
   r->n_batch++;
   fam->left -= b->n;
   fam->ready -= b->n;

@@ -66,7 +66,9 @@ uint32_t ag_roll_push(ag_roll_pool *pool, uint32_t word); /* returns its positio
 ag_roll_kind ag_roll_kind_of(const ag_roll *r, uint32_t value);
 /* The group that computes a value of kind S or OUT. */
 ag_roll_group *ag_roll_maker(const ag_roll *r, uint32_t value);
-int ag_roll_arity(const ag_roll *r, uint32_t instr); /* of a solve: n*n + n */
+int ag_roll_arity(const ag_roll *r, uint32_t instr); /* of a solve: all it reads */
+bool ag_roll_gathers(const ag_roll *r,
+                     uint32_t instr); /* a solve that reads so much that loops fetch it; all of that is stored */
 uint32_t ag_roll_arg(const ag_roll *r, uint32_t instr, int k);
 
 /* A part of the tape as batches in an order that can be computed; false when that is not much shorter than the tape.

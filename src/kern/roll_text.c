@@ -107,8 +107,8 @@ static char *own(ag_text *text) { /* the string, now the caller's */
 static void put_name(const writer *w, uint32_t value, ag_text *out) {
   const ag_cgen_value *v = &w->r->g->values[value];
   const ag_instr *x = &w->r->g->tape->instr[v->instr];
-  if (x->op == AG_OP_CALL_SOLVE)
-    ag_text_printf(out, "m%u[%u]", v->instr, x->a * x->a + v->entry);
+  if (ag_cgen_is_call(x->op))
+    ag_text_printf(out, "m%u[%u]", v->instr, ag_cgen_result_at(w->r->g->tape, x) + v->entry);
   else
     ag_text_printf(out, "x%u", v->instr);
 }
@@ -180,13 +180,18 @@ static void put_arg(const writer *w, cursor *c, ag_text *out) {
 }
 
 static void put_solve(writer *w, cursor *c, uint32_t instr, const char *indent) {
-  uint32_t n = *c->key++;
-  ag_text_printf(&w->body, "%sV m%u[%u] = {", indent, instr, n * n + n);
-  for (uint32_t k = 0; k < n * n + n; k++) {
-    ag_text_str(&w->body, k == 0 ? "" : k % n ? ", " : ",\n        ");
+  const ag_tape *tape = w->r->g->tape;
+  c->key++; /* which */
+  ag_text_str(&w->body, indent);
+  ag_cgen_put_room(tape, instr, &w->body);
+  ag_text_str(&w->body, ";\n");
+  for (int k = 0, n = ag_roll_arity(w->r, instr); k < n; k++) {
+    ag_text_printf(&w->body, "%s%sm%u[%d] = ", k % 4 ? " " : k ? "\n" : "", k % 4 ? "" : indent, instr, k);
     put_arg(w, c, &w->body);
+    ag_text_char(&w->body, ';');
   }
-  ag_text_printf(&w->body, "};\n%sv_solve(%u, m%u, &fail);\n", indent, n, instr);
+  ag_text_printf(&w->body, "\n%s", indent);
+  ag_cgen_put_call(tape, instr, w->r->g->how->name, &w->body);
 }
 
 static pair *pair_of(const writer *w, uint32_t instr) {
@@ -200,7 +205,7 @@ static void put_node(writer *w, cursor *c, const char *indent) {
   const ag_instr *x = &w->r->g->tape->instr[instr];
   AG_ASSERT(*c->key == x->op);
   c->key++;
-  if (x->op == AG_OP_CALL_SOLVE) {
+  if (ag_cgen_is_call(x->op)) {
     put_solve(w, c, instr, indent);
     return;
   }
@@ -226,7 +231,7 @@ static void find_pairs(writer *w, const ag_roll_group *group, char *const *leave
   while (c.node < group->n_node) {
     uint32_t instr = w->r->nodes.at[group->node + c.node++], op = *c.key++;
     if (op != AG_OP_SIN && op != AG_OP_COS) {
-      c.key += op == AG_OP_CALL_SOLVE ? *c.key * *c.key + *c.key + 1 : (uint32_t)ag_roll_arity(w->r, instr);
+      c.key += ag_roll_arity(w->r, instr) + ag_cgen_is_call((uint16_t)op);
       continue;
     }
     ag_text entry = {0}; /* "c ARGUMENT\n" followed by the instruction */
@@ -288,7 +293,8 @@ static void put_store(writer *w, const ag_roll_batch *b, uint32_t from, uint32_t
   if (b->n_result > 1 && needed) {
     to.s[--to.n] = 0; /* without the bracket */
     ag_text_printf(&w->body, "%sfor (int e = 0; e < %u; e++) %s + e] = m%u[%u + e];\n", indent, b->n_result,
-                   ag_text_cstr(&to), w->r->g->values[v].instr, b->n_result * b->n_result);
+                   ag_text_cstr(&to), w->r->g->values[v].instr,
+                   ag_cgen_result_at(w->r->g->tape, &w->r->g->tape->instr[w->r->g->values[v].instr]));
   } else if (needed || ag_roll_kind_of(w->r, v) == AG_ROLL_OUT) {
     put_name(w, v, &name);
     ag_text_printf(&w->body, "%s%s = %s;\n", indent, ag_text_cstr(&to), sum ? sum : ag_text_cstr(&name));
@@ -358,6 +364,38 @@ static void put_chain(writer *w, const ag_roll_batch *b, uint32_t from, uint32_t
   put_store(w, b, from, n, true, "sum", indent);
   ag_text_str(&w->body, "  }\n");
   free(start), free(first);
+}
+
+/* A solve whose arguments are fetched by loops, one for each kind. */
+static void put_gathering(writer *w, const ag_roll_batch *b, uint32_t m) {
+  const ag_roll *r = w->r;
+  uint32_t instr = member(w, b, m)->root, n_arg = (uint32_t)ag_roll_arity(r, instr);
+  uint32_t *values = ag_heap_alloc(sizeof *values * n_arg);
+  int *to = ag_heap_alloc(sizeof *to * n_arg);
+  make_room(w, 20);
+  ag_text_str(&w->body, "  ");
+  ag_cgen_put_room(r->g->tape, instr, &w->body);
+  ag_text_str(&w->body, ";\n");
+  for (int kind = 0; kind < AG_ROLL_SEGMENT + AG_SEG_COUNT; kind++) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < n_arg; k++) {
+      uint32_t v = ag_roll_arg(r, instr, (int)k);
+      if ((int)ag_roll_kind_of(r, v) == kind) values[n] = v, to[n++] = (int)k;
+    }
+    if (n == 0) continue;
+    if (n == 1)
+      ag_text_printf(&w->body, "  m%u[", instr);
+    else
+      ag_text_printf(&w->body, "  for (int k = 0; k < %u; k++) m%u[", n, instr);
+    ag_roll_index_put(&w->index, to, n, NULL, &w->body);
+    ag_text_str(&w->body, "] = ");
+    put_access(w, values, n, NULL, &w->body);
+    ag_text_str(&w->body, ";\n");
+  }
+  ag_text_str(&w->body, "  ");
+  ag_cgen_put_call(r->g->tape, instr, r->g->how->name, &w->body);
+  put_store(w, b, m, 1, true, NULL, "  ");
+  free(values), free(to);
 }
 
 /* One member as straight code. */
@@ -451,6 +489,8 @@ static void put_batches(writer *w) {
       for (uint32_t m = 0; m < b->n; m++) {
         if (member(w, b, m)->n_segment)
           put_chain(w, b, m, 1);
+        else if (ag_roll_gathers(r, member(w, b, m)->root))
+          put_gathering(w, b, m);
         else
           put_single(w, b, m);
       }
@@ -497,10 +537,10 @@ void ag_roll_text(ag_roll *r, const char *name, ag_text *out) {
   close_function(&w);
   ag_text_char(out, '\n');
   ag_text_str(out, ag_text_cstr(&w.functions));
-  ag_text_printf(out, "static void %s(%s) {\n  V s[%u];\n", name,
+  ag_text_printf(out, "static void %s(%s) {\n  %sV s[%u];\n", name,
                  r->prep ? "const V *restrict p, V *restrict prep, VI *restrict failed"
                          : AG_CGEN_PARAMETERS "\n    V *restrict out, VI *restrict failed",
-                 w.n_s + 1);
+                 ag_cgen_storage(w.n_s + 1), w.n_s + 1);
   for (int i = 0; i < w.n_function; i++)
     ag_text_printf(out, "  %s_%d(%s);\n", name, i, r->prep ? "p, s, prep, failed" : "t, z, c, prep, s, out, failed");
   ag_text_str(out, "}\n\n");

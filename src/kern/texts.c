@@ -7,3 +7,6 @@ const char ag_text_of_kargs[] =
 const char ag_text_of_vmath[] =
 #include "vmath_text.inc"
     ;
+const char ag_text_of_ldl[] =
+#include "ldl_text.inc"
+    ;

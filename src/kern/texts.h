@@ -4,4 +4,5 @@
 #define AG_KERN_TEXTS_H
 extern const char ag_text_of_kargs[]; /* kern/kargs.h */
 extern const char ag_text_of_vmath[]; /* expr/vmath.h */
+extern const char ag_text_of_ldl[];   /* expr/ldl.h */
 #endif

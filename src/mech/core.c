@@ -125,7 +125,7 @@ static void close_core(core *k, const ag_id *motion, const ag_id *velocity) {
   bool more = true;
   while (more) {
     int n = 0;
-    for (int i = 0; i < 2 && sys->n_u_input; i++) outs[n++] = motion[i];
+    for (int i = 0; i < 2 && motion[i]; i++) outs[n++] = motion[i];
     for (int i = 0; i < d->nc; i++) {
       const ag_place *p = &sys->places[i];
       bool rotation = d->m->coords[i].space == AG_SPACE_SO3, any = false;
@@ -239,7 +239,7 @@ static void search(core *k, ag_id *motion, ag_id *velocity) {
     free(k->to);
     int n_all = 0;
     for (int i = 0; i < d->nc; i++) all[n_all++] = velocity[i];
-    for (int i = 0; i < 2 && sys->n_u_input; i++) all[n_all++] = motion[i];
+    for (int i = 0; i < 2 && motion[i]; i++) all[n_all++] = motion[i];
     find_images(k, n_all, all);
     memset(k->q_core, 0, (size_t)sys->n_q);
     free(k->image_core);
@@ -252,25 +252,69 @@ static void search(core *k, ag_id *motion, ag_id *velocity) {
   free(used);
 }
 
+/* q * (1, delta/2), of length 1: the rotation moved by delta, to first order. */
+static void turned(core *k, ag_id stored, ag_id delta, int at, ag_id *out) {
+  ag_graph *g = k->g;
+  ag_id q[4], w[3], half = ag_num(g, 0.5), norm = ag_num(g, 0);
+  for (int i = 0; i < 4; i++) q[i] = ag_entry(g, stored, i, 0);
+  for (int i = 0; i < 3; i++) w[i] = ag_mul(g, half, ag_entry(g, delta, at + i, 0));
+  ag_id qv = ag_stack(g, 3, 1, q + 1), wv = ag_stack(g, 3, 1, w), cross = ag_cross(g, qv, wv);
+  out[0] = ag_sub(g, q[0], ag_dot(g, qv, wv));
+  for (int i = 0; i < 3; i++)
+    out[1 + i] = ag_add(g, ag_add(g, q[1 + i], ag_mul(g, q[0], w[i])), ag_entry(g, cross, i, 0));
+  for (int i = 0; i < 4; i++) norm = ag_add(g, norm, ag_mul(g, out[i], out[i]));
+  norm = ag_apply1(g, AG_OP_SQRT, norm);
+  for (int i = 0; i < 4; i++) out[i] = ag_div(g, out[i], norm);
+}
+
+/* z with u and, where there are position constraints (then all coordinates are core), q moved. */
+static ag_tape *settle_tape(core *k, ag_id delta_u, ag_id delta_q) {
+  derive *d = k->d;
+  ag_system *sys = d->sys;
+  ag_graph *g = k->g;
+  ag_id *out = AG_NEWN(sys->arena, ag_id, sys->n_z + 1);
+  for (int i = 0; i < d->nc; i++) {
+    const ag_place *p = &sys->places[i];
+    bool rotation = d->m->coords[i].space == AG_SPACE_SO3;
+    ag_id stored = rotation ? ag_stored(g, d->q[i]) : d->q[i], new_q[4];
+    if (rotation && delta_q) turned(k, stored, delta_q, p->xi, new_q);
+    for (int c = 0; c < p->n_q; c++) {
+      ag_id x = sys->q_leaf[i] ? sys->q_leaf[i][c] : ag_entry(g, stored, c, 0);
+      if (delta_q) x = rotation ? new_q[c] : ag_add(g, x, ag_entry(g, delta_q, p->xi + c, 0));
+      out[sys->q_in_z[p->q + c]] = x;
+    }
+  }
+  for (int i = 0; i < sys->n_image; i++)
+    for (int c = 0; c < 3; c++) out[sys->images[i].z + c] = ag_entry(g, sys->images[i].input, c, 0);
+  for (int i = 0, at = 0; i < sys->n_u_input; i++)
+    for (int c = 0; c < ag_node_rows(g, sys->u_inputs[i]); c++, at++)
+      out[sys->u_in_z + at] = ag_add(g, ag_entry(g, sys->u_inputs[i], c, 0), ag_entry(g, delta_u, at, 0));
+  return ag_reduced_tape(sys, sys->n_z, out);
+}
+
 void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   ag_system *sys = d->sys;
   core k = {.d = d, .g = d->g};
-  int nc = d->nc, n = 2 * nc + 1 + sys->n_basis, n_renewed = 0;
+  int nc = d->nc, n = 2 * nc + 3 + sys->n_basis, n_renewed = 0;
   k.whole = AG_NEWN(sys->arena, bool, nc + 1);
   k.q_core = AG_NEWN(sys->arena, bool, sys->n_q + 1);
-  ag_id *outs = AG_NEWN(sys->arena, ag_id, n + 1), motion[2] = {sys->mass, sys->force};
+  ag_id *outs = AG_NEWN(sys->arena, ag_id, n + 1),
+        motion[2] = {sys->mass ? sys->mass : rates, sys->mass ? sys->force : 0};
   memcpy(outs, d->velocity, sizeof *outs * (size_t)nc);
   memcpy(outs + nc, stored_rates, sizeof *outs * (size_t)nc);
   outs[2 * nc] = rates;
   for (int i = 0; i < sys->n_basis; i++)
     if (d->renewed[i]) outs[2 * nc + 1 + n_renewed++] = d->renewed[i];
+  int moved = 2 * nc + 1 + n_renewed, n_moved = 0;
+  if (d->delta_u) outs[moved + n_moved++] = d->delta_u;
+  if (d->delta_q) outs[moved + n_moved++] = d->delta_q;
   if (keep_everything(d)) {
     memset(k.q_core, 1, (size_t)sys->n_q);
     k.image_core = ag_heap_alloc(1);
   } else {
     search(&k, motion, d->velocity);
   }
-  int n_out = rates ? 2 * nc + 1 + n_renewed : 2 * nc;
+  int n_out = rates ? moved + n_moved : 2 * nc;
   rewrite(&k, n_out, outs);
   lay_out(&k);
   split_partial(&k, n_out, outs);
@@ -281,6 +325,7 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   sys->rhs = ag_reduced_tape(sys, sys->n_z, rows);
   sys->core = ag_reduced_tape(sys, sys->n_core, rows);
   sys->xi = ag_reduced_tape(sys, nc, outs);
+  if (n_moved) sys->settle = settle_tape(&k, outs[moved], n_moved > 1 ? outs[moved + 1] : 0);
   if (n_renewed) sys->renew = ag_reduced_tape(sys, n_renewed, &outs[2 * nc + 1]);
   if (sys->n_image) {
     ag_id *images = AG_NEWN(sys->arena, ag_id, sys->n_image);

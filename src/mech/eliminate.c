@@ -480,22 +480,26 @@ static ag_status solve_frame_groups(elim *e, int n_group, const group *groups) {
   return AG_OK;
 }
 
-/* Too large to be eliminated without a frame. */
-static ag_status refuse_group(elim *e, const group *grp) {
-  ag_ctx_error(e->d->ctx, e->d->m->n_constraints ? e->d->m->constraints[0].pos : e->d->m->lagrangian_pos,
-               "%d velocities tied together by %d %s leave more than %d free ones: name independent velocities with a frame", grp->n_col,
-               grp->n_row, ag_plural(grp->n_row, "constraint", "constraints"), MAX_ORTHONORMAL);
-  return AG_WRONG;
-}
-
-static ag_status solve_groups(elim *e, int n_group, const group *groups) {
+/* False: a group is too large for a basis. */
+static bool solve_groups(elim *e, int n_group, const group *groups) {
   int pick[MAX_GROUP];
   for (int i = 0; i < n_group; i++) {
     double least = best_minor(e, &groups[i], pick);
     if (least >= MINOR_MIN) solve_group(e, &groups[i], pick, least);
     else if (groups[i].n_col - groups[i].n_row <= MAX_ORTHONORMAL) solve_basis(e, &groups[i]);
-    else return refuse_group(e, &groups[i]);
+    else
+      return false;
   }
+  return true;
+}
+
+/* The saddle system instead: what was begun is forgotten. */
+static ag_status give_up(derive *d) {
+  ag_system *sys = d->sys;
+  sys->n_basis = sys->n_c = sys->n_minor = 0;
+  memset(d->dependent, 0, sizeof *d->dependent * (size_t)sys->n_xi);
+  ag_saddle_rows(d);
+  ag_saddle_choose(d);
   return AG_OK;
 }
 
@@ -573,6 +577,10 @@ static void name_u(elim *e) {
 ag_status ag_eliminate(derive *d) {
   ag_system *sys = d->sys;
   AG_TRY(check_frame(d));
+  if (ag_is_large(d)) {
+    ag_saddle_choose(d);
+    return AG_OK;
+  }
   elim e = {.d = d, .g = d->g};
   int n_max = sys->n_row + sys->n_xi + 1;
   e.blocks = AG_NEWN(sys->arena, ag_id, n_max);
@@ -603,7 +611,10 @@ ag_status ag_eliminate(derive *d) {
   solve_units(&e);
   group *groups = AG_NEWN(sys->arena, group, e.n_row + 1);
   int n_group = make_groups(&e, groups);
-  AG_TRY(d->m->n_frames ? solve_frame_groups(&e, n_group, groups) : solve_groups(&e, n_group, groups));
+  if (d->m->n_frames)
+    AG_TRY(solve_frame_groups(&e, n_group, groups));
+  else if (!solve_groups(&e, n_group, groups))
+    return give_up(d);
   name_u(&e);
   if (sys->n_minor) sys->minor = ag_full_tape(sys, sys->n_minor, d->minors);
   return AG_OK;

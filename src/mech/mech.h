@@ -30,10 +30,11 @@ typedef struct ag_row {
 
 /* How the velocities are eliminated (decisions: docs/design/0004). */
 typedef enum ag_elimination {
-  AG_ELIM_NONE,     /* no constraints */
-  AG_ELIM_SOLVED,   /* every row gives one velocity in closed form */
-  AG_ELIM_FRAME,    /* the person's independent velocities */
-  AG_ELIM_BASIS     /* some velocities through a basis of ker S that is data and is refreshed */
+  AG_ELIM_NONE,   /* no constraints */
+  AG_ELIM_SOLVED, /* every row gives one velocity in closed form */
+  AG_ELIM_FRAME,  /* the person's independent velocities */
+  AG_ELIM_BASIS,  /* some velocities through a basis of ker S that is data and is refreshed */
+  AG_ELIM_SADDLE /* none: u is xi, and the sparse saddle system is solved for xi' and the multipliers (large systems) */
 } ag_elimination;
 
 /* A body image R^T c of a vector c fixed in space (an expression of the parameters), moved by (R^T c)' = (R^T c) x Omega. */
@@ -51,6 +52,12 @@ typedef struct ag_basis {
   ag_id N;      /* the input that holds it; 0 when n_y = n_w */
 } ag_basis;
 
+/* Places of the structural nonzeros of a matrix, and the entries. */
+typedef struct ag_places {
+  int n, *row, *col;
+  ag_id *x;
+} ag_places;
+
 typedef struct ag_system {
   ag_arena *arena;
   ag_model *model;           /* not owned */
@@ -66,6 +73,12 @@ typedef struct ag_system {
   int n_c, n_basis;          /* numbers in c; AG_ELIM_BASIS only */
   ag_basis *bases;
 
+  /* With AG_ELIM_SADDLE: where S (all rows, also dropped ones), M (row >= col) and the Jacobian of the relations have
+   * entries, row by row. M is S^T S larger than the mass matrix where that is singular off the constraints (augmented):
+   * the solutions are the same. The mass matrix of a large system without constraints is given in the same way. */
+  bool augmented;
+  ag_places S_at, M_at, G_at;
+
   /* The reduced state. */
   int n_core, n_z;   /* z[0..n_core-1] is the core */
   int u_in_z;        /* offset of u */
@@ -79,6 +92,7 @@ typedef struct ag_system {
   ag_tape *rhs;      /* -> dz */
   ag_tape *core;     /* -> dz of the core alone, reading only the core */
   ag_tape *xi;       /* -> xi */
+  ag_tape *settle;   /* with AG_ELIM_SADDLE -> z taken onto the constraints by one Newton step, else NULL */
   ag_tape *renew;    /* -> basis data that may replace c there without a change of u; NULL without a basis */
   /* Tapes on the full state [q | xi] (c not used). */
   ag_tape *u;        /* -> the components of u that do not come from a basis, in order (frames evaluated) */
@@ -87,12 +101,22 @@ typedef struct ag_system {
   ag_tape *minor;    /* -> squares of the scaled minors that velocities were solved with (n_minor), or NULL when all are constant */
   int n_minor;
   double *minor_bound; /* below this the motion has left the domain */
-  ag_tape *saddle;   /* -> M (n_xi^2), S (n_lambda x n_xi), ell (n_xi), kappa (n_lambda), residual S xi + s (n_lambda);
-                      * NULL for a large system without constraints: its eliminated form is the same */
+  ag_tape *saddle; /* -> M (n_xi^2), S (n_lambda x n_xi), ell (n_xi), kappa (n_lambda), residual S xi + s (n_lambda);
+                    * NULL for a large system without constraints: its eliminated form is the same; NULL with
+                    * AG_ELIM_SADDLE */
+  /* With AG_ELIM_SADDLE, on the full state. */
+  ag_tape *rows_tape; /* -> residual S xi + s (n_row), entries of S */
+  ag_tape *metric;    /* -> entries of M */
+  ag_tape *accel;     /* -> xi' (n_xi), lambda (n_lambda) */
+  ag_tape *onto_S;    /* -> residual (n_lambda), the change of xi that removes it, shortest in the metric M (n_xi) */
+  ag_tape *
+      onto_g; /* -> g of the kept rows, the change of q in the tangent that removes it to first order (n_xi); or NULL */
   ag_tape *balance;  /* -> energy, its size, l_t, F.xi, s (n_lambda) */
-  ag_tape *position; /* -> g (n_g), its Jacobian in the tangent (n_g x n_xi); NULL when there is no position-level constraint */
-  ag_tape *relation; /* -> g and what the constraints keep by themselves (n_relation >= n_g: model->touches), and its Jacobian: for starts and
-                      * samples; NULL when there is none */
+  ag_tape *position; /* -> g (n_g), its Jacobian in the tangent (n_g x n_xi; not with AG_ELIM_SADDLE); NULL when there
+                      * is no position-level constraint */
+  ag_tape
+      *relation;       /* -> g and what the constraints keep by themselves (n_relation >= n_g: model->touches), and its
+                        * Jacobian (with       AG_ELIM_SADDLE its entries, G_at): for starts and samples; NULL when there is none */
   ag_tape *kinematics; /* -> qdot (n_q) */
   ag_tape *events;   /* full state followed by lambda -> the event functions; NULL when there are none */
   int n_section;
@@ -108,7 +132,9 @@ typedef struct ag_system {
   int growth[4], n_growth;  /* dimension of D, D + [D,D], ...: at most depth 3 */
   int n_disguised;          /* velocity constraints that are holonomic in disguise; -1: not decided at this depth */
   ag_id energy_size;        /* kinetic energy + |potential energy|: what an error of the energy is small against */
-  ag_id energy, *xi_of_u, mass, force;  /* expressions, for show: xi(q,u,t) per coordinate, B^T M B, right-hand side */
+  ag_id energy, *xi_of_u, mass,
+      force;          /* expressions, for show: xi(q,u,t) per coordinate, B^T M B (0: see M_at), right-hand side */
+  ag_id kappa, rates; /* the lower part of it with AG_ELIM_SADDLE; u' */
   ag_id *reaction;          /* S^T lambda per coordinate, NULL without constraints */
   const bool *dependent;    /* per quasi-velocity: solved from the constraints by default */
   ag_id *u_inputs;
@@ -118,6 +144,7 @@ typedef struct ag_system {
 typedef struct ag_derive_options {
   bool strict;      /* refuse a start that had to be projected */
   bool growth;      /* compute the growth vector */
+  bool saddle;      /* treat constraints as in a large system, whatever the size */
   double t0;
 } ag_derive_options;
 
@@ -143,6 +170,8 @@ typedef enum ag_trouble { AG_FINE, AG_TROUBLE_PIVOT, AG_TROUBLE_RANK, AG_TROUBLE
   AG_TROUBLE_DOMAIN /* velocities were solved for in closed form where the domain allows it, and the motion left it */ } ag_trouble;
 
 int ag_work_rhs(ag_work *w, double t, const double *z, const double *c, double *dz);   /* eliminated closure */
+/* Which trouble it is that the equations cannot be solved at z or near it. */
+int ag_work_cause(ag_work *w, double t, const double *z, const double *c);
 /* The core alone: z and dz may end after n_core numbers. */
 int ag_work_core(ag_work *w, double t, const double *z, const double *c, double *dz);
 /* The full state of a reduced one. */

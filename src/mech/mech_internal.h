@@ -4,7 +4,7 @@
 #define AG_MECH_INTERNAL_H
 #include "mech/mech.h"
 
-enum { AG_SADDLE_MAX = 64 }; /* velocities without constraints up to which the saddle tape is made */
+enum { AG_SADDLE_MAX = 64 }; /* velocities up to which matrices are dense and constraints are eliminated */
 
 /* Work in progress: the system, and the expressions it is made from. */
 typedef struct derive {
@@ -25,6 +25,7 @@ typedef struct derive {
   ag_id *minors;       /* squares of the scaled minors solved with, where they vary */
   ag_id *S_y;          /* per basis: n_w x n_y, in (q, t) */
   ag_id *renewed;      /* per basis: as it is at (q, t), the next N; 0 when there is nothing to renew */
+  ag_id delta_q, delta_u; /* with AG_ELIM_SADDLE: changes that take q and u onto the constraints to first order, or 0 */
   ag_tape *rows_tape;  /* full state -> S (n_row x n_xi), residual (n_row) of all rows */
   double *samples;     /* n_sample states: t, q (position constraints satisfied) */
   int n_sample;
@@ -82,6 +83,30 @@ ag_status ag_eliminate(derive *d);
 
 /* motion.c: all tapes */
 ag_status ag_motion(derive *d);
+/* Derivative of outs along the motion: coordinates move with velocity[], time with 1. */
+void ag_along_motion(derive *d, const ag_id *velocity, int n_out, const ag_id *outs, ag_id *rates);
+ag_id ag_kept_rows(derive *d); /* their column in (q, xi, t); 0 when there is none */
+
+/* saddle.c: large systems */
+bool ag_is_large(const derive *d); /* too large to be eliminated */
+void ag_saddle_rows(derive *d);    /* the tape of the rows; sparse position tape */
+void ag_saddle_choose(derive *d);  /* u is xi */
+/* Accelerations from the saddle system; ell: per coordinate. Makes the tapes around it. */
+ag_id ag_saddle_motion(derive *d, const ag_id *ell);
+/* The lower triangle of a symmetric matrix, from all its entries. */
+void ag_lower_triangle(ag_system *sys, const ag_sparse *full, ag_places *out);
+
+/* sparse.c: the same in numbers */
+ag_status ag_sparse_rank(derive *d);
+/* Newton onto g = 0 with the shortest changes of the coordinates that are not held (held may be NULL); true when it got
+ * there. */
+bool ag_sparse_position(const ag_system *sys, double t, const double *params, const bool *held, double *q);
+/* The smallest velocities beside those held that satisfy S xi + s = 0; what is left of it. */
+double ag_sparse_velocity(const ag_system *sys, double t, const double *params, const double *q, const bool *held,
+                          double *xi);
+ag_status ag_sparse_mass(derive *d);
+/* Is M positive definite? Else *worst is a velocity where it is not. */
+bool ag_sparse_positive(const ag_system *sys, const double *entries, int *worst);
 
 /* core.c: what is integrated; tapes of the reduced state. rates: u' (0 without u); stored_rates: per coordinate. */
 void ag_core(derive *d, ag_id rates, const ag_id *stored_rates);

@@ -17,8 +17,7 @@ static ag_id coadjoint(derive *d, int i, ag_id p, ag_id xi) {
   return ag_zero(d->g, ag_node_rows(d->g, p), 1);
 }
 
-/* Derivative of outs along the motion: coordinates move with velocity[], time with 1. */
-static void along_motion(derive *d, const ag_id *velocity, int n_out, const ag_id *outs, ag_id *rates) {
+void ag_along_motion(derive *d, const ag_id *velocity, int n_out, const ag_id *outs, ag_id *rates) {
   ag_id *inputs = ag_heap_alloc(sizeof *inputs * (size_t)(d->nc + 1)), *seeds = ag_heap_alloc(sizeof *seeds * (size_t)(d->nc + 1));
   for (int i = 0; i < d->nc; i++) inputs[i] = d->q[i], seeds[i] = velocity[i];
   inputs[d->nc] = d->m->t;
@@ -69,6 +68,21 @@ static ag_id stored_rate(derive *d, int i, ag_id xi) {
   return ag_stack(g, 4, 1, r);
 }
 
+/* u' from the mass matrix, the derivative of p in u: sparse where it is large. */
+static ag_id solve_mass(derive *d, ag_id p) {
+  ag_system *sys = d->sys;
+  if (sys->n_u <= AG_SADDLE_MAX) {
+    sys->mass = ag_jacobian(d->g, p, sys->n_u_input, sys->u_inputs);
+    return ag_solve(d->g, sys->mass, sys->force, AG_SOLVE_SPD);
+  }
+  ag_sparse J;
+  ag_jacobian_sparse(d->g, p, sys->n_u_input, sys->u_inputs, &J);
+  ag_lower_triangle(sys, &J, &sys->M_at);
+  ag_sparse_done(&J);
+  return ag_solve_sparse(d->g, &(ag_pattern){sys->n_u, sys->M_at.n, sys->M_at.row, sys->M_at.col, NULL}, sys->M_at.x,
+                         sys->force);
+}
+
 static void eliminated(derive *d, const ag_id *gradient) {
   ag_graph *g = d->g;
   ag_system *sys = d->sys;
@@ -81,7 +95,7 @@ static void eliminated(derive *d, const ag_id *gradient) {
   in_u(d, nc, p);
   in_u(d, nc, lq);
   in_u(d, nc, F);
-  along_motion(d, d->velocity, nc, p, rate);
+  ag_along_motion(d, d->velocity, nc, p, rate);
   for (int i = 0; i < nc; i++)
     brace[i] = ag_sub(g, ag_add(g, ag_add(g, coadjoint(d, i, p[i], d->velocity[i]), lq[i]), F[i]), rate[i]);
   sys->xi_of_u = d->velocity;
@@ -90,15 +104,14 @@ static void eliminated(derive *d, const ag_id *gradient) {
     ag_reverse(g, nc, d->velocity, brace, n_in, sys->u_inputs, part);
     sys->force = ag_concat(g, n_in, part);
     ag_reverse(g, nc, d->velocity, p, n_in, sys->u_inputs, part);
-    sys->mass = ag_jacobian(g, ag_concat(g, n_in, part), n_in, sys->u_inputs);
-    rates = ag_solve(g, sys->mass, sys->force, AG_SOLVE_SPD);
+    rates = solve_mass(d, ag_concat(g, n_in, part));
   }
   for (int i = 0; i < nc; i++) outs[i] = stored_rate(d, i, d->velocity[i]);
+  sys->rates = rates;
   ag_core(d, rates, outs);
 }
 
-/* The column of kept rows in (q, xi, t). */
-static ag_id kept_rows(derive *d) {
+ag_id ag_kept_rows(derive *d) {
   ag_id *x = new_ids(d, d->sys->n_lambda);
   int n = 0;
   for (int r = 0; r < d->sys->n_row; r++)
@@ -106,20 +119,38 @@ static ag_id kept_rows(derive *d) {
   return n ? ag_concat(d->g, n, x) : 0;
 }
 
+/* ell per coordinate: the motion would be M xi' = -ell without constraints. */
+static ag_id *inertia(derive *d, const ag_id *gradient) {
+  ag_graph *g = d->g;
+  ag_id *rate = new_ids(d, d->nc), *ell = new_ids(d, d->nc);
+  ag_along_motion(d, d->xi, d->nc, d->momentum, rate);
+  for (int i = 0; i < d->nc; i++)
+    ell[i] =
+        ag_sub(g, ag_sub(g, ag_sub(g, rate[i], coadjoint(d, i, d->momentum[i], d->xi[i])), gradient[i]), d->force[i]);
+  return ell;
+}
+
+/* No velocity is eliminated: u is xi. */
+static void by_saddle(derive *d, const ag_id *gradient) {
+  ag_system *sys = d->sys;
+  ag_id *outs = new_ids(d, d->nc);
+  sys->xi_of_u = d->velocity;
+  sys->rates = ag_saddle_motion(d, inertia(d, gradient));
+  for (int i = 0; i < d->nc; i++) outs[i] = stored_rate(d, i, d->velocity[i]);
+  ag_core(d, sys->rates, outs);
+}
+
 static void saddle(derive *d, const ag_id *gradient) {
   ag_graph *g = d->g;
   ag_system *sys = d->sys;
   int nc = d->nc;
-  ag_id *rate = new_ids(d, nc), *ell = new_ids(d, nc), rows = kept_rows(d), outs[5];
+  ag_id *ell = inertia(d, gradient), rows = ag_kept_rows(d), outs[5];
   int n = 0;
-  along_motion(d, d->xi, nc, d->momentum, rate);
-  for (int i = 0; i < nc; i++)
-    ell[i] = ag_sub(g, ag_sub(g, ag_sub(g, rate[i], coadjoint(d, i, d->momentum[i], d->xi[i])), gradient[i]), d->force[i]);
   outs[n++] = ag_jacobian(g, ag_concat(g, nc, d->momentum), nc, d->xi);
   if (rows) outs[n++] = ag_jacobian(g, rows, nc, d->xi);
   outs[n++] = ag_concat(g, nc, ell);
   if (rows) {
-    along_motion(d, d->xi, 1, &rows, &outs[n++]);
+    ag_along_motion(d, d->xi, 1, &rows, &outs[n++]);
     outs[n++] = rows;
   }
   sys->saddle = ag_full_tape(sys, n, outs);
@@ -129,7 +160,7 @@ static void saddle(derive *d, const ag_id *gradient) {
 static void balance(derive *d) {
   ag_graph *g = d->g;
   ag_system *sys = d->sys;
-  ag_id energy = ag_neg(g, d->m->lagrangian), power = ag_num(g, 0), one = ag_num(g, 1), outs[5], rows = kept_rows(d);
+  ag_id energy = ag_neg(g, d->m->lagrangian), power = ag_num(g, 0), one = ag_num(g, 1), outs[5], rows = ag_kept_rows(d);
   ag_id *zeros = new_ids(d, d->nc);
   for (int i = 0; i < d->nc; i++) {
     energy = ag_add(g, energy, ag_dot(g, d->momentum[i], d->xi[i]));
@@ -162,6 +193,10 @@ static void read_u(derive *d) {
     }
     if (i >= sys->n_u_input - n_last) break; /* the coordinates in bases come last */
     int found = 0;
+    if (sys->elimination == AG_ELIM_NONE || sys->elimination == AG_ELIM_SADDLE) { /* u is xi */
+      outs[n++] = d->xi[i];
+      continue;
+    }
     for (int c = 0; c < d->nc && !found; c++) {
       if (d->xi[c] == sys->u_inputs[i]) outs[n++] = d->xi[c], found = 1;
       /* a component split off: its input is entry k of the velocity expression */
@@ -183,7 +218,7 @@ ag_tape *ag_system_accel(const ag_system *sys) {
   int n_bind = ag_bind_base(sys, binds);
   ag_id *inputs = ag_heap_alloc(sizeof *inputs * (size_t)n), *seeds = ag_heap_alloc(sizeof *seeds * (size_t)n);
   ag_id *rates = ag_heap_alloc(sizeof *rates * (size_t)(nc + 1));
-  ag_id du = n_in ? ag_solve(g, sys->mass, sys->force, AG_SOLVE_SPD) : 0;
+  ag_id du = sys->rates;
   for (int i = 0; i < nc; i++) inputs[i] = m->coords[i].q, seeds[i] = sys->xi_of_u[i];
   inputs[nc] = m->t;
   seeds[nc] = ag_num(g, 1);
@@ -213,9 +248,15 @@ ag_status ag_motion(derive *d) {
   ag_reverse(g, 1, &d->m->lagrangian, &one, nc, d->xi, d->momentum);
   ag_reverse(g, 1, &d->m->lagrangian, &one, nc, d->q, gradient);
   collect_forces(d);
-  eliminated(d, gradient);
+  if (sys->elimination == AG_ELIM_SADDLE)
+    by_saddle(d, gradient);
+  else
+    eliminated(d, gradient);
   /* a large system without constraints has no use for a dense saddle matrix */
-  if (sys->n_lambda || sys->n_xi <= AG_SADDLE_MAX) saddle(d, gradient);
+  if (sys->elimination == AG_ELIM_SADDLE)
+    sys->saddle = NULL;
+  else if (sys->n_lambda || sys->n_xi <= AG_SADDLE_MAX)
+    saddle(d, gradient);
   balance(d);
   read_u(d);
   for (int i = 0; i < nc; i++) outs[i] = stored_rate(d, i, d->xi[i]);

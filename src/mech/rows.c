@@ -57,6 +57,10 @@ ag_status ag_rows_collect(derive *d) {
       for (int k = 0; k < ag_node_rows(d->g, items[i].x); k++) d->g_x[n_g++] = ag_entry(d->g, items[i].x, k, 0);
     }
   }
+  if (ag_is_large(d)) {
+    ag_saddle_rows(d);
+    return AG_OK;
+  }
   if (sys->n_row) {
     ag_id column = ag_concat(d->g, sys->n_row, d->row_x);
     ag_id outs[2] = {ag_jacobian(d->g, column, d->nc, d->xi), column};
@@ -83,6 +87,7 @@ const char *ag_row_text(const ag_system *sys, int row, ag_arena *arena) {
 bool ag_position_project(const ag_system *sys, double t, const double *params, double *q) {
   int n = sys->n_xi, k = sys->n_relation;
   if (!k) return true;
+  if (sys->rows_tape) return ag_sparse_position(sys, t, params, NULL, q);
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)), *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
   double *pinv = ag_heap_alloc(sizeof(double) * (size_t)(k * n + 1)), *delta = ag_heap_alloc(sizeof(double) * (size_t)n);
   bool done = false;
@@ -172,6 +177,7 @@ ag_status ag_rows_rank(derive *d) {
   ag_system *sys = d->sys;
   int m = sys->n_row, at_start = 0, best = 0;
   if (m == 0) return AG_OK;
+  if (sys->rows_tape) return ag_sparse_rank(d);
   make_samples(d);
   int *pivots = ag_heap_alloc(sizeof(int) * (size_t)m), *used = ag_heap_alloc(sizeof(int) * (size_t)m);
   double gap_worst = 0;

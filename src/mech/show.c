@@ -114,22 +114,35 @@ static void show_velocities(const ag_system *sys, page *p) {
   end(p);
 }
 
+/* An entry of a matrix, unless it is zero; of a symmetric one both. */
+static void show_entry(page *p, ag_arena *arena, const char *A, int i, int j, bool symmetric, ag_id x) {
+  if (ag_is_zero(p->k.g, x)) return;
+  const char *left = p->latex ? ag_arena_printf(arena, "%s_{%d,%d}", A, i + 1, j + 1)
+                              : ag_arena_printf(arena, "%s[%d,%d]", A, i + 1, j + 1);
+  if (p->latex && i < 9 && j < 9) left = ag_arena_printf(arena, "%s_{%d%d}", A, i + 1, j + 1);
+  if (!p->latex && symmetric && i != j) left = ag_arena_printf(arena, "%s[%d,%d] = %s", A, j + 1, i + 1, left);
+  equation(p, 0, left, named(&p->k, p->k.n, x));
+}
+
 static void show_motion(const ag_system *sys, page *p, ag_arena *arena) {
   int n = sys->n_u;
   if (!n) return;
-  const char *A = ag_free_name(sys, "A"), *f = ag_free_name(sys, "f"), *u = ag_free_name(sys, "u");
-  heading(p, ag_arena_printf(arena, "equations of motion: sum over j of %s[i,j] %s[j]' = %s[i]", A, u, f));
+  const char *A = ag_free_name(sys, "A"), *f = ag_free_name(sys, "f"), *u = ag_free_name(sys, "u"), *more = "";
+  if (sys->elimination == AG_ELIM_SADDLE) more = " + (S^T lambda)[i], sum over j of S[r,j] u[j]' = k[r]";
+  heading(p, ag_arena_printf(arena, "equations of motion: sum over j of %s[i,j] %s[j]' = %s[i]%s", A, u, f, more));
   begin(p);
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j <= i; j++) {
-      ag_id x = ag_entry(p->k.g, sys->mass, i, j);
-      if (ag_is_zero(p->k.g, x)) continue;
-      const char *left = p->latex ? ag_arena_printf(arena, "A_{%d%d}", i + 1, j + 1) : ag_arena_printf(arena, "%s[%d,%d]", A, i + 1, j + 1);
-      if (!p->latex && i != j) left = ag_arena_printf(arena, "%s[%d,%d] = %s", A, j + 1, i + 1, left);
-      equation(p, 0, left, named(&p->k, p->k.n, x));
-    }
+  for (int i = 0; i < n && sys->mass; i++)
+    for (int j = 0; j <= i; j++) show_entry(p, arena, A, i, j, true, ag_entry(p->k.g, sys->mass, i, j));
+  for (int i = 0; i < sys->M_at.n; i++)
+    show_entry(p, arena, A, sys->M_at.row[i], sys->M_at.col[i], true, sys->M_at.x[i]);
+  for (int i = 0, r; i < sys->S_at.n; i++)
+    if ((r = sys->rows[sys->S_at.row[i]].lambda) >= 0)
+      show_entry(p, arena, "S", r, sys->S_at.col[i], false, sys->S_at.x[i]);
   for (int i = 0; i < n; i++)
     equation(p, 0, p->latex ? ag_arena_printf(arena, "f_{%d}", i + 1) : ag_arena_printf(arena, "%s[%d]", f, i + 1), named(&p->k, p->k.n, ag_entry(p->k.g, sys->force, i, 0)));
+  for (int i = 0; i < sys->n_lambda && sys->kappa; i++)
+    equation(p, 0, ag_arena_printf(arena, p->latex ? "k_{%d}" : "k[%d]", i + 1),
+             named(&p->k, p->k.n, ag_entry(p->k.g, sys->kappa, i, 0)));
   end(p);
 }
 
@@ -159,13 +172,17 @@ void ag_system_show(const ag_system *sys, bool latex, ag_text *out) {
   ag_graph *g = m->graph;
   page p = {.latex = latex, .out = out, .k = {.g = g}};
   ag_arena *arena = ag_arena_create();
-  int n = sys->n_u, n_out = 0;
-  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(m->n_coords + n * n + n + 2));
+  int n = sys->n_u, n_out = 0, n_dense = sys->mass ? n * n : 0;
+  ag_id *outs =
+      ag_heap_alloc(sizeof *outs * (size_t)(m->n_coords + n_dense + sys->M_at.n + sys->S_at.n + n + sys->n_lambda + 2));
   for (int i = 0; i < m->n_coords; i++) outs[n_out++] = sys->xi_of_u[i];
   for (int i = 0; i < n; i++) {
-    for (int j = 0; j <= i; j++) outs[n_out++] = ag_entry(g, sys->mass, i, j);
+    for (int j = 0; j <= i && sys->mass; j++) outs[n_out++] = ag_entry(g, sys->mass, i, j);
     outs[n_out++] = ag_entry(g, sys->force, i, 0);
   }
+  for (int i = 0; i < sys->M_at.n; i++) outs[n_out++] = sys->M_at.x[i];
+  for (int i = 0; i < sys->S_at.n; i++) outs[n_out++] = sys->S_at.x[i];
+  for (int i = 0; i < sys->n_lambda && sys->kappa; i++) outs[n_out++] = ag_entry(g, sys->kappa, i, 0);
   outs[n_out++] = sys->energy;
   choose(sys, n_out, outs, &p.k);
   list_u(sys, &p);

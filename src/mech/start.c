@@ -350,8 +350,58 @@ static void polish(const ag_system *sys, const linear *rows, const bool *named, 
   free(e);
 }
 
+/* Velocities off the constraints: changed as little as possible, or refused. */
+static ag_status change_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
+                                   const double *q, double misfit, double *xi) {
+  const ag_model *m = sys->model;
+  int last = -1; /* a velocity named from outside, or else the last one of the file */
+  for (int i = 0; i < m->n_starts; i++)
+    if ((m->starts[i].velocity || m->starts[i].frame >= 0) &&
+        (last < 0 || from_outside(m, i) || !from_outside(m, last)))
+      last = i;
+  ag_pos pos = last < 0 ? (ag_pos){0} : m->starts[last].pos;
+  pointer old = point_at(ctx, m, last);
+  bool moved = !strict && project_velocities(sys, t0, params, q, xi);
+  if (!moved)
+    ag_ctx_error(ctx, pos, "the start velocities do not satisfy the constraints (by %.3g)%s", misfit,
+                 strict ? " and may not be changed (--strict)" : "");
+  else
+    ag_ctx_warn(ctx, pos,
+                "the start velocities did not satisfy the constraints (by %.3g): changed as little as possible in the "
+                "metric of the mass matrix",
+                misfit);
+  point_back(ctx, old);
+  return moved ? AG_OK : AG_WRONG;
+}
+
+/* Without elimination no velocity is more dependent than another: beside the named ones the smallest that satisfy the
+ * constraints. */
+static ag_status saddle_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
+                                   const double *q, double *xi) {
+  bool *named = ag_heap_alloc((size_t)sys->n_xi + 1);
+  double *given_xi = ag_heap_alloc(sizeof(double) * (size_t)sys->n_xi);
+  values given;
+  memset(xi, 0, sizeof(double) * (size_t)sys->n_xi);
+  values_init(&given, sys, t0, params);
+  ag_status status = named_velocities(ctx, sys, &given, q, xi, named, NULL, NULL);
+  values_done(&given);
+  memcpy(given_xi, xi, sizeof(double) * (size_t)sys->n_xi);
+  if (status == AG_OK) {
+    double misfit = ag_sparse_velocity(sys, t0, params, q, named, xi), size = 1;
+    for (int i = 0; i < sys->n_xi; i++) size = fmax(size, fabs(xi[i]));
+    if (!(misfit < 1e-10 * size)) {
+      memcpy(xi, given_xi, sizeof(double) * (size_t)sys->n_xi);
+      status = change_velocities(ctx, sys, t0, params, strict, q, misfit, xi);
+    }
+  }
+  free(named);
+  free(given_xi);
+  return status;
+}
+
 ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, const double *q,
                               double *xi) {
+  if (sys->elimination == AG_ELIM_SADDLE) return saddle_velocities(ctx, sys, t0, params, strict, q, xi);
   linear rows;
   rows_at(sys, t0, params, q, &rows);
   bool *named = ag_heap_alloc((size_t)sys->n_xi + 1), *frame_named = ag_heap_alloc((size_t)rows.m + 1), *soft = ag_heap_alloc((size_t)rows.m + 1);
@@ -372,22 +422,10 @@ ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, cons
     }
   if (status == AG_OK && order.m) {
     double misfit = solve_velocities(sys, &order, soft, named, xi);
-    const ag_model *m = sys->model;
-    int last = -1; /* a velocity named from outside, or else the last one of the file */
-    for (int i = 0; i < m->n_starts; i++)
-      if ((m->starts[i].velocity || m->starts[i].frame >= 0) && (last < 0 || from_outside(m, i) || !from_outside(m, last))) last = i;
-    ag_pos pos = last < 0 ? (ag_pos){0} : m->starts[last].pos;
-    pointer old = point_at(ctx, m, last);
-    if (misfit == 0) {
+    if (misfit == 0)
       polish(sys, &rows, named, xi);
-    } else if (strict || !project_velocities(sys, t0, params, q, xi)) {
-      ag_ctx_error(ctx, pos, "the start velocities do not satisfy the constraints (by %.3g)%s", misfit, strict ? " and may not be changed (--strict)" : "");
-      status = AG_WRONG;
-    } else {
-      ag_ctx_warn(ctx, pos, "the start velocities did not satisfy the constraints (by %.3g): changed as little as possible in the metric of the mass matrix",
-                  misfit);
-    }
-    point_back(ctx, old);
+    else
+      status = change_velocities(ctx, sys, t0, params, strict, q, misfit, xi);
   }
   free(rows.A);
   free(rows.b);

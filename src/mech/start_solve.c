@@ -183,12 +183,35 @@ static bool search_positions(const ag_system *sys, double t0, const double *para
   return best == SOLVED;
 }
 
+/* The same for a large system, by the shortest steps of all unnamed coordinates. */
+static bool search_sparse(const ag_system *sys, double t0, const double *params, const bool *named, double *q) {
+  size_t size = sizeof(double) * (size_t)sys->n_q;
+  double *guess = ag_heap_alloc(size), *part = ag_heap_alloc(size),
+         *delta = ag_heap_alloc(sizeof(double) * (size_t)sys->n_xi);
+  uint64_t state = 1;
+  bool ok = false;
+  for (int try = 0; try < 10 && !ok; try++) {
+    memcpy(guess, q, size);
+    for (int j = 0; j < sys->n_xi; j++)
+      delta[j] = named[j] || !try ? 0 : 0.1 * (ag_random_unit(&state) - (try < 5 ? 0 : 0.5));
+    ag_retract(sys, guess, delta);
+    ok = ag_sparse_position(sys, t0, params, named, guess);
+    if (!try) memcpy(part, guess, size);
+  }
+  memcpy(q, ok ? guess : part, size);
+  free(guess);
+  free(part);
+  free(delta);
+  return ok;
+}
+
 bool ag_position_solve(const ag_system *sys, double t0, const double *params, const bool *named, double *q, double *gap,
                        int *row) {
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
-  double *v = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_relation * (1 + sys->n_xi)));
+  double *v = ag_heap_alloc(sizeof(double) * (size_t)sys->relation->n_out);
   *row = 0;
-  bool ok = position_at(sys, t0, params, q, x, v, NULL) <= 1e-14 || search_positions(sys, t0, params, named, q);
+  bool ok = position_at(sys, t0, params, q, x, v, NULL) <= 1e-14 ||
+            (sys->rows_tape ? search_sparse(sys, t0, params, named, q) : search_positions(sys, t0, params, named, q));
   *gap = position_at(sys, t0, params, q, x, v, row);
   free(x);
   free(v);

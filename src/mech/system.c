@@ -25,6 +25,7 @@ static bool factorises(const ag_system *sys) {
 static ag_status check_mass(derive *d) {
   ag_system *sys = d->sys;
   int n = sys->n_xi, k = sys->n_lambda;
+  if (sys->elimination == AG_ELIM_SADDLE) return ag_sparse_mass(d);
   if (sys->n_u == 0 || ((n > MANY || !sys->saddle) && factorises(sys))) return AG_OK;
   if (!sys->saddle) {
     ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the mass matrix is not positive definite at the start");
@@ -123,7 +124,10 @@ static ag_status derive_all(derive *d) {
   AG_TRY(ag_start_velocities(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0, sys->xi0));
   AG_TRY(check_mass(d));
   AG_TRY(check_start(d));
-  if (d->options->growth) ag_growth(d);
+  if (d->options->growth && sys->elimination != AG_ELIM_SADDLE)
+    ag_growth(d);
+  else if (sys->n_row)
+    sys->n_disguised = -1;
   return AG_OK;
 }
 
@@ -145,7 +149,10 @@ ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *op
 
 void ag_system_free(ag_system *sys) {
   if (!sys) return;
-  ag_tape *all[] = {sys->rhs, sys->core, sys->xi, sys->renew, sys->minor, sys->u, sys->image, sys->basis, sys->saddle, sys->balance, sys->position, sys->relation, sys->kinematics, sys->events, sys->observe};
+  ag_tape *all[] = {sys->rhs,        sys->core,   sys->xi,     sys->settle,  sys->renew,     sys->minor,
+                    sys->u,          sys->image,  sys->basis,  sys->saddle,  sys->rows_tape, sys->metric,
+                    sys->accel,      sys->onto_S, sys->onto_g, sys->balance, sys->position,  sys->relation,
+                    sys->kinematics, sys->events, sys->observe};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) ag_tape_free(all[i]);
   for (int i = 0; i < sys->n_section; i++) ag_tape_free(sys->sections[i]);
   ag_arena_free(sys->arena);

@@ -5,28 +5,13 @@
 
 #include "math/dense.h"
 #include "math/lie.h"
-#include "mech/mech_internal.h"
+#include "mech/work_internal.h"
 
 /* Smallest pivot of B^T B, which is 1 when the basis is chosen and cos^2 of the angle it has turned by: below this it is chosen again.
  * A step that starts just above it may turn by another 60 degrees before the basis degenerates. */
 static const double REFRESH = 0.75;
 /* Relative size of the smallest singular value of the row-scaled constraints that counts as lost rank. */
 static const double RANK_LOST = 1e-10;
-
-typedef struct machine {
-  const ag_tape *tape;
-  double *slots, *out;
-} machine;
-
-struct ag_work {
-  const ag_system *sys;
-  double *params;
-  machine rhs, core, xi, renew, minor, u, image, basis, saddle, balance, position, kinematics, events, observe;
-  machine *sections; /* one each */
-  double *x;       /* a full state followed by lambda */
-  double *K, *b;   /* saddle matrix and right-hand side */
-  double *delta, *y, *SP, *G, *rows; /* the last four: scratch of the bases */
-};
 
 static machine machine_create(const ag_tape *tape, const double *params) {
   if (!tape) return (machine){0};
@@ -38,11 +23,6 @@ static machine machine_create(const ag_tape *tape, const double *params) {
 static void machine_free(machine *k) {
   free(k->slots);
   free(k->out);
-}
-
-static int machine_run(machine *k, const ag_work *w, double t, const double *z, const double *c, double *out) {
-  const double *seg[AG_SEG_COUNT] = {&t, z, w->params, c};
-  return ag_tape_eval(k->tape, seg, k->slots, out ? out : k->out);
 }
 
 ag_work *ag_work_create(const ag_system *sys, const double *params) {
@@ -60,6 +40,11 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   w->u = machine_create(sys->u, params);
   w->basis = machine_create(sys->basis, params);
   w->saddle = machine_create(sys->saddle, params);
+  w->rows_tape = machine_create(sys->rows_tape, params);
+  w->metric = machine_create(sys->metric, params);
+  w->accel = machine_create(sys->accel, params);
+  w->onto_S = machine_create(sys->onto_S, params);
+  w->onto_g = machine_create(sys->onto_g, params);
   w->balance = machine_create(sys->balance, params);
   w->position = machine_create(sys->position, params);
   w->kinematics = machine_create(sys->kinematics, params);
@@ -70,7 +55,7 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   w->x = ag_heap_alloc(sizeof(double) * ((size_t)sys->n_q + n + k + 1));
   size_t m = sys->saddle ? n + k + (size_t)sys->n_g : 1;
   w->K = ag_heap_alloc(sizeof(double) * (m * m + 1));
-  w->b = ag_heap_alloc(sizeof(double) * (m + 1));
+  w->b = ag_heap_alloc(sizeof(double) * ((sys->saddle ? m : n + k) + 1));
   w->delta = ag_heap_alloc(sizeof(double) * (n + 1));
   size_t largest = 0;
   for (int i = 0; i < sys->n_basis; i++) largest = largest > (size_t)sys->bases[i].n_y ? largest : (size_t)sys->bases[i].n_y;
@@ -83,7 +68,9 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
 
 void ag_work_free(ag_work *w) {
   if (!w) return;
-  machine *all[] = {&w->rhs, &w->core, &w->xi, &w->renew, &w->minor, &w->u, &w->image, &w->basis, &w->saddle, &w->balance, &w->position, &w->kinematics, &w->events, &w->observe};
+  machine *all[] = {&w->rhs,     &w->core,     &w->xi,         &w->renew,  &w->minor,  &w->u,      &w->image,
+                    &w->basis,   &w->saddle,   &w->rows_tape,  &w->metric, &w->accel,  &w->onto_S, &w->onto_g,
+                    &w->balance, &w->position, &w->kinematics, &w->events, &w->observe};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) machine_free(all[i]);
   for (int i = 0; i < w->sys->n_section; i++) machine_free(&w->sections[i]);
   free(w->sections);
@@ -102,7 +89,7 @@ void ag_work_free(ag_work *w) {
 /* ---- eliminated closure ---- */
 
 int ag_work_rhs(ag_work *w, double t, const double *z, const double *c, double *dz) {
-  return machine_run(&w->rhs, w, t, z, c, dz) ? AG_TROUBLE_MASS : AG_FINE;
+  return machine_run(&w->rhs, w, t, z, c, dz) ? ag_work_cause(w, t, z, c) : AG_FINE;
 }
 
 int ag_work_core(ag_work *w, double t, const double *z, const double *c, double *dz) {
@@ -164,12 +151,18 @@ static int free_accel(ag_work *w, double t, const double *x, double *xidot) {
 
 int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *lambda) {
   int n = w->sys->n_xi, k = w->sys->n_lambda;
-  if (!w->sys->saddle) return free_accel(w, t, x, xidot);
-  pieces p = saddle_at(w, t, x);
-  saddle_matrix(w, p.M, k, p.S);
-  for (int i = 0; i < n; i++) w->b[i] = -p.ell[i];
-  for (int i = 0; i < k; i++) w->b[n + i] = -p.kappa[i];
-  if (ag_dense_solve(n + k, 1, w->K, w->b) != 0) return AG_TROUBLE_RANK;
+  if (w->sys->elimination == AG_ELIM_SADDLE) {
+    int trouble = ag_saddle_accel(w, t, x);
+    if (trouble) return trouble;
+  } else if (!w->sys->saddle) {
+    return free_accel(w, t, x, xidot);
+  } else {
+    pieces p = saddle_at(w, t, x);
+    saddle_matrix(w, p.M, k, p.S);
+    for (int i = 0; i < n; i++) w->b[i] = -p.ell[i];
+    for (int i = 0; i < k; i++) w->b[n + i] = -p.kappa[i];
+    if (ag_dense_solve(n + k, 1, w->K, w->b) != 0) return AG_TROUBLE_RANK;
+  }
   if (xidot) memcpy(xidot, w->b, sizeof(double) * (size_t)n);
   if (lambda) memcpy(lambda, w->b + n, sizeof(double) * (size_t)k);
   return AG_FINE;
@@ -182,6 +175,10 @@ int ag_work_rhs_full(ag_work *w, double t, const double *x, double *dx) {
 
 int ag_work_reaction(ag_work *w, double t, const double *x, double *reaction) {
   int n = w->sys->n_xi, k = w->sys->n_lambda, trouble = ag_work_accel(w, t, x, NULL, NULL);
+  if (w->sys->elimination == AG_ELIM_SADDLE) {
+    ag_saddle_reaction(w, t, x, reaction);
+    return trouble;
+  }
   const double *S = w->saddle.out + n * n, *lambda = w->b + n;
   for (int j = 0; j < n; j++) {
     reaction[j] = 0;
@@ -191,6 +188,7 @@ int ag_work_reaction(ag_work *w, double t, const double *x, double *reaction) {
 }
 
 double ag_work_condition(ag_work *w, double t, const double *x) {
+  if (w->sys->elimination == AG_ELIM_SADDLE) return ag_saddle_condition(w, t, x);
   if (!w->sys->saddle) return NAN;
   pieces p = saddle_at(w, t, x);
   saddle_matrix(w, p.M, w->sys->n_lambda, p.S);
@@ -217,7 +215,9 @@ double ag_work_energy_rate(ag_work *w, double t, const double *x) {
 double ag_work_residual(ag_work *w, double t, const double *x) {
   const ag_system *sys = w->sys;
   double worst = 0;
-  if (sys->n_lambda) {
+  if (sys->elimination == AG_ELIM_SADDLE) {
+    worst = ag_saddle_residual(w, t, x);
+  } else if (sys->n_lambda) {
     pieces p = saddle_at(w, t, x);
     for (int r = 0; r < sys->n_lambda; r++) worst = fmax(worst, fabs(p.residual[r]));
   }
@@ -419,6 +419,7 @@ double ag_work_turning(ag_work *w, double t, const double *z, const double *dz) 
 /* Newton onto g(q, t) = 0 in the metric M, through the retraction: [M -G^T; G 0] [delta; mu] = [0; -g]. */
 static int settle_position(ag_work *w, double t, double *x) {
   const ag_system *sys = w->sys;
+  if (sys->elimination == AG_ELIM_SADDLE) return ag_saddle_position(w, t, x);
   int n = sys->n_xi, k = sys->n_g;
   double last = INFINITY;
   for (int i = 0; i < 10; i++) {
@@ -500,7 +501,8 @@ int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed) {
   const ag_system *sys = w->sys;
   *changed = false;
   settle_rotations(w, t, z);
-  if (!sys->n_g && sys->elimination != AG_ELIM_BASIS && !sys->minor) return AG_FINE;
+  if (!sys->n_g && sys->elimination != AG_ELIM_BASIS && sys->elimination != AG_ELIM_SADDLE && !sys->minor)
+    return AG_FINE;
   double *x = w->x;
   ag_work_full(w, t, z, c, x);
   if (sys->minor && left_domain(w, t, x)) return AG_TROUBLE_DOMAIN;
@@ -509,6 +511,12 @@ int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed) {
     if (trouble) return trouble;
     for (int i = 0; i < sys->n_q; i++) z[sys->q_in_z[i]] = x[i];
     *changed = true;
+  }
+  if (sys->elimination == AG_ELIM_SADDLE) {
+    int trouble = ag_saddle_velocity(w, t, x);
+    memcpy(z + sys->u_in_z, x + sys->n_q, sizeof(double) * (size_t)sys->n_u);
+    *changed = true;
+    return trouble;
   }
   return sys->elimination == AG_ELIM_BASIS ? settle_basis(w, t, x, z, c, changed) : AG_FINE;
 }
@@ -521,6 +529,7 @@ int ag_work_settle_full(ag_work *w, double t, double *x) {
     int trouble = settle_position(w, t, x);
     if (trouble) return trouble;
   }
+  if (sys->elimination == AG_ELIM_SADDLE) return ag_saddle_velocity(w, t, x);
   for (int i = 0; i < 3 && k; i++) {
     pieces p = saddle_at(w, t, x);
     double worst = 0;

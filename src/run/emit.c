@@ -22,8 +22,10 @@ static const char head_text[] =
     "#define AG_TAPE_FN static AG_MAYBE\n"
     "#define v_set(x) ((double)(x))\n"
     "#define v_word_set(x) ((VI)(x))\n"
-    "#define v_fma fma\n#define v_sqrt sqrt\n#define v_sin sin\n#define v_cos cos\n#define v_tan tan\n#define v_asin asin\n"
-    "#define v_acos acos\n#define v_atan atan\n#define v_sinh sinh\n#define v_cosh cosh\n#define v_tanh tanh\n#define v_exp exp\n"
+    "#define v_fma fma\n#define v_sqrt sqrt\n#define v_sin sin\n#define v_cos cos\n#define v_tan tan\n#define v_asin "
+    "asin\n"
+    "#define v_acos acos\n#define v_atan atan\n#define v_sinh sinh\n#define v_cosh cosh\n#define v_tanh tanh\n#define "
+    "v_exp exp\n"
     "#define v_log log\n#define v_pow pow\n#define v_abs fabs\n#define v_atan2 atan2\n#define v_hypot hypot\n"
     "static AG_MAYBE double v_sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }\n"
     "static AG_MAYBE double v_min(double a, double b) { return b < a ? b : a; }\n"
@@ -38,8 +40,13 @@ static const char head_text[] =
     "static AG_MAYBE double v_select(double c, double a, double b) { return c != 0 ? a : b; }\n"
     "static AG_MAYBE void v_sincos(double x, double *s, double *c) { *s = sin(x), *c = cos(x); }\n"
     "static AG_MAYBE double v_checkpos(double x, VI *fail) {\n  if (x > 0) return x;\n  *fail = 1;\n  return NAN;\n}\n"
-    "static AG_MAYBE double v_checknz(double x, VI *fail) {\n  if (fabs(x) > 1e-12) return x;\n  *fail = 1;\n  return NAN;\n}\n"
-    "/* A x = b by elimination with row pivoting: a holds A (n x n) and b behind it; the solution replaces a[0..n-1]. */\n"
+    "static AG_MAYBE double v_checknz(double x, VI *fail) {\n  if (fabs(x) > 1e-12) return x;\n  *fail = 1;\n  return "
+    "NAN;\n}\n"
+    "#define v_nan() ((double)NAN)\n"
+    "static AG_MAYBE double v_pivot(double x, double bound, double lost, VI *fail) {\n  if (x > bound) return 1 / x;\n "
+    " *fail = 1;\n  return lost;\n}\n"
+    "/* A x = b by elimination with row pivoting: a holds A (n x n) and b behind it; the solution replaces a[0..n-1]. "
+    "*/\n"
     "static AG_MAYBE void v_solve(int n, double *a, VI *fail) {\n"
     "  double *b = a + n * n;\n"
     "  for (int k = 0; k < n; k++) {\n"
@@ -170,6 +177,13 @@ static void put_function(emitter *e, const ag_tape *tape, const char *suffix, co
                  e->name, suffix, result, n_prep + 1, ag_arena_printf(e->arena, "%s_", inner), inner, result);
 }
 
+/* Words of the sparse solver; arrays too long for the stack stand elsewhere, one for each thread. */
+static const char sparse_text[] = "#if __STDC_VERSION__ >= 201112L\n#define AG_THREAD _Thread_local\n#elif defined "
+                                  "__GNUC__\n#define AG_THREAD __thread\n#else\n"
+                                  "#define AG_THREAD\n#endif\n";
+
+enum { MAX_JACOBIAN = 64 }; /* tangent numbers: beyond that it is not written */
+
 static void put_main(emitter *e, const char *const *names) {
   const ag_system *sys = e->sys;
   ag_text_printf(e->out,
@@ -199,6 +213,11 @@ static void put_main(emitter *e, const char *const *names) {
                  e->upper, sys->t0, e->upper, e->upper, e->name, e->name, e->upper, e->name, e->name);
   if (sys->renew)
     ag_text_printf(e->out, "    %s_renew(t, z, c, p, renewed);\n    memcpy(c, renewed, sizeof(double) * %s_N_BASIS);\n", e->name, e->upper);
+  if (sys->settle)
+    ag_text_printf(e->out,
+                   "    for (int s = 0; s < 2; s++) {\n      if (%s_settle(t, z, c, p, w)) return 1;\n      memcpy(z, "
+                   "w, sizeof(double) * N);\n    }\n",
+                   e->name);
   ag_text_str(e->out, "  }\n  printf(\"t = %.17g\\n\", t);\n");
   for (int i = 0; i < sys->n_z; i++) ag_text_printf(e->out, "  printf(\"%s = %%.17g\\n\", z[%d]);\n", names[i], i);
   const char **velocities = velocity_names(e);
@@ -224,12 +243,24 @@ static void put_head(emitter *e, const char *const *names, int n_jacobian) {
     put_comment(e, "o", sys->n_observe, observe_names(e));
   }
   ag_text_printf(e->out,
-                 " *\n * Every function returns 0, or 1 when the mass matrix is not positive definite or a matrix is singular there.\n"
+                 " *\n * Every function returns 0, or 1 when the mass matrix is not positive definite or a matrix is "
+                 "singular there.\n"
                  " *   %s_rhs(t, z, c, p, dz)        dz/dt\n"
-                 " *   %s_jacobian(t, z, c, p, J)    its derivative, %d x %d row-major, three tangent numbers per rotation\n"
                  " *   %s_velocity(t, z, c, p, xi)   all velocities\n"
                  " *   %s_energy(t, x, c, p, e)      energy (c is not used)\n",
-                 e->name, e->name, n_jacobian, n_jacobian, e->name, e->name);
+                 e->name, e->name, e->name);
+  if (n_jacobian <= MAX_JACOBIAN)
+    ag_text_printf(
+        e->out,
+        " *   %s_jacobian(t, z, c, p, J)    derivative of rhs, %d x %d row-major, three tangent numbers per rotation\n",
+        e->name, n_jacobian, n_jacobian);
+  else
+    ag_text_printf(e->out, " * The derivative of rhs is not written: it would be %d x %d.\n", n_jacobian, n_jacobian);
+  if (sys->settle)
+    ag_text_printf(e->out,
+                   " *   %s_settle(t, z, c, p, z1)     z taken onto the constraints by one Newton step: once or twice "
+                   "after every step\n",
+                   e->name);
   if (sys->renew) ag_text_printf(e->out, " *   %s_renew(t, z, c, p, new)     the basis at z, to replace c\n", e->name);
   if (sys->observe) ag_text_printf(e->out, " *   %s_observe(t, x, c, p, o)     the observables (c is not used)\n", e->name);
   ag_text_str(e->out, " */\n");
@@ -240,10 +271,13 @@ void ag_emit(const ag_system *sys, bool with_main, ag_text *out) {
   identifier(&e);
   const char **names = AG_NEWN(e.arena, const char *, sys->n_z + 1);
   state_names(sys, e.arena, names);
-  int n_jacobian;
-  ag_tape *jacobian = ag_system_jacobian(sys, &n_jacobian);
+  int n_jacobian = sys->n_z;
+  for (int i = 0; i < sys->model->n_coords; i++) n_jacobian -= sys->places[i].n_q - sys->places[i].n_xi;
+  ag_tape *jacobian = n_jacobian <= MAX_JACOBIAN ? ag_system_jacobian(sys, &n_jacobian) : NULL;
   put_head(&e, names, n_jacobian);
   ag_text_str(out, head_text);
+  ag_text_str(out, sparse_text);
+  if (sys->rhs->n_ldl) ag_text_str(out, ag_cgen_ldl());
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1)), *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1));
   double *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1));
   ag_work *w = ag_work_create(sys, sys->params);
@@ -257,12 +291,13 @@ void ag_emit(const ag_system *sys, bool with_main, ag_text *out) {
   put_array(&e, "basis", sys->n_c, c);
   ag_text_char(out, '\n');
   put_function(&e, sys->rhs, "rhs", "dz", names);
-  put_function(&e, jacobian, "jacobian", "J", NULL);
+  if (jacobian) put_function(&e, jacobian, "jacobian", "J", NULL);
   put_function(&e, sys->xi, "velocity", "xi", velocity_names(&e));
   bool lambda;
   ag_tape *energy = ag_system_tape(sys, 1, &sys->energy, &lambda);
   put_function(&e, energy, "energy", "e", NULL);
   ag_tape_free(energy);
+  if (sys->settle) put_function(&e, sys->settle, "settle", "z1", NULL);
   if (sys->renew) put_function(&e, sys->renew, "renew", "new_c", NULL);
   if (sys->observe) put_function(&e, sys->observe, "observe", "o", observe_names(&e));
   if (with_main) put_main(&e, names);

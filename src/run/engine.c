@@ -28,8 +28,8 @@ static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h,
   m->n_rhs += s->n_stage;
   ag_fused_step(m->fused, &a);
   memcpy(dz1, work + ag_stepper_last(s) * m->n, sizeof(double) * (size_t)m->n);
-  if (fail) m->trouble = AG_TROUBLE_MASS;
-  return fail ? AG_TROUBLE_MASS : 0;
+  if (fail) m->trouble = ag_work_cause(m->work, t, z, m->c);
+  return fail ? m->trouble : 0;
 }
 
 static int fused_dense(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0, const double *z1,

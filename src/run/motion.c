@@ -18,7 +18,7 @@ int ag_motion_rhs(void *self, double t, const double *z, double *dz) {
   if (m->fused) {
     unsigned long long fail = 0;
     ag_fused_rhs(m->fused, &t, z, m->c, m->prep, dz, &fail);
-    trouble = fail ? AG_TROUBLE_MASS : AG_FINE;
+    trouble = fail ? ag_work_cause(m->work, t, z, m->c) : AG_FINE;
   } else {
     trouble = m->full   ? ag_work_rhs_full(m->work, t, z, dz)
               : m->core ? ag_work_core(m->work, t, z, m->c, dz)

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ * Large systems in numbers: rank of the rows, start states. All by factorising [1 S^T; S 0] with S as it is at a
+ * state: its solution with [0; r] below is the shortest xi with S xi = r, and a row that follows from others shows as a
+ * pivot that is lost; such a row is left out of the solution. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mech/mech_internal.h"
+
+/* Rows (of S, or the relations between coordinates) as a tape gives them: residuals, then entries. */
+typedef struct shortest {
+  const ag_system *sys;
+  const ag_tape *tape;
+  const ag_places *at;
+  int n, k; /* unknowns, rows */
+  ag_ldl *ldl;
+  double *x, *v;       /* a full state; results of the tape */
+  double *entries, *b; /* n ones, then the entries of the rows */
+  unsigned char *lost;
+} shortest;
+
+static void shortest_init(shortest *s, const ag_system *sys, const ag_tape *tape, const ag_places *at, int k) {
+  int n = sys->n_xi, m = n + at->n;
+  *s = (shortest){.sys = sys, .tape = tape, .at = at, .n = n, .k = k};
+  int *row = ag_heap_alloc(sizeof(int) * (size_t)m), *col = ag_heap_alloc(sizeof(int) * (size_t)m);
+  unsigned char *negative = ag_heap_alloc((size_t)(n + k));
+  for (int i = 0; i < n; i++) row[i] = col[i] = i;
+  for (int i = 0; i < at->n; i++) row[n + i] = n + at->row[i], col[n + i] = at->col[i];
+  memset(negative + n, 1, (size_t)k);
+  s->ldl = ag_ldl_create(&(ag_pattern){n + k, m, row, col, negative});
+  s->x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n));
+  s->v = ag_heap_alloc(sizeof(double) * (size_t)(k + at->n + 1));
+  s->entries = ag_heap_alloc(sizeof(double) * (size_t)m);
+  s->b = ag_heap_alloc(sizeof(double) * (size_t)(n + k));
+  s->lost = ag_heap_alloc((size_t)(n + k));
+  free(row), free(col), free(negative);
+}
+
+static void shortest_done(shortest *s) {
+  ag_ldl_free(s->ldl);
+  free(s->x), free(s->v), free(s->entries), free(s->b), free(s->lost);
+}
+
+/* The rows at a state; columns of what is held count as zero. */
+static void rows_at(shortest *s, double t, const double *params, const double *q, const double *xi, const bool *held) {
+  const ag_system *sys = s->sys;
+  memcpy(s->x, q, sizeof(double) * (size_t)sys->n_q);
+  if (xi)
+    memcpy(s->x + sys->n_q, xi, sizeof(double) * (size_t)s->n);
+  else
+    memset(s->x + sys->n_q, 0, sizeof(double) * (size_t)s->n);
+  ag_tape_once(s->tape, t, s->x, params, NULL, s->v);
+  for (int i = 0; i < s->n; i++) s->entries[i] = 1;
+  for (int i = 0; i < s->at->n; i++) s->entries[s->n + i] = held && held[s->at->col[i]] ? 0 : s->v[s->k + i];
+}
+
+/* b = the shortest change that makes the residuals of the rows zero, to first order; how many rows were left out. */
+static int solve(shortest *s) {
+  memset(s->b, 0, sizeof(double) * (size_t)s->n);
+  for (int r = 0; r < s->k; r++) s->b[s->n + r] = -s->v[r];
+  return ag_ldl_solve(s->ldl, s->entries, s->b, s->lost);
+}
+
+static double largest(int n, const double *v) {
+  double worst = 0;
+  for (int i = 0; i < n; i++) worst = isfinite(v[i]) ? fmax(worst, fabs(v[i])) : INFINITY;
+  return worst;
+}
+
+/* Residuals of the rows that were not left out. */
+static double left(const shortest *s) {
+  double worst = 0;
+  for (int r = 0; r < s->k; r++)
+    if (!s->lost[s->n + r]) worst = isfinite(s->v[r]) ? fmax(worst, fabs(s->v[r])) : INFINITY;
+  return worst;
+}
+
+/* Moves q by the step in s->b, or by a part of it that makes what is left smaller. Returns that. */
+static double take_step(shortest *s, double t, const double *params, const bool *held, double worst, double *q) {
+  size_t size = sizeof(double) * (size_t)s->sys->n_q;
+  double *from = ag_heap_alloc(size), now = INFINITY;
+  memcpy(from, q, size);
+  for (int half = 0; half < 12; half++) {
+    memcpy(q, from, size);
+    ag_retract(s->sys, q, s->b);
+    rows_at(s, t, params, q, NULL, held);
+    now = left(s);
+    if (now < worst || now < 1e-12) break;
+    for (int j = 0; j < s->n; j++) s->b[j] *= 0.5;
+  }
+  free(from);
+  return now;
+}
+
+bool ag_sparse_position(const ag_system *sys, double t, const double *params, const bool *held, double *q) {
+  if (!sys->n_relation) return true;
+  shortest s;
+  shortest_init(&s, sys, sys->relation, &sys->G_at, sys->n_relation);
+  double last = INFINITY, worst;
+  rows_at(&s, t, params, q, NULL, held);
+  worst = left(&s);
+  for (int i = 0; i < 60; i++) {
+    if (worst < 1e-14 || (worst < 1e-12 && worst > 0.5 * last)) break; /* rounding does not let it nearer */
+    if (!(worst < 1e100) || worst >= last) break;
+    (void)solve(&s);
+    last = left(&s); /* without the rows that cannot be moved */
+    if (!(largest(s.n, s.b) < 1e100)) break;
+    worst = take_step(&s, t, params, held, last, q);
+  }
+  double all = largest(s.k, s.v);
+  shortest_done(&s);
+  return all < 1e-11;
+}
+
+double ag_sparse_velocity(const ag_system *sys, double t, const double *params, const double *q, const bool *held,
+                          double *xi) {
+  shortest s;
+  shortest_init(&s, sys, sys->rows_tape, &sys->S_at, sys->n_row);
+  for (int i = 0; i < 3; i++) { /* once more for the rounding */
+    rows_at(&s, t, params, q, xi, held);
+    double worst = largest(s.k, s.v);
+    if (worst < 1e-14 || !isfinite(worst)) break;
+    (void)solve(&s);
+    for (int j = 0; j < s.n; j++) xi[j] += held[j] ? 0 : s.b[j];
+  }
+  rows_at(&s, t, params, q, xi, held);
+  double worst = largest(s.k, s.v);
+  shortest_done(&s);
+  return worst;
+}
+
+/* ---- rank ---- */
+
+/* Start, and some states near it that satisfy the position constraints. */
+enum { N_STATE = 4 };
+static const double NEAR = 0.05;
+
+static bool next_state(const ag_system *sys, int i, uint64_t *random, double *q) {
+  double *delta = ag_heap_alloc(sizeof(double) * (size_t)sys->n_xi);
+  memcpy(q, sys->q0, sizeof(double) * (size_t)sys->n_q);
+  for (int j = 0; j < sys->n_xi; j++) delta[j] = NEAR * (2 * ag_random_unit(random) - 1);
+  if (i) ag_retract(sys, q, delta);
+  free(delta);
+  return i == 0 || ag_sparse_position(sys, sys->t0, sys->params, NULL, q);
+}
+
+/* A lost row that does not hold when the others do, or -1. */
+static int contradiction(const shortest *s) {
+  const ag_system *sys = s->sys;
+  double *e = ag_heap_alloc(sizeof(double) * (size_t)(2 * sys->n_row + 1)), *scale = e + sys->n_row;
+  int found = -1;
+  for (int k = 0; k < sys->n_row; k++) e[k] = s->v[k], scale[k] = fabs(s->v[k]);
+  for (int i = 0; i < sys->S_at.n; i++) {
+    double term = s->v[sys->n_row + i] * s->b[sys->S_at.col[i]];
+    e[sys->S_at.row[i]] += term;
+    scale[sys->S_at.row[i]] += fabs(term);
+  }
+  for (int k = 0; k < sys->n_row && found < 0; k++)
+    if (s->lost[s->n + k] && fabs(e[k]) > 1e-9 * (1 + scale[k])) found = k;
+  free(e);
+  return found;
+}
+
+static void keep_rows(derive *d, const int *used) {
+  ag_system *sys = d->sys;
+  int dropped = 0, first = -1;
+  for (int k = 0; k < sys->n_row; k++) {
+    sys->rows[k].kept = used[k] > 0;
+    if (sys->rows[k].kept) {
+      sys->rows[k].lambda = sys->n_lambda++;
+      continue;
+    }
+    if (dropped++ == 0) first = k;
+  }
+  if (dropped == 1)
+    ag_ctx_note(d->ctx, sys->rows[first].pos, "%s follows from the others and is dropped",
+                ag_row_text(sys, first, sys->arena));
+  if (dropped > 1)
+    ag_ctx_note(d->ctx, sys->rows[first].pos, "%d rows follow from the others and are dropped, the first is %s",
+                dropped, ag_row_text(sys, first, sys->arena));
+}
+
+ag_status ag_sparse_rank(derive *d) {
+  ag_system *sys = d->sys;
+  shortest s;
+  uint64_t random = 20260101;
+  int at_start = 0, best = 0, m = sys->n_row, lost_row = -1;
+  shortest_init(&s, sys, sys->rows_tape, &sys->S_at, sys->n_row);
+  double *q = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q);
+  int *used = ag_heap_alloc(sizeof(int) * (size_t)m);
+  ag_status status = AG_OK;
+  for (int i = 0; i < N_STATE && status == AG_OK; i++) {
+    if (!next_state(sys, i, &random, q)) continue;
+    rows_at(&s, sys->t0, sys->params, q, NULL, NULL);
+    if (!isfinite(largest(m + sys->S_at.n, s.v))) continue; /* outside the good domain */
+    int rank = m - solve(&s), bad = contradiction(&s);
+    if (i == 0) at_start = rank;
+    if (rank > best) best = rank;
+    for (int k = 0; k < m; k++) used[k] += !s.lost[s.n + k];
+    for (int k = 0; k < m && i == 0 && lost_row < 0; k++)
+      if (s.lost[s.n + k]) lost_row = k;
+    if (bad < 0) continue;
+    ag_ctx_error(d->ctx, sys->rows[bad].pos, "%s contradicts the other constraints: no velocity satisfies them all",
+                 ag_row_text(sys, bad, sys->arena));
+    status = AG_WRONG;
+  }
+  if (status == AG_OK && at_start < best) {
+    ag_ctx_error(d->ctx, sys->rows[lost_row < 0 ? 0 : lost_row].pos,
+                 "the constraints lose rank at the start (%d of %d rows independent): choose another start", at_start,
+                 best);
+    status = AG_WRONG;
+  }
+  if (status == AG_OK) keep_rows(d, used);
+  if (status == AG_OK && sys->n_lambda != best) {
+    ag_ctx_error(d->ctx, sys->rows[m - 1].pos,
+                 "which constraints are independent changes from place to place; drop the redundant ones");
+    status = AG_WRONG;
+  }
+  free(q), free(used);
+  shortest_done(&s);
+  return status;
+}
+
+/* ---- mass ---- */
+
+bool ag_sparse_positive(const ag_system *sys, const double *entries, int *worst) {
+  const ag_places *M = &sys->M_at;
+  int n = sys->n_xi, n_lost;
+  double *b = ag_heap_alloc(sizeof(double) * (size_t)n);
+  unsigned char *lost = ag_heap_alloc((size_t)n);
+  ag_ldl *f = ag_ldl_create(&(ag_pattern){n, M->n, M->row, M->col, NULL});
+  n_lost = ag_ldl_solve(f, entries, b, lost);
+  *worst = -1;
+  for (int i = n - 1; i >= 0; i--)
+    if (lost[i]) *worst = i;
+  ag_ldl_free(f);
+  free(b), free(lost);
+  return n_lost == 0;
+}
+
+ag_status ag_sparse_mass(derive *d) {
+  ag_system *sys = d->sys;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)),
+         *v = ag_heap_alloc(sizeof(double) * (size_t)sys->metric->n_out);
+  int worst;
+  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
+  ag_tape_once(sys->metric, sys->t0, x, sys->params, NULL, v);
+  bool good = ag_sparse_positive(sys, v, &worst);
+  if (!good)
+    ag_ctx_error(
+        d->ctx, d->m->lagrangian_pos,
+        "the mass matrix is not positive definite at the start on the velocities the constraints allow: see `%s`",
+        ag_velocity_name(sys, worst, sys->arena));
+  free(x), free(v);
+  return good ? AG_OK : AG_WRONG;
+}
