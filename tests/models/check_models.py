@@ -107,7 +107,10 @@ def twins(one, b, program):
     """each observable same_NAME of the twin against NAME of the model, whose run is `one`"""
     two = program_run(program, os.path.join(HERE, b + '.nh'), one['t'], {})
     shared = [k for k in two['observables'] if k.startswith('same_')]
-    pick = lambda run, k: run['observables'][k] if k in run['observables'] else run['state'][k]
+
+    def pick(run, k):  # also NAME of the only body
+        values = {**run['state'], **run['observables']}
+        return values[k] if k in values else next(v for n, v in values.items() if n.endswith('.' + k))
     worst = 0.0
     for k in shared:
         x, y = np.array(pick(one, k[5:])), np.array(two['observables'][k])
