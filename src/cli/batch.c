@@ -234,7 +234,9 @@ static ag_status tell(const ag_tale *t, const ag_common *common, const char *out
   ag_text out = {0};
   bool json_file = output && ends_with(output, ".json");
   if (common->json || json_file) write_json(t, &j);
-  if (output && !json_file) {
+  if (output && ends_with(output, ".h5")) {
+    saved = ag_tale_h5(t, common, t->strict, output);
+  } else if (output && !json_file) {
     if (t->options->run.section)
       ag_points_table(t, &out);
     else
@@ -291,7 +293,7 @@ static void count_failures(ag_tale *t) {
 }
 
 static ag_status run_members(const ag_common *common, const ag_batch_args *args, const ag_run_options *run,
-                             const char *output, const ag_grid *sweep, ag_members *m) {
+                             bool strict, const char *output, const ag_grid *sweep, ag_members *m) {
   const ag_system *sys = m->source.system;
   ag_batch_options o;
   ag_batch_defaults(&o);
@@ -299,7 +301,7 @@ static ag_status run_members(const ag_common *common, const ag_batch_args *args,
   o.run.events = run->events && any_terminal(m->source.model);
   o.threads = (int)args->threads;
   ag_batch_result result = {0};
-  ag_tale t = {.sweep = sweep, .members = m, .options = &o, .result = &result};
+  ag_tale t = {.sweep = sweep, .members = m, .options = &o, .result = &result, .strict = strict};
   ag_record_init(&t.record, sys);
   ag_status status = ag_tale_columns(&t, args->columns);
   if (status == AG_OK) {
@@ -355,7 +357,7 @@ ag_status ag_batch_act(const ag_common *common, const ag_batch_args *args, const
   ag_status status = make_members(&m, &sweep, &levels, common, args, run, strict);
   ag_run_options o = *run;
   o.section = levels.section;
-  if (status == AG_OK) status = run_members(common, args, &o, output, &sweep, &m);
+  if (status == AG_OK) status = run_members(common, args, &o, strict, output, &sweep, &m);
   ag_members_done(&m);
   ag_grid_done(&sweep);
   ag_levels_done(&levels);

@@ -113,17 +113,64 @@ static void put_run(const tale *t, ag_text *out) {
   if (!isnan(drift)) line(out, "energy", "drift at most %.3g", drift);
 }
 
+/* "38 crossings reached, 10 outside the level" */
+static void put_ends(const ag_piece *ends, ag_text *out) {
+  const char *s = ends->data;
+  const char *kinds[16];
+  long count[16] = {0}, n = 0, others = 0;
+  for (long i = 0; i < ends->dim[0]; i++, s += strlen(s) + 1) {
+    long k = 0;
+    while (k < n && strcmp(kinds[k], s)) k++;
+    if (k == n && n < 16) kinds[n++] = s;
+    if (k < 16)
+      count[k]++;
+    else
+      others++;
+  }
+  for (long k = 0; k < n; k++) ag_text_printf(out, "%s%ld %s", k ? ", " : "", count[k], kinds[k]);
+  if (others) ag_text_printf(out, ", %ld for other reasons", others);
+}
+
+/* Smallest and largest of what is different from member to member. */
+static void put_varied(const tale *t, const char *prefix, ag_text *out) {
+  size_t n = strlen(prefix);
+  for (int i = 0; i < t->pieces->n; i++) {
+    const ag_piece *p = &t->pieces->at[i];
+    if (strncmp(p->path, prefix, n) || strchr(p->path, '@') || p->kind != AG_PIECE_NUMBER || p->rank != 1) continue;
+    double lo = INFINITY, hi = -INFINITY;
+    for (long k = 0; k < p->dim[0]; k++)
+      lo = fmin(lo, ((const double *)p->data)[k]), hi = fmax(hi, ((const double *)p->data)[k]);
+    ag_text_printf(out, "  %-28s  %.6g to %.6g\n", p->path, lo, hi);
+  }
+}
+
+/* Of many runs: how they ended, and what was different between them. */
+static void put_batch(const tale *t, ag_text *out) {
+  const ag_piece *ends = ag_pieces_find(t->pieces, "/members/end");
+  line(out, "members", "%ld", ag_pieces_get_whole(t->pieces, "/summary@members", 0));
+  if (ends && ends->kind == AG_PIECE_TEXT && ends->rank == 1) {
+    ag_text all = {0};
+    put_ends(ends, &all);
+    line(out, "they ended", "%s", ag_text_cstr(&all));
+    ag_text_done(&all);
+  }
+}
+
 static void write_text(const tale *t, ag_text *out) {
   ag_archive *a = t->a;
   ag_text_printf(out, "%s: %s%s%s\n", a->path, text(t, "@model"), *text(t, "@title") ? ", " : "", text(t, "@title"));
   if (a->running) line(out, "state", "a run is still writing it; this is what it had some moments ago");
   if (a->recovered) line(out, "state", "recovered from the log of a run that was killed");
   line(out, "ended", "%s%s%s", text(t, "@end"), *text(t, "@end_event") ? " " : "", text(t, "@end_event"));
-  if (*text(t, "/options@section"))
+  bool batch = !strcmp(text(t, "@kind"), "batch");
+  if (batch) put_batch(t, out);
+  if (batch && !*text(t, "/options@section"))
+    line(out, "rows", "%ld, one for each member", a->n_row);
+  else if (*text(t, "/options@section"))
     line(out, "rows", "%ld, at the crossings of the section %s", a->n_row, text(t, "/options@section"));
   else
     line(out, "rows", "%ld", a->n_row);
-  if (a->n_row)
+  if (a->n_row && !batch)
     line(out, "time", "%.17g to %.17g (asked for: %.17g)", t->first, t->last,
          ag_pieces_get_number(t->pieces, "/options@t1", NAN));
   put_run(t, out);
@@ -134,6 +181,12 @@ static void write_text(const tale *t, ag_text *out) {
        text(t, "@compiler"));
   line(out, "format", "%ld", ag_pieces_get_whole(t->pieces, "@format", 0));
   put_parameters(t, out);
+  if (batch) {
+    ag_text_str(out, "different from member to member\n");
+    put_varied(t, "/members/sweep/", out);
+    put_varied(t, "/members/solved/", out);
+    put_varied(t, "/members/parameters/", out);
+  }
   put_quantities(t, out);
 }
 
@@ -163,8 +216,8 @@ static void json_group(ag_json *j, const tale *t, const char *key, const char *p
 }
 
 static void write_json(const tale *t, ag_json *j) {
-  static const char *const about[] = {"program", "version", "commit", "compiler", "compiler_flags",
-                                      "engine",  "model",   "title",  "end"};
+  static const char *const about[] = {"kind",           "program", "version", "commit", "compiler",
+                                      "compiler_flags", "engine",  "model",   "title",  "end"};
   ag_json_begin(j, NULL, '{');
   ag_json_string(j, "file", t->a->path);
   ag_json_whole(j, "format", ag_pieces_get_whole(t->pieces, "@format", 0));
@@ -203,6 +256,15 @@ static void write_json(const tale *t, ag_json *j) {
   const ag_piece *set = ag_pieces_find(t->pieces, "/options/set");
   if (set) json_value(j, "set", set);
   json_group(j, t, "summary", "/summary@");
+  if (!strcmp(text(t, "@kind"), "batch")) {
+    ag_json_begin(j, "members", '{');
+    json_group(j, t, "sweep", "/members/sweep/");
+    json_group(j, t, "solved", "/members/solved/");
+    json_group(j, t, "parameters", "/members/parameters/");
+    const ag_piece *ends = ag_pieces_find(t->pieces, "/members/end");
+    if (ends) json_value(j, "end", ends);
+    ag_json_end(j, '}');
+  }
   ag_json_string(j, "text", text(t, "/model"));
   ag_json_end(j, '}');
 }
@@ -255,7 +317,8 @@ const ag_command ag_command_info = {
     .words = "FILE",
     .doc = "what is in a result file (.h5)",
     .text = "Tells of a file written by `run -o FILE.h5`: model, time span, rows, quantities and their\n"
-            "shapes, parameters, events, how the run ended, and which program wrote it. When the run was\n"
+            "shapes, parameters, events, how the run ended (of many: how many ended how, and what was\n"
+            "different between them), and which program wrote it. When the run was\n"
             "killed, what it had computed is in FILE.h5 and FILE.h5.log; it is first put together in\n"
             "FILE.h5. The layout of the file is described in docs/results.md.\n",
     .examples = "  anagyre info stone.h5\n"

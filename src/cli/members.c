@@ -340,6 +340,7 @@ ag_status ag_members_create(ag_members *m, const char *word, const ag_common *co
     m->source = plain;
     return status;
   }
+  m->text_size = plain.size;
   status = load_some(m, &plain, common, sweep, o);
   ag_source_done(&plain);
   dependents d = {0};

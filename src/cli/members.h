@@ -8,6 +8,7 @@
 
 typedef struct ag_members {
   ag_source source;    /* the model, its swept start values made parameters */
+  size_t text_size;    /* of the text as it was, before lines were added to it */
   long n, n_ready;     /* all of them; those that can start */
   bool *is_param;      /* per swept name: a parameter, not a start value */
   double *values;      /* n x n_name: swept values */

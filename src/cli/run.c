@@ -147,8 +147,7 @@ static ag_status settle(args *a) {
   a->run.multipliers = a->closure == 1;
   a->run.engine = a->engine == 1 ? AG_ENGINE_COMPILED : a->engine == 2 ? AG_ENGINE_INTERPRETED : AG_ENGINE_AUTO;
   a->run.events = !a->no_events;
-  bool h5 = a->output && ends_with(a->output, ".h5");
-  if (a->output && !h5 && !ends_with(a->output, ".csv") && !ends_with(a->output, ".json"))
+  if (a->output && !ends_with(a->output, ".h5") && !ends_with(a->output, ".csv") && !ends_with(a->output, ".json"))
     return ag_usage("run", "cannot tell the format of '%s': the name must end in .h5, .csv or .json", a->output);
   if (a->series && !a->common.json)
     return ag_usage("run", "--series adds to the JSON object: give --json too, or use -o FILE");
@@ -161,7 +160,6 @@ static ag_status settle(args *a) {
   if (a->batch.solve && !a->common.levels.n && !a->batch.section)
     return ag_usage("run", "--solve is about a level or a section: give --level or --section too");
   if (a->common.sweeps.n || a->batch.starts) {
-    if (h5) return ag_usage("run", "of many runs a table is written: the name must end in .csv or .json");
     if (given(a, "every") || a->series)
       return ag_usage("run", "--%s is about one trajectory, not about many", a->series ? "series" : "every");
     return AG_OK;

@@ -22,6 +22,7 @@ typedef struct ag_tale {
   int n_pick;
   ag_pick *picks;
   bool *wanted; /* per column of the record */
+  bool strict;
   long *row;    /* per member: its row in the result, -1: it did not start */
   long n_failed, n_stopped;
   double *blank; /* a record without numbers */
@@ -54,4 +55,7 @@ void ag_points_table(const ag_tale *t, ag_text *out);
 /* "section": {"name", "direction", "crossings": [per member], "points": {"member": [...], "t": [...], column: [...]}}
  */
 void ag_points_json(const ag_tale *t, ag_json *j);
+
+/* The same and more as a result file (docs/results.md); prints what is wrong. */
+AG_MUST_USE ag_status ag_tale_h5(const ag_tale *t, const ag_common *common, bool strict, const char *path);
 #endif

@@ -35,6 +35,14 @@ static void attribute_wholes(ag_pieces *pieces, const char *path, const char *na
   ag_text_done(&full);
 }
 
+void ag_pieces_values(ag_pieces *pieces, const char *path, long n, int rows, int cols, const double *v) {
+  long dim[3] = {n, rows, cols};
+  int rank = cols > 1 ? 3 : rows > 1 ? 2 : 1;
+  ag_pieces_put(pieces, path, AG_PIECE_NUMBER, rank, dim, sizeof *v * (size_t)(n * rows * cols), v);
+  attribute_wholes(pieces, path, "shape", 1, 2, dim + 1);
+  attribute_text(pieces, path, "unit", UNIT);
+}
+
 static void add_column(ag_pieces *pieces, const ag_model *m, const ag_column *c, long place) {
   static const char *const folder[] = {"/", "/state/", "/velocity/", "/observables/", "/", "/"};
   static const char *const kind[] = {"time", "coordinate", "velocity", "observable", "energy", "residual"};
@@ -71,11 +79,18 @@ static void add_events(ag_pieces *pieces, const ag_system *sys, const ag_run_opt
   }
 }
 
-static void add_parameters(ag_pieces *pieces, const ag_system *sys) {
+/* Many runs add parameters of their own to a model: those behind its text. */
+static bool source_has(const ag_described *what, const char *param) {
+  return !what->wanted || (strncmp(param, "sweep_value_", 12) && strncmp(param, "level_value_", 12));
+}
+
+static void add_parameters(ag_pieces *pieces, const ag_described *what) {
+  const ag_system *sys = what->system;
   const ag_model *m = sys->model;
   for (int i = 0; i < m->n_params; i++) {
     const ag_param *p = &m->params[i];
     ag_text path = {0};
+    if (!source_has(what, p->name)) continue;
     ag_text_printf(&path, "/parameters/%s", p->name);
     if (p->integer) {
       ag_pieces_whole(pieces, path.s, lround(p->number));
@@ -127,10 +142,11 @@ void ag_store_describe(ag_pieces *pieces, const ag_described *what) {
   const ag_model *m = sys->model;
   ag_record record;
   ag_record_init(&record, sys);
-  for (int i = 0; i < record.n_column; i++) add_column(pieces, m, &record.columns[i], i);
+  for (int i = 0, place = 0; i < record.n_column; i++)
+    if (!what->wanted || what->wanted[i]) add_column(pieces, m, &record.columns[i], place++);
   ag_record_done(&record);
-  add_events(pieces, sys, what->options);
-  add_parameters(pieces, sys);
+  if (!what->wanted) add_events(pieces, sys, what->options);
+  add_parameters(pieces, what);
   ag_pieces_whole(pieces, "@format", AG_STORE_FORMAT);
   ag_pieces_text(pieces, "@program", "anagyre");
   ag_pieces_text(pieces, "@version", AG_VERSION);
@@ -139,6 +155,7 @@ void ag_store_describe(ag_pieces *pieces, const ag_described *what) {
   ag_pieces_text(pieces, "@compiler_flags", AG_FLAGS);
   ag_pieces_text(pieces, "@model", m->name);
   ag_pieces_text(pieces, "@title", strlen(m->title) < 60000 ? m->title : ""); /* an attribute has at most 64 KiB */
+  ag_pieces_text(pieces, "@kind", what->wanted ? "batch" : "trajectory");
   ag_pieces_text(pieces, "@end", "not finished");
   ag_pieces_text(pieces, "@end_event", "");
   ag_pieces_whole(pieces, "@complete", 0);

@@ -35,18 +35,18 @@ static ag_piece_kind kind_of(hid_t type) {
   }
 }
 
-/* Values of an attribute or dataset of at most two dimensions into the list; what has another form is passed over. */
+/* Values of an attribute or dataset of at most three dimensions into the list; what has another form is passed over. */
 static void load(reader *r, const char *path, hid_t id, bool attribute) {
   hid_t type = attribute ? H5Aget_type(id) : H5Dget_type(id), space = attribute ? H5Aget_space(id) : H5Dget_space(id);
   ag_piece_kind kind = kind_of(type);
   hsize_t dim[H5S_MAX_RANK] = {0};
   int rank = H5Sget_simple_extent_ndims(space);
   hssize_t n = H5Sget_simple_extent_npoints(space);
-  if (kind == AG_PIECE_DROP || rank < 0 || rank > 2 || n < 0 || n > MAX_PIECE / (hssize_t)(H5Tget_size(type) + 8) ||
+  if (kind == AG_PIECE_DROP || rank < 0 || rank > 3 || n < 0 || n > MAX_PIECE / (hssize_t)(H5Tget_size(type) + 8) ||
       r->loose.n >= MAX_PIECES)
     goto out;
   H5Sget_simple_extent_dims(space, dim, NULL);
-  long size[2] = {(long)dim[0], (long)dim[1]};
+  long size[3] = {(long)dim[0], (long)dim[1], (long)dim[2]};
   hid_t memory = H5Tcopy(kind == AG_PIECE_NUMBER ? H5T_NATIVE_DOUBLE : kind == AG_PIECE_WHOLE ? H5T_NATIVE_LONG : type);
   size_t one = H5Tget_size(memory);
   char *data = ag_heap_alloc(one * (size_t)n + 1);

@@ -48,7 +48,7 @@ static hid_t text_type(size_t size) {
 }
 
 static hid_t space_of(const ag_piece *piece) {
-  hsize_t dim[2] = {(hsize_t)piece->dim[0], (hsize_t)piece->dim[1]};
+  hsize_t dim[3] = {(hsize_t)piece->dim[0], (hsize_t)piece->dim[1], (hsize_t)piece->dim[2]};
   return piece->rank ? H5Screate_simple(piece->rank, dim, NULL) : H5Screate(H5S_SCALAR);
 }
 

@@ -76,6 +76,10 @@ void ag_pieces_vector(ag_pieces *pieces, const char *path, int n, const double *
   ag_pieces_put(pieces, path, AG_PIECE_NUMBER, 1, &(long){n}, sizeof *v * (size_t)n, v);
 }
 
+void ag_pieces_wholes(ag_pieces *pieces, const char *path, long n, const long *v) {
+  ag_pieces_put(pieces, path, AG_PIECE_WHOLE, 1, &n, sizeof *v * (size_t)n, v);
+}
+
 void ag_pieces_drop(ag_pieces *pieces, const char *prefix) {
   ag_pieces_put(pieces, prefix, AG_PIECE_DROP, 0, NULL, 0, NULL);
 }
@@ -134,16 +138,19 @@ void ag_pieces_layout(const ag_pieces *pieces, int *n_column, int *width, int *n
 
 typedef struct head {
   uint32_t path, kind, rank, unused;
-  int64_t dim[2];
+  int64_t dim[3];
   uint64_t size;
 } head;
 
 void ag_pieces_encode(const ag_pieces *pieces, ag_text *bytes) {
   for (int i = 0; i < pieces->n; i++) {
     const ag_piece *piece = &pieces->at[i];
-    head h = {(uint32_t)strlen(piece->path),  (uint32_t)piece->kind,
-              (uint32_t)piece->rank,          0,
-              {piece->dim[0], piece->dim[1]}, piece->size};
+    head h = {(uint32_t)strlen(piece->path),
+              (uint32_t)piece->kind,
+              (uint32_t)piece->rank,
+              0,
+              {piece->dim[0], piece->dim[1], piece->dim[2]},
+              piece->size};
     ag_text_strn(bytes, (const char *)&h, sizeof h);
     ag_text_strn(bytes, piece->path, h.path);
     ag_text_strn(bytes, piece->data, piece->size);
@@ -152,7 +159,7 @@ void ag_pieces_encode(const ag_pieces *pieces, ag_text *bytes) {
 
 /* Do kind, shape and bytes of an piece agree? */
 static bool sound(const head *h, const char *data) {
-  if (h->kind > AG_PIECE_TIMES || h->rank > 2) return false;
+  if (h->kind > AG_PIECE_TIMES || h->rank > (h->kind == AG_PIECE_COLUMN ? 2 : 3)) return false;
   int64_t n = 1;
   for (uint32_t i = 0; i < h->rank; i++) {
     if (h->dim[i] < 0 || h->dim[i] > 1 << 24 || (n *= h->dim[i]) > 1 << 24) return false;
@@ -183,7 +190,7 @@ bool ag_pieces_decode(ag_pieces *pieces, const char *bytes, size_t n) {
     if (n - at < h.path || n - at - h.path < h.size || !sound(&h, bytes + at + h.path)) return false;
     ag_text path = {0};
     ag_text_strn(&path, bytes + at, h.path);
-    long dim[2] = {h.dim[0], h.dim[1]};
+    long dim[3] = {h.dim[0], h.dim[1], h.dim[2]};
     if (h.kind == AG_PIECE_DROP)
       drop_prefix(pieces, path.s);
     else

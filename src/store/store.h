@@ -30,8 +30,8 @@ typedef enum ag_piece_kind {
 typedef struct ag_piece {
   char *path;
   ag_piece_kind kind;
-  int rank; /* 0 to 2 */
-  long dim[2];
+  int rank; /* 0 to 3; of a column to 2 */
+  long dim[3];
   size_t size; /* bytes of data */
   void *data;
 } ag_piece;
@@ -47,6 +47,10 @@ void ag_pieces_whole(ag_pieces *pieces, const char *path, long v);
 void ag_pieces_text(ag_pieces *pieces, const char *path, const char *s);
 void ag_pieces_texts(ag_pieces *pieces, const char *path, int n, const char *const *s);
 void ag_pieces_vector(ag_pieces *pieces, const char *path, int n, const double *v);
+/* One value of a shape for each of n members: a dataset (n), (n, rows) or (n, rows, cols) with the attributes of a
+ * quantity. */
+void ag_pieces_values(ag_pieces *pieces, const char *path, long n, int rows, int cols, const double *v);
+void ag_pieces_wholes(ag_pieces *pieces, const char *path, long n, const long *v);
 void ag_pieces_drop(ag_pieces *pieces, const char *prefix);                /* as a change; see AG_PIECE_DROP */
 const ag_piece *ag_pieces_find(const ag_pieces *pieces, const char *path); /* NULL when absent */
 /* The value when it is there and of that kind and size, else what `otherwise` says. */
@@ -62,6 +66,8 @@ typedef struct ag_described {
   int n_set;
   const char *const *sets; /* "name=value" */
   bool strict;
+  const bool *wanted; /* of many runs, per column of the record: is it in the rows? NULL: one run, all are. Rows then
+                         have no others */
 } ag_described;
 /* All pieces of a run that begins. */
 void ag_store_describe(ag_pieces *pieces, const ag_described *what);

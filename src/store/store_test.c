@@ -34,7 +34,7 @@ static void set_scene(scene *s) {
   ag_run_defaults(&s->options);
   s->options.rtol = 0.1;
   s->options.method = ag_stepper_find("dopri5");
-  ag_described what = {s->system, &s->options, "model text\n", 2, (const char *const[]){"m=1", "g=2"}, true};
+  ag_described what = {s->system, &s->options, "model text\n", 2, (const char *const[]){"m=1", "g=2"}, true, NULL};
   ag_store_describe(&s->pieces, &what);
   for (int i = 0; i < s->pieces.n; i++)
     if (s->pieces.at[i].kind == AG_PIECE_COLUMN)

@@ -119,7 +119,7 @@ class Sweep(Batch):
             (["--sweep", "k=1:2:2", "--threads", "-1"], "--threads must be at least 1"),
             (["--sweep", "k=1:2:2", "--every", "1"], "--every is about one trajectory"),
             (["--sweep", "k=1:2:2", "--json", "--series"], "--series is about one trajectory"),
-            (["--sweep", "k=1:2:2", "-o", "x.h5"], "\\.csv or \\.json"),
+            (["--sweep", "k=1:2:2", "-o", "x.hdf"], "\\.h5, \\.csv or \\.json"),
             (["--columns", "x"], "--columns is about many runs"),
         ]:
             with self.subTest(words):

@@ -147,6 +147,98 @@ class Content(Case):
         self.assertEqual(os.listdir(self.folder), ["a.h5"])
 
 
+OSCILLATORS = """model pair
+param w = 1, twice = 2*w
+config x in R, y in R, R in SO3 velocity Omega
+lagrangian 1/2*(x'^2 + y'^2) - 1/2*(x^2 + w^2*y^2) + 1/2*dot(Omega, Omega)
+observable both = [x, y]
+section cut: y = 0 rising
+start x = 1, y' = 1, Omega = e3
+"""
+
+
+class Batches(Case):
+    """Many runs and sections: the rows of the table, and all about the members."""
+    def setUp(self):
+        super().setUp()
+        with open(self.path("pair.nh"), "w", encoding="utf-8") as file:
+            file.write(OSCILLATORS)
+
+    def csv(self, name):
+        with open(self.path(name), newline="", encoding="utf-8") as file:
+            header, *rows = list(csv.reader(file))
+        return {k: [row[i] for row in rows] for i, k in enumerate(header)}
+
+    def test_sweep(self):
+        words = ["run", "pair.nh", "--sweep", "w=1:2:3", "--sweep", "x=0:1:4", "--t1", 5]
+        self.anagyre(*words, "-o", "a.h5")
+        self.anagyre(*words, "-o", "a.csv")
+        table = self.csv("a.csv")
+        with h5py.File(self.path("a.h5"), "r") as f:
+            self.assertEqual((f.attrs["kind"], f.attrs["end"], f.attrs["complete"]), (b"batch", b"finished", 1))
+            self.assertEqual(f["model"].asstr()[()], OSCILLATORS)
+            for path, column in [("t", "t"), ("state/x", "x"), ("velocity/y'", "y'"), ("energy", "energy"), ("members/sweep/w", "w"),
+                                 ("members/sweep/x", "start x"), ("members/start/state/x", "start x"), ("members/t", "t"), ("members/steps", "steps")]:
+                self.assertEqual(list(f[path][:]), [float(v) for v in table[column]], path)
+            self.assertEqual([e.decode() for e in f["members/end"][:]], table["end"])
+            self.assertEqual(list(f["members/parameters/twice"][:]), [2*float(w) for w in table["w"]])
+            self.assertEqual((f["state/R"].shape, f["members/start/state/R"].shape, f["observables/both"].shape), ((12, 3, 3), (12, 3, 3), (12, 2)))
+            self.assertEqual(f["state/R"].attrs["unit"], b"of the model")
+            self.assertEqual(list(f["members/start/state/R"].attrs["shape"]), [3, 3])
+            self.assertEqual(sorted(f["parameters"]), ["twice", "w"])
+            self.assertEqual([s.decode() for s in f["options/sweep"][:]], ["w=1:2:3", "x=0:1:4"])
+            self.assertNotIn("member", f)
+        info = self.info("a.h5")
+        self.assertEqual((info["kind"], info["rows"], info["summary"]), ("batch", 12, {"members": 12, "failed": 0, "off_level": 0}))
+        self.assertEqual(info["members"]["sweep"]["x"], [float(v) for v in table["start x"]])
+        self.assertRegex(self.anagyre("info", "a.h5")[0], "rows +12, one for each member")
+        _, err = self.anagyre("run", "--from", "a.h5", "--t1", 10, code=2)
+        self.assertIn("cannot be continued", err)
+        done = subprocess.run(["h5dump", self.path("a.h5")], capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0)
+
+    def test_section(self):
+        words = ["run", "pair.nh", "--section", "cut", "--level", "energy=1", "--set", "x'=0", "--set", "Omega=[0, 0, 0.1]", "--solve", "y'",
+                 "--sweep", "x=-2:2:9", "--crossings", 7, "--columns", "x,y',R[1,1]"]
+        self.anagyre(*words, "-o", "a.h5")
+        self.anagyre(*words, "-o", "a.csv")
+        table = self.csv("a.csv")
+        with h5py.File(self.path("a.h5"), "r") as f:
+            for path, column in [("member", "member"), ("crossing", "crossing"), ("t", "t"), ("state/x", "x"), ("velocity/y'", "y'")]:
+                self.assertEqual(list(f[path][:]), [float(v) for v in table[column]], path)
+            self.assertEqual(list(f["state/R"][:, 0, 0]), [float(v) for v in table["R[1,1]"]])
+            self.assertNotIn("energy", f)
+            n = f["members/crossings"][:]
+            self.assertEqual((len(n), set(n), n.sum()), (9, {0, 7}, len(f["t"])))
+            solved = f["members/solved/y'"][:]
+            inside = n > 0
+            self.assertTrue(np.isnan(solved[~inside]).all())
+            np.testing.assert_allclose(solved[inside], np.sqrt(2*(1 - 0.005) - f["members/sweep/x"][:][inside]**2), rtol=1e-14)
+            self.assertEqual({e.decode() for e in f["members/end"][:][~inside]}, {"outside the level"})
+            self.assertEqual(list(f["members/final/state/x"][:][inside]), [x for x, k in zip(f["state/x"][:], f["crossing"][:]) if k == 7])
+            self.assertEqual((f["options"].attrs["section"], f["options"].attrs["crossings"]), (b"cut", 7))
+        self.assertRegex(self.anagyre("info", "a.h5")[0], "rows +[0-9]+, at the crossings of the section cut")
+        self.anagyre(*words, "-o", "b.h5", "--threads", 1)
+        with open(self.path("a.h5"), "rb") as a, open(self.path("b.h5"), "rb") as b:
+            self.assertEqual(a.read(), b.read())
+
+    def test_no_room(self):
+        def limited():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+        words = ["run", "pair.nh", "--section", "cut", "--sweep", "x=-2:2:20", "--crossings", 50]
+        _, err = self.anagyre(*words, "-o", "a.h5", code=3, preexec_fn=limited)
+        self.assertIn("File too large", err)
+        self.assertFalse(os.path.exists(self.path("a.h5.tmp")))
+
+    def test_one_section(self):
+        self.anagyre("run", "pair.nh", "--section", "cut", "--t1", 50, "-o", "a.h5")
+        with h5py.File(self.path("a.h5"), "r") as f:
+            self.assertEqual(f.attrs["kind"], b"trajectory")
+            self.assertEqual(f["t"][:].tobytes(), f["events/cut"][:].tobytes())
+            self.assertEqual((f["events/cut"].attrs["kind"], f["t"].attrs["unit"]), (b"section", b"of the model"))
+            np.testing.assert_allclose(f["state/y"][:], 0, atol=1e-14)
+
+
 class Info(Case):
     def test_tells(self):
         self.anagyre("run", "rattleback", "--t1", 80, "--every", 1, "-o", "a.h5")
@@ -303,8 +395,6 @@ class Continued(Case):
         self.anagyre("run", "stop.nh", "--t1", 5, "-o", "b.h5")
         _, err = self.anagyre("run", "--from", "b.h5", "--t1", 9, code=2)
         self.assertIn("ended by itself (event)", err)
-        _, err = self.anagyre("run", "rattleback", "--sweep", "m=1:2:3", "-o", "c.h5", code=2)
-        self.assertIn(".csv or .json", err)
 
 
 class Killed(Case):

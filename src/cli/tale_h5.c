@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ * A batch as a result file: the rows of its table, and of every member what it was made of and how it ended. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "cli/tale.h"
+#include "math/lie.h"
+#include "store/store.h"
+
+/* ---- rows: the points of the section, or the members ---- */
+
+static bool put_record(const ag_tale *t, ag_store *store, const bool *wanted, double time, const double *record,
+                       double *row) {
+  int n = 0;
+  for (int i = 0; i < t->record.n_column; i++) {
+    const ag_column *c = &t->record.columns[i];
+    for (int k = 0; wanted[i] && k < c->rows * c->cols; k++) row[n++] = record[c->offset + k];
+  }
+  row[0] = time; /* always the first column */
+  return ag_store_row(store, row);
+}
+
+static bool put_rows(const ag_tale *t, ag_store *store, const bool *wanted) {
+  double *row = ag_heap_alloc(sizeof *row * (size_t)t->record.width);
+  bool good = true;
+  for (long m = 0; m < t->members->n && good; m++) {
+    if (!t->options->run.section) {
+      good = put_record(t, store, wanted, ag_tale_time(t, m), ag_tale_record(t, m), row);
+      continue;
+    }
+    const ag_series *points = ag_tale_points(t, m);
+    for (long i = 0; i < points->n && good; i++)
+      good = put_record(t, store, wanted, points->data[i * points->width], points->data + i * points->width, row);
+  }
+  free(row);
+  return good;
+}
+
+/* ---- the members ---- */
+
+static void path_of(ag_text *path, const char *folder, const char *name) {
+  ag_text_clear(path);
+  ag_text_printf(path, "%s%s", folder, name);
+}
+
+static void put_swept(const ag_tale *t, ag_pieces *p, double *v) {
+  ag_text path = {0};
+  int n = t->sweep->n_name, n_swept = n - t->sweep->n_solved;
+  for (int i = 0; i < n; i++) {
+    for (long m = 0; m < t->members->n; m++) v[m] = t->members->values[m * n + i];
+    path_of(&path, i < n_swept ? "/members/sweep/" : "/members/solved/", t->sweep->names[i]);
+    ag_pieces_values(p, path.s, t->members->n, 1, 1, v);
+  }
+  ag_text_done(&path);
+}
+
+/* Parameters that are not the same for all. NaN where a member did not start. */
+static void put_parameters(const ag_tale *t, ag_pieces *p) {
+  const ag_system *sys = t->members->source.system;
+  const ag_model *model = sys->model;
+  ag_text path = {0};
+  for (int i = 0; i < model->n_params; i++) {
+    int at = sys->param_offset[i];
+    if (at < 0 || !strncmp(model->params[i].name, "sweep_value_", 12)) continue;
+    if (!strncmp(model->params[i].name, "level_value_", 12)) continue;
+    int rows = ag_node_rows(model->graph, model->params[i].input),
+        cols = ag_node_cols(model->graph, model->params[i].input);
+    size_t size = sizeof(double) * (size_t)(rows * cols);
+    double *v = ag_heap_alloc(size * (size_t)t->members->n + 1);
+    bool same = true;
+    for (long m = 0; m < t->members->n; m++) {
+      const double *from = t->members->params + t->row[m] * sys->n_param + at;
+      for (int k = 0; k < rows * cols; k++) v[m * rows * cols + k] = t->row[m] >= 0 ? from[k] : NAN;
+      same = same && (t->row[m] < 0 || !memcmp(from, sys->params + at, size));
+    }
+    path_of(&path, "/members/parameters/", model->params[i].name);
+    if (!same) ag_pieces_values(p, path.s, t->members->n, rows, cols, v);
+    free(v);
+  }
+  ag_text_done(&path);
+}
+
+/* Starts, completed from the constraints: coordinates and velocities. */
+static void put_starts(const ag_tale *t, ag_pieces *p) {
+  const ag_system *sys = t->members->source.system;
+  int n_x = sys->n_q + sys->n_xi;
+  ag_text path = {0};
+  for (int i = 0; i < 2 * sys->model->n_coords; i++) {
+    int k = i % sys->model->n_coords;
+    bool velocity = i != k, rotation = !velocity && sys->model->coords[k].space == AG_SPACE_SO3;
+    const ag_column *c = &t->record.columns[1 + i];
+    const ag_place *at = &sys->places[k];
+    int size = c->rows * c->cols;
+    double *v = ag_heap_alloc(sizeof(double) * (size_t)(size * t->members->n) + 1);
+    for (long m = 0; m < t->members->n; m++) {
+      const double *x = t->row[m] >= 0 ? t->members->x0 + t->row[m] * n_x : NULL;
+      if (x && rotation) ag_lie_quat_matrix(x + at->q, v + m * size);
+      for (int j = 0; j < size && !(x && rotation); j++)
+        v[m * size + j] = x ? x[(velocity ? sys->n_q + at->xi : at->q) + j] : NAN;
+    }
+    path_of(&path, velocity ? "/members/start/velocity/" : "/members/start/state/", c->name);
+    ag_pieces_values(p, path.s, t->members->n, c->rows, c->cols, v);
+    free(v);
+  }
+  ag_text_done(&path);
+}
+
+/* With a section the final records are not the rows. */
+static void put_finals(const ag_tale *t, ag_pieces *p, const bool *wanted) {
+  static const char *const folder[] = {"", "state/", "velocity/", "observables/", "", ""};
+  ag_text path = {0}, name = {0};
+  for (int i = 1; i < t->record.n_column; i++) {
+    const ag_column *c = &t->record.columns[i];
+    int size = c->rows * c->cols;
+    if (!wanted[i]) continue;
+    double *v = ag_heap_alloc(sizeof(double) * (size_t)(size * t->members->n) + 1);
+    for (long m = 0; m < t->members->n; m++)
+      memcpy(v + m * size, ag_tale_record(t, m) + c->offset, sizeof(double) * (size_t)size);
+    path_of(&name, folder[c->kind], c->name);
+    path_of(&path, "/members/final/", name.s);
+    ag_pieces_values(p, path.s, t->members->n, c->rows, c->cols, v);
+    free(v);
+  }
+  ag_text_done(&path);
+  ag_text_done(&name);
+}
+
+static void put_ends(const ag_tale *t, ag_pieces *p, double *v) {
+  long n = t->members->n, *w = ag_heap_alloc(sizeof *w * (size_t)(n + 1));
+  const char **ends = ag_heap_alloc(sizeof *ends * (size_t)(n + 1));
+  for (long m = 0; m < n; m++) ends[m] = ag_tale_end(t, m), v[m] = ag_tale_time(t, m);
+  ag_pieces_texts(p, "/members/end", (int)n, ends);
+  ag_pieces_values(p, "/members/t", n, 1, 1, v);
+  for (long m = 0; m < n; m++) w[m] = ag_tale_member(t, m) ? ag_tale_member(t, m)->steps : 0;
+  ag_pieces_wholes(p, "/members/steps", n, w);
+  for (long m = 0; m < n; m++) w[m] = ag_tale_member(t, m) ? ag_tale_member(t, m)->rejected : 0;
+  ag_pieces_wholes(p, "/members/rejected", n, w);
+  for (long m = 0; m < n; m++) w[m] = ag_tale_points(t, m)->n;
+  if (t->options->run.section) ag_pieces_wholes(p, "/members/crossings", n, w);
+  free(w);
+  free(ends);
+}
+
+/* Of each point: which member, and its how manieth crossing. */
+static void put_owners(const ag_tale *t, ag_pieces *p) {
+  long n = ag_tale_n_points(t), *member = ag_heap_alloc(sizeof *member * (size_t)(n + 1));
+  long *crossing = ag_heap_alloc(sizeof *crossing * (size_t)(n + 1)), k = 0;
+  for (long m = 0; m < t->members->n; m++)
+    for (long i = 0; i < ag_tale_points(t, m)->n; i++) member[k] = m + 1, crossing[k++] = i + 1;
+  ag_pieces_wholes(p, "/member", n, member);
+  ag_pieces_wholes(p, "/crossing", n, crossing);
+  free(member);
+  free(crossing);
+}
+
+static void put_members(const ag_tale *t, ag_pieces *p, const bool *wanted) {
+  double *v = ag_heap_alloc(sizeof *v * (size_t)(t->members->n + 1));
+  ag_pieces_text(p, "@end", t->n_stopped ? ag_end_word(AG_END_STOPPED) : "finished");
+  ag_pieces_whole(p, "@complete", 1);
+  ag_pieces_whole(p, "/summary@members", t->members->n);
+  ag_pieces_whole(p, "/summary@failed", t->n_failed);
+  ag_pieces_whole(p, "/summary@off_level", t->members->n_off);
+  put_ends(t, p, v);
+  put_swept(t, p, v);
+  put_parameters(t, p);
+  put_starts(t, p);
+  if (t->options->run.section) put_finals(t, p, wanted);
+  if (t->options->run.section) put_owners(t, p);
+  free(v);
+}
+
+/* ---- the file ---- */
+
+static ag_status say(ag_text *trouble) {
+  fprintf(stderr, "error: %s\n", ag_text_cstr(trouble));
+  ag_text_done(trouble);
+  return AG_SYSTEM;
+}
+
+ag_status ag_tale_h5(const ag_tale *t, const ag_common *common, bool strict, const char *path) {
+  ag_arena *arena = ag_arena_create();
+  const char **sets = AG_NEWN(arena, const char *, common->n_set + 1);
+  bool *wanted = AG_NEWN(arena, bool, t->record.n_column + 1);
+  for (int i = 0; i < common->n_set; i++)
+    sets[i] = ag_arena_printf(arena, "%s=%s", common->sets[i].name, common->sets[i].value);
+  for (int i = 0; i < t->record.n_column; i++) wanted[i] = t->wanted[i] || t->record.columns[i].kind == AG_COL_TIME;
+  ag_pieces pieces = {0}, end = {0};
+  ag_described what = {.system = t->members->source.system,
+                       .options = &t->options->run,
+                       .n_set = common->n_set,
+                       .sets = sets,
+                       .strict = strict,
+                       .wanted = wanted,
+                       .text = ag_arena_strn(arena, t->members->source.text, t->members->text_size)};
+  ag_text trouble = {0};
+  ag_store_describe(&pieces, &what);
+  ag_pieces_texts(&pieces, "/options/sweep", common->sweeps.n, common->sweeps.at);
+  ag_pieces_texts(&pieces, "/options/level", common->levels.n, common->levels.at);
+  ag_store *store = ag_store_create(path, &pieces, true, &trouble);
+  ag_pieces_done(&pieces);
+  ag_status status = AG_OK;
+  if (!store) {
+    status = say(&trouble);
+  } else {
+    if (ag_store_begin(store)) (void)put_rows(t, store, wanted); /* what fails is told at the end */
+    put_members(t, &end, wanted);
+    if (!ag_store_close(store, &end, &trouble))
+      status = say(&trouble);
+    else
+      ag_text_done(&trouble);
+  }
+  ag_pieces_done(&end);
+  ag_arena_free(arena);
+  return status;
+}
