@@ -89,7 +89,7 @@ def against_program(name, hand, program):
 TWINS = {  # model: the same system in other words or coordinates
     'routh_sphere': ('routh_sphere_euler', 'routh_sphere_body'), 'chaplygin_ball': ('chaplygin_ball_body',),
     'rattleback': ('rattleback_euler', 'rattleback_body'), 'falling_disk': ('falling_disk_so3', 'falling_disk_body'),
-    'cylinder_ball': ('cylinder_ball_euler',), 'turntable_ball': ('turntable_ball_body',),
+    'cylinder_ball': ('cylinder_ball_euler', 'cylinder_ball_body'), 'turntable_ball': ('turntable_ball_body',),
     'bowl_ball': ('bowl_ball_body',), 'cone_ball': ('cone_ball_body',), 'sphere_ball': ('sphere_ball_body',),
     'pendulum': ('pendulum_holonomic',), 'bicycle': ('bicycle_points', 'joints/bicycle_joints'),
     'rubber_torus': ('rubber_torus_so3', 'rubber_torus_euler'),
