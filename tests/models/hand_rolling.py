@@ -337,3 +337,29 @@ def _():
         return y
     hand.random = allowed
     return hand
+
+
+@check('tippe_top')
+def _():
+    m, r, l, g, c, I = 1, 1, 0.3, 1, 0.3, np.diag([0.35, 0.35, 0.4])
+
+    def velocity(y):
+        return np.array([y[15], y[16], -l*cross(mat(y, 3).T @ e3, y[:3])[2]])
+
+    def rhs(t, y):  # Newton-Euler with the normal force N as an unknown; x3'' = -l Gamma3''
+        Om, R = y[:3], mat(y, 3)
+        Ga = R.T @ e3
+        rc, v = l*e3 - r*Ga, velocity(y)
+        slip = v + R @ np.cross(Om, rc)
+        F = -c*np.array([slip[0], slip[1], 0])
+        A = np.zeros((4, 4))                                            # unknowns Omega', N
+        A[:3, :3], A[:3, 3] = I, -np.cross(rc, Ga)
+        A[3, :3], A[3, 3] = -l*np.cross(e3, Ga), -1/m                   # e3.(Ga x Om') = Om'.(e3 x Ga)
+        b = np.append(np.cross(I @ Om, Om) + np.cross(rc, R.T @ F), -g + l*np.cross(np.cross(Ga, Om), Om)[2])
+        z = np.linalg.solve(A, b)
+        return np.concatenate([z[:3], (R @ hat(Om)).ravel(), v, F[:2]/m])
+
+    def report(t, y):
+        return {'Omega': y[:3], 'R': mat(y, 3), 'x': y[12:15], "x'": velocity(y)}
+    R0 = turn_about(e1, 0.1)
+    return Hand(rhs, np.concatenate([[0, 0, 6], R0.ravel(), [0, 0, r - l*cos(0.1)], [0, 0]]), report, rotations=(3,), t1=10.0)
