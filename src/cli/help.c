@@ -52,6 +52,7 @@ static const topic topics[] = {
      "rotations as three rows, members of a family as x[1], x[2], ... With --series there is also\n"
      "\"series\": {name: [values over time]}. \"warnings\": [{\"message\", \"file\", \"line\",\n"
      "\"column\"}] has what else is to be said, as of a start that had to be moved.\n"
+     "\"why\" is what is known about a failure, \"left_domain\" where a motion left its domain.\n"
      "\n"
      "When a model is refused the object is {\"model\", \"error\", \"diagnostics\"}.\n"
      "\n"

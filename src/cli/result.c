@@ -93,6 +93,32 @@ void ag_result_warn(ag_ctx *ctx, const ag_record *record, const double *values, 
   }
 }
 
+void ag_result_left(const ag_outcome *o, ag_text *out) {
+  const ag_run_result *r = o->result;
+  const ag_model *m = o->system->model;
+  if (!r->left) return;
+  ag_print(m->graph, m->domains[r->left - 1].x, out);
+  ag_text_printf(out, " = %.6g at t = %.6g, not in %.6g..%.6g", r->left_value, r->left_t, r->left_from, r->left_to);
+}
+
+static void json_left(ag_json *j, const ag_outcome *o) {
+  const ag_run_result *r = o->result;
+  if (!r->left) {
+    ag_json_string(j, "left_domain", NULL);
+    return;
+  }
+  ag_text name = {0};
+  ag_print(o->system->model->graph, o->system->model->domains[r->left - 1].x, &name);
+  ag_json_begin(j, "left_domain", '{');
+  ag_json_string(j, "of", ag_text_cstr(&name));
+  ag_json_number(j, "t", r->left_t);
+  ag_json_number(j, "value", r->left_value);
+  ag_json_number(j, "from", r->left_from);
+  ag_json_number(j, "to", r->left_to);
+  ag_json_end(j, '}');
+  ag_text_done(&name);
+}
+
 /* The drift is no number when the energy is none. */
 static double drift_of(const ag_outcome *o) {
   double end = *ag_result_find(o->record, o->result->record, AG_COL_ENERGY);
@@ -163,6 +189,11 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   if (r->energy_size > 0) ag_text_printf(out, ", %.1e of kinetic + |potential|", drift_of(o) / r->energy_size);
   ag_text_str(out, "\n");
   if (o->system->n_row) ag_text_printf(out, "  %-12s  largest residual seen %.3g\n", "constraints", r->residual_max);
+  if (r->left) {
+    ag_text_printf(out, "  %-12s  left: ", "domain");
+    ag_result_left(o, out);
+    ag_text_char(out, '\n');
+  }
   put_events(o, out);
   put_section(o, out);
   ag_text_str(out, "final state\n");
@@ -219,6 +250,8 @@ void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series) {
   }
   ag_json_end(j, '}');
   ag_json_warnings(j, o->ctx);
+  ag_json_string(j, "why", r->why);
+  json_left(j, o);
   ag_json_string(j, "end_event", r->end == AG_END_EVENT ? m->events[r->end_event].name : NULL);
   ag_json_number(j, "t0", q->t0);
   ag_json_string(j, "method", q->method->name);

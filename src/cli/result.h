@@ -32,6 +32,9 @@ void ag_result_json_params(ag_json *j, const ag_system *sys);
 /* Warns of observables and an energy that are not finite. */
 void ag_result_warn(ag_ctx *ctx, const ag_record *record, const double *values, const char *when);
 
+/* Where the motion left its domain: "x = 2.1 at t = 3, not in -2..2"; nothing when it did not. */
+void ag_result_left(const ag_outcome *o, ag_text *out);
+
 void ag_result_summary(const ag_outcome *o, ag_text *out);
 /* The whole object; series may be NULL. */
 void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series);

@@ -272,6 +272,16 @@ static ag_status move(const args *a, ag_source *s, const ag_record *record, cons
   return status;
 }
 
+static void tell_failure(const ag_outcome *o) {
+  const ag_run_result *r = o->result;
+  fprintf(stderr, "error: the motion ended at t = %.17g: %s%s%s\n", r->t, ag_end_word(r->end), r->why ? "; " : "",
+          r->why ? r->why : "");
+  ag_text left = {0};
+  ag_result_left(o, &left);
+  if (left.n) fprintf(stderr, "note: it had left the domain, %s\n", left.s);
+  ag_text_done(&left);
+}
+
 /* Prints what came out and why it ended; returns the worse of the two statuses. */
 static ag_status tell(const args *a, const ag_outcome *o, const ag_series *series, ag_status saved) {
   if (a->common.json) {
@@ -291,7 +301,7 @@ static ag_status tell(const args *a, const ag_outcome *o, const ag_series *serie
     fprintf(stderr, "stopped by %s at t = %.17g%s%s\n", ag_stop_word(), o->result->t,
             a->output ? "; what was computed is in " : "", a->output ? a->output : "");
   else if (ag_end_status(end) != AG_OK && end != AG_END_SINK)
-    fprintf(stderr, "error: the motion ended at t = %.17g: %s\n", o->result->t, ag_end_word(end));
+    tell_failure(o);
   ag_status status = ag_end_status(end);
   return saved > status ? saved : status;
 }

@@ -117,6 +117,9 @@ typedef struct ag_system {
   ag_tape
       *relation;       /* -> g and what the constraints keep by themselves (n_relation >= n_g: model->touches), and its
                         * Jacobian (with       AG_ELIM_SADDLE its entries, G_at): for starts and samples; NULL when there is none */
+  ag_tape *domain;  /* -> x, lo, hi of the ranges of the domain that the motion itself reads (n_range), or NULL */
+  ag_tape *fragile; /* -> rows of S (n_fragile x n_xi) of velocity constraints whose coefficients may all vanish
+                     * somewhere, or NULL */
   ag_tape *kinematics; /* -> qdot (n_q) */
   ag_tape *events;   /* full state followed by lambda -> the event functions; NULL when there are none */
   int n_section;
@@ -124,6 +127,8 @@ typedef struct ag_system {
   bool *section_lambda;
   ag_tape *observe;  /* full state followed by lambda -> all observables in order */
   bool observe_lambda, event_lambda; /* do they need the multipliers? */
+  int n_range, *ranges; /* which ranges of the model these are */
+  int n_fragile;
   int n_observe;     /* numbers in all observables */
   int *observe_offset;
 
@@ -191,6 +196,10 @@ int ag_work_events(ag_work *w, double t, const double *x, double *values);
 int ag_work_section(ag_work *w, int section, double t, const double *x, double *value);
 /* Condition number (1-norm estimate) of the saddle matrix; NaN where there is none. */
 double ag_work_condition(ag_work *w, double t, const double *x);
+
+/* Why the motion from x0 at t0 cannot go on at x (full states), as far as can be known: a constraint that vanishes, bad coordinates, what
+ * grows; adds nothing when there is nothing to say. */
+void ag_work_why(ag_work *w, const double *params, double t0, const double *x0, double t, const double *x, ag_text *out);
 
 /* Reduced state from a full one; chooses the basis data c anew. */
 int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z);

@@ -27,6 +27,7 @@ typedef struct derive {
   ag_id *renewed;      /* per basis: as it is at (q, t), the next N; 0 when there is nothing to renew */
   ag_id delta_q, delta_u; /* with AG_ELIM_SADDLE: changes that take q and u onto the constraints to first order, or 0 */
   ag_tape *rows_tape;  /* full state -> S (n_row x n_xi), residual (n_row) of all rows */
+  bool *may_vanish;    /* per row: all coefficients of a velocity constraint come near 0 in the domain */
   double *samples;     /* n_sample states: t, q (position constraints satisfied) */
   int n_sample;
   bool *alone;         /* scratch of the elimination */
@@ -119,6 +120,10 @@ void ag_observe(derive *d);
 ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q);
 ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, const double *q,
                               double *xi);
+
+/* why.c: the tapes that runs look at on the way */
+void ag_guards(derive *d);
+const ag_system *ag_work_system(const ag_work *w);
 
 /* growth.c */
 void ag_growth(derive *d);

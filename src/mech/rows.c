@@ -173,12 +173,36 @@ static void make_samples(derive *d) {
   ag_sampler_done(&sampler);
 }
 
+/* Velocity constraints with coefficients that nearly vanish somewhere in the domain, beside their size elsewhere. */
+static void find_fragile(derive *d) {
+  const ag_system *sys = d->sys;
+  int m = sys->n_row, n = sys->n_xi;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)), *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n + m));
+  double *least = ag_heap_alloc(sizeof(double) * (size_t)m), *most = ag_heap_alloc(sizeof(double) * (size_t)m);
+  for (int r = 0; r < m; r++) least[r] = INFINITY;
+  for (int i = 0; i < d->n_sample; i++) {
+    const double *at = d->samples + ((size_t)sys->n_q + 1) * (size_t)i;
+    memcpy(x, at + 1, sizeof(double) * (size_t)sys->n_q);
+    ag_tape_once(d->rows_tape, at[0], x, sys->params, NULL, v);
+    for (int r = 0; r < m; r++) {
+      double size = 0;
+      for (int j = 0; j < n; j++) size = fmax(size, fabs(v[r * n + j]));
+      least[r] = fmin(least[r], size);
+      most[r] = fmax(most[r], size);
+    }
+  }
+  for (int r = 0; r < m; r++) d->may_vanish[r] = sys->rows[r].kind == AG_ROW_CONSTRAINT && least[r] < 0.2 * most[r];
+  free(x), free(v), free(least), free(most);
+}
+
 ag_status ag_rows_rank(derive *d) {
   ag_system *sys = d->sys;
   int m = sys->n_row, at_start = 0, best = 0;
+  d->may_vanish = AG_NEWN(sys->arena, bool, m + 1);
   if (m == 0) return AG_OK;
   if (sys->rows_tape) return ag_sparse_rank(d);
   make_samples(d);
+  find_fragile(d);
   int *pivots = ag_heap_alloc(sizeof(int) * (size_t)m), *used = ag_heap_alloc(sizeof(int) * (size_t)m);
   double gap_worst = 0;
   int gap_row = -1;

@@ -121,6 +121,7 @@ static ag_status derive_all(derive *d) {
   again_positions(d);
   AG_TRY(ag_motion(d));
   ag_observe(d);
+  ag_guards(d);
   AG_TRY(ag_start_velocities(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0, sys->xi0));
   AG_TRY(check_mass(d));
   AG_TRY(check_start(d));
@@ -152,7 +153,7 @@ void ag_system_free(ag_system *sys) {
   ag_tape *all[] = {sys->rhs,        sys->core,   sys->xi,     sys->settle,  sys->renew,     sys->minor,
                     sys->u,          sys->image,  sys->basis,  sys->saddle,  sys->rows_tape, sys->metric,
                     sys->accel,      sys->onto_S, sys->onto_g, sys->balance, sys->position,  sys->relation,
-                    sys->kinematics, sys->events, sys->observe};
+                    sys->kinematics, sys->events, sys->observe, sys->domain,  sys->fragile};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) ag_tape_free(all[i]);
   for (int i = 0; i < sys->n_section; i++) ag_tape_free(sys->sections[i]);
   ag_arena_free(sys->arena);

@@ -66,6 +66,8 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   return w;
 }
 
+const ag_system *ag_work_system(const ag_work *w) { return w->sys; }
+
 void ag_work_free(ag_work *w) {
   if (!w) return;
   machine *all[] = {&w->rhs,     &w->core,     &w->xi,         &w->renew,  &w->minor,  &w->u,      &w->image,

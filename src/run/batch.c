@@ -66,6 +66,7 @@ static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
   if (sys->n_g) return "there are constraints on positions";
   if (sys->elimination == AG_ELIM_BASIS) return "the basis of the velocities is refreshed on the way";
   if (sys->elimination == AG_ELIM_SADDLE) return "velocities are taken back onto the constraints on the way";
+  if (sys->n_fragile) return "a constraint may vanish on the way";
   return sys->n_core ? NULL : "there is nothing to integrate";
 }
 

@@ -68,6 +68,10 @@ typedef struct ag_checkpoint {
   int n, n_c, n_event;     /* sizes of z and dz; c; sign, event_count and event_times */
   double t, h;             /* where; the next step size to try */
   double reach;            /* a run to any t1 beyond this one comes through here */
+  double mark;             /* where the motion was some tries ago, and */
+  long n_mark;             /* how many had been rejected there */
+  long left;               /* of the domain: as in ag_run_result */
+  double left_t, left_value, left_from, left_to;
   double t_row;            /* time of the last row; NaN: none */
   long n_row, n_grid;      /* rows recorded; points of the grid of --every passed */
   long steps, rejected, rhs;
@@ -117,6 +121,9 @@ typedef struct ag_run_result {
   double **event_times;    /* per event */
   double energy0, residual_max;
   double energy_drift, energy_size; /* largest |E - E0|, and kinetic + |potential| energy, over recorded states and every eighth step */
+  long left;               /* 1 + index of the range of the domain that the motion has left, 0: none; among the states of energy_drift */
+  double left_t, left_value, left_from, left_to; /* when this was seen first; value and range */
+  char *why;               /* what else can be said of an end that is a failure, or NULL */
   ag_checkpoint checkpoint; /* made when the run reached t1, was stopped, or came to the limit of steps */
 } ag_run_result;
 

@@ -22,7 +22,8 @@ typedef struct run {
   motion m;
   ag_control control;
   double t, h, *record; /* h: the next step size to try */
-  double reach;         /* see ag_checkpoint */
+  double reach, mark;   /* see ag_checkpoint */
+  long n_mark;     /* tries rejected when the mark was set */
   long n_recorded; /* grid points passed */
   long n_row;      /* records handed to the sink */
   int *event_cap;
@@ -31,6 +32,7 @@ typedef struct run {
   bool tried_compiling;
   double rest_error;    /* of what is only reconstructed, in the step just accepted */
   ag_end cut;           /* AG_END_TIME, or why the step was cut short at a crossing */
+  ag_guard *guard;
   double *keep;         /* core at the end of a step whose rest is computed in smaller ones */
 } run;
 
@@ -84,6 +86,7 @@ static bool state_reached(run *r) {
   if (!due && !r->o->each && r->res->steps % ENERGY_EVERY) return true;
   ag_motion_full(m, r->t, m->z, m->c, m->x);
   watch_energy(r);
+  ag_guard_look(r->guard, m->work, r->t, m->x, r->res);
   if (r->o->each) r->o->each(r->o->each_self, r->t, m->x);
   if (!due) return true;
   if (every > 0) r->n_recorded++;
@@ -102,7 +105,8 @@ static void add_event(run *r, int e, double s) {
 static ag_checkpoint here(run *r) {
   motion *m = &r->m;
   const ag_run_result *res = r->res;
-  return (ag_checkpoint){.made = true, .n = m->n, .n_c = r->sys->n_c, .n_event = res->n_event, .t = r->t, .h = r->h, .reach = r->reach,
+  return (ag_checkpoint){.made = true, .n = m->n, .n_c = r->sys->n_c, .n_event = res->n_event, .t = r->t, .h = r->h, .reach = r->reach, .mark = r->mark, .n_mark = r->n_mark, .left = res->left, .left_t = res->left_t, .left_value = res->left_value,
+                         .left_from = res->left_from, .left_to = res->left_to,
                          .t_row = r->record[0], .n_row = r->n_row, .n_grid = r->n_recorded, .steps = res->steps, .rejected = res->rejected,
                          .rhs = m->n_rhs, .energy0 = res->energy0, .energy_size = res->energy_size, .energy_drift = res->energy_drift, .residual_max = res->residual_max,
                          .control = r->control, .z = m->z, .dz = m->dz, .c = m->c, .sign = m->sign, .event_count = res->event_count,
@@ -199,6 +203,19 @@ static void note_try(run *r, bool last) {
   }
 }
 
+/* Thousands of tries that lead nowhere, beside how far the motion has come, and a good part of them rejected: the error is that of rounding and
+ * does not get smaller with the step. Other motions pass even a narrow place in some hundred tries. */
+static bool stuck(run *r) {
+  enum { TRIES = 4000 };
+  static const double NOWHERE = 1e-6;
+  long rejected = r->res->rejected - r->n_mark;
+  if ((r->res->steps + r->res->rejected) % TRIES) return false;
+  double moved = fabs(r->t - r->mark);
+  r->mark = r->t;
+  r->n_mark = r->res->rejected;
+  return moved < NOWHERE * fabs(r->t - r->o->t0) && rejected > TRIES / 4;
+}
+
 /* One accepted step from r->t towards o->t1 into m->z1; *t1 its end. False: no step could be made, *end says why. */
 static bool advance(run *r, double *t1, ag_end *end) {
   motion *m = &r->m;
@@ -215,7 +232,7 @@ static bool advance(run *r, double *t1, ag_end *end) {
     double target = last ? o->t1 : o->dt > 0 ? o->t0 + (o->t1 > o->t0 ? 1 : -1) * o->dt * (double)(r->res->steps + 1) : r->t + *h;
     double step = target - r->t, error[2] = {0, 0}, next = *h;
     note_try(r, last);
-    if (step == 0 || fabs(step) < 1e-15 * fabs(r->t)) {
+    if (step == 0 || fabs(step) < 1e-15 * fabs(r->t) || (o->dt <= 0 && stuck(r))) {
       *end = diagnose(r);
       return false;
     }
@@ -313,6 +330,27 @@ static int arrive(run *r, double t1) {
   return trouble;
 }
 
+/* A constraint that vanishes inside the step ends the motion there: the step is made again up to that point. False: that was not possible. */
+static bool cut_at_zero(run *r, double *t1) {
+  motion *m = &r->m;
+  double at, error[2] = {0, 0};
+  if (!ag_guard_vanishes(r->guard, m, r->t, *t1, &at)) return true;
+  *t1 = at;
+  r->cut = AG_END_RANK;
+  if (m->method->step(m->method, &m->flow, r->t, at - r->t, m->z, m->dz, m->z1, m->dz1, r->o->rtol, r->o->atol, error, m->space)) return false;
+  r->rest_error = error[1];
+  return all_finite(m->n, m->z1) && all_finite(m->n, m->dz1);
+}
+
+/* What can be said about a failure, from the start x0 and where the motion stands (in m->x). */
+static void explain(run *r, const double *x0) {
+  ag_end end = r->res->end;
+  bool asks = end == AG_END_STEP || end == AG_END_FINITE || end == AG_END_RANK || end == AG_END_MASS || end == AG_END_PROJECT;
+  ag_text out = {0};
+  if (asks) ag_work_why(r->m.work, r->params, r->o->t0, x0, r->t, r->m.x, &out);
+  r->res->why = out.s;
+}
+
 /* A run that takes long is worth a compiler: about half a second of interpreting. */
 static const double WORTH_COMPILING = 4e7; /* operations */
 
@@ -369,12 +407,16 @@ static void resume(run *r, const ag_checkpoint *from) {
   r->t = from->t;
   r->h = from->h;
   r->reach = from->reach;
+  r->mark = from->mark;
+  r->n_mark = from->n_mark;
   r->record[0] = from->t_row;
   r->n_row = from->n_row;
   r->n_recorded = from->n_grid;
   r->control = from->control;
   res->steps = from->steps;
   res->rejected = from->rejected;
+  res->left = from->left > 0 && from->left <= r->sys->model->n_domains ? from->left : 0;
+  res->left_t = from->left_t, res->left_value = from->left_value, res->left_from = from->left_from, res->left_to = from->left_to;
   res->energy0 = from->energy0;
   res->energy_size = from->energy_size;
   res->energy_drift = from->energy_drift;
@@ -401,11 +443,12 @@ static ag_end loop(run *r) {
     if (fabs(r->h) > o->h_max) r->h = direction * o->h_max;
     double t1;
     if (!advance(r, &t1, &end)) return end;
+    if (!cut_at_zero(r, &t1)) return AG_END_RANK;
     end = r->rest_error > 1 ? small_steps(r, &t1) : look_inside(r, &t1);
     if (end != AG_END_TIME) return end;
     int trouble = arrive(r, t1);
     r->res->steps++;
-    if (trouble) return end_of_trouble(trouble);
+    if (trouble && r->cut != AG_END_RANK) return end_of_trouble(trouble);
     if (r->cut != AG_END_TIME) return r->cut;
     bool at_end = r->t == o->t1;
     if (!state_reached(r)) return AG_END_SINK;
@@ -473,11 +516,12 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   result->record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   result->event_count = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
   result->event_times = ag_heap_alloc(sizeof(double *) * (size_t)(n_event + 1));
-  run r = {.sys = sys, .o = o, .sink = sink, .res = result, .t = o->t0, .reach = o->t0, .cut = AG_END_TIME, .params = params, .cost = ag_tape_cost(sys->rhs)};
+  run r = {.sys = sys, .o = o, .sink = sink, .res = result, .t = o->t0, .reach = o->t0, .mark = o->t0, .cut = AG_END_TIME, .params = params, .cost = ag_tape_cost(sys->rhs)};
   r.record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   r.keep = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_core + 1));
   r.event_cap = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
   ag_motion_create(&r.m, sys, params, o, false);
+  r.guard = ag_guard_create(sys, params);
   choose_engine(&r, params);
   ag_control_init(&r.control, o->method, o->rtol, o->atol);
   r.record[0] = NAN;
@@ -488,6 +532,8 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   result->end = trouble ? end_of_trouble(trouble) : loop(&r);
   keep_checkpoint(&r);
   finish(&r, r.record[0]);
+  explain(&r, x0);
+  ag_guard_free(r.guard);
   ag_motion_free(&r.m);
   free(r.record);
   free(r.event_cap);
@@ -502,6 +548,7 @@ void ag_run_done(ag_run_result *result) {
   free(result->event_times);
   free(result->event_count);
   free(result->engine_note);
+  free(result->why);
   ag_checkpoint_done(&result->checkpoint);
   *result = (ag_run_result){0};
 }

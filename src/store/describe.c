@@ -209,10 +209,10 @@ void ag_store_result(ag_pieces *pieces, const ag_system *sys, const ag_run_resul
 #define NUMBERS(X) \
   X(t) \
   X(h) \
-  X(reach) X(t_row) X(energy0) X(energy_size) X(energy_drift) X(residual_max) X(control.rtol) X(control.atol) \
-      X(control.h_min) X(control.h_max) X(control.safety) X(control.shrink) X(control.grow) X(control.beta) \
-          X(control.last_error)
-#define WHOLES(X) X(n_row) X(n_grid) X(steps) X(rejected) X(rhs)
+  X(reach) X(mark) X(left_t) X(left_value) X(left_from) X(left_to) X(t_row) X(energy0) X(energy_size) X(energy_drift) \
+      X(residual_max) X(control.rtol) X(control.atol) X(control.h_min) X(control.h_max) X(control.safety) \
+          X(control.shrink) X(control.grow) X(control.beta) X(control.last_error)
+#define WHOLES(X) X(n_mark) X(left) X(n_row) X(n_grid) X(steps) X(rejected) X(rhs)
 
 static void add_wholes(ag_pieces *pieces, const char *path, int n, const int *v) {
   long *wide = ag_heap_alloc(sizeof *wide * (size_t)(n + 1));

@@ -399,6 +399,62 @@ class Messages(Case):
             self.assertNotRegex(out, r"\\\\\s*\\end")
 
 
+class Endings(Case):
+    """A motion that cannot go on says what it can: what grows, where coordinates are bad, which constraint is lost."""
+    #   name, statements, options, end, pattern of why, most tries
+    CASES = [
+        ("growth", "config x in R\nlagrangian 1/2*x'^2 + 1/2*x^4\nstart x = 1, x' = 1\n", [],
+         "step too small", r"x' grows without bound near t = 1(\.00000000\d+)? ", 2000),
+        ("polar coordinates", "config r in R, ph in S1\nlagrangian 1/2*(r'^2 + r^2*ph'^2) + 1/r\nstart r = 1, r' = -1\n", [],
+         "step too small", r"singular here in the direction of ph': .* no good at r = \d\.\d+e-", 2000),
+        # a top that passes the upright through theta = 0: sin(theta)^2 phi' = (1 - cos(theta)) p
+        ("Euler angles", "config phi in S1, theta in S1, psi in S1\n"
+         "lagrangian 1/2*(theta'^2 + sin(theta)^2*phi'^2) + 1/2*(psi' + cos(theta)*phi')^2 - 0.1*cos(theta)\n"
+         "domain theta in 0.1..3\n"
+         "start theta = 1, phi' = 0.3, theta' = -1, psi' = 0.3*sin(1)^2/(1 - cos(1)) - cos(1)*0.3\n", ["--rtol", "1e-12"],
+         "step too small", r"in the direction of phi', psi': .* theta = -?\d\.\d+e-", 60000),
+        ("a constraint that vanishes", "config x in R, y in R, z in R\nlagrangian 1/2*(x'^2 + y'^2 + z'^2) - z\n"
+         "constraint z' = x'\nconstraint (x - 1)*y' = 0\nstart x' = 2\n", [],
+         "constraints lost rank", r"constraint 2 \(line 5\): here it vanishes", 100),
+    ]
+
+    def test_why(self):
+        for name, statements, options, end, why, tries in self.CASES:
+            with self.subTest(name):
+                with open(self.path("m.nh"), "w") as f:
+                    f.write("model m\n" + statements)
+                r = self.json("run", self.path("m.nh"), *options, code=1)
+                self.assertEqual(r["end"], end)
+                self.assertRegex(r["why"], why)
+                self.assertLess(r["steps"] + r["rejected"], tries)
+                _, err = self.anagyre("run", self.path("m.nh"), *options, code=1)
+                self.assertRegex(err, "error: the motion ended at t = .*: " + end + "; .*" + why)
+
+    def test_a_constraint_vanishes_where_it_does(self):
+        with open(self.path("m.nh"), "w") as f:
+            f.write("model m\nconfig x in R, y in R\nlagrangian 1/2*(x'^2 + y'^2)\nconstraint (x - 1)*y' = 0\n"
+                    "start x = 3, x' = -0.25\n")
+        for method in (["--method", "dop853"], ["--dt", "0.3", "--method", "rk4"], ["--closure", "multipliers"]):
+            r = self.json("run", self.path("m.nh"), "--t1", "20", *method, code=1)
+            self.near(r["t"], 8, 1e-9)
+            self.near(r["state"]["x"], 1, 1e-9)
+        # a row that turns round without vanishing is nothing special
+        self.assertEqual(self.json("run", "knife_edge", "--t1", "50")["end"], "time reached")
+
+    def test_domain_left(self):
+        with open(self.path("m.nh"), "w") as f:
+            f.write("model m\nconfig x in R, a in S1, c in R\nlagrangian 1/2*(x'^2 + a'^2 + c'^2) - x^2/2 + cos(a)\n"
+                    "domain x in -1..1, a in -4..4, c in -1..1\nstart x' = 2, a' = 9, c' = 9\n")
+        r = self.json("run", self.path("m.nh"), "--method", "rk4", "--dt", "0.001", "--t1", "3")
+        left = r["left_domain"]
+        # of x = 2 sin(t), seen at most eight steps later; a turns round and round, and nothing reads c
+        self.assertEqual((left["of"], left["from"], left["to"]), ("x", -1, 1))
+        self.assertTrue(math.pi / 6 <= left["t"] <= math.pi / 6 + 0.009, left)
+        out, _ = self.anagyre("run", self.path("m.nh"), "--t1", "3")
+        self.assertRegex(out, r"domain +left: x = 1\.\d+ at t = 0\.\d+, not in -1\.\.1\n")
+        self.assertIsNone(self.json("run", self.path("m.nh"), "--t1", "0.3")["left_domain"])
+
+
 class EnergySize(Case):
     """An energy that vanishes everywhere is a difference of large parts: its errors are measured against those."""
     MODEL = """model fall "Falling from rest: kinetic and potential energy cancel"

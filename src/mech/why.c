@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT
+ * Why a motion could not go on, as far as the state where it stands can tell; and what to look at on the way. */
+#include <math.h>
+#include <string.h>
+
+#include "math/dense.h"
+#include "mech/mech_internal.h"
+
+/* Beside the start: a row of the constraints this small has vanished, a mass this small is none, a number this large grows without bound. */
+static const double ROW_GONE = 1e-6, MASS_GONE = 1e-9, GROWN = 1e4;
+
+typedef struct scene {
+  const ag_system *sys;
+  const double *params;
+  double t, t0;
+  const double *x, *x0; /* full states: here, and at the start */
+  ag_arena *arena;
+  ag_text *out;
+} scene;
+
+static const char *stored_name(const scene *s, int i) {
+  for (int k = 0; k < s->sys->model->n_coords; k++) {
+    const ag_place *p = &s->sys->places[k];
+    const ag_coord *c = &s->sys->model->coords[k];
+    if (i < p->q || i >= p->q + p->n_q) continue;
+    return c->space == AG_SPACE_SO3 || p->n_q == 1 ? c->name : ag_arena_printf(s->arena, "%s[%d]", c->name, i - p->q + 1);
+  }
+  return "?";
+}
+
+/* ---- constraints ---- */
+
+/* Rows of S at a state; in the order of the multipliers. */
+static void rows_at(const scene *s, double t, const double *x, double *S) {
+  const ag_system *sys = s->sys;
+  double *v = ag_heap_alloc(sizeof(double) * (size_t)sys->saddle->n_out);
+  ag_tape_once(sys->saddle, t, x, s->params, NULL, v);
+  memcpy(S, v + sys->n_xi * sys->n_xi, sizeof(double) * (size_t)(sys->n_lambda * sys->n_xi));
+  free(v);
+}
+
+static double norm_of(int n, const double *v) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += v[i] * v[i];
+  return sqrt(sum);
+}
+
+/* A row that vanishes, or depends on the others. */
+static bool lost_row(const scene *s) {
+  const ag_system *sys = s->sys;
+  int k = sys->n_lambda, n = sys->n_xi, found = -1;
+  if (!k || !sys->saddle) return false;
+  double *S = ag_heap_alloc(sizeof(double) * (size_t)(k * n)), *S0 = ag_heap_alloc(sizeof(double) * (size_t)(k * n));
+  int *pivots = ag_heap_alloc(sizeof(int) * (size_t)k);
+  rows_at(s, s->t, s->x, S);
+  rows_at(s, s->t0, s->x0, S0);
+  bool vanished = false;
+  for (int r = 0; r < k && found < 0; r++)
+    if (norm_of(n, S + r * n) <= ROW_GONE * norm_of(n, S0 + r * n)) found = r, vanished = true;
+  int rank = found < 0 ? ag_dense_rank(k, n, S, ROW_GONE, pivots) : k;
+  if (rank >= 0 && rank < k) found = pivots[rank];
+  for (int r = 0; r < sys->n_row && found >= 0; r++)
+    if (sys->rows[r].lambda == found)
+      ag_text_printf(s->out, "%s (line %d): here it %s", ag_row_text(sys, r, s->arena), sys->rows[r].pos.line,
+                     vanished ? "vanishes, all its coefficients are 0" : "follows from the other constraints");
+  free(S);
+  free(S0);
+  free(pivots);
+  return found >= 0;
+}
+
+/* ---- mass ---- */
+
+/* The smallest eigenvalue of the mass matrix on the velocities that the constraints allow, velocity i measured in 1/unit[i]; v: where (may
+ * be NULL). NaN when there is none. */
+static double least_mass(const scene *s, const double *x, const double *unit, double *v) {
+  const ag_system *sys = s->sys;
+  int n = sys->n_xi, k = sys->n_lambda;
+  size_t square = sizeof(double) * (size_t)(n * n + 1);
+  double *a = ag_heap_alloc(sizeof(double) * (size_t)sys->saddle->n_out), *N = ag_heap_alloc(square), *A = ag_heap_alloc(square);
+  double *V = ag_heap_alloc(square), *w = ag_heap_alloc(sizeof(double) * (size_t)(n + 1)), least = NAN;
+  ag_tape_once(sys->saddle, s->t, x, s->params, NULL, a);
+  double *M = a, *S = a + n * n;
+  bool finite = true;
+  for (int i = 0; i < n * n; i++) M[i] /= unit[i / n] * unit[i % n], finite = finite && isfinite(M[i]);
+  for (int i = 0; i < k * n; i++) S[i] /= unit[i % n], finite = finite && isfinite(S[i]);
+  int m = finite ? n - (k ? ag_dense_null(k, n, S, 1e-12, N) : 0) : 0;
+  for (int i = 0; i < n && !k; i++) N[i * n + i] = 1;
+  for (int p = 0; p < m; p++)
+    for (int q = 0; q <= p; q++)
+      for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) A[p * m + q] += N[i * m + p] * M[i * n + j] * N[j * m + q];
+  if (m > 0 && ag_dense_eigsym(m, A, w, V) == 0) {
+    least = w[0];
+    for (int i = 0; i < n && v; i++) {
+      v[i] = 0;
+      for (int p = 0; p < m; p++) v[i] += N[i * m + p] * V[p * m];
+    }
+  }
+  free(a), free(N), free(A), free(V), free(w);
+  return least;
+}
+
+/* The coordinate (as a stored number) along which the least mass recovers fastest: where the coordinates are bad. */
+static int bad_coordinate(const scene *s, const double *unit, double least) {
+  const ag_system *sys = s->sys;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *delta = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_xi + 1));
+  double best = 10 * fabs(least);
+  int found = -1;
+  for (int i = 0; i < sys->model->n_coords; i++)
+    for (int j = sys->places[i].xi; j < sys->places[i].xi + sys->places[i].n_xi; j++) {
+      memcpy(x, s->x, sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
+      memset(delta, 0, sizeof(double) * (size_t)sys->n_xi);
+      delta[j] = 1e-3;
+      ag_retract(sys, x, delta);
+      double now = least_mass(s, x, unit, NULL);
+      if (now > best * 1.000001) best = now, found = sys->places[i].n_q == sys->places[i].n_xi ? sys->places[i].q + j - sys->places[i].xi : sys->places[i].q;
+    }
+  free(x);
+  free(delta);
+  return found;
+}
+
+static void name_direction(const scene *s, const double *v) {
+  int n = 0;
+  double most = 0;
+  for (int i = 0; i < s->sys->n_xi; i++) most = fmax(most, fabs(v[i]));
+  for (int i = 0; i < s->sys->n_xi && n < 4; i++)
+    if (fabs(v[i]) > 0.1 * most) ag_text_printf(s->out, "%s%s", n++ ? ", " : "", ag_velocity_name(s->sys, i, s->arena));
+}
+
+/* A mass matrix that becomes singular: bad coordinates, as Euler angles have them. */
+static bool lost_mass(const scene *s) {
+  const ag_system *sys = s->sys;
+  int n = sys->n_xi;
+  if (!sys->saddle || n > AG_SADDLE_MAX || !sys->n_u) return false;
+  double *unit = ag_heap_alloc(sizeof(double) * (size_t)n), *v = ag_heap_alloc(sizeof(double) * (size_t)n);
+  double *a = ag_heap_alloc(sizeof(double) * (size_t)sys->saddle->n_out);
+  ag_tape_once(sys->saddle, s->t0, s->x0, s->params, NULL, a);
+  for (int i = 0; i < n; i++) unit[i] = a[i * n + i] > 0 ? sqrt(a[i * n + i]) : 1;
+  double before = least_mass(s, s->x0, unit, NULL), least = least_mass(s, s->x, unit, v);
+  bool lost = least <= MASS_GONE * before;
+  if (lost) {
+    int q = bad_coordinate(s, unit, least);
+    ag_text_str(s->out, "the mass matrix becomes singular here in the direction of ");
+    name_direction(s, v);
+    if (q >= 0)
+      ag_text_printf(s->out, ": the coordinates are no good at %s = %.6g (polar coordinates and Euler angles have such places)",
+                     stored_name(s, q), s->x[q]);
+  }
+  free(unit), free(v), free(a);
+  return lost;
+}
+
+/* ---- growth ---- */
+
+/* The number of the state that has grown most and goes on growing, or the one that changes fastest beside its size. */
+static void fastest(const scene *s, const double *dx) {
+  const ag_system *sys = s->sys;
+  int n = sys->n_q + sys->n_xi, grown = -1, quick = -1;
+  double most = GROWN, rate = 0;
+  for (int i = 0; i < n; i++) {
+    double now = fabs(s->x[i]), then = 1 + fabs(s->x0[i]), r = fabs(dx[i]) / (now + 1e-12 * then);
+    if (now / then > most) most = now / then, grown = i;
+    if (r > rate) rate = r, quick = i;
+  }
+  int i = grown >= 0 ? grown : quick;
+  if (i < 0) return;
+  const char *name = i < sys->n_q ? stored_name(s, i) : ag_velocity_name(sys, i - sys->n_q, s->arena);
+  if (grown >= 0) ag_text_printf(s->out, "%s grows without bound near t = %.9g (it is %.3g)", name, s->t, s->x[i]);
+  else ag_text_printf(s->out, "%s changes ever faster near t = %.9g (it is %.6g, its rate %.3g)", name, s->t, s->x[i], dx[i]);
+}
+
+void ag_work_why(ag_work *w, const double *params, double t0, const double *x0, double t, const double *x, ag_text *out) {
+  const ag_system *sys = ag_work_system(w);
+  int n = sys->n_q + sys->n_xi;
+  scene s = {sys, params, t, t0, x, x0, ag_arena_create(), out};
+  bool told = false;
+  for (int i = 0; i < n && !told; i++)
+    if (!isfinite(x[i])) ag_text_str(out, "the state is not finite"), told = true;
+  if (!told) told = lost_row(&s) || lost_mass(&s);
+  double *dx = ag_heap_alloc(sizeof(double) * (size_t)n);
+  if (!told && ag_work_rhs_full(w, t, x, dx) == AG_FINE) {
+    for (int i = 0; i < n && !told; i++)
+      if (!isfinite(dx[i])) {
+        const char *name = i < sys->n_q ? stored_name(&s, i) : ag_velocity_name(sys, i - sys->n_q, s.arena);
+        ag_text_printf(out, "the rate of %s is not finite here", name), told = true;
+      }
+    if (!told) fastest(&s, dx);
+  }
+  free(dx);
+  ag_arena_free(s.arena);
+}
+
+/* ---- what to look at on the way ---- */
+
+/* Does anything that is integrated for the motion itself occur in x? */
+static bool matters(const ag_system *sys, ag_id x) {
+  const ag_model *m = sys->model;
+  for (int i = 0; i < m->n_coords; i++) {
+    const ag_place *p = &sys->places[i];
+    bool core = m->coords[i].space == AG_SPACE_SO3;
+    for (int k = 0; k < p->n_q; k++) core = core || sys->q_in_z[p->q + k] < sys->n_core;
+    if (core && ag_depends(m->graph, 1, &x, 1, &m->coords[i].q)) return true;
+  }
+  return false;
+}
+
+/* The ranges of the domain that say something about the motion, and the rows of the constraints that may vanish somewhere. */
+void ag_guards(derive *d) {
+  ag_system *sys = d->sys;
+  const ag_model *m = d->m;
+  ag_id *outs = AG_NEWN(sys->arena, ag_id, 3 * m->n_domains + sys->n_row + 1);
+  int n = 0;
+  sys->ranges = AG_NEWN(sys->arena, int, m->n_domains + 1);
+  for (int i = 0; i < m->n_domains; i++) {
+    if (!matters(sys, m->domains[i].x)) continue;
+    outs[n++] = m->domains[i].x, outs[n++] = m->domains[i].lo, outs[n++] = m->domains[i].hi;
+    sys->ranges[sys->n_range++] = i;
+  }
+  if (n) sys->domain = ag_full_tape(sys, n, outs);
+  n = 0;
+  for (int r = 0; r < sys->n_row; r++)
+    if (d->may_vanish[r] && sys->rows[r].kept) outs[n++] = ag_jacobian(d->g, d->row_x[r], d->nc, d->xi);
+  sys->n_fragile = n;
+  if (n) sys->fragile = ag_full_tape(sys, n, outs);
+}

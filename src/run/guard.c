@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ * What a motion is watched for on its way: that it stays in the domain of its model, and that no constraint vanishes. */
+#include <math.h>
+#include <string.h>
+
+#include "run/run_internal.h"
+
+struct ag_guard {
+  const ag_system *sys;
+  double *slots, *out;   /* of the domain */
+  double *slots_rows;    /* of the rows */
+  double *last, *now;    /* rows at the last state looked at, and at the one looked at now */
+  bool have_last;
+};
+
+static double *slots_of(const ag_tape *tape, const double *params) {
+  if (!tape) return NULL;
+  double *slots = ag_heap_aligned(sizeof(double) * (size_t)(tape->n_slot + 1));
+  (void)ag_tape_prep(tape, params, slots);
+  return slots;
+}
+
+ag_guard *ag_guard_create(const ag_system *sys, const double *params) {
+  ag_guard *g = ag_heap_alloc(sizeof *g);
+  size_t n = (size_t)(sys->n_fragile * sys->n_xi);
+  *g = (ag_guard){.sys = sys, .slots = slots_of(sys->domain, params), .slots_rows = slots_of(sys->fragile, params)};
+  g->out = ag_heap_alloc(sizeof(double) * (size_t)(3 * sys->n_range + 1));
+  g->last = ag_heap_alloc(sizeof(double) * (n + 1));
+  g->now = ag_heap_alloc(sizeof(double) * (n + 1));
+  return g;
+}
+
+void ag_guard_free(ag_guard *g) {
+  if (!g) return;
+  free(g->slots);
+  free(g->slots_rows);
+  free(g->out);
+  free(g->last);
+  free(g->now);
+  free(g);
+}
+
+/* ---- the domain ---- */
+
+/* An angle is where it is whatever its turns. */
+static bool in_range(const ag_system *sys, const ag_range *range, const double *v) {
+  const double turn = 6.283185307179586;
+  double x = v[0], lo = v[1], hi = v[2], slack = 1e-9 * (1 + fabs(lo) + fabs(hi));
+  for (int i = 0; i < sys->model->n_coords; i++)
+    if (sys->model->coords[i].space == AG_SPACE_S1 && sys->model->coords[i].q == range->x) x -= turn * ceil((x - hi - slack) / turn);
+  return x >= lo - slack && x <= hi + slack;
+}
+
+void ag_guard_look(ag_guard *g, ag_work *w, double t, const double *x, ag_run_result *res) {
+  const ag_system *sys = g->sys;
+  if (!sys->domain || res->left) return;
+  (void)ag_work_eval(w, sys->domain, false, t, x, g->slots, g->out);
+  for (int i = 0; i < sys->n_range && !res->left; i++) {
+    const double *v = g->out + 3 * i;
+    if (in_range(sys, &sys->model->domains[sys->ranges[i]], v)) continue;
+    res->left = sys->ranges[i] + 1;
+    res->left_t = t, res->left_value = v[0], res->left_from = v[1], res->left_to = v[2];
+  }
+}
+
+/* ---- constraints ---- */
+
+static void rows_at(const ag_guard *g, motion *m, double t, const double *z, double *rows) {
+  ag_motion_full(m, t, z, m->c, m->x);
+  (void)ag_work_eval(m->work, g->sys->fragile, false, t, m->x, g->slots_rows, rows);
+}
+
+static double dot(int n, const double *a, const double *b) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* Part of the step at which row r, which points the other way at the end of it, is at right angles to what it was; *size: how large it is
+ * there beside what it was. */
+static double turning_point(const ag_guard *g, motion *m, double t, double h, int r, double *size) {
+  int n = g->sys->n_xi;
+  double lo = 0, hi = 1, *rows = ag_heap_alloc(sizeof(double) * (size_t)(g->sys->n_fragile * n));
+  const double *from = g->last + r * n;
+  for (int i = 0; i < 60; i++) {
+    double mid = 0.5 * (lo + hi);
+    m->method->interpolate(m->method, m->n, mid, h, m->z, m->z1, m->space, m->zt);
+    rows_at(g, m, t + mid * h, m->zt, rows);
+    if (dot(n, rows + r * n, from) > 0) lo = mid;
+    else hi = mid;
+  }
+  *size = sqrt(dot(n, rows + r * n, rows + r * n) / dot(n, from, from));
+  free(rows);
+  return lo;
+}
+
+bool ag_guard_vanishes(ag_guard *g, motion *m, double t, double t1, double *at) {
+  const ag_system *sys = g->sys;
+  int n = sys->n_xi;
+  if (!sys->fragile) return false;
+  if (!g->have_last) rows_at(g, m, t, m->z, g->last), g->have_last = true;
+  rows_at(g, m, t1, m->z1, g->now);
+  double first = 2;
+  bool dense = false;
+  for (int r = 0; r < sys->n_fragile; r++) {
+    if (dot(n, g->last + r * n, g->now + r * n) > 0) continue;
+    if (!dense && m->method->dense(m->method, &m->flow, t, t1 - t, m->z, m->dz, m->z1, m->dz1, m->space)) break;
+    dense = true;
+    double size, theta = turning_point(g, m, t, t1 - t, r, &size);
+    if (size < 1e-6 && theta < first) first = theta; /* else it has only turned */
+  }
+  double *rows = g->last;
+  g->last = g->now, g->now = rows;
+  *at = t + first * (t1 - t);
+  return first <= 1 && *at != t;
+}
