@@ -386,7 +386,36 @@ void ag_scene_joint(ag_builder *b, const ag_stmt *s, const ag_syn *call) {
   if (status == AG_OK) absorb(b, &before, call->pos);
 }
 
+/* A ball whose inertia is the same about every axis: its orientation does not matter. */
+static bool is_plain_ball(ag_builder *b, const ag_body *body) {
+  ag_id I = body->inertia, moment = ag_entry(b->g, I, 0, 0);
+  if (body->surface.kind != AG_SURFACE_SPHERE || body->centre || body->n_contact != 1 || body->n_joint) return false;
+  for (int i = 0; i < 9; i++) {
+    ag_id x = ag_entry(b->g, I, i / 3, i % 3);
+    if (i % 4 ? !ag_is_zero(b->g, x) : x != moment) return false;
+  }
+  return true;
+}
+
+/* Balls alone move in the components of their angular velocity in space (a frame), so that fast spinning costs no steps:
+ * the orientation leaves the equations. */
+static void frame_balls(ag_builder *b) {
+  ag_model *m = b->m;
+  if (!b->n_bodies || m->n_frames || m->n_coords != 2 * b->n_bodies || m->n_constraints != b->n_bodies ||
+      m->n_holonomics || m->n_prescribes || m->n_forces)
+    return;
+  for (int i = 0; i < b->n_bodies; i++)
+    if (!is_plain_ball(b, b->bodies[i].body)) return;
+  for (int i = 0; i < b->n_bodies; i++) {
+    const ag_body *body = b->bodies[i].body;
+    const char *name = ag_arena_printf(m->arena, "%s.w", body->name);
+    if (!ag_scope_free(b, name_id(b, name), body->pos)) return;
+    ag_note_input(b, ag_model_add_frame(m, name, ag_body_part(m, body, "omega"), body->pos), AG_ON_XI);
+  }
+}
+
 void ag_scene_finish(ag_builder *b) {
+  frame_balls(b);
   for (int i = 0; i < b->n_bodies; i++) /* bodies that touch nothing */
     if (b->bodies[i].gravity) ag_body_gravity(b->m, b->bodies[i].body, b->bodies[i].gravity);
 }

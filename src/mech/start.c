@@ -399,6 +399,36 @@ static ag_status saddle_velocities(ag_ctx *ctx, const ag_system *sys, double t0,
   return status;
 }
 
+/* With constraints and frame velocities w together, xi = P w + const: how much each frame velocity moves the velocities that are named. Those
+ * that move them least are put to 0 first, so that what is left open follows from a velocity that does move them. 0: cannot be told. */
+static void frame_influence(const linear *rows, int n_lambda, const bool *named, double *influence) {
+  int n = rows->n, k = rows->m - n_lambda;
+  for (int j = 0; j < k; j++) influence[j] = 0;
+  if (rows->m != n) return;
+  double *P = ag_heap_alloc(sizeof(double) * (size_t)(n * n));
+  ag_dense_pinv(n, n, rows->A, P);
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < k && named[i]; j++) influence[j] = fmax(influence[j], fabs(P[i * n + n_lambda + j]));
+  free(P);
+}
+
+/* The order of the rows: constraints, named frame velocities, then the unnamed ones by growing influence. */
+static void order_rows(const linear *rows, int n_lambda, const bool *named, const bool *frame_named, int *order) {
+  int k = rows->m - n_lambda, n = 0;
+  double *influence = ag_heap_alloc(sizeof(double) * (size_t)(k + 1));
+  frame_influence(rows, n_lambda, named, influence);
+  for (int r = 0; r < rows->m; r++)
+    if (r < n_lambda || frame_named[r - n_lambda]) order[n++] = r;
+  int first = n;
+  for (int r = n_lambda; r < rows->m; r++) {
+    if (frame_named[r - n_lambda]) continue;
+    int at = n++;
+    for (; at > first && influence[order[at - 1] - n_lambda] > 1.0001 * influence[r - n_lambda]; at--) order[at] = order[at - 1];
+    order[at] = r;
+  }
+  free(influence);
+}
+
 ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, const double *q,
                               double *xi) {
   if (sys->elimination == AG_ELIM_SADDLE) return saddle_velocities(ctx, sys, t0, params, strict, q, xi);
@@ -412,14 +442,14 @@ ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, cons
   values_done(&given);
   /* hard rows first: constraints, then named frame velocities; an unnamed frame velocity is 0 only if nothing else decides it */
   linear order = {.n = rows.n, .m = 0, .A = ag_heap_alloc(sizeof(double) * (size_t)((rows.m + 1) * rows.n)), .b = ag_heap_alloc(sizeof(double) * (size_t)(rows.m + 1))};
-  for (int pass = 0; pass < 2 && status == AG_OK; pass++)
-    for (int r = 0; r < rows.m; r++) {
-      bool is_soft = r >= sys->n_lambda && !frame_named[r - sys->n_lambda];
-      if (is_soft != pass) continue;
-      memcpy(order.A + order.m * order.n, rows.A + r * rows.n, sizeof(double) * (size_t)rows.n);
-      order.b[order.m] = rows.b[r];
-      soft[order.m++] = is_soft;
-    }
+  int *by = ag_heap_alloc(sizeof(int) * (size_t)(rows.m + 1));
+  if (status == AG_OK) order_rows(&rows, sys->n_lambda, named, frame_named, by);
+  for (int i = 0; i < rows.m && status == AG_OK; i++) {
+    memcpy(order.A + order.m * order.n, rows.A + by[i] * rows.n, sizeof(double) * (size_t)rows.n);
+    order.b[order.m] = rows.b[by[i]];
+    soft[order.m++] = by[i] >= sys->n_lambda && !frame_named[by[i] - sys->n_lambda];
+  }
+  free(by);
   if (status == AG_OK && order.m) {
     double misfit = solve_velocities(sys, &order, soft, named, xi);
     if (misfit == 0)

@@ -75,11 +75,12 @@ static void sample(motion *m, double t, double h, int n, bool refine, double *f)
 }
 
 /* Do the samples at even places predict those between them (cubic through four, to 2 % of the spread)? Then the function does not turn over
- * unseen. */
+ * unseen. Far from zero beside its spread it need not be known so well: a force that is constant up to rounding. */
 static bool resolved(const double *f, int n, int stride) {
   static const double weight[3][4] = {{5, 15, -5, 1}, {-1, 9, 9, -1}, {1, -5, 15, 5}}; /* sixteenths */
   double lo = INFINITY, hi = -INFINITY, worst = 0;
   for (int i = 0; i <= n; i++) lo = fmin(lo, f[i * stride]), hi = fmax(hi, f[i * stride]);
+  if (lo * hi > 0 && fmin(fabs(lo), fabs(hi)) > 20 * (hi - lo)) return true;
   for (int i = 1; i < n; i += 2) {
     int a = i - 3 < 0 ? 0 : i + 3 > n ? n - 6 : i - 3; /* four even places around i */
     const double *w = weight[(i - a) / 2];

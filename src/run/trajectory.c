@@ -237,7 +237,9 @@ static bool advance(run *r, double *t1, ag_end *end) {
       return false;
     }
     int trouble = m->method->step(m->method, &m->flow, r->t, step, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, error, m->space);
-    bool good = !trouble && all_finite(m->n, m->z1) && all_finite(m->n, m->dz1), turned = good && turned_too_far(r, target);
+    /* what is only reconstructed may have run away in a step that is fit for the core: it gets smaller ones */
+    int n = m->full || o->dt > 0 ? m->n : r->sys->n_core;
+    bool good = !trouble && all_finite(n, m->z1) && all_finite(n, m->dz1), turned = good && turned_too_far(r, target);
     if (o->dt > 0) {
       *t1 = target;
       if (!good || turned) *end = trouble ? end_of_trouble(trouble) : turned ? AG_END_TURN : AG_END_FINITE;
@@ -290,7 +292,7 @@ static ag_end small_steps(run *r, double *t1) {
   const ag_run_options *o = r->o;
   int n_core = r->sys->n_core;
   double from = r->t, end = *t1, q = m->method->error_order + 1, direction = end > from ? 1 : -1;
-  double h = (end - from) * fmax(0.01, 0.9 * pow(r->rest_error, -1 / q));
+  double h = (end - from) * (r->rest_error < INFINITY ? fmax(0.01, 0.9 * pow(r->rest_error, -1 / q)) : 0.01);
   memcpy(r->keep, m->z1, sizeof(double) * (size_t)n_core);
   ag_end reason = AG_END_TIME;
   while (r->t != end && reason == AG_END_TIME && r->cut == AG_END_TIME) {
@@ -444,7 +446,7 @@ static ag_end loop(run *r) {
     double t1;
     if (!advance(r, &t1, &end)) return end;
     if (!cut_at_zero(r, &t1)) return AG_END_RANK;
-    end = r->rest_error > 1 ? small_steps(r, &t1) : look_inside(r, &t1);
+    end = r->rest_error <= 1 ? look_inside(r, &t1) : small_steps(r, &t1);
     if (end != AG_END_TIME) return end;
     int trouble = arrive(r, t1);
     r->res->steps++;

@@ -7,7 +7,7 @@ from the program (formulas of the disk and of rubber bodies of revolution)."""
 import math
 import unittest
 
-from cli_test import Case
+from cli_test import Case, flat
 
 STRICT = ["--rtol", "1e-13", "--atol", "1e-14"]
 
@@ -83,14 +83,6 @@ class Bodies(Case):
         self.assertEqual(len(a), len(b))
         for x, y in zip(a, b):
             self.assertLess(abs(x - y), tol * max(1, abs(y)), (a, b))
-
-
-def flat(x):
-    if isinstance(x, list):
-        for y in x:
-            yield from flat(y)
-    else:
-        yield x
 
 
 class Ways(Bodies):
