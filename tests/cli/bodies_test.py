@@ -206,6 +206,19 @@ class Motions(Bodies):
         _, err = self.anagyre("run", self.write(text), "--t1", 0.1)
         self.assertRegex(err, "m.nh:2:6: warning: at the start the ground would have to hold `b` down")
 
+    def test_fast_spin(self):
+        """A ball drifts away on a tilted turntable and spins ever faster; its orientation needs small steps, its path
+        does not, and the one does not disturb the other. Mean drift g sin(alpha)/(k w), circles k w/(1 + k)."""
+        text = "model m\nparam r = 0.3, al = 0.1, w = 2, k = 2/5\nbody b mass 1 inertia k*r^2 surface sphere(r)\n" \
+               "roll b on plane normal [sin(al), 0, cos(al)] spinning w gravity 9.81\nstart b.x'[2] = 0.3\n"
+        name, period = self.write(text), 2 * math.pi * 1.4 / 0.8
+        whole = self.json("run", name, "--t1", 4 * period, "--no-events")
+        path = self.json("run", name, "--t1", 4 * period, "--no-events", "--sweep", "w=2:2:1", "--columns", "b.x")
+        self.assertEqual(path["core_only"], True)
+        self.assertEqual(path["steps"], [whole["steps"]])
+        self.assertEqual(path["columns"]["b.x"], [whole["state"]["b.x"]])
+        self.same(whole["state"]["b.x"][1] / (4 * period), 9.81 * math.sin(0.1) / 0.8, 1e-8)
+
     def test_pendulum_on_a_hinge(self):
         """A rod on a hinge is the pendulum (I + m l^2) q'' = -m g l sin(q): small oscillation 2 pi/w, and energy."""
         text = """model m
