@@ -216,7 +216,7 @@ class Motions(Bodies):
         path = self.json("run", name, "--t1", 4 * period, "--no-events", "--sweep", "w=2:2:1", "--columns", "b.x")
         self.assertEqual(path["core_only"], True)
         self.assertEqual(path["steps"], [whole["steps"]])
-        self.assertEqual(path["columns"]["b.x"], [whole["state"]["b.x"]])
+        self.same(path["columns"]["b.x"], [whole["state"]["b.x"]], 1e-12)  # two kernels: rounding
         self.same(whole["state"]["b.x"][1] / (4 * period), 9.81 * math.sin(0.1) / 0.8, 1e-8)
 
     def test_pendulum_on_a_hinge(self):
