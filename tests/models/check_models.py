@@ -3,7 +3,8 @@
 """Independent checks of the shipped models. Needs numpy only.
 
 For every model the equations of motion are written once more, by hand, in hand_rolling.py and hand_other.py:
-Newton-Euler, reduced equations of the literature, closed forms. None of this uses the Lagrangian or the constraints of the model file. Two comparisons:
+Newton-Euler, reduced equations of the literature, closed forms. None of this uses the Lagrangian or the constraints of
+the model file. Two comparisons:
 
   file     the accelerations by hand against those that reader.py derives from the model file, at random states; a file
            with body words as `anagyre show` writes it out
@@ -94,7 +95,7 @@ TWINS = {  # model: the same system in other words or coordinates
     'pendulum': ('pendulum_holonomic',), 'bicycle': ('bicycle_points', 'joints/bicycle_joints'),
     'rubber_torus': ('rubber_torus_so3', 'rubber_torus_euler'),
     'rubber_ellipsoid': ('rubber_ellipsoid_so3', 'rubber_ellipsoid_euler'),
-    'rubber_routh_sphere': ('rubber_routh_sphere_so3',), 'rubber_disk': ('rubber_disk_euler',),
+    'rubber_routh_sphere': ('rubber_routh_sphere_so3',), 'rubber_disk': ('rubber_disk_so3', 'rubber_disk_euler'),
     'truncated_ball': ('truncated_ball_so3',), 'rolling_torus': ('rolling_torus_so3',),
     'rubber_ball': ('rubber_ball_so3',), 'chaplygin_top': ('chaplygin_top_so3',),
     'rubber_sphere_ball': ('rubber_sphere_ball_so3',), 'euler_disk': ('euler_disk_so3',)}

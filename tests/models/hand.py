@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the equations by hand are made of: the class Hand, and Newton-Euler for bodies that roll. See check_models.py."""
+"""What the equations by hand are made of: the class Hand, Newton-Euler for bodies that roll. See check_models.py."""
 import numpy as np
 
 from oracle import cross, hat, STEP
@@ -46,7 +46,8 @@ def mat(y, i):
 
 def blade(angle):
     """y = (x, y, angle, u, omega): a blade that runs along itself at the speed u"""
-    return lambda t, y: {'x': y[0], 'y': y[1], angle: y[2], "x'": y[3]*cos(y[2]), "y'": y[3]*sin(y[2]), angle + "'": y[4]}
+    return lambda t, y: {'x': y[0], 'y': y[1], angle: y[2], "x'": y[3]*cos(y[2]), "y'": y[3]*sin(y[2]),
+                         angle + "'": y[4]}
 
 
 def particle(t, y):
@@ -60,8 +61,8 @@ def turning_body(t, y):
 
 def body_on_plane(I, m, g, arm, R0, Om0, x0, names=('R', 'Omega', 'x'), rubber=False, **kw):
     """Newton-Euler for a rigid body that rolls: arm(Gamma) from the contact to the centre of mass, body frame.
-    m d/dt(R(Omega x s)) = force - m g e3 at the contact; I Omega' + Omega x I Omega = -s x force (+ mu Gamma for rubber,
-    where Omega.Gamma = 0)."""
+    m d/dt(R(Omega x s)) = force - m g e3 at the contact; I Omega' + Omega x I Omega = -s x force (+ mu Gamma for
+    rubber, where Omega.Gamma = 0)."""
     def rhs(t, y):
         Om, R = y[:3], mat(y, 3)
         Ga = R.T @ e3
@@ -136,9 +137,9 @@ def turn_about(axis, a):
 
 
 def ball_on_surface(m, a, kappa, g, normal, x0, w0, ground=lambda x: 0*x, names=('x', 'B', 'W'), **kw):
-    """Newton-Euler for a homogeneous ball with the centre x that rolls on a surface: normal(x) from the surface into the
-    ball, ground(p) velocity of the surface at its point p. x' = w x a n + ground, m x'' = F - m g e3, I w' = -a n x F;
-    hence (1 + kappa) a w' = -n x c, c = w x a n' + ground' + g e3."""
+    """Newton-Euler for a homogeneous ball with the centre x that rolls on a surface: normal(x) from the surface into
+    the ball, ground(p) velocity of the surface at its point p. x' = w x a n + ground, m x'' = F - m g e3,
+    I w' = -a n x F; hence (1 + kappa) a w' = -n x c, c = w x a n' + ground' + g e3."""
     velocity = lambda x, w: cross(w, a*normal(x)) + ground(x - a*normal(x))
 
     def rhs(t, y):

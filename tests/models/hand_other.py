@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Equations by hand of particles, blades, carts, tops and other systems that do not roll on a surface. See check_models.py."""
+"""Equations by hand of particles, blades, carts, tops: systems that do not roll on a surface. See check_models.py."""
 import numpy as np
 
 from hand import Hand, blade, check, e3, mat, particle, turning_body

@@ -2,7 +2,8 @@
 """Equations by hand of the systems that roll. See check_models.py."""
 import numpy as np
 
-from hand import Hand, ball_on_surface, body_names, body_on_plane, check, e1, e2, e3, mat, rubber_of_revolution, turn_about
+from hand import (Hand, ball_on_surface, body_names, body_on_plane, check, e1, e2, e3, mat, rubber_of_revolution,
+                  turn_about)
 from oracle import cross, hat, STEP
 
 sin, cos, sqrt = np.sin, np.cos, np.sqrt
@@ -122,8 +123,8 @@ def _():
 
 @check('bicycle')
 def _():
-    # Newton-Euler for the four bodies, multiplied by the velocities that the coordinates allow (virtual power); rolling as
-    # velocities of the material points at the contacts. Columns: x y yaw lean pitch steer rear front.
+    # Newton-Euler for the four bodies, multiplied by the velocities that the coordinates allow (virtual power); rolling
+    # as velocities of the material points at the contacts. Columns: x y yaw lean pitch steer rear front.
     g, w, c, tilt, rR, rF = 9.81, 1.02, 0.08, np.pi/10, 0.3, 0.35
     bodies = [(2, np.diag([0.0603, 0.12, 0.0603])), (85, np.array([[9.2, 0, -2.4], [0, 11, 0], [-2.4, 0, 2.8]])),
               (4, np.array([[0.05892, 0, 0.00756], [0, 0.06, 0], [0.00756, 0, 0.00708]])),
@@ -142,9 +143,9 @@ def _():
         wH[:, 5], wR[:, 6] = RB @ u, RB @ e2
         wF = wH.copy()
         wF[:, 7] = RH @ e2
-        vP[0, 0] = vP[1, 1] = 1                                             # contact of the rear wheel, by its coordinates
+        vP[0, 0] = vP[1, 1] = 1  # contact of the rear wheel, by its coordinates
         up = RzRx @ e3
-        wL = wB.copy()                                                      # the plane that yaws and leans carries hub - P
+        wL = wB.copy()  # the plane that yaws and leans carries hub - P
         wL[:, 4] = 0
         hub, v_hub = np.array([q[0], q[1], 0]) + rR*up, vP - hat(rR*up) @ wL
         at = lambda R, w, p: (hub + R @ (p - rR*e3), v_hub - hat(R @ (p - rR*e3)) @ w)
@@ -163,7 +164,7 @@ def _():
         moved, Sd, _ = geometry(q + 1j*STEP*qd)
         A, b = np.zeros((8, 8)), np.zeros(8)
         for (m, I), (R, p, V, W), (_, _, V1, W1) in zip(bodies, parts, moved):
-            J, om = R @ I @ R.T, W @ qd                                     # wheels are round: R of frame and fork will do
+            J, om = R @ I @ R.T, W @ qd  # wheels are round: R of frame and fork will do
             A += m*V.T @ V + W.T @ J @ W
             b -= m*V.T @ (V1.imag/STEP @ qd + g*e3) + W.T @ (J @ (W1.imag/STEP @ qd) + np.cross(om, J @ om))
         K = np.block([[A, -S.T], [S, np.zeros((5, 5))]])
@@ -256,7 +257,7 @@ def _():
 
 @check('truncated_ball')
 def _():
-    rho, d = 1, 0.6                                                     # moments by integration over slices across the axis
+    rho, d = 1, 0.6  # moments by integration over slices across the axis
     z, weight = np.polynomial.legendre.leggauss(8)
     z = (rho - d)/2 + (rho + d)/2*z
     weight = weight*(rho**2 - z**2)
@@ -362,4 +363,19 @@ def _():
     def report(t, y):
         return {'Omega': y[:3], 'R': mat(y, 3), 'x': y[12:15], "x'": velocity(y)}
     R0 = turn_about(e1, 0.1)
-    return Hand(rhs, np.concatenate([[0, 0, 6], R0.ravel(), [0, 0, r - l*cos(0.1)], [0, 0]]), report, rotations=(3,), t1=10.0)
+    return Hand(rhs, np.concatenate([[0, 0, 6], R0.ravel(), [0, 0, r - l*cos(0.1)], [0, 0]]), report, rotations=(3,),
+                t1=10.0)
+
+
+@check('paraboloid_rattleback')
+def _():
+    a1, a2, h, J, Q = 9, 4, 1, np.diag([2, 6, 7]), turn_about(e3, 0.485)
+
+    def arm(G):
+        n = Q.T @ G
+        return -Q @ np.array([-a1*n[0]/n[2], -a2*n[1]/n[2], -h + (a1*n[0]**2 + a2*n[1]**2)/(2*n[2]**2)])
+    R0 = turn_about(e1, 0.1)
+    G = R0.T @ e3
+    s, across = arm(G), np.cross(arm(G), G)
+    spin = sqrt(2*(752 - 100*(R0 @ s)[2])/(G @ J @ G + across @ across))
+    return body_on_plane(J, 1, 100, arm, R0, spin*G, [0, 0, (R0 @ s)[2]], t1=1.0)
