@@ -272,10 +272,10 @@ static void show_progress(void *self, long done, long n) {
   ag_progress_show(self, (double)done, 0);
 }
 
-/* Only terminal events matter to where a motion ends; looking for them costs the lanes. */
+/* Only events that are terminal or cut steps matter to where a motion ends; looking for them costs the lanes. */
 static bool any_terminal(const ag_model *m) {
   for (int i = 0; i < m->n_events; i++)
-    if (m->events[i].terminal) return true;
+    if (m->events[i].terminal || m->events[i].cuts) return true;
   return false;
 }
 

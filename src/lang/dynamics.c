@@ -226,7 +226,7 @@ void ag_dynamics_event(ag_builder *b, const ag_stmt *s) {
   *(section ? &sym->section : &sym->event) = x ? (section ? b->m->n_sections : b->m->n_events) + 1 : -1;
   if (!x) return;
   const char *name = ag_arena_str(b->m->arena, ag_scope_text(b, s->name));
-  ag_event e = {name, x, s->direction, s->terminal, s->name_pos};
+  ag_event e = {name, x, s->direction, s->terminal, s->name_pos, s->cuts};
   if (section)
     AG_MODEL_PUSH(b->m, sections, e);
   else

@@ -259,6 +259,8 @@ static bool parse_event(ag_parser *p, ag_stmt *s) {
       return ag_parser_fail(p, ag_parser_pos(p), "a section ends nothing: `terminal` goes with an event");
     else if (ag_parser_is_word(p, "terminal") && !s->terminal)
       s->terminal = true;
+    else if (ag_parser_is_word(p, "cuts") && !section && !s->cuts)
+      s->cuts = true;
     else
       return true;
     p->at++;
@@ -382,7 +384,7 @@ static int clause_words(const ag_stmt *s, const char *words[4]) {
   int n = 0;
   if (s->word == AG_WORD_PARAM) words[n++] = "integer";
   if (s->word == AG_WORD_CONFIG) words[n++] = "velocity";
-  if (s->word == AG_WORD_EVENT) words[n++] = "rising", words[n++] = "falling", words[n++] = "terminal";
+  if (s->word == AG_WORD_EVENT) words[n++] = "rising", words[n++] = "falling", words[n++] = "terminal", words[n++] = "cuts";
   if (s->word == AG_WORD_SECTION) words[n++] = "rising", words[n++] = "falling";
   if (s->word == AG_WORD_EXPECT) words[n++] = "when", words[n++] = "over";
   if (may_loop[s->word]) words[n++] = "for";

@@ -110,7 +110,7 @@ typedef struct ag_stmt {
   ag_part *when;
   ag_clauses *clauses; /* body, roll, rubber */
   int direction;       /* event */
-  bool terminal;
+  bool terminal, cuts;
   int expect;               /* ag_expect_kind of model.h */
   ag_syn *nth, *time, *tol; /* expect; nth also holds N of `occurs N times` */
 } ag_stmt;

@@ -154,11 +154,11 @@ static void events(writer *w, const char *word, int n, const ag_event *list) {
     prepare(w, e->x);
     ag_text_printf(w->out, "%s %s: ", word, e->name);
     expression(w, e->x);
-    ag_text_printf(w->out, " = 0%s%s\n",
+    ag_text_printf(w->out, " = 0%s%s%s\n",
                    e->direction > 0   ? " rising"
                    : e->direction < 0 ? " falling"
                                       : "",
-                   e->terminal ? " terminal" : "");
+                   e->terminal ? " terminal" : "", e->cuts ? " cuts" : "");
   }
 }
 

@@ -74,6 +74,8 @@ ag_status ag_rows_collect(derive *d);
 ag_status ag_rows_rank(derive *d);
 const char *ag_row_text(const ag_system *sys, int row, ag_arena *arena);
 /* Gauss-Newton onto g(q, t) = 0 moving all coordinates; true when |g| got to rounding. */
+/* The first margin of the model that is not positive at q, or NULL. */
+const ag_item *ag_margin_broken(const ag_system *sys, double t, const double *params, const double *q);
 bool ag_position_project(const ag_system *sys, double t, const double *params, double *q);
 /* Moves the coordinates that are not named (per tangent component) onto the position constraints, preferring those that are dependent by
  * default. False when named ones stand in the way: then what could be solved is, and the constraints are off by *gap in row *row of them. */

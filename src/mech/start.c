@@ -92,6 +92,21 @@ static bool all_finite(int n, const double *v) {
   return true;
 }
 
+const ag_item *ag_margin_broken(const ag_system *sys, double t, const double *params, const double *q) {
+  const ag_model *m = sys->model;
+  const ag_item *wrong = NULL;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1)), v;
+  memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
+  for (int i = 0; i < m->n_margins && !wrong; i++) {
+    ag_tape *tape = ag_full_tape(sys, 1, &m->margins[i].x);
+    ag_tape_once(tape, t, x, params, NULL, &v);
+    if (!(v > 0)) wrong = &m->margins[i];
+    ag_tape_free(tape);
+  }
+  free(x);
+  return wrong;
+}
+
 static ag_status set_rotation(ag_ctx *ctx, const ag_start *s, const double *R, double *quaternion) {
   double worst = 0;
   for (int i = 0; i < 3; i++)
@@ -123,7 +138,11 @@ static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, const values
     ag_status status = AG_OK;
     pointer old = point_at(ctx, m, i);
     if (!all_finite(n, v)) {
-      ag_ctx_error(ctx, s->pos, "the start value of `%s` is not finite", m->coords[s->coord].name);
+      const ag_item *why = ag_margin_broken(sys, given->t0, given->params, q);
+      if (why)
+        ag_ctx_error(ctx, why->pos, "at the start `%s` %s", why->name, why->text);
+      else
+        ag_ctx_error(ctx, s->pos, "the start value of `%s` is not finite", m->coords[s->coord].name);
       status = AG_WRONG;
     } else if (m->coords[s->coord].space == AG_SPACE_SO3) {
       status = set_rotation(ctx, s, v, q + p->q);
@@ -166,8 +185,7 @@ static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0
   ag_pos pos = set >= 0 ? sys->model->starts[set].pos : touch ? touch->pos : sys->rows[sys->n_row - sys->n_g + row].pos;
   bool moved = !touch && !strict && ag_position_project(sys, t0, params, q);
   if (touch)
-    ag_ctx_error(ctx, pos, "`%s` %s at the start only if it is moved (by about %.3g): give no more of its place than is free", touch->name,
-                 touch->text, gap);
+    ag_ctx_error(ctx, pos, "at the start `%s` %s (off by about %.3g)", touch->name, touch->text, gap);
   else if (moved)
     ag_ctx_warn(ctx, pos, "the start positions did not satisfy the constraints (by %.3g): moved to the nearest that do", gap);
   else

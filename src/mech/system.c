@@ -98,6 +98,14 @@ static ag_status check_start(derive *d) {
   return status;
 }
 
+static ag_status check_margins(derive *d) {
+  ag_system *sys = d->sys;
+  const ag_item *wrong = ag_margin_broken(sys, sys->t0, sys->params, sys->q0);
+  if (!wrong) return AG_OK;
+  ag_ctx_error(d->ctx, wrong->pos, "at the start `%s` %s", wrong->name, wrong->text);
+  return AG_WRONG;
+}
+
 /* Which coordinates position constraints are solved for is known only now; what there is to say of the start has been said. */
 static void again_positions(derive *d) {
   ag_system *sys = d->sys;
@@ -119,6 +127,7 @@ static ag_status derive_all(derive *d) {
   AG_TRY(ag_eliminate(d));
   sys->dependent = d->dependent;
   again_positions(d);
+  AG_TRY(check_margins(d));
   AG_TRY(ag_motion(d));
   ag_observe(d);
   ag_guards(d);

@@ -30,6 +30,16 @@ bool ag_body_moves(const ag_model *m, ag_id x) {
   return false;
 }
 
+void ag_body_parameters(ag_model *m, int n, ag_id *x) {
+  for (int i = m->n_params - 1; i >= 0; i--) /* a value may use parameters before it */
+    if (m->params[i].input) ag_substitute(m->graph, 1, &m->params[i].input, &m->params[i].value, n, x);
+}
+
+bool ag_body_number(ag_model *m, ag_id x, double *value) {
+  ag_body_parameters(m, 1, &x);
+  return ag_is_scalar(m->graph, x) && ag_constant(m->graph, x, value);
+}
+
 bool ag_body_direction(ag_ctx *ctx, const ag_model *m, ag_id v, const char *name, const char *does, ag_pos pos) {
   double n[3];
   if (v && ag_body_moves(m, v))

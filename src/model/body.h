@@ -33,6 +33,8 @@ typedef enum ag_surface_kind {                       /* up to CYLINDER symmetric
                                AG_SURFACE_NONE    /* nothing to roll on; joints can hold the body */
 } ag_surface_kind;
 
+enum { AG_MAX_JUMPS = 6 };
+
 typedef struct ag_surface {
   ag_surface_kind kind;
   ag_id a, b, c; /* scalars */
@@ -40,6 +42,10 @@ typedef struct ag_surface {
   int steps;
   ag_id turn; /* rotation from the axes of the surface to those of the body; 0: the same */
   ag_id theta, h, f, f0;
+  ag_id radius; /* by its radius of curvature (ag_surface_meridian); else 0 */
+  int n_jump;   /* where that jumps or has a corner: angles theta in order */
+  ag_id jump[AG_MAX_JUMPS];
+  bool rough; /* there are more of them, or such that could not be found */
 } ag_surface;
 
 /* X(n) from the centre of the surface; n: outward unit normal; both along the body axes. */
@@ -50,8 +56,9 @@ ag_id ag_surface_misfit(ag_graph *g, const ag_surface *s, ag_id n);
 ag_id ag_surface_axis(ag_graph *g, const ag_surface *s);
 /* A meridian by its radius of curvature: r is an expression of the input theta; h0 radius of the parallel at theta = 0.
  * Gives h = h0 + int_0^theta r cos, f = int_0^theta r sin by Gauss-Legendre quadrature in the graph, with `nodes` nodes
- * (4 to 64): to rounding for a smooth r when there are enough of them. Its own derivative and the one of the quadrature
- * agree then, too. */
+ * (4 to 64) per part: to rounding for a smooth r when there are enough of them. Its own derivative and the one of the
+ * quadrature agree then, too. r may jump or have corners (`if`, abs, min, ...) where an expression linear in theta or
+ * in cos(theta) vanishes: there the parts end. */
 ag_surface ag_surface_meridian(ag_graph *g, ag_id theta, ag_id r, ag_id h0, ag_id f0, int nodes);
 /* "sphere", "ellipsoid", ... */
 const char *ag_surface_word(ag_surface_kind kind);
@@ -103,9 +110,11 @@ typedef struct ag_ground {
                        * distance from the axis. For bodies that are no balls it is the bowl itself. */
   ag_id gravity;      /* adds the body's potential m g x[3] (once per body, not per contact); 0: none */
   bool rubber;        /* no twist: the relative angular velocity has no component along the normal */
-  bool watch; /* adds events: NAME.lift, the normal force falls through zero (the run goes on); for disk, torus and
-               * cylinder NAME.flat, they come down on a flat side, for the cylinder NAME.edge, the other edge touches
-               * (both end it) */
+  bool watch; /* adds events: NAME.lift, the normal force falls through zero (the run goes on); and some that end it:
+               * NAME.flat, a disk, torus or cylinder comes down on a flat side; NAME.edge, the other edge of a cylinder
+               * touches; NAME.wedge, the body is no longer more curved than the hollow ground; NAME.dent, an implicit
+               * surface is not convex. (NAME.jump, the radius of curvature jumps, is there in any case: steps end at
+               * it.) */
 } ag_ground;
 
 /* One contact, as expressions. */
@@ -119,6 +128,8 @@ typedef struct ag_contact {
   ag_id height; /* plane: of the centre of mass over it, from the orientation alone; else 0 */
   ag_id force;  /* on the body at the point, in space: normal and friction together */
   ag_id press, friction;
+  ag_id slip_ratio;       /* |friction|/press: a coefficient of friction below it would not hold the contact */
+  ag_id fit;              /* hollow ground, a body that is no ball: positive while it is the more curved one; else 0 */
   ag_id twist;            /* rubber: moment along the normal, else 0 */
   ag_id misfit;           /* of a CONVEX surface or ground: vanishes when the Newton steps arrived; else no node */
   int constraint, rubber; /* which constraints of the model; rubber -1: none */

@@ -75,6 +75,7 @@ static ag_status add_rolling(ag_ctx *ctx, ag_model *m, ag_contact *c, const ag_g
   c->force = ag_model_multiplier(m, c->constraint);
   c->press = ag_dot(g, c->normal, c->force);
   c->friction = ag_sub(g, c->force, ag_mul(g, c->press, c->normal));
+  c->slip_ratio = ag_div(g, ag_norm(g, c->friction), c->press);
   c->rubber = -1;
   if (!c->ground.rubber) return AG_OK;
   ag_id turning = ground_turning(m, &c->ground, f, c->normal),
@@ -101,24 +102,39 @@ static void add_observables(ag_model *m, const ag_contact *c, ag_pos pos) {
   observe(m, c, "gap", c->gap, pos);
   observe(m, c, "normal", c->press, pos);
   observe(m, c, "friction", c->friction, pos);
+  observe(m, c, "slip_ratio", c->slip_ratio, pos);
   observe(m, c, "twist", c->twist, pos);
   observe(m, c, "misfit", c->misfit, pos);
 }
 
-/* Where the contact ends to be what it is: it would pull; a flat side comes down (sin^2 of the angle between axis and
- * normal below FLAT); the other edge of a cylinder takes over. */
-static void add_events(ag_model *m, const ag_contact *c, ag_pos pos) {
-  static const double FLAT = 1e-6;
+/* The radius of curvature jumps where the normal passes one of some angles: cos(theta) = axis.n for the body, the
+ * opposite for the one it rolls on. One product, one event. */
+static void add_jumps(ag_model *m, const ag_contact *c, ag_pos pos) {
   ag_graph *g = m->graph;
-  ag_surface_kind kind = c->body->surface.kind;
-  AG_MODEL_PUSH(m, events, ((ag_event){.name = name_of(m, c, "lift"), .x = c->press, .direction = -1, .pos = pos}));
-  if (kind != AG_SURFACE_DISK && kind != AG_SURFACE_TORUS && kind != AG_SURFACE_CYLINDER) return;
-  ag_id axis = ag_mul(g, m->coords[c->body->R].q, ag_surface_axis(g, &c->body->surface)),
-        tilt = ag_cross(g, axis, c->normal);
-  ag_id flat = ag_sub(g, ag_dot(g, tilt, tilt), ag_num(g, FLAT));
-  AG_MODEL_PUSH(m, events,
-                ((ag_event){.name = name_of(m, c, "flat"), .x = flat, .direction = -1, .terminal = true, .pos = pos}));
-  if (kind != AG_SURFACE_CYLINDER) return;
+  const ag_body *both[2] = {c->body, c->ground.kind == AG_GROUND_BODY ? c->ground.carrier : NULL};
+  ag_id x = 0;
+  for (int i = 0; i < 2; i++) {
+    const ag_surface *s = both[i] ? &both[i]->surface : NULL;
+    if (!s || !s->n_jump) continue;
+    ag_id axis = ag_mul(g, m->coords[both[i]->R].q, ag_surface_axis(g, s)), cosine = ag_dot(g, axis, c->normal);
+    if (i) cosine = ag_neg(g, cosine);
+    for (int k = 0; k < s->n_jump; k++) {
+      ag_id apart = ag_sub(g, cosine, ag_apply1(g, AG_OP_COS, s->jump[k]));
+      x = x ? ag_mul(g, x, apart) : apart;
+    }
+  }
+  if (x) AG_MODEL_PUSH(m, events, ((ag_event){.name = name_of(m, c, "jump"), .x = x, .cuts = true, .pos = pos}));
+}
+
+/* Where the contact ends to be what it is: it would pull; the other edge of a cylinder takes over. */
+static void add_events(ag_model *m, const ag_contact *c, ag_pos pos) {
+  ag_graph *g = m->graph;
+  if (c->ground.watch)
+    AG_MODEL_PUSH(m, events, ((ag_event){.name = name_of(m, c, "lift"), .x = c->press, .direction = -1, .pos = pos}));
+  ag_trouble_place(m, c, pos);
+  add_jumps(m, c, pos);
+  if (!c->ground.watch || c->body->surface.kind != AG_SURFACE_CYLINDER) return;
+  ag_id axis = ag_mul(g, m->coords[c->body->R].q, ag_surface_axis(g, &c->body->surface));
   ag_id side = ag_dot(g, axis, c->normal);
   AG_MODEL_PUSH(m, events, ((ag_event){.name = name_of(m, c, "edge"), .x = side, .terminal = true, .pos = pos}));
 }
@@ -154,9 +170,13 @@ static void ball_on_ball(const ag_model *m, ag_contact *c) {
   c->ground.origin = on->centre ? ag_neg(m->graph, on->centre) : 0;
 }
 
+#define TOUCH "does not touch the ground: give no more of its place than is free"
+#define TOUCH_HOLLOW TOUCH "; if it is less curved than the hollow ground, it would touch in two points"
+
 ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *ground, ag_pos pos,
                        const ag_contact **out) {
   AG_TRY(check_ground(ctx, m, b, ground, pos));
+  AG_TRY(ag_trouble_shape(ctx, m, b, ground, pos));
   ag_contact *c = AG_NEW(m->arena, ag_contact);
   *c = (ag_contact){.body = b, .ground = *ground};
   if (c->ground.spin && ag_is_zero(m->graph, c->ground.spin)) c->ground.spin = 0;
@@ -167,9 +187,9 @@ ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *gr
   b->n_contact++;
   if (ground->carrier) ground->carrier->carries = true;
   if (ground->gravity) ag_body_gravity(m, b, ground->gravity);
-  AG_MODEL_PUSH(m, touches, ((ag_item){b->name, "touches the ground", c->gap, pos}));
+  AG_MODEL_PUSH(m, touches, ((ag_item){b->name, c->fit ? TOUCH_HOLLOW : TOUCH, c->gap, pos}));
   add_observables(m, c, pos);
-  if (ground->watch) add_events(m, c, pos);
+  add_events(m, c, pos);
   AG_MODEL_PUSH(m, contacts, c);
   *out = c;
   return AG_OK;

@@ -191,7 +191,7 @@ static void check_planes(void) {
       expect_contact(&x, (ag_ground){.rubber = rubber, .gravity = num(g, 9.8), .watch = true});
       AG_CHECK(has(x.m, "b.along_x") && has(x.m, "b.along_y") && has(x.m, "b.turn"));
       AG_CHECK(has(x.m, kinds[k] == AG_SURFACE_SPHERE ? "b.spin3" : "b.spin") && !has(x.m, "b.spin1"));
-      AG_CHECK(x.m->n_constraints == 1 + rubber && x.m->n_observables == 5 + rubber);
+      AG_CHECK(x.m->n_constraints == 1 + rubber && x.m->n_observables == 6 + rubber);
       AG_CHECK(x.m->n_events == (kinds[k] == AG_SURFACE_CYLINDER                               ? 3
                                  : kinds[k] == AG_SURFACE_TORUS || kinds[k] == AG_SURFACE_DISK ? 2
                                                                                                : 1));

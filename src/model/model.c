@@ -22,6 +22,7 @@ void ag_model_free(ag_model *m) {
   free(m->constraints);
   free(m->holonomics);
   free(m->touches);
+  free(m->margins);
   free(m->prescribes);
   free(m->forces);
   free(m->frames);

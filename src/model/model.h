@@ -67,6 +67,7 @@ typedef struct ag_event {
   int direction; /* +1 rising, -1 falling, 0 both */
   bool terminal;
   ag_pos pos;
+  bool cuts; /* the equations have a corner there: a step ends at it, so that no step goes across */
 } ag_event;
 
 /* start: a coordinate (velocity == false) or velocity gets a value that may depend on parameters, t and, for
@@ -130,6 +131,7 @@ typedef struct ag_model {
   AG_LIST(ag_item, constraints); /* in q, xi, t, parameters; linear or affine in xi */
   AG_LIST(ag_item, holonomics);  /* in q, t, parameters */
   AG_LIST(ag_item, touches); /* in q, t, parameters: relations that the constraints keep; the start must fulfil them */
+  AG_LIST(ag_item, margins); /* in q, t, parameters: must be positive at the start; "`name` text" else */
   AG_LIST(ag_item, prescribes); /* in q, t: left minus right; name is the coordinate's */
   AG_LIST(ag_assign, forces);
   AG_LIST(ag_item, frames);     /* independent velocities: name, expression in q, xi, t */
@@ -140,7 +142,7 @@ typedef struct ag_model {
   AG_LIST(ag_event, sections); /* Poincare sections: looked for when a run asks for one; never terminal */
   AG_LIST(ag_generator, generators);
   AG_LIST(ag_start, starts);
-  int first_set, n_set;     /* starts[first_set .. first_set + n_set - 1] came from outside */
+  int first_set, n_set;                 /* starts[first_set .. first_set + n_set - 1] came from outside */
   const char **set_labels, **set_texts; /* of each its name and its text, for messages */
   AG_LIST(ag_expect, expects);
   AG_LIST(ag_reference, references);

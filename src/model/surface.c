@@ -38,6 +38,25 @@ static ag_id at_angle(ag_graph *g, const ag_surface *s, ag_id x, ag_id sine, ag_
   return x;
 }
 
+/* h(theta)/sin(theta). Where the meridian meets the axis it is h'(theta)/cos(theta) up to O(sin^2), which is used
+ * there: even in theta, so that X is smooth at the pole. */
+static ag_id over_sine(ag_graph *g, const ag_surface *s, ag_id sine, ag_id cosine) {
+  static const double NEAR = 1e-8, CLOSED = 1e-12;
+  ag_id one = ag_num(g, 1), slope, at[3] = {ag_num(g, 0), ag_num(g, M_PI / 2), ag_num(g, M_PI)}, h[3];
+  ag_forward(g, 1, &s->theta, &one, 1, &s->h, &slope);
+  for (int i = 0; i < 3; i++) {
+    h[i] = s->h;
+    ag_substitute(g, 1, &s->theta, &at[i], 1, &h[i]);
+  }
+  ag_id lower = ag_apply2(g, AG_OP_LE, at[0], cosine), pole = ag_select(g, lower, h[0], h[2]);
+  ag_id rim = ag_mul(g, ag_num(g, CLOSED), h[1]), closed = ag_apply2(g, AG_OP_LE, ag_apply1(g, AG_OP_ABS, pole), rim);
+  ag_id near = ag_apply2(g, AG_OP_AND, ag_apply2(g, AG_OP_LT, sine, ag_num(g, NEAR)), closed);
+  ag_id whole = at_angle(g, s, s->h, sine, cosine), limit = at_angle(g, s, slope, sine, cosine);
+  ag_id there = ag_div(g, limit, ag_select(g, near, cosine, one)),
+        divided = ag_div(g, whole, ag_select(g, near, one, sine));
+  return ag_select(g, near, there, divided);
+}
+
 /* In the axes of the surface, for those that have an axis 3. */
 static ag_id around_axis(ag_graph *g, const ag_surface *s, ag_id n) {
   ag_id n1 = ag_entry(g, n, 0, 0), n2 = ag_entry(g, n, 1, 0), n3 = ag_entry(g, n, 2, 0), zero = ag_num(g, 0);
@@ -49,16 +68,16 @@ static ag_id around_axis(ag_graph *g, const ag_surface *s, ag_id n) {
     ag_id end = ag_mul(g, s->b, ag_apply1(g, AG_OP_SIGN, n3));
     return ag_add(g, ag_mul(g, s->a, edge), ag_mul(g, end, e3));
   }
-  ag_id h = s->h, f = s->f;
+  ag_id f = s->f;
   if (s->kind == AG_SURFACE_GAUSS) {
+    ag_id h = s->h;
     ag_substitute(g, 1, &s->theta, &n3, 1, &h);
     ag_substitute(g, 1, &s->theta, &n3, 1, &f);
     return ag_add(g, ag_mul(g, h, across), ag_mul(g, f, e3));
   }
-  ag_id cosine = ag_neg(g, n3);
-  h = at_angle(g, s, h, length, cosine);
+  ag_id cosine = ag_neg(g, n3), k = over_sine(g, s, length, cosine);
   f = at_angle(g, s, f, length, cosine);
-  return ag_sub(g, ag_mul(g, h, edge), ag_mul(g, ag_sub(g, s->f0, f), e3));
+  return ag_sub(g, ag_mul(g, k, across), ag_mul(g, ag_sub(g, s->f0, f), e3));
 }
 
 /* One Newton step for grad f(X) = mu n, f(X) = 0 with H the second derivatives: H dX = mu n - grad f and grad f.dX =
@@ -116,43 +135,6 @@ ag_id ag_surface_axis(ag_graph *g, const ag_surface *s) {
     k = s->a == s->b ? 2 : s->b == s->c ? 0 : 1;
   }
   return s->turn ? ag_mul(g, s->turn, axis3(g, k)) : axis3(g, k);
-}
-
-/* Node and weight i of n on [0, 1]: the roots of the Legendre polynomial by Newton's method from a cosine. */
-static void gauss_node(int n, int i, double *x, double *w) {
-  double z = cos(M_PI * (i + 0.75) / (n + 0.5)), slope = 1;
-  for (int step = 0; step < 100; step++) {
-    double p = 1, before = 0;
-    for (int k = 1; k <= n; k++) {
-      double next = ((2 * k - 1) * z * p - (k - 1) * before) / k;
-      before = p;
-      p = next;
-    }
-    slope = n * (z * p - before) / (z * z - 1);
-    double dz = p / slope;
-    z -= dz;
-    if (fabs(dz) < 1e-15) break;
-  }
-  *x = (1 + z) / 2;
-  *w = 1 / ((1 - z * z) * slope * slope);
-}
-
-ag_surface ag_surface_meridian(ag_graph *g, ag_id theta, ag_id r, ag_id h0, ag_id f0, int nodes) {
-  AG_ASSERT(nodes >= 4 && nodes <= 64);
-  ag_id across = ag_num(g, 0), along = ag_num(g, 0);
-  for (int i = 0; i < nodes; i++) {
-    double x, w;
-    gauss_node(nodes, i, &x, &w);
-    ag_id at = ag_mul(g, ag_num(g, x), theta), value = r;
-    ag_substitute(g, 1, &theta, &at, 1, &value);
-    value = ag_mul(g, ag_num(g, w), value);
-    across = ag_add(g, across, ag_mul(g, value, ag_apply1(g, AG_OP_COS, at)));
-    along = ag_add(g, along, ag_mul(g, value, ag_apply1(g, AG_OP_SIN, at)));
-  }
-  ag_surface s = {.kind = AG_SURFACE_REVOLUTION, .theta = theta, .f0 = f0};
-  s.h = ag_add(g, h0, ag_mul(g, theta, across));
-  s.f = ag_mul(g, theta, along);
-  return s;
 }
 
 const char *ag_surface_word(ag_surface_kind kind) {

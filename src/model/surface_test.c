@@ -158,7 +158,82 @@ static void check_axis(void) {
   ag_graph_free(g);
 }
 
+/* At the poles, exactly and nearly: the ellipsoid of revolution by its closed meridian and by quadrature has the
+ * contact map and its derivative as the ellipsoid itself. */
+static void check_poles(void) {
+  ag_graph *g = ag_graph_create();
+  ag_surface s[4];
+  ellipsoid_forms(g, 1.2, 0.6, s);
+  ag_id n = ag_input(g, "n", 3, 1, AG_LEAF_REAL), seed = ag_input(g, "seed", 3, 1, AG_LEAF_REAL), in[2] = {n, seed};
+  double away[] = {0, 1e-300, 1e-12, 3e-9, 1.2e-8, 1e-6, 1e-4, 0.01};
+  for (int trial = 0; trial < 16; trial++) {
+    double th = away[trial / 2], z = trial % 2 ? 1 : -1, X[4][6],
+           v[6] = {sin(th) * cos(0.7), sin(th) * sin(0.7), z * cos(th), 0.3, -0.2, 0};
+    v[5] = -(v[0] * v[3] + v[1] * v[4]) / v[2];
+    for (int k = 0; k < 4; k++) {
+      ag_id outs[2] = {ag_surface_point(g, &s[k], n), 0};
+      ag_forward(g, 1, &n, &seed, 1, outs, outs + 1);
+      AG_CHECK(ag_evaluate(g, 2, in, v, 2, outs, X[k]) == 0);
+      for (int i = 0; i < 6; i++) AG_CHECK_NEAR(X[k][i], X[0][i], i < 3 ? 1e-14 : 2e-13);
+    }
+  }
+  ag_graph_free(g);
+}
+
+/* h, f, the height zC = h sin + (f0 - f) cos and Lambda = zC' = h cos - (f0 - f) sin of K, 2.4, from the radius of
+ * curvature: torus and ellipsoid of revolution. */
+static void check_height(void) {
+  ag_graph *g = ag_graph_create();
+  ag_surface egg[4], tyre[3];
+  ellipsoid_forms(g, 1, 0.6, egg);
+  torus_forms(g, 1, 0.4, tyre);
+  const ag_surface *s[2] = {&egg[2], &tyre[2]};
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; i <= 40; i++) {
+      double th = M_PI * i / 40, sn = sin(th), cs = cos(th), v[2];
+      ag_id of[2] = {s[k]->h, s[k]->f};
+      AG_CHECK(ag_evaluate(g, 1, &s[k]->theta, &th, 2, of, v) == 0);
+      double f0 = k ? 0.4 : 0.6, zC = v[0] * sn + (f0 - v[1]) * cs, Lambda = v[0] * cs - (f0 - v[1]) * sn;
+      double z = sqrt(sn * sn + 0.36 * cs * cs);
+      AG_CHECK_NEAR(v[0], k ? 1 + 0.4 * sn : sn / z, 4e-15);
+      AG_CHECK_NEAR(zC, k ? 0.4 + sn : z, 4e-15);
+      AG_CHECK_NEAR(Lambda, k ? cs : 0.64 * sn * cs / z, 4e-15);
+    }
+  ag_graph_free(g);
+}
+
+/* r = 0.2 below 0.9, 0.7 above, 0.4 above 2.1, written in two ways: h and f by hand. */
+static void check_jumps(void) {
+  for (int form = 0; form < 2; form++) {
+    ag_graph *g = ag_graph_create();
+    ag_id theta = ag_input(g, "theta", 1, 1, AG_LEAF_REAL), a = num(g, 0.2), b = num(g, 0.7), c = num(g, 0.4);
+    ag_id first = form ? ag_apply2(g, AG_OP_LT, num(g, cos(0.9)), ag_apply1(g, AG_OP_COS, theta))
+                       : ag_apply2(g, AG_OP_LT, theta, num(g, 0.9));
+    ag_id second = ag_apply2(g, AG_OP_LE, num(g, 4.2), ag_mul(g, num(g, 2), theta));
+    ag_id r = ag_select(g, second, c, ag_select(g, first, a, b));
+    ag_surface s = ag_surface_meridian(g, theta, r, num(g, 0.3), num(g, 0.5), 16);
+    double jump[2];
+    AG_CHECK(s.n_jump == 2 && !s.rough && ag_constant(g, s.jump[0], jump) && ag_constant(g, s.jump[1], jump + 1));
+    AG_CHECK_NEAR(jump[0], 0.9, 1e-15);
+    AG_CHECK_NEAR(jump[1], 2.1, 1e-15);
+    for (int i = 0; i <= 60; i++) {
+      double th = i == 58 ? 0.9 : i == 59 ? 2.1 - 1e-9 : i == 60 ? M_PI : i * 0.054, v[2];
+      double p = fmin(th, 0.9), q = fmin(fmax(th, 0.9), 2.1), w = fmax(th, 2.1);
+      ag_id of[2] = {s.h, s.f};
+      AG_CHECK(ag_evaluate(g, 1, &theta, &th, 2, of, v) == 0);
+      AG_CHECK_NEAR(v[0], 0.3 + 0.2 * sin(p) + 0.7 * (sin(q) - sin(0.9)) + 0.4 * (sin(w) - sin(2.1)), 4e-15); /* some 50 terms */
+      AG_CHECK_NEAR(v[1], 0.2 * (1 - cos(p)) + 0.7 * (cos(0.9) - cos(q)) + 0.4 * (cos(2.1) - cos(w)), 4e-15);
+    }
+    ag_id sine = ag_apply2(g, AG_OP_LT, ag_apply1(g, AG_OP_SIN, theta), num(g, 0.5));
+    AG_CHECK(ag_surface_meridian(g, theta, ag_select(g, sine, a, b), num(g, 0), num(g, 0.5), 16).rough);
+    ag_graph_free(g);
+  }
+}
+
 int main(void) {
+  check_poles();
+  check_height();
+  check_jumps();
   check_maps();
   check_turn();
   check_axis();

@@ -86,12 +86,6 @@ static bool lift(ag_model *m, const motion *z, ag_id *inputs, ag_id *seeds) {
   return true;
 }
 
-/* Parameters replaced by their values, last to first. */
-static void settle_parameters(ag_model *m, int n, ag_id *x) {
-  for (int i = m->n_params - 1; i >= 0; i--)
-    if (m->params[i].input) ag_substitute(m->graph, 1, &m->params[i].input, &m->params[i].value, n, x);
-}
-
 /* The derivatives d (their sizes: those of x) at random states: all 0 up to rounding? Enough states must be finite. */
 static bool still_at_random(ag_model *m, int n, const ag_id *d, const ag_id *x) {
   enum { WANTED = 3, TRIES = 20 };
@@ -141,7 +135,7 @@ static bool allowed(ag_model *m, const motion *z) {
     bool zero = true;
     for (int i = 0; i < n; i++) zero = zero && ag_is_zero(m->graph, d[i]);
     if (!zero) {
-      settle_parameters(m, 2 * n, x);
+      ag_body_parameters(m, 2 * n, x);
       ok = still_at_random(m, n, d, x);
     }
   }

@@ -127,6 +127,12 @@ static void touch_hollow(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
   field at = field_at(g, &c->ground, f->N, x);
   settle(m, c, at.n);
   c->gap = at.level;
+  /* -dF/dy has the eigenvalues 1 (along n) and 1 - (radius of the body)/(radius of the ground): both positive iff their
+   * product and their sum are */
+  ag_id K = ag_neg(g, ag_jacobian(g, ag_sub(g, P, y), 1, &y)), sum = ag_num(g, -1);
+  for (int i = 0; i < 3; i++) sum = ag_add(g, sum, ag_entry(g, K, i, i));
+  c->fit = ag_apply2(g, AG_OP_MIN, ag_det(g, K), sum);
+  ag_substitute(g, 1, &y, &x, 1, &c->fit);
 }
 
 /* (2): Y(n) = A n, or that of the surface of another body */

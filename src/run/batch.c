@@ -67,6 +67,8 @@ static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
   if (sys->elimination == AG_ELIM_BASIS) return "the basis of the velocities is refreshed on the way";
   if (sys->elimination == AG_ELIM_SADDLE) return "velocities are taken back onto the constraints on the way";
   if (sys->n_fragile) return "a constraint may vanish on the way";
+  for (int i = 0; o->events && i < sys->model->n_events; i++)
+    if (sys->model->events[i].cuts) return "steps end at corners of the equations";
   return sys->n_core ? NULL : "there is nothing to integrate";
 }
 

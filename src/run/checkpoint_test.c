@@ -137,7 +137,7 @@ static void check_refused(const ag_system *sys, ag_run_options o) {
 int main(void) {
   ag_model *m = rattleback();
   ag_graph *g = m->graph;
-  ag_event e = {"nod", ag_entry(g, m->coords[0].xi, 0, 0), 0, false, nowhere};
+  ag_event e = {"nod", ag_entry(g, m->coords[0].xi, 0, 0), 0, false, nowhere, false};
   AG_MODEL_PUSH(m, events, e);
   ag_ctx ctx = {0};
   ag_system *sys = NULL;

@@ -257,3 +257,18 @@ int ag_events_once(motion *m, double t, double h, const double *hint, int stride
   }
   return in_order(&q, times, which);
 }
+
+bool ag_events_corner(motion *m, double t, double h, double *s) {
+  const ag_model *model = m->sys->model;
+  bool any = false;
+  *s = t + h;
+  for (int e = 0; m->events && e < model->n_events; e++) {
+    if (!model->events[e].cuts) continue;
+    double from = ag_motion_watch(m, t, m->z, m->c, m->g1) ? NAN : m->g1[e];
+    double to = any || ag_motion_watch(m, *s, m->z1, m->c, m->g1) ? value_at(m, t, *s, e) : m->g1[e];
+    if (!(from * to < 0)) continue;
+    *s = locate(m, t, e, t, *s, from, to);
+    any = true;
+  }
+  return any;
+}

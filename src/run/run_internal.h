@@ -71,6 +71,8 @@ int ag_motion_watch(motion *m, double t, const double *z, const double *c, doubl
 void ag_motion_signs(motion *m, double t);
 /* Crossings inside the step from t by h just made (its dense output prepared), in time order. Fills times[] and which[]
  * (room for n_max), returns how many. */
+/* A corner in the step of size h from m->z at t to m->z1: the time of the first, about. */
+bool ag_events_corner(motion *m, double t, double h, double *s);
 int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, int *which);
 /* The same where it is known what each function does: hint[i * stride] for function g_first + i, none of them AG_HINT_LOOK. */
 int ag_events_once(motion *m, double t, double h, const double *hint, int stride, double *times, int *which);

@@ -26,7 +26,7 @@ static void start_of(const ag_system *sys, double *x) {
 static void add_reversal(ag_model *m, bool terminal) {
   ag_graph *g = m->graph;
   ag_id gamma = ag_mul(g, ag_transpose(g, m->coords[0].q), vec3(g, 0, 0, 1));
-  ag_event e = {"reversal", ag_dot(g, m->coords[0].xi, gamma), 0, terminal, nowhere};
+  ag_event e = {"reversal", ag_dot(g, m->coords[0].xi, gamma), 0, terminal, nowhere, false};
   AG_MODEL_PUSH(m, events, e);
 }
 

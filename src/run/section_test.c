@@ -13,9 +13,9 @@
 static void add_crossings(ag_model *m, bool terminal) {
   ag_graph *g = m->graph;
   ag_id gamma = ag_mul(g, ag_transpose(g, m->coords[0].q), vec3(g, 0, 0, 1));
-  ag_event section = {"rocking", ag_entry(g, m->coords[0].xi, 0, 0), 0, false, nowhere};
-  ag_event far = {"far", ag_sub(g, ag_norm(g, m->coords[1].q), ag_num(g, 1.5)), 1, false, nowhere};
-  ag_event reversal = {"reversal", ag_dot(g, m->coords[0].xi, gamma), -1, terminal, nowhere};
+  ag_event section = {"rocking", ag_entry(g, m->coords[0].xi, 0, 0), 0, false, nowhere, false};
+  ag_event far = {"far", ag_sub(g, ag_norm(g, m->coords[1].q), ag_num(g, 1.5)), 1, false, nowhere, false};
+  ag_event reversal = {"reversal", ag_dot(g, m->coords[0].xi, gamma), -1, terminal, nowhere, false};
   AG_MODEL_PUSH(m, sections, section);
   AG_MODEL_PUSH(m, events, far);
   AG_MODEL_PUSH(m, events, reversal);

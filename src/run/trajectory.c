@@ -31,8 +31,10 @@ typedef struct run {
   double cost;          /* operations per right-hand side */
   bool tried_compiling;
   double rest_error;    /* of what is only reconstructed, in the step just accepted */
-  ag_end cut;           /* AG_END_TIME, or why the step was cut short at a crossing */
   ag_guard *guard;
+  ag_end cut;           /* AG_END_TIME, or why the run ends at a crossing, where the step was cut short */
+  bool corner, passed;  /* the step was cut short at a corner of the equations, the run goes on; the corner was passed */
+  double smooth;        /* step size before a corner was approached, or 0 */
   double *keep;         /* core at the end of a step whose rest is computed in smaller ones */
 } run;
 
@@ -127,16 +129,42 @@ static ag_end record_crossing(run *r, double s) {
   return record_at(r, s, m->x) ? AG_END_TIME : AG_END_SINK;
 }
 
-/* Finds the crossings of the step. One that ends the run (a terminal event, the last crossing wanted) cuts the step: *t1 is moved back to it,
- * r->cut says so. AG_END_TIME: all is well. */
+/* ---- corners ---- */
+
+/* Steps below this are nothing: what is wrong in them stays below rounding. */
+static double nothing(const run *r) { return 4e-15 * fabs(r->t) + 1e-14 * fabs(r->o->t1 - r->o->t0); }
+
+/* Where the next step shall end when a corner lies ahead at s: not far before it, so that no stage of the step looks across; from very near
+ * beyond it. */
+static double before_corner(const run *r, double s) {
+  double left = s - r->t, least = nothing(r);
+  return fabs(left) > least ? r->t + 0.98 * left : s + copysign(2 * least, r->o->t1 - r->o->t0);
+}
+
+/* The crossings of the step are known: does the first one that is a corner end the step, and where? */
+static bool find_corner(run *r, int n, double *end) {
+  const motion *m = &r->m;
+  for (int i = 0; i < n; i++)
+    if (m->hit_events[i] < r->sys->model->n_events && r->sys->model->events[m->hit_events[i]].cuts) {
+      *end = before_corner(r, m->hit_times[i]);
+      return true;
+    }
+  return false;
+}
+
+/* Finds the crossings of the step. One that ends the run (a terminal event, the last crossing wanted) or is a corner cuts the step: *t1 is moved
+ * back to it, r->cut or r->corner says so. AG_END_TIME: all is well. */
 static ag_end handle_events(run *r, double *t1) {
   motion *m = &r->m;
   int n_event = r->sys->model->n_events;
-  double *times = m->hit_times;
+  double *times = m->hit_times, end = *t1, direction = *t1 > r->t ? 1 : -1;
   int *which = m->hit_events, n = ag_events_in_step(m, r->t, *t1 - r->t, AG_MAX_HITS, times, which);
+  r->corner = find_corner(r, n, &end);
   for (int i = 0; i < n && (r->cut == AG_END_TIME || times[i] == *t1); i++) { /* others at the moment of the end count too */
     int e = which[i];
+    if (r->corner && (times[i] - end) * direction > 0) break; /* found again in the next step */
     add_event(r, e, times[i]);
+    r->passed = r->passed || (e < n_event && r->sys->model->events[e].cuts);
     if (r->o->event) r->o->event(r->o->save_self, e, times[i]);
     if (e == n_event) AG_TRY_END(record_crossing(r, times[i]));
     if (r->cut != AG_END_TIME) continue;
@@ -147,6 +175,7 @@ static ag_end handle_events(run *r, double *t1) {
     }
     if (r->cut != AG_END_TIME) *t1 = times[i];
   }
+  if (r->corner && r->cut == AG_END_TIME) *t1 = end;
   return AG_END_TIME;
 }
 
@@ -216,6 +245,9 @@ static bool stuck(run *r) {
   return moved < NOWHERE * fabs(r->t - r->o->t0) && rejected > TRIES / 4;
 }
 
+/* How many fixed steps lie behind: a corner may have cut one of them in two. */
+static double grid_steps(const run *r) { return floor(fabs(r->t - r->o->t0) / r->o->dt + 1e-6); }
+
 /* One accepted step from r->t towards o->t1 into m->z1; *t1 its end. False: no step could be made, *end says why. */
 static bool advance(run *r, double *t1, ag_end *end) {
   motion *m = &r->m;
@@ -229,7 +261,7 @@ static bool advance(run *r, double *t1, ag_end *end) {
   if (o->dt <= 0 && fabs(*h) > limit) *h = copysign(limit, *h);
   for (;;) {
     bool last = fabs(*h) * 1.0000001 >= fabs(o->t1 - r->t);
-    double target = last ? o->t1 : o->dt > 0 ? o->t0 + (o->t1 > o->t0 ? 1 : -1) * o->dt * (double)(r->res->steps + 1) : r->t + *h;
+    double target = last ? o->t1 : o->dt > 0 ? o->t0 + (o->t1 > o->t0 ? 1 : -1) * o->dt * (grid_steps(r) + 1) : r->t + *h;
     double step = target - r->t, error[2] = {0, 0}, next = *h;
     note_try(r, last);
     if (step == 0 || fabs(step) < 1e-15 * fabs(r->t) || (o->dt <= 0 && stuck(r))) {
@@ -255,6 +287,11 @@ static bool advance(run *r, double *t1, ag_end *end) {
     }
     r->res->rejected++;
     *h = next;
+    double corner;
+    if (good && ag_events_corner(m, r->t, step, &corner)) {
+      if (r->smooth == 0) r->smooth = step;
+      *h = before_corner(r, corner) - r->t;
+    }
     if (o->stop && *o->stop) {
       *end = AG_END_STOPPED;
       return false;
@@ -274,7 +311,7 @@ static ag_end look_inside(run *r, double *t1) {
   if (trouble) return end_of_trouble(trouble);
   if (looks) AG_TRY_END(handle_events(r, t1));
   if (grid && !record_inside(r, r->t, step, *t1)) return AG_END_SINK;
-  if (r->cut == AG_END_TIME) return AG_END_TIME;
+  if (r->cut == AG_END_TIME && !r->corner) return AG_END_TIME;
   if (!ag_motion_at(m, r->t, *t1, m->z1)) return AG_END_STEP;
   return ag_motion_rhs(m, *t1, m->z1, m->dz1) ? end_of_trouble(m->trouble) : AG_END_TIME;
 }
@@ -295,7 +332,7 @@ static ag_end small_steps(run *r, double *t1) {
   double h = (end - from) * (r->rest_error < INFINITY ? fmax(0.01, 0.9 * pow(r->rest_error, -1 / q)) : 0.01);
   memcpy(r->keep, m->z1, sizeof(double) * (size_t)n_core);
   ag_end reason = AG_END_TIME;
-  while (r->t != end && reason == AG_END_TIME && r->cut == AG_END_TIME) {
+  while (r->t != end && reason == AG_END_TIME && r->cut == AG_END_TIME && !r->corner) {
     double to = (end - r->t - 1.0000001 * h) * direction <= 0 ? end : r->t + h, error[2] = {0, 0};
     if (to == r->t) reason = AG_END_STEP;
     int trouble = m->method->step(m->method, &m->flow, r->t, to - r->t, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, error, m->space);
@@ -314,7 +351,7 @@ static ag_end small_steps(run *r, double *t1) {
     r->t = to;
   }
   if (reason != AG_END_TIME) return reason;
-  if (r->cut == AG_END_TIME) memcpy(m->z, r->keep, sizeof(double) * (size_t)n_core);
+  if (r->cut == AG_END_TIME && !r->corner) memcpy(m->z, r->keep, sizeof(double) * (size_t)n_core);
   *t1 = r->t;
   swap(&m->z, &m->z1); /* the end of the stretch, as the caller expects it */
   return ag_motion_rhs(m, *t1, m->z1, m->dz1) ? end_of_trouble(m->trouble) : AG_END_TIME;
@@ -452,6 +489,9 @@ static ag_end loop(run *r) {
     r->res->steps++;
     if (trouble && r->cut != AG_END_RANK) return end_of_trouble(trouble);
     if (r->cut != AG_END_TIME) return r->cut;
+    if (r->corner) ag_motion_signs(&r->m, r->t); /* crossings later in the step that was cut are found again */
+    if (r->passed && r->smooth != 0) r->h = r->smooth, r->smooth = 0;
+    r->corner = r->passed = false;
     bool at_end = r->t == o->t1;
     if (!state_reached(r)) return AG_END_SINK;
     if (at_end) break;

@@ -27,7 +27,7 @@ static void set_scene(scene *s) {
   snprintf(s->log, sizeof s->log, "%s/a.h5.log", s->folder);
   ag_ctx ctx = {0};
   s->model = rattleback();
-  ag_event e = {"nod", ag_entry(s->model->graph, s->model->coords[0].xi, 0, 0), 0, false, nowhere};
+  ag_event e = {"nod", ag_entry(s->model->graph, s->model->coords[0].xi, 0, 0), 0, false, nowhere, false};
   AG_MODEL_PUSH(s->model, events, e);
   AG_CHECK(ag_system_create(&ctx, s->model, &(ag_derive_options){0}, &s->system) == AG_OK);
   ag_ctx_done(&ctx);

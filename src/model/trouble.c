@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ * What makes a contact impossible. Known from the shape alone, with the parameters as they are: an error at once. Known
+ * from the place of the body: a margin, which must be positive at the start, and an event where it falls through zero.
+ */
+#include <math.h>
+
+#include "model/body_internal.h"
+
+/* ---- from the shape ---- */
+
+/* r, its misfit and h of a meridian at n angles, with the parameters as they are. h' = r cos, f' = r sin. */
+static void sample_meridian(ag_model *m, const ag_surface *s, int n, double *out) {
+  ag_graph *g = m->graph;
+  ag_id one = ag_num(g, 1), of[2] = {s->h, s->f}, d[2], sine = ag_apply1(g, AG_OP_SIN, s->theta),
+        cosine = ag_apply1(g, AG_OP_COS, s->theta), x[3];
+  ag_forward(g, 1, &s->theta, &one, 2, of, d);
+  x[0] = s->radius ? s->radius : ag_add(g, ag_mul(g, d[0], cosine), ag_mul(g, d[1], sine));
+  x[1] = s->radius ? ag_num(g, 0) : ag_sub(g, ag_mul(g, d[0], sine), ag_mul(g, d[1], cosine));
+  x[2] = s->h;
+  ag_body_parameters(m, 3, x);
+  ag_bind bind = {s->theta, AG_SEG_Z, 0};
+  ag_tape *tape = ag_tape_create(g, 1, &bind, 3, x);
+  double *slots = ag_heap_alloc(sizeof(double) * (size_t)(tape->n_slot + 1));
+  (void)ag_tape_prep(tape, NULL, slots);
+  for (int i = 0; i < n; i++) {
+    double theta = M_PI * (i + 0.5) / n;
+    const double *seg[AG_SEG_COUNT] = {[AG_SEG_Z] = &theta};
+    (void)ag_tape_eval(tape, seg, slots, out + 3 * i);
+  }
+  free(slots);
+  ag_tape_free(tape);
+}
+
+static ag_status check_meridian(ag_ctx *ctx, ag_model *m, const ag_body *b, ag_pos pos) {
+  enum { N = 60 };
+  const ag_surface *s = &b->surface;
+  double v[3 * N], size = 0;
+  if (s->rough) {
+    ag_ctx_error(
+        ctx, pos,
+        "where the radius of curvature of `%s` jumps cannot be told: compare theta or cos(theta) with something "
+        "free of theta, at most %d times",
+        b->name, AG_MAX_JUMPS);
+    return AG_WRONG;
+  }
+  sample_meridian(m, s, N, v);
+  for (int i = 0; i < N; i++) size = fmax(size, isfinite(v[3 * i + 2]) ? fabs(v[3 * i + 2]) : 0);
+  for (int i = 0; i < N; i++) {
+    double theta = M_PI * (i + 0.5) / N, r = v[3 * i], h = v[3 * i + 2];
+    if (fabs(v[3 * i + 1]) > 1e-6 * (fabs(r) + size)) {
+      ag_ctx_error(ctx, pos,
+                   "the meridian of `%s` is not one: h' = r cos(theta) and f' = r sin(theta) ask for h' sin = f' cos, "
+                   "which is off by %.3g at theta = %.3g",
+                   b->name, v[3 * i + 1], theta);
+      return AG_WRONG;
+    }
+    if (r < -1e-9 * size || h < -1e-9 * size) {
+      ag_ctx_error(ctx, pos, "`%s` is not convex: %s is %.3g at theta = %.3g", b->name,
+                   r < 0 ? "its radius of curvature" : "the distance from its axis", r < 0 ? r : h, theta);
+      return AG_WRONG;
+    }
+  }
+  return AG_OK;
+}
+
+/* A ball in something hollow must be smaller. */
+static ag_status check_fit(ag_ctx *ctx, ag_model *m, const ag_body *b, const ag_ground *gr, ag_pos pos) {
+  double r, A;
+  if (b->surface.kind != AG_SURFACE_SPHERE || !gr->inside ||
+      (gr->kind != AG_GROUND_SPHERE && gr->kind != AG_GROUND_CYLINDER))
+    return AG_OK;
+  if (!ag_body_number(m, b->surface.a, &r) || !ag_body_number(m, gr->radius, &A) || r < A) return AG_OK;
+  ag_ctx_error(ctx, pos, "`%s` has the radius %.6g and does not fit into the %s of radius %.6g", b->name, r,
+               gr->kind == AG_GROUND_SPHERE ? "sphere" : "cylinder", A);
+  return AG_WRONG;
+}
+
+ag_status ag_trouble_shape(ag_ctx *ctx, ag_model *m, const ag_body *b, const ag_ground *gr, ag_pos pos) {
+  const ag_body *both[2] = {b, gr->kind == AG_GROUND_BODY ? gr->carrier : NULL};
+  for (int i = 0; i < 2; i++)
+    if (both[i] && both[i]->surface.kind == AG_SURFACE_REVOLUTION) AG_TRY(check_meridian(ctx, m, both[i], pos));
+  return check_fit(ctx, m, b, gr, pos);
+}
+
+/* ---- from the place ---- */
+
+static void margin(ag_model *m, const ag_contact *c, const char *word, const char *text, ag_id x, ag_pos pos) {
+  const char *name = ag_body_word(m, c->body, word, c->body->n_contact);
+  AG_MODEL_PUSH(m, margins, ((ag_item){c->body->name, text, x, pos}));
+  if (c->ground.watch)
+    AG_MODEL_PUSH(m, events, ((ag_event){.name = name, .x = x, .direction = -1, .terminal = true, .pos = pos}));
+}
+
+/* Least of the leading minors of the second derivatives of f where the outward normal is n. */
+static ag_id definite(ag_graph *g, const ag_surface *s, ag_id n) {
+  ag_id one = ag_num(g, 1), grad, X = ag_surface_point(g, s, n);
+  if (s->turn) X = ag_mul(g, ag_transpose(g, s->turn), X);
+  ag_reverse(g, 1, &s->f, &one, 1, &s->p, &grad);
+  ag_id H = ag_jacobian(g, grad, 1, &s->p);
+  ag_substitute(g, 1, &s->p, &X, 1, &H);
+  ag_id e[4] = {ag_entry(g, H, 0, 0), ag_entry(g, H, 0, 1), ag_entry(g, H, 1, 0), ag_entry(g, H, 1, 1)};
+  ag_id two = ag_det(g, ag_stack(g, 2, 2, e)), three = ag_det(g, H);
+  return ag_apply2(g, AG_OP_MIN, ag_apply2(g, AG_OP_MIN, e[0], two), three);
+}
+
+/* Flat: sin^2 of the angle between axis and normal below FLAT. Bent: the body would touch in two points, or the
+ * implicit surface is not convex. */
+void ag_trouble_place(ag_model *m, const ag_contact *c, ag_pos pos) {
+  static const double FLAT = 1e-6;
+  ag_graph *g = m->graph;
+  const ag_surface *s = &c->body->surface;
+  ag_id R = m->coords[c->body->R].q;
+  if (s->kind == AG_SURFACE_DISK || s->kind == AG_SURFACE_TORUS || s->kind == AG_SURFACE_CYLINDER) {
+    ag_id tilt = ag_cross(g, ag_mul(g, R, ag_surface_axis(g, s)), c->normal);
+    margin(m, c, "flat", "lies flat on the ground: it touches in more than a point",
+           ag_sub(g, ag_dot(g, tilt, tilt), ag_num(g, FLAT)), pos);
+  }
+  if (s->kind == AG_SURFACE_CONVEX)
+    margin(m, c, "dent",
+           "is not convex where it touches: the second derivatives of its function are not positive definite",
+           definite(g, s, ag_neg(g, ag_mul(g, ag_transpose(g, R), c->normal))), pos);
+  if (c->fit)
+    margin(m, c, "wedge", "is less curved than the ground where it touches: it would touch in two points", c->fit, pos);
+}
