@@ -312,3 +312,19 @@ def _():
         R = np.array([[cos(i), -sin(i), 0], [sin(i), cos(i), 0], [0, 0, 1]])
         start += [x, 0.2*np.cross(e3, x), [0.3, 0.8, -0.5], R.ravel()]
     return Hand(rhs, np.concatenate(start), report, t1=3.0, rotations=(9, 27, 45))
+
+
+@check('underwater_vehicle')
+def _():
+    M, J = np.array([1.6, 2, 1]), np.array([1, 0.8, 0.5])                        # Kirchhoff, in the momenta
+    p, c, th, k1, nu = 1, 0.3, 1.2, 0.2, 0.4
+
+    def rhs(t, y):
+        Pi, P, R = y[:3], y[3:6], mat(y, 6)
+        Om, V = Pi/J, P/M
+        return np.concatenate([np.cross(Pi, Om) + np.cross(P, V), np.cross(P, Om), (R @ hat(Om)).ravel(), R @ V])
+
+    def report(t, y):
+        return {'Omega': y[:3]/J, 'R': mat(y, 6), 'x': y[15:], "x'": mat(y, 6) @ (y[3:6]/M)}
+    Pi0 = [k1, c*sin(th) + nu*cos(th), c*cos(th) - nu*sin(th)]
+    return Hand(rhs, np.concatenate([Pi0, [0, p*sin(th), p*cos(th)], np.eye(3).ravel(), np.zeros(3)]), report, t1=6.0, rotations=(6,))
