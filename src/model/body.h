@@ -113,8 +113,8 @@ typedef struct ag_ground {
   bool watch; /* adds events: NAME.lift, the normal force falls through zero (the run goes on); and some that end it:
                * NAME.flat, a disk, torus or cylinder comes down on a flat side; NAME.edge, the other edge of a cylinder
                * touches; NAME.wedge, the body is no longer more curved than the hollow ground; NAME.dent, an implicit
-               * surface is not convex. (NAME.jump, the radius of curvature jumps, is there in any case: steps end at
-               * it.) */
+               * surface is not convex; NAME.lost, the steps towards the contact do not arrive. (NAME.jump, the radius
+               * of curvature jumps, is there in any case: steps end at it.) */
 } ag_ground;
 
 /* One contact, as expressions. */
@@ -131,7 +131,9 @@ typedef struct ag_contact {
   ag_id slip_ratio;       /* |friction|/press: a coefficient of friction below it would not hold the contact */
   ag_id fit;              /* hollow ground, a body that is no ball: positive while it is the more curved one; else 0 */
   ag_id twist;            /* rubber: moment along the normal, else 0 */
-  ag_id misfit;           /* of a CONVEX surface or ground: vanishes when the Newton steps arrived; else no node */
+  ag_id misfit;           /* of Newton steps (an implicit surface, a body that is no ball on a curved ground): vanishes
+                           * when they arrived; else 0 */
+  ag_id stray;            /* the same as a part of the whole, not negative */
   int constraint, rubber; /* which constraints of the model; rubber -1: none */
 } ag_contact;
 
@@ -143,8 +145,9 @@ typedef struct ag_contact {
 AG_MUST_USE ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *ground, ag_pos pos,
                                    const ag_contact **out);
 /* To be called when all start statements are there: what they leave open of NAME.x is chosen so that the body touches.
- * On a plane the centre of mass stands over `origin` (on a horizontal one x[1] and x[2] may be named). An error when it
- * cannot be decided. */
+ * On a plane the centre of mass stands over `origin` (on a horizontal one x[1] and x[2] may be named). Where some
+ * entries are named, the rest is left to the gap, which mech/ solves. An error when it cannot be decided: cones and
+ * bowls. */
 AG_MUST_USE ag_status ag_contact_start(ag_ctx *ctx, ag_model *m, const ag_contact *c);
 
 /* ---- joints ---- */

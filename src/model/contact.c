@@ -214,9 +214,10 @@ ag_status ag_contact_start(ag_ctx *ctx, ag_model *m, const ag_contact *c) {
   if (named[0] && named[1] && named[2]) return AG_OK;
   ag_ground_frame f = ag_contact_frame(m, &c->ground);
   bool plane = c->ground.kind == AG_GROUND_PLANE;
-  if ((any && !(plane && f.upright && !named[2])) || c->ground.kind == AG_GROUND_CONE ||
-      c->ground.kind == AG_GROUND_BOWL) {
-    ag_ctx_error(ctx, b->pos, "where `%s` starts cannot be completed: give all of %s.x", b->name, b->name);
+  if (any && !(plane && f.upright && !named[2])) return AG_OK; /* the rest follows from the gap, by search */
+  if (c->ground.kind == AG_GROUND_CONE || c->ground.kind == AG_GROUND_BOWL) {
+    ag_ctx_error(ctx, b->pos, "where does `%s` start? Give two entries of %s.x, away from the axis; the third follows",
+                 b->name, b->name);
     return AG_WRONG;
   }
   ag_id x = ag_touch_start(m, c, &f);

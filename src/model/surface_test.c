@@ -221,7 +221,8 @@ static void check_jumps(void) {
       double p = fmin(th, 0.9), q = fmin(fmax(th, 0.9), 2.1), w = fmax(th, 2.1);
       ag_id of[2] = {s.h, s.f};
       AG_CHECK(ag_evaluate(g, 1, &theta, &th, 2, of, v) == 0);
-      AG_CHECK_NEAR(v[0], 0.3 + 0.2 * sin(p) + 0.7 * (sin(q) - sin(0.9)) + 0.4 * (sin(w) - sin(2.1)), 4e-15); /* some 50 terms */
+      AG_CHECK_NEAR(v[0], 0.3 + 0.2 * sin(p) + 0.7 * (sin(q) - sin(0.9)) + 0.4 * (sin(w) - sin(2.1)),
+                    4e-15); /* some 50 terms */
       AG_CHECK_NEAR(v[1], 0.2 * (1 - cos(p)) + 0.7 * (cos(0.9) - cos(q)) + 0.4 * (cos(2.1) - cos(w)), 4e-15);
     }
     ag_id sine = ag_apply2(g, AG_OP_LT, ag_apply1(g, AG_OP_SIN, theta), num(g, 0.5));

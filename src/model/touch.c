@@ -29,6 +29,17 @@ ag_id ag_touch_root(ag_graph *g, ag_id y, ag_id F, ag_id start, ag_id *misfit) {
   return x;
 }
 
+/* What is left of f after the steps of an implicit surface, to the misfit; beside f in its centre, to the stray. */
+static void add_implicit(ag_graph *g, ag_contact *c, const ag_surface *s, ag_id n) {
+  ag_id left = ag_surface_misfit(g, s, n);
+  if (!left) return;
+  ag_id deep = s->f, centre = ag_zero(g, 3, 1), size = ag_apply1(g, AG_OP_ABS, left);
+  ag_substitute(g, 1, &s->p, &centre, 1, &deep);
+  ag_id part = ag_div(g, size, ag_apply1(g, AG_OP_ABS, deep));
+  c->misfit = c->misfit ? ag_add(g, c->misfit, size) : left;
+  c->stray = c->stray ? ag_add(g, c->stray, part) : part;
+}
+
 /* ---- curved grounds by their normals ---- */
 
 /* At the place y from O: the unit normal of the ground's parallel surface there, and how far y is from the ground.
@@ -75,7 +86,7 @@ static void touch_plane(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
       AG_SURFACE_SPHERE) /* R R^T N = N: what the plane does there does not see the orientation of the ball */
     c->point = ag_sub(g, ag_body_part(m, b, "middle"), ag_mul(g, b->surface.a, f->N));
   c->height = ag_neg(g, ag_dot(g, up, c->arm));
-  c->misfit = ag_surface_misfit(g, &b->surface, ag_neg(g, up));
+  add_implicit(g, c, &b->surface, ag_neg(g, up));
   c->gap = ag_sub(g, ag_dot(g, f->N, ag_sub(g, x, f->O)), c->height);
 }
 
@@ -109,6 +120,7 @@ static void settle(ag_model *m, ag_contact *c, ag_id n) {
   c->arm = ag_surface_point(g, &b->surface, down);
   if (b->centre) c->arm = ag_sub(g, c->arm, b->centre);
   c->point = ag_add(g, m->coords[b->x].q, ag_mul(g, R, c->arm));
+  add_implicit(g, c, &b->surface, down);
 }
 
 /* (1) */
@@ -125,6 +137,7 @@ static void touch_hollow(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
   }
   x = ag_touch_root(g, y, ag_sub(g, P, y), x, &c->misfit);
   field at = field_at(g, &c->ground, f->N, x);
+  c->stray = ag_div(g, c->misfit, ag_norm(g, x));
   settle(m, c, at.n);
   c->gap = at.level;
   /* -dF/dy has the eigenvalues 1 (along n) and 1 - (radius of the body)/(radius of the ground): both positive iff their
@@ -156,8 +169,13 @@ static void touch_convex(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
   }
   ag_id e = ag_sub(g, length, ag_num(g, 1)), F = ag_sub(g, apart, ag_mul(g, e, n));
   x = ag_touch_root(g, y, F, x, &c->misfit);
-  ag_id far = ag_norm(g, x);
-  settle(m, c, ag_div(g, x, far));
+  ag_id far = ag_norm(g, x), normal = ag_div(g, x, far);
+  c->stray = c->misfit;
+  settle(m, c, normal);
+  if (c->ground.kind == AG_GROUND_BODY) {
+    ag_id Q = m->coords[other->R].q;
+    add_implicit(g, c, &other->surface, ag_mul(g, ag_transpose(g, Q), normal));
+  }
   c->gap = ag_mul(g, L, ag_sub(g, far, ag_num(g, 1)));
 }
 

@@ -106,7 +106,7 @@ static ag_id definite(ag_graph *g, const ag_surface *s, ag_id n) {
 /* Flat: sin^2 of the angle between axis and normal below FLAT. Bent: the body would touch in two points, or the
  * implicit surface is not convex. */
 void ag_trouble_place(ag_model *m, const ag_contact *c, ag_pos pos) {
-  static const double FLAT = 1e-6;
+  static const double FLAT = 1e-6, STRAY = 1e-8;
   ag_graph *g = m->graph;
   const ag_surface *s = &c->body->surface;
   ag_id R = m->coords[c->body->R].q;
@@ -119,6 +119,10 @@ void ag_trouble_place(ag_model *m, const ag_contact *c, ag_pos pos) {
     margin(m, c, "dent",
            "is not convex where it touches: the second derivatives of its function are not positive definite",
            definite(g, s, ag_neg(g, ag_mul(g, ag_transpose(g, R), c->normal))), pos);
+  if (c->stray)
+    margin(m, c, "lost",
+           "loses its point of contact: the steps towards it do not arrive (a flat or strongly bent place?)",
+           ag_sub(g, ag_num(g, STRAY), c->stray), pos);
   if (c->fit)
     margin(m, c, "wedge", "is less curved than the ground where it touches: it would touch in two points", c->fit, pos);
 }

@@ -88,6 +88,7 @@ static void check_grounds(void) {
     if (!lab_derive(&l)) return;
     AG_CHECK(l.sys->n_disguised == 1 || l.sys->n_disguised == -1);
     check_closures(l.sys);
+    check_laws(&l);
     lab_run(&l, 0, -1, NULL);
     AG_CHECK_NEAR(at_end(&l, "b.gap")[0], 0, 1e-15);
     AG_CHECK_NEAR(at_end(&l, "b.misfit")[0], 0, 1e-15);

@@ -77,6 +77,8 @@ static void check_cone(void) {
   lab_roll(&l, (ag_ground){.kind = AG_GROUND_CONE, .slope = num(&l, beta), .spin = num(&l, Om)}, 9.8);
   lab_start(&l, false, l.b->x, vec3(l.g, x0[0], x0[1], x0[2]));
   lab_start(&l, true, l.b->R, vec3(l.g, 3, -6, 1));
+  AG_MODEL_PUSH(l.m, observables, ((ag_item){"omega", NULL, ag_body_part(l.m, l.b, "omega"), nowhere}));
+  double omega0[3] = {3, -6, 1}, second[2]; /* R = 1 at the start */
   if (!lab_derive(&l)) return;
   check_closures(l.sys);
   check_laws(&l);
@@ -87,8 +89,34 @@ static void check_cone(void) {
   const double *x = at_end(&l, "b.x");
   v = at_end(&l, "b.x'");
   AG_CHECK(fabs(x[2] - x0[2]) > 0.01);
+  /* with s = rho/cos(beta), rho that of the centre: a omega_n + sin(beta) (k Omega s/(1 + k)
+   * - s theta') */
+  for (int i = 0; i < 2; i++) {
+    const double *at = i ? x : x0, *speed = i ? v : l.sys->xi0 + 3, *omega = i ? at_end(&l, "omega") : omega0;
+    double rho = hypot(at[0], at[1]), u[2] = {at[0] / rho, at[1] / rho},
+           turning = (u[0] * speed[1] - u[1] * speed[0]) / rho;
+    double n = cos(beta) * omega[2] - sin(beta) * (u[0] * omega[0] + u[1] * omega[1]);
+    second[i] = 0.3 * n + sin(beta) / cos(beta) * rho * (k * Om / (1 + k) - turning);
+  }
+  AG_CHECK_NEAR(second[1], second[0], 1e-10);
   AG_CHECK_NEAR(x[0] * v[1] - x[1] * v[0] - k * Om / (2 * (1 + k)) * (x[0] * x[0] + x[1] * x[1]), first, 1e-10);
   AG_CHECK_NEAR(at_end(&l, "b.gap")[0], 0, 1e-11);
+  lab_close(&l);
+}
+
+/* In a resting upright cylinder the height swings, sqrt(k/(1 + k)) = sqrt(2/7) times per turn for a solid ball: after a
+ * turn at the rate w it has gone from z0 = 0, z' = v to v sin(2 pi q)/(q w). */
+static void check_well(void) {
+  lab l;
+  double k = 0.4, a = 0.5, I = k * a * a, q = sqrt(k / (1 + k)), w = 1.3, v = 0.6, reach = 1.2;
+  lab_open(&l, 1, (double[]){I, I, I}, 0, ball_5);
+  lab_roll(&l, (ag_ground){.kind = AG_GROUND_CYLINDER, .inside = true, .radius = num(&l, reach + a)}, 0);
+  lab_start(&l, false, l.b->x, vec3(l.g, reach, 0, 0));
+  lab_start(&l, true, l.b->x, vec3(l.g, 0, reach * w, v));
+  if (!lab_derive(&l)) return;
+  AG_CHECK_NEAR(l.sys->xi0[0], 0, 0); /* without spin about the normal the height starts without acceleration */
+  lab_run(&l, 2 * M_PI / w, -1, NULL);
+  check_vector(at_end(&l, "b.x"), (double[]){reach, 0, v * sin(2 * M_PI * q) / (q * w)}, 3, 1e-11);
   lab_close(&l);
 }
 
@@ -252,6 +280,7 @@ int main(void) {
   check_turntable();
   check_cylinder();
   check_cone();
+  check_well();
   check_ball_on_ball();
   check_shaken();
   check_prescribed_rate();

@@ -240,7 +240,7 @@ static void check_tyre(void) {
   lab_close(&l);
 }
 
-/* ---- ellipsoid of revolution, by three ways to give its surface: `E_ellipsoid_traj` ---- */
+/* ---- ellipsoid of revolution, by four ways to give its surface: `E_ellipsoid_traj` ---- */
 
 static ag_surface lens(ag_graph *g) {
   return (ag_surface){.kind = AG_SURFACE_ELLIPSOID, .a = ag_num(g, 1), .b = ag_num(g, 1), .c = ag_num(g, 0.6)};
@@ -254,9 +254,28 @@ static ag_surface lens_meridian(ag_graph *g) {
   return ag_surface_meridian(g, theta, ag_div(g, ag_num(g, 0.36), ag_mul(g, z, z2)), ag_num(g, 0), ag_num(g, 0.6), 40);
 }
 
+/* the meridian in closed form: h = sin/z, f = 0.6 - 0.36 cos/z */
+static ag_surface lens_closed(ag_graph *g) {
+  ag_surface s = lens_meridian(g);
+  ag_id sn = ag_apply1(g, AG_OP_SIN, s.theta), cs = ag_apply1(g, AG_OP_COS, s.theta), small = ag_num(g, 0.36);
+  ag_id z = ag_apply1(g, AG_OP_SQRT, ag_add(g, ag_mul(g, sn, sn), ag_mul(g, small, ag_mul(g, cs, cs))));
+  ag_surface t = {.kind = AG_SURFACE_REVOLUTION, .theta = s.theta, .f0 = s.f0};
+  t.h = ag_div(g, sn, z);
+  t.f = ag_sub(g, s.f0, ag_div(g, ag_mul(g, small, cs), z));
+  return t;
+}
+
+static ag_surface lens_implicit(ag_graph *g) {
+  ag_id X = ag_input(g, "X", 3, 1, AG_LEAF_REAL), one = ag_num(g, 1), z = ag_entry(g, X, 2, 0);
+  ag_id across = ag_sub(g, ag_dot(g, X, X), ag_mul(g, z, z)), along = ag_div(g, ag_mul(g, z, z), ag_num(g, 0.36));
+  ag_id f = ag_sub(g, ag_add(g, across, along), one);
+  return (ag_surface){.kind = AG_SURFACE_CONVEX, .p = X, .f = f, .a = one, .b = one, .c = ag_num(g, 0.8), .steps = 8};
+}
+
 static void check_lens(void) {
-  ag_surface (*forms[2])(ag_graph *) = {lens, lens_meridian};
-  for (int k = 0; k < 2; k++) {
+  ag_surface (*forms[4])(ag_graph *) = {lens, lens_meridian, lens_closed, lens_implicit};
+  double ends[4][6];
+  for (int k = 0; k < 4; k++) {
     lab l;
     double theta = 0.9, s = sin(theta), c = cos(theta), z = sqrt(s * s + 0.36 * c * c), La = 0.64 * s * c / z,
            I1 = 1.36 / 5, I3 = 0.4;
@@ -272,6 +291,9 @@ static void check_lens(void) {
     check_euler(&l, -4.3300395131996864, 0.9007438572111325, 6.7368041332329771, 1e-10);
     check_vector(at_end(&l, "b.contact"), (double[]){0.9470241177002469, 1.4018625700263013, 0}, 3, 1e-10);
     AG_CHECK_NEAR(at_end(&l, "energy")[0], 1.0369675178010878, 1e-12);
+    memcpy(ends[k], at_end(&l, "b.Omega"), sizeof(double) * 3);
+    memcpy(ends[k] + 3, at_end(&l, "b.x"), sizeof(double) * 3);
+    check_vector(ends[k], ends[0], 6, 1e-12); /* one surface, four forms */
     lab_close(&l);
   }
 }
