@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * Growth of the distribution D = ker S under brackets, to depth 3. In quasi-velocities
+ * Growth of the distribution D = ker S under brackets, to depth 4. In quasi-velocities
  *   [X, Y] = D_X Y - D_Y X + ad_X Y,   ad_X Y = X x Y on each rotation.
- * Affine and time-dependent constraints are judged in the space of (q, t): the distribution is then spanned by the X_i and by the drift
- * xi0 + d/dt, and one dimension is added to everything.
- * D + [D,D] is spanned by X_i and [X_i, X_j]; the next step by brackets of the X_k with those [X_i, X_j] that were new. When it
- * stops growing at dimension r < n, the n - r missing directions are holonomic constraints, written or in disguise. */
+ * Affine and time-dependent constraints are judged in the space of (q, t): the distribution is then spanned by the X_i
+ * and by the drift xi0 + d/dt, and one dimension is added to everything. D + [D,D] is spanned by X_i and [X_i, X_j];
+ * the next step by brackets of the X_k with those [X_i, X_j] that were new. When it stops growing at dimension r < n,
+ * the n - r missing directions are holonomic constraints, written or in disguise. */
 #include <math.h>
 #include <string.h>
 
 #include "math/dense.h"
 #include "mech/mech_internal.h"
 
-enum { MAX_FIELDS = 24, POINTS = 6 };
+enum { MAX_FIELDS = 24, POINTS = 6, MAX_BRACKETS = 400 };
 static const double TOL = 1e-7; /* distance from the span, rows of norm 1; brackets carry some 1e-12 of rounding */
 
 typedef struct fields {
@@ -88,8 +88,10 @@ static int rank_of(derive *d, const fields *f, int *pivots) {
   int k = ag_bind_base(sys, binds);
   k += ag_bind_bases(sys, binds + k);
   ag_tape *tape = ag_tape_create(d->g, k, binds, n * width, outs);
-  double *v = ag_heap_alloc(sizeof(double) * (size_t)(n * (sys->n_xi + 1) + 1)), *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1));
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1));
+  double *v = ag_heap_alloc(sizeof(double) * (size_t)(n * (sys->n_xi + 1) + 1)),
+         *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)),
+         *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1));
   ag_work *w = ag_work_create(sys, sys->params);
   for (int s = 0; s < d->n_sample && s < POINTS; s++) {
     const double *at = d->samples + ((size_t)sys->n_q + 1) * (size_t)s;
@@ -126,25 +128,24 @@ void ag_growth(derive *d) {
   fields f = {0};
   base_fields(d, &f);
   if (extra) add_drift(d, &f);
-  int *pivots = ag_heap_alloc(sizeof(int) * (size_t)(m * m * m + m * m + m + 1));
-  for (int i = 0; i < m; i++)
-    for (int j = i + 1; j < m; j++) bracket(d, f.x[i], f.x[j], push(d, &f));
-  int r = rank_of(d, &f, pivots), last = m;
-  sys->growth[sys->n_growth++] = r;
-  if (r > last && r < n) {
-    /* keep D and the new directions only, then bracket once more */
-    fields next = {0};
-    for (int i = 0; i < r; i++) memcpy(push(d, &next), f.x[pivots[i]], sizeof(ag_id) * (size_t)(d->nc + 1));
-    int old = next.n;
+  int last = m, r = m, old = 0;
+  do {
+    /* brackets of D with the directions that the last step brought (at first with D itself) */
+    int fresh = f.n;
     for (int i = 0; i < m; i++)
-      for (int j = m; j < old; j++) bracket(d, next.x[i], next.x[j], push(d, &next));
+      for (int j = old ? old : i + 1; j < fresh; j++) bracket(d, f.x[i], f.x[j], push(d, &f));
+    int *pivots = ag_heap_alloc(sizeof(int) * (size_t)(f.n + 1));
     last = r;
-    r = rank_of(d, &next, pivots);
+    r = rank_of(d, &f, pivots);
     sys->growth[sys->n_growth++] = r;
-    free(next.x);
-  }
-  if (r == n) sys->n_disguised = 0;
-  else if (r == last) sys->n_disguised = n - r - known;
-  free(pivots);
+    for (int i = 0; i < r; i++) f.x[i] = f.x[pivots[i]]; /* ascending: D and the new directions are kept */
+    f.n = r;
+    old = last;
+    free(pivots);
+  } while (r > last && r < n && sys->n_growth < 4 && m * (r - last) <= MAX_BRACKETS);
+  if (r == n)
+    sys->n_disguised = 0;
+  else if (r == last)
+    sys->n_disguised = n - r - known;
   free(f.x);
 }

@@ -134,7 +134,7 @@ typedef struct ag_system {
 
   /* Integrability at the start and in the domain. For affine and time-dependent constraints in the space of (q, t): one more dimension. */
   bool growth_in_time;
-  int growth[4], n_growth;  /* dimension of D, D + [D,D], ...: at most depth 3 */
+  int growth[4], n_growth;  /* dimension of D, D + [D,D], ...: at most depth 4 */
   int n_disguised;          /* velocity constraints that are holonomic in disguise; -1: not decided at this depth */
   ag_id energy_size;        /* kinetic energy + |potential energy|: what an error of the energy is small against */
   ag_id energy, *xi_of_u, mass,

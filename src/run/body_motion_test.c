@@ -122,7 +122,8 @@ static bool open_disk(lab *l, ag_surface (*surface)(ag_graph *), double lean, do
 static void check_disk(void) {
   lab l;
   if (!open_disk(&l, disk, 0.3, 0.2, 0.5, 3)) return;
-  AG_CHECK(l.sys->n_growth == 3 && l.sys->growth[0] == 3 && l.sys->growth[1] == 4 && l.sys->growth[2] == 5);
+  AG_CHECK(l.sys->n_growth == 4 && l.sys->growth[0] == 3 && l.sys->growth[1] == 4 && l.sys->growth[2] == 5 &&
+           l.sys->growth[3] == 5 && l.sys->n_disguised == 1); /* the height */
   check_laws(&l);
   lab_run(&l, 10, -1, NULL);
   check_euler(&l, -11.4282332887693081, M_PI / 2 - 0.5581161703499441, 39.4072548174004085, 1e-10);
@@ -201,8 +202,8 @@ static bool open_tyre(lab *l, double theta, double dpsi) {
 static void check_tyre(void) {
   lab l;
   if (!open_tyre(&l, 1.1, 0.9)) return;
-  AG_CHECK(l.sys->n_u == 2 && l.sys->growth[0] == 2 && l.sys->growth[1] == 3 &&
-           l.sys->growth[2] == 5); /* as rubber must have it */
+  AG_CHECK(l.sys->n_u == 2 && l.sys->growth[0] == 2 && l.sys->growth[1] == 3 && l.sys->growth[2] == 5 &&
+           l.sys->growth[3] == 5 && l.sys->n_disguised == 1); /* as rubber must have it, and the height */
   check_closures(l.sys);
   check_laws(&l);
   lab_run(&l, 10, -1, NULL);
