@@ -184,7 +184,7 @@ AG_MUST_USE ag_status ag_bodies_start(ag_ctx *ctx, ag_model *m);
 
 /* To be called once when the model is complete: ag_bodies_start(), then the symmetries of everything together as
  * generators. Bodies that carry or hold one another form a group. Per group, named by its first body: along_x, along_y
- * (lift for the third direction, or along the axis of a cylinder), the translations that every ground allows; turn (and
+ * (along_z: the third direction, or along the axis of a cylinder), the translations that every ground allows; turn (and
  * turn_x, turn_y where space is the same in all directions), the turns about an axis; per body spin (a surface of
  * revolution) or spin1, spin2, spin3 (a ball, or a body without a surface), the turns of one body about its own axis.
  * Decided by the form of the expressions: diag(I1, I1, I3) is symmetric, two parameters that happen to be equal are

@@ -234,7 +234,7 @@ static void check_hollows(void) {
     gr.gravity = num(g, 1.3);
     gr.rubber = k == 3 || k == 5;
     expect_contact(&x, gr);
-    AG_CHECK(has(x.m, "b.turn") && has(x.m, "b.spin3") && has(x.m, "b.spin1") == (k & 1) && !has(x.m, "b.lift"));
+    AG_CHECK(has(x.m, "b.turn") && has(x.m, "b.spin3") && has(x.m, "b.spin1") == (k & 1) && !has(x.m, "b.along_z"));
     ag_model_free(x.m);
   }
   made cone = ball();
@@ -249,7 +249,7 @@ static void check_hollows(void) {
   ag_ground lying = {
       .kind = AG_GROUND_CYLINDER, .inside = true, .radius = num(g, 2), .normal = level, .gravity = num(g, 1)};
   expect_contact(&pipe, lying);
-  AG_CHECK(has(pipe.m, "b.lift") && !has(pipe.m, "b.turn"));
+  AG_CHECK(has(pipe.m, "b.along_z") && !has(pipe.m, "b.turn"));
   ag_model_free(pipe.m);
 }
 

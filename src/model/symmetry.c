@@ -300,7 +300,7 @@ static bool shifts(const flock *f) {
     y = ag_cross(g, at.N, x);
     z = at.N;
   }
-  bool first = shift(f, "along_x", x), second = shift(f, "along_y", y), third = shift(f, "lift", z);
+  bool first = shift(f, "along_x", x), second = shift(f, "along_y", y), third = shift(f, "along_z", z);
   return first && second && third;
 }
 

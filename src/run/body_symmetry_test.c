@@ -188,7 +188,7 @@ static const struct scene {
   void (*build)(ag_ctx *, ag_model *);
   const char *generators; /* in order, each followed by a blank */
 } scenes[] = {
-    {"free", free_body, "a.along_x a.along_y a.lift a.turn a.turn_x a.turn_y a.spin3 "},
+    {"free", free_body, "a.along_x a.along_y a.along_z a.turn a.turn_x a.turn_y a.spin3 "},
     {"falling", falling, "a.along_x a.along_y a.turn "},
     {"two disks", two_disks, "a.along_x a.along_y a.turn b.along_x b.along_y b.turn a.spin b.spin "},
     {"tied disks", tied_disks, "bodies.along_x bodies.along_y bodies.turn a.spin b.spin "},
@@ -200,15 +200,15 @@ static const struct scene {
     {"door", door, "a.turn "},
     {"pendulum", pendulum, ""},
     {"rider", rider, "a.along_x a.along_y a.turn a.spin "},
-    {"free pair", free_pair, "a.along_x a.along_y a.lift a.turn a.turn_x a.turn_y b.spin3 "},
+    {"free pair", free_pair, "a.along_x a.along_y a.along_z a.turn a.turn_x a.turn_y b.spin3 "},
     {"turntable", turntable, "a.turn a.spin3 "},
     {"ball in ball", ball_in_ball, "a.turn a.turn_x a.turn_y a.spin3 "},
-    {"pipe", pipe, "a.lift a.spin3 "},
+    {"pipe", pipe, "a.along_z a.spin3 "},
     {"slope", slope, "a.along_x "},
     {"lens in ball", lens_in_ball, "a.turn a.spin "},
-    {"egg on pipe", egg_on_pipe, "a.lift "},
+    {"egg on pipe", egg_on_pipe, "a.along_z "},
     {"egg on lens", egg_on_lens, "a.along_x a.along_y a.turn b.spin "},
-    {"plate", plate, "a.along_x a.along_y a.lift a.turn a.turn_x a.turn_y a.spin3 b.spin3 "},
+    {"plate", plate, "a.along_x a.along_y a.along_z a.turn a.turn_x a.turn_y a.spin3 b.spin3 "},
 };
 
 /* Derivatives along the tangent lift of a generator. */
