@@ -58,6 +58,8 @@ bool ag_is_num(const ag_graph *g, ag_id x, double *value);  /* a scalar constant
 bool ag_is_rotation(const ag_graph *g, ag_id x);            /* known to be orthogonal with determinant 1 */
 /* Does any of outs depend on any of the inputs? */
 bool ag_depends(const ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs);
+/* The same for each of many, in one pass. */
+void ag_depends_each(const ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs, bool *depends);
 /* Value when x is constant (depends on no input); false otherwise. Row-major into value[rows*cols]. */
 bool ag_constant(ag_graph *g, ag_id x, double *value);
 

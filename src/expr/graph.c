@@ -278,6 +278,20 @@ bool ag_depends(const ag_graph *g, int n_out, const ag_id *outs, int n_in, const
   return found;
 }
 
+void ag_depends_each(const ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs, bool *depends) {
+  ag_id top;
+  unsigned char *mark = ag_cone(g, n_out, outs, &top); /* 1: wanted, 2: depends */
+  for (int k = 0; k < n_in; k++)
+    if (inputs[k] <= top && mark[inputs[k]]) mark[inputs[k]] = 2;
+  for (ag_id x = 1; x <= top; x++) {
+    const ag_node *n = &g->nodes[x];
+    for (uint32_t k = 0; k < n->n_arg && mark[x] == 1; k++)
+      if (mark[g->pool[n->first + k]] == 2) mark[x] = 2;
+  }
+  for (int i = 0; i < n_out; i++) depends[i] = mark[outs[i]] == 2;
+  free(mark);
+}
+
 /* ---- leaves ---- */
 
 ag_id ag_num(ag_graph *g, double v) {

@@ -5,6 +5,7 @@
 #include "expr/expr.h"
 #include "expr/vmath.h"
 
+#define AG_LDL_FN V_IN /* compiled for each kind of machine, like all of the loop */
 #include "expr/ldl.h"
 
 #define OP0(NAME, value) \

@@ -11,7 +11,10 @@
  * sign, or small beside what it is the difference of, marks the lane; `lost` then stands for 1/D. */
 #if !defined AG_EXPR_LDL_H && (defined V_FN || defined v_set) /* with the words it is made of */
 #define AG_EXPR_LDL_H
-static __attribute__((noinline, unused)) void v_ldl(const int *table, V *a, V lost, VI *fail) {
+#ifndef AG_LDL_FN
+#define AG_LDL_FN static __attribute__((noinline, unused))
+#endif
+AG_LDL_FN void v_ldl(const int *table, V *a, V lost, VI *fail) {
   const int n = table[0], n_entry = table[1], n_factor = table[2];
   const int *a_at = table + 3, *row_at = a_at + n + 1, *col_at = row_at + n + 1, *a_col = col_at + n + 1;
   const int *col = a_col + n_entry, *place = col + n_factor, *row = place + n_factor, *sign = row + n_factor;

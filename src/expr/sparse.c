@@ -11,6 +11,7 @@
 #include "expr/graph_internal.h"
 #include "expr/vmath.h"
 
+#define AG_LDL_FN V_IN
 #include "expr/ldl.h"
 
 /* ---- order ---- */
@@ -300,9 +301,25 @@ void ag_ldl_free(ag_ldl *f) {
 
 /* ---- numbers ---- */
 
+/* Twice on x86, as in interp.c: with a fused multiply-add of the machine, and without. */
+#if defined __x86_64__ && !defined __FMA__
+__attribute__((target("avx2,fma"))) static void ldl_fma(const int *table, double *block, double lost, VI *fail) {
+  v_ldl(table, block, lost, fail);
+}
+static void ldl_plain(const int *table, double *block, double lost, VI *fail) { v_ldl(table, block, lost, fail); }
+static void ldl(const int *table, double *block, double lost, VI *fail) {
+  if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2"))
+    ldl_fma(table, block, lost, fail);
+  else
+    ldl_plain(table, block, lost, fail);
+}
+#else
+static void ldl(const int *table, double *block, double lost, VI *fail) { v_ldl(table, block, lost, fail); }
+#endif
+
 bool ag_ldl_value(const ag_ldl *f, double *block) {
   VI fail = 0;
-  v_ldl(f->table, block, v_nan(), &fail);
+  ldl(f->table, block, v_nan(), &fail);
   return !fail;
 }
 
@@ -312,7 +329,7 @@ int ag_ldl_solve(const ag_ldl *f, const double *entries, double *b, unsigned cha
   int n_lost = 0;
   for (int k = 0; k < f->n_entry; k++) block[f->place[k]] = entries[k];
   for (int k = 0; k < f->n; k++) x[k] = b[f->order[k]];
-  v_ldl(f->table, block, lost ? 0 : v_nan(), &fail);
+  ldl(f->table, block, lost ? 0 : v_nan(), &fail);
   const double *r = x + f->n + f->n_factor; /* 1/D */
   for (int k = 0; k < f->n; k++) {
     bool bad = r[k] == 0 || r[k] != r[k];

@@ -95,6 +95,56 @@ static problem pairs(int K) {
   return b;
 }
 
+/* Chains of K masses on a line, n of them beside each other, neighbours tied together: accelerations and multipliers
+ * from the saddle system of all. z = [what the masses and the ties depend on, forces]. The mass at the end of each
+ * chain may be negative: then the pivot fails. */
+static problem ties(int K, int n) {
+  int N = K * n, links = (K - 1) * n, m = 0;
+  problem b = begin(2 * N, 2, 1, N + links);
+  ag_graph *g = b.g;
+  int *row = calloc((size_t)(3 * N), sizeof *row), *col = calloc((size_t)(3 * N), sizeof *col);
+  ag_id *x = calloc((size_t)(3 * N), sizeof *x), *f = calloc((size_t)(2 * N), sizeof *f), two = ag_num(g, 2);
+  unsigned char *negative = calloc((size_t)(2 * N), 1);
+  for (int i = 0; i < N; i++) {
+    ag_id u = ag_apply1(g, AG_OP_TANH, z_at(&b, i)), mass = ag_add(g, u, two);
+    row[m] = col[m] = i;
+    x[m++] = i % K == K - 1 ? ag_add(g, u, ag_num(g, 0.95)) : mass;
+    f[i] = ag_mul(g, p_at(&b, 0), z_at(&b, N + i));
+  }
+  for (int i = 0, r = N; i < N; i++) {
+    if (i % K == K - 1) continue;
+    row[m] = r, col[m] = i, x[m++] = ag_apply1(g, AG_OP_COS, z_at(&b, i));
+    row[m] = r, col[m] = i + 1, x[m++] = ag_num(g, -1);
+    negative[r] = 1;
+    f[r++] = ag_mul(g, z_at(&b, i), z_at(&b, i + 1));
+  }
+  ag_id y = ag_solve_sparse(g, &(ag_pattern){N + links, m, row, col, negative}, x, ag_stack(g, N + links, 1, f));
+  for (int i = 0; i < N + links; i++) b.outs[b.n_out++] = ag_entry(g, y, i, 0);
+  free(row), free(col), free(x), free(f), free(negative);
+  finish(&b);
+  return b;
+}
+
+/* A matrix of the parameters alone, as sparse as a band can be. */
+static problem constant_band(int K) {
+  problem b = begin(K, 2, 1, K);
+  ag_graph *g = b.g;
+  int m = 0, *row = calloc((size_t)(2 * K), sizeof *row), *col = calloc((size_t)(2 * K), sizeof *col);
+  ag_id *x = calloc((size_t)(2 * K), sizeof *x), four = ag_num(g, 4);
+  for (int i = 0; i < K; i++) {
+    row[m] = col[m] = i, x[m++] = ag_add(g, four, p_at(&b, 0));
+    if (i) row[m] = i, col[m] = i - 1, x[m++] = ag_apply1(g, AG_OP_TANH, p_at(&b, 1));
+  }
+  ag_pattern pattern = {K, m, row, col, NULL};
+  ag_id one = ag_num(g, 1), *f = calloc((size_t)K, sizeof *f);
+  for (int i = 0; i < K; i++) f[i] = i % 3 ? ag_num(g, i) : one;
+  ag_id fixed = ag_solve_sparse(g, &pattern, x, ag_stack(g, K, 1, f)), y = ag_solve_sparse(g, &pattern, x, b.z);
+  for (int i = 0; i < K; i++) b.outs[b.n_out++] = ag_add(g, ag_entry(g, fixed, i, 0), ag_entry(g, y, i, 0));
+  free(row), free(col), free(x), free(f);
+  finish(&b);
+  return b;
+}
+
 /* A random function of a few numbers, the same for the same seed. */
 static ag_id cell(problem *b, uint64_t seed, int n, const ag_id *in, ag_id *second) {
   uint64_t state = seed;
@@ -277,6 +327,27 @@ static void test_size(void) {
   drop(&small), drop(&large), drop(&few), drop(&many);
 }
 
+/* Sparse solves: a large one whose arguments loops fetch, many small ones in a loop, one of the parameters alone. The
+ * code grows by tables. */
+static void test_sparse(void) {
+  problem one = ties(100, 1), longer = ties(300, 1), few = ties(4, 60), huge = ties(2000, 1), band = constant_band(60);
+  int loops_one, loops_longer, loops_few;
+  size_t n_one = text_size(&one, &loops_one), n_longer = text_size(&longer, &loops_longer),
+         n_few = text_size(&few, &loops_few);
+  printf("ties: %zu, %zu bytes, in groups %zu bytes\n", n_one, n_longer, n_few);
+  AG_CHECK(one.tape->n_ldl == 1 && few.tape->n_ldl == 1 && band.tape->n_ldl == 1);
+  AG_CHECK(loops_one > 0 && loops_one == loops_longer && loops_few > 0);
+  AG_CHECK(n_longer < 4 * n_one); /* the table of places; some digits more */
+  check_bits(&longer, "ties", "gcc", 4, NULL);
+  check_bits(&longer, "ties", "clang", 8, NULL);
+  check_bits(&few, "ties in groups", "clang", 1, NULL);
+  check_bits(&few, "ties in groups", "gcc", 2, NULL);
+  check_bits(&huge, "many ties", "gcc", 2, NULL);
+  check_bits(&huge, "many ties", "clang", 1, NULL);
+  check_bits(&band, "band of parameters", "clang", 4, NULL);
+  drop(&one), drop(&longer), drop(&few), drop(&huge), drop(&band);
+}
+
 /* No two operations alike: nothing to roll. */
 static void test_no_family(void) {
   problem b = begin(8, 1, 1, 1);
@@ -303,6 +374,7 @@ int main(void) {
   static const char *const compilers[] = {"gcc", "clang"};
   test_size();
   test_no_family();
+  test_sparse();
   for (uint64_t seed = 1; seed <= 8; seed++) {
     problem b = random_cells(seed, 120 + 13 * (int)seed);
     char what[32];

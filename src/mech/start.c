@@ -8,63 +8,84 @@
 #include "math/lie.h"
 #include "mech/mech_internal.h"
 
-/* Values of the start expressions. Those without coordinates (nearly all) come from one tape; the others are evaluated in turn, when the
- * coordinates set before them have their values. */
+/* Values of the start expressions. Those without coordinates (nearly all) come from one tape; velocities that use
+ * coordinates from another, run when all coordinates have their values; coordinates that use others are evaluated in
+ * turn. */
 typedef struct values {
   const ag_system *sys;
   double t0;
   const double *params;
-  double *all;
-  int *at; /* per start statement: offset in all, or -1 */
+  double *all, *late;
+  ag_tape *late_tape;
+  int *at, *late_at; /* per start statement: offset in all or in late, or -1 */
 } values;
+
+static bool moves_velocity(const ag_start *s) { return s->velocity || s->frame >= 0; }
+
+static double *tape_values(const values *v, const ag_tape *tape, const double *q) {
+  const ag_system *sys = v->sys;
+  double *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1));
+  double *out = ag_heap_alloc(sizeof(double) * (size_t)(tape->n_out + 1));
+  if (q) memcpy(z, q, sizeof(double) * (size_t)sys->n_q);
+  ag_tape_once(tape, v->t0, z, v->params, NULL, out);
+  free(z);
+  return out;
+}
 
 static void values_init(values *v, const ag_system *sys, double t0, const double *params) {
   ag_model *m = sys->model;
   ag_graph *g = m->graph;
+  size_t n_id = (size_t)(m->n_coords + m->n_starts + 1);
   *v = (values){.sys = sys, .t0 = t0, .params = params};
-  v->at = ag_heap_alloc(sizeof(int) * (size_t)(m->n_starts + 1));
-  ag_id *q = ag_heap_alloc(sizeof(ag_id) * (size_t)(m->n_coords + 1)), *outs = ag_heap_alloc(sizeof(ag_id) * (size_t)(m->n_starts + 1));
-  int n = 0, size = 0;
+  v->at = ag_heap_alloc(sizeof(int) * n_id);
+  v->late_at = ag_heap_alloc(sizeof(int) * n_id);
+  ag_id *q = ag_heap_alloc(sizeof(ag_id) * n_id), *x = ag_heap_alloc(sizeof(ag_id) * n_id);
+  ag_id *outs = ag_heap_alloc(sizeof(ag_id) * n_id), *late = ag_heap_alloc(sizeof(ag_id) * n_id);
+  bool *depends = ag_heap_alloc(n_id);
+  int n = 0, size = 0, n_late = 0, late_size = 0;
   for (int i = 0; i < m->n_coords; i++) q[i] = m->coords[i].q;
+  for (int i = 0; i < m->n_starts; i++) x[i] = m->starts[i].x;
+  ag_depends_each(g, m->n_starts, x, m->n_coords, q, depends);
   for (int i = 0; i < m->n_starts; i++) {
-    ag_id x = m->starts[i].x;
-    v->at[i] = ag_depends(g, 1, &x, m->n_coords, q) ? -1 : size;
-    if (v->at[i] < 0) continue;
-    outs[n++] = x;
-    size += ag_node_rows(g, x) * ag_node_cols(g, x);
+    int numbers = ag_node_rows(g, x[i]) * ag_node_cols(g, x[i]);
+    v->at[i] = v->late_at[i] = -1;
+    if (!depends[i])
+      v->at[i] = size, outs[n++] = x[i], size += numbers;
+    else if (moves_velocity(&m->starts[i]))
+      v->late_at[i] = late_size, late[n_late++] = x[i], late_size += numbers;
   }
-  v->all = ag_heap_alloc(sizeof(double) * (size_t)(size + 1));
   if (n) {
-    double *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1));
     ag_tape *tape = ag_full_tape(sys, n, outs);
-    ag_tape_once(tape, t0, z, params, NULL, v->all);
+    v->all = tape_values(v, tape, NULL);
     ag_tape_free(tape);
-    free(z);
   }
-  free(q);
-  free(outs);
+  if (n_late) v->late_tape = ag_full_tape(sys, n_late, late);
+  free(q), free(x), free(outs), free(late), free(depends);
 }
 
 static void values_done(values *v) {
+  ag_tape_free(v->late_tape);
   free(v->all);
+  free(v->late);
   free(v->at);
+  free(v->late_at);
 }
 
-/* Value of start statement i at the coordinates q. */
-static void value_of(const values *v, int i, const double *q, double *out) {
+/* Value of start statement i at the coordinates q; for a velocity these are final. */
+static void value_of(values *v, int i, const double *q, double *out) {
   const ag_system *sys = v->sys;
   ag_id x = sys->model->starts[i].x;
   int n = ag_node_rows(sys->model->graph, x) * ag_node_cols(sys->model->graph, x);
-  if (v->at[i] >= 0) {
-    memcpy(out, v->all + v->at[i], sizeof(double) * (size_t)n);
-    return;
+  if (v->late_at[i] >= 0 && !v->late) v->late = tape_values(v, v->late_tape, q);
+  const double *from = v->at[i] >= 0 ? v->all + v->at[i] : v->late_at[i] >= 0 ? v->late + v->late_at[i] : NULL;
+  double *own = NULL;
+  if (!from) {
+    ag_tape *tape = ag_full_tape(sys, 1, &x);
+    from = own = tape_values(v, tape, q);
+    ag_tape_free(tape);
   }
-  double *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1));
-  memcpy(z, q, sizeof(double) * (size_t)sys->n_q);
-  ag_tape *tape = ag_full_tape(sys, 1, &x);
-  ag_tape_once(tape, v->t0, z, v->params, NULL, out);
-  ag_tape_free(tape);
-  free(z);
+  memcpy(out, from, sizeof(double) * (size_t)n);
+  free(own);
 }
 
 /* Messages about start statement i point at it, be it in the file or in a `--set`; -1: at the file. Returns where they pointed. */
@@ -126,7 +147,7 @@ static ag_status set_rotation(ag_ctx *ctx, const ag_start *s, const double *R, d
 }
 
 /* Named coordinates into q; named[] per tangent component. */
-static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, const values *given, double *q, bool *named) {
+static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, values *given, double *q, bool *named) {
   ag_model *m = sys->model;
   for (int i = 0; i < m->n_starts; i++) {
     const ag_start *s = &m->starts[i];
@@ -250,8 +271,8 @@ static void rows_at(const ag_system *sys, double t0, const double *params, const
 }
 
 /* Named velocities into xi, named frame velocities into the right-hand sides. */
-static ag_status named_velocities(ag_ctx *ctx, const ag_system *sys, const values *given, const double *q, double *xi, bool *named,
-                                  linear *rows, bool *frame_named) {
+static ag_status named_velocities(ag_ctx *ctx, const ag_system *sys, values *given, const double *q, double *xi,
+                                  bool *named, linear *rows, bool *frame_named) {
   ag_model *m = sys->model;
   for (int i = 0; i < m->n_starts; i++) {
     const ag_start *s = &m->starts[i];

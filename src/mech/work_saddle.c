@@ -45,34 +45,36 @@ double ag_saddle_residual(ag_work *w, double t, const double *x) {
   return largest(w->sys->n_row, w->rows_tape.out);
 }
 
+/* Newton in the metric M: a step from |g| = e leaves some e^2, so that below QUADRATIC one is enough. */
+static const double QUADRATIC = 1e-8;
+
 int ag_saddle_position(ag_work *w, double t, double *x) {
   const ag_system *sys = w->sys;
   double last = INFINITY;
   if (!sys->onto_g) return AG_FINE;
   int n = sys->onto_g->n_out - sys->n_xi;
   for (int i = 0; i < 10; i++) {
-    int failed = machine_run(&w->onto_g, w, t, x, NULL, NULL);
-    double worst = largest(n, w->onto_g.out);
+    (void)machine_run(&w->position, w, t, x, NULL, NULL);
+    double worst = largest(sys->n_g, w->position.out);
     if (!isfinite(worst)) return AG_TROUBLE_PROJECT;
     if (worst < 1e-15 || (worst >= 0.5 * last && worst < 1e-12)) return AG_FINE; /* at rounding */
-    if (failed) return cause(w, t, x);
-    last = worst;
+    if (machine_run(&w->onto_g, w, t, x, NULL, NULL)) return cause(w, t, x);
     if (!isfinite(largest(sys->n_xi, w->onto_g.out + n))) return AG_TROUBLE_PROJECT;
+    last = worst;
     ag_retract(sys, x, w->onto_g.out + n);
+    if (worst < QUADRATIC) return AG_FINE;
   }
   return last < 1e-9 ? AG_FINE : AG_TROUBLE_PROJECT;
 }
 
+/* One solve does it, for this is linear; more only where much was cancelled. */
 int ag_saddle_velocity(ag_work *w, double t, double *x) {
   const ag_system *sys = w->sys;
   int n = sys->n_lambda;
-  double last = INFINITY;
   for (int i = 0; i < 3; i++) {
-    int failed = machine_run(&w->onto_S, w, t, x, NULL, NULL);
-    double worst = largest(n, w->onto_S.out);
-    if (worst < 1e-15 || (worst >= 0.5 * last && worst < 1e-12)) return AG_FINE;
-    if (failed) return cause(w, t, x);
-    last = worst;
+    double worst = ag_saddle_residual(w, t, x);
+    if (worst < (i ? 1e-13 : 1e-15)) return AG_FINE;
+    if (machine_run(&w->onto_S, w, t, x, NULL, NULL)) return cause(w, t, x);
     for (int j = 0; j < sys->n_xi; j++) x[sys->n_q + j] += w->onto_S.out[n + j];
   }
   return AG_FINE;

@@ -28,8 +28,14 @@ static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h,
   m->n_rhs += s->n_stage;
   ag_fused_step(m->fused, &a);
   memcpy(dz1, work + ag_stepper_last(s) * m->n, sizeof(double) * (size_t)m->n);
-  if (fail) m->trouble = ag_work_cause(m->work, t, z, m->c);
-  return fail ? m->trouble : 0;
+  if (!fail) return 0;
+  /* which trouble it was: the stages one by one, up to the one that failed */
+  const ag_stepper *plain = m->sys->elimination == AG_ELIM_SADDLE ? ag_stepper_find(s->name) : NULL;
+  long n_rhs = m->n_rhs;
+  m->trouble = plain ? plain->step(plain, f, t, h, z, dz0, z1, dz1, rtol, atol, error, work) : 0;
+  m->n_rhs = n_rhs;
+  if (!m->trouble) m->trouble = AG_TROUBLE_MASS;
+  return m->trouble;
 }
 
 static int fused_dense(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0, const double *z1,

@@ -121,8 +121,99 @@ static int check_model(const char *path) {
   return sparse != NULL;
 }
 
+/* ---- what can be wrong with a large system is named ---- */
+
+#define MASSES "model a\nconfig x in R^2 [40], y in R\n"
+#define KINETIC "lagrangian sum(i in 1..40, 1/2*dot(x[i]', x[i]'))"
+
+typedef struct trouble {
+  const char *text, *says; /* what is said about it; NULL: nothing */
+  bool refused;
+  double dt; /* > 0: a run with such steps to t = 2 ends so: */
+  ag_end end;
+} trouble;
+
+static const trouble troubles[] = {
+    {MASSES "constraint x[1]'[1] = x[2]'[1]\nconstraint x[2]'[1] = x[3]'[1]\nconstraint x[3]'[1] = x[1]'[1]\n" KINETIC
+            " + y'^2\n",
+     "follows from the others and is dropped", false, 0, AG_END_TIME},
+    {MASSES
+     "constraint x[1]'[1] = x[2]'[1]\nconstraint x[2]'[1] = x[3]'[1]\nconstraint x[3]'[1] = x[1]'[1] + 1\n" KINETIC
+     " + y'^2\n",
+     "contradicts the other constraints", true, 0, AG_END_TIME},
+    {MASSES "constraint y*x[2]'[1] = 0\n" KINETIC " + y'^2\n",
+     "the constraints lose rank at the start (0 of 1 rows independent)", true, 0, AG_END_TIME},
+    {MASSES "constraint x[1]'[1] = x[2]'[1]\n" KINETIC "\n", "the mass matrix is not positive definite", true, 0,
+     AG_END_TIME},
+    {MASSES "constraint x[1]'[1] = x[2]'[1]\n" KINETIC "\n", "see `y'`", true, 0, AG_END_TIME},
+    {MASSES "holonomic dot(x[1] - x[2], x[1] - x[2]) = 1\n" KINETIC " + y'^2\nstart x[1] = [0, 0], x[2] = [2, 0]\n",
+     "the start positions did not satisfy the constraints", false, 0, AG_END_TIME},
+    {MASSES "constraint x[1]'[1] = 0\n" KINETIC " + y'^2\nstart x[1]' = [1, 1]\n",
+     "the start velocities did not satisfy the constraints", false, 0, AG_END_TIME},
+    {MASSES "constraint x[1]'[1] = 0\nconstraint cos(y)*x[1]'[1] + sin(y)*x[1]'[2] = 0\n" KINETIC
+            " + y'^2\nstart y = -1, y' = 1\n",
+     NULL, false, 0.25, AG_END_RANK},
+    {MASSES "constraint x[1]'[1] = x[2]'[1]\n" KINETIC " + y'^2 + (y - 1)/2*x[40]'[1]^2\nstart y = 1, y' = -1\n", NULL,
+     false, 0.25, AG_END_MASS},
+    {MASSES "constraint x[1]'[1] = x[2]'[1]\n" KINETIC " + y'^2\n", NULL, false, 0.25, AG_END_TIME},
+};
+
+static void check_trouble(const trouble *c) {
+  ag_ctx ctx = {0};
+  ag_model *m = NULL;
+  ag_system *sys = NULL;
+  ag_derive_options options = {0};
+  ag_status status = ag_lang_read(&ctx, "text", c->text, strlen(c->text), 0, NULL, &m);
+  AG_CHECK(status == AG_OK);
+  if (status == AG_OK) status = ag_system_create(&ctx, m, &options, &sys);
+  ag_text out = {0};
+  ag_ctx_render(&ctx, &out);
+  AG_CHECK((status != AG_OK) == c->refused);
+  bool said = c->says ? strstr(ag_text_cstr(&out), c->says) != NULL : out.n == 0;
+  AG_CHECK(said);
+  if (!said) fprintf(stderr, "%s\nsays: %s\n", c->text, ag_text_cstr(&out));
+  for (int engine = AG_ENGINE_COMPILED; sys && c->dt > 0 && engine <= AG_ENGINE_INTERPRETED; engine++) {
+    ag_run_options o;
+    ag_run_result res = {0};
+    double *x0 = calloc((size_t)(sys->n_q + sys->n_xi), sizeof *x0);
+    memcpy(x0, sys->q0, sizeof(double) * (size_t)sys->n_q);
+    memcpy(x0 + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
+    ag_run_defaults(&o);
+    o.t1 = 2, o.dt = c->dt, o.every = -1, o.engine = (ag_engine)engine, o.method = ag_stepper_find("rk4");
+    AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res) == AG_OK && res.end == c->end);
+    ag_run_done(&res);
+    free(x0);
+  }
+  ag_text_done(&out);
+  ag_system_free(sys);
+  ag_model_free(m);
+  ag_ctx_done(&ctx);
+}
+
+/* y has no mass and follows x: the matrix M + S^T S, the motion by hand. */
+static void check_massless(void) {
+  static const char text[] = MASSES "constraint x[1]'[1] = x[2]'[1]\nholonomic y = 2*x[1][2]\n" KINETIC " - 3*y\n";
+  ag_ctx ctx = {0};
+  ag_model *m = NULL;
+  ag_system *sys = NULL;
+  ag_derive_options options = {0};
+  AG_CHECK(ag_lang_read(&ctx, "text", text, strlen(text), 0, NULL, &m) == AG_OK &&
+           ag_system_create(&ctx, m, &options, &sys) == AG_OK);
+  AG_CHECK(sys->augmented && sys->elimination == AG_ELIM_SADDLE);
+  ag_run_result a = run_model(sys, sys, AG_ENGINE_INTERPRETED);
+  AG_CHECK_NEAR(a.x[80], -6, 1e-12); /* 2 x'' = -12: the weight 3 pulls with 6 at x[1][2], of mass 1 */
+  AG_CHECK_NEAR(a.x[1], -3, 1e-12);
+  AG_CHECK_NEAR(a.x[sys->n_q + 80], -12, 1e-12);
+  ag_run_done(&a);
+  ag_system_free(sys);
+  ag_model_free(m);
+  ag_ctx_done(&ctx);
+}
+
 int main(int argc, char **argv) {
   int n = 0;
+  for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) check_trouble(&troubles[i]);
+  check_massless();
   for (int i = 1; i < argc; i++) {
     DIR *folder = opendir(argv[i]);
     AG_CHECK(folder);
