@@ -144,6 +144,13 @@ static void judge_event(const ag_expect *e, const ag_run_result *res, double tim
   }
 }
 
+/* Corners of the equations are events at which steps end: they are then looked for in every run. */
+static bool has_corners(const ag_model *m) {
+  for (int i = 0; i < m->n_events; i++)
+    if (m->events[i].cuts) return true;
+  return false;
+}
+
 /* Runs one expectation for given parameters and start. */
 static ag_status run_one(ag_ctx *ctx, const ag_system *sys, const ag_expect *e, const double *params, const double *x0, ag_verdict *v) {
   double time = number_of(sys, e->time, params, x0);
@@ -154,7 +161,7 @@ static ag_status run_one(ag_ctx *ctx, const ag_system *sys, const ag_expect *e, 
   o.rtol = o.atol = 1e-12;
   o.t0 = sys->t0;
   o.every = -1;
-  o.events = event;
+  o.events = event || has_corners(sys->model);
   /* an event is waited for a little longer than it is expected */
   o.t1 = nearby ? time + (time >= o.t0 ? 1 : -1) * (0.05 * fabs(time - o.t0) + 1) : time;
   watch w = {0};

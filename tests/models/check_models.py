@@ -96,7 +96,7 @@ TWINS = {  # model: the same system in other words or coordinates
     'rubber_torus': ('rubber_torus_so3', 'rubber_torus_euler'),
     'rubber_ellipsoid': ('rubber_ellipsoid_so3', 'rubber_ellipsoid_euler'),
     'rubber_routh_sphere': ('rubber_routh_sphere_so3',), 'rubber_disk': ('rubber_disk_so3', 'rubber_disk_euler'),
-    'truncated_ball': ('truncated_ball_so3',), 'rolling_torus': ('rolling_torus_so3',),
+    'truncated_ball': ('truncated_ball_so3', 'truncated_ball_curvature'), 'rolling_torus': ('rolling_torus_so3',),
     'rubber_ball': ('rubber_ball_so3',), 'chaplygin_top': ('chaplygin_top_so3',),
     'rubber_sphere_ball': ('rubber_sphere_ball_so3',), 'euler_disk': ('euler_disk_so3',)}
 

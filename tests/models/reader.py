@@ -150,6 +150,7 @@ class Model:
         x = self.equation(p)
         d = {'rising': 1, 'falling': -1, None: 0}[p.take('rising', 'falling')]
         self.events[n] = (x, d, bool(p.take('terminal')))
+        p.take('cuts')
 
     def read_section(self, p):
         n = p.name()
