@@ -32,8 +32,8 @@ static inline void lab_open(lab *l, double mass, const double *inertia, double c
   ag_graph *g = l->g = l->m->graph;
   memcpy(l->inertia, inertia, sizeof l->inertia);
   ag_surface s = surface(g);
-  l->b = ag_body_add(l->m, "b", num(l, mass), diag3(g, inertia[0], inertia[1], inertia[2]), vec3(g, 0, 0, centre), &s,
-                     nowhere);
+  ag_id heavy = num(l, mass), I = diag3(g, inertia[0], inertia[1], inertia[2]), middle = vec3(g, 0, 0, centre);
+  l->b = ag_body_add(l->m, "b", heavy, I, middle, &s, nowhere);
 }
 
 static inline void lab_roll(lab *l, ag_ground ground, double gravity) {

@@ -40,8 +40,9 @@ static inline ag_model *rattleback(void) {
   int x = ag_model_add_coord(m, "x", NULL, NULL, NULL, 0, AG_SPACE_R, 3, nowhere);
   ag_id Om = m->coords[R].xi, v = m->coords[x].xi, gamma = ag_mul(g, ag_transpose(g, m->coords[R].q), e3);
   ag_id r = contact(g, D, gamma), half = ag_num(g, 0.5);
-  ag_id T = ag_add(g, ag_mul(g, half, ag_dot(g, Om, ag_mul(g, I, Om))), ag_mul(g, half, ag_mul(g, mass, ag_dot(g, v, v))));
-  m->lagrangian = ag_sub(g, T, ag_mul(g, ag_mul(g, mass, grav), ag_dot(g, m->coords[x].q, e3)));
+  ag_id turning = ag_mul(g, half, ag_dot(g, Om, ag_mul(g, I, Om))), going = ag_mul(g, half, ag_mul(g, mass, ag_dot(g, v, v)));
+  ag_id T = ag_add(g, turning, going), weight = ag_mul(g, mass, grav), height = ag_dot(g, m->coords[x].q, e3);
+  m->lagrangian = ag_sub(g, T, ag_mul(g, weight, height));
   ag_model_add_constraint(m, ag_sub(g, v, ag_mul(g, m->coords[R].q, ag_cross(g, r, Om))), NULL, nowhere);
   AG_MODEL_PUSH(m, starts, ((ag_start){true, R, -1, -1, vec3(g, 0.2, 0, 0.5), nowhere}));
   return m;

@@ -30,7 +30,7 @@ static inline ag_system *derive_model(ag_model *m) {
 
 static inline void add_observables(ag_model *m) {
   ag_graph *g = m->graph;
-  ag_id gamma = ag_mul(g, ag_transpose(g, m->coords[0].q), vec3(g, 0, 0, 1));
+  ag_id back = ag_transpose(g, m->coords[0].q), e3 = vec3(g, 0, 0, 1), gamma = ag_mul(g, back, e3);
   AG_MODEL_PUSH(m, observables, ((ag_item){"spin", NULL, ag_dot(g, m->coords[0].xi, gamma), nowhere}));
   AG_MODEL_PUSH(m, observables, ((ag_item){"far", NULL, ag_norm(g, m->coords[1].q), nowhere}));
 }

@@ -19,7 +19,8 @@ static ag_id turn_about(ag_graph *g, const double n[3], ag_id angle) {
       }
       int k = 3 - i - j; /* hat(n)_ij = -n_k for (i,j) = (1,2), (2,3), (3,1) */
       double sign = (j - i + 3) % 3 == 1 ? -n[k] : n[k];
-      e[3 * i + j] = ag_add(g, ag_mul(g, ag_num(g, nn), rest), ag_mul(g, ag_num(g, sign), s));
+      ag_id along = ag_mul(g, ag_num(g, nn), rest), across = ag_mul(g, ag_num(g, sign), s);
+      e[3 * i + j] = ag_add(g, along, across);
     }
   return ag_rotation(g, ag_stack(g, 3, 3, e));
 }
@@ -28,7 +29,8 @@ static ag_id turn_about_vector(ag_graph *g, ag_id axis, ag_id angle, ag_id *unit
   ag_id n = *unit = ag_div(g, axis, ag_norm(g, axis));
   ag_id c = ag_apply1(g, AG_OP_COS, angle), s = ag_apply1(g, AG_OP_SIN, angle);
   ag_id R = ag_mul(g, c, ag_eye(g, 3));
-  R = ag_add(g, R, ag_mul(g, ag_sub(g, ag_num(g, 1), c), ag_mul(g, n, ag_transpose(g, n))));
+  ag_id rest = ag_sub(g, ag_num(g, 1), c), nn = ag_mul(g, n, ag_transpose(g, n));
+  R = ag_add(g, R, ag_mul(g, rest, nn));
   return ag_rotation(g, ag_add(g, R, ag_mul(g, s, ag_hat(g, n))));
 }
 
@@ -50,7 +52,8 @@ ag_id ag_rotate_axis(ag_builder *b, ag_id axis, ag_id angle, ag_pos pos) {
   if (fabs(length - 1) > 4e-16)
     for (int i = 0; i < 3; i++) n[i] /= length;
   ag_id e[3] = {ag_num(g, n[0]), ag_num(g, n[1]), ag_num(g, n[2])};
-  return remember(b, turn_about(g, n, angle), ag_stack(g, 3, 1, e), angle);
+  ag_id R = turn_about(g, n, angle), unit = ag_stack(g, 3, 1, e);
+  return remember(b, R, unit, angle);
 }
 
 ag_id ag_rotate_euler(ag_builder *b, ag_id phi, ag_id theta, ag_id psi) {
@@ -70,7 +73,7 @@ ag_id ag_rotate_angles(ag_builder *b, ag_id R) {
   ag_id r13 = ag_entry(g, R, 0, 2), r23 = ag_entry(g, R, 1, 2), r33 = ag_entry(g, R, 2, 2);
   ag_id phi = ag_apply2(g, AG_OP_ATAN2, r13, ag_neg(g, r23));
   ag_id theta = ag_apply2(g, AG_OP_ATAN2, ag_apply2(g, AG_OP_HYPOT, r13, r23), r33);
-  ag_id psi = ag_apply2(g, AG_OP_ATAN2, ag_entry(g, R, 2, 0), ag_entry(g, R, 2, 1));
+  ag_id r31 = ag_entry(g, R, 2, 0), r32 = ag_entry(g, R, 2, 1), psi = ag_apply2(g, AG_OP_ATAN2, r31, r32);
   return ag_stack(g, 3, 1, (ag_id[]){phi, theta, psi});
 }
 

@@ -260,8 +260,10 @@ static void turned(core *k, ag_id stored, ag_id delta, int at, ag_id *out) {
   for (int i = 0; i < 3; i++) w[i] = ag_mul(g, half, ag_entry(g, delta, at + i, 0));
   ag_id qv = ag_stack(g, 3, 1, q + 1), wv = ag_stack(g, 3, 1, w), cross = ag_cross(g, qv, wv);
   out[0] = ag_sub(g, q[0], ag_dot(g, qv, wv));
-  for (int i = 0; i < 3; i++)
-    out[1 + i] = ag_add(g, ag_add(g, q[1 + i], ag_mul(g, q[0], w[i])), ag_entry(g, cross, i, 0));
+  for (int i = 0; i < 3; i++) {
+    ag_id along = ag_add(g, q[1 + i], ag_mul(g, q[0], w[i])), across = ag_entry(g, cross, i, 0);
+    out[1 + i] = ag_add(g, along, across);
+  }
   for (int i = 0; i < 4; i++) norm = ag_add(g, norm, ag_mul(g, out[i], out[i]));
   norm = ag_apply1(g, AG_OP_SQRT, norm);
   for (int i = 0; i < 4; i++) out[i] = ag_div(g, out[i], norm);
@@ -287,8 +289,10 @@ static ag_tape *settle_tape(core *k, ag_id delta_u, ag_id delta_q) {
   for (int i = 0; i < sys->n_image; i++)
     for (int c = 0; c < 3; c++) out[sys->images[i].z + c] = ag_entry(g, sys->images[i].input, c, 0);
   for (int i = 0, at = 0; i < sys->n_u_input; i++)
-    for (int c = 0; c < ag_node_rows(g, sys->u_inputs[i]); c++, at++)
-      out[sys->u_in_z + at] = ag_add(g, ag_entry(g, sys->u_inputs[i], c, 0), ag_entry(g, delta_u, at, 0));
+    for (int c = 0; c < ag_node_rows(g, sys->u_inputs[i]); c++, at++) {
+      ag_id u = ag_entry(g, sys->u_inputs[i], c, 0), change = ag_entry(g, delta_u, at, 0);
+      out[sys->u_in_z + at] = ag_add(g, u, change);
+    }
   return ag_reduced_tape(sys, sys->n_z, out);
 }
 

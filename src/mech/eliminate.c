@@ -354,7 +354,10 @@ static void watch_minor(elim *e, const group *grp, ag_id dependent, double least
 
 /* S y = b: two unknowns by Cramer's rule, written out, since the determinant is often simple (1 for a heading); else a solve. */
 static ag_id small_solve(ag_graph *g, int k, const ag_id *S, const ag_id *b) {
-  if (k != 2) return ag_solve(g, ag_stack(g, k, k, S), ag_stack(g, k, 1, b), AG_SOLVE_GENERAL);
+  if (k != 2) {
+    ag_id A = ag_stack(g, k, k, S), right = ag_stack(g, k, 1, b);
+    return ag_solve(g, A, right, AG_SOLVE_GENERAL);
+  }
   ag_id product[6], y[2];
   product[0] = ag_mul(g, S[0], S[3]);
   product[1] = ag_mul(g, S[1], S[2]);

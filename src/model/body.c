@@ -69,8 +69,8 @@ ag_body *ag_body_add(ag_model *m, const char *name, ag_id mass, ag_id inertia, a
                             AG_SPACE_SO3, 3, pos);
   b->x = ag_model_add_coord(m, ag_arena_printf(a, "%s.x", name), NULL, NULL, NULL, 0, AG_SPACE_R, 3, pos);
   ag_id Omega = m->coords[b->R].xi, v = m->coords[b->x].xi, half = ag_num(g, 0.5);
-  ag_id T = ag_add(g, ag_mul(g, half, ag_dot(g, Omega, ag_mul(g, inertia, Omega))),
-                   ag_mul(g, half, ag_mul(g, mass, ag_dot(g, v, v))));
+  ag_id turning = ag_mul(g, half, ag_dot(g, Omega, ag_mul(g, inertia, Omega)));
+  ag_id going = ag_mul(g, half, ag_mul(g, mass, ag_dot(g, v, v))), T = ag_add(g, turning, going);
   m->lagrangian = m->lagrangian ? ag_add(g, m->lagrangian, T) : T;
   AG_MODEL_PUSH(m, bodies, b);
   return b;
@@ -79,7 +79,8 @@ ag_body *ag_body_add(ag_model *m, const char *name, ag_id mass, ag_id inertia, a
 void ag_body_gravity(ag_model *m, ag_body *b, ag_id gravity) {
   ag_graph *g = m->graph;
   b->gravity = b->gravity ? ag_add(g, b->gravity, gravity) : gravity;
-  ag_id V = ag_mul(g, ag_mul(g, b->mass, gravity), ag_entry(g, m->coords[b->x].q, 2, 0));
+  ag_id weight = ag_mul(g, b->mass, gravity), height = ag_entry(g, m->coords[b->x].q, 2, 0);
+  ag_id V = ag_mul(g, weight, height);
   m->lagrangian = ag_sub(g, m->lagrangian, V);
 }
 
@@ -88,8 +89,10 @@ void ag_body_gravity(ag_model *m, ag_body *b, ag_id gravity) {
 static ag_id euler_angle(ag_graph *g, ag_id R, const char *word) {
   ag_id r13 = ag_entry(g, R, 0, 2), r23 = ag_entry(g, R, 1, 2);
   if (!strcmp(word, "phi")) return ag_apply2(g, AG_OP_ATAN2, r13, ag_neg(g, r23));
-  if (!strcmp(word, "psi")) return ag_apply2(g, AG_OP_ATAN2, ag_entry(g, R, 2, 0), ag_entry(g, R, 2, 1));
-  return ag_apply2(g, AG_OP_ATAN2, ag_apply2(g, AG_OP_HYPOT, r13, r23), ag_entry(g, R, 2, 2));
+  ag_id r31 = ag_entry(g, R, 2, 0), r32 = ag_entry(g, R, 2, 1);
+  if (!strcmp(word, "psi")) return ag_apply2(g, AG_OP_ATAN2, r31, r32);
+  ag_id sine = ag_apply2(g, AG_OP_HYPOT, r13, r23), r33 = ag_entry(g, R, 2, 2);
+  return ag_apply2(g, AG_OP_ATAN2, sine, r33);
 }
 
 ag_id ag_body_part(ag_model *m, const ag_body *b, const char *word) {

@@ -31,7 +31,8 @@ static bool ground_velocity(ag_model *m, const ag_ground *gr, const ag_ground_fr
   ag_id v = 0;
   if (gr->carrier) {
     const ag_coord *x = &m->coords[gr->carrier->x], *R = &m->coords[gr->carrier->R];
-    v = ag_add(g, x->xi, ag_cross(g, ag_mul(g, R->q, R->xi), ag_sub(g, P, x->q)));
+    ag_id w = ag_mul(g, R->q, R->xi), arm = ag_sub(g, P, x->q);
+    v = ag_add(g, x->xi, ag_cross(g, w, arm));
   } else if (!f->still && !ag_model_prime(m, f->O, &v)) {
     return false;
   }
@@ -66,8 +67,10 @@ static ag_status add_rolling(ag_ctx *ctx, ag_model *m, ag_contact *c, const ag_g
   /* on a plane in body components (R enters through R^T N alone), else in space */
   if (c->ground.kind == AG_GROUND_PLANE)
     rolled = ag_mul(g, R.q, ag_cross(g, c->arm, R.xi));
-  else
-    rolled = ag_cross(g, ag_sub(g, c->point, x.q), ag_mul(g, R.q, R.xi));
+  else {
+    ag_id arm = ag_sub(g, c->point, x.q), w = ag_mul(g, R.q, R.xi);
+    rolled = ag_cross(g, arm, w);
+  }
   ag_model_add_constraint(m, ag_sub(g, x.xi, sum(g, rolled, V)), ag_arena_printf(m->arena, "%s rolls", c->body->name),
                           pos);
   c->constraint = m->n_constraints - 1;

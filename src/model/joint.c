@@ -80,7 +80,10 @@ static ag_status add(ag_ctx *ctx, ag_model *m, ag_joint given, const char *text,
   observe(m, owner, "joint", j->force, j->pos);
   if (j->a) {
     ag_id part[2];
-    for (int i = 0; i < 2; i++) part[i] = ag_mul(g, ag_entry(g, lambda, 3 + i, 0), ag_cross(g, axis, U[i]));
+    for (int i = 0; i < 2; i++) {
+      ag_id size = ag_entry(g, lambda, 3 + i, 0), direction = ag_cross(g, axis, U[i]);
+      part[i] = ag_mul(g, size, direction);
+    }
     ag_id moment = ag_add(g, part[0], part[1]);
     j->moment = on_b ? moment : ag_neg(g, moment);
     observe(m, owner, "moment", j->moment, j->pos);

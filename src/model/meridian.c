@@ -133,7 +133,8 @@ ag_surface ag_surface_meridian(ag_graph *g, ag_id theta, ag_id r, ag_id h0, ag_i
   for (int i = 0; i < n; i++) end[1 + i] = s.n_jump ? s.jump[i] : ag_num(g, M_PI / 2);
   end[n + 1] = pi;
   /* from the top down with the angle to the upper pole, which has its own digits */
-  ag_id down = ag_apply2(g, AG_OP_ATAN2, ag_apply1(g, AG_OP_SIN, theta), ag_neg(g, ag_apply1(g, AG_OP_COS, theta)));
+  ag_id sine = ag_apply1(g, AG_OP_SIN, theta), minus = ag_neg(g, ag_apply1(g, AG_OP_COS, theta));
+  ag_id down = ag_apply2(g, AG_OP_ATAN2, sine, minus);
   part here = {zero, theta, h0, zero}, now = here;
   for (int i = 1; i <= n + 1; i++) { /* the sums up to end[i] */
     ag_id length = ag_sub(g, end[i], end[i - 1]);

@@ -68,8 +68,10 @@ int ag_model_add_coord(ag_model *m, const char *name, const char *velocity, cons
   c.q = ag_input(g, c.name, dim, rotation ? 3 : 1, rotation ? AG_LEAF_ROTATION : AG_LEAF_REAL);
   c.xi = ag_input(g, c.velocity, dim, 1, AG_LEAF_REAL);
   AG_MODEL_PUSH(m, coords, c);
-  if (space == AG_SPACE_S2)
-    ag_model_add_holonomic(m, ag_sub(g, ag_dot(g, c.q, c.q), ag_num(g, 1)), ag_arena_printf(a, "%s in S2", name), pos);
+  if (space == AG_SPACE_S2) {
+    ag_id square = ag_dot(g, c.q, c.q), gap = ag_sub(g, square, ag_num(g, 1));
+    ag_model_add_holonomic(m, gap, ag_arena_printf(a, "%s in S2", name), pos);
+  }
   return m->n_coords - 1;
 }
 

@@ -14,7 +14,10 @@
 
 static ag_id column3(ag_graph *g, ag_id a, ag_id b, ag_id c) { return ag_stack(g, 3, 1, (ag_id[]){a, b, c}); }
 
-static ag_id axis3(ag_graph *g, int k) { return column3(g, ag_num(g, k == 0), ag_num(g, k == 1), ag_num(g, k == 2)); }
+static ag_id axis3(ag_graph *g, int k) {
+  ag_id zero = ag_num(g, 0), one = ag_num(g, 1);
+  return column3(g, k == 0 ? one : zero, k == 1 ? one : zero, k == 2 ? one : zero);
+}
 
 /* Entry by entry, so that zeros of a simple turn vanish and the rest depends on parameters alone. */
 static ag_id ellipsoid_matrix(ag_graph *g, const ag_surface *s) {
@@ -22,8 +25,10 @@ static ag_id ellipsoid_matrix(ag_graph *g, const ag_surface *s) {
   for (int i = 0; i < 3; i++)
     for (int j = i; j < 3; j++) {
       ag_id x = s->turn || i != j ? ag_num(g, 0) : axes[i];
-      for (int k = 0; s->turn && k < 3; k++)
-        x = ag_add(g, x, ag_mul(g, ag_mul(g, ag_entry(g, s->turn, i, k), ag_entry(g, s->turn, j, k)), axes[k]));
+      for (int k = 0; s->turn && k < 3; k++) {
+        ag_id ik = ag_entry(g, s->turn, i, k), jk = ag_entry(g, s->turn, j, k);
+        x = ag_add(g, x, ag_mul(g, ag_mul(g, ik, jk), axes[k]));
+      }
       e[3 * i + j] = e[3 * j + i] = x;
     }
   return ag_stack(g, 3, 3, e);
@@ -63,21 +68,27 @@ static ag_id around_axis(ag_graph *g, const ag_surface *s, ag_id n) {
   ag_id across = column3(g, n1, n2, zero), e3 = axis3(g, 2), length = ag_norm(g, across);
   ag_id edge = ag_div(g, across, length);
   if (s->kind == AG_SURFACE_DISK) return ag_mul(g, s->a, edge);
-  if (s->kind == AG_SURFACE_TORUS) return ag_add(g, ag_mul(g, s->a, edge), ag_mul(g, s->b, n));
+  if (s->kind == AG_SURFACE_TORUS) {
+    ag_id ring = ag_mul(g, s->a, edge), tube = ag_mul(g, s->b, n);
+    return ag_add(g, ring, tube);
+  }
   if (s->kind == AG_SURFACE_CYLINDER) {
     ag_id end = ag_mul(g, s->b, ag_apply1(g, AG_OP_SIGN, n3));
-    return ag_add(g, ag_mul(g, s->a, edge), ag_mul(g, end, e3));
+    ag_id rim = ag_mul(g, s->a, edge), height = ag_mul(g, end, e3);
+    return ag_add(g, rim, height);
   }
   ag_id f = s->f;
   if (s->kind == AG_SURFACE_GAUSS) {
     ag_id h = s->h;
     ag_substitute(g, 1, &s->theta, &n3, 1, &h);
     ag_substitute(g, 1, &s->theta, &n3, 1, &f);
-    return ag_add(g, ag_mul(g, h, across), ag_mul(g, f, e3));
+    ag_id aside = ag_mul(g, h, across), height = ag_mul(g, f, e3);
+    return ag_add(g, aside, height);
   }
   ag_id cosine = ag_neg(g, n3), k = over_sine(g, s, length, cosine);
   f = at_angle(g, s, f, length, cosine);
-  return ag_sub(g, ag_mul(g, k, across), ag_mul(g, ag_sub(g, s->f0, f), e3));
+  ag_id aside = ag_mul(g, k, across), depth = ag_mul(g, ag_sub(g, s->f0, f), e3);
+  return ag_sub(g, aside, depth);
 }
 
 /* One Newton step for grad f(X) = mu n, f(X) = 0 with H the second derivatives: H dX = mu n - grad f and grad f.dX =
@@ -90,7 +101,7 @@ static ag_id newton_step(ag_graph *g, const ag_surface *s, ag_id n, ag_id X) {
   parts[2] = ag_jacobian(g, grad, 1, &s->p);
   ag_substitute(g, 1, &s->p, &X, 3, parts);
   ag_id u = ag_solve(g, parts[2], parts[1], AG_SOLVE_SPD), w = ag_solve(g, parts[2], n, AG_SOLVE_SPD);
-  ag_id mu = ag_div(g, ag_sub(g, ag_dot(g, parts[1], u), parts[0]), ag_dot(g, parts[1], w));
+  ag_id above = ag_sub(g, ag_dot(g, parts[1], u), parts[0]), below = ag_dot(g, parts[1], w), mu = ag_div(g, above, below);
   return ag_add(g, X, ag_sub(g, ag_mul(g, mu, w), u));
 }
 

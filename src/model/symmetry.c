@@ -39,7 +39,10 @@ static bool parallel(ag_graph *g, ag_id a, ag_id b) { return a == b || vanishes(
 /* a.b = 0 by its form, component by component so that products find each other. */
 static bool across(ag_graph *g, ag_id a, ag_id b) {
   ag_id sum = ag_num(g, 0);
-  for (int i = 0; i < 3; i++) sum = ag_add(g, sum, ag_mul(g, ag_entry(g, a, i, 0), ag_entry(g, b, i, 0)));
+  for (int i = 0; i < 3; i++) {
+    ag_id ai = ag_entry(g, a, i, 0), bi = ag_entry(g, b, i, 0);
+    sum = ag_add(g, sum, ag_mul(g, ai, bi));
+  }
   return is_nothing(g, sum);
 }
 
@@ -338,8 +341,10 @@ static bool symmetric_mass(ag_graph *g, const ag_body *b, ag_id axis) {
     for (int j = 0; j < 3; j++) {
       ag_id left = ag_num(g, 0), right = left;
       for (int k = 0; k < 3; k++) {
-        left = ag_add(g, left, ag_mul(g, ag_entry(g, hat, i, k), ag_entry(g, b->inertia, k, j)));
-        right = ag_add(g, right, ag_mul(g, ag_entry(g, b->inertia, i, k), ag_entry(g, hat, k, j)));
+        ag_id h_ik = ag_entry(g, hat, i, k), I_kj = ag_entry(g, b->inertia, k, j);
+        ag_id I_ik = ag_entry(g, b->inertia, i, k), h_kj = ag_entry(g, hat, k, j);
+        left = ag_add(g, left, ag_mul(g, h_ik, I_kj));
+        right = ag_add(g, right, ag_mul(g, I_ik, h_kj));
       }
       if (!is_nothing(g, ag_sub(g, left, right))) return false;
     }

@@ -57,7 +57,8 @@ static field field_at(ag_graph *g, const ag_ground *gr, ag_id N, ag_id y) {
   ag_id length = ag_norm(g, w), u = ag_div(g, w, length), n;
   if (gr->kind == AG_GROUND_CONE) {
     ag_id cosine = ag_apply1(g, AG_OP_COS, gr->slope), sine = ag_apply1(g, AG_OP_SIN, gr->slope);
-    n = ag_sub(g, ag_mul(g, cosine, N), ag_mul(g, sine, u));
+    ag_id up = ag_mul(g, cosine, N), aside = ag_mul(g, sine, u);
+    n = ag_sub(g, up, aside);
     return (field){n, ag_dot(g, y, n)};
   }
   if (gr->kind == AG_GROUND_BOWL) {
@@ -82,9 +83,11 @@ static void touch_plane(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
   c->arm = odd ? ag_neg(g, ag_surface_point(g, &b->surface, up)) : ag_surface_point(g, &b->surface, ag_neg(g, up));
   if (b->centre) c->arm = ag_sub(g, c->arm, b->centre);
   c->point = ag_add(g, x, ag_mul(g, R, c->arm));
-  if (b->surface.kind ==
-      AG_SURFACE_SPHERE) /* R R^T N = N: what the plane does there does not see the orientation of the ball */
-    c->point = ag_sub(g, ag_body_part(m, b, "middle"), ag_mul(g, b->surface.a, f->N));
+  if (b->surface.kind == AG_SURFACE_SPHERE) {
+    /* R R^T N = N: what the plane does there does not see the orientation of the ball */
+    ag_id middle = ag_body_part(m, b, "middle"), down = ag_mul(g, b->surface.a, f->N);
+    c->point = ag_sub(g, middle, down);
+  }
   c->height = ag_neg(g, ag_dot(g, up, c->arm));
   add_implicit(g, c, &b->surface, ag_neg(g, up));
   c->gap = ag_sub(g, ag_dot(g, f->N, ag_sub(g, x, f->O)), c->height);

@@ -14,8 +14,9 @@ static void sample_meridian(ag_model *m, const ag_surface *s, int n, double *out
   ag_id one = ag_num(g, 1), of[2] = {s->h, s->f}, d[2], sine = ag_apply1(g, AG_OP_SIN, s->theta),
         cosine = ag_apply1(g, AG_OP_COS, s->theta), x[3];
   ag_forward(g, 1, &s->theta, &one, 2, of, d);
-  x[0] = s->radius ? s->radius : ag_add(g, ag_mul(g, d[0], cosine), ag_mul(g, d[1], sine));
-  x[1] = s->radius ? ag_num(g, 0) : ag_sub(g, ag_mul(g, d[0], sine), ag_mul(g, d[1], cosine));
+  ag_id hc = ag_mul(g, d[0], cosine), fs = ag_mul(g, d[1], sine), hs = ag_mul(g, d[0], sine), fc = ag_mul(g, d[1], cosine);
+  x[0] = s->radius ? s->radius : ag_add(g, hc, fs);
+  x[1] = s->radius ? ag_num(g, 0) : ag_sub(g, hs, fc);
   x[2] = s->h;
   ag_body_parameters(m, 3, x);
   ag_bind bind = {s->theta, AG_SEG_Z, 0};
@@ -112,8 +113,8 @@ void ag_trouble_place(ag_model *m, const ag_contact *c, ag_pos pos) {
   ag_id R = m->coords[c->body->R].q;
   if (s->kind == AG_SURFACE_DISK || s->kind == AG_SURFACE_TORUS || s->kind == AG_SURFACE_CYLINDER) {
     ag_id tilt = ag_cross(g, ag_mul(g, R, ag_surface_axis(g, s)), c->normal);
-    margin(m, c, "flat", "lies flat on the ground: it touches in more than a point",
-           ag_sub(g, ag_dot(g, tilt, tilt), ag_num(g, FLAT)), pos);
+    ag_id square = ag_dot(g, tilt, tilt), apart = ag_sub(g, square, ag_num(g, FLAT));
+    margin(m, c, "flat", "lies flat on the ground: it touches in more than a point", apart, pos);
   }
   if (s->kind == AG_SURFACE_CONVEX)
     margin(m, c, "dent",

@@ -36,7 +36,10 @@ static void add_images(const ag_system *sys, rules *r) {
     ag_id R = sys->model->coords[im->coord].q;
     int row = unit_row(g, im->c);
     add_rule(r, ag_mul(g, ag_transpose(g, R), im->c), im->input);
-    for (int j = 0; row >= 0 && j < 3; j++) add_rule(r, ag_entry(g, R, row, j), ag_entry(g, im->input, j, 0));
+    for (int j = 0; row >= 0 && j < 3; j++) {
+      ag_id entry = ag_entry(g, R, row, j), component = ag_entry(g, im->input, j, 0);
+      add_rule(r, entry, component);
+    }
   }
 }
 

@@ -862,6 +862,7 @@ class Shipped(Case):
                 self.assertTrue(entry["title"])
                 r = self.json("check", name)
                 self.assertEqual(r["model"], name)
+                self.assertEqual([d for d in r["diagnostics"] if d["severity"] != "note"], [])
                 self.assertLess(r["constraint_residual"], 1e-12)
                 text = self.anagyre("show", name, "--quiet")[0]
                 again = json.loads(self.anagyre("check", "-", "--json", "--quiet", stdin=text.encode())[0])
@@ -873,7 +874,7 @@ class Shipped(Case):
                 self.near(r["energy"], again["energy"], 1e-12 * max(1, abs(r["energy"])))
                 self.assertIn("\\begin{align*}", self.anagyre("show", name, "--latex", "--quiet")[0])
                 r = self.json("run", name, "--t1", "0.1")
-                self.assertEqual(r["end"], "time reached")
+                self.assertEqual((r["end"], r["warnings"]), ("time reached", []))
                 self.assertLess(r["constraint_residual_max"], 1e-11)
 
 
