@@ -19,7 +19,7 @@ static inline void check_closures(const ag_system *sys) {
   ag_tape_prep(accel, sys->params, slots);
   for (unsigned seed = 1; seed <= 40; seed++) {
     if (ag_system_sample(sys, w, seed, &t, x) != AG_OK) {
-      AG_CHECK(!"sample");
+      AG_CHECK(false); /* no sample */
       break;
     }
     AG_CHECK(ag_work_reduce(w, t, x, c, z) == AG_FINE);

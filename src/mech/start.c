@@ -153,6 +153,7 @@ static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, values *give
     const ag_start *s = &m->starts[i];
     if (s->velocity || s->frame >= 0) continue;
     const ag_place *p = &sys->places[s->coord];
+    bool soft = m->soft_from && i >= m->soft_from - 1;
     int n = ag_node_rows(m->graph, s->x) * ag_node_cols(m->graph, s->x);
     double *v = ag_heap_alloc(sizeof(double) * (size_t)n);
     value_of(given, i, q, v);
@@ -176,7 +177,7 @@ static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, values *give
     free(v);
     AG_TRY(status);
     for (int k = 0; k < p->n_xi; k++)
-      if (s->row < 0 || m->coords[s->coord].space == AG_SPACE_SO3 || s->row == k) named[p->xi + k] = true;
+      if (!soft && (s->row < 0 || m->coords[s->coord].space == AG_SPACE_SO3 || s->row == k)) named[p->xi + k] = true;
   }
   return AG_OK;
 }

@@ -174,10 +174,11 @@ AG_MUST_USE ag_status ag_joint_ball(ag_ctx *ctx, ag_model *m, ag_body *A, ag_id 
                                     const char *text, const ag_joint **out);
 AG_MUST_USE ag_status ag_joint_hinge(ag_ctx *ctx, ag_model *m, ag_body *A, ag_id p, ag_id a, ag_body *B, ag_id q,
                                      ag_id b, ag_pos pos, const char *text, const ag_joint **out);
-/* To be called once when all start statements are there: completes the start of all contacts (ag_contact_start) in
- * order, then of the jointed bodies, each from one whose place is known: its orientation when nothing of it is named
- * and a hinge holds it (axes parallel), then its position. A group of bodies nobody has placed hangs from its first
- * one in the origin. */
+/* To be called once when all start statements are there. Orientations first: where none is named, hinges make axes
+ * parallel, from a body that touches nothing (a frame, not a wheel). Then positions: contacts in order, carriers before
+ * what they carry (ag_contact_start), and what hangs on a body that is placed. A group of bodies nobody has placed hangs
+ * from its first one in the origin. What is said here is a proposal (soft_from of the model): where it does not close
+ * (the second wheel of a frame is in the air), mech/ moves it until everything touches and holds. */
 AG_MUST_USE ag_status ag_bodies_start(ag_ctx *ctx, ag_model *m);
 
 /* ---- the end ---- */

@@ -133,19 +133,48 @@ static ag_id frame_of(ag_graph *g, ag_id a) {
   return ag_rotation(g, ag_stack(g, 3, 3, e));
 }
 
-/* b hangs on `from` (its place is known, or it is space): R b = from.R a, then x from the joint. */
-static void hang(ag_model *m, const ag_joint *j, const ag_body *from, const ag_body *b) {
+/* R b = from.R a for the axes of a hinge; from NULL: space. */
+static void align(ag_model *m, const ag_joint *j, const ag_body *from, const ag_body *b) {
   ag_graph *g = m->graph;
   bool forward = b == j->B;
+  ag_id F = frame_of(g, forward ? j->a : j->b), G = frame_of(g, forward ? j->b : j->a),
+        turn = ag_mul(g, F, ag_transpose(g, G));
+  begin(m, b, b->R, ag_rotation(g, from ? ag_mul(g, m->coords[from->R].q, turn) : turn));
+}
+
+/* Orientations along the hinges, from one that is known; a group without one begins with a body that touches nothing (a
+ * frame, not a wheel). */
+static void align_all(ag_model *m) {
+  const ag_body *root;
+  do {
+    root = NULL;
+    bool changed = false;
+    for (int i = 0; i < m->n_joints; i++) {
+      const ag_joint *j = m->joints[i];
+      if (!j->a) continue;
+      bool know_A = !j->A || named(m, j->A->R), know_B = !j->B || named(m, j->B->R);
+      if (know_A && know_B) continue;
+      if (know_A || know_B) {
+        align(m, j, know_A ? j->A : j->B, know_A ? j->B : j->A);
+        changed = true;
+      } else if (!root || (root->n_contact && (!j->A->n_contact || !j->B->n_contact))) {
+        root = j->A->n_contact ? j->B : j->A;
+      }
+    }
+    if (changed)
+      root = m->bodies[0]; /* another round */
+    else if (root)
+      settle(m, root);
+  } while (root);
+}
+
+/* b hangs on `from` (its place is known, or it is space). */
+static void hang(ag_model *m, const ag_joint *j, const ag_body *from, const ag_body *b) {
+  bool forward = b == j->B;
   settle(m, from);
-  if (j->a && !named(m, b->R)) {
-    ag_id F = frame_of(g, forward ? j->a : j->b), G = frame_of(g, forward ? j->b : j->a),
-          turn = ag_mul(g, F, ag_transpose(g, G));
-    begin(m, b, b->R, ag_rotation(g, from ? ag_mul(g, m->coords[from->R].q, turn) : turn));
-  }
   settle(m, b);
   ag_id at = place_of(m, from, forward ? j->p : j->q);
-  begin(m, b, b->x, ag_sub(g, at, turned(m, b, forward ? j->q : j->p)));
+  begin(m, b, b->x, ag_sub(m->graph, at, turned(m, b, forward ? j->q : j->p)));
 }
 
 /* One round over the joints; whether something was placed. */
@@ -163,16 +192,33 @@ static bool hang_all(ag_model *m) {
   return changed;
 }
 
+/* A body that is carried comes after its carrier. */
+static bool carrier_waits(const ag_model *m, const ag_contact *c) {
+  const ag_body *carrier = c->ground.carrier;
+  return carrier && carrier->n_contact && !named(m, carrier->x);
+}
+
+static ag_status put(ag_ctx *ctx, ag_model *m, const ag_contact *c) {
+  const ag_body *carrier = c->ground.carrier;
+  while (hang_all(m)) continue; /* what hangs on a body that touches is placed: two wheels of one frame */
+  settle(m, c->body);
+  settle(m, carrier);
+  if (carrier && m->n_holonomics && !carrier->n_contact && !named(m, carrier->x))
+    begin(m, carrier, carrier->x, ag_zero(m->graph, 3, 1));
+  return ag_contact_start(ctx, m, c);
+}
+
 ag_status ag_bodies_start(ag_ctx *ctx, ag_model *m) {
-  for (int i = 0; i < m->n_contacts; i++) {
-    while (hang_all(m)) continue; /* what hangs on a body that touches is placed: two wheels of one frame */
-    settle(m, m->contacts[i]->body);
-    const ag_body *carrier = m->contacts[i]->ground.carrier;
-    settle(m, carrier);
-    if (carrier && m->n_holonomics && !carrier->n_contact && !named(m, carrier->x))
-      begin(m, carrier, carrier->x, ag_zero(m->graph, 3, 1));
-    AG_TRY(ag_contact_start(ctx, m, m->contacts[i]));
-  }
+  if (!m->soft_from) m->soft_from = m->n_starts + 1;
+  align_all(m);
+  bool *done = AG_NEWN(m->arena, bool, m->n_contacts + 1);
+  for (int round = 0; round <= m->n_contacts;
+       round++) /* in the last one whatever is left (bodies that carry each other) */
+    for (int i = 0; i < m->n_contacts; i++) {
+      if (done[i] || (round < m->n_contacts && carrier_waits(m, m->contacts[i]))) continue;
+      AG_TRY(put(ctx, m, m->contacts[i]));
+      done[i] = true;
+    }
   for (;;) {
     while (hang_all(m)) continue;
     const ag_body *root = NULL;

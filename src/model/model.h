@@ -142,6 +142,8 @@ typedef struct ag_model {
   AG_LIST(ag_event, sections); /* Poincare sections: looked for when a run asks for one; never terminal */
   AG_LIST(ag_generator, generators);
   AG_LIST(ag_start, starts);
+  int soft_from; /* starts from soft_from - 1 on complete the others and may be changed by the constraints; 0: none do
+                  */
   int first_set, n_set;                 /* starts[first_set .. first_set + n_set - 1] came from outside */
   const char **set_labels, **set_texts; /* of each its name and its text, for messages */
   AG_LIST(ag_expect, expects);

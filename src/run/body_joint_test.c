@@ -131,7 +131,56 @@ static void check_chain(void) {
   lab_close(&l);
 }
 
+static ag_body *wheel(lab *l, const char *name) {
+  ag_surface tyre = {.kind = AG_SURFACE_TORUS, .a = num(l, 0.28), .b = num(l, 0.02)};
+  ag_body *b = ag_body_add(l->m, name, num(l, 1), diag3(l->g, 0.02, 0.02, 0.04), 0, &tyre, nowhere);
+  const ag_contact *c;
+  AG_CHECK(ag_body_roll(&l->ctx, l->m, b, &(ag_ground){.gravity = num(l, 9.8)}, nowhere, &c) == AG_OK);
+  return b;
+}
+
+static void hinge(lab *l, ag_body *A, ag_id p, ag_id a, ag_body *B, ag_id q, ag_id b) {
+  AG_CHECK(ag_joint_hinge(&l->ctx, l->m, A, p, a, B, q, b, nowhere, "hinge", NULL) == AG_OK);
+}
+
+/* A bicycle of which nothing but the speed is said: the hinges turn the wheels upright, the bodies are put one after
+ * the other, and where the front wheel would not touch, all is pitched until it does. Upright it rolls on; the ground
+ * carries the weight, shared as the moments about the rear contact want it. */
+static void check_bicycle(void) {
+  for (int k = 0; k < 2; k++) {
+    lab l;
+    open_empty(&l);
+    ag_graph *g = l.g;
+    ag_body *rear = wheel(&l, "rear"), *front = wheel(&l, "front");
+    ag_body *frame = ag_body_add(l.m, "frame", num(&l, 5), diag3(g, 0.5, 0.4, 0.2), 0, NULL, nowhere),
+            *fork = ag_body_add(l.m, "fork", num(&l, 0.5), diag3(g, 0.05, 0.05, 0.02), 0, NULL, nowhere);
+    ag_body_gravity(l.m, frame, num(&l, 9.8));
+    ag_body_gravity(l.m, fork, num(&l, 9.8));
+    ag_id e2 = vec3(g, 0, 1, 0), e3 = vec3(g, 0, 0, 1), O = vec3(g, 0, 0, 0), steer = vec3(g, -0.3, 0, 1);
+    ag_id low = vec3(g, -0.4, 0, -0.3), head = vec3(g, 0.4, 0, 0.2), top = vec3(g, 0, 0, 0.4),
+          tip = vec3(g, 0.2, 0, k ? -0.05 : -0.1);
+    hinge(&l, frame, low, e2, rear, O, e3);
+    hinge(&l, frame, head, steer, fork, top, steer);
+    hinge(&l, fork, tip, e2, front, O, e3);
+    lab_start(&l, true, rear->x, vec3(g, 3, 0, 0));
+    if (!derive(&l)) return;
+    AG_CHECK(l.sys->n_u == 3 && l.ctx.n_diag == 0);
+    check_closures(l.sys);
+    lab_run(&l, 0, -1, NULL);
+    AG_CHECK_NEAR(at_end(&l, "front.gap")[0], 0, 1e-12);
+    AG_CHECK(fabs(at_end(&l, "frame.R")[2]) < 1e-13 || k); /* pitched only if it must be */
+    lab_run(&l, 0.5, -1, NULL);
+    AG_CHECK_NEAR(at_end(&l, "frame.x'")[0], 3, 1e-11);
+    double at = at_end(&l, "rear.contact")[0], moment = 5 * (at_end(&l, "frame.x")[0] - at);
+    moment += 0.5 * (at_end(&l, "fork.x")[0] - at) + at_end(&l, "front.x")[0] - at;
+    AG_CHECK_NEAR(at_end(&l, "front.normal")[0], 9.8 * moment / (at_end(&l, "front.contact")[0] - at), 1e-10);
+    AG_CHECK_NEAR(at_end(&l, "front.normal")[0] + at_end(&l, "rear.normal")[0], 9.8 * 7.5, 1e-10);
+    lab_close(&l);
+  }
+}
+
 int main(void) {
+  check_bicycle();
   check_pendulum();
   check_chain();
   return ag_check_report();
