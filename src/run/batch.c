@@ -107,6 +107,7 @@ static bool prepare_lanes(ag_batch_job *b) {
                           .march = true,
                           .watch = b->watch.tape,
                           .way = b->watch.way,
+                          .locate = b->o->run.section > 0,
                           .n_unit = b->n_unit,
                           .unit = b->unit,
                           .unit_size = b->unit_size};

@@ -118,9 +118,6 @@ static bool dense_root(motion *m, double t, double h, int e, double lo, double h
   return isfinite(*slope) && *slope != 0;
 }
 
-/* What is left of an error after one correction with such a slope, at most. */
-static const double CORRECTED = 1e-5;
-
 /* From the zero of the dense output to that of real steps, whose distance is the error of the interpolation: Newton with the slope of the
  * dense output, as long as the values shrink. False: it does not converge; look between the ends. */
 static bool polish(motion *m, double t, double s, double slope, double reach, int e, double *found) {
@@ -130,7 +127,7 @@ static bool polish(motion *m, double t, double s, double slope, double reach, in
     if (!(moved <= reach)) return false;
     *found = s;
     if (next == s || f == 0) return true;
-    if (CORRECTED * moved <= 1e-16 * fmax(fabs(s), fabs(s - t))) {
+    if (AG_EVENTS_CORRECTED * moved <= 1e-16 * fmax(fabs(s), fabs(s - t))) {
       *found = next;
       return true;
     }

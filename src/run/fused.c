@@ -18,6 +18,7 @@ struct ag_fused {
   void (*step)(const ag_fused_args *a);
   void (*dense)(const ag_fused_args *a);
   void (*march)(const ag_fused_march *m);
+  void (*locate)(const ag_fused_place *p);
   void (*watch_prep)(const double *p, double *prep, unsigned long long *fail);
 };
 
@@ -44,7 +45,13 @@ static const char args_text[] =
     "  V *memory, *hint;\n"
     "  V *from, *z0, *dz0;\n"
     "  VI *seen;\n"
-    "} ag_fused_march;\n\n";
+    "} ag_fused_march;\n\n"
+    "typedef struct ag_fused_place {\n"
+    "  const V *t, *h, *z, *z1, *c, *prep, *prep_watch, *unit;\n"
+    "  V *k, *w, *dense;\n"
+    "  V *s, *zs;\n"
+    "  VI *good;\n"
+    "} ag_fused_place;\n\n";
 
 static const char entries_text[] =
     "void ag_prep(const V *p, V *prep, VI *fail) { f_prep(p, prep, fail); }\n"
@@ -172,41 +179,59 @@ static const char rest_text[] =
     "    for (int k = AG_CORE; k < AG_RK_N; k++) m->k[k] = v_blend(mask, m->w[k], m->k[k]); \\\n"
     "  }\n";
 
-/* What do the functions do in the step? Nine samples on the cubic Hermite interpolant of the components they read. The interpolant is not exact;
- * what is decided here leaves a margin that is wider than its error in a step the control accepts, and the values at both ends are exact:
- *   clear: all samples have the sign the function had, none is near zero beside their spread;
- *   once:  the ends have different signs, the first that of before, and the samples only rise or only fall;
- * both only where samples at even places predict the others. Everything else is looked into with care. */
+/* What do the functions do in the step? Nine samples on an interpolant of the components they read: the cubic of values and rates at both ends,
+ * plus the term C x^2 (1 - x)^2 that makes its rate right at a quarter of the step (one more right-hand side). The interpolant is not exact, but the
+ * values at both ends are, and what the last term does to a function tells how far it may be off in between. What is decided leaves a
+ * margin of that size and a tenth of the spread of the samples: between two neighbouring samples the function stays away from zero, or is steep, so
+ * that it cannot turn near zero; and samples at even places predict the others. Then
+ *   clear: all samples have the sign the function had;
+ *   once:  the first ones have, the others have the other.
+ * Everything else is looked into with care. */
 static const char watch_text[] =
     "static __attribute__((noinline)) VI watch(const ag_fused_march *m, V t, V h, VI take) {\n"
-    "  V s[9][AG_WATCH], w[AG_RK_N];\n"
+    "  V s[9][AG_WATCH], w[AG_RK_N], f4[AG_RK_N], plain[AG_WATCH];\n"
     "  const V *f1 = m->k + AG_LAST_ROW * AG_RK_N, zero = v_set(0);\n"
     "  const VI back = m_lt(h, zero);\n"
     "  VI failed = v_word_set(0), seen = v_word_set(0);\n"
-    "  for (int i = 0; i <= 8; i++) {\n"
-    "    const V x = v_set(0.125 * i), y = 1.0 - x, at = v_fma(x, h, t);\n"
+    "#define AG_CUBIC(k) const V d = m->z1[k] - m->z[k], a = v_fma(h, m->k[k], -d), b = v_fma(-h, f1[k], d) - a\n"
+    "  for (int k = 0; k < AG_RK_N; k++) {\n"
+    "    AG_CUBIC(k);\n"
+    "    w[k] = v_fma(v_set(0.25), v_fma(v_set(0.75), v_fma(v_set(0.25), b, a), d), m->z[k]);\n"
+    "  }\n"
+    "  const V quarter = v_fma(v_set(0.25), h, t);\n"
+    "  f(&quarter, w, m->c, m->prep, f4, &failed);\n"
+    "  for (int i = 0; i <= 9; i++) {\n"
+    "    const V x = v_set(i < 9 ? 0.125 * i : 0.5), y = 1.0 - x, xy = x * y, at = v_fma(x, h, t);\n"
     "    for (int j = 0; j < AG_NEED; j++) {\n"
     "      const int k = needed[j];\n"
-    "      const V d = m->z1[k] - m->z[k], a = v_fma(h, m->k[k], -d), b = v_fma(-h, f1[k], d) - a;\n"
+    "      AG_CUBIC(k);\n"
+    "      /* rate of the cubic at x = 1/4: d + a/2 + 5 b/16; that of x^2 (1 - x)^2 is 3/16 */\n"
+    "      const V C = (v_fma(h, f4[k], -d) - v_fma(v_set(0.3125), b, 0.5 * a)) * (16.0 / 3);\n"
     "      w[k] = v_fma(x, v_fma(y, v_fma(x, b, a), d), m->z[k]);\n"
+    "      if (i < 9) w[k] = v_fma(xy * xy, C, w[k]);\n"
     "    }\n"
-    "    g(&at, w, m->c, m->prep_watch, s[i], &failed);\n"
+    "    g(&at, w, m->c, m->prep_watch, i < 9 ? s[i] : plain, &failed);\n"
     "  }\n"
     "  for (int e = 0; e < AG_WATCH; e++) {\n"
     "    V lo = s[0][e], hi = lo;\n"
     "    for (int i = 1; i <= 8; i++) lo = v_min(lo, s[i][e]), hi = v_max(hi, s[i][e]);\n"
-    "    const V margin = 0.1 * (hi - lo), near = 0.02 * (hi - lo), old = m->memory[e];\n"
+    "    const V off = v_abs(plain[e] - s[4][e]), margin = v_fma(v_set(0.1), hi - lo, off), old = m->memory[e];\n"
+    "    const V steep = v_fma(v_set(0.07), hi - lo, 0.2 * off); /* a parabola that turns between two samples differs by less there */\n"
     "    const VI positive = m_lt(zero, old), negative = m_lt(old, zero);\n"
     "    VI above = positive, below = negative, told = ~failed, up = negative & m_lt(s[0][e], zero) & m_lt(zero, s[8][e]);\n"
     "    VI down = positive & m_lt(zero, s[0][e]) & m_lt(s[8][e], zero);\n"
-    "    for (int i = 0; i <= 8; i++) above &= m_lt(margin, s[i][e]), below &= m_lt(s[i][e], -margin);\n"
-    "    for (int i = 0; i < 8; i++) up &= m_lt(near, s[i + 1][e] - s[i][e]), down &= m_lt(near, s[i][e] - s[i + 1][e]);\n"
+    "    for (int i = 0; i <= 8; i++) above &= m_lt(zero, s[i][e]), below &= m_lt(s[i][e], zero);\n"
+    "    for (int i = 0; i < 8; i++) {\n"
+    "      const V p = s[i][e], q = s[i + 1][e];\n"
+    "      up &= ~(m_lt(zero, p) & m_le(q, zero)), down &= ~(m_lt(p, zero) & m_le(zero, q));\n"
+    "      told &= (m_lt(margin, p) & m_lt(margin, q)) | (m_lt(p, -margin) & m_lt(q, -margin)) | m_lt(steep, v_abs(q - p));\n"
+    "    }\n"
     "    for (int i = 1; i < 8; i += 2) {\n"
     "      const int a = i < 4 ? 0 : 2;\n"
     "      const double *u = weight[(i - a) / 2];\n"
     "      V p = s[a][e] * u[0];\n"
     "      for (int j = 1; j < 4; j++) p = v_fma(s[a + 2 * j][e], v_set(u[j]), p);\n"
-    "      told &= m_le(v_abs(p - s[i][e]), near);\n"
+    "      told &= m_le(v_abs(p - s[i][e]), 0.02 * (hi - lo));\n"
     "    }\n"
     "    const VI rises = (up & ~back) | (down & back), once = told & (up | down), clear = told & (above | below);\n"
     "    const VI wrong = once & (way[e] > 0 ? ~rises : way[e] < 0 ? rises : v_word_set(0));\n"
@@ -218,6 +243,68 @@ static const char watch_text[] =
     "  return seen;\n"
     "}\n"
     "void ag_watch_prep(const V *p, V *prep, VI *fail) { g_prep(p, prep, fail); }\n";
+
+/* Zeros of the last function in all lanes at once: on the dense output first, then by real steps from the start of the step. The same as
+ * dense_root() and polish() in events.c. */
+static const char locate_text[] =
+    "static V place_at(const ag_fused_place *m, V t, const V *z) {\n"
+    "  V out[AG_WATCH];\n"
+    "  VI failed = v_word_set(0);\n"
+    "  g(&t, z, m->c, m->prep_watch, out, &failed);\n"
+    "  return v_blend(failed, v_nan(), out[AG_WATCH - 1]);\n"
+    "}\n"
+    "static __attribute__((noinline)) V on_dense(const ag_fused_place *m, V theta) {\n"
+    "  fused_interpolate(theta, m->z, m->dense, m->zs);\n"
+    "  return place_at(m, v_fma(theta, *m->h, *m->t), m->zs);\n"
+    "}\n"
+    "static __attribute__((noinline)) V by_step(const ag_fused_place *m, V s) {\n"
+    "  V errors[2];\n"
+    "  const V one = v_set(1);\n"
+    "  VI failed = v_word_set(0), all = v_word_set(~0ULL);\n"
+    "  (void)fused_step(m->c, m->prep, &failed, *m->t, s - *m->t, m->z, m->zs, 1, 1, errors, m->k, m->w);\n"
+    "  AG_UNITS(m->zs, all)\n"
+    "  return v_blend(failed, v_nan(), place_at(m, s, m->zs));\n"
+    "}\n"
+    "void ag_locate(const ag_fused_place *m) {\n"
+    "  const V t = *m->t, h = *m->h, zero = v_set(0), one = v_set(1), tiny = v_set(1e-4);\n"
+    "  VI failed = v_word_set(0);\n"
+    "  (void)fused_dense(m->c, m->prep, &failed, t, h, m->z, m->z1, m->k, m->w, m->dense);\n"
+    "  V a = zero, b = one, fa = on_dense(m, a), fb = on_dense(m, b);\n"
+    "  VI live = m_lt(fa * fb, zero) & ~failed, good = live;\n"
+    "  for (int i = 0; i < 40 && v_any(live); i++) {\n"
+    "    V x = b - fb * (b - a) / (fb - fa);\n"
+    "    const VI inside = m_lt(v_min(a, b), x) & m_lt(x, v_max(a, b));\n"
+    "    x = v_blend(inside, x, 0.5 * (a + b));\n"
+    "    if (i % 8 == 7) x = 0.5 * (a + b);\n"
+    "    const V f = on_dense(m, x), moved = v_abs(x - b);\n"
+    "    const VI same = ~(m_lt(zero, f) ^ m_lt(zero, fb));\n"
+    "    a = v_blend(live & ~same, b, a);\n"
+    "    fa = v_blend(live, v_blend(same, 0.5 * fa, fb), fa);\n"
+    "    b = v_blend(live, x, b), fb = v_blend(live, f, fb);\n"
+    "    live &= ~(m_lt(moved, tiny) | m_eq(f, zero));\n"
+    "  }\n"
+    "  const V left = v_max(b - tiny, zero), right = v_min(b + tiny, one);\n"
+    "  const V above = on_dense(m, right), slope = (above - on_dense(m, left)) / ((right - left) * h);\n"
+    "  V s = v_fma(b - fb / (slope * h), h, t), found = s, f = by_step(m, s);\n"
+    "  good &= m_lt(v_abs(slope), v_set(V_INF)) & ~m_eq(slope, zero);\n"
+    "  live = good, good = v_word_set(0);\n"
+    "  for (int i = 0; i < 8 && v_any(live); i++) {\n"
+    "    const V next = s - f / slope, moved = v_abs(next - s), size = v_max(v_abs(s), v_abs(s - t));\n"
+    "    live &= m_le(moved, 0.1 * v_abs(h));\n"
+    "    found = v_blend(live, s, found);\n"
+    "    const VI there = live & (m_eq(next, s) | m_eq(f, zero)), near = live & ~there & m_le(AG_CORRECTED * moved, 1e-16 * size);\n"
+    "    found = v_blend(near, next, found);\n"
+    "    good |= there | near, live &= ~(there | near);\n"
+    "    if (!v_any(live)) break;\n"
+    "    const V now = by_step(m, v_blend(live, next, s));\n"
+    "    const VI ended = m_le(moved, 1e-15 * size), stuck = live & ~m_lt(v_abs(now), v_abs(f));\n"
+    "    good |= stuck & m_le(moved, 1e-13 * size), live &= ~stuck;\n"
+    "    s = v_blend(live, next, s), found = v_blend(live, next, found), f = v_blend(live, now, f);\n"
+    "    good |= live & ended, live &= ~ended;\n"
+    "  }\n"
+    "  const VI final = ~m_nan(by_step(m, found));\n"
+    "  *m->s = found, *m->good = good & final;\n"
+    "}\n";
 
 /* Its tape, and which components of z it reads; weights of four even places for the odd ones between and beside them. */
 static int put_watch(const ag_fused_spec *s, ag_text *out) {
@@ -300,6 +387,8 @@ static int put_all(const ag_fused_spec *s, ag_text *out, int *n_watch) {
     put_units(s, out);
     ag_text_str(out, rest_text);
     ag_text_str(out, march_text);
+    if (s->locate) ag_text_printf(out, "#define AG_CORRECTED %g\n", AG_EVENTS_CORRECTED);
+    if (s->locate) ag_text_str(out, locate_text);
   }
   return n_prep;
 }
@@ -323,7 +412,8 @@ ag_fused *ag_fused_create(const ag_fused_spec *spec, const ag_build_options *opt
   *(void **)&f->dense = ag_library_symbol(library, "ag_dense");
   *(void **)&f->march = ag_library_symbol(library, "ag_march");
   *(void **)&f->watch_prep = ag_library_symbol(library, "ag_watch_prep");
-  if (f->prep && f->rhs && (!spec->watch || f->watch_prep) && (spec->march ? f->march != NULL : f->step && f->dense)) return f;
+  *(void **)&f->locate = ag_library_symbol(library, "ag_locate");
+  if (f->prep && f->rhs && (!spec->watch || f->watch_prep) && (!spec->locate || f->locate) && (spec->march ? f->march != NULL : f->step && f->dense)) return f;
   ag_text_str(reason, "the compiled kernel lacks an entry");
   ag_fused_free(f);
   return NULL;
@@ -348,3 +438,4 @@ void ag_fused_dense(const ag_fused *f, const ag_fused_args *a) { f->dense(a); }
 void ag_fused_run(const ag_fused *f, const ag_fused_march *m) { f->march(m); }
 int ag_fused_n_watch_prep(const ag_fused *f) { return f->n_watch_prep; }
 void ag_fused_watch_prep(const ag_fused *f, const double *p, double *prep, unsigned long long *fail) { f->watch_prep(p, prep, fail); }
+void ag_fused_locate(const ag_fused *f, const ag_fused_place *p) { f->locate(p); }

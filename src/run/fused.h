@@ -8,6 +8,9 @@
 
 typedef struct ag_fused ag_fused;
 
+/* Of a crossing: what is left of an error after one correction with the slope of the dense output, at most. */
+#define AG_EVENTS_CORRECTED 1e-5
+
 /* What to fuse. z has n components, of which the first n_norm count in the error norm. */
 typedef struct ag_fused_spec {
   const ag_tape *tape;
@@ -17,6 +20,7 @@ typedef struct ag_fused_spec {
   bool march; /* for batches: ag_fused_run; else ag_fused_step and ag_fused_dense */
   const ag_tape *watch; /* for batches: functions of z whose sign changes are looked for; or NULL */
   const int *way;       /* per function: +1 when it rises, -1 when it falls, 0 both */
+  bool locate;          /* also ag_fused_locate, for the last of them */
   int n_unit, *unit, *unit_size; /* groups of components kept at their length: offset and number of each */
 } ag_fused_spec;
 
@@ -55,6 +59,15 @@ typedef struct ag_fused_march {
 /* What a function does in a step. */
 enum { AG_HINT_CLEAR, AG_HINT_WRONG_WAY, AG_HINT_ONCE, AG_HINT_LOOK }; /* no crossing; one that is not wanted; one; who knows */
 
+/* Steps, one per lane, in which the last function to watch crosses zero once: where, and the state there by a real step. As the stepping in
+ * events.c does it; a lane that is not good has to go there. */
+typedef struct ag_fused_place {
+  const double *t, *h, *z, *z1, *c, *prep, *prep_watch, *unit; /* as in a march; h: the whole step */
+  double *k, *w, *dense; /* k: the stages of the step, row 0 = f(t, z); dense: room for the coefficients of the dense output */
+  double *s, *zs;        /* found: time and state */
+  unsigned long long *good;
+} ag_fused_place;
+
 /* NULL when it cannot be compiled; *reason says why in one line. */
 ag_fused *ag_fused_create(const ag_fused_spec *spec, const ag_build_options *options, ag_text *reason);
 void ag_fused_free(ag_fused *f);
@@ -68,6 +81,7 @@ void ag_fused_rhs(const ag_fused *f, const double *t, const double *z, const dou
 void ag_fused_step(const ag_fused *f, const ag_fused_args *a);
 void ag_fused_dense(const ag_fused *f, const ag_fused_args *a);
 void ag_fused_run(const ag_fused *f, const ag_fused_march *m);
+void ag_fused_locate(const ag_fused *f, const ag_fused_place *p);
 int ag_fused_n_watch_prep(const ag_fused *f);
 void ag_fused_watch_prep(const ag_fused *f, const double *p, double *prep, unsigned long long *fail);
 #endif

@@ -25,6 +25,7 @@ typedef struct lanes {
   double *p;
   ag_fused_march m;
   ag_queue *queue; /* where something is looked for; else NULL */
+  ag_pack *pack;   /* where a section is */
   double *prep_watch;
   double *t1, *unit, *prep, *c;
   double *z, *dz, *x, *space, *slots, *y, *out; /* one member's, scratch */
@@ -83,6 +84,7 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
   l->space = ag_heap_aligned(sizeof(double) * (3 * n_core + 3));
   if (b->watch.n) {
     l->queue = ag_queue_create(b, l->w);
+    if (o->section) l->pack = ag_pack_create(b, l->w);
     l->m.memory = block(l, (size_t)b->watch.n);
     l->m.hint = block(l, (size_t)b->watch.n);
     l->m.prep_watch = l->prep_watch = block(l, (size_t)ag_fused_n_watch_prep(b->fused));
@@ -100,6 +102,7 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
 static void lanes_free(lanes *l) {
   for (int i = 0; i < l->w; i++) ag_work_free(l->work[i]);
   ag_queue_free(l->queue);
+  ag_pack_free(l->pack);
   void *all[] = {l->member,
                  l->seen,
                  l->work,
@@ -163,9 +166,10 @@ static bool all_finite(int n, const double *z) {
   return true;
 }
 
-/* Puts a finished member into the result: its state is l->z. */
-static void store(lanes *l, ag_work *w, long member, ag_batch_member how) {
+/* Puts the finished member of lane i into the result: its state is l->z. */
+static void store(lanes *l, int lane, ag_work *w, long member, ag_batch_member how) {
   ag_batch_job *b = l->b;
+  if (l->pack && ag_pack_has(l->pack, lane)) ag_pack_work(l->pack, l->queue);
   bool changed;
   double *x = b->result->x + member * b->n_x, *record = b->result->records + member * b->result->width;
   if (l->n == l->sys->n_z) {
@@ -187,6 +191,7 @@ static void store(lanes *l, ag_work *w, long member, ag_batch_member how) {
 /* The step that lane i made last, for the queue. */
 static ag_lane_step step_of(const lanes *l, int i) {
   return (ag_lane_step){.lane = i,
+                        .slot = i,
                         .lanes = l->w,
                         .t = l->m.from[i],
                         .t1 = l->m.t[i],
@@ -213,7 +218,7 @@ static bool load(lanes *l, int i, long member) {
   else if (!all_finite(l->n, l->z) || !all_finite(l->n, l->dz))
     how.end = AG_END_FINITE;
   if (how.end != AG_END_TIME || o->t0 == o->t1) {
-    store(l, w, member, how);
+    store(l, i, w, member, how);
     return false;
   }
   ag_flow flow = {.n = l->sys->n_core, .rhs = core_rhs, .self = w};
@@ -316,13 +321,21 @@ static void look(lanes *l) {
   for (int i = 0; i < l->w; i++) {
     if (l->member[i] < 0 || !l->m.seen[i]) continue;
     ag_lane_step s = step_of(l, i);
+    if (ag_queue_plain(l->queue, &s, l->member[i])) {
+      for (int e = 0; e < l->b->watch.n; e++) { /* what was crossed has the other sign now */
+        size_t at = (size_t)(e * l->w + i);
+        if (l->m.hint[at] != AG_HINT_CLEAR) l->m.memory[at] = -l->m.memory[at];
+      }
+      if (ag_pack_add(l->pack, &s, l->member[i], l->prep, l->prep_watch, l->unit)) ag_pack_work(l->pack, l->queue);
+      continue;
+    }
     ag_batch_member how = {
         .end_event = -1, .t = l->m.t[i], .steps = (long)l->m.steps[i], .rejected = (long)l->m.rejected[i]};
     for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
     how.end = ag_queue_look(l->queue, &s, l->member[i], &how.t, l->z, &how.end_event);
     if (how.end == AG_END_TIME) continue;
     if (l->m.sub[i]) how.steps++; /* the step it is in */
-    store(l, l->work[i], l->member[i], how);
+    store(l, i, l->work[i], l->member[i], how);
     l->member[i] = -1;
   }
 }
@@ -342,7 +355,7 @@ static void reap(lanes *l, bool stopped) {
               : stuck   ? diagnose(l, l->work[i], t)
               : tired   ? AG_END_STEPS
                         : AG_END_STOPPED;
-    store(l, l->work[i], l->member[i], how);
+    store(l, i, l->work[i], l->member[i], how);
     l->member[i] = -1;
   }
 }

@@ -64,8 +64,8 @@ static void take(const ag_lane_step *s, int n, const double *from, double *to) {
 static void enter(ag_queue *q, const ag_lane_step *s) {
   motion *m = &q->m;
   m->work = s->work;
-  m->prep = q->prep + s->lane * q->n_prep;
-  m->watch_slots = q->slots + s->lane * q->n_slot;
+  m->prep = q->prep + s->slot * q->n_prep;
+  m->watch_slots = q->slots + s->slot * q->n_slot;
   m->watch_params = s->params;
   take(s, m->n, s->z, m->z);
 }
@@ -92,20 +92,54 @@ static bool dense(ag_queue *q, const ag_lane_step *s) {
   return !m->method->dense(m->method, &m->flow, s->t, s->t1 - s->t, m->z, m->dz, m->z1, m->dz1, m->space);
 }
 
+bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, const double *z, double *record) {
+  motion *m = &q->m;
+  const ag_batch_job *b = q->b;
+  bool changed;
+  m->work = work;
+  if (m->core) {
+    for (int i = 0; i < b->result->width; i++) record[i] = NAN;
+    ag_core_columns_fill(&b->columns, b->sys, t, z, params, q->column_slots, q->y, q->out, record);
+    record[0] = t;
+    return true;
+  }
+  memcpy(m->zt, z, sizeof(double) * (size_t)m->n);
+  if (ag_motion_settle(m, t, m->zt, m->c1, &changed)) return false;
+  ag_motion_full(m, t, m->zt, m->c1, m->x);
+  ag_record_fill(b->sys, work, t, m->x, record);
+  return true;
+}
+
 /* The state at a crossing of the section among the points of the member. */
 static bool add_point(ag_queue *q, const ag_lane_step *s, long member, double t) {
   motion *m = &q->m;
+  if (!ag_motion_at(m, s->t, t, m->z1) || !ag_queue_point(q, s->work, s->params, t, m->z1, q->record)) return false;
+  return ag_series_row(&q->b->result->points[member], q->record);
+}
+
+bool ag_queue_plain(const ag_queue *q, const ag_lane_step *s, long member) {
   const ag_batch_job *b = q->b;
-  if (!ag_motion_settled(m, s->t, t)) return false;
-  if (m->core) {
-    for (int i = 0; i < b->result->width; i++) q->record[i] = NAN;
-    ag_core_columns_fill(&b->columns, b->sys, t, m->zt, s->params, q->column_slots, q->y, q->out, q->record);
-    q->record[0] = t;
-  } else {
-    ag_motion_full(m, t, m->zt, m->c1, m->x);
-    ag_record_fill(b->sys, m->work, t, m->x, q->record);
-  }
-  return ag_series_row(&b->result->points[member], q->record);
+  int n = b->watch.n;
+  long limit = b->o->run.crossings;
+  if (!b->o->run.section || b->watch.reads_rest || s->hint[(n - 1) * s->lanes + s->lane] != AG_HINT_ONCE) return false;
+  for (int e = 0; e < n - 1; e++)
+    if (s->hint[e * s->lanes + s->lane] > AG_HINT_WRONG_WAY) return false;
+  return !limit || b->result->points[member].n + 1 < limit;
+}
+
+bool ag_queue_locate(ag_queue *q, const ag_lane_step *s, double *record) {
+  motion *m = &q->m;
+  double error[2], h = s->t1 - s->t;
+  enter(q, s);
+  take(s, m->n, s->dz, m->dz);
+  if (m->method->step(m->method, &m->flow, s->t, h, m->z, m->dz, m->z1, m->dz1, 1, 1, error, m->space)) return false;
+  if (m->method->dense(m->method, &m->flow, s->t, h, m->z, m->dz, m->z1, m->dz1, m->space)) return false;
+  double hint = AG_HINT_ONCE, t = s->t1;
+  int which, first = m->g_first;
+  m->g_first = m->n_g - 1; /* the section alone */
+  (void)ag_events_once(m, s->t, h, &hint, 1, &t, &which);
+  m->g_first = first;
+  return ag_motion_at(m, s->t, t, m->z1) && ag_queue_point(q, s->work, s->params, t, m->z1, record);
 }
 
 /* The crossings of the step into m->hit_times and m->hit_events; how many, -1: there is no dense output. */

@@ -310,6 +310,22 @@ class Levels(Section):
             self.assertAlmostEqual(a + 2*b, 0.3, delta=1e-13)
             self.assertAlmostEqual(a*a/2 + b*b/2 + y*y/2 - y**3/3, 0.1, delta=1e-13)
 
+    def test_nothing_is_missed(self):
+        """Lanes find what single runs find: shallow dips, many crossings in a step, moving surfaces, steps as long as tolerances allow."""
+        self.write("many.nh", HENON + """section dip: x'*y' = 0 falling
+section ring: x^2 + y^2 = 0.1
+section waves: sin(12*x) = 0.2
+section moving: x - 0.3*sin(3*t) = 0
+""")
+        for section in ("dip", "ring", "waves", "moving"):
+            for rtol, method, t1 in [("1e-3", "dop853", 25), ("1e-3", "tsit5", -25), ("1e-5", "dop853", -25), ("1e-9", "dopri5", 25)]:
+                words = ["run", "many.nh", "--section", section, "--sweep", "y=-0.3:0.4:9", "--sweep", "y'=-0.2:0.2:5", "--t1", t1,
+                         "--rtol", rtol, "--atol", rtol, "--method", method]
+                lanes, single = self.json(*words), self.json(*words, "--engine", "interpreted")
+                self.assertIsNone(lanes["member_by_member"])
+                self.assertEqual(lanes["section"]["crossings"], single["section"]["crossings"], words)
+                self.near(lanes["section"]["points"]["t"], single["section"]["points"]["t"], 1e-10)
+
     def test_one_run(self):
         r = self.json("run", "henon.nh", "--section", "cut", "--level", "energy=0.1", "--solve", "x'", "--set", "y=0.1", "--crossings", 4)
         self.assertAlmostEqual(r["energy_start"], 0.1, delta=1e-15)
