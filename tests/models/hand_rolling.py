@@ -377,5 +377,5 @@ def _():
     R0 = turn_about(e1, 0.1)
     G = R0.T @ e3
     s, across = arm(G), np.cross(arm(G), G)
-    spin = sqrt(2*(752 - 100*(R0 @ s)[2])/(G @ J @ G + across @ across))
-    return body_on_plane(J, 1, 100, arm, R0, spin*G, [0, 0, (R0 @ s)[2]], t1=1.0)
+    spin = sqrt(2*(7.52 - (R0 @ s)[2])/(G @ J @ G + across @ across))
+    return body_on_plane(J, 1, 1, arm, R0, spin*G, [0, 0, (R0 @ s)[2]], t1=10.0)
