@@ -88,6 +88,8 @@ ag_status ag_eliminate(derive *d);
 ag_status ag_motion(derive *d);
 /* Derivative of outs along the motion: coordinates move with velocity[], time with 1. */
 void ag_along_motion(derive *d, const ag_id *velocity, int n_out, const ag_id *outs, ag_id *rates);
+/* E = p.xi - l, in the terms of l. */
+ag_id ag_energy(ag_graph *g, ag_id lagrangian, int n, const ag_id *xi);
 ag_id ag_kept_rows(derive *d); /* their column in (q, xi, t); 0 when there is none */
 
 /* saddle.c: large systems */

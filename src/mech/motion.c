@@ -160,10 +160,9 @@ static void saddle(derive *d, const ag_id *gradient) {
 static void balance(derive *d) {
   ag_graph *g = d->g;
   ag_system *sys = d->sys;
-  ag_id energy = ag_neg(g, d->m->lagrangian), power = ag_num(g, 0), one = ag_num(g, 1), outs[5], rows = ag_kept_rows(d);
+  ag_id energy = ag_energy(g, d->m->lagrangian, d->nc, d->xi), power = ag_num(g, 0), one = ag_num(g, 1), outs[5], rows = ag_kept_rows(d);
   ag_id *zeros = new_ids(d, d->nc);
   for (int i = 0; i < d->nc; i++) {
-    energy = ag_add(g, energy, ag_dot(g, d->momentum[i], d->xi[i]));
     power = ag_add(g, power, ag_dot(g, d->force[i], d->xi[i]));
     zeros[i] = ag_zero(g, d->m->coords[i].dim, 1);
   }
