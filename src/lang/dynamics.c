@@ -93,6 +93,17 @@ static void holonomic(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
   }
 }
 
+/* Row by row: what the constraints keep once it holds. */
+static void relation(ag_builder *b, ag_id x, ag_pos pos) {
+  if (ag_note_on(b, x) & AG_ON_XI)
+    ag_scope_error(b, pos, "a relation ties coordinates and t, this one contains a velocity");
+  else if (!(ag_note_on(b, x) & AG_ON_Q))
+    ag_scope_error(b, pos, "this relation contains no coordinate");
+  else
+    for (int i = 0; i < ag_node_rows(b->g, x); i++)
+      AG_MODEL_PUSH(b->m, touches, ((ag_item){NULL, NULL, ag_entry(b->g, x, i, 0), pos}));
+}
+
 static void equation(ag_builder *b, const ag_stmt *s, void *data) {
   (void)data;
   ag_pos pos = s->parts[0].left->pos;
@@ -108,6 +119,8 @@ static void equation(ag_builder *b, const ag_stmt *s, void *data) {
     ag_scope_error(b, pos, "a constraint may not use energy, drives or reactions");
   else if (s->word == AG_WORD_CONSTRAINT)
     constraint(b, s, x, pos);
+  else if (s->word == AG_WORD_RELATION)
+    relation(b, x, pos);
   else
     holonomic(b, s, x, pos);
 }

@@ -64,6 +64,7 @@ static void build_statement(ag_builder *b, const ag_stmt *s, int i) {
     break;
   case AG_WORD_CONSTRAINT:
   case AG_WORD_HOLONOMIC:
+  case AG_WORD_RELATION:
     ag_dynamics_equation(b, s);
     break;
   case AG_WORD_PRESCRIBE:

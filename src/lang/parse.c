@@ -355,6 +355,8 @@ static bool parse_body(ag_parser *p, ag_stmt *s) {
   case AG_WORD_CONSTRAINT:
   case AG_WORD_HOLONOMIC:
     return parse_constraint(p, s);
+  case AG_WORD_RELATION:
+    return parse_single(p, s);
   case AG_WORD_PRESCRIBE:
   case AG_WORD_FORCE:
   case AG_WORD_START:
@@ -396,12 +398,12 @@ static void parse_statement(ag_parser *p, ag_stmt *s) {
   if (may_loop[s->word] && !parse_loops(p, s)) return;
   if (ag_parser_is_word(p, "for")) {
     ag_parser_fail(p, ag_parser_pos(p),
-                   "`%s` takes no running index; `for` goes with constraint, holonomic, prescribe, force, domain, "
+                   "`%s` takes no running index; `for` goes with constraint, holonomic, relation, prescribe, force, domain, "
                    "generator and start",
                    ag_parse_word(s->word));
     return;
   }
-  bool equation = s->word == AG_WORD_CONSTRAINT || s->word == AG_WORD_HOLONOMIC;
+  bool equation = s->word == AG_WORD_CONSTRAINT || s->word == AG_WORD_HOLONOMIC || s->word == AG_WORD_RELATION;
   if (p->at < p->end && equation && ag_parser_is(p, AG_TOKEN_COMMA)) {
     ag_parser_fail(p, ag_parser_pos(p),
                    "`%s` takes one equation: write each in a statement of its own, or make them one of vectors, "

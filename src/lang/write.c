@@ -90,6 +90,15 @@ static void equations(writer *w, const char *word, int n, const ag_item *items) 
   }
 }
 
+static void relations(writer *w) {
+  for (int i = 0; i < w->m->n_touches; i++) {
+    prepare(w, w->m->touches[i].x);
+    ag_text_str(w->out, "relation ");
+    expression(w, w->m->touches[i].x);
+    ag_text_str(w->out, " = 0\n");
+  }
+}
+
 /* q - f(t) with q = 0 is -f(t). */
 static void prescribes(writer *w) {
   for (int i = 0; i < w->m->n_prescribes; i++) {
@@ -274,6 +283,7 @@ static roots collect(const ag_model *m) {
   root(&r, m->lagrangian);
   root_items(&r, m->n_constraints, m->constraints);
   root_items(&r, m->n_holonomics, m->holonomics);
+  root_items(&r, m->n_touches, m->touches);
   root_items(&r, m->n_prescribes, m->prescribes);
   root_items(&r, m->n_frames, m->frames);
   root_items(&r, m->n_observables, m->observables);
@@ -314,6 +324,7 @@ static void write_model(const ag_model *m, ag_text *out) {
   ag_text_char(out, '\n');
   equations(&w, "constraint", m->n_constraints, m->constraints);
   equations(&w, "holonomic", m->n_holonomics, m->holonomics);
+  relations(&w);
   prescribes(&w);
   forces(&w);
   named(&w, "frame", m->n_frames, m->frames);

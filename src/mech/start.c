@@ -206,7 +206,9 @@ static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0
   const ag_item *touch = row < sys->n_g ? NULL : &sys->model->touches[row - sys->n_g];
   ag_pos pos = set >= 0 ? sys->model->starts[set].pos : touch ? touch->pos : sys->rows[sys->n_row - sys->n_g + row].pos;
   bool moved = !touch && !strict && ag_position_project(sys, t0, params, q);
-  if (touch)
+  if (touch && !touch->name)
+    ag_ctx_error(ctx, pos, "the start does not fulfil this relation (off by %.3g), and what is not named of it cannot change that", gap);
+  else if (touch)
     ag_ctx_error(ctx, pos, "at the start `%s` %s (off by about %.3g)", touch->name, touch->text, gap);
   else if (moved)
     ag_ctx_warn(ctx, pos, "the start positions did not satisfy the constraints (by %.3g): moved to the nearest that do", gap);

@@ -106,6 +106,31 @@ static ag_status check_margins(derive *d) {
   return AG_WRONG;
 }
 
+/* A relation of the person's: its rate must vanish at velocities that the constraints allow. */
+static ag_status check_relations(derive *d) {
+  ag_system *sys = d->sys;
+  ag_model *m = d->m;
+  ag_status status = AG_OK;
+  ag_work *w = ag_work_create(sys, sys->params);
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1)), t, rate;
+  for (int i = 0; i < m->n_touches && status == AG_OK; i++) {
+    ag_id dx;
+    if (m->touches[i].name || !ag_model_prime(m, m->touches[i].x, &dx)) continue; /* that of a contact is kept by its geometry */
+    ag_tape *tape = ag_full_tape(sys, 1, &dx);
+    for (unsigned seed = 1; seed <= 3 && status == AG_OK; seed++) {
+      if (ag_system_sample(sys, w, seed, &t, x) != AG_OK) continue;
+      ag_tape_once(tape, t, x, sys->params, NULL, &rate);
+      if (fabs(rate) < 1e-7) continue;
+      ag_ctx_error(d->ctx, m->touches[i].pos, "the constraints do not keep this relation (it changes at the rate %.3g); write `holonomic` to demand it", rate);
+      status = AG_WRONG;
+    }
+    ag_tape_free(tape);
+  }
+  ag_work_free(w);
+  free(x);
+  return status;
+}
+
 /* Which coordinates position constraints are solved for is known only now; what there is to say of the start has been said. */
 static void again_positions(derive *d) {
   ag_system *sys = d->sys;
@@ -134,6 +159,7 @@ static ag_status derive_all(derive *d) {
   AG_TRY(ag_start_velocities(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0, sys->xi0));
   AG_TRY(check_mass(d));
   AG_TRY(check_start(d));
+  if (d->m->n_touches) AG_TRY(check_relations(d));
   if (d->options->growth && sys->elimination != AG_ELIM_SADDLE)
     ag_growth(d);
   else if (sys->n_row)
