@@ -16,7 +16,7 @@
 
 /* A minor counts as bounded away from zero when, divided by the norms of its rows, it stays above this at all samples. */
 static const double MINOR_MIN = 0.05;
-enum { MAX_MINORS = 4000, MAX_GROUP = 10, MAX_ORTHONORMAL = 24 };
+enum { MAX_ORTHONORMAL = 24 };
 
 /* A velocity not yet eliminated: a whole coordinate (row -1) or one component. */
 typedef struct leaf {
@@ -248,92 +248,6 @@ static int make_groups(elim *e, group *groups) {
   return n_group;
 }
 
-static double determinant(int n, double *A) {
-  double det = 1;
-  for (int k = 0; k < n; k++) {
-    int p = k;
-    for (int i = k + 1; i < n; i++)
-      if (fabs(A[i * n + k]) > fabs(A[p * n + k])) p = i;
-    if (A[p * n + k] == 0) return 0;
-    if (p != k) {
-      for (int j = 0; j < n; j++) {
-        double x = A[k * n + j];
-        A[k * n + j] = A[p * n + j];
-        A[p * n + j] = x;
-      }
-      det = -det;
-    }
-    det *= A[k * n + k];
-    for (int i = k + 1; i < n; i++) {
-      double f = A[i * n + k] / A[k * n + k];
-      for (int j = k; j < n; j++) A[i * n + j] -= f * A[k * n + j];
-    }
-  }
-  return det;
-}
-
-static bool next_subset(int n, int k, int *pick) {
-  int i = k - 1;
-  while (i >= 0 && pick[i] == n - k + i) i--;
-  if (i < 0) return false;
-  pick[i]++;
-  for (int j = i + 1; j < k; j++) pick[j] = pick[j - 1] + 1;
-  return true;
-}
-
-/* Values of the coefficients at all samples, divided by the norms of the rows as stated; samples that are not finite are skipped. */
-static double *sampled(elim *e, const group *grp, int *n_sample) {
-  derive *d = e->d;
-  int m = grp->n_row, n = grp->n_col, kept = 0;
-  ag_id *outs = AG_NEWN(d->sys->arena, ag_id, m * n + m);
-  memcpy(outs, grp->S, sizeof *outs * (size_t)(m * n));
-  for (int i = 0; i < m; i++) outs[m * n + i] = e->norms[grp->row[i]];
-  ag_tape *tape = ag_full_tape(d->sys, m * n + m, outs);
-  double *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n) * (size_t)(d->n_sample + 1) + sizeof(double) * (size_t)m);
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(d->sys->n_q + d->sys->n_xi));
-  for (int s = 0; s < d->n_sample; s++) {
-    const double *at = d->samples + ((size_t)d->sys->n_q + 1) * (size_t)s;
-    double *A = v + (size_t)(m * n) * (size_t)kept;
-    memcpy(x, at + 1, sizeof(double) * (size_t)d->sys->n_q);
-    ag_tape_once(tape, at[0], x, d->sys->params, NULL, A);
-    bool good = true;
-    for (int i = 0; i < m; i++) {
-      double norm = A[m * n + i];
-      good = good && isfinite(norm) && norm > 0;
-      for (int j = 0; j < n; j++) A[i * n + j] /= sqrt(norm), good = good && isfinite(A[i * n + j]);
-    }
-    kept += good;
-  }
-  ag_tape_free(tape);
-  free(x);
-  *n_sample = kept;
-  return v;
-}
-
-/* The set of columns whose minor is largest where it is smallest; its value, 0 when there are too many sets to try. */
-static double best_minor(elim *e, const group *grp, int *best) {
-  int k = grp->n_row, n = grp->n_col, n_sample, pick[MAX_GROUP];
-  double count = 1, best_value = 0, M[MAX_GROUP * MAX_GROUP];
-  for (int i = 0; i < k; i++) count = count * (n - i) / (i + 1);
-  if (k > MAX_GROUP || k > n || count > MAX_MINORS) return 0;
-  double *v = sampled(e, grp, &n_sample);
-  for (int i = 0; i < k; i++) pick[i] = i;
-  do {
-    double least = n_sample ? 1e300 : 0;
-    for (int s = 0; s < n_sample && least > best_value * 1.0001; s++) {
-      for (int i = 0; i < k; i++)
-        for (int j = 0; j < k; j++) M[i * k + j] = v[(s * k + i) * n + pick[j]];
-      least = fmin(least, fabs(determinant(k, M)));
-    }
-    if (least > best_value * 1.0001) {
-      best_value = least;
-      memcpy(best, pick, sizeof(int) * (size_t)k);
-    }
-  } while (next_subset(n, k, pick));
-  free(v);
-  return best_value;
-}
-
 /* The scalar leaf of a column, split off where it is part of a vector. */
 static int column_leaf(elim *e, const leaf *c) {
   int at = leaf_of(e, c->coord, c->row);
@@ -468,11 +382,19 @@ static void solve_basis(elim *e, const group *grp) {
 
 /* ---- all of it ---- */
 
+static double best_minor(const elim *e, const group *grp, int *pick) {
+  ag_id *norms = ag_heap_alloc(sizeof *norms * (size_t)(grp->n_row + 1));
+  for (int i = 0; i < grp->n_row; i++) norms[i] = e->norms[grp->row[i]];
+  double value = ag_minor_best(e->d, grp->n_row, grp->n_col, grp->S, norms, pick);
+  free(norms);
+  return value;
+}
+
 static ag_status solve_frame_groups(elim *e, int n_group, const group *groups) {
-  int pick[MAX_GROUP];
+  int pick[AG_MINOR_MAX];
   for (int i = 0; i < n_group; i++) {
     const group *grp = &groups[i];
-    double least = grp->n_row == grp->n_col && grp->n_row <= MAX_GROUP ? best_minor(e, grp, pick) : 0;
+    double least = grp->n_row == grp->n_col && grp->n_row <= AG_MINOR_MAX ? best_minor(e, grp, pick) : 0;
     if (least < 1e-6) {
       ag_ctx_error(e->d->ctx, e->d->m->frames[0].pos,
                    "the velocities of the frame and the constraints do not determine all velocities everywhere in the domain");
@@ -485,7 +407,7 @@ static ag_status solve_frame_groups(elim *e, int n_group, const group *groups) {
 
 /* False: a group is too large for a basis. */
 static bool solve_groups(elim *e, int n_group, const group *groups) {
-  int pick[MAX_GROUP];
+  int pick[AG_MINOR_MAX];
   for (int i = 0; i < n_group; i++) {
     double least = best_minor(e, &groups[i], pick);
     if (least >= MINOR_MIN) solve_group(e, &groups[i], pick, least);

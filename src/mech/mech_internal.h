@@ -81,6 +81,11 @@ bool ag_position_project(const ag_system *sys, double t, const double *params, d
  * default. False when named ones stand in the way: then what could be solved is, and the constraints are off by *gap in row *row of them. */
 bool ag_position_solve(const ag_system *sys, double t, const double *params, const bool *named, double *q, double *gap, int *row);
 
+/* minor.c: of k rows with coefficients S (k x n, in q and t) and squared norms, the k columns (into best) whose minor, divided by the norms of
+ * the rows, is largest where it is smallest over all samples; its value there, 0 when there are too many sets to try. */
+enum { AG_MINOR_MAX = 10 }; /* rows */
+double ag_minor_best(const derive *d, int k, int n, const ag_id *S, const ag_id *norms, int *best);
+
 /* eliminate.c */
 ag_status ag_eliminate(derive *d);
 
