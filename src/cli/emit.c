@@ -20,9 +20,7 @@ static const ag_option options[] = {
 static ag_status act(void *self) {
   const args *a = self;
   ag_source s;
-  ag_status status = ag_source_load(&s, a->common.words[0], &a->common, &(ag_derive_options){0});
-  if (status != AG_OK) return ag_source_refuse(&s, status, &a->common);
-  ag_source_report(&s, a->common.quiet);
+  AG_TRY(ag_source_open(&s, &a->common));
   ag_text code = {0};
   ag_emit(s.system, a->main, &code);
   if (a->common.json) {

@@ -34,9 +34,7 @@ static void put_comments(const char *text, char mark, ag_text *out) {
 static ag_status act(void *self) {
   const args *a = self;
   ag_source s;
-  ag_status status = ag_source_load(&s, a->common.words[0], &a->common, &(ag_derive_options){0});
-  if (status != AG_OK) return ag_source_refuse(&s, status, &a->common);
-  ag_source_report(&s, a->common.quiet);
+  AG_TRY(ag_source_open(&s, &a->common));
   ag_text model = {0}, equations = {0}, out = {0};
   ag_lang_write(s.model, &model);
   ag_system_show(s.system, a->latex, &equations);

@@ -225,3 +225,10 @@ ag_status ag_source_refuse(ag_source *s, ag_status status, const ag_common *comm
   ag_source_done(s);
   return status;
 }
+
+ag_status ag_source_open(ag_source *s, const ag_common *common) {
+  ag_status status = ag_source_load(s, common->words[0], common, &(ag_derive_options){0});
+  if (status != AG_OK) return ag_source_refuse(s, status, common);
+  ag_source_report(s, common->quiet);
+  return AG_OK;
+}

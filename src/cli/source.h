@@ -37,6 +37,8 @@ void ag_source_report(const ag_source *s, bool quiet);
 /* The end of a command that could not load its model: prints the diagnostics, for --json an object
  * {"model","error","diagnostics"}, frees, and returns the status. */
 ag_status ag_source_refuse(ag_source *s, ag_status status, const ag_common *common);
+/* The whole beginning of a command on the model it names first: loaded and reported, or refused. */
+AG_MUST_USE ag_status ag_source_open(ag_source *s, const ag_common *common);
 
 /* The shipped models: names (file names without .nh) in alphabetical order and where they are. */
 typedef struct ag_shelf {
