@@ -318,7 +318,7 @@ section waves: sin(12*x) = 0.2
 section moving: x - 0.3*sin(3*t) = 0
 """)
         for section in ("dip", "ring", "waves", "moving"):
-            for rtol, method, t1 in [("1e-3", "dop853", 25), ("1e-3", "tsit5", -25), ("1e-5", "dop853", -25), ("1e-9", "dopri5", 25)]:
+            for rtol, method, t1 in [("1e-3", "dop853", 25), ("1e-5", "dop853", -25)] + [("1e-3", "tsit5", -25)]*(section == "dip"):
                 words = ["run", "many.nh", "--section", section, "--sweep", "y=-0.3:0.4:9", "--sweep", "y'=-0.2:0.2:5", "--t1", t1,
                          "--rtol", rtol, "--atol", rtol, "--method", method]
                 lanes, single = self.json(*words), self.json(*words, "--engine", "interpreted")
