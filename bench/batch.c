@@ -96,7 +96,7 @@ int main(int argc, char **argv) {
   }
   if (argc < at + 2 || n < 1 || repeats < 1 || repeats > MAX_REPEATS) return 2;
   loaded own;
-  load(&own, argv[at]);
+  load(&own, argv[at], 0, NULL);
   batch b = {0};
   stones_create(&b.stones, own.system, n);
   b.stones.t1 = T1, b.stones.rtol = RTOL, b.stones.atol = ATOL;

@@ -47,12 +47,12 @@ static void refuse(loaded *l) {
   exit(1);
 }
 
-void load(loaded *l, const char *path) {
+void load(loaded *l, const char *path, int n_set, const ag_set *sets) {
   size_t size;
   *l = (loaded){0};
   l->text = slurp(path, &size);
   double t0 = cpu_seconds();
-  if (ag_lang_read(&l->ctx, path, l->text, size, 0, NULL, &l->model) != AG_OK) refuse(l);
+  if (ag_lang_read(&l->ctx, path, l->text, size, n_set, sets, &l->model) != AG_OK) refuse(l);
   double t1 = cpu_seconds();
   if (ag_system_create(&l->ctx, l->model, &(ag_derive_options){0}, &l->system) != AG_OK) refuse(l);
   l->parse = t1 - t0;

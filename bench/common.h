@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "lang/lang.h"
 #include "mech/mech.h"
 #include "run/run.h"
 
@@ -21,7 +22,7 @@ typedef struct loaded {
   double parse, derive; /* seconds */
 } loaded;
 /* Ends the program when the model is wrong. */
-void load(loaded *l, const char *path);
+void load(loaded *l, const char *path, int n_set, const ag_set *sets);
 void unload(loaded *l);
 
 /* A batch of rattlebacks (models/rattleback_bench.nh) through ag_batch, on one thread. */

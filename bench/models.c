@@ -216,7 +216,7 @@ static void print_ns(const char *name, double ns) {
 
 static void one(const char *path) {
   loaded l;
-  load(&l, path);
+  load(&l, path, 0, NULL);
   const ag_system *sys = l.system;
   if (sys->n_z < 1 || sys->n_z > MAX_Z) return;
   size_t n_x = (size_t)(sys->n_q + sys->n_xi);

@@ -187,7 +187,7 @@ int main(int argc, char **argv) {
   if (argc < at + 3 || r.pairs < 1 || r.pairs > MAX_PAIRS) return 2;
   loaded own;
   double y[6];
-  load(&own, argv[at]);
+  load(&own, argv[at], 0, NULL);
   stones_create(&r.stones, own.system, 1);
   r.stones.t1 = r.t1;
   stones_start(&r.stones, 0, y);

@@ -3,12 +3,13 @@
 """run.py PROGRAM [FILE] [--quick]: how fast the program is. Prints tables and writes the numbers to FILE as JSON.
 
 PROGRAM is anagyre in its build folder; the programs of this folder are built there. What they measure stands at their
-heads: models.c (every shipped model), race.c (one accurate rattleback against hand-written C and libraries), batch.c
+heads: models.c (every shipped model), large.c (families of growing size), race.c (one accurate rattleback against hand-written C and libraries), batch.c
 (many). The rivals are compiled here, with gcc and clang; a library that is missing is left out, with a line saying so.
 --quick: few repetitions and models, to see that it works."""
 import datetime
 import glob
 import json
+import math
 import os
 import shutil
 import statistics
@@ -82,6 +83,41 @@ def measure_models(bench, models, environment):
         for key, width, digits in COLUMNS:
             line += f" {'-':>{width}s}" if row.get(key) is None else f" {row[key]:{width}.{digits}f}"
         print(line, flush=True)
+    return rows
+
+
+LARGE = [  # model, steps of the run, structural parameters: small to large
+    ("models/lattice.nh", 200, [["K=250"], ["K=1000"], ["K=4000"]]),
+    ("tests/models/inerters.nh", 200, [["K=250"], ["K=1000"], ["K=4000"]]),
+    ("tests/models/body_chain.nh", 100, [["K=25"], ["K=100"], ["K=400"]]),
+    ("tests/models/joint_chain.nh", 100, [["K=25"], ["K=100"], ["K=400"]]),
+    ("tests/models/trailers.nh", 100, [["K=25"], ["K=100"], ["K=400"]]),
+    ("tests/models/cart_pendula.nh", 100, [["K=60"], ["K=250"], ["K=1000"]]),
+    ("tests/models/link_net.nh", 20, [["W=4", "H=62"], ["W=4", "H=250"], ["W=4", "H=1000"]]),
+    ("tests/models/link_net.nh", 10, [["W=8", "H=8"], ["W=16", "H=16"], ["W=32", "H=32"]]),
+]
+
+
+def large(bench, quick, environment):
+    """Families of growing size. growth: of the time of a step, as the power of the number of velocities."""
+    print("\nLarge models: milliseconds to derive and to compile, kilobytes of C; microseconds of one right-hand side and of one\n"
+          "accepted step, compiled; the power of the size with which the step grows")
+    print(f"{'model':14s} {'':14s} {'velocities':>10s} {'constraints':>11s} {'derive':>8s} {'compile':>8s} {'text':>7s} {'rhs':>9s} "
+          f"{'step':>9s} {'power':>6s}")
+    rows = []
+    for path, steps, sizes in LARGE:
+        before = None
+        for sets in sizes[:2] if quick else sizes:
+            command = [os.path.join(bench, "bench_large"), os.path.join(ROOT, path), str(steps)] + sets
+            row = json.loads(output(command, env=environment))
+            row["sets"] = sets
+            if before:
+                row["power"] = math.log(row["step_us"] / before["step_us"]) / math.log(row["velocities"] / before["velocities"])
+            rows.append(row)
+            before = row
+            print(f"{row['model']:14s} {' '.join(sets):14s} {row['velocities']:10d} {row['constraints']:11d} {row['derive_ms']:8.1f} "
+                  f"{row['compile_ms']:8.0f} {row['text'] / 1e3:7.0f} {row['rhs_us']:9.1f} {row['step_us']:9.0f} "
+                  f"{row.get('power', math.nan):6.2f}", flush=True)
     return rows
 
 
@@ -161,6 +197,7 @@ def main():
         result["race"] = race(bench, reference, hands, others, 5 if quick else 15, environment)
         result["batch"] = batch(bench, hands, 50 if quick else 200, 5 if quick else 15, environment)
         result["models"] = measure_models(bench, models[:3] if quick else models, environment)
+        result["large"] = large(bench, quick, environment)
     result["first_step"] = first_step(program, models, result["models"], 1 if quick else 3)
     if len(words) > 1:
         with open(words[1], "w", encoding="utf-8") as file:

@@ -107,14 +107,16 @@ ag_id ag_solve(ag_graph *g, ag_id A, ag_id b, ag_solve_kind kind);
 ag_id ag_inverse(ag_graph *g, ag_id A);
 
 /* ---- sparse symmetric systems ---- */
-/* Where a symmetric n x n matrix has entries: each pair (row, col) once, row >= col. Unknowns marked negative have
- * negative pivots: the multipliers of a saddle matrix [M S^T; S 0] (no entry may join two of them). They are eliminated
- * after all the unknowns that their row of S speaks of, so that with M positive definite and S of full rank no pivot is
- * zero and its sign is known, in whatever state. NULL: none is. */
+/* Where a symmetric n x n matrix has entries: each pair (row, col) once, row >= col. Marks say what the unknowns are
+ * (NULL: all plain, for a positive definite matrix). The multipliers of a saddle matrix [M S^T; S 0] have negative
+ * pivots. Each is eliminated after the plain unknowns that its row of S speaks of, so that with M positive definite and
+ * S of full rank no pivot is zero and its sign is known, in whatever state. It does not wait for those marked as hubs
+ * (unknowns that very many rows share, and would join): the caller knows that S has full rank without them. */
+typedef enum ag_mark { AG_MARK_PLAIN, AG_MARK_MULTIPLIER, AG_MARK_HUB } ag_mark;
 typedef struct ag_pattern {
   int n, n_entry;
   const int *row, *col;
-  const unsigned char *negative;
+  const unsigned char *marks; /* ag_mark */
 } ag_pattern;
 
 /* The order of elimination (least degree, decided by the pattern alone) and the places of all entries of A = L D L^T.

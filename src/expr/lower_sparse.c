@@ -87,11 +87,11 @@ static void call(blocks *s, int block, int n) {
   int n_entry = s->entry_first[block + 1] - s->entry_first[block];
   int *row = ag_heap_alloc(sizeof *row * (size_t)(n_entry + 1)),
       *col = ag_heap_alloc(sizeof *col * (size_t)(n_entry + 1));
-  unsigned char *negative = ag_heap_alloc((size_t)n);
+  unsigned char *marks = ag_heap_alloc((size_t)n);
   ag_id *args = ag_heap_alloc(sizeof *args * (size_t)(n_entry + n));
   for (int i = 0; i < n_entry; i++) row[i] = s->local[s->p->row[entry[i]]], col[i] = s->local[s->p->col[entry[i]]];
-  for (int i = 0; i < n; i++) negative[i] = s->p->negative && s->p->negative[unknown[i]];
-  int pattern = ag_pattern_intern(s->g, &(ag_pattern){n, n_entry, row, col, negative});
+  for (int i = 0; i < n; i++) marks[i] = s->p->marks ? s->p->marks[unknown[i]] : AG_MARK_PLAIN;
+  int pattern = ag_pattern_intern(s->g, &(ag_pattern){n, n_entry, row, col, marks});
   const ag_ldl *f = ag_pattern_ldl(s->g, pattern);
   for (int i = 0; i < n_entry; i++) args[f->place[i]] = s->entries[entry[i]];
   bool zero = true;
@@ -103,7 +103,7 @@ static void call(blocks *s, int block, int n) {
     for (int k = 0; k < n; k++) s->x[unknown[k]] = ag_num(s->g, 0);
   else
     take_solution(s, f, pattern, args, unknown);
-  free(row), free(col), free(negative), free(args);
+  free(row), free(col), free(marks), free(args);
 }
 
 void ag_lower_sparse(ag_graph *g, int pattern, const ag_id *entries, const ag_id *b, ag_id *x) {
@@ -113,7 +113,8 @@ void ag_lower_sparse(ag_graph *g, int pattern, const ag_id *entries, const ag_id
   for (int i = 0; i < p.n; i++) {
     int n = s.first[i + 1] - s.first[i];
     bool positive = true;
-    for (int k = 0; k < n; k++) positive = positive && !(p.negative && p.negative[s.unknown[s.first[i] + k]]);
+    for (int k = 0; k < n; k++)
+      positive = positive && !(p.marks && p.marks[s.unknown[s.first[i] + k]] == AG_MARK_MULTIPLIER);
     if (n == 0) continue;
     if (positive && n <= MAX_UNROLLED)
       unroll(&s, i, n);

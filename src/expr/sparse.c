@@ -3,8 +3,9 @@
  *
  * The order is that of least degree on the quotient graph: an eliminated unknown is kept as an element, the list of the
  * unknowns it has joined; the degree of an unknown is bounded by the sizes of its elements outside the newest one, as
- * in Amestoy, Davis and Duff (SIAM J. Matrix Anal. Appl. 17, 1996). A multiplier takes part only when all unknowns of
- * its row of S are gone: the leading minors are then [M' S'^T; S' 0] with S' of full rank, never singular. */
+ * in Amestoy, Davis and Duff (SIAM J. Matrix Anal. Appl. 17, 1996). A multiplier takes part only when all plain
+ * unknowns of its row of S are gone: the leading minors are then [M' S'^T; S' 0] with S' of full rank, never singular.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ typedef struct orderer {
   unsigned char *gone, *in_bucket, *absorbed;
 } orderer;
 
-static bool negative(const orderer *o, int i) { return o->p->negative && o->p->negative[i]; }
+static ag_mark mark_of(const ag_pattern *p, int i) { return p->marks ? (ag_mark)p->marks[i] : AG_MARK_PLAIN; }
 
 static void bucket_put(orderer *o, int i) {
   int d = o->degree[i];
@@ -81,7 +82,8 @@ static void orderer_init(orderer *o, const ag_pattern *p) {
     o->degree[i] = o->vars[i].n;
     o->head[i] = -1;
     o->mark[i] = o->seen[i] = -1;
-    if (negative(o, i)) o->wait[i] = o->vars[i].n;
+    if (mark_of(p, i) != AG_MARK_MULTIPLIER) continue;
+    for (int k = 0; k < o->vars[i].n; k++) o->wait[i] += mark_of(p, o->vars[i].at[k]) == AG_MARK_PLAIN;
   }
   for (int i = p->n - 1; i >= 0; i--)
     if (o->wait[i] == 0) bucket_put(o, i); /* the first of equals stands in front */
@@ -164,8 +166,8 @@ static void find_order(const ag_pattern *p, int *order) {
       }
     }
     for (int k = 0; k < joined->n; k++) update(&o, joined->at[k], e, step, p->n - step - 1);
-    for (int k = o.near_at[e]; k < o.near_at[e + 1]; k++)
-      if (negative(&o, o.near[k]) && --o.wait[o.near[k]] == 0) bucket_put(&o, o.near[k]);
+    for (int k = o.near_at[e]; k < o.near_at[e + 1] && mark_of(p, e) == AG_MARK_PLAIN; k++)
+      if (mark_of(p, o.near[k]) == AG_MARK_MULTIPLIER && --o.wait[o.near[k]] == 0) bucket_put(&o, o.near[k]);
     if (o.least > 0) o.least--;
   }
   orderer_done(&o);
@@ -275,7 +277,7 @@ ag_ldl *ag_ldl_create(const ag_pattern *p) {
   for (int k = 0; k < p->n; k++) position[f->order[k]] = k;
   place_entries(&l, p, position);
   place_factor(f, &l);
-  for (int k = 0; k < p->n; k++) l.sign[k] = p->negative && p->negative[f->order[k]] ? -1 : 1;
+  for (int k = 0; k < p->n; k++) l.sign[k] = mark_of(p, f->order[k]) == AG_MARK_MULTIPLIER ? -1 : 1;
   f->n_block = f->n_entry + f->n_factor + 3 * f->n;
   free(position);
   return f;
@@ -349,7 +351,7 @@ static bool same_pattern(const ag_pattern *a, const ag_pattern *b) {
       memcmp(a->col, b->col, sizeof(int) * (size_t)a->n_entry))
     return false;
   for (int i = 0; i < a->n; i++)
-    if ((a->negative && a->negative[i]) != (b->negative && b->negative[i])) return false;
+    if (mark_of(a, i) != mark_of(b, i)) return false;
   return true;
 }
 
@@ -361,7 +363,7 @@ int ag_pattern_intern(ag_graph *g, const ag_pattern *p) {
   unsigned char *marks = ag_arena_alloc(g->arena, (size_t)p->n + 1);
   if (p->n_entry)
     memcpy(row, p->row, sizeof(int) * (size_t)p->n_entry), memcpy(col, p->col, sizeof(int) * (size_t)p->n_entry);
-  for (int i = 0; i < p->n; i++) marks[i] = p->negative && p->negative[i];
+  for (int i = 0; i < p->n; i++) marks[i] = (unsigned char)mark_of(p, i);
   AG_PUSH(g->patterns, g->n_pattern, g->cap_pattern);
   g->patterns[g->n_pattern] = (ag_kept_pattern){{p->n, p->n_entry, row, col, marks}, NULL};
   return g->n_pattern++;

@@ -11,7 +11,7 @@ enum { MAX_N = 400 };
 
 typedef struct matrix {
   int n, n_entry, row[8 * MAX_N], col[8 * MAX_N];
-  unsigned char negative[MAX_N];
+  unsigned char marks[MAX_N];
   double v[8 * MAX_N], dense[MAX_N * MAX_N];
 } matrix;
 
@@ -38,7 +38,7 @@ static void saddle(matrix *m, int w, int h, unsigned seed) {
       int other = side ? i + w : i + 1;
       if (side ? other >= w * h : i % w == w - 1) continue;
       double x = side ? 0.2 * noise(&seed) : 1, y = side ? 1 : 0.2 * noise(&seed);
-      m->negative[r] = 1;
+      m->marks[r] = AG_MARK_MULTIPLIER;
       add(m, r, 2 * i, x), add(m, r, 2 * i + 1, y), add(m, r, 2 * other, -x), add(m, r, 2 * other + 1, -y);
       r++;
     }
@@ -63,7 +63,21 @@ static void arrow(matrix *m, int n, unsigned seed) {
   }
 }
 
-static ag_pattern pattern_of(const matrix *m) { return (ag_pattern){m->n, m->n_entry, m->row, m->col, m->negative}; }
+/* n masses, each tied to the first unknown, of which all ties speak. */
+static void star(matrix *m, int n, ag_mark hub, unsigned seed) {
+  memset(m, 0, sizeof *m);
+  m->n = 2 * n + 1;
+  m->marks[0] = (unsigned char)hub;
+  add(m, 0, 0, 3);
+  for (int i = 1; i <= n; i++) {
+    m->marks[n + i] = AG_MARK_MULTIPLIER;
+    add(m, i, i, 1.5 + noise(&seed));
+    add(m, n + i, 0, 1 + 0.3 * noise(&seed));
+    add(m, n + i, i, -1);
+  }
+}
+
+static ag_pattern pattern_of(const matrix *m) { return (ag_pattern){m->n, m->n_entry, m->row, m->col, m->marks}; }
 
 static void test_numbers(const matrix *m, int max_factor) {
   ag_pattern p = pattern_of(m);
@@ -76,7 +90,8 @@ static void test_numbers(const matrix *m, int max_factor) {
     int i = f->order[k];
     AG_CHECK(seen[k]);
     before[i] = true;
-    for (int j = 0; j < m->n && m->negative[i]; j++) AG_CHECK(m->dense[i * m->n + j] == 0 || before[j]);
+    for (int j = 0; j < m->n && m->marks[i] == AG_MARK_MULTIPLIER; j++)
+      AG_CHECK(m->dense[i * m->n + j] == 0 || before[j] || m->marks[j] == AG_MARK_HUB);
   }
   AG_CHECK(f->n_factor <= max_factor);
   for (int i = 0; i < m->n; i++) b[i] = x[i] = noise(&seed);
@@ -96,7 +111,7 @@ static void test_lost(void) {
   static double x[MAX_N];
   memset(&m, 0, sizeof m);
   m.n = 6;
-  for (int i = 0; i < 3; i++) add(&m, i, i, 1 + i), m.negative[3 + i] = 1;
+  for (int i = 0; i < 3; i++) add(&m, i, i, 1 + i), m.marks[3 + i] = AG_MARK_MULTIPLIER;
   add(&m, 3, 0, 1), add(&m, 3, 1, 2), add(&m, 4, 1, 1), add(&m, 4, 2, -1);
   add(&m, 5, 0, 2), add(&m, 5, 1, 5), add(&m, 5, 2, -1); /* 2 (row 3) + row 4 */
   ag_pattern p = pattern_of(&m);
@@ -197,6 +212,11 @@ int main(void) {
   test_graph(&m);
   saddle(&m, 9, 8, 4);
   test_numbers(&m, 9000);
+  test_graph(&m);
+  star(&m, 100, AG_MARK_PLAIN, 5);
+  test_numbers(&m, 100 + 100 + 100 * 99 / 2); /* the ties are all joined */
+  star(&m, 100, AG_MARK_HUB, 5);
+  test_numbers(&m, 300); /* each goes with its mass: to the tie, to the hub */
   test_graph(&m);
   test_lost();
   test_jacobian();

@@ -104,7 +104,7 @@ static problem ties(int K, int n) {
   ag_graph *g = b.g;
   int *row = calloc((size_t)(3 * N), sizeof *row), *col = calloc((size_t)(3 * N), sizeof *col);
   ag_id *x = calloc((size_t)(3 * N), sizeof *x), *f = calloc((size_t)(2 * N), sizeof *f), two = ag_num(g, 2);
-  unsigned char *negative = calloc((size_t)(2 * N), 1);
+  unsigned char *marks = calloc((size_t)(2 * N), 1);
   for (int i = 0; i < N; i++) {
     ag_id u = ag_apply1(g, AG_OP_TANH, z_at(&b, i)), mass = ag_add(g, u, two);
     row[m] = col[m] = i;
@@ -115,12 +115,12 @@ static problem ties(int K, int n) {
     if (i % K == K - 1) continue;
     row[m] = r, col[m] = i, x[m++] = ag_apply1(g, AG_OP_COS, z_at(&b, i));
     row[m] = r, col[m] = i + 1, x[m++] = ag_num(g, -1);
-    negative[r] = 1;
+    marks[r] = AG_MARK_MULTIPLIER;
     f[r++] = ag_mul(g, z_at(&b, i), z_at(&b, i + 1));
   }
-  ag_id y = ag_solve_sparse(g, &(ag_pattern){N + links, m, row, col, negative}, x, ag_stack(g, N + links, 1, f));
+  ag_id y = ag_solve_sparse(g, &(ag_pattern){N + links, m, row, col, marks}, x, ag_stack(g, N + links, 1, f));
   for (int i = 0; i < N + links; i++) b.outs[b.n_out++] = ag_entry(g, y, i, 0);
-  free(row), free(col), free(x), free(f), free(negative);
+  free(row), free(col), free(x), free(f), free(marks);
   finish(&b);
   return b;
 }

@@ -77,6 +77,7 @@ typedef struct ag_system {
    * entries, row by row. M is S^T S larger than the mass matrix where that is singular off the constraints (augmented):
    * the solutions are the same. The mass matrix of a large system without constraints is given in the same way. */
   bool augmented;
+  bool *hubs; /* per velocity, or NULL: shared by many rows, which have full rank without it (AG_MARK_HUB) */
   ag_places S_at, M_at, G_at;
 
   /* The reduced state. */

@@ -140,8 +140,9 @@ static ag_id solve(derive *d, const bool *wanted, ag_id rows, const ag_id *top, 
   for (int r = 0; r < sys->n_row; r++) number[r] = wanted[r] ? k++ : -1;
   for (int i = 0; i < S->n; i++)
     if (wanted[S->row[i]]) add_place(&A, n + number[S->row[i]], S->col[i], S->x[i]);
-  unsigned char *negative = ag_heap_alloc((size_t)(n + k + 1));
-  for (int i = 0; i < k; i++) negative[n + i] = 1;
+  unsigned char *marks = ag_heap_alloc((size_t)(n + k + 1));
+  for (int i = 0; i < n && sys->hubs; i++) marks[i] = sys->hubs[i] ? AG_MARK_HUB : AG_MARK_PLAIN;
+  memset(marks + n, AG_MARK_MULTIPLIER, (size_t)k);
   ag_id *parts = new_ids(d, d->nc + 1), *more = new_ids(d, d->nc);
   if (sys->augmented) ag_reverse(g, 1, &rows, &low, d->nc, d->xi, more); /* S^T low */
   for (int i = 0; i < d->nc; i++) {
@@ -150,9 +151,9 @@ static ag_id solve(derive *d, const bool *wanted, ag_id rows, const ag_id *top, 
   }
   parts[d->nc] = low;
   ag_id b = ag_concat(g, d->nc + 1, parts);
-  ag_id x = ag_solve_sparse(g, &(ag_pattern){n + k, A.n, A.row, A.col, negative}, A.x, b);
+  ag_id x = ag_solve_sparse(g, &(ag_pattern){n + k, A.n, A.row, A.col, marks}, A.x, b);
   free(number);
-  free(negative);
+  free(marks);
   return x;
 }
 

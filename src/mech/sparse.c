@@ -16,25 +16,30 @@ typedef struct shortest {
   int n, k; /* unknowns, rows */
   ag_ldl *ldl;
   double *x, *v;       /* a full state; results of the tape */
-  double *entries, *b; /* n ones, then the entries of the rows */
+  double *entries, *b; /* n ones, the entries of the rows, k zeros on the diagonal */
   unsigned char *lost;
 } shortest;
 
-static void shortest_init(shortest *s, const ag_system *sys, const ag_tape *tape, const ag_places *at, int k) {
-  int n = sys->n_xi, m = n + at->n;
+/* hubs: columns that the rows need not wait for, or NULL: a row that has no rank without them is then taken for lost.
+ */
+static void shortest_init(shortest *s, const ag_system *sys, const ag_tape *tape, const ag_places *at, int k,
+                          const bool *hubs) {
+  int n = sys->n_xi, m = n + at->n + k;
   *s = (shortest){.sys = sys, .tape = tape, .at = at, .n = n, .k = k};
   int *row = ag_heap_alloc(sizeof(int) * (size_t)m), *col = ag_heap_alloc(sizeof(int) * (size_t)m);
-  unsigned char *negative = ag_heap_alloc((size_t)(n + k));
+  unsigned char *marks = ag_heap_alloc((size_t)(n + k));
   for (int i = 0; i < n; i++) row[i] = col[i] = i;
   for (int i = 0; i < at->n; i++) row[n + i] = n + at->row[i], col[n + i] = at->col[i];
-  memset(negative + n, 1, (size_t)k);
-  s->ldl = ag_ldl_create(&(ag_pattern){n + k, m, row, col, negative});
+  for (int r = 0; r < k; r++) row[n + at->n + r] = col[n + at->n + r] = n + r;
+  for (int i = 0; i < n && hubs; i++) marks[i] = hubs[i] ? AG_MARK_HUB : AG_MARK_PLAIN;
+  memset(marks + n, AG_MARK_MULTIPLIER, (size_t)k);
+  s->ldl = ag_ldl_create(&(ag_pattern){n + k, m, row, col, marks});
   s->x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n));
   s->v = ag_heap_alloc(sizeof(double) * (size_t)(k + at->n + 1));
   s->entries = ag_heap_alloc(sizeof(double) * (size_t)m);
   s->b = ag_heap_alloc(sizeof(double) * (size_t)(n + k));
   s->lost = ag_heap_alloc((size_t)(n + k));
-  free(row), free(col), free(negative);
+  free(row), free(col), free(marks);
 }
 
 static void shortest_done(shortest *s) {
@@ -93,10 +98,24 @@ static double take_step(shortest *s, double t, const double *params, const bool 
   return now;
 }
 
-bool ag_sparse_position(const ag_system *sys, double t, const double *params, const bool *held, double *q) {
-  if (!sys->n_relation) return true;
+/* Velocities that very many rows share would join them all: a platform with many bodies on it. NULL when there is none;
+ * else the caller's. */
+enum { HUB = 40 };
+static bool *shared_columns(const ag_system *sys, const ag_places *at) {
+  int *count = ag_heap_alloc(sizeof(int) * (size_t)sys->n_xi), n = 0;
+  bool *hubs = ag_heap_alloc((size_t)sys->n_xi);
+  for (int i = 0; i < at->n; i++) count[at->col[i]]++;
+  for (int i = 0; i < sys->n_xi; i++) n += hubs[i] = count[i] >= HUB;
+  free(count);
+  if (n) return hubs;
+  free(hubs);
+  return NULL;
+}
+
+static bool newton(const ag_system *sys, double t, const double *params, const bool *held, const bool *hubs,
+                   double *q) {
   shortest s;
-  shortest_init(&s, sys, sys->relation, &sys->G_at, sys->n_relation);
+  shortest_init(&s, sys, sys->relation, &sys->G_at, sys->n_relation, hubs);
   double last = INFINITY, worst;
   rows_at(&s, t, params, q, NULL, held);
   worst = left(&s);
@@ -113,10 +132,26 @@ bool ag_sparse_position(const ag_system *sys, double t, const double *params, co
   return all < 1e-11;
 }
 
-double ag_sparse_velocity(const ag_system *sys, double t, const double *params, const double *q, const bool *held,
-                          double *xi) {
+bool ag_sparse_position(const ag_system *sys, double t, const double *params, const bool *held, double *q) {
+  if (!sys->n_relation) return true;
+  size_t size = sizeof(double) * (size_t)sys->n_q;
+  bool *hubs = shared_columns(sys, &sys->G_at), done = false;
+  double *guess = ag_heap_alloc(size);
+  memcpy(guess, q, size);
+  if (hubs) done = newton(sys, t, params, held, hubs, guess);
+  if (done)
+    memcpy(q, guess, size);
+  else
+    done = newton(sys, t, params, held, NULL, q);
+  free(hubs);
+  free(guess);
+  return done;
+}
+
+static double complete(const ag_system *sys, double t, const double *params, const double *q, const bool *held,
+                       const bool *hubs, double *xi) {
   shortest s;
-  shortest_init(&s, sys, sys->rows_tape, &sys->S_at, sys->n_row);
+  shortest_init(&s, sys, sys->rows_tape, &sys->S_at, sys->n_row, hubs);
   for (int i = 0; i < 3; i++) { /* once more for the rounding */
     rows_at(&s, t, params, q, xi, held);
     double worst = largest(s.k, s.v);
@@ -127,6 +162,20 @@ double ag_sparse_velocity(const ag_system *sys, double t, const double *params, 
   rows_at(&s, t, params, q, xi, held);
   double worst = largest(s.k, s.v);
   shortest_done(&s);
+  return worst;
+}
+
+double ag_sparse_velocity(const ag_system *sys, double t, const double *params, const double *q, const bool *held,
+                          double *xi) {
+  size_t size = sizeof(double) * (size_t)sys->n_xi;
+  double *guess = ag_heap_alloc(size), worst = INFINITY;
+  memcpy(guess, xi, size);
+  if (sys->hubs) worst = complete(sys, t, params, q, held, sys->hubs, guess);
+  if (worst < 1e-12)
+    memcpy(xi, guess, size);
+  else
+    worst = complete(sys, t, params, q, held, NULL, xi);
+  free(guess);
   return worst;
 }
 
@@ -143,6 +192,43 @@ static bool next_state(const ag_system *sys, int i, uint64_t *random, double *q)
   if (i) ag_retract(sys, q, delta);
   free(delta);
   return i == 0 || ag_sparse_position(sys, sys->t0, sys->params, NULL, q);
+}
+
+/* Squared distance of a row from the span of the others that must be left without the hubs, relative to its squared
+ * norm: well away from lost rank, since other states will differ. */
+static const double MARGIN = 0.01;
+
+/* Is the rank of the rows full, with that margin, when the columns held are left out? */
+static bool full_without(shortest *s, const double *q, const bool *held) {
+  double *margin = s->entries + s->n + s->at->n;
+  rows_at(s, s->sys->t0, s->sys->params, q, NULL, held);
+  for (int i = 0; i < s->at->n; i++) margin[s->at->row[i]] += MARGIN * s->v[s->k + i] * s->v[s->k + i];
+  int lost = solve(s);
+  memset(margin, 0, sizeof *margin * (size_t)s->k);
+  return lost == 0;
+}
+
+/* Multipliers need not wait for hubs where the rows have full rank without them, at the start and nearby: then all rows
+ * are kept. */
+static bool keep_with_hubs(derive *d) {
+  ag_system *sys = d->sys;
+  bool *hubs = shared_columns(sys, &sys->S_at), good = hubs != NULL;
+  if (!hubs) return false;
+  shortest s;
+  uint64_t random = 20260101;
+  double *q = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q);
+  shortest_init(&s, sys, sys->rows_tape, &sys->S_at, sys->n_row, hubs);
+  for (int i = 0; i < N_STATE && good; i++)
+    if (next_state(sys, i, &random, q)) good = full_without(&s, q, hubs);
+  if (good) {
+    sys->hubs = AG_NEWN(sys->arena, bool, sys->n_xi + 1);
+    memcpy(sys->hubs, hubs, (size_t)sys->n_xi);
+    for (int k = 0; k < sys->n_row; k++) sys->rows[k].lambda = sys->n_lambda++;
+  }
+  free(hubs);
+  free(q);
+  shortest_done(&s);
+  return good;
 }
 
 /* A lost row that does not hold when the others do, or -1. */
@@ -183,10 +269,11 @@ static void keep_rows(derive *d, const int *used) {
 
 ag_status ag_sparse_rank(derive *d) {
   ag_system *sys = d->sys;
+  if (keep_with_hubs(d)) return AG_OK;
   shortest s;
   uint64_t random = 20260101;
   int at_start = 0, best = 0, m = sys->n_row, lost_row = -1;
-  shortest_init(&s, sys, sys->rows_tape, &sys->S_at, sys->n_row);
+  shortest_init(&s, sys, sys->rows_tape, &sys->S_at, sys->n_row, NULL);
   double *q = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q);
   int *used = ag_heap_alloc(sizeof(int) * (size_t)m);
   ag_status status = AG_OK;

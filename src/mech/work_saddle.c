@@ -94,7 +94,7 @@ static saddle_at factor_at(ag_work *w, double t, const double *x) {
   const ag_places *M = &sys->M_at, *S = &sys->S_at;
   int n = sys->n_xi, m = 0, *row = ag_heap_alloc(sizeof(int) * (size_t)(M->n + S->n)),
       *col = ag_heap_alloc(sizeof(int) * (size_t)(M->n + S->n));
-  unsigned char *negative = ag_heap_alloc((size_t)(n + sys->n_lambda + 1));
+  unsigned char *marks = ag_heap_alloc((size_t)(n + sys->n_lambda + 1));
   saddle_at a = {.n = n + sys->n_lambda, .entries = ag_heap_alloc(sizeof(double) * (size_t)(M->n + S->n))};
   double *sums = ag_heap_alloc(sizeof(double) * (size_t)a.n);
   (void)machine_run(&w->metric, w, t, x, NULL, NULL);
@@ -104,14 +104,15 @@ static saddle_at factor_at(ag_work *w, double t, const double *x) {
     int r = sys->rows[S->row[i]].lambda;
     if (r >= 0) row[m] = n + r, col[m] = S->col[i], a.entries[m++] = w->rows_tape.out[sys->n_row + i];
   }
-  memset(negative + n, 1, (size_t)sys->n_lambda);
+  for (int i = 0; i < n && sys->hubs; i++) marks[i] = sys->hubs[i] ? AG_MARK_HUB : AG_MARK_PLAIN;
+  memset(marks + n, AG_MARK_MULTIPLIER, (size_t)sys->n_lambda);
   for (int k = 0; k < m; k++) {
     sums[col[k]] += fabs(a.entries[k]);
     if (row[k] != col[k]) sums[row[k]] += fabs(a.entries[k]);
   }
   a.norm = largest(a.n, sums);
-  a.ldl = ag_ldl_create(&(ag_pattern){a.n, m, row, col, negative});
-  free(row), free(col), free(negative), free(sums);
+  a.ldl = ag_ldl_create(&(ag_pattern){a.n, m, row, col, marks});
+  free(row), free(col), free(marks), free(sums);
   return a;
 }
 

@@ -75,6 +75,8 @@ static const large table[] = {
     {2, "joint_chain", {{"K", "100"}}, 0.1, 5}, /* four times the places in the saddle matrix */
     {2, "trailers", {{"K", "25"}}, 1, 0},
     {2, "trailers", {{"K", "100"}}, 1, 5},
+    {2, "cart_pendula", {{"K", "100"}}, 0.1, 0},
+    {2, "cart_pendula", {{"K", "500"}}, 0.1, 6}, /* the cart is a hub: without care the places would grow like K^2 */
     {2, "link_net", {{"W", "5"}, {"H", "4"}}, 0.2, 0},
     {2, "link_net", {{"W", "25"}, {"H", "40"}}, 0.02, 0}, /* 1000 masses; the factor fills up like K log K */
 };

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ * large MODEL STEPS NAME=VALUE ...: a model with these structural parameters, as one line of JSON: its size, the times
+ * of reading, deriving, writing the C text and compiling it, of one compiled right-hand side, and of one accepted step
+ * of dop853 in a compiled run of so many steps (with all that belongs to it: projections, energy). CPU times. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "common.h"
+#include "kern/kern.h"
+#include "lang/lang.h"
+#include "run/fused.h"
+
+enum { REPEATS = 5 };
+
+static double children(void) {
+  struct rusage r;
+  getrusage(RUSAGE_CHILDREN, &r);
+  return (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) + 1e-6 * (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec);
+}
+
+/* The run of the library; the least of some repetitions. *steps: how many there were. */
+static double run_seconds(const ag_system *sys, const double *x0, long max_steps, long *steps) {
+  double best = INFINITY;
+  for (int k = 0; k < REPEATS; k++) {
+    ag_ctx ctx = {0};
+    ag_run_options o;
+    ag_run_result r;
+    ag_run_defaults(&o);
+    o.every = -1, o.engine = AG_ENGINE_COMPILED, o.events = false, o.t1 = 1e5, o.max_steps = max_steps;
+    double t = cpu_seconds();
+    if (ag_run(&ctx, sys, sys->params, x0, &o, NULL, &r) != AG_OK || !r.compiled) exit(1);
+    best = fmin(best, cpu_seconds() - t);
+    *steps = r.steps;
+    ag_run_done(&r);
+    ag_ctx_done(&ctx);
+  }
+  return best;
+}
+
+/* One right-hand side of the fused unit, and the size of its text and what the compiler took. */
+static double rhs_ns(const ag_system *sys, const double *z, size_t *size, double *generate, double *compile) {
+  const ag_stepper *method = ag_stepper_find("dop853");
+  ag_fused_spec spec = {.tape = sys->rhs,
+                        .name = sys->model->name,
+                        .n = sys->n_z,
+                        .n_norm = sys->n_core,
+                        .n_param = sys->n_param,
+                        .n_c = sys->n_c,
+                        .method = method};
+  ag_build_options how = {.lanes = 1};
+  ag_text text = {0}, reason = {0};
+  double t = cpu_seconds(), c[1] = {0}, best = INFINITY, at = 0;
+  ag_fused_text(&spec, &text);
+  *generate = cpu_seconds() - t;
+  *size = text.n;
+  double before = children();
+  ag_fused *fused = ag_fused_create(&spec, &how, &reason);
+  *compile = children() - before;
+  if (!fused) fprintf(stderr, "%s\n", ag_text_cstr(&reason)), exit(1);
+  double *prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused) + 8));
+  double *dz = ag_heap_aligned(sizeof(double) * (size_t)(sys->n_z + 1));
+  unsigned long long fail = 0;
+  ag_fused_prep(fused, sys->params, prep, &fail);
+  for (int k = 0; k < 3 * REPEATS; k++) {
+    t = cpu_seconds();
+    for (int i = 0; i < 10; i++) ag_fused_rhs(fused, &at, z, c, prep, dz, &fail);
+    best = fmin(best, (cpu_seconds() - t) / 10);
+  }
+  free(prep), free(dz);
+  ag_fused_free(fused);
+  ag_text_done(&text), ag_text_done(&reason);
+  return 1e9 * best;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 3) return 2;
+  ag_set sets[8];
+  int n_set = 0;
+  for (int i = 3; i < argc && n_set < 8; i++) {
+    char *value = strchr(argv[i], '=');
+    if (!value) return 2;
+    *value = 0;
+    sets[n_set++] = (ag_set){argv[i], value + 1};
+  }
+  loaded l;
+  load(&l, argv[1], n_set, sets);
+  const ag_system *sys = l.system;
+  ag_work *w = ag_work_create(sys, sys->params);
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
+  double *z = ag_heap_aligned(sizeof(double) * (size_t)(sys->n_z + 1)), generate, compile;
+  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
+  memcpy(x + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
+  if (ag_work_reduce(w, 0, x, NULL, z)) return 1;
+  size_t size;
+  long steps, one;
+  double rhs = rhs_ns(sys, z, &size, &generate, &compile);
+  double whole = run_seconds(sys, x, atol(argv[2]), &steps), start = run_seconds(sys, x, 1, &one);
+  printf("{\"model\": \"%s\", \"velocities\": %d, \"constraints\": %d, \"text\": %zu, \"parse_ms\": %.2f, "
+         "\"derive_ms\": %.2f, "
+         "\"generate_ms\": %.2f, \"compile_ms\": %.0f, \"rhs_us\": %.2f, \"step_us\": %.1f}\n",
+         sys->model->name, sys->n_xi, sys->n_lambda, size, 1e3 * l.parse, 1e3 * l.derive, 1e3 * generate, 1e3 * compile,
+         1e-3 * rhs, 1e6 * (whole - start) / (double)(steps - one));
+  free(x), free(z);
+  ag_work_free(w);
+  unload(&l);
+  return 0;
+}
