@@ -4,39 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/run_internal.h"
-
-#define AG_TRY_END(call) \
-  do { \
-    ag_end end_ = (call); \
-    if (end_ != AG_END_TIME) return end_; \
-  } while (0)
+#include "run/trajectory.h"
 
 enum { PROGRESS_EVERY = 64, ENERGY_EVERY = 8 }; /* steps; the energy of recorded states is looked at too */
-
-typedef struct run {
-  const ag_system *sys;
-  const ag_run_options *o;
-  const ag_sink *sink;
-  ag_run_result *res;
-  motion m;
-  ag_control control;
-  double t, h, *record; /* h: the next step size to try */
-  double reach, mark;   /* see ag_checkpoint */
-  long n_mark;     /* tries rejected when the mark was set */
-  long n_recorded; /* grid points passed */
-  long n_row;      /* records handed to the sink */
-  int *event_cap;
-  const double *params;
-  double cost;          /* operations per right-hand side */
-  bool tried_compiling;
-  double rest_error;    /* of what is only reconstructed, in the step just accepted */
-  ag_guard *guard;
-  ag_end cut;           /* AG_END_TIME, or why the run ends at a crossing, where the step was cut short */
-  bool corner, passed;  /* the step was cut short at a corner of the equations, the run goes on; the corner was passed */
-  double smooth;        /* step size before a corner was approached, or 0 */
-  double *keep;         /* core at the end of a step whose rest is computed in smaller ones */
-} run;
 
 void ag_run_defaults(ag_run_options *o) {
   *o = (ag_run_options){.t1 = 10, .rtol = 1e-10, .atol = 1e-12, .h_max = INFINITY, .method = ag_stepper_find("dop853"), .events = true};
@@ -53,14 +23,16 @@ static bool record_at(run *r, double t, const double *x) {
   return true;
 }
 
-static double grid_time(const run *r, long k) { return r->o->t0 + (r->o->t1 > r->o->t0 ? 1 : -1) * r->o->every * (double)k; }
+double ag_trajectory_grid(const run *r) {
+  return r->o->t0 + (r->o->t1 > r->o->t0 ? 1 : -1) * r->o->every * (double)r->n_recorded;
+}
 
 /* Records the grid points before t1 inside the step of size h from t (dense output prepared); one at t1 itself is left to the caller. */
-static bool record_inside(run *r, double t, double h, double t1) {
+bool ag_trajectory_rows(run *r, double t, double h, double t1) {
   motion *m = &r->m;
   double slack = 1e-12 * fmax(fabs(r->o->every), fabs(t1) * 1e-3);
   for (;; r->n_recorded++) {
-    double s = grid_time(r, r->n_recorded);
+    double s = ag_trajectory_grid(r);
     if ((h > 0 ? t1 - s : s - t1) <= slack) return true;
     m->method->interpolate(m->method, m->n, (s - t) / h, h, m->z, m->z1, m->space, m->zt);
     memcpy(m->c1, m->c, sizeof(double) * (size_t)r->sys->n_c);
@@ -84,7 +56,7 @@ static void watch_energy(run *r) {
 static bool state_reached(run *r) {
   motion *m = &r->m;
   double every = r->o->every;
-  bool due = !r->o->section && (every == 0 || (every > 0 && fabs(grid_time(r, r->n_recorded) - r->t) <= 1e-12 * fmax(every, fabs(r->t) * 1e-3)));
+  bool due = !r->o->section && (every == 0 || (every > 0 && fabs(ag_trajectory_grid(r) - r->t) <= 1e-12 * fmax(every, fabs(r->t) * 1e-3)));
   if (!due && !r->o->each && r->res->steps % ENERGY_EVERY) return true;
   ag_motion_full(m, r->t, m->z, m->c, m->x);
   watch_energy(r);
@@ -104,7 +76,7 @@ static void add_event(run *r, int e, double s) {
 }
 
 /* Where the run stands, as a checkpoint that borrows its arrays. */
-static ag_checkpoint here(run *r) {
+ag_checkpoint ag_trajectory_here(run *r) {
   motion *m = &r->m;
   const ag_run_result *res = r->res;
   return (ag_checkpoint){.made = true, .n = m->n, .n_c = r->sys->n_c, .n_event = res->n_event, .t = r->t, .h = r->h, .reach = r->reach, .mark = r->mark, .n_mark = r->n_mark, .left = res->left, .left_t = res->left_t, .left_value = res->left_value,
@@ -117,7 +89,7 @@ static ag_checkpoint here(run *r) {
 
 static void save(run *r) {
   if (!r->o->save || r->res->checkpoint.made) return;
-  ag_checkpoint c = here(r);
+  ag_checkpoint c = ag_trajectory_here(r);
   r->o->save(r->o->save_self, &c);
 }
 
@@ -136,7 +108,7 @@ static double nothing(const run *r) { return 4e-15 * fabs(r->t) + 1e-14 * fabs(r
 
 /* Where the next step shall end when a corner lies ahead at s: not far before it, so that no stage of the step looks across; from very near
  * beyond it. */
-static double before_corner(const run *r, double s) {
+double ag_trajectory_before(const run *r, double s) {
   double left = s - r->t, least = nothing(r);
   return fabs(left) > least ? r->t + 0.98 * left : s + copysign(2 * least, r->o->t1 - r->o->t0);
 }
@@ -146,7 +118,7 @@ static bool find_corner(run *r, int n, double *end) {
   const motion *m = &r->m;
   for (int i = 0; i < n; i++)
     if (m->hit_events[i] < r->sys->model->n_events && r->sys->model->events[m->hit_events[i]].cuts) {
-      *end = before_corner(r, m->hit_times[i]);
+      *end = ag_trajectory_before(r, m->hit_times[i]);
       return true;
     }
   return false;
@@ -154,7 +126,7 @@ static bool find_corner(run *r, int n, double *end) {
 
 /* Finds the crossings of the step. One that ends the run (a terminal event, the last crossing wanted) or is a corner cuts the step: *t1 is moved
  * back to it, r->cut or r->corner says so. AG_END_TIME: all is well. */
-static ag_end handle_events(run *r, double *t1) {
+ag_end ag_trajectory_crossings(run *r, double *t1) {
   motion *m = &r->m;
   int n_event = r->sys->model->n_events;
   double *times = m->hit_times, end = *t1, direction = *t1 > r->t ? 1 : -1;
@@ -177,208 +149,6 @@ static ag_end handle_events(run *r, double *t1) {
   }
   if (r->corner && r->cut == AG_END_TIME) *t1 = end;
   return AG_END_TIME;
-}
-
-/* ---- stepping ---- */
-
-static ag_end end_of_trouble(int trouble) {
-  switch (trouble) {
-  case AG_TROUBLE_RANK: return AG_END_RANK;
-  case AG_TROUBLE_MASS:
-  case AG_TROUBLE_PIVOT: return AG_END_MASS;
-  case AG_TROUBLE_PROJECT: return AG_END_PROJECT;
-  case AG_TROUBLE_DOMAIN: return AG_END_DOMAIN;
-  default: return AG_END_STEP;
-  }
-}
-
-static bool all_finite(int n, const double *z) {
-  for (int i = 0; i < n; i++)
-    if (!isfinite(z[i])) return false;
-  return true;
-}
-
-/* Why a step could not be made however small: what the right-hand side says where we stand. */
-static ag_end diagnose(run *r) {
-  motion *m = &r->m;
-  m->trouble = 0;
-  int trouble = ag_motion_rhs(m, r->t, m->z, m->dz1);
-  if (trouble) return end_of_trouble(trouble);
-  if (!all_finite(m->n, m->dz1)) return AG_END_FINITE;
-  return m->trouble ? end_of_trouble(m->trouble) : AG_END_STEP;
-}
-
-/* The largest step in which the constraints turn by less than 0.8 radian. */
-static double turn_limit(run *r) {
-  motion *m = &r->m;
-  if (m->full || r->sys->elimination != AG_ELIM_BASIS) return INFINITY;
-  double rate = ag_work_turning(m->work, r->t, m->z, m->dz);
-  return rate > 0 ? 0.8 / rate : INFINITY;
-}
-
-/* Did they, all the same? cos^2 of the angle from where the basis was chosen. */
-static bool turned_too_far(run *r, double t1) {
-  return !r->m.full && r->sys->elimination == AG_ELIM_BASIS && ag_work_basis(r->m.work, t1, r->m.z1, r->m.c) < 0.1;
-}
-
-/* Before each try: the first that the end time cuts short is where a longer run would part from this one. */
-static void note_try(run *r, bool last) {
-  double direction = r->o->t1 > r->o->t0 ? 1 : -1, reach = r->t + 1.000001 * r->h;
-  if (!last) {
-    if (!((r->reach - reach) * direction >= 0)) r->reach = reach;
-  } else if (!r->res->checkpoint.made) {
-    ag_checkpoint c = here(r);
-    ag_checkpoint_keep(&r->res->checkpoint, &c);
-  }
-}
-
-/* Thousands of tries that lead nowhere, beside how far the motion has come, and a good part of them rejected: the error is that of rounding and
- * does not get smaller with the step. Other motions pass even a narrow place in some hundred tries. */
-static bool stuck(run *r) {
-  enum { TRIES = 4000 };
-  static const double NOWHERE = 1e-6;
-  long rejected = r->res->rejected - r->n_mark;
-  if ((r->res->steps + r->res->rejected) % TRIES) return false;
-  double moved = fabs(r->t - r->mark);
-  r->mark = r->t;
-  r->n_mark = r->res->rejected;
-  return moved < NOWHERE * fabs(r->t - r->o->t0) && rejected > TRIES / 4;
-}
-
-/* How many fixed steps lie behind: a corner may have cut one of them in two. */
-static double grid_steps(const run *r) { return floor(fabs(r->t - r->o->t0) / r->o->dt + 1e-6); }
-
-/* One accepted step from r->t towards o->t1 into m->z1; *t1 its end. False: no step could be made, *end says why. */
-static bool advance(run *r, double *t1, ag_end *end) {
-  motion *m = &r->m;
-  const ag_run_options *o = r->o;
-  double *h = &r->h;
-  double limit = turn_limit(r);
-  if (o->dt > 0 && o->dt > 1.75 * limit) {
-    *end = AG_END_TURN;
-    return false;
-  }
-  if (o->dt <= 0 && fabs(*h) > limit) *h = copysign(limit, *h);
-  for (;;) {
-    bool last = fabs(*h) * 1.0000001 >= fabs(o->t1 - r->t);
-    double target = last ? o->t1 : o->dt > 0 ? o->t0 + (o->t1 > o->t0 ? 1 : -1) * o->dt * (grid_steps(r) + 1) : r->t + *h;
-    double step = target - r->t, error[2] = {0, 0}, next = *h;
-    note_try(r, last);
-    if (step == 0 || fabs(step) < 1e-15 * fabs(r->t) || (o->dt <= 0 && stuck(r))) {
-      *end = diagnose(r);
-      return false;
-    }
-    int trouble = m->method->step(m->method, &m->flow, r->t, step, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, error, m->space);
-    /* what is only reconstructed may have run away in a step that is fit for the core: it gets smaller ones */
-    int n = m->full || o->dt > 0 ? m->n : r->sys->n_core;
-    bool good = !trouble && all_finite(n, m->z1) && all_finite(n, m->dz1), turned = good && turned_too_far(r, target);
-    if (o->dt > 0) {
-      *t1 = target;
-      if (!good || turned) *end = trouble ? end_of_trouble(trouble) : turned ? AG_END_TURN : AG_END_FINITE;
-      return good && !turned;
-    }
-    good = good && !turned;
-    bool accepted = ag_control_judge(&r->control, m->method, step, good ? error[0] : NAN, &next);
-    if (accepted) {
-      *t1 = target;
-      r->rest_error = error[1];
-      *h = last && fabs(next) < fabs(*h) ? *h : next; /* a step cut short by the end says nothing about the size */
-      return true;
-    }
-    r->res->rejected++;
-    *h = next;
-    double corner;
-    if (good && ag_events_corner(m, r->t, step, &corner)) {
-      if (r->smooth == 0) r->smooth = step;
-      *h = before_corner(r, corner) - r->t;
-    }
-    if (o->stop && *o->stop) {
-      *end = AG_END_STOPPED;
-      return false;
-    }
-  }
-}
-
-/* Crossings and records inside the step from m->z at r->t to m->z1 at *t1. One that ends the run moves *t1 and m->z1 back to it.
- * AG_END_TIME: all is well. */
-static ag_end look_inside(run *r, double *t1) {
-  motion *m = &r->m;
-  const ag_run_options *o = r->o;
-  double step = *t1 - r->t;
-  bool looks = ag_motion_looks(m), grid = !o->section && o->every > 0 && (*t1 - grid_time(r, r->n_recorded)) * step > 0;
-  if (!looks && !grid) return AG_END_TIME;
-  int trouble = m->method->dense(m->method, &m->flow, r->t, step, m->z, m->dz, m->z1, m->dz1, m->space);
-  if (trouble) return end_of_trouble(trouble);
-  if (looks) AG_TRY_END(handle_events(r, t1));
-  if (grid && !record_inside(r, r->t, step, *t1)) return AG_END_SINK;
-  if (r->cut == AG_END_TIME && !r->corner) return AG_END_TIME;
-  if (!ag_motion_at(m, r->t, *t1, m->z1)) return AG_END_STEP;
-  return ag_motion_rhs(m, *t1, m->z1, m->dz1) ? end_of_trouble(m->trouble) : AG_END_TIME;
-}
-
-static void swap(double **a, double **b) {
-  double *x = *a;
-  *a = *b;
-  *b = x;
-}
-
-/* The step was accepted by the core, but what is only reconstructed needs smaller ones: the whole state is taken over the same stretch in
- * steps of its own, of which only the rest is kept; the core ends exactly where its own step did. */
-static ag_end small_steps(run *r, double *t1) {
-  motion *m = &r->m;
-  const ag_run_options *o = r->o;
-  int n_core = r->sys->n_core;
-  double from = r->t, end = *t1, q = m->method->error_order + 1, direction = end > from ? 1 : -1;
-  double h = (end - from) * (r->rest_error < INFINITY ? fmax(0.01, 0.9 * pow(r->rest_error, -1 / q)) : 0.01);
-  memcpy(r->keep, m->z1, sizeof(double) * (size_t)n_core);
-  ag_end reason = AG_END_TIME;
-  while (r->t != end && reason == AG_END_TIME && r->cut == AG_END_TIME && !r->corner) {
-    double to = (end - r->t - 1.0000001 * h) * direction <= 0 ? end : r->t + h, error[2] = {0, 0};
-    if (to == r->t) reason = AG_END_STEP;
-    int trouble = m->method->step(m->method, &m->flow, r->t, to - r->t, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, error, m->space);
-    if (trouble) reason = end_of_trouble(trouble);
-    if (reason != AG_END_TIME) break;
-    if (isnan(error[1])) {
-      h = 0.1 * (to - r->t);
-      if (fabs(h) <= 1e-15 * fabs(r->t)) reason = AG_END_FINITE;
-      continue;
-    }
-    h = (to - r->t) * fmin(6, fmax(0.1, 0.9 * pow(fmax(error[1], 1e-300), -1 / q)));
-    if (error[1] > 1) continue;
-    reason = look_inside(r, &to);
-    swap(&m->z, &m->z1);
-    swap(&m->dz, &m->dz1);
-    r->t = to;
-  }
-  if (reason != AG_END_TIME) return reason;
-  if (r->cut == AG_END_TIME && !r->corner) memcpy(m->z, r->keep, sizeof(double) * (size_t)n_core);
-  *t1 = r->t;
-  swap(&m->z, &m->z1); /* the end of the stretch, as the caller expects it */
-  return ag_motion_rhs(m, *t1, m->z1, m->dz1) ? end_of_trouble(m->trouble) : AG_END_TIME;
-}
-
-/* Takes m->z1 at t1 as the new state. */
-static int arrive(run *r, double t1) {
-  motion *m = &r->m;
-  bool changed = false;
-  swap(&m->z, &m->z1);
-  swap(&m->dz, &m->dz1);
-  r->t = t1;
-  int trouble = ag_motion_settle(m, t1, m->z, m->c, &changed);
-  if (!trouble && changed) trouble = ag_motion_rhs(m, t1, m->z, m->dz);
-  return trouble;
-}
-
-/* A constraint that vanishes inside the step ends the motion there: the step is made again up to that point. False: that was not possible. */
-static bool cut_at_zero(run *r, double *t1) {
-  motion *m = &r->m;
-  double at, error[2] = {0, 0};
-  if (!ag_guard_vanishes(r->guard, m, r->t, *t1, &at)) return true;
-  *t1 = at;
-  r->cut = AG_END_RANK;
-  if (m->method->step(m->method, &m->flow, r->t, at - r->t, m->z, m->dz, m->z1, m->dz1, r->o->rtol, r->o->atol, error, m->space)) return false;
-  r->rest_error = error[1];
-  return all_finite(m->n, m->z1) && all_finite(m->n, m->dz1);
 }
 
 /* What can be said about a failure, from the start x0 and where the motion stands (in m->x). */
@@ -419,8 +189,8 @@ static void reconsider_engine(run *r) {
 /* The start: rate, signs of the events, first record, first step size. */
 static ag_end begin(run *r) {
   motion *m = &r->m;
-  if (ag_motion_rhs(m, r->t, m->z, m->dz)) return end_of_trouble(m->trouble);
-  if (!all_finite(m->n, m->dz)) return AG_END_FINITE;
+  if (ag_motion_rhs(m, r->t, m->z, m->dz)) return ag_trajectory_trouble(m->trouble);
+  if (!ag_trajectory_finite(m->n, m->dz)) return AG_END_FINITE;
   if (ag_motion_looks(m)) ag_motion_signs(m, r->t);
   return state_reached(r) ? AG_END_TIME : AG_END_SINK;
 }
@@ -480,18 +250,7 @@ static ag_end loop(run *r) {
     reconsider_engine(r);
     if (r->res->steps >= max_steps) return AG_END_STEPS;
     if (fabs(r->h) > o->h_max) r->h = direction * o->h_max;
-    double t1;
-    if (!advance(r, &t1, &end)) return end;
-    if (!cut_at_zero(r, &t1)) return AG_END_RANK;
-    end = r->rest_error <= 1 ? look_inside(r, &t1) : small_steps(r, &t1);
-    if (end != AG_END_TIME) return end;
-    int trouble = arrive(r, t1);
-    r->res->steps++;
-    if (trouble && r->cut != AG_END_RANK) return end_of_trouble(trouble);
-    if (r->cut != AG_END_TIME) return r->cut;
-    if (r->corner) ag_motion_signs(&r->m, r->t); /* crossings later in the step that was cut are found again */
-    if (r->passed && r->smooth != 0) r->h = r->smooth, r->smooth = 0;
-    r->corner = r->passed = false;
+    AG_TRY_END(ag_trajectory_step(r));
     bool at_end = r->t == o->t1;
     if (!state_reached(r)) return AG_END_SINK;
     if (at_end) break;
@@ -505,7 +264,7 @@ static ag_end loop(run *r) {
 /* What a longer run can go on from: not where a motion failed, and an event that ends it would do so again. */
 static void keep_checkpoint(run *r) {
   ag_end end = r->res->end;
-  ag_checkpoint *kept = &r->res->checkpoint, c = here(r);
+  ag_checkpoint *kept = &r->res->checkpoint, c = ag_trajectory_here(r);
   if (end != AG_END_TIME && end != AG_END_STOPPED && end != AG_END_STEPS) ag_checkpoint_done(kept);
   else if (!kept->made) ag_checkpoint_keep(kept, &c);
   kept->event_times = kept->made ? r->res->event_times : NULL; /* may have moved */
@@ -571,7 +330,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   if (o->from) resume(&r, o->from);
   else if (r.m.full) memcpy(r.m.z, x0, sizeof(double) * (size_t)r.m.n);
   else trouble = ag_work_reduce(r.m.work, o->t0, x0, r.m.c, r.m.z);
-  result->end = trouble ? end_of_trouble(trouble) : loop(&r);
+  result->end = trouble ? ag_trajectory_trouble(trouble) : loop(&r);
   keep_checkpoint(&r);
   finish(&r, r.record[0]);
   explain(&r, x0);

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ * One step of a trajectory: tried until it is accepted, looked into, put back onto the constraints. */
+#include <math.h>
+#include <string.h>
+
+#include "run/trajectory.h"
+
+ag_end ag_trajectory_trouble(int trouble) {
+  switch (trouble) {
+  case AG_TROUBLE_RANK: return AG_END_RANK;
+  case AG_TROUBLE_MASS:
+  case AG_TROUBLE_PIVOT: return AG_END_MASS;
+  case AG_TROUBLE_PROJECT: return AG_END_PROJECT;
+  case AG_TROUBLE_DOMAIN: return AG_END_DOMAIN;
+  default: return AG_END_STEP;
+  }
+}
+
+bool ag_trajectory_finite(int n, const double *z) {
+  for (int i = 0; i < n; i++)
+    if (!isfinite(z[i])) return false;
+  return true;
+}
+
+/* Why a step could not be made however small: what the right-hand side says where we stand. */
+static ag_end diagnose(run *r) {
+  motion *m = &r->m;
+  m->trouble = 0;
+  int trouble = ag_motion_rhs(m, r->t, m->z, m->dz1);
+  if (trouble) return ag_trajectory_trouble(trouble);
+  if (!ag_trajectory_finite(m->n, m->dz1)) return AG_END_FINITE;
+  return m->trouble ? ag_trajectory_trouble(m->trouble) : AG_END_STEP;
+}
+
+/* The largest step in which the constraints turn by less than 0.8 radian. */
+static double turn_limit(run *r) {
+  motion *m = &r->m;
+  if (m->full || r->sys->elimination != AG_ELIM_BASIS) return INFINITY;
+  double rate = ag_work_turning(m->work, r->t, m->z, m->dz);
+  return rate > 0 ? 0.8 / rate : INFINITY;
+}
+
+/* Did they, all the same? cos^2 of the angle from where the basis was chosen. */
+static bool turned_too_far(run *r, double t1) {
+  return !r->m.full && r->sys->elimination == AG_ELIM_BASIS && ag_work_basis(r->m.work, t1, r->m.z1, r->m.c) < 0.1;
+}
+
+/* Before each try: the first that the end time cuts short is where a longer run would part from this one. */
+static void note_try(run *r, bool last) {
+  double direction = r->o->t1 > r->o->t0 ? 1 : -1, reach = r->t + 1.000001 * r->h;
+  if (!last) {
+    if (!((r->reach - reach) * direction >= 0)) r->reach = reach;
+  } else if (!r->res->checkpoint.made) {
+    ag_checkpoint c = ag_trajectory_here(r);
+    ag_checkpoint_keep(&r->res->checkpoint, &c);
+  }
+}
+
+/* Thousands of tries that lead nowhere, beside how far the motion has come, and a good part of them rejected: the error is that of rounding and
+ * does not get smaller with the step. Other motions pass even a narrow place in some hundred tries. */
+static bool stuck(run *r) {
+  enum { TRIES = 4000 };
+  static const double NOWHERE = 1e-6;
+  long rejected = r->res->rejected - r->n_mark;
+  if ((r->res->steps + r->res->rejected) % TRIES) return false;
+  double moved = fabs(r->t - r->mark);
+  r->mark = r->t;
+  r->n_mark = r->res->rejected;
+  return moved < NOWHERE * fabs(r->t - r->o->t0) && rejected > TRIES / 4;
+}
+
+/* How many fixed steps lie behind: a corner may have cut one of them in two. */
+static double grid_steps(const run *r) { return floor(fabs(r->t - r->o->t0) / r->o->dt + 1e-6); }
+
+/* One accepted step from r->t towards o->t1 into m->z1; *t1 its end. False: no step could be made, *end says why. */
+static bool advance(run *r, double *t1, ag_end *end) {
+  motion *m = &r->m;
+  const ag_run_options *o = r->o;
+  double *h = &r->h;
+  double limit = turn_limit(r);
+  if (o->dt > 0 && o->dt > 1.75 * limit) {
+    *end = AG_END_TURN;
+    return false;
+  }
+  if (o->dt <= 0 && fabs(*h) > limit) *h = copysign(limit, *h);
+  for (;;) {
+    bool last = fabs(*h) * 1.0000001 >= fabs(o->t1 - r->t);
+    double target = last ? o->t1 : o->dt > 0 ? o->t0 + (o->t1 > o->t0 ? 1 : -1) * o->dt * (grid_steps(r) + 1) : r->t + *h;
+    double step = target - r->t, error[2] = {0, 0}, next = *h;
+    note_try(r, last);
+    if (step == 0 || fabs(step) < 1e-15 * fabs(r->t) || (o->dt <= 0 && stuck(r))) {
+      *end = diagnose(r);
+      return false;
+    }
+    int trouble = m->method->step(m->method, &m->flow, r->t, step, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, error, m->space);
+    /* what is only reconstructed may have run away in a step that is fit for the core: it gets smaller ones */
+    int n = m->full || o->dt > 0 ? m->n : r->sys->n_core;
+    bool good = !trouble && ag_trajectory_finite(n, m->z1) && ag_trajectory_finite(n, m->dz1), turned = good && turned_too_far(r, target);
+    if (o->dt > 0) {
+      *t1 = target;
+      if (!good || turned) *end = trouble ? ag_trajectory_trouble(trouble) : turned ? AG_END_TURN : AG_END_FINITE;
+      return good && !turned;
+    }
+    good = good && !turned;
+    bool accepted = ag_control_judge(&r->control, m->method, step, good ? error[0] : NAN, &next);
+    if (accepted) {
+      *t1 = target;
+      r->rest_error = error[1];
+      *h = last && fabs(next) < fabs(*h) ? *h : next; /* a step cut short by the end says nothing about the size */
+      return true;
+    }
+    r->res->rejected++;
+    *h = next;
+    double corner;
+    if (good && ag_events_corner(m, r->t, step, &corner)) {
+      if (r->smooth == 0) r->smooth = step;
+      *h = ag_trajectory_before(r, corner) - r->t;
+    }
+    if (o->stop && *o->stop) {
+      *end = AG_END_STOPPED;
+      return false;
+    }
+  }
+}
+
+/* Crossings and records inside the step from m->z at r->t to m->z1 at *t1. One that ends the run moves *t1 and m->z1 back to it.
+ * AG_END_TIME: all is well. */
+static ag_end look_inside(run *r, double *t1) {
+  motion *m = &r->m;
+  const ag_run_options *o = r->o;
+  double step = *t1 - r->t;
+  bool looks = ag_motion_looks(m), grid = !o->section && o->every > 0 && (*t1 - ag_trajectory_grid(r)) * step > 0;
+  if (!looks && !grid) return AG_END_TIME;
+  int trouble = m->method->dense(m->method, &m->flow, r->t, step, m->z, m->dz, m->z1, m->dz1, m->space);
+  if (trouble) return ag_trajectory_trouble(trouble);
+  if (looks) AG_TRY_END(ag_trajectory_crossings(r, t1));
+  if (grid && !ag_trajectory_rows(r, r->t, step, *t1)) return AG_END_SINK;
+  if (r->cut == AG_END_TIME && !r->corner) return AG_END_TIME;
+  if (!ag_motion_at(m, r->t, *t1, m->z1)) return AG_END_STEP;
+  return ag_motion_rhs(m, *t1, m->z1, m->dz1) ? ag_trajectory_trouble(m->trouble) : AG_END_TIME;
+}
+
+static void swap(double **a, double **b) {
+  double *x = *a;
+  *a = *b;
+  *b = x;
+}
+
+/* The step was accepted by the core, but what is only reconstructed needs smaller ones: the whole state is taken over the same stretch in
+ * steps of its own, of which only the rest is kept; the core ends exactly where its own step did. */
+static ag_end small_steps(run *r, double *t1) {
+  motion *m = &r->m;
+  const ag_run_options *o = r->o;
+  int n_core = r->sys->n_core;
+  double from = r->t, end = *t1, q = m->method->error_order + 1, direction = end > from ? 1 : -1;
+  double h = (end - from) * (r->rest_error < INFINITY ? fmax(0.01, 0.9 * pow(r->rest_error, -1 / q)) : 0.01);
+  memcpy(r->keep, m->z1, sizeof(double) * (size_t)n_core);
+  ag_end reason = AG_END_TIME;
+  while (r->t != end && reason == AG_END_TIME && r->cut == AG_END_TIME && !r->corner) {
+    double to = (end - r->t - 1.0000001 * h) * direction <= 0 ? end : r->t + h, error[2] = {0, 0};
+    if (to == r->t) reason = AG_END_STEP;
+    int trouble = m->method->step(m->method, &m->flow, r->t, to - r->t, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, error, m->space);
+    if (trouble) reason = ag_trajectory_trouble(trouble);
+    if (reason != AG_END_TIME) break;
+    if (isnan(error[1])) {
+      h = 0.1 * (to - r->t);
+      if (fabs(h) <= 1e-15 * fabs(r->t)) reason = AG_END_FINITE;
+      continue;
+    }
+    h = (to - r->t) * fmin(6, fmax(0.1, 0.9 * pow(fmax(error[1], 1e-300), -1 / q)));
+    if (error[1] > 1) continue;
+    reason = look_inside(r, &to);
+    swap(&m->z, &m->z1);
+    swap(&m->dz, &m->dz1);
+    r->t = to;
+  }
+  if (reason != AG_END_TIME) return reason;
+  if (r->cut == AG_END_TIME && !r->corner) memcpy(m->z, r->keep, sizeof(double) * (size_t)n_core);
+  *t1 = r->t;
+  swap(&m->z, &m->z1); /* the end of the stretch, as the caller expects it */
+  return ag_motion_rhs(m, *t1, m->z1, m->dz1) ? ag_trajectory_trouble(m->trouble) : AG_END_TIME;
+}
+
+/* Takes m->z1 at t1 as the new state. */
+static int arrive(run *r, double t1) {
+  motion *m = &r->m;
+  bool changed = false;
+  swap(&m->z, &m->z1);
+  swap(&m->dz, &m->dz1);
+  r->t = t1;
+  int trouble = ag_motion_settle(m, t1, m->z, m->c, &changed);
+  if (!trouble && changed) trouble = ag_motion_rhs(m, t1, m->z, m->dz);
+  return trouble;
+}
+
+/* A constraint that vanishes inside the step ends the motion there: the step is made again up to that point. False: that was not possible. */
+static bool cut_at_zero(run *r, double *t1) {
+  motion *m = &r->m;
+  double at, error[2] = {0, 0};
+  if (!ag_guard_vanishes(r->guard, m, r->t, *t1, &at)) return true;
+  *t1 = at;
+  r->cut = AG_END_RANK;
+  if (m->method->step(m->method, &m->flow, r->t, at - r->t, m->z, m->dz, m->z1, m->dz1, r->o->rtol, r->o->atol, error, m->space)) return false;
+  r->rest_error = error[1];
+  return ag_trajectory_finite(m->n, m->z1) && ag_trajectory_finite(m->n, m->dz1);
+}
+
+ag_end ag_trajectory_step(run *r) {
+  double t1;
+  ag_end end;
+  if (!advance(r, &t1, &end)) return end;
+  if (!cut_at_zero(r, &t1)) return AG_END_RANK;
+  AG_TRY_END(r->rest_error <= 1 ? look_inside(r, &t1) : small_steps(r, &t1));
+  int trouble = arrive(r, t1);
+  r->res->steps++;
+  if (trouble && r->cut != AG_END_RANK) return ag_trajectory_trouble(trouble);
+  if (r->cut != AG_END_TIME) return r->cut;
+  if (r->corner) ag_motion_signs(&r->m, r->t); /* crossings later in the step that was cut are found again */
+  if (r->passed && r->smooth != 0) r->h = r->smooth, r->smooth = 0;
+  r->corner = r->passed = false;
+  return AG_END_TIME;
+}
