@@ -67,6 +67,7 @@ typedef struct ag_checkpoint {
   bool made;               /* else the rest means nothing */
   int n, n_c, n_event;     /* sizes of z and dz; c; sign, event_count and event_times */
   double t, h;             /* where; the next step size to try */
+  double smooth;           /* on the way to a corner: the step size for behind it; 0: none lies ahead */
   double reach;            /* a run to any t1 beyond this one comes through here */
   double mark;             /* where the motion was some tries ago, and */
   long n_mark;             /* how many had been rejected there */

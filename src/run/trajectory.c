@@ -79,7 +79,7 @@ static void add_event(run *r, int e, double s) {
 ag_checkpoint ag_trajectory_here(run *r) {
   motion *m = &r->m;
   const ag_run_result *res = r->res;
-  return (ag_checkpoint){.made = true, .n = m->n, .n_c = r->sys->n_c, .n_event = res->n_event, .t = r->t, .h = r->h, .reach = r->reach, .mark = r->mark, .n_mark = r->n_mark, .left = res->left, .left_t = res->left_t, .left_value = res->left_value,
+  return (ag_checkpoint){.made = true, .n = m->n, .n_c = r->sys->n_c, .n_event = res->n_event, .t = r->t, .h = r->h, .smooth = r->smooth, .reach = r->reach, .mark = r->mark, .n_mark = r->n_mark, .left = res->left, .left_t = res->left_t, .left_value = res->left_value,
                          .left_from = res->left_from, .left_to = res->left_to,
                          .t_row = r->record[0], .n_row = r->n_row, .n_grid = r->n_recorded, .steps = res->steps, .rejected = res->rejected,
                          .rhs = m->n_rhs, .energy0 = res->energy0, .energy_size = res->energy_size, .energy_drift = res->energy_drift, .residual_max = res->residual_max,
@@ -103,8 +103,9 @@ static ag_end record_crossing(run *r, double s) {
 
 /* ---- corners ---- */
 
-/* Steps below this are nothing: what is wrong in them stays below rounding. */
-static double nothing(const run *r) { return 4e-15 * fabs(r->t) + 1e-14 * fabs(r->o->t1 - r->o->t0); }
+/* Steps below this are nothing, beside those that are taken: what is wrong in them stays below rounding. The end time has no say, so that a run
+ * that is continued is the same. */
+static double nothing(const run *r) { return 4e-15 * fabs(r->t) + 1e-12 * fabs(r->smooth != 0 ? r->smooth : r->h); }
 
 /* Where the next step shall end when a corner lies ahead at s: not far before it, so that no stage of the step looks across; from very near
  * beyond it. */
@@ -216,6 +217,7 @@ static void resume(run *r, const ag_checkpoint *from) {
   r->t = from->t;
   r->h = from->h;
   r->reach = from->reach;
+  r->smooth = from->smooth;
   r->mark = from->mark;
   r->n_mark = from->n_mark;
   r->record[0] = from->t_row;

@@ -208,7 +208,7 @@ void ag_store_result(ag_pieces *pieces, const ag_system *sys, const ag_run_resul
 
 #define NUMBERS(X) \
   X(t) \
-  X(h) \
+  X(h) X(smooth) \
   X(reach) X(mark) X(left_t) X(left_value) X(left_from) X(left_to) X(t_row) X(energy0) X(energy_size) X(energy_drift) \
       X(residual_max) X(control.rtol) X(control.atol) X(control.h_min) X(control.h_max) X(control.safety) \
           X(control.shrink) X(control.grow) X(control.beta) X(control.last_error)

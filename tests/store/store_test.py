@@ -324,6 +324,10 @@ class Continued(Case):
         self.check("rattleback", [], [0.3, 20, 74.7], 100)
         self.check("rattleback", ["--every", 0.07], [1, 33.3], 80)
 
+    def test_truncated_ball(self):
+        """Steps end at corners of the equations; the run is interrupted before, between and behind them."""
+        self.check("truncated_ball", [], [0.36, 1.87, 4.1, 6.2, 7.77], 10)
+
     def test_knife_edge(self):
         """A basis that is chosen anew on the way; events in numbers."""
         self.check("knife_edge", [], [1, 7.5, 20], 40)
