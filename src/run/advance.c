@@ -103,6 +103,7 @@ static bool advance(run *r, double *t1, ag_end *end) {
     }
     good = good && !turned;
     bool accepted = ag_control_judge(&r->control, m->method, step, good ? error[0] : NAN, &next);
+    if (!accepted && good && r->smooth != 0 && fabs(step) <= 4 * ag_trajectory_nothing(r)) accepted = true; /* across a corner */
     if (accepted) {
       *t1 = target;
       r->rest_error = error[1];

@@ -105,12 +105,15 @@ static ag_end record_crossing(run *r, double s) {
 
 /* Steps below this are nothing, beside those that are taken: what is wrong in them stays below rounding. The end time has no say, so that a run
  * that is continued is the same. */
-static double nothing(const run *r) { return 4e-15 * fabs(r->t) + 1e-12 * fabs(r->smooth != 0 ? r->smooth : r->h); }
+double ag_trajectory_nothing(const run *r) {
+  double size = r->o->dt > 0 ? r->o->dt : fabs(r->smooth != 0 ? r->smooth : r->h);
+  return 2e-14 * fabs(r->t) + 3e-12 * size;
+}
 
 /* Where the next step shall end when a corner lies ahead at s: not far before it, so that no stage of the step looks across; from very near
  * beyond it. */
 double ag_trajectory_before(const run *r, double s) {
-  double left = s - r->t, least = nothing(r);
+  double left = s - r->t, least = ag_trajectory_nothing(r);
   return fabs(left) > least ? r->t + 0.98 * left : s + copysign(2 * least, r->o->t1 - r->o->t0);
 }
 

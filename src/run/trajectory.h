@@ -50,5 +50,6 @@ bool ag_trajectory_rows(run *r, double t, double h, double t1);
  * back to it, r->cut or r->corner says so. AG_END_TIME: all is well. */
 ag_end ag_trajectory_crossings(run *r, double *t1);
 /* The end of a step to the corner at s, just before it. */
+double ag_trajectory_nothing(const run *r);
 double ag_trajectory_before(const run *r, double s);
 #endif
