@@ -208,7 +208,7 @@ static bool cut_at_zero(run *r, double *t1) {
 
 ag_end ag_trajectory_step(run *r) {
   double t1;
-  ag_end end;
+  ag_end end = AG_END_STEP;
   if (!advance(r, &t1, &end)) return end;
   if (!cut_at_zero(r, &t1)) return AG_END_RANK;
   AG_TRY_END(r->rest_error <= 1 ? look_inside(r, &t1) : small_steps(r, &t1));
