@@ -42,8 +42,14 @@ static const topic topics[] = {
      "  start x' = 0.1, phi' = 2                # the rest follows from the constraints\n"
      "  expect energy constant within 1e-10 over 20\n"
      "\n"
-     "Other statements: holonomic, prescribe, force, frame, domain, generator, reference. The\n"
-     "whole language: docs/language.md. All words: `anagyre list words`.\n"},
+     "Rolling bodies without contact geometry by hand:\n"
+     "\n"
+     "  body coin mass m inertia m*r^2/4*diag(1, 1, 2) surface disk(r)\n"
+     "  roll coin on plane gravity 9.81         # rubber: no twist; inside sphere(A), on another body, ...\n"
+     "  start coin.theta = 1.2, coin.psi' = 3   # Euler angles; also coin.R, coin.Omega, coin.x\n"
+     "\n"
+     "Other statements: holonomic (also joints: ball, hinge), relation, prescribe, force, frame,\n"
+     "domain, section, generator, reference. The whole language: docs/language.md. All words: `anagyre list words`.\n"},
     {"output", "JSON, CSV and HDF5 that are written",
      "--json prints one object on standard output; messages stay on standard error. Numbers have\n"
      "17 digits, what is not finite is null. `run` prints {\"model\", \"t\", \"state\": {name: number or\n"

@@ -214,6 +214,7 @@ static ag_scene_body *find_body(ag_builder *b, int name, ag_pos pos) {
 /* An expression of t and parameters. */
 static ag_id moving(ag_builder *b, const ag_syn *s, int rows, const char *what) {
   ag_id x = ag_eval_node(b, s);
+  if (x && ag_is_scalar(b->g, x) && ag_is_zero(b->g, x)) x = ag_zero(b->g, rows, 1);
   if (x && (ag_node_rows(b->g, x) != rows || ag_node_cols(b->g, x) != 1)) {
     ag_id like = ag_zero(b->g, rows, 1);
     return ag_scope_error(b, s->pos, "%s is %s; this is %s", what, ag_note_shape(b, like), ag_note_shape(b, x)), 0;
@@ -397,8 +398,8 @@ static bool is_plain_ball(ag_builder *b, const ag_body *body) {
   return true;
 }
 
-/* Balls alone move in the components of their angular velocity in space (a frame), so that fast spinning costs no steps:
- * the orientation leaves the equations. */
+/* Balls alone move in the components of their angular velocity in space (a frame), so that fast spinning costs no
+ * steps: the orientation leaves the equations. */
 static void frame_balls(ag_builder *b) {
   ag_model *m = b->m;
   if (!b->n_bodies || m->n_frames || m->n_coords != 2 * b->n_bodies || m->n_constraints != b->n_bodies ||
@@ -410,7 +411,11 @@ static void frame_balls(ag_builder *b) {
     const ag_body *body = b->bodies[i].body;
     const char *name = ag_arena_printf(m->arena, "%s.w", body->name);
     if (!ag_scope_free(b, name_id(b, name), body->pos)) return;
-    ag_note_input(b, ag_model_add_frame(m, name, ag_body_part(m, body, "omega"), body->pos), AG_ON_XI);
+    ag_id omega = ag_body_part(m, body, "omega");
+    ag_symbol *s = ag_scope_define(b, name_id(b, name), AG_SYM_FRAME, body->pos);
+    s->x = omega;
+    s->index = m->n_frames;
+    ag_note_input(b, ag_model_add_frame(m, name, omega, body->pos), AG_ON_XI);
   }
 }
 

@@ -128,6 +128,7 @@ typedef struct ag_scene_body {
   bool weighed;             /* gravity was given */
   const ag_contact *rubber; /* the contact without twist, or NULL */
   ag_angle euler[2][3];     /* angles and rates: phi, theta, psi */
+  ag_angle omega;           /* angular velocity in space */
 } ag_scene_body;
 
 typedef struct ag_builder {
@@ -262,7 +263,7 @@ ag_symbol *ag_scene_owner(ag_builder *b, const char *text);
 /* Why a body has no such part: the whole message. */
 void ag_scene_no_part(ag_builder *b, const ag_symbol *owner, const char *text, ag_pos pos);
 void ag_scene_finish(ag_builder *b); /* after the last statement */
-/* Is this start, or --set, of an Euler angle or rate? Then it is kept. */
+/* Is this start, or --set, of an Euler angle or rate, or of the angular velocity in space? Then it is kept. */
 bool ag_euler_start(ag_builder *b, const ag_part *p, bool outside);
 typedef void ag_euler_push(ag_builder *b, void *data, const ag_start *s, bool outside);
 /* The starts of R (rates: of Omega) that follow, given to push. */

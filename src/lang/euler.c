@@ -12,9 +12,31 @@ enum { PHI, THETA, PSI };
 
 /* ---- what is named ---- */
 
+/* B.omega, the angular velocity in space. False: it is not that. */
+static bool spatial(ag_builder *b, const ag_part *p, const ag_syn *base, bool outside) {
+  const char *text = ag_scope_text(b, base->name);
+  const ag_symbol *owner = ag_scene_owner(b, text);
+  if (!owner || owner->kind != AG_SYM_BODY || strcmp(strchr(text, '.'), ".omega")) return false;
+  ag_angle *omega = &b->bodies[owner->index].omega;
+  ag_id x = ag_eval_node(b, p->right);
+  if (x && ag_is_scalar(b->g, x) && ag_is_zero(b->g, x)) x = ag_zero(b->g, 3, 1);
+  if (p->target != base)
+    ag_scope_error(b, p->target->pos, "`%s` is set as a whole, a 3-vector", text);
+  else if (x && (ag_node_rows(b->g, x) != 3 || ag_node_cols(b->g, x) != 1))
+    ag_scope_error(b, p->right->pos, "`%s` is a 3-vector, its value is %s", text, ag_note_shape(b, x));
+  else if (x && ag_note_on(b, x) & (AG_ON_XI | AG_ON_MOTION))
+    ag_scope_error(b, p->right->pos, "a start value may not use velocities");
+  else if (omega->x && !outside)
+    ag_scope_error(b, p->target->pos, "the start of `%s` is given twice", text);
+  else if (x && !(omega->x && omega->outside)) /* from outside the last one comes first */
+    *omega = (ag_angle){x, outside, p->target->pos};
+  return true;
+}
+
 bool ag_euler_start(ag_builder *b, const ag_part *p, bool outside) {
   const ag_syn *s = p->target, *base = s->kind == AG_SYN_POST ? s->links[0].x : s;
   if (base->kind != AG_SYN_NAME) return false;
+  if (spatial(b, p, base, outside)) return true;
   const ag_symbol *sym = ag_scope_symbol(b, base->name);
   if (sym->kind != AG_SYM_ANGLE) return false;
   bool rate = s->kind == AG_SYN_POST;
@@ -143,11 +165,19 @@ static void push_velocity(ag_builder *b, const ag_scene_body *body, ag_euler_pus
   push(b, data, &(ag_start){true, body->body->R, -1, -1, turning(b, column, rate), place_of(list)}, outside);
 }
 
+/* Omega = R^T omega, from the R that starts before it. */
+static void push_spatial(ag_builder *b, const ag_scene_body *body, ag_euler_push *push, void *data) {
+  ag_id back = ag_transpose(b->g, b->m->coords[body->body->R].q);
+  push(b, data, &(ag_start){true, body->body->R, -1, -1, ag_mul(b->g, back, body->omega.x), body->omega.pos},
+       body->omega.outside);
+}
+
 void ag_euler_finish(ag_builder *b, bool rates, ag_euler_push *push, void *data) {
   for (int i = 0; i < b->n_bodies && ag_scope_work(b, (ag_pos){0}, 200); i++) {
     const ag_scene_body *body = &b->bodies[i];
     const ag_angle *list = body->euler[rates];
     bool outside = is_named(list, true);
+    if (rates && body->omega.x) push_spatial(b, body, push, data);
     if (!outside && !is_named(list, false)) continue;
     if (outside && file_names(b, body->body->R, rates)) {
       ag_ctx_error(b->ctx, (ag_pos){0}, "the file starts `%s.%s` as a whole: set that, not Euler angles",

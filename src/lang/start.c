@@ -94,6 +94,8 @@ static bool settable(ag_builder *b, const ag_change *c) {
     return ag_scope_error(b, s->pos, "the name of a parameter, coordinate or velocity is wanted");
   const ag_symbol *sym = ag_scope_symbol(b, base->name);
   const char *text = ag_scope_text(b, base->name);
+  const ag_symbol *owner = ag_scene_owner(b, text);
+  if (owner && owner->kind == AG_SYM_BODY && !strcmp(strchr(text, '.'), ".omega")) return true;
   switch ((ag_sym_kind)sym->kind) {
   case AG_SYM_COORD:
   case AG_SYM_VELOCITY:
@@ -121,7 +123,7 @@ static bool settable(ag_builder *b, const ag_change *c) {
 static bool overruled(const ag_builder *b, const ag_change *c) {
   const ag_syn *s = c->stmt.parts[0].target, *base = s->kind == AG_SYN_POST ? s->links[0].x : s;
   const ag_symbol *sym = base->kind == AG_SYN_NAME ? b->symbols[base->name] : NULL;
-  if (!sym || sym->kind != AG_SYM_ANGLE) return false;
+  if (!sym || sym->kind != AG_SYM_ANGLE) return false; /* of angular velocities in space the last one is kept */
   const ag_angle *angle = &b->bodies[sym->index / 3].euler[s->kind == AG_SYN_POST][sym->index % 3];
   return angle->x && angle->outside;
 }

@@ -10,6 +10,7 @@
 ag_id ag_scene_value(ag_builder *b, const ag_syn *s, int rows, int cols, const char *what) {
   ag_id x = ag_eval_node(b, s);
   if (!x) return 0;
+  if (cols == 1 && ag_is_scalar(b->g, x) && ag_is_zero(b->g, x)) return ag_zero(b->g, rows, 1);
   if (ag_node_rows(b->g, x) != rows || ag_node_cols(b->g, x) != cols) {
     ag_id like = ag_zero(b->g, rows, cols);
     return ag_scope_error(b, s->pos, "%s is %s; this is %s", what, ag_note_shape(b, like), ag_note_shape(b, x)), 0;

@@ -172,6 +172,16 @@ static bool dips(motion *m, double t, double h, int e, const double *f, int stri
   return false;
 }
 
+/* Does the function jump over zero at s (an angle that is wrapped, a pole) instead of passing through it? Beside what it is at the ends lo and hi
+ * of the bracket, a zero that was located leaves rounding only. What ends the run is a guard that may jump. */
+static bool jumps(motion *m, double t, double h, int e, double lo, double hi, double s) {
+  static const double NOTHING = 1e-6;
+  const ag_model *model = m->sys->model;
+  if (e < model->n_events && (model->events[e].terminal || model->events[e].cuts)) return false;
+  double a = fabs(dense_value(m, t, h, lo, e)), b = fabs(dense_value(m, t, h, hi, e));
+  return fabs(value_at(m, t, s, e)) > NOTHING * fmin(a, b) && fabs(value_at(m, t, s - 1e-9 * h * (hi - lo), e)) > NOTHING * fmin(a, b);
+}
+
 typedef struct finder {
   motion *m;
   double t, h;
@@ -189,7 +199,8 @@ static void visit(finder *q, int e, double last, double theta, double v) {
   if (!before) return; /* leaving a zero is not a crossing: arriving was */
   int direction = q->h > 0 ? -before : before; /* rising or falling in time, whichever way we run */
   if (event->direction && event->direction != direction) return;
-  if (q->n < q->n_max) q->hits[q->n++] = (hit){crossing(q->m, q->t, q->h, e, last, theta), e};
+  double s = q->n < q->n_max ? crossing(q->m, q->t, q->h, e, last, theta) : NAN;
+  if (!isnan(s) && !jumps(q->m, q->t, q->h, e, last, theta, s)) q->hits[q->n++] = (hit){s, e};
 }
 
 /* The start lies on a surface when its value there is nothing beside those of the first step: leaving it is not a crossing. */
@@ -250,7 +261,8 @@ int ag_events_once(motion *m, double t, double h, const double *hint, int stride
     double what = hint[(e - m->g_first) * stride];
     if (what == AG_HINT_CLEAR) continue;
     m->sign[e] = -m->sign[e];
-    if (what == AG_HINT_ONCE && q.n < q.n_max) q.hits[q.n++] = (hit){crossing(m, t, h, e, 0, 1), e};
+    double s = what == AG_HINT_ONCE && q.n < q.n_max ? crossing(m, t, h, e, 0, 1) : NAN;
+    if (!isnan(s) && !jumps(m, t, h, e, 0, 1, s)) q.hits[q.n++] = (hit){s, e};
   }
   return in_order(&q, times, which);
 }

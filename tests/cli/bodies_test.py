@@ -155,6 +155,17 @@ class Starts(Bodies):
                              [s1*c3 + c1*c2*s3, -s1*s3 + c1*c2*c3, -c1*s2], [s2*s3, s2*c3, c2]], 1e-15)
         self.same(s["b.Omega"], [0.7*s2*s3 + 0.2*c3, 0.7*s2*c3 - 0.2*s3, 0.7*c2 - 0.5], 1e-15)
 
+    def test_angular_velocity_in_space(self):
+        body = "model m\nbody b mass 1 inertia diag(1, 2, 3) surface sphere(1)\nroll b on plane\n" \
+               "observable b.omega\nstart b.omega = [1, 2, 3], b.theta = 1, b.phi = 0.3\n"
+        name = self.write(body)
+        self.same(self.json("run", name, "--t1", 0)["observables"]["b.omega"], [1, 2, 3], 1e-15)
+        r = self.json("run", name, "--t1", 0, "--set", "b.omega=e1", "--set", "b.omega=[0, 0, 2]")
+        self.same(r["observables"]["b.omega"], [0, 0, 2], 1e-15)
+        self.same(self.json("run", name, "--t1", 0, "--set", "b.Omega=e1")["state"]["b.Omega"], [1, 0, 0], 1e-15)
+        self.fails(["check", self.write(body.replace("b.omega = ", "b.omega[1] = "))], 2, "as a whole")
+        self.fails(["check", self.write(body + "start b.Omega = e1\n")], 2, "given twice")
+
     def test_rubber_rate_follows(self):
         for named, value in (("psi'", 0.9), ("phi'", 0.7)):
             text = TORUS.replace("SURFACE", "torus(R, r)").replace("tyre.psi' = 0.9", f"tyre.{named} = {value}")
@@ -186,6 +197,18 @@ class Starts(Bodies):
 
 
 class Motions(Bodies):
+    def test_a_jump_is_no_crossing(self):
+        """The angle goes round at the rate 1: it is 0.5 once per turn, and jumps from pi to -pi in between."""
+        text = "model m\nbody b mass 1 inertia 0.1 surface sphere(1)\nroll b on plane gravity 1\nobservable b.phi\n" \
+               "section cut: b.phi = 0.5\nevent pole: tan(b.phi) = 0.5\nstart b.theta = 1, b.phi' = 1\n"
+        name = self.write(text)
+        turns = [0.5 + 2 * math.pi * k for k in range(4)]
+        self.same(self.json("run", name, "--t1", 20, "--section", "cut", *STRICT)["section"]["points"]["t"], turns, 1e-9)
+        r = self.json("run", name, "--t1", 20, "--section", "cut", "--sweep", "b.theta=0.9:1.1:3", *STRICT)
+        self.same(r["section"]["points"]["t"], 3 * turns, 1e-9)
+        poles = self.json("run", name, "--t1", 20, *STRICT)["events"]["pole"]
+        self.same(poles, [math.atan(0.5) + math.pi * k for k in range(7)], 1e-9)
+
     def test_leaves_a_sphere(self):
         """A ball that starts to roll from the top of a sphere leaves it where cos = 10/17 (solid)."""
         text = "model m\nparam r = 0.25\nbody b mass 1 inertia 2/5*r^2 surface sphere(r)\n" \
