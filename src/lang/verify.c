@@ -250,21 +250,6 @@ static void check_degrees(ag_builder *b) {
   free(degree);
 }
 
-/* More rows than velocities: the row that is one too many is named. */
-static void check_count(ag_builder *b) {
-  const ag_model *m = b->m;
-  const ag_item *lists[3] = {m->holonomics, m->prescribes, m->constraints};
-  int counts[3] = {m->n_holonomics, m->n_prescribes, m->n_constraints}, rows = 0;
-  for (int k = 0; k < 3; k++)
-    for (int i = 0; i < counts[k]; i++) {
-      rows += ag_node_rows(b->g, lists[k][i].x);
-      if (rows <= b->n_velocity) continue;
-      ag_scope_error(b, lists[k][i].pos, "more constraints than velocities: %d equations for %d %s", rows,
-                     b->n_velocity, ag_plural(b->n_velocity, "velocity", "velocities"));
-      return;
-    }
-}
-
 static void check_used(ag_builder *b) {
   int told = 0;
   for (int i = 1; i < b->n_symbol && told < MAX_IDLE; i++) {
@@ -287,7 +272,6 @@ void ag_verify_model(ag_builder *b) {
   else if (!b->lagrangian_seen && !body && !unknown)
     ag_scope_error(b, top, "the model has no `lagrangian`");
   if (ag_scope_failed(b)) return;
-  check_count(b);
   check_degrees(b);
   check_claims(b);
   if (!ag_scope_failed(b)) check_used(b);

@@ -57,13 +57,6 @@ static void check_affine(void) {
   AG_CHECK_STR(error_of(l, "frame u = x' + t, w = z'\n"), "");
 }
 
-static void check_counts(void) {
-  static const char l[] = "x'^2 + y'^2 + dot(z', z')";
-  AG_CHECK_STR(error_of(l, "constraint z' = 0\nconstraint x' = 0\nholonomic y = x\n"), "");
-  AG_CHECK_STR(error_of(l, "constraint z' = 0\nconstraint x' = 0\nholonomic y = x\nprescribe x = t\n"),
-               "6:12: more constraints than velocities: 5 equations for 4 velocities");
-}
-
 static void check_warnings(void) {
   static const char text[] = "model m\nparam a = 1, b = 2, c = 3\nlet u = 1, w(i) = a\nconfig x in R\nlagrangian x'^2\n"
                              "expect x = x within 1 when c = 1\n";
@@ -85,7 +78,6 @@ static void check_warnings(void) {
 int main(void) {
   check_lagrangian();
   check_affine();
-  check_counts();
   check_warnings();
   return ag_check_report();
 }

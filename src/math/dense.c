@@ -229,15 +229,19 @@ int ag_dense_null(int m, int n, const double *A, double tol, double *N) {
 }
 
 void ag_dense_pinv(int m, int n, const double *A, double *P) {
+  ag_dense_pinv_within(m, n, A, m < n ? m : n, (m > n ? m : n) * DBL_EPSILON, P);
+}
+
+void ag_dense_pinv_within(int m, int n, const double *A, int rank, double tol, double *P) {
   int k = m < n ? m : n;
   if (k == 0) return;
   double *s = new_numbers(1, k), *V = new_numbers(n, k), *Ut = new_numbers(k, m);
   int info = svd(m, n, A, s, V, Ut, 'S', 'S');
-  double cut = (m > n ? m : n) * DBL_EPSILON * s[0];
+  double cut = tol * s[0];
   for (int i = 0; i < n; i++)
     for (int j = 0; j < m; j++) {
       double sum = info ? NAN : 0;
-      for (int l = 0; l < k; l++)
+      for (int l = 0; l < k && l < rank; l++)
         if (s[l] > cut) sum += V[l * n + i] / s[l] * Ut[j * k + l];
       P[i * m + j] = sum;
     }

@@ -33,6 +33,9 @@ int ag_dense_null(int m, int n, const double *A, double tol, double *N);
 /* Moore-Penrose inverse P (n x m) of A (m x n): the shortest least-squares solution. Singular values below
  * max(m, n) epsilon times the largest count as zero. All NaN when A is not finite. */
 void ag_dense_pinv(int m, int n, const double *A, double *P);
+/* The same with no more than the `rank` largest singular values, and of these only those above tol times the largest.
+ */
+void ag_dense_pinv_within(int m, int n, const double *A, int rank, double tol, double *P);
 
 /* Singular values of A (m x n), descending; s has room for min(m, n). Returns 0. */
 int ag_dense_svals(int m, int n, const double *A, double *s);

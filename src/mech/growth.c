@@ -115,9 +115,8 @@ static int rank_of(derive *d, const fields *f, int *pivots) {
 
 void ag_growth(derive *d) {
   ag_system *sys = d->sys;
-  int known = 0, extra = sys->n_lambda && needs_time(d);
+  int known = sys->g_rank, extra = sys->n_lambda && needs_time(d);
   int m = sys->n_u + extra, n = sys->n_xi + extra;
-  for (int r = 0; r < sys->n_row; r++) known += sys->rows[r].kept && sys->rows[r].kind != AG_ROW_CONSTRAINT;
   sys->growth_in_time = extra;
   sys->growth[sys->n_growth++] = m;
   sys->n_disguised = 0;

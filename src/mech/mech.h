@@ -62,6 +62,7 @@ typedef struct ag_system {
   ag_arena *arena;
   ag_model *model;           /* not owned */
   int n_q, n_xi, n_u, n_row, n_lambda, n_param, n_g, n_relation;
+  int g_rank;                /* how many of the n_g position-level rows are independent (all with AG_ELIM_SADDLE) */
   ag_place *places;          /* per coordinate */
   ag_row *rows;
   int *param_offset;         /* per parameter, -1 for integer ones */

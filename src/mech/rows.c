@@ -36,7 +36,7 @@ ag_status ag_rows_collect(derive *d) {
   ag_model *m = d->m;
   int n_position = count_rows(d->g, m->n_holonomics, m->holonomics) + count_rows(d->g, m->n_prescribes, m->prescribes);
   sys->n_row = n_position + count_rows(d->g, m->n_constraints, m->constraints);
-  sys->n_g = n_position;
+  sys->n_g = sys->g_rank = n_position;
   sys->rows = AG_NEWN(sys->arena, ag_row, sys->n_row + 1);
   d->row_x = AG_NEWN(sys->arena, ag_id, sys->n_row + 1);
   d->g_x = AG_NEWN(sys->arena, ag_id, n_position + m->n_touches + 1);
@@ -101,7 +101,7 @@ bool ag_position_project(const ag_system *sys, double t, const double *params, d
       done = true;
       break;
     }
-    ag_dense_pinv(k, n, v + k, pinv);
+    ag_dense_pinv_within(k, n, v + k, k, 1e-10, pinv); /* redundant rows: what rounding makes of them is not used */
     double size = 0;
     for (int j = 0; j < n; j++) {
       delta[j] = 0;
@@ -122,7 +122,7 @@ bool ag_position_project(const ag_system *sys, double t, const double *params, d
 }
 
 /* Which rows are independent at one state; *gap: how far the dependent rows are from holding when the others do. */
-static int rank_at(const derive *d, double t, const double *q, int *pivots, double *gap) {
+static int rank_at(const derive *d, double t, const double *q, int *pivots, double *gap, int *g_rank) {
   const ag_system *sys = d->sys;
   int m = sys->n_row, n = sys->n_xi;
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)), *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n + m));
@@ -131,6 +131,7 @@ static int rank_at(const derive *d, double t, const double *q, int *pivots, doub
   const double *S = v, *s = v + m * n;
   int r = ag_dense_rank(m, n, S, RANK_TOL, pivots);
   *gap = 0;
+  *g_rank = ag_dense_rank(sys->n_g, n, S + (m - sys->n_g) * n, RANK_TOL, NULL); /* position-level rows come last */
   if (r >= 0 && r < m) {
     /* xi = -S_r^+ s_r satisfies the independent rows; the others must then hold too */
     double *Sr = ag_heap_alloc(sizeof(double) * (size_t)(r * n + 1)), *P = ag_heap_alloc(sizeof(double) * (size_t)(r * n + 1));
@@ -209,9 +210,9 @@ ag_status ag_rows_rank(derive *d) {
   for (int i = 0; i < d->n_sample; i++) {
     const double *at = d->samples + ((size_t)sys->n_q + 1) * (size_t)i;
     double gap = 0;
-    int r = rank_at(d, at[0], at + 1, pivots, &gap);
+    int g_rank, r = rank_at(d, at[0], at + 1, pivots, &gap, &g_rank);
     if (r < 0) continue; /* not finite there: outside the good domain */
-    if (i == 0) at_start = r;
+    if (i == 0) at_start = r, sys->g_rank = g_rank;
     if (r > best) best = r;
     for (int k = 0; k < r; k++) used[pivots[k]]++;
     if (gap > gap_worst && r < m) gap_worst = gap, gap_row = pivots[r];

@@ -418,7 +418,61 @@ double ag_work_turning(ag_work *w, double t, const double *z, const double *dz) 
   return sqrt(worst) / delta;
 }
 
-/* Newton onto g(q, t) = 0 in the metric M, through the retraction: [M -G^T; G 0] [delta; mu] = [0; -g]. */
+/* Rows that follow from others, but only where all of them hold: nearby G has small singular values in place of zeros,
+ * and a solve would move the state along the constraints by any amount. So no more than the rank on the constraints is
+ * used: delta = -L^-T A^+ g with M = L L^T and A = G L^-T, rows of norm 1. Without a factor of M the shortest delta. */
+static void redundant_step(ag_work *w, const double *M, const double *G, const double *g, double *delta) {
+  int n = w->sys->n_xi, k = w->sys->n_g;
+  double *L = ag_heap_alloc(sizeof(double) * (size_t)(n * n)), *A = ag_heap_alloc(sizeof(double) * (size_t)(2 * k * n)),
+         *P = A + k * n, *size = ag_heap_alloc(sizeof(double) * (size_t)k);
+  memcpy(L, M, sizeof(double) * (size_t)(n * n));
+  if (ag_dense_cholesky(n, L))
+    for (int i = 0; i < n * n; i++) L[i] = i % (n + 1) == 0;
+  for (int r = 0; r < k; r++) {
+    double *a = A + r * n;
+    for (int i = 0; i < n; i++) {
+      a[i] = G[r * n + i];
+      for (int j = 0; j < i; j++) a[i] -= L[i * n + j] * a[j];
+      a[i] /= L[i * n + i];
+      size[r] += a[i] * a[i];
+    }
+    size[r] = size[r] > 0 ? sqrt(size[r]) : 1;
+    for (int i = 0; i < n; i++) a[i] /= size[r];
+  }
+  ag_dense_pinv_within(k, n, A, w->sys->g_rank, RANK_LOST, P);
+  for (int i = n - 1; i >= 0; i--) {
+    delta[i] = 0;
+    for (int r = 0; r < k; r++) delta[i] -= P[i * k + r] * g[r] / size[r];
+    for (int j = i + 1; j < n; j++) delta[i] -= L[j * n + i] * delta[j];
+    delta[i] /= L[i * n + i];
+  }
+  free(L), free(A), free(size);
+}
+
+/* One Newton step onto g(q, t) = 0 in the metric M: [M -G^T; G 0] [delta; mu] = [0; -g]. */
+static void position_step(ag_work *w, const double *M, const double *g, const double *G, double *delta) {
+  int n = w->sys->n_xi, k = w->sys->n_g;
+  if (w->sys->g_rank < k) {
+    redundant_step(w, M, G, g, delta);
+    return;
+  }
+  saddle_matrix(w, M, k, G);
+  memset(w->b, 0, sizeof(double) * (size_t)n);
+  for (int r = 0; r < k; r++) w->b[n + r] = -g[r];
+  if (ag_dense_solve(n + k, 1, w->K, w->b) || !all_finite(n, w->b)) {
+    /* a mass matrix that is singular across the constraint: shortest correction instead */
+    double *P = ag_heap_alloc(sizeof(double) * (size_t)(n * k));
+    ag_dense_pinv(k, n, G, P);
+    for (int j = 0; j < n; j++) {
+      w->b[j] = 0;
+      for (int r = 0; r < k; r++) w->b[j] -= P[j * k + r] * g[r];
+    }
+    free(P);
+  }
+  memcpy(delta, w->b, sizeof(double) * (size_t)n);
+}
+
+/* Newton onto g(q, t) = 0, through the retraction. */
 static int settle_position(ag_work *w, double t, double *x) {
   const ag_system *sys = w->sys;
   if (sys->elimination == AG_ELIM_SADDLE) return ag_saddle_position(w, t, x);
@@ -433,20 +487,7 @@ static int settle_position(ag_work *w, double t, double *x) {
     if (worst < 1e-15 || (worst >= 0.5 * last && worst < 1e-12)) return AG_FINE; /* at rounding */
     last = worst;
     pieces p = saddle_at(w, t, x);
-    saddle_matrix(w, p.M, k, G);
-    memset(w->b, 0, sizeof(double) * (size_t)n);
-    for (int r = 0; r < k; r++) w->b[n + r] = -g[r];
-    if (ag_dense_solve(n + k, 1, w->K, w->b) || !all_finite(n, w->b)) {
-      /* a mass matrix that is singular across the constraint, or redundant rows: shortest correction instead */
-      double *P = ag_heap_alloc(sizeof(double) * (size_t)(n * k));
-      ag_dense_pinv(k, n, G, P);
-      for (int j = 0; j < n; j++) {
-        w->b[j] = 0;
-        for (int r = 0; r < k; r++) w->b[j] -= P[j * k + r] * g[r];
-      }
-      free(P);
-    }
-    memcpy(w->delta, w->b, sizeof(double) * (size_t)n);
+    position_step(w, p.M, g, G, w->delta);
     if (!all_finite(n, w->delta)) return AG_TROUBLE_PROJECT;
     ag_retract(sys, x, w->delta);
   }

@@ -14,10 +14,21 @@ void ag_run_defaults(ag_run_options *o) {
 
 /* ---- recording ---- */
 
+/* A state that is put onto the constraints after each step is off them by rounding. One that is off by much more,
+ * beside its velocities, is no state of this system, whatever the reason. */
+static const double OFF = 1e-6;
+
+static bool is_off(const run *r, double residual, const double *x) {
+  double size = 1;
+  for (int i = 0; i < r->sys->n_xi; i++) size = fmax(size, fabs(x[r->sys->n_q + i]));
+  return !(residual <= OFF * size);
+}
+
 static bool record_at(run *r, double t, const double *x) {
   ag_record_fill(r->sys, r->m.work, t, x, r->record);
   double residual = r->record[r->res->width - 1];
   r->res->residual_max = fmax(r->res->residual_max, residual);
+  r->off = r->off || is_off(r, residual, x);
   if (r->sink && !r->sink->row(r->sink->self, r->record)) return false;
   r->n_row++;
   return true;
@@ -258,12 +269,14 @@ static ag_end loop(run *r) {
     AG_TRY_END(ag_trajectory_step(r));
     bool at_end = r->t == o->t1;
     if (!state_reached(r)) return AG_END_SINK;
+    if (r->off) return AG_END_PROJECT;
     if (at_end) break;
     if (r->res->steps % PROGRESS_EVERY) continue;
     if (o->progress) o->progress(o->progress_self, r->t, r->res->steps);
     save(r);
   }
-  return AG_END_TIME;
+  ag_motion_full(&r->m, r->t, r->m.z, r->m.c, r->m.x);
+  return is_off(r, ag_work_residual(r->m.work, r->t, r->m.x), r->m.x) ? AG_END_PROJECT : AG_END_TIME;
 }
 
 /* What a longer run can go on from: not where a motion failed, and an event that ends it would do so again. */

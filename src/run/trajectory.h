@@ -29,6 +29,7 @@ typedef struct run {
   double rest_error;    /* of what is only reconstructed, in the step just accepted */
   ag_guard *guard;
   ag_end cut;           /* AG_END_TIME, or why the run ends at a crossing, where the step was cut short */
+  bool off;             /* a recorded state was not on the constraints */
   bool corner, passed;  /* the step was cut short at a corner of the equations, the run goes on; the corner was passed */
   double smooth;        /* step size before a corner was approached, or 0 */
   double *keep;         /* core at the end of a step whose rest is computed in smaller ones */
