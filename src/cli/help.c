@@ -44,12 +44,15 @@ static const topic topics[] = {
      "\n"
      "Rolling bodies without contact geometry by hand:\n"
      "\n"
+     "  model coin \"A coin on a table\"\n"
+     "  param m = 1, r = 0.5\n"
      "  body coin mass m inertia m*r^2/4*diag(1, 1, 2) surface disk(r)\n"
      "  roll coin on plane gravity 9.81         # rubber: no twist; inside sphere(A), on another body, ...\n"
      "  start coin.theta = 1.2, coin.psi' = 3   # Euler angles; also coin.R, coin.Omega, coin.x\n"
      "\n"
      "Other statements: holonomic (also joints: ball, hinge), relation, prescribe, force, frame,\n"
-     "domain, section, generator, reference. The whole language: docs/language.md. All words: `anagyre list words`.\n"},
+     "domain, section, generator, reference. The whole language: docs/language.md. All words:\n"
+     "`anagyre list words`.\n"},
     {"output", "JSON, CSV and HDF5 that are written",
      "--json prints one object on standard output; messages stay on standard error. Numbers have\n"
      "17 digits, what is not finite is null. `run` prints {\"model\", \"t\", \"state\": {name: number or\n"

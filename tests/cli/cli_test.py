@@ -125,8 +125,10 @@ class Usage(Case):
 
     def test_help_language_is_a_model(self):
         text = self.anagyre("help", "language")[0]
-        example = "".join(line[2:] + "\n" for line in text.splitlines() if line.startswith("  "))
+        lines = "".join(line[2:] + "\n" for line in text.splitlines() if line.startswith("  "))
+        example, coin = ("model " + part for part in lines.split("model ")[1:])
         self.assertIn("1 expectation, 0 failed", self.anagyre("test", "-", stdin=example.encode())[0])
+        self.assertIn("coin.lift", self.json("run", "-", "--t1", "1", stdin=coin.encode())["events"])
         self.assertEqual(len(self.json("run", "-", "--t1", "4", stdin=example.encode())["events"]["turned"]), 1)
 
     def test_help_unknown(self):
