@@ -370,7 +370,15 @@ ag_status ag_batch_level(ag_common *common, const ag_batch_args *args, const ag_
   ag_members m;
   ag_status status = make_members(&m, &sweep, &levels, common, args, run, strict);
   if (status == AG_OK && !m.n_ready) {
-    fprintf(stderr, "error: %s\n", m.reason[0]);
+    fprintf(stderr, "error: the start: %s\n", m.reason[0]);
+    if (common->json) {
+      ag_json j = {0};
+      ag_json_begin(&j, NULL, '{');
+      ag_json_string(&j, "model", m.source.model->name);
+      ag_json_string(&j, "error", m.reason[0]);
+      ag_json_end(&j, '}');
+      ag_json_print(&j);
+    }
     status = AG_FAILED;
   }
   for (int i = 0; status == AG_OK && i < levels.n_solve; i++) {

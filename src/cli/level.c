@@ -177,9 +177,27 @@ static void take_guesses(ag_levels *l, const ag_system *sys) {
   ag_record_done(&r);
 }
 
+/* The numbers of a record that the levels name. */
+static ag_status find_columns(ag_levels *l, ag_source *s) {
+  ag_record r;
+  ag_record_init(&r, s->system);
+  for (int i = 0; i < l->n; i++) {
+    l->column[i] = place_of(&r, l->names[i]);
+    if (l->column[i] >= 0) continue;
+    const char **names = ag_heap_alloc(sizeof *names * (size_t)r.n_column);
+    for (int k = 0; k < r.n_column; k++) names[k] = r.columns[k].name;
+    const char *near = ag_nearest(l->names[i], r.n_column, names);
+    ag_ctx_error(&s->ctx, nowhere, "--level: there is no number `%s`%s%s%s", l->names[i],
+                 near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+    free(names);
+  }
+  ag_record_done(&r);
+  return s->ctx.n_error ? AG_WRONG : AG_OK;
+}
+
 ag_status ag_levels_choose(ag_levels *l, ag_source *s, const ag_common *common, const ag_grid *sweep) {
   const ag_system *sys = s->system;
-  ag_status status = AG_OK;
+  ag_status status = find_columns(l, s);
   bool chosen = l->n_solve > 0;
   for (int i = 0; i < l->n && !chosen && status == AG_OK; i++) {
     ag_text list = {0}, what = {0};
@@ -220,24 +238,13 @@ void ag_levels_lines(const ag_levels *l, ag_text *out) {
 
 ag_status ag_levels_bind(ag_levels *l, ag_source *s) {
   const ag_system *sys = s->system;
-  ag_record r;
-  ag_record_init(&r, sys);
   for (int i = 0; i < l->n; i++) {
     char name[40];
     snprintf(name, sizeof name, "level_value_%d", i + 1);
     for (int k = 0; k < s->model->n_params; k++)
       if (!strcmp(s->model->params[k].name, name)) l->param[i] = sys->param_offset[k];
-    l->column[i] = place_of(&r, l->names[i]);
-    if (l->column[i] >= 0) continue;
-    const char **names = ag_heap_alloc(sizeof *names * (size_t)r.n_column);
-    for (int k = 0; k < r.n_column; k++) names[k] = r.columns[k].name;
-    const char *near = ag_nearest(l->names[i], r.n_column, names);
-    ag_ctx_error(&s->ctx, nowhere, "--level: there is no number `%s`%s%s%s", l->names[i],
-                 near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
-    free(names);
   }
-  ag_record_done(&r);
-  return s->ctx.n_error ? AG_WRONG : AG_OK;
+  return find_columns(l, s);
 }
 
 /* ---- solving ---- */
