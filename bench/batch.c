@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * batch [-n NUMBER] [-r REPEATS] MODEL HAND.so ...: many accurate trajectories of the rattleback on one core, T = 10,
+ * batch [-n NUMBER] [-r REPEATS] [-l LANES] MODEL HAND.so ...: many accurate trajectories of the rattleback on one core, T = 10,
  * rtol = 1e-10, from the model file over lanes (each with its own step, refilled when it ends; ag_batch on one thread)
  * against the hand-written scalar code. Prints one JSON object: trajectories per second for each number of lanes,
  * ratios as medians over neighbouring runs, and the median difference of the final states from those of the
@@ -87,12 +87,14 @@ static const rival *best_hand(batch *b, int n, char **paths) {
 
 int main(int argc, char **argv) {
   static const int lanes[] = {1, 2, 4, 8};
-  int at = 1, n = 200, repeats = 7;
+  int at = 1, n = 200, repeats = 7, only = 0;
   for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
     if (argv[at][1] == 'n')
       n = atoi(argv[at + 1]);
     else if (argv[at][1] == 'r')
       repeats = atoi(argv[at + 1]);
+    else if (argv[at][1] == 'l')
+      only = atoi(argv[at + 1]);
   }
   if (argc < at + 2 || n < 1 || repeats < 1 || repeats > MAX_REPEATS) return 2;
   loaded own;
@@ -111,7 +113,8 @@ int main(int argc, char **argv) {
   const rival *hand = best_hand(&b, argc - at - 1, argv + at + 1);
   printf("{\"n\": %d, \"t1\": %g, \"rtol\": %g, \"atol\": %g, \"machine_lanes\": %d, \"lanes\": [\n", n, T1, RTOL, ATOL,
          ag_build_lanes());
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0, first = 1; k < 4; k++) {
+    if (only && lanes[k] != only) continue;
     double hands[MAX_REPEATS], ours[MAX_REPEATS], ratio[MAX_REPEATS];
     long rhs = 0;
     (void)stones_move(&b.stones, lanes[k], false, b.end, &rhs); /* compiles */
@@ -121,12 +124,13 @@ int main(int argc, char **argv) {
       ours[i] = stones_move(&b.stones, lanes[k], false, b.end, &rhs);
       ratio[i] = hands[i] / ours[i];
     }
-    printf("  {\"lanes\": %d, \"per_second\": %.1f, \"hand_per_second\": %.1f, \"ratio\": %.4g, "
-           "\"rhs_per_trajectory\": %ld, \"difference\": %.3g}%s\n",
-           lanes[k], n / median(repeats, ours), n / median(repeats, hands), median(repeats, ratio), rhs / n,
-           difference(&b), k < 3 ? "," : "");
+    printf("%s  {\"lanes\": %d, \"per_second\": %.1f, \"hand_per_second\": %.1f, \"ratio\": %.4g, "
+           "\"rhs_per_trajectory\": %ld, \"difference\": %.3g}",
+           first ? "" : ",\n", lanes[k], n / median(repeats, ours), n / median(repeats, hands), median(repeats, ratio), rhs / n,
+           difference(&b));
+    first = 0;
   }
-  printf("]}\n");
+  printf("\n]}\n");
   free(b.y0), free(b.y1), free(b.end);
   stones_free(&b.stones);
   unload(&own);

@@ -42,13 +42,59 @@ typedef struct plan {
   ag_arena *arena;
 } plan;
 
-int ag_build_lanes(void) {
+/* ---- the machine ---- */
+
+/* What kernels are compiled for: the machine itself, or less of it (ANAGYRE_TARGET). */
+typedef struct target {
+  const char *name, *flags;
+  int lanes;
+} target;
+
+static const target targets[] = {
 #if defined __x86_64__
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return 8;
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 4 : 2;
+    {"avx512", "-march=x86-64-v4 -mtune=native", 8},
+    {"avx2", "-march=x86-64-v3 -mtune=native", 4},
+    {"sse2", "-march=x86-64 -mtune=native", 2},
 #else
-  return 2;
+    {"plain", "", 2},
 #endif
+};
+enum { N_TARGET = sizeof targets / sizeof *targets };
+
+static bool machine_has(const target *t) {
+#if defined __x86_64__
+  bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd");
+  return t->lanes == 8 ? avx512 : t->lanes == 4 ? avx2 : true;
+#else
+  return t != NULL;
+#endif
+}
+
+/* The one asked for; NULL: none was. False, with the reason: it cannot be had. */
+static bool find_target(const target **found, ag_text *reason) {
+  const char *wish = getenv("ANAGYRE_TARGET");
+  *found = NULL;
+  if (!wish || !wish[0] || !strcmp(wish, "native")) return true;
+  for (int i = 0; i < N_TARGET; i++)
+    if (!strcmp(wish, targets[i].name)) *found = &targets[i];
+  if (*found && machine_has(*found)) return true;
+  ag_text_printf(reason, "ANAGYRE_TARGET=%s: %s; there are native", wish, *found ? "this machine cannot run it" : "no such target");
+  for (int i = 0; i < N_TARGET; i++)
+    if (machine_has(&targets[i])) ag_text_printf(reason, ", %s", targets[i].name);
+  *found = NULL;
+  return false;
+}
+
+int ag_build_lanes(void) {
+  const target *asked;
+  ag_text ignored = {0};
+  (void)find_target(&asked, &ignored);
+  ag_text_done(&ignored);
+  for (int i = 0; i < N_TARGET && !asked; i++)
+    if (machine_has(&targets[i])) asked = &targets[i];
+  return asked ? asked->lanes : 2;
 }
 
 /* ---- the compiler ---- */
@@ -137,12 +183,15 @@ static void add_args(plan *p, const char *args) {
 
 static bool make_plan(plan *p, const char *source, const ag_build_options *o, ag_text *reason) {
   p->arena = ag_arena_create();
-  bool long_text = strlen(source) > LONG_TEXT;
-  const char *flags = long_text ? "-O1 -march=native" : "-O2 -fno-tree-slp-vectorize -march=native";
-  if (!find_compiler(o->compiler, &p->compiler, reason)) return false;
+  const target *asked;
+  if (!find_compiler(o->compiler, &p->compiler, reason) || !find_target(&asked, reason)) return false;
   add_arg(p, ag_text_cstr(&p->compiler), p->compiler.n);
   add_args(p, "-std=gnu17 -ffp-contract=off -fno-math-errno -fPIC -shared -pipe -Wno-psabi");
-  add_args(p, o->flags ? o->flags : flags);
+  if (o->flags) add_args(p, o->flags);
+  else {
+    add_args(p, strlen(source) > LONG_TEXT ? "-O1" : "-O2 -fno-tree-slp-vectorize");
+    add_args(p, asked ? asked->flags : "-march=native");
+  }
   add_args(p, ag_arena_printf(p->arena, "-DAG_LANES=%d", o->lanes ? o->lanes : ag_build_lanes()));
   make_key(p, source);
   p->keep = ag_cache_folder(o->cache, &p->folder);

@@ -114,6 +114,26 @@ static void test_killed(const ag_build_options *o, ag_text *reason) {
   AG_CHECK(each_file("", NULL) == 0);
 }
 
+/* ANAGYRE_TARGET: a library of its own, its number of lanes; what the machine lacks or nobody knows is refused by name. */
+static void test_target(const ag_build_options *o, ag_text *reason) {
+  bool cached = true;
+  ag_build_options usual = {.cache = o->cache};
+  AG_CHECK(build(40, &usual, &cached, reason) == 40 * ag_build_lanes() && !cached);
+#if defined __x86_64__
+  AG_CHECK(setenv("ANAGYRE_TARGET", "sse2", 1) == 0);
+  AG_CHECK(ag_build_lanes() == 2);
+  AG_CHECK(build(40, &usual, &cached, reason) == 80 && !cached);
+  AG_CHECK(build(40, &usual, &cached, reason) == 80 && cached);
+#endif
+  AG_CHECK(setenv("ANAGYRE_TARGET", "avx3", 1) == 0);
+  AG_CHECK(build(40, &usual, &cached, reason) == -1);
+  AG_CHECK(strstr(ag_text_cstr(reason), "ANAGYRE_TARGET=avx3: no such target; there are native"));
+  AG_CHECK(setenv("ANAGYRE_TARGET", "native", 1) == 0);
+  AG_CHECK(build(40, &usual, &cached, reason) == 40 * ag_build_lanes() && cached);
+  AG_CHECK(unsetenv("ANAGYRE_TARGET") == 0);
+  each_file("", remove_file);
+}
+
 static void test_refused(const ag_build_options *o, ag_text *reason) {
   bool cached = true;
   AG_CHECK(chmod(folder, 0777) == 0); /* anybody could put code there */
@@ -149,6 +169,7 @@ int main(void) {
   test_cache(&o, &reason);
   test_together(&o);
   test_killed(&o, &reason);
+  test_target(&o, &reason);
   test_refused(&o, &reason);
   ag_text_done(&reason);
   AG_CHECK(rmdir(folder) == 0);

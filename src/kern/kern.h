@@ -23,7 +23,9 @@ typedef struct ag_build_options {
   bool only_cached;      /* do not compile: give up when it is not in the cache */
 } ag_build_options;
 
-int ag_build_lanes(void); /* lanes that suit this machine: 8 with AVX-512, 4 with AVX2, 2 with NEON or SSE2 */
+/* Lanes that suit this machine: 8 with AVX-512, 4 with AVX2, 2 with NEON or SSE2; or less, when ANAGYRE_TARGET (native, avx512, avx2, sse2) asks
+ * for it in the environment. Kernels without flags of their own are compiled for the same. */
+int ag_build_lanes(void);
 
 /* ---- text ---- */
 /* What generated code needs in front: the argument struct and the vector functions; for a text with so many functions

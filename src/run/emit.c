@@ -184,6 +184,18 @@ static const char sparse_text[] = "#if __STDC_VERSION__ >= 201112L\n#define AG_T
 
 enum { MAX_JACOBIAN = 64 }; /* tangent numbers: beyond that it is not written */
 
+/* After a step every quaternion gets its length back: it stays one in exact arithmetic, not in a Runge-Kutta step. */
+static void put_lengths(emitter *e) {
+  const ag_system *sys = e->sys;
+  for (int i = 0; i < sys->model->n_coords; i++) {
+    if (sys->model->coords[i].space != AG_SPACE_SO3) continue;
+    const int *at = sys->q_in_z + sys->places[i].q;
+    ag_text_printf(e->out, "    {\n      double length = sqrt(z[%d] * z[%d] + z[%d] * z[%d] + z[%d] * z[%d] + z[%d] * z[%d]);\n", at[0], at[0],
+                   at[1], at[1], at[2], at[2], at[3], at[3]);
+    ag_text_printf(e->out, "      z[%d] /= length, z[%d] /= length, z[%d] /= length, z[%d] /= length;\n    }\n", at[0], at[1], at[2], at[3]);
+  }
+}
+
 static void put_main(emitter *e, const char *const *names) {
   const ag_system *sys = e->sys;
   ag_text_printf(e->out,
@@ -211,6 +223,7 @@ static void put_main(emitter *e, const char *const *names) {
                  "    for (int j = 0; j < N; j++) z[j] += h / 6 * (k[0][j] + 2 * k[1][j] + 2 * k[2][j] + k[3][j]);\n"
                  "    t += h;\n",
                  e->upper, sys->t0, e->upper, e->upper, e->name, e->name, e->upper, e->name, e->name);
+  put_lengths(e);
   if (sys->renew)
     ag_text_printf(e->out, "    %s_renew(t, z, c, p, renewed);\n    memcpy(c, renewed, sizeof(double) * %s_N_BASIS);\n", e->name, e->upper);
   if (sys->settle)

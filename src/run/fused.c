@@ -365,8 +365,8 @@ static int put_all(const ag_fused_spec *s, ag_text *out, int *n_watch) {
   ag_text_str(out, ag_stepper_tableau_text);
   ag_text_printf(out,
                  "\n#define AG_RK_METHOD %s\n#define AG_RK_FN(name) fused_##name\n"
-                 "#define AG_RK_QUALIFIER static __attribute__((noinline, unused))\n"
-                 "#define AG_RK_FLOW const V *c_, const V *prep_, VI *fail_,\n#define AG_RK_SIZE\n#define AG_RK_N %d\n"
+                 "#define AG_RK_QUALIFIER static __attribute__((noinline, unused))\n#define AG_MAYBE __attribute__((unused))\n"
+                 "#define AG_RK_FLOW const V *c_ AG_MAYBE, const V *prep_ AG_MAYBE, VI *fail_ AG_MAYBE,\n#define AG_RK_SIZE\n#define AG_RK_N %d\n"
                  "#define AG_RK_IN_NORM(i) ((i) < %d)\n#define AG_RK_N_NORM %d.0\n#define AG_RK_IN_REST(i) ((i) >= %d)\n#define AG_RK_N_REST %d.0\n"
                  "#define AG_Q %d.0\n#define AG_CORE %d\n"
                  "#define AG_RK_RHS(t, z, dz) { const V at_ = (t); f(&at_, (z), c_, prep_, (dz), fail_); }\n"
