@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Scalar graph -> straight-line tape. What the outputs do not need is left out; what depends on parameters alone goes
- * to the prep part; a product used once, by a sum of the same part, becomes a fused multiply-add; the order is a
+ * to the prep part; quotients by the same number go through its reciprocal; a product used once, by a sum of the same part, becomes a fused multiply-add; the order is a
  * depth-first walk that takes the argument needing more slots first (Sethi and Ullman); slots are given back after
  * the last use. Every pass is linear in the number of nodes. */
 #include <stdlib.h>
@@ -29,6 +29,8 @@ typedef struct builder {
   tnode *nodes;
   uint32_t n_node;
   uint32_t *index;  /* of a graph node: its tnode */
+  uint32_t *quotients; /* of a graph node: how many are divided by it */
+  uint32_t *inverse;   /* of a graph node: the tnode of 1 over it, or NO_NODE */
   uint32_t *pool;   /* arguments of the solves */
   uint32_t n_pool;
   uint32_t *order;  /* tnodes in the order of evaluation */
@@ -95,9 +97,43 @@ static void make_load(builder *b, tnode *t, const ag_node *x, ag_id input, const
   b->tape->n_need[bind->seg] = max_int(b->tape->n_need[bind->seg], at + 1);
 }
 
+static uint32_t number_node(builder *b, double value) {
+  AG_PUSH(b->tape->constants, b->tape->n_const, b->cap_const);
+  b->nodes[b->n_node] = (tnode){.op = AG_OP_CONST, .part = PART_PREP, .need = 1, .arg = {(uint32_t)b->tape->n_const}};
+  b->tape->constants[b->tape->n_const++] = value;
+  return b->n_node++;
+}
+
+/* Quotients are what a processor waits for. Several by the same number, or one by a number made of parameters, go through its
+ * reciprocal: a * (1/b), within 1.5 units of the last place instead of 0.5. Not for a constant b, nor in the prep part, which is
+ * evaluated once. True: the node is done. */
+static bool make_quotient(builder *b, ag_id id) {
+  const ag_node *x = ag_node_at(b->g, id);
+  const ag_id *args = ag_node_args(b->g, id);
+  if (x->op != AG_OP_DIV) return false;
+  uint32_t over = b->index[args[0]], under = b->index[args[1]];
+  const tnode *top = &b->nodes[over], *bottom = &b->nodes[under];
+  bool prepared = bottom->part == PART_PREP, whole = top->op == AG_OP_CONST && b->tape->constants[top->arg[0]] == 1;
+  if (bottom->op == AG_OP_CONST || (!whole && (prepared ? top->part == PART_PREP : b->quotients[args[1]] < 2))) return false;
+  uint32_t *inverse = &b->inverse[args[1]];
+  if (*inverse == NO_NODE) {
+    uint32_t one = whole ? over : number_node(b, 1);
+    b->nodes[b->n_node] = (tnode){.op = AG_OP_DIV, .part = bottom->part, .n_arg = 2, .need = 1, .arg = {one, under}};
+    *inverse = b->n_node++;
+  }
+  if (whole) {
+    b->index[id] = *inverse;
+    return true;
+  }
+  b->nodes[b->n_node] = (tnode){.op = AG_OP_MUL, .part = PART_EVAL, .n_arg = 2, .need = 1, .arg = {over, *inverse}};
+  b->index[id] = b->n_node++;
+  return true;
+}
+
 static void make_node(builder *b, ag_id id, const uint32_t *bind_of, const ag_bind *binds) {
   const ag_node *x = ag_node_at(b->g, id);
   const ag_id *args = ag_node_args(b->g, id);
+  if (make_quotient(b, id)) return;
   tnode *t = &b->nodes[b->n_node];
   *t = (tnode){.op = x->op, .part = PART_PREP, .need = 1};
   if (x->op == AG_OP_SLOT) {
@@ -133,13 +169,18 @@ static void make_node(builder *b, ag_id id, const uint32_t *bind_of, const ag_bi
 static void collect(builder *b, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs) {
   ag_id top;
   unsigned char *live = ag_cone(b->g, n_out, outs, &top);
-  uint32_t n_live = 0, n_args = 0;
-  for (ag_id id = 1; id <= top; id++)
-    if (live[id]) {
-      n_live++;
-      if (is_call(ag_node_at(b->g, id)->op)) n_args += ag_node_at(b->g, id)->n_arg;
-    }
-  b->nodes = ag_heap_alloc(sizeof *b->nodes * (n_live + 1));
+  uint32_t n_live = 0, n_args = 0, n_div = 0;
+  b->quotients = ag_heap_alloc(sizeof *b->quotients * ((size_t)top + 1));
+  b->inverse = ag_heap_alloc(sizeof *b->inverse * ((size_t)top + 1));
+  for (ag_id id = 1; id <= top; id++) {
+    const ag_node *x = ag_node_at(b->g, id);
+    b->inverse[id] = NO_NODE;
+    if (!live[id]) continue;
+    n_live++;
+    if (is_call(x->op)) n_args += x->n_arg;
+    if (x->op == AG_OP_DIV) b->quotients[ag_node_args(b->g, id)[1]]++, n_div++;
+  }
+  b->nodes = ag_heap_alloc(sizeof *b->nodes * (n_live + 2 * n_div + 1)); /* a reciprocal and its 1 */
   b->index = ag_heap_alloc(sizeof *b->index * ((size_t)top + 1));
   b->pool = ag_heap_alloc(sizeof *b->pool * (n_args + 1));
   uint32_t *bind_of = ag_heap_alloc(sizeof *bind_of * ((size_t)top + 1));
@@ -149,6 +190,8 @@ static void collect(builder *b, int n_bind, const ag_bind *binds, int n_out, con
     if (live[id] && ag_node_at(b->g, id)->op != AG_OP_INPUT) make_node(b, id, bind_of, binds);
   free(bind_of);
   free(live);
+  free(b->quotients);
+  free(b->inverse);
 }
 
 /* ---- uses, depth, fused multiply-adds ---- */

@@ -228,6 +228,39 @@ static void test_solve(int n) {
   ag_graph_free(g);
 }
 
+static int count_op(const ag_tape *tape, int from, int to, uint16_t op) {
+  int n = 0;
+  for (int i = from; i < to; i++) n += tape->instr[i].op == op;
+  return n;
+}
+
+/* Two quotients by one number take one division, one by a parameter none in the evaluation, one by anything else its own; a constant is
+ * divided by as it is. */
+static void test_quotients(void) {
+  ag_graph *g = ag_graph_create();
+  ag_id p = ag_input(g, "p", 1, 1, AG_LEAF_REAL), z = ag_input(g, "z", 4, 1, AG_LEAF_REAL), e[4];
+  for (int i = 0; i < 4; i++) e[i] = ag_entry(g, z, i, 0);
+  ag_bind binds[2] = {{p, AG_SEG_P, 0}, {z, AG_SEG_Z, 0}};
+  ag_id shared[4];
+  for (int i = 0; i < 4; i++) shared[i] = ag_div(g, i == 2 ? ag_num(g, 1) : e[i == 1 ? 2 : 0], i == 3 ? e[3] : e[1]);
+  ag_id prepared = ag_div(g, e[0], p);
+  ag_tape *tape = ag_tape_create(g, 2, binds, 4, shared);
+  AG_CHECK(count_op(tape, 0, tape->n_prep, AG_OP_DIV) == 0);
+  AG_CHECK(count_op(tape, tape->n_prep, tape->n_instr, AG_OP_DIV) == 2);
+  double values[4] = {5, 3, 49, 7}, param = 49, slots[32], r[4];
+  const double *seg[AG_SEG_COUNT] = {NULL, values, &param, NULL};
+  AG_CHECK(ag_tape_prep(tape, &param, slots) == 0 && ag_tape_eval(tape, seg, slots, r) == 0);
+  AG_CHECK(r[0] == 5 * (1.0 / 3) && r[1] == 49 * (1.0 / 3) && r[2] == 1.0 / 3 && r[3] == 5.0 / 7);
+  ag_tape_free(tape);
+  tape = ag_tape_create(g, 2, binds, 1, &prepared);
+  AG_CHECK(count_op(tape, 0, tape->n_prep, AG_OP_DIV) == 1);
+  AG_CHECK(count_op(tape, tape->n_prep, tape->n_instr, AG_OP_DIV) == 0);
+  AG_CHECK(ag_tape_prep(tape, &param, slots) == 0 && ag_tape_eval(tape, seg, slots, r) == 0);
+  AG_CHECK(r[0] == 5 * (1.0 / 49));
+  ag_tape_free(tape);
+  ag_graph_free(g);
+}
+
 static void test_pivots(void) {
   ag_graph *g = ag_graph_create();
   ag_id x = ag_input(g, "x", 1, 1, AG_LEAF_REAL), y = ag_input(g, "y", 1, 1, AG_LEAF_REAL), in[2] = {x, y};
@@ -277,6 +310,7 @@ int main(void) {
   test_each_operation();
   test_solve(4);
   test_solve(9);
+  test_quotients();
   test_pivots();
   test_size();
   return ag_check_report();

@@ -130,16 +130,19 @@ V_IN V v_sign(V a) {
   V one = v_of(v_signbit(a) | 0x3ff0000000000000ULL);
   return v_blend(m_eq(a, v_set(0)) | m_nan(a), a, one);
 }
-/* Pivots: passed through, or the lane is marked and gets NaN. */
+/* Pivots: which lanes fail; NaN in these; passed through, or the lane is marked and gets NaN. */
+V_IN VI v_badpos(V a) { return ~m_lt(v_set(0), a); }
+V_IN VI v_badnz(V a) { return ~m_lt(v_set(1e-12), v_abs(a)); }
+V_IN V v_mark(V a, VI bad) { return v_of(v_bits(a) | bad); } /* all bits set: a NaN */
 V_IN V v_checkpos(V a, VI *fail) {
-  VI bad = ~m_lt(v_set(0), a);
+  VI bad = v_badpos(a);
   *fail |= bad;
-  return v_blend(bad, v_nan(), a);
+  return v_mark(a, bad);
 }
 V_IN V v_checknz(V a, VI *fail) {
-  VI bad = ~m_lt(v_set(1e-12), v_abs(a));
+  VI bad = v_badnz(a);
   *fail |= bad;
-  return v_blend(bad, v_nan(), a);
+  return v_mark(a, bad);
 }
 /* 1/a where a is above the bound, else `lost`, and the lane is marked. */
 V_IN V v_pivot(V a, V bound, V lost, VI *fail) {

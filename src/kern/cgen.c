@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Tape -> C over lanes. Slots become single-assignment variables x1, x2, ... numbered by instruction, so that the text
  * depends on the tape alone. Constants stand in the expressions; loads are the array elements themselves. sin and cos
- * of the same number become one call. A tape of more than ROLLED instructions with
+ * of the same number become one call. Checks of pivots stand beside the computation where they can (beside.c). A tape of more than ROLLED instructions with
  * many alike becomes loops (roll.c); otherwise one of more than CHUNK operations is split into functions that hand over
  * what lives across a border in an array s[], at the tape's own slots. */
 #include <math.h>
@@ -252,11 +252,23 @@ static void put_solve(gen *g, int i) {
   for (uint32_t k = 0; k < ag_cgen_results(g->tape, x); k++) put_store(g, g->result[i] + k);
 }
 
+/* A check whose result is looked at by the outputs only. */
+static void put_check(gen *g, int i) {
+  ag_text_printf(g->out, "  const V x%d = ", i);
+  put_value(g, g->args[3 * i], g->chunk_of[i], false);
+  const char *which = g->tape->instr[i].op == AG_OP_CHECKPOS ? "v_badpos" : "v_badnz";
+  ag_text_printf(g->out, ";\n  const VI b%d = %s(x%d);\n  fail |= b%d;\n", i, which, i, i);
+}
+
 static void put_instr(gen *g, int i) {
   const ag_instr *x = &g->tape->instr[i];
   if (x->op == AG_OP_LOAD || x->op == AG_OP_CONST || x->op == AG_OP_COPY) return;
   if (ag_cgen_is_call(x->op)) {
     put_solve(g, i);
+    return;
+  }
+  if (g->n_check && ag_cgen_is_check(x->op)) {
+    put_check(g, i);
     return;
   }
   uint32_t other = g->partner[i];
@@ -280,7 +292,7 @@ static void put_instr(gen *g, int i) {
 static bool may_fail(const gen *g, int from, int to) {
   for (int i = from; i < to; i++) {
     uint16_t op = g->tape->instr[i].op;
-    if (op == AG_OP_CHECKPOS || op == AG_OP_CHECKNZ || ag_cgen_is_call(op)) return true;
+    if (ag_cgen_is_check(op) || ag_cgen_is_call(op)) return true;
   }
   return false;
 }
@@ -294,9 +306,12 @@ static void put_body(gen *g, int from, int to) {
 
 static void put_outputs(gen *g) {
   for (int i = 0; i < g->tape->n_out; i++) {
-    ag_text_printf(g->out, "  out[%d] = ", i);
+    uint64_t marks = g->n_check ? g->marks[g->outs[i]] : 0;
+    ag_text_printf(g->out, "  out[%d] = %s", i, marks ? "v_mark(" : "");
     put_value(g, g->outs[i], g->n_chunk - 1, false);
-    ag_text_str(g->out, ";");
+    for (int k = 0, n = 0; k < g->n_check; k++)
+      if (marks >> k & 1) ag_text_printf(g->out, n++ ? " | b%d" : ", b%d", g->checks[k]);
+    ag_text_str(g->out, marks ? ");" : ";");
     if (g->how->out_names) ag_text_printf(g->out, " /* %s */", g->how->out_names[i]);
     ag_text_char(g->out, '\n');
   }
@@ -316,11 +331,17 @@ static void put_prep(gen *g) {
 }
 
 static void put_whole(gen *g) {
+  int checks[AG_CGEN_CHECKS];
+  g->marks = ag_heap_alloc(sizeof *g->marks * ((size_t)g->n_value + 1));
+  g->checks = checks;
+  g->n_check = ag_cgen_beside(g, g->marks, checks);
   ag_text_printf(g->out, "AG_TAPE_FN void %s(" AG_CGEN_PARAMETERS "\n", g->how->name);
   ag_text_str(g->out, "    V *restrict out, VI *restrict failed) {\n");
   put_body(g, g->tape->n_prep, g->tape->n_instr);
   put_outputs(g);
   ag_text_str(g->out, AG_CGEN_UNUSED "}\n\n");
+  free(g->marks);
+  g->n_check = 0;
 }
 
 static void put_chunks(gen *g) {

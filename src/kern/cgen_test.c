@@ -36,20 +36,49 @@ static const char expected[] =
     "  V x5, x6;\n"
     "  v_sincos(z[0], &x5, &x6);\n"
     "  const V x7 = x5 * x6;\n"
-    "  const V x10 = v_checkpos(t[0], &fail);\n"
+    "  const V x10 = t[0];\n"
+    "  const VI b10 = v_badpos(x10);\n"
+    "  fail |= b10;\n"
     "  const V x11 = v_fma(z[1], prep[0], x10);\n"
     "  const V x13 = 0.5 / z[2];\n"
     "  const V x14 = v_min(z[2], v_set((-2.0)));\n"
     "  const V x15 = x13 - x14;\n"
     "  *failed |= fail;\n"
     "  out[0] = x7; /* half sine */\n"
-    "  out[1] = x11; /* sum */\n"
+    "  out[1] = v_mark(x11, b10); /* sum */\n"
     "  out[2] = x15; /* rest */\n"
     "  (void)t, (void)z, (void)c, (void)prep, (void)out, (void)failed;\n"
     "}\n"
     "\n";
 
+/* A check stands beside the computation where a NaN would reach the outputs anyway; not where something could swallow it. */
+static void test_checks(void) {
+  static const struct {
+    ag_op swallows; /* NUM: nothing */
+    const char *has, *hasnt;
+  } cases[] = {{AG_OP_NUM, "v_badpos(", "v_checkpos("},   {AG_OP_SQRT, "v_mark(", "v_checkpos("},
+               {AG_OP_LT, "v_checkpos(", "v_badpos("},    {AG_OP_MAX, "v_checkpos(", "v_mark("},
+               {AG_OP_HYPOT, "v_checkpos(", "v_badpos("}, {AG_OP_POW, "v_checkpos(", "v_badpos("}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ag_graph *g = ag_graph_create();
+    ag_id z = ag_input(g, "z", 2, 1, AG_LEAF_REAL), x = ag_entry(g, z, 0, 0), y = ag_entry(g, z, 1, 0);
+    ag_id pivot = ag_apply1(g, AG_OP_CHECKPOS, x), outs[2] = {ag_div(g, y, pivot), y};
+    if (cases[i].swallows == AG_OP_SQRT) outs[0] = ag_apply1(g, AG_OP_SQRT, outs[0]);
+    else if (cases[i].swallows != AG_OP_NUM) outs[0] = ag_apply2(g, cases[i].swallows, outs[0], y);
+    ag_bind bind = {z, AG_SEG_Z, 0};
+    ag_tape *tape = ag_tape_create(g, 1, &bind, 2, outs);
+    ag_text text = {0};
+    ag_cgen how = {.name = "f"};
+    (void)ag_cgen_tape(tape, &how, &text);
+    AG_CHECK(strstr(ag_text_cstr(&text), cases[i].has) && !strstr(ag_text_cstr(&text), cases[i].hasnt));
+    ag_text_done(&text);
+    ag_tape_free(tape);
+    ag_graph_free(g);
+  }
+}
+
 int main(void) {
+  test_checks();
   ag_text text = {0}, again = {0};
   static const char *const names[] = {"half sine", "sum", "rest"};
   ag_cgen how = {.name = "f", .out_names = names};
