@@ -38,7 +38,7 @@ static const char args_text[] =
     "  V *h_sub, *end_sub, *keep;\n"
     "  VI *steps, *rejected;\n"
     "  VI *rejected_last, *sub;\n"
-    "  double rtol, atol, safety, shrink, grow, beta, h_max;\n"
+    "  double rtol, atol, safety, shrink, grow, h_max;\n"
     "  long long max_steps;\n"
     "  long max_tries;\n"
     "  const V *prep_watch;\n"
@@ -70,7 +70,7 @@ static const char step_text[] =
 static const char march_text[] =
     "void ag_march(const ag_fused_march *m) {\n"
     "  V t = *m->t, h = *m->h, last = *m->last_error;\n"
-    "  const V t1 = *m->t1, one = v_set(1), q = v_set(-1.0 / AG_Q), qa = v_set(-(1.0 / AG_Q - 0.75 * m->beta));\n"
+    "  const V t1 = *m->t1, one = v_set(1);\n"
     "  const V nan = v_nan(), inf = v_set(V_INF), limit = v_set((double)m->max_steps);\n"
     "  VI steps = *m->steps, rejected = *m->rejected, was = *m->rejected_last;\n"
     "  VI sub = v_word_set(0), seen = v_word_set(0);\n"
@@ -99,10 +99,14 @@ static const char march_text[] =
     "    /* the size of the next step */\n"
     "    const VI good = m_le(error, one), lost = ~m_lt(error, inf);\n"
     "    const V small = v_max(error, v_set(0x1p-1022));\n"
-    "    V up = m->safety * v_root(small, qa);\n"
-    "    if (m->beta != 0) up = up * v_pow(last, v_set(m->beta));\n"
+    "    const V root = v_root(small, -(1.0 / AG_Q - 0.75 * AG_BETA));\n"
+    "    V up = m->safety * root, down = root; /* a lost error has no root, and needs none */\n"
+    "    if (AG_BETA != 0) {\n"
+    "      up = up * v_pow(last, v_set(AG_BETA));\n"
+    "      down = v_root(v_blend(lost, one, small), -1.0 / AG_Q);\n"
+    "    }\n"
     "    up = v_min(v_max(up, v_set(m->shrink)), v_blend(was, one, v_set(m->grow)));\n"
-    "    V down = v_max(m->safety * v_root(v_blend(lost, one, small), q), v_set(m->shrink));\n"
+    "    down = v_max(m->safety * down, v_set(m->shrink));\n"
     "    down = v_blend(lost, v_set(0.1), down);\n"
     "    V next = step * v_blend(good, up, down);\n"
     "    next = v_blend(m_lt(v_set(m->h_max), v_abs(next)), v_flip(v_set(m->h_max), v_signbit(next)), next);\n"
@@ -132,7 +136,7 @@ static const char march_text[] =
     "      m->k[k] = v_blend(take, m->k[AG_LAST_ROW * AG_RK_N + k], m->k[k]);\n"
     "    }\n"
     "#if AG_REST\n"
-    "    const V factor = 0.9 * v_root(v_max(v_blend(rest_lost, one, rest), v_set(1e-300)), q);\n"
+    "    const V factor = 0.9 * v_root(v_max(v_blend(rest_lost, one, rest), v_set(1e-300)), -1.0 / AG_Q);\n"
     "    t = v_blend(take, v_blend(sub, v_blend(final_sub, end, t + step), target), t);\n"
     "    if (v_any(back)) AG_BACK(back)\n"
     "    const V again = v_blend(rest_lost, v_set(0.1), v_min(v_max(factor, v_set(0.1)), v_set(6)));\n"
@@ -344,14 +348,16 @@ static void put_units(const ag_fused_spec *s, ag_text *out) {
   ag_text_str(out, "  (void)(yes);\n");
 }
 
-/* Power of the error in the control: for q = 8 without memory three square roots, else the general power. */
+/* Powers of the error in the control, which depends on the method alone. The compiler knows them: for -1/8 three square roots, else the
+ * general power. */
 static void put_root(const ag_stepper *method, ag_text *out) {
-  if (method->error_order == 7)
-    ag_text_str(out, "V_IN V v_root(V x, V power) { (void)power; return 1.0 / v_sqrt(v_sqrt(v_sqrt(x))); }\n");
-  else ag_text_str(out, "V_IN V v_root(V x, V power) { return v_pow(x, power); }\n");
+  ag_control control;
+  ag_control_init(&control, method, 0, 0);
+  ag_text_printf(out, "#define AG_BETA %.17g\n", control.beta);
+  ag_text_str(out, "V_IN V v_root(V x, double power) {\n"
+                   "  return power == -0.125 ? 1.0 / v_sqrt(v_sqrt(v_sqrt(x))) : v_pow(x, v_set(power));\n}\n");
 }
 
-/* Returns the number of prepared values; *n_watch those of the functions to watch. */
 static int put_all(const ag_fused_spec *s, ag_text *out, int *n_watch) {
   ag_text_printf(out, "/* %s: %s fused with the right-hand side (%d components) */\n", s->name, s->method->name, s->n);
   /* inlined into every stage while that stays small; else one function, called */

@@ -44,7 +44,7 @@ typedef struct ag_fused_march {
   double *h_sub, *end_sub, *keep; /* keep: 2 n_norm rows, the core and its rate */
   long long *steps, *rejected;    /* per lane */
   unsigned long long *rejected_last, *sub;
-  double rtol, atol, safety, shrink, grow, beta, h_max;
+  double rtol, atol, safety, shrink, grow, h_max; /* the rest of the control is in the text */
   long long max_steps;            /* of each lane */
   long max_tries;                 /* of this call */
   /* with functions to watch: a step taken by a lane in which one crosses zero, or may, ends the call; seen: which lanes. Then the step was made

@@ -74,7 +74,6 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
                           .safety = control.safety,
                           .shrink = control.shrink,
                           .grow = control.grow,
-                          .beta = control.beta,
                           .h_max = o->h_max,
                           .max_steps = o->max_steps ? o->max_steps : 10000000,
                           .max_tries = b->sys->minor ? 1 : TRIES};

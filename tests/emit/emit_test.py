@@ -5,9 +5,9 @@ emit_test.py ANAGYRE COMPILER,... MODEL_FOLDER ..."""
 import concurrent.futures, json, os, re, subprocess, sys, tempfile
 
 program, compilers, folders = sys.argv[1], [c for c in sys.argv[2].split(',') if c], sys.argv[3:]
-FLAGS = ['-std=c99', '-pedantic', '-Wall', '-Wextra', '-Werror', '-ffp-contract=off']
+FLAGS = ['-std=c99', '-pedantic', '-Wall', '-Wextra', '-Werror', '-O0', '-ffp-contract=off']
 SANITIZE = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all']
-LONG = 500000  # characters: gcc takes minutes to sanitize such a text; it then only compiles it, clang sanitizes it without optimising
+LONG = 500000  # characters: gcc takes minutes to sanitize such a text; it then only compiles it
 # Calls what the emitted main does not, at the start, with arrays of exactly the size the file tells. The Jacobian of a model without rotations
 # is compared with differences of the right-hand side.
 DRIVER = r'''
@@ -127,7 +127,7 @@ def check(path):
                 out.write(content)
         binary = os.path.join(temp, 'm')
         for compiler in compilers:
-            how = SANITIZE + ['-O1'] if len(text) < LONG else SANITIZE + ['-O0'] if 'clang' in compiler else ['-O0']
+            how = SANITIZE if len(text) < LONG or 'clang' in compiler else []
             build = subprocess.run([compiler, *FLAGS, *how, os.path.join(temp, 'driver.c'), '-o', binary, '-lm'], capture_output=True, text=True)
             problems += [f'{compiler}: {build.stderr[:500]}'] if build.returncode else compare(compiler, binary, want)
         return problems
