@@ -250,7 +250,9 @@ static ag_status move(const args *a, ag_source *s, const ag_record *record, cons
   ag_progress_init(&progress, a->common.quiet, until_counted ? 0 : a->run.t0,
                    until_counted ? (double)a->run.crossings : a->run.t1);
   counted count = {&progress, sink};
+  ag_tape *functions = ag_run_watch(sys, &a->run);
   ag_run_options o = a->run;
+  o.watch = functions;
   o.stop = sink->stop = ag_stop_catch();
   o.progress = ag_progress_show;
   o.progress_self = &progress;
@@ -268,6 +270,7 @@ static ag_status move(const args *a, ag_source *s, const ag_record *record, cons
   if (status == AG_OK && result->end == AG_END_SINK && sink->n_late > LATE_ROWS) result->end = AG_END_STOPPED;
   if (status == AG_OK && !(seen.worst <= result->residual_max)) result->residual_max = seen.worst;
   ag_work_free(seen.work);
+  ag_tape_free(functions);
   free(x0);
   return status;
 }

@@ -130,6 +130,18 @@ void ag_watch_done(ag_watch *w) {
   *w = (ag_watch){0};
 }
 
+ag_tape *ag_run_watch(const ag_system *sys, const ag_run_options *o) {
+  ag_watch w = {0};
+  if (sys->n_c || sys->n_g || sys->n_fragile || o->multipliers || sys->elimination == AG_ELIM_SADDLE) return NULL;
+  for (int i = 0; o->events && i < sys->model->n_events; i++)
+    if (sys->model->events[i].cuts) return NULL;
+  bool good = ag_watch_init(&w, sys, o);
+  ag_tape *tape = good ? w.tape : NULL;
+  if (good) w.tape = NULL;
+  ag_watch_done(&w);
+  return tape;
+}
+
 /* The expressions of the wanted columns; -1 when one of them has none. */
 static int expressions(const ag_record *record, const ag_system *sys, const bool *wanted, ag_id *outs, int *at) {
   const ag_model *m = sys->model;

@@ -3,6 +3,7 @@
  * workspace in the same order, so that a run may change over between two steps without changing a bit. */
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,10 +43,20 @@ static int fused_dense(const ag_stepper *s, const ag_flow *f, double t, double h
                        const double *dz1, double *work) {
   motion *m = f->self;
   unsigned long long fail = 0;
-  (void)s, (void)dz0, (void)dz1;
+  (void)dz0, (void)dz1;
   ag_fused_args a = arguments(m, &t, &h, z, (double *)z1, work, &fail); /* z1 is only read */
+  m->n_rhs += (a.w - a.k) / m->n - 1 - ag_stepper_last(s); /* the stages that only the dense output needs */
   ag_fused_dense(m->fused, &a);
   return fail ? AG_TROUBLE_MASS : 0;
+}
+
+/* The method is the one inside a motion. */
+static void fused_interpolate(const ag_stepper *s, int n, double theta, double h, const double *z, const double *z1, const double *work,
+                              double *out) {
+  const motion *m = (const motion *)((const char *)s - offsetof(motion, own));
+  int rows = (int)(s->size(n) / (size_t)n), degree = ag_stepper_degree(s);
+  (void)h, (void)z1;
+  ag_fused_interpolate(m->fused, &theta, z, work + (rows - degree) * n, out);
 }
 
 ag_fused *ag_motion_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build, ag_text *reason) {
@@ -62,6 +73,7 @@ void ag_motion_use(motion *m, const double *params, const ag_fused *fused) {
   m->own = *m->method;
   m->own.step = fused_step;
   m->own.dense = fused_dense;
+  m->own.interpolate = fused_interpolate;
   m->method = &m->own;
 }
 

@@ -17,6 +17,7 @@ struct ag_fused {
   void (*rhs)(const double *t, const double *z, const double *c, const double *prep, double *dz, unsigned long long *fail);
   void (*step)(const ag_fused_args *a);
   void (*dense)(const ag_fused_args *a);
+  void (*interpolate)(const double *theta, const double *z, const double *dense, double *out);
   void (*march)(const ag_fused_march *m);
   void (*locate)(const ag_fused_place *p);
   void (*watch_prep)(const double *p, double *prep, unsigned long long *fail);
@@ -63,7 +64,8 @@ static const char step_text[] =
     "}\n"
     "void ag_dense(const ag_fused_args *a) {\n"
     "  (void)fused_dense(a->c, a->prep, a->fail, *a->t, *a->h, a->z, a->z1, a->k, a->w, a->dense);\n"
-    "}\n\n";
+    "}\n"
+    "void ag_interpolate(const V *theta, const V *z, const V *dense, V *out) { fused_interpolate(*theta, z, dense, out); }\n\n";
 
 /* Steps all lanes with their own step sizes until one reaches its end or cannot go on. The control is that of step/control.c, the
  * smaller steps for the rest are those of trajectory.c. */
@@ -416,10 +418,11 @@ ag_fused *ag_fused_create(const ag_fused_spec *spec, const ag_build_options *opt
   *(void **)&f->rhs = ag_library_symbol(library, "ag_rhs");
   *(void **)&f->step = ag_library_symbol(library, "ag_step");
   *(void **)&f->dense = ag_library_symbol(library, "ag_dense");
+  *(void **)&f->interpolate = ag_library_symbol(library, "ag_interpolate");
   *(void **)&f->march = ag_library_symbol(library, "ag_march");
   *(void **)&f->watch_prep = ag_library_symbol(library, "ag_watch_prep");
   *(void **)&f->locate = ag_library_symbol(library, "ag_locate");
-  if (f->prep && f->rhs && (!spec->watch || f->watch_prep) && (!spec->locate || f->locate) && (spec->march ? f->march != NULL : f->step && f->dense)) return f;
+  if (f->prep && f->rhs && (!spec->watch || f->watch_prep) && (!spec->locate || f->locate) && (spec->march ? f->march != NULL : f->step && f->dense && f->interpolate)) return f;
   ag_text_str(reason, "the compiled kernel lacks an entry");
   ag_fused_free(f);
   return NULL;
@@ -441,6 +444,9 @@ void ag_fused_rhs(const ag_fused *f, const double *t, const double *z, const dou
 }
 void ag_fused_step(const ag_fused *f, const ag_fused_args *a) { f->step(a); }
 void ag_fused_dense(const ag_fused *f, const ag_fused_args *a) { f->dense(a); }
+void ag_fused_interpolate(const ag_fused *f, const double *theta, const double *z, const double *dense, double *out) {
+  f->interpolate(theta, z, dense, out);
+}
 void ag_fused_run(const ag_fused *f, const ag_fused_march *m) { f->march(m); }
 int ag_fused_n_watch_prep(const ag_fused *f) { return f->n_watch_prep; }
 void ag_fused_watch_prep(const ag_fused *f, const double *p, double *prep, unsigned long long *fail) { f->watch_prep(p, prep, fail); }

@@ -17,7 +17,7 @@ typedef struct ag_fused_spec {
   const char *name; /* of the model, for the comment at the head */
   int n, n_norm, n_param, n_c;
   const ag_stepper *method;
-  bool march; /* for batches: ag_fused_run; else ag_fused_step and ag_fused_dense */
+  bool march; /* for batches: ag_fused_run; else ag_fused_step, ag_fused_dense and ag_fused_interpolate */
   const ag_tape *watch; /* for batches: functions of z whose sign changes are looked for; or NULL */
   const int *way;       /* per function: +1 when it rises, -1 when it falls, 0 both */
   bool locate;          /* also ag_fused_locate, for the last of them */
@@ -80,6 +80,8 @@ void ag_fused_rhs(const ag_fused *f, const double *t, const double *z, const dou
                   unsigned long long *fail);
 void ag_fused_step(const ag_fused *f, const ag_fused_args *a);
 void ag_fused_dense(const ag_fused *f, const ag_fused_args *a);
+/* The state at the part theta of a step from z, of its dense output. */
+void ag_fused_interpolate(const ag_fused *f, const double *theta, const double *z, const double *dense, double *out);
 void ag_fused_run(const ag_fused *f, const ag_fused_march *m);
 void ag_fused_locate(const ag_fused *f, const ag_fused_place *p);
 int ag_fused_n_watch_prep(const ag_fused *f);

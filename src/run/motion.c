@@ -34,6 +34,14 @@ int ag_motion_settle(motion *m, double t, double *z, double *c, bool *changed) {
   return ag_work_settle_full(m->work, t, z);
 }
 
+/* What is looked at on the way, on z. */
+static void take_watch(motion *m, const ag_tape *watch, const double *params) {
+  m->watch = watch;
+  m->watch_params = params;
+  m->watch_slots = m->own_slots = ag_heap_aligned(sizeof(double) * (size_t)(watch->n_slot + 1));
+  (void)ag_tape_prep(watch, params, m->watch_slots); /* a pivot that fails makes NaN of what needs it */
+}
+
 void ag_motion_create(motion *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core) {
   *m = (motion){.sys = sys, .full = o->multipliers, .core = core, .method = o->method, .section = o->section, .fresh = true};
   m->events = o->events && sys->events;
@@ -59,6 +67,7 @@ void ag_motion_create(motion *m, const ag_system *sys, const double *params, con
     m->hit_times = ag_heap_alloc(size * AG_MAX_HITS);
     m->hit_events = ag_heap_alloc(sizeof(int) * AG_MAX_HITS);
   }
+  if (o->watch && ag_motion_looks(m)) take_watch(m, o->watch, params);
   /* what is only reconstructed never decides about the step: it has a norm of its own */
   m->in_norm = ag_heap_alloc((size_t)m->n + 1);
   memset(m->in_norm, 2, (size_t)m->n);
@@ -67,7 +76,7 @@ void ag_motion_create(motion *m, const ag_system *sys, const double *params, con
 }
 
 void ag_motion_free(motion *m) {
-  void *all[] = {m->z, m->dz, m->z1, m->dz1, m->c, m->c1, m->zt, m->x, m->space, m->g1, m->sign, m->samples, m->hits, m->hit_times, m->hit_events, m->in_norm, m->prep};
+  void *all[] = {m->z, m->dz, m->z1, m->dz1, m->c, m->c1, m->zt, m->x, m->space, m->g1, m->sign, m->samples, m->hits, m->hit_times, m->hit_events, m->in_norm, m->prep, m->own_slots};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_fused_free(m->mine);
   ag_work_free(m->work);

@@ -91,6 +91,7 @@ typedef struct ag_run_options {
   long max_steps;          /* 0: ten million */
   ag_engine engine;
   const struct ag_fused *kernel; /* of batches: the compiled stepper that all members share; else NULL */
+  const ag_tape *watch;    /* of ag_run_watch with these options: makes looking for events and crossings quicker; or NULL */
   bool multipliers;        /* integrate the saddle form instead of the eliminated one */
   bool events;             /* locate events */
   int section;             /* 1 + index of a section of the model, 0: none. The sink then gets a record at each crossing, and nothing else */
@@ -134,6 +135,11 @@ AG_MUST_USE ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *pa
                              const ag_sink *sink, ag_run_result *result);
 void ag_run_done(ag_run_result *result);
 
+/* The functions that a run with these options looks at inside every step, as functions of what is integrated: a run that has them need not
+ * make the full state for it. NULL where there are none or they need more (a basis, constraints on positions, forces of constraint,
+ * multipliers as unknowns, corners). Adds to
+ * the graph of the model, so not while other threads use the system. To be freed by ag_tape_free. */
+ag_tape *ag_run_watch(const ag_system *sys, const ag_run_options *o);
 /* The crossings a run looks for, counted as in ag_run_result: the events of the model, then the section asked for. */
 int ag_run_n_event(const ag_system *sys, const ag_run_options *o);
 const ag_event *ag_run_event(const ag_system *sys, const ag_run_options *o, int e);

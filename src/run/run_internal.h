@@ -32,9 +32,9 @@ typedef struct motion {
   bool events;                 /* those of the model are looked for */
   int section;                 /* and this section: 1 + its index; 0: none */
   int g_first, n_g;            /* which functions are: see ag_run_result.n_event */
-  const ag_tape *watch;        /* of batches: these functions on z, with slots prepared for the parameters; else NULL */
+  const ag_tape *watch;        /* these functions on z, with slots prepared for the parameters; or NULL */
   const double *watch_params;
-  double *watch_slots;
+  double *watch_slots, *own_slots; /* own: when they were made for this motion */
   double *g1;                  /* their values, scratch */
   int *sign;                   /* last sign of each that was not zero */
   bool fresh;                  /* no step has been looked into yet */

@@ -7,7 +7,7 @@ import concurrent.futures, json, os, re, subprocess, sys, tempfile
 program, compilers, folders = sys.argv[1], [c for c in sys.argv[2].split(',') if c], sys.argv[3:]
 FLAGS = ['-std=c99', '-pedantic', '-Wall', '-Wextra', '-Werror', '-O0', '-ffp-contract=off']
 SANITIZE = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all']
-LONG = 500000  # characters: gcc takes minutes to sanitize such a text; it then only compiles it
+LONG, VERY_LONG = 500000, 3000000  # characters: what gcc, or any compiler, takes minutes to sanitize is only compiled and run
 # Calls what the emitted main does not, at the start, with arrays of exactly the size the file tells. The Jacobian of a model without rotations
 # is compared with differences of the right-hand side.
 DRIVER = r'''
@@ -93,12 +93,12 @@ def driver_of(text, run):
 
 
 def compare(compiler, binary, want):
-    out = subprocess.run([binary, '0.5', '0.0005'], capture_output=True, text=True)
+    out = subprocess.run([binary, '0.2', '0.0005'], capture_output=True, text=True)
     if out.returncode or out.stderr:
         return [f'{compiler}: exit code {out.returncode}: {out.stderr[:2000]}']
     got = dict(line.split(' = ') for line in out.stdout.splitlines())
     problems = [] if any(k in want for k in got if not k.startswith('start')) else [f'{compiler}: nothing to compare']
-    # 1000 steps; libm and the program's own functions differ in the last bit, and the program takes the rate of a step's start from before its
+    # 400 steps; libm and the program's own functions differ in the last bit, and the program takes the rate of a step's start from before its
     # quaternions were normalised (their error after one such step is below 1e-13)
     for k in want:
         if k not in got and k.startswith('start'):
@@ -118,7 +118,7 @@ def check(path):
         problems = []
         if text != subprocess.run(emit, capture_output=True, text=True, check=True).stdout:
             problems.append('the text differs from one call to the next')
-        run = json.loads(subprocess.run([program, 'run', path, '--t1', '0.5', '--method', 'rk4', '--dt', '0.0005', '--json', '--quiet',
+        run = json.loads(subprocess.run([program, 'run', path, '--t1', '0.2', '--method', 'rk4', '--dt', '0.0005', '--json', '--quiet',
                                          '--no-events', '--series', '--every', '1'], capture_output=True, text=True, check=True).stdout)
         driver, want = driver_of(text, run)
         want.update(state_of(run))
@@ -127,7 +127,7 @@ def check(path):
                 out.write(content)
         binary = os.path.join(temp, 'm')
         for compiler in compilers:
-            how = SANITIZE if len(text) < LONG or 'clang' in compiler else []
+            how = SANITIZE if len(text) < (VERY_LONG if 'clang' in compiler else LONG) else []
             build = subprocess.run([compiler, *FLAGS, *how, os.path.join(temp, 'driver.c'), '-o', binary, '-lm'], capture_output=True, text=True)
             problems += [f'{compiler}: {build.stderr[:500]}'] if build.returncode else compare(compiler, binary, want)
         return problems
