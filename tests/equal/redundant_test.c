@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lang/lang.h"
+#include "math/dense.h"
 #include "run/run.h"
 #include "tests/check.h"
 
@@ -135,6 +136,7 @@ static void check_wrong(const char *text, const char *says) {
 }
 
 int main(void) {
+  ag_dense_one_thread();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_redundant(&cases[i]);
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) check_wrong(wrong[i][0], wrong[i][1]);
   return ag_check_report();
