@@ -165,6 +165,24 @@ static int freedom(const ag_system *sys) {
   return sys->elimination == AG_ELIM_SADDLE ? sys->n_xi - sys->n_lambda : sys->n_u;
 }
 
+/* A contact is made of velocity constraints that keep its gap. */
+static int contacts(const ag_model *m) {
+  int n = 0;
+  for (int i = 0; i < m->n_touches; i++) n += m->touches[i].name != NULL;
+  return n;
+}
+
+static void put_gaps(const ag_system *sys, ag_text *out) {
+  int n = contacts(sys->model);
+  if (n && sys->n_disguised < 0)
+    ag_text_printf(out, "; the %s of the %s %s holonomic", ag_plural(n, "gap", "gaps"),
+                   ag_plural(n, "contact", "contacts"), ag_plural(n, "is", "are"));
+  else if (n && sys->n_disguised)
+    ag_text_printf(out, ": %sthe %s of the %s", sys->n_disguised > n ? "among them " : "", ag_plural(n, "gap", "gaps"),
+                   ag_plural(n, "contact", "contacts"));
+  ag_text_str(out, "\n");
+}
+
 static void put_growth(const ag_system *sys, ag_text *out) {
   if (sys->elimination == AG_ELIM_SADDLE)
     ag_text_printf(out, "  %-14s  not looked at: the system is too large\n", "integrability");
@@ -173,12 +191,13 @@ static void put_growth(const ag_system *sys, ag_text *out) {
   for (int i = 0; i < sys->n_growth; i++) ag_text_printf(out, "%s%d", i ? ", " : "", sys->growth[i]);
   ag_text_printf(out, ") of %d%s: ", sys->n_xi + sys->growth_in_time, sys->growth_in_time ? " (with time)" : "");
   if (sys->n_disguised < 0)
-    ag_text_str(out, "undecided to this depth of brackets\n");
+    ag_text_str(out, "undecided to this depth of brackets");
   else if (sys->n_disguised)
-    ag_text_printf(out, "%d velocity constraint%s holonomic in disguise\n", sys->n_disguised,
+    ag_text_printf(out, "%d velocity constraint%s holonomic in disguise", sys->n_disguised,
                    sys->n_disguised == 1 ? " is" : "s are");
   else
-    ag_text_str(out, "no velocity constraint is holonomic in disguise\n");
+    ag_text_str(out, "no velocity constraint is holonomic in disguise");
+  put_gaps(sys, out);
 }
 
 static void put_energy(const report *r, ag_text *out) {

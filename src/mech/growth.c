@@ -113,6 +113,21 @@ static int rank_of(derive *d, const fields *f, int *pivots) {
   return best;
 }
 
+/* Relations between coordinates that are known beside the position-level rows: gaps of contacts and the person's. */
+static int kept_relations(derive *d) {
+  ag_system *sys = d->sys;
+  int k = sys->n_relation, n = sys->n_xi;
+  if (k == sys->n_g) return 0;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
+         *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
+  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
+  ag_tape_once(sys->relation, sys->t0, x, sys->params, NULL, v);
+  int r = ag_dense_rank(k, n, v + k, TOL, NULL) - sys->g_rank;
+  free(x);
+  free(v);
+  return r > 0 ? r : 0;
+}
+
 void ag_growth(derive *d) {
   ag_system *sys = d->sys;
   int known = sys->g_rank, extra = sys->n_lambda && needs_time(d);
@@ -142,9 +157,8 @@ void ag_growth(derive *d) {
     old = last;
     free(pivots);
   } while (r > last && r < n && sys->n_growth < 4 && m * (r - last) <= MAX_BRACKETS);
-  if (r == n)
-    sys->n_disguised = 0;
-  else if (r == last)
-    sys->n_disguised = n - r - known;
+  int relations = kept_relations(d); /* these directions are never reached */
+  if (r == last || r == n - known - relations) sys->n_disguised = n - r - known;
+  if (sys->n_disguised < relations) sys->n_disguised = -1; /* the brackets say too much: not to be trusted */
   free(f.x);
 }

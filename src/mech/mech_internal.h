@@ -134,6 +134,9 @@ ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, cons
 void ag_guards(derive *d);
 const ag_system *ag_work_system(const ag_work *w);
 
+/* undetermined.c: tells which observables are forces that redundant rows leave open */
+void ag_undetermined(derive *d);
+
 /* growth.c */
 void ag_growth(derive *d);
 #endif

@@ -154,7 +154,30 @@ static int rank_at(const derive *d, double t, const double *q, int *pivots, doub
   return r;
 }
 
-/* Samples: the start (index 0), then points of the domain moved onto the position constraints. */
+/* Do all margins of the model hold at q? Where one does not, a contact is not what its formulas say. */
+static bool margins_hold(const ag_system *sys, const ag_tape *margins, double t, const double *q) {
+  if (!margins) return true;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)),
+         *v = ag_heap_alloc(sizeof(double) * (size_t)margins->n_out);
+  bool good = true;
+  memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
+  ag_tape_once(margins, t, x, sys->params, NULL, v);
+  for (int i = 0; i < margins->n_out; i++) good = good && v[i] > 0;
+  free(x), free(v);
+  return good;
+}
+
+static ag_tape *margin_tape(const ag_system *sys) {
+  const ag_model *m = sys->model;
+  if (!m->n_margins) return NULL;
+  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)m->n_margins);
+  for (int i = 0; i < m->n_margins; i++) outs[i] = m->margins[i].x;
+  ag_tape *tape = ag_full_tape(sys, m->n_margins, outs);
+  free(outs);
+  return tape;
+}
+
+/* Samples: the start (index 0), then points of the domain moved onto the position constraints, where margins hold. */
 static void make_samples(derive *d) {
   /* a factor that vanishes somewhere on a circle is below 0.1 for 6 % of the angles: 300 samples see it surely */
   enum { N = 300 };
@@ -166,11 +189,14 @@ static void make_samples(derive *d) {
   d->n_sample = 1;
   ag_sampler sampler;
   ag_sampler_init(&sampler, sys, sys->params, 20260101);
+  ag_tape *margins = margin_tape(sys);
   for (int i = 0; i < 2 * N && d->n_sample <= N; i++) {
     double *at = d->samples + width * (size_t)d->n_sample;
     if (!ag_sampler_next(&sampler, &at[0], at + 1)) break;
-    if (ag_position_project(sys, at[0], sys->params, at + 1)) d->n_sample++;
+    if (!ag_position_project(sys, at[0], sys->params, at + 1)) continue;
+    if (margins_hold(sys, margins, at[0], at + 1)) d->n_sample++;
   }
+  ag_tape_free(margins);
   ag_sampler_done(&sampler);
 }
 
@@ -219,8 +245,11 @@ ag_status ag_rows_rank(derive *d) {
   }
   ag_status status = AG_OK;
   if (gap_row >= 0) {
-    ag_ctx_error(d->ctx, sys->rows[gap_row].pos, "%s contradicts the constraints before it: no velocity satisfies them all",
-                 ag_row_text(sys, gap_row, sys->arena));
+    const char *count =
+        ag_arena_printf(sys->arena, ": more constraints (%d equations) than velocities (%d)", m, sys->n_xi);
+    ag_ctx_error(d->ctx, sys->rows[gap_row].pos,
+                 "%s contradicts the constraints before it: no velocity satisfies them all%s",
+                 ag_row_text(sys, gap_row, sys->arena), m > sys->n_xi ? count : "");
     status = AG_WRONG;
   } else if (at_start < best) {
     int row = 0;

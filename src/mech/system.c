@@ -160,6 +160,7 @@ static ag_status derive_all(derive *d) {
   AG_TRY(check_mass(d));
   AG_TRY(check_start(d));
   if (d->m->n_touches) AG_TRY(check_relations(d));
+  if (d->rows_tape && sys->elimination != AG_ELIM_SADDLE) ag_undetermined(d);
   if (d->options->growth && sys->elimination != AG_ELIM_SADDLE)
     ag_growth(d);
   else if (sys->n_row)
