@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * The text of lanes carries the control of its method: the memory of the last error, and powers that follow from it and
+ * the order. */
+#include "run/fused.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+static void check_method(const ag_stepper *method) {
+  ag_graph *g = ag_graph_create();
+  ag_id z = ag_input(g, "z", 1, 1, AG_LEAF_REAL), rate = ag_neg(g, z);
+  ag_bind bind = {z, AG_SEG_Z, 0};
+  ag_tape *tape = ag_tape_create(g, 1, &bind, 1, &rate);
+  ag_fused_spec spec = {.tape = tape, .name = "decay", .n = 1, .n_norm = 1, .method = method, .march = true};
+  ag_text text = {0};
+  ag_control control;
+  ag_control_init(&control, method, 1e-10, 1e-12);
+  ag_fused_text(&spec, &text);
+  const char *s = ag_text_cstr(&text), *beta = strstr(s, "#define AG_BETA "), *q = strstr(s, "#define AG_Q ");
+  AG_CHECK(beta && strtod(beta + strlen("#define AG_BETA "), NULL) == control.beta);
+  AG_CHECK(q && strtod(q + strlen("#define AG_Q "), NULL) == method->error_order + 1);
+  AG_CHECK(strstr(s, "v_root(small, -(1.0 / AG_Q - 0.75 * AG_BETA))") != NULL);
+  AG_CHECK(strstr(s, "power == -0.125 ? 1.0 / v_sqrt(v_sqrt(v_sqrt(x))) : v_pow(x, v_set(power))") != NULL);
+  ag_text_done(&text);
+  ag_tape_free(tape);
+  ag_graph_free(g);
+}
+
+int main(void) {
+  for (int i = 0; i < ag_stepper_count(); i++)
+    if (ag_stepper_at(i)->error_order) check_method(ag_stepper_at(i));
+  return ag_check_report();
+}
