@@ -158,6 +158,7 @@ typedef struct ag_builder {
   int n_change;
   int n_velocity;
   AG_LIST(ag_start, file_starts); /* start statements of the file, in order */
+  AG_LIST(ag_start, guesses);     /* guess statements */
   AG_LIST(ag_item, claims);       /* matrices said to be rotations */
   AG_LIST(ag_scene_body, bodies);
   bool lagrangian_seen, body_seen;

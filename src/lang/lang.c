@@ -86,6 +86,7 @@ static void build_statement(ag_builder *b, const ag_stmt *s, int i) {
     ag_dynamics_generator(b, s);
     break;
   case AG_WORD_START:
+  case AG_WORD_GUESS:
     ag_start_statement(b, s);
     break;
   case AG_WORD_EXPECT:

@@ -360,6 +360,7 @@ static bool parse_body(ag_parser *p, ag_stmt *s) {
   case AG_WORD_PRESCRIBE:
   case AG_WORD_FORCE:
   case AG_WORD_START:
+  case AG_WORD_GUESS:
     return parse_list(p, &s->parts, &s->n_part, parse_assign);
   case AG_WORD_FRAME:
     return parse_list(p, &s->parts, &s->n_part, parse_frame);
@@ -399,7 +400,7 @@ static void parse_statement(ag_parser *p, ag_stmt *s) {
   if (ag_parser_is_word(p, "for")) {
     ag_parser_fail(p, ag_parser_pos(p),
                    "`%s` takes no running index; `for` goes with constraint, holonomic, relation, prescribe, force, domain, "
-                   "generator and start",
+                   "generator, start and guess",
                    ag_parse_word(s->word));
     return;
   }

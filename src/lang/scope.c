@@ -48,6 +48,7 @@ void ag_scope_done(ag_builder *b) {
   free(b->notes);
   free(b->turns);
   free(b->file_starts);
+  free(b->guesses);
   free(b->claims);
   free(b->bodies);
 }

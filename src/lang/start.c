@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * start statements and `--set` of coordinates and velocities. What is set from outside comes first and replaces,
- * component by component, what the file says. */
+ * start and guess statements and `--set` of coordinates and velocities. What is set from outside comes first and
+ * replaces, component by component, what the file says; guesses come last, for what nobody has named. */
 #include <string.h>
 
 #include "lang/build.h"
@@ -83,7 +83,22 @@ static void start(ag_builder *b, const ag_stmt *s, void *data) {
   }
 }
 
-void ag_start_statement(ag_builder *b, const ag_stmt *s) { ag_target_loop(b, s, start, NULL); }
+static void guess(ag_builder *b, const ag_stmt *s, void *data) {
+  (void)data;
+  for (int i = 0; i < s->n_part && !b->stopped; i++) {
+    ag_start one;
+    if (!ag_target_due(b, s, &s->parts[i]) || !assignment(b, &s->parts[i], &one)) continue;
+    if (one.velocity || one.frame >= 0)
+      ag_scope_error(b, one.pos,
+                     "a guess is for coordinates: velocities that are not named follow from the constraints");
+    else
+      AG_MODEL_PUSH(b, guesses, one);
+  }
+}
+
+void ag_start_statement(ag_builder *b, const ag_stmt *s) {
+  ag_target_loop(b, s, s->word == AG_WORD_GUESS ? guess : start, NULL);
+}
 
 /* ---- from outside ---- */
 
@@ -186,6 +201,29 @@ static void inside(ag_builder *b, const taken *out, taken *k, const ag_start *s)
   }
 }
 
+/* Where the search for what is not named begins: the rest of a guess after all starts and earlier guesses. */
+static void add_guess(ag_builder *b, taken *k, const ag_start *s) {
+  int n;
+  unsigned char *v = taken_of(k, b, s, &n);
+  bool whole = !any(v, n);
+  if (whole) AG_MODEL_PUSH(b->m, starts, *s);
+  for (int i = 0; i < n && !whole && ag_node_cols(b->g, s->x) == 1; i++) {
+    ag_start one = *s;
+    if (v[i]) continue;
+    one.row = s->row >= 0 ? s->row : i;
+    one.x = ag_entry(b->g, s->x, i, 0);
+    AG_MODEL_PUSH(b->m, starts, one);
+  }
+  memset(v, 1, (size_t)n);
+}
+
+static void add_guesses(ag_builder *b, taken *k) {
+  if (!b->n_guesses) return;
+  for (int i = 0; i < b->m->n_starts; i++) mark(k, b, &b->m->starts[i]);
+  b->m->soft_from = b->m->n_starts + 1;
+  for (int i = 0; i < b->n_guesses; i++) add_guess(b, k, &b->guesses[i]);
+}
+
 /* Coordinates that a start value may not use yet: named by a later start, or left to the constraints. A coordinate that
  * is never named and that no constraint on positions moves is 0 (a rotation: 1) and may be used. */
 static int open_coords(const ag_builder *b, const taken *k, const unsigned char *named, ag_id *open) {
@@ -201,7 +239,8 @@ static int open_coords(const ag_builder *b, const taken *k, const unsigned char 
   return n;
 }
 
-/* A start value may use coordinates whose own start stands before it. */
+/* The value of a coordinate may use those whose own start stands before it. Velocities are known after all of them;
+ * guesses take what is there. */
 static void check_order(ag_builder *b, taken *k) {
   ag_model *m = b->m;
   ag_id *open = ag_heap_alloc(sizeof *open * (size_t)(m->n_coords + 1));
@@ -210,9 +249,10 @@ static void check_order(ag_builder *b, taken *k) {
   for (int i = 0; i < m->n_starts; i++) mark(k, b, &m->starts[i]);
   memcpy(named, k->q, (size_t)k->n);
   memset(k->q, 0, (size_t)k->n);
-  for (int i = 0; i < m->n_starts; i++) {
+  for (int i = 0; i < m->n_starts && !(m->soft_from && i >= m->soft_from - 1); i++) {
     const ag_start *s = &m->starts[i];
-    if (ag_note_on(b, s->x) & AG_ON_Q && ag_scope_work(b, s->pos, b->n_velocity + ag_graph_count(b->g) / 16)) {
+    if (!s->velocity && s->frame < 0 && ag_note_on(b, s->x) & AG_ON_Q &&
+        ag_scope_work(b, s->pos, b->n_velocity + ag_graph_count(b->g) / 16)) {
       int n = open_coords(b, k, named, open);
       for (int j = 0; j < n && ag_depends(b->g, 1, &s->x, n, open); j++)
         if (ag_depends(b->g, 1, &s->x, 1, &open[j])) {
@@ -256,6 +296,7 @@ void ag_start_finish(ag_builder *b) {
   ag_euler_finish(b, false, push_euler, &k);
   for (int i = 0; i < b->n_file_starts; i++) inside(b, &k.out, &k.file, &b->file_starts[i]);
   ag_euler_finish(b, true, push_euler, &k);
+  add_guesses(b, &k.file);
   if (!ag_scope_failed(b) && ag_bodies_finish(b->ctx, b->m) == AG_OK) check_order(b, &k.file);
   taken_done(&k.out);
   taken_done(&k.file);

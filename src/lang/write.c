@@ -189,7 +189,7 @@ static void starts(writer *w) {
   for (int i = 0; i < w->m->n_starts; i++) {
     const ag_start *s = &w->m->starts[i];
     prepare(w, s->x);
-    ag_text_str(w->out, "start ");
+    ag_text_str(w->out, w->m->soft_from && i >= w->m->soft_from - 1 ? "guess " : "start ");
     if (s->frame < 0)
       target(w, s->velocity, s->coord, s->row);
     else if (s->row >= 0)

@@ -145,9 +145,9 @@ typedef struct ag_contact {
 AG_MUST_USE ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *ground, ag_pos pos,
                                    const ag_contact **out);
 /* To be called when all start statements are there: what they leave open of NAME.x is chosen so that the body touches.
- * On a plane the centre of mass stands over `origin` (on a horizontal one x[1] and x[2] may be named). Where some
- * entries are named, the rest is left to the gap, which mech/ solves. An error when it cannot be decided: cones and
- * bowls. */
+ * It stands over the `origin` of a plane, at the bottom of what is hollow, on the top of what is not. Where some entries
+ * are named, the others begin there and mech/ moves them until the gap closes. An error when it cannot be decided: cones
+ * and bowls with a corner on their axis. */
 AG_MUST_USE ag_status ag_contact_start(ag_ctx *ctx, ag_model *m, const ag_contact *c);
 
 /* ---- joints ---- */

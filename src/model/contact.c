@@ -139,7 +139,7 @@ static void add_events(ag_model *m, const ag_contact *c, ag_pos pos) {
   if (!c->ground.watch || c->body->surface.kind != AG_SURFACE_CYLINDER) return;
   ag_id axis = ag_mul(g, m->coords[c->body->R].q, ag_surface_axis(g, &c->body->surface));
   ag_id side = ag_dot(g, axis, c->normal);
-  AG_MODEL_PUSH(m, events, ((ag_event){.name = name_of(m, c, "edge"), .x = side, .terminal = true, .pos = pos}));
+  AG_MODEL_PUSH(m, events, ((ag_event){.name = name_of(m, c, "edge"), .x = side, .terminal = true, .cuts = true, .pos = pos}));
 }
 
 /* ---- all of it ---- */
@@ -173,7 +173,7 @@ static void ball_on_ball(const ag_model *m, ag_contact *c) {
   c->ground.origin = on->centre ? ag_neg(m->graph, on->centre) : 0;
 }
 
-#define TOUCH "does not touch the ground: give no more of its place than is free"
+#define TOUCH "is out of reach of its ground: what is given of its place, or what else holds it, keeps it away"
 #define TOUCH_HOLLOW TOUCH "; if it is less curved than the hollow ground, it would touch in two points"
 
 ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *ground, ag_pos pos,
@@ -200,34 +200,21 @@ ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *gr
 
 /* ---- start ---- */
 
-static void start_row(ag_model *m, const ag_body *b, int row, ag_id x) {
-  AG_MODEL_PUSH(m, starts, ((ag_start){false, b->x, row, -1, x, b->pos}));
-}
-
 ag_status ag_contact_start(ag_ctx *ctx, ag_model *m, const ag_contact *c) {
-  ag_graph *g = m->graph;
   const ag_body *b = c->body;
-  bool named[3] = {false}, any = false;
+  bool any = false;
   for (int i = 0; i < m->n_starts; i++) {
     const ag_start *s = &m->starts[i];
-    if (s->velocity || s->frame >= 0 || s->coord != b->x) continue;
-    any = true;
-    for (int k = 0; k < 3; k++) named[k] = named[k] || s->row < 0 || s->row == k;
+    any = any || (!s->velocity && s->frame < 0 && s->coord == b->x);
   }
-  if (named[0] && named[1] && named[2]) return AG_OK;
   ag_ground_frame f = ag_contact_frame(m, &c->ground);
-  bool plane = c->ground.kind == AG_GROUND_PLANE;
-  if (any && !(plane && f.upright && !named[2])) return AG_OK; /* the rest follows from the gap, by search */
-  if (c->ground.kind == AG_GROUND_CONE || c->ground.kind == AG_GROUND_BOWL) {
+  bool corner = c->ground.kind == AG_GROUND_CONE || (c->ground.kind == AG_GROUND_BOWL && !ag_touch_smooth(m, c));
+  if (corner && any) return AG_OK; /* the rest follows from the gap, by search */
+  if (corner) {
     ag_ctx_error(ctx, b->pos, "where does `%s` start? Give two entries of %s.x, away from the axis; the third follows",
                  b->name, b->name);
     return AG_WRONG;
   }
-  ag_id x = ag_touch_start(m, c, &f);
-  if (!any)
-    start_row(m, b, -1, x);
-  else
-    for (int k = 0; k < 3; k++)
-      if (!named[k]) start_row(m, b, k, ag_entry(g, x, k, 0));
+  ag_body_propose(m, b, ag_touch_start(m, c, &f)); /* near the rest of the place, if some of it is named */
   return AG_OK;
 }

@@ -105,9 +105,9 @@ ag_status ag_joint_hinge(ag_ctx *ctx, ag_model *m, ag_body *A, ag_id p, ag_id a,
 
 /* ---- start ---- */
 
-/* How many components of a coordinate the start statements name. */
-static int named(const ag_model *m, int coord) {
-  bool row[3] = {false};
+/* How many components of a coordinate the start statements name; row: which. */
+static int named_rows(const ag_model *m, int coord, bool row[3]) {
+  row[0] = row[1] = row[2] = false;
   for (int i = 0; i < m->n_starts; i++) {
     const ag_start *s = &m->starts[i];
     if (s->velocity || s->frame >= 0 || s->coord != coord) continue;
@@ -116,8 +116,21 @@ static int named(const ag_model *m, int coord) {
   return row[0] + row[1] + row[2];
 }
 
+static int named(const ag_model *m, int coord) {
+  bool row[3];
+  return named_rows(m, coord, row);
+}
+
 static void begin(ag_model *m, const ag_body *b, int coord, ag_id x) {
   AG_MODEL_PUSH(m, starts, ((ag_start){false, coord, -1, -1, x, b->pos}));
+}
+
+void ag_body_propose(ag_model *m, const ag_body *b, ag_id x) {
+  bool row[3];
+  int n = named_rows(m, b->x, row);
+  if (!n) begin(m, b, b->x, x);
+  for (int k = 0; n && k < 3; k++)
+    if (!row[k]) AG_MODEL_PUSH(m, starts, ((ag_start){false, b->x, k, -1, ag_entry(m->graph, x, k, 0), b->pos}));
 }
 
 /* An orientation that nobody names is 1; said aloud where constraints on positions could move it. */
@@ -174,7 +187,7 @@ static void hang(ag_model *m, const ag_joint *j, const ag_body *from, const ag_b
   settle(m, from);
   settle(m, b);
   ag_id at = place_of(m, from, forward ? j->p : j->q);
-  begin(m, b, b->x, ag_sub(m->graph, at, turned(m, b, forward ? j->q : j->p)));
+  ag_body_propose(m, b, ag_sub(m->graph, at, turned(m, b, forward ? j->q : j->p)));
 }
 
 /* One round over the joints; whether something was placed. */
@@ -185,26 +198,26 @@ static bool hang_all(ag_model *m) {
     bool know_A = !j->A || named(m, j->A->x) == 3, know_B = !j->B || named(m, j->B->x) == 3;
     if (know_A == know_B) continue;
     const ag_body *from = know_A ? j->A : j->B, *b = know_A ? j->B : j->A;
-    if (named(m, b->x)) continue; /* partly named: mech completes it from the holonomic rows */
     hang(m, j, from, b);
     changed = true;
   }
   return changed;
 }
 
-/* A body that is carried comes after its carrier. */
+/* A body that is carried comes after its carrier, if that touches or is held by something. */
 static bool carrier_waits(const ag_model *m, const ag_contact *c) {
   const ag_body *carrier = c->ground.carrier;
-  return carrier && carrier->n_contact && !named(m, carrier->x);
+  bool held = carrier && carrier->n_contact;
+  for (int i = 0; i < m->n_joints && !held; i++) held = m->joints[i]->A == carrier || m->joints[i]->B == carrier;
+  return carrier && held && named(m, carrier->x) < 3;
 }
 
 static ag_status put(ag_ctx *ctx, ag_model *m, const ag_contact *c) {
   const ag_body *carrier = c->ground.carrier;
-  while (hang_all(m)) continue; /* what hangs on a body that touches is placed: two wheels of one frame */
   settle(m, c->body);
   settle(m, carrier);
-  if (carrier && m->n_holonomics && !carrier->n_contact && !named(m, carrier->x))
-    begin(m, carrier, carrier->x, ag_zero(m->graph, 3, 1));
+  if (carrier && m->n_holonomics && !carrier->n_contact && named(m, carrier->x) < 3)
+    ag_body_propose(m, carrier, ag_zero(m->graph, 3, 1));
   return ag_contact_start(ctx, m, c);
 }
 
@@ -215,6 +228,7 @@ ag_status ag_bodies_start(ag_ctx *ctx, ag_model *m) {
   for (int round = 0; round <= m->n_contacts;
        round++) /* in the last one whatever is left (bodies that carry each other) */
     for (int i = 0; i < m->n_contacts; i++) {
+      while (hang_all(m)) continue; /* what hangs on a body that touches is placed: two wheels of one frame */
       if (done[i] || (round < m->n_contacts && carrier_waits(m, m->contacts[i]))) continue;
       AG_TRY(put(ctx, m, m->contacts[i]));
       done[i] = true;

@@ -7,7 +7,7 @@
  *   One body turned about its own axis a:  Omega = a. Its mass, its surface, the ground it carries must be symmetric
  *     about a, its joints stand on a, hinges turn about it.
  * Joints and contacts between bodies of a group follow the motion of the group. What the rest of the model says
- * (further potentials, constraints) is asked for its derivative along the motion at random states. */
+ * (further potentials, constraints, forces) is asked for its derivative along the motion at random states. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -89,13 +89,28 @@ static bool lift(ag_model *m, const motion *z, ag_id *inputs, ag_id *seeds) {
   return true;
 }
 
+/* The power of the forces at other velocities eta, F.eta: a covector field is the same along the motion when this does
+ * not change while eta is carried along like a velocity. 0: no forces. */
+static ag_id power(const ag_model *m, const ag_id *eta) {
+  ag_graph *g = m->graph;
+  ag_id sum = 0;
+  for (int i = 0; i < m->n_forces; i++) {
+    const ag_assign *f = &m->forces[i];
+    ag_id along = f->row >= 0 ? ag_entry(g, eta[f->coord], f->row, 0) : eta[f->coord];
+    ag_id one = ag_dot(g, f->x, along);
+    sum = sum ? ag_add(g, sum, one) : one;
+  }
+  return sum;
+}
+
 /* The derivatives d (their sizes: those of x) at random states: all 0 up to rounding? Enough states must be finite. */
-static bool still_at_random(ag_model *m, int n, const ag_id *d, const ag_id *x) {
+static bool still_at_random(ag_model *m, int n, const ag_id *d, const ag_id *x, const ag_id *eta) {
   enum { WANTED = 3, TRIES = 20 };
   ag_graph *g = m->graph;
-  int n_in = 2 * m->n_coords + 1, size = 0, n_out = 0, good = 0;
+  int n_in = 3 * m->n_coords + 1, size = 0, n_out = 0, good = 0;
   ag_id *in = ag_heap_alloc(sizeof *in * (size_t)n_in), *outs = ag_heap_alloc(sizeof *outs * (size_t)(2 * n));
-  for (int i = 0; i < m->n_coords; i++) in[i] = m->coords[i].q, in[m->n_coords + i] = m->coords[i].xi;
+  for (int i = 0; i < m->n_coords; i++)
+    in[i] = m->coords[i].q, in[m->n_coords + i] = m->coords[i].xi, in[2 * m->n_coords + i] = eta[i];
   in[n_in - 1] = m->t;
   for (int i = 0; i < n_in; i++) size += ag_input_storage(g, in[i]);
   for (int i = 0; i < n; i++)
@@ -128,18 +143,25 @@ static bool still_at_random(ag_model *m, int n, const ag_id *d, const ag_id *x) 
 }
 
 static bool allowed(ag_model *m, const motion *z) {
-  size_t room = (size_t)(1 + m->n_constraints + m->n_holonomics + m->n_prescribes), twice = 2 * (size_t)m->n_coords;
-  ag_id *x = ag_heap_alloc(sizeof *x * 2 * room), *inputs = ag_heap_alloc(sizeof *inputs * 2 * twice);
+  ag_graph *g = m->graph;
+  size_t room = (size_t)(2 + m->n_constraints + m->n_holonomics + m->n_prescribes), n_c = (size_t)m->n_coords;
+  ag_id *x = ag_heap_alloc(sizeof *x * 2 * room), *inputs = ag_heap_alloc(sizeof *inputs * 6 * n_c);
+  ag_id *seeds = inputs + 3 * n_c, *eta = inputs + 2 * n_c, *xi = inputs + n_c;
   int n = watched(m, x);
+  bool ok = lift(m, z, inputs, seeds);
+  for (size_t i = 0; i < n_c; i++) eta[i] = ag_input(g, "eta", m->coords[i].dim, 1, AG_LEAF_REAL);
+  for (size_t i = 0; ok && i < n_c; i++) seeds[2 * n_c + i] = seeds[n_c + i];
+  if (ok) ag_substitute(g, m->n_coords, xi, eta, m->n_coords, seeds + 2 * n_c);
+  ag_id forces = power(m, eta);
+  if (forces) x[n++] = forces;
   ag_id *d = x + n;
-  bool ok = lift(m, z, inputs, inputs + twice);
   if (ok) {
-    ag_forward(m->graph, (int)twice, inputs, inputs + twice, n, x, d);
+    ag_forward(g, 3 * m->n_coords, inputs, seeds, n, x, d);
     bool zero = true;
-    for (int i = 0; i < n; i++) zero = zero && ag_is_zero(m->graph, d[i]);
+    for (int i = 0; i < n; i++) zero = zero && ag_is_zero(g, d[i]);
     if (!zero) {
       ag_body_parameters(m, 2 * n, x);
-      ok = still_at_random(m, n, d, x);
+      ok = still_at_random(m, n, d, x, eta);
     }
   }
   free(x);
@@ -250,7 +272,10 @@ static bool can_shift(const flock *f, ag_id d) {
 
 static bool shift(const flock *f, const char *word, ag_id d) {
   if (has_each(f, word) || !can_shift(f, d)) return true; /* nothing that should be */
+  double square;
+  if (!ag_body_number(f->m, ag_dot(f->m->graph, d, d), &square) || square < 1e-20) return true; /* e3 x N, N upright */
   motion z = no_motion(f->m);
+  d = ag_body_unit(f->m->graph, d); /* asked for as it was: products find each other */
   for (int i = 0; i < f->m->n_bodies; i++)
     if (belongs(f, f->m->bodies[i])) z.v[f->m->bodies[i]->x] = d;
   return declare(f->m, ag_arena_printf(f->m->arena, "%s.%s", f->name, word), &z);

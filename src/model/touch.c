@@ -10,6 +10,9 @@
  * (1) and (2) are three equations for three numbers, solved by steps in the graph: some that only come near (for (2)
  * they climb the concave function n -> gap), some of Newton's, held (op.def: HOLD), and two of Newton's that are
  * differentiated: the first has the derivative of the root, the second the second and third one as well. */
+#include <math.h>
+#include <string.h>
+
 #include "model/body_internal.h"
 
 enum { NEAR_STEPS = 4, NEWTON_STEPS = 6 };
@@ -51,23 +54,37 @@ typedef struct field {
   ag_id n, level;
 } field;
 
+/* z' u = (z'/rho) w, w = rho u the part across the axis. Where that is short, z' = z'(0) + z''(0) rho and z = z(0) +
+ * z''(0) rho^2/2 up to relative O(rho^2), in w.w alone: smooth on the axis. With z'(0) != 0 there is a corner
+ * (trouble.c keeps away from it), and not a number is right. */
+static field bowl_at(ag_graph *g, const ag_ground *gr, ag_id N, ag_id y, ag_id w) {
+  static const double NEAR = 1e-16;
+  ag_id one = ag_num(g, 1), zero = ag_num(g, 0), of[3] = {gr->profile}, first[3], square = ag_dot(g, w, w);
+  ag_forward(g, 1, &gr->rho, &one, 1, of, of + 1);
+  ag_forward(g, 1, &gr->rho, &one, 1, of + 1, of + 2);
+  memcpy(first, of, sizeof of);
+  ag_id near = ag_apply2(g, AG_OP_LT, square, ag_num(g, NEAR)),
+        safe = ag_apply1(g, AG_OP_SQRT, ag_select(g, near, one, square));
+  ag_substitute(g, 1, &gr->rho, &zero, 3, first);
+  ag_substitute(g, 1, &gr->rho, &safe, 2, of);
+  ag_id bend = ag_mul(g, first[2], ag_num(g, 0.5)), bottom = ag_add(g, first[0], ag_mul(g, bend, square));
+  ag_id slope = ag_apply1(g, AG_OP_ABS, first[1]), level = ag_apply2(g, AG_OP_LE, slope, ag_num(g, 1e-12));
+  ag_id pole = ag_select(g, level, first[2], ag_num(g, NAN)), ratio = ag_select(g, near, pole, ag_div(g, of[1], safe));
+  ag_id down = ag_mul(g, ratio, w), z = ag_select(g, near, bottom, of[0]);
+  ag_id steep = ag_apply1(g, AG_OP_SQRT, ag_add(g, one, ag_dot(g, down, down)));
+  return (field){ag_div(g, ag_sub(g, N, down), steep), ag_sub(g, ag_dot(g, N, y), z)};
+}
+
 static field field_at(ag_graph *g, const ag_ground *gr, ag_id N, ag_id y) {
   ag_id w = y;
   if (gr->kind != AG_GROUND_SPHERE) w = ag_sub(g, y, ag_mul(g, ag_dot(g, N, y), N));
+  if (gr->kind == AG_GROUND_BOWL) return bowl_at(g, gr, N, y, w);
   ag_id length = ag_norm(g, w), u = ag_div(g, w, length), n;
   if (gr->kind == AG_GROUND_CONE) {
     ag_id cosine = ag_apply1(g, AG_OP_COS, gr->slope), sine = ag_apply1(g, AG_OP_SIN, gr->slope);
     ag_id up = ag_mul(g, cosine, N), aside = ag_mul(g, sine, u);
     n = ag_sub(g, up, aside);
     return (field){n, ag_dot(g, y, n)};
-  }
-  if (gr->kind == AG_GROUND_BOWL) {
-    ag_id one = ag_num(g, 1), of[2] = {gr->profile, 0};
-    ag_reverse(g, 1, of, &one, 1, &gr->rho, of + 1);
-    ag_substitute(g, 1, &gr->rho, &length, 2, of);
-    ag_id steep = ag_apply1(g, AG_OP_SQRT, ag_add(g, one, ag_mul(g, of[1], of[1])));
-    n = ag_div(g, ag_sub(g, N, ag_mul(g, of[1], u)), steep);
-    return (field){n, ag_sub(g, ag_dot(g, N, y), of[0])};
   }
   return gr->inside ? (field){ag_neg(g, u), ag_sub(g, gr->radius, length)} : (field){u, ag_sub(g, length, gr->radius)};
 }
@@ -196,15 +213,28 @@ void ag_touch(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
 
 /* ---- start ---- */
 
+bool ag_touch_smooth(ag_model *m, const ag_contact *c) {
+  ag_id one = ag_num(m->graph, 1), zero = ag_num(m->graph, 0), slope;
+  double v;
+  ag_forward(m->graph, 1, &c->ground.rho, &one, 1, &c->ground.profile, &slope);
+  ag_substitute(m->graph, 1, &c->ground.rho, &zero, 1, &slope);
+  return ag_body_number(m, slope, &v) && fabs(v) < 1e-12;
+}
+
 /* A normal that a contact may start with, and the place of the ground where it stands, from O: at the bottom of what is
  * hollow, on the top of what is not. */
 static ag_id first_normal(ag_model *m, const ag_contact *c, const ag_ground_frame *f) {
   ag_graph *g = m->graph;
-  ag_id e3 = ag_body_axis(g, 2);
+  ag_id e3 = ag_body_axis(g, 2), e1 = ag_body_axis(g, 0);
+  if (c->ground.kind == AG_GROUND_BOWL) return f->N;
   if (c->ground.kind != AG_GROUND_CYLINDER) return e3;
-  if (f->upright) return c->ground.inside ? ag_neg(g, ag_body_axis(g, 0)) : ag_body_axis(g, 0);
-  ag_id u = ag_sub(g, e3, ag_mul(g, ag_dot(g, f->N, e3), f->N));
-  return ag_div(g, u, ag_norm(g, u));
+  if (f->upright) return c->ground.inside ? ag_neg(g, e1) : e1;
+  /* an axis along e3 is known only when it has its value */
+  ag_id u = ag_sub(g, e3, ag_mul(g, ag_dot(g, f->N, e3), f->N)),
+        w = ag_sub(g, e1, ag_mul(g, ag_dot(g, f->N, e1), f->N));
+  ag_id square = ag_dot(g, u, u), lies = ag_apply2(g, AG_OP_LT, ag_num(g, 1e-12), square),
+        v = ag_select(g, lies, u, c->ground.inside ? ag_neg(g, w) : w);
+  return ag_div(g, v, ag_norm(g, v));
 }
 
 ag_id ag_touch_start(ag_model *m, const ag_contact *c, const ag_ground_frame *f) {
@@ -215,6 +245,11 @@ ag_id ag_touch_start(ag_model *m, const ag_contact *c, const ag_ground_frame *f)
   if (c->ground.kind == AG_GROUND_BODY) {
     ag_id Q = m->coords[c->ground.carrier->R].q;
     Y = ag_mul(g, Q, ag_surface_point(g, &c->ground.carrier->surface, ag_mul(g, ag_transpose(g, Q), n)));
+  } else if (c->ground.kind == AG_GROUND_BOWL) {
+    ag_id zero = ag_num(g, 0), bottom = c->ground.profile;
+    ag_substitute(g, 1, &c->ground.rho, &zero, 1, &bottom);
+    if (b->surface.kind == AG_SURFACE_SPHERE) bottom = ag_sub(g, bottom, b->surface.a); /* that of its centre */
+    Y = ag_mul(g, bottom, n);
   } else {
     Y = ag_mul(g, c->ground.inside ? ag_neg(g, c->ground.radius) : c->ground.radius, n);
   }

@@ -8,25 +8,33 @@
 
 /* ---- from the shape ---- */
 
-/* r, its misfit and h of a meridian at n angles, with the parameters as they are. h' = r cos, f' = r sin. */
+/* r, its misfit, h and what the quadrature leaves of h' and f' of a meridian at n angles, with the parameters as they
+ * are. h' = r cos, f' = r sin. */
 static void sample_meridian(ag_model *m, const ag_surface *s, int n, double *out) {
   ag_graph *g = m->graph;
   ag_id one = ag_num(g, 1), of[2] = {s->h, s->f}, d[2], sine = ag_apply1(g, AG_OP_SIN, s->theta),
-        cosine = ag_apply1(g, AG_OP_COS, s->theta), x[3];
+        cosine = ag_apply1(g, AG_OP_COS, s->theta), x[4];
   ag_forward(g, 1, &s->theta, &one, 2, of, d);
-  ag_id hc = ag_mul(g, d[0], cosine), fs = ag_mul(g, d[1], sine), hs = ag_mul(g, d[0], sine), fc = ag_mul(g, d[1], cosine);
+  ag_id hc = ag_mul(g, d[0], cosine), fs = ag_mul(g, d[1], sine), hs = ag_mul(g, d[0], sine),
+        fc = ag_mul(g, d[1], cosine);
   x[0] = s->radius ? s->radius : ag_add(g, hc, fs);
   x[1] = s->radius ? ag_num(g, 0) : ag_sub(g, hs, fc);
   x[2] = s->h;
-  ag_body_parameters(m, 3, x);
+  x[3] = ag_num(g, 0);
+  if (s->radius) {
+    ag_id aside = ag_apply1(g, AG_OP_ABS, ag_sub(g, d[0], ag_mul(g, s->radius, cosine)));
+    ag_id along = ag_apply1(g, AG_OP_ABS, ag_sub(g, d[1], ag_mul(g, s->radius, sine)));
+    x[3] = ag_add(g, aside, along);
+  }
+  ag_body_parameters(m, 4, x);
   ag_bind bind = {s->theta, AG_SEG_Z, 0};
-  ag_tape *tape = ag_tape_create(g, 1, &bind, 3, x);
+  ag_tape *tape = ag_tape_create(g, 1, &bind, 4, x);
   double *slots = ag_heap_alloc(sizeof(double) * (size_t)(tape->n_slot + 1));
   (void)ag_tape_prep(tape, NULL, slots);
   for (int i = 0; i < n; i++) {
     double theta = M_PI * (i + 0.5) / n;
     const double *seg[AG_SEG_COUNT] = {[AG_SEG_Z] = &theta};
-    (void)ag_tape_eval(tape, seg, slots, out + 3 * i);
+    (void)ag_tape_eval(tape, seg, slots, out + 4 * i);
   }
   free(slots);
   ag_tape_free(tape);
@@ -35,7 +43,7 @@ static void sample_meridian(ag_model *m, const ag_surface *s, int n, double *out
 static ag_status check_meridian(ag_ctx *ctx, ag_model *m, const ag_body *b, ag_pos pos) {
   enum { N = 60 };
   const ag_surface *s = &b->surface;
-  double v[3 * N], size = 0;
+  double v[4 * N], size = 0;
   if (s->rough) {
     ag_ctx_error(
         ctx, pos,
@@ -45,14 +53,21 @@ static ag_status check_meridian(ag_ctx *ctx, ag_model *m, const ag_body *b, ag_p
     return AG_WRONG;
   }
   sample_meridian(m, s, N, v);
-  for (int i = 0; i < N; i++) size = fmax(size, isfinite(v[3 * i + 2]) ? fabs(v[3 * i + 2]) : 0);
+  for (int i = 0; i < N; i++) size = fmax(size, isfinite(v[4 * i + 2]) ? fabs(v[4 * i + 2]) : 0);
   for (int i = 0; i < N; i++) {
-    double theta = M_PI * (i + 0.5) / N, r = v[3 * i], h = v[3 * i + 2];
-    if (fabs(v[3 * i + 1]) > 1e-6 * (fabs(r) + size)) {
+    double theta = M_PI * (i + 0.5) / N, r = v[4 * i], h = v[4 * i + 2];
+    if (!isfinite(r) || !isfinite(h) || !(v[4 * i + 3] <= 1e-6 * (fabs(r) + size))) {
+      ag_ctx_error(ctx, pos,
+                   "the meridian of `%s` cannot be had from its radius of curvature, %.3g at theta = %.3g: is that "
+                   "finite and smooth for all theta from 0 to pi?",
+                   b->name, r, theta);
+      return AG_WRONG;
+    }
+    if (fabs(v[4 * i + 1]) > 1e-6 * (fabs(r) + size)) {
       ag_ctx_error(ctx, pos,
                    "the meridian of `%s` is not one: h' = r cos(theta) and f' = r sin(theta) ask for h' sin = f' cos, "
                    "which is off by %.3g at theta = %.3g",
-                   b->name, v[3 * i + 1], theta);
+                   b->name, v[4 * i + 1], theta);
       return AG_WRONG;
     }
     if (r < -1e-9 * size || h < -1e-9 * size) {
@@ -85,11 +100,14 @@ ag_status ag_trouble_shape(ag_ctx *ctx, ag_model *m, const ag_body *b, const ag_
 
 /* ---- from the place ---- */
 
-static void margin(ag_model *m, const ag_contact *c, const char *word, const char *text, ag_id x, ag_pos pos) {
-  const char *name = ag_body_word(m, c->body, word, c->body->n_contact);
+/* word NULL: no event. */
+static void margin(ag_model *m, const ag_contact *c, const char *word, const char *text, ag_id x, bool cuts,
+                   ag_pos pos) {
   AG_MODEL_PUSH(m, margins, ((ag_item){c->body->name, text, x, pos}));
-  if (c->ground.watch)
-    AG_MODEL_PUSH(m, events, ((ag_event){.name = name, .x = x, .direction = -1, .terminal = true, .pos = pos}));
+  if (!word || !c->ground.watch) return;
+  ag_event e = {.x = x, .direction = -1, .terminal = true, .cuts = cuts, .pos = pos};
+  e.name = ag_body_word(m, c->body, word, c->body->n_contact);
+  AG_MODEL_PUSH(m, events, e);
 }
 
 /* Least of the leading minors of the second derivatives of f where the outward normal is n. */
@@ -104,6 +122,31 @@ static ag_id definite(ag_graph *g, const ag_surface *s, ag_id n) {
   return ag_apply2(g, AG_OP_MIN, ag_apply2(g, AG_OP_MIN, e[0], two), three);
 }
 
+/* Both edges touch when the axis of a cylinder stands across the normal. */
+static void add_edges(ag_model *m, const ag_contact *c, ag_pos pos) {
+  static const double BOTH = 1e-12;
+  ag_graph *g = m->graph;
+  ag_id axis = ag_mul(g, m->coords[c->body->R].q, ag_surface_axis(g, &c->body->surface));
+  ag_id side = ag_dot(g, axis, c->normal), square = ag_mul(g, side, side);
+  margin(m, c, NULL, "lies on both of its edges: a cylinder rolls on one of them, so tilt it a little",
+         ag_sub(g, square, ag_num(g, BOTH)), false, pos);
+}
+
+/* The corner on the axis of a cone or bowl: what has a place on the ground (the centre of a ball, else the point of
+ * contact) comes nearer to the axis than APEX of the arm of the contact. */
+static void add_apex(ag_model *m, const ag_contact *c, ag_pos pos) {
+  static const double APEX = 1e-3;
+  ag_graph *g = m->graph;
+  ag_ground_frame f = ag_contact_frame(m, &c->ground);
+  bool ball = c->body->surface.kind == AG_SURFACE_SPHERE;
+  ag_id y = ag_sub(g, ball ? ag_body_part(m, c->body, "middle") : c->point, f.O);
+  ag_id w = ag_sub(g, y, ag_mul(g, ag_dot(g, f.N, y), f.N));
+  ag_id size = ball ? ag_mul(g, c->body->surface.a, c->body->surface.a) : ag_dot(g, c->arm, c->arm);
+  ag_id part = ag_div(g, ag_dot(g, w, w), size);
+  margin(m, c, "apex", "is at the corner that its ground has on its axis: give it a place away from it",
+         ag_sub(g, part, ag_num(g, APEX * APEX)), true, pos);
+}
+
 /* Flat: sin^2 of the angle between axis and normal below FLAT. Bent: the body would touch in two points, or the
  * implicit surface is not convex. */
 void ag_trouble_place(ag_model *m, const ag_contact *c, ag_pos pos) {
@@ -114,16 +157,20 @@ void ag_trouble_place(ag_model *m, const ag_contact *c, ag_pos pos) {
   if (s->kind == AG_SURFACE_DISK || s->kind == AG_SURFACE_TORUS || s->kind == AG_SURFACE_CYLINDER) {
     ag_id tilt = ag_cross(g, ag_mul(g, R, ag_surface_axis(g, s)), c->normal);
     ag_id square = ag_dot(g, tilt, tilt), apart = ag_sub(g, square, ag_num(g, FLAT));
-    margin(m, c, "flat", "lies flat on the ground: it touches in more than a point", apart, pos);
+    margin(m, c, "flat", "lies flat on the ground: it touches in more than a point", apart, false, pos);
   }
+  if (s->kind == AG_SURFACE_CYLINDER) add_edges(m, c, pos);
   if (s->kind == AG_SURFACE_CONVEX)
     margin(m, c, "dent",
            "is not convex where it touches: the second derivatives of its function are not positive definite",
-           definite(g, s, ag_neg(g, ag_mul(g, ag_transpose(g, R), c->normal))), pos);
+           definite(g, s, ag_neg(g, ag_mul(g, ag_transpose(g, R), c->normal))), false, pos);
   if (c->stray)
     margin(m, c, "lost",
            "loses its point of contact: the steps towards it do not arrive (a flat or strongly bent place?)",
-           ag_sub(g, ag_num(g, STRAY), c->stray), pos);
+           ag_sub(g, ag_num(g, STRAY), c->stray), true, pos);
   if (c->fit)
-    margin(m, c, "wedge", "is less curved than the ground where it touches: it would touch in two points", c->fit, pos);
+    margin(m, c, "wedge", "is less curved than the ground where it touches: it would touch in two points", c->fit,
+           false, pos);
+  if (c->ground.kind == AG_GROUND_CONE || (c->ground.kind == AG_GROUND_BOWL && !ag_touch_smooth(m, c)))
+    add_apex(m, c, pos);
 }

@@ -146,6 +146,7 @@ ag_end ag_trajectory_crossings(run *r, double *t1) {
   int n_event = r->sys->model->n_events;
   double *times = m->hit_times, end = *t1, direction = *t1 > r->t ? 1 : -1;
   int *which = m->hit_events, n = ag_events_in_step(m, r->t, *t1 - r->t, AG_MAX_HITS, times, which);
+  double last = *t1;
   r->corner = find_corner(r, n, &end);
   for (int i = 0; i < n && (r->cut == AG_END_TIME || times[i] == *t1); i++) { /* others at the moment of the end count too */
     int e = which[i];
@@ -160,8 +161,11 @@ ag_end ag_trajectory_crossings(run *r, double *t1) {
       r->cut = AG_END_EVENT;
       r->res->end_event = e;
     }
-    if (r->cut != AG_END_TIME) *t1 = times[i];
+    if (r->cut != AG_END_TIME) *t1 = last = times[i];
+    /* beyond a corner the constraints may be others: the last state is one before it, in the middle of next to nothing */
+    if (r->cut == AG_END_EVENT && r->sys->model->events[e].cuts) last = r->t + (times[i] - r->t) / 2;
   }
+  *t1 = last;
   if (r->corner && r->cut == AG_END_TIME) *t1 = end;
   return AG_END_TIME;
 }

@@ -197,6 +197,86 @@ class Starts(Bodies):
 
 
 class Motions(Bodies):
+    PARTS = [  # statements, start, where the body must be
+        ("roll b inside sphere(3)", "b.x[1] = 1", [1, 0, -math.sqrt(2.5**2 - 1)]),
+        ("roll b inside sphere(3)", "b.x[3] = 1, b.x[1] = 0", None),
+        ("roll b outside sphere(3)", "b.x[2] = -1", [0, -1, math.sqrt(3.5**2 - 1)]),
+        ("roll b inside cylinder(3) axis e1", "b.x[2] = 0.4", [0, 0.4, -math.sqrt(2.5**2 - 0.16)]),
+        ("roll b outside cylinder(3) axis [0, 1, 0]", "b.x[1] = 0.4, b.x[2] = 7", [0.4, 7, math.sqrt(3.5**2 - 0.16)]),
+        ("roll b outside cylinder(2) axis [1, 0, 0.1]", "b.x[2] = 0.3", "above"),
+        ("body O mass 3 inertia 2 surface sphere(1)\nroll O on plane\nroll b on O", "b.x[2] = 0.05",
+         [0, 0.05, 1 + math.sqrt(1.5**2 - 0.0025)]),
+        ("roll b on plane normal [0, 1, 1]", "b.x[2] = 1", [0, 1, math.sqrt(0.5) - 1]),
+        ("body p mass 1 inertia 1\nholonomic ball(space, [0, 0, 1], p, [0, 0, 0.1])\nroll b on plane of p",
+         "p.x[1] = 0.02", None),
+        ("rubber b inside sphere(3)", "b.theta = 0.7, b.psi' = 1", [0, 0, -2.5]),
+        ("roll b inside bowl(rho: 0.3*rho^2)", "b.x'[1] = 1", [0, 0, 0]),
+        ("body O mass 3 inertia 2 surface sphere(1)\nroll O on plane\nroll b inside cylinder(2) of O", "b.theta = 0.6",
+         [1.5, 0, 1]),
+        ("body p mass 1 inertia 0.1\nbody w mass 1 inertia 0.1 surface sphere(0.3)\nroll b on plane of p\nroll w on plane\n"
+         "holonomic ball(p, [0, 0, -0.2], w, [0, 0, 0])", "b.theta = 0.1", [0, 0, 1]),
+    ]
+
+    def test_places_in_part(self):
+        """A place that is named in part is completed near the default one; what `show` writes starts there, too."""
+        for contact, start, wanted in self.PARTS:
+            with self.subTest(contact=contact, start=start):
+                text = "model m\nbody b mass 1 inertia 0.1 surface sphere(0.5)\n" + contact + "\nstart " + start + "\n"
+                first = self.moved(text, 0)["state"]
+                if wanted == "above":
+                    self.assertGreater(first["b.x"][2], 2)
+                elif wanted:
+                    self.same(first["b.x"], wanted, 1e-13)
+                shown = self.anagyre("show", self.write(text))[0]
+                again = self.moved(shown, 0)["state"]
+                for name, value in first.items():
+                    self.same(again[name], value, 1e-13)
+
+    ENDS = [  # model, event
+        ("body b mass 1 inertia diag(0.28, 0.28, 0.5) surface cylinder(1, 0.3)\nroll b on plane gravity 9.81\n"
+         "start b.theta = 1.5, b.psi' = 4, b.theta' = 0.2", "b.edge"),
+        ("body b mass 1 inertia 0.1 surface sphere(0.3) gravity 9.81\n"
+         "body c mass 1 inertia 0.1 surface disk(0.3) gravity 9.81\nroll c on plane\nroll b on c\nstart c.theta = 1",
+         "b.lost"),
+        ("body b mass 1 inertia 0.02 surface sphere(0.2)\nroll b on cone(0.4) gravity 9.81\n"
+         "start b.x[1] = 0.8, b.x[2] = 0", "b.apex"),
+        ("body b mass 1 inertia 0.02 surface sphere(0.2)\nroll b inside bowl(rho: 0.3*rho) gravity 9.81\n"
+         "start b.x[1] = 0.8, b.x[2] = 0", "b.apex"),
+    ]
+
+    def test_last_state_is_before_the_corner(self):
+        """Energy and gap at the end of a run that a corner ends, beside an error of integration of some 1e-11."""
+        for text, event in self.ENDS:
+            with self.subTest(event=event):
+                r = self.moved("model m\n" + text + "\n", 20)
+                self.assertEqual(r["end_event"], event)
+                self.same(r["energy"], r["energy_start"], 1e-10)
+                self.same(r["observables"]["b.gap"], 0, 1e-10)
+
+    def test_bottom_of_a_bowl(self):
+        """Small oscillation through the bottom of z = k rho^2/2 with I = 2/5 m r^2: w^2 = g k/(1 + 2/5)."""
+        text = """model m
+body b mass 1 inertia 2/5*0.2^2 surface sphere(0.2)
+roll b inside bowl(rho: 0.3*rho^2) gravity 9.81
+event middle: b.x[1] = 0
+start b.x'[1] = 1e-4
+"""
+        times = self.moved(text, 8)["events"]["middle"]
+        self.assertGreater(len(times), 3)
+        for t, later in zip(times, times[1:]):
+            self.same(later - t, math.pi / math.sqrt(9.81 * 0.6 / 1.4), 1e-7)  # the next term is of order 1e-8
+
+    def test_forces_break_symmetries(self):
+        """A force that depends on x[1] leaves no translation along it and no turn, one that is the same everywhere does."""
+        text = "model m\nbody b mass 1 inertia 0.4 surface sphere(1) gravity 9.81\nroll b on plane\nforce b.x' = FORCE\n"
+        for force, kept in (("[0, 0.1*b.x[1], 0]", ["along_y"]), ("-0.1*b.x'", ["along_x", "along_y", "turn"]),
+                            ("[0.1, 0, 0]", ["along_x", "along_y"])):
+            shown = self.anagyre("show", self.write(text.replace("FORCE", force)))[0]
+            for word in ("along_x", "along_y", "turn"):
+                self.assertEqual(f"generator b.{word}:" in shown, word in kept, (force, word))
+        incline = "model m\nbody b mass 1 inertia 0.4 surface sphere(1) gravity 9.81\nroll b on plane normal [1, 0, 10]\n"
+        self.assertIn("generator b.along_x: b.x' = e2", self.anagyre("show", self.write(incline))[0])
+
     def test_a_jump_is_no_crossing(self):
         """The angle goes round at the rate 1: it is 0.5 once per turn, and jumps from pi to -pi in between."""
         text = "model m\nbody b mass 1 inertia 0.1 surface sphere(1)\nroll b on plane gravity 1\nobservable b.phi\n" \

@@ -184,6 +184,12 @@ class Model:
         rng = self.ranges(p)
         self.starts += [(*s, rng) for s in new]
 
+    read_guess = read_start  # models that are checked have guesses that fit
+
+    def read_relation(self, p):  # the constraints keep it by themselves
+        self.equation(p)
+        self.ranges(p)
+
     def read_reference(self, p):
         p.name()
         assert p.toks[p.i][0] == 'str'
