@@ -5,6 +5,7 @@
  * many alike becomes loops (roll.c); otherwise one of more than CHUNK operations is split into functions that hand over
  * what lives across a border in an array s[], at the tape's own slots. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,12 +51,34 @@ uint32_t ag_cgen_result_at(const ag_tape *tape, const ag_instr *x) {
   return ag_cgen_args(tape, x) - ag_cgen_results(tape, x);
 }
 
-const char *ag_cgen_storage(uint32_t n) { return n > STACK ? "static AG_THREAD " : ""; }
+static uint32_t room_size(const ag_tape *tape, const ag_instr *x) {
+  return x->op == AG_OP_CALL_LDL ? (uint32_t)tape->ldls[x->a]->n_block : ag_cgen_args(tape, x);
+}
 
-void ag_cgen_put_room(const ag_tape *tape, uint32_t instr, ag_text *out) {
-  const ag_instr *x = &tape->instr[instr];
-  uint32_t n = x->op == AG_OP_CALL_LDL ? (uint32_t)tape->ldls[x->a]->n_block : ag_cgen_args(tape, x);
-  ag_text_printf(out, "%sV m%u[%u]", ag_cgen_storage(n), instr, n);
+/* One for each thread. It stands in a function of its own, and the compiler is not told where (volatile): clang 14
+ * looks it up again and again, also in loops, and takes the upper half of the AVX-512 registers to be untouched by
+ * that, which is not so at the first time. */
+void ag_cgen_put_storage(const char *of, const char *array, uint32_t n, ag_text *out) {
+  if (n <= STACK) return;
+  ag_text_printf(out,
+                 "static __attribute__((noinline)) V *%s_%s_room(void) {\n  static AG_THREAD V room[%u];\n  V "
+                 "*volatile at = room;\n  return at;\n}\n\n",
+                 of, array, n);
+}
+
+void ag_cgen_put_array(const char *of, const char *array, uint32_t n, ag_text *out) {
+  if (n <= STACK)
+    ag_text_printf(out, "V %s[%u]", array, n);
+  else
+    ag_text_printf(out, "V *const %s = %s_%s_room()", array, of, array);
+}
+
+static void room_name(uint32_t instr, char name[16]) { snprintf(name, 16, "m%u", instr); }
+
+void ag_cgen_put_room(const ag_tape *tape, uint32_t instr, const char *name, ag_text *out) {
+  char array[16];
+  room_name(instr, array);
+  ag_cgen_put_array(name, array, room_size(tape, &tape->instr[instr]), out);
 }
 
 void ag_cgen_put_call(const ag_tape *tape, uint32_t instr, const char *name, ag_text *out) {
@@ -66,8 +89,14 @@ void ag_cgen_put_call(const ag_tape *tape, uint32_t instr, const char *name, ag_
     ag_text_printf(out, "v_ldl(%s_ldl%u, m%u, v_nan(), &fail);\n", name, x->a, instr);
 }
 
-/* What v_ldl reads. */
+/* What v_ldl reads, and what solves need outside the stack. */
 static void put_tables(const ag_tape *tape, const char *name, ag_text *out) {
+  char array[16];
+  for (int i = 0; i < tape->n_instr; i++)
+    if (ag_cgen_is_call(tape->instr[i].op)) {
+      room_name((uint32_t)i, array);
+      ag_cgen_put_storage(name, array, room_size(tape, &tape->instr[i]), out);
+    }
   for (int i = 0; i < tape->n_ldl; i++) {
     const ag_ldl *f = tape->ldls[i];
     ag_text_printf(out, "static const int %s_ldl%d[%d] = {", name, i, f->n_table);
@@ -240,7 +269,7 @@ static void put_store(gen *g, uint32_t v) {
 static void put_solve(gen *g, int i) {
   const ag_instr *x = &g->tape->instr[i];
   ag_text_str(g->out, "  ");
-  ag_cgen_put_room(g->tape, (uint32_t)i, g->out);
+  ag_cgen_put_room(g->tape, (uint32_t)i, g->how->name, g->out);
   ag_text_str(g->out, ";\n");
   for (uint32_t k = 0; k < ag_cgen_args(g->tape, x); k++) {
     ag_text_printf(g->out, k % 4 ? " m%d[%u] = " : k ? "\n  m%d[%u] = " : "  m%d[%u] = ", i, k);
@@ -356,9 +385,11 @@ static void put_chunks(gen *g) {
     ag_text_str(g->out, "  (void)s;\n" AG_CGEN_UNUSED "}\n\n");
     at = to;
   }
+  ag_cgen_put_storage(g->how->name, "s", (uint32_t)g->tape->n_slot, g->out);
   ag_text_printf(g->out, "static void %s(" AG_CGEN_PARAMETERS "\n", g->how->name);
-  ag_text_str(g->out, "    V *restrict out, VI *restrict failed) {\n");
-  ag_text_printf(g->out, "  %sV s[%d];\n", ag_cgen_storage((uint32_t)g->tape->n_slot), g->tape->n_slot);
+  ag_text_str(g->out, "    V *restrict out, VI *restrict failed) {\n  ");
+  ag_cgen_put_array(g->how->name, "s", (uint32_t)g->tape->n_slot, g->out);
+  ag_text_str(g->out, ";\n");
   for (int k = 0; k < g->n_chunk; k++)
     ag_text_printf(g->out, "  %s_%d(t, z, c, prep, s, out, failed);\n", g->how->name, k);
   ag_text_str(g->out, "}\n\n");

@@ -45,12 +45,13 @@ bool ag_cgen_is_call(uint16_t op);
 uint32_t ag_cgen_results(const ag_tape *tape, const ag_instr *x);
 uint32_t ag_cgen_args(const ag_tape *tape, const ag_instr *x);
 uint32_t ag_cgen_result_at(const ag_tape *tape, const ag_instr *x);
-/* The declaration of an array that the solve works in, and the call. name: of the tape's functions. */
-void ag_cgen_put_room(const ag_tape *tape, uint32_t instr, ag_text *out);
+/* The declaration of the array m<instr> that the solve works in, and the call. name: of the tape's functions. */
+void ag_cgen_put_room(const ag_tape *tape, uint32_t instr, const char *name, ag_text *out);
 void ag_cgen_put_call(const ag_tape *tape, uint32_t instr, const char *name, ag_text *out);
-/* What must stand in front of an array of n values: nothing, or, when it is too long for the stack, where else to put
- * it. */
-const char *ag_cgen_storage(uint32_t n);
+/* An array of n values called `array`: on the stack, or where it is too long for that behind a function, which must
+ * have been written before; `of` is part of its name. */
+void ag_cgen_put_storage(const char *of, const char *array, uint32_t n, ag_text *out);
+void ag_cgen_put_array(const char *of, const char *array, uint32_t n, ag_text *out);
 
 void ag_cgen_number(double v, ag_text *out); /* a C constant with exactly this value */
 

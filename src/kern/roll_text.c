@@ -183,7 +183,7 @@ static void put_solve(writer *w, cursor *c, uint32_t instr, const char *indent) 
   const ag_tape *tape = w->r->g->tape;
   c->key++; /* which */
   ag_text_str(&w->body, indent);
-  ag_cgen_put_room(tape, instr, &w->body);
+  ag_cgen_put_room(tape, instr, w->r->g->how->name, &w->body);
   ag_text_str(&w->body, ";\n");
   for (int k = 0, n = ag_roll_arity(w->r, instr); k < n; k++) {
     ag_text_printf(&w->body, "%s%sm%u[%d] = ", k % 4 ? " " : k ? "\n" : "", k % 4 ? "" : indent, instr, k);
@@ -374,7 +374,7 @@ static void put_gathering(writer *w, const ag_roll_batch *b, uint32_t m) {
   int *to = ag_heap_alloc(sizeof *to * n_arg);
   make_room(w, 20);
   ag_text_str(&w->body, "  ");
-  ag_cgen_put_room(r->g->tape, instr, &w->body);
+  ag_cgen_put_room(r->g->tape, instr, r->g->how->name, &w->body);
   ag_text_str(&w->body, ";\n");
   for (int kind = 0; kind < AG_ROLL_SEGMENT + AG_SEG_COUNT; kind++) {
     uint32_t n = 0;
@@ -537,10 +537,12 @@ void ag_roll_text(ag_roll *r, const char *name, ag_text *out) {
   close_function(&w);
   ag_text_char(out, '\n');
   ag_text_str(out, ag_text_cstr(&w.functions));
-  ag_text_printf(out, "static void %s(%s) {\n  %sV s[%u];\n", name,
+  ag_cgen_put_storage(name, "s", w.n_s + 1, out);
+  ag_text_printf(out, "static void %s(%s) {\n  ", name,
                  r->prep ? "const V *restrict p, V *restrict prep, VI *restrict failed"
-                         : AG_CGEN_PARAMETERS "\n    V *restrict out, VI *restrict failed",
-                 ag_cgen_storage(w.n_s + 1), w.n_s + 1);
+                         : AG_CGEN_PARAMETERS "\n    V *restrict out, VI *restrict failed");
+  ag_cgen_put_array(name, "s", w.n_s + 1, out);
+  ag_text_str(out, ";\n");
   for (int i = 0; i < w.n_function; i++)
     ag_text_printf(out, "  %s_%d(%s);\n", name, i, r->prep ? "p, s, prep, failed" : "t, z, c, prep, s, out, failed");
   ag_text_str(out, "}\n\n");

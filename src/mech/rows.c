@@ -31,6 +31,24 @@ static ag_tape *position_tape(const derive *d, int n) {
   return ag_full_tape(d->sys, 2, outs);
 }
 
+/* Rates of all position-level items at once, where there are many: one by one each would walk through the whole graph.
+ * NULL: one by one. */
+static ag_id *many_rates(derive *d, int n_row) {
+  ag_model *m = d->m;
+  int n_item = m->n_holonomics + m->n_prescribes;
+  if (n_row <= AG_SADDLE_MAX) return NULL;
+  ag_id *x = AG_NEWN(d->sys->arena, ag_id, n_item), all;
+  for (int i = 0; i < n_item; i++)
+    x[i] = (i < m->n_holonomics ? &m->holonomics[i] : &m->prescribes[i - m->n_holonomics])->x;
+  if (!ag_model_prime(m, ag_concat(d->g, n_item, x), &all)) return NULL;
+  for (int i = 0, at = 0; i < n_item; i++) {
+    int n = ag_node_rows(d->g, x[i]);
+    x[i] = ag_rows_of(d->g, all, at, n);
+    at += n;
+  }
+  return x;
+}
+
 ag_status ag_rows_collect(derive *d) {
   ag_system *sys = d->sys;
   ag_model *m = d->m;
@@ -44,12 +62,13 @@ ag_status ag_rows_collect(derive *d) {
   for (int i = 0; i < m->n_constraints; i++)
     push_rows(d, AG_ROW_CONSTRAINT, i, m->constraints[i].x, m->constraints[i].pos, &n);
   /* Position-level rows enter through their total derivative. */
+  ag_id *rates = many_rates(d, n_position);
   for (int kind = AG_ROW_HOLONOMIC; kind <= AG_ROW_PRESCRIBE; kind++) {
     int n_item = kind == AG_ROW_HOLONOMIC ? m->n_holonomics : m->n_prescribes;
     const ag_item *items = kind == AG_ROW_HOLONOMIC ? m->holonomics : m->prescribes;
     for (int i = 0; i < n_item; i++) {
-      ag_id rate = 0;
-      if (!ag_model_prime(m, items[i].x, &rate)) {
+      ag_id rate = rates ? rates[i + (kind == AG_ROW_PRESCRIBE ? m->n_holonomics : 0)] : 0;
+      if (!rate && !ag_model_prime(m, items[i].x, &rate)) {
         ag_ctx_error(d->ctx, items[i].pos, "a position-level constraint cannot contain velocities");
         return AG_WRONG;
       }
