@@ -339,7 +339,7 @@ static ag_status act(void *self) {
     r.n_dropped += !s.system->rows[i].kept;
   }
   ag_record_init(&r.record, s.system);
-  ag_result_warn(&s.ctx, &r.record, r.start.record, "at the start");
+  ag_result_warn(&s.ctx, s.model, &r.record, r.start.record, "at the start");
   ag_source_report(&s, a->common.quiet);
   if (a->common.json)
     write_json(&r);

@@ -82,12 +82,12 @@ void ag_result_json_params(ag_json *j, const ag_system *sys) {
   ag_json_end(j, '}');
 }
 
-void ag_result_warn(ag_ctx *ctx, const ag_record *record, const double *values, const char *when) {
+void ag_result_warn(ag_ctx *ctx, const ag_model *m, const ag_record *record, const double *values, const char *when) {
   for (int i = 0; i < record->n_column; i++) {
     const ag_column *c = &record->columns[i];
     bool finite = true;
     for (int k = 0; k < c->rows * c->cols; k++) finite = finite && isfinite(values[c->offset + k]);
-    if (finite) continue;
+    if (finite || (c->kind == AG_COL_OBSERVABLE && ag_body_observes(m, c->name))) continue;
     const char *what = c->kind == AG_COL_OBSERVABLE ? "observable " : "";
     ag_ctx_warn(ctx, (ag_pos){0}, "%s%s is not finite %s", what, c->name, when);
   }

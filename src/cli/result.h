@@ -29,8 +29,9 @@ const double *ag_result_find(const ag_record *record, const double *values, ag_c
 /* "parameters": {name: value} */
 void ag_result_json_params(ag_json *j, const ag_system *sys);
 
-/* Warns of observables and an energy that are not finite. */
-void ag_result_warn(ag_ctx *ctx, const ag_record *record, const double *values, const char *when);
+/* Warns of observables and an energy that are not finite; not of those that bodies bring by themselves (a slip ratio
+ * where nothing presses). */
+void ag_result_warn(ag_ctx *ctx, const ag_model *m, const ag_record *record, const double *values, const char *when);
 
 /* Where the motion left its domain: "x = 2.1 at t = 3, not in -2..2"; nothing when it did not. */
 void ag_result_left(const ag_outcome *o, ag_text *out);

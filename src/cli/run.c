@@ -347,7 +347,7 @@ static ag_status run_loaded(const args *a, ag_source *s, ag_continued *from) {
   if (status == AG_OK) {
     status = move(a, s, &record, from, &sink, &result, &seconds);
     saved = close_sinks(a, s, status == AG_OK ? &result : NULL, &sink);
-    if (status == AG_OK) ag_result_warn(&s->ctx, &record, result.record, "at the end");
+    if (status == AG_OK) ag_result_warn(&s->ctx, s->model, &record, result.record, "at the end");
     ag_source_report(s, a->common.quiet);
     ag_outcome outcome = {&s->ctx, s->system, &record, &a->run, &result, seconds};
     if (status == AG_OK && json_wanted) saved = save_json(a->output, &outcome, &series);

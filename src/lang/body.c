@@ -95,7 +95,8 @@ ag_symbol *ag_scene_owner(ag_builder *b, const char *text) {
 }
 
 static bool comes_with_contact(const char *word) {
-  static const char *const words[] = {"contact", "height", "gap", "normal", "friction", "twist", "misfit"};
+  static const char *const words[] = {"contact",  "height",     "gap",   "normal",
+                                      "friction", "slip_ratio", "twist", "misfit"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (!strcmp(word, words[i])) return true;
   return false;
@@ -122,6 +123,34 @@ void ag_scene_no_part(ag_builder *b, const ag_symbol *owner, const char *text, a
 
 /* ---- body ---- */
 
+/* Eigenvalues of a symmetric matrix, the largest first: with its mean m taken off, m + 2 p cos(phi + 2 pi k/3). */
+static void principal(const double v[9], double out[3]) {
+  double m = (v[0] + v[4] + v[8]) / 3, a = v[0] - m, b = v[4] - m, c = v[8] - m,
+         square = v[1] * v[1] + v[2] * v[2] + v[5] * v[5];
+  double p = sqrt((a * a + b * b + c * c + 2 * square) / 6);
+  double det = a * (b * c - v[5] * v[5]) - v[1] * (v[1] * c - v[5] * v[2]) + v[2] * (v[1] * v[5] - b * v[2]);
+  double phi = p > 0 ? acos(fmax(-1, fmin(1, det / (2 * p * p * p)))) / 3 : 0;
+  out[0] = m + 2 * p * cos(phi);
+  out[2] = m + 2 * p * cos(phi + 2 * M_PI / 3);
+  out[1] = 3 * m - out[0] - out[2];
+}
+
+/* No mass is negative: nor are the principal moments, and none is larger than the other two together. */
+static bool real_moments(ag_builder *b, const ag_syn *s, const double v[9]) {
+  double moment[3], rounding = 1e-7 * (fabs(v[0]) + fabs(v[4]) + fabs(v[8]));
+  principal(v, moment);
+  if (moment[2] < -rounding)
+    return ag_scope_error(b, s->pos, "the inertia has the principal moments %.6g, %.6g and %.6g: none may be negative",
+                          moment[0], moment[1], moment[2]);
+  if (moment[0] > moment[1] + moment[2] + rounding)
+    ag_ctx_warn(
+        b->ctx, s->pos,
+        "the principal moments of inertia are %.6g, %.6g and %.6g: of a real body none is larger than the other "
+        "two together",
+        moment[0], moment[1], moment[2]);
+  return true;
+}
+
 static ag_id inertia(ag_builder *b, const ag_syn *s) {
   double v[9];
   ag_id x = ag_eval_node(b, s);
@@ -134,7 +163,7 @@ static ag_id inertia(ag_builder *b, const ag_syn *s) {
   double size = fabs(v[0]) + fabs(v[4]) + fabs(v[8]);
   if (fabs(v[1] - v[3]) + fabs(v[2] - v[6]) + fabs(v[5] - v[7]) > 1e-12 * size)
     return ag_scope_error(b, s->pos, "the inertia must be a symmetric matrix"), 0;
-  return x;
+  return real_moments(b, s, v) ? x : 0;
 }
 
 static ag_id turned(ag_builder *b, const ag_syn *s) {
@@ -176,6 +205,8 @@ void ag_scene_body_statement(ag_builder *b, const ag_stmt *s) {
   b->body_seen = true;
   if (strchr(ag_scope_text(b, s->name), '.'))
     ok = ag_scope_error(b, s->name_pos, "the name of a body has no dot: its parts are called NAME.x");
+  if (!strcmp(ag_scope_text(b, s->name), "space"))
+    ok = ag_scope_error(b, s->name_pos, "`space` is what joints hold bodies in; give the body another name");
   if (!fresh) return;
   ag_symbol *sym = ag_scope_define(b, s->name, ok ? AG_SYM_BODY : AG_SYM_BAD, s->name_pos);
   sym->used = true;
@@ -270,6 +301,14 @@ static bool read_bowl(ag_builder *b, const ag_syn *s, ag_ground *out) {
   return out->profile != 0;
 }
 
+static ag_id cone_slope(ag_builder *b, const ag_syn *s) {
+  double v;
+  ag_id x = ag_scene_positive(b, s, "the slope of a cone");
+  if (x && ag_eval_number(b, s, "the slope of a cone", &v) && !(v < M_PI / 2))
+    return ag_scope_error(b, s->pos, "the slope of a cone is an angle below pi/2; this is %g", v), 0;
+  return x;
+}
+
 static bool read_ground(ag_builder *b, const ag_clauses *c, ag_ground *out) {
   static const char *const words[] = {"plane", "sphere", "cylinder", "cone", "bowl"};
   static const char *const forms[] = {"plane", "sphere(radius)", "cylinder(radius)", "cone(slope)", ""};
@@ -297,8 +336,7 @@ static bool read_ground(ag_builder *b, const ag_clauses *c, ag_ground *out) {
   bool ok = kind == AG_GROUND_BOWL ? read_bowl(b, s, out) : ag_scene_form(b, s, kind > 0, forms[kind]);
   if (ok && (kind == AG_GROUND_SPHERE || kind == AG_GROUND_CYLINDER))
     ok = (out->radius = ag_scene_positive(b, s->links[0].x, "the radius of the ground")) != 0;
-  if (ok && kind == AG_GROUND_CONE)
-    ok = (out->slope = ag_scene_value(b, s->links[0].x, 1, 1, "the slope of the cone")) != 0;
+  if (ok && kind == AG_GROUND_CONE) ok = (out->slope = cone_slope(b, s->links[0].x)) != 0;
   return read_place(b, c, out) && ok;
 }
 

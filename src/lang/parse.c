@@ -243,6 +243,20 @@ static bool parse_constraint(ag_parser *p, ag_stmt *s) {
   return parse_single(p, s);
 }
 
+/* A call with no equation behind it is a joint that does not exist. */
+static bool parse_holonomic(ag_parser *p, ag_stmt *s) {
+  static const char *const joints[] = {"ball", "hinge"};
+  const ag_token *k = ag_parser_peek(p);
+  bool call = k->kind == AG_TOKEN_NAME && ag_parser_next(p, 1)->kind == AG_TOKEN_OPEN;
+  ag_pos pos = ag_parser_pos(p);
+  if (parse_constraint(p, s)) return true;
+  const char *near = call && p->at >= p->end
+                         ? ag_nearest(ag_arena_strn(p->arena, p->tokens->text + k->from, k->len), 2, joints)
+                         : NULL;
+  if (near) p->error = ag_arena_printf(p->arena, "unknown joint; did you mean `%s`?", near), p->error_pos = pos;
+  return false;
+}
+
 /* An event; a section is the same but ends nothing. */
 static bool parse_event(ag_parser *p, ag_stmt *s) {
   bool section = s->word == AG_WORD_SECTION;
@@ -353,8 +367,9 @@ static bool parse_body(ag_parser *p, ag_stmt *s) {
   case AG_WORD_LAGRANGIAN:
     return parse_single(p, s);
   case AG_WORD_CONSTRAINT:
-  case AG_WORD_HOLONOMIC:
     return parse_constraint(p, s);
+  case AG_WORD_HOLONOMIC:
+    return parse_holonomic(p, s);
   case AG_WORD_RELATION:
     return parse_single(p, s);
   case AG_WORD_PRESCRIBE:

@@ -91,6 +91,9 @@ static bool parse_clauses(ag_parser *p, ag_stmt *s) {
 bool ag_parse_body(ag_parser *p, ag_stmt *s) {
   s->clauses = AG_NEW(p->arena, ag_clauses);
   s->name = ag_parser_want_name(p, "the name of the body", &s->name_pos);
+  if (s->name && ag_parser_is(p, AG_TOKEN_LEFT))
+    return ag_parser_fail(p, ag_parser_pos(p),
+                          "there are no families of bodies: give each a `body` statement of its own");
   return s->name && parse_clauses(p, s);
 }
 

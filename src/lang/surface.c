@@ -151,8 +151,9 @@ static bool convex(ag_builder *b, const ag_syn *s, ag_surface *out) {
   if (!out->f) return false;
   if (!ag_depends(b->g, 1, &out->f, 1, &out->p))
     return ag_scope_error(b, s->links[0].x->pos, "the function does not contain `%s`", ag_scope_text(b, s->owner));
-  out->steps = 8;
-  return ag_scope_work(b, s->pos, ag_graph_count(b->g)) && enclose(b, s, out);
+  if (!ag_scope_work(b, s->pos, 10 * ag_graph_count(b->g)) || !enclose(b, s, out)) return false;
+  ag_implicit_settle(b->m, out);
+  return true;
 }
 
 static const struct {

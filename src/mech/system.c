@@ -70,7 +70,10 @@ static ag_status check_mass(derive *d) {
       for (int a = 0; a < m; a++) c += N[i * m + a] * V[a * m] / size[a];
       if (fabs(c) > best) best = fabs(c), worst = i;
     }
-    ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the mass matrix is %s at the start on the velocities the constraints allow: see `%s`",
+    ag_pos pos = d->m->lagrangian_pos;
+    for (int i = 0; i < d->m->n_coords && !pos.line; i++) /* of a body: no Lagrangian is written */
+      if (sys->places[i].xi <= worst && worst < sys->places[i].xi + sys->places[i].n_xi) pos = d->m->coords[i].pos;
+    ag_ctx_error(d->ctx, pos, "the mass matrix is %s at the start on the velocities the constraints allow: see `%s`",
                  w[0] < -1e-14 ? "not positive" : "singular", ag_velocity_name(sys, worst, sys->arena));
     status = AG_WRONG;
   }

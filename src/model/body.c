@@ -111,6 +111,22 @@ ag_id ag_body_part(ag_model *m, const ag_body *b, const char *word) {
   return 0;
 }
 
+bool ag_body_observes(const ag_model *m, const char *name) {
+  static const char *const words[] = {"contact",    "height", "gap",    "normal", "friction",
+                                      "slip_ratio", "twist",  "misfit", "joint",  "moment"};
+  for (int i = 0; i < m->n_bodies; i++) {
+    size_t n = strlen(m->bodies[i]->name);
+    if (strncmp(name, m->bodies[i]->name, n) || name[n] != '.') continue;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+      size_t size = strlen(words[k]);
+      if (!strncmp(name + n + 1, words[k], size) &&
+          strspn(name + n + 1 + size, "0123456789") == strlen(name + n + 1 + size))
+        return true;
+    }
+  }
+  return false;
+}
+
 ag_status ag_bodies_finish(ag_ctx *ctx, ag_model *m) {
   AG_TRY(ag_bodies_start(ctx, m));
   ag_bodies_generators(m);

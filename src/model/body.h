@@ -40,6 +40,7 @@ typedef struct ag_surface {
   ag_id a, b, c; /* scalars */
   ag_id p;       /* POINT: 3 x 1; CONVEX: input */
   int steps;
+  double power; /* CONVEX: the steps start from |X1/a|^power + ... = 1; 0: 2 */
   ag_id turn; /* rotation from the axes of the surface to those of the body; 0: the same */
   ag_id theta, h, f, f0;
   ag_id radius; /* by its radius of curvature (ag_surface_meridian); else 0 */
@@ -50,8 +51,11 @@ typedef struct ag_surface {
 
 /* X(n) from the centre of the surface; n: outward unit normal; both along the body axes. */
 ag_id ag_surface_point(ag_graph *g, const ag_surface *s, ag_id n);
-/* CONVEX: f at X(n), which says how far the Newton steps went; else 0. */
+/* CONVEX: how far the last of the Newton steps went, beside |X(n)|; else 0. */
 ag_id ag_surface_misfit(ag_graph *g, const ag_surface *s, ag_id n);
+/* CONVEX with f and its half axes a, b, c known (numbers): chooses power and steps so that the normals all around are
+ * reached, with the parameters as they are. */
+void ag_implicit_settle(ag_model *m, ag_surface *s);
 /* The axis of rotational symmetry (3 x 1, body axes), or 0. A sphere has every axis: 0. */
 ag_id ag_surface_axis(ag_graph *g, const ag_surface *s);
 /* A meridian by its radius of curvature: r is an expression of the input theta; h0 radius of the parallel at theta = 0.
@@ -78,6 +82,8 @@ typedef struct ag_body {
  * surface NULL: none. The body lives as long as the model. */
 ag_body *ag_body_add(ag_model *m, const char *name, ag_id mass, ag_id inertia, ag_id centre, const ag_surface *surface,
                      ag_pos pos);
+/* Is this the name of an observable that contacts and joints bring by themselves? */
+bool ag_body_observes(const ag_model *m, const char *name);
 /* Potential m g x[3]. */
 void ag_body_gravity(ag_model *m, ag_body *b, ag_id g);
 /* What a person may ask of a body by name: R, Omega, x, Gamma (up, body axes), omega (angular velocity in space), phi,

@@ -27,6 +27,8 @@ bool ag_body_number(ag_model *m, ag_id x, double *value);
 /* trouble.c: shapes that cannot roll there; places where they cannot. */
 AG_MUST_USE ag_status ag_trouble_shape(ag_ctx *ctx, ag_model *m, const ag_body *b, const ag_ground *ground, ag_pos pos);
 void ag_trouble_place(ag_model *m, const ag_contact *c, ag_pos pos);
+/* implicit.c: where the Newton steps of an implicit surface start. */
+ag_id ag_implicit_start(ag_graph *g, const ag_surface *s, ag_id n);
 /* touch.c: normal, point, arm, gap, height, misfit of a contact; a place of the centre of mass where it touches. */
 void ag_touch(ag_model *m, ag_contact *c, const ag_ground_frame *f);
 ag_id ag_touch_start(ag_model *m, const ag_contact *c, const ag_ground_frame *f);

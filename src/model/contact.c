@@ -139,7 +139,8 @@ static void add_events(ag_model *m, const ag_contact *c, ag_pos pos) {
   if (!c->ground.watch || c->body->surface.kind != AG_SURFACE_CYLINDER) return;
   ag_id axis = ag_mul(g, m->coords[c->body->R].q, ag_surface_axis(g, &c->body->surface));
   ag_id side = ag_dot(g, axis, c->normal);
-  AG_MODEL_PUSH(m, events, ((ag_event){.name = name_of(m, c, "edge"), .x = side, .terminal = true, .cuts = true, .pos = pos}));
+  AG_MODEL_PUSH(m, events,
+                ((ag_event){.name = name_of(m, c, "edge"), .x = side, .terminal = true, .cuts = true, .pos = pos}));
 }
 
 /* ---- all of it ---- */
@@ -152,6 +153,12 @@ static ag_status check_ground(ag_ctx *ctx, const ag_model *m, const ag_body *b, 
   if (!ag_body_direction(ctx, m, gr->normal, b->name, "rolls on", pos)) return AG_WRONG;
   if (gr->carrier == b) {
     ag_ctx_error(ctx, pos, "`%s` cannot roll on itself", b->name);
+    return AG_WRONG;
+  }
+  for (int i = 0; i < m->n_contacts && gr->kind == AG_GROUND_BODY; i++) {
+    const ag_contact *c = m->contacts[i];
+    if (c->body != gr->carrier || c->ground.carrier != b) continue;
+    ag_ctx_error(ctx, pos, "`%s` rolls on `%s` already: their contact is stated once", gr->carrier->name, b->name);
     return AG_WRONG;
   }
   if (gr->kind == AG_GROUND_BODY && (!gr->carrier || gr->carrier->surface.kind == AG_SURFACE_NONE)) {

@@ -101,15 +101,15 @@ static ag_id newton_step(ag_graph *g, const ag_surface *s, ag_id n, ag_id X) {
   parts[2] = ag_jacobian(g, grad, 1, &s->p);
   ag_substitute(g, 1, &s->p, &X, 3, parts);
   ag_id u = ag_solve(g, parts[2], parts[1], AG_SOLVE_SPD), w = ag_solve(g, parts[2], n, AG_SOLVE_SPD);
-  ag_id above = ag_sub(g, ag_dot(g, parts[1], u), parts[0]), below = ag_dot(g, parts[1], w), mu = ag_div(g, above, below);
+  ag_id above = ag_sub(g, ag_dot(g, parts[1], u), parts[0]), below = ag_dot(g, parts[1], w),
+        mu = ag_div(g, above, below);
   return ag_add(g, X, ag_sub(g, ag_mul(g, mu, w), u));
 }
 
 /* A fixed number of steps from a smooth start; only the last two are differentiated, which gives the derivatives of the
  * root up to the third when they have arrived. */
 static ag_id newton(ag_graph *g, const ag_surface *s, ag_id n) {
-  ag_surface start = {.kind = AG_SURFACE_ELLIPSOID, .a = s->a, .b = s->b, .c = s->c};
-  ag_id X = ag_surface_point(g, &start, n);
+  ag_id X = ag_body_hold(g, ag_implicit_start(g, s, n));
   for (int i = 0; i < s->steps; i++) {
     X = newton_step(g, s, n, X);
     if (i < s->steps - 2) X = ag_body_hold(g, X);
@@ -119,9 +119,12 @@ static ag_id newton(ag_graph *g, const ag_surface *s, ag_id n) {
 
 ag_id ag_surface_misfit(ag_graph *g, const ag_surface *s, ag_id n) {
   if (s->kind != AG_SURFACE_CONVEX) return 0;
-  ag_id X = newton(g, s, s->turn ? ag_mul(g, ag_transpose(g, s->turn), n) : n), f = s->f;
-  ag_substitute(g, 1, &s->p, &X, 1, &f);
-  return f;
+  ag_surface before = *s;
+  before.steps--; /* the same values: only what is differentiated is another */
+  if (s->turn) n = ag_mul(g, ag_transpose(g, s->turn), n);
+  ag_id X = newton(g, s, n), last = newton(g, &before, n);
+  ag_id moved = ag_norm(g, ag_sub(g, X, last)), size = ag_norm(g, X);
+  return ag_div(g, moved, size);
 }
 
 ag_id ag_surface_point(ag_graph *g, const ag_surface *s, ag_id n) {

@@ -32,14 +32,11 @@ ag_id ag_touch_root(ag_graph *g, ag_id y, ag_id F, ag_id start, ag_id *misfit) {
   return x;
 }
 
-/* What is left of f after the steps of an implicit surface, to the misfit; beside f in its centre, to the stray. */
+/* The last step of an implicit surface to misfit and stray. */
 static void add_implicit(ag_graph *g, ag_contact *c, const ag_surface *s, ag_id n) {
-  ag_id left = ag_surface_misfit(g, s, n);
-  if (!left) return;
-  ag_id deep = s->f, centre = ag_zero(g, 3, 1), size = ag_apply1(g, AG_OP_ABS, left);
-  ag_substitute(g, 1, &s->p, &centre, 1, &deep);
-  ag_id part = ag_div(g, size, ag_apply1(g, AG_OP_ABS, deep));
-  c->misfit = c->misfit ? ag_add(g, c->misfit, size) : left;
+  ag_id part = ag_surface_misfit(g, s, n);
+  if (!part) return;
+  c->misfit = c->misfit ? ag_add(g, c->misfit, part) : part;
   c->stray = c->stray ? ag_add(g, c->stray, part) : part;
 }
 

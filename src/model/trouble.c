@@ -110,16 +110,40 @@ static void margin(ag_model *m, const ag_contact *c, const char *word, const cha
   AG_MODEL_PUSH(m, events, e);
 }
 
-/* Least of the leading minors of the second derivatives of f where the outward normal is n. */
+/* Gauss curvature grad.adj(H) grad/|grad|^4 times the mean square of the half axes; adj(H) of a symmetric H by the
+ * cross products of its rows. */
+static ag_id bend(ag_graph *g, const ag_surface *s, ag_id grad, ag_id H) {
+  ag_id row[3], sum = ag_num(g, 0), half[3] = {s->a, s->b, s->c}, size = ag_num(g, 0), square = ag_dot(g, grad, grad);
+  for (int i = 0; i < 3; i++) {
+    ag_id e[3];
+    for (int k = 0; k < 3; k++) e[k] = ag_entry(g, H, i, k);
+    row[i] = ag_stack(g, 3, 1, e);
+    size = ag_add(g, size, ag_mul(g, half[i], half[i]));
+  }
+  for (int i = 0; i < 3; i++) {
+    ag_id minor = ag_dot(g, grad, ag_cross(g, row[(i + 1) % 3], row[(i + 2) % 3])), entry = ag_entry(g, grad, i, 0);
+    sum = ag_add(g, sum, ag_mul(g, entry, minor));
+  }
+  ag_id curvature = ag_div(g, sum, ag_mul(g, square, square));
+  return ag_mul(g, curvature, ag_mul(g, ag_num(g, 1.0 / 3), size));
+}
+
+/* Where the outward normal is n: positive if the second derivatives of f are positive definite (the least of their
+ * leading minors, beside the size of the diagonal) and the surface is not as good as flat. */
 static ag_id definite(ag_graph *g, const ag_surface *s, ag_id n) {
-  ag_id one = ag_num(g, 1), grad, X = ag_surface_point(g, s, n);
+  static const double PLAIN = 1e-9;
+  ag_id one = ag_num(g, 1), x[2], X = ag_surface_point(g, s, n), size = ag_num(g, 0);
   if (s->turn) X = ag_mul(g, ag_transpose(g, s->turn), X);
-  ag_reverse(g, 1, &s->f, &one, 1, &s->p, &grad);
-  ag_id H = ag_jacobian(g, grad, 1, &s->p);
-  ag_substitute(g, 1, &s->p, &X, 1, &H);
+  ag_reverse(g, 1, &s->f, &one, 1, &s->p, &x[0]);
+  x[1] = ag_jacobian(g, x[0], 1, &s->p);
+  ag_substitute(g, 1, &s->p, &X, 2, x);
+  ag_id curvature = bend(g, s, x[0], x[1]), curved = ag_sub(g, curvature, ag_num(g, PLAIN));
+  for (int i = 0; i < 3; i++) size = ag_add(g, size, ag_apply1(g, AG_OP_ABS, ag_entry(g, x[1], i, i)));
+  ag_id H = ag_div(g, x[1], size);
   ag_id e[4] = {ag_entry(g, H, 0, 0), ag_entry(g, H, 0, 1), ag_entry(g, H, 1, 0), ag_entry(g, H, 1, 1)};
-  ag_id two = ag_det(g, ag_stack(g, 2, 2, e)), three = ag_det(g, H);
-  return ag_apply2(g, AG_OP_MIN, ag_apply2(g, AG_OP_MIN, e[0], two), three);
+  ag_id two = ag_det(g, ag_stack(g, 2, 2, e)), three = ag_det(g, H), least = ag_apply2(g, AG_OP_MIN, e[0], two);
+  least = ag_apply2(g, AG_OP_MIN, least, three);
+  return ag_apply2(g, AG_OP_MIN, least, curved);
 }
 
 /* Both edges touch when the axis of a cylinder stands across the normal. */
@@ -162,7 +186,7 @@ void ag_trouble_place(ag_model *m, const ag_contact *c, ag_pos pos) {
   if (s->kind == AG_SURFACE_CYLINDER) add_edges(m, c, pos);
   if (s->kind == AG_SURFACE_CONVEX)
     margin(m, c, "dent",
-           "is not convex where it touches: the second derivatives of its function are not positive definite",
+           "is not convex or flat where it touches: the second derivatives of its function are not positive definite",
            definite(g, s, ag_neg(g, ag_mul(g, ag_transpose(g, R), c->normal))), false, pos);
   if (c->stray)
     margin(m, c, "lost",

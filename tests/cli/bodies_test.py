@@ -277,6 +277,42 @@ start b.x'[1] = 1e-4
         incline = "model m\nbody b mass 1 inertia 0.4 surface sphere(1) gravity 9.81\nroll b on plane normal [1, 0, 10]\n"
         self.assertIn("generator b.along_x: b.x' = e2", self.anagyre("show", self.write(incline))[0])
 
+    def test_implicit_boxes(self):
+        """|X1|^p + |X2|^p + |X3|^p = 1 stands over a plane at the height (sum |n_i|^q)^(1/q), 1/p + 1/q = 1."""
+        for p in (2, 4, 8, 12):
+            text = ("model m\nbody b mass 1 inertia 0.4 surface convex(X: " + " + ".join(f"X[{i}]^{p}" for i in (1, 2, 3)) +
+                    " - 1)\nroll b on plane gravity 9.81\nstart b.R = rotation([1, 2, 3]/sqrt(14), ANGLE)\nobservable b.Gamma\n")
+            for angle in (0.4, 0.9, 1.7, 2.6):
+                r = self.moved(text.replace("ANGLE", str(angle)), 0)["observables"]
+                q = p / (p - 1)
+                self.same(r["b.height"], sum(abs(n)**q for n in r["b.Gamma"])**(1 / q), 1e-13)
+                self.same(r["b.misfit"], 0, 1e-12)
+        rounded = """model m
+body b mass 1 inertia diag(0.3, 0.3, 0.4) surface convex(X: X[1]^6 + X[2]^6 + X[3]^6 + 0.3*dot(X, X) - 1)
+roll b on plane gravity 9.81
+start b.theta = 0.5, b.psi = 0.3, b.psi' = 2
+"""
+        r = self.moved(rounded, 5)
+        self.assertEqual(r["end"], "time reached")
+        self.same(r["energy"], r["energy_start"], 1e-10)  # some hundred steps with errors of 1e-13
+        flat_sides = rounded.replace(" + 0.3*dot(X, X)", "").replace("^6", "^8")
+        self.assertEqual(self.moved(flat_sides, 5)["end_event"], "b.dent")
+
+    def test_cylinder_on_both_edges(self):
+        for contact, theta in (("on plane", "pi/2"), ("inside cylinder(2)", "0.6"), ("outside cylinder(2)", "0.6")):
+            self.write("model m\nbody b mass 1 inertia diag(0.1, 0.12, 0.15) surface cylinder(0.3, 0.1)\nroll b " + contact +
+                       f" gravity 9.81\nstart b.theta = {theta}, b.psi' = 1\n")
+            self.fails(["check", "m.nh"], 2, "lies on both of its edges", "tilt it")
+
+    def test_nobody_asked(self):
+        """No weight, no pressure: the slip ratio is 0/0, which is no reason to warn; a singular mass is told where it is."""
+        text = "model m\nbody b mass 1 inertia 0.4 surface sphere(1)\nroll b on plane\nstart b.Omega = [1, 0, 0]\n"
+        self.assertEqual(self.moved(text, 1)["warnings"], [])
+        self.write("model m\nbody b mass 1 inertia diag(1, 0, 1)\n")
+        self.fails(["check", "m.nh"], 2, "m.nh:2:6: error: the mass matrix is singular")
+        self.write("model m\nbody b mass 1 inertia diag(1, 5, 1)\n")
+        self.assertIn("none is larger than the other two", self.anagyre("check", "m.nh")[1])
+
     def test_a_jump_is_no_crossing(self):
         """The angle goes round at the rate 1: it is 0.5 once per turn, and jumps from pi to -pi in between."""
         text = "model m\nbody b mass 1 inertia 0.1 surface sphere(1)\nroll b on plane gravity 1\nobservable b.phi\n" \
