@@ -149,7 +149,7 @@ static void put_constraints(const report *r, ag_text *out) {
   else
     ag_text_printf(out, "%d row%s (%d velocity, %d holonomic, %d prescribed), rank %d\n", sys->n_row,
                    sys->n_row == 1 ? "" : "s", r->n_kind[AG_ROW_CONSTRAINT], r->n_kind[AG_ROW_HOLONOMIC],
-                   r->n_kind[AG_ROW_PRESCRIBE], sys->n_lambda);
+                   r->n_kind[AG_ROW_PRESCRIBE], sys->rank);
   for (int i = 0; i < sys->n_row; i++) {
     const ag_row *row = &sys->rows[i];
     if (row->kept) continue;
@@ -281,7 +281,7 @@ static void json_structure(ag_json *j, const report *r) {
   ag_json_whole(j, "velocity", r->n_kind[AG_ROW_CONSTRAINT]);
   ag_json_whole(j, "holonomic", r->n_kind[AG_ROW_HOLONOMIC]);
   ag_json_whole(j, "prescribed", r->n_kind[AG_ROW_PRESCRIBE]);
-  ag_json_whole(j, "rank", sys->n_lambda);
+  ag_json_whole(j, "rank", sys->rank);
   ag_json_whole(j, "dropped", r->n_dropped);
   ag_json_end(j, '}');
   ag_json_whole(j, "degrees_of_freedom", freedom(sys));

@@ -250,6 +250,20 @@ void ag_dense_pinv_within(int m, int n, const double *A, int rank, double tol, d
   free(s);
 }
 
+double ag_dense_range(int m, int n, const double *A, int rank, double *W) {
+  int k = m < n ? m : n;
+  if (rank == 0 || rank > k) return rank ? 0 : 1;
+  double *s = new_numbers(1, k), *V = new_numbers(n, k), *Ut = new_numbers(k, m);
+  int info = svd(m, n, A, s, V, Ut, 'S', 'S');
+  for (int l = 0; l < rank && !info; l++)
+    for (int j = 0; j < m; j++) W[l * m + j] = Ut[j * k + l];
+  double ratio = info ? -1 : s[0] > 0 ? s[rank - 1] / s[0] : 0;
+  free(Ut);
+  free(V);
+  free(s);
+  return ratio;
+}
+
 int ag_dense_svals(int m, int n, const double *A, double *s) {
   return m == 0 || n == 0 ? 0 : svd(m, n, A, s, NULL, NULL, 'N', 'N');
 }

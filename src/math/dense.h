@@ -37,6 +37,10 @@ void ag_dense_pinv(int m, int n, const double *A, double *P);
  */
 void ag_dense_pinv_within(int m, int n, const double *A, int rank, double tol, double *P);
 
+/* Orthonormal rows of W (rank x m) that span the range of A (m x n) as far as its `rank` largest singular values make
+ * it up: their left singular vectors. Returns the last of these values divided by the largest; negative on failure. */
+double ag_dense_range(int m, int n, const double *A, int rank, double *W);
+
 /* Singular values of A (m x n), descending; s has room for min(m, n). Returns 0. */
 int ag_dense_svals(int m, int n, const double *A, double *s);
 

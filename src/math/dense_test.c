@@ -168,6 +168,35 @@ static void test_pinv(uint64_t *seed) {
   AG_CHECK(isnan(P[0]));
 }
 
+/* A of rank r, disturbed by 1e-7: within r the pseudo-inverse and the range hardly change, whole they would. */
+static void test_within(uint64_t *seed) {
+  double A[MAX * MAX], D[MAX * MAX], P[MAX * MAX], Q[MAX * MAX], W[MAX * MAX], X[MAX * MAX], Y[MAX * MAX];
+  for (int m = 2; m <= 10; m++)
+    for (int n = 2; n <= 10; n++) {
+      int r = (m < n ? m : n) - 1;
+      rank_r(m, n, r, A, seed);
+      fill(m * n, D, seed);
+      ag_dense_pinv(m, n, A, P);
+      double size = 1;
+      for (int i = 0; i < m * n; i++) size = fmax(size, fabs(P[i])), D[i] = A[i] + 1e-7 * D[i];
+      ag_dense_pinv_within(m, n, D, r, 1e-14, Q);
+      AG_CHECK(distance(m * n, P, Q) <= 1e-5 * size * size); /* perturbation bound: 3 n |P|^2 1e-7 */
+      ag_dense_pinv_within(m, n, D, m, 1e-5 / size, Q);      /* the smallest value kept is 1/(n |P|) at least */
+      AG_CHECK(distance(m * n, P, Q) <= 1e-5 * size * size);
+      AG_CHECK(ag_dense_range(m, n, A, r, W) > 0);
+      multiply(r, m, n, W, A, X); /* W^T W A = A */
+      for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) {
+          Y[i * n + j] = 0;
+          for (int l = 0; l < r; l++) Y[i * n + j] += W[l * m + i] * X[l * n + j];
+        }
+      AG_CHECK(distance(m * n, Y, A) <= 1e-12 * size);
+      AG_CHECK(fabs(ag_dense_range(m, n, A, r + 1, W)) < 1e-13);
+    }
+  A[0] = NAN;
+  AG_CHECK(ag_dense_range(1, 1, A, 1, W) < 0);
+}
+
 static void test_cholesky(uint64_t *seed) {
   double G[MAX * MAX], A[MAX * MAX], L[MAX * MAX], X[MAX], B[MAX];
   for (int n = 1; n <= MAX; n++) {
@@ -275,6 +304,7 @@ int main(void) {
   test_rank(&seed);
   test_null(&seed);
   test_pinv(&seed);
+  test_within(&seed);
   test_cholesky(&seed);
   test_eig(&seed);
   test_eigsym(&seed);

@@ -308,7 +308,7 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   memcpy(outs + nc, stored_rates, sizeof *outs * (size_t)nc);
   outs[2 * nc] = rates;
   for (int i = 0; i < sys->n_basis; i++)
-    if (d->renewed[i]) outs[2 * nc + 1 + n_renewed++] = d->renewed[i];
+    if (d->renewed[i] && rates) outs[2 * nc + 1 + n_renewed++] = d->renewed[i];
   int moved = 2 * nc + 1 + n_renewed, n_moved = 0;
   if (d->delta_u) outs[moved + n_moved++] = d->delta_u;
   if (d->delta_q) outs[moved + n_moved++] = d->delta_q;

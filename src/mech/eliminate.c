@@ -16,7 +16,6 @@
 
 /* A minor counts as bounded away from zero when, divided by the norms of its rows, it stays above this at all samples. */
 static const double MINOR_MIN = 0.05;
-enum { MAX_ORTHONORMAL = 24 };
 
 /* A velocity not yet eliminated: a whole coordinate (row -1) or one component. */
 typedef struct leaf {
@@ -176,7 +175,7 @@ static void solve_units(elim *e) {
 /* ---- (3) groups of rows: minors ---- */
 
 typedef struct group {
-  int n_row, n_col;
+  int n_row, n_col, rank;
   int *row;        /* indices into e->rows */
   leaf *col;       /* scalar velocities */
   ag_id *S;        /* n_row x n_col coefficients */
@@ -310,48 +309,15 @@ static void solve_group(elim *e, const group *grp, const int *pick, double least
 
 /* ---- (4) a basis that is data ---- */
 
-/* v with B v = B L^-T u, B^T B = L L^T: coordinates u in an orthonormal basis of the span of B, so that |B v| = |u| however the basis
- * has turned since it was chosen. */
-static ag_id orthonormal(ag_graph *g, ag_id B, ag_id u) {
-  int m = ag_node_rows(g, u);
-  ag_id L[MAX_ORTHONORMAL][MAX_ORTHONORMAL] = {{0}}, v[MAX_ORTHONORMAL];
-  AG_ASSERT(m <= MAX_ORTHONORMAL);
-  ag_id G = ag_mul(g, ag_transpose(g, B), B);
-  for (int j = 0; j < m; j++)
-    for (int i = j; i < m; i++) {
-      ag_id x = ag_entry(g, G, i, j);
-      for (int k = 0; k < j; k++) x = ag_sub(g, x, ag_mul(g, L[i][k], L[j][k]));
-      L[i][j] = i == j ? ag_apply1(g, AG_OP_SQRT, x) : ag_div(g, x, L[j][j]);
-    }
-  for (int i = m - 1; i >= 0; i--) {
-    ag_id x = ag_entry(g, u, i, 0);
-    for (int k = i + 1; k < m; k++) x = ag_sub(g, x, ag_mul(g, L[k][i], v[k]));
-    v[i] = ag_div(g, x, L[i][i]);
-  }
-  return ag_stack(g, m, 1, v);
-}
-
-/* The orthonormal basis itself, as a matrix: taken as the new N it leaves u as it is. */
-static ag_id orthonormal_columns(derive *d, ag_id B) {
-  ag_graph *g = d->g;
-  int n = ag_node_rows(g, B), m = ag_node_cols(g, B);
-  ag_id *entries = AG_NEWN(d->sys->arena, ag_id, n * m), *unit = AG_NEWN(d->sys->arena, ag_id, m);
-  for (int j = 0; j < m; j++) {
-    for (int k = 0; k < m; k++) unit[k] = ag_num(g, k == j);
-    ag_id column = ag_mul(g, B, orthonormal(g, B, ag_stack(g, m, 1, unit)));
-    for (int i = 0; i < n; i++) entries[i * m + j] = ag_entry(g, column, i, 0);
-  }
-  return ag_stack(g, n, m, entries);
-}
-
 static void solve_basis(elim *e, const group *grp) {
   derive *d = e->d;
   ag_graph *g = e->g;
   ag_system *sys = d->sys;
-  int n_w = grp->n_row, n_y = grp->n_col, m = n_y - n_w;
+  int n_s = grp->n_row, n_y = grp->n_col;
   ag_basis *basis = &sys->bases[sys->n_basis];
-  *basis = (ag_basis){.n_y = n_y, .n_w = n_w, .c = sys->n_c, .y_index = AG_NEWN(sys->arena, int, n_y)};
-  ag_id *y = AG_NEWN(sys->arena, ag_id, n_y), *rest = AG_NEWN(sys->arena, ag_id, n_w), *zeros = AG_NEWN(sys->arena, ag_id, n_y);
+  *basis = (ag_basis){.n_y = n_y, .n_w = grp->rank, .n_s = n_s, .y_index = AG_NEWN(sys->arena, int, n_y)};
+  ag_id *y = AG_NEWN(sys->arena, ag_id, n_y), *rest = AG_NEWN(sys->arena, ag_id, n_s),
+        *zeros = AG_NEWN(sys->arena, ag_id, n_y), u;
   for (int c = 0; c < n_y; c++) {
     int at = column_leaf(e, &grp->col[c]);
     y[c] = e->leaves[at].input;
@@ -359,23 +325,12 @@ static void solve_basis(elim *e, const group *grp) {
     basis->y_index[c] = sys->places[grp->col[c].coord].xi + (grp->col[c].row < 0 ? 0 : grp->col[c].row);
     drop_leaf(e, at);
   }
-  for (int r = 0; r < n_w; r++) rest[r] = e->rows[grp->row[r]];
-  ag_substitute(g, n_y, y, zeros, n_w, rest);
-  /* the shortest solution, and N projected onto ker S */
-  ag_id S = ag_stack(g, n_w, n_y, grp->S), St = ag_transpose(g, S), SSt = ag_mul(g, S, St);
-  ag_id solution = ag_neg(g, ag_mul(g, St, ag_solve(g, SSt, ag_stack(g, n_w, 1, rest), AG_SOLVE_SPD)));
-  d->S_y[sys->n_basis] = S;
-  if (m) {
-    basis->N = ag_input(g, ag_free_name(sys, "N"), n_y, m, AG_LEAF_REAL);
-    const char *name = sys->n_basis ? ag_arena_printf(sys->arena, "basis%d", sys->n_basis + 1) : "basis";
-    ag_id u = ag_input(g, ag_free_name(sys, name), m, 1, AG_LEAF_REAL);
-    ag_id B = ag_sub(g, basis->N, ag_mul(g, St, ag_solve(g, SSt, ag_mul(g, S, basis->N), AG_SOLVE_SPD)));
-    solution = ag_add(g, ag_mul(g, B, orthonormal(g, B, u)), solution);
-    d->renewed[sys->n_basis] = orthonormal_columns(d, B);
-    e->leaves[e->n_leaf++] = (leaf){u, d->nc + sys->n_basis, -1};
-  }
+  for (int r = 0; r < n_s; r++) rest[r] = e->rows[grp->row[r]];
+  ag_substitute(g, n_y, y, zeros, n_s, rest);
+  ag_id S = ag_stack(g, n_s, n_y, grp->S), s = ag_stack(g, n_s, 1, rest);
+  ag_id solution = ag_basis_solve(d, basis, S, s, &u);
+  if (u) e->leaves[e->n_leaf++] = (leaf){u, d->nc + sys->n_basis, -1};
   for (int j = 0; j < n_y; j++) replace(e, y[j], ag_entry(g, solution, j, 0));
-  sys->n_c += n_y * m;
   sys->n_basis++;
   sys->elimination = AG_ELIM_BASIS;
 }
@@ -409,18 +364,44 @@ static ag_status solve_frame_groups(elim *e, int n_group, const group *groups) {
 static bool solve_groups(elim *e, int n_group, const group *groups) {
   int pick[AG_MINOR_MAX];
   for (int i = 0; i < n_group; i++) {
-    double least = best_minor(e, &groups[i], pick);
-    if (least >= MINOR_MIN) solve_group(e, &groups[i], pick, least);
-    else if (groups[i].n_col - groups[i].n_row <= MAX_ORTHONORMAL) solve_basis(e, &groups[i]);
+    const group *grp = &groups[i];
+    double least = grp->rank == grp->n_row ? best_minor(e, grp, pick) : 0;
+    if (grp->rank == 0) continue; /* nothing is left of these rows */
+    if (least >= MINOR_MIN)
+      solve_group(e, grp, pick, least);
+    else if (grp->n_col - grp->rank <= AG_BASIS_MAX && (grp->rank == grp->n_row || grp->rank <= AG_BASIS_MAX))
+      solve_basis(e, grp);
     else
       return false;
   }
   return true;
 }
 
+/* What is independent in each group, when more rows are kept than are independent. False: in sum not what is known. */
+static bool rank_groups(elim *e, int n_group, group *groups) {
+  const ag_system *sys = e->d->sys;
+  int spare = sys->n_lambda - sys->rank;
+  for (int i = 0; i < n_group; i++) {
+    group *grp = &groups[i];
+    grp->rank = grp->n_row;
+    if (sys->rank == sys->n_lambda) continue;
+    ag_id *norms = ag_heap_alloc(sizeof *norms * (size_t)(grp->n_row + 1));
+    for (int r = 0; r < grp->n_row; r++) norms[r] = e->norms[grp->row[r]];
+    grp->rank = ag_minor_rank(e->d, grp->n_row, grp->n_col, grp->S, norms);
+    free(norms);
+    spare -= grp->n_row - grp->rank;
+  }
+  return spare == 0;
+}
+
 /* The saddle system instead: what was begun is forgotten. */
 static ag_status give_up(derive *d) {
   ag_system *sys = d->sys;
+  if (sys->rank < sys->n_lambda) {
+    ag_ctx_error(d->ctx, sys->rows[sys->n_row - 1].pos,
+                 "which constraints are independent changes from place to place: drop the redundant ones");
+    return AG_WRONG;
+  }
   sys->n_basis = sys->n_c = sys->n_minor = 0;
   memset(d->dependent, 0, sizeof *d->dependent * (size_t)sys->n_xi);
   ag_saddle_rows(d);
@@ -467,7 +448,7 @@ static void collect(elim *e) {
 static ag_status check_frame(derive *d) {
   int n = 0;
   for (int i = 0; i < d->m->n_frames; i++) n += ag_node_rows(d->g, d->m->frames[i].x);
-  int n_u = d->sys->n_xi - d->sys->n_lambda;
+  int n_u = d->sys->n_xi - d->sys->rank;
   if (d->m->n_frames && n != n_u) {
     ag_ctx_error(d->ctx, d->m->frames[0].pos, "the frame names %d %s, but there %s %d %s of freedom (%d %s, %d independent %s)", n,
                  ag_plural(n, "velocity", "velocities"), ag_plural(n_u, "is", "are"), n_u, ag_plural(n_u, "degree", "degrees"), d->sys->n_xi,
@@ -536,9 +517,10 @@ ag_status ag_eliminate(derive *d) {
   solve_units(&e);
   group *groups = AG_NEWN(sys->arena, group, e.n_row + 1);
   int n_group = make_groups(&e, groups);
+  bool ranked = rank_groups(&e, n_group, groups);
   if (d->m->n_frames)
     AG_TRY(solve_frame_groups(&e, n_group, groups));
-  else if (!solve_groups(&e, n_group, groups))
+  else if (!ranked || !solve_groups(&e, n_group, groups))
     return give_up(d);
   name_u(&e);
   if (sys->n_minor) sys->minor = ag_full_tape(sys, sys->n_minor, d->minors);

@@ -75,13 +75,16 @@ ag_status ag_system_params(ag_ctx *ctx, const ag_system *sys, int n_when, const 
 }
 
 int ag_bind_capacity(const ag_system *sys) {
-  return 2 * sys->model->n_coords + sys->model->n_params + sys->n_u + sys->n_basis + 16;
+  return 2 * sys->model->n_coords + sys->model->n_params + sys->n_u + 2 * sys->n_basis + 16;
 }
 
 int ag_bind_bases(const ag_system *sys, ag_bind *binds) {
   int k = 0;
-  for (int i = 0; i < sys->n_basis; i++)
-    if (sys->bases[i].N) binds[k++] = (ag_bind){sys->bases[i].N, AG_SEG_C, sys->bases[i].c};
+  for (int i = 0; i < sys->n_basis; i++) {
+    const ag_basis *b = &sys->bases[i];
+    if (b->N) binds[k++] = (ag_bind){b->N, AG_SEG_C, b->c};
+    if (b->W) binds[k++] = (ag_bind){b->W, AG_SEG_C, b->c + b->n_y * (b->n_y - b->n_w)};
+  }
   return k;
 }
 

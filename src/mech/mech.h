@@ -47,9 +47,11 @@ typedef struct ag_image {
  * data in c) onto ker S_y, v = v(q, u) coordinates that make it orthonormal (eliminate.c). One per connected group of rows. */
 typedef struct ag_basis {
   int n_y, n_w;
+  int n_s;      /* rows that n_w are independent of; n_s > n_w: it is W S_y y + W s = 0, W data too, behind N in c */
   int *y_index; /* which quasi-velocity each y is */
   int c, u, S;  /* offsets: of N in c, of its coordinates in u, of S_y in the results of the basis tape */
   ag_id N;      /* the input that holds it; 0 when n_y = n_w */
+  ag_id W;      /* the input of W (n_w x n_s); 0 when n_s = n_w */
 } ag_basis;
 
 /* Places of the structural nonzeros of a matrix, and the entries. */
@@ -62,6 +64,7 @@ typedef struct ag_system {
   ag_arena *arena;
   ag_model *model;           /* not owned */
   int n_q, n_xi, n_u, n_row, n_lambda, n_param, n_g, n_relation;
+  int rank; /* independent rows; less than n_lambda where which ones they are changes from place to place */
   int g_rank;                /* how many of the n_g position-level rows are independent (all with AG_ELIM_SADDLE) */
   ag_place *places;          /* per coordinate */
   ag_row *rows;
@@ -208,7 +211,7 @@ int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z);
 /* With a basis (else 1 and 0): how much of it is left at z, 1 when it was chosen here and 0 when it has turned by a right angle; and the rate
  * at which the constraints turn, in radians per unit of time. A step must stay well below a right angle. */
 double ag_work_basis(ag_work *w, double t, const double *z, const double *c);
-double ag_work_turning(ag_work *w, double t, const double *z, const double *dz);
+double ag_work_turning(ag_work *w, double t, const double *z, const double *c, const double *dz);
 /* After an accepted step: position level by M-metric Newton, velocity level, unit quaternions, basis refreshed when it has turned
  * too far. Returns a trouble, or AG_FINE; *changed says whether z or c changed beyond normalisation. */
 int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed);

@@ -86,6 +86,13 @@ bool ag_position_solve(const ag_system *sys, double t, const double *params, con
 enum { AG_MINOR_MAX = 10 }; /* rows */
 double ag_minor_best(const derive *d, int k, int n, const ag_id *S, const ag_id *norms, int *best);
 
+/* How many of the rows are independent, at most, over all samples. */
+int ag_minor_rank(const derive *d, int k, int n, const ag_id *S, const ag_id *norms);
+
+/* basis.c: y (a column, from S y + s = 0 with the rows of the basis) in terms of coordinates *u (0: there are none). */
+enum { AG_BASIS_MAX = 24 }; /* coordinates, and rows where they are combined */
+ag_id ag_basis_solve(derive *d, ag_basis *basis, ag_id S, ag_id s, ag_id *u);
+
 /* eliminate.c */
 ag_status ag_eliminate(derive *d);
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/dense.h"
 #include "mech/mech_internal.h"
 
 enum { MAX_MINORS = 4000 }; /* sets of columns tried */
@@ -66,6 +67,23 @@ static double *sampled(const derive *d, int m, int n, const ag_id *S, const ag_i
   free(x);
   *n_sample = kept;
   return v;
+}
+
+int ag_minor_rank(const derive *d, int k, int n, const ag_id *S, const ag_id *norms) {
+  /* beside the rows as they were stated: what was cancelled when velocities were put in is rounding */
+  static const double TOL = 1e-9;
+  int n_sample, best = 0, least = k < n ? k : n;
+  if (!least) return 0;
+  double *v = sampled(d, k, n, S, norms, &n_sample), *s = ag_heap_alloc(sizeof(double) * (size_t)least);
+  for (int i = 0; i < n_sample; i++) {
+    int rank = 0;
+    if (ag_dense_svals(k, n, v + i * k * n, s)) continue;
+    for (int j = 0; j < least; j++) rank += s[j] > TOL;
+    best = rank > best ? rank : best;
+  }
+  free(v);
+  free(s);
+  return best;
 }
 
 double ag_minor_best(const derive *d, int k, int n, const ag_id *S, const ag_id *norms, int *best) {

@@ -205,7 +205,7 @@ static void read_u(derive *d) {
     AG_ASSERT(found);
   }
   if (n) sys->u = ag_full_tape(sys, n, outs);
-  for (int i = 0, at = 0; i < sys->n_basis; at += sys->bases[i].n_w * sys->bases[i].n_y, i++) sys->bases[i].S = at;
+  for (int i = 0, at = 0; i < sys->n_basis; at += sys->bases[i].n_s * sys->bases[i].n_y, i++) sys->bases[i].S = at;
   if (sys->n_basis) sys->basis = ag_full_tape(sys, sys->n_basis, d->S_y);
 }
 

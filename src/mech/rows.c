@@ -285,13 +285,16 @@ ag_status ag_rows_rank(derive *d) {
       ag_ctx_note(d->ctx, sys->rows[k].pos, "%s follows from the others and is dropped", ag_row_text(sys, k, sys->arena));
     else sys->rows[k].lambda = sys->n_lambda++;
   }
-  if (status == AG_OK && sys->n_lambda != best) {
-    ag_ctx_error(d->ctx, sys->rows[m - 1].pos, "which constraints are independent changes from place to place; restrict the domain or drop the redundant ones");
+  sys->rank = best;
+  if (status == AG_OK && sys->n_lambda != best && d->m->n_frames) {
+    ag_ctx_error(d->ctx, sys->rows[m - 1].pos,
+                 "which constraints are independent changes from place to place: that does not go with a frame");
     status = AG_WRONG;
-  }
-  if (status == AG_OK && sys->n_lambda > sys->n_xi) {
-    ag_ctx_error(d->ctx, sys->rows[m - 1].pos, "more independent constraints (%d) than velocities (%d)", sys->n_lambda, sys->n_xi);
-    status = AG_WRONG;
+  } else if (status == AG_OK && sys->n_lambda != best) {
+    ag_ctx_note(d->ctx, sys->rows[m - 1].pos,
+                "of %d rows %d %s from the others, which %s changes from place to place: all are kept", sys->n_lambda,
+                sys->n_lambda - best, ag_plural(sys->n_lambda - best, "follows", "follow"),
+                ag_plural(sys->n_lambda - best, "one", "ones"));
   }
   free(pivots);
   free(used);

@@ -269,7 +269,10 @@ static void keep_rows(derive *d, const int *used) {
 
 ag_status ag_sparse_rank(derive *d) {
   ag_system *sys = d->sys;
-  if (keep_with_hubs(d)) return AG_OK;
+  if (keep_with_hubs(d)) {
+    sys->rank = sys->n_lambda;
+    return AG_OK;
+  }
   shortest s;
   uint64_t random = 20260101;
   int at_start = 0, best = 0, m = sys->n_row, lost_row = -1;
@@ -304,6 +307,7 @@ ag_status ag_sparse_rank(derive *d) {
                  "which constraints are independent changes from place to place; drop the redundant ones");
     status = AG_WRONG;
   }
+  sys->rank = sys->n_lambda;
   free(q), free(used);
   shortest_done(&s);
   return status;

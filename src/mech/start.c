@@ -383,7 +383,10 @@ static void polish(const ag_system *sys, const linear *rows, const bool *named, 
   double worst = 0;
   for (int r = 0; r < k; r++) worst = fmax(worst, fabs(e[r]));
   if (worst > 1e-14) { /* below that it would only spoil round numbers */
-    ag_dense_pinv(k, n, S, P);
+    if (sys->rank < k)
+      ag_dense_pinv_within(k, n, S, k, 1e-9, P);
+    else
+      ag_dense_pinv(k, n, S, P);
     for (int j = 0; j < n; j++)
       for (int r = 0; r < k && !named[j]; r++) xi[j] += P[j * k + r] * e[r];
   }

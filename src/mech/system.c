@@ -36,7 +36,7 @@ static ag_status check_mass(derive *d) {
   memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
   memcpy(x + sys->n_q, sys->xi0, sizeof(double) * (size_t)n);
   ag_tape_once(sys->saddle, sys->t0, x, sys->params, NULL, v);
-  int rank = k ? ag_dense_null(k, n, v + n * n, 1e-12, N) : 0, m = n - rank;
+  int rank = k ? ag_dense_null(k, n, v + n * n, sys->rank < k ? 1e-9 : 1e-12, N) : 0, m = n - rank;
   if (!k)
     for (int i = 0; i < n; i++) N[i * n + i] = 1;
   A = ag_heap_alloc(sizeof(double) * (size_t)(m * m + 1));
@@ -168,7 +168,7 @@ static ag_status derive_all(derive *d) {
   AG_TRY(check_mass(d));
   AG_TRY(check_start(d));
   if (d->m->n_touches) AG_TRY(check_relations(d));
-  if (d->rows_tape && sys->elimination != AG_ELIM_SADDLE) ag_undetermined(d);
+  ag_undetermined(d);
   if (d->options->growth && sys->elimination != AG_ELIM_SADDLE)
     ag_growth(d);
   else if (sys->n_row)

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: MIT
- * Forces that redundant rows leave open. A row that follows from others, S_d = c.S_k, lets multipliers change by any
- * multiple of nu (1 for itself, -c for the rows it follows from) without a change of the motion: an observable that
- * changes along nu has no value of its own. The one computed is that with the dropped rows at zero. */
+ * Forces that redundant rows leave open. Multipliers may change along nu with nu.S = 0 without a change of the motion:
+ * an observable that changes along a nu has no value of its own. The one computed is that with the dropped rows at
+ * zero; where all are kept, of the smallest multipliers. */
 #include <math.h>
 #include <string.h>
 
 #include "math/dense.h"
 #include "mech/mech_internal.h"
 
-enum { PLACES = 3 }; /* states looked at: which rows a row follows from may differ from place to place */
+enum { PLACES = 3 }; /* states looked at: which rows are redundant may differ from place to place */
 
-/* nu of dropped row `dropped` at a sample, one number per row. */
-static void direction(const derive *d, const double *at, int dropped, double *nu) {
+/* All nu at a sample, as columns of nu (n_row x the number returned): the kernel of S^T, rows scaled to norm 1. */
+static int directions(const derive *d, const double *at, double *nu) {
   const ag_system *sys = d->sys;
-  int m = sys->n_row, n = sys->n_xi, k = sys->n_lambda, r = 0;
+  int m = sys->n_row, n = sys->n_xi;
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
-         *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n + m)),
-         *Sk = ag_heap_alloc(sizeof(double) * (size_t)(2 * k * n + 1)), *P = Sk + k * n;
+         *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n + m)), *T = ag_heap_alloc(sizeof(double) * (size_t)(m * n)),
+         *size = ag_heap_alloc(sizeof(double) * (size_t)m);
   memcpy(x, at + 1, sizeof(double) * (size_t)sys->n_q);
   ag_tape_once(d->rows_tape, at[0], x, sys->params, NULL, v);
-  for (int i = 0; i < m; i++)
-    if (sys->rows[i].kept) memcpy(Sk + n * r++, v + i * n, sizeof(double) * (size_t)n);
-  ag_dense_pinv(k, n, Sk, P);
-  for (int i = 0; i < m; i++) {
-    nu[i] = i == dropped;
-    for (int j = 0; j < n && sys->rows[i].kept; j++) nu[i] -= v[dropped * n + j] * P[j * k + sys->rows[i].lambda];
-    if (fabs(nu[i]) < 1e-9) nu[i] = 0; /* rounding */
+  for (int r = 0; r < m; r++) {
+    for (int j = 0; j < n; j++) size[r] += v[r * n + j] * v[r * n + j];
+    size[r] = size[r] > 0 ? sqrt(size[r]) : 1;
+    for (int j = 0; j < n; j++) T[j * m + r] = v[r * n + j] / size[r];
   }
-  free(x), free(v), free(Sk);
+  int rank = ag_dense_null(n, m, T, 1e-9, nu), k = rank < 0 ? 0 : m - rank;
+  for (int r = 0; r < m; r++)
+    for (int j = 0; j < k; j++) nu[r * k + j] /= size[r];
+  free(x), free(v), free(T), free(size);
+  return k;
 }
 
 /* The inputs that stand for multipliers in the model, and nu in their terms. */
@@ -37,30 +38,31 @@ typedef struct seeds {
 } seeds;
 
 static void add_seeds(derive *d, ag_row_kind kind, const ag_item *all, int n_named, const ag_item *named,
-                      const double *nu, seeds *s) {
+                      const double *nu, int step, seeds *s) {
   for (int i = 0; i < n_named; i++) {
     ag_id *parts = AG_NEWN(d->sys->arena, ag_id, d->sys->n_row + 1);
     int n = 0;
     for (int r = 0; r < d->sys->n_row; r++) {
       const ag_row *row = &d->sys->rows[r];
-      if (row->kind == kind && !strcmp(all[row->item].name, named[i].name)) parts[n++] = ag_num(d->g, nu[r]);
+      if (row->kind == kind && !strcmp(all[row->item].name, named[i].name))
+        parts[n++] = ag_num(d->g, fabs(nu[r * step]) < 1e-9 ? 0 : nu[r * step]);
     }
     s->inputs[s->n] = named[i].x;
     s->seeds[s->n++] = ag_stack(d->g, n, 1, parts);
   }
 }
 
-/* Marks the observables that change along nu at the sample. */
-static void mark(derive *d, const double *at, const double *nu, bool *open) {
+/* Marks the observables that change along nu (every step-th number) at the sample. */
+static void mark(derive *d, const double *at, const double *nu, int step, bool *open) {
   ag_system *sys = d->sys;
   ag_model *m = d->m;
   seeds s = {0};
   int room = m->n_drives + m->n_multipliers + m->n_holders;
   s.inputs = AG_NEWN(sys->arena, ag_id, room + 1);
   s.seeds = AG_NEWN(sys->arena, ag_id, room + 1);
-  add_seeds(d, AG_ROW_PRESCRIBE, m->prescribes, m->n_drives, m->drives, nu, &s);
-  add_seeds(d, AG_ROW_CONSTRAINT, m->constraints, m->n_multipliers, m->multipliers, nu, &s);
-  add_seeds(d, AG_ROW_HOLONOMIC, m->holonomics, m->n_holders, m->holders, nu, &s);
+  add_seeds(d, AG_ROW_PRESCRIBE, m->prescribes, m->n_drives, m->drives, nu, step, &s);
+  add_seeds(d, AG_ROW_CONSTRAINT, m->constraints, m->n_multipliers, m->multipliers, nu, step, &s);
+  add_seeds(d, AG_ROW_HOLONOMIC, m->holonomics, m->n_holders, m->holders, nu, step, &s);
   ag_id *x = AG_NEWN(sys->arena, ag_id, m->n_observables), *dx = AG_NEWN(sys->arena, ag_id, m->n_observables);
   for (int i = 0; i < m->n_observables; i++) x[i] = m->observables[i].x;
   ag_forward(d->g, s.n, s.inputs, s.seeds, m->n_observables, x, dx);
@@ -94,27 +96,30 @@ static void tell(derive *d, ag_pos pos, const bool *open) {
   }
   if (n > SHOWN) ag_text_printf(&names, " and %d more", n - SHOWN);
   if (n)
-    ag_ctx_note(d->ctx, pos,
-                "redundant constraints do not determine their forces one by one: %s %s given with the dropped rows "
-                "carrying nothing",
-                ag_text_cstr(&names), ag_plural(n, "is", "are"));
+    ag_ctx_note(d->ctx, pos, "redundant constraints do not determine their forces one by one: %s %s given %s",
+                ag_text_cstr(&names), ag_plural(n, "is", "are"),
+                d->sys->rank < d->sys->n_lambda ? "for the smallest multipliers"
+                                                : "with the dropped rows carrying nothing");
   ag_text_done(&names);
 }
 
 void ag_undetermined(derive *d) {
   ag_system *sys = d->sys;
-  bool *open = AG_NEWN(sys->arena, bool, d->m->n_observables + 1);
-  double *nu = AG_NEWN(sys->arena, double, sys->n_row + 1);
-  int first = -1;
-  if (!sys->observe_lambda) return;
-  for (int r = 0; r < sys->n_row; r++) {
-    if (sys->rows[r].kept) continue;
-    if (first < 0) first = r;
-    for (int s = 0; s < d->n_sample && s < PLACES; s++) {
-      const double *at = d->samples + ((size_t)sys->n_q + 1) * (size_t)s;
-      direction(d, at, r, nu);
-      mark(d, at, nu, open);
-    }
+  if (!sys->observe_lambda || sys->rank == sys->n_row) return;
+  int first = 0;
+  while (first < sys->n_row - 1 && sys->rows[first].kept) first++;
+  if (sys->elimination == AG_ELIM_SADDLE) { /* too large to tell which */
+    ag_ctx_note(d->ctx, sys->rows[first].pos,
+                "redundant constraints do not determine their forces one by one: observables that are such forces are "
+                "given with the dropped rows carrying nothing");
+    return;
   }
-  if (first >= 0) tell(d, sys->rows[first].pos, open);
+  bool *open = AG_NEWN(sys->arena, bool, d->m->n_observables + 1);
+  double *nu = AG_NEWN(sys->arena, double, sys->n_row * sys->n_row + 1);
+  for (int s = 0; s < d->n_sample && s < PLACES; s++) {
+    const double *at = d->samples + ((size_t)sys->n_q + 1) * (size_t)s;
+    int n = directions(d, at, nu);
+    for (int j = 0; j < n; j++) mark(d, at, nu + j, n, open);
+  }
+  tell(d, sys->rows[first].pos, open);
 }

@@ -62,6 +62,10 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   w->y = ag_heap_alloc(sizeof(double) * (2 * largest * largest + 1));
   w->SP = ag_heap_alloc(sizeof(double) * (largest * largest + 1));
   w->G = ag_heap_alloc(sizeof(double) * (largest * largest + 1));
+  w->combined = ag_heap_alloc(sizeof(double) * (largest * largest + 1));
+  size_t rank = sys->rank < sys->n_lambda ? (size_t)sys->rank : 0;
+  w->W = ag_heap_alloc(sizeof(double) * (rank * k + 1));
+  w->WS = ag_heap_alloc(sizeof(double) * (rank * n + 1));
   w->rows = ag_heap_alloc(sizeof(double) * (size_t)(sys->basis ? sys->basis->n_out + 1 : 1));
   return w;
 }
@@ -85,6 +89,9 @@ void ag_work_free(ag_work *w) {
   free(w->SP);
   free(w->G);
   free(w->rows);
+  free(w->combined);
+  free(w->W);
+  free(w->WS);
   free(w);
 }
 
@@ -105,28 +112,11 @@ void ag_work_full(ag_work *w, double t, const double *z, const double *c, double
 
 /* ---- multiplier closure ---- */
 
-/* Where the pieces of the saddle tape are. */
-typedef struct pieces {
-  const double *M, *S, *ell, *kappa, *residual;
-} pieces;
-
-static pieces saddle_at(ag_work *w, double t, const double *x) {
+ag_pieces ag_saddle_at(ag_work *w, double t, const double *x) {
   int n = w->sys->n_xi, k = w->sys->n_lambda;
   (void)machine_run(&w->saddle, w, t, x, NULL, NULL);
   const double *out = w->saddle.out;
-  return (pieces){out, out + n * n, out + n * n + k * n, out + n * n + k * n + n, out + n * n + k * n + n + k};
-}
-
-/* [M -S^T; S 0] into w->K, for any k x n matrix S. */
-static void saddle_matrix(ag_work *w, const double *M, int k, const double *S) {
-  int n = w->sys->n_xi, m = n + k;
-  memset(w->K, 0, sizeof(double) * (size_t)(m * m));
-  for (int i = 0; i < n; i++) memcpy(w->K + i * m, M + i * n, sizeof(double) * (size_t)n);
-  for (int r = 0; r < k; r++)
-    for (int j = 0; j < n; j++) {
-      w->K[(n + r) * m + j] = S[r * n + j];
-      w->K[j * m + n + r] = -S[r * n + j];
-    }
+  return (ag_pieces){out, out + n * n, out + n * n + k * n, out + n * n + k * n + n, out + n * n + k * n + n + k};
 }
 
 static bool all_finite(int n, const double *v) {
@@ -159,11 +149,9 @@ int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *
   } else if (!w->sys->saddle) {
     return free_accel(w, t, x, xidot);
   } else {
-    pieces p = saddle_at(w, t, x);
-    saddle_matrix(w, p.M, k, p.S);
+    ag_pieces p = ag_saddle_at(w, t, x);
     for (int i = 0; i < n; i++) w->b[i] = -p.ell[i];
-    for (int i = 0; i < k; i++) w->b[n + i] = -p.kappa[i];
-    if (ag_dense_solve(n + k, 1, w->K, w->b) != 0) return AG_TROUBLE_RANK;
+    if (!ag_rows_solve(w, p.M, p.S, p.kappa)) return AG_TROUBLE_RANK;
   }
   if (xidot) memcpy(xidot, w->b, sizeof(double) * (size_t)n);
   if (lambda) memcpy(lambda, w->b + n, sizeof(double) * (size_t)k);
@@ -192,9 +180,9 @@ int ag_work_reaction(ag_work *w, double t, const double *x, double *reaction) {
 double ag_work_condition(ag_work *w, double t, const double *x) {
   if (w->sys->elimination == AG_ELIM_SADDLE) return ag_saddle_condition(w, t, x);
   if (!w->sys->saddle) return NAN;
-  pieces p = saddle_at(w, t, x);
-  saddle_matrix(w, p.M, w->sys->n_lambda, p.S);
-  return 1 / ag_dense_rcond(w->sys->n_xi + w->sys->n_lambda, w->K);
+  ag_pieces p = ag_saddle_at(w, t, x);
+  int rows = ag_rows_matrix(w, p.M, p.S);
+  return rows < 0 ? NAN : 1 / ag_dense_rcond(w->sys->n_xi + rows, w->K);
 }
 
 /* ---- energy, residual, observables ---- */
@@ -220,7 +208,7 @@ double ag_work_residual(ag_work *w, double t, const double *x) {
   if (sys->elimination == AG_ELIM_SADDLE) {
     worst = ag_saddle_residual(w, t, x);
   } else if (sys->n_lambda) {
-    pieces p = saddle_at(w, t, x);
+    ag_pieces p = ag_saddle_at(w, t, x);
     for (int r = 0; r < sys->n_lambda; r++) worst = fmax(worst, fabs(p.residual[r]));
   }
   if (sys->n_g) {
@@ -262,7 +250,8 @@ int ag_work_section(ag_work *w, int section, double t, const double *x, double *
 /* Basis data at a state: N spans ker S_y, orthonormal. S: of this basis, from the basis tape. */
 static int new_basis(ag_work *w, const ag_basis *basis, const double *S, double *c) {
   int n = basis->n_y, k = basis->n_w;
-  if (!all_finite(k * n, S)) return AG_TROUBLE_RANK;
+  if (!all_finite(basis->n_s * n, S) || !ag_rows_choose(basis, S, c)) return AG_TROUBLE_RANK;
+  S = ag_rows_combined(w, basis, S, c);
   /* rank of the row-scaled matrix */
   double *scaled = w->y;
   for (int r = 0; r < k; r++) {
@@ -318,8 +307,10 @@ static bool rank_lost(int k, int n, const double *S, double *A) {
 }
 
 /* Smallest pivot of B^T B = 1 - A^T (S S^T)^-1 A, A = S N; 0 when it cannot be had. */
-static double one_pivot(ag_work *w, const ag_basis *basis, const double *S, const double *c, bool *lost) {
+static double one_pivot(ag_work *w, const ag_basis *basis, const double *S, const double *all, bool *lost) {
   int n = basis->n_y, k = basis->n_w, m = n - k;
+  const double *c = all + basis->c;
+  S = ag_rows_combined(w, basis, S, all);
   *lost = *lost || rank_lost(k, n, S, w->SP);
   if (m == 0) return 1;
   double *SSt = w->SP, *A = w->y, *G = w->G; /* the solution of (S S^T) Y = A goes into A, so S N is formed twice */
@@ -358,7 +349,7 @@ static double basis_pivot(ag_work *w, double t, const double *x, const double *c
   (void)machine_run(&w->basis, w, t, x, NULL, NULL);
   for (int b = 0; b < sys->n_basis; b++) {
     const ag_basis *basis = &sys->bases[b];
-    least = fmin(least, one_pivot(w, basis, w->basis.out + basis->S, c + basis->c, lost));
+    least = fmin(least, one_pivot(w, basis, w->basis.out + basis->S, c, lost));
   }
   return least;
 }
@@ -401,97 +392,26 @@ static double turned_by(int k, int n, const double *Q0, double *Q1) {
   return worst;
 }
 
-double ag_work_turning(ag_work *w, double t, const double *z, const double *dz) {
+double ag_work_turning(ag_work *w, double t, const double *z, const double *c, const double *dz) {
   const ag_system *sys = w->sys;
   if (sys->elimination != AG_ELIM_BASIS) return 0;
   double delta = 1e-6, worst = 0;
   for (int side = 0; side < 2; side++) {
     for (int i = 0; i < sys->n_q; i++) w->x[i] = z[sys->q_in_z[i]] + (side ? delta * dz[sys->q_in_z[i]] : 0);
     (void)machine_run(&w->basis, w, t + side * delta, w->x, NULL, side ? w->basis.out : w->rows);
-    for (int b = 0; b < sys->n_basis; b++)
-      orthonormal_rows(sys->bases[b].n_w, sys->bases[b].n_y, (side ? w->basis.out : w->rows) + sys->bases[b].S);
+    for (int b = 0; b < sys->n_basis; b++) {
+      const ag_basis *basis = &sys->bases[b];
+      double *S = (side ? w->basis.out : w->rows) + basis->S;
+      const double *combined = ag_rows_combined(w, basis, S, c);
+      if (combined != S) memcpy(S, combined, sizeof(double) * (size_t)(basis->n_w * basis->n_y));
+      orthonormal_rows(basis->n_w, basis->n_y, S);
+    }
   }
   for (int b = 0; b < sys->n_basis; b++) {
     const ag_basis *basis = &sys->bases[b];
     worst = fmax(worst, turned_by(basis->n_w, basis->n_y, w->rows + basis->S, w->basis.out + basis->S));
   }
   return sqrt(worst) / delta;
-}
-
-/* Rows that follow from others, but only where all of them hold: nearby G has small singular values in place of zeros,
- * and a solve would move the state along the constraints by any amount. So no more than the rank on the constraints is
- * used: delta = -L^-T A^+ g with M = L L^T and A = G L^-T, rows of norm 1. Without a factor of M the shortest delta. */
-static void redundant_step(ag_work *w, const double *M, const double *G, const double *g, double *delta) {
-  int n = w->sys->n_xi, k = w->sys->n_g;
-  double *L = ag_heap_alloc(sizeof(double) * (size_t)(n * n)), *A = ag_heap_alloc(sizeof(double) * (size_t)(2 * k * n)),
-         *P = A + k * n, *size = ag_heap_alloc(sizeof(double) * (size_t)k);
-  memcpy(L, M, sizeof(double) * (size_t)(n * n));
-  if (ag_dense_cholesky(n, L))
-    for (int i = 0; i < n * n; i++) L[i] = i % (n + 1) == 0;
-  for (int r = 0; r < k; r++) {
-    double *a = A + r * n;
-    for (int i = 0; i < n; i++) {
-      a[i] = G[r * n + i];
-      for (int j = 0; j < i; j++) a[i] -= L[i * n + j] * a[j];
-      a[i] /= L[i * n + i];
-      size[r] += a[i] * a[i];
-    }
-    size[r] = size[r] > 0 ? sqrt(size[r]) : 1;
-    for (int i = 0; i < n; i++) a[i] /= size[r];
-  }
-  ag_dense_pinv_within(k, n, A, w->sys->g_rank, RANK_LOST, P);
-  for (int i = n - 1; i >= 0; i--) {
-    delta[i] = 0;
-    for (int r = 0; r < k; r++) delta[i] -= P[i * k + r] * g[r] / size[r];
-    for (int j = i + 1; j < n; j++) delta[i] -= L[j * n + i] * delta[j];
-    delta[i] /= L[i * n + i];
-  }
-  free(L), free(A), free(size);
-}
-
-/* One Newton step onto g(q, t) = 0 in the metric M: [M -G^T; G 0] [delta; mu] = [0; -g]. */
-static void position_step(ag_work *w, const double *M, const double *g, const double *G, double *delta) {
-  int n = w->sys->n_xi, k = w->sys->n_g;
-  if (w->sys->g_rank < k) {
-    redundant_step(w, M, G, g, delta);
-    return;
-  }
-  saddle_matrix(w, M, k, G);
-  memset(w->b, 0, sizeof(double) * (size_t)n);
-  for (int r = 0; r < k; r++) w->b[n + r] = -g[r];
-  if (ag_dense_solve(n + k, 1, w->K, w->b) || !all_finite(n, w->b)) {
-    /* a mass matrix that is singular across the constraint: shortest correction instead */
-    double *P = ag_heap_alloc(sizeof(double) * (size_t)(n * k));
-    ag_dense_pinv(k, n, G, P);
-    for (int j = 0; j < n; j++) {
-      w->b[j] = 0;
-      for (int r = 0; r < k; r++) w->b[j] -= P[j * k + r] * g[r];
-    }
-    free(P);
-  }
-  memcpy(delta, w->b, sizeof(double) * (size_t)n);
-}
-
-/* Newton onto g(q, t) = 0, through the retraction. */
-static int settle_position(ag_work *w, double t, double *x) {
-  const ag_system *sys = w->sys;
-  if (sys->elimination == AG_ELIM_SADDLE) return ag_saddle_position(w, t, x);
-  int n = sys->n_xi, k = sys->n_g;
-  double last = INFINITY;
-  for (int i = 0; i < 10; i++) {
-    (void)machine_run(&w->position, w, t, x, NULL, NULL);
-    const double *g = w->position.out, *G = g + k;
-    double worst = 0;
-    for (int r = 0; r < k; r++) worst = fmax(worst, fabs(g[r]));
-    if (!isfinite(worst)) return AG_TROUBLE_PROJECT;
-    if (worst < 1e-15 || (worst >= 0.5 * last && worst < 1e-12)) return AG_FINE; /* at rounding */
-    last = worst;
-    pieces p = saddle_at(w, t, x);
-    position_step(w, p.M, g, G, w->delta);
-    if (!all_finite(n, w->delta)) return AG_TROUBLE_PROJECT;
-    ag_retract(sys, x, w->delta);
-  }
-  return last < 1e-9 ? AG_FINE : AG_TROUBLE_PROJECT;
 }
 
 /* Unit quaternions; images of their right length; and each quaternion turned by the small rotation that makes it agree with its images
@@ -525,9 +445,14 @@ static int settle_basis(ag_work *w, double t, const double *x, const double *z, 
   bool lost;
   double left = basis_pivot(w, t, x, c, &lost);
   if (lost) return AG_TROUBLE_RANK;
-  if (left >= REFRESH || !w->sys->n_c) return AG_FINE;
-  if (machine_run(&w->renew, w, t, z, c, NULL)) return AG_TROUBLE_RANK;
-  memcpy(c, w->renew.out, sizeof(double) * (size_t)w->sys->n_c);
+  bool mixed = w->sys->rank < w->sys->n_lambda; /* where all hold, combinations of the rows may be chosen at any time */
+  if ((left >= REFRESH && !mixed) || !w->sys->n_c) return AG_FINE;
+  if (left < REFRESH && w->sys->renew) {
+    if (machine_run(&w->renew, w, t, z, c, NULL)) return AG_TROUBLE_RANK;
+    memcpy(c, w->renew.out, sizeof(double) * (size_t)w->sys->renew->n_out);
+  }
+  for (int b = 0; b < w->sys->n_basis && mixed; b++) /* w->basis is of x, from basis_pivot */
+    if (!ag_rows_choose(&w->sys->bases[b], w->basis.out + w->sys->bases[b].S, c)) return AG_TROUBLE_RANK;
   *changed = true;
   return AG_FINE;
 }
@@ -550,7 +475,7 @@ int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed) {
   ag_work_full(w, t, z, c, x);
   if (sys->minor && left_domain(w, t, x)) return AG_TROUBLE_DOMAIN;
   if (sys->n_g) {
-    int trouble = settle_position(w, t, x);
+    int trouble = ag_work_position(w, t, x);
     if (trouble) return trouble;
     for (int i = 0; i < sys->n_q; i++) z[sys->q_in_z[i]] = x[i];
     *changed = true;
@@ -569,19 +494,17 @@ int ag_work_settle_full(ag_work *w, double t, double *x) {
   int n = sys->n_xi, k = sys->n_lambda;
   ag_normalise(sys, x);
   if (sys->n_g) {
-    int trouble = settle_position(w, t, x);
+    int trouble = ag_work_position(w, t, x);
     if (trouble) return trouble;
   }
   if (sys->elimination == AG_ELIM_SADDLE) return ag_saddle_velocity(w, t, x);
   for (int i = 0; i < 3 && k; i++) {
-    pieces p = saddle_at(w, t, x);
+    ag_pieces p = ag_saddle_at(w, t, x);
     double worst = 0;
     for (int r = 0; r < k; r++) worst = fmax(worst, fabs(p.residual[r]));
     if (worst < 1e-15) break;
-    saddle_matrix(w, p.M, k, p.S);
     memset(w->b, 0, sizeof(double) * (size_t)n);
-    for (int r = 0; r < k; r++) w->b[n + r] = -p.residual[r];
-    if (ag_dense_solve(n + k, 1, w->K, w->b)) return AG_TROUBLE_RANK;
+    if (!ag_rows_solve(w, p.M, p.S, p.residual)) return AG_TROUBLE_RANK;
     for (int j = 0; j < n; j++) x[sys->n_q + j] += w->b[j];
   }
   return AG_FINE;

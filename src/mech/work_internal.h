@@ -17,13 +17,30 @@ struct ag_work {
   machine *sections;                 /* one each */
   double *x;                         /* a full state followed by lambda */
   double *K, *b;                     /* saddle matrix and right-hand side */
-  double *delta, *y, *SP, *G, *rows; /* the last four: scratch of the bases */
+  double *delta, *y, *SP, *G, *rows, *combined; /* all but the first: scratch of the bases */
+  double *W, *WS; /* combinations of the rows that are independent, where more rows are kept */
 };
 
 static inline int machine_run(machine *k, const ag_work *w, double t, const double *z, const double *c, double *out) {
   const double *seg[AG_SEG_COUNT] = {&t, z, w->params, c};
   return ag_tape_eval(k->tape, seg, k->slots, out ? out : k->out);
 }
+
+/* Where the pieces of the saddle tape are. */
+typedef struct ag_pieces {
+  const double *M, *S, *ell, *kappa, *residual;
+} ag_pieces;
+ag_pieces ag_saddle_at(ag_work *w, double t, const double *x); /* work.c */
+
+/* work_rows.c */
+int ag_work_position(ag_work *w, double t, double *x); /* q moved onto g = 0 */
+/* [M -S^T; S 0] into w->K, with independent combinations of the rows where they are not; how many, or -1: rank lost. */
+int ag_rows_matrix(ag_work *w, const double *M, const double *S);
+/* Solves it with w->b above and -right below: w->b is then the solution and the multipliers of all rows. */
+bool ag_rows_solve(ag_work *w, const double *M, const double *S, const double *right);
+/* Combinations W S of the rows of a basis: chosen anew into c (false: rank lost), and what they are with those in c. */
+bool ag_rows_choose(const ag_basis *basis, const double *S, double *c);
+const double *ag_rows_combined(ag_work *w, const ag_basis *basis, const double *S, const double *c);
 
 /* work_saddle.c: large systems, AG_ELIM_SADDLE. */
 int ag_saddle_accel(ag_work *w, double t, const double *x);                       /* xi' and lambda into w->b */

@@ -36,7 +36,7 @@ static ag_end diagnose(run *r) {
 static double turn_limit(run *r) {
   motion *m = &r->m;
   if (m->full || r->sys->elimination != AG_ELIM_BASIS) return INFINITY;
-  double rate = ag_work_turning(m->work, r->t, m->z, m->dz);
+  double rate = ag_work_turning(m->work, r->t, m->z, m->c, m->dz);
   return rate > 0 ? 0.8 / rate : INFINITY;
 }
 
