@@ -32,7 +32,7 @@ ag_id ag_implicit_start(ag_graph *g, const ag_surface *s, ag_id n);
 /* touch.c: normal, point, arm, gap, height, misfit of a contact; a place of the centre of mass where it touches. */
 void ag_touch(ag_model *m, ag_contact *c, const ag_ground_frame *f);
 ag_id ag_touch_start(ag_model *m, const ag_contact *c, const ag_ground_frame *f);
-bool ag_touch_smooth(ag_model *m, const ag_contact *c); /* a bowl is level on its axis, z'(0) = 0 */
+bool ag_touch_smooth(ag_model *m, const ag_contact *c); /* a bowl without a corner on its axis */
 /* F = 0 (3 x 1, in the input y) by steps from `start` that are expressions; *misfit: |F| there. */
 ag_id ag_touch_root(ag_graph *g, ag_id y, ag_id F, ag_id start, ag_id *misfit);
 /* joint.c: what the starts leave open of NAME.x. */

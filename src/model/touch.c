@@ -16,6 +16,7 @@
 #include "model/body_internal.h"
 
 enum { NEAR_STEPS = 4, NEWTON_STEPS = 6 };
+static const double LEVEL = 1e-12; /* of the slope of a bowl on its axis */
 
 ag_id ag_touch_root(ag_graph *g, ag_id y, ag_id F, ag_id start, ag_id *misfit) {
   ag_id J = ag_jacobian(g, F, 1, &y), x = ag_body_hold(g, start), at[2];
@@ -52,23 +53,29 @@ typedef struct field {
 } field;
 
 /* z' u = (z'/rho) w, w = rho u the part across the axis. Where that is short, z' = z'(0) + z''(0) rho and z = z(0) +
- * z''(0) rho^2/2 up to relative O(rho^2), in w.w alone: smooth on the axis. With z'(0) != 0 there is a corner
- * (trouble.c keeps away from it), and not a number is right. */
+ * z''(0) rho^2/2 up to relative O(rho^2), in w.w alone: smooth on the axis. With z'(0) != 0 or a z''(0) that is not
+ * finite there is a corner, where nothing is right and from which trouble.c keeps away. */
 static field bowl_at(ag_graph *g, const ag_ground *gr, ag_id N, ag_id y, ag_id w) {
   static const double NEAR = 1e-16;
   ag_id one = ag_num(g, 1), zero = ag_num(g, 0), of[3] = {gr->profile}, first[3], square = ag_dot(g, w, w);
   ag_forward(g, 1, &gr->rho, &one, 1, of, of + 1);
   ag_forward(g, 1, &gr->rho, &one, 1, of + 1, of + 2);
   memcpy(first, of, sizeof of);
-  ag_id near = ag_apply2(g, AG_OP_LT, square, ag_num(g, NEAR)),
-        safe = ag_apply1(g, AG_OP_SQRT, ag_select(g, near, one, square));
   ag_substitute(g, 1, &gr->rho, &zero, 3, first);
-  ag_substitute(g, 1, &gr->rho, &safe, 2, of);
-  ag_id bend = ag_mul(g, first[2], ag_num(g, 0.5)), bottom = ag_add(g, first[0], ag_mul(g, bend, square));
-  ag_id slope = ag_apply1(g, AG_OP_ABS, first[1]), level = ag_apply2(g, AG_OP_LE, slope, ag_num(g, 1e-12));
-  ag_id pole = ag_select(g, level, first[2], ag_num(g, NAN)), ratio = ag_select(g, near, pole, ag_div(g, of[1], safe));
-  ag_id down = ag_mul(g, ratio, w), z = ag_select(g, near, bottom, of[0]);
-  ag_id steep = ag_apply1(g, AG_OP_SQRT, ag_add(g, one, ag_dot(g, down, down)));
+  double slope, second;
+  bool known = ag_constant(g, first[1], &slope); /* else parameters decide */
+  bool corner = (known && !(fabs(slope) <= LEVEL)) || (ag_constant(g, first[2], &second) && !isfinite(second));
+  ag_id near = ag_apply2(g, AG_OP_LT, square, ag_num(g, NEAR)), steep_at_0 = ag_apply1(g, AG_OP_ABS, first[1]);
+  if (!known) near = ag_apply2(g, AG_OP_AND, near, ag_apply2(g, AG_OP_LE, steep_at_0, ag_num(g, LEVEL)));
+  ag_id rho = ag_apply1(g, AG_OP_SQRT, corner ? square : ag_select(g, near, one, square));
+  ag_substitute(g, 1, &gr->rho, &rho, 2, of);
+  ag_id z = of[0], ratio = ag_div(g, of[1], rho);
+  if (!corner) {
+    ag_id bend = ag_mul(g, first[2], ag_num(g, 0.5)), bottom = ag_add(g, first[0], ag_mul(g, bend, square));
+    z = ag_select(g, near, bottom, z);
+    ratio = ag_select(g, near, first[2], ratio);
+  }
+  ag_id down = ag_mul(g, ratio, w), steep = ag_apply1(g, AG_OP_SQRT, ag_add(g, one, ag_dot(g, down, down)));
   return (field){ag_div(g, ag_sub(g, N, down), steep), ag_sub(g, ag_dot(g, N, y), z)};
 }
 
@@ -211,11 +218,13 @@ void ag_touch(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
 /* ---- start ---- */
 
 bool ag_touch_smooth(ag_model *m, const ag_contact *c) {
-  ag_id one = ag_num(m->graph, 1), zero = ag_num(m->graph, 0), slope;
-  double v;
-  ag_forward(m->graph, 1, &c->ground.rho, &one, 1, &c->ground.profile, &slope);
-  ag_substitute(m->graph, 1, &c->ground.rho, &zero, 1, &slope);
-  return ag_body_number(m, slope, &v) && fabs(v) < 1e-12;
+  ag_id one = ag_num(m->graph, 1), zero = ag_num(m->graph, 0), d[2];
+  double first, second;
+  ag_forward(m->graph, 1, &c->ground.rho, &one, 1, &c->ground.profile, d);
+  ag_forward(m->graph, 1, &c->ground.rho, &one, 1, d, d + 1);
+  ag_substitute(m->graph, 1, &c->ground.rho, &zero, 2, d);
+  return ag_body_number(m, d[0], &first) && ag_body_number(m, d[1], &second) && fabs(first) <= LEVEL &&
+         isfinite(second);
 }
 
 /* A normal that a contact may start with, and the place of the ground where it stands, from O: at the bottom of what is

@@ -211,6 +211,9 @@ class Motions(Bodies):
          "p.x[1] = 0.02", None),
         ("rubber b inside sphere(3)", "b.theta = 0.7, b.psi' = 1", [0, 0, -2.5]),
         ("roll b inside bowl(rho: 0.3*rho^2)", "b.x'[1] = 1", [0, 0, 0]),
+        ("roll b inside bowl(rho: 0.3*rho)", "b.x[1] = 0.8, b.x[2] = 0", [0.8, 0, 0.24]),
+        ("param k = 0.3\nroll b inside bowl(rho: k*rho + rho^2)", "b.x[1] = 0.8, b.x[2] = 0", [0.8, 0, 0.88]),
+        ("roll b inside bowl(rho: rho^1.5)", "b.x[1] = 0.25, b.x[2] = 0", [0.25, 0, 0.125]),
         ("body O mass 3 inertia 2 surface sphere(1)\nroll O on plane\nroll b inside cylinder(2) of O", "b.theta = 0.6",
          [1.5, 0, 1]),
         ("body p mass 1 inertia 0.1\nbody w mass 1 inertia 0.1 surface sphere(0.3)\nroll b on plane of p\nroll w on plane\n"
