@@ -294,6 +294,9 @@ static ag_status act(void *self) {
     return status;
   }
   tale t = tale_of(archive);
+  if (archive->waiting && !a->common.quiet)
+    fprintf(stderr, "note: there is no room to put the %ld %s of %s.log into %s; this is what the file holds\n",
+            archive->waiting, ag_plural(archive->waiting, "row", "rows"), archive->path, archive->path);
   if (archive->recovered && !a->common.quiet)
     fprintf(stderr, "note: the run that wrote %s was killed; recovered %ld %s from its log\n", archive->path,
             archive->n_row, ag_plural(archive->n_row, "row", "rows"));

@@ -86,6 +86,7 @@ ag_status ag_continue_open(ag_continued *c, const char *path, ag_run_options *o,
   ag_text_done(&trouble);
   const ag_pieces *pieces = &c->archive->pieces;
   if (c->archive->running) return refuse(c, path, "is still being written by a run");
+  if (c->archive->waiting) return refuse(c, path, "is behind its log, and there is no room to put the two together");
   if (!ag_store_options(pieces, o, strict) || !ag_pieces_get_text(pieces, "/model", NULL))
     return refuse(c, path, "holds options that this program does not know");
   if (!ag_archive_checkpoint(c->archive, &c->point)) {

@@ -38,8 +38,8 @@ static long rows_there(const char *path, const ag_pieces *of) {
 }
 
 /* Makes the file from a log left behind. A log that holds less than the file (its run had only begun to copy what it
- * was to continue) is removed. */
-static bool recover(const char *path, const char *log_path, int fd, bool *recovered, ag_text *trouble) {
+ * was to continue) is removed. Without room for it the file stays what it is, and the log too. */
+static bool recover(const char *path, const char *log_path, int fd, ag_archive *s, ag_text *trouble) {
   ag_log_content c;
   ag_log_read(fd, &c);
   long format = ag_pieces_get_whole(&c.pieces, "@format", 0);
@@ -57,11 +57,14 @@ static bool recover(const char *path, const char *log_path, int fd, bool *recove
       unlink(log_path);
     }
   } else if (!ag_store_put(path, &c.pieces, c.n_row, c.event_count, fd, &why)) {
-    ag_text_printf(trouble, "cannot recover %s from %s: %s", path, log_path, strerror(why));
-    good = false;
+    good = !access(path, R_OK);
+    if (good)
+      s->waiting = c.n_row;
+    else
+      ag_text_printf(trouble, "cannot recover %s from %s: %s", path, log_path, strerror(why));
   } else {
     unlink(log_path);
-    *recovered = true;
+    s->recovered = true;
   }
   ag_log_content_done(&c);
   return good;
@@ -85,7 +88,7 @@ ag_archive *ag_archive_open(const char *path, ag_text *trouble) {
   log_state state = look(log_path, &fd);
   s->path = ag_store_beside(path, "");
   s->running = state == LOG_LIVE;
-  bool good = state != LOG_LEFT || recover(path, log_path, fd, &s->recovered, trouble);
+  bool good = state != LOG_LEFT || recover(path, log_path, fd, s, trouble);
   if (state == LOG_LEFT) close(fd);
   free(log_path);
   if (good && access(path, R_OK)) {

@@ -99,6 +99,7 @@ typedef struct ag_archive {
   long *event_count;
   long n_row;
   bool recovered; /* from a log left behind */
+  long waiting;   /* rows of such a log for which there was no room: the file is told of as it stands; 0: none */
   bool running;   /* somebody is still writing it: what is read is some moments old */
   char *path;
   struct ag_h5 *file;

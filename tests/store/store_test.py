@@ -538,6 +538,11 @@ class Full(Case):
         self.assertIn("No space left on device", err)
         self.check_kept(disk)
         rows = len(series(os.path.join(disk, "a.h5"))["t"])
+        out, err = self.anagyre("info", "a.h5", "--json", cwd=disk)
+        self.assertEqual(json.loads(out)["rows"], rows)
+        self.assertIn("there is no room", err)
+        _, err = self.anagyre("run", "--from", "a.h5", code=3, cwd=disk)
+        self.assertIn("behind its log", err)
         for name in os.listdir(disk):
             shutil.copy(os.path.join(disk, name), self.path(name))
         self.assertGreater(self.info("a.h5")["rows"], rows)
