@@ -79,8 +79,7 @@ static inline void lab_run(lab *l, double t1, double every, const ag_sink *sink)
   o.rtol = o.atol = 3e-15; /* fast balls need it to keep 1e-11 */
   o.engine = AG_ENGINE_INTERPRETED;
   o.events = l->m->n_events > 0;
-  memcpy(x0, l->sys->q0, sizeof(double) * (size_t)l->sys->n_q);
-  memcpy(x0 + l->sys->n_q, l->sys->xi0, sizeof(double) * (size_t)l->sys->n_xi);
+  ag_system_state0(l->sys, x0);
   AG_CHECK(ag_run(&l->ctx, l->sys, l->sys->params, x0, &o, sink, &res) == AG_OK);
   AG_CHECK(res.end == l->ends);
   AG_CHECK(res.width <= 256);

@@ -70,8 +70,7 @@ typedef struct report {
 static ag_status look_at_start(report *r, double t0) {
   const ag_system *sys = r->s->system;
   double *x = ag_heap_alloc(sizeof *x * (size_t)(sys->n_q + sys->n_xi));
-  memcpy(x, sys->q0, sizeof *x * (size_t)sys->n_q);
-  memcpy(x + sys->n_q, sys->xi0, sizeof *x * (size_t)sys->n_xi);
+  ag_system_state0(sys, x);
   ag_run_options o;
   ag_run_defaults(&o);
   o.t0 = o.t1 = t0;

@@ -150,8 +150,7 @@ static ag_status take_only(ag_levels *l, ag_source *s, const char *what, int n, 
 static bool on_section(const ag_levels *l, const ag_system *sys) {
   ag_work *w = ag_work_create(sys, sys->params);
   double *x = ag_heap_alloc(sizeof *x * (size_t)(sys->n_q + sys->n_xi)), g = 1;
-  memcpy(x, sys->q0, sizeof *x * (size_t)sys->n_q);
-  memcpy(x + sys->n_q, sys->xi0, sizeof *x * (size_t)sys->n_xi);
+  ag_system_state0(sys, x);
   (void)ag_work_section(w, l->section - 1, sys->t0, x, &g);
   ag_work_free(w);
   free(x);
@@ -164,8 +163,7 @@ static void take_guesses(ag_levels *l, const ag_system *sys) {
   ag_work *w = ag_work_create(sys, sys->params);
   double *x = ag_heap_alloc(sizeof *x * (size_t)(sys->n_q + sys->n_xi)),
          *record = ag_heap_alloc(sizeof *record * (size_t)r.width);
-  memcpy(x, sys->q0, sizeof *x * (size_t)sys->n_q);
-  memcpy(x + sys->n_q, sys->xi0, sizeof *x * (size_t)sys->n_xi);
+  ag_system_state0(sys, x);
   ag_record_fill(sys, w, sys->t0, x, record);
   for (int i = 0; i < l->n_solve; i++) {
     int at = place_of(&r, l->solve[i]);

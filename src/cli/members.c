@@ -273,8 +273,7 @@ static void complete_starts(ag_members *m, const ag_grid *sweep, const dependent
       free(unknown);
       if (why) ag_ctx_error(&ctx, nowhere, "%s", why), status = AG_WRONG, m->off[i] = true, m->n_off++;
     } else if (fixed) {
-      memcpy(x0, sys->q0, sizeof *x0 * (size_t)sys->n_q);
-      memcpy(x0 + sys->n_q, sys->xi0, sizeof *x0 * (size_t)sys->n_xi);
+      ag_system_state0(sys, x0);
     } else {
       status = ag_system_start(&ctx, sys, o->t0, params, o->strict, x0, x0 + sys->n_q);
     }

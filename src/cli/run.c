@@ -243,8 +243,7 @@ static ag_status move(const args *a, ag_source *s, const ag_record *record, cons
                       ag_run_result *result, double *seconds) {
   const ag_system *sys = s->system;
   double *x0 = ag_heap_alloc(sizeof *x0 * (size_t)(sys->n_q + sys->n_xi));
-  memcpy(x0, sys->q0, sizeof *x0 * (size_t)sys->n_q);
-  memcpy(x0 + sys->n_q, sys->xi0, sizeof *x0 * (size_t)sys->n_xi);
+  ag_system_state0(sys, x0);
   ag_progress progress;
   bool until_counted = a->run.section && fabs(a->run.t1) >= NO_END;
   ag_progress_init(&progress, a->common.quiet, until_counted ? 0 : a->run.t0,

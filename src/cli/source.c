@@ -159,8 +159,7 @@ static void warn_contacts(ag_source *s, double t0) {
   if (!m->n_contacts) return;
   double *x = ag_heap_alloc(sizeof *x * (size_t)(sys->n_q + sys->n_xi));
   double *values = ag_heap_alloc(sizeof *values * (size_t)(sys->n_observe + 1));
-  memcpy(x, sys->q0, sizeof *x * (size_t)sys->n_q);
-  memcpy(x + sys->n_q, sys->xi0, sizeof *x * (size_t)sys->n_xi);
+  ag_system_state0(sys, x);
   ag_work *work = ag_work_create(sys, sys->params);
   bool known = ag_work_observe(work, t0, x, values) == 0;
   for (int i = 0; known && i < m->n_contacts; i++)

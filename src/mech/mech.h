@@ -162,6 +162,7 @@ typedef struct ag_derive_options {
  * completed) are reported to ctx. The model must outlive the system and is extended by graph nodes. */
 AG_MUST_USE ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *options, ag_system **out);
 void ag_system_free(ag_system *sys);
+void ag_system_state0(const ag_system *sys, double *x); /* the start as a full state [q | xi] */
 
 /* Parameter values (n_param numbers) with some of them changed: those that depend on them follow. */
 AG_MUST_USE ag_status ag_system_params(ag_ctx *ctx, const ag_system *sys, int n_when, const int *when_param,

@@ -13,8 +13,7 @@ static bool factorises(const ag_system *sys) {
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *z = ag_heap_alloc(sizeof(double) * (size_t)sys->n_z);
   double *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1)), *dz = ag_heap_alloc(sizeof(double) * (size_t)sys->n_z);
   ag_work *w = ag_work_create(sys, sys->params);
-  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
-  memcpy(x + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
+  ag_system_state0(sys, x);
   bool good = ag_work_reduce(w, sys->t0, x, c, z) == AG_FINE && ag_work_rhs(w, sys->t0, z, c, dz) == AG_FINE;
   ag_work_free(w);
   free(x), free(z), free(c), free(dz);
@@ -91,8 +90,7 @@ static ag_status check_mass(derive *d) {
 static ag_status check_start(derive *d) {
   ag_system *sys = d->sys;
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *v = ag_heap_alloc(sizeof(double) * (size_t)sys->balance->n_out);
-  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
-  memcpy(x + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
+  ag_system_state0(sys, x);
   ag_tape_once(sys->balance, sys->t0, x, sys->params, NULL, v);
   ag_status status = isfinite(v[0]) ? AG_OK : AG_WRONG;
   if (status != AG_OK) ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the energy has no finite value at the start (%g)", v[0]);
@@ -190,6 +188,11 @@ ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *op
   if (status != AG_OK) ag_system_free(sys);
   else *out = sys;
   return status;
+}
+
+void ag_system_state0(const ag_system *sys, double *x) {
+  memcpy(x, sys->q0, sizeof *x * (size_t)sys->n_q);
+  memcpy(x + sys->n_q, sys->xi0, sizeof *x * (size_t)sys->n_xi);
 }
 
 void ag_system_free(ag_system *sys) {

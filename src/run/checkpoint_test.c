@@ -14,15 +14,10 @@ typedef struct tape {
   ag_run_result result;
 } tape;
 
-static void start_of(const ag_system *sys, double *x) {
-  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
-  memcpy(x + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
-}
-
 static void run_it(const ag_system *sys, const ag_run_options *o, tape *to) {
   ag_ctx ctx = {0};
   double x0[13];
-  start_of(sys, x0);
+  ag_system_state0(sys, x0);
   ag_record layout;
   ag_record_init(&layout, sys);
   to->rows.width = layout.width;

@@ -297,8 +297,7 @@ void ag_emit(const ag_system *sys, bool with_main, ag_text *out) {
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1)), *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1));
   double *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1));
   ag_work *w = ag_work_create(sys, sys->params);
-  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
-  memcpy(x + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
+  ag_system_state0(sys, x);
   (void)ag_work_reduce(w, sys->t0, x, c, z);
   ag_text_printf(out, "enum { %s_N_STATE = %d, %s_N_PARAM = %d, %s_N_BASIS = %d, %s_N_TANGENT = %d, %s_N_OBSERVE = %d };\n", e.upper, sys->n_z, e.upper,
                  sys->n_param, e.upper, sys->n_c, e.upper, n_jacobian, e.upper, sys->n_observe);

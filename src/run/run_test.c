@@ -17,11 +17,6 @@ static ag_system *derive_model(ag_model *m) {
   return sys;
 }
 
-static void start_of(const ag_system *sys, double *x) {
-  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
-  memcpy(x + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
-}
-
 /* spin about the vertical: Omega . gamma = Omega . R^T e3 */
 static void add_reversal(ag_model *m, bool terminal) {
   ag_graph *g = m->graph;
@@ -42,7 +37,7 @@ static void check_reversal(bool multipliers) {
   o.t1 = 100;
   o.every = 10;
   o.multipliers = multipliers;
-  start_of(sys, x0);
+  ag_system_state0(sys, x0);
   ag_record layout;
   ag_record_init(&layout, sys);
   ag_series series = {.width = layout.width};
@@ -88,7 +83,7 @@ static void check_engines(void) {
   add_reversal(m, false);
   ag_system *sys = derive_model(m);
   double x0[13];
-  start_of(sys, x0);
+  ag_system_state0(sys, x0);
   static const char *const methods[] = {"dop853", "dopri5", "rk4"};
   for (int i = 0; i < 3; i++) {
     ag_run_result res[2];
@@ -126,7 +121,7 @@ static void check_terminal(void) {
   ag_run_options o;
   ag_run_defaults(&o);
   o.t1 = 100;
-  start_of(sys, x0);
+  ag_system_state0(sys, x0);
   ag_run_result res;
   AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res) == AG_OK);
   AG_CHECK(res.end == AG_END_EVENT && res.end_event == 0);
@@ -156,7 +151,7 @@ static void check_watch(void) {
   ag_run_defaults(&o);
   o.t1 = 100;
   o.rtol = 1e-12;
-  start_of(sys, x0);
+  ag_system_state0(sys, x0);
   ag_tape *functions = ag_run_watch(sys, &o);
   AG_CHECK(functions != NULL);
   ag_run_result res[3];

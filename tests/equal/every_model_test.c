@@ -50,8 +50,7 @@ static ag_run_result run_model(const ag_system *sys, double t1, double dt, bool 
   o.every = -1;
   o.multipliers = multipliers;
   o.engine = engine;
-  memcpy(x0, sys->q0, sizeof(double) * (size_t)sys->n_q);
-  memcpy(x0 + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
+  ag_system_state0(sys, x0);
   AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res) == AG_OK);
   free(x0);
   ag_ctx_done(&ctx);
@@ -104,8 +103,7 @@ static void check_core(const ag_system *sys) {
   ag_work *w = ag_work_create(sys, sys->params);
   double *x = calloc((size_t)n_x + 1, 8), *c = calloc((size_t)sys->n_c + 1, 8), *z[2], *z1 = calloc((size_t)n + 1, 8);
   double *dz = calloc((size_t)n + 1, 8), *dz1 = calloc((size_t)n + 1, 8), *space = calloc(rk4->size(n) + 1, 8), error[2];
-  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
-  memcpy(x + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
+  ag_system_state0(sys, x);
   for (int k = 0; k < 2; k++) {
     alone self = {w, c, k == 0};
     ag_flow flow = {k == 0 ? sys->n_core : n, NULL, alone_rhs, &self};

@@ -46,8 +46,7 @@ static ag_run_result run_model(const ag_system *sys, double t1, ag_engine engine
   o.every = -1;
   o.engine = engine;
   o.multipliers = multipliers;
-  memcpy(x0, sys->q0, sizeof(double) * (size_t)sys->n_q);
-  memcpy(x0 + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
+  ag_system_state0(sys, x0);
   AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res) == AG_OK);
   free(x0);
   ag_ctx_done(&ctx);

@@ -176,8 +176,7 @@ static void check_trouble(const trouble *c) {
     ag_run_options o;
     ag_run_result res = {0};
     double *x0 = calloc((size_t)(sys->n_q + sys->n_xi), sizeof *x0);
-    memcpy(x0, sys->q0, sizeof(double) * (size_t)sys->n_q);
-    memcpy(x0 + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
+    ag_system_state0(sys, x0);
     ag_run_defaults(&o);
     o.t1 = 2, o.dt = c->dt, o.every = -1, o.engine = (ag_engine)engine, o.method = ag_stepper_find("rk4");
     AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res) == AG_OK && res.end == c->end);
