@@ -50,7 +50,7 @@ bench: build
 	@bench/run.py build/anagyre build/bench.json
 
 format:
-	clang-format -i $$(git ls-files 'src/*.[ch]' 'tests/*.[ch]')
+	clang-format -i $$(git ls-files 'src/*.[ch]' 'tests/*.[ch]' 'bench/*.[ch]')
 
 clean:
 	rm -rf build

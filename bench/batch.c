@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * batch [-n NUMBER] [-r REPEATS] [-l LANES] MODEL HAND.so ...: many accurate trajectories of the rattleback on one core, T = 10,
- * rtol = 1e-10, from the model file over lanes (each with its own step, refilled when it ends; ag_batch on one thread)
- * against the hand-written scalar code. Prints one JSON object: trajectories per second for each number of lanes,
- * ratios as medians over neighbouring runs, and the median difference of the final states from those of the
+ * batch [-n NUMBER] [-r REPEATS] [-l LANES] MODEL HAND.so ...: many accurate trajectories of the rattleback on one
+ * core, T = 10, rtol = 1e-10, from the model file over lanes (each with its own step, refilled when it ends; ag_batch
+ * on one thread) against the hand-written scalar code. Prints one JSON object: trajectories per second for each number
+ * of lanes, ratios as medians over neighbouring runs, and the median difference of the final states from those of the
  * hand-written code. */
 #include <dlfcn.h>
 #include <math.h>
@@ -89,12 +89,9 @@ int main(int argc, char **argv) {
   static const int lanes[] = {1, 2, 4, 8};
   int at = 1, n = 200, repeats = 7, only = 0;
   for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
-    if (argv[at][1] == 'n')
-      n = atoi(argv[at + 1]);
-    else if (argv[at][1] == 'r')
-      repeats = atoi(argv[at + 1]);
-    else if (argv[at][1] == 'l')
-      only = atoi(argv[at + 1]);
+    if (argv[at][1] == 'n') n = atoi(argv[at + 1]);
+    else if (argv[at][1] == 'r') repeats = atoi(argv[at + 1]);
+    else if (argv[at][1] == 'l') only = atoi(argv[at + 1]);
   }
   if (argc < at + 2 || n < 1 || repeats < 1 || repeats > MAX_REPEATS) return 2;
   loaded own;
@@ -126,8 +123,8 @@ int main(int argc, char **argv) {
     }
     printf("%s  {\"lanes\": %d, \"per_second\": %.1f, \"hand_per_second\": %.1f, \"ratio\": %.4g, "
            "\"rhs_per_trajectory\": %ld, \"difference\": %.3g}",
-           first ? "" : ",\n", lanes[k], n / median(repeats, ours), n / median(repeats, hands), median(repeats, ratio), rhs / n,
-           difference(&b));
+           first ? "" : ",\n", lanes[k], n / median(repeats, ours), n / median(repeats, hands), median(repeats, ratio),
+           rhs / n, difference(&b));
     first = 0;
   }
   printf("\n]}\n");

@@ -208,10 +208,8 @@ static bool make_fused(const bench *b, making *m) {
 }
 
 static void print_ns(const char *name, double ns) {
-  if (ns >= 0)
-    printf(", \"%s\": %.1f", name, ns);
-  else
-    printf(", \"%s\": null", name);
+  if (ns >= 0) printf(", \"%s\": %.1f", name, ns);
+  else printf(", \"%s\": null", name);
 }
 
 static void one(const char *path) {

@@ -179,10 +179,8 @@ int main(int argc, char **argv) {
   race r = {.pairs = 15, .t1 = 100};
   int at = 1, n = 0, n_hand = 0, count;
   for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
-    if (argv[at][1] == 'n')
-      r.pairs = atoi(argv[at + 1]);
-    else if (argv[at][1] == 't')
-      r.t1 = atof(argv[at + 1]);
+    if (argv[at][1] == 'n') r.pairs = atoi(argv[at + 1]);
+    else if (argv[at][1] == 't') r.t1 = atof(argv[at + 1]);
   }
   if (argc < at + 3 || r.pairs < 1 || r.pairs > MAX_PAIRS) return 2;
   loaded own;
@@ -212,10 +210,8 @@ int main(int argc, char **argv) {
     for (int k = 0; k < count && n < MAX_RIVALS; k++) {
       racer who = {.name = list[k].name, .rival = &list[k]};
       fprintf(stderr, "  %s\n", who.name);
-      if (!tune(&r, &who, hand.error))
-        who.ratio = who.seconds = -1;
-      else
-        measure(&r, &who, &hand);
+      if (!tune(&r, &who, hand.error)) who.ratio = who.seconds = -1;
+      else measure(&r, &who, &hand);
       all[n++] = who;
     }
   }

@@ -7,14 +7,16 @@
 #include "mech/mech.h"
 #include "tests/check.h"
 
-/* Eliminated and multiplier accelerations at random states, to 1e-13 times the condition number of the saddle matrix; and the
- * balance of energy against the derivative along the motion by a central difference (error about 1e-9). */
+/* Eliminated and multiplier accelerations at random states, to 1e-13 times the condition number of the saddle matrix;
+ * and the balance of energy against the derivative along the motion by a central difference (error about 1e-9). */
 static inline void check_closures(const ag_system *sys) {
   int n_x = sys->n_q + sys->n_xi;
   ag_work *w = ag_work_create(sys, sys->params);
   ag_tape *accel = ag_system_accel(sys);
-  double *x = calloc((size_t)n_x * 4 + 16, 8), *z = calloc((size_t)sys->n_z + 1, 8), *c = calloc((size_t)sys->n_c + 1, 8);
-  double *a = calloc((size_t)sys->n_xi + 1, 8), *b = calloc((size_t)sys->n_xi + 1, 8), *slots = calloc((size_t)accel->n_slot + 1, 8);
+  double *x = calloc((size_t)n_x * 4 + 16, 8), *z = calloc((size_t)sys->n_z + 1, 8),
+         *c = calloc((size_t)sys->n_c + 1, 8);
+  double *a = calloc((size_t)sys->n_xi + 1, 8), *b = calloc((size_t)sys->n_xi + 1, 8),
+         *slots = calloc((size_t)accel->n_slot + 1, 8);
   double *dx = x + n_x, *y = x + 2 * n_x, t;
   ag_tape_prep(accel, sys->params, slots);
   for (unsigned seed = 1; seed <= 40; seed++) {

@@ -26,14 +26,14 @@ size_t ag_arena_used(const ag_arena *a);
 #define AG_NEWN(arena, type, n) ((type *)ag_arena_alloc((arena), sizeof(type) * (size_t)(n)))
 
 /* Heap blocks outside any arena; they never return NULL either. */
-void *ag_heap_alloc(size_t size);              /* zeroed */
-void *ag_heap_grow(void *block, size_t size);  /* realloc */
+void *ag_heap_alloc(size_t size);             /* zeroed */
+void *ag_heap_grow(void *block, size_t size); /* realloc */
 /* 64-byte aligned, zeroed; free with free(). */
 void *ag_heap_aligned(size_t size);
 
 /* Makes room for one more element of a growing heap array: (items, n, cap) with cap doubled as needed. */
 #define AG_PUSH(items, n, cap) \
-  ((n) < (cap) ? (void)0 \
-               : (void)((cap) = (cap) ? 2 * (cap) : 16, \
-                        (items) = ag_heap_grow((items), sizeof *(items) * (size_t)(cap))))
+  ((n) < (cap) \
+       ? (void)0 \
+       : (void)((cap) = (cap) ? 2 * (cap) : 16, (items) = ag_heap_grow((items), sizeof *(items) * (size_t)(cap))))
 #endif

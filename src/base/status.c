@@ -95,7 +95,8 @@ static int distance(const char *a, const char *b) {
       int d = last[j - 1] + (a[i - 1] != b[j - 1]);
       if (last[j] + 1 < d) d = last[j] + 1;
       if (cur[j - 1] + 1 < d) d = cur[j - 1] + 1;
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < d) d = before[j - 2] + 1;
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < d)
+        d = before[j - 2] + 1;
       cur[j] = d;
     }
   }

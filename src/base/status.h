@@ -24,8 +24,7 @@ typedef enum ag_status {
     if (status_ != AG_OK) return status_; \
   } while (0)
 #define AG_ASSERT(condition) \
-  ((condition) ? (void)0 \
-               : (fprintf(stderr, "%s:%d: internal error: %s\n", __FILE__, __LINE__, #condition), abort()))
+  ((condition) ? (void)0 : (fprintf(stderr, "%s:%d: internal error: %s\n", __FILE__, __LINE__, #condition), abort()))
 
 /* A place in a source text: line and column from 1, length in bytes; line 0: no place. */
 typedef struct ag_pos {
@@ -37,14 +36,14 @@ typedef enum ag_severity { AG_NOTE, AG_WARNING, AG_ERROR } ag_severity;
 typedef struct ag_diag {
   ag_severity severity;
   ag_pos pos;
-  char *message; /* one sentence, no final stop */
+  char *message;          /* one sentence, no final stop */
   char *file, *line_text; /* copied at the time of the report; line_text may be NULL */
 } ag_diag;
 
 typedef struct ag_ctx {
   ag_diag *diags;
   int n_diag, cap, n_error;
-  const char *file;   /* name and text of the source being read, for positions */
+  const char *file; /* name and text of the source being read, for positions */
   const char *source;
 } ag_ctx;
 

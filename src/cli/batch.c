@@ -116,10 +116,8 @@ static void write_ends(const ag_tale *t, ag_text *out) {
   long count[AG_END_SINK + 1] = {0}, lame = 0;
   for (long m = 0; m < t->members->n; m++) {
     const ag_batch_member *b = ag_tale_member(t, m);
-    if (b)
-      count[b->end]++;
-    else
-      lame++;
+    if (b) count[b->end]++;
+    else lame++;
   }
   const char *comma = "";
   for (int e = 0; e <= AG_END_SINK; e++) {
@@ -144,10 +142,8 @@ static void write_range(const ag_tale *t, const ag_pick *p, int k, ag_text *out)
     hi = fmax(hi, v);
   }
   ag_text_printf(out, "  %-20s  ", name.s);
-  if (lo <= hi)
-    ag_text_printf(out, "%.6g to %.6g", lo == 0 ? 0 : lo, hi == 0 ? 0 : hi);
-  else
-    ag_text_str(out, "no numbers");
+  if (lo <= hi) ag_text_printf(out, "%.6g to %.6g", lo == 0 ? 0 : lo, hi == 0 ? 0 : hi);
+  else ag_text_str(out, "no numbers");
   ag_text_char(out, '\n');
   ag_text_done(&name);
 }
@@ -186,10 +182,8 @@ static void write_summary(const ag_tale *t, const char *output, ag_text *out) {
   ag_text_printf(out, ")\n  %-12s  ", "ended");
   write_ends(t, out);
   ag_text_printf(out, "\n  %-12s  %s, ", "method", o->method->name);
-  if (o->dt > 0)
-    ag_text_printf(out, "dt %g, ", o->dt);
-  else
-    ag_text_printf(out, "rtol %g, atol %g, ", o->rtol, o->atol);
+  if (o->dt > 0) ag_text_printf(out, "dt %g, ", o->dt);
+  else ag_text_printf(out, "rtol %g, atol %g, ", o->rtol, o->atol);
   if (r->lanes)
     ag_text_printf(out, "%d lanes on %d thread%s%s\n", r->lanes, r->threads, r->threads == 1 ? "" : "s",
                    r->core_only ? ", only what the columns need" : "");
@@ -237,10 +231,8 @@ static ag_status tell(const ag_tale *t, const ag_common *common, const char *out
   if (output && ends_with(output, ".h5")) {
     saved = ag_tale_h5(t, common, t->strict, output);
   } else if (output && !json_file) {
-    if (t->options->run.section)
-      ag_points_table(t, &out);
-    else
-      write_table(t, &out);
+    if (t->options->run.section) ag_points_table(t, &out);
+    else write_table(t, &out);
     saved = save(output, &out);
   } else if (json_file) {
     ag_text_str(&out, ag_text_cstr(&j.text));
@@ -261,8 +253,7 @@ static ag_status tell(const ag_tale *t, const ag_common *common, const char *out
     fprintf(stderr, "stopped by %s: %ld of %ld members were finished%s%s\n", ag_stop_word(),
             t->members->n - t->n_stopped, t->members->n, output ? "; what was computed is in " : "",
             output ? output : "");
-  else if (t->n_failed)
-    fprintf(stderr, "error: %ld of %ld members failed\n", t->n_failed, t->members->n);
+  else if (t->n_failed) fprintf(stderr, "error: %ld of %ld members failed\n", t->n_failed, t->members->n);
   ag_status status = t->n_failed ? AG_FAILED : AG_OK;
   return saved > status ? saved : status;
 }
@@ -292,8 +283,8 @@ static void count_failures(ag_tale *t) {
   t->n_failed = r->n_failed + t->members->n - r->n - t->members->n_off;
 }
 
-static ag_status run_members(const ag_common *common, const ag_batch_args *args, const ag_run_options *run,
-                             bool strict, const char *output, const ag_grid *sweep, ag_members *m) {
+static ag_status run_members(const ag_common *common, const ag_batch_args *args, const ag_run_options *run, bool strict,
+                             const char *output, const ag_grid *sweep, ag_members *m) {
   const ag_system *sys = m->source.system;
   ag_batch_options o;
   ag_batch_defaults(&o);
@@ -337,10 +328,8 @@ static ag_status make_members(ag_members *m, ag_grid *sweep, ag_levels *levels, 
   *sweep = (ag_grid){0};
   ag_status status = ag_levels_read(levels, &common->levels, args->solve, &error);
   if (status == AG_OK) status = ag_grid_read(sweep, &common->sweeps, args->starts, &error);
-  if (status == AG_WRONG)
-    status = ag_usage("run", "%s", ag_text_cstr(&error));
-  else if (status != AG_OK)
-    fprintf(stderr, "error: %s\n", ag_text_cstr(&error));
+  if (status == AG_WRONG) status = ag_usage("run", "%s", ag_text_cstr(&error));
+  else if (status != AG_OK) fprintf(stderr, "error: %s\n", ag_text_cstr(&error));
   ag_text_done(&error);
   *m = (ag_members){0};
   if (status != AG_OK) return status;

@@ -92,14 +92,10 @@ static void put_space(const ag_coord *c, ag_text *out) {
 
 static const char *elimination_word(const ag_system *sys) {
   switch (sys->elimination) {
-  case AG_ELIM_NONE:
-    return "nothing to eliminate";
-  case AG_ELIM_SOLVED:
-    return "the constraints are solved for velocities in closed form";
-  case AG_ELIM_FRAME:
-    return "by the velocities of the frame";
-  case AG_ELIM_BASIS:
-    return "by a basis of the free directions, renewed along the motion";
+  case AG_ELIM_NONE: return "nothing to eliminate";
+  case AG_ELIM_SOLVED: return "the constraints are solved for velocities in closed form";
+  case AG_ELIM_FRAME: return "by the velocities of the frame";
+  case AG_ELIM_BASIS: return "by a basis of the free directions, renewed along the motion";
   case AG_ELIM_SADDLE:
     return "none: a large system, the sparse saddle system is solved for accelerations and multipliers";
   }
@@ -128,12 +124,9 @@ static void put_coordinates(const ag_model *m, ag_text *out) {
     ag_text_str(out, " in ");
     put_space(c, out);
     ag_text_str(out, ", velocity ");
-    if (!c->family)
-      ag_text_str(out, c->velocity);
-    else if (c->family_velocity)
-      ag_text_printf(out, "%s[1..%d]", c->family_velocity, k);
-    else
-      ag_text_printf(out, "%s[1..%d]'", c->family, k);
+    if (!c->family) ag_text_str(out, c->velocity);
+    else if (c->family_velocity) ag_text_printf(out, "%s[1..%d]", c->family_velocity, k);
+    else ag_text_printf(out, "%s[1..%d]'", c->family, k);
     ag_text_char(out, '\n');
   }
 }
@@ -143,8 +136,7 @@ static void put_constraints(const report *r, ag_text *out) {
   const ag_system *sys = r->s->system;
   const ag_model *m = sys->model;
   ag_text_printf(out, "  %-14s  ", "constraints");
-  if (!sys->n_row)
-    ag_text_str(out, "none\n");
+  if (!sys->n_row) ag_text_str(out, "none\n");
   else
     ag_text_printf(out, "%d row%s (%d velocity, %d holonomic, %d prescribed), rank %d\n", sys->n_row,
                    sys->n_row == 1 ? "" : "s", r->n_kind[AG_ROW_CONSTRAINT], r->n_kind[AG_ROW_HOLONOMIC],
@@ -189,13 +181,11 @@ static void put_growth(const ag_system *sys, ag_text *out) {
   ag_text_printf(out, "  %-14s  growth vector (", "integrability");
   for (int i = 0; i < sys->n_growth; i++) ag_text_printf(out, "%s%d", i ? ", " : "", sys->growth[i]);
   ag_text_printf(out, ") of %d%s: ", sys->n_xi + sys->growth_in_time, sys->growth_in_time ? " (with time)" : "");
-  if (sys->n_disguised < 0)
-    ag_text_str(out, "undecided to this depth of brackets");
+  if (sys->n_disguised < 0) ag_text_str(out, "undecided to this depth of brackets");
   else if (sys->n_disguised)
     ag_text_printf(out, "%d velocity constraint%s holonomic in disguise", sys->n_disguised,
                    sys->n_disguised == 1 ? " is" : "s are");
-  else
-    ag_text_str(out, "no velocity constraint is holonomic in disguise");
+  else ag_text_str(out, "no velocity constraint is holonomic in disguise");
   put_gaps(sys, out);
 }
 
@@ -224,8 +214,7 @@ static void put_params(const ag_system *sys, ag_text *out) {
   for (int i = 0; i < m->n_params; i++) {
     const ag_param *p = &m->params[i];
     ag_text_printf(out, "  %-*s  ", (int)width, p->name);
-    if (p->integer)
-      ag_text_number(out, p->number);
+    if (p->integer) ag_text_number(out, p->number);
     else
       ag_result_value(ag_node_rows(m->graph, p->input), ag_node_cols(m->graph, p->input),
                       sys->params + sys->param_offset[i], (int)width + 4, out);
@@ -292,10 +281,8 @@ static void json_structure(ag_json *j, const report *r) {
   ag_json_begin(j, "growth", '[');
   for (int i = 0; i < sys->n_growth; i++) ag_json_whole(j, NULL, sys->growth[i]);
   ag_json_end(j, ']');
-  if (sys->n_disguised < 0)
-    ag_json_string(j, "holonomic_in_disguise", NULL);
-  else
-    ag_json_whole(j, "holonomic_in_disguise", sys->n_disguised);
+  if (sys->n_disguised < 0) ag_json_string(j, "holonomic_in_disguise", NULL);
+  else ag_json_whole(j, "holonomic_in_disguise", sys->n_disguised);
 }
 
 static void write_json(const report *r) {
@@ -340,8 +327,7 @@ static ag_status act(void *self) {
   ag_record_init(&r.record, s.system);
   ag_result_warn(&s.ctx, s.model, &r.record, r.start.record, "at the start");
   ag_source_report(&s, a->common.quiet);
-  if (a->common.json)
-    write_json(&r);
+  if (a->common.json) write_json(&r);
   else {
     ag_text out = {0};
     write_text(&r, &out);

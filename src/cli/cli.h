@@ -18,8 +18,8 @@ typedef struct ag_command {
   ag_status (*act)(void *args);
 } ag_command;
 
-extern const ag_command ag_command_check, ag_command_show, ag_command_emit, ag_command_run, ag_command_info, ag_command_test, ag_command_list,
-    ag_command_help, ag_command_version;
+extern const ag_command ag_command_check, ag_command_show, ag_command_emit, ag_command_run, ag_command_info,
+    ag_command_test, ag_command_list, ag_command_help, ag_command_version;
 
 /* All commands in the order of `help`; NULL past the end. */
 const ag_command *ag_command_at(int i);

@@ -20,12 +20,9 @@ void ag_progress_init(ag_progress *p, bool quiet, double t0, double t1) {
 /* "12 s", "3 min 20 s", "5 h 12 min" */
 static void put_duration(char *out, size_t size, double seconds) {
   long s = seconds < 1e9 ? lround(seconds) : 1000000000L;
-  if (s < 60)
-    snprintf(out, size, "%ld s", s);
-  else if (s < 3600)
-    snprintf(out, size, "%ld min %ld s", s / 60, s % 60);
-  else
-    snprintf(out, size, "%ld h %ld min", s / 3600, s / 60 % 60);
+  if (s < 60) snprintf(out, size, "%ld s", s);
+  else if (s < 3600) snprintf(out, size, "%ld min %ld s", s / 60, s % 60);
+  else snprintf(out, size, "%ld h %ld min", s / 3600, s / 60 % 60);
 }
 
 void ag_progress_show(void *self, double t, long steps) {

@@ -8,8 +8,9 @@
 #include "cli/cli.h"
 #include "cli/source.h"
 
-static const ag_command *const commands[] = {&ag_command_check, &ag_command_show, &ag_command_emit, &ag_command_run,    &ag_command_info,
-                                             &ag_command_test,  &ag_command_list,  &ag_command_help, &ag_command_version};
+static const ag_command *const commands[] = {&ag_command_check, &ag_command_show, &ag_command_emit,
+                                             &ag_command_run,   &ag_command_info, &ag_command_test,
+                                             &ag_command_list,  &ag_command_help, &ag_command_version};
 enum { N_COMMAND = sizeof commands / sizeof commands[0] };
 
 static const char *const later[][2] = {
@@ -67,16 +68,12 @@ static ag_status act(const ag_command *c, int argc, const char *const *argv, voi
   ag_text error = {0};
   ag_common *common = args;
   ag_status status = ag_option_parse(c->n_option, c->options, argc, argv, args, &error);
-  if (common->help)
-    status = print_help(c);
-  else if (status != AG_OK)
-    status = ag_usage(c->name, "%s", error.s);
-  else if (common->n_word < c->min_word)
-    status = ag_usage(c->name, "which %s?", c->words);
+  if (common->help) status = print_help(c);
+  else if (status != AG_OK) status = ag_usage(c->name, "%s", error.s);
+  else if (common->n_word < c->min_word) status = ag_usage(c->name, "which %s?", c->words);
   else if (c->max_word >= 0 && common->n_word > c->max_word)
     status = ag_usage(c->name, "one word too many: '%s'", common->words[c->max_word]);
-  else
-    status = c->act(args);
+  else status = c->act(args);
   ag_text_done(&error);
   return status;
 }

@@ -12,10 +12,8 @@ enum { ENOUGH = 1 << 16 }; /* bytes that are worth a write */
 
 void ag_csv_name(const ag_column *c, int entry, ag_text *out) {
   ag_text_str(out, c->name);
-  if (c->cols > 1)
-    ag_text_printf(out, "[%d,%d]", entry / c->cols + 1, entry % c->cols + 1);
-  else if (c->rows > 1)
-    ag_text_printf(out, "[%d]", entry + 1);
+  if (c->cols > 1) ag_text_printf(out, "[%d,%d]", entry / c->cols + 1, entry % c->cols + 1);
+  else if (c->rows > 1) ag_text_printf(out, "[%d]", entry + 1);
 }
 
 void ag_csv_quoted(ag_text *out, const char *s) {
@@ -50,18 +48,14 @@ static bool flush(ag_csv *csv) {
   size_t done = 0;
   while (!csv->trouble && done < csv->waiting.n) {
     ssize_t n = write(csv->fd, csv->waiting.s + done, csv->waiting.n - done);
-    if (n > 0)
-      done += (size_t)n;
-    else if (n < 0 && errno == EINTR)
-      continue;
-    else
-      csv->trouble = n < 0 ? errno : ENOSPC;
+    if (n > 0) done += (size_t)n;
+    else if (n < 0 && errno == EINTR) continue;
+    else csv->trouble = n < 0 ? errno : ENOSPC;
   }
   size_t whole = done;
   while (whole > 0 && csv->waiting.s[whole - 1] != '\n') whole--;
   if (whole < done && ftruncate(csv->fd, csv->written + (off_t)whole)) csv->torn = true;
-  if (whole == csv->waiting.n)
-    csv->rows += csv->n_waiting;
+  if (whole == csv->waiting.n) csv->rows += csv->n_waiting;
   else
     for (size_t i = 0; i < whole; i++) csv->rows += csv->waiting.s[i] == '\n';
   csv->written += (off_t)whole;

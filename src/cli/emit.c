@@ -11,7 +11,10 @@ typedef struct args {
 } args;
 
 static const ag_option options[] = {
-    {.name = "main", .kind = AG_OPTION_FLAG, .offset = offsetof(args, main), .doc = "with a small program that integrates the model"},
+    {.name = "main",
+     .kind = AG_OPTION_FLAG,
+     .offset = offsetof(args, main),
+     .doc = "with a small program that integrates the model"},
     AG_SET_ROW(args),
     AG_QUIET_ROW(args),
     AG_COMMON_ROWS(args),

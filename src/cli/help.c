@@ -152,10 +152,8 @@ static ag_status act(void *self) {
     if (!strcmp(topics[i].name, word)) t = &topics[i];
   if (word && !command && !t) return unknown(word);
   ag_text out = {0};
-  if (t)
-    ag_text_str(&out, t->text);
-  else
-    ag_help_write(command, &out);
+  if (t) ag_text_str(&out, t->text);
+  else ag_help_write(command, &out);
   if (a->common.json) {
     ag_json j = {0};
     ag_json_begin(&j, NULL, '{');
@@ -163,8 +161,7 @@ static ag_status act(void *self) {
     ag_json_string(&j, "text", out.s);
     ag_json_end(&j, '}');
     ag_json_print(&j);
-  } else
-    fputs(out.s, stdout);
+  } else fputs(out.s, stdout);
   ag_text_done(&out);
   return AG_OK;
 }

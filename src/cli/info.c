@@ -97,8 +97,7 @@ static void put_parameters(const tale *t, ag_text *out) {
 static void put_run(const tale *t, ag_text *out) {
   const ag_pieces *p = t->pieces;
   double dt = ag_pieces_get_number(p, "/options@dt", 0);
-  if (dt > 0)
-    line(out, "method", "%s, dt %g, %s", text(t, "/options@method"), dt, text(t, "/options@closure"));
+  if (dt > 0) line(out, "method", "%s, dt %g, %s", text(t, "/options@method"), dt, text(t, "/options@closure"));
   else
     line(out, "method", "%s, rtol %g, atol %g, %s", text(t, "/options@method"),
          ag_pieces_get_number(p, "/options@rtol", NAN), ag_pieces_get_number(p, "/options@atol", NAN),
@@ -122,10 +121,8 @@ static void put_ends(const ag_piece *ends, ag_text *out) {
     long k = 0;
     while (k < n && strcmp(kinds[k], s)) k++;
     if (k == n && n < 16) kinds[n++] = s;
-    if (k < 16)
-      count[k]++;
-    else
-      others++;
+    if (k < 16) count[k]++;
+    else others++;
   }
   for (long k = 0; k < n; k++) ag_text_printf(out, "%s%ld %s", k ? ", " : "", count[k], kinds[k]);
   if (others) ag_text_printf(out, ", %ld for other reasons", others);
@@ -164,12 +161,10 @@ static void write_text(const tale *t, ag_text *out) {
   line(out, "ended", "%s%s%s", text(t, "@end"), *text(t, "@end_event") ? " " : "", text(t, "@end_event"));
   bool batch = !strcmp(text(t, "@kind"), "batch");
   if (batch) put_batch(t, out);
-  if (batch && !*text(t, "/options@section"))
-    line(out, "rows", "%ld, one for each member", a->n_row);
+  if (batch && !*text(t, "/options@section")) line(out, "rows", "%ld, one for each member", a->n_row);
   else if (*text(t, "/options@section"))
     line(out, "rows", "%ld, at the crossings of the section %s", a->n_row, text(t, "/options@section"));
-  else
-    line(out, "rows", "%ld", a->n_row);
+  else line(out, "rows", "%ld", a->n_row);
   if (a->n_row && !batch)
     line(out, "time", "%.17g to %.17g (asked for: %.17g)", t->first, t->last,
          ag_pieces_get_number(t->pieces, "/options@t1", NAN));

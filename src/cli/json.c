@@ -17,10 +17,8 @@ static void put_string(ag_text *out, const char *s) {
   ag_text clean = {0};
   while (*s) {
     int n = utf8_length((const unsigned char *)s);
-    if (n)
-      ag_text_strn(&clean, s, (size_t)n);
-    else
-      ag_text_str(&clean, "\xef\xbf\xbd");
+    if (n) ag_text_strn(&clean, s, (size_t)n);
+    else ag_text_str(&clean, "\xef\xbf\xbd");
     s += n ? n : 1;
   }
   ag_text_json_str(out, ag_text_cstr(&clean));
@@ -50,10 +48,8 @@ void ag_json_end(ag_json *j, char bracket) {
 
 void ag_json_string(ag_json *j, const char *key, const char *s) {
   next(j, key);
-  if (s)
-    put_string(&j->text, s);
-  else
-    ag_text_str(&j->text, "null");
+  if (s) put_string(&j->text, s);
+  else ag_text_str(&j->text, "null");
 }
 
 void ag_json_number(ag_json *j, const char *key, double v) {

@@ -312,8 +312,7 @@ static bool newton(problem *p, int from, int to, double *u) {
       next = 0;
       if (values_at(p, v, a))
         for (int i = from; i < to; i++) next = fmax(next, fabs(a[i]) / p->scale[i]);
-      else
-        next = INFINITY;
+      else next = INFINITY;
       if (next < now) break;
     }
     if (!(next < now)) return now <= 1e-12;
@@ -418,12 +417,9 @@ const char *ag_levels_solve(const ag_levels *l, const ag_system *sys, double t0,
   for (int i = 0; i < all.n; i++) {
     if (!values_at(&p, all.u[i], f)) continue;
     double rate = l->section ? crossing_rate(&p) : 1;
-    if (isnan(rate))
-      off = true;
-    else if (!(rate > 1e-12))
-      wrong_way = true;
-    else if (best < 0 || all.u[i][0] > all.u[best][0])
-      best = i;
+    if (isnan(rate)) off = true;
+    else if (!(rate > 1e-12)) wrong_way = true;
+    else if (best < 0 || all.u[i][0] > all.u[best][0]) best = i;
   }
   if (best >= 0) (void)values_at(&p, all.u[best], f);
   if (best >= 0) memcpy(unknown, all.u[best], sizeof(double) * (size_t)l->n_solve);

@@ -24,12 +24,9 @@ static ag_status list_models(ag_json *j) {
   ag_shelf shelf;
   ag_shelf_init(&shelf);
   int width = name_width(shelf.n, shelf.names);
-  if (j)
-    ag_json_begin(j, "models", '[');
-  else if (shelf.n)
-    puts("models");
-  else
-    fputs("warning: no shipped models found; set ANAGYRE_MODELS to the folder that holds them\n", stderr);
+  if (j) ag_json_begin(j, "models", '[');
+  else if (shelf.n) puts("models");
+  else fputs("warning: no shipped models found; set ANAGYRE_MODELS to the folder that holds them\n", stderr);
   for (int i = 0; i < shelf.n; i++) {
     ag_source s;
     ag_status status = ag_source_parse(&s, shelf.paths[i], &(ag_common){0});
@@ -40,8 +37,7 @@ static ag_status list_models(ag_json *j) {
       ag_json_string(j, "title", title);
       ag_json_string(j, "file", shelf.paths[i]);
       ag_json_end(j, '}');
-    } else
-      printf("  %-*s  %s\n", width, shelf.names[i], title ? title : "(does not read: see `anagyre check`)");
+    } else printf("  %-*s  %s\n", width, shelf.names[i], title ? title : "(does not read: see `anagyre check`)");
     ag_source_done(&s);
   }
   if (j) ag_json_end(j, ']');
@@ -50,10 +46,8 @@ static ag_status list_models(ag_json *j) {
 }
 
 static ag_status list_methods(ag_json *j) {
-  if (j)
-    ag_json_begin(j, "methods", '[');
-  else
-    puts("methods");
+  if (j) ag_json_begin(j, "methods", '[');
+  else puts("methods");
   for (int i = 0; i < ag_stepper_count(); i++) {
     const ag_stepper *s = ag_stepper_at(i);
     if (!j) {
@@ -78,10 +72,8 @@ static ag_status list_methods(ag_json *j) {
 static ag_status list_words(ag_json *j) {
   const char *const *words;
   int n = ag_lang_words(&words), column = 0;
-  if (j)
-    ag_json_begin(j, "words", '[');
-  else
-    puts("words of the model language (docs/language.md)");
+  if (j) ag_json_begin(j, "words", '[');
+  else puts("words of the model language (docs/language.md)");
   for (int i = 0; i < n; i++) {
     if (j) {
       ag_json_string(j, NULL, words[i]);
@@ -90,10 +82,8 @@ static ag_status list_words(ag_json *j) {
     if (column + (int)strlen(words[i]) + 1 > 100) putchar('\n'), column = 0;
     column += printf(column ? " %s" : "  %s", words[i]);
   }
-  if (j)
-    ag_json_end(j, ']');
-  else
-    putchar('\n');
+  if (j) ag_json_end(j, ']');
+  else putchar('\n');
   return AG_OK;
 }
 

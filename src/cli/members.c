@@ -277,10 +277,8 @@ static void complete_starts(ag_members *m, const ag_grid *sweep, const dependent
     } else {
       status = ag_system_start(&ctx, sys, o->t0, params, o->strict, x0, x0 + sys->n_q);
     }
-    if (status == AG_OK)
-      m->index[m->n_ready++] = i;
-    else
-      m->reason[i] = first_error(&ctx);
+    if (status == AG_OK) m->index[m->n_ready++] = i;
+    else m->reason[i] = first_error(&ctx);
     ag_ctx_done(&ctx);
   }
   free(slots);

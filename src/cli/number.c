@@ -52,10 +52,8 @@ static double atom(cursor *c) {
 static double unary(cursor *c) {
   if (++c->depth > MAX_DEPTH) return fail(c);
   double v;
-  if (take(c, '-'))
-    v = -unary(c);
-  else if (take(c, '+'))
-    v = unary(c);
+  if (take(c, '-')) v = -unary(c);
+  else if (take(c, '+')) v = unary(c);
   else {
     v = atom(c);
     if (!c->bad && take(c, '^')) v = pow(v, unary(c));
@@ -67,12 +65,9 @@ static double unary(cursor *c) {
 static double term(cursor *c) {
   double v = unary(c);
   while (!c->bad) {
-    if (take(c, '*'))
-      v *= unary(c);
-    else if (take(c, '/'))
-      v /= unary(c);
-    else
-      break;
+    if (take(c, '*')) v *= unary(c);
+    else if (take(c, '/')) v /= unary(c);
+    else break;
   }
   return v;
 }
@@ -80,12 +75,9 @@ static double term(cursor *c) {
 static double sum(cursor *c) {
   double v = term(c);
   while (!c->bad) {
-    if (take(c, '+'))
-      v += term(c);
-    else if (take(c, '-'))
-      v -= term(c);
-    else
-      break;
+    if (take(c, '+')) v += term(c);
+    else if (take(c, '-')) v -= term(c);
+    else break;
   }
   return v;
 }

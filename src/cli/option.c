@@ -44,10 +44,8 @@ static ag_status read_number(const ag_option *o, const char *value, double *v, a
   }
   if (*v >= o->lo && *v <= o->hi) return AG_OK;
   ag_text_printf(error, "--%s must be ", o->name);
-  if (o->lo == DBL_MIN)
-    ag_text_str(error, "positive");
-  else
-    ag_text_str(error, "at least "), ag_text_number(error, o->lo);
+  if (o->lo == DBL_MIN) ag_text_str(error, "positive");
+  else ag_text_str(error, "at least "), ag_text_number(error, o->lo);
   if (o->hi < DBL_MAX) ag_text_str(error, " and at most "), ag_text_number(error, o->hi);
   ag_text_printf(error, ", not %s", value);
   return AG_WRONG;
@@ -103,8 +101,7 @@ static ag_status store(const ag_option *o, const char *value, void *args, ag_tex
   void *at = (char *)args + o->offset;
   double v;
   switch (o->kind) {
-  case AG_OPTION_NUMBER:
-    return read_number(o, value, at, error);
+  case AG_OPTION_NUMBER: return read_number(o, value, at, error);
   case AG_OPTION_WHOLE:
     AG_TRY(read_number(o, value, &v, error));
     if (v != floor(v)) {
@@ -119,18 +116,12 @@ static ag_status store(const ag_option *o, const char *value, void *args, ag_tex
       ag_text_printf(error, "--%s needs a value that is not empty", o->name);
       return AG_WRONG;
     }
-    if (o->kind == AG_OPTION_LIST)
-      append(at, value);
-    else
-      *(const char **)at = value;
+    if (o->kind == AG_OPTION_LIST) append(at, value);
+    else *(const char **)at = value;
     return AG_OK;
-  case AG_OPTION_CHOICE:
-    return read_choice(o, value, at, error);
-  case AG_OPTION_SET:
-    return read_set(value, args, error);
-  default:
-    AG_ASSERT(o->kind == AG_OPTION_SET);
-    return AG_WRONG; /* the others carry no value */
+  case AG_OPTION_CHOICE: return read_choice(o, value, at, error);
+  case AG_OPTION_SET: return read_set(value, args, error);
+  default: AG_ASSERT(o->kind == AG_OPTION_SET); return AG_WRONG; /* the others carry no value */
   }
 }
 
@@ -171,10 +162,8 @@ ag_status ag_option_parse(int n, const ag_option *options, int argc, const char 
   bool only_words = false;
   for (int i = 0; i < argc; i++) {
     const char *word = argv[i];
-    if (!only_words && !strcmp(word, "--"))
-      only_words = true;
-    else if (!only_words && word[0] == '-' && word[1])
-      AG_TRY(read_option(n, options, argc, argv, &i, args, error));
+    if (!only_words && !strcmp(word, "--")) only_words = true;
+    else if (!only_words && word[0] == '-' && word[1]) AG_TRY(read_option(n, options, argc, argv, &i, args, error));
     else {
       common->words = ag_heap_grow(common->words, sizeof *common->words * (size_t)(common->n_word + 1));
       common->words[common->n_word++] = word;
@@ -215,14 +204,9 @@ static void write_preset(const ag_option *o, const void *args, ag_text *out) {
     ag_text_number(out, *(const double *)(const void *)at);
     ag_text_char(out, ')');
     break;
-  case AG_OPTION_WHOLE:
-    ag_text_printf(out, " (default %ld)", *(const long *)(const void *)at);
-    break;
-  case AG_OPTION_CHOICE:
-    ag_text_printf(out, " (default %s)", o->choice(*(const int *)(const void *)at));
-    break;
-  default:
-    break;
+  case AG_OPTION_WHOLE: ag_text_printf(out, " (default %ld)", *(const long *)(const void *)at); break;
+  case AG_OPTION_CHOICE: ag_text_printf(out, " (default %s)", o->choice(*(const int *)(const void *)at)); break;
+  default: break;
   }
 }
 

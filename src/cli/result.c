@@ -73,8 +73,7 @@ void ag_result_json_params(ag_json *j, const ag_system *sys) {
   ag_json_begin(j, "parameters", '{');
   for (int i = 0; i < m->n_params; i++) {
     const ag_param *p = &m->params[i];
-    if (p->integer)
-      ag_json_whole(j, p->name, lround(p->number));
+    if (p->integer) ag_json_whole(j, p->name, lround(p->number));
     else
       ag_json_tensor(j, p->name, ag_node_rows(m->graph, p->input), ag_node_cols(m->graph, p->input),
                      sys->params + sys->param_offset[i]);
@@ -132,10 +131,8 @@ static void put_events(const ag_outcome *o, ag_text *out) {
   for (int i = 0; i < m->n_events; i++) {
     int n = r->event_count[i];
     ag_text_printf(out, "  %-12s  %s: ", i ? "" : "events", m->events[i].name);
-    if (!n)
-      ag_text_str(out, "never");
-    else
-      ag_text_printf(out, "%d time%s, at t = ", n, n == 1 ? "" : "s");
+    if (!n) ag_text_str(out, "never");
+    else ag_text_printf(out, "%d time%s, at t = ", n, n == 1 ? "" : "s");
     for (int k = 0; k < n && k < EVENTS_SHOWN; k++) {
       if (k) ag_text_str(out, ", ");
       ag_text_number(out, r->event_times[i][k]);
@@ -173,10 +170,8 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   ag_text_printf(out, "%s%s%s\n", m->name, *m->title ? ": " : "", m->title);
   put_end(o, out);
   ag_text_printf(out, "  %-12s  %s, ", "method", q->method->name);
-  if (q->dt > 0)
-    ag_text_printf(out, "dt %g", q->dt);
-  else
-    ag_text_printf(out, "rtol %g, atol %g", q->rtol, q->atol);
+  if (q->dt > 0) ag_text_printf(out, "dt %g", q->dt);
+  else ag_text_printf(out, "rtol %g, atol %g", q->rtol, q->atol);
   ag_text_printf(out, ", %s, %s\n", q->multipliers ? "with multipliers" : "velocities eliminated",
                  r->compiled ? "compiled" : "interpreted");
   ag_text_printf(out, "  %-12s  %ld (%ld rejected, %ld right-hand sides) in %.3g s\n", "steps", r->steps, r->rejected,
@@ -264,9 +259,7 @@ void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series) {
   ag_json_whole(j, "right_hand_sides", r->rhs);
   ag_json_number(j, "seconds", o->seconds);
   ag_result_json_params(j, o->system);
-  if (q->section)
-    json_section(j, o, series);
-  else if (series)
-    put_series(j, "series", o->record, series);
+  if (q->section) json_section(j, o, series);
+  else if (series) put_series(j, "series", o->record, series);
   ag_json_end(j, '}');
 }

@@ -139,10 +139,8 @@ static ag_status settle_section(args *a) {
 
 /* What contradicts itself is refused rather than ignored. */
 static ag_status settle(args *a) {
-  if (a->from)
-    AG_TRY(settle_from(a));
-  else if (!a->common.n_word)
-    return ag_usage("run", "which MODEL?");
+  if (a->from) AG_TRY(settle_from(a));
+  else if (!a->common.n_word) return ag_usage("run", "which MODEL?");
   a->run.method = ag_stepper_at(a->method);
   a->run.multipliers = a->closure == 1;
   a->run.engine = a->engine == 1 ? AG_ENGINE_COMPILED : a->engine == 2 ? AG_ENGINE_INTERPRETED : AG_ENGINE_AUTO;
@@ -302,8 +300,7 @@ static ag_status tell(const args *a, const ag_outcome *o, const ag_series *serie
   if (end == AG_END_STOPPED)
     fprintf(stderr, "stopped by %s at t = %.17g%s%s\n", ag_stop_word(), o->result->t,
             a->output ? "; what was computed is in " : "", a->output ? a->output : "");
-  else if (ag_end_status(end) != AG_OK && end != AG_END_SINK)
-    tell_failure(o);
+  else if (ag_end_status(end) != AG_OK && end != AG_END_SINK) tell_failure(o);
   ag_status status = ag_end_status(end);
   return saved > status ? saved : status;
 }
@@ -386,8 +383,7 @@ static ag_status run_from(args *a) {
   ag_status status = ag_continue_until(&from, given(a, "t1") ? &t1 : NULL, &a->run);
   if (status == AG_OK) {
     status = ag_continue_load(&from, &s, &a->run, a->strict, a->common.quiet);
-    if (status != AG_OK)
-      status = ag_source_refuse(&s, status, &a->common);
+    if (status != AG_OK) status = ag_source_refuse(&s, status, &a->common);
     else {
       status = run_loaded(a, &s, &from);
       ag_source_done(&s);

@@ -47,8 +47,7 @@ static ag_status act(void *self) {
     ag_json_end(&j, '}');
     ag_json_print(&j);
   } else {
-    if (a->latex)
-      put_comments(ag_text_cstr(&model), '%', &out), ag_text_str(&out, ag_text_cstr(&equations));
+    if (a->latex) put_comments(ag_text_cstr(&model), '%', &out), ag_text_str(&out, ag_text_cstr(&equations));
     else {
       ag_text_str(&out, ag_text_cstr(&model));
       ag_text_str(&out, "\n# Derived equations\n");

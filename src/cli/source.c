@@ -107,8 +107,7 @@ ag_status ag_source_read(ag_source *s, const char *word) {
   char *path = shipped(word, &near);
   if (!path && is_file(word)) path = copy(word);
   ag_status status = AG_WRONG;
-  if (path)
-    status = read_file(s, path);
+  if (path) status = read_file(s, path);
   else if (near.n)
     ag_ctx_error(&s->ctx, nowhere, "no shipped model and no file is called '%s'; did you mean %s?", word, near.s);
   else
@@ -129,10 +128,8 @@ static ag_status end_at(ag_source *s, const char *name) {
   const char **names = ag_heap_alloc(sizeof *names * (size_t)(m->n_events + 1));
   for (int i = 0; i < m->n_events; i++) names[i] = m->events[i].name;
   const char *near = ag_nearest(name, m->n_events, names);
-  if (near)
-    ag_ctx_error(&s->ctx, nowhere, "--end-at: the model has no event `%s`; did you mean `%s`?", name, near);
-  else
-    ag_ctx_error(&s->ctx, nowhere, "--end-at: the model has no event `%s`", name);
+  if (near) ag_ctx_error(&s->ctx, nowhere, "--end-at: the model has no event `%s`; did you mean `%s`?", name, near);
+  else ag_ctx_error(&s->ctx, nowhere, "--end-at: the model has no event `%s`", name);
   free(names);
   return AG_WRONG;
 }

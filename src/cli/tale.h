@@ -23,7 +23,7 @@ typedef struct ag_tale {
   ag_pick *picks;
   bool *wanted; /* per column of the record */
   bool strict;
-  long *row;    /* per member: its row in the result, -1: it did not start */
+  long *row; /* per member: its row in the result, -1: it did not start */
   long n_failed, n_stopped;
   double *blank; /* a record without numbers */
 } ag_tale;

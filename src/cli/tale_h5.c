@@ -206,10 +206,8 @@ ag_status ag_tale_h5(const ag_tale *t, const ag_common *common, bool strict, con
   } else {
     if (ag_store_begin(store)) (void)put_rows(t, store, wanted); /* what fails is told at the end */
     put_members(t, &end, wanted);
-    if (!ag_store_close(store, &end, &trouble))
-      status = say(&trouble);
-    else
-      ag_text_done(&trouble);
+    if (!ag_store_close(store, &end, &trouble)) status = say(&trouble);
+    else ag_text_done(&trouble);
   }
   ag_pieces_done(&end);
   ag_arena_free(arena);

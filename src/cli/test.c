@@ -35,22 +35,17 @@ typedef struct tally {
 /* A statement on one line: runs of blanks and line ends become one blank. */
 static void put_text(const char *text, ag_text *out) {
   for (const char *s = text ? text : "?"; *s; s++)
-    if (*s != '\n' && *s != ' ' && *s != '\t' && *s != '\r')
-      ag_text_char(out, *s);
-    else if (out->n && out->s[out->n - 1] != ' ')
-      ag_text_char(out, ' ');
+    if (*s != '\n' && *s != ' ' && *s != '\t' && *s != '\r') ag_text_char(out, *s);
+    else if (out->n && out->s[out->n - 1] != ' ') ag_text_char(out, ' ');
 }
 
 static void put_verdict(const ag_source *s, const ag_verdict *v, int line) {
   ag_text text = {0};
   put_text(v->text, &text);
   printf("%s:%d: %-6s  %s", s->path, line, v->holds ? "ok" : "FAILED", ag_text_cstr(&text));
-  if (v->note)
-    printf(": %s", v->note);
-  else if (v->holds)
-    printf("  (error %.2g, allowed %.2g)", v->error, v->tol);
-  else
-    printf(": got %.17g, wanted %.17g, error %.3g, allowed %.3g", v->got, v->wanted, v->error, v->tol);
+  if (v->note) printf(": %s", v->note);
+  else if (v->holds) printf("  (error %.2g, allowed %.2g)", v->error, v->tol);
+  else printf(": got %.17g, wanted %.17g, error %.3g, allowed %.3g", v->got, v->wanted, v->error, v->tol);
   putchar('\n');
   ag_text_done(&text);
 }
@@ -74,10 +69,8 @@ static void judge(tally *y, ag_source *s, int n, const ag_verdict *verdicts) {
     y->n_expect++;
     y->n_failed += !verdicts[i].holds;
     if (!verdicts[i].holds && y->worst < AG_FAILED) y->worst = AG_FAILED;
-    if (y->json)
-      json_verdict(y->json, &verdicts[i], line);
-    else if (!verdicts[i].holds || !y->a->common.quiet)
-      put_verdict(s, &verdicts[i], line);
+    if (y->json) json_verdict(y->json, &verdicts[i], line);
+    else if (!verdicts[i].holds || !y->a->common.quiet) put_verdict(s, &verdicts[i], line);
   }
   if (!n && !y->json && !y->a->common.quiet) printf("%s: no expectations\n", s->path);
   fflush(stdout);

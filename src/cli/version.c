@@ -26,8 +26,7 @@ static ag_status act(void *self) {
     ag_json_string(&j, "compiler", COMPILER);
     ag_json_end(&j, '}');
     ag_json_print(&j);
-  } else
-    printf("anagyre %s (%s, %s)\n", AG_VERSION, AG_GIT_HASH, COMPILER);
+  } else printf("anagyre %s (%s, %s)\n", AG_VERSION, AG_GIT_HASH, COMPILER);
   return AG_OK;
 }
 

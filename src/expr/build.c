@@ -124,7 +124,8 @@ ag_id ag_rotation(ag_graph *g, ag_id a) {
 
 ag_id ag_solve(ag_graph *g, ag_id A, ag_id b, ag_solve_kind kind) {
   AG_ASSERT(rows(g, A) == cols(g, A) && rows(g, A) == rows(g, b));
-  if (!ag_is_scalar(g, A)) return ag_build(g, AG_OP_SOLVE, rows(g, b), cols(g, b), 2, (ag_id[]){A, b}, ag_payload((int)kind, 0));
+  if (!ag_is_scalar(g, A))
+    return ag_build(g, AG_OP_SOLVE, rows(g, b), cols(g, b), 2, (ag_id[]){A, b}, ag_payload((int)kind, 0));
   if (kind == AG_SOLVE_SPD) A = ag_apply1(g, AG_OP_CHECKPOS, A);
   if (kind == AG_SOLVE_NEAR_EYE) A = ag_apply1(g, AG_OP_CHECKNZ, A);
   return ag_div(g, b, A);

@@ -22,8 +22,8 @@ void ag_sweep_done(ag_sweep *s);
 ag_id ag_chain(ag_graph *g, ag_id x, int k, ag_id v);
 /* n, or 1 where the norm n is 0: the derivative of a norm at 0 is 0, and finite however often it is derived. */
 ag_id ag_safe_norm(ag_graph *g, ag_id n);
-ag_id ag_inner(ag_graph *g, ag_id a, ag_id b);  /* sum over i, j of a_ij b_ij */
-ag_id ag_vee_skew(ag_graph *g, ag_id S);        /* v with <S, hat(w)> = v.w for all w */
+ag_id ag_inner(ag_graph *g, ag_id a, ag_id b); /* sum over i, j of a_ij b_ij */
+ag_id ag_vee_skew(ag_graph *g, ag_id S);       /* v with <S, hat(w)> = v.w for all w */
 /* Number k of a unit quaternion, x = SLOT(R, k): its gradient in the body velocity, from q' = 1/2 q (0, w). */
 ag_id ag_slot_gradient(ag_graph *g, ag_id x);
 ag_id ag_cofactors(ag_graph *g, ag_id A, ag_id det); /* derivative of det(A) in A */
@@ -38,7 +38,8 @@ typedef struct ag_forward_work {
 } ag_forward_work;
 void ag_forward_init(ag_forward_work *w, ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs);
 void ag_forward_done(ag_forward_work *w);
-/* Sets the seed of an input; then one sweep; the tangent of an output, ag_zero when there is none; the end of a pass. */
+/* Sets the seed of an input; then one sweep; the tangent of an output, ag_zero when there is none; the end of a pass.
+ */
 void ag_forward_seed(ag_forward_work *w, ag_id input, ag_id seed);
 void ag_forward_run(ag_forward_work *w);
 ag_id ag_forward_out(ag_forward_work *w, ag_id out);
@@ -51,8 +52,8 @@ typedef struct ag_piece {
 } ag_piece;
 typedef struct ag_reverse_work {
   ag_sweep sweep;
-  ag_id *adj, *vec;     /* adjoint; of rotation inputs also the trivialised part */
-  int *head, *tail;     /* pieces of the adjoint: 0 none, else 1 + index */
+  ag_id *adj, *vec; /* adjoint; of rotation inputs also the trivialised part */
+  int *head, *tail; /* pieces of the adjoint: 0 none, else 1 + index */
   ag_piece *pieces;
   int n_piece, cap_piece;
   ag_id *cone; /* of one output */

@@ -87,8 +87,9 @@ static void check_forward(run *r, uint64_t seed, ag_id *tangents) {
       double expected = (double)dv[i].v[k];
       /* 1e-7: seventh derivatives of 45 nested operations reach 1e12 in places; a wrong term is of size 1 */
       if (fabs(expected) < 1e4 && !near(result[at + k], expected, 1e-7)) {
-        if (good) fprintf(stderr, "seed %llu step %d code %d entry %d: tangent %.12g, difference %.12g\n",
-                          (unsigned long long)seed, i, r->p.s[i].op, k, result[at + k], expected);
+        if (good)
+          fprintf(stderr, "seed %llu step %d code %d entry %d: tangent %.12g, difference %.12g\n",
+                  (unsigned long long)seed, i, r->p.s[i].op, k, result[at + k], expected);
         good = false;
       }
     }
@@ -146,7 +147,8 @@ static void check_jacobian(run *r, uint64_t seed, const ag_id *tangents, bool ta
     for (int k = 0; k < size; k++) e[k] = ag_entry(g, r->seeds[i], k / m, k % m);
     s[i] = ag_stack(g, size, 1, e);
   }
-  ag_id difference_ = ag_mul(g, J, ag_concat(g, 8, s)), outs[2] = {ag_norm(g, ag_sub(g, difference_, t)), ag_norm(g, t)};
+  ag_id difference_ = ag_mul(g, J, ag_concat(g, 8, s)),
+        outs[2] = {ag_norm(g, ag_sub(g, difference_, t)), ag_norm(g, t)};
   double v[2];
   AG_CHECK(ag_evaluate(g, 16, r->point_inputs, r->stored, 2, outs, v) == 0);
   if (!(v[0] <= 1e-9 * fmax(1, v[1]))) fprintf(stderr, "seed %llu: jacobian\n", (unsigned long long)seed);

@@ -138,7 +138,8 @@ static void check_choices(void) {
   ag_reverse(g, 1, &h, &one, 1, &x, &d[1]);
   ag_reverse(g, 1, &d[1], &one, 1, &x, &d[2]);
   /* two different conditions whose adjoints meet before the bad division */
-  ag_id far = ag_div(g, one, x), small = ag_apply2(g, AG_OP_EQ, x, zero), tiny = ag_apply2(g, AG_OP_LT, x, ag_num(g, 1e-9));
+  ag_id far = ag_div(g, one, x), small = ag_apply2(g, AG_OP_EQ, x, zero),
+        tiny = ag_apply2(g, AG_OP_LT, x, ag_num(g, 1e-9));
   ag_id k = ag_select(g, small, zero, ag_mul(g, far, far));
   k = ag_add(g, k, ag_select(g, tiny, zero, ag_apply1(g, AG_OP_SIN, far)));
   ag_reverse(g, 1, &k, &one, 1, &x, &d[3]);
@@ -160,7 +161,8 @@ static void check_choices(void) {
 
 static void check_norm(void) {
   ag_graph *g = ag_graph_create();
-  ag_id a = ag_input(g, "a", 3, 1, AG_LEAF_REAL), d = ag_input(g, "d", 3, 1, AG_LEAF_REAL), one = ag_num(g, 1), outs[4], H;
+  ag_id a = ag_input(g, "a", 3, 1, AG_LEAF_REAL), d = ag_input(g, "d", 3, 1, AG_LEAF_REAL), one = ag_num(g, 1), outs[4],
+        H;
   ag_id n = ag_norm(g, a), inputs[2] = {a, d};
   ag_forward(g, 1, &a, &d, 1, &n, &outs[0]);
   ag_reverse(g, 1, &n, &one, 1, &a, &outs[1]);
@@ -193,10 +195,9 @@ static void check_stored(void) {
   double at[7] = {0.5, -0.5, 0.7, 0.1, 0.3, -0.2, 0.9}, v[9];
   AG_CHECK(ag_evaluate(g, 2, in, at, 3, outs, v) == 0);
   /* q' = 1/2 q (0, w), multiplied out */
-  double expected[4] = {-(at[1] * at[4] + at[2] * at[5] + at[3] * at[6]) / 2,
-                        (at[0] * at[4] + at[2] * at[6] - at[3] * at[5]) / 2,
-                        (at[0] * at[5] + at[3] * at[4] - at[1] * at[6]) / 2,
-                        (at[0] * at[6] + at[1] * at[5] - at[2] * at[4]) / 2};
+  double expected[4] = {
+      -(at[1] * at[4] + at[2] * at[5] + at[3] * at[6]) / 2, (at[0] * at[4] + at[2] * at[6] - at[3] * at[5]) / 2,
+      (at[0] * at[5] + at[3] * at[4] - at[1] * at[6]) / 2, (at[0] * at[6] + at[1] * at[5] - at[2] * at[4]) / 2};
   for (int k = 0; k < 4; k++) {
     AG_CHECK_NEAR(v[k], expected[k], 1e-15);
     AG_CHECK_NEAR(v[4 + k], expected[k], 1e-15);
@@ -264,7 +265,8 @@ static void check_zero_tangent(void) {
 static void check_det(void) { /* 2 x 2 and 4 x 4; 3 x 3 is among the random programs */
   for (int n = 2; n <= 5; n++) {
     ag_graph *g = ag_graph_create();
-    ag_id A = ag_input(g, "A", n, n, AG_LEAF_REAL), D = ag_input(g, "D", n, n, AG_LEAF_REAL), det = ag_det(g, A), t, grad;
+    ag_id A = ag_input(g, "A", n, n, AG_LEAF_REAL), D = ag_input(g, "D", n, n, AG_LEAF_REAL), det = ag_det(g, A), t,
+          grad;
     ag_id in[2] = {A, D}, one = ag_num(g, 1), outs[2], moved = ag_num(g, 0);
     ag_forward(g, 1, &A, &D, 1, &det, &t);
     ag_reverse(g, 1, &det, &one, 1, &A, &grad);

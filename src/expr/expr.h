@@ -50,12 +50,12 @@ int ag_node_rows(const ag_graph *g, ag_id x);
 int ag_node_cols(const ag_graph *g, ag_id x);
 int ag_node_n_arg(const ag_graph *g, ag_id x);
 ag_id ag_node_arg(const ag_graph *g, ag_id x, int i);
-const char *ag_node_name(const ag_graph *g, ag_id x); /* of an input, else NULL */
+const char *ag_node_name(const ag_graph *g, ag_id x);           /* of an input, else NULL */
 void ag_node_index(const ag_graph *g, ag_id x, int *i, int *j); /* of an entry: its row and column, from 0 */
 bool ag_is_scalar(const ag_graph *g, ag_id x);
-bool ag_is_zero(const ag_graph *g, ag_id x);                /* a structural zero of any shape */
-bool ag_is_num(const ag_graph *g, ag_id x, double *value);  /* a scalar constant */
-bool ag_is_rotation(const ag_graph *g, ag_id x);            /* known to be orthogonal with determinant 1 */
+bool ag_is_zero(const ag_graph *g, ag_id x);               /* a structural zero of any shape */
+bool ag_is_num(const ag_graph *g, ag_id x, double *value); /* a scalar constant */
+bool ag_is_rotation(const ag_graph *g, ag_id x);           /* known to be orthogonal with determinant 1 */
 /* Does any of outs depend on any of the inputs? */
 bool ag_depends(const ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs);
 /* The same for each of many, in one pass. */
@@ -72,29 +72,29 @@ ag_id ag_eye(ag_graph *g, int n);
 ag_id ag_input(ag_graph *g, const char *name, int rows, int cols, ag_leaf kind);
 int ag_input_storage(const ag_graph *g, ag_id x); /* 4 for a rotation */
 int ag_input_tangent(const ag_graph *g, ag_id x); /* 3 for a rotation */
-ag_id ag_stored(ag_graph *g, ag_id input); /* its stored numbers as a column (the quaternion of a rotation) */
+ag_id ag_stored(ag_graph *g, ag_id input);        /* its stored numbers as a column (the quaternion of a rotation) */
 
 /* ---- building ---- */
-ag_id ag_add(ag_graph *g, ag_id a, ag_id b);      /* same shape */
+ag_id ag_add(ag_graph *g, ag_id a, ag_id b); /* same shape */
 ag_id ag_sub(ag_graph *g, ag_id a, ag_id b);
 ag_id ag_neg(ag_graph *g, ag_id a);
 /* scalar*scalar, scalar*tensor (either order), matrix*matrix, matrix*vector; column*row is the outer product */
 ag_id ag_mul(ag_graph *g, ag_id a, ag_id b);
-ag_id ag_div(ag_graph *g, ag_id a, ag_id b);      /* b scalar */
-ag_id ag_pow(ag_graph *g, ag_id a, ag_id b);      /* scalars; constant whole exponents become products */
+ag_id ag_div(ag_graph *g, ag_id a, ag_id b);              /* b scalar */
+ag_id ag_pow(ag_graph *g, ag_id a, ag_id b);              /* scalars; constant whole exponents become products */
 ag_id ag_apply(ag_graph *g, ag_op op, const ag_id *args); /* any scalar operation of op.def */
 ag_id ag_apply1(ag_graph *g, ag_op op, ag_id a);
 ag_id ag_apply2(ag_graph *g, ag_op op, ag_id a, ag_id b);
 ag_id ag_select(ag_graph *g, ag_id condition, ag_id a, ag_id b); /* a where condition != 0, else b; any shape */
-ag_id ag_dot(ag_graph *g, ag_id a, ag_id b);      /* columns of equal length */
-ag_id ag_cross(ag_graph *g, ag_id a, ag_id b);    /* 3 x 1 */
-ag_id ag_hat(ag_graph *g, ag_id a);               /* 3 x 1 -> 3 x 3, hat(a) b = a x b */
-ag_id ag_norm(ag_graph *g, ag_id a);              /* derivative 0 at 0 */
+ag_id ag_dot(ag_graph *g, ag_id a, ag_id b);                     /* columns of equal length */
+ag_id ag_cross(ag_graph *g, ag_id a, ag_id b);                   /* 3 x 1 */
+ag_id ag_hat(ag_graph *g, ag_id a);                              /* 3 x 1 -> 3 x 3, hat(a) b = a x b */
+ag_id ag_norm(ag_graph *g, ag_id a);                             /* derivative 0 at 0 */
 ag_id ag_transpose(ag_graph *g, ag_id a);
 ag_id ag_stack(ag_graph *g, int rows, int cols, const ag_id *entries); /* scalars, row-major */
-ag_id ag_concat(ag_graph *g, int n, const ag_id *columns); /* columns below each other */
-ag_id ag_entry(ag_graph *g, ag_id a, int i, int j);    /* indices from 0 */
-ag_id ag_rows_of(ag_graph *g, ag_id a, int from, int n); /* rows from..from+n-1 */
+ag_id ag_concat(ag_graph *g, int n, const ag_id *columns);             /* columns below each other */
+ag_id ag_entry(ag_graph *g, ag_id a, int i, int j);                    /* indices from 0 */
+ag_id ag_rows_of(ag_graph *g, ag_id a, int from, int n);               /* rows from..from+n-1 */
 ag_id ag_det(ag_graph *g, ag_id a);
 /* Marks a 3 x 3 expression that the caller knows to be a rotation (constructors), so that the rules apply. */
 ag_id ag_rotation(ag_graph *g, ag_id a);
@@ -193,8 +193,8 @@ typedef struct ag_instr {
 typedef struct ag_tape {
   int n_const, n_slot, n_out, n_prep, n_instr;
   double *constants;
-  ag_instr *instr;      /* instr[0..n_prep-1]: parameter-only work, done once; the rest each time */
-  uint32_t *out;        /* slots of the outputs */
+  ag_instr *instr;          /* instr[0..n_prep-1]: parameter-only work, done once; the rest each time */
+  uint32_t *out;            /* slots of the outputs */
   int n_need[AG_SEG_COUNT]; /* how much of each segment is read */
   int n_ldl;
   ag_ldl **ldls; /* of the sparse solves */

@@ -151,13 +151,10 @@ static ag_id tangent(ag_forward_work *w, ag_id x) {
   case AG_OP_HAT: return ag_hat(g, d);
   case AG_OP_ENTRY: return ag_entry(g, d, n.payload.at.i, n.payload.at.j);
   case AG_OP_ROWS: return ag_rows_of(g, d, n.payload.at.i, n.rows);
-  case AG_OP_NORM:
-    d = ag_dot(g, a, d);
-    return ag_div(g, d, ag_safe_norm(g, x));
+  case AG_OP_NORM: d = ag_dot(g, a, d); return ag_div(g, d, ag_safe_norm(g, x));
   case AG_OP_DET: return ag_inner(g, ag_cofactors(g, a, x), d);
   case AG_OP_SOLVE: return solve(w, x);
-  case AG_OP_SPARSE:
-    return sparse(w, x);
+  case AG_OP_SPARSE: return sparse(w, x);
   case AG_OP_ROTATION: return d;
   default: return scalar(w, x);
   }

@@ -82,16 +82,15 @@ static bool same(const ag_graph *g, ag_id x, ag_op op, int rows, int cols, int n
                  uint64_t payload) {
   const ag_node *n = &g->nodes[x];
   return n->op == op && n->rows == rows && n->cols == cols && n->n_arg == (uint32_t)n_arg &&
-         n->payload.bits == payload &&
-         (n_arg == 0 || !memcmp(g->pool + n->first, args, sizeof *args * (size_t)n_arg));
+         n->payload.bits == payload && (n_arg == 0 || !memcmp(g->pool + n->first, args, sizeof *args * (size_t)n_arg));
 }
 
 /* Position in the table where the node stands or would stand. */
 static uint32_t probe(const ag_graph *g, uint32_t hash, ag_op op, int rows, int cols, int n_arg, const ag_id *args,
                       uint64_t payload) {
   uint32_t mask = g->table_size - 1, at = hash & mask;
-  while (g->table[at] && !(g->nodes[g->table[at]].hash == hash &&
-                           same(g, g->table[at], op, rows, cols, n_arg, args, payload)))
+  while (g->table[at] &&
+         !(g->nodes[g->table[at]].hash == hash && same(g, g->table[at], op, rows, cols, n_arg, args, payload)))
     at = (at + 1) & mask;
   return at;
 }
@@ -184,8 +183,8 @@ ag_id ag_simplify(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag
 /* Arguments of commutative operations: a number first in products and last elsewhere, else the older node first. */
 static void sort_args(const ag_graph *g, ag_op op, ag_id *a) {
   bool num0 = g->nodes[a[0]].op == AG_OP_NUM, num1 = g->nodes[a[1]].op == AG_OP_NUM, swap = a[0] > a[1];
-  if (op != AG_OP_MUL && op != AG_OP_ADD && op != AG_OP_DOT && op != AG_OP_EQ && op != AG_OP_NE &&
-      op != AG_OP_AND && op != AG_OP_OR && op != AG_OP_HYPOT)
+  if (op != AG_OP_MUL && op != AG_OP_ADD && op != AG_OP_DOT && op != AG_OP_EQ && op != AG_OP_NE && op != AG_OP_AND &&
+      op != AG_OP_OR && op != AG_OP_HYPOT)
     return;
   if (num0 != num1) swap = op == AG_OP_MUL ? num1 : num0;
   if (swap) {
@@ -299,7 +298,7 @@ ag_id ag_num(ag_graph *g, double v) {
     double num;
     uint64_t bits;
   } u = {.num = v};
-  if (v == 0) u.num = 0;       /* -0 and 0 are one number */
+  if (v == 0) u.num = 0; /* -0 and 0 are one number */
   if (isnan(v)) u.num = (double)NAN;
   return ag_intern(g, AG_OP_NUM, 1, 1, 0, NULL, u.bits);
 }

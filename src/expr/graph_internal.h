@@ -19,8 +19,10 @@ typedef struct ag_node {
   ag_id alias;           /* not 0: this request was simplified to that node; never an argument of anything */
   uint32_t hash;
   union {
-    double num;                 /* NUM */
-    struct { int32_t i, j; } at; /* SLOT, PICK, ROWS: i; ENTRY: i, j; SOLVE: i = kind; INPUT: i = serial, j = ag_leaf */
+    double num; /* NUM */
+    struct {
+      int32_t i, j;
+    } at; /* SLOT, PICK, ROWS: i; ENTRY: i, j; SOLVE: i = kind; INPUT: i = serial, j = ag_leaf */
     uint64_t bits;
   } payload;
 } ag_node;
@@ -32,19 +34,19 @@ typedef struct ag_kept_pattern {
 } ag_kept_pattern;
 
 struct ag_graph {
-  ag_arena *arena;          /* names */
-  ag_node *nodes;           /* nodes[0] is no node */
+  ag_arena *arena; /* names */
+  ag_node *nodes;  /* nodes[0] is no node */
   int n_node, cap_node;
-  ag_id *pool;              /* arguments */
+  ag_id *pool; /* arguments */
   int n_pool, cap_pool;
-  ag_id *table;             /* open addressing; 0 is empty */
-  uint32_t table_size;      /* a power of two */
-  const char **names;       /* of inputs, by serial */
+  ag_id *table;        /* open addressing; 0 is empty */
+  uint32_t table_size; /* a power of two */
+  const char **names;  /* of inputs, by serial */
   int n_name, cap_name;
-  int depth;                /* of rules calling builders */
+  int depth;                            /* of rules calling builders */
   uint16_t rule_first[AG_OP_COUNT + 1]; /* the rules of an operation stand together in the table */
-  uint32_t *rule_hits;      /* how often each rule applied: tests see that every one does */
-  uint32_t *lowered;        /* per node: 0, or 1 + position of its scalars in scalars[] */
+  uint32_t *rule_hits;                  /* how often each rule applied: tests see that every one does */
+  uint32_t *lowered;                    /* per node: 0, or 1 + position of its scalars in scalars[] */
   int n_lowered;
   ag_id *scalars;
   int n_scalar, cap_scalar;
@@ -84,8 +86,8 @@ const ag_rule *ag_rules_scalar(int *n);
 const ag_rule *ag_rules_tensor(int *n);
 /* x = factor*rest with a number, a scalar or a sign in front; false when there is none. */
 bool ag_split_scale(ag_graph *g, ag_id x, ag_id *factor, ag_id *rest);
-bool ag_all_num(const ag_graph *g, ag_id x); /* NUM, ZERO, EYE, or STACK of numbers */
-bool ag_is_unit(const ag_graph *g, ag_id x); /* e1, e2 or e3 */
+bool ag_all_num(const ag_graph *g, ag_id x);          /* NUM, ZERO, EYE, or STACK of numbers */
+bool ag_is_unit(const ag_graph *g, ag_id x);          /* e1, e2 or e3 */
 ag_id ag_rule_mask(ag_graph *g, const ag_request *r); /* f(if c then 0 else u) = if c then 0 else f(u), f linear */
 
 /* Marks the cone of the outputs: a heap block of max(outs) + 1 bytes, 1 where outs depend on the node (itself

@@ -107,7 +107,7 @@ static void check_chain(void) {
   ag_id outs[6] = {y, t, grad, entry, n, gv};
   AG_CHECK(ag_evaluate(g, 3, inputs, at, 6, outs, r) == 0);
   AG_CHECK_NEAR(r[0], value, 1e-13);
-  AG_CHECK_NEAR(r[1], r[2], 1e-13); /* sums in another order; the chain contracts */
+  AG_CHECK_NEAR(r[1], r[2], 1e-13);             /* sums in another order; the chain contracts */
   AG_CHECK_NEAR(r[3], 2.0 * (1 + DEEP / 4), 0); /* R = 1 */
   AG_CHECK_NEAR(r[4], sqrt(14.0) * (1 + DEEP / 4), 1e-15);
   AG_CHECK_NEAR(r[6], 2 / sqrt(14.0) * (1 + DEEP / 4), 1e-11); /* 25000 terms added up: 25000 * 1e-16 */

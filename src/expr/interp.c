@@ -60,14 +60,9 @@ V_IN int run(const ag_tape *tape, int from, int to, const double *const *seg, do
       OP0(SELECT, v_select(s[x->a], s[x->b], s[x->c]))
       OP0(CHECKPOS, v_checkpos(s[x->a], &fail))
       OP0(CHECKNZ, v_checknz(s[x->a], &fail))
-    case AG_OP_CALL_SOLVE:
-      v_solve((int)x->a, s + x->b, &fail);
-      break;
-    case AG_OP_CALL_LDL:
-      v_ldl(tape->ldls[x->a]->table, s + x->b, v_nan(), &fail);
-      break;
-    default:
-      __builtin_unreachable(); /* tape.c emits nothing else */
+    case AG_OP_CALL_SOLVE: v_solve((int)x->a, s + x->b, &fail); break;
+    case AG_OP_CALL_LDL: v_ldl(tape->ldls[x->a]->table, s + x->b, v_nan(), &fail); break;
+    default: __builtin_unreachable(); /* tape.c emits nothing else */
     }
   }
   return fail != 0;

@@ -23,10 +23,8 @@ AG_LDL_FN void v_ldl(const int *table, V *a, V lost, VI *fail) {
     V d = v_set(0), sum = x[k];
     for (int p = row_at[k]; p < row_at[k + 1]; p++) y[col[p]] = v_set(0);
     for (int p = a_at[k]; p < a_at[k + 1]; p++) {
-      if (a_col[p] == k)
-        d = a[p];
-      else
-        y[a_col[p]] = a[p];
+      if (a_col[p] == k) d = a[p];
+      else y[a_col[p]] = a[p];
     }
     V size = v_abs(d);
     for (int p = row_at[k]; p < row_at[k + 1]; p++) {

@@ -192,9 +192,7 @@ static void lower_node(ag_graph *g, ag_id x, ag_id *y) {
   case AG_OP_SOLVE:
     ag_lower_solve(g, (ag_solve_kind)n.payload.at.i, n.rows, n.cols, of(g, x, 0), of(g, x, 1), y);
     break;
-  case AG_OP_SPARSE:
-    lower_sparse(g, x, y);
-    break;
+  case AG_OP_SPARSE: lower_sparse(g, x, y); break;
   default: lower_entries(g, x, y);
   }
 }
@@ -281,10 +279,8 @@ static void evaluate(ag_graph *g, int n, const ag_id *outs, double *value) {
       const ag_ldl *ldl = call->op == AG_OP_CALL_LDL ? ag_pattern_ldl(g, call->payload.at.i) : NULL;
       double *Ab = ag_heap_alloc(sizeof *Ab * (ldl ? (size_t)ldl->n_block : call->n_arg));
       for (uint32_t k = 0; k < call->n_arg; k++) Ab[k] = v[g->pool[call->first + k]];
-      if (ldl)
-        ag_ldl_value(ldl, Ab);
-      else
-        ag_solve_value(call->rows, Ab);
+      if (ldl) ag_ldl_value(ldl, Ab);
+      else ag_solve_value(call->rows, Ab);
       v[x] = Ab[(int)call->n_arg - call->rows + node->payload.at.i];
       free(Ab);
     } else {

@@ -84,8 +84,8 @@ static void solve_call(block *s) {
     numbers = numbers && ag_solve_value(k, v);
     ag_id call = numbers ? 0 : ag_intern(g, AG_OP_CALL_SOLVE, k, 1, n, a, 0);
     for (int i = 0; i < k; i++)
-      s->b[i * s->m + c] =
-          numbers ? ag_num(g, v[k * k + i]) : ag_intern(g, AG_OP_PICK, 1, 1, 1, &call, ag_payload(i, 0));
+      s->b[i * s->m + c] = numbers ? ag_num(g, v[k * k + i])
+                                   : ag_intern(g, AG_OP_PICK, 1, 1, 1, &call, ag_payload(i, 0));
   }
   free(a);
   free(v);
@@ -148,8 +148,8 @@ static void take_lower(block *s) {
       if (ag_is_zero(s->g, s->A[i * s->k + j])) s->A[i * s->k + j] = s->A[j * s->k + i];
 }
 
-/* The first n columns of A = L D L^T. Below the diagonal A holds L D while it is eliminated; then L stands above it, transposed, and 1/D
- * on it. What is left below and to the right is the Schur complement. */
+/* The first n columns of A = L D L^T. Below the diagonal A holds L D while it is eliminated; then L stands above it,
+ * transposed, and 1/D on it. What is left below and to the right is the Schur complement. */
 static void factor_ldl(block *s, int n) {
   ag_graph *g = s->g;
   int k = s->k;
@@ -164,8 +164,8 @@ static void factor_ldl(block *s, int n) {
   }
 }
 
-/* The last two unknowns together, by cofactors of their Schur complement: as accurate as two pivots and one quotient less in a row
- * (quotients are what such a solve waits for). Positive definite: p > 0 and the determinant > 0. */
+/* The last two unknowns together, by cofactors of their Schur complement: as accurate as two pivots and one quotient
+ * less in a row (quotients are what such a solve waits for). Positive definite: p > 0 and the determinant > 0. */
 static void solve_last_two(block *s, int c, ag_id p, ag_id r) {
   ag_graph *g = s->g;
   int k = s->k, m = s->m;

@@ -77,8 +77,8 @@ static void take_solution(blocks *s, const ag_ldl *f, int pattern, const ag_id *
   numbers = numbers && ag_ldl_value(f, v);
   ag_id call = numbers ? 0 : ag_intern(g, AG_OP_CALL_LDL, f->n, 1, n_arg, args, ag_payload(pattern, 0));
   for (int k = 0; k < f->n; k++)
-    s->x[unknown[f->order[k]]] =
-        numbers ? ag_num(g, v[f->n_entry + k]) : ag_intern(g, AG_OP_PICK, 1, 1, 1, &call, ag_payload(k, 0));
+    s->x[unknown[f->order[k]]] = numbers ? ag_num(g, v[f->n_entry + k])
+                                         : ag_intern(g, AG_OP_PICK, 1, 1, 1, &call, ag_payload(k, 0));
   free(v);
 }
 
@@ -101,8 +101,7 @@ static void call(blocks *s, int block, int n) {
   }
   if (zero)
     for (int k = 0; k < n; k++) s->x[unknown[k]] = ag_num(s->g, 0);
-  else
-    take_solution(s, f, pattern, args, unknown);
+  else take_solution(s, f, pattern, args, unknown);
   free(row), free(col), free(marks), free(args);
 }
 
@@ -116,10 +115,8 @@ void ag_lower_sparse(ag_graph *g, int pattern, const ag_id *entries, const ag_id
     for (int k = 0; k < n; k++)
       positive = positive && !(p.marks && p.marks[s.unknown[s.first[i] + k]] == AG_MARK_MULTIPLIER);
     if (n == 0) continue;
-    if (positive && n <= MAX_UNROLLED)
-      unroll(&s, i, n);
-    else
-      call(&s, i, n);
+    if (positive && n <= MAX_UNROLLED) unroll(&s, i, n);
+    else call(&s, i, n);
   }
   free(s.label), free(s.first), free(s.unknown), free(s.local), free(s.entry_first), free(s.entry);
 }

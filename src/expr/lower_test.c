@@ -129,14 +129,16 @@ static void check_systems(void) {
   /* costs: structure is seen */
   AG_CHECK(check_system(&(system_){AG_SOLVE_GENERAL, 1, 1, dense}) == 1);
   AG_CHECK(check_system(&(system_){AG_SOLVE_GENERAL, 7, 1, diagonal}) == 7);
-  AG_CHECK(check_system(&(system_){AG_SOLVE_GENERAL, 2, 1, dense}) == 4 + 6 + 2); /* det and 1/det, numerators, quotients */
-  AG_CHECK(check_system(&(system_){AG_SOLVE_SPD, 7, 1, diagonal}) == 7 * 3);   /* check, reciprocal, product */
+  AG_CHECK(check_system(&(system_){AG_SOLVE_GENERAL, 2, 1, dense}) ==
+           4 + 6 + 2);                                                       /* det and 1/det, numerators, quotients */
+  AG_CHECK(check_system(&(system_){AG_SOLVE_SPD, 7, 1, diagonal}) == 7 * 3); /* check, reciprocal, product */
   AG_CHECK(check_system(&(system_){AG_SOLVE_GENERAL, 9, 1, blocks}) > 0);
   int small = check_system(&(system_){AG_SOLVE_SPD, 3, 1, dense});
   AG_CHECK(check_system(&(system_){AG_SOLVE_SPD, 9, 1, blocks}) == 3 * small);
   AG_CHECK(check_system(&(system_){AG_SOLVE_SPD, 12, 1, arrow}) <= 12 * 12); /* the tip last: no fill */
   AG_CHECK(check_system(&(system_){AG_SOLVE_NEAR_EYE, 12, 1, arrow}) <= 12 * 12);
-  int a = check_system(&(system_){AG_SOLVE_SPD, 60, 1, band}), b = check_system(&(system_){AG_SOLVE_SPD, MAX_N, 1, band});
+  int a = check_system(&(system_){AG_SOLVE_SPD, 60, 1, band}),
+      b = check_system(&(system_){AG_SOLVE_SPD, MAX_N, 1, band});
   AG_CHECK(a > 0 && b > 0 && b <= 5 * a); /* four times as long costs four times as much */
   AG_CHECK(check_system(&(system_){AG_SOLVE_NEAR_EYE, 100, 1, band}) > 0);
   AG_CHECK(check_system(&(system_){AG_SOLVE_SPD, 100, 1, ring}) > 0);

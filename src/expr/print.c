@@ -90,8 +90,9 @@ static bool is_sum(const ag_graph *g, ag_id x) { return op_of(g, x) == AG_OP_ADD
 
 void ag_print_order(const ag_graph *g, ag_id x, ag_id *left, ag_id *right) {
   ag_id a = arg(g, x, 0), b = arg(g, x, 1);
-  bool swap = op_of(g, x) == AG_OP_ADD ? is_sum(g, b) && !is_sum(g, a)
-              : op_of(g, x) == AG_OP_MUL && op_of(g, a) != AG_OP_NUM && is_term(g, b) && !is_term(g, a);
+  bool swap = op_of(g, x) == AG_OP_ADD
+                  ? is_sum(g, b) && !is_sum(g, a)
+                  : op_of(g, x) == AG_OP_MUL && op_of(g, a) != AG_OP_NUM && is_term(g, b) && !is_term(g, a);
   *left = swap ? b : a;
   *right = swap ? a : b;
 }

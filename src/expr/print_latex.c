@@ -15,9 +15,9 @@ static ag_id arg(const ag_graph *g, ag_id x, int i) { return ag_node_arg(g, x, i
 
 static bool is_greek(const char *s, size_t n) {
   static const char *const words[] = {
-      "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
-      "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi",
-      "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"};
+      "alpha", "beta",  "gamma",  "delta", "epsilon", "zeta",  "eta",     "theta", "iota", "kappa", "lambda", "mu",
+      "nu",    "xi",    "pi",     "rho",   "sigma",   "tau",   "upsilon", "phi",   "chi",  "psi",   "omega",  "Gamma",
+      "Delta", "Theta", "Lambda", "Xi",    "Pi",      "Sigma", "Upsilon", "Phi",   "Psi",  "Omega"};
   for (size_t k = 0; k < sizeof words / sizeof *words; k++)
     if (strlen(words[k]) == n && !memcmp(words[k], s, n)) return true;
   return false;
@@ -79,7 +79,8 @@ static int binds(const ag_graph *g, ag_id x) {
   ag_id base;
   double v;
   switch (op_of(g, x)) {
-  case AG_OP_NUM: return ag_is_num(g, x, &v) && (v < 0 || fabs(v) >= 1e16 || (v != 0 && fabs(v) < 1e-4)) ? P_UNARY : P_ATOM;
+  case AG_OP_NUM:
+    return ag_is_num(g, x, &v) && (v < 0 || fabs(v) >= 1e16 || (v != 0 && fabs(v) < 1e-4)) ? P_UNARY : P_ATOM;
   case AG_OP_SELECT: return P_ATOM;
   case AG_OP_OR: return P_OR;
   case AG_OP_AND: return P_AND;
@@ -258,7 +259,9 @@ static void expand_tensor(ag_printer *p, ag_id x) {
     if (op_of(g, b) != AG_OP_EYE) ag_printer_text(p, "\\,"), ag_printer_node(p, b, P_TERM);
     break;
   case AG_OP_SLOT:
-  case AG_OP_PICK: enclosed(p, "\\left[", x, "\\right]_{"), ag_printer_int(p, g->nodes[x].payload.at.i + 1), ag_printer_text(p, "}"); break;
+  case AG_OP_PICK:
+    enclosed(p, "\\left[", x, "\\right]_{"), ag_printer_int(p, g->nodes[x].payload.at.i + 1), ag_printer_text(p, "}");
+    break;
   default: columns(p, x); /* CALL_SOLVE */
   }
 }

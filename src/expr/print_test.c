@@ -96,7 +96,8 @@ static ag_id parse_call(parser *p) {
   static const struct {
     const char *name;
     int n;
-  } f[] = {{"dot", 2}, {"cross", 2}, {"hat", 1}, {"norm", 1}, {"det", 1}, {"inverse", 1}, {"rotation", 2}, {"solve", 2}};
+  } f[] = {{"dot", 2}, {"cross", 2},   {"hat", 1},      {"norm", 1},
+           {"det", 1}, {"inverse", 1}, {"rotation", 2}, {"solve", 2}};
   ag_graph *g = p->g;
   ag_id a[2] = {0};
   for (int k = 0; k < 8; k++) {
@@ -170,7 +171,8 @@ static ag_id parse_postfix(parser *p) {
     if (take(p, "[")) {
       int i = parse_int(p), j = take(p, ",") ? parse_int(p) : 1;
       want(p, "]");
-      if (p->failed || i < 1 || i > ag_node_rows(p->g, x) || j < 1 || j > ag_node_cols(p->g, x)) return p->failed = true, x;
+      if (p->failed || i < 1 || i > ag_node_rows(p->g, x) || j < 1 || j > ag_node_cols(p->g, x))
+        return p->failed = true, x;
       x = ag_entry(p->g, x, i - 1, j - 1);
     } else if (take(p, "^T")) x = ag_transpose(p->g, x);
     else break;
@@ -374,7 +376,8 @@ static void check_latex(void) {
   latex("inverse(A)*v", "A^{-1}\\,v");
   latex("norm(v)", "\\left\\|v\\right\\|");
   latex("[x, y, 1]", "\\begin{pmatrix}x \\\\ y \\\\ 1\\end{pmatrix}");
-  latex("if x < y then 1 else 2e-9", "\\begin{cases}1 & \\text{if } x<y \\\\ 2\\cdot 10^{-9} & \\text{otherwise}\\end{cases}");
+  latex("if x < y then 1 else 2e-9",
+        "\\begin{cases}1 & \\text{if } x<y \\\\ 2\\cdot 10^{-9} & \\text{otherwise}\\end{cases}");
 }
 
 /* ---- random programs ---- */
@@ -419,9 +422,11 @@ static void round_trip(uint64_t seed, int *same, int *equal) {
     bool good = back == ids[i];
     *same += good;
     if (!good && back && wordless) {
-      AG_CHECK(ag_evaluate(h, 8, inputs, stored, 1, &ids[i], a) == 0 && ag_evaluate(h, 8, inputs, stored, 1, &back, b) == 0);
+      AG_CHECK(ag_evaluate(h, 8, inputs, stored, 1, &ids[i], a) == 0 &&
+               ag_evaluate(h, 8, inputs, stored, 1, &back, b) == 0);
       good = true;
-      for (int k = 0; k < kind_size(step_kind(&p, i)); k++) good = good && fabs(a[k] - b[k]) <= 1e-9 * fmax(1, fabs(a[k]));
+      for (int k = 0; k < kind_size(step_kind(&p, i)); k++)
+        good = good && fabs(a[k] - b[k]) <= 1e-9 * fmax(1, fabs(a[k]));
       *equal += good;
     }
     if (!good) {

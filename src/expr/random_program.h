@@ -15,6 +15,7 @@
 typedef enum kind { S, V, M, R, W, N_KIND } kind; /* scalar, 3 x 1, 3 x 3, rotation, 5 x 1 */
 
 /* code, kind of the result, kinds of the arguments */
+/* clang-format off */
 #define PROGRAM_OPS(X) \
   X(IN_S, S, 0, 0, 0) X(IN_V, V, 0, 0, 0) X(IN_M, M, 0, 0, 0) X(IN_R, R, 0, 0, 0) X(IN_W, W, 0, 0, 0) \
   X(NUMBER, S, 0, 0, 0) X(ADD_S, S, S, S, 0) X(SUB_S, S, S, S, 0) X(MUL_S, S, S, S, 0) X(DIV_S, S, S, S, 0) \
@@ -30,12 +31,13 @@ typedef enum kind { S, V, M, R, W, N_KIND } kind; /* scalar, 3 x 1, 3 x 3, rotat
   X(NEG_M, M, M, 0, 0) X(IF_M, M, S, M, M) X(INV_M, M, M, 0, 0) \
   X(TRANS_R, R, R, 0, 0) X(MUL_R, R, R, R, 0) X(TURN_R, R, S, 0, 0) \
   X(CONCAT_W, W, V, S, S) X(ADD_W, W, W, W, 0) X(SCALE_W, W, S, W, 0) X(STACK_W, W, S, S, S) X(IF_W, W, S, W, W)
+/* clang-format on */
 
 typedef enum code {
 #define X(NAME, ...) NAME,
   PROGRAM_OPS(X)
 #undef X
-  N_CODE
+      N_CODE
 } code;
 
 typedef struct code_row {
@@ -50,11 +52,44 @@ static const code_row code_rows[N_CODE] = {
 
 static int code_n_arg(code c) {
   switch (c) {
-  case IN_S: case IN_V: case IN_M: case IN_R: case IN_W: case NUMBER: case UNIT_V: case EYE_M: return 0;
-  case NEG_S: case SIN_S: case COS_S: case TANH_S: case ROOT_S: case ABS_S: case CUBE_S: case NORM_V: case ENTRY_V:
-  case ENTRY_M: case ENTRY_R: case ENTRY_W: case DET_M: case NEG_V: case ROWS_V: case TRANS_M: case HAT_M: case FROM_R:
-  case NEG_M: case INV_M: case TRANS_R: case TURN_R: return 1;
-  case IF_S: case IF_V: case IF_M: case IF_W: case STACK_V: case STACK_M: case CONCAT_W: case STACK_W: return 3;
+  case IN_S:
+  case IN_V:
+  case IN_M:
+  case IN_R:
+  case IN_W:
+  case NUMBER:
+  case UNIT_V:
+  case EYE_M: return 0;
+  case NEG_S:
+  case SIN_S:
+  case COS_S:
+  case TANH_S:
+  case ROOT_S:
+  case ABS_S:
+  case CUBE_S:
+  case NORM_V:
+  case ENTRY_V:
+  case ENTRY_M:
+  case ENTRY_R:
+  case ENTRY_W:
+  case DET_M:
+  case NEG_V:
+  case ROWS_V:
+  case TRANS_M:
+  case HAT_M:
+  case FROM_R:
+  case NEG_M:
+  case INV_M:
+  case TRANS_R:
+  case TURN_R: return 1;
+  case IF_S:
+  case IF_V:
+  case IF_M:
+  case IF_W:
+  case STACK_V:
+  case STACK_M:
+  case CONCAT_W:
+  case STACK_W: return 3;
   default: return 2;
   }
 }
@@ -146,7 +181,8 @@ static void run_scalar(code op, int pick, const long double *a, const long doubl
   case DOT_W: *y = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4]; break;
   case NORM_V: *y = sqrtl(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); break;
   case ENTRY_V: *y = a[pick % 3]; break;
-  case ENTRY_M: case ENTRY_R: *y = a[pick % 9]; break;
+  case ENTRY_M:
+  case ENTRY_R: *y = a[pick % 9]; break;
   case ENTRY_W: *y = a[pick % 5]; break;
   default: *y = run_det(a); /* DET_M */
   }
@@ -242,10 +278,12 @@ static ag_id build_scalar(ag_graph *g, code op, int pick, ag_id a, ag_id b, ag_i
   case CUBE_S: return ag_pow(g, a, ag_num(g, 3));
   case ATAN2_S: return ag_apply2(g, AG_OP_ATAN2, a, plus(g, ag_mul(g, b, b), 1.5));
   case HYPOT_S: return ag_apply2(g, AG_OP_HYPOT, a, plus(g, ag_mul(g, b, b), 1));
-  case DOT_V: case DOT_W: return ag_dot(g, a, b);
+  case DOT_V:
+  case DOT_W: return ag_dot(g, a, b);
   case NORM_V: return ag_norm(g, a);
   case ENTRY_V: return ag_entry(g, a, pick % 3, 0);
-  case ENTRY_M: case ENTRY_R: return ag_entry(g, a, pick % 9 / 3, pick % 9 % 3);
+  case ENTRY_M:
+  case ENTRY_R: return ag_entry(g, a, pick % 9 / 3, pick % 9 % 3);
   case ENTRY_W: return ag_entry(g, a, pick % 5, 0);
   default: return ag_det(g, a);
   }
@@ -270,19 +308,32 @@ static ag_id build_stack(ag_graph *g, code op, int pick, ag_id a, ag_id b, ag_id
 static ag_id build_tensor(ag_graph *g, code op, int pick, ag_id a, ag_id b, ag_id c) {
   ag_id x;
   switch (op) {
-  case ADD_V: case ADD_M: case ADD_W: return ag_add(g, a, b);
-  case SUB_V: case SUB_M: return ag_sub(g, a, b);
-  case NEG_V: case NEG_M: return ag_neg(g, a);
-  case SCALE_V: case SCALE_M: case SCALE_W: case MUL_MV: case MUL_RV: case MUL_M: case MUL_R: return ag_mul(g, a, b);
+  case ADD_V:
+  case ADD_M:
+  case ADD_W: return ag_add(g, a, b);
+  case SUB_V:
+  case SUB_M: return ag_sub(g, a, b);
+  case NEG_V:
+  case NEG_M: return ag_neg(g, a);
+  case SCALE_V:
+  case SCALE_M:
+  case SCALE_W:
+  case MUL_MV:
+  case MUL_RV:
+  case MUL_M:
+  case MUL_R: return ag_mul(g, a, b);
   case MUL_RTV: return ag_mul(g, ag_transpose(g, a), b);
   case CROSS_V: return ag_cross(g, a, b);
-  case IF_V: case IF_M: case IF_W: x = ag_apply2(g, AG_OP_LT, a, ag_num(g, 0.25)); return ag_select(g, x, b, c);
+  case IF_V:
+  case IF_M:
+  case IF_W: x = ag_apply2(g, AG_OP_LT, a, ag_num(g, 0.25)); return ag_select(g, x, b, c);
   case ROWS_V: return ag_rows_of(g, a, pick % 3, 3);
   case SOLVE_V: return ag_solve(g, build_safe(g, a, false), b, AG_SOLVE_GENERAL);
   case NEAR_V: return ag_solve(g, build_safe(g, a, false), b, AG_SOLVE_NEAR_EYE);
   case SPD_V: return ag_solve(g, build_safe(g, a, true), b, AG_SOLVE_SPD);
   case INV_M: return ag_inverse(g, build_safe(g, a, false));
-  case TRANS_M: case TRANS_R: return ag_transpose(g, a);
+  case TRANS_M:
+  case TRANS_R: return ag_transpose(g, a);
   case HAT_M: return ag_hat(g, a);
   case OUTER_M: return ag_mul(g, a, ag_transpose(g, b));
   case FROM_R: return a;
@@ -360,7 +411,9 @@ static void program_make(program *p, uint64_t *state, int n_step) {
     s->op = (code)(NUMBER + random_int(state, N_CODE - NUMBER));
     s->pick = random_int(state, 45);
     for (int k = 0; k < code_n_arg(s->op); k++) {
-      do s->arg[k] = random_int(state, 3) ? p->n - 1 - random_int(state, p->n < 12 ? p->n : 12) : random_int(state, p->n);
+      do
+        s->arg[k] = random_int(state, 3) ? p->n - 1 - random_int(state, p->n < 12 ? p->n : 12)
+                                         : random_int(state, p->n);
       while (step_kind(p, s->arg[k]) != code_rows[s->op].arg[k] &&
              !(step_kind(p, s->arg[k]) == R && code_rows[s->op].arg[k] == M));
     }

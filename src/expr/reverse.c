@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Reverse differentiation on tensors. The adjoint of a rotation input is the 3-vector that is dual to its body velocity:
- * y = R a adds a x (R^T ybar), y = R^T a adds ybar x y; other uses of R go through the matrix adjoint. Entries and rows
- * taken from a tensor are collected and written out once, when the tensor's turn comes. */
+ * Reverse differentiation on tensors. The adjoint of a rotation input is the 3-vector that is dual to its body
+ * velocity: y = R a adds a x (R^T ybar), y = R^T a adds ybar x y; other uses of R go through the matrix adjoint.
+ * Entries and rows taken from a tensor are collected and written out once, when the tensor's turn comes. */
 #include "expr/diff_internal.h"
 
 static ag_id arg(const ag_graph *g, ag_id x, int i) { return ag_node_arg(g, x, i); }
@@ -183,9 +183,7 @@ static void spread(ag_reverse_work *w, ag_id x, ag_id bar) {
   case AG_OP_HAT: push(w, a, ag_vee_skew(g, bar)); break;
   case AG_OP_NORM: push(w, a, ag_mul(g, ag_div(g, bar, ag_safe_norm(g, x)), a)); break;
   case AG_OP_SOLVE: solve(w, x, bar); break;
-  case AG_OP_SPARSE:
-    sparse(w, x, bar);
-    break;
+  case AG_OP_SPARSE: sparse(w, x, bar); break;
   case AG_OP_DET: push(w, a, ag_mul(g, bar, ag_cofactors(g, a, x))); break;
   case AG_OP_ROTATION: push(w, a, bar); break;
   default: scalar(w, x, bar);

@@ -162,7 +162,9 @@ static ag_id add_number(ag_graph *g, const ag_request *r) {
   return 0;
 }
 
-static ag_id sum(ag_graph *g, ag_op op, ag_id a, ag_id b) { return op == AG_OP_ADD ? ag_add(g, a, b) : ag_sub(g, a, b); }
+static ag_id sum(ag_graph *g, ag_op op, ag_id a, ag_id b) {
+  return op == AG_OP_ADD ? ag_add(g, a, b) : ag_sub(g, a, b);
+}
 
 /* R a + R b = R (a + b) for a rotation; hat(a) + hat(b) = hat(a + b) */
 static ag_id add_factor(ag_graph *g, const ag_request *r) {
@@ -259,8 +261,8 @@ static ag_id product(ag_graph *g, int n, const ag_id *x) {
   return p;
 }
 
-/* k sin(x)^2 + k cos(x)^2 = k, and products of the same factors in another order: p + p = 2p, p - p = 0. The sum or difference, or 0 when
- * nothing of that kind is seen. */
+/* k sin(x)^2 + k cos(x)^2 = k, and products of the same factors in another order: p + p = 2p, p - p = 0. The sum or
+ * difference, or 0 when nothing of that kind is seen. */
 static ag_id combined(ag_graph *g, ag_op op, ag_id x, ag_id y) {
   ag_id a[MAX_FACTORS], b[MAX_FACTORS], common[MAX_FACTORS];
   int n_common = 0;
@@ -270,7 +272,8 @@ static ag_id combined(ag_graph *g, ag_op op, ag_id x, ag_id y) {
   take_common(&n, a, &m, b, &n_common, common);
   if (n == 0) return op == AG_OP_SUB ? ag_num(g, 0) : ag_mul(g, ag_num(g, 2), x);
   if (op == AG_OP_SUB || n != 2 || a[0] != a[1] || b[0] != b[1]) return 0;
-  bool circle = (op_of(g, a[0]) == AG_OP_SIN && op_of(g, b[0]) == AG_OP_COS) || (op_of(g, a[0]) == AG_OP_COS && op_of(g, b[0]) == AG_OP_SIN);
+  bool circle = (op_of(g, a[0]) == AG_OP_SIN && op_of(g, b[0]) == AG_OP_COS) ||
+                (op_of(g, a[0]) == AG_OP_COS && op_of(g, b[0]) == AG_OP_SIN);
   return circle && arg(g, a[0], 0) == arg(g, b[0], 0) ? product(g, n_common, common) : 0;
 }
 
@@ -495,8 +498,7 @@ static ag_id sqrt_square(ag_graph *g, const ag_request *r) {
 /* | |x| | = |x|; roots and norms are not negative */
 static ag_id abs_positive(ag_graph *g, const ag_request *r) {
   ag_op inner = op_of(g, r->a[0]);
-  return inner == AG_OP_ABS || inner == AG_OP_SQRT || inner == AG_OP_NORM || inner == AG_OP_HYPOT ||
-                 inner == AG_OP_EXP
+  return inner == AG_OP_ABS || inner == AG_OP_SQRT || inner == AG_OP_NORM || inner == AG_OP_HYPOT || inner == AG_OP_EXP
              ? r->a[0]
              : 0;
 }
@@ -532,6 +534,7 @@ static ag_id check_again(ag_graph *g, const ag_request *r) {
   return inner == r->op ? r->a[0] : 0;
 }
 
+/* clang-format off */
 #define RULE(OP, FUNCTION) {AG_OP_##OP, FUNCTION, #OP ": " #FUNCTION}
 static const ag_rule rules[] = {
     RULE(NEG, fold), RULE(NEG, neg_neg), RULE(NEG, neg_sub), RULE(NEG, neg_number), RULE(NEG, ag_rule_mask),
@@ -567,6 +570,7 @@ static const ag_rule rules[] = {
     RULE(SELECT, select_known), RULE(SELECT, select_not), RULE(SELECT, select_again),
     RULE(CHECKPOS, fold), RULE(CHECKPOS, check_again), RULE(CHECKNZ, fold), RULE(CHECKNZ, check_again),
 };
+/* clang-format on */
 
 const ag_rule *ag_rules_scalar(int *n) {
   *n = (int)(sizeof rules / sizeof *rules);

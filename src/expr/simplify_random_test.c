@@ -28,8 +28,9 @@ static void check_program(uint64_t seed) {
         double expected = (double)v[i].v[k];
         if (fabs(expected) > 1e4) continue; /* elsewhere than where the program was made, values may be large */
         bool near = fabs(result[at] - expected) <= 1e-9 * fmax(1, fabs(expected));
-        if (!near && good) fprintf(stderr, "seed %llu step %d code %d entry %d: %.17g, expected %.17g\n",
-                                   (unsigned long long)seed, i, p.s[i].op, k, result[at], expected);
+        if (!near && good)
+          fprintf(stderr, "seed %llu step %d code %d entry %d: %.17g, expected %.17g\n", (unsigned long long)seed, i,
+                  p.s[i].op, k, result[at], expected);
         good = good && near;
       }
     AG_CHECK(good);

@@ -106,7 +106,8 @@ static ag_id stack_whole(ag_graph *g, const ag_request *r) {
   if (!x || rows(g, x) != r->rows || cols(g, x) != r->cols) return 0;
   for (int k = 0; k < r->n; k++) {
     const ag_node *e = &g->nodes[r->a[k]];
-    if (e->op != AG_OP_ENTRY || g->pool[e->first] != x || e->payload.at.i != k / r->cols || e->payload.at.j != k % r->cols)
+    if (e->op != AG_OP_ENTRY || g->pool[e->first] != x || e->payload.at.i != k / r->cols ||
+        e->payload.at.j != k % r->cols)
       return 0;
   }
   return x;
@@ -484,25 +485,60 @@ static ag_id det_known(ag_graph *g, const ag_request *r) {
 
 static ag_id rotation_known(ag_graph *g, const ag_request *r) { return ag_is_rotation(g, r->a[0]) ? r->a[0] : 0; }
 
-#define RULE(OP, FUNCTION) {AG_OP_##OP, FUNCTION, #OP ": " #FUNCTION}
+#define RULE(OP, FUNCTION) \
+  { AG_OP_##OP, FUNCTION, #OP ": " #FUNCTION }
 static const ag_rule rules[] = {
-    RULE(STACK, stack_constant), RULE(STACK, stack_unit), RULE(STACK, stack_whole),
-    RULE(CONCAT, concat_flat), RULE(CONCAT, concat_pieces),
-    RULE(ENTRY, entry_written), RULE(ENTRY, push_in), RULE(ENTRY, entry_product), RULE(ENTRY, entry_cross),
-    RULE(ROWS, rows_written), RULE(ROWS, push_in),
-    RULE(SCALE, any_zero), RULE(SCALE, scale_simple), RULE(SCALE, scale_scale), RULE(SCALE, scale_stack),
+    RULE(STACK, stack_constant),
+    RULE(STACK, stack_unit),
+    RULE(STACK, stack_whole),
+    RULE(CONCAT, concat_flat),
+    RULE(CONCAT, concat_pieces),
+    RULE(ENTRY, entry_written),
+    RULE(ENTRY, push_in),
+    RULE(ENTRY, entry_product),
+    RULE(ENTRY, entry_cross),
+    RULE(ROWS, rows_written),
+    RULE(ROWS, push_in),
+    RULE(SCALE, any_zero),
+    RULE(SCALE, scale_simple),
+    RULE(SCALE, scale_scale),
+    RULE(SCALE, scale_stack),
     RULE(SCALE, ag_rule_mask),
-    RULE(MATMUL, any_zero), RULE(MATMUL, pull_scale), RULE(MATMUL, matmul_eye), RULE(MATMUL, matmul_right),
-    RULE(MATMUL, matmul_undo), RULE(MATMUL, matmul_known), RULE(MATMUL, matmul_written), RULE(MATMUL, ag_rule_mask),
-    RULE(TRANSPOSE, any_zero), RULE(TRANSPOSE, pull_scale), RULE(TRANSPOSE, transpose_known),
-    RULE(TRANSPOSE, transpose_stack), RULE(TRANSPOSE, transpose_product), RULE(TRANSPOSE, ag_rule_mask),
-    RULE(DOT, any_zero), RULE(DOT, pull_scale), RULE(DOT, dot_triple), RULE(DOT, dot_rotation),
-    RULE(DOT, dot_written), RULE(DOT, ag_rule_mask),
-    RULE(CROSS, any_zero), RULE(CROSS, pull_scale), RULE(CROSS, cross_same), RULE(CROSS, cross_rotation),
-    RULE(CROSS, cross_written), RULE(CROSS, cross_reversed), RULE(CROSS, ag_rule_mask),
-    RULE(HAT, any_zero), RULE(HAT, pull_scale), RULE(HAT, ag_rule_mask),
+    RULE(MATMUL, any_zero),
+    RULE(MATMUL, pull_scale),
+    RULE(MATMUL, matmul_eye),
+    RULE(MATMUL, matmul_right),
+    RULE(MATMUL, matmul_undo),
+    RULE(MATMUL, matmul_known),
+    RULE(MATMUL, matmul_written),
+    RULE(MATMUL, ag_rule_mask),
+    RULE(TRANSPOSE, any_zero),
+    RULE(TRANSPOSE, pull_scale),
+    RULE(TRANSPOSE, transpose_known),
+    RULE(TRANSPOSE, transpose_stack),
+    RULE(TRANSPOSE, transpose_product),
+    RULE(TRANSPOSE, ag_rule_mask),
+    RULE(DOT, any_zero),
+    RULE(DOT, pull_scale),
+    RULE(DOT, dot_triple),
+    RULE(DOT, dot_rotation),
+    RULE(DOT, dot_written),
+    RULE(DOT, ag_rule_mask),
+    RULE(CROSS, any_zero),
+    RULE(CROSS, pull_scale),
+    RULE(CROSS, cross_same),
+    RULE(CROSS, cross_rotation),
+    RULE(CROSS, cross_written),
+    RULE(CROSS, cross_reversed),
+    RULE(CROSS, ag_rule_mask),
+    RULE(HAT, any_zero),
+    RULE(HAT, pull_scale),
+    RULE(HAT, ag_rule_mask),
     RULE(NORM, norm_known),
-    RULE(SOLVE, any_zero), RULE(SOLVE, pull_scale), RULE(SOLVE, solve_known), RULE(SOLVE, ag_rule_mask),
+    RULE(SOLVE, any_zero),
+    RULE(SOLVE, pull_scale),
+    RULE(SOLVE, solve_known),
+    RULE(SOLVE, ag_rule_mask),
     RULE(DET, det_known),
     RULE(ROTATION, rotation_known),
 };

@@ -50,7 +50,8 @@ static names make(void) {
 /* The same factors in another order, and sin^2 + cos^2 among other factors and other terms. */
 static void like_products(const names *n) {
   ag_graph *g = n->g;
-  ag_id x = n->x, y = n->y, s = ag_apply1(g, AG_OP_SIN, x), c = ag_apply1(g, AG_OP_COS, x), e = ag_apply1(g, AG_OP_EXP, y);
+  ag_id x = n->x, y = n->y, s = ag_apply1(g, AG_OP_SIN, x), c = ag_apply1(g, AG_OP_COS, x),
+        e = ag_apply1(g, AG_OP_EXP, y);
   ag_id sy = ag_mul(g, s, y), ey = ag_mul(g, e, y), p = ag_mul(g, sy, e), q = ag_mul(g, s, ey);
   SAME(ag_sub(g, p, q), num(n, 0));
   SAME(ag_add(g, p, q), ag_mul(g, num(n, 2), p));
@@ -179,8 +180,11 @@ static void functions(const names *n) {
   ag_graph *g = n->g;
   static const ag_op odd[] = {AG_OP_SIN, AG_OP_TAN, AG_OP_ASIN, AG_OP_ATAN, AG_OP_SINH, AG_OP_TANH, AG_OP_SIGN};
   static const ag_op even[] = {AG_OP_COS, AG_OP_COSH, AG_OP_ABS};
-  static const ag_op undo[][2] = {{AG_OP_SIN, AG_OP_ASIN}, {AG_OP_COS, AG_OP_ACOS}, {AG_OP_TAN, AG_OP_ATAN},
-                                  {AG_OP_EXP, AG_OP_LOG}, {AG_OP_LOG, AG_OP_EXP}};
+  static const ag_op undo[][2] = {{AG_OP_SIN, AG_OP_ASIN},
+                                  {AG_OP_COS, AG_OP_ACOS},
+                                  {AG_OP_TAN, AG_OP_ATAN},
+                                  {AG_OP_EXP, AG_OP_LOG},
+                                  {AG_OP_LOG, AG_OP_EXP}};
   ag_id x = n->x, minus = ag_neg(g, x), m2 = ag_mul(g, num(n, -2), x), p2 = ag_mul(g, num(n, 2), x);
   for (int k = 0; k < 7; k++) {
     SAME(ag_apply1(g, odd[k], minus), ag_neg(g, ag_apply1(g, odd[k], x)));
@@ -270,7 +274,8 @@ static void collections(const names *n) {
 
 static void matrices(const names *n) {
   ag_graph *g = n->g;
-  ag_id x = n->x, a = n->a, b = n->b, A = n->A, B = n->B, R = n->R, Q = n->Q, RT = ag_transpose(g, R), eye = ag_eye(g, 3);
+  ag_id x = n->x, a = n->a, b = n->b, A = n->A, B = n->B, R = n->R, Q = n->Q, RT = ag_transpose(g, R),
+        eye = ag_eye(g, 3);
   ag_id Aa = ag_mul(g, A, a), Ra = ag_mul(g, R, a);
   SAME(ag_mul(g, num(n, 1), a), a);
   SAME(ag_mul(g, num(n, -1), a), ag_neg(g, a));

@@ -51,10 +51,8 @@ static void bucket_put(orderer *o, int i) {
 
 static void bucket_take(orderer *o, int i) {
   if (!o->in_bucket[i]) return;
-  if (o->last[i] >= 0)
-    o->next[o->last[i]] = o->next[i];
-  else
-    o->head[o->degree[i]] = o->next[i];
+  if (o->last[i] >= 0) o->next[o->last[i]] = o->next[i];
+  else o->head[o->degree[i]] = o->next[i];
   if (o->next[i] >= 0) o->last[o->next[i]] = o->last[i];
   o->in_bucket[i] = 0;
 }
@@ -310,10 +308,8 @@ __attribute__((target("avx2,fma"))) static void ldl_fma(const int *table, double
 }
 static void ldl_plain(const int *table, double *block, double lost, VI *fail) { v_ldl(table, block, lost, fail); }
 static void ldl(const int *table, double *block, double lost, VI *fail) {
-  if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2"))
-    ldl_fma(table, block, lost, fail);
-  else
-    ldl_plain(table, block, lost, fail);
+  if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) ldl_fma(table, block, lost, fail);
+  else ldl_plain(table, block, lost, fail);
 }
 #else
 static void ldl(const int *table, double *block, double lost, VI *fail) { v_ldl(table, block, lost, fail); }

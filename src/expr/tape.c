@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Scalar graph -> straight-line tape. What the outputs do not need is left out; what depends on parameters alone goes
- * to the prep part; quotients by the same number go through its reciprocal; a product used once, by a sum of the same part, becomes a fused multiply-add; the order is a
- * depth-first walk that takes the argument needing more slots first (Sethi and Ullman); slots are given back after
- * the last use. Every pass is linear in the number of nodes. */
+ * to the prep part; quotients by the same number go through its reciprocal; a product used once, by a sum of the same
+ * part, becomes a fused multiply-add; the order is a depth-first walk that takes the argument needing more slots first
+ * (Sethi and Ullman); slots are given back after the last use. Every pass is linear in the number of nodes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,14 +28,14 @@ typedef struct builder {
   ag_graph *g;
   tnode *nodes;
   uint32_t n_node;
-  uint32_t *index;  /* of a graph node: its tnode */
+  uint32_t *index;     /* of a graph node: its tnode */
   uint32_t *quotients; /* of a graph node: how many are divided by it */
   uint32_t *inverse;   /* of a graph node: the tnode of 1 over it, or NO_NODE */
-  uint32_t *pool;   /* arguments of the solves */
+  uint32_t *pool;      /* arguments of the solves */
   uint32_t n_pool;
-  uint32_t *order;  /* tnodes in the order of evaluation */
+  uint32_t *order; /* tnodes in the order of evaluation */
   uint32_t n_order;
-  uint32_t *outs;   /* tnodes of the outputs */
+  uint32_t *outs; /* tnodes of the outputs */
   ag_tape *tape;
   int cap_instr, cap_const;
   uint32_t *free_slots;
@@ -104,9 +104,9 @@ static uint32_t number_node(builder *b, double value) {
   return b->n_node++;
 }
 
-/* Quotients are what a processor waits for. Several by the same number, or one by a number made of parameters, go through its
- * reciprocal: a * (1/b), within 1.5 units of the last place instead of 0.5. Not for a constant b, nor in the prep part, which is
- * evaluated once. True: the node is done. */
+/* Quotients are what a processor waits for. Several by the same number, or one by a number made of parameters, go
+ * through its reciprocal: a * (1/b), within 1.5 units of the last place instead of 0.5. Not for a constant b, nor in
+ * the prep part, which is evaluated once. True: the node is done. */
 static bool make_quotient(builder *b, ag_id id) {
   const ag_node *x = ag_node_at(b->g, id);
   const ag_id *args = ag_node_args(b->g, id);
@@ -114,7 +114,8 @@ static bool make_quotient(builder *b, ag_id id) {
   uint32_t over = b->index[args[0]], under = b->index[args[1]];
   const tnode *top = &b->nodes[over], *bottom = &b->nodes[under];
   bool prepared = bottom->part == PART_PREP, whole = top->op == AG_OP_CONST && b->tape->constants[top->arg[0]] == 1;
-  if (bottom->op == AG_OP_CONST || (!whole && (prepared ? top->part == PART_PREP : b->quotients[args[1]] < 2))) return false;
+  if (bottom->op == AG_OP_CONST || (!whole && (prepared ? top->part == PART_PREP : b->quotients[args[1]] < 2)))
+    return false;
   uint32_t *inverse = &b->inverse[args[1]];
   if (*inverse == NO_NODE) {
     uint32_t one = whole ? over : number_node(b, 1);
@@ -486,8 +487,7 @@ int ag_tape_cost(const ag_tape *tape) {
     const ag_instr *x = &tape->instr[i];
     int n = (int)x->a;
     if (x->op == AG_OP_CALL_SOLVE) cost += n * (n - 1) * (2 * n - 1) / 3 + 3 * n * n; /* LU, scaling, two triangles */
-    else if (x->op == AG_OP_CALL_LDL)
-      cost += ldl_cost(tape->ldls[x->a]);
+    else if (x->op == AG_OP_CALL_LDL) cost += ldl_cost(tape->ldls[x->a]);
     else if (x->op == AG_OP_FMA || x->op == AG_OP_FMS || x->op == AG_OP_FNMA) cost += 2;
     else if (x->op != AG_OP_LOAD && x->op != AG_OP_CONST && x->op != AG_OP_COPY) cost++;
   }

@@ -27,34 +27,34 @@ typedef struct pool {
 } pool;
 
 static void grow(ag_graph *g, pool *p, uint64_t *state) {
-  static const ag_op ops[] = {AG_OP_ADD, AG_OP_SUB, AG_OP_MUL, AG_OP_MUL, AG_OP_NEG, AG_OP_MIN, AG_OP_MAX,
-                              AG_OP_SELECT, AG_OP_LT, AG_OP_LE, AG_OP_EQ, AG_OP_ABS, AG_OP_SIGN};
+  static const ag_op ops[] = {AG_OP_ADD,    AG_OP_SUB, AG_OP_MUL, AG_OP_MUL, AG_OP_NEG, AG_OP_MIN, AG_OP_MAX,
+                              AG_OP_SELECT, AG_OP_LT,  AG_OP_LE,  AG_OP_EQ,  AG_OP_ABS, AG_OP_SIGN};
   int a = pick(state, p->n), b = pick(state, p->n), c = pick(state, p->n), i = p->n++;
   ag_op op = ops[pick(state, (int)(sizeof ops / sizeof *ops))];
   double bound = op == AG_OP_MUL ? p->bound[a] * p->bound[b] : p->bound[a] + p->bound[b] + p->bound[c];
   if (bound > 0x1p50) op = AG_OP_SIGN, bound = 1;
   ag_id args[3] = {p->id[a], p->id[b], p->id[c]};
-  p->id[i] = op == AG_OP_ADD ? ag_add(g, args[0], args[1])
-             : op == AG_OP_SUB ? ag_sub(g, args[0], args[1])
-             : op == AG_OP_MUL ? ag_mul(g, args[0], args[1])
-             : op == AG_OP_NEG ? ag_neg(g, args[0])
+  p->id[i] = op == AG_OP_ADD      ? ag_add(g, args[0], args[1])
+             : op == AG_OP_SUB    ? ag_sub(g, args[0], args[1])
+             : op == AG_OP_MUL    ? ag_mul(g, args[0], args[1])
+             : op == AG_OP_NEG    ? ag_neg(g, args[0])
              : op == AG_OP_SELECT ? ag_select(g, args[0], args[1], args[2])
                                   : ag_apply(g, op, args);
   p->bound[i] = bound;
   for (int s = 0; s < N_SET; s++) {
     const double *v = p->value[s], x = v[a], y = v[b], z = v[c];
-    p->value[s][i] = op == AG_OP_ADD ? x + y
-                     : op == AG_OP_SUB ? x - y
-                     : op == AG_OP_MUL ? x * y
-                     : op == AG_OP_NEG ? -x
-                     : op == AG_OP_MIN ? (x < y ? x : y)
-                     : op == AG_OP_MAX ? (x > y ? x : y)
+    p->value[s][i] = op == AG_OP_ADD      ? x + y
+                     : op == AG_OP_SUB    ? x - y
+                     : op == AG_OP_MUL    ? x * y
+                     : op == AG_OP_NEG    ? -x
+                     : op == AG_OP_MIN    ? (x < y ? x : y)
+                     : op == AG_OP_MAX    ? (x > y ? x : y)
                      : op == AG_OP_SELECT ? (x != 0 ? y : z)
-                     : op == AG_OP_LT ? x < y
-                     : op == AG_OP_LE ? x <= y
-                     : op == AG_OP_EQ ? x == y
-                     : op == AG_OP_ABS ? fabs(x)
-                                       : (x > 0) - (x < 0);
+                     : op == AG_OP_LT     ? x < y
+                     : op == AG_OP_LE     ? x <= y
+                     : op == AG_OP_EQ     ? x == y
+                     : op == AG_OP_ABS    ? fabs(x)
+                                          : (x > 0) - (x < 0);
   }
 }
 
@@ -157,6 +157,7 @@ static void test_fused(void) {
 }
 
 typedef double scalar_fn(double a, double b, double c);
+/* clang-format off */
 #define ROW(NAME, call) static double do_##NAME(double a, double b, double c) { (void)b, (void)c; return call; }
 #define ROWS \
   X(NEG, -a) X(ADD, a + b) X(SUB, a - b) X(MUL, a * b) X(DIV, a / b) X(POW, v_pow(a, b)) X(SQRT, v_sqrt(a)) \
@@ -165,18 +166,26 @@ typedef double scalar_fn(double a, double b, double c);
   X(SIGN, v_sign(a)) X(HOLD, a) X(ATAN2, v_atan2(a, b)) X(HYPOT, v_hypot(a, b)) X(MIN, v_min(a, b)) X(MAX, v_max(a, b)) \
   X(LT, v_lt(a, b)) X(LE, v_le(a, b)) X(EQ, v_eq(a, b)) X(NE, v_ne(a, b)) X(AND, v_and(a, b)) X(OR, v_or(a, b)) \
   X(NOT, v_not(a)) X(SELECT, v_select(a, b, c))
+/* clang-format on */
 #define X ROW
 ROWS
 #undef X
 
-/* Every operation of op.def that a graph can hold, on its own, is the function of vmath.h of that name. */
-static void test_each_operation(void) {
-  static const struct { ag_op op; const char *name; scalar_fn *f; } rows[] = {
+    /* Every operation of op.def that a graph can hold, on its own, is the function of vmath.h of that name. */
+    static void
+    test_each_operation(void) {
+  static const struct {
+    ag_op op;
+    const char *name;
+    scalar_fn *f;
+  } rows[] = {
 #define X(NAME, call) {AG_OP_##NAME, #NAME, do_##NAME},
       ROWS
 #undef X
   };
-  static const struct { double lo, hi; } range[AG_OP_COUNT] = {
+  static const struct {
+    double lo, hi;
+  } range[AG_OP_COUNT] = {
 #define AG_OP(NAME, text, arity, c, tex, lo, hi) [AG_OP_##NAME] = {lo, hi},
 #include "expr/op.def"
 #undef AG_OP
@@ -234,8 +243,8 @@ static int count_op(const ag_tape *tape, int from, int to, uint16_t op) {
   return n;
 }
 
-/* Two quotients by one number take one division, one by a parameter none in the evaluation, one by anything else its own; a constant is
- * divided by as it is. */
+/* Two quotients by one number take one division, one by a parameter none in the evaluation, one by anything else its
+ * own; a constant is divided by as it is. */
 static void test_quotients(void) {
   ag_graph *g = ag_graph_create();
   ag_id p = ag_input(g, "p", 1, 1, AG_LEAF_REAL), z = ag_input(g, "z", 4, 1, AG_LEAF_REAL), e[4];

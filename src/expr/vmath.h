@@ -87,11 +87,17 @@ V_IN int v_any(VI m) {
 V_IN V v_set(double c) { return c; }
 V_IN VI v_word_set(v_word c) { return c; }
 V_IN VI v_bits(V a) {
-  union { V v; VI i; } u = {a};
+  union {
+    V v;
+    VI i;
+  } u = {a};
   return u.i;
 }
 V_IN V v_of(VI i) {
-  union { VI i; V v; } u = {i};
+  union {
+    VI i;
+    V v;
+  } u = {i};
   return u.v;
 }
 V_IN VI m_lt(V a, V b) { return 0 - (VI)(a < b); }
@@ -159,18 +165,39 @@ V_IN V v_pivot(V a, V bound, V lost, VI *fail) {
 #define V_PIO2_2 0x1.1a62633145c07p-54
 
 V_IN double v_pow2(int e) { /* 2^e, -1022 <= e <= 1023 */
-  union { v_word i; double v; } u = {(v_word)(e + 1023) << 52};
+  union {
+    v_word i;
+    double v;
+  } u = {(v_word)(e + 1023) << 52};
   return u.v;
 }
 
 /* One number, 2^21 < |x|: r - lo and the quadrant. 192 bits of 2/pi times the 53 of x, modulo 4. */
 static __attribute__((noinline, cold, unused)) void v_far(double x, double *r, double *lo, v_word *quadrant) {
   static const v_word bits[20] = {0,
-      0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
-      0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4,
-      0x9c845f8bbdf9283b, 0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
-      0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab};
-  union { double v; v_word i; } u = {x};
+                                  0xa2f9836e4e441529,
+                                  0xfc2757d1f534ddc0,
+                                  0xdb6295993c439041,
+                                  0xfe5163abdebbc561,
+                                  0xb7246e3a424dd2e0,
+                                  0x06492eea09d1921c,
+                                  0xfe1deb1cb129a73e,
+                                  0xe88235f52ebb4484,
+                                  0xe99c7026b45f7e41,
+                                  0x3991d639835339f4,
+                                  0x9c845f8bbdf9283b,
+                                  0x1ff897ffde05980f,
+                                  0xef2f118b5a0a6d1f,
+                                  0x6d367ecf27cb09b7,
+                                  0x4f463f669e5fea2d,
+                                  0x7527bac7ebe5f17b,
+                                  0x3d0739f78a5292ea,
+                                  0x6bfb5fb11f8d5d08,
+                                  0x56033046fc7b6bab};
+  union {
+    double v;
+    v_word i;
+  } u = {x};
   int exponent = (int)(u.i >> 52 & 2047);
   if (exponent == 2047) {
     *r = *lo = x - x;

@@ -75,9 +75,23 @@ static int probe(const char *folder, const char *include, const char *compiler, 
   snprintf(source, sizeof source, "%s/probe.c", folder);
   snprintf(object, sizeof object, "%s/%s%d%s%s.so", folder, compiler, lanes, machine, extra);
   snprintf(lane_flag, sizeof lane_flag, "-DAG_LANES=%d", lanes);
-  const char *args[] = {compiler, "-std=gnu17", "-O1",   "-ffp-contract=off", "-fno-math-errno", "-fPIC", "-shared",
-                        include,  lane_flag,    machine, extra,               "-Wno-psabi",      "-o",    object,
-                        source,   "-lm",        NULL};
+  const char *args[] = {compiler,
+                        "-std=gnu17",
+                        "-O1",
+                        "-ffp-contract=off",
+                        "-fno-math-errno",
+                        "-fPIC",
+                        "-shared",
+                        include,
+                        lane_flag,
+                        machine,
+                        extra,
+                        "-Wno-psabi",
+                        "-o",
+                        object,
+                        source,
+                        "-lm",
+                        NULL};
   int code = run(args);
   if (code < 0 || code == 127) return 0;
   AG_CHECK(code == 0);
@@ -89,8 +103,7 @@ static int probe(const char *folder, const char *include, const char *compiler, 
   double *raw = aligned_alloc(64, sizeof(double) * N * N_FUN);
   f(N / lanes, a, b, raw);
   for (int i = 0; i < N; i++)
-    for (int k = 0; k < N_FUN; k++)
-      result[i * N_FUN + k] = raw[(i / lanes * N_FUN + k) * lanes + i % lanes];
+    for (int k = 0; k < N_FUN; k++) result[i * N_FUN + k] = raw[(i / lanes * N_FUN + k) * lanes + i % lanes];
   free(raw);
   dlclose(so);
   return 1;
@@ -142,18 +155,21 @@ static void test_all(const char *folder, const char *include) {
 /* Machines that may not be this one: the text compiles for them without a warning. A compiler that cannot make code for
  * the machine at all (an empty text fails too) is skipped. */
 static void test_machines(const char *folder, const char *include) {
-  static const struct { const char *compiler, *machine, *lanes; } rows[] = {
-      {"gcc", "-march=haswell", "-DAG_LANES=4"},         {"clang", "-march=haswell", "-DAG_LANES=4"},
-      {"gcc", "-march=skylake-avx512", "-DAG_LANES=8"},  {"clang", "-march=skylake-avx512", "-DAG_LANES=8"},
-      {"clang", "--target=aarch64-linux-gnu", "-DAG_LANES=2"}};
+  static const struct {
+    const char *compiler, *machine, *lanes;
+  } rows[] = {{"gcc", "-march=haswell", "-DAG_LANES=4"},
+              {"clang", "-march=haswell", "-DAG_LANES=4"},
+              {"gcc", "-march=skylake-avx512", "-DAG_LANES=8"},
+              {"clang", "-march=skylake-avx512", "-DAG_LANES=8"},
+              {"clang", "--target=aarch64-linux-gnu", "-DAG_LANES=2"}};
   char source[PATH_MAX], object[PATH_MAX];
   snprintf(source, sizeof source, "%s/probe.c", folder);
   snprintf(object, sizeof object, "%s/probe.s", folder);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const char *empty[] = {rows[i].compiler, rows[i].machine, "-S", "-o", object, "-x", "c", "/dev/null", NULL};
-    const char *args[] = {rows[i].compiler, rows[i].machine, rows[i].lanes, include,   "-ffreestanding",
-                          "-std=gnu17",     "-O1",           "-Wall",       "-Wextra", "-Werror",
-                          "-S",             "-o",            object,        source,    NULL};
+    const char *args[] = {
+        rows[i].compiler, rows[i].machine, rows[i].lanes, include, "-ffreestanding", "-std=gnu17", "-O1", "-Wall",
+        "-Wextra",        "-Werror",       "-S",          "-o",    object,           source,       NULL};
     if (run(empty) != 0) printf("%s %s: skipped\n", rows[i].compiler, rows[i].machine);
     else AG_CHECK(run(args) == 0);
   }

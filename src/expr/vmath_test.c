@@ -39,29 +39,31 @@ typedef struct function {
   const char *name;
   V (*f1)(V);
   long double (*exact1)(long double);
-  double lo, hi;       /* dense samples */
-  int e_lo, e_hi;      /* wide samples: exponents of two */
+  double lo, hi;  /* dense samples */
+  int e_lo, e_hi; /* wide samples: exponents of two */
   int positive;
   double limit;
 } function;
 
+/* clang-format off */
 #define WRAP(name) static V call_##name(V x) { return v_##name(x); }
 WRAP(sqrt) WRAP(sin) WRAP(cos) WRAP(tan) WRAP(asin) WRAP(acos)
 WRAP(atan) WRAP(sinh) WRAP(cosh) WRAP(tanh) WRAP(exp) WRAP(log)
+    /* clang-format on */
 
-static const function functions[] = {
-    {"sqrt", call_sqrt, sqrtl, 0, 10, -1074, 1023, 1, 0.501},
-    {"sin", call_sin, sinl, -10, 10, -1074, 1023, 0, 1.0},
-    {"cos", call_cos, cosl, -10, 10, -1074, 1023, 0, 1.0},
-    {"tan", call_tan, tanl, -10, 10, -1074, 1023, 0, 2.5},
-    {"asin", call_asin, asinl, -1, 1, -1074, -1, 0, 2.0},
-    {"acos", call_acos, acosl, -1, 1, -1074, -1, 0, 2.0},
-    {"atan", call_atan, atanl, -10, 10, -1074, 1023, 0, 1.0},
-    {"sinh", call_sinh, sinhl, -5, 5, -1074, 9, 0, 2.5},
-    {"cosh", call_cosh, coshl, -5, 5, -1074, 9, 0, 2.0},
-    {"tanh", call_tanh, tanhl, -5, 5, -1074, 1023, 0, 3.0},
-    {"exp", call_exp, expl, -5, 5, -1074, 9, 0, 1.0},
-    {"log", call_log, logl, 0, 10, -1074, 1023, 1, 1.0},
+    static const function functions[] = {
+        {"sqrt", call_sqrt, sqrtl, 0, 10, -1074, 1023, 1, 0.501},
+        {"sin", call_sin, sinl, -10, 10, -1074, 1023, 0, 1.0},
+        {"cos", call_cos, cosl, -10, 10, -1074, 1023, 0, 1.0},
+        {"tan", call_tan, tanl, -10, 10, -1074, 1023, 0, 2.5},
+        {"asin", call_asin, asinl, -1, 1, -1074, -1, 0, 2.0},
+        {"acos", call_acos, acosl, -1, 1, -1074, -1, 0, 2.0},
+        {"atan", call_atan, atanl, -10, 10, -1074, 1023, 0, 1.0},
+        {"sinh", call_sinh, sinhl, -5, 5, -1074, 9, 0, 2.5},
+        {"cosh", call_cosh, coshl, -5, 5, -1074, 9, 0, 2.0},
+        {"tanh", call_tanh, tanhl, -5, 5, -1074, 1023, 0, 3.0},
+        {"exp", call_exp, expl, -5, 5, -1074, 9, 0, 1.0},
+        {"log", call_log, logl, 0, 10, -1074, 1023, 1, 1.0},
 };
 
 static void test_accuracy(void) {
@@ -136,8 +138,9 @@ static void test_two_arguments(void) {
 static int same(double a, double b) { return isnan(b) ? isnan(a) : a == b && signbit(a) == signbit(b); }
 
 static void test_special_one(void) {
-  static const double xs[] = {0.0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 2, -2, 0.5, -0.5, 5e-324, 1e308, -1e308,
-                              709.782712893384, 709.79, 710.47, 710.5, -745.13, -745.14, -708.5, -720, 0x1p-1022};
+  static const double xs[] = {0.0,     -0.0,    1,      -1,    INFINITY, -INFINITY,        NAN,    2,      -2,
+                              0.5,     -0.5,    5e-324, 1e308, -1e308,   709.782712893384, 709.79, 710.47, 710.5,
+                              -745.13, -745.14, -708.5, -720,  0x1p-1022};
   for (size_t i = 0; i < sizeof xs / sizeof *xs; i++)
     for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
       double x = xs[i], v = functions[k].f1(x), e = (double)functions[k].exact1(x);
@@ -151,17 +154,20 @@ static void test_special_one(void) {
 }
 
 static void test_special_two(void) {
-  static const double xs[] = {0.0,    -0.0,    1,      -1,     INFINITY, -INFINITY,  NAN,          2,      -2,  3,
-                              -3,     0.5,     -0.5,   5e-324, -5e-324,  1e308,      -1e308,       0x1p52, 2.5, -2.5,
-                              1e-300, 0x1p53,  0x1p60, 1025,   -1075,    0x1p52 + 1, -0x1p52 - 1,  0x1p54};
+  static const double xs[] = {0.0,    -0.0,   1,      -1,     INFINITY, -INFINITY,  NAN,         2,      -2,  3,
+                              -3,     0.5,    -0.5,   5e-324, -5e-324,  1e308,      -1e308,      0x1p52, 2.5, -2.5,
+                              1e-300, 0x1p53, 0x1p60, 1025,   -1075,    0x1p52 + 1, -0x1p52 - 1, 0x1p54};
   int n = (int)(sizeof xs / sizeof *xs);
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
       double x = xs[i], y = xs[j];
-      struct { const char *name; double value; long double exact; } row[] = {
-          {"pow", v_pow(x, y), powl(x, y)},
-          {"atan2", v_atan2(x, y), atan2l(x, y)},
-          {"hypot", v_hypot(x, y), hypotl(x, y)}};
+      struct {
+        const char *name;
+        double value;
+        long double exact;
+      } row[] = {{"pow", v_pow(x, y), powl(x, y)},
+                 {"atan2", v_atan2(x, y), atan2l(x, y)},
+                 {"hypot", v_hypot(x, y), hypotl(x, y)}};
       for (int k = 0; k < 3; k++) {
         double e = (double)row[k].exact;
         int edge = e == 0 || isnan(e) || isinf(e);

@@ -26,10 +26,8 @@ static bool passes_nan(uint16_t op) {
   case AG_OP_CHECKNZ:
   case AG_OP_FMA:
   case AG_OP_FMS:
-  case AG_OP_FNMA:
-    return true;
-  default:
-    return false;
+  case AG_OP_FNMA: return true;
+  default: return false;
   }
 }
 

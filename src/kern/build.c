@@ -33,9 +33,9 @@ struct ag_library {
 
 /* What a build depends on besides the text. */
 typedef struct plan {
-  ag_text compiler;    /* its path */
-  ag_text folder;      /* where the library goes */
-  bool keep;           /* folder is the cache, not a temporary one */
+  ag_text compiler; /* its path */
+  ag_text folder;   /* where the library goes */
+  bool keep;        /* folder is the cache, not a temporary one */
   char key[33];
   char *args[MAX_ARGS]; /* without input and output */
   int n_arg;
@@ -65,7 +65,8 @@ static bool machine_has(const target *t) {
 #if defined __x86_64__
   bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
   bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd");
+                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+                __builtin_cpu_supports("avx512cd");
   return t->lanes == 8 ? avx512 : t->lanes == 4 ? avx2 : true;
 #else
   return t != NULL;
@@ -80,7 +81,8 @@ static bool find_target(const target **found, ag_text *reason) {
   for (int i = 0; i < N_TARGET; i++)
     if (!strcmp(wish, targets[i].name)) *found = &targets[i];
   if (*found && machine_has(*found)) return true;
-  ag_text_printf(reason, "ANAGYRE_TARGET=%s: %s; there are native", wish, *found ? "this machine cannot run it" : "no such target");
+  ag_text_printf(reason, "ANAGYRE_TARGET=%s: %s; there are native", wish,
+                 *found ? "this machine cannot run it" : "no such target");
   for (int i = 0; i < N_TARGET; i++)
     if (machine_has(&targets[i])) ag_text_printf(reason, ", %s", targets[i].name);
   *found = NULL;
@@ -253,7 +255,8 @@ static int run(char *const *args, ag_text *messages) {
       ag_text_clear(messages);
       ag_text_printf(messages, "stopped after %d seconds", COMPILE_SECONDS);
     }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
   }
   close(ends[0]);
   return !error && WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Tape -> C over lanes. Slots become single-assignment variables x1, x2, ... numbered by instruction, so that the text
  * depends on the tape alone. Constants stand in the expressions; loads are the array elements themselves. sin and cos
- * of the same number become one call. Checks of pivots stand beside the computation where they can (beside.c). A tape of more than ROLLED instructions with
- * many alike becomes loops (roll.c); otherwise one of more than CHUNK operations is split into functions that hand over
- * what lives across a border in an array s[], at the tape's own slots. */
+ * of the same number become one call. Checks of pivots stand beside the computation where they can (beside.c). A tape
+ * of more than ROLLED instructions with many alike becomes loops (roll.c); otherwise one of more than CHUNK operations
+ * is split into functions that hand over what lives across a border in an array s[], at the tape's own slots. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,10 +67,8 @@ void ag_cgen_put_storage(const char *of, const char *array, uint32_t n, ag_text 
 }
 
 void ag_cgen_put_array(const char *of, const char *array, uint32_t n, ag_text *out) {
-  if (n <= STACK)
-    ag_text_printf(out, "V %s[%u]", array, n);
-  else
-    ag_text_printf(out, "V *const %s = %s_%s_room()", array, of, array);
+  if (n <= STACK) ag_text_printf(out, "V %s[%u]", array, n);
+  else ag_text_printf(out, "V *const %s = %s_%s_room()", array, of, array);
 }
 
 static void room_name(uint32_t instr, char name[16]) { snprintf(name, 16, "m%u", instr); }
@@ -83,10 +81,8 @@ void ag_cgen_put_room(const ag_tape *tape, uint32_t instr, const char *name, ag_
 
 void ag_cgen_put_call(const ag_tape *tape, uint32_t instr, const char *name, ag_text *out) {
   const ag_instr *x = &tape->instr[instr];
-  if (x->op == AG_OP_CALL_SOLVE)
-    ag_text_printf(out, "v_solve(%u, m%u, &fail);\n", x->a, instr);
-  else
-    ag_text_printf(out, "v_ldl(%s_ldl%u, m%u, v_nan(), &fail);\n", name, x->a, instr);
+  if (x->op == AG_OP_CALL_SOLVE) ag_text_printf(out, "v_solve(%u, m%u, &fail);\n", x->a, instr);
+  else ag_text_printf(out, "v_ldl(%s_ldl%u, m%u, v_nan(), &fail);\n", name, x->a, instr);
 }
 
 /* What v_ldl reads, and what solves need outside the stack. */

@@ -9,9 +9,9 @@ enum { AG_CGEN_NONE = UINT32_MAX };
 /* A value: result `entry` of instruction `instr`. Copies are followed to what they copy. */
 typedef struct ag_cgen_value {
   uint32_t instr, entry;
-  uint32_t slot;      /* where the tape keeps it */
-  int chunk, last;    /* chunk that defines it, last chunk that reads it; -1: prep */
-  int prep;           /* position among the prepared values, -1: none */
+  uint32_t slot;   /* where the tape keeps it */
+  int chunk, last; /* chunk that defines it, last chunk that reads it; -1: prep */
+  int prep;        /* position among the prepared values, -1: none */
 } ag_cgen_value;
 
 typedef struct ag_cgen_state {
@@ -21,23 +21,23 @@ typedef struct ag_cgen_state {
   ag_cgen_value *values;
   uint32_t n_value;
   int cap_value;
-  uint32_t *args;       /* per instruction: 3 values; a solve: position of its list in lists */
-  uint32_t *result;     /* per instruction: its first value */
-  uint32_t *lists;      /* values read by the solves */
+  uint32_t *args;   /* per instruction: 3 values; a solve: position of its list in lists */
+  uint32_t *result; /* per instruction: its first value */
+  uint32_t *lists;  /* values read by the solves */
   int n_list, cap_list;
-  uint32_t *outs;       /* values of the outputs */
-  uint32_t *partner;    /* of a sin or cos: the instruction with the other one of the same value, or NONE */
-  int *chunk_of;        /* per instruction; -1 in prep */
+  uint32_t *outs;    /* values of the outputs */
+  uint32_t *partner; /* of a sin or cos: the instruction with the other one of the same value, or NONE */
+  int *chunk_of;     /* per instruction; -1 in prep */
   int n_chunk, n_prep;
-  int n_check;          /* checks beside the computation: 0 when they stand in it */
-  uint64_t *marks;      /* per value: those it depends on */
-  int *checks;          /* their instructions */
+  int n_check;     /* checks beside the computation: 0 when they stand in it */
+  uint64_t *marks; /* per value: those it depends on */
+  int *checks;     /* their instructions */
 } ag_cgen_state;
 
 enum { AG_CGEN_CHECKS = 64 };
 bool ag_cgen_is_check(uint16_t op);
-/* The checks of the evaluation in checks[AG_CGEN_CHECKS], and in marks[], zeroed, for each value those it depends on. 0: there are
- * none, too many, or one that cannot stand beside the computation. */
+/* The checks of the evaluation in checks[AG_CGEN_CHECKS], and in marks[], zeroed, for each value those it depends on.
+ * 0: there are none, too many, or one that cannot stand beside the computation. */
 int ag_cgen_beside(const ag_cgen_state *g, uint64_t *marks, int *checks);
 
 /* Solves: how many values they give and read, numbers they work on, and where the first result stands among these. */

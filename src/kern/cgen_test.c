@@ -51,7 +51,8 @@ static const char expected[] =
     "}\n"
     "\n";
 
-/* A check stands beside the computation where a NaN would reach the outputs anyway; not where something could swallow it. */
+/* A check stands beside the computation where a NaN would reach the outputs anyway; not where something could swallow
+ * it. */
 static void test_checks(void) {
   static const struct {
     ag_op swallows; /* NUM: nothing */

@@ -9,20 +9,20 @@
 #define AG_KERN_KARGS_H
 #define AG_KERN_ABI 1
 typedef struct ag_kargs {
-  unsigned abi;     /* AG_KERN_ABI */
+  unsigned abi; /* AG_KERN_ABI */
   int n_block;
-  const double *t;  /* [block][lane] */
-  const double *z;  /* [block][n_z][lane]: states */
-  const double *p;  /* [n_p][lane]: parameters, for PREP */
-  const double *c;  /* [block][n_c][lane]: basis data and the like */
-  const double *h;  /* [block][lane]: step sizes */
-  const double *dw; /* [block][channel][lane]: increments of the Wiener processes */
-  double *out;      /* [block][n_out][lane] */
+  const double *t;          /* [block][lane] */
+  const double *z;          /* [block][n_z][lane]: states */
+  const double *p;          /* [n_p][lane]: parameters, for PREP */
+  const double *c;          /* [block][n_c][lane]: basis data and the like */
+  const double *h;          /* [block][lane]: step sizes */
+  const double *dw;         /* [block][channel][lane]: increments of the Wiener processes */
+  double *out;              /* [block][n_out][lane] */
   unsigned long long *fail; /* [block][lane] */
-  double *work;     /* prepared values, written by PREP */
-  double *stage;    /* [block][stage][n_z][lane]: a stepper's stages; row 0 holds f(t, z) on entry */
-  double *error;    /* [block][lane]: scaled error of the step, at most 1 when it may be accepted */
+  double *work;             /* prepared values, written by PREP */
+  double *stage;            /* [block][stage][n_z][lane]: a stepper's stages; row 0 holds f(t, z) on entry */
+  double *error;            /* [block][lane]: scaled error of the step, at most 1 when it may be accepted */
   double rtol, atol;
-  long p_step, work_step;   /* from block to block, in doubles; 0: shared */
+  long p_step, work_step; /* from block to block, in doubles; 0: shared */
 } ag_kargs;
 #endif

@@ -16,15 +16,15 @@
 
 /* How to build. Zero means: choose. */
 typedef struct ag_build_options {
-  int lanes;             /* 1, 2, 4, 8; 0: what suits the machine */
-  const char *compiler;  /* name or path; NULL: gcc or clang, the better one present; "none": always interpret */
-  const char *cache;     /* folder; NULL: $XDG_CACHE_HOME/anagyre, else ~/.cache/anagyre, else none; "": none */
-  const char *flags;     /* instead of the usual optimisation and machine flags, blanks between; NULL: the usual */
-  bool only_cached;      /* do not compile: give up when it is not in the cache */
+  int lanes;            /* 1, 2, 4, 8; 0: what suits the machine */
+  const char *compiler; /* name or path; NULL: gcc or clang, the better one present; "none": always interpret */
+  const char *cache;    /* folder; NULL: $XDG_CACHE_HOME/anagyre, else ~/.cache/anagyre, else none; "": none */
+  const char *flags;    /* instead of the usual optimisation and machine flags, blanks between; NULL: the usual */
+  bool only_cached;     /* do not compile: give up when it is not in the cache */
 } ag_build_options;
 
-/* Lanes that suit this machine: 8 with AVX-512, 4 with AVX2, 2 with NEON or SSE2; or less, when ANAGYRE_TARGET (native, avx512, avx2, sse2) asks
- * for it in the environment. Kernels without flags of their own are compiled for the same. */
+/* Lanes that suit this machine: 8 with AVX-512, 4 with AVX2, 2 with NEON or SSE2; or less, when ANAGYRE_TARGET (native,
+ * avx512, avx2, sse2) asks for it in the environment. Kernels without flags of their own are compiled for the same. */
 int ag_build_lanes(void);
 
 /* ---- text ---- */
@@ -36,7 +36,7 @@ const char *ag_cgen_ldl(void);
 int ag_cgen_functions(const ag_tape *tape); /* how many functions a tape has, weighted by their length */
 
 typedef struct ag_cgen {
-  const char *name;            /* of the C functions: a C identifier */
+  const char *name;             /* of the C functions: a C identifier */
   const char *const *out_names; /* per output, for comments; NULL: none */
 } ag_cgen;
 /* The tape as two functions over V,
@@ -55,7 +55,7 @@ typedef struct ag_library ag_library;
  * text is compiled with -DAG_LANES=lanes. */
 ag_library *ag_library_create(const char *source, const ag_build_options *options, ag_text *reason);
 void *ag_library_symbol(const ag_library *lib, const char *name); /* NULL when absent */
-bool ag_library_cached(const ag_library *lib);                     /* was it found in the cache? */
+bool ag_library_cached(const ag_library *lib);                    /* was it found in the cache? */
 void ag_library_free(ag_library *lib);
 /* Removes what has not been used for long from the cache folder (NULL: the usual one): at most max_bytes stay. */
 void ag_cache_prune(const char *folder, size_t max_bytes);

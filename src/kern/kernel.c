@@ -10,11 +10,11 @@
 typedef void entry_fn(const ag_kargs *args);
 
 struct ag_kernel {
-  ag_library *lib;      /* NULL: interpreted */
+  ag_library *lib; /* NULL: interpreted */
   entry_fn *prep, *run;
   const ag_tape *tape;
   int lanes, n[AG_SEG_COUNT];
-  size_t work;          /* doubles per block */
+  size_t work; /* doubles per block */
   ag_text reason;
 };
 

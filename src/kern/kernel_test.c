@@ -52,10 +52,10 @@ static problem make(uint64_t seed, int n_grow, int n_solve, int arithmetic) {
     int near = n > 30 ? n - 30 : 0; /* mostly recent nodes, so that chains are long */
     ag_id args[3];
     for (int k = 0; k < 3; k++) args[k] = pool[pick(&state, 3) ? near + pick(&state, n - near) : pick(&state, n)];
-    pool[n++] = op == AG_OP_NEG ? ag_neg(g, args[0])
-                : op == AG_OP_ADD ? ag_add(g, args[0], args[1])
-                : op == AG_OP_SUB ? ag_sub(g, args[0], args[1])
-                : op == AG_OP_MUL ? ag_mul(g, args[0], args[1])
+    pool[n++] = op == AG_OP_NEG      ? ag_neg(g, args[0])
+                : op == AG_OP_ADD    ? ag_add(g, args[0], args[1])
+                : op == AG_OP_SUB    ? ag_sub(g, args[0], args[1])
+                : op == AG_OP_MUL    ? ag_mul(g, args[0], args[1])
                 : op == AG_OP_SELECT ? ag_select(g, args[0], args[1], args[2])
                                      : ag_apply(g, op, args);
     if (op == AG_OP_SIN && pick(&state, 2)) pool[n - 1] = ag_add(g, pool[n - 1], ag_apply1(g, AG_OP_COS, args[0]));
@@ -121,8 +121,15 @@ static int compare(const problem *p, const ag_kernel *k, uint64_t seed, bool sha
   double *space = aligned_alloc(64, sizeof(double) * (work + 8) * N_BLOCK), out[9];
   double *slots = malloc(sizeof(double) * (size_t)(p->tape->n_slot + 1));
   fill(a, seed, shared, L);
-  ag_kargs args = {.abi = AG_KERN_ABI, .n_block = N_BLOCK, .t = a->t, .z = a->z, .p = a->p, .c = a->c, .out = a->out,
-                   .fail = a->fail, .work = space};
+  ag_kargs args = {.abi = AG_KERN_ABI,
+                   .n_block = N_BLOCK,
+                   .t = a->t,
+                   .z = a->z,
+                   .p = a->p,
+                   .c = a->c,
+                   .out = a->out,
+                   .fail = a->fail,
+                   .work = space};
   if (!shared) args.p_step = N_P * L, args.work_step = (long)work;
   ag_kernel_prep(k, &args);
   ag_kernel_run(k, &args);
@@ -209,8 +216,15 @@ static void test_fused(const problem *p, int lanes) {
     fill(a, 5, false, lanes);
     for (int l = 0; l < 8; l++) h[l] = 0.01 * (l + 1);
     memcpy(a->out, a->z, sizeof(double) * N_Z * (size_t)lanes);
-    ag_kargs args = {.abi = AG_KERN_ABI, .n_block = 1, .t = a->t, .p = a->p, .c = a->c, .h = h, .out = a->out,
-                     .fail = a->fail, .work = work};
+    ag_kargs args = {.abi = AG_KERN_ABI,
+                     .n_block = 1,
+                     .t = a->t,
+                     .p = a->p,
+                     .c = a->c,
+                     .h = h,
+                     .out = a->out,
+                     .fail = a->fail,
+                     .work = work};
     start(&args);
     euler(&args);
     for (int l = 0; l < lanes; l++) {

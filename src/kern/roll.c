@@ -140,12 +140,9 @@ static void find_groups(ag_roll *r) {
     for (int k = 0, n = ag_roll_arity(r, (uint32_t)i); k < n; k++) {
       uint32_t v = ag_roll_arg(r, (uint32_t)i, k), *to = &reader[instr_of(r, v)];
       if (ag_roll_kind_of(r, v) != AG_ROLL_S) continue;
-      if (solve && ag_roll_gathers(r, (uint32_t)i))
-        *to = MANY;
-      else if (chain)
-        *to = k == r->acc[i] - 1 && goes_on(r, (uint32_t)i) ? group : MANY;
-      else
-        *to = r->acc[instr_of(r, v)] || (*to != NONE && *to != group) ? MANY : group;
+      if (solve && ag_roll_gathers(r, (uint32_t)i)) *to = MANY;
+      else if (chain) *to = k == r->acc[i] - 1 && goes_on(r, (uint32_t)i) ? group : MANY;
+      else *to = r->acc[instr_of(r, v)] || (*to != NONE && *to != group) ? MANY : group;
     }
   }
   free(reader);
@@ -333,10 +330,8 @@ static void link_up(planner *p) {
         uint32_t v = r->leaves.at[r->groups[id].leaf + k];
         if (!computed(ag_roll_kind_of(r, v))) continue;
         uint32_t maker = r->group_of[instr_of(r, v)];
-        if (pass == 0)
-          p->user_first[maker + 1]++, r->groups[id].wait++;
-        else
-          p->users[p->user_first[maker]++] = id;
+        if (pass == 0) p->user_first[maker + 1]++, r->groups[id].wait++;
+        else p->users[p->user_first[maker]++] = id;
       }
     if (pass == 0) {
       for (uint32_t id = 0; id < r->n_group; id++) p->user_first[id + 1] += p->user_first[id];

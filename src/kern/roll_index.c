@@ -27,10 +27,8 @@ static void define(ag_roll_index *x, const table *t, int id) {
   ag_text_printf(x->out, "static const %s %s_i%d[%u] = {", t->real ? "double" : "int", x->name, id, t->n);
   for (uint32_t i = 0; i < t->n; i++) {
     ag_text_str(x->out, i % 16 == 0 ? "\n  " : " ");
-    if (t->real)
-      ag_cgen_number(((double *)t->content)[i], x->out);
-    else
-      ag_text_printf(x->out, "%d", ((int *)t->content)[i]);
+    if (t->real) ag_cgen_number(((double *)t->content)[i], x->out);
+    else ag_text_printf(x->out, "%d", ((int *)t->content)[i]);
     ag_text_char(x->out, ',');
   }
   ag_text_str(x->out, "\n};\n");

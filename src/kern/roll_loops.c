@@ -29,14 +29,10 @@ int ag_roll_place(const ag_roll *r, uint32_t value) {
     const ag_roll_batch *b = &r->batches[maker->batch];
     return (int)(b->base + maker->position * b->n_result + v->entry);
   }
-  case AG_ROLL_OUT:
-    return (int)r->out_of[value];
-  case AG_ROLL_CONST:
-    return (int)x->a;
-  case AG_ROLL_PREP:
-    return v->prep;
-  default:
-    return (int)x->b;
+  case AG_ROLL_OUT: return (int)r->out_of[value];
+  case AG_ROLL_CONST: return (int)x->a;
+  case AG_ROLL_PREP: return v->prep;
+  default: return (int)x->b;
   }
 }
 
@@ -198,10 +194,8 @@ static void arrange(arranger *a, const ag_roll_batch *old, const uint32_t *old_m
   grid g = make_grid(r, b);
   for (uint32_t k = 0; k < g.n_col && k < MAX_TRIED && best.cost > 1; k++)
     if (g.at[k] != g.at[g.n_col + k] || k + 1 == g.n_col) consider(&best, sort_grid(&g, k));
-  if (best.cost > 1)
-    consider(&best, g);
-  else
-    drop_grid(&g);
+  if (best.cost > 1) consider(&best, g);
+  else drop_grid(&g);
   r->n_batch--; /* once more, in the best order */
   r->members.n -= old->n;
   a->n_s -= old->n * old->n_result;
@@ -254,10 +248,8 @@ static void link_up(loops *l) {
           uint32_t maker = maker_of(r, &l->old[i], m, k);
           if (maker == NONE || seen[maker] == i + 1) continue;
           seen[maker] = i + 1;
-          if (pass == 0)
-            l->user_first[maker + 1]++, l->wait[i]++;
-          else
-            l->users[l->user_first[maker]++] = i;
+          if (pass == 0) l->user_first[maker + 1]++, l->wait[i]++;
+          else l->users[l->user_first[maker]++] = i;
         }
     if (pass == 0) {
       for (uint32_t i = 0; i < l->n; i++) l->user_first[i + 1] += l->user_first[i];

@@ -107,10 +107,8 @@ static char *own(ag_text *text) { /* the string, now the caller's */
 static void put_name(const writer *w, uint32_t value, ag_text *out) {
   const ag_cgen_value *v = &w->r->g->values[value];
   const ag_instr *x = &w->r->g->tape->instr[v->instr];
-  if (ag_cgen_is_call(x->op))
-    ag_text_printf(out, "m%u[%u]", v->instr, ag_cgen_result_at(w->r->g->tape, x) + v->entry);
-  else
-    ag_text_printf(out, "x%u", v->instr);
+  if (ag_cgen_is_call(x->op)) ag_text_printf(out, "m%u[%u]", v->instr, ag_cgen_result_at(w->r->g->tape, x) + v->entry);
+  else ag_text_printf(out, "x%u", v->instr);
 }
 
 /* Values at [k][j], one row per member: n rows of n_col[k] each (NULL: one). */
@@ -156,10 +154,8 @@ static char *leaf_text(writer *w, const ag_roll_batch *b, uint32_t from, uint32_
 
 static void put_formula(const char *c, const char *const args[3], ag_text *out) {
   for (; *c; c++) {
-    if (*c == '$')
-      ag_text_str(out, args[*++c - '1']);
-    else
-      ag_text_char(out, *c);
+    if (*c == '$') ag_text_str(out, args[*++c - '1']);
+    else ag_text_char(out, *c);
   }
 }
 
@@ -173,10 +169,8 @@ typedef struct cursor {
 
 static void put_arg(const writer *w, cursor *c, ag_text *out) {
   uint32_t word = *c->key++;
-  if (word & 0x80000000u)
-    ag_text_str(out, c->leaves[word & 0xffffffu]);
-  else
-    ag_text_printf(out, "x%u", w->r->nodes.at[c->group->node + word]);
+  if (word & 0x80000000u) ag_text_str(out, c->leaves[word & 0xffffffu]);
+  else ag_text_printf(out, "x%u", w->r->nodes.at[c->group->node + word]);
 }
 
 static void put_solve(writer *w, cursor *c, uint32_t instr, const char *indent) {
@@ -331,10 +325,8 @@ static void put_stretch(writer *w, const ag_roll_batch *b, uint32_t from, uint32
     which++;
     put_access(w, values, n, n_col, &args[a]);
   }
-  if (equal)
-    ag_text_printf(&length, "%u", n_col[0]);
-  else
-    ag_roll_index_put(&w->index, (const int *)n_col, n, NULL, &length);
+  if (equal) ag_text_printf(&length, "%u", n_col[0]);
+  else ag_roll_index_put(&w->index, (const int *)n_col, n, NULL, &length);
   const char *const texts[3] = {ag_text_cstr(&args[0]), ag_text_cstr(&args[1]), ag_text_cstr(&args[2])};
   ag_text_printf(&w->body, "%sfor (int j = 0; j < %s; j++) sum = ", indent, ag_text_cstr(&length));
   put_formula(ag_op_describe((ag_op)r->g->tape->instr[instr].op)->c, texts, &w->body);
@@ -352,10 +344,8 @@ static void put_chain(writer *w, const ag_roll_batch *b, uint32_t from, uint32_t
   char *start = leaf_text(w, b, from, n, 0);
   uint32_t *first = ag_heap_alloc(sizeof *first * n);
   for (uint32_t m = 0; m < n; m++) first[m] = 1;
-  if (n > 1)
-    ag_text_printf(&w->body, "  for (int k = 0; k < %u; k++) {\n", n);
-  else
-    ag_text_str(&w->body, "  {\n");
+  if (n > 1) ag_text_printf(&w->body, "  for (int k = 0; k < %u; k++) {\n", n);
+  else ag_text_str(&w->body, "  {\n");
   ag_text_printf(&w->body, "    V sum = %s;\n", start);
   for (uint32_t g = 0, step = 0; g < group->n_segment; g++) {
     put_stretch(w, b, from, n, g, first, step, indent);
@@ -383,10 +373,8 @@ static void put_gathering(writer *w, const ag_roll_batch *b, uint32_t m) {
       if ((int)ag_roll_kind_of(r, v) == kind) values[n] = v, to[n++] = (int)k;
     }
     if (n == 0) continue;
-    if (n == 1)
-      ag_text_printf(&w->body, "  m%u[", instr);
-    else
-      ag_text_printf(&w->body, "  for (int k = 0; k < %u; k++) m%u[", n, instr);
+    if (n == 1) ag_text_printf(&w->body, "  m%u[", instr);
+    else ag_text_printf(&w->body, "  for (int k = 0; k < %u; k++) m%u[", n, instr);
     ag_roll_index_put(&w->index, to, n, NULL, &w->body);
     ag_text_str(&w->body, "] = ");
     put_access(w, values, n, NULL, &w->body);
@@ -487,12 +475,9 @@ static void put_batches(writer *w) {
       put_chain(w, b, 0, b->n);
     } else {
       for (uint32_t m = 0; m < b->n; m++) {
-        if (member(w, b, m)->n_segment)
-          put_chain(w, b, m, 1);
-        else if (ag_roll_gathers(r, member(w, b, m)->root))
-          put_gathering(w, b, m);
-        else
-          put_single(w, b, m);
+        if (member(w, b, m)->n_segment) put_chain(w, b, m, 1);
+        else if (ag_roll_gathers(r, member(w, b, m)->root)) put_gathering(w, b, m);
+        else put_single(w, b, m);
       }
     }
   }
@@ -515,10 +500,8 @@ static void put_copies(writer *w) {
     }
     if (n == 0) continue;
     make_room(w, 1);
-    if (n > 1)
-      ag_text_printf(&w->body, "  for (int k = 0; k < %u; k++) ", n);
-    else
-      ag_text_str(&w->body, "  ");
+    if (n > 1) ag_text_printf(&w->body, "  for (int k = 0; k < %u; k++) ", n);
+    else ag_text_str(&w->body, "  ");
     ag_text_printf(&w->body, "%s[", array_of(w, AG_ROLL_OUT));
     ag_roll_index_put(&w->index, to, n, NULL, &w->body);
     ag_text_str(&w->body, "] = ");

@@ -113,8 +113,7 @@ void ag_scene_no_part(ag_builder *b, const ag_symbol *owner, const char *text, a
   else {
     unsigned kinds = AG_SUGGEST_VALUES;
     const char *near = ag_scope_near(b, text, kinds);
-    if (near)
-      ag_scope_error(b, pos, "unknown name `%s`; did you mean `%s`?", text, near);
+    if (near) ag_scope_error(b, pos, "unknown name `%s`; did you mean `%s`?", text, near);
     else
       ag_scope_error(b, pos, "the body `%s` has no `%s`; it has R, Omega, x, omega, Gamma, phi, theta, psi and middle",
                      body->body->name, word);
@@ -231,14 +230,11 @@ static ag_scene_body *find_body(ag_builder *b, int name, ag_pos pos) {
     const char *near = ag_scope_near(b, text, 1u << AG_SYM_BODY);
     if (s->later.line)
       ag_scope_error(b, pos, "the body `%s` is introduced only later, on line %d", text, s->later.line);
-    else if (near)
-      ag_scope_error(b, pos, "unknown body `%s`; did you mean `%s`?", text, near);
-    else
-      ag_scope_error(b, pos, "unknown body `%s`; a body is introduced by `body %s mass ...` before", text, text);
+    else if (near) ag_scope_error(b, pos, "unknown body `%s`; did you mean `%s`?", text, near);
+    else ag_scope_error(b, pos, "unknown body `%s`; a body is introduced by `body %s mass ...` before", text, text);
     s->kind = AG_SYM_BAD;
     s->pos = (ag_pos){0};
-  } else if (s->kind != AG_SYM_BAD)
-    ag_scope_error(b, pos, "`%s` is %s, not a body", text, ag_scope_kind(s));
+  } else if (s->kind != AG_SYM_BAD) ag_scope_error(b, pos, "`%s` is %s, not a body", text, ag_scope_kind(s));
   return NULL;
 }
 

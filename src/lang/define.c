@@ -45,8 +45,7 @@ static ag_id number_of(ag_builder *b, const ag_syn *s, ag_id value, const char *
   if (ag_define_value(b, x, v)) {
     for (int i = 0; i < n; i++) e[i] = ag_num(g, v[i]);
     out = ag_stack(g, rows, cols, e);
-  } else
-    ag_scope_error(b, s->pos, "the value of `%s` is not a finite number", name);
+  } else ag_scope_error(b, s->pos, "the value of `%s` is not a finite number", name);
   free(v);
   free(e);
   return out;
@@ -155,8 +154,7 @@ void ag_define_config(ag_builder *b, const ag_part *p) {
   bool ok = ag_scope_free(b, p->name, p->pos), fresh = ok, fresh_velocity = true;
   if (p->velocity && p->velocity == p->name)
     fresh_velocity = ok = ag_scope_error(b, p->velocity_pos, "the velocity of `%s` needs another name", name);
-  else if (p->velocity)
-    fresh_velocity = ag_scope_free(b, p->velocity, p->velocity_pos);
+  else if (p->velocity) fresh_velocity = ag_scope_free(b, p->velocity, p->velocity_pos);
   ok = ok && fresh_velocity;
   if (p->space == AG_IN_SO3 && !p->velocity)
     ok = ag_scope_error(b, p->pos, "the angular velocity of `%s` needs a name: config %s in SO3 velocity Omega", name,
@@ -202,10 +200,8 @@ static bool macro_arguments(ag_builder *b, const ag_part *p) {
 static void define_macro(ag_builder *b, const ag_part *p, bool fresh) {
   bool ok = macro_arguments(b, p);
   int errors = b->ctx->n_error;
-  if (!ag_scope_symbol(b, p->name)->circle)
-    ag_lookup_check(b, p->right, p);
-  else
-    ok = false;
+  if (!ag_scope_symbol(b, p->name)->circle) ag_lookup_check(b, p->right, p);
+  else ok = false;
   ok = ok && b->ctx->n_error == errors;
   b->defining = 0;
   if (fresh) ag_scope_define(b, p->name, ok ? AG_SYM_MACRO : AG_SYM_BAD, p->pos)->part = p;
@@ -239,8 +235,7 @@ void ag_define_frame(ag_builder *b, const ag_part *p) {
     ag_scope_error(b, p->right->pos, "the frame velocity `%s` may not use energy, drives or reactions", name);
   else if (x && !(ag_note_on(b, x) & AG_ON_XI))
     ag_scope_error(b, p->right->pos, "the frame velocity `%s` contains no velocity", name);
-  else
-    ok = x != 0;
+  else ok = x != 0;
   if (!fresh) return;
   ag_symbol *s = ag_scope_define(b, p->name, ok ? AG_SYM_FRAME : AG_SYM_BAD, p->pos);
   if (!ok) return;
@@ -255,12 +250,9 @@ static void observe_let(ag_builder *b, const ag_part *p) {
   const char *name = ag_scope_text(b, p->name);
   s->used = true;
   bool let = s->kind == AG_SYM_LET || s->kind == AG_SYM_ANGLE;
-  if (s->kind == AG_SYM_NONE)
-    ag_scope_unknown(b, p->name, p->pos, 1u << AG_SYM_LET | 1u << AG_SYM_ANGLE);
-  else if (let && s->count)
-    ag_scope_error(b, p->pos, "`%s` is an observable already", name);
-  else if (let)
-    AG_MODEL_PUSH(b->m, observables, ((ag_item){ag_arena_str(b->m->arena, name), NULL, s->x, p->pos}));
+  if (s->kind == AG_SYM_NONE) ag_scope_unknown(b, p->name, p->pos, 1u << AG_SYM_LET | 1u << AG_SYM_ANGLE);
+  else if (let && s->count) ag_scope_error(b, p->pos, "`%s` is an observable already", name);
+  else if (let) AG_MODEL_PUSH(b->m, observables, ((ag_item){ag_arena_str(b->m->arena, name), NULL, s->x, p->pos}));
   else if (s->kind != AG_SYM_BAD)
     ag_scope_error(b, p->pos, "`observable %s` alone wants the name of a `let` without arguments; this is %s", name,
                    ag_scope_kind(s));

@@ -41,8 +41,7 @@ void ag_dynamics_lagrangian(ag_builder *b, const ag_stmt *s) {
   else if (!(ag_note_on(b, x) & AG_ON_XI) && !b->body_seen) {
     if (!ag_scope_failed(b))
       ag_scope_error(b, e->pos, "the Lagrangian contains no velocity: without kinetic energy nothing moves");
-  } else
-    b->m->lagrangian = b->m->lagrangian ? ag_add(b->g, b->m->lagrangian, x) : x; /* what bodies bring is there */
+  } else b->m->lagrangian = b->m->lagrangian ? ag_add(b->g, b->m->lagrangian, x) : x; /* what bodies bring is there */
 }
 
 /* ---- equations ---- */
@@ -56,8 +55,7 @@ static void name_equation(ag_builder *b, const ag_stmt *s) {
   if (!s->name) return;
   if (s->n_loop)
     ag_scope_error(b, s->name_pos, "a constraint with a running index is several: it has no name of its own");
-  else if (sym->constraint > 0)
-    ag_scope_error(b, s->name_pos, "the constraint `%s` is introduced twice", text);
+  else if (sym->constraint > 0) ag_scope_error(b, s->name_pos, "the constraint `%s` is introduced twice", text);
   else {
     ag_item *last = holonomic ? &m->holonomics[m->n_holonomics - 1] : &m->constraints[m->n_constraints - 1];
     last->name = ag_arena_str(m->arena, text);
@@ -66,13 +64,11 @@ static void name_equation(ag_builder *b, const ag_stmt *s) {
 }
 
 static void constraint(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
-  if (ag_is_zero(b->g, x))
-    ag_scope_error(b, pos, "this constraint says nothing: both sides are the same");
+  if (ag_is_zero(b->g, x)) ag_scope_error(b, pos, "this constraint says nothing: both sides are the same");
   else if (!(ag_note_on(b, x) & AG_ON_XI)) {
     if (ag_note_on(b, x) & AG_ON_Q)
       ag_scope_error(b, pos, "a constraint on velocities without a velocity; for coordinates write `holonomic`");
-    else
-      ag_scope_error(b, pos, "this constraint contains no velocity");
+    else ag_scope_error(b, pos, "this constraint contains no velocity");
   } else {
     ag_model_add_constraint(b->m, x, ag_target_text(b, s), pos);
     name_equation(b, s);
@@ -80,13 +76,11 @@ static void constraint(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
 }
 
 static void holonomic(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
-  if (ag_is_zero(b->g, x))
-    ag_scope_error(b, pos, "this constraint says nothing: both sides are the same");
+  if (ag_is_zero(b->g, x)) ag_scope_error(b, pos, "this constraint says nothing: both sides are the same");
   else if (ag_note_on(b, x) & AG_ON_XI)
     ag_scope_error(b, pos,
                    "a holonomic constraint ties coordinates and t, this one contains a velocity; write `constraint`");
-  else if (!(ag_note_on(b, x) & AG_ON_Q))
-    ag_scope_error(b, pos, "this constraint contains no coordinate");
+  else if (!(ag_note_on(b, x) & AG_ON_Q)) ag_scope_error(b, pos, "this constraint contains no coordinate");
   else {
     ag_model_add_holonomic(b->m, x, ag_target_text(b, s), pos);
     name_equation(b, s);
@@ -97,8 +91,7 @@ static void holonomic(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
 static void relation(ag_builder *b, ag_id x, ag_pos pos) {
   if (ag_note_on(b, x) & AG_ON_XI)
     ag_scope_error(b, pos, "a relation ties coordinates and t, this one contains a velocity");
-  else if (!(ag_note_on(b, x) & AG_ON_Q))
-    ag_scope_error(b, pos, "this relation contains no coordinate");
+  else if (!(ag_note_on(b, x) & AG_ON_Q)) ag_scope_error(b, pos, "this relation contains no coordinate");
   else
     for (int i = 0; i < ag_node_rows(b->g, x); i++)
       AG_MODEL_PUSH(b->m, touches, ((ag_item){NULL, NULL, ag_entry(b->g, x, i, 0), pos}));
@@ -115,14 +108,10 @@ static void equation(ag_builder *b, const ag_stmt *s, void *data) {
   }
   ag_id x = difference(b, &s->parts[0]);
   if (!x) return;
-  if (ag_note_on(b, x) & AG_ON_MOTION)
-    ag_scope_error(b, pos, "a constraint may not use energy, drives or reactions");
-  else if (s->word == AG_WORD_CONSTRAINT)
-    constraint(b, s, x, pos);
-  else if (s->word == AG_WORD_RELATION)
-    relation(b, x, pos);
-  else
-    holonomic(b, s, x, pos);
+  if (ag_note_on(b, x) & AG_ON_MOTION) ag_scope_error(b, pos, "a constraint may not use energy, drives or reactions");
+  else if (s->word == AG_WORD_CONSTRAINT) constraint(b, s, x, pos);
+  else if (s->word == AG_WORD_RELATION) relation(b, x, pos);
+  else holonomic(b, s, x, pos);
 }
 
 void ag_dynamics_equation(ag_builder *b, const ag_stmt *s) { ag_target_loop(b, s, equation, NULL); }
@@ -160,8 +149,7 @@ static void prescribe(ag_builder *b, const ag_stmt *s, const ag_part *p) {
     ag_scope_error(
         b, p->right->pos,
         "a prescribed motion is a function of t and parameters alone; between coordinates write `holonomic`");
-  else
-    ag_model_add_prescribe(m, c->name, ag_sub(b->g, c->q, x), ag_target_text(b, s), p->target->pos);
+  else ag_model_add_prescribe(m, c->name, ag_sub(b->g, c->q, x), ag_target_text(b, s), p->target->pos);
 }
 
 static void force(ag_builder *b, const ag_part *p) {
@@ -171,8 +159,7 @@ static void force(ag_builder *b, const ag_part *p) {
   if (!x) return;
   if (ag_note_on(b, x) & AG_ON_MOTION)
     ag_scope_error(b, p->right->pos, "a force may not use energy, drives or reactions");
-  else
-    AG_MODEL_PUSH(b->m, forces, ((ag_assign){t.coord, t.row, x, p->target->pos}));
+  else AG_MODEL_PUSH(b->m, forces, ((ag_assign){t.coord, t.row, x, p->target->pos}));
 }
 
 static void domain(ag_builder *b, const ag_part *p) {
@@ -182,16 +169,12 @@ static void domain(ag_builder *b, const ag_part *p) {
   ag_id to = ag_eval_scalar(b, p->right, "the end of an interval");
   if (!x || !from || !to) return;
   int on = ag_note_on(b, x);
-  if (on & (AG_ON_XI | AG_ON_MOTION))
-    ag_scope_error(b, p->left->pos, "a domain bounds coordinates, not velocities");
-  else if (!(on & (AG_ON_Q | AG_ON_T)))
-    ag_scope_error(b, p->left->pos, "this contains no coordinate to bound");
+  if (on & (AG_ON_XI | AG_ON_MOTION)) ag_scope_error(b, p->left->pos, "a domain bounds coordinates, not velocities");
+  else if (!(on & (AG_ON_Q | AG_ON_T))) ag_scope_error(b, p->left->pos, "this contains no coordinate to bound");
   else if (ag_eval_number(b, p->lo, "the end of an interval", &lo) &&
            ag_eval_number(b, p->right, "the end of an interval", &hi)) {
-    if (lo < hi)
-      AG_MODEL_PUSH(b->m, domains, ((ag_range){x, from, to, p->left->pos}));
-    else
-      ag_scope_error(b, p->lo->pos, "the interval %g..%g is empty", lo, hi);
+    if (lo < hi) AG_MODEL_PUSH(b->m, domains, ((ag_range){x, from, to, p->left->pos}));
+    else ag_scope_error(b, p->lo->pos, "the interval %g..%g is empty", lo, hi);
   }
 }
 
@@ -199,12 +182,9 @@ static void assign(ag_builder *b, const ag_stmt *s, void *data) {
   (void)data;
   for (int i = 0; i < s->n_part && !b->stopped; i++) {
     if (!ag_target_due(b, s, &s->parts[i])) continue;
-    if (s->word == AG_WORD_PRESCRIBE)
-      prescribe(b, s, &s->parts[i]);
-    else if (s->word == AG_WORD_FORCE)
-      force(b, &s->parts[i]);
-    else
-      domain(b, &s->parts[i]);
+    if (s->word == AG_WORD_PRESCRIBE) prescribe(b, s, &s->parts[i]);
+    else if (s->word == AG_WORD_FORCE) force(b, &s->parts[i]);
+    else domain(b, &s->parts[i]);
   }
 }
 
@@ -217,8 +197,7 @@ static bool fresh_crossing(ag_builder *b, const ag_stmt *s) {
   const ag_symbol *sym = ag_scope_symbol(b, s->name);
   const char *name = ag_scope_text(b, s->name);
   bool section = s->word == AG_WORD_SECTION, same = section ? sym->section : sym->event;
-  if (same)
-    ag_scope_error(b, s->name_pos, "the %s `%s` is introduced twice", section ? "section" : "event", name);
+  if (same) ag_scope_error(b, s->name_pos, "the %s `%s` is introduced twice", section ? "section" : "event", name);
   else if (sym->event || sym->section)
     ag_scope_error(b, s->name_pos, "`%s` is the name of %s already: events and sections share their names", name,
                    section ? "an event" : "a section");
@@ -240,10 +219,8 @@ void ag_dynamics_event(ag_builder *b, const ag_stmt *s) {
   if (!x) return;
   const char *name = ag_arena_str(b->m->arena, ag_scope_text(b, s->name));
   ag_event e = {name, x, s->direction, s->terminal, s->name_pos, s->cuts};
-  if (section)
-    AG_MODEL_PUSH(b->m, sections, e);
-  else
-    AG_MODEL_PUSH(b->m, events, e);
+  if (section) AG_MODEL_PUSH(b->m, sections, e);
+  else AG_MODEL_PUSH(b->m, events, e);
 }
 
 typedef struct parts {

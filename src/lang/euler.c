@@ -20,14 +20,12 @@ static bool spatial(ag_builder *b, const ag_part *p, const ag_syn *base, bool ou
   ag_angle *omega = &b->bodies[owner->index].omega;
   ag_id x = ag_eval_node(b, p->right);
   if (x && ag_is_scalar(b->g, x) && ag_is_zero(b->g, x)) x = ag_zero(b->g, 3, 1);
-  if (p->target != base)
-    ag_scope_error(b, p->target->pos, "`%s` is set as a whole, a 3-vector", text);
+  if (p->target != base) ag_scope_error(b, p->target->pos, "`%s` is set as a whole, a 3-vector", text);
   else if (x && (ag_node_rows(b->g, x) != 3 || ag_node_cols(b->g, x) != 1))
     ag_scope_error(b, p->right->pos, "`%s` is a 3-vector, its value is %s", text, ag_note_shape(b, x));
   else if (x && ag_note_on(b, x) & (AG_ON_XI | AG_ON_MOTION))
     ag_scope_error(b, p->right->pos, "a start value may not use velocities");
-  else if (omega->x && !outside)
-    ag_scope_error(b, p->target->pos, "the start of `%s` is given twice", text);
+  else if (omega->x && !outside) ag_scope_error(b, p->target->pos, "the start of `%s` is given twice", text);
   else if (x && !(omega->x && omega->outside)) /* from outside the last one comes first */
     *omega = (ag_angle){x, outside, p->target->pos};
   return true;
@@ -49,8 +47,7 @@ bool ag_euler_start(ag_builder *b, const ag_part *p, bool outside) {
     ag_scope_error(b, p->right->pos, "a start value may not use velocities");
   else if (angle->x && !outside)
     ag_scope_error(b, s->pos, "the start of `%s%s` is given twice", ag_scope_text(b, base->name), rate ? "'" : "");
-  else if (x)
-    *angle = (ag_angle){x, outside, s->pos};
+  else if (x) *angle = (ag_angle){x, outside, s->pos};
   return true;
 }
 

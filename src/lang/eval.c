@@ -89,10 +89,8 @@ static ag_value eval_chain(ag_builder *b, const ag_syn *s) {
     ag_value v = ag_eval(b, link->x);
     if (!ag_eval_take(b, v, link->x->pos)) acc = ag_eval_bad();
     if (acc.kind == AG_VALUE_BAD) continue;
-    if (s->kind == AG_SYN_ADD)
-      acc = add(b, link, acc, v);
-    else
-      acc = link->op == AG_TOKEN_TIMES ? multiply(b, link, acc.x, v.x) : divide(b, link, acc.x, v.x);
+    if (s->kind == AG_SYN_ADD) acc = add(b, link, acc, v);
+    else acc = link->op == AG_TOKEN_TIMES ? multiply(b, link, acc.x, v.x) : divide(b, link, acc.x, v.x);
   }
   return b->stopped ? ag_eval_bad() : acc;
 }
@@ -103,8 +101,8 @@ static ag_value eval_power(ag_builder *b, const ag_syn *s) {
   ag_id y = ag_eval_take(b, ag_eval(b, s->links[1].x), s->links[1].x->pos);
   if (!x || !y) return ag_eval_bad();
   if (!ag_is_scalar(b->g, x)) {
-    const char *hint =
-        ag_node_cols(b->g, x) == 1 ? "the square of its length is dot(v, v)" : "write A*A, inverse(A) or A^T";
+    const char *hint = ag_node_cols(b->g, x) == 1 ? "the square of its length is dot(v, v)"
+                                                  : "write A*A, inverse(A) or A^T";
     ag_scope_error(b, pos, "a power of %s; %s", ag_note_shape(b, x), hint);
     return ag_eval_bad();
   }
@@ -161,18 +159,12 @@ static ag_value eval_compare(ag_builder *b, const ag_syn *s) {
   if (!x || !y) return ag_eval_bad();
   ag_graph *g = b->g;
   switch (link->op) {
-  case AG_TOKEN_LT:
-    return condition(ag_apply2(g, AG_OP_LT, x, y));
-  case AG_TOKEN_LE:
-    return condition(ag_apply2(g, AG_OP_LE, x, y));
-  case AG_TOKEN_GT:
-    return condition(ag_apply2(g, AG_OP_LT, y, x));
-  case AG_TOKEN_GE:
-    return condition(ag_apply2(g, AG_OP_LE, y, x));
-  case AG_TOKEN_EQ:
-    return condition(ag_apply2(g, AG_OP_EQ, x, y));
-  default:
-    return condition(ag_apply2(g, AG_OP_NE, x, y));
+  case AG_TOKEN_LT: return condition(ag_apply2(g, AG_OP_LT, x, y));
+  case AG_TOKEN_LE: return condition(ag_apply2(g, AG_OP_LE, x, y));
+  case AG_TOKEN_GT: return condition(ag_apply2(g, AG_OP_LT, y, x));
+  case AG_TOKEN_GE: return condition(ag_apply2(g, AG_OP_LE, y, x));
+  case AG_TOKEN_EQ: return condition(ag_apply2(g, AG_OP_EQ, x, y));
+  default: return condition(ag_apply2(g, AG_OP_NE, x, y));
   }
 }
 
@@ -253,35 +245,22 @@ static ag_value eval_sum(ag_builder *b, const ag_syn *s) {
 
 static ag_value eval_kind(ag_builder *b, const ag_syn *s) {
   switch ((ag_syn_kind)s->kind) {
-  case AG_SYN_NUMBER:
-    return ag_eval_good(ag_num(b->g, s->number));
-  case AG_SYN_NAME:
-    return ag_lookup_name(b, s);
-  case AG_SYN_MEMBER:
-    return ag_lookup_member(b, s);
-  case AG_SYN_CALL:
-    return ag_lookup_call(b, s);
-  case AG_SYN_POST:
-    return ag_lookup_postfix(b, s);
-  case AG_SYN_LIST:
-    return eval_list(b, s);
+  case AG_SYN_NUMBER: return ag_eval_good(ag_num(b->g, s->number));
+  case AG_SYN_NAME: return ag_lookup_name(b, s);
+  case AG_SYN_MEMBER: return ag_lookup_member(b, s);
+  case AG_SYN_CALL: return ag_lookup_call(b, s);
+  case AG_SYN_POST: return ag_lookup_postfix(b, s);
+  case AG_SYN_LIST: return eval_list(b, s);
   case AG_SYN_ADD:
-  case AG_SYN_MUL:
-    return eval_chain(b, s);
+  case AG_SYN_MUL: return eval_chain(b, s);
   case AG_SYN_AND:
   case AG_SYN_OR:
-  case AG_SYN_NOT:
-    return eval_logic(b, s);
-  case AG_SYN_NEG:
-    return eval_negative(b, s);
-  case AG_SYN_POW:
-    return eval_power(b, s);
-  case AG_SYN_COMPARE:
-    return eval_compare(b, s);
-  case AG_SYN_IF:
-    return eval_if(b, s);
-  case AG_SYN_SUM:
-    return eval_sum(b, s);
+  case AG_SYN_NOT: return eval_logic(b, s);
+  case AG_SYN_NEG: return eval_negative(b, s);
+  case AG_SYN_POW: return eval_power(b, s);
+  case AG_SYN_COMPARE: return eval_compare(b, s);
+  case AG_SYN_IF: return eval_if(b, s);
+  case AG_SYN_SUM: return eval_sum(b, s);
   }
   return ag_eval_bad();
 }

@@ -21,8 +21,7 @@ static bool find_event(ag_builder *b, const ag_stmt *s, int *event) {
   names = ag_heap_alloc(sizeof *names * (size_t)(b->m->n_events + 1));
   for (; n < b->m->n_events && n < 1000; n++) names[n] = b->m->events[n].name;
   const char *near = ag_nearest(text, n, names);
-  if (near)
-    ag_scope_error(b, s->name_pos, "unknown event `%s`; did you mean `%s`?", text, near);
+  if (near) ag_scope_error(b, s->name_pos, "unknown event `%s`; did you mean `%s`?", text, near);
   else
     ag_scope_error(b, s->name_pos,
                    "unknown event `%s`; an event is introduced by `event %s: ... = ...` before it is expected", text,
@@ -74,10 +73,8 @@ static bool conditions(ag_builder *b, const ag_stmt *s, ag_expect *e) {
     bool ok = false;
     ag_id x = ag_eval_node(b, p->right);
     sym->used = true;
-    if (sym->kind == AG_SYM_NONE)
-      ag_scope_unknown(b, p->name, p->pos, AG_SUGGEST_PARAMS);
-    else if (sym->kind == AG_SYM_BAD)
-      ok = false;
+    if (sym->kind == AG_SYM_NONE) ag_scope_unknown(b, p->name, p->pos, AG_SUGGEST_PARAMS);
+    else if (sym->kind == AG_SYM_BAD) ok = false;
     else if (sym->kind != AG_SYM_PARAM)
       ag_scope_error(b, p->pos, "`%s` is %s; `when` changes parameters", text, ag_scope_kind(sym));
     else if (b->m->params[sym->index].integer)
@@ -87,8 +84,7 @@ static bool conditions(ag_builder *b, const ag_stmt *s, ag_expect *e) {
     else if (x && !ag_note_same(b, x, sym->x))
       ag_scope_error(b, p->right->pos, "`%s` is %s, its value is %s", text, ag_note_shape(b, sym->x),
                      ag_note_shape(b, x));
-    else
-      ok = x != 0;
+    else ok = x != 0;
     for (int k = 0; ok && k < e->n_when; k++)
       if (e->when_param[k] == sym->index) ok = ag_scope_error(b, p->pos, "`%s` is changed twice", text);
     all = all && ok;

@@ -37,64 +37,31 @@ static void build_parts(ag_builder *b, const ag_stmt *s, void (*build)(ag_builde
 
 static void build_statement(ag_builder *b, const ag_stmt *s, int i) {
   switch (s->word) {
-  case AG_WORD_MODEL:
-    build_model(b, s, i);
-    break;
-  case AG_WORD_REFERENCE:
-    build_reference(b, s);
-    break;
-  case AG_WORD_PARAM:
-    build_parts(b, s, ag_define_param);
-    break;
-  case AG_WORD_CONFIG:
-    build_parts(b, s, ag_define_config);
-    break;
-  case AG_WORD_LET:
-    build_parts(b, s, ag_define_let);
-    break;
-  case AG_WORD_BODY:
-    ag_scene_body_statement(b, s);
-    break;
+  case AG_WORD_MODEL: build_model(b, s, i); break;
+  case AG_WORD_REFERENCE: build_reference(b, s); break;
+  case AG_WORD_PARAM: build_parts(b, s, ag_define_param); break;
+  case AG_WORD_CONFIG: build_parts(b, s, ag_define_config); break;
+  case AG_WORD_LET: build_parts(b, s, ag_define_let); break;
+  case AG_WORD_BODY: ag_scene_body_statement(b, s); break;
   case AG_WORD_ROLL:
-  case AG_WORD_RUBBER:
-    ag_scene_contact_statement(b, s);
-    break;
-  case AG_WORD_LAGRANGIAN:
-    ag_dynamics_lagrangian(b, s);
-    break;
+  case AG_WORD_RUBBER: ag_scene_contact_statement(b, s); break;
+  case AG_WORD_LAGRANGIAN: ag_dynamics_lagrangian(b, s); break;
   case AG_WORD_CONSTRAINT:
   case AG_WORD_HOLONOMIC:
-  case AG_WORD_RELATION:
-    ag_dynamics_equation(b, s);
-    break;
+  case AG_WORD_RELATION: ag_dynamics_equation(b, s); break;
   case AG_WORD_PRESCRIBE:
   case AG_WORD_FORCE:
-  case AG_WORD_DOMAIN:
-    ag_dynamics_assign(b, s);
-    break;
-  case AG_WORD_FRAME:
-    build_parts(b, s, ag_define_frame);
-    break;
-  case AG_WORD_OBSERVABLE:
-    build_parts(b, s, ag_define_observable);
-    break;
+  case AG_WORD_DOMAIN: ag_dynamics_assign(b, s); break;
+  case AG_WORD_FRAME: build_parts(b, s, ag_define_frame); break;
+  case AG_WORD_OBSERVABLE: build_parts(b, s, ag_define_observable); break;
   case AG_WORD_EVENT:
-  case AG_WORD_SECTION:
-    ag_dynamics_event(b, s);
-    break;
-  case AG_WORD_GENERATOR:
-    ag_dynamics_generator(b, s);
-    break;
+  case AG_WORD_SECTION: ag_dynamics_event(b, s); break;
+  case AG_WORD_GENERATOR: ag_dynamics_generator(b, s); break;
   case AG_WORD_START:
-  case AG_WORD_GUESS:
-    ag_start_statement(b, s);
-    break;
-  case AG_WORD_EXPECT:
-    ag_expect_statement(b, s);
-    break;
+  case AG_WORD_GUESS: ag_start_statement(b, s); break;
+  case AG_WORD_EXPECT: ag_expect_statement(b, s); break;
   case AG_WORD_NONE:
-  case AG_WORD_COUNT:
-    break;
+  case AG_WORD_COUNT: break;
   }
 }
 
@@ -130,8 +97,7 @@ static void read_changes(ag_builder *b, int n, const ag_set *sets) {
       ag_lex_split(b->arena, c->text, false, &c->tokens);
       ag_parse_set(b->arena, b->names, &c->tokens, &c->stmt);
       if (c->stmt.error) ag_scope_error(b, c->stmt.error_pos, "%s", c->stmt.error);
-    } else
-      c->stmt.error = "";
+    } else c->stmt.error = "";
     ag_scope_source(b, NULL, file);
     const ag_syn *target = c->stmt.error ? NULL : c->stmt.parts[0].target;
     if (target && target->kind == AG_SYN_NAME) ag_scope_symbol(b, target->name)->set = i + 1; /* the last one counts */

@@ -16,10 +16,8 @@ static inline ag_model *read_text(const char *text, int n_set, const ag_set *set
   for (int i = 0; i < ctx.n_diag && !first[0]; i++)
     if (ctx.diags[i].severity == AG_ERROR)
       snprintf(first, sizeof first, "%d:%d: %s", ctx.diags[i].pos.line, ctx.diags[i].pos.col, ctx.diags[i].message);
-  if (why)
-    *why = first;
-  else if (!m)
-    fprintf(stderr, "%s\n", first);
+  if (why) *why = first;
+  else if (!m) fprintf(stderr, "%s\n", first);
   ag_ctx_done(&ctx);
   return m;
 }

@@ -75,10 +75,8 @@ ag_status ag_lex_check(ag_ctx *ctx, const char *text, size_t size) {
   for (size_t i = 0; i < size;) {
     unsigned char c = (unsigned char)text[i];
     size_t len = utf8_length((const unsigned char *)text + i, size - i);
-    if (c == 0)
-      ag_ctx_error(ctx, pos, "the file holds a NUL byte: it is not a text");
-    else if (len == 0)
-      ag_ctx_error(ctx, pos, "byte 0x%02x is not valid UTF-8: a model is plain UTF-8 text", c);
+    if (c == 0) ag_ctx_error(ctx, pos, "the file holds a NUL byte: it is not a text");
+    else if (len == 0) ag_ctx_error(ctx, pos, "byte 0x%02x is not valid UTF-8: a model is plain UTF-8 text", c);
     else if (c == '\r' && (i + 1 == size || text[i + 1] != '\n'))
       ag_ctx_error(ctx, pos, "a lone carriage return: lines end with a line feed, or both");
     else if ((c < 0x20 && !strchr("\t\n\r", c)) || c == 0x7f)
@@ -141,8 +139,7 @@ static uint32_t lex_number(ag_arena *a, const char *s, ag_token *k) {
     bad(k, end,
         ag_arena_printf(a, "`%.*s`: there is no implicit product, write `%.*s*%.*s`", n, word, m, word, (int)(end - i),
                         s + i));
-  else if (end > i)
-    bad(k, end, ag_arena_printf(a, "`%.*s` is not a number", n, word));
+  else if (end > i) bad(k, end, ag_arena_printf(a, "`%.*s` is not a number", n, word));
   else {
     k->len = i - k->from;
     k->number = strtod(word, NULL);
@@ -258,8 +255,6 @@ void ag_lex_done(ag_tokens *t) {
 }
 
 void ag_lex_name(ag_token_kind kind, ag_text *out) {
-  if (kind <= AG_TOKEN_STRING)
-    ag_text_str(out, token_text[kind]);
-  else
-    ag_text_printf(out, "`%s`", token_text[kind]);
+  if (kind <= AG_TOKEN_STRING) ag_text_str(out, token_text[kind]);
+  else ag_text_printf(out, "`%s`", token_text[kind]);
 }

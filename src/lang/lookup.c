@@ -29,29 +29,18 @@ static ag_value use_energy(ag_builder *b, const ag_syn *s) {
 static ag_value use_symbol(ag_builder *b, const ag_syn *s, const ag_symbol *sym) {
   const char *text = ag_scope_text(b, s->name);
   switch ((ag_sym_kind)sym->kind) {
-  case AG_SYM_NONE:
-    ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_VALUES);
-    break;
-  case AG_SYM_BAD:
-    break;
+  case AG_SYM_NONE: ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_VALUES); break;
+  case AG_SYM_BAD: break;
   case AG_SYM_RESERVED:
-    if (!strcmp(text, "T"))
-      ag_scope_error(b, s->pos, "`T` is reserved: `A^T` is the transpose");
-    else
-      ag_scope_error(b, s->pos, "`%s` is a word of the language, not a value", text);
+    if (!strcmp(text, "T")) ag_scope_error(b, s->pos, "`T` is reserved: `A^T` is the transpose");
+    else ag_scope_error(b, s->pos, "`%s` is a word of the language, not a value", text);
     break;
   case AG_SYM_FUNCTION:
-  case AG_SYM_MACRO:
-    ag_scope_error(b, s->pos, "`%s` is %s: write `%s(...)`", text, ag_scope_kind(sym), text);
-    break;
-  case AG_SYM_ENERGY:
-    return use_energy(b, s);
-  case AG_SYM_PARAM:
-    return ag_eval_good(b->numeric && sym->number ? sym->number : sym->x);
-  case AG_SYM_COORD:
-    return sym->count ? family(sym, AG_ROLE_Q) : ag_eval_good(sym->x);
-  case AG_SYM_VELOCITY:
-    return sym->count ? family(sym, AG_ROLE_XI) : ag_eval_good(sym->x);
+  case AG_SYM_MACRO: ag_scope_error(b, s->pos, "`%s` is %s: write `%s(...)`", text, ag_scope_kind(sym), text); break;
+  case AG_SYM_ENERGY: return use_energy(b, s);
+  case AG_SYM_PARAM: return ag_eval_good(b->numeric && sym->number ? sym->number : sym->x);
+  case AG_SYM_COORD: return sym->count ? family(sym, AG_ROLE_Q) : ag_eval_good(sym->x);
+  case AG_SYM_VELOCITY: return sym->count ? family(sym, AG_ROLE_XI) : ag_eval_good(sym->x);
   case AG_SYM_OBSERVABLE:
     if (looks_at_motion(b)) return ag_eval_good(sym->x);
     ag_scope_error(b, s->pos,
@@ -64,8 +53,7 @@ static ag_value use_symbol(ag_builder *b, const ag_syn *s, const ag_symbol *sym)
   case AG_SYM_CONSTANT:
   case AG_SYM_FRAME:
   case AG_SYM_LET:
-  case AG_SYM_ANGLE:
-    return ag_eval_good(sym->x);
+  case AG_SYM_ANGLE: return ag_eval_good(sym->x);
   }
   return ag_eval_bad();
 }
@@ -116,10 +104,8 @@ ag_value ag_lookup_member(ag_builder *b, const ag_syn *s) {
   bool drive = !strcmp(owner, "drive");
   if (!strcmp(owner, "multiplier")) return multiplier(b, s);
   ag_symbol *sym = ag_scope_symbol(b, s->name);
-  if (sym->kind == AG_SYM_NONE)
-    ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_COORDS);
-  else if (sym->kind == AG_SYM_BAD)
-    return ag_eval_bad();
+  if (sym->kind == AG_SYM_NONE) ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_COORDS);
+  else if (sym->kind == AG_SYM_BAD) return ag_eval_bad();
   else if (sym->kind != AG_SYM_COORD)
     ag_scope_error(b, s->pos, "`%s` is %s; %s.NAME wants the name of a coordinate", text, ag_scope_kind(sym), owner);
   else if (!looks_at_motion(b))
@@ -193,8 +179,7 @@ ag_value ag_lookup_call(ag_builder *b, const ag_syn *s) {
   sym->used = true;
   if (!local && sym->kind == AG_SYM_FUNCTION) return call_function(b, s, sym->index);
   if (!local && sym->kind == AG_SYM_MACRO) return call_macro(b, s, sym->part);
-  if (!local && sym->kind == AG_SYM_NONE)
-    ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_FUNCTIONS);
+  if (!local && sym->kind == AG_SYM_NONE) ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_FUNCTIONS);
   else if (!local && sym->kind == AG_SYM_RESERVED)
     ag_scope_error(b, s->pos, "`%s` is a word of the language, not a function", text);
   else if (local || sym->kind != AG_SYM_BAD)
@@ -282,19 +267,16 @@ ag_value ag_lookup_postfix(ag_builder *b, const ag_syn *s) {
     const ag_link *link = &s->links[i];
     if (v.kind == AG_VALUE_CONDITION) ag_eval_take(b, v, base->pos);
     if (v.kind == AG_VALUE_BAD || v.kind == AG_VALUE_CONDITION || !ag_scope_work(b, link->pos, 1)) return ag_eval_bad();
-    if (link->op == AG_TOKEN_PRIME)
-      v = prime(b, v, s, link);
+    if (link->op == AG_TOKEN_PRIME) v = prime(b, v, s, link);
     else if (link->op == AG_TOKEN_POWER) {
       ag_id x = ag_eval_take(b, v, base->pos);
       v = x ? ag_eval_good(ag_transpose(b->g, x)) : ag_eval_bad();
-    } else if (v.kind == AG_VALUE_FAMILY)
-      v = member(b, v, link, base);
+    } else if (v.kind == AG_VALUE_FAMILY) v = member(b, v, link, base);
     else if (prime_first(b, s, i, v)) {
       v = prime(b, v, s, &s->links[i + 1]);
       if (v.kind == AG_VALUE_NODE) v = entry(b, v.x, link, base);
       i++;
-    } else
-      v = entry(b, v.x, link, base);
+    } else v = entry(b, v.x, link, base);
   }
   return v;
 }

@@ -271,12 +271,9 @@ static bool parse_event(ag_parser *p, ag_stmt *s) {
       s->direction = ag_parser_is_word(p, "rising") ? 1 : -1;
     } else if (ag_parser_is_word(p, "terminal") && section)
       return ag_parser_fail(p, ag_parser_pos(p), "a section ends nothing: `terminal` goes with an event");
-    else if (ag_parser_is_word(p, "terminal") && !s->terminal)
-      s->terminal = true;
-    else if (ag_parser_is_word(p, "cuts") && !section && !s->cuts)
-      s->cuts = true;
-    else
-      return true;
+    else if (ag_parser_is_word(p, "terminal") && !s->terminal) s->terminal = true;
+    else if (ag_parser_is_word(p, "cuts") && !section && !s->cuts) s->cuts = true;
+    else return true;
     p->at++;
   }
 }
@@ -349,50 +346,31 @@ static bool parse_expect(ag_parser *p, ag_stmt *s) {
 
 static bool parse_body(ag_parser *p, ag_stmt *s) {
   switch (s->word) {
-  case AG_WORD_MODEL:
-    return parse_model(p, s);
-  case AG_WORD_REFERENCE:
-    return parse_reference(p, s);
-  case AG_WORD_PARAM:
-    return parse_list(p, &s->parts, &s->n_part, parse_param);
-  case AG_WORD_CONFIG:
-    return parse_list(p, &s->parts, &s->n_part, parse_config);
-  case AG_WORD_LET:
-    return parse_list(p, &s->parts, &s->n_part, parse_let);
-  case AG_WORD_BODY:
-    return ag_parse_body(p, s);
+  case AG_WORD_MODEL: return parse_model(p, s);
+  case AG_WORD_REFERENCE: return parse_reference(p, s);
+  case AG_WORD_PARAM: return parse_list(p, &s->parts, &s->n_part, parse_param);
+  case AG_WORD_CONFIG: return parse_list(p, &s->parts, &s->n_part, parse_config);
+  case AG_WORD_LET: return parse_list(p, &s->parts, &s->n_part, parse_let);
+  case AG_WORD_BODY: return ag_parse_body(p, s);
   case AG_WORD_ROLL:
-  case AG_WORD_RUBBER:
-    return ag_parse_contact(p, s);
-  case AG_WORD_LAGRANGIAN:
-    return parse_single(p, s);
-  case AG_WORD_CONSTRAINT:
-    return parse_constraint(p, s);
-  case AG_WORD_HOLONOMIC:
-    return parse_holonomic(p, s);
-  case AG_WORD_RELATION:
-    return parse_single(p, s);
+  case AG_WORD_RUBBER: return ag_parse_contact(p, s);
+  case AG_WORD_LAGRANGIAN: return parse_single(p, s);
+  case AG_WORD_CONSTRAINT: return parse_constraint(p, s);
+  case AG_WORD_HOLONOMIC: return parse_holonomic(p, s);
+  case AG_WORD_RELATION: return parse_single(p, s);
   case AG_WORD_PRESCRIBE:
   case AG_WORD_FORCE:
   case AG_WORD_START:
-  case AG_WORD_GUESS:
-    return parse_list(p, &s->parts, &s->n_part, parse_assign);
-  case AG_WORD_FRAME:
-    return parse_list(p, &s->parts, &s->n_part, parse_frame);
-  case AG_WORD_DOMAIN:
-    return parse_list(p, &s->parts, &s->n_part, parse_domain);
-  case AG_WORD_OBSERVABLE:
-    return parse_list(p, &s->parts, &s->n_part, parse_observable);
+  case AG_WORD_GUESS: return parse_list(p, &s->parts, &s->n_part, parse_assign);
+  case AG_WORD_FRAME: return parse_list(p, &s->parts, &s->n_part, parse_frame);
+  case AG_WORD_DOMAIN: return parse_list(p, &s->parts, &s->n_part, parse_domain);
+  case AG_WORD_OBSERVABLE: return parse_list(p, &s->parts, &s->n_part, parse_observable);
   case AG_WORD_EVENT:
-  case AG_WORD_SECTION:
-    return parse_event(p, s);
-  case AG_WORD_GENERATOR:
-    return parse_generator(p, s);
-  case AG_WORD_EXPECT:
-    return parse_expect(p, s);
+  case AG_WORD_SECTION: return parse_event(p, s);
+  case AG_WORD_GENERATOR: return parse_generator(p, s);
+  case AG_WORD_EXPECT: return parse_expect(p, s);
   case AG_WORD_NONE:
-  case AG_WORD_COUNT:
-    break;
+  case AG_WORD_COUNT: break;
   }
   return false;
 }
@@ -402,7 +380,8 @@ static int clause_words(const ag_stmt *s, const char *words[4]) {
   int n = 0;
   if (s->word == AG_WORD_PARAM) words[n++] = "integer";
   if (s->word == AG_WORD_CONFIG) words[n++] = "velocity";
-  if (s->word == AG_WORD_EVENT) words[n++] = "rising", words[n++] = "falling", words[n++] = "terminal", words[n++] = "cuts";
+  if (s->word == AG_WORD_EVENT)
+    words[n++] = "rising", words[n++] = "falling", words[n++] = "terminal", words[n++] = "cuts";
   if (s->word == AG_WORD_SECTION) words[n++] = "rising", words[n++] = "falling";
   if (s->word == AG_WORD_EXPECT) words[n++] = "when", words[n++] = "over";
   if (may_loop[s->word]) words[n++] = "for";
@@ -413,10 +392,11 @@ static void parse_statement(ag_parser *p, ag_stmt *s) {
   if (!parse_body(p, s)) return;
   if (may_loop[s->word] && !parse_loops(p, s)) return;
   if (ag_parser_is_word(p, "for")) {
-    ag_parser_fail(p, ag_parser_pos(p),
-                   "`%s` takes no running index; `for` goes with constraint, holonomic, relation, prescribe, force, domain, "
-                   "generator, start and guess",
-                   ag_parse_word(s->word));
+    ag_parser_fail(
+        p, ag_parser_pos(p),
+        "`%s` takes no running index; `for` goes with constraint, holonomic, relation, prescribe, force, domain, "
+        "generator, start and guess",
+        ag_parse_word(s->word));
     return;
   }
   bool equation = s->word == AG_WORD_CONSTRAINT || s->word == AG_WORD_HOLONOMIC || s->word == AG_WORD_RELATION;
@@ -461,10 +441,8 @@ static bool statement_word(ag_parser *p, ag_stmt *s) {
 static void parse_range(ag_arena *a, ag_names *names, const ag_tokens *tokens, ag_stmt *s) {
   ag_parser p = {.arena = a, .names = names, .tokens = tokens, .at = s->from, .end = s->to};
   s->pos = ag_parser_pos(&p);
-  if (!tokens->at[s->from].first)
-    ag_parser_fail(&p, s->pos, "a statement starts in column 1, not indented");
-  else if (statement_word(&p, s))
-    parse_statement(&p, s);
+  if (!tokens->at[s->from].first) ag_parser_fail(&p, s->pos, "a statement starts in column 1, not indented");
+  else if (statement_word(&p, s)) parse_statement(&p, s);
   s->error = p.error;
   s->error_pos = p.error_pos;
 }

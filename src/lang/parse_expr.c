@@ -177,8 +177,7 @@ ag_syn *ag_parse_postfix(ag_parser *p) {
       }
       if (!c.n) push(p, &c, AG_TOKEN_END, pos, base, NULL);
       push(p, &c, AG_TOKEN_LEFT, pos, index.at[0].x, index.n == 2 ? index.at[1].x : NULL);
-    } else
-      break;
+    } else break;
   }
   if (!base || p->error) return NULL;
   return c.n ? close_chain(p, AG_SYN_POST, from, &c) : base;

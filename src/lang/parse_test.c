@@ -20,10 +20,8 @@ static void show_postfix(const ag_names *names, const ag_syn *s, ag_text *out) {
   show(names, s->links[0].x, out);
   for (int i = 1; i < s->n; i++) {
     const ag_link *link = &s->links[i];
-    if (link->op == AG_TOKEN_PRIME)
-      ag_text_str(out, "'");
-    else if (link->op == AG_TOKEN_POWER)
-      ag_text_str(out, "^T");
+    if (link->op == AG_TOKEN_PRIME) ag_text_str(out, "'");
+    else if (link->op == AG_TOKEN_POWER) ag_text_str(out, "^T");
     else {
       ag_text_str(out, "[");
       show(names, link->x, out);
@@ -37,39 +35,18 @@ static void show(const ag_names *names, const ag_syn *s, ag_text *out) {
   static const char *const prefix[] = {
       [AG_SYN_NOT] = "not", [AG_SYN_NEG] = "-", [AG_SYN_IF] = "if", [AG_SYN_LIST] = "list"};
   switch ((ag_syn_kind)s->kind) {
-  case AG_SYN_NUMBER:
-    ag_text_number(out, s->number);
-    break;
-  case AG_SYN_NAME:
-    ag_text_str(out, names->text[s->name]);
-    break;
-  case AG_SYN_MEMBER:
-    ag_text_printf(out, "%s.%s", names->text[s->owner], names->text[s->name]);
-    break;
-  case AG_SYN_ADD:
-    show_chain(names, s, "+", out);
-    break;
-  case AG_SYN_MUL:
-    show_chain(names, s, "*", out);
-    break;
-  case AG_SYN_AND:
-    show_chain(names, s, " and ", out);
-    break;
-  case AG_SYN_OR:
-    show_chain(names, s, " or ", out);
-    break;
-  case AG_SYN_POW:
-    show_chain(names, s, "^", out);
-    break;
-  case AG_SYN_COMPARE:
-    show_chain(names, s, s->links[1].op == AG_TOKEN_LT ? "<" : "?", out);
-    break;
-  case AG_SYN_POST:
-    show_postfix(names, s, out);
-    break;
+  case AG_SYN_NUMBER: ag_text_number(out, s->number); break;
+  case AG_SYN_NAME: ag_text_str(out, names->text[s->name]); break;
+  case AG_SYN_MEMBER: ag_text_printf(out, "%s.%s", names->text[s->owner], names->text[s->name]); break;
+  case AG_SYN_ADD: show_chain(names, s, "+", out); break;
+  case AG_SYN_MUL: show_chain(names, s, "*", out); break;
+  case AG_SYN_AND: show_chain(names, s, " and ", out); break;
+  case AG_SYN_OR: show_chain(names, s, " or ", out); break;
+  case AG_SYN_POW: show_chain(names, s, "^", out); break;
+  case AG_SYN_COMPARE: show_chain(names, s, s->links[1].op == AG_TOKEN_LT ? "<" : "?", out); break;
+  case AG_SYN_POST: show_postfix(names, s, out); break;
   case AG_SYN_CALL:
-  case AG_SYN_SUM:
-    ag_text_printf(out, "%s:", names->text[s->name]); /* fall through */
+  case AG_SYN_SUM: ag_text_printf(out, "%s:", names->text[s->name]); /* fall through */
   case AG_SYN_LIST:
   case AG_SYN_IF:
   case AG_SYN_NOT:
@@ -111,10 +88,8 @@ static const char *tree(const char *expression) {
   snprintf(text, sizeof text, "lagrangian %s", expression);
   parsed *p = parse(text);
   ag_text s = {0};
-  if (p->parse.at[0].error)
-    ag_text_printf(&s, "%d: %s", p->parse.at[0].error_pos.col, p->parse.at[0].error);
-  else
-    show(&p->names, p->parse.at[0].parts[0].right, &s);
+  if (p->parse.at[0].error) ag_text_printf(&s, "%d: %s", p->parse.at[0].error_pos.col, p->parse.at[0].error);
+  else show(&p->names, p->parse.at[0].parts[0].right, &s);
   snprintf(out, sizeof out, "%s", ag_text_cstr(&s));
   ag_text_done(&s);
   done(p);

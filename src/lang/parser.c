@@ -72,10 +72,8 @@ bool ag_parser_fail(ag_parser *p, ag_pos pos, const char *format, ...) {
 /* The next token as a message names it; long ones are cut. */
 static void found(const ag_parser *p, ag_text *out) {
   const ag_token *k = ag_parser_peek(p);
-  if (k->kind == AG_TOKEN_END)
-    ag_text_str(out, "the end of the statement");
-  else if (k->kind == AG_TOKEN_STRING)
-    ag_text_str(out, "a text in quotes");
+  if (k->kind == AG_TOKEN_END) ag_text_str(out, "the end of the statement");
+  else if (k->kind == AG_TOKEN_STRING) ag_text_str(out, "a text in quotes");
   else
     ag_text_printf(out, "`%.*s%s`", k->len > 40 ? 40 : (int)k->len, p->tokens->text + k->from,
                    k->len > 40 ? "..." : "");
@@ -99,10 +97,8 @@ static void add_hint(const ag_parser *p, ag_text *out, int n_word, const char *c
         return;
       }
   const char *near = word ? ag_nearest(word, n_word, words) : NULL;
-  if (near)
-    ag_text_printf(out, "; did you mean `%s`?", near);
-  else if (k->kind == AG_TOKEN_EQUALS && p->after_value)
-    ag_text_str(out, "; to compare, write `==`");
+  if (near) ag_text_printf(out, "; did you mean `%s`?", near);
+  else if (k->kind == AG_TOKEN_EQUALS && p->after_value) ag_text_str(out, "; to compare, write `==`");
   else if (k->kind == AG_TOKEN_NAME && p->in_list && ag_parser_next(p, 1)->kind == AG_TOKEN_EQUALS)
     ag_text_str(out, "; entries are separated by commas");
   else if (p->after_value && last && ends_operand(last->kind) &&

@@ -55,35 +55,21 @@ void ag_scope_done(ag_builder *b) {
 
 const char *ag_scope_kind(const ag_symbol *s) {
   switch ((ag_sym_kind)s->kind) {
-  case AG_SYM_RESERVED:
-    return "a word of the language";
-  case AG_SYM_CONSTANT:
-    return "built in";
-  case AG_SYM_ENERGY:
-    return "the energy, which every model has";
-  case AG_SYM_FUNCTION:
-    return "a function";
-  case AG_SYM_PARAM:
-    return "a parameter";
-  case AG_SYM_COORD:
-    return "a coordinate";
-  case AG_SYM_VELOCITY:
-    return "a velocity";
-  case AG_SYM_FRAME:
-    return "a velocity of the frame";
-  case AG_SYM_LET:
-    return "a `let`";
-  case AG_SYM_MACRO:
-    return "a `let` with arguments";
-  case AG_SYM_OBSERVABLE:
-    return "an observable";
-  case AG_SYM_BODY:
-    return "a body";
-  case AG_SYM_ANGLE:
-    return "an Euler angle of a body";
+  case AG_SYM_RESERVED: return "a word of the language";
+  case AG_SYM_CONSTANT: return "built in";
+  case AG_SYM_ENERGY: return "the energy, which every model has";
+  case AG_SYM_FUNCTION: return "a function";
+  case AG_SYM_PARAM: return "a parameter";
+  case AG_SYM_COORD: return "a coordinate";
+  case AG_SYM_VELOCITY: return "a velocity";
+  case AG_SYM_FRAME: return "a velocity of the frame";
+  case AG_SYM_LET: return "a `let`";
+  case AG_SYM_MACRO: return "a `let` with arguments";
+  case AG_SYM_OBSERVABLE: return "an observable";
+  case AG_SYM_BODY: return "a body";
+  case AG_SYM_ANGLE: return "an Euler angle of a body";
   case AG_SYM_NONE:
-  case AG_SYM_BAD:
-    break;
+  case AG_SYM_BAD: break;
   }
   return "unknown";
 }
@@ -149,28 +135,21 @@ bool ag_scope_free(ag_builder *b, int name, ag_pos pos) {
   ag_symbol *s = ag_scope_symbol(b, name);
   const char *text = ag_scope_text(b, name);
   switch ((ag_sym_kind)s->kind) {
-  case AG_SYM_NONE:
-    return true;
+  case AG_SYM_NONE: return true;
   case AG_SYM_BAD:
     return s->pos.line == 0 || ag_scope_error(b, pos, "`%s` is introduced twice; first on line %d", text, s->pos.line);
   case AG_SYM_RESERVED:
-    if (!strcmp(text, "T"))
-      ag_scope_error(b, pos, "`T` is reserved: `A^T` is the transpose");
-    else
-      ag_scope_error(b, pos, "`%s` is a word of the language and cannot be a name", text);
+    if (!strcmp(text, "T")) ag_scope_error(b, pos, "`T` is reserved: `A^T` is the transpose");
+    else ag_scope_error(b, pos, "`%s` is a word of the language and cannot be a name", text);
     break;
   case AG_SYM_CONSTANT:
-    if (!strcmp(text, "t"))
-      ag_scope_error(b, pos, "`t` is the time and cannot be redefined");
-    else
-      ag_scope_error(b, pos, "`%s` is built in and cannot be redefined", text);
+    if (!strcmp(text, "t")) ag_scope_error(b, pos, "`t` is the time and cannot be redefined");
+    else ag_scope_error(b, pos, "`%s` is built in and cannot be redefined", text);
     break;
   case AG_SYM_ENERGY:
     ag_scope_error(b, pos, "`energy` is known in every model already (the Jacobi integral); choose another name");
     break;
-  case AG_SYM_FUNCTION:
-    ag_scope_error(b, pos, "`%s` is a function and cannot be redefined", text);
-    break;
+  case AG_SYM_FUNCTION: ag_scope_error(b, pos, "`%s` is a function and cannot be redefined", text); break;
   default:
     return ag_scope_error(b, pos, "`%s` is introduced twice: it is %s since line %d", text, ag_scope_kind(s),
                           s->pos.line);
@@ -304,12 +283,10 @@ void ag_scope_unknown(ag_builder *b, int name, ag_pos pos, unsigned kinds) {
   ag_symbol *owner = ag_scene_owner(b, text);
   if (b->stopped) return;
   if (owner && (owner->kind == AG_SYM_BAD || owner->silent)) { /* the body failed: nothing to add */
-  } else if (owner && owner->kind == AG_SYM_BODY && !calls)
-    ag_scene_no_part(b, owner, text, pos);
+  } else if (owner && owner->kind == AG_SYM_BODY && !calls) ag_scene_no_part(b, owner, text, pos);
   else if (owner && owner->kind == AG_SYM_NONE && owner->later.line)
     ag_scope_error(b, pos, "`%s` belongs to a body that is introduced only later, on line %d", text, owner->later.line);
-  else if (name == b->defining)
-    ag_scope_error(b, pos, "`%s` refers to itself", text);
+  else if (name == b->defining) ag_scope_error(b, pos, "`%s` refers to itself", text);
   else if (s->later.line && b->defining && in_circle(b, s->part, b->defining))
     s->circle = true,
     ag_scope_error(b, pos, "`%s` and `%s` refer to each other in a circle", ag_scope_text(b, b->defining), text);
@@ -322,8 +299,7 @@ void ag_scope_unknown(ag_builder *b, int name, ag_pos pos, unsigned kinds) {
     ag_scope_error(b, pos, "unknown name `%s`; the velocity of `%s` is written `%s'`", text, near, near);
   else if ((near = ag_scope_near(b, text, kinds)))
     ag_scope_error(b, pos, "unknown %s `%s`; did you mean `%s`?", calls ? "function" : "name", text, near);
-  else
-    ag_scope_error(b, pos, "unknown %s `%s`", calls ? "function" : "name", text);
+  else ag_scope_error(b, pos, "unknown %s `%s`", calls ? "function" : "name", text);
   s = ag_scope_symbol(b, name);
   s->kind = AG_SYM_BAD; /* silent from now on; a definition that comes later is still welcome */
   s->pos = (ag_pos){0};

@@ -91,8 +91,7 @@ static void guess(ag_builder *b, const ag_stmt *s, void *data) {
     if (one.velocity || one.frame >= 0)
       ag_scope_error(b, one.pos,
                      "a guess is for coordinates: velocities that are not named follow from the constraints");
-    else
-      AG_MODEL_PUSH(b, guesses, one);
+    else AG_MODEL_PUSH(b, guesses, one);
   }
 }
 
@@ -115,15 +114,12 @@ static bool settable(ag_builder *b, const ag_change *c) {
   case AG_SYM_COORD:
   case AG_SYM_VELOCITY:
   case AG_SYM_FRAME:
-  case AG_SYM_ANGLE:
-    return true;
-  case AG_SYM_BAD:
-    return false;
+  case AG_SYM_ANGLE: return true;
+  case AG_SYM_BAD: return false;
   case AG_SYM_PARAM:
     if (s == base) return false; /* overruled by a later change of the same parameter */
     return ag_scope_error(b, s->pos, "set the whole parameter `%s`, not a part of it", text);
-  case AG_SYM_NONE:
-    break;
+  case AG_SYM_NONE: break;
   default:
     return ag_scope_error(b, s->pos, "`%s` is %s; only parameters, coordinates and velocities can be set", text,
                           ag_scope_kind(sym));

@@ -22,14 +22,9 @@ static bool find_name(ag_builder *b, const ag_syn *s, search *f) {
   f->t = (ag_target){.row = -1, .frame = -1, .coord = -1};
   sym->used = true;
   switch ((ag_sym_kind)sym->kind) {
-  case AG_SYM_NONE:
-    ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_TARGETS);
-    return false;
-  case AG_SYM_BAD:
-    return false;
-  case AG_SYM_FRAME:
-    f->t.frame = sym->index;
-    return true;
+  case AG_SYM_NONE: ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_TARGETS); return false;
+  case AG_SYM_BAD: return false;
+  case AG_SYM_FRAME: f->t.frame = sym->index; return true;
   case AG_SYM_COORD:
   case AG_SYM_VELOCITY:
     f->t.velocity = sym->kind == AG_SYM_VELOCITY;
@@ -77,10 +72,8 @@ static bool find_index(ag_builder *b, const ag_syn *base, const ag_link *link, s
 /* Rows and columns of the value, and its name for messages. */
 static void describe(ag_builder *b, ag_target *t) {
   t->cols = 1;
-  if (t->frame >= 0)
-    t->rows = ag_node_rows(b->g, b->m->frames[t->frame].x);
-  else
-    t->rows = b->m->coords[t->coord].dim;
+  if (t->frame >= 0) t->rows = ag_node_rows(b->g, b->m->frames[t->frame].x);
+  else t->rows = b->m->coords[t->coord].dim;
   if (t->row >= 0) t->rows = 1;
   if (t->frame < 0 && !t->velocity && b->m->coords[t->coord].space == AG_SPACE_SO3) t->cols = 3;
   const char *name = t->frame >= 0 ? b->m->frames[t->frame].name

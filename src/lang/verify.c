@@ -31,22 +31,16 @@ static int degree_of(const ag_builder *b, const uint8_t *degree, ag_id x) {
   case AG_OP_ENTRY:
   case AG_OP_ROWS:
   case AG_OP_TRANSPOSE:
-  case AG_OP_HAT:
-    return most;
+  case AG_OP_HAT: return most;
   case AG_OP_MUL:
   case AG_OP_SCALE:
   case AG_OP_MATMUL:
   case AG_OP_DOT:
-  case AG_OP_CROSS:
-    return added(d[0], d[1]);
-  case AG_OP_DIV:
-    return d[1] ? NOT_POLYNOMIAL : d[0];
-  case AG_OP_SOLVE:
-    return d[0] ? NOT_POLYNOMIAL : d[1];
-  case AG_OP_SELECT:
-    return d[0] ? NOT_POLYNOMIAL : most;
-  default:
-    return most ? NOT_POLYNOMIAL : 0;
+  case AG_OP_CROSS: return added(d[0], d[1]);
+  case AG_OP_DIV: return d[1] ? NOT_POLYNOMIAL : d[0];
+  case AG_OP_SOLVE: return d[0] ? NOT_POLYNOMIAL : d[1];
+  case AG_OP_SELECT: return d[0] ? NOT_POLYNOMIAL : most;
+  default: return most ? NOT_POLYNOMIAL : 0;
   }
 }
 
@@ -139,8 +133,7 @@ static int line_holds(ag_builder *b, line *l, ag_id x, int degree) {
     }
   }
   for (int i = 0; i < n; i++) {
-    if (!isfinite(sum[i]))
-      holds = -1;
+    if (!isfinite(sum[i])) holds = -1;
     else if (holds > 0 && fabs(sum[i]) > 1e-9 * (1 + size[i]))
       holds = 0; /* rounding is 1e-15, a real third power 1e-3 */
   }
@@ -209,8 +202,8 @@ static double rotation_error(const double *A) {
       for (int k = 0; k < 3; k++) v += A[3 * k + i] * A[3 * k + j];
       worst = fmax(worst, fabs(v));
     }
-  double det =
-      A[0] * (A[4] * A[8] - A[5] * A[7]) - A[1] * (A[3] * A[8] - A[5] * A[6]) + A[2] * (A[3] * A[7] - A[4] * A[6]);
+  double det = A[0] * (A[4] * A[8] - A[5] * A[7]) - A[1] * (A[3] * A[8] - A[5] * A[6]) +
+               A[2] * (A[3] * A[7] - A[4] * A[6]);
   return det < 0 ? 2 : worst;
 }
 
@@ -267,10 +260,8 @@ void ag_verify_model(ag_builder *b) {
     config = config || body || b->parse->at[i].word == AG_WORD_CONFIG;
     unknown = unknown || b->parse->at[i].word == AG_WORD_NONE; /* it may have been meant to be one of these */
   }
-  if (!config && !unknown)
-    ag_scope_error(b, top, "the model has no coordinates: `config NAME in SPACE` is missing");
-  else if (!b->lagrangian_seen && !body && !unknown)
-    ag_scope_error(b, top, "the model has no `lagrangian`");
+  if (!config && !unknown) ag_scope_error(b, top, "the model has no coordinates: `config NAME in SPACE` is missing");
+  else if (!b->lagrangian_seen && !body && !unknown) ag_scope_error(b, top, "the model has no `lagrangian`");
   if (ag_scope_failed(b)) return;
   check_degrees(b);
   check_claims(b);

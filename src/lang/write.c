@@ -190,12 +190,9 @@ static void starts(writer *w) {
     const ag_start *s = &w->m->starts[i];
     prepare(w, s->x);
     ag_text_str(w->out, w->m->soft_from && i >= w->m->soft_from - 1 ? "guess " : "start ");
-    if (s->frame < 0)
-      target(w, s->velocity, s->coord, s->row);
-    else if (s->row >= 0)
-      ag_text_printf(w->out, "%s[%d] = ", w->m->frames[s->frame].name, s->row + 1);
-    else
-      ag_text_printf(w->out, "%s = ", w->m->frames[s->frame].name);
+    if (s->frame < 0) target(w, s->velocity, s->coord, s->row);
+    else if (s->row >= 0) ag_text_printf(w->out, "%s[%d] = ", w->m->frames[s->frame].name, s->row + 1);
+    else ag_text_printf(w->out, "%s = ", w->m->frames[s->frame].name);
     expression(w, s->x);
     ag_text_char(w->out, '\n');
   }

@@ -12,8 +12,8 @@
 
 #include "base/arena.h"
 
-/* Up to this many unknowns the solvers are loops: faster than LAPACK there, and OpenBLAS wakes its threads even for a 9 x 9
- * system, which takes a thousand times longer when the cores are busy. */
+/* Up to this many unknowns the solvers are loops: faster than LAPACK there, and OpenBLAS wakes its threads even for a 9
+ * x 9 system, which takes a thousand times longer when the cores are busy. */
 enum { SMALL = 32 };
 
 static double *new_numbers(int m, int n) {

@@ -58,7 +58,7 @@ int ag_dense_eig(int n, const double *A, double *re, double *im);
  * entry of largest size positive. Only the lower triangle of A is read. Returns 0. */
 int ag_dense_eigsym(int n, const double *A, double *w, double *V);
 
-/* Tells the BLAS behind LAPACK to use one thread, where it can be told (OpenBLAS): for small matrices its threads cost far more than they
- * bring. A global effect: for programs to call once, never for libraries. */
+/* Tells the BLAS behind LAPACK to use one thread, where it can be told (OpenBLAS): for small matrices its threads cost
+ * far more than they bring. A global effect: for programs to call once, never for libraries. */
 void ag_dense_one_thread(void);
 #endif

@@ -30,9 +30,7 @@ void ag_lie_quat_mul(const double p[4], const double q[4], double r[4]) {
   r[0] = w, r[1] = x, r[2] = y, r[3] = z;
 }
 
-void ag_lie_quat_conj(const double q[4], double r[4]) {
-  r[0] = q[0], r[1] = -q[1], r[2] = -q[2], r[3] = -q[3];
-}
+void ag_lie_quat_conj(const double q[4], double r[4]) { r[0] = q[0], r[1] = -q[1], r[2] = -q[2], r[3] = -q[3]; }
 
 double ag_lie_quat_normalise(double q[4]) {
   double n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);

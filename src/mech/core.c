@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * What has to be integrated. The core is the smallest set of state variables closed under the equations of motion: coordinates that
- * enter them, and, for a rotation that enters only through R^T c with c fixed in space, these images instead of the quaternion. All other
- * coordinates follow by quadrature: they stand behind the core in z, and the core never reads them. */
+ * What has to be integrated. The core is the smallest set of state variables closed under the equations of motion:
+ * coordinates that enter them, and, for a rotation that enters only through R^T c with c fixed in space, these images
+ * instead of the quaternion. All other coordinates follow by quadrature: they stand behind the core in z, and the core
+ * never reads them. */
 #include <string.h>
 
 #include "mech/mech_internal.h"
@@ -12,11 +13,11 @@ typedef struct core {
   derive *d;
   ag_graph *g;
   int n_from;
-  ag_id *from, *to;      /* nodes R^T c and entries of R -> images */
+  ag_id *from, *to; /* nodes R^T c and entries of R -> images */
   int n_image, cap;
   ag_image *images;
-  bool *whole;           /* per coordinate: a rotation that must stay a quaternion */
-  bool *q_core;          /* per stored coordinate */
+  bool *whole;  /* per coordinate: a rotation that must stay a quaternion */
+  bool *q_core; /* per stored coordinate */
   bool *image_core;
 } core;
 
@@ -25,7 +26,9 @@ static ag_id image_of(core *k, int coord, ag_id c) {
   for (int i = 0; i < k->n_image; i++)
     if (k->images[i].coord == coord && k->images[i].c == c) return k->images[i].input;
   AG_PUSH(k->images, k->n_image, k->cap);
-  ag_id input = ag_input(k->g, ag_arena_printf(k->d->sys->arena, "image %d of %s", k->n_image + 1, k->d->m->coords[coord].name), 3, 1, AG_LEAF_REAL);
+  ag_id input =
+      ag_input(k->g, ag_arena_printf(k->d->sys->arena, "image %d of %s", k->n_image + 1, k->d->m->coords[coord].name),
+               3, 1, AG_LEAF_REAL);
   k->images[k->n_image++] = (ag_image){coord, -1, c, input};
   return input;
 }
@@ -109,7 +112,9 @@ static bool mark_reads(core *k, int n_out, const ag_id *outs) {
   for (int i = 0; i < tape->n_instr; i++) {
     if (tape->instr[i].op != AG_OP_LOAD || tape->instr[i].a != AG_SEG_Z) continue;
     int at = (int)tape->instr[i].b;
-    bool *mark = at < sys->n_q ? &k->q_core[at] : at < sys->n_q + 3 * k->n_image ? &k->image_core[(at - sys->n_q) / 3] : NULL;
+    bool *mark = at < sys->n_q                    ? &k->q_core[at]
+                 : at < sys->n_q + 3 * k->n_image ? &k->image_core[(at - sys->n_q) / 3]
+                                                  : NULL;
     if (mark && !*mark) more = *mark = true;
   }
   ag_tape_free(tape);
@@ -161,8 +166,8 @@ static bool give_up_some(core *k) {
   return changed;
 }
 
-/* Everything is core: systems with position constraints move all coordinates when they are projected; without independent
- * velocities nothing else is left to integrate. */
+/* Everything is core: systems with position constraints move all coordinates when they are projected; without
+ * independent velocities nothing else is left to integrate. */
 static bool keep_everything(const derive *d) { return d->sys->n_g > 0 || d->sys->n_u == 0; }
 
 static void lay_out(core *k) {
@@ -197,7 +202,8 @@ static void split_partial(core *k, int n_out, ag_id *outs) {
     if (d->m->coords[i].space == AG_SPACE_SO3 || n == 0 || n == p->n_q) continue;
     sys->q_leaf[i] = AG_NEWN(sys->arena, ag_id, p->n_q);
     for (int c = 0; c < p->n_q; c++)
-      sys->q_leaf[i][c] = ag_input(k->g, ag_arena_printf(sys->arena, "%s[%d]", d->m->coords[i].name, c + 1), 1, 1, AG_LEAF_REAL);
+      sys->q_leaf[i][c] =
+          ag_input(k->g, ag_arena_printf(sys->arena, "%s[%d]", d->m->coords[i].name, c + 1), 1, 1, AG_LEAF_REAL);
     ag_id stack = ag_stack(k->g, p->n_q, 1, sys->q_leaf[i]);
     ag_substitute(k->g, 1, &d->q[i], &stack, n_out, outs);
   }
@@ -208,7 +214,8 @@ static void assemble(core *k, const ag_id *velocity, const ag_id *stored, ag_id 
   derive *d = k->d;
   ag_system *sys = d->sys;
   for (int i = 0; i < d->nc; i++)
-    for (int c = 0; c < sys->places[i].n_q; c++) rows[sys->q_in_z[sys->places[i].q + c]] = ag_entry(k->g, stored[i], c, 0);
+    for (int c = 0; c < sys->places[i].n_q; c++)
+      rows[sys->q_in_z[sys->places[i].q + c]] = ag_entry(k->g, stored[i], c, 0);
   for (int i = 0; i < sys->n_image; i++) {
     const ag_image *im = &sys->images[i];
     ag_id rate = ag_cross(k->g, im->input, velocity[im->coord]);
@@ -220,10 +227,12 @@ static void assemble(core *k, const ag_id *velocity, const ag_id *stored, ag_id 
 /* Rules for the images that ended up in the core; the others keep their rotation. */
 static void rewrite(core *k, int n, ag_id *outs) {
   int m = 0;
-  ag_id *from = ag_heap_alloc(sizeof(ag_id) * (size_t)(k->n_from + 1)), *to = ag_heap_alloc(sizeof(ag_id) * (size_t)(k->n_from + 1));
+  ag_id *from = ag_heap_alloc(sizeof(ag_id) * (size_t)(k->n_from + 1)),
+        *to = ag_heap_alloc(sizeof(ag_id) * (size_t)(k->n_from + 1));
   for (int r = 0; r < k->n_from; r++)
     for (int i = 0; i < k->n_image; i++)
-      if (k->image_core[i] && ag_depends(k->g, 1, &k->to[r], 1, &k->images[i].input)) from[m] = k->from[r], to[m++] = k->to[r];
+      if (k->image_core[i] && ag_depends(k->g, 1, &k->to[r], 1, &k->images[i].input))
+        from[m] = k->from[r], to[m++] = k->to[r];
   if (m) ag_substitute(k->g, m, from, to, n, outs);
   free(from);
   free(to);
@@ -347,7 +356,8 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
 ag_tape *ag_reduced_tape(const ag_system *sys, int n_out, const ag_id *outs) {
   ag_model *m = sys->model;
   ag_graph *g = m->graph;
-  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input + sys->n_q + sys->n_image));
+  ag_bind *binds =
+      ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input + sys->n_q + sys->n_image));
   int k = ag_bind_base(sys, binds) - m->n_coords, at = sys->u_in_z; /* time and parameters; coordinates anew */
   for (int i = 0; i < m->n_coords; i++) {
     const ag_place *p = &sys->places[i];

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  * Independent velocities: writes every quasi-velocity as xi = B(q,t) u + xi0(q,t).
  *
- * In this order: (1) a vector constraint in which one coordinate's velocity stands alone (coefficient 1) gives that velocity,
- * as a vector; (2) a row in which some velocity has the constant coefficient 1 gives it; (3) the remaining rows fall into
- * connected groups: where some minor stays away from zero all over the domain, its velocities are solved for in closed form;
- * (4) what remains is written in a basis that is data, not code: y = B v + y0 with y0 = -S^T (S S^T)^-1 s the shortest solution, B = N -
- * S^T (S S^T)^-1 S N the projection onto ker S of a basis N chosen at the last refresh, and v coordinates that make it orthonormal at
- * every q. A `frame` of the person's turns its velocities
- * into further rows f(q, xi, t) = u. */
+ * In this order: (1) a vector constraint in which one coordinate's velocity stands alone (coefficient 1) gives that
+ * velocity, as a vector; (2) a row in which some velocity has the constant coefficient 1 gives it; (3) the remaining
+ * rows fall into connected groups: where some minor stays away from zero all over the domain, its velocities are solved
+ * for in closed form; (4) what remains is written in a basis that is data, not code: y = B v + y0 with y0 = -S^T (S
+ * S^T)^-1 s the shortest solution, B = N - S^T (S S^T)^-1 S N the projection onto ker S of a basis N chosen at the last
+ * refresh, and v coordinates that make it orthonormal at every q. A `frame` of the person's turns its velocities into
+ * further rows f(q, xi, t) = u. */
 #include <math.h>
 #include <string.h>
 
 #include "math/dense.h"
 #include "mech/mech_internal.h"
 
-/* A minor counts as bounded away from zero when, divided by the norms of its rows, it stays above this at all samples. */
+/* A minor counts as bounded away from zero when, divided by the norms of its rows, it stays above this at all samples.
+ */
 static const double MINOR_MIN = 0.05;
 
 /* A velocity not yet eliminated: a whole coordinate (row -1) or one component. */
@@ -28,9 +29,10 @@ typedef struct elim {
   ag_graph *g;
   int n_block, n_row, n_leaf;
   ag_id *blocks, *rows; /* current left-hand sides (= 0) */
-  ag_id *block_norms, *norms; /* squared norms of the rows as they were stated, over all velocities: the scale of their coefficients */
+  ag_id *block_norms,
+      *norms; /* squared norms of the rows as they were stated, over all velocities: the scale of their coefficients */
   leaf *leaves;
-  ag_id *frame_u;       /* inputs of the frame velocities */
+  ag_id *frame_u; /* inputs of the frame velocities */
 } elim;
 
 static void replace(elim *e, ag_id from, ag_id to) {
@@ -70,8 +72,8 @@ static void split(elim *e, int i) {
 
 /* ---- (1) vector constraints ---- */
 
-/* Solves block b for the whole coordinate of leaf i when its coefficient is exactly 1 or a rotation Q (or minus that): Q v + rest = 0 gives
- * v = -Q^T rest. */
+/* Solves block b for the whole coordinate of leaf i when its coefficient is exactly 1 or a rotation Q (or minus that):
+ * Q v + rest = 0 gives v = -Q^T rest. */
 static bool solve_block(elim *e, int b, int i) {
   ag_graph *g = e->g;
   ag_id v = e->leaves[i].input, block = e->blocks[b], tangent;
@@ -81,7 +83,8 @@ static bool solve_block(elim *e, int b, int i) {
   ag_forward(g, 1, &v, &seed, 1, &block, &tangent);
   bool minus = ag_node_op(g, tangent) == AG_OP_NEG;
   ag_id turned = minus ? ag_node_arg(g, tangent, 0) : tangent, Q = 0;
-  if (ag_node_op(g, turned) == AG_OP_MATMUL && ag_node_arg(g, turned, 1) == seed && ag_is_rotation(g, ag_node_arg(g, turned, 0)))
+  if (ag_node_op(g, turned) == AG_OP_MATMUL && ag_node_arg(g, turned, 1) == seed &&
+      ag_is_rotation(g, ag_node_arg(g, turned, 0)))
     Q = ag_node_arg(g, turned, 0);
   if (turned != seed && !Q) return false;
   ag_id zero = ag_zero(g, dim, 1), rest = block;
@@ -126,7 +129,8 @@ static void solve_scalar(elim *e, int r, int i, ag_id coefficient) {
   replace(e, v, ag_div(g, ag_neg(g, rest), coefficient));
 }
 
-/* A leaf (and component of it) whose coefficient is the number `want`. Scalar leaves first: a vector stays whole if it can. */
+/* A leaf (and component of it) whose coefficient is the number `want`. Scalar leaves first: a vector stays whole if it
+ * can. */
 static bool find_unit(elim *e, const ag_id *c, double want, int *leaf_index, int *component) {
   for (int pass = 0; pass < 2; pass++)
     for (int i = 0; i < e->n_leaf; i++) {
@@ -176,9 +180,9 @@ static void solve_units(elim *e) {
 
 typedef struct group {
   int n_row, n_col, rank;
-  int *row;        /* indices into e->rows */
-  leaf *col;       /* scalar velocities */
-  ag_id *S;        /* n_row x n_col coefficients */
+  int *row;  /* indices into e->rows */
+  leaf *col; /* scalar velocities */
+  ag_id *S;  /* n_row x n_col coefficients */
 } group;
 
 static int root(const int *parent, int i) {
@@ -200,7 +204,8 @@ static columns all_columns(elim *e) {
   all.col = AG_NEWN(arena, leaf, capacity + 1);
   for (int i = 0; i < e->n_leaf; i++) {
     int dim = ag_node_rows(e->g, e->leaves[i].input);
-    for (int k = 0; k < dim; k++) all.col[all.n++] = (leaf){e->leaves[i].input, e->leaves[i].coord, dim > 1 ? k : e->leaves[i].row};
+    for (int k = 0; k < dim; k++)
+      all.col[all.n++] = (leaf){e->leaves[i].input, e->leaves[i].coord, dim > 1 ? k : e->leaves[i].row};
   }
   all.S = AG_NEWN(arena, ag_id, e->n_row * all.n + 1);
   ag_id *c = ag_heap_alloc(sizeof *c * (size_t)(e->n_leaf + 1));
@@ -208,7 +213,8 @@ static columns all_columns(elim *e) {
     coefficients(e, e->rows[r], c);
     int at = 0;
     for (int i = 0; i < e->n_leaf; i++)
-      for (int k = 0; k < ag_node_rows(e->g, e->leaves[i].input); k++) all.S[r * all.n + at++] = ag_entry(e->g, c[i], k, 0);
+      for (int k = 0; k < ag_node_rows(e->g, e->leaves[i].input); k++)
+        all.S[r * all.n + at++] = ag_entry(e->g, c[i], k, 0);
   }
   free(c);
   return all;
@@ -261,11 +267,13 @@ static void watch_minor(elim *e, const group *grp, ag_id dependent, double least
   for (int i = 0; i < grp->n_row; i++) norms = ag_mul(g, norms, e->norms[grp->row[i]]);
   ag_id minor = ag_div(g, ag_mul(g, det, det), norms);
   if (!ag_depends(g, 1, &minor, d->nc, d->q) && !ag_depends(g, 1, &minor, 1, &d->m->t)) return;
-  d->sys->minor_bound[d->sys->n_minor] = 0.16 * least * least; /* well below all that the samples of the domain showed */
+  d->sys->minor_bound[d->sys->n_minor] = 0.16 * least *
+                                         least; /* well below all that the samples of the domain showed */
   d->minors[d->sys->n_minor++] = minor;
 }
 
-/* S y = b: two unknowns by Cramer's rule, written out, since the determinant is often simple (1 for a heading); else a solve. */
+/* S y = b: two unknowns by Cramer's rule, written out, since the determinant is often simple (1 for a heading); else a
+ * solve. */
 static ag_id small_solve(ag_graph *g, int k, const ag_id *S, const ag_id *b) {
   if (k != 2) {
     ag_id A = ag_stack(g, k, k, S), right = ag_stack(g, k, 1, b);
@@ -351,8 +359,9 @@ static ag_status solve_frame_groups(elim *e, int n_group, const group *groups) {
     const group *grp = &groups[i];
     double least = grp->n_row == grp->n_col && grp->n_row <= AG_MINOR_MAX ? best_minor(e, grp, pick) : 0;
     if (least < 1e-6) {
-      ag_ctx_error(e->d->ctx, e->d->m->frames[0].pos,
-                   "the velocities of the frame and the constraints do not determine all velocities everywhere in the domain");
+      ag_ctx_error(
+          e->d->ctx, e->d->m->frames[0].pos,
+          "the velocities of the frame and the constraints do not determine all velocities everywhere in the domain");
       return AG_WRONG;
     }
     solve_group(e, grp, pick, least);
@@ -367,12 +376,10 @@ static bool solve_groups(elim *e, int n_group, const group *groups) {
     const group *grp = &groups[i];
     double least = grp->rank == grp->n_row ? best_minor(e, grp, pick) : 0;
     if (grp->rank == 0) continue; /* nothing is left of these rows */
-    if (least >= MINOR_MIN)
-      solve_group(e, grp, pick, least);
+    if (least >= MINOR_MIN) solve_group(e, grp, pick, least);
     else if (grp->n_col - grp->rank <= AG_BASIS_MAX && (grp->rank == grp->n_row || grp->rank <= AG_BASIS_MAX))
       solve_basis(e, grp);
-    else
-      return false;
+    else return false;
   }
   return true;
 }
@@ -430,7 +437,8 @@ static void collect(elim *e) {
   for (int r = 0; r < sys->n_row;) {
     int n = 1;
     bool all = sys->rows[r].kept;
-    while (r + n < sys->n_row && sys->rows[r + n].kind == sys->rows[r].kind && sys->rows[r + n].item == sys->rows[r].item)
+    while (r + n < sys->n_row && sys->rows[r + n].kind == sys->rows[r].kind &&
+           sys->rows[r + n].item == sys->rows[r].item)
       all = all && sys->rows[r + n].kept, n++;
     const ag_row *row = &sys->rows[r];
     if (all && row->kind == AG_ROW_CONSTRAINT) e->blocks[e->n_block++] = d->m->constraints[row->item].x;
@@ -450,9 +458,11 @@ static ag_status check_frame(derive *d) {
   for (int i = 0; i < d->m->n_frames; i++) n += ag_node_rows(d->g, d->m->frames[i].x);
   int n_u = d->sys->n_xi - d->sys->rank;
   if (d->m->n_frames && n != n_u) {
-    ag_ctx_error(d->ctx, d->m->frames[0].pos, "the frame names %d %s, but there %s %d %s of freedom (%d %s, %d independent %s)", n,
-                 ag_plural(n, "velocity", "velocities"), ag_plural(n_u, "is", "are"), n_u, ag_plural(n_u, "degree", "degrees"), d->sys->n_xi,
-                 ag_plural(d->sys->n_xi, "velocity", "velocities"), d->sys->n_lambda, ag_plural(d->sys->n_lambda, "constraint", "constraints"));
+    ag_ctx_error(d->ctx, d->m->frames[0].pos,
+                 "the frame names %d %s, but there %s %d %s of freedom (%d %s, %d independent %s)", n,
+                 ag_plural(n, "velocity", "velocities"), ag_plural(n_u, "is", "are"), n_u,
+                 ag_plural(n_u, "degree", "degrees"), d->sys->n_xi, ag_plural(d->sys->n_xi, "velocity", "velocities"),
+                 d->sys->n_lambda, ag_plural(d->sys->n_lambda, "constraint", "constraints"));
     return AG_WRONG;
   }
   return AG_OK;
@@ -476,7 +486,8 @@ static void name_u(elim *e) {
   for (int i = 0; i < n; i++) {
     int dim = ag_node_rows(e->g, sys->u_inputs[i]);
     const char *name = ag_node_name(e->g, sys->u_inputs[i]);
-    for (int k = 0; k < dim; k++) sys->u_names[at++] = dim > 1 ? ag_arena_printf(sys->arena, "%s[%d]", name, k + 1) : name;
+    for (int k = 0; k < dim; k++)
+      sys->u_names[at++] = dim > 1 ? ag_arena_printf(sys->arena, "%s[%d]", name, k + 1) : name;
   }
 }
 
@@ -518,10 +529,8 @@ ag_status ag_eliminate(derive *d) {
   group *groups = AG_NEWN(sys->arena, group, e.n_row + 1);
   int n_group = make_groups(&e, groups);
   bool ranked = rank_groups(&e, n_group, groups);
-  if (d->m->n_frames)
-    AG_TRY(solve_frame_groups(&e, n_group, groups));
-  else if (!ranked || !solve_groups(&e, n_group, groups))
-    return give_up(d);
+  if (d->m->n_frames) AG_TRY(solve_frame_groups(&e, n_group, groups));
+  else if (!ranked || !solve_groups(&e, n_group, groups)) return give_up(d);
   name_u(&e);
   if (sys->n_minor) sys->minor = ag_full_tape(sys, sys->n_minor, d->minors);
   return AG_OK;

@@ -32,25 +32,20 @@ static int degree_of(const ag_graph *g, const unsigned char *degree, ag_id x) {
   case AG_OP_ENTRY:
   case AG_OP_ROWS:
   case AG_OP_TRANSPOSE:
-  case AG_OP_HAT:
-    return alike ? first : MIXED;
+  case AG_OP_HAT: return alike ? first : MIXED;
   case AG_OP_MUL:
   case AG_OP_SCALE:
   case AG_OP_MATMUL:
   case AG_OP_DOT:
-  case AG_OP_CROSS:
-    return together(first, second);
-  case AG_OP_DIV:
-    return second ? MIXED : first;
-  case AG_OP_SOLVE:
-    return first ? MIXED : second;
+  case AG_OP_CROSS: return together(first, second);
+  case AG_OP_DIV: return second ? MIXED : first;
+  case AG_OP_SOLVE: return first ? MIXED : second;
   case AG_OP_POW:
     if (second || first == MIXED || !ag_is_num(g, ag_node_arg(g, x, 1), &power) || power < 1 || power > 4 ||
         power != (int)power)
       return MIXED;
     return first * (int)power;
-  default:
-    return MIXED;
+  default: return MIXED;
   }
 }
 
@@ -94,8 +89,7 @@ ag_id ag_energy(ag_graph *g, ag_id lagrangian, int n, const ag_id *xi) {
       }
       AG_PUSH(stack, n_stack, cap);
       stack[n_stack++] = (term){ag_node_arg(g, y.x, 0), y.minus != (op == AG_OP_NEG)};
-    } else if (degree[y.x] == MIXED)
-      odd = y.minus ? ag_sub(g, odd, y.x) : ag_add(g, odd, y.x);
+    } else if (degree[y.x] == MIXED) odd = y.minus ? ag_sub(g, odd, y.x) : ag_add(g, odd, y.x);
     else if (degree[y.x] != 1) {
       ag_id part = degree[y.x] > 2 ? ag_mul(g, ag_num(g, degree[y.x] - 1), y.x) : y.x;
       sum = y.minus == (degree[y.x] > 1) ? ag_sub(g, sum, part) : ag_add(g, sum, part);

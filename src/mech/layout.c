@@ -69,8 +69,8 @@ ag_status ag_param_values(ag_ctx *ctx, const ag_system *sys, int n_when, const i
   return status;
 }
 
-ag_status ag_system_params(ag_ctx *ctx, const ag_system *sys, int n_when, const int *when_param, const ag_id *when_value,
-                           double *params) {
+ag_status ag_system_params(ag_ctx *ctx, const ag_system *sys, int n_when, const int *when_param,
+                           const ag_id *when_value, double *params) {
   return ag_param_values(ctx, sys, n_when, when_param, when_value, params);
 }
 
@@ -245,7 +245,8 @@ static bool name_taken(const ag_model *m, const char *name) {
     const ag_coord *c = &m->coords[i];
     if (!strcmp(c->name, name) || !strcmp(c->velocity, name) || (c->family && !strcmp(c->family, name))) return true;
   }
-  return among(name, m->n_lets, m->lets) || among(name, m->n_observables, m->observables) || among(name, m->n_frames, m->frames);
+  return among(name, m->n_lets, m->lets) || among(name, m->n_observables, m->observables) ||
+         among(name, m->n_frames, m->frames);
 }
 
 const char *ag_free_name(const ag_system *sys, const char *name) {

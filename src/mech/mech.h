@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Symbolic mechanics: front header of mech/. From an ag_model to an ag_system: everything that can be computed about it,
- * as tapes over (t, state, parameters, basis data).
+ * Symbolic mechanics: front header of mech/. From an ag_model to an ag_system: everything that can be computed about
+ * it, as tapes over (t, state, parameters, basis data).
  *
- * Two states are used. The full state is [q | xi]: stored coordinates and all quasi-velocities (the exchange state). The reduced
- * state is z = [core | rest]. The core is what the motion itself needs: the coordinates that enter the equations, the body images
- * R^T c of fixed vectors where a rotation enters only through them, and the independent velocities u. The rest are coordinates that are
- * only reconstructed (cyclic positions, orientations): they never influence the core. Formulas: docs/theory/1-formalism.md. */
+ * Two states are used. The full state is [q | xi]: stored coordinates and all quasi-velocities (the exchange state).
+ * The reduced state is z = [core | rest]. The core is what the motion itself needs: the coordinates that enter the
+ * equations, the body images R^T c of fixed vectors where a rotation enters only through them, and the independent
+ * velocities u. The rest are coordinates that are only reconstructed (cyclic positions, orientations): they never
+ * influence the core. Formulas: docs/theory/1-formalism.md. */
 #ifndef AG_MECH_MECH_H
 #define AG_MECH_MECH_H
 #include "base/status.h"
@@ -22,9 +23,9 @@ typedef enum ag_row_kind { AG_ROW_CONSTRAINT, AG_ROW_HOLONOMIC, AG_ROW_PRESCRIBE
 /* One scalar row of S xi + s = 0. */
 typedef struct ag_row {
   ag_row_kind kind;
-  int item, component;   /* which statement of its kind, which component of it */
-  bool kept;             /* false: redundant, dropped with a note */
-  int lambda;            /* index of its multiplier, -1 when dropped */
+  int item, component; /* which statement of its kind, which component of it */
+  bool kept;           /* false: redundant, dropped with a note */
+  int lambda;          /* index of its multiplier, -1 when dropped */
   ag_pos pos;
 } ag_row;
 
@@ -37,14 +38,16 @@ typedef enum ag_elimination {
   AG_ELIM_SADDLE /* none: u is xi, and the sparse saddle system is solved for xi' and the multipliers (large systems) */
 } ag_elimination;
 
-/* A body image R^T c of a vector c fixed in space (an expression of the parameters), moved by (R^T c)' = (R^T c) x Omega. */
+/* A body image R^T c of a vector c fixed in space (an expression of the parameters), moved by (R^T c)' = (R^T c) x
+ * Omega. */
 typedef struct ag_image {
   int coord, z; /* which rotation; offset in z */
   ag_id c, input;
 } ag_image;
 
-/* Velocities y that n_w constraints S_y y + s = 0 tie together: y = B v + y0, B the projection of the basis N (n_y x (n_y - n_w), row-major,
- * data in c) onto ker S_y, v = v(q, u) coordinates that make it orthonormal (eliminate.c). One per connected group of rows. */
+/* Velocities y that n_w constraints S_y y + s = 0 tie together: y = B v + y0, B the projection of the basis N (n_y x
+ * (n_y - n_w), row-major, data in c) onto ker S_y, v = v(q, u) coordinates that make it orthonormal (eliminate.c). One
+ * per connected group of rows. */
 typedef struct ag_basis {
   int n_y, n_w;
   int n_s;      /* rows that n_w are independent of; n_s > n_w: it is W S_y y + W s = 0, W data too, behind N in c */
@@ -62,19 +65,19 @@ typedef struct ag_places {
 
 typedef struct ag_system {
   ag_arena *arena;
-  ag_model *model;           /* not owned */
+  ag_model *model; /* not owned */
   int n_q, n_xi, n_u, n_row, n_lambda, n_param, n_g, n_relation;
-  int rank; /* independent rows; less than n_lambda where which ones they are changes from place to place */
-  int g_rank;                /* how many of the n_g position-level rows are independent (all with AG_ELIM_SADDLE) */
-  ag_place *places;          /* per coordinate */
+  int rank;         /* independent rows; less than n_lambda where which ones they are changes from place to place */
+  int g_rank;       /* how many of the n_g position-level rows are independent (all with AG_ELIM_SADDLE) */
+  ag_place *places; /* per coordinate */
   ag_row *rows;
-  int *param_offset;         /* per parameter, -1 for integer ones */
-  double *params;            /* current values */
-  double *q0, *xi0;          /* start, completed */
+  int *param_offset; /* per parameter, -1 for integer ones */
+  double *params;    /* current values */
+  double *q0, *xi0;  /* start, completed */
   double t0;
   ag_elimination elimination;
-  const char **u_names;      /* per component of u: "Omega[1]", "u", "basis 1" */
-  int n_c, n_basis;          /* numbers in c; AG_ELIM_BASIS only */
+  const char **u_names; /* per component of u: "Omega[1]", "u", "basis 1" */
+  int n_c, n_basis;     /* numbers in c; AG_ELIM_BASIS only */
   ag_basis *bases;
 
   /* With AG_ELIM_SADDLE: where S (all rows, also dropped ones), M (row >= col) and the Jacobian of the relations have
@@ -85,25 +88,26 @@ typedef struct ag_system {
   ag_places S_at, M_at, G_at;
 
   /* The reduced state. */
-  int n_core, n_z;   /* z[0..n_core-1] is the core */
-  int u_in_z;        /* offset of u */
-  int *q_in_z;       /* per stored coordinate: its place in z */
-  ag_id **q_leaf;    /* per coordinate: NULL, or one input per component where only some are core */
+  int n_core, n_z; /* z[0..n_core-1] is the core */
+  int u_in_z;      /* offset of u */
+  int *q_in_z;     /* per stored coordinate: its place in z */
+  ag_id **q_leaf;  /* per coordinate: NULL, or one input per component where only some are core */
   int n_image;
   ag_image *images;
   ag_id *dz, *velocity; /* expressions: rows of dz; per coordinate its velocity; both in the inputs of z */
 
   /* Tapes on the reduced state z, with c. */
-  ag_tape *rhs;      /* -> dz */
-  ag_tape *core;     /* -> dz of the core alone, reading only the core */
-  ag_tape *xi;       /* -> xi */
-  ag_tape *settle;   /* with AG_ELIM_SADDLE -> z taken onto the constraints by one Newton step, else NULL */
-  ag_tape *renew;    /* -> basis data that may replace c there without a change of u; NULL without a basis */
+  ag_tape *rhs;    /* -> dz */
+  ag_tape *core;   /* -> dz of the core alone, reading only the core */
+  ag_tape *xi;     /* -> xi */
+  ag_tape *settle; /* with AG_ELIM_SADDLE -> z taken onto the constraints by one Newton step, else NULL */
+  ag_tape *renew;  /* -> basis data that may replace c there without a change of u; NULL without a basis */
   /* Tapes on the full state [q | xi] (c not used). */
-  ag_tape *u;        /* -> the components of u that do not come from a basis, in order (frames evaluated) */
-  ag_tape *image;    /* -> all images, or NULL */
-  ag_tape *basis;    /* -> S_y (n_w x n_y) of every basis, or NULL */
-  ag_tape *minor;    /* -> squares of the scaled minors that velocities were solved with (n_minor), or NULL when all are constant */
+  ag_tape *u;     /* -> the components of u that do not come from a basis, in order (frames evaluated) */
+  ag_tape *image; /* -> all images, or NULL */
+  ag_tape *basis; /* -> S_y (n_w x n_y) of every basis, or NULL */
+  ag_tape *minor; /* -> squares of the scaled minors that velocities were solved with (n_minor), or NULL when all are
+                     constant */
   int n_minor;
   double *minor_bound; /* below this the motion has left the domain */
   ag_tape *saddle; /* -> M (n_xi^2), S (n_lambda x n_xi), ell (n_xi), kappa (n_lambda), residual S xi + s (n_lambda);
@@ -116,50 +120,51 @@ typedef struct ag_system {
   ag_tape *onto_S;    /* -> residual (n_lambda), the change of xi that removes it, shortest in the metric M (n_xi) */
   ag_tape *
       onto_g; /* -> g of the kept rows, the change of q in the tangent that removes it to first order (n_xi); or NULL */
-  ag_tape *balance;  /* -> energy, its size, l_t, F.xi, s (n_lambda) */
-  ag_tape *position; /* -> g (n_g), its Jacobian in the tangent (n_g x n_xi; not with AG_ELIM_SADDLE); NULL when there
-                      * is no position-level constraint */
-  ag_tape
-      *relation;       /* -> g and what the constraints keep by themselves (n_relation >= n_g: model->touches), and its
-                        * Jacobian (with       AG_ELIM_SADDLE its entries, G_at): for starts and samples; NULL when there is none */
-  ag_tape *domain;  /* -> x, lo, hi of the ranges of the domain that the motion itself reads (n_range), or NULL */
-  ag_tape *fragile; /* -> rows of S (n_fragile x n_xi) of velocity constraints whose coefficients may all vanish
-                     * somewhere, or NULL */
+  ag_tape *balance;    /* -> energy, its size, l_t, F.xi, s (n_lambda) */
+  ag_tape *position;   /* -> g (n_g), its Jacobian in the tangent (n_g x n_xi; not with AG_ELIM_SADDLE); NULL when there
+                        * is no position-level constraint */
+  ag_tape *relation;   /* -> g and what the constraints keep by themselves (n_relation >= n_g: model->touches), and its
+                        * Jacobian (with       AG_ELIM_SADDLE its entries, G_at): for starts and samples; NULL when there
+                        * is none */
+  ag_tape *domain;     /* -> x, lo, hi of the ranges of the domain that the motion itself reads (n_range), or NULL */
+  ag_tape *fragile;    /* -> rows of S (n_fragile x n_xi) of velocity constraints whose coefficients may all vanish
+                        * somewhere, or NULL */
   ag_tape *kinematics; /* -> qdot (n_q) */
-  ag_tape *events;   /* full state followed by lambda -> the event functions; NULL when there are none */
+  ag_tape *events;     /* full state followed by lambda -> the event functions; NULL when there are none */
   int n_section;
   ag_tape **sections; /* per section of the model: full state followed by lambda -> its function */
   bool *section_lambda;
-  ag_tape *observe;  /* full state followed by lambda -> all observables in order */
+  ag_tape *observe;                  /* full state followed by lambda -> all observables in order */
   bool observe_lambda, event_lambda; /* do they need the multipliers? */
-  int n_range, *ranges; /* which ranges of the model these are */
+  int n_range, *ranges;              /* which ranges of the model these are */
   int n_fragile;
-  int n_observe;     /* numbers in all observables */
+  int n_observe; /* numbers in all observables */
   int *observe_offset;
 
-  /* Integrability at the start and in the domain. For affine and time-dependent constraints in the space of (q, t): one more dimension. */
+  /* Integrability at the start and in the domain. For affine and time-dependent constraints in the space of (q, t): one
+   * more dimension. */
   bool growth_in_time;
-  int growth[4], n_growth;  /* dimension of D, D + [D,D], ...: at most depth 4 */
-  int n_disguised;          /* velocity constraints that are holonomic in disguise; -1: not decided at this depth */
-  ag_id energy_size;        /* kinetic energy + |potential energy|: what an error of the energy is small against */
+  int growth[4], n_growth; /* dimension of D, D + [D,D], ...: at most depth 4 */
+  int n_disguised;         /* velocity constraints that are holonomic in disguise; -1: not decided at this depth */
+  ag_id energy_size;       /* kinetic energy + |potential energy|: what an error of the energy is small against */
   ag_id energy, *xi_of_u, mass,
-      force;          /* expressions, for show: xi(q,u,t) per coordinate, B^T M B (0: see M_at), right-hand side */
-  ag_id kappa, rates; /* the lower part of it with AG_ELIM_SADDLE; u' */
-  ag_id *reaction;          /* S^T lambda per coordinate, NULL without constraints */
-  const bool *dependent;    /* per quasi-velocity: solved from the constraints by default */
+      force;             /* expressions, for show: xi(q,u,t) per coordinate, B^T M B (0: see M_at), right-hand side */
+  ag_id kappa, rates;    /* the lower part of it with AG_ELIM_SADDLE; u' */
+  ag_id *reaction;       /* S^T lambda per coordinate, NULL without constraints */
+  const bool *dependent; /* per quasi-velocity: solved from the constraints by default */
   ag_id *u_inputs;
   int n_u_input;
 } ag_system;
 
 typedef struct ag_derive_options {
-  bool strict;      /* refuse a start that had to be projected */
-  bool growth;      /* compute the growth vector */
-  bool saddle;      /* treat constraints as in a large system, whatever the size */
+  bool strict; /* refuse a start that had to be projected */
+  bool growth; /* compute the growth vector */
+  bool saddle; /* treat constraints as in a large system, whatever the size */
   double t0;
 } ag_derive_options;
 
-/* Derives everything. Problems (redundant, inconsistent, rank-deficient constraints, singular mass matrix, a start that cannot be
- * completed) are reported to ctx. The model must outlive the system and is extended by graph nodes. */
+/* Derives everything. Problems (redundant, inconsistent, rank-deficient constraints, singular mass matrix, a start that
+ * cannot be completed) are reported to ctx. The model must outlive the system and is extended by graph nodes. */
 AG_MUST_USE ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *options, ag_system **out);
 void ag_system_free(ag_system *sys);
 void ag_system_state0(const ag_system *sys, double *x); /* the start as a full state [q | xi] */
@@ -167,9 +172,10 @@ void ag_system_state0(const ag_system *sys, double *x); /* the start as a full s
 /* Parameter values (n_param numbers) with some of them changed: those that depend on them follow. */
 AG_MUST_USE ag_status ag_system_params(ag_ctx *ctx, const ag_system *sys, int n_when, const int *when_param,
                                        const ag_id *when_value, double *params);
-/* Start state for given parameters (params from ag_system_params): q (n_q) and xi (n_xi), completed from the constraints. */
-AG_MUST_USE ag_status ag_system_start(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q,
-                                      double *xi);
+/* Start state for given parameters (params from ag_system_params): q (n_q) and xi (n_xi), completed from the
+ * constraints. */
+AG_MUST_USE ag_status ag_system_start(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
+                                      double *q, double *xi);
 
 /* A worker: slots of all tapes for one parameter set and one thread. */
 typedef struct ag_work ag_work;
@@ -177,10 +183,16 @@ ag_work *ag_work_create(const ag_system *sys, const double *params);
 void ag_work_free(ag_work *w);
 
 /* Reasons a right-hand side or a projection can fail. */
-typedef enum ag_trouble { AG_FINE, AG_TROUBLE_PIVOT, AG_TROUBLE_RANK, AG_TROUBLE_MASS, AG_TROUBLE_PROJECT,
-  AG_TROUBLE_DOMAIN /* velocities were solved for in closed form where the domain allows it, and the motion left it */ } ag_trouble;
+typedef enum ag_trouble {
+  AG_FINE,
+  AG_TROUBLE_PIVOT,
+  AG_TROUBLE_RANK,
+  AG_TROUBLE_MASS,
+  AG_TROUBLE_PROJECT,
+  AG_TROUBLE_DOMAIN /* velocities were solved for in closed form where the domain allows it, and the motion left it */
+} ag_trouble;
 
-int ag_work_rhs(ag_work *w, double t, const double *z, const double *c, double *dz);   /* eliminated closure */
+int ag_work_rhs(ag_work *w, double t, const double *z, const double *c, double *dz); /* eliminated closure */
 /* Which trouble it is that the equations cannot be solved at z or near it. */
 int ag_work_cause(ag_work *w, double t, const double *z, const double *c);
 /* The core alone: z and dz may end after n_core numbers. */
@@ -203,32 +215,37 @@ int ag_work_section(ag_work *w, int section, double t, const double *x, double *
 /* Condition number (1-norm estimate) of the saddle matrix; NaN where there is none. */
 double ag_work_condition(ag_work *w, double t, const double *x);
 
-/* Why the motion from x0 at t0 cannot go on at x (full states), as far as can be known: a constraint that vanishes, bad coordinates, what
- * grows; adds nothing when there is nothing to say. */
-void ag_work_why(ag_work *w, const double *params, double t0, const double *x0, double t, const double *x, ag_text *out);
+/* Why the motion from x0 at t0 cannot go on at x (full states), as far as can be known: a constraint that vanishes, bad
+ * coordinates, what grows; adds nothing when there is nothing to say. */
+void ag_work_why(ag_work *w, const double *params, double t0, const double *x0, double t, const double *x,
+                 ag_text *out);
 
 /* Reduced state from a full one; chooses the basis data c anew. */
 int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z);
-/* With a basis (else 1 and 0): how much of it is left at z, 1 when it was chosen here and 0 when it has turned by a right angle; and the rate
- * at which the constraints turn, in radians per unit of time. A step must stay well below a right angle. */
+/* With a basis (else 1 and 0): how much of it is left at z, 1 when it was chosen here and 0 when it has turned by a
+ * right angle; and the rate at which the constraints turn, in radians per unit of time. A step must stay well below a
+ * right angle. */
 double ag_work_basis(ag_work *w, double t, const double *z, const double *c);
 double ag_work_turning(ag_work *w, double t, const double *z, const double *c, const double *dz);
-/* After an accepted step: position level by M-metric Newton, velocity level, unit quaternions, basis refreshed when it has turned
- * too far. Returns a trouble, or AG_FINE; *changed says whether z or c changed beyond normalisation. */
+/* After an accepted step: position level by M-metric Newton, velocity level, unit quaternions, basis refreshed when it
+ * has turned too far. Returns a trouble, or AG_FINE; *changed says whether z or c changed beyond normalisation. */
 int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed);
 int ag_work_settle_full(ag_work *w, double t, double *x); /* the same for the full state */
 
-/* A tape on [full state | lambda] for expressions in anything the model knows (coordinates, velocities, frame velocities, energy,
- * drives, reactions). *needs_lambda: whether the multipliers are read. Owned by the caller. */
+/* A tape on [full state | lambda] for expressions in anything the model knows (coordinates, velocities, frame
+ * velocities, energy, drives, reactions). *needs_lambda: whether the multipliers are read. Owned by the caller. */
 ag_tape *ag_system_tape(const ag_system *sys, int n_out, const ag_id *outs, bool *needs_lambda);
-/* Evaluates such a tape at a full state; slots: tape->n_slot numbers, prepared with ag_tape_prep(tape, params, slots). */
-int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, const double *x, double *slots, double *out);
+/* Evaluates such a tape at a full state; slots: tape->n_slot numbers, prepared with ag_tape_prep(tape, params, slots).
+ */
+int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, const double *x, double *slots,
+                 double *out);
 
-/* Accelerations xi' of the eliminated closure as a tape on [q | u] (with c): to compare with the multiplier form. Owned by the caller. */
+/* Accelerations xi' of the eliminated closure as a tape on [q | u] (with c): to compare with the multiplier form. Owned
+ * by the caller. */
 ag_tape *ag_system_accel(const ag_system *sys);
 
-/* Jacobian of the reduced equations as a tape on z (with c): n x n row-major in tangent coordinates, in the order of z with three numbers per
- * rotation (delta R = R hat(eta)) in place of its quaternion. Owned by the caller. */
+/* Jacobian of the reduced equations as a tape on z (with c): n x n row-major in tangent coordinates, in the order of z
+ * with three numbers per rotation (delta R = R hat(eta)) in place of its quaternion. Owned by the caller. */
 ag_tape *ag_system_jacobian(const ag_system *sys, int *n);
 
 /* Text of the derived equations for `show`: infix or LaTeX. */

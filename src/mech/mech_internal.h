@@ -13,24 +13,24 @@ typedef struct derive {
   ag_graph *g;
   ag_system *sys;
   const ag_derive_options *options;
-  int nc;              /* coordinate factors */
-  ag_id *q, *xi;       /* their inputs */
-  ag_id *row_x;        /* per row: scalar residual in (q, xi, t) */
-  ag_id *g_x;          /* per position-level row: scalar g(q, t) */
-  ag_id *force;        /* generalised force per coordinate, in (q, xi, t) */
-  ag_id *momentum;     /* dl/dxi per coordinate */
+  int nc;          /* coordinate factors */
+  ag_id *q, *xi;   /* their inputs */
+  ag_id *row_x;    /* per row: scalar residual in (q, xi, t) */
+  ag_id *g_x;      /* per position-level row: scalar g(q, t) */
+  ag_id *force;    /* generalised force per coordinate, in (q, xi, t) */
+  ag_id *momentum; /* dl/dxi per coordinate */
   /* Elimination: velocities as functions of u (see eliminate.c). */
-  ag_id *velocity;     /* per coordinate: xi_i(q, u, t) */
-  bool *dependent;     /* per quasi-velocity: solved from the constraints by default */
-  ag_id *minors;       /* squares of the scaled minors solved with, where they vary */
-  ag_id *S_y;          /* per basis: n_w x n_y, in (q, t) */
-  ag_id *renewed;      /* per basis: as it is at (q, t), the next N; 0 when there is nothing to renew */
+  ag_id *velocity;        /* per coordinate: xi_i(q, u, t) */
+  bool *dependent;        /* per quasi-velocity: solved from the constraints by default */
+  ag_id *minors;          /* squares of the scaled minors solved with, where they vary */
+  ag_id *S_y;             /* per basis: n_w x n_y, in (q, t) */
+  ag_id *renewed;         /* per basis: as it is at (q, t), the next N; 0 when there is nothing to renew */
   ag_id delta_q, delta_u; /* with AG_ELIM_SADDLE: changes that take q and u onto the constraints to first order, or 0 */
-  ag_tape *rows_tape;  /* full state -> S (n_row x n_xi), residual (n_row) of all rows */
-  bool *may_vanish;    /* per row: all coefficients of a velocity constraint come near 0 in the domain */
-  double *samples;     /* n_sample states: t, q (position constraints satisfied) */
+  ag_tape *rows_tape;     /* full state -> S (n_row x n_xi), residual (n_row) of all rows */
+  bool *may_vanish;       /* per row: all coefficients of a velocity constraint come near 0 in the domain */
+  double *samples;        /* n_sample states: t, q (position constraints satisfied) */
   int n_sample;
-  bool *alone;         /* scratch of the elimination */
+  bool *alone; /* scratch of the elimination */
 } derive;
 
 /* layout.c */
@@ -77,12 +77,15 @@ const char *ag_row_text(const ag_system *sys, int row, ag_arena *arena);
 /* The first margin of the model that is not positive at q, or NULL. */
 const ag_item *ag_margin_broken(const ag_system *sys, double t, const double *params, const double *q);
 bool ag_position_project(const ag_system *sys, double t, const double *params, double *q);
-/* Moves the coordinates that are not named (per tangent component) onto the position constraints, preferring those that are dependent by
- * default. False when named ones stand in the way: then what could be solved is, and the constraints are off by *gap in row *row of them. */
-bool ag_position_solve(const ag_system *sys, double t, const double *params, const bool *named, double *q, double *gap, int *row);
+/* Moves the coordinates that are not named (per tangent component) onto the position constraints, preferring those that
+ * are dependent by default. False when named ones stand in the way: then what could be solved is, and the constraints
+ * are off by *gap in row *row of them. */
+bool ag_position_solve(const ag_system *sys, double t, const double *params, const bool *named, double *q, double *gap,
+                       int *row);
 
-/* minor.c: of k rows with coefficients S (k x n, in q and t) and squared norms, the k columns (into best) whose minor, divided by the norms of
- * the rows, is largest where it is smallest over all samples; its value there, 0 when there are too many sets to try. */
+/* minor.c: of k rows with coefficients S (k x n, in q and t) and squared norms, the k columns (into best) whose minor,
+ * divided by the norms of the rows, is largest where it is smallest over all samples; its value there, 0 when there are
+ * too many sets to try. */
 enum { AG_MINOR_MAX = 10 }; /* rows */
 double ag_minor_best(const derive *d, int k, int n, const ag_id *S, const ag_id *norms, int *best);
 
@@ -133,9 +136,10 @@ ag_tape *ag_reduced_tape(const ag_system *sys, int n_out, const ag_id *outs);
 void ag_observe(derive *d);
 
 /* start.c */
-ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q);
-ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, const double *q,
-                              double *xi);
+ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
+                             double *q);
+ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
+                              const double *q, double *xi);
 
 /* why.c: the tapes that runs look at on the way */
 void ag_guards(derive *d);

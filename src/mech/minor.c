@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which velocities some rows of constraints are solved for: those whose minor stays away from zero all over the domain. */
+ * Which velocities some rows of constraints are solved for: those whose minor stays away from zero all over the domain.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -41,7 +42,8 @@ static bool next_subset(int n, int k, int *pick) {
   return true;
 }
 
-/* Values of the coefficients S (m x n) at all samples, divided by the norms of the rows; samples that are not finite are skipped. */
+/* Values of the coefficients S (m x n) at all samples, divided by the norms of the rows; samples that are not finite
+ * are skipped. */
 static double *sampled(const derive *d, int m, int n, const ag_id *S, const ag_id *norms, int *n_sample) {
   int kept = 0;
   ag_id *outs = AG_NEWN(d->sys->arena, ag_id, m * n + m);

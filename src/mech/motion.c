@@ -3,8 +3,8 @@
  * docs/theory/1-formalism.md:
  *   eliminated    (B^T M B) u' = B^T { ad*_xi p + dbar l + F - (D_xi p|_u + d/dt p|_u) }
  *   multipliers   [M -S^T; S 0] [xi'; lambda] = [-ell; -kappa]
- * B^T w is the reverse derivative of xi(q,u,t) in u with weights w; B^T M B the derivative of B^T p in u. No matrix B or M is
- * ever formed for the first, so that rotations cancel before anything is written in components. */
+ * B^T w is the reverse derivative of xi(q,u,t) in u with weights w; B^T M B the derivative of B^T p in u. No matrix B
+ * or M is ever formed for the first, so that rotations cancel before anything is written in components. */
 #include <string.h>
 
 #include "mech/mech_internal.h"
@@ -18,7 +18,8 @@ static ag_id coadjoint(derive *d, int i, ag_id p, ag_id xi) {
 }
 
 void ag_along_motion(derive *d, const ag_id *velocity, int n_out, const ag_id *outs, ag_id *rates) {
-  ag_id *inputs = ag_heap_alloc(sizeof *inputs * (size_t)(d->nc + 1)), *seeds = ag_heap_alloc(sizeof *seeds * (size_t)(d->nc + 1));
+  ag_id *inputs = ag_heap_alloc(sizeof *inputs * (size_t)(d->nc + 1)),
+        *seeds = ag_heap_alloc(sizeof *seeds * (size_t)(d->nc + 1));
   for (int i = 0; i < d->nc; i++) inputs[i] = d->q[i], seeds[i] = velocity[i];
   inputs[d->nc] = d->m->t;
   seeds[d->nc] = ag_num(d->g, 1);
@@ -160,7 +161,8 @@ static void saddle(derive *d, const ag_id *gradient) {
 static void balance(derive *d) {
   ag_graph *g = d->g;
   ag_system *sys = d->sys;
-  ag_id energy = ag_energy(g, d->m->lagrangian, d->nc, d->xi), power = ag_num(g, 0), one = ag_num(g, 1), outs[5], rows = ag_kept_rows(d);
+  ag_id energy = ag_energy(g, d->m->lagrangian, d->nc, d->xi), power = ag_num(g, 0), one = ag_num(g, 1), outs[5],
+        rows = ag_kept_rows(d);
   ag_id *zeros = new_ids(d, d->nc);
   for (int i = 0; i < d->nc; i++) {
     power = ag_add(g, power, ag_dot(g, d->force[i], d->xi[i]));
@@ -247,15 +249,11 @@ ag_status ag_motion(derive *d) {
   ag_reverse(g, 1, &d->m->lagrangian, &one, nc, d->xi, d->momentum);
   ag_reverse(g, 1, &d->m->lagrangian, &one, nc, d->q, gradient);
   collect_forces(d);
-  if (sys->elimination == AG_ELIM_SADDLE)
-    by_saddle(d, gradient);
-  else
-    eliminated(d, gradient);
+  if (sys->elimination == AG_ELIM_SADDLE) by_saddle(d, gradient);
+  else eliminated(d, gradient);
   /* a large system without constraints has no use for a dense saddle matrix */
-  if (sys->elimination == AG_ELIM_SADDLE)
-    sys->saddle = NULL;
-  else if (sys->n_lambda || sys->n_xi <= AG_SADDLE_MAX)
-    saddle(d, gradient);
+  if (sys->elimination == AG_ELIM_SADDLE) sys->saddle = NULL;
+  else if (sys->n_lambda || sys->n_xi <= AG_SADDLE_MAX) saddle(d, gradient);
   balance(d);
   read_u(d);
   for (int i = 0; i < nc; i++) outs[i] = stored_rate(d, i, d->xi[i]);

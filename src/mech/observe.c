@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Observables, events and sections: names the model may use (energy, frame velocities, drives, reactions) become expressions of the full
- * state and the multipliers. */
+ * Observables, events and sections: names the model may use (energy, frame velocities, drives, reactions) become
+ * expressions of the full state and the multipliers. */
 #include <string.h>
 
 #include "mech/mech_internal.h"
@@ -10,7 +10,8 @@ typedef struct builtins {
   ag_id *from, *to;
 } builtins;
 
-/* The rows of one prescribed coordinate or constraint of either level -> their multipliers; 0 for rows that were dropped. */
+/* The rows of one prescribed coordinate or constraint of either level -> their multipliers; 0 for rows that were
+ * dropped. */
 static ag_id multiplier_of(const ag_system *sys, ag_row_kind kind, const char *name, ag_id lambda) {
   ag_graph *g = sys->model->graph;
   const ag_item *items = kind == AG_ROW_PRESCRIBE   ? sys->model->prescribes
@@ -40,7 +41,8 @@ static builtins collect(const ag_system *sys) {
   for (int i = 0; i < m->n_drives; i++)
     b.from[b.n] = m->drives[i].x, b.to[b.n++] = multiplier_of(sys, AG_ROW_PRESCRIBE, m->drives[i].name, m->lambda);
   for (int i = 0; i < m->n_multipliers; i++)
-    b.from[b.n] = m->multipliers[i].x, b.to[b.n++] = multiplier_of(sys, AG_ROW_CONSTRAINT, m->multipliers[i].name, m->lambda);
+    b.from[b.n] = m->multipliers[i].x,
+    b.to[b.n++] = multiplier_of(sys, AG_ROW_CONSTRAINT, m->multipliers[i].name, m->lambda);
   for (int i = 0; i < m->n_holders; i++)
     b.from[b.n] = m->holders[i].x, b.to[b.n++] = multiplier_of(sys, AG_ROW_HOLONOMIC, m->holders[i].name, m->lambda);
   for (int i = 0; i < m->n_reactions; i++) {

@@ -6,8 +6,8 @@
 #include "math/dense.h"
 #include "mech/mech_internal.h"
 
-/* Relative distance from the span of the other rows below which a row counts as dependent: far above rounding (1e-16 times
- * condition), far below what a person means by "independent". */
+/* Relative distance from the span of the other rows below which a row counts as dependent: far above rounding (1e-16
+ * times condition), far below what a person means by "independent". */
 static const double RANK_TOL = 1e-9;
 
 static void push_rows(derive *d, ag_row_kind kind, int item, ag_id x, ag_pos pos, int *n) {
@@ -96,7 +96,9 @@ const char *ag_row_text(const ag_system *sys, int row, ag_arena *arena) {
   static const char *const word[] = {"constraint", "holonomic", "prescribe"};
   const ag_row *r = &sys->rows[row];
   const ag_model *m = sys->model;
-  const ag_item *items = r->kind == AG_ROW_CONSTRAINT ? m->constraints : r->kind == AG_ROW_HOLONOMIC ? m->holonomics : m->prescribes;
+  const ag_item *items = r->kind == AG_ROW_CONSTRAINT  ? m->constraints
+                         : r->kind == AG_ROW_HOLONOMIC ? m->holonomics
+                                                       : m->prescribes;
   int n = ag_node_rows(m->graph, items[r->item].x);
   const char *name = items[r->item].name;
   if (n == 1) return ag_arena_printf(arena, "%s %s", word[r->kind], name);
@@ -107,8 +109,10 @@ bool ag_position_project(const ag_system *sys, double t, const double *params, d
   int n = sys->n_xi, k = sys->n_relation;
   if (!k) return true;
   if (sys->rows_tape) return ag_sparse_position(sys, t, params, NULL, q);
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)), *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
-  double *pinv = ag_heap_alloc(sizeof(double) * (size_t)(k * n + 1)), *delta = ag_heap_alloc(sizeof(double) * (size_t)n);
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
+         *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
+  double *pinv = ag_heap_alloc(sizeof(double) * (size_t)(k * n + 1)),
+         *delta = ag_heap_alloc(sizeof(double) * (size_t)n);
   bool done = false;
   for (int i = 0; i < 60 && !done; i++) {
     memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
@@ -129,7 +133,7 @@ bool ag_position_project(const ag_system *sys, double t, const double *params, d
     }
     if (!(size < 1e100)) break;
     if (size < 1e-15 && worst < 1e-10) done = true; /* as near as rounding lets it */
-    if (size > 1) /* far away: damped */
+    if (size > 1)                                   /* far away: damped */
       for (int j = 0; j < n; j++) delta[j] /= size;
     ag_retract(sys, q, delta);
   }
@@ -144,7 +148,8 @@ bool ag_position_project(const ag_system *sys, double t, const double *params, d
 static int rank_at(const derive *d, double t, const double *q, int *pivots, double *gap, int *g_rank) {
   const ag_system *sys = d->sys;
   int m = sys->n_row, n = sys->n_xi;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)), *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n + m));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
+         *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n + m));
   memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
   ag_tape_once(d->rows_tape, t, x, sys->params, NULL, v);
   const double *S = v, *s = v + m * n;
@@ -153,7 +158,8 @@ static int rank_at(const derive *d, double t, const double *q, int *pivots, doub
   *g_rank = ag_dense_rank(sys->n_g, n, S + (m - sys->n_g) * n, RANK_TOL, NULL); /* position-level rows come last */
   if (r >= 0 && r < m) {
     /* xi = -S_r^+ s_r satisfies the independent rows; the others must then hold too */
-    double *Sr = ag_heap_alloc(sizeof(double) * (size_t)(r * n + 1)), *P = ag_heap_alloc(sizeof(double) * (size_t)(r * n + 1));
+    double *Sr = ag_heap_alloc(sizeof(double) * (size_t)(r * n + 1)),
+           *P = ag_heap_alloc(sizeof(double) * (size_t)(r * n + 1));
     double *xi = ag_heap_alloc(sizeof(double) * (size_t)n);
     for (int i = 0; i < r; i++) memcpy(Sr + i * n, S + pivots[i] * n, sizeof(double) * (size_t)n);
     ag_dense_pinv(r, n, Sr, P);
@@ -202,7 +208,7 @@ static void make_samples(derive *d) {
   enum { N = 300 };
   ag_system *sys = d->sys;
   size_t width = (size_t)sys->n_q + 1;
-  d->samples = AG_NEWN(sys->arena, double, width * (N + 1));
+  d->samples = AG_NEWN(sys->arena, double, width *(N + 1));
   d->samples[0] = sys->t0;
   memcpy(d->samples + 1, sys->q0, sizeof(double) * (size_t)sys->n_q);
   d->n_sample = 1;
@@ -223,7 +229,8 @@ static void make_samples(derive *d) {
 static void find_fragile(derive *d) {
   const ag_system *sys = d->sys;
   int m = sys->n_row, n = sys->n_xi;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)), *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n + m));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
+         *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n + m));
   double *least = ag_heap_alloc(sizeof(double) * (size_t)m), *most = ag_heap_alloc(sizeof(double) * (size_t)m);
   for (int r = 0; r < m; r++) least[r] = INFINITY;
   for (int i = 0; i < d->n_sample; i++) {
@@ -274,15 +281,17 @@ ag_status ag_rows_rank(derive *d) {
     int row = 0;
     for (int k = m - 1; k >= 0; k--)
       if (used[k] > 0 && used[k] < d->n_sample) row = k;
-    ag_ctx_error(d->ctx, sys->rows[row].pos, "the constraints lose rank at the start (%d of %d rows independent): choose another start",
-                 at_start, best);
+    ag_ctx_error(d->ctx, sys->rows[row].pos,
+                 "the constraints lose rank at the start (%d of %d rows independent): choose another start", at_start,
+                 best);
     status = AG_WRONG;
   }
   for (int k = 0; k < m && status == AG_OK; k++) {
     /* dependent on earlier rows wherever we looked */
     sys->rows[k].kept = used[k] > 0;
     if (!sys->rows[k].kept)
-      ag_ctx_note(d->ctx, sys->rows[k].pos, "%s follows from the others and is dropped", ag_row_text(sys, k, sys->arena));
+      ag_ctx_note(d->ctx, sys->rows[k].pos, "%s follows from the others and is dropped",
+                  ag_row_text(sys, k, sys->arena));
     else sys->rows[k].lambda = sys->n_lambda++;
   }
   sys->rank = best;

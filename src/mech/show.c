@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The derived equations as text or LaTeX, in the person's own names: what a `let` of the model stands for is printed by its name,
- * and what is used more than once gets one. */
+ * The derived equations as text or LaTeX, in the person's own names: what a `let` of the model stands for is printed by
+ * its name, and what is used more than once gets one. */
 #include <string.h>
 
 #include "mech/mech_internal.h"
@@ -34,7 +34,8 @@ static void add_name(names *k, ag_id x, const char *name) {
   AG_PUSH(k->node, k->n, k->cap);
   AG_PUSH(k->input, k->n, cap);
   k->node[k->n] = x;
-  k->input[k->n++] = ag_input(k->g, name, ag_node_rows(k->g, x), ag_node_cols(k->g, x), ag_is_rotation(k->g, x) ? AG_LEAF_ROTATION : AG_LEAF_REAL);
+  k->input[k->n++] = ag_input(k->g, name, ag_node_rows(k->g, x), ag_node_cols(k->g, x),
+                              ag_is_rotation(k->g, x) ? AG_LEAF_ROTATION : AG_LEAF_REAL);
 }
 
 /* Chooses what gets a name: lets of the model, and pieces of at least three operations used twice. */
@@ -43,16 +44,19 @@ static void choose(const ag_system *sys, int n_out, const ag_id *outs, names *k)
   ag_id top = 0;
   for (int i = 0; i < n_out; i++) top = outs[i] > top ? outs[i] : top;
   bool *seen = ag_heap_alloc((size_t)top + 1);
-  int *uses = ag_heap_alloc(sizeof(int) * ((size_t)top + 1)), *size = ag_heap_alloc(sizeof(int) * ((size_t)top + 1)), serial = 0;
+  int *uses = ag_heap_alloc(sizeof(int) * ((size_t)top + 1)), *size = ag_heap_alloc(sizeof(int) * ((size_t)top + 1)),
+      serial = 0;
   for (int i = 0; i < n_out; i++) seen[outs[i]] = true, uses[outs[i]]++;
   for (ag_id x = top; x > 0; x--)
-    for (int a = 0; seen[x] && a < ag_node_n_arg(g, x); a++) seen[ag_node_arg(g, x, a)] = true, uses[ag_node_arg(g, x, a)]++;
+    for (int a = 0; seen[x] && a < ag_node_n_arg(g, x); a++)
+      seen[ag_node_arg(g, x, a)] = true, uses[ag_node_arg(g, x, a)]++;
   tree_sizes(g, top, seen, size);
   for (ag_id x = 1; x <= top; x++) {
     if (!seen[x] || size[x] < 1) continue;
     const char *name = let_name(sys, x);
     if (name) add_name(k, x, name);
-    else if (uses[x] > 1 && size[x] >= 3 && !(ag_is_rotation(g, x))) add_name(k, x, ag_free_name(sys, ag_arena_printf(sys->arena, "k%d", ++serial)));
+    else if (uses[x] > 1 && size[x] >= 3 && !(ag_is_rotation(g, x)))
+      add_name(k, x, ag_free_name(sys, ag_arena_printf(sys->arena, "k%d", ++serial)));
   }
   free(seen);
   free(uses);
@@ -139,7 +143,8 @@ static void show_motion(const ag_system *sys, page *p, ag_arena *arena) {
     if ((r = sys->rows[sys->S_at.row[i]].lambda) >= 0)
       show_entry(p, arena, "S", r, sys->S_at.col[i], false, sys->S_at.x[i]);
   for (int i = 0; i < n; i++)
-    equation(p, 0, p->latex ? ag_arena_printf(arena, "f_{%d}", i + 1) : ag_arena_printf(arena, "%s[%d]", f, i + 1), named(&p->k, p->k.n, ag_entry(p->k.g, sys->force, i, 0)));
+    equation(p, 0, p->latex ? ag_arena_printf(arena, "f_{%d}", i + 1) : ag_arena_printf(arena, "%s[%d]", f, i + 1),
+             named(&p->k, p->k.n, ag_entry(p->k.g, sys->force, i, 0)));
   for (int i = 0; i < sys->n_lambda && sys->kappa; i++)
     equation(p, 0, ag_arena_printf(arena, p->latex ? "k_{%d}" : "k[%d]", i + 1),
              named(&p->k, p->k.n, ag_entry(p->k.g, sys->kappa, i, 0)));
@@ -162,9 +167,11 @@ static void list_u(const ag_system *sys, page *p) {
   ag_text_str(p->out, sys->n_u ? "\n" : "none: every velocity is prescribed\n");
   for (int i = 0; i < sys->n_basis; i++)
     if (sys->bases[i].N)
-      ag_text_printf(p->out, "%s%s: coordinates in an orthonormal basis of ker S for %d velocities tied by %d %s; N is data, renewed as the motion turns\n",
-                     p->latex ? "% " : "  ", ag_node_name(p->k.g, sys->u_inputs[sys->n_u_input - sys->n_basis + i]), sys->bases[i].n_y, sys->bases[i].n_w,
-                     ag_plural(sys->bases[i].n_w, "constraint", "constraints"));
+      ag_text_printf(p->out,
+                     "%s%s: coordinates in an orthonormal basis of ker S for %d velocities tied by %d %s; N is data, "
+                     "renewed as the motion turns\n",
+                     p->latex ? "% " : "  ", ag_node_name(p->k.g, sys->u_inputs[sys->n_u_input - sys->n_basis + i]),
+                     sys->bases[i].n_y, sys->bases[i].n_w, ag_plural(sys->bases[i].n_w, "constraint", "constraints"));
 }
 
 void ag_system_show(const ag_system *sys, bool latex, ag_text *out) {

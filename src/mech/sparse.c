@@ -51,10 +51,8 @@ static void shortest_done(shortest *s) {
 static void rows_at(shortest *s, double t, const double *params, const double *q, const double *xi, const bool *held) {
   const ag_system *sys = s->sys;
   memcpy(s->x, q, sizeof(double) * (size_t)sys->n_q);
-  if (xi)
-    memcpy(s->x + sys->n_q, xi, sizeof(double) * (size_t)s->n);
-  else
-    memset(s->x + sys->n_q, 0, sizeof(double) * (size_t)s->n);
+  if (xi) memcpy(s->x + sys->n_q, xi, sizeof(double) * (size_t)s->n);
+  else memset(s->x + sys->n_q, 0, sizeof(double) * (size_t)s->n);
   ag_tape_once(s->tape, t, s->x, params, NULL, s->v);
   for (int i = 0; i < s->n; i++) s->entries[i] = 1;
   for (int i = 0; i < s->at->n; i++) s->entries[s->n + i] = held && held[s->at->col[i]] ? 0 : s->v[s->k + i];
@@ -139,10 +137,8 @@ bool ag_sparse_position(const ag_system *sys, double t, const double *params, co
   double *guess = ag_heap_alloc(size);
   memcpy(guess, q, size);
   if (hubs) done = newton(sys, t, params, held, hubs, guess);
-  if (done)
-    memcpy(q, guess, size);
-  else
-    done = newton(sys, t, params, held, NULL, q);
+  if (done) memcpy(q, guess, size);
+  else done = newton(sys, t, params, held, NULL, q);
   free(hubs);
   free(guess);
   return done;
@@ -171,10 +167,8 @@ double ag_sparse_velocity(const ag_system *sys, double t, const double *params, 
   double *guess = ag_heap_alloc(size), worst = INFINITY;
   memcpy(guess, xi, size);
   if (sys->hubs) worst = complete(sys, t, params, q, held, sys->hubs, guess);
-  if (worst < 1e-12)
-    memcpy(xi, guess, size);
-  else
-    worst = complete(sys, t, params, q, held, NULL, xi);
+  if (worst < 1e-12) memcpy(xi, guess, size);
+  else worst = complete(sys, t, params, q, held, NULL, xi);
   free(guess);
   return worst;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The start state: named values are held, unnamed independent ones are 0, dependent ones are solved from the constraints.
- * Positions first (g = 0), then velocities (S xi + s = 0, linear). Only where that has no solution: projection, with a note. */
+ * The start state: named values are held, unnamed independent ones are 0, dependent ones are solved from the
+ * constraints. Positions first (g = 0), then velocities (S xi + s = 0, linear). Only where that has no solution:
+ * projection, with a note. */
 #include <math.h>
 #include <string.h>
 
@@ -49,10 +50,8 @@ static void values_init(values *v, const ag_system *sys, double t0, const double
   for (int i = 0; i < m->n_starts; i++) {
     int numbers = ag_node_rows(g, x[i]) * ag_node_cols(g, x[i]);
     v->at[i] = v->late_at[i] = -1;
-    if (!depends[i])
-      v->at[i] = size, outs[n++] = x[i], size += numbers;
-    else if (moves_velocity(&m->starts[i]))
-      v->late_at[i] = late_size, late[n_late++] = x[i], late_size += numbers;
+    if (!depends[i]) v->at[i] = size, outs[n++] = x[i], size += numbers;
+    else if (moves_velocity(&m->starts[i])) v->late_at[i] = late_size, late[n_late++] = x[i], late_size += numbers;
   }
   if (n) {
     ag_tape *tape = ag_full_tape(sys, n, outs);
@@ -88,7 +87,8 @@ static void value_of(values *v, int i, const double *q, double *out) {
   free(own);
 }
 
-/* Messages about start statement i point at it, be it in the file or in a `--set`; -1: at the file. Returns where they pointed. */
+/* Messages about start statement i point at it, be it in the file or in a `--set`; -1: at the file. Returns where they
+ * pointed. */
 typedef struct pointer {
   const char *file, *source;
 } pointer;
@@ -136,9 +136,11 @@ static ag_status set_rotation(ag_ctx *ctx, const ag_start *s, const double *R, d
       for (int k = 0; k < 3; k++) v += R[3 * k + i] * R[3 * k + j];
       worst = fmax(worst, fabs(v));
     }
-  double det = R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]);
+  double det = R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) +
+               R[2] * (R[3] * R[7] - R[4] * R[6]);
   if (!(worst < 1e-6) || det < 0) {
-    ag_ctx_error(ctx, s->pos, "the start value is not a rotation (R^T R differs from 1 by %.1e, determinant %.3g)", worst, det);
+    ag_ctx_error(ctx, s->pos, "the start value is not a rotation (R^T R differs from 1 by %.1e, determinant %.3g)",
+                 worst, det);
     return AG_WRONG;
   }
   ag_lie_quat_from_matrix(R, quaternion);
@@ -161,10 +163,8 @@ static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, values *give
     pointer old = point_at(ctx, m, i);
     if (!all_finite(n, v)) {
       const ag_item *why = ag_margin_broken(sys, given->t0, given->params, q);
-      if (why)
-        ag_ctx_error(ctx, why->pos, "at the start `%s` %s", why->name, why->text);
-      else
-        ag_ctx_error(ctx, s->pos, "the start value of `%s` is not finite", m->coords[s->coord].name);
+      if (why) ag_ctx_error(ctx, why->pos, "at the start `%s` %s", why->name, why->text);
+      else ag_ctx_error(ctx, s->pos, "the start value of `%s` is not finite", m->coords[s->coord].name);
       status = AG_WRONG;
     } else if (m->coords[s->coord].space == AG_SPACE_SO3) {
       status = set_rotation(ctx, s, v, q + p->q);
@@ -182,7 +182,8 @@ static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, values *give
   return AG_OK;
 }
 
-/* What a message about position row `row` points at: a `--set` of a coordinate in it, or else -1: the constraint itself. */
+/* What a message about position row `row` points at: a `--set` of a coordinate in it, or else -1: the constraint
+ * itself. */
 static int culprit(const ag_system *sys, int row) {
   const ag_model *m = sys->model;
   const ag_row *r = row < sys->n_g ? &sys->rows[sys->n_row - sys->n_g + row] : NULL;
@@ -196,8 +197,8 @@ static int culprit(const ag_system *sys, int row) {
 }
 
 /* Moves q onto the position constraints: the unnamed coordinates, or where these are not enough all of them. */
-static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, const bool *named,
-                                    double *q) {
+static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
+                                    const bool *named, double *q) {
   double gap;
   int row;
   if (ag_position_solve(sys, t0, params, named, q, &gap, &row)) return AG_OK;
@@ -207,11 +208,13 @@ static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0
   ag_pos pos = set >= 0 ? sys->model->starts[set].pos : touch ? touch->pos : sys->rows[sys->n_row - sys->n_g + row].pos;
   bool moved = !touch && !strict && ag_position_project(sys, t0, params, q);
   if (touch && !touch->name)
-    ag_ctx_error(ctx, pos, "the start does not fulfil this relation (off by %.3g), and what is not named of it cannot change that", gap);
-  else if (touch)
-    ag_ctx_error(ctx, pos, "at the start `%s` %s (off by about %.3g)", touch->name, touch->text, gap);
+    ag_ctx_error(
+        ctx, pos,
+        "the start does not fulfil this relation (off by %.3g), and what is not named of it cannot change that", gap);
+  else if (touch) ag_ctx_error(ctx, pos, "at the start `%s` %s (off by about %.3g)", touch->name, touch->text, gap);
   else if (moved)
-    ag_ctx_warn(ctx, pos, "the start positions did not satisfy the constraints (by %.3g): moved to the nearest that do", gap);
+    ag_ctx_warn(ctx, pos, "the start positions did not satisfy the constraints (by %.3g): moved to the nearest that do",
+                gap);
   else
     ag_ctx_error(ctx, pos, "the start positions do not satisfy the constraints (by %.3g) and %s", gap,
                  strict ? "may not be moved (--strict)" : "cannot be moved onto them");
@@ -219,7 +222,8 @@ static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0
   return moved ? AG_OK : AG_WRONG;
 }
 
-ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q) {
+ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
+                             double *q) {
   bool *named = ag_heap_alloc((size_t)sys->n_xi + 1);
   values given;
   values_init(&given, sys, t0, params);
@@ -235,7 +239,7 @@ ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const
 
 /* Linear equations A xi = b for the start velocities, in order of importance. */
 typedef struct linear {
-  int n, m;      /* unknowns, rows */
+  int n, m; /* unknowns, rows */
   double *A, *b;
 } linear;
 
@@ -311,11 +315,14 @@ static ag_status named_velocities(ag_ctx *ctx, const ag_system *sys, values *giv
   return AG_OK;
 }
 
-/* Solves for the unnamed velocities. Rows are taken in order; row r that is `soft` is left out when it does not fit. Each row is
- * solved for the preferred dependent velocity with a good pivot; unknowns never needed stay 0. Returns the misfit. */
-static double solve_velocities(const ag_system *sys, const linear *rows, const bool *soft, const bool *named, double *xi) {
+/* Solves for the unnamed velocities. Rows are taken in order; row r that is `soft` is left out when it does not fit.
+ * Each row is solved for the preferred dependent velocity with a good pivot; unknowns never needed stay 0. Returns the
+ * misfit. */
+static double solve_velocities(const ag_system *sys, const linear *rows, const bool *soft, const bool *named,
+                               double *xi) {
   int n = rows->n, m = rows->m, n_pivot = 0;
-  double *A = ag_heap_alloc(sizeof(double) * (size_t)(m * n + 1)), *b = ag_heap_alloc(sizeof(double) * (size_t)(m + 1)), misfit = 0;
+  double *A = ag_heap_alloc(sizeof(double) * (size_t)(m * n + 1)), *b = ag_heap_alloc(sizeof(double) * (size_t)(m + 1)),
+         misfit = 0;
   int *pivot_col = ag_heap_alloc(sizeof(int) * (size_t)(m + 1));
   bool *is_pivot = ag_heap_alloc((size_t)n + 1);
   for (int r = 0; r < m; r++) {
@@ -334,7 +341,9 @@ static double solve_velocities(const ag_system *sys, const linear *rows, const b
     int col = -1;
     for (int pass = 0; pass < 2 && col < 0; pass++)
       for (int j = 0; j < n; j++)
-        if (!is_pivot[j] && (pass || sys->dependent[j]) && fabs(a[j]) > 1e-9 * norm && (col < 0 || fabs(a[j]) > 1.0001 * fabs(a[col]))) col = j;
+        if (!is_pivot[j] && (pass || sys->dependent[j]) && fabs(a[j]) > 1e-9 * norm &&
+            (col < 0 || fabs(a[j]) > 1.0001 * fabs(a[col])))
+          col = j;
     if (col < 0) {
       if (!soft[r]) misfit = fmax(misfit, fabs(rhs) > 1e-10 * (1 + fabs(rows->b[r]) + norm) ? fabs(rhs) : 0);
       continue;
@@ -364,7 +373,8 @@ static bool project_velocities(const ag_system *sys, double t0, const double *pa
   ag_work *w = ag_work_create(sys, params);
   memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
   memcpy(x + sys->n_q, xi, sizeof(double) * (size_t)sys->n_xi);
-  bool ok = ag_work_settle_full(w, t0, x) == AG_FINE && all_finite(sys->n_xi, x + sys->n_q) && ag_work_residual(w, t0, x) < 1e-10;
+  bool ok = ag_work_settle_full(w, t0, x) == AG_FINE && all_finite(sys->n_xi, x + sys->n_q) &&
+            ag_work_residual(w, t0, x) < 1e-10;
   if (ok) memcpy(xi, x + sys->n_q, sizeof(double) * (size_t)sys->n_xi);
   ag_work_free(w);
   free(x);
@@ -375,7 +385,8 @@ static bool project_velocities(const ag_system *sys, double t0, const double *pa
 static void polish(const ag_system *sys, const linear *rows, const bool *named, double *xi) {
   int n = rows->n, k = sys->n_lambda;
   if (!k) return;
-  double *S = ag_heap_alloc(sizeof(double) * (size_t)(k * n)), *P = ag_heap_alloc(sizeof(double) * (size_t)(k * n)), *e = ag_heap_alloc(sizeof(double) * (size_t)k);
+  double *S = ag_heap_alloc(sizeof(double) * (size_t)(k * n)), *P = ag_heap_alloc(sizeof(double) * (size_t)(k * n)),
+         *e = ag_heap_alloc(sizeof(double) * (size_t)k);
   for (int r = 0; r < k; r++) {
     e[r] = rows->b[r];
     for (int j = 0; j < n; j++) e[r] -= rows->A[r * n + j] * xi[j], S[r * n + j] = named[j] ? 0 : rows->A[r * n + j];
@@ -383,10 +394,8 @@ static void polish(const ag_system *sys, const linear *rows, const bool *named, 
   double worst = 0;
   for (int r = 0; r < k; r++) worst = fmax(worst, fabs(e[r]));
   if (worst > 1e-14) { /* below that it would only spoil round numbers */
-    if (sys->rank < k)
-      ag_dense_pinv_within(k, n, S, k, 1e-9, P);
-    else
-      ag_dense_pinv(k, n, S, P);
+    if (sys->rank < k) ag_dense_pinv_within(k, n, S, k, 1e-9, P);
+    else ag_dense_pinv(k, n, S, P);
     for (int j = 0; j < n; j++)
       for (int r = 0; r < k && !named[j]; r++) xi[j] += P[j * k + r] * e[r];
   }
@@ -444,8 +453,9 @@ static ag_status saddle_velocities(ag_ctx *ctx, const ag_system *sys, double t0,
   return status;
 }
 
-/* With constraints and frame velocities w together, xi = P w + const: how much each frame velocity moves the velocities that are named. Those
- * that move them least are put to 0 first, so that what is left open follows from a velocity that does move them. 0: cannot be told. */
+/* With constraints and frame velocities w together, xi = P w + const: how much each frame velocity moves the velocities
+ * that are named. Those that move them least are put to 0 first, so that what is left open follows from a velocity that
+ * does move them. 0: cannot be told. */
 static void frame_influence(const linear *rows, int n_lambda, const bool *named, double *influence) {
   int n = rows->n, k = rows->m - n_lambda;
   for (int j = 0; j < k; j++) influence[j] = 0;
@@ -468,25 +478,31 @@ static void order_rows(const linear *rows, int n_lambda, const bool *named, cons
   for (int r = n_lambda; r < rows->m; r++) {
     if (frame_named[r - n_lambda]) continue;
     int at = n++;
-    for (; at > first && influence[order[at - 1] - n_lambda] > 1.0001 * influence[r - n_lambda]; at--) order[at] = order[at - 1];
+    for (; at > first && influence[order[at - 1] - n_lambda] > 1.0001 * influence[r - n_lambda]; at--)
+      order[at] = order[at - 1];
     order[at] = r;
   }
   free(influence);
 }
 
-ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, const double *q,
-                              double *xi) {
+ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
+                              const double *q, double *xi) {
   if (sys->elimination == AG_ELIM_SADDLE) return saddle_velocities(ctx, sys, t0, params, strict, q, xi);
   linear rows;
   rows_at(sys, t0, params, q, &rows);
-  bool *named = ag_heap_alloc((size_t)sys->n_xi + 1), *frame_named = ag_heap_alloc((size_t)rows.m + 1), *soft = ag_heap_alloc((size_t)rows.m + 1);
+  bool *named = ag_heap_alloc((size_t)sys->n_xi + 1), *frame_named = ag_heap_alloc((size_t)rows.m + 1),
+       *soft = ag_heap_alloc((size_t)rows.m + 1);
   memset(xi, 0, sizeof(double) * (size_t)sys->n_xi);
   values given;
   values_init(&given, sys, t0, params);
   ag_status status = named_velocities(ctx, sys, &given, q, xi, named, &rows, frame_named);
   values_done(&given);
-  /* hard rows first: constraints, then named frame velocities; an unnamed frame velocity is 0 only if nothing else decides it */
-  linear order = {.n = rows.n, .m = 0, .A = ag_heap_alloc(sizeof(double) * (size_t)((rows.m + 1) * rows.n)), .b = ag_heap_alloc(sizeof(double) * (size_t)(rows.m + 1))};
+  /* hard rows first: constraints, then named frame velocities; an unnamed frame velocity is 0 only if nothing else
+   * decides it */
+  linear order = {.n = rows.n,
+                  .m = 0,
+                  .A = ag_heap_alloc(sizeof(double) * (size_t)((rows.m + 1) * rows.n)),
+                  .b = ag_heap_alloc(sizeof(double) * (size_t)(rows.m + 1))};
   int *by = ag_heap_alloc(sizeof(int) * (size_t)(rows.m + 1));
   if (status == AG_OK) order_rows(&rows, sys->n_lambda, named, frame_named, by);
   for (int i = 0; i < rows.m && status == AG_OK; i++) {
@@ -497,10 +513,8 @@ ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, cons
   free(by);
   if (status == AG_OK && order.m) {
     double misfit = solve_velocities(sys, &order, soft, named, xi);
-    if (misfit == 0)
-      polish(sys, &rows, named, xi);
-    else
-      status = change_velocities(ctx, sys, t0, params, strict, q, misfit, xi);
+    if (misfit == 0) polish(sys, &rows, named, xi);
+    else status = change_velocities(ctx, sys, t0, params, strict, q, misfit, xi);
   }
   free(rows.A);
   free(rows.b);
@@ -512,7 +526,8 @@ ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, cons
   return status;
 }
 
-ag_status ag_system_start(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q, double *xi) {
+ag_status ag_system_start(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q,
+                          double *xi) {
   AG_TRY(ag_start_positions(ctx, sys, t0, params, strict, q));
   return ag_start_velocities(ctx, sys, t0, params, strict, q, xi);
 }

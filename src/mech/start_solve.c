@@ -172,10 +172,8 @@ static bool search_positions(const ag_system *sys, double t0, const double *para
     if (best == SOLVED && try) put_back(sys, t0, params, named, q, guess);
     if (best == SOLVED_IN_PART && !have_part) memcpy(part, guess, size), have_part = true;
   }
-  if (best == SOLVED)
-    memcpy(q, guess, size);
-  else if (have_part)
-    memcpy(q, part, size);
+  if (best == SOLVED) memcpy(q, guess, size);
+  else if (have_part) memcpy(q, part, size);
   free(guess);
   free(part);
   free(delta);

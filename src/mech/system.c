@@ -6,12 +6,16 @@
 #include "math/dense.h"
 #include "mech/mech_internal.h"
 
-enum { MANY = 64 }; /* velocities: beyond this the spectrum of the mass matrix is looked at only when it cannot be factorised */
+enum {
+  MANY = 64
+}; /* velocities: beyond this the spectrum of the mass matrix is looked at only when it cannot be factorised */
 
 /* Can the mass matrix be factorised at the start? */
 static bool factorises(const ag_system *sys) {
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *z = ag_heap_alloc(sizeof(double) * (size_t)sys->n_z);
-  double *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1)), *dz = ag_heap_alloc(sizeof(double) * (size_t)sys->n_z);
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)),
+         *z = ag_heap_alloc(sizeof(double) * (size_t)sys->n_z);
+  double *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1)),
+         *dz = ag_heap_alloc(sizeof(double) * (size_t)sys->n_z);
   ag_work *w = ag_work_create(sys, sys->params);
   ag_system_state0(sys, x);
   bool good = ag_work_reduce(w, sys->t0, x, c, z) == AG_FINE && ag_work_rhs(w, sys->t0, z, c, dz) == AG_FINE;
@@ -30,7 +34,8 @@ static ag_status check_mass(derive *d) {
     ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the mass matrix is not positive definite at the start");
     return AG_WRONG;
   }
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)), *v = ag_heap_alloc(sizeof(double) * (size_t)sys->saddle->n_out);
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
+         *v = ag_heap_alloc(sizeof(double) * (size_t)sys->saddle->n_out);
   double *N = ag_heap_alloc(sizeof(double) * (size_t)(n * n)), *A, *w, *V;
   memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
   memcpy(x + sys->n_q, sys->xi0, sizeof(double) * (size_t)n);
@@ -89,11 +94,13 @@ static ag_status check_mass(derive *d) {
 /* Energy and equations must have values at the start. */
 static ag_status check_start(derive *d) {
   ag_system *sys = d->sys;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *v = ag_heap_alloc(sizeof(double) * (size_t)sys->balance->n_out);
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)),
+         *v = ag_heap_alloc(sizeof(double) * (size_t)sys->balance->n_out);
   ag_system_state0(sys, x);
   ag_tape_once(sys->balance, sys->t0, x, sys->params, NULL, v);
   ag_status status = isfinite(v[0]) ? AG_OK : AG_WRONG;
-  if (status != AG_OK) ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the energy has no finite value at the start (%g)", v[0]);
+  if (status != AG_OK)
+    ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the energy has no finite value at the start (%g)", v[0]);
   free(x);
   free(v);
   return status;
@@ -107,8 +114,9 @@ static ag_status check_margins(derive *d) {
   return AG_WRONG;
 }
 
-/* A relation of the person's: its rate must vanish at velocities that the constraints allow. One such state is enough: a relation that is not
- * kept changes at all of them, and one that is found by steps (a contact) need not be found everywhere. */
+/* A relation of the person's: its rate must vanish at velocities that the constraints allow. One such state is enough:
+ * a relation that is not kept changes at all of them, and one that is found by steps (a contact) need not be found
+ * everywhere. */
 static ag_status check_relations(derive *d) {
   ag_system *sys = d->sys;
   ag_model *m = d->m;
@@ -117,7 +125,8 @@ static ag_status check_relations(derive *d) {
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1)), t, rate;
   for (int i = 0; i < m->n_touches && status == AG_OK; i++) {
     ag_id dx;
-    if (m->touches[i].name || !ag_model_prime(m, m->touches[i].x, &dx)) continue; /* that of a contact is kept by its geometry */
+    if (m->touches[i].name || !ag_model_prime(m, m->touches[i].x, &dx))
+      continue; /* that of a contact is kept by its geometry */
     ag_tape *tape = ag_full_tape(sys, 1, &dx);
     bool kept = false, tried = false;
     for (unsigned seed = 1; seed <= 5 && !kept; seed++) {
@@ -127,7 +136,10 @@ static ag_status check_relations(derive *d) {
       tried = true;
     }
     if (tried && !kept) {
-      ag_ctx_error(d->ctx, m->touches[i].pos, "the constraints do not keep this relation (it changes at the rate %.3g); write `holonomic` to demand it", rate);
+      ag_ctx_error(
+          d->ctx, m->touches[i].pos,
+          "the constraints do not keep this relation (it changes at the rate %.3g); write `holonomic` to demand it",
+          rate);
       status = AG_WRONG;
     }
     ag_tape_free(tape);
@@ -137,12 +149,14 @@ static ag_status check_relations(derive *d) {
   return status;
 }
 
-/* Which coordinates position constraints are solved for is known only now; what there is to say of the start has been said. */
+/* Which coordinates position constraints are solved for is known only now; what there is to say of the start has been
+ * said. */
 static void again_positions(derive *d) {
   ag_system *sys = d->sys;
   ag_ctx quiet = {0};
   double *q = AG_NEWN(sys->arena, double, sys->n_q + 1);
-  if (sys->n_relation && ag_start_positions(&quiet, sys, sys->t0, sys->params, d->options->strict, q) == AG_OK) sys->q0 = q;
+  if (sys->n_relation && ag_start_positions(&quiet, sys, sys->t0, sys->params, d->options->strict, q) == AG_OK)
+    sys->q0 = q;
   ag_ctx_done(&quiet);
 }
 
@@ -167,10 +181,8 @@ static ag_status derive_all(derive *d) {
   AG_TRY(check_start(d));
   if (d->m->n_touches) AG_TRY(check_relations(d));
   ag_undetermined(d);
-  if (d->options->growth && sys->elimination != AG_ELIM_SADDLE)
-    ag_growth(d);
-  else if (sys->n_row)
-    sys->n_disguised = -1;
+  if (d->options->growth && sys->elimination != AG_ELIM_SADDLE) ag_growth(d);
+  else if (sys->n_row) sys->n_disguised = -1;
   return AG_OK;
 }
 
@@ -197,9 +209,9 @@ void ag_system_state0(const ag_system *sys, double *x) {
 
 void ag_system_free(ag_system *sys) {
   if (!sys) return;
-  ag_tape *all[] = {sys->rhs,        sys->core,   sys->xi,     sys->settle,  sys->renew,     sys->minor,
-                    sys->u,          sys->image,  sys->basis,  sys->saddle,  sys->rows_tape, sys->metric,
-                    sys->accel,      sys->onto_S, sys->onto_g, sys->balance, sys->position,  sys->relation,
+  ag_tape *all[] = {sys->rhs,        sys->core,   sys->xi,      sys->settle,  sys->renew,     sys->minor,
+                    sys->u,          sys->image,  sys->basis,   sys->saddle,  sys->rows_tape, sys->metric,
+                    sys->accel,      sys->onto_S, sys->onto_g,  sys->balance, sys->position,  sys->relation,
                     sys->kinematics, sys->events, sys->observe, sys->domain,  sys->fragile};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) ag_tape_free(all[i]);
   for (int i = 0; i < sys->n_section; i++) ag_tape_free(sys->sections[i]);

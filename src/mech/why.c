@@ -6,7 +6,8 @@
 #include "math/dense.h"
 #include "mech/mech_internal.h"
 
-/* Beside the start: a row of the constraints this small has vanished, a mass this small is none, a number this large grows without bound. */
+/* Beside the start: a row of the constraints this small has vanished, a mass this small is none, a number this large
+ * grows without bound. */
 static const double ROW_GONE = 1e-6, MASS_GONE = 1e-9, GROWN = 1e4;
 
 typedef struct scene {
@@ -23,7 +24,8 @@ static const char *stored_name(const scene *s, int i) {
     const ag_place *p = &s->sys->places[k];
     const ag_coord *c = &s->sys->model->coords[k];
     if (i < p->q || i >= p->q + p->n_q) continue;
-    return c->space == AG_SPACE_SO3 || p->n_q == 1 ? c->name : ag_arena_printf(s->arena, "%s[%d]", c->name, i - p->q + 1);
+    return c->space == AG_SPACE_SO3 || p->n_q == 1 ? c->name
+                                                   : ag_arena_printf(s->arena, "%s[%d]", c->name, i - p->q + 1);
   }
   return "?";
 }
@@ -71,13 +73,14 @@ static bool lost_row(const scene *s) {
 
 /* ---- mass ---- */
 
-/* The smallest eigenvalue of the mass matrix on the velocities that the constraints allow, velocity i measured in 1/unit[i]; v: where (may
- * be NULL). NaN when there is none. */
+/* The smallest eigenvalue of the mass matrix on the velocities that the constraints allow, velocity i measured in
+ * 1/unit[i]; v: where (may be NULL). NaN when there is none. */
 static double least_mass(const scene *s, const double *x, const double *unit, double *v) {
   const ag_system *sys = s->sys;
   int n = sys->n_xi, k = sys->n_lambda;
   size_t square = sizeof(double) * (size_t)(n * n + 1);
-  double *a = ag_heap_alloc(sizeof(double) * (size_t)sys->saddle->n_out), *N = ag_heap_alloc(square), *A = ag_heap_alloc(square);
+  double *a = ag_heap_alloc(sizeof(double) * (size_t)sys->saddle->n_out), *N = ag_heap_alloc(square),
+         *A = ag_heap_alloc(square);
   double *V = ag_heap_alloc(square), *w = ag_heap_alloc(sizeof(double) * (size_t)(n + 1)), least = NAN;
   ag_tape_once(sys->saddle, s->t, x, s->params, NULL, a);
   double *M = a, *S = a + n * n;
@@ -104,7 +107,8 @@ static double least_mass(const scene *s, const double *x, const double *unit, do
 /* The coordinate (as a stored number) along which the least mass recovers fastest: where the coordinates are bad. */
 static int bad_coordinate(const scene *s, const double *unit, double least) {
   const ag_system *sys = s->sys;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), *delta = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_xi + 1));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)),
+         *delta = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_xi + 1));
   double best = 10 * fabs(least);
   int found = -1;
   for (int i = 0; i < sys->model->n_coords; i++)
@@ -114,7 +118,9 @@ static int bad_coordinate(const scene *s, const double *unit, double least) {
       delta[j] = 1e-3;
       ag_retract(sys, x, delta);
       double now = least_mass(s, x, unit, NULL);
-      if (now > best * 1.000001) best = now, found = sys->places[i].n_q == sys->places[i].n_xi ? sys->places[i].q + j - sys->places[i].xi : sys->places[i].q;
+      if (now > best * 1.000001)
+        best = now,
+        found = sys->places[i].n_q == sys->places[i].n_xi ? sys->places[i].q + j - sys->places[i].xi : sys->places[i].q;
     }
   free(x);
   free(delta);
@@ -145,7 +151,8 @@ static bool lost_mass(const scene *s) {
     ag_text_str(s->out, "the mass matrix becomes singular here in the direction of ");
     name_direction(s, v);
     if (q >= 0)
-      ag_text_printf(s->out, ": the coordinates are no good at %s = %.6g (polar coordinates and Euler angles have such places)",
+      ag_text_printf(s->out,
+                     ": the coordinates are no good at %s = %.6g (polar coordinates and Euler angles have such places)",
                      stored_name(s, q), s->x[q]);
   }
   free(unit), free(v), free(a);
@@ -168,10 +175,13 @@ static void fastest(const scene *s, const double *dx) {
   if (i < 0) return;
   const char *name = i < sys->n_q ? stored_name(s, i) : ag_velocity_name(sys, i - sys->n_q, s->arena);
   if (grown >= 0) ag_text_printf(s->out, "%s grows without bound near t = %.9g (it is %.3g)", name, s->t, s->x[i]);
-  else ag_text_printf(s->out, "%s changes ever faster near t = %.9g (it is %.6g, its rate %.3g)", name, s->t, s->x[i], dx[i]);
+  else
+    ag_text_printf(s->out, "%s changes ever faster near t = %.9g (it is %.6g, its rate %.3g)", name, s->t, s->x[i],
+                   dx[i]);
 }
 
-void ag_work_why(ag_work *w, const double *params, double t0, const double *x0, double t, const double *x, ag_text *out) {
+void ag_work_why(ag_work *w, const double *params, double t0, const double *x0, double t, const double *x,
+                 ag_text *out) {
   const ag_system *sys = ag_work_system(w);
   int n = sys->n_q + sys->n_xi;
   scene s = {sys, params, t, t0, x, x0, ag_arena_create(), out};
@@ -206,7 +216,8 @@ static bool matters(const ag_system *sys, ag_id x) {
   return false;
 }
 
-/* The ranges of the domain that say something about the motion, and the rows of the constraints that may vanish somewhere. */
+/* The ranges of the domain that say something about the motion, and the rows of the constraints that may vanish
+ * somewhere. */
 void ag_guards(derive *d) {
   ag_system *sys = d->sys;
   const ag_model *m = d->m;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A worker: evaluates the tapes of a system for one parameter set in one thread, and does the small dense solves around them. */
+ * A worker: evaluates the tapes of a system for one parameter set in one thread, and does the small dense solves around
+ * them. */
 #include <math.h>
 #include <string.h>
 
@@ -7,15 +8,16 @@
 #include "math/lie.h"
 #include "mech/work_internal.h"
 
-/* Smallest pivot of B^T B, which is 1 when the basis is chosen and cos^2 of the angle it has turned by: below this it is chosen again.
- * A step that starts just above it may turn by another 60 degrees before the basis degenerates. */
+/* Smallest pivot of B^T B, which is 1 when the basis is chosen and cos^2 of the angle it has turned by: below this it
+ * is chosen again. A step that starts just above it may turn by another 60 degrees before the basis degenerates. */
 static const double REFRESH = 0.75;
 /* Relative size of the smallest singular value of the row-scaled constraints that counts as lost rank. */
 static const double RANK_LOST = 1e-10;
 
 static machine machine_create(const ag_tape *tape, const double *params) {
   if (!tape) return (machine){0};
-  machine k = {tape, ag_heap_aligned(sizeof(double) * (size_t)(tape->n_slot + 1)), ag_heap_aligned(sizeof(double) * (size_t)(tape->n_out + 1))};
+  machine k = {tape, ag_heap_aligned(sizeof(double) * (size_t)(tape->n_slot + 1)),
+               ag_heap_aligned(sizeof(double) * (size_t)(tape->n_out + 1))};
   (void)ag_tape_prep(tape, params, k.slots); /* a parameter-only pivot that fails shows up in every evaluation */
   return k;
 }
@@ -58,7 +60,8 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   w->b = ag_heap_alloc(sizeof(double) * ((sys->saddle ? m : n + k) + 1));
   w->delta = ag_heap_alloc(sizeof(double) * (n + 1));
   size_t largest = 0;
-  for (int i = 0; i < sys->n_basis; i++) largest = largest > (size_t)sys->bases[i].n_y ? largest : (size_t)sys->bases[i].n_y;
+  for (int i = 0; i < sys->n_basis; i++)
+    largest = largest > (size_t)sys->bases[i].n_y ? largest : (size_t)sys->bases[i].n_y;
   w->y = ag_heap_alloc(sizeof(double) * (2 * largest * largest + 1));
   w->SP = ag_heap_alloc(sizeof(double) * (largest * largest + 1));
   w->G = ag_heap_alloc(sizeof(double) * (largest * largest + 1));
@@ -225,7 +228,8 @@ static int extended(ag_work *w, double t, const double *x, bool lambda) {
   return lambda ? ag_work_accel(w, t, x, NULL, w->x + n) : AG_FINE;
 }
 
-int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, const double *x, double *slots, double *out) {
+int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, const double *x, double *slots,
+                 double *out) {
   int trouble = extended(w, t, x, needs_lambda);
   const double *seg[AG_SEG_COUNT] = {&t, w->x, w->params, NULL};
   (void)ag_tape_eval(tape, seg, slots, out);
@@ -290,12 +294,14 @@ int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z) 
   return AG_FINE;
 }
 
-/* Is a pivot of the row-scaled S S^T below RANK_LOST? It is the square of the distance of a row from those before it. */
+/* Is a pivot of the row-scaled S S^T below RANK_LOST? It is the square of the distance of a row from those before it.
+ */
 static bool rank_lost(int k, int n, const double *S, double *A) {
   for (int i = 0; i < k; i++)
     for (int j = 0; j < k; j++) {
       double dot = 0, ii = 0, jj = 0;
-      for (int l = 0; l < n; l++) dot += S[i * n + l] * S[j * n + l], ii += S[i * n + l] * S[i * n + l], jj += S[j * n + l] * S[j * n + l];
+      for (int l = 0; l < n; l++)
+        dot += S[i * n + l] * S[j * n + l], ii += S[i * n + l] * S[i * n + l], jj += S[j * n + l] * S[j * n + l];
       A[i * k + j] = dot / sqrt(ii * jj);
     }
   for (int p = 0; p < k; p++) {
@@ -414,8 +420,8 @@ double ag_work_turning(ag_work *w, double t, const double *z, const double *c, c
   return sqrt(worst) / delta;
 }
 
-/* Unit quaternions; images of their right length; and each quaternion turned by the small rotation that makes it agree with its images
- * (they are the primary ones: delta = (g - h) x h / |h|^2 takes h = R^T c to the image g). */
+/* Unit quaternions; images of their right length; and each quaternion turned by the small rotation that makes it agree
+ * with its images (they are the primary ones: delta = (g - h) x h / |h|^2 takes h = R^T c to the image g). */
 static void settle_rotations(ag_work *w, double t, double *z) {
   const ag_system *sys = w->sys;
   for (int i = 0; i < sys->model->n_coords; i++)

@@ -14,9 +14,9 @@ struct ag_work {
   double *params;
   machine rhs, core, xi, renew, minor, u, image, basis, saddle, rows_tape, metric, accel, onto_S, onto_g, balance,
       position, kinematics, events, observe;
-  machine *sections;                 /* one each */
-  double *x;                         /* a full state followed by lambda */
-  double *K, *b;                     /* saddle matrix and right-hand side */
+  machine *sections;                            /* one each */
+  double *x;                                    /* a full state followed by lambda */
+  double *K, *b;                                /* saddle matrix and right-hand side */
   double *delta, *y, *SP, *G, *rows, *combined; /* all but the first: scratch of the bases */
   double *W, *WS; /* combinations of the rows that are independent, where more rows are kept */
 };

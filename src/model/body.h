@@ -41,7 +41,7 @@ typedef struct ag_surface {
   ag_id p;       /* POINT: 3 x 1; CONVEX: input */
   int steps;
   double power; /* CONVEX: the steps start from |X1/a|^power + ... = 1; 0: 2 */
-  ag_id turn; /* rotation from the axes of the surface to those of the body; 0: the same */
+  ag_id turn;   /* rotation from the axes of the surface to those of the body; 0: the same */
   ag_id theta, h, f, f0;
   ag_id radius; /* by its radius of curvature (ag_surface_meridian); else 0 */
   int n_jump;   /* where that jumps or has a corner: angles theta in order */
@@ -151,9 +151,9 @@ typedef struct ag_contact {
 AG_MUST_USE ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *ground, ag_pos pos,
                                    const ag_contact **out);
 /* To be called when all start statements are there: what they leave open of NAME.x is chosen so that the body touches.
- * It stands over the `origin` of a plane, at the bottom of what is hollow, on the top of what is not. Where some entries
- * are named, the others begin there and mech/ moves them until the gap closes. An error when it cannot be decided: cones
- * and bowls with a corner on their axis. */
+ * It stands over the `origin` of a plane, at the bottom of what is hollow, on the top of what is not. Where some
+ * entries are named, the others begin there and mech/ moves them until the gap closes. An error when it cannot be
+ * decided: cones and bowls with a corner on their axis. */
 AG_MUST_USE ag_status ag_contact_start(ag_ctx *ctx, ag_model *m, const ag_contact *c);
 
 /* ---- joints ---- */
@@ -182,9 +182,9 @@ AG_MUST_USE ag_status ag_joint_hinge(ag_ctx *ctx, ag_model *m, ag_body *A, ag_id
                                      ag_id b, ag_pos pos, const char *text, const ag_joint **out);
 /* To be called once when all start statements are there. Orientations first: where none is named, hinges make axes
  * parallel, from a body that touches nothing (a frame, not a wheel). Then positions: contacts in order, carriers before
- * what they carry (ag_contact_start), and what hangs on a body that is placed. A group of bodies nobody has placed hangs
- * from its first one in the origin. What is said here is a proposal (soft_from of the model): where it does not close
- * (the second wheel of a frame is in the air), mech/ moves it until everything touches and holds. */
+ * what they carry (ag_contact_start), and what hangs on a body that is placed. A group of bodies nobody has placed
+ * hangs from its first one in the origin. What is said here is a proposal (soft_from of the model): where it does not
+ * close (the second wheel of a frame is in the air), mech/ moves it until everything touches and holds. */
 AG_MUST_USE ag_status ag_bodies_start(ag_ctx *ctx, ag_model *m);
 
 /* ---- the end ---- */

@@ -65,8 +65,7 @@ static ag_status add_rolling(ag_ctx *ctx, ag_model *m, ag_contact *c, const ag_g
     return AG_WRONG;
   }
   /* on a plane in body components (R enters through R^T N alone), else in space */
-  if (c->ground.kind == AG_GROUND_PLANE)
-    rolled = ag_mul(g, R.q, ag_cross(g, c->arm, R.xi));
+  if (c->ground.kind == AG_GROUND_PLANE) rolled = ag_mul(g, R.q, ag_cross(g, c->arm, R.xi));
   else {
     ag_id arm = ag_sub(g, c->point, x.q), w = ag_mul(g, R.q, R.xi);
     rolled = ag_cross(g, arm, w);

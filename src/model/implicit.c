@@ -87,10 +87,8 @@ static int unreached(const numbers *k, double p, int *steps) {
     double z = (2 * i + 1.0) / NORMALS - 1, across = sqrt(1 - z * z), angle = 2.399963229728653 * i + 0.3;
     double n[3] = {across * cos(angle), across * sin(angle), z};
     int took = steps_to(k, p, n);
-    if (took > MOST_STEPS)
-      lost++;
-    else if (took > *steps)
-      *steps = took;
+    if (took > MOST_STEPS) lost++;
+    else if (took > *steps) *steps = took;
   }
   return lost;
 }

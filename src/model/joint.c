@@ -174,10 +174,8 @@ static void align_all(ag_model *m) {
         root = j->A->n_contact ? j->B : j->A;
       }
     }
-    if (changed)
-      root = m->bodies[0]; /* another round */
-    else if (root)
-      settle(m, root);
+    if (changed) root = m->bodies[0]; /* another round */
+    else if (root) settle(m, root);
   } while (root);
 }
 

@@ -205,14 +205,10 @@ static void touch_convex(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
 
 void ag_touch(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
   bool ball = c->body->surface.kind == AG_SURFACE_SPHERE, sphere = c->ground.kind == AG_GROUND_SPHERE;
-  if (c->ground.kind == AG_GROUND_PLANE)
-    touch_plane(m, c, f);
-  else if (c->ground.kind == AG_GROUND_BODY || (sphere && !ball && !c->ground.inside))
-    touch_convex(m, c, f);
-  else if (ball)
-    touch_ball(m, c, f);
-  else
-    touch_hollow(m, c, f);
+  if (c->ground.kind == AG_GROUND_PLANE) touch_plane(m, c, f);
+  else if (c->ground.kind == AG_GROUND_BODY || (sphere && !ball && !c->ground.inside)) touch_convex(m, c, f);
+  else if (ball) touch_ball(m, c, f);
+  else touch_hollow(m, c, f);
 }
 
 /* ---- start ---- */

@@ -56,8 +56,9 @@ static void note_try(run *r, bool last) {
   }
 }
 
-/* Thousands of tries that lead nowhere, beside how far the motion has come, and a good part of them rejected: the error is that of rounding and
- * does not get smaller with the step. Other motions pass even a narrow place in some hundred tries. */
+/* Thousands of tries that lead nowhere, beside how far the motion has come, and a good part of them rejected: the error
+ * is that of rounding and does not get smaller with the step. Other motions pass even a narrow place in some hundred
+ * tries. */
 static bool stuck(run *r) {
   enum { TRIES = 4000 };
   static const double NOWHERE = 1e-6;
@@ -85,17 +86,21 @@ static bool advance(run *r, double *t1, ag_end *end) {
   if (o->dt <= 0 && fabs(*h) > limit) *h = copysign(limit, *h);
   for (;;) {
     bool last = fabs(*h) * 1.0000001 >= fabs(o->t1 - r->t);
-    double target = last ? o->t1 : o->dt > 0 ? o->t0 + (o->t1 > o->t0 ? 1 : -1) * o->dt * (grid_steps(r) + 1) : r->t + *h;
+    double target = last        ? o->t1
+                    : o->dt > 0 ? o->t0 + (o->t1 > o->t0 ? 1 : -1) * o->dt * (grid_steps(r) + 1)
+                                : r->t + *h;
     double step = target - r->t, error[2] = {0, 0}, next = *h;
     note_try(r, last);
     if (step == 0 || fabs(step) < 1e-15 * fabs(r->t) || (o->dt <= 0 && stuck(r))) {
       *end = diagnose(r);
       return false;
     }
-    int trouble = m->method->step(m->method, &m->flow, r->t, step, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, error, m->space);
+    int trouble =
+        m->method->step(m->method, &m->flow, r->t, step, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, error, m->space);
     /* what is only reconstructed may have run away in a step that is fit for the core: it gets smaller ones */
     int n = m->full || o->dt > 0 ? m->n : r->sys->n_core;
-    bool good = !trouble && ag_trajectory_finite(n, m->z1) && ag_trajectory_finite(n, m->dz1), turned = good && turned_too_far(r, target);
+    bool good = !trouble && ag_trajectory_finite(n, m->z1) && ag_trajectory_finite(n, m->dz1),
+         turned = good && turned_too_far(r, target);
     if (o->dt > 0) {
       *t1 = target;
       if (!good || turned) *end = trouble ? ag_trajectory_trouble(trouble) : turned ? AG_END_TURN : AG_END_FINITE;
@@ -103,7 +108,8 @@ static bool advance(run *r, double *t1, ag_end *end) {
     }
     good = good && !turned;
     bool accepted = ag_control_judge(&r->control, m->method, step, good ? error[0] : NAN, &next);
-    if (!accepted && good && r->smooth != 0 && fabs(step) <= 4 * ag_trajectory_nothing(r)) accepted = true; /* across a corner */
+    if (!accepted && good && r->smooth != 0 && fabs(step) <= 4 * ag_trajectory_nothing(r))
+      accepted = true; /* across a corner */
     if (accepted) {
       *t1 = target;
       r->rest_error = error[1];
@@ -124,8 +130,8 @@ static bool advance(run *r, double *t1, ag_end *end) {
   }
 }
 
-/* Crossings and records inside the step from m->z at r->t to m->z1 at *t1. One that ends the run moves *t1 and m->z1 back to it.
- * AG_END_TIME: all is well. */
+/* Crossings and records inside the step from m->z at r->t to m->z1 at *t1. One that ends the run moves *t1 and m->z1
+ * back to it. AG_END_TIME: all is well. */
 static ag_end look_inside(run *r, double *t1) {
   motion *m = &r->m;
   const ag_run_options *o = r->o;
@@ -147,8 +153,9 @@ static void swap(double **a, double **b) {
   *b = x;
 }
 
-/* The step was accepted by the core, but what is only reconstructed needs smaller ones: the whole state is taken over the same stretch in
- * steps of its own, of which only the rest is kept; the core ends exactly where its own step did. */
+/* The step was accepted by the core, but what is only reconstructed needs smaller ones: the whole state is taken over
+ * the same stretch in steps of its own, of which only the rest is kept; the core ends exactly where its own step did.
+ */
 static ag_end small_steps(run *r, double *t1) {
   motion *m = &r->m;
   const ag_run_options *o = r->o;
@@ -160,7 +167,8 @@ static ag_end small_steps(run *r, double *t1) {
   while (r->t != end && reason == AG_END_TIME && r->cut == AG_END_TIME && !r->corner) {
     double to = (end - r->t - 1.0000001 * h) * direction <= 0 ? end : r->t + h, error[2] = {0, 0};
     if (to == r->t) reason = AG_END_STEP;
-    int trouble = m->method->step(m->method, &m->flow, r->t, to - r->t, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, error, m->space);
+    int trouble = m->method->step(m->method, &m->flow, r->t, to - r->t, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol,
+                                  error, m->space);
     if (trouble) reason = ag_trajectory_trouble(trouble);
     if (reason != AG_END_TIME) break;
     if (isnan(error[1])) {
@@ -194,14 +202,17 @@ static int arrive(run *r, double t1) {
   return trouble;
 }
 
-/* A constraint that vanishes inside the step ends the motion there: the step is made again up to that point. False: that was not possible. */
+/* A constraint that vanishes inside the step ends the motion there: the step is made again up to that point. False:
+ * that was not possible. */
 static bool cut_at_zero(run *r, double *t1) {
   motion *m = &r->m;
   double at, error[2] = {0, 0};
   if (!ag_guard_vanishes(r->guard, m, r->t, *t1, &at)) return true;
   *t1 = at;
   r->cut = AG_END_RANK;
-  if (m->method->step(m->method, &m->flow, r->t, at - r->t, m->z, m->dz, m->z1, m->dz1, r->o->rtol, r->o->atol, error, m->space)) return false;
+  if (m->method->step(m->method, &m->flow, r->t, at - r->t, m->z, m->dz, m->z1, m->dz1, r->o->rtol, r->o->atol, error,
+                      m->space))
+    return false;
   r->rest_error = error[1];
   return ag_trajectory_finite(m->n, m->z1) && ag_trajectory_finite(m->n, m->dz1);
 }

@@ -34,7 +34,8 @@ static void run_member(ag_batch_job *b, ag_ctx *ctx, long i) {
   o.each = NULL;
   o.kernel = b->kernel;
   ag_sink points = {ag_series_row, b->result->points ? &b->result->points[i] : NULL};
-  ag_status status = ag_run(ctx, b->sys, b->params + i * b->sys->n_param, b->x0 + i * b->n_x, &o, points.self ? &points : NULL, &res);
+  ag_status status =
+      ag_run(ctx, b->sys, b->params + i * b->sys->n_param, b->x0 + i * b->n_x, &o, points.self ? &points : NULL, &res);
   AG_ASSERT(status == AG_OK); /* the options were checked before */
   b->result->members[i] = (ag_batch_member){res.end, res.end_event, res.t, res.steps, res.rejected};
   memcpy(b->result->x + i * b->n_x, res.x, sizeof(double) * (size_t)b->n_x);
@@ -118,13 +119,12 @@ static bool prepare_lanes(ag_batch_job *b) {
   if (b->fused) {
     b->result->lanes = ag_fused_lanes(b->fused);
     ag_text_done(&reason);
-  } else
-    b->result->note = reason.s;
+  } else b->result->note = reason.s;
   return b->fused != NULL;
 }
 
-/* One kernel for all members that go one by one, and for steps that have to be looked into. Few members are not worth a compiler; the
- * numbers are the same without. */
+/* One kernel for all members that go one by one, and for steps that have to be looked into. Few members are not worth a
+ * compiler; the numbers are the same without. */
 static void prepare_kernel(ag_batch_job *b) {
   const ag_run_options *o = &b->o->run;
   ag_text reason = {0};
@@ -139,10 +139,8 @@ static void prepare_kernel(ag_batch_job *b) {
 
 static void *worker(void *self) {
   ag_batch_job *b = self;
-  if (b->fused)
-    ag_batch_lanes(b, false);
-  else
-    run_members(b, false);
+  if (b->fused) ag_batch_lanes(b, false);
+  else run_members(b, false);
   return NULL;
 }
 
@@ -153,10 +151,8 @@ static void run_threads(ag_batch_job *b) {
   pthread_t *threads = ag_heap_alloc(sizeof *threads * (size_t)n);
   while (started < n && pthread_create(&threads[started], NULL, worker, b) == 0)
     started++; /* with fewer it takes longer */
-  if (b->fused)
-    ag_batch_lanes(b, true);
-  else
-    run_members(b, true);
+  if (b->fused) ag_batch_lanes(b, true);
+  else run_members(b, true);
   for (int i = 1; i < started; i++) pthread_join(threads[i], NULL);
   free(threads);
   ag_batch_report(b, true);

@@ -66,12 +66,15 @@ typedef struct ag_lane_step {
   const double *hint;
 } ag_lane_step;
 
-/* Steps in which the section is crossed once wait until there is one for every lane; they are then worked on together. */
+/* Steps in which the section is crossed once wait until there is one for every lane; they are then worked on together.
+ */
 typedef struct ag_pack ag_pack;
 ag_pack *ag_pack_create(ag_batch_job *b, int lanes);
 void ag_pack_free(ag_pack *p);
-/* Takes a step; its point among those of the member is kept free. prep, prep_watch and unit: those of the lanes. True: the pack is full. */
-bool ag_pack_add(ag_pack *p, const ag_lane_step *s, long member, const double *prep, const double *prep_watch, const double *unit);
+/* Takes a step; its point among those of the member is kept free. prep, prep_watch and unit: those of the lanes. True:
+ * the pack is full. */
+bool ag_pack_add(ag_pack *p, const ag_lane_step *s, long member, const double *prep, const double *prep_watch,
+                 const double *unit);
 bool ag_pack_has(const ag_pack *p, int lane);
 /* Finds the points of all that wait. q: for those that need care. */
 typedef struct ag_queue ag_queue;
@@ -80,7 +83,8 @@ ag_queue *ag_queue_create(ag_batch_job *b, int lanes);
 void ag_queue_free(ag_queue *q);
 /* Is this step one for the pack: nothing but the section, crossed once, and not for the last time? */
 bool ag_queue_plain(const ag_queue *q, const ag_lane_step *s, long member);
-/* Fills a point from a state at a crossing (put back onto the constraints here); from a step by the code of a single run. */
+/* Fills a point from a state at a crossing (put back onto the constraints here); from a step by the code of a single
+ * run. */
 bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, const double *z, double *record);
 bool ag_queue_locate(ag_queue *q, const ag_lane_step *s, double *record);
 /* A member begins in a lane, at the state z. */

@@ -137,13 +137,11 @@ static void check_failures(void) {
     bool bad = c.params[i] != -1;
     failed += bad;
     AG_CHECK((m->end != AG_END_TIME) == bad);
-    if (isnan(c.params[i]))
-      AG_CHECK(m->end == AG_END_FINITE && m->t == 0);
+    if (isnan(c.params[i])) AG_CHECK(m->end == AG_END_FINITE && m->t == 0);
     else if (bad)
       AG_CHECK((m->end == AG_END_STEP || m->end == AG_END_FINITE) && m->t > 0.49 && m->t < 0.51 &&
                isfinite(r.x[2 * i + 1]));
-    else
-      AG_CHECK_NEAR(r.x[2 * i + 1], 1 / sqrt(21), 1e-9); /* 1/v^2 = 1 + 2 t */
+    else AG_CHECK_NEAR(r.x[2 * i + 1], 1 / sqrt(21), 1e-9); /* 1/v^2 = 1 + 2 t */
   }
   AG_CHECK(r.n_failed == failed && failed == 9);
   crowd good = c;
@@ -238,10 +236,8 @@ static void check_stop(void) {
   for (long i = 0; i < N; i++) {
     bool ended = r.members[i].end == AG_END_TIME;
     good += ended;
-    if (ended)
-      AG_CHECK(!memcmp(r.x + NX * i, all.x + NX * i, NX * sizeof(double)));
-    else
-      AG_CHECK(r.members[i].end == AG_END_STOPPED && r.members[i].t < 10);
+    if (ended) AG_CHECK(!memcmp(r.x + NX * i, all.x + NX * i, NX * sizeof(double)));
+    else AG_CHECK(r.members[i].end == AG_END_STOPPED && r.members[i].t < 10);
   }
   AG_CHECK(good >= 5 && good < N && r.n_failed == N - good);
   ag_batch_done(&r);

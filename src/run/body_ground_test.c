@@ -134,10 +134,8 @@ static void check_ball_on_ball(void) {
     if (!lab_derive(&l)) return;
     check_laws(&l);
     lab_run(&l, fast ? 12 : 8, -1, NULL);
-    if (fast)
-      AG_CHECK(isnan(l.time) && hypot(at_end(&l, "b.x")[0], at_end(&l, "b.x")[1]) < 2e-3);
-    else
-      AG_CHECK(l.time > 0.5);
+    if (fast) AG_CHECK(isnan(l.time) && hypot(at_end(&l, "b.x")[0], at_end(&l, "b.x")[1]) < 2e-3);
+    else AG_CHECK(l.time > 0.5);
     lab_close(&l);
   }
 }
@@ -255,10 +253,8 @@ static void check_carried(void) {
     AG_MODEL_PUSH(m, observables, ((ag_item){"J", NULL, J, nowhere}));
     lab_start(&l, true, a->R, vec3(l.g, 0.2, -0.3, 0.4));
     lab_start(&l, true, a->x, vec3(l.g, 0.1, 0.2, 0.3));
-    if (!(k & 2))
-      lab_start(&l, true, l.b->R, vec3(l.g, 0.8, 0.5, -1));
-    else
-      AG_MODEL_PUSH(m, starts, ((ag_start){true, l.b->R, 0, -1, num(&l, 1.5), nowhere}));
+    if (!(k & 2)) lab_start(&l, true, l.b->R, vec3(l.g, 0.8, 0.5, -1));
+    else AG_MODEL_PUSH(m, starts, ((ag_start){true, l.b->R, 0, -1, num(&l, 1.5), nowhere}));
     if (!lab_derive(&l)) return;
     check_closures(l.sys);
     double first[6], energy;

@@ -49,10 +49,8 @@ static void check_pendulum(void) {
     ag_id e[9];
     for (int i = 0; i < 9; i++) e[i] = num(&l, turn[i]);
     lab_start(&l, false, b->R, ag_rotation(g, ag_stack(g, 3, 3, e)));
-    if (k)
-      AG_CHECK(ag_joint_hinge(&l.ctx, l.m, b, top, e2, NULL, O, e2, nowhere, "pivot", NULL) == AG_OK);
-    else
-      AG_CHECK(ag_joint_hinge(&l.ctx, l.m, NULL, O, e2, b, top, e2, nowhere, "pivot", NULL) == AG_OK);
+    if (k) AG_CHECK(ag_joint_hinge(&l.ctx, l.m, b, top, e2, NULL, O, e2, nowhere, "pivot", NULL) == AG_OK);
+    else AG_CHECK(ag_joint_hinge(&l.ctx, l.m, NULL, O, e2, b, top, e2, nowhere, "pivot", NULL) == AG_OK);
     AG_MODEL_PUSH(l.m, events,
                   ((ag_event){.name = "rest", .x = ag_entry(g, ag_body_part(l.m, b, "Omega"), 1, 0), .pos = nowhere}));
     if (!derive(&l)) return;

@@ -21,10 +21,8 @@ static void roll(ag_ctx *ctx, ag_model *m, ag_body *b, ag_ground ground) {
 }
 
 static void hold(ag_ctx *ctx, ag_model *m, ag_body *A, ag_id p, ag_body *B, ag_id q, ag_id axis) {
-  if (axis)
-    AG_CHECK(ag_joint_hinge(ctx, m, A, p, axis, B, q, axis, nowhere, "hinge", NULL) == AG_OK);
-  else
-    AG_CHECK(ag_joint_ball(ctx, m, A, p, B, q, nowhere, "ball", NULL) == AG_OK);
+  if (axis) AG_CHECK(ag_joint_hinge(ctx, m, A, p, axis, B, q, axis, nowhere, "hinge", NULL) == AG_OK);
+  else AG_CHECK(ag_joint_ball(ctx, m, A, p, B, q, nowhere, "ball", NULL) == AG_OK);
 }
 
 /* The axis of a disk level, so that it does not lie flat. */

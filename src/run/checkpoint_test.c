@@ -38,7 +38,8 @@ static void compare(const tape *a, const tape *whole) {
   const ag_run_result *p = &a->result, *q = &whole->result;
   AG_CHECK(p->end == q->end && p->t == q->t && same(13, p->x, q->x));
   AG_CHECK(p->steps == q->steps && p->rejected == q->rejected && p->rhs == q->rhs);
-  AG_CHECK(p->energy0 == q->energy0 && p->energy_size == q->energy_size && p->energy_drift == q->energy_drift && p->residual_max == q->residual_max);
+  AG_CHECK(p->energy0 == q->energy0 && p->energy_size == q->energy_size && p->energy_drift == q->energy_drift &&
+           p->residual_max == q->residual_max);
   AG_CHECK(a->rows.n == whole->rows.n);
   if (a->rows.n == whole->rows.n) AG_CHECK(same(a->rows.n * a->rows.width, a->rows.data, whole->rows.data));
   AG_CHECK(p->event_count[0] == q->event_count[0]);

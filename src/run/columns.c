@@ -151,23 +151,12 @@ static int expressions(const ag_record *record, const ag_system *sys, const bool
     int which = count[c->kind]++;
     if (!wanted[i]) continue;
     switch (c->kind) {
-    case AG_COL_TIME:
-      outs[n++] = m->t;
-      break;
-    case AG_COL_COORD:
-      outs[n++] = m->coords[which].q;
-      break;
-    case AG_COL_VELOCITY:
-      outs[n++] = m->coords[which].xi;
-      break;
-    case AG_COL_OBSERVABLE:
-      outs[n++] = m->observables[which].x;
-      break;
-    case AG_COL_ENERGY:
-      outs[n++] = sys->energy;
-      break;
-    case AG_COL_RESIDUAL:
-      return -1;
+    case AG_COL_TIME: outs[n++] = m->t; break;
+    case AG_COL_COORD: outs[n++] = m->coords[which].q; break;
+    case AG_COL_VELOCITY: outs[n++] = m->coords[which].xi; break;
+    case AG_COL_OBSERVABLE: outs[n++] = m->observables[which].x; break;
+    case AG_COL_ENERGY: outs[n++] = sys->energy; break;
+    case AG_COL_RESIDUAL: return -1;
     }
     for (int k = 0; k < c->rows * c->cols; k++) at[n_at++] = c->offset + k;
   }

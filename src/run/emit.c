@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Emitted code: plain C99 with <math.h>, no vectors, no Anagyre. The tapes are printed by kern/ over V = double; the words they use are
- * defined at the head of the file. */
+ * Emitted code: plain C99 with <math.h>, no vectors, no Anagyre. The tapes are printed by kern/ over V = double; the
+ * words they use are defined at the head of the file. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static const char head_text[] =
 typedef struct emitter {
   const ag_system *sys;
   ag_text *out;
-  const char *name;   /* the model's name as a C identifier */
+  const char *name; /* the model's name as a C identifier */
   char upper[64], lower[64];
   ag_arena *arena;
 } emitter;
@@ -101,8 +101,10 @@ static void state_names(const ag_system *sys, ag_arena *arena, const char **name
     const ag_coord *c = &sys->model->coords[i];
     const ag_place *p = &sys->places[i];
     for (int k = 0; k < p->n_q; k++) {
-      const char *name = c->space == AG_SPACE_SO3 ? ag_arena_printf(arena, "%s as a quaternion: %s", c->name, quaternion[k])
-                         : p->n_q > 1 ? ag_arena_printf(arena, "%s[%d]", c->name, k + 1) : c->name;
+      const char *name = c->space == AG_SPACE_SO3
+                             ? ag_arena_printf(arena, "%s as a quaternion: %s", c->name, quaternion[k])
+                         : p->n_q > 1 ? ag_arena_printf(arena, "%s[%d]", c->name, k + 1)
+                                      : c->name;
       names[sys->q_in_z[p->q + k]] = name;
     }
   }
@@ -110,7 +112,8 @@ static void state_names(const ag_system *sys, ag_arena *arena, const char **name
     ag_text vector = {0};
     ag_print(sys->model->graph, sys->images[i].c, &vector);
     for (int k = 0; k < 3; k++)
-      names[sys->images[i].z + k] = ag_arena_printf(arena, "(%s^T*%s)[%d]", sys->model->coords[sys->images[i].coord].name, ag_text_cstr(&vector), k + 1);
+      names[sys->images[i].z + k] = ag_arena_printf(
+          arena, "(%s^T*%s)[%d]", sys->model->coords[sys->images[i].coord].name, ag_text_cstr(&vector), k + 1);
     ag_text_done(&vector);
   }
   for (int i = 0; i < sys->n_u; i++) names[sys->u_in_z + i] = sys->u_names[i];
@@ -135,8 +138,9 @@ static const char **param_names(emitter *e) {
     int rows = ag_node_rows(m->graph, m->params[i].input), cols = ag_node_cols(m->graph, m->params[i].input);
     for (int k = 0; k < rows * cols; k++)
       names[at + k] = rows * cols == 1 ? m->params[i].name
-                      : cols == 1 ? ag_arena_printf(e->arena, "%s[%d]", m->params[i].name, k + 1)
-                                  : ag_arena_printf(e->arena, "%s[%d,%d]", m->params[i].name, k / cols + 1, k % cols + 1);
+                      : cols == 1
+                          ? ag_arena_printf(e->arena, "%s[%d]", m->params[i].name, k + 1)
+                          : ag_arena_printf(e->arena, "%s[%d,%d]", m->params[i].name, k / cols + 1, k % cols + 1);
   }
   return names;
 }
@@ -150,8 +154,9 @@ static const char **observe_names(emitter *e) {
     int rows = ag_node_rows(m->graph, m->observables[i].x), cols = ag_node_cols(m->graph, m->observables[i].x);
     for (int k = 0; k < rows * cols; k++)
       names[at++] = rows * cols == 1 ? m->observables[i].name
-                    : cols == 1 ? ag_arena_printf(e->arena, "%s[%d]", m->observables[i].name, k + 1)
-                                : ag_arena_printf(e->arena, "%s[%d,%d]", m->observables[i].name, k / cols + 1, k % cols + 1);
+                    : cols == 1
+                        ? ag_arena_printf(e->arena, "%s[%d]", m->observables[i].name, k + 1)
+                        : ag_arena_printf(e->arena, "%s[%d,%d]", m->observables[i].name, k / cols + 1, k % cols + 1);
   }
   return names;
 }
@@ -162,7 +167,8 @@ static const char **velocity_names(emitter *e) {
   for (int i = 0; i < m->n_coords; i++) {
     const ag_place *p = &e->sys->places[i];
     for (int k = 0; k < p->n_xi; k++)
-      names[p->xi + k] = p->n_xi == 1 ? m->coords[i].velocity : ag_arena_printf(e->arena, "%s[%d]", m->coords[i].velocity, k + 1);
+      names[p->xi + k] = p->n_xi == 1 ? m->coords[i].velocity
+                                      : ag_arena_printf(e->arena, "%s[%d]", m->coords[i].velocity, k + 1);
   }
   return names;
 }
@@ -170,13 +176,15 @@ static const char **velocity_names(emitter *e) {
 /* ---- functions ---- */
 
 /* A tape and its public function: prepares the parameters itself, so that each call stands alone. */
-static void put_function(emitter *e, const ag_tape *tape, const char *suffix, const char *result, const char *const *names) {
+static void put_function(emitter *e, const ag_tape *tape, const char *suffix, const char *result,
+                         const char *const *names) {
   char *inner = ag_arena_printf(e->arena, "%s_%s_", e->name, suffix);
   ag_cgen how = {.name = inner, .out_names = names};
   int n_prep = ag_cgen_tape(tape, &how, e->out);
   ag_text_printf(e->out,
                  "int %s_%s(double t, const double *z, const double *c, const double *p, double *%s) {\n"
-                 "  V prep[%d];\n  VI fail = 0;\n  %sprep(p, prep, &fail);\n  %s(&t, z, c, prep, %s, &fail);\n  return fail != 0;\n}\n\n",
+                 "  V prep[%d];\n  VI fail = 0;\n  %sprep(p, prep, &fail);\n  %s(&t, z, c, prep, %s, &fail);\n  return "
+                 "fail != 0;\n}\n\n",
                  e->name, suffix, result, n_prep + 1, ag_arena_printf(e->arena, "%s_", inner), inner, result);
 }
 
@@ -193,42 +201,46 @@ static void put_lengths(emitter *e) {
   for (int i = 0; i < sys->model->n_coords; i++) {
     if (sys->model->coords[i].space != AG_SPACE_SO3) continue;
     const int *at = sys->q_in_z + sys->places[i].q;
-    ag_text_printf(e->out, "    {\n      double length = sqrt(z[%d] * z[%d] + z[%d] * z[%d] + z[%d] * z[%d] + z[%d] * z[%d]);\n", at[0], at[0],
-                   at[1], at[1], at[2], at[2], at[3], at[3]);
-    ag_text_printf(e->out, "      z[%d] /= length, z[%d] /= length, z[%d] /= length, z[%d] /= length;\n    }\n", at[0], at[1], at[2], at[3]);
+    ag_text_printf(
+        e->out, "    {\n      double length = sqrt(z[%d] * z[%d] + z[%d] * z[%d] + z[%d] * z[%d] + z[%d] * z[%d]);\n",
+        at[0], at[0], at[1], at[1], at[2], at[2], at[3], at[3]);
+    ag_text_printf(e->out, "      z[%d] /= length, z[%d] /= length, z[%d] /= length, z[%d] /= length;\n    }\n", at[0],
+                   at[1], at[2], at[3]);
   }
 }
 
 static void put_main(emitter *e, const char *const *names) {
   const ag_system *sys = e->sys;
-  ag_text_printf(e->out,
-                 "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
-                 "/* Classical Runge-Kutta steps from the start of the model: PROGRAM [end time] [step] */\n"
-                 "int main(int argc, char **argv) {\n"
-                 "  enum { N = %s_N_STATE };\n"
-                 "  double end = argc > 1 ? atof(argv[1]) : 1, h = argc > 2 ? atof(argv[2]) : 0.001, t = %.17g;\n"
-                 "  double z[N + 1], k[4][N + 1], w[N + 1];\n"
-                 "  long n = (long)ceil((end - t) / h - 1e-9);\n"
-                 "  double c[%s_N_BASIS + 1], renewed[%s_N_BASIS + 1];\n"
-                 "  const double *p = %s_params;\n"
-                 "  if (n < 1) n = 1;\n"
-                 "  memcpy(c, %s_basis, sizeof(double) * %s_N_BASIS);\n"
-                 "  (void)renewed;\n"
-                 "  h = (end - t) / (double)n;\n"
-                 "  memcpy(z, %s_start, sizeof(double) * N);\n"
-                 "  for (long i = 0; i < n; i++) {\n"
-                 "    static const double a[4] = {0, 0.5, 0.5, 1};\n"
-                 "    for (int s = 0; s < 4; s++) {\n"
-                 "      for (int j = 0; j < N; j++) w[j] = z[j] + (s ? h * a[s] * k[s - 1][j] : 0);\n"
-                 "      if (%s_rhs(t + h * a[s], w, c, p, k[s])) {\n"
-                 "        fprintf(stderr, \"the equations cannot be solved at t = %%g\\n\", t);\n        return 1;\n      }\n"
-                 "    }\n"
-                 "    for (int j = 0; j < N; j++) z[j] += h / 6 * (k[0][j] + 2 * k[1][j] + 2 * k[2][j] + k[3][j]);\n"
-                 "    t += h;\n",
-                 e->upper, sys->t0, e->upper, e->upper, e->name, e->name, e->upper, e->name, e->name);
+  ag_text_printf(
+      e->out,
+      "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
+      "/* Classical Runge-Kutta steps from the start of the model: PROGRAM [end time] [step] */\n"
+      "int main(int argc, char **argv) {\n"
+      "  enum { N = %s_N_STATE };\n"
+      "  double end = argc > 1 ? atof(argv[1]) : 1, h = argc > 2 ? atof(argv[2]) : 0.001, t = %.17g;\n"
+      "  double z[N + 1], k[4][N + 1], w[N + 1];\n"
+      "  long n = (long)ceil((end - t) / h - 1e-9);\n"
+      "  double c[%s_N_BASIS + 1], renewed[%s_N_BASIS + 1];\n"
+      "  const double *p = %s_params;\n"
+      "  if (n < 1) n = 1;\n"
+      "  memcpy(c, %s_basis, sizeof(double) * %s_N_BASIS);\n"
+      "  (void)renewed;\n"
+      "  h = (end - t) / (double)n;\n"
+      "  memcpy(z, %s_start, sizeof(double) * N);\n"
+      "  for (long i = 0; i < n; i++) {\n"
+      "    static const double a[4] = {0, 0.5, 0.5, 1};\n"
+      "    for (int s = 0; s < 4; s++) {\n"
+      "      for (int j = 0; j < N; j++) w[j] = z[j] + (s ? h * a[s] * k[s - 1][j] : 0);\n"
+      "      if (%s_rhs(t + h * a[s], w, c, p, k[s])) {\n"
+      "        fprintf(stderr, \"the equations cannot be solved at t = %%g\\n\", t);\n        return 1;\n      }\n"
+      "    }\n"
+      "    for (int j = 0; j < N; j++) z[j] += h / 6 * (k[0][j] + 2 * k[1][j] + 2 * k[2][j] + k[3][j]);\n"
+      "    t += h;\n",
+      e->upper, sys->t0, e->upper, e->upper, e->name, e->name, e->upper, e->name, e->name);
   put_lengths(e);
   if (sys->renew)
-    ag_text_printf(e->out, "    %s_renew(t, z, c, p, renewed);\n    memcpy(c, renewed, sizeof(double) * %s_N_BASIS);\n", e->name, e->upper);
+    ag_text_printf(e->out, "    %s_renew(t, z, c, p, renewed);\n    memcpy(c, renewed, sizeof(double) * %s_N_BASIS);\n",
+                   e->name, e->upper);
   if (sys->settle)
     ag_text_printf(e->out,
                    "    for (int s = 0; s < 2; s++) {\n      if (%s_settle(t, z, c, p, w)) return 1;\n      memcpy(z, "
@@ -238,7 +250,8 @@ static void put_main(emitter *e, const char *const *names) {
   for (int i = 0; i < sys->n_z; i++) ag_text_printf(e->out, "  printf(\"%s = %%.17g\\n\", z[%d]);\n", names[i], i);
   const char **velocities = velocity_names(e);
   ag_text_printf(e->out, "  double xi[%d];\n  %s_velocity(t, z, c, p, xi);\n", sys->n_xi, e->name);
-  for (int i = 0; i < sys->n_xi; i++) ag_text_printf(e->out, "  printf(\"%s = %%.17g\\n\", xi[%d]);\n", velocities[i], i);
+  for (int i = 0; i < sys->n_xi; i++)
+    ag_text_printf(e->out, "  printf(\"%s = %%.17g\\n\", xi[%d]);\n", velocities[i], i);
   ag_text_str(e->out, "  return 0;\n}\n");
 }
 
@@ -250,9 +263,13 @@ static void put_head(emitter *e, const char *const *names, int n_jacobian) {
   ag_text_str(e->out, " * Parameters p:\n");
   put_comment(e, "p", sys->n_param, param_names(e));
   if (sys->n_c)
-    ag_text_printf(e->out, " * Basis c: an orthonormal basis of the velocities the constraints allow, as they were when it was chosen. Renew it (%s_renew) before\n"
-                           " * they have turned by 60 degrees, best after every step; z stays as it is.\n", e->name);
-  ag_text_str(e->out, " * Full state x = [q | xi]: stored coordinates and all velocities, and for the observables the multipliers behind them:\n");
+    ag_text_printf(e->out,
+                   " * Basis c: an orthonormal basis of the velocities the constraints allow, as they were when it was "
+                   "chosen. Renew it (%s_renew) before\n"
+                   " * they have turned by 60 degrees, best after every step; z stays as it is.\n",
+                   e->name);
+  ag_text_str(e->out, " * Full state x = [q | xi]: stored coordinates and all velocities, and for the observables the "
+                      "multipliers behind them:\n");
   put_comment(e, "xi", sys->n_xi, velocity_names(e));
   if (sys->n_observe) {
     ag_text_str(e->out, " * Observables:\n");
@@ -278,7 +295,8 @@ static void put_head(emitter *e, const char *const *names, int n_jacobian) {
                    "after every step\n",
                    e->name);
   if (sys->renew) ag_text_printf(e->out, " *   %s_renew(t, z, c, p, new)     the basis at z, to replace c\n", e->name);
-  if (sys->observe) ag_text_printf(e->out, " *   %s_observe(t, x, c, p, o)     the observables (c is not used)\n", e->name);
+  if (sys->observe)
+    ag_text_printf(e->out, " *   %s_observe(t, x, c, p, o)     the observables (c is not used)\n", e->name);
   ag_text_str(e->out, " */\n");
 }
 
@@ -294,13 +312,15 @@ void ag_emit(const ag_system *sys, bool with_main, ag_text *out) {
   ag_text_str(out, head_text);
   ag_text_str(out, sparse_text);
   if (sys->rhs->n_ldl) ag_text_str(out, ag_cgen_ldl());
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1)), *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1)),
+         *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1));
   double *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1));
   ag_work *w = ag_work_create(sys, sys->params);
   ag_system_state0(sys, x);
   (void)ag_work_reduce(w, sys->t0, x, c, z);
-  ag_text_printf(out, "enum { %s_N_STATE = %d, %s_N_PARAM = %d, %s_N_BASIS = %d, %s_N_TANGENT = %d, %s_N_OBSERVE = %d };\n", e.upper, sys->n_z, e.upper,
-                 sys->n_param, e.upper, sys->n_c, e.upper, n_jacobian, e.upper, sys->n_observe);
+  ag_text_printf(
+      out, "enum { %s_N_STATE = %d, %s_N_PARAM = %d, %s_N_BASIS = %d, %s_N_TANGENT = %d, %s_N_OBSERVE = %d };\n",
+      e.upper, sys->n_z, e.upper, sys->n_param, e.upper, sys->n_c, e.upper, n_jacobian, e.upper, sys->n_observe);
   put_array(&e, "params", sys->n_param, sys->params);
   put_array(&e, "start", sys->n_z, z);
   put_array(&e, "basis", sys->n_c, c);

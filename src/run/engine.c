@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A motion on compiled code: the stepper's functions are replaced by those of a fused unit for one lane, which works in the same
- * workspace in the same order, so that a run may change over between two steps without changing a bit. */
+ * A motion on compiled code: the stepper's functions are replaced by those of a fused unit for one lane, which works in
+ * the same workspace in the same order, so that a run may change over between two steps without changing a bit. */
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -9,16 +9,25 @@
 
 #include "run/run_internal.h"
 
-/* The workspace is that of the library's stepper: rows of n numbers, stages first, then one row, then the dense output. */
-static ag_fused_args arguments(const motion *m, const double *t, const double *h, const double *z, double *z1, double *work,
-                               unsigned long long *fail) {
+/* The workspace is that of the library's stepper: rows of n numbers, stages first, then one row, then the dense output.
+ */
+static ag_fused_args arguments(const motion *m, const double *t, const double *h, const double *z, double *z1,
+                               double *work, unsigned long long *fail) {
   int rows = (int)(m->method->size(m->n) / (size_t)m->n), degree = ag_stepper_degree(m->method);
-  return (ag_fused_args){.t = t, .h = h, .z = z, .c = m->c, .prep = m->prep, .z1 = z1, .k = work, .w = work + (rows - degree - 1) * m->n,
-                         .dense = work + (rows - degree) * m->n, .fail = fail};
+  return (ag_fused_args){.t = t,
+                         .h = h,
+                         .z = z,
+                         .c = m->c,
+                         .prep = m->prep,
+                         .z1 = z1,
+                         .k = work,
+                         .w = work + (rows - degree - 1) * m->n,
+                         .dense = work + (rows - degree) * m->n,
+                         .fail = fail};
 }
 
-static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0, double *z1,
-                      double *dz1, double rtol, double atol, double *error, double *work) {
+static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0,
+                      double *z1, double *dz1, double rtol, double atol, double *error, double *work) {
   motion *m = f->self;
   unsigned long long fail = 0;
   ag_fused_args a = arguments(m, &t, &h, z, z1, work, &fail);
@@ -39,8 +48,8 @@ static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h,
   return m->trouble;
 }
 
-static int fused_dense(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0, const double *z1,
-                       const double *dz1, double *work) {
+static int fused_dense(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0,
+                       const double *z1, const double *dz1, double *work) {
   motion *m = f->self;
   unsigned long long fail = 0;
   (void)dz0, (void)dz1;
@@ -51,17 +60,23 @@ static int fused_dense(const ag_stepper *s, const ag_flow *f, double t, double h
 }
 
 /* The method is the one inside a motion. */
-static void fused_interpolate(const ag_stepper *s, int n, double theta, double h, const double *z, const double *z1, const double *work,
-                              double *out) {
+static void fused_interpolate(const ag_stepper *s, int n, double theta, double h, const double *z, const double *z1,
+                              const double *work, double *out) {
   const motion *m = (const motion *)((const char *)s - offsetof(motion, own));
   int rows = (int)(s->size(n) / (size_t)n), degree = ag_stepper_degree(s);
   (void)h, (void)z1;
   ag_fused_interpolate(m->fused, &theta, z, work + (rows - degree) * n, out);
 }
 
-ag_fused *ag_motion_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build, ag_text *reason) {
-  ag_fused_spec spec = {.tape = core ? sys->core : sys->rhs, .name = sys->model->name, .n = core ? sys->n_core : sys->n_z,
-                        .n_norm = sys->n_core, .n_param = sys->n_param, .n_c = sys->n_c, .method = method};
+ag_fused *ag_motion_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build,
+                           ag_text *reason) {
+  ag_fused_spec spec = {.tape = core ? sys->core : sys->rhs,
+                        .name = sys->model->name,
+                        .n = core ? sys->n_core : sys->n_z,
+                        .n_norm = sys->n_core,
+                        .n_param = sys->n_param,
+                        .n_c = sys->n_c,
+                        .method = method};
   return ag_fused_create(&spec, build, reason);
 }
 

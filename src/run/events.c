@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Zero crossings. The event functions are sampled on the dense output inside the step, more finely until the samples predict each other; a change
- * of sign brackets a crossing, which is
- * then located to rounding with real steps of the method from the start of the step, put back onto the constraints, so that neither time nor
- * state carries the error of the interpolation. */
+ * Zero crossings. The event functions are sampled on the dense output inside the step, more finely until the samples
+ * predict each other; a change of sign brackets a crossing, which is then located to rounding with real steps of the
+ * method from the start of the step, put back onto the constraints, so that neither time nor state carries the error of
+ * the interpolation. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 
 enum { SAMPLES = 8 };
 
-/* A start this near to a surface, beside how far the first step goes from it, lies on it: starts are solved for to rounding. */
+/* A start this near to a surface, beside how far the first step goes from it, lies on it: starts are solved for to
+ * rounding. */
 static const double ON_START = 1e-10;
 /* Of two events: at the same time, up to rounding. */
 static const double SAME_TIME = 1e-13;
@@ -22,8 +23,8 @@ static double value_at(motion *m, double t, double s, int e) {
   return ag_motion_watch(m, s, m->zt, m->c1, m->g1) ? NAN : m->g1[e];
 }
 
-/* Root of event e in [a, b] (either direction of time), fa and fb of opposite sign: regula falsi with the Illinois rule, guarded by
- * bisection, until the bracket is two neighbouring numbers or the function is zero. */
+/* Root of event e in [a, b] (either direction of time), fa and fb of opposite sign: regula falsi with the Illinois
+ * rule, guarded by bisection, until the bracket is two neighbouring numbers or the function is zero. */
 static double locate(motion *m, double t, int e, double a, double b, double fa, double fb) {
   for (int i = 0; i < 100; i++) {
     double s = b - fb * (b - a) / (fb - fa);
@@ -60,8 +61,8 @@ static int by_time(const void *a, const void *b) {
   return later ? later : x->e - y->e;
 }
 
-/* Values of all event functions at the 2^k-th parts of the step, on the dense output: f[i * n_event + e] for i = 0 .. n. Only those at
- * odd i are new when `refine`. */
+/* Values of all event functions at the 2^k-th parts of the step, on the dense output: f[i * n_event + e] for i = 0 ..
+ * n. Only those at odd i are new when `refine`. */
 static void sample(motion *m, double t, double h, int n, bool refine, double *f) {
   int n_event = m->n_g;
   if (refine)
@@ -74,8 +75,9 @@ static void sample(motion *m, double t, double h, int n, bool refine, double *f)
   }
 }
 
-/* Do the samples at even places predict those between them (cubic through four, to 2 % of the spread)? Then the function does not turn over
- * unseen. Far from zero beside its spread it need not be known so well: a force that is constant up to rounding. */
+/* Do the samples at even places predict those between them (cubic through four, to 2 % of the spread)? Then the
+ * function does not turn over unseen. Far from zero beside its spread it need not be known so well: a force that is
+ * constant up to rounding. */
 static bool resolved(const double *f, int n, int stride) {
   static const double weight[3][4] = {{5, 15, -5, 1}, {-1, 9, 9, -1}, {1, -5, 15, 5}}; /* sixteenths */
   double lo = INFINITY, hi = -INFINITY, worst = 0;
@@ -97,8 +99,8 @@ static double dense_value(motion *m, double t, double h, double theta, int e) {
   return ag_motion_watch(m, t + theta * h, m->zt, m->c, m->g1) ? NAN : m->g1[e];
 }
 
-/* Zero of function e in [lo, hi] (parts of the step) on the dense output, where it changes its sign: to 1e-7 of the step or so, which is nearer
- * than it need be for polish(). *slope there, per unit of time. */
+/* Zero of function e in [lo, hi] (parts of the step) on the dense output, where it changes its sign: to 1e-7 of the
+ * step or so, which is nearer than it need be for polish(). *slope there, per unit of time. */
 static bool dense_root(motion *m, double t, double h, int e, double lo, double hi, double *theta, double *slope) {
   double a = lo, b = hi, fa = dense_value(m, t, h, a, e), fb = dense_value(m, t, h, b, e);
   if (!(fa * fb < 0)) return false;
@@ -118,8 +120,9 @@ static bool dense_root(motion *m, double t, double h, int e, double lo, double h
   return isfinite(*slope) && *slope != 0;
 }
 
-/* From the zero of the dense output to that of real steps, whose distance is the error of the interpolation: Newton with the slope of the
- * dense output, as long as the values shrink. False: it does not converge; look between the ends. */
+/* From the zero of the dense output to that of real steps, whose distance is the error of the interpolation: Newton
+ * with the slope of the dense output, as long as the values shrink. False: it does not converge; look between the ends.
+ */
 static bool polish(motion *m, double t, double s, double slope, double reach, int e, double *found) {
   double f = value_at(m, t, s, e);
   for (int i = 0; i < 8; i++) {
@@ -141,18 +144,21 @@ static bool polish(motion *m, double t, double s, double slope, double reach, in
   return false;
 }
 
-/* The crossing seen between lo and hi (parts of the step) on the dense output, by real steps; falls back to the bracket's end. */
+/* The crossing seen between lo and hi (parts of the step) on the dense output, by real steps; falls back to the
+ * bracket's end. */
 static double crossing(motion *m, double t, double h, int e, double lo, double hi) {
   double theta, slope, s;
-  if (dense_root(m, t, h, e, lo, hi, &theta, &slope) && polish(m, t, t + theta * h, slope, 0.1 * fabs(h) * (hi - lo), e, &s)) return s;
+  if (dense_root(m, t, h, e, lo, hi, &theta, &slope) &&
+      polish(m, t, t + theta * h, slope, 0.1 * fabs(h) * (hi - lo), e, &s))
+    return s;
   double a = t + lo * h, b = t + hi * h, fa = value_at(m, t, a, e), fb = value_at(m, t, b, e);
   if (fb == 0) return b;
   if (isnan(fa) || isnan(fb) || fa == 0 || (fa > 0) == (fb > 0)) return b;
   return locate(m, t, e, a, b, fa, fb);
 }
 
-/* The function comes near zero at sample k and turns back: does it dip through? The parabola through three samples says whether to look; then
- * golden section on the dense output. True: *theta is a place where it has the other sign. */
+/* The function comes near zero at sample k and turns back: does it dip through? The parabola through three samples says
+ * whether to look; then golden section on the dense output. True: *theta is a place where it has the other sign. */
 static bool dips(motion *m, double t, double h, int e, const double *f, int stride, int n, int k, double *theta) {
   double a = f[(k - 1) * stride], b = f[k * stride], c = f[(k + 1) * stride], sign = b > 0 ? 1 : -1;
   if (!(sign * a > sign * b && sign * c >= sign * b && sign * b > 0)) return false;
@@ -172,14 +178,16 @@ static bool dips(motion *m, double t, double h, int e, const double *f, int stri
   return false;
 }
 
-/* Does the function jump over zero at s (an angle that is wrapped, a pole) instead of passing through it? Beside what it is at the ends lo and hi
- * of the bracket, a zero that was located leaves rounding only. What ends the run is a guard that may jump. */
+/* Does the function jump over zero at s (an angle that is wrapped, a pole) instead of passing through it? Beside what
+ * it is at the ends lo and hi of the bracket, a zero that was located leaves rounding only. What ends the run is a
+ * guard that may jump. */
 static bool jumps(motion *m, double t, double h, int e, double lo, double hi, double s) {
   static const double NOTHING = 1e-6;
   const ag_model *model = m->sys->model;
   if (e < model->n_events && (model->events[e].terminal || model->events[e].cuts)) return false;
   double a = fabs(dense_value(m, t, h, lo, e)), b = fabs(dense_value(m, t, h, hi, e));
-  return fabs(value_at(m, t, s, e)) > NOTHING * fmin(a, b) && fabs(value_at(m, t, s - 1e-9 * h * (hi - lo), e)) > NOTHING * fmin(a, b);
+  return fabs(value_at(m, t, s, e)) > NOTHING * fmin(a, b) &&
+         fabs(value_at(m, t, s - 1e-9 * h * (hi - lo), e)) > NOTHING * fmin(a, b);
 }
 
 typedef struct finder {
@@ -196,14 +204,15 @@ static void visit(finder *q, int e, double last, double theta, double v) {
   int sign = sign_of(v), before = q->m->sign[e];
   if (isnan(v) || sign == before) return;
   q->m->sign[e] = sign;
-  if (!before) return; /* leaving a zero is not a crossing: arriving was */
+  if (!before) return;                         /* leaving a zero is not a crossing: arriving was */
   int direction = q->h > 0 ? -before : before; /* rising or falling in time, whichever way we run */
   if (event->direction && event->direction != direction) return;
   double s = q->n < q->n_max ? crossing(q->m, q->t, q->h, e, last, theta) : NAN;
   if (!isnan(s) && !jumps(q->m, q->t, q->h, e, last, theta, s)) q->hits[q->n++] = (hit){s, e};
 }
 
-/* The start lies on a surface when its value there is nothing beside those of the first step: leaving it is not a crossing. */
+/* The start lies on a surface when its value there is nothing beside those of the first step: leaving it is not a
+ * crossing. */
 static void leave_start(motion *m, int n, const double *f) {
   for (int e = m->g_first; e < m->n_g; e++) {
     double most = 0;
@@ -213,7 +222,8 @@ static void leave_start(motion *m, int n, const double *f) {
   m->fresh = false;
 }
 
-/* Hits as they come; those that coincide up to rounding at one time, in the order of the file. Backwards the times change their sign. */
+/* Hits as they come; those that coincide up to rounding at one time, in the order of the file. Backwards the times
+ * change their sign. */
 static int in_order(const finder *q, double *times, int *which) {
   hit *hits = q->hits;
   int n = q->n;

@@ -11,11 +11,11 @@ typedef struct watch {
   const ag_system *sys;
   const ag_expect *e;
   ag_work *work;
-  ag_tape *tape;   /* x, then value where there is one, or what parts_of gives */
+  ag_tape *tape; /* x, then value where there is one, or what parts_of gives */
   bool lambda;
   double *slots, *out, *first;
-  int n;           /* entries of x */
-  double *parts;   /* of a constant made with the energy: how large what cancels in it has been; else NULL */
+  int n;         /* entries of x */
+  double *parts; /* of a constant made with the energy: how large what cancels in it has been; else NULL */
   bool seen;
   ag_verdict *v;
 } watch;
@@ -65,8 +65,8 @@ static void look(void *self, double t, const double *x) {
   }
 }
 
-/* |dx/dE| (T + |V|): an error of the energy E is small against the kinetic and potential energies it is made of, which may be much
- * larger than their sum, and x inherits it. 0 when x does not use the energy. */
+/* |dx/dE| (T + |V|): an error of the energy E is small against the kinetic and potential energies it is made of, which
+ * may be much larger than their sum, and x inherits it. 0 when x does not use the energy. */
 static ag_id parts_of(const ag_system *sys, ag_id x) {
   ag_model *m = sys->model;
   ag_graph *g = m->graph;
@@ -152,7 +152,8 @@ static bool has_corners(const ag_model *m) {
 }
 
 /* Runs one expectation for given parameters and start. */
-static ag_status run_one(ag_ctx *ctx, const ag_system *sys, const ag_expect *e, const double *params, const double *x0, ag_verdict *v) {
+static ag_status run_one(ag_ctx *ctx, const ag_system *sys, const ag_expect *e, const double *params, const double *x0,
+                         ag_verdict *v) {
   double time = number_of(sys, e->time, params, x0);
   bool event = e->kind == AG_EXPECT_EVENT || e->kind == AG_EXPECT_COUNT, nearby = e->kind == AG_EXPECT_EVENT;
   v->tol = number_of(sys, e->tol, params, x0);
@@ -190,7 +191,8 @@ static ag_status run_one(ag_ctx *ctx, const ag_system *sys, const ag_expect *e, 
 ag_status ag_expect_run(ag_ctx *ctx, const ag_system *sys, int *n, ag_verdict **verdicts) {
   const ag_model *m = sys->model;
   ag_verdict *v = ag_heap_alloc(sizeof *v * (size_t)(m->n_expects + 1));
-  double *params = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_param + 1)), *x0 = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1));
+  double *params = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_param + 1)),
+         *x0 = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1));
   ag_status status = AG_OK;
   for (int i = 0; i < m->n_expects && status == AG_OK; i++) {
     const ag_expect *e = &m->expects[i];

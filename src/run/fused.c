@@ -14,7 +14,8 @@ struct ag_fused {
   ag_library *library;
   int lanes, n_prep, n_watch_prep;
   void (*prep)(const double *p, double *prep, unsigned long long *fail);
-  void (*rhs)(const double *t, const double *z, const double *c, const double *prep, double *dz, unsigned long long *fail);
+  void (*rhs)(const double *t, const double *z, const double *c, const double *prep, double *dz,
+              unsigned long long *fail);
   void (*step)(const ag_fused_args *a);
   void (*dense)(const ag_fused_args *a);
   void (*interpolate)(const double *theta, const double *z, const double *dense, double *out);
@@ -24,35 +25,34 @@ struct ag_fused {
 };
 
 /* The structs above once more, for the generated side. */
-static const char args_text[] =
-    "typedef struct ag_fused_args {\n"
-    "  const V *t, *h, *z, *c, *prep;\n"
-    "  V *z1, *error, *k, *w, *dense;\n"
-    "  VI *fail;\n"
-    "  double rtol, atol;\n"
-    "} ag_fused_args;\n\n"
-    "typedef struct ag_fused_march {\n"
-    "  V *t, *h, *z, *k;\n"
-    "  const V *c, *prep, *t1;\n"
-    "  const V *unit;\n"
-    "  V *z1, *w, *last_error;\n"
-    "  V *h_sub, *end_sub, *keep;\n"
-    "  VI *steps, *rejected;\n"
-    "  VI *rejected_last, *sub;\n"
-    "  double rtol, atol, safety, shrink, grow, h_max;\n"
-    "  long long max_steps;\n"
-    "  long max_tries;\n"
-    "  const V *prep_watch;\n"
-    "  V *memory, *hint;\n"
-    "  V *from, *z0, *dz0;\n"
-    "  VI *seen;\n"
-    "} ag_fused_march;\n\n"
-    "typedef struct ag_fused_place {\n"
-    "  const V *t, *h, *z, *z1, *c, *prep, *prep_watch, *unit;\n"
-    "  V *k, *w, *dense;\n"
-    "  V *s, *zs;\n"
-    "  VI *good;\n"
-    "} ag_fused_place;\n\n";
+static const char args_text[] = "typedef struct ag_fused_args {\n"
+                                "  const V *t, *h, *z, *c, *prep;\n"
+                                "  V *z1, *error, *k, *w, *dense;\n"
+                                "  VI *fail;\n"
+                                "  double rtol, atol;\n"
+                                "} ag_fused_args;\n\n"
+                                "typedef struct ag_fused_march {\n"
+                                "  V *t, *h, *z, *k;\n"
+                                "  const V *c, *prep, *t1;\n"
+                                "  const V *unit;\n"
+                                "  V *z1, *w, *last_error;\n"
+                                "  V *h_sub, *end_sub, *keep;\n"
+                                "  VI *steps, *rejected;\n"
+                                "  VI *rejected_last, *sub;\n"
+                                "  double rtol, atol, safety, shrink, grow, h_max;\n"
+                                "  long long max_steps;\n"
+                                "  long max_tries;\n"
+                                "  const V *prep_watch;\n"
+                                "  V *memory, *hint;\n"
+                                "  V *from, *z0, *dz0;\n"
+                                "  VI *seen;\n"
+                                "} ag_fused_march;\n\n"
+                                "typedef struct ag_fused_place {\n"
+                                "  const V *t, *h, *z, *z1, *c, *prep, *prep_watch, *unit;\n"
+                                "  V *k, *w, *dense;\n"
+                                "  V *s, *zs;\n"
+                                "  VI *good;\n"
+                                "} ag_fused_place;\n\n";
 
 static const char entries_text[] =
     "void ag_prep(const V *p, V *prep, VI *fail) { f_prep(p, prep, fail); }\n"
@@ -65,10 +65,11 @@ static const char step_text[] =
     "void ag_dense(const ag_fused_args *a) {\n"
     "  (void)fused_dense(a->c, a->prep, a->fail, *a->t, *a->h, a->z, a->z1, a->k, a->w, a->dense);\n"
     "}\n"
-    "void ag_interpolate(const V *theta, const V *z, const V *dense, V *out) { fused_interpolate(*theta, z, dense, out); }\n\n";
+    "void ag_interpolate(const V *theta, const V *z, const V *dense, V *out) { fused_interpolate(*theta, z, dense, "
+    "out); }\n\n";
 
-/* Steps all lanes with their own step sizes until one reaches its end or cannot go on. The control is that of step/control.c, the
- * smaller steps for the rest are those of trajectory.c. */
+/* Steps all lanes with their own step sizes until one reaches its end or cannot go on. The control is that of
+ * step/control.c, the smaller steps for the rest are those of trajectory.c. */
 static const char march_text[] =
     "void ag_march(const ag_fused_march *m) {\n"
     "  V t = *m->t, h = *m->h, last = *m->last_error;\n"
@@ -156,7 +157,8 @@ static const char march_text[] =
     "    const VI stuck = ~sub & (m_le(v_abs(h), v_abs(t) * 1e-15) | m_eq(h, v_set(0)));\n"
     "    if (v_any((~sub & m_eq(t, t1)) | stuck | stuck_sub | m_le(limit, v_count(steps)) | seen)) break;\n"
     "  }\n"
-    "  *m->t = t, *m->h = h, *m->last_error = last, *m->steps = steps, *m->rejected = rejected, *m->rejected_last = was;\n"
+    "  *m->t = t, *m->h = h, *m->last_error = last, *m->steps = steps, *m->rejected = rejected, *m->rejected_last = "
+    "was;\n"
     "#if AG_WATCH\n"
     "  *m->seen = seen;\n"
     "#endif\n"
@@ -165,8 +167,8 @@ static const char march_text[] =
     "#endif\n"
     "}\n";
 
-/* Entering and leaving a step whose rest is computed in smaller ones: the core at its end and its rate are put aside, and taken back; the
- * rate of the rest is evaluated anew. A number of steps is exact as a double. */
+/* Entering and leaving a step whose rest is computed in smaller ones: the core at its end and its rate are put aside,
+ * and taken back; the rate of the rest is evaluated anew. A number of steps is exact as a double. */
 static const char rest_text[] =
     "V_IN V v_count(VI n) { return v_of(n | v_bits(v_set(0x1p52))) - 0x1p52; }\n"
     "#define AG_REST (AG_RK_N > AG_CORE)\n"
@@ -185,14 +187,13 @@ static const char rest_text[] =
     "    for (int k = AG_CORE; k < AG_RK_N; k++) m->k[k] = v_blend(mask, m->w[k], m->k[k]); \\\n"
     "  }\n";
 
-/* What do the functions do in the step? Nine samples on an interpolant of the components they read: the cubic of values and rates at both ends,
- * plus the term C x^2 (1 - x)^2 that makes its rate right at a quarter of the step (one more right-hand side). The interpolant is not exact, but the
- * values at both ends are, and what the last term does to a function tells how far it may be off in between. What is decided leaves a
- * margin of that size and a tenth of the spread of the samples: between two neighbouring samples the function stays away from zero, or is steep, so
- * that it cannot turn near zero; and samples at even places predict the others. Then
- *   clear: all samples have the sign the function had;
- *   once:  the first ones have, the others have the other.
- * Everything else is looked into with care. */
+/* What do the functions do in the step? Nine samples on an interpolant of the components they read: the cubic of values
+ * and rates at both ends, plus the term C x^2 (1 - x)^2 that makes its rate right at a quarter of the step (one more
+ * right-hand side). The interpolant is not exact, but the values at both ends are, and what the last term does to a
+ * function tells how far it may be off in between. What is decided leaves a margin of that size and a tenth of the
+ * spread of the samples: between two neighbouring samples the function stays away from zero, or is steep, so that it
+ * cannot turn near zero; and samples at even places predict the others. Then clear: all samples have the sign the
+ * function had; once:  the first ones have, the others have the other. Everything else is looked into with care. */
 static const char watch_text[] =
     "static __attribute__((noinline)) VI watch(const ag_fused_march *m, V t, V h, VI take) {\n"
     "  V s[9][AG_WATCH], w[AG_RK_N], f4[AG_RK_N], plain[AG_WATCH];\n"
@@ -222,15 +223,18 @@ static const char watch_text[] =
     "    V lo = s[0][e], hi = lo;\n"
     "    for (int i = 1; i <= 8; i++) lo = v_min(lo, s[i][e]), hi = v_max(hi, s[i][e]);\n"
     "    const V off = v_abs(plain[e] - s[4][e]), margin = v_fma(v_set(0.1), hi - lo, off), old = m->memory[e];\n"
-    "    const V steep = v_fma(v_set(0.07), hi - lo, 0.2 * off); /* a parabola that turns between two samples differs by less there */\n"
+    "    const V steep = v_fma(v_set(0.07), hi - lo, 0.2 * off); /* a parabola that turns between two samples differs "
+    "by less there */\n"
     "    const VI positive = m_lt(zero, old), negative = m_lt(old, zero);\n"
-    "    VI above = positive, below = negative, told = ~failed, up = negative & m_lt(s[0][e], zero) & m_lt(zero, s[8][e]);\n"
+    "    VI above = positive, below = negative, told = ~failed, up = negative & m_lt(s[0][e], zero) & m_lt(zero, "
+    "s[8][e]);\n"
     "    VI down = positive & m_lt(zero, s[0][e]) & m_lt(s[8][e], zero);\n"
     "    for (int i = 0; i <= 8; i++) above &= m_lt(zero, s[i][e]), below &= m_lt(s[i][e], zero);\n"
     "    for (int i = 0; i < 8; i++) {\n"
     "      const V p = s[i][e], q = s[i + 1][e];\n"
     "      up &= ~(m_lt(zero, p) & m_le(q, zero)), down &= ~(m_lt(p, zero) & m_le(zero, q));\n"
-    "      told &= (m_lt(margin, p) & m_lt(margin, q)) | (m_lt(p, -margin) & m_lt(q, -margin)) | m_lt(steep, v_abs(q - p));\n"
+    "      told &= (m_lt(margin, p) & m_lt(margin, q)) | (m_lt(p, -margin) & m_lt(q, -margin)) | m_lt(steep, v_abs(q - "
+    "p));\n"
     "    }\n"
     "    for (int i = 1; i < 8; i += 2) {\n"
     "      const int a = i < 4 ? 0 : 2;\n"
@@ -250,8 +254,8 @@ static const char watch_text[] =
     "}\n"
     "void ag_watch_prep(const V *p, V *prep, VI *fail) { g_prep(p, prep, fail); }\n";
 
-/* Zeros of the last function in all lanes at once: on the dense output first, then by real steps from the start of the step. The same as
- * dense_root() and polish() in events.c. */
+/* Zeros of the last function in all lanes at once: on the dense output first, then by real steps from the start of the
+ * step. The same as dense_root() and polish() in events.c. */
 static const char locate_text[] =
     "static V place_at(const ag_fused_place *m, V t, const V *z) {\n"
     "  V out[AG_WATCH];\n"
@@ -298,7 +302,8 @@ static const char locate_text[] =
     "    const V next = s - f / slope, moved = v_abs(next - s), size = v_max(v_abs(s), v_abs(s - t));\n"
     "    live &= m_le(moved, 0.1 * v_abs(h));\n"
     "    found = v_blend(live, s, found);\n"
-    "    const VI there = live & (m_eq(next, s) | m_eq(f, zero)), near = live & ~there & m_le(AG_CORRECTED * moved, 1e-16 * size);\n"
+    "    const VI there = live & (m_eq(next, s) | m_eq(f, zero)), near = live & ~there & m_le(AG_CORRECTED * moved, "
+    "1e-16 * size);\n"
     "    found = v_blend(near, next, found);\n"
     "    good |= there | near, live &= ~(there | near);\n"
     "    if (!v_any(live)) break;\n"
@@ -312,7 +317,8 @@ static const char locate_text[] =
     "  *m->s = found, *m->good = good & final;\n"
     "}\n";
 
-/* Its tape, and which components of z it reads; weights of four even places for the odd ones between and beside them. */
+/* Its tape, and which components of z it reads; weights of four even places for the odd ones between and beside them.
+ */
 static int put_watch(const ag_fused_spec *s, ag_text *out) {
   ag_cgen how = {.name = "g"};
   int n_prep = ag_cgen_tape(s->watch, &how, out), n = 0;
@@ -327,8 +333,10 @@ static int put_watch(const ag_fused_spec *s, ag_text *out) {
   ag_text_printf(out, "0};\n#define AG_NEED %d\nstatic const int way[] = {", n);
   for (int i = 0; i < s->watch->n_out; i++) ag_text_printf(out, "%d, ", s->way[i]);
   ag_text_str(out, "0};\n");
-  ag_text_str(out, "static const double weight[3][4] = {{0.3125, 0.9375, -0.3125, 0.0625}, {-0.0625, 0.5625, 0.5625, -0.0625},\n"
-                   "                                    {0.0625, -0.3125, 0.9375, 0.3125}};\n");
+  ag_text_str(
+      out,
+      "static const double weight[3][4] = {{0.3125, 0.9375, -0.3125, 0.0625}, {-0.0625, 0.5625, 0.5625, -0.0625},\n"
+      "                                    {0.0625, -0.3125, 0.9375, 0.3125}};\n");
   ag_text_str(out, watch_text);
   free(reads);
   return n_prep;
@@ -341,17 +349,19 @@ static void put_units(const ag_fused_spec *s, ag_text *out) {
     int size = s->unit_size[i], step = i + 1 < s->n_unit ? s->unit[i + 1] - s->unit[i] : 0;
     for (n = 1; i + n < s->n_unit && s->unit_size[i + n] == size && s->unit[i + n] - s->unit[i + n - 1] == step;) n++;
     if (n < 8) n = 1, step = 0;
-    ag_text_printf(out, "  for (int g = 0; g < %d; g++) { \\\n    V *u = z + %d + %d * g, now = u[0] * u[0]; \\\n", n, s->unit[i], step);
+    ag_text_printf(out, "  for (int g = 0; g < %d; g++) { \\\n    V *u = z + %d + %d * g, now = u[0] * u[0]; \\\n", n,
+                   s->unit[i], step);
     for (int k = 1; k < size; k++) ag_text_printf(out, "    now = v_fma(u[%d], u[%d], now); \\\n", k, k);
-    ag_text_printf(out, "    const V f = v_blend(yes & m_lt(v_set(0), now), v_sqrt(m->unit[%d + g] / now), one); \\\n", i);
+    ag_text_printf(out, "    const V f = v_blend(yes & m_lt(v_set(0), now), v_sqrt(m->unit[%d + g] / now), one); \\\n",
+                   i);
     for (int k = 0; k < size; k++) ag_text_printf(out, "    u[%d] = u[%d] * f; \\\n", k, k);
     ag_text_str(out, "  } \\\n");
   }
   ag_text_str(out, "  (void)(yes);\n");
 }
 
-/* Powers of the error in the control, which depends on the method alone. The compiler knows them: for -1/8 three square roots, else the
- * general power. */
+/* Powers of the error in the control, which depends on the method alone. The compiler knows them: for -1/8 three square
+ * roots, else the general power. */
 static void put_root(const ag_stepper *method, ag_text *out) {
   ag_control control;
   ag_control_init(&control, method, 0, 0);
@@ -364,25 +374,29 @@ static int put_all(const ag_fused_spec *s, ag_text *out, int *n_watch) {
   ag_text_printf(out, "/* %s: %s fused with the right-hand side (%d components) */\n", s->name, s->method->name, s->n);
   /* inlined into every stage while that stays small; else one function, called */
   bool inlined = ag_tape_cost(s->tape) * (s->method->n_stage + 2) < MAX_INLINED_OPERATIONS;
-  ag_text_printf(out, "#define AG_TAPE_FN static %s\n", inlined ? "inline __attribute__((always_inline))" : "__attribute__((noinline))");
+  ag_text_printf(out, "#define AG_TAPE_FN static %s\n",
+                 inlined ? "inline __attribute__((always_inline))" : "__attribute__((noinline))");
   int n_function = ag_cgen_functions(s->tape) * (inlined ? s->method->n_stage + 2 : 1);
   if (s->watch) n_function += ag_cgen_functions(s->watch);
   ag_cgen_prologue(n_function, out);
   ag_cgen how = {.name = "f"};
   int n_prep = ag_cgen_tape(s->tape, &how, out);
   ag_text_str(out, ag_stepper_tableau_text);
-  ag_text_printf(out,
-                 "\n#define AG_RK_METHOD %s\n#define AG_RK_FN(name) fused_##name\n"
-                 "#define AG_RK_QUALIFIER static __attribute__((noinline, unused))\n#define AG_MAYBE __attribute__((unused))\n"
-                 "#define AG_RK_FLOW const V *c_ AG_MAYBE, const V *prep_ AG_MAYBE, VI *fail_ AG_MAYBE,\n#define AG_RK_SIZE\n#define AG_RK_N %d\n"
-                 "#define AG_RK_IN_NORM(i) ((i) < %d)\n#define AG_RK_N_NORM %d.0\n#define AG_RK_IN_REST(i) ((i) >= %d)\n#define AG_RK_N_REST %d.0\n"
-                 "#define AG_Q %d.0\n#define AG_CORE %d\n"
-                 "#define AG_RK_RHS(t, z, dz) { const V at_ = (t); f(&at_, (z), c_, prep_, (dz), fail_); }\n"
-                 "#define AG_LAST_ROW AG_RK_%s_LAST\n"
-                 "#if defined __GNUC__ && !defined __clang__ && AG_RK_N <= 16\n"
-                 "#define AG_RK_EACH(i) _Pragma(\"GCC unroll 16\") for (int i = 0; i < AG_RK_N; i++)\n#endif\n",
-                 s->method->name, s->n, s->n_norm, s->n_norm, s->n_norm, s->n - s->n_norm, s->method->error_order + 1,
-                 s->n_norm, s->method->name);
+  ag_text_printf(
+      out,
+      "\n#define AG_RK_METHOD %s\n#define AG_RK_FN(name) fused_##name\n"
+      "#define AG_RK_QUALIFIER static __attribute__((noinline, unused))\n#define AG_MAYBE __attribute__((unused))\n"
+      "#define AG_RK_FLOW const V *c_ AG_MAYBE, const V *prep_ AG_MAYBE, VI *fail_ AG_MAYBE,\n#define "
+      "AG_RK_SIZE\n#define AG_RK_N %d\n"
+      "#define AG_RK_IN_NORM(i) ((i) < %d)\n#define AG_RK_N_NORM %d.0\n#define AG_RK_IN_REST(i) ((i) >= %d)\n#define "
+      "AG_RK_N_REST %d.0\n"
+      "#define AG_Q %d.0\n#define AG_CORE %d\n"
+      "#define AG_RK_RHS(t, z, dz) { const V at_ = (t); f(&at_, (z), c_, prep_, (dz), fail_); }\n"
+      "#define AG_LAST_ROW AG_RK_%s_LAST\n"
+      "#if defined __GNUC__ && !defined __clang__ && AG_RK_N <= 16\n"
+      "#define AG_RK_EACH(i) _Pragma(\"GCC unroll 16\") for (int i = 0; i < AG_RK_N; i++)\n#endif\n",
+      s->method->name, s->n, s->n_norm, s->n_norm, s->n_norm, s->n - s->n_norm, s->method->error_order + 1, s->n_norm,
+      s->method->name);
   ag_text_str(out, ag_stepper_core_text);
   ag_text_str(out, args_text);
   ag_text_str(out, entries_text);
@@ -413,7 +427,10 @@ ag_fused *ag_fused_create(const ag_fused_spec *spec, const ag_build_options *opt
   ag_text_done(&text);
   if (!library) return NULL;
   ag_fused *f = ag_heap_alloc(sizeof *f);
-  *f = (ag_fused){.library = library, .lanes = options->lanes ? options->lanes : ag_build_lanes(), .n_prep = n_prep, .n_watch_prep = n_watch_prep};
+  *f = (ag_fused){.library = library,
+                  .lanes = options->lanes ? options->lanes : ag_build_lanes(),
+                  .n_prep = n_prep,
+                  .n_watch_prep = n_watch_prep};
   *(void **)&f->prep = ag_library_symbol(library, "ag_prep");
   *(void **)&f->rhs = ag_library_symbol(library, "ag_rhs");
   *(void **)&f->step = ag_library_symbol(library, "ag_step");
@@ -422,7 +439,9 @@ ag_fused *ag_fused_create(const ag_fused_spec *spec, const ag_build_options *opt
   *(void **)&f->march = ag_library_symbol(library, "ag_march");
   *(void **)&f->watch_prep = ag_library_symbol(library, "ag_watch_prep");
   *(void **)&f->locate = ag_library_symbol(library, "ag_locate");
-  if (f->prep && f->rhs && (!spec->watch || f->watch_prep) && (!spec->locate || f->locate) && (spec->march ? f->march != NULL : f->step && f->dense && f->interpolate)) return f;
+  if (f->prep && f->rhs && (!spec->watch || f->watch_prep) && (!spec->locate || f->locate) &&
+      (spec->march ? f->march != NULL : f->step && f->dense && f->interpolate))
+    return f;
   ag_text_str(reason, "the compiled kernel lacks an entry");
   ag_fused_free(f);
   return NULL;
@@ -437,7 +456,9 @@ void ag_fused_free(ag_fused *f) {
 int ag_fused_lanes(const ag_fused *f) { return f->lanes; }
 int ag_fused_n_prep(const ag_fused *f) { return f->n_prep; }
 
-void ag_fused_prep(const ag_fused *f, const double *p, double *prep, unsigned long long *fail) { f->prep(p, prep, fail); }
+void ag_fused_prep(const ag_fused *f, const double *p, double *prep, unsigned long long *fail) {
+  f->prep(p, prep, fail);
+}
 void ag_fused_rhs(const ag_fused *f, const double *t, const double *z, const double *c, const double *prep, double *dz,
                   unsigned long long *fail) {
   f->rhs(t, z, c, prep, dz, fail);
@@ -449,5 +470,7 @@ void ag_fused_interpolate(const ag_fused *f, const double *theta, const double *
 }
 void ag_fused_run(const ag_fused *f, const ag_fused_march *m) { f->march(m); }
 int ag_fused_n_watch_prep(const ag_fused *f) { return f->n_watch_prep; }
-void ag_fused_watch_prep(const ag_fused *f, const double *p, double *prep, unsigned long long *fail) { f->watch_prep(p, prep, fail); }
+void ag_fused_watch_prep(const ag_fused *f, const double *p, double *prep, unsigned long long *fail) {
+  f->watch_prep(p, prep, fail);
+}
 void ag_fused_locate(const ag_fused *f, const ag_fused_place *p) { f->locate(p); }

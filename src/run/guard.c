@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a motion is watched for on its way: that it stays in the domain of its model, and that no constraint vanishes. */
+ * What a motion is watched for on its way: that it stays in the domain of its model, and that no constraint vanishes.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -7,9 +8,9 @@
 
 struct ag_guard {
   const ag_system *sys;
-  double *slots, *out;   /* of the domain */
-  double *slots_rows;    /* of the rows */
-  double *last, *now;    /* rows at the last state looked at, and at the one looked at now */
+  double *slots, *out; /* of the domain */
+  double *slots_rows;  /* of the rows */
+  double *last, *now;  /* rows at the last state looked at, and at the one looked at now */
   bool have_last;
 };
 
@@ -47,7 +48,8 @@ static bool in_range(const ag_system *sys, const ag_range *range, const double *
   const double turn = 6.283185307179586;
   double x = v[0], lo = v[1], hi = v[2], slack = 1e-9 * (1 + fabs(lo) + fabs(hi));
   for (int i = 0; i < sys->model->n_coords; i++)
-    if (sys->model->coords[i].space == AG_SPACE_S1 && sys->model->coords[i].q == range->x) x -= turn * ceil((x - hi - slack) / turn);
+    if (sys->model->coords[i].space == AG_SPACE_S1 && sys->model->coords[i].q == range->x)
+      x -= turn * ceil((x - hi - slack) / turn);
   return x >= lo - slack && x <= hi + slack;
 }
 
@@ -76,8 +78,8 @@ static double dot(int n, const double *a, const double *b) {
   return sum;
 }
 
-/* Part of the step at which row r, which points the other way at the end of it, is at right angles to what it was; *size: how large it is
- * there beside what it was. */
+/* Part of the step at which row r, which points the other way at the end of it, is at right angles to what it was;
+ * *size: how large it is there beside what it was. */
 static double turning_point(const ag_guard *g, motion *m, double t, double h, int r, double *size) {
   int n = g->sys->n_xi;
   double lo = 0, hi = 1, *rows = ag_heap_alloc(sizeof(double) * (size_t)(g->sys->n_fragile * n));

@@ -180,8 +180,7 @@ static void store(lanes *l, int lane, ag_work *w, long member, ag_batch_member h
   if (b->columns.tape)
     ag_core_columns_fill(&b->columns, l->sys, how.t, l->z, b->params + member * l->sys->n_param, l->slots, l->y, l->out,
                          record);
-  else
-    ag_record_fill(l->sys, w, how.t, x, record);
+  else ag_record_fill(l->sys, w, how.t, x, record);
   b->result->members[member] = how;
   b->reached[member] = true;
   atomic_fetch_add(&b->done, 1);
@@ -210,12 +209,9 @@ static bool load(lanes *l, int i, long member) {
   ag_work *w = work_for(l, i, member);
   ag_batch_member how = {.end = AG_END_TIME, .end_event = -1, .t = o->t0};
   int trouble = ag_work_reduce(w, o->t0, l->b->x0 + member * l->b->n_x, l->c, l->z);
-  if (trouble)
-    how.end = AG_END_RANK;
-  else if (rate(l, w, o->t0, l->z, l->dz))
-    how.end = AG_END_MASS;
-  else if (!all_finite(l->n, l->z) || !all_finite(l->n, l->dz))
-    how.end = AG_END_FINITE;
+  if (trouble) how.end = AG_END_RANK;
+  else if (rate(l, w, o->t0, l->z, l->dz)) how.end = AG_END_MASS;
+  else if (!all_finite(l->n, l->z) || !all_finite(l->n, l->dz)) how.end = AG_END_FINITE;
   if (how.end != AG_END_TIME || o->t0 == o->t1) {
     store(l, i, w, member, how);
     return false;

@@ -43,7 +43,8 @@ static void take_watch(motion *m, const ag_tape *watch, const double *params) {
 }
 
 void ag_motion_create(motion *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core) {
-  *m = (motion){.sys = sys, .full = o->multipliers, .core = core, .method = o->method, .section = o->section, .fresh = true};
+  *m = (motion){
+      .sys = sys, .full = o->multipliers, .core = core, .method = o->method, .section = o->section, .fresh = true};
   m->events = o->events && sys->events;
   m->n_g = ag_run_n_event(sys, o);
   m->g_first = m->events ? 0 : sys->model->n_events;
@@ -76,12 +77,12 @@ void ag_motion_create(motion *m, const ag_system *sys, const double *params, con
 }
 
 void ag_motion_free(motion *m) {
-  void *all[] = {m->z, m->dz, m->z1, m->dz1, m->c, m->c1, m->zt, m->x, m->space, m->g1, m->sign, m->samples, m->hits, m->hit_times, m->hit_events, m->in_norm, m->prep, m->own_slots};
+  void *all[] = {m->z,  m->dz,   m->z1,      m->dz1,  m->c,         m->c1,         m->zt,      m->x,    m->space,
+                 m->g1, m->sign, m->samples, m->hits, m->hit_times, m->hit_events, m->in_norm, m->prep, m->own_slots};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_fused_free(m->mine);
   ag_work_free(m->work);
 }
-
 
 /* ---- what is looked for ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Every stepper of the table keeps its declared order on a constrained system on SO3: the rattleback, eliminated and with multipliers (there
- * with the projection back onto the constraint after each step). */
+ * Every stepper of the table keeps its declared order on a constrained system on SO3: the rattleback, eliminated and
+ * with multipliers (there with the projection back onto the constraint after each step). */
 #include <stdlib.h>
 
 #include "run/run.h"
@@ -9,7 +9,8 @@
 
 enum { N = 13 };
 
-static void end_of(const ag_system *sys, const double *x0, const ag_stepper *method, double dt, bool multipliers, double *x) {
+static void end_of(const ag_system *sys, const double *x0, const ag_stepper *method, double dt, bool multipliers,
+                   double *x) {
   ag_ctx ctx = {0};
   ag_run_options o;
   ag_run_result res;
@@ -36,8 +37,13 @@ static double distance(const double *a, const double *b) {
 }
 
 /* The slope between the last two steps whose error is well above rounding. */
-static double measured_order(const ag_system *sys, const double *x0, const double *exact, const ag_stepper *method, bool multipliers) {
-  double dt = method->order >= 7 ? 0.5 : method->order >= 5 ? 0.1 : method->order >= 3 ? 0.04 : 0.01, last = 0, order = NAN;
+static double measured_order(const ag_system *sys, const double *x0, const double *exact, const ag_stepper *method,
+                             bool multipliers) {
+  double dt = method->order >= 7   ? 0.5
+              : method->order >= 5 ? 0.1
+              : method->order >= 3 ? 0.04
+                                   : 0.01,
+         last = 0, order = NAN;
   for (int i = 0; i < 4; i++, dt /= 2) {
     double x[N];
     end_of(sys, x0, method, dt, multipliers, x);
@@ -66,7 +72,8 @@ int main(void) {
     for (int multipliers = 0; multipliers < 2; multipliers++) {
       const ag_stepper *s = ag_stepper_at(i);
       double order = measured_order(sys, x0, exact, s, multipliers);
-      fprintf(stderr, "%-8s %s declared %d, measured %.2f\n", s->name, multipliers ? "multipliers" : "eliminated ", s->order, order);
+      fprintf(stderr, "%-8s %s declared %d, measured %.2f\n", s->name, multipliers ? "multipliers" : "eliminated ",
+              s->order, order);
       /* the slope of two finite steps: a quarter below, and above since leading terms may nearly cancel */
       AG_CHECK(order > s->order - 0.25 && order < s->order + 0.8);
     }

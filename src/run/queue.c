@@ -155,10 +155,8 @@ static int crossings(ag_queue *q, const ag_lane_step *s) {
   }
   m->fresh = q->fresh[s->lane];
   if (m->fresh) ag_motion_signs(m, s->t);
-  if (!plain)
-    n_hit = ag_events_in_step(m, s->t, s->t1 - s->t, AG_MAX_HITS, m->hit_times, m->hit_events);
-  else
-    n_hit = ag_events_once(m, s->t, s->t1 - s->t, s->hint + s->lane, s->lanes, m->hit_times, m->hit_events);
+  if (!plain) n_hit = ag_events_in_step(m, s->t, s->t1 - s->t, AG_MAX_HITS, m->hit_times, m->hit_events);
+  else n_hit = ag_events_once(m, s->t, s->t1 - s->t, s->hint + s->lane, s->lanes, m->hit_times, m->hit_events);
   q->fresh[s->lane] = m->fresh;
   for (int e = 0; e < n; e++) s->memory[e * s->lanes + s->lane] = m->sign[m->g_first + e];
   return n_hit;

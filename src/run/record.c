@@ -16,10 +16,12 @@ void ag_record_init(ag_record *r, const ag_system *sys) {
   *r = (ag_record){0};
   r->columns = ag_heap_alloc(sizeof *r->columns * (size_t)(2 * m->n_coords + m->n_observables + 3));
   add(r, AG_COL_TIME, "t", 1, 1);
-  for (int i = 0; i < m->n_coords; i++) add(r, AG_COL_COORD, m->coords[i].name, m->coords[i].dim, m->coords[i].space == AG_SPACE_SO3 ? 3 : 1);
+  for (int i = 0; i < m->n_coords; i++)
+    add(r, AG_COL_COORD, m->coords[i].name, m->coords[i].dim, m->coords[i].space == AG_SPACE_SO3 ? 3 : 1);
   for (int i = 0; i < m->n_coords; i++) add(r, AG_COL_VELOCITY, m->coords[i].velocity, m->coords[i].dim, 1);
   for (int i = 0; i < m->n_observables; i++)
-    add(r, AG_COL_OBSERVABLE, m->observables[i].name, ag_node_rows(m->graph, m->observables[i].x), ag_node_cols(m->graph, m->observables[i].x));
+    add(r, AG_COL_OBSERVABLE, m->observables[i].name, ag_node_rows(m->graph, m->observables[i].x),
+        ag_node_cols(m->graph, m->observables[i].x));
   add(r, AG_COL_ENERGY, "energy", 1, 1);
   add(r, AG_COL_RESIDUAL, "constraint_residual", 1, 1);
 }

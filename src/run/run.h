@@ -33,12 +33,19 @@ const char *ag_end_word(ag_end end);
 ag_status ag_end_status(ag_end end);
 
 /* One recorded quantity. */
-typedef enum ag_column_kind { AG_COL_TIME, AG_COL_COORD, AG_COL_VELOCITY, AG_COL_OBSERVABLE, AG_COL_ENERGY, AG_COL_RESIDUAL } ag_column_kind;
+typedef enum ag_column_kind {
+  AG_COL_TIME,
+  AG_COL_COORD,
+  AG_COL_VELOCITY,
+  AG_COL_OBSERVABLE,
+  AG_COL_ENERGY,
+  AG_COL_RESIDUAL
+} ag_column_kind;
 typedef struct ag_column {
   ag_column_kind kind;
-  const char *name;  /* "x", "x'", "Omega", "jellett"; members of a family "x[2]" */
-  int rows, cols;    /* a rotation is 3 x 3 */
-  int offset;        /* in a record */
+  const char *name; /* "x", "x'", "Omega", "jellett"; members of a family "x[2]" */
+  int rows, cols;   /* a rotation is 3 x 3 */
+  int offset;       /* in a record */
 } ag_column;
 /* The record of a system: t, coordinates, velocities, observables, energy, residual. */
 typedef struct ag_record {
@@ -50,31 +57,32 @@ void ag_record_done(ag_record *r);
 /* One full state recorded. */
 void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x, double *out);
 
-/* Receives records in time order. row returns false when it cannot go on (disk full): the run then ends with AG_END_SINK. */
+/* Receives records in time order. row returns false when it cannot go on (disk full): the run then ends with
+ * AG_END_SINK. */
 typedef struct ag_sink {
   bool (*row)(void *self, const double *record);
   void *self;
 } ag_sink;
 
-/* How right-hand sides are evaluated: the same bits either way. AUTO interprets a short run and compiles when it turns out long; a
- * kernel that is in the cache is used from the start. */
+/* How right-hand sides are evaluated: the same bits either way. AUTO interprets a short run and compiles when it turns
+ * out long; a kernel that is in the cache is used from the start. */
 typedef enum ag_engine { AG_ENGINE_AUTO, AG_ENGINE_COMPILED, AG_ENGINE_INTERPRETED } ag_engine;
 
-/* All that a run goes on from, so that it computes the same bits as one that was never interrupted: plain data. It is taken where no step has
- * yet been cut short by the end time: before the first try that would have reached t1. Rows and events after it belong to the shorter run
- * alone (docs/results.md). */
+/* All that a run goes on from, so that it computes the same bits as one that was never interrupted: plain data. It is
+ * taken where no step has yet been cut short by the end time: before the first try that would have reached t1. Rows and
+ * events after it belong to the shorter run alone (docs/results.md). */
 typedef struct ag_checkpoint {
-  bool made;               /* else the rest means nothing */
-  int n, n_c, n_event;     /* sizes of z and dz; c; sign, event_count and event_times */
-  double t, h;             /* where; the next step size to try */
-  double smooth;           /* on the way to a corner: the step size for behind it; 0: none lies ahead */
-  double reach;            /* a run to any t1 beyond this one comes through here */
-  double mark;             /* where the motion was some tries ago, and */
-  long n_mark;             /* how many had been rejected there */
-  long left;               /* of the domain: as in ag_run_result */
+  bool made;           /* else the rest means nothing */
+  int n, n_c, n_event; /* sizes of z and dz; c; sign, event_count and event_times */
+  double t, h;         /* where; the next step size to try */
+  double smooth;       /* on the way to a corner: the step size for behind it; 0: none lies ahead */
+  double reach;        /* a run to any t1 beyond this one comes through here */
+  double mark;         /* where the motion was some tries ago, and */
+  long n_mark;         /* how many had been rejected there */
+  long left;           /* of the domain: as in ag_run_result */
   double left_t, left_value, left_from, left_to;
-  double t_row;            /* time of the last row; NaN: none */
-  long n_row, n_grid;      /* rows recorded; points of the grid of --every passed */
+  double t_row;       /* time of the last row; NaN: none */
+  long n_row, n_grid; /* rows recorded; points of the grid of --every passed */
   long steps, rejected, rhs;
   double energy0, energy_size, energy_drift, residual_max;
   ag_control control;
@@ -84,61 +92,67 @@ typedef struct ag_checkpoint {
 } ag_checkpoint;
 
 typedef struct ag_run_options {
-  double t0, t1, dt;       /* dt > 0: fixed steps */
+  double t0, t1, dt; /* dt > 0: fixed steps */
   double rtol, atol, h_max;
   const ag_stepper *method;
-  double every;            /* record every so often; 0: at every accepted step; < 0: only start and end */
-  long max_steps;          /* 0: ten million */
+  double every;   /* record every so often; 0: at every accepted step; < 0: only start and end */
+  long max_steps; /* 0: ten million */
   ag_engine engine;
   const struct ag_fused *kernel; /* of batches: the compiled stepper that all members share; else NULL */
-  const ag_tape *watch;    /* of ag_run_watch with these options: makes looking for events and crossings quicker; or NULL */
-  bool multipliers;        /* integrate the saddle form instead of the eliminated one */
-  bool events;             /* locate events */
-  int section;             /* 1 + index of a section of the model, 0: none. The sink then gets a record at each crossing, and nothing else */
-  long crossings;          /* of the section: end after so many; 0: no limit */
-  const atomic_int *stop;  /* set by a signal, or another thread: ends the run cleanly; may be NULL */
+  const ag_tape
+      *watch;       /* of ag_run_watch with these options: makes looking for events and crossings quicker; or NULL */
+  bool multipliers; /* integrate the saddle form instead of the eliminated one */
+  bool events;      /* locate events */
+  int section;      /* 1 + index of a section of the model, 0: none. The sink then gets a record at each crossing, and
+                       nothing else */
+  long crossings;   /* of the section: end after so many; 0: no limit */
+  const atomic_int *stop; /* set by a signal, or another thread: ends the run cleanly; may be NULL */
   void (*progress)(void *self, double t, long steps); /* called now and then; may be NULL */
   void *progress_self;
-  void (*each)(void *self, double t, const double *x); /* sees the full state at the start and after every accepted step */
+  void (*each)(void *self, double t,
+               const double *x); /* sees the full state at the start and after every accepted step */
   void *each_self;
-  void (*event)(void *self, int event, double t); /* told of every event when it is found; may be NULL */
+  void (*event)(void *self, int event, double t);   /* told of every event when it is found; may be NULL */
   void (*save)(void *self, const ag_checkpoint *c); /* sees a checkpoint at the start and now and then; may be NULL */
-  void *save_self;         /* of both */
-  const ag_checkpoint *from; /* go on from here, not from x0: t0 and all that decides about steps as in the first run; or NULL */
+  void *save_self;                                  /* of both */
+  const ag_checkpoint
+      *from; /* go on from here, not from x0: t0 and all that decides about steps as in the first run; or NULL */
 } ag_run_options;
 void ag_run_defaults(ag_run_options *o); /* dop853, rtol 1e-10, atol 1e-12, t 0..10 */
 
 typedef struct ag_run_result {
   ag_end end;
-  int width;               /* of a record */
-  int end_event;           /* which event ended it, or -1 */
+  int width;     /* of a record */
+  int end_event; /* which event ended it, or -1 */
   double t;
-  double *x;               /* final full state */
-  double *record;          /* the final record (of the last good state when the run failed) */
+  double *x;      /* final full state */
+  double *record; /* the final record (of the last good state when the run failed) */
   long steps, rejected, rhs;
-  bool compiled;           /* did a compiled kernel do (most of) the work? */
-  char *engine_note;       /* why not, when it was asked for; or NULL */
-  int n_event;             /* those of the model; behind them, if it was asked for, the section */
-  int *event_count;        /* per event */
-  double **event_times;    /* per event */
+  bool compiled;        /* did a compiled kernel do (most of) the work? */
+  char *engine_note;    /* why not, when it was asked for; or NULL */
+  int n_event;          /* those of the model; behind them, if it was asked for, the section */
+  int *event_count;     /* per event */
+  double **event_times; /* per event */
   double energy0, residual_max;
-  double energy_drift, energy_size; /* largest |E - E0|, and kinetic + |potential| energy, over recorded states and every eighth step */
-  long left;               /* 1 + index of the range of the domain that the motion has left, 0: none; among the states of energy_drift */
+  double energy_drift,
+      energy_size; /* largest |E - E0|, and kinetic + |potential| energy, over recorded states and every eighth step */
+  long left; /* 1 + index of the range of the domain that the motion has left, 0: none; among the states of energy_drift
+              */
   double left_t, left_value, left_from, left_to; /* when this was seen first; value and range */
-  char *why;               /* what else can be said of an end that is a failure, or NULL */
+  char *why;                                     /* what else can be said of an end that is a failure, or NULL */
   ag_checkpoint checkpoint; /* made when the run reached t1, was stopped, or came to the limit of steps */
 } ag_run_result;
 
-/* Runs from the full state x0 at o->t0 with the parameters of the work. Only wrong use gives a status other than AG_OK; how the
- * motion ended is result->end. */
-AG_MUST_USE ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0, const ag_run_options *o,
-                             const ag_sink *sink, ag_run_result *result);
+/* Runs from the full state x0 at o->t0 with the parameters of the work. Only wrong use gives a status other than AG_OK;
+ * how the motion ended is result->end. */
+AG_MUST_USE ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0,
+                             const ag_run_options *o, const ag_sink *sink, ag_run_result *result);
 void ag_run_done(ag_run_result *result);
 
-/* The functions that a run with these options looks at inside every step, as functions of what is integrated: a run that has them need not
- * make the full state for it. NULL where there are none or they need more (a basis, constraints on positions, forces of constraint,
- * multipliers as unknowns, corners). Adds to
- * the graph of the model, so not while other threads use the system. To be freed by ag_tape_free. */
+/* The functions that a run with these options looks at inside every step, as functions of what is integrated: a run
+ * that has them need not make the full state for it. NULL where there are none or they need more (a basis, constraints
+ * on positions, forces of constraint, multipliers as unknowns, corners). Adds to the graph of the model, so not while
+ * other threads use the system. To be freed by ag_tape_free. */
 ag_tape *ag_run_watch(const ag_system *sys, const ag_run_options *o);
 /* The crossings a run looks for, counted as in ag_run_result: the events of the model, then the section asked for. */
 int ag_run_n_event(const ag_system *sys, const ag_run_options *o);
@@ -155,15 +169,17 @@ void ag_series_done(ag_series *s);
 
 /* ---- batches: many motions of one system over the same time, each with parameters and a start of its own ---- */
 
-/* How. Adaptive steps of the eliminated equations go through compiled code that moves several members at once, each with its own step size
- * (decided by its core alone); a step in which an event or the section may be crossed is looked into by the code of a single run. Everything
- * else (fixed steps, multipliers, events that need reactions, position constraints, a basis that must be refreshed, no compiler, the
- * interpreter asked for) goes member by member through ag_run. What comes out never depends on lanes, threads or order. */
+/* How. Adaptive steps of the eliminated equations go through compiled code that moves several members at once, each
+ * with its own step size (decided by its core alone); a step in which an event or the section may be crossed is looked
+ * into by the code of a single run. Everything else (fixed steps, multipliers, events that need reactions, position
+ * constraints, a basis that must be refreshed, no compiler, the interpreter asked for) goes member by member through
+ * ag_run. What comes out never depends on lanes, threads or order. */
 typedef struct ag_batch_options {
-  ag_run_options run;      /* every, progress and each are not used */
-  int lanes, threads;      /* 0: what suits the machine */
-  const bool *columns;     /* per column of the record: is it wanted? NULL: all. States that no wanted column needs are not integrated */
-  const char *compiler;    /* NULL: the usual; "none": none */
+  ag_run_options run;   /* every, progress and each are not used */
+  int lanes, threads;   /* 0: what suits the machine */
+  const bool *columns;  /* per column of the record: is it wanted? NULL: all. States that no wanted column needs are not
+                           integrated */
+  const char *compiler; /* NULL: the usual; "none": none */
   void (*progress)(void *self, long done, long n); /* called now and then, by the calling thread; may be NULL */
   void *progress_self;
 } ag_batch_options;
@@ -171,22 +187,22 @@ void ag_batch_defaults(ag_batch_options *o); /* those of ag_run, without events 
 
 typedef struct ag_batch_member {
   ag_end end;
-  int end_event;           /* which event ended it, or -1 */
+  int end_event; /* which event ended it, or -1 */
   double t;
   long steps, rejected;
 } ag_batch_member;
 
 typedef struct ag_batch_result {
-  long n, n_failed;        /* failed: ended otherwise than in time or by an event; those stopped are among them */
+  long n, n_failed; /* failed: ended otherwise than in time or by an event; those stopped are among them */
   int n_x, width;
   ag_batch_member *members;
-  double *x;               /* n x n_x: final full states, of the last good state where a member failed; NaN: not integrated */
-  double *records;         /* n x width: final records; NaN in columns not wanted */
-  ag_series *points;       /* with a section, per member: the records at its crossings; else NULL */
-  int lanes, threads;      /* lanes 0: member by member */
+  double *x;         /* n x n_x: final full states, of the last good state where a member failed; NaN: not integrated */
+  double *records;   /* n x width: final records; NaN in columns not wanted */
+  ag_series *points; /* with a section, per member: the records at its crossings; else NULL */
+  int lanes, threads; /* lanes 0: member by member */
   bool core_only;
-  double seconds;          /* of moving, compiling not counted */
-  char *note;              /* why not in lanes, or NULL */
+  double seconds; /* of moving, compiling not counted */
+  char *note;     /* why not in lanes, or NULL */
 } ag_batch_result;
 
 /* params: n x n_param, x0: n x (n_q + n_xi), constraints satisfied. Only wrong use gives a status other than AG_OK. */
@@ -194,8 +210,8 @@ AG_MUST_USE ag_status ag_batch(ag_ctx *ctx, const ag_system *sys, long n, const 
                                const ag_batch_options *o, ag_batch_result *result);
 void ag_batch_done(ag_batch_result *result);
 
-/* The model as one self-contained C file that needs nothing of Anagyre: docs/emit.md has the calling convention. with_main: also a small
- * program that integrates it and prints the end of the motion. */
+/* The model as one self-contained C file that needs nothing of Anagyre: docs/emit.md has the calling convention.
+ * with_main: also a small program that integrates it and prints the end of the motion. */
 void ag_emit(const ag_system *sys, bool with_main, ag_text *out);
 
 /* The expect statements of a model: runs what is needed and judges each. */
@@ -203,7 +219,7 @@ typedef struct ag_verdict {
   bool holds;
   double got, wanted, error, tol; /* the worst entry */
   const char *text;
-  char *note;                     /* why it could not be decided, or NULL */
+  char *note; /* why it could not be decided, or NULL */
 } ag_verdict;
 AG_MUST_USE ag_status ag_expect_run(ag_ctx *ctx, const ag_system *sys, int *n, ag_verdict **verdicts);
 void ag_expect_done(int n, ag_verdict *verdicts);

@@ -12,32 +12,32 @@ typedef struct motion {
   const ag_system *sys;
   ag_work *work;
   bool full;
-  bool core;                   /* of batches: the core alone */
+  bool core; /* of batches: the core alone */
   int n;
-  double *z, *c, *dz;          /* where we are, and the right-hand side there */
-  double *z1, *dz1, *c1;       /* after the step being tried */
-  double *x, *zt;              /* scratch: a full state; a reduced one */
+  double *z, *c, *dz;    /* where we are, and the right-hand side there */
+  double *z1, *dz1, *c1; /* after the step being tried */
+  double *x, *zt;        /* scratch: a full state; a reduced one */
   const ag_stepper *method;
   ag_flow flow;
   unsigned char *in_norm;
-  const ag_fused *fused;       /* compiled stepper and right-hand side, or NULL */
-  ag_fused *mine;              /* the same when it was made for this motion */
-  ag_stepper own;              /* the method with its step and dense output replaced by the compiled ones */
-  double *prep;                /* its prepared parameters */
-  double *space;               /* workspace of the method */
-  int trouble;                 /* of the last right-hand side that failed */
+  const ag_fused *fused; /* compiled stepper and right-hand side, or NULL */
+  ag_fused *mine;        /* the same when it was made for this motion */
+  ag_stepper own;        /* the method with its step and dense output replaced by the compiled ones */
+  double *prep;          /* its prepared parameters */
+  double *space;         /* workspace of the method */
+  int trouble;           /* of the last right-hand side that failed */
   long n_rhs;
   double *samples, *hits, *hit_times; /* of the event finder; hits: a time and an index each */
   int *hit_events;
-  bool events;                 /* those of the model are looked for */
-  int section;                 /* and this section: 1 + its index; 0: none */
-  int g_first, n_g;            /* which functions are: see ag_run_result.n_event */
-  const ag_tape *watch;        /* these functions on z, with slots prepared for the parameters; or NULL */
+  bool events;          /* those of the model are looked for */
+  int section;          /* and this section: 1 + its index; 0: none */
+  int g_first, n_g;     /* which functions are: see ag_run_result.n_event */
+  const ag_tape *watch; /* these functions on z, with slots prepared for the parameters; or NULL */
   const double *watch_params;
   double *watch_slots, *own_slots; /* own: when they were made for this motion */
-  double *g1;                  /* their values, scratch */
-  int *sign;                   /* last sign of each that was not zero */
-  bool fresh;                  /* no step has been looked into yet */
+  double *g1;                      /* their values, scratch */
+  int *sign;                       /* last sign of each that was not zero */
+  bool fresh;                      /* no step has been looked into yet */
 } motion;
 
 /* Full state of (t, z) with basis data c. */
@@ -50,15 +50,16 @@ int ag_motion_settle(motion *m, double t, double *z, double *c, bool *changed);
 /* Switches a motion to compiled code; false when that is not possible (reason says why). The numbers do not change. */
 bool ag_motion_compile(motion *m, const double *params, bool only_cached, ag_text *reason);
 /* The two halves of it: NULL when it cannot be compiled; and the change-over. */
-ag_fused *ag_motion_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build, ag_text *reason);
+ag_fused *ag_motion_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build,
+                           ag_text *reason);
 void ag_motion_use(motion *m, const double *params, const ag_fused *fused);
 
 /* A copy with arrays of its own (event_times stay borrowed), and its end. */
 void ag_checkpoint_keep(ag_checkpoint *copy, const ag_checkpoint *c);
 void ag_checkpoint_done(ag_checkpoint *copy);
 
-/* What a motion is watched for. look: notes in the result the first state outside the domain. vanishes: a constraint is 0 inside the step
- * just made from t to t1, at *at; to be asked about every step in turn. */
+/* What a motion is watched for. look: notes in the result the first state outside the domain. vanishes: a constraint is
+ * 0 inside the step just made from t to t1, at *at; to be asked about every step in turn. */
 typedef struct ag_guard ag_guard;
 ag_guard *ag_guard_create(const ag_system *sys, const double *params);
 void ag_guard_free(ag_guard *g);
@@ -74,7 +75,8 @@ void ag_motion_signs(motion *m, double t);
 /* A corner in the step of size h from m->z at t to m->z1: the time of the first, about. */
 bool ag_events_corner(motion *m, double t, double h, double *s);
 int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, int *which);
-/* The same where it is known what each function does: hint[i * stride] for function g_first + i, none of them AG_HINT_LOOK. */
+/* The same where it is known what each function does: hint[i * stride] for function g_first + i, none of them
+ * AG_HINT_LOOK. */
 int ag_events_once(motion *m, double t, double h, const double *hint, int stride, double *times, int *which);
 /* State at time s inside the step, by a real step of the method from its start. False when that fails. */
 bool ag_motion_at(motion *m, double t, double s, double *z);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Trajectories of models built by function calls: the published reversal of the rattleback, in both closures, forward and back, with
- * events, records and named ends. */
+ * Trajectories of models built by function calls: the published reversal of the rattleback, in both closures, forward
+ * and back, with events, records and named ends. */
 #include "run/run.h"
 
 #include <stdlib.h>
@@ -55,8 +55,8 @@ static void check_reversal(bool multipliers) {
   AG_CHECK(res.residual_max < 1e-12);
   AG_CHECK(series.n == 11);
   for (long i = 0; i < series.n; i++) AG_CHECK_NEAR(series.data[i * series.width], 10.0 * (double)i, 1e-13);
-  fprintf(stderr, "%s: %ld steps, %ld rejected, %ld right-hand sides, drift %.1e\n", multipliers ? "multipliers" : "eliminated", res.steps,
-          res.rejected, res.rhs, res.energy_drift);
+  fprintf(stderr, "%s: %ld steps, %ld rejected, %ld right-hand sides, drift %.1e\n",
+          multipliers ? "multipliers" : "eliminated", res.steps, res.rejected, res.rhs, res.energy_drift);
   /* and back again */
   memcpy(x0, res.x, sizeof x0);
   ag_run_done(&res);
@@ -140,7 +140,8 @@ static void check_terminal(void) {
   ag_ctx_done(&ctx);
 }
 
-/* Events seen on what is integrated, without the full state: the same ones, at times that differ by rounding; with either engine the same bits. */
+/* Events seen on what is integrated, without the full state: the same ones, at times that differ by rounding; with
+ * either engine the same bits. */
 static void check_watch(void) {
   ag_ctx ctx = {0};
   ag_model *m = rattleback();

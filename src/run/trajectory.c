@@ -9,7 +9,8 @@
 enum { PROGRESS_EVERY = 64, ENERGY_EVERY = 8 }; /* steps; the energy of recorded states is looked at too */
 
 void ag_run_defaults(ag_run_options *o) {
-  *o = (ag_run_options){.t1 = 10, .rtol = 1e-10, .atol = 1e-12, .h_max = INFINITY, .method = ag_stepper_find("dop853"), .events = true};
+  *o = (ag_run_options){
+      .t1 = 10, .rtol = 1e-10, .atol = 1e-12, .h_max = INFINITY, .method = ag_stepper_find("dop853"), .events = true};
 }
 
 /* ---- recording ---- */
@@ -38,7 +39,8 @@ double ag_trajectory_grid(const run *r) {
   return r->o->t0 + (r->o->t1 > r->o->t0 ? 1 : -1) * r->o->every * (double)r->n_recorded;
 }
 
-/* Records the grid points before t1 inside the step of size h from t (dense output prepared); one at t1 itself is left to the caller. */
+/* Records the grid points before t1 inside the step of size h from t (dense output prepared); one at t1 itself is left
+ * to the caller. */
 bool ag_trajectory_rows(run *r, double t, double h, double t1) {
   motion *m = &r->m;
   double slack = 1e-12 * fmax(fabs(r->o->every), fabs(t1) * 1e-3);
@@ -67,7 +69,8 @@ static void watch_energy(run *r) {
 static bool state_reached(run *r) {
   motion *m = &r->m;
   double every = r->o->every;
-  bool due = !r->o->section && (every == 0 || (every > 0 && fabs(ag_trajectory_grid(r) - r->t) <= 1e-12 * fmax(every, fabs(r->t) * 1e-3)));
+  bool due = !r->o->section && (every == 0 || (every > 0 && fabs(ag_trajectory_grid(r) - r->t) <=
+                                                                1e-12 * fmax(every, fabs(r->t) * 1e-3)));
   if (!due && !r->o->each && r->res->steps % ENERGY_EVERY) return true;
   ag_motion_full(m, r->t, m->z, m->c, m->x);
   watch_energy(r);
@@ -90,11 +93,37 @@ static void add_event(run *r, int e, double s) {
 ag_checkpoint ag_trajectory_here(run *r) {
   motion *m = &r->m;
   const ag_run_result *res = r->res;
-  return (ag_checkpoint){.made = true, .n = m->n, .n_c = r->sys->n_c, .n_event = res->n_event, .t = r->t, .h = r->h, .smooth = r->smooth, .reach = r->reach, .mark = r->mark, .n_mark = r->n_mark, .left = res->left, .left_t = res->left_t, .left_value = res->left_value,
-                         .left_from = res->left_from, .left_to = res->left_to,
-                         .t_row = r->record[0], .n_row = r->n_row, .n_grid = r->n_recorded, .steps = res->steps, .rejected = res->rejected,
-                         .rhs = m->n_rhs, .energy0 = res->energy0, .energy_size = res->energy_size, .energy_drift = res->energy_drift, .residual_max = res->residual_max,
-                         .control = r->control, .z = m->z, .dz = m->dz, .c = m->c, .sign = m->sign, .event_count = res->event_count,
+  return (ag_checkpoint){.made = true,
+                         .n = m->n,
+                         .n_c = r->sys->n_c,
+                         .n_event = res->n_event,
+                         .t = r->t,
+                         .h = r->h,
+                         .smooth = r->smooth,
+                         .reach = r->reach,
+                         .mark = r->mark,
+                         .n_mark = r->n_mark,
+                         .left = res->left,
+                         .left_t = res->left_t,
+                         .left_value = res->left_value,
+                         .left_from = res->left_from,
+                         .left_to = res->left_to,
+                         .t_row = r->record[0],
+                         .n_row = r->n_row,
+                         .n_grid = r->n_recorded,
+                         .steps = res->steps,
+                         .rejected = res->rejected,
+                         .rhs = m->n_rhs,
+                         .energy0 = res->energy0,
+                         .energy_size = res->energy_size,
+                         .energy_drift = res->energy_drift,
+                         .residual_max = res->residual_max,
+                         .control = r->control,
+                         .z = m->z,
+                         .dz = m->dz,
+                         .c = m->c,
+                         .sign = m->sign,
+                         .event_count = res->event_count,
                          .event_times = res->event_times};
 }
 
@@ -114,15 +143,15 @@ static ag_end record_crossing(run *r, double s) {
 
 /* ---- corners ---- */
 
-/* Steps below this are nothing, beside those that are taken: what is wrong in them stays below rounding. The end time has no say, so that a run
- * that is continued is the same. */
+/* Steps below this are nothing, beside those that are taken: what is wrong in them stays below rounding. The end time
+ * has no say, so that a run that is continued is the same. */
 double ag_trajectory_nothing(const run *r) {
   double size = r->o->dt > 0 ? r->o->dt : fabs(r->smooth != 0 ? r->smooth : r->h);
   return 2e-14 * fabs(r->t) + 3e-12 * size;
 }
 
-/* Where the next step shall end when a corner lies ahead at s: not far before it, so that no stage of the step looks across; from very near
- * beyond it. */
+/* Where the next step shall end when a corner lies ahead at s: not far before it, so that no stage of the step looks
+ * across; from very near beyond it. */
 double ag_trajectory_before(const run *r, double s) {
   double left = s - r->t, least = ag_trajectory_nothing(r);
   return fabs(left) > least ? r->t + 0.98 * left : s + copysign(2 * least, r->o->t1 - r->o->t0);
@@ -139,8 +168,8 @@ static bool find_corner(run *r, int n, double *end) {
   return false;
 }
 
-/* Finds the crossings of the step. One that ends the run (a terminal event, the last crossing wanted) or is a corner cuts the step: *t1 is moved
- * back to it, r->cut or r->corner says so. AG_END_TIME: all is well. */
+/* Finds the crossings of the step. One that ends the run (a terminal event, the last crossing wanted) or is a corner
+ * cuts the step: *t1 is moved back to it, r->cut or r->corner says so. AG_END_TIME: all is well. */
 ag_end ag_trajectory_crossings(run *r, double *t1) {
   motion *m = &r->m;
   int n_event = r->sys->model->n_events;
@@ -148,7 +177,8 @@ ag_end ag_trajectory_crossings(run *r, double *t1) {
   int *which = m->hit_events, n = ag_events_in_step(m, r->t, *t1 - r->t, AG_MAX_HITS, times, which);
   double last = *t1;
   r->corner = find_corner(r, n, &end);
-  for (int i = 0; i < n && (r->cut == AG_END_TIME || times[i] == *t1); i++) { /* others at the moment of the end count too */
+  for (int i = 0; i < n && (r->cut == AG_END_TIME || times[i] == *t1);
+       i++) { /* others at the moment of the end count too */
     int e = which[i];
     if (r->corner && (times[i] - end) * direction > 0) break; /* found again in the next step */
     add_event(r, e, times[i]);
@@ -162,7 +192,8 @@ ag_end ag_trajectory_crossings(run *r, double *t1) {
       r->res->end_event = e;
     }
     if (r->cut != AG_END_TIME) *t1 = last = times[i];
-    /* beyond a corner the constraints may be others: the last state is one before it, in the middle of next to nothing */
+    /* beyond a corner the constraints may be others: the last state is one before it, in the middle of next to nothing
+     */
     if (r->cut == AG_END_EVENT && r->sys->model->events[e].cuts) last = r->t + (times[i] - r->t) / 2;
   }
   *t1 = last;
@@ -173,7 +204,8 @@ ag_end ag_trajectory_crossings(run *r, double *t1) {
 /* What can be said about a failure, from the start x0 and where the motion stands (in m->x). */
 static void explain(run *r, const double *x0) {
   ag_end end = r->res->end;
-  bool asks = end == AG_END_STEP || end == AG_END_FINITE || end == AG_END_RANK || end == AG_END_MASS || end == AG_END_PROJECT;
+  bool asks = end == AG_END_STEP || end == AG_END_FINITE || end == AG_END_RANK || end == AG_END_MASS ||
+              end == AG_END_PROJECT;
   ag_text out = {0};
   if (asks) ag_work_why(r->m.work, r->params, r->o->t0, x0, r->t, r->m.x, &out);
   r->res->why = out.s;
@@ -191,7 +223,8 @@ static void choose_engine(run *r, const double *params) {
     ag_motion_use(m, params, r->o->kernel);
     return;
   }
-  if (!ag_motion_compile(m, params, !asked, &reason) && asked) r->res->engine_note = ag_text_cstr(&reason)[0] ? reason.s : NULL;
+  if (!ag_motion_compile(m, params, !asked, &reason) && asked)
+    r->res->engine_note = ag_text_cstr(&reason)[0] ? reason.s : NULL;
   else ag_text_done(&reason);
 }
 
@@ -245,7 +278,8 @@ static void resume(run *r, const ag_checkpoint *from) {
   res->steps = from->steps;
   res->rejected = from->rejected;
   res->left = from->left > 0 && from->left <= r->sys->model->n_domains ? from->left : 0;
-  res->left_t = from->left_t, res->left_value = from->left_value, res->left_from = from->left_from, res->left_to = from->left_to;
+  res->left_t = from->left_t, res->left_value = from->left_value, res->left_from = from->left_from,
+  res->left_to = from->left_to;
   res->energy0 = from->energy0;
   res->energy_size = from->energy_size;
   res->energy_drift = from->energy_drift;
@@ -309,8 +343,8 @@ static void finish(run *r, double recorded_t) {
   res->compiled = m->fused != NULL;
 }
 
-ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0, const ag_run_options *o, const ag_sink *sink,
-                 ag_run_result *result) {
+ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0, const ag_run_options *o,
+                 const ag_sink *sink, ag_run_result *result) {
   ag_pos nowhere = {0};
   if (!o->method) {
     ag_ctx_error(ctx, nowhere, "no method given");
@@ -339,7 +373,16 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   result->record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   result->event_count = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
   result->event_times = ag_heap_alloc(sizeof(double *) * (size_t)(n_event + 1));
-  run r = {.sys = sys, .o = o, .sink = sink, .res = result, .t = o->t0, .reach = o->t0, .mark = o->t0, .cut = AG_END_TIME, .params = params, .cost = ag_tape_cost(sys->rhs)};
+  run r = {.sys = sys,
+           .o = o,
+           .sink = sink,
+           .res = result,
+           .t = o->t0,
+           .reach = o->t0,
+           .mark = o->t0,
+           .cut = AG_END_TIME,
+           .params = params,
+           .cost = ag_tape_cost(sys->rhs)};
   r.record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   r.keep = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_core + 1));
   r.event_cap = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));

@@ -43,8 +43,14 @@ static double second_derivative(const ag_flow *f, double t, double h, const doub
 
 void ag_control_init(ag_control *c, const ag_stepper *s, double rtol, double atol) {
   bool high = s->error_order >= 7;
-  *c = (ag_control){.rtol = rtol, .atol = atol, .h_min = 0, .h_max = INFINITY, .safety = 0.9,
-                    .shrink = high ? 1.0 / 3 : 0.2, .grow = high ? 6 : 10, .beta = high ? 0 : 0.04,
+  *c = (ag_control){.rtol = rtol,
+                    .atol = atol,
+                    .h_min = 0,
+                    .h_max = INFINITY,
+                    .safety = 0.9,
+                    .shrink = high ? 1.0 / 3 : 0.2,
+                    .grow = high ? 6 : 10,
+                    .beta = high ? 0 : 0.04,
                     .last_error = 1e-4};
 }
 

@@ -42,15 +42,14 @@ static double rest_count(const ag_flow *f) {
 
 #if defined __x86_64__ && !defined __FMA__
 #define AG_RK_TWICE
-static bool has_fma(void) {
-  return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2");
-}
+static bool has_fma(void) { return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2"); }
 #endif
 
 #define AG_RK_FUNCTIONS(name) \
   .size = size_##name, .step = step_##name, .dense = dense_##name, .interpolate = interpolate_##name, \
   .table = &table_##name
 
+/* clang-format off */
 #define AG_RK_METHOD euler
 #include "step/rk_method.h"
 const ag_stepper ag_stepper_euler = {
@@ -106,3 +105,4 @@ const ag_stepper ag_stepper_dop853 = {
     .name = "dop853", .order = 8, .error_order = 7, .n_stage = 12, .dense_order = 7, AG_RK_FUNCTIONS(dop853),
     .doc = "Dormand-Prince 8(5,3) with dense output of order 7 (three more right-hand sides): the default.",
     .reference = "E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed., 1993"};
+/* clang-format on */

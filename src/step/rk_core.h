@@ -27,21 +27,21 @@
 #endif
 
 /* sum_j a_j k_j of component i, in the order of the table. */
-#define AG_RK_TERM(j, a) sum = v_fma(AG_RK_NUM(a), k[(j) * AG_RK_N + i], sum);
+#define AG_RK_TERM(j, a) sum = v_fma(AG_RK_NUM(a), k[(j)*AG_RK_N + i], sum);
 #define AG_RK_STAGE(j, c, A) \
   AG_RK_EACH(i) { \
     V sum = {0}; \
     A(AG_RK_TERM) w[i] = v_fma(h, sum, z[i]); \
   } \
-  AG_RK_RHS(v_fma(AG_RK_NUM(c), h, t), w, (k + (j) * AG_RK_N))
+  AG_RK_RHS(v_fma(AG_RK_NUM(c), h, t), w, (k + (j)*AG_RK_N))
 #define AG_RK_COEFFICIENT(m, D) \
   { \
     V sum = {0}; \
-    D(AG_RK_TERM) c[(m) * AG_RK_N + i] = h * sum; \
+    D(AG_RK_TERM) c[(m)*AG_RK_N + i] = h * sum; \
   }
 
-/* Error of the components that `counts` picks, n of them. NaN when one of them is not finite: 0 * inf = 0 * NaN = NaN. The smallest
- * number keeps 0 / 0 away at an equilibrium. */
+/* Error of the components that `counts` picks, n of them. NaN when one of them is not finite: 0 * inf = 0 * NaN = NaN.
+ * The smallest number keeps 0 / 0 away at an equilibrium. */
 #define AG_RK_ESTIMATE(counts, n, result) \
   { \
     V wrong = {0}, size = {0}, size3 = {0}; \
@@ -51,13 +51,11 @@
       wrong = v_fma(AG_RK_NUM(0.0), k[AG_RK_OF(LAST) * AG_RK_N + i], wrong); \
       if (AG_RK_OF(ERROR) == 0) continue; \
       V scale = 1.0 / v_fma(AG_RK_NUM(rtol), v_max(v_abs(z[i]), v_abs(z1[i])), AG_RK_NUM(atol)), sum = {0}; \
-      AG_RK_OF(E)(AG_RK_TERM) \
-      sum = sum * scale; \
+      AG_RK_OF(E)(AG_RK_TERM) sum = sum * scale; \
       size = v_fma(sum, sum, size); \
       if (AG_RK_OF(ERROR) == 1) continue; \
       sum = (V){0}; \
-      AG_RK_OF(E3)(AG_RK_TERM) \
-      sum = sum * scale; \
+      AG_RK_OF(E3)(AG_RK_TERM) sum = sum * scale; \
       size3 = v_fma(sum, sum, size3); \
     } \
     if (AG_RK_OF(ERROR) == 2) size = size / v_sqrt((v_fma(AG_RK_NUM(0.01), size3, size) + 1e-300) * (n)); \
@@ -73,11 +71,9 @@
  * Returns 0, or the reason of AG_RK_RHS. */
 AG_RK_QUALIFIER int AG_RK_FN(step)(AG_RK_FLOW AG_RK_SIZE V t, V h, const V *restrict z, V *restrict z1, double rtol,
                                    double atol, V *restrict error, V *restrict k, V *restrict w) {
-  AG_RK_OF(STAGES)(AG_RK_STAGE)
-  AG_RK_EACH(i) {
+  AG_RK_OF(STAGES)(AG_RK_STAGE) AG_RK_EACH(i) {
     V sum = {0};
-    AG_RK_OF(B)(AG_RK_TERM)
-    z1[i] = v_fma(h, sum, z[i]);
+    AG_RK_OF(B)(AG_RK_TERM) z1[i] = v_fma(h, sum, z[i]);
   }
   AG_RK_RHS(t + h, z1, (k + AG_RK_OF(LAST) * AG_RK_N))
   AG_RK_ESTIMATE(AG_RK_IN_NORM, AG_RK_N_NORM, error[0])
@@ -92,8 +88,7 @@ AG_RK_QUALIFIER int AG_RK_FN(step)(AG_RK_FLOW AG_RK_SIZE V t, V h, const V *rest
  * the stages only it needs. Returns 0, or the reason of AG_RK_RHS. */
 AG_RK_QUALIFIER int AG_RK_FN(dense)(AG_RK_FLOW AG_RK_SIZE V t, V h, const V *restrict z, const V *restrict z1,
                                     V *restrict k, V *restrict w, V *restrict c) {
-  AG_RK_OF(EXTRA)(AG_RK_STAGE)
-  AG_RK_EACH(i) {
+  AG_RK_OF(EXTRA)(AG_RK_STAGE) AG_RK_EACH(i) {
     V d = z1[i] - z[i];
     c[i] = d;
     c[AG_RK_N + i] = v_fma(h, k[i], -d);

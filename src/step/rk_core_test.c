@@ -15,9 +15,7 @@ static V v_fma(V a, V b, V c) {
   for (int l = 0; l < LANES; l++) c[l] = __builtin_fma(a[l], b[l], c[l]);
   return c;
 }
-static V v_abs(V a) {
-  return (V)((mask)a & 0x7fffffffffffffffLL);
-}
+static V v_abs(V a) { return (V)((mask)a & 0x7fffffffffffffffLL); }
 static V v_max(V a, V b) {
   mask m = a > b;
   return (V)((m & (mask)a) | (~m & (mask)b));
@@ -99,21 +97,20 @@ static int scalar_rhs(void *self, double t, const double *z, double *dz) {
 typedef struct method {
   const char *name;
   int last;
-  int (*step)(V t, V h, const V *restrict z, V *restrict z1, double rtol, double atol, V *restrict error,
-              V *restrict k, V *restrict w);
+  int (*step)(V t, V h, const V *restrict z, V *restrict z1, double rtol, double atol, V *restrict error, V *restrict k,
+              V *restrict w);
   int (*dense)(V t, V h, const V *restrict z, const V *restrict z1, V *restrict k, V *restrict w, V *restrict c);
   void (*interpolate)(V theta, const V *restrict z, const V *restrict c, V *restrict out);
 } method;
 
-static const method methods[] = { /* every line of the table must be here */
+/* Every line of the table must be here. */
+static const method methods[] = {
 #define AG_STEPPER(name) {#name, AG_RK_##name##_LAST, name##_step, name##_dense, name##_interpolate},
 #include "step/stepper.def"
 #undef AG_STEPPER
 };
 
-static bool same_bits(double a, double b) {
-  return memcmp(&a, &b, sizeof a) == 0;
-}
+static bool same_bits(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
 
 typedef struct lanes {
   V t, h, error, z[N], z1[N], out[N], k[ROWS * N], w[N], c[8 * N];

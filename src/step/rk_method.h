@@ -29,9 +29,7 @@
 #endif
 
 /* Workspace: rows of n numbers: k (TOP + 1), w (1), c (DEGREE). */
-static size_t AG_OF(size)(int n) {
-  return (size_t)(AG_GET(TOP) + 2 + AG_GET(DEGREE)) * (size_t)n;
-}
+static size_t AG_OF(size)(int n) { return (size_t)(AG_GET(TOP) + 2 + AG_GET(DEGREE)) * (size_t)n; }
 
 static int AG_OF(step)(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0,
                        double *z1, double *dz1, double rtol, double atol, double *error, double *work) {
@@ -65,10 +63,15 @@ static void AG_OF(interpolate)(const ag_stepper *s, int n, double theta, double 
 #define AG_ROW(i, x, A) [i] = {A(AG_ENTRY)},
 #define AG_DROW(m, D) [m] = {D(AG_ENTRY)},
 static const ag_tableau AG_OF(table) = {
-    .last = AG_GET(LAST), .top = AG_GET(TOP), .error = AG_GET(ERROR), .degree = AG_GET(DEGREE),
+    .last = AG_GET(LAST),
+    .top = AG_GET(TOP),
+    .error = AG_GET(ERROR),
+    .degree = AG_GET(DEGREE),
     .c = {AG_GET(STAGES)(AG_NODE)[AG_GET(LAST)] = 1, AG_GET(EXTRA)(AG_NODE)},
     .a = {AG_GET(STAGES)(AG_ROW)[AG_GET(LAST)] = {AG_GET(B)(AG_ENTRY)}, AG_GET(EXTRA)(AG_ROW)},
-    .b = {AG_GET(B)(AG_ENTRY)}, .e = {AG_GET(E)(AG_ENTRY)}, .e3 = {AG_GET(E3)(AG_ENTRY)},
+    .b = {AG_GET(B)(AG_ENTRY)},
+    .e = {AG_GET(E)(AG_ENTRY)},
+    .e3 = {AG_GET(E3)(AG_ENTRY)},
     .d = {AG_GET(DENSE)(AG_DROW)},
 };
 #undef AG_DROW

@@ -24,15 +24,15 @@ typedef enum ag_step_result { AG_STEP_OK, AG_STEP_REJECTED, AG_STEP_FAILED } ag_
 
 struct ag_stepper {
   const char *name, *doc, *reference;
-  int order, error_order;   /* error_order 0: no embedded estimate, fixed steps only */
-  int n_stage;              /* right-hand sides per step (new ones, with first-same-as-last counted) */
-  int dense_order;          /* order of the dense output (error O(h^(dense_order+1))) */
-  size_t (*size)(int n);    /* doubles of workspace for dimension n */
+  int order, error_order; /* error_order 0: no embedded estimate, fixed steps only */
+  int n_stage;            /* right-hand sides per step (new ones, with first-same-as-last counted) */
+  int dense_order;        /* order of the dense output (error O(h^(dense_order+1))) */
+  size_t (*size)(int n);  /* doubles of workspace for dimension n */
   /* One step from (t, z) with dz = rhs(t, z) given in dz0; writes z1 (and dz1 = rhs(t+h, z1)). With an embedded
-   * estimate, error[0] is the scaled error norm (accept when <= 1) for tolerances rtol, atol; else 0 (error[1]: the same for the second
-   * norm, written only if some component counts there). It is NaN when a
-   * component in the norm of z1 or dz1 is not finite (the others are for the caller to look at).
-   * Returns 0, or the reason a right-hand side gave. h may be negative. No two of the arrays overlap. */
+   * estimate, error[0] is the scaled error norm (accept when <= 1) for tolerances rtol, atol; else 0 (error[1]: the
+   * same for the second norm, written only if some component counts there). It is NaN when a component in the norm of
+   * z1 or dz1 is not finite (the others are for the caller to look at). Returns 0, or the reason a right-hand side
+   * gave. h may be negative. No two of the arrays overlap. */
   int (*step)(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0, double *z1,
               double *dz1, double rtol, double atol, double *error, double *work);
   /* Prepares the dense output of the step just made (extra right-hand sides where the method needs them). */
@@ -41,7 +41,7 @@ struct ag_stepper {
   /* State at t + theta h, 0 <= theta <= 1, after dense(). */
   void (*interpolate)(const ag_stepper *s, int n, double theta, double h, const double *z, const double *z1,
                       const double *work, double *out);
-  const void *table;        /* the method's tableau */
+  const void *table; /* the method's tableau */
 };
 
 /* All steppers, in the order of stepper.def. */
@@ -49,8 +49,8 @@ int ag_stepper_count(void);
 const ag_stepper *ag_stepper_at(int i);
 const ag_stepper *ag_stepper_find(const char *name); /* NULL when unknown */
 
-/* Of a Runge-Kutta method: the row of stages that holds f(t + h, z1), and the rows of its dense output; the workspace is rows of n
- * numbers: stages, one row, dense output. */
+/* Of a Runge-Kutta method: the row of stages that holds f(t + h, z1), and the rows of its dense output; the workspace
+ * is rows of n numbers: stages, one row, dense output. */
 int ag_stepper_last(const ag_stepper *s);
 int ag_stepper_degree(const ag_stepper *s);
 

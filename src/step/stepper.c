@@ -16,13 +16,9 @@ static const ag_stepper *const all[] = {
 #undef AG_STEPPER
 };
 
-int ag_stepper_count(void) {
-  return (int)(sizeof all / sizeof *all);
-}
+int ag_stepper_count(void) { return (int)(sizeof all / sizeof *all); }
 
-const ag_stepper *ag_stepper_at(int i) {
-  return i >= 0 && i < ag_stepper_count() ? all[i] : NULL;
-}
+const ag_stepper *ag_stepper_at(int i) { return i >= 0 && i < ag_stepper_count() ? all[i] : NULL; }
 
 const ag_stepper *ag_stepper_find(const char *name) {
   for (int i = 0; i < ag_stepper_count(); i++)

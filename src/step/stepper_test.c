@@ -36,9 +36,7 @@ typedef struct points {
   double x[MAX_POINT], y[MAX_POINT];
 } points;
 
-static void add_point(points *p, double h, double error) {
-  p->x[p->n] = log(h), p->y[p->n++] = log(error);
-}
+static void add_point(points *p, double h, double error) { p->x[p->n] = log(h), p->y[p->n++] = log(error); }
 
 /* Slope of the straight line through the last `count` points. */
 static double slope(const points *p, int count) {

@@ -198,21 +198,21 @@ void ag_store_result(ag_pieces *pieces, const ag_system *sys, const ag_run_resul
   ag_pieces_number(pieces, "/summary@energy_drift", r->energy_drift);
   ag_pieces_number(pieces, "/summary@energy_size", r->energy_size);
   ag_pieces_number(pieces, "/summary@constraint_residual_max", r->residual_max);
-  if (r->checkpoint.made)
-    ag_store_checkpoint(pieces, &r->checkpoint);
+  if (r->checkpoint.made) ag_store_checkpoint(pieces, &r->checkpoint);
   else if (r->end != AG_END_SINK && r->end != AG_END_STOPPED)
     ag_pieces_drop(pieces, "/checkpoint"); /* else the last one saved is good */
 }
 
 /* ---- checkpoints ---- */
 
+/* clang-format off */
 #define NUMBERS(X) \
-  X(t) \
-  X(h) X(smooth) \
-  X(reach) X(mark) X(left_t) X(left_value) X(left_from) X(left_to) X(t_row) X(energy0) X(energy_size) X(energy_drift) \
-      X(residual_max) X(control.rtol) X(control.atol) X(control.h_min) X(control.h_max) X(control.safety) \
-          X(control.shrink) X(control.grow) X(control.beta) X(control.last_error)
+  X(t) X(h) X(smooth) X(reach) X(mark) X(left_t) X(left_value) X(left_from) X(left_to) X(t_row) \
+  X(energy0) X(energy_size) X(energy_drift) X(residual_max) \
+  X(control.rtol) X(control.atol) X(control.h_min) X(control.h_max) X(control.safety) X(control.shrink) \
+  X(control.grow) X(control.beta) X(control.last_error)
 #define WHOLES(X) X(n_mark) X(left) X(n_row) X(n_grid) X(steps) X(rejected) X(rhs)
+/* clang-format on */
 
 static void add_wholes(ag_pieces *pieces, const char *path, int n, const int *v) {
   long *wide = ag_heap_alloc(sizeof *wide * (size_t)(n + 1));

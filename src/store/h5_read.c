@@ -24,14 +24,10 @@ typedef struct reader {
 
 static ag_piece_kind kind_of(hid_t type) {
   switch (H5Tget_class(type)) {
-  case H5T_FLOAT:
-    return AG_PIECE_NUMBER;
-  case H5T_INTEGER:
-    return AG_PIECE_WHOLE;
-  case H5T_STRING:
-    return H5Tis_variable_str(type) == 0 ? AG_PIECE_TEXT : AG_PIECE_DROP;
-  default:
-    return AG_PIECE_DROP;
+  case H5T_FLOAT: return AG_PIECE_NUMBER;
+  case H5T_INTEGER: return AG_PIECE_WHOLE;
+  case H5T_STRING: return H5Tis_variable_str(type) == 0 ? AG_PIECE_TEXT : AG_PIECE_DROP;
+  default: return AG_PIECE_DROP;
   }
 }
 
@@ -123,8 +119,7 @@ static herr_t each_object(hid_t file, const char *name, const H5O_info_t *info, 
     long column = place_of(object, "column"), event = place_of(object, "event");
     if (column >= 0 || event >= 0)
       found_series(r, path.s, object, column >= 0 ? AG_PIECE_COLUMN : AG_PIECE_TIMES, column >= 0 ? column : event);
-    else
-      load(r, path.s, object, false);
+    else load(r, path.s, object, false);
   }
   void *both[2] = {r, (void *)ag_text_cstr(&path)};
   if (object >= 0) H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, each_attribute, both);
@@ -143,22 +138,17 @@ static bool in_order(reader *r, ag_piece_kind kind, ag_pieces *pieces, long *n_r
   bool good = true;
   for (int i = 0; i < r->n_found; i++) {
     if (r->loose.at[r->found[i].piece].kind != kind) continue;
-    if (r->found[i].place < n && at[r->found[i].place] < 0)
-      at[r->found[i].place] = i;
-    else
-      good = false;
+    if (r->found[i].place < n && at[r->found[i].place] < 0) at[r->found[i].place] = i;
+    else good = false;
   }
   if (count) *count = ag_heap_alloc(sizeof(long) * (size_t)(n + 1));
   for (long k = 0; k < n && good; k++) {
     const ag_piece *piece = &r->loose.at[r->found[at[k]].piece];
     ag_pieces_add(pieces, piece->path, kind, piece->rank, piece->dim, 0, NULL);
     good = count || ag_piece_length(piece) > 0;
-    if (count)
-      (*count)[k] = r->found[at[k]].n;
-    else if (k == 0)
-      *n_row = r->found[at[k]].n;
-    else
-      good = good && r->found[at[k]].n == *n_row;
+    if (count) (*count)[k] = r->found[at[k]].n;
+    else if (k == 0) *n_row = r->found[at[k]].n;
+    else good = good && r->found[at[k]].n == *n_row;
   }
   free(at);
   return good && (count || n > 0);
@@ -199,8 +189,7 @@ static bool known_format(hid_t file, const char *path, ag_text *trouble) {
   long format = place_of(root, "format");
   H5Oclose(root);
   if (format >= 1 && format <= AG_STORE_FORMAT) return true;
-  if (format < 1)
-    ag_text_printf(trouble, "%s is no result file of anagyre", path);
+  if (format < 1) ag_text_printf(trouble, "%s is no result file of anagyre", path);
   else
     ag_text_printf(trouble, "%s has format %ld, this program reads up to %d: take a newer anagyre", path, format,
                    AG_STORE_FORMAT);

@@ -278,9 +278,7 @@ bool ag_h5_write(const char *path, const ag_pieces *pieces, long n_row, const lo
     dismiss(&w);
     w.good = H5Fclose(w.file) >= 0 && w.good;
   }
-  if (!w.good)
-    *trouble = errno ? errno : EIO;
-  else
-    *trouble = settle(path);
+  if (!w.good) *trouble = errno ? errno : EIO;
+  else *trouble = settle(path);
   return !*trouble;
 }

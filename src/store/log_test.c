@@ -45,20 +45,16 @@ int main(void) {
     AG_CHECK(!ftruncate(fd, 0) && pwrite(fd, log.s, n, 0) == (ssize_t)n);
     int whole = -1;
     for (int k = 0; k < 5; k++) whole += n >= ends[k];
-    if (whole < 0)
-      check_content(fd, (off_t)n, 0, 0, 0);
-    else
-      check_content(fd, (off_t)n, n_row[whole], n_hit[whole], (off_t)ends[whole]);
+    if (whole < 0) check_content(fd, (off_t)n, 0, 0, 0);
+    else check_content(fd, (off_t)n, n_row[whole], n_hit[whole], (off_t)ends[whole]);
   }
   for (size_t i = 0; i < log.n; i++) { /* written whole above; now one byte wrong */
     char wrong = (char)(log.s[i] ^ 1);
     AG_CHECK(pwrite(fd, &wrong, 1, (off_t)i) == 1);
     int whole = -1;
     for (int k = 0; k < 5; k++) whole += i >= ends[k];
-    if (whole < 0)
-      check_content(fd, (off_t)log.n, 0, 0, 0);
-    else
-      check_content(fd, (off_t)log.n, n_row[whole], n_hit[whole], (off_t)ends[whole]);
+    if (whole < 0) check_content(fd, (off_t)log.n, 0, 0, 0);
+    else check_content(fd, (off_t)log.n, n_row[whole], n_hit[whole], (off_t)ends[whole]);
     AG_CHECK(pwrite(fd, log.s + i, 1, (off_t)i) == 1);
   }
   close(fd);

@@ -103,10 +103,8 @@ const char *ag_pieces_get_text(const ag_pieces *pieces, const char *path, const 
 static void drop_prefix(ag_pieces *pieces, const char *prefix) {
   int n = 0;
   for (int i = 0; i < pieces->n; i++) {
-    if (strncmp(pieces->at[i].path, prefix, strlen(prefix)))
-      pieces->at[n++] = pieces->at[i];
-    else
-      piece_done(&pieces->at[i]);
+    if (strncmp(pieces->at[i].path, prefix, strlen(prefix))) pieces->at[n++] = pieces->at[i];
+    else piece_done(&pieces->at[i]);
   }
   pieces->n = n;
 }
@@ -115,10 +113,8 @@ void ag_pieces_merge(ag_pieces *pieces, const ag_pieces *changes) {
   bool empty = pieces->n == 0;
   for (int i = 0; i < changes->n; i++) {
     const ag_piece *c = &changes->at[i];
-    if (c->kind == AG_PIECE_DROP)
-      drop_prefix(pieces, c->path);
-    else
-      (empty ? ag_pieces_add : ag_pieces_put)(pieces, c->path, c->kind, c->rank, c->dim, c->size, c->data);
+    if (c->kind == AG_PIECE_DROP) drop_prefix(pieces, c->path);
+    else (empty ? ag_pieces_add : ag_pieces_put)(pieces, c->path, c->kind, c->rank, c->dim, c->size, c->data);
   }
 }
 
@@ -166,17 +162,13 @@ static bool sound(const head *h, const char *data) {
   }
   uint64_t texts = 0;
   switch ((ag_piece_kind)h->kind) {
-  case AG_PIECE_NUMBER:
-    return h->size == sizeof(double) * (uint64_t)n;
-  case AG_PIECE_WHOLE:
-    return h->size == sizeof(long) * (uint64_t)n;
-  case AG_PIECE_COLUMN:
-    return h->size == 0 && n > 0;
+  case AG_PIECE_NUMBER: return h->size == sizeof(double) * (uint64_t)n;
+  case AG_PIECE_WHOLE: return h->size == sizeof(long) * (uint64_t)n;
+  case AG_PIECE_COLUMN: return h->size == 0 && n > 0;
   case AG_PIECE_TEXT:
     for (uint64_t i = 0; i < h->size; i++) texts += !data[i];
     return texts == (uint64_t)n && (!h->size || !data[h->size - 1]);
-  default:
-    return h->size == 0;
+  default: return h->size == 0;
   }
 }
 
@@ -191,8 +183,7 @@ bool ag_pieces_decode(ag_pieces *pieces, const char *bytes, size_t n) {
     ag_text path = {0};
     ag_text_strn(&path, bytes + at, h.path);
     long dim[3] = {h.dim[0], h.dim[1], h.dim[2]};
-    if (h.kind == AG_PIECE_DROP)
-      drop_prefix(pieces, path.s);
+    if (h.kind == AG_PIECE_DROP) drop_prefix(pieces, path.s);
     else
       (empty ? ag_pieces_add : ag_pieces_put)(pieces, path.s, (ag_piece_kind)h.kind, (int)h.rank, dim, h.size,
                                               bytes + at + h.path);

@@ -58,10 +58,8 @@ static bool recover(const char *path, const char *log_path, int fd, ag_archive *
     }
   } else if (!ag_store_put(path, &c.pieces, c.n_row, c.event_count, fd, &why)) {
     good = !access(path, R_OK);
-    if (good)
-      s->waiting = c.n_row;
-    else
-      ag_text_printf(trouble, "cannot recover %s from %s: %s", path, log_path, strerror(why));
+    if (good) s->waiting = c.n_row;
+    else ag_text_printf(trouble, "cannot recover %s from %s: %s", path, log_path, strerror(why));
   } else {
     unlink(log_path);
     s->recovered = true;

@@ -64,10 +64,8 @@ static bool append(ag_store *s, const ag_text *bytes) {
   size_t done = 0;
   while (done < bytes->n && !s->trouble) {
     ssize_t n = pwrite(s->log, bytes->s + done, bytes->n - done, s->size + (off_t)done);
-    if (n > 0)
-      done += (size_t)n;
-    else if (n == 0 || errno != EINTR)
-      failed(s, n ? errno : ENOSPC);
+    if (n > 0) done += (size_t)n;
+    else if (n == 0 || errno != EINTR) failed(s, n ? errno : ENOSPC);
   }
   if (s->trouble) {
     if (ftruncate(s->log, s->size)) return false; /* a torn frame is seen by its checksum */
@@ -204,12 +202,11 @@ bool ag_store_save(ag_store *s, const ag_checkpoint *c, bool must) {
 static void tell(const ag_store *s, bool put, ag_text *trouble) {
   const char *rows = ag_plural(s->n_row, "row", "rows");
   ag_text_printf(trouble, "cannot write %s: %s\n", put ? s->log_path : s->path, strerror(s->trouble));
-  if (put)
-    ag_text_printf(trouble, "%s holds the first %ld %s", s->path, s->n_row, rows);
+  if (put) ag_text_printf(trouble, "%s holds the first %ld %s", s->path, s->n_row, rows);
   else
-    ag_text_printf(trouble,
-                   "the first %ld %s in %s; when there is room, `anagyre info %s` puts %s into the file", s->n_row,
-                   ag_plural(s->n_row, "row is", "rows are"), s->log_path, s->path, ag_plural(s->n_row, "it", "them"));
+    ag_text_printf(trouble, "the first %ld %s in %s; when there is room, `anagyre info %s` puts %s into the file",
+                   s->n_row, ag_plural(s->n_row, "row is", "rows are"), s->log_path, s->path,
+                   ag_plural(s->n_row, "it", "them"));
 }
 
 bool ag_store_close(ag_store *s, const ag_pieces *end, ag_text *trouble) {

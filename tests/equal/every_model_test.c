@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Two derivations agree, for every model of the folders given: eliminated and multiplier accelerations and the balance of energy at
- * random states; the motion in both closures; the core alone and the whole state; interpreter and compiled code, bit for bit; what
- * is written out reads back as the same system. */
+ * Two derivations agree, for every model of the folders given: eliminated and multiplier accelerations and the balance
+ * of energy at random states; the motion in both closures; the core alone and the whole state; interpreter and compiled
+ * code, bit for bit; what is written out reads back as the same system. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,11 +64,14 @@ static void same_end(const ag_run_result *a, const ag_run_result *b, int width, 
 }
 
 static void check_motion(const ag_system *sys) {
-  ag_run_result eliminated = run_model(sys, 2, 0, false, AG_ENGINE_INTERPRETED), multipliers = run_model(sys, 2, 0, true, AG_ENGINE_INTERPRETED);
+  ag_run_result eliminated = run_model(sys, 2, 0, false, AG_ENGINE_INTERPRETED),
+                multipliers = run_model(sys, 2, 0, true, AG_ENGINE_INTERPRETED);
   AG_CHECK(eliminated.residual_max < 1e-11);
-  /* two integrations at 1e-12 of differently stiff forms; the observables behind the state may amplify, so only the state */
+  /* two integrations at 1e-12 of differently stiff forms; the observables behind the state may amplify, so only the
+   * state */
   int state = 1;
-  for (int i = 0; i < sys->model->n_coords; i++) state += sys->places[i].n_xi + (sys->model->coords[i].space == AG_SPACE_SO3 ? 9 : sys->places[i].n_q);
+  for (int i = 0; i < sys->model->n_coords; i++)
+    state += sys->places[i].n_xi + (sys->model->coords[i].space == AG_SPACE_SO3 ? 9 : sys->places[i].n_q);
   same_end(&eliminated, &multipliers, state, 1e-9);
   ag_run_done(&eliminated);
   ag_run_done(&multipliers);
@@ -76,7 +79,8 @@ static void check_motion(const ag_system *sys) {
 
 static void check_engines(const ag_system *sys) {
   for (int fixed = 0; fixed < 2; fixed++) {
-    ag_run_result a = run_model(sys, 1, fixed ? 0.01 : 0, false, AG_ENGINE_INTERPRETED), b = run_model(sys, 1, fixed ? 0.01 : 0, false, AG_ENGINE_COMPILED);
+    ag_run_result a = run_model(sys, 1, fixed ? 0.01 : 0, false, AG_ENGINE_INTERPRETED),
+                  b = run_model(sys, 1, fixed ? 0.01 : 0, false, AG_ENGINE_COMPILED);
     if (!b.compiled) fprintf(stderr, "  not compiled: %s\n", b.engine_note ? b.engine_note : "nothing to integrate");
     AG_CHECK(a.end == b.end && a.steps == b.steps && a.rejected == b.rejected);
     AG_CHECK(!memcmp(a.x, b.x, sizeof(double) * (size_t)(sys->n_q + sys->n_xi)));
@@ -102,7 +106,8 @@ static void check_core(const ag_system *sys) {
   int n = sys->n_z, n_x = sys->n_q + sys->n_xi;
   ag_work *w = ag_work_create(sys, sys->params);
   double *x = calloc((size_t)n_x + 1, 8), *c = calloc((size_t)sys->n_c + 1, 8), *z[2], *z1 = calloc((size_t)n + 1, 8);
-  double *dz = calloc((size_t)n + 1, 8), *dz1 = calloc((size_t)n + 1, 8), *space = calloc(rk4->size(n) + 1, 8), error[2];
+  double *dz = calloc((size_t)n + 1, 8), *dz1 = calloc((size_t)n + 1, 8), *space = calloc(rk4->size(n) + 1, 8),
+         error[2];
   ag_system_state0(sys, x);
   for (int k = 0; k < 2; k++) {
     alone self = {w, c, k == 0};
@@ -115,7 +120,8 @@ static void check_core(const ag_system *sys) {
       memcpy(z[k], z1, sizeof(double) * (size_t)flow.n);
     }
   }
-  for (int i = 0; i < sys->n_core; i++) AG_CHECK_NEAR(z[0][i], z[1][i], 1e-13); /* rounding of some hundred operations */
+  for (int i = 0; i < sys->n_core; i++)
+    AG_CHECK_NEAR(z[0][i], z[1][i], 1e-13); /* rounding of some hundred operations */
   ag_work_free(w);
   free(x), free(c), free(z[0]), free(z[1]), free(z1), free(dz), free(dz1), free(space);
 }

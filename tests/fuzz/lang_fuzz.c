@@ -29,7 +29,8 @@ static void read_again(const ag_model *m) {
   ag_text_done(&out);
 }
 
-/* A first line `# --set NAME=VALUE` is a change from outside, as in the corpora. 1 when there is one; its text is to be freed. */
+/* A first line `# --set NAME=VALUE` is a change from outside, as in the corpora. 1 when there is one; its text is to be
+ * freed. */
 static int find_set(const char *text, ag_set *set) {
   static const char mark[] = "# --set ";
   if (strncmp(text, mark, strlen(mark))) return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * replay SECONDS FILE...: feeds a fuzz target with files, whole and with random edits, where libFuzzer is not at hand. The
- * edits are the same in every run; an edited input that crashes is left behind as replay-crash.nh. */
+ * replay SECONDS FILE...: feeds a fuzz target with files, whole and with random edits, where libFuzzer is not at hand.
+ * The edits are the same in every run; an edited input that crashes is left behind as replay-crash.nh. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
