@@ -20,15 +20,15 @@ static const ag_option options[] = {AG_QUIET_ROW(args), AG_COMMON_ROWS(args)};
 /* A file with what is computed from it. */
 typedef struct tale {
   ag_archive *a;
-  const ag_pieces *pieces;
+  const ag_fields *fields;
   double first, last; /* times of the rows; NaN: none */
   bool continuable;
   double point; /* time from which it would be continued */
 } tale;
 
-static const char *text(const tale *t, const char *path) { return ag_pieces_get_text(t->pieces, path, ""); }
+static const char *text(const tale *t, const char *path) { return ag_fields_get_text(t->fields, path, ""); }
 
-static const char *attribute(const tale *t, const ag_piece *of, const char *name) {
+static const char *attribute(const tale *t, const ag_field *of, const char *name) {
   ag_text path = {0};
   ag_text_printf(&path, "%s@%s", of->path, name);
   const char *value = text(t, path.s);
@@ -36,8 +36,8 @@ static const char *attribute(const tale *t, const ag_piece *of, const char *name
   return value;
 }
 
-static int rows_of(const ag_piece *p) { return p->rank > 0 ? (int)p->dim[0] : 1; }
-static int cols_of(const ag_piece *p) { return p->rank > 1 ? (int)p->dim[1] : 1; }
+static int rows_of(const ag_field *p) { return p->rank > 0 ? (int)p->dim[0] : 1; }
+static int cols_of(const ag_field *p) { return p->rank > 1 ? (int)p->dim[1] : 1; }
 
 static double row_time(ag_archive *a, long i) {
   if (i < 0 || i >= a->n_row) return NAN;
@@ -49,7 +49,7 @@ static double row_time(ag_archive *a, long i) {
 
 static tale tale_of(ag_archive *a) {
   ag_checkpoint c;
-  tale t = {.a = a, .pieces = &a->pieces, .first = row_time(a, 0), .last = row_time(a, a->n_row - 1)};
+  tale t = {.a = a, .fields = &a->fields, .first = row_time(a, 0), .last = row_time(a, a->n_row - 1)};
   t.continuable = !a->running && ag_archive_checkpoint(a, &c);
   if (t.continuable) {
     t.point = c.t;
@@ -73,7 +73,7 @@ static void line(ag_text *out, const char *what, const char *format, ...) {
 static void put_quantities(const tale *t, ag_text *out) {
   ag_text_str(out, "quantities\n");
   for (int i = 0; i < t->a->n_column; i++) {
-    const ag_piece *c = t->a->columns[i];
+    const ag_field *c = t->a->columns[i];
     ag_text_printf(out, "  %-28s  %-10s", c->path, attribute(t, c, "kind"));
     if (c->rank) ag_text_printf(out, c->rank > 1 ? "  %ld x %ld" : "  %ld", c->dim[0], c->dim[1]);
     ag_text_char(out, '\n');
@@ -82,38 +82,38 @@ static void put_quantities(const tale *t, ag_text *out) {
 
 static void put_parameters(const tale *t, ag_text *out) {
   bool some = false;
-  for (int i = 0; i < t->pieces->n; i++) {
-    const ag_piece *p = &t->pieces->at[i];
+  for (int i = 0; i < t->fields->n; i++) {
+    const ag_field *p = &t->fields->at[i];
     if (strncmp(p->path, "/parameters/", 12) || strchr(p->path, '@')) continue;
     if (!some) ag_text_str(out, "parameters\n");
     some = true;
     ag_text_printf(out, "  %-12s  ", p->path + 12);
-    if (p->kind == AG_PIECE_WHOLE && p->rank == 0) ag_text_printf(out, "%ld", *(const long *)p->data);
-    if (p->kind == AG_PIECE_NUMBER) ag_result_value(rows_of(p), cols_of(p), p->data, 16, out);
+    if (p->kind == AG_FIELD_INTEGER && p->rank == 0) ag_text_printf(out, "%ld", *(const long *)p->data);
+    if (p->kind == AG_FIELD_NUMBER) ag_result_value(rows_of(p), cols_of(p), p->data, 16, out);
     ag_text_char(out, '\n');
   }
 }
 
 static void put_run(const tale *t, ag_text *out) {
-  const ag_pieces *p = t->pieces;
-  double dt = ag_pieces_get_number(p, "/options@dt", 0);
+  const ag_fields *p = t->fields;
+  double dt = ag_fields_get_number(p, "/options@dt", 0);
   if (dt > 0) line(out, "method", "%s, dt %g, %s", text(t, "/options@method"), dt, text(t, "/options@closure"));
   else
     line(out, "method", "%s, rtol %g, atol %g, %s", text(t, "/options@method"),
-         ag_pieces_get_number(p, "/options@rtol", NAN), ag_pieces_get_number(p, "/options@atol", NAN),
+         ag_fields_get_number(p, "/options@rtol", NAN), ag_fields_get_number(p, "/options@atol", NAN),
          text(t, "/options@closure"));
-  const ag_piece *set = ag_pieces_find(p, "/options/set");
-  const char *s = set && set->kind == AG_PIECE_TEXT && set->rank == 1 ? set->data : "";
+  const ag_field *set = ag_fields_find(p, "/options/set");
+  const char *s = set && set->kind == AG_FIELD_TEXT && set->rank == 1 ? set->data : "";
   for (long i = 0; set && set->rank == 1 && i < set->dim[0]; i++, s += strlen(s) + 1)
     line(out, i ? "" : "set", "%s", s);
-  long steps = ag_pieces_get_whole(p, "/summary@steps", -1);
-  if (steps >= 0) line(out, "steps", "%ld (%ld rejected)", steps, ag_pieces_get_whole(p, "/summary@rejected", 0));
-  double drift = ag_pieces_get_number(p, "/summary@energy_drift", NAN);
+  long steps = ag_fields_get_integer(p, "/summary@steps", -1);
+  if (steps >= 0) line(out, "steps", "%ld (%ld rejected)", steps, ag_fields_get_integer(p, "/summary@rejected", 0));
+  double drift = ag_fields_get_number(p, "/summary@energy_drift", NAN);
   if (!isnan(drift)) line(out, "energy", "drift at most %.3g", drift);
 }
 
 /* "38 crossings reached, 10 outside the level" */
-static void put_ends(const ag_piece *ends, ag_text *out) {
+static void put_ends(const ag_field *ends, ag_text *out) {
   const char *s = ends->data;
   const char *kinds[16];
   long count[16] = {0}, n = 0, others = 0;
@@ -131,9 +131,9 @@ static void put_ends(const ag_piece *ends, ag_text *out) {
 /* Smallest and largest of what is different from member to member. */
 static void put_varied(const tale *t, const char *prefix, ag_text *out) {
   size_t n = strlen(prefix);
-  for (int i = 0; i < t->pieces->n; i++) {
-    const ag_piece *p = &t->pieces->at[i];
-    if (strncmp(p->path, prefix, n) || strchr(p->path, '@') || p->kind != AG_PIECE_NUMBER || p->rank != 1) continue;
+  for (int i = 0; i < t->fields->n; i++) {
+    const ag_field *p = &t->fields->at[i];
+    if (strncmp(p->path, prefix, n) || strchr(p->path, '@') || p->kind != AG_FIELD_NUMBER || p->rank != 1) continue;
     double lo = INFINITY, hi = -INFINITY;
     for (long k = 0; k < p->dim[0]; k++)
       lo = fmin(lo, ((const double *)p->data)[k]), hi = fmax(hi, ((const double *)p->data)[k]);
@@ -143,9 +143,9 @@ static void put_varied(const tale *t, const char *prefix, ag_text *out) {
 
 /* Of many runs: how they ended, and what was different between them. */
 static void put_batch(const tale *t, ag_text *out) {
-  const ag_piece *ends = ag_pieces_find(t->pieces, "/members/end");
-  line(out, "members", "%ld", ag_pieces_get_whole(t->pieces, "/summary@members", 0));
-  if (ends && ends->kind == AG_PIECE_TEXT && ends->rank == 1) {
+  const ag_field *ends = ag_fields_find(t->fields, "/members/end");
+  line(out, "members", "%ld", ag_fields_get_integer(t->fields, "/summary@members", 0));
+  if (ends && ends->kind == AG_FIELD_TEXT && ends->rank == 1) {
     ag_text all = {0};
     put_ends(ends, &all);
     line(out, "they ended", "%s", ag_text_cstr(&all));
@@ -167,14 +167,14 @@ static void write_text(const tale *t, ag_text *out) {
   else line(out, "rows", "%ld", a->n_row);
   if (a->n_row && !batch)
     line(out, "time", "%.17g to %.17g (asked for: %.17g)", t->first, t->last,
-         ag_pieces_get_number(t->pieces, "/options@t1", NAN));
+         ag_fields_get_number(t->fields, "/options@t1", NAN));
   put_run(t, out);
   if (t->continuable) line(out, "continue", "anagyre run --from %s --t1 ...", a->path);
   for (int i = 0; i < a->n_event; i++)
     line(out, i ? "" : "events", "%s: %ld", attribute(t, a->events[i], "name"), a->event_count[i]);
   line(out, "written by", "%s %s (%s, %s)", text(t, "@program"), text(t, "@version"), text(t, "@commit"),
        text(t, "@compiler"));
-  line(out, "format", "%ld", ag_pieces_get_whole(t->pieces, "@format", 0));
+  line(out, "format", "%ld", ag_fields_get_integer(t->fields, "@format", 0));
   put_parameters(t, out);
   if (batch) {
     ag_text_str(out, "different from member to member\n");
@@ -187,23 +187,23 @@ static void write_text(const tale *t, ag_text *out) {
 
 /* ---- for programs ---- */
 
-static void json_value(ag_json *j, const char *key, const ag_piece *p) {
-  if (p->kind == AG_PIECE_NUMBER && p->size) ag_json_tensor(j, key, rows_of(p), cols_of(p), p->data);
-  if (p->kind == AG_PIECE_WHOLE && p->rank == 0) ag_json_whole(j, key, *(const long *)p->data);
-  if (p->kind == AG_PIECE_TEXT && p->rank == 0) ag_json_string(j, key, p->data);
-  if (p->kind != AG_PIECE_TEXT || p->rank != 1) return;
+static void json_value(ag_json *j, const char *key, const ag_field *p) {
+  if (p->kind == AG_FIELD_NUMBER && p->size) ag_json_tensor(j, key, rows_of(p), cols_of(p), p->data);
+  if (p->kind == AG_FIELD_INTEGER && p->rank == 0) ag_json_whole(j, key, *(const long *)p->data);
+  if (p->kind == AG_FIELD_TEXT && p->rank == 0) ag_json_string(j, key, p->data);
+  if (p->kind != AG_FIELD_TEXT || p->rank != 1) return;
   const char *s = p->data;
   ag_json_begin(j, key, '[');
   for (long i = 0; i < p->dim[0]; i++, s += strlen(s) + 1) ag_json_string(j, NULL, s);
   ag_json_end(j, ']');
 }
 
-/* "key": {name: value} of the pieces under a path. */
+/* "key": {name: value} of the fields under a path. */
 static void json_group(ag_json *j, const tale *t, const char *key, const char *prefix) {
   size_t n = strlen(prefix);
   ag_json_begin(j, key, '{');
-  for (int i = 0; i < t->pieces->n; i++) {
-    const ag_piece *p = &t->pieces->at[i];
+  for (int i = 0; i < t->fields->n; i++) {
+    const ag_field *p = &t->fields->at[i];
     if (!strncmp(p->path, prefix, n) && !strchr(p->path + n, '@') && !strchr(p->path + n, '/'))
       json_value(j, p->path + n, p);
   }
@@ -215,15 +215,15 @@ static void write_json(const tale *t, ag_json *j) {
                                       "compiler_flags", "engine",  "model",   "title",  "end"};
   ag_json_begin(j, NULL, '{');
   ag_json_string(j, "file", t->a->path);
-  ag_json_whole(j, "format", ag_pieces_get_whole(t->pieces, "@format", 0));
+  ag_json_whole(j, "format", ag_fields_get_integer(t->fields, "@format", 0));
   for (size_t i = 0; i < sizeof about / sizeof *about; i++) {
     ag_text path = {0};
     ag_text_printf(&path, "@%s", about[i]);
-    ag_json_string(j, about[i], ag_pieces_get_text(t->pieces, path.s, NULL));
+    ag_json_string(j, about[i], ag_fields_get_text(t->fields, path.s, NULL));
     ag_text_done(&path);
   }
   ag_json_string(j, "end_event", *text(t, "@end_event") ? text(t, "@end_event") : NULL);
-  ag_json_bool(j, "complete", ag_pieces_get_whole(t->pieces, "@complete", 0) != 0);
+  ag_json_bool(j, "complete", ag_fields_get_integer(t->fields, "@complete", 0) != 0);
   ag_json_bool(j, "running", t->a->running);
   ag_json_bool(j, "recovered", t->a->recovered);
   ag_json_number(j, "continue_from", t->continuable ? t->point : NAN);
@@ -232,7 +232,7 @@ static void write_json(const tale *t, ag_json *j) {
   ag_json_number(j, "t_last", t->last);
   ag_json_begin(j, "quantities", '[');
   for (int i = 0; i < t->a->n_column; i++) {
-    const ag_piece *c = t->a->columns[i];
+    const ag_field *c = t->a->columns[i];
     ag_json_begin(j, NULL, '{');
     ag_json_string(j, "name", attribute(t, c, "name"));
     ag_json_string(j, "path", c->path);
@@ -248,7 +248,7 @@ static void write_json(const tale *t, ag_json *j) {
   ag_json_end(j, '}');
   json_group(j, t, "parameters", "/parameters/");
   json_group(j, t, "options", "/options@");
-  const ag_piece *set = ag_pieces_find(t->pieces, "/options/set");
+  const ag_field *set = ag_fields_find(t->fields, "/options/set");
   if (set) json_value(j, "set", set);
   json_group(j, t, "summary", "/summary@");
   if (!strcmp(text(t, "@kind"), "batch")) {
@@ -256,7 +256,7 @@ static void write_json(const tale *t, ag_json *j) {
     json_group(j, t, "sweep", "/members/sweep/");
     json_group(j, t, "solved", "/members/solved/");
     json_group(j, t, "parameters", "/members/parameters/");
-    const ag_piece *ends = ag_pieces_find(t->pieces, "/members/end");
+    const ag_field *ends = ag_fields_find(t->fields, "/members/end");
     if (ends) json_value(j, "end", ends);
     ag_json_end(j, '}');
   }

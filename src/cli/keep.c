@@ -19,12 +19,12 @@ static ag_status say(ag_text *trouble) {
 
 /* ---- writing ---- */
 
-static ag_store *create(const char *path, const ag_described *what, bool fresh, bool begin) {
-  ag_pieces pieces = {0};
+static ag_store *create(const char *path, const ag_description *what, bool fresh, bool begin) {
+  ag_fields fields = {0};
   ag_text trouble = {0};
-  ag_store_describe(&pieces, what);
-  ag_store *store = ag_store_create(path, &pieces, fresh, &trouble);
-  ag_pieces_done(&pieces);
+  ag_store_describe(&fields, what);
+  ag_store *store = ag_store_create(path, &fields, fresh, &trouble);
+  ag_fields_done(&fields);
   if (!store) {
     say(&trouble);
     return NULL;
@@ -36,7 +36,7 @@ static ag_store *create(const char *path, const ag_described *what, bool fresh, 
 
 ag_store *ag_keep_open(const char *path, const ag_source *s, const ag_common *common, const ag_run_options *o,
                        bool strict, const ag_continued *from) {
-  ag_described what = {.system = s->system, .options = o, .text = s->text, .strict = strict};
+  ag_description what = {.system = s->system, .options = o, .text = s->text, .strict = strict};
   if (from) {
     what.n_set = from->n_set;
     what.sets = from->sets;
@@ -61,11 +61,11 @@ void ag_keep_event(void *store, int event, double t) { (void)ag_store_event(stor
 void ag_keep_save(void *store, const ag_checkpoint *c) { (void)ag_store_save(store, c, false); }
 
 ag_status ag_keep_close(ag_store *store, const ag_system *sys, const ag_run_result *result) {
-  ag_pieces end = {0};
+  ag_fields end = {0};
   ag_text trouble = {0};
   if (result) ag_store_result(&end, sys, result);
   bool good = ag_store_close(store, &end, &trouble);
-  ag_pieces_done(&end);
+  ag_fields_done(&end);
   if (!good) return say(&trouble);
   ag_text_done(&trouble);
   return AG_OK;
@@ -84,23 +84,23 @@ ag_status ag_continue_open(ag_continued *c, const char *path, ag_run_options *o,
   *c = (ag_continued){.archive = ag_archive_open(path, &trouble)};
   if (!c->archive) return say(&trouble);
   ag_text_done(&trouble);
-  const ag_pieces *pieces = &c->archive->pieces;
+  const ag_fields *fields = &c->archive->fields;
   if (c->archive->running) return refuse(c, path, "is still being written by a run");
   if (c->archive->waiting) return refuse(c, path, "is behind its log, and there is no room to put the two together");
-  if (!ag_store_options(pieces, o, strict) || !ag_pieces_get_text(pieces, "/model", NULL))
+  if (!ag_store_options(fields, o, strict) || !ag_fields_get_text(fields, "/model", NULL))
     return refuse(c, path, "holds options that this program does not know");
   if (!ag_archive_checkpoint(c->archive, &c->point)) {
-    if (ag_pieces_get_whole(pieces, "@complete", 0))
+    if (ag_fields_get_integer(fields, "@complete", 0))
       fprintf(stderr, "error: %s cannot be continued: its run ended by itself (%s)\n", path,
-              ag_pieces_get_text(pieces, "@end", "?"));
+              ag_fields_get_text(fields, "@end", "?"));
     else
       fprintf(stderr, "error: %s cannot be continued: its run was killed before it had begun; start it again\n", path);
     ag_continue_done(c);
     return AG_WRONG;
   }
-  c->residual_max = ag_pieces_get_number(pieces, "/summary@constraint_residual_max", 0);
-  const ag_piece *set = ag_pieces_find(pieces, "/options/set");
-  if (set && set->kind == AG_PIECE_TEXT && set->rank == 1) c->n_set = (int)set->dim[0];
+  c->residual_max = ag_fields_get_number(fields, "/summary@constraint_residual_max", 0);
+  const ag_field *set = ag_fields_find(fields, "/options/set");
+  if (set && set->kind == AG_FIELD_TEXT && set->rank == 1) c->n_set = (int)set->dim[0];
   c->sets = ag_heap_alloc(sizeof *c->sets * (size_t)(c->n_set + 1));
   const char *s = set ? set->data : "";
   for (int i = 0; i < c->n_set; i++, s += strlen(s) + 1) c->sets[i] = s;
@@ -109,7 +109,7 @@ ag_status ag_continue_open(ag_continued *c, const char *path, ag_run_options *o,
 
 /* How far the file goes. */
 static double last_time(const ag_continued *c) {
-  double t = ag_pieces_get_number(&c->archive->pieces, "/summary@t", NAN), *row;
+  double t = ag_fields_get_number(&c->archive->fields, "/summary@t", NAN), *row;
   if (isfinite(t) || !c->archive->n_row) return isfinite(t) ? t : c->point.t;
   row = ag_heap_alloc(sizeof *row * (size_t)c->archive->width);
   t = ag_archive_rows(c->archive, c->archive->n_row - 1, 1, row) ? row[0] : c->point.t;
@@ -140,7 +140,7 @@ static bool fits(const ag_continued *c, const ag_system *sys, const ag_run_optio
 }
 
 ag_status ag_continue_load(ag_continued *c, ag_source *s, ag_run_options *o, bool strict, bool quiet) {
-  const ag_pieces *pieces = &c->archive->pieces;
+  const ag_fields *fields = &c->archive->fields;
   ag_set *sets = ag_heap_alloc(sizeof *sets * (size_t)(c->n_set + 1));
   char **names = ag_heap_alloc(sizeof *names * (size_t)(c->n_set + 1));
   for (int i = 0; i < c->n_set; i++) {
@@ -152,24 +152,24 @@ ag_status ag_continue_load(ag_continued *c, ag_source *s, ag_run_options *o, boo
   }
   ag_derive_options how = {.strict = strict, .t0 = o->t0};
   ag_status status =
-      ag_source_text(s, c->archive->path, ag_pieces_get_text(pieces, "/model", ""), c->n_set, sets, &how);
+      ag_source_text(s, c->archive->path, ag_fields_get_text(fields, "/model", ""), c->n_set, sets, &how);
   for (int i = 0; i < c->n_set; i++) free(names[i]);
   free(names);
   free(sets);
-  const char *section = ag_pieces_get_text(pieces, "/options@section", "");
+  const char *section = ag_fields_get_text(fields, "/options@section", "");
   if (status == AG_OK && *section) status = ag_section_find(s, section, o);
-  if (status == AG_OK) status = ag_source_end_at(s, ag_pieces_get_text(pieces, "/options@terminal", NULL));
+  if (status == AG_OK) status = ag_source_end_at(s, ag_fields_get_text(fields, "/options@terminal", NULL));
   if (status != AG_OK) return status;
   if (!fits(c, s->system, o)) {
     ag_ctx_error(&s->ctx, (ag_pos){0},
                  "%s was written by anagyre %s (%s), which arranged this model differently: it cannot be continued",
-                 c->archive->path, ag_pieces_get_text(pieces, "@version", "?"),
-                 ag_pieces_get_text(pieces, "@commit", "?"));
+                 c->archive->path, ag_fields_get_text(fields, "@version", "?"),
+                 ag_fields_get_text(fields, "@commit", "?"));
     return AG_WRONG;
   }
-  if (!quiet && strcmp(ag_pieces_get_text(pieces, "@commit", ""), AG_GIT_HASH))
+  if (!quiet && strcmp(ag_fields_get_text(fields, "@commit", ""), AG_GIT_HASH))
     fprintf(stderr, "note: %s was written by another build (%s); what follows may differ from it in the last digits\n",
-            c->archive->path, ag_pieces_get_text(pieces, "@commit", "?"));
+            c->archive->path, ag_fields_get_text(fields, "@commit", "?"));
   return AG_OK;
 }
 

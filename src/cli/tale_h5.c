@@ -45,19 +45,19 @@ static void path_of(ag_text *path, const char *folder, const char *name) {
   ag_text_printf(path, "%s%s", folder, name);
 }
 
-static void put_swept(const ag_tale *t, ag_pieces *p, double *v) {
+static void put_swept(const ag_tale *t, ag_fields *p, double *v) {
   ag_text path = {0};
   int n = t->sweep->n_name, n_swept = n - t->sweep->n_solved;
   for (int i = 0; i < n; i++) {
     for (long m = 0; m < t->members->n; m++) v[m] = t->members->values[m * n + i];
     path_of(&path, i < n_swept ? "/members/sweep/" : "/members/solved/", t->sweep->names[i]);
-    ag_pieces_values(p, path.s, t->members->n, 1, 1, v);
+    ag_fields_values(p, path.s, t->members->n, 1, 1, v);
   }
   ag_text_done(&path);
 }
 
 /* Parameters that are not the same for all. NaN where a member did not start. */
-static void put_parameters(const ag_tale *t, ag_pieces *p) {
+static void put_parameters(const ag_tale *t, ag_fields *p) {
   const ag_system *sys = t->members->source.system;
   const ag_model *model = sys->model;
   ag_text path = {0};
@@ -76,14 +76,14 @@ static void put_parameters(const ag_tale *t, ag_pieces *p) {
       same = same && (t->row[m] < 0 || !memcmp(from, sys->params + at, size));
     }
     path_of(&path, "/members/parameters/", model->params[i].name);
-    if (!same) ag_pieces_values(p, path.s, t->members->n, rows, cols, v);
+    if (!same) ag_fields_values(p, path.s, t->members->n, rows, cols, v);
     free(v);
   }
   ag_text_done(&path);
 }
 
 /* Starts, completed from the constraints: coordinates and velocities. */
-static void put_starts(const ag_tale *t, ag_pieces *p) {
+static void put_starts(const ag_tale *t, ag_fields *p) {
   const ag_system *sys = t->members->source.system;
   int n_x = sys->n_q + sys->n_xi;
   ag_text path = {0};
@@ -101,14 +101,14 @@ static void put_starts(const ag_tale *t, ag_pieces *p) {
         v[m * size + j] = x ? x[(velocity ? sys->n_q + at->xi : at->q) + j] : NAN;
     }
     path_of(&path, velocity ? "/members/start/velocity/" : "/members/start/state/", c->name);
-    ag_pieces_values(p, path.s, t->members->n, c->rows, c->cols, v);
+    ag_fields_values(p, path.s, t->members->n, c->rows, c->cols, v);
     free(v);
   }
   ag_text_done(&path);
 }
 
 /* With a section the final records are not the rows. */
-static void put_finals(const ag_tale *t, ag_pieces *p, const bool *wanted) {
+static void put_finals(const ag_tale *t, ag_fields *p, const bool *wanted) {
   static const char *const folder[] = {"", "state/", "velocity/", "observables/", "", ""};
   ag_text path = {0}, name = {0};
   for (int i = 1; i < t->record.n_column; i++) {
@@ -120,48 +120,48 @@ static void put_finals(const ag_tale *t, ag_pieces *p, const bool *wanted) {
       memcpy(v + m * size, ag_tale_record(t, m) + c->offset, sizeof(double) * (size_t)size);
     path_of(&name, folder[c->kind], c->name);
     path_of(&path, "/members/final/", name.s);
-    ag_pieces_values(p, path.s, t->members->n, c->rows, c->cols, v);
+    ag_fields_values(p, path.s, t->members->n, c->rows, c->cols, v);
     free(v);
   }
   ag_text_done(&path);
   ag_text_done(&name);
 }
 
-static void put_ends(const ag_tale *t, ag_pieces *p, double *v) {
+static void put_ends(const ag_tale *t, ag_fields *p, double *v) {
   long n = t->members->n, *w = ag_heap_alloc(sizeof *w * (size_t)(n + 1));
   const char **ends = ag_heap_alloc(sizeof *ends * (size_t)(n + 1));
   for (long m = 0; m < n; m++) ends[m] = ag_tale_end(t, m), v[m] = ag_tale_time(t, m);
-  ag_pieces_texts(p, "/members/end", (int)n, ends);
-  ag_pieces_values(p, "/members/t", n, 1, 1, v);
+  ag_fields_texts(p, "/members/end", (int)n, ends);
+  ag_fields_values(p, "/members/t", n, 1, 1, v);
   for (long m = 0; m < n; m++) w[m] = ag_tale_member(t, m) ? ag_tale_member(t, m)->steps : 0;
-  ag_pieces_wholes(p, "/members/steps", n, w);
+  ag_fields_integers(p, "/members/steps", n, w);
   for (long m = 0; m < n; m++) w[m] = ag_tale_member(t, m) ? ag_tale_member(t, m)->rejected : 0;
-  ag_pieces_wholes(p, "/members/rejected", n, w);
+  ag_fields_integers(p, "/members/rejected", n, w);
   for (long m = 0; m < n; m++) w[m] = ag_tale_points(t, m)->n;
-  if (t->options->run.section) ag_pieces_wholes(p, "/members/crossings", n, w);
+  if (t->options->run.section) ag_fields_integers(p, "/members/crossings", n, w);
   free(w);
   free(ends);
 }
 
 /* Of each point: which member, and its how manieth crossing. */
-static void put_owners(const ag_tale *t, ag_pieces *p) {
+static void put_owners(const ag_tale *t, ag_fields *p) {
   long n = ag_tale_n_points(t), *member = ag_heap_alloc(sizeof *member * (size_t)(n + 1));
   long *crossing = ag_heap_alloc(sizeof *crossing * (size_t)(n + 1)), k = 0;
   for (long m = 0; m < t->members->n; m++)
     for (long i = 0; i < ag_tale_points(t, m)->n; i++) member[k] = m + 1, crossing[k++] = i + 1;
-  ag_pieces_wholes(p, "/member", n, member);
-  ag_pieces_wholes(p, "/crossing", n, crossing);
+  ag_fields_integers(p, "/member", n, member);
+  ag_fields_integers(p, "/crossing", n, crossing);
   free(member);
   free(crossing);
 }
 
-static void put_members(const ag_tale *t, ag_pieces *p, const bool *wanted) {
+static void put_members(const ag_tale *t, ag_fields *p, const bool *wanted) {
   double *v = ag_heap_alloc(sizeof *v * (size_t)(t->members->n + 1));
-  ag_pieces_text(p, "@end", t->n_stopped ? ag_end_word(AG_END_STOPPED) : "finished");
-  ag_pieces_whole(p, "@complete", 1);
-  ag_pieces_whole(p, "/summary@members", t->members->n);
-  ag_pieces_whole(p, "/summary@failed", t->n_failed);
-  ag_pieces_whole(p, "/summary@off_level", t->members->n_off);
+  ag_fields_text(p, "@end", t->n_stopped ? ag_end_word(AG_END_STOPPED) : "finished");
+  ag_fields_integer(p, "@complete", 1);
+  ag_fields_integer(p, "/summary@members", t->members->n);
+  ag_fields_integer(p, "/summary@failed", t->n_failed);
+  ag_fields_integer(p, "/summary@off_level", t->members->n_off);
   put_ends(t, p, v);
   put_swept(t, p, v);
   put_parameters(t, p);
@@ -186,20 +186,20 @@ ag_status ag_tale_h5(const ag_tale *t, const ag_common *common, bool strict, con
   for (int i = 0; i < common->n_set; i++)
     sets[i] = ag_arena_printf(arena, "%s=%s", common->sets[i].name, common->sets[i].value);
   for (int i = 0; i < t->record.n_column; i++) wanted[i] = t->wanted[i] || t->record.columns[i].kind == AG_COL_TIME;
-  ag_pieces pieces = {0}, end = {0};
-  ag_described what = {.system = t->members->source.system,
-                       .options = &t->options->run,
-                       .n_set = common->n_set,
-                       .sets = sets,
-                       .strict = strict,
-                       .wanted = wanted,
-                       .text = ag_arena_strn(arena, t->members->source.text, t->members->text_size)};
+  ag_fields fields = {0}, end = {0};
+  ag_description what = {.system = t->members->source.system,
+                         .options = &t->options->run,
+                         .n_set = common->n_set,
+                         .sets = sets,
+                         .strict = strict,
+                         .wanted = wanted,
+                         .text = ag_arena_strn(arena, t->members->source.text, t->members->text_size)};
   ag_text trouble = {0};
-  ag_store_describe(&pieces, &what);
-  ag_pieces_texts(&pieces, "/options/sweep", common->sweeps.n, common->sweeps.at);
-  ag_pieces_texts(&pieces, "/options/level", common->levels.n, common->levels.at);
-  ag_store *store = ag_store_create(path, &pieces, true, &trouble);
-  ag_pieces_done(&pieces);
+  ag_store_describe(&fields, &what);
+  ag_fields_texts(&fields, "/options/sweep", common->sweeps.n, common->sweeps.at);
+  ag_fields_texts(&fields, "/options/level", common->levels.n, common->levels.at);
+  ag_store *store = ag_store_create(path, &fields, true, &trouble);
+  ag_fields_done(&fields);
   ag_status status = AG_OK;
   if (!store) {
     status = say(&trouble);
@@ -209,7 +209,7 @@ ag_status ag_tale_h5(const ag_tale *t, const ag_common *common, bool strict, con
     if (!ag_store_close(store, &end, &trouble)) status = say(&trouble);
     else ag_text_done(&trouble);
   }
-  ag_pieces_done(&end);
+  ag_fields_done(&end);
   ag_arena_free(arena);
   return status;
 }

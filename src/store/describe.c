@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a result file says of the run it holds, and the way back: options and checkpoint. docs/results.md lists the
- * names. */
+ * Metadata of a result file, and reading options and checkpoints back. docs/results.md lists the names. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,78 +12,78 @@
 #define COMPILER "gcc " __VERSION__
 #endif
 
-/* The language knows no units: whoever writes a model chooses them, and its numbers stay in them. */
+/* The language has no units: results are in the units chosen by the author of the model. */
 static const char UNIT[] = "of the model";
 
 static const char *const spaces[] = {"R", "S1", "S2", "SO3"};
 
 /* ---- the layout of rows ---- */
 
-static void attribute_text(ag_pieces *pieces, const char *path, const char *name, const char *value) {
+static void attribute_text(ag_fields *fields, const char *path, const char *name, const char *value) {
   ag_text full = {0};
   ag_text_printf(&full, "%s@%s", path, name);
-  ag_pieces_add(pieces, full.s, AG_PIECE_TEXT, 0, NULL, strlen(value) + 1, value);
+  ag_fields_add(fields, full.s, AG_FIELD_TEXT, 0, NULL, strlen(value) + 1, value);
   ag_text_done(&full);
 }
 
-static void attribute_wholes(ag_pieces *pieces, const char *path, const char *name, int rank, long n,
-                             const long *values) {
+static void attribute_integers(ag_fields *fields, const char *path, const char *name, int rank, long n,
+                               const long *values) {
   ag_text full = {0};
   ag_text_printf(&full, "%s@%s", path, name);
-  ag_pieces_add(pieces, full.s, AG_PIECE_WHOLE, rank, &n, sizeof(long) * (size_t)n, values);
+  ag_fields_add(fields, full.s, AG_FIELD_INTEGER, rank, &n, sizeof(long) * (size_t)n, values);
   ag_text_done(&full);
 }
 
-void ag_pieces_values(ag_pieces *pieces, const char *path, long n, int rows, int cols, const double *v) {
+void ag_fields_values(ag_fields *fields, const char *path, long n, int rows, int cols, const double *v) {
   long dim[3] = {n, rows, cols};
   int rank = cols > 1 ? 3 : rows > 1 ? 2 : 1;
-  ag_pieces_put(pieces, path, AG_PIECE_NUMBER, rank, dim, sizeof *v * (size_t)(n * rows * cols), v);
-  attribute_wholes(pieces, path, "shape", 1, 2, dim + 1);
-  attribute_text(pieces, path, "unit", UNIT);
+  ag_fields_put(fields, path, AG_FIELD_NUMBER, rank, dim, sizeof *v * (size_t)(n * rows * cols), v);
+  attribute_integers(fields, path, "shape", 1, 2, dim + 1);
+  attribute_text(fields, path, "unit", UNIT);
 }
 
-static void add_column(ag_pieces *pieces, const ag_model *m, const ag_column *c, long place) {
+static void add_column(ag_fields *fields, const ag_model *m, const ag_column *c, long place) {
   static const char *const folder[] = {"/", "/state/", "/velocity/", "/observables/", "/", "/"};
   static const char *const kind[] = {"time", "coordinate", "velocity", "observable", "energy", "residual"};
   ag_text path = {0};
   long shape[2] = {c->rows, c->cols};
   int rank = c->cols > 1 ? 2 : c->rows > 1 ? 1 : 0;
   ag_text_printf(&path, "%s%s", folder[c->kind], c->name);
-  ag_pieces_add(pieces, path.s, AG_PIECE_COLUMN, rank, shape, 0, NULL);
-  attribute_text(pieces, path.s, "name", c->name);
-  attribute_text(pieces, path.s, "kind", kind[c->kind]);
-  attribute_wholes(pieces, path.s, "shape", 1, 2, shape);
-  attribute_wholes(pieces, path.s, "column", 0, 1, &place);
-  attribute_text(pieces, path.s, "unit", UNIT);
+  ag_fields_add(fields, path.s, AG_FIELD_COLUMN, rank, shape, 0, NULL);
+  attribute_text(fields, path.s, "name", c->name);
+  attribute_text(fields, path.s, "kind", kind[c->kind]);
+  attribute_integers(fields, path.s, "shape", 1, 2, shape);
+  attribute_integers(fields, path.s, "column", 0, 1, &place);
+  attribute_text(fields, path.s, "unit", UNIT);
   for (int i = 0; i < m->n_coords && c->kind == AG_COL_COORD; i++)
-    if (!strcmp(m->coords[i].name, c->name)) attribute_text(pieces, path.s, "space", spaces[m->coords[i].space]);
+    if (!strcmp(m->coords[i].name, c->name)) attribute_text(fields, path.s, "space", spaces[m->coords[i].space]);
   ag_text_done(&path);
 }
 
-/* Those of the model; behind them the section, whose crossings are the rows. */
-static void add_events(ag_pieces *pieces, const ag_system *sys, const ag_run_options *o) {
+/* The events of the model, then the section, whose crossings are the rows. */
+static void add_events(ag_fields *fields, const ag_system *sys, const ag_run_options *o) {
   static const char *const direction[] = {"falling", "both", "rising"};
   for (long i = 0; i < ag_run_n_event(sys, o); i++) {
     const ag_event *e = ag_run_event(sys, o, (int)i);
     ag_text path = {0};
     ag_text_printf(&path, "/events/%s", e->name);
-    ag_pieces_add(pieces, path.s, AG_PIECE_TIMES, 0, NULL, 0, NULL);
-    attribute_text(pieces, path.s, "name", e->name);
-    attribute_text(pieces, path.s, "kind", i < sys->model->n_events ? "event" : "section");
-    attribute_text(pieces, path.s, "direction", direction[e->direction + 1]);
-    attribute_wholes(pieces, path.s, "terminal", 0, 1, &(long){e->terminal});
-    attribute_wholes(pieces, path.s, "event", 0, 1, &i);
-    attribute_text(pieces, path.s, "unit", UNIT);
+    ag_fields_add(fields, path.s, AG_FIELD_TIMES, 0, NULL, 0, NULL);
+    attribute_text(fields, path.s, "name", e->name);
+    attribute_text(fields, path.s, "kind", i < sys->model->n_events ? "event" : "section");
+    attribute_text(fields, path.s, "direction", direction[e->direction + 1]);
+    attribute_integers(fields, path.s, "terminal", 0, 1, &(long){e->terminal});
+    attribute_integers(fields, path.s, "event", 0, 1, &i);
+    attribute_text(fields, path.s, "unit", UNIT);
     ag_text_done(&path);
   }
 }
 
 /* Many runs add parameters of their own to a model: those behind its text. */
-static bool source_has(const ag_described *what, const char *param) {
+static bool source_has(const ag_description *what, const char *param) {
   return !what->wanted || (strncmp(param, "sweep_value_", 12) && strncmp(param, "level_value_", 12));
 }
 
-static void add_parameters(ag_pieces *pieces, const ag_described *what) {
+static void add_parameters(ag_fields *fields, const ag_description *what) {
   const ag_system *sys = what->system;
   const ag_model *m = sys->model;
   for (int i = 0; i < m->n_params; i++) {
@@ -93,10 +92,10 @@ static void add_parameters(ag_pieces *pieces, const ag_described *what) {
     if (!source_has(what, p->name)) continue;
     ag_text_printf(&path, "/parameters/%s", p->name);
     if (p->integer) {
-      ag_pieces_whole(pieces, path.s, lround(p->number));
+      ag_fields_integer(fields, path.s, lround(p->number));
     } else {
       int rows = ag_node_rows(m->graph, p->input), cols = ag_node_cols(m->graph, p->input);
-      ag_pieces_add(pieces, path.s, AG_PIECE_NUMBER,
+      ag_fields_add(fields, path.s, AG_FIELD_NUMBER,
                     cols > 1   ? 2
                     : rows > 1 ? 1
                                : 0,
@@ -108,76 +107,76 @@ static void add_parameters(ag_pieces *pieces, const ag_described *what) {
 
 /* ---- options ---- */
 
-/* The events that end the run, by the model or by an option: names with commas between. */
-static void add_terminal(ag_pieces *pieces, const ag_model *m) {
+/* The events that end the run, by the model or by an option: comma-separated names. */
+static void add_terminal(ag_fields *fields, const ag_model *m) {
   ag_text names = {0};
   for (int i = 0; i < m->n_events; i++)
     if (m->events[i].terminal) ag_text_printf(&names, "%s%s", names.n ? "," : "", m->events[i].name);
-  ag_pieces_text(pieces, "/options@terminal", ag_text_cstr(&names));
+  ag_fields_text(fields, "/options@terminal", ag_text_cstr(&names));
   ag_text_done(&names);
 }
 
-static void add_options(ag_pieces *pieces, const ag_described *what) {
+static void add_options(ag_fields *fields, const ag_description *what) {
   const ag_run_options *o = what->options;
-  ag_pieces_number(pieces, "/options@t0", o->t0);
-  ag_pieces_number(pieces, "/options@t1", o->t1);
-  ag_pieces_number(pieces, "/options@dt", o->dt);
-  ag_pieces_number(pieces, "/options@rtol", o->rtol);
-  ag_pieces_number(pieces, "/options@atol", o->atol);
-  ag_pieces_number(pieces, "/options@max_step", o->h_max);
-  ag_pieces_number(pieces, "/options@every", o->every);
-  ag_pieces_whole(pieces, "/options@max_steps", o->max_steps);
-  ag_pieces_text(pieces, "/options@method", o->method->name);
-  ag_pieces_text(pieces, "/options@closure", o->multipliers ? "multipliers" : "eliminated");
-  ag_pieces_whole(pieces, "/options@events", o->events);
-  ag_pieces_whole(pieces, "/options@strict", what->strict);
-  add_terminal(pieces, what->system->model);
-  ag_pieces_text(pieces, "/options@section", o->section ? what->system->model->sections[o->section - 1].name : "");
-  ag_pieces_whole(pieces, "/options@crossings", o->crossings);
-  ag_pieces_texts(pieces, "/options/set", what->n_set, what->sets);
+  ag_fields_number(fields, "/options@t0", o->t0);
+  ag_fields_number(fields, "/options@t1", o->t1);
+  ag_fields_number(fields, "/options@dt", o->dt);
+  ag_fields_number(fields, "/options@rtol", o->rtol);
+  ag_fields_number(fields, "/options@atol", o->atol);
+  ag_fields_number(fields, "/options@max_step", o->h_max);
+  ag_fields_number(fields, "/options@every", o->every);
+  ag_fields_integer(fields, "/options@max_steps", o->max_steps);
+  ag_fields_text(fields, "/options@method", o->method->name);
+  ag_fields_text(fields, "/options@closure", o->multipliers ? "multipliers" : "eliminated");
+  ag_fields_integer(fields, "/options@events", o->events);
+  ag_fields_integer(fields, "/options@strict", what->strict);
+  add_terminal(fields, what->system->model);
+  ag_fields_text(fields, "/options@section", o->section ? what->system->model->sections[o->section - 1].name : "");
+  ag_fields_integer(fields, "/options@crossings", o->crossings);
+  ag_fields_texts(fields, "/options/set", what->n_set, what->sets);
 }
 
-void ag_store_describe(ag_pieces *pieces, const ag_described *what) {
+void ag_store_describe(ag_fields *fields, const ag_description *what) {
   const ag_system *sys = what->system;
   const ag_model *m = sys->model;
   ag_record record;
   ag_record_init(&record, sys);
   for (int i = 0, place = 0; i < record.n_column; i++)
-    if (!what->wanted || what->wanted[i]) add_column(pieces, m, &record.columns[i], place++);
+    if (!what->wanted || what->wanted[i]) add_column(fields, m, &record.columns[i], place++);
   ag_record_done(&record);
-  if (!what->wanted) add_events(pieces, sys, what->options);
-  add_parameters(pieces, what);
-  ag_pieces_whole(pieces, "@format", AG_STORE_FORMAT);
-  ag_pieces_text(pieces, "@program", "anagyre");
-  ag_pieces_text(pieces, "@version", AG_VERSION);
-  ag_pieces_text(pieces, "@commit", AG_GIT_HASH);
-  ag_pieces_text(pieces, "@compiler", COMPILER);
-  ag_pieces_text(pieces, "@compiler_flags", AG_FLAGS);
-  ag_pieces_text(pieces, "@model", m->name);
-  ag_pieces_text(pieces, "@title", strlen(m->title) < 60000 ? m->title : ""); /* an attribute has at most 64 KiB */
-  ag_pieces_text(pieces, "@kind", what->wanted ? "batch" : "trajectory");
-  ag_pieces_text(pieces, "@end", "not finished");
-  ag_pieces_text(pieces, "@end_event", "");
-  ag_pieces_whole(pieces, "@complete", 0);
-  ag_pieces_text(pieces, "/model", what->text);
-  add_options(pieces, what);
+  if (!what->wanted) add_events(fields, sys, what->options);
+  add_parameters(fields, what);
+  ag_fields_integer(fields, "@format", AG_STORE_FORMAT);
+  ag_fields_text(fields, "@program", "anagyre");
+  ag_fields_text(fields, "@version", AG_VERSION);
+  ag_fields_text(fields, "@commit", AG_GIT_HASH);
+  ag_fields_text(fields, "@compiler", COMPILER);
+  ag_fields_text(fields, "@compiler_flags", AG_FLAGS);
+  ag_fields_text(fields, "@model", m->name);
+  ag_fields_text(fields, "@title", strlen(m->title) < 60000 ? m->title : ""); /* an attribute has at most 64 KiB */
+  ag_fields_text(fields, "@kind", what->wanted ? "batch" : "trajectory");
+  ag_fields_text(fields, "@end", "not finished");
+  ag_fields_text(fields, "@end_event", "");
+  ag_fields_integer(fields, "@complete", 0);
+  ag_fields_text(fields, "/model", what->text);
+  add_options(fields, what);
 }
 
-bool ag_store_options(const ag_pieces *pieces, ag_run_options *o, bool *strict) {
+bool ag_store_options(const ag_fields *fields, ag_run_options *o, bool *strict) {
   ag_run_defaults(o);
-  o->t0 = ag_pieces_get_number(pieces, "/options@t0", NAN);
-  o->t1 = ag_pieces_get_number(pieces, "/options@t1", NAN);
-  o->dt = ag_pieces_get_number(pieces, "/options@dt", NAN);
-  o->rtol = ag_pieces_get_number(pieces, "/options@rtol", NAN);
-  o->atol = ag_pieces_get_number(pieces, "/options@atol", NAN);
-  o->h_max = ag_pieces_get_number(pieces, "/options@max_step", NAN);
-  o->every = ag_pieces_get_number(pieces, "/options@every", NAN);
-  o->max_steps = ag_pieces_get_whole(pieces, "/options@max_steps", -1);
-  o->method = ag_stepper_find(ag_pieces_get_text(pieces, "/options@method", ""));
-  o->multipliers = !strcmp(ag_pieces_get_text(pieces, "/options@closure", ""), "multipliers");
-  o->events = ag_pieces_get_whole(pieces, "/options@events", 1) != 0;
-  o->crossings = ag_pieces_get_whole(pieces, "/options@crossings", 0);
-  *strict = ag_pieces_get_whole(pieces, "/options@strict", 0) != 0;
+  o->t0 = ag_fields_get_number(fields, "/options@t0", NAN);
+  o->t1 = ag_fields_get_number(fields, "/options@t1", NAN);
+  o->dt = ag_fields_get_number(fields, "/options@dt", NAN);
+  o->rtol = ag_fields_get_number(fields, "/options@rtol", NAN);
+  o->atol = ag_fields_get_number(fields, "/options@atol", NAN);
+  o->h_max = ag_fields_get_number(fields, "/options@max_step", NAN);
+  o->every = ag_fields_get_number(fields, "/options@every", NAN);
+  o->max_steps = ag_fields_get_integer(fields, "/options@max_steps", -1);
+  o->method = ag_stepper_find(ag_fields_get_text(fields, "/options@method", ""));
+  o->multipliers = !strcmp(ag_fields_get_text(fields, "/options@closure", ""), "multipliers");
+  o->events = ag_fields_get_integer(fields, "/options@events", 1) != 0;
+  o->crossings = ag_fields_get_integer(fields, "/options@crossings", 0);
+  *strict = ag_fields_get_integer(fields, "/options@strict", 0) != 0;
   bool numbers = isfinite(o->t0) && isfinite(o->t1) && o->dt >= 0 && o->rtol > 0 && o->atol > 0 && o->h_max > 0 &&
                  isfinite(o->every);
   return numbers && o->max_steps >= 0 && o->method && (o->dt > 0 || o->method->error_order);
@@ -185,22 +184,22 @@ bool ag_store_options(const ag_pieces *pieces, ag_run_options *o, bool *strict) 
 
 /* ---- the end ---- */
 
-void ag_store_result(ag_pieces *pieces, const ag_system *sys, const ag_run_result *r) {
-  ag_pieces_text(pieces, "@end", ag_end_word(r->end));
-  ag_pieces_text(pieces, "@end_event", r->end == AG_END_EVENT ? sys->model->events[r->end_event].name : "");
-  ag_pieces_whole(pieces, "@complete", 1);
-  ag_pieces_text(pieces, "@engine", r->compiled ? "compiled" : "interpreted");
-  ag_pieces_number(pieces, "/summary@t", r->t);
-  ag_pieces_whole(pieces, "/summary@steps", r->steps);
-  ag_pieces_whole(pieces, "/summary@rejected", r->rejected);
-  ag_pieces_whole(pieces, "/summary@right_hand_sides", r->rhs);
-  ag_pieces_number(pieces, "/summary@energy_start", r->energy0);
-  ag_pieces_number(pieces, "/summary@energy_drift", r->energy_drift);
-  ag_pieces_number(pieces, "/summary@energy_size", r->energy_size);
-  ag_pieces_number(pieces, "/summary@constraint_residual_max", r->residual_max);
-  if (r->checkpoint.made) ag_store_checkpoint(pieces, &r->checkpoint);
+void ag_store_result(ag_fields *fields, const ag_system *sys, const ag_run_result *r) {
+  ag_fields_text(fields, "@end", ag_end_word(r->end));
+  ag_fields_text(fields, "@end_event", r->end == AG_END_EVENT ? sys->model->events[r->end_event].name : "");
+  ag_fields_integer(fields, "@complete", 1);
+  ag_fields_text(fields, "@engine", r->compiled ? "compiled" : "interpreted");
+  ag_fields_number(fields, "/summary@t", r->t);
+  ag_fields_integer(fields, "/summary@steps", r->steps);
+  ag_fields_integer(fields, "/summary@rejected", r->rejected);
+  ag_fields_integer(fields, "/summary@right_hand_sides", r->rhs);
+  ag_fields_number(fields, "/summary@energy_start", r->energy0);
+  ag_fields_number(fields, "/summary@energy_drift", r->energy_drift);
+  ag_fields_number(fields, "/summary@energy_size", r->energy_size);
+  ag_fields_number(fields, "/summary@constraint_residual_max", r->residual_max);
+  if (r->checkpoint.made) ag_store_checkpoint(fields, &r->checkpoint);
   else if (r->end != AG_END_SINK && r->end != AG_END_STOPPED)
-    ag_pieces_drop(pieces, "/checkpoint"); /* else the last one saved is good */
+    ag_fields_drop(fields, "/checkpoint"); /* otherwise the last saved one is still valid */
 }
 
 /* ---- checkpoints ---- */
@@ -211,46 +210,46 @@ void ag_store_result(ag_pieces *pieces, const ag_system *sys, const ag_run_resul
   X(energy0) X(energy_size) X(energy_drift) X(residual_max) \
   X(control.rtol) X(control.atol) X(control.h_min) X(control.h_max) X(control.safety) X(control.shrink) \
   X(control.grow) X(control.beta) X(control.last_error)
-#define WHOLES(X) X(n_mark) X(left) X(n_row) X(n_grid) X(steps) X(rejected) X(rhs)
+#define INTEGERS(X) X(n_mark) X(left) X(n_row) X(n_grid) X(steps) X(rejected) X(rhs)
 /* clang-format on */
 
-static void add_wholes(ag_pieces *pieces, const char *path, int n, const int *v) {
+static void add_integers(ag_fields *fields, const char *path, int n, const int *v) {
   long *wide = ag_heap_alloc(sizeof *wide * (size_t)(n + 1));
   for (int i = 0; i < n; i++) wide[i] = v[i];
-  ag_pieces_put(pieces, path, AG_PIECE_WHOLE, 1, &(long){n}, sizeof *wide * (size_t)n, wide);
+  ag_fields_put(fields, path, AG_FIELD_INTEGER, 1, &(long){n}, sizeof *wide * (size_t)n, wide);
   free(wide);
 }
 
-void ag_store_checkpoint(ag_pieces *pieces, const ag_checkpoint *c) {
-#define X(name) ag_pieces_number(pieces, "/checkpoint@" #name, c->name);
+void ag_store_checkpoint(ag_fields *fields, const ag_checkpoint *c) {
+#define X(name) ag_fields_number(fields, "/checkpoint@" #name, c->name);
   NUMBERS(X)
 #undef X
-#define X(name) ag_pieces_whole(pieces, "/checkpoint@" #name, c->name);
-  WHOLES(X)
+#define X(name) ag_fields_integer(fields, "/checkpoint@" #name, c->name);
+  INTEGERS(X)
 #undef X
-  ag_pieces_whole(pieces, "/checkpoint@control.rejected", c->control.rejected);
-  ag_pieces_vector(pieces, "/checkpoint/z", c->n, c->z);
-  ag_pieces_vector(pieces, "/checkpoint/dz", c->n, c->dz);
-  ag_pieces_vector(pieces, "/checkpoint/c", c->n_c, c->c);
-  add_wholes(pieces, "/checkpoint/sign", c->n_event, c->sign);
-  add_wholes(pieces, "/checkpoint/event_count", c->n_event, c->event_count);
+  ag_fields_integer(fields, "/checkpoint@control.rejected", c->control.rejected);
+  ag_fields_vector(fields, "/checkpoint/z", c->n, c->z);
+  ag_fields_vector(fields, "/checkpoint/dz", c->n, c->dz);
+  ag_fields_vector(fields, "/checkpoint/c", c->n_c, c->c);
+  add_integers(fields, "/checkpoint/sign", c->n_event, c->sign);
+  add_integers(fields, "/checkpoint/event_count", c->n_event, c->event_count);
 }
 
-/* n numbers, copied; NULL when they are not there. */
-static double *numbers_of(const ag_pieces *pieces, const char *path, int *n) {
-  const ag_piece *piece = ag_pieces_find(pieces, path);
-  if (!piece || piece->kind != AG_PIECE_NUMBER || piece->rank != 1) return NULL;
-  double *copy = ag_heap_alloc(piece->size + 1);
-  memcpy(copy, piece->data, piece->size);
-  *n = (int)piece->dim[0];
+/* A copy of n numbers; NULL if they are missing. */
+static double *numbers_of(const ag_fields *fields, const char *path, int *n) {
+  const ag_field *field = ag_fields_find(fields, path);
+  if (!field || field->kind != AG_FIELD_NUMBER || field->rank != 1) return NULL;
+  double *copy = ag_heap_alloc(field->size + 1);
+  memcpy(copy, field->data, field->size);
+  *n = (int)field->dim[0];
   return copy;
 }
 
-static int *wholes_of(const ag_pieces *pieces, const char *path, int n) {
-  const ag_piece *piece = ag_pieces_find(pieces, path);
-  if (!piece || piece->kind != AG_PIECE_WHOLE || piece->rank != 1 || piece->dim[0] != n) return NULL;
+static int *integers_of(const ag_fields *fields, const char *path, int n) {
+  const ag_field *field = ag_fields_find(fields, path);
+  if (!field || field->kind != AG_FIELD_INTEGER || field->rank != 1 || field->dim[0] != n) return NULL;
   int *copy = ag_heap_alloc(sizeof *copy * (size_t)(n + 1));
-  for (int i = 0; i < n; i++) copy[i] = (int)((const long *)piece->data)[i];
+  for (int i = 0; i < n; i++) copy[i] = (int)((const long *)field->data)[i];
   return copy;
 }
 
@@ -276,21 +275,21 @@ static bool load_times(ag_archive *s, ag_checkpoint *c) {
 }
 
 bool ag_archive_checkpoint(ag_archive *s, ag_checkpoint *c) {
-  const ag_pieces *pieces = &s->pieces;
+  const ag_fields *fields = &s->fields;
   int n_dz = 0;
   *c = (ag_checkpoint){.n_event = s->n_event};
-#define X(name) c->name = ag_pieces_get_number(pieces, "/checkpoint@" #name, NAN);
+#define X(name) c->name = ag_fields_get_number(fields, "/checkpoint@" #name, NAN);
   NUMBERS(X)
 #undef X
-#define X(name) c->name = ag_pieces_get_whole(pieces, "/checkpoint@" #name, -1);
-  WHOLES(X)
+#define X(name) c->name = ag_fields_get_integer(fields, "/checkpoint@" #name, -1);
+  INTEGERS(X)
 #undef X
-  c->control.rejected = ag_pieces_get_whole(pieces, "/checkpoint@control.rejected", 0) != 0;
-  c->z = numbers_of(pieces, "/checkpoint/z", &c->n);
-  c->dz = numbers_of(pieces, "/checkpoint/dz", &n_dz);
-  c->c = numbers_of(pieces, "/checkpoint/c", &c->n_c);
-  c->sign = wholes_of(pieces, "/checkpoint/sign", c->n_event);
-  c->event_count = wholes_of(pieces, "/checkpoint/event_count", c->n_event);
+  c->control.rejected = ag_fields_get_integer(fields, "/checkpoint@control.rejected", 0) != 0;
+  c->z = numbers_of(fields, "/checkpoint/z", &c->n);
+  c->dz = numbers_of(fields, "/checkpoint/dz", &n_dz);
+  c->c = numbers_of(fields, "/checkpoint/c", &c->n_c);
+  c->sign = integers_of(fields, "/checkpoint/sign", c->n_event);
+  c->event_count = integers_of(fields, "/checkpoint/event_count", c->n_event);
   bool whole = c->z && c->dz && c->c && c->sign && c->event_count && n_dz == c->n && isfinite(c->t) && isfinite(c->h);
   whole = whole && c->n_row >= 0 && c->n_row <= s->n_row && c->n_grid >= 0 && c->steps >= 0 && c->rejected >= 0 &&
           load_times(s, c);

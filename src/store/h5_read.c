@@ -1,64 +1,66 @@
 /* SPDX-License-Identifier: MIT
- * HDF5 files back into pieces and rows. Nothing about the file is taken for granted. */
+ * Reads HDF5 files back into fields and rows. Nothing about the file is taken for granted. */
 #include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/store_internal.h"
 
-enum { MAX_PIECE = 1 << 24, MAX_PIECES = 1 << 20 }; /* bytes of one piece; pieces */
+enum { MAX_FIELD = 1 << 24, MAX_FIELDS = 1 << 20 }; /* bytes of one field; number of fields */
 
 struct ag_h5 {
   hid_t file;
 };
 
 typedef struct reader {
-  ag_pieces loose; /* in the order of the file */
+  ag_fields loose; /* in the order of the file */
   int n_found, cap_found;
   struct {
-    int piece;
+    int field;
     long place, n;
   } * found;
   bool good;
 } reader;
 
-static ag_piece_kind kind_of(hid_t type) {
+static ag_field_kind kind_of(hid_t type) {
   switch (H5Tget_class(type)) {
-  case H5T_FLOAT: return AG_PIECE_NUMBER;
-  case H5T_INTEGER: return AG_PIECE_WHOLE;
-  case H5T_STRING: return H5Tis_variable_str(type) == 0 ? AG_PIECE_TEXT : AG_PIECE_DROP;
-  default: return AG_PIECE_DROP;
+  case H5T_FLOAT: return AG_FIELD_NUMBER;
+  case H5T_INTEGER: return AG_FIELD_INTEGER;
+  case H5T_STRING: return H5Tis_variable_str(type) == 0 ? AG_FIELD_TEXT : AG_FIELD_DROP;
+  default: return AG_FIELD_DROP;
   }
 }
 
-/* Values of an attribute or dataset of at most three dimensions into the list; what has another form is passed over. */
+/* Adds an attribute or dataset of at most three dimensions to the list; others are skipped. */
 static void load(reader *r, const char *path, hid_t id, bool attribute) {
   hid_t type = attribute ? H5Aget_type(id) : H5Dget_type(id), space = attribute ? H5Aget_space(id) : H5Dget_space(id);
-  ag_piece_kind kind = kind_of(type);
+  ag_field_kind kind = kind_of(type);
   hsize_t dim[H5S_MAX_RANK] = {0};
   int rank = H5Sget_simple_extent_ndims(space);
   hssize_t n = H5Sget_simple_extent_npoints(space);
-  if (kind == AG_PIECE_DROP || rank < 0 || rank > 3 || n < 0 || n > MAX_PIECE / (hssize_t)(H5Tget_size(type) + 8) ||
-      r->loose.n >= MAX_PIECES)
+  if (kind == AG_FIELD_DROP || rank < 0 || rank > 3 || n < 0 || n > MAX_FIELD / (hssize_t)(H5Tget_size(type) + 8) ||
+      r->loose.n >= MAX_FIELDS)
     goto out;
   H5Sget_simple_extent_dims(space, dim, NULL);
   long size[3] = {(long)dim[0], (long)dim[1], (long)dim[2]};
-  hid_t memory = H5Tcopy(kind == AG_PIECE_NUMBER ? H5T_NATIVE_DOUBLE : kind == AG_PIECE_WHOLE ? H5T_NATIVE_LONG : type);
+  hid_t memory = H5Tcopy(kind == AG_FIELD_NUMBER    ? H5T_NATIVE_DOUBLE
+                         : kind == AG_FIELD_INTEGER ? H5T_NATIVE_LONG
+                                                    : type);
   size_t one = H5Tget_size(memory);
   char *data = ag_heap_alloc(one * (size_t)n + 1);
   herr_t done = n == 0      ? 0
                 : attribute ? H5Aread(id, memory, data)
                             : H5Dread(id, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
-  if (done >= 0 && kind == AG_PIECE_TEXT) {
+  if (done >= 0 && kind == AG_FIELD_TEXT) {
     ag_text all = {0};
     for (hssize_t i = 0; i < n; i++) {
       ag_text_strn(&all, data + (size_t)i * one, strnlen(data + (size_t)i * one, one));
       ag_text_char(&all, 0);
     }
-    ag_pieces_add(&r->loose, path, kind, rank, size, all.n, all.s);
+    ag_fields_add(&r->loose, path, kind, rank, size, all.n, all.s);
     ag_text_done(&all);
   } else if (done >= 0) {
-    ag_pieces_add(&r->loose, path, kind, rank, size, one * (size_t)n, data);
+    ag_fields_add(&r->loose, path, kind, rank, size, one * (size_t)n, data);
   }
   r->good = r->good && done >= 0;
   free(data);
@@ -81,7 +83,7 @@ static herr_t each_attribute(hid_t object, const char *name, const H5A_info_t *i
   return 0;
 }
 
-/* Its place in the record, or among the events; -1: it has none. */
+/* Its index in the record or among the events, from an attribute; -1 if it has none. */
 static long place_of(hid_t set, const char *attribute) {
   long place = -1;
   if (H5Aexists(set, attribute) <= 0) return -1;
@@ -92,17 +94,17 @@ static long place_of(hid_t set, const char *attribute) {
   return place;
 }
 
-static void found_series(reader *r, const char *path, hid_t set, ag_piece_kind kind, long place) {
+static void found_series(reader *r, const char *path, hid_t set, ag_field_kind kind, long place) {
   hid_t space = H5Dget_space(set), type = H5Dget_type(set);
   hsize_t dim[H5S_MAX_RANK] = {0};
   int rank = H5Sget_simple_extent_dims(space, dim, NULL);
-  bool shaped = kind == AG_PIECE_COLUMN ? rank >= 1 && rank <= 3 && dim[1] < 1 << 20 && dim[2] < 1 << 20 : rank == 1;
+  bool shaped = kind == AG_FIELD_COLUMN ? rank >= 1 && rank <= 3 && dim[1] < 1 << 20 && dim[2] < 1 << 20 : rank == 1;
   if (shaped && H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) == 8) {
     AG_PUSH(r->found, r->n_found, r->cap_found);
-    r->found[r->n_found].piece = r->loose.n;
+    r->found[r->n_found].field = r->loose.n;
     r->found[r->n_found].place = place;
     r->found[r->n_found++].n = (long)dim[0];
-    ag_pieces_add(&r->loose, path, kind, rank - 1, (long[2]){(long)dim[1], (long)dim[2]}, 0, NULL);
+    ag_fields_add(&r->loose, path, kind, rank - 1, (long[2]){(long)dim[1], (long)dim[2]}, 0, NULL);
   } else {
     r->good = false;
   }
@@ -118,7 +120,7 @@ static herr_t each_object(hid_t file, const char *name, const H5O_info_t *info, 
   if (object >= 0 && info->type == H5O_TYPE_DATASET) {
     long column = place_of(object, "column"), event = place_of(object, "event");
     if (column >= 0 || event >= 0)
-      found_series(r, path.s, object, column >= 0 ? AG_PIECE_COLUMN : AG_PIECE_TIMES, column >= 0 ? column : event);
+      found_series(r, path.s, object, column >= 0 ? AG_FIELD_COLUMN : AG_FIELD_TIMES, column >= 0 ? column : event);
     else load(r, path.s, object, false);
   }
   void *both[2] = {r, (void *)ag_text_cstr(&path)};
@@ -129,23 +131,23 @@ static herr_t each_object(hid_t file, const char *name, const H5O_info_t *info, 
   return 0;
 }
 
-/* Columns (or events) 0, 1, 2, ... at the front of the list, each once; false when one is missing. */
-static bool in_order(reader *r, ag_piece_kind kind, ag_pieces *pieces, long *n_row, long **count) {
+/* Moves columns (or events) 0, 1, 2, ... to the front of the list; false if one is missing or occurs twice. */
+static bool in_order(reader *r, ag_field_kind kind, ag_fields *fields, long *n_row, long **count) {
   long n = 0;
-  for (int i = 0; i < r->n_found; i++) n += r->loose.at[r->found[i].piece].kind == kind;
+  for (int i = 0; i < r->n_found; i++) n += r->loose.at[r->found[i].field].kind == kind;
   int *at = ag_heap_alloc(sizeof *at * (size_t)(n + 1));
   for (long k = 0; k < n; k++) at[k] = -1;
   bool good = true;
   for (int i = 0; i < r->n_found; i++) {
-    if (r->loose.at[r->found[i].piece].kind != kind) continue;
+    if (r->loose.at[r->found[i].field].kind != kind) continue;
     if (r->found[i].place < n && at[r->found[i].place] < 0) at[r->found[i].place] = i;
     else good = false;
   }
   if (count) *count = ag_heap_alloc(sizeof(long) * (size_t)(n + 1));
   for (long k = 0; k < n && good; k++) {
-    const ag_piece *piece = &r->loose.at[r->found[at[k]].piece];
-    ag_pieces_add(pieces, piece->path, kind, piece->rank, piece->dim, 0, NULL);
-    good = count || ag_piece_length(piece) > 0;
+    const ag_field *field = &r->loose.at[r->found[at[k]].field];
+    ag_fields_add(fields, field->path, kind, field->rank, field->dim, 0, NULL);
+    good = count || ag_field_length(field) > 0;
     if (count) (*count)[k] = r->found[at[k]].n;
     else if (k == 0) *n_row = r->found[at[k]].n;
     else good = good && r->found[at[k]].n == *n_row;
@@ -155,48 +157,48 @@ static bool in_order(reader *r, ag_piece_kind kind, ag_pieces *pieces, long *n_r
 }
 
 static int by_path(const void *a, const void *b) {
-  return strcmp((*(const ag_piece *const *)a)->path, (*(const ag_piece *const *)b)->path);
+  return strcmp((*(const ag_field *const *)a)->path, (*(const ag_field *const *)b)->path);
 }
 
-/* Sorts what was read: columns, events, the rest by its paths. */
-static bool arrange(reader *r, ag_pieces *pieces, long *n_row, long **event_count) {
-  if (!in_order(r, AG_PIECE_COLUMN, pieces, n_row, NULL) || !in_order(r, AG_PIECE_TIMES, pieces, n_row, event_count))
+/* Sorts what was read: columns, events, then the rest by path. */
+static bool arrange(reader *r, ag_fields *fields, long *n_row, long **event_count) {
+  if (!in_order(r, AG_FIELD_COLUMN, fields, n_row, NULL) || !in_order(r, AG_FIELD_TIMES, fields, n_row, event_count))
     return false;
   int n = 0;
-  const ag_piece **rest = ag_heap_alloc(sizeof *rest * (size_t)(r->loose.n + 1));
+  const ag_field **rest = ag_heap_alloc(sizeof *rest * (size_t)(r->loose.n + 1));
   for (int i = 0; i < r->loose.n; i++)
-    if (r->loose.at[i].kind != AG_PIECE_COLUMN && r->loose.at[i].kind != AG_PIECE_TIMES) rest[n++] = &r->loose.at[i];
+    if (r->loose.at[i].kind != AG_FIELD_COLUMN && r->loose.at[i].kind != AG_FIELD_TIMES) rest[n++] = &r->loose.at[i];
   qsort(rest, (size_t)n, sizeof *rest, by_path);
   for (int i = 0; i < n; i++)
-    ag_pieces_add(pieces, rest[i]->path, rest[i]->kind, rest[i]->rank, rest[i]->dim, rest[i]->size, rest[i]->data);
+    ag_fields_add(fields, rest[i]->path, rest[i]->kind, rest[i]->rank, rest[i]->dim, rest[i]->size, rest[i]->data);
   free(rest);
   return true;
 }
 
-static bool read_all(hid_t file, ag_pieces *pieces, long *n_row, long **event_count) {
+static bool read_all(hid_t file, ag_fields *fields, long *n_row, long **event_count) {
   reader r = {.good = true};
-  /* in no order: to sort, the library makes tables, and falls over those of a damaged file */
+  /* in native order: for sorting the library builds tables, and crashes on those of a damaged file */
   herr_t done = H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, each_object, &r, H5O_INFO_BASIC);
-  bool good = done >= 0 && r.good && arrange(&r, pieces, n_row, event_count);
-  ag_pieces_done(&r.loose);
+  bool good = done >= 0 && r.good && arrange(&r, fields, n_row, event_count);
+  ag_fields_done(&r.loose);
   free(r.found);
   return good;
 }
 
-/* The format stands first: nothing else of a newer file is looked at. */
+/* Checked first: nothing else of a file with a newer format is read. */
 static bool known_format(hid_t file, const char *path, ag_text *trouble) {
   hid_t root = H5Oopen(file, "/", H5P_DEFAULT);
   long format = place_of(root, "format");
   H5Oclose(root);
   if (format >= 1 && format <= AG_STORE_FORMAT) return true;
-  if (format < 1) ag_text_printf(trouble, "%s is no result file of anagyre", path);
+  if (format < 1) ag_text_printf(trouble, "%s is not an anagyre result file", path);
   else
-    ag_text_printf(trouble, "%s has format %ld, this program reads up to %d: take a newer anagyre", path, format,
+    ag_text_printf(trouble, "%s has format %ld, but this version reads up to %d: use a newer anagyre", path, format,
                    AG_STORE_FORMAT);
   return false;
 }
 
-ag_h5 *ag_h5_open(const char *path, ag_pieces *pieces, long *n_row, long **event_count, ag_text *trouble) {
+ag_h5 *ag_h5_open(const char *path, ag_fields *fields, long *n_row, long **event_count, ag_text *trouble) {
   H5dont_atexit();
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -210,8 +212,8 @@ ag_h5 *ag_h5_open(const char *path, ag_pieces *pieces, long *n_row, long **event
     return NULL;
   }
   bool good = known_format(file, path, trouble);
-  if (good && !read_all(file, pieces, n_row, event_count)) {
-    ag_text_printf(trouble, "%s is damaged: not all quantities of a result are in it", path);
+  if (good && !read_all(file, fields, n_row, event_count)) {
+    ag_text_printf(trouble, "%s is damaged: some quantities are missing", path);
     good = false;
   }
   if (good) {
@@ -231,12 +233,12 @@ void ag_h5_close(ag_h5 *f) {
   free(f);
 }
 
-bool ag_h5_read(ag_h5 *f, const ag_piece *piece, long from, long n, double *out) {
+bool ag_h5_read(ag_h5 *f, const ag_field *field, long from, long n, double *out) {
   if (n == 0) return true;
-  bool column = piece->kind == AG_PIECE_COLUMN;
-  hsize_t start[3] = {(hsize_t)from}, count[3] = {(hsize_t)n, (hsize_t)piece->dim[0], (hsize_t)piece->dim[1]};
-  int rank = column ? piece->rank + 1 : 1;
-  hid_t set = H5Dopen2(f->file, piece->path, H5P_DEFAULT), space = H5Dget_space(set),
+  bool column = field->kind == AG_FIELD_COLUMN;
+  hsize_t start[3] = {(hsize_t)from}, count[3] = {(hsize_t)n, (hsize_t)field->dim[0], (hsize_t)field->dim[1]};
+  int rank = column ? field->rank + 1 : 1;
+  hid_t set = H5Dopen2(f->file, field->path, H5P_DEFAULT), space = H5Dget_space(set),
         memory = H5Screate_simple(rank, count, NULL);
   herr_t done = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
   if (done >= 0) done = H5Dread(set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, out);

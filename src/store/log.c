@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The log: frames that are whole or not there. A checksum covers kind, length, place and payload of each, so that
- * neither a torn write nor bytes of an older file pass for data. */
+ * The log: a sequence of frames, each complete or ignored. A checksum covers kind, length, position and payload, so
+ * that neither a torn write nor the bytes of an older file are taken for data. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ void ag_log_frame(ag_text *bytes, off_t at, int kind, const void *payload, size_
   ag_text_strn(bytes, payload, n);
 }
 
-/* All n bytes from `at` on, or false. */
+/* Reads n bytes from `at` on; false if there are fewer. */
 static bool read_at(int fd, void *to, size_t n, off_t at) {
   for (size_t done = 0; done < n;) {
     ssize_t got = pread(fd, (char *)to + done, n - done, at + (off_t)done);
@@ -82,10 +82,10 @@ off_t ag_log_scan(int fd, ag_log_visit visit, void *self) {
 
 static bool take(void *self, int kind, const char *payload, size_t n) {
   ag_log_content *c = self;
-  if (kind == AG_FRAME_PIECES) {
-    if (!ag_pieces_decode(&c->pieces, payload, n)) return false;
+  if (kind == AG_FRAME_FIELDS) {
+    if (!ag_fields_decode(&c->fields, payload, n)) return false;
     int n_column, before = c->n_event;
-    ag_pieces_layout(&c->pieces, &n_column, &c->width, &c->n_event);
+    ag_fields_layout(&c->fields, &n_column, &c->width, &c->n_event);
     if (c->n_event == before) return true;
     c->event_count = ag_heap_grow(c->event_count, sizeof(long) * (size_t)c->n_event);
     for (int i = before; i < c->n_event; i++) c->event_count[i] = 0;
@@ -109,7 +109,7 @@ void ag_log_read(int fd, ag_log_content *c) {
 }
 
 void ag_log_content_done(ag_log_content *c) {
-  ag_pieces_done(&c->pieces);
+  ag_fields_done(&c->fields);
   free(c->event_count);
   *c = (ag_log_content){0};
 }

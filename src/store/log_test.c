@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The log: cut at any byte it gives the frames before the cut; a changed byte ends it there. */
+ * The log: cut at any byte, it yields the frames before the cut; a changed byte ends it there. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,17 +22,17 @@ int main(void) {
   int fd = mkstemp(name);
   AG_CHECK(fd >= 0);
   unlink(name);
-  ag_pieces pieces = {0};
-  ag_pieces_add(&pieces, "/t", AG_PIECE_COLUMN, 0, NULL, 0, NULL);
-  ag_pieces_add(&pieces, "/x", AG_PIECE_COLUMN, 1, (const long[]){2}, 0, NULL);
-  ag_pieces_add(&pieces, "/events/hit", AG_PIECE_TIMES, 0, NULL, 0, NULL);
+  ag_fields fields = {0};
+  ag_fields_add(&fields, "/t", AG_FIELD_COLUMN, 0, NULL, 0, NULL);
+  ag_fields_add(&fields, "/x", AG_FIELD_COLUMN, 1, (const long[]){2}, 0, NULL);
+  ag_fields_add(&fields, "/events/hit", AG_FIELD_TIMES, 0, NULL, 0, NULL);
   ag_text payload = {0}, log = {0};
-  ag_pieces_encode(&pieces, &payload);
+  ag_fields_encode(&fields, &payload);
   double rows[6] = {0, 1, 2, 3, 4, 5}, pairs[2] = {0, 0.5};
   size_t ends[5];
   ag_log_signature(&log);
   ends[0] = log.n;
-  ag_log_frame(&log, 0, AG_FRAME_PIECES, payload.s, payload.n);
+  ag_log_frame(&log, 0, AG_FRAME_FIELDS, payload.s, payload.n);
   ends[1] = log.n;
   ag_log_frame(&log, 0, AG_FRAME_ROWS, rows, sizeof rows);
   ends[2] = log.n;
@@ -48,7 +48,7 @@ int main(void) {
     if (whole < 0) check_content(fd, (off_t)n, 0, 0, 0);
     else check_content(fd, (off_t)n, n_row[whole], n_hit[whole], (off_t)ends[whole]);
   }
-  for (size_t i = 0; i < log.n; i++) { /* written whole above; now one byte wrong */
+  for (size_t i = 0; i < log.n; i++) { /* written completely above; now one byte is wrong */
     char wrong = (char)(log.s[i] ^ 1);
     AG_CHECK(pwrite(fd, &wrong, 1, (off_t)i) == 1);
     int whole = -1;
@@ -58,7 +58,7 @@ int main(void) {
     AG_CHECK(pwrite(fd, log.s + i, 1, (off_t)i) == 1);
   }
   close(fd);
-  ag_pieces_done(&pieces);
+  ag_fields_done(&fields);
   ag_text_done(&payload);
   ag_text_done(&log);
   return ag_check_report();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Results written and read back: rows, events, pieces, checkpoint; a writer that vanished; a log that holds less than
- * the file; another writer; a newer format; files that are no results. */
+ * Results written and read back: rows, events, fields, checkpoint; a killed writer; a log that holds less than the
+ * file; a second writer; a newer format; files that are not results. */
 #include "store/store.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ typedef struct scene {
   ag_model *model;
   ag_system *system;
   ag_run_options options;
-  ag_pieces pieces;
+  ag_fields fields;
   int width;
 } scene;
 
@@ -34,19 +34,19 @@ static void set_scene(scene *s) {
   ag_run_defaults(&s->options);
   s->options.rtol = 0.1;
   s->options.method = ag_stepper_find("dopri5");
-  ag_described what = {s->system, &s->options, "model text\n", 2, (const char *const[]){"m=1", "g=2"}, true, NULL};
-  ag_store_describe(&s->pieces, &what);
-  for (int i = 0; i < s->pieces.n; i++)
-    if (s->pieces.at[i].kind == AG_PIECE_COLUMN)
-      s->width += (int)((s->pieces.at[i].rank > 0 ? s->pieces.at[i].dim[0] : 1) *
-                        (s->pieces.at[i].rank > 1 ? s->pieces.at[i].dim[1] : 1));
+  ag_description what = {s->system, &s->options, "model text\n", 2, (const char *const[]){"m=1", "g=2"}, true, NULL};
+  ag_store_describe(&s->fields, &what);
+  for (int i = 0; i < s->fields.n; i++)
+    if (s->fields.at[i].kind == AG_FIELD_COLUMN)
+      s->width += (int)((s->fields.at[i].rank > 0 ? s->fields.at[i].dim[0] : 1) *
+                        (s->fields.at[i].rank > 1 ? s->fields.at[i].dim[1] : 1));
 }
 
 static double entry(long row, int k) { return (double)row + 1e-3 * k; }
 
 static ag_store *write_rows(scene *s, bool fresh, bool begin, long n) {
   ag_text trouble = {0};
-  ag_store *store = ag_store_create(s->path, &s->pieces, fresh, &trouble);
+  ag_store *store = ag_store_create(s->path, &s->fields, fresh, &trouble);
   AG_CHECK_STR(ag_text_cstr(&trouble), "");
   ag_text_done(&trouble);
   if (!store) return NULL;
@@ -80,10 +80,10 @@ static void check_rows(scene *s, long n, bool recovered) {
   for (long i = 0; i < r->event_count[0]; i++) AG_CHECK(times[i] == 10 * (double)i + 0.5);
   if (n > 5) AG_CHECK(ag_archive_rows(r, n - 3, 3, rows) && rows[0] == entry(n - 3, 0));
   AG_CHECK(!ag_archive_rows(r, n, 1, rows));
-  AG_CHECK_STR(ag_pieces_get_text(&r->pieces, "/model", ""), "model text\n");
+  AG_CHECK_STR(ag_fields_get_text(&r->fields, "/model", ""), "model text\n");
   bool strict;
   ag_run_options o;
-  AG_CHECK(ag_store_options(&r->pieces, &o, &strict) && strict && o.rtol == 0.1 && o.method == s->options.method &&
+  AG_CHECK(ag_store_options(&r->fields, &o, &strict) && strict && o.rtol == 0.1 && o.method == s->options.method &&
            isinf(o.h_max));
   free(rows);
   free(times);
@@ -91,16 +91,16 @@ static void check_rows(scene *s, long n, bool recovered) {
 }
 
 static void close_store(ag_store *store) {
-  ag_pieces end = {0};
+  ag_fields end = {0};
   ag_text trouble = {0};
-  ag_pieces_text(&end, "@end", "time reached");
+  ag_fields_text(&end, "@end", "time reached");
   AG_CHECK(ag_store_close(store, &end, &trouble));
   AG_CHECK_STR(ag_text_cstr(&trouble), "");
-  ag_pieces_done(&end);
+  ag_fields_done(&end);
   ag_text_done(&trouble);
 }
 
-/* As a process that was killed leaves it: the log is copied away while the store is open, and put back after it is
+/* Leaves the files as a killed process would: the log is copied while the store is open and put back after it is
  * closed. */
 static void vanish(scene *s, ag_store *store, bool keep_file) {
   char command[512];
@@ -151,7 +151,7 @@ static void check_checkpoint(scene *s) {
   AG_CHECK(d.event_times[0][0] == 0.5);
   ag_archive_checkpoint_done(&d);
   ag_archive_close(r);
-  c.n_row = 31; /* more than there are */
+  c.n_row = 31; /* more rows than there are */
   store = write_rows(s, true, true, 30);
   AG_CHECK(ag_store_save(store, &c, true));
   close_store(store);
@@ -171,7 +171,7 @@ static void check_refused(const char *path, const char *why) {
 int main(void) {
   scene s;
   set_scene(&s);
-  static const long sizes[] = {0, 1, 7, 1000, 20000}; /* the last is beyond one buffer and several doublings */
+  static const long sizes[] = {0, 1, 7, 1000, 20000}; /* the last one exceeds one buffer and several doublings */
   for (int i = 0; i < 5; i++) {
     close_store(write_rows(&s, true, true, sizes[i]));
     check_rows(&s, sizes[i], false);
@@ -179,7 +179,7 @@ int main(void) {
   ag_store *store = write_rows(&s, true, true, 5000);
   AG_CHECK(access(s.path, R_OK) == 0); /* there from the beginning */
   ag_text trouble = {0};
-  AG_CHECK(ag_store_create(s.path, &s.pieces, true, &trouble) == NULL && strstr(trouble.s, "another run"));
+  AG_CHECK(ag_store_create(s.path, &s.fields, true, &trouble) == NULL && strstr(trouble.s, "another run"));
   ag_text_done(&trouble);
   ag_archive *r = ag_archive_open(s.path, &trouble);
   AG_CHECK(r && r->running && r->n_row < 5000 && access(s.log, F_OK) == 0);
@@ -188,7 +188,7 @@ int main(void) {
       store, &(ag_checkpoint){.made = true, .n_event = 1, .sign = (int[]){0}, .event_count = (int[]){0}}, true));
   vanish(&s, store, true);
   check_rows(&s, 5000, true);
-  store = write_rows(&s, false, false, 40); /* had begun to copy the 5000 rows */
+  store = write_rows(&s, false, false, 40); /* was still copying the 5000 rows */
   AG_CHECK(ag_store_save(
       store, &(ag_checkpoint){.made = true, .n_event = 1, .sign = (int[]){0}, .event_count = (int[]){0}}, true));
   vanish(&s, store, true);
@@ -200,16 +200,16 @@ int main(void) {
   check_rows(&s, 40, true);
   check_checkpoint(&s);
   check_refused("/nowhere/a.h5", "cannot read");
-  ag_pieces_whole(&s.pieces, "@format", AG_STORE_FORMAT + 1);
+  ag_fields_integer(&s.fields, "@format", AG_STORE_FORMAT + 1);
   close_store(write_rows(&s, true, true, 3));
-  check_refused(s.path, "take a newer anagyre");
+  check_refused(s.path, "use a newer anagyre");
   FILE *f = fopen(s.path, "w");
   fputs("no HDF5", f);
   fclose(f);
   check_refused(s.path, "cannot be read as an HDF5 file");
   unlink(s.path);
   rmdir(s.folder);
-  ag_pieces_done(&s.pieces);
+  ag_fields_done(&s.fields);
   ag_system_free(s.system);
   ag_model_free(s.model);
   return ag_check_report();

@@ -267,7 +267,7 @@ class Info(Case):
         wrong("text.h5", "HDF5")
         with h5py.File(self.path("other.h5"), "w") as f:
             f["x"] = [1, 2]
-        wrong("other.h5", "no result file")
+        wrong("other.h5", "not an anagyre result file")
         self.anagyre("run", "pendulum", "--every", 1, "-o", "newer.h5")
         for name in ("short.h5", "gone.h5"):
             shutil.copy(self.path("newer.h5"), self.path(name))
