@@ -70,7 +70,10 @@ static double *spread(int n, const double *x, int lanes) {
 static double lanes_ns(const bench *b, int lanes) {
   const ag_system *sys = b->sys;
   ag_build_options how = b->how;
-  ag_kernel_spec spec = {.tape = sys->rhs, .name = "rhs", .n = {1, sys->n_z, sys->n_param, sys->n_c}};
+  ag_kernel_spec spec = {
+      .tape = sys->rhs,
+      .name = "rhs",
+      .n = {[AG_SEG_T] = 1, [AG_SEG_Z] = sys->n_z, [AG_SEG_P] = sys->n_param, [AG_SEG_C] = sys->n_c}};
   how.lanes = lanes;
   field f = {.b = b, .kernel = ag_kernel_create(&spec, &how)};
   double ns = -1, t = 0.1;
@@ -80,8 +83,8 @@ static double lanes_ns(const bench *b, int lanes) {
            *work = ag_heap_aligned(sizeof(double) * (ag_kernel_work(f.kernel) + 8));
     double *out = ag_heap_aligned(sizeof(double) * (size_t)(sys->n_z + 1) * (size_t)lanes);
     unsigned long long fail[16] = {0};
-    f.args = (ag_kargs){
-        .abi = AG_KERN_ABI, .n_block = 1, .t = times, .z = z, .p = p, .c = c, .out = out, .fail = fail, .work = work};
+    const double *const seg[AG_SEG_COUNT] = {[AG_SEG_T] = times, [AG_SEG_Z] = z, [AG_SEG_P] = p, [AG_SEG_C] = c};
+    f.args = (ag_kargs){.abi = AG_KERN_ABI, .n_block = 1, .seg = seg, .out = out, .fail = fail, .work = work};
     ag_kernel_prep(f.kernel, &f.args);
     ns = nanoseconds(compiled, &f) / lanes;
     void *all[] = {times, z, c, p, work, out};

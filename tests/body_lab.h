@@ -164,7 +164,7 @@ static inline void check_laws(const lab *l) {
     AG_CHECK(ag_work_reduce(w, t, x, c, z) == AG_FINE);
     memcpy(y, x, sizeof(double) * 7);
     memcpy(y + 7, z + sys->u_in_z, sizeof(double) * (size_t)sys->n_u);
-    const double *seg[AG_SEG_COUNT] = {&t, y, sys->params, c};
+    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = y, [AG_SEG_P] = sys->params, [AG_SEG_C] = c};
     AG_CHECK(ag_tape_eval(accel, seg, slots, a) == 0);
     AG_CHECK(ag_work_observe(w, t, x, obs) == AG_FINE);
     double q0 = x[0], *q = x + 1, F[3], Fb[3], torque[3], gyro[3], IO[3], v[3], u[3], size = 1;

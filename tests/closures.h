@@ -27,7 +27,7 @@ static inline void check_closures(const ag_system *sys) {
     AG_CHECK(ag_work_reduce(w, t, x, c, z) == AG_FINE);
     memcpy(y, x, sizeof(double) * (size_t)sys->n_q);
     memcpy(y + sys->n_q, z + sys->u_in_z, sizeof(double) * (size_t)sys->n_u);
-    const double *seg[AG_SEG_COUNT] = {&t, y, sys->params, c};
+    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = y, [AG_SEG_P] = sys->params, [AG_SEG_C] = c};
     AG_CHECK(ag_tape_eval(accel, seg, slots, a) == 0);
     AG_CHECK(ag_work_accel(w, t, x, b, NULL) == AG_FINE);
     double condition = ag_work_condition(w, t, x), size = 1;

@@ -199,7 +199,7 @@ static const char *member_params(const ag_system *sys, const dependents *d, doub
   memcpy(params, sys->params, sizeof *params * (size_t)sys->n_param);
   for (int i = 0; i < d->n_swept; i++) params[d->swept[i]] = values[i];
   if (!d->n) return NULL;
-  const double t = 0, *seg[AG_SEG_COUNT] = {&t, NULL, params, NULL};
+  const double t = 0, *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_P] = params};
   (void)ag_tape_prep(d->tape, params, slots);
   (void)ag_tape_eval(d->tape, seg, slots, d->out);
   for (int i = 0, at = 0; i < d->n; i++) {

@@ -172,8 +172,20 @@ void ag_print(const ag_graph *g, ag_id x, ag_text *out);
 void ag_print_latex(const ag_graph *g, ag_id x, ag_text *out);
 
 /* ---- lowering and tapes ---- */
-/* Segments a tape reads from: time, state, parameters, per-run constants (bases and the like). */
-typedef enum ag_seg { AG_SEG_T, AG_SEG_Z, AG_SEG_P, AG_SEG_C, AG_SEG_COUNT } ag_seg;
+/* The arrays a tape reads its inputs from are the rows of segment.def: time, state, parameters, ... */
+typedef enum ag_seg {
+#define AG_SEGMENT(NAME, ...) AG_SEG_##NAME,
+#include "expr/segment.def"
+#undef AG_SEGMENT
+  AG_SEG_COUNT
+} ag_seg;
+typedef struct ag_segment {
+  const char *name, *what;
+  bool prep;   /* what depends on nothing else belongs to the prep part */
+  bool always; /* a parameter of every generated function; else only where it is read */
+} ag_segment;
+const ag_segment *ag_segment_describe(ag_seg seg);
+
 typedef struct ag_bind {
   ag_id input;
   ag_seg seg;
@@ -200,7 +212,7 @@ typedef struct ag_tape {
   ag_ldl **ldls; /* of the sparse solves */
 } ag_tape;
 
-/* Lowers the outputs (tensors, row-major each) to one tape. What depends on nothing but AG_SEG_P goes to the prep
+/* Lowers the outputs (tensors, row-major each) to one tape. What depends on parameters alone goes to the prep
  * part, and its slots are never reused. Every input the outputs depend on must be bound (AG_ASSERT). */
 ag_tape *ag_tape_create(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs);
 void ag_tape_free(ag_tape *tape);

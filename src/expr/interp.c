@@ -86,6 +86,17 @@ static int run_any(const ag_tape *tape, int from, int to, const double *const *s
 }
 #endif
 
+/* The prep part reads one segment. */
+enum {
+  PREP = 1,
+  EVAL = 0,
+#define AG_SEGMENT(NAME, name, when, ...) +when
+  N_PREP =
+#include "expr/segment.def"
+#undef AG_SEGMENT
+};
+_Static_assert(N_PREP == 1, "ag_tape_prep takes the parameters alone");
+
 int ag_tape_prep(const ag_tape *tape, const double *p, double *slots) {
   const double *const seg[AG_SEG_COUNT] = {[AG_SEG_P] = p};
   return run_any(tape, 0, tape->n_prep, seg, slots);

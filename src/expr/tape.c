@@ -91,7 +91,7 @@ static void make_load(builder *b, tnode *t, const ag_node *x, ag_id input, const
   const ag_bind *bind = &binds[bind_of[input] - 1];
   int at = bind->offset + x->payload.at.i;
   t->op = AG_OP_LOAD;
-  t->part = bind->seg == AG_SEG_P ? PART_PREP : PART_EVAL;
+  t->part = ag_segment_describe(bind->seg)->prep ? PART_PREP : PART_EVAL;
   t->arg[0] = (uint32_t)bind->seg;
   t->arg[1] = (uint32_t)at;
   b->tape->n_need[bind->seg] = max_int(b->tape->n_need[bind->seg], at + 1);
@@ -397,6 +397,18 @@ static void emit_all(builder *b) {
 
 /* ---- outside ---- */
 
+enum { PREP = true, EVAL = false, ALWAYS = true, READ = false };
+static const ag_segment segments[AG_SEG_COUNT] = {
+#define AG_SEGMENT(NAME, name, when, passed, what) {#name, what, when, passed},
+#include "expr/segment.def"
+#undef AG_SEGMENT
+};
+
+const ag_segment *ag_segment_describe(ag_seg seg) {
+  AG_ASSERT(seg >= 0 && seg < AG_SEG_COUNT);
+  return &segments[seg];
+}
+
 ag_tape *ag_tape_create(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs) {
   builder b = {.g = g};
   int n = 0;
@@ -444,14 +456,13 @@ static const unsigned char op_arity[AG_OP_COUNT] = {
 };
 
 void ag_tape_print(const ag_tape *tape, ag_text *out) {
-  static const char segments[] = "tzpc";
   for (int i = 0; i < tape->n_instr; i++) {
     const ag_instr *x = &tape->instr[i];
     if (i == tape->n_prep && i > 0) ag_text_str(out, "--\n");
     ag_text_printf(out, "s%u = ", x->dst);
     for (const char *s = op_text[x->op]; *s; s++) ag_text_char(out, (char)(*s >= 'A' && *s <= 'Z' ? *s + 32 : *s));
     if (x->op == AG_OP_LOAD) {
-      ag_text_printf(out, " %c[%u]", segments[x->a], x->b);
+      ag_text_printf(out, " %s[%u]", ag_segment_describe((ag_seg)x->a)->name, x->b);
     } else if (x->op == AG_OP_CONST) {
       ag_text_char(out, ' ');
       ag_text_number(out, tape->constants[x->a]);

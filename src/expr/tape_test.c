@@ -257,7 +257,7 @@ static void test_quotients(void) {
   AG_CHECK(count_op(tape, 0, tape->n_prep, AG_OP_DIV) == 0);
   AG_CHECK(count_op(tape, tape->n_prep, tape->n_instr, AG_OP_DIV) == 2);
   double values[4] = {5, 3, 49, 7}, param = 49, slots[32], r[4];
-  const double *seg[AG_SEG_COUNT] = {NULL, values, &param, NULL};
+  const double *seg[AG_SEG_COUNT] = {[AG_SEG_Z] = values, [AG_SEG_P] = &param};
   AG_CHECK(ag_tape_prep(tape, &param, slots) == 0 && ag_tape_eval(tape, seg, slots, r) == 0);
   AG_CHECK(r[0] == 5 * (1.0 / 3) && r[1] == 49 * (1.0 / 3) && r[2] == 1.0 / 3 && r[3] == 5.0 / 7);
   ag_tape_free(tape);

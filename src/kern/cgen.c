@@ -101,6 +101,38 @@ static void put_tables(const ag_tape *tape, const char *name, ag_text *out) {
   }
 }
 
+/* ---- parameters ---- */
+
+bool ag_cgen_passes(const ag_tape *tape, bool prep, ag_seg seg) {
+  const ag_segment *s = ag_segment_describe(seg);
+  return s->prep == prep && (s->always || tape->n_need[seg] > 0);
+}
+
+/* The segments that a function of the tape gets, each written by the format. */
+static void put_segments(const ag_tape *tape, bool prep, const char *format, ag_text *out) {
+  for (int i = 0; i < AG_SEG_COUNT; i++)
+    if (ag_cgen_passes(tape, prep, (ag_seg)i)) ag_text_printf(out, format, ag_segment_describe((ag_seg)i)->name);
+}
+
+void ag_cgen_put_parameters(const ag_tape *tape, bool prep, bool s, ag_text *out) {
+  put_segments(tape, prep, "const V *restrict %s, ", out);
+  if (!prep) ag_text_str(out, "const V *restrict prep,\n    ");
+  if (s) ag_text_str(out, "V *restrict s, ");
+  ag_text_printf(out, "V *restrict %s, VI *restrict failed", prep ? "prep" : "out");
+}
+
+void ag_cgen_put_arguments(const ag_tape *tape, bool prep, ag_text *out) {
+  put_segments(tape, prep, "%s, ", out);
+  ag_text_str(out, prep ? "s, prep, failed" : "prep, s, out, failed");
+}
+
+void ag_cgen_put_unused(const ag_tape *tape, bool prep, bool s, ag_text *out) {
+  if (s) ag_text_str(out, "  (void)s;\n");
+  ag_text_str(out, "  ");
+  put_segments(tape, prep, "(void)%s, ", out);
+  ag_text_str(out, prep ? "(void)prep, (void)failed;\n" : "(void)prep, (void)out, (void)failed;\n");
+}
+
 /* ---- analysis ---- */
 
 static uint32_t new_value(gen *g, uint32_t instr, uint32_t entry, uint32_t slot) {
@@ -215,7 +247,6 @@ void ag_cgen_number(double v, ag_text *out) {
 static void put_value(gen *g, uint32_t i, int chunk, bool bare) {
   const value *v = &g->values[i];
   const ag_instr *x = &g->tape->instr[v->instr];
-  static const char segments[] = "tzpc";
   if (x->op == AG_OP_CONST) {
     if (!bare) ag_text_str(g->out, "v_set(");
     ag_cgen_number(g->tape->constants[x->a], g->out);
@@ -223,7 +254,7 @@ static void put_value(gen *g, uint32_t i, int chunk, bool bare) {
   } else if (v->chunk < 0 && chunk >= 0) {
     ag_text_printf(g->out, "prep[%d]", v->prep);
   } else if (x->op == AG_OP_LOAD) {
-    ag_text_printf(g->out, "%c[%u]", segments[x->a], x->b);
+    ag_text_printf(g->out, "%s[%u]", ag_segment_describe((ag_seg)x->a)->name, x->b);
   } else if (v->chunk != chunk) {
     ag_text_printf(g->out, "s[%u]", v->slot);
   } else if (ag_cgen_is_call(x->op)) {
@@ -343,8 +374,9 @@ static void put_outputs(gen *g) {
 }
 
 static void put_prep(gen *g) {
-  ag_text_printf(g->out, "static void %s_prep(const V *restrict p, V *restrict prep, VI *restrict failed) {\n",
-                 g->how->name);
+  ag_text_printf(g->out, "static void %s_prep(", g->how->name);
+  ag_cgen_put_parameters(g->tape, true, false, g->out);
+  ag_text_str(g->out, ") {\n");
   put_body(g, 0, g->tape->n_prep);
   for (uint32_t i = 0; i < g->n_value; i++)
     if (g->values[i].prep >= 0) {
@@ -352,7 +384,8 @@ static void put_prep(gen *g) {
       put_value(g, i, -1, false);
       ag_text_str(g->out, ";\n");
     }
-  ag_text_str(g->out, "  (void)p, (void)prep, (void)failed;\n}\n\n");
+  ag_cgen_put_unused(g->tape, true, false, g->out);
+  ag_text_str(g->out, "}\n\n");
 }
 
 static void put_whole(gen *g) {
@@ -360,11 +393,13 @@ static void put_whole(gen *g) {
   g->marks = ag_heap_alloc(sizeof *g->marks * ((size_t)g->n_value + 1));
   g->checks = checks;
   g->n_check = ag_cgen_beside(g, g->marks, checks);
-  ag_text_printf(g->out, "AG_TAPE_FN void %s(" AG_CGEN_PARAMETERS "\n", g->how->name);
-  ag_text_str(g->out, "    V *restrict out, VI *restrict failed) {\n");
+  ag_text_printf(g->out, "AG_TAPE_FN void %s(", g->how->name);
+  ag_cgen_put_parameters(g->tape, false, false, g->out);
+  ag_text_str(g->out, ") {\n");
   put_body(g, g->tape->n_prep, g->tape->n_instr);
   put_outputs(g);
-  ag_text_str(g->out, AG_CGEN_UNUSED "}\n\n");
+  ag_cgen_put_unused(g->tape, false, false, g->out);
+  ag_text_str(g->out, "}\n\n");
   free(g->marks);
   g->n_check = 0;
 }
@@ -374,20 +409,26 @@ static void put_chunks(gen *g) {
   for (int k = 0; k < g->n_chunk; k++) {
     int to = at;
     while (to < g->tape->n_instr && g->chunk_of[to] == k) to++;
-    ag_text_printf(g->out, "static __attribute__((noinline)) void %s_%d(" AG_CGEN_PARAMETERS "\n", g->how->name, k);
-    ag_text_str(g->out, "    V *restrict s, V *restrict out, VI *restrict failed) {\n");
+    ag_text_printf(g->out, "static __attribute__((noinline)) void %s_%d(", g->how->name, k);
+    ag_cgen_put_parameters(g->tape, false, true, g->out);
+    ag_text_str(g->out, ") {\n");
     put_body(g, at, to);
     if (k == g->n_chunk - 1) put_outputs(g);
-    ag_text_str(g->out, "  (void)s;\n" AG_CGEN_UNUSED "}\n\n");
+    ag_cgen_put_unused(g->tape, false, true, g->out);
+    ag_text_str(g->out, "}\n\n");
     at = to;
   }
   ag_cgen_put_storage(g->how->name, "s", (uint32_t)g->tape->n_slot, g->out);
-  ag_text_printf(g->out, "static void %s(" AG_CGEN_PARAMETERS "\n", g->how->name);
-  ag_text_str(g->out, "    V *restrict out, VI *restrict failed) {\n  ");
+  ag_text_printf(g->out, "static void %s(", g->how->name);
+  ag_cgen_put_parameters(g->tape, false, false, g->out);
+  ag_text_str(g->out, ") {\n  ");
   ag_cgen_put_array(g->how->name, "s", (uint32_t)g->tape->n_slot, g->out);
   ag_text_str(g->out, ";\n");
-  for (int k = 0; k < g->n_chunk; k++)
-    ag_text_printf(g->out, "  %s_%d(t, z, c, prep, s, out, failed);\n", g->how->name, k);
+  for (int k = 0; k < g->n_chunk; k++) {
+    ag_text_printf(g->out, "  %s_%d(", g->how->name, k);
+    ag_cgen_put_arguments(g->tape, false, g->out);
+    ag_text_str(g->out, ");\n");
+  }
   ag_text_str(g->out, "}\n\n");
 }
 

@@ -55,6 +55,11 @@ void ag_cgen_put_array(const char *of, const char *array, uint32_t n, ag_text *o
 
 void ag_cgen_number(double v, ag_text *out); /* a C constant with exactly this value */
 
-#define AG_CGEN_PARAMETERS "const V *restrict t, const V *restrict z, const V *restrict c, const V *restrict prep,"
-#define AG_CGEN_UNUSED "  (void)t, (void)z, (void)c, (void)prep, (void)out, (void)failed;\n"
+/* Is the segment a parameter of the tape's functions: of its prep part, or of its evaluation? */
+bool ag_cgen_passes(const ag_tape *tape, bool prep, ag_seg seg);
+/* The parameters of a function of the tape, of its prep part or its evaluation, with or without the array s; the same
+ * names as arguments of a call; and a statement that reads them all, so that none is unused. */
+void ag_cgen_put_parameters(const ag_tape *tape, bool prep, bool s, ag_text *out);
+void ag_cgen_put_arguments(const ag_tape *tape, bool prep, ag_text *out); /* with s */
+void ag_cgen_put_unused(const ag_tape *tape, bool prep, bool s, ag_text *out);
 #endif

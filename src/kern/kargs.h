@@ -3,26 +3,18 @@
  * includes nothing. A change of meaning or layout is a new ABI number.
  *
  * Arrays are [block][component][lane], 64-byte aligned; a block is one V of trajectories. Times and steps differ by
- * lane. p and work may be one block shared by all (p_step, work_step 0) or one per block. fail: all bits set in lanes
- * where a pivot failed, others untouched. Lanes without a trajectory hold a copy of a live one. */
+ * lane. The parameters and work may be one block shared by all (p_step, work_step 0) or one per block. fail: all bits
+ * set in lanes where a pivot failed, others untouched. Lanes without a trajectory hold a copy of a live one. */
 #ifndef AG_KERN_KARGS_H
 #define AG_KERN_KARGS_H
-#define AG_KERN_ABI 1
+#define AG_KERN_ABI 2
 typedef struct ag_kargs {
   unsigned abi; /* AG_KERN_ABI */
   int n_block;
-  const double *t;          /* [block][lane] */
-  const double *z;          /* [block][n_z][lane]: states */
-  const double *p;          /* [n_p][lane]: parameters, for PREP */
-  const double *c;          /* [block][n_c][lane]: basis data and the like */
-  const double *h;          /* [block][lane]: step sizes */
-  const double *dw;         /* [block][channel][lane]: increments of the Wiener processes */
+  const double *const *seg; /* the segments, as segment.def numbers them: [block][n][lane] each */
   double *out;              /* [block][n_out][lane] */
   unsigned long long *fail; /* [block][lane] */
   double *work;             /* prepared values, written by PREP */
-  double *stage;            /* [block][stage][n_z][lane]: a stepper's stages; row 0 holds f(t, z) on entry */
-  double *error;            /* [block][lane]: scaled error of the step, at most 1 when it may be accepted */
-  double rtol, atol;
-  long p_step, work_step; /* from block to block, in doubles; 0: shared */
+  long p_step, work_step;   /* from block to block, in doubles; 0: shared */
 } ag_kargs;
 #endif

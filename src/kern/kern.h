@@ -42,8 +42,8 @@ typedef struct ag_cgen {
 /* The tape as two functions over V,
  *   static void NAME_prep(const V *p, V *prep, VI *fail)
  *   static void NAME(const V *t, const V *z, const V *c, const V *prep, V *out, VI *fail)
- * fail is or-ed. Long tapes are split into several functions. Returns the number of prepared values. The
- * same tape always gives the same text. */
+ * with the segments that segment.def says, in its order: a tape that reads w has it behind c. fail is or-ed. Long tapes
+ * are split into several functions. Returns the number of prepared values. The same tape always gives the same text. */
 int ag_cgen_tape(const ag_tape *tape, const ag_cgen *how, ag_text *out);
 
 /* ---- libraries ----
@@ -66,7 +66,7 @@ typedef struct ag_kernel_spec {
   const ag_tape *tape;          /* must outlive the kernel when it is interpreted */
   const char *name;             /* C identifier, e.g. "rhs" */
   const char *const *out_names; /* or NULL */
-  int n[AG_SEG_COUNT];          /* length of each segment: the strides of z, p, c; at least what the tape needs */
+  int n[AG_SEG_COUNT];          /* length of each segment: the strides of the blocks; at least what the tape needs */
 } ag_kernel_spec;
 /* Never fails: interprets where nothing can be compiled. */
 ag_kernel *ag_kernel_create(const ag_kernel_spec *spec, const ag_build_options *options);
@@ -75,8 +75,8 @@ int ag_kernel_lanes(const ag_kernel *k);
 bool ag_kernel_compiled(const ag_kernel *k);
 const char *ag_kernel_reason(const ag_kernel *k); /* why it is interpreted, one line; "" when compiled */
 size_t ag_kernel_work(const ag_kernel *k);        /* doubles of work per block (or in all, when shared); per thread */
-void ag_kernel_prep(const ag_kernel *k, const ag_kargs *args); /* p -> work */
-void ag_kernel_run(const ag_kernel *k, const ag_kargs *args);  /* t, z, c, work -> out, fail */
+void ag_kernel_prep(const ag_kernel *k, const ag_kargs *args); /* parameters -> work */
+void ag_kernel_run(const ag_kernel *k, const ag_kargs *args);  /* segments, work -> out, fail */
 /* The C text of a tape as ag_kernel_create compiles it. */
 void ag_kernel_text(const ag_kernel_spec *spec, ag_text *out);
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "kern/kern.h"
+#include "kern/cgen.h"
 
 typedef void entry_fn(const ag_kargs *args);
 
@@ -27,23 +27,28 @@ static void put_entries(const ag_kernel_spec *spec, int n_prep, ag_text *out) {
                  "  int n = k->work_step ? k->n_block : 1;\n"
                  "  for (int b = 0; b < n; b++) {\n"
                  "    VI fail = v_word_set(0);\n"
-                 "    %s_prep((const V *)(k->p + b * k->p_step), (V *)(k->work + b * k->work_step), &fail);\n"
+                 "    %s_prep((const V *)(k->seg[%d] + b * k->p_step), (V *)(k->work + b * k->work_step), &fail);\n"
                  "    if (!v_any(fail)) continue;\n"
                  "    for (int i = b; i < (k->work_step ? b + 1 : k->n_block); i++) ((VI *)k->fail)[i] |= fail;\n"
                  "  }\n"
                  "}\n\n",
-                 spec->name);
+                 spec->name, AG_SEG_P);
   ag_text_printf(out,
                  "void ag_kernel_run(const ag_kargs *k) {\n"
                  "  for (long b = 0; b < k->n_block; b++) {\n"
                  "    VI fail = v_word_set(0);\n"
-                 "    %s((const V *)k->t + b, (const V *)k->z + b * %d, (const V *)k->c + b * %d,\n"
-                 "       (const V *)(k->work + b * k->work_step), (V *)k->out + b * %d, &fail);\n"
+                 "    %s(",
+                 spec->name);
+  for (int i = 0; i < AG_SEG_COUNT; i++)
+    if (ag_cgen_passes(spec->tape, false, (ag_seg)i))
+      ag_text_printf(out, "(const V *)k->seg[%d] + b * %d, ", i, spec->n[i]);
+  ag_text_printf(out,
+                 "\n       (const V *)(k->work + b * k->work_step), (V *)k->out + b * %d, &fail);\n"
                  "    if (v_any(fail)) ((VI *)k->fail)[b] |= fail;\n"
                  "  }\n"
                  "}\n\n"
                  "const int ag_kernel_n_prep = %d;\n",
-                 spec->name, spec->n[AG_SEG_Z], spec->n[AG_SEG_C], spec->tape->n_out, n_prep);
+                 spec->tape->n_out, n_prep);
 }
 
 void ag_kernel_text(const ag_kernel_spec *spec, ag_text *out) {
@@ -63,15 +68,16 @@ static void use_library(ag_kernel *k) {
 }
 
 /* ---- interpreted ---- */
-/* work of one block: per lane the slots of the tape, then one gathered input and one output of a lane. */
+/* work of one block: per lane the slots of the tape; then, of one lane, each segment in turn and the outputs. */
 
 static size_t gathered(const ag_kernel *k) {
-  return (size_t)(1 + k->n[AG_SEG_Z] + k->n[AG_SEG_P] + k->n[AG_SEG_C] + k->tape->n_out);
+  int n = k->tape->n_out;
+  for (int i = 0; i < AG_SEG_COUNT; i++) n += k->n[i];
+  return (size_t)n;
 }
 
-static double *gather(const double *from, int n, int lanes, int lane, double *to) {
+static void gather(const double *from, int n, int lanes, int lane, double *to) {
   for (int i = 0; i < n; i++) to[i] = from[i * lanes + lane];
-  return to;
 }
 
 static void interpret_prep(const ag_kernel *k, const ag_kargs *a) {
@@ -80,22 +86,25 @@ static void interpret_prep(const ag_kernel *k, const ag_kargs *a) {
     for (int l = 0; l < L; l++) {
       double *work = a->work + b * a->work_step, *slots = work + (size_t)l * (size_t)k->tape->n_slot;
       double *p = work + (size_t)L * (size_t)k->tape->n_slot;
-      if (a->p) gather(a->p + b * a->p_step, k->n[AG_SEG_P], L, l, p);
+      if (a->seg[AG_SEG_P]) gather(a->seg[AG_SEG_P] + b * a->p_step, k->n[AG_SEG_P], L, l, p);
       if (!ag_tape_prep(k->tape, p, slots)) continue;
       for (int i = b; i < (a->work_step ? b + 1 : a->n_block); i++) a->fail[i * L + l] = ~0ULL;
     }
 }
 
 static void interpret_run(const ag_kernel *k, const ag_kargs *a) {
-  int L = k->lanes, n_z = k->n[AG_SEG_Z], n_c = k->n[AG_SEG_C], n_out = k->tape->n_out;
+  int L = k->lanes, n_out = k->tape->n_out;
   for (long b = 0; b < a->n_block; b++)
     for (int l = 0; l < L; l++) {
       double *work = a->work + b * a->work_step, *slots = work + (size_t)l * (size_t)k->tape->n_slot;
-      double *t = work + (size_t)L * (size_t)k->tape->n_slot, *z = t + 1, *c = z + n_z, *out = c + n_c;
-      const double *const seg[AG_SEG_COUNT] = {[AG_SEG_T] = t, [AG_SEG_Z] = z, [AG_SEG_C] = c};
-      if (a->t) *t = a->t[b * L + l];
-      if (a->z) gather(a->z + b * n_z * L, n_z, L, l, z);
-      if (a->c) gather(a->c + b * n_c * L, n_c, L, l, c);
+      double *out = work + (size_t)L * (size_t)k->tape->n_slot;
+      const double *seg[AG_SEG_COUNT];
+      for (int i = 0; i < AG_SEG_COUNT; i++) {
+        bool read = k->tape->n_need[i] > 0 && !ag_segment_describe((ag_seg)i)->prep;
+        if (read) gather(a->seg[i] + b * k->n[i] * L, k->n[i], L, l, out);
+        seg[i] = out;
+        out += k->n[i];
+      }
       if (ag_tape_eval(k->tape, seg, slots, out)) a->fail[b * L + l] = ~0ULL;
       for (int i = 0; i < n_out; i++) a->out[(b * n_out + i) * L + l] = out[i];
     }

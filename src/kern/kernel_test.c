@@ -23,7 +23,9 @@ static double number(uint64_t *state) {
   return pick(state, 40) ? 4 * u - 2 : pick(state, 2) ? 1e8 * (u - 0.5) : 0;
 }
 
-enum { N_Z = 5, N_P = 3, N_C = 2, N_BLOCK = 3, MAX_LANES = 8 };
+enum { N_Z = 5, N_MAX = 5, N_BLOCK = 3, MAX_LANES = 8 };
+static const int lengths[AG_SEG_COUNT] = {
+    [AG_SEG_T] = 1, [AG_SEG_Z] = N_Z, [AG_SEG_P] = 3, [AG_SEG_C] = 2, [AG_SEG_W] = 2};
 
 typedef struct problem {
   ag_graph *g;
@@ -31,19 +33,19 @@ typedef struct problem {
   ag_kernel_spec spec;
 } problem;
 
-/* Inputs t, z (5), p (3), c (2); then n_grow random operations, so many of a hundred of them + - *; the last 6 nodes
- * and three earlier ones are outputs. */
+/* One input per segment; then n_grow random operations, so many of a hundred of them + - *; the last 6 nodes and three
+ * earlier ones are outputs. */
 static problem make(uint64_t seed, int n_grow, int n_solve, int arithmetic) {
   uint64_t state = seed;
   ag_graph *g = ag_graph_create();
-  ag_id in[4] = {ag_input(g, "t", 1, 1, AG_LEAF_REAL), ag_input(g, "z", N_Z, 1, AG_LEAF_REAL),
-                 ag_input(g, "p", N_P, 1, AG_LEAF_REAL), ag_input(g, "c", N_C, 1, AG_LEAF_REAL)};
-  ag_bind binds[4] = {{in[0], AG_SEG_T, 0}, {in[1], AG_SEG_Z, 0}, {in[2], AG_SEG_P, 0}, {in[3], AG_SEG_C, 0}};
   int n = 0;
   ag_id *pool = malloc(sizeof *pool * (size_t)(n_grow + 64 + 4 * n_solve));
-  pool[n++] = in[0];
-  for (int k = 1; k < 4; k++)
-    for (int i = 0; i < ag_node_rows(g, in[k]); i++) pool[n++] = ag_entry(g, in[k], i, 0);
+  ag_bind binds[AG_SEG_COUNT];
+  for (int k = 0; k < AG_SEG_COUNT; k++) {
+    ag_id in = ag_input(g, ag_segment_describe((ag_seg)k)->name, lengths[k], 1, AG_LEAF_REAL);
+    binds[k] = (ag_bind){in, (ag_seg)k, 0};
+    for (int i = 0; i < lengths[k]; i++) pool[n++] = ag_entry(g, in, i, 0);
+  }
   pool[n++] = ag_num(g, 0.1), pool[n++] = ag_num(g, -3);
   for (int i = 0; i < n_grow; i++) {
     ag_op op = (ag_op)(AG_OP_NEG + pick(&state, AG_OP_CHECKNZ - AG_OP_NEG + 1));
@@ -69,9 +71,9 @@ static problem make(uint64_t seed, int n_grow, int n_solve, int arithmetic) {
   }
   ag_id outs[9];
   for (int i = 0; i < 9; i++) outs[i] = i < 6 ? pool[n - 1 - i] : pool[pick(&state, n)];
-  problem p = {.g = g, .tape = ag_tape_create(g, 4, binds, 9, outs)};
+  problem p = {.g = g, .tape = ag_tape_create(g, AG_SEG_COUNT, binds, 9, outs)};
   p.spec = (ag_kernel_spec){.tape = p.tape, .name = "random"};
-  p.spec.n[AG_SEG_T] = 1, p.spec.n[AG_SEG_Z] = N_Z, p.spec.n[AG_SEG_P] = N_P, p.spec.n[AG_SEG_C] = N_C;
+  memcpy(p.spec.n, lengths, sizeof lengths);
   free(pool);
   return p;
 }
@@ -83,34 +85,36 @@ static void drop(problem *p) {
 
 /* Inputs of one member: the same whatever the lanes. */
 typedef struct member {
-  double t, z[N_Z], p[N_P], c[N_C];
+  double x[AG_SEG_COUNT][N_MAX];
 } member;
 static member member_of(uint64_t seed, bool shared, int i) {
   uint64_t state = seed + 1000 * (uint64_t)i, same = seed;
   member m;
-  m.t = number(&state);
-  for (int k = 0; k < N_Z; k++) m.z[k] = number(&state);
-  for (int k = 0; k < N_P; k++) m.p[k] = number(shared ? &same : &state);
-  for (int k = 0; k < N_C; k++) m.c[k] = number(&state);
+  for (int s = 0; s < AG_SEG_COUNT; s++)
+    for (int k = 0; k < lengths[s]; k++) m.x[s][k] = number(s == AG_SEG_P && shared ? &same : &state);
   return m;
 }
 
 typedef struct arrays {
-  double t[N_BLOCK * MAX_LANES], z[N_BLOCK * N_Z * MAX_LANES], p[N_BLOCK * N_P * MAX_LANES];
-  double c[N_BLOCK * N_C * MAX_LANES], out[N_BLOCK * 9 * MAX_LANES];
+  double x[AG_SEG_COUNT][N_BLOCK * N_MAX * MAX_LANES], out[N_BLOCK * 9 * MAX_LANES];
   unsigned long long fail[N_BLOCK * MAX_LANES];
+  const double *seg[AG_SEG_COUNT];
 } arrays;
+_Static_assert(N_BLOCK *N_MAX *MAX_LANES % 8 == 0, "each segment is aligned");
 
 static void fill(arrays *a, uint64_t seed, bool shared, int L) {
+  for (int s = 0; s < AG_SEG_COUNT; s++) a->seg[s] = a->x[s];
   for (int b = 0; b < N_BLOCK; b++)
     for (int l = 0; l < L; l++) {
       member m = member_of(seed, shared, b * L + l);
-      a->t[b * L + l] = m.t;
-      for (int k = 0; k < N_Z; k++) a->z[(b * N_Z + k) * L + l] = m.z[k];
-      for (int k = 0; k < N_P; k++) a->p[(b * N_P + k) * L + l] = m.p[k];
-      for (int k = 0; k < N_C; k++) a->c[(b * N_C + k) * L + l] = m.c[k];
+      for (int s = 0; s < AG_SEG_COUNT; s++)
+        for (int k = 0; k < lengths[s]; k++) a->x[s][(b * lengths[s] + k) * L + l] = m.x[s][k];
       a->fail[b * L + l] = 0;
     }
+}
+
+static void point(const member *m, const double *seg[AG_SEG_COUNT]) {
+  for (int s = 0; s < AG_SEG_COUNT; s++) seg[s] = m->x[s];
 }
 
 /* Members through the kernel and one by one through the tape. Returns the number of differences. */
@@ -121,23 +125,17 @@ static int compare(const problem *p, const ag_kernel *k, uint64_t seed, bool sha
   double *space = aligned_alloc(64, sizeof(double) * (work + 8) * N_BLOCK), out[9];
   double *slots = malloc(sizeof(double) * (size_t)(p->tape->n_slot + 1));
   fill(a, seed, shared, L);
-  ag_kargs args = {.abi = AG_KERN_ABI,
-                   .n_block = N_BLOCK,
-                   .t = a->t,
-                   .z = a->z,
-                   .p = a->p,
-                   .c = a->c,
-                   .out = a->out,
-                   .fail = a->fail,
-                   .work = space};
-  if (!shared) args.p_step = N_P * L, args.work_step = (long)work;
+  ag_kargs args = {
+      .abi = AG_KERN_ABI, .n_block = N_BLOCK, .seg = a->seg, .out = a->out, .fail = a->fail, .work = space};
+  if (!shared) args.p_step = lengths[AG_SEG_P] * L, args.work_step = (long)work;
   ag_kernel_prep(k, &args);
   ag_kernel_run(k, &args);
   ag_kernel_run(k, &args); /* again: nothing is left over */
   for (int i = 0; i < N_BLOCK * L; i++) {
     member m = member_of(seed, shared, i);
-    const double *const seg[AG_SEG_COUNT] = {[AG_SEG_T] = &m.t, [AG_SEG_Z] = m.z, [AG_SEG_C] = m.c};
-    int failed = ag_tape_prep(p->tape, m.p, slots);
+    const double *seg[AG_SEG_COUNT];
+    point(&m, seg);
+    int failed = ag_tape_prep(p->tape, m.x[AG_SEG_P], slots);
     failed |= ag_tape_eval(p->tape, seg, slots, out);
     wrong += (a->fail[i] != 0) != (failed != 0) || (a->fail[i] != 0 && ~a->fail[i] != 0);
     for (int j = 0; j < 9; j++) {
@@ -167,81 +165,84 @@ static void test_case(const problem *p, uint64_t seed, const char *compiler, int
   ag_kernel_free(k);
 }
 
-/* A driven pendulum and more: z1, -p sin z0, z0 z1 - c, t cos z2, 1/(1 + z3^2) */
-static problem make_smooth(void) {
+/* A driven pendulum and more, kicked: the increment h f(t, z) + (0, 0, 0, 0, dW) with
+ * f = z1, -p sin z0, z0 z1 - c, t cos z2, 1/(1 + z3^2) */
+static problem make_increment(void) {
   ag_graph *g = ag_graph_create();
-  ag_id t = ag_input(g, "t", 1, 1, AG_LEAF_REAL), zs = ag_input(g, "z", N_Z, 1, AG_LEAF_REAL), z[N_Z];
-  ag_id p = ag_input(g, "p", 1, 1, AG_LEAF_REAL), c = ag_input(g, "c", 1, 1, AG_LEAF_REAL);
-  ag_bind binds[4] = {{t, AG_SEG_T, 0}, {zs, AG_SEG_Z, 0}, {p, AG_SEG_P, 0}, {c, AG_SEG_C, 0}};
-  for (int i = 0; i < N_Z; i++) z[i] = ag_entry(g, zs, i, 0);
-  ag_id one = ag_num(g, 1);
+  ag_id in[AG_SEG_COUNT], z[N_Z];
+  ag_bind binds[AG_SEG_COUNT];
+  for (int k = 0; k < AG_SEG_COUNT; k++) {
+    in[k] = ag_input(g, ag_segment_describe((ag_seg)k)->name, lengths[k], 1, AG_LEAF_REAL);
+    binds[k] = (ag_bind){in[k], (ag_seg)k, 0};
+  }
+  for (int i = 0; i < N_Z; i++) z[i] = ag_entry(g, in[AG_SEG_Z], i, 0);
+  ag_id one = ag_num(g, 1), t = in[AG_SEG_T], p = ag_entry(g, in[AG_SEG_P], 0, 0), c = ag_entry(g, in[AG_SEG_C], 0, 0);
+  ag_id h = ag_entry(g, in[AG_SEG_W], 0, 0), dW = ag_entry(g, in[AG_SEG_W], 1, 0);
   ag_id outs[N_Z] = {z[1], ag_neg(g, ag_mul(g, p, ag_apply1(g, AG_OP_SIN, z[0]))), ag_sub(g, ag_mul(g, z[0], z[1]), c),
                      ag_mul(g, t, ag_apply1(g, AG_OP_COS, z[2])),
                      ag_div(g, one, ag_add(g, one, ag_mul(g, z[3], z[3])))};
-  problem made = {.g = g, .tape = ag_tape_create(g, 4, binds, N_Z, outs)};
-  return made;
+  for (int i = 0; i < N_Z; i++) outs[i] = ag_mul(g, h, outs[i]);
+  outs[N_Z - 1] = ag_add(g, outs[N_Z - 1], dW);
+  return (problem){.g = g, .tape = ag_tape_create(g, AG_SEG_COUNT, binds, N_Z, outs)};
 }
 
-/* A stepper's text fused with a tape: ten steps of Euler's method, the bits of the interpreter stepping by hand. */
+static const char steps_text[] = "void steps(const ag_kargs *k) {\n"
+                                 "  VI fail = v_word_set(0);\n"
+                                 "  const V *const *seg = (const V *const *)k->seg;\n"
+                                 "  V t = *seg[0], dz[5], *z = (V *)k->out;\n"
+                                 "  for (int s = 0; s < 10; s++, t = t + seg[4][0]) {\n"
+                                 "    incr(&t, z, seg[3], seg[4], (const V *)k->work, dz, &fail);\n"
+                                 "    for (int i = 0; i < 5; i++) z[i] = z[i] + dz[i];\n"
+                                 "  }\n"
+                                 "  *(VI *)k->fail |= fail;\n"
+                                 "}\n"
+                                 "void start(const ag_kargs *k) {\n"
+                                 "  VI fail = v_word_set(0);\n"
+                                 "  incr_prep((const V *)k->seg[2], (V *)k->work, &fail);\n"
+                                 "}\n";
+
+/* Ten steps of one lane by hand. */
+static void steps_by_hand(const problem *p, member *m) {
+  double *slots = malloc(sizeof(double) * (size_t)(p->tape->n_slot + 1)), dz[N_Z];
+  const double *seg[AG_SEG_COUNT];
+  point(m, seg);
+  ag_tape_prep(p->tape, m->x[AG_SEG_P], slots);
+  for (int s = 0; s < 10; s++, m->x[AG_SEG_T][0] += m->x[AG_SEG_W][0]) {
+    ag_tape_eval(p->tape, seg, slots, dz);
+    for (int i = 0; i < N_Z; i++) m->x[AG_SEG_Z][i] += dz[i];
+  }
+  free(slots);
+}
+
+/* A stepper's text fused with a tape, which reads the step: ten steps, the bits of the interpreter stepping by hand. */
 static void test_fused(const problem *p, int lanes) {
   ag_text text = {0}, reason = {0};
-  ag_cgen how = {.name = "rhs"};
+  ag_cgen how = {.name = "incr"};
   ag_text_str(&text, "#define AG_TAPE_FN static inline __attribute__((always_inline))\n");
   ag_cgen_prologue(0, &text);
   int n_prep = ag_cgen_tape(p->tape, &how, &text);
-  ag_text_str(&text, "void euler(const ag_kargs *k) {\n"
-                     "  VI fail = v_word_set(0);\n"
-                     "  V t = *(const V *)k->t, h = *(const V *)k->h, dz[5], *z = (V *)k->out;\n"
-                     "  for (int s = 0; s < 10; s++, t = t + h) {\n"
-                     "    rhs(&t, z, (const V *)k->c, (const V *)k->work, dz, &fail);\n"
-                     "    for (int i = 0; i < 5; i++) z[i] = v_fma(h, dz[i], z[i]);\n"
-                     "  }\n"
-                     "  *(VI *)k->fail |= fail;\n"
-                     "}\n"
-                     "void start(const ag_kargs *k) {\n"
-                     "  VI fail = v_word_set(0);\n"
-                     "  rhs_prep((const V *)k->p, (V *)k->work, &fail);\n"
-                     "}\n");
+  ag_text_str(&text, steps_text);
   ag_build_options o = {.lanes = lanes, .cache = ""};
   ag_library *lib = ag_library_create(ag_text_cstr(&text), &o, &reason);
   if (!lib) {
     printf("%s: skipped\n", ag_text_cstr(&reason));
   } else {
-    void (*euler)(const ag_kargs *), (*start)(const ag_kargs *);
-    *(void **)&euler = ag_library_symbol(lib, "euler");
+    void (*steps)(const ag_kargs *), (*start)(const ag_kargs *);
+    *(void **)&steps = ag_library_symbol(lib, "steps");
     *(void **)&start = ag_library_symbol(lib, "start");
     arrays *a = aligned_alloc(64, (sizeof *a + 63) / 64 * 64);
-    double *work = aligned_alloc(64, sizeof(double) * (size_t)(n_prep + 1) * 8), h[8] __attribute__((aligned(64)));
-    double *slots = malloc(sizeof(double) * (size_t)(p->tape->n_slot + 1)), dz[N_Z], t;
+    double *work = aligned_alloc(64, sizeof(double) * (size_t)(n_prep + 1) * 8);
     fill(a, 5, false, lanes);
-    for (int l = 0; l < 8; l++) h[l] = 0.01 * (l + 1);
-    memcpy(a->out, a->z, sizeof(double) * N_Z * (size_t)lanes);
-    ag_kargs args = {.abi = AG_KERN_ABI,
-                     .n_block = 1,
-                     .t = a->t,
-                     .p = a->p,
-                     .c = a->c,
-                     .h = h,
-                     .out = a->out,
-                     .fail = a->fail,
-                     .work = work};
+    memcpy(a->out, a->x[AG_SEG_Z], sizeof(double) * N_Z * (size_t)lanes);
+    ag_kargs args = {.abi = AG_KERN_ABI, .n_block = 1, .seg = a->seg, .out = a->out, .fail = a->fail, .work = work};
     start(&args);
-    euler(&args);
+    steps(&args);
     for (int l = 0; l < lanes; l++) {
       member m = member_of(5, false, l);
-      const double *const seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = m.z, [AG_SEG_C] = m.c};
-      ag_tape_prep(p->tape, m.p, slots);
-      t = m.t;
-      for (int s = 0; s < 10; s++, t += h[l]) {
-        ag_tape_eval(p->tape, seg, slots, dz);
-        for (int i = 0; i < N_Z; i++) m.z[i] = fma(h[l], dz[i], m.z[i]);
-      }
-      for (int i = 0; i < N_Z; i++) {
-        double v = a->out[i * lanes + l];
-        AG_CHECK(v == m.z[i]);
-      }
+      steps_by_hand(p, &m);
+      for (int i = 0; i < N_Z; i++) AG_CHECK(a->out[i * lanes + l] == m.x[AG_SEG_Z][i]);
     }
-    free(a), free(work), free(slots);
+    free(a), free(work);
   }
   ag_library_free(lib);
   ag_text_done(&text);
@@ -267,9 +268,9 @@ int main(void) {
     if (seed == 3) test_case(&p, seed, "gcc", 4, "-O1"); /* the plain machine, without fused multiply-add */
     drop(&p);
   }
-  problem smooth = make_smooth();
-  test_fused(&smooth, 1);
-  test_fused(&smooth, 4);
-  drop(&smooth);
+  problem increment = make_increment();
+  test_fused(&increment, 1);
+  test_fused(&increment, 4);
+  drop(&increment);
   return ag_check_report();
 }

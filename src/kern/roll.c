@@ -216,6 +216,7 @@ static void shape_cone(ag_roll *r, shaper *s, uint32_t id) {
 }
 
 /* What makes a step of a chain: operation, place of the running sum, kinds of the others. */
+_Static_assert(AG_ROLL_SEGMENT + AG_SEG_COUNT < 16, "a kind has four bits");
 static uint32_t step_type(const ag_roll *r, uint32_t i) {
   uint32_t type = (uint32_t)r->g->tape->instr[i].op << 16 | (uint32_t)r->acc[i] << 12;
   for (int k = 0, at = 0; k < ag_roll_arity(r, i); k++)

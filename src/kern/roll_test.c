@@ -24,34 +24,38 @@ static double number(uint64_t *state) { return 4 * ((double)(next_bits(state) >>
 
 typedef struct problem {
   ag_graph *g;
-  ag_id t, z, p, c;
-  int n_z, n_p, n_c, n_out;
+  ag_id in[AG_SEG_COUNT]; /* one input per segment, */
+  int n[AG_SEG_COUNT];    /* so long */
+  int n_out;
   ag_id *outs;
   ag_tape *tape;
   ag_kernel_spec spec;
 } problem;
 
 static problem begin(int n_z, int n_p, int n_c, int max_out) {
-  problem b = {.g = ag_graph_create(), .n_z = n_z, .n_p = n_p, .n_c = n_c};
-  b.t = ag_input(b.g, "t", 1, 1, AG_LEAF_REAL);
-  b.z = ag_input(b.g, "z", n_z, 1, AG_LEAF_REAL);
-  b.p = ag_input(b.g, "p", n_p, 1, AG_LEAF_REAL);
-  b.c = ag_input(b.g, "c", n_c, 1, AG_LEAF_REAL);
+  problem b = {.g = ag_graph_create()};
+  const int n[AG_SEG_COUNT] = {[AG_SEG_Z] = n_z, [AG_SEG_P] = n_p, [AG_SEG_C] = n_c};
+  for (int i = 0; i < AG_SEG_COUNT; i++) {
+    b.n[i] = n[i] ? n[i] : 1;
+    b.in[i] = ag_input(b.g, ag_segment_describe((ag_seg)i)->name, b.n[i], 1, AG_LEAF_REAL);
+  }
   b.outs = malloc(sizeof *b.outs * (size_t)max_out);
   return b;
 }
 static void finish(problem *b) {
-  ag_bind binds[4] = {{b->t, AG_SEG_T, 0}, {b->z, AG_SEG_Z, 0}, {b->p, AG_SEG_P, 0}, {b->c, AG_SEG_C, 0}};
-  b->tape = ag_tape_create(b->g, 4, binds, b->n_out, b->outs);
-  b->spec = (ag_kernel_spec){.tape = b->tape, .name = "f", .n = {1, b->n_z, b->n_p, b->n_c}};
+  ag_bind binds[AG_SEG_COUNT];
+  for (int i = 0; i < AG_SEG_COUNT; i++) binds[i] = (ag_bind){b->in[i], (ag_seg)i, 0};
+  b->tape = ag_tape_create(b->g, AG_SEG_COUNT, binds, b->n_out, b->outs);
+  b->spec = (ag_kernel_spec){.tape = b->tape, .name = "f"};
+  memcpy(b->spec.n, b->n, sizeof b->n);
 }
 static void drop(problem *b) {
   ag_tape_free(b->tape);
   ag_graph_free(b->g);
   free(b->outs);
 }
-static ag_id z_at(problem *b, int i) { return ag_entry(b->g, b->z, i, 0); }
-static ag_id p_at(problem *b, int i) { return ag_entry(b->g, b->p, i, 0); }
+static ag_id z_at(problem *b, int i) { return ag_entry(b->g, b->in[AG_SEG_Z], i, 0); }
+static ag_id p_at(problem *b, int i) { return ag_entry(b->g, b->in[AG_SEG_P], i, 0); }
 
 /* Masses and springs: z = [q, v]. */
 static problem lattice(int K) {
@@ -138,7 +142,8 @@ static problem constant_band(int K) {
   ag_pattern pattern = {K, m, row, col, NULL};
   ag_id one = ag_num(g, 1), *f = calloc((size_t)K, sizeof *f);
   for (int i = 0; i < K; i++) f[i] = i % 3 ? ag_num(g, i) : one;
-  ag_id fixed = ag_solve_sparse(g, &pattern, x, ag_stack(g, K, 1, f)), y = ag_solve_sparse(g, &pattern, x, b.z);
+  ag_id fixed = ag_solve_sparse(g, &pattern, x, ag_stack(g, K, 1, f)),
+        y = ag_solve_sparse(g, &pattern, x, b.in[AG_SEG_Z]);
   for (int i = 0; i < K; i++) b.outs[b.n_out++] = ag_add(g, ag_entry(g, fixed, i, 0), ag_entry(g, y, i, 0));
   free(row), free(col), free(x), free(f);
   finish(&b);
@@ -202,9 +207,10 @@ static problem random_cells(uint64_t seed, int K) {
                   rate,
                   ag_num(g, 0.1 + i),
                   p_at(&b, K),
-                  ag_entry(g, b.c, 0, 0),
-                  b.t};
-    first[i] = cell(&b, one, 9, in, &second[i]);
+                  ag_entry(g, b.in[AG_SEG_C], 0, 0),
+                  b.in[AG_SEG_T],
+                  b.in[AG_SEG_W]};
+    first[i] = cell(&b, one, 10, in, &second[i]);
     sum = ag_add(g, sum, second[i]);
     sum2 = i % 2 ? ag_add(g, sum2, ag_mul(g, first[i], rate)) : ag_sub(g, sum2, ag_mul(g, first[i], second[i]));
   }
@@ -236,33 +242,30 @@ static double *random_array(uint64_t *state, int n, int L) {
   for (int i = 0; i < n * L; i++) x[i] = number(state);
   return x;
 }
-static const double *lane_of(const double *x, int n, int L, int l, double *to) {
-  for (int i = 0; i < n; i++) to[i] = x[i * L + l];
-  return to;
-}
 
 /* One block through the kernel and lane by lane through the tape. Returns the number of differences, adds up the NaN.
  */
 static int compare(const problem *b, const ag_kernel *k, uint64_t seed, int *n_nan) {
-  int L = ag_kernel_lanes(k), wrong = 0, most = b->n_z + b->n_p + b->n_c + 1;
-  double *t = random_array(&seed, 1, L), *z = random_array(&seed, b->n_z, L), *p = random_array(&seed, b->n_p, L);
-  double *c = random_array(&seed, b->n_c, L), *out = random_array(&seed, b->n_out, L);
-  double *work = aligned_alloc(64, sizeof(double) * (ag_kernel_work(k) + 8)),
-         *one = malloc(sizeof(double) * (size_t)most);
+  int L = ag_kernel_lanes(k), wrong = 0;
+  double *block[AG_SEG_COUNT], *lane[AG_SEG_COUNT], *out = random_array(&seed, b->n_out, L);
+  const double *seg[AG_SEG_COUNT], *one[AG_SEG_COUNT];
+  double *work = aligned_alloc(64, sizeof(double) * (ag_kernel_work(k) + 8));
   double *slots = malloc(sizeof(double) * (size_t)(b->tape->n_slot + 1)),
          *expected = malloc(sizeof(double) * (size_t)b->n_out);
   unsigned long long fail[MAX_LANES] __attribute__((aligned(64))) = {0};
-  ag_kargs args = {
-      .abi = AG_KERN_ABI, .n_block = 1, .t = t, .z = z, .p = p, .c = c, .out = out, .fail = fail, .work = work};
+  for (int i = 0; i < AG_SEG_COUNT; i++) {
+    seg[i] = block[i] = random_array(&seed, b->n[i], L);
+    one[i] = lane[i] = malloc(sizeof(double) * (size_t)b->n[i]);
+  }
+  ag_kargs args = {.abi = AG_KERN_ABI, .n_block = 1, .seg = seg, .out = out, .fail = fail, .work = work};
   ag_kernel_prep(k, &args);
   ag_kernel_run(k, &args);
   ag_kernel_run(k, &args); /* again: nothing is left over */
   for (int l = 0; l < L; l++) {
-    const double *const seg[AG_SEG_COUNT] = {[AG_SEG_T] = t + l,
-                                             [AG_SEG_Z] = lane_of(z, b->n_z, L, l, one),
-                                             [AG_SEG_C] = lane_of(c, b->n_c, L, l, one + b->n_z)};
-    int failed = ag_tape_prep(b->tape, lane_of(p, b->n_p, L, l, one + b->n_z + b->n_c), slots);
-    failed |= ag_tape_eval(b->tape, seg, slots, expected);
+    for (int i = 0; i < AG_SEG_COUNT; i++)
+      for (int j = 0; j < b->n[i]; j++) lane[i][j] = block[i][j * L + l];
+    int failed = ag_tape_prep(b->tape, one[AG_SEG_P], slots);
+    failed |= ag_tape_eval(b->tape, one, slots, expected);
     wrong += (fail[l] != 0) != (failed != 0);
     for (int i = 0; i < b->n_out; i++) {
       double v = out[i * L + l];
@@ -270,7 +273,8 @@ static int compare(const problem *b, const ag_kernel *k, uint64_t seed, int *n_n
       wrong += memcmp(&v, &expected[i], sizeof v) != 0 && !(isnan(v) && isnan(expected[i]));
     }
   }
-  free(t), free(z), free(p), free(c), free(out), free(work), free(one), free(slots), free(expected);
+  for (int i = 0; i < AG_SEG_COUNT; i++) free(block[i]), free(lane[i]);
+  free(out), free(work), free(slots), free(expected);
   return wrong;
 }
 

@@ -80,10 +80,9 @@ static bool is_out(const writer *w, const ag_roll_batch *b) {
 }
 
 static const char *array_of(const writer *w, ag_roll_kind kind) {
-  static const char *const segments[] = {"t", "z", "p", "c"};
   if (kind == AG_ROLL_S) return "s";
   if (kind == AG_ROLL_OUT) return w->r->prep ? "prep" : "out";
-  return kind == AG_ROLL_PREP ? "prep" : segments[kind - AG_ROLL_SEGMENT];
+  return kind == AG_ROLL_PREP ? "prep" : ag_segment_describe((ag_seg)(kind - AG_ROLL_SEGMENT))->name;
 }
 
 static uint32_t leaf(const writer *w, const ag_roll_batch *b, uint32_t m, uint32_t k) {
@@ -251,15 +250,15 @@ static void find_pairs(writer *w, const ag_roll_group *group, char *const *leave
 /* ---- functions ---- */
 
 static void open_function(writer *w) {
-  const char *head = w->r->prep ? "const V *restrict p, V *restrict s, V *restrict prep, VI *restrict failed) {\n"
-                                : AG_CGEN_PARAMETERS "\n    V *restrict s, V *restrict out, VI *restrict failed) {\n";
-  ag_text_printf(&w->body, "static __attribute__((noinline)) void %s_%d(%s  VI fail = v_word_set(0);\n", w->name,
-                 w->n_function, head);
+  ag_text_printf(&w->body, "static __attribute__((noinline)) void %s_%d(", w->name, w->n_function);
+  ag_cgen_put_parameters(w->r->g->tape, w->r->prep, true, &w->body);
+  ag_text_str(&w->body, ") {\n  VI fail = v_word_set(0);\n");
 }
 
 static void close_function(writer *w) {
   ag_text_str(&w->body, "  *failed |= fail;\n");
-  ag_text_str(&w->body, w->r->prep ? "  (void)p, (void)s, (void)prep;\n}\n\n" : "  (void)s;\n" AG_CGEN_UNUSED "}\n\n");
+  ag_cgen_put_unused(w->r->g->tape, w->r->prep, true, &w->body);
+  ag_text_str(&w->body, "}\n\n");
   ag_text_str(&w->functions, ag_text_cstr(&w->body));
   ag_text_clear(&w->body);
   w->n_function++;
@@ -521,13 +520,16 @@ void ag_roll_text(ag_roll *r, const char *name, ag_text *out) {
   ag_text_char(out, '\n');
   ag_text_str(out, ag_text_cstr(&w.functions));
   ag_cgen_put_storage(name, "s", w.n_s + 1, out);
-  ag_text_printf(out, "static void %s(%s) {\n  ", name,
-                 r->prep ? "const V *restrict p, V *restrict prep, VI *restrict failed"
-                         : AG_CGEN_PARAMETERS "\n    V *restrict out, VI *restrict failed");
+  ag_text_printf(out, "static void %s(", name);
+  ag_cgen_put_parameters(r->g->tape, r->prep, false, out);
+  ag_text_str(out, ") {\n  ");
   ag_cgen_put_array(name, "s", w.n_s + 1, out);
   ag_text_str(out, ";\n");
-  for (int i = 0; i < w.n_function; i++)
-    ag_text_printf(out, "  %s_%d(%s);\n", name, i, r->prep ? "p, s, prep, failed" : "t, z, c, prep, s, out, failed");
+  for (int i = 0; i < w.n_function; i++) {
+    ag_text_printf(out, "  %s_%d(", name, i);
+    ag_cgen_put_arguments(r->g->tape, r->prep, out);
+    ag_text_str(out, ");\n");
+  }
   ag_text_str(out, "}\n\n");
   ag_text_done(&w.body), ag_text_done(&w.functions);
   ag_roll_index_done(&w.index);

@@ -109,7 +109,7 @@ ag_tape *ag_full_tape(const ag_system *sys, int n_out, const ag_id *outs) {
 
 int ag_tape_once(const ag_tape *tape, double t, const double *z, const double *p, const double *c, double *out) {
   double *slots = ag_heap_aligned(sizeof(double) * (size_t)(tape->n_slot + 1));
-  const double *seg[AG_SEG_COUNT] = {&t, z, p, c};
+  const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = p, [AG_SEG_C] = c};
   int fail = ag_tape_prep(tape, p, slots);
   int later = ag_tape_eval(tape, seg, slots, out);
   free(slots);

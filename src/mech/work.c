@@ -231,7 +231,7 @@ static int extended(ag_work *w, double t, const double *x, bool lambda) {
 int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, const double *x, double *slots,
                  double *out) {
   int trouble = extended(w, t, x, needs_lambda);
-  const double *seg[AG_SEG_COUNT] = {&t, w->x, w->params, NULL};
+  const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = w->x, [AG_SEG_P] = w->params};
   (void)ag_tape_eval(tape, seg, slots, out);
   return trouble;
 }

@@ -22,7 +22,7 @@ struct ag_work {
 };
 
 static inline int machine_run(machine *k, const ag_work *w, double t, const double *z, const double *c, double *out) {
-  const double *seg[AG_SEG_COUNT] = {&t, z, w->params, c};
+  const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = w->params, [AG_SEG_C] = c};
   return ag_tape_eval(k->tape, seg, k->slots, out ? out : k->out);
 }
 

@@ -193,7 +193,7 @@ void ag_core_columns_fill(const ag_core_columns *c, const ag_system *sys, double
   for (int i = 0; i < sys->n_q; i++) y[i] = sys->q_in_z[i] < sys->n_core ? z[sys->q_in_z[i]] : NAN;
   for (int i = 0; i < sys->n_image; i++, at += 3) memcpy(y + at, z + sys->images[i].z, 3 * sizeof(double));
   memcpy(y + at, z + sys->u_in_z, sizeof(double) * (size_t)sys->n_u);
-  const double *seg[AG_SEG_COUNT] = {&t, y, params, NULL};
+  const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = y, [AG_SEG_P] = params};
   (void)ag_tape_prep(c->tape, params, slots);
   (void)ag_tape_eval(c->tape, seg, slots, out);
   for (int i = 0; i < c->tape->n_out; i++) record[c->at[i]] = out[i];

@@ -97,7 +97,7 @@ bool ag_motion_looks(const motion *m) { return m->g_first < m->n_g; }
 
 int ag_motion_watch(motion *m, double t, const double *z, const double *c, double *g) {
   if (m->watch) {
-    const double *seg[AG_SEG_COUNT] = {&t, z, m->watch_params, NULL};
+    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = m->watch_params};
     (void)ag_tape_eval(m->watch, seg, m->watch_slots, g + m->n_g - m->watch->n_out);
     return AG_FINE;
   }
