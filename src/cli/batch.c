@@ -11,92 +11,93 @@
 #include "cli/clock.h"
 #include "cli/csv.h"
 #include "cli/json.h"
-#include "cli/members.h"
-#include "cli/tale.h"
+#include "cli/open.h"
 
 enum { FAILURES_SHOWN = 10 };
 
 /* ---- the table ---- */
 
-static void write_table(const ag_tale *t, ag_text *out) {
-  ag_tale_heading(t, "end,t,steps", out);
-  for (long m = 0; m < t->members->n; m++) {
-    for (int i = 0; i < t->sweep->n_name; i++)
-      ag_text_printf(out, "%.17g,", t->members->values[m * t->sweep->n_name + i]);
-    ag_csv_quoted(out, ag_tale_end(t, m));
-    ag_text_printf(out, ",%.17g,%ld", ag_tale_time(t, m), ag_tale_member(t, m) ? ag_tale_member(t, m)->steps : 0);
-    for (int i = 0; i < t->n_pick; i++)
-      for (int k = 0; k < ag_pick_size(&t->picks[i]); k++)
-        ag_text_printf(out, ",%.17g", ag_tale_record(t, m)[ag_pick_offset(&t->picks[i]) + k]);
+static void write_table(const ag_batch_report *b, ag_text *out) {
+  ag_batch_heading(b, "end,t,steps", out);
+  for (long m = 0; m < b->members->n; m++) {
+    for (int i = 0; i < b->members->grid.n_name; i++)
+      ag_text_printf(out, "%.17g,", b->members->values[m * b->members->grid.n_name + i]);
+    ag_csv_quoted(out, ag_batch_report_end(b, m));
+    ag_text_printf(out, ",%.17g,%ld", ag_batch_report_time(b, m),
+                   ag_batch_report_member(b, m) ? ag_batch_report_member(b, m)->steps : 0);
+    for (int i = 0; i < b->n_pick; i++)
+      for (int k = 0; k < ag_pick_size(&b->picks[i]); k++)
+        ag_text_printf(out, ",%.17g", ag_batch_report_record(b, m)[ag_pick_offset(&b->picks[i]) + k]);
     ag_text_char(out, '\n');
   }
 }
 
 /* ---- JSON ---- */
 
-static double rate(const ag_tale *t) {
-  long done = t->members->n - t->n_stopped;
-  return t->result->seconds > 0 ? (double)done / t->result->seconds : 0;
+static double rate(const ag_batch_report *b) {
+  long done = b->members->n - b->n_stopped;
+  return b->result.seconds > 0 ? (double)done / b->result.seconds : 0;
 }
 
-static void write_failures(const ag_tale *t, ag_json *j) {
+static void write_failures(const ag_batch_report *b, ag_json *j) {
   ag_json_begin(j, "failures", '[');
-  for (long m = 0; m < t->members->n; m++) {
-    if (!ag_tale_failed(t, m)) continue;
+  for (long m = 0; m < b->members->n; m++) {
+    if (!ag_batch_report_failed(b, m)) continue;
     ag_json_begin(j, NULL, '{');
     ag_json_whole(j, "member", m + 1);
-    ag_json_string(j, "reason", ag_tale_end(t, m));
-    ag_json_number(j, "t", ag_tale_time(t, m));
+    ag_json_string(j, "reason", ag_batch_report_end(b, m));
+    ag_json_number(j, "t", ag_batch_report_time(b, m));
     ag_json_end(j, '}');
   }
   ag_json_end(j, ']');
 }
 
-static void write_columns(const ag_tale *t, ag_json *j) {
+static void write_columns(const ag_batch_report *b, ag_json *j) {
   ag_text name = {0};
   ag_json_begin(j, "columns", '{');
-  for (int i = 0; i < t->n_pick; i++) {
-    const ag_pick *p = &t->picks[i];
+  for (int i = 0; i < b->n_pick; i++) {
+    const ag_pick *p = &b->picks[i];
     bool whole = p->entry < 0;
     if (!whole) ag_pick_name(p, 0, &name);
     ag_json_begin(j, whole ? p->column->name : name.s, '[');
-    for (long m = 0; m < t->members->n; m++)
+    for (long m = 0; m < b->members->n; m++)
       ag_json_tensor(j, NULL, whole ? p->column->rows : 1, whole ? p->column->cols : 1,
-                     ag_tale_record(t, m) + ag_pick_offset(p));
+                     ag_batch_report_record(b, m) + ag_pick_offset(p));
     ag_json_end(j, ']');
   }
   ag_json_end(j, '}');
   ag_text_done(&name);
 }
 
-static void write_json(const ag_tale *t, ag_json *j) {
-  const ag_batch_result *r = t->result;
-  const ag_run_options *o = &t->options->run;
+static void write_json(const ag_batch_report *b, ag_json *j) {
+  const ag_batch_result *r = &b->result;
+  const ag_run_options *o = &b->options.run;
   ag_json_begin(j, NULL, '{');
-  ag_json_string(j, "model", t->members->source.model->name);
-  ag_json_whole(j, "members", t->members->n);
-  ag_json_whole(j, "failed", t->n_failed);
+  ag_json_string(j, "model", b->members->source.model->name);
+  ag_json_whole(j, "members", b->members->n);
+  ag_json_whole(j, "failed", b->n_failed);
   ag_json_begin(j, "sweep", '{');
-  for (int i = 0; i < t->sweep->n_name; i++) {
-    ag_json_begin(j, t->sweep->names[i], '[');
-    for (long m = 0; m < t->members->n; m++) ag_json_number(j, NULL, t->members->values[m * t->sweep->n_name + i]);
+  for (int i = 0; i < b->members->grid.n_name; i++) {
+    ag_json_begin(j, b->members->grid.names[i], '[');
+    for (long m = 0; m < b->members->n; m++)
+      ag_json_number(j, NULL, b->members->values[m * b->members->grid.n_name + i]);
     ag_json_end(j, ']');
   }
   ag_json_end(j, '}');
   ag_json_begin(j, "end", '[');
-  for (long m = 0; m < t->members->n; m++) ag_json_string(j, NULL, ag_tale_end(t, m));
+  for (long m = 0; m < b->members->n; m++) ag_json_string(j, NULL, ag_batch_report_end(b, m));
   ag_json_end(j, ']');
   ag_json_begin(j, "t", '[');
-  for (long m = 0; m < t->members->n; m++) ag_json_number(j, NULL, ag_tale_time(t, m));
+  for (long m = 0; m < b->members->n; m++) ag_json_number(j, NULL, ag_batch_report_time(b, m));
   ag_json_end(j, ']');
   ag_json_begin(j, "steps", '[');
-  for (long m = 0; m < t->members->n; m++)
-    ag_json_whole(j, NULL, ag_tale_member(t, m) ? ag_tale_member(t, m)->steps : 0);
+  for (long m = 0; m < b->members->n; m++)
+    ag_json_whole(j, NULL, ag_batch_report_member(b, m) ? ag_batch_report_member(b, m)->steps : 0);
   ag_json_end(j, ']');
-  write_columns(t, j);
-  write_failures(t, j);
-  if (o->section) ag_points_json(t, j);
-  ag_json_whole(j, "off_level", t->members->n_off);
+  write_columns(b, j);
+  write_failures(b, j);
+  if (o->section) ag_batch_points_json(b, j);
+  ag_json_whole(j, "off_level", b->members->n_off_level);
   ag_json_number(j, "t0", o->t0);
   ag_json_number(j, "t1", o->t1);
   ag_json_string(j, "method", o->method->name);
@@ -105,19 +106,19 @@ static void write_json(const ag_tale *t, ag_json *j) {
   ag_json_string(j, "member_by_member", r->note);
   ag_json_bool(j, "core_only", r->core_only);
   ag_json_number(j, "seconds", r->seconds);
-  ag_json_number(j, "trajectories_per_second", rate(t));
+  ag_json_number(j, "trajectories_per_second", rate(b));
   ag_json_end(j, '}');
 }
 
 /* ---- for people ---- */
 
 /* "397 time reached, 2 step too small, 1 not started" */
-static void write_ends(const ag_tale *t, ag_text *out) {
-  long count[AG_END_SINK + 1] = {0}, lame = 0;
-  for (long m = 0; m < t->members->n; m++) {
-    const ag_batch_member *b = ag_tale_member(t, m);
-    if (b) count[b->end]++;
-    else lame++;
+static void write_ends(const ag_batch_report *b, ag_text *out) {
+  long count[AG_END_SINK + 1] = {0}, n_unstarted = 0;
+  for (long m = 0; m < b->members->n; m++) {
+    const ag_batch_member *member = ag_batch_report_member(b, m);
+    if (member) count[member->end]++;
+    else n_unstarted++;
   }
   const char *comma = "";
   for (int e = 0; e <= AG_END_SINK; e++) {
@@ -125,19 +126,20 @@ static void write_ends(const ag_tale *t, ag_text *out) {
     ag_text_printf(out, "%s%ld %s", comma, count[e], ag_end_word((ag_end)e));
     comma = ", ";
   }
-  lame -= t->members->n_off;
-  if (t->members->n_off) ag_text_printf(out, "%s%ld not on the level", comma, t->members->n_off), comma = ", ";
-  if (lame) ag_text_printf(out, "%s%ld could not start", comma, lame);
+  n_unstarted -= b->members->n_off_level;
+  if (b->members->n_off_level)
+    ag_text_printf(out, "%s%ld not on the level", comma, b->members->n_off_level), comma = ", ";
+  if (n_unstarted) ag_text_printf(out, "%s%ld could not start", comma, n_unstarted);
 }
 
 /* Smallest and largest value over the members that ended well. */
-static void write_range(const ag_tale *t, const ag_pick *p, int k, ag_text *out) {
+static void write_range(const ag_batch_report *b, const ag_pick *p, int k, ag_text *out) {
   double lo = INFINITY, hi = -INFINITY;
   ag_text name = {0};
   ag_pick_name(p, k, &name);
-  for (long m = 0; m < t->members->n; m++) {
-    double v = ag_tale_record(t, m)[ag_pick_offset(p) + k];
-    if (ag_tale_failed(t, m) || !isfinite(v)) continue;
+  for (long m = 0; m < b->members->n; m++) {
+    double v = ag_batch_report_record(b, m)[ag_pick_offset(p) + k];
+    if (ag_batch_report_failed(b, m) || !isfinite(v)) continue;
     lo = fmin(lo, v);
     hi = fmax(hi, v);
   }
@@ -148,39 +150,41 @@ static void write_range(const ag_tale *t, const ag_pick *p, int k, ag_text *out)
   ag_text_done(&name);
 }
 
-static void write_lame(const ag_tale *t, ag_text *out) {
+static void write_failed(const ag_batch_report *b, ag_text *out) {
   long shown = 0;
-  if (t->n_failed) ag_text_str(out, "failures\n");
-  for (long m = 0; m < t->members->n && shown < FAILURES_SHOWN; m++) {
-    if (!ag_tale_failed(t, m)) continue;
+  if (b->n_failed) ag_text_str(out, "failures\n");
+  for (long m = 0; m < b->members->n && shown < FAILURES_SHOWN; m++) {
+    if (!ag_batch_report_failed(b, m)) continue;
     shown++;
     ag_text_printf(out, "  member %ld (", m + 1);
-    for (int i = 0; i < t->sweep->n_name; i++) {
-      ag_text_printf(out, "%s%s = ", i ? ", " : "", t->sweep->names[i]);
-      ag_text_number(out, t->members->values[m * t->sweep->n_name + i]);
+    for (int i = 0; i < b->members->grid.n_name; i++) {
+      ag_text_printf(out, "%s%s = ", i ? ", " : "", b->members->grid.names[i]);
+      ag_text_number(out, b->members->values[m * b->members->grid.n_name + i]);
     }
-    ag_text_printf(out, "): %s", ag_tale_end(t, m));
-    if (ag_tale_member(t, m)) ag_text_str(out, ", t = "), ag_text_number(out, ag_tale_time(t, m));
+    ag_text_printf(out, "): %s", ag_batch_report_end(b, m));
+    if (ag_batch_report_member(b, m)) ag_text_str(out, ", t = "), ag_text_number(out, ag_batch_report_time(b, m));
     ag_text_char(out, '\n');
   }
-  if (t->n_failed > shown) ag_text_printf(out, "  and %ld more\n", t->n_failed - shown);
+  if (b->n_failed > shown) ag_text_printf(out, "  and %ld more\n", b->n_failed - shown);
 }
 
-static void write_summary(const ag_tale *t, const char *output, ag_text *out) {
-  const ag_model *m = t->members->source.model;
-  const ag_batch_result *r = t->result;
-  const ag_run_options *o = &t->options->run;
+static void write_summary(const ag_batch_report *b, const char *output, ag_text *out) {
+  const ag_model *m = b->members->source.model;
+  const ag_batch_result *r = &b->result;
+  const ag_run_options *o = &b->options.run;
   long steps = 0, rejected = 0;
   for (long i = 0; i < r->n; i++) steps += r->members[i].steps, rejected += r->members[i].rejected;
   ag_text_printf(out, "%s%s%s\n", m->name, *m->title ? ": " : "", m->title);
-  ag_text_printf(out, "  %-12s  %ld", "members", t->members->n);
-  int n_axis = t->sweep->n_axis - (t->sweep->n_solved > 0), n_swept = t->sweep->n_name - t->sweep->n_solved;
-  for (int i = 0; i < n_axis && n_axis > 1; i++) ag_text_printf(out, "%s%ld", i ? " x " : " = ", t->sweep->axes[i].n);
-  ag_text_printf(out, " (%s", t->sweep->names[0]);
-  for (int i = 1; i < t->sweep->n_name; i++)
-    ag_text_printf(out, "%s%s", i == n_swept ? "; solved for: " : ", ", t->sweep->names[i]);
+  ag_text_printf(out, "  %-12s  %ld", "members", b->members->n);
+  int n_axis = b->members->grid.n_axis - (b->members->grid.n_solved > 0),
+      n_swept = b->members->grid.n_name - b->members->grid.n_solved;
+  for (int i = 0; i < n_axis && n_axis > 1; i++)
+    ag_text_printf(out, "%s%ld", i ? " x " : " = ", b->members->grid.axes[i].n);
+  ag_text_printf(out, " (%s", b->members->grid.names[0]);
+  for (int i = 1; i < b->members->grid.n_name; i++)
+    ag_text_printf(out, "%s%s", i == n_swept ? "; solved for: " : ", ", b->members->grid.names[i]);
   ag_text_printf(out, ")\n  %-12s  ", "ended");
-  write_ends(t, out);
+  write_ends(b, out);
   ag_text_printf(out, "\n  %-12s  %s, ", "method", o->method->name);
   if (o->dt > 0) ag_text_printf(out, "dt %g, ", o->dt);
   else ag_text_printf(out, "rtol %g, atol %g, ", o->rtol, o->atol);
@@ -191,17 +195,17 @@ static void write_summary(const ag_tale *t, const char *output, ag_text *out) {
     ag_text_printf(out, "member by member (%s) on %d thread%s\n", r->note ? r->note : "", r->threads,
                    r->threads == 1 ? "" : "s");
   ag_text_printf(out, "  %-12s  %ld (%ld rejected) in %.3g s, %.4g trajectories/s\n", "steps", steps, rejected,
-                 r->seconds, rate(t));
+                 r->seconds, rate(b));
   if (o->section) {
-    long n = ag_tale_n_points(t);
+    long n = ag_batch_report_n_points(b);
     ag_text_printf(out, "  %-12s  %s: %ld crossing%s, %.4g/s\n", "section", m->sections[o->section - 1].name, n,
                    n == 1 ? "" : "s", r->seconds > 0 ? (double)n / r->seconds : 0);
   }
   if (output) ag_text_printf(out, "  %-12s  %s\n", o->section ? "points" : "table", output);
   ag_text_str(out, "at the end\n");
-  for (int i = 0; i < t->n_pick; i++)
-    for (int k = 0; k < ag_pick_size(&t->picks[i]); k++) write_range(t, &t->picks[i], k, out);
-  write_lame(t, out);
+  for (int i = 0; i < b->n_pick; i++)
+    for (int k = 0; k < ag_pick_size(&b->picks[i]); k++) write_range(b, &b->picks[i], k, out);
+  write_failed(b, out);
 }
 
 /* ---- doing it ---- */
@@ -222,17 +226,17 @@ static bool ends_with(const char *s, const char *end) {
 }
 
 /* Files and standard output; the worst status of all. */
-static ag_status tell(const ag_tale *t, const ag_common *common, const char *output) {
+static ag_status tell(const ag_batch_report *b, const ag_common *common, bool strict, const char *output) {
   ag_status saved = AG_OK;
   ag_json j = {0};
   ag_text out = {0};
   bool json_file = output && ends_with(output, ".json");
-  if (common->json || json_file) write_json(t, &j);
+  if (common->json || json_file) write_json(b, &j);
   if (output && ends_with(output, ".h5")) {
-    saved = ag_tale_h5(t, common, t->strict, output);
+    saved = ag_batch_h5(b, common, strict, output);
   } else if (output && !json_file) {
-    if (t->options->run.section) ag_points_table(t, &out);
-    else write_table(t, &out);
+    if (b->options.run.section) ag_batch_points_table(b, &out);
+    else write_table(b, &out);
     saved = save(output, &out);
   } else if (json_file) {
     ag_text_str(&out, ag_text_cstr(&j.text));
@@ -243,18 +247,18 @@ static ag_status tell(const ag_tale *t, const ag_common *common, const char *out
   if (common->json) {
     ag_json_print(&j);
   } else {
-    write_summary(t, saved == AG_OK ? output : NULL, &out);
+    write_summary(b, saved == AG_OK ? output : NULL, &out);
     fputs(ag_text_cstr(&out), stdout);
     ag_text_done(&j.text);
   }
   ag_text_done(&out);
   fflush(stdout);
-  if (t->n_stopped)
+  if (b->n_stopped)
     fprintf(stderr, "stopped by %s: %ld of %ld members were finished%s%s\n", ag_stop_word(),
-            t->members->n - t->n_stopped, t->members->n, output ? "; what was computed is in " : "",
+            b->members->n - b->n_stopped, b->members->n, output ? "; what was computed is in " : "",
             output ? output : "");
-  else if (t->n_failed) fprintf(stderr, "error: %ld of %ld members failed\n", t->n_failed, t->members->n);
-  ag_status status = t->n_failed ? AG_FAILED : AG_OK;
+  else if (b->n_failed) fprintf(stderr, "error: %ld of %ld members failed\n", b->n_failed, b->members->n);
+  ag_status status = b->n_failed ? AG_FAILED : AG_OK;
   return saved > status ? saved : status;
 }
 
@@ -263,120 +267,86 @@ static void show_progress(void *self, long done, long n) {
   ag_progress_show(self, (double)done, 0);
 }
 
-/* Only events that are terminal or cut steps matter to where a motion ends; looking for them costs the lanes. */
-static bool any_terminal(const ag_model *m) {
-  for (int i = 0; i < m->n_events; i++)
-    if (m->events[i].terminal || m->events[i].cuts) return true;
-  return false;
-}
-
-static void count_failures(ag_tale *t) {
-  const ag_batch_result *r = t->result;
-  t->row = ag_heap_alloc(sizeof *t->row * (size_t)(t->members->n + 1));
-  t->blank = ag_heap_alloc(sizeof *t->blank * (size_t)(r->width + 1));
-  for (int i = 0; i < r->width; i++) t->blank[i] = NAN;
-  for (long i = 0; i < t->members->n; i++) t->row[i] = -1;
-  for (long i = 0; i < r->n; i++) {
-    t->row[t->members->index[i]] = i;
-    t->n_stopped += r->members[i].end == AG_END_STOPPED;
-  }
-  t->n_failed = r->n_failed + t->members->n - r->n - t->members->n_off;
-}
-
-static ag_status run_members(const ag_common *common, const ag_batch_args *args, const ag_run_options *run, bool strict,
-                             const char *output, const ag_grid *sweep, ag_members *m) {
-  const ag_system *sys = m->source.system;
+static ag_status run_members(const ag_common *common, const ag_batch_args *args, const ag_run_options *run,
+                             const char *output, ag_members *m) {
+  ag_progress progress;
+  ag_progress_init(&progress, common->quiet, 0, (double)m->n_ready);
+  progress.members = true;
   ag_batch_options o;
   ag_batch_defaults(&o);
   o.run = *run;
-  o.run.events = run->events && any_terminal(m->source.model);
   o.threads = (int)args->threads;
-  ag_batch_result result = {0};
-  ag_tale t = {.sweep = sweep, .members = m, .options = &o, .result = &result, .strict = strict};
-  ag_record_init(&t.record, sys);
-  ag_status status = ag_tale_columns(&t, args->columns);
-  if (status == AG_OK) {
-    o.columns = t.wanted;
-    ag_progress progress;
-    ag_progress_init(&progress, common->quiet, 0, (double)m->n_ready);
-    progress.members = true;
-    o.progress = show_progress;
-    o.progress_self = &progress;
-    o.run.stop = ag_stop_catch();
-    status = ag_batch(&m->source.ctx, sys, m->n_ready, m->params, m->x0, &o, &result);
+  o.progress = show_progress;
+  o.progress_self = &progress;
+  ag_batch_report b;
+  ag_text usage = {0};
+  ag_status status = ag_batch_report_init(&b, m, &o, args->columns, &usage);
+  if (status != AG_OK) {
+    ag_usage("run", "%s", ag_text_cstr(&usage));
+  } else {
+    b.options.run.stop = ag_stop_catch();
+    status = ag_batch_report_run(&b, &m->source.ctx);
     ag_progress_done(&progress);
     ag_source_report(&m->source, common->quiet);
   }
-  if (status == AG_OK) {
-    count_failures(&t);
-    status = tell(&t, common, output);
-    ag_stop_release();
-  }
-  ag_batch_done(&result);
-  ag_record_done(&t.record);
-  free(t.picks);
-  free(t.wanted);
-  free(t.row);
-  free(t.blank);
+  if (status == AG_OK) status = tell(&b, common, args->strict, output);
+  ag_stop_release();
+  ag_batch_report_done(&b);
+  ag_text_done(&usage);
   return status;
 }
 
 /* What is held, what is solved for, and the members made of it. */
-static ag_status make_members(ag_members *m, ag_grid *sweep, ag_levels *levels, const ag_common *common,
-                              const ag_batch_args *args, const ag_run_options *run, bool strict) {
-  ag_text error = {0};
-  *sweep = (ag_grid){0};
-  ag_status status = ag_levels_read(levels, &common->levels, args->solve, &error);
-  if (status == AG_OK) status = ag_grid_read(sweep, &common->sweeps, args->starts, &error);
-  if (status == AG_WRONG) status = ag_usage("run", "%s", ag_text_cstr(&error));
-  else if (status != AG_OK) fprintf(stderr, "error: %s\n", ag_text_cstr(&error));
-  ag_text_done(&error);
-  *m = (ag_members){0};
-  if (status != AG_OK) return status;
-  ag_members_options o = {.t0 = run->t0, .strict = strict, .section = args->section, .levels = levels};
-  status = ag_members_create(m, common->words[0], common, sweep, &o);
-  return status == AG_OK ? AG_OK : ag_source_refuse(&m->source, status, common);
-}
-
-ag_status ag_batch_act(const ag_common *common, const ag_batch_args *args, const ag_run_options *run, bool strict,
-                       const char *output) {
-  ag_grid sweep;
-  ag_levels levels;
-  ag_members m;
-  ag_status status = make_members(&m, &sweep, &levels, common, args, run, strict);
-  ag_run_options o = *run;
-  o.section = levels.section;
-  if (status == AG_OK) status = run_members(common, args, &o, strict, output, &sweep, &m);
-  ag_members_done(&m);
-  ag_grid_done(&sweep);
-  ag_levels_done(&levels);
+static ag_status make_members(ag_members *m, const ag_common *common, const ag_batch_args *args,
+                              const ag_run_options *run) {
+  ag_text usage = {0};
+  ag_members_request request = {.model = common->words[0],
+                                .changes = &common->changes,
+                                .sweeps = common->sweeps,
+                                .starts = args->starts,
+                                .levels = common->levels,
+                                .solve = args->solve,
+                                .section = args->section,
+                                .t0 = run->t0,
+                                .strict = args->strict};
+  ag_status status = ag_members_create(m, &request, &usage);
+  if (usage.n && status == AG_WRONG) ag_usage("run", "%s", ag_text_cstr(&usage));
+  else if (usage.n) fprintf(stderr, "error: %s\n", ag_text_cstr(&usage));
+  else if (status != AG_OK) ag_source_refuse(&m->source, status, common);
+  ag_text_done(&usage);
   return status;
 }
 
-ag_status ag_batch_level(ag_common *common, const ag_batch_args *args, const ag_run_options *run, bool strict) {
-  ag_grid sweep;
-  ag_levels levels;
+ag_status ag_batch_act(const ag_common *common, const ag_batch_args *args, const ag_run_options *run,
+                       const char *output) {
   ag_members m;
-  ag_status status = make_members(&m, &sweep, &levels, common, args, run, strict);
-  if (status == AG_OK && !m.n_ready) {
-    fprintf(stderr, "error: the start: %s\n", m.reason[0]);
-    if (common->json) {
-      ag_json j = {0};
-      ag_json_begin(&j, NULL, '{');
-      ag_json_string(&j, "model", m.source.model->name);
-      ag_json_string(&j, "error", m.reason[0]);
-      ag_json_end(&j, '}');
-      ag_json_print(&j);
-    }
-    status = AG_FAILED;
-  }
-  for (int i = 0; status == AG_OK && i < levels.n_solve; i++) {
+  ag_status status = make_members(&m, common, args, run);
+  if (status == AG_OK) status = run_members(common, args, run, output, &m);
+  ag_members_done(&m);
+  return status;
+}
+
+static ag_status refuse_start(const ag_common *common, const ag_members *m) {
+  fprintf(stderr, "error: the start: %s\n", m->reason[0]);
+  if (!common->json) return AG_FAILED;
+  ag_json j = {0};
+  ag_json_begin(&j, NULL, '{');
+  ag_json_string(&j, "model", m->source.model->name);
+  ag_json_string(&j, "error", m->reason[0]);
+  ag_json_end(&j, '}');
+  ag_json_print(&j);
+  return AG_FAILED;
+}
+
+ag_status ag_batch_level(ag_common *common, const ag_batch_args *args, const ag_run_options *run) {
+  ag_members m;
+  ag_status status = make_members(&m, common, args, run);
+  if (status == AG_OK && !m.n_ready) status = refuse_start(common, &m);
+  for (int i = 0; status == AG_OK && i < m.grid.n_name; i++) {
     char value[40];
     snprintf(value, sizeof value, "%.17g", m.values[i]);
-    ag_option_set(common, levels.solve[i], value);
+    ag_option_set(common, m.grid.names[i], value);
   }
   ag_members_done(&m);
-  ag_grid_done(&sweep);
-  ag_levels_done(&levels);
   return status;
 }

@@ -5,8 +5,8 @@
 
 #include "base/arena.h"
 #include "cli/cli.h"
+#include "cli/open.h"
 #include "cli/result.h"
-#include "cli/source.h"
 #include "run/run.h"
 
 typedef struct args {
@@ -315,7 +315,7 @@ static ag_status act(void *self) {
   const args *a = self;
   ag_source s;
   report r = {.s = &s};
-  ag_status status = ag_source_load(&s, a->common.words[0], &a->common,
+  ag_status status = ag_source_load(&s, a->common.words[0], &a->common.changes,
                                     &(ag_derive_options){.strict = a->strict, .growth = true, .t0 = a->t0});
   if (status == AG_OK) status = look_at_start(&r, a->t0);
   if (status != AG_OK) return ag_source_refuse(&s, status, &a->common);

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "cli/cli.h"
-#include "cli/source.h"
+#include "cli/open.h"
 
 static const ag_command *const commands[] = {&ag_command_check, &ag_command_show, &ag_command_emit,
                                              &ag_command_run,   &ag_command_info, &ag_command_test,

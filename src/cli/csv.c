@@ -10,12 +10,6 @@
 
 enum { ENOUGH = 1 << 16 }; /* bytes that are worth a write */
 
-void ag_csv_name(const ag_column *c, int entry, ag_text *out) {
-  ag_text_str(out, c->name);
-  if (c->cols > 1) ag_text_printf(out, "[%d,%d]", entry / c->cols + 1, entry % c->cols + 1);
-  else if (c->rows > 1) ag_text_printf(out, "[%d]", entry + 1);
-}
-
 void ag_csv_quoted(ag_text *out, const char *s) {
   if (!s[strcspn(s, ",\"\r\n")]) {
     ag_text_str(out, s);
@@ -35,7 +29,7 @@ static void put_header(ag_text *out, const ag_record *record) {
     for (int k = 0; k < record->columns[i].rows * record->columns[i].cols; k++) {
       if (i || k) ag_text_char(out, ',');
       ag_text_clear(&name);
-      ag_csv_name(&record->columns[i], k, &name);
+      ag_column_name(&record->columns[i], k, &name);
       ag_csv_quoted(out, name.s);
     }
   ag_text_char(out, '\n');

@@ -19,8 +19,6 @@ typedef struct ag_csv {
   bool torn;      /* the last row in the file is cut short (and could not be removed) */
 } ag_csv;
 
-/* Name of one number of a column: "x", "x[2]", "R[1,3]", "x[4][1]". */
-void ag_csv_name(const ag_column *c, int entry, ag_text *out);
 /* A text as one field, in quotes where it needs them. */
 void ag_csv_quoted(ag_text *out, const char *s);
 /* Creates the file and writes the header row; false with errno set. */

@@ -2,7 +2,7 @@
  * `anagyre emit`: the equations of a model as one C file. */
 #include "cli/cli.h"
 #include "cli/json.h"
-#include "cli/source.h"
+#include "cli/open.h"
 #include "run/run.h"
 
 typedef struct args {

@@ -7,7 +7,6 @@
 
 #include "base/arena.h"
 #include "cli/cli.h"
-#include "cli/section.h"
 
 enum { AT_A_TIME = 1 << 17 }; /* numbers read at a time */
 
@@ -42,16 +41,16 @@ ag_store *ag_keep_open(const char *path, const ag_source *s, const ag_common *co
     what.sets = from->sets;
     return create(path, &what, strcmp(path, from->archive->path), false);
   }
-  char **sets = ag_heap_alloc(sizeof *sets * (size_t)(common->n_set + 1));
-  for (int i = 0; i < common->n_set; i++) {
+  char **sets = ag_heap_alloc(sizeof *sets * (size_t)(common->changes.n_set + 1));
+  for (int i = 0; i < common->changes.n_set; i++) {
     ag_text x = {0};
-    ag_text_printf(&x, "%s=%s", common->sets[i].name, common->sets[i].value);
+    ag_text_printf(&x, "%s=%s", common->changes.sets[i].name, common->changes.sets[i].value);
     sets[i] = x.s;
   }
-  what.n_set = common->n_set;
+  what.n_set = common->changes.n_set;
   what.sets = (const char *const *)sets;
   ag_store *store = create(path, &what, true, true);
-  for (int i = 0; i < common->n_set; i++) free(sets[i]);
+  for (int i = 0; i < common->changes.n_set; i++) free(sets[i]);
   free(sets);
   return store;
 }
@@ -157,7 +156,7 @@ ag_status ag_continue_load(ag_continued *c, ag_source *s, ag_run_options *o, boo
   free(names);
   free(sets);
   const char *section = ag_fields_get_text(fields, "/options@section", "");
-  if (status == AG_OK && *section) status = ag_section_find(s, section, o);
+  if (status == AG_OK && *section) status = ag_source_section(s, section, &o->section);
   if (status == AG_OK) status = ag_source_end_at(s, ag_fields_get_text(fields, "/options@terminal", NULL));
   if (status != AG_OK) return status;
   if (!fits(c, s->system, o)) {

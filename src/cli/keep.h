@@ -2,7 +2,7 @@
  * Between `run` and the result files of store/: what a run hands over, and a run that goes on with one. */
 #ifndef AG_CLI_KEEP_H
 #define AG_CLI_KEEP_H
-#include "cli/source.h"
+#include "cli/open.h"
 #include "store/store.h"
 
 /* A run to be continued: its file, and the point to go on from. */

@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
-#include "cli/source.h"
+#include "cli/open.h"
 #include "step/step.h"
 
 typedef struct args {
@@ -21,27 +21,27 @@ static int name_width(int n, char *const *names) {
 }
 
 static ag_status list_models(ag_json *j) {
-  ag_shelf shelf;
-  ag_shelf_init(&shelf);
-  int width = name_width(shelf.n, shelf.names);
+  ag_shipped shipped;
+  ag_shipped_init(&shipped);
+  int width = name_width(shipped.n, shipped.names);
   if (j) ag_json_begin(j, "models", '[');
-  else if (shelf.n) puts("models");
+  else if (shipped.n) puts("models");
   else fputs("warning: no shipped models found; set ANAGYRE_MODELS to the folder that holds them\n", stderr);
-  for (int i = 0; i < shelf.n; i++) {
+  for (int i = 0; i < shipped.n; i++) {
     ag_source s;
-    ag_status status = ag_source_parse(&s, shelf.paths[i], &(ag_common){0});
+    ag_status status = ag_source_parse(&s, shipped.paths[i], &(ag_changes){0});
     const char *title = status == AG_OK ? s.model->title : NULL;
     if (j) {
       ag_json_begin(j, NULL, '{');
-      ag_json_string(j, "name", shelf.names[i]);
+      ag_json_string(j, "name", shipped.names[i]);
       ag_json_string(j, "title", title);
-      ag_json_string(j, "file", shelf.paths[i]);
+      ag_json_string(j, "file", shipped.paths[i]);
       ag_json_end(j, '}');
-    } else printf("  %-*s  %s\n", width, shelf.names[i], title ? title : "(does not read: see `anagyre check`)");
+    } else printf("  %-*s  %s\n", width, shipped.names[i], title ? title : "(does not read: see `anagyre check`)");
     ag_source_done(&s);
   }
   if (j) ag_json_end(j, ']');
-  ag_shelf_done(&shelf);
+  ag_shipped_done(&shipped);
   return AG_OK;
 }
 

@@ -78,8 +78,9 @@ static ag_status read_set(const char *value, ag_common *common, ag_text *error) 
   }
   char *name = ag_heap_alloc(len + 1);
   memcpy(name, value, len);
-  common->sets = ag_heap_grow(common->sets, sizeof *common->sets * (size_t)(common->n_set + 1));
-  common->sets[common->n_set++] = (ag_set){name, value + len + 1};
+  common->changes.sets =
+      ag_heap_grow(common->changes.sets, sizeof *common->changes.sets * (size_t)(common->changes.n_set + 1));
+  common->changes.sets[common->changes.n_set++] = (ag_set){name, value + len + 1};
   return AG_OK;
 }
 
@@ -88,8 +89,9 @@ void ag_option_set(ag_common *common, const char *name, const char *value) {
   char *both = ag_heap_alloc(n + m); /* freed with the name */
   memcpy(both, name, n);
   memcpy(both + n, value, m);
-  common->sets = ag_heap_grow(common->sets, sizeof *common->sets * (size_t)(common->n_set + 1));
-  common->sets[common->n_set++] = (ag_set){both, both + n};
+  common->changes.sets =
+      ag_heap_grow(common->changes.sets, sizeof *common->changes.sets * (size_t)(common->changes.n_set + 1));
+  common->changes.sets[common->changes.n_set++] = (ag_set){both, both + n};
 }
 
 static void append(ag_list *list, const char *value) {
@@ -173,15 +175,15 @@ ag_status ag_option_parse(int n, const ag_option *options, int argc, const char 
 }
 
 void ag_option_done(ag_common *common) {
-  for (int i = 0; i < common->n_set; i++) free((char *)(uintptr_t)common->sets[i].name);
-  free(common->sets);
+  for (int i = 0; i < common->changes.n_set; i++) free((char *)(uintptr_t)common->changes.sets[i].name);
+  free(common->changes.sets);
   free(common->words);
   free(common->sweeps.at);
   free(common->levels.at);
   common->sweeps = common->levels = (ag_list){0};
-  common->sets = NULL;
+  common->changes.sets = NULL;
   common->words = NULL;
-  common->n_set = common->n_word = 0;
+  common->changes.n_set = common->n_word = 0;
 }
 
 bool ag_option_given(int n, const ag_option *options, const ag_common *common, const char *name) {

@@ -9,20 +9,13 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "lang/lang.h"
-
-/* The values of an option that may be repeated. */
-typedef struct ag_list {
-  int n;
-  const char **at;
-} ag_list;
+#include "study/study.h"
 
 /* What every argument struct begins with. */
 typedef struct ag_common {
-  int n_set, n_word;
-  ag_set *sets;       /* --set, in order */
+  int n_word;
+  ag_changes changes; /* --set and --end-at */
   ag_list sweeps;     /* --sweep, in order */
-  const char *end_at; /* --end-at: names of events, comma between; or NULL */
   ag_list levels;     /* --level, in order */
   const char **words; /* positional arguments */
   bool json, quiet, help;
@@ -83,6 +76,4 @@ void ag_option_done(ag_common *common);
 bool ag_option_given(int n_option, const ag_option *options, const ag_common *common, const char *name);
 /* The table as aligned lines; args: a struct holding the defaults. */
 void ag_option_write(int n_option, const ag_option *options, const void *args, ag_text *out);
-/* A constant: digits, pi, + - * / ^ and parentheses; the whole string must be one. False also when it is not finite. */
-bool ag_number_parse(const char *s, double *value);
 #endif

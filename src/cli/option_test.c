@@ -86,10 +86,10 @@ static void accepts(args *a) {
   AG_CHECK(a->common.n_word == 1 && !strcmp(a->common.words[0], "model"));
   AG_CHECK(ag_option_given(N, table, &a->common, "t1") && !ag_option_given(N, table, &a->common, "json"));
   AG_CHECK_STR(parse("--set a=1 --set=x'[2]=b==c m --t1=2*pi", a), "");
-  AG_CHECK(a->common.n_set == 2);
-  AG_CHECK_STR(a->common.sets[0].name, "a");
-  AG_CHECK_STR(a->common.sets[1].name, "x'[2]");
-  AG_CHECK_STR(a->common.sets[1].value, "b==c");
+  AG_CHECK(a->common.changes.n_set == 2);
+  AG_CHECK_STR(a->common.changes.sets[0].name, "a");
+  AG_CHECK_STR(a->common.changes.sets[1].name, "x'[2]");
+  AG_CHECK_STR(a->common.changes.sets[1].value, "b==c");
   AG_CHECK_NEAR(a->t1, 6.283185307179586, 1e-15);
   AG_CHECK_STR(parse("- -- --t1 -o", a), ""); /* after -- all are words, and - is one */
   AG_CHECK(a->common.n_word == 3);

@@ -14,9 +14,8 @@
 #include "cli/clock.h"
 #include "cli/csv.h"
 #include "cli/keep.h"
+#include "cli/open.h"
 #include "cli/result.h"
-#include "cli/section.h"
-#include "cli/source.h"
 
 static const double MAX_ROWS = 1e9;
 static const double NO_END = 1e15; /* time until which crossings are counted when none is given */
@@ -26,7 +25,7 @@ typedef struct args {
   ag_common common;
   ag_run_options run;
   int method, closure, engine;
-  bool no_events, strict, series;
+  bool no_events, series;
   const char *output, *from;
   ag_batch_args batch;
 } args;
@@ -71,9 +70,9 @@ static const ag_option options[] = {
     ROW("max-steps", WHOLE, run.max_steps, .arg = "N", .lo = 1, .hi = 1e15, .preset = "ten million",
         .doc = "give up after so many steps"),
     ROW("no-events", FLAG, no_events, .doc = "do not look for events (terminal ones do not end the run)"),
-    ROW("end-at", TEXT, common.end_at, .arg = "NAMES",
+    ROW("end-at", TEXT, common.changes.end_at, .arg = "NAMES",
         .doc = "events that end the run where they happen, comma between"),
-    ROW("strict", FLAG, strict, .doc = "refuse start values that do not satisfy the constraints"),
+    ROW("strict", FLAG, batch.strict, .doc = "refuse start values that do not satisfy the constraints"),
     ROW("section", TEXT, batch.section, .arg = "NAME",
         .doc = "record the state at each crossing of a section of the model, and nothing else"),
     ROW("crossings", WHOLE, run.crossings, .arg = "N", .lo = 1, .hi = 1e15, .preset = "no limit",
@@ -313,7 +312,7 @@ static ag_status open_sinks(const args *a, const ag_source *s, const ag_record *
     if (!ag_csv_open(csv, path, record)) return trouble_file(path, errno);
     sink->csv = csv;
   }
-  if (path && ends_with(path, ".h5")) sink->store = ag_keep_open(path, s, &a->common, &a->run, a->strict, from);
+  if (path && ends_with(path, ".h5")) sink->store = ag_keep_open(path, s, &a->common, &a->run, a->batch.strict, from);
   if (path && ends_with(path, ".h5") && !sink->store) return AG_SYSTEM;
   if (sink->series) sink->series->width = record->width;
   return from && !ag_continue_rows(from, sink->store, take_row, sink) ? AG_SYSTEM : AG_OK;
@@ -360,9 +359,9 @@ static ag_status run_loaded(const args *a, ag_source *s, ag_continued *from) {
 
 static ag_status run_one(args *a) {
   ag_source s;
-  ag_status status =
-      ag_source_load(&s, a->common.words[0], &a->common, &(ag_derive_options){.strict = a->strict, .t0 = a->run.t0});
-  if (status == AG_OK && a->batch.section) status = ag_section_find(&s, a->batch.section, &a->run);
+  ag_status status = ag_source_load(&s, a->common.words[0], &a->common.changes,
+                                    &(ag_derive_options){.strict = a->batch.strict, .t0 = a->run.t0});
+  if (status == AG_OK && a->batch.section) status = ag_source_section(&s, a->batch.section, &a->run.section);
   if (status != AG_OK) return ag_source_refuse(&s, status, &a->common);
   status = run_loaded(a, &s, NULL);
   ag_source_done(&s);
@@ -376,13 +375,13 @@ static ag_status run_from(args *a) {
   ag_engine engine = a->run.engine;
   long max_steps = a->run.max_steps;
   double t1 = a->run.t1;
-  AG_TRY(ag_continue_open(&from, a->from, &a->run, &a->strict));
+  AG_TRY(ag_continue_open(&from, a->from, &a->run, &a->batch.strict));
   a->run.engine = engine;
   if (given(a, "max-steps")) a->run.max_steps = max_steps;
   if (!a->output) a->output = a->from;
   ag_status status = ag_continue_until(&from, given(a, "t1") ? &t1 : NULL, &a->run);
   if (status == AG_OK) {
-    status = ag_continue_load(&from, &s, &a->run, a->strict, a->common.quiet);
+    status = ag_continue_load(&from, &s, &a->run, a->batch.strict, a->common.quiet);
     if (status != AG_OK) status = ag_source_refuse(&s, status, &a->common);
     else {
       status = run_loaded(a, &s, &from);
@@ -396,8 +395,8 @@ static ag_status run_from(args *a) {
 static ag_status act(void *self) {
   args *a = self;
   AG_TRY(settle(a));
-  if (a->common.sweeps.n || a->batch.starts) return ag_batch_act(&a->common, &a->batch, &a->run, a->strict, a->output);
-  if (a->common.levels.n || a->batch.solve) AG_TRY(ag_batch_level(&a->common, &a->batch, &a->run, a->strict));
+  if (a->common.sweeps.n || a->batch.starts) return ag_batch_act(&a->common, &a->batch, &a->run, a->output);
+  if (a->common.levels.n || a->batch.solve) AG_TRY(ag_batch_level(&a->common, &a->batch, &a->run));
   return a->from ? run_from(a) : run_one(a);
 }
 

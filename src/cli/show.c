@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
-#include "cli/source.h"
+#include "cli/open.h"
 
 typedef struct args {
   ag_common common;

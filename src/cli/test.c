@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/clock.h"
 #include "cli/json.h"
-#include "cli/source.h"
+#include "cli/open.h"
 #include "run/run.h"
 
 typedef struct args {
@@ -81,7 +81,7 @@ static void test_one(tally *y, const char *word) {
   int n = 0;
   ag_verdict *verdicts = NULL;
   double begun = ag_clock();
-  ag_status status = ag_source_load(&s, word, &y->a->common, &(ag_derive_options){0});
+  ag_status status = ag_source_load(&s, word, &y->a->common.changes, &(ag_derive_options){0});
   if (status == AG_OK) status = ag_expect_run(&s.ctx, s.system, &n, &verdicts);
   ag_source_report(&s, true);
   y->n_model++;
@@ -110,11 +110,11 @@ static ag_status act(void *self) {
   ag_json j = {0};
   tally y = {.a = a, .json = a->common.json ? &j : NULL};
   if (y.json) ag_json_begin(&j, NULL, '{'), ag_json_begin(&j, "models", '[');
-  ag_shelf shelf = {0};
-  if (a->all) ag_shelf_init(&shelf);
-  for (int i = 0; i < shelf.n; i++) test_one(&y, shelf.paths[i]);
+  ag_shipped shipped = {0};
+  if (a->all) ag_shipped_init(&shipped);
+  for (int i = 0; i < shipped.n; i++) test_one(&y, shipped.paths[i]);
   for (int i = 0; i < a->common.n_word; i++) test_one(&y, a->common.words[i]);
-  ag_shelf_done(&shelf);
+  ag_shipped_done(&shipped);
   if (y.json) {
     ag_json_end(&j, ']');
     ag_json_whole(&j, "expectations", y.n_expect);

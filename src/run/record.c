@@ -31,6 +31,28 @@ void ag_record_done(ag_record *r) {
   *r = (ag_record){0};
 }
 
+void ag_column_name(const ag_column *c, int entry, ag_text *out) {
+  ag_text_str(out, c->name);
+  if (c->cols > 1) ag_text_printf(out, "[%d,%d]", entry / c->cols + 1, entry % c->cols + 1);
+  else if (c->rows > 1) ag_text_printf(out, "[%d]", entry + 1);
+}
+
+const ag_column *ag_record_find(const ag_record *r, const char *name, int *entry) {
+  *entry = -1;
+  for (int i = 0; i < r->n_column; i++)
+    if (!strcmp(r->columns[i].name, name)) return &r->columns[i];
+  const ag_column *found = NULL;
+  ag_text text = {0};
+  for (int i = 0; i < r->n_column && !found; i++)
+    for (int k = 0; k < r->columns[i].rows * r->columns[i].cols && !found; k++) {
+      ag_text_clear(&text);
+      ag_column_name(&r->columns[i], k, &text);
+      if (!strcmp(ag_text_cstr(&text), name)) found = &r->columns[i], *entry = k;
+    }
+  ag_text_done(&text);
+  return found;
+}
+
 void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x, double *out) {
   const ag_model *m = sys->model;
   int k = 0;

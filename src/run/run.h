@@ -54,6 +54,10 @@ typedef struct ag_record {
 } ag_record;
 void ag_record_init(ag_record *r, const ag_system *sys);
 void ag_record_done(ag_record *r);
+/* Name of one number of a column: "x", "x[2]", "R[1,3]", "x[4][1]". */
+void ag_column_name(const ag_column *c, int entry, ag_text *out);
+/* The column of that name, *entry = -1, or the one with a number of that name, *entry = which; NULL: none. */
+const ag_column *ag_record_find(const ag_record *r, const char *name, int *entry);
 /* One full state recorded. */
 void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x, double *out);
 

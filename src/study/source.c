@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/source.h"
+#include "study/study.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +9,6 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "cli/json.h"
-#include "lang/lang.h"
 
 enum { MAX_TEXT = 1 << 20 };
 static const ag_pos nowhere = {0};
@@ -67,16 +65,16 @@ static bool is_path(const char *word) { return strchr(word, '/') || ends_with(wo
 
 /* The place of the shipped model of that name, copied; NULL when there is none. *near: a name like it. */
 static char *shipped(const char *name, ag_text *near) {
-  ag_shelf shelf;
-  ag_shelf_init(&shelf);
+  ag_shipped list;
+  ag_shipped_init(&list);
   char *path = NULL;
-  for (int i = 0; i < shelf.n && !path; i++)
-    if (!strcmp(shelf.names[i], name)) path = copy(shelf.paths[i]);
+  for (int i = 0; i < list.n && !path; i++)
+    if (!strcmp(list.names[i], name)) path = copy(list.paths[i]);
   if (!path) {
-    const char *like = ag_nearest(name, shelf.n, (const char *const *)shelf.names);
+    const char *like = ag_nearest(name, list.n, (const char *const *)list.names);
     if (like) ag_text_str(near, like);
   }
-  ag_shelf_done(&shelf);
+  ag_shipped_done(&list);
   return path;
 }
 
@@ -143,10 +141,32 @@ ag_status ag_source_end_at(ag_source *s, const char *names) {
   return status;
 }
 
-ag_status ag_source_parse(ag_source *s, const char *word, const ag_common *common) {
+ag_status ag_source_section(ag_source *s, const char *name, int *section) {
+  const ag_model *m = s->model;
+  const char **names = ag_heap_alloc(sizeof *names * (size_t)(m->n_sections + 1));
+  ag_text all = {0};
+  *section = 0;
+  for (int i = 0; i < m->n_sections; i++) {
+    names[i] = m->sections[i].name;
+    ag_text_printf(&all, " %s", names[i]);
+    if (!strcmp(names[i], name)) *section = i + 1;
+  }
+  const char *near = ag_nearest(name, m->n_sections, names);
+  if (!*section && near)
+    ag_ctx_error(&s->ctx, nowhere, "there is no section `%s`; did you mean `%s`? (there are:%s)", name, near, all.s);
+  else if (!*section && m->n_sections)
+    ag_ctx_error(&s->ctx, nowhere, "there is no section `%s` (there are:%s)", name, all.s);
+  else if (!*section)
+    ag_ctx_error(&s->ctx, nowhere, "the model has no section: it is introduced by `section %s: ... = 0`", name);
+  ag_text_done(&all);
+  free(names);
+  return *section ? AG_OK : AG_WRONG;
+}
+
+ag_status ag_source_parse(ag_source *s, const char *word, const ag_changes *changes) {
   AG_TRY(ag_source_read(s, word));
-  AG_TRY(ag_lang_read(&s->ctx, s->path, s->text, s->size, common->n_set, common->sets, &s->model));
-  return ag_source_end_at(s, common->end_at);
+  AG_TRY(ag_lang_read(&s->ctx, s->path, s->text, s->size, changes->n_set, changes->sets, &s->model));
+  return ag_source_end_at(s, changes->end_at);
 }
 
 /* Ground that would have to pull at the start: the event of lifting off would never see it. */
@@ -173,8 +193,8 @@ static void warn_contacts(ag_source *s, double t0) {
   free(values);
 }
 
-ag_status ag_source_load(ag_source *s, const char *word, const ag_common *common, const ag_derive_options *o) {
-  AG_TRY(ag_source_parse(s, word, common));
+ag_status ag_source_load(ag_source *s, const char *word, const ag_changes *changes, const ag_derive_options *o) {
+  AG_TRY(ag_source_parse(s, word, changes));
   AG_TRY(ag_system_create(&s->ctx, s->model, o, &s->system));
   warn_contacts(s, o->t0);
   return AG_OK;
@@ -194,37 +214,4 @@ void ag_source_done(ag_source *s) {
   free(s->path);
   free(s->text);
   *s = (ag_source){0};
-}
-
-void ag_source_report(const ag_source *s, bool quiet) {
-  if (quiet && !s->ctx.n_error) return;
-  ag_text out = {0};
-  ag_ctx_render(&s->ctx, &out);
-  fputs(ag_text_cstr(&out), stderr);
-  ag_text_done(&out);
-}
-
-ag_status ag_source_refuse(ag_source *s, ag_status status, const ag_common *common) {
-  ag_source_report(s, common->quiet);
-  if (common->json) {
-    const char *first = NULL;
-    for (int i = 0; i < s->ctx.n_diag && !first; i++)
-      if (s->ctx.diags[i].severity == AG_ERROR) first = s->ctx.diags[i].message;
-    ag_json j = {0};
-    ag_json_begin(&j, NULL, '{');
-    ag_json_string(&j, "model", s->model ? s->model->name : s->word);
-    ag_json_string(&j, "error", first);
-    ag_json_diagnostics(&j, &s->ctx);
-    ag_json_end(&j, '}');
-    ag_json_print(&j);
-  }
-  ag_source_done(s);
-  return status;
-}
-
-ag_status ag_source_open(ag_source *s, const ag_common *common) {
-  ag_status status = ag_source_load(s, common->words[0], common, &(ag_derive_options){0});
-  if (status != AG_OK) return ag_source_refuse(s, status, common);
-  ag_source_report(s, common->quiet);
-  return AG_OK;
 }

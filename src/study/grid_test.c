@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/grid.h"
-
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "study/study_internal.h"
 #include "tests/check.h"
 
 static ag_status read_one(ag_grid *s, const char *range, ag_text *error) {

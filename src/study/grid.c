@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/grid.h"
+#include "study/study_internal.h"
 
 #include <errno.h>
 #include <math.h>

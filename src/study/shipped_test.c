@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "cli/source.h"
+#include "study/study.h"
 
-static char first[] = "/tmp/ag_shelf_XXXXXX", second[] = "/tmp/ag_shelf_XXXXXX";
+static char first[] = "/tmp/ag_shipped_XXXXXX", second[] = "/tmp/ag_shipped_XXXXXX";
 
 static void put(const char *folder, const char *name, const char *text) {
   char path[100];
@@ -22,9 +22,9 @@ static void drop(const char *folder, const char *name) {
   unlink(path);
 }
 
-static int where(const ag_shelf *shelf, const char *name) {
-  for (int i = 0; i < shelf->n; i++)
-    if (!strcmp(shelf->names[i], name)) return i;
+static int where(const ag_shipped *shipped, const char *name) {
+  for (int i = 0; i < shipped->n; i++)
+    if (!strcmp(shipped->names[i], name)) return i;
   return -1;
 }
 
@@ -61,13 +61,13 @@ int main(void) {
   char list[100];
   snprintf(list, sizeof list, "%s::/nowhere:%s", first, second);
   setenv("ANAGYRE_MODELS", list, 1);
-  ag_shelf shelf;
-  ag_shelf_init(&shelf);
-  int one = where(&shelf, "zz_one"), two = where(&shelf, "zz_two"), three = where(&shelf, "zz_three");
-  AG_CHECK(one >= 0 && three == one + 1 && two == one + 2);               /* alphabetical */
-  AG_CHECK(two >= 0 && !strncmp(shelf.paths[two], first, strlen(first))); /* the first folder wins */
-  AG_CHECK(where(&shelf, "notes") < 0 && where(&shelf, ".hidden") < 0);
-  ag_shelf_done(&shelf);
+  ag_shipped shipped;
+  ag_shipped_init(&shipped);
+  int one = where(&shipped, "zz_one"), two = where(&shipped, "zz_two"), three = where(&shipped, "zz_three");
+  AG_CHECK(one >= 0 && three == one + 1 && two == one + 2);                 /* alphabetical */
+  AG_CHECK(two >= 0 && !strncmp(shipped.paths[two], first, strlen(first))); /* the first folder wins */
+  AG_CHECK(where(&shipped, "notes") < 0 && where(&shipped, ".hidden") < 0);
+  ag_shipped_done(&shipped);
   reads();
   drop(first, "zz_two.nh"), drop(first, "zz_one.nh"), drop(first, "notes.txt"), drop(first, ".hidden.nh");
   drop(second, "zz_two.nh"), drop(second, "zz_three.nh");

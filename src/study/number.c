@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/option.h"
+#include "study/study.h"
 
 enum { MAX_DEPTH = 100 };
 

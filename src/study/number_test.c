@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "cli/option.h"
+#include "study/study.h"
 
 static double value(const char *s) {
   double v = NAN;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/level.h"
+#include "study/study_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
-#include "cli/csv.h"
 #include "math/dense.h"
 
 enum { MAX_UNKNOWN = 8, MAX_ROOT = 32 };
@@ -66,25 +65,19 @@ void ag_levels_done(ag_levels *l) {
 
 /* Place of a number in a record by its name, "x", "Omega[2]"; -1: there is none. */
 static int place_of(const ag_record *r, const char *name) {
-  ag_text entry = {0};
-  int found = -1;
-  for (int i = 0; i < r->n_column && found < 0; i++)
-    for (int k = 0; k < r->columns[i].rows * r->columns[i].cols && found < 0; k++) {
-      ag_text_clear(&entry);
-      ag_csv_name(&r->columns[i], k, &entry);
-      if (!strcmp(ag_text_cstr(&entry), name)) found = r->columns[i].offset + k;
-    }
-  ag_text_done(&entry);
-  return found;
+  int entry;
+  const ag_column *c = ag_record_find(r, name, &entry);
+  if (!c || (entry < 0 && c->rows * c->cols > 1)) return -1;
+  return c->offset + (entry > 0 ? entry : 0);
 }
 
 /* "x[2]" is held when it is named, or "x" as a whole. */
-static bool held(const char *name, const ag_common *common, const ag_grid *sweep) {
+static bool held(const char *name, const ag_changes *changes, const ag_grid *sweep) {
   const char *bracket = strchr(name, '[');
   size_t n = bracket ? (size_t)(bracket - name) : strlen(name);
   bool found = false;
-  for (int i = 0; i < common->n_set + sweep->n_name; i++) {
-    const char *other = i < common->n_set ? common->sets[i].name : sweep->names[i - common->n_set];
+  for (int i = 0; i < changes->n_set + sweep->n_name; i++) {
+    const char *other = i < changes->n_set ? changes->sets[i].name : sweep->names[i - changes->n_set];
     found = found || !strcmp(other, name) || (strlen(other) == n && !strncmp(other, name, n));
   }
   return found;
@@ -97,18 +90,18 @@ static bool taken(const ag_levels *l, const char *name) {
 }
 
 /* Independent velocities that are not held. */
-static void velocities(const ag_levels *l, const ag_system *sys, const ag_common *common, const ag_grid *sweep,
+static void velocities(const ag_levels *l, const ag_system *sys, const ag_changes *changes, const ag_grid *sweep,
                        ag_text *list, int *n) {
   for (int i = 0; i < sys->n_u; i++) {
     const char *name = sys->u_names[i];
-    if (strchr(name, ' ') || held(name, common, sweep) || taken(l, name)) continue;
+    if (strchr(name, ' ') || held(name, changes, sweep) || taken(l, name)) continue;
     ag_text_printf(list, "%s%s", *n ? " " : "", name);
     ++*n;
   }
 }
 
 /* Coordinates that the section contains and that are not held. */
-static void coordinates(const ag_levels *l, const ag_system *sys, const ag_common *common, const ag_grid *sweep,
+static void coordinates(const ag_levels *l, const ag_system *sys, const ag_changes *changes, const ag_grid *sweep,
                         ag_text *list, int *n) {
   const ag_model *m = sys->model;
   ag_record r;
@@ -119,8 +112,8 @@ static void coordinates(const ag_levels *l, const ag_system *sys, const ag_commo
     if (!ag_depends(m->graph, 1, &m->sections[l->section - 1].x, 1, &c->q)) continue;
     for (int k = 0; k < c->dim; k++) {
       ag_text name = {0};
-      ag_csv_name(&r.columns[1 + i], k, &name);
-      if (!held(name.s, common, sweep) && !taken(l, name.s)) {
+      ag_column_name(&r.columns[1 + i], k, &name);
+      if (!held(name.s, changes, sweep) && !taken(l, name.s)) {
         ag_text_printf(list, "%s%s", *n ? " " : "", name.s);
         ++*n;
       }
@@ -193,7 +186,7 @@ static ag_status find_columns(ag_levels *l, ag_source *s) {
   return s->ctx.n_error ? AG_WRONG : AG_OK;
 }
 
-ag_status ag_levels_choose(ag_levels *l, ag_source *s, const ag_common *common, const ag_grid *sweep) {
+ag_status ag_levels_choose(ag_levels *l, ag_source *s, const ag_changes *changes, const ag_grid *sweep) {
   const ag_system *sys = s->system;
   ag_status status = find_columns(l, s);
   bool chosen = l->n_solve > 0;
@@ -201,7 +194,7 @@ ag_status ag_levels_choose(ag_levels *l, ag_source *s, const ag_common *common, 
     ag_text list = {0}, what = {0};
     int n = 0;
     ag_text_printf(&what, "the level %s=%s", l->names[i], l->values[i]);
-    velocities(l, sys, common, sweep, &list, &n);
+    velocities(l, sys, changes, sweep, &list, &n);
     status = take_only(l, s, what.s, n, &list);
     ag_text_done(&list);
     ag_text_done(&what);
@@ -209,7 +202,7 @@ ag_status ag_levels_choose(ag_levels *l, ag_source *s, const ag_common *common, 
   if (status == AG_OK && !chosen && l->section && !on_section(l, sys)) {
     ag_text list = {0};
     int n = 0;
-    coordinates(l, sys, common, sweep, &list, &n);
+    coordinates(l, sys, changes, sweep, &list, &n);
     status = take_only(l, s, "the section", n, &list);
     ag_text_done(&list);
   }
@@ -221,7 +214,7 @@ ag_status ag_levels_choose(ag_levels *l, ag_source *s, const ag_common *common, 
     return AG_WRONG;
   }
   for (int i = 0; i < l->n_solve; i++)
-    if (held(l->solve[i], common, sweep)) {
+    if (held(l->solve[i], changes, sweep)) {
       ag_ctx_error(&s->ctx, nowhere, "`%s` is solved for, and swept or set too", l->solve[i]);
       return AG_WRONG;
     }

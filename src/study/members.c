@@ -2,14 +2,13 @@
  * A swept start value becomes a parameter: one line is added behind the text of the model, and the start is set to it,
  * as
  * --set would. The equations are derived once; a member is then a vector of parameters and its completed start. */
-#include "cli/members.h"
+#include "study/study_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
-#include "cli/section.h"
 
 static const ag_pos nowhere = {0};
 
@@ -43,7 +42,7 @@ static bool param_value(ag_model *m, int i, double *value) {
 }
 
 /* Ends of ranges that are expressions of the parameters. */
-static ag_status find_ends(ag_source *plain, const ag_common *common, ag_grid *sweep) {
+static ag_status find_ends(ag_source *plain, const ag_changes *changes, ag_grid *sweep) {
   ag_text more = {0};
   bool any = false;
   for (int i = 0; i < sweep->n_axis; i++) {
@@ -56,7 +55,7 @@ static ag_status find_ends(ag_source *plain, const ag_common *common, ag_grid *s
   ag_status status = AG_OK;
   if (any) {
     derive_source(&s, plain, ag_text_cstr(&more));
-    status = ag_lang_read(&s.ctx, s.path, s.text, s.size, common->n_set, common->sets, &s.model);
+    status = ag_lang_read(&s.ctx, s.path, s.text, s.size, changes->n_set, changes->sets, &s.model);
   }
   for (int i = 0; any && status == AG_OK && i < sweep->n_axis; i++) {
     ag_axis *a = &sweep->axes[i];
@@ -82,7 +81,7 @@ static ag_status find_ends(ag_source *plain, const ag_common *common, ag_grid *s
 }
 
 /* What each swept name is; what cannot be swept is refused by its name. */
-static ag_status sort_names(ag_members *m, ag_source *plain, const ag_common *common, const ag_grid *sweep) {
+static ag_status sort_names(ag_members *m, ag_source *plain, const ag_changes *changes, const ag_grid *sweep) {
   for (int i = 0; i < sweep->n_name; i++) {
     const char *name = sweep->names[i];
     int k = param_index(plain->model, name);
@@ -95,23 +94,23 @@ static ag_status sort_names(ag_members *m, ag_source *plain, const ag_common *co
                    name);
     else if (p && !ag_is_scalar(plain->model->graph, p->input))
       ag_ctx_error(&plain->ctx, nowhere, "`%s` is no single number: only numbers can be swept", name);
-    for (int s = 0; s < common->n_set; s++)
-      if (!strcmp(common->sets[s].name, name))
+    for (int s = 0; s < changes->n_set; s++)
+      if (!strcmp(changes->sets[s].name, name))
         ag_ctx_error(&plain->ctx, nowhere, "`%s` is swept and given by --set too", name);
   }
   return plain->ctx.n_error ? AG_WRONG : AG_OK;
 }
 
 /* The model as member `base` has it, with swept starts as parameters. */
-static ag_status load_base(ag_members *m, const ag_source *plain, const ag_common *common, const ag_grid *sweep,
+static ag_status load_base(ag_members *m, const ag_source *plain, const ag_changes *changes, const ag_grid *sweep,
                            long base, const ag_levels *levels, const ag_derive_options *o) {
   ag_arena *arena = ag_arena_create();
-  ag_set *sets = AG_NEWN(arena, ag_set, common->n_set + sweep->n_name + 1);
+  ag_set *sets = AG_NEWN(arena, ag_set, changes->n_set + sweep->n_name + 1);
   double *v = AG_NEWN(arena, double, sweep->n_name + 1);
   ag_text more = {0};
-  int n = common->n_set;
+  int n = changes->n_set;
   ag_grid_values(sweep, base, v);
-  if (n) memcpy(sets, common->sets, sizeof *sets * (size_t)n);
+  if (n) memcpy(sets, changes->sets, sizeof *sets * (size_t)n);
   for (int i = 0; i < sweep->n_name; i++) {
     const char *number = ag_arena_printf(arena, "%.17g", v[i]), *name = ag_arena_printf(arena, "sweep_value_%d", i + 1);
     sets[n++] = (ag_set){sweep->names[i], m->is_param[i] ? number : name};
@@ -121,7 +120,7 @@ static ag_status load_base(ag_members *m, const ag_source *plain, const ag_commo
   derive_source(&m->source, plain, ag_text_cstr(&more));
   ag_source *s = &m->source;
   ag_status status = ag_lang_read(&s->ctx, s->path, s->text, s->size, n, sets, &s->model);
-  if (status == AG_OK) status = ag_source_end_at(s, common->end_at);
+  if (status == AG_OK) status = ag_source_end_at(s, changes->end_at);
   if (status == AG_OK) status = ag_system_create(&s->ctx, s->model, o, &s->system);
   ag_text_done(&more);
   ag_arena_free(arena);
@@ -237,7 +236,7 @@ typedef struct trial {
   const dependents *d;
   double *slots, *values; /* values: of all names */
   int n_solved;
-  const ag_members_options *o;
+  const ag_members_request *r;
 } trial;
 
 static bool try_start(void *self, const double *unknown, double *params, double *x) {
@@ -245,12 +244,13 @@ static bool try_start(void *self, const double *unknown, double *params, double 
   memcpy(k->values + k->d->n_swept - k->n_solved, unknown, sizeof(double) * (size_t)k->n_solved);
   if (member_params(k->sys, k->d, k->slots, k->values, params)) return false;
   ag_ctx ctx = {0};
-  ag_status status = ag_system_start(&ctx, k->sys, k->o->t0, params, k->o->strict, x, x + k->sys->n_q);
+  ag_status status = ag_system_start(&ctx, k->sys, k->r->t0, params, k->r->strict, x, x + k->sys->n_q);
   ag_ctx_done(&ctx);
   return status == AG_OK;
 }
 
-static void complete_starts(ag_members *m, const ag_grid *sweep, const dependents *d, const ag_members_options *o) {
+static void complete_starts(ag_members *m, const ag_grid *sweep, const dependents *d, const ag_levels *levels,
+                            const ag_members_request *r) {
   const ag_system *sys = m->source.system;
   int n_x = sys->n_q + sys->n_xi;
   double *slots = ag_heap_aligned(sizeof(double) * (size_t)(d->tape ? d->tape->n_slot + 1 : 1));
@@ -266,16 +266,16 @@ static void complete_starts(ag_members *m, const ag_grid *sweep, const dependent
       ag_ctx_error(&ctx, nowhere, "parameter `%s` is not finite", bad);
       status = AG_WRONG;
     } else if (sweep->n_solved) {
-      trial k = {sys, d, slots, values, sweep->n_solved, o};
+      trial k = {sys, d, slots, values, sweep->n_solved, r};
       double *unknown = ag_heap_alloc(sizeof(double) * (size_t)sweep->n_solved);
-      const char *why = ag_levels_solve(o->levels, sys, o->t0, try_start, &k, unknown, params, x0);
+      const char *why = ag_levels_solve(levels, sys, r->t0, try_start, &k, unknown, params, x0);
       for (int u = 0; u < sweep->n_solved; u++) values[sweep->n_name - sweep->n_solved + u] = why ? NAN : unknown[u];
       free(unknown);
-      if (why) ag_ctx_error(&ctx, nowhere, "%s", why), status = AG_WRONG, m->off[i] = true, m->n_off++;
+      if (why) ag_ctx_error(&ctx, nowhere, "%s", why), status = AG_WRONG, m->off_level[i] = true, m->n_off_level++;
     } else if (fixed) {
       ag_system_state0(sys, x0);
     } else {
-      status = ag_system_start(&ctx, sys, o->t0, params, o->strict, x0, x0 + sys->n_q);
+      status = ag_system_start(&ctx, sys, r->t0, params, r->strict, x0, x0 + sys->n_q);
     }
     if (status == AG_OK) m->index[m->n_ready++] = i;
     else m->reason[i] = first_error(&ctx);
@@ -294,67 +294,76 @@ static void make_room(ag_members *m, const ag_grid *sweep) {
   m->params = ag_heap_alloc(sizeof(double) * (n * (size_t)sys->n_param + 1));
   m->x0 = ag_heap_alloc(sizeof(double) * (n * (size_t)(sys->n_q + sys->n_xi) + 1));
   m->reason = ag_heap_alloc(sizeof *m->reason * (n + 1));
-  m->off = ag_heap_alloc(n + 1);
+  m->off_level = ag_heap_alloc(n + 1);
 }
 
 /* The equations are derived as one member has them; the first, the middle and the last one are tried. */
-static ag_status load_some(ag_members *m, const ag_source *plain, const ag_common *common, const ag_grid *sweep,
-                           const ag_members_options *o) {
+static ag_status load_some(ag_members *m, const ag_source *plain, const ag_levels *levels,
+                           const ag_members_request *r) {
   long tries[3] = {0, m->n / 2, m->n - 1};
   ag_status status = AG_WRONG;
   for (int i = 0; i < 3 && status != AG_OK; i++) {
     if (i) ag_source_done(&m->source);
-    status =
-        load_base(m, plain, common, sweep, tries[i], o->levels, &(ag_derive_options){.strict = o->strict, .t0 = o->t0});
+    status = load_base(m, plain, r->changes, &m->grid, tries[i], levels,
+                       &(ag_derive_options){.strict = r->strict, .t0 = r->t0});
   }
   return status;
 }
 
 /* What is solved for, decided on the model as it stands. */
-static ag_status choose_solved(ag_source *plain, const ag_common *common, ag_grid *sweep, const ag_members_options *o) {
-  ag_run_options run = {0};
-  ag_levels *l = o->levels;
-  if (o->section) AG_TRY(ag_section_find(plain, o->section, &run));
-  l->section = run.section;
+static ag_status choose_solved(ag_members *m, ag_source *plain, ag_levels *l, const ag_members_request *r) {
+  if (r->section) AG_TRY(ag_source_section(plain, r->section, &m->section));
+  l->section = m->section;
   if (!l->n && !l->n_solve) return AG_OK;
-  AG_TRY(ag_system_create(&plain->ctx, plain->model, &(ag_derive_options){.strict = o->strict, .t0 = o->t0},
+  AG_TRY(ag_system_create(&plain->ctx, plain->model, &(ag_derive_options){.strict = r->strict, .t0 = r->t0},
                           &plain->system));
-  AG_TRY(ag_levels_choose(l, plain, common, sweep));
-  ag_grid_solve(sweep, l->n_solve, l->solve, l->guess);
+  AG_TRY(ag_levels_choose(l, plain, r->changes, &m->grid));
+  ag_grid_solve(&m->grid, l->n_solve, l->solve, l->guess);
   return AG_OK;
 }
 
-ag_status ag_members_create(ag_members *m, const char *word, const ag_common *common, ag_grid *sweep,
-                            const ag_members_options *o) {
-  *m = (ag_members){.n = sweep->n};
+/* Reads the model twice: as it stands, to see what is swept and solved for, and with that made parameters. */
+static ag_status load(ag_members *m, ag_levels *levels, const ag_members_request *r) {
   ag_source plain;
-  ag_status status = ag_source_parse(&plain, word, common);
-  if (status == AG_OK) status = choose_solved(&plain, common, sweep, o);
-  m->is_param = ag_heap_alloc((size_t)sweep->n_name + 1);
-  if (status == AG_OK) status = sort_names(m, &plain, common, sweep);
-  if (status == AG_OK) status = find_ends(&plain, common, sweep);
+  m->n = m->grid.n;
+  ag_status status = ag_source_parse(&plain, r->model, r->changes);
+  if (status == AG_OK) status = choose_solved(m, &plain, levels, r);
+  m->is_param = ag_heap_alloc((size_t)m->grid.n_name + 1);
+  if (status == AG_OK) status = sort_names(m, &plain, r->changes, &m->grid);
+  if (status == AG_OK) status = find_ends(&plain, r->changes, &m->grid);
   if (status != AG_OK) {
-    m->source = plain;
+    m->source = plain; /* its messages */
     return status;
   }
   m->text_size = plain.size;
-  status = load_some(m, &plain, common, sweep, o);
+  status = load_some(m, &plain, levels, r);
   ag_source_done(&plain);
+  return status;
+}
+
+ag_status ag_members_create(ag_members *m, const ag_members_request *r, ag_text *usage) {
+  ag_levels levels;
   dependents d = {0};
-  if (status == AG_OK) status = find_dependents(m, sweep, &d);
-  if (status == AG_OK) status = ag_levels_bind(o->levels, &m->source);
+  *m = (ag_members){0};
+  ag_status status = ag_levels_read(&levels, &r->levels, r->solve, usage);
+  if (status == AG_OK) status = ag_grid_read(&m->grid, &r->sweeps, r->starts, usage);
+  if (status == AG_OK) status = load(m, &levels, r);
+  if (status == AG_OK) status = find_dependents(m, &m->grid, &d);
+  if (status == AG_OK) status = ag_levels_bind(&levels, &m->source);
   if (status == AG_OK) {
-    make_room(m, sweep);
-    complete_starts(m, sweep, &d, o);
+    make_room(m, &m->grid);
+    complete_starts(m, &m->grid, &d, &levels, r);
   }
   dependents_done(&d);
+  ag_levels_done(&levels);
   return status;
 }
 
 void ag_members_done(ag_members *m) {
   for (long i = 0; m->reason && i < m->n; i++) free(m->reason[i]);
-  void *all[] = {m->is_param, m->values, m->index, m->params, m->x0, m->reason, m->off};
+  void *all[] = {m->is_param, m->values, m->index, m->params, m->x0, m->reason, m->off_level};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+  ag_grid_done(&m->grid);
   ag_source_done(&m->source);
   *m = (ag_members){0};
 }

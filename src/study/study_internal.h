@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: MIT
- * `--level NAME=VALUE --solve NAMES`: starts on which energy and observables have given values, and which lie on the
- * section. Some start values (or parameters) are unknowns; the others are held. */
-#ifndef AG_CLI_LEVEL_H
-#define AG_CLI_LEVEL_H
-#include "cli/grid.h"
-#include "cli/source.h"
-#include "run/run.h"
+ * Inside of study/: grids, and starts on a level. */
+#ifndef AG_STUDY_STUDY_INTERNAL_H
+#define AG_STUDY_STUDY_INTERNAL_H
+#include "study/study.h"
 
+/* ---- grid.c ---- */
+
+/* Reads NAME=LO:HI:N texts and a table (path NULL: none). Ends that are constants are known then. Trouble: one line in
+ * error; AG_WRONG or, for a file that cannot be read, AG_SYSTEM. */
+AG_MUST_USE ag_status ag_grid_read(ag_grid *s, const ag_list *ranges, const char *table, ag_text *error);
+void ag_grid_done(ag_grid *s);
+/* Adds names that are solved for, with first guesses. */
+void ag_grid_solve(ag_grid *s, int n, char *const *names, const double *guess);
+/* The ends of a range: fills its points, the last one exactly hi. */
+void ag_grid_ends(ag_axis *axis, double lo, double hi);
+/* The n_name values of a member, counted from 0. */
+void ag_grid_values(const ag_grid *s, long member, double *values);
+
+/* ---- level.c ---- */
+
+/* Starts on which energy and observables have given values, and which lie on the section. Some start values (or
+ * parameters) are unknowns; the others are held. */
 typedef struct ag_levels {
   int n;               /* levels */
   char **names;        /* energy, an observable or one of its numbers */
@@ -24,7 +38,7 @@ AG_MUST_USE ag_status ag_levels_read(ag_levels *l, const ag_list *levels, const 
 void ag_levels_done(ag_levels *l);
 /* Decides what is solved for, where it was not said, and takes first guesses from the model as it stands. Swept names
  * and those of --set are held. Trouble goes to s->ctx. */
-AG_MUST_USE ag_status ag_levels_choose(ag_levels *l, ag_source *s, const ag_common *common, const ag_grid *sweep);
+AG_MUST_USE ag_status ag_levels_choose(ag_levels *l, ag_source *s, const ag_changes *changes, const ag_grid *sweep);
 /* Lines for the text of the model that make the values parameters; and where these are in the model read with them. */
 void ag_levels_lines(const ag_levels *l, ag_text *out);
 AG_MUST_USE ag_status ag_levels_bind(ag_levels *l, ag_source *s);

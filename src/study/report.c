@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ * A batch run, and what became of each member: bookkeeping between the members that were asked for and those that could
+ * start. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "study/study.h"
+
+/* ---- columns ---- */
+
+static void add_pick(ag_batch_report *b, const ag_column *column, int entry) {
+  b->picks = ag_heap_grow(b->picks, sizeof *b->picks * (size_t)(b->n_pick + 1));
+  b->picks[b->n_pick++] = (ag_pick){column, entry};
+  b->wanted[column - b->record.columns] = true;
+}
+
+/* A column by its name, or one of its numbers as the header of a table names it. */
+static bool find_pick(ag_batch_report *b, const char *name) {
+  int entry;
+  const ag_column *c = ag_record_find(&b->record, name, &entry);
+  if (c && (entry >= 0 || c->kind != AG_COL_TIME)) add_pick(b, c, entry); /* the time is always there */
+  return c != NULL;
+}
+
+static ag_status unknown_column(const ag_batch_report *b, const char *name, ag_text *usage) {
+  const char **names = ag_heap_alloc(sizeof *names * (size_t)b->record.n_column);
+  for (int i = 0; i < b->record.n_column; i++) names[i] = b->record.columns[i].name;
+  const char *near = ag_nearest(name, b->record.n_column, names);
+  ag_text_printf(usage, "--columns: there is no '%s'", name);
+  if (near) ag_text_printf(usage, "; did you mean %s?", near);
+  ag_text_str(usage, " (there are:");
+  for (int i = 0; i < b->record.n_column && i < 40; i++) ag_text_printf(usage, " %s", names[i]);
+  ag_text_char(usage, ')');
+  free(names);
+  return AG_WRONG;
+}
+
+/* "a,b[2],R[1,3]": commas inside brackets do not separate. */
+static ag_status pick_columns(ag_batch_report *b, const char *text, ag_text *usage) {
+  b->wanted = ag_heap_alloc((size_t)b->record.n_column + 1);
+  if (!text)
+    for (int i = 0; i < b->record.n_column; i++)
+      if (b->record.columns[i].kind != AG_COL_TIME) add_pick(b, &b->record.columns[i], -1);
+  ag_text name = {0};
+  ag_status status = AG_OK;
+  for (int depth = 0; text && status == AG_OK; text++) {
+    depth += (*text == '[') - (*text == ']');
+    if (*text && (*text != ',' || depth > 0)) {
+      if (*text != ' ') ag_text_char(&name, *text);
+      continue;
+    }
+    if (!find_pick(b, ag_text_cstr(&name))) status = unknown_column(b, ag_text_cstr(&name), usage);
+    ag_text_clear(&name);
+    if (!*text) break;
+  }
+  ag_text_done(&name);
+  return status;
+}
+
+int ag_pick_size(const ag_pick *p) { return p->entry >= 0 ? 1 : p->column->rows * p->column->cols; }
+
+int ag_pick_offset(const ag_pick *p) { return p->column->offset + (p->entry >= 0 ? p->entry : 0); }
+
+void ag_pick_name(const ag_pick *p, int k, ag_text *out) {
+  ag_text_clear(out);
+  ag_column_name(p->column, p->entry >= 0 ? p->entry : k, out);
+}
+
+/* ---- running ---- */
+
+/* Only events that are terminal or cut steps matter to where a motion ends; looking for them costs the lanes. */
+static bool any_terminal(const ag_model *m) {
+  for (int i = 0; i < m->n_events; i++)
+    if (m->events[i].terminal || m->events[i].cuts) return true;
+  return false;
+}
+
+ag_status ag_batch_report_init(ag_batch_report *b, const ag_members *m, const ag_batch_options *o, const char *columns,
+                               ag_text *usage) {
+  *b = (ag_batch_report){.members = m, .options = *o};
+  b->options.run.section = m->section;
+  b->options.run.events = o->run.events && any_terminal(m->source.model);
+  ag_record_init(&b->record, m->source.system);
+  AG_TRY(pick_columns(b, columns, usage));
+  b->options.columns = b->wanted;
+  return AG_OK;
+}
+
+static void count_failures(ag_batch_report *b) {
+  const ag_batch_result *r = &b->result;
+  const ag_members *m = b->members;
+  b->row = ag_heap_alloc(sizeof *b->row * (size_t)(m->n + 1));
+  b->blank = ag_heap_alloc(sizeof *b->blank * (size_t)(r->width + 1));
+  for (int i = 0; i < r->width; i++) b->blank[i] = NAN;
+  for (long i = 0; i < m->n; i++) b->row[i] = -1;
+  for (long i = 0; i < r->n; i++) {
+    b->row[m->index[i]] = i;
+    b->n_stopped += r->members[i].end == AG_END_STOPPED;
+  }
+  b->n_failed = r->n_failed + m->n - r->n - m->n_off_level;
+}
+
+ag_status ag_batch_report_run(ag_batch_report *b, ag_ctx *ctx) {
+  const ag_members *m = b->members;
+  AG_TRY(ag_batch(ctx, m->source.system, m->n_ready, m->params, m->x0, &b->options, &b->result));
+  count_failures(b);
+  return AG_OK;
+}
+
+void ag_batch_report_done(ag_batch_report *b) {
+  ag_batch_done(&b->result);
+  ag_record_done(&b->record);
+  free(b->picks);
+  free(b->wanted);
+  free(b->row);
+  free(b->blank);
+  *b = (ag_batch_report){0};
+}
+
+/* ---- one member ---- */
+
+const ag_batch_member *ag_batch_report_member(const ag_batch_report *b, long i) {
+  return b->row[i] >= 0 ? &b->result.members[b->row[i]] : NULL;
+}
+
+const double *ag_batch_report_record(const ag_batch_report *b, long i) {
+  return b->row[i] >= 0 ? b->result.records + b->row[i] * b->result.width : b->blank;
+}
+
+const char *ag_batch_report_end(const ag_batch_report *b, long i) {
+  const ag_batch_member *m = ag_batch_report_member(b, i);
+  return m ? ag_end_word(m->end) : b->members->reason[i];
+}
+
+double ag_batch_report_time(const ag_batch_report *b, long i) {
+  const ag_batch_member *m = ag_batch_report_member(b, i);
+  return m ? m->t : b->options.run.t0;
+}
+
+bool ag_batch_report_failed(const ag_batch_report *b, long i) {
+  const ag_batch_member *m = ag_batch_report_member(b, i);
+  return m ? ag_end_status(m->end) != AG_OK : !b->members->off_level[i];
+}
+
+const ag_series *ag_batch_report_points(const ag_batch_report *b, long i) {
+  static const ag_series none;
+  return b->row[i] >= 0 && b->result.points ? &b->result.points[b->row[i]] : &none;
+}
+
+long ag_batch_report_n_points(const ag_batch_report *b) {
+  long n = 0;
+  for (long m = 0; m < b->members->n; m++) n += ag_batch_report_points(b, m)->n;
+  return n;
+}
