@@ -42,7 +42,7 @@ static double run_seconds(const ag_system *sys, const double *x0, long max_steps
 /* One right-hand side of the fused unit, and the size of its text and what the compiler took. */
 static double rhs_ns(const ag_system *sys, const double *z, size_t *size, double *generate, double *compile) {
   const ag_stepper *method = ag_stepper_find("dop853");
-  ag_fused_spec spec = {.tape = sys->rhs,
+  ag_fused_spec spec = {.tape = ag_system_role(sys, AG_ROLE_RHS),
                         .name = sys->model->name,
                         .n = sys->n_z,
                         .n_norm = sys->n_core,

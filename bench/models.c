@@ -71,7 +71,7 @@ static double lanes_ns(const bench *b, int lanes) {
   const ag_system *sys = b->sys;
   ag_build_options how = b->how;
   ag_kernel_spec spec = {
-      .tape = sys->rhs,
+      .tape = ag_system_role(sys, AG_ROLE_RHS),
       .name = "rhs",
       .n = {[AG_SEG_T] = 1, [AG_SEG_Z] = sys->n_z, [AG_SEG_P] = sys->n_param, [AG_SEG_C] = sys->n_c}};
   how.lanes = lanes;
@@ -157,7 +157,7 @@ static bool make_fused(const bench *b, making *m) {
   const ag_stepper *method = ag_stepper_find("dop853");
   int n = sys->n_z;
   ag_build_options how = b->how;
-  ag_fused_spec spec = {.tape = sys->rhs,
+  ag_fused_spec spec = {.tape = ag_system_role(sys, AG_ROLE_RHS),
                         .name = sys->model->name,
                         .n = n,
                         .n_norm = sys->n_core,
@@ -235,7 +235,8 @@ static void one(const char *path) {
   field f = {.b = &b, .dz = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1))};
   double share[2] = {0, 0};
   printf("{\"model\": \"%s\", \"n_z\": %d, \"n_core\": %d, \"operations\": %d, \"operations_core\": %d",
-         sys->model->name, sys->n_z, sys->n_core, ag_tape_cost(sys->rhs), ag_tape_cost(sys->core));
+         sys->model->name, sys->n_z, sys->n_core, ag_tape_cost(ag_system_role(sys, AG_ROLE_RHS)),
+         ag_tape_cost(ag_system_role(sys, AG_ROLE_CORE)));
   printf(", \"parse_ms\": %.3f, \"derive_ms\": %.3f, \"generate_ms\": %.3f", 1e3 * l.parse, 1e3 * l.derive,
          1e3 * m.generate);
   if (made)

@@ -217,7 +217,7 @@ int main(int argc, char **argv) {
   }
   printf("{\"t1\": %g, \"pairs\": %d, \"hand_file\": \"%s\", \"rhs_cost\": %d, \"rhs_cost_whole\": %d, \"racers\": [\n",
          r.t1, r.pairs, strrchr(hand.file, '/') ? strrchr(hand.file, '/') + 1 : hand.file,
-         ag_tape_cost(own.system->core), ag_tape_cost(own.system->rhs));
+         ag_tape_cost(ag_system_role(own.system, AG_ROLE_CORE)), ag_tape_cost(ag_system_role(own.system, AG_ROLE_RHS)));
   print(&hand, false);
   for (int i = 0; i < n; i++) print(&all[i], i == n - 1);
   printf("]}\n");

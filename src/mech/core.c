@@ -187,7 +187,8 @@ static void lay_out(core *k) {
   sys->n_core = at += sys->n_u;
   for (int i = 0; i < sys->n_q; i++)
     if (!k->q_core[i]) sys->q_in_z[i] = at++;
-  sys->n_z = at;
+  sys->n_z = sys->n_tangent = at;
+  for (int i = 0; i < k->d->nc; i++) sys->n_tangent -= sys->places[i].n_q - sys->places[i].n_xi;
 }
 
 /* Coordinates of which only some components are core are written component by component. */
@@ -279,7 +280,7 @@ static void turned(core *k, ag_id stored, ag_id delta, int at, ag_id *out) {
 }
 
 /* z with u and, where there are position constraints (then all coordinates are core), q moved. */
-static ag_tape *settle_tape(core *k, ag_id delta_u, ag_id delta_q) {
+static void make_settle(core *k, ag_id delta_u, ag_id delta_q) {
   derive *d = k->d;
   ag_system *sys = d->sys;
   ag_graph *g = k->g;
@@ -302,7 +303,7 @@ static ag_tape *settle_tape(core *k, ag_id delta_u, ag_id delta_q) {
       ag_id u = ag_entry(g, sys->u_inputs[i], c, 0), change = ag_entry(g, delta_u, at, 0);
       out[sys->u_in_z + at] = ag_add(g, u, change);
     }
-  return ag_reduced_tape(sys, sys->n_z, out);
+  ag_role_make(sys, AG_ROLE_SETTLE, sys->n_z, out);
 }
 
 void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
@@ -335,16 +336,16 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   assemble(&k, outs, outs + nc, outs[2 * nc], rows);
   sys->dz = rows;
   sys->velocity = outs;
-  sys->rhs = ag_reduced_tape(sys, sys->n_z, rows);
-  sys->core = ag_reduced_tape(sys, sys->n_core, rows);
-  sys->xi = ag_reduced_tape(sys, nc, outs);
-  if (n_moved) sys->settle = settle_tape(&k, outs[moved], n_moved > 1 ? outs[moved + 1] : 0);
-  if (n_renewed) sys->renew = ag_reduced_tape(sys, n_renewed, &outs[2 * nc + 1]);
+  ag_role_make(sys, AG_ROLE_RHS, sys->n_z, rows);
+  ag_role_make(sys, AG_ROLE_CORE, sys->n_core, rows);
+  ag_role_make(sys, AG_ROLE_XI, nc, outs);
+  if (n_moved) make_settle(&k, outs[moved], n_moved > 1 ? outs[moved + 1] : 0);
+  if (n_renewed) ag_role_make(sys, AG_ROLE_RENEW, n_renewed, &outs[2 * nc + 1]);
   if (sys->n_image) {
     ag_id *images = AG_NEWN(sys->arena, ag_id, sys->n_image);
     for (int i = 0; i < sys->n_image; i++)
       images[i] = ag_mul(d->g, ag_transpose(d->g, d->q[sys->images[i].coord]), sys->images[i].c);
-    sys->image = ag_full_tape(sys, sys->n_image, images);
+    ag_role_make(sys, AG_ROLE_IMAGE, sys->n_image, images);
   }
   free(k.from);
   free(k.to);

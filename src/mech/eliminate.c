@@ -532,6 +532,6 @@ ag_status ag_eliminate(derive *d) {
   if (d->m->n_frames) AG_TRY(solve_frame_groups(&e, n_group, groups));
   else if (!ranked || !solve_groups(&e, n_group, groups)) return give_up(d);
   name_u(&e);
-  if (sys->n_minor) sys->minor = ag_full_tape(sys, sys->n_minor, d->minors);
+  if (sys->n_minor) ag_role_make(sys, AG_ROLE_MINOR, sys->n_minor, d->minors);
   return AG_OK;
 }

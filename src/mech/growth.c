@@ -118,11 +118,10 @@ static int kept_relations(derive *d) {
   ag_system *sys = d->sys;
   int k = sys->n_relation, n = sys->n_xi;
   if (k == sys->n_g) return 0;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
-         *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n));
   memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
-  ag_tape_once(sys->relation, sys->t0, x, sys->params, NULL, v);
-  int r = ag_dense_rank(k, n, v + k, TOL, NULL) - sys->g_rank;
+  double *v = ag_role_once(sys, AG_ROLE_RELATION, sys->t0, x, sys->params);
+  int r = ag_dense_rank(k, n, v + sys->outputs[AG_OUT_RELATION_JACOBIAN].at, TOL, NULL) - sys->g_rank;
   free(x);
   free(v);
   return r > 0 ? r : 0;

@@ -51,7 +51,8 @@ static void add_turn(const linear *l, int n, ag_id *J, int row, int coord) {
     }
 }
 
-ag_tape *ag_system_jacobian(const ag_system *sys, int *n) {
+const ag_tape *ag_system_jacobian(ag_system *sys) {
+  if (sys->tapes[AG_ROLE_JACOBIAN]) return sys->tapes[AG_ROLE_JACOBIAN];
   ag_graph *g = sys->model->graph;
   size_t room = (size_t)(sys->n_z + sys->n_q + 1);
   linear l = {.sys = sys, .g = g};
@@ -67,16 +68,15 @@ ag_tape *ag_system_jacobian(const ag_system *sys, int *n) {
   for (int i = 0; i < sys->n_u_input; i++) l.inputs[l.n_in++] = sys->u_inputs[i];
   add_rows(&l, sys->u_in_z, sys->n_u);
   add_coordinates(&l, false);
-  *n = l.n_row;
   ag_id whole = ag_jacobian(g, ag_concat(g, l.n_row, l.rows), l.n_in, l.inputs);
   ag_id *J = ag_heap_alloc(sizeof(ag_id) * (size_t)(l.n_row * l.n_row));
   for (int i = 0; i < l.n_row * l.n_row; i++) J[i] = ag_entry(g, whole, i / l.n_row, i % l.n_row);
   for (int i = 0; i < l.n_turn; i++) add_turn(&l, l.n_row, J, l.turn_row[i], l.turn_coord[i]);
-  ag_tape *tape = ag_reduced_tape(sys, l.n_row * l.n_row, J);
+  ag_role_make(sys, AG_ROLE_JACOBIAN, l.n_row * l.n_row, J);
   free(l.inputs);
   free(l.rows);
   free(l.turn_row);
   free(l.turn_coord);
   free(J);
-  return tape;
+  return sys->tapes[AG_ROLE_JACOBIAN];
 }

@@ -12,6 +12,31 @@
 #include "base/status.h"
 #include "model/model.h"
 
+/* Tapes by what they compute: role.def. */
+typedef enum ag_role {
+#define AG_ROLE(ROLE, name, state, what) AG_ROLE_##ROLE,
+#define AG_OUTPUT(ROLE, NAME, size)
+#include "mech/role.def"
+#undef AG_ROLE
+#undef AG_OUTPUT
+  AG_ROLE_COUNT
+} ag_role;
+
+/* Results of the roles, by name: AG_OUT_SADDLE_M. */
+typedef enum ag_output {
+#define AG_ROLE(ROLE, name, state, what)
+#define AG_OUTPUT(ROLE, NAME, size) AG_OUT_##ROLE##_##NAME,
+#include "mech/role.def"
+#undef AG_ROLE
+#undef AG_OUTPUT
+  AG_OUTPUT_COUNT
+} ag_output;
+
+/* Offset and length. */
+typedef struct ag_span {
+  int at, n;
+} ag_span;
+
 /* Where a coordinate factor sits. */
 typedef struct ag_place {
   int q, n_q;   /* offset and length in the stored coordinates (4 for a rotation) */
@@ -96,47 +121,16 @@ typedef struct ag_system {
   ag_image *images;
   ag_id *dz, *velocity; /* expressions: rows of dz; per coordinate its velocity; both in the inputs of z */
 
-  /* Tapes on the reduced state z, with c. */
-  ag_tape *rhs;    /* -> dz */
-  ag_tape *core;   /* -> dz of the core alone, reading only the core */
-  ag_tape *xi;     /* -> xi */
-  ag_tape *settle; /* with AG_ELIM_SADDLE -> z taken onto the constraints by one Newton step, else NULL */
-  ag_tape *renew;  /* -> basis data that may replace c there without a change of u; NULL without a basis */
-  /* Tapes on the full state [q | xi] (c not used). */
-  ag_tape *u;     /* -> the components of u that do not come from a basis, in order (frames evaluated) */
-  ag_tape *image; /* -> all images, or NULL */
-  ag_tape *basis; /* -> S_y (n_w x n_y) of every basis, or NULL */
-  ag_tape *minor; /* -> squares of the scaled minors that velocities were solved with (n_minor), or NULL when all are
-                     constant */
+  int n_tangent; /* numbers of the tangent of z: n_z, but three per rotation */
+
+  /* Tapes by role (role.def), and after the last role one per section of the model; NULL where there is none. */
+  int n_tape;
+  ag_tape **tapes;
+  bool *reads_lambda; /* per tape */
+  ag_span outputs[AG_OUTPUT_COUNT];
   int n_minor;
-  double *minor_bound; /* below this the motion has left the domain */
-  ag_tape *saddle; /* -> M (n_xi^2), S (n_lambda x n_xi), ell (n_xi), kappa (n_lambda), residual S xi + s (n_lambda);
-                    * NULL for a large system without constraints: its eliminated form is the same; NULL with
-                    * AG_ELIM_SADDLE */
-  /* With AG_ELIM_SADDLE, on the full state. */
-  ag_tape *rows_tape; /* -> residual S xi + s (n_row), entries of S */
-  ag_tape *metric;    /* -> entries of M */
-  ag_tape *accel;     /* -> xi' (n_xi), lambda (n_lambda) */
-  ag_tape *onto_S;    /* -> residual (n_lambda), the change of xi that removes it, shortest in the metric M (n_xi) */
-  ag_tape *
-      onto_g; /* -> g of the kept rows, the change of q in the tangent that removes it to first order (n_xi); or NULL */
-  ag_tape *balance;    /* -> energy, its size, l_t, F.xi, s (n_lambda) */
-  ag_tape *position;   /* -> g (n_g), its Jacobian in the tangent (n_g x n_xi; not with AG_ELIM_SADDLE); NULL when there
-                        * is no position-level constraint */
-  ag_tape *relation;   /* -> g and what the constraints keep by themselves (n_relation >= n_g: model->touches), and its
-                        * Jacobian (with       AG_ELIM_SADDLE its entries, G_at): for starts and samples; NULL when there
-                        * is none */
-  ag_tape *domain;     /* -> x, lo, hi of the ranges of the domain that the motion itself reads (n_range), or NULL */
-  ag_tape *fragile;    /* -> rows of S (n_fragile x n_xi) of velocity constraints whose coefficients may all vanish
-                        * somewhere, or NULL */
-  ag_tape *kinematics; /* -> qdot (n_q) */
-  ag_tape *events;     /* full state followed by lambda -> the event functions; NULL when there are none */
-  int n_section;
-  ag_tape **sections; /* per section of the model: full state followed by lambda -> its function */
-  bool *section_lambda;
-  ag_tape *observe;                  /* full state followed by lambda -> all observables in order */
-  bool observe_lambda, event_lambda; /* do they need the multipliers? */
-  int n_range, *ranges;              /* which ranges of the model these are */
+  double *minor_bound;  /* below this the motion has left the domain */
+  int n_range, *ranges; /* which ranges of the model AG_ROLE_DOMAIN looks at */
   int n_fragile;
   int n_observe; /* numbers in all observables */
   int *observe_offset;
@@ -167,6 +161,13 @@ typedef struct ag_derive_options {
  * cannot be completed) are reported to ctx. The model must outlive the system and is extended by graph nodes. */
 AG_MUST_USE ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *options, ag_system **out);
 void ag_system_free(ag_system *sys);
+
+/* The tape of a role, NULL where the system has none; that of section i is AG_ROLE_SECTION + i. */
+const ag_tape *ag_system_role(const ag_system *sys, int role);
+/* Where a result stands among those of its role. */
+ag_span ag_system_output(const ag_system *sys, ag_output output);
+const char *ag_role_name(ag_role role);
+const char *ag_role_what(ag_role role);                 /* what it computes, in a few words */
 void ag_system_state0(const ag_system *sys, double *x); /* the start as a full state [q | xi] */
 
 /* Parameter values (n_param numbers) with some of them changed: those that depend on them follow. */
@@ -192,6 +193,9 @@ typedef enum ag_trouble {
   AG_TROUBLE_DOMAIN /* velocities were solved for in closed form where the domain allows it, and the motion left it */
 } ag_trouble;
 
+/* Evaluates the tape of a role, which must exist, for its own state (c may be NULL for full states; the multipliers are
+ * computed where they are read). */
+int ag_work_role(ag_work *w, int role, double t, const double *z, const double *c, double *out);
 int ag_work_rhs(ag_work *w, double t, const double *z, const double *c, double *dz); /* eliminated closure */
 /* Which trouble it is that the equations cannot be solved at z or near it. */
 int ag_work_cause(ag_work *w, double t, const double *z, const double *c);
@@ -244,9 +248,10 @@ int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, c
  * by the caller. */
 ag_tape *ag_system_accel(const ag_system *sys);
 
-/* Jacobian of the reduced equations as a tape on z (with c): n x n row-major in tangent coordinates, in the order of z
- * with three numbers per rotation (delta R = R hat(eta)) in place of its quaternion. Owned by the caller. */
-ag_tape *ag_system_jacobian(const ag_system *sys, int *n);
+/* Makes the role JACOBIAN where it is not there yet, which extends the graph: n_tangent x n_tangent row-major in
+ * tangent coordinates, in the order of z with three numbers per rotation (delta R = R hat(eta)) in place of its
+ * quaternion. */
+const ag_tape *ag_system_jacobian(ag_system *sys);
 
 /* Text of the derived equations for `show`: infix or LaTeX. */
 void ag_system_show(const ag_system *sys, bool latex, ag_text *out);

@@ -33,6 +33,22 @@ typedef struct derive {
   bool *alone; /* scratch of the elimination */
 } derive;
 
+/* role.c: tapes by role. A tape is a role, or AG_ROLE_SECTION plus the number of a section. */
+void ag_roles_init(ag_system *sys);
+void ag_roles_free(ag_system *sys);
+/* Makes (or replaces) a tape: the nodes of all its outputs in order. */
+void ag_role_make(ag_system *sys, int tape, int n, const ag_id *outs);
+ag_role ag_output_role(ag_output output);
+bool ag_role_reduced(int tape);                      /* does it read z, not x? */
+bool ag_role_lambda(const ag_system *sys, int tape); /* does it read the multipliers? */
+/* The results of a tape on the full state x, run once. The caller frees them. */
+double *ag_role_once(const ag_system *sys, int tape, double t, const double *x, const double *params);
+/* Sizes of outputs: of all bases together; position-level rows that are kept. */
+typedef enum ag_basis_part { AG_BASIS_ROWS, AG_BASIS_COORDINATES } ag_basis_part;
+int ag_basis_size(const ag_system *sys, ag_basis_part part);
+int ag_kept_positions(const ag_system *sys);
+bool ag_is_sparse(const ag_system *sys); /* rows and Jacobians are given by their entries */
+
 /* layout.c */
 void ag_layout(derive *d);
 ag_status ag_param_values(ag_ctx *ctx, const ag_system *sys, int n_when, const int *when_param, const ag_id *when_value,

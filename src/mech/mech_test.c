@@ -36,8 +36,8 @@ static void check_rattleback(void) {
   if (!sys) return;
   AG_CHECK(sys->elimination == AG_ELIM_SOLVED && sys->n_u == 3);
   AG_CHECK(sys->n_image == 1 && sys->n_core == 6); /* Omega and R^T e3 */
-  fprintf(stderr, "rattleback: %d operations per right-hand side, %d for the core\n", ag_tape_cost(sys->rhs),
-          ag_tape_cost(sys->core));
+  fprintf(stderr, "rattleback: %d operations per right-hand side, %d for the core\n",
+          ag_tape_cost(ag_system_role(sys, AG_ROLE_RHS)), ag_tape_cost(ag_system_role(sys, AG_ROLE_CORE)));
   check_closures(sys);
   ag_work *w = ag_work_create(sys, sys->params);
   double x[13], t, xidot[6], c = cos(0.35), s = sin(0.35), I[3] = {0.55, 1.05, 1.15};

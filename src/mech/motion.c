@@ -154,7 +154,7 @@ static void saddle(derive *d, const ag_id *gradient) {
     ag_along_motion(d, d->xi, 1, &rows, &outs[n++]);
     outs[n++] = rows;
   }
-  sys->saddle = ag_full_tape(sys, n, outs);
+  ag_role_make(sys, AG_ROLE_SADDLE, n, outs);
 }
 
 /* Energy p.xi - l, its size |T| + |V| with V = -l at xi = 0 and T = E - V, l_t, F.xi, and s = S xi + s at xi = 0. */
@@ -177,7 +177,7 @@ static void balance(derive *d) {
   outs[3] = power;
   outs[4] = rows;
   if (rows) ag_substitute(g, d->nc, d->xi, zeros, 1, &outs[4]);
-  sys->balance = ag_full_tape(sys, rows ? 5 : 4, outs);
+  ag_role_make(sys, AG_ROLE_BALANCE, rows ? 5 : 4, outs);
 }
 
 /* Components of u that can be read off the full state: independent velocities, or the person's frame. */
@@ -206,9 +206,9 @@ static void read_u(derive *d) {
     }
     AG_ASSERT(found);
   }
-  if (n) sys->u = ag_full_tape(sys, n, outs);
+  if (n) ag_role_make(sys, AG_ROLE_U, n, outs);
   for (int i = 0, at = 0; i < sys->n_basis; at += sys->bases[i].n_s * sys->bases[i].n_y, i++) sys->bases[i].S = at;
-  if (sys->n_basis) sys->basis = ag_full_tape(sys, sys->n_basis, d->S_y);
+  if (sys->n_basis) ag_role_make(sys, AG_ROLE_BASIS, sys->n_basis, d->S_y);
 }
 
 ag_tape *ag_system_accel(const ag_system *sys) {
@@ -252,11 +252,10 @@ ag_status ag_motion(derive *d) {
   if (sys->elimination == AG_ELIM_SADDLE) by_saddle(d, gradient);
   else eliminated(d, gradient);
   /* a large system without constraints has no use for a dense saddle matrix */
-  if (sys->elimination == AG_ELIM_SADDLE) sys->saddle = NULL;
-  else if (sys->n_lambda || sys->n_xi <= AG_SADDLE_MAX) saddle(d, gradient);
+  if (sys->elimination != AG_ELIM_SADDLE && (sys->n_lambda || sys->n_xi <= AG_SADDLE_MAX)) saddle(d, gradient);
   balance(d);
   read_u(d);
   for (int i = 0; i < nc; i++) outs[i] = stored_rate(d, i, d->xi[i]);
-  sys->kinematics = ag_full_tape(sys, nc, outs);
+  ag_role_make(sys, AG_ROLE_KINEMATICS, nc, outs);
   return AG_OK;
 }

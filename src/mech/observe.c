@@ -95,11 +95,8 @@ void ag_observe(derive *d) {
     sys->observe_offset[i] = sys->n_observe;
     sys->n_observe += ag_node_rows(g, x[i]) * ag_node_cols(g, x[i]);
   }
-  if (m->n_observables) sys->observe = ag_system_tape(sys, m->n_observables, x, &sys->observe_lambda);
+  if (m->n_observables) ag_role_make(sys, AG_ROLE_OBSERVE, m->n_observables, x);
   for (int i = 0; i < m->n_events; i++) x[i] = m->events[i].x;
-  if (m->n_events) sys->events = ag_system_tape(sys, m->n_events, x, &sys->event_lambda);
-  sys->sections = AG_NEWN(sys->arena, ag_tape *, m->n_sections + 1);
-  sys->section_lambda = AG_NEWN(sys->arena, bool, m->n_sections + 1);
-  for (int i = 0; i < m->n_sections; i++, sys->n_section++)
-    sys->sections[i] = ag_system_tape(sys, 1, &m->sections[i].x, &sys->section_lambda[i]);
+  if (m->n_events) ag_role_make(sys, AG_ROLE_EVENTS, m->n_events, x);
+  for (int i = 0; i < m->n_sections; i++) ag_role_make(sys, AG_ROLE_SECTION + i, 1, &m->sections[i].x);
 }

@@ -24,11 +24,11 @@ static int count_rows(const ag_graph *g, int n, const ag_item *items) {
 }
 
 /* The first n of the position-level residuals and their Jacobian. */
-static ag_tape *position_tape(const derive *d, int n) {
-  if (!n) return NULL;
+static void make_positions(derive *d, ag_role role, int n) {
+  if (!n) return;
   ag_id outs[2] = {ag_concat(d->g, n, d->g_x), 0};
   outs[1] = ag_jacobian(d->g, outs[0], d->nc, d->q);
-  return ag_full_tape(d->sys, 2, outs);
+  ag_role_make(d->sys, role, 2, outs);
 }
 
 /* Rates of all position-level items at once, where there are many: one by one each would walk through the whole graph.
@@ -85,10 +85,10 @@ ag_status ag_rows_collect(derive *d) {
     ag_id outs[2] = {ag_jacobian(d->g, column, d->nc, d->xi), column};
     d->rows_tape = ag_full_tape(sys, 2, outs);
   }
-  sys->position = position_tape(d, n_g);
+  make_positions(d, AG_ROLE_POSITION, n_g);
   for (int i = 0; i < m->n_touches; i++) d->g_x[n_g++] = m->touches[i].x;
   sys->n_relation = n_g;
-  sys->relation = position_tape(d, n_g);
+  make_positions(d, AG_ROLE_RELATION, n_g);
   return AG_OK;
 }
 
@@ -108,7 +108,7 @@ const char *ag_row_text(const ag_system *sys, int row, ag_arena *arena) {
 bool ag_position_project(const ag_system *sys, double t, const double *params, double *q) {
   int n = sys->n_xi, k = sys->n_relation;
   if (!k) return true;
-  if (sys->rows_tape) return ag_sparse_position(sys, t, params, NULL, q);
+  if (ag_is_sparse(sys)) return ag_sparse_position(sys, t, params, NULL, q);
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
          *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
   double *pinv = ag_heap_alloc(sizeof(double) * (size_t)(k * n + 1)),
@@ -116,7 +116,7 @@ bool ag_position_project(const ag_system *sys, double t, const double *params, d
   bool done = false;
   for (int i = 0; i < 60 && !done; i++) {
     memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
-    ag_tape_once(sys->relation, t, x, params, NULL, v);
+    ag_tape_once(sys->tapes[AG_ROLE_RELATION], t, x, params, NULL, v);
     double worst = 0;
     for (int r = 0; r < k; r++) worst = fmax(worst, fabs(v[r]));
     if (!(worst < 1e100)) break;
@@ -124,7 +124,8 @@ bool ag_position_project(const ag_system *sys, double t, const double *params, d
       done = true;
       break;
     }
-    ag_dense_pinv_within(k, n, v + k, k, 1e-10, pinv); /* redundant rows: what rounding makes of them is not used */
+    ag_dense_pinv_within(k, n, v + sys->outputs[AG_OUT_RELATION_JACOBIAN].at, k, 1e-10,
+                         pinv); /* redundant rows: what rounding makes of them is not used */
     double size = 0;
     for (int j = 0; j < n; j++) {
       delta[j] = 0;
@@ -253,7 +254,7 @@ ag_status ag_rows_rank(derive *d) {
   int m = sys->n_row, at_start = 0, best = 0;
   d->may_vanish = AG_NEWN(sys->arena, bool, m + 1);
   if (m == 0) return AG_OK;
-  if (sys->rows_tape) return ag_sparse_rank(d);
+  if (ag_is_sparse(sys)) return ag_sparse_rank(d);
   make_samples(d);
   find_fragile(d);
   int *pivots = ag_heap_alloc(sizeof(int) * (size_t)m), *used = ag_heap_alloc(sizeof(int) * (size_t)m);

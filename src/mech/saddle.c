@@ -86,8 +86,8 @@ static void augment(derive *d) {
 
 /* ---- derivation ---- */
 
-/* A tape of the column x and of the entries of its Jacobian in the inputs, one per coordinate. */
-static ag_tape *with_entries(derive *d, ag_id x, const ag_id *inputs, ag_places *at) {
+/* A role of the column x and of the entries of its Jacobian in the inputs, one per coordinate. */
+static void make_with_entries(derive *d, ag_role role, ag_id x, const ag_id *inputs, ag_places *at) {
   ag_sparse J;
   ag_jacobian_sparse(d->g, x, d->nc, inputs, &J);
   *at = new_places(d->sys, J.n_entry);
@@ -96,20 +96,17 @@ static ag_tape *with_entries(derive *d, ag_id x, const ag_id *inputs, ag_places 
   ag_id *outs = new_ids(d, at->n + 1);
   outs[0] = x;
   memcpy(outs + 1, at->x, sizeof *outs * (size_t)at->n);
-  return ag_full_tape(d->sys, at->n + 1, outs);
+  ag_role_make(d->sys, role, at->n + 1, outs);
 }
 
 void ag_saddle_rows(derive *d) {
   ag_system *sys = d->sys;
   ag_graph *g = d->g;
-  sys->rows_tape = with_entries(d, ag_concat(g, sys->n_row, d->row_x), d->xi, &sys->S_at);
-  ag_tape_free(sys->position);
-  ag_tape_free(sys->relation);
-  sys->position = sys->n_g ? ag_full_tape(sys, sys->n_g, d->g_x) : NULL;
-  sys->relation = NULL;
+  make_with_entries(d, AG_ROLE_ROWS, ag_concat(g, sys->n_row, d->row_x), d->xi, &sys->S_at);
   sys->n_relation = sys->n_g;
   for (int i = 0; i < d->m->n_touches; i++) d->g_x[sys->n_relation++] = d->m->touches[i].x;
-  if (sys->n_relation) sys->relation = with_entries(d, ag_concat(g, sys->n_relation, d->g_x), d->q, &sys->G_at);
+  if (sys->n_g) ag_role_make(sys, AG_ROLE_POSITION, sys->n_g, d->g_x);
+  if (sys->n_relation) make_with_entries(d, AG_ROLE_RELATION, ag_concat(g, sys->n_relation, d->g_x), d->q, &sys->G_at);
 }
 
 void ag_saddle_choose(derive *d) {
@@ -179,7 +176,7 @@ static void make_metric(derive *d) {
   ag_lower_triangle(sys, &M, &sys->M_at);
   ag_sparse_done(&M);
   if (!positive_at_start(sys)) augment(d);
-  sys->metric = ag_full_tape(sys, sys->M_at.n, sys->M_at.x);
+  ag_role_make(sys, AG_ROLE_METRIC, sys->M_at.n, sys->M_at.x);
 }
 
 /* Kept rows on positions: g, and [M G^T; G 0] [delta; mu] = [0; -g]. */
@@ -199,7 +196,7 @@ static void make_onto_g(derive *d) {
     outs[0] = ag_concat(g, n, values);
     ag_id rows = ag_concat(g, n, rates), low = ag_neg(g, outs[0]);
     d->delta_q = outs[1] = ag_rows_of(g, solve(d, wanted, rows, NULL, low), 0, sys->n_xi);
-    sys->onto_g = ag_full_tape(sys, 2, outs);
+    ag_role_make(sys, AG_ROLE_ONTO_G, 2, outs);
   }
   free(wanted);
 }
@@ -218,11 +215,11 @@ ag_id ag_saddle_motion(derive *d, const ag_id *ell) {
   ag_id x = solve(d, kept, rows, top, sys->kappa), rates = ag_rows_of(g, x, 0, sys->n_xi);
   outs[0] = rates;
   outs[1] = ag_neg(g, ag_rows_of(g, x, sys->n_xi, sys->n_lambda));
-  sys->accel = ag_full_tape(sys, 2, outs);
+  ag_role_make(sys, AG_ROLE_ACCEL, 2, outs);
   ag_id back = solve(d, kept, rows, NULL, ag_neg(g, rows));
   outs[0] = rows;
   d->delta_u = outs[1] = ag_rows_of(g, back, 0, sys->n_xi);
-  sys->onto_S = ag_full_tape(sys, 2, outs);
+  ag_role_make(sys, AG_ROLE_ONTO_S, 2, outs);
   make_onto_g(d);
   free(kept);
   return rates;

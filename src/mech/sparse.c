@@ -15,17 +15,18 @@ typedef struct shortest {
   const ag_places *at;
   int n, k; /* unknowns, rows */
   ag_ldl *ldl;
-  double *x, *v;       /* a full state; results of the tape */
-  double *entries, *b; /* n ones, the entries of the rows, k zeros on the diagonal */
+  double *x, *v;              /* a full state; results of the tape */
+  const double *residual, *J; /* among them */
+  double *entries, *b;        /* n ones, the entries of the rows, k zeros on the diagonal */
   unsigned char *lost;
 } shortest;
 
 /* hubs: columns that the rows need not wait for, or NULL: a row that has no rank without them is then taken for lost.
  */
-static void shortest_init(shortest *s, const ag_system *sys, const ag_tape *tape, const ag_places *at, int k,
+static void shortest_init(shortest *s, const ag_system *sys, ag_output residual, ag_output entries, const ag_places *at,
                           const bool *hubs) {
-  int n = sys->n_xi, m = n + at->n + k;
-  *s = (shortest){.sys = sys, .tape = tape, .at = at, .n = n, .k = k};
+  int n = sys->n_xi, k = sys->outputs[residual].n, m = n + at->n + k;
+  *s = (shortest){.sys = sys, .tape = sys->tapes[ag_output_role(residual)], .at = at, .n = n, .k = k};
   int *row = ag_heap_alloc(sizeof(int) * (size_t)m), *col = ag_heap_alloc(sizeof(int) * (size_t)m);
   unsigned char *marks = ag_heap_alloc((size_t)(n + k));
   for (int i = 0; i < n; i++) row[i] = col[i] = i;
@@ -35,7 +36,9 @@ static void shortest_init(shortest *s, const ag_system *sys, const ag_tape *tape
   memset(marks + n, AG_MARK_MULTIPLIER, (size_t)k);
   s->ldl = ag_ldl_create(&(ag_pattern){n + k, m, row, col, marks});
   s->x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n));
-  s->v = ag_heap_alloc(sizeof(double) * (size_t)(k + at->n + 1));
+  s->v = ag_heap_alloc(sizeof(double) * (size_t)(s->tape->n_out + 1));
+  s->residual = s->v + sys->outputs[residual].at;
+  s->J = s->v + sys->outputs[entries].at;
   s->entries = ag_heap_alloc(sizeof(double) * (size_t)m);
   s->b = ag_heap_alloc(sizeof(double) * (size_t)(n + k));
   s->lost = ag_heap_alloc((size_t)(n + k));
@@ -55,13 +58,13 @@ static void rows_at(shortest *s, double t, const double *params, const double *q
   else memset(s->x + sys->n_q, 0, sizeof(double) * (size_t)s->n);
   ag_tape_once(s->tape, t, s->x, params, NULL, s->v);
   for (int i = 0; i < s->n; i++) s->entries[i] = 1;
-  for (int i = 0; i < s->at->n; i++) s->entries[s->n + i] = held && held[s->at->col[i]] ? 0 : s->v[s->k + i];
+  for (int i = 0; i < s->at->n; i++) s->entries[s->n + i] = held && held[s->at->col[i]] ? 0 : s->J[i];
 }
 
 /* b = the shortest change that makes the residuals of the rows zero, to first order; how many rows were left out. */
 static int solve(shortest *s) {
   memset(s->b, 0, sizeof(double) * (size_t)s->n);
-  for (int r = 0; r < s->k; r++) s->b[s->n + r] = -s->v[r];
+  for (int r = 0; r < s->k; r++) s->b[s->n + r] = -s->residual[r];
   return ag_ldl_solve(s->ldl, s->entries, s->b, s->lost);
 }
 
@@ -75,7 +78,7 @@ static double largest(int n, const double *v) {
 static double left(const shortest *s) {
   double worst = 0;
   for (int r = 0; r < s->k; r++)
-    if (!s->lost[s->n + r]) worst = isfinite(s->v[r]) ? fmax(worst, fabs(s->v[r])) : INFINITY;
+    if (!s->lost[s->n + r]) worst = isfinite(s->residual[r]) ? fmax(worst, fabs(s->residual[r])) : INFINITY;
   return worst;
 }
 
@@ -113,7 +116,7 @@ static bool *shared_columns(const ag_system *sys, const ag_places *at) {
 static bool newton(const ag_system *sys, double t, const double *params, const bool *held, const bool *hubs,
                    double *q) {
   shortest s;
-  shortest_init(&s, sys, sys->relation, &sys->G_at, sys->n_relation, hubs);
+  shortest_init(&s, sys, AG_OUT_RELATION_G, AG_OUT_RELATION_JACOBIAN, &sys->G_at, hubs);
   double last = INFINITY, worst;
   rows_at(&s, t, params, q, NULL, held);
   worst = left(&s);
@@ -125,7 +128,7 @@ static bool newton(const ag_system *sys, double t, const double *params, const b
     if (!(largest(s.n, s.b) < 1e100)) break;
     worst = take_step(&s, t, params, held, last, q);
   }
-  double all = largest(s.k, s.v);
+  double all = largest(s.k, s.residual);
   shortest_done(&s);
   return all < 1e-11;
 }
@@ -147,16 +150,16 @@ bool ag_sparse_position(const ag_system *sys, double t, const double *params, co
 static double complete(const ag_system *sys, double t, const double *params, const double *q, const bool *held,
                        const bool *hubs, double *xi) {
   shortest s;
-  shortest_init(&s, sys, sys->rows_tape, &sys->S_at, sys->n_row, hubs);
+  shortest_init(&s, sys, AG_OUT_ROWS_RESIDUAL, AG_OUT_ROWS_S, &sys->S_at, hubs);
   for (int i = 0; i < 3; i++) { /* once more for the rounding */
     rows_at(&s, t, params, q, xi, held);
-    double worst = largest(s.k, s.v);
+    double worst = largest(s.k, s.residual);
     if (worst < 1e-14 || !isfinite(worst)) break;
     (void)solve(&s);
     for (int j = 0; j < s.n; j++) xi[j] += held[j] ? 0 : s.b[j];
   }
   rows_at(&s, t, params, q, xi, held);
-  double worst = largest(s.k, s.v);
+  double worst = largest(s.k, s.residual);
   shortest_done(&s);
   return worst;
 }
@@ -196,7 +199,7 @@ static const double MARGIN = 0.01;
 static bool full_without(shortest *s, const double *q, const bool *held) {
   double *margin = s->entries + s->n + s->at->n;
   rows_at(s, s->sys->t0, s->sys->params, q, NULL, held);
-  for (int i = 0; i < s->at->n; i++) margin[s->at->row[i]] += MARGIN * s->v[s->k + i] * s->v[s->k + i];
+  for (int i = 0; i < s->at->n; i++) margin[s->at->row[i]] += MARGIN * s->J[i] * s->J[i];
   int lost = solve(s);
   memset(margin, 0, sizeof *margin * (size_t)s->k);
   return lost == 0;
@@ -211,7 +214,7 @@ static bool keep_with_hubs(derive *d) {
   shortest s;
   uint64_t random = 20260101;
   double *q = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q);
-  shortest_init(&s, sys, sys->rows_tape, &sys->S_at, sys->n_row, hubs);
+  shortest_init(&s, sys, AG_OUT_ROWS_RESIDUAL, AG_OUT_ROWS_S, &sys->S_at, hubs);
   for (int i = 0; i < N_STATE && good; i++)
     if (next_state(sys, i, &random, q)) good = full_without(&s, q, hubs);
   if (good) {
@@ -230,9 +233,9 @@ static int contradiction(const shortest *s) {
   const ag_system *sys = s->sys;
   double *e = ag_heap_alloc(sizeof(double) * (size_t)(2 * sys->n_row + 1)), *scale = e + sys->n_row;
   int found = -1;
-  for (int k = 0; k < sys->n_row; k++) e[k] = s->v[k], scale[k] = fabs(s->v[k]);
+  for (int k = 0; k < sys->n_row; k++) e[k] = s->residual[k], scale[k] = fabs(s->residual[k]);
   for (int i = 0; i < sys->S_at.n; i++) {
-    double term = s->v[sys->n_row + i] * s->b[sys->S_at.col[i]];
+    double term = s->J[i] * s->b[sys->S_at.col[i]];
     e[sys->S_at.row[i]] += term;
     scale[sys->S_at.row[i]] += fabs(term);
   }
@@ -270,14 +273,14 @@ ag_status ag_sparse_rank(derive *d) {
   shortest s;
   uint64_t random = 20260101;
   int at_start = 0, best = 0, m = sys->n_row, lost_row = -1;
-  shortest_init(&s, sys, sys->rows_tape, &sys->S_at, sys->n_row, NULL);
+  shortest_init(&s, sys, AG_OUT_ROWS_RESIDUAL, AG_OUT_ROWS_S, &sys->S_at, NULL);
   double *q = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q);
   int *used = ag_heap_alloc(sizeof(int) * (size_t)m);
   ag_status status = AG_OK;
   for (int i = 0; i < N_STATE && status == AG_OK; i++) {
     if (!next_state(sys, i, &random, q)) continue;
     rows_at(&s, sys->t0, sys->params, q, NULL, NULL);
-    if (!isfinite(largest(m + sys->S_at.n, s.v))) continue; /* outside the good domain */
+    if (!isfinite(largest(s.tape->n_out, s.v))) continue; /* outside the good domain */
     int rank = m - solve(&s), bad = contradiction(&s);
     if (i == 0) at_start = rank;
     if (rank > best) best = rank;
@@ -326,11 +329,10 @@ bool ag_sparse_positive(const ag_system *sys, const double *entries, int *worst)
 
 ag_status ag_sparse_mass(derive *d) {
   ag_system *sys = d->sys;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)),
-         *v = ag_heap_alloc(sizeof(double) * (size_t)sys->metric->n_out);
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
   int worst;
   memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
-  ag_tape_once(sys->metric, sys->t0, x, sys->params, NULL, v);
+  double *v = ag_role_once(sys, AG_ROLE_METRIC, sys->t0, x, sys->params);
   bool good = ag_sparse_positive(sys, v, &worst);
   if (!good)
     ag_ctx_error(

@@ -254,19 +254,18 @@ static void rows_at(const ag_system *sys, double t0, const double *params, const
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n));
   memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
   if (sys->n_lambda) {
-    double *v = ag_heap_alloc(sizeof(double) * (size_t)sys->saddle->n_out);
-    ag_tape_once(sys->saddle, t0, x, params, NULL, v);
-    memcpy(out->A, v + n * n, sizeof(double) * (size_t)(sys->n_lambda * n));
-    const double *s = v + n * n + sys->n_lambda * n + n + sys->n_lambda; /* residual at xi = 0 */
+    double *v = ag_role_once(sys, AG_ROLE_SADDLE, t0, x, params);
+    memcpy(out->A, v + sys->outputs[AG_OUT_SADDLE_S].at, sizeof(double) * (size_t)(sys->n_lambda * n));
+    const double *s = v + sys->outputs[AG_OUT_SADDLE_RESIDUAL].at; /* at xi = 0 */
     for (int r = 0; r < sys->n_lambda; r++) out->b[r] = -s[r];
     free(v);
   }
   if (n_frame) {
     double *f0 = ag_heap_alloc(sizeof(double) * (size_t)n_frame), *f1 = ag_heap_alloc(sizeof(double) * (size_t)n_frame);
-    ag_tape_once(sys->u, t0, x, params, NULL, f0);
+    ag_tape_once(sys->tapes[AG_ROLE_U], t0, x, params, NULL, f0);
     for (int j = 0; j < n; j++) {
       x[sys->n_q + j] = 1;
-      ag_tape_once(sys->u, t0, x, params, NULL, f1);
+      ag_tape_once(sys->tapes[AG_ROLE_U], t0, x, params, NULL, f1);
       x[sys->n_q + j] = 0;
       for (int r = 0; r < n_frame; r++) out->A[(sys->n_lambda + r) * n + j] = f1[r] - f0[r];
     }

@@ -18,7 +18,7 @@ static double position_at(const ag_system *sys, double t0, const double *params,
                           int *row) {
   double worst = 0;
   memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
-  ag_tape_once(sys->relation, t0, x, params, NULL, v);
+  ag_tape_once(sys->tapes[AG_ROLE_RELATION], t0, x, params, NULL, v);
   for (int r = 0; r < sys->n_relation; r++) {
     double size = isfinite(v[r]) ? fabs(v[r]) : INFINITY;
     if (size > worst && row) *row = r;
@@ -79,15 +79,16 @@ static solved solve_positions(const ag_system *sys, double t0, const double *par
   double *A = ag_heap_alloc(sizeof(double) * (size_t)(k * k)), *b = ag_heap_alloc(sizeof(double) * (size_t)k);
   double *delta = ag_heap_alloc(sizeof(double) * (size_t)n), left = 0;
   int *rows = ag_heap_alloc(sizeof(int) * (size_t)k), *columns = ag_heap_alloc(sizeof(int) * (size_t)k);
+  const double *G = v + sys->outputs[AG_OUT_RELATION_JACOBIAN].at;
   bool ok = isfinite(position_at(sys, t0, params, q, x, v, NULL)), done = false;
-  int m = ok ? pick_columns(k, n, v + k, named, sys->dependent, rows, columns) : 0;
+  int m = ok ? pick_columns(k, n, G, named, sys->dependent, rows, columns) : 0;
   for (int i = 0; ok && m && !done && i < 50; i++) {
     ok = isfinite(position_at(sys, t0, params, q, x, v, NULL));
     left = 0;
     for (int r = 0; r < m; r++) {
       b[r] = -v[rows[r]];
       left = fmax(left, fabs(b[r]));
-      for (int c = 0; c < m; c++) A[r * m + c] = v[k + rows[r] * n + columns[c]];
+      for (int c = 0; c < m; c++) A[r * m + c] = G[rows[r] * n + columns[c]];
     }
     if (left < 1e-14) break;
     ok = ok && ag_dense_solve(m, 1, A, b) == 0 && all_finite(m, b);
@@ -114,6 +115,7 @@ static void open_coordinates(const ag_system *sys, double t0, const double *para
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
          *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
   double *at = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q), *delta = ag_heap_alloc(sizeof(double) * (size_t)n);
+  const double *G = v + sys->outputs[AG_OUT_RELATION_JACOBIAN].at;
   uint64_t state = 2;
   for (int i = 0; i < 4; i++) {
     memcpy(at, q, sizeof(double) * (size_t)sys->n_q);
@@ -121,7 +123,7 @@ static void open_coordinates(const ag_system *sys, double t0, const double *para
     ag_retract(sys, at, delta);
     (void)position_at(sys, t0, params, at, x, v, NULL);
     for (int r = 0; r < k; r++)
-      for (int j = 0; j < n; j++) open[j] = open[j] || (!named[j] && v[k + r * n + j] != 0);
+      for (int j = 0; j < n; j++) open[j] = open[j] || (!named[j] && G[r * n + j] != 0);
   }
   free(x);
   free(v);
@@ -139,7 +141,7 @@ static void put_back(const ag_system *sys, double t0, const double *params, cons
   int *rows = ag_heap_alloc(sizeof(int) * (size_t)k), *columns = ag_heap_alloc(sizeof(int) * (size_t)k);
   memcpy(at, guess, sizeof(double) * (size_t)sys->n_q);
   (void)position_at(sys, t0, params, guess, x, v, NULL);
-  int m = pick_columns(k, n, v + k, named, sys->dependent, rows, columns);
+  int m = pick_columns(k, n, v + sys->outputs[AG_OUT_RELATION_JACOBIAN].at, named, sys->dependent, rows, columns);
   for (int i = 0; i < sys->model->n_coords; i++) {
     const ag_place *p = &sys->places[i];
     for (int a = 0; a < p->n_xi && p->n_q == p->n_xi; a++) { /* a rotation stays as it is */
@@ -206,10 +208,11 @@ static bool search_sparse(const ag_system *sys, double t0, const double *params,
 bool ag_position_solve(const ag_system *sys, double t0, const double *params, const bool *named, double *q, double *gap,
                        int *row) {
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
-  double *v = ag_heap_alloc(sizeof(double) * (size_t)sys->relation->n_out);
+  double *v = ag_heap_alloc(sizeof(double) * (size_t)sys->tapes[AG_ROLE_RELATION]->n_out);
   *row = 0;
-  bool ok = position_at(sys, t0, params, q, x, v, NULL) <= 1e-14 ||
-            (sys->rows_tape ? search_sparse(sys, t0, params, named, q) : search_positions(sys, t0, params, named, q));
+  bool ok =
+      position_at(sys, t0, params, q, x, v, NULL) <= 1e-14 ||
+      (ag_is_sparse(sys) ? search_sparse(sys, t0, params, named, q) : search_positions(sys, t0, params, named, q));
   *gap = position_at(sys, t0, params, q, x, v, row);
   free(x);
   free(v);

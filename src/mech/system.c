@@ -29,18 +29,17 @@ static ag_status check_mass(derive *d) {
   ag_system *sys = d->sys;
   int n = sys->n_xi, k = sys->n_lambda;
   if (sys->elimination == AG_ELIM_SADDLE) return ag_sparse_mass(d);
-  if (sys->n_u == 0 || ((n > MANY || !sys->saddle) && factorises(sys))) return AG_OK;
-  if (!sys->saddle) {
+  if (sys->n_u == 0 || ((n > MANY || !sys->tapes[AG_ROLE_SADDLE]) && factorises(sys))) return AG_OK;
+  if (!sys->tapes[AG_ROLE_SADDLE]) {
     ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the mass matrix is not positive definite at the start");
     return AG_WRONG;
   }
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
-         *v = ag_heap_alloc(sizeof(double) * (size_t)sys->saddle->n_out);
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n));
   double *N = ag_heap_alloc(sizeof(double) * (size_t)(n * n)), *A, *w, *V;
-  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
-  memcpy(x + sys->n_q, sys->xi0, sizeof(double) * (size_t)n);
-  ag_tape_once(sys->saddle, sys->t0, x, sys->params, NULL, v);
-  int rank = k ? ag_dense_null(k, n, v + n * n, sys->rank < k ? 1e-9 : 1e-12, N) : 0, m = n - rank;
+  ag_system_state0(sys, x);
+  double *v = ag_role_once(sys, AG_ROLE_SADDLE, sys->t0, x, sys->params);
+  const double *M = v + sys->outputs[AG_OUT_SADDLE_M].at, *S = v + sys->outputs[AG_OUT_SADDLE_S].at;
+  int rank = k ? ag_dense_null(k, n, S, sys->rank < k ? 1e-9 : 1e-12, N) : 0, m = n - rank;
   if (!k)
     for (int i = 0; i < n; i++) N[i * n + i] = 1;
   A = ag_heap_alloc(sizeof(double) * (size_t)(m * m + 1));
@@ -50,7 +49,7 @@ static ag_status check_mass(derive *d) {
   double *MN = ag_heap_alloc(sizeof(double) * (size_t)(n * m + 1));
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
-      for (int b = 0; v[i * n + j] != 0 && b < m; b++) MN[i * m + b] += v[i * n + j] * N[j * m + b];
+      for (int b = 0; M[i * n + j] != 0 && b < m; b++) MN[i * m + b] += M[i * n + j] * N[j * m + b];
   for (int i = 0; i < n; i++)
     for (int a = 0; a < m; a++)
       for (int b = 0; N[i * m + a] != 0 && b < m; b++) A[a * m + b] += N[i * m + a] * MN[i * m + b];
@@ -94,13 +93,13 @@ static ag_status check_mass(derive *d) {
 /* Energy and equations must have values at the start. */
 static ag_status check_start(derive *d) {
   ag_system *sys = d->sys;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)),
-         *v = ag_heap_alloc(sizeof(double) * (size_t)sys->balance->n_out);
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
   ag_system_state0(sys, x);
-  ag_tape_once(sys->balance, sys->t0, x, sys->params, NULL, v);
-  ag_status status = isfinite(v[0]) ? AG_OK : AG_WRONG;
+  double *v = ag_role_once(sys, AG_ROLE_BALANCE, sys->t0, x, sys->params);
+  double energy = v[sys->outputs[AG_OUT_BALANCE_ENERGY].at];
+  ag_status status = isfinite(energy) ? AG_OK : AG_WRONG;
   if (status != AG_OK)
-    ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the energy has no finite value at the start (%g)", v[0]);
+    ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the energy has no finite value at the start (%g)", energy);
   free(x);
   free(v);
   return status;
@@ -193,6 +192,7 @@ ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *op
   sys->arena = arena;
   sys->model = m;
   sys->t0 = options->t0;
+  ag_roles_init(sys);
   *d = (derive){.ctx = ctx, .m = m, .g = m->graph, .sys = sys, .options = options};
   *out = NULL;
   ag_status status = derive_all(d);
@@ -209,12 +209,7 @@ void ag_system_state0(const ag_system *sys, double *x) {
 
 void ag_system_free(ag_system *sys) {
   if (!sys) return;
-  ag_tape *all[] = {sys->rhs,        sys->core,   sys->xi,      sys->settle,  sys->renew,     sys->minor,
-                    sys->u,          sys->image,  sys->basis,   sys->saddle,  sys->rows_tape, sys->metric,
-                    sys->accel,      sys->onto_S, sys->onto_g,  sys->balance, sys->position,  sys->relation,
-                    sys->kinematics, sys->events, sys->observe, sys->domain,  sys->fragile};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) ag_tape_free(all[i]);
-  for (int i = 0; i < sys->n_section; i++) ag_tape_free(sys->sections[i]);
+  ag_roles_free(sys);
   ag_arena_free(sys->arena);
 }
 

@@ -105,7 +105,7 @@ static void tell(derive *d, ag_pos pos, const bool *open) {
 
 void ag_undetermined(derive *d) {
   ag_system *sys = d->sys;
-  if (!sys->observe_lambda || sys->rank == sys->n_row) return;
+  if (!ag_role_lambda(sys, AG_ROLE_OBSERVE) || sys->rank == sys->n_row) return;
   int first = 0;
   while (first < sys->n_row - 1 && sys->rows[first].kept) first++;
   if (sys->elimination == AG_ELIM_SADDLE) { /* too large to tell which */

@@ -35,9 +35,9 @@ static const char *stored_name(const scene *s, int i) {
 /* Rows of S at a state; in the order of the multipliers. */
 static void rows_at(const scene *s, double t, const double *x, double *S) {
   const ag_system *sys = s->sys;
-  double *v = ag_heap_alloc(sizeof(double) * (size_t)sys->saddle->n_out);
-  ag_tape_once(sys->saddle, t, x, s->params, NULL, v);
-  memcpy(S, v + sys->n_xi * sys->n_xi, sizeof(double) * (size_t)(sys->n_lambda * sys->n_xi));
+  double *v = ag_role_once(sys, AG_ROLE_SADDLE, t, x, s->params);
+  ag_span at = sys->outputs[AG_OUT_SADDLE_S];
+  memcpy(S, v + at.at, sizeof(double) * (size_t)at.n);
   free(v);
 }
 
@@ -51,7 +51,7 @@ static double norm_of(int n, const double *v) {
 static bool lost_row(const scene *s) {
   const ag_system *sys = s->sys;
   int k = sys->n_lambda, n = sys->n_xi, found = -1;
-  if (!k || !sys->saddle) return false;
+  if (!k || !sys->tapes[AG_ROLE_SADDLE]) return false;
   double *S = ag_heap_alloc(sizeof(double) * (size_t)(k * n)), *S0 = ag_heap_alloc(sizeof(double) * (size_t)(k * n));
   int *pivots = ag_heap_alloc(sizeof(int) * (size_t)k);
   rows_at(s, s->t, s->x, S);
@@ -79,11 +79,10 @@ static double least_mass(const scene *s, const double *x, const double *unit, do
   const ag_system *sys = s->sys;
   int n = sys->n_xi, k = sys->n_lambda;
   size_t square = sizeof(double) * (size_t)(n * n + 1);
-  double *a = ag_heap_alloc(sizeof(double) * (size_t)sys->saddle->n_out), *N = ag_heap_alloc(square),
-         *A = ag_heap_alloc(square);
+  double *a = ag_role_once(sys, AG_ROLE_SADDLE, s->t, x, s->params);
+  double *N = ag_heap_alloc(square), *A = ag_heap_alloc(square);
   double *V = ag_heap_alloc(square), *w = ag_heap_alloc(sizeof(double) * (size_t)(n + 1)), least = NAN;
-  ag_tape_once(sys->saddle, s->t, x, s->params, NULL, a);
-  double *M = a, *S = a + n * n;
+  double *M = a + sys->outputs[AG_OUT_SADDLE_M].at, *S = a + sys->outputs[AG_OUT_SADDLE_S].at;
   bool finite = true;
   for (int i = 0; i < n * n; i++) M[i] /= unit[i / n] * unit[i % n], finite = finite && isfinite(M[i]);
   for (int i = 0; i < k * n; i++) S[i] /= unit[i % n], finite = finite && isfinite(S[i]);
@@ -139,11 +138,10 @@ static void name_direction(const scene *s, const double *v) {
 static bool lost_mass(const scene *s) {
   const ag_system *sys = s->sys;
   int n = sys->n_xi;
-  if (!sys->saddle || n > AG_SADDLE_MAX || !sys->n_u) return false;
+  if (!sys->tapes[AG_ROLE_SADDLE] || n > AG_SADDLE_MAX || !sys->n_u) return false;
   double *unit = ag_heap_alloc(sizeof(double) * (size_t)n), *v = ag_heap_alloc(sizeof(double) * (size_t)n);
-  double *a = ag_heap_alloc(sizeof(double) * (size_t)sys->saddle->n_out);
-  ag_tape_once(sys->saddle, s->t0, s->x0, s->params, NULL, a);
-  for (int i = 0; i < n; i++) unit[i] = a[i * n + i] > 0 ? sqrt(a[i * n + i]) : 1;
+  double *a = ag_role_once(sys, AG_ROLE_SADDLE, s->t0, s->x0, s->params), *M = a + sys->outputs[AG_OUT_SADDLE_M].at;
+  for (int i = 0; i < n; i++) unit[i] = M[i * n + i] > 0 ? sqrt(M[i * n + i]) : 1;
   double before = least_mass(s, s->x0, unit, NULL), least = least_mass(s, s->x, unit, v);
   bool lost = least <= MASS_GONE * before;
   if (lost) {
@@ -229,10 +227,10 @@ void ag_guards(derive *d) {
     outs[n++] = m->domains[i].x, outs[n++] = m->domains[i].lo, outs[n++] = m->domains[i].hi;
     sys->ranges[sys->n_range++] = i;
   }
-  if (n) sys->domain = ag_full_tape(sys, n, outs);
+  if (n) ag_role_make(sys, AG_ROLE_DOMAIN, n, outs);
   n = 0;
   for (int r = 0; r < sys->n_row; r++)
     if (d->may_vanish[r] && sys->rows[r].kept) outs[n++] = ag_jacobian(d->g, d->row_x[r], d->nc, d->xi);
   sys->n_fragile = n;
-  if (n) sys->fragile = ag_full_tape(sys, n, outs);
+  if (n) ag_role_make(sys, AG_ROLE_FRAGILE, n, outs);
 }

@@ -14,17 +14,13 @@ static const double REFRESH = 0.75;
 /* Relative size of the smallest singular value of the row-scaled constraints that counts as lost rank. */
 static const double RANK_LOST = 1e-10;
 
-static machine machine_create(const ag_tape *tape, const double *params) {
-  if (!tape) return (machine){0};
-  machine k = {tape, ag_heap_aligned(sizeof(double) * (size_t)(tape->n_slot + 1)),
-               ag_heap_aligned(sizeof(double) * (size_t)(tape->n_out + 1))};
-  (void)ag_tape_prep(tape, params, k.slots); /* a parameter-only pivot that fails shows up in every evaluation */
-  return k;
-}
-
-static void machine_free(machine *k) {
-  free(k->slots);
-  free(k->out);
+void ag_machine_make(ag_work *w, int role) {
+  const ag_tape *tape = w->sys->tapes[role];
+  AG_ASSERT(tape);
+  w->machines[role] = (machine){tape, ag_heap_aligned(sizeof(double) * (size_t)(tape->n_slot + 1)),
+                                ag_heap_aligned(sizeof(double) * (size_t)(tape->n_out + 1))};
+  /* a parameter-only pivot that fails shows up in every evaluation */
+  (void)ag_tape_prep(tape, w->params, w->machines[role].slots);
 }
 
 ag_work *ag_work_create(const ag_system *sys, const double *params) {
@@ -33,31 +29,11 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   w->sys = sys;
   w->params = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_param + 1));
   memcpy(w->params, params, sizeof(double) * (size_t)sys->n_param);
-  w->rhs = machine_create(sys->rhs, params);
-  w->core = machine_create(sys->core, params);
-  w->xi = machine_create(sys->xi, params);
-  w->image = machine_create(sys->image, params);
-  w->renew = machine_create(sys->renew, params);
-  w->minor = machine_create(sys->minor, params);
-  w->u = machine_create(sys->u, params);
-  w->basis = machine_create(sys->basis, params);
-  w->saddle = machine_create(sys->saddle, params);
-  w->rows_tape = machine_create(sys->rows_tape, params);
-  w->metric = machine_create(sys->metric, params);
-  w->accel = machine_create(sys->accel, params);
-  w->onto_S = machine_create(sys->onto_S, params);
-  w->onto_g = machine_create(sys->onto_g, params);
-  w->balance = machine_create(sys->balance, params);
-  w->position = machine_create(sys->position, params);
-  w->kinematics = machine_create(sys->kinematics, params);
-  w->events = machine_create(sys->events, params);
-  w->observe = machine_create(sys->observe, params);
-  w->sections = ag_heap_alloc(sizeof *w->sections * (size_t)(sys->n_section + 1));
-  for (int i = 0; i < sys->n_section; i++) w->sections[i] = machine_create(sys->sections[i], params);
+  w->machines = ag_heap_alloc(sizeof *w->machines * (size_t)sys->n_tape);
   w->x = ag_heap_alloc(sizeof(double) * ((size_t)sys->n_q + n + k + 1));
-  size_t m = sys->saddle ? n + k + (size_t)sys->n_g : 1;
+  size_t m = sys->tapes[AG_ROLE_SADDLE] ? n + k + (size_t)sys->n_g : 1;
   w->K = ag_heap_alloc(sizeof(double) * (m * m + 1));
-  w->b = ag_heap_alloc(sizeof(double) * ((sys->saddle ? m : n + k) + 1));
+  w->b = ag_heap_alloc(sizeof(double) * ((sys->tapes[AG_ROLE_SADDLE] ? m : n + k) + 1));
   w->delta = ag_heap_alloc(sizeof(double) * (n + 1));
   size_t largest = 0;
   for (int i = 0; i < sys->n_basis; i++)
@@ -69,7 +45,7 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   size_t rank = sys->rank < sys->n_lambda ? (size_t)sys->rank : 0;
   w->W = ag_heap_alloc(sizeof(double) * (rank * k + 1));
   w->WS = ag_heap_alloc(sizeof(double) * (rank * n + 1));
-  w->rows = ag_heap_alloc(sizeof(double) * (size_t)(sys->basis ? sys->basis->n_out + 1 : 1));
+  w->rows = ag_heap_alloc(sizeof(double) * (size_t)(ag_basis_size(sys, AG_BASIS_ROWS) + 1));
   return w;
 }
 
@@ -77,12 +53,8 @@ const ag_system *ag_work_system(const ag_work *w) { return w->sys; }
 
 void ag_work_free(ag_work *w) {
   if (!w) return;
-  machine *all[] = {&w->rhs,     &w->core,     &w->xi,         &w->renew,  &w->minor,  &w->u,      &w->image,
-                    &w->basis,   &w->saddle,   &w->rows_tape,  &w->metric, &w->accel,  &w->onto_S, &w->onto_g,
-                    &w->balance, &w->position, &w->kinematics, &w->events, &w->observe};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) machine_free(all[i]);
-  for (int i = 0; i < w->sys->n_section; i++) machine_free(&w->sections[i]);
-  free(w->sections);
+  for (int i = 0; i < w->sys->n_tape; i++) free(w->machines[i].slots), free(w->machines[i].out);
+  free(w->machines);
   free(w->params);
   free(w->x);
   free(w->K);
@@ -101,25 +73,24 @@ void ag_work_free(ag_work *w) {
 /* ---- eliminated closure ---- */
 
 int ag_work_rhs(ag_work *w, double t, const double *z, const double *c, double *dz) {
-  return machine_run(&w->rhs, w, t, z, c, dz) ? ag_work_cause(w, t, z, c) : AG_FINE;
+  return ag_machine_run(w, AG_ROLE_RHS, t, z, c, dz) ? ag_work_cause(w, t, z, c) : AG_FINE;
 }
 
 int ag_work_core(ag_work *w, double t, const double *z, const double *c, double *dz) {
-  return machine_run(&w->core, w, t, z, c, dz) ? AG_TROUBLE_MASS : AG_FINE;
+  return ag_machine_run(w, AG_ROLE_CORE, t, z, c, dz) ? AG_TROUBLE_MASS : AG_FINE;
 }
 
 void ag_work_full(ag_work *w, double t, const double *z, const double *c, double *x) {
   for (int i = 0; i < w->sys->n_q; i++) x[i] = z[w->sys->q_in_z[i]];
-  (void)machine_run(&w->xi, w, t, z, c, x + w->sys->n_q);
+  (void)ag_machine_run(w, AG_ROLE_XI, t, z, c, x + w->sys->n_q);
 }
 
 /* ---- multiplier closure ---- */
 
-ag_pieces ag_saddle_at(ag_work *w, double t, const double *x) {
-  int n = w->sys->n_xi, k = w->sys->n_lambda;
-  (void)machine_run(&w->saddle, w, t, x, NULL, NULL);
-  const double *out = w->saddle.out;
-  return (ag_pieces){out, out + n * n, out + n * n + k * n, out + n * n + k * n + n, out + n * n + k * n + n + k};
+ag_saddle ag_saddle_at(ag_work *w, double t, const double *x) {
+  (void)ag_machine_run(w, AG_ROLE_SADDLE, t, x, NULL, NULL);
+  return (ag_saddle){ag_result(w, AG_OUT_SADDLE_M), ag_result(w, AG_OUT_SADDLE_S), ag_result(w, AG_OUT_SADDLE_ELL),
+                     ag_result(w, AG_OUT_SADDLE_KAPPA), ag_result(w, AG_OUT_SADDLE_RESIDUAL)};
 }
 
 static bool all_finite(int n, const double *v) {
@@ -133,12 +104,13 @@ static int free_accel(ag_work *w, double t, const double *x, double *xidot) {
   const ag_system *sys = w->sys;
   double *z = ag_heap_alloc(sizeof(double) * 2 * (size_t)sys->n_z), *dz = z + sys->n_z;
   for (int i = 0; i < sys->n_q; i++) z[sys->q_in_z[i]] = x[i];
-  if (sys->image) {
-    (void)machine_run(&w->image, w, t, x, NULL, NULL);
-    for (int i = 0; i < sys->n_image; i++) memcpy(z + sys->images[i].z, w->image.out + 3 * i, 3 * sizeof(double));
+  if (sys->tapes[AG_ROLE_IMAGE]) {
+    (void)ag_machine_run(w, AG_ROLE_IMAGE, t, x, NULL, NULL);
+    for (int i = 0; i < sys->n_image; i++)
+      memcpy(z + sys->images[i].z, ag_result(w, AG_OUT_IMAGE_IMAGES) + 3 * i, 3 * sizeof(double));
   }
   memcpy(z + sys->u_in_z, x + sys->n_q, sizeof(double) * (size_t)sys->n_u);
-  int trouble = machine_run(&w->rhs, w, t, z, NULL, dz) ? AG_TROUBLE_MASS : AG_FINE;
+  int trouble = ag_machine_run(w, AG_ROLE_RHS, t, z, NULL, dz) ? AG_TROUBLE_MASS : AG_FINE;
   if (xidot) memcpy(xidot, dz + sys->u_in_z, sizeof(double) * (size_t)sys->n_u);
   free(z);
   return trouble;
@@ -149,10 +121,10 @@ int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *
   if (w->sys->elimination == AG_ELIM_SADDLE) {
     int trouble = ag_saddle_accel(w, t, x);
     if (trouble) return trouble;
-  } else if (!w->sys->saddle) {
+  } else if (!w->sys->tapes[AG_ROLE_SADDLE]) {
     return free_accel(w, t, x, xidot);
   } else {
-    ag_pieces p = ag_saddle_at(w, t, x);
+    ag_saddle p = ag_saddle_at(w, t, x);
     for (int i = 0; i < n; i++) w->b[i] = -p.ell[i];
     if (!ag_rows_solve(w, p.M, p.S, p.kappa)) return AG_TROUBLE_RANK;
   }
@@ -162,7 +134,7 @@ int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *
 }
 
 int ag_work_rhs_full(ag_work *w, double t, const double *x, double *dx) {
-  (void)machine_run(&w->kinematics, w, t, x, NULL, dx);
+  (void)ag_machine_run(w, AG_ROLE_KINEMATICS, t, x, NULL, dx);
   return ag_work_accel(w, t, x, dx + w->sys->n_q, NULL);
 }
 
@@ -172,7 +144,7 @@ int ag_work_reaction(ag_work *w, double t, const double *x, double *reaction) {
     ag_saddle_reaction(w, t, x, reaction);
     return trouble;
   }
-  const double *S = w->saddle.out + n * n, *lambda = w->b + n;
+  const double *S = ag_result(w, AG_OUT_SADDLE_S), *lambda = w->b + n;
   for (int j = 0; j < n; j++) {
     reaction[j] = 0;
     for (int r = 0; r < k; r++) reaction[j] += S[r * n + j] * lambda[r];
@@ -182,8 +154,8 @@ int ag_work_reaction(ag_work *w, double t, const double *x, double *reaction) {
 
 double ag_work_condition(ag_work *w, double t, const double *x) {
   if (w->sys->elimination == AG_ELIM_SADDLE) return ag_saddle_condition(w, t, x);
-  if (!w->sys->saddle) return NAN;
-  ag_pieces p = ag_saddle_at(w, t, x);
+  if (!w->sys->tapes[AG_ROLE_SADDLE]) return NAN;
+  ag_saddle p = ag_saddle_at(w, t, x);
   int rows = ag_rows_matrix(w, p.M, p.S);
   return rows < 0 ? NAN : 1 / ag_dense_rcond(w->sys->n_xi + rows, w->K);
 }
@@ -191,17 +163,18 @@ double ag_work_condition(ag_work *w, double t, const double *x) {
 /* ---- energy, residual, observables ---- */
 
 double ag_work_energy(ag_work *w, double t, const double *x, double *size) {
-  (void)machine_run(&w->balance, w, t, x, NULL, NULL);
-  if (size) *size = w->balance.out[1];
-  return w->balance.out[0];
+  (void)ag_machine_run(w, AG_ROLE_BALANCE, t, x, NULL, NULL);
+  if (size) *size = *ag_result(w, AG_OUT_BALANCE_SIZE);
+  return *ag_result(w, AG_OUT_BALANCE_ENERGY);
 }
 
 double ag_work_energy_rate(ag_work *w, double t, const double *x) {
   int k = w->sys->n_lambda;
   if (ag_work_accel(w, t, x, NULL, NULL)) return NAN;
-  (void)machine_run(&w->balance, w, t, x, NULL, NULL);
-  double rate = -w->balance.out[2] + w->balance.out[3];
-  for (int r = 0; r < k; r++) rate -= w->balance.out[4 + r] * w->b[w->sys->n_xi + r];
+  (void)ag_machine_run(w, AG_ROLE_BALANCE, t, x, NULL, NULL);
+  const double *s = ag_result(w, AG_OUT_BALANCE_S);
+  double rate = -*ag_result(w, AG_OUT_BALANCE_L_T) + *ag_result(w, AG_OUT_BALANCE_POWER);
+  for (int r = 0; r < k; r++) rate -= s[r] * w->b[w->sys->n_xi + r];
   return rate;
 }
 
@@ -211,12 +184,12 @@ double ag_work_residual(ag_work *w, double t, const double *x) {
   if (sys->elimination == AG_ELIM_SADDLE) {
     worst = ag_saddle_residual(w, t, x);
   } else if (sys->n_lambda) {
-    ag_pieces p = ag_saddle_at(w, t, x);
+    ag_saddle p = ag_saddle_at(w, t, x);
     for (int r = 0; r < sys->n_lambda; r++) worst = fmax(worst, fabs(p.residual[r]));
   }
   if (sys->n_g) {
-    (void)machine_run(&w->position, w, t, x, NULL, NULL);
-    for (int r = 0; r < sys->n_g; r++) worst = fmax(worst, fabs(w->position.out[r]));
+    (void)ag_machine_run(w, AG_ROLE_POSITION, t, x, NULL, NULL);
+    for (int r = 0; r < sys->n_g; r++) worst = fmax(worst, fabs(ag_result(w, AG_OUT_POSITION_G)[r]));
   }
   return worst;
 }
@@ -236,17 +209,23 @@ int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, c
   return trouble;
 }
 
+int ag_work_role(ag_work *w, int role, double t, const double *z, const double *c, double *out) {
+  bool lambda = ag_role_lambda(w->sys, role);
+  int trouble = lambda ? extended(w, t, z, true) : AG_FINE;
+  int fail = ag_machine_run(w, role, t, lambda ? w->x : z, c, out);
+  return trouble ? trouble : fail && ag_role_reduced(role) ? AG_TROUBLE_MASS : AG_FINE;
+}
+
 int ag_work_observe(ag_work *w, double t, const double *x, double *values) {
-  return ag_work_eval(w, w->observe.tape, w->sys->observe_lambda, t, x, w->observe.slots, values);
+  return ag_work_role(w, AG_ROLE_OBSERVE, t, x, NULL, values);
 }
 
 int ag_work_events(ag_work *w, double t, const double *x, double *values) {
-  return ag_work_eval(w, w->events.tape, w->sys->event_lambda, t, x, w->events.slots, values);
+  return ag_work_role(w, AG_ROLE_EVENTS, t, x, NULL, values);
 }
 
 int ag_work_section(ag_work *w, int section, double t, const double *x, double *value) {
-  const machine *k = &w->sections[section];
-  return ag_work_eval(w, k->tape, w->sys->section_lambda[section], t, x, k->slots, value);
+  return ag_work_role(w, AG_ROLE_SECTION + section, t, x, NULL, value);
 }
 
 /* ---- reduced state ---- */
@@ -276,15 +255,16 @@ int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z) 
   const double *xi = x + sys->n_q;
   for (int i = 0; i < sys->n_q; i++) z[sys->q_in_z[i]] = x[i];
   double *u = z + sys->u_in_z;
-  if (sys->image) {
-    (void)machine_run(&w->image, w, t, x, NULL, NULL);
-    for (int i = 0; i < sys->n_image; i++) memcpy(z + sys->images[i].z, w->image.out + 3 * i, 3 * sizeof(double));
+  if (sys->tapes[AG_ROLE_IMAGE]) {
+    (void)ag_machine_run(w, AG_ROLE_IMAGE, t, x, NULL, NULL);
+    for (int i = 0; i < sys->n_image; i++)
+      memcpy(z + sys->images[i].z, ag_result(w, AG_OUT_IMAGE_IMAGES) + 3 * i, 3 * sizeof(double));
   }
-  if (sys->u) (void)machine_run(&w->u, w, t, x, NULL, u);
-  if (sys->n_basis) (void)machine_run(&w->basis, w, t, x, NULL, NULL);
+  if (sys->tapes[AG_ROLE_U]) (void)ag_machine_run(w, AG_ROLE_U, t, x, NULL, u);
+  if (sys->n_basis) (void)ag_machine_run(w, AG_ROLE_BASIS, t, x, NULL, NULL);
   for (int b = 0; b < sys->n_basis; b++) {
     const ag_basis *basis = &sys->bases[b];
-    int n = basis->n_y, m = n - basis->n_w, trouble = new_basis(w, basis, w->basis.out + basis->S, c);
+    int n = basis->n_y, m = n - basis->n_w, trouble = new_basis(w, basis, ag_result(w, AG_OUT_BASIS_S) + basis->S, c);
     if (trouble) return trouble;
     for (int j = 0; j < m; j++) {
       u[basis->u + j] = 0;
@@ -352,10 +332,10 @@ static double basis_pivot(ag_work *w, double t, const double *x, const double *c
   const ag_system *sys = w->sys;
   double least = 1;
   *lost = false;
-  (void)machine_run(&w->basis, w, t, x, NULL, NULL);
+  (void)ag_machine_run(w, AG_ROLE_BASIS, t, x, NULL, NULL);
   for (int b = 0; b < sys->n_basis; b++) {
     const ag_basis *basis = &sys->bases[b];
-    least = fmin(least, one_pivot(w, basis, w->basis.out + basis->S, c, lost));
+    least = fmin(least, one_pivot(w, basis, ag_result(w, AG_OUT_BASIS_S) + basis->S, c, lost));
   }
   return least;
 }
@@ -404,10 +384,10 @@ double ag_work_turning(ag_work *w, double t, const double *z, const double *c, c
   double delta = 1e-6, worst = 0;
   for (int side = 0; side < 2; side++) {
     for (int i = 0; i < sys->n_q; i++) w->x[i] = z[sys->q_in_z[i]] + (side ? delta * dz[sys->q_in_z[i]] : 0);
-    (void)machine_run(&w->basis, w, t + side * delta, w->x, NULL, side ? w->basis.out : w->rows);
+    (void)ag_machine_run(w, AG_ROLE_BASIS, t + side * delta, w->x, NULL, side ? NULL : w->rows);
     for (int b = 0; b < sys->n_basis; b++) {
       const ag_basis *basis = &sys->bases[b];
-      double *S = (side ? w->basis.out : w->rows) + basis->S;
+      double *S = (side ? ag_result(w, AG_OUT_BASIS_S) : w->rows) + basis->S;
       const double *combined = ag_rows_combined(w, basis, S, c);
       if (combined != S) memcpy(S, combined, sizeof(double) * (size_t)(basis->n_w * basis->n_y));
       orthonormal_rows(basis->n_w, basis->n_y, S);
@@ -415,7 +395,7 @@ double ag_work_turning(ag_work *w, double t, const double *z, const double *c, c
   }
   for (int b = 0; b < sys->n_basis; b++) {
     const ag_basis *basis = &sys->bases[b];
-    worst = fmax(worst, turned_by(basis->n_w, basis->n_y, w->rows + basis->S, w->basis.out + basis->S));
+    worst = fmax(worst, turned_by(basis->n_w, basis->n_y, w->rows + basis->S, ag_result(w, AG_OUT_BASIS_S) + basis->S));
   }
   return sqrt(worst) / delta;
 }
@@ -426,11 +406,11 @@ static void settle_rotations(ag_work *w, double t, double *z) {
   const ag_system *sys = w->sys;
   for (int i = 0; i < sys->model->n_coords; i++)
     if (sys->model->coords[i].space == AG_SPACE_SO3) (void)ag_lie_quat_normalise(z + sys->q_in_z[sys->places[i].q]);
-  if (!sys->image) return;
+  if (!sys->tapes[AG_ROLE_IMAGE]) return;
   for (int i = 0; i < sys->n_q; i++) w->x[i] = z[sys->q_in_z[i]];
   for (int i = 0; i < sys->n_image; i++) {
-    (void)machine_run(&w->image, w, t, w->x, NULL, NULL);
-    const double *h = w->image.out + 3 * i;
+    (void)ag_machine_run(w, AG_ROLE_IMAGE, t, w->x, NULL, NULL);
+    const double *h = ag_result(w, AG_OUT_IMAGE_IMAGES) + 3 * i;
     double *g = z + sys->images[i].z, *q = z + sys->q_in_z[sys->places[sys->images[i].coord].q];
     double hh = h[0] * h[0] + h[1] * h[1] + h[2] * h[2], gg = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
     if (!(hh > 0) || !(gg > 0)) continue;
@@ -453,21 +433,22 @@ static int settle_basis(ag_work *w, double t, const double *x, const double *z, 
   if (lost) return AG_TROUBLE_RANK;
   bool mixed = w->sys->rank < w->sys->n_lambda; /* where all hold, combinations of the rows may be chosen at any time */
   if ((left >= REFRESH && !mixed) || !w->sys->n_c) return AG_FINE;
-  if (left < REFRESH && w->sys->renew) {
-    if (machine_run(&w->renew, w, t, z, c, NULL)) return AG_TROUBLE_RANK;
-    memcpy(c, w->renew.out, sizeof(double) * (size_t)w->sys->renew->n_out);
+  if (left < REFRESH && w->sys->tapes[AG_ROLE_RENEW]) {
+    if (ag_machine_run(w, AG_ROLE_RENEW, t, z, c, NULL)) return AG_TROUBLE_RANK;
+    memcpy(c, ag_result(w, AG_OUT_RENEW_C), sizeof(double) * (size_t)w->sys->n_c);
   }
   for (int b = 0; b < w->sys->n_basis && mixed; b++) /* w->basis is of x, from basis_pivot */
-    if (!ag_rows_choose(&w->sys->bases[b], w->basis.out + w->sys->bases[b].S, c)) return AG_TROUBLE_RANK;
+    if (!ag_rows_choose(&w->sys->bases[b], ag_result(w, AG_OUT_BASIS_S) + w->sys->bases[b].S, c))
+      return AG_TROUBLE_RANK;
   *changed = true;
   return AG_FINE;
 }
 
 /* Is a minor that velocities were solved with well below what it was in the domain? */
 static bool left_domain(ag_work *w, double t, const double *x) {
-  (void)machine_run(&w->minor, w, t, x, NULL, NULL);
+  (void)ag_machine_run(w, AG_ROLE_MINOR, t, x, NULL, NULL);
   for (int i = 0; i < w->sys->n_minor; i++)
-    if (!(w->minor.out[i] > w->sys->minor_bound[i])) return true;
+    if (!(ag_result(w, AG_OUT_MINOR_SQUARES)[i] > w->sys->minor_bound[i])) return true;
   return false;
 }
 
@@ -475,11 +456,12 @@ int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed) {
   const ag_system *sys = w->sys;
   *changed = false;
   settle_rotations(w, t, z);
-  if (!sys->n_g && sys->elimination != AG_ELIM_BASIS && sys->elimination != AG_ELIM_SADDLE && !sys->minor)
+  if (!sys->n_g && sys->elimination != AG_ELIM_BASIS && sys->elimination != AG_ELIM_SADDLE &&
+      !sys->tapes[AG_ROLE_MINOR])
     return AG_FINE;
   double *x = w->x;
   ag_work_full(w, t, z, c, x);
-  if (sys->minor && left_domain(w, t, x)) return AG_TROUBLE_DOMAIN;
+  if (sys->tapes[AG_ROLE_MINOR] && left_domain(w, t, x)) return AG_TROUBLE_DOMAIN;
   if (sys->n_g) {
     int trouble = ag_work_position(w, t, x);
     if (trouble) return trouble;
@@ -505,7 +487,7 @@ int ag_work_settle_full(ag_work *w, double t, double *x) {
   }
   if (sys->elimination == AG_ELIM_SADDLE) return ag_saddle_velocity(w, t, x);
   for (int i = 0; i < 3 && k; i++) {
-    ag_pieces p = ag_saddle_at(w, t, x);
+    ag_saddle p = ag_saddle_at(w, t, x);
     double worst = 0;
     for (int r = 0; r < k; r++) worst = fmax(worst, fabs(p.residual[r]));
     if (worst < 1e-15) break;

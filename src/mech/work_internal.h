@@ -12,25 +12,33 @@ typedef struct machine {
 struct ag_work {
   const ag_system *sys;
   double *params;
-  machine rhs, core, xi, renew, minor, u, image, basis, saddle, rows_tape, metric, accel, onto_S, onto_g, balance,
-      position, kinematics, events, observe;
-  machine *sections;                            /* one each */
+  machine *machines;                            /* one per tape of the system, made where it is first needed */
   double *x;                                    /* a full state followed by lambda */
   double *K, *b;                                /* saddle matrix and right-hand side */
   double *delta, *y, *SP, *G, *rows, *combined; /* all but the first: scratch of the bases */
   double *W, *WS; /* combinations of the rows that are independent, where more rows are kept */
 };
 
-static inline int machine_run(machine *k, const ag_work *w, double t, const double *z, const double *c, double *out) {
+void ag_machine_make(ag_work *w, int role);
+
+/* Runs the tape of a role; out NULL: the results are kept, see ag_result(). */
+static inline int ag_machine_run(ag_work *w, int role, double t, const double *z, const double *c, double *out) {
+  machine *k = &w->machines[role];
+  if (!k->tape) ag_machine_make(w, role);
   const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = w->params, [AG_SEG_C] = c};
   return ag_tape_eval(k->tape, seg, k->slots, out ? out : k->out);
 }
 
-/* Where the pieces of the saddle tape are. */
-typedef struct ag_pieces {
+/* A result of the role that was run last with out NULL. */
+static inline double *ag_result(const ag_work *w, ag_output output) {
+  return w->machines[ag_output_role(output)].out + w->sys->outputs[output].at;
+}
+
+/* Where the results of the role SADDLE are. */
+typedef struct ag_saddle {
   const double *M, *S, *ell, *kappa, *residual;
-} ag_pieces;
-ag_pieces ag_saddle_at(ag_work *w, double t, const double *x); /* work.c */
+} ag_saddle;
+ag_saddle ag_saddle_at(ag_work *w, double t, const double *x); /* work.c */
 
 /* work_rows.c */
 int ag_work_position(ag_work *w, double t, double *x); /* q moved onto g = 0 */

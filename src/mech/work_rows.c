@@ -146,14 +146,14 @@ int ag_work_position(ag_work *w, double t, double *x) {
   int n = sys->n_xi, k = sys->n_g;
   double last = INFINITY;
   for (int i = 0; i < 10; i++) {
-    (void)machine_run(&w->position, w, t, x, NULL, NULL);
-    const double *g = w->position.out, *G = g + k;
+    (void)ag_machine_run(w, AG_ROLE_POSITION, t, x, NULL, NULL);
+    const double *g = ag_result(w, AG_OUT_POSITION_G), *G = ag_result(w, AG_OUT_POSITION_JACOBIAN);
     double worst = 0;
     for (int r = 0; r < k; r++) worst = fmax(worst, fabs(g[r]));
     if (!isfinite(worst)) return AG_TROUBLE_PROJECT;
     if (worst < 1e-15 || (worst >= 0.5 * last && worst < 1e-12)) return AG_FINE; /* at rounding */
     last = worst;
-    ag_pieces p = ag_saddle_at(w, t, x);
+    ag_saddle p = ag_saddle_at(w, t, x);
     position_step(w, p.M, g, G, w->delta);
     if (!all_finite(n, w->delta)) return AG_TROUBLE_PROJECT;
     ag_retract(sys, x, w->delta);

@@ -9,8 +9,8 @@
 /* The state that the equations cannot be solved at: because of the mass matrix, or else because of the constraints. */
 static int cause(ag_work *w, double t, const double *x) {
   int ignored;
-  (void)machine_run(&w->metric, w, t, x, NULL, NULL);
-  return ag_sparse_positive(w->sys, w->metric.out, &ignored) ? AG_TROUBLE_RANK : AG_TROUBLE_MASS;
+  (void)ag_machine_run(w, AG_ROLE_METRIC, t, x, NULL, NULL);
+  return ag_sparse_positive(w->sys, ag_result(w, AG_OUT_METRIC_M), &ignored) ? AG_TROUBLE_RANK : AG_TROUBLE_MASS;
 }
 
 int ag_work_cause(ag_work *w, double t, const double *z, const double *c) {
@@ -20,13 +20,14 @@ int ag_work_cause(ag_work *w, double t, const double *z, const double *c) {
 }
 
 int ag_saddle_accel(ag_work *w, double t, const double *x) {
-  return machine_run(&w->accel, w, t, x, NULL, w->b) ? cause(w, t, x) : AG_FINE;
+  return ag_machine_run(w, AG_ROLE_ACCEL, t, x, NULL, w->b) ? cause(w, t, x) : AG_FINE;
 }
 
 void ag_saddle_reaction(ag_work *w, double t, const double *x, double *reaction) {
   const ag_system *sys = w->sys;
-  const double *lambda = w->b + sys->n_xi, *S = w->rows_tape.out + sys->n_row;
-  (void)machine_run(&w->rows_tape, w, t, x, NULL, NULL);
+  const double *lambda = w->b + sys->n_xi, *S;
+  (void)ag_machine_run(w, AG_ROLE_ROWS, t, x, NULL, NULL);
+  S = ag_result(w, AG_OUT_ROWS_S);
   memset(reaction, 0, sizeof(double) * (size_t)sys->n_xi);
   for (int i = 0; i < sys->S_at.n; i++) {
     const ag_row *row = &sys->rows[sys->S_at.row[i]];
@@ -41,8 +42,8 @@ static double largest(int n, const double *v) {
 }
 
 double ag_saddle_residual(ag_work *w, double t, const double *x) {
-  (void)machine_run(&w->rows_tape, w, t, x, NULL, NULL);
-  return largest(w->sys->n_row, w->rows_tape.out);
+  (void)ag_machine_run(w, AG_ROLE_ROWS, t, x, NULL, NULL);
+  return largest(w->sys->n_row, ag_result(w, AG_OUT_ROWS_RESIDUAL));
 }
 
 /* Newton in the metric M: a step from |g| = e leaves some e^2, so that below QUADRATIC one is enough. */
@@ -51,17 +52,16 @@ static const double QUADRATIC = 1e-8;
 int ag_saddle_position(ag_work *w, double t, double *x) {
   const ag_system *sys = w->sys;
   double last = INFINITY;
-  if (!sys->onto_g) return AG_FINE;
-  int n = sys->onto_g->n_out - sys->n_xi;
+  if (!sys->tapes[AG_ROLE_ONTO_G]) return AG_FINE;
   for (int i = 0; i < 10; i++) {
-    (void)machine_run(&w->position, w, t, x, NULL, NULL);
-    double worst = largest(sys->n_g, w->position.out);
+    (void)ag_machine_run(w, AG_ROLE_POSITION, t, x, NULL, NULL);
+    double worst = largest(sys->n_g, ag_result(w, AG_OUT_POSITION_G));
     if (!isfinite(worst)) return AG_TROUBLE_PROJECT;
     if (worst < 1e-15 || (worst >= 0.5 * last && worst < 1e-12)) return AG_FINE; /* at rounding */
-    if (machine_run(&w->onto_g, w, t, x, NULL, NULL)) return cause(w, t, x);
-    if (!isfinite(largest(sys->n_xi, w->onto_g.out + n))) return AG_TROUBLE_PROJECT;
+    if (ag_machine_run(w, AG_ROLE_ONTO_G, t, x, NULL, NULL)) return cause(w, t, x);
+    if (!isfinite(largest(sys->n_xi, ag_result(w, AG_OUT_ONTO_G_DELTA)))) return AG_TROUBLE_PROJECT;
     last = worst;
-    ag_retract(sys, x, w->onto_g.out + n);
+    ag_retract(sys, x, ag_result(w, AG_OUT_ONTO_G_DELTA));
     if (worst < QUADRATIC) return AG_FINE;
   }
   return last < 1e-9 ? AG_FINE : AG_TROUBLE_PROJECT;
@@ -70,12 +70,12 @@ int ag_saddle_position(ag_work *w, double t, double *x) {
 /* One solve does it, for this is linear; more only where much was cancelled. */
 int ag_saddle_velocity(ag_work *w, double t, double *x) {
   const ag_system *sys = w->sys;
-  int n = sys->n_lambda;
   for (int i = 0; i < 3; i++) {
     double worst = ag_saddle_residual(w, t, x);
     if (worst < (i ? 1e-13 : 1e-15)) return AG_FINE;
-    if (machine_run(&w->onto_S, w, t, x, NULL, NULL)) return cause(w, t, x);
-    for (int j = 0; j < sys->n_xi; j++) x[sys->n_q + j] += w->onto_S.out[n + j];
+    if (ag_machine_run(w, AG_ROLE_ONTO_S, t, x, NULL, NULL)) return cause(w, t, x);
+    const double *delta = ag_result(w, AG_OUT_ONTO_S_DELTA);
+    for (int j = 0; j < sys->n_xi; j++) x[sys->n_q + j] += delta[j];
   }
   return AG_FINE;
 }
@@ -97,12 +97,13 @@ static saddle_at factor_at(ag_work *w, double t, const double *x) {
   unsigned char *marks = ag_heap_alloc((size_t)(n + sys->n_lambda + 1));
   saddle_at a = {.n = n + sys->n_lambda, .entries = ag_heap_alloc(sizeof(double) * (size_t)(M->n + S->n))};
   double *sums = ag_heap_alloc(sizeof(double) * (size_t)a.n);
-  (void)machine_run(&w->metric, w, t, x, NULL, NULL);
-  (void)machine_run(&w->rows_tape, w, t, x, NULL, NULL);
-  for (int i = 0; i < M->n; i++) row[m] = M->row[i], col[m] = M->col[i], a.entries[m++] = w->metric.out[i];
+  (void)ag_machine_run(w, AG_ROLE_METRIC, t, x, NULL, NULL);
+  (void)ag_machine_run(w, AG_ROLE_ROWS, t, x, NULL, NULL);
+  const double *M_x = ag_result(w, AG_OUT_METRIC_M), *S_x = ag_result(w, AG_OUT_ROWS_S);
+  for (int i = 0; i < M->n; i++) row[m] = M->row[i], col[m] = M->col[i], a.entries[m++] = M_x[i];
   for (int i = 0; i < S->n; i++) {
     int r = sys->rows[S->row[i]].lambda;
-    if (r >= 0) row[m] = n + r, col[m] = S->col[i], a.entries[m++] = w->rows_tape.out[sys->n_row + i];
+    if (r >= 0) row[m] = n + r, col[m] = S->col[i], a.entries[m++] = S_x[i];
   }
   for (int i = 0; i < n && sys->hubs; i++) marks[i] = sys->hubs[i] ? AG_MARK_HUB : AG_MARK_PLAIN;
   memset(marks + n, AG_MARK_MULTIPLIER, (size_t)sys->n_lambda);

@@ -98,7 +98,7 @@ static bool prepare_lanes(ag_batch_job *b) {
     bool core = !b->watch.reads_rest && ag_core_columns_init(&b->columns, sys, b->o->columns);
     b->n_z = core ? sys->n_core : sys->n_z;
     find_units(b);
-    ag_fused_spec spec = {.tape = core ? sys->core : sys->rhs,
+    ag_fused_spec spec = {.tape = ag_system_role(sys, core ? AG_ROLE_CORE : AG_ROLE_RHS),
                           .name = sys->model->name,
                           .n = b->n_z,
                           .n_norm = sys->n_core,
@@ -169,7 +169,7 @@ static double seconds_now(void) {
 
 static ag_status check(ag_ctx *ctx, const ag_system *sys, const ag_batch_options *o) {
   ag_pos nowhere = {0};
-  if (o->run.section < 0 || o->run.section > sys->n_section) {
+  if (o->run.section < 0 || o->run.section > sys->model->n_sections) {
     ag_ctx_error(ctx, nowhere, "the model has no section %d", o->run.section);
     return AG_WRONG;
   }

@@ -98,7 +98,8 @@ static void check_grounds(void) {
     AG_CHECK_NEAR(at_end(&l, "b.gap")[0], 0, 1e-12);
     AG_CHECK_NEAR(at_end(&l, "b.misfit")[0], 0, 1e-14);
     if (ag_checks_failed) fprintf(stderr, "  ground %d\n", k);
-    fprintf(stderr, "%s on ground %d: %d operations\n", k < 6 ? "egg" : "ring", k % 6, ag_tape_cost(l.sys->core));
+    fprintf(stderr, "%s on ground %d: %d operations\n", k < 6 ? "egg" : "ring", k % 6,
+            ag_tape_cost(ag_system_role(l.sys, AG_ROLE_CORE)));
     lab_close(&l);
   }
 }
@@ -145,7 +146,7 @@ static void check_pairs(void) {
     AG_CHECK_NEAR(at_end(&l, "energy")[0], energy, 1e-12);
     AG_CHECK_NEAR(at_end(&l, "b.gap")[0], 0, 1e-12);
     AG_CHECK_NEAR(at_end(&l, "b.misfit")[0], 0, 1e-14);
-    fprintf(stderr, "pair %d: %d operations\n", k, ag_tape_cost(l.sys->core));
+    fprintf(stderr, "pair %d: %d operations\n", k, ag_tape_cost(ag_system_role(l.sys, AG_ROLE_CORE)));
     lab_close(&l);
   }
 }

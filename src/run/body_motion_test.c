@@ -33,8 +33,8 @@ static void check_stone(void) {
   ag_system *sys = NULL;
   ag_derive_options options = {0};
   AG_CHECK(ag_system_create(&l.ctx, m, &options, &sys) == AG_OK);
-  fprintf(stderr, "rattleback: %d operations for the core by shorthand, %d by hand\n", ag_tape_cost(l.sys->core),
-          ag_tape_cost(sys->core));
+  fprintf(stderr, "rattleback: %d operations for the core by shorthand, %d by hand\n",
+          ag_tape_cost(ag_system_role(l.sys, AG_ROLE_CORE)), ag_tape_cost(ag_system_role(sys, AG_ROLE_CORE)));
   ag_work *w = ag_work_create(sys, sys->params), *v = ag_work_create(l.sys, l.sys->params);
   for (unsigned seed = 1; seed <= 20; seed++) {
     double x[13], t, a[6], b[6];
@@ -86,7 +86,8 @@ static void check_implicit(void) {
   for (int k = 0; k < 2; k++) lab_run(&l[k], 10, -1, NULL);
   check_vector(at_end(&l[1], "b.Omega"), at_end(&l[0], "b.Omega"), 3, 1e-11);
   AG_CHECK_NEAR(at_end(&l[1], "b.misfit")[0], 0, 1e-13);
-  fprintf(stderr, "rattleback: %d operations for the core by six Newton steps\n", ag_tape_cost(l[1].sys->core));
+  fprintf(stderr, "rattleback: %d operations for the core by six Newton steps\n",
+          ag_tape_cost(ag_system_role(l[1].sys, AG_ROLE_CORE)));
   for (int k = 0; k < 2; k++) {
     ag_work_free(w[k]);
     lab_close(&l[k]);

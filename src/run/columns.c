@@ -105,7 +105,7 @@ static void onto_z(const ag_system *sys, ag_tape *tape) {
 
 bool ag_watch_init(ag_watch *w, const ag_system *sys, const ag_run_options *o) {
   const ag_model *m = sys->model;
-  int n_events = o->events && sys->events ? m->n_events : 0;
+  int n_events = o->events && ag_system_role(sys, AG_ROLE_EVENTS) ? m->n_events : 0;
   *w = (ag_watch){.n = n_events + (o->section > 0), .first = m->n_events - n_events};
   if (!w->n) return true;
   ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)w->n);
@@ -167,7 +167,8 @@ bool ag_core_columns_init(ag_core_columns *c, const ag_system *sys, const bool *
   ag_record record;
   *c = (ag_core_columns){0};
   if (!wanted || sys->n_core == sys->n_z || sys->n_c || sys->n_g) return false;
-  if (sys->minor && reads_rest(sys, sys->minor)) return false; /* they are watched */
+  const ag_tape *minor = ag_system_role(sys, AG_ROLE_MINOR);
+  if (minor && reads_rest(sys, minor)) return false; /* they are watched */
   ag_record_init(&record, sys);
   ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(record.n_column + 1));
   c->at = ag_heap_alloc(sizeof *c->at * (size_t)record.width);

@@ -75,7 +75,7 @@ static const char head_text[] =
     "}\n\n";
 
 typedef struct emitter {
-  const ag_system *sys;
+  ag_system *sys;
   ag_text *out;
   const char *name; /* the model's name as a C identifier */
   char upper[64], lower[64];
@@ -188,6 +188,38 @@ static void put_function(emitter *e, const ag_tape *tape, const char *suffix, co
                  e->name, suffix, result, n_prep + 1, ag_arena_printf(e->arena, "%s_", inner), inner, result);
 }
 
+/* The roles that are written as functions: name, name of the result, line of the head. */
+static const struct {
+  ag_role role;
+  const char *suffix, *result, *line;
+} functions[] = {
+    {AG_ROLE_RHS, "rhs", "dz", "rhs(t, z, c, p, dz)        dz/dt"},
+    {AG_ROLE_JACOBIAN, "jacobian", "J",
+     "jacobian(t, z, c, p, J)    derivative of rhs, N_TANGENT x N_TANGENT row-major, three tangent numbers per "
+     "rotation"},
+    {AG_ROLE_XI, "velocity", "xi", "velocity(t, z, c, p, xi)   all velocities"},
+    {AG_ROLE_SETTLE, "settle", "z1",
+     "settle(t, z, c, p, z1)     z taken onto the constraints by one Newton step: once or twice after every step"},
+    {AG_ROLE_RENEW, "renew", "new_c", "renew(t, z, c, p, new)     the basis at z, to replace c"},
+    {AG_ROLE_OBSERVE, "observe", "o", "observe(t, x, c, p, o)     the observables (c is not used)"},
+};
+
+static void put_functions(emitter *e, const char *const *state) {
+  bool lambda;
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+    ag_role role = functions[i].role;
+    const ag_tape *tape = ag_system_role(e->sys, role);
+    const char *const *names = role == AG_ROLE_RHS       ? state
+                               : role == AG_ROLE_XI      ? velocity_names(e)
+                               : role == AG_ROLE_OBSERVE ? observe_names(e)
+                                                         : NULL;
+    if (tape) put_function(e, tape, functions[i].suffix, functions[i].result, names);
+  }
+  ag_tape *energy = ag_system_tape(e->sys, 1, &e->sys->energy, &lambda);
+  put_function(e, energy, "energy", "e", NULL);
+  ag_tape_free(energy);
+}
+
 /* Words of the sparse solver; arrays too long for the stack stand elsewhere, one for each thread. */
 static const char sparse_text[] = "#if __STDC_VERSION__ >= 201112L\n#define AG_THREAD _Thread_local\n#elif defined "
                                   "__GNUC__\n#define AG_THREAD __thread\n#else\n"
@@ -238,10 +270,10 @@ static void put_main(emitter *e, const char *const *names) {
       "    t += h;\n",
       e->upper, sys->t0, e->upper, e->upper, e->name, e->name, e->upper, e->name, e->name);
   put_lengths(e);
-  if (sys->renew)
+  if (ag_system_role(sys, AG_ROLE_RENEW))
     ag_text_printf(e->out, "    %s_renew(t, z, c, p, renewed);\n    memcpy(c, renewed, sizeof(double) * %s_N_BASIS);\n",
                    e->name, e->upper);
-  if (sys->settle)
+  if (ag_system_role(sys, AG_ROLE_SETTLE))
     ag_text_printf(e->out,
                    "    for (int s = 0; s < 2; s++) {\n      if (%s_settle(t, z, c, p, w)) return 1;\n      memcpy(z, "
                    "w, sizeof(double) * N);\n    }\n",
@@ -255,7 +287,7 @@ static void put_main(emitter *e, const char *const *names) {
   ag_text_str(e->out, "  return 0;\n}\n");
 }
 
-static void put_head(emitter *e, const char *const *names, int n_jacobian) {
+static void put_head(emitter *e, const char *const *names) {
   const ag_system *sys = e->sys;
   ag_text_printf(e->out, "/* %s: %s\n *\n", sys->model->name, sys->model->title);
   ag_text_str(e->out, " * Equations of motion as plain C. State z:\n");
@@ -278,40 +310,26 @@ static void put_head(emitter *e, const char *const *names, int n_jacobian) {
   ag_text_printf(e->out,
                  " *\n * Every function returns 0, or 1 when the mass matrix is not positive definite or a matrix is "
                  "singular there.\n"
-                 " *   %s_rhs(t, z, c, p, dz)        dz/dt\n"
-                 " *   %s_velocity(t, z, c, p, xi)   all velocities\n"
                  " *   %s_energy(t, x, c, p, e)      energy (c is not used)\n",
-                 e->name, e->name, e->name);
-  if (n_jacobian <= MAX_JACOBIAN)
-    ag_text_printf(
-        e->out,
-        " *   %s_jacobian(t, z, c, p, J)    derivative of rhs, %d x %d row-major, three tangent numbers per rotation\n",
-        e->name, n_jacobian, n_jacobian);
-  else
-    ag_text_printf(e->out, " * The derivative of rhs is not written: it would be %d x %d.\n", n_jacobian, n_jacobian);
-  if (sys->settle)
-    ag_text_printf(e->out,
-                   " *   %s_settle(t, z, c, p, z1)     z taken onto the constraints by one Newton step: once or twice "
-                   "after every step\n",
-                   e->name);
-  if (sys->renew) ag_text_printf(e->out, " *   %s_renew(t, z, c, p, new)     the basis at z, to replace c\n", e->name);
-  if (sys->observe)
-    ag_text_printf(e->out, " *   %s_observe(t, x, c, p, o)     the observables (c is not used)\n", e->name);
+                 e->name);
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+    if (ag_system_role(sys, functions[i].role)) ag_text_printf(e->out, " *   %s_%s\n", e->name, functions[i].line);
+  if (sys->n_tangent > MAX_JACOBIAN)
+    ag_text_printf(e->out, " * The derivative of rhs is not written: it would be %d x %d.\n", sys->n_tangent,
+                   sys->n_tangent);
   ag_text_str(e->out, " */\n");
 }
 
-void ag_emit(const ag_system *sys, bool with_main, ag_text *out) {
+void ag_emit(ag_system *sys, bool with_main, ag_text *out) {
   emitter e = {.sys = sys, .out = out, .arena = ag_arena_create()};
   identifier(&e);
   const char **names = AG_NEWN(e.arena, const char *, sys->n_z + 1);
   state_names(sys, e.arena, names);
-  int n_jacobian = sys->n_z;
-  for (int i = 0; i < sys->model->n_coords; i++) n_jacobian -= sys->places[i].n_q - sys->places[i].n_xi;
-  ag_tape *jacobian = n_jacobian <= MAX_JACOBIAN ? ag_system_jacobian(sys, &n_jacobian) : NULL;
-  put_head(&e, names, n_jacobian);
+  if (sys->n_tangent <= MAX_JACOBIAN) (void)ag_system_jacobian(sys);
+  put_head(&e, names);
   ag_text_str(out, head_text);
   ag_text_str(out, sparse_text);
-  if (sys->rhs->n_ldl) ag_text_str(out, ag_cgen_ldl());
+  if (ag_system_role(sys, AG_ROLE_RHS)->n_ldl) ag_text_str(out, ag_cgen_ldl());
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1)),
          *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1));
   double *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1));
@@ -320,24 +338,14 @@ void ag_emit(const ag_system *sys, bool with_main, ag_text *out) {
   (void)ag_work_reduce(w, sys->t0, x, c, z);
   ag_text_printf(
       out, "enum { %s_N_STATE = %d, %s_N_PARAM = %d, %s_N_BASIS = %d, %s_N_TANGENT = %d, %s_N_OBSERVE = %d };\n",
-      e.upper, sys->n_z, e.upper, sys->n_param, e.upper, sys->n_c, e.upper, n_jacobian, e.upper, sys->n_observe);
+      e.upper, sys->n_z, e.upper, sys->n_param, e.upper, sys->n_c, e.upper, sys->n_tangent, e.upper, sys->n_observe);
   put_array(&e, "params", sys->n_param, sys->params);
   put_array(&e, "start", sys->n_z, z);
   put_array(&e, "basis", sys->n_c, c);
   ag_text_char(out, '\n');
-  put_function(&e, sys->rhs, "rhs", "dz", names);
-  if (jacobian) put_function(&e, jacobian, "jacobian", "J", NULL);
-  put_function(&e, sys->xi, "velocity", "xi", velocity_names(&e));
-  bool lambda;
-  ag_tape *energy = ag_system_tape(sys, 1, &sys->energy, &lambda);
-  put_function(&e, energy, "energy", "e", NULL);
-  ag_tape_free(energy);
-  if (sys->settle) put_function(&e, sys->settle, "settle", "z1", NULL);
-  if (sys->renew) put_function(&e, sys->renew, "renew", "new_c", NULL);
-  if (sys->observe) put_function(&e, sys->observe, "observe", "o", observe_names(&e));
+  put_functions(&e, names);
   if (with_main) put_main(&e, names);
   ag_work_free(w);
-  ag_tape_free(jacobian);
   free(x);
   free(z);
   free(c);

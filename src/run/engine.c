@@ -70,7 +70,7 @@ static void fused_interpolate(const ag_stepper *s, int n, double theta, double h
 
 ag_fused *ag_motion_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build,
                            ag_text *reason) {
-  ag_fused_spec spec = {.tape = core ? sys->core : sys->rhs,
+  ag_fused_spec spec = {.tape = ag_system_role(sys, core ? AG_ROLE_CORE : AG_ROLE_RHS),
                         .name = sys->model->name,
                         .n = core ? sys->n_core : sys->n_z,
                         .n_norm = sys->n_core,

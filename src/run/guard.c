@@ -8,23 +8,15 @@
 
 struct ag_guard {
   const ag_system *sys;
-  double *slots, *out; /* of the domain */
-  double *slots_rows;  /* of the rows */
-  double *last, *now;  /* rows at the last state looked at, and at the one looked at now */
+  double *out;        /* of the domain */
+  double *last, *now; /* rows at the last state looked at, and at the one looked at now */
   bool have_last;
 };
 
-static double *slots_of(const ag_tape *tape, const double *params) {
-  if (!tape) return NULL;
-  double *slots = ag_heap_aligned(sizeof(double) * (size_t)(tape->n_slot + 1));
-  (void)ag_tape_prep(tape, params, slots);
-  return slots;
-}
-
-ag_guard *ag_guard_create(const ag_system *sys, const double *params) {
+ag_guard *ag_guard_create(const ag_system *sys) {
   ag_guard *g = ag_heap_alloc(sizeof *g);
   size_t n = (size_t)(sys->n_fragile * sys->n_xi);
-  *g = (ag_guard){.sys = sys, .slots = slots_of(sys->domain, params), .slots_rows = slots_of(sys->fragile, params)};
+  *g = (ag_guard){.sys = sys};
   g->out = ag_heap_alloc(sizeof(double) * (size_t)(3 * sys->n_range + 1));
   g->last = ag_heap_alloc(sizeof(double) * (n + 1));
   g->now = ag_heap_alloc(sizeof(double) * (n + 1));
@@ -33,8 +25,6 @@ ag_guard *ag_guard_create(const ag_system *sys, const double *params) {
 
 void ag_guard_free(ag_guard *g) {
   if (!g) return;
-  free(g->slots);
-  free(g->slots_rows);
   free(g->out);
   free(g->last);
   free(g->now);
@@ -55,8 +45,8 @@ static bool in_range(const ag_system *sys, const ag_range *range, const double *
 
 void ag_guard_look(ag_guard *g, ag_work *w, double t, const double *x, ag_run_result *res) {
   const ag_system *sys = g->sys;
-  if (!sys->domain || res->left) return;
-  (void)ag_work_eval(w, sys->domain, false, t, x, g->slots, g->out);
+  if (!ag_system_role(sys, AG_ROLE_DOMAIN) || res->left) return;
+  (void)ag_work_role(w, AG_ROLE_DOMAIN, t, x, NULL, g->out);
   for (int i = 0; i < sys->n_range && !res->left; i++) {
     const double *v = g->out + 3 * i;
     if (in_range(sys, &sys->model->domains[sys->ranges[i]], v)) continue;
@@ -67,9 +57,9 @@ void ag_guard_look(ag_guard *g, ag_work *w, double t, const double *x, ag_run_re
 
 /* ---- constraints ---- */
 
-static void rows_at(const ag_guard *g, motion *m, double t, const double *z, double *rows) {
+static void rows_at(motion *m, double t, const double *z, double *rows) {
   ag_motion_full(m, t, z, m->c, m->x);
-  (void)ag_work_eval(m->work, g->sys->fragile, false, t, m->x, g->slots_rows, rows);
+  (void)ag_work_role(m->work, AG_ROLE_FRAGILE, t, m->x, NULL, rows);
 }
 
 static double dot(int n, const double *a, const double *b) {
@@ -87,7 +77,7 @@ static double turning_point(const ag_guard *g, motion *m, double t, double h, in
   for (int i = 0; i < 60; i++) {
     double mid = 0.5 * (lo + hi);
     m->method->interpolate(m->method, m->n, mid, h, m->z, m->z1, m->space, m->zt);
-    rows_at(g, m, t + mid * h, m->zt, rows);
+    rows_at(m, t + mid * h, m->zt, rows);
     if (dot(n, rows + r * n, from) > 0) lo = mid;
     else hi = mid;
   }
@@ -99,9 +89,9 @@ static double turning_point(const ag_guard *g, motion *m, double t, double h, in
 bool ag_guard_vanishes(ag_guard *g, motion *m, double t, double t1, double *at) {
   const ag_system *sys = g->sys;
   int n = sys->n_xi;
-  if (!sys->fragile) return false;
-  if (!g->have_last) rows_at(g, m, t, m->z, g->last), g->have_last = true;
-  rows_at(g, m, t1, m->z1, g->now);
+  if (!ag_system_role(sys, AG_ROLE_FRAGILE)) return false;
+  if (!g->have_last) rows_at(m, t, m->z, g->last), g->have_last = true;
+  rows_at(m, t1, m->z1, g->now);
   double first = 2;
   bool dense = false;
   for (int r = 0; r < sys->n_fragile; r++) {

@@ -76,7 +76,7 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
                           .grow = control.grow,
                           .h_max = o->h_max,
                           .max_steps = o->max_steps ? o->max_steps : 10000000,
-                          .max_tries = b->sys->minor ? 1 : TRIES};
+                          .max_tries = ag_system_role(b->sys, AG_ROLE_MINOR) ? 1 : TRIES};
   l->z = ag_heap_aligned(sizeof(double) * (n_z + 1));
   l->dz = ag_heap_aligned(sizeof(double) * (n_z + 1));
   l->x = ag_heap_aligned(sizeof(double) * (size_t)(b->n_x + 1));
@@ -303,7 +303,7 @@ static ag_end diagnose(const lanes *l, ag_work *w, double t) {
 
 /* After a step: has the member in lane i left the domain in which velocities could be solved for? */
 static bool left_domain(lanes *l, int i) {
-  if (!l->sys->minor || l->m.sub[i] || l->m.steps[i] == l->seen[i]) return false;
+  if (!ag_system_role(l->sys, AG_ROLE_MINOR) || l->m.sub[i] || l->m.steps[i] == l->seen[i]) return false;
   bool changed;
   l->seen[i] = l->m.steps[i];
   for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];

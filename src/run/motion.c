@@ -45,7 +45,7 @@ static void take_watch(motion *m, const ag_tape *watch, const double *params) {
 void ag_motion_create(motion *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core) {
   *m = (motion){
       .sys = sys, .full = o->multipliers, .core = core, .method = o->method, .section = o->section, .fresh = true};
-  m->events = o->events && sys->events;
+  m->events = o->events && ag_system_role(sys, AG_ROLE_EVENTS);
   m->n_g = ag_run_n_event(sys, o);
   m->g_first = m->events ? 0 : sys->model->n_events;
   m->n = m->full ? sys->n_q + sys->n_xi : core ? sys->n_core : sys->n_z;

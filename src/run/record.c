@@ -69,7 +69,7 @@ void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x,
   }
   memcpy(out + k, x + sys->n_q, sizeof(double) * (size_t)sys->n_xi);
   k += sys->n_xi;
-  if (sys->observe) (void)ag_work_observe(w, t, x, out + k);
+  if (ag_system_role(sys, AG_ROLE_OBSERVE)) (void)ag_work_observe(w, t, x, out + k);
   k += sys->n_observe;
   out[k++] = ag_work_energy(w, t, x, NULL);
   out[k++] = ag_work_residual(w, t, x);

@@ -216,7 +216,7 @@ void ag_batch_done(ag_batch_result *result);
 
 /* The model as one self-contained C file that needs nothing of Anagyre: docs/emit.md has the calling convention.
  * with_main: also a small program that integrates it and prints the end of the motion. */
-void ag_emit(const ag_system *sys, bool with_main, ag_text *out);
+void ag_emit(ag_system *sys, bool with_main, ag_text *out);
 
 /* The expect statements of a model: runs what is needed and judges each. */
 typedef struct ag_verdict {

@@ -61,7 +61,7 @@ void ag_checkpoint_done(ag_checkpoint *copy);
 /* What a motion is watched for. look: notes in the result the first state outside the domain. vanishes: a constraint is
  * 0 inside the step just made from t to t1, at *at; to be asked about every step in turn. */
 typedef struct ag_guard ag_guard;
-ag_guard *ag_guard_create(const ag_system *sys, const double *params);
+ag_guard *ag_guard_create(const ag_system *sys);
 void ag_guard_free(ag_guard *g);
 void ag_guard_look(ag_guard *g, ag_work *w, double t, const double *x, ag_run_result *res);
 bool ag_guard_vanishes(ag_guard *g, motion *m, double t, double t1, double *at);

@@ -354,7 +354,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
     ag_ctx_error(ctx, nowhere, "method %s has no error estimate: it needs a fixed step (--dt)", o->method->name);
     return AG_WRONG;
   }
-  if (o->section < 0 || o->section > sys->n_section) {
+  if (o->section < 0 || o->section > sys->model->n_sections) {
     ag_ctx_error(ctx, nowhere, "the model has no section %d", o->section);
     return AG_WRONG;
   }
@@ -382,12 +382,12 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
            .mark = o->t0,
            .cut = AG_END_TIME,
            .params = params,
-           .cost = ag_tape_cost(sys->rhs)};
+           .cost = ag_tape_cost(ag_system_role(sys, AG_ROLE_RHS))};
   r.record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   r.keep = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_core + 1));
   r.event_cap = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
   ag_motion_create(&r.m, sys, params, o, false);
-  r.guard = ag_guard_create(sys, params);
+  r.guard = ag_guard_create(sys);
   choose_engine(&r, params);
   ag_control_init(&r.control, o->method, o->rtol, o->atol);
   r.record[0] = NAN;

@@ -112,11 +112,11 @@ static size_t test_model(const char *folder, const large *c) {
   check_motion(c, sys, &a);
   ag_text text = {0};
   ag_cgen how = {.name = "f"};
-  ag_cgen_tape(sys->rhs, &how, &text);
+  ag_cgen_tape(ag_system_role(sys, AG_ROLE_RHS), &how, &text);
   size_t n = text.n;
   printf("%s, %d velocities: %d instructions, %zu bytes; derived in %.2f s, %ld steps interpreted %.3f s, compiled "
          "%.3f s in all\n",
-         c->name, sys->n_xi, sys->rhs->n_instr, n, derived, a.steps, interpreted, compiled);
+         c->name, sys->n_xi, ag_system_role(sys, AG_ROLE_RHS)->n_instr, n, derived, a.steps, interpreted, compiled);
   ag_text_done(&text);
   ag_run_done(&a);
   ag_run_done(&b);
