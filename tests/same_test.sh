@@ -2,21 +2,13 @@
 # SPDX-License-Identifier: MIT
 # same_test.sh SOURCE PROGRAM PYTHON: tools/same.py passes a program against itself and finds one that computes otherwise.
 source=$1 program=$2 python=$3
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
-failed=0
+. "$(dirname "$0")/expect.sh"
 
-# expect CODE TEXT ARGUMENTS...: same.py ends with CODE and prints TEXT.
-expect() {
+# compare CODE TEXT ARGUMENTS...: of same.py with the program and another.
+compare() {
   code=$1 text=$2
   shift 2
-  out=$("$python" "$source/tools/same.py" "$program" "$@" 2>&1)
-  got=$?
-  case $out in *"$text"*) found=1 ;; *) found=0 ;; esac
-  if [ $got != "$code" ] || [ $found = 0 ]; then
-    echo "same.py $*: code $got, expected $code; printed: $out; expected: $text" >&2
-    failed=1
-  fi
+  expect "$code" "$text" "$python" "$source/tools/same.py" "$program" "$@"
 }
 
 # other NAME OPTIONS: a program whose runs have other tolerances, or that lacks an option.
@@ -28,9 +20,9 @@ other tighter '[ $verb != run ] || set -- "$@" --rtol 1e-12'
 other tilted '[ $verb != run ] || set -- "$@" --set theta=1.0001'
 other older 'case " $* " in *" --closure "*) echo "unknown option --closure" >&2; exit 2;; esac'
 cases=adaptive,fixed,grid,h5,check
-expect 0 "5 same, 0 differ, 0 skipped" "$program" --models pendulum --cases $cases
-expect 1 "adaptive             pendulum                 differs" "$dir/tighter" --models pendulum --cases $cases
-expect 0 "3 same, 0 differ" "$dir/tighter" --models pendulum --cases adaptive,grid,check --within 1e-8
-expect 1 "4 differ" "$dir/tilted" --models pendulum --cases $cases --within 1e-8
-expect 0 "known only to OLD" "$dir/older" --models pendulum --cases multipliers
+compare 0 "5 same, 0 differ, 0 skipped" "$program" --models pendulum --cases $cases
+compare 1 "adaptive             pendulum                 differs" "$dir/tighter" --models pendulum --cases $cases
+compare 0 "3 same, 0 differ" "$dir/tighter" --models pendulum --cases adaptive,grid,check --within 1e-8
+compare 1 "4 differ" "$dir/tilted" --models pendulum --cases $cases --within 1e-8
+compare 0 "known only to OLD" "$dir/older" --models pendulum --cases multipliers
 exit $failed

@@ -2,22 +2,7 @@
 # SPDX-License-Identifier: MIT
 # tools_test.sh SOURCE CC PYTHON: the checks of tools/ pass what is right and find what is wrong.
 source=$1 cc=$2 python=$3
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
-failed=0
-
-# expect CODE TEXT COMMAND...: the command ends with CODE and prints TEXT.
-expect() {
-  code=$1 text=$2
-  shift 2
-  out=$("$@" 2>&1)
-  got=$?
-  case $out in *"$text"*) found=1 ;; *) found=0 ;; esac
-  if [ $got != "$code" ] || [ $found = 0 ]; then
-    echo "$*: code $got, expected $code; printed: $out; expected: $text" >&2
-    failed=1
-  fi
-}
+. "$(dirname "$0")/expect.sh"
 
 # A tree of two folders and one line in a file of expr/, or of another file when named.
 layers() {

@@ -76,7 +76,7 @@ def program_run(program, model, t1, sets):
 
 def against_program(name, hand, program):
     got = program_run(program, os.path.join(ROOT, 'models', name + '.nh'), hand.t1, hand.sets)
-    y = Motion(hand.rhs, 0.0, hand.y0, tol=3e-14).to(hand.t1)
+    y = Motion(hand.rhs, 0.0, hand.y0, tol=3e-14, corners=hand.corners).to(hand.t1)
     worst = abs(got['t'] - hand.t1)
     extra = hand.forces(hand.t1, y, hand.rates(hand.t1, y)) if hand.forces else {}
     for part, want in (('state', hand.report(hand.t1, y)), ('observables', extra)):

@@ -12,10 +12,11 @@ CHECKS = {}
 class Hand:
     """Equations by hand: rhs(t, y), a start y0, and report(t, y) -> coordinates and velocities under their names.
     rotations: places in y of rotation matrices (9 numbers by rows), which random states must keep orthogonal.
-    forces(t, y, rates) -> observables of the model file that show reactions and drives."""
+    forces(t, y, rates) -> observables of the model file that show reactions and drives.
+    corners: where rhs passes from one formula to another (oracle.Corner)."""
 
-    def __init__(self, rhs, y0, report, sets=None, t1=2.0, rotations=(), spread=0.4, forces=None):
-        self.rhs, self.y0, self.report = rhs, np.array(y0, float), report
+    def __init__(self, rhs, y0, report, sets=None, t1=2.0, rotations=(), spread=0.4, forces=None, corners=()):
+        self.rhs, self.y0, self.report, self.corners = rhs, np.array(y0, float), report, corners
         self.sets, self.t1, self.rotations, self.spread, self.forces = sets or {}, t1, rotations, spread, forces
 
     def random(self, rng):

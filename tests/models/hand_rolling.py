@@ -4,7 +4,7 @@ import numpy as np
 
 from hand import (Hand, ball_on_surface, body_names, body_on_plane, check, e1, e2, e3, mat, rubber_of_revolution,
                   turn_about)
-from oracle import cross, hat, STEP
+from oracle import Corner, cross, hat, STEP
 
 sin, cos, sqrt = np.sin, np.cos, np.sqrt
 R_TILTED = np.array([[0.8, 0, -0.6], [0, 1, 0], [0.6, 0, 0.8]])
@@ -265,11 +265,11 @@ def _():
     up = weight @ z
     I3 = weight @ (rho**2 - z**2)/2
     I1 = I3/2 + weight @ (z - up)**2
-    edge = lambda th: np.real(cos(th)) > d/rho
+    edge = Corner(lambda th: cos(th) - d/rho, lambda y: y[0])
     return rubber_of_revolution(
-        'ball', 1, 1, I1, I3, lambda th: sqrt(rho**2 - d**2) + 0*th if edge(th) else rho*sin(th),
-        lambda th: up + (d + 0*th if edge(th) else rho*cos(th)), lambda th: 0*th if edge(th) else rho,
-        (1.2, -0.8, 0.7), t1=3.0)
+        'ball', 1, 1, I1, I3, lambda th: sqrt(rho**2 - d**2) + 0*th if edge.above(th) else rho*sin(th),
+        lambda th: up + (d + 0*th if edge.above(th) else rho*cos(th)), lambda th: 0*th if edge.above(th) else rho,
+        (1.2, -0.8, 0.7), t1=3.0, corners=(edge,))
 
 
 @check('rolling_torus')

@@ -502,7 +502,7 @@ class Case:
             v = [g(flow.t_old + h*c, w) for c, w in zip(cuts, z)]
             for k in range(4):
                 if v[k] != 0 and v[k]*v[k + 1] <= 0 and (way == 0 or way*v[k] < 0):
-                    self.hits[name].append(refine(flow, g, cuts[k], cuts[k + 1], v[k], v[k + 1]))
+                    self.hits[name].append(flow.t_old + h*flow.crossing(g, cuts[k], cuts[k + 1], v[k], v[k + 1]))
 
     def travel(self, sign):
         ends = [self.until(i) for i in self.wanted if self.until(i)*sign > 0]
@@ -541,23 +541,6 @@ class Case:
                 yield i, change > tol, change
             else:
                 yield i, self.err[i] <= tol, self.err[i]
-
-
-def refine(flow, g, a, b, va, vb):
-    """the crossing between the fractions a and b of the last step, by the Illinois rule on real steps"""
-    h, side = flow.t - flow.t_old, 0
-    for _ in range(60):
-        c = (a*vb - b*va)/(vb - va)
-        if not a < c < b:
-            break
-        vc = g(flow.t_old + c*h, flow.attempt(c*h, flow.t_old, flow.y_old)[0])
-        if abs(vc) < 1e-15:
-            return flow.t_old + c*h
-        if va*vc < 0:
-            b, vb, va, side = c, vc, va/2 if side < 0 else va, -1
-        else:
-            a, va, vb, side = c, vc, vb/2 if side > 0 else vb, 1
-    return flow.t_old + c*h
 
 
 def main(argv):
