@@ -4,7 +4,8 @@
 
 Compilers evaluate arguments in different orders, so the ids of the nodes, and with them what `show` and `emit` print,
 would depend on the compiler that built the program. A builder is a function that returns an ag_id; those that only look
-something up are listed here. Names such places and exits 1."""
+something up are listed here; a macro whose text begins with a builder is one, for the derivatives in op.def. Names such
+places and exits 1."""
 import pathlib
 import re
 import sys
@@ -36,10 +37,13 @@ def arguments(text, at):
 
 def main():
     source = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    paths = sorted(p for folder in ("src", "tests") for p in (source / folder).rglob("*.[ch]"))
+    paths = sorted(p for folder in ("src", "tests") for p in (source / folder).rglob("*.*")
+                   if p.suffix in (".c", ".h", ".def"))
     texts = {p: code(p.read_text(encoding="utf-8")) for p in paths if not p.name.endswith("_test.c")}
     builders = {m.group(1) for t in texts.values()
                 for m in re.finditer(r"^(?:static |inline )*ag_id (\w+)\(", t, re.M)} - LOOK_UP
+    builders |= {m.group(1) for t in texts.values() for m in re.finditer(r"^#define (\w+)\(.*?\) (\w+)\(", t, re.M)
+                 if m.group(2) in builders}
     call = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
     wrong = 0
     for path, text in texts.items():

@@ -18,8 +18,8 @@ typedef struct ag_sweep {
 void ag_sweep_init(ag_sweep *s, ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs);
 void ag_sweep_done(ag_sweep *s);
 
-/* v times the derivative of the scalar operation x in its argument k. */
-ag_id ag_chain(ag_graph *g, ag_id x, int k, ag_id v);
+/* v times the derivative of the scalar operation y in its argument k. */
+ag_id ag_chain(ag_graph *g, ag_id y, int k, ag_id v);
 /* n, or 1 where the norm n is 0: the derivative of a norm at 0 is 0, and finite however often it is derived. */
 ag_id ag_safe_norm(ag_graph *g, ag_id n);
 ag_id ag_inner(ag_graph *g, ag_id a, ag_id b); /* sum over i, j of a_ij b_ij */

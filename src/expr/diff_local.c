@@ -1,38 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Local derivatives: one case per scalar operation of op.def, used by forward and reverse sweeps alike, and the few
- * tensor formulas that both need. */
+ * Local derivatives: those of op.def, for forward and reverse sweeps alike, and the few tensor formulas that both
+ * need. */
 #include "expr/diff_internal.h"
 
 static ag_id arg(const ag_graph *g, ag_id x, int i) { return ag_node_arg(g, x, i); }
-
-/* Operations of one argument; y = op(a). */
-static ag_id chain1(ag_graph *g, ag_op op, ag_id a, ag_id y, ag_id v) {
-  ag_id one = ag_num(g, 1), half = ag_num(g, 0.5), s;
-  switch (op) {
-  case AG_OP_NEG: return ag_neg(g, v);
-  case AG_OP_SQRT: return ag_mul(g, half, ag_div(g, v, y));
-  case AG_OP_SIN: return ag_mul(g, v, ag_apply1(g, AG_OP_COS, a));
-  case AG_OP_COS: return ag_neg(g, ag_mul(g, v, ag_apply1(g, AG_OP_SIN, a)));
-  case AG_OP_TAN: return ag_mul(g, v, ag_add(g, ag_mul(g, y, y), one));
-  case AG_OP_ASIN:
-  case AG_OP_ACOS:
-    s = ag_div(g, v, ag_apply1(g, AG_OP_SQRT, ag_sub(g, one, ag_mul(g, a, a))));
-    return op == AG_OP_ASIN ? s : ag_neg(g, s);
-  case AG_OP_ATAN: return ag_div(g, v, ag_add(g, ag_mul(g, a, a), one));
-  case AG_OP_SINH: return ag_mul(g, v, ag_apply1(g, AG_OP_COSH, a));
-  case AG_OP_COSH: return ag_mul(g, v, ag_apply1(g, AG_OP_SINH, a));
-  case AG_OP_TANH: return ag_mul(g, v, ag_sub(g, one, ag_mul(g, y, y)));
-  case AG_OP_EXP: return ag_mul(g, v, y);
-  case AG_OP_LOG: return ag_div(g, v, a);
-  case AG_OP_ABS: return ag_mul(g, v, ag_apply1(g, AG_OP_SIGN, a));
-  case AG_OP_CHECKPOS:
-  case AG_OP_CHECKNZ: return v;
-  case AG_OP_SIGN:
-  case AG_OP_HOLD:
-  case AG_OP_NOT: return ag_num(g, 0);
-  default: AG_ASSERT(false); return 0;
-  }
-}
 
 /* v times the derivative of atan2(a, b) in argument k: (b da - a db)/(a^2 + b^2) */
 static ag_id chain_atan2(ag_graph *g, ag_id a, ag_id b, int k, ag_id v) {
@@ -41,41 +12,27 @@ static ag_id chain_atan2(ag_graph *g, ag_id a, ag_id b, int k, ag_id v) {
   return k ? ag_neg(g, d) : d;
 }
 
-/* a^b: b a^(b-1) da + a^b log(a) db */
-static ag_id chain_pow(ag_graph *g, ag_id a, ag_id b, int k, ag_id y, ag_id v) {
-  if (k) return ag_mul(g, v, ag_mul(g, y, ag_apply1(g, AG_OP_LOG, a)));
-  ag_id less = ag_pow(g, a, ag_sub(g, b, ag_num(g, 1)));
-  return ag_mul(g, v, ag_mul(g, b, less));
-}
+/* The words of the derivatives in op.def. */
+#define NEG(x) ag_neg(g, x)
+#define ADD(x, y) ag_add(g, x, y)
+#define SUB(x, y) ag_sub(g, x, y)
+#define MUL(x, y) ag_mul(g, x, y)
+#define DIV(x, y) ag_div(g, x, y)
+#define FN(OP, x) ag_apply1(g, AG_OP_##OP, x)
+#define FN2(OP, x, y) ag_apply2(g, AG_OP_##OP, x, y)
+#define SELECT(condition, x, y) ag_select(g, condition, x, y)
 
-static ag_id chain2(ag_graph *g, ag_op op, ag_id a, ag_id b, int k, ag_id y, ag_id v) {
-  ag_id zero = ag_num(g, 0), c;
-  switch (op) {
-  case AG_OP_ADD: return v;
-  case AG_OP_SUB: return k ? ag_neg(g, v) : v;
-  case AG_OP_MUL: return ag_mul(g, v, k ? a : b);
-  case AG_OP_DIV: c = ag_div(g, v, b); return k ? ag_neg(g, ag_mul(g, c, y)) : c;
-  case AG_OP_POW: return chain_pow(g, a, b, k, y, v);
-  case AG_OP_ATAN2: return chain_atan2(g, a, b, k, v);
-  case AG_OP_HYPOT: return ag_div(g, ag_mul(g, v, k ? b : a), y);
-  case AG_OP_MIN:
-  case AG_OP_MAX: /* the side that is chosen, as the value chooses it */
-    c = op == AG_OP_MIN ? ag_apply2(g, AG_OP_LT, a, b) : ag_apply2(g, AG_OP_LT, b, a);
-    return k ? ag_select(g, c, zero, v) : ag_select(g, c, v, zero);
-  case AG_OP_LT:
-  case AG_OP_LE:
-  case AG_OP_EQ:
-  case AG_OP_NE:
-  case AG_OP_AND:
-  case AG_OP_OR: return zero;
+#define AG_OP(NAME, text, arity, call, parity, value, plain, tex, derivative, ...) \
+  case AG_OP_##NAME: return derivative;
+
+ag_id ag_chain(ag_graph *g, ag_id y, int k, ag_id v) {
+  int n = ag_node_n_arg(g, y);
+  ag_id a = arg(g, y, 0), b = n > 1 ? arg(g, y, 1) : 0;
+  ag_id zero = ag_num(g, 0), one = ag_num(g, 1), half = ag_num(g, 0.5);
+  switch (ag_node_op(g, y)) {
+#include "expr/op.def"
   default: AG_ASSERT(false); return 0;
   }
-}
-
-ag_id ag_chain(ag_graph *g, ag_id x, int k, ag_id v) {
-  ag_op op = ag_node_op(g, x);
-  if (ag_node_n_arg(g, x) == 1) return chain1(g, op, arg(g, x, 0), x, v);
-  return chain2(g, op, arg(g, x, 0), arg(g, x, 1), k, x, v);
 }
 
 ag_id ag_safe_norm(ag_graph *g, ag_id n) {

@@ -9,26 +9,35 @@
 enum { MAX_DEPTH = 200 }; /* rules nested deeper than this are left out: the stack stays bounded */
 
 static const ag_op_row op_rows[AG_OP_COUNT] = {
-#define AG_OP(NAME, ...) [AG_OP_##NAME] = {__VA_ARGS__},
-    [AG_OP_NONE] = {"none", 0, "", "", 0, 0},
+#define ROW(NAME, text, arity, value, plain, ...) [AG_OP_##NAME] = {text, arity, value, plain, __VA_ARGS__},
+#define AG_OP(NAME, text, arity, call, parity, value, plain, tex, derivative, lo, hi, ulp, weight, traits, ...) \
+  ROW(NAME, text, arity, #value, #plain, tex, lo, hi, ulp, weight, traits)
+#define AG_OP_TAPE(NAME, text, arity, value, plain) ROW(NAME, text, arity, #value, #plain, "", 0, 0, 0, 0, 0)
+#define AG_OP_BARE(NAME, text) ROW(NAME, text, 0, "", "", "", 0, 0, 0, 0, 0)
 #include "expr/op.def"
+#define AG_OP_TENSOR(NAME, text, arity) ROW(NAME, text, arity, "", "", "", 0, 0, 0, 0, 0)
+    AG_OP_TENSOR(NONE, "none", 0)
 #include "expr/tensor.def"
-#undef AG_OP
+#undef AG_OP_TENSOR
 };
 
 const ag_op_row *ag_op_describe(ag_op op) { return &op_rows[op]; }
 
 /* ---- creation ---- */
 
+static const ag_rule *(*const rule_tables[AG_RULE_TABLES])(int *n) = {ag_rules_common, ag_rules_scalar,
+                                                                      ag_rules_tensor};
+
 static void index_rules(ag_graph *g) {
-  int n_scalar, n_tensor;
-  const ag_rule *scalar = ag_rules_scalar(&n_scalar), *tensor = ag_rules_tensor(&n_tensor);
-  g->rule_hits = ag_heap_alloc(sizeof(uint32_t) * (size_t)(n_scalar + n_tensor));
-  /* rule_first[op] .. rule_first[op + 1] - 1; the two tables follow each other and are sorted by operation */
-  for (int op = 0, i = 0; op <= AG_OP_COUNT; op++) {
-    g->rule_first[op] = (uint16_t)i;
-    while (i < n_scalar + n_tensor && (i < n_scalar ? scalar[i].op : tensor[i - n_scalar].op) == op) i++;
-    if (op == AG_OP_COUNT) AG_ASSERT(i == n_scalar + n_tensor);
+  for (int k = 0; k < AG_RULE_TABLES; k++) {
+    int n, i = 0;
+    const ag_rule *rules = rule_tables[k](&n);
+    g->rule_hits[k] = ag_heap_alloc(sizeof(uint32_t) * (size_t)n);
+    for (int op = 0; op <= AG_OP_COUNT; op++) { /* a table is sorted by operation */
+      g->rule_first[k][op] = (uint16_t)i;
+      while (i < n && rules[i].op == op) i++;
+    }
+    AG_ASSERT(i == n);
   }
 }
 
@@ -51,7 +60,7 @@ void ag_graph_free(ag_graph *g) {
   free(g->pool);
   free(g->table);
   free(g->names);
-  free(g->rule_hits);
+  for (int k = 0; k < AG_RULE_TABLES; k++) free(g->rule_hits[k]);
   free(g->lowered);
   free(g->scalars);
   for (int i = 0; i < g->n_pattern; i++) ag_ldl_free(g->patterns[i].ldl);
@@ -168,14 +177,16 @@ uint64_t ag_payload(int i, int j) { return (uint64_t)(uint32_t)i | (uint64_t)(ui
 
 ag_id ag_simplify(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload) {
   ag_request r = {op, rows, cols, n_arg, args, payload};
-  int n_scalar, n_tensor;
-  const ag_rule *scalar = ag_rules_scalar(&n_scalar), *tensor = ag_rules_tensor(&n_tensor);
-  for (int i = g->rule_first[op]; i < g->rule_first[op + 1]; i++) {
-    ag_id x = (i < n_scalar ? scalar[i] : tensor[i - n_scalar]).apply(g, &r);
-    if (!x) continue;
-    AG_ASSERT(g->nodes[x].rows == rows && g->nodes[x].cols == cols);
-    g->rule_hits[i]++;
-    return x;
+  for (int k = 0; k < AG_RULE_TABLES; k++) {
+    int n;
+    const ag_rule *rules = rule_tables[k](&n);
+    for (int i = g->rule_first[k][op]; i < g->rule_first[k][op + 1]; i++) {
+      ag_id x = rules[i].apply(g, &r);
+      if (!x) continue;
+      AG_ASSERT(g->nodes[x].rows == rows && g->nodes[x].cols == cols);
+      g->rule_hits[k][i]++;
+      return x;
+    }
   }
   return 0;
 }
@@ -183,9 +194,7 @@ ag_id ag_simplify(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag
 /* Arguments of commutative operations: a number first in products and last elsewhere, else the older node first. */
 static void sort_args(const ag_graph *g, ag_op op, ag_id *a) {
   bool num0 = g->nodes[a[0]].op == AG_OP_NUM, num1 = g->nodes[a[1]].op == AG_OP_NUM, swap = a[0] > a[1];
-  if (op != AG_OP_MUL && op != AG_OP_ADD && op != AG_OP_DOT && op != AG_OP_EQ && op != AG_OP_NE && op != AG_OP_AND &&
-      op != AG_OP_OR && op != AG_OP_HYPOT)
-    return;
+  if (!(op_rows[op].traits & AG_COMMUTES) && op != AG_OP_DOT) return;
   if (num0 != num1) swap = op == AG_OP_MUL ? num1 : num0;
   if (swap) {
     ag_id x = a[0];

@@ -33,6 +33,7 @@ typedef struct ag_kept_pattern {
   ag_ldl *ldl;
 } ag_kept_pattern;
 
+enum { AG_RULE_TABLES = 3 }; /* ag_rules_common, ag_rules_scalar, ag_rules_tensor */
 struct ag_graph {
   ag_arena *arena; /* names */
   ag_node *nodes;  /* nodes[0] is no node */
@@ -43,10 +44,10 @@ struct ag_graph {
   uint32_t table_size; /* a power of two */
   const char **names;  /* of inputs, by serial */
   int n_name, cap_name;
-  int depth;                            /* of rules calling builders */
-  uint16_t rule_first[AG_OP_COUNT + 1]; /* the rules of an operation stand together in the table */
-  uint32_t *rule_hits;                  /* how often each rule applied: tests see that every one does */
-  uint32_t *lowered;                    /* per node: 0, or 1 + position of its scalars in scalars[] */
+  int depth;                                            /* of rules calling builders */
+  uint16_t rule_first[AG_RULE_TABLES][AG_OP_COUNT + 1]; /* the rules of an operation stand together in each table */
+  uint32_t *rule_hits[AG_RULE_TABLES];                  /* how often each applied: tests see that every one does */
+  uint32_t *lowered;                                    /* per node: 0, or 1 + position of its scalars in scalars[] */
   int n_lowered;
   ag_id *scalars;
   int n_scalar, cap_scalar;
@@ -81,7 +82,9 @@ typedef struct ag_rule {
   ag_id (*apply)(ag_graph *g, const ag_request *r);
   const char *name;
 } ag_rule;
-/* simplify.c: operations that scalars and tensors share, and scalar ones; simplify_tensor.c: the others. */
+/* simplify.c: what op.def says of scalar operations (constants are folded, signs go outside); then the rules of single
+ * scalar operations and of those that tensors share; simplify_tensor.c: the others. Tried in this order. */
+const ag_rule *ag_rules_common(int *n);
 const ag_rule *ag_rules_scalar(int *n);
 const ag_rule *ag_rules_tensor(int *n);
 /* x = factor*rest with a number, a scalar or a sign in front; false when there is none. */

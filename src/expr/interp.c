@@ -8,58 +8,24 @@
 #define AG_LDL_FN V_IN /* compiled for each kind of machine, like all of the loop */
 #include "expr/ldl.h"
 
-#define OP0(NAME, value) \
-  case AG_OP_##NAME: \
+/* The value of a row of op.def over the slots of the instruction. */
+#define OPERATION(NAME, value) \
+  case AG_OP_##NAME: { \
+    const double a __attribute__((unused)) = s[x->a], b __attribute__((unused)) = s[x->b], \
+                   c __attribute__((unused)) = s[x->c]; \
     s[x->dst] = (value); \
-    break;
-#define OP1(NAME, f) OP0(NAME, f(s[x->a]))
-#define OP2(NAME, f) OP0(NAME, f(s[x->a], s[x->b]))
+    break; \
+  }
 
 V_IN int run(const ag_tape *tape, int from, int to, const double *const *seg, double *s) {
   VI fail = 0;
   for (const ag_instr *x = tape->instr + from, *end = tape->instr + to; x < end; x++) {
     switch (x->op) {
-      OP0(LOAD, seg[x->a][x->b])
-      OP0(CONST, tape->constants[x->a])
-      OP0(COPY, s[x->a])
-      OP0(NEG, -s[x->a])
-      OP0(ADD, s[x->a] + s[x->b])
-      OP0(SUB, s[x->a] - s[x->b])
-      OP0(MUL, s[x->a] * s[x->b])
-      OP0(DIV, s[x->a] / s[x->b])
-      OP0(FMA, v_fma(s[x->a], s[x->b], s[x->c]))
-      OP0(FMS, v_fma(s[x->a], s[x->b], -s[x->c]))
-      OP0(FNMA, v_fma(-s[x->a], s[x->b], s[x->c]))
-      OP1(SQRT, v_sqrt)
-      OP1(SIN, v_sin)
-      OP1(COS, v_cos)
-      OP1(TAN, v_tan)
-      OP1(ASIN, v_asin)
-      OP1(ACOS, v_acos)
-      OP1(ATAN, v_atan)
-      OP1(SINH, v_sinh)
-      OP1(COSH, v_cosh)
-      OP1(TANH, v_tanh)
-      OP1(EXP, v_exp)
-      OP1(LOG, v_log)
-      OP1(ABS, v_abs)
-      OP1(SIGN, v_sign)
-      OP0(HOLD, s[x->a])
-      OP1(NOT, v_not)
-      OP2(POW, v_pow)
-      OP2(ATAN2, v_atan2)
-      OP2(HYPOT, v_hypot)
-      OP2(MIN, v_min)
-      OP2(MAX, v_max)
-      OP2(LT, v_lt)
-      OP2(LE, v_le)
-      OP2(EQ, v_eq)
-      OP2(NE, v_ne)
-      OP2(AND, v_and)
-      OP2(OR, v_or)
-      OP0(SELECT, v_select(s[x->a], s[x->b], s[x->c]))
-      OP0(CHECKPOS, v_checkpos(s[x->a], &fail))
-      OP0(CHECKNZ, v_checknz(s[x->a], &fail))
+    case AG_OP_LOAD: s[x->dst] = seg[x->a][x->b]; break;
+    case AG_OP_CONST: s[x->dst] = tape->constants[x->a]; break;
+#define AG_OP(NAME, text, arity, call, parity, value, ...) OPERATION(NAME, value)
+#define AG_OP_TAPE(NAME, text, arity, value, ...) OPERATION(NAME, value)
+#include "expr/op.def"
     case AG_OP_CALL_SOLVE: v_solve((int)x->a, s + x->b, &fail); break;
     case AG_OP_CALL_LDL: v_ldl(tape->ldls[x->a]->table, s + x->b, v_nan(), &fail); break;
     default: __builtin_unreachable(); /* tape.c emits nothing else */

@@ -75,6 +75,12 @@ static void number(ag_text *out, double v) {
 
 /* ---- forms ---- */
 
+/* Does a form such as "\\sin #1" leave its argument open at the end? */
+static bool opens(const char *form) {
+  size_t n = strlen(form);
+  return n > 3 && !strcmp(form + n - 3, " #1");
+}
+
 static int binds(const ag_graph *g, ag_id x) {
   ag_id base;
   double v;
@@ -103,19 +109,7 @@ static int binds(const ag_graph *g, ag_id x) {
   case AG_OP_DIV:
   case AG_OP_TRANSPOSE: return P_POWER;
   case AG_OP_ROTATION: return binds(g, arg(g, x, 0));
-  case AG_OP_SIN:
-  case AG_OP_COS:
-  case AG_OP_TAN:
-  case AG_OP_ASIN:
-  case AG_OP_ACOS:
-  case AG_OP_ATAN:
-  case AG_OP_SINH:
-  case AG_OP_COSH:
-  case AG_OP_TANH:
-  case AG_OP_EXP:
-  case AG_OP_LOG:
-  case AG_OP_SIGN: return P_UNARY;
-  default: return P_ATOM;
+  default: return opens(ag_op_describe(op_of(g, x))->tex) ? P_UNARY : P_ATOM;
   }
 }
 
@@ -151,7 +145,8 @@ static void sum(ag_printer *p, ag_id x) {
 /* sin^2 x rather than (sin x)^2 */
 static bool named_power(ag_printer *p, ag_id base, int n) {
   ag_op op = op_of(p->g, base);
-  if (op < AG_OP_SIN || op > AG_OP_TANH || (op >= AG_OP_ASIN && op <= AG_OP_ATAN)) return false;
+  bool circular = op == AG_OP_SIN || op == AG_OP_COS || op == AG_OP_TAN;
+  if (!circular && op != AG_OP_SINH && op != AG_OP_COSH && op != AG_OP_TANH) return false;
   const char *tex = ag_op_describe(op)->tex, *at = strchr(tex, ' ');
   ag_printer_textn(p, tex, (size_t)(at - tex));
   ag_printer_text(p, "^{");

@@ -443,11 +443,36 @@ static void round_trip(uint64_t seed, int *same, int *equal) {
   ag_graph_free(h);
 }
 
+/* What op.def lets the language call by name: printed as that name with its arguments, parsed back to the same node; as
+ * LaTeX, every argument stands in its place. */
+static void check_calls(void) {
+  static const struct {
+    const char *name;
+    int arity;
+  } rows[] = {
+#define CALLED_none(text, arity)
+#define CALLED_scalar(text, arity) {text, arity},
+#define CALLED_extreme(text, arity) {text, arity},
+#define AG_OP(NAME, text, arity, call, ...) CALLED_##call(text, arity)
+#include "expr/op.def"
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    ag_text call = {0}, tex = {0};
+    ag_text_printf(&call, rows[i].arity == 1 ? "%s(y)" : "%s(y, z)", rows[i].name);
+    infix(ag_text_cstr(&call), ag_text_cstr(&call));
+    ag_print_latex(g, parse(g, ag_text_cstr(&call), n_in, in), &tex);
+    AG_CHECK(strchr(ag_text_cstr(&tex), 'y') && (rows[i].arity == 1 || strchr(ag_text_cstr(&tex), 'z')));
+    AG_CHECK(!strchr(ag_text_cstr(&tex), '#'));
+    ag_text_done(&call), ag_text_done(&tex);
+  }
+}
+
 int main(void) {
   int same = 0, equal = 0;
   declare();
   check_infix();
   check_latex();
+  check_calls();
   ag_graph_free(g);
   for (uint64_t seed = 1; seed <= 150; seed++) round_trip(seed, &same, &equal);
   AG_CHECK(same > 2000 && equal > 100);

@@ -537,40 +537,43 @@ static ag_id check_again(ag_graph *g, const ag_request *r) {
 /* clang-format off */
 #define RULE(OP, FUNCTION) {AG_OP_##OP, FUNCTION, #OP ": " #FUNCTION}
 static const ag_rule rules[] = {
-    RULE(NEG, fold), RULE(NEG, neg_neg), RULE(NEG, neg_sub), RULE(NEG, neg_number), RULE(NEG, ag_rule_mask),
-    RULE(ADD, fold), RULE(ADD, add_zero), RULE(ADD, add_like), RULE(ADD, add_sign), RULE(ADD, add_cancel),
+    RULE(NEG, neg_neg), RULE(NEG, neg_sub), RULE(NEG, neg_number), RULE(NEG, ag_rule_mask),
+    RULE(ADD, add_zero), RULE(ADD, add_like), RULE(ADD, add_sign), RULE(ADD, add_cancel),
     RULE(ADD, add_number),
     RULE(ADD, add_factor), RULE(ADD, add_stack), RULE(ADD, add_concat), RULE(ADD, add_masks), RULE(ADD, add_circle),
-    RULE(SUB, fold), RULE(SUB, sub_zero), RULE(SUB, add_like), RULE(SUB, add_sign), RULE(SUB, sub_cancel),
+    RULE(SUB, sub_zero), RULE(SUB, add_like), RULE(SUB, add_sign), RULE(SUB, sub_cancel),
     RULE(SUB, sub_number),
     RULE(SUB, add_factor), RULE(SUB, add_stack), RULE(SUB, add_concat), RULE(SUB, add_masks), RULE(SUB, add_circle),
-    RULE(MUL, fold), RULE(MUL, mul_zero), RULE(MUL, mul_one), RULE(MUL, mul_neg), RULE(MUL, mul_number),
+    RULE(MUL, mul_zero), RULE(MUL, mul_one), RULE(MUL, mul_neg), RULE(MUL, mul_number),
     RULE(MUL, mul_root), RULE(MUL, ag_rule_mask),
-    RULE(DIV, fold), RULE(DIV, div_one), RULE(DIV, div_neg), RULE(DIV, div_number), RULE(DIV, div_div),
+    RULE(DIV, div_one), RULE(DIV, div_neg), RULE(DIV, div_number), RULE(DIV, div_div),
     RULE(DIV, ag_rule_mask),
-    RULE(POW, fold), RULE(POW, pow_number),
-    RULE(SQRT, fold), RULE(SQRT, sqrt_square),
-    RULE(SIN, fold), RULE(SIN, odd), RULE(SIN, undo),
-    RULE(COS, fold), RULE(COS, even), RULE(COS, undo),
-    RULE(TAN, fold), RULE(TAN, odd), RULE(TAN, undo),
-    RULE(ASIN, fold), RULE(ASIN, odd),
-    RULE(ACOS, fold),
-    RULE(ATAN, fold), RULE(ATAN, odd),
-    RULE(SINH, fold), RULE(SINH, odd),
-    RULE(COSH, fold), RULE(COSH, even),
-    RULE(TANH, fold), RULE(TANH, odd),
-    RULE(EXP, fold), RULE(EXP, undo),
-    RULE(LOG, fold), RULE(LOG, undo),
-    RULE(ABS, fold), RULE(ABS, even), RULE(ABS, abs_positive),
-    RULE(SIGN, fold), RULE(SIGN, odd),
-    RULE(HOLD, fold),
-    RULE(ATAN2, fold), RULE(HYPOT, fold),
-    RULE(MIN, fold), RULE(MIN, idempotent), RULE(MAX, fold), RULE(MAX, idempotent),
-    RULE(LT, fold), RULE(LE, fold), RULE(EQ, fold), RULE(NE, fold), RULE(AND, fold), RULE(OR, fold), RULE(NOT, fold),
+    RULE(POW, pow_number),
+    RULE(SQRT, sqrt_square),
+    RULE(SIN, undo),
+    RULE(COS, undo),
+    RULE(TAN, undo),
+    RULE(EXP, undo),
+    RULE(LOG, undo),
+    RULE(ABS, abs_positive),
+    RULE(MIN, idempotent), RULE(MAX, idempotent),
     RULE(SELECT, select_known), RULE(SELECT, select_not), RULE(SELECT, select_again),
-    RULE(CHECKPOS, fold), RULE(CHECKPOS, check_again), RULE(CHECKNZ, fold), RULE(CHECKNZ, check_again),
+    RULE(CHECKPOS, check_again), RULE(CHECKNZ, check_again),
 };
 /* clang-format on */
+
+#define PARITY_none(NAME)
+#define PARITY_odd(NAME) RULE(NAME, odd),
+#define PARITY_even(NAME) RULE(NAME, even),
+static const ag_rule common[] = {
+#define AG_OP(NAME, text, arity, call, parity, ...) RULE(NAME, fold), PARITY_##parity(NAME)
+#include "expr/op.def"
+};
+
+const ag_rule *ag_rules_common(int *n) {
+  *n = (int)(sizeof common / sizeof *common);
+  return common;
+}
 
 const ag_rule *ag_rules_scalar(int *n) {
   *n = (int)(sizeof rules / sizeof *rules);

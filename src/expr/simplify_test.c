@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Every rule of the two tables once: what it makes of its pattern; at the end each must have been used. */
+ * Every rule of the tables once: what it makes of its pattern; at the end each must have been used. */
 #include <stdlib.h>
 
 #include "expr/graph_internal.h"
@@ -178,19 +178,23 @@ static void powers(const names *n) {
 
 static void functions(const names *n) {
   ag_graph *g = n->g;
-  static const ag_op odd[] = {AG_OP_SIN, AG_OP_TAN, AG_OP_ASIN, AG_OP_ATAN, AG_OP_SINH, AG_OP_TANH, AG_OP_SIGN};
-  static const ag_op even[] = {AG_OP_COS, AG_OP_COSH, AG_OP_ABS};
+  enum { none, odd, even };
+  static const unsigned char parities[AG_OP_COUNT] = {
+#define AG_OP(NAME, text, arity, call, parity, ...) [AG_OP_##NAME] = parity,
+#include "expr/op.def"
+  };
   static const ag_op undo[][2] = {{AG_OP_SIN, AG_OP_ASIN},
                                   {AG_OP_COS, AG_OP_ACOS},
                                   {AG_OP_TAN, AG_OP_ATAN},
                                   {AG_OP_EXP, AG_OP_LOG},
                                   {AG_OP_LOG, AG_OP_EXP}};
   ag_id x = n->x, minus = ag_neg(g, x), m2 = ag_mul(g, num(n, -2), x), p2 = ag_mul(g, num(n, 2), x);
-  for (int k = 0; k < 7; k++) {
-    SAME(ag_apply1(g, odd[k], minus), ag_neg(g, ag_apply1(g, odd[k], x)));
-    SAME(ag_apply1(g, odd[k], m2), ag_neg(g, ag_apply1(g, odd[k], p2)));
+  for (ag_op op = AG_OP_NEG; op <= AG_OP_CHECKNZ; op++) {
+    if (parities[op] == none) continue;
+    ag_id y = ag_apply1(g, op, x), y2 = ag_apply1(g, op, p2);
+    SAME(ag_apply1(g, op, minus), parities[op] == odd ? ag_neg(g, y) : y);
+    SAME(ag_apply1(g, op, m2), parities[op] == odd ? ag_neg(g, y2) : y2);
   }
-  for (int k = 0; k < 3; k++) SAME(ag_apply1(g, even[k], m2), ag_apply1(g, even[k], p2));
   for (int k = 0; k < 5; k++) SAME(ag_apply1(g, undo[k][0], ag_apply1(g, undo[k][1], x)), x);
   AG_CHECK(ag_apply1(g, AG_OP_ASIN, ag_apply1(g, AG_OP_SIN, x)) != x);
   SAME(ag_apply1(g, AG_OP_SQRT, ag_mul(g, x, x)), ag_apply1(g, AG_OP_ABS, x));
@@ -202,7 +206,7 @@ static void functions(const names *n) {
   for (ag_op op = AG_OP_NEG; op <= AG_OP_CHECKNZ; op++) {
     double v[3] = {0.75, 0.5, 0.25};
     ag_id a[3] = {num(n, v[0]), num(n, v[1]), num(n, v[2])};
-    if (op != AG_OP_SELECT) SAME(ag_apply(g, op, a), num(n, ag_op_value(op, v)));
+    SAME(ag_apply(g, op, a), num(n, ag_op_value(op, v)));
   }
   AG_CHECK(ag_node_op(g, ag_apply1(g, AG_OP_CHECKPOS, num(n, -1))) == AG_OP_CHECKPOS);
   ag_id pivot = ag_apply1(g, AG_OP_CHECKPOS, x), other = ag_apply1(g, AG_OP_CHECKNZ, x);
@@ -359,11 +363,14 @@ static void others(const names *n) {
 }
 
 static void all_used(const ag_graph *g) {
-  int n_scalar, n_tensor;
-  const ag_rule *scalar = ag_rules_scalar(&n_scalar), *tensor = ag_rules_tensor(&n_tensor);
-  for (int i = 0; i < n_scalar + n_tensor; i++) {
-    if (!g->rule_hits[i]) fprintf(stderr, "never used: %s\n", (i < n_scalar ? scalar[i] : tensor[i - n_scalar]).name);
-    AG_CHECK(g->rule_hits[i] > 0);
+  static const ag_rule *(*const tables[AG_RULE_TABLES])(int *n) = {ag_rules_common, ag_rules_scalar, ag_rules_tensor};
+  for (int k = 0; k < AG_RULE_TABLES; k++) {
+    int n;
+    const ag_rule *rules = tables[k](&n);
+    for (int i = 0; i < n; i++) {
+      if (!g->rule_hits[k][i]) fprintf(stderr, "never used: %s\n", rules[i].name);
+      AG_CHECK(g->rule_hits[k][i] > 0);
+    }
   }
 }
 

@@ -444,15 +444,12 @@ void ag_tape_free(ag_tape *tape) {
   free(tape);
 }
 
-static const char *const op_text[AG_OP_COUNT] = {
-#define AG_OP(NAME, text, ...) [AG_OP_##NAME] = #NAME,
+static const char *const op_name[AG_OP_COUNT] = {
+#define NAME_OF(NAME, ...) [AG_OP_##NAME] = #NAME,
+#define AG_OP NAME_OF
+#define AG_OP_TAPE NAME_OF
+#define AG_OP_BARE NAME_OF
 #include "expr/op.def"
-#undef AG_OP
-};
-static const unsigned char op_arity[AG_OP_COUNT] = {
-#define AG_OP(NAME, text, arity, ...) [AG_OP_##NAME] = arity,
-#include "expr/op.def"
-#undef AG_OP
 };
 
 void ag_tape_print(const ag_tape *tape, ag_text *out) {
@@ -460,7 +457,7 @@ void ag_tape_print(const ag_tape *tape, ag_text *out) {
     const ag_instr *x = &tape->instr[i];
     if (i == tape->n_prep && i > 0) ag_text_str(out, "--\n");
     ag_text_printf(out, "s%u = ", x->dst);
-    for (const char *s = op_text[x->op]; *s; s++) ag_text_char(out, (char)(*s >= 'A' && *s <= 'Z' ? *s + 32 : *s));
+    for (const char *s = op_name[x->op]; *s; s++) ag_text_char(out, (char)(*s >= 'A' && *s <= 'Z' ? *s + 32 : *s));
     if (x->op == AG_OP_LOAD) {
       ag_text_printf(out, " %s[%u]", ag_segment_describe((ag_seg)x->a)->name, x->b);
     } else if (x->op == AG_OP_CONST) {
@@ -472,7 +469,7 @@ void ag_tape_print(const ag_tape *tape, ag_text *out) {
       ag_text_printf(out, " %d unknowns at s%u", tape->ldls[x->a]->n, x->b);
     } else {
       const uint32_t args[3] = {x->a, x->b, x->c};
-      for (int k = 0; k < op_arity[x->op]; k++) ag_text_printf(out, " s%u", args[k]);
+      for (int k = 0; k < ag_op_describe((ag_op)x->op)->arity; k++) ag_text_printf(out, " s%u", args[k]);
     }
     ag_text_char(out, '\n');
   }

@@ -4,9 +4,8 @@
  * IEEE operations in the same order for every V (no libm in any result, compile with -ffp-contract=off), so that a
  * lane of a kernel and the interpreter agree bit for bit. No system header is needed.
  *
- * Largest error seen (vmath_test.c), in units of the last place: sqrt 0.5; sin cos exp log atan 1.0; tan asin acos
- * sinh cosh tanh pow atan2 hypot 2.5. Polynomials and constants: vmath_fit.py. NaN goes through everything, min and
- * max included.
+ * op.def states the largest error of each operation, and vmath_test.c holds it to that. Polynomials and constants:
+ * vmath_fit.py. NaN goes through everything, min and max included.
  * Conditions are numbers: 1 holds, 0 does not. Lanes whose pivot fails are marked in a VI, all bits set.
  * With AG_VMATH_CALL defined the larger functions are called, not inlined: the same bits, smaller code. */
 #ifndef AG_EXPR_VMATH_H

@@ -8,44 +8,20 @@
 
 /* Does a NaN among the arguments always give a NaN? */
 static bool passes_nan(uint16_t op) {
-  switch (op) {
-  case AG_OP_NEG:
-  case AG_OP_ADD:
-  case AG_OP_SUB:
-  case AG_OP_MUL:
-  case AG_OP_DIV:
-  case AG_OP_SQRT:
-  case AG_OP_SIN:
-  case AG_OP_COS:
-  case AG_OP_TAN:
-  case AG_OP_EXP:
-  case AG_OP_LOG:
-  case AG_OP_ABS:
-  case AG_OP_HOLD:
-  case AG_OP_CHECKPOS:
-  case AG_OP_CHECKNZ:
-  case AG_OP_FMA:
-  case AG_OP_FMS:
-  case AG_OP_FNMA: return true;
-  default: return false;
-  }
+  bool fused = op == AG_OP_FMA || op == AG_OP_FMS || op == AG_OP_FNMA;
+  return fused || ag_op_describe((ag_op)op)->traits & AG_PASSES_NAN;
 }
 
 bool ag_cgen_is_check(uint16_t op) { return op == AG_OP_CHECKPOS || op == AG_OP_CHECKNZ; }
 
 /* Which checks the arguments of an instruction depend on. */
 static uint64_t marks_of(const ag_cgen_state *g, int i, const uint64_t *marks) {
-  static const unsigned char arity[AG_OP_COUNT] = {
-#define AG_OP(NAME, text, n, ...) [AG_OP_##NAME] = n,
-#include "expr/op.def"
-#undef AG_OP
-  };
   const ag_instr *x = &g->tape->instr[i];
   const uint32_t *args = g->args + 3 * i;
   uint64_t set = 0;
   if (ag_cgen_is_call(x->op))
     for (uint32_t k = 0; k < ag_cgen_args(g->tape, x); k++) set |= marks[g->lists[args[0] + k]];
-  for (int k = 0; k < arity[x->op]; k++) set |= marks[args[k]];
+  for (int k = 0; k < ag_op_describe((ag_op)x->op)->arity; k++) set |= marks[args[k]];
   return set;
 }
 

@@ -4,6 +4,7 @@
  * of the same number become one call. Checks of pivots stand beside the computation where they can (beside.c). A tape
  * of more than ROLLED instructions with many alike becomes loops (roll.c); otherwise one of more than CHUNK operations
  * is split into functions that hand over what lives across a border in an array s[], at the tape's own slots. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,19 +19,10 @@
 enum { CHUNK = 2000, MAX_INLINED = 60, ROLLED = 1000 };
 enum { NONE = AG_CGEN_NONE };
 
-static const char *const op_c[AG_OP_COUNT] = {
-#define AG_OP(NAME, text, arity, C, ...) [AG_OP_##NAME] = C,
-#include "expr/op.def"
-#undef AG_OP
-};
-static const unsigned char op_arity[AG_OP_COUNT] = {
-#define AG_OP(NAME, text, arity, ...) [AG_OP_##NAME] = arity,
-#include "expr/op.def"
-#undef AG_OP
-};
-
 typedef ag_cgen_value value;
 typedef ag_cgen_state gen;
+
+static int arity(uint16_t op) { return ag_op_describe((ag_op)op)->arity; }
 
 /* ---- solves ---- */
 
@@ -154,7 +146,7 @@ static uint32_t read_slot(gen *g, const uint32_t *now, uint32_t slot, int chunk)
 /* Cuts the evaluation into chunks of equal length, at most CHUNK operations each. */
 static void cut(gen *g) {
   int n = 0, from = g->tape->n_prep, to = g->tape->n_instr, seen = 0;
-  for (int i = from; i < to; i++) n += op_arity[g->tape->instr[i].op] > 0;
+  for (int i = from; i < to; i++) n += arity(g->tape->instr[i].op) > 0;
   g->n_chunk = n / CHUNK + 1;
   for (int i = 0; i < to; i++) {
     if (i < from) {
@@ -164,7 +156,7 @@ static void cut(gen *g) {
     uint16_t op = g->tape->instr[i].op;
     bool joined = i > from && g->tape->instr[i - 1].op == AG_OP_COPY; /* copies and their solve stay together */
     g->chunk_of[i] = joined ? g->chunk_of[i - 1] : (int)((long)seen * g->n_chunk / (n + 1));
-    seen += op_arity[op] > 0;
+    seen += arity(op) > 0;
   }
 }
 
@@ -177,7 +169,7 @@ static void analyse(gen *g) {
     const uint32_t from[3] = {x->a, x->b, x->c};
     uint32_t *a = g->args + 3 * i;
     int chunk = g->chunk_of[i];
-    for (int k = 0; k < op_arity[x->op]; k++) a[k] = read_slot(g, now, from[k], chunk);
+    for (int k = 0; k < arity(x->op); k++) a[k] = read_slot(g, now, from[k], chunk);
     if (x->op == AG_OP_COPY) {
       now[x->dst] = a[0];
     } else if (ag_cgen_is_call(x->op)) {
@@ -264,6 +256,23 @@ static void put_value(gen *g, uint32_t i, int chunk, bool bare) {
   }
 }
 
+int ag_cgen_formula(const char **c, ag_text *out) {
+  const char *s = *c;
+  while (*s) {
+    size_t n = 0; /* of the word that begins here */
+    while (isalnum((unsigned char)s[n]) || s[n] == '_') n++;
+    if (n == 1 && *s >= 'a' && *s <= 'c') {
+      *c = s + 1;
+      return *s - 'a';
+    }
+    n = n ? n : 1;
+    ag_text_printf(out, "%.*s", (int)n, s);
+    s += n;
+  }
+  *c = s;
+  return -1;
+}
+
 static bool is_number(const gen *g, uint32_t i) { return g->tape->instr[g->values[i].instr].op == AG_OP_CONST; }
 
 /* Plain numbers may stand beside a V in + - * /; functions and two numbers need a V. */
@@ -275,14 +284,9 @@ static bool bare_argument(const gen *g, const ag_instr *x, const uint32_t *args,
 static void put_expression(gen *g, int i) {
   const ag_instr *x = &g->tape->instr[i];
   const uint32_t *args = g->args + 3 * i;
-  for (const char *s = op_c[x->op]; *s; s++) {
-    if (*s != '$') {
-      ag_text_char(g->out, *s);
-      continue;
-    }
-    int k = *++s - '1';
+  const char *c = ag_op_describe((ag_op)x->op)->value;
+  for (int k; (k = ag_cgen_formula(&c, g->out)) >= 0;)
     put_value(g, args[k], g->chunk_of[i], k < 2 && bare_argument(g, x, args, k));
-  }
 }
 
 /* A value that a later chunk reads is also stored. */
@@ -450,12 +454,7 @@ static bool roll(gen *g, bool prep) {
 
 int ag_cgen_functions(const ag_tape *tape) {
   int n = 0;
-  for (int i = 0; i < tape->n_instr; i++) {
-    uint16_t op = tape->instr[i].op;
-    if (op == AG_OP_POW) n += 4;
-    else if (op >= AG_OP_SIN && op <= AG_OP_LOG) n++;
-    else if (op == AG_OP_ATAN2 || op == AG_OP_HYPOT) n++;
-  }
+  for (int i = 0; i < tape->n_instr; i++) n += ag_op_describe((ag_op)tape->instr[i].op)->weight;
   return n;
 }
 

@@ -152,10 +152,7 @@ static char *leaf_text(writer *w, const ag_roll_batch *b, uint32_t from, uint32_
 /* ---- instructions ---- */
 
 static void put_formula(const char *c, const char *const args[3], ag_text *out) {
-  for (; *c; c++) {
-    if (*c == '$') ag_text_str(out, args[*++c - '1']);
-    else ag_text_char(out, *c);
-  }
+  for (int k; (k = ag_cgen_formula(&c, out)) >= 0;) ag_text_str(out, args[k]);
 }
 
 /* Walks through the shape of a group: its instructions and the texts of their arguments. */
@@ -208,7 +205,7 @@ static void put_node(writer *w, cursor *c, const char *indent) {
   if (!both) {
     const char *const texts[3] = {ag_text_cstr(&args[0]), ag_text_cstr(&args[1]), ag_text_cstr(&args[2])};
     ag_text_printf(&w->body, "%sconst V x%u = ", indent, instr);
-    put_formula(ag_op_describe((ag_op)x->op)->c, texts, &w->body);
+    put_formula(ag_op_describe((ag_op)x->op)->value, texts, &w->body);
     ag_text_str(&w->body, ";\n");
   } else if (!both->written) {
     ag_text_printf(&w->body, "%sV x%u, x%u;\n%sv_sincos(%s, &x%u, &x%u);\n", indent, both->sine, both->cosine, indent,
@@ -328,7 +325,7 @@ static void put_stretch(writer *w, const ag_roll_batch *b, uint32_t from, uint32
   else ag_roll_index_put(&w->index, (const int *)n_col, n, NULL, &length);
   const char *const texts[3] = {ag_text_cstr(&args[0]), ag_text_cstr(&args[1]), ag_text_cstr(&args[2])};
   ag_text_printf(&w->body, "%sfor (int j = 0; j < %s; j++) sum = ", indent, ag_text_cstr(&length));
-  put_formula(ag_op_describe((ag_op)r->g->tape->instr[instr].op)->c, texts, &w->body);
+  put_formula(ag_op_describe((ag_op)r->g->tape->instr[instr].op)->value, texts, &w->body);
   ag_text_str(&w->body, ";\n");
   for (uint32_t m = 0; m < n; m++) first[m] += n_col[m] * (uint32_t)(n_arg - 1);
   for (int k = 0; k < 3; k++) ag_text_done(&args[k]);

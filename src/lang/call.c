@@ -214,9 +214,8 @@ static const struct {
   ag_value (*call)(const call *);
   ag_op op;
 } table[] = {
-#define AG_FUNCTION(name, min, max, call, OP) {#name, min, max, call, AG_OP_##OP},
+#define AG_FUNCTION(name, min, max, call, OP) {name, min, max, call, AG_OP_##OP},
 #include "lang/function.def"
-#undef AG_FUNCTION
 };
 
 /* Names from elsewhere. */

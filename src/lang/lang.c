@@ -186,9 +186,8 @@ int ag_lang_words(const char *const **words) {
 #include "lang/words.def"
 #undef AG_STATEMENT
 #undef AG_RESERVED
-#define AG_FUNCTION(name, ...) #name,
+#define AG_FUNCTION(name, ...) name,
 #include "lang/function.def"
-#undef AG_FUNCTION
   };
   *words = all;
   return (int)(sizeof all / sizeof *all);

@@ -152,8 +152,7 @@ static bool chooses_by_velocity(const ag_graph *g, const uint8_t *degree, ag_id 
   for (ag_id x = top; x > 0 && !found; x--) {
     if (!seen[x]) continue;
     ag_op op = ag_node_op(g, x);
-    bool choice = op == AG_OP_ABS || op == AG_OP_SIGN || op == AG_OP_HOLD || op == AG_OP_MIN || op == AG_OP_MAX ||
-                  (op >= AG_OP_LT && op <= AG_OP_NOT);
+    bool choice = ag_op_describe(op)->traits & AG_CHOOSES;
     for (int k = 0; k < ag_node_n_arg(g, x); k++) {
       ag_id a = ag_node_arg(g, x, k);
       seen[a] = true;
