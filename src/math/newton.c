@@ -75,11 +75,18 @@ static double largest(int n, const double *v) {
 }
 
 static double size_of(const ag_newton_system *s, const double *F) {
-  if (s->size) return s->size(s->self, F);
-  double most = largest(s->m, F), sum = 0;
-  if (s->m <= s->n || !(most > 0) || !isfinite(most)) return most;
-  for (int i = 0; i < s->m; i++) sum += (F[i] / most) * (F[i] / most);
-  return most * sqrt(sum);
+  return s->size ? s->size(s->self, F) : largest(s->m, F);
+}
+
+/* Are there more equations than unknowns, so that |F| has a minimum rather than a root? */
+static bool is_fit(const ag_newton_system *s) { return s->kind == AG_NEWTON_SHORTEST && s->m > s->n; }
+
+/* What damped steps must reduce: the size, or in a fit the Euclidean norm, which Gauss-Newton steps do reduce. */
+static double merit_of(const ag_newton_system *s, const double *F, double size) {
+  double sum = 0;
+  if (!is_fit(s) || !(size > 0) || !isfinite(size)) return size;
+  for (int i = 0; i < s->m; i++) sum += (F[i] / size) * (F[i] / size);
+  return size * sqrt(sum);
 }
 
 /* The size of F at x, INFINITY where it has no value. */
@@ -203,20 +210,20 @@ static double full_move(const ag_newton_system *s, const room *r, double *x) {
   return evaluate(s, r, x);
 }
 
-/* Is a step good that leads from one size to another? Near a minimum of |F|, m > n, the size cannot show it. */
-static bool reduces(const ag_newton_system *s, const ag_newton_options *o, double from, double to) {
-  if (to < from || to < o->rounding) return true;
-  return s->m > s->n && to <= from * (1 + 8 * DBL_EPSILON);
+/* Is a step good that leads from one merit to another? Near the minimum of a fit rounding hides the difference. */
+static bool reduces(const ag_newton_system *s, double from, double to) {
+  return to < from || (is_fit(s) && to <= from * (1 + 8 * DBL_EPSILON));
 }
 
 /* Takes the step, or a part of it that reduces the size. Returns the size then; INFINITY: no part does, x stays. */
 static double damped_move(const ag_newton_system *s, const ag_newton_options *o, const room *r, double size,
                           double *x) {
   size_t bytes = sizeof(double) * (size_t)numbers_of(s);
+  double merit = merit_of(s, r->F, size);
   memcpy(r->from, x, bytes);
   for (int half = 0; half <= o->halvings; half++) {
     double now = full_move(s, r, x);
-    if (reduces(s, o, size, now)) return now;
+    if (now < o->rounding || reduces(s, merit, merit_of(s, r->F, now))) return now;
     memcpy(x, r->from, bytes);
     for (int j = 0; j < s->n; j++) r->step[j] *= 0.5;
   }

@@ -13,8 +13,8 @@
  *                       redundant ones, or more than unknowns (Gauss-Newton).
  *   AG_NEWTON_OWN       the caller solves: sparse systems, factors at hand.
  *
- * The size of F is its largest component, with m > n its Euclidean norm, or what the caller says. Equations should be
- * scaled so that an error of 1 means the same in each. Matrices are row-major. Nothing is allocated here (dense.h does
+ * The size of F is its largest component, or what the caller says. Equations should be scaled so that an error of 1
+ * means the same in each. Matrices are row-major. Nothing is allocated here (dense.h does
  * for the singular values of AG_NEWTON_SHORTEST and for more than 32 unknowns). */
 #ifndef AG_MATH_NEWTON_H
 #define AG_MATH_NEWTON_H

@@ -97,12 +97,17 @@ int ag_bind_base(const ag_system *sys, ag_bind *binds) {
   return k;
 }
 
-ag_tape *ag_full_tape(const ag_system *sys, int n_out, const ag_id *outs) {
-  ag_model *m = sys->model;
-  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)ag_bind_capacity(sys));
+int ag_bind_full(const ag_system *sys, ag_bind *binds) {
+  const ag_model *m = sys->model;
   int k = ag_bind_base(sys, binds);
   for (int i = 0; i < m->n_coords; i++) binds[k++] = (ag_bind){m->coords[i].xi, AG_SEG_Z, sys->n_q + sys->places[i].xi};
-  ag_tape *tape = ag_tape_create(m->graph, k, binds, n_out, outs);
+  return k;
+}
+
+ag_tape *ag_full_tape(const ag_system *sys, int n_out, const ag_id *outs) {
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)ag_bind_capacity(sys));
+  int k = ag_bind_full(sys, binds);
+  ag_tape *tape = ag_tape_create(sys->model->graph, k, binds, n_out, outs);
   free(binds);
   return tape;
 }

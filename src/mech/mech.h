@@ -127,6 +127,7 @@ typedef struct ag_system {
   int n_tape;
   ag_tape **tapes;
   bool *reads_lambda; /* per tape */
+  ag_id **made;       /* per tape: the expressions it was made from */
   ag_span outputs[AG_OUTPUT_COUNT];
   int n_minor;
   double *minor_bound;  /* below this the motion has left the domain */
@@ -257,4 +258,6 @@ const ag_tape *ag_system_jacobian(ag_system *sys);
 void ag_system_show(const ag_system *sys, bool latex, ag_text *out);
 /* A random full state in the domain that satisfies the constraints, for tests: seed -> state. */
 AG_MUST_USE ag_status ag_system_sample(const ag_system *sys, ag_work *w, unsigned seed, double *t, double *x);
+
+#include "mech/along.h"
 #endif

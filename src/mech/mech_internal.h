@@ -57,6 +57,7 @@ ag_status ag_param_values(ag_ctx *ctx, const ag_system *sys, int n_when, const i
 int ag_bind_base(const ag_system *sys, ag_bind *binds);
 /* Binds of the basis data; returns how many. */
 int ag_bind_bases(const ag_system *sys, ag_bind *binds);
+int ag_bind_full(const ag_system *sys, ag_bind *binds); /* of t, parameters and the full state */
 int ag_bind_capacity(const ag_system *sys);
 /* A tape on the full state [q | xi]. */
 ag_tape *ag_full_tape(const ag_system *sys, int n_out, const ag_id *outs);
@@ -89,15 +90,14 @@ const char *ag_velocity_name(const ag_system *sys, int i, ag_arena *arena);
 ag_status ag_rows_collect(derive *d);
 ag_status ag_rows_rank(derive *d);
 const char *ag_row_text(const ag_system *sys, int row, ag_arena *arena);
-/* Gauss-Newton onto g(q, t) = 0 moving all coordinates; true when |g| got to rounding. */
-/* The first margin of the model that is not positive at q, or NULL. */
-const ag_item *ag_margin_broken(const ag_system *sys, double t, const double *params, const double *q);
+/* Newton onto g(q, t) = 0 by the shortest steps of all coordinates; true when |g| got to rounding. */
 bool ag_position_project(const ag_system *sys, double t, const double *params, double *q);
-/* Moves the coordinates that are not named (per tangent component) onto the position constraints, preferring those that
- * are dependent by default. False when named ones stand in the way: then what could be solved is, and the constraints
- * are off by *gap in row *row of them. */
-bool ag_position_solve(const ag_system *sys, double t, const double *params, const bool *named, double *q, double *gap,
-                       int *row);
+
+/* start_solve.c: moves the coordinates that are not named (per tangent component) onto the position constraints,
+ * preferring those that are dependent by default. *moved: which ones the constraints were solved for. False when named
+ * ones stand in the way: then what could be solved is, and the constraints are off by *gap in row *row of them. */
+bool ag_position_solve(const ag_system *sys, double t, const double *params, const bool *named, double *q, bool *moved,
+                       double *gap, int *row);
 
 /* minor.c: of k rows with coefficients S (k x n, in q and t) and squared norms, the k columns (into best) whose minor,
  * divided by the norms of the rows, is largest where it is smallest over all samples; its value there, 0 when there are
@@ -140,6 +140,9 @@ bool ag_sparse_position(const ag_system *sys, double t, const double *params, co
 /* The smallest velocities beside those held that satisfy S xi + s = 0; what is left of it. */
 double ag_sparse_velocity(const ag_system *sys, double t, const double *params, const double *q, const bool *held,
                           double *xi);
+/* Adds to d the shortest change of what is not held that changes the relations, or the rows of S xi + s, by -e. */
+void ag_sparse_correct(const ag_system *sys, bool velocity, double t, const double *params, const double *x,
+                       const bool *held, const double *e, double *d);
 ag_status ag_sparse_mass(derive *d);
 /* Is M positive definite? Else *worst is a velocity where it is not. */
 bool ag_sparse_positive(const ag_system *sys, const double *entries, int *worst);
@@ -150,12 +153,23 @@ ag_tape *ag_reduced_tape(const ag_system *sys, int n_out, const ag_id *outs);
 
 /* observe.c: reactions, observables and events */
 void ag_observe(derive *d);
+/* Replaces the names that stand for energy, frame velocities and forces by expressions of the state and lambda. */
+void ag_expand_builtins(const ag_system *sys, int n, ag_id *x);
 
 /* start.c */
-ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
-                             double *q);
+/* The first margin of the model that is not positive at q, or NULL. */
+const ag_item *ag_margin_broken(const ag_system *sys, double t, const double *params, const double *q);
+/* What the constraints were solved for in a start: components of q and xi, and the rows that xi was solved from (kept
+ * ones, then those of the frame; not with AG_ELIM_SADDLE, where it is all of them). projected: xi did not satisfy the
+ * constraints and was moved by the shortest way in the metric M. */
+typedef struct ag_solved {
+  bool *q, *xi, *rows, projected;
+} ag_solved;
+/* solved may be NULL. */
+ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q,
+                             ag_solved *solved);
 ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
-                              const double *q, double *xi);
+                              const double *q, double *xi, ag_solved *solved);
 
 /* why.c: the tapes that runs look at on the way */
 void ag_guards(derive *d);

@@ -56,22 +56,25 @@ static builtins collect(const ag_system *sys) {
   return b;
 }
 
+void ag_expand_builtins(const ag_system *sys, int n, ag_id *x) {
+  builtins b = collect(sys);
+  if (b.n) ag_substitute(sys->model->graph, b.n, b.from, b.to, n, x);
+  free(b.from);
+  free(b.to);
+}
+
 ag_tape *ag_system_tape(const ag_system *sys, int n_out, const ag_id *outs, bool *needs_lambda) {
   ag_model *m = sys->model;
   ag_id *x = ag_heap_alloc(sizeof *x * (size_t)(n_out + 1));
   memcpy(x, outs, sizeof *x * (size_t)n_out);
-  builtins b = collect(sys);
-  if (b.n) ag_substitute(m->graph, b.n, b.from, b.to, n_out, x);
+  ag_expand_builtins(sys, n_out, x);
   *needs_lambda = m->lambda && ag_depends(m->graph, n_out, x, 1, &m->lambda);
   ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + 1));
-  int k = ag_bind_base(sys, binds);
-  for (int i = 0; i < m->n_coords; i++) binds[k++] = (ag_bind){m->coords[i].xi, AG_SEG_Z, sys->n_q + sys->places[i].xi};
+  int k = ag_bind_full(sys, binds);
   if (m->lambda) binds[k++] = (ag_bind){m->lambda, AG_SEG_Z, sys->n_q + sys->n_xi};
   ag_tape *tape = ag_tape_create(m->graph, k, binds, n_out, x);
   free(binds);
   free(x);
-  free(b.from);
-  free(b.to);
   return tape;
 }
 

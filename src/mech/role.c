@@ -54,6 +54,7 @@ void ag_roles_init(ag_system *sys) {
   sys->n_tape = AG_ROLE_SECTION + sys->model->n_sections;
   sys->tapes = AG_NEWN(sys->arena, ag_tape *, sys->n_tape);
   sys->reads_lambda = AG_NEWN(sys->arena, bool, sys->n_tape);
+  sys->made = AG_NEWN(sys->arena, ag_id *, sys->n_tape);
 }
 
 void ag_roles_free(ag_system *sys) {
@@ -80,6 +81,8 @@ void ag_role_make(ag_system *sys, int tape, int n, const ag_id *outs) {
   case LAMBDA: sys->tapes[tape] = ag_system_tape(sys, n, outs, &sys->reads_lambda[tape]); break;
   }
   place_outputs(sys, role, sys->tapes[tape]->n_out);
+  sys->made[tape] = AG_NEWN(sys->arena, ag_id, n);
+  memcpy(sys->made[tape], outs, sizeof *outs * (size_t)n);
 }
 
 const ag_tape *ag_system_role(const ag_system *sys, int tape) { return sys->tapes[tape]; }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "math/dense.h"
+#include "math/newton.h"
 #include "mech/mech_internal.h"
 
 /* Relative distance from the span of the other rows below which a row counts as dependent: far above rounding (1e-16
@@ -105,44 +106,37 @@ const char *ag_row_text(const ag_system *sys, int row, ag_arena *arena) {
   return ag_arena_printf(arena, "%s %s, component %d", word[r->kind], name, r->component + 1);
 }
 
+/* The relations and their Jacobian at q, as Newton wants them. */
+typedef struct projection {
+  const ag_system *sys;
+  double t, *x; /* x: a full state */
+  const double *params;
+} projection;
+
+static bool projection_eval(void *self, const double *q, double *F, double *J) {
+  const projection *p = self;
+  (void)J; /* the tape writes it behind F */
+  memcpy(p->x, q, sizeof(double) * (size_t)p->sys->n_q);
+  ag_tape_once(p->sys->tapes[AG_ROLE_RELATION], p->t, p->x, p->params, NULL, F);
+  return true;
+}
+
+static void projection_retract(void *self, double *q, const double *d) { ag_retract(((projection *)self)->sys, q, d); }
+
 bool ag_position_project(const ag_system *sys, double t, const double *params, double *q) {
-  int n = sys->n_xi, k = sys->n_relation;
-  if (!k) return true;
+  static const ag_newton_options options = {.max_iter = 60, .tol = 1e-13, .step_tol = 1e-15, .max_step = 1};
+  if (!sys->n_relation) return true;
   if (ag_is_sparse(sys)) return ag_sparse_position(sys, t, params, NULL, q);
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
-         *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
-  double *pinv = ag_heap_alloc(sizeof(double) * (size_t)(k * n + 1)),
-         *delta = ag_heap_alloc(sizeof(double) * (size_t)n);
-  bool done = false;
-  for (int i = 0; i < 60 && !done; i++) {
-    memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
-    ag_tape_once(sys->tapes[AG_ROLE_RELATION], t, x, params, NULL, v);
-    double worst = 0;
-    for (int r = 0; r < k; r++) worst = fmax(worst, fabs(v[r]));
-    if (!(worst < 1e100)) break;
-    if (worst < 1e-13) {
-      done = true;
-      break;
-    }
-    ag_dense_pinv_within(k, n, v + sys->outputs[AG_OUT_RELATION_JACOBIAN].at, k, 1e-10,
-                         pinv); /* redundant rows: what rounding makes of them is not used */
-    double size = 0;
-    for (int j = 0; j < n; j++) {
-      delta[j] = 0;
-      for (int r = 0; r < k; r++) delta[j] -= pinv[j * k + r] * v[r];
-      size = fmax(size, fabs(delta[j]));
-    }
-    if (!(size < 1e100)) break;
-    if (size < 1e-15 && worst < 1e-10) done = true; /* as near as rounding lets it */
-    if (size > 1)                                   /* far away: damped */
-      for (int j = 0; j < n; j++) delta[j] /= size;
-    ag_retract(sys, q, delta);
-  }
-  free(x);
-  free(v);
-  free(pinv);
-  free(delta);
-  return done;
+  projection p = {sys, t, ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), params};
+  ag_newton_system s = {.kind = AG_NEWTON_SHORTEST, .m = sys->n_relation, .n = sys->n_xi, .n_x = sys->n_q, .self = &p};
+  s.rank_tol = 1e-10; /* redundant rows: what rounding makes of them is not used */
+  s.eval = projection_eval;
+  s.retract = projection_retract;
+  double *work = ag_heap_alloc(sizeof(double) * ag_newton_work(&s));
+  ag_newton_result r = ag_newton(&s, &options, q, work);
+  free(p.x);
+  free(work);
+  return ag_newton_ok(r) || (r.reason == AG_NEWTON_STEP && r.residual < 1e-10);
 }
 
 /* Which rows are independent at one state; *gap: how far the dependent rows are from holding when the others do. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "math/newton.h"
 #include "mech/mech_internal.h"
 
 /* Rows (of S, or the relations between coordinates) as a tape gives them: residuals, then entries. */
@@ -15,9 +16,9 @@ typedef struct shortest {
   const ag_places *at;
   int n, k; /* unknowns, rows */
   ag_ldl *ldl;
-  double *x, *v;              /* a full state; results of the tape */
-  const double *residual, *J; /* among them */
-  double *entries, *b;        /* n ones, the entries of the rows, k zeros on the diagonal */
+  double *x, *v;        /* a full state; results of the tape */
+  double *residual, *J; /* among them */
+  double *entries, *b;  /* n ones, the entries of the rows, k zeros on the diagonal */
   unsigned char *lost;
 } shortest;
 
@@ -74,31 +75,6 @@ static double largest(int n, const double *v) {
   return worst;
 }
 
-/* Residuals of the rows that were not left out. */
-static double left(const shortest *s) {
-  double worst = 0;
-  for (int r = 0; r < s->k; r++)
-    if (!s->lost[s->n + r]) worst = isfinite(s->residual[r]) ? fmax(worst, fabs(s->residual[r])) : INFINITY;
-  return worst;
-}
-
-/* Moves q by the step in s->b, or by a part of it that makes what is left smaller. Returns that. */
-static double take_step(shortest *s, double t, const double *params, const bool *held, double worst, double *q) {
-  size_t size = sizeof(double) * (size_t)s->sys->n_q;
-  double *from = ag_heap_alloc(size), now = INFINITY;
-  memcpy(from, q, size);
-  for (int half = 0; half < 12; half++) {
-    memcpy(q, from, size);
-    ag_retract(s->sys, q, s->b);
-    rows_at(s, t, params, q, NULL, held);
-    now = left(s);
-    if (now < worst || now < 1e-12) break;
-    for (int j = 0; j < s->n; j++) s->b[j] *= 0.5;
-  }
-  free(from);
-  return now;
-}
-
 /* Velocities that very many rows share would join them all: a platform with many bodies on it. NULL when there is none;
  * else the caller's. */
 enum { HUB = 40 };
@@ -113,24 +89,65 @@ static bool *shared_columns(const ag_system *sys, const ag_places *at) {
   return NULL;
 }
 
-static bool newton(const ag_system *sys, double t, const double *params, const bool *held, const bool *hubs,
-                   double *q) {
+/* ---- Newton ---- */
+
+/* Rows to be made zero by moving q, or by moving xi at a fixed q. */
+typedef struct target {
   shortest s;
-  shortest_init(&s, sys, AG_OUT_RELATION_G, AG_OUT_RELATION_JACOBIAN, &sys->G_at, hubs);
-  double last = INFINITY, worst;
-  rows_at(&s, t, params, q, NULL, held);
-  worst = left(&s);
-  for (int i = 0; i < 60; i++) {
-    if (worst < 1e-14 || (worst < 1e-12 && worst > 0.5 * last)) break; /* rounding does not let it nearer */
-    if (!(worst < 1e100) || worst >= last) break;
-    (void)solve(&s);
-    last = left(&s); /* without the rows that cannot be moved */
-    if (!(largest(s.n, s.b) < 1e100)) break;
-    worst = take_step(&s, t, params, held, last, q);
-  }
-  double all = largest(s.k, s.residual);
-  shortest_done(&s);
-  return all < 1e-11;
+  double t;
+  const double *params, *q; /* q: NULL when it is what moves */
+  const bool *held;         /* or NULL */
+} target;
+
+static bool target_eval(void *self, const double *x, double *F, double *J) {
+  target *p = self;
+  (void)J;
+  rows_at(&p->s, p->t, p->params, p->q ? p->q : x, p->q ? x : NULL, p->held);
+  memcpy(F, p->s.residual, sizeof(double) * (size_t)p->s.k);
+  return true;
+}
+
+static bool target_solve(void *self, const double *x, const double *F, double *d) {
+  target *p = self;
+  (void)x, (void)F;
+  (void)solve(&p->s);
+  for (int j = 0; j < p->s.n; j++) d[j] = p->held && p->held[j] ? 0 : p->s.b[j];
+  return true;
+}
+
+static void target_retract(void *self, double *q, const double *d) { ag_retract(((target *)self)->s.sys, q, d); }
+
+/* The largest residual of the rows that were not left out. */
+static double left(void *self, const double *F) {
+  const shortest *s = &((target *)self)->s;
+  double worst = 0;
+  for (int r = 0; r < s->k; r++)
+    if (!s->lost[s->n + r]) worst = isfinite(F[r]) ? fmax(worst, fabs(F[r])) : INFINITY;
+  return worst;
+}
+
+/* Returns the largest residual of all rows. */
+static double reach(target *p, const ag_newton_options *o, double *x) {
+  ag_newton_system s = {.kind = AG_NEWTON_OWN, .m = p->s.k, .n = p->s.n, .self = p};
+  s.n_x = p->q ? p->s.n : p->s.sys->n_q;
+  s.eval = target_eval;
+  s.solve = target_solve;
+  s.retract = p->q ? NULL : target_retract;
+  s.size = p->q ? NULL : left;
+  double *work = ag_heap_alloc(sizeof(double) * ag_newton_work(&s));
+  (void)ag_newton(&s, o, x, work);
+  free(work);
+  return largest(p->s.k, p->s.residual);
+}
+
+static bool move_positions(const ag_system *sys, double t, const double *params, const bool *held, const bool *hubs,
+                           double *q) {
+  static const ag_newton_options options = {.max_iter = 60, .tol = 1e-14, .rounding = 1e-12, .halvings = 11};
+  target p = {.t = t, .params = params, .held = held};
+  shortest_init(&p.s, sys, AG_OUT_RELATION_G, AG_OUT_RELATION_JACOBIAN, &sys->G_at, hubs);
+  double worst = reach(&p, &options, q);
+  shortest_done(&p.s);
+  return worst < 1e-11;
 }
 
 bool ag_sparse_position(const ag_system *sys, double t, const double *params, const bool *held, double *q) {
@@ -139,9 +156,9 @@ bool ag_sparse_position(const ag_system *sys, double t, const double *params, co
   bool *hubs = shared_columns(sys, &sys->G_at), done = false;
   double *guess = ag_heap_alloc(size);
   memcpy(guess, q, size);
-  if (hubs) done = newton(sys, t, params, held, hubs, guess);
+  if (hubs) done = move_positions(sys, t, params, held, hubs, guess);
   if (done) memcpy(q, guess, size);
-  else done = newton(sys, t, params, held, NULL, q);
+  else done = move_positions(sys, t, params, held, NULL, q);
   free(hubs);
   free(guess);
   return done;
@@ -149,18 +166,11 @@ bool ag_sparse_position(const ag_system *sys, double t, const double *params, co
 
 static double complete(const ag_system *sys, double t, const double *params, const double *q, const bool *held,
                        const bool *hubs, double *xi) {
-  shortest s;
-  shortest_init(&s, sys, AG_OUT_ROWS_RESIDUAL, AG_OUT_ROWS_S, &sys->S_at, hubs);
-  for (int i = 0; i < 3; i++) { /* once more for the rounding */
-    rows_at(&s, t, params, q, xi, held);
-    double worst = largest(s.k, s.residual);
-    if (worst < 1e-14 || !isfinite(worst)) break;
-    (void)solve(&s);
-    for (int j = 0; j < s.n; j++) xi[j] += held[j] ? 0 : s.b[j];
-  }
-  rows_at(&s, t, params, q, xi, held);
-  double worst = largest(s.k, s.residual);
-  shortest_done(&s);
+  static const ag_newton_options options = {.max_iter = 3, .tol = 1e-14}; /* linear: more than one for the rounding */
+  target p = {.t = t, .params = params, .q = q, .held = held};
+  shortest_init(&p.s, sys, AG_OUT_ROWS_RESIDUAL, AG_OUT_ROWS_S, &sys->S_at, hubs);
+  double worst = reach(&p, &options, xi);
+  shortest_done(&p.s);
   return worst;
 }
 
@@ -174,6 +184,18 @@ double ag_sparse_velocity(const ag_system *sys, double t, const double *params, 
   else worst = complete(sys, t, params, q, held, NULL, xi);
   free(guess);
   return worst;
+}
+
+void ag_sparse_correct(const ag_system *sys, bool velocity, double t, const double *params, const double *x,
+                       const bool *held, const double *e, double *d) {
+  shortest s;
+  if (velocity) shortest_init(&s, sys, AG_OUT_ROWS_RESIDUAL, AG_OUT_ROWS_S, &sys->S_at, NULL);
+  else shortest_init(&s, sys, AG_OUT_RELATION_G, AG_OUT_RELATION_JACOBIAN, &sys->G_at, NULL);
+  rows_at(&s, t, params, x, x + sys->n_q, held);
+  memcpy(s.residual, e, sizeof(double) * (size_t)s.k);
+  (void)solve(&s);
+  for (int j = 0; j < s.n; j++) d[j] += held[j] ? 0 : s.b[j];
+  shortest_done(&s);
 }
 
 /* ---- rank ---- */

@@ -198,10 +198,11 @@ static int culprit(const ag_system *sys, int row) {
 
 /* Moves q onto the position constraints: the unnamed coordinates, or where these are not enough all of them. */
 static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
-                                    const bool *named, double *q) {
+                                    const bool *named, double *q, bool *solved) {
   double gap;
   int row;
-  if (ag_position_solve(sys, t0, params, named, q, &gap, &row)) return AG_OK;
+  if (ag_position_solve(sys, t0, params, named, q, solved, &gap, &row)) return AG_OK;
+  memset(solved, true, (size_t)sys->n_xi);
   int set = culprit(sys, row);
   pointer old = point_at(ctx, sys->model, set);
   const ag_item *touch = row < sys->n_g ? NULL : &sys->model->touches[row - sys->n_g];
@@ -222,16 +223,18 @@ static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0
   return moved ? AG_OK : AG_WRONG;
 }
 
-ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
-                             double *q) {
-  bool *named = ag_heap_alloc((size_t)sys->n_xi + 1);
+ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q,
+                             ag_solved *solved) {
+  bool *named = ag_heap_alloc((size_t)sys->n_xi + 1), *own = ag_heap_alloc((size_t)sys->n_xi + 1);
   values given;
   values_init(&given, sys, t0, params);
   ag_default_coordinates(sys, q);
   ag_status status = named_positions(ctx, sys, &given, q, named);
   values_done(&given);
-  if (status == AG_OK && sys->n_relation) status = complete_positions(ctx, sys, t0, params, strict, named, q);
+  if (status == AG_OK && sys->n_relation)
+    status = complete_positions(ctx, sys, t0, params, strict, named, q, solved ? solved->q : own);
   free(named);
+  free(own);
   return status;
 }
 
@@ -315,15 +318,14 @@ static ag_status named_velocities(ag_ctx *ctx, const ag_system *sys, values *giv
 }
 
 /* Solves for the unnamed velocities. Rows are taken in order; row r that is `soft` is left out when it does not fit.
- * Each row is solved for the preferred dependent velocity with a good pivot; unknowns never needed stay 0. Returns the
- * misfit. */
+ * Each row is solved for the preferred dependent velocity with a good pivot; unknowns never needed stay 0. used: the
+ * rows that were solved; is_pivot: the velocities they were solved for. Returns the misfit. */
 static double solve_velocities(const ag_system *sys, const linear *rows, const bool *soft, const bool *named,
-                               double *xi) {
+                               double *xi, bool *used, bool *is_pivot) {
   int n = rows->n, m = rows->m, n_pivot = 0;
   double *A = ag_heap_alloc(sizeof(double) * (size_t)(m * n + 1)), *b = ag_heap_alloc(sizeof(double) * (size_t)(m + 1)),
          misfit = 0;
   int *pivot_col = ag_heap_alloc(sizeof(int) * (size_t)(m + 1));
-  bool *is_pivot = ag_heap_alloc((size_t)n + 1);
   for (int r = 0; r < m; r++) {
     double *a = A + n_pivot * n, rhs = rows->b[r], norm = 0;
     for (int j = 0; j < n; j++) {
@@ -355,14 +357,13 @@ static double solve_velocities(const ag_system *sys, const linear *rows, const b
       for (int j = 0; j < n; j++) A[p * n + j] -= h * a[j];
       b[p] -= h * b[n_pivot];
     }
-    is_pivot[col] = true;
+    is_pivot[col] = used[r] = true;
     pivot_col[n_pivot++] = col;
   }
   for (int p = 0; p < n_pivot; p++) xi[pivot_col[p]] = b[p];
   free(A);
   free(b);
   free(pivot_col);
-  free(is_pivot);
   return misfit;
 }
 
@@ -430,7 +431,7 @@ static ag_status change_velocities(ag_ctx *ctx, const ag_system *sys, double t0,
 /* Without elimination no velocity is more dependent than another: beside the named ones the smallest that satisfy the
  * constraints. */
 static ag_status saddle_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
-                                   const double *q, double *xi) {
+                                   const double *q, double *xi, ag_solved *solved) {
   bool *named = ag_heap_alloc((size_t)sys->n_xi + 1);
   double *given_xi = ag_heap_alloc(sizeof(double) * (size_t)sys->n_xi);
   values given;
@@ -439,12 +440,14 @@ static ag_status saddle_velocities(ag_ctx *ctx, const ag_system *sys, double t0,
   ag_status status = named_velocities(ctx, sys, &given, q, xi, named, NULL, NULL);
   values_done(&given);
   memcpy(given_xi, xi, sizeof(double) * (size_t)sys->n_xi);
+  for (int i = 0; i < sys->n_xi && solved; i++) solved->xi[i] = !named[i];
   if (status == AG_OK) {
     double misfit = ag_sparse_velocity(sys, t0, params, q, named, xi), size = 1;
     for (int i = 0; i < sys->n_xi; i++) size = fmax(size, fabs(xi[i]));
     if (!(misfit < 1e-10 * size)) {
       memcpy(xi, given_xi, sizeof(double) * (size_t)sys->n_xi);
       status = change_velocities(ctx, sys, t0, params, strict, q, misfit, xi);
+      if (solved) memset(solved->xi, true, (size_t)sys->n_xi);
     }
   }
   free(named);
@@ -484,13 +487,43 @@ static void order_rows(const linear *rows, int n_lambda, const bool *named, cons
   free(influence);
 }
 
+/* Solves the rows in the order `by`, or changes what does not satisfy the constraints. */
+static ag_status complete_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
+                                     const double *q, const linear *rows, const int *by, const bool *named,
+                                     const bool *frame_named, double *xi, ag_solved *solved) {
+  linear order = {.n = rows->n,
+                  .m = 0,
+                  .A = ag_heap_alloc(sizeof(double) * (size_t)((rows->m + 1) * rows->n)),
+                  .b = ag_heap_alloc(sizeof(double) * (size_t)(rows->m + 1))};
+  bool *soft = ag_heap_alloc((size_t)rows->m + 1), *used = ag_heap_alloc((size_t)rows->m + 1),
+       *pivots = ag_heap_alloc((size_t)rows->n + 1);
+  ag_status status = AG_OK;
+  for (int i = 0; i < rows->m; i++) {
+    memcpy(order.A + order.m * order.n, rows->A + by[i] * rows->n, sizeof(double) * (size_t)rows->n);
+    order.b[order.m] = rows->b[by[i]];
+    soft[order.m++] = by[i] >= sys->n_lambda && !frame_named[by[i] - sys->n_lambda];
+  }
+  double misfit = solve_velocities(sys, &order, soft, named, xi, used, pivots);
+  if (misfit == 0) polish(sys, rows, named, xi);
+  else status = change_velocities(ctx, sys, t0, params, strict, q, misfit, xi);
+  for (int i = 0; i < rows->m && solved; i++) solved->rows[by[i]] = misfit == 0 ? used[i] : by[i] < sys->n_lambda;
+  for (int i = 0; i < rows->n && solved; i++) solved->xi[i] = misfit != 0 || pivots[i];
+  if (solved) solved->projected = misfit != 0;
+  free(order.A);
+  free(order.b);
+  free(soft);
+  free(used);
+  free(pivots);
+  return status;
+}
+
 ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
-                              const double *q, double *xi) {
-  if (sys->elimination == AG_ELIM_SADDLE) return saddle_velocities(ctx, sys, t0, params, strict, q, xi);
+                              const double *q, double *xi, ag_solved *solved) {
+  if (sys->elimination == AG_ELIM_SADDLE) return saddle_velocities(ctx, sys, t0, params, strict, q, xi, solved);
   linear rows;
   rows_at(sys, t0, params, q, &rows);
-  bool *named = ag_heap_alloc((size_t)sys->n_xi + 1), *frame_named = ag_heap_alloc((size_t)rows.m + 1),
-       *soft = ag_heap_alloc((size_t)rows.m + 1);
+  bool *named = ag_heap_alloc((size_t)sys->n_xi + 1), *frame_named = ag_heap_alloc((size_t)rows.m + 1);
+  int *by = ag_heap_alloc(sizeof(int) * (size_t)(rows.m + 1));
   memset(xi, 0, sizeof(double) * (size_t)sys->n_xi);
   values given;
   values_init(&given, sys, t0, params);
@@ -498,35 +531,20 @@ ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, cons
   values_done(&given);
   /* hard rows first: constraints, then named frame velocities; an unnamed frame velocity is 0 only if nothing else
    * decides it */
-  linear order = {.n = rows.n,
-                  .m = 0,
-                  .A = ag_heap_alloc(sizeof(double) * (size_t)((rows.m + 1) * rows.n)),
-                  .b = ag_heap_alloc(sizeof(double) * (size_t)(rows.m + 1))};
-  int *by = ag_heap_alloc(sizeof(int) * (size_t)(rows.m + 1));
-  if (status == AG_OK) order_rows(&rows, sys->n_lambda, named, frame_named, by);
-  for (int i = 0; i < rows.m && status == AG_OK; i++) {
-    memcpy(order.A + order.m * order.n, rows.A + by[i] * rows.n, sizeof(double) * (size_t)rows.n);
-    order.b[order.m] = rows.b[by[i]];
-    soft[order.m++] = by[i] >= sys->n_lambda && !frame_named[by[i] - sys->n_lambda];
-  }
-  free(by);
-  if (status == AG_OK && order.m) {
-    double misfit = solve_velocities(sys, &order, soft, named, xi);
-    if (misfit == 0) polish(sys, &rows, named, xi);
-    else status = change_velocities(ctx, sys, t0, params, strict, q, misfit, xi);
+  if (status == AG_OK && rows.m) {
+    order_rows(&rows, sys->n_lambda, named, frame_named, by);
+    status = complete_velocities(ctx, sys, t0, params, strict, q, &rows, by, named, frame_named, xi, solved);
   }
   free(rows.A);
   free(rows.b);
-  free(order.A);
-  free(order.b);
+  free(by);
   free(named);
   free(frame_named);
-  free(soft);
   return status;
 }
 
 ag_status ag_system_start(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q,
                           double *xi) {
-  AG_TRY(ag_start_positions(ctx, sys, t0, params, strict, q));
-  return ag_start_velocities(ctx, sys, t0, params, strict, q, xi);
+  AG_TRY(ag_start_positions(ctx, sys, t0, params, strict, q, NULL));
+  return ag_start_velocities(ctx, sys, t0, params, strict, q, xi, NULL);
 }

@@ -4,23 +4,41 @@
 #include <math.h>
 #include <string.h>
 
-#include "math/dense.h"
+#include "math/newton.h"
 #include "mech/mech_internal.h"
 
-static bool all_finite(int n, const double *v) {
-  for (int i = 0; i < n; i++)
-    if (!isfinite(v[i])) return false;
-  return true;
+/* The relations, evaluated at coordinates q, and what they are solved for. */
+typedef struct relations {
+  const ag_system *sys;
+  double t0;
+  const double *params;
+  double *x, *v;          /* a full state; the results of the tape */
+  const double *G;        /* among these: the Jacobian */
+  int m, *rows, *columns; /* equations and as many components of the tangent to solve them for */
+  double *delta;          /* a tangent vector */
+} relations;
+
+static void relations_init(relations *e, const ag_system *sys, double t0, const double *params) {
+  size_t k = (size_t)sys->n_relation + 1;
+  *e = (relations){.sys = sys, .t0 = t0, .params = params};
+  e->x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
+  e->v = ag_heap_alloc(sizeof(double) * (size_t)sys->tapes[AG_ROLE_RELATION]->n_out);
+  e->G = e->v + sys->outputs[AG_OUT_RELATION_JACOBIAN].at;
+  e->rows = ag_heap_alloc(sizeof(int) * k);
+  e->columns = ag_heap_alloc(sizeof(int) * k);
+  e->delta = ag_heap_alloc(sizeof(double) * (size_t)sys->n_xi);
 }
 
+static void relations_done(relations *e) { free(e->x), free(e->v), free(e->rows), free(e->columns), free(e->delta); }
+
 /* g and its Jacobian at q; the largest |g|, in row *row (may be NULL). */
-static double position_at(const ag_system *sys, double t0, const double *params, const double *q, double *x, double *v,
-                          int *row) {
+static double relations_at(relations *e, const double *q, int *row) {
+  const ag_system *sys = e->sys;
   double worst = 0;
-  memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
-  ag_tape_once(sys->tapes[AG_ROLE_RELATION], t0, x, params, NULL, v);
+  memcpy(e->x, q, sizeof(double) * (size_t)sys->n_q);
+  ag_tape_once(sys->tapes[AG_ROLE_RELATION], e->t0, e->x, e->params, NULL, e->v);
   for (int r = 0; r < sys->n_relation; r++) {
-    double size = isfinite(v[r]) ? fabs(v[r]) : INFINITY;
+    double size = isfinite(e->v[r]) ? fabs(e->v[r]) : INFINITY;
     if (size > worst && row) *row = r;
     worst = fmax(worst, size);
   }
@@ -68,110 +86,120 @@ static int pick_columns(int k, int n, const double *G, const bool *named, const 
   return found;
 }
 
+static void pick(relations *e, const bool *named) {
+  const ag_system *sys = e->sys;
+  e->m = pick_columns(sys->n_relation, sys->n_xi, e->G, named, sys->dependent, e->rows, e->columns);
+}
+
+/* ---- Newton ---- */
+
+static bool picked_eval(void *self, const double *q, double *F, double *J) {
+  relations *e = self;
+  if (!isfinite(relations_at(e, q, NULL))) return false;
+  for (int r = 0; r < e->m; r++) {
+    F[r] = e->v[e->rows[r]];
+    for (int c = 0; c < e->m; c++) J[r * e->m + c] = e->G[e->rows[r] * e->sys->n_xi + e->columns[c]];
+  }
+  return true;
+}
+
+static void picked_retract(void *self, double *q, const double *d) {
+  relations *e = self;
+  memset(e->delta, 0, sizeof(double) * (size_t)e->sys->n_xi);
+  for (int c = 0; c < e->m; c++) e->delta[e->columns[c]] = d[c];
+  ag_retract(e->sys, q, e->delta);
+}
+
 typedef enum solved { SOLVED_NOT, SOLVED_IN_PART, SOLVED } solved;
 
 /* Newton from one guess, on as many unnamed coordinates as there are equations for them; in part: the others do not
  * hold. */
-static solved solve_positions(const ag_system *sys, double t0, const double *params, const bool *named, double *q) {
-  int n = sys->n_xi, k = sys->n_relation;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
-         *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
-  double *A = ag_heap_alloc(sizeof(double) * (size_t)(k * k)), *b = ag_heap_alloc(sizeof(double) * (size_t)k);
-  double *delta = ag_heap_alloc(sizeof(double) * (size_t)n), left = 0;
-  int *rows = ag_heap_alloc(sizeof(int) * (size_t)k), *columns = ag_heap_alloc(sizeof(int) * (size_t)k);
-  const double *G = v + sys->outputs[AG_OUT_RELATION_JACOBIAN].at;
-  bool ok = isfinite(position_at(sys, t0, params, q, x, v, NULL)), done = false;
-  int m = ok ? pick_columns(k, n, G, named, sys->dependent, rows, columns) : 0;
-  for (int i = 0; ok && m && !done && i < 50; i++) {
-    ok = isfinite(position_at(sys, t0, params, q, x, v, NULL));
-    left = 0;
-    for (int r = 0; r < m; r++) {
-      b[r] = -v[rows[r]];
-      left = fmax(left, fabs(b[r]));
-      for (int c = 0; c < m; c++) A[r * m + c] = G[rows[r] * n + columns[c]];
-    }
-    if (left < 1e-14) break;
-    ok = ok && ag_dense_solve(m, 1, A, b) == 0 && all_finite(m, b);
-    double size = 0;
-    memset(delta, 0, sizeof(double) * (size_t)n);
-    for (int c = 0; ok && c < m; c++) delta[columns[c]] = b[c], size = fmax(size, fabs(b[c]));
-    if (size < 1e-15) done = true;
-    for (int c = 0; size > 1 && c < m; c++) delta[columns[c]] /= size;
-    if (ok) ag_retract(sys, q, delta);
+static solved solve_positions(relations *e, const bool *named, double *q) {
+  static const ag_newton_options options = {.max_iter = 50, .tol = 1e-14, .step_tol = 1e-15, .max_step = 1};
+  if (!isfinite(relations_at(e, q, NULL))) return SOLVED_NOT;
+  pick(e, named);
+  if (e->m) {
+    ag_newton_system s = {.kind = AG_NEWTON_SQUARE, .m = e->m, .n = e->m, .n_x = e->sys->n_q, .self = e};
+    s.eval = picked_eval;
+    s.retract = picked_retract;
+    double *work = ag_heap_alloc(sizeof(double) * ag_newton_work(&s));
+    ag_newton_reason reason = ag_newton(&s, &options, q, work).reason;
+    free(work);
+    if (reason == AG_NEWTON_SINGULAR || reason == AG_NEWTON_NOT_FINITE) return SOLVED_NOT;
   }
-  double gap = position_at(sys, t0, params, q, x, v, NULL);
-  for (int r = 0; r < m; r++) left = fmax(r ? left : 0, fabs(v[rows[r]]));
-  ok = ok && isfinite(gap) && left < 1e-11;
-  void *all[] = {x, v, A, b, delta, rows, columns};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
-  return !ok ? SOLVED_NOT : gap < 1e-11 ? SOLVED : m ? SOLVED_IN_PART : SOLVED_NOT;
+  double gap = relations_at(e, q, NULL), left = 0;
+  for (int r = 0; r < e->m; r++) left = fmax(left, fabs(e->v[e->rows[r]]));
+  if (!isfinite(gap) || !(left < 1e-11)) return SOLVED_NOT;
+  return gap < 1e-11 ? SOLVED : e->m ? SOLVED_IN_PART : SOLVED_NOT;
 }
+
+/* ---- guesses ---- */
 
 /* The unnamed coordinates that occur in the equations (of some points at random, one has a gradient that does not
  * vanish). */
-static void open_coordinates(const ag_system *sys, double t0, const double *params, const bool *named, const double *q,
-                             bool *open) {
-  int n = sys->n_xi, k = sys->n_relation;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
-         *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
-  double *at = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q), *delta = ag_heap_alloc(sizeof(double) * (size_t)n);
-  const double *G = v + sys->outputs[AG_OUT_RELATION_JACOBIAN].at;
+static void open_coordinates(relations *e, const bool *named, const double *q, bool *open) {
+  const ag_system *sys = e->sys;
+  int n = sys->n_xi;
+  double *at = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q);
   uint64_t state = 2;
   for (int i = 0; i < 4; i++) {
     memcpy(at, q, sizeof(double) * (size_t)sys->n_q);
-    for (int j = 0; j < n; j++) delta[j] = ag_random_unit(&state) - 0.5;
-    ag_retract(sys, at, delta);
-    (void)position_at(sys, t0, params, at, x, v, NULL);
-    for (int r = 0; r < k; r++)
-      for (int j = 0; j < n; j++) open[j] = open[j] || (!named[j] && G[r * n + j] != 0);
+    for (int j = 0; j < n; j++) e->delta[j] = ag_random_unit(&state) - 0.5;
+    ag_retract(sys, at, e->delta);
+    (void)relations_at(e, at, NULL);
+    for (int r = 0; r < sys->n_relation; r++)
+      for (int j = 0; j < n; j++) open[j] = open[j] || (!named[j] && e->G[r * n + j] != 0);
   }
-  free(x);
-  free(v);
   free(at);
-  free(delta);
+}
+
+/* Marks what was solved for. */
+static void mark_moved(const relations *e, bool *moved) {
+  memset(moved, 0, (size_t)e->sys->n_xi);
+  for (int c = 0; c < e->m; c++) moved[e->columns[c]] = true;
 }
 
 /* Of a solution found from a guess at random: what is not decided by the equations goes back to where it was. */
-static void put_back(const ag_system *sys, double t0, const double *params, const bool *named, const double *q,
-                     double *guess) {
-  int n = sys->n_xi, k = sys->n_relation;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
-         *v = ag_heap_alloc(sizeof(double) * (size_t)(k + k * n));
+static void put_back(relations *e, const bool *named, const double *q, double *guess, bool *moved) {
+  const ag_system *sys = e->sys;
   double *at = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q);
-  int *rows = ag_heap_alloc(sizeof(int) * (size_t)k), *columns = ag_heap_alloc(sizeof(int) * (size_t)k);
   memcpy(at, guess, sizeof(double) * (size_t)sys->n_q);
-  (void)position_at(sys, t0, params, guess, x, v, NULL);
-  int m = pick_columns(k, n, v + sys->outputs[AG_OUT_RELATION_JACOBIAN].at, named, sys->dependent, rows, columns);
+  (void)relations_at(e, guess, NULL);
+  pick(e, named);
   for (int i = 0; i < sys->model->n_coords; i++) {
     const ag_place *p = &sys->places[i];
     for (int a = 0; a < p->n_xi && p->n_q == p->n_xi; a++) { /* a rotation stays as it is */
       bool picked = false;
-      for (int c = 0; c < m; c++) picked = picked || columns[c] == p->xi + a;
+      for (int c = 0; c < e->m; c++) picked = picked || e->columns[c] == p->xi + a;
       if (!picked) at[p->q + a] = q[p->q + a];
     }
   }
-  if (solve_positions(sys, t0, params, named, at) == SOLVED) memcpy(guess, at, sizeof(double) * (size_t)sys->n_q);
-  void *all[] = {x, v, at, rows, columns};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+  if (solve_positions(e, named, at) == SOLVED) {
+    memcpy(guess, at, sizeof(double) * (size_t)sys->n_q);
+    mark_moved(e, moved);
+  }
+  free(at);
 }
 
 /* Several guesses for the open coordinates: first where they are, then small and larger fixed pseudo-random ones (a
  * gradient may vanish at 0). Where only a part could be solved, q has that part. */
-static bool search_positions(const ag_system *sys, double t0, const double *params, const bool *named, double *q) {
+static bool search_positions(relations *e, const bool *named, double *q, bool *moved) {
+  const ag_system *sys = e->sys;
   size_t size = sizeof(double) * (size_t)sys->n_q;
   double *guess = ag_heap_alloc(size), *part = ag_heap_alloc(size),
          *delta = ag_heap_alloc(sizeof(double) * (size_t)sys->n_xi);
   bool *open = ag_heap_alloc((size_t)sys->n_xi + 1), have_part = false;
   uint64_t state = 1;
   solved best = SOLVED_NOT;
-  open_coordinates(sys, t0, params, named, q, open);
+  open_coordinates(e, named, q, open);
   for (int try = 0; try < 40 && best != SOLVED; try++) {
     memcpy(guess, q, size);
     for (int j = 0; j < sys->n_xi; j++)
       delta[j] = !open[j] || !try ? 0 : (try < 20 ? 0.1 : 1.5) * (ag_random_unit(&state) - (try < 20 ? 0 : 0.5));
     ag_retract(sys, guess, delta);
-    best = solve_positions(sys, t0, params, named, guess);
-    if (best == SOLVED && try) put_back(sys, t0, params, named, q, guess);
+    best = solve_positions(e, named, guess);
+    if (best == SOLVED) mark_moved(e, moved);
+    if (best == SOLVED && try) put_back(e, named, q, guess, moved);
     if (best == SOLVED_IN_PART && !have_part) memcpy(part, guess, size), have_part = true;
   }
   if (best == SOLVED) memcpy(q, guess, size);
@@ -184,37 +212,37 @@ static bool search_positions(const ag_system *sys, double t0, const double *para
 }
 
 /* The same for a large system, by the shortest steps of all unnamed coordinates. */
-static bool search_sparse(const ag_system *sys, double t0, const double *params, const bool *named, double *q) {
+static bool search_sparse(relations *e, const bool *named, double *q) {
+  const ag_system *sys = e->sys;
   size_t size = sizeof(double) * (size_t)sys->n_q;
-  double *guess = ag_heap_alloc(size), *part = ag_heap_alloc(size),
-         *delta = ag_heap_alloc(sizeof(double) * (size_t)sys->n_xi);
+  double *guess = ag_heap_alloc(size), *part = ag_heap_alloc(size);
   uint64_t state = 1;
   bool ok = false;
   for (int try = 0; try < 10 && !ok; try++) {
     memcpy(guess, q, size);
     for (int j = 0; j < sys->n_xi; j++)
-      delta[j] = named[j] || !try ? 0 : 0.1 * (ag_random_unit(&state) - (try < 5 ? 0 : 0.5));
-    ag_retract(sys, guess, delta);
-    ok = ag_sparse_position(sys, t0, params, named, guess);
+      e->delta[j] = named[j] || !try ? 0 : 0.1 * (ag_random_unit(&state) - (try < 5 ? 0 : 0.5));
+    ag_retract(sys, guess, e->delta);
+    ok = ag_sparse_position(sys, e->t0, e->params, named, guess);
     if (!try) memcpy(part, guess, size);
   }
   memcpy(q, ok ? guess : part, size);
   free(guess);
   free(part);
-  free(delta);
   return ok;
 }
 
-bool ag_position_solve(const ag_system *sys, double t0, const double *params, const bool *named, double *q, double *gap,
-                       int *row) {
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
-  double *v = ag_heap_alloc(sizeof(double) * (size_t)sys->tapes[AG_ROLE_RELATION]->n_out);
+bool ag_position_solve(const ag_system *sys, double t0, const double *params, const bool *named, double *q, bool *moved,
+                       double *gap, int *row) {
+  relations e;
+  bool sparse = ag_is_sparse(sys);
+  relations_init(&e, sys, t0, params);
+  for (int j = 0; j < sys->n_xi; j++) moved[j] = sparse && !named[j];
+  bool ok = relations_at(&e, q, NULL) <= 1e-14;
+  if (ok && !sparse) pick(&e, named), mark_moved(&e, moved); /* what would be solved for nearby */
+  if (!ok) ok = sparse ? search_sparse(&e, named, q) : search_positions(&e, named, q, moved);
   *row = 0;
-  bool ok =
-      position_at(sys, t0, params, q, x, v, NULL) <= 1e-14 ||
-      (ag_is_sparse(sys) ? search_sparse(sys, t0, params, named, q) : search_positions(sys, t0, params, named, q));
-  *gap = position_at(sys, t0, params, q, x, v, row);
-  free(x);
-  free(v);
+  *gap = relations_at(&e, q, row);
+  relations_done(&e);
   return ok;
 }

@@ -154,7 +154,7 @@ static void again_positions(derive *d) {
   ag_system *sys = d->sys;
   ag_ctx quiet = {0};
   double *q = AG_NEWN(sys->arena, double, sys->n_q + 1);
-  if (sys->n_relation && ag_start_positions(&quiet, sys, sys->t0, sys->params, d->options->strict, q) == AG_OK)
+  if (sys->n_relation && ag_start_positions(&quiet, sys, sys->t0, sys->params, d->options->strict, q, NULL) == AG_OK)
     sys->q0 = q;
   ag_ctx_done(&quiet);
 }
@@ -166,7 +166,7 @@ static ag_status derive_all(derive *d) {
   AG_TRY(ag_rows_collect(d));
   sys->q0 = AG_NEWN(sys->arena, double, sys->n_q + 1);
   sys->xi0 = AG_NEWN(sys->arena, double, sys->n_xi + 1);
-  AG_TRY(ag_start_positions(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0));
+  AG_TRY(ag_start_positions(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0, NULL));
   AG_TRY(ag_rows_rank(d));
   AG_TRY(ag_eliminate(d));
   sys->dependent = d->dependent;
@@ -175,7 +175,7 @@ static ag_status derive_all(derive *d) {
   AG_TRY(ag_motion(d));
   ag_observe(d);
   ag_guards(d);
-  AG_TRY(ag_start_velocities(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0, sys->xi0));
+  AG_TRY(ag_start_velocities(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0, sys->xi0, NULL));
   AG_TRY(check_mass(d));
   AG_TRY(check_start(d));
   if (d->m->n_touches) AG_TRY(check_relations(d));

@@ -34,7 +34,6 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   size_t m = sys->tapes[AG_ROLE_SADDLE] ? n + k + (size_t)sys->n_g : 1;
   w->K = ag_heap_alloc(sizeof(double) * (m * m + 1));
   w->b = ag_heap_alloc(sizeof(double) * ((sys->tapes[AG_ROLE_SADDLE] ? m : n + k) + 1));
-  w->delta = ag_heap_alloc(sizeof(double) * (n + 1));
   size_t largest = 0;
   for (int i = 0; i < sys->n_basis; i++)
     largest = largest > (size_t)sys->bases[i].n_y ? largest : (size_t)sys->bases[i].n_y;
@@ -59,7 +58,7 @@ void ag_work_free(ag_work *w) {
   free(w->x);
   free(w->K);
   free(w->b);
-  free(w->delta);
+  free(w->newton);
   free(w->y);
   free(w->SP);
   free(w->G);
@@ -478,22 +477,10 @@ int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed) {
 }
 
 int ag_work_settle_full(ag_work *w, double t, double *x) {
-  const ag_system *sys = w->sys;
-  int n = sys->n_xi, k = sys->n_lambda;
-  ag_normalise(sys, x);
-  if (sys->n_g) {
+  ag_normalise(w->sys, x);
+  if (w->sys->n_g) {
     int trouble = ag_work_position(w, t, x);
     if (trouble) return trouble;
   }
-  if (sys->elimination == AG_ELIM_SADDLE) return ag_saddle_velocity(w, t, x);
-  for (int i = 0; i < 3 && k; i++) {
-    ag_saddle p = ag_saddle_at(w, t, x);
-    double worst = 0;
-    for (int r = 0; r < k; r++) worst = fmax(worst, fabs(p.residual[r]));
-    if (worst < 1e-15) break;
-    memset(w->b, 0, sizeof(double) * (size_t)n);
-    if (!ag_rows_solve(w, p.M, p.S, p.residual)) return AG_TROUBLE_RANK;
-    for (int j = 0; j < n; j++) x[sys->n_q + j] += w->b[j];
-  }
-  return AG_FINE;
+  return ag_work_velocity(w, t, x);
 }

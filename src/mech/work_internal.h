@@ -2,6 +2,7 @@
  * Inside of a worker: shared by work.c and work_saddle.c. */
 #ifndef AG_MECH_WORK_INTERNAL_H
 #define AG_MECH_WORK_INTERNAL_H
+#include "math/newton.h"
 #include "mech/mech_internal.h"
 
 typedef struct machine {
@@ -12,10 +13,12 @@ typedef struct machine {
 struct ag_work {
   const ag_system *sys;
   double *params;
-  machine *machines;                            /* one per tape of the system, made where it is first needed */
-  double *x;                                    /* a full state followed by lambda */
-  double *K, *b;                                /* saddle matrix and right-hand side */
-  double *delta, *y, *SP, *G, *rows, *combined; /* all but the first: scratch of the bases */
+  machine *machines;                    /* one per tape of the system, made where it is first needed */
+  double *x;                            /* a full state followed by lambda */
+  double *K, *b;                        /* saddle matrix and right-hand side */
+  double *y, *SP, *G, *rows, *combined; /* scratch of the bases */
+  double *newton;                       /* workspace of Newton's method, n_newton numbers */
+  size_t n_newton;
   double *W, *WS; /* combinations of the rows that are independent, where more rows are kept */
 };
 
@@ -42,6 +45,17 @@ ag_saddle ag_saddle_at(ag_work *w, double t, const double *x); /* work.c */
 
 /* work_rows.c */
 int ag_work_position(ag_work *w, double t, double *x); /* q moved onto g = 0 */
+int ag_work_velocity(ag_work *w, double t, double *x); /* xi moved onto S xi + s = 0 */
+/* What Newton's method works on here: a worker and a time; x: the full state of which xi moves; trouble: why a solve
+ * failed. */
+typedef struct ag_moment {
+  ag_work *w;
+  double t, *x;
+  int trouble;
+} ag_moment;
+void ag_moment_retract(void *self, double *x, const double *d); /* moves q */
+int ag_position_trouble(ag_newton_result r);
+double *ag_work_room(ag_work *w, const ag_newton_system *s); /* its workspace */
 /* [M -S^T; S 0] into w->K, with independent combinations of the rows where they are not; how many, or -1: rank lost. */
 int ag_rows_matrix(ag_work *w, const double *M, const double *S);
 /* Solves it with w->b above and -right below: w->b is then the solution and the multipliers of all rows. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A worker: the rows of the constraints as they enter solves, independent ones or combinations that are; and states
- * moved onto the position level. */
+ * moved onto the constraints. */
 #include <math.h>
 #include <string.h>
 
@@ -9,12 +9,6 @@
 
 /* Relative size of singular values that count as lost rank. */
 static const double RANK_LOST = 1e-10;
-
-static bool all_finite(int n, const double *v) {
-  for (int i = 0; i < n; i++)
-    if (!isfinite(v[i])) return false;
-  return true;
-}
 
 /* [M -S^T; S 0] into w->K, for any k x n matrix S. */
 static void saddle_matrix(ag_work *w, const double *M, int k, const double *S) {
@@ -85,78 +79,77 @@ const double *ag_rows_combined(ag_work *w, const ag_basis *basis, const double *
 
 /* ---- position level ---- */
 
-/* Rows that follow from others, but only where all of them hold: nearby G has small singular values in place of zeros,
- * and a solve would move the state along the constraints by any amount. So no more than the rank on the constraints is
- * used: delta = -L^-T A^+ g with M = L L^T and A = G L^-T, rows of norm 1. Without a factor of M the shortest delta. */
-static void redundant_step(ag_work *w, const double *M, const double *G, const double *g, double *delta) {
-  int n = w->sys->n_xi, k = w->sys->n_g;
-  double *L = ag_heap_alloc(sizeof(double) * (size_t)(n * n)), *A = ag_heap_alloc(sizeof(double) * (size_t)(2 * k * n)),
-         *P = A + k * n, *size = ag_heap_alloc(sizeof(double) * (size_t)k);
-  memcpy(L, M, sizeof(double) * (size_t)(n * n));
-  if (ag_dense_cholesky(n, L))
-    for (int i = 0; i < n * n; i++) L[i] = i % (n + 1) == 0;
-  for (int r = 0; r < k; r++) {
-    double *a = A + r * n;
-    for (int i = 0; i < n; i++) {
-      a[i] = G[r * n + i];
-      for (int j = 0; j < i; j++) a[i] -= L[i * n + j] * a[j];
-      a[i] /= L[i * n + i];
-      size[r] += a[i] * a[i];
-    }
-    size[r] = size[r] > 0 ? sqrt(size[r]) : 1;
-    for (int i = 0; i < n; i++) a[i] /= size[r];
+double *ag_work_room(ag_work *w, const ag_newton_system *s) {
+  size_t n = ag_newton_work(s);
+  if (n > w->n_newton) {
+    w->newton = ag_heap_grow(w->newton, sizeof(double) * n);
+    w->n_newton = n;
   }
-  ag_dense_pinv_within(k, n, A, w->sys->g_rank, RANK_LOST, P);
-  for (int i = n - 1; i >= 0; i--) {
-    delta[i] = 0;
-    for (int r = 0; r < k; r++) delta[i] -= P[i * k + r] * g[r] / size[r];
-    for (int j = i + 1; j < n; j++) delta[i] -= L[j * n + i] * delta[j];
-    delta[i] /= L[i * n + i];
-  }
-  free(L), free(A), free(size);
+  return w->newton;
 }
 
-/* One Newton step onto g(q, t) = 0 in the metric M: [M -G^T; G 0] [delta; mu] = [0; -g]. */
-static void position_step(ag_work *w, const double *M, const double *g, const double *G, double *delta) {
-  int n = w->sys->n_xi, k = w->sys->n_g;
-  if (w->sys->g_rank < k) {
-    redundant_step(w, M, G, g, delta);
-    return;
-  }
-  saddle_matrix(w, M, k, G);
-  memset(w->b, 0, sizeof(double) * (size_t)n);
-  for (int r = 0; r < k; r++) w->b[n + r] = -g[r];
-  if (ag_dense_solve(n + k, 1, w->K, w->b) || !all_finite(n, w->b)) {
-    /* a mass matrix that is singular across the constraint: shortest correction instead */
-    double *P = ag_heap_alloc(sizeof(double) * (size_t)(n * k));
-    ag_dense_pinv(k, n, G, P);
-    for (int j = 0; j < n; j++) {
-      w->b[j] = 0;
-      for (int r = 0; r < k; r++) w->b[j] -= P[j * k + r] * g[r];
-    }
-    free(P);
-  }
-  memcpy(delta, w->b, sizeof(double) * (size_t)n);
+static bool position_eval(void *self, const double *x, double *F, double *J) {
+  ag_moment *m = self;
+  (void)J; /* the tape writes it behind F */
+  (void)ag_machine_run(m->w, AG_ROLE_POSITION, m->t, x, NULL, F);
+  return true;
 }
 
-/* Newton onto g(q, t) = 0, through the retraction. */
+static const double *position_metric(void *self, const double *x) {
+  ag_moment *m = self;
+  return ag_saddle_at(m->w, m->t, x).M;
+}
+
+void ag_moment_retract(void *self, double *x, const double *d) { ag_retract(((ag_moment *)self)->w->sys, x, d); }
+
+int ag_position_trouble(ag_newton_result r) {
+  bool near = r.reason == AG_NEWTON_ITERATIONS && r.residual < 1e-9;
+  return ag_newton_ok(r) || near ? AG_FINE : AG_TROUBLE_PROJECT;
+}
+
+/* Newton onto g(q, t) = 0 by the shortest steps in the metric M. */
 int ag_work_position(ag_work *w, double t, double *x) {
   const ag_system *sys = w->sys;
   if (sys->elimination == AG_ELIM_SADDLE) return ag_saddle_position(w, t, x);
-  int n = sys->n_xi, k = sys->n_g;
-  double last = INFINITY;
-  for (int i = 0; i < 10; i++) {
-    (void)ag_machine_run(w, AG_ROLE_POSITION, t, x, NULL, NULL);
-    const double *g = ag_result(w, AG_OUT_POSITION_G), *G = ag_result(w, AG_OUT_POSITION_JACOBIAN);
-    double worst = 0;
-    for (int r = 0; r < k; r++) worst = fmax(worst, fabs(g[r]));
-    if (!isfinite(worst)) return AG_TROUBLE_PROJECT;
-    if (worst < 1e-15 || (worst >= 0.5 * last && worst < 1e-12)) return AG_FINE; /* at rounding */
-    last = worst;
-    ag_saddle p = ag_saddle_at(w, t, x);
-    position_step(w, p.M, g, G, w->delta);
-    if (!all_finite(n, w->delta)) return AG_TROUBLE_PROJECT;
-    ag_retract(sys, x, w->delta);
-  }
-  return last < 1e-9 ? AG_FINE : AG_TROUBLE_PROJECT;
+  static const ag_newton_options options = {.max_iter = 10, .tol = 1e-15, .rounding = 1e-12};
+  ag_moment m = {.w = w, .t = t};
+  ag_newton_system s = {.kind = AG_NEWTON_SHORTEST, .m = sys->n_g, .n = sys->n_xi, .n_x = sys->n_q, .self = &m};
+  if (sys->g_rank < sys->n_g) s.rank = sys->g_rank, s.rank_tol = RANK_LOST;
+  s.eval = position_eval;
+  s.retract = ag_moment_retract;
+  s.metric = position_metric;
+  return ag_position_trouble(ag_newton(&s, &options, x, ag_work_room(w, &s)));
+}
+
+/* ---- velocity level ---- */
+
+static bool velocity_eval(void *self, const double *xi, double *F, double *J) {
+  ag_moment *m = self;
+  (void)xi, (void)J; /* xi is part of m->x */
+  memcpy(F, ag_saddle_at(m->w, m->t, m->x).residual, sizeof(double) * (size_t)m->w->sys->n_lambda);
+  return true;
+}
+
+static bool velocity_solve(void *self, const double *xi, const double *F, double *d) {
+  ag_work *w = ((ag_moment *)self)->w;
+  size_t size = sizeof(double) * (size_t)w->sys->n_xi;
+  (void)xi;
+  memset(w->b, 0, size);
+  bool good = ag_rows_solve(w, ag_result(w, AG_OUT_SADDLE_M), ag_result(w, AG_OUT_SADDLE_S), F);
+  memcpy(d, w->b, size);
+  return good;
+}
+
+/* Linear: one step by the shortest way in the metric M, and more for the rounding. */
+int ag_work_velocity(ag_work *w, double t, double *x) {
+  const ag_system *sys = w->sys;
+  if (sys->elimination == AG_ELIM_SADDLE) return ag_saddle_velocity(w, t, x);
+  if (!sys->n_lambda) return AG_FINE;
+  static const ag_newton_options options = {.max_iter = 3, .tol = 1e-15};
+  ag_moment m = {.w = w, .t = t, .x = x};
+  ag_newton_system s = {.kind = AG_NEWTON_OWN, .m = sys->n_lambda, .n = sys->n_xi, .self = &m};
+  s.eval = velocity_eval;
+  s.solve = velocity_solve;
+  ag_newton_reason reason = ag_newton(&s, &options, x + sys->n_q, ag_work_room(w, &s)).reason;
+  return reason == AG_NEWTON_SINGULAR ? AG_TROUBLE_RANK : AG_FINE; /* what is not finite shows in the state */
 }

@@ -46,38 +46,69 @@ double ag_saddle_residual(ag_work *w, double t, const double *x) {
   return largest(w->sys->n_row, ag_result(w, AG_OUT_ROWS_RESIDUAL));
 }
 
-/* Newton in the metric M: a step from |g| = e leaves some e^2, so that below QUADRATIC one is enough. */
-static const double QUADRATIC = 1e-8;
+/* ---- onto the constraints ---- */
 
-int ag_saddle_position(ag_work *w, double t, double *x) {
-  const ag_system *sys = w->sys;
-  double last = INFINITY;
-  if (!sys->tapes[AG_ROLE_ONTO_G]) return AG_FINE;
-  for (int i = 0; i < 10; i++) {
-    (void)ag_machine_run(w, AG_ROLE_POSITION, t, x, NULL, NULL);
-    double worst = largest(sys->n_g, ag_result(w, AG_OUT_POSITION_G));
-    if (!isfinite(worst)) return AG_TROUBLE_PROJECT;
-    if (worst < 1e-15 || (worst >= 0.5 * last && worst < 1e-12)) return AG_FINE; /* at rounding */
-    if (ag_machine_run(w, AG_ROLE_ONTO_G, t, x, NULL, NULL)) return cause(w, t, x);
-    if (!isfinite(largest(sys->n_xi, ag_result(w, AG_OUT_ONTO_G_DELTA)))) return AG_TROUBLE_PROJECT;
-    last = worst;
-    ag_retract(sys, x, ag_result(w, AG_OUT_ONTO_G_DELTA));
-    if (worst < QUADRATIC) return AG_FINE;
-  }
-  return last < 1e-9 ? AG_FINE : AG_TROUBLE_PROJECT;
+static bool position_eval(void *self, const double *x, double *F, double *J) {
+  ag_moment *m = self;
+  (void)J;
+  (void)ag_machine_run(m->w, AG_ROLE_POSITION, m->t, x, NULL, F);
+  return true;
 }
 
-/* One solve does it, for this is linear; more only where much was cancelled. */
-int ag_saddle_velocity(ag_work *w, double t, double *x) {
-  const ag_system *sys = w->sys;
-  for (int i = 0; i < 3; i++) {
-    double worst = ag_saddle_residual(w, t, x);
-    if (worst < (i ? 1e-13 : 1e-15)) return AG_FINE;
-    if (ag_machine_run(w, AG_ROLE_ONTO_S, t, x, NULL, NULL)) return cause(w, t, x);
-    const double *delta = ag_result(w, AG_OUT_ONTO_S_DELTA);
-    for (int j = 0; j < sys->n_xi; j++) x[sys->n_q + j] += delta[j];
+/* The step of the last evaluation that a role gives; x: the full state there. */
+static bool step_of(ag_moment *m, ag_output delta, const double *x, double *d) {
+  ag_role role = ag_output_role(delta);
+  if (ag_machine_run(m->w, role, m->t, x, NULL, NULL)) {
+    m->trouble = cause(m->w, m->t, x);
+    return false;
   }
-  return AG_FINE;
+  memcpy(d, ag_result(m->w, delta), sizeof(double) * (size_t)m->w->sys->n_xi);
+  return true;
+}
+
+static bool position_solve(void *self, const double *x, const double *F, double *d) {
+  (void)F;
+  return step_of(self, AG_OUT_ONTO_G_DELTA, x, d);
+}
+
+/* In the metric M. A step from |g| = e leaves some e^2: from below `trust` on one is enough. */
+int ag_saddle_position(ag_work *w, double t, double *x) {
+  static const ag_newton_options options = {.max_iter = 10, .tol = 1e-15, .rounding = 1e-12, .trust = 1e-8};
+  const ag_system *sys = w->sys;
+  if (!sys->tapes[AG_ROLE_ONTO_G]) return AG_FINE;
+  ag_moment m = {.w = w, .t = t};
+  ag_newton_system s = {.kind = AG_NEWTON_OWN, .m = sys->n_g, .n = sys->n_xi, .n_x = sys->n_q, .self = &m};
+  s.eval = position_eval;
+  s.solve = position_solve;
+  s.retract = ag_moment_retract;
+  int trouble = ag_position_trouble(ag_newton(&s, &options, x, ag_work_room(w, &s)));
+  return m.trouble ? m.trouble : trouble;
+}
+
+static bool velocity_eval(void *self, const double *xi, double *F, double *J) {
+  ag_moment *m = self;
+  (void)xi, (void)J; /* xi is part of m->x */
+  (void)ag_machine_run(m->w, AG_ROLE_ROWS, m->t, m->x, NULL, NULL);
+  memcpy(F, ag_result(m->w, AG_OUT_ROWS_RESIDUAL), sizeof(double) * (size_t)m->w->sys->n_row);
+  return true;
+}
+
+static bool velocity_solve(void *self, const double *xi, const double *F, double *d) {
+  ag_moment *m = self;
+  (void)xi, (void)F;
+  return step_of(m, AG_OUT_ONTO_S_DELTA, m->x, d);
+}
+
+/* One step does it, for this is linear; more only where much was cancelled. */
+int ag_saddle_velocity(ag_work *w, double t, double *x) {
+  static const ag_newton_options options = {.max_iter = 3, .tol = 1e-13, .still = 1e-15};
+  const ag_system *sys = w->sys;
+  ag_moment m = {.w = w, .t = t, .x = x};
+  ag_newton_system s = {.kind = AG_NEWTON_OWN, .m = sys->n_row, .n = sys->n_xi, .self = &m};
+  s.eval = velocity_eval;
+  s.solve = velocity_solve;
+  (void)ag_newton(&s, &options, x + sys->n_q, ag_work_room(w, &s));
+  return m.trouble; /* what is not finite shows in the state */
 }
 
 /* ---- condition ---- */
