@@ -467,8 +467,6 @@ void ag_cgen_prologue(int n_function, ag_text *out) {
   ag_text_str(out, "#ifndef AG_TAPE_FN\n#define AG_TAPE_FN static\n#endif\n\n");
 }
 
-const char *ag_cgen_ldl(void) { return ag_text_of_ldl; }
-
 int ag_cgen_tape(const ag_tape *tape, const ag_cgen *how, ag_text *out) {
   size_t n = (size_t)tape->n_instr + 1;
   gen g = {.tape = tape, .how = how, .out = out};

@@ -78,6 +78,29 @@ static void test_checks(void) {
   }
 }
 
+/* Plain code has a function for every word that a value of op.def uses. */
+static void check_plain(void) {
+  static const char *const values[] = {
+#define AG_OP(NAME, text, arity, call, parity, value, ...) #value,
+#define AG_OP_TAPE(NAME, text, arity, value, ...) #value,
+#include "expr/op.def"
+  };
+  ag_text text = {0};
+  ag_cgen_plain(false, &text);
+  AG_CHECK(!strstr(ag_text_cstr(&text), "v_ldl"));
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    char word[64];
+    if (strncmp(values[i], "v_", 2)) continue;
+    snprintf(word, sizeof word, "double %.*s(double", (int)strcspn(values[i], "("), values[i]);
+    if (!strstr(ag_text_cstr(&text), word)) fprintf(stderr, "missing: %s\n", word);
+    AG_CHECK(strstr(ag_text_cstr(&text), word));
+  }
+  ag_text_clear(&text);
+  ag_cgen_plain(true, &text);
+  AG_CHECK(strstr(ag_text_cstr(&text), "v_ldl"));
+  ag_text_done(&text);
+}
+
 int main(void) {
   test_checks();
   ag_text text = {0}, again = {0};
@@ -102,5 +125,6 @@ int main(void) {
   AG_CHECK(strstr(ag_text_cstr(&text), "#define AG_VMATH_CALL"));
   ag_text_done(&text);
   ag_text_done(&again);
+  check_plain();
   return ag_check_report();
 }

@@ -31,8 +31,9 @@ int ag_build_lanes(void);
 /* What generated code needs in front: the argument struct and the vector functions; for a text with so many functions
  * (sin, pow, ...) that inlining them all would make it long to compile, they are called. */
 void ag_cgen_prologue(int n_function, ag_text *out);
-/* The sparse solver over V, which a text with words of its own needs behind them. */
-const char *ag_cgen_ldl(void);
+/* The same for code that stands alone: V is double, and the words are made of <math.h>; with those of the sparse
+ * solver, when a tape calls it. */
+void ag_cgen_plain(bool sparse, ag_text *out);
 int ag_cgen_functions(const ag_tape *tape); /* how many functions a tape has, weighted by their length */
 
 typedef struct ag_cgen {

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "kern/cgen.h"
+#include "kern/texts.h"
 
 typedef void entry_fn(const ag_kargs *args);
 
@@ -20,35 +21,16 @@ struct ag_kernel {
 
 /* ---- compiled ---- */
 
-/* The two entry points: blocks in order, pointers stepped through the arrays. */
+/* What entries.h is made of, and that text. */
 static void put_entries(const ag_kernel_spec *spec, int n_prep, ag_text *out) {
-  ag_text_printf(out,
-                 "void ag_kernel_prep(const ag_kargs *k) {\n"
-                 "  int n = k->work_step ? k->n_block : 1;\n"
-                 "  for (int b = 0; b < n; b++) {\n"
-                 "    VI fail = v_word_set(0);\n"
-                 "    %s_prep((const V *)(k->seg[%d] + b * k->p_step), (V *)(k->work + b * k->work_step), &fail);\n"
-                 "    if (!v_any(fail)) continue;\n"
-                 "    for (int i = b; i < (k->work_step ? b + 1 : k->n_block); i++) ((VI *)k->fail)[i] |= fail;\n"
-                 "  }\n"
-                 "}\n\n",
-                 spec->name, AG_SEG_P);
-  ag_text_printf(out,
-                 "void ag_kernel_run(const ag_kargs *k) {\n"
-                 "  for (long b = 0; b < k->n_block; b++) {\n"
-                 "    VI fail = v_word_set(0);\n"
-                 "    %s(",
-                 spec->name);
+  ag_text_printf(out, "#define AG_PREP_(p, prep, fail) %s_prep(p, prep, fail)\n", spec->name);
+  ag_text_printf(out, "#define AG_RUN_(k, b, prep, out, fail) %s(", spec->name);
   for (int i = 0; i < AG_SEG_COUNT; i++)
     if (ag_cgen_passes(spec->tape, false, (ag_seg)i))
       ag_text_printf(out, "(const V *)k->seg[%d] + b * %d, ", i, spec->n[i]);
-  ag_text_printf(out,
-                 "\n       (const V *)(k->work + b * k->work_step), (V *)k->out + b * %d, &fail);\n"
-                 "    if (v_any(fail)) ((VI *)k->fail)[b] |= fail;\n"
-                 "  }\n"
-                 "}\n\n"
-                 "const int ag_kernel_n_prep = %d;\n",
-                 spec->tape->n_out, n_prep);
+  ag_text_printf(out, "prep, out, fail)\n#define AG_SEGMENT_P_ %d\n#define AG_N_OUT_ %d\n#define AG_N_PREP_ %d\n",
+                 AG_SEG_P, spec->tape->n_out, n_prep);
+  ag_text_str(out, ag_text_of_entries);
 }
 
 void ag_kernel_text(const ag_kernel_spec *spec, ag_text *out) {

@@ -4,6 +4,12 @@
 const char ag_text_of_kargs[] =
 #include "kargs_text.inc"
     ;
+const char ag_text_of_entries[] =
+#include "entries_text.inc"
+    ;
+const char ag_text_of_plain[] =
+#include "plain_text.inc"
+    ;
 const char ag_text_of_vmath[] =
 #include "vmath_text.inc"
     ;

@@ -8,71 +8,9 @@
 #include "kern/kern.h"
 #include "run/run.h"
 
-static const char head_text[] =
-    "#include <math.h>\n\n"
-    "/* The words of the generated functions, on plain numbers. A condition is 1 or 0; a failed pivot sets *fail. */\n"
-    "typedef double V;\n"
-    "typedef unsigned long long VI;\n"
-    "#if defined __GNUC__\n"
-    "#define AG_MAYBE __attribute__((unused))\n"
-    "#else\n"
-    "#define AG_MAYBE\n"
-    "#define __attribute__(x)\n"
-    "#endif\n"
-    "#define AG_TAPE_FN static AG_MAYBE\n"
-    "#define v_set(x) ((double)(x))\n"
-    "#define v_word_set(x) ((VI)(x))\n"
-    "#define v_fma fma\n#define v_sqrt sqrt\n#define v_sin sin\n#define v_cos cos\n#define v_tan tan\n#define v_asin "
-    "asin\n"
-    "#define v_acos acos\n#define v_atan atan\n#define v_sinh sinh\n#define v_cosh cosh\n#define v_tanh tanh\n#define "
-    "v_exp exp\n"
-    "#define v_log log\n#define v_pow pow\n#define v_abs fabs\n#define v_atan2 atan2\n#define v_hypot hypot\n"
-    "static AG_MAYBE double v_sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }\n"
-    "static AG_MAYBE double v_min(double a, double b) { return b < a ? b : a; }\n"
-    "static AG_MAYBE double v_max(double a, double b) { return b > a ? b : a; }\n"
-    "static AG_MAYBE double v_lt(double a, double b) { return a < b; }\n"
-    "static AG_MAYBE double v_le(double a, double b) { return a <= b; }\n"
-    "static AG_MAYBE double v_eq(double a, double b) { return a == b; }\n"
-    "static AG_MAYBE double v_ne(double a, double b) { return a != b; }\n"
-    "static AG_MAYBE double v_and(double a, double b) { return a != 0 && b != 0; }\n"
-    "static AG_MAYBE double v_or(double a, double b) { return a != 0 || b != 0; }\n"
-    "static AG_MAYBE double v_not(double a) { return a == 0; }\n"
-    "static AG_MAYBE double v_select(double c, double a, double b) { return c != 0 ? a : b; }\n"
-    "static AG_MAYBE void v_sincos(double x, double *s, double *c) { *s = sin(x), *c = cos(x); }\n"
-    "static AG_MAYBE VI v_badpos(double x) { return !(x > 0); }\n"
-    "static AG_MAYBE VI v_badnz(double x) { return !(fabs(x) > 1e-12); }\n"
-    "static AG_MAYBE double v_mark(double x, VI bad) { return bad ? NAN : x; }\n"
-    "static AG_MAYBE double v_checkpos(double x, VI *fail) {\n  if (x > 0) return x;\n  *fail = 1;\n  return NAN;\n}\n"
-    "static AG_MAYBE double v_checknz(double x, VI *fail) {\n  if (fabs(x) > 1e-12) return x;\n  *fail = 1;\n  return "
-    "NAN;\n}\n"
-    "#define v_nan() ((double)NAN)\n"
-    "static AG_MAYBE double v_pivot(double x, double bound, double lost, VI *fail) {\n  if (x > bound) return 1 / x;\n "
-    " *fail = 1;\n  return lost;\n}\n"
-    "/* A x = b by elimination with row pivoting: a holds A (n x n) and b behind it; the solution replaces a[0..n-1]. "
-    "*/\n"
-    "static AG_MAYBE void v_solve(int n, double *a, VI *fail) {\n"
-    "  double *b = a + n * n;\n"
-    "  for (int k = 0; k < n; k++) {\n"
-    "    int p = k;\n"
-    "    for (int i = k + 1; i < n; i++)\n"
-    "      if (fabs(a[i * n + k]) > fabs(a[p * n + k])) p = i;\n"
-    "    if (!(fabs(a[p * n + k]) > 0)) *fail = 1;\n"
-    "    for (int j = 0; j < n; j++) {\n"
-    "      double x = a[k * n + j];\n      a[k * n + j] = a[p * n + j];\n      a[p * n + j] = x;\n"
-    "    }\n"
-    "    double y = b[k];\n    b[k] = b[p];\n    b[p] = y;\n"
-    "    for (int i = k + 1; i < n; i++) {\n"
-    "      double f = a[i * n + k] / a[k * n + k];\n"
-    "      for (int j = k; j < n; j++) a[i * n + j] -= f * a[k * n + j];\n"
-    "      b[i] -= f * b[k];\n"
-    "    }\n"
-    "  }\n"
-    "  for (int i = n - 1; i >= 0; i--) {\n"
-    "    for (int j = i + 1; j < n; j++) b[i] -= a[i * n + j] * b[j];\n"
-    "    b[i] /= a[i * n + i];\n"
-    "  }\n"
-    "  for (int i = 0; i < n; i++) a[i] = b[i];\n"
-    "}\n\n";
+static const char main_text[] =
+#include "emit_main_text.inc"
+    ;
 
 typedef struct emitter {
   ag_system *sys;
@@ -220,71 +158,34 @@ static void put_functions(emitter *e, const char *const *state) {
   ag_tape_free(energy);
 }
 
-/* Words of the sparse solver; arrays too long for the stack stand elsewhere, one for each thread. */
-static const char sparse_text[] = "#if __STDC_VERSION__ >= 201112L\n#define AG_THREAD _Thread_local\n#elif defined "
-                                  "__GNUC__\n#define AG_THREAD __thread\n#else\n"
-                                  "#define AG_THREAD\n#endif\n";
-
 enum { MAX_JACOBIAN = 64 }; /* tangent numbers: beyond that it is not written */
 
-/* After a step every quaternion gets its length back: it stays one in exact arithmetic, not in a Runge-Kutta step. */
-static void put_lengths(emitter *e) {
-  const ag_system *sys = e->sys;
+static void put_names(emitter *e, const char *array, int n, const char *const *names) {
+  ag_text_printf(e->out, "static const char *const %s[] = {", array);
+  for (int i = 0; i < n; i++) ag_text_printf(e->out, "%s\"%s\"", i == 0 ? "" : i % 6 ? ", " : ",\n  ", names[i]);
+  ag_text_str(e->out, n ? "};\n" : "0};\n");
+}
+
+/* What emit_main.h reads, and that text. */
+static void put_main(emitter *e, const char *const *names) {
+  ag_system *sys = e->sys;
+  int n_unit = 0;
+  ag_text_printf(e->out, "#define AG_MODEL(word) %s_##word\n", e->name);
+  ag_text_printf(e->out, "enum { AG_N_STATE = %s_N_STATE, AG_N_BASIS = %s_N_BASIS, AG_N_XI = %d };\n", e->upper,
+                 e->upper, sys->n_xi);
+  ag_text_printf(e->out, "#define AG_T0 %.17g\n#define AG_RENEW %d\n#define AG_SETTLE %d\n", sys->t0,
+                 ag_system_role(sys, AG_ROLE_RENEW) != NULL, ag_system_role(sys, AG_ROLE_SETTLE) != NULL);
+  put_names(e, "state_names", sys->n_z, names);
+  put_names(e, "velocity_names", sys->n_xi, velocity_names(e));
+  ag_text_str(e->out, "static const int units[][4] = {");
   for (int i = 0; i < sys->model->n_coords; i++) {
     if (sys->model->coords[i].space != AG_SPACE_SO3) continue;
     const int *at = sys->q_in_z + sys->places[i].q;
-    ag_text_printf(
-        e->out, "    {\n      double length = sqrt(z[%d] * z[%d] + z[%d] * z[%d] + z[%d] * z[%d] + z[%d] * z[%d]);\n",
-        at[0], at[0], at[1], at[1], at[2], at[2], at[3], at[3]);
-    ag_text_printf(e->out, "      z[%d] /= length, z[%d] /= length, z[%d] /= length, z[%d] /= length;\n    }\n", at[0],
-                   at[1], at[2], at[3]);
+    ag_text_printf(e->out, "{%d, %d, %d, %d}, ", at[0], at[1], at[2], at[3]);
+    n_unit++;
   }
-}
-
-static void put_main(emitter *e, const char *const *names) {
-  const ag_system *sys = e->sys;
-  ag_text_printf(
-      e->out,
-      "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
-      "/* Classical Runge-Kutta steps from the start of the model: PROGRAM [end time] [step] */\n"
-      "int main(int argc, char **argv) {\n"
-      "  enum { N = %s_N_STATE };\n"
-      "  double end = argc > 1 ? atof(argv[1]) : 1, h = argc > 2 ? atof(argv[2]) : 0.001, t = %.17g;\n"
-      "  double z[N + 1], k[4][N + 1], w[N + 1];\n"
-      "  long n = (long)ceil((end - t) / h - 1e-9);\n"
-      "  double c[%s_N_BASIS + 1], renewed[%s_N_BASIS + 1];\n"
-      "  const double *p = %s_params;\n"
-      "  if (n < 1) n = 1;\n"
-      "  memcpy(c, %s_basis, sizeof(double) * %s_N_BASIS);\n"
-      "  (void)renewed;\n"
-      "  h = (end - t) / (double)n;\n"
-      "  memcpy(z, %s_start, sizeof(double) * N);\n"
-      "  for (long i = 0; i < n; i++) {\n"
-      "    static const double a[4] = {0, 0.5, 0.5, 1};\n"
-      "    for (int s = 0; s < 4; s++) {\n"
-      "      for (int j = 0; j < N; j++) w[j] = z[j] + (s ? h * a[s] * k[s - 1][j] : 0);\n"
-      "      if (%s_rhs(t + h * a[s], w, c, p, k[s])) {\n"
-      "        fprintf(stderr, \"the equations cannot be solved at t = %%g\\n\", t);\n        return 1;\n      }\n"
-      "    }\n"
-      "    for (int j = 0; j < N; j++) z[j] += h / 6 * (k[0][j] + 2 * k[1][j] + 2 * k[2][j] + k[3][j]);\n"
-      "    t += h;\n",
-      e->upper, sys->t0, e->upper, e->upper, e->name, e->name, e->upper, e->name, e->name);
-  put_lengths(e);
-  if (ag_system_role(sys, AG_ROLE_RENEW))
-    ag_text_printf(e->out, "    %s_renew(t, z, c, p, renewed);\n    memcpy(c, renewed, sizeof(double) * %s_N_BASIS);\n",
-                   e->name, e->upper);
-  if (ag_system_role(sys, AG_ROLE_SETTLE))
-    ag_text_printf(e->out,
-                   "    for (int s = 0; s < 2; s++) {\n      if (%s_settle(t, z, c, p, w)) return 1;\n      memcpy(z, "
-                   "w, sizeof(double) * N);\n    }\n",
-                   e->name);
-  ag_text_str(e->out, "  }\n  printf(\"t = %.17g\\n\", t);\n");
-  for (int i = 0; i < sys->n_z; i++) ag_text_printf(e->out, "  printf(\"%s = %%.17g\\n\", z[%d]);\n", names[i], i);
-  const char **velocities = velocity_names(e);
-  ag_text_printf(e->out, "  double xi[%d];\n  %s_velocity(t, z, c, p, xi);\n", sys->n_xi, e->name);
-  for (int i = 0; i < sys->n_xi; i++)
-    ag_text_printf(e->out, "  printf(\"%s = %%.17g\\n\", xi[%d]);\n", velocities[i], i);
-  ag_text_str(e->out, "  return 0;\n}\n");
+  ag_text_printf(e->out, "{0}};\nenum { AG_N_UNIT = %d };\n\n", n_unit);
+  ag_text_str(e->out, main_text);
 }
 
 static void put_head(emitter *e, const char *const *names) {
@@ -327,9 +228,7 @@ void ag_emit(ag_system *sys, bool with_main, ag_text *out) {
   state_names(sys, e.arena, names);
   if (sys->n_tangent <= MAX_JACOBIAN) (void)ag_system_jacobian(sys);
   put_head(&e, names);
-  ag_text_str(out, head_text);
-  ag_text_str(out, sparse_text);
-  if (ag_system_role(sys, AG_ROLE_RHS)->n_ldl) ag_text_str(out, ag_cgen_ldl());
+  ag_cgen_plain(ag_system_role(sys, AG_ROLE_RHS)->n_ldl > 0, out);
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1)),
          *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1));
   double *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1));
