@@ -73,12 +73,12 @@ static void absorb(ag_builder *b, const marks *from, ag_pos pos) {
   }
   for (int i = from->events; i < m->n_events; i++) {
     int *event = &ag_scope_symbol(b, name_id(b, m->events[i].name))->event;
-    if (*event) ag_scope_error(b, pos, "the event `%s` exists already", m->events[i].name);
+    if (*event) ag_scope_error(b, pos, "the event `%s` already exists", m->events[i].name);
     *event = i + 1;
   }
   for (int i = from->generators; i < m->n_generators; i++) {
     int *generator = &ag_scope_symbol(b, name_id(b, m->generators[i].name))->generator;
-    if (*generator) ag_scope_error(b, pos, "the generator `%s` exists already", m->generators[i].name);
+    if (*generator) ag_scope_error(b, pos, "the generator `%s` already exists", m->generators[i].name);
     *generator = i + 1;
   }
   for (int i = from->constraints; i < m->n_constraints; i++)
@@ -106,7 +106,8 @@ void ag_scene_no_part(ag_builder *b, const ag_symbol *owner, const char *text, a
   const ag_scene_body *body = &b->bodies[owner->index];
   const char *word = strchr(text, '.') + 1;
   if (comes_with_contact(word) && !body->body->n_contact)
-    ag_scope_error(b, pos, "`%s` is known once the body rolls: write `roll %s on ...` before", text, body->body->name);
+    ag_scope_error(b, pos, "`%s` is defined only for a rolling body: write `roll %s on ...` first", text,
+                   body->body->name);
   else if (!strcmp(word, "twist") && !body->rubber)
     ag_scope_error(b, pos, "`%s` is the moment that keeps a `rubber` body from twisting; `%s` rolls and may twist",
                    text, body->body->name);
@@ -144,8 +145,8 @@ static bool real_moments(ag_builder *b, const ag_syn *s, const double v[9]) {
   if (moment[0] > moment[1] + moment[2] + rounding)
     ag_ctx_warn(
         b->ctx, s->pos,
-        "the principal moments of inertia are %.6g, %.6g and %.6g: of a real body none is larger than the other "
-        "two together",
+        "the principal moments of inertia are %.6g, %.6g and %.6g: for a real body none exceeds the sum of the other "
+        "two",
         moment[0], moment[1], moment[2]);
   return true;
 }
@@ -205,7 +206,7 @@ void ag_scene_body_statement(ag_builder *b, const ag_stmt *s) {
   if (strchr(ag_scope_text(b, s->name), '.'))
     ok = ag_scope_error(b, s->name_pos, "the name of a body has no dot: its parts are called NAME.x");
   if (!strcmp(ag_scope_text(b, s->name), "space"))
-    ok = ag_scope_error(b, s->name_pos, "`space` is what joints hold bodies in; give the body another name");
+    ok = ag_scope_error(b, s->name_pos, "`space` is the fixed space in joints; give the body another name");
   if (!fresh) return;
   ag_symbol *sym = ag_scope_define(b, s->name, ok ? AG_SYM_BODY : AG_SYM_BAD, s->name_pos);
   sym->used = true;
@@ -228,10 +229,9 @@ static ag_scene_body *find_body(ag_builder *b, int name, ag_pos pos) {
   if (s->kind == AG_SYM_BODY) return &b->bodies[s->index];
   if (s->kind == AG_SYM_NONE) {
     const char *near = ag_scope_near(b, text, 1u << AG_SYM_BODY);
-    if (s->later.line)
-      ag_scope_error(b, pos, "the body `%s` is introduced only later, on line %d", text, s->later.line);
+    if (s->later.line) ag_scope_error(b, pos, "the body `%s` is defined only later, on line %d", text, s->later.line);
     else if (near) ag_scope_error(b, pos, "unknown body `%s`; did you mean `%s`?", text, near);
-    else ag_scope_error(b, pos, "unknown body `%s`; a body is introduced by `body %s mass ...` before", text, text);
+    else ag_scope_error(b, pos, "unknown body `%s`; define it first with `body %s mass ...`", text, text);
     s->kind = AG_SYM_BAD;
     s->pos = (ag_pos){0};
   } else if (s->kind != AG_SYM_BAD) ag_scope_error(b, pos, "`%s` is %s, not a body", text, ag_scope_kind(s));
@@ -266,9 +266,9 @@ static bool read_place(ag_builder *b, const ag_clauses *c, ag_ground *out) {
     ok = carrier && ok;
     if (carrier) out->carrier = carrier->body;
     if (carrier && out->spin)
-      ok = ag_scope_error(b, c->pos[AG_CLAUSE_SPINNING], "a ground that belongs to a body turns with it");
+      ok = ag_scope_error(b, c->pos[AG_CLAUSE_SPINNING], "a ground attached to a body turns with it");
     if (carrier && out->origin && ag_note_on(b, out->origin) & AG_ON_T)
-      ok = ag_scope_error(b, c->x[AG_CLAUSE_THROUGH]->pos, "a ground that belongs to a body is fixed in it");
+      ok = ag_scope_error(b, c->x[AG_CLAUSE_THROUGH]->pos, "a ground attached to a body is fixed in it");
   }
   return ok;
 }
@@ -280,7 +280,7 @@ static bool read_other(ag_builder *b, const ag_clauses *c, ag_ground *out) {
   if (!other) return false;
   for (size_t i = 0; i < sizeof none / sizeof *none; i++)
     if (c->x[none[i]])
-      return ag_scope_error(b, c->pos[none[i]], "`%s` does not go with the surface of a body",
+      return ag_scope_error(b, c->pos[none[i]], "`%s` is not allowed with the surface of a body",
                             ag_parse_clause((ag_clause_word)none[i]));
   if (c->side != 0) return ag_scope_error(b, c->side_pos, "a body rolls `on` another one");
   if (other->body->surface.kind == AG_SURFACE_NONE)
@@ -339,7 +339,7 @@ static bool read_ground(ag_builder *b, const ag_clauses *c, ag_ground *out) {
 static bool read_weight(ag_builder *b, const ag_clauses *c, ag_scene_body *body, ag_ground *out) {
   const ag_syn *weight = c->x[AG_CLAUSE_GRAVITY];
   if (weight && body->weighed)
-    return ag_scope_error(b, c->pos[AG_CLAUSE_GRAVITY], "the gravity on `%s` is given already", body->body->name);
+    return ag_scope_error(b, c->pos[AG_CLAUSE_GRAVITY], "the gravity on `%s` is already given", body->body->name);
   if (weight && !(out->gravity = ag_scene_value(b, weight, 1, 1, "gravity"))) return false;
   if (body->gravity) out->gravity = body->gravity;
   body->gravity = 0;
@@ -384,7 +384,7 @@ void ag_scene_contact_statement(ag_builder *b, const ag_stmt *s) {
 static bool joint_body(ag_builder *b, const ag_syn *call, int i, ag_body **out) {
   const ag_syn *s = call->links[i].x;
   *out = NULL;
-  if (s->kind != AG_SYN_NAME) return ag_scope_error(b, s->pos, "the name of a body is wanted here, or `space`");
+  if (s->kind != AG_SYN_NAME) return ag_scope_error(b, s->pos, "the name of a body or `space` is expected here");
   if (!strcmp(ag_scope_text(b, s->name), "space") && ag_scope_symbol(b, s->name)->kind != AG_SYM_BODY) return true;
   const ag_scene_body *body = find_body(b, s->name, s->pos);
   if (body) *out = body->body;
@@ -398,8 +398,8 @@ void ag_scene_joint(ag_builder *b, const ag_stmt *s, const ag_syn *call) {
   ag_id at[2], axis[2] = {0, 0};
   if (call->n != 2 * n) {
     ag_scope_error(b, call->pos,
-                   hinge ? "write this as hinge(A, p, a, B, q, b): bodies, places and axes in them"
-                         : "write this as ball(A, p, B, q): bodies and places in them");
+                   hinge ? "write this as hinge(A, p, a, B, q, b): bodies, points and axes in them"
+                         : "write this as ball(A, p, B, q): bodies and points in them");
     return;
   }
   bool ok = true;
@@ -408,7 +408,7 @@ void ag_scene_joint(ag_builder *b, const ag_stmt *s, const ag_syn *call) {
     ok = (at[k] = moving(b, call->links[k * n + 1].x, 3, "the place of the joint")) && ok;
     if (hinge) ok = (axis[k] = ag_scene_value(b, call->links[k * n + 2].x, 3, 1, "the axis of the hinge")) && ok;
     if (ok && bodies[k] && ag_note_on(b, at[k]) & AG_ON_T)
-      ok = ag_scope_error(b, call->links[k * n + 1].x->pos, "the place of the joint is fixed in the body");
+      ok = ag_scope_error(b, call->links[k * n + 1].x->pos, "the position of the joint is fixed in the body");
   }
   if (ok && bodies[0] == bodies[1])
     ok = ag_scope_error(b, call->pos, "a joint holds two bodies, or a body and `space`");

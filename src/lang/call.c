@@ -16,7 +16,8 @@ typedef struct call {
 /* ---- checking arguments ---- */
 
 static ag_value wrong(const call *c, int i, const char *wanted) {
-  ag_scope_error(c->b, c->s->links[i].x->pos, "%s wants %s; this is %s", c->name, wanted, ag_note_shape(c->b, c->a[i]));
+  ag_scope_error(c->b, c->s->links[i].x->pos, "%s expects %s; this is %s", c->name, wanted,
+                 ag_note_shape(c->b, c->a[i]));
   return ag_eval_bad();
 }
 
@@ -150,7 +151,7 @@ static ag_value identity(const call *c) {
   double n;
   if (!ag_eval_whole(c->b, c->s->links[0].x, "the size of identity(n)", &n)) return ag_eval_bad();
   if (n < 1 || n > 1000) {
-    ag_scope_error(c->b, c->s->pos, "identity(%.0f): the size is a whole number from 1 to 1000", n);
+    ag_scope_error(c->b, c->s->pos, "identity(%.0f): the size is an integer from 1 to 1000", n);
     return ag_eval_bad();
   }
   return ag_eval_good(ag_eye(c->b->g, (int)n));
@@ -162,7 +163,7 @@ static ag_value zero(const call *c) {
   if (!ag_eval_whole(c->b, c->s->links[0].x, "the size of zero(n, m)", &n)) return ag_eval_bad();
   if (c->n == 2 && !ag_eval_whole(c->b, c->s->links[1].x, "the size of zero(n, m)", &m)) return ag_eval_bad();
   if (n < 1 || m < 1 || n > AG_MAX_SIZE || m > AG_MAX_SIZE || n * m > AG_MAX_ENTRIES) {
-    ag_scope_error(c->b, c->s->pos, "zero(%.0f, %.0f): sizes are whole numbers from 1 to %d, at most %d entries", n, m,
+    ag_scope_error(c->b, c->s->pos, "zero(%.0f, %.0f): sizes are integers from 1 to %d, at most %d entries", n, m,
                    AG_MAX_SIZE, AG_MAX_ENTRIES);
     return ag_eval_bad();
   }

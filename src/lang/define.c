@@ -71,7 +71,7 @@ static bool param_value(ag_builder *b, const ag_syn *s, const char *name, bool i
       return ag_scope_error(b, s->pos, "the integer parameter `%s` may use only numbers and other integer parameters",
                             name);
     if (v != floor(v) || fabs(v) > 1e9)
-      return ag_scope_error(b, s->pos, "the integer parameter `%s` must be a whole number; this is %g", name, v);
+      return ag_scope_error(b, s->pos, "the integer parameter `%s` must be an integer; this is %g", name, v);
     *out = (worth){x, x};
     return true;
   }
@@ -192,7 +192,7 @@ static bool macro_arguments(ag_builder *b, const ag_part *p) {
         s->kind == AG_SYM_ENERGY)
       ok = ag_scope_error(b, p->arg_pos[i], "`%s` is %s and cannot be an argument", text, ag_scope_kind(s));
     for (int k = 0; k < i; k++)
-      if (p->args[k] == p->args[i]) ok = ag_scope_error(b, p->arg_pos[i], "`%s` is an argument already", text);
+      if (p->args[k] == p->args[i]) ok = ag_scope_error(b, p->arg_pos[i], "`%s` is already an argument", text);
   }
   return ok;
 }
@@ -251,10 +251,10 @@ static void observe_let(ag_builder *b, const ag_part *p) {
   s->used = true;
   bool let = s->kind == AG_SYM_LET || s->kind == AG_SYM_ANGLE;
   if (s->kind == AG_SYM_NONE) ag_scope_unknown(b, p->name, p->pos, 1u << AG_SYM_LET | 1u << AG_SYM_ANGLE);
-  else if (let && s->count) ag_scope_error(b, p->pos, "`%s` is an observable already", name);
+  else if (let && s->count) ag_scope_error(b, p->pos, "`%s` is already an observable", name);
   else if (let) AG_MODEL_PUSH(b->m, observables, ((ag_item){ag_arena_str(b->m->arena, name), NULL, s->x, p->pos}));
   else if (s->kind != AG_SYM_BAD)
-    ag_scope_error(b, p->pos, "`observable %s` alone wants the name of a `let` without arguments; this is %s", name,
+    ag_scope_error(b, p->pos, "`observable %s` alone expects the name of a `let` without arguments; this is %s", name,
                    ag_scope_kind(s));
   if (let) s->count = 1; /* observed */
 }

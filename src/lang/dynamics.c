@@ -54,8 +54,8 @@ static void name_equation(ag_builder *b, const ag_stmt *s) {
   bool holonomic = s->word == AG_WORD_HOLONOMIC;
   if (!s->name) return;
   if (s->n_loop)
-    ag_scope_error(b, s->name_pos, "a constraint with a running index is several: it has no name of its own");
-  else if (sym->constraint > 0) ag_scope_error(b, s->name_pos, "the constraint `%s` is introduced twice", text);
+    ag_scope_error(b, s->name_pos, "a constraint with a running index stands for several: it cannot have a name");
+  else if (sym->constraint > 0) ag_scope_error(b, s->name_pos, "the constraint `%s` is defined twice", text);
   else {
     ag_item *last = holonomic ? &m->holonomics[m->n_holonomics - 1] : &m->constraints[m->n_constraints - 1];
     last->name = ag_arena_str(m->arena, text);
@@ -64,7 +64,7 @@ static void name_equation(ag_builder *b, const ag_stmt *s) {
 }
 
 static void constraint(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
-  if (ag_is_zero(b->g, x)) ag_scope_error(b, pos, "this constraint says nothing: both sides are the same");
+  if (ag_is_zero(b->g, x)) ag_scope_error(b, pos, "this constraint is trivial: both sides are the same");
   else if (!(ag_note_on(b, x) & AG_ON_XI)) {
     if (ag_note_on(b, x) & AG_ON_Q)
       ag_scope_error(b, pos, "a constraint on velocities without a velocity; for coordinates write `holonomic`");
@@ -76,10 +76,11 @@ static void constraint(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
 }
 
 static void holonomic(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
-  if (ag_is_zero(b->g, x)) ag_scope_error(b, pos, "this constraint says nothing: both sides are the same");
+  if (ag_is_zero(b->g, x)) ag_scope_error(b, pos, "this constraint is trivial: both sides are the same");
   else if (ag_note_on(b, x) & AG_ON_XI)
-    ag_scope_error(b, pos,
-                   "a holonomic constraint ties coordinates and t, this one contains a velocity; write `constraint`");
+    ag_scope_error(
+        b, pos,
+        "a holonomic constraint relates coordinates and t, but this one contains a velocity; write `constraint`");
   else if (!(ag_note_on(b, x) & AG_ON_Q)) ag_scope_error(b, pos, "this constraint contains no coordinate");
   else {
     ag_model_add_holonomic(b->m, x, ag_target_text(b, s), pos);
@@ -90,7 +91,7 @@ static void holonomic(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
 /* Row by row: what the constraints keep once it holds. */
 static void relation(ag_builder *b, ag_id x, ag_pos pos) {
   if (ag_note_on(b, x) & AG_ON_XI)
-    ag_scope_error(b, pos, "a relation ties coordinates and t, this one contains a velocity");
+    ag_scope_error(b, pos, "a relation contains only coordinates and t, but this one contains a velocity");
   else if (!(ag_note_on(b, x) & AG_ON_Q)) ag_scope_error(b, pos, "this relation contains no coordinate");
   else
     for (int i = 0; i < ag_node_rows(b->g, x); i++)
@@ -123,9 +124,10 @@ static void prescribe(ag_builder *b, const ag_stmt *s, const ag_part *p) {
   ag_model *m = b->m;
   if (!ag_target_find(b, p->target, false, &t)) return;
   if (t.velocity || t.frame >= 0) {
-    ag_scope_error(b, p->target->pos,
-                   "`%s` is a velocity; `prescribe` wants a coordinate. To fix a velocity write `constraint %s = ...`",
-                   t.text, t.text);
+    ag_scope_error(
+        b, p->target->pos,
+        "`%s` is a velocity; `prescribe` expects a coordinate. To fix a velocity write `constraint %s = ...`", t.text,
+        t.text);
     return;
   }
   const ag_coord *c = &m->coords[t.coord];
@@ -197,9 +199,9 @@ static bool fresh_crossing(ag_builder *b, const ag_stmt *s) {
   const ag_symbol *sym = ag_scope_symbol(b, s->name);
   const char *name = ag_scope_text(b, s->name);
   bool section = s->word == AG_WORD_SECTION, same = section ? sym->section : sym->event;
-  if (same) ag_scope_error(b, s->name_pos, "the %s `%s` is introduced twice", section ? "section" : "event", name);
+  if (same) ag_scope_error(b, s->name_pos, "the %s `%s` is defined twice", section ? "section" : "event", name);
   else if (sym->event || sym->section)
-    ag_scope_error(b, s->name_pos, "`%s` is the name of %s already: events and sections share their names", name,
+    ag_scope_error(b, s->name_pos, "`%s` is already the name of %s: events and sections share one namespace", name,
                    section ? "an event" : "a section");
   return !sym->event && !sym->section;
 }
@@ -212,7 +214,7 @@ void ag_dynamics_event(ag_builder *b, const ag_stmt *s) {
   if (x && !ag_is_scalar(b->g, x))
     x = ag_scope_error(b, p->left->pos, "%s is a scalar equation; this is %s", what, ag_note_shape(b, x));
   else if (x && !(ag_note_on(b, x) & ~AG_ON_PARAM))
-    x = ag_scope_error(b, p->left->pos, "this never changes: %s needs something that moves", what);
+    x = ag_scope_error(b, p->left->pos, "this never changes: %s needs a quantity that varies", what);
   if (!fresh) return;
   ag_symbol *sym = ag_scope_symbol(b, s->name);
   *(section ? &sym->section : &sym->event) = x ? (section ? b->m->n_sections : b->m->n_events) + 1 : -1;
@@ -252,7 +254,7 @@ static void components(ag_builder *b, const ag_stmt *s, void *data) {
 void ag_dynamics_generator(ag_builder *b, const ag_stmt *s) {
   const char *name = ag_scope_text(b, s->name);
   parts list = {.ok = ag_scope_symbol(b, s->name)->generator == 0};
-  if (!list.ok) ag_scope_error(b, s->name_pos, "the generator `%s` is introduced twice", name);
+  if (!list.ok) ag_scope_error(b, s->name_pos, "the generator `%s` is defined twice", name);
   ag_target_loop(b, s, components, &list);
   ag_scope_symbol(b, s->name)->generator = 1;
   if (list.ok && list.n) {

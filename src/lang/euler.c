@@ -177,7 +177,7 @@ void ag_euler_finish(ag_builder *b, bool rates, ag_euler_push *push, void *data)
     if (rates && body->omega.x) push_spatial(b, body, push, data);
     if (!outside && !is_named(list, false)) continue;
     if (outside && file_names(b, body->body->R, rates)) {
-      ag_ctx_error(b->ctx, (ag_pos){0}, "the file starts `%s.%s` as a whole: set that, not Euler angles",
+      ag_ctx_error(b->ctx, (ag_pos){0}, "the file gives the start of `%s.%s` as a whole: set that, not Euler angles",
                    body->body->name, rates ? "Omega" : "R");
       continue;
     }

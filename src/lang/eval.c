@@ -9,8 +9,7 @@ ag_value ag_eval_bad(void) { return (ag_value){.kind = AG_VALUE_BAD}; }
 
 ag_id ag_eval_take(ag_builder *b, ag_value v, ag_pos pos) {
   if (v.kind == AG_VALUE_NODE) return v.x;
-  if (v.kind == AG_VALUE_CONDITION)
-    ag_scope_error(b, pos, "a condition stands only between `if` and `then`, not where a value is wanted");
+  if (v.kind == AG_VALUE_CONDITION) ag_scope_error(b, pos, "a condition is allowed only between `if` and `then`");
   if (v.kind == AG_VALUE_FAMILY)
     ag_scope_error(b, pos, "this is a family of %d %s; pick one with an index, as in x[i]", v.count,
                    ag_plural(v.count, "member", "members"));
@@ -130,7 +129,7 @@ static ag_id take_condition(ag_builder *b, const ag_syn *s) {
   ag_value v = ag_eval(b, s);
   if (v.kind == AG_VALUE_CONDITION) return v.x;
   if (v.kind != AG_VALUE_BAD)
-    ag_scope_error(b, s->pos, "a condition is wanted here, as in a < b; this is %s", ag_note_value(b, v));
+    ag_scope_error(b, s->pos, "a condition is expected here, as in a < b; this is %s", ag_note_value(b, v));
   return 0;
 }
 
@@ -293,7 +292,7 @@ bool ag_eval_whole(ag_builder *b, const ag_syn *s, const char *what, double *v) 
     return ag_scope_error(
         b, s->pos, "%s must be known when the file is read: numbers, `integer` parameters and running indices", what);
   if (*v != floor(*v) || fabs(*v) > 1e15)
-    return ag_scope_error(b, s->pos, "%s must be a whole number; this is %g", what, *v);
+    return ag_scope_error(b, s->pos, "%s must be an integer; this is %g", what, *v);
   return true;
 }
 

@@ -22,10 +22,7 @@ static bool find_event(ag_builder *b, const ag_stmt *s, int *event) {
   for (; n < b->m->n_events && n < 1000; n++) names[n] = b->m->events[n].name;
   const char *near = ag_nearest(text, n, names);
   if (near) ag_scope_error(b, s->name_pos, "unknown event `%s`; did you mean `%s`?", text, near);
-  else
-    ag_scope_error(b, s->name_pos,
-                   "unknown event `%s`; an event is introduced by `event %s: ... = ...` before it is expected", text,
-                   text);
+  else ag_scope_error(b, s->name_pos, "unknown event `%s`; define it first with `event %s: ... = ...`", text, text);
   free(names);
   return false;
 }
@@ -38,7 +35,7 @@ static bool event_form(ag_builder *b, const ag_stmt *s, ag_expect *e) {
     ok = ag_eval_whole(b, s->nth, s->expect == AG_EXPECT_COUNT ? "the number of times" : "which event", &n) && ok;
   double least = s->expect == AG_EXPECT_COUNT ? 0 : 1;
   if (ok && (n < least || n > 1e9))
-    ok = ag_scope_error(b, s->nth->pos, "this must be a whole number from %.0f on; it is %.0f", least, n);
+    ok = ag_scope_error(b, s->nth->pos, "this must be an integer of at least %.0f; it is %.0f", least, n);
   e->nth = ok ? (int)n : 1;
   if (s->expect == AG_EXPECT_COUNT) e->value = ag_num(b->g, n);
   return ok;
@@ -56,8 +53,7 @@ static bool value_form(ag_builder *b, const ag_stmt *s, ag_expect *e) {
                             ag_note_shape(b, e->value));
     e->value = ag_zero(b->g, ag_node_rows(b->g, e->x), ag_node_cols(b->g, e->x));
   }
-  if (e->value == e->x)
-    ag_ctx_warn(b->ctx, p->left->pos, "this holds by itself: both sides are the same expression, nothing is measured");
+  if (e->value == e->x) ag_ctx_warn(b->ctx, p->left->pos, "both sides are the same expression: this holds trivially");
   return true;
 }
 
@@ -76,9 +72,11 @@ static bool conditions(ag_builder *b, const ag_stmt *s, ag_expect *e) {
     if (sym->kind == AG_SYM_NONE) ag_scope_unknown(b, p->name, p->pos, AG_SUGGEST_PARAMS);
     else if (sym->kind == AG_SYM_BAD) ok = false;
     else if (sym->kind != AG_SYM_PARAM)
-      ag_scope_error(b, p->pos, "`%s` is %s; `when` changes parameters", text, ag_scope_kind(sym));
+      ag_scope_error(b, p->pos, "`%s` is %s; `when` changes only parameters", text, ag_scope_kind(sym));
     else if (b->m->params[sym->index].integer)
-      ag_scope_error(b, p->pos, "`%s` is an integer parameter: it shapes the model and cannot change here", text);
+      ag_scope_error(
+          b, p->pos,
+          "`%s` is an integer parameter: it determines the structure of the model and cannot be changed here", text);
     else if (x && ag_note_on(b, x) & ~AG_ON_PARAM)
       ag_scope_error(b, p->right->pos, "the value of a parameter may use only numbers and parameters");
     else if (x && !ag_note_same(b, x, sym->x))
@@ -105,7 +103,7 @@ void ag_expect_statement(ag_builder *b, const ag_stmt *s) {
   ok = e.time && e.tol && ok;
   bool over = s->expect != AG_EXPECT_AT && s->expect != AG_EXPECT_EVENT;
   if (ok && over && ag_eval_number(b, s->time, "the time", &v) && v == 0)
-    ok = ag_scope_error(b, s->time->pos, "over no time at all: the time must not be 0");
+    ok = ag_scope_error(b, s->time->pos, "the time must not be 0");
   ok = conditions(b, s, &e) && ok;
   e.text = ag_target_text(b, s);
   if (ok) AG_MODEL_PUSH(b->m, expects, e);

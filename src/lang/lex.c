@@ -21,7 +21,7 @@ static const struct {
     {"||", "write `or`"},
     {"&", "write `and`"},
     {"|", "write `or`, and norm(v) or abs(s) for lengths and sizes"},
-    {"!", "write `not`, and `!=` for different"},
+    {"!", "write `not`, and `!=` for inequality"},
     {";", "statements and entries need no `;`: a statement starts in column 1, entries are separated by commas"},
     {"%", "a comment starts with `#`"},
     {"$", "formulas are written as they are, without `$`"},
@@ -38,8 +38,8 @@ static const struct {
     {"\xe2\x80\x98", "the prime is the plain `'`"},
     {"\xe2\x80\x99", "the prime is the plain `'`"},
     {"\xe2\x80\xb2", "the prime is the plain `'`"},
-    {"\xe2\x80\x9c", "texts stand in plain quotes \"...\""},
-    {"\xe2\x80\x9d", "texts stand in plain quotes \"...\""},
+    {"\xe2\x80\x9c", "strings are written in plain quotes \"...\""},
+    {"\xe2\x80\x9d", "strings are written in plain quotes \"...\""},
     {"\xc2\xb2", "powers are written `^2`"},
     {"\xc2\xb3", "powers are written `^3`"},
     {"\xe2\x89\xa4", "write `<=`"},
@@ -75,7 +75,7 @@ ag_status ag_lex_check(ag_ctx *ctx, const char *text, size_t size) {
   for (size_t i = 0; i < size;) {
     unsigned char c = (unsigned char)text[i];
     size_t len = utf8_length((const unsigned char *)text + i, size - i);
-    if (c == 0) ag_ctx_error(ctx, pos, "the file holds a NUL byte: it is not a text");
+    if (c == 0) ag_ctx_error(ctx, pos, "the file contains a NUL byte: it is not a text file");
     else if (len == 0) ag_ctx_error(ctx, pos, "byte 0x%02x is not valid UTF-8: a model is plain UTF-8 text", c);
     else if (c == '\r' && (i + 1 == size || text[i + 1] != '\n'))
       ag_ctx_error(ctx, pos, "a lone carriage return: lines end with a line feed, or both");
@@ -165,7 +165,7 @@ static uint32_t lex_string(const char *s, ag_token *k) {
     i++; /* a doubled quote is a quote in the text */
   }
   if (s[i - 1] == '\r') i--;
-  bad(k, i, "the text in quotes is not closed on its line");
+  bad(k, i, "the string is not closed on its line");
   return i;
 }
 

@@ -81,7 +81,7 @@ static void check_messages(void) {
   AG_CHECK_STR(message("2exp(x)"), "`2exp`: there is no implicit product, write `2*exp`");
   AG_CHECK_STR(message("1.2.3"), "`1.2.3` is not a number");
   AG_CHECK_STR(message("a && b"), "unexpected `&&`: write `and`");
-  AG_CHECK_STR(message("\"abc\r\n"), "the text in quotes is not closed on its line");
+  AG_CHECK_STR(message("\"abc\r\n"), "the string is not closed on its line");
   AG_CHECK_STR(message("@"), "unexpected `@`");
   AG_CHECK_STR(message("x*y"), "");
 }

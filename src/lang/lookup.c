@@ -33,7 +33,7 @@ static ag_value use_symbol(ag_builder *b, const ag_syn *s, const ag_symbol *sym)
   case AG_SYM_BAD: break;
   case AG_SYM_RESERVED:
     if (!strcmp(text, "T")) ag_scope_error(b, s->pos, "`T` is reserved: `A^T` is the transpose");
-    else ag_scope_error(b, s->pos, "`%s` is a word of the language, not a value", text);
+    else ag_scope_error(b, s->pos, "`%s` is a keyword, not a value", text);
     break;
   case AG_SYM_FUNCTION:
   case AG_SYM_MACRO: ag_scope_error(b, s->pos, "`%s` is %s: write `%s(...)`", text, ag_scope_kind(sym), text); break;
@@ -43,9 +43,7 @@ static ag_value use_symbol(ag_builder *b, const ag_syn *s, const ag_symbol *sym)
   case AG_SYM_VELOCITY: return sym->count ? family(sym, AG_ROLE_XI) : ag_eval_good(sym->x);
   case AG_SYM_OBSERVABLE:
     if (looks_at_motion(b)) return ag_eval_good(sym->x);
-    ag_scope_error(b, s->pos,
-                   "`%s` is an observable, which looks at the motion and cannot shape it; write a `let` for both",
-                   text);
+    ag_scope_error(b, s->pos, "`%s` is an observable and cannot be used in the equations; define it with `let`", text);
     break;
   case AG_SYM_BODY:
     ag_scope_error(b, s->pos, "`%s` is a body; its parts are %s.R, %s.Omega, %s.x, ...", text, text, text, text);
@@ -70,8 +68,7 @@ ag_value ag_lookup_name(ag_builder *b, const ag_syn *s) {
 static ag_value motion_of(ag_builder *b, ag_role role, int coord, ag_pos pos) {
   ag_id x = role == AG_ROLE_DRIVE ? ag_model_drive(b->m, b->m->coords[coord].name) : ag_model_reaction(b->m, coord);
   if (!x) {
-    ag_scope_error(b, pos, "`%s` is not prescribed (or only further down), so nothing drives it",
-                   b->m->coords[coord].name);
+    ag_scope_error(b, pos, "`%s` is not prescribed before this line, so nothing drives it", b->m->coords[coord].name);
     return ag_eval_bad();
   }
   ag_note_input(b, x, AG_ON_MOTION);
@@ -107,7 +104,7 @@ ag_value ag_lookup_member(ag_builder *b, const ag_syn *s) {
   if (sym->kind == AG_SYM_NONE) ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_COORDS);
   else if (sym->kind == AG_SYM_BAD) return ag_eval_bad();
   else if (sym->kind != AG_SYM_COORD)
-    ag_scope_error(b, s->pos, "`%s` is %s; %s.NAME wants the name of a coordinate", text, ag_scope_kind(sym), owner);
+    ag_scope_error(b, s->pos, "`%s` is %s; %s.NAME expects the name of a coordinate", text, ag_scope_kind(sym), owner);
   else if (!looks_at_motion(b))
     ag_scope_error(b, s->pos, "`%s.%s` follows from the motion: only observables, events and expectations can use it",
                    owner, text);
@@ -180,8 +177,7 @@ ag_value ag_lookup_call(ag_builder *b, const ag_syn *s) {
   if (!local && sym->kind == AG_SYM_FUNCTION) return call_function(b, s, sym->index);
   if (!local && sym->kind == AG_SYM_MACRO) return call_macro(b, s, sym->part);
   if (!local && sym->kind == AG_SYM_NONE) ag_scope_unknown(b, s->name, s->pos, AG_SUGGEST_FUNCTIONS);
-  else if (!local && sym->kind == AG_SYM_RESERVED)
-    ag_scope_error(b, s->pos, "`%s` is a word of the language, not a function", text);
+  else if (!local && sym->kind == AG_SYM_RESERVED) ag_scope_error(b, s->pos, "`%s` is a keyword, not a function", text);
   else if (local || sym->kind != AG_SYM_BAD)
     ag_scope_error(b, s->pos, "`%s` is %s, not a function; there is no implicit product, write `%s*(...)`", text,
                    local ? "an argument or index" : ag_scope_kind(sym), text);

@@ -211,7 +211,7 @@ static bool parse_reference(ag_parser *p, ag_stmt *s) {
   s->name = ag_parser_want_name(p, "a key", &s->name_pos);
   if (!s->name) return false;
   s->string = parse_string(p);
-  return s->string || ag_parser_unexpected(p, "the entry as a text in quotes", 0, NULL);
+  return s->string || ag_parser_unexpected(p, "the entry as a string", 0, NULL);
 }
 
 static bool parse_single(ag_parser *p, ag_stmt *s) {
@@ -270,7 +270,7 @@ static bool parse_event(ag_parser *p, ag_stmt *s) {
                               section ? "a section" : "an event");
       s->direction = ag_parser_is_word(p, "rising") ? 1 : -1;
     } else if (ag_parser_is_word(p, "terminal") && section)
-      return ag_parser_fail(p, ag_parser_pos(p), "a section ends nothing: `terminal` goes with an event");
+      return ag_parser_fail(p, ag_parser_pos(p), "a section does not end a run: `terminal` is for events");
     else if (ag_parser_is_word(p, "terminal") && !s->terminal) s->terminal = true;
     else if (ag_parser_is_word(p, "cuts") && !section && !s->cuts) s->cuts = true;
     else return true;
@@ -394,7 +394,7 @@ static void parse_statement(ag_parser *p, ag_stmt *s) {
   if (ag_parser_is_word(p, "for")) {
     ag_parser_fail(
         p, ag_parser_pos(p),
-        "`%s` takes no running index; `for` goes with constraint, holonomic, relation, prescribe, force, domain, "
+        "`%s` takes no running index; `for` is allowed with constraint, holonomic, relation, prescribe, force, domain, "
         "generator, start and guess",
         ag_parse_word(s->word));
     return;
@@ -402,7 +402,7 @@ static void parse_statement(ag_parser *p, ag_stmt *s) {
   bool equation = s->word == AG_WORD_CONSTRAINT || s->word == AG_WORD_HOLONOMIC || s->word == AG_WORD_RELATION;
   if (p->at < p->end && equation && ag_parser_is(p, AG_TOKEN_COMMA)) {
     ag_parser_fail(p, ag_parser_pos(p),
-                   "`%s` takes one equation: write each in a statement of its own, or make them one of vectors, "
+                   "`%s` takes one equation: write each in its own statement, or combine them into vectors, "
                    "[a, b] = [c, d]",
                    ag_parse_word(s->word));
     return;
@@ -422,7 +422,7 @@ static bool statement_word(ag_parser *p, ag_stmt *s) {
   if (k->kind == AG_TOKEN_BAD) return ag_parser_fail(p, ag_parser_pos(p), "%s", k->message);
   if (k->kind != AG_TOKEN_NAME)
     return ag_parser_fail(p, ag_parser_pos(p),
-                          "a statement starts with its word, found `%.*s`; indent a line that continues a statement",
+                          "a statement starts with its keyword, found `%.*s`; indent a line that continues a statement",
                           k->len > 40 ? 40 : (int)k->len, p->tokens->text + k->from);
   for (int i = 0; i < n; i++) {
     if (!ag_parser_is_word(p, words[i])) continue;

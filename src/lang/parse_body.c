@@ -93,7 +93,7 @@ bool ag_parse_body(ag_parser *p, ag_stmt *s) {
   s->name = ag_parser_want_name(p, "the name of the body", &s->name_pos);
   if (s->name && ag_parser_is(p, AG_TOKEN_LEFT))
     return ag_parser_fail(p, ag_parser_pos(p),
-                          "there are no families of bodies: give each a `body` statement of its own");
+                          "there are no families of bodies: give each body its own `body` statement");
   return s->name && parse_clauses(p, s);
 }
 

@@ -122,13 +122,13 @@ static ag_id velocity(ag_builder *b, ag_id A, ag_pos pos, int depth) {
 
 ag_id ag_rotate_velocity(ag_builder *b, ag_id A, ag_pos pos) {
   if (!ag_is_rotation(b->g, A)) {
-    ag_scope_error(
-        b, pos,
-        "angvel wants a rotation: an SO3 coordinate, rotation(axis, angle), euler(...), their products and transposes");
+    ag_scope_error(b, pos,
+                   "angvel expects a rotation: an SO3 coordinate, rotation(axis, angle), euler(...), their products "
+                   "and transposes");
     return 0;
   }
   if (ag_note_on(b, A) & ~(AG_ON_PARAM | AG_ON_Q | AG_ON_T)) {
-    ag_scope_error(b, pos, "angvel wants a rotation of coordinates and t; this one contains a velocity");
+    ag_scope_error(b, pos, "angvel expects a rotation of coordinates and t; this one contains a velocity");
     return 0;
   }
   return velocity(b, A, pos, 0);

@@ -137,21 +137,21 @@ bool ag_scope_free(ag_builder *b, int name, ag_pos pos) {
   switch ((ag_sym_kind)s->kind) {
   case AG_SYM_NONE: return true;
   case AG_SYM_BAD:
-    return s->pos.line == 0 || ag_scope_error(b, pos, "`%s` is introduced twice; first on line %d", text, s->pos.line);
+    return s->pos.line == 0 || ag_scope_error(b, pos, "`%s` is defined twice; first on line %d", text, s->pos.line);
   case AG_SYM_RESERVED:
     if (!strcmp(text, "T")) ag_scope_error(b, pos, "`T` is reserved: `A^T` is the transpose");
-    else ag_scope_error(b, pos, "`%s` is a word of the language and cannot be a name", text);
+    else ag_scope_error(b, pos, "`%s` is a keyword and cannot be a name", text);
     break;
   case AG_SYM_CONSTANT:
     if (!strcmp(text, "t")) ag_scope_error(b, pos, "`t` is the time and cannot be redefined");
     else ag_scope_error(b, pos, "`%s` is built in and cannot be redefined", text);
     break;
   case AG_SYM_ENERGY:
-    ag_scope_error(b, pos, "`energy` is known in every model already (the Jacobi integral); choose another name");
+    ag_scope_error(b, pos, "`energy` is already defined in every model (the Jacobi integral); choose another name");
     break;
   case AG_SYM_FUNCTION: ag_scope_error(b, pos, "`%s` is a function and cannot be redefined", text); break;
   default:
-    return ag_scope_error(b, pos, "`%s` is introduced twice: it is %s since line %d", text, ag_scope_kind(s),
+    return ag_scope_error(b, pos, "`%s` is defined twice: it is already %s, on line %d", text, ag_scope_kind(s),
                           s->pos.line);
   }
   s->kind = AG_SYM_BAD; /* what was built in meant something else to the person from here on */
@@ -165,7 +165,7 @@ bool ag_scope_index(ag_builder *b, int name, ag_pos pos) {
       s->kind == AG_SYM_ENERGY)
     return ag_scope_error(b, pos, "`%s` is %s and cannot be a running index", text, ag_scope_kind(s));
   for (const ag_local *l = b->scope; l; l = l->next)
-    if (l->index && l->name == name) return ag_scope_error(b, pos, "`%s` is a running index already", text);
+    if (l->index && l->name == name) return ag_scope_error(b, pos, "`%s` is already a running index", text);
   return true;
 }
 
@@ -285,14 +285,14 @@ void ag_scope_unknown(ag_builder *b, int name, ag_pos pos, unsigned kinds) {
   if (owner && (owner->kind == AG_SYM_BAD || owner->silent)) { /* the body failed: nothing to add */
   } else if (owner && owner->kind == AG_SYM_BODY && !calls) ag_scene_no_part(b, owner, text, pos);
   else if (owner && owner->kind == AG_SYM_NONE && owner->later.line)
-    ag_scope_error(b, pos, "`%s` belongs to a body that is introduced only later, on line %d", text, owner->later.line);
+    ag_scope_error(b, pos, "`%s` belongs to a body that is defined only later, on line %d", text, owner->later.line);
   else if (name == b->defining) ag_scope_error(b, pos, "`%s` refers to itself", text);
   else if (s->later.line && b->defining && in_circle(b, s->part, b->defining))
     s->circle = true,
-    ag_scope_error(b, pos, "`%s` and `%s` refer to each other in a circle", ag_scope_text(b, b->defining), text);
+    ag_scope_error(b, pos, "`%s` and `%s` are defined in terms of each other", ag_scope_text(b, b->defining), text);
   else if (s->later.line)
-    ag_scope_error(b, pos, "`%s` is introduced only later, on line %d; a name must be introduced before it is used",
-                   text, s->later.line);
+    ag_scope_error(b, pos, "`%s` is defined only later, on line %d; a name must be defined before it is used", text,
+                   s->later.line);
   else if ((near = calls ? ag_call_habit(text) : NULL))
     ag_scope_error(b, pos, "unknown function `%s`; here it is called `%s`", text, near);
   else if (!calls && (near = dotted(b, text)))

@@ -69,7 +69,7 @@ static bool assignment(ag_builder *b, const ag_part *p, ag_start *out) {
   if (!x) return false;
   if (ag_note_on(b, x) & (AG_ON_XI | AG_ON_MOTION))
     return ag_scope_error(b, p->right->pos,
-                          "a start value may not use velocities: those that are not named follow from the constraints");
+                          "a start value may not use velocities: those not given follow from the constraints");
   *out = (ag_start){t.velocity, t.coord, t.row, t.frame, x, p->target->pos};
   return true;
 }
@@ -90,7 +90,7 @@ static void guess(ag_builder *b, const ag_stmt *s, void *data) {
     if (!ag_target_due(b, s, &s->parts[i]) || !assignment(b, &s->parts[i], &one)) continue;
     if (one.velocity || one.frame >= 0)
       ag_scope_error(b, one.pos,
-                     "a guess is for coordinates: velocities that are not named follow from the constraints");
+                     "a guess is for coordinates: velocities that are not given follow from the constraints");
     else AG_MODEL_PUSH(b, guesses, one);
   }
 }
@@ -105,7 +105,7 @@ void ag_start_statement(ag_builder *b, const ag_stmt *s) {
 static bool settable(ag_builder *b, const ag_change *c) {
   const ag_syn *s = c->stmt.parts[0].target, *base = s->kind == AG_SYN_POST ? s->links[0].x : s;
   if (base->kind != AG_SYN_NAME)
-    return ag_scope_error(b, s->pos, "the name of a parameter, coordinate or velocity is wanted");
+    return ag_scope_error(b, s->pos, "the name of a parameter, coordinate or velocity is expected");
   const ag_symbol *sym = ag_scope_symbol(b, base->name);
   const char *text = ag_scope_text(b, base->name);
   const ag_symbol *owner = ag_scene_owner(b, text);

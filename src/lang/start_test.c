@@ -60,8 +60,8 @@ static void check_errors(void) {
   AG_CHECK_STR(with("x", "1"), "1:3: `x` is a 3-vector, its value is a scalar");
   AG_CHECK_STR(with("R'", "1"), "1:2: the velocity of `R` is called `W`");
   AG_CHECK_STR(with("x", "x'"),
-               "1:3: a start value may not use velocities: those that are not named follow from the constraints");
-  AG_CHECK_STR(with("a", "b"), "1:3: `a` and `b` refer to each other in a circle");
+               "1:3: a start value may not use velocities: those not given follow from the constraints");
+  AG_CHECK_STR(with("a", "b"), "1:3: `a` and `b` are defined in terms of each other");
   AG_CHECK_STR(with("v", "[1, 2, 3]"), "1:3: `v` is a 2-vector in the model; this is a 3-vector");
   AG_CHECK_STR(with("K", "0"), "3:25: the dimension of R^n must be from 1 to 100000; this is 0");
   AG_CHECK(!strncmp(with("a\n", "1"), "x=", 2)); /* blanks do not matter */

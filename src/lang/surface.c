@@ -164,7 +164,7 @@ static const struct {
 } forms[] = {
     {"sphere", "sphere(radius)", 1, AG_SURFACE_SPHERE, lengths},
     {"ellipsoid", "ellipsoid(a, b, c) with its half axes", 3, AG_SURFACE_ELLIPSOID, lengths},
-    {"torus", "torus(radius of the core circle, radius of the tube)", 2, AG_SURFACE_TORUS, lengths},
+    {"torus", "torus(radius of the centre circle, radius of the tube)", 2, AG_SURFACE_TORUS, lengths},
     {"disk", "disk(radius)", 1, AG_SURFACE_DISK, lengths},
     {"cylinder", "cylinder(radius, half of the height)", 2, AG_SURFACE_CYLINDER, lengths},
     {"point", "point([x, y, z])", 1, AG_SURFACE_POINT, tip},

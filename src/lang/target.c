@@ -33,15 +33,15 @@ static bool find_name(ag_builder *b, const ag_syn *s, search *f) {
     return true;
   default:
     if (!strcmp(text, "t"))
-      return ag_scope_error(b, s->pos, "`t` is the time; a run starts where its option --t0 says");
-    return ag_scope_error(b, s->pos, "`%s` is %s; only coordinates and velocities stand on the left here", text,
+      return ag_scope_error(b, s->pos, "`t` is the time; the option --t0 of a run sets the start time");
+    return ag_scope_error(b, s->pos, "`%s` is %s; only coordinates and velocities are allowed on the left here", text,
                           ag_scope_kind(sym));
   }
 }
 
 static bool find_prime(ag_builder *b, const ag_link *link, search *f) {
   if (f->t.frame >= 0 || f->t.velocity)
-    return ag_scope_error(b, link->pos, "this is a velocity already; it takes no further prime");
+    return ag_scope_error(b, link->pos, "this is already a velocity; it takes no further prime");
   const ag_coord *c = coord_of(b, f);
   if (c->space == AG_SPACE_SO3)
     return ag_scope_error(b, link->pos, "the velocity of `%s` is called `%s`", c->family ? c->family : c->name,
@@ -92,16 +92,16 @@ bool ag_target_find(ag_builder *b, const ag_syn *s, bool velocity_only, ag_targe
     const ag_link *link = &s->links[i];
     if (link->op == AG_TOKEN_PRIME && !find_prime(b, link, &f)) return false;
     if (link->op == AG_TOKEN_LEFT && !find_index(b, base, link, &f)) return false;
-    if (link->op == AG_TOKEN_POWER) return ag_scope_error(b, link->pos, "a transpose cannot stand on the left side");
+    if (link->op == AG_TOKEN_POWER) return ag_scope_error(b, link->pos, "a transpose is not allowed on the left side");
   }
   if (f.count)
     return ag_scope_error(b, s->pos, "`%s` is a family of %d: name its members, as in %s[i] = ... for i in 1..%d",
                           ag_scope_text(b, base->name), f.count, ag_scope_text(b, base->name), f.count);
   if (velocity_only && f.t.frame >= 0)
-    return ag_scope_error(b, s->pos, "`%s` belongs to the frame; name velocities of coordinates here",
+    return ag_scope_error(b, s->pos, "`%s` is a frame velocity; use velocities of coordinates here",
                           ag_scope_text(b, base->name));
   if (velocity_only && !f.t.velocity)
-    return ag_scope_error(b, s->pos, "`%s` is a coordinate; a velocity is wanted here, `%s`",
+    return ag_scope_error(b, s->pos, "`%s` is a coordinate; a velocity is expected here, `%s`",
                           b->m->coords[f.t.coord].name, b->m->coords[f.t.coord].velocity);
   describe(b, &f.t);
   *out = f.t;

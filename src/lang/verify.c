@@ -181,7 +181,7 @@ static bool has_degree(ag_builder *b, const uint8_t *degree, ag_id x, int most, 
   line_done(&l);
   if (!seen)
     ag_ctx_warn(b->ctx, pos,
-                "could not be evaluated at random states, so that its degree in the velocities was not checked");
+                "could not be evaluated at random states, so its degree in the velocities was not checked");
   return holds;
 }
 
@@ -218,7 +218,7 @@ static void check_claims(ag_builder *b) {
       ag_evaluate(b->g, l.n, l.inputs, l.at, 1, &b->claims[i].x, A);
       double error = rotation_error(A);
       if (isnan(error) || error < 1e-9) continue;
-      ag_scope_error(b, b->claims[i].pos, "this matrix is no rotation: A^T A differs from 1 by %.2g", error);
+      ag_scope_error(b, b->claims[i].pos, "this matrix is not a rotation: A^T A differs from 1 by %.2g", error);
       break;
     }
   line_done(&l);

@@ -45,7 +45,7 @@ bool ag_body_direction(ag_ctx *ctx, const ag_model *m, ag_id v, const char *name
   if (v && ag_body_moves(m, v))
     ag_ctx_error(ctx, pos, "the direction of what `%s` %s may not depend on coordinates or t", name, does);
   else if (v && ag_constant(m->graph, v, n) && !(n[0] * n[0] + n[1] * n[1] + n[2] * n[2] > 0))
-    ag_ctx_error(ctx, pos, "the direction of what `%s` %s has no length", name, does);
+    ag_ctx_error(ctx, pos, "the direction of what `%s` %s is zero", name, does);
   else return true;
   return false;
 }

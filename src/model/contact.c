@@ -157,7 +157,7 @@ static ag_status check_ground(ag_ctx *ctx, const ag_model *m, const ag_body *b, 
   for (int i = 0; i < m->n_contacts && gr->kind == AG_GROUND_BODY; i++) {
     const ag_contact *c = m->contacts[i];
     if (c->body != gr->carrier || c->ground.carrier != b) continue;
-    ag_ctx_error(ctx, pos, "`%s` rolls on `%s` already: their contact is stated once", gr->carrier->name, b->name);
+    ag_ctx_error(ctx, pos, "`%s` already rolls on `%s`: two bodies have only one contact", gr->carrier->name, b->name);
     return AG_WRONG;
   }
   if (gr->kind == AG_GROUND_BODY && (!gr->carrier || gr->carrier->surface.kind == AG_SURFACE_NONE)) {
@@ -179,7 +179,7 @@ static void ball_on_ball(const ag_model *m, ag_contact *c) {
   c->ground.origin = on->centre ? ag_neg(m->graph, on->centre) : 0;
 }
 
-#define TOUCH "is out of reach of its ground: what is given of its place, or what else holds it, keeps it away"
+#define TOUCH "cannot reach its ground: the given part of its position, or another constraint, keeps it away"
 #define TOUCH_HOLLOW TOUCH "; if it is less curved than the hollow ground, it would touch in two points"
 
 ag_status ag_body_roll(ag_ctx *ctx, ag_model *m, ag_body *b, const ag_ground *ground, ag_pos pos,

@@ -31,11 +31,11 @@ static ag_id place_of(const ag_model *m, const ag_body *b, ag_id p) {
 static bool joinable(ag_ctx *ctx, const ag_model *m, const ag_joint *j) {
   const char *name = j->A ? j->A->name : j->B ? j->B->name : "space";
   if (j->A == j->B) {
-    ag_ctx_error(ctx, j->pos, "this joint holds `%s` to itself", name);
+    ag_ctx_error(ctx, j->pos, "this joint attaches `%s` to itself", name);
     return false;
   }
   if ((j->A && ag_body_moves(m, j->p)) || (j->B && ag_body_moves(m, j->q))) {
-    ag_ctx_error(ctx, j->pos, "the place of a joint in a body may not depend on coordinates or t");
+    ag_ctx_error(ctx, j->pos, "the position of a joint in a body may not depend on coordinates or t");
     return false;
   }
   return ag_body_direction(ctx, m, j->a, name, "turns about", j->pos) &&

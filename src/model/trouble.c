@@ -45,11 +45,11 @@ static ag_status check_meridian(ag_ctx *ctx, ag_model *m, const ag_body *b, ag_p
   const ag_surface *s = &b->surface;
   double v[4 * N], size = 0;
   if (s->rough) {
-    ag_ctx_error(
-        ctx, pos,
-        "where the radius of curvature of `%s` jumps cannot be told: compare theta or cos(theta) with something "
-        "free of theta, at most %d times",
-        b->name, AG_MAX_JUMPS);
+    ag_ctx_error(ctx, pos,
+                 "where the radius of curvature of `%s` jumps cannot be determined: compare theta or cos(theta) with "
+                 "an expression "
+                 "free of theta, at most %d times",
+                 b->name, AG_MAX_JUMPS);
     return AG_WRONG;
   }
   sample_meridian(m, s, N, v);
@@ -57,15 +57,16 @@ static ag_status check_meridian(ag_ctx *ctx, ag_model *m, const ag_body *b, ag_p
   for (int i = 0; i < N; i++) {
     double theta = M_PI * (i + 0.5) / N, r = v[4 * i], h = v[4 * i + 2];
     if (!isfinite(r) || !isfinite(h) || !(v[4 * i + 3] <= 1e-6 * (fabs(r) + size))) {
-      ag_ctx_error(ctx, pos,
-                   "the meridian of `%s` cannot be had from its radius of curvature, %.3g at theta = %.3g: is that "
-                   "finite and smooth for all theta from 0 to pi?",
-                   b->name, r, theta);
+      ag_ctx_error(
+          ctx, pos,
+          "the meridian of `%s` cannot be computed from its radius of curvature, %.3g at theta = %.3g: is that "
+          "finite and smooth for all theta from 0 to pi?",
+          b->name, r, theta);
       return AG_WRONG;
     }
     if (fabs(v[4 * i + 1]) > 1e-6 * (fabs(r) + size)) {
       ag_ctx_error(ctx, pos,
-                   "the meridian of `%s` is not one: h' = r cos(theta) and f' = r sin(theta) ask for h' sin = f' cos, "
+                   "the meridian of `%s` is not one: h' = r cos(theta) and f' = r sin(theta) require h' sin = f' cos, "
                    "which is off by %.3g at theta = %.3g",
                    b->name, v[4 * i + 1], theta);
       return AG_WRONG;
@@ -167,7 +168,7 @@ static void add_apex(ag_model *m, const ag_contact *c, ag_pos pos) {
   ag_id w = ag_sub(g, y, ag_mul(g, ag_dot(g, f.N, y), f.N));
   ag_id size = ball ? ag_mul(g, c->body->surface.a, c->body->surface.a) : ag_dot(g, c->arm, c->arm);
   ag_id part = ag_div(g, ag_dot(g, w, w), size);
-  margin(m, c, "apex", "is at the corner that its ground has on its axis: give it a place away from it",
+  margin(m, c, "apex", "is at the corner on the axis of its ground: move it away from the axis",
          ag_sub(g, part, ag_num(g, APEX * APEX)), true, pos);
 }
 
@@ -181,7 +182,7 @@ void ag_trouble_place(ag_model *m, const ag_contact *c, ag_pos pos) {
   if (s->kind == AG_SURFACE_DISK || s->kind == AG_SURFACE_TORUS || s->kind == AG_SURFACE_CYLINDER) {
     ag_id tilt = ag_cross(g, ag_mul(g, R, ag_surface_axis(g, s)), c->normal);
     ag_id square = ag_dot(g, tilt, tilt), apart = ag_sub(g, square, ag_num(g, FLAT));
-    margin(m, c, "flat", "lies flat on the ground: it touches in more than a point", apart, false, pos);
+    margin(m, c, "flat", "lies flat on the ground: it touches in more than one point", apart, false, pos);
   }
   if (s->kind == AG_SURFACE_CYLINDER) add_edges(m, c, pos);
   if (s->kind == AG_SURFACE_CONVEX)
@@ -190,7 +191,7 @@ void ag_trouble_place(ag_model *m, const ag_contact *c, ag_pos pos) {
            definite(g, s, ag_neg(g, ag_mul(g, ag_transpose(g, R), c->normal))), false, pos);
   if (c->stray)
     margin(m, c, "lost",
-           "loses its point of contact: the steps towards it do not arrive (a flat or strongly bent place?)",
+           "loses its contact point: the Newton steps do not converge (a flat or strongly curved region?)",
            ag_sub(g, ag_num(g, STRAY), c->stray), true, pos);
   if (c->fit)
     margin(m, c, "wedge", "is less curved than the ground where it touches: it would touch in two points", c->fit,
