@@ -113,6 +113,7 @@ typedef struct ag_change {
   ag_tokens tokens;
   ag_stmt stmt;
   bool used;
+  ag_vary *vary; /* a number to be varied, or NULL */
 } ag_change;
 
 /* An Euler angle or its rate at the start. */

@@ -91,6 +91,7 @@ void ag_define_param(ag_builder *b, const ag_part *p) {
     ag_change *change = &b->changes[set - 1];
     const char *file = b->ctx->file;
     change->used = true;
+    if (change->vary) change->vary->param = b->m->n_params;
     ag_scope_source(b, change, file);
     const ag_syn *s = change->stmt.parts[0].right;
     bool good = param_value(b, s, name, p->integer, &changed);

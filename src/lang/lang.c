@@ -83,14 +83,23 @@ static void build_all(ag_builder *b) {
 
 /* ---- from outside ---- */
 
+typedef struct reading {
+  int n_set, n_vary;
+  const ag_set *sets;
+  ag_vary *varies;
+} reading;
+
 /* Each --set is a text of its own, `NAME=VALUE`, with its own positions. */
-static void read_changes(ag_builder *b, int n, const ag_set *sets) {
+static void read_changes(ag_builder *b, const reading *r) {
   const char *file = b->ctx->file;
-  b->changes = AG_NEWN(b->arena, ag_change, n + 1);
-  b->n_change = n;
-  for (int i = 0; i < n; i++) {
+  b->n_change = r->n_set + r->n_vary;
+  b->changes = AG_NEWN(b->arena, ag_change, b->n_change + 1);
+  for (int i = 0; i < b->n_change; i++) {
     ag_change *c = &b->changes[i];
-    c->text = ag_arena_printf(b->arena, "%s=%s", sets[i].name, sets[i].value);
+    c->vary = i < r->n_set ? NULL : &r->varies[i - r->n_set];
+    if (c->vary) c->vary->param = -1;
+    c->text = c->vary ? ag_arena_printf(b->arena, "%s=%.17g", c->vary->name, c->vary->value)
+                      : ag_arena_printf(b->arena, "%s=%s", r->sets[i].name, r->sets[i].value);
     c->label = ag_arena_printf(b->arena, "--set %.200s", c->text);
     ag_scope_source(b, c, file);
     if (ag_lex_check(b->ctx, c->text, strlen(c->text)) == AG_OK) {
@@ -133,7 +142,7 @@ static void sort_reports(ag_ctx *ctx, int from) {
 
 /* ---- the front ---- */
 
-static void read_model(ag_builder *b, int n_set, const ag_set *sets) {
+static void read_model(ag_builder *b, const reading *r) {
   ag_tokens tokens;
   ag_parse parse;
   ag_lex_split(b->arena, b->m->source, true, &tokens);
@@ -142,7 +151,7 @@ static void read_model(ag_builder *b, int n_set, const ag_set *sets) {
   b->parse = &parse;
   ag_scope_init(b);
   ag_scope_announce(b);
-  read_changes(b, n_set, sets);
+  read_changes(b, r);
   build_all(b);
   if (!b->stopped) ag_scene_finish(b);
   if (!b->stopped) ag_start_finish(b);
@@ -155,6 +164,12 @@ static void read_model(ag_builder *b, int n_set, const ag_set *sets) {
 
 ag_status ag_lang_read(ag_ctx *ctx, const char *file, const char *text, size_t size, int n_set, const ag_set *sets,
                        ag_model **out) {
+  return ag_lang_read_varied(ctx, file, text, size, n_set, sets, 0, NULL, out);
+}
+
+ag_status ag_lang_read_varied(ag_ctx *ctx, const char *file, const char *text, size_t size, int n_set,
+                              const ag_set *sets, int n_vary, ag_vary *varies, ag_model **out) {
+  reading changes = {n_set, n_vary, sets, varies};
   *out = NULL;
   ctx->file = file;
   ag_model *m = ag_model_create("unnamed");
@@ -165,7 +180,7 @@ ag_status ag_lang_read(ag_ctx *ctx, const char *file, const char *text, size_t s
   ag_names_init(&names, arena);
   ag_builder b = {.ctx = ctx, .n_error0 = ctx->n_error, .arena = arena, .names = &names, .m = m, .g = m->graph};
   int first = ctx->n_diag;
-  if (ag_lex_check(ctx, text, size) == AG_OK) read_model(&b, n_set, sets);
+  if (ag_lex_check(ctx, text, size) == AG_OK) read_model(&b, &changes);
   sort_reports(ctx, first);
   ag_names_done(&names);
   ag_arena_free(arena);

@@ -139,6 +139,21 @@ static bool overruled(const ag_builder *b, const ag_change *c) {
   return angle->x && angle->outside;
 }
 
+/* A start that is varied: its value becomes a parameter, whose name has a blank and is thus never taken. */
+static void vary_start(ag_builder *b, ag_change *c) {
+  const char *name = ag_arena_printf(b->m->arena, "start %s", c->vary->name);
+  ag_part *p = &c->stmt.parts[0];
+  ag_syn *s = AG_NEW(b->arena, ag_syn);
+  *s = (ag_syn){.kind = AG_SYN_NAME, .pos = p->right->pos, .name = ag_names_id(b->names, name, strlen(name))};
+  ag_symbol *sym = ag_scope_define(b, s->name, AG_SYM_PARAM, s->pos);
+  c->vary->param = sym->index = b->m->n_params;
+  sym->number = ag_num(b->g, c->vary->value);
+  sym->x = ag_model_add_param(b->m, name, sym->number, s->pos);
+  sym->used = true;
+  ag_note_input(b, sym->x, AG_ON_PARAM);
+  p->right = s;
+}
+
 static void outside(ag_builder *b, taken *k) {
   const char *file = b->ctx->file;
   ag_start *list = ag_heap_alloc(sizeof *list * (size_t)(b->n_change + 1));
@@ -149,9 +164,9 @@ static void outside(ag_builder *b, taken *k) {
     if (c->used || c->stmt.error) continue;
     ag_scope_source(b, c, file);
     ag_start one;
-    if (overruled(b, c)) { /* a later change of the same Euler angle */
-    } else if (settable(b, c) && !ag_euler_start(b, &c->stmt.parts[0], true) &&
-               assignment(b, &c->stmt.parts[0], &one)) {
+    bool good = !overruled(b, c) && settable(b, c); /* not overruled by a later change of the same Euler angle */
+    if (good && c->vary) vary_start(b, c);
+    if (good && !ag_euler_start(b, &c->stmt.parts[0], true) && assignment(b, &c->stmt.parts[0], &one)) {
       unsigned char *v = taken_of(k, b, &one, &m);
       if (!any(v, m)) from[n] = i, list[n++] = one;
       memset(v, 1, (size_t)m);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "api/api.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "lang/lang.h"
@@ -58,14 +59,6 @@ AG_MUST_USE ag_status ag_source_end_at(ag_source *s, const char *names);
 /* Finds a section of the model by its name: 1 + its index. */
 AG_MUST_USE ag_status ag_source_section(ag_source *s, const char *name, int *section);
 void ag_source_done(ag_source *s);
-
-/* The shipped models: names (file names without .nh) in alphabetical order and where they are. */
-typedef struct ag_shipped {
-  int n;
-  char **names, **paths;
-} ag_shipped;
-void ag_shipped_init(ag_shipped *shipped);
-void ag_shipped_done(ag_shipped *shipped);
 
 /* ---- the members of a batch ---- */
 

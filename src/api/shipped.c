@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "study/study.h"
+#include "api/api.h"
 
 static char *copy(const char *s, size_t n) {
   char *p = ag_heap_alloc(n + 1);

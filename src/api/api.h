@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ * Front header of api/ for the program: the public library anagyre.h, and what lies behind its handles. Not installed.
+ */
+#ifndef AG_API_API_H
+#define AG_API_API_H
+#include "api/anagyre.h"
+#include "base/status.h"
+#include "lang/lang.h"
+#include "run/run.h"
+
+/* ---- models ---- */
+
+/* anagyre_open_text for a text that may hold anything. */
+anagyre_model *ag_api_open_text(const char *name, const char *text, size_t size);
+/* Where the model was found and its text; NULL when it was not. Errors and notes so far. */
+const char *ag_api_path(const anagyre_model *m);
+const char *ag_api_text(const anagyre_model *m, size_t *size);
+ag_ctx *ag_api_ctx(anagyre_model *m);
+/* Reads the model, or reads and derives it, unless that has happened; on trouble NULL, and why is in the context. The
+ * status says what kind of trouble it was. */
+ag_status ag_api_status(const anagyre_model *m);
+ag_model *ag_api_model(anagyre_model *m);
+ag_system *ag_api_system(anagyre_model *m, const ag_derive_options *o);
+/* 1 + index of a section of the model; 0 with an error in ctx when it has none of this name. */
+int ag_api_section(ag_ctx *ctx, const ag_model *m, const char *name);
+
+/* The shipped models: names (file names without .nh) in alphabetical order and where they are. */
+typedef struct ag_shipped {
+  int n;
+  char **names, **paths;
+} ag_shipped;
+void ag_shipped_init(ag_shipped *shipped);
+void ag_shipped_done(ag_shipped *shipped);
+
+/* ---- one run ---- */
+
+/* What only the program asks of a run: files that are written on the way and continued. Each may be NULL or 0. */
+typedef struct ag_api_hooks {
+  void (*event)(void *self, int event, double t);
+  void (*save)(void *self, const ag_checkpoint *c);
+  void *self;
+  const ag_checkpoint *from;
+  double residual_max; /* of the run that is continued */
+} ag_api_hooks;
+anagyre_motion *ag_api_run(anagyre_model *m, const anagyre_options *o, const ag_api_hooks *hooks);
+/* The options as run/ knows them: false with an error in ctx when they are wrong. Callbacks are left out. */
+bool ag_api_run_options(ag_ctx *ctx, const anagyre_options *o, ag_run_options *out);
+const ag_run_result *ag_api_result(const anagyre_motion *r);
+const ag_record *ag_api_record(const anagyre_motion *r);
+
+/* ---- many runs ---- */
+
+/* A model read and derived once, for values that differ from member to member. */
+typedef struct ag_varied ag_varied;
+/* Derives it as the member with these values has it. NULL: errors are in ctx. */
+ag_varied *ag_varied_create(ag_ctx *ctx, anagyre_model *m, int n_name, const char *const *names, const double *values,
+                            const ag_derive_options *o);
+void ag_varied_free(ag_varied *v);
+ag_model *ag_varied_model(const ag_varied *v);
+ag_system *ag_varied_system(const ag_varied *v);
+bool ag_varied_is_param(const ag_varied *v, int k); /* is name k a parameter, not a start value? */
+/* Parameters (n_param numbers) and completed start (full state) of the member with these values. */
+AG_MUST_USE ag_status ag_varied_start(ag_ctx *ctx, ag_varied *v, const double *values, double *params, double *x);
+
+/* A column of a record by its name, or one number of it: "Omega[3]", "R[1,2]". *entry: -1 for all of it. NULL: none. */
+const ag_column *ag_api_column(const ag_record *record, const char *name, int *entry);
+#endif

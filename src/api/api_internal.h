@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ * Inside of api/: what the handles hold. */
+#ifndef AG_API_INTERNAL_H
+#define AG_API_INTERNAL_H
+#include "api/api.h"
+#include "base/arena.h"
+
+struct anagyre_model {
+  char *word, *path, *text; /* as asked for; where it was found; NULL when it was not */
+  size_t size;
+  int n_set, cap_set;
+  ag_set *sets; /* owned */
+  char *end_at;
+  ag_ctx found;     /* of finding the text: stays */
+  ag_ctx ctx;       /* of reading and deriving it */
+  ag_ctx call;      /* of the last call */
+  ag_status status; /* of finding, reading and deriving */
+  bool read;        /* has it been tried with these changes? */
+  ag_model *model;
+  ag_system *system;
+  ag_derive_options derived; /* how system was made, or tried */
+  bool tried;
+  ag_text error, notes;
+  ag_record record; /* what anagyre_value tells of */
+  double *values;
+};
+
+static inline char *ag_api_copy(const char *s) {
+  ag_text x = {0};
+  ag_text_str(&x, s);
+  ag_text_char(&x, 0);
+  return x.s;
+}
+
+static const ag_pos ag_api_nowhere = {0};
+
+/* Finds the text of a model; trouble goes to m->found. */
+AG_MUST_USE ag_status ag_api_find(anagyre_model *m, const char *word);
+/* Makes the events of these names end a run. */
+AG_MUST_USE ag_status ag_api_terminal(ag_ctx *ctx, ag_model *m, const char *names);
+/* The options of a caller of any version, completed; what is NULL or 0 stands for its default. */
+anagyre_options ag_api_options(const anagyre_options *o);
+
+/* A record that outlives its system: names copied. */
+void ag_api_record_init(ag_record *r, const ag_system *sys);
+void ag_api_record_done(ag_record *r);
+/* n records turned into one array per column, one behind the other: column c begins at n * columns[c].offset. */
+double *ag_api_columns(const ag_record *record, long n, const double *rows);
+/* A column of such an array by its name. */
+anagyre_array ag_api_view(const ag_record *record, long n, const double *columns, const char *name);
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT
+ * The handle of a model. Its state is a text and changes; reading and deriving happen when they are first needed, and
+ * again after a change. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_internal.h"
+
+const char *anagyre_version(void) { return AG_VERSION; }
+
+/* ---- opening ---- */
+
+anagyre_model *anagyre_open(const char *file_or_name) {
+  anagyre_model *m = ag_heap_alloc(sizeof *m);
+  m->word = ag_api_copy(file_or_name);
+  m->status = ag_api_find(m, file_or_name);
+  return m;
+}
+
+anagyre_model *ag_api_open_text(const char *name, const char *text, size_t size) {
+  anagyre_model *m = ag_heap_alloc(sizeof *m);
+  m->word = ag_api_copy(name);
+  m->path = ag_api_copy(name);
+  m->text = ag_heap_alloc(size + 1);
+  memcpy(m->text, text, size);
+  m->size = size;
+  return m;
+}
+
+anagyre_model *anagyre_open_text(const char *name, const char *text) {
+  return ag_api_open_text(name, text, strlen(text));
+}
+
+/* Back to a text with changes; does nothing for one that was not found. */
+static void forget(anagyre_model *m) {
+  ag_ctx_done(&m->call);
+  if (m->found.n_error) return;
+  ag_system_free(m->system);
+  ag_model_free(m->model);
+  ag_ctx_done(&m->ctx);
+  ag_api_record_done(&m->record);
+  free(m->values);
+  m->system = NULL;
+  m->model = NULL;
+  m->values = NULL;
+  m->status = AG_OK;
+  m->read = m->tried = false;
+}
+
+static void drop_set(anagyre_model *m, int i) {
+  free((char *)m->sets[i].name);
+  free((char *)m->sets[i].value);
+  m->n_set--;
+  memmove(m->sets + i, m->sets + i + 1, sizeof *m->sets * (size_t)(m->n_set - i));
+}
+
+void anagyre_close(anagyre_model *m) {
+  if (!m) return;
+  forget(m);
+  while (m->n_set) drop_set(m, m->n_set - 1);
+  ag_ctx_done(&m->found);
+  ag_text_done(&m->error);
+  ag_text_done(&m->notes);
+  free(m->sets);
+  free(m->end_at);
+  free(m->word);
+  free(m->path);
+  free(m->text);
+  free(m);
+}
+
+/* ---- changing ---- */
+
+void anagyre_set(anagyre_model *m, const char *name, const char *value) {
+  if (!m) return;
+  for (int i = m->n_set - 1; i >= 0; i--)
+    if (!strcmp(m->sets[i].name, name)) drop_set(m, i);
+  if (value) {
+    AG_PUSH(m->sets, m->n_set, m->cap_set);
+    m->sets[m->n_set++] = (ag_set){ag_api_copy(name), ag_api_copy(value)};
+  }
+  forget(m);
+}
+
+void anagyre_set_number(anagyre_model *m, const char *name, double value) {
+  char text[40];
+  snprintf(text, sizeof text, "%.17g", value);
+  anagyre_set(m, name, text);
+}
+
+void anagyre_end_at(anagyre_model *m, const char *events) {
+  if (!m) return;
+  free(m->end_at);
+  m->end_at = events ? ag_api_copy(events) : NULL;
+  forget(m);
+}
+
+static ag_status end_at(ag_ctx *ctx, ag_model *m, const char *name) {
+  for (int i = 0; i < m->n_events; i++)
+    if (!strcmp(m->events[i].name, name)) {
+      m->events[i].terminal = true;
+      return AG_OK;
+    }
+  const char **names = ag_heap_alloc(sizeof *names * (size_t)(m->n_events + 1));
+  for (int i = 0; i < m->n_events; i++) names[i] = m->events[i].name;
+  const char *near = ag_nearest(name, m->n_events, names);
+  if (near) ag_ctx_error(ctx, ag_api_nowhere, "--end-at: the model has no event `%s`; did you mean `%s`?", name, near);
+  else ag_ctx_error(ctx, ag_api_nowhere, "--end-at: the model has no event `%s`", name);
+  free(names);
+  return AG_WRONG;
+}
+
+ag_status ag_api_terminal(ag_ctx *ctx, ag_model *m, const char *names) {
+  char *list = names ? ag_api_copy(names) : NULL, *rest = list;
+  ag_status status = AG_OK;
+  for (char *name; status == AG_OK && rest && (name = strsep(&rest, ","));)
+    if (*name) status = end_at(ctx, m, name);
+  free(list);
+  return status;
+}
+
+/* ---- reading and deriving ---- */
+
+ag_model *ag_api_model(anagyre_model *m) {
+  if (!m || m->found.n_error) return NULL;
+  if (m->read) return m->model;
+  m->read = true;
+  m->status = ag_lang_read(&m->ctx, m->path, m->text, m->size, m->n_set, m->sets, &m->model);
+  if (m->status == AG_OK) m->status = ag_api_terminal(&m->ctx, m->model, m->end_at);
+  if (m->status != AG_OK) {
+    ag_model_free(m->model);
+    m->model = NULL;
+  }
+  return m->model;
+}
+
+static bool same(const ag_derive_options *a, const ag_derive_options *b) {
+  return a->strict == b->strict && a->growth == b->growth && a->saddle == b->saddle && a->t0 == b->t0;
+}
+
+/* Ground that would have to pull at the start: the event of lifting off would never see it. */
+static void warn_contacts(anagyre_model *a) {
+  const ag_system *sys = a->system;
+  const ag_model *m = a->model;
+  if (!m->n_contacts) return;
+  double *x = ag_heap_alloc(sizeof *x * (size_t)(sys->n_q + sys->n_xi));
+  double *values = ag_heap_alloc(sizeof *values * (size_t)(sys->n_observe + 1));
+  ag_system_state0(sys, x);
+  ag_work *work = ag_work_create(sys, sys->params);
+  bool known = ag_work_observe(work, a->derived.t0, x, values) == 0;
+  for (int i = 0; known && i < m->n_contacts; i++)
+    for (int k = 0; k < m->n_observables; k++) {
+      double force = values[sys->observe_offset[k]];
+      if (m->observables[k].x != m->contacts[i]->press || !(force < 0)) continue;
+      const ag_body *b = m->contacts[i]->body;
+      ag_ctx_warn(&a->ctx, b->pos, "at the start the ground would have to hold `%s` down (normal force %.3g)", b->name,
+                  force);
+      break;
+    }
+  ag_work_free(work);
+  free(x);
+  free(values);
+}
+
+ag_system *ag_api_system(anagyre_model *m, const ag_derive_options *o) {
+  if (m && m->tried && !same(&m->derived, o)) forget(m);
+  if (!ag_api_model(m) || m->tried) return m ? m->system : NULL;
+  m->tried = true;
+  m->derived = *o;
+  m->status = ag_system_create(&m->ctx, m->model, o, &m->system);
+  if (m->status == AG_OK) warn_contacts(m);
+  return m->system;
+}
+
+/* ---- telling ---- */
+
+ag_status ag_api_status(const anagyre_model *m) { return m->status; }
+const char *ag_api_path(const anagyre_model *m) { return m->path; }
+ag_ctx *ag_api_ctx(anagyre_model *m) { return m->found.n_error ? &m->found : &m->ctx; }
+
+const char *ag_api_text(const anagyre_model *m, size_t *size) {
+  *size = m->size;
+  return m->text;
+}
+
+const char *anagyre_error(anagyre_model *m) {
+  if (!m) return "no model";
+  (void)ag_api_model(m);
+  const ag_ctx *all[] = {&m->found, &m->ctx, &m->call};
+  for (int i = 0; i < 3; i++) {
+    if (!all[i]->n_error) continue;
+    ag_text_clear(&m->error);
+    ag_ctx_render(all[i], &m->error);
+    return m->error.s;
+  }
+  return NULL;
+}
+
+const char *anagyre_notes(anagyre_model *m) {
+  if (!ag_api_model(m) || m->ctx.n_error) return "";
+  ag_text_clear(&m->notes);
+  ag_ctx_render(&m->ctx, &m->notes);
+  return ag_text_cstr(&m->notes);
+}
+
+const char *anagyre_name(anagyre_model *m) { return ag_api_model(m) ? m->model->name : ""; }
+const char *anagyre_title(anagyre_model *m) { return ag_api_model(m) ? m->model->title : ""; }
+
+const char *anagyre_item(anagyre_model *handle, anagyre_kind kind, int i) {
+  const ag_model *m = ag_api_model(handle);
+  if (!m || i < 0) return NULL;
+  switch (kind) {
+  case ANAGYRE_PARAMETER: return i < m->n_params ? m->params[i].name : NULL;
+  case ANAGYRE_COORDINATE: return i < m->n_coords ? m->coords[i].name : NULL;
+  case ANAGYRE_VELOCITY: return i < m->n_coords ? m->coords[i].velocity : NULL;
+  case ANAGYRE_OBSERVABLE: return i < m->n_observables ? m->observables[i].name : NULL;
+  case ANAGYRE_EVENT: return i < m->n_events ? m->events[i].name : NULL;
+  case ANAGYRE_SECTION: return i < m->n_sections ? m->sections[i].name : NULL;
+  }
+  return NULL;
+}
+
+int ag_api_section(ag_ctx *ctx, const ag_model *m, const char *name) {
+  for (int i = 0; i < m->n_sections; i++)
+    if (!strcmp(m->sections[i].name, name)) return i + 1;
+  const char **names = ag_heap_alloc(sizeof *names * (size_t)(m->n_sections + 1));
+  for (int i = 0; i < m->n_sections; i++) names[i] = m->sections[i].name;
+  const char *near = ag_nearest(name, m->n_sections, names);
+  ag_ctx_error(ctx, ag_api_nowhere, "the model has no section `%s`%s%s%s", name, near ? "; did you mean `" : "",
+               near ? near : "", near ? "`?" : "");
+  free(names);
+  return 0;
+}
+
+static anagyre_array param_value(const ag_system *sys, int i) {
+  const ag_param *p = &sys->model->params[i];
+  if (p->integer) return (anagyre_array){&p->number, 1, 1, 1, 1};
+  int rows = ag_node_rows(sys->model->graph, p->input), cols = ag_node_cols(sys->model->graph, p->input);
+  return (anagyre_array){sys->params + sys->param_offset[i], 1, rows * cols, rows, cols};
+}
+
+anagyre_array anagyre_value(anagyre_model *m, const char *name) {
+  const ag_system *sys = ag_api_system(m, m && m->tried ? &m->derived : &(ag_derive_options){0});
+  if (!sys) return (anagyre_array){0};
+  for (int i = 0; i < sys->model->n_params; i++)
+    if (!strcmp(sys->model->params[i].name, name)) return param_value(sys, i);
+  if (!m->values) {
+    ag_api_record_init(&m->record, sys);
+    m->values = ag_heap_alloc(sizeof(double) * (size_t)(m->record.width + 1));
+    double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1));
+    ag_system_state0(sys, x);
+    ag_work *work = ag_work_create(sys, sys->params);
+    ag_record_fill(sys, work, m->derived.t0, x, m->values);
+    ag_work_free(work);
+    free(x);
+  }
+  return ag_api_view(&m->record, 1, m->values, name);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ * One run: options in, columns out. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_internal.h"
+
+struct anagyre_motion {
+  ag_record record;
+  long n;          /* rows kept */
+  double *columns; /* as ag_api_columns makes them */
+  ag_run_result result;
+  char **event_names; /* as the result counts them */
+  ag_text notes;
+};
+
+/* ---- on the way ---- */
+
+/* The constraints along the whole motion: largest residual seen, at every accepted state of the first thousand and at
+ * every sixteenth later on (looking costs a quarter of a compiled step). */
+typedef struct watch {
+  ag_work *work;
+  double worst;
+  long n;
+} watch;
+
+static void watch_state(void *self, double t, const double *x) {
+  watch *w = self;
+  if (w->n++ > 1000 && w->n % 16) return;
+  double residual = ag_work_residual(w->work, t, x);
+  if (!(residual <= w->worst)) w->worst = residual;
+}
+
+typedef struct rows {
+  const anagyre_options *o;
+  ag_series kept;
+} rows;
+
+static bool take_row(void *self, const double *record) {
+  rows *r = self;
+  return r->o->row ? !r->o->row(r->o->self, record, r->kept.width) : ag_series_row(&r->kept, record);
+}
+
+static ag_status move(ag_ctx *ctx, ag_system *sys, const anagyre_options *wish, ag_run_options *o,
+                      const ag_api_hooks *hooks, rows *sink, ag_run_result *result) {
+  double *x0 = ag_heap_alloc(sizeof *x0 * (size_t)(sys->n_q + sys->n_xi + 1));
+  ag_system_state0(sys, x0);
+  ag_tape *functions = ag_run_watch(sys, o);
+  watch seen = {.work = ag_work_create(sys, sys->params)};
+  o->watch = functions;
+  o->progress = wish->progress;
+  o->progress_self = wish->self;
+  if (sys->n_row) o->each = watch_state, o->each_self = &seen;
+  if (hooks) o->event = hooks->event, o->save = hooks->save, o->save_self = hooks->self, o->from = hooks->from;
+  if (o->from) seen.n = o->from->steps + 1, seen.worst = hooks->residual_max;
+  ag_sink to = {take_row, sink};
+  ag_status status = ag_run(ctx, sys, sys->params, x0, o, &to, result);
+  if (status == AG_OK && !(seen.worst <= result->residual_max)) result->residual_max = seen.worst;
+  ag_work_free(seen.work);
+  ag_tape_free(functions);
+  free(x0);
+  return status;
+}
+
+/* ---- the result ---- */
+
+static void take_notes(anagyre_motion *r, const ag_system *sys) {
+  const ag_run_result *e = &r->result;
+  if (e->why) ag_text_printf(&r->notes, "%s\n", e->why);
+  if (e->left) {
+    ag_text_str(&r->notes, "it left the domain: ");
+    ag_print(sys->model->graph, sys->model->domains[e->left - 1].x, &r->notes);
+    ag_text_printf(&r->notes, " = %.6g at t = %.6g, not in %.6g..%.6g\n", e->left_value, e->left_t, e->left_from,
+                   e->left_to);
+  }
+  if (e->engine_note) ag_text_printf(&r->notes, "%s\n", e->engine_note);
+}
+
+static void take_events(anagyre_motion *r, const ag_system *sys, const ag_run_options *o) {
+  int n = r->result.n_event;
+  r->event_names = ag_heap_alloc(sizeof *r->event_names * (size_t)(n + 1));
+  for (int i = 0; i < n; i++) r->event_names[i] = ag_api_copy(ag_run_event(sys, o, i)->name);
+}
+
+anagyre_motion *ag_api_run(anagyre_model *m, const anagyre_options *given, const ag_api_hooks *hooks) {
+  anagyre_options wish = ag_api_options(given);
+  ag_run_options o;
+  if (!m) return NULL;
+  ag_ctx_done(&m->call);
+  if (!ag_api_model(m) || !ag_api_run_options(&m->call, &wish, &o)) return NULL;
+  if (wish.section && !(o.section = ag_api_section(&m->call, m->model, wish.section))) return NULL;
+  ag_system *sys = ag_api_system(m, &(ag_derive_options){.strict = wish.strict, .t0 = wish.t0});
+  if (!sys) return NULL;
+  anagyre_motion *r = ag_heap_alloc(sizeof *r);
+  ag_api_record_init(&r->record, sys);
+  rows sink = {&wish, {.width = r->record.width}};
+  if (move(&m->call, sys, &wish, &o, hooks, &sink, &r->result) != AG_OK) {
+    ag_series_done(&sink.kept);
+    anagyre_motion_free(r);
+    return NULL;
+  }
+  r->n = sink.kept.n;
+  r->columns = ag_api_columns(&r->record, r->n, sink.kept.data);
+  ag_series_done(&sink.kept);
+  take_notes(r, sys);
+  take_events(r, sys, &o);
+  return r;
+}
+
+anagyre_motion *anagyre_run(anagyre_model *m, const anagyre_options *o) { return ag_api_run(m, o, NULL); }
+
+void anagyre_motion_free(anagyre_motion *r) {
+  if (!r) return;
+  for (int i = 0; r->event_names && i < r->result.n_event; i++) free(r->event_names[i]);
+  free(r->event_names);
+  ag_run_done(&r->result);
+  ag_api_record_done(&r->record);
+  ag_text_done(&r->notes);
+  free(r->columns);
+  free(r);
+}
+
+/* ---- reading it ---- */
+
+const ag_run_result *ag_api_result(const anagyre_motion *r) { return &r->result; }
+const ag_record *ag_api_record(const anagyre_motion *r) { return &r->record; }
+
+const char *anagyre_motion_end(const anagyre_motion *r) { return ag_end_word(r->result.end); }
+const char *anagyre_motion_notes(const anagyre_motion *r) { return ag_text_cstr(&r->notes); }
+int anagyre_motion_failed(const anagyre_motion *r) { return ag_end_status(r->result.end) != AG_OK; }
+double anagyre_motion_residual(const anagyre_motion *r) { return r->result.residual_max; }
+long anagyre_motion_steps(const anagyre_motion *r) { return r->result.steps; }
+long anagyre_motion_rejected(const anagyre_motion *r) { return r->result.rejected; }
+
+const char *anagyre_motion_end_event(const anagyre_motion *r) {
+  return r->result.end == AG_END_EVENT && r->result.end_event >= 0 ? r->event_names[r->result.end_event] : NULL;
+}
+
+const char *anagyre_motion_item(const anagyre_motion *r, int i) {
+  return i >= 0 && i < r->record.n_column ? r->record.columns[i].name : NULL;
+}
+
+anagyre_array anagyre_motion_column(const anagyre_motion *r, const char *name) {
+  return ag_api_view(&r->record, r->n, r->columns, name);
+}
+
+anagyre_array anagyre_motion_final(const anagyre_motion *r, const char *name) {
+  return ag_api_view(&r->record, 1, r->result.record, name);
+}
+
+anagyre_array anagyre_motion_events(const anagyre_motion *r, const char *event) {
+  static const double none = 0;
+  for (int i = 0; i < r->result.n_event; i++) {
+    if (strcmp(r->event_names[i], event)) continue;
+    int n = r->result.event_count[i];
+    return (anagyre_array){n ? r->result.event_times[i] : &none, n, 1, 1, 1};
+  }
+  return (anagyre_array){0};
+}
+
+double anagyre_motion_energy_drift(const anagyre_motion *r) {
+  double end = *anagyre_motion_final(r, "energy").data;
+  return isfinite(r->result.energy0) && isfinite(end) ? r->result.energy_drift : NAN;
+}

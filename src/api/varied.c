@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ * A model whose values differ from member to member: the equations are derived once, a varied start value is a
+ * parameter of its own, and a member is a vector of parameters and its completed start. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_internal.h"
+
+struct ag_varied {
+  ag_model *model;
+  ag_system *system;
+  double t0;
+  bool strict, fixed; /* fixed: the start depends on nothing that varies */
+  int n_name;
+  bool *is_param;      /* per name */
+  int *at;             /* per name: offset of its parameter */
+  int n_follow;        /* parameters that depend on those, in order: */
+  int *follow;         /* which they are, */
+  ag_tape *tape;       /* their values, */
+  double *out, *slots; /* and its numbers */
+};
+
+/* ---- what varies ---- */
+
+static const ag_param *param_of(const ag_model *m, const char *name) {
+  for (int i = 0; i < m->n_params; i++)
+    if (!strcmp(m->params[i].name, name)) return &m->params[i];
+  return NULL;
+}
+
+/* What cannot vary is refused by its name. */
+static ag_status check_names(ag_ctx *ctx, const anagyre_model *a, const ag_model *m, int n, const char *const *names) {
+  int before = ctx->n_error;
+  for (int i = 0; i < n; i++) {
+    const ag_param *p = param_of(m, names[i]);
+    if (p && p->integer)
+      ag_ctx_error(ctx, ag_api_nowhere,
+                   "`%s` is an integer parameter: it shapes the equations and cannot be swept; run once per value with "
+                   "--set",
+                   names[i]);
+    else if (p && !ag_is_scalar(m->graph, p->input))
+      ag_ctx_error(ctx, ag_api_nowhere, "`%s` is no single number: only numbers can be swept", names[i]);
+    for (int k = 0; k < a->n_set; k++)
+      if (!strcmp(a->sets[k].name, names[i]))
+        ag_ctx_error(ctx, ag_api_nowhere, "`%s` is swept and given by --set too", names[i]);
+    for (int k = 0; k < i; k++)
+      if (!strcmp(names[k], names[i])) ag_ctx_error(ctx, ag_api_nowhere, "`%s` is swept twice", names[i]);
+  }
+  return ctx->n_error > before ? AG_WRONG : AG_OK;
+}
+
+static ag_status check_starts(ag_ctx *ctx, const ag_varied *v, const ag_vary *varies) {
+  int before = ctx->n_error;
+  for (int i = 0; i < v->n_name; i++) {
+    bool used = v->is_param[i];
+    for (int k = 0; k < v->model->n_starts && !used; k++)
+      used = ag_depends(v->model->graph, 1, &v->model->starts[k].x, 1, &v->model->params[varies[i].param].input);
+    if (!used) ag_ctx_error(ctx, ag_api_nowhere, "the start that `%s` names is swept twice", varies[i].name);
+  }
+  return ctx->n_error > before ? AG_WRONG : AG_OK;
+}
+
+/* Constant values and no constraints: the start depends on nothing that varies. */
+static bool start_is_fixed(const ag_varied *v) {
+  for (int i = 0; i < v->model->n_starts; i++) {
+    double x[16];
+    ag_id value = v->model->starts[i].x;
+    int size = ag_node_rows(v->model->graph, value) * ag_node_cols(v->model->graph, value);
+    if (size > 16 || !ag_constant(v->model->graph, value, x)) return false;
+  }
+  return v->system->n_row == 0;
+}
+
+/* The parameters that follow, as functions of those that vary. */
+static void find_follow(ag_varied *v) {
+  ag_model *m = v->model;
+  const ag_system *sys = v->system;
+  int n = m->n_params, n_bind = 0, n_moved = 0, width = 0;
+  ag_arena *arena = ag_arena_create();
+  ag_id *moved = AG_NEWN(arena, ag_id, n + 1), *from = AG_NEWN(arena, ag_id, n + 1), *to = AG_NEWN(arena, ag_id, n + 1);
+  ag_bind *binds = AG_NEWN(arena, ag_bind, n + 1);
+  bool *varies = AG_NEWN(arena, bool, n + 1);
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < v->n_name && m->params[i].input; k++)
+      if (v->at[k] == sys->param_offset[i]) varies[i] = true, moved[n_moved++] = m->params[i].input;
+  for (int i = 0; i < n; i++) { /* in the order of the file: each may use those before it */
+    const ag_param *p = &m->params[i];
+    if (!p->input) continue;
+    binds[n_bind++] = (ag_bind){p->input, AG_SEG_P, sys->param_offset[i]};
+    ag_id x = p->value;
+    if (varies[i] || !ag_depends(m->graph, 1, &x, n_moved, moved)) continue;
+    if (v->n_follow) ag_substitute(m->graph, v->n_follow, from, to, 1, &x);
+    from[v->n_follow] = moved[n_moved++] = p->input;
+    to[v->n_follow] = x;
+    v->follow[v->n_follow++] = i;
+    width += ag_input_storage(m->graph, p->input);
+  }
+  if (v->n_follow) v->tape = ag_tape_create(m->graph, n_bind, binds, v->n_follow, to);
+  v->out = ag_heap_alloc(sizeof(double) * (size_t)(width + 1));
+  v->slots = ag_heap_aligned(sizeof(double) * (size_t)(v->tape ? v->tape->n_slot + 1 : 1));
+  ag_arena_free(arena);
+}
+
+/* ---- making it ---- */
+
+static ag_status derive(ag_ctx *ctx, anagyre_model *a, ag_varied *v, ag_vary *varies, const ag_derive_options *o) {
+  AG_TRY(ag_lang_read_varied(ctx, a->path, a->text, a->size, a->n_set, a->sets, v->n_name, varies, &v->model));
+  AG_TRY(ag_api_terminal(ctx, v->model, a->end_at));
+  AG_TRY(ag_system_create(ctx, v->model, o, &v->system));
+  return check_starts(ctx, v, varies);
+}
+
+ag_varied *ag_varied_create(ag_ctx *ctx, anagyre_model *a, int n_name, const char *const *names, const double *values,
+                            const ag_derive_options *o) {
+  const ag_model *plain = ag_api_model(a);
+  if (!plain || check_names(ctx, a, plain, n_name, names) != AG_OK) return NULL;
+  ag_varied *v = ag_heap_alloc(sizeof *v);
+  ag_vary *varies = ag_heap_alloc(sizeof *varies * (size_t)(n_name + 1));
+  *v = (ag_varied){.t0 = o->t0, .strict = o->strict, .n_name = n_name};
+  v->is_param = ag_heap_alloc(sizeof *v->is_param * (size_t)(n_name + 1));
+  v->at = ag_heap_alloc(sizeof *v->at * (size_t)(n_name + 1));
+  v->follow = ag_heap_alloc(sizeof *v->follow * (size_t)(plain->n_params + n_name + 1));
+  for (int i = 0; i < n_name; i++) {
+    varies[i] = (ag_vary){names[i], values[i], -1};
+    v->is_param[i] = param_of(plain, names[i]) != NULL;
+  }
+  bool good = derive(ctx, a, v, varies, o) == AG_OK;
+  if (good) {
+    for (int i = 0; i < n_name; i++) v->at[i] = v->system->param_offset[varies[i].param];
+    find_follow(v);
+    v->fixed = start_is_fixed(v);
+  } else {
+    ag_varied_free(v);
+  }
+  free(varies);
+  return good ? v : NULL;
+}
+
+void ag_varied_free(ag_varied *v) {
+  if (!v) return;
+  ag_tape_free(v->tape);
+  ag_system_free(v->system);
+  ag_model_free(v->model);
+  void *all[] = {v->is_param, v->at, v->follow, v->out, v->slots, v};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+ag_model *ag_varied_model(const ag_varied *v) { return v->model; }
+ag_system *ag_varied_system(const ag_varied *v) { return v->system; }
+bool ag_varied_is_param(const ag_varied *v, int k) { return v->is_param[k]; }
+
+/* ---- members ---- */
+
+/* Fills params; the name of one that is not finite, or NULL. */
+static const char *member_params(ag_varied *v, const double *values, double *params) {
+  const ag_system *sys = v->system;
+  const ag_model *m = v->model;
+  memcpy(params, sys->params, sizeof *params * (size_t)sys->n_param);
+  for (int i = 0; i < v->n_name; i++) params[v->at[i]] = values[i];
+  if (!v->n_follow) return NULL;
+  const double t = 0, *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_P] = params};
+  (void)ag_tape_prep(v->tape, params, v->slots);
+  (void)ag_tape_eval(v->tape, seg, v->slots, v->out);
+  for (int i = 0, at = 0; i < v->n_follow; i++) {
+    const ag_param *p = &m->params[v->follow[i]];
+    for (int k = 0, n = ag_input_storage(m->graph, p->input); k < n; k++, at++) {
+      if (!isfinite(v->out[at])) return p->name;
+      params[sys->param_offset[v->follow[i]] + k] = v->out[at];
+    }
+  }
+  return NULL;
+}
+
+ag_status ag_varied_start(ag_ctx *ctx, ag_varied *v, const double *values, double *params, double *x) {
+  const char *bad = member_params(v, values, params);
+  if (bad) {
+    ag_ctx_error(ctx, ag_api_nowhere, "parameter `%s` is not finite", bad);
+    return AG_WRONG;
+  }
+  if (!v->fixed) return ag_system_start(ctx, v->system, v->t0, params, v->strict, x, x + v->system->n_q);
+  ag_system_state0(v->system, x);
+  return AG_OK;
+}
