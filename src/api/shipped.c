@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "api/api.h"
+#include "base/arena.h"
 
 static char *copy(const char *s, size_t n) {
   char *p = ag_heap_alloc(n + 1);
