@@ -40,7 +40,7 @@ symbols() {
 }
 symbols 0 "" 'static int helper(int x) { return x + 1; } int ag_x(int x) { return helper(x); }'
 symbols 0 "" 'static const char *const names[] = {"a", "b"}; const char *ag_name(int i) { return names[i]; }'
-symbols 1 'exported without ag_: helper' 'int helper(int x) { return x; }'
+symbols 1 'exported without ag_ or anagyre_: helper' 'int helper(int x) { return x; }'
 symbols 1 'writable: count' 'static int count; int ag_next(void) { return ++count; }'
 symbols 1 'writable: ag_count' 'int ag_count = 3;'
 symbols 1 'writable: names' 'static const char *names[] = {"a"}; const char **ag_names(void) { return names; }'

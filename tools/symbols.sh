@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # symbols.sh LIBRARY: no object of the library holds writable data (constant tables are in .data.rel.ro), and every name
-# it exports starts with ag_. Prints each breach.
+# it exports starts with ag_ or anagyre_. Prints each breach.
 [ -f "$1" ] || { echo "usage: symbols.sh LIBRARY" >&2; exit 2; }
 objdump -t "$1" | awk -F '\t' '
   / file format / { object = $1; sub(/:.*/, "", object); next }
@@ -12,7 +12,7 @@ objdump -t "$1" | awk -F '\t' '
     n_symbol++
     writable = section == "*COM*" || section ~ /^\.(data|bss|tdata|tbss)/ && section !~ /^\.data\.rel\.ro/
     if (writable && flags !~ /d/) { print object ": writable: " name " in " section; bad++ }
-    if (flags ~ /^[gu]/ && name !~ /^ag_/) { print object ": exported without ag_: " name; bad++ }
+    if (flags ~ /^[gu]/ && name !~ /^(ag|anagyre)_/) { print object ": exported without ag_ or anagyre_: " name; bad++ }
   }
   END {
     if (!n_symbol) { print "no symbols found"; bad++ }
