@@ -1,16 +1,20 @@
-# What `make install` puts where: program, library, headers (base to run), pkg-config file, models, man page.
+# What `make install` puts where: program, library, its header, pkg-config file, models, man page.
 if(TARGET anagyre)
   install(TARGETS anagyre)
 endif()
-install(TARGETS anagyre_library)
-foreach(folder IN LISTS AG_FOLDERS)
-  if(TARGET ag_${folder} AND NOT folder IN_LIST AG_PROGRAM_FOLDERS)
-    install(DIRECTORY src/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/anagyre
-      FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
-  endif()
-endforeach()
+if(TARGET anagyre_library)
+  install(TARGETS anagyre_static anagyre_shared)
+endif()
+install(FILES src/api/anagyre.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/anagyre FILES_MATCHING PATTERN "*.nh")
 install(FILES docs/anagyre.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
+# Two pkg-config files: one for what is installed, and one that pkg-config prefers when PKG_CONFIG_PATH names the build tree.
+set(AG_PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
+set(AG_PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(cmake/anagyre.pc.in anagyre.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/anagyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(AG_PC_LIBDIR ${PROJECT_BINARY_DIR})
+set(AG_PC_INCLUDEDIR ${PROJECT_SOURCE_DIR}/src/api)
+set(AG_PC_LIBS -Wl,-rpath,${PROJECT_BINARY_DIR})
+configure_file(cmake/anagyre.pc.in anagyre-uninstalled.pc @ONLY)

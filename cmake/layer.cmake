@@ -4,7 +4,9 @@
 # with its folder and those that tools/layers.txt lists for it, nothing else. TESTS carry the ctest label "quick"
 # (seconds), FULL the label "full". LIBS are libraries the folder needs (targets or names), passed on to users.
 # A source named main.c is kept out of the objects: it makes the program `anagyre`.
-# ag_library(<target>): the static library libanagyre.a of all folders that are not of the program.
+# ag_library(): libanagyre.so and libanagyre.a of all folders that are not of the program (targets anagyre_shared and
+# anagyre_static; anagyre_library makes both). Both export what anagyre.h marks ANAGYRE_API: in the archive one object
+# stands for all, whose other names are made local. All names are in anagyre_all.o, for tools/symbols.sh.
 
 set(AG_LAYERS_FILE ${PROJECT_SOURCE_DIR}/tools/layers.txt)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${AG_LAYERS_FILE})
@@ -86,15 +88,27 @@ function(ag_layer folder)
   endif()
 endfunction()
 
-function(ag_library target)
-  add_library(${target} STATIC)
-  set_target_properties(${target} PROPERTIES OUTPUT_NAME anagyre)
+function(ag_library)
+  set(objects)
   foreach(folder IN LISTS AG_FOLDERS)
     if(TARGET ag_${folder} AND NOT folder IN_LIST AG_PROGRAM_FOLDERS)
-      target_sources(${target} PRIVATE $<TARGET_OBJECTS:ag_${folder}>)
-      target_link_libraries(${target} INTERFACE $<TARGET_PROPERTY:ag_${folder},INTERFACE_LINK_LIBRARIES>)
+      list(APPEND objects $<TARGET_OBJECTS:ag_${folder}>)
     endif()
   endforeach()
-  target_include_directories(${target} INTERFACE ${PROJECT_SOURCE_DIR}/src)
-  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
+  set(AG_ALL_OBJECT ${PROJECT_BINARY_DIR}/anagyre_all.o)
+  set(AG_ALL_OBJECT ${AG_ALL_OBJECT} PARENT_SCOPE)
+  set(local ${PROJECT_BINARY_DIR}/anagyre.o)
+  add_custom_command(OUTPUT ${AG_ALL_OBJECT} DEPENDS ${objects} VERBATIM COMMAND_EXPAND_LISTS
+    COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o ${AG_ALL_OBJECT} ${objects})
+  add_custom_command(OUTPUT ${local} DEPENDS ${AG_ALL_OBJECT} VERBATIM
+    COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=anagyre_* ${AG_ALL_OBJECT} ${local})
+  add_library(anagyre_static STATIC ${local})
+  add_library(anagyre_shared SHARED ${objects})
+  set_target_properties(anagyre_static anagyre_shared PROPERTIES OUTPUT_NAME anagyre LINKER_LANGUAGE C)
+  # The name that programs ask for changes with the binary interface: with the second number, while the first one is 0.
+  string(REGEX MATCH "^0\\.[0-9]+|^[0-9]+" soversion ${PROJECT_VERSION})
+  set_target_properties(anagyre_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion})
+  target_link_libraries(anagyre_shared PRIVATE m pthread ${CMAKE_DL_LIBS})
+  target_link_options(anagyre_shared PRIVATE -Wl,--no-undefined)
+  add_custom_target(anagyre_library DEPENDS anagyre_static anagyre_shared)
 endfunction()

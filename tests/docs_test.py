@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """docs_test.py PROGRAM FILE...: runs the commands that the documents show.
 
-In blocks fenced as `sh`, every line that starts with `anagyre` is run, in order, in one temporary folder per document,
-and must end with code 0, or with N when the line ends with `# exit N`. A backslash continues a line. A block fenced as
-`nh` whose first line is a comment `# NAME.nh` is first written to that file. Other lines are not run."""
+In blocks fenced as `sh`, every line that starts with `anagyre`, `cc` or `./` is run, in order, in one temporary folder
+per document, and must end with code 0, or with N when the line ends with `# exit N`. A backslash continues a line. A block
+whose first line is a comment with a file name, `# NAME.nh` or `/* NAME.c */`, is first written to that file. Other lines
+are not run. pkg-config finds the library in the folder of PROGRAM."""
 import os
 import re
 import subprocess
@@ -29,8 +30,9 @@ def blocks(text):
 
 def run(command, folder, program):
     """Exit code and output of one command line, through the shell as a reader would type it."""
-    path = os.path.dirname(os.path.abspath(program)) + os.pathsep + os.environ["PATH"]
-    done = subprocess.run(["sh", "-c", command], cwd=folder, env={**os.environ, "PATH": path}, timeout=300,
+    home = os.path.dirname(os.path.abspath(program))
+    env = {**os.environ, "PATH": home + os.pathsep + os.environ["PATH"], "PKG_CONFIG_PATH": home}
+    done = subprocess.run(["sh", "-c", command], cwd=folder, env=env, timeout=300,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.returncode, done.stdout
 
@@ -42,14 +44,14 @@ def check(document, program):
         text = file.read()
     with tempfile.TemporaryDirectory() as folder:
         for language, start, body in blocks(text):
-            named = re.match(r"# (\w+\.nh)\s", body)
-            if language == "nh" and named:
+            named = re.match(r"(?:# |/\* )(\w+\.(?:nh|c))\s", body)
+            if named:
                 with open(os.path.join(folder, named.group(1)), "w", encoding="utf-8") as file:
                     file.write(body)
             if language != "sh":
                 continue
             for number, line in enumerate(re.sub(r"\\\n", "  ", body).splitlines(), start):
-                if not re.match(r"anagyre\b", line):
+                if not re.match(r"(anagyre|cc)\b|\./", line):
                     continue
                 expected = re.search(r"# exit (\d+)\s*$", line)
                 code, output = run(line, folder, program)

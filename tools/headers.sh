@@ -6,7 +6,7 @@ cc=$1 tree=${2:-$(dirname "$0")/..}
 cd "$tree" || exit 2
 failed=0 n=0
 for header in src/*/*.h; do
-  grep -q '^#ifndef AG_.*_H$' "$header" || continue
+  grep -q '^#ifndef \(AG_.*\|ANAGYRE\)_H$' "$header" || continue
   n=$((n + 1))
   printf '#include "%s"\ntypedef int not_empty;\n' "${header#src/}" |
     "$cc" -std=gnu17 -Isrc -Wall -Wextra -Wstrict-prototypes -Werror -fsyntax-only -x c - || failed=1

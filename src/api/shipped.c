@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The shipped models: every NAME.nh in $ANAGYRE_MODELS (folders separated by colons), the source tree the program was
- * built from, the place it is installed to, and share/anagyre/models beside the executable. The first one of a name
- * counts. */
+ * built from, the place it is installed to, and share/anagyre/models beside the executable and the library. The first
+ * one of a name counts. */
+#define _GNU_SOURCE /* dladdr */
 #include <dirent.h>
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,18 +51,29 @@ static void add_list(ag_shipped *list, const char *folders) {
   }
 }
 
+/* The folder `models`, seen from the folder of a file. */
+static void add_beside(ag_shipped *list, const char *file, const char *models) {
+  const char *slash = strrchr(file, '/');
+  if (!slash) return;
+  ag_text folder = {0};
+  ag_text_strn(&folder, file, (size_t)(slash - file));
+  ag_text_printf(&folder, "/%s", models);
+  add_folder(list, folder.s);
+  ag_text_done(&folder);
+}
+
 static void add_beside_program(ag_shipped *list) {
   char exe[PATH_MAX];
   ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
   if (n <= 0) return;
   exe[n] = 0;
-  char *slash = strrchr(exe, '/');
-  if (!slash) return;
-  ag_text folder = {0};
-  ag_text_strn(&folder, exe, (size_t)(slash - exe));
-  ag_text_str(&folder, "/../share/anagyre/models");
-  add_folder(list, folder.s);
-  ag_text_done(&folder);
+  add_beside(list, exe, "../share/anagyre/models");
+}
+
+/* Of the shared library; the static one is part of the program. */
+static void add_beside_library(ag_shipped *list) {
+  Dl_info here;
+  if (dladdr((void *)ag_shipped_init, &here)) add_beside(list, here.dli_fname, AG_MODEL_FROM_LIB);
 }
 
 /* Insertion sort by name, both lists together. */
@@ -83,6 +96,7 @@ void ag_shipped_init(ag_shipped *list) {
   add_folder(list, AG_MODEL_DIR);
 #endif
   add_beside_program(list);
+  add_beside_library(list);
   sort(list);
 }
 

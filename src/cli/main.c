@@ -2,10 +2,8 @@
  * The program. Commands: command.c and one file each. */
 #include "cli/cli.h"
 #include "cli/clock.h"
-#include "math/dense.h"
 
 int main(int argc, char **argv) {
   ag_stop_ignore_pipe();
-  ag_dense_one_thread();
   return (int)ag_command_main(argc, (const char *const *)argv);
 }

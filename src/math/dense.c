@@ -4,16 +4,15 @@
 #include "math/dense.h"
 
 #include <float.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "math/lapack.h"
 
-/* Up to this many unknowns the solvers are loops: faster than LAPACK there, and OpenBLAS wakes its threads even for a 9
- * x 9 system, which takes a thousand times longer when the cores are busy. */
+/* Up to this many unknowns the solvers are loops: faster than LAPACK there. */
 enum { SMALL = 32 };
 
 static double *new_numbers(int m, int n) {
@@ -68,6 +67,15 @@ static int solve_small(int n, int m, double *A, double *B) {
   return 0;
 }
 
+/* Our lower triangle is LAPACK's upper one. */
+static int cholesky_large(int n, double *A) {
+  const ag_lapack *lapack = ag_lapack_begin();
+  if (!lapack) return -3;
+  int info = lapack->dpotrf(LAPACK_COL_MAJOR, 'U', n, A, n);
+  ag_lapack_end();
+  return info;
+}
+
 static int cholesky_small(int n, double *A) {
   for (int k = 0; k < n; k++) {
     double d = A[k * n + k];
@@ -106,11 +114,14 @@ static double rcond_small(int n, const double *A) {
 
 /* The infinity norm of A^T is the 1-norm of A, so that A^T need not be transposed back. */
 static double rcond_large(int n, const double *A) {
+  const ag_lapack *lapack = ag_lapack_begin();
+  if (!lapack) return 0;
   double *C = copy_of(n, n, A), r = 0;
   int *pivot = ag_heap_alloc((size_t)n * sizeof *pivot);
-  if (LAPACKE_dgetrf(LAPACK_COL_MAJOR, n, n, C, n, pivot) == 0 &&
-      LAPACKE_dgecon(LAPACK_COL_MAJOR, 'I', n, C, n, norm1(n, A), &r) != 0)
+  if (lapack->dgetrf(LAPACK_COL_MAJOR, n, n, C, n, pivot) == 0 &&
+      lapack->dgecon(LAPACK_COL_MAJOR, 'I', n, C, n, norm1(n, A), &r) != 0)
     r = 0;
+  ag_lapack_end();
   free(pivot);
   free(C);
   return r;
@@ -156,9 +167,12 @@ static bool eig_before(double re_a, double im_a, double re_b, double im_b) {
  * job_v 'A', n x k for 'S'), Ut column-major k x m, k = min(m, n); not touched for job 'N'. */
 static int svd(int m, int n, const double *A, double *s, double *V, double *Ut, char job_v, char job_u) {
   if (!all_finite(m, n, A)) return -1;
+  const ag_lapack *lapack = ag_lapack_begin();
+  if (!lapack) return -3;
   int k = m < n ? m : n;
   double *C = copy_of(m, n, A), *spare = new_numbers(1, k);
-  int info = LAPACKE_dgesvd(LAPACK_COL_MAJOR, job_v, job_u, n, m, C, n, s, V, n, Ut, k > 0 ? k : 1, spare);
+  int info = lapack->dgesvd(LAPACK_COL_MAJOR, job_v, job_u, n, m, C, n, s, V, n, Ut, k > 0 ? k : 1, spare);
+  ag_lapack_end();
   free(spare);
   free(C);
   return info ? -2 : 0;
@@ -168,8 +182,11 @@ int ag_dense_solve(int n, int m, double *A, double *B) {
   if (n == 0) return 0;
   if (!all_finite(n, n, A) || !all_finite(n, m, B)) return -1;
   if (n <= SMALL) return solve_small(n, m, A, B);
+  const ag_lapack *lapack = ag_lapack_begin();
+  if (!lapack) return -3;
   int *pivot = ag_heap_alloc((size_t)n * sizeof *pivot);
-  int info = LAPACKE_dgesv(LAPACK_ROW_MAJOR, n, m, A, n, pivot, B, m > 0 ? m : 1);
+  int info = lapack->dgesv(LAPACK_ROW_MAJOR, n, m, A, n, pivot, B, m > 0 ? m : 1);
+  ag_lapack_end();
   free(pivot);
   return info;
 }
@@ -274,8 +291,7 @@ int ag_dense_cholesky(int n, double *A) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j <= i; j++)
       if (!isfinite(A[i * n + j])) return -1;
-  if (n <= SMALL) info = cholesky_small(n, A);
-  else info = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', n, A, n); /* our lower triangle is its upper one */
+  info = n <= SMALL ? cholesky_small(n, A) : cholesky_large(n, A);
   for (int i = 0; i < n; i++)
     for (int j = i + 1; j < n; j++) A[i * n + j] = 0;
   return info;
@@ -299,8 +315,11 @@ void ag_dense_cholesky_solve(int n, int m, const double *L, double *B) {
 int ag_dense_eig(int n, const double *A, double *re, double *im) {
   if (n == 0) return 0;
   if (!all_finite(n, n, A)) return -1;
+  const ag_lapack *lapack = ag_lapack_begin();
+  if (!lapack) return -3;
   double *C = copy_of(n, n, A); /* A^T has the same eigenvalues */
-  int info = LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', n, C, n, re, im, NULL, 1, NULL, 1);
+  int info = lapack->dgeev(LAPACK_COL_MAJOR, 'N', 'N', n, C, n, re, im, NULL, 1, NULL, 1);
+  ag_lapack_end();
   free(C);
   if (info) return -2;
   for (int i = 1; i < n; i++)
@@ -316,20 +335,17 @@ int ag_dense_eigsym(int n, const double *A, double *w, double *V) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j <= i; j++)
       if (!isfinite(A[i * n + j])) return -1;
+  const ag_lapack *lapack = ag_lapack_begin();
+  if (!lapack) return -3;
   double *C = copy_of(n, n, A);
   for (int i = 0; i < n; i++) /* the other triangle is not read, but LAPACKE looks for NaN in all of it */
     for (int j = i + 1; j < n; j++) C[i * n + j] = A[j * n + i];
-  int info = LAPACKE_dsyev(LAPACK_COL_MAJOR, V ? 'V' : 'N', 'U', n, C, n, w);
+  int info = lapack->dsyev(LAPACK_COL_MAJOR, V ? 'V' : 'N', 'U', n, C, n, w);
+  ag_lapack_end();
   for (int j = 0; j < n && V && !info; j++) {
     fix_sign(n, C + j * n);
     for (int i = 0; i < n; i++) V[i * n + j] = C[j * n + i];
   }
   free(C);
   return info ? -2 : 0;
-}
-
-extern void openblas_set_num_threads(int n) __attribute__((weak)); /* absent in other BLAS */
-
-void ag_dense_one_thread(void) {
-  if (openblas_set_num_threads) openblas_set_num_threads(1);
 }

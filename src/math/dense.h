@@ -3,13 +3,13 @@
  * generated kernels.
  *
  * All matrices are row-major without padding: entry (i, j) of an m x n matrix is A[i * n + j]. Sizes may be 0. Matrices
- * may not overlap unless said so. Up to 8 unknowns the solvers are loops of our own (no call, no allocation, the same
+ * may not overlap unless said so. Up to 32 unknowns the solvers are loops of our own (no call, no allocation, the same
  * bits everywhere); above that, and for every spectral question, LAPACK does the work, whose last bits depend on the
- * library. Functions that return int give a negative number when an entry is not finite or an iteration does not
- * converge.
+ * library. Functions that return int give a negative number when an entry is not finite, an iteration does not
+ * converge, or LAPACK cannot be loaded.
  *
- * Threads: nothing here keeps state. OpenBLAS may start threads of its own for matrices of some hundred rows; a program
- * that must not have that calls ag_dense_one_thread(). */
+ * LAPACK is loaded by the first call that needs it and works on the calling thread alone (lapack.c). Any number of
+ * threads may call these functions. */
 #ifndef AG_MATH_DENSE_H
 #define AG_MATH_DENSE_H
 
@@ -17,7 +17,7 @@
  * the k-th pivot is exactly zero (B is then meaningless). Nearly singular is not an error: ask ag_dense_rcond. */
 int ag_dense_solve(int n, int m, double *A, double *B);
 
-/* 1 / (|A|_1 |A^-1|_1), between 0 (singular, or not finite) and 1; exact up to n = 8, above LAPACK's estimate. */
+/* 1 / (|A|_1 |A^-1|_1), between 0 (singular, or not finite) and 1; exact up to n = 32, above LAPACK's estimate. */
 double ag_dense_rcond(int n, const double *A);
 
 /* Rank of the rows of A (m x n), each first scaled to norm 1. Going from the first row to the last, a row is
@@ -58,7 +58,6 @@ int ag_dense_eig(int n, const double *A, double *re, double *im);
  * entry of largest size positive. Only the lower triangle of A is read. Returns 0. */
 int ag_dense_eigsym(int n, const double *A, double *w, double *V);
 
-/* Tells the BLAS behind LAPACK to use one thread, where it can be told (OpenBLAS): for small matrices its threads cost
- * far more than they bring. A global effect: for programs to call once, never for libraries. */
-void ag_dense_one_thread(void);
+/* Loads LAPACK unless that has happened: NULL, or one line that says why it cannot be loaded. */
+const char *ag_dense_trouble(void);
 #endif

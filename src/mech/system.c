@@ -195,7 +195,9 @@ ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *op
   ag_roles_init(sys);
   *d = (derive){.ctx = ctx, .m = m, .g = m->graph, .sys = sys, .options = options};
   *out = NULL;
-  ag_status status = derive_all(d);
+  const char *trouble = ag_dense_trouble();
+  if (trouble) ag_ctx_error(ctx, (ag_pos){0}, "%s", trouble);
+  ag_status status = trouble ? AG_SYSTEM : derive_all(d);
   ag_tape_free(d->rows_tape);
   if (status != AG_OK) ag_system_free(sys);
   else *out = sys;

@@ -209,7 +209,6 @@ static void check_wrong(const char *text, const char *says) {
 }
 
 int main(void) {
-  ag_dense_one_thread();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_redundant(&cases[i]);
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) check_wrong(wrong[i][0], wrong[i][1]);
   for (size_t i = 0; i < sizeof forces / sizeof *forces; i++) check_forces(forces[i].text, forces[i].says);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * Inside of math/: LAPACK, loaded when it is first needed. Loading it takes as long as everything else that a short
+ * command does. While calls are under way BLAS is held to one thread: for matrices as small as ours a second one makes
+ * it many times slower. The caller's own number of threads is put back when no call is left. */
+#ifndef AG_MATH_LAPACK_H
+#define AG_MATH_LAPACK_H
+#include <lapacke.h>
+
+#define AG_LAPACK_FUNCTIONS(X) X(dgesv) X(dgetrf) X(dgecon) X(dgesvd) X(dpotrf) X(dgeev) X(dsyev)
+
+typedef struct ag_lapack {
+#define X(name) __typeof__(LAPACKE_##name) *name;
+  AG_LAPACK_FUNCTIONS(X)
+#undef X
+} ag_lapack;
+
+/* The functions, to be given back by ag_lapack_end; NULL when LAPACK cannot be loaded, and nothing is to be given back.
+ */
+const ag_lapack *ag_lapack_begin(void);
+void ag_lapack_end(void);
+#endif
