@@ -95,7 +95,7 @@ class Checker:
     def check(self, document):
         with open(os.path.join(self.root, document), encoding="utf-8") as file:
             text = file.read()
-        defined = set(re.findall(r"^# (\w+\.nh)\s*$", text, re.M))
+        defined = set(re.findall(r"^(?:# |/\* )(\w+\.(?:nh|c))(?: \*/)?\s*$", text, re.M))
         paragraph, start = "", 0
         for number, line in [*prose(text), (0, "")]:
             if len(line) > WIDTH and not line.startswith("|"):
