@@ -62,6 +62,11 @@ bool ag_varied_is_param(const ag_varied *v, int k); /* is name k a parameter, no
 /* Parameters (n_param numbers) and completed start (full state) of the member with these values. */
 AG_MUST_USE ag_status ag_varied_start(ag_ctx *ctx, ag_varied *v, const double *values, double *params, double *x);
 
+/* What came out of those that started, and the place of member i among them; -1: it did not start. */
+const ag_batch_result *ag_api_batch_result(const anagyre_batch *b);
+const ag_record *ag_api_batch_record(const anagyre_batch *b);
+long ag_api_batch_row(const anagyre_batch *b, long i);
+
 /* A column of a record by its name, or one number of it: "Omega[3]", "R[1,2]". *entry: -1 for all of it. NULL: none. */
 const ag_column *ag_api_column(const ag_record *record, const char *name, int *entry);
 #endif

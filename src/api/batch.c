@@ -6,26 +6,21 @@
 
 #include "api/api_internal.h"
 
-/* What came out for one member. */
-typedef struct member {
-  const char *reason; /* why it did not start, or NULL */
-  ag_end end;
-  long steps, n_point;
-  double *points; /* columns at its crossings, or NULL */
-} member;
-
 struct anagyre_batch {
   ag_record record;
   long n, n_failed;
-  member *members;
-  double *columns; /* at the end */
+  ag_batch_result result; /* of those that started */
+  long *row;              /* per member: its place there, -1: it did not start */
+  char **reason;          /* per member: why it did not start, or NULL */
+  double *columns;        /* at the end, per column one number or tensor for each member */
+  double **points;        /* with a section, per member that started: columns at its crossings; else NULL */
 };
 
 /* ---- starts ---- */
 
 /* The members that can start. */
 typedef struct starts {
-  long n, *index; /* which of all they are */
+  long n;
   double *params, *x;
 } starts;
 
@@ -38,21 +33,20 @@ static char *first_error(const ag_ctx *ctx) {
 static void start_all(anagyre_batch *b, ag_varied *v, int n_name, const double *values, starts *s) {
   const ag_system *sys = ag_varied_system(v);
   size_t n = (size_t)b->n, n_x = (size_t)(sys->n_q + sys->n_xi), n_param = (size_t)sys->n_param;
-  *s = (starts){.index = ag_heap_alloc(sizeof *s->index * (n + 1))};
+  *s = (starts){0};
   s->params = ag_heap_alloc(sizeof(double) * (n * n_param + 1));
   s->x = ag_heap_alloc(sizeof(double) * (n * n_x + 1));
   for (long i = 0; i < b->n; i++) {
     ag_ctx ctx = {0};
     size_t at = (size_t)s->n;
-    if (ag_varied_start(&ctx, v, values + i * n_name, s->params + at * n_param, s->x + at * n_x) == AG_OK)
-      s->index[s->n++] = i;
-    else b->members[i].reason = first_error(&ctx);
+    bool good = ag_varied_start(&ctx, v, values + i * n_name, s->params + at * n_param, s->x + at * n_x) == AG_OK;
+    b->row[i] = good ? s->n++ : -1;
+    if (!good) b->reason[i] = first_error(&ctx);
     ag_ctx_done(&ctx);
   }
 }
 
 static void starts_done(starts *s) {
-  free(s->index);
   free(s->params);
   free(s->x);
 }
@@ -94,23 +88,20 @@ static void show_progress(void *self, long done, long n) {
 
 /* ---- running ---- */
 
-/* Results of the members that started, put in their places. */
-static void collect(anagyre_batch *b, const starts *s, const ag_batch_result *result) {
+/* Records of the members that started, put in their places as columns. */
+static void collect(anagyre_batch *b) {
+  const ag_batch_result *r = &b->result;
   size_t width = (size_t)b->record.width;
   double *rows = ag_heap_alloc(sizeof *rows * ((size_t)b->n * width + 1));
   for (size_t i = 0; i < (size_t)b->n * width; i++) rows[i] = NAN;
-  for (long i = 0; i < result->n; i++) {
-    member *m = &b->members[s->index[i]];
-    m->end = result->members[i].end;
-    m->steps = result->members[i].steps;
-    memcpy(rows + (size_t)s->index[i] * width, result->records + (size_t)i * width, sizeof *rows * width);
-    if (!result->points) continue;
-    m->n_point = result->points[i].n;
-    m->points = ag_api_columns(&b->record, m->n_point, result->points[i].data);
-  }
+  for (long i = 0; i < b->n; i++)
+    if (b->row[i] >= 0) memcpy(rows + (size_t)i * width, r->records + (size_t)b->row[i] * width, sizeof *rows * width);
   b->columns = ag_api_columns(&b->record, b->n, rows);
-  for (long i = 0; i < b->n; i++) b->n_failed += anagyre_batch_failed(b, i);
   free(rows);
+  for (long i = 0; i < b->n; i++) b->n_failed += anagyre_batch_failed(b, i);
+  if (!r->points) return;
+  b->points = ag_heap_alloc(sizeof *b->points * (size_t)(r->n + 1));
+  for (long i = 0; i < r->n; i++) b->points[i] = ag_api_columns(&b->record, r->points[i].n, r->points[i].data);
 }
 
 static ag_status run_members(ag_ctx *ctx, anagyre_batch *b, ag_varied *v, int n_name, const double *values,
@@ -129,11 +120,9 @@ static ag_status run_members(ag_ctx *ctx, anagyre_batch *b, ag_varied *v, int n_
   ag_status status = !wish->columns || choose_columns(ctx, &b->record, wish->columns, wanted) ? AG_OK : AG_WRONG;
   if (status == AG_OK) {
     starts s;
-    ag_batch_result result = {0};
     start_all(b, v, n_name, values, &s);
-    status = ag_batch(ctx, ag_varied_system(v), s.n, s.params, s.x, &o, &result);
-    if (status == AG_OK) collect(b, &s, &result);
-    ag_batch_done(&result);
+    status = ag_batch(ctx, ag_varied_system(v), s.n, s.params, s.x, &o, &b->result);
+    if (status == AG_OK) collect(b);
     starts_done(&s);
   }
   free(wanted);
@@ -166,7 +155,8 @@ anagyre_batch *anagyre_run_many(anagyre_model *m, long n, int n_name, const char
   if (!v) return NULL;
   anagyre_batch *b = ag_heap_alloc(sizeof *b);
   b->n = n;
-  b->members = ag_heap_alloc(sizeof *b->members * (size_t)n);
+  b->row = ag_heap_alloc(sizeof *b->row * (size_t)n);
+  b->reason = ag_heap_alloc(sizeof *b->reason * (size_t)n);
   if (run_members(&m->call, b, v, n_name, values, &wish, &run) != AG_OK) {
     anagyre_batch_free(b);
     b = NULL;
@@ -177,32 +167,40 @@ anagyre_batch *anagyre_run_many(anagyre_model *m, long n, int n_name, const char
 
 void anagyre_batch_free(anagyre_batch *b) {
   if (!b) return;
-  for (long i = 0; i < b->n; i++) free((char *)b->members[i].reason), free(b->members[i].points);
-  free(b->members);
+  for (long i = 0; i < b->n; i++) free(b->reason[i]);
+  for (long i = 0; b->points && i < b->result.n; i++) free(b->points[i]);
+  free(b->reason);
+  free(b->points);
+  free(b->row);
   free(b->columns);
+  ag_batch_done(&b->result);
   ag_api_record_done(&b->record);
   free(b);
 }
 
 /* ---- reading it ---- */
 
-static const member *member_of(const anagyre_batch *b, long i) {
-  static const member none = {.reason = "there is no such member"};
-  return i >= 0 && i < b->n ? &b->members[i] : &none;
+const ag_batch_result *ag_api_batch_result(const anagyre_batch *b) { return &b->result; }
+const ag_record *ag_api_batch_record(const anagyre_batch *b) { return &b->record; }
+long ag_api_batch_row(const anagyre_batch *b, long i) { return i >= 0 && i < b->n ? b->row[i] : -1; }
+
+/* NULL: it did not start, or there is none. */
+static const ag_batch_member *member_of(const anagyre_batch *b, long i) {
+  long row = ag_api_batch_row(b, i);
+  return row >= 0 ? &b->result.members[row] : NULL;
 }
 
 long anagyre_batch_size(const anagyre_batch *b) { return b->n; }
 long anagyre_batch_n_failed(const anagyre_batch *b) { return b->n_failed; }
-long anagyre_batch_steps(const anagyre_batch *b, long i) { return member_of(b, i)->steps; }
+long anagyre_batch_steps(const anagyre_batch *b, long i) { return member_of(b, i) ? member_of(b, i)->steps : 0; }
 
 const char *anagyre_batch_end(const anagyre_batch *b, long i) {
-  const member *m = member_of(b, i);
-  return m->reason ? m->reason : ag_end_word(m->end);
+  if (i < 0 || i >= b->n) return "there is no such member";
+  return b->reason[i] ? b->reason[i] : ag_end_word(member_of(b, i)->end);
 }
 
 int anagyre_batch_failed(const anagyre_batch *b, long i) {
-  const member *m = member_of(b, i);
-  return m->reason || ag_end_status(m->end) != AG_OK;
+  return !member_of(b, i) || ag_end_status(member_of(b, i)->end) != AG_OK;
 }
 
 const char *anagyre_batch_item(const anagyre_batch *b, int i) {
@@ -214,6 +212,7 @@ anagyre_array anagyre_batch_column(const anagyre_batch *b, const char *name) {
 }
 
 anagyre_array anagyre_batch_points(const anagyre_batch *b, long i, const char *name) {
-  const member *m = member_of(b, i);
-  return ag_api_view(&b->record, m->n_point, m->points, name);
+  long row = ag_api_batch_row(b, i);
+  if (row < 0 || !b->points) return (anagyre_array){0};
+  return ag_api_view(&b->record, b->result.points[row].n, b->points[row], name);
 }

@@ -54,6 +54,25 @@ static void check_sets(void) {
   AG_CHECK(!strncmp(starts(MODEL STARTS, 2, twice), "x[1]=9;x[2]=2;x[3]=3;", 21)); /* the last one counts */
 }
 
+/* A start value that is varied is a parameter of its own; a parameter keeps its place. */
+static void check_varied(void) {
+  ag_vary varies[3] = {{"x'[2]", 0.5, 0}, {"a", -3, 0}, {"nothing", 1, 0}};
+  ag_ctx ctx = {0};
+  ag_model *m = NULL;
+  AG_CHECK(ag_lang_read_varied(&ctx, "m.nh", MODEL STARTS, strlen(MODEL STARTS), 0, NULL, 2, varies, &m) == AG_OK);
+  AG_CHECK(m && m->n_params == 5 && varies[0].param == 4 && varies[1].param == 0);
+  AG_CHECK_STR(m->params[4].name, "start x'[2]");
+  AG_CHECK(m->starts[0].velocity && m->starts[0].row == 1 && m->starts[0].x == m->params[4].input);
+  double value = 0;
+  AG_CHECK(ag_is_num(m->graph, m->params[0].value, &value) && value == -3);
+  AG_CHECK(ag_is_num(m->graph, m->params[4].value, &value) && value == 0.5);
+  ag_model_free(m);
+  ag_ctx_done(&ctx);
+  AG_CHECK(ag_lang_read_varied(&ctx, "m.nh", MODEL STARTS, strlen(MODEL STARTS), 0, NULL, 3, varies, &m) == AG_WRONG);
+  AG_CHECK(ctx.n_error == 1 && strstr(ctx.diags[0].message, "unknown name `nothing`") && varies[2].param == -1);
+  ag_ctx_done(&ctx);
+}
+
 static void check_errors(void) {
   AG_CHECK_STR(with("y", "1"), "1:1: unknown name `y`; the model has no such parameter, coordinate or velocity");
   AG_CHECK_STR(with("x[4]", "1"), "1:3: index 4 is out of range: `x` has 1 to 3");
@@ -92,6 +111,7 @@ static void check_params(void) {
 int main(void) {
   check_starts();
   check_sets();
+  check_varied();
   check_errors();
   check_params();
   return ag_check_report();
