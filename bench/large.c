@@ -46,8 +46,6 @@ static double rhs_ns(const ag_system *sys, const double *z, size_t *size, double
                         .name = sys->model->name,
                         .n = sys->n_z,
                         .n_norm = sys->n_core,
-                        .n_param = sys->n_param,
-                        .n_c = sys->n_c,
                         .method = method};
   ag_build_options how = {.lanes = 1};
   ag_text text = {0}, reason = {0};

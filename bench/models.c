@@ -161,8 +161,6 @@ static bool make_fused(const bench *b, making *m) {
                         .name = sys->model->name,
                         .n = n,
                         .n_norm = sys->n_core,
-                        .n_param = sys->n_param,
-                        .n_c = sys->n_c,
                         .method = method};
   ag_text text = {0}, reason = {0};
   how.lanes = 1;
@@ -183,11 +181,10 @@ static bool make_fused(const bench *b, making *m) {
   ag_text_done(&reason);
   if (!fused) return false;
   double time = 0.1, h = 1e-3, error[2];
-  double *room = ag_heap_aligned(sizeof(double) * (2 * method->size(n) + 4 * (size_t)n + 8));
+  double *room = ag_heap_aligned(sizeof(double) * (method->room(n, n).size + 8));
   double *prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused) + 8)),
          *z1 = ag_heap_aligned(sizeof(double) * (size_t)(n + 1));
   unsigned long long fail = 0;
-  int rows = (int)(method->size(n) / (size_t)n), degree = ag_stepper_degree(method);
   ag_fused_prep(fused, sys->params, prep, &fail);
   stepping s = {fused,
                 {.t = &time,
@@ -197,9 +194,7 @@ static bool make_fused(const bench *b, making *m) {
                  .prep = prep,
                  .z1 = z1,
                  .error = error,
-                 .k = room,
-                 .w = room + (rows - degree - 1) * n,
-                 .dense = room + (rows - degree) * n,
+                 .work = room,
                  .fail = &fail,
                  .rtol = 1e-10,
                  .atol = 1e-12}};

@@ -156,16 +156,16 @@ static void hash_processor(ag_hash *h) {
   if (f) fclose(f);
 }
 
-static void make_key(plan *p, const char *source) {
+static void make_key(plan *p, const char *source, const ag_abi *abi) {
   ag_hash h;
   struct stat s = {0};
-  char number[100];
+  char number[200];
   ag_hash_init(&h);
   ag_hash_str(&h, source);
   for (int i = 0; i < p->n_arg; i++) ag_hash_str(&h, p->args[i]);
   (void)stat(p->args[0], &s);
-  snprintf(number, sizeof number, "abi %d size %lld time %lld %ld", AG_KERN_ABI, (long long)s.st_size,
-           (long long)s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
+  snprintf(number, sizeof number, "abi %s %u %zu size %lld time %lld %ld", abi->type, abi->number, abi->size,
+           (long long)s.st_size, (long long)s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
   ag_hash_str(&h, number);
   hash_processor(&h);
   ag_hash_name(&h, p->key);
@@ -183,7 +183,7 @@ static void add_args(plan *p, const char *args) {
   }
 }
 
-static bool make_plan(plan *p, const char *source, const ag_build_options *o, ag_text *reason) {
+static bool make_plan(plan *p, const char *source, const ag_abi *abi, const ag_build_options *o, ag_text *reason) {
   p->arena = ag_arena_create();
   const target *asked;
   if (!find_compiler(o->compiler, &p->compiler, reason) || !find_target(&asked, reason)) return false;
@@ -195,7 +195,7 @@ static bool make_plan(plan *p, const char *source, const ag_build_options *o, ag
     add_args(p, asked ? asked->flags : "-march=native");
   }
   add_args(p, ag_arena_printf(p->arena, "-DAG_LANES=%d", o->lanes ? o->lanes : ag_build_lanes()));
-  make_key(p, source);
+  make_key(p, source, abi);
   p->keep = ag_cache_folder(o->cache, &p->folder);
   if (p->keep) return true;
   const char *tmp = getenv("TMPDIR");
@@ -285,22 +285,32 @@ static bool write_source(const char *source, char *path) {
 
 /* ---- loading ---- */
 
-static void *load(const char *path, const char *key) {
+/* Loads a library, unless it is not the one of this key or takes other arguments than ours: *reason then says so. */
+static void *load(const char *path, const char *key, const ag_abi *abi, ag_text *reason) {
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!handle) return NULL;
-  const unsigned *abi = dlsym(handle, "ag_kernel_abi");
+  if (!handle) {
+    ag_text_printf(reason, "%s could not be loaded", path);
+    return NULL;
+  }
+  const unsigned *number = dlsym(handle, "ag_kernel_abi");
+  const unsigned long *size = dlsym(handle, "ag_kernel_args");
   const char *has = dlsym(handle, "ag_kernel_key");
-  if (abi && *abi == AG_KERN_ABI && has && !strcmp(has, key)) return handle;
+  if (!number || !size || !has || strcmp(has, key)) ag_text_printf(reason, "%s is not what its name says", path);
+  else if (*number == abi->number && *size == abi->size) return handle;
+  else
+    ag_text_printf(reason, "%s: %s %u of %lu bytes, not %u of %zu", path, abi->type, *number, *size, abi->number,
+                   abi->size);
   dlclose(handle);
   return NULL;
 }
 
 /* Compiles into the folder and puts the result at `final`. */
-static bool compile(plan *p, const char *source, const char *final, ag_text *reason) {
+static bool compile(plan *p, const char *source, const ag_abi *abi, const char *final, ag_text *reason) {
   char *c = ag_arena_printf(p->arena, "%s/%s-XXXXXX.c", ag_text_cstr(&p->folder), p->key);
   ag_text messages = {0}, whole = {0};
   ag_text_str(&whole, source);
-  ag_text_printf(&whole, "\nconst unsigned ag_kernel_abi = AG_KERN_ABI;\n");
+  ag_text_printf(&whole, "\nconst unsigned ag_kernel_abi = %s;\n", abi->macro);
+  ag_text_printf(&whole, "const unsigned long ag_kernel_args = sizeof(%s);\n", abi->type);
   ag_text_printf(&whole, "const char ag_kernel_key[] = \"%s\";\n", p->key);
   bool good = write_source(ag_text_cstr(&whole), c);
   if (!good) ag_text_printf(reason, "%s: %s", c, strerror(errno));
@@ -323,20 +333,22 @@ static bool compile(plan *p, const char *source, const char *final, ag_text *rea
   return good;
 }
 
-ag_library *ag_library_create(const char *source, const ag_build_options *options, ag_text *reason) {
+ag_library *ag_library_create(const char *source, const ag_abi *abi, const ag_build_options *options, ag_text *reason) {
   static const ag_build_options usual = {0};
+  static const ag_abi kargs = {"AG_KERN_ABI", "ag_kargs", AG_KERN_ABI, sizeof(ag_kargs)};
   plan p = {0};
   void *handle = NULL;
   bool cached = false;
   ag_text_clear(reason);
-  if (make_plan(&p, source, options ? options : &usual, reason)) {
+  if (!abi) abi = &kargs;
+  if (make_plan(&p, source, abi, options ? options : &usual, reason)) {
     char *final = ag_arena_printf(p.arena, "%s/%s.so", ag_text_cstr(&p.folder), p.key);
-    if (p.keep && ag_cache_usable(final)) handle = load(final, p.key);
+    if (p.keep && ag_cache_usable(final)) handle = load(final, p.key, abi, reason);
     cached = handle != NULL;
+    if (!handle) ag_text_clear(reason); /* whatever was wrong with it: it is made anew */
     if (!handle && options && options->only_cached) ag_text_str(reason, "not in the cache");
-    else if (!handle && compile(&p, source, final, reason)) {
-      handle = load(final, p.key);
-      if (!handle) ag_text_printf(reason, "%s could not be loaded", final);
+    else if (!handle && compile(&p, source, abi, final, reason)) {
+      handle = load(final, p.key, abi, reason);
       if (!p.keep) (void)unlink(final);
       if (p.keep) ag_cache_prune(ag_text_cstr(&p.folder), CACHE_BYTES);
     }

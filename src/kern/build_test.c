@@ -25,7 +25,7 @@ static void source_of(int value, ag_text *out) {
 static int build(int value, const ag_build_options *o, bool *cached, ag_text *reason) {
   ag_text source = {0};
   source_of(value, &source);
-  ag_library *lib = ag_library_create(ag_text_cstr(&source), o, reason);
+  ag_library *lib = ag_library_create(ag_text_cstr(&source), NULL, o, reason);
   ag_text_done(&source);
   if (!lib) return -1;
   int (*answer)(void);

@@ -3,8 +3,9 @@
  * cached; the interpreter runs where that is not possible, and gives the same bits. kern/ knows tapes, nothing of
  * mechanics or steppers.
  *
- * Three levels: ag_kernel (one tape, ready to call), ag_library (any C text made of the pieces below, built and
- * loaded), and the pieces themselves (text of a tape, of the vector functions). */
+ * Four levels: ag_kernel (one tape, ready to call), ag_unit (several tapes with texts that call them: a stepper fused
+ * with its right-hand side), ag_library (any C text made of the pieces below, built and loaded), and the pieces
+ * themselves (text of a tape, of the vector functions). */
 #ifndef AG_KERN_KERN_H
 #define AG_KERN_KERN_H
 #include <stdbool.h>
@@ -43,23 +44,65 @@ typedef struct ag_cgen {
 /* The tape as two functions over V,
  *   static void NAME_prep(const V *p, V *prep, VI *fail)
  *   static void NAME(const V *t, const V *z, const V *c, const V *prep, V *out, VI *fail)
- * with the segments that segment.def says, in its order: a tape that reads w has it behind c. fail is or-ed. Long tapes
- * are split into several functions. Returns the number of prepared values. The same tape always gives the same text. */
+ * declared AG_TAPE_FN, which says how (usually static), with the segments that segment.def says, in its order: a tape that
+ * reads w has it behind c. fail is or-ed. Long tapes are split into several functions. Returns the number of prepared
+ * values. The same tape always gives the same text. */
 int ag_cgen_tape(const ag_tape *tape, const ag_cgen *how, ag_text *out);
 
-/* ---- libraries ----
- * A stepper fused with its right-hand side is such a text: ag_cgen_prologue, ag_cgen_tape for the right-hand side, the
- * stepper's own text over V, and a function of one ag_kargs that calls both. AG_TAPE_FN, defined in front of it all,
- * says how the tape's function is declared: usually static, for a hot one static inline, always_inline. */
+/* ---- libraries ---- */
+
+/* The struct that the functions of a text take: the macro with its ABI number and its type, both defined in the text,
+ * and what they are on this side. A library that was built with another number or another size is not loaded. */
+typedef struct ag_abi {
+  const char *macro, *type;
+  unsigned number;
+  size_t size;
+} ag_abi;
+
+/* Compiles and loads a complete text (abi NULL: its functions take an ag_kargs). NULL when that is not possible;
+ * *reason then holds one line saying why. The text is compiled with -DAG_LANES=lanes. */
 typedef struct ag_library ag_library;
-/* Compiles and loads a complete text. NULL when that is not possible; *reason then holds one line saying why. The
- * text is compiled with -DAG_LANES=lanes. */
-ag_library *ag_library_create(const char *source, const ag_build_options *options, ag_text *reason);
+ag_library *ag_library_create(const char *source, const ag_abi *abi, const ag_build_options *options, ag_text *reason);
 void *ag_library_symbol(const ag_library *lib, const char *name); /* NULL when absent */
 bool ag_library_cached(const ag_library *lib);                    /* was it found in the cache? */
 void ag_library_free(ag_library *lib);
 /* Removes what has not been used for long from the cache folder (NULL: the usual one): at most max_bytes stay. */
 void ag_cache_prune(const char *folder, size_t max_bytes);
+
+/* ---- units: several tapes and texts, one library ---- */
+
+enum { AG_UNIT_TAPES = 4, AG_UNIT_ENTRIES = 8 };
+
+/* A tape that the texts call as NAME (ag_cgen_tape). It is inlined while that stays short: n_call says how often. */
+typedef struct ag_unit_tape {
+  const char *name;
+  const ag_tape *tape;
+  int n_call;
+  bool outside; /* ag_unit_eval is wanted too */
+} ag_unit_tape;
+
+/* What a unit is made of: behind the vector functions the tapes, then the texts, in order. */
+typedef struct ag_unit_spec {
+  const char *comment; /* what it is, for the head of the text */
+  int n_tape, n_text, n_entry;
+  const ag_unit_tape *tapes;
+  const char *const *texts;   /* C over V */
+  const char *const *entries; /* functions void NAME(const TYPE *) of the texts that are called from outside */
+  ag_abi args;                /* TYPE */
+} ag_unit_spec;
+
+typedef struct ag_unit ag_unit;
+/* NULL when it cannot be compiled; *reason says why in one line. */
+ag_unit *ag_unit_create(const ag_unit_spec *spec, const ag_build_options *options, ag_text *reason);
+void ag_unit_free(ag_unit *u);
+void ag_unit_text(const ag_unit_spec *spec, ag_text *out);
+int ag_unit_lanes(const ag_unit *u);
+/* Tapes and entries by their index in the spec. Arrays are [component][lane], 64-byte aligned. */
+int ag_unit_n_prep(const ag_unit *u, int tape);
+void ag_unit_prep(const ag_unit *u, int tape, const double *p, double *prep, unsigned long long *fail);
+void ag_unit_eval(const ag_unit *u, int tape, const double *t, const double *z, const double *c, const double *prep,
+                  double *out, unsigned long long *fail);
+void ag_unit_call(const ag_unit *u, int entry, const void *args);
 
 /* ---- one tape ---- */
 typedef struct ag_kernel ag_kernel;

@@ -104,7 +104,7 @@ ag_kernel *ag_kernel_create(const ag_kernel_spec *spec, const ag_build_options *
   }
   ag_text source = {0};
   ag_kernel_text(spec, &source);
-  k->lib = ag_library_create(ag_text_cstr(&source), options, &k->reason);
+  k->lib = ag_library_create(ag_text_cstr(&source), NULL, options, &k->reason);
   ag_text_done(&source);
   if (k->lib) use_library(k);
   else k->work = (size_t)k->lanes * (size_t)k->tape->n_slot + gathered(k);

@@ -223,7 +223,7 @@ static void test_fused(const problem *p, int lanes) {
   int n_prep = ag_cgen_tape(p->tape, &how, &text);
   ag_text_str(&text, steps_text);
   ag_build_options o = {.lanes = lanes, .cache = ""};
-  ag_library *lib = ag_library_create(ag_text_cstr(&text), &o, &reason);
+  ag_library *lib = ag_library_create(ag_text_cstr(&text), NULL, &o, &reason);
   if (!lib) {
     printf("%s: skipped\n", ag_text_cstr(&reason));
   } else {

@@ -24,9 +24,9 @@ bool ag_trajectory_finite(int n, const double *z) {
 
 /* Why a step could not be made however small: what the right-hand side says where we stand. */
 static ag_end diagnose(run *r) {
-  motion *m = &r->m;
+  ag_mover *m = &r->m;
   m->trouble = 0;
-  int trouble = ag_motion_rhs(m, r->t, m->z, m->dz1);
+  int trouble = ag_mover_rhs(m, r->t, m->z, m->dz1);
   if (trouble) return ag_trajectory_trouble(trouble);
   if (!ag_trajectory_finite(m->n, m->dz1)) return AG_END_FINITE;
   return m->trouble ? ag_trajectory_trouble(m->trouble) : AG_END_STEP;
@@ -34,7 +34,7 @@ static ag_end diagnose(run *r) {
 
 /* The largest step in which the constraints turn by less than 0.8 radian. */
 static double turn_limit(run *r) {
-  motion *m = &r->m;
+  ag_mover *m = &r->m;
   if (m->full || r->sys->elimination != AG_ELIM_BASIS) return INFINITY;
   double rate = ag_work_turning(m->work, r->t, m->z, m->c, m->dz);
   return rate > 0 ? 0.8 / rate : INFINITY;
@@ -75,7 +75,7 @@ static double grid_steps(const run *r) { return floor(fabs(r->t - r->o->t0) / r-
 
 /* One accepted step from r->t towards o->t1 into m->z1; *t1 its end. False: no step could be made, *end says why. */
 static bool advance(run *r, double *t1, ag_end *end) {
-  motion *m = &r->m;
+  ag_mover *m = &r->m;
   const ag_run_options *o = r->o;
   double *h = &r->h;
   double limit = turn_limit(r);
@@ -133,18 +133,18 @@ static bool advance(run *r, double *t1, ag_end *end) {
 /* Crossings and records inside the step from m->z at r->t to m->z1 at *t1. One that ends the run moves *t1 and m->z1
  * back to it. AG_END_TIME: all is well. */
 static ag_end look_inside(run *r, double *t1) {
-  motion *m = &r->m;
+  ag_mover *m = &r->m;
   const ag_run_options *o = r->o;
   double step = *t1 - r->t;
-  bool looks = ag_motion_looks(m), grid = !o->section && o->every > 0 && (*t1 - ag_trajectory_grid(r)) * step > 0;
+  bool looks = ag_mover_looks(m), grid = !o->section && o->every > 0 && (*t1 - ag_trajectory_grid(r)) * step > 0;
   if (!looks && !grid) return AG_END_TIME;
-  int trouble = m->method->dense(m->method, &m->flow, r->t, step, m->z, m->dz, m->z1, m->dz1, m->space);
+  int trouble = m->method->dense(m->method, &m->flow, r->t, step, m->z, m->z1, m->space);
   if (trouble) return ag_trajectory_trouble(trouble);
   if (looks) AG_TRY_END(ag_trajectory_crossings(r, t1));
   if (grid && !ag_trajectory_rows(r, r->t, step, *t1)) return AG_END_SINK;
   if (r->cut == AG_END_TIME && !r->corner) return AG_END_TIME;
-  if (!ag_motion_at(m, r->t, *t1, m->z1)) return AG_END_STEP;
-  return ag_motion_rhs(m, *t1, m->z1, m->dz1) ? ag_trajectory_trouble(m->trouble) : AG_END_TIME;
+  if (!ag_mover_at(m, r->t, *t1, m->z1)) return AG_END_STEP;
+  return ag_mover_rhs(m, *t1, m->z1, m->dz1) ? ag_trajectory_trouble(m->trouble) : AG_END_TIME;
 }
 
 static void swap(double **a, double **b) {
@@ -157,7 +157,7 @@ static void swap(double **a, double **b) {
  * the same stretch in steps of its own, of which only the rest is kept; the core ends exactly where its own step did.
  */
 static ag_end small_steps(run *r, double *t1) {
-  motion *m = &r->m;
+  ag_mover *m = &r->m;
   const ag_run_options *o = r->o;
   int n_core = r->sys->n_core;
   double from = r->t, end = *t1, q = m->method->error_order + 1, direction = end > from ? 1 : -1;
@@ -187,25 +187,25 @@ static ag_end small_steps(run *r, double *t1) {
   if (r->cut == AG_END_TIME && !r->corner) memcpy(m->z, r->keep, sizeof(double) * (size_t)n_core);
   *t1 = r->t;
   swap(&m->z, &m->z1); /* the end of the stretch, as the caller expects it */
-  return ag_motion_rhs(m, *t1, m->z1, m->dz1) ? ag_trajectory_trouble(m->trouble) : AG_END_TIME;
+  return ag_mover_rhs(m, *t1, m->z1, m->dz1) ? ag_trajectory_trouble(m->trouble) : AG_END_TIME;
 }
 
 /* Takes m->z1 at t1 as the new state. */
 static int arrive(run *r, double t1) {
-  motion *m = &r->m;
+  ag_mover *m = &r->m;
   bool changed = false;
   swap(&m->z, &m->z1);
   swap(&m->dz, &m->dz1);
   r->t = t1;
-  int trouble = ag_motion_settle(m, t1, m->z, m->c, &changed);
-  if (!trouble && changed) trouble = ag_motion_rhs(m, t1, m->z, m->dz);
+  int trouble = ag_mover_settle(m, t1, m->z, m->c, &changed);
+  if (!trouble && changed) trouble = ag_mover_rhs(m, t1, m->z, m->dz);
   return trouble;
 }
 
 /* A constraint that vanishes inside the step ends the motion there: the step is made again up to that point. False:
  * that was not possible. */
 static bool cut_at_zero(run *r, double *t1) {
-  motion *m = &r->m;
+  ag_mover *m = &r->m;
   double at, error[2] = {0, 0};
   if (!ag_guard_vanishes(r->guard, m, r->t, *t1, &at)) return true;
   *t1 = at;
@@ -227,7 +227,7 @@ ag_end ag_trajectory_step(run *r) {
   r->res->steps++;
   if (trouble && r->cut != AG_END_RANK) return ag_trajectory_trouble(trouble);
   if (r->cut != AG_END_TIME) return r->cut;
-  if (r->corner) ag_motion_signs(&r->m, r->t); /* crossings later in the step that was cut are found again */
+  if (r->corner) ag_mover_signs(&r->m, r->t); /* crossings later in the step that was cut are found again */
   if (r->passed && r->smooth != 0) r->h = r->smooth, r->smooth = 0;
   r->corner = r->passed = false;
   return AG_END_TIME;

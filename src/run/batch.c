@@ -102,8 +102,6 @@ static bool prepare_lanes(ag_batch_job *b) {
                           .name = sys->model->name,
                           .n = b->n_z,
                           .n_norm = sys->n_core,
-                          .n_param = sys->n_param,
-                          .n_c = sys->n_c,
                           .method = b->o->run.method,
                           .march = true,
                           .watch = b->watch.tape,
@@ -131,7 +129,7 @@ static void prepare_kernel(ag_batch_job *b) {
   ag_build_options build = {.lanes = 1, .compiler = b->o->compiler};
   build.only_cached = o->engine == AG_ENGINE_AUTO && b->n < WORTH_COMPILING;
   if (o->engine != AG_ENGINE_INTERPRETED && !o->multipliers && b->sys->n_z)
-    b->kernel = ag_motion_kernel(b->sys, o->method, b->result->core_only, &build, &reason);
+    b->kernel = ag_mover_kernel(b->sys, o->method, b->result->core_only, &build, &reason);
   ag_text_done(&reason);
 }
 

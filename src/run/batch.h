@@ -53,13 +53,13 @@ void ag_watch_done(ag_watch *w);
 
 /* ---- the scalar queue of one thread: steps in which something may be crossed ---- */
 
-/* What a lane just did: a step from (t, z) with rate dz to (t1, z1). Its arrays are those of the lanes,
+/* What a lane just did: a step from (t, z) with the given carry to (t1, z1). Its arrays are those of the lanes,
  * [component][lane]. */
 typedef struct ag_lane_step {
   int lane, lanes;
   int slot; /* where the queue keeps what it has prepared for the member: the lane it is in */
   double t, t1;
-  const double *z, *dz, *z1, *k; /* k: the stages; its row 0 has moved on already */
+  const double *z, *carry, *z1, *space; /* space: the workspace; the carry at its head has moved on already */
   ag_work *work;
   const double *params;
   double *memory; /* [function][lane]: a number with the last sign, 0: none yet */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A motion on compiled code: the stepper's functions are replaced by those of a fused unit for one lane, which works in
+ * A mover on compiled code: the stepper's functions are replaced by those of a fused unit for one lane, which works in
  * the same workspace in the same order, so that a run may change over between two steps without changing a bit. */
 #include <float.h>
 #include <math.h>
@@ -9,35 +9,25 @@
 
 #include "run/run_internal.h"
 
-/* The workspace is that of the library's stepper: rows of n numbers, stages first, then one row, then the dense output.
- */
-static ag_fused_args arguments(const motion *m, const double *t, const double *h, const double *z, double *z1,
-                               double *work, unsigned long long *fail) {
-  int rows = (int)(m->method->size(m->n) / (size_t)m->n), degree = ag_stepper_degree(m->method);
-  return (ag_fused_args){.t = t,
-                         .h = h,
-                         .z = z,
-                         .c = m->c,
-                         .prep = m->prep,
-                         .z1 = z1,
-                         .k = work,
-                         .w = work + (rows - degree - 1) * m->n,
-                         .dense = work + (rows - degree) * m->n,
-                         .fail = fail};
+/* The workspace is that of the library's stepper. z and, of a dense output, z1 are only read. */
+static ag_fused_args arguments(const ag_mover *m, double *t, double *h, const double *z, const double *z1, double *work,
+                               unsigned long long *fail) {
+  return (ag_fused_args){
+      .t = t, .h = h, .z = (double *)z, .z1 = (double *)z1, .c = m->c, .prep = m->prep, .work = work, .fail = fail};
 }
 
 static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0,
                       double *z1, double *dz1, double rtol, double atol, double *error, double *work) {
-  motion *m = f->self;
+  ag_mover *m = f->self;
   unsigned long long fail = 0;
   ag_fused_args a = arguments(m, &t, &h, z, z1, work, &fail);
   a.rtol = rtol;
   a.atol = fmax(atol, DBL_MIN);
   a.error = error; /* two numbers: the core's, the rest's */
-  memcpy(work, dz0, sizeof(double) * (size_t)m->n);
+  memcpy(work, dz0, sizeof(double) * (size_t)m->n_carry);
   m->n_rhs += s->n_stage;
   ag_fused_step(m->fused, &a);
-  memcpy(dz1, work + ag_stepper_last(s) * m->n, sizeof(double) * (size_t)m->n);
+  memcpy(dz1, work + m->room.end, sizeof(double) * (size_t)m->n_carry);
   if (!fail) return 0;
   /* which trouble it was: the stages one by one, up to the one that failed */
   const ag_stepper *plain = m->sys->elimination == AG_ELIM_SADDLE ? ag_stepper_find(s->name) : NULL;
@@ -48,39 +38,36 @@ static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h,
   return m->trouble;
 }
 
-static int fused_dense(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0,
-                       const double *z1, const double *dz1, double *work) {
-  motion *m = f->self;
+static int fused_dense(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *z1,
+                       double *work) {
+  ag_mover *m = f->self;
   unsigned long long fail = 0;
-  (void)dz0, (void)dz1;
-  ag_fused_args a = arguments(m, &t, &h, z, (double *)z1, work, &fail); /* z1 is only read */
-  m->n_rhs += (a.w - a.k) / m->n - 1 - ag_stepper_last(s); /* the stages that only the dense output needs */
+  ag_fused_args a = arguments(m, &t, &h, z, z1, work, &fail);
+  m->n_rhs += s->n_dense;
   ag_fused_dense(m->fused, &a);
   return fail ? AG_TROUBLE_MASS : 0;
 }
 
-/* The method is the one inside a motion. */
-static void fused_interpolate(const ag_stepper *s, int n, double theta, double h, const double *z, const double *z1,
-                              const double *work, double *out) {
-  const motion *m = (const motion *)((const char *)s - offsetof(motion, own));
-  int rows = (int)(s->size(n) / (size_t)n), degree = ag_stepper_degree(s);
-  (void)h, (void)z1;
-  ag_fused_interpolate(m->fused, &theta, z, work + (rows - degree) * n, out);
+/* The method is the one inside a mover. */
+static void fused_interpolate(const ag_stepper *s, int n, double theta, const double *z, const double *work,
+                              double *out) {
+  const ag_mover *m = (const ag_mover *)((const char *)s - offsetof(ag_mover, own));
+  (void)n;
+  ag_fused_args a = {.theta = &theta, .z = (double *)z, .work = (double *)work, .out = out}; /* both are only read */
+  ag_fused_interpolate(m->fused, &a);
 }
 
-ag_fused *ag_motion_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build,
-                           ag_text *reason) {
+ag_fused *ag_mover_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build,
+                          ag_text *reason) {
   ag_fused_spec spec = {.tape = ag_system_role(sys, core ? AG_ROLE_CORE : AG_ROLE_RHS),
                         .name = sys->model->name,
                         .n = core ? sys->n_core : sys->n_z,
                         .n_norm = sys->n_core,
-                        .n_param = sys->n_param,
-                        .n_c = sys->n_c,
                         .method = method};
   return ag_fused_create(&spec, build, reason);
 }
 
-void ag_motion_use(motion *m, const double *params, const ag_fused *fused) {
+void ag_mover_use(ag_mover *m, const double *params, const ag_fused *fused) {
   unsigned long long fail = 0;
   m->fused = fused;
   m->prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused) + 1));
@@ -92,9 +79,9 @@ void ag_motion_use(motion *m, const double *params, const ag_fused *fused) {
   m->method = &m->own;
 }
 
-bool ag_motion_compile(motion *m, const double *params, bool only_cached, ag_text *reason) {
+bool ag_mover_compile(ag_mover *m, const double *params, bool only_cached, ag_text *reason) {
   ag_build_options build = {.lanes = 1, .only_cached = only_cached};
-  m->mine = ag_motion_kernel(m->sys, m->method, false, &build, reason);
-  if (m->mine) ag_motion_use(m, params, m->mine);
+  m->mine = ag_mover_kernel(m->sys, m->method, false, &build, reason);
+  if (m->mine) ag_mover_use(m, params, m->mine);
   return m->mine != NULL;
 }

@@ -18,14 +18,14 @@ static const double ON_START = 1e-10;
 static const double SAME_TIME = 1e-13;
 
 /* Value of function e at time s by a real step; NaN when it cannot be had. */
-static double value_at(motion *m, double t, double s, int e) {
-  if (!ag_motion_settled(m, t, s)) return NAN;
-  return ag_motion_watch(m, s, m->zt, m->c1, m->g1) ? NAN : m->g1[e];
+static double value_at(ag_mover *m, double t, double s, int e) {
+  if (!ag_mover_settled(m, t, s)) return NAN;
+  return ag_mover_watch(m, s, m->zt, m->c1, m->g1) ? NAN : m->g1[e];
 }
 
 /* Root of event e in [a, b] (either direction of time), fa and fb of opposite sign: regula falsi with the Illinois
  * rule, guarded by bisection, until the bracket is two neighbouring numbers or the function is zero. */
-static double locate(motion *m, double t, int e, double a, double b, double fa, double fb) {
+static double locate(ag_mover *m, double t, int e, double a, double b, double fa, double fb) {
   for (int i = 0; i < 100; i++) {
     double s = b - fb * (b - a) / (fb - fa);
     if (!(s > fmin(a, b) && s < fmax(a, b)) || i % 8 == 7) s = 0.5 * (a + b);
@@ -63,14 +63,14 @@ static int by_time(const void *a, const void *b) {
 
 /* Values of all event functions at the 2^k-th parts of the step, on the dense output: f[i * n_event + e] for i = 0 ..
  * n. Only those at odd i are new when `refine`. */
-static void sample(motion *m, double t, double h, int n, bool refine, double *f) {
+static void sample(ag_mover *m, double t, double h, int n, bool refine, double *f) {
   int n_event = m->n_g;
   if (refine)
     for (int i = n / 2; i > 0; i--) memcpy(f + 2 * i * n_event, f + i * n_event, sizeof(double) * (size_t)n_event);
   for (int i = refine ? 1 : 0; i <= n; i += refine ? 2 : 1) {
     double theta = (double)i / n, s = i == n ? t + h : t + theta * h;
-    m->method->interpolate(m->method, m->n, theta, h, m->z, m->z1, m->space, m->zt);
-    if (ag_motion_watch(m, s, m->zt, m->c, f + i * n_event))
+    m->method->interpolate(m->method, m->n, theta, m->z, m->space, m->zt);
+    if (ag_mover_watch(m, s, m->zt, m->c, f + i * n_event))
       for (int e = m->g_first; e < n_event; e++) f[i * n_event + e] = NAN;
   }
 }
@@ -94,14 +94,14 @@ static bool resolved(const double *f, int n, int stride) {
 }
 
 /* Event e on the dense output. */
-static double dense_value(motion *m, double t, double h, double theta, int e) {
-  m->method->interpolate(m->method, m->n, theta, h, m->z, m->z1, m->space, m->zt);
-  return ag_motion_watch(m, t + theta * h, m->zt, m->c, m->g1) ? NAN : m->g1[e];
+static double dense_value(ag_mover *m, double t, double h, double theta, int e) {
+  m->method->interpolate(m->method, m->n, theta, m->z, m->space, m->zt);
+  return ag_mover_watch(m, t + theta * h, m->zt, m->c, m->g1) ? NAN : m->g1[e];
 }
 
 /* Zero of function e in [lo, hi] (parts of the step) on the dense output, where it changes its sign: to 1e-7 of the
  * step or so, which is nearer than it need be for polish(). *slope there, per unit of time. */
-static bool dense_root(motion *m, double t, double h, int e, double lo, double hi, double *theta, double *slope) {
+static bool dense_root(ag_mover *m, double t, double h, int e, double lo, double hi, double *theta, double *slope) {
   double a = lo, b = hi, fa = dense_value(m, t, h, a, e), fb = dense_value(m, t, h, b, e);
   if (!(fa * fb < 0)) return false;
   for (int i = 0; i < 40 && fb != 0; i++) {
@@ -123,7 +123,7 @@ static bool dense_root(motion *m, double t, double h, int e, double lo, double h
 /* From the zero of the dense output to that of real steps, whose distance is the error of the interpolation: Newton
  * with the slope of the dense output, as long as the values shrink. False: it does not converge; look between the ends.
  */
-static bool polish(motion *m, double t, double s, double slope, double reach, int e, double *found) {
+static bool polish(ag_mover *m, double t, double s, double slope, double reach, int e, double *found) {
   double f = value_at(m, t, s, e);
   for (int i = 0; i < 8; i++) {
     double next = s - f / slope, moved = fabs(next - s);
@@ -146,7 +146,7 @@ static bool polish(motion *m, double t, double s, double slope, double reach, in
 
 /* The crossing seen between lo and hi (parts of the step) on the dense output, by real steps; falls back to the
  * bracket's end. */
-static double crossing(motion *m, double t, double h, int e, double lo, double hi) {
+static double crossing(ag_mover *m, double t, double h, int e, double lo, double hi) {
   double theta, slope, s;
   if (dense_root(m, t, h, e, lo, hi, &theta, &slope) &&
       polish(m, t, t + theta * h, slope, 0.1 * fabs(h) * (hi - lo), e, &s))
@@ -159,7 +159,7 @@ static double crossing(motion *m, double t, double h, int e, double lo, double h
 
 /* The function comes near zero at sample k and turns back: does it dip through? The parabola through three samples says
  * whether to look; then golden section on the dense output. True: *theta is a place where it has the other sign. */
-static bool dips(motion *m, double t, double h, int e, const double *f, int stride, int n, int k, double *theta) {
+static bool dips(ag_mover *m, double t, double h, int e, const double *f, int stride, int n, int k, double *theta) {
   double a = f[(k - 1) * stride], b = f[k * stride], c = f[(k + 1) * stride], sign = b > 0 ? 1 : -1;
   if (!(sign * a > sign * b && sign * c >= sign * b && sign * b > 0)) return false;
   double bend = a - 2 * b + c, depth = b - (c - a) * (c - a) / (8 * bend);
@@ -181,7 +181,7 @@ static bool dips(motion *m, double t, double h, int e, const double *f, int stri
 /* Does the function jump over zero at s (an angle that is wrapped, a pole) instead of passing through it? Beside what
  * it is at the ends lo and hi of the bracket, a zero that was located leaves rounding only. What ends the run is a
  * guard that may jump. */
-static bool jumps(motion *m, double t, double h, int e, double lo, double hi, double s) {
+static bool jumps(ag_mover *m, double t, double h, int e, double lo, double hi, double s) {
   static const double NOTHING = 1e-6;
   const ag_model *model = m->sys->model;
   if (e < model->n_events && (model->events[e].terminal || model->events[e].cuts)) return false;
@@ -191,7 +191,7 @@ static bool jumps(motion *m, double t, double h, int e, double lo, double hi, do
 }
 
 typedef struct finder {
-  motion *m;
+  ag_mover *m;
   double t, h;
   int n, n_max;
   hit *hits;
@@ -213,7 +213,7 @@ static void visit(finder *q, int e, double last, double theta, double v) {
 
 /* The start lies on a surface when its value there is nothing beside those of the first step: leaving it is not a
  * crossing. */
-static void leave_start(motion *m, int n, const double *f) {
+static void leave_start(ag_mover *m, int n, const double *f) {
   for (int e = m->g_first; e < m->n_g; e++) {
     double most = 0;
     for (int i = 0; i <= n; i++) most = fmax(most, fabs(f[i * m->n_g + e]));
@@ -239,7 +239,7 @@ static int in_order(const finder *q, double *times, int *which) {
   return n;
 }
 
-int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, int *which) {
+int ag_events_in_step(ag_mover *m, double t, double h, int n_max, double *times, int *which) {
   int n = SAMPLES, n_event = m->n_g;
   finder q = {m, t, h, 0, n_max, (hit *)m->hits};
   double *f = m->samples;
@@ -265,7 +265,7 @@ int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, i
   return in_order(&q, times, which);
 }
 
-int ag_events_once(motion *m, double t, double h, const double *hint, int stride, double *times, int *which) {
+int ag_events_once(ag_mover *m, double t, double h, const double *hint, int stride, double *times, int *which) {
   finder q = {m, t, h, 0, AG_MAX_HITS, (hit *)m->hits};
   for (int e = m->g_first; e < m->n_g; e++) {
     double what = hint[(e - m->g_first) * stride];
@@ -277,14 +277,14 @@ int ag_events_once(motion *m, double t, double h, const double *hint, int stride
   return in_order(&q, times, which);
 }
 
-bool ag_events_corner(motion *m, double t, double h, double *s) {
+bool ag_events_corner(ag_mover *m, double t, double h, double *s) {
   const ag_model *model = m->sys->model;
   bool any = false;
   *s = t + h;
   for (int e = 0; m->events && e < model->n_events; e++) {
     if (!model->events[e].cuts) continue;
-    double from = ag_motion_watch(m, t, m->z, m->c, m->g1) ? NAN : m->g1[e];
-    double to = any || ag_motion_watch(m, *s, m->z1, m->c, m->g1) ? value_at(m, t, *s, e) : m->g1[e];
+    double from = ag_mover_watch(m, t, m->z, m->c, m->g1) ? NAN : m->g1[e];
+    double to = any || ag_mover_watch(m, *s, m->z1, m->c, m->g1) ? value_at(m, t, *s, e) : m->g1[e];
     if (!(from * to < 0)) continue;
     *s = locate(m, t, e, t, *s, from, to);
     any = true;

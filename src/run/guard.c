@@ -57,8 +57,8 @@ void ag_guard_look(ag_guard *g, ag_work *w, double t, const double *x, ag_run_re
 
 /* ---- constraints ---- */
 
-static void rows_at(motion *m, double t, const double *z, double *rows) {
-  ag_motion_full(m, t, z, m->c, m->x);
+static void rows_at(ag_mover *m, double t, const double *z, double *rows) {
+  ag_mover_full(m, t, z, m->c, m->x);
   (void)ag_work_role(m->work, AG_ROLE_FRAGILE, t, m->x, NULL, rows);
 }
 
@@ -70,13 +70,13 @@ static double dot(int n, const double *a, const double *b) {
 
 /* Part of the step at which row r, which points the other way at the end of it, is at right angles to what it was;
  * *size: how large it is there beside what it was. */
-static double turning_point(const ag_guard *g, motion *m, double t, double h, int r, double *size) {
+static double turning_point(const ag_guard *g, ag_mover *m, double t, double h, int r, double *size) {
   int n = g->sys->n_xi;
   double lo = 0, hi = 1, *rows = ag_heap_alloc(sizeof(double) * (size_t)(g->sys->n_fragile * n));
   const double *from = g->last + r * n;
   for (int i = 0; i < 60; i++) {
     double mid = 0.5 * (lo + hi);
-    m->method->interpolate(m->method, m->n, mid, h, m->z, m->z1, m->space, m->zt);
+    m->method->interpolate(m->method, m->n, mid, m->z, m->space, m->zt);
     rows_at(m, t + mid * h, m->zt, rows);
     if (dot(n, rows + r * n, from) > 0) lo = mid;
     else hi = mid;
@@ -86,7 +86,7 @@ static double turning_point(const ag_guard *g, motion *m, double t, double h, in
   return lo;
 }
 
-bool ag_guard_vanishes(ag_guard *g, motion *m, double t, double t1, double *at) {
+bool ag_guard_vanishes(ag_guard *g, ag_mover *m, double t, double t1, double *at) {
   const ag_system *sys = g->sys;
   int n = sys->n_xi;
   if (!ag_system_role(sys, AG_ROLE_FRAGILE)) return false;
@@ -96,7 +96,7 @@ bool ag_guard_vanishes(ag_guard *g, motion *m, double t, double t1, double *at) 
   bool dense = false;
   for (int r = 0; r < sys->n_fragile; r++) {
     if (dot(n, g->last + r * n, g->now + r * n) > 0) continue;
-    if (!dense && m->method->dense(m->method, &m->flow, t, t1 - t, m->z, m->dz, m->z1, m->dz1, m->space)) break;
+    if (!dense && m->method->dense(m->method, &m->flow, t, t1 - t, m->z, m->z1, m->space)) break;
     dense = true;
     double size, theta = turning_point(g, m, t, t1 - t, r, &size);
     if (size < 1e-6 && theta < first) first = theta; /* else it has only turned */

@@ -17,13 +17,13 @@ enum { TRIES = 128 }; /* per call: how often the stop flag is looked at; one whe
 typedef struct lanes {
   ag_batch_job *b;
   const ag_system *sys;
-  int w, n;              /* lanes; numbers per member */
-  long *member;          /* per lane, -1: none */
-  ag_work **work;        /* per lane */
-  long long *seen;       /* per lane: the steps after which its domain was looked at last */
-  const double **params; /* per lane: those its work was made for */
+  int w, n, n_carry;        /* lanes; numbers per member, and of what its method carries on */
+  long *member;             /* per lane, -1: none */
+  ag_work **work;           /* per lane */
+  unsigned long long *seen; /* per lane: the steps after which its domain was looked at last */
+  const double **params;    /* per lane: those its work was made for */
   double *p;
-  ag_fused_march m;
+  ag_fused_args m;
   ag_queue *queue; /* where something is looked for; else NULL */
   ag_pack *pack;   /* where a section is */
   double *prep_watch;
@@ -40,7 +40,9 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
   *l = (lanes){.b = b, .sys = b->sys, .w = ag_fused_lanes(b->fused), .n = b->n_z};
   ag_control control;
   ag_control_init(&control, o->method, o->rtol, o->atol);
-  size_t n = (size_t)l->n, rows = o->method->size(l->n) / n, n_core = (size_t)b->sys->n_core, n_z = (size_t)b->sys->n_z;
+  ag_step_room room = o->method->room(l->n, l->n);
+  l->n_carry = l->n + room.own;
+  size_t n = (size_t)l->n, n_core = (size_t)b->sys->n_core, n_z = (size_t)b->sys->n_z;
   l->member = ag_heap_alloc(sizeof *l->member * (size_t)l->w);
   l->work = ag_heap_alloc(sizeof *l->work * (size_t)l->w);
   l->seen = ag_heap_alloc(sizeof *l->seen * (size_t)l->w);
@@ -51,32 +53,31 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
   l->unit = block(l, (size_t)b->n_unit);
   l->prep = block(l, (size_t)ag_fused_n_prep(b->fused));
   l->c = block(l, 0);
-  l->m = (ag_fused_march){.t = block(l, 1),
-                          .h = block(l, 1),
-                          .z = block(l, n),
-                          .k = block(l, rows * n),
-                          .c = l->c,
-                          .prep = l->prep,
-                          .t1 = l->t1,
-                          .unit = l->unit,
-                          .z1 = block(l, n),
-                          .w = block(l, n),
-                          .last_error = block(l, 1),
-                          .h_sub = block(l, 1),
-                          .end_sub = block(l, 1),
-                          .keep = block(l, 2 * n_core),
-                          .steps = (long long *)block(l, 1),
-                          .rejected = (long long *)block(l, 1),
-                          .rejected_last = (unsigned long long *)block(l, 1),
-                          .sub = (unsigned long long *)block(l, 1),
-                          .rtol = o->rtol,
-                          .atol = fmax(o->atol, DBL_MIN),
-                          .safety = control.safety,
-                          .shrink = control.shrink,
-                          .grow = control.grow,
-                          .h_max = o->h_max,
-                          .max_steps = o->max_steps ? o->max_steps : 10000000,
-                          .max_tries = ag_system_role(b->sys, AG_ROLE_MINOR) ? 1 : TRIES};
+  l->m = (ag_fused_args){.t = block(l, 1),
+                         .h = block(l, 1),
+                         .z = block(l, n),
+                         .z1 = block(l, n),
+                         .work = block(l, room.size),
+                         .c = l->c,
+                         .prep = l->prep,
+                         .t1 = l->t1,
+                         .unit = l->unit,
+                         .last_error = block(l, 1),
+                         .h_sub = block(l, 1),
+                         .end_sub = block(l, 1),
+                         .keep = block(l, 2 * n_core),
+                         .steps = (unsigned long long *)block(l, 1),
+                         .rejected = (unsigned long long *)block(l, 1),
+                         .rejected_last = (unsigned long long *)block(l, 1),
+                         .sub = (unsigned long long *)block(l, 1),
+                         .rtol = o->rtol,
+                         .atol = fmax(o->atol, DBL_MIN),
+                         .safety = control.safety,
+                         .shrink = control.shrink,
+                         .grow = control.grow,
+                         .h_max = o->h_max,
+                         .max_steps = o->max_steps ? o->max_steps : 10000000,
+                         .max_tries = ag_system_role(b->sys, AG_ROLE_MINOR) ? 1 : TRIES};
   l->z = ag_heap_aligned(sizeof(double) * (n_z + 1));
   l->dz = ag_heap_aligned(sizeof(double) * (n_z + 1));
   l->x = ag_heap_aligned(sizeof(double) * (size_t)(b->n_x + 1));
@@ -89,7 +90,7 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
     l->m.prep_watch = l->prep_watch = block(l, (size_t)ag_fused_n_watch_prep(b->fused));
     l->m.from = block(l, 1);
     l->m.z0 = block(l, n);
-    l->m.dz0 = block(l, n);
+    l->m.carry0 = block(l, (size_t)l->n_carry);
     l->m.seen = (unsigned long long *)block(l, 1);
   }
   if (!b->columns.tape) return;
@@ -102,43 +103,24 @@ static void lanes_free(lanes *l) {
   for (int i = 0; i < l->w; i++) ag_work_free(l->work[i]);
   ag_queue_free(l->queue);
   ag_pack_free(l->pack);
-  void *all[] = {l->member,
-                 l->seen,
-                 l->work,
-                 l->params,
-                 l->p,
-                 l->t1,
-                 l->unit,
-                 l->prep,
-                 l->c,
-                 l->z,
-                 l->dz,
-                 l->x,
-                 l->space,
-                 l->slots,
-                 l->y,
-                 l->out,
-                 l->m.t,
-                 l->m.h,
-                 l->m.z,
-                 l->m.k,
-                 l->m.z1,
-                 l->m.w,
-                 l->m.last_error,
-                 l->m.h_sub,
-                 l->m.end_sub,
-                 l->m.keep,
-                 l->m.steps,
-                 l->m.rejected,
-                 l->m.rejected_last,
-                 l->m.sub,
-                 l->m.memory,
-                 l->m.hint,
-                 l->prep_watch,
-                 l->m.from,
-                 l->m.z0,
-                 l->m.dz0,
-                 l->m.seen};
+  void *all[] = {l->member,     l->seen,
+                 l->work,       l->params,
+                 l->p,          l->t1,
+                 l->unit,       l->prep,
+                 l->c,          l->z,
+                 l->dz,         l->x,
+                 l->space,      l->slots,
+                 l->y,          l->out,
+                 l->m.t,        l->m.h,
+                 l->m.z,        l->m.work,
+                 l->m.z1,       l->m.last_error,
+                 l->m.h_sub,    l->m.end_sub,
+                 l->m.keep,     l->m.steps,
+                 l->m.rejected, l->m.rejected_last,
+                 l->m.sub,      l->m.memory,
+                 l->m.hint,     l->prep_watch,
+                 l->m.from,     l->m.z0,
+                 l->m.carry0,   l->m.seen};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -194,9 +176,9 @@ static ag_lane_step step_of(const lanes *l, int i) {
                         .t = l->m.from[i],
                         .t1 = l->m.t[i],
                         .z = l->m.z0,
-                        .dz = l->m.dz0,
+                        .carry = l->m.carry0,
                         .z1 = l->m.z1,
-                        .k = l->m.k,
+                        .space = l->m.work,
                         .work = l->work[i],
                         .params = l->params[i],
                         .memory = l->m.memory,
@@ -221,8 +203,9 @@ static bool load(lanes *l, int i, long member) {
   int W = l->w;
   for (int k = 0; k < l->n; k++) {
     l->m.z[k * W + i] = l->z[k];
-    l->m.k[k * W + i] = l->dz[k];
+    l->m.work[k * W + i] = l->dz[k];
   }
+  for (int k = l->n; k < l->n_carry; k++) l->m.work[k * W + i] = 0;
   for (int k = 0; k < l->sys->n_param; k++) l->p[k * W + i] = l->params[i][k];
   for (int k = 0; k < l->b->n_unit; k++) {
     double sum = 0;
@@ -256,7 +239,7 @@ static void imitate(lanes *l, int from, int to) {
   double *single[] = {l->m.t, l->m.h, l->t1, l->m.last_error, l->m.h_sub, l->m.end_sub};
   for (size_t i = 0; i < sizeof single / sizeof *single; i++) single[i][to] = single[i][from];
   copy_lane(l, l->m.z, n, from, to);
-  copy_lane(l, l->m.k, n, from, to);
+  copy_lane(l, l->m.work, (size_t)l->n_carry, from, to);
   copy_lane(l, l->m.keep, 2 * (size_t)l->sys->n_core, from, to);
   copy_lane(l, l->unit, (size_t)l->b->n_unit, from, to);
   copy_lane(l, l->prep, (size_t)ag_fused_n_prep(l->b->fused), from, to);
@@ -340,7 +323,8 @@ static void reap(lanes *l, bool stopped) {
   for (int i = 0; i < l->w; i++) {
     if (l->member[i] < 0) continue;
     double t = l->m.t[i], least = fabs(t) * 1e-15, h = fabs(l->m.sub[i] ? l->m.h_sub[i] : l->m.h[i]);
-    bool arrived = t == l->t1[i] && !l->m.sub[i], stuck = !(h > least), tired = l->m.steps[i] >= l->m.max_steps;
+    bool arrived = t == l->t1[i] && !l->m.sub[i], stuck = !(h > least),
+         tired = (long long)l->m.steps[i] >= l->m.max_steps;
     bool left = left_domain(l, i);
     if (!arrived && !stuck && !tired && !stopped && !left) continue;
     for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
@@ -360,7 +344,7 @@ void ag_batch_lanes(ag_batch_job *b, bool first) {
   lanes_create(&l, b);
   const atomic_int *stop = b->o->run.stop;
   while (!(stop && *stop) && fill(&l)) {
-    ag_fused_run(b->fused, &l.m);
+    ag_fused_march(b->fused, &l.m);
     if (l.queue) look(&l);
     reap(&l, false);
     ag_batch_report(b, first);

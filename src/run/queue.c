@@ -11,8 +11,8 @@
 
 struct ag_queue {
   ag_batch_job *b;
-  motion m; /* takes over what a lane has: its worker, prepared parameters */
-  int n_prep, n_slot, n_stage;
+  ag_mover m; /* takes over what a lane has: its worker, prepared parameters */
+  int n_prep, n_slot;
   bool *fresh; /* per lane */
   double *prep, *slots;
   double *record, *column_slots, *y, *out;
@@ -21,10 +21,10 @@ struct ag_queue {
 ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
   ag_queue *q = ag_heap_alloc(sizeof *q);
   q->b = b;
-  motion *m = &q->m;
+  ag_mover *m = &q->m;
   bool core = b->result->core_only;
-  ag_motion_create(m, b->sys, b->sys->params, &b->o->run, core);
-  if (b->kernel) ag_motion_use(m, b->sys->params, b->kernel);
+  ag_mover_create(m, b->sys, b->sys->params, &b->o->run, core);
+  if (b->kernel) ag_mover_use(m, b->sys->params, b->kernel);
   m->watch = b->watch.tape;
   ag_work_free(m->work);
   free(m->prep);
@@ -33,7 +33,6 @@ ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
   size_t w = (size_t)lanes;
   q->n_prep = b->kernel ? (ag_fused_n_prep(b->kernel) + 8) / 8 * 8 : 0; /* each on a boundary of its own */
   q->n_slot = (b->watch.tape->n_slot + 8) / 8 * 8;
-  q->n_stage = (int)(b->o->run.method->size(m->n) / (size_t)m->n) - ag_stepper_degree(b->o->run.method) - 1;
   q->fresh = ag_heap_alloc(w);
   q->prep = ag_heap_aligned(sizeof(double) * (w * (size_t)q->n_prep + 1));
   q->slots = ag_heap_aligned(sizeof(double) * w * (size_t)q->n_slot);
@@ -50,7 +49,7 @@ void ag_queue_free(ag_queue *q) {
   if (!q) return;
   q->m.work = NULL;
   q->m.prep = NULL;
-  ag_motion_free(&q->m);
+  ag_mover_free(&q->m);
   void *all[] = {q->fresh, q->prep, q->slots, q->record, q->column_slots, q->y, q->out, q};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
@@ -60,9 +59,9 @@ static void take(const ag_lane_step *s, int n, const double *from, double *to) {
   for (int k = 0; k < n; k++) to[k] = from[k * s->lanes + s->lane];
 }
 
-/* The motion becomes that of the lane. */
+/* The mover becomes that of the lane. */
 static void enter(ag_queue *q, const ag_lane_step *s) {
-  motion *m = &q->m;
+  ag_mover *m = &q->m;
   m->work = s->work;
   m->prep = q->prep + s->slot * q->n_prep;
   m->watch_slots = q->slots + s->slot * q->n_slot;
@@ -71,7 +70,7 @@ static void enter(ag_queue *q, const ag_lane_step *s) {
 }
 
 void ag_queue_begin(ag_queue *q, const ag_lane_step *s) {
-  motion *m = &q->m;
+  ag_mover *m = &q->m;
   unsigned long long fail = 0;
   enter(q, s);
   if (q->b->kernel)
@@ -81,19 +80,19 @@ void ag_queue_begin(ag_queue *q, const ag_lane_step *s) {
   for (int e = 0; e < q->b->watch.n; e++) s->memory[e * s->lanes + s->lane] = 0; /* the first step is looked into */
 }
 
-/* The dense output of the step, from the stages the lanes have. */
+/* The dense output of the step, from the workspace of the lanes. */
 static bool dense(ag_queue *q, const ag_lane_step *s) {
-  motion *m = &q->m;
-  take(s, m->n, s->dz, m->dz);
+  ag_mover *m = &q->m;
+  take(s, m->n_carry, s->carry, m->dz);
   take(s, m->n, s->z1, m->z1);
-  take(s, m->n * q->n_stage, s->k, m->space);
-  memcpy(m->space, m->dz, sizeof(double) * (size_t)m->n);
-  memcpy(m->dz1, m->space + ag_stepper_last(m->method) * m->n, sizeof(double) * (size_t)m->n);
-  return !m->method->dense(m->method, &m->flow, s->t, s->t1 - s->t, m->z, m->dz, m->z1, m->dz1, m->space);
+  take(s, (int)m->room.size, s->space, m->space);
+  memcpy(m->space, m->dz, sizeof(double) * (size_t)m->n_carry);
+  memcpy(m->dz1, m->space + m->room.end, sizeof(double) * (size_t)m->n_carry);
+  return !m->method->dense(m->method, &m->flow, s->t, s->t1 - s->t, m->z, m->z1, m->space);
 }
 
 bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, const double *z, double *record) {
-  motion *m = &q->m;
+  ag_mover *m = &q->m;
   const ag_batch_job *b = q->b;
   bool changed;
   m->work = work;
@@ -104,16 +103,16 @@ bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, 
     return true;
   }
   memcpy(m->zt, z, sizeof(double) * (size_t)m->n);
-  if (ag_motion_settle(m, t, m->zt, m->c1, &changed)) return false;
-  ag_motion_full(m, t, m->zt, m->c1, m->x);
+  if (ag_mover_settle(m, t, m->zt, m->c1, &changed)) return false;
+  ag_mover_full(m, t, m->zt, m->c1, m->x);
   ag_record_fill(b->sys, work, t, m->x, record);
   return true;
 }
 
 /* The state at a crossing of the section among the points of the member. */
 static bool add_point(ag_queue *q, const ag_lane_step *s, long member, double t) {
-  motion *m = &q->m;
-  if (!ag_motion_at(m, s->t, t, m->z1) || !ag_queue_point(q, s->work, s->params, t, m->z1, q->record)) return false;
+  ag_mover *m = &q->m;
+  if (!ag_mover_at(m, s->t, t, m->z1) || !ag_queue_point(q, s->work, s->params, t, m->z1, q->record)) return false;
   return ag_series_row(&q->b->result->points[member], q->record);
 }
 
@@ -128,23 +127,23 @@ bool ag_queue_plain(const ag_queue *q, const ag_lane_step *s, long member) {
 }
 
 bool ag_queue_locate(ag_queue *q, const ag_lane_step *s, double *record) {
-  motion *m = &q->m;
+  ag_mover *m = &q->m;
   double error[2], h = s->t1 - s->t;
   enter(q, s);
-  take(s, m->n, s->dz, m->dz);
+  take(s, m->n_carry, s->carry, m->dz);
   if (m->method->step(m->method, &m->flow, s->t, h, m->z, m->dz, m->z1, m->dz1, 1, 1, error, m->space)) return false;
-  if (m->method->dense(m->method, &m->flow, s->t, h, m->z, m->dz, m->z1, m->dz1, m->space)) return false;
+  if (m->method->dense(m->method, &m->flow, s->t, h, m->z, m->z1, m->space)) return false;
   double hint = AG_HINT_ONCE, t = s->t1;
   int which, first = m->g_first;
   m->g_first = m->n_g - 1; /* the section alone */
   (void)ag_events_once(m, s->t, h, &hint, 1, &t, &which);
   m->g_first = first;
-  return ag_motion_at(m, s->t, t, m->z1) && ag_queue_point(q, s->work, s->params, t, m->z1, record);
+  return ag_mover_at(m, s->t, t, m->z1) && ag_queue_point(q, s->work, s->params, t, m->z1, record);
 }
 
 /* The crossings of the step into m->hit_times and m->hit_events; how many, -1: there is no dense output. */
 static int crossings(ag_queue *q, const ag_lane_step *s) {
-  motion *m = &q->m;
+  ag_mover *m = &q->m;
   int n = q->b->watch.n, n_hit = 0;
   bool plain = true;
   if (!dense(q, s)) return -1;
@@ -154,7 +153,7 @@ static int crossings(ag_queue *q, const ag_lane_step *s) {
     plain = plain && s->hint[e * s->lanes + s->lane] != AG_HINT_LOOK;
   }
   m->fresh = q->fresh[s->lane];
-  if (m->fresh) ag_motion_signs(m, s->t);
+  if (m->fresh) ag_mover_signs(m, s->t);
   if (!plain) n_hit = ag_events_in_step(m, s->t, s->t1 - s->t, AG_MAX_HITS, m->hit_times, m->hit_events);
   else n_hit = ag_events_once(m, s->t, s->t1 - s->t, s->hint + s->lane, s->lanes, m->hit_times, m->hit_events);
   q->fresh[s->lane] = m->fresh;
@@ -163,7 +162,7 @@ static int crossings(ag_queue *q, const ag_lane_step *s) {
 }
 
 ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t, double *z, int *event) {
-  motion *m = &q->m;
+  ag_mover *m = &q->m;
   const ag_run_options *o = &q->b->o->run;
   const ag_model *model = q->b->sys->model;
   ag_end end = AG_END_TIME;
@@ -178,5 +177,5 @@ ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t,
     if (e < model->n_events && model->events[e].terminal) end = AG_END_EVENT, *event = e;
     if (e == model->n_events && o->crossings && q->b->result->points[member].n >= o->crossings) end = AG_END_CROSSINGS;
   }
-  return end != AG_END_TIME && !ag_motion_at(m, s->t, *t, z) ? AG_END_STEP : end;
+  return end != AG_END_TIME && !ag_mover_at(m, s->t, *t, z) ? AG_END_STEP : end;
 }

@@ -7,21 +7,24 @@
 
 enum { AG_MAX_HITS = 1024, AG_MAX_SAMPLES = 2048 }; /* event crossings and samples per step */
 
-/* A motion in either closure: n numbers z (reduced, with basis data c) or the full state. */
-typedef struct motion {
+/* What is moved, in either closure: n numbers z (reduced, with basis data c) or the full state; the method that moves
+ * it; what is looked for on the way. */
+typedef struct ag_mover {
   const ag_system *sys;
   ag_work *work;
   bool full;
   bool core; /* of batches: the core alone */
   int n;
-  double *z, *c, *dz;    /* where we are, and the right-hand side there */
+  double *z, *c, *dz;    /* where we are, and the carry there: the right-hand side, then what is the method's own */
   double *z1, *dz1, *c1; /* after the step being tried */
   double *x, *zt;        /* scratch: a full state; a reduced one */
   const ag_stepper *method;
+  ag_step_room room; /* its workspace */
+  int n_carry;
   ag_flow flow;
   unsigned char *in_norm;
   const ag_fused *fused; /* compiled stepper and right-hand side, or NULL */
-  ag_fused *mine;        /* the same when it was made for this motion */
+  ag_fused *mine;        /* the same when it was made for this ag_mover */
   ag_stepper own;        /* the method with its step and dense output replaced by the compiled ones */
   double *prep;          /* its prepared parameters */
   double *space;         /* workspace of the method */
@@ -34,25 +37,25 @@ typedef struct motion {
   int g_first, n_g;     /* which functions are: see ag_run_result.n_event */
   const ag_tape *watch; /* these functions on z, with slots prepared for the parameters; or NULL */
   const double *watch_params;
-  double *watch_slots, *own_slots; /* own: when they were made for this motion */
+  double *watch_slots, *own_slots; /* own: when they were made for this ag_mover */
   double *g1;                      /* their values, scratch */
   int *sign;                       /* last sign of each that was not zero */
   bool fresh;                      /* no step has been looked into yet */
-} motion;
+} ag_mover;
 
 /* Full state of (t, z) with basis data c. */
-void ag_motion_full(motion *m, double t, const double *z, const double *c, double *x);
-void ag_motion_create(motion *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core);
-void ag_motion_free(motion *m);
-int ag_motion_rhs(void *self, double t, const double *z, double *dz); /* self: the motion */
+void ag_mover_full(ag_mover *m, double t, const double *z, const double *c, double *x);
+void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core);
+void ag_mover_free(ag_mover *m);
+int ag_mover_rhs(void *self, double t, const double *z, double *dz); /* self: the ag_mover */
 /* Puts a state back onto the constraints; c may be chosen anew. */
-int ag_motion_settle(motion *m, double t, double *z, double *c, bool *changed);
-/* Switches a motion to compiled code; false when that is not possible (reason says why). The numbers do not change. */
-bool ag_motion_compile(motion *m, const double *params, bool only_cached, ag_text *reason);
+int ag_mover_settle(ag_mover *m, double t, double *z, double *c, bool *changed);
+/* Switches a mover to compiled code; false when that is not possible (reason says why). The numbers do not change. */
+bool ag_mover_compile(ag_mover *m, const double *params, bool only_cached, ag_text *reason);
 /* The two halves of it: NULL when it cannot be compiled; and the change-over. */
-ag_fused *ag_motion_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build,
-                           ag_text *reason);
-void ag_motion_use(motion *m, const double *params, const ag_fused *fused);
+ag_fused *ag_mover_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build,
+                          ag_text *reason);
+void ag_mover_use(ag_mover *m, const double *params, const ag_fused *fused);
 
 /* A copy with arrays of its own (event_times stay borrowed), and its end. */
 void ag_checkpoint_keep(ag_checkpoint *copy, const ag_checkpoint *c);
@@ -64,22 +67,22 @@ typedef struct ag_guard ag_guard;
 ag_guard *ag_guard_create(const ag_system *sys);
 void ag_guard_free(ag_guard *g);
 void ag_guard_look(ag_guard *g, ag_work *w, double t, const double *x, ag_run_result *res);
-bool ag_guard_vanishes(ag_guard *g, motion *m, double t, double t1, double *at);
+bool ag_guard_vanishes(ag_guard *g, ag_mover *m, double t, double t1, double *at);
 
 /* Is any crossing looked for? The functions at a state (those from g_first on), and their signs at the start. */
-bool ag_motion_looks(const motion *m);
-int ag_motion_watch(motion *m, double t, const double *z, const double *c, double *g);
-void ag_motion_signs(motion *m, double t);
+bool ag_mover_looks(const ag_mover *m);
+int ag_mover_watch(ag_mover *m, double t, const double *z, const double *c, double *g);
+void ag_mover_signs(ag_mover *m, double t);
 /* Crossings inside the step from t by h just made (its dense output prepared), in time order. Fills times[] and which[]
  * (room for n_max), returns how many. */
 /* A corner in the step of size h from m->z at t to m->z1: the time of the first, about. */
-bool ag_events_corner(motion *m, double t, double h, double *s);
-int ag_events_in_step(motion *m, double t, double h, int n_max, double *times, int *which);
+bool ag_events_corner(ag_mover *m, double t, double h, double *s);
+int ag_events_in_step(ag_mover *m, double t, double h, int n_max, double *times, int *which);
 /* The same where it is known what each function does: hint[i * stride] for function g_first + i, none of them
  * AG_HINT_LOOK. */
-int ag_events_once(motion *m, double t, double h, const double *hint, int stride, double *times, int *which);
+int ag_events_once(ag_mover *m, double t, double h, const double *hint, int stride, double *times, int *which);
 /* State at time s inside the step, by a real step of the method from its start. False when that fails. */
-bool ag_motion_at(motion *m, double t, double s, double *z);
+bool ag_mover_at(ag_mover *m, double t, double s, double *z);
 /* The same put back onto the constraints, in m->zt and m->c1: where crossings are located. */
-bool ag_motion_settled(motion *m, double t, double s);
+bool ag_mover_settled(ag_mover *m, double t, double s);
 #endif

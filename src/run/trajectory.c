@@ -42,16 +42,16 @@ double ag_trajectory_grid(const run *r) {
 /* Records the grid points before t1 inside the step of size h from t (dense output prepared); one at t1 itself is left
  * to the caller. */
 bool ag_trajectory_rows(run *r, double t, double h, double t1) {
-  motion *m = &r->m;
+  ag_mover *m = &r->m;
   double slack = 1e-12 * fmax(fabs(r->o->every), fabs(t1) * 1e-3);
   for (;; r->n_recorded++) {
     double s = ag_trajectory_grid(r);
     if ((h > 0 ? t1 - s : s - t1) <= slack) return true;
-    m->method->interpolate(m->method, m->n, (s - t) / h, h, m->z, m->z1, m->space, m->zt);
+    m->method->interpolate(m->method, m->n, (s - t) / h, m->z, m->space, m->zt);
     memcpy(m->c1, m->c, sizeof(double) * (size_t)r->sys->n_c);
     bool changed;
-    (void)ag_motion_settle(m, s, m->zt, m->c1, &changed);
-    ag_motion_full(m, s, m->zt, m->c1, m->x);
+    (void)ag_mover_settle(m, s, m->zt, m->c1, &changed);
+    ag_mover_full(m, s, m->zt, m->c1, m->x);
     if (!record_at(r, s, m->x)) return false;
   }
 }
@@ -67,12 +67,12 @@ static void watch_energy(run *r) {
 
 /* Called at each settled state. */
 static bool state_reached(run *r) {
-  motion *m = &r->m;
+  ag_mover *m = &r->m;
   double every = r->o->every;
   bool due = !r->o->section && (every == 0 || (every > 0 && fabs(ag_trajectory_grid(r) - r->t) <=
                                                                 1e-12 * fmax(every, fabs(r->t) * 1e-3)));
   if (!due && !r->o->each && r->res->steps % ENERGY_EVERY) return true;
-  ag_motion_full(m, r->t, m->z, m->c, m->x);
+  ag_mover_full(m, r->t, m->z, m->c, m->x);
   watch_energy(r);
   ag_guard_look(r->guard, m->work, r->t, m->x, r->res);
   if (r->o->each) r->o->each(r->o->each_self, r->t, m->x);
@@ -91,7 +91,7 @@ static void add_event(run *r, int e, double s) {
 
 /* Where the run stands, as a checkpoint that borrows its arrays. */
 ag_checkpoint ag_trajectory_here(run *r) {
-  motion *m = &r->m;
+  ag_mover *m = &r->m;
   const ag_run_result *res = r->res;
   return (ag_checkpoint){.made = true,
                          .n = m->n,
@@ -135,9 +135,9 @@ static void save(run *r) {
 
 /* The state at a crossing of the section, as a row. */
 static ag_end record_crossing(run *r, double s) {
-  motion *m = &r->m;
-  if (!ag_motion_settled(m, r->t, s)) return AG_END_STEP;
-  ag_motion_full(m, s, m->zt, m->c1, m->x);
+  ag_mover *m = &r->m;
+  if (!ag_mover_settled(m, r->t, s)) return AG_END_STEP;
+  ag_mover_full(m, s, m->zt, m->c1, m->x);
   return record_at(r, s, m->x) ? AG_END_TIME : AG_END_SINK;
 }
 
@@ -159,7 +159,7 @@ double ag_trajectory_before(const run *r, double s) {
 
 /* The crossings of the step are known: does the first one that is a corner end the step, and where? */
 static bool find_corner(run *r, int n, double *end) {
-  const motion *m = &r->m;
+  const ag_mover *m = &r->m;
   for (int i = 0; i < n; i++)
     if (m->hit_events[i] < r->sys->model->n_events && r->sys->model->events[m->hit_events[i]].cuts) {
       *end = ag_trajectory_before(r, m->hit_times[i]);
@@ -171,7 +171,7 @@ static bool find_corner(run *r, int n, double *end) {
 /* Finds the crossings of the step. One that ends the run (a terminal event, the last crossing wanted) or is a corner
  * cuts the step: *t1 is moved back to it, r->cut or r->corner says so. AG_END_TIME: all is well. */
 ag_end ag_trajectory_crossings(run *r, double *t1) {
-  motion *m = &r->m;
+  ag_mover *m = &r->m;
   int n_event = r->sys->model->n_events;
   double *times = m->hit_times, end = *t1, direction = *t1 > r->t ? 1 : -1;
   int *which = m->hit_events, n = ag_events_in_step(m, r->t, *t1 - r->t, AG_MAX_HITS, times, which);
@@ -187,7 +187,7 @@ ag_end ag_trajectory_crossings(run *r, double *t1) {
     if (e == n_event) AG_TRY_END(record_crossing(r, times[i]));
     if (r->cut != AG_END_TIME) continue;
     if (e == n_event && r->o->crossings && r->res->event_count[e] >= r->o->crossings) r->cut = AG_END_CROSSINGS;
-    if (e < n_event && r->sys->model->events[e].terminal && ag_motion_at(m, r->t, times[i], m->zt)) {
+    if (e < n_event && r->sys->model->events[e].terminal && ag_mover_at(m, r->t, times[i], m->zt)) {
       r->cut = AG_END_EVENT;
       r->res->end_event = e;
     }
@@ -215,40 +215,40 @@ static void explain(run *r, const double *x0) {
 static const double WORTH_COMPILING = 4e7; /* operations */
 
 static void choose_engine(run *r, const double *params) {
-  motion *m = &r->m;
+  ag_mover *m = &r->m;
   ag_text reason = {0};
   bool asked = r->o->engine == AG_ENGINE_COMPILED;
   if (r->o->engine == AG_ENGINE_INTERPRETED || m->full || !m->n) return;
   if (r->o->kernel) {
-    ag_motion_use(m, params, r->o->kernel);
+    ag_mover_use(m, params, r->o->kernel);
     return;
   }
-  if (!ag_motion_compile(m, params, !asked, &reason) && asked)
+  if (!ag_mover_compile(m, params, !asked, &reason) && asked)
     r->res->engine_note = ag_text_cstr(&reason)[0] ? reason.s : NULL;
   else ag_text_done(&reason);
 }
 
 static void reconsider_engine(run *r) {
-  motion *m = &r->m;
+  ag_mover *m = &r->m;
   if (m->fused || r->tried_compiling || m->full || r->o->engine != AG_ENGINE_AUTO) return;
   if ((double)m->n_rhs * r->cost < WORTH_COMPILING) return;
   ag_text reason = {0};
   r->tried_compiling = true;
-  if (!ag_motion_compile(m, r->params, false, &reason)) r->res->engine_note = reason.s;
+  if (!ag_mover_compile(m, r->params, false, &reason)) r->res->engine_note = reason.s;
   else ag_text_done(&reason);
 }
 
 /* The start: rate, signs of the events, first record, first step size. */
 static ag_end begin(run *r) {
-  motion *m = &r->m;
-  if (ag_motion_rhs(m, r->t, m->z, m->dz)) return ag_trajectory_trouble(m->trouble);
+  ag_mover *m = &r->m;
+  if (ag_mover_rhs(m, r->t, m->z, m->dz)) return ag_trajectory_trouble(m->trouble);
   if (!ag_trajectory_finite(m->n, m->dz)) return AG_END_FINITE;
-  if (ag_motion_looks(m)) ag_motion_signs(m, r->t);
+  if (ag_mover_looks(m)) ag_mover_signs(m, r->t);
   return state_reached(r) ? AG_END_TIME : AG_END_SINK;
 }
 
 static double first_size(run *r) {
-  motion *m = &r->m;
+  ag_mover *m = &r->m;
   const ag_run_options *o = r->o;
   if (o->dt > 0) return o->t1 > o->t0 ? o->dt : -o->dt;
   return ag_control_first(&m->flow, m->method, r->t, o->t1, m->z, m->dz, o->rtol, o->atol, m->space);
@@ -256,7 +256,7 @@ static double first_size(run *r) {
 
 /* Goes on where another run was. */
 static void resume(run *r, const ag_checkpoint *from) {
-  motion *m = &r->m;
+  ag_mover *m = &r->m;
   ag_run_result *res = r->res;
   size_t n = sizeof(double) * (size_t)m->n;
   memcpy(m->z, from->z, n);
@@ -313,7 +313,7 @@ static ag_end loop(run *r) {
     if (o->progress) o->progress(o->progress_self, r->t, r->res->steps);
     save(r);
   }
-  ag_motion_full(&r->m, r->t, r->m.z, r->m.c, r->m.x);
+  ag_mover_full(&r->m, r->t, r->m.z, r->m.c, r->m.x);
   return is_off(r, ag_work_residual(r->m.work, r->t, r->m.x), r->m.x) ? AG_END_PROJECT : AG_END_TIME;
 }
 
@@ -328,9 +328,9 @@ static void keep_checkpoint(run *r) {
 
 /* The last state is always recorded, once. */
 static void finish(run *r, double recorded_t) {
-  motion *m = &r->m;
+  ag_mover *m = &r->m;
   ag_run_result *res = r->res;
-  ag_motion_full(m, r->t, m->z, m->c, m->x);
+  ag_mover_full(m, r->t, m->z, m->c, m->x);
   watch_energy(r);
   memcpy(res->x, m->x, sizeof(double) * (size_t)(r->sys->n_q + r->sys->n_xi));
   res->t = r->t;
@@ -386,7 +386,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   r.record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   r.keep = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_core + 1));
   r.event_cap = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
-  ag_motion_create(&r.m, sys, params, o, false);
+  ag_mover_create(&r.m, sys, params, o, false);
   r.guard = ag_guard_create(sys);
   choose_engine(&r, params);
   ag_control_init(&r.control, o->method, o->rtol, o->atol);
@@ -400,7 +400,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   finish(&r, r.record[0]);
   explain(&r, x0);
   ag_guard_free(r.guard);
-  ag_motion_free(&r.m);
+  ag_mover_free(&r.m);
   free(r.record);
   free(r.event_cap);
   free(r.keep);

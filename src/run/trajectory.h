@@ -16,7 +16,7 @@ typedef struct run {
   const ag_run_options *o;
   const ag_sink *sink;
   ag_run_result *res;
-  motion m;
+  ag_mover m;
   ag_control control;
   double t, h, *record; /* h: the next step size to try */
   double reach, mark;   /* see ag_checkpoint */

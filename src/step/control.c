@@ -11,6 +11,10 @@
 
 #include "step/step.h"
 
+const char ag_control_text[] =
+#include "control_core_text.inc"
+    ;
+
 /* A try whose error is not a number tells nothing about the right size. */
 static const double lost = 0.1;
 

@@ -1,63 +1,126 @@
 /* SPDX-License-Identifier: MIT
  * Time steppers: front header of step/. A stepper knows a flow, never a model.
  *
- * A stepper type is a constant row: name, order, what it keeps, workspace size, step function. A step allocates
- * nothing: the caller hands over one 64-byte aligned workspace. */
+ *   ag_flow      what is stepped: a vector field, and what else it can offer
+ *   ag_stepper   a constant row: what the method is, needs and keeps, its functions, its text for compiled kernels
+ *   ag_control   the step size
+ *
+ * A step allocates nothing: the caller hands over one 64-byte aligned workspace. */
 #ifndef AG_STEP_STEP_H
 #define AG_STEP_STEP_H
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A vector field dz/dt = rhs(t, z) on n numbers. rhs returns 0, or a reason > 0 when it could not be evaluated (the
- * step then fails; dz may be anything). in_norm[i] = 1: component i counts in the error norm (NULL: all do);
- * 2: in the second one; 0: in none. */
+/* ---- flows ---- */
+
+/* What a flow can offer and a stepper can need. AG_NEED(NAME, what it is) */
+#define AG_NEEDS(X) \
+  X(RHS, "the right-hand side") \
+  X(JACOBIAN, "the Jacobian of the right-hand side") \
+  X(FACTORS, "the factors of the state space") \
+  X(GRADIENT, "the gradient of the energy") \
+  X(RESIDUAL, "the residual of the discrete equations")
+enum {
+#define X(NAME, text) AG_NEED_BIT_##NAME,
+  AG_NEEDS(X)
+#undef X
+      AG_N_NEED
+};
+typedef enum ag_needs {
+#define X(NAME, text) AG_NEEDS_##NAME = 1 << AG_NEED_BIT_##NAME,
+  AG_NEEDS(X)
+#undef X
+} ag_needs;
+
+/* A factor of the state space: which of its components, and how it moves along a tangent vector. */
+typedef enum ag_factor_kind {
+  AG_FACTOR_VECTOR,    /* n components, n tangent coordinates: z + d */
+  AG_FACTOR_QUATERNION /* 4 components, 3 tangent coordinates: q exp(d), d in the body */
+} ag_factor_kind;
+typedef struct ag_factor {
+  ag_factor_kind kind;
+  int z, n; /* offset in the state, number of components */
+  int d;    /* offset in tangent vectors */
+} ag_factor;
+
+/* A vector field dz/dt = rhs(t, z) on n numbers. Functions return 0, or a reason > 0 when they could not be evaluated
+ * (the step then fails; what they write may be anything). */
 typedef struct ag_flow {
   int n;
-  const unsigned char *in_norm;
+  const unsigned char *in_norm; /* per component: 1: it counts in the error norm; 2: in the second one; 0: in none.
+                                   NULL: all count */
   int (*rhs)(void *self, double t, const double *z, double *dz);
+  /* Optional. The state space as a product of factors, in the order of z (none: one vector), m tangent coordinates in
+   * all (0: n); the Jacobian of the right-hand side in these coordinates, m x m row by row: of the rate of d in z moved
+   * by d. */
+  int m, n_factor;
+  const ag_factor *factors;
+  int (*jacobian)(void *self, double t, const double *z, double *J);
   void *self;
 } ag_flow;
+unsigned ag_flow_offers(const ag_flow *f); /* AG_NEEDS_... */
+
+/* ---- steppers ---- */
+
+/* What a method keeps that others lose. AG_KEEP(NAME, what it is) */
+#define AG_KEEPS(X) \
+  X(REVERSIBILITY, "a step back undoes a step") \
+  X(QUADRATIC, "quadratic invariants")
+enum {
+#define X(NAME, text) AG_KEEP_BIT_##NAME,
+  AG_KEEPS(X)
+#undef X
+      AG_N_KEEP
+};
+typedef enum ag_keeps {
+#define X(NAME, text) AG_KEEPS_##NAME = 1 << AG_KEEP_BIT_##NAME,
+  AG_KEEPS(X)
+#undef X
+} ag_keeps;
+
+/* Workspace: `size` numbers. It begins with the carry of the step: the rate f(t, z), then `own` numbers that belong to
+ * the stepper alone, all 0 at the start of a motion. The carry of the end of a step stands from `end` on. */
+typedef struct ag_step_room {
+  size_t size, end;
+  int own;
+} ag_step_room;
+
+enum { AG_STEPPER_TEXTS = 4 };
 
 typedef struct ag_stepper ag_stepper;
-
-typedef enum ag_step_result { AG_STEP_OK, AG_STEP_REJECTED, AG_STEP_FAILED } ag_step_result;
-
 struct ag_stepper {
-  const char *name, *doc, *reference;
-  int order, error_order; /* error_order 0: no embedded estimate, fixed steps only */
-  int n_stage;            /* right-hand sides per step (new ones, with first-same-as-last counted) */
-  int dense_order;        /* order of the dense output (error O(h^(dense_order+1))) */
-  size_t (*size)(int n);  /* doubles of workspace for dimension n */
-  /* One step from (t, z) with dz = rhs(t, z) given in dz0; writes z1 (and dz1 = rhs(t+h, z1)). With an embedded
-   * estimate, error[0] is the scaled error norm (accept when <= 1) for tolerances rtol, atol; else 0 (error[1]: the
-   * same for the second norm, written only if some component counts there). It is NaN when a component in the norm of
-   * z1 or dz1 is not finite (the others are for the caller to look at). Returns 0, or the reason a right-hand side
-   * gave. h may be negative. No two of the arrays overlap. */
+  const char *name, *family, *doc, *reference;
+  unsigned needs, keeps;              /* AG_NEEDS_... besides the right-hand side; AG_KEEPS_... */
+  int order, error_order;             /* error_order 0: no embedded estimate, fixed steps only */
+  int dense_order;                    /* of the dense output: error O(h^(dense_order+1)) */
+  int n_stage, n_dense;               /* new right-hand sides of a step (0: they vary), and of its dense output */
+  ag_step_room (*room)(int n, int m); /* for n components and m tangent coordinates */
+  /* One step from (t, z) with the carry dz0 into z1 with the carry dz1 (for most methods the rates there). With an
+   * embedded estimate, error[0] is the scaled error norm (accept when <= 1) for tolerances rtol, atol; else 0
+   * (error[1]: the same for the second norm, written only if some component counts there). It is NaN when a component
+   * in the norm of z1 or dz1 is not finite (the others are for the caller to look at). Returns 0, or a reason. h may be
+   * negative. No two of the arrays overlap. */
   int (*step)(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0, double *z1,
               double *dz1, double rtol, double atol, double *error, double *work);
   /* Prepares the dense output of the step just made (extra right-hand sides where the method needs them). */
-  int (*dense)(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0,
-               const double *z1, const double *dz1, double *work);
+  int (*dense)(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *z1,
+               double *work);
   /* State at t + theta h, 0 <= theta <= 1, after dense(). */
-  void (*interpolate)(const ag_stepper *s, int n, double theta, double h, const double *z, const double *z1,
-                      const double *work, double *out);
-  const void *table; /* the method's tableau */
+  void (*interpolate)(const ag_stepper *s, int n, double theta, const double *z, const double *work, double *out);
+  const char *texts[AG_STEPPER_TEXTS]; /* the same functions as text over V, in this order (step_text.h) */
+  const void *table;                   /* what the family keeps about the method */
 };
 
 /* All steppers, in the order of stepper.def. */
 int ag_stepper_count(void);
 const ag_stepper *ag_stepper_at(int i);
 const ag_stepper *ag_stepper_find(const char *name); /* NULL when unknown */
+/* What it needs that is not offered, as text; NULL: nothing. */
+const char *ag_stepper_lacks(const ag_stepper *s, unsigned offers);
 
-/* Of a Runge-Kutta method: the row of stages that holds f(t + h, z1), and the rows of its dense output; the workspace
- * is rows of n numbers: stages, one row, dense output. */
-int ag_stepper_last(const ag_stepper *s);
-int ag_stepper_degree(const ag_stepper *s);
+/* ---- step size ---- */
 
-/* Texts of tableau.h and rk_core.h, to be compiled together with a right-hand side (see the head of rk_core.h). */
-extern const char ag_stepper_tableau_text[], ag_stepper_core_text[];
-
-/* Step-size control: proportional-integral with limits. Its memory is plain data: part of a checkpoint. */
+/* Proportional-integral control with limits. Its memory is plain data: part of a checkpoint. */
 typedef struct ag_control {
   double rtol, atol, h_min, h_max, safety, shrink, grow, beta;
   double last_error; /* of the last accepted step */
@@ -72,4 +135,5 @@ bool ag_control_judge(ag_control *c, const ag_stepper *s, double h, double error
 /* A first step size from the flow itself (Hairer, Norsett, Wanner II.4), with the sign of t1 - t. work: 3 n doubles. */
 double ag_control_first(const ag_flow *f, const ag_stepper *s, double t, double t1, const double *z, const double *dz,
                         double rtol, double atol, double *work);
+extern const char ag_control_text[]; /* control_core.h: the size of the next step as text over V */
 #endif

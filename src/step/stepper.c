@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The registry of steppers: stepper.def as an array. */
+ * The registry of steppers: stepper.def as an array; what they need and what flows offer. */
 #include <string.h>
 
 #include "step/step.h"
-
-#include "step/rk.h"
 
 #define AG_STEPPER(name) extern const ag_stepper ag_stepper_##name;
 #include "step/stepper.def"
@@ -26,5 +24,17 @@ const ag_stepper *ag_stepper_find(const char *name) {
   return NULL;
 }
 
-int ag_stepper_last(const ag_stepper *s) { return ((const ag_tableau *)s->table)->last; }
-int ag_stepper_degree(const ag_stepper *s) { return ((const ag_tableau *)s->table)->degree; }
+unsigned ag_flow_offers(const ag_flow *f) {
+  return (f->rhs ? AG_NEEDS_RHS : 0u) | (f->jacobian ? AG_NEEDS_JACOBIAN : 0u) | (f->factors ? AG_NEEDS_FACTORS : 0u);
+}
+
+const char *ag_stepper_lacks(const ag_stepper *s, unsigned offers) {
+  static const char *const what[AG_N_NEED] = {
+#define X(NAME, text) text,
+      AG_NEEDS(X)
+#undef X
+  };
+  for (int i = 0; i < AG_N_NEED; i++)
+    if (s->needs >> i & ~offers >> i & 1) return what[i];
+  return NULL;
+}

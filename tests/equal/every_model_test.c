@@ -106,12 +106,12 @@ static void check_core(const ag_system *sys) {
   int n = sys->n_z, n_x = sys->n_q + sys->n_xi;
   ag_work *w = ag_work_create(sys, sys->params);
   double *x = calloc((size_t)n_x + 1, 8), *c = calloc((size_t)sys->n_c + 1, 8), *z[2], *z1 = calloc((size_t)n + 1, 8);
-  double *dz = calloc((size_t)n + 1, 8), *dz1 = calloc((size_t)n + 1, 8), *space = calloc(rk4->size(n) + 1, 8),
+  double *dz = calloc((size_t)n + 1, 8), *dz1 = calloc((size_t)n + 1, 8), *space = calloc(rk4->room(n, n).size + 1, 8),
          error[2];
   ag_system_state0(sys, x);
   for (int k = 0; k < 2; k++) {
     alone self = {w, c, k == 0};
-    ag_flow flow = {k == 0 ? sys->n_core : n, NULL, alone_rhs, &self};
+    ag_flow flow = {.n = k == 0 ? sys->n_core : n, .rhs = alone_rhs, .self = &self};
     z[k] = calloc((size_t)n + 1, 8);
     AG_CHECK(ag_work_reduce(w, 0, x, c, z[k]) == AG_FINE);
     for (int i = 0; i < 20; i++) {

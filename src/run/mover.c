@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * A motion: the numbers that are moved, their rate, and what is looked at on the way. */
+ * A mover: the numbers that are moved, their rate, and what is looked at on the way. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "run/run_internal.h"
 
-void ag_motion_full(motion *m, double t, const double *z, const double *c, double *x) {
+void ag_mover_full(ag_mover *m, double t, const double *z, const double *c, double *x) {
   if (m->full) memcpy(x, z, sizeof(double) * (size_t)m->n);
   else ag_work_full(m->work, t, z, c, x);
 }
 
-int ag_motion_rhs(void *self, double t, const double *z, double *dz) {
-  motion *m = self;
+int ag_mover_rhs(void *self, double t, const double *z, double *dz) {
+  ag_mover *m = self;
   m->n_rhs++;
   int trouble;
   if (m->fused) {
@@ -28,55 +28,57 @@ int ag_motion_rhs(void *self, double t, const double *z, double *dz) {
   return trouble;
 }
 
-int ag_motion_settle(motion *m, double t, double *z, double *c, bool *changed) {
+int ag_mover_settle(ag_mover *m, double t, double *z, double *c, bool *changed) {
   if (!m->full) return ag_work_settle(m->work, t, z, c, changed);
   *changed = m->sys->n_lambda > 0;
   return ag_work_settle_full(m->work, t, z);
 }
 
 /* What is looked at on the way, on z. */
-static void take_watch(motion *m, const ag_tape *watch, const double *params) {
+static void take_watch(ag_mover *m, const ag_tape *watch, const double *params) {
   m->watch = watch;
   m->watch_params = params;
   m->watch_slots = m->own_slots = ag_heap_aligned(sizeof(double) * (size_t)(watch->n_slot + 1));
   (void)ag_tape_prep(watch, params, m->watch_slots); /* a pivot that fails makes NaN of what needs it */
 }
 
-void ag_motion_create(motion *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core) {
-  *m = (motion){
+void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core) {
+  *m = (ag_mover){
       .sys = sys, .full = o->multipliers, .core = core, .method = o->method, .section = o->section, .fresh = true};
   m->events = o->events && ag_system_role(sys, AG_ROLE_EVENTS);
   m->n_g = ag_run_n_event(sys, o);
   m->g_first = m->events ? 0 : sys->model->n_events;
   m->n = m->full ? sys->n_q + sys->n_xi : core ? sys->n_core : sys->n_z;
   m->work = ag_work_create(sys, params);
-  size_t n = (size_t)m->n, n_c = (size_t)sys->n_c, n_x = (size_t)(sys->n_q + sys->n_xi), size = sizeof(double);
+  m->room = o->method->room(m->n, m->n);
+  m->n_carry = m->n + m->room.own;
+  size_t n = (size_t)m->n, n_carry = (size_t)m->n_carry, n_c = (size_t)sys->n_c, n_x = (size_t)(sys->n_q + sys->n_xi), size = sizeof(double);
   m->z = ag_heap_aligned(size * n);
-  m->dz = ag_heap_aligned(size * n);
+  m->dz = ag_heap_aligned(size * n_carry);
   m->z1 = ag_heap_aligned(size * n);
-  m->dz1 = ag_heap_aligned(size * n);
+  m->dz1 = ag_heap_aligned(size * n_carry);
   m->c = ag_heap_aligned(size * (n_c + 1));
   m->c1 = ag_heap_aligned(size * (n_c + 1));
   m->zt = ag_heap_aligned(size * n);
   m->x = ag_heap_aligned(size * n_x);
-  m->space = ag_heap_aligned(size * (2 * o->method->size(m->n) + n));
+  m->space = ag_heap_aligned(size * (2 * m->room.size + n_carry));
   m->g1 = ag_heap_alloc(size * (size_t)(m->n_g + 1));
   m->sign = ag_heap_alloc(sizeof(int) * (size_t)(m->n_g + 1));
-  if (ag_motion_looks(m)) {
+  if (ag_mover_looks(m)) {
     m->samples = ag_heap_alloc(size * (size_t)(m->n_g * (AG_MAX_SAMPLES + 1)));
     m->hits = ag_heap_alloc(2 * size * AG_MAX_HITS);
     m->hit_times = ag_heap_alloc(size * AG_MAX_HITS);
     m->hit_events = ag_heap_alloc(sizeof(int) * AG_MAX_HITS);
   }
-  if (o->watch && ag_motion_looks(m)) take_watch(m, o->watch, params);
+  if (o->watch && ag_mover_looks(m)) take_watch(m, o->watch, params);
   /* what is only reconstructed never decides about the step: it has a norm of its own */
   m->in_norm = ag_heap_alloc((size_t)m->n + 1);
   memset(m->in_norm, 2, (size_t)m->n);
   memset(m->in_norm, 1, (size_t)(m->full ? m->n : sys->n_core));
-  m->flow = (ag_flow){m->n, m->in_norm, ag_motion_rhs, m};
+  m->flow = (ag_flow){.n = m->n, .in_norm = m->in_norm, .rhs = ag_mover_rhs, .self = m};
 }
 
-void ag_motion_free(motion *m) {
+void ag_mover_free(ag_mover *m) {
   void *all[] = {m->z,  m->dz,   m->z1,      m->dz1,  m->c,         m->c1,         m->zt,      m->x,    m->space,
                  m->g1, m->sign, m->samples, m->hits, m->hit_times, m->hit_events, m->in_norm, m->prep, m->own_slots};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
@@ -93,42 +95,42 @@ const ag_event *ag_run_event(const ag_system *sys, const ag_run_options *o, int 
   return e < m->n_events ? &m->events[e] : &m->sections[o->section - 1];
 }
 
-bool ag_motion_looks(const motion *m) { return m->g_first < m->n_g; }
+bool ag_mover_looks(const ag_mover *m) { return m->g_first < m->n_g; }
 
-int ag_motion_watch(motion *m, double t, const double *z, const double *c, double *g) {
+int ag_mover_watch(ag_mover *m, double t, const double *z, const double *c, double *g) {
   if (m->watch) {
     const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = m->watch_params};
     (void)ag_tape_eval(m->watch, seg, m->watch_slots, g + m->n_g - m->watch->n_out);
     return AG_FINE;
   }
-  ag_motion_full(m, t, z, c, m->x);
+  ag_mover_full(m, t, z, c, m->x);
   int trouble = m->events ? ag_work_events(m->work, t, m->x, g) : AG_FINE;
   if (m->section && !trouble) trouble = ag_work_section(m->work, m->section - 1, t, m->x, g + m->n_g - 1);
   return trouble;
 }
 
-void ag_motion_signs(motion *m, double t) {
-  if (ag_motion_watch(m, t, m->z, m->c, m->g1)) return;
+void ag_mover_signs(ag_mover *m, double t) {
+  if (ag_mover_watch(m, t, m->z, m->c, m->g1)) return;
   for (int e = m->g_first; e < m->n_g; e++) m->sign[e] = (m->g1[e] > 0) - (m->g1[e] < 0);
 }
 
-bool ag_motion_at(motion *m, double t, double s, double *z) {
+bool ag_mover_at(ag_mover *m, double t, double s, double *z) {
   double error[2];
   if (s == t) {
     memcpy(z, m->z, sizeof(double) * (size_t)m->n);
     return true;
   }
   /* the work space of the accepted step must survive: its dense output is still in use */
-  double *space = m->space + m->method->size(m->n), *dz = space + m->method->size(m->n);
+  double *space = m->space + m->room.size, *dz = space + m->room.size;
   int trouble = m->method->step(m->method, &m->flow, t, s - t, m->z, m->dz, z, dz, 1, 1, error, space);
   for (int i = 0; i < m->n && !trouble; i++) trouble = !isfinite(z[i]);
   return !trouble;
 }
 
-bool ag_motion_settled(motion *m, double t, double s) {
+bool ag_mover_settled(ag_mover *m, double t, double s) {
   bool changed;
-  if (!ag_motion_at(m, t, s, m->zt)) return false;
+  if (!ag_mover_at(m, t, s, m->zt)) return false;
   if (m->core) return true; /* nothing there that could be off */
   memcpy(m->c1, m->c, sizeof(double) * (size_t)m->sys->n_c);
-  return !ag_motion_settle(m, s, m->zt, m->c1, &changed);
+  return !ag_mover_settle(m, s, m->zt, m->c1, &changed);
 }

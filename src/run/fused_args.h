@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ * The one argument of every function of a fused unit (fused.h). This text is compiled into the library and embedded
+ * into the unit: it includes nothing. A change of meaning or layout is a new ABI number; number and size are compared
+ * when a unit is loaded.
+ *
+ * Arrays are [component][lane], 64-byte aligned; masks are all ones or 0 per lane. An entry reads and writes the groups
+ * it is listed with. */
+#ifndef AG_RUN_FUSED_ARGS_H
+#define AG_RUN_FUSED_ARGS_H
+#define AG_FUSED_ABI 1
+#ifndef AG_FUSED_V /* how the library sees a number and a mask of all lanes; in the unit they are V and VI */
+#define AG_FUSED_V double
+#define AG_FUSED_VI unsigned long long
+#endif
+
+typedef struct ag_fused_args {
+  unsigned abi; /* AG_FUSED_ABI */
+
+  /* A step from (t, z) by h to z1: step, dense, interpolate, march, locate. */
+  AG_FUSED_V *t, *h, *z, *z1;
+  const AG_FUSED_V *c, *prep; /* basis data; prepared parameters of the right-hand side */
+  AG_FUSED_V *work;           /* of the stepper: begins with the carry */
+  double rtol, atol;
+  AG_FUSED_V *error;       /* step: two numbers, the core's and the rest's */
+  AG_FUSED_VI *fail;       /* step, dense: or-ed where the right-hand side failed */
+  const AG_FUSED_V *theta; /* interpolate: part of the step */
+  AG_FUSED_V *out;         /* interpolate: the state there */
+
+  /* March: steps with control, all lanes at once, until one of them is done: t == t1 and sub == 0, no smaller step
+   * possible, or max_steps made. State in place: all that a lane goes on from is here, so that a lane computes the same
+   * bits whenever the calls begin and whatever its neighbours do. The core decides about the steps. A step it accepts
+   * whose rest has an error above 1 is made again in smaller ones, of which only the rest is kept: sub is then all
+   * ones, end_sub where the step ends, keep the core and its rate there (2 n_norm rows). */
+  const AG_FUSED_V *t1;
+  const AG_FUSED_V *unit; /* [group]: squared length of each group that is kept at its length; locate too */
+  AG_FUSED_V *last_error, *h_sub, *end_sub, *keep;
+  AG_FUSED_VI *steps, *rejected; /* numbers, not masks */
+  AG_FUSED_VI *rejected_last, *sub;
+  double safety, shrink, grow, h_max; /* the rest of the control is in the text */
+  long long max_steps;                /* of each lane */
+  long max_tries;                     /* of this call */
+
+  /* March with functions to watch: a step taken by a lane in which one crosses zero, or may, ends the call; seen: which
+   * lanes. Then the step was made from (from, z0) with the carry carry0, its end is (t, z1), and what else it left is
+   * in work. */
+  const AG_FUSED_V *prep_watch; /* prepared parameters of the functions; locate too */
+  AG_FUSED_V *memory; /* [function]: a number with the last sign; 0: look in any case. Kept up to date where nothing was
+                         seen */
+  AG_FUSED_V *hint;   /* [function]: AG_HINT_... */
+  AG_FUSED_V *from, *z0, *carry0;
+  AG_FUSED_VI *seen;
+
+  /* Locate: in steps in which the last function crosses zero once, where, and the state there by a real step. A lane
+   * that is not good has to be looked into with care (events.c). */
+  AG_FUSED_V *found_t, *found_z;
+  AG_FUSED_VI *good;
+} ag_fused_args;
+
+/* What a function does in a step: no crossing; one that is not wanted; one; undecided. */
+enum { AG_HINT_CLEAR, AG_HINT_WRONG_WAY, AG_HINT_ONCE, AG_HINT_LOOK };
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * Makes the functions of one stepper from its text: room_NAME, step_NAME, dense_NAME, interpolate_NAME. Included once
+ * per stepper, after step_text.h and the words of V, with AG_STEP_NAME     its name AG_STEP_TEXT     its text,
+ * "step/rk_core.h" AG_STEP_ROOM     workspace, in numbers: an expression of n and m (components, tangent coordinates)
+ *   AG_STEP_END      where the carry at the end of a step stands in it
+ *   AG_STEP_OWN      numbers of its own that it carries from step to step */
+#define AG_PASTE_(a, b) a##_##b
+#define AG_PASTE(a, b) AG_PASTE_(a, b)
+#define AG_OF(a) AG_PASTE(a, AG_STEP_NAME)
+
+#define AG_STEP_FN(name) AG_OF(AG_PASTE(plain, name))
+#define AG_STEP_QUALIFIER static
+#include AG_STEP_TEXT
+#undef AG_STEP_FN
+#undef AG_STEP_QUALIFIER
+
+#ifdef AG_STEP_TWICE
+#define AG_STEP_FN(name) AG_OF(AG_PASTE(fused, name))
+#define AG_STEP_QUALIFIER static __attribute__((target("avx2,fma")))
+#include AG_STEP_TEXT
+#undef AG_STEP_FN
+#undef AG_STEP_QUALIFIER
+#define AG_CALL(name, ...) (step_has_fma() ? AG_OF(fused_##name)(__VA_ARGS__) : AG_OF(plain_##name)(__VA_ARGS__))
+#else
+#define AG_CALL(name, ...) AG_OF(plain_##name)(__VA_ARGS__)
+#endif
+
+static ag_step_room AG_OF(room)(int n, int m) {
+  (void)m;
+  return (ag_step_room){(size_t)(AG_STEP_ROOM), (size_t)(AG_STEP_END), AG_STEP_OWN};
+}
+
+static int AG_OF(step)(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0,
+                       double *z1, double *dz1, double rtol, double atol, double *error, double *work) {
+  const int n = f->n, m = f->m ? f->m : n;
+  const size_t size = sizeof *work * (size_t)(n + AG_STEP_OWN);
+  (void)s, (void)m;
+  *error = 0;
+  memcpy(work, dz0, size);
+  int reason = AG_CALL(step, f, n, t, h, z, z1, rtol, fmax(atol, DBL_MIN), error, work);
+  if (reason == 0) memcpy(dz1, work + AG_STEP_END, size);
+  return reason;
+}
+
+static int AG_OF(dense)(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *z1,
+                        double *work) {
+  const int n = f->n;
+  (void)s;
+  return AG_CALL(dense, f, n, t, h, z, z1, work);
+}
+
+static void AG_OF(interpolate)(const ag_stepper *s, int n, double theta, const double *z, const double *work,
+                               double *out) {
+  (void)s;
+  AG_CALL(interpolate, n, theta, z, work, out);
+}
+
+#undef AG_CALL
+#undef AG_OF
+#undef AG_PASTE
+#undef AG_PASTE_
+#undef AG_STEP_NAME
+#undef AG_STEP_ROOM
+#undef AG_STEP_END

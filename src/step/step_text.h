@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * A stepper's text, and the library's side of it.
+ *
+ * A stepper is C text over a value type V with three functions:
+ *   int step(t, h, z, z1, rtol, atol, error, work)    one try from (t, z) by h into z1; error[0] as in ag_stepper.step,
+ *                                                     error[1] where AG_STEP_N_REST > 0
+ *   int dense(t, h, z, z1, work)                      after a step: prepares its dense output
+ *   void interpolate(theta, z, work, out)             the state at t + theta h
+ * It keeps everything else in `work`, AG_STEP_ROOM numbers. The first ones are its carry: on entry of a step f(t, z)
+ * and, behind it, what a method carries on from step to step (AG_STEP_OWN numbers); the carry of (t + h, z1) stands
+ * from AG_STEP_END on after the step. The same text is compiled into the library (method.h: V = double, the flow behind
+ * pointers, its sizes known at run time) and embedded into compiled kernels (V = a vector with one trajectory per lane,
+ * sizes constant, the right-hand side in place). Every rounding is written out: no compiler may contract or reorder,
+ * and no lane's numbers may depend on another lane's, so that both uses give the same bits in every lane. A text
+ * includes nothing.
+ *
+ * To be defined before:
+ *   V and v_... m_...         the words of expr/vmath.h, or those of them that the text uses; v_fma rounds once
+ *   AG_STEP_FN(name)          the names of the three functions
+ *   AG_STEP_QUALIFIER         their storage class and attributes
+ *   AG_STEP_FLOW              leading parameters of step and dense that AG_STEP_RHS uses, with a final comma; or empty
+ *   AG_STEP_SIZE              leading parameters of all three that AG_STEP_N uses, with a final comma; or empty
+ *   AG_STEP_N                 number of components: a constant, or an int among AG_STEP_SIZE
+ *   AG_STEP_RHS(t, z, dz)     a statement that sets the V dz[AG_STEP_N] to f(t, z); it may return a reason > 0
+ *   AG_STEP_IN_NORM(i)        whether component i counts in the error norm; AG_STEP_N_NORM: how many do, at least 1
+ *   AG_STEP_IN_REST(i)        whether it counts in a second norm, error[1]; AG_STEP_N_REST: how many do, 0: there is
+ * none Optional: AG_STEP_EACH(i), the loop over the components. What the text of one family needs besides stands at its
+ * head.
+ *
+ * Below: all this but V for the library, where the flow is an ag_flow f. */
+#ifndef AG_STEP_STEP_TEXT_H
+#define AG_STEP_STEP_TEXT_H
+#include "step/step.h"
+
+#define AG_STEP_FLOW __attribute__((unused)) const ag_flow *f,
+#define AG_STEP_SIZE int n,
+#define AG_STEP_N n
+#define AG_STEP_RHS(t, z, dz) \
+  { \
+    int reason = f->rhs(f->self, t, z, dz); \
+    if (reason) return reason; \
+  }
+#define AG_STEP_IN_NORM(i) (f->in_norm == NULL || f->in_norm[i] == 1)
+#define AG_STEP_IN_REST(i) (f->in_norm != NULL && f->in_norm[i] == 2)
+#define AG_STEP_N_NORM step_norm_count(f)
+#define AG_STEP_N_REST step_rest_count(f)
+
+static inline double step_norm_count(const ag_flow *f) {
+  int count = 0;
+  for (int i = 0; i < f->n; i++) count += AG_STEP_IN_NORM(i);
+  return count ? count : 1;
+}
+
+static inline double step_rest_count(const ag_flow *f) {
+  int count = 0;
+  for (int i = 0; i < f->n; i++) count += AG_STEP_IN_REST(i);
+  return count;
+}
+
+/* A text is compiled twice where the machine the program is built for need not have fused multiply-add: plainly (v_fma
+ * is then a library call, slow but with the same result) and for processors that have it. */
+#if defined __x86_64__ && !defined __FMA__
+#define AG_STEP_TWICE
+static inline bool step_has_fma(void) { return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2"); }
+#endif
+#endif
