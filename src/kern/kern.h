@@ -44,9 +44,9 @@ typedef struct ag_cgen {
 /* The tape as two functions over V,
  *   static void NAME_prep(const V *p, V *prep, VI *fail)
  *   static void NAME(const V *t, const V *z, const V *c, const V *prep, V *out, VI *fail)
- * declared AG_TAPE_FN, which says how (usually static), with the segments that segment.def says, in its order: a tape that
- * reads w has it behind c. fail is or-ed. Long tapes are split into several functions. Returns the number of prepared
- * values. The same tape always gives the same text. */
+ * declared AG_TAPE_FN, which says how (usually static), with the segments that segment.def says, in its order: a tape
+ * that reads w has it behind c. fail is or-ed. Long tapes are split into several functions. Returns the number of
+ * prepared values. The same tape always gives the same text. */
 int ag_cgen_tape(const ag_tape *tape, const ag_cgen *how, ag_text *out);
 
 /* ---- libraries ---- */

@@ -102,8 +102,8 @@ typedef struct parts {
 static void add_text(parts *p, const char *text) { p->texts[p->unit.n_text++] = text; }
 
 static void parts_init(parts *p, const ag_fused_spec *s) {
-  static const char *const of_step[] = {"ag_step", "ag_dense", "ag_interpolate"},
-                           *of_march[] = {"ag_march", "ag_locate"};
+  static const char *const of_step[] = {"ag_step", "ag_dense", "ag_interpolate"};
+  static const char *const of_march[] = {"ag_march", "ag_locate"};
   *p = (parts){0};
   ag_text_printf(&p->comment, "%s: %s fused with the right-hand side (%d components)", s->name, s->method->name, s->n);
   p->tapes[TAPE_RHS] = (ag_unit_tape){"f", s->tape, s->method->n_stage + 2, true};

@@ -52,7 +52,8 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->work = ag_work_create(sys, params);
   m->room = o->method->room(m->n, m->n);
   m->n_carry = m->n + m->room.own;
-  size_t n = (size_t)m->n, n_carry = (size_t)m->n_carry, n_c = (size_t)sys->n_c, n_x = (size_t)(sys->n_q + sys->n_xi), size = sizeof(double);
+  size_t n = (size_t)m->n, n_carry = (size_t)m->n_carry, n_c = (size_t)sys->n_c, n_x = (size_t)(sys->n_q + sys->n_xi),
+         size = sizeof(double);
   m->z = ag_heap_aligned(size * n);
   m->dz = ag_heap_aligned(size * n_carry);
   m->z1 = ag_heap_aligned(size * n);
