@@ -348,6 +348,13 @@ V_FN V v_log(V x) {
   return v_log_special(x, k * 0x1.62e42fee00000p-1 - ((half - low) - f));
 }
 
+/* log(1 + x): the logarithm of the rounded sum u, and what the rounding left, over u. Where u = 1 that is x. */
+V_FN V v_log1p(V x) {
+  V u = 1.0 + x, rest = (x - (u - 1.0)) / u;
+  rest = v_blend(m_lt(v_set(0), u) & m_lt(u, v_set(V_INF)), rest, v_set(0));
+  return v_blend(m_eq(u, v_set(1)), x, v_log(u) + rest);
+}
+
 /* log x, x > 0 finite, as a sum of two numbers, to about 2^-65 of its value: 2s + s z (2/3 + z Q(z)), in pairs */
 V_IN V v_log_pair(V x, V *low) {
   V k, m = v_mantissa(x, &k), f = m - 1.0, d = m + 1.0, dl = m - (d - 1.0), r = 1.0 / d;
