@@ -65,7 +65,7 @@ void *ag_arena_alloc(ag_arena *a, size_t size) {
     size_t room = need > BLOCK ? need : BLOCK;
     block *b = ag_heap_alloc(sizeof(block) + room);
     b->size = room;
-    /* an oversized block goes behind the head, so that the head's room is not lost */
+    /* an oversized block goes after the head, so that the free space of the head is not lost */
     if (a->head && need > BLOCK) {
       b->next = a->head->next;
       a->head->next = b;

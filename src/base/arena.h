@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Arenas: memory that is handed out piece by piece and freed at once. Graph, model and system live in one
- * arena each. Blocks are zeroed and 64-byte aligned where asked. When the machine has no memory left
- * the process ends with a message and exit code 3 (docs/design/0005): allocation never
- * returns NULL. */
+ * Arenas: memory that is allocated piece by piece and freed all at once. Graph, model and system have one arena each.
+ * Memory is zeroed. When no memory is left, the process ends with a message and exit code 3 (docs/design/0005):
+ * allocation never returns NULL. */
 #ifndef AG_BASE_ARENA_H
 #define AG_BASE_ARENA_H
 #include <stddef.h>
@@ -19,13 +18,13 @@ char *ag_arena_str(ag_arena *a, const char *s);
 char *ag_arena_strn(ag_arena *a, const char *s, size_t n);
 /* printf into the arena. */
 char *ag_arena_printf(ag_arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Bytes handed out so far: lets callers bound what untrusted input can make them use. */
+/* Bytes allocated so far: lets callers bound the memory that untrusted input can use. */
 size_t ag_arena_used(const ag_arena *a);
 
 #define AG_NEW(arena, type) ((type *)ag_arena_alloc((arena), sizeof(type)))
 #define AG_NEWN(arena, type, n) ((type *)ag_arena_alloc((arena), sizeof(type) * (size_t)(n)))
 
-/* Heap blocks outside any arena; they never return NULL either. */
+/* Heap blocks outside any arena; never NULL either. */
 void *ag_heap_alloc(size_t size);             /* zeroed */
 void *ag_heap_grow(void *block, size_t size); /* realloc */
 /* 64-byte aligned, zeroed; free with free(). */

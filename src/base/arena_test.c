@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Arenas: pieces are zeroed, aligned, disjoint and stay put; running out of memory ends the process with code 3. */
+ * Arenas: allocations are zeroed, aligned and disjoint; running out of memory ends the process with code 3. */
 #include "base/arena.h"
 
 #include <stdint.h>
@@ -27,7 +27,7 @@ static int all_are(const unsigned char *p, size_t n, unsigned char value) {
   return 1;
 }
 
-/* Pieces of many sizes, around the block size of 64 KiB too: each zeroed at first, none touched by the others. */
+/* Allocations of many sizes, also near the block size of 64 KiB: each is zeroed, none overlaps another. */
 static void pieces(void) {
   enum { N = 400 };
   ag_arena *a = ag_arena_create();
@@ -87,7 +87,7 @@ static void heap(void) {
   free(items);
 }
 
-/* Runs `use` in a child with 64 MiB of address space; its exit code, or -1 when a signal ended it. */
+/* Runs `use` in a child process with 64 MiB of address space; its exit code, or -1 if a signal ended it. */
 static int code_when_exhausted(void (*use)(void)) {
   pid_t child = fork();
   if (child == 0) {

@@ -14,7 +14,7 @@ static char *copy(const char *s, size_t n) {
   return p;
 }
 
-/* The text of line `line` (from 1) of a source, NULL when there is none. */
+/* A copy of line `line` (from 1) of a source, NULL if there is none. */
 static char *line_of(const char *source, int line) {
   if (!source || line < 1) return NULL;
   for (int i = 1; i < line; i++) {
@@ -50,7 +50,7 @@ void ag_ctx_report(ag_ctx *ctx, ag_severity severity, ag_pos pos, const char *fo
                                         line_of(ctx->source, pos.line)};
 }
 
-/* The source line cut to a window around the place (long lines stay readable), then the caret. */
+/* The source line, cut to a window around the position if it is long, and the caret. */
 static void render_line(const ag_diag *d, ag_text *out) {
   size_t n = strlen(d->line_text), col = d->pos.col > 0 ? (size_t)d->pos.col - 1 : 0, from = 0;
   if (col > n) col = n;
@@ -83,7 +83,7 @@ void ag_ctx_render(const ag_ctx *ctx, ag_text *out) {
   if (ctx->n_error > kept) ag_text_printf(out, "... and %d more errors\n", ctx->n_error - kept);
 }
 
-/* Edit distance with neighbouring letters swapped counted once; names longer than 63 bytes are never near. */
+/* Edit distance, where a swap of neighbouring letters counts once; names longer than 63 bytes are never similar. */
 static int distance(const char *a, const char *b) {
   int n = (int)strlen(a), m = (int)strlen(b), row[3][65];
   if (n > 63 || m > 63) return 1000;

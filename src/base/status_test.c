@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Diagnostics: place, line, caret; how many are kept; which name is near. */
+ * Diagnostics: position, line, caret; how many are kept; similar names. */
 #include "base/status.h"
 
 #include "check.h"
@@ -26,7 +26,7 @@ static void placed(void) {
   AG_CHECK(ctx.n_diag == 0 && ctx.diags == NULL);
 }
 
-/* Places that do not exist in the source: past the last line, past the end of a line. */
+/* Positions that do not exist in the source: past the last line, past the end of a line. */
 static void misplaced(void) {
   ag_ctx ctx = {.file = "sleigh.nh", .source = source};
   ag_ctx_error(&ctx, ((ag_pos){99, 1, 1}), "far below");
@@ -45,7 +45,7 @@ static void misplaced(void) {
   ag_ctx_done(&ctx);
 }
 
-/* Control characters are not passed to the terminal; the caret counts letters, not bytes; long lines are cut. */
+/* Control characters are not passed to the terminal; the caret counts characters, not bytes; long lines are cut. */
 static void awkward_lines(void) {
   ag_ctx ctx = {.source = "a\tb\x1b[31m\nd\xc3\xa9j\xc3\xa0 x\n"};
   ag_ctx_error(&ctx, ((ag_pos){1, 3, 1}), "tab and escape");

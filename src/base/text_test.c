@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Growing texts: what is added is there, numbers read back exactly, JSON is valid. */
+ * Growing strings: appending, numbers that read back exactly, valid JSON. */
 #include "base/text.h"
 
 #include <stdint.h>
@@ -34,7 +34,7 @@ static const char *number(ag_text *x, double v) {
   return ag_text_cstr(x);
 }
 
-/* A bit pattern per call (xorshift), so that numbers of all sizes come up. */
+/* A random bit pattern per call (xorshift), so that numbers of all magnitudes occur. */
 static double any_double(uint64_t *state) {
   *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
   double v;

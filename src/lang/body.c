@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * body, roll, rubber and joints: the functions of model/body.h called with what the statements say; the names that come
- * of it. */
+ * body, roll, rubber and joints: calls the functions of model/body.h and defines the resulting names. */
 #include <math.h>
 #include <string.h>
 
 #include "lang/scene.h"
 
-/* ---- names that come with a body ---- */
+/* ---- names of a body ---- */
 
 static int name_id(ag_builder *b, const char *text) { return ag_names_id(b->names, text, strlen(text)); }
 
@@ -46,7 +45,7 @@ static void name_parts(ag_builder *b, const ag_body *body, int index, ag_pos pos
   }
 }
 
-/* How long the lists of the model were before one of its functions was called. */
+/* Lengths of the lists of the model before a function of model/ is called. */
 typedef struct marks {
   int observables, events, generators, constraints, holonomics, multipliers, holders;
 } marks;
@@ -56,7 +55,7 @@ static marks mark(const ag_model *m) {
                  m->n_holonomics,  m->n_multipliers, m->n_holders};
 }
 
-/* What has come since gets its names in the language. An observable that needs no forces may be used everywhere. */
+/* Defines names in the language for what has been added since. Observables without forces may be used everywhere. */
 static void absorb(ag_builder *b, const marks *from, ag_pos pos) {
   const ag_model *m = b->m;
   for (int i = from->multipliers; i < m->n_multipliers; i++) ag_note_input(b, m->multipliers[i].x, AG_ON_MOTION);
@@ -69,7 +68,7 @@ static void absorb(ag_builder *b, const marks *from, ag_pos pos) {
     ag_symbol *s = ag_scope_define(b, name, forces ? AG_SYM_OBSERVABLE : AG_SYM_LET, pos);
     s->x = o->x;
     s->used = true;
-    s->count = !forces; /* a let that is observed */
+    s->count = !forces; /* a let that is recorded */
   }
   for (int i = from->events; i < m->n_events; i++) {
     int *event = &ag_scope_symbol(b, name_id(b, m->events[i].name))->event;
@@ -123,7 +122,7 @@ void ag_scene_no_part(ag_builder *b, const ag_symbol *owner, const char *text, a
 
 /* ---- body ---- */
 
-/* Eigenvalues of a symmetric matrix, the largest first: with its mean m taken off, m + 2 p cos(phi + 2 pi k/3). */
+/* Eigenvalues of a symmetric matrix, largest first: with mean m subtracted, m + 2 p cos(phi + 2 pi k/3). */
 static void principal(const double v[9], double out[3]) {
   double m = (v[0] + v[4] + v[8]) / 3, a = v[0] - m, b = v[4] - m, c = v[8] - m,
          square = v[1] * v[1] + v[2] * v[2] + v[5] * v[5];
@@ -135,7 +134,7 @@ static void principal(const double v[9], double out[3]) {
   out[1] = 3 * m - out[0] - out[2];
 }
 
-/* No mass is negative: nor are the principal moments, and none is larger than the other two together. */
+/* Principal moments must not be negative, and none may exceed the sum of the other two. */
 static bool real_moments(ag_builder *b, const ag_syn *s, const double v[9]) {
   double moment[3], rounding = 1e-7 * (fabs(v[0]) + fabs(v[4]) + fabs(v[8]));
   principal(v, moment);
@@ -173,7 +172,7 @@ static ag_id turned(ag_builder *b, const ag_syn *s) {
   return ag_rotation(b->g, x);
 }
 
-/* What the clauses say; false: reported. */
+/* Evaluates the clauses; false on error. */
 static bool read_body(ag_builder *b, const ag_stmt *s, ag_body *out) {
   ag_syn *const *c = s->clauses->x;
   bool ok = true;
@@ -222,7 +221,7 @@ void ag_scene_body_statement(ag_builder *b, const ag_stmt *s) {
 
 /* ---- contacts ---- */
 
-/* The body that a name stands for; NULL: reported. */
+/* The body with this name; NULL on error. */
 static ag_scene_body *find_body(ag_builder *b, int name, ag_pos pos) {
   ag_symbol *s = ag_scope_symbol(b, name);
   const char *text = ag_scope_text(b, name);
@@ -238,7 +237,7 @@ static ag_scene_body *find_body(ag_builder *b, int name, ag_pos pos) {
   return NULL;
 }
 
-/* An expression of t and parameters. */
+/* An expression in t and parameters. */
 static ag_id moving(ag_builder *b, const ag_syn *s, int rows, const char *what) {
   ag_id x = ag_eval_node(b, s);
   if (x && ag_is_scalar(b->g, x) && ag_is_zero(b->g, x)) x = ag_zero(b->g, rows, 1);
@@ -251,7 +250,7 @@ static ag_id moving(ag_builder *b, const ag_syn *s, int rows, const char *what) 
   return x;
 }
 
-/* Where, how turned, how fast: the clauses that every ground shares. */
+/* Position, direction and spin: the clauses shared by all grounds. */
 static bool read_place(ag_builder *b, const ag_clauses *c, ag_ground *out) {
   bool ok = true, plane = out->kind == AG_GROUND_PLANE;
   int direction = plane ? AG_CLAUSE_NORMAL : AG_CLAUSE_AXIS, wrong = plane ? AG_CLAUSE_AXIS : AG_CLAUSE_NORMAL;
@@ -273,7 +272,7 @@ static bool read_place(ag_builder *b, const ag_clauses *c, ag_ground *out) {
   return ok;
 }
 
-/* The surface of another body is a ground. */
+/* The surface of another body as ground. */
 static bool read_other(ag_builder *b, const ag_clauses *c, ag_ground *out) {
   static const int none[] = {AG_CLAUSE_OF, AG_CLAUSE_NORMAL, AG_CLAUSE_AXIS, AG_CLAUSE_THROUGH, AG_CLAUSE_SPINNING};
   const ag_scene_body *other = find_body(b, c->ground->name, c->ground->pos);
@@ -347,7 +346,7 @@ static bool read_weight(ag_builder *b, const ag_clauses *c, ag_scene_body *body,
   return true;
 }
 
-/* Names for what the expansion repeats, so that `show` can be read. */
+/* Names for subexpressions that the expansion repeats, so that the output of `show` is readable. */
 static void name_geometry(ag_builder *b, const ag_contact *c, ag_pos pos) {
   ag_model *m = b->m;
   const char *number = c->body->n_contact > 1 ? ag_arena_printf(b->arena, "%d", c->body->n_contact) : "";
@@ -380,7 +379,7 @@ void ag_scene_contact_statement(ag_builder *b, const ag_stmt *s) {
 
 /* ---- joints ---- */
 
-/* The body of argument i, NULL for `space`. False: reported. */
+/* The body of argument i, NULL for `space`. False on error. */
 static bool joint_body(ag_builder *b, const ag_syn *call, int i, ag_body **out) {
   const ag_syn *s = call->links[i].x;
   *out = NULL;
@@ -421,7 +420,7 @@ void ag_scene_joint(ag_builder *b, const ag_stmt *s, const ag_syn *call) {
   if (status == AG_OK) absorb(b, &before, call->pos);
 }
 
-/* A ball whose inertia is the same about every axis: its orientation does not matter. */
+/* A ball with the same inertia about every axis: its orientation does not matter. */
 static bool is_plain_ball(ag_builder *b, const ag_body *body) {
   ag_id I = body->inertia, moment = ag_entry(b->g, I, 0, 0);
   if (body->surface.kind != AG_SURFACE_SPHERE || body->centre || body->n_contact != 1 || body->n_joint) return false;
@@ -432,8 +431,8 @@ static bool is_plain_ball(ag_builder *b, const ag_body *body) {
   return true;
 }
 
-/* Balls alone move in the components of their angular velocity in space (a frame), so that fast spinning costs no
- * steps: the orientation leaves the equations. */
+/* In models with balls only, the velocities are the components of their angular velocities in space (a frame): the
+ * orientation drops out of the equations, and fast spinning costs no extra steps. */
 static void frame_balls(ag_builder *b) {
   ag_model *m = b->m;
   if (!b->n_bodies || m->n_frames || m->n_coords != 2 * b->n_bodies || m->n_constraints != b->n_bodies ||
@@ -455,6 +454,6 @@ static void frame_balls(ag_builder *b) {
 
 void ag_scene_finish(ag_builder *b) {
   frame_balls(b);
-  for (int i = 0; i < b->n_bodies; i++) /* bodies that touch nothing */
+  for (int i = 0; i < b->n_bodies; i++) /* bodies without contact */
     if (b->bodies[i].gravity) ag_body_gravity(b->m, b->bodies[i].body, b->bodies[i].gravity);
 }

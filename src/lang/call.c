@@ -172,7 +172,7 @@ static ag_value zero(const call *c) {
 
 /* ---- rotations ---- */
 
-/* rotation(A): a matrix that is one; its rules then apply to it. verify.c looks whether it is true. */
+/* rotation(A): a matrix declared to be a rotation, so the rules for rotations apply. verify.c checks it. */
 static ag_value known_rotation(const call *c) {
   if (rows(c, 0) != 3 || cols(c, 0) != 3)
     return wrong(c, 0, "an axis and an angle, or a 3x3 matrix that is a rotation");
@@ -219,7 +219,7 @@ static const struct {
 #include "lang/function.def"
 };
 
-/* Names from elsewhere. */
+/* Names from other languages. */
 static const char *const habits[][2] = {
     {"ln", "log"},          {"arcsin", "asin"}, {"arccos", "acos"},    {"arctan", "atan"},    {"arctan2", "atan2"},
     {"sgn", "sign"},        {"signum", "sign"}, {"tr", "trace"},       {"inv", "inverse"},    {"invert", "inverse"},

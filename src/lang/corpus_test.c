@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The corpora. tests/wrong: every file is refused with exactly the messages beside it (NAME.txt), within a second.
- * tests/right and models: every file is read without an error, and what is written for it reads back to the same. With
- * --accept the messages are written anew. A first line `# --set NAME=VALUE` changes what is read. */
+ * The corpora. tests/wrong: every file is refused with exactly the messages in NAME.txt, within a second. tests/right
+ * and models: every file is read without an error, and the text written for it reads back to the same model. --accept
+ * rewrites the messages. A first line `# --set NAME=VALUE` is applied as a --set. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <time.h>
@@ -43,7 +43,7 @@ static ag_status read_file(const file *f, ag_ctx *ctx, ag_model **m) {
 
 static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
 
-/* Calls look for every NAME.nh of a folder; how many there were. */
+/* Calls look for every NAME.nh in a folder and returns their number. */
 static int each(const char *folder, void (*look)(file *, bool), bool flag) {
   struct dirent **list;
   int n = scandir(folder, &list, NULL, by_name), count = 0;
@@ -79,7 +79,7 @@ static void wrong(file *f, bool accept) {
   double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
   if (m) fprintf(stderr, "%s was not refused\n", f->path);
   AG_CHECK(m == NULL && ctx.n_error > 0);
-  AG_CHECK(seconds < 10); /* the aim is 1 s of the plain build; sanitizers take their share */
+  AG_CHECK(seconds < 10); /* the goal is 1 s in a plain build; sanitizers are slower */
   ag_ctx_render(&ctx, &got);
   snprintf(golden, sizeof golden, "%.*s.txt", (int)(strlen(f->path) - 3), f->path);
   if (accept) {
@@ -99,7 +99,7 @@ static void wrong(file *f, bool accept) {
 
 /* ---- right ---- */
 
-/* Numbers of a model at a pseudo-random state: the Lagrangian, constraints, forces, observables, start values, ... */
+/* Values of a model at a pseudo-random state: the Lagrangian, constraints, forces, observables, start values, ... */
 typedef struct numbers {
   double *at;
   int n, cap;
@@ -110,7 +110,7 @@ static double draw(unsigned *seed) {
   return 0.2 + (double)(*seed >> 8) / 16777216.0;
 }
 
-/* The numbers depend on the name alone, not on the order of the inputs. */
+/* Depends on the name alone, not on the order of the inputs. */
 static void add_input(const ag_graph *g, ag_id x, ag_id *inputs, int *n, double *v, int *k) {
   int size = ag_input_storage(g, x);
   double length = 0;
@@ -169,7 +169,7 @@ static void same_numbers(const ag_model *a, const ag_model *b) {
   AG_CHECK(u.n == v.n);
   for (int i = 0; i < u.n && i < v.n; i++)
     if (!(isnan(u.at[i]) && isnan(v.at[i])))
-      AG_CHECK_NEAR(v.at[i], u.at[i], 1e-13); /* signs and factors may move: rounding only */
+      AG_CHECK_NEAR(v.at[i], u.at[i], 1e-13); /* signs and factors may move: rounding error only */
   free(u.at);
   free(v.at);
 }
@@ -210,7 +210,7 @@ static double tree_size(const ag_model *m, ag_id root) {
   return all;
 }
 
-/* A rotation about a general axis is printed as the matrix it is, without its mark (ag_lang_write gives it one). */
+/* A rotation about a general axis is printed as a matrix, without the declaration that ag_lang_write adds. */
 static bool has_mark(const ag_graph *g, ag_id x) {
   bool *in = ag_heap_alloc((size_t)x + 1), found = false;
   in[x] = true;
@@ -223,7 +223,7 @@ static bool has_mark(const ag_graph *g, ag_id x) {
   return found;
 }
 
-/* What is printed for a node parses back to that very node: the file is read again with the printed texts as
+/* The printed text of a node parses back to that very node: the file is read again with the printed texts as
  * observables. */
 static void check_same_nodes(const file *f, const ag_model *m) {
   ag_text text = {0};
@@ -232,7 +232,7 @@ static void check_same_nodes(const file *f, const ag_model *m) {
   int n = 0;
   ag_text_strn(&text, f->text, f->size);
   for (int i = 0; i < m->n_observables && n < 200; i++, n++) {
-    bool small = tree_size(m, m->observables[i].x) < 1e4; /* else 0: Newton steps written out are endless */
+    bool small = tree_size(m, m->observables[i].x) < 1e4; /* otherwise 0: Newton steps written out are very long */
     ag_text_printf(&text, "\nobservable check_%d = ", i);
     ag_print(m->graph, small ? m->observables[i].x : m->observables[0].x, &text);
   }
@@ -277,7 +277,7 @@ static void right(file *f, bool same_nodes) {
   if (m) {
     check_round_trip(f, m);
     if (same_nodes && tree_size(m, m->lagrangian) < 1e5 && m->n_lets < 200)
-      check_same_nodes(f, m); /* else too long or too deep without lets */
+      check_same_nodes(f, m); /* otherwise too long or too deep without lets */
   }
   ag_model_free(m);
   ag_ctx_done(&ctx);

@@ -5,16 +5,16 @@
 #include <string.h>
 
 enum {
-  MAX_TREE = 4000,  /* nodes of all expressions written out: beyond this, shared ones are cut */
-  SHARED_TREE = 12, /* from this size on */
-  MAX_NEST = 50     /* brackets within brackets */
+  MAX_TREE = 4000,  /* nodes of all expressions written out: above this, shared ones are cut */
+  SHARED_TREE = 12, /* if they have at least this size */
+  MAX_NEST = 50     /* nesting of brackets */
 };
 
 typedef struct measure {
   double tree;   /* nodes when written out */
-  uint16_t nest; /* brackets in brackets */
+  uint16_t nest; /* nesting of brackets */
   uint8_t uses;  /* 0: not needed, 2: more than one */
-  uint8_t let;   /* a let of the person stands for it */
+  uint8_t let;   /* a let of the user stands for it */
 } measure;
 
 /* ---- reading nodes ---- */
@@ -24,7 +24,7 @@ static bool is_condition(ag_op op) {
          op == AG_OP_NOT;
 }
 
-/* The printer relies on what stands at the beginning of a product; these would be hidden behind a name. */
+/* The printer relies on the first factor of a product, which a name would hide. */
 static bool may_hide(ag_op op) {
   return op != AG_OP_STACK && op != AG_OP_EYE && op != AG_OP_SUB && op != AG_OP_SELECT && op != AG_OP_CONCAT &&
          op != AG_OP_ROWS && op != AG_OP_ROTATION;
@@ -36,11 +36,11 @@ static bool in_chain(ag_op op, ag_op inner) {
   return sum ? inner == AG_OP_ADD || inner == AG_OP_SUB : term && (inner == AG_OP_MUL || inner == AG_OP_DIV);
 }
 
-/* Brackets within brackets when x is written: chains a + b + c stay flat on their left. An upper bound. */
+/* Nesting of brackets when x is written: chains a + b + c stay flat on their left. An upper bound. */
 static int nest_of(const ag_graph *g, const measure *at, ag_id x) {
   int n = ag_node_n_arg(g, x), most = 0;
   ag_op op = ag_node_op(g, x);
-  bool free_left = true; /* one operand goes to the left */
+  bool free_left = true; /* one operand may stand on the left */
   for (int i = 0; i < n; i++) {
     ag_id a = ag_node_arg(g, x, i);
     bool flat = free_left && in_chain(op, ag_node_op(g, a)) && (i == 0 || op == AG_OP_ADD || op == AG_OP_MUL);
@@ -51,7 +51,7 @@ static int nest_of(const ag_graph *g, const measure *at, ag_id x) {
   return most;
 }
 
-/* Is this rotation written as rotation(e_k, angle) by the printer? Others need rotation(matrix). */
+/* Does the printer write this rotation as rotation(e_k, angle)? Others need rotation(matrix). */
 static bool prints_as_rotation(const ag_graph *g, ag_id x) {
   ag_text text = {0};
   ag_print(g, x, &text);
@@ -82,14 +82,14 @@ static double tree_of(const ag_graph *g, const measure *at, ag_id x) {
 static bool is_cut(const ag_graph *g, const measure *at, ag_id x, bool crowded) {
   ag_op op = ag_node_op(g, x);
   if (ag_node_n_arg(g, x) == 0 || is_condition(op)) return false;
-  if (op == AG_OP_COS || op == AG_OP_SIN) return false; /* the printer knows rotation(e_k, angle) by them */
+  if (op == AG_OP_COS || op == AG_OP_SIN) return false; /* the printer recognises rotation(e_k, angle) by them */
   if (op == AG_OP_ROTATION) return at[x].tree > 200 || !prints_as_rotation(g, x);
   if (at[x].let && may_hide(op)) return true;
   if (crowded && at[x].uses > 1 && at[x].tree > SHARED_TREE) return true;
   return at[x].nest > MAX_NEST;
 }
 
-/* Name for a cut: that of the person's let, else the first free part1, part2, ... */
+/* Name of a cut: that of the user's let, otherwise the first free name of part1, part2, ... */
 static const char *name_of(ag_cuts *c, const ag_model *m, ag_names *names, ag_id x, int *next) {
   for (int i = 0; i < m->n_lets; i++)
     if (m->lets[i].x == x) return m->lets[i].name;
@@ -105,7 +105,7 @@ static void know(ag_names *names, const char *name) {
   if (name) ag_names_id(names, name, strcspn(name, "['"));
 }
 
-/* All names of the model, so that new ones stay clear of them. */
+/* All names of the model, to avoid collisions. */
 static void know_all(ag_names *names, const ag_model *m) {
   for (int i = 0; i < m->n_params; i++) know(names, m->params[i].name);
   for (int i = 0; i < m->n_coords; i++) know(names, m->coords[i].name), know(names, m->coords[i].velocity);
@@ -123,7 +123,7 @@ static void add(ag_cuts *c, ag_id x, const char *name) {
   c->index[x] = c->n;
 }
 
-/* Sizes of all nodes; with cuts, what lies behind a cut counts as one name. */
+/* Sizes of all nodes; a cut counts as one name. */
 static double measure_all(const ag_graph *g, measure *at, int n, bool crowded, bool cutting, int *n_cut, ag_id *cut) {
   double total = 0;
   for (int i = 1; i < n; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Statements that introduce names: param, config, let, frame, observable. */
+ * Statements that define names: param, config, let, frame, observable. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static bool all_finite(int n, const double *v) {
 bool ag_define_value(ag_builder *b, ag_id x, double *v) {
   int n = ag_node_rows(b->g, x) * ag_node_cols(b->g, x);
   if (ag_constant(b->g, x, v)) return all_finite(n, v);
-  /* it came through a let: put the numbers in now */
+  /* it came through a let: insert the values now */
   ag_id *from = ag_heap_alloc(sizeof *from * (size_t)(2 * b->m->n_params + 1)), *to = from + b->m->n_params;
   int k = 0;
   for (int i = 0; i < b->m->n_params; i++) {
@@ -32,7 +32,7 @@ bool ag_define_value(ag_builder *b, ag_id x, double *v) {
   return ok && ag_constant(b->g, x, v) && all_finite(n, v);
 }
 
-/* The value of a parameter as a constant node: its numbers now. 0: reported. */
+/* The value of a parameter as a constant node. 0 on error. */
 static ag_id number_of(ag_builder *b, const ag_syn *s, ag_id value, const char *name) {
   ag_graph *g = b->g;
   int rows = ag_node_rows(g, value), cols = ag_node_cols(g, value), n = rows * cols;
@@ -55,7 +55,7 @@ typedef struct worth {
   ag_id value, number;
 } worth;
 
-/* Evaluates what a parameter is set to, by the file or from outside. */
+/* Evaluates the value of a parameter, from the file or a --set. */
 static bool param_value(ag_builder *b, const ag_syn *s, const char *name, bool integer, worth *out) {
   double v;
   *out = (worth){0};
@@ -121,7 +121,7 @@ void ag_define_param(ag_builder *b, const ag_part *p) {
 
 /* ---- coordinates ---- */
 
-/* A size from 1 to the limit; false: reported. */
+/* A size from 1 to the limit; false on error. */
 static bool size_of(ag_builder *b, const ag_syn *s, const char *what, int *n) {
   double v;
   if (!ag_eval_whole(b, s, what, &v)) return false;
@@ -245,7 +245,7 @@ void ag_define_frame(ag_builder *b, const ag_part *p) {
   ag_note_input(b, ag_model_add_frame(b->m, name, x, p->pos), AG_ON_XI);
 }
 
-/* The name of a let alone: that let is recorded under its own name. */
+/* The name of a let alone: record it under its own name. */
 static void observe_let(ag_builder *b, const ag_part *p) {
   ag_symbol *s = ag_scope_symbol(b, p->name);
   const char *name = ag_scope_text(b, p->name);
@@ -257,7 +257,7 @@ static void observe_let(ag_builder *b, const ag_part *p) {
   else if (s->kind != AG_SYM_BAD)
     ag_scope_error(b, p->pos, "`observable %s` alone expects the name of a `let` without arguments; this is %s", name,
                    ag_scope_kind(s));
-  if (let) s->count = 1; /* observed */
+  if (let) s->count = 1; /* recorded */
 }
 
 void ag_define_observable(ag_builder *b, const ag_part *p) {

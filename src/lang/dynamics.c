@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Statements that make the motion or look at it: lagrangian, constraint, holonomic, prescribe, force, domain, event,
+ * Statements that determine or observe the motion: lagrangian, constraint, holonomic, prescribe, force, domain, event,
  * section, generator. */
 #include <string.h>
 
 #include "lang/build.h"
 
-/* Left minus right of an equation, any column; 0: reported. The number 0 fits every shape. */
+/* Left minus right side of an equation, any column; 0 on error. The number 0 fits every shape. */
 static ag_id difference(ag_builder *b, const ag_part *p) {
   ag_id left = ag_eval_node(b, p->left), right = ag_eval_node(b, p->right);
   if (!left || !right) return 0;
@@ -41,12 +41,14 @@ void ag_dynamics_lagrangian(ag_builder *b, const ag_stmt *s) {
   else if (!(ag_note_on(b, x) & AG_ON_XI) && !b->body_seen) {
     if (!ag_scope_failed(b))
       ag_scope_error(b, e->pos, "the Lagrangian contains no velocity: without kinetic energy nothing moves");
-  } else b->m->lagrangian = b->m->lagrangian ? ag_add(b->g, b->m->lagrangian, x) : x; /* what bodies bring is there */
+  } else
+    b->m->lagrangian = b->m->lagrangian ? ag_add(b->g, b->m->lagrangian, x)
+                                        : x; /* the bodies have already contributed */
 }
 
 /* ---- equations ---- */
 
-/* The name of the equation that was added last, for multiplier.NAME. */
+/* Names the equation added last, for multiplier.NAME. */
 static void name_equation(ag_builder *b, const ag_stmt *s) {
   ag_model *m = b->m;
   ag_symbol *sym = ag_scope_symbol(b, s->name);
@@ -88,7 +90,7 @@ static void holonomic(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
   }
 }
 
-/* Row by row: what the constraints keep once it holds. */
+/* Row by row: an equation that the constraints preserve once it holds. */
 static void relation(ag_builder *b, ag_id x, ag_pos pos) {
   if (ag_note_on(b, x) & AG_ON_XI)
     ag_scope_error(b, pos, "a relation contains only coordinates and t, but this one contains a velocity");
@@ -194,7 +196,7 @@ void ag_dynamics_assign(ag_builder *b, const ag_stmt *s) { ag_target_loop(b, s, 
 
 /* ---- events and generators ---- */
 
-/* Sections and events share their names: both are crossings of a run. */
+/* Sections and events share one namespace: both are crossings in a run. */
 static bool fresh_crossing(ag_builder *b, const ag_stmt *s) {
   const ag_symbol *sym = ag_scope_symbol(b, s->name);
   const char *name = ag_scope_text(b, s->name);

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * Euler angles of a body at the start: B.theta = 1.1, B.psi' = 0.9 turn into starts of B.R and B.Omega.
- *   R = Rz(phi) Rx(theta) Rz(psi),
- *   Omega = phi' (sin theta sin psi, sin theta cos psi, cos theta) + theta' (cos psi, -sin psi, 0) + psi' e3.
- * Angles and rates that are not named are 0, but for the one rate that the no-twist condition of a rubber body decides.
- */
+ * Euler angles of a body at the start: B.theta = 1.1, B.psi' = 0.9 become starts of B.R and B.Omega. R = Rz(phi)
+ * Rx(theta) Rz(psi), Omega = phi' (sin theta sin psi, sin theta cos psi, cos theta) + theta' (cos psi, -sin psi, 0) +
+ * psi' e3. Angles and rates that are not given are 0, except for the one rate that the no-twist condition of a rubber
+ * body determines. */
 #include <string.h>
 
 #include "lang/scene.h"
 
 enum { PHI, THETA, PSI };
 
-/* ---- what is named ---- */
+/* ---- given values ---- */
 
-/* B.omega, the angular velocity in space. False: it is not that. */
+/* B.omega, the angular velocity in the space frame. False if the target is something else. */
 static bool spatial(ag_builder *b, const ag_part *p, const ag_syn *base, bool outside) {
   const char *text = ag_scope_text(b, base->name);
   const ag_symbol *owner = ag_scene_owner(b, text);
@@ -26,7 +25,7 @@ static bool spatial(ag_builder *b, const ag_part *p, const ag_syn *base, bool ou
   else if (x && ag_note_on(b, x) & (AG_ON_XI | AG_ON_MOTION))
     ag_scope_error(b, p->right->pos, "a start value may not use velocities");
   else if (omega->x && !outside) ag_scope_error(b, p->target->pos, "the start of `%s` is given twice", text);
-  else if (x && !(omega->x && omega->outside)) /* from outside the last one comes first */
+  else if (x && !(omega->x && omega->outside)) /* of several --set the last one is read first */
     *omega = (ag_angle){x, outside, p->target->pos};
   return true;
 }
@@ -63,7 +62,7 @@ static ag_pos place_of(const ag_angle list[3]) {
   return (ag_pos){0};
 }
 
-/* Does a start statement of the file name the orientation itself, or the angular velocity? */
+/* Does a start statement of the file give the orientation itself, or the angular velocity? */
 static bool file_names(const ag_builder *b, int coord, bool velocity) {
   for (int i = 0; i < b->n_file_starts; i++) {
     const ag_start *s = &b->file_starts[i];
@@ -87,7 +86,7 @@ static void push_rotation(ag_builder *b, const ag_scene_body *body, ag_euler_pus
   push(b, data, &(ag_start){false, body->body->R, -1, -1, R, place_of(list)}, outside);
 }
 
-/* The angles of the start: as named, of the R that is named, or 0. */
+/* The angles of the start: as given, those of the given R, or 0. */
 static void start_angles(ag_builder *b, const ag_scene_body *body, ag_id out[3]) {
   static const char *const words[] = {"phi", "theta", "psi"};
   bool angles = is_named(body->euler[0], true) || is_named(body->euler[0], false), R = false;
@@ -119,7 +118,7 @@ static ag_id turning(ag_builder *b, const ag_id column[3], const ag_id rate[3]) 
   return x;
 }
 
-/* The no-twist condition at the start as a function of Omega alone; 0: it contains other velocities. */
+/* The no-twist condition at the start as a function of Omega alone; 0 if it contains other velocities. */
 static ag_id twist_at(ag_builder *b, const ag_scene_body *body, const ag_id angle[3], ag_id Omega) {
   const ag_model *m = b->m;
   ag_id x = m->constraints[body->rubber->rubber].x;
@@ -131,8 +130,8 @@ static ag_id twist_at(ag_builder *b, const ag_scene_body *body, const ag_id angl
   return x;
 }
 
-/* twist(p) = twist(0) + p (twist(1) - twist(0)) in the rate p that is open: the first of phi', psi', theta' that is not
- * named and that the condition contains. */
+/* twist(p) = twist(0) + p (twist(1) - twist(0)), where p is the free rate: the first of phi', psi', theta' that is not
+ * given and occurs in the condition. */
 static void untwist(ag_builder *b, const ag_scene_body *body, const ag_id angle[3], const ag_id column[3],
                     ag_id rate[3]) {
   static const int order[] = {PHI, PSI, THETA};
@@ -162,7 +161,7 @@ static void push_velocity(ag_builder *b, const ag_scene_body *body, ag_euler_pus
   push(b, data, &(ag_start){true, body->body->R, -1, -1, turning(b, column, rate), place_of(list)}, outside);
 }
 
-/* Omega = R^T omega, from the R that starts before it. */
+/* Omega = R^T omega, with the R that starts before it. */
 static void push_spatial(ag_builder *b, const ag_scene_body *body, ag_euler_push *push, void *data) {
   ag_id back = ag_transpose(b->g, b->m->coords[body->body->R].q);
   push(b, data, &(ag_start){true, body->body->R, -1, -1, ag_mul(b->g, back, body->omega.x), body->omega.pos},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Expressions: syntax tree to graph nodes. Every operation checks the shapes of what it is given. */
+ * Expressions: syntax tree to graph nodes. Every operation checks the shapes of its operands. */
 #include <math.h>
 
 #include "lang/build.h"
@@ -16,7 +16,7 @@ ag_id ag_eval_take(ag_builder *b, ag_value v, ag_pos pos) {
   return 0;
 }
 
-/* Numbers that gave no finite number stay unevaluated in the graph: found by looking at the outcome. */
+/* Constant operations without a finite value stay unevaluated in the graph; the result reveals them. */
 static ag_value checked(ag_builder *b, ag_pos pos, ag_id x, ag_id y, ag_id result) {
   if (ag_is_num(b->g, x, NULL) && (!y || ag_is_num(b->g, y, NULL)) && !ag_is_num(b->g, result, NULL)) {
     ag_scope_error(b, pos, "this has no finite value");
@@ -79,7 +79,7 @@ static ag_value multiply(ag_builder *b, const ag_link *link, ag_id x, ag_id y) {
   return ag_eval_good(ag_mul(g, x, y));
 }
 
-/* a + b - c ..., a * b / c ...: operands are all looked at, even after a bad one, so that each error is found */
+/* a + b - c ..., a * b / c ...: all operands are evaluated, even after a bad one, so that each error is found */
 static ag_value eval_chain(ag_builder *b, const ag_syn *s) {
   ag_value acc = ag_eval(b, s->links[0].x);
   if (acc.kind != AG_VALUE_BAD && !ag_eval_take(b, acc, s->links[0].x->pos)) acc = ag_eval_bad();
@@ -124,7 +124,7 @@ static ag_value eval_negative(ag_builder *b, const ag_syn *s) {
 
 static ag_value condition(ag_id x) { return (ag_value){.kind = AG_VALUE_CONDITION, .x = x}; }
 
-/* The node of something that must be a condition; 0: reported. */
+/* The node of a condition; 0 on error. */
 static ag_id take_condition(ag_builder *b, const ag_syn *s) {
   ag_value v = ag_eval(b, s);
   if (v.kind == AG_VALUE_CONDITION) return v.x;
@@ -133,7 +133,7 @@ static ag_id take_condition(ag_builder *b, const ag_syn *s) {
   return 0;
 }
 
-/* a and b, a or b; one that is known decides or drops out */
+/* a and b, a or b: a known operand decides the result or is dropped */
 static ag_id join(ag_builder *b, bool both, ag_id x, ag_id y) {
   double v;
   if (ag_is_num(b->g, x, &v)) return (v != 0) == both ? y : x;
@@ -167,8 +167,8 @@ static ag_value eval_compare(ag_builder *b, const ag_syn *s) {
   }
 }
 
-/* A condition between known numbers picks its side now, and the other is not looked at: x[i-1] may stand behind `if i >
- * 1`. */
+/* A condition on known integers selects its branch now, and the other branch is ignored: x[i-1] may follow `if i > 1`.
+ */
 static ag_value eval_if(ag_builder *b, const ag_syn *s) {
   double known;
   ag_id c = take_condition(b, s->links[0].x);

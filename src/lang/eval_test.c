@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Expressions: their values at a state against the same formula in C. */
+ * Values of expressions at a state, compared with the same formula in C. */
 #include "lang/lang_test.h"
 
-/* Reads `observable v = TEXT` in a small model and gives its first n values at t = 0.7, a = 1.3, x = 0.4, x' = -0.6,
+/* Reads `observable v = TEXT` in a small model and returns its first n values at t = 0.7, a = 1.3, x = 0.4, x' = -0.6,
  * p = (0.1, 0.2, 0.3), p' = (0.5, 0.7, 1.1). */
 static void value_of(const char *text, double *out) {
   static const double state[] = {0.7, 1.3, 0.4, -0.6, 0.1, 0.2, 0.3, 0.5, 0.7, 1.1};
@@ -24,7 +24,7 @@ static double one(const char *text) {
   return v[0];
 }
 
-/* Tolerance: a few roundings. */
+/* Tolerance: a few rounding errors. */
 #define CHECK_VALUE(text, value) AG_CHECK_NEAR(one(text), value, 4e-16)
 
 static void check_scalars(void) {
@@ -68,7 +68,7 @@ static void check_control(void) {
   CHECK_VALUE("if x > 0 then 1 else 2", 1);
   CHECK_VALUE("if not x >= 0.4 or (x' < 0 and a != 1.3) then 1 else 2", 2);
   CHECK_VALUE("(if x <= 0.4 then p else p')[2]", 0.2);
-  CHECK_VALUE("if K == 3 then x else p[7]", 0.4); /* a known condition: the other side is not looked at */
+  CHECK_VALUE("if K == 3 then x else p[7]", 0.4); /* a known condition: the other branch is ignored */
   CHECK_VALUE("sum(i in 1..K, i*p[i])", 0.1 + 0.4 + 0.9);
   CHECK_VALUE("sum(i in 1..K, sum(j in i+1..K, at(i)*at(j)))", 0.02 + 0.03 + 0.06);
   CHECK_VALUE("sum(i in 2..1, p[i]) + x", 0.4);

@@ -4,7 +4,7 @@
 
 #include "lang/build.h"
 
-/* A tolerance or time: a scalar of numbers and parameters. 0: reported. */
+/* A tolerance or time: a scalar in numbers and parameters. 0 on error. */
 static ag_id quantity(ag_builder *b, const ag_syn *s, const char *what, bool positive) {
   double v;
   ag_id x = ag_eval_scalar(b, s, what);

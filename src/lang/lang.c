@@ -9,7 +9,7 @@
 /* ---- statements in order ---- */
 
 static void build_model(ag_builder *b, const ag_stmt *s, int i) {
-  bool second = false; /* one that comes too late is no second one */
+  bool second = false; /* a `model` statement that is not first is not a second one */
   for (int k = 0; k < i; k++) second = second || b->parse->at[k].word == AG_WORD_MODEL;
   if (second) {
     ag_scope_error(b, s->pos, "a second `model`; a file describes one model");
@@ -81,7 +81,7 @@ static void build_all(ag_builder *b) {
   }
 }
 
-/* ---- from outside ---- */
+/* ---- --set ---- */
 
 typedef struct reading {
   int n_set, n_vary;
@@ -89,7 +89,7 @@ typedef struct reading {
   ag_vary *varies;
 } reading;
 
-/* Each --set is a text of its own, `NAME=VALUE`, with its own positions. */
+/* Each --set is a text `NAME=VALUE` with its own positions. */
 static void read_changes(ag_builder *b, const reading *r) {
   const char *file = b->ctx->file;
   b->n_change = r->n_set + r->n_vary;
@@ -115,7 +115,7 @@ static void read_changes(ag_builder *b, const reading *r) {
 
 /* ---- order of the messages ---- */
 
-/* Errors in the order of their places; a note stays behind its error. Those of the same file only. */
+/* Sorts errors of the same file by position; a note stays after its error. */
 static void sort_reports(ag_ctx *ctx, int from) {
   int n = ctx->n_diag - from;
   if (n < 2) return;
@@ -140,7 +140,7 @@ static void sort_reports(ag_ctx *ctx, int from) {
   free(done);
 }
 
-/* ---- the front ---- */
+/* ---- entry point ---- */
 
 static void read_model(ag_builder *b, const reading *r) {
   ag_tokens tokens;
@@ -184,7 +184,7 @@ ag_status ag_lang_read_varied(ag_ctx *ctx, const char *file, const char *text, s
   sort_reports(ctx, first);
   ag_names_done(&names);
   ag_arena_free(arena);
-  ctx->file = file; /* a --set may have been the last text */
+  ctx->file = file; /* a --set may have been read last */
   if (ctx->n_error == b.n_error0) {
     *out = m;
     return AG_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The front of lang/: what a model holds after reading, how errors come out, limits. */
+ * The front of lang/: contents of a model after reading, errors, limits. */
 #include <time.h>
 
 #include "lang/lang_test.h"
@@ -21,7 +21,7 @@ static void check_model(void) {
   AG_CHECK_STR(m->title, "A sleigh");
   AG_CHECK_STR(m->source, text);
   AG_CHECK(m->n_references == 1 && m->n_params == 3 && m->n_coords == 4 && m->n_lets == 1 && m->n_constraints == 1);
-  AG_CHECK(m->n_holonomics == 1); /* |n| = 1 comes with S2 */
+  AG_CHECK(m->n_holonomics == 1); /* |n| = 1 is implied by S2 */
   AG_CHECK(m->n_prescribes == 1 && !strcmp(m->prescribes[0].name, "x") && m->prescribes[0].pos.line == 8);
   AG_CHECK(m->n_forces == 2 && m->forces[0].coord == 2 && m->forces[0].row == -1 && m->forces[1].coord == 3 &&
            m->forces[1].row == 1);
@@ -38,7 +38,7 @@ static void check_model(void) {
   ag_model_free(m);
 }
 
-/* Errors come in the order of their places, changes from outside first; a context may have been used before. */
+/* Errors are sorted by position, those of --set first; the context may have been used before. */
 static void check_reports(void) {
   static const char text[] =
       "model m\nlet a = b\nconfig x in R\nlagrangian x'^2 + c\nconstraint x^2 = 0\nlet b = 1\nevent e: x = )\n";
@@ -58,7 +58,7 @@ static void check_reports(void) {
   ag_ctx_done(&ctx);
 }
 
-/* A text need not be terminated; nothing behind it is read. */
+/* A text need not be null-terminated; nothing after its end is read. */
 static void check_unterminated(void) {
   static const char line[] = "model m\nconfig x in R\nlagrangian x'^2";
   size_t n = strlen(line);
@@ -73,8 +73,8 @@ static void check_unterminated(void) {
   ag_ctx_done(&ctx);
 }
 
-/* Reads within 10 s (1 s is the aim for the plain build, sanitizers take their share) and says whether the first
- * message contains `expected` ("": none). */
+/* Reads within 10 s (the goal is 1 s in a plain build; sanitizers are slower) and checks that the first message
+ * contains `expected` ("": none). */
 static void bounded(ag_text *text, const char *expected) {
   const char *why;
   clock_t begin = clock();
@@ -94,7 +94,7 @@ static void begin(ag_text *t) {
 
 static void check_limits(void) {
   ag_text t;
-  begin(&t); /* a chain of 100 000 terms is no nesting */
+  begin(&t); /* a chain of 100 000 terms is not nested */
   ag_text_str(&t, "lagrangian x'^2");
   for (int i = 0; i < 100000; i++) ag_text_str(&t, " + y'^2");
   bounded(&t, "");

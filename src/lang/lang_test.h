@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of lang/ share: reading a text, numbers of expressions at a given state. */
+ * Shared by the tests of lang/: reading a text, values of expressions at a given state. */
 #ifndef LANG_TEST_SEEN
 #define LANG_TEST_SEEN
 #include "check.h"
 #include "lang/lang.h"
 
-/* Reads; on failure the first message is in *why (static text). */
+/* Reads a model; on failure the first message is in *why (static text). */
 static inline ag_model *read_text(const char *text, int n_set, const ag_set *sets, const char **why) {
   static char first[600];
   ag_ctx ctx = {0};
@@ -28,7 +28,7 @@ static inline ag_id observable(const ag_model *m, const char *name) {
   return 0;
 }
 
-/* Values at a state: t, parameters, then q and xi of each coordinate, all stored numbers. */
+/* Values at a state: t, parameters, then the stored numbers q and xi of each coordinate. */
 static inline void values(const ag_model *m, const double *state, ag_id x, double *out) {
   ag_id inputs[200];
   int n = 0;

@@ -12,7 +12,7 @@ static const char *const token_text[] = {
 #undef AG_TOKEN
 };
 
-/* Characters people type by habit or paste from elsewhere, and what to write here. */
+/* Characters typed by habit or pasted from elsewhere, and what to write instead. */
 static const struct {
   const char *is, *hint;
 } habits[] = {
@@ -54,7 +54,7 @@ static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 
-/* Length of the UTF-8 character at s (n bytes left), 0 when it is none. Overlong forms and surrogates are none. */
+/* Length of the UTF-8 character at s (n bytes left), 0 if invalid. Overlong forms and surrogates are invalid. */
 static size_t utf8_length(const unsigned char *s, size_t n) {
   if (s[0] < 0x80) return 1;
   size_t len = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
@@ -97,7 +97,7 @@ static uint32_t scan_digits(const char *s, uint32_t i) {
   return i;
 }
 
-/* The whole run of word characters and dots at i, for messages about bad numbers. */
+/* The run of word characters and dots at i, for messages about invalid numbers. */
 static uint32_t scan_blob(const char *s, uint32_t i) {
   while (is_word(s[i]) || (s[i] == '.' && s[i + 1] != '.')) i++;
   return i;
@@ -169,7 +169,7 @@ static uint32_t lex_string(const char *s, ag_token *k) {
   return i;
 }
 
-/* What is no token: one character, or a run of the same kind of junk. */
+/* An invalid character, or a run of invalid characters of the same kind. */
 static uint32_t lex_junk(ag_arena *a, const char *s, ag_token *k) {
   const char *at = s + k->from;
   uint32_t n = (uint32_t)utf8_length((const unsigned char *)at, 4);

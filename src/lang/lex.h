@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Text to tokens. The whole text is split at once; what is no token becomes a BAD token that carries its message, so
- * that the parser reports it where it meets it. Never reports by itself, except for texts that are no texts
+ * Text to tokens. The whole text is split at once. Invalid characters become a BAD token with its message, which the
+ * parser reports when it reaches the token. The lexer itself reports only texts that are not valid text files
  * (ag_lex_check). */
 #ifndef AG_LANG_LEX_H
 #define AG_LANG_LEX_H
@@ -20,27 +20,27 @@ typedef enum ag_token_kind {
 typedef struct ag_token {
   uint8_t kind;
   bool first; /* in column 1: starts a statement */
-  bool fresh; /* first of its line */
+  bool fresh; /* first token of its line */
   int32_t line, col;
-  uint32_t from, len; /* bytes of the text */
+  uint32_t from, len; /* position and length in bytes */
   union {
     double number;       /* NUMBER */
-    const char *message; /* BAD: what is wrong, a sentence */
+    const char *message; /* BAD: the error message */
   };
 } ag_token;
 
 typedef struct ag_tokens {
-  const char *text; /* terminated copy or the caller's own text */
+  const char *text; /* null-terminated copy, or the caller's own text */
   ag_token *at;     /* the last one is END */
   int n, cap;
 } ag_tokens;
 
-/* Is this a text at all? Size, NUL bytes, control characters, UTF-8: the first breach is reported. */
+/* Is this a valid text? Checks size, NUL bytes, control characters and UTF-8, and reports the first violation. */
 AG_MUST_USE ag_status ag_lex_check(ag_ctx *ctx, const char *text, size_t size);
-/* Splits a terminated text that passed ag_lex_check. whole == false: one line from outside (`--set`), where column 1
- * starts no statement. Messages go to the arena. */
+/* Splits a null-terminated text that passed ag_lex_check. whole == false: one line of a `--set`, where column 1 does
+ * not start a statement. Messages are allocated in the arena. */
 void ag_lex_split(ag_arena *a, const char *text, bool whole, ag_tokens *out);
 void ag_lex_done(ag_tokens *t);
-/* How a message names a kind of token: "a name", "`,`". */
+/* The name of a kind of token in messages: "a name", "`,`". */
 void ag_lex_name(ag_token_kind kind, ag_text *out);
 #endif

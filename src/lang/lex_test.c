@@ -3,7 +3,8 @@
 
 #include "check.h"
 
-/* The kinds of the tokens of a text, one letter each: n name, # number, s string, ! bad, else the first character. */
+/* The kinds of the tokens of a text, one letter each: n name, # number, s string, ! bad, otherwise the first character.
+ */
 static const char *kinds(const char *text) {
   static char out[256];
   ag_arena *a = ag_arena_create();
@@ -36,7 +37,7 @@ static double number(const char *text) {
   return v;
 }
 
-/* The message of the first bad token, "" when there is none. */
+/* The message of the first bad token, "" if there is none. */
 static const char *message(const char *text) {
   static char out[300];
   ag_arena *a = ag_arena_create();

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Names in expressions, and what is hung on them: arguments, primes, indices. */
+ * Names in expressions, and what follows them: arguments, primes, indices. */
 #include <string.h>
 
 #include "lang/build.h"
 
 /* ---- names ---- */
 
-/* Observables, energy, drives and reactions come after the motion: only what looks at the motion may use them. */
+/* Observables, energy, drives and reactions are known only after the motion: only statements that observe the motion
+ * may use them. */
 static bool looks_at_motion(const ag_builder *b) {
   return b->word == AG_WORD_OBSERVABLE || b->word == AG_WORD_EVENT || b->word == AG_WORD_SECTION ||
          b->word == AG_WORD_EXPECT || b->word == AG_WORD_LET;
@@ -75,7 +76,7 @@ static ag_value motion_of(ag_builder *b, ag_role role, int coord, ag_pos pos) {
   return ag_eval_good(x);
 }
 
-/* multiplier.NAME, of a constraint that has a name */
+/* multiplier.NAME of a named constraint */
 static ag_value multiplier(ag_builder *b, const ag_syn *s) {
   const char *text = ag_scope_text(b, s->name);
   int constraint = ag_scope_symbol(b, s->name)->constraint;
@@ -115,7 +116,7 @@ ag_value ag_lookup_member(ag_builder *b, const ag_syn *s) {
 
 /* ---- lets with arguments ---- */
 
-/* Tells where a let was used when something in its body went wrong. */
+/* Adds a note where a let was used if its body contains an error. */
 static void note_use(ag_builder *b, const ag_syn *s, const ag_local *args, int n) {
   ag_text text = {0};
   ag_text_printf(&text, "in this use of `%s`", ag_scope_text(b, s->name));
@@ -186,7 +187,7 @@ ag_value ag_lookup_call(ag_builder *b, const ag_syn *s) {
 
 /* ---- indices and primes ---- */
 
-/* How a message names what is indexed. */
+/* The name of the indexed quantity in messages. */
 static const char *name_of(ag_builder *b, const ag_syn *base) {
   return base->kind == AG_SYN_NAME ? ag_arena_printf(b->arena, "`%s`", ag_scope_text(b, base->name)) : "this";
 }
@@ -277,7 +278,7 @@ ag_value ag_lookup_postfix(ag_builder *b, const ag_syn *s) {
   return v;
 }
 
-/* ---- bodies that are not used yet ---- */
+/* ---- bodies of lets that are not used yet ---- */
 
 static bool is_bound(const ag_part *macro, const ag_local *locals, int name) {
   for (int i = 0; i < macro->n_arg; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Names become small whole numbers: the same text, the same number. Parser and builder share one table, so that a scope
- * is an array and looking up a name costs nothing. */
+ * Interned names: equal texts get the same small integer. Parser and builder share one table, so a scope is an array
+ * indexed by name. */
 #ifndef AG_LANG_NAMES_H
 #define AG_LANG_NAMES_H
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include "base/arena.h"
 
 typedef struct ag_names {
-  ag_arena *arena;   /* holds the texts */
+  ag_arena *arena;   /* owns the texts */
   const char **text; /* by number; text[0] is "" */
   int n, cap;
   uint32_t *table, size;
@@ -16,6 +16,6 @@ typedef struct ag_names {
 
 void ag_names_init(ag_names *names, ag_arena *arena);
 void ag_names_done(ag_names *names);
-/* The number of a name, new ones get the next; n bytes of s. */
+/* The number of the name with n bytes at s; a new name gets the next number. */
 int ag_names_id(ag_names *names, const char *s, size_t n);
 #endif

@@ -12,7 +12,7 @@ int main(void) {
   AG_CHECK(a == 1 && b == 2);
   AG_CHECK_STR(names.text[a], "ab");
   AG_CHECK_STR(names.text[b], "abc");
-  /* many names: the table grows, numbers stay */
+  /* many names: the table grows, numbers stay the same */
   char text[16];
   for (int i = 0; i < 5000; i++) {
     int n = snprintf(text, sizeof text, "x%d", i);

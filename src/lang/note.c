@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is remembered of graph nodes: the kinds of inputs they depend on, and their primes. Arguments have smaller ids
- * than their node, so one loop over the new ids keeps it up to date. */
+ * Information about graph nodes: which inputs they depend on, and their primes. Arguments have smaller ids than their
+ * node, so one loop over the new ids keeps it up to date. */
 #include <string.h>
 
 #include "lang/build.h"
@@ -24,7 +24,7 @@ static void catch_up(ag_builder *b, ag_id x) {
   b->n_note = n;
 }
 
-/* Nodes that were built on it before it is told of (by the functions of bodies) learn it too. */
+/* Nodes that were built on it before it was registered (by the functions of bodies) are updated, too. */
 void ag_note_input(ag_builder *b, ag_id x, int on) {
   catch_up(b, x);
   if (b->notes[x].on == (uint8_t)on) return;
@@ -42,7 +42,7 @@ void ag_note_prime(ag_builder *b, ag_id x, ag_id dx) {
   b->notes[x].prime = dx;
 }
 
-/* How many nodes x is made of: what differentiating it costs. */
+/* Number of nodes of x: the cost of differentiating it. */
 static int64_t cone_size(ag_builder *b, ag_id x) {
   ag_id *stack = NULL;
   int n = 0, cap = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Statements: one function per form, driven by the word in column 1. */
+ * Statements: one function per form, selected by the keyword in column 1. */
 #include "lang/parse.h"
 
 #include <string.h>
@@ -32,9 +32,9 @@ int ag_parse_words(const char *const **words, int *n_live) {
 
 const char *ag_parse_word(ag_word word) { return word > AG_WORD_NONE ? all_words[word - 1] : ""; }
 
-/* ---- pieces ---- */
+/* ---- parts of statements ---- */
 
-/* Adjacent texts in quotes, joined by a blank; doubled quotes inside stand for one. NULL when there is none. */
+/* Adjacent strings, joined with a space; doubled quotes inside stand for one. NULL if there is none. */
 static const char *parse_string(ag_parser *p) {
   ag_text text = {0};
   bool any = false;
@@ -243,7 +243,7 @@ static bool parse_constraint(ag_parser *p, ag_stmt *s) {
   return parse_single(p, s);
 }
 
-/* A call with no equation behind it is a joint that does not exist. */
+/* A call that is not followed by an equation is an unknown joint. */
 static bool parse_holonomic(ag_parser *p, ag_stmt *s) {
   static const char *const joints[] = {"ball", "hinge"};
   const ag_token *k = ag_parser_peek(p);
@@ -257,7 +257,7 @@ static bool parse_holonomic(ag_parser *p, ag_stmt *s) {
   return false;
 }
 
-/* An event; a section is the same but ends nothing. */
+/* An event; a section is the same but never terminal. */
 static bool parse_event(ag_parser *p, ag_stmt *s) {
   bool section = s->word == AG_WORD_SECTION;
   s->name = ag_parser_want_name(p, section ? "the name of the section" : "the name of the event", &s->name_pos);
@@ -284,8 +284,8 @@ static bool parse_generator(ag_parser *p, ag_stmt *s) {
          parse_list(p, &s->parts, &s->n_part, parse_assign);
 }
 
-/* EVENT first at TIME within TOL | EVENT n at TIME within TOL | EVENT occurs N times over TIME; false when it is none
- * of these (nothing taken then). */
+/* EVENT first at TIME within TOL | EVENT n at TIME within TOL | EVENT occurs N times over TIME; false, without
+ * consuming tokens, if it is none of these. */
 static bool at_event_form(const ag_parser *p) {
   const ag_token *second = ag_parser_next(p, 1);
   if (!ag_parser_is(p, AG_TOKEN_NAME)) return false;
@@ -375,7 +375,7 @@ static bool parse_body(ag_parser *p, ag_stmt *s) {
   return false;
 }
 
-/* What may still follow where the statement could end, for "did you mean". */
+/* Words that may still follow where the statement could end, for "did you mean". */
 static int clause_words(const ag_stmt *s, const char *words[4]) {
   int n = 0;
   if (s->word == AG_WORD_PARAM) words[n++] = "integer";
@@ -414,7 +414,7 @@ static void parse_statement(ag_parser *p, ag_stmt *s) {
   }
 }
 
-/* The word in column 1, or an error that says what may stand there. */
+/* The keyword in column 1, or an error. */
 static bool statement_word(ag_parser *p, ag_stmt *s) {
   const char *const *words;
   int n_live, n = ag_parse_words(&words, &n_live);

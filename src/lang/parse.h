@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Tokens to a syntax tree: expressions and statements as they are written, nothing looked up, nothing checked beyond
- * the grammar of docs/language.md. A statement that does not fit carries its first error; the next one starts afresh.
- * Chains (a + b + c, a * b, x'[1][2]) are lists, so that only brackets, signs, powers and `if` nest, at most 200 deep.
- */
+ * Tokens to a syntax tree: expressions and statements as written, with no lookup and no checks beyond the grammar of
+ * docs/language.md. A statement with a syntax error carries its first error; parsing resumes with the next statement.
+ * Chains (a + b + c, a * b, x'[1][2]) are lists, so only brackets, signs, powers and `if` nest, at most 200 deep. */
 #ifndef AG_LANG_PARSE_H
 #define AG_LANG_PARSE_H
 #include "lang/lex.h"
@@ -30,13 +29,13 @@ typedef enum ag_syn_kind {
 typedef struct ag_syn ag_syn;
 typedef struct ag_link {
   uint8_t op;
-  ag_pos pos; /* of the operator */
+  ag_pos pos; /* position of the operator */
   ag_syn *x, *y;
 } ag_link;
 
 struct ag_syn {
   uint8_t kind;
-  ag_pos pos; /* the part of it on its first line */
+  ag_pos pos; /* position of its part on the first line */
   int name, owner, n;
   union {
     double number;
@@ -45,7 +44,7 @@ struct ag_syn {
 };
 
 typedef enum ag_word {
-  AG_WORD_NONE, /* no statement word: broken */
+  AG_WORD_NONE, /* not a statement keyword: broken */
 #define AG_STATEMENT(word, NAME, loops) AG_WORD_##NAME,
 #define AG_RESERVED(word)
 #include "lang/words.def"
@@ -58,12 +57,12 @@ typedef enum ag_space_word { AG_IN_R, AG_IN_S1, AG_IN_S2, AG_IN_SO3 } ag_space_w
 
 /* One entry of a statement's list. */
 typedef struct ag_part {
-  int name; /* what is introduced or changed; 0 when there is a target */
+  int name; /* the name being defined or changed; 0 if there is a target */
   ag_pos pos;
   int n_arg, *args; /* let d(i, j) */
   ag_pos *arg_pos;
   ag_syn *target;       /* force, generator, start: the velocity or coordinate on the left */
-  ag_syn *left, *right; /* left = right (a joint: left alone); `left in lo..right` of domain (lo in between) */
+  ag_syn *left, *right; /* left = right (a joint: left alone); domain: `left in lo..right` */
   ag_syn *lo;
   bool integer; /* param */
   int space;    /* config: an ag_space_word; size: R^size; count: family */
@@ -85,8 +84,8 @@ typedef enum ag_clause_word {
   AG_CLAUSE_COUNT
 } ag_clause_word;
 
-/* body, roll, rubber: what stands behind the name. A surface or ground is a NAME or a CALL whose owner is the running
- * name of `bowl(rho: ...)`, 0 without one. */
+/* body, roll, rubber: the clauses after the name. A surface or ground is a NAME, or a CALL whose owner is the running
+ * name of `bowl(rho: ...)` (0 without one). */
 typedef struct ag_clauses {
   ag_syn *x[AG_CLAUSE_COUNT]; /* NULL: not given */
   ag_pos pos[AG_CLAUSE_COUNT];
@@ -97,13 +96,13 @@ typedef struct ag_clauses {
 
 typedef struct ag_stmt {
   ag_word word;
-  ag_pos pos;        /* of the word */
+  ag_pos pos;        /* position of the keyword */
   int from, to;      /* its tokens */
-  const char *error; /* not NULL: broken, and why */
+  const char *error; /* error message of a broken statement, or NULL */
   ag_pos error_pos;
-  int name; /* model, event, generator, reference, body, contact, a constraint that has one; expect: the event */
+  int name; /* model, event, generator, reference, body, contact, named constraint; expect: the event */
   ag_pos name_pos;
-  const char *string; /* title, entry; NULL when there is none */
+  const char *string; /* title, entry; NULL if absent */
   int n_part, n_loop, n_when;
   ag_part *parts;
   ag_loop *loops;
@@ -120,17 +119,17 @@ typedef struct ag_parse {
   int n, cap;
 } ag_parse;
 
-/* The whole text. */
+/* Parses the whole text. */
 void ag_parse_file(ag_arena *a, ag_names *names, const ag_tokens *tokens, ag_parse *out);
-/* `target = expression` as in start, from outside: one statement of word START. */
+/* Parses `target = expression` of a --set, as one statement of kind START. */
 void ag_parse_set(ag_arena *a, ag_names *names, const ag_tokens *tokens, ag_stmt *out);
 void ag_parse_done(ag_parse *p);
-/* The text of a statement or of a part of it without comments and line breaks. */
+/* The text of a statement or of part of it, without comments and line breaks. */
 const char *ag_parse_text(ag_arena *a, const ag_tokens *tokens, int from, int to);
-/* All statement words, reserved ones last; *n_live: how many are not reserved. */
+/* All statement keywords, reserved ones last; *n_live: the number of those that are not reserved. */
 int ag_parse_words(const char *const **words, int *n_live);
 const char *ag_parse_word(ag_word word);
-/* The words that may follow in a statement about bodies; how many. */
+/* The clause words of statements about bodies; returns their number. */
 int ag_parse_clauses(ag_word statement, const char *words[AG_CLAUSE_COUNT]);
 const char *ag_parse_clause(ag_clause_word clause);
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Bodies and contacts: `body NAME mass m inertia I ...`, `roll NAME on ...`. What follows the name is a row of clauses,
- * each a word and what belongs to it, in any order. */
+ * Bodies and contacts: `body NAME mass m inertia I ...`, `roll NAME on ...`. The name is followed by clauses, each a
+ * word and its argument, in any order. */
 #include <string.h>
 
 #include "lang/parser.h"
 
 typedef struct clause_word {
   const char *word;
-  bool body, contact; /* where it may stand */
+  bool body, contact; /* where it is allowed */
 } clause_word;
 
 static const clause_word clause_words[AG_CLAUSE_COUNT] = {
@@ -25,7 +25,7 @@ int ag_parse_clauses(ag_word statement, const char *words[AG_CLAUSE_COUNT]) {
   return n;
 }
 
-/* WORD, WORD(a, b), WORD(theta: a, b): a surface or what a body rolls on. The running name is the owner of the node. */
+/* WORD, WORD(a, b), WORD(theta: a, b): a surface or a ground. The running name is the owner of the node. */
 static ag_syn *parse_shape(ag_parser *p, const char *what) {
   ag_pos pos, running;
   int name = ag_parser_want_name(p, what, &pos), owner = 0;

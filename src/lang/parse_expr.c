@@ -36,7 +36,7 @@ static bool enter(ag_parser *p) {
   return ag_parser_fail(p, ag_parser_pos(p), "the expression is nested more than %d deep", MAX_DEPTH);
 }
 
-/* expr {"," expr} up to a closing token, which is taken. */
+/* expr {"," expr} up to and including a closing token. */
 static bool list_until(ag_parser *p, ag_token_kind close, chain *c) {
   if (ag_parser_take(p, close)) return true;
   for (;;) {
@@ -50,7 +50,7 @@ static bool list_until(ag_parser *p, ag_token_kind close, chain *c) {
   }
 }
 
-/* sum(i in m..n, expr); the word is taken. */
+/* sum(i in m..n, expr), after the word. */
 static ag_syn *parse_sum(ag_parser *p, int from) {
   chain c = {0};
   if (!ag_parser_want(p, AG_TOKEN_OPEN, "after `sum`: sum(i in m..n, expression)")) return NULL;
@@ -70,7 +70,7 @@ static ag_syn *parse_sum(ag_parser *p, int from) {
   return x;
 }
 
-/* drive.NAME, reaction.NAME, multiplier.NAME: what the motion says of a coordinate or constraint. */
+/* drive.NAME, reaction.NAME, multiplier.NAME: quantities of the motion for a coordinate or constraint. */
 static ag_syn *parse_member(ag_parser *p) {
   static const char *const owners[] = {"drive.", "reaction.", "multiplier."};
   const ag_token *k = ag_parser_peek(p);
@@ -148,7 +148,7 @@ static ag_syn *parse_atom(ag_parser *p) {
   return NULL;
 }
 
-/* Is the next thing `^T`? `T` is reserved, so that nothing else can be meant. */
+/* Is the next thing `^T`? `T` is reserved, so there is no ambiguity. */
 static bool at_transpose(const ag_parser *p) {
   return ag_parser_is(p, AG_TOKEN_POWER) && ag_parser_token_is(p, ag_parser_next(p, 1), "T");
 }

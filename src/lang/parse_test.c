@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The syntax tree is compared in a fully bracketed form. */
+ * The syntax tree is compared in fully parenthesised form. */
 #include "lang/parse.h"
 
 #include "check.h"
@@ -167,7 +167,7 @@ static void check_statements(void) {
   AG_CHECK(s[6].direction == -1 && s[6].terminal);
   AG_CHECK(s[7].parts[0].lo && s[7].parts[0].right);
   AG_CHECK(!s[8].parts[0].right && s[8].parts[1].right);
-  AG_CHECK(s[9].error && s[9].error_pos.line == 10); /* and the next one is read again */
+  AG_CHECK(s[9].error && s[9].error_pos.line == 10); /* and the next statement is parsed again */
   AG_CHECK(!s[10].error && s[10].time && s[10].tol && s[10].n_when == 2);
   AG_CHECK(!s[11].error && s[11].name && s[11].nth);
   AG_CHECK_STR(ag_parse_text(p->arena, &p->tokens, s[7].from, s[7].to), "domain x in -1..1");

@@ -37,7 +37,7 @@ bool ag_parser_take_word(ag_parser *p, const char *word) {
   return yes;
 }
 
-/* At the end of a statement the place is the one behind its last token. */
+/* At the end of a statement, the position is just after its last token. */
 ag_pos ag_parser_pos(const ag_parser *p) {
   if (p->at < p->end) {
     const ag_token *k = &p->tokens->at[p->at];
@@ -69,7 +69,7 @@ bool ag_parser_fail(ag_parser *p, ag_pos pos, const char *format, ...) {
   return false;
 }
 
-/* The next token as a message names it; long ones are cut. */
+/* The next token as shown in messages; long ones are shortened. */
 static void found(const ag_parser *p, ag_text *out) {
   const ag_token *k = ag_parser_peek(p);
   if (k->kind == AG_TOKEN_END) ag_text_str(out, "the end of the statement");
@@ -84,7 +84,7 @@ static bool ends_operand(ag_token_kind kind) {
          kind == AG_TOKEN_PRIME;
 }
 
-/* What the person may have meant, when the next token does not fit. */
+/* Guesses what the user intended when the next token does not fit. */
 static void add_hint(const ag_parser *p, ag_text *out, int n_word, const char *const *words) {
   const ag_token *k = ag_parser_peek(p), *last = p->at > 0 ? &p->tokens->at[p->at - 1] : NULL;
   const char *const *statements;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Inside of the parser: one statement's tokens and a place in them. Shared by parse.c, parser.c and parse_expr.c. */
+ * Internals of the parser: the tokens of one statement and a position in them. Shared by parse.c, parser.c,
+ * parse_expr.c and parse_body.c. */
 #ifndef AG_LANG_PARSER_H
 #define AG_LANG_PARSER_H
 #include "lang/parse.h"
@@ -8,38 +9,38 @@ typedef struct ag_parser {
   ag_arena *arena;
   ag_names *names;
   const ag_tokens *tokens;
-  int at, end; /* tokens at..end-1 are left of this statement */
+  int at, end; /* tokens at..end-1 of this statement are left */
   int depth;
-  bool after_value;  /* an expression has just ended: a product may have been meant */
-  bool in_list;      /* of `NAME = value` entries */
-  const char *error; /* the first error; everything after it is silent */
+  bool after_value;  /* an expression has just ended: a product may have been intended */
+  bool in_list;      /* in a list of `NAME = value` entries */
+  const char *error; /* the first error; later ones are not reported */
   ag_pos error_pos;
 } ag_parser;
 
-/* ---- looking and taking ---- */
-const ag_token *ag_parser_peek(const ag_parser *p); /* END behind the last token of the statement */
+/* ---- peek and take ---- */
+const ag_token *ag_parser_peek(const ag_parser *p); /* END after the last token of the statement */
 const ag_token *ag_parser_next(const ag_parser *p, int ahead);
 bool ag_parser_is(const ag_parser *p, ag_token_kind kind);
 bool ag_parser_is_word(const ag_parser *p, const char *word); /* a NAME with that text */
 bool ag_parser_token_is(const ag_parser *p, const ag_token *k, const char *word);
 bool ag_parser_take(ag_parser *p, ag_token_kind kind);
 bool ag_parser_take_word(ag_parser *p, const char *word);
-ag_pos ag_parser_pos(const ag_parser *p);            /* of the next token */
-ag_pos ag_parser_span(const ag_parser *p, int from); /* of the tokens from..at-1, on their first line */
-/* ---- demanding: false, and the error is set ---- */
+ag_pos ag_parser_pos(const ag_parser *p);            /* position of the next token */
+ag_pos ag_parser_span(const ag_parser *p, int from); /* position of tokens from..at-1, on their first line */
+/* ---- require: false with the error set ---- */
 bool ag_parser_want(ag_parser *p, ag_token_kind kind,
-                    const char *what); /* what: where, e.g. "after the condition"; may be NULL */
+                    const char *what); /* context for messages, e.g. "after the condition"; may be NULL */
 bool ag_parser_want_word(ag_parser *p, const char *word, const char *what);
-int ag_parser_want_name(ag_parser *p, const char *what, ag_pos *pos); /* 0: error. what: "the name of a parameter" */
+int ag_parser_want_name(ag_parser *p, const char *what, ag_pos *pos); /* 0 on error. what: "the name of a parameter" */
 bool ag_parser_fail(ag_parser *p, ag_pos pos, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* The next token does not fit: `expected` in words, and the clause words that would be right here (for "did you mean").
+/* Reports an unexpected token: `expected` in words, and the clause words that would be valid here (for "did you mean").
  */
 bool ag_parser_unexpected(ag_parser *p, const char *expected, int n_word, const char *const *words);
 
-/* ---- expressions (parse_expr.c): NULL, and the error is set ---- */
+/* ---- expressions (parse_expr.c): NULL with the error set ---- */
 ag_syn *ag_parse_expr(ag_parser *p);
 ag_syn *ag_parse_postfix(ag_parser *p); /* a name with primes and indices */
-ag_syn *ag_parse_size(ag_parser *p);    /* after R^: a number, a name or something in brackets */
+ag_syn *ag_parse_size(ag_parser *p);    /* after R^: a number, a name or an expression in parentheses */
 
 /* ---- bodies (parse_body.c) ---- */
 bool ag_parse_body(ag_parser *p, ag_stmt *s);    /* body */

@@ -4,7 +4,7 @@
 
 #include "lang/build.h"
 
-enum { MAX_FACTORS = 200 }; /* of a product of rotations whose angular velocity is taken factor by factor */
+enum { MAX_FACTORS = 200 }; /* factors of a product of rotations whose angular velocity is taken factor by factor */
 
 /* Unit axis as numbers: R = cos(a) 1 + (1 - cos(a)) n n^T + sin(a) hat(n), entry by entry, so that the zeros of n
  * vanish. */
@@ -92,8 +92,8 @@ static const ag_turn *find_turn(const ag_builder *b, ag_id A) {
   return NULL;
 }
 
-/* Factor by factor: (A B)' gives B^T a + b, (A^T)' gives -A a, a coordinate its own velocity, a turn about a fixed axis
- * the axis times the rate of its angle. What is none of these by the general formula. */
+/* Factor by factor: (A B)' gives B^T a + b, (A^T)' gives -A a, a coordinate its own velocity, a rotation about a fixed
+ * axis the axis times the rate of its angle. Everything else uses the general formula. */
 static ag_id velocity(ag_builder *b, ag_id A, ag_pos pos, int depth) {
   ag_graph *g = b->g;
   if (!ag_scope_work(b, pos, 1 + b->n_turn / 16)) return 0;

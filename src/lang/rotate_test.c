@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Rotations and angular velocities against their definitions: active and right-handed, Euler angles in and out, angvel
- * against vee(A^T A') with A' from central differences. */
+ * Rotations and angular velocities compared with their definitions: active and right-handed, Euler angles and back,
+ * angvel against vee(A^T A') with A' from central differences. */
 #include "lang/lang_test.h"
 
 static const char *const text =
@@ -97,7 +97,7 @@ int main(void) {
   check_velocity(m, "G1", "wG");
   check_velocity(m, "P1", "wP");
   check_velocity(m, "Q1", "wQ");
-  AG_CHECK(observable(m, "wR") == m->coords[3].xi); /* the coordinate's own velocity, nothing computed */
+  AG_CHECK(observable(m, "wR") == m->coords[3].xi); /* the velocity of the coordinate itself, nothing computed */
   ag_model_free(m);
   return ag_check_report();
 }

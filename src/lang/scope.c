@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Names and what they stand for; errors about them. */
+ * Names and their meanings; errors about them. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -76,7 +76,7 @@ const char *ag_scope_kind(const ag_symbol *s) {
 
 /* ---- reports ---- */
 
-/* Is there an error at this place already? Follow-up errors mostly stand where the first one stood. */
+/* Is there already an error at this position? Follow-up errors mostly occur where the first one did. */
 static bool reported(const ag_builder *b, ag_pos pos) {
   for (int i = 0; i < b->ctx->n_diag; i++) {
     const ag_diag *d = &b->ctx->diags[i];
@@ -129,7 +129,7 @@ void ag_scope_source(ag_builder *b, const ag_change *change, const char *file) {
   b->ctx->source = change ? change->text : b->m->source;
 }
 
-/* ---- introducing ---- */
+/* ---- defining names ---- */
 
 bool ag_scope_free(ag_builder *b, int name, ag_pos pos) {
   ag_symbol *s = ag_scope_symbol(b, name);
@@ -154,7 +154,7 @@ bool ag_scope_free(ag_builder *b, int name, ag_pos pos) {
     return ag_scope_error(b, pos, "`%s` is defined twice: it is already %s, on line %d", text, ag_scope_kind(s),
                           s->pos.line);
   }
-  s->kind = AG_SYM_BAD; /* what was built in meant something else to the person from here on */
+  s->kind = AG_SYM_BAD; /* from here on the built-in meaning is not what the user intended */
   return false;
 }
 
@@ -230,7 +230,7 @@ const char *ag_scope_near(ag_builder *b, const char *name, unsigned kinds) {
   return best;
 }
 
-/* Does the tree mention the name, directly or through names that come later? seen: names gone through. */
+/* Does the tree mention the name, directly or through names defined later? seen: names visited. */
 static bool mentions(ag_builder *b, const ag_syn *s, int name, unsigned char *seen, int *budget) {
   if (!s || --*budget < 0) return false;
   if (s->kind == AG_SYN_NUMBER) return false;
@@ -258,7 +258,7 @@ static bool in_circle(ag_builder *b, const ag_part *later, int name) {
   return yes;
 }
 
-/* xdot, x_dot, dx: the velocity of x under another name. NULL when it is none of these. */
+/* xdot, x_dot, dx: the velocity of x under another name. NULL if it is none of these. */
 static const char *dotted(ag_builder *b, const char *text) {
   size_t n = strlen(text);
   char base[64];
@@ -282,7 +282,7 @@ void ag_scope_unknown(ag_builder *b, int name, ag_pos pos, unsigned kinds) {
   const char *near;
   ag_symbol *owner = ag_scene_owner(b, text);
   if (b->stopped) return;
-  if (owner && (owner->kind == AG_SYM_BAD || owner->silent)) { /* the body failed: nothing to add */
+  if (owner && (owner->kind == AG_SYM_BAD || owner->silent)) { /* the definition of the body failed: nothing to add */
   } else if (owner && owner->kind == AG_SYM_BODY && !calls) ag_scene_no_part(b, owner, text, pos);
   else if (owner && owner->kind == AG_SYM_NONE && owner->later.line)
     ag_scope_error(b, pos, "`%s` belongs to a body that is defined only later, on line %d", text, owner->later.line);
@@ -301,6 +301,6 @@ void ag_scope_unknown(ag_builder *b, int name, ag_pos pos, unsigned kinds) {
     ag_scope_error(b, pos, "unknown %s `%s`; did you mean `%s`?", calls ? "function" : "name", text, near);
   else ag_scope_error(b, pos, "unknown %s `%s`", calls ? "function" : "name", text);
   s = ag_scope_symbol(b, name);
-  s->kind = AG_SYM_BAD; /* silent from now on; a definition that comes later is still welcome */
+  s->kind = AG_SYM_BAD; /* no further messages; it may still be defined later */
   s->pos = (ag_pos){0};
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * start and guess statements and `--set` of coordinates and velocities. What is set from outside comes first and
- * replaces, component by component, what the file says; guesses come last, for what nobody has named. */
+ * start and guess statements, and `--set` of coordinates and velocities. Values of --set come first and replace those
+ * of the file component by component; guesses come last, for components that are not given. */
 #include <string.h>
 
 #include "lang/build.h"
 
-/* ---- which components are taken ---- */
+/* ---- components already given ---- */
 
 /* One byte per component of coordinates, velocities and frame velocities. */
 typedef struct taken {
@@ -36,7 +36,7 @@ static void taken_done(taken *k) {
   free(k->frame);
 }
 
-/* The bytes of a start: *n of them. */
+/* The bytes of a start, *n of them. */
 static unsigned char *taken_of(const taken *k, const ag_builder *b, const ag_start *s, int *n) {
   int row = s->row > 0 ? s->row : 0;
   if (s->frame >= 0) {
@@ -61,7 +61,7 @@ static bool any(const unsigned char *v, int n) {
 
 /* ---- statements ---- */
 
-/* target = value; false: reported */
+/* target = value; false on error */
 static bool assignment(ag_builder *b, const ag_part *p, ag_start *out) {
   ag_target t;
   if (!ag_target_find(b, p->target, false, &t)) return false;
@@ -99,9 +99,9 @@ void ag_start_statement(ag_builder *b, const ag_stmt *s) {
   ag_target_loop(b, s, s->word == AG_WORD_GUESS ? guess : start, NULL);
 }
 
-/* ---- from outside ---- */
+/* ---- --set ---- */
 
-/* Is what a --set names something that can be set? Its last word on unknown names. */
+/* Can the target of a --set be set? Also reports unknown names. */
 static bool settable(ag_builder *b, const ag_change *c) {
   const ag_syn *s = c->stmt.parts[0].target, *base = s->kind == AG_SYN_POST ? s->links[0].x : s;
   if (base->kind != AG_SYN_NAME)
@@ -117,7 +117,7 @@ static bool settable(ag_builder *b, const ag_change *c) {
   case AG_SYM_ANGLE: return true;
   case AG_SYM_BAD: return false;
   case AG_SYM_PARAM:
-    if (s == base) return false; /* overruled by a later change of the same parameter */
+    if (s == base) return false; /* overruled by a later --set of the same parameter */
     return ag_scope_error(b, s->pos, "set the whole parameter `%s`, not a part of it", text);
   case AG_SYM_NONE: break;
   default:
@@ -130,11 +130,11 @@ static bool settable(ag_builder *b, const ag_change *c) {
                         text);
 }
 
-/* Starts from outside, the last one of a component wins: taken from the end. */
+/* Starts given by --set; processed from the end, so that the last one of a component wins. */
 static bool overruled(const ag_builder *b, const ag_change *c) {
   const ag_syn *s = c->stmt.parts[0].target, *base = s->kind == AG_SYN_POST ? s->links[0].x : s;
   const ag_symbol *sym = base->kind == AG_SYN_NAME ? b->symbols[base->name] : NULL;
-  if (!sym || sym->kind != AG_SYM_ANGLE) return false; /* of angular velocities in space the last one is kept */
+  if (!sym || sym->kind != AG_SYM_ANGLE) return false; /* of several angular velocities in space the last one is kept */
   const ag_angle *angle = &b->bodies[sym->index / 3].euler[s->kind == AG_SYN_POST][sym->index % 3];
   return angle->x && angle->outside;
 }
@@ -185,7 +185,7 @@ static void outside(ag_builder *b, taken *k) {
   free(from);
 }
 
-/* A start of the file, or what the outside left of it. */
+/* A start of the file, or the components of it that no --set has replaced. */
 static void inside(ag_builder *b, const taken *out, taken *k, const ag_start *s) {
   int n;
   unsigned char *v = taken_of(k, b, s, &n);
@@ -212,7 +212,7 @@ static void inside(ag_builder *b, const taken *out, taken *k, const ag_start *s)
   }
 }
 
-/* Where the search for what is not named begins: the rest of a guess after all starts and earlier guesses. */
+/* Guesses: the components that no start and no earlier guess gives. */
 static void add_guess(ag_builder *b, taken *k, const ag_start *s) {
   int n;
   unsigned char *v = taken_of(k, b, s, &n);
@@ -235,8 +235,8 @@ static void add_guesses(ag_builder *b, taken *k) {
   for (int i = 0; i < b->n_guesses; i++) add_guess(b, k, &b->guesses[i]);
 }
 
-/* Coordinates that a start value may not use yet: named by a later start, or left to the constraints. A coordinate that
- * is never named and that no constraint on positions moves is 0 (a rotation: 1) and may be used. */
+/* Coordinates that a start value may not use yet: given by a later start, or determined by the constraints. A
+ * coordinate that is never given and not moved by a position constraint is 0 (a rotation: 1) and may be used. */
 static int open_coords(const ag_builder *b, const taken *k, const unsigned char *named, ag_id *open) {
   const ag_model *m = b->m;
   bool moved = m->n_holonomics + m->n_prescribes > 0;
@@ -250,8 +250,8 @@ static int open_coords(const ag_builder *b, const taken *k, const unsigned char 
   return n;
 }
 
-/* The value of a coordinate may use those whose own start stands before it. Velocities are known after all of them;
- * guesses take what is there. */
+/* The value of a coordinate may use those whose own start comes before it. Velocities may use all coordinates; guesses
+ * use what is there. */
 static void check_order(ag_builder *b, taken *k) {
   ag_model *m = b->m;
   ag_id *open = ag_heap_alloc(sizeof *open * (size_t)(m->n_coords + 1));
@@ -286,13 +286,13 @@ typedef struct both {
   taken out, file;
 } both;
 
-/* A start that follows from Euler angles, as if it had been given whole where they were. */
+/* A start that follows from Euler angles, as if it had been given as a whole in their place. */
 static void push_euler(ag_builder *b, void *data, const ag_start *s, bool from_outside) {
   both *k = data;
   int n;
   unsigned char *v = taken_of(&k->out, b, s, &n);
   if (!from_outside) {
-    if (!any(v, n)) inside(b, &k->out, &k->file, s); /* else the whole was set from outside */
+    if (!any(v, n)) inside(b, &k->out, &k->file, s); /* otherwise a --set has given all of it */
   } else if (!any(v, n)) {
     AG_MODEL_PUSH(b->m, starts, *s);
     memset(v, 1, (size_t)n);

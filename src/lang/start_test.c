@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Start values and changes from outside (`--set`). */
+ * Start values and `--set`. */
 #include "lang/lang_test.h"
 
 #define MODEL \
@@ -83,7 +83,7 @@ static void check_errors(void) {
   AG_CHECK_STR(with("a", "b"), "1:3: `a` and `b` are defined in terms of each other");
   AG_CHECK_STR(with("v", "[1, 2, 3]"), "1:3: `v` is a 2-vector in the model; this is a 3-vector");
   AG_CHECK_STR(with("K", "0"), "3:25: the dimension of R^n must be from 1 to 100000; this is 0");
-  AG_CHECK(!strncmp(with("a\n", "1"), "x=", 2)); /* blanks do not matter */
+  AG_CHECK(!strncmp(with("a\n", "1"), "x=", 2)); /* spaces do not matter */
 }
 
 static double param(const ag_model *m, const char *name) {
@@ -102,7 +102,7 @@ static void check_params(void) {
   AG_CHECK(m->params[3].integer && m->params[3].number == 2 && m->params[3].input == 0);
   AG_CHECK(m->coords[1].dim == 2);
   ag_text s = {0};
-  ag_print(m->graph, m->params[1].value, &s); /* b still follows a */
+  ag_print(m->graph, m->params[1].value, &s); /* b still depends on a */
   AG_CHECK_STR(ag_text_cstr(&s), "a + 1");
   ag_text_done(&s);
   ag_model_free(m);

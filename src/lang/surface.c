@@ -34,7 +34,7 @@ bool ag_scene_form(ag_builder *b, const ag_syn *s, int n, const char *form) {
   return ag_scope_error(b, s->pos, "write this as %s", form);
 }
 
-/* The name must not be that of a coordinate's input: it gets a text that no name can have. */
+/* The input must not have the name of a coordinate, so it gets a text that is not a valid name. */
 ag_id ag_scene_running(ag_builder *b, const ag_syn *shape, int rows) {
   if (!ag_scope_index(b, shape->owner, shape->pos)) return 0;
   const char *text = ag_arena_printf(b->m->arena, "%s of %d", ag_scope_text(b, shape->owner), ag_graph_count(b->g));
@@ -70,7 +70,7 @@ static bool tip(ag_builder *b, const ag_syn *s, ag_surface *out) {
   return (out->p = ag_scene_value(b, s->links[0].x, 3, 1, "the place of the tip")) != 0;
 }
 
-/* Radius of curvature r(theta), radius h0 of the parallel at theta = 0, height f0 of the centre over it (K, 2.4). */
+/* Radius of curvature r(theta), radius h0 of the parallel at theta = 0, height f0 of the centre above it (K, 2.4). */
 static bool curved(ag_builder *b, const ag_syn *s, ag_surface *out) {
   enum { NODES = 32 };
   ag_id theta = ag_scene_running(b, s, 1), r = theta ? ag_scene_under(b, s, 0, theta) : 0;
@@ -91,7 +91,7 @@ static bool meridian(ag_builder *b, const ag_syn *s, ag_surface *out) {
 
 /* ---- implicit surfaces ---- */
 
-/* F at a place, with the parameters as they are. */
+/* F at a point, for the current parameters. */
 static double height_at(ag_builder *b, const ag_surface *s, const ag_id *inputs, int n, double *values, int k,
                         double at) {
   double F;
@@ -100,7 +100,7 @@ static double height_at(ag_builder *b, const ag_surface *s, const ag_id *inputs,
   return F;
 }
 
-/* How far F = 0 is along axis k: the mean of both sides. 0: F does not change its sign there. */
+/* Distance to F = 0 along axis k, averaged over both sides. 0 if F does not change sign there. */
 static double half_axis(ag_builder *b, const ag_surface *s, const ag_id *inputs, int n, double *values, int k) {
   double sum = 0;
   for (int side = -1; side <= 1; side += 2) {
@@ -116,7 +116,7 @@ static double half_axis(ag_builder *b, const ag_surface *s, const ag_id *inputs,
   return sum / 2;
 }
 
-/* The ellipsoid from which the Newton steps start: it decides how many are needed, not where they arrive. */
+/* The ellipsoid from which the Newton steps start: it affects how many are needed, not the result. */
 static bool enclose(ag_builder *b, const ag_syn *s, ag_surface *out) {
   const ag_model *m = b->m;
   int n = 1, size = 3;

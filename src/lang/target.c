@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The left side of force, prescribe, generator and start: which coordinate or velocity, which row of it. Running
+ * The left side of force, prescribe, generator and start: which coordinate or velocity, and which row of it. Running
  * indices. */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 typedef struct search {
   ag_target t;
-  int first, count; /* a family that waits for its index */
+  int first, count; /* a family that still needs its index */
 } search;
 
 static const ag_coord *coord_of(ag_builder *b, const search *f) {

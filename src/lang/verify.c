@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What can be judged only when all statements are read: degrees in the velocities, numbers of constraints, what is
- * missing. */
+ * Checks that need the complete model: degrees in the velocities, numbers of constraints, missing statements. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +13,7 @@ static int larger(int a, int b) { return a > b ? a : b; }
 
 static int added(int a, int b) { return a + b < NOT_POLYNOMIAL ? a + b : NOT_POLYNOMIAL; }
 
-/* An upper bound, from those of the arguments. */
+/* An upper bound, from the bounds of the arguments. */
 static int degree_of(const ag_builder *b, const uint8_t *degree, ag_id x) {
   int n = ag_node_n_arg(b->g, x), d[2] = {0, 0}, most = 0;
   for (int i = 0; i < n; i++) {
@@ -58,7 +57,7 @@ static uint8_t *degrees(ag_builder *b) {
 typedef struct line {
   int n; /* inputs */
   ag_id *inputs;
-  int size, from_xi, n_xi; /* stored numbers; where the velocities stand */
+  int size, from_xi, n_xi; /* stored numbers; offset and number of the velocities */
   double *at, *v;          /* a point and a direction (velocities only) */
   uint64_t seed;
 } line;
@@ -95,7 +94,7 @@ static void line_done(line *l) {
   free(l->v);
 }
 
-/* A random line: parameters as they are, rotations unit quaternions, the rest between lo and hi. */
+/* A random line: current parameters, rotations as unit quaternions, the rest between lo and hi. */
 static void line_draw(ag_builder *b, line *l, double lo, double hi) {
   int k = 0;
   for (int i = 0; i < l->n; i++) {
@@ -118,7 +117,8 @@ static void line_draw(ag_builder *b, line *l, double lo, double hi) {
   }
 }
 
-/* The (degree+1)-th difference of every entry along the line vanishes to rounding. -1: values are not finite. */
+/* Does the (degree+1)-th difference of every entry along the line vanish up to rounding error? -1: values are not
+ * finite. */
 static int line_holds(ag_builder *b, line *l, ag_id x, int degree) {
   static const double weight[2][4] = {{1, -2, 1, 0}, {-1, 3, -3, 1}};
   int n = ag_node_rows(b->g, x) * ag_node_cols(b->g, x), holds = 1;
@@ -135,7 +135,7 @@ static int line_holds(ag_builder *b, line *l, ag_id x, int degree) {
   for (int i = 0; i < n; i++) {
     if (!isfinite(sum[i])) holds = -1;
     else if (holds > 0 && fabs(sum[i]) > 1e-9 * (1 + size[i]))
-      holds = 0; /* rounding is 1e-15, a real third power 1e-3 */
+      holds = 0; /* rounding error is 1e-15, a real third power 1e-3 */
   }
   free(sum);
   free(size);
@@ -144,8 +144,8 @@ static int line_holds(ag_builder *b, line *l, ag_id x, int degree) {
   return holds;
 }
 
-/* Does x choose by a velocity: abs, sign, min, max of one, or a condition on one? Then it is no polynomial in them,
- * however it looks at sampled states. degree 0: free of velocities. */
+/* Does x branch on a velocity (abs, sign, min, max, or a condition)? Then it is not a polynomial in the velocities,
+ * whatever its sampled values suggest. degree 0: free of velocities. */
 static bool chooses_by_velocity(const ag_graph *g, const uint8_t *degree, ag_id top) {
   bool *seen = ag_heap_alloc((size_t)top + 1), found = false;
   seen[top] = true;
@@ -163,10 +163,10 @@ static bool chooses_by_velocity(const ag_graph *g, const uint8_t *degree, ag_id 
   return found;
 }
 
-/* Is x of at most this degree in the velocities? Numbers decide where the structure does not. */
+/* Is x of at most this degree in the velocities? Sampled values decide where the structure does not. */
 static bool has_degree(ag_builder *b, const uint8_t *degree, ag_id x, int most, ag_pos pos) {
   static const double box[3][2] = {{-1, 1}, {0.2, 0.9}, {1, 3}};
-  if (degree[x] <= most) return true; /* a choice by a velocity has no degree */
+  if (degree[x] <= most) return true; /* a branch on a velocity has no degree */
   if (!ag_scope_work(b, pos, ag_graph_count(b->g) / 4)) return true;
   if (chooses_by_velocity(b->g, degree, x)) return false;
   line l;
@@ -185,14 +185,14 @@ static bool has_degree(ag_builder *b, const uint8_t *degree, ag_id x, int most, 
   return holds;
 }
 
-/* ---- rotations that were said to be ---- */
+/* ---- matrices declared to be rotations ---- */
 
 void ag_verify_later(ag_builder *b, ag_id x, ag_pos pos) {
   if (b->n_claims && b->claims[b->n_claims - 1].x == x) return;
   AG_MODEL_PUSH(b, claims, ((ag_item){NULL, NULL, x, pos}));
 }
 
-/* Largest entry of A^T A - 1, and 2 when the determinant is negative. */
+/* Largest entry of A^T A - 1, or 2 if the determinant is negative. */
 static double rotation_error(const double *A) {
   double worst = 0;
   for (int i = 0; i < 3; i++)
@@ -206,7 +206,7 @@ static double rotation_error(const double *A) {
   return det < 0 ? 2 : worst;
 }
 
-/* Each claim at a few random states; rounding is 1e-15, a matrix that is no rotation is off by far more. */
+/* Each declaration is checked at a few random states; rounding error is 1e-15, other matrices are off by far more. */
 static void check_claims(ag_builder *b) {
   line l;
   double A[9];
@@ -257,7 +257,8 @@ void ag_verify_model(ag_builder *b) {
   for (int i = 0; i < b->parse->n; i++) {
     body = body || b->parse->at[i].word == AG_WORD_BODY;
     config = config || body || b->parse->at[i].word == AG_WORD_CONFIG;
-    unknown = unknown || b->parse->at[i].word == AG_WORD_NONE; /* it may have been meant to be one of these */
+    unknown = unknown ||
+              b->parse->at[i].word == AG_WORD_NONE; /* an unknown statement may have been intended as one of these */
   }
   if (!config && !unknown) ag_scope_error(b, top, "the model has no coordinates: `config NAME in SPACE` is missing");
   else if (!b->lagrangian_seen && !body && !unknown) ag_scope_error(b, top, "the model has no `lagrangian`");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Degrees in the velocities, with the structure and against it; counts of constraints; warnings. */
+ * Degrees in the velocities, from the structure and against it; numbers of constraints; warnings. */
 #include "lang/lang_test.h"
 
-/* The first error of a model with this Lagrangian and these further lines, "" when it is read. */
+/* The first error of a model with this Lagrangian and these further lines, "" if there is none. */
 static const char *error_of(const char *lagrangian, const char *more) {
   char text[1000];
   const char *why;

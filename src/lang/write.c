@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A model written out in the language: families, sums and lets with arguments expanded, in the order of words.def. */
+ * Writes a model in the language: families, sums and lets with arguments expanded, in the order of words.def. */
 #include <string.h>
 
 #include "lang/cut.h"
@@ -22,7 +22,7 @@ static void let(writer *w, const ag_cut *cut) {
   ag_text_done(&text);
 }
 
-/* The lets that the next statement needs and that are not written yet. */
+/* The lets that the next statement needs and that have not been written yet. */
 static void prepare(writer *w, ag_id x) {
   int n, *list = x && w->cuts.n ? ag_cut_needed(&w->cuts, x, &n) : (n = 0, NULL);
   for (int i = 0; i < n; i++) let(w, &w->cuts.at[list[i]]);
@@ -81,10 +81,10 @@ static void target(writer *w, bool velocity, int coord, int row) {
 static void equations(writer *w, const char *word, int n, const ag_item *items) {
   for (int i = 0; i < n; i++) {
     if (items[i].text && strstr(items[i].text, " in S2") && !strchr(items[i].text, '='))
-      continue; /* comes with config */
+      continue; /* implied by config */
     prepare(w, items[i].x);
     ag_text_printf(w->out, "%s ", word);
-    if (items[i].name[0] > '9') ag_text_printf(w->out, "%s: ", items[i].name); /* others have their number only */
+    if (items[i].name[0] > '9') ag_text_printf(w->out, "%s: ", items[i].name); /* the others have only a number */
     expression(w, items[i].x);
     ag_text_str(w->out, " = 0\n");
   }
@@ -122,7 +122,7 @@ static void named(writer *w, const char *word, int n, const ag_item *items) {
     prepare(w, items[i].x);
     int k = (int)items[i].x < w->cuts.n_index ? w->cuts.index[items[i].x] : 0;
     ag_text_printf(w->out, "%s %s", word, items[i].name);
-    if (!k || strcmp(w->cuts.at[k - 1].name, items[i].name)) { /* a let that is observed has its own name already */
+    if (!k || strcmp(w->cuts.at[k - 1].name, items[i].name)) { /* a let that is recorded already has its own name */
       ag_text_str(w->out, " = ");
       expression(w, items[i].x);
     }
@@ -273,7 +273,7 @@ static void root_items(roots *r, int n, const ag_item *items) {
   for (int i = 0; i < n; i++) root(r, items[i].x);
 }
 
-/* Everything that will be printed. */
+/* All expressions that will be printed. */
 static roots collect(const ag_model *m) {
   roots r = {0};
   for (int i = 0; i < m->n_params; i++) root(&r, m->params[i].value);
@@ -336,8 +336,8 @@ static void write_model(const ag_model *m, ag_text *out) {
   free(r.at);
 }
 
-/* Operands of sums and products are kept in order of age, so that reading what was written may turn some of them round,
- * once: what is given out is the text that reads back and writes out unchanged. */
+/* Operands of sums and products are sorted by age, so reading the text back may reorder some of them once. The text
+ * returned is one that reads back and is written again unchanged. */
 void ag_lang_write(const ag_model *m, ag_text *out) {
   ag_text text = {0}, again = {0};
   write_model(m, &text);

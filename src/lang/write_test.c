@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Writing a model. corpus_test.c does the round trip for all files; here are the forms, and what must not explode. */
+ * Writing a model. corpus_test.c tests the round trip for all files; here are single forms, and texts that must stay
+ * short. */
 #include "lang/lang_test.h"
 
-/* What is written for a text, without its first line (model ...). */
+/* The text written for a model, without its first line (model ...). */
 static const char *written(const char *text) {
   static char out[200000];
   ag_model *m = read_text(text, 0, NULL, NULL);
@@ -34,7 +35,7 @@ static void check_forms(void) {
                "event e: y - 1 = 0 falling terminal\nstart y' = 1\nexpect e 1 at 1 within 1\n");
 }
 
-/* Names for parts stay clear of the person's. */
+/* Names of parts avoid those of the user. */
 static void check_names(void) {
   const char *out =
       written("model m\nparam part1 = 1\nconfig part2 in R, x in R\nlagrangian part2'^2 + part1*x'^2\n"
@@ -43,7 +44,7 @@ static void check_names(void) {
   AG_CHECK(strstr(out, "let part1") == NULL && strstr(out, "let part2") == NULL);
 }
 
-/* 2^60 terms and 600 brackets, were it written out. */
+/* 2^60 terms and 600 brackets if written out. */
 static void check_size(void) {
   ag_text text = {0};
   ag_text_str(&text, "model m\nconfig x in R\nlet f0(a) = sin(a)\nlet a0 = x\n");
