@@ -204,7 +204,7 @@ static void split_partial(core *k, int n_out, ag_id *outs) {
     sys->q_leaf[i] = AG_NEWN(sys->arena, ag_id, p->n_q);
     for (int c = 0; c < p->n_q; c++)
       sys->q_leaf[i][c] =
-          ag_input(k->g, ag_arena_printf(sys->arena, "%s[%d]", d->m->coords[i].name, c + 1), 1, 1, AG_LEAF_REAL);
+          ag_input(k->g, ag_component_name(sys->arena, d->m->coords[i].name, p->n_q, c), 1, 1, AG_LEAF_REAL);
     ag_id stack = ag_stack(k->g, p->n_q, 1, sys->q_leaf[i]);
     ag_substitute(k->g, 1, &d->q[i], &stack, n_out, outs);
   }
@@ -354,7 +354,7 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
 }
 
 /* A tape on z with the basis data: coordinates and images where lay_out put them. */
-ag_tape *ag_reduced_tape(const ag_system *sys, int n_out, const ag_id *outs) {
+ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs) {
   ag_model *m = sys->model;
   ag_graph *g = m->graph;
   ag_bind *binds =

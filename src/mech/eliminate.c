@@ -63,7 +63,7 @@ static void split(elim *e, int i) {
   ag_id *parts = AG_NEWN(arena, ag_id, dim);
   drop_leaf(e, i);
   for (int k = 0; k < dim; k++) {
-    const char *name = ag_arena_printf(arena, "%s[%d]", ag_node_name(e->g, whole.input), k + 1);
+    const char *name = ag_component_name(arena, ag_node_name(e->g, whole.input), dim, k);
     parts[k] = ag_input(e->g, name, 1, 1, AG_LEAF_REAL);
     e->leaves[e->n_leaf++] = (leaf){parts[k], whole.coord, k};
   }
@@ -487,7 +487,7 @@ static void name_u(elim *e) {
     int dim = ag_node_rows(e->g, sys->u_inputs[i]);
     const char *name = ag_node_name(e->g, sys->u_inputs[i]);
     for (int k = 0; k < dim; k++)
-      sys->u_names[at++] = dim > 1 ? ag_arena_printf(sys->arena, "%s[%d]", name, k + 1) : name;
+      sys->u_names[at++] = ag_component_name(sys->arena, name, dim, k);
   }
 }
 

@@ -127,16 +127,17 @@ static int kept_relations(derive *d) {
   return r > 0 ? r : 0;
 }
 
-void ag_growth(derive *d) {
+void ag_growth_find(derive *d) {
   ag_system *sys = d->sys;
+  ag_growth *found = &sys->growth;
   int known = sys->g_rank, extra = sys->n_lambda && needs_time(d);
   int m = sys->n_u + extra, n = sys->n_xi + extra;
-  sys->growth_in_time = extra;
-  sys->growth[sys->n_growth++] = m;
-  sys->n_disguised = 0;
+  found->in_time = extra;
+  found->dims[found->n++] = m;
+  found->n_disguised = 0;
   if (m == n) return;
-  sys->n_disguised = -1;
-  if (m == 0) sys->n_disguised = n - known;
+  found->n_disguised = -1;
+  if (m == 0) found->n_disguised = n - known;
   if (m == 0 || m > MAX_FIELDS) return;
   fields f = {0};
   base_fields(d, &f);
@@ -150,14 +151,14 @@ void ag_growth(derive *d) {
     int *pivots = ag_heap_alloc(sizeof(int) * (size_t)(f.n + 1));
     last = r;
     r = rank_of(d, &f, pivots);
-    sys->growth[sys->n_growth++] = r;
+    found->dims[found->n++] = r;
     for (int i = 0; i < r; i++) f.x[i] = f.x[pivots[i]]; /* ascending: D and the new directions are kept */
     f.n = r;
     old = last;
     free(pivots);
-  } while (r > last && r < n && sys->n_growth < 4 && m * (r - last) <= MAX_BRACKETS);
+  } while (r > last && r < n && found->n < 4 && m * (r - last) <= MAX_BRACKETS);
   int relations = kept_relations(d); /* these directions are never reached */
-  if (r == last || r == n - known - relations) sys->n_disguised = n - r - known;
-  if (sys->n_disguised < relations) sys->n_disguised = -1; /* the brackets say too much: not to be trusted */
+  if (r == last || r == n - known - relations) found->n_disguised = n - r - known;
+  if (found->n_disguised < relations) found->n_disguised = -1; /* the brackets say too much: not to be trusted */
   free(f.x);
 }

@@ -4,7 +4,7 @@
 #include "mech/mech_internal.h"
 
 typedef struct linear {
-  const ag_system *sys;
+  ag_system *sys;
   ag_graph *g;
   int n_in, n_row;
   ag_id *inputs, *rows;

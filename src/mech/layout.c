@@ -1,35 +1,168 @@
 /* SPDX-License-Identifier: MIT
  * Where everything sits: coordinates, velocities, parameters; small helpers on stored coordinates. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "math/lie.h"
 #include "mech/mech_internal.h"
 
+/* ---- the table ---- */
+
+/* Adds a row of n numbers at the end of what the offsets stand at, and moves them on. */
+static void add_row(ag_system *sys, ag_layout_row row, int *at, int *tangent) {
+  row.at = row.n ? *at : -1;
+  row.tangent = row.n_tangent ? *tangent : -1;
+  *at += row.n;
+  if (tangent) *tangent += row.n_tangent;
+  sys->layout[sys->kinds[row.kind].at + sys->kinds[row.kind].n++] = row;
+}
+
+/* A row in the shape of an expression. */
+static ag_layout_row shaped(const ag_graph *g, ag_layout_kind kind, const char *name, ag_id x) {
+  int rows = ag_node_rows(g, x), cols = ag_node_cols(g, x);
+  return (ag_layout_row){.kind = kind, .name = name, .rows = rows, .cols = cols, .n = rows * cols, .x = x};
+}
+
+static void state_rows(ag_system *sys) {
+  const ag_model *m = sys->model;
+  int at = 0, tangent = 0;
+  for (int i = 0; i < m->n_coords; i++) {
+    const ag_coord *c = &m->coords[i];
+    bool rotation = c->space == AG_SPACE_SO3;
+    add_row(sys,
+            (ag_layout_row){.kind = AG_LAYOUT_COORDINATE,
+                            .name = c->name,
+                            .factor = c->space,
+                            .rows = c->dim,
+                            .cols = rotation ? 3 : 1,
+                            .n = rotation ? 4 : c->dim,
+                            .n_tangent = c->dim,
+                            .x = c->q},
+            &at, &tangent);
+  }
+  sys->n_q = at;
+  for (int i = 0; i < m->n_coords; i++) {
+    ag_layout_row row = shaped(m->graph, AG_LAYOUT_VELOCITY, m->coords[i].velocity, m->coords[i].xi);
+    row.n_tangent = row.n;
+    add_row(sys, row, &at, &tangent);
+  }
+  sys->n_xi = at - sys->n_q;
+  sys->n_x = at + sys->n_process;
+}
+
+static void parameter_rows(ag_system *sys) {
+  const ag_model *m = sys->model;
+  for (int i = 0; i < m->n_params; i++) {
+    const ag_param *p = &m->params[i];
+    ag_layout_row row = {.kind = AG_LAYOUT_PARAMETER, .name = p->name, .rows = 1, .cols = 1};
+    if (p->input) row = shaped(m->graph, AG_LAYOUT_PARAMETER, p->name, p->input);
+    add_row(sys, row, &sys->n_param, NULL);
+  }
+}
+
 void ag_layout(derive *d) {
   ag_system *sys = d->sys;
   ag_model *m = d->m;
+  const int count[AG_LAYOUT_KINDS] = {[AG_LAYOUT_COORDINATE] = m->n_coords,
+                                      [AG_LAYOUT_VELOCITY] = m->n_coords,
+                                      [AG_LAYOUT_FRAME] = m->n_frames,
+                                      [AG_LAYOUT_PARAMETER] = m->n_params,
+                                      [AG_LAYOUT_OBSERVABLE] = m->n_observables};
+  int n = 0, n_frame = 0;
+  for (int i = 0; i < AG_LAYOUT_KINDS; i++) sys->kinds[i].at = n, n += count[i];
+  sys->layout = AG_NEWN(sys->arena, ag_layout_row, n + 1);
+  state_rows(sys);
+  for (int i = 0; i < m->n_frames; i++)
+    add_row(sys, shaped(d->g, AG_LAYOUT_FRAME, m->frames[i].name, m->frames[i].x), &n_frame, NULL);
+  parameter_rows(sys);
+  for (int i = 0; i < m->n_observables; i++)
+    add_row(sys, shaped(d->g, AG_LAYOUT_OBSERVABLE, m->observables[i].name, m->observables[i].x), &sys->n_observe, NULL);
   sys->places = AG_NEWN(sys->arena, ag_place, m->n_coords);
   d->q = AG_NEWN(sys->arena, ag_id, m->n_coords);
   d->xi = AG_NEWN(sys->arena, ag_id, m->n_coords);
   d->nc = m->n_coords;
   for (int i = 0; i < m->n_coords; i++) {
-    const ag_coord *c = &m->coords[i];
-    int n_q = c->space == AG_SPACE_SO3 ? 4 : c->dim;
-    sys->places[i] = (ag_place){sys->n_q, n_q, sys->n_xi, c->dim};
-    sys->n_q += n_q;
-    sys->n_xi += c->dim;
-    d->q[i] = c->q;
-    d->xi[i] = c->xi;
+    const ag_layout_row *q = &sys->layout[i];
+    sys->places[i] = (ag_place){q->at, q->n, q->tangent, q->n_tangent};
+    d->q[i] = m->coords[i].q;
+    d->xi[i] = m->coords[i].xi;
   }
   sys->param_offset = AG_NEWN(sys->arena, int, m->n_params);
-  for (int i = 0; i < m->n_params; i++) {
-    const ag_param *p = &m->params[i];
-    sys->param_offset[i] = p->input ? sys->n_param : -1;
-    if (p->input) sys->n_param += ag_input_storage(d->g, p->input);
-  }
+  for (int i = 0; i < m->n_params; i++) sys->param_offset[i] = sys->layout[sys->kinds[AG_LAYOUT_PARAMETER].at + i].at;
   sys->params = AG_NEWN(sys->arena, double, sys->n_param);
 }
+
+const ag_layout_row *ag_layout_rows(const ag_system *sys, ag_layout_kind kind, int *n) {
+  *n = sys->kinds[kind].n;
+  return sys->layout + sys->kinds[kind].at;
+}
+
+const ag_layout_row *ag_layout_find(const ag_system *sys, const char *name, int *entry) {
+  int n = 0;
+  for (int i = 0; i < AG_LAYOUT_KINDS; i++) n += sys->kinds[i].n;
+  for (int i = 0; i < n; i++) {
+    const ag_layout_row *row = &sys->layout[i];
+    *entry = ag_entry_find(row->name, row->rows, row->cols, name);
+    if (*entry >= -1) return row;
+  }
+  return NULL;
+}
+
+/* ---- names ---- */
+
+void ag_entry_name(const char *name, int rows, int cols, int entry, ag_text *out) {
+  ag_text_str(out, name);
+  if (cols > 1) ag_text_printf(out, "[%d,%d]", entry / cols + 1, entry % cols + 1);
+  else if (rows > 1) ag_text_printf(out, "[%d]", entry + 1);
+}
+
+int ag_entry_find(const char *name, int rows, int cols, const char *wanted) {
+  size_t n = strlen(name);
+  int row = 0, col = 1, end = 0;
+  if (strncmp(name, wanted, n)) return -2;
+  if (!wanted[n]) return -1;
+  if (rows * cols == 1) return -2;
+  if (cols > 1) (void)sscanf(wanted + n, "[%d,%d]%n", &row, &col, &end);
+  else (void)sscanf(wanted + n, "[%d]%n", &row, &end);
+  if (!end || row < 1 || row > rows || col < 1 || col > cols) return -2;
+  int entry = (row - 1) * cols + col - 1;
+  ag_text text = {0};
+  ag_entry_name(name, rows, cols, entry, &text); /* written in this way, not as "x[ 2]" */
+  bool same = !strcmp(ag_text_cstr(&text), wanted);
+  ag_text_done(&text);
+  return same ? entry : -2;
+}
+
+void ag_stored_name(const ag_layout_row *row, int k, ag_text *out) {
+  bool rotation = row->kind == AG_LAYOUT_COORDINATE && row->factor == AG_SPACE_SO3;
+  if (rotation) ag_text_printf(out, "%s as a quaternion: %c", row->name, "wxyz"[k]);
+  else ag_entry_name(row->name, row->rows, row->cols, k, out);
+}
+
+void ag_reduced_name(const ag_system *sys, int k, ag_text *out) {
+  if (k >= sys->u_in_z && k < sys->u_in_z + sys->n_u) ag_text_str(out, sys->u_names[k - sys->u_in_z]);
+  for (int i = 0; i < sys->n_image; i++) {
+    const ag_image *image = &sys->images[i];
+    if (k < image->z || k >= image->z + 3) continue;
+    ag_text_printf(out, "(%s^T*", sys->model->coords[image->coord].name);
+    ag_print(sys->model->graph, image->c, out);
+    ag_text_printf(out, ")[%d]", k - image->z + 1);
+  }
+  for (int i = 0; i < sys->model->n_coords; i++)
+    for (int j = 0; j < sys->places[i].n_q; j++)
+      if (sys->q_in_z[sys->places[i].q + j] == k) ag_stored_name(&sys->layout[i], j, out);
+}
+
+const char *ag_component_name(ag_arena *arena, const char *name, int rows, int entry) {
+  ag_text text = {0};
+  ag_entry_name(name, rows, 1, entry, &text);
+  const char *kept = ag_arena_str(arena, ag_text_cstr(&text));
+  ag_text_done(&text);
+  return kept;
+}
+
+/* ---- inputs of tapes ---- */
 
 /* Binds the parameters before the i-th one. */
 static int bind_params(const ag_system *sys, int n, ag_bind *binds) {
@@ -260,11 +393,7 @@ const char *ag_free_name(const ag_system *sys, const char *name) {
 }
 
 const char *ag_velocity_name(const ag_system *sys, int i, ag_arena *arena) {
-  for (int k = 0; k < sys->model->n_coords; k++) {
-    const ag_place *p = &sys->places[k];
-    if (i < p->xi || i >= p->xi + p->n_xi) continue;
-    const char *name = sys->model->coords[k].velocity;
-    return p->n_xi == 1 ? name : ag_arena_printf(arena, "%s[%d]", name, i - p->xi + 1);
-  }
-  return "?";
+  const ag_layout_row *v = sys->layout + sys->kinds[AG_LAYOUT_VELOCITY].at;
+  while (i >= v->n) i -= v++->n;
+  return ag_component_name(arena, v->name, v->rows, i);
 }

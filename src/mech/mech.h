@@ -12,6 +12,8 @@
 #include "base/status.h"
 #include "model/model.h"
 
+typedef struct ag_system ag_system;
+
 /* Tapes by what they compute: role.def. */
 typedef enum ag_role {
 #define AG_ROLE(ROLE, name, state, what) AG_ROLE_##ROLE,
@@ -37,11 +39,56 @@ typedef struct ag_span {
   int at, n;
 } ag_span;
 
-/* Where a coordinate factor sits. */
-typedef struct ag_place {
-  int q, n_q;   /* offset and length in the stored coordinates (4 for a rotation) */
-  int xi, n_xi; /* offset and length in the quasi-velocities */
-} ag_place;
+/* Numbers of a system. */
+typedef struct ag_dims {
+  int q, xi, process, x; /* the exchange state x = [q | xi | N]: stored coordinates, quasi-velocities, processes; all */
+  int z, core, tangent;  /* the reduced state; its first numbers; its tangent, three per rotation */
+  int u, u_at;           /* independent velocities, and where they stand in z */
+  int c;                 /* basis data */
+  int param, observe;    /* numbers of all parameters, all observables */
+  int row, lambda, rank; /* rows of constraints; those kept, each with a multiplier; how many are independent */
+  int g;                 /* rows on the position level */
+  int fragile;           /* rows whose coefficients may all vanish somewhere */
+} ag_dims;
+
+/* ---- layout: every named quantity of a system, one row each ---- */
+
+typedef enum ag_layout_kind {
+  AG_LAYOUT_COORDINATE,
+  AG_LAYOUT_VELOCITY,   /* quasi-velocities */
+  AG_LAYOUT_PROCESS,    /* states of noise processes */
+  AG_LAYOUT_FRAME,      /* independent velocities of the model's frame */
+  AG_LAYOUT_PARAMETER,  /* in order of the file */
+  AG_LAYOUT_OBSERVABLE,
+  AG_LAYOUT_NOISE,      /* channels */
+  AG_LAYOUT_KINDS
+} ag_layout_kind;
+
+/* The array that a quantity is stored in depends on its kind: the exchange state x = [q | xi | N] for coordinates,
+ * velocities and processes; u for a frame; the parameters; the observables; the channels. */
+typedef struct ag_layout_row {
+  ag_layout_kind kind;
+  const char *name;       /* "x", "x'", "Omega"; a member of a family "x[2]" */
+  ag_space factor;        /* of the configuration space; AG_SPACE_R where that says nothing */
+  int rows, cols;         /* shape as the user writes it: a rotation is 3 x 3 */
+  int at, n;              /* numbers stored (4 of a rotation); n = 0: an integer parameter, which is structural */
+  int tangent, n_tangent; /* in the tangent of x: 3 per rotation */
+  ag_id x;                /* its expression */
+} ag_layout_row;
+
+/* The rows of one kind, in the order of the model. */
+const ag_layout_row *ag_layout_rows(const ag_system *sys, ag_layout_kind kind, int *n);
+/* The quantity of that name, *entry = -1, or the one with an entry of that name ("x[2]", "A[1,2]", "x[4][1]"), *entry =
+ * which, row by row; NULL: none. */
+const ag_layout_row *ag_layout_find(const ag_system *sys, const char *name, int *entry);
+/* The same for one name and shape: the entry, -1 for the whole, -2 when `wanted` is neither. */
+int ag_entry_find(const char *name, int rows, int cols, const char *wanted);
+/* Name of an entry: "x", "x[2]", "A[1,2]". */
+void ag_entry_name(const char *name, int rows, int cols, int entry, ag_text *out);
+/* Name of number k of those stored: as above, or "R as a quaternion: w". */
+void ag_stored_name(const ag_layout_row *row, int k, ag_text *out);
+/* Name of number k of the reduced state z. */
+void ag_reduced_name(const ag_system *sys, int k, ag_text *out);
 
 typedef enum ag_row_kind { AG_ROW_CONSTRAINT, AG_ROW_HOLONOMIC, AG_ROW_PRESCRIBE } ag_row_kind;
 
@@ -63,93 +110,13 @@ typedef enum ag_elimination {
   AG_ELIM_SADDLE /* none: u is xi, and the sparse saddle system is solved for xi' and the multipliers (large systems) */
 } ag_elimination;
 
-/* A body image R^T c of a vector c fixed in space (an expression of the parameters), moved by (R^T c)' = (R^T c) x
- * Omega. */
-typedef struct ag_image {
-  int coord, z; /* which rotation; offset in z */
-  ag_id c, input;
-} ag_image;
-
-/* Velocities y that n_w constraints S_y y + s = 0 tie together: y = B v + y0, B the projection of the basis N (n_y x
- * (n_y - n_w), row-major, data in c) onto ker S_y, v = v(q, u) coordinates that make it orthonormal (eliminate.c). One
- * per connected group of rows. */
-typedef struct ag_basis {
-  int n_y, n_w;
-  int n_s;      /* rows that n_w are independent of; n_s > n_w: it is W S_y y + W s = 0, W data too, behind N in c */
-  int *y_index; /* which quasi-velocity each y is */
-  int c, u, S;  /* offsets: of N in c, of its coordinates in u, of S_y in the results of the basis tape */
-  ag_id N;      /* the input that holds it; 0 when n_y = n_w */
-  ag_id W;      /* the input of W (n_w x n_s); 0 when n_s = n_w */
-} ag_basis;
-
-/* Places of the structural nonzeros of a matrix, and the entries. */
-typedef struct ag_places {
-  int n, *row, *col;
-  ag_id *x;
-} ag_places;
-
-typedef struct ag_system {
-  ag_arena *arena;
-  ag_model *model; /* not owned */
-  int n_q, n_xi, n_u, n_row, n_lambda, n_param, n_g, n_relation;
-  int rank;         /* independent rows; less than n_lambda where which ones they are changes from place to place */
-  int g_rank;       /* how many of the n_g position-level rows are independent (all with AG_ELIM_SADDLE) */
-  ag_place *places; /* per coordinate */
-  ag_row *rows;
-  int *param_offset; /* per parameter, -1 for integer ones */
-  double *params;    /* current values */
-  double *q0, *xi0;  /* start, completed */
-  double t0;
-  ag_elimination elimination;
-  const char **u_names; /* per component of u: "Omega[1]", "u", "basis 1" */
-  int n_c, n_basis;     /* numbers in c; AG_ELIM_BASIS only */
-  ag_basis *bases;
-
-  /* With AG_ELIM_SADDLE: where S (all rows, also dropped ones), M (row >= col) and the Jacobian of the relations have
-   * entries, row by row. M is S^T S larger than the mass matrix where that is singular off the constraints (augmented):
-   * the solutions are the same. The mass matrix of a large system without constraints is given in the same way. */
-  bool augmented;
-  bool *hubs; /* per velocity, or NULL: shared by many rows, which have full rank without it (AG_MARK_HUB) */
-  ag_places S_at, M_at, G_at;
-
-  /* The reduced state. */
-  int n_core, n_z; /* z[0..n_core-1] is the core */
-  int u_in_z;      /* offset of u */
-  int *q_in_z;     /* per stored coordinate: its place in z */
-  ag_id **q_leaf;  /* per coordinate: NULL, or one input per component where only some are core */
-  int n_image;
-  ag_image *images;
-  ag_id *dz, *velocity; /* expressions: rows of dz; per coordinate its velocity; both in the inputs of z */
-
-  int n_tangent; /* numbers of the tangent of z: n_z, but three per rotation */
-
-  /* Tapes by role (role.def), and after the last role one per section of the model; NULL where there is none. */
-  int n_tape;
-  ag_tape **tapes;
-  bool *reads_lambda; /* per tape */
-  ag_id **made;       /* per tape: the expressions it was made from */
-  ag_span outputs[AG_OUTPUT_COUNT];
-  int n_minor;
-  double *minor_bound;  /* below this the motion has left the domain */
-  int n_range, *ranges; /* which ranges of the model AG_ROLE_DOMAIN looks at */
-  int n_fragile;
-  int n_observe; /* numbers in all observables */
-  int *observe_offset;
-
-  /* Integrability at the start and in the domain. For affine and time-dependent constraints in the space of (q, t): one
-   * more dimension. */
-  bool growth_in_time;
-  int growth[4], n_growth; /* dimension of D, D + [D,D], ...: at most depth 4 */
-  int n_disguised;         /* velocity constraints that are holonomic in disguise; -1: not decided at this depth */
-  ag_id energy_size;       /* kinetic energy + |potential energy|: what an error of the energy is small against */
-  ag_id energy, *xi_of_u, mass,
-      force;             /* expressions, for show: xi(q,u,t) per coordinate, B^T M B (0: see M_at), right-hand side */
-  ag_id kappa, rates;    /* the lower part of it with AG_ELIM_SADDLE; u' */
-  ag_id *reaction;       /* S^T lambda per coordinate, NULL without constraints */
-  const bool *dependent; /* per quasi-velocity: solved from the constraints by default */
-  ag_id *u_inputs;
-  int n_u_input;
-} ag_system;
+/* Integrability at the start and in the domain: dimensions of D, D + [D, D], ... For affine and time-dependent
+ * constraints in the space of (q, t): one more dimension (in_time). */
+typedef struct ag_growth {
+  bool in_time;
+  int n, dims[4];
+  int n_disguised; /* velocity constraints that are holonomic in disguise; -1: not decided at this depth */
+} ag_growth;
 
 typedef struct ag_derive_options {
   bool strict; /* refuse a start that had to be projected */
@@ -163,13 +130,30 @@ typedef struct ag_derive_options {
 AG_MUST_USE ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *options, ag_system **out);
 void ag_system_free(ag_system *sys);
 
+/* ---- what a system is ---- */
+
+const ag_dims *ag_system_dims(const ag_system *sys);
+const ag_model *ag_system_model(const ag_system *sys);
+ag_graph *ag_system_graph(ag_system *sys); /* for expressions of one's own */
+ag_elimination ag_system_elimination(const ag_system *sys);
+const ag_growth *ag_system_growth(const ag_system *sys);
+const ag_row *ag_system_rows(const ag_system *sys);              /* dims.row of them */
+const char *const *ag_system_u_names(const ag_system *sys);      /* dims.u: "Omega[1]", "u", "basis 1" */
+const double *ag_system_param_values(const ag_system *sys);      /* dims.param, as the model has them */
+double ag_system_t0(const ag_system *sys);
+void ag_system_state0(const ag_system *sys, double *x); /* the start as an exchange state */
+const int *ag_system_ranges(const ag_system *sys, int *n); /* which ranges of the domain AG_ROLE_DOMAIN looks at */
+ag_id ag_system_energy(const ag_system *sys);
+ag_id ag_system_energy_size(const ag_system *sys); /* kinetic energy + |potential energy| */
+/* Groups of the first n_z numbers of z that keep their length: quaternions, images R^T c. NULL: only how many. */
+int ag_system_units(const ag_system *sys, int n_z, ag_span *units);
+
 /* The tape of a role, NULL where the system has none; that of section i is AG_ROLE_SECTION + i. */
 const ag_tape *ag_system_role(const ag_system *sys, int role);
 /* Where a result stands among those of its role. */
 ag_span ag_system_output(const ag_system *sys, ag_output output);
 const char *ag_role_name(ag_role role);
-const char *ag_role_what(ag_role role);                 /* what it computes, in a few words */
-void ag_system_state0(const ag_system *sys, double *x); /* the start as a full state [q | xi] */
+const char *ag_role_what(ag_role role); /* what it computes, in a few words */
 
 /* Parameter values (n_param numbers) with some of them changed: those that depend on them follow. */
 AG_MUST_USE ag_status ag_system_params(ag_ctx *ctx, const ag_system *sys, int n_when, const int *when_param,
@@ -239,7 +223,10 @@ int ag_work_settle_full(ag_work *w, double t, double *x); /* the same for the fu
 
 /* A tape on [full state | lambda] for expressions in anything the model knows (coordinates, velocities, frame
  * velocities, energy, drives, reactions). *needs_lambda: whether the multipliers are read. Owned by the caller. */
-ag_tape *ag_system_tape(const ag_system *sys, int n_out, const ag_id *outs, bool *needs_lambda);
+ag_tape *ag_system_tape(ag_system *sys, int n_out, const ag_id *outs, bool *needs_lambda);
+/* The same on the reduced state z, without basis data; NULL when forces of constraint are read. *reads_rest: whether
+ * more than the core is read. Owned by the caller. */
+ag_tape *ag_system_reduced_tape(ag_system *sys, int n_out, const ag_id *outs, bool *reads_rest);
 /* Evaluates such a tape at a full state; slots: tape->n_slot numbers, prepared with ag_tape_prep(tape, params, slots).
  */
 int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, const double *x, double *slots,
@@ -247,7 +234,7 @@ int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, c
 
 /* Accelerations xi' of the eliminated closure as a tape on [q | u] (with c): to compare with the multiplier form. Owned
  * by the caller. */
-ag_tape *ag_system_accel(const ag_system *sys);
+ag_tape *ag_system_accel(ag_system *sys);
 
 /* Makes the role JACOBIAN where it is not there yet, which extends the graph: n_tangent x n_tangent row-major in
  * tangent coordinates, in the order of z with three numbers per rotation (delta R = R hat(eta)) in place of its

@@ -6,6 +6,99 @@
 
 enum { AG_SADDLE_MAX = 64 }; /* velocities up to which matrices are dense and constraints are eliminated */
 
+/* Where a coordinate factor sits. */
+typedef struct ag_place {
+  int q, n_q;   /* offset and length in the stored coordinates (4 for a rotation) */
+  int xi, n_xi; /* offset and length in the quasi-velocities */
+} ag_place;
+
+/* A body image R^T c of a vector c fixed in space (an expression of the parameters), moved by (R^T c)' = (R^T c) x
+ * Omega. */
+typedef struct ag_image {
+  int coord, z; /* which rotation; offset in z */
+  ag_id c, input;
+} ag_image;
+
+/* Velocities y that n_w constraints S_y y + s = 0 tie together: y = B v + y0, B the projection of the basis N (n_y x
+ * (n_y - n_w), row-major, data in c) onto ker S_y, v = v(q, u) coordinates that make it orthonormal (eliminate.c). One
+ * per connected group of rows. */
+typedef struct ag_basis {
+  int n_y, n_w;
+  int n_s;      /* rows that n_w are independent of; n_s > n_w: it is W S_y y + W s = 0, W data too, behind N in c */
+  int *y_index; /* which quasi-velocity each y is */
+  int c, u, S;  /* offsets: of N in c, of its coordinates in u, of S_y in the results of the basis tape */
+  ag_id N;      /* the input that holds it; 0 when n_y = n_w */
+  ag_id W;      /* the input of W (n_w x n_s); 0 when n_s = n_w */
+} ag_basis;
+
+/* Places of the structural nonzeros of a matrix, and the entries. */
+typedef struct ag_places {
+  int n, *row, *col;
+  ag_id *x;
+} ag_places;
+
+struct ag_system {
+  ag_arena *arena;
+  ag_model *model; /* not owned */
+  int n_q, n_xi, n_u, n_row, n_lambda, n_param, n_g, n_relation;
+  int rank;         /* independent rows; less than n_lambda where which ones they are changes from place to place */
+  int g_rank;       /* how many of the n_g position-level rows are independent (all with AG_ELIM_SADDLE) */
+  ag_place *places; /* per coordinate */
+  ag_row *rows;
+  ag_layout_row *layout; /* all rows, kind by kind */
+  ag_span kinds[AG_LAYOUT_KINDS];
+  int n_process, n_x; /* numbers of N; of the exchange state [q | xi | N] */
+  int *param_offset; /* per parameter, -1 for integer ones */
+  double *params;    /* current values */
+  double *q0, *xi0;  /* start, completed */
+  double t0;
+  ag_elimination elimination;
+  const char **u_names; /* per component of u: "Omega[1]", "u", "basis 1" */
+  int n_c, n_basis;     /* numbers in c; AG_ELIM_BASIS only */
+  ag_basis *bases;
+
+  /* With AG_ELIM_SADDLE: where S (all rows, also dropped ones), M (row >= col) and the Jacobian of the relations have
+   * entries, row by row. M is S^T S larger than the mass matrix where that is singular off the constraints (augmented):
+   * the solutions are the same. The mass matrix of a large system without constraints is given in the same way. */
+  bool augmented;
+  bool *hubs; /* per velocity, or NULL: shared by many rows, which have full rank without it (AG_MARK_HUB) */
+  ag_places S_at, M_at, G_at;
+
+  /* The reduced state. */
+  int n_core, n_z; /* z[0..n_core-1] is the core */
+  int u_in_z;      /* offset of u */
+  int *q_in_z;     /* per stored coordinate: its place in z */
+  ag_id **q_leaf;  /* per coordinate: NULL, or one input per component where only some are core */
+  int n_image;
+  ag_image *images;
+  ag_id *dz, *velocity; /* expressions: rows of dz; per coordinate its velocity; both in the inputs of z */
+
+  int n_tangent; /* numbers of the tangent of z: n_z, but three per rotation */
+
+  /* Tapes by role (role.def), and after the last role one per section of the model; NULL where there is none. */
+  int n_tape;
+  ag_tape **tapes;
+  bool *reads_lambda; /* per tape */
+  ag_id **made;       /* per tape: the expressions it was made from */
+  ag_span outputs[AG_OUTPUT_COUNT];
+  int n_minor;
+  double *minor_bound;  /* below this the motion has left the domain */
+  int n_range, *ranges; /* which ranges of the model AG_ROLE_DOMAIN looks at */
+  int n_fragile;
+  int n_observe; /* numbers in all observables */
+
+  ag_growth growth;
+  ag_dims dims; /* for others, when all is derived */
+  ag_id energy_size;       /* kinetic energy + |potential energy|: what an error of the energy is small against */
+  ag_id energy, *xi_of_u, mass,
+      force;             /* expressions, for show: xi(q,u,t) per coordinate, B^T M B (0: see M_at), right-hand side */
+  ag_id kappa, rates;    /* the lower part of it with AG_ELIM_SADDLE; u' */
+  ag_id *reaction;       /* S^T lambda per coordinate, NULL without constraints */
+  const bool *dependent; /* per quasi-velocity: solved from the constraints by default */
+  ag_id *u_inputs;
+  int n_u_input;
+};
+
 /* Work in progress: the system, and the expressions it is made from. */
 typedef struct derive {
   ag_ctx *ctx;
@@ -49,6 +142,9 @@ int ag_basis_size(const ag_system *sys, ag_basis_part part);
 int ag_kept_positions(const ag_system *sys);
 bool ag_is_sparse(const ag_system *sys); /* rows and Jacobians are given by their entries */
 
+/* facts.c */
+void ag_dims_set(ag_system *sys);
+
 /* layout.c */
 void ag_layout(derive *d);
 ag_status ag_param_values(ag_ctx *ctx, const ag_system *sys, int n_when, const int *when_param, const ag_id *when_value,
@@ -83,6 +179,8 @@ void ag_sampler_done(ag_sampler *s);
 double ag_random_unit(uint64_t *state); /* uniform in (0,1), splitmix */
 /* A name that the model does not use: `name`, or with underscores behind it. */
 const char *ag_free_name(const ag_system *sys, const char *name);
+/* Name of a component of a column with so many rows; it lives as long as the arena. */
+const char *ag_component_name(ag_arena *arena, const char *name, int rows, int entry);
 /* Name of quasi-velocity i, as "Omega[2]" or "x'". */
 const char *ag_velocity_name(const ag_system *sys, int i, ag_arena *arena);
 
@@ -149,7 +247,7 @@ bool ag_sparse_positive(const ag_system *sys, const double *entries, int *worst)
 
 /* core.c: what is integrated; tapes of the reduced state. rates: u' (0 without u); stored_rates: per coordinate. */
 void ag_core(derive *d, ag_id rates, const ag_id *stored_rates);
-ag_tape *ag_reduced_tape(const ag_system *sys, int n_out, const ag_id *outs);
+ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs);
 
 /* observe.c: reactions, observables and events */
 void ag_observe(derive *d);
@@ -179,5 +277,5 @@ const ag_system *ag_work_system(const ag_work *w);
 void ag_undetermined(derive *d);
 
 /* growth.c */
-void ag_growth(derive *d);
+void ag_growth_find(derive *d);
 #endif

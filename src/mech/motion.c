@@ -211,7 +211,7 @@ static void read_u(derive *d) {
   if (sys->n_basis) ag_role_make(sys, AG_ROLE_BASIS, sys->n_basis, d->S_y);
 }
 
-ag_tape *ag_system_accel(const ag_system *sys) {
+ag_tape *ag_system_accel(ag_system *sys) {
   ag_model *m = sys->model;
   ag_graph *g = m->graph;
   int nc = m->n_coords, n_in = sys->n_u_input, n = nc + 1 + n_in, at = 0;

@@ -63,7 +63,7 @@ void ag_expand_builtins(const ag_system *sys, int n, ag_id *x) {
   free(b.to);
 }
 
-ag_tape *ag_system_tape(const ag_system *sys, int n_out, const ag_id *outs, bool *needs_lambda) {
+ag_tape *ag_system_tape(ag_system *sys, int n_out, const ag_id *outs, bool *needs_lambda) {
   ag_model *m = sys->model;
   ag_id *x = ag_heap_alloc(sizeof *x * (size_t)(n_out + 1));
   memcpy(x, outs, sizeof *x * (size_t)n_out);
@@ -91,13 +91,8 @@ void ag_observe(derive *d) {
     sys->reaction = AG_NEWN(sys->arena, ag_id, d->nc);
     ag_reverse(g, 1, &rows, &m->lambda, d->nc, d->xi, sys->reaction); /* S^T lambda */
   }
-  sys->observe_offset = AG_NEWN(sys->arena, int, m->n_observables + 1);
   ag_id *x = AG_NEWN(sys->arena, ag_id, m->n_observables + m->n_events + 1);
-  for (int i = 0; i < m->n_observables; i++) {
-    x[i] = m->observables[i].x;
-    sys->observe_offset[i] = sys->n_observe;
-    sys->n_observe += ag_node_rows(g, x[i]) * ag_node_cols(g, x[i]);
-  }
+  for (int i = 0; i < m->n_observables; i++) x[i] = m->observables[i].x;
   if (m->n_observables) ag_role_make(sys, AG_ROLE_OBSERVE, m->n_observables, x);
   for (int i = 0; i < m->n_events; i++) x[i] = m->events[i].x;
   if (m->n_events) ag_role_make(sys, AG_ROLE_EVENTS, m->n_events, x);

@@ -121,7 +121,7 @@ void ag_saddle_choose(derive *d) {
     const char *name = ag_node_name(d->g, d->xi[i]);
     int dim = d->m->coords[i].dim;
     for (int k = 0; k < dim; k++)
-      sys->u_names[at++] = dim > 1 ? ag_arena_printf(sys->arena, "%s[%d]", name, k + 1) : name;
+      sys->u_names[at++] = ag_component_name(sys->arena, name, dim, k);
   }
 }
 

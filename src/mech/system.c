@@ -180,8 +180,9 @@ static ag_status derive_all(derive *d) {
   AG_TRY(check_start(d));
   if (d->m->n_touches) AG_TRY(check_relations(d));
   ag_undetermined(d);
-  if (d->options->growth && sys->elimination != AG_ELIM_SADDLE) ag_growth(d);
-  else if (sys->n_row) sys->n_disguised = -1;
+  if (d->options->growth && sys->elimination != AG_ELIM_SADDLE) ag_growth_find(d);
+  else if (sys->n_row) sys->growth.n_disguised = -1;
+  ag_dims_set(sys);
   return AG_OK;
 }
 
@@ -202,11 +203,6 @@ ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *op
   if (status != AG_OK) ag_system_free(sys);
   else *out = sys;
   return status;
-}
-
-void ag_system_state0(const ag_system *sys, double *x) {
-  memcpy(x, sys->q0, sizeof *x * (size_t)sys->n_q);
-  memcpy(x + sys->n_q, sys->xi0, sizeof *x * (size_t)sys->n_xi);
 }
 
 void ag_system_free(ag_system *sys) {

@@ -24,8 +24,7 @@ static const char *stored_name(const scene *s, int i) {
     const ag_place *p = &s->sys->places[k];
     const ag_coord *c = &s->sys->model->coords[k];
     if (i < p->q || i >= p->q + p->n_q) continue;
-    return c->space == AG_SPACE_SO3 || p->n_q == 1 ? c->name
-                                                   : ag_arena_printf(s->arena, "%s[%d]", c->name, i - p->q + 1);
+    return c->space == AG_SPACE_SO3 ? c->name : ag_component_name(s->arena, c->name, p->n_q, i - p->q);
   }
   return "?";
 }

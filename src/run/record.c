@@ -6,24 +6,27 @@
 #include "math/lie.h"
 #include "run/run_internal.h"
 
-static void add(ag_record *r, ag_column_kind kind, const char *name, int rows, int cols) {
-  r->columns[r->n_column++] = (ag_column){kind, name, rows, cols, r->width};
+static void add(ag_record *r, ag_column_kind kind, const char *name, int rows, int cols, ag_id x) {
+  r->columns[r->n_column++] = (ag_column){kind, name, rows, cols, r->width, x};
   r->width += rows * cols;
 }
 
+static void add_rows(ag_record *r, ag_column_kind kind, int n, const ag_layout_row *rows) {
+  for (int i = 0; i < n; i++) add(r, kind, rows[i].name, rows[i].rows, rows[i].cols, rows[i].x);
+}
+
 void ag_record_init(ag_record *r, const ag_system *sys) {
-  const ag_model *m = sys->model;
-  *r = (ag_record){0};
-  r->columns = ag_heap_alloc(sizeof *r->columns * (size_t)(2 * m->n_coords + m->n_observables + 3));
-  add(r, AG_COL_TIME, "t", 1, 1);
-  for (int i = 0; i < m->n_coords; i++)
-    add(r, AG_COL_COORD, m->coords[i].name, m->coords[i].dim, m->coords[i].space == AG_SPACE_SO3 ? 3 : 1);
-  for (int i = 0; i < m->n_coords; i++) add(r, AG_COL_VELOCITY, m->coords[i].velocity, m->coords[i].dim, 1);
-  for (int i = 0; i < m->n_observables; i++)
-    add(r, AG_COL_OBSERVABLE, m->observables[i].name, ag_node_rows(m->graph, m->observables[i].x),
-        ag_node_cols(m->graph, m->observables[i].x));
-  add(r, AG_COL_ENERGY, "energy", 1, 1);
-  add(r, AG_COL_RESIDUAL, "constraint_residual", 1, 1);
+  int n_q, n_xi, n_observe;
+  const ag_layout_row *q = ag_layout_rows(sys, AG_LAYOUT_COORDINATE, &n_q);
+  const ag_layout_row *xi = ag_layout_rows(sys, AG_LAYOUT_VELOCITY, &n_xi);
+  const ag_layout_row *observe = ag_layout_rows(sys, AG_LAYOUT_OBSERVABLE, &n_observe);
+  *r = (ag_record){.columns = ag_heap_alloc(sizeof *r->columns * (size_t)(n_q + n_xi + n_observe + 3))};
+  add(r, AG_COL_TIME, "t", 1, 1, ag_system_model(sys)->t);
+  add_rows(r, AG_COL_COORD, n_q, q);
+  add_rows(r, AG_COL_VELOCITY, n_xi, xi);
+  add_rows(r, AG_COL_OBSERVABLE, n_observe, observe);
+  add(r, AG_COL_ENERGY, "energy", 1, 1, ag_system_energy(sys));
+  add(r, AG_COL_RESIDUAL, "constraint_residual", 1, 1, 0);
 }
 
 void ag_record_done(ag_record *r) {
@@ -32,45 +35,31 @@ void ag_record_done(ag_record *r) {
 }
 
 void ag_column_name(const ag_column *c, int entry, ag_text *out) {
-  ag_text_str(out, c->name);
-  if (c->cols > 1) ag_text_printf(out, "[%d,%d]", entry / c->cols + 1, entry % c->cols + 1);
-  else if (c->rows > 1) ag_text_printf(out, "[%d]", entry + 1);
+  ag_entry_name(c->name, c->rows, c->cols, entry, out);
 }
 
 const ag_column *ag_record_find(const ag_record *r, const char *name, int *entry) {
-  *entry = -1;
-  for (int i = 0; i < r->n_column; i++)
-    if (!strcmp(r->columns[i].name, name)) return &r->columns[i];
-  const ag_column *found = NULL;
-  ag_text text = {0};
-  for (int i = 0; i < r->n_column && !found; i++)
-    for (int k = 0; k < r->columns[i].rows * r->columns[i].cols && !found; k++) {
-      ag_text_clear(&text);
-      ag_column_name(&r->columns[i], k, &text);
-      if (!strcmp(ag_text_cstr(&text), name)) found = &r->columns[i], *entry = k;
-    }
-  ag_text_done(&text);
-  return found;
+  for (int i = 0; i < r->n_column; i++) {
+    const ag_column *c = &r->columns[i];
+    *entry = ag_entry_find(c->name, c->rows, c->cols, name);
+    if (*entry >= -1) return c;
+  }
+  return NULL;
 }
 
 void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x, double *out) {
-  const ag_model *m = sys->model;
-  int k = 0;
+  int k = 0, n_coord;
+  const ag_layout_row *q = ag_layout_rows(sys, AG_LAYOUT_COORDINATE, &n_coord);
+  const ag_dims *n = ag_system_dims(sys);
   out[k++] = t;
-  for (int i = 0; i < m->n_coords; i++) {
-    const ag_place *p = &sys->places[i];
-    if (m->coords[i].space == AG_SPACE_SO3) {
-      ag_lie_quat_matrix(x + p->q, out + k);
-      k += 9;
-    } else {
-      memcpy(out + k, x + p->q, sizeof(double) * (size_t)p->n_q);
-      k += p->n_q;
-    }
+  for (int i = 0; i < n_coord; k += q[i].rows * q[i].cols, i++) {
+    if (q[i].factor == AG_SPACE_SO3) ag_lie_quat_matrix(x + q[i].at, out + k);
+    else memcpy(out + k, x + q[i].at, sizeof(double) * (size_t)q[i].n);
   }
-  memcpy(out + k, x + sys->n_q, sizeof(double) * (size_t)sys->n_xi);
-  k += sys->n_xi;
-  if (ag_system_role(sys, AG_ROLE_OBSERVE)) (void)ag_work_observe(w, t, x, out + k);
-  k += sys->n_observe;
+  memcpy(out + k, x + n->q, sizeof(double) * (size_t)n->xi);
+  k += n->xi;
+  if (n->observe) (void)ag_work_observe(w, t, x, out + k);
+  k += n->observe;
   out[k++] = ag_work_energy(w, t, x, NULL);
   out[k++] = ag_work_residual(w, t, x);
 }

@@ -46,6 +46,7 @@ typedef struct ag_column {
   const char *name; /* "x", "x'", "Omega", "jellett"; members of a family "x[2]" */
   int rows, cols;   /* a rotation is 3 x 3 */
   int offset;       /* in a record */
+  ag_id x;          /* its expression; 0: it has none */
 } ag_column;
 /* The record of a system: t, coordinates, velocities, observables, energy, residual. */
 typedef struct ag_record {

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * What others ask about a system. */
+#include <string.h>
+
+#include "mech/mech_internal.h"
+
+void ag_dims_set(ag_system *sys) {
+  sys->dims = (ag_dims){.q = sys->n_q,
+                        .xi = sys->n_xi,
+                        .process = sys->n_process,
+                        .x = sys->n_x,
+                        .z = sys->n_z,
+                        .core = sys->n_core,
+                        .tangent = sys->n_tangent,
+                        .u = sys->n_u,
+                        .u_at = sys->u_in_z,
+                        .c = sys->n_c,
+                        .param = sys->n_param,
+                        .observe = sys->n_observe,
+                        .row = sys->n_row,
+                        .lambda = sys->n_lambda,
+                        .rank = sys->rank,
+                        .g = sys->n_g,
+                        .fragile = sys->n_fragile};
+}
+
+const ag_dims *ag_system_dims(const ag_system *sys) { return &sys->dims; }
+
+const ag_model *ag_system_model(const ag_system *sys) { return sys->model; }
+
+ag_graph *ag_system_graph(ag_system *sys) { return sys->model->graph; }
+
+ag_elimination ag_system_elimination(const ag_system *sys) { return sys->elimination; }
+
+const ag_growth *ag_system_growth(const ag_system *sys) { return &sys->growth; }
+
+const ag_row *ag_system_rows(const ag_system *sys) { return sys->rows; }
+
+const char *const *ag_system_u_names(const ag_system *sys) { return sys->u_names; }
+
+const double *ag_system_param_values(const ag_system *sys) { return sys->params; }
+
+double ag_system_t0(const ag_system *sys) { return sys->t0; }
+
+void ag_system_state0(const ag_system *sys, double *x) {
+  memcpy(x, sys->q0, sizeof *x * (size_t)sys->n_q);
+  memcpy(x + sys->n_q, sys->xi0, sizeof *x * (size_t)sys->n_xi);
+}
+
+const int *ag_system_ranges(const ag_system *sys, int *n) {
+  *n = sys->n_range;
+  return sys->ranges;
+}
+
+ag_id ag_system_energy(const ag_system *sys) { return sys->energy; }
+
+ag_id ag_system_energy_size(const ag_system *sys) { return sys->energy_size; }
+
+int ag_system_units(const ag_system *sys, int n_z, ag_span *units) {
+  const ag_model *m = sys->model;
+  int n = 0;
+  for (int i = 0; i < m->n_coords + sys->n_image; i++) {
+    const ag_image *image = i < m->n_coords ? NULL : &sys->images[i - m->n_coords];
+    if (!image && m->coords[i].space != AG_SPACE_SO3) continue;
+    ag_span unit = image ? (ag_span){image->z, 3} : (ag_span){sys->q_in_z[sys->places[i].q], 4};
+    if (unit.at >= n_z) continue;
+    if (units) units[n] = unit;
+    n++;
+  }
+  return n;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ * Expressions of the model on the reduced state z. Velocities become functions of coordinates and independent
+ * velocities; a rotation that the core knows only through images R^T c is replaced by them. What still reads a
+ * reconstructed coordinate needs the rest of z. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mech/mech_internal.h"
+
+/* Nodes replaced by others. */
+typedef struct rules {
+  int n;
+  ag_id *from, *to;
+} rules;
+
+static void add_rule(rules *r, ag_id from, ag_id to) {
+  if (from == to) return;
+  r->from[r->n] = from;
+  r->to[r->n++] = to;
+}
+
+/* i when c is row i of the identity: then R[i,j] = (R^T e_i)[j]. Else -1. */
+static int unit_row(ag_graph *g, ag_id c) {
+  double v[3];
+  if (!ag_constant(g, c, v)) return -1;
+  for (int i = 0; i < 3; i++)
+    if (v[i] == 1 && v[(i + 1) % 3] == 0 && v[(i + 2) % 3] == 0) return i;
+  return -1;
+}
+
+static void add_images(const ag_system *sys, rules *r) {
+  ag_graph *g = sys->model->graph;
+  for (int i = 0; i < sys->n_image; i++) {
+    const ag_image *im = &sys->images[i];
+    ag_id R = sys->model->coords[im->coord].q;
+    int row = unit_row(g, im->c);
+    add_rule(r, ag_mul(g, ag_transpose(g, R), im->c), im->input);
+    for (int j = 0; row >= 0 && j < 3; j++) {
+      ag_id entry = ag_entry(g, R, row, j), component = ag_entry(g, im->input, j, 0);
+      add_rule(r, entry, component);
+    }
+  }
+}
+
+/* Built-in names and velocities as functions of coordinates, images and independent velocities. */
+static void reduce(ag_system *sys, int n_out, ag_id *outs) {
+  ag_model *m = sys->model;
+  rules r = {0};
+  size_t room = (size_t)(m->n_coords + m->n_frames + 4 * sys->n_image + 2);
+  r.from = ag_heap_alloc(sizeof(ag_id) * room);
+  r.to = ag_heap_alloc(sizeof(ag_id) * room);
+  if (m->energy) add_rule(&r, m->energy, sys->energy);
+  for (int i = 0; i < m->n_frames; i++)
+    if (sys->elimination != AG_ELIM_FRAME) add_rule(&r, m->frame_inputs[i], m->frames[i].x);
+  if (r.n) ag_substitute(m->graph, r.n, r.from, r.to, n_out, outs);
+  r.n = 0;
+  for (int i = 0; i < m->n_coords; i++) add_rule(&r, m->coords[i].xi, sys->xi_of_u[i]);
+  if (r.n) ag_substitute(m->graph, r.n, r.from, r.to, n_out, outs);
+  r.n = 0;
+  add_images(sys, &r);
+  if (r.n) ag_substitute(m->graph, r.n, r.from, r.to, n_out, outs);
+  free(r.from);
+  free(r.to);
+}
+
+/* Provisionally on [q | images | u]: components of a coordinate need not stand together in z. */
+static ag_tape *provisional(ag_system *sys, int n_out, const ag_id *outs) {
+  ag_model *m = sys->model;
+  ag_bind *binds =
+      ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_image + sys->n_u_input));
+  int k = ag_bind_base(sys, binds), at = sys->n_q;
+  for (int i = 0; i < sys->n_image; i++, at += 3) binds[k++] = (ag_bind){sys->images[i].input, AG_SEG_Z, at};
+  for (int i = 0; i < sys->n_u_input; i++) {
+    binds[k++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, at};
+    at += ag_node_rows(m->graph, sys->u_inputs[i]);
+  }
+  ag_tape *tape = ag_tape_create(m->graph, k, binds, n_out, outs);
+  free(binds);
+  return tape;
+}
+
+/* Where number k of [q | images | u] stands in z. */
+static int in_z(const ag_system *sys, int k) {
+  if (k < sys->n_q) return sys->q_in_z[k];
+  int image = k - sys->n_q, u = image - 3 * sys->n_image;
+  return u < 0 ? sys->images[image / 3].z + image % 3 : sys->u_in_z + u;
+}
+
+ag_tape *ag_system_reduced_tape(ag_system *sys, int n_out, const ag_id *outs, bool *reads_rest) {
+  ag_id *x = ag_heap_alloc(sizeof *x * (size_t)(n_out + 1));
+  memcpy(x, outs, sizeof *x * (size_t)n_out);
+  reduce(sys, n_out, x);
+  ag_tape *tape = ag_model_has_force(sys->model, n_out, x) ? NULL : provisional(sys, n_out, x);
+  free(x);
+  *reads_rest = false;
+  for (int i = 0; tape && i < tape->n_instr; i++) {
+    ag_instr *in = &tape->instr[i];
+    if (in->op != AG_OP_LOAD || in->a != AG_SEG_Z) continue;
+    in->b = (uint32_t)in_z(sys, (int)in->b);
+    *reads_rest = *reads_rest || (int)in->b >= sys->n_core;
+  }
+  if (tape) tape->n_need[AG_SEG_Z] = sys->n_z;
+  return tape;
+}
