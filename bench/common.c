@@ -76,8 +76,9 @@ static int column(const ag_record *r, const char *name) {
 }
 
 static double *param(const ag_system *sys, double *params, const char *name) {
-  for (int i = 0; i < sys->model->n_params; i++)
-    if (!strcmp(sys->model->params[i].name, name)) return params + sys->param_offset[i];
+  for (int i = 0; i < ag_system_model(sys)->n_params; i++)
+    if (!strcmp(ag_system_model(sys)->params[i].name, name))
+      return params + ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at;
   fprintf(stderr, "no parameter %s\n", name);
   exit(1);
 }
@@ -86,27 +87,27 @@ static double *param(const ag_system *sys, double *params, const char *name) {
 static void place(stones *s, int i) {
   const ag_system *sys = s->sys;
   ag_ctx ctx = {0};
-  double *p = s->params + i * sys->n_param, *x = s->x0 + i * s->n_x;
-  memcpy(p, sys->params, sizeof(double) * (size_t)sys->n_param);
+  double *p = s->params + i * ag_system_dims(sys)->param, *x = s->x0 + i * s->n_x;
+  memcpy(p, ag_system_param_values(sys), sizeof(double) * (size_t)ag_system_dims(sys)->param);
   if (s->n > 1) {
     int k = (int)((long)i * 6173 % 10000);
     *param(sys, p, "spin0") = -3 + 6.0 * (k % 100) / 99;
     *param(sys, p, "tilt1") = 0.001 + 0.02 * (k / 100) / 99;
   }
-  if (ag_system_start(&ctx, sys, 0, p, true, x, x + sys->n_q) != AG_OK) exit(1);
+  if (ag_system_start(&ctx, sys, 0, p, true, x, x + ag_system_dims(sys)->q) != AG_OK) exit(1);
   ag_ctx_done(&ctx);
 }
 
 void stones_create(stones *s, const ag_system *sys, int n) {
   ag_record record;
-  *s = (stones){.sys = sys, .n = n, .n_x = sys->n_q + sys->n_xi, .t1 = 10, .rtol = 1e-10, .atol = 1e-13};
+  *s = (stones){.sys = sys, .n = n, .n_x = ag_system_dims(sys)->x, .t1 = 10, .rtol = 1e-10, .atol = 1e-13};
   ag_record_init(&record, sys);
   s->columns = ag_heap_alloc(sizeof(bool) * (size_t)record.n_column);
   int up = column(&record, "up"), omega = column(&record, "Omega");
   s->columns[up] = s->columns[omega] = true;
   s->up = record.columns[up].offset, s->omega = record.columns[omega].offset;
   ag_record_done(&record);
-  s->params = ag_heap_alloc(sizeof(double) * (size_t)(n * sys->n_param));
+  s->params = ag_heap_alloc(sizeof(double) * (size_t)(n * ag_system_dims(sys)->param));
   s->x0 = ag_heap_alloc(sizeof(double) * (size_t)(n * s->n_x));
   for (int i = 0; i < n; i++) place(s, i);
 }
@@ -120,8 +121,8 @@ void stones_free(stones *s) {
 /* The vertical is R^T e3; R is the first factor, a quaternion (w, x, y, z). */
 void stones_start(const stones *s, int i, double *out) {
   const ag_system *sys = s->sys;
-  const double *x = s->x0 + i * s->n_x, *q = x + sys->places[0].q;
-  memcpy(out, x + sys->n_q + sys->places[0].xi, sizeof(double) * 3);
+  const double *x = s->x0 + i * s->n_x, *q = x + ag_layout_item(sys, AG_LAYOUT_COORDINATE, 0)->at;
+  memcpy(out, x + ag_system_dims(sys)->q + ag_layout_item(sys, AG_LAYOUT_COORDINATE, 0)->tangent, sizeof(double) * 3);
   out[3] = 2 * (q[1] * q[3] - q[0] * q[2]);
   out[4] = 2 * (q[2] * q[3] + q[0] * q[1]);
   out[5] = q[0] * q[0] - q[1] * q[1] - q[2] * q[2] + q[3] * q[3];

@@ -30,7 +30,7 @@ static double run_seconds(const ag_system *sys, const double *x0, long max_steps
     ag_run_defaults(&o);
     o.every = -1, o.engine = AG_ENGINE_COMPILED, o.events = false, o.t1 = 1e5, o.max_steps = max_steps;
     double t = cpu_seconds();
-    if (ag_run(&ctx, sys, sys->params, x0, &o, NULL, &r) != AG_OK || !r.compiled) exit(1);
+    if (ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &r) != AG_OK || !r.compiled) exit(1);
     best = fmin(best, cpu_seconds() - t);
     *steps = r.steps;
     ag_run_done(&r);
@@ -43,9 +43,9 @@ static double run_seconds(const ag_system *sys, const double *x0, long max_steps
 static double rhs_ns(const ag_system *sys, const double *z, size_t *size, double *generate, double *compile) {
   const ag_stepper *method = ag_stepper_find("dop853");
   ag_fused_spec spec = {.tape = ag_system_role(sys, AG_ROLE_RHS),
-                        .name = sys->model->name,
-                        .n = sys->n_z,
-                        .n_norm = sys->n_core,
+                        .name = ag_system_model(sys)->name,
+                        .n = ag_system_dims(sys)->z,
+                        .n_norm = ag_system_dims(sys)->core,
                         .method = method};
   ag_build_options how = {.lanes = 1};
   ag_text text = {0}, reason = {0};
@@ -58,9 +58,9 @@ static double rhs_ns(const ag_system *sys, const double *z, size_t *size, double
   *compile = children() - before;
   if (!fused) fprintf(stderr, "%s\n", ag_text_cstr(&reason)), exit(1);
   double *prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused) + 8));
-  double *dz = ag_heap_aligned(sizeof(double) * (size_t)(sys->n_z + 1));
+  double *dz = ag_heap_aligned(sizeof(double) * (size_t)(ag_system_dims(sys)->z + 1));
   unsigned long long fail = 0;
-  ag_fused_prep(fused, sys->params, prep, &fail);
+  ag_fused_prep(fused, ag_system_param_values(sys), prep, &fail);
   for (int k = 0; k < 3 * REPEATS; k++) {
     t = cpu_seconds();
     for (int i = 0; i < 10; i++) ag_fused_rhs(fused, &at, z, c, prep, dz, &fail);
@@ -85,11 +85,10 @@ int main(int argc, char **argv) {
   loaded l;
   load(&l, argv[1], n_set, sets);
   const ag_system *sys = l.system;
-  ag_work *w = ag_work_create(sys, sys->params);
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
-  double *z = ag_heap_aligned(sizeof(double) * (size_t)(sys->n_z + 1)), generate, compile;
-  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
-  memcpy(x + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
+  ag_work *w = ag_work_create(sys, ag_system_param_values(sys));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->x));
+  double *z = ag_heap_aligned(sizeof(double) * (size_t)(ag_system_dims(sys)->z + 1)), generate, compile;
+  ag_system_state0(sys, x);
   if (ag_work_reduce(w, 0, x, NULL, z)) return 1;
   size_t size;
   long steps, one;
@@ -98,8 +97,8 @@ int main(int argc, char **argv) {
   printf("{\"model\": \"%s\", \"velocities\": %d, \"constraints\": %d, \"text\": %zu, \"parse_ms\": %.2f, "
          "\"derive_ms\": %.2f, "
          "\"generate_ms\": %.2f, \"compile_ms\": %.0f, \"rhs_us\": %.2f, \"step_us\": %.1f}\n",
-         sys->model->name, sys->n_xi, sys->n_lambda, size, 1e3 * l.parse, 1e3 * l.derive, 1e3 * generate, 1e3 * compile,
-         1e-3 * rhs, 1e6 * (whole - start) / (double)(steps - one));
+         ag_system_model(sys)->name, ag_system_dims(sys)->xi, ag_system_dims(sys)->lambda, size, 1e3 * l.parse,
+         1e3 * l.derive, 1e3 * generate, 1e3 * compile, 1e-3 * rhs, 1e6 * (whole - start) / (double)(steps - one));
   free(x), free(z);
   ag_work_free(w);
   unload(&l);

@@ -70,18 +70,21 @@ static double *spread(int n, const double *x, int lanes) {
 static double lanes_ns(const bench *b, int lanes) {
   const ag_system *sys = b->sys;
   ag_build_options how = b->how;
-  ag_kernel_spec spec = {
-      .tape = ag_system_role(sys, AG_ROLE_RHS),
-      .name = "rhs",
-      .n = {[AG_SEG_T] = 1, [AG_SEG_Z] = sys->n_z, [AG_SEG_P] = sys->n_param, [AG_SEG_C] = sys->n_c}};
+  ag_kernel_spec spec = {.tape = ag_system_role(sys, AG_ROLE_RHS),
+                         .name = "rhs",
+                         .n = {[AG_SEG_T] = 1,
+                               [AG_SEG_Z] = ag_system_dims(sys)->z,
+                               [AG_SEG_P] = ag_system_dims(sys)->param,
+                               [AG_SEG_C] = ag_system_dims(sys)->c}};
   how.lanes = lanes;
   field f = {.b = b, .kernel = ag_kernel_create(&spec, &how)};
   double ns = -1, t = 0.1;
   if (ag_kernel_compiled(f.kernel)) {
-    double *times = spread(1, &t, lanes), *z = spread(sys->n_z, b->z, lanes), *c = spread(sys->n_c, b->c, lanes);
-    double *p = spread(sys->n_param, sys->params, lanes),
+    double *times = spread(1, &t, lanes), *z = spread(ag_system_dims(sys)->z, b->z, lanes),
+           *c = spread(ag_system_dims(sys)->c, b->c, lanes);
+    double *p = spread(ag_system_dims(sys)->param, ag_system_param_values(sys), lanes),
            *work = ag_heap_aligned(sizeof(double) * (ag_kernel_work(f.kernel) + 8));
-    double *out = ag_heap_aligned(sizeof(double) * (size_t)(sys->n_z + 1) * (size_t)lanes);
+    double *out = ag_heap_aligned(sizeof(double) * (size_t)(ag_system_dims(sys)->z + 1) * (size_t)lanes);
     unsigned long long fail[16] = {0};
     const double *const seg[AG_SEG_COUNT] = {[AG_SEG_T] = times, [AG_SEG_Z] = z, [AG_SEG_P] = p, [AG_SEG_C] = c};
     f.args = (ag_kargs){.abi = AG_KERN_ABI, .n_block = 1, .seg = seg, .out = out, .fail = fail, .work = work};
@@ -112,10 +115,10 @@ static double step_ns(const bench *b, ag_engine engine, double *share) {
     ag_run_options first = o;
     first.max_steps = 1;
     double t0 = cpu_seconds();
-    if (ag_run(&ctx, sys, sys->params, b->x, &first, NULL, &r) != AG_OK) return -1;
+    if (ag_run(&ctx, sys, ag_system_param_values(sys), b->x, &first, NULL, &r) != AG_OK) return -1;
     double t1 = cpu_seconds();
     ag_run_done(&r);
-    if (ag_run(&ctx, sys, sys->params, b->x, &o, NULL, &r) != AG_OK) return -1;
+    if (ag_run(&ctx, sys, ag_system_param_values(sys), b->x, &o, NULL, &r) != AG_OK) return -1;
     double t2 = cpu_seconds();
     steps = r.steps, tries = r.steps + r.rejected;
     bool wanted = r.compiled == (engine == AG_ENGINE_COMPILED);
@@ -155,12 +158,12 @@ static double children(void) {
 static bool make_fused(const bench *b, making *m) {
   const ag_system *sys = b->sys;
   const ag_stepper *method = ag_stepper_find("dop853");
-  int n = sys->n_z;
+  int n = ag_system_dims(sys)->z;
   ag_build_options how = b->how;
   ag_fused_spec spec = {.tape = ag_system_role(sys, AG_ROLE_RHS),
-                        .name = sys->model->name,
+                        .name = ag_system_model(sys)->name,
                         .n = n,
-                        .n_norm = sys->n_core,
+                        .n_norm = ag_system_dims(sys)->core,
                         .method = method};
   ag_text text = {0}, reason = {0};
   how.lanes = 1;
@@ -177,7 +180,7 @@ static bool make_fused(const bench *b, making *m) {
   t = cpu_seconds();
   fused = ag_fused_create(&spec, &how, &reason);
   m->cached = cpu_seconds() - t - m->generate;
-  if (!fused) fprintf(stderr, "%s: %s\n", sys->model->name, ag_text_cstr(&reason));
+  if (!fused) fprintf(stderr, "%s: %s\n", ag_system_model(sys)->name, ag_text_cstr(&reason));
   ag_text_done(&reason);
   if (!fused) return false;
   double time = 0.1, h = 1e-3, error[2];
@@ -185,7 +188,7 @@ static bool make_fused(const bench *b, making *m) {
   double *prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused) + 8)),
          *z1 = ag_heap_aligned(sizeof(double) * (size_t)(n + 1));
   unsigned long long fail = 0;
-  ag_fused_prep(fused, sys->params, prep, &fail);
+  ag_fused_prep(fused, ag_system_param_values(sys), prep, &fail);
   stepping s = {fused,
                 {.t = &time,
                  .h = &h,
@@ -214,24 +217,23 @@ static void one(const char *path) {
   loaded l;
   load(&l, path, 0, NULL);
   const ag_system *sys = l.system;
-  if (sys->n_z < 1 || sys->n_z > MAX_Z) return;
-  size_t n_x = (size_t)(sys->n_q + sys->n_xi);
+  if (ag_system_dims(sys)->z < 1 || ag_system_dims(sys)->z > MAX_Z) return;
+  size_t n_x = (size_t)(ag_system_dims(sys)->x);
   bench b = {.sys = sys,
-             .work = ag_work_create(sys, sys->params),
+             .work = ag_work_create(sys, ag_system_param_values(sys)),
              .x = ag_heap_alloc(sizeof(double) * (n_x + 1)),
-             .z = ag_heap_aligned(sizeof(double) * (size_t)(sys->n_z + 1)),
-             .c = ag_heap_aligned(sizeof(double) * (size_t)(sys->n_c + 1)),
+             .z = ag_heap_aligned(sizeof(double) * (size_t)(ag_system_dims(sys)->z + 1)),
+             .c = ag_heap_aligned(sizeof(double) * (size_t)(ag_system_dims(sys)->c + 1)),
              .how = {.compiler = getenv("BENCH_CC"), .flags = getenv("BENCH_FLAGS")}};
-  memcpy(b.x, sys->q0, sizeof(double) * (size_t)sys->n_q);
-  memcpy(b.x + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
+  ag_system_state0(sys, b.x);
   if (ag_work_reduce(b.work, 0, b.x, b.c, b.z)) exit(1);
   making m = {-1, -1, -1, -1, -1};
   bool made = make_fused(&b, &m);
-  field f = {.b = &b, .dz = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1))};
+  field f = {.b = &b, .dz = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->z + 1))};
   double share[2] = {0, 0};
   printf("{\"model\": \"%s\", \"n_z\": %d, \"n_core\": %d, \"operations\": %d, \"operations_core\": %d",
-         sys->model->name, sys->n_z, sys->n_core, ag_tape_cost(ag_system_role(sys, AG_ROLE_RHS)),
-         ag_tape_cost(ag_system_role(sys, AG_ROLE_CORE)));
+         ag_system_model(sys)->name, ag_system_dims(sys)->z, ag_system_dims(sys)->core,
+         ag_tape_cost(ag_system_role(sys, AG_ROLE_RHS)), ag_tape_cost(ag_system_role(sys, AG_ROLE_CORE)));
   printf(", \"parse_ms\": %.3f, \"derive_ms\": %.3f, \"generate_ms\": %.3f", 1e3 * l.parse, 1e3 * l.derive,
          1e3 * m.generate);
   if (made)

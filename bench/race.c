@@ -80,7 +80,7 @@ static int solve_run(const race *r, double *y, long *n_rhs) {
   ag_ctx ctx = {0};
   ag_run_defaults(&o);
   o.t1 = r->stones.t1, o.rtol = RTOL, o.atol = ATOL, o.every = -1, o.engine = AG_ENGINE_COMPILED;
-  if (ag_run(&ctx, sys, sys->params, r->stones.x0, &o, NULL, &result) != AG_OK) return 1;
+  if (ag_run(&ctx, sys, ag_system_param_values(sys), r->stones.x0, &o, NULL, &result) != AG_OK) return 1;
   int bad = result.end != AG_END_TIME || !result.compiled;
   momentum(result.record + r->stones.omega, result.record + r->stones.up, y);
   *n_rhs += result.rhs;

@@ -72,7 +72,7 @@ static inline void lab_run(lab *l, double t1, double every, const ag_sink *sink)
   ag_run_options o;
   ag_run_result res;
   double x0[64];
-  AG_CHECK(l->sys->n_q + l->sys->n_xi <= 64);
+  AG_CHECK(ag_system_dims(l->sys)->x <= 64);
   ag_run_defaults(&o);
   o.t1 = t1;
   o.every = every;
@@ -80,7 +80,7 @@ static inline void lab_run(lab *l, double t1, double every, const ag_sink *sink)
   o.engine = AG_ENGINE_INTERPRETED;
   o.events = l->m->n_events > 0;
   ag_system_state0(l->sys, x0);
-  AG_CHECK(ag_run(&l->ctx, l->sys, l->sys->params, x0, &o, sink, &res) == AG_OK);
+  AG_CHECK(ag_run(&l->ctx, l->sys, ag_system_param_values(l->sys), x0, &o, sink, &res) == AG_OK);
   AG_CHECK(res.end == l->ends);
   AG_CHECK(res.width <= 256);
   memcpy(l->end, res.record, sizeof(double) * (size_t)res.width);
@@ -142,29 +142,30 @@ static inline void cross3(const double *a, const double *b, double *out) {
  * of the eliminated equations against forces from the multiplier form. Tolerance: rounding times the size of the forces
  * and the condition. */
 static inline void check_laws(const lab *l) {
-  const ag_system *sys = l->sys;
-  ag_work *w = ag_work_create(sys, sys->params);
+  ag_system *sys = l->sys;
+  ag_work *w = ag_work_create(sys, ag_system_param_values(sys));
   ag_tape *accel = ag_system_accel(sys);
-  double *slots = calloc((size_t)accel->n_slot + 1, 8), *obs = calloc((size_t)sys->n_observe + 1, 8),
-         *c = calloc((size_t)sys->n_c + 1, 8);
-  double *z = calloc((size_t)sys->n_z + 1, 8), x[13], y[13], a[6], t;
+  double *slots = calloc((size_t)accel->n_slot + 1, 8), *obs = calloc((size_t)ag_system_dims(sys)->observe + 1, 8),
+         *c = calloc((size_t)ag_system_dims(sys)->c + 1, 8);
+  double *z = calloc((size_t)ag_system_dims(sys)->z + 1, 8), x[13], y[13], a[6], t;
   int press = -1, twist = -1, arm = -1, n = -1, friction = -1;
   for (int i = 0; i < l->m->n_observables; i++) {
     const char *name = l->m->observables[i].name;
-    int at = sys->observe_offset[i];
+    int at = ag_layout_item(sys, AG_LAYOUT_OBSERVABLE, i)->at;
     if (!strcmp(name, "b.normal")) press = at;
     if (!strcmp(name, "b.friction")) friction = at;
     if (!strcmp(name, "b.twist")) twist = at;
     if (!strcmp(name, "arm")) arm = at;
     if (!strcmp(name, "n")) n = at;
   }
-  ag_tape_prep(accel, sys->params, slots);
+  ag_tape_prep(accel, ag_system_param_values(sys), slots);
   for (unsigned seed = 1; seed <= 30; seed++) {
     AG_CHECK(ag_system_sample(sys, w, seed, &t, x) == AG_OK);
     AG_CHECK(ag_work_reduce(w, t, x, c, z) == AG_FINE);
     memcpy(y, x, sizeof(double) * 7);
-    memcpy(y + 7, z + sys->u_in_z, sizeof(double) * (size_t)sys->n_u);
-    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = y, [AG_SEG_P] = sys->params, [AG_SEG_C] = c};
+    memcpy(y + 7, z + ag_system_dims(sys)->u_at, sizeof(double) * (size_t)ag_system_dims(sys)->u);
+    const double *seg[AG_SEG_COUNT] = {
+        [AG_SEG_T] = &t, [AG_SEG_Z] = y, [AG_SEG_P] = ag_system_param_values(sys), [AG_SEG_C] = c};
     AG_CHECK(ag_tape_eval(accel, seg, slots, a) == 0);
     AG_CHECK(ag_work_observe(w, t, x, obs) == AG_FINE);
     double q0 = x[0], *q = x + 1, F[3], Fb[3], torque[3], gyro[3], IO[3], v[3], u[3], size = 1;

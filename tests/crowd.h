@@ -37,13 +37,13 @@ static inline void add_observables(ag_model *m) {
 
 static inline void crowd_of(crowd *c, ag_model *m, long n) {
   *c = (crowd){.model = m, .sys = derive_model(m), .n = n};
-  int n_x = c->sys->n_q + c->sys->n_xi;
-  c->params = ag_heap_alloc(sizeof(double) * (size_t)(n * c->sys->n_param + 1));
+  int n_x = ag_system_dims(c->sys)->x;
+  c->params = ag_heap_alloc(sizeof(double) * (size_t)(n * ag_system_dims(c->sys)->param + 1));
   c->x0 = ag_heap_alloc(sizeof(double) * (size_t)(n * n_x + 1));
   for (long i = 0; i < n; i++) {
-    memcpy(c->params + i * c->sys->n_param, c->sys->params, sizeof(double) * (size_t)c->sys->n_param);
-    memcpy(c->x0 + i * n_x, c->sys->q0, sizeof(double) * (size_t)c->sys->n_q);
-    memcpy(c->x0 + i * n_x + c->sys->n_q, c->sys->xi0, sizeof(double) * (size_t)c->sys->n_xi);
+    memcpy(c->params + i * ag_system_dims(c->sys)->param, ag_system_param_values(c->sys),
+           sizeof(double) * (size_t)ag_system_dims(c->sys)->param);
+    ag_system_state0(c->sys, c->x0 + i * n_x);
   }
 }
 

@@ -32,7 +32,7 @@ static char *first_error(const ag_ctx *ctx) {
 
 static void start_all(anagyre_batch *b, ag_varied *v, int n_name, const double *values, starts *s) {
   const ag_system *sys = ag_varied_system(v);
-  size_t n = (size_t)b->n, n_x = (size_t)(sys->n_q + sys->n_xi), n_param = (size_t)sys->n_param;
+  size_t n = (size_t)b->n, n_x = (size_t)(ag_system_dims(sys)->x), n_param = (size_t)ag_system_dims(sys)->param;
   *s = (starts){0};
   s->params = ag_heap_alloc(sizeof(double) * (n * n_param + 1));
   s->x = ag_heap_alloc(sizeof(double) * (n * n_x + 1));

@@ -143,14 +143,14 @@ static void warn_contacts(anagyre_model *a) {
   const ag_system *sys = a->system;
   const ag_model *m = a->model;
   if (!m->n_contacts) return;
-  double *x = ag_heap_alloc(sizeof *x * (size_t)(sys->n_q + sys->n_xi));
-  double *values = ag_heap_alloc(sizeof *values * (size_t)(sys->n_observe + 1));
+  double *x = ag_heap_alloc(sizeof *x * (size_t)(ag_system_dims(sys)->x));
+  double *values = ag_heap_alloc(sizeof *values * (size_t)(ag_system_dims(sys)->observe + 1));
   ag_system_state0(sys, x);
-  ag_work *work = ag_work_create(sys, sys->params);
+  ag_work *work = ag_work_create(sys, ag_system_param_values(sys));
   bool known = ag_work_observe(work, a->derived.t0, x, values) == 0;
   for (int i = 0; known && i < m->n_contacts; i++)
     for (int k = 0; k < m->n_observables; k++) {
-      double force = values[sys->observe_offset[k]];
+      double force = values[ag_layout_item(sys, AG_LAYOUT_OBSERVABLE, k)->at];
       if (m->observables[k].x != m->contacts[i]->press || !(force < 0)) continue;
       const ag_body *b = m->contacts[i]->body;
       ag_ctx_warn(&a->ctx, b->pos, "at the start the ground would have to hold `%s` down (normal force %.3g)", b->name,
@@ -233,23 +233,25 @@ int ag_api_section(ag_ctx *ctx, const ag_model *m, const char *name) {
 }
 
 static anagyre_array param_value(const ag_system *sys, int i) {
-  const ag_param *p = &sys->model->params[i];
+  const ag_param *p = &ag_system_model(sys)->params[i];
   if (p->integer) return (anagyre_array){&p->number, 1, 1, 1, 1};
-  int rows = ag_node_rows(sys->model->graph, p->input), cols = ag_node_cols(sys->model->graph, p->input);
-  return (anagyre_array){sys->params + sys->param_offset[i], 1, rows * cols, rows, cols};
+  int rows = ag_node_rows(ag_system_model(sys)->graph, p->input),
+      cols = ag_node_cols(ag_system_model(sys)->graph, p->input);
+  return (anagyre_array){ag_system_param_values(sys) + ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at, 1, rows * cols,
+                         rows, cols};
 }
 
 anagyre_array anagyre_value(anagyre_model *m, const char *name) {
   const ag_system *sys = ag_api_system(m, m && m->tried ? &m->derived : &(ag_derive_options){0});
   if (!sys) return (anagyre_array){0};
-  for (int i = 0; i < sys->model->n_params; i++)
-    if (!strcmp(sys->model->params[i].name, name)) return param_value(sys, i);
+  for (int i = 0; i < ag_system_model(sys)->n_params; i++)
+    if (!strcmp(ag_system_model(sys)->params[i].name, name)) return param_value(sys, i);
   if (!m->values) {
     ag_api_record_init(&m->record, sys);
     m->values = ag_heap_alloc(sizeof(double) * (size_t)(m->record.width + 1));
-    double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1));
+    double *x = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->x + 1));
     ag_system_state0(sys, x);
-    ag_work *work = ag_work_create(sys, sys->params);
+    ag_work *work = ag_work_create(sys, ag_system_param_values(sys));
     ag_record_fill(sys, work, m->derived.t0, x, m->values);
     ag_work_free(work);
     free(x);

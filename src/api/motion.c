@@ -44,18 +44,18 @@ static bool take_row(void *self, const double *record) {
 
 static ag_status move(ag_ctx *ctx, ag_system *sys, const anagyre_options *wish, ag_run_options *o,
                       const ag_api_hooks *hooks, rows *sink, ag_run_result *result) {
-  double *x0 = ag_heap_alloc(sizeof *x0 * (size_t)(sys->n_q + sys->n_xi + 1));
+  double *x0 = ag_heap_alloc(sizeof *x0 * (size_t)(ag_system_dims(sys)->x + 1));
   ag_system_state0(sys, x0);
   ag_tape *functions = ag_run_watch(sys, o);
-  watch seen = {.work = ag_work_create(sys, sys->params)};
+  watch seen = {.work = ag_work_create(sys, ag_system_param_values(sys))};
   o->watch = functions;
   o->progress = wish->progress;
   o->progress_self = wish->self;
-  if (sys->n_row) o->each = watch_state, o->each_self = &seen;
+  if (ag_system_dims(sys)->row) o->each = watch_state, o->each_self = &seen;
   if (hooks) o->event = hooks->event, o->save = hooks->save, o->save_self = hooks->self, o->from = hooks->from;
   if (o->from) seen.n = o->from->steps + 1, seen.worst = hooks->residual_max;
   ag_sink to = {take_row, sink};
-  ag_status status = ag_run(ctx, sys, sys->params, x0, o, &to, result);
+  ag_status status = ag_run(ctx, sys, ag_system_param_values(sys), x0, o, &to, result);
   if (status == AG_OK && !(seen.worst <= result->residual_max)) result->residual_max = seen.worst;
   ag_work_free(seen.work);
   ag_tape_free(functions);
@@ -70,7 +70,7 @@ static void take_notes(anagyre_motion *r, const ag_system *sys) {
   if (e->why) ag_text_printf(&r->notes, "%s\n", e->why);
   if (e->left) {
     ag_text_str(&r->notes, "it left the domain: ");
-    ag_print(sys->model->graph, sys->model->domains[e->left - 1].x, &r->notes);
+    ag_print(ag_system_model(sys)->graph, ag_system_model(sys)->domains[e->left - 1].x, &r->notes);
     ag_text_printf(&r->notes, " = %.6g at t = %.6g, not in %.6g..%.6g\n", e->left_value, e->left_t, e->left_from,
                    e->left_to);
   }

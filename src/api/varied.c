@@ -69,7 +69,7 @@ static bool start_is_fixed(const ag_varied *v) {
     int size = ag_node_rows(v->model->graph, value) * ag_node_cols(v->model->graph, value);
     if (size > 16 || !ag_constant(v->model->graph, value, x)) return false;
   }
-  return v->system->n_row == 0;
+  return ag_system_dims(v->system)->row == 0;
 }
 
 /* The parameters that follow, as functions of those that vary. */
@@ -83,11 +83,12 @@ static void find_follow(ag_varied *v) {
   bool *varies = AG_NEWN(arena, bool, n + 1);
   for (int i = 0; i < n; i++)
     for (int k = 0; k < v->n_name && m->params[i].input; k++)
-      if (v->at[k] == sys->param_offset[i]) varies[i] = true, moved[n_moved++] = m->params[i].input;
+      if (v->at[k] == ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at)
+        varies[i] = true, moved[n_moved++] = m->params[i].input;
   for (int i = 0; i < n; i++) { /* in the order of the file: each may use those before it */
     const ag_param *p = &m->params[i];
     if (!p->input) continue;
-    binds[n_bind++] = (ag_bind){p->input, AG_SEG_P, sys->param_offset[i]};
+    binds[n_bind++] = (ag_bind){p->input, AG_SEG_P, ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at};
     ag_id x = p->value;
     if (varies[i] || !ag_depends(m->graph, 1, &x, n_moved, moved)) continue;
     if (v->n_follow) ag_substitute(m->graph, v->n_follow, from, to, 1, &x);
@@ -127,7 +128,7 @@ ag_varied *ag_varied_create(ag_ctx *ctx, anagyre_model *a, int n_name, const cha
   }
   bool good = derive(ctx, a, v, varies, o) == AG_OK;
   if (good) {
-    for (int i = 0; i < n_name; i++) v->at[i] = v->system->param_offset[varies[i].param];
+    for (int i = 0; i < n_name; i++) v->at[i] = ag_layout_item(v->system, AG_LAYOUT_PARAMETER, varies[i].param)->at;
     find_follow(v);
     v->fixed = start_is_fixed(v);
   } else {
@@ -156,7 +157,7 @@ bool ag_varied_is_param(const ag_varied *v, int k) { return v->is_param[k]; }
 static const char *member_params(ag_varied *v, const double *values, double *params) {
   const ag_system *sys = v->system;
   const ag_model *m = v->model;
-  memcpy(params, sys->params, sizeof *params * (size_t)sys->n_param);
+  memcpy(params, ag_system_param_values(sys), sizeof *params * (size_t)ag_system_dims(sys)->param);
   for (int i = 0; i < v->n_name; i++) params[v->at[i]] = values[i];
   if (!v->n_follow) return NULL;
   const double t = 0, *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_P] = params};
@@ -166,7 +167,7 @@ static const char *member_params(ag_varied *v, const double *values, double *par
     const ag_param *p = &m->params[v->follow[i]];
     for (int k = 0, n = ag_input_storage(m->graph, p->input); k < n; k++, at++) {
       if (!isfinite(v->out[at])) return p->name;
-      params[sys->param_offset[v->follow[i]] + k] = v->out[at];
+      params[ag_layout_item(sys, AG_LAYOUT_PARAMETER, v->follow[i])->at + k] = v->out[at];
     }
   }
   return NULL;
@@ -178,7 +179,7 @@ ag_status ag_varied_start(ag_ctx *ctx, ag_varied *v, const double *values, doubl
     ag_ctx_error(ctx, ag_api_nowhere, "parameter `%s` is not finite", bad);
     return AG_WRONG;
   }
-  if (!v->fixed) return ag_system_start(ctx, v->system, v->t0, params, v->strict, x, x + v->system->n_q);
+  if (!v->fixed) return ag_system_start(ctx, v->system, v->t0, params, v->strict, x, x + ag_system_dims(v->system)->q);
   ag_system_state0(v->system, x);
   return AG_OK;
 }

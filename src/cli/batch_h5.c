@@ -59,10 +59,10 @@ static void put_swept(const ag_batch_report *b, ag_fields *p, double *v) {
 /* Parameters that are not the same for all. NaN where a member did not start. */
 static void put_parameters(const ag_batch_report *b, ag_fields *p) {
   const ag_system *sys = b->members->source.system;
-  const ag_model *model = sys->model;
+  const ag_model *model = ag_system_model(sys);
   ag_text path = {0};
   for (int i = 0; i < model->n_params; i++) {
-    int at = sys->param_offset[i];
+    int at = ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at;
     if (at < 0 || !strncmp(model->params[i].name, "sweep_value_", 12)) continue;
     if (!strncmp(model->params[i].name, "level_value_", 12)) continue;
     int rows = ag_node_rows(model->graph, model->params[i].input),
@@ -71,9 +71,9 @@ static void put_parameters(const ag_batch_report *b, ag_fields *p) {
     double *v = ag_heap_alloc(size * (size_t)b->members->n + 1);
     bool same = true;
     for (long m = 0; m < b->members->n; m++) {
-      const double *from = b->members->params + b->row[m] * sys->n_param + at;
+      const double *from = b->members->params + b->row[m] * ag_system_dims(sys)->param + at;
       for (int k = 0; k < rows * cols; k++) v[m * rows * cols + k] = b->row[m] >= 0 ? from[k] : NAN;
-      same = same && (b->row[m] < 0 || !memcmp(from, sys->params + at, size));
+      same = same && (b->row[m] < 0 || !memcmp(from, ag_system_param_values(sys) + at, size));
     }
     path_of(&path, "/members/parameters/", model->params[i].name);
     if (!same) ag_fields_values(p, path.s, b->members->n, rows, cols, v);
@@ -85,20 +85,19 @@ static void put_parameters(const ag_batch_report *b, ag_fields *p) {
 /* Starts, completed from the constraints: coordinates and velocities. */
 static void put_starts(const ag_batch_report *b, ag_fields *p) {
   const ag_system *sys = b->members->source.system;
-  int n_x = sys->n_q + sys->n_xi;
+  int n_x = ag_system_dims(sys)->x;
   ag_text path = {0};
-  for (int i = 0; i < 2 * sys->model->n_coords; i++) {
-    int k = i % sys->model->n_coords;
-    bool velocity = i != k, rotation = !velocity && sys->model->coords[k].space == AG_SPACE_SO3;
+  for (int i = 0; i < 2 * ag_system_model(sys)->n_coords; i++) {
+    int k = i % ag_system_model(sys)->n_coords;
+    bool velocity = i != k, rotation = !velocity && ag_system_model(sys)->coords[k].space == AG_SPACE_SO3;
     const ag_column *c = &b->record.columns[1 + i];
-    const ag_place *at = &sys->places[k];
+    const ag_layout_row *at = ag_layout_item(sys, velocity ? AG_LAYOUT_VELOCITY : AG_LAYOUT_COORDINATE, k);
     int size = c->rows * c->cols;
     double *v = ag_heap_alloc(sizeof(double) * (size_t)(size * b->members->n) + 1);
     for (long m = 0; m < b->members->n; m++) {
       const double *x = b->row[m] >= 0 ? b->members->x0 + b->row[m] * n_x : NULL;
-      if (x && rotation) ag_lie_quat_matrix(x + at->q, v + m * size);
-      for (int j = 0; j < size && !(x && rotation); j++)
-        v[m * size + j] = x ? x[(velocity ? sys->n_q + at->xi : at->q) + j] : NAN;
+      if (x && rotation) ag_lie_quat_matrix(x + at->at, v + m * size);
+      for (int j = 0; j < size && !(x && rotation); j++) v[m * size + j] = x ? x[at->at + j] : NAN;
     }
     path_of(&path, velocity ? "/members/start/velocity/" : "/members/start/state/", c->name);
     ag_fields_values(p, path.s, b->members->n, c->rows, c->cols, v);

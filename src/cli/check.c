@@ -69,15 +69,15 @@ typedef struct report {
 /* The record at the start, through a run from t0 to t0. */
 static ag_status look_at_start(report *r, double t0) {
   const ag_system *sys = r->s->system;
-  double *x = ag_heap_alloc(sizeof *x * (size_t)(sys->n_q + sys->n_xi));
+  double *x = ag_heap_alloc(sizeof *x * (size_t)(ag_system_dims(sys)->x));
   ag_system_state0(sys, x);
   ag_run_options o;
   ag_run_defaults(&o);
   o.t0 = o.t1 = t0;
   o.every = -1;
   o.events = false;
-  ag_status status = ag_run(&r->s->ctx, sys, sys->params, x, &o, NULL, &r->start);
-  ag_work *w = ag_work_create(sys, sys->params);
+  ag_status status = ag_run(&r->s->ctx, sys, ag_system_param_values(sys), x, &o, NULL, &r->start);
+  ag_work *w = ag_work_create(sys, ag_system_param_values(sys));
   r->condition = ag_work_condition(w, t0, x);
   ag_work_free(w);
   free(x);
@@ -91,7 +91,7 @@ static void put_space(const ag_coord *c, ag_text *out) {
 }
 
 static const char *elimination_word(const ag_system *sys) {
-  switch (sys->elimination) {
+  switch (ag_system_elimination(sys)) {
   case AG_ELIM_NONE: return "nothing to eliminate";
   case AG_ELIM_SOLVED: return "the constraints are solved for velocities in closed form";
   case AG_ELIM_FRAME: return "by the velocities of the frame";
@@ -134,15 +134,15 @@ static void put_coordinates(const ag_model *m, ag_text *out) {
 static void put_constraints(const report *r, ag_text *out) {
   static const char *const kind[] = {"constraint", "holonomic", "prescribe"};
   const ag_system *sys = r->s->system;
-  const ag_model *m = sys->model;
+  const ag_model *m = ag_system_model(sys);
   ag_text_printf(out, "  %-14s  ", "constraints");
-  if (!sys->n_row) ag_text_str(out, "none\n");
+  if (!ag_system_dims(sys)->row) ag_text_str(out, "none\n");
   else
-    ag_text_printf(out, "%d row%s (%d velocity, %d holonomic, %d prescribed), rank %d\n", sys->n_row,
-                   sys->n_row == 1 ? "" : "s", r->n_kind[AG_ROW_CONSTRAINT], r->n_kind[AG_ROW_HOLONOMIC],
-                   r->n_kind[AG_ROW_PRESCRIBE], sys->rank);
-  for (int i = 0; i < sys->n_row; i++) {
-    const ag_row *row = &sys->rows[i];
+    ag_text_printf(out, "%d row%s (%d velocity, %d holonomic, %d prescribed), rank %d\n", ag_system_dims(sys)->row,
+                   ag_system_dims(sys)->row == 1 ? "" : "s", r->n_kind[AG_ROW_CONSTRAINT], r->n_kind[AG_ROW_HOLONOMIC],
+                   r->n_kind[AG_ROW_PRESCRIBE], ag_system_dims(sys)->rank);
+  for (int i = 0; i < ag_system_dims(sys)->row; i++) {
+    const ag_row *row = &ag_system_rows(sys)[i];
     if (row->kept) continue;
     const ag_item *item = row->kind == AG_ROW_CONSTRAINT  ? &m->constraints[row->item]
                           : row->kind == AG_ROW_HOLONOMIC ? &m->holonomics[row->item]
@@ -153,7 +153,8 @@ static void put_constraints(const report *r, ag_text *out) {
 }
 
 static int freedom(const ag_system *sys) {
-  return sys->elimination == AG_ELIM_SADDLE ? sys->n_xi - sys->n_lambda : sys->n_u;
+  return ag_system_elimination(sys) == AG_ELIM_SADDLE ? ag_system_dims(sys)->xi - ag_system_dims(sys)->lambda
+                                                      : ag_system_dims(sys)->u;
 }
 
 /* A contact is made of velocity constraints that keep its gap. */
@@ -164,27 +165,29 @@ static int contacts(const ag_model *m) {
 }
 
 static void put_gaps(const ag_system *sys, ag_text *out) {
-  int n = contacts(sys->model);
-  if (n && sys->n_disguised < 0)
+  int n = contacts(ag_system_model(sys));
+  if (n && ag_system_growth(sys)->n_disguised < 0)
     ag_text_printf(out, "; the %s of the %s %s holonomic", ag_plural(n, "gap", "gaps"),
                    ag_plural(n, "contact", "contacts"), ag_plural(n, "is", "are"));
-  else if (n && sys->n_disguised)
-    ag_text_printf(out, ": %sthe %s of the %s", sys->n_disguised > n ? "among them " : "", ag_plural(n, "gap", "gaps"),
-                   ag_plural(n, "contact", "contacts"));
+  else if (n && ag_system_growth(sys)->n_disguised)
+    ag_text_printf(out, ": %sthe %s of the %s", ag_system_growth(sys)->n_disguised > n ? "among them " : "",
+                   ag_plural(n, "gap", "gaps"), ag_plural(n, "contact", "contacts"));
   ag_text_str(out, "\n");
 }
 
 static void put_growth(const ag_system *sys, ag_text *out) {
-  if (sys->elimination == AG_ELIM_SADDLE)
+  if (ag_system_elimination(sys) == AG_ELIM_SADDLE)
     ag_text_printf(out, "  %-14s  not looked at: the system is too large\n", "integrability");
-  if (!sys->n_growth || !sys->n_row) return;
+  if (!ag_system_growth(sys)->n || !ag_system_dims(sys)->row) return;
   ag_text_printf(out, "  %-14s  growth vector (", "integrability");
-  for (int i = 0; i < sys->n_growth; i++) ag_text_printf(out, "%s%d", i ? ", " : "", sys->growth[i]);
-  ag_text_printf(out, ") of %d%s: ", sys->n_xi + sys->growth_in_time, sys->growth_in_time ? " (with time)" : "");
-  if (sys->n_disguised < 0) ag_text_str(out, "undecided to this depth of brackets");
-  else if (sys->n_disguised)
-    ag_text_printf(out, "%d velocity constraint%s holonomic in disguise", sys->n_disguised,
-                   sys->n_disguised == 1 ? " is" : "s are");
+  for (int i = 0; i < ag_system_growth(sys)->n; i++)
+    ag_text_printf(out, "%s%d", i ? ", " : "", ag_system_growth(sys)->dims[i]);
+  ag_text_printf(out, ") of %d%s: ", ag_system_dims(sys)->xi + ag_system_growth(sys)->in_time,
+                 ag_system_growth(sys)->in_time ? " (with time)" : "");
+  if (ag_system_growth(sys)->n_disguised < 0) ag_text_str(out, "undecided to this depth of brackets");
+  else if (ag_system_growth(sys)->n_disguised)
+    ag_text_printf(out, "%d velocity constraint%s holonomic in disguise", ag_system_growth(sys)->n_disguised,
+                   ag_system_growth(sys)->n_disguised == 1 ? " is" : "s are");
   else ag_text_str(out, "no velocity constraint is holonomic in disguise");
   put_gaps(sys, out);
 }
@@ -206,7 +209,7 @@ static void put_energy(const report *r, ag_text *out) {
 }
 
 static void put_params(const ag_system *sys, ag_text *out) {
-  const ag_model *m = sys->model;
+  const ag_model *m = ag_system_model(sys);
   size_t width = 12;
   for (int i = 0; i < m->n_params; i++)
     if (strlen(m->params[i].name) > width) width = strlen(m->params[i].name);
@@ -217,22 +220,25 @@ static void put_params(const ag_system *sys, ag_text *out) {
     if (p->integer) ag_text_number(out, p->number);
     else
       ag_result_value(ag_node_rows(m->graph, p->input), ag_node_cols(m->graph, p->input),
-                      sys->params + sys->param_offset[i], (int)width + 4, out);
+                      ag_system_param_values(sys) + ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at, (int)width + 4,
+                      out);
     ag_text_char(out, '\n');
   }
 }
 
 static void write_text(const report *r, ag_text *out) {
   const ag_system *sys = r->s->system;
-  const ag_model *m = sys->model;
+  const ag_model *m = ag_system_model(sys);
   ag_text_printf(out, "%s%s%s\n", m->name, *m->title ? ": " : "", m->title);
   ag_text_printf(out, "  %-14s  %s\n", "file", r->s->path);
   put_coordinates(m, out);
-  ag_text_printf(out, "  %-14s  %d number%s, %d velocit%s\n", "state", sys->n_q, sys->n_q == 1 ? "" : "s", sys->n_xi,
-                 sys->n_xi == 1 ? "y" : "ies");
+  ag_text_printf(out, "  %-14s  %d number%s, %d velocit%s\n", "state", ag_system_dims(sys)->q,
+                 ag_system_dims(sys)->q == 1 ? "" : "s", ag_system_dims(sys)->xi,
+                 ag_system_dims(sys)->xi == 1 ? "y" : "ies");
   put_constraints(r, out);
   ag_text_printf(out, "  %-14s  %d\n", "freedom", freedom(sys));
-  if (sys->elimination != AG_ELIM_SADDLE) put_names("independent", sys->n_u, sys->u_names, out);
+  if (ag_system_elimination(sys) != AG_ELIM_SADDLE)
+    put_names("independent", ag_system_dims(sys)->u, ag_system_u_names(sys), out);
   ag_text_printf(out, "  %-14s  %s\n", "elimination", elimination_word(sys));
   put_growth(sys, out);
   put_energy(r, out);
@@ -249,7 +255,7 @@ static void write_text(const report *r, ag_text *out) {
 static void json_structure(ag_json *j, const report *r) {
   static const char *const elimination[] = {"none", "solved", "frame", "basis", "saddle"};
   const ag_system *sys = r->s->system;
-  const ag_model *m = sys->model;
+  const ag_model *m = ag_system_model(sys);
   ag_json_begin(j, "coordinates", '[');
   for (int i = 0; i < m->n_coords; i++) {
     ag_text space = {0};
@@ -262,31 +268,32 @@ static void json_structure(ag_json *j, const report *r) {
     ag_text_done(&space);
   }
   ag_json_end(j, ']');
-  ag_json_whole(j, "n_q", sys->n_q);
-  ag_json_whole(j, "n_velocities", sys->n_xi);
+  ag_json_whole(j, "n_q", ag_system_dims(sys)->q);
+  ag_json_whole(j, "n_velocities", ag_system_dims(sys)->xi);
   ag_json_begin(j, "constraints", '{');
-  ag_json_whole(j, "rows", sys->n_row);
+  ag_json_whole(j, "rows", ag_system_dims(sys)->row);
   ag_json_whole(j, "velocity", r->n_kind[AG_ROW_CONSTRAINT]);
   ag_json_whole(j, "holonomic", r->n_kind[AG_ROW_HOLONOMIC]);
   ag_json_whole(j, "prescribed", r->n_kind[AG_ROW_PRESCRIBE]);
-  ag_json_whole(j, "rank", sys->rank);
+  ag_json_whole(j, "rank", ag_system_dims(sys)->rank);
   ag_json_whole(j, "dropped", r->n_dropped);
   ag_json_end(j, '}');
   ag_json_whole(j, "degrees_of_freedom", freedom(sys));
-  ag_json_string(j, "elimination", elimination[sys->elimination]);
+  ag_json_string(j, "elimination", elimination[ag_system_elimination(sys)]);
   ag_json_begin(j, "independent", '[');
-  for (int i = 0; i < sys->n_u && sys->elimination != AG_ELIM_SADDLE; i++) ag_json_string(j, NULL, sys->u_names[i]);
+  for (int i = 0; i < ag_system_dims(sys)->u && ag_system_elimination(sys) != AG_ELIM_SADDLE; i++)
+    ag_json_string(j, NULL, ag_system_u_names(sys)[i]);
   ag_json_end(j, ']');
-  ag_json_bool(j, "growth_with_time", sys->growth_in_time);
+  ag_json_bool(j, "growth_with_time", ag_system_growth(sys)->in_time);
   ag_json_begin(j, "growth", '[');
-  for (int i = 0; i < sys->n_growth; i++) ag_json_whole(j, NULL, sys->growth[i]);
+  for (int i = 0; i < ag_system_growth(sys)->n; i++) ag_json_whole(j, NULL, ag_system_growth(sys)->dims[i]);
   ag_json_end(j, ']');
-  if (sys->n_disguised < 0) ag_json_string(j, "holonomic_in_disguise", NULL);
-  else ag_json_whole(j, "holonomic_in_disguise", sys->n_disguised);
+  if (ag_system_growth(sys)->n_disguised < 0) ag_json_string(j, "holonomic_in_disguise", NULL);
+  else ag_json_whole(j, "holonomic_in_disguise", ag_system_growth(sys)->n_disguised);
 }
 
 static void write_json(const report *r) {
-  const ag_model *m = r->s->system->model;
+  const ag_model *m = ag_system_model(r->s->system);
   ag_json j = {0};
   ag_json_begin(&j, NULL, '{');
   ag_json_string(&j, "model", m->name);
@@ -320,9 +327,9 @@ static ag_status act(void *self) {
   if (status == AG_OK) status = look_at_start(&r, a->t0);
   if (status != AG_OK) return ag_source_refuse(&s, status, &a->common);
   r.balance = find_balance(s.model);
-  for (int i = 0; i < s.system->n_row; i++) {
-    r.n_kind[s.system->rows[i].kind]++;
-    r.n_dropped += !s.system->rows[i].kept;
+  for (int i = 0; i < ag_system_dims(s.system)->row; i++) {
+    r.n_kind[ag_system_rows(s.system)[i].kind]++;
+    r.n_dropped += !ag_system_rows(s.system)[i].kept;
   }
   ag_record_init(&r.record, s.system);
   ag_result_warn(&s.ctx, s.model, &r.record, r.start.record, "at the start");

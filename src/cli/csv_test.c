@@ -22,8 +22,8 @@ static char *slurp(const char *path) {
 }
 
 static ag_column columns[] = {
-    {AG_COL_TIME, "t", 1, 1, 0},        {AG_COL_COORD, "x[2]", 2, 1, 1},      {AG_COL_COORD, "R", 2, 2, 3},
-    {AG_COL_VELOCITY, "phi'", 1, 1, 7}, {AG_COL_OBSERVABLE, "a\"b", 1, 1, 8},
+    {AG_COL_TIME, "t", 1, 1, 0, 0},        {AG_COL_COORD, "x[2]", 2, 1, 1, 0},      {AG_COL_COORD, "R", 2, 2, 3, 0},
+    {AG_COL_VELOCITY, "phi'", 1, 1, 7, 0}, {AG_COL_OBSERVABLE, "a\"b", 1, 1, 8, 0},
 };
 static const ag_record record = {5, 9, columns};
 

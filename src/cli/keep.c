@@ -135,7 +135,8 @@ static bool fits(const ag_continued *c, const ag_system *sys, const ag_run_optio
   bool good = record.width == c->archive->width && record.n_column == c->archive->n_column &&
               ag_run_n_event(sys, o) == c->archive->n_event;
   ag_record_done(&record);
-  return good && c->point.n == (o->multipliers ? sys->n_q + sys->n_xi : sys->n_z) && c->point.n_c == sys->n_c;
+  return good && c->point.n == (o->multipliers ? ag_system_dims(sys)->x : ag_system_dims(sys)->z) &&
+         c->point.n_c == ag_system_dims(sys)->c;
 }
 
 ag_status ag_continue_load(ag_continued *c, ag_source *s, ag_run_options *o, bool strict, bool quiet) {

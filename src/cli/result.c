@@ -69,14 +69,14 @@ const double *ag_result_find(const ag_record *record, const double *values, ag_c
 }
 
 void ag_result_json_params(ag_json *j, const ag_system *sys) {
-  const ag_model *m = sys->model;
+  const ag_model *m = ag_system_model(sys);
   ag_json_begin(j, "parameters", '{');
   for (int i = 0; i < m->n_params; i++) {
     const ag_param *p = &m->params[i];
     if (p->integer) ag_json_whole(j, p->name, lround(p->number));
     else
       ag_json_tensor(j, p->name, ag_node_rows(m->graph, p->input), ag_node_cols(m->graph, p->input),
-                     sys->params + sys->param_offset[i]);
+                     ag_system_param_values(sys) + ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at);
   }
   ag_json_end(j, '}');
 }
@@ -94,7 +94,7 @@ void ag_result_warn(ag_ctx *ctx, const ag_model *m, const ag_record *record, con
 
 void ag_result_left(const ag_outcome *o, ag_text *out) {
   const ag_run_result *r = o->result;
-  const ag_model *m = o->system->model;
+  const ag_model *m = ag_system_model(o->system);
   if (!r->left) return;
   ag_print(m->graph, m->domains[r->left - 1].x, out);
   ag_text_printf(out, " = %.6g at t = %.6g, not in %.6g..%.6g", r->left_value, r->left_t, r->left_from, r->left_to);
@@ -107,7 +107,7 @@ static void json_left(ag_json *j, const ag_outcome *o) {
     return;
   }
   ag_text name = {0};
-  ag_print(o->system->model->graph, o->system->model->domains[r->left - 1].x, &name);
+  ag_print(ag_system_model(o->system)->graph, ag_system_model(o->system)->domains[r->left - 1].x, &name);
   ag_json_begin(j, "left_domain", '{');
   ag_json_string(j, "of", ag_text_cstr(&name));
   ag_json_number(j, "t", r->left_t);
@@ -125,7 +125,7 @@ static double drift_of(const ag_outcome *o) {
 }
 
 static void put_events(const ag_outcome *o, ag_text *out) {
-  const ag_model *m = o->system->model;
+  const ag_model *m = ag_system_model(o->system);
   const ag_run_result *r = o->result;
   if (!o->options->events) return;
   for (int i = 0; i < m->n_events; i++) {
@@ -143,7 +143,7 @@ static void put_events(const ag_outcome *o, ag_text *out) {
 
 static void put_section(const ag_outcome *o, ag_text *out) {
   const ag_run_result *r = o->result;
-  int e = o->system->model->n_events, n = o->options->section ? r->event_count[e] : 0;
+  int e = ag_system_model(o->system)->n_events, n = o->options->section ? r->event_count[e] : 0;
   if (!o->options->section) return;
   ag_text_printf(out, "  %-12s  %s: %d crossing%s", "section", ag_run_event(o->system, o->options, e)->name, n,
                  n == 1 ? "" : "s");
@@ -155,7 +155,7 @@ static void put_section(const ag_outcome *o, ag_text *out) {
 static void put_end(const ag_outcome *o, ag_text *out) {
   const ag_run_result *r = o->result;
   ag_text_printf(out, "  %-12s  %s", "ended", ag_end_word(r->end));
-  if (r->end == AG_END_EVENT) ag_text_printf(out, " %s", o->system->model->events[r->end_event].name);
+  if (r->end == AG_END_EVENT) ag_text_printf(out, " %s", ag_system_model(o->system)->events[r->end_event].name);
   ag_text_str(out, ", t = ");
   ag_text_number(out, r->t);
   ag_text_str(out, " (started at t = ");
@@ -164,7 +164,7 @@ static void put_end(const ag_outcome *o, ag_text *out) {
 }
 
 void ag_result_summary(const ag_outcome *o, ag_text *out) {
-  const ag_model *m = o->system->model;
+  const ag_model *m = ag_system_model(o->system);
   const ag_run_result *r = o->result;
   const ag_run_options *q = o->options;
   ag_text_printf(out, "%s%s%s\n", m->name, *m->title ? ": " : "", m->title);
@@ -183,7 +183,8 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   ag_text_printf(out, ", drift at most %.3g", drift_of(o));
   if (r->energy_size > 0) ag_text_printf(out, ", %.1e of kinetic + |potential|", drift_of(o) / r->energy_size);
   ag_text_str(out, "\n");
-  if (o->system->n_row) ag_text_printf(out, "  %-12s  largest residual seen %.3g\n", "constraints", r->residual_max);
+  if (ag_system_dims(o->system)->row)
+    ag_text_printf(out, "  %-12s  largest residual seen %.3g\n", "constraints", r->residual_max);
   if (r->left) {
     ag_text_printf(out, "  %-12s  left: ", "domain");
     ag_result_left(o, out);
@@ -213,7 +214,7 @@ static void put_series(ag_json *j, const char *key, const ag_record *record, con
 /* "section": {"name", "direction", "crossings", "points": {column: [value at each crossing]}} */
 static void json_section(ag_json *j, const ag_outcome *o, const ag_series *points) {
   static const char *const direction[] = {"falling", "both", "rising"};
-  int e = o->system->model->n_events;
+  int e = ag_system_model(o->system)->n_events;
   const ag_event *section = ag_run_event(o->system, o->options, e);
   ag_json_begin(j, "section", '{');
   ag_json_string(j, "name", section->name);
@@ -224,7 +225,7 @@ static void json_section(ag_json *j, const ag_outcome *o, const ag_series *point
 }
 
 void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series) {
-  const ag_model *m = o->system->model;
+  const ag_model *m = ag_system_model(o->system);
   const ag_run_result *r = o->result;
   const ag_run_options *q = o->options;
   ag_json_begin(j, NULL, '{');

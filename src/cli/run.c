@@ -238,8 +238,8 @@ static ag_status save_json(const char *path, const ag_outcome *o, const ag_serie
 /* Runs with the sinks in place. */
 static ag_status move(const args *a, ag_source *s, const ag_record *record, const ag_continued *from, rows *sink,
                       ag_run_result *result, double *seconds) {
-  const ag_system *sys = s->system;
-  double *x0 = ag_heap_alloc(sizeof *x0 * (size_t)(sys->n_q + sys->n_xi));
+  ag_system *sys = s->system;
+  double *x0 = ag_heap_alloc(sizeof *x0 * (size_t)(ag_system_dims(sys)->x));
   ag_system_state0(sys, x0);
   ag_progress progress;
   bool until_counted = a->run.section && fabs(a->run.t1) >= NO_END;
@@ -253,14 +253,14 @@ static ag_status move(const args *a, ag_source *s, const ag_record *record, cons
   o.progress = ag_progress_show;
   o.progress_self = &progress;
   if (until_counted) o.progress = show_crossings, o.progress_self = &count;
-  watch seen = {.work = ag_work_create(sys, sys->params)};
-  if (sys->n_row) o.each = watch_state, o.each_self = &seen;
+  watch seen = {.work = ag_work_create(sys, ag_system_param_values(sys))};
+  if (ag_system_dims(sys)->row) o.each = watch_state, o.each_self = &seen;
   if (from) seen.n = from->point.steps + 1, seen.worst = from->residual_max;
   if (sink->series) sink->series->width = record->width;
   if (sink->store) o.event = ag_keep_event, o.save = ag_keep_save, o.save_self = sink->store;
   ag_sink to = {take_row, sink};
   double begun = ag_clock();
-  ag_status status = ag_run(&s->ctx, sys, sys->params, x0, &o, &to, result);
+  ag_status status = ag_run(&s->ctx, sys, ag_system_param_values(sys), x0, &o, &to, result);
   *seconds = ag_clock() - begun;
   ag_progress_done(&progress);
   if (status == AG_OK && result->end == AG_END_SINK && sink->n_late > LATE_ROWS) result->end = AG_END_STOPPED;

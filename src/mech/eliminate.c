@@ -486,8 +486,7 @@ static void name_u(elim *e) {
   for (int i = 0; i < n; i++) {
     int dim = ag_node_rows(e->g, sys->u_inputs[i]);
     const char *name = ag_node_name(e->g, sys->u_inputs[i]);
-    for (int k = 0; k < dim; k++)
-      sys->u_names[at++] = ag_component_name(sys->arena, name, dim, k);
+    for (int k = 0; k < dim; k++) sys->u_names[at++] = ag_component_name(sys->arena, name, dim, k);
   }
 }
 

@@ -47,6 +47,10 @@ void ag_system_state0(const ag_system *sys, double *x) {
   memcpy(x + sys->n_q, sys->xi0, sizeof *x * (size_t)sys->n_xi);
 }
 
+const double *ag_system_q0(const ag_system *sys) { return sys->q0; }
+
+const double *ag_system_xi0(const ag_system *sys) { return sys->xi0; }
+
 const int *ag_system_ranges(const ag_system *sys, int *n) {
   *n = sys->n_range;
   return sys->ranges;
@@ -68,4 +72,14 @@ int ag_system_units(const ag_system *sys, int n_z, ag_span *units) {
     n++;
   }
   return n;
+}
+
+bool ag_system_reads_rest(const ag_system *sys, int role) {
+  const ag_tape *tape = sys->tapes[role];
+  for (int i = 0; tape && i < tape->n_instr; i++) {
+    const ag_instr *in = &tape->instr[i];
+    bool coordinate = in->op == AG_OP_LOAD && in->a == AG_SEG_Z && (int)in->b < sys->n_q;
+    if (coordinate && sys->q_in_z[in->b] >= sys->n_core) return true;
+  }
+  return false;
 }

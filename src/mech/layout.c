@@ -77,7 +77,8 @@ void ag_layout(derive *d) {
     add_row(sys, shaped(d->g, AG_LAYOUT_FRAME, m->frames[i].name, m->frames[i].x), &n_frame, NULL);
   parameter_rows(sys);
   for (int i = 0; i < m->n_observables; i++)
-    add_row(sys, shaped(d->g, AG_LAYOUT_OBSERVABLE, m->observables[i].name, m->observables[i].x), &sys->n_observe, NULL);
+    add_row(sys, shaped(d->g, AG_LAYOUT_OBSERVABLE, m->observables[i].name, m->observables[i].x), &sys->n_observe,
+            NULL);
   sys->places = AG_NEWN(sys->arena, ag_place, m->n_coords);
   d->q = AG_NEWN(sys->arena, ag_id, m->n_coords);
   d->xi = AG_NEWN(sys->arena, ag_id, m->n_coords);
@@ -96,6 +97,10 @@ void ag_layout(derive *d) {
 const ag_layout_row *ag_layout_rows(const ag_system *sys, ag_layout_kind kind, int *n) {
   *n = sys->kinds[kind].n;
   return sys->layout + sys->kinds[kind].at;
+}
+
+const ag_layout_row *ag_layout_item(const ag_system *sys, ag_layout_kind kind, int i) {
+  return &sys->layout[sys->kinds[kind].at + i];
 }
 
 const ag_layout_row *ag_layout_find(const ag_system *sys, const char *name, int *entry) {

@@ -55,12 +55,12 @@ typedef struct ag_dims {
 
 typedef enum ag_layout_kind {
   AG_LAYOUT_COORDINATE,
-  AG_LAYOUT_VELOCITY,   /* quasi-velocities */
-  AG_LAYOUT_PROCESS,    /* states of noise processes */
-  AG_LAYOUT_FRAME,      /* independent velocities of the model's frame */
-  AG_LAYOUT_PARAMETER,  /* in order of the file */
+  AG_LAYOUT_VELOCITY,  /* quasi-velocities */
+  AG_LAYOUT_PROCESS,   /* states of noise processes */
+  AG_LAYOUT_FRAME,     /* independent velocities of the model's frame */
+  AG_LAYOUT_PARAMETER, /* in order of the file */
   AG_LAYOUT_OBSERVABLE,
-  AG_LAYOUT_NOISE,      /* channels */
+  AG_LAYOUT_NOISE, /* channels */
   AG_LAYOUT_KINDS
 } ag_layout_kind;
 
@@ -78,6 +78,7 @@ typedef struct ag_layout_row {
 
 /* The rows of one kind, in the order of the model. */
 const ag_layout_row *ag_layout_rows(const ag_system *sys, ag_layout_kind kind, int *n);
+const ag_layout_row *ag_layout_item(const ag_system *sys, ag_layout_kind kind, int i);
 /* The quantity of that name, *entry = -1, or the one with an entry of that name ("x[2]", "A[1,2]", "x[4][1]"), *entry =
  * which, row by row; NULL: none. */
 const ag_layout_row *ag_layout_find(const ag_system *sys, const char *name, int *entry);
@@ -137,11 +138,13 @@ const ag_model *ag_system_model(const ag_system *sys);
 ag_graph *ag_system_graph(ag_system *sys); /* for expressions of one's own */
 ag_elimination ag_system_elimination(const ag_system *sys);
 const ag_growth *ag_system_growth(const ag_system *sys);
-const ag_row *ag_system_rows(const ag_system *sys);              /* dims.row of them */
-const char *const *ag_system_u_names(const ag_system *sys);      /* dims.u: "Omega[1]", "u", "basis 1" */
-const double *ag_system_param_values(const ag_system *sys);      /* dims.param, as the model has them */
+const ag_row *ag_system_rows(const ag_system *sys);         /* dims.row of them */
+const char *const *ag_system_u_names(const ag_system *sys); /* dims.u: "Omega[1]", "u", "basis 1" */
+const double *ag_system_param_values(const ag_system *sys); /* dims.param, as the model has them */
 double ag_system_t0(const ag_system *sys);
 void ag_system_state0(const ag_system *sys, double *x); /* the start as an exchange state */
+const double *ag_system_q0(const ag_system *sys);
+const double *ag_system_xi0(const ag_system *sys);
 const int *ag_system_ranges(const ag_system *sys, int *n); /* which ranges of the domain AG_ROLE_DOMAIN looks at */
 ag_id ag_system_energy(const ag_system *sys);
 ag_id ag_system_energy_size(const ag_system *sys); /* kinetic energy + |potential energy| */
@@ -152,6 +155,8 @@ int ag_system_units(const ag_system *sys, int n_z, ag_span *units);
 const ag_tape *ag_system_role(const ag_system *sys, int role);
 /* Where a result stands among those of its role. */
 ag_span ag_system_output(const ag_system *sys, ag_output output);
+/* Does a role of the full state, where there is one, read coordinates that are not of the core? */
+bool ag_system_reads_rest(const ag_system *sys, int role);
 const char *ag_role_name(ag_role role);
 const char *ag_role_what(ag_role role); /* what it computes, in a few words */
 

@@ -48,9 +48,9 @@ struct ag_system {
   ag_layout_row *layout; /* all rows, kind by kind */
   ag_span kinds[AG_LAYOUT_KINDS];
   int n_process, n_x; /* numbers of N; of the exchange state [q | xi | N] */
-  int *param_offset; /* per parameter, -1 for integer ones */
-  double *params;    /* current values */
-  double *q0, *xi0;  /* start, completed */
+  int *param_offset;  /* per parameter, -1 for integer ones */
+  double *params;     /* current values */
+  double *q0, *xi0;   /* start, completed */
   double t0;
   ag_elimination elimination;
   const char **u_names; /* per component of u: "Omega[1]", "u", "basis 1" */
@@ -88,8 +88,8 @@ struct ag_system {
   int n_observe; /* numbers in all observables */
 
   ag_growth growth;
-  ag_dims dims; /* for others, when all is derived */
-  ag_id energy_size;       /* kinetic energy + |potential energy|: what an error of the energy is small against */
+  ag_dims dims;      /* for others, when all is derived */
+  ag_id energy_size; /* kinetic energy + |potential energy|: what an error of the energy is small against */
   ag_id energy, *xi_of_u, mass,
       force;             /* expressions, for show: xi(q,u,t) per coordinate, B^T M B (0: see M_at), right-hand side */
   ag_id kappa, rates;    /* the lower part of it with AG_ELIM_SADDLE; u' */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Systems built by function calls: both closures agree, and agree with equations written by hand. */
-#include "mech/mech.h"
+#include "mech/mech_internal.h"
 
 #include <stdlib.h>
 
@@ -95,7 +95,7 @@ static void check_blade(void) {
   if (!sys) return;
   AG_CHECK(sys->elimination == AG_ELIM_BASIS && sys->n_u == 2 && sys->n_basis == 1 && sys->bases[0].n_y == 2 &&
            sys->bases[0].n_w == 1);
-  AG_CHECK(sys->n_growth == 2 && sys->growth[0] == 2 && sys->growth[1] == 3 && sys->n_disguised == 0);
+  AG_CHECK(sys->growth.n == 2 && sys->growth.dims[0] == 2 && sys->growth.dims[1] == 3 && sys->growth.n_disguised == 0);
   check_closures(sys);
   ag_system_free(sys);
   ag_model_free(m);

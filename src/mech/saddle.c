@@ -120,8 +120,7 @@ void ag_saddle_choose(derive *d) {
   for (int i = 0, at = 0; i < d->nc; i++) {
     const char *name = ag_node_name(d->g, d->xi[i]);
     int dim = d->m->coords[i].dim;
-    for (int k = 0; k < dim; k++)
-      sys->u_names[at++] = ag_component_name(sys->arena, name, dim, k);
+    for (int k = 0; k < dim; k++) sys->u_names[at++] = ag_component_name(sys->arena, name, dim, k);
   }
 }
 

@@ -35,14 +35,15 @@ static ag_end diagnose(run *r) {
 /* The largest step in which the constraints turn by less than 0.8 radian. */
 static double turn_limit(run *r) {
   ag_mover *m = &r->m;
-  if (m->full || r->sys->elimination != AG_ELIM_BASIS) return INFINITY;
+  if (m->full || ag_system_elimination(r->sys) != AG_ELIM_BASIS) return INFINITY;
   double rate = ag_work_turning(m->work, r->t, m->z, m->c, m->dz);
   return rate > 0 ? 0.8 / rate : INFINITY;
 }
 
 /* Did they, all the same? cos^2 of the angle from where the basis was chosen. */
 static bool turned_too_far(run *r, double t1) {
-  return !r->m.full && r->sys->elimination == AG_ELIM_BASIS && ag_work_basis(r->m.work, t1, r->m.z1, r->m.c) < 0.1;
+  return !r->m.full && ag_system_elimination(r->sys) == AG_ELIM_BASIS &&
+         ag_work_basis(r->m.work, t1, r->m.z1, r->m.c) < 0.1;
 }
 
 /* Before each try: the first that the end time cuts short is where a longer run would part from this one. */
@@ -98,7 +99,7 @@ static bool advance(run *r, double *t1, ag_end *end) {
     int trouble =
         m->method->step(m->method, &m->flow, r->t, step, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, error, m->space);
     /* what is only reconstructed may have run away in a step that is fit for the core: it gets smaller ones */
-    int n = m->full || o->dt > 0 ? m->n : r->sys->n_core;
+    int n = m->full || o->dt > 0 ? m->n : ag_system_dims(r->sys)->core;
     bool good = !trouble && ag_trajectory_finite(n, m->z1) && ag_trajectory_finite(n, m->dz1),
          turned = good && turned_too_far(r, target);
     if (o->dt > 0) {
@@ -159,7 +160,7 @@ static void swap(double **a, double **b) {
 static ag_end small_steps(run *r, double *t1) {
   ag_mover *m = &r->m;
   const ag_run_options *o = r->o;
-  int n_core = r->sys->n_core;
+  int n_core = ag_system_dims(r->sys)->core;
   double from = r->t, end = *t1, q = m->method->error_order + 1, direction = end > from ? 1 : -1;
   double h = (end - from) * (r->rest_error < INFINITY ? fmax(0.01, 0.9 * pow(r->rest_error, -1 / q)) : 0.01);
   memcpy(r->keep, m->z1, sizeof(double) * (size_t)n_core);

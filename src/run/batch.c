@@ -34,8 +34,8 @@ static void run_member(ag_batch_job *b, ag_ctx *ctx, long i) {
   o.each = NULL;
   o.kernel = b->kernel;
   ag_sink points = {ag_series_row, b->result->points ? &b->result->points[i] : NULL};
-  ag_status status =
-      ag_run(ctx, b->sys, b->params + i * b->sys->n_param, b->x0 + i * b->n_x, &o, points.self ? &points : NULL, &res);
+  ag_status status = ag_run(ctx, b->sys, b->params + i * ag_system_dims(b->sys)->param, b->x0 + i * b->n_x, &o,
+                            points.self ? &points : NULL, &res);
   AG_ASSERT(status == AG_OK); /* the options were checked before */
   b->result->members[i] = (ag_batch_member){res.end, res.end_event, res.t, res.steps, res.rejected};
   memcpy(b->result->x + i * b->n_x, res.x, sizeof(double) * (size_t)b->n_x);
@@ -64,31 +64,30 @@ static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
   if (o->engine == AG_ENGINE_INTERPRETED) return "the interpreter was asked for";
   if (o->dt > 0) return "the steps are fixed";
   if (o->multipliers) return "the equations with multipliers were asked for";
-  if (sys->n_g) return "there are constraints on positions";
-  if (sys->elimination == AG_ELIM_BASIS) return "the basis of the velocities is refreshed on the way";
-  if (sys->elimination == AG_ELIM_SADDLE) return "velocities are taken back onto the constraints on the way";
-  if (sys->n_fragile) return "a constraint may vanish on the way";
-  for (int i = 0; o->events && i < sys->model->n_events; i++)
-    if (sys->model->events[i].cuts) return "steps end at corners of the equations";
-  return sys->n_core ? NULL : "there is nothing to integrate";
+  if (ag_system_dims(sys)->g) return "there are constraints on positions";
+  if (ag_system_elimination(sys) == AG_ELIM_BASIS) return "the basis of the velocities is refreshed on the way";
+  if (ag_system_elimination(sys) == AG_ELIM_SADDLE) return "velocities are taken back onto the constraints on the way";
+  if (ag_system_dims(sys)->fragile) return "a constraint may vanish on the way";
+  for (int i = 0; o->events && i < ag_system_model(sys)->n_events; i++)
+    if (ag_system_model(sys)->events[i].cuts) return "steps end at corners of the equations";
+  return ag_system_dims(sys)->core ? NULL : "there is nothing to integrate";
 }
 
 /* Quaternions and images among the numbers integrated. */
 static void find_units(ag_batch_job *b) {
   const ag_system *sys = b->sys;
-  const ag_model *m = sys->model;
-  b->unit = ag_heap_alloc(sizeof(int) * (size_t)(m->n_coords + sys->n_image + 1));
-  b->unit_size = ag_heap_alloc(sizeof(int) * (size_t)(m->n_coords + sys->n_image + 1));
-  for (int i = 0; i < m->n_coords; i++) {
-    int at = sys->q_in_z[sys->places[i].q];
-    if (m->coords[i].space == AG_SPACE_SO3 && at < b->n_z) b->unit[b->n_unit] = at, b->unit_size[b->n_unit++] = 4;
-  }
-  for (int i = 0; i < sys->n_image; i++) b->unit[b->n_unit] = sys->images[i].z, b->unit_size[b->n_unit++] = 3;
+  int n = b->n_unit = ag_system_units(sys, b->n_z, NULL);
+  ag_span *units = ag_heap_alloc(sizeof *units * (size_t)(n + 1));
+  ag_system_units(sys, b->n_z, units);
+  b->unit = ag_heap_alloc(sizeof(int) * (size_t)(n + 1));
+  b->unit_size = ag_heap_alloc(sizeof(int) * (size_t)(n + 1));
+  for (int i = 0; i < n; i++) b->unit[i] = units[i].at, b->unit_size[i] = units[i].n;
+  free(units);
 }
 
 /* Compiles the lanes; false with result->note when that is not possible. */
 static bool prepare_lanes(ag_batch_job *b) {
-  const ag_system *sys = b->sys;
+  ag_system *sys = b->sys;
   const char *why = obstacle(sys, &b->o->run);
   ag_text reason = {0};
   if (!why && !ag_watch_init(&b->watch, sys, &b->o->run)) why = "an event or the section needs forces of constraint";
@@ -96,12 +95,12 @@ static bool prepare_lanes(ag_batch_job *b) {
     ag_text_str(&reason, why);
   } else {
     bool core = !b->watch.reads_rest && ag_core_columns_init(&b->columns, sys, b->o->columns);
-    b->n_z = core ? sys->n_core : sys->n_z;
+    b->n_z = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
     find_units(b);
     ag_fused_spec spec = {.tape = ag_system_role(sys, core ? AG_ROLE_CORE : AG_ROLE_RHS),
-                          .name = sys->model->name,
+                          .name = ag_system_model(sys)->name,
                           .n = b->n_z,
-                          .n_norm = sys->n_core,
+                          .n_norm = ag_system_dims(sys)->core,
                           .method = b->o->run.method,
                           .march = true,
                           .watch = b->watch.tape,
@@ -128,7 +127,7 @@ static void prepare_kernel(ag_batch_job *b) {
   ag_text reason = {0};
   ag_build_options build = {.lanes = 1, .compiler = b->o->compiler};
   build.only_cached = o->engine == AG_ENGINE_AUTO && b->n < WORTH_COMPILING;
-  if (o->engine != AG_ENGINE_INTERPRETED && !o->multipliers && b->sys->n_z)
+  if (o->engine != AG_ENGINE_INTERPRETED && !o->multipliers && ag_system_dims(b->sys)->z)
     b->kernel = ag_mover_kernel(b->sys, o->method, b->result->core_only, &build, &reason);
   ag_text_done(&reason);
 }
@@ -167,7 +166,7 @@ static double seconds_now(void) {
 
 static ag_status check(ag_ctx *ctx, const ag_system *sys, const ag_batch_options *o) {
   ag_pos nowhere = {0};
-  if (o->run.section < 0 || o->run.section > sys->model->n_sections) {
+  if (o->run.section < 0 || o->run.section > ag_system_model(sys)->n_sections) {
     ag_ctx_error(ctx, nowhere, "the model has no section %d", o->run.section);
     return AG_WRONG;
   }
@@ -206,13 +205,13 @@ static void complete(ag_batch_job *b) {
   ag_record_done(&record);
 }
 
-ag_status ag_batch(ag_ctx *ctx, const ag_system *sys, long n, const double *params, const double *x0,
+ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, const double *x0,
                    const ag_batch_options *o, ag_batch_result *result) {
   *result = (ag_batch_result){0};
   AG_TRY(check(ctx, sys, o));
   ag_record record;
   ag_record_init(&record, sys);
-  int n_x = sys->n_q + sys->n_xi;
+  int n_x = ag_system_dims(sys)->x;
   *result = (ag_batch_result){.n = n, .n_x = n_x, .width = record.width};
   ag_record_done(&record);
   result->members = ag_heap_alloc(sizeof *result->members * (size_t)(n + 1));

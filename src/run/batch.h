@@ -24,7 +24,7 @@ typedef struct ag_watch {
 } ag_watch;
 
 typedef struct ag_batch_job {
-  const ag_system *sys;
+  ag_system *sys; /* extended by tapes before the threads start */
   const ag_batch_options *o;
   long n;
   const double *params, *x0;
@@ -41,14 +41,14 @@ typedef struct ag_batch_job {
 } ag_batch_job;
 
 /* True when every wanted column follows from the core; the columns are then prepared. */
-bool ag_core_columns_init(ag_core_columns *c, const ag_system *sys, const bool *wanted);
+bool ag_core_columns_init(ag_core_columns *c, ag_system *sys, const bool *wanted);
 void ag_core_columns_done(ag_core_columns *c);
-/* Writes the wanted columns of a record from the core z. slots: tape->n_slot numbers, y: n_q + 3 n_image + n_u. */
-void ag_core_columns_fill(const ag_core_columns *c, const ag_system *sys, double t, const double *z,
-                          const double *params, double *slots, double *y, double *out, double *record);
+/* Writes the wanted columns of a record from the core z. slots: tape->n_slot numbers. */
+void ag_core_columns_fill(const ag_core_columns *c, double t, const double *z, const double *params, double *slots,
+                          double *out, double *record);
 
 /* False when one of them cannot be had from z alone (reactions). */
-bool ag_watch_init(ag_watch *w, const ag_system *sys, const ag_run_options *o);
+bool ag_watch_init(ag_watch *w, ag_system *sys, const ag_run_options *o);
 void ag_watch_done(ag_watch *w);
 
 /* ---- the scalar queue of one thread: steps in which something may be crossed ---- */

@@ -49,9 +49,11 @@ static void check_same_ball(void) {
       lab_start(&l[i], true, l[i].b->R, gr.rubber ? vec3(l[i].g, 1, 2, 0) : vec3(l[i].g, 1, 2, 3));
       if (gr.rubber) l[i].m->n_starts--;
       if (!lab_derive(&l[i])) return;
-      if (!i) memcpy(x, l[0].sys->q0, sizeof(double) * 7), memcpy(x + 7, l[0].sys->xi0, sizeof(double) * 6);
-      check_vector(l[i].sys->q0, l[0].sys->q0, 7, 1e-15);
-      ag_work *w = ag_work_create(l[i].sys, l[i].sys->params);
+      if (!i)
+        memcpy(x, ag_system_q0(l[0].sys), sizeof(double) * 7),
+            memcpy(x + 7, ag_system_xi0(l[0].sys), sizeof(double) * 6);
+      check_vector(ag_system_q0(l[i].sys), ag_system_q0(l[0].sys), 7, 1e-15);
+      ag_work *w = ag_work_create(l[i].sys, ag_system_param_values(l[i].sys));
       double obs[64];
       AG_CHECK(ag_work_accel(w, 0, x, a[i], NULL) == AG_FINE && ag_work_reaction(w, 0, x, force[i]) == AG_FINE);
       AG_CHECK(ag_work_observe(w, 0, x, obs) == AG_FINE);
@@ -86,7 +88,7 @@ static void check_grounds(void) {
     AG_MODEL_PUSH(l.m, starts, ((ag_start){true, l.b->R, 0, -1, num(&l, 1.5), nowhere}));
     AG_MODEL_PUSH(l.m, starts, ((ag_start){true, l.b->R, 1, -1, num(&l, 0.4), nowhere}));
     if (!lab_derive(&l)) return;
-    AG_CHECK(l.sys->n_disguised == 1 || l.sys->n_disguised == -1);
+    AG_CHECK(ag_system_growth(l.sys)->n_disguised == 1 || ag_system_growth(l.sys)->n_disguised == -1);
     check_closures(l.sys);
     check_laws(&l);
     lab_run(&l, 0, -1, NULL);

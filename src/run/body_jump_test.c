@@ -39,11 +39,10 @@ static void check_sides(void) {
     if (!open_at(&l[0], truncated, -0.1, theta, false)) return;
     if (!open_at(&l[1], k ? edge : ball, k ? cos(CUT) - 0.1 : -0.1, theta, false)) return;
     for (int i = 0; i < 2; i++) {
-      ag_work *w = ag_work_create(l[i].sys, l[i].sys->params);
-      memcpy(x, l[0].sys->q0, sizeof(double) * 7);
-      memcpy(x + 7, l[0].sys->xi0, sizeof(double) * 6);
-      check_vector(l[i].sys->q0 + 6, l[0].sys->q0 + 6, 1, 4e-15);
-      check_vector(l[i].sys->xi0, l[0].sys->xi0, 6, 1e-14);
+      ag_work *w = ag_work_create(l[i].sys, ag_system_param_values(l[i].sys));
+      ag_system_state0(l[0].sys, x);
+      check_vector(ag_system_q0(l[i].sys) + 6, ag_system_q0(l[0].sys) + 6, 1, 4e-15);
+      check_vector(ag_system_xi0(l[i].sys), ag_system_xi0(l[0].sys), 6, 1e-14);
       AG_CHECK(ag_work_accel(w, 0, x, a[i], NULL) == AG_FINE);
       ag_work_free(w);
     }
@@ -64,9 +63,9 @@ static void run_with(lab *l, double t1, double dt, const char *method, double *O
   o.rtol = o.atol = 1e-13;
   o.method = ag_stepper_find(method);
   o.engine = AG_ENGINE_INTERPRETED;
-  memcpy(x0, l->sys->q0, sizeof(double) * 7);
-  memcpy(x0 + 7, l->sys->xi0, sizeof(double) * 6);
-  AG_CHECK(ag_run(&l->ctx, l->sys, l->sys->params, x0, &o, NULL, &res) == AG_OK && res.end == AG_END_TIME);
+  ag_system_state0(l->sys, x0);
+  AG_CHECK(ag_run(&l->ctx, l->sys, ag_system_param_values(l->sys), x0, &o, NULL, &res) == AG_OK &&
+           res.end == AG_END_TIME);
   AG_CHECK(res.t == t1);
   memcpy(l->end, res.record, sizeof(double) * (size_t)res.width);
   memcpy(Omega, at_end(l, "b.Omega"), sizeof(double) * 3);

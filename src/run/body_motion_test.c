@@ -26,7 +26,8 @@ static void check_stone(void) {
   ag_id spin = ag_dot(l.g, ag_body_part(l.m, l.b, "Omega"), ag_body_part(l.m, l.b, "Gamma"));
   AG_MODEL_PUSH(l.m, events, ((ag_event){.name = "reversal", .x = spin, .pos = nowhere}));
   if (!lab_derive(&l)) return;
-  AG_CHECK(l.sys->elimination == AG_ELIM_SOLVED && l.sys->n_u == 3 && l.sys->n_core == 6 && l.sys->n_disguised == 1);
+  AG_CHECK(ag_system_elimination(l.sys) == AG_ELIM_SOLVED && ag_system_dims(l.sys)->u == 3 &&
+           ag_system_dims(l.sys)->core == 6 && ag_system_growth(l.sys)->n_disguised == 1);
   check_closures(l.sys);
   check_laws(&l);
   ag_model *m = rattleback();
@@ -35,7 +36,8 @@ static void check_stone(void) {
   AG_CHECK(ag_system_create(&l.ctx, m, &options, &sys) == AG_OK);
   fprintf(stderr, "rattleback: %d operations for the core by shorthand, %d by hand\n",
           ag_tape_cost(ag_system_role(l.sys, AG_ROLE_CORE)), ag_tape_cost(ag_system_role(sys, AG_ROLE_CORE)));
-  ag_work *w = ag_work_create(sys, sys->params), *v = ag_work_create(l.sys, l.sys->params);
+  ag_work *w = ag_work_create(sys, ag_system_param_values(sys)),
+          *v = ag_work_create(l.sys, ag_system_param_values(l.sys));
   for (unsigned seed = 1; seed <= 20; seed++) {
     double x[13], t, a[6], b[6];
     AG_CHECK(ag_system_sample(sys, w, seed, &t, x) == AG_OK);
@@ -75,7 +77,7 @@ static void check_implicit(void) {
     lab_roll(&l[k], (ag_ground){0}, 1);
     lab_start(&l[k], true, l[k].b->R, vec3(l[k].g, 0.2, 0, 0.5));
     if (!lab_derive(&l[k])) return;
-    w[k] = ag_work_create(l[k].sys, l[k].sys->params);
+    w[k] = ag_work_create(l[k].sys, ag_system_param_values(l[k].sys));
   }
   for (unsigned seed = 1; seed <= 20; seed++) {
     double x[13], t, a[6], b[6];
@@ -123,8 +125,9 @@ static bool open_disk(lab *l, ag_surface (*surface)(ag_graph *), double lean, do
 static void check_disk(void) {
   lab l;
   if (!open_disk(&l, disk, 0.3, 0.2, 0.5, 3)) return;
-  AG_CHECK(l.sys->n_growth == 4 && l.sys->growth[0] == 3 && l.sys->growth[1] == 4 && l.sys->growth[2] == 5 &&
-           l.sys->growth[3] == 5 && l.sys->n_disguised == 1); /* the height */
+  AG_CHECK(ag_system_growth(l.sys)->n == 4 && ag_system_growth(l.sys)->dims[0] == 3 &&
+           ag_system_growth(l.sys)->dims[1] == 4 && ag_system_growth(l.sys)->dims[2] == 5 &&
+           ag_system_growth(l.sys)->dims[3] == 5 && ag_system_growth(l.sys)->n_disguised == 1); /* the height */
   check_laws(&l);
   lab_run(&l, 10, -1, NULL);
   check_euler(&l, -11.4282332887693081, M_PI / 2 - 0.5581161703499441, 39.4072548174004085, 1e-10);
@@ -203,8 +206,10 @@ static bool open_tyre(lab *l, double theta, double dpsi) {
 static void check_tyre(void) {
   lab l;
   if (!open_tyre(&l, 1.1, 0.9)) return;
-  AG_CHECK(l.sys->n_u == 2 && l.sys->growth[0] == 2 && l.sys->growth[1] == 3 && l.sys->growth[2] == 5 &&
-           l.sys->growth[3] == 5 && l.sys->n_disguised == 1); /* as rubber must have it, and the height */
+  AG_CHECK(ag_system_dims(l.sys)->u == 2 && ag_system_growth(l.sys)->dims[0] == 2 &&
+           ag_system_growth(l.sys)->dims[1] == 3 && ag_system_growth(l.sys)->dims[2] == 5 &&
+           ag_system_growth(l.sys)->dims[3] == 5 &&
+           ag_system_growth(l.sys)->n_disguised == 1); /* as rubber must have it, and the height */
   check_closures(l.sys);
   check_laws(&l);
   lab_run(&l, 10, -1, NULL);

@@ -247,14 +247,14 @@ static void check_scene(const struct scene *s) {
   AG_CHECK_STR(ag_text_cstr(&names), s->generators);
   ag_text_done(&names);
   AG_CHECK(ag_system_create(&ctx, m, &options, &sys) == AG_OK);
-  ag_work *w = sys ? ag_work_create(sys, sys->params) : NULL;
+  ag_work *w = sys ? ag_work_create(sys, ag_system_param_values(sys)) : NULL;
   for (int k = 0; sys && k < m->n_generators; k++) {
     ag_id out[16];
     int n = derivatives(m, &m->generators[k], out);
     bool lambda;
     ag_tape *tape = ag_system_tape(sys, n, out, &lambda);
     double *slots = calloc((size_t)tape->n_slot + 1, sizeof *slots), x[64], t, v[64];
-    ag_tape_prep(tape, sys->params, slots);
+    ag_tape_prep(tape, ag_system_param_values(sys), slots);
     for (unsigned seed = 1; seed <= 5; seed++) {
       AG_CHECK(ag_system_sample(sys, w, seed, &t, x) == AG_OK);
       AG_CHECK(ag_work_eval(w, tape, lambda, t, x, slots, v) == 0);

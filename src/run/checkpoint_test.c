@@ -22,7 +22,7 @@ static void run_it(const ag_system *sys, const ag_run_options *o, tape *to) {
   ag_record_init(&layout, sys);
   to->rows.width = layout.width;
   ag_sink sink = {ag_series_row, &to->rows};
-  AG_CHECK(ag_run(&ctx, sys, sys->params, x0, o, &sink, &to->result) == AG_OK);
+  AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, o, &sink, &to->result) == AG_OK);
   ag_record_done(&layout);
   ag_ctx_done(&ctx);
 }
@@ -125,7 +125,7 @@ static void check_refused(const ag_system *sys, ag_run_options o) {
   ag_checkpoint wrong = {.made = true, .n = 1};
   ag_run_result result;
   o.from = &wrong;
-  AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &result) == AG_WRONG);
+  AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &result) == AG_WRONG);
   AG_CHECK(ctx.n_error == 1);
   ag_ctx_done(&ctx);
 }

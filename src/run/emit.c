@@ -21,10 +21,10 @@ typedef struct emitter {
 } emitter;
 
 static void identifier(emitter *e) {
-  size_t n = strlen(e->sys->model->name);
+  size_t n = strlen(ag_system_model(e->sys)->name);
   if (n > 60) n = 60;
   for (size_t i = 0; i < n; i++) {
-    char c = e->sys->model->name[i];
+    char c = ag_system_model(e->sys)->name[i];
     e->lower[i] = isalnum((unsigned char)c) ? c : '_';
     e->upper[i] = (char)toupper((unsigned char)e->lower[i]);
   }
@@ -33,29 +33,33 @@ static void identifier(emitter *e) {
 
 /* ---- tables of names and numbers ---- */
 
-static void state_names(const ag_system *sys, ag_arena *arena, const char **names) {
-  static const char *const quaternion[] = {"w", "x", "y", "z"};
-  for (int i = 0; i < sys->model->n_coords; i++) {
-    const ag_coord *c = &sys->model->coords[i];
-    const ag_place *p = &sys->places[i];
-    for (int k = 0; k < p->n_q; k++) {
-      const char *name = c->space == AG_SPACE_SO3
-                             ? ag_arena_printf(arena, "%s as a quaternion: %s", c->name, quaternion[k])
-                         : p->n_q > 1 ? ag_arena_printf(arena, "%s[%d]", c->name, k + 1)
-                                      : c->name;
-      names[sys->q_in_z[p->q + k]] = name;
-    }
+/* The names of n numbers, each told by a function of its own. */
+typedef void name_of(const ag_system *sys, int k, ag_text *out);
+
+static const char **names_of(emitter *e, int n, name_of *name) {
+  const char **names = AG_NEWN(e->arena, const char *, n + 1);
+  ag_text text = {0};
+  for (int k = 0; k < n; k++) {
+    ag_text_clear(&text);
+    name(e->sys, k, &text);
+    names[k] = ag_arena_str(e->arena, ag_text_cstr(&text));
   }
-  for (int i = 0; i < sys->n_image; i++) {
-    ag_text vector = {0};
-    ag_print(sys->model->graph, sys->images[i].c, &vector);
-    for (int k = 0; k < 3; k++)
-      names[sys->images[i].z + k] = ag_arena_printf(
-          arena, "(%s^T*%s)[%d]", sys->model->coords[sys->images[i].coord].name, ag_text_cstr(&vector), k + 1);
-    ag_text_done(&vector);
-  }
-  for (int i = 0; i < sys->n_u; i++) names[sys->u_in_z + i] = sys->u_names[i];
+  ag_text_done(&text);
+  return names;
 }
+
+/* Of all numbers stored of one kind, in the order of the layout. */
+static void kind_name(const ag_system *sys, ag_layout_kind kind, int k, ag_text *out) {
+  const ag_layout_row *row = ag_layout_item(sys, kind, 0);
+  while (k >= row->n) k -= row++->n;
+  ag_stored_name(row, k, out);
+}
+
+static void param_name(const ag_system *sys, int k, ag_text *out) { kind_name(sys, AG_LAYOUT_PARAMETER, k, out); }
+
+static void observe_name(const ag_system *sys, int k, ag_text *out) { kind_name(sys, AG_LAYOUT_OBSERVABLE, k, out); }
+
+static void velocity_name(const ag_system *sys, int k, ag_text *out) { kind_name(sys, AG_LAYOUT_VELOCITY, k, out); }
 
 static void put_comment(emitter *e, const char *prefix, int n, const char *const *names) {
   for (int i = 0; i < n; i++) ag_text_printf(e->out, " *   %s[%d]  %s\n", prefix, i, names[i]);
@@ -65,50 +69,6 @@ static void put_array(emitter *e, const char *suffix, int n, const double *v) {
   ag_text_printf(e->out, "const double %s_%s[%d] = {", e->name, suffix, n ? n : 1);
   for (int i = 0; i < n; i++) ag_text_printf(e->out, "%s%.17g", i ? ", " : "", v[i]);
   ag_text_str(e->out, n ? "};\n" : "0};\n");
-}
-
-static const char **param_names(emitter *e) {
-  const ag_model *m = e->sys->model;
-  const char **names = AG_NEWN(e->arena, const char *, e->sys->n_param + 1);
-  for (int i = 0; i < m->n_params; i++) {
-    int at = e->sys->param_offset[i];
-    if (at < 0) continue;
-    int rows = ag_node_rows(m->graph, m->params[i].input), cols = ag_node_cols(m->graph, m->params[i].input);
-    for (int k = 0; k < rows * cols; k++)
-      names[at + k] = rows * cols == 1 ? m->params[i].name
-                      : cols == 1
-                          ? ag_arena_printf(e->arena, "%s[%d]", m->params[i].name, k + 1)
-                          : ag_arena_printf(e->arena, "%s[%d,%d]", m->params[i].name, k / cols + 1, k % cols + 1);
-  }
-  return names;
-}
-
-/* Names of the entries of the observables. */
-static const char **observe_names(emitter *e) {
-  const ag_model *m = e->sys->model;
-  const char **names = AG_NEWN(e->arena, const char *, e->sys->n_observe + 1);
-  int at = 0;
-  for (int i = 0; i < m->n_observables; i++) {
-    int rows = ag_node_rows(m->graph, m->observables[i].x), cols = ag_node_cols(m->graph, m->observables[i].x);
-    for (int k = 0; k < rows * cols; k++)
-      names[at++] = rows * cols == 1 ? m->observables[i].name
-                    : cols == 1
-                        ? ag_arena_printf(e->arena, "%s[%d]", m->observables[i].name, k + 1)
-                        : ag_arena_printf(e->arena, "%s[%d,%d]", m->observables[i].name, k / cols + 1, k % cols + 1);
-  }
-  return names;
-}
-
-static const char **velocity_names(emitter *e) {
-  const ag_model *m = e->sys->model;
-  const char **names = AG_NEWN(e->arena, const char *, e->sys->n_xi + 1);
-  for (int i = 0; i < m->n_coords; i++) {
-    const ag_place *p = &e->sys->places[i];
-    for (int k = 0; k < p->n_xi; k++)
-      names[p->xi + k] = p->n_xi == 1 ? m->coords[i].velocity
-                                      : ag_arena_printf(e->arena, "%s[%d]", m->coords[i].velocity, k + 1);
-  }
-  return names;
 }
 
 /* ---- functions ---- */
@@ -148,12 +108,13 @@ static void put_functions(emitter *e, const char *const *state) {
     ag_role role = functions[i].role;
     const ag_tape *tape = ag_system_role(e->sys, role);
     const char *const *names = role == AG_ROLE_RHS       ? state
-                               : role == AG_ROLE_XI      ? velocity_names(e)
-                               : role == AG_ROLE_OBSERVE ? observe_names(e)
+                               : role == AG_ROLE_XI      ? names_of(e, ag_system_dims(e->sys)->xi, velocity_name)
+                               : role == AG_ROLE_OBSERVE ? names_of(e, ag_system_dims(e->sys)->observe, observe_name)
                                                          : NULL;
     if (tape) put_function(e, tape, functions[i].suffix, functions[i].result, names);
   }
-  ag_tape *energy = ag_system_tape(e->sys, 1, &e->sys->energy, &lambda);
+  ag_id x = ag_system_energy(e->sys);
+  ag_tape *energy = ag_system_tape(e->sys, 1, &x, &lambda);
   put_function(e, energy, "energy", "e", NULL);
   ag_tape_free(energy);
 }
@@ -169,19 +130,21 @@ static void put_names(emitter *e, const char *array, int n, const char *const *n
 /* What emit_main.h reads, and that text. */
 static void put_main(emitter *e, const char *const *names) {
   ag_system *sys = e->sys;
-  int n_unit = 0;
+  int n_z = ag_system_dims(sys)->z, n_unit = 0, n = ag_system_units(sys, n_z, NULL);
+  ag_span *units = AG_NEWN(e->arena, ag_span, n + 1);
+  ag_system_units(sys, n_z, units);
   ag_text_printf(e->out, "#define AG_MODEL(word) %s_##word\n", e->name);
   ag_text_printf(e->out, "enum { AG_N_STATE = %s_N_STATE, AG_N_BASIS = %s_N_BASIS, AG_N_XI = %d };\n", e->upper,
-                 e->upper, sys->n_xi);
-  ag_text_printf(e->out, "#define AG_T0 %.17g\n#define AG_RENEW %d\n#define AG_SETTLE %d\n", sys->t0,
+                 e->upper, ag_system_dims(sys)->xi);
+  ag_text_printf(e->out, "#define AG_T0 %.17g\n#define AG_RENEW %d\n#define AG_SETTLE %d\n", ag_system_t0(sys),
                  ag_system_role(sys, AG_ROLE_RENEW) != NULL, ag_system_role(sys, AG_ROLE_SETTLE) != NULL);
-  put_names(e, "state_names", sys->n_z, names);
-  put_names(e, "velocity_names", sys->n_xi, velocity_names(e));
+  put_names(e, "state_names", ag_system_dims(sys)->z, names);
+  put_names(e, "velocity_names", ag_system_dims(sys)->xi, names_of(e, ag_system_dims(e->sys)->xi, velocity_name));
   ag_text_str(e->out, "static const int units[][4] = {");
-  for (int i = 0; i < sys->model->n_coords; i++) {
-    if (sys->model->coords[i].space != AG_SPACE_SO3) continue;
-    const int *at = sys->q_in_z + sys->places[i].q;
-    ag_text_printf(e->out, "{%d, %d, %d, %d}, ", at[0], at[1], at[2], at[3]);
+  for (int i = 0; i < n; i++) {
+    int at = units[i].at;
+    if (units[i].n != 4) continue;
+    ag_text_printf(e->out, "{%d, %d, %d, %d}, ", at, at + 1, at + 2, at + 3);
     n_unit++;
   }
   ag_text_printf(e->out, "{0}};\nenum { AG_N_UNIT = %d };\n\n", n_unit);
@@ -190,12 +153,12 @@ static void put_main(emitter *e, const char *const *names) {
 
 static void put_head(emitter *e, const char *const *names) {
   const ag_system *sys = e->sys;
-  ag_text_printf(e->out, "/* %s: %s\n *\n", sys->model->name, sys->model->title);
+  ag_text_printf(e->out, "/* %s: %s\n *\n", ag_system_model(sys)->name, ag_system_model(sys)->title);
   ag_text_str(e->out, " * Equations of motion as plain C. State z:\n");
-  put_comment(e, "z", sys->n_z, names);
+  put_comment(e, "z", ag_system_dims(sys)->z, names);
   ag_text_str(e->out, " * Parameters p:\n");
-  put_comment(e, "p", sys->n_param, param_names(e));
-  if (sys->n_c)
+  put_comment(e, "p", ag_system_dims(sys)->param, names_of(e, ag_system_dims(e->sys)->param, param_name));
+  if (ag_system_dims(sys)->c)
     ag_text_printf(e->out,
                    " * Basis c: an orthonormal basis of the velocities the constraints allow, as they were when it was "
                    "chosen. Renew it (%s_renew) before\n"
@@ -203,10 +166,10 @@ static void put_head(emitter *e, const char *const *names) {
                    e->name);
   ag_text_str(e->out, " * Full state x = [q | xi]: stored coordinates and all velocities, and for the observables the "
                       "multipliers behind them:\n");
-  put_comment(e, "xi", sys->n_xi, velocity_names(e));
-  if (sys->n_observe) {
+  put_comment(e, "xi", ag_system_dims(sys)->xi, names_of(e, ag_system_dims(e->sys)->xi, velocity_name));
+  if (ag_system_dims(sys)->observe) {
     ag_text_str(e->out, " * Observables:\n");
-    put_comment(e, "o", sys->n_observe, observe_names(e));
+    put_comment(e, "o", ag_system_dims(sys)->observe, names_of(e, ag_system_dims(e->sys)->observe, observe_name));
   }
   ag_text_printf(e->out,
                  " *\n * Every function returns 0, or 1 when the mass matrix is not positive definite or a matrix is "
@@ -215,32 +178,32 @@ static void put_head(emitter *e, const char *const *names) {
                  e->name);
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     if (ag_system_role(sys, functions[i].role)) ag_text_printf(e->out, " *   %s_%s\n", e->name, functions[i].line);
-  if (sys->n_tangent > MAX_JACOBIAN)
-    ag_text_printf(e->out, " * The derivative of rhs is not written: it would be %d x %d.\n", sys->n_tangent,
-                   sys->n_tangent);
+  if (ag_system_dims(sys)->tangent > MAX_JACOBIAN)
+    ag_text_printf(e->out, " * The derivative of rhs is not written: it would be %d x %d.\n",
+                   ag_system_dims(sys)->tangent, ag_system_dims(sys)->tangent);
   ag_text_str(e->out, " */\n");
 }
 
 void ag_emit(ag_system *sys, bool with_main, ag_text *out) {
   emitter e = {.sys = sys, .out = out, .arena = ag_arena_create()};
   identifier(&e);
-  const char **names = AG_NEWN(e.arena, const char *, sys->n_z + 1);
-  state_names(sys, e.arena, names);
-  if (sys->n_tangent <= MAX_JACOBIAN) (void)ag_system_jacobian(sys);
+  const char **names = names_of(&e, ag_system_dims(sys)->z, ag_reduced_name);
+  if (ag_system_dims(sys)->tangent <= MAX_JACOBIAN) (void)ag_system_jacobian(sys);
   put_head(&e, names);
   ag_cgen_plain(ag_system_role(sys, AG_ROLE_RHS)->n_ldl > 0, out);
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1)),
-         *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1));
-  double *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1));
-  ag_work *w = ag_work_create(sys, sys->params);
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->x + 1)),
+         *z = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->z + 1));
+  double *c = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->c + 1));
+  ag_work *w = ag_work_create(sys, ag_system_param_values(sys));
   ag_system_state0(sys, x);
-  (void)ag_work_reduce(w, sys->t0, x, c, z);
-  ag_text_printf(
-      out, "enum { %s_N_STATE = %d, %s_N_PARAM = %d, %s_N_BASIS = %d, %s_N_TANGENT = %d, %s_N_OBSERVE = %d };\n",
-      e.upper, sys->n_z, e.upper, sys->n_param, e.upper, sys->n_c, e.upper, sys->n_tangent, e.upper, sys->n_observe);
-  put_array(&e, "params", sys->n_param, sys->params);
-  put_array(&e, "start", sys->n_z, z);
-  put_array(&e, "basis", sys->n_c, c);
+  (void)ag_work_reduce(w, ag_system_t0(sys), x, c, z);
+  ag_text_printf(out,
+                 "enum { %s_N_STATE = %d, %s_N_PARAM = %d, %s_N_BASIS = %d, %s_N_TANGENT = %d, %s_N_OBSERVE = %d };\n",
+                 e.upper, ag_system_dims(sys)->z, e.upper, ag_system_dims(sys)->param, e.upper, ag_system_dims(sys)->c,
+                 e.upper, ag_system_dims(sys)->tangent, e.upper, ag_system_dims(sys)->observe);
+  put_array(&e, "params", ag_system_dims(sys)->param, ag_system_param_values(sys));
+  put_array(&e, "start", ag_system_dims(sys)->z, z);
+  put_array(&e, "basis", ag_system_dims(sys)->c, c);
   ag_text_char(out, '\n');
   put_functions(&e, names);
   if (with_main) put_main(&e, names);

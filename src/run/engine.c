@@ -30,7 +30,7 @@ static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h,
   memcpy(dz1, work + m->room.end, sizeof(double) * (size_t)m->n_carry);
   if (!fail) return 0;
   /* which trouble it was: the stages one by one, up to the one that failed */
-  const ag_stepper *plain = m->sys->elimination == AG_ELIM_SADDLE ? ag_stepper_find(s->name) : NULL;
+  const ag_stepper *plain = ag_system_elimination(m->sys) == AG_ELIM_SADDLE ? ag_stepper_find(s->name) : NULL;
   long n_rhs = m->n_rhs;
   m->trouble = plain ? plain->step(plain, f, t, h, z, dz0, z1, dz1, rtol, atol, error, work) : 0;
   m->n_rhs = n_rhs;
@@ -60,9 +60,9 @@ static void fused_interpolate(const ag_stepper *s, int n, double theta, const do
 ag_fused *ag_mover_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build,
                           ag_text *reason) {
   ag_fused_spec spec = {.tape = ag_system_role(sys, core ? AG_ROLE_CORE : AG_ROLE_RHS),
-                        .name = sys->model->name,
-                        .n = core ? sys->n_core : sys->n_z,
-                        .n_norm = sys->n_core,
+                        .name = ag_system_model(sys)->name,
+                        .n = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z,
+                        .n_norm = ag_system_dims(sys)->core,
                         .method = method};
   return ag_fused_create(&spec, build, reason);
 }

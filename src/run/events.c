@@ -183,7 +183,7 @@ static bool dips(ag_mover *m, double t, double h, int e, const double *f, int st
  * guard that may jump. */
 static bool jumps(ag_mover *m, double t, double h, int e, double lo, double hi, double s) {
   static const double NOTHING = 1e-6;
-  const ag_model *model = m->sys->model;
+  const ag_model *model = ag_system_model(m->sys);
   if (e < model->n_events && (model->events[e].terminal || model->events[e].cuts)) return false;
   double a = fabs(dense_value(m, t, h, lo, e)), b = fabs(dense_value(m, t, h, hi, e));
   return fabs(value_at(m, t, s, e)) > NOTHING * fmin(a, b) &&
@@ -199,7 +199,7 @@ typedef struct finder {
 
 /* Event e has the value v at theta; the place looked at before was `last`. */
 static void visit(finder *q, int e, double last, double theta, double v) {
-  const ag_model *model = q->m->sys->model;
+  const ag_model *model = ag_system_model(q->m->sys);
   const ag_event *event = e < model->n_events ? &model->events[e] : &model->sections[q->m->section - 1];
   int sign = sign_of(v), before = q->m->sign[e];
   if (isnan(v) || sign == before) return;
@@ -278,7 +278,7 @@ int ag_events_once(ag_mover *m, double t, double h, const double *hint, int stri
 }
 
 bool ag_events_corner(ag_mover *m, double t, double h, double *s) {
-  const ag_model *model = m->sys->model;
+  const ag_model *model = ag_system_model(m->sys);
   bool any = false;
   *s = t + h;
   for (int e = 0; m->events && e < model->n_events; e++) {

@@ -67,24 +67,24 @@ static void look(void *self, double t, const double *x) {
 
 /* |dx/dE| (T + |V|): an error of the energy E is small against the kinetic and potential energies it is made of, which
  * may be much larger than their sum, and x inherits it. 0 when x does not use the energy. */
-static ag_id parts_of(const ag_system *sys, ag_id x) {
-  ag_model *m = sys->model;
-  ag_graph *g = m->graph;
+static ag_id parts_of(ag_system *sys, ag_id x) {
+  const ag_model *m = ag_system_model(sys);
+  ag_graph *g = ag_system_graph(sys);
   if (!m->energy || !ag_depends(g, 1, &x, 1, &m->energy)) return 0;
   int rows = ag_node_rows(g, x), cols = ag_node_cols(g, x);
   ag_id one = ag_num(g, 1), dx, *parts = ag_heap_alloc(sizeof *parts * (size_t)(rows * cols));
   ag_forward(g, 1, &m->energy, &one, 1, &x, &dx);
   for (int i = 0; i < rows * cols; i++) {
     ag_id slope = ag_norm(g, ag_entry(g, dx, i / cols, i % cols));
-    parts[i] = ag_mul(g, slope, sys->energy_size);
+    parts[i] = ag_mul(g, slope, ag_system_energy_size(sys));
   }
   ag_id all = ag_stack(g, rows, cols, parts);
   free(parts);
   return all;
 }
 
-static void watch_create(watch *w, const ag_system *sys, const ag_expect *e, const double *params, ag_verdict *v) {
-  ag_graph *g = sys->model->graph;
+static void watch_create(watch *w, ag_system *sys, const ag_expect *e, const double *params, ag_verdict *v) {
+  ag_graph *g = ag_system_model(sys)->graph;
   bool has_value = e->kind == AG_EXPECT_AT || e->kind == AG_EXPECT_ALONG;
   ag_id parts = e->kind == AG_EXPECT_CONSTANT ? parts_of(sys, e->x) : 0, outs[2] = {e->x, parts ? parts : e->value};
   *w = (watch){.sys = sys, .e = e, .v = v, .n = ag_node_rows(g, e->x) * ag_node_cols(g, e->x)};
@@ -107,7 +107,7 @@ static void watch_free(watch *w) {
 }
 
 /* Time, tolerance or count of an expectation: an expression of the parameters, at the start state. */
-static double number_of(const ag_system *sys, ag_id x, const double *params, const double *state) {
+static double number_of(ag_system *sys, ag_id x, const double *params, const double *state) {
   bool lambda;
   double out = NAN;
   if (!x) return 0;
@@ -115,7 +115,7 @@ static double number_of(const ag_system *sys, ag_id x, const double *params, con
   double *slots = ag_heap_aligned(sizeof(double) * (size_t)(tape->n_slot + 1));
   ag_work *work = ag_work_create(sys, params);
   (void)ag_tape_prep(tape, params, slots);
-  (void)ag_work_eval(work, tape, lambda, sys->t0, state, slots, &out);
+  (void)ag_work_eval(work, tape, lambda, ag_system_t0(sys), state, slots, &out);
   ag_work_free(work);
   ag_tape_free(tape);
   free(slots);
@@ -152,7 +152,7 @@ static bool has_corners(const ag_model *m) {
 }
 
 /* Runs one expectation for given parameters and start. */
-static ag_status run_one(ag_ctx *ctx, const ag_system *sys, const ag_expect *e, const double *params, const double *x0,
+static ag_status run_one(ag_ctx *ctx, ag_system *sys, const ag_expect *e, const double *params, const double *x0,
                          ag_verdict *v) {
   double time = number_of(sys, e->time, params, x0);
   bool event = e->kind == AG_EXPECT_EVENT || e->kind == AG_EXPECT_COUNT, nearby = e->kind == AG_EXPECT_EVENT;
@@ -160,9 +160,9 @@ static ag_status run_one(ag_ctx *ctx, const ag_system *sys, const ag_expect *e, 
   ag_run_options o;
   ag_run_defaults(&o);
   o.rtol = o.atol = 1e-12;
-  o.t0 = sys->t0;
+  o.t0 = ag_system_t0(sys);
   o.every = -1;
-  o.events = event || has_corners(sys->model);
+  o.events = event || has_corners(ag_system_model(sys));
   /* an event is waited for a little longer than it is expected */
   o.t1 = nearby ? time + (time >= o.t0 ? 1 : -1) * (0.05 * fabs(time - o.t0) + 1) : time;
   watch w = {0};
@@ -188,17 +188,18 @@ static ag_status run_one(ag_ctx *ctx, const ag_system *sys, const ag_expect *e, 
   return status;
 }
 
-ag_status ag_expect_run(ag_ctx *ctx, const ag_system *sys, int *n, ag_verdict **verdicts) {
-  const ag_model *m = sys->model;
+ag_status ag_expect_run(ag_ctx *ctx, ag_system *sys, int *n, ag_verdict **verdicts) {
+  const ag_model *m = ag_system_model(sys);
   ag_verdict *v = ag_heap_alloc(sizeof *v * (size_t)(m->n_expects + 1));
-  double *params = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_param + 1)),
-         *x0 = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1));
+  double *params = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->param + 1)),
+         *x0 = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->x + 1));
   ag_status status = AG_OK;
   for (int i = 0; i < m->n_expects && status == AG_OK; i++) {
     const ag_expect *e = &m->expects[i];
     v[i].text = e->text;
     status = ag_system_params(ctx, sys, e->n_when, e->when_param, e->when_value, params);
-    if (status == AG_OK) status = ag_system_start(ctx, sys, sys->t0, params, false, x0, x0 + sys->n_q);
+    if (status == AG_OK)
+      status = ag_system_start(ctx, sys, ag_system_t0(sys), params, false, x0, x0 + ag_system_dims(sys)->q);
     if (status == AG_OK) status = run_one(ctx, sys, e, params, x0, &v[i]);
   }
   free(params);

@@ -15,9 +15,9 @@ struct ag_guard {
 
 ag_guard *ag_guard_create(const ag_system *sys) {
   ag_guard *g = ag_heap_alloc(sizeof *g);
-  size_t n = (size_t)(sys->n_fragile * sys->n_xi);
+  size_t n = (size_t)(ag_system_dims(sys)->fragile * ag_system_dims(sys)->xi);
   *g = (ag_guard){.sys = sys};
-  g->out = ag_heap_alloc(sizeof(double) * (size_t)(3 * sys->n_range + 1));
+  g->out = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_output(sys, AG_OUT_DOMAIN_RANGES).n + 1));
   g->last = ag_heap_alloc(sizeof(double) * (n + 1));
   g->now = ag_heap_alloc(sizeof(double) * (n + 1));
   return g;
@@ -37,8 +37,8 @@ void ag_guard_free(ag_guard *g) {
 static bool in_range(const ag_system *sys, const ag_range *range, const double *v) {
   const double turn = 6.283185307179586;
   double x = v[0], lo = v[1], hi = v[2], slack = 1e-9 * (1 + fabs(lo) + fabs(hi));
-  for (int i = 0; i < sys->model->n_coords; i++)
-    if (sys->model->coords[i].space == AG_SPACE_S1 && sys->model->coords[i].q == range->x)
+  for (int i = 0; i < ag_system_model(sys)->n_coords; i++)
+    if (ag_system_model(sys)->coords[i].space == AG_SPACE_S1 && ag_system_model(sys)->coords[i].q == range->x)
       x -= turn * ceil((x - hi - slack) / turn);
   return x >= lo - slack && x <= hi + slack;
 }
@@ -47,10 +47,12 @@ void ag_guard_look(ag_guard *g, ag_work *w, double t, const double *x, ag_run_re
   const ag_system *sys = g->sys;
   if (!ag_system_role(sys, AG_ROLE_DOMAIN) || res->left) return;
   (void)ag_work_role(w, AG_ROLE_DOMAIN, t, x, NULL, g->out);
-  for (int i = 0; i < sys->n_range && !res->left; i++) {
+  int n;
+  const int *ranges = ag_system_ranges(sys, &n);
+  for (int i = 0; i < n && !res->left; i++) {
     const double *v = g->out + 3 * i;
-    if (in_range(sys, &sys->model->domains[sys->ranges[i]], v)) continue;
-    res->left = sys->ranges[i] + 1;
+    if (in_range(sys, &ag_system_model(sys)->domains[ranges[i]], v)) continue;
+    res->left = ranges[i] + 1;
     res->left_t = t, res->left_value = v[0], res->left_from = v[1], res->left_to = v[2];
   }
 }
@@ -71,8 +73,8 @@ static double dot(int n, const double *a, const double *b) {
 /* Part of the step at which row r, which points the other way at the end of it, is at right angles to what it was;
  * *size: how large it is there beside what it was. */
 static double turning_point(const ag_guard *g, ag_mover *m, double t, double h, int r, double *size) {
-  int n = g->sys->n_xi;
-  double lo = 0, hi = 1, *rows = ag_heap_alloc(sizeof(double) * (size_t)(g->sys->n_fragile * n));
+  int n = ag_system_dims(g->sys)->xi;
+  double lo = 0, hi = 1, *rows = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(g->sys)->fragile * n));
   const double *from = g->last + r * n;
   for (int i = 0; i < 60; i++) {
     double mid = 0.5 * (lo + hi);
@@ -88,13 +90,13 @@ static double turning_point(const ag_guard *g, ag_mover *m, double t, double h, 
 
 bool ag_guard_vanishes(ag_guard *g, ag_mover *m, double t, double t1, double *at) {
   const ag_system *sys = g->sys;
-  int n = sys->n_xi;
+  int n = ag_system_dims(sys)->xi;
   if (!ag_system_role(sys, AG_ROLE_FRAGILE)) return false;
   if (!g->have_last) rows_at(m, t, m->z, g->last), g->have_last = true;
   rows_at(m, t1, m->z1, g->now);
   double first = 2;
   bool dense = false;
-  for (int r = 0; r < sys->n_fragile; r++) {
+  for (int r = 0; r < ag_system_dims(sys)->fragile; r++) {
     if (dot(n, g->last + r * n, g->now + r * n) > 0) continue;
     if (!dense && m->method->dense(m->method, &m->flow, t, t1 - t, m->z, m->z1, m->space)) break;
     dense = true;

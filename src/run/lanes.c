@@ -28,7 +28,7 @@ typedef struct lanes {
   ag_pack *pack;   /* where a section is */
   double *prep_watch;
   double *t1, *unit, *prep, *c;
-  double *z, *dz, *x, *space, *slots, *y, *out; /* one member's, scratch */
+  double *z, *dz, *x, *space, *slots, *out; /* one member's, scratch */
 } lanes;
 
 static double *block(const lanes *l, size_t rows) {
@@ -42,13 +42,13 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
   ag_control_init(&control, o->method, o->rtol, o->atol);
   ag_step_room room = o->method->room(l->n, l->n);
   l->n_carry = l->n + room.own;
-  size_t n = (size_t)l->n, n_core = (size_t)b->sys->n_core, n_z = (size_t)b->sys->n_z;
+  size_t n = (size_t)l->n, n_core = (size_t)ag_system_dims(b->sys)->core, n_z = (size_t)ag_system_dims(b->sys)->z;
   l->member = ag_heap_alloc(sizeof *l->member * (size_t)l->w);
   l->work = ag_heap_alloc(sizeof *l->work * (size_t)l->w);
   l->seen = ag_heap_alloc(sizeof *l->seen * (size_t)l->w);
   l->params = ag_heap_alloc(sizeof *l->params * (size_t)l->w);
   for (int i = 0; i < l->w; i++) l->member[i] = -1;
-  l->p = block(l, (size_t)b->sys->n_param);
+  l->p = block(l, (size_t)ag_system_dims(b->sys)->param);
   l->t1 = block(l, 1);
   l->unit = block(l, (size_t)b->n_unit);
   l->prep = block(l, (size_t)ag_fused_n_prep(b->fused));
@@ -95,7 +95,6 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
   }
   if (!b->columns.tape) return;
   l->slots = ag_heap_aligned(sizeof(double) * (size_t)(b->columns.tape->n_slot + 1));
-  l->y = ag_heap_alloc(sizeof(double) * (size_t)(b->sys->n_q + 3 * b->sys->n_image + b->sys->n_u + 1));
   l->out = ag_heap_alloc(sizeof(double) * (size_t)(b->columns.tape->n_out + 1));
 }
 
@@ -103,31 +102,25 @@ static void lanes_free(lanes *l) {
   for (int i = 0; i < l->w; i++) ag_work_free(l->work[i]);
   ag_queue_free(l->queue);
   ag_pack_free(l->pack);
-  void *all[] = {l->member,     l->seen,
-                 l->work,       l->params,
-                 l->p,          l->t1,
-                 l->unit,       l->prep,
-                 l->c,          l->z,
-                 l->dz,         l->x,
-                 l->space,      l->slots,
-                 l->y,          l->out,
-                 l->m.t,        l->m.h,
-                 l->m.z,        l->m.work,
-                 l->m.z1,       l->m.last_error,
-                 l->m.h_sub,    l->m.end_sub,
-                 l->m.keep,     l->m.steps,
-                 l->m.rejected, l->m.rejected_last,
-                 l->m.sub,      l->m.memory,
-                 l->m.hint,     l->prep_watch,
-                 l->m.from,     l->m.z0,
+  void *all[] = {l->member,     l->seen,       l->work,
+                 l->params,     l->p,          l->t1,
+                 l->unit,       l->prep,       l->c,
+                 l->z,          l->dz,         l->x,
+                 l->space,      l->slots,      l->out,
+                 l->m.t,        l->m.h,        l->m.z,
+                 l->m.work,     l->m.z1,       l->m.last_error,
+                 l->m.h_sub,    l->m.end_sub,  l->m.keep,
+                 l->m.steps,    l->m.rejected, l->m.rejected_last,
+                 l->m.sub,      l->m.memory,   l->m.hint,
+                 l->prep_watch, l->m.from,     l->m.z0,
                  l->m.carry0,   l->m.seen};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
 /* The worker of lane i for the parameters of a member; kept while they are the same. */
 static ag_work *work_for(lanes *l, int i, long member) {
-  size_t size = sizeof(double) * (size_t)l->sys->n_param;
-  const double *params = l->b->params + member * l->sys->n_param;
+  size_t size = sizeof(double) * (size_t)ag_system_dims(l->sys)->param;
+  const double *params = l->b->params + member * ag_system_dims(l->sys)->param;
   if (l->work[i] && !memcmp(params, l->params[i], size)) return l->work[i];
   ag_work_free(l->work[i]);
   l->params[i] = params;
@@ -138,7 +131,7 @@ static int core_rhs(void *self, double t, const double *z, double *dz) { return 
 
 /* Right-hand side of what is integrated. */
 static int rate(const lanes *l, ag_work *w, double t, const double *z, double *dz) {
-  return l->n == l->sys->n_z ? ag_work_rhs(w, t, z, l->c, dz) : ag_work_core(w, t, z, l->c, dz);
+  return l->n == ag_system_dims(l->sys)->z ? ag_work_rhs(w, t, z, l->c, dz) : ag_work_core(w, t, z, l->c, dz);
 }
 
 static bool all_finite(int n, const double *z) {
@@ -153,14 +146,14 @@ static void store(lanes *l, int lane, ag_work *w, long member, ag_batch_member h
   if (l->pack && ag_pack_has(l->pack, lane)) ag_pack_work(l->pack, l->queue);
   bool changed;
   double *x = b->result->x + member * b->n_x, *record = b->result->records + member * b->result->width;
-  if (l->n == l->sys->n_z) {
+  if (l->n == ag_system_dims(l->sys)->z) {
     (void)ag_work_settle(w, how.t, l->z, l->c, &changed);
   } else {
-    for (int i = l->n; i < l->sys->n_z; i++) l->z[i] = NAN;
+    for (int i = l->n; i < ag_system_dims(l->sys)->z; i++) l->z[i] = NAN;
   }
   ag_work_full(w, how.t, l->z, l->c, x);
   if (b->columns.tape)
-    ag_core_columns_fill(&b->columns, l->sys, how.t, l->z, b->params + member * l->sys->n_param, l->slots, l->y, l->out,
+    ag_core_columns_fill(&b->columns, how.t, l->z, b->params + member * ag_system_dims(l->sys)->param, l->slots, l->out,
                          record);
   else ag_record_fill(l->sys, w, how.t, x, record);
   b->result->members[member] = how;
@@ -198,7 +191,7 @@ static bool load(lanes *l, int i, long member) {
     store(l, i, w, member, how);
     return false;
   }
-  ag_flow flow = {.n = l->sys->n_core, .rhs = core_rhs, .self = w};
+  ag_flow flow = {.n = ag_system_dims(l->sys)->core, .rhs = core_rhs, .self = w};
   double h = ag_control_first(&flow, o->method, o->t0, o->t1, l->z, l->dz, o->rtol, o->atol, l->space);
   int W = l->w;
   for (int k = 0; k < l->n; k++) {
@@ -206,7 +199,7 @@ static bool load(lanes *l, int i, long member) {
     l->m.work[k * W + i] = l->dz[k];
   }
   for (int k = l->n; k < l->n_carry; k++) l->m.work[k * W + i] = 0;
-  for (int k = 0; k < l->sys->n_param; k++) l->p[k * W + i] = l->params[i][k];
+  for (int k = 0; k < ag_system_dims(l->sys)->param; k++) l->p[k * W + i] = l->params[i][k];
   for (int k = 0; k < l->b->n_unit; k++) {
     double sum = 0;
     for (int j = 0; j < l->b->unit_size[k]; j++) sum = fma(l->z[l->b->unit[k] + j], l->z[l->b->unit[k] + j], sum);
@@ -240,7 +233,7 @@ static void imitate(lanes *l, int from, int to) {
   for (size_t i = 0; i < sizeof single / sizeof *single; i++) single[i][to] = single[i][from];
   copy_lane(l, l->m.z, n, from, to);
   copy_lane(l, l->m.work, (size_t)l->n_carry, from, to);
-  copy_lane(l, l->m.keep, 2 * (size_t)l->sys->n_core, from, to);
+  copy_lane(l, l->m.keep, 2 * (size_t)ag_system_dims(l->sys)->core, from, to);
   copy_lane(l, l->unit, (size_t)l->b->n_unit, from, to);
   copy_lane(l, l->prep, (size_t)ag_fused_n_prep(l->b->fused), from, to);
   if (l->queue) copy_lane(l, l->m.memory, (size_t)l->b->watch.n, from, to);
@@ -290,7 +283,7 @@ static bool left_domain(lanes *l, int i) {
   bool changed;
   l->seen[i] = l->m.steps[i];
   for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
-  for (int k = l->n; k < l->sys->n_z; k++) l->z[k] = NAN;
+  for (int k = l->n; k < ag_system_dims(l->sys)->z; k++) l->z[k] = NAN;
   return ag_work_settle(l->work[i], l->m.t[i], l->z, l->c, &changed) == AG_TROUBLE_DOMAIN;
 }
 

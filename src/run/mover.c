@@ -30,7 +30,7 @@ int ag_mover_rhs(void *self, double t, const double *z, double *dz) {
 
 int ag_mover_settle(ag_mover *m, double t, double *z, double *c, bool *changed) {
   if (!m->full) return ag_work_settle(m->work, t, z, c, changed);
-  *changed = m->sys->n_lambda > 0;
+  *changed = ag_system_dims(m->sys)->lambda > 0;
   return ag_work_settle_full(m->work, t, z);
 }
 
@@ -47,13 +47,13 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
       .sys = sys, .full = o->multipliers, .core = core, .method = o->method, .section = o->section, .fresh = true};
   m->events = o->events && ag_system_role(sys, AG_ROLE_EVENTS);
   m->n_g = ag_run_n_event(sys, o);
-  m->g_first = m->events ? 0 : sys->model->n_events;
-  m->n = m->full ? sys->n_q + sys->n_xi : core ? sys->n_core : sys->n_z;
+  m->g_first = m->events ? 0 : ag_system_model(sys)->n_events;
+  m->n = m->full ? ag_system_dims(sys)->x : core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
   m->work = ag_work_create(sys, params);
   m->room = o->method->room(m->n, m->n);
   m->n_carry = m->n + m->room.own;
-  size_t n = (size_t)m->n, n_carry = (size_t)m->n_carry, n_c = (size_t)sys->n_c, n_x = (size_t)(sys->n_q + sys->n_xi),
-         size = sizeof(double);
+  size_t n = (size_t)m->n, n_carry = (size_t)m->n_carry, n_c = (size_t)ag_system_dims(sys)->c,
+         n_x = (size_t)(ag_system_dims(sys)->x), size = sizeof(double);
   m->z = ag_heap_aligned(size * n);
   m->dz = ag_heap_aligned(size * n_carry);
   m->z1 = ag_heap_aligned(size * n);
@@ -75,7 +75,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   /* what is only reconstructed never decides about the step: it has a norm of its own */
   m->in_norm = ag_heap_alloc((size_t)m->n + 1);
   memset(m->in_norm, 2, (size_t)m->n);
-  memset(m->in_norm, 1, (size_t)(m->full ? m->n : sys->n_core));
+  memset(m->in_norm, 1, (size_t)(m->full ? m->n : ag_system_dims(sys)->core));
   m->flow = (ag_flow){.n = m->n, .in_norm = m->in_norm, .rhs = ag_mover_rhs, .self = m};
 }
 
@@ -89,10 +89,12 @@ void ag_mover_free(ag_mover *m) {
 
 /* ---- what is looked for ---- */
 
-int ag_run_n_event(const ag_system *sys, const ag_run_options *o) { return sys->model->n_events + (o->section > 0); }
+int ag_run_n_event(const ag_system *sys, const ag_run_options *o) {
+  return ag_system_model(sys)->n_events + (o->section > 0);
+}
 
 const ag_event *ag_run_event(const ag_system *sys, const ag_run_options *o, int e) {
-  const ag_model *m = sys->model;
+  const ag_model *m = ag_system_model(sys);
   return e < m->n_events ? &m->events[e] : &m->sections[o->section - 1];
 }
 
@@ -132,6 +134,6 @@ bool ag_mover_settled(ag_mover *m, double t, double s) {
   bool changed;
   if (!ag_mover_at(m, t, s, m->zt)) return false;
   if (m->core) return true; /* nothing there that could be off */
-  memcpy(m->c1, m->c, sizeof(double) * (size_t)m->sys->n_c);
+  memcpy(m->c1, m->c, sizeof(double) * (size_t)ag_system_dims(m->sys)->c);
   return !ag_mover_settle(m, s, m->zt, m->c1, &changed);
 }

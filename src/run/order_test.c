@@ -22,7 +22,7 @@ static void end_of(const ag_system *sys, const double *x0, const ag_stepper *met
   o.multipliers = multipliers;
   o.engine = AG_ENGINE_INTERPRETED;
   if (method) o.method = method;
-  AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res) == AG_OK);
+  AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res) == AG_OK);
   AG_CHECK(res.end == AG_END_TIME);
   memcpy(x, res.x, sizeof(double) * N);
   ag_run_done(&res);
@@ -62,10 +62,9 @@ int main(void) {
   ag_derive_options options = {0};
   AG_CHECK(ag_system_create(&ctx, m, &options, &sys) == AG_OK);
   double x0[N], exact[N];
-  memcpy(x0, sys->q0, sizeof(double) * 7);
-  memcpy(x0 + 7, sys->xi0, sizeof(double) * 6);
+  ag_system_state0(sys, x0);
   x0[7] = 0.6, x0[9] = 1.5; /* livelier than the start of the model; x' follows */
-  ag_work *w = ag_work_create(sys, sys->params);
+  ag_work *w = ag_work_create(sys, ag_system_param_values(sys));
   AG_CHECK(ag_work_settle_full(w, 0, x0) == AG_FINE);
   end_of(sys, x0, NULL, 0, false, exact);
   for (int i = 0; i < ag_stepper_count(); i++)

@@ -51,7 +51,7 @@ ag_pack *ag_pack_create(ag_batch_job *b, int lanes) {
     *all[i].at = ag_heap_aligned(sizeof(double) * (size_t)((all[i].rows + 1) * lanes));
   p->a.good = ag_heap_aligned(sizeof *p->a.good * (size_t)lanes);
   p->a.c = p->c, p->a.prep = p->prep, p->a.prep_watch = p->prep_watch, p->a.unit = p->unit;
-  p->one = ag_heap_alloc(sizeof(double) * (size_t)b->sys->n_z);
+  p->one = ag_heap_alloc(sizeof(double) * (size_t)ag_system_dims(b->sys)->z);
   p->blank = ag_heap_alloc(sizeof(double) * (size_t)b->result->width);
   for (int i = 0; i < b->result->width; i++) p->blank[i] = NAN;
   return p;

@@ -15,7 +15,7 @@ struct ag_queue {
   int n_prep, n_slot;
   bool *fresh; /* per lane */
   double *prep, *slots;
-  double *record, *column_slots, *y, *out;
+  double *record, *column_slots, *out;
 };
 
 ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
@@ -23,8 +23,8 @@ ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
   q->b = b;
   ag_mover *m = &q->m;
   bool core = b->result->core_only;
-  ag_mover_create(m, b->sys, b->sys->params, &b->o->run, core);
-  if (b->kernel) ag_mover_use(m, b->sys->params, b->kernel);
+  ag_mover_create(m, b->sys, ag_system_param_values(b->sys), &b->o->run, core);
+  if (b->kernel) ag_mover_use(m, ag_system_param_values(b->sys), b->kernel);
   m->watch = b->watch.tape;
   ag_work_free(m->work);
   free(m->prep);
@@ -38,9 +38,7 @@ ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
   q->slots = ag_heap_aligned(sizeof(double) * w * (size_t)q->n_slot);
   q->record = ag_heap_alloc(sizeof(double) * (size_t)b->result->width);
   if (!core) return q;
-  const ag_system *sys = b->sys;
   q->column_slots = ag_heap_aligned(sizeof(double) * (size_t)(b->columns.tape->n_slot + 1));
-  q->y = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + 3 * sys->n_image + sys->n_u + 1));
   q->out = ag_heap_alloc(sizeof(double) * (size_t)(b->columns.tape->n_out + 1));
   return q;
 }
@@ -50,7 +48,7 @@ void ag_queue_free(ag_queue *q) {
   q->m.work = NULL;
   q->m.prep = NULL;
   ag_mover_free(&q->m);
-  void *all[] = {q->fresh, q->prep, q->slots, q->record, q->column_slots, q->y, q->out, q};
+  void *all[] = {q->fresh, q->prep, q->slots, q->record, q->column_slots, q->out, q};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -98,7 +96,7 @@ bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, 
   m->work = work;
   if (m->core) {
     for (int i = 0; i < b->result->width; i++) record[i] = NAN;
-    ag_core_columns_fill(&b->columns, b->sys, t, z, params, q->column_slots, q->y, q->out, record);
+    ag_core_columns_fill(&b->columns, t, z, params, q->column_slots, q->out, record);
     record[0] = t;
     return true;
   }
@@ -164,7 +162,7 @@ static int crossings(ag_queue *q, const ag_lane_step *s) {
 ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t, double *z, int *event) {
   ag_mover *m = &q->m;
   const ag_run_options *o = &q->b->o->run;
-  const ag_model *model = q->b->sys->model;
+  const ag_model *model = ag_system_model(q->b->sys);
   ag_end end = AG_END_TIME;
   enter(q, s);
   int n = crossings(q, s);

@@ -158,7 +158,7 @@ void ag_run_done(ag_run_result *result);
  * that has them need not make the full state for it. NULL where there are none or they need more (a basis, constraints
  * on positions, forces of constraint, multipliers as unknowns, corners). Adds to the graph of the model, so not while
  * other threads use the system. To be freed by ag_tape_free. */
-ag_tape *ag_run_watch(const ag_system *sys, const ag_run_options *o);
+ag_tape *ag_run_watch(ag_system *sys, const ag_run_options *o);
 /* The crossings a run looks for, counted as in ag_run_result: the events of the model, then the section asked for. */
 int ag_run_n_event(const ag_system *sys, const ag_run_options *o);
 const ag_event *ag_run_event(const ag_system *sys, const ag_run_options *o, int e);
@@ -211,7 +211,7 @@ typedef struct ag_batch_result {
 } ag_batch_result;
 
 /* params: n x n_param, x0: n x (n_q + n_xi), constraints satisfied. Only wrong use gives a status other than AG_OK. */
-AG_MUST_USE ag_status ag_batch(ag_ctx *ctx, const ag_system *sys, long n, const double *params, const double *x0,
+AG_MUST_USE ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, const double *x0,
                                const ag_batch_options *o, ag_batch_result *result);
 void ag_batch_done(ag_batch_result *result);
 
@@ -226,6 +226,6 @@ typedef struct ag_verdict {
   const char *text;
   char *note; /* why it could not be decided, or NULL */
 } ag_verdict;
-AG_MUST_USE ag_status ag_expect_run(ag_ctx *ctx, const ag_system *sys, int *n, ag_verdict **verdicts);
+AG_MUST_USE ag_status ag_expect_run(ag_ctx *ctx, ag_system *sys, int *n, ag_verdict **verdicts);
 void ag_expect_done(int n, ag_verdict *verdicts);
 #endif

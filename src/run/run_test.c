@@ -43,7 +43,7 @@ static void check_reversal(bool multipliers) {
   ag_series series = {.width = layout.width};
   ag_sink sink = {ag_series_row, &series};
   ag_run_result res;
-  AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, &sink, &res) == AG_OK);
+  AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, &sink, &res) == AG_OK);
   AG_CHECK(res.end == AG_END_TIME && res.t == 100);
   AG_CHECK(res.event_count[0] == 1);
   /* reference.json, 13 digits; the motion amplifies errors some hundredfold on the way */
@@ -63,7 +63,7 @@ static void check_reversal(bool multipliers) {
   o.t0 = 100;
   o.t1 = 0;
   o.every = -1;
-  AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res) == AG_OK);
+  AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res) == AG_OK);
   AG_CHECK(res.end == AG_END_TIME && res.t == 0);
   AG_CHECK_NEAR(res.x[7], 0.2, 1e-8);
   AG_CHECK_NEAR(res.x[9], 0.5, 1e-8);
@@ -95,7 +95,7 @@ static void check_engines(void) {
       o.dt = o.method->error_order ? 0 : 0.01;
       o.every = 0.5;
       o.engine = k ? AG_ENGINE_COMPILED : AG_ENGINE_INTERPRETED;
-      AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res[k]) == AG_OK);
+      AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res[k]) == AG_OK);
       AG_CHECK(res[k].end == AG_END_TIME);
       if (k && !res[k].compiled) fprintf(stderr, "not compiled: %s\n", res[k].engine_note ? res[k].engine_note : "?");
     }
@@ -123,16 +123,16 @@ static void check_terminal(void) {
   o.t1 = 100;
   ag_system_state0(sys, x0);
   ag_run_result res;
-  AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res) == AG_OK);
+  AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res) == AG_OK);
   AG_CHECK(res.end == AG_END_EVENT && res.end_event == 0);
   AG_CHECK_NEAR(res.t, 74.6982707186049, 1e-7); /* default tolerances */
   ag_run_done(&res);
   /* fixed steps; and a method without an estimate refuses to adapt */
   o.method = ag_stepper_find("rk4");
-  AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res) == AG_WRONG);
+  AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res) == AG_WRONG);
   o.dt = 0.01;
   o.t1 = 1;
-  AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res) == AG_OK);
+  AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res) == AG_OK);
   AG_CHECK(res.end == AG_END_TIME && res.steps == 100 && res.t == 1);
   ag_run_done(&res);
   ag_system_free(sys);
@@ -159,7 +159,7 @@ static void check_watch(void) {
   for (int k = 0; k < 3; k++) {
     o.watch = k ? functions : NULL;
     o.engine = k == 2 ? AG_ENGINE_COMPILED : AG_ENGINE_INTERPRETED;
-    AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res[k]) == AG_OK);
+    AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res[k]) == AG_OK);
     AG_CHECK(res[k].end == AG_END_EVENT && res[k].steps == res[0].steps);
   }
   /* located to rounding: some units of the last place of t = 75, where the spin changes by 1e-2 per unit of time */
@@ -191,7 +191,7 @@ static void check_blow_up(void) {
   ag_run_options o;
   ag_run_defaults(&o);
   ag_run_result res;
-  AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res) == AG_OK);
+  AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res) == AG_OK);
   AG_CHECK(res.end == AG_END_STEP || res.end == AG_END_FINITE);
   AG_CHECK(res.t > 0.49 && res.t < 0.51); /* 1/(2 v0^2) */
   AG_CHECK(isfinite(res.x[0]) && isfinite(res.x[1]));

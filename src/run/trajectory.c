@@ -21,7 +21,7 @@ static const double OFF = 1e-6;
 
 static bool is_off(const run *r, double residual, const double *x) {
   double size = 1;
-  for (int i = 0; i < r->sys->n_xi; i++) size = fmax(size, fabs(x[r->sys->n_q + i]));
+  for (int i = 0; i < ag_system_dims(r->sys)->xi; i++) size = fmax(size, fabs(x[ag_system_dims(r->sys)->q + i]));
   return !(residual <= OFF * size);
 }
 
@@ -48,7 +48,7 @@ bool ag_trajectory_rows(run *r, double t, double h, double t1) {
     double s = ag_trajectory_grid(r);
     if ((h > 0 ? t1 - s : s - t1) <= slack) return true;
     m->method->interpolate(m->method, m->n, (s - t) / h, m->z, m->space, m->zt);
-    memcpy(m->c1, m->c, sizeof(double) * (size_t)r->sys->n_c);
+    memcpy(m->c1, m->c, sizeof(double) * (size_t)ag_system_dims(r->sys)->c);
     bool changed;
     (void)ag_mover_settle(m, s, m->zt, m->c1, &changed);
     ag_mover_full(m, s, m->zt, m->c1, m->x);
@@ -95,7 +95,7 @@ ag_checkpoint ag_trajectory_here(run *r) {
   const ag_run_result *res = r->res;
   return (ag_checkpoint){.made = true,
                          .n = m->n,
-                         .n_c = r->sys->n_c,
+                         .n_c = ag_system_dims(r->sys)->c,
                          .n_event = res->n_event,
                          .t = r->t,
                          .h = r->h,
@@ -161,7 +161,8 @@ double ag_trajectory_before(const run *r, double s) {
 static bool find_corner(run *r, int n, double *end) {
   const ag_mover *m = &r->m;
   for (int i = 0; i < n; i++)
-    if (m->hit_events[i] < r->sys->model->n_events && r->sys->model->events[m->hit_events[i]].cuts) {
+    if (m->hit_events[i] < ag_system_model(r->sys)->n_events &&
+        ag_system_model(r->sys)->events[m->hit_events[i]].cuts) {
       *end = ag_trajectory_before(r, m->hit_times[i]);
       return true;
     }
@@ -172,7 +173,7 @@ static bool find_corner(run *r, int n, double *end) {
  * cuts the step: *t1 is moved back to it, r->cut or r->corner says so. AG_END_TIME: all is well. */
 ag_end ag_trajectory_crossings(run *r, double *t1) {
   ag_mover *m = &r->m;
-  int n_event = r->sys->model->n_events;
+  int n_event = ag_system_model(r->sys)->n_events;
   double *times = m->hit_times, end = *t1, direction = *t1 > r->t ? 1 : -1;
   int *which = m->hit_events, n = ag_events_in_step(m, r->t, *t1 - r->t, AG_MAX_HITS, times, which);
   double last = *t1;
@@ -182,19 +183,19 @@ ag_end ag_trajectory_crossings(run *r, double *t1) {
     int e = which[i];
     if (r->corner && (times[i] - end) * direction > 0) break; /* found again in the next step */
     add_event(r, e, times[i]);
-    r->passed = r->passed || (e < n_event && r->sys->model->events[e].cuts);
+    r->passed = r->passed || (e < n_event && ag_system_model(r->sys)->events[e].cuts);
     if (r->o->event) r->o->event(r->o->save_self, e, times[i]);
     if (e == n_event) AG_TRY_END(record_crossing(r, times[i]));
     if (r->cut != AG_END_TIME) continue;
     if (e == n_event && r->o->crossings && r->res->event_count[e] >= r->o->crossings) r->cut = AG_END_CROSSINGS;
-    if (e < n_event && r->sys->model->events[e].terminal && ag_mover_at(m, r->t, times[i], m->zt)) {
+    if (e < n_event && ag_system_model(r->sys)->events[e].terminal && ag_mover_at(m, r->t, times[i], m->zt)) {
       r->cut = AG_END_EVENT;
       r->res->end_event = e;
     }
     if (r->cut != AG_END_TIME) *t1 = last = times[i];
     /* beyond a corner the constraints may be others: the last state is one before it, in the middle of next to nothing
      */
-    if (r->cut == AG_END_EVENT && r->sys->model->events[e].cuts) last = r->t + (times[i] - r->t) / 2;
+    if (r->cut == AG_END_EVENT && ag_system_model(r->sys)->events[e].cuts) last = r->t + (times[i] - r->t) / 2;
   }
   *t1 = last;
   if (r->corner && r->cut == AG_END_TIME) *t1 = end;
@@ -261,7 +262,7 @@ static void resume(run *r, const ag_checkpoint *from) {
   size_t n = sizeof(double) * (size_t)m->n;
   memcpy(m->z, from->z, n);
   memcpy(m->dz, from->dz, n);
-  memcpy(m->c, from->c, sizeof(double) * (size_t)r->sys->n_c);
+  memcpy(m->c, from->c, sizeof(double) * (size_t)ag_system_dims(r->sys)->c);
   memcpy(m->sign, from->sign, sizeof(int) * (size_t)res->n_event);
   for (int e = 0; e < res->n_event; e++)
     for (int i = 0; i < from->event_count[e]; i++) add_event(r, e, from->event_times[e][i]);
@@ -277,7 +278,7 @@ static void resume(run *r, const ag_checkpoint *from) {
   r->control = from->control;
   res->steps = from->steps;
   res->rejected = from->rejected;
-  res->left = from->left > 0 && from->left <= r->sys->model->n_domains ? from->left : 0;
+  res->left = from->left > 0 && from->left <= ag_system_model(r->sys)->n_domains ? from->left : 0;
   res->left_t = from->left_t, res->left_value = from->left_value, res->left_from = from->left_from,
   res->left_to = from->left_to;
   res->energy0 = from->energy0;
@@ -332,7 +333,7 @@ static void finish(run *r, double recorded_t) {
   ag_run_result *res = r->res;
   ag_mover_full(m, r->t, m->z, m->c, m->x);
   watch_energy(r);
-  memcpy(res->x, m->x, sizeof(double) * (size_t)(r->sys->n_q + r->sys->n_xi));
+  memcpy(res->x, m->x, sizeof(double) * (size_t)(ag_system_dims(r->sys)->x));
   res->t = r->t;
   ag_record_fill(r->sys, m->work, r->t, m->x, r->record);
   res->residual_max = fmax(res->residual_max, r->record[res->width - 1]);
@@ -354,13 +355,13 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
     ag_ctx_error(ctx, nowhere, "method %s has no error estimate: it needs a fixed step (--dt)", o->method->name);
     return AG_WRONG;
   }
-  if (o->section < 0 || o->section > sys->model->n_sections) {
+  if (o->section < 0 || o->section > ag_system_model(sys)->n_sections) {
     ag_ctx_error(ctx, nowhere, "the model has no section %d", o->section);
     return AG_WRONG;
   }
   const ag_checkpoint *c = o->from;
-  int n = o->multipliers ? sys->n_q + sys->n_xi : sys->n_z;
-  if (c && (!c->made || c->n != n || c->n_c != sys->n_c || c->n_event != ag_run_n_event(sys, o))) {
+  int n = o->multipliers ? ag_system_dims(sys)->x : ag_system_dims(sys)->z;
+  if (c && (!c->made || c->n != n || c->n_c != ag_system_dims(sys)->c || c->n_event != ag_run_n_event(sys, o))) {
     ag_ctx_error(ctx, nowhere, "the point to go on from does not belong to this system");
     return AG_WRONG;
   }
@@ -369,7 +370,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   int n_event = ag_run_n_event(sys, o);
   *result = (ag_run_result){.end_event = -1, .width = layout.width, .n_event = n_event};
   ag_record_done(&layout);
-  result->x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1));
+  result->x = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->x + 1));
   result->record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   result->event_count = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
   result->event_times = ag_heap_alloc(sizeof(double *) * (size_t)(n_event + 1));
@@ -384,7 +385,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
            .params = params,
            .cost = ag_tape_cost(ag_system_role(sys, AG_ROLE_RHS))};
   r.record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
-  r.keep = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_core + 1));
+  r.keep = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->core + 1));
   r.event_cap = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
   ag_mover_create(&r.m, sys, params, o, false);
   r.guard = ag_guard_create(sys);

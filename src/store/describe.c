@@ -69,7 +69,7 @@ static void add_events(ag_fields *fields, const ag_system *sys, const ag_run_opt
     ag_text_printf(&path, "/events/%s", e->name);
     ag_fields_add(fields, path.s, AG_FIELD_TIMES, 0, NULL, 0, NULL);
     attribute_text(fields, path.s, "name", e->name);
-    attribute_text(fields, path.s, "kind", i < sys->model->n_events ? "event" : "section");
+    attribute_text(fields, path.s, "kind", i < ag_system_model(sys)->n_events ? "event" : "section");
     attribute_text(fields, path.s, "direction", direction[e->direction + 1]);
     attribute_integers(fields, path.s, "terminal", 0, 1, &(long){e->terminal});
     attribute_integers(fields, path.s, "event", 0, 1, &i);
@@ -85,7 +85,7 @@ static bool source_has(const ag_description *what, const char *param) {
 
 static void add_parameters(ag_fields *fields, const ag_description *what) {
   const ag_system *sys = what->system;
-  const ag_model *m = sys->model;
+  const ag_model *m = ag_system_model(sys);
   for (int i = 0; i < m->n_params; i++) {
     const ag_param *p = &m->params[i];
     ag_text path = {0};
@@ -99,7 +99,8 @@ static void add_parameters(ag_fields *fields, const ag_description *what) {
                     cols > 1   ? 2
                     : rows > 1 ? 1
                                : 0,
-                    (long[2]){rows, cols}, sizeof(double) * (size_t)(rows * cols), sys->params + sys->param_offset[i]);
+                    (long[2]){rows, cols}, sizeof(double) * (size_t)(rows * cols),
+                    ag_system_param_values(sys) + ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at);
     }
     ag_text_done(&path);
   }
@@ -130,15 +131,16 @@ static void add_options(ag_fields *fields, const ag_description *what) {
   ag_fields_text(fields, "/options@closure", o->multipliers ? "multipliers" : "eliminated");
   ag_fields_integer(fields, "/options@events", o->events);
   ag_fields_integer(fields, "/options@strict", what->strict);
-  add_terminal(fields, what->system->model);
-  ag_fields_text(fields, "/options@section", o->section ? what->system->model->sections[o->section - 1].name : "");
+  add_terminal(fields, ag_system_model(what->system));
+  ag_fields_text(fields, "/options@section",
+                 o->section ? ag_system_model(what->system)->sections[o->section - 1].name : "");
   ag_fields_integer(fields, "/options@crossings", o->crossings);
   ag_fields_texts(fields, "/options/set", what->n_set, what->sets);
 }
 
 void ag_store_describe(ag_fields *fields, const ag_description *what) {
   const ag_system *sys = what->system;
-  const ag_model *m = sys->model;
+  const ag_model *m = ag_system_model(sys);
   ag_record record;
   ag_record_init(&record, sys);
   for (int i = 0, place = 0; i < record.n_column; i++)
@@ -186,7 +188,7 @@ bool ag_store_options(const ag_fields *fields, ag_run_options *o, bool *strict) 
 
 void ag_store_result(ag_fields *fields, const ag_system *sys, const ag_run_result *r) {
   ag_fields_text(fields, "@end", ag_end_word(r->end));
-  ag_fields_text(fields, "@end_event", r->end == AG_END_EVENT ? sys->model->events[r->end_event].name : "");
+  ag_fields_text(fields, "@end_event", r->end == AG_END_EVENT ? ag_system_model(sys)->events[r->end_event].name : "");
   ag_fields_integer(fields, "@complete", 1);
   ag_fields_text(fields, "@engine", r->compiled ? "compiled" : "interpreted");
   ag_fields_number(fields, "/summary@t", r->t);

@@ -92,8 +92,8 @@ static bool taken(const ag_levels *l, const char *name) {
 /* Independent velocities that are not held. */
 static void velocities(const ag_levels *l, const ag_system *sys, const ag_changes *changes, const ag_grid *sweep,
                        ag_text *list, int *n) {
-  for (int i = 0; i < sys->n_u; i++) {
-    const char *name = sys->u_names[i];
+  for (int i = 0; i < ag_system_dims(sys)->u; i++) {
+    const char *name = ag_system_u_names(sys)[i];
     if (strchr(name, ' ') || held(name, changes, sweep) || taken(l, name)) continue;
     ag_text_printf(list, "%s%s", *n ? " " : "", name);
     ++*n;
@@ -103,7 +103,7 @@ static void velocities(const ag_levels *l, const ag_system *sys, const ag_change
 /* Coordinates that the section contains and that are not held. */
 static void coordinates(const ag_levels *l, const ag_system *sys, const ag_changes *changes, const ag_grid *sweep,
                         ag_text *list, int *n) {
-  const ag_model *m = sys->model;
+  const ag_model *m = ag_system_model(sys);
   ag_record r;
   ag_record_init(&r, sys);
   for (int i = 0; i < m->n_coords; i++) {
@@ -141,10 +141,10 @@ static ag_status take_only(ag_levels *l, ag_source *s, const char *what, int n, 
 }
 
 static bool on_section(const ag_levels *l, const ag_system *sys) {
-  ag_work *w = ag_work_create(sys, sys->params);
-  double *x = ag_heap_alloc(sizeof *x * (size_t)(sys->n_q + sys->n_xi)), g = 1;
+  ag_work *w = ag_work_create(sys, ag_system_param_values(sys));
+  double *x = ag_heap_alloc(sizeof *x * (size_t)(ag_system_dims(sys)->x)), g = 1;
   ag_system_state0(sys, x);
-  (void)ag_work_section(w, l->section - 1, sys->t0, x, &g);
+  (void)ag_work_section(w, l->section - 1, ag_system_t0(sys), x, &g);
   ag_work_free(w);
   free(x);
   return fabs(g) <= 1e-12;
@@ -153,11 +153,11 @@ static bool on_section(const ag_levels *l, const ag_system *sys) {
 static void take_guesses(ag_levels *l, const ag_system *sys) {
   ag_record r;
   ag_record_init(&r, sys);
-  ag_work *w = ag_work_create(sys, sys->params);
-  double *x = ag_heap_alloc(sizeof *x * (size_t)(sys->n_q + sys->n_xi)),
+  ag_work *w = ag_work_create(sys, ag_system_param_values(sys));
+  double *x = ag_heap_alloc(sizeof *x * (size_t)(ag_system_dims(sys)->x)),
          *record = ag_heap_alloc(sizeof *record * (size_t)r.width);
   ag_system_state0(sys, x);
-  ag_record_fill(sys, w, sys->t0, x, record);
+  ag_record_fill(sys, w, ag_system_t0(sys), x, record);
   for (int i = 0; i < l->n_solve; i++) {
     int at = place_of(&r, l->solve[i]);
     l->guess[i] = at >= 0 && isfinite(record[at]) ? record[at] : 0;
@@ -233,7 +233,7 @@ ag_status ag_levels_bind(ag_levels *l, ag_source *s) {
     char name[40];
     snprintf(name, sizeof name, "level_value_%d", i + 1);
     for (int k = 0; k < s->model->n_params; k++)
-      if (!strcmp(s->model->params[k].name, name)) l->param[i] = sys->param_offset[k];
+      if (!strcmp(s->model->params[k].name, name)) l->param[i] = ag_layout_item(sys, AG_LAYOUT_PARAMETER, k)->at;
   }
   return find_columns(l, s);
 }
@@ -375,7 +375,7 @@ static void search(problem *p, int level, const double *guess, found *all) {
  * section. */
 static double crossing_rate(problem *p) {
   const ag_system *sys = p->sys;
-  int n = sys->n_q + sys->n_xi, s = p->l->section - 1, direction = sys->model->sections[s].direction;
+  int n = ag_system_dims(sys)->x, s = p->l->section - 1, direction = ag_system_model(sys)->sections[s].direction;
   double *dx = ag_heap_alloc(sizeof *dx * (size_t)n), *x = ag_heap_alloc(sizeof *x * (size_t)n), g[3] = {NAN, NAN, NAN},
          h = 1e-6;
   ag_work *w = ag_work_create(sys, p->params);

@@ -153,7 +153,7 @@ static ag_status find_dependents(ag_members *m, const ag_grid *sweep, dependents
     snprintf(name, sizeof name, "sweep_value_%d", i + 1);
     int k = param_index(model, m->is_param[i] ? sweep->names[i] : name);
     AG_ASSERT(k >= 0);
-    d->swept[i] = sys->param_offset[k];
+    d->swept[i] = ag_layout_item(sys, AG_LAYOUT_PARAMETER, k)->at;
     moved[n_moved++] = model->params[k].input;
     bool used = m->is_param[i];
     for (int s = 0; s < model->n_starts && !used; s++)
@@ -163,9 +163,10 @@ static ag_status find_dependents(ag_members *m, const ag_grid *sweep, dependents
   for (int i = 0; i < n; i++) { /* in the order of the file: each may use those before it */
     const ag_param *p = &model->params[i];
     if (!p->input) continue;
-    binds[n_bind++] = (ag_bind){p->input, AG_SEG_P, sys->param_offset[i]};
+    binds[n_bind++] = (ag_bind){p->input, AG_SEG_P, ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at};
     bool fixed = false;
-    for (int k = 0; k < sweep->n_name; k++) fixed = fixed || d->swept[k] == sys->param_offset[i];
+    for (int k = 0; k < sweep->n_name; k++)
+      fixed = fixed || d->swept[k] == ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at;
     ag_id x = p->value;
     if (fixed || !ag_depends(model->graph, 1, &x, n_moved, moved)) continue;
     if (d->n) ag_substitute(model->graph, d->n, from, to, 1, &x);
@@ -194,8 +195,8 @@ static void dependents_done(dependents *d) {
 /* Fills params; the name of one that is not finite, or NULL. */
 static const char *member_params(const ag_system *sys, const dependents *d, double *slots, const double *values,
                                  double *params) {
-  const ag_model *m = sys->model;
-  memcpy(params, sys->params, sizeof *params * (size_t)sys->n_param);
+  const ag_model *m = ag_system_model(sys);
+  memcpy(params, ag_system_param_values(sys), sizeof *params * (size_t)ag_system_dims(sys)->param);
   for (int i = 0; i < d->n_swept; i++) params[d->swept[i]] = values[i];
   if (!d->n) return NULL;
   const double t = 0, *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_P] = params};
@@ -205,7 +206,7 @@ static const char *member_params(const ag_system *sys, const dependents *d, doub
     int n = ag_input_storage(m->graph, m->params[d->which[i]].input);
     for (int k = 0; k < n; k++, at++) {
       if (!isfinite(d->out[at])) return m->params[d->which[i]].name;
-      params[sys->param_offset[d->which[i]] + k] = d->out[at];
+      params[ag_layout_item(sys, AG_LAYOUT_PARAMETER, d->which[i])->at + k] = d->out[at];
     }
   }
   return NULL;
@@ -227,7 +228,7 @@ static bool start_is_fixed(const ag_members *m) {
     int size = ag_node_rows(model->graph, model->starts[i].x) * ag_node_cols(model->graph, model->starts[i].x);
     if (size > 16 || !ag_constant(model->graph, model->starts[i].x, v)) return false;
   }
-  return m->source.system->n_row == 0;
+  return ag_system_dims(m->source.system)->row == 0;
 }
 
 /* The start of a member whose last names are solved for. */
@@ -244,7 +245,7 @@ static bool try_start(void *self, const double *unknown, double *params, double 
   memcpy(k->values + k->d->n_swept - k->n_solved, unknown, sizeof(double) * (size_t)k->n_solved);
   if (member_params(k->sys, k->d, k->slots, k->values, params)) return false;
   ag_ctx ctx = {0};
-  ag_status status = ag_system_start(&ctx, k->sys, k->r->t0, params, k->r->strict, x, x + k->sys->n_q);
+  ag_status status = ag_system_start(&ctx, k->sys, k->r->t0, params, k->r->strict, x, x + ag_system_dims(k->sys)->q);
   ag_ctx_done(&ctx);
   return status == AG_OK;
 }
@@ -252,11 +253,11 @@ static bool try_start(void *self, const double *unknown, double *params, double 
 static void complete_starts(ag_members *m, const ag_grid *sweep, const dependents *d, const ag_levels *levels,
                             const ag_members_request *r) {
   const ag_system *sys = m->source.system;
-  int n_x = sys->n_q + sys->n_xi;
+  int n_x = ag_system_dims(sys)->x;
   double *slots = ag_heap_aligned(sizeof(double) * (size_t)(d->tape ? d->tape->n_slot + 1 : 1));
   bool fixed = start_is_fixed(m);
   for (long i = 0; i < m->n; i++) {
-    double *values = m->values + i * sweep->n_name, *params = m->params + m->n_ready * sys->n_param;
+    double *values = m->values + i * sweep->n_name, *params = m->params + m->n_ready * ag_system_dims(sys)->param;
     double *x0 = m->x0 + m->n_ready * n_x;
     ag_grid_values(sweep, i, values);
     const char *bad = member_params(sys, d, slots, values, params);
@@ -275,7 +276,7 @@ static void complete_starts(ag_members *m, const ag_grid *sweep, const dependent
     } else if (fixed) {
       ag_system_state0(sys, x0);
     } else {
-      status = ag_system_start(&ctx, sys, r->t0, params, r->strict, x0, x0 + sys->n_q);
+      status = ag_system_start(&ctx, sys, r->t0, params, r->strict, x0, x0 + ag_system_dims(sys)->q);
     }
     if (status == AG_OK) m->index[m->n_ready++] = i;
     else m->reason[i] = first_error(&ctx);
@@ -291,8 +292,8 @@ static void make_room(ag_members *m, const ag_grid *sweep) {
   size_t n = (size_t)m->n;
   m->values = ag_heap_alloc(sizeof(double) * (n * (size_t)sweep->n_name + 1));
   m->index = ag_heap_alloc(sizeof *m->index * (n + 1));
-  m->params = ag_heap_alloc(sizeof(double) * (n * (size_t)sys->n_param + 1));
-  m->x0 = ag_heap_alloc(sizeof(double) * (n * (size_t)(sys->n_q + sys->n_xi) + 1));
+  m->params = ag_heap_alloc(sizeof(double) * (n * (size_t)ag_system_dims(sys)->param + 1));
+  m->x0 = ag_heap_alloc(sizeof(double) * (n * (size_t)(ag_system_dims(sys)->x) + 1));
   m->reason = ag_heap_alloc(sizeof *m->reason * (n + 1));
   m->off_level = ag_heap_alloc(n + 1);
 }

@@ -174,14 +174,14 @@ static void warn_contacts(ag_source *s, double t0) {
   const ag_system *sys = s->system;
   const ag_model *m = s->model;
   if (!m->n_contacts) return;
-  double *x = ag_heap_alloc(sizeof *x * (size_t)(sys->n_q + sys->n_xi));
-  double *values = ag_heap_alloc(sizeof *values * (size_t)(sys->n_observe + 1));
+  double *x = ag_heap_alloc(sizeof *x * (size_t)(ag_system_dims(sys)->x));
+  double *values = ag_heap_alloc(sizeof *values * (size_t)(ag_system_dims(sys)->observe + 1));
   ag_system_state0(sys, x);
-  ag_work *work = ag_work_create(sys, sys->params);
+  ag_work *work = ag_work_create(sys, ag_system_param_values(sys));
   bool known = ag_work_observe(work, t0, x, values) == 0;
   for (int i = 0; known && i < m->n_contacts; i++)
     for (int k = 0; k < m->n_observables; k++) {
-      double force = values[sys->observe_offset[k]];
+      double force = values[ag_layout_item(sys, AG_LAYOUT_OBSERVABLE, k)->at];
       if (m->observables[k].x != m->contacts[i]->press || !(force < 0)) continue;
       const ag_body *b = m->contacts[i]->body;
       ag_ctx_warn(&s->ctx, b->pos, "at the start the ground would have to hold `%s` down (normal force %.3g)", b->name,

@@ -41,7 +41,7 @@ static ag_run_result run_model(const ag_system *sys, double t1, double dt, bool 
   ag_ctx ctx = {0};
   ag_run_options o;
   ag_run_result res = {0};
-  double *x0 = calloc((size_t)(sys->n_q + sys->n_xi + 1), sizeof *x0);
+  double *x0 = calloc((size_t)(ag_system_dims(sys)->x + 1), sizeof *x0);
   ag_run_defaults(&o);
   o.t1 = t1;
   o.dt = dt;
@@ -51,7 +51,7 @@ static ag_run_result run_model(const ag_system *sys, double t1, double dt, bool 
   o.multipliers = multipliers;
   o.engine = engine;
   ag_system_state0(sys, x0);
-  AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res) == AG_OK);
+  AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res) == AG_OK);
   free(x0);
   ag_ctx_done(&ctx);
   return res;
@@ -70,8 +70,10 @@ static void check_motion(const ag_system *sys) {
   /* two integrations at 1e-12 of differently stiff forms; the observables behind the state may amplify, so only the
    * state */
   int state = 1;
-  for (int i = 0; i < sys->model->n_coords; i++)
-    state += sys->places[i].n_xi + (sys->model->coords[i].space == AG_SPACE_SO3 ? 9 : sys->places[i].n_q);
+  for (int i = 0; i < ag_system_model(sys)->n_coords; i++)
+    state +=
+        ag_layout_item(sys, AG_LAYOUT_COORDINATE, i)->n_tangent +
+        (ag_system_model(sys)->coords[i].space == AG_SPACE_SO3 ? 9 : ag_layout_item(sys, AG_LAYOUT_COORDINATE, i)->n);
   same_end(&eliminated, &multipliers, state, 1e-9);
   ag_run_done(&eliminated);
   ag_run_done(&multipliers);
@@ -83,7 +85,7 @@ static void check_engines(const ag_system *sys) {
                   b = run_model(sys, 1, fixed ? 0.01 : 0, false, AG_ENGINE_COMPILED);
     if (!b.compiled) fprintf(stderr, "  not compiled: %s\n", b.engine_note ? b.engine_note : "nothing to integrate");
     AG_CHECK(a.end == b.end && a.steps == b.steps && a.rejected == b.rejected);
-    AG_CHECK(!memcmp(a.x, b.x, sizeof(double) * (size_t)(sys->n_q + sys->n_xi)));
+    AG_CHECK(!memcmp(a.x, b.x, sizeof(double) * (size_t)(ag_system_dims(sys)->x)));
     ag_run_done(&a);
     ag_run_done(&b);
   }
@@ -103,15 +105,16 @@ static int alone_rhs(void *self, double t, const double *z, double *dz) {
 
 static void check_core(const ag_system *sys) {
   const ag_stepper *rk4 = ag_stepper_find("rk4");
-  int n = sys->n_z, n_x = sys->n_q + sys->n_xi;
-  ag_work *w = ag_work_create(sys, sys->params);
-  double *x = calloc((size_t)n_x + 1, 8), *c = calloc((size_t)sys->n_c + 1, 8), *z[2], *z1 = calloc((size_t)n + 1, 8);
+  int n = ag_system_dims(sys)->z, n_x = ag_system_dims(sys)->x;
+  ag_work *w = ag_work_create(sys, ag_system_param_values(sys));
+  double *x = calloc((size_t)n_x + 1, 8), *c = calloc((size_t)ag_system_dims(sys)->c + 1, 8), *z[2],
+         *z1 = calloc((size_t)n + 1, 8);
   double *dz = calloc((size_t)n + 1, 8), *dz1 = calloc((size_t)n + 1, 8), *space = calloc(rk4->room(n, n).size + 1, 8),
          error[2];
   ag_system_state0(sys, x);
   for (int k = 0; k < 2; k++) {
     alone self = {w, c, k == 0};
-    ag_flow flow = {.n = k == 0 ? sys->n_core : n, .rhs = alone_rhs, .self = &self};
+    ag_flow flow = {.n = k == 0 ? ag_system_dims(sys)->core : n, .rhs = alone_rhs, .self = &self};
     z[k] = calloc((size_t)n + 1, 8);
     AG_CHECK(ag_work_reduce(w, 0, x, c, z[k]) == AG_FINE);
     for (int i = 0; i < 20; i++) {
@@ -120,7 +123,7 @@ static void check_core(const ag_system *sys) {
       memcpy(z[k], z1, sizeof(double) * (size_t)flow.n);
     }
   }
-  for (int i = 0; i < sys->n_core; i++)
+  for (int i = 0; i < ag_system_dims(sys)->core; i++)
     AG_CHECK_NEAR(z[0][i], z[1][i], 1e-13); /* rounding of some hundred operations */
   ag_work_free(w);
   free(x), free(c), free(z[0]), free(z[1]), free(z1), free(dz), free(dz1), free(space);

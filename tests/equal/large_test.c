@@ -40,14 +40,14 @@ static ag_run_result run_model(const ag_system *sys, double t1, ag_engine engine
   ag_ctx ctx = {0};
   ag_run_options o;
   ag_run_result res = {0};
-  double *x0 = calloc((size_t)(sys->n_q + sys->n_xi + 1), sizeof *x0);
+  double *x0 = calloc((size_t)(ag_system_dims(sys)->x + 1), sizeof *x0);
   ag_run_defaults(&o);
   o.t1 = t1;
   o.every = -1;
   o.engine = engine;
   o.multipliers = multipliers;
   ag_system_state0(sys, x0);
-  AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res) == AG_OK);
+  AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res) == AG_OK);
   free(x0);
   ag_ctx_done(&ctx);
   return res;
@@ -83,13 +83,13 @@ static const large table[] = {
 /* Constraints and energy along a run, and the same end from the other closure. */
 static void check_motion(const large *c, const ag_system *sys, const ag_run_result *a) {
   double size = 1, energy = fabs(a->energy0);
-  for (int i = 0; i < sys->n_q + sys->n_xi; i++) size = fmax(size, fabs(a->x[i]));
+  for (int i = 0; i < ag_system_dims(sys)->x; i++) size = fmax(size, fabs(a->x[i]));
   AG_CHECK(a->end == AG_END_TIME && a->residual_max <= 1e-12 * size);
   AG_CHECK(a->energy_drift <= 1e-9 * fmax(1, energy)); /* rtol 1e-10, some steps */
-  if (!sys->n_lambda) return;
-  AG_CHECK(sys->elimination == AG_ELIM_SADDLE);
+  if (!ag_system_dims(sys)->lambda) return;
+  AG_CHECK(ag_system_elimination(sys) == AG_ELIM_SADDLE);
   ag_run_result b = run_model(sys, c->t1, AG_ENGINE_INTERPRETED, true);
-  for (int i = 0; i < sys->n_q + sys->n_xi; i++) AG_CHECK_NEAR(a->x[i], b.x[i], 1e-9);
+  for (int i = 0; i < ag_system_dims(sys)->x; i++) AG_CHECK_NEAR(a->x[i], b.x[i], 1e-9);
   ag_run_done(&b);
 }
 
@@ -108,7 +108,7 @@ static size_t test_model(const char *folder, const large *c) {
   double compiled = now() - at;
   AG_CHECK(a.steps > 1 && a.steps == b.steps && !a.compiled);
   if (!b.compiled) printf("%s: not compiled: %s\n", c->name, b.engine_note ? b.engine_note : "?");
-  AG_CHECK(a.x && b.x && memcmp(a.x, b.x, sizeof(double) * (size_t)(sys->n_q + sys->n_xi)) == 0);
+  AG_CHECK(a.x && b.x && memcmp(a.x, b.x, sizeof(double) * (size_t)(ag_system_dims(sys)->x)) == 0);
   check_motion(c, sys, &a);
   ag_text text = {0};
   ag_cgen how = {.name = "f"};
@@ -116,7 +116,8 @@ static size_t test_model(const char *folder, const large *c) {
   size_t n = text.n;
   printf("%s, %d velocities: %d instructions, %zu bytes; derived in %.2f s, %ld steps interpreted %.3f s, compiled "
          "%.3f s in all\n",
-         c->name, sys->n_xi, ag_system_role(sys, AG_ROLE_RHS)->n_instr, n, derived, a.steps, interpreted, compiled);
+         c->name, ag_system_dims(sys)->xi, ag_system_role(sys, AG_ROLE_RHS)->n_instr, n, derived, a.steps, interpreted,
+         compiled);
   ag_text_done(&text);
   ag_run_done(&a);
   ag_run_done(&b);

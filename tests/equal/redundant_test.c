@@ -24,13 +24,12 @@ static double *run(const ag_system *sys, bool multipliers, double t1) {
   ag_ctx ctx = {0};
   ag_run_options o;
   ag_run_result res = {0};
-  size_t n_q = (size_t)sys->n_q, n_xi = (size_t)sys->n_xi;
+  size_t n_q = (size_t)ag_system_dims(sys)->q, n_xi = (size_t)ag_system_dims(sys)->xi;
   double *x0 = calloc(n_q + n_xi + 1, sizeof *x0);
-  memcpy(x0, sys->q0, sizeof(double) * n_q);
-  memcpy(x0 + n_q, sys->xi0, sizeof(double) * n_xi);
+  ag_system_state0(sys, x0);
   ag_run_defaults(&o);
   o.t1 = t1, o.multipliers = multipliers, o.every = 0.05, o.engine = AG_ENGINE_INTERPRETED;
-  AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res) == AG_OK && res.end == AG_END_TIME);
+  AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res) == AG_OK && res.end == AG_END_TIME);
   AG_CHECK(res.residual_max < 1e-11);                            /* rounding in positions and velocities of size 10 */
   AG_CHECK(res.energy_drift <= 1e-8 * fmax(1, res.energy_size)); /* some hundred steps at 1e-10 */
   memcpy(x0, res.x, sizeof(double) * (n_q + n_xi));
@@ -111,8 +110,9 @@ static void check_redundant(const redundant *c) {
     ag_ctx_done(&ctx);
   }
   if (sys[0] && sys[1]) {
-    int before = ag_checks_failed, n = sys[0]->n_q + sys[0]->n_xi;
-    AG_CHECK(sys[1]->n_row == c->n_row && sys[1]->n_u == c->freedom && sys[0]->n_u == c->freedom);
+    int before = ag_checks_failed, n = ag_system_dims(sys[0])->x;
+    AG_CHECK(ag_system_dims(sys[1])->row == c->n_row && ag_system_dims(sys[1])->u == c->freedom &&
+             ag_system_dims(sys[0])->u == c->freedom);
     for (int i = 0; i < 4; i++) x[i] = run(sys[i / 2], i % 2, 2);
     for (int i = 1; i < 4; i++)
       for (int k = 0; k < n; k++) AG_CHECK_NEAR(x[i][k], x[0][k], 1e-6); /* global errors of two runs at 1e-10 */
@@ -170,7 +170,8 @@ static void check_gap(const char *part) {
   ag_model *m;
   snprintf(text, sizeof text, "model m\nbody b mass 1 inertia diag(0.2, 0.3, 0.35) %s", part);
   ag_system *sys = derive(text, &m, &ctx);
-  bool good = sys && sys->n_disguised == 1 && sys->growth[sys->n_growth - 1] == 5 + sys->growth_in_time;
+  bool good = sys && ag_system_growth(sys)->n_disguised == 1 &&
+              ag_system_growth(sys)->dims[ag_system_growth(sys)->n - 1] == 5 + ag_system_growth(sys)->in_time;
   AG_CHECK(good);
   if (!good) {
     ag_text out = {0};

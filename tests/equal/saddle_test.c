@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "lang/lang.h"
+#include "mech/mech_internal.h"
 #include "run/run.h"
 #include "tests/check.h"
 
-static ag_system *derive(const char *path, bool saddle, ag_model **model) {
+static ag_system *derive_model(const char *path, bool saddle, ag_model **model) {
   char *text = calloc(1, 1 << 20);
   FILE *f = fopen(path, "rb");
   size_t n = f ? fread(text, 1, (1 << 20) - 1, f) : 0;
@@ -41,10 +42,11 @@ static double largest(int n, const double *v) {
 
 /* Accelerations, reactions and projections at random states. */
 static void check_states(const ag_system *dense, const ag_system *sparse) {
-  int n = dense->n_xi, n_x = dense->n_q + n;
-  ag_work *w[2] = {ag_work_create(dense, dense->params), ag_work_create(sparse, sparse->params)};
-  double *x = calloc((size_t)n_x, 8), *y = calloc((size_t)n_x, 8), *z = calloc((size_t)sparse->n_z + 1, 8),
-         *dz = calloc((size_t)sparse->n_z + 1, 8);
+  int n = ag_system_dims(dense)->xi, n_x = ag_system_dims(dense)->q + n;
+  ag_work *w[2] = {ag_work_create(dense, ag_system_param_values(dense)),
+                   ag_work_create(sparse, ag_system_param_values(sparse))};
+  double *x = calloc((size_t)n_x, 8), *y = calloc((size_t)n_x, 8),
+         *z = calloc((size_t)ag_system_dims(sparse)->z + 1, 8), *dz = calloc((size_t)ag_system_dims(sparse)->z + 1, 8);
   double *a[2], *r[2], t;
   for (int i = 0; i < 2; i++) a[i] = calloc((size_t)n + 1, 8), r[i] = calloc((size_t)n + 1, 8);
   for (unsigned seed = 1; seed <= 10; seed++) {
@@ -60,10 +62,10 @@ static void check_states(const ag_system *dense, const ag_system *sparse) {
       AG_CHECK_NEAR(r[1][i] / force, r[0][i] / force, tol);
     }
     AG_CHECK(ag_work_reduce(w[1], t, x, NULL, z) == AG_FINE && ag_work_rhs(w[1], t, z, NULL, dz) == AG_FINE);
-    for (int i = 0; i < n; i++) AG_CHECK_NEAR(dz[sparse->u_in_z + i] / size, a[0][i] / size, tol);
+    for (int i = 0; i < n; i++) AG_CHECK_NEAR(dz[ag_system_dims(sparse)->u_at + i] / size, a[0][i] / size, tol);
     AG_CHECK_NEAR(ag_work_condition(w[1], t, x) / condition, 1, 0.9); /* both are estimates */
     /* a little off the constraints, and back: two Newton iterations in different arithmetic, each to 1e-12 or better */
-    for (int i = 0; i < n; i++) x[dense->n_q + i] += 1e-3 * cos(i);
+    for (int i = 0; i < n; i++) x[ag_system_dims(dense)->q + i] += 1e-3 * cos(i);
     memcpy(y, x, sizeof(double) * (size_t)n_x);
     AG_CHECK(ag_work_settle_full(w[0], t, x) == AG_FINE && ag_work_settle_full(w[1], t, y) == AG_FINE);
     for (int i = 0; i < n_x; i++) AG_CHECK_NEAR(x[i], y[i], 1e-11 + tol);
@@ -77,15 +79,14 @@ static ag_run_result run_model(const ag_system *sys, const ag_system *start, ag_
   ag_ctx ctx = {0};
   ag_run_options o;
   ag_run_result res = {0};
-  double *x0 = calloc((size_t)(sys->n_q + sys->n_xi + 1), sizeof *x0);
+  double *x0 = calloc((size_t)(ag_system_dims(sys)->x + 1), sizeof *x0);
   ag_run_defaults(&o);
   o.t1 = 1;
   o.rtol = o.atol = 1e-12;
   o.every = -1;
   o.engine = engine;
-  memcpy(x0, start->q0, sizeof(double) * (size_t)sys->n_q);
-  memcpy(x0 + sys->n_q, start->xi0, sizeof(double) * (size_t)sys->n_xi);
-  AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res) == AG_OK);
+  ag_system_state0(start, x0);
+  AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res) == AG_OK);
   free(x0);
   ag_ctx_done(&ctx);
   return res;
@@ -96,22 +97,27 @@ static void check_motion(const ag_system *dense, const ag_system *sparse) {
   ag_run_result c = run_model(sparse, dense, AG_ENGINE_COMPILED);
   AG_CHECK(a.end == b.end);
   int state = 1;
-  for (int i = 0; i < dense->model->n_coords; i++)
-    state += dense->places[i].n_xi + (dense->model->coords[i].space == AG_SPACE_SO3 ? 9 : dense->places[i].n_q);
+  for (int i = 0; i < ag_system_model(dense)->n_coords; i++)
+    state += ag_layout_item(dense, AG_LAYOUT_COORDINATE, i)->n_tangent +
+             (ag_system_model(dense)->coords[i].space == AG_SPACE_SO3
+                  ? 9
+                  : ag_layout_item(dense, AG_LAYOUT_COORDINATE, i)->n);
   for (int i = 0; i < state; i++) AG_CHECK_NEAR(a.record[i], b.record[i], 1e-9); /* two integrations at 1e-12 */
   AG_CHECK(b.residual_max < 1e-12);
-  AG_CHECK(b.steps == c.steps && !memcmp(b.x, c.x, sizeof(double) * (size_t)(sparse->n_q + sparse->n_xi)));
+  AG_CHECK(b.steps == c.steps && !memcmp(b.x, c.x, sizeof(double) * (size_t)(ag_system_dims(sparse)->x)));
   ag_run_done(&a), ag_run_done(&b), ag_run_done(&c);
 }
 
 static int check_model(const char *path) {
   ag_model *m[2] = {NULL, NULL};
-  ag_system *dense = derive(path, false, &m[0]), *sparse = NULL;
-  bool fits = dense && dense->n_lambda && dense->elimination != AG_ELIM_FRAME && dense->elimination != AG_ELIM_SADDLE;
-  if (fits) sparse = derive(path, true, &m[1]);
+  ag_system *dense = derive_model(path, false, &m[0]), *sparse = NULL;
+  bool fits = dense && ag_system_dims(dense)->lambda && ag_system_elimination(dense) != AG_ELIM_FRAME &&
+              ag_system_elimination(dense) != AG_ELIM_SADDLE;
+  if (fits) sparse = derive_model(path, true, &m[1]);
   if (sparse) {
     int before = ag_checks_failed;
-    AG_CHECK(sparse->elimination == AG_ELIM_SADDLE && sparse->n_lambda == dense->n_lambda);
+    AG_CHECK(ag_system_elimination(sparse) == AG_ELIM_SADDLE &&
+             ag_system_dims(sparse)->lambda == ag_system_dims(dense)->lambda);
     check_states(dense, sparse);
     check_motion(dense, sparse);
     if (ag_checks_failed > before) fprintf(stderr, "in %s\n", path);
@@ -175,11 +181,11 @@ static void check_trouble(const trouble *c) {
   for (int engine = AG_ENGINE_COMPILED; sys && c->dt > 0 && engine <= AG_ENGINE_INTERPRETED; engine++) {
     ag_run_options o;
     ag_run_result res = {0};
-    double *x0 = calloc((size_t)(sys->n_q + sys->n_xi), sizeof *x0);
+    double *x0 = calloc((size_t)(ag_system_dims(sys)->x), sizeof *x0);
     ag_system_state0(sys, x0);
     ag_run_defaults(&o);
     o.t1 = 2, o.dt = c->dt, o.every = -1, o.engine = (ag_engine)engine, o.method = ag_stepper_find("rk4");
-    AG_CHECK(ag_run(&ctx, sys, sys->params, x0, &o, NULL, &res) == AG_OK && res.end == c->end);
+    AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res) == AG_OK && res.end == c->end);
     ag_run_done(&res);
     free(x0);
   }
@@ -198,11 +204,11 @@ static void check_massless(void) {
   ag_derive_options options = {0};
   AG_CHECK(ag_lang_read(&ctx, "text", text, strlen(text), 0, NULL, &m) == AG_OK &&
            ag_system_create(&ctx, m, &options, &sys) == AG_OK);
-  AG_CHECK(sys->augmented && sys->elimination == AG_ELIM_SADDLE);
+  AG_CHECK(ag_system_role(sys, AG_ROLE_METRIC) && ag_system_elimination(sys) == AG_ELIM_SADDLE);
   ag_run_result a = run_model(sys, sys, AG_ENGINE_INTERPRETED);
   AG_CHECK_NEAR(a.x[80], -6, 1e-12); /* 2 x'' = -12: the weight 3 pulls with 6 at x[1][2], of mass 1 */
   AG_CHECK_NEAR(a.x[1], -3, 1e-12);
-  AG_CHECK_NEAR(a.x[sys->n_q + 80], -12, 1e-12);
+  AG_CHECK_NEAR(a.x[ag_system_dims(sys)->q + 80], -12, 1e-12);
   ag_run_done(&a);
   ag_system_free(sys);
   ag_model_free(m);
