@@ -3,6 +3,7 @@
  * contain starts, observables or sections. */
 #ifndef AG_MECH_ALONG_H
 #define AG_MECH_ALONG_H
+#include "mech/mech.h"
 
 /* A direction: rates of time, coordinates (in the tangent, n_xi), velocities (n_xi) and parameters (n_param). NULL: at
  * rest. */
