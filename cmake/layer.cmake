@@ -5,7 +5,7 @@
 # (seconds), FULL the label "full". LIBS are libraries the folder needs (targets or names), passed on to users.
 # A source named main.c is kept out of the objects: it makes the program `anagyre`.
 # ag_library(): libanagyre.so and libanagyre.a of all folders that are not of the program (targets anagyre_shared and
-# anagyre_static; anagyre_library makes both). Both export what anagyre.h marks ANAGYRE_API: in the archive one object
+# anagyre_static; anagyre_library makes both). Both export what anagyre.h declares: in the archive one object
 # stands for all, whose other names are made local. All names are in anagyre_all.o, for tools/symbols.sh.
 
 set(AG_LAYERS_FILE ${PROJECT_SOURCE_DIR}/tools/layers.txt)

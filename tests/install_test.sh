@@ -17,7 +17,7 @@ lib=$(dirname "$(find "$root" -name libanagyre.a)")
 [ "$(cd "$root/include" && find . -type f)" = ./anagyre.h ] || fail "more is installed under include than anagyre.h"
 
 # What is defined for others: the names of the header, each one, and no others.
-sed -n 's/.*ANAGYRE_API.*[ *]\(anagyre_[a-z_]*\)(.*/\1/p' "$root/include/anagyre.h" | sort >"$dir/declared"
+sed -n '/^static/d; s/^[a-z].*[ *]\(anagyre_[a-z_]*\)(.*/\1/p' "$root/include/anagyre.h" | sort >"$dir/declared"
 nm -D --defined-only "$lib/libanagyre.so" | awk '{ print $3 }' | sort >"$dir/shared"
 nm -g --defined-only "$lib/libanagyre.a" | awk 'NF == 3 { print $3 }' | sort >"$dir/static"
 for library in shared static; do

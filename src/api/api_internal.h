@@ -38,8 +38,8 @@ static const ag_pos ag_api_nowhere = {0};
 AG_MUST_USE ag_status ag_api_find(anagyre_model *m, const char *word);
 /* Makes the events of these names end a run. */
 AG_MUST_USE ag_status ag_api_terminal(ag_ctx *ctx, ag_model *m, const char *names);
-/* The options of a caller of any version, completed; what is NULL or 0 stands for its default. */
-anagyre_options ag_api_options(const anagyre_options *o);
+/* The options of a caller of any version, completed; NULL stands for defaults. False: reported. */
+bool ag_api_options(ag_ctx *ctx, const anagyre_options *o, anagyre_options *all);
 
 /* A record that outlives its system: names copied. */
 void ag_api_record_init(ag_record *r, const ag_system *sys);

@@ -113,6 +113,8 @@ static void test_errors(void) {
   anagyre_options o = anagyre_defaults();
   o.rtol = 0;
   AG_CHECK(!anagyre_run(m, &o) && strstr(anagyre_error(m), "the option rtol is 0; it must be from 1e-15 to 1"));
+  memset(&o, 0, sizeof o);
+  AG_CHECK(!anagyre_run(m, &o) && strstr(anagyre_error(m), "they must come from anagyre_defaults()"));
   o = anagyre_defaults();
   o.every = 1e-12;
   AG_CHECK(!anagyre_run(m, &o) && strstr(anagyre_error(m), "more than a billion rows"));

@@ -144,11 +144,11 @@ static ag_varied *derive(anagyre_model *m, long n, int n_name, const char *const
 
 anagyre_batch *anagyre_run_many(anagyre_model *m, long n, int n_name, const char *const *names, const double *values,
                                 const anagyre_options *given) {
-  anagyre_options wish = ag_api_options(given);
+  anagyre_options wish;
   ag_run_options run;
   if (!m) return NULL;
   ag_ctx_done(&m->call);
-  if (!ag_api_model(m)) return NULL;
+  if (!ag_api_model(m) || !ag_api_options(&m->call, given, &wish)) return NULL;
   if (n < 1 || n_name < 0) ag_ctx_error(&m->call, ag_api_nowhere, "there are no members to run");
   if (m->call.n_error || !ag_api_run_options(&m->call, &wish, &run)) return NULL;
   ag_varied *v = derive(m, n, n_name, names, values, &wish);

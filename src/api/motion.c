@@ -84,11 +84,12 @@ static void take_events(anagyre_motion *r, const ag_system *sys, const ag_run_op
 }
 
 anagyre_motion *ag_api_run(anagyre_model *m, const anagyre_options *given, const ag_api_hooks *hooks) {
-  anagyre_options wish = ag_api_options(given);
+  anagyre_options wish;
   ag_run_options o;
   if (!m) return NULL;
   ag_ctx_done(&m->call);
-  if (!ag_api_model(m) || !ag_api_run_options(&m->call, &wish, &o)) return NULL;
+  if (!ag_api_model(m) || !ag_api_options(&m->call, given, &wish)) return NULL;
+  if (!ag_api_run_options(&m->call, &wish, &o)) return NULL;
   if (wish.section && !(o.section = ag_api_section(&m->call, m->model, wish.section))) return NULL;
   ag_system *sys = ag_api_system(m, &(ag_derive_options){.strict = wish.strict, .t0 = wish.t0});
   if (!sys) return NULL;

@@ -6,6 +6,7 @@
 #include "api/api_internal.h"
 
 static const double MAX_ROWS = 1e9;
+enum { MAX_SIZE = 4096 }; /* bytes; no version of the options will be as long */
 
 static const anagyre_options defaults = {
     .size = sizeof defaults,
@@ -22,15 +23,19 @@ void anagyre_options_init(anagyre_options *o, size_t size) {
   o->size = size;
 }
 
-anagyre_options ag_api_options(const anagyre_options *o) {
-  anagyre_options all = defaults;
-  if (!o) return all;
-  memcpy(&all, o, o->size < sizeof all ? o->size : sizeof all);
-  all.size = sizeof all;
-  if (!all.method) all.method = defaults.method;
-  if (!all.engine) all.engine = defaults.engine;
-  if (!all.closure) all.closure = defaults.closure;
-  return all;
+bool ag_api_options(ag_ctx *ctx, const anagyre_options *o, anagyre_options *all) {
+  *all = defaults;
+  if (!o) return true;
+  if (o->size < sizeof o->size || o->size > MAX_SIZE) {
+    ag_ctx_error(ctx, ag_api_nowhere, "the options have no size: they must come from anagyre_defaults()");
+    return false;
+  }
+  memcpy(all, o, o->size < sizeof *all ? o->size : sizeof *all);
+  all->size = sizeof *all;
+  if (!all->method) all->method = defaults.method;
+  if (!all->engine) all->engine = defaults.engine;
+  if (!all->closure) all->closure = defaults.closure;
+  return true;
 }
 
 /* The place of a word in a list that ends with NULL; -1: reported. */
