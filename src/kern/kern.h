@@ -100,8 +100,8 @@ int ag_unit_lanes(const ag_unit *u);
 /* Tapes and entries by their index in the spec. Arrays are [component][lane], 64-byte aligned. */
 int ag_unit_n_prep(const ag_unit *u, int tape);
 void ag_unit_prep(const ag_unit *u, int tape, const double *p, double *prep, unsigned long long *fail);
-void ag_unit_eval(const ag_unit *u, int tape, const double *t, const double *z, const double *c, const double *prep,
-                  double *out, unsigned long long *fail);
+void ag_unit_eval(const ag_unit *u, int tape, const double *const seg[AG_SEG_COUNT], const double *prep, double *out,
+                  unsigned long long *fail);
 void ag_unit_call(const ag_unit *u, int entry, const void *args);
 
 /* ---- one tape ---- */

@@ -5,14 +5,13 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "kern/kern.h"
+#include "kern/cgen.h"
 
 /* A tape is inlined wherever it is called while that stays below so many operations; else it is one function. */
 enum { MAX_INLINED_OPERATIONS = 6000 };
 
 typedef void prep_fn(const double *p, double *prep, unsigned long long *fail);
-typedef void eval_fn(const double *t, const double *z, const double *c, const double *prep, double *out,
-                     unsigned long long *fail);
+typedef void eval_fn(const double *const *seg, const double *prep, double *out, unsigned long long *fail);
 typedef void entry_fn(const void *args);
 
 struct ag_unit {
@@ -32,10 +31,11 @@ static void put_tape(const ag_unit_tape *t, ag_text *out, int *n_prep) {
   *n_prep = ag_cgen_tape(t->tape, &how, out);
   ag_text_printf(out, "void ag_prep_%s(const V *p, V *prep, VI *fail) { %s_prep(p, prep, fail); }\n", t->name, t->name);
   if (!t->outside) return;
-  ag_text_printf(out,
-                 "void ag_eval_%s(const V *t, const V *z, const V *c, const V *prep, V *out, VI *fail) {\n"
-                 "  %s(t, z, c, prep, out, fail);\n}\n",
-                 t->name, t->name);
+  ag_text_printf(out, "void ag_eval_%s(const V *const *seg, const V *prep, V *out, VI *fail) {\n  %s(", t->name,
+                 t->name);
+  for (int i = 0; i < AG_SEG_COUNT; i++)
+    if (ag_cgen_passes(t->tape, false, (ag_seg)i)) ag_text_printf(out, "seg[%d], ", i);
+  ag_text_str(out, "prep, out, fail);\n}\n");
 }
 
 static void put_all(const ag_unit_spec *s, ag_text *out, int *n_prep) {
@@ -101,8 +101,8 @@ int ag_unit_n_prep(const ag_unit *u, int tape) { return u->n_prep[tape]; }
 void ag_unit_prep(const ag_unit *u, int tape, const double *p, double *prep, unsigned long long *fail) {
   u->prep[tape](p, prep, fail);
 }
-void ag_unit_eval(const ag_unit *u, int tape, const double *t, const double *z, const double *c, const double *prep,
-                  double *out, unsigned long long *fail) {
-  u->eval[tape](t, z, c, prep, out, fail);
+void ag_unit_eval(const ag_unit *u, int tape, const double *const seg[AG_SEG_COUNT], const double *prep, double *out,
+                  unsigned long long *fail) {
+  u->eval[tape](seg, prep, out, fail);
 }
 void ag_unit_call(const ag_unit *u, int entry, const void *args) { u->entry[entry](args); }

@@ -107,7 +107,8 @@ static void check_lanes(const scene *s, int lanes) {
   }
   both_args a = {t, z, prep[RHS], prep[OUTER], out};
   ag_unit_call(u, 0, &a);
-  ag_unit_eval(u, RHS, t, z, t, prep[RHS], rate, fail);
+  const double *const seg[AG_SEG_COUNT] = {[AG_SEG_T] = t, [AG_SEG_Z] = z};
+  ag_unit_eval(u, RHS, seg, prep[RHS], rate, fail);
   for (int i = 0; i < lanes; i++) {
     AG_CHECK(out[i] == expected(s, z[i], z[lanes + i], p[i]) && !fail[i]);
     AG_CHECK(rate[lanes + i] == z[i] + z[lanes + i]);

@@ -170,7 +170,8 @@ void ag_fused_watch_prep(const ag_fused *f, const double *p, double *prep, unsig
 }
 void ag_fused_rhs(const ag_fused *f, const double *t, const double *z, const double *c, const double *prep, double *dz,
                   unsigned long long *fail) {
-  ag_unit_eval(f->unit, TAPE_RHS, t, z, c, prep, dz, fail);
+  const double *const seg[AG_SEG_COUNT] = {[AG_SEG_T] = t, [AG_SEG_Z] = z, [AG_SEG_C] = c};
+  ag_unit_eval(f->unit, TAPE_RHS, seg, prep, dz, fail);
 }
 
 static void call(const ag_fused *f, int entry, ag_fused_args *a) {

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * Tapes: outputs of a graph lowered to scalars, as straight-line code over slots. The interpreter here runs them; kern/
+ * turns them into C. Both round alike. */
+#ifndef AG_EXPR_TAPE_H
+#define AG_EXPR_TAPE_H
+#include "expr/graph.h"
+
+/* The arrays a tape reads its inputs from are the rows of segment.def: time, state, parameters, ... */
+typedef enum ag_seg {
+#define AG_SEGMENT(NAME, ...) AG_SEG_##NAME,
+#include "expr/segment.def"
+#undef AG_SEGMENT
+  AG_SEG_COUNT
+} ag_seg;
+typedef struct ag_segment {
+  const char *name, *what;
+  bool prep;   /* what depends on nothing else belongs to the prep part */
+  bool always; /* a parameter of every generated function; else only where it is read */
+} ag_segment;
+const ag_segment *ag_segment_describe(ag_seg seg);
+
+typedef struct ag_bind {
+  ag_id input;
+  ag_seg seg;
+  int offset; /* of its first stored number in the segment */
+} ag_bind;
+
+/* One instruction: slot[dst] = op(slot[a], slot[b], slot[c]). FMA is an operation of its own (AG_OP_FMA: a*b + c),
+ * formed here and nowhere else, so that every reader of the tape rounds alike. AG_OP_LOAD: segment a, index b.
+ * AG_OP_CONST: constant a. AG_OP_CALL_SOLVE: pivoted LU, dst = first of n result slots, a = n, b = first of the n*n+n
+ * consecutive slots holding A (row-major) and the right-hand side. AG_OP_CALL_LDL: the same with LDL^T, a = which of
+ * the tape's ldls, b = first of its n_block slots. */
+typedef struct ag_instr {
+  uint16_t op;
+  uint32_t dst, a, b, c;
+} ag_instr;
+
+typedef struct ag_tape {
+  int n_const, n_slot, n_out, n_prep, n_instr;
+  double *constants;
+  ag_instr *instr;          /* instr[0..n_prep-1]: parameter-only work, done once; the rest each time */
+  uint32_t *out;            /* slots of the outputs */
+  int n_need[AG_SEG_COUNT]; /* how much of each segment is read */
+  int n_ldl;
+  ag_ldl **ldls; /* of the sparse solves */
+} ag_tape;
+
+/* Lowers the outputs (tensors, row-major each) to one tape. What depends on parameters alone goes to the prep
+ * part, and its slots are never reused. Every input the outputs depend on must be bound (AG_ASSERT). */
+ag_tape *ag_tape_create(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs);
+void ag_tape_free(ag_tape *tape);
+/* slots: n_slot doubles of the caller. ag_tape_prep once per parameter set, then ag_tape_eval as often as wanted with
+ * the same slots. Both return 0, or a code when a pivot failed (the outputs are then NaN where they depend on it). */
+int ag_tape_prep(const ag_tape *tape, const double *p, double *slots);
+int ag_tape_eval(const ag_tape *tape, const double *const seg[AG_SEG_COUNT], double *slots, double *out);
+/* The instructions, one per line, for reading. */
+void ag_tape_print(const ag_tape *tape, ag_text *out);
+/* Arithmetic operations per evaluation (prep not counted). */
+int ag_tape_cost(const ag_tape *tape);
+
+/* Convenience for tests and start-up: evaluates outs once. inputs' stored numbers in order, row-major outputs. */
+int ag_evaluate(ag_graph *g, int n_in, const ag_id *inputs, const double *values, int n_out, const ag_id *outs,
+                double *result);
+#endif
