@@ -32,7 +32,7 @@ def run(command, folder, program):
     """Exit code and output of one command line, through the shell as a reader would type it."""
     home = os.path.dirname(os.path.abspath(program))
     env = {**os.environ, "PATH": home + os.pathsep + os.environ["PATH"], "PKG_CONFIG_PATH": home}
-    done = subprocess.run(["sh", "-c", command], cwd=folder, env=env, timeout=300,
+    done = subprocess.run(["sh", "-c", command], cwd=folder, env=env, timeout=1200,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.returncode, done.stdout
 

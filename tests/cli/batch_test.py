@@ -7,10 +7,10 @@ import math
 import os
 import signal
 import subprocess
-import time
 import unittest
 
 from cli_test import PROGRAM, Case, model
+from waiting import PATIENCE, catches, until
 
 SPRING = ["run", model("oscillator")]
 
@@ -207,15 +207,14 @@ class Failures(Batch):
         self.assertIn("cannot write no/x.csv", err)
 
     def test_interrupt(self):
-        words = [*SPRING, "--t1", "1e4", "--sweep", "k=1:9:20000", "-o", "x.csv", "--columns", "x", "--json"]
+        words = [*SPRING, "--t1", "1e6", "--sweep", "k=1:9:20000", "-o", "x.csv", "--columns", "x", "--json"]
         self.anagyre(*SPRING, "--sweep", "k=1:9:2", "--columns", "x")  # compiled now
         process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    text=True)
         try:
-            time.sleep(3)
-            self.assertIsNone(process.poll(), "still running")
+            self.assertTrue(until(process, lambda: catches(process, signal.SIGINT)), "still running")
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=20)
+            out, err = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
         self.assertEqual(process.returncode, 1, err)

@@ -22,6 +22,9 @@ import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True  # the source tree stays clean
+sys.path.insert(0, os.path.dirname(HERE))
+from waiting import PATIENCE, catches, size_of, stop, until  # noqa: E402
 MODELS = os.path.join(HERE, "models")
 HELP = subprocess.run([PROGRAM, "help"], stdout=subprocess.PIPE, check=True, text=True).stdout
 VERBS = re.findall(r"^  (\w+)  ", HELP, re.M)
@@ -53,7 +56,7 @@ class Case(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def anagyre(self, *words, code=0, stdin=None, env=None, timeout=60):
+    def anagyre(self, *words, code=0, stdin=None, env=None, timeout=PATIENCE):
         """Runs the program; the exit code must be `code`. Gives (stdout, stderr)."""
         source = {"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}
         done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, cwd=self.folder, timeout=timeout,
@@ -722,17 +725,17 @@ class Files(Case):
 class Signals(Case):
     LONG = ["--t1", "1e9", "--max-steps", "1e12", "--max-step", "0.01"]
 
-    def interrupt(self, words, number, after=0.5):
+    def interrupt(self, words, number, size=0):
+        """A signal to a program that is on its way: it catches Ctrl-C, and its table has so many bytes."""
         process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    text=True)
         try:
-            table, patience = self.path("x.csv"), time.time() + 30
-            while "x.csv" in words and not os.path.exists(table) and time.time() < patience:
-                time.sleep(0.01)  # a busy machine may be slow to begin
-            time.sleep(after)
-            self.assertIsNone(process.poll(), "still running")
+            self.assertTrue(until(process, lambda: catches(process, signal.SIGINT)), "still running")
+            self.assertTrue(until(process, lambda: size_of(self.path("x.csv")) >= size), "still running")
+            if number == signal.SIGKILL:
+                stop(process)  # it would tear a row that is just being written
             process.send_signal(number)
-            out, err = process.communicate(timeout=20)
+            out, err = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
         return process.returncode, out, err
@@ -741,7 +744,8 @@ class Signals(Case):
         for number, word in [(signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")]:
             if os.path.exists(self.path("x.csv")):
                 os.remove(self.path("x.csv"))
-            code, out, err = self.interrupt(["run", model("oscillator"), *self.LONG, "-o", "x.csv", "--json"], number)
+            code, out, err = self.interrupt(["run", model("oscillator"), *self.LONG, "-o", "x.csv", "--json"], number,
+                                            50_000)
             self.assertEqual(code, 1)
             r = json.loads(out)
             self.assertEqual(r["end"], "interrupted")
@@ -754,23 +758,24 @@ class Signals(Case):
     def test_interrupt_inside_a_step(self):
         """A hundred million rows inside one step: Ctrl-C need not wait for them."""
         words = ["run", model("stops"), "--no-events", "--every", "1e-7", "-o", "x.csv"]
-        code, out, err = self.interrupt(words, signal.SIGINT, 1)
+        code, out, err = self.interrupt(words, signal.SIGINT, 200_000)
         self.assertEqual(code, 1, err)
         self.assertIn("stopped by Ctrl-C", err)
         self.assertGreater(len(self.table(self.path("x.csv"))[1]), 1000)
 
     def test_interrupt_json_file(self):
         words = ["run", model("oscillator"), *self.LONG, "--every", "1", "-o", "x.json"]
-        code, out, _ = self.interrupt(words, signal.SIGINT, 2)
+        code, out, _ = self.interrupt(words, signal.SIGINT, -1)
         self.assertEqual(code, 1)
         self.assertIn("ended         interrupted", out)
         with open(self.path("x.json")) as file:
-            self.assertGreater(len(json.load(file)["series"]["t"]), 10)
+            r = json.load(file)
+        self.assertEqual((r["end"], r["series"]["t"]), ("interrupted", [*range(math.ceil(r["t"])), r["t"]]))
 
     def test_killed(self):
-        """Nothing can be done about SIGKILL, yet rows older than about a second are in the file, and whole."""
+        """Nothing can be done about SIGKILL, yet rows come into the file while the run goes on, and whole."""
         words = ["run", model("oscillator"), *self.LONG, "--every", "1", "-o", "x.csv"]
-        code, _, _ = self.interrupt(words, signal.SIGKILL, 2.5)
+        code, _, _ = self.interrupt(words, signal.SIGKILL, 20_000)
         self.assertEqual(code, -signal.SIGKILL)
         self.assertGreater(len(self.table(self.path("x.csv"))[1]), 100)
 
@@ -780,22 +785,25 @@ class Signals(Case):
                                        env={**os.environ, "ANAGYRE_MODELS": MODELS})
             process.stdout.close()
             err = process.stderr.read()
-            self.assertEqual(process.wait(timeout=60), 0)
+            self.assertEqual(process.wait(timeout=PATIENCE), 0)
             process.stderr.close()
             self.assertEqual(err, b"")
 
-    def terminal(self, words, seconds):
-        """What the program draws when standard error is a terminal."""
+    def terminal(self, words, lines):
+        """What the program draws when standard error is a terminal, until so many lines are drawn (0: for 0.7 s); and the
+        seconds that it ran."""
         try:
             main, end = pty.openpty()
         except OSError as error:
             self.skipTest(f"no terminal to be had: {error}")
+        begin = time.monotonic()
         process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=end)
         os.close(end)
-        drawn, stop = b"", time.time() + seconds
+        self.assertTrue(until(process, lambda: catches(process, signal.SIGINT)))
+        drawn, ready = b"", time.monotonic()
         sent = False
         while True:
-            if time.time() > stop and not sent:
+            if not sent and (drawn.count(b"steps/s") >= lines if lines else time.monotonic() > ready + 0.7):
                 process.send_signal(signal.SIGINT)
                 sent = True
             if select.select([main], [], [], 0.1)[0]:
@@ -807,15 +815,15 @@ class Signals(Case):
                     break
                 drawn += part
         os.close(main)
-        self.assertEqual(process.wait(timeout=20), 1)
-        return drawn.decode()
+        self.assertEqual(process.wait(timeout=PATIENCE), 1)
+        return drawn.decode(), time.monotonic() - begin
 
     def test_progress(self):
-        drawn = self.terminal(["run", model("oscillator"), *self.LONG, "--t1", "1e6"], 1.5)
+        drawn, seconds = self.terminal(["run", model("oscillator"), *self.LONG, "--t1", "1e6"], 4)
         self.assertRegex(drawn, r"\[ *=* *\] +\d+ %  t = \S+  \S+ steps/s  .* left")
-        self.assertLessEqual(drawn.count("steps/s"), 5 * 1.5 + 3)
+        self.assertLessEqual(drawn.count("steps/s"), 5 * seconds + 1)
         self.assertIn("\r\x1b[K", drawn)
-        drawn = self.terminal(["run", model("oscillator"), *self.LONG, "--quiet"], 0.7)
+        drawn, _ = self.terminal(["run", model("oscillator"), *self.LONG, "--quiet"], 0)
         self.assertNotIn("steps/s", drawn)
 
 
