@@ -226,6 +226,7 @@ static double damped_move(const ag_newton_system *s, const ag_newton_options *o,
     if (now < o->rounding || reduces(s, merit, merit_of(s, r->F, now))) return now;
     memcpy(x, r->from, bytes);
     for (int j = 0; j < s->n; j++) r->step[j] *= 0.5;
+    if (largest(s->n, r->step) < o->step_tol) break;
   }
   (void)evaluate(s, r, x);
   return INFINITY;

@@ -54,7 +54,7 @@ typedef struct ag_newton_system {
   X(double, tol, 1e-14, "converged at this size") \
   X(double, still, 0, "a first x of this size is left as it is (0: tol)") \
   X(double, rounding, 1e-12, "below this size, a step that does not halve it shows that rounding is reached") \
-  X(double, step_tol, 0, "a step of this length is the last one") \
+  X(double, step_tol, 0, "a step of this length is the last one, and not halved further") \
   X(double, trust, 0, \
     "a step from below this size is the last one and need not be checked: what is left is its square") \
   X(double, max_step, 0, "longer steps are shortened to this length") \

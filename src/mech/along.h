@@ -21,7 +21,7 @@ void ag_along_free(ag_along *a);
  */
 int ag_along_eval(ag_along *a, double t, const double *x, const double *params, const ag_direction *d, double *out);
 
-/* How completed starts move with parameters. set: indices of parameters that have values of their own (swept, solved
+/* How completed starts move with parameters. set: offsets of parameters that have values of their own (swept, solved
  * for); the others follow from them as the model says. */
 typedef struct ag_start_along ag_start_along;
 ag_start_along *ag_start_along_create(ag_system *sys, int n_set, const int *set);
