@@ -10,6 +10,8 @@
 
 /* ---- models ---- */
 
+/* anagyre_open for a file that is open already; name is what messages call it. */
+anagyre_model *ag_api_open_stream(const char *name, int fd);
 /* anagyre_open_text for a text that may hold anything. */
 anagyre_model *ag_api_open_text(const char *name, const char *text, size_t size);
 /* Where the model was found and its text; NULL when it was not. Errors and notes so far. */
@@ -59,6 +61,10 @@ void ag_varied_free(ag_varied *v);
 ag_model *ag_varied_model(const ag_varied *v);
 ag_system *ag_varied_system(const ag_varied *v);
 bool ag_varied_is_param(const ag_varied *v, int k); /* is name k a parameter, not a start value? */
+/* Parameters (n_param numbers) of the member with these values; the name of one that is not finite, or NULL. */
+const char *ag_varied_params(ag_varied *v, const double *values, double *params);
+/* Expressions of the parameters as a tape over them. */
+ag_tape *ag_varied_tape(const ag_varied *v, int n, const ag_id *x);
 /* Parameters (n_param numbers) and completed start (full state) of the member with these values. */
 AG_MUST_USE ag_status ag_varied_start(ag_ctx *ctx, ag_varied *v, const double *values, double *params, double *x);
 
@@ -66,7 +72,4 @@ AG_MUST_USE ag_status ag_varied_start(ag_ctx *ctx, ag_varied *v, const double *v
 const ag_batch_result *ag_api_batch_result(const anagyre_batch *b);
 const ag_record *ag_api_batch_record(const anagyre_batch *b);
 long ag_api_batch_row(const anagyre_batch *b, long i);
-
-/* A column of a record by its name, or one number of it: "Omega[3]", "R[1,2]". *entry: -1 for all of it. NULL: none. */
-const ag_column *ag_api_column(const ag_record *record, const char *name, int *entry);
 #endif

@@ -36,6 +36,8 @@ static const ag_pos ag_api_nowhere = {0};
 
 /* Finds the text of a model; trouble goes to m->found. */
 AG_MUST_USE ag_status ag_api_find(anagyre_model *m, const char *word);
+/* Reads the text from an open file; the path is set. */
+AG_MUST_USE ag_status ag_api_read(anagyre_model *m, int fd);
 /* Makes the events of these names end a run. */
 AG_MUST_USE ag_status ag_api_terminal(ag_ctx *ctx, ag_model *m, const char *names);
 /* The options of a caller of any version, completed; NULL stands for defaults. False: reported. */

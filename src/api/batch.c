@@ -63,7 +63,7 @@ static bool choose_columns(ag_ctx *ctx, const ag_record *record, const char *tex
       if (*text != ' ') ag_text_char(&name, *text);
       continue;
     }
-    const ag_column *c = ag_api_column(record, ag_text_cstr(&name), &entry);
+    const ag_column *c = ag_record_find(record, ag_text_cstr(&name), &entry);
     if (c) wanted[c - record->columns] = true;
     else ag_ctx_error(ctx, ag_api_nowhere, "there is no column '%s'", ag_text_cstr(&name));
     ag_text_clear(&name);

@@ -15,27 +15,6 @@ void ag_api_record_done(ag_record *r) {
   ag_record_done(r);
 }
 
-/* "[3]" of a vector, "[1,2]" of a matrix: the number it means, or -1. */
-static int entry_of(const ag_column *c, const char *brackets) {
-  int row = 0, col = 0, end = 0;
-  if (c->cols == 1 && sscanf(brackets, "[%d]%n", &row, &end) == 1) col = 1;
-  else if (c->cols == 1 || sscanf(brackets, "[%d,%d]%n", &row, &col, &end) != 2) return -1;
-  bool inside = row >= 1 && row <= c->rows && col >= 1 && col <= c->cols;
-  return end && !brackets[end] && inside ? (row - 1) * c->cols + col - 1 : -1;
-}
-
-const ag_column *ag_api_column(const ag_record *record, const char *name, int *entry) {
-  *entry = -1;
-  for (int i = 0; i < record->n_column; i++)
-    if (!strcmp(record->columns[i].name, name)) return &record->columns[i];
-  for (int i = 0; i < record->n_column; i++) {
-    const ag_column *c = &record->columns[i];
-    size_t n = strlen(c->name);
-    if (c->rows * c->cols > 1 && !strncmp(c->name, name, n) && (*entry = entry_of(c, name + n)) >= 0) return c;
-  }
-  return NULL;
-}
-
 double *ag_api_columns(const ag_record *record, long n, const double *rows) {
   double *all = ag_heap_alloc(sizeof *all * (size_t)(n * record->width + 1));
   for (int k = 0; k < record->n_column; k++) {
@@ -49,7 +28,7 @@ double *ag_api_columns(const ag_record *record, long n, const double *rows) {
 
 anagyre_array ag_api_view(const ag_record *record, long n, const double *columns, const char *name) {
   int entry;
-  const ag_column *c = ag_api_column(record, name, &entry);
+  const ag_column *c = ag_record_find(record, name, &entry);
   if (!c || !columns) return (anagyre_array){0};
   const double *data = columns + n * c->offset;
   if (entry >= 0) return (anagyre_array){data + entry, n, c->rows * c->cols, 1, 1};

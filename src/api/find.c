@@ -16,8 +16,8 @@ static bool ends_with(const char *s, const char *end) {
   return n >= m && !strcmp(s + n - m, end);
 }
 
-/* The whole of an open file, at most MAX_TEXT + 1 bytes: /dev/zero ends too. */
-static ag_status read_all(anagyre_model *m, int fd) {
+/* At most MAX_TEXT + 1 bytes: /dev/zero ends too. */
+ag_status ag_api_read(anagyre_model *m, int fd) {
   m->text = ag_heap_alloc(MAX_TEXT + 2);
   while (m->size <= MAX_TEXT) {
     ssize_t n = read(fd, m->text + m->size, MAX_TEXT + 1 - m->size);
@@ -42,7 +42,7 @@ static ag_status read_file(anagyre_model *m, const char *path) {
     ag_ctx_error(&m->found, ag_api_nowhere, "cannot read %s: %s", path, strerror(errno));
     return AG_SYSTEM;
   }
-  ag_status status = read_all(m, fd);
+  ag_status status = ag_api_read(m, fd);
   close(fd);
   return status;
 }
@@ -97,8 +97,8 @@ ag_status ag_api_find(anagyre_model *m, const char *word) {
     ag_ctx_error(&m->found, ag_api_nowhere, "no shipped model and no file is called '%s'; did you mean %s?", word,
                  near.s);
   else
-    ag_ctx_error(&m->found, ag_api_nowhere,
-                 "no shipped model and no file is called '%s'; `anagyre list models` shows what there is", word);
+    ag_ctx_error(&m->found, ag_api_nowhere, "no shipped model and no file is called '%s'; see `anagyre list models`",
+                 word);
   free(path);
   ag_text_done(&near);
   return status;

@@ -17,6 +17,14 @@ anagyre_model *anagyre_open(const char *file_or_name) {
   return m;
 }
 
+anagyre_model *ag_api_open_stream(const char *name, int fd) {
+  anagyre_model *m = ag_heap_alloc(sizeof *m);
+  m->word = ag_api_copy(name);
+  m->path = ag_api_copy(name);
+  m->status = ag_api_read(m, fd);
+  return m;
+}
+
 anagyre_model *ag_api_open_text(const char *name, const char *text, size_t size) {
   anagyre_model *m = ag_heap_alloc(sizeof *m);
   m->word = ag_api_copy(name);
@@ -223,11 +231,17 @@ const char *anagyre_item(anagyre_model *handle, anagyre_kind kind, int i) {
 int ag_api_section(ag_ctx *ctx, const ag_model *m, const char *name) {
   for (int i = 0; i < m->n_sections; i++)
     if (!strcmp(m->sections[i].name, name)) return i + 1;
-  const char **names = ag_heap_alloc(sizeof *names * (size_t)(m->n_sections + 1));
-  for (int i = 0; i < m->n_sections; i++) names[i] = m->sections[i].name;
+  if (!m->n_sections) {
+    ag_ctx_error(ctx, ag_api_nowhere, "the model has no section: it is introduced by `section %s: ... = 0`", name);
+    return 0;
+  }
+  ag_text all = {0};
+  const char **names = ag_heap_alloc(sizeof *names * (size_t)m->n_sections);
+  for (int i = 0; i < m->n_sections; i++) ag_text_printf(&all, " %s", names[i] = m->sections[i].name);
   const char *near = ag_nearest(name, m->n_sections, names);
-  ag_ctx_error(ctx, ag_api_nowhere, "the model has no section `%s`%s%s%s", name, near ? "; did you mean `" : "",
-               near ? near : "", near ? "`?" : "");
+  ag_ctx_error(ctx, ag_api_nowhere, "the model has no section `%s`%s%s%s (there are:%s)", name,
+               near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "", all.s);
+  ag_text_done(&all);
   free(names);
   return 0;
 }

@@ -76,10 +76,9 @@ static bool start_is_fixed(const ag_varied *v) {
 static void find_follow(ag_varied *v) {
   ag_model *m = v->model;
   const ag_system *sys = v->system;
-  int n = m->n_params, n_bind = 0, n_moved = 0, width = 0;
+  int n = m->n_params, n_moved = 0, width = 0;
   ag_arena *arena = ag_arena_create();
   ag_id *moved = AG_NEWN(arena, ag_id, n + 1), *from = AG_NEWN(arena, ag_id, n + 1), *to = AG_NEWN(arena, ag_id, n + 1);
-  ag_bind *binds = AG_NEWN(arena, ag_bind, n + 1);
   bool *varies = AG_NEWN(arena, bool, n + 1);
   for (int i = 0; i < n; i++)
     for (int k = 0; k < v->n_name && m->params[i].input; k++)
@@ -88,7 +87,6 @@ static void find_follow(ag_varied *v) {
   for (int i = 0; i < n; i++) { /* in the order of the file: each may use those before it */
     const ag_param *p = &m->params[i];
     if (!p->input) continue;
-    binds[n_bind++] = (ag_bind){p->input, AG_SEG_P, ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at};
     ag_id x = p->value;
     if (varies[i] || !ag_depends(m->graph, 1, &x, n_moved, moved)) continue;
     if (v->n_follow) ag_substitute(m->graph, v->n_follow, from, to, 1, &x);
@@ -97,10 +95,22 @@ static void find_follow(ag_varied *v) {
     v->follow[v->n_follow++] = i;
     width += ag_input_storage(m->graph, p->input);
   }
-  if (v->n_follow) v->tape = ag_tape_create(m->graph, n_bind, binds, v->n_follow, to);
+  if (v->n_follow) v->tape = ag_varied_tape(v, v->n_follow, to);
   v->out = ag_heap_alloc(sizeof(double) * (size_t)(width + 1));
   v->slots = ag_heap_aligned(sizeof(double) * (size_t)(v->tape ? v->tape->n_slot + 1 : 1));
   ag_arena_free(arena);
+}
+
+ag_tape *ag_varied_tape(const ag_varied *v, int n, const ag_id *x) {
+  const ag_model *m = v->model;
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(m->n_params + 1));
+  int n_bind = 0;
+  for (int i = 0; i < m->n_params; i++)
+    if (m->params[i].input)
+      binds[n_bind++] = (ag_bind){m->params[i].input, AG_SEG_P, ag_layout_item(v->system, AG_LAYOUT_PARAMETER, i)->at};
+  ag_tape *tape = ag_tape_create(m->graph, n_bind, binds, n, x);
+  free(binds);
+  return tape;
 }
 
 /* ---- making it ---- */
@@ -153,8 +163,7 @@ bool ag_varied_is_param(const ag_varied *v, int k) { return v->is_param[k]; }
 
 /* ---- members ---- */
 
-/* Fills params; the name of one that is not finite, or NULL. */
-static const char *member_params(ag_varied *v, const double *values, double *params) {
+const char *ag_varied_params(ag_varied *v, const double *values, double *params) {
   const ag_system *sys = v->system;
   const ag_model *m = v->model;
   memcpy(params, ag_system_param_values(sys), sizeof *params * (size_t)ag_system_dims(sys)->param);
@@ -174,7 +183,7 @@ static const char *member_params(ag_varied *v, const double *values, double *par
 }
 
 ag_status ag_varied_start(ag_ctx *ctx, ag_varied *v, const double *values, double *params, double *x) {
-  const char *bad = member_params(v, values, params);
+  const char *bad = ag_varied_params(v, values, params);
   if (bad) {
     ag_ctx_error(ctx, ag_api_nowhere, "parameter `%s` is not finite", bad);
     return AG_WRONG;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/batch.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "cli/csv.h"
 #include "cli/json.h"
 #include "cli/open.h"
+#include "cli/output.h"
 
 enum { FAILURES_SHOWN = 10 };
 
@@ -73,7 +73,7 @@ static void write_json(const ag_batch_report *b, ag_json *j) {
   const ag_batch_result *r = &b->result;
   const ag_run_options *o = &b->options.run;
   ag_json_begin(j, NULL, '{');
-  ag_json_string(j, "model", b->members->source.model->name);
+  ag_json_string(j, "model", ag_varied_model(b->members->varied)->name);
   ag_json_whole(j, "members", b->members->n);
   ag_json_whole(j, "failed", b->n_failed);
   ag_json_begin(j, "sweep", '{');
@@ -110,7 +110,7 @@ static void write_json(const ag_batch_report *b, ag_json *j) {
   ag_json_end(j, '}');
 }
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
 /* "397 time reached, 2 step too small, 1 not started" */
 static void write_ends(const ag_batch_report *b, ag_text *out) {
@@ -145,7 +145,7 @@ static void write_range(const ag_batch_report *b, const ag_pick *p, int k, ag_te
   }
   ag_text_printf(out, "  %-20s  ", name.s);
   if (lo <= hi) ag_text_printf(out, "%.6g to %.6g", lo == 0 ? 0 : lo, hi == 0 ? 0 : hi);
-  else ag_text_str(out, "no numbers");
+  else ag_text_str(out, "not finite");
   ag_text_char(out, '\n');
   ag_text_done(&name);
 }
@@ -169,7 +169,7 @@ static void write_failed(const ag_batch_report *b, ag_text *out) {
 }
 
 static void write_summary(const ag_batch_report *b, const char *output, ag_text *out) {
-  const ag_model *m = b->members->source.model;
+  const ag_model *m = ag_varied_model(b->members->varied);
   const ag_batch_result *r = &b->result;
   const ag_run_options *o = &b->options.run;
   long steps = 0, rejected = 0;
@@ -190,7 +190,7 @@ static void write_summary(const ag_batch_report *b, const char *output, ag_text 
   else ag_text_printf(out, "rtol %g, atol %g, ", o->rtol, o->atol);
   if (r->lanes)
     ag_text_printf(out, "%d lanes on %d thread%s%s\n", r->lanes, r->threads, r->threads == 1 ? "" : "s",
-                   r->core_only ? ", only what the columns need" : "");
+                   r->core_only ? ", reduced to the columns" : "");
   else
     ag_text_printf(out, "member by member (%s) on %d thread%s\n", r->note ? r->note : "", r->threads,
                    r->threads == 1 ? "" : "s");
@@ -208,41 +208,21 @@ static void write_summary(const ag_batch_report *b, const char *output, ag_text 
   write_failed(b, out);
 }
 
-/* ---- doing it ---- */
+/* ---- running ---- */
 
-static ag_status save(const char *path, const ag_text *text) {
-  FILE *f = fopen(path, "w");
-  int error = f ? 0 : errno;
-  if (f && fwrite(ag_text_cstr(text), 1, text->n, f) != text->n) error = errno;
-  if (f && fclose(f) && !error) error = errno;
-  if (!error) return AG_OK;
-  fprintf(stderr, "error: cannot write %s: %s\n", path, strerror(error));
-  return AG_SYSTEM;
-}
-
-static bool ends_with(const char *s, const char *end) {
-  size_t n = strlen(s), m = strlen(end);
-  return n > m && !strcmp(s + n - m, end);
-}
-
-/* Files and standard output; the worst status of all. */
-static ag_status tell(const ag_batch_report *b, const ag_common *common, bool strict, const char *output) {
+/* Writes the file and standard output; returns the worst status. */
+static ag_status report(const ag_batch_report *b, const ag_common *common, const anagyre_model *m, bool strict,
+                        const char *output) {
   ag_status saved = AG_OK;
   ag_json j = {0};
   ag_text out = {0};
-  bool json_file = output && ends_with(output, ".json");
-  if (common->json || json_file) write_json(b, &j);
-  if (output && ends_with(output, ".h5")) {
-    saved = ag_batch_h5(b, common, strict, output);
-  } else if (output && !json_file) {
-    if (b->options.run.section) ag_batch_points_table(b, &out);
-    else write_table(b, &out);
-    saved = save(output, &out);
-  } else if (json_file) {
-    ag_text_str(&out, ag_text_cstr(&j.text));
-    ag_text_char(&out, '\n');
-    saved = save(output, &out);
-  }
+  ag_format format = ag_output_format(output);
+  if (common->json || format == AG_FORMAT_JSON) write_json(b, &j);
+  if (format == AG_FORMAT_CSV && b->options.run.section) ag_batch_points_table(b, &out);
+  else if (format == AG_FORMAT_CSV) write_table(b, &out);
+  else if (format == AG_FORMAT_JSON) ag_text_printf(&out, "%s\n", ag_text_cstr(&j.text));
+  if (format == AG_FORMAT_H5) saved = ag_batch_h5(b, common, m, strict, output);
+  else if (output) saved = ag_output_save(output, &out);
   ag_text_clear(&out);
   if (common->json) {
     ag_json_print(&j);
@@ -255,7 +235,7 @@ static ag_status tell(const ag_batch_report *b, const ag_common *common, bool st
   fflush(stdout);
   if (b->n_stopped)
     fprintf(stderr, "stopped by %s: %ld of %ld members were finished%s%s\n", ag_stop_word(),
-            b->members->n - b->n_stopped, b->members->n, output ? "; what was computed is in " : "",
+            b->members->n - b->n_stopped, b->members->n, output ? "; results so far are in " : "",
             output ? output : "");
   else if (b->n_failed) fprintf(stderr, "error: %ld of %ld members failed\n", b->n_failed, b->members->n);
   ag_status status = b->n_failed ? AG_FAILED : AG_OK;
@@ -268,7 +248,7 @@ static void show_progress(void *self, long done, long n) {
 }
 
 static ag_status run_members(const ag_common *common, const ag_batch_args *args, const ag_run_options *run,
-                             const char *output, ag_members *m) {
+                             const char *output, const anagyre_model *model, ag_members *m) {
   ag_progress progress;
   ag_progress_init(&progress, common->quiet, 0, (double)m->n_ready);
   progress.members = true;
@@ -285,23 +265,24 @@ static ag_status run_members(const ag_common *common, const ag_batch_args *args,
     ag_usage("run", "%s", ag_text_cstr(&usage));
   } else {
     b.options.run.stop = ag_stop_catch();
-    status = ag_batch_report_run(&b, &m->source.ctx);
+    status = ag_batch_report_run(&b, &m->ctx);
     ag_progress_done(&progress);
-    ag_source_report(&m->source, common->quiet);
+    ag_open_report(&m->ctx, common->quiet);
   }
-  if (status == AG_OK) status = tell(&b, common, args->strict, output);
+  if (status == AG_OK) status = report(&b, common, model, args->strict, output);
   ag_stop_release();
   ag_batch_report_done(&b);
   ag_text_done(&usage);
   return status;
 }
 
-/* What is held, what is solved for, and the members made of it. */
-static ag_status make_members(ag_members *m, const ag_common *common, const ag_batch_args *args,
+/* Reads the options of the members and completes their starts. The model is closed when that fails. */
+static ag_status make_members(ag_members *members, anagyre_model *m, const ag_common *common, const ag_batch_args *args,
                               const ag_run_options *run) {
   ag_text usage = {0};
-  ag_members_request request = {.model = common->words[0],
-                                .changes = &common->changes,
+  ag_members_request request = {.model = m,
+                                .n_set = common->changes.n_set,
+                                .sets = common->changes.sets,
                                 .sweeps = common->sweeps,
                                 .starts = args->starts,
                                 .levels = common->levels,
@@ -309,44 +290,52 @@ static ag_status make_members(ag_members *m, const ag_common *common, const ag_b
                                 .section = args->section,
                                 .t0 = run->t0,
                                 .strict = args->strict};
-  ag_status status = ag_members_create(m, &request, &usage);
+  ag_status status = ag_members_create(members, &request, &usage);
   if (usage.n && status == AG_WRONG) ag_usage("run", "%s", ag_text_cstr(&usage));
   else if (usage.n) fprintf(stderr, "error: %s\n", ag_text_cstr(&usage));
-  else if (status != AG_OK) ag_source_refuse(&m->source, status, common);
+  else if (status != AG_OK)
+    return ag_open_refuse(m, members->ctx.n_error ? &members->ctx : ag_api_ctx(m), status, common);
   ag_text_done(&usage);
+  if (status != AG_OK) anagyre_close(m);
   return status;
 }
 
-ag_status ag_batch_act(const ag_common *common, const ag_batch_args *args, const ag_run_options *run,
+ag_status ag_batch_act(anagyre_model *m, const ag_common *common, const ag_batch_args *args, const ag_run_options *run,
                        const char *output) {
-  ag_members m;
-  ag_status status = make_members(&m, common, args, run);
-  if (status == AG_OK) status = run_members(common, args, run, output, &m);
-  ag_members_done(&m);
+  ag_members members;
+  ag_status status = make_members(&members, m, common, args, run);
+  if (status == AG_OK) {
+    status = run_members(common, args, run, output, m, &members);
+    anagyre_close(m);
+  }
+  ag_members_done(&members);
   return status;
 }
 
-static ag_status refuse_start(const ag_common *common, const ag_members *m) {
-  fprintf(stderr, "error: the start: %s\n", m->reason[0]);
-  if (!common->json) return AG_FAILED;
-  ag_json j = {0};
-  ag_json_begin(&j, NULL, '{');
-  ag_json_string(&j, "model", m->source.model->name);
-  ag_json_string(&j, "error", m->reason[0]);
-  ag_json_end(&j, '}');
-  ag_json_print(&j);
+static ag_status refuse_start(anagyre_model *m, const ag_common *common, const char *reason) {
+  fprintf(stderr, "error: the start: %s\n", reason);
+  if (common->json) {
+    ag_json j = {0};
+    ag_json_begin(&j, NULL, '{');
+    ag_json_string(&j, "model", anagyre_name(m));
+    ag_json_string(&j, "error", reason);
+    ag_json_end(&j, '}');
+    ag_json_print(&j);
+  }
+  anagyre_close(m);
   return AG_FAILED;
 }
 
-ag_status ag_batch_level(ag_common *common, const ag_batch_args *args, const ag_run_options *run) {
-  ag_members m;
-  ag_status status = make_members(&m, common, args, run);
-  if (status == AG_OK && !m.n_ready) status = refuse_start(common, &m);
-  for (int i = 0; status == AG_OK && i < m.grid.n_name; i++) {
+ag_status ag_batch_level(anagyre_model *m, ag_common *common, const ag_batch_args *args, const ag_run_options *run) {
+  ag_members members;
+  ag_status status = make_members(&members, m, common, args, run);
+  if (status == AG_OK && !members.n_ready) status = refuse_start(m, common, members.reason[0]);
+  for (int i = 0; status == AG_OK && i < members.grid.n_name; i++) {
     char value[40];
-    snprintf(value, sizeof value, "%.17g", m.values[i]);
-    ag_option_set(common, m.grid.names[i], value);
+    snprintf(value, sizeof value, "%.17g", members.values[i]);
+    ag_option_set(common, members.grid.names[i], value);
+    anagyre_set(m, members.grid.names[i], value);
   }
-  ag_members_done(&m);
+  ag_members_done(&members);
   return status;
 }

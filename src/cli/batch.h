@@ -13,11 +13,13 @@ typedef struct ag_batch_args {
   bool strict;
 } ag_batch_args;
 
-/* Runs the batch, prints what came out, and returns the status: AG_OK when all members ended well. */
-AG_MUST_USE ag_status ag_batch_act(const ag_common *common, const ag_batch_args *args, const ag_run_options *run,
-                                   const char *output);
-/* One run that starts on a level: what is solved for joins the --set of the command line. */
-AG_MUST_USE ag_status ag_batch_level(ag_common *common, const ag_batch_args *args, const ag_run_options *run);
+/* Runs the batch, prints what came out, closes the model and returns the status: AG_OK when all members ended well. */
+AG_MUST_USE ag_status ag_batch_act(anagyre_model *m, const ag_common *common, const ag_batch_args *args,
+                                   const ag_run_options *run, const char *output);
+/* One run that starts on a level: what is solved for is set in the model and joins the --set of the command line. The
+ * model is closed when there is no such start. */
+AG_MUST_USE ag_status ag_batch_level(anagyre_model *m, ag_common *common, const ag_batch_args *args,
+                                     const ag_run_options *run);
 
 /* First row of a table: swept names, what stands between, columns. */
 void ag_batch_heading(const ag_batch_report *b, const char *between, ag_text *out);
@@ -27,5 +29,6 @@ void ag_batch_points_table(const ag_batch_report *b, ag_text *out);
  */
 void ag_batch_points_json(const ag_batch_report *b, ag_json *j);
 /* The same and more as a result file (docs/results.md); prints what is wrong. */
-AG_MUST_USE ag_status ag_batch_h5(const ag_batch_report *b, const ag_common *common, bool strict, const char *path);
+AG_MUST_USE ag_status ag_batch_h5(const ag_batch_report *b, const ag_common *common, const anagyre_model *m,
+                                  bool strict, const char *path);
 #endif

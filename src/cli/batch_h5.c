@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A batch as a result file: the rows of its table, and of every member what it was made of and how it ended. */
+ * A batch as a result file: the rows of its table, and for each member its start, parameters and end. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,13 +58,12 @@ static void put_swept(const ag_batch_report *b, ag_fields *p, double *v) {
 
 /* Parameters that are not the same for all. NaN where a member did not start. */
 static void put_parameters(const ag_batch_report *b, ag_fields *p) {
-  const ag_system *sys = b->members->source.system;
+  const ag_system *sys = ag_varied_system(b->members->varied);
   const ag_model *model = ag_system_model(sys);
   ag_text path = {0};
   for (int i = 0; i < model->n_params; i++) {
     int at = ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at;
-    if (at < 0 || !strncmp(model->params[i].name, "sweep_value_", 12)) continue;
-    if (!strncmp(model->params[i].name, "level_value_", 12)) continue;
+    if (at < 0 || model->params[i].from_start) continue;
     int rows = ag_node_rows(model->graph, model->params[i].input),
         cols = ag_node_cols(model->graph, model->params[i].input);
     size_t size = sizeof(double) * (size_t)(rows * cols);
@@ -84,7 +83,7 @@ static void put_parameters(const ag_batch_report *b, ag_fields *p) {
 
 /* Starts, completed from the constraints: coordinates and velocities. */
 static void put_starts(const ag_batch_report *b, ag_fields *p) {
-  const ag_system *sys = b->members->source.system;
+  const ag_system *sys = ag_varied_system(b->members->varied);
   int n_x = ag_system_dims(sys)->x;
   ag_text path = {0};
   for (int i = 0; i < 2 * ag_system_model(sys)->n_coords; i++) {
@@ -142,7 +141,7 @@ static void put_ends(const ag_batch_report *b, ag_fields *p, double *v) {
   free(ends);
 }
 
-/* Of each point: which member, and its how manieth crossing. */
+/* Of each point: its member and its crossing number. */
 static void put_owners(const ag_batch_report *b, ag_fields *p) {
   long n = ag_batch_report_n_points(b), *member = ag_heap_alloc(sizeof *member * (size_t)(n + 1));
   long *crossing = ag_heap_alloc(sizeof *crossing * (size_t)(n + 1)), k = 0;
@@ -172,13 +171,14 @@ static void put_members(const ag_batch_report *b, ag_fields *p, const bool *want
 
 /* ---- the file ---- */
 
-static ag_status say(ag_text *trouble) {
+static ag_status print_error(ag_text *trouble) {
   fprintf(stderr, "error: %s\n", ag_text_cstr(trouble));
   ag_text_done(trouble);
   return AG_SYSTEM;
 }
 
-ag_status ag_batch_h5(const ag_batch_report *b, const ag_common *common, bool strict, const char *path) {
+ag_status ag_batch_h5(const ag_batch_report *b, const ag_common *common, const anagyre_model *m, bool strict,
+                      const char *path) {
   ag_arena *arena = ag_arena_create();
   const char **sets = AG_NEWN(arena, const char *, common->changes.n_set + 1);
   bool *wanted = AG_NEWN(arena, bool, b->record.n_column + 1);
@@ -186,13 +186,14 @@ ag_status ag_batch_h5(const ag_batch_report *b, const ag_common *common, bool st
     sets[i] = ag_arena_printf(arena, "%s=%s", common->changes.sets[i].name, common->changes.sets[i].value);
   for (int i = 0; i < b->record.n_column; i++) wanted[i] = b->wanted[i] || b->record.columns[i].kind == AG_COL_TIME;
   ag_fields fields = {0}, end = {0};
-  ag_description what = {.system = b->members->source.system,
+  size_t size;
+  ag_description what = {.system = ag_varied_system(b->members->varied),
                          .options = &b->options.run,
                          .n_set = common->changes.n_set,
                          .sets = sets,
                          .strict = strict,
                          .wanted = wanted,
-                         .text = ag_arena_strn(arena, b->members->source.text, b->members->text_size)};
+                         .text = ag_api_text(m, &size)};
   ag_text trouble = {0};
   ag_store_describe(&fields, &what);
   ag_fields_texts(&fields, "/options/sweep", common->sweeps.n, common->sweeps.at);
@@ -201,11 +202,11 @@ ag_status ag_batch_h5(const ag_batch_report *b, const ag_common *common, bool st
   ag_fields_done(&fields);
   ag_status status = AG_OK;
   if (!store) {
-    status = say(&trouble);
+    status = print_error(&trouble);
   } else {
-    if (ag_store_begin(store)) (void)put_rows(b, store, wanted); /* what fails is told at the end */
+    if (ag_store_begin(store)) (void)put_rows(b, store, wanted); /* errors are reported when it is closed */
     put_members(b, &end, wanted);
-    if (!ag_store_close(store, &end, &trouble)) status = say(&trouble);
+    if (!ag_store_close(store, &end, &trouble)) status = print_error(&trouble);
     else ag_text_done(&trouble);
   }
   ag_fields_done(&end);

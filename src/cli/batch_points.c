@@ -6,7 +6,7 @@
 /* A swept start value is not the same as that quantity at the end. */
 static void swept_name(const ag_batch_report *b, int i, ag_text *out) {
   ag_text_clear(out);
-  ag_text_printf(out, "%s%s", b->members->is_param[i] ? "" : "start ", b->members->grid.names[i]);
+  ag_text_printf(out, "%s%s", ag_varied_is_param(b->members->varied, i) ? "" : "start ", b->members->grid.names[i]);
 }
 
 void ag_batch_heading(const ag_batch_report *b, const char *between, ag_text *out) {
@@ -58,7 +58,7 @@ static void json_column(const ag_batch_report *b, ag_json *j, const char *name, 
 
 void ag_batch_points_json(const ag_batch_report *b, ag_json *j) {
   static const char *const direction[] = {"falling", "both", "rising"};
-  const ag_event *section = &b->members->source.model->sections[b->options.run.section - 1];
+  const ag_event *section = &ag_varied_model(b->members->varied)->sections[b->options.run.section - 1];
   ag_json_begin(j, "section", '{');
   ag_json_string(j, "name", section->name);
   ag_json_string(j, "direction", direction[section->direction + 1]);

@@ -18,14 +18,20 @@ typedef struct ag_command {
   ag_status (*act)(void *args);
 } ag_command;
 
-extern const ag_command ag_command_check, ag_command_show, ag_command_emit, ag_command_run, ag_command_info,
-    ag_command_test, ag_command_list, ag_command_help, ag_command_version;
+/* The fields of a command that come from its argument struct `args` and its table `options`. */
+#define AG_COMMAND_ARGS .size = sizeof(args), .n_option = sizeof options / sizeof options[0], .options = options
+
+#define AG_VERB(name) extern const ag_command ag_command_##name;
+#define AG_VERB_TO_COME(name, doc)
+#include "cli/verb.def"
+#undef AG_VERB
+#undef AG_VERB_TO_COME
 
 /* All commands in the order of `help`; NULL past the end. */
 const ag_command *ag_command_at(int i);
 const ag_command *ag_command_find(const char *name); /* NULL when unknown */
-/* Words that are commands to come, with what they will do; NULL past the end. */
-const char *ag_later_at(int i, const char **doc);
+/* Verbs to come, with what they will do; NULL past the end. */
+const char *ag_verb_to_come(int i, const char **doc);
 
 /* From the command line to a status, which is the exit code. */
 ag_status ag_command_main(int argc, const char *const *argv);

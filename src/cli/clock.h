@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a command needs from the machine while it computes: a clock, a progress line, and Ctrl-C. */
+ * A clock, a progress line, and Ctrl-C. */
 #ifndef AG_CLI_CLOCK_H
 #define AG_CLI_CLOCK_H
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The table of commands, and the way from the command line to one of them. */
+ * The verbs, and dispatch to one of them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,22 +8,21 @@
 #include "cli/cli.h"
 #include "cli/open.h"
 
-static const ag_command *const commands[] = {&ag_command_check, &ag_command_show, &ag_command_emit,
-                                             &ag_command_run,   &ag_command_info, &ag_command_test,
-                                             &ag_command_list,  &ag_command_help, &ag_command_version};
-enum { N_COMMAND = sizeof commands / sizeof commands[0] };
-
-static const char *const later[][2] = {
-    {"ensemble", "many stochastic paths"},
-    {"conserve", "what is conserved and why"},
-    {"stability", "relative equilibria and their spectra"},
-    {"reduce", "Chaplygin reduction"},
-    {"converge", "measured orders of a method"},
-    {"plot", "figures"},
-    {"view", "a self-contained page"},
-    {"reproduce", "figures and examples of the papers"},
+static const ag_command *const commands[] = {
+#define AG_VERB(name) &ag_command_##name,
+#define AG_VERB_TO_COME(name, doc)
+#include "cli/verb.def"
+#undef AG_VERB
+#undef AG_VERB_TO_COME
 };
-enum { N_LATER = sizeof later / sizeof later[0] };
+static const char *const to_come[][2] = {
+#define AG_VERB(name)
+#define AG_VERB_TO_COME(name, doc) {#name, doc},
+#include "cli/verb.def"
+#undef AG_VERB
+#undef AG_VERB_TO_COME
+};
+enum { N_COMMAND = sizeof commands / sizeof commands[0], N_TO_COME = sizeof to_come / sizeof to_come[0] };
 
 const ag_command *ag_command_at(int i) { return i >= 0 && i < N_COMMAND ? commands[i] : NULL; }
 
@@ -33,10 +32,10 @@ const ag_command *ag_command_find(const char *name) {
   return NULL;
 }
 
-const char *ag_later_at(int i, const char **doc) {
-  if (i < 0 || i >= N_LATER) return NULL;
-  if (doc) *doc = later[i][1];
-  return later[i][0];
+const char *ag_verb_to_come(int i, const char **doc) {
+  if (i < 0 || i >= N_TO_COME) return NULL;
+  if (doc) *doc = to_come[i][1];
+  return to_come[i][0];
 }
 
 static ag_status print_help(const ag_command *command) {
@@ -47,19 +46,19 @@ static ag_status print_help(const ag_command *command) {
   return AG_OK;
 }
 
-/* A first word that is no verb: one to come, a misspelt one, or a model whose verb was forgotten. */
+/* A first word that is not a verb: one to come, a misspelt one, or a model. */
 static ag_status unknown(const char *word) {
   const char *names[N_COMMAND], *doc;
   for (int i = 0; i < N_COMMAND; i++) names[i] = commands[i]->name;
-  for (int i = 0; i < N_LATER; i++)
-    if (!strcmp(ag_later_at(i, &doc), word)) return ag_usage(NULL, "'%s' is not available yet (%s)", word, doc);
+  for (int i = 0; i < N_TO_COME; i++)
+    if (!strcmp(ag_verb_to_come(i, &doc), word)) return ag_usage(NULL, "'%s' is not available yet (%s)", word, doc);
   if (word[0] == '-')
     return ag_usage(NULL, "the verb comes first: anagyre VERB [MODEL] [options]; '%s' is an option", word);
   const char *near = ag_nearest(word, N_COMMAND, names);
   if (near) return ag_usage(NULL, "unknown verb '%s'; did you mean %s?", word, near);
-  ag_source s;
-  bool model = ag_source_read(&s, word) == AG_OK;
-  ag_source_done(&s);
+  anagyre_model *m = anagyre_open(word);
+  bool model = ag_api_status(m) == AG_OK;
+  anagyre_close(m);
   if (model) return ag_usage(NULL, "unknown verb '%s'; it is a model: did you mean `anagyre run %s`?", word, word);
   return ag_usage(NULL, "unknown verb '%s'", word);
 }
@@ -70,15 +69,15 @@ static ag_status act(const ag_command *c, int argc, const char *const *argv, voi
   ag_status status = ag_option_parse(c->n_option, c->options, argc, argv, args, &error);
   if (common->help) status = print_help(c);
   else if (status != AG_OK) status = ag_usage(c->name, "%s", error.s);
-  else if (common->n_word < c->min_word) status = ag_usage(c->name, "which %s?", c->words);
+  else if (common->n_word < c->min_word) status = ag_usage(c->name, "no %s given", c->words);
   else if (c->max_word >= 0 && common->n_word > c->max_word)
-    status = ag_usage(c->name, "one word too many: '%s'", common->words[c->max_word]);
+    status = ag_usage(c->name, "unexpected argument '%s'", common->words[c->max_word]);
   else status = c->act(args);
   ag_text_done(&error);
   return status;
 }
 
-/* Did everything reach standard output? A reader that went away is its own business. */
+/* Did everything reach standard output? A closed pipe is not an error. */
 static ag_status close_output(ag_status status) {
   if (!fflush(stdout) && !ferror(stdout)) return status;
   if (errno == EPIPE) return status;

@@ -11,10 +11,7 @@ typedef struct args {
 } args;
 
 static const ag_option options[] = {
-    {.name = "main",
-     .kind = AG_OPTION_FLAG,
-     .offset = offsetof(args, main),
-     .doc = "with a small program that integrates the model"},
+    AG_OPTION(args, "main", FLAG, main, .doc = "include a small program that integrates the model"),
     AG_SET_ROW(args),
     AG_QUIET_ROW(args),
     AG_COMMON_ROWS(args),
@@ -22,14 +19,15 @@ static const ag_option options[] = {
 
 static ag_status act(void *self) {
   const args *a = self;
-  ag_source s;
-  AG_TRY(ag_source_open(&s, &a->common));
+  ag_status status;
+  anagyre_model *m = ag_open_derived(&a->common, &(ag_derive_options){0}, &status);
+  if (!m) return status;
   ag_text code = {0};
-  ag_emit(s.system, a->main, &code);
+  ag_emit(ag_api_system(m, &(ag_derive_options){0}), a->main, &code);
   if (a->common.json) {
     ag_json j = {0};
     ag_json_begin(&j, NULL, '{');
-    ag_json_string(&j, "model", s.model->name);
+    ag_json_string(&j, "model", anagyre_name(m));
     ag_json_string(&j, "c", ag_text_cstr(&code));
     ag_json_end(&j, '}');
     ag_json_print(&j);
@@ -37,7 +35,7 @@ static ag_status act(void *self) {
     fputs(ag_text_cstr(&code), stdout);
   }
   ag_text_done(&code);
-  ag_source_done(&s);
+  anagyre_close(m);
   return AG_OK;
 }
 
@@ -46,13 +44,11 @@ const ag_command ag_command_emit = {
     .words = "MODEL",
     .doc = "the equations as one self-contained C file",
     .text = "Prints the right-hand side, its Jacobian, the velocities, the energy and the observables of a\n"
-            "model as plain C99 with <math.h> and nothing else: for a robot, or somebody's simulation. The head\n"
+            "model as plain C99 with <math.h> and nothing else: for a robot, or another simulation. The head\n"
             "of the file lists the state and the parameters; docs/emit.md has the calling convention.\n",
     .examples = "  anagyre emit rattleback > rattleback.c\n"
                 "  anagyre emit snakeboard --main > board.c && cc board.c -lm -o board && ./board 2\n",
-    .size = sizeof(args),
-    .n_option = sizeof options / sizeof options[0],
-    .options = options,
+    AG_COMMAND_ARGS,
     .min_word = 1,
     .max_word = 1,
     .act = act,

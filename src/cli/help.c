@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `anagyre help`: printed from the tables of the commands. Topics are the few things that belong to no command. */
+ * `anagyre help`: printed from the tables of the commands. Topics belong to no command. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,15 +53,15 @@ static const topic topics[] = {
      "Other statements: holonomic (also joints: ball, hinge), relation, prescribe, force, frame,\n"
      "domain, section, generator, reference. The whole language: docs/language.md. All words:\n"
      "`anagyre list words`.\n"},
-    {"output", "JSON, CSV and HDF5 that are written",
+    {"output", "the JSON, CSV and HDF5 output",
      "--json prints one object on standard output; messages stay on standard error. Numbers have\n"
-     "17 digits, what is not finite is null. `run` prints {\"model\", \"t\", \"state\": {name: number or\n"
+     "17 digits; NaN and infinity are null. `run` prints {\"model\", \"t\", \"state\": {name: number or\n"
      "array}, \"observables\", \"energy\", \"constraint_residual\", \"steps\", \"rejected\", \"end\",\n"
      "\"events\": {name: [times]}, ...}: final values, velocities under their names (x', Omega),\n"
      "rotations as three rows, members of a family as x[1], x[2], ... With --series there is also\n"
      "\"series\": {name: [values over time]}. \"warnings\": [{\"message\", \"file\", \"line\",\n"
-     "\"column\"}] has what else is to be said, as of a start that had to be moved.\n"
-     "\"why\" is what is known about a failure, \"left_domain\" where a motion left its domain.\n"
+     "\"column\"}] holds warnings, such as that the start had to be moved.\n"
+     "\"why\" is the reason of a failure, \"left_domain\" where a motion left its domain.\n"
      "\n"
      "When a model is refused the object is {\"model\", \"error\", \"diagnostics\"}.\n"
      "\n"
@@ -71,8 +71,8 @@ static const topic topics[] = {
      "\n"
      "A .h5 file (HDF5) has one dataset per quantity: /t, /state/x, /velocity/x', /observables/...,\n"
      "/energy, /constraint_residual, /events/..., and the model, its parameters and the options. It is\n"
-     "readable at any moment of the run, also when the run is killed: `anagyre info FILE` tells what\n"
-     "is inside, `anagyre run --from FILE` goes on with it. All of it: docs/results.md.\n"
+     "readable at any moment of the run, also when the run is killed: `anagyre info FILE` shows what\n"
+     "is inside, `anagyre run --from FILE` continues it. Reference: docs/results.md.\n"
      "\n"
      "With --section: \"section\": {\"name\", \"direction\", \"crossings\", \"points\": {column: [value at\n"
      "each crossing]}}; the rows of a file are the crossings.\n"
@@ -87,7 +87,7 @@ static const topic topics[] = {
      "  0  done\n"
      "  1  the computation failed or was interrupted, or an expectation does not hold\n"
      "  2  wrong usage or a wrong model\n"
-     "  3  file or system trouble\n"},
+     "  3  file or system error\n"},
 };
 enum { N_TOPIC = sizeof topics / sizeof topics[0], MAX_NAMES = 64 };
 
@@ -105,14 +105,14 @@ static void write_overview(ag_text *out) {
   ag_text_str(out, "Anagyre, a laboratory for nonholonomic mechanics.\n\nusage: anagyre VERB [MODEL] [options]\n\n");
   for (int i = 0; ag_command_at(i); i++)
     ag_text_printf(out, "  %-10s  %s\n", ag_command_at(i)->name, ag_command_at(i)->doc);
-  ag_text_str(out, "\n`anagyre help VERB` tells more. Topics:\n\n");
+  ag_text_str(out, "\n`anagyre help VERB` describes a verb. Topics:\n\n");
   for (int i = 0; i < N_TOPIC; i++) ag_text_printf(out, "  help %-10s  %s\n", topics[i].name, topics[i].doc);
   ag_text_str(out, "\nFirst steps:\n\n"
                    "    anagyre list                     what is there\n"
                    "    anagyre run rattleback --t1 100  a stone that reverses its spin\n"
                    "    anagyre show chaplygin_sleigh    the equations of a sleigh on a blade\n\n"
                    "Verbs to come:");
-  for (int i = 0; ag_later_at(i, NULL); i++) ag_text_printf(out, "%s %s", i ? "," : "", ag_later_at(i, NULL));
+  for (int i = 0; ag_verb_to_come(i, NULL); i++) ag_text_printf(out, "%s %s", i ? "," : "", ag_verb_to_come(i, NULL));
   ag_text_char(out, '\n');
 }
 
@@ -136,10 +136,10 @@ static ag_status unknown(const char *word) {
   for (int i = 0; ag_command_at(i); i++) names[n++] = ag_command_at(i)->name;
   for (int i = 0; i < N_TOPIC; i++) names[n++] = topics[i].name;
   const char *doc;
-  for (int i = 0; ag_later_at(i, NULL); i++)
-    if (!strcmp(ag_later_at(i, &doc), word)) return ag_usage(NULL, "'%s' is not available yet (%s)", word, doc);
+  for (int i = 0; ag_verb_to_come(i, NULL); i++)
+    if (!strcmp(ag_verb_to_come(i, &doc), word)) return ag_usage(NULL, "'%s' is not available yet (%s)", word, doc);
   const char *near = ag_nearest(word, n, names);
-  return ag_usage(NULL, "no help about '%s'%s%s%s", word, near ? "; did you mean " : "", near ? near : "",
+  return ag_usage(NULL, "there is no help on '%s'%s%s%s", word, near ? "; did you mean " : "", near ? near : "",
                   near ? "?" : "");
 }
 
@@ -173,9 +173,7 @@ const ag_command ag_command_help = {
     .text = "Topics: models, language, output, exit-codes.\n",
     .examples = "  anagyre help run\n"
                 "  anagyre help language\n",
-    .size = sizeof(args),
-    .n_option = sizeof options / sizeof options[0],
-    .options = options,
+    AG_COMMAND_ARGS,
     .min_word = 0,
     .max_word = 1,
     .act = act,

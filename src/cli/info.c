@@ -18,17 +18,17 @@ typedef struct args {
 static const ag_option options[] = {AG_QUIET_ROW(args), AG_COMMON_ROWS(args)};
 
 /* A file with what is computed from it. */
-typedef struct tale {
+typedef struct file_info {
   ag_archive *a;
   const ag_fields *fields;
   double first, last; /* times of the rows; NaN: none */
   bool continuable;
   double point; /* time from which it would be continued */
-} tale;
+} file_info;
 
-static const char *text(const tale *t, const char *path) { return ag_fields_get_text(t->fields, path, ""); }
+static const char *text(const file_info *t, const char *path) { return ag_fields_get_text(t->fields, path, ""); }
 
-static const char *attribute(const tale *t, const ag_field *of, const char *name) {
+static const char *attribute(const file_info *t, const ag_field *of, const char *name) {
   ag_text path = {0};
   ag_text_printf(&path, "%s@%s", of->path, name);
   const char *value = text(t, path.s);
@@ -39,17 +39,10 @@ static const char *attribute(const tale *t, const ag_field *of, const char *name
 static int rows_of(const ag_field *p) { return p->rank > 0 ? (int)p->dim[0] : 1; }
 static int cols_of(const ag_field *p) { return p->rank > 1 ? (int)p->dim[1] : 1; }
 
-static double row_time(ag_archive *a, long i) {
-  if (i < 0 || i >= a->n_row) return NAN;
-  double *row = ag_heap_alloc(sizeof *row * (size_t)(a->width + 1));
-  double t = ag_archive_rows(a, i, 1, row) ? row[0] : NAN;
-  free(row);
-  return t;
-}
-
-static tale tale_of(ag_archive *a) {
+static file_info info_of(ag_archive *a) {
   ag_checkpoint c;
-  tale t = {.a = a, .fields = &a->fields, .first = row_time(a, 0), .last = row_time(a, a->n_row - 1)};
+  file_info t = {
+      .a = a, .fields = &a->fields, .first = ag_archive_row_time(a, 0), .last = ag_archive_row_time(a, a->n_row - 1)};
   t.continuable = !a->running && ag_archive_checkpoint(a, &c);
   if (t.continuable) {
     t.point = c.t;
@@ -58,7 +51,7 @@ static tale tale_of(ag_archive *a) {
   return t;
 }
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
 static void line(ag_text *out, const char *what, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void line(ag_text *out, const char *what, const char *format, ...) {
@@ -70,7 +63,7 @@ static void line(ag_text *out, const char *what, const char *format, ...) {
   ag_text_printf(out, "  %-12s  %s\n", what, value);
 }
 
-static void put_quantities(const tale *t, ag_text *out) {
+static void put_quantities(const file_info *t, ag_text *out) {
   ag_text_str(out, "quantities\n");
   for (int i = 0; i < t->a->n_column; i++) {
     const ag_field *c = t->a->columns[i];
@@ -80,7 +73,7 @@ static void put_quantities(const tale *t, ag_text *out) {
   }
 }
 
-static void put_parameters(const tale *t, ag_text *out) {
+static void put_parameters(const file_info *t, ag_text *out) {
   bool some = false;
   for (int i = 0; i < t->fields->n; i++) {
     const ag_field *p = &t->fields->at[i];
@@ -94,7 +87,7 @@ static void put_parameters(const tale *t, ag_text *out) {
   }
 }
 
-static void put_run(const tale *t, ag_text *out) {
+static void put_run(const file_info *t, ag_text *out) {
   const ag_fields *p = t->fields;
   double dt = ag_fields_get_number(p, "/options@dt", 0);
   if (dt > 0) line(out, "method", "%s, dt %g, %s", text(t, "/options@method"), dt, text(t, "/options@closure"));
@@ -128,8 +121,8 @@ static void put_ends(const ag_field *ends, ag_text *out) {
   if (others) ag_text_printf(out, ", %ld for other reasons", others);
 }
 
-/* Smallest and largest of what is different from member to member. */
-static void put_varied(const tale *t, const char *prefix, ag_text *out) {
+/* Smallest and largest of what is differs from member to member. */
+static void put_varied(const file_info *t, const char *prefix, ag_text *out) {
   size_t n = strlen(prefix);
   for (int i = 0; i < t->fields->n; i++) {
     const ag_field *p = &t->fields->at[i];
@@ -141,8 +134,8 @@ static void put_varied(const tale *t, const char *prefix, ag_text *out) {
   }
 }
 
-/* Of many runs: how they ended, and what was different between them. */
-static void put_batch(const tale *t, ag_text *out) {
+/* Of many runs: how they ended. */
+static void put_batch(const file_info *t, ag_text *out) {
   const ag_field *ends = ag_fields_find(t->fields, "/members/end");
   line(out, "members", "%ld", ag_fields_get_integer(t->fields, "/summary@members", 0));
   if (ends && ends->kind == AG_FIELD_TEXT && ends->rank == 1) {
@@ -153,15 +146,15 @@ static void put_batch(const tale *t, ag_text *out) {
   }
 }
 
-static void write_text(const tale *t, ag_text *out) {
+static void write_text(const file_info *t, ag_text *out) {
   ag_archive *a = t->a;
   ag_text_printf(out, "%s: %s%s%s\n", a->path, text(t, "@model"), *text(t, "@title") ? ", " : "", text(t, "@title"));
-  if (a->running) line(out, "state", "a run is still writing it; this is what it had some moments ago");
+  if (a->running) line(out, "state", "a run is still writing it; shown as of a moment ago");
   if (a->recovered) line(out, "state", "recovered from the log of a run that was killed");
   line(out, "ended", "%s%s%s", text(t, "@end"), *text(t, "@end_event") ? " " : "", text(t, "@end_event"));
   bool batch = !strcmp(text(t, "@kind"), "batch");
   if (batch) put_batch(t, out);
-  if (batch && !*text(t, "/options@section")) line(out, "rows", "%ld, one for each member", a->n_row);
+  if (batch && !*text(t, "/options@section")) line(out, "rows", "%ld, one per member", a->n_row);
   else if (*text(t, "/options@section"))
     line(out, "rows", "%ld, at the crossings of the section %s", a->n_row, text(t, "/options@section"));
   else line(out, "rows", "%ld", a->n_row);
@@ -177,7 +170,7 @@ static void write_text(const tale *t, ag_text *out) {
   line(out, "format", "%ld", ag_fields_get_integer(t->fields, "@format", 0));
   put_parameters(t, out);
   if (batch) {
-    ag_text_str(out, "different from member to member\n");
+    ag_text_str(out, "differs from member to member\n");
     put_varied(t, "/members/sweep/", out);
     put_varied(t, "/members/solved/", out);
     put_varied(t, "/members/parameters/", out);
@@ -185,7 +178,7 @@ static void write_text(const tale *t, ag_text *out) {
   put_quantities(t, out);
 }
 
-/* ---- for programs ---- */
+/* ---- JSON ---- */
 
 static void json_value(ag_json *j, const char *key, const ag_field *p) {
   if (p->kind == AG_FIELD_NUMBER && p->size) ag_json_tensor(j, key, rows_of(p), cols_of(p), p->data);
@@ -199,7 +192,7 @@ static void json_value(ag_json *j, const char *key, const ag_field *p) {
 }
 
 /* "key": {name: value} of the fields under a path. */
-static void json_group(ag_json *j, const tale *t, const char *key, const char *prefix) {
+static void json_group(ag_json *j, const file_info *t, const char *key, const char *prefix) {
   size_t n = strlen(prefix);
   ag_json_begin(j, key, '{');
   for (int i = 0; i < t->fields->n; i++) {
@@ -210,7 +203,7 @@ static void json_group(ag_json *j, const tale *t, const char *key, const char *p
   ag_json_end(j, '}');
 }
 
-static void write_json(const tale *t, ag_json *j) {
+static void write_json(const file_info *t, ag_json *j) {
   static const char *const about[] = {"kind",           "program", "version", "commit", "compiler",
                                       "compiler_flags", "engine",  "model",   "title",  "end"};
   ag_json_begin(j, NULL, '{');
@@ -288,9 +281,9 @@ static ag_status act(void *self) {
     ag_text_done(&trouble);
     return status;
   }
-  tale t = tale_of(archive);
+  file_info t = info_of(archive);
   if (archive->waiting && !a->common.quiet)
-    fprintf(stderr, "note: there is no room to put the %ld %s of %s.log into %s; this is what the file holds\n",
+    fprintf(stderr, "note: no room to put the %ld %s of %s.log into %s; showing what the file holds\n",
             archive->waiting, ag_plural(archive->waiting, "row", "rows"), archive->path, archive->path);
   if (archive->recovered && !a->common.quiet)
     fprintf(stderr, "note: the run that wrote %s was killed; recovered %ld %s from its log\n", archive->path,
@@ -314,16 +307,14 @@ const ag_command ag_command_info = {
     .name = "info",
     .words = "FILE",
     .doc = "what is in a result file (.h5)",
-    .text = "Tells of a file written by `run -o FILE.h5`: model, time span, rows, quantities and their\n"
-            "shapes, parameters, events, how the run ended (of many: how many ended how, and what was\n"
-            "different between them), and which program wrote it. When the run was\n"
+    .text = "Describes a file written by `run -o FILE.h5`: model, time span, rows, quantities and their\n"
+            "shapes, parameters, events, how the run ended (of many: how many ended how, and what\n"
+            "differs between them), and which program wrote it. When the run was\n"
             "killed, what it had computed is in FILE.h5 and FILE.h5.log; it is first put together in\n"
             "FILE.h5. The layout of the file is described in docs/results.md.\n",
     .examples = "  anagyre info stone.h5\n"
                 "  anagyre info stone.h5 --json\n",
-    .size = sizeof(args),
-    .n_option = sizeof options / sizeof options[0],
-    .options = options,
+    AG_COMMAND_ARGS,
     .min_word = 1,
     .max_word = 1,
     .act = act,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Writes one JSON value piece by piece into a text; commas are its business. Inside an array the key is NULL. */
+ * Writes one JSON value piece by piece into a text; inserts commas. Inside an array the key is NULL. */
 #ifndef AG_CLI_JSON_H
 #define AG_CLI_JSON_H
 #include <stdbool.h>

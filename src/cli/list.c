@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `anagyre list`: what there is. */
+ * `anagyre list`: models, methods, words. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -28,17 +28,16 @@ static ag_status list_models(ag_json *j) {
   else if (shipped.n) puts("models");
   else fputs("warning: no shipped models found; set ANAGYRE_MODELS to the folder that holds them\n", stderr);
   for (int i = 0; i < shipped.n; i++) {
-    ag_source s;
-    ag_status status = ag_source_parse(&s, shipped.paths[i], &(ag_changes){0});
-    const char *title = status == AG_OK ? s.model->title : NULL;
+    anagyre_model *m = anagyre_open(shipped.paths[i]);
+    const char *title = ag_api_model(m) ? anagyre_title(m) : NULL;
     if (j) {
       ag_json_begin(j, NULL, '{');
       ag_json_string(j, "name", shipped.names[i]);
       ag_json_string(j, "title", title);
       ag_json_string(j, "file", shipped.paths[i]);
       ag_json_end(j, '}');
-    } else printf("  %-*s  %s\n", width, shipped.names[i], title ? title : "(does not read: see `anagyre check`)");
-    ag_source_done(&s);
+    } else printf("  %-*s  %s\n", width, shipped.names[i], title ? title : "(has errors: see `anagyre check`)");
+    anagyre_close(m);
   }
   if (j) ag_json_end(j, ']');
   ag_shipped_done(&shipped);
@@ -122,9 +121,7 @@ const ag_command ag_command_list = {
     .text = "Without a word: models and methods.\n",
     .examples = "  anagyre list models\n"
                 "  anagyre list methods --json\n",
-    .size = sizeof(args),
-    .n_option = sizeof options / sizeof options[0],
-    .options = options,
+    AG_COMMAND_ARGS,
     .min_word = 0,
     .max_word = 1,
     .act = act,

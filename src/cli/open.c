@@ -2,38 +2,51 @@
 #include "cli/open.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cli/json.h"
 
-void ag_source_report(const ag_source *s, bool quiet) {
-  if (quiet && !s->ctx.n_error) return;
+anagyre_model *ag_open(const char *word, const ag_changes *changes) {
+  anagyre_model *m = strcmp(word, "-") ? anagyre_open(word) : ag_api_open_stream("<stdin>", STDIN_FILENO);
+  for (int i = 0; i < changes->n_set; i++) anagyre_set(m, changes->sets[i].name, changes->sets[i].value);
+  anagyre_end_at(m, changes->end_at);
+  return m;
+}
+
+void ag_open_report(const ag_ctx *ctx, bool quiet) {
+  if (quiet && !ctx->n_error) return;
   ag_text out = {0};
-  ag_ctx_render(&s->ctx, &out);
+  ag_ctx_render(ctx, &out);
   fputs(ag_text_cstr(&out), stderr);
   ag_text_done(&out);
 }
 
-ag_status ag_source_refuse(ag_source *s, ag_status status, const ag_common *common) {
-  ag_source_report(s, common->quiet);
+ag_status ag_open_refuse(anagyre_model *m, const ag_ctx *ctx, ag_status status, const ag_common *common) {
+  ag_open_report(ctx, common->quiet);
   if (common->json) {
     const char *first = NULL;
-    for (int i = 0; i < s->ctx.n_diag && !first; i++)
-      if (s->ctx.diags[i].severity == AG_ERROR) first = s->ctx.diags[i].message;
+    for (int i = 0; i < ctx->n_diag && !first; i++)
+      if (ctx->diags[i].severity == AG_ERROR) first = ctx->diags[i].message;
     ag_json j = {0};
     ag_json_begin(&j, NULL, '{');
-    ag_json_string(&j, "model", s->model ? s->model->name : s->word);
+    ag_json_string(&j, "model", ag_api_model(m) ? anagyre_name(m) : common->n_word ? common->words[0] : NULL);
     ag_json_string(&j, "error", first);
-    ag_json_diagnostics(&j, &s->ctx);
+    ag_json_diagnostics(&j, ctx);
     ag_json_end(&j, '}');
     ag_json_print(&j);
   }
-  ag_source_done(s);
+  anagyre_close(m);
   return status;
 }
 
-ag_status ag_source_open(ag_source *s, const ag_common *common) {
-  ag_status status = ag_source_load(s, common->words[0], &common->changes, &(ag_derive_options){0});
-  if (status != AG_OK) return ag_source_refuse(s, status, common);
-  ag_source_report(s, common->quiet);
-  return AG_OK;
+anagyre_model *ag_open_derived(const ag_common *common, const ag_derive_options *o, ag_status *status) {
+  anagyre_model *m = ag_open(common->words[0], &common->changes);
+  *status = AG_OK;
+  if (ag_api_system(m, o)) {
+    ag_open_report(ag_api_ctx(m), common->quiet);
+    return m;
+  }
+  *status = ag_open_refuse(m, ag_api_ctx(m), ag_api_status(m), common);
+  return NULL;
 }

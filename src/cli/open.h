@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * The beginning of a command that has a model: loading it, and reporting what is wrong with it. */
+ * The beginning of a command that has a model: opening it, and reporting what is wrong with it. */
 #ifndef AG_CLI_OPEN_H
 #define AG_CLI_OPEN_H
+#include "api/api.h"
 #include "cli/option.h"
-#include "study/study.h"
 
-/* Prints the diagnostics to standard error (with quiet only when there are errors). */
-void ag_source_report(const ag_source *s, bool quiet);
-/* The end of a command that could not load its model: prints the diagnostics, for --json an object
- * {"model","error","diagnostics"}, frees, and returns the status. */
-ag_status ag_source_refuse(ag_source *s, ag_status status, const ag_common *common);
-/* Loads and reports the model that the command names first, or refuses it. */
-AG_MUST_USE ag_status ag_source_open(ag_source *s, const ag_common *common);
+/* Opens a file, standard input ("-") or a shipped model, with the changes of the command line. Never NULL. */
+anagyre_model *ag_open(const char *word, const ag_changes *changes);
+/* Prints diagnostics to standard error (with quiet only when there are errors). */
+void ag_open_report(const ag_ctx *ctx, bool quiet);
+/* The end of a command whose model has errors: prints the diagnostics of ctx, for --json an object
+ * {"model","error","diagnostics"}, closes the model and returns the status. */
+ag_status ag_open_refuse(anagyre_model *m, const ag_ctx *ctx, ag_status status, const ag_common *common);
+/* Opens, derives and reports the model that the command names first. NULL: refused with *status. */
+anagyre_model *ag_open_derived(const ag_common *common, const ag_derive_options *o, ag_status *status);
 #endif

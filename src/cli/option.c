@@ -60,7 +60,7 @@ static ag_status read_choice(const ag_option *o, const char *value, int *index, 
     *index = n;
     return AG_OK;
   }
-  ag_text_printf(error, "--%s knows no '%s'", o->name, value);
+  ag_text_printf(error, "--%s does not know '%s'", o->name, value);
   const char *near = ag_nearest(value, n, names);
   if (near) ag_text_printf(error, "; did you mean %s?", near);
   ag_text_str(error, " (there are:");
@@ -115,7 +115,7 @@ static ag_status store(const ag_option *o, const char *value, void *args, ag_tex
   case AG_OPTION_TEXT:
   case AG_OPTION_LIST:
     if (!*value) {
-      ag_text_printf(error, "--%s needs a value that is not empty", o->name);
+      ag_text_printf(error, "--%s needs a nonempty value", o->name);
       return AG_WRONG;
     }
     if (o->kind == AG_OPTION_LIST) append(at, value);

@@ -11,6 +11,13 @@
 #include "base/text.h"
 #include "study/study.h"
 
+/* Changes to a model. */
+typedef struct ag_changes {
+  int n_set;
+  ag_set *sets;       /* --set, in order */
+  const char *end_at; /* --end-at: names of events, comma-separated; or NULL */
+} ag_changes;
+
 /* What every argument struct begins with. */
 typedef struct ag_common {
   int n_word;
@@ -45,26 +52,18 @@ typedef struct ag_option {
   const char *doc;              /* one line */
 } ag_option;
 
-/* The rows every command has (struct type T). */
-#define AG_COMMON_ROWS(T) \
-  {.name = "json", \
-   .kind = AG_OPTION_FLAG, \
-   .offset = offsetof(T, common.json), \
-   .doc = "print one JSON object on standard output and nothing else"}, \
-  { \
-    .name = "help", .letter = 'h', .kind = AG_OPTION_FLAG, .offset = offsetof(T, common.help), \
-    .doc = "print this help" \
-  }
+/* clang-format off */
+/* A row of the table of a command with argument struct T; the rows that several commands have. */
+#define AG_OPTION(T, option, what, member, ...) \
+  {.name = option, .kind = AG_OPTION_##what, .offset = offsetof(T, member), __VA_ARGS__}
 #define AG_SET_ROW(T) \
-  { \
-    .name = "set", .kind = AG_OPTION_SET, .arg = "NAME=VALUE", .preset = "", \
-    .doc = "change a parameter or a start value (repeat it for more): --set m=2 --set \"phi'=0.1\"" \
-  }
-#define AG_QUIET_ROW(T) \
-  { \
-    .name = "quiet", .letter = 'q', .kind = AG_OPTION_FLAG, .offset = offsetof(T, common.quiet), \
-    .doc = "no progress and no notes on standard error" \
-  }
+  {.name = "set", .kind = AG_OPTION_SET, .arg = "NAME=VALUE", .preset = "", \
+   .doc = "change a parameter or a start value (repeat it for more): --set m=2 --set \"phi'=0.1\""}
+#define AG_QUIET_ROW(T) AG_OPTION(T, "quiet", FLAG, common.quiet, .letter = 'q', .doc = "no progress line and no notes")
+#define AG_COMMON_ROWS(T) \
+  AG_OPTION(T, "json", FLAG, common.json, .doc = "print one JSON object on standard output and nothing else"), \
+  AG_OPTION(T, "help", FLAG, common.help, .letter = 'h', .doc = "print this help")
+/* clang-format on */
 
 /* Reads argv into args (an argument struct holding the defaults). Wrong use: the message is added to `error` and
  * AG_WRONG returned. Strings are not copied. */

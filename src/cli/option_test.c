@@ -110,9 +110,10 @@ static void refuses(args *a) {
   AG_CHECK_STR(parse("--step -1", a), "--step must be positive, not -1");
   AG_CHECK_STR(parse("--count 2.5", a), "--count needs a whole number, not '2.5'");
   AG_CHECK_STR(parse("--count 0", a), "--count must be at least 1 and at most 100, not 0");
-  AG_CHECK_STR(parse("--colour bleu", a), "--colour knows no 'bleu'; did you mean blue? (there are: red green blue)");
+  AG_CHECK_STR(parse("--colour bleu", a),
+               "--colour does not know 'bleu'; did you mean blue? (there are: red green blue)");
   AG_CHECK_STR(parse("--flag=1", a), "--flag takes no value");
-  AG_CHECK_STR(parse("--output=", a), "--output needs a value that is not empty");
+  AG_CHECK_STR(parse("--output=", a), "--output needs a nonempty value");
   AG_CHECK_STR(parse("--threads 4", a), "--threads is not available yet: one thread");
   AG_CHECK_STR(parse("--set a", a), "--set needs NAME=VALUE, not 'a'");
   AG_CHECK_STR(parse("--set =1", a), "--set needs NAME=VALUE, not '=1'");

@@ -6,7 +6,7 @@
 
 enum { EVENTS_SHOWN = 8 };
 
-/* As short as reads back; a negative zero is a zero to people. */
+/* As short as reads back; a negative zero is shown as 0. */
 static void put_number(ag_text *out, double v) { ag_text_number(out, v == 0 ? 0 : v); }
 
 void ag_result_value(int rows, int cols, const double *values, int indent, ag_text *out) {
@@ -118,7 +118,7 @@ static void json_left(ag_json *j, const ag_outcome *o) {
   ag_text_done(&name);
 }
 
-/* The drift is no number when the energy is none. */
+/* NaN energy gives NaN drift. */
 static double drift_of(const ag_outcome *o) {
   double end = *ag_result_find(o->record, o->result->record, AG_COL_ENERGY);
   return isfinite(o->result->energy0) && isfinite(end) ? o->result->energy_drift : NAN;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a run has to say: for people as aligned lines, for programs as the JSON object that `anagyre help output`
- * describes. */
+ * The result of a run, as aligned lines and as the JSON object that `anagyre help output` describes. */
 #ifndef AG_CLI_RESULT_H
 #define AG_CLI_RESULT_H
 #include "cli/json.h"
@@ -8,7 +7,7 @@
 
 /* A finished run and how it was asked for. */
 typedef struct ag_outcome {
-  const ag_ctx *ctx; /* what was said on the way */
+  const ag_ctx *ctx; /* diagnostics */
   const ag_system *system;
   const ag_record *record;
   const ag_run_options *options;
@@ -16,7 +15,7 @@ typedef struct ag_outcome {
   double seconds;
 } ag_outcome;
 
-/* One number or array as people read it: "0.5", "[1, 2, 3]"; matrices as rows, each indented by `indent` but the first.
+/* One number or array as text: "0.5", "[1, 2, 3]"; matrices as rows, each indented by `indent` but the first.
  */
 void ag_result_value(int rows, int cols, const double *values, int indent, ag_text *out);
 /* Lines "  name   value" for the columns of one kind. */

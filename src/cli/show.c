@@ -12,7 +12,7 @@ typedef struct args {
 } args;
 
 static const ag_option options[] = {
-    {.name = "latex", .kind = AG_OPTION_FLAG, .offset = offsetof(args, latex), .doc = "the equations as LaTeX"},
+    AG_OPTION(args, "latex", FLAG, latex, .doc = "the equations as LaTeX"),
     AG_SET_ROW(args),
     AG_QUIET_ROW(args),
     AG_COMMON_ROWS(args),
@@ -33,15 +33,16 @@ static void put_comments(const char *text, char mark, ag_text *out) {
 
 static ag_status act(void *self) {
   const args *a = self;
-  ag_source s;
-  AG_TRY(ag_source_open(&s, &a->common));
+  ag_status status;
+  anagyre_model *m = ag_open_derived(&a->common, &(ag_derive_options){0}, &status);
+  if (!m) return status;
   ag_text model = {0}, equations = {0}, out = {0};
-  ag_lang_write(s.model, &model);
-  ag_system_show(s.system, a->latex, &equations);
+  ag_lang_write(ag_api_model(m), &model);
+  ag_system_show(ag_api_system(m, &(ag_derive_options){0}), a->latex, &equations);
   if (a->common.json) {
     ag_json j = {0};
     ag_json_begin(&j, NULL, '{');
-    ag_json_string(&j, "model", s.model->name);
+    ag_json_string(&j, "model", anagyre_name(m));
     ag_json_string(&j, "expanded", ag_text_cstr(&model));
     ag_json_string(&j, a->latex ? "latex" : "equations", ag_text_cstr(&equations));
     ag_json_end(&j, '}');
@@ -58,7 +59,7 @@ static ag_status act(void *self) {
   ag_text_done(&model);
   ag_text_done(&equations);
   ag_text_done(&out);
-  ag_source_done(&s);
+  anagyre_close(m);
   return AG_OK;
 }
 
@@ -72,9 +73,7 @@ const ag_command ag_command_show = {
             "and the model is the comment.\n",
     .examples = "  anagyre show chaplygin_sleigh\n"
                 "  anagyre show my.nh --latex > equations.tex\n",
-    .size = sizeof(args),
-    .n_option = sizeof options / sizeof options[0],
-    .options = options,
+    AG_COMMAND_ARGS,
     .min_word = 1,
     .max_word = 1,
     .act = act,

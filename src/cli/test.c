@@ -15,13 +15,9 @@ typedef struct args {
 } args;
 
 static const ag_option options[] = {
-    {.name = "all", .kind = AG_OPTION_FLAG, .offset = offsetof(args, all), .doc = "all shipped models"},
+    AG_OPTION(args, "all", FLAG, all, .doc = "all shipped models"),
     AG_SET_ROW(args),
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = AG_OPTION_FLAG,
-     .offset = offsetof(args, common.quiet),
-     .doc = "print only what fails"},
+    AG_OPTION(args, "quiet", FLAG, common.quiet, .letter = 'q', .doc = "print only what fails"),
     AG_COMMON_ROWS(args),
 };
 
@@ -39,10 +35,10 @@ static void put_text(const char *text, ag_text *out) {
     else if (out->n && out->s[out->n - 1] != ' ') ag_text_char(out, ' ');
 }
 
-static void put_verdict(const ag_source *s, const ag_verdict *v, int line) {
+static void put_verdict(const char *path, const ag_verdict *v, int line) {
   ag_text text = {0};
   put_text(v->text, &text);
-  printf("%s:%d: %-6s  %s", s->path, line, v->holds ? "ok" : "FAILED", ag_text_cstr(&text));
+  printf("%s:%d: %-6s  %s", path, line, v->holds ? "ok" : "FAILED", ag_text_cstr(&text));
   if (v->note) printf(": %s", v->note);
   else if (v->holds) printf("  (error %.2g, allowed %.2g)", v->error, v->tol);
   else printf(": got %.17g, wanted %.17g, error %.3g, allowed %.3g", v->got, v->wanted, v->error, v->tol);
@@ -63,50 +59,51 @@ static void json_verdict(ag_json *j, const ag_verdict *v, int line) {
   ag_json_end(j, '}');
 }
 
-static void judge(tally *y, ag_source *s, int n, const ag_verdict *verdicts) {
+static void judge(tally *y, anagyre_model *m, int n, const ag_verdict *verdicts) {
+  const ag_model *model = ag_api_model(m);
   for (int i = 0; i < n; i++) {
-    int line = i < s->model->n_expects ? s->model->expects[i].pos.line : 0;
+    int line = i < model->n_expects ? model->expects[i].pos.line : 0;
     y->n_expect++;
     y->n_failed += !verdicts[i].holds;
     if (!verdicts[i].holds && y->worst < AG_FAILED) y->worst = AG_FAILED;
     if (y->json) json_verdict(y->json, &verdicts[i], line);
-    else if (!verdicts[i].holds || !y->a->common.quiet) put_verdict(s, &verdicts[i], line);
+    else if (!verdicts[i].holds || !y->a->common.quiet) put_verdict(ag_api_path(m), &verdicts[i], line);
   }
-  if (!n && !y->json && !y->a->common.quiet) printf("%s: no expectations\n", s->path);
+  if (!n && !y->json && !y->a->common.quiet) printf("%s: no expectations\n", ag_api_path(m));
   fflush(stdout);
 }
 
 static void test_one(tally *y, const char *word) {
-  ag_source s;
   int n = 0;
   ag_verdict *verdicts = NULL;
   double begun = ag_clock();
-  ag_status status = ag_source_load(&s, word, &y->a->common.changes, &(ag_derive_options){0});
-  if (status == AG_OK) status = ag_expect_run(&s.ctx, s.system, &n, &verdicts);
-  ag_source_report(&s, true);
+  anagyre_model *m = ag_open(word, &y->a->common.changes);
+  ag_system *sys = ag_api_system(m, &(ag_derive_options){0});
+  ag_status status = sys ? ag_expect_run(ag_api_ctx(m), sys, &n, &verdicts) : ag_api_status(m);
+  ag_open_report(ag_api_ctx(m), true);
   y->n_model++;
   if (status > y->worst) y->worst = status;
   if (y->json) {
     ag_json_begin(y->json, NULL, '{');
-    ag_json_string(y->json, "model", s.model ? s.model->name : word);
-    ag_json_string(y->json, "file", s.path);
+    ag_json_string(y->json, "model", ag_api_model(m) ? anagyre_name(m) : word);
+    ag_json_string(y->json, "file", ag_api_path(m));
     ag_json_begin(y->json, "expectations", '[');
   }
-  if (status == AG_OK) judge(y, &s, n, verdicts);
+  if (status == AG_OK) judge(y, m, n, verdicts);
   if (y->json) {
     ag_json_end(y->json, ']');
     ag_json_number(y->json, "seconds", ag_clock() - begun);
-    ag_json_diagnostics(y->json, &s.ctx);
+    ag_json_diagnostics(y->json, ag_api_ctx(m));
     ag_json_end(y->json, '}');
   }
   ag_expect_done(n, verdicts);
-  ag_source_done(&s);
+  anagyre_close(m);
 }
 
 static ag_status act(void *self) {
   const args *a = self;
-  if (a->all && a->common.n_word) return ag_usage("test", "--all means all shipped models: name none beside it");
-  if (!a->all && !a->common.n_word) return ag_usage("test", "name a model, or say --all");
+  if (a->all && a->common.n_word) return ag_usage("test", "--all tests all shipped models: do not name any");
+  if (!a->all && !a->common.n_word) return ag_usage("test", "name a model, or give --all");
   ag_json j = {0};
   tally y = {.a = a, .json = a->common.json ? &j : NULL};
   if (y.json) ag_json_begin(&j, NULL, '{'), ag_json_begin(&j, "models", '[');
@@ -131,13 +128,11 @@ const ag_command ag_command_test = {
     .name = "test",
     .words = "MODEL... | --all",
     .doc = "run the expect statements of models",
-    .text = "Moves each model as its `expect` statements ask (dop853, rtol = atol = 1e-12) and prints one\n"
+    .text = "Runs each model as its `expect` statements require (dop853, rtol = atol = 1e-12) and prints one\n"
             "line per expectation. The exit code is 1 when one does not hold.\n",
     .examples = "  anagyre test rattleback\n"
                 "  anagyre test --all --quiet\n",
-    .size = sizeof(args),
-    .n_option = sizeof options / sizeof options[0],
-    .options = options,
+    AG_COMMAND_ARGS,
     .min_word = 0,
     .max_word = -1,
     .act = act,

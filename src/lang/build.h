@@ -192,6 +192,8 @@ bool ag_scope_work(ag_builder *b, ag_pos pos, int64_t amount); /* counts work; f
 void ag_scope_poison(ag_builder *b, const ag_stmt *s);
 /* Records where names will be defined, for better messages. */
 void ag_scope_announce(ag_builder *b);
+/* What messages call a text from the command line: "--set m=2", on one line. */
+const char *ag_scope_label(ag_arena *a, const char *option, const char *text);
 /* Makes positions refer to the text of a --set (NULL: the file again). */
 void ag_scope_source(ag_builder *b, const ag_change *change, const char *file);
 

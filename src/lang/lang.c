@@ -98,12 +98,13 @@ static void read_changes(ag_builder *b, const reading *r) {
     ag_change *c = &b->changes[i];
     c->vary = i < r->n_set ? NULL : &r->varies[i - r->n_set];
     if (c->vary) c->vary->param = -1;
-    c->text = c->vary ? ag_arena_printf(b->arena, "%s=%.17g", c->vary->name, c->vary->value)
-                      : ag_arena_printf(b->arena, "%s=%s", r->sets[i].name, r->sets[i].value);
-    c->label = ag_arena_printf(b->arena, "--set %.200s", c->text);
+    const char *text = c->vary ? ag_arena_printf(b->arena, "%s=%.17g", c->vary->name, c->vary->value)
+                               : ag_arena_printf(b->arena, "%s=%s", r->sets[i].name, r->sets[i].value);
+    c->text = c->vary ? c->vary->name : text;
+    c->label = ag_scope_label(b->arena, c->vary ? "--sweep" : "--set", c->text);
     ag_scope_source(b, c, file);
-    if (ag_lex_check(b->ctx, c->text, strlen(c->text)) == AG_OK) {
-      ag_lex_split(b->arena, c->text, false, &c->tokens);
+    if (ag_lex_check(b->ctx, text, strlen(text)) == AG_OK) {
+      ag_lex_split(b->arena, text, false, &c->tokens);
       ag_parse_set(b->arena, b->names, &c->tokens, &c->stmt);
       if (c->stmt.error) ag_scope_error(b, c->stmt.error_pos, "%s", c->stmt.error);
     } else c->stmt.error = "";

@@ -27,6 +27,10 @@ AG_MUST_USE ag_status ag_lang_read(ag_ctx *ctx, const char *file, const char *te
 /* The same, with numbers to be varied; they are applied after the sets. */
 AG_MUST_USE ag_status ag_lang_read_varied(ag_ctx *ctx, const char *file, const char *text, size_t size, int n_set,
                                           const ag_set *sets, int n_vary, ag_vary *varies, ag_model **out);
+/* A scalar expression of the parameters from outside a file, as an end of a sweep: text[from .. from + size). Messages
+ * name the option ("--sweep") and its text, and count columns in all of it. */
+AG_MUST_USE ag_status ag_lang_expression(ag_ctx *ctx, ag_model *m, const char *option, const char *text, size_t from,
+                                         size_t size, ag_id *x);
 /* Writes the model in the language, with families, sums and lets with arguments expanded; the user's lets are kept
  * where they stand for part of an expression. The text reads back to the same model, which is written as the same text.
  */

@@ -124,6 +124,13 @@ bool ag_scope_work(ag_builder *b, ag_pos pos, int64_t amount) {
   return true;
 }
 
+const char *ag_scope_label(ag_arena *a, const char *option, const char *text) {
+  char *label = ag_arena_printf(a, "%s %.200s", option, text);
+  for (char *s = label; *s; s++)
+    if ((unsigned char)*s < ' ') *s = ' ';
+  return label;
+}
+
 void ag_scope_source(ag_builder *b, const ag_change *change, const char *file) {
   b->ctx->file = change ? change->label : file;
   b->ctx->source = change ? change->text : b->m->source;

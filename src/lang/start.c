@@ -149,6 +149,7 @@ static void vary_start(ag_builder *b, ag_change *c) {
   c->vary->param = sym->index = b->m->n_params;
   sym->number = ag_num(b->g, c->vary->value);
   sym->x = ag_model_add_param(b->m, name, sym->number, s->pos);
+  b->m->params[sym->index].from_start = true;
   sym->used = true;
   ag_note_input(b, sym->x, AG_ON_PARAM);
   p->right = s;

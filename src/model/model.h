@@ -34,7 +34,8 @@ typedef struct ag_param {
   ag_id input; /* scalar, vector or matrix input; for `integer` parameters 0: they are structural */
   ag_id value; /* expression of earlier parameters */
   bool integer;
-  double number; /* the value of an integer parameter */
+  double number;   /* the value of an integer parameter */
+  bool from_start; /* not in the text: added for a start value that varies */
   ag_pos pos;
 } ag_param;
 

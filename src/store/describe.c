@@ -78,18 +78,13 @@ static void add_events(ag_fields *fields, const ag_system *sys, const ag_run_opt
   }
 }
 
-/* Many runs add parameters of their own to a model: those behind its text. */
-static bool source_has(const ag_description *what, const char *param) {
-  return !what->wanted || (strncmp(param, "sweep_value_", 12) && strncmp(param, "level_value_", 12));
-}
-
 static void add_parameters(ag_fields *fields, const ag_description *what) {
   const ag_system *sys = what->system;
   const ag_model *m = ag_system_model(sys);
   for (int i = 0; i < m->n_params; i++) {
     const ag_param *p = &m->params[i];
     ag_text path = {0};
-    if (!source_has(what, p->name)) continue;
+    if (p->from_start) continue;
     ag_text_printf(&path, "/parameters/%s", p->name);
     if (p->integer) {
       ag_fields_integer(fields, path.s, lround(p->number));

@@ -2,6 +2,7 @@
  * Opening result files, after recovering what a killed run left behind. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -127,6 +128,13 @@ bool ag_archive_rows(ag_archive *s, long from, long n, double *rows) {
   }
   free(part);
   return good;
+}
+
+double ag_archive_row_time(ag_archive *s, long i) {
+  double *row = ag_heap_alloc(sizeof *row * (size_t)(s->width + 1));
+  double t = i >= 0 && ag_archive_rows(s, i, 1, row) ? row[0] : NAN;
+  free(row);
+  return t;
 }
 
 bool ag_archive_times(ag_archive *s, int event, double *t) {

@@ -106,6 +106,7 @@ typedef struct ag_archive {
 ag_archive *ag_archive_open(const char *path, ag_text *trouble);
 void ag_archive_close(ag_archive *s);
 bool ag_archive_rows(ag_archive *s, long from, long n, double *rows); /* n x width; false: read error */
+double ag_archive_row_time(ag_archive *s, long i);                    /* NaN: there is no such row */
 bool ag_archive_times(ag_archive *s, int event, double *times);
 /* The checkpoint, with its own copies of the event times; false if there is none that matches the rows. */
 bool ag_archive_checkpoint(ag_archive *s, ag_checkpoint *c);

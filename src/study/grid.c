@@ -43,6 +43,13 @@ void ag_grid_ends(ag_axis *a, double lo, double hi) {
 
 /* ---- ranges ---- */
 
+static bool constant(const char *s, size_t n, double *value) {
+  char *text = trimmed(s, n);
+  bool good = ag_number_parse(text, value);
+  free(text);
+  return good;
+}
+
 /* "name=lo:hi:n" */
 static ag_status read_range(ag_grid *s, const char *text, ag_text *error) {
   size_t name = strcspn(text, "="), lo = text[name] ? strcspn(text + name + 1, ":") : 0;
@@ -61,9 +68,10 @@ static ag_status read_range(ag_grid *s, const char *text, ag_text *error) {
   ag_axis *a = add_axis(s);
   add_name(a, trimmed(text, name));
   a->n = (long)count;
-  a->lo = trimmed(from, lo);
-  a->hi = trimmed(to, hi);
-  if (ag_number_parse(a->lo, &low) && ag_number_parse(a->hi, &high)) ag_grid_ends(a, low, high);
+  a->range = text;
+  a->from[0] = (size_t)(from - text), a->size[0] = lo;
+  a->from[1] = (size_t)(to - text), a->size[1] = hi;
+  if (constant(from, lo, &low) && constant(to, hi, &high)) ag_grid_ends(a, low, high);
   return AG_OK;
 }
 
@@ -120,7 +128,8 @@ static ag_status read_row(ag_axis *a, const char *path, long line, const char *a
   int n = 0;
   while (next_field(&at, end, &field)) {
     bool number = n >= a->n_name || ag_number_parse(field, &values[n]);
-    if (!number) ag_text_printf(error, "%s:%ld: %s is '%s', which is no finite number", path, line, a->names[n], field);
+    if (!number)
+      ag_text_printf(error, "%s:%ld: %s is '%s', which is not a finite number", path, line, a->names[n], field);
     free(field);
     if (!number) return AG_WRONG;
     n++;
@@ -151,7 +160,7 @@ static ag_status read_rows(ag_axis *a, const char *path, const char *at, const c
     at = stop;
   }
   if (a->n) return AG_OK;
-  ag_text_printf(error, "%s has no rows: one with the names and one for each member are wanted", path);
+  ag_text_printf(error, "%s has no rows: it needs a header row and one row per member", path);
   return AG_WRONG;
 }
 
@@ -165,14 +174,14 @@ static ag_status read_table(ag_grid *s, const char *path, ag_text *error) {
   return status;
 }
 
-/* ---- the whole ---- */
+/* ---- the grid ---- */
 
 static ag_status finish(ag_grid *s, ag_text *error) {
   s->n = 1;
   for (int i = 0; i < s->n_axis; i++) {
     ag_axis *a = &s->axes[i];
     if (s->n > MAX_MEMBERS / a->n) {
-      ag_text_printf(error, "a batch has at most %d members; these would be more", MAX_MEMBERS);
+      ag_text_printf(error, "a batch has at most %d members", MAX_MEMBERS);
       return AG_WRONG;
     }
     s->n *= a->n;
@@ -217,8 +226,6 @@ void ag_grid_done(ag_grid *s) {
     ag_axis *a = &s->axes[i];
     for (int k = 0; k < a->n_name; k++) free(a->names[k]);
     free(a->names);
-    free(a->lo);
-    free(a->hi);
     free(a->values);
   }
   free(s->axes);

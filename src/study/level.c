@@ -34,9 +34,8 @@ static void read_solve(ag_levels *l, const char *text) {
 ag_status ag_levels_read(ag_levels *l, const ag_list *levels, const char *solve, ag_text *error) {
   *l = (ag_levels){0};
   l->names = ag_heap_alloc(sizeof *l->names * (size_t)(levels->n + 1));
-  l->values = ag_heap_alloc(sizeof *l->values * (size_t)(levels->n + 1));
+  l->texts = ag_heap_alloc(sizeof *l->texts * (size_t)(levels->n + 1));
   l->column = ag_heap_alloc(sizeof *l->column * (size_t)(levels->n + 1));
-  l->param = ag_heap_alloc(sizeof *l->param * (size_t)(levels->n + 1));
   l->guess = ag_heap_alloc(sizeof *l->guess * (MAX_UNKNOWN + 1));
   for (int i = 0; i < levels->n; i++) {
     const char *equals = strchr(levels->at[i], '=');
@@ -45,7 +44,7 @@ ag_status ag_levels_read(ag_levels *l, const ag_list *levels, const char *solve,
       return AG_WRONG;
     }
     l->names[l->n] = copy_of(levels->at[i], (size_t)(equals - levels->at[i]));
-    l->values[l->n++] = equals + 1;
+    l->texts[l->n++] = levels->at[i];
   }
   if (solve) read_solve(l, solve);
   if (l->n < MAX_UNKNOWN && l->n_solve <= MAX_UNKNOWN) return AG_OK;
@@ -56,7 +55,8 @@ ag_status ag_levels_read(ag_levels *l, const ag_list *levels, const char *solve,
 void ag_levels_done(ag_levels *l) {
   for (int i = 0; i < l->n; i++) free(l->names[i]);
   for (int i = 0; i < l->n_solve; i++) free(l->solve[i]);
-  void *all[] = {l->names, l->values, l->solve, l->column, l->param, l->guess};
+  ag_tape_free(l->tape);
+  void *all[] = {l->names, l->texts, l->solve, l->column, l->guess};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   *l = (ag_levels){0};
 }
@@ -72,12 +72,12 @@ static int place_of(const ag_record *r, const char *name) {
 }
 
 /* "x[2]" is held when it is named, or "x" as a whole. */
-static bool held(const char *name, const ag_changes *changes, const ag_grid *sweep) {
+static bool held(const char *name, const ag_members_request *r, const ag_grid *sweep) {
   const char *bracket = strchr(name, '[');
   size_t n = bracket ? (size_t)(bracket - name) : strlen(name);
   bool found = false;
-  for (int i = 0; i < changes->n_set + sweep->n_name; i++) {
-    const char *other = i < changes->n_set ? changes->sets[i].name : sweep->names[i - changes->n_set];
+  for (int i = 0; i < r->n_set + sweep->n_name; i++) {
+    const char *other = i < r->n_set ? r->sets[i].name : sweep->names[i - r->n_set];
     found = found || !strcmp(other, name) || (strlen(other) == n && !strncmp(other, name, n));
   }
   return found;
@@ -90,51 +90,51 @@ static bool taken(const ag_levels *l, const char *name) {
 }
 
 /* Independent velocities that are not held. */
-static void velocities(const ag_levels *l, const ag_system *sys, const ag_changes *changes, const ag_grid *sweep,
+static void velocities(const ag_levels *l, const ag_system *sys, const ag_members_request *r, const ag_grid *sweep,
                        ag_text *list, int *n) {
   for (int i = 0; i < ag_system_dims(sys)->u; i++) {
     const char *name = ag_system_u_names(sys)[i];
-    if (strchr(name, ' ') || held(name, changes, sweep) || taken(l, name)) continue;
+    if (strchr(name, ' ') || held(name, r, sweep) || taken(l, name)) continue;
     ag_text_printf(list, "%s%s", *n ? " " : "", name);
     ++*n;
   }
 }
 
 /* Coordinates that the section contains and that are not held. */
-static void coordinates(const ag_levels *l, const ag_system *sys, const ag_changes *changes, const ag_grid *sweep,
+static void coordinates(const ag_levels *l, const ag_system *sys, const ag_members_request *r, const ag_grid *sweep,
                         ag_text *list, int *n) {
   const ag_model *m = ag_system_model(sys);
-  ag_record r;
-  ag_record_init(&r, sys);
+  ag_record record;
+  ag_record_init(&record, sys);
   for (int i = 0; i < m->n_coords; i++) {
     const ag_coord *c = &m->coords[i];
     if (c->space == AG_SPACE_SO3 || c->space == AG_SPACE_S2) continue;
     if (!ag_depends(m->graph, 1, &m->sections[l->section - 1].x, 1, &c->q)) continue;
     for (int k = 0; k < c->dim; k++) {
       ag_text name = {0};
-      ag_column_name(&r.columns[1 + i], k, &name);
-      if (!held(name.s, changes, sweep) && !taken(l, name.s)) {
+      ag_column_name(&record.columns[1 + i], k, &name);
+      if (!held(name.s, r, sweep) && !taken(l, name.s)) {
         ag_text_printf(list, "%s%s", *n ? " " : "", name.s);
         ++*n;
       }
       ag_text_done(&name);
     }
   }
-  ag_record_done(&r);
+  ag_record_done(&record);
 }
 
 /* The only candidate, or an error that lists them. */
-static ag_status take_only(ag_levels *l, ag_source *s, const char *what, int n, const ag_text *list) {
+static ag_status take_only(ag_levels *l, ag_ctx *ctx, const char *what, int n, const ag_text *list) {
   if (n == 1) {
     l->solve = ag_heap_grow(l->solve, sizeof *l->solve * (size_t)(l->n_solve + 1));
     l->solve[l->n_solve++] = copy_of(list->s, list->n);
     return AG_OK;
   }
   if (n)
-    ag_ctx_error(&s->ctx, nowhere, "which start value puts the start on %s? name it with --solve (there are: %s)", what,
+    ag_ctx_error(ctx, nowhere, "which start value puts the start on %s? name it with --solve (there are: %s)", what,
                  list->s);
   else
-    ag_ctx_error(&s->ctx, nowhere,
+    ag_ctx_error(ctx, nowhere,
                  "no start value is left that could put the start on %s: all are swept, set, or follow from others",
                  what);
   return AG_WRONG;
@@ -169,73 +169,70 @@ static void take_guesses(ag_levels *l, const ag_system *sys) {
 }
 
 /* The numbers of a record that the levels name. */
-static ag_status find_columns(ag_levels *l, ag_source *s) {
+static ag_status find_columns(ag_levels *l, ag_ctx *ctx, const ag_system *sys) {
   ag_record r;
-  ag_record_init(&r, s->system);
+  ag_record_init(&r, sys);
   for (int i = 0; i < l->n; i++) {
     l->column[i] = place_of(&r, l->names[i]);
     if (l->column[i] >= 0) continue;
     const char **names = ag_heap_alloc(sizeof *names * (size_t)r.n_column);
     for (int k = 0; k < r.n_column; k++) names[k] = r.columns[k].name;
     const char *near = ag_nearest(l->names[i], r.n_column, names);
-    ag_ctx_error(&s->ctx, nowhere, "--level: there is no number `%s`%s%s%s", l->names[i],
-                 near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+    ag_ctx_error(ctx, nowhere, "--level: there is no number `%s`%s%s%s", l->names[i], near ? "; did you mean `" : "",
+                 near ? near : "", near ? "`?" : "");
     free(names);
   }
   ag_record_done(&r);
-  return s->ctx.n_error ? AG_WRONG : AG_OK;
+  return ctx->n_error ? AG_WRONG : AG_OK;
 }
 
-ag_status ag_levels_choose(ag_levels *l, ag_source *s, const ag_changes *changes, const ag_grid *sweep) {
-  const ag_system *sys = s->system;
-  ag_status status = find_columns(l, s);
+ag_status ag_levels_choose(ag_levels *l, ag_ctx *ctx, const ag_system *sys, const ag_members_request *r,
+                           const ag_grid *sweep) {
+  ag_status status = find_columns(l, ctx, sys);
   bool chosen = l->n_solve > 0;
   for (int i = 0; i < l->n && !chosen && status == AG_OK; i++) {
     ag_text list = {0}, what = {0};
     int n = 0;
-    ag_text_printf(&what, "the level %s=%s", l->names[i], l->values[i]);
-    velocities(l, sys, changes, sweep, &list, &n);
-    status = take_only(l, s, what.s, n, &list);
+    ag_text_printf(&what, "the level %s", l->texts[i]);
+    velocities(l, sys, r, sweep, &list, &n);
+    status = take_only(l, ctx, what.s, n, &list);
     ag_text_done(&list);
     ag_text_done(&what);
   }
   if (status == AG_OK && !chosen && l->section && !on_section(l, sys)) {
     ag_text list = {0};
     int n = 0;
-    coordinates(l, sys, changes, sweep, &list, &n);
-    status = take_only(l, s, "the section", n, &list);
+    coordinates(l, sys, r, sweep, &list, &n);
+    status = take_only(l, ctx, "the section", n, &list);
     ag_text_done(&list);
   }
   if (status != AG_OK) return status;
   if (l->n_solve < l->n || l->n_solve > l->n + (l->section > 0)) {
-    ag_ctx_error(&s->ctx, nowhere, "--solve names %d start value%s for %d level%s%s", l->n_solve,
+    ag_ctx_error(ctx, nowhere, "--solve names %d start value%s for %d level%s%s", l->n_solve,
                  l->n_solve == 1 ? "" : "s", l->n, l->n == 1 ? "" : "s",
                  l->section ? " and the section (which needs one when the start does not lie on it)" : "");
     return AG_WRONG;
   }
   for (int i = 0; i < l->n_solve; i++)
-    if (held(l->solve[i], changes, sweep)) {
-      ag_ctx_error(&s->ctx, nowhere, "`%s` is solved for, and swept or set too", l->solve[i]);
+    if (held(l->solve[i], r, sweep)) {
+      ag_ctx_error(ctx, nowhere, "`%s` is both solved for and swept or set", l->solve[i]);
       return AG_WRONG;
     }
   take_guesses(l, sys);
   return AG_OK;
 }
 
-void ag_levels_lines(const ag_levels *l, ag_text *out) {
-  for (int i = 0; i < l->n; i++) /* the second line uses it, so that no warning says it is not */
-    ag_text_printf(out, "param level_value_%d = %s\nexpect level_value_%d = 0 within 1\n", i + 1, l->values[i], i + 1);
-}
-
-ag_status ag_levels_bind(ag_levels *l, ag_source *s) {
-  const ag_system *sys = s->system;
-  for (int i = 0; i < l->n; i++) {
-    char name[40];
-    snprintf(name, sizeof name, "level_value_%d", i + 1);
-    for (int k = 0; k < s->model->n_params; k++)
-      if (!strcmp(s->model->params[k].name, name)) l->param[i] = ag_layout_item(sys, AG_LAYOUT_PARAMETER, k)->at;
+ag_status ag_levels_bind(ag_levels *l, ag_ctx *ctx, const ag_varied *v) {
+  ag_id *x = ag_heap_alloc(sizeof *x * (size_t)(l->n + 1));
+  ag_status status = AG_OK;
+  for (int i = 0; i < l->n && status == AG_OK; i++) {
+    size_t from = strlen(l->names[i]) + 1;
+    status =
+        ag_lang_expression(ctx, ag_varied_model(v), "--level", l->texts[i], from, strlen(l->texts[i] + from), &x[i]);
   }
-  return find_columns(l, s);
+  if (status == AG_OK && l->n) l->tape = ag_varied_tape(v, l->n, x);
+  free(x);
+  return status == AG_OK ? find_columns(l, ctx, ag_varied_system(v)) : status;
 }
 
 /* ---- solving ---- */
@@ -251,14 +248,26 @@ typedef struct problem {
   double scale[MAX_UNKNOWN];
 } problem;
 
+/* What the levels ask for with the parameters of the member. */
+static void level_values(const problem *p, double *value) {
+  const ag_tape *tape = p->l->tape;
+  if (!tape) return;
+  const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &p->t0, [AG_SEG_P] = p->params};
+  double *slots = ag_heap_aligned(sizeof *slots * (size_t)(tape->n_slot + 1));
+  (void)ag_tape_prep(tape, p->params, slots);
+  (void)ag_tape_eval(tape, seg, slots, value);
+  free(slots);
+}
+
 static bool values_at(problem *p, const double *u, double *f) {
   if (!p->start(p->self, u, p->params, p->x)) return false;
   ag_work *w = ag_work_create(p->sys, p->params);
   ag_record_fill(p->sys, w, p->t0, p->x, p->record);
+  double value[MAX_UNKNOWN];
+  level_values(p, value);
   for (int i = 0; i < p->l->n; i++) {
-    double value = p->params[p->l->param[i]];
-    f[i] = p->record[p->l->column[i]] - value;
-    p->scale[i] = fmax(1, fabs(value));
+    f[i] = p->record[p->l->column[i]] - value[i];
+    p->scale[i] = fmax(1, fabs(value[i]));
   }
   bool good = true;
   if (p->n > p->l->n) {
@@ -277,7 +286,7 @@ static double size_of(const problem *p, const double *f) {
 }
 
 /* Newton with differences of the unknowns from..to for the equations from..to, the others held. Ends when the values
- * stop shrinking; true: they are nothing then. */
+ * stop shrinking; true: converged. */
 static bool newton(problem *p, int from, int to, double *u) {
   double f[MAX_UNKNOWN], a[MAX_UNKNOWN], b[MAX_UNKNOWN], J[MAX_UNKNOWN * MAX_UNKNOWN], d[MAX_UNKNOWN], v[MAX_UNKNOWN];
   int n = to - from;
@@ -418,9 +427,9 @@ const char *ag_levels_solve(const ag_levels *l, const ag_system *sys, double t0,
   if (best >= 0) memcpy(unknown, all.u[best], sizeof(double) * (size_t)l->n_solve);
   free(p.record);
   if (best >= 0) return NULL;
-  if (!begun) return "its start could not be completed";
+  if (!begun) return "the start could not be completed";
   if (!placed) return "no start on the section was found";
-  if (off) return "its start does not lie on the section";
+  if (off) return "the start does not lie on the section";
   if (wrong_way) return "no start on the level crosses the section in its direction";
   return all.outside ? "outside the level" : "no start on the level was found";
 }

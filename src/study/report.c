@@ -81,8 +81,8 @@ ag_status ag_batch_report_init(ag_batch_report *b, const ag_members *m, const ag
                                ag_text *usage) {
   *b = (ag_batch_report){.members = m, .options = *o};
   b->options.run.section = m->section;
-  b->options.run.events = o->run.events && any_terminal(m->source.model);
-  ag_record_init(&b->record, m->source.system);
+  b->options.run.events = o->run.events && any_terminal(ag_varied_model(m->varied));
+  ag_record_init(&b->record, ag_varied_system(m->varied));
   AG_TRY(pick_columns(b, columns, usage));
   b->options.columns = b->wanted;
   return AG_OK;
@@ -104,7 +104,7 @@ static void count_failures(ag_batch_report *b) {
 
 ag_status ag_batch_report_run(ag_batch_report *b, ag_ctx *ctx) {
   const ag_members *m = b->members;
-  AG_TRY(ag_batch(ctx, m->source.system, m->n_ready, m->params, m->x0, &b->options, &b->result));
+  AG_TRY(ag_batch(ctx, ag_varied_system(m->varied), m->n_ready, m->params, m->x0, &b->options, &b->result));
   count_failures(b);
   return AG_OK;
 }

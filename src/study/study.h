@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Studies: front header of study/. What is asked of models and motions beyond one run: where models come from, grids of
- * swept values, starts on a level or a section, the members of a batch and what became of each. Nothing here prints. */
+ * Studies: front header of study/. What is asked of models and motions beyond one run: grids of swept values,
+ * starts on a level or a section, the members of a batch and what became of each. Nothing here prints. */
 #ifndef AG_STUDY_STUDY_H
 #define AG_STUDY_STUDY_H
 #include <stdbool.h>
@@ -9,11 +9,6 @@
 #include "api/api.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "lang/lang.h"
-#include "mech/mech.h"
-#include "run/run.h"
-
-/* ---- what the user gives ---- */
 
 /* Texts, such as the values of an option that may be repeated. */
 typedef struct ag_list {
@@ -21,44 +16,21 @@ typedef struct ag_list {
   const char **at;
 } ag_list;
 
-/* Changes to a model. */
-typedef struct ag_changes {
-  int n_set;
-  ag_set *sets;       /* new values of parameters and of the start, in order */
-  const char *end_at; /* names of events that end a run, comma-separated; or NULL */
-} ag_changes;
-
 /* A constant: digits, pi, + - * / ^ and parentheses; the whole string must be one. False also when it is not finite. */
 bool ag_number_parse(const char *s, double *value);
 
-/* ---- models ---- */
+/* ---- the structure of a system ---- */
 
-/* A model with all it stands on. Reading it touches files; lang/ and mech/ never do. */
-typedef struct ag_source {
-  const char *word; /* as the user wrote it: a file, "-" for standard input, or the name of a shipped model */
-  char *path;       /* where it was found; "<stdin>" */
-  char *text;
-  size_t size;
-  ag_ctx ctx;        /* everything that was reported */
-  ag_model *model;   /* NULL when it does not read */
-  ag_system *system; /* NULL when it was not derived */
-} ag_source;
-
-/* Errors of all of these go to s->ctx. Finds and reads the text only. */
-AG_MUST_USE ag_status ag_source_read(ag_source *s, const char *word);
-/* Reads and parses. */
-AG_MUST_USE ag_status ag_source_parse(ag_source *s, const char *word, const ag_changes *changes);
-/* Reads, parses and derives. */
-AG_MUST_USE ag_status ag_source_load(ag_source *s, const char *word, const ag_changes *changes,
-                                     const ag_derive_options *o);
-/* Parses and derives a text that is there already. */
-AG_MUST_USE ag_status ag_source_text(ag_source *s, const char *name, const char *text, int n_set, const ag_set *sets,
-                                     const ag_derive_options *o);
-/* Makes the events of these names (comma-separated; NULL: none) end a run. */
-AG_MUST_USE ag_status ag_source_end_at(ag_source *s, const char *names);
-/* Finds a section of the model by its name: 1 + its index. */
-AG_MUST_USE ag_status ag_source_section(ag_source *s, const char *name, int *section);
-void ag_source_done(ag_source *s);
+typedef struct ag_structure {
+  bool depends_on_time, forces, affine; /* what can change the energy: the Lagrangian; forces; constraints */
+  int n_rows[3], n_dropped;             /* rows of the constraints by ag_row_kind; those that are redundant */
+  int freedom;                          /* degrees of freedom */
+  double condition;                     /* of the equations at the start */
+  ag_record record;
+  ag_run_result start; /* of a run of no length: the record at the start */
+} ag_structure;
+AG_MUST_USE ag_status ag_structure_find(ag_structure *s, ag_ctx *ctx, ag_model *m, const ag_system *sys, double t0);
+void ag_structure_done(ag_structure *s);
 
 /* ---- the members of a batch ---- */
 
@@ -66,7 +38,8 @@ void ag_source_done(ag_source *s);
 typedef struct ag_axis {
   int n_name;
   char **names;
-  char *lo, *hi; /* of a range: its ends as written; NULL for a table */
+  const char *range;       /* "NAME=LO:HI:N" as the user wrote it; NULL for a table */
+  size_t from[2], size[2]; /* of a range: where LO and HI are in it */
   long n;
   double *values; /* n x n_name; of a range only when its ends are known */
 } ag_axis;
@@ -82,8 +55,9 @@ typedef struct ag_grid {
 
 /* Where members come from and how they start. */
 typedef struct ag_members_request {
-  const char *model; /* as in ag_source */
-  const ag_changes *changes;
+  anagyre_model *model;
+  int n_set;
+  const ag_set *sets;  /* what was set in it */
   ag_list sweeps;      /* "NAME=LO:HI:N" */
   const char *starts;  /* path of a table, one member per row; or NULL */
   ag_list levels;      /* "NAME=VALUE": energy or an observable has this value at the start */
@@ -94,12 +68,11 @@ typedef struct ag_members_request {
 } ag_members_request;
 
 typedef struct ag_members {
-  ag_source source;    /* the model, its swept start values made parameters */
+  ag_ctx ctx;          /* everything that was reported */
+  ag_varied *varied;   /* the model, derived once for all members */
   ag_grid grid;        /* what was swept, then what was solved for */
   int section;         /* 1 + its index, 0: none */
-  size_t text_size;    /* of the text as it was, before lines were added to it */
   long n, n_ready;     /* all of them; those that can start */
-  bool *is_param;      /* per name of the grid: a parameter, not a start value */
   double *values;      /* n x n_name: swept and solved values */
   long *index;         /* per member that can start: which of all */
   double *params, *x0; /* of those that can start */
@@ -108,8 +81,8 @@ typedef struct ag_members {
   long n_off_level;
 } ag_members;
 
-/* Loads the model and completes every start. A mistake in the request: one line in *usage. Otherwise errors are in
- * m->source.ctx. */
+/* Derives the model and completes every start. A mistake in the request: one line in *usage. Other errors are in
+ * m->ctx, or in that of the model when it cannot be read at all. */
 AG_MUST_USE ag_status ag_members_create(ag_members *m, const ag_members_request *request, ag_text *usage);
 void ag_members_done(ag_members *m);
 

@@ -6,8 +6,8 @@
 
 /* ---- grid.c ---- */
 
-/* Reads NAME=LO:HI:N texts and a table (path NULL: none). Ends that are constants are known then. Trouble: one line in
- * error; AG_WRONG or, for a file that cannot be read, AG_SYSTEM. */
+/* Reads NAME=LO:HI:N texts and a table (path NULL: none). Ends that are constants are known then. An error is one line
+ * in error; AG_WRONG or, for a file that cannot be read, AG_SYSTEM. */
 AG_MUST_USE ag_status ag_grid_read(ag_grid *s, const ag_list *ranges, const char *table, ag_text *error);
 void ag_grid_done(ag_grid *s);
 /* Adds names that are solved for, with first guesses. */
@@ -22,26 +22,27 @@ void ag_grid_values(const ag_grid *s, long member, double *values);
 /* Starts on which energy and observables have given values, and which lie on the section. Some start values (or
  * parameters) are unknowns; the others are held. */
 typedef struct ag_levels {
-  int n;               /* levels */
-  char **names;        /* energy, an observable or one of its numbers */
-  const char **values; /* expressions of the parameters */
+  int n;              /* levels */
+  char **names;       /* energy, an observable or one of its numbers */
+  const char **texts; /* "NAME=VALUE", VALUE an expression of the parameters */
   int n_solve;
   char **solve; /* one name for each level; behind them one for the section, or none */
   int section;  /* 1 + its index, 0: none */
   /* of the loaded model */
-  int *column, *param; /* per level: its place in a record, that of its value among the parameters */
-  double *guess;       /* per unknown: what the model says */
+  int *column;   /* per level: its place in a record */
+  ag_tape *tape; /* the values of the levels over the parameters */
+  double *guess; /* per unknown: what the model says */
 } ag_levels;
 
 /* Reads the options (solve NULL: to be chosen). Trouble: one line in error. */
 AG_MUST_USE ag_status ag_levels_read(ag_levels *l, const ag_list *levels, const char *solve, ag_text *error);
 void ag_levels_done(ag_levels *l);
 /* Decides what is solved for, where it was not said, and takes first guesses from the model as it stands. Swept names
- * and those of --set are held. Trouble goes to s->ctx. */
-AG_MUST_USE ag_status ag_levels_choose(ag_levels *l, ag_source *s, const ag_changes *changes, const ag_grid *sweep);
-/* Lines for the text of the model that make the values parameters; and where these are in the model read with them. */
-void ag_levels_lines(const ag_levels *l, ag_text *out);
-AG_MUST_USE ag_status ag_levels_bind(ag_levels *l, ag_source *s);
+ * and those of --set are held. */
+AG_MUST_USE ag_status ag_levels_choose(ag_levels *l, ag_ctx *ctx, const ag_system *sys, const ag_members_request *r,
+                                       const ag_grid *sweep);
+/* Reads the values of the levels in the scope of the model that all members share. */
+AG_MUST_USE ag_status ag_levels_bind(ag_levels *l, ag_ctx *ctx, const ag_varied *v);
 
 /* The completed start for values of the unknowns. False: there is none. params are then those of the member. */
 typedef bool (*ag_levels_start)(void *self, const double *unknown, double *params, double *x);

@@ -107,6 +107,40 @@ class Sweep(Batch):
         self.fails([*SPRING, "--sweep", "x=0:foo:2"], 2, "unknown name `foo`")
         self.fails([*SPRING, "--sweep", "x=0:1/(m-1):2"], 2, "division by zero")
 
+    def test_texts_stay_texts(self):
+        """What is written in an option is one expression: it cannot add statements, and messages point into it."""
+        for option, text, place, message in [
+            ("--sweep", "x=0:foo:2", "1:5", "unknown name `foo`"),
+            ("--sweep", "x=0:1+:2", "1:7", "expected an expression"),
+            ("--sweep", "x=0:x:2", "1:5", "only numbers and parameters"),
+            ("--sweep", "x=0:1/0:2", "1:6", "division by zero"),
+            ("--sweep", "x=0:1\nparam extra = 2:2", "2:1", "expected the end of the value, found `param`"),
+            ("--sweep", "x=0\nlagrangian x:1:2", "2:1", "expected the end of the value, found `lagrangian`"),
+            ("--sweep", "xx=0:1:2", "1:1", "unknown name `xx`; did you mean `x`"),
+            ("--level", "energy=foo", "1:8", "unknown name `foo`"),
+            ("--level", "energy=x", "1:8", "only numbers and parameters"),
+            ("--level", "energy=1\nparam extra = 2", "2:1", "expected the end of the value, found `param`"),
+        ]:
+            with self.subTest(text=text):
+                err = self.fails([*SPRING, option, text], 2, message)
+                self.assertRegex(err, f"^{option} [^\n]*:{place}: error: ")
+
+    def test_names_of_the_user(self):
+        """No name is taken by the program: a parameter of any name is swept, used and reported."""
+        with open(model("oscillator"), encoding="utf-8") as file:
+            spring = file.read()
+        for name in ["sweep_value_1", "sweep_lo_1", "level_value_1"]:
+            with self.subTest(name=name):
+                own = self.write("./own.nh", spring.replace("m = 1,", f"m = 1, {name} = 3,").replace(
+                    "start x = 1", f"start x = {name}"))
+                r = self.json("run", own, "--t1=0", "--sweep", f"x=0:{name}:2", "--set", f"{name}=5")
+                self.assertEqual(r["columns"]["x"], [0, 5])
+                r = self.json("run", own, "--t1=0", "--sweep", f"{name}=1:2:2", "--sweep", "x'=0:m:2", "-o", "own.h5")
+                self.assertEqual(r["columns"]["x"], [1, 1, 2, 2])
+                info = self.json("info", "own.h5")
+                self.assertEqual(info["members"]["parameters"], {name: [1, 1, 2, 2]})
+                self.assertEqual(sorted(info["parameters"]), sorted(["m", "k", "omega", name]))
+
     def test_refused(self):
         for words, pattern in [
             (["--sweep", "k"], "--sweep needs NAME=LO:HI:N"),
@@ -117,10 +151,10 @@ class Sweep(Batch):
             (["--sweep", "k=1:2:9999", "--sweep", "m=1:2:9999"], "at most 10000000 members"),
             (["--sweep", "k=1:2:2", "--threads", "0"], "--threads must be at least 1"),
             (["--sweep", "k=1:2:2", "--threads", "-1"], "--threads must be at least 1"),
-            (["--sweep", "k=1:2:2", "--every", "1"], "--every is about one trajectory"),
-            (["--sweep", "k=1:2:2", "--json", "--series"], "--series is about one trajectory"),
+            (["--sweep", "k=1:2:2", "--every", "1"], "--every applies to a single run"),
+            (["--sweep", "k=1:2:2", "--json", "--series"], "--series applies to a single run"),
             (["--sweep", "k=1:2:2", "-o", "x.hdf"], "\\.h5, \\.csv or \\.json"),
-            (["--columns", "x"], "--columns is about many runs"),
+            (["--columns", "x"], "--columns needs --sweep or --starts"),
         ]:
             with self.subTest(words):
                 self.fails([*SPRING, *words], 2, pattern, "Try `anagyre help run`")
@@ -218,7 +252,7 @@ class Failures(Batch):
         finally:
             process.kill()
         self.assertEqual(process.returncode, 1, err)
-        self.assertRegex(err, r"stopped by Ctrl-C: \d+ of 20000 members were finished; what was computed is in x.csv")
+        self.assertRegex(err, r"stopped by Ctrl-C: \d+ of 20000 members were finished; results so far are in x.csv")
         r = json.loads(out)
         rows = self.rows(self.path("x.csv"))
         self.assertEqual(len(rows), 20000)
@@ -255,7 +289,7 @@ class Starts(Batch):
     def test_refused(self):
         self.fails([*SPRING, "--starts", "none.csv"], 3, "cannot read none.csv: No such file")
         for text, pattern in [("", "has no rows"), ("x\n", "has no rows"), ("x,k\n1\n", "s.csv:2: 1 value for 2 columns"),
-                              ("x\nabc\n", "s.csv:2: x is 'abc'"), ("x\ninf\n", "no finite number"),
+                              ("x\nabc\n", "s.csv:2: x is 'abc'"), ("x\ninf\n", "not a finite number"),
                               ("x,x\n1,2\n", "`x` is swept twice"), ("y\n1\n", "unknown name `y`")]:
             with self.subTest(text):
                 self.fails([*SPRING, "--starts", self.write("s.csv", text)], 2, pattern)

@@ -153,10 +153,10 @@ class Crossings(Section):
 
     def test_refusals(self):
         for words, message in [
-            (["--section", "upp"], "there is no section `upp`; did you mean `up`.*there are: up down both"),
-            (["--section", "late"], "there is no section `late`"),
-            (["--crossings", "3"], "--crossings counts those of a section"),
-            (["--section", "up", "--every", "1", "-o", "x.csv"], "--every is about the series"),
+            (["--section", "upp"], "the model has no section `upp`; did you mean `up`.*there are: up down both"),
+            (["--section", "late"], "the model has no section `late`"),
+            (["--crossings", "3"], "--crossings needs --section"),
+            (["--section", "up", "--every", "1", "-o", "x.csv"], "--every applies to the series"),
             (["--section", "up", "--crossings", "0"], "--crossings must be at least 1"),
         ]:
             self.fails(["run", model("two_oscillators"), *words], 2, message)
@@ -351,13 +351,13 @@ section moving: x - 0.3*sin(3*t) = 0
             (["--level", "energy"], "--level needs NAME=VALUE"),
             (["--level", "enrgy=1", "--solve", "x'"], "no number `enrgy`; did you mean `energy`"),
             (["--level", "energy=1"], "which start value puts the start on the level energy=1.*there are: x' y'"),
-            (["--level", "energy=1", "--solve", "y"], "`y` is solved for, and swept or set too"),
+            (["--level", "energy=1", "--solve", "y"], "`y` is both solved for and swept or set"),
             (["--level", "energy=1", "--solve", "x',x,y'"], "--solve names 3 start values for 1 level"),
             (["--level", "energy=1", "--solve", "z'"], "unknown name `z`"),
             (["--level", "energy=mass", "--solve", "x'"], "unknown name `mass`"),
         ]:
             self.fails([*sweep, *words], 2, message)
-        self.fails(["run", "henon.nh", "--solve", "x'"], 2, "--solve is about a level or a section")
+        self.fails(["run", "henon.nh", "--solve", "x'"], 2, "--solve needs --level or --section")
 
 
 if __name__ == "__main__":

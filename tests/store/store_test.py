@@ -201,7 +201,7 @@ class Batches(Case):
         info = self.info("a.h5")
         self.assertEqual((info["kind"], info["rows"], info["summary"]), ("batch", 12, {"members": 12, "failed": 0, "off_level": 0}))
         self.assertEqual(info["members"]["sweep"]["x"], [float(v) for v in table["start x"]])
-        self.assertRegex(self.anagyre("info", "a.h5")[0], "rows +12, one for each member")
+        self.assertRegex(self.anagyre("info", "a.h5")[0], "rows +12, one per member")
         _, err = self.anagyre("run", "--from", "a.h5", "--t1", 10, code=2)
         self.assertIn("cannot be continued", err)
         done = subprocess.run(["h5dump", self.path("a.h5")], capture_output=True, check=False)
@@ -398,7 +398,7 @@ class Continued(Case):
 
     def test_refused(self):
         self.anagyre("run", "rattleback", "--t1", 10, "-o", "a.h5")
-        for words, part in [(["--t1", 5], "beyond"), ([], "how far"), (["--t1", -5], "beyond"), (["rattleback", "--t1", 20], "in place of MODEL"),
+        for words, part in [(["--t1", 5], "beyond"), ([], "give the new end time"), (["--t1", -5], "beyond"), (["rattleback", "--t1", 20], "replaces MODEL"),
                             (["--t1", 20, "--rtol", 1e-6], "--rtol"), (["--t1", 20, "--set", "m=2"], "--set"),
                             (["--t1", 20, "--every", 1], "--every"), (["--t1", 20, "--sweep", "m=1:2:3"], "--sweep")]:
             _, err = self.anagyre("run", "--from", "a.h5", *words, code=2)
@@ -540,7 +540,7 @@ class Full(Case):
         rows = len(series(os.path.join(disk, "a.h5"))["t"])
         out, err = self.anagyre("info", "a.h5", "--json", cwd=disk)
         self.assertEqual(json.loads(out)["rows"], rows)
-        self.assertIn("there is no room", err)
+        self.assertIn("no room", err)
         _, err = self.anagyre("run", "--from", "a.h5", code=3, cwd=disk)
         self.assertIn("behind its log", err)
         for name in os.listdir(disk):

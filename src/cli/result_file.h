@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Between `run` and the result files of store/: what a run hands over, and a run that goes on with one. */
-#ifndef AG_CLI_KEEP_H
-#define AG_CLI_KEEP_H
+ * Result files of `run`: writing one, and continuing the run of one. */
+#ifndef AG_CLI_RESULT_FILE_H
+#define AG_CLI_RESULT_FILE_H
 #include "cli/open.h"
 #include "store/store.h"
 
-/* A run to be continued: its file, and the point to go on from. */
+/* A run to be continued: its file, and the checkpoint to continue from. */
 typedef struct ag_continued {
   ag_archive *archive;
   ag_checkpoint point;
@@ -18,17 +18,17 @@ typedef struct ag_continued {
 ag_status ag_continue_open(ag_continued *c, const char *path, ag_run_options *o, bool *strict);
 /* Sets o->t1 (t1 NULL: what the run was made for) and o->from. */
 ag_status ag_continue_until(ag_continued *c, const double *t1, ag_run_options *o);
-/* The model of the file, derived again; its section becomes that of o. Trouble goes to s->ctx. */
-ag_status ag_continue_load(ag_continued *c, ag_source *s, ag_run_options *o, bool strict, bool quiet);
+/* The model of the file, derived again; its section becomes that of o. Errors go to its context. */
+ag_status ag_continue_load(ag_continued *c, anagyre_model **m, ag_run_options *o, bool strict, bool quiet);
 /* The rows before the point into the sinks, the events into the store (which may be NULL). */
 bool ag_continue_rows(ag_continued *c, ag_store *store, bool (*row)(void *self, const double *record), void *self);
 void ag_continue_done(ag_continued *c);
 
 /* The store of a run; NULL: the reason was printed. from: NULL, or what it continues. */
-ag_store *ag_keep_open(const char *path, const ag_source *s, const ag_common *common, const ag_run_options *o,
-                       bool strict, const ag_continued *from);
-void ag_keep_event(void *store, int event, double t);
-void ag_keep_save(void *store, const ag_checkpoint *c);
+ag_store *ag_result_file_open(const char *path, anagyre_model *m, const ag_common *common, const ag_run_options *o,
+                              bool strict, const ag_continued *from);
+void ag_result_file_event(void *store, int event, double t);
+void ag_result_file_save(void *store, const ag_checkpoint *c);
 /* result NULL: nothing was run. */
-ag_status ag_keep_close(ag_store *store, const ag_system *sys, const ag_run_result *result);
+ag_status ag_result_file_close(ag_store *store, const ag_system *sys, const ag_run_result *result);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/keep.h"
+#include "cli/result_file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { AT_A_TIME = 1 << 17 }; /* numbers read at a time */
 
-static ag_status say(ag_text *trouble) {
+static ag_status print_error(ag_text *trouble) {
   fprintf(stderr, "error: %s\n", ag_text_cstr(trouble));
   ag_text_done(trouble);
   return AG_SYSTEM;
@@ -25,17 +25,21 @@ static ag_store *create(const char *path, const ag_description *what, bool fresh
   ag_store *store = ag_store_create(path, &fields, fresh, &trouble);
   ag_fields_done(&fields);
   if (!store) {
-    say(&trouble);
+    print_error(&trouble);
     return NULL;
   }
   if (!begin || ag_store_begin(store)) return store;
-  (void)ag_keep_close(store, what->system, NULL);
+  (void)ag_result_file_close(store, what->system, NULL);
   return NULL;
 }
 
-ag_store *ag_keep_open(const char *path, const ag_source *s, const ag_common *common, const ag_run_options *o,
-                       bool strict, const ag_continued *from) {
-  ag_description what = {.system = s->system, .options = o, .text = s->text, .strict = strict};
+ag_store *ag_result_file_open(const char *path, anagyre_model *m, const ag_common *common, const ag_run_options *o,
+                              bool strict, const ag_continued *from) {
+  size_t size;
+  ag_description what = {.system = ag_api_system(m, &(ag_derive_options){.strict = strict, .t0 = o->t0}),
+                         .options = o,
+                         .text = ag_api_text(m, &size),
+                         .strict = strict};
   if (from) {
     what.n_set = from->n_set;
     what.sets = from->sets;
@@ -55,22 +59,24 @@ ag_store *ag_keep_open(const char *path, const ag_source *s, const ag_common *co
   return store;
 }
 
-void ag_keep_event(void *store, int event, double t) { (void)ag_store_event(store, event, t); } /* the next row tells */
+void ag_result_file_event(void *store, int event, double t) {
+  (void)ag_store_event(store, event, t);
+} /* the next row reports errors */
 
-void ag_keep_save(void *store, const ag_checkpoint *c) { (void)ag_store_save(store, c, false); }
+void ag_result_file_save(void *store, const ag_checkpoint *c) { (void)ag_store_save(store, c, false); }
 
-ag_status ag_keep_close(ag_store *store, const ag_system *sys, const ag_run_result *result) {
+ag_status ag_result_file_close(ag_store *store, const ag_system *sys, const ag_run_result *result) {
   ag_fields end = {0};
   ag_text trouble = {0};
   if (result) ag_store_result(&end, sys, result);
   bool good = ag_store_close(store, &end, &trouble);
   ag_fields_done(&end);
-  if (!good) return say(&trouble);
+  if (!good) return print_error(&trouble);
   ag_text_done(&trouble);
   return AG_OK;
 }
 
-/* ---- going on ---- */
+/* ---- continuing ---- */
 
 static ag_status refuse(ag_continued *c, const char *path, const char *why) {
   fprintf(stderr, "error: %s %s\n", path, why);
@@ -81,13 +87,13 @@ static ag_status refuse(ag_continued *c, const char *path, const char *why) {
 ag_status ag_continue_open(ag_continued *c, const char *path, ag_run_options *o, bool *strict) {
   ag_text trouble = {0};
   *c = (ag_continued){.archive = ag_archive_open(path, &trouble)};
-  if (!c->archive) return say(&trouble);
+  if (!c->archive) return print_error(&trouble);
   ag_text_done(&trouble);
   const ag_fields *fields = &c->archive->fields;
   if (c->archive->running) return refuse(c, path, "is still being written by a run");
-  if (c->archive->waiting) return refuse(c, path, "is behind its log, and there is no room to put the two together");
+  if (c->archive->waiting) return refuse(c, path, "is older than its log, and there is no room to merge the two");
   if (!ag_store_options(fields, o, strict) || !ag_fields_get_text(fields, "/model", NULL))
-    return refuse(c, path, "holds options that this program does not know");
+    return refuse(c, path, "has options that this program does not know");
   if (!ag_archive_checkpoint(c->archive, &c->point)) {
     if (ag_fields_get_integer(fields, "@complete", 0))
       fprintf(stderr, "error: %s cannot be continued: its run ended by itself (%s)\n", path,
@@ -108,12 +114,9 @@ ag_status ag_continue_open(ag_continued *c, const char *path, ag_run_options *o,
 
 /* How far the file goes. */
 static double last_time(const ag_continued *c) {
-  double t = ag_fields_get_number(&c->archive->fields, "/summary@t", NAN), *row;
-  if (isfinite(t) || !c->archive->n_row) return isfinite(t) ? t : c->point.t;
-  row = ag_heap_alloc(sizeof *row * (size_t)c->archive->width);
-  t = ag_archive_rows(c->archive, c->archive->n_row - 1, 1, row) ? row[0] : c->point.t;
-  free(row);
-  return t;
+  double t = ag_fields_get_number(&c->archive->fields, "/summary@t", NAN);
+  if (!isfinite(t)) t = ag_archive_row_time(c->archive, c->archive->n_row - 1);
+  return isfinite(t) ? t : c->point.t;
 }
 
 ag_status ag_continue_until(ag_continued *c, const double *t1, ag_run_options *o) {
@@ -123,8 +126,8 @@ ag_status ag_continue_until(ag_continued *c, const double *t1, ag_run_options *o
   o->t1 = t;
   o->from = &c->point;
   if ((t - furthest) * direction > 0) return AG_OK;
-  if (!t1) return ag_usage("run", "%s goes to t = %.17g: say with --t1 how far to go on", c->archive->path, last);
-  return ag_usage("run", "--t1 %.17g: %s goes to t = %.17g, give a time beyond %.17g", t, c->archive->path, last,
+  if (!t1) return ag_usage("run", "%s reaches t = %.17g: give the new end time with --t1", c->archive->path, last);
+  return ag_usage("run", "--t1 %.17g: %s reaches t = %.17g; give a time beyond %.17g", t, c->archive->path, last,
                   furthest);
 }
 
@@ -139,36 +142,37 @@ static bool fits(const ag_continued *c, const ag_system *sys, const ag_run_optio
          c->point.n_c == ag_system_dims(sys)->c;
 }
 
-ag_status ag_continue_load(ag_continued *c, ag_source *s, ag_run_options *o, bool strict, bool quiet) {
+/* The model of the file, with what was set in it. */
+static anagyre_model *open_model(const ag_continued *c) {
   const ag_fields *fields = &c->archive->fields;
-  ag_set *sets = ag_heap_alloc(sizeof *sets * (size_t)(c->n_set + 1));
-  char **names = ag_heap_alloc(sizeof *names * (size_t)(c->n_set + 1));
+  anagyre_model *m = anagyre_open_text(c->archive->path, ag_fields_get_text(fields, "/model", ""));
   for (int i = 0; i < c->n_set; i++) {
     const char *equals = strchr(c->sets[i], '=');
     ag_text name = {0};
     ag_text_strn(&name, c->sets[i], equals ? (size_t)(equals - c->sets[i]) : strlen(c->sets[i]));
-    names[i] = name.s;
-    sets[i] = (ag_set){names[i], equals ? equals + 1 : ""};
+    anagyre_set(m, ag_text_cstr(&name), equals ? equals + 1 : "");
+    ag_text_done(&name);
   }
-  ag_derive_options how = {.strict = strict, .t0 = o->t0};
-  ag_status status =
-      ag_source_text(s, c->archive->path, ag_fields_get_text(fields, "/model", ""), c->n_set, sets, &how);
-  for (int i = 0; i < c->n_set; i++) free(names[i]);
-  free(names);
-  free(sets);
+  anagyre_end_at(m, ag_fields_get_text(fields, "/options@terminal", NULL));
+  return m;
+}
+
+ag_status ag_continue_load(ag_continued *c, anagyre_model **out, ag_run_options *o, bool strict, bool quiet) {
+  const ag_fields *fields = &c->archive->fields;
+  anagyre_model *m = *out = open_model(c);
+  const ag_system *sys = ag_api_system(m, &(ag_derive_options){.strict = strict, .t0 = o->t0});
+  if (!sys) return ag_api_status(m);
   const char *section = ag_fields_get_text(fields, "/options@section", "");
-  if (status == AG_OK && *section) status = ag_source_section(s, section, &o->section);
-  if (status == AG_OK) status = ag_source_end_at(s, ag_fields_get_text(fields, "/options@terminal", NULL));
-  if (status != AG_OK) return status;
-  if (!fits(c, s->system, o)) {
-    ag_ctx_error(&s->ctx, (ag_pos){0},
+  if (*section && !(o->section = ag_api_section(ag_api_ctx(m), ag_system_model(sys), section))) return AG_WRONG;
+  if (!fits(c, sys, o)) {
+    ag_ctx_error(ag_api_ctx(m), (ag_pos){0},
                  "%s was written by anagyre %s (%s), which arranged this model differently: it cannot be continued",
                  c->archive->path, ag_fields_get_text(fields, "@version", "?"),
                  ag_fields_get_text(fields, "@commit", "?"));
     return AG_WRONG;
   }
   if (!quiet && strcmp(ag_fields_get_text(fields, "@commit", ""), AG_GIT_HASH))
-    fprintf(stderr, "note: %s was written by another build (%s); what follows may differ from it in the last digits\n",
+    fprintf(stderr, "note: %s was written by another build (%s); the continuation may differ in the last digits\n",
             c->archive->path, ag_fields_get_text(fields, "@commit", "?"));
   return AG_OK;
 }

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * Output files: their format by the end of their name, and writing one at once. */
+#ifndef AG_CLI_OUTPUT_H
+#define AG_CLI_OUTPUT_H
+#include "base/status.h"
+#include "base/text.h"
+
+typedef enum ag_format { AG_FORMAT_NONE, AG_FORMAT_H5, AG_FORMAT_CSV, AG_FORMAT_JSON, AG_FORMAT_UNKNOWN } ag_format;
+ag_format ag_output_format(const char *path); /* NONE: path is NULL */
+/* Prints "cannot write" with the reason, an errno. Returns AG_SYSTEM. */
+ag_status ag_output_error(const char *path, int error);
+/* Writes the text to a file; prints what is wrong. */
+AG_MUST_USE ag_status ag_output_save(const char *path, const ag_text *text);
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ * What kind of system a model is: what can change its energy, its constraints, its start. */
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "study/study.h"
+
+/* Does the constraint have a part without velocities: is its residual not zero when all velocities are? */
+static bool is_affine(ag_model *m, ag_id residual) {
+  int n = m->n_coords;
+  ag_id *from = ag_heap_alloc(sizeof *from * (size_t)n), *to = ag_heap_alloc(sizeof *to * (size_t)n);
+  for (int i = 0; i < n; i++) from[i] = m->coords[i].xi, to[i] = ag_zero(m->graph, m->coords[i].dim, 1);
+  ag_substitute(m->graph, n, from, to, 1, &residual);
+  free(from);
+  free(to);
+  return !ag_is_zero(m->graph, residual);
+}
+
+/* dE/dt = -l_t + F.xi - s.lambda */
+static void find_balance(ag_structure *s, ag_model *m) {
+  s->depends_on_time = ag_depends(m->graph, 1, &m->lagrangian, 1, &m->t);
+  s->forces = m->n_forces > 0;
+  for (int i = 0; i < m->n_constraints; i++) s->affine |= is_affine(m, m->constraints[i].x);
+  for (int i = 0; i < m->n_holonomics; i++) s->affine |= ag_depends(m->graph, 1, &m->holonomics[i].x, 1, &m->t);
+  for (int i = 0; i < m->n_prescribes; i++) s->affine |= ag_depends(m->graph, 1, &m->prescribes[i].x, 1, &m->t);
+}
+
+static void count_rows(ag_structure *s, const ag_system *sys) {
+  for (int i = 0; i < ag_system_dims(sys)->row; i++) {
+    s->n_rows[ag_system_rows(sys)[i].kind]++;
+    s->n_dropped += !ag_system_rows(sys)[i].kept;
+  }
+  s->freedom = ag_system_elimination(sys) == AG_ELIM_SADDLE ? ag_system_dims(sys)->xi - ag_system_dims(sys)->lambda
+                                                            : ag_system_dims(sys)->u;
+}
+
+/* The record at the start, through a run from t0 to t0. */
+static ag_status look_at_start(ag_structure *s, ag_ctx *ctx, const ag_system *sys, double t0) {
+  double *x = ag_heap_alloc(sizeof *x * (size_t)ag_system_dims(sys)->x);
+  ag_system_state0(sys, x);
+  ag_run_options o;
+  ag_run_defaults(&o);
+  o.t0 = o.t1 = t0;
+  o.every = -1;
+  o.events = false;
+  ag_status status = ag_run(ctx, sys, ag_system_param_values(sys), x, &o, NULL, &s->start);
+  ag_work *w = ag_work_create(sys, ag_system_param_values(sys));
+  s->condition = ag_work_condition(w, t0, x);
+  ag_work_free(w);
+  free(x);
+  return status;
+}
+
+ag_status ag_structure_find(ag_structure *s, ag_ctx *ctx, ag_model *m, const ag_system *sys, double t0) {
+  *s = (ag_structure){0};
+  ag_record_init(&s->record, sys);
+  find_balance(s, m);
+  count_rows(s, sys);
+  return look_at_start(s, ctx, sys, t0);
+}
+
+void ag_structure_done(ag_structure *s) {
+  ag_record_done(&s->record);
+  ag_run_done(&s->start);
+}
