@@ -47,19 +47,20 @@ static void name_parts(ag_builder *b, const ag_body *body, int index, ag_pos pos
 
 /* Lengths of the lists of the model before a function of model/ is called. */
 typedef struct marks {
-  int observables, events, generators, constraints, holonomics, multipliers, holders;
+  int observables, events, generators, constraints, holonomics, multipliers, holonomic_multipliers;
 } marks;
 
 static marks mark(const ag_model *m) {
-  return (marks){m->n_observables, m->n_events,      m->n_generators, m->n_constraints,
-                 m->n_holonomics,  m->n_multipliers, m->n_holders};
+  return (marks){m->n_observables, m->n_events,      m->n_generators,           m->n_constraints,
+                 m->n_holonomics,  m->n_multipliers, m->n_holonomic_multipliers};
 }
 
 /* Defines names in the language for what has been added since. Observables without forces may be used everywhere. */
 static void absorb(ag_builder *b, const marks *from, ag_pos pos) {
   const ag_model *m = b->m;
   for (int i = from->multipliers; i < m->n_multipliers; i++) ag_note_input(b, m->multipliers[i].x, AG_ON_MOTION);
-  for (int i = from->holders; i < m->n_holders; i++) ag_note_input(b, m->holders[i].x, AG_ON_MOTION);
+  for (int i = from->holonomic_multipliers; i < m->n_holonomic_multipliers; i++)
+    ag_note_input(b, m->holonomic_multipliers[i].x, AG_ON_MOTION);
   for (int i = from->observables; i < m->n_observables; i++) {
     const ag_item *o = &m->observables[i];
     int name = name_id(b, o->name);

@@ -147,7 +147,7 @@ static numbers evaluate(const ag_model *m) {
   for (int i = 0; i < m->n_drives; i++) add_input(g, m->drives[i].x, inputs, &n, v, &k);
   for (int i = 0; i < m->n_reactions; i++) add_input(g, m->reactions[i].x, inputs, &n, v, &k);
   for (int i = 0; i < m->n_multipliers; i++) add_input(g, m->multipliers[i].x, inputs, &n, v, &k);
-  for (int i = 0; i < m->n_holders; i++) add_input(g, m->holders[i].x, inputs, &n, v, &k);
+  for (int i = 0; i < m->n_holonomic_multipliers; i++) add_input(g, m->holonomic_multipliers[i].x, inputs, &n, v, &k);
   if (m->energy) add_input(g, m->energy, inputs, &n, v, &k);
   add_numbers(g, m->lagrangian, inputs, n, v, &out);
   for (int i = 0; i < m->n_params; i++) add_numbers(g, m->params[i].value, inputs, n, v, &out);

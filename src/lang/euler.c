@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Euler angles of a body at the start: B.theta = 1.1, B.psi' = 0.9 become starts of B.R and B.Omega. R = Rz(phi)
- * Rx(theta) Rz(psi), Omega = phi' (sin theta sin psi, sin theta cos psi, cos theta) + theta' (cos psi, -sin psi, 0) +
- * psi' e3. Angles and rates that are not given are 0, except for the one rate that the no-twist condition of a rubber
- * body determines. */
+ * Euler angles of a body at the start: B.theta = 1.1, B.psi' = 0.9 become starts of B.R and B.Omega.
+ *   R = Rz(phi) Rx(theta) Rz(psi),
+ *   Omega = phi' (sin theta sin psi, sin theta cos psi, cos theta) + theta' (cos psi, -sin psi, 0) + psi' e3.
+ * Angles and rates that are not given are 0, except for the one rate that the no-twist condition of a rubber body
+ * determines. */
 #include <string.h>
 
 #include "lang/scene.h"

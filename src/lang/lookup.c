@@ -91,7 +91,7 @@ static ag_value multiplier(ag_builder *b, const ag_syn *s) {
   if (constraint <= 0 || !looks_at_motion(b)) return ag_eval_bad();
   constraint--;
   ag_id x = constraint < AG_MAX_SIZE ? ag_model_multiplier(b->m, constraint)
-                                     : ag_model_holder(b->m, constraint - AG_MAX_SIZE);
+                                     : ag_model_holonomic_multiplier(b->m, constraint - AG_MAX_SIZE);
   ag_note_input(b, x, AG_ON_MOTION);
   return ag_eval_good(x);
 }

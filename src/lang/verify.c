@@ -70,8 +70,9 @@ static double draw(line *l) {
 static void line_init(ag_builder *b, line *l) {
   ag_model *m = b->m;
   *l = (line){.seed = 1};
-  l->inputs = ag_heap_alloc(sizeof *l->inputs * (size_t)(2 + m->n_params + 2 * m->n_coords + m->n_drives +
-                                                         m->n_reactions + m->n_multipliers + m->n_holders));
+  l->inputs =
+      ag_heap_alloc(sizeof *l->inputs * (size_t)(2 + m->n_params + 2 * m->n_coords + m->n_drives + m->n_reactions +
+                                                 m->n_multipliers + m->n_holonomic_multipliers));
   l->inputs[l->n++] = m->t;
   for (int i = 0; i < m->n_params; i++)
     if (m->params[i].input) l->inputs[l->n++] = m->params[i].input;
@@ -80,7 +81,7 @@ static void line_init(ag_builder *b, line *l) {
   for (int i = 0; i < m->n_drives; i++) l->inputs[l->n++] = m->drives[i].x;
   for (int i = 0; i < m->n_reactions; i++) l->inputs[l->n++] = m->reactions[i].x;
   for (int i = 0; i < m->n_multipliers; i++) l->inputs[l->n++] = m->multipliers[i].x;
-  for (int i = 0; i < m->n_holders; i++) l->inputs[l->n++] = m->holders[i].x;
+  for (int i = 0; i < m->n_holonomic_multipliers; i++) l->inputs[l->n++] = m->holonomic_multipliers[i].x;
   for (int i = 0; i < l->n; i++) l->from_xi += ag_input_storage(b->g, l->inputs[i]);
   for (int i = 0; i < m->n_coords; i++) l->inputs[l->n++] = m->coords[i].xi, l->n_xi += m->coords[i].dim;
   l->size = l->from_xi + l->n_xi;

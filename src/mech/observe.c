@@ -33,7 +33,7 @@ static builtins collect(const ag_system *sys) {
   ag_model *m = sys->model;
   ag_graph *g = m->graph;
   builtins b = {0};
-  int room = m->n_frames + m->n_drives + m->n_reactions + m->n_multipliers + m->n_holders + 1;
+  int room = m->n_frames + m->n_drives + m->n_reactions + m->n_multipliers + m->n_holonomic_multipliers + 1;
   b.from = ag_heap_alloc(sizeof(ag_id) * (size_t)room);
   b.to = ag_heap_alloc(sizeof(ag_id) * (size_t)room);
   if (m->energy) b.from[b.n] = m->energy, b.to[b.n++] = sys->energy;
@@ -43,8 +43,9 @@ static builtins collect(const ag_system *sys) {
   for (int i = 0; i < m->n_multipliers; i++)
     b.from[b.n] = m->multipliers[i].x,
     b.to[b.n++] = multiplier_of(sys, AG_ROW_CONSTRAINT, m->multipliers[i].name, m->lambda);
-  for (int i = 0; i < m->n_holders; i++)
-    b.from[b.n] = m->holders[i].x, b.to[b.n++] = multiplier_of(sys, AG_ROW_HOLONOMIC, m->holders[i].name, m->lambda);
+  for (int i = 0; i < m->n_holonomic_multipliers; i++)
+    b.from[b.n] = m->holonomic_multipliers[i].x,
+    b.to[b.n++] = multiplier_of(sys, AG_ROW_HOLONOMIC, m->holonomic_multipliers[i].name, m->lambda);
   for (int i = 0; i < m->n_reactions; i++) {
     for (int c = 0; c < m->n_coords; c++)
       if (!strcmp(m->coords[c].name, m->reactions[i].name)) {

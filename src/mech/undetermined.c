@@ -57,12 +57,12 @@ static void mark(derive *d, const double *at, const double *nu, int step, bool *
   ag_system *sys = d->sys;
   ag_model *m = d->m;
   seeds s = {0};
-  int room = m->n_drives + m->n_multipliers + m->n_holders;
+  int room = m->n_drives + m->n_multipliers + m->n_holonomic_multipliers;
   s.inputs = AG_NEWN(sys->arena, ag_id, room + 1);
   s.seeds = AG_NEWN(sys->arena, ag_id, room + 1);
   add_seeds(d, AG_ROW_PRESCRIBE, m->prescribes, m->n_drives, m->drives, nu, step, &s);
   add_seeds(d, AG_ROW_CONSTRAINT, m->constraints, m->n_multipliers, m->multipliers, nu, step, &s);
-  add_seeds(d, AG_ROW_HOLONOMIC, m->holonomics, m->n_holders, m->holders, nu, step, &s);
+  add_seeds(d, AG_ROW_HOLONOMIC, m->holonomics, m->n_holonomic_multipliers, m->holonomic_multipliers, nu, step, &s);
   ag_id *x = AG_NEWN(sys->arena, ag_id, m->n_observables), *dx = AG_NEWN(sys->arena, ag_id, m->n_observables);
   for (int i = 0; i < m->n_observables; i++) x[i] = m->observables[i].x;
   ag_forward(d->g, s.n, s.inputs, s.seeds, m->n_observables, x, dx);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Bodies: coordinates, kinetic energy, and the quantities a person may name. */
+ * Bodies: coordinates, kinetic energy, and their named quantities. */
 #include <math.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ bool ag_body_moves(const ag_model *m, ag_id x) {
 }
 
 void ag_body_parameters(ag_model *m, int n, ag_id *x) {
-  for (int i = m->n_params - 1; i >= 0; i--) /* a value may use parameters before it */
+  for (int i = m->n_params - 1; i >= 0; i--) /* a value may depend on earlier parameters */
     if (m->params[i].input) ag_substitute(m->graph, 1, &m->params[i].input, &m->params[i].value, n, x);
 }
 

@@ -14,7 +14,7 @@ ag_ground_frame ag_contact_frame(ag_model *m, const ag_ground *gr) {
   ag_ground_frame f = {.N = normal, .O = origin, .still = !gr->carrier && !ag_body_moves(m, origin)};
   f.upright = !gr->carrier && normal == ag_body_axis(g, 2);
   if (gr->kind == AG_GROUND_BODY) {
-    f.O = ag_body_part(m, gr->carrier, "middle"); /* its own surface */
+    f.O = ag_body_part(m, gr->carrier, "middle"); /* the surface of the carrier */
   } else if (gr->carrier) {
     ag_id R = m->coords[gr->carrier->R].q;
     f.N = ag_mul(g, R, normal);
@@ -25,7 +25,7 @@ ag_ground_frame ag_contact_frame(ag_model *m, const ag_ground *gr) {
 
 static ag_id sum(ag_graph *g, ag_id a, ag_id b) { return a && b ? ag_add(g, a, b) : a ? a : b; }
 
-/* Velocity of the ground's material point at P, 0 when it is at rest. */
+/* Velocity of the material point of the ground at P, 0 if it is at rest. */
 static bool ground_velocity(ag_model *m, const ag_ground *gr, const ag_ground_frame *f, ag_id P, ag_id *out) {
   ag_graph *g = m->graph;
   ag_id v = 0;
@@ -41,7 +41,7 @@ static bool ground_velocity(ag_model *m, const ag_ground *gr, const ag_ground_fr
   return true;
 }
 
-/* Angular velocity of the ground along the contact normal n, 0 when there is none. */
+/* Angular velocity of the ground along the contact normal n, 0 if there is none. */
 static ag_id ground_turning(const ag_model *m, const ag_ground *gr, const ag_ground_frame *f, ag_id n) {
   ag_graph *g = m->graph;
   ag_id w = 0;
@@ -64,7 +64,7 @@ static ag_status add_rolling(ag_ctx *ctx, ag_model *m, ag_contact *c, const ag_g
                  c->body->name);
     return AG_WRONG;
   }
-  /* on a plane in body components (R enters through R^T N alone), else in space */
+  /* on a plane in body axes (R enters only through R^T N), otherwise in space */
   if (c->ground.kind == AG_GROUND_PLANE) rolled = ag_mul(g, R.q, ag_cross(g, c->arm, R.xi));
   else {
     ag_id arm = ag_sub(g, c->point, x.q), w = ag_mul(g, R.q, R.xi);
@@ -109,7 +109,7 @@ static void add_observables(ag_model *m, const ag_contact *c, ag_pos pos) {
   observe(m, c, "misfit", c->misfit, pos);
 }
 
-/* The radius of curvature jumps where the normal passes one of some angles: cos(theta) = axis.n for the body, the
+/* The radius of curvature jumps where the normal passes one of several angles: cos(theta) = axis.n for the body, the
  * opposite for the one it rolls on. One product, one event. */
 static void add_jumps(ag_model *m, const ag_contact *c, ag_pos pos) {
   ag_graph *g = m->graph;
@@ -128,7 +128,7 @@ static void add_jumps(ag_model *m, const ag_contact *c, ag_pos pos) {
   if (x) AG_MODEL_PUSH(m, events, ((ag_event){.name = name_of(m, c, "jump"), .x = x, .cuts = true, .pos = pos}));
 }
 
-/* Where the contact ends to be what it is: it would pull; the other edge of a cylinder takes over. */
+/* Where the contact ceases to be valid: it would have to pull; the other edge of a cylinder touches. */
 static void add_events(ag_model *m, const ag_contact *c, ag_pos pos) {
   ag_graph *g = m->graph;
   if (c->ground.watch)
@@ -142,7 +142,7 @@ static void add_events(ag_model *m, const ag_contact *c, ag_pos pos) {
                 ((ag_event){.name = name_of(m, c, "edge"), .x = side, .terminal = true, .cuts = true, .pos = pos}));
 }
 
-/* ---- all of it ---- */
+/* ---- the whole contact ---- */
 
 static ag_status check_ground(ag_ctx *ctx, const ag_model *m, const ag_body *b, const ag_ground *gr, ag_pos pos) {
   if (b->surface.kind == AG_SURFACE_NONE) {
@@ -168,7 +168,7 @@ static ag_status check_ground(ag_ctx *ctx, const ag_model *m, const ag_body *b, 
   return AG_OK;
 }
 
-/* A ball on the surface of a body that is a ball: explicit. */
+/* A ball on the surface of another ball: explicit. */
 static void ball_on_ball(const ag_model *m, ag_contact *c) {
   const ag_body *on = c->ground.carrier;
   if (c->ground.kind != AG_GROUND_BODY || c->body->surface.kind != AG_SURFACE_SPHERE ||
@@ -215,12 +215,12 @@ ag_status ag_contact_start(ag_ctx *ctx, ag_model *m, const ag_contact *c) {
   }
   ag_ground_frame f = ag_contact_frame(m, &c->ground);
   bool corner = c->ground.kind == AG_GROUND_CONE || (c->ground.kind == AG_GROUND_BOWL && !ag_touch_smooth(m, c));
-  if (corner && any) return AG_OK; /* the rest follows from the gap, by search */
+  if (corner && any) return AG_OK; /* the rest follows from the gap, by Newton's method */
   if (corner) {
     ag_ctx_error(ctx, b->pos, "where does `%s` start? Give two entries of %s.x, away from the axis; the third follows",
                  b->name, b->name);
     return AG_WRONG;
   }
-  ag_body_propose(m, b, ag_touch_start(m, c, &f)); /* near the rest of the place, if some of it is named */
+  ag_body_propose(m, b, ag_touch_start(m, c, &f)); /* near the given part of its position, if there is one */
   return AG_OK;
 }

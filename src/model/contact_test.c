@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a contact adds: a constraint that keeps the gap, and generators that are symmetries of the Lagrangian and of the
+ * A contact adds a constraint that preserves the gap, and generators that are symmetries of the Lagrangian and of the
  * constraints. */
 #include <math.h>
 #include <stdint.h>
@@ -81,7 +81,7 @@ static void check_gap(ag_model *m, const ag_contact *c) {
     make_point(m, &state, &p);
     settle(m, c, &p);
     AG_CHECK(ag_evaluate(m->graph, p.n, p.in, p.v, 1, &rate, &v) == 0);
-    AG_CHECK_NEAR(v, 0, 2e-14); /* rounding; lengths may be small */
+    AG_CHECK_NEAR(v, 0, 2e-14); /* rounding error; lengths may be small */
   }
 }
 
@@ -281,7 +281,8 @@ static void check_carried(void) {
         .kind = k ? AG_GROUND_PLANE : AG_GROUND_SPHERE, .carrier = big, .radius = num(g, 1), .rubber = true};
     AG_CHECK(ag_body_roll(&ctx, m, x.b, &top, here, &x.c) == AG_OK);
     AG_CHECK(ag_bodies_finish(&ctx, m) == AG_OK);
-    /* all of it together moves along the floor; what is on top may spin, below only what the plate leaves as it is */
+    /* everything together moves along the floor; the body on top may spin, the one below only in ways that leave the
+     * plate unchanged */
     AG_CHECK(has(m, "b.along_x") && has(m, "b.along_y") && has(m, "b.turn") && !has(m, "big.along_x"));
     AG_CHECK(has(m, "b.spin1") && has(m, "big.spin1") == !k && has(m, "big.spin3"));
     check_gap(m, x.c);
@@ -310,7 +311,7 @@ static void check_refusals(void) {
   ag_model_free(x.m);
 }
 
-/* Where it starts: it touches whatever the orientation is. */
+/* The start touches for every orientation. */
 static void check_start(void) {
   made x = revolve(AG_SURFACE_TORUS);
   ag_graph *g = x.m->graph;

@@ -57,7 +57,7 @@ static void solve3(const double H[9], const double b[3], double x[3]) {
   }
 }
 
-/* How many steps until one of them is next to nothing; more than MOST_STEPS: too many. */
+/* Number of steps until one of them is negligible; more than MOST_STEPS: too many. */
 static int steps_to(const numbers *k, double p, const double n[3]) {
   double X[3], v[13];
   first_point(k, p, n, X);
@@ -79,7 +79,7 @@ static int steps_to(const numbers *k, double p, const double n[3]) {
   return MOST_STEPS + 1;
 }
 
-/* Of NORMALS all around: how many are not reached; *steps: the most that one of the others takes. */
+/* For NORMALS in all directions: how many are not reached; *steps: the largest number of steps among the others. */
 static int unreached(const numbers *k, double p, int *steps) {
   int lost = 0;
   *steps = LEAST_STEPS;
@@ -93,7 +93,7 @@ static int unreached(const numbers *k, double p, int *steps) {
   return lost;
 }
 
-/* x f'(x)/(f(x) - f(0)) where f = 0, the mean of both sides of the axes. */
+/* x f'(x)/(f(x) - f(0)) where f = 0, averaged over both sides of the axes. */
 static double growth(const numbers *k) {
   double v[13], X[3] = {0}, sum = 0;
   look(k, X, v);
@@ -130,7 +130,7 @@ void ag_implicit_settle(ag_model *m, ag_surface *s) {
     s->power = power[i];
     s->steps = steps;
   }
-  s->steps++; /* normals between those that were tried */
+  s->steps++; /* for normals between those that were tried */
   free(k.slots);
   ag_tape_free(k.tape);
 }

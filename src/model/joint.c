@@ -6,7 +6,7 @@
 
 /* Unit vectors u1, u2 with u1 x u2 = a for a unit vector a = (x, y, z): with s the sign of z and h = 1/(s + z),
  *   u1 = (1 - s x^2 h, -s x y h, -s x),  u2 = (-x y h, s - y^2 h, -y).
- * a depends on parameters at most, so that the sign does not change during a motion. a = e3 gives e1, e2. */
+ * a depends at most on parameters, so the sign does not change during a motion. a = e3 gives e1, e2. */
 static void across(ag_graph *g, ag_id a, ag_id *u1, ag_id *u2) {
   ag_id x = ag_entry(g, a, 0, 0), y = ag_entry(g, a, 1, 0), z = ag_entry(g, a, 2, 0), zero = ag_num(g, 0),
         one = ag_num(g, 1);
@@ -19,7 +19,7 @@ static void across(ag_graph *g, ag_id a, ag_id *u1, ag_id *u2) {
   *u2 = ag_stack(g, 3, 1, second);
 }
 
-/* Body components to space. */
+/* Body axes to space. */
 static ag_id turned(const ag_model *m, const ag_body *b, ag_id v) {
   return b ? ag_mul(m->graph, m->coords[b->R].q, v) : v;
 }
@@ -70,7 +70,7 @@ static ag_status add(ag_ctx *ctx, ag_model *m, ag_joint given, const char *text,
   ag_body *owner = on_b ? j->B : j->A;
   owner->n_joint++;
   m->holonomics[j->holonomic].name = ag_body_word(m, owner, "held", owner->n_joint);
-  ag_id lambda = ag_model_holder(m, j->holonomic), f = lambda;
+  ag_id lambda = ag_model_holonomic_multiplier(m, j->holonomic), f = lambda;
   if (j->a) {
     ag_id e[3];
     for (int i = 0; i < 3; i++) e[i] = ag_entry(g, lambda, i, 0);
@@ -105,7 +105,7 @@ ag_status ag_joint_hinge(ag_ctx *ctx, ag_model *m, ag_body *A, ag_id p, ag_id a,
 
 /* ---- start ---- */
 
-/* How many components of a coordinate the start statements name; row: which. */
+/* How many components of a coordinate the start statements give; row: which one. */
 static int named_rows(const ag_model *m, int coord, bool row[3]) {
   row[0] = row[1] = row[2] = false;
   for (int i = 0; i < m->n_starts; i++) {
@@ -133,7 +133,7 @@ void ag_body_propose(ag_model *m, const ag_body *b, ag_id x) {
     if (!row[k]) AG_MODEL_PUSH(m, starts, ((ag_start){false, b->x, k, -1, ag_entry(m->graph, x, k, 0), b->pos}));
 }
 
-/* An orientation that nobody names is 1; said aloud where constraints on positions could move it. */
+/* An orientation that is not given is 1; stated explicitly where position constraints could move it. */
 static void settle(ag_model *m, const ag_body *b) {
   if (b && m->n_holonomics && !named(m, b->R)) begin(m, b, b->R, ag_eye(m->graph, 3));
 }
@@ -155,7 +155,7 @@ static void align(ag_model *m, const ag_joint *j, const ag_body *from, const ag_
   begin(m, b, b->R, ag_rotation(g, from ? ag_mul(g, m->coords[from->R].q, turn) : turn));
 }
 
-/* Orientations along the hinges, from one that is known; a group without one begins with a body that touches nothing (a
+/* Orientations along the hinges, from one that is known; a group without one begins with a body that has no contact (a
  * frame, not a wheel). */
 static void align_all(ag_model *m) {
   const ag_body *root;
@@ -179,7 +179,7 @@ static void align_all(ag_model *m) {
   } while (root);
 }
 
-/* b hangs on `from` (its place is known, or it is space). */
+/* b is attached to `from` (whose position is known, or which is space). */
 static void hang(ag_model *m, const ag_joint *j, const ag_body *from, const ag_body *b) {
   bool forward = b == j->B;
   settle(m, from);
@@ -188,7 +188,7 @@ static void hang(ag_model *m, const ag_joint *j, const ag_body *from, const ag_b
   ag_body_propose(m, b, ag_sub(m->graph, at, turned(m, b, forward ? j->q : j->p)));
 }
 
-/* One round over the joints; whether something was placed. */
+/* One pass over the joints; true if a body was placed. */
 static bool hang_all(ag_model *m) {
   bool changed = false;
   for (int i = 0; i < m->n_joints; i++) {
@@ -202,7 +202,7 @@ static bool hang_all(ag_model *m) {
   return changed;
 }
 
-/* A body that is carried comes after its carrier, if that touches or is held by something. */
+/* A body on a carrier comes after its carrier, if that is in contact or attached to something. */
 static bool carrier_waits(const ag_model *m, const ag_contact *c) {
   const ag_body *carrier = c->ground.carrier;
   bool held = carrier && carrier->n_contact;
@@ -224,9 +224,9 @@ ag_status ag_bodies_start(ag_ctx *ctx, ag_model *m) {
   align_all(m);
   bool *done = AG_NEWN(m->arena, bool, m->n_contacts + 1);
   for (int round = 0; round <= m->n_contacts;
-       round++) /* in the last one whatever is left (bodies that carry each other) */
+       round++) /* the last pass places whatever is left (bodies that carry each other) */
     for (int i = 0; i < m->n_contacts; i++) {
-      while (hang_all(m)) continue; /* what hangs on a body that touches is placed: two wheels of one frame */
+      while (hang_all(m)) continue; /* bodies attached to a body in contact are placed first: two wheels of one frame */
       if (done[i] || (round < m->n_contacts && carrier_waits(m, m->contacts[i]))) continue;
       AG_TRY(put(ctx, m, m->contacts[i]));
       done[i] = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Joints: the rows vanish in places that are joined and only there, starts are completed along chains, refusals. */
+ * Joints: the rows vanish exactly at joined positions, starts are completed along chains, errors. */
 #include <math.h>
 
 #include "check.h"
@@ -31,7 +31,7 @@ static void quaternion(const double *r, double *q) {
   for (int k = 0; k < 4; k++) q[k] = K[best][k] / (2 * sqrt(K[best][best]));
 }
 
-/* Evaluates the starts in order, each with what stands before it; the stored numbers of all coordinates. */
+/* Evaluates the starts in order, each with the values before it; the stored numbers of all coordinates. */
 static void play(ag_model *m, ag_id *in, double *v) {
   ag_graph *g = m->graph;
   for (int i = 0; i < m->n_coords; i++) {
@@ -60,7 +60,7 @@ static double worst_row(ag_model *m, const ag_id *in, const double *v) {
   return worst;
 }
 
-/* A chain of three: the first one hinged in space about any axis, a ball joint written the other way round, a hinge. */
+/* A chain of three: the first one hinged to space about any axis, a ball joint with its bodies swapped, a hinge. */
 static void check_chain(void) {
   double axes[4][3] = {{0, 0, 1}, {0.3, -0.4, -0.5}, {0, 2, 0}, {1, 0.2, 1e-3}};
   for (int k = 0; k < 4; k++) {
@@ -87,7 +87,7 @@ static void check_chain(void) {
     for (int i = 0; i < m->n_holonomics; i++) ag_substitute(g, 1, &axis, &value, 1, &m->holonomics[i].x);
     play(m, in, v);
     AG_CHECK_NEAR(worst_row(m, in, v), 0, 1e-15);
-    v[7 + 2] += 1e-3; /* b turned: three of its rows notice */
+    v[7 + 2] += 1e-3; /* b rotated: three of its rows change */
     AG_CHECK(worst_row(m, in, v) > 1e-4);
     AG_CHECK(ag_bodies_start(&ctx, m) == AG_OK && m->n_starts == 6);
     ag_ctx_done(&ctx);
@@ -95,7 +95,7 @@ static void check_chain(void) {
   }
 }
 
-/* A free pair, nobody placed: the first in the origin. */
+/* A free pair without given positions: the first one at the origin. */
 static void check_free(void) {
   ag_model *m = ag_model_create("pair");
   ag_graph *g = m->graph;

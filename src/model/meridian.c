@@ -30,7 +30,7 @@ static void gauss_node(int n, int i, double *x, double *w) {
 
 /* ---- where r jumps ---- */
 
-/* Zero of d in theta when d is linear in theta or in cos(theta); else 0. */
+/* Zero of d in theta if d is linear in theta or in cos(theta); else 0. */
 static ag_id zero_of(ag_graph *g, ag_id theta, ag_id d) {
   ag_id cosine = ag_apply1(g, AG_OP_COS, theta), u = ag_input(g, "u", 1, 1, AG_LEAF_REAL), one = ag_num(g, 1),
         zero = ag_num(g, 0);
@@ -68,7 +68,7 @@ static void add_jump(search *q, ag_id d) {
   s->jump[s->n_jump++] = angle;
 }
 
-/* Choices by theta: comparisons, and what has a corner. */
+/* Conditions on theta: comparisons, and functions with a corner. */
 static void find_jumps(search *q, ag_id x, ag_id top) {
   if (x > top || q->seen[x]) return;
   q->seen[x] = true;
@@ -80,7 +80,7 @@ static void find_jumps(search *q, ag_id x, ag_id top) {
   for (int i = 0; i < ag_node_n_arg(q->g, x); i++) find_jumps(q, ag_node_arg(q->g, x, i), top);
 }
 
-/* Into [0, pi] and in order. */
+/* Restricts to [0, pi] and sorts. */
 static void sort_jumps(ag_graph *g, ag_surface *s) {
   for (int i = 0; i < s->n_jump; i++) {
     ag_id most = ag_apply2(g, AG_OP_MIN, s->jump[i], ag_num(g, M_PI));
@@ -110,7 +110,7 @@ static void means(ag_graph *g, ag_id theta, ag_id r, ag_id b, ag_id d, int nodes
   }
 }
 
-/* Where the quadrature of a part begins, how far it goes, and the sums before it. */
+/* Start and length of the quadrature of an interval, and the sums before it. */
 typedef struct part {
   ag_id b, d, h, f;
 } part;
@@ -128,11 +128,11 @@ ag_surface ag_surface_meridian(ag_graph *g, ag_id theta, ag_id r, ag_id h0, ag_i
   free(q.seen);
   sort_jumps(g, &s);
   ag_id zero = ag_num(g, 0), pi = ag_num(g, M_PI), end[AG_MAX_JUMPS + 2], across, along;
-  int n = s.n_jump ? s.n_jump : 1; /* ends between parts */
+  int n = s.n_jump ? s.n_jump : 1; /* ends between intervals */
   end[0] = zero;
   for (int i = 0; i < n; i++) end[1 + i] = s.n_jump ? s.jump[i] : ag_num(g, M_PI / 2);
   end[n + 1] = pi;
-  /* from the top down with the angle to the upper pole, which has its own digits */
+  /* from the top down with the angle to the upper pole, which keeps its relative accuracy */
   ag_id sine = ag_apply1(g, AG_OP_SIN, theta), minus = ag_neg(g, ag_apply1(g, AG_OP_COS, theta));
   ag_id down = ag_apply2(g, AG_OP_ATAN2, sine, minus);
   part here = {zero, theta, h0, zero}, now = here;
@@ -144,7 +144,7 @@ ag_surface ag_surface_meridian(ag_graph *g, ag_id theta, ag_id r, ag_id h0, ag_i
                  ag_add(g, now.f, ag_mul(g, length, along))};
     if (i <= n - 1) here = choose(g, ag_apply2(g, AG_OP_LE, end[i], theta), now, here);
     if (i < n + 1) continue;
-    /* closed at the top up to rounding: closed */
+    /* closed at the top up to rounding error counts as closed */
     ag_id scale = ag_mul(g, ag_num(g, 1e-12), last), size = ag_apply1(g, AG_OP_ABS, now.h);
     now.h = ag_select(g, ag_apply2(g, AG_OP_LE, size, scale), zero, now.h);
     now.d = ag_neg(g, down);

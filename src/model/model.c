@@ -38,7 +38,7 @@ void ag_model_free(ag_model *m) {
   free(m->drives);
   free(m->reactions);
   free(m->multipliers);
-  free(m->holders);
+  free(m->holonomic_multipliers);
   free(m->bodies);
   free(m->contacts);
   free(m->joints);
@@ -123,7 +123,7 @@ ag_id ag_model_reaction(ag_model *m, int coord) {
   return x;
 }
 
-/* A constraint with a name of its own is multiplier.NAME whatever its kind; numbers are counted per kind. */
+/* A named constraint is multiplier.NAME whatever its kind; the numbers of unnamed ones are counted per kind. */
 static ag_id standing_for(ag_model *m, const char *what, const ag_item *c) {
   if (c->name[0] > '9') what = "multiplier";
   return ag_input(m->graph, ag_arena_printf(m->arena, "%s.%s", what, c->name), ag_node_rows(m->graph, c->x), 1,
@@ -138,11 +138,12 @@ ag_id ag_model_multiplier(ag_model *m, int constraint) {
   return x;
 }
 
-ag_id ag_model_holder(ag_model *m, int holonomic) {
-  const ag_item *c = &m->holonomics[holonomic], *have = find(m->holders, m->n_holders, c->name);
+ag_id ag_model_holonomic_multiplier(ag_model *m, int holonomic) {
+  const ag_item *c = &m->holonomics[holonomic],
+                *have = find(m->holonomic_multipliers, m->n_holonomic_multipliers, c->name);
   if (have) return have->x;
   ag_id x = standing_for(m, "holder", c);
-  AG_MODEL_PUSH(m, holders, ((ag_item){c->name, NULL, x, c->pos}));
+  AG_MODEL_PUSH(m, holonomic_multipliers, ((ag_item){c->name, NULL, x, c->pos}));
   return x;
 }
 
@@ -161,7 +162,7 @@ bool ag_model_has_force(const ag_model *m, int n, const ag_id *x) {
   const ag_graph *g = m->graph;
   return (m->lambda && ag_depends(g, n, x, 1, &m->lambda)) || on_items(g, n, x, m->n_drives, m->drives) ||
          on_items(g, n, x, m->n_reactions, m->reactions) || on_items(g, n, x, m->n_multipliers, m->multipliers) ||
-         on_items(g, n, x, m->n_holders, m->holders);
+         on_items(g, n, x, m->n_holonomic_multipliers, m->holonomic_multipliers);
 }
 
 bool ag_model_prime(ag_model *m, ag_id x, ag_id *dx) {

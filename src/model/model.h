@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * A mechanical system as a person states it, with no text and no derivation: front header of model/.
- *
- * lang/ builds an ag_model from a file; tests and later bodies build one by function calls. mech/ reads it. All
- * expressions are nodes of one graph in the inputs of the model: time t, the parameters, per coordinate factor a
- * position q (vector or rotation) and a quasi-velocity xi (time derivative, or body angular velocity), and per
- * independent velocity of a `frame` an input. Everything lives until ag_model_free(). */
+ * A mechanical system as stated by the user, without text and without derivation: front header of model/. lang/ builds
+ * an ag_model from a file; programs can build one by function calls. mech/ reads it. All expressions are nodes of one
+ * graph in the inputs of the model: time t, the parameters, for each coordinate factor a position q (vector or
+ * rotation) and a quasi-velocity xi (time derivative, or body angular velocity), and an input for each independent
+ * velocity of a `frame`. Everything lives until ag_model_free(). */
 #ifndef AG_MODEL_MODEL_H
 #define AG_MODEL_MODEL_H
 #include <stdbool.h>
@@ -22,7 +21,7 @@ typedef struct ag_coord {
   const char *name;                     /* "x", "x[2]" */
   const char *velocity;                 /* "x'", "Omega", "Omega[2]" */
   const char *family, *family_velocity; /* "x", "Omega" of a family, else NULL */
-  int index;                            /* in the family, from 1; 0: no family */
+  int index;                            /* index in the family, from 1; 0: not in a family */
   ag_space space;
   int dim; /* rows of q (3 for S2, SO3) */
   ag_id q, xi;
@@ -32,7 +31,7 @@ typedef struct ag_coord {
 typedef struct ag_param {
   const char *name;
   ag_id input; /* scalar, vector or matrix input; for `integer` parameters 0: they are structural */
-  ag_id value; /* expression of earlier parameters */
+  ag_id value; /* expression in earlier parameters */
   bool integer;
   double number;   /* the value of an integer parameter */
   bool from_start; /* not in the text: added for a start value that varies */
@@ -47,8 +46,8 @@ typedef struct ag_item {
   ag_pos pos;
 } ag_item;
 
-/* xi-component assignments: `force x' = ...`, `generator turn: phi' = 1, x' = -y`. coord indexes model->coords,
- * row >= 0 picks one component, -1 the whole vector. */
+/* Assignments to components of xi: `force x' = ...`, `generator turn: phi' = 1, x' = -y`. coord is an index into
+ * model->coords; row >= 0 selects one component, -1 the whole vector. */
 typedef struct ag_assign {
   int coord, row;
   ag_id x;
@@ -64,15 +63,15 @@ typedef struct ag_generator {
 
 typedef struct ag_event {
   const char *name;
-  ag_id x;       /* scalar; crosses zero */
+  ag_id x;       /* scalar; the event is where it crosses zero */
   int direction; /* +1 rising, -1 falling, 0 both */
   bool terminal;
   ag_pos pos;
-  bool cuts; /* the equations have a corner there: a step ends at it, so that no step goes across */
+  bool cuts; /* the equations have a corner there: a step ends at it and none crosses it */
 } ag_event;
 
-/* start: a coordinate (velocity == false) or velocity gets a value that may depend on parameters, t and, for
- * convenience, coordinates that are set earlier. frame >= 0: an independent velocity of the frame. */
+/* start: the value of a coordinate (velocity == false) or velocity; it may depend on parameters, t and coordinates set
+ * earlier. frame >= 0: an independent velocity of the frame. */
 typedef struct ag_start {
   bool velocity;
   int coord, row, frame;
@@ -80,7 +79,7 @@ typedef struct ag_start {
   ag_pos pos;
 } ag_start;
 
-/* domain: lo <= x <= hi for a scalar expression of coordinates (usually one coordinate) */
+/* domain: lo <= x <= hi for a scalar expression in coordinates (usually one coordinate) */
 typedef struct ag_range {
   ag_id x, lo, hi;
   ag_pos pos;
@@ -91,7 +90,7 @@ typedef enum ag_expect_kind {
   AG_EXPECT_ALONG,    /* x = value within tol over time (at every accepted step) */
   AG_EXPECT_CONSTANT, /* x constant within tol over time */
   AG_EXPECT_VARIES,   /* x varies by more than tol over time */
-  AG_EXPECT_EVENT,    /* event's nth occurrence at time within tol */
+  AG_EXPECT_EVENT,    /* nth occurrence of the event at time within tol */
   AG_EXPECT_COUNT     /* event occurs value times over time */
 } ag_expect_kind;
 
@@ -121,7 +120,7 @@ struct ag_joint;
 typedef struct ag_model {
   ag_arena *arena;
   ag_graph *graph;
-  const char *name, *title, *source; /* source: the whole text, "" when built by calls */
+  const char *name, *title, *source; /* source: the whole text, "" if built by calls */
   ag_id t;
   ag_id energy, lambda; /* built-in observables as inputs: scalar; column of all multipliers (0 when unused) */
   ag_id lagrangian;
@@ -131,29 +130,28 @@ typedef struct ag_model {
   AG_LIST(ag_item, lets);        /* for show; already expanded everywhere */
   AG_LIST(ag_item, constraints); /* in q, xi, t, parameters; linear or affine in xi */
   AG_LIST(ag_item, holonomics);  /* in q, t, parameters */
-  AG_LIST(ag_item, touches); /* in q, t, parameters: relations that the constraints keep; the start must fulfil them */
-  AG_LIST(ag_item, margins); /* in q, t, parameters: must be positive at the start; "`name` text" else */
-  AG_LIST(ag_item, prescribes); /* in q, t: left minus right; name is the coordinate's */
+  AG_LIST(ag_item, touches);     /* in q, t, parameters: preserved by the constraints; the start must satisfy them */
+  AG_LIST(ag_item, margins);     /* in q, t, parameters: positive at the start, else the error is "`name` text" */
+  AG_LIST(ag_item, prescribes);  /* in q, t: left minus right; name is the coordinate's */
   AG_LIST(ag_assign, forces);
   AG_LIST(ag_item, frames);     /* independent velocities: name, expression in q, xi, t */
   AG_LIST(ag_id, frame_inputs); /* the input that stands for frames[i] in observables and start */
   AG_LIST(ag_range, domains);
   AG_LIST(ag_item, observables);
   AG_LIST(ag_event, events);
-  AG_LIST(ag_event, sections); /* Poincare sections: looked for when a run asks for one; never terminal */
+  AG_LIST(ag_event, sections); /* Poincare sections: used only on request; never terminal */
   AG_LIST(ag_generator, generators);
   AG_LIST(ag_start, starts);
-  int soft_from; /* starts from soft_from - 1 on complete the others and may be changed by the constraints; 0: none do
-                  */
-  int first_set, n_set;                 /* starts[first_set .. first_set + n_set - 1] came from outside */
-  const char **set_labels, **set_texts; /* of each its name and its text, for messages */
+  int soft_from; /* starts from soft_from - 1 on are guesses that the constraints may change; 0: there are none */
+  int first_set, n_set;                 /* starts[first_set .. first_set + n_set - 1] come from --set */
+  const char **set_labels, **set_texts; /* their names and texts, for messages */
   AG_LIST(ag_expect, expects);
   AG_LIST(ag_reference, references);
-  AG_LIST(ag_item, drives);      /* name of a prescribed coordinate -> scalar input standing for its multiplier */
-  AG_LIST(ag_item, reactions);   /* coordinate name -> input (shape of xi) standing for the reaction S^T lambda on it */
-  AG_LIST(ag_item, multipliers); /* constraint name -> input (shape of the residual) standing for its own lambda */
-  AG_LIST(ag_item, holders);     /* holonomic name -> input (shape of the residual) standing for its own lambda */
-  AG_LIST(struct ag_body *, bodies); /* what the shorthand of body.h added, in order */
+  AG_LIST(ag_item, drives);      /* name of a prescribed coordinate -> scalar input for its multiplier */
+  AG_LIST(ag_item, reactions);   /* coordinate name -> input (shape of xi) for the reaction S^T lambda on it */
+  AG_LIST(ag_item, multipliers); /* constraint name -> input (shape of the residual) for its own lambda */
+  AG_LIST(ag_item, holonomic_multipliers); /* holonomic name -> input (shape of the residual) for its own lambda */
+  AG_LIST(struct ag_body *, bodies);       /* added by body.h, in order */
   AG_LIST(struct ag_contact *, contacts);
   AG_LIST(struct ag_joint *, joints);
 } ag_model;
@@ -168,22 +166,22 @@ int ag_model_add_coord(ag_model *m, const char *name, const char *velocity, cons
 void ag_model_add_constraint(ag_model *m, ag_id residual, const char *text, ag_pos pos);
 void ag_model_add_holonomic(ag_model *m, ag_id residual, const char *text, ag_pos pos);
 void ag_model_add_prescribe(ag_model *m, const char *name, ag_id residual, const char *text, ag_pos pos);
-ag_id ag_model_add_frame(ag_model *m, const char *name, ag_id x, ag_pos pos); /* returns the standing input */
+ag_id ag_model_add_frame(ag_model *m, const char *name, ag_id x, ag_pos pos); /* returns its input */
 ag_id ag_model_drive(ag_model *m, const char *coord_name);                    /* finds or adds; 0 when not prescribed */
 ag_id ag_model_reaction(ag_model *m, int coord);                              /* finds or adds */
 ag_id ag_model_multiplier(ag_model *m, int constraint);                       /* finds or adds */
-ag_id ag_model_holder(ag_model *m, int holonomic);                            /* finds or adds: its multiplier */
+ag_id ag_model_holonomic_multiplier(ag_model *m, int holonomic);              /* finds or adds: its multiplier */
 ag_id ag_model_energy(ag_model *m);                                           /* finds or adds */
 
 /* Appends to one of the lists above: AG_MODEL_PUSH(m, observables, ((ag_item){...})). */
 #define AG_MODEL_PUSH(m, list, item) \
   (AG_PUSH((m)->list, (m)->n_##list, (m)->cap_##list), (m)->list[(m)->n_##list++] = (item))
 
-/* Does any of the expressions contain a force of constraint (lambda, drives, reactions, multipliers)? */
+/* Does any of the expressions contain a constraint force (lambda, drives, reactions, multipliers)? */
 bool ag_model_has_force(const ag_model *m, int n, const ag_id *x);
 
-/* Total time derivative of an expression of coordinates and t (the prime of the language). False when x depends on
- * a velocity or on a built-in observable. */
+/* Total time derivative of an expression in coordinates and t (the prime of the language). False if x depends on a
+ * velocity or on a built-in observable. */
 bool ag_model_prime(ag_model *m, ag_id x, ag_id *dx);
 
 #include "model/body.h"

@@ -60,7 +60,7 @@ static void check_prime(void) {
   ag_id dx, e = ag_stack(g, 3, 1, (ag_id[]){ag_num(g, 0), ag_num(g, 0), ag_num(g, 1)});
   AG_CHECK(ag_model_prime(m, x.q, &dx) && dx == x.xi);
   AG_CHECK(ag_model_prime(m, m->t, &dx) && dx == ag_num(g, 1));
-  /* (x^2 sin t)' = 2 x x' sin t + x^2 cos t at x = 3, x' = 5, t = 0.5; two roundings */
+  /* (x^2 sin t)' = 2 x x' sin t + x^2 cos t at x = 3, x' = 5, t = 0.5; two rounding errors */
   ag_id f = ag_mul(g, ag_mul(g, x.q, x.q), ag_apply1(g, AG_OP_SIN, m->t)), in[3] = {m->t, x.q, x.xi};
   double out, at[3] = {0.5, 3, 5};
   AG_CHECK(ag_model_prime(m, f, &dx));
@@ -69,7 +69,7 @@ static void check_prime(void) {
   /* (R^T e)' = (R^T e) x W */
   ag_id Gamma = ag_mul(g, ag_transpose(g, R.q), e);
   AG_CHECK(ag_model_prime(m, Gamma, &dx) && dx == ag_cross(g, Gamma, R.xi));
-  /* nothing that moves by itself */
+  /* quantities that do not change by themselves */
   AG_CHECK(!ag_model_prime(m, x.xi, &dx));
   AG_CHECK(!ag_model_prime(m, ag_model_energy(m), &dx));
   AG_CHECK(!ag_model_prime(m, ag_model_reaction(m, 0), &dx));

@@ -19,7 +19,7 @@ static ag_id axis3(ag_graph *g, int k) {
   return column3(g, k == 0 ? one : zero, k == 1 ? one : zero, k == 2 ? one : zero);
 }
 
-/* Entry by entry, so that zeros of a simple turn vanish and the rest depends on parameters alone. */
+/* Entry by entry, so that zeros of a simple rotation vanish and the rest depends on parameters alone. */
 static ag_id ellipsoid_matrix(ag_graph *g, const ag_surface *s) {
   ag_id e[9], axes[3] = {ag_mul(g, s->a, s->a), ag_mul(g, s->b, s->b), ag_mul(g, s->c, s->c)};
   for (int i = 0; i < 3; i++)
@@ -43,8 +43,8 @@ static ag_id at_angle(ag_graph *g, const ag_surface *s, ag_id x, ag_id sine, ag_
   return x;
 }
 
-/* h(theta)/sin(theta). Where the meridian meets the axis it is h'(theta)/cos(theta) up to O(sin^2), which is used
- * there: even in theta, so that X is smooth at the pole. */
+/* h(theta)/sin(theta). Near the axis it is h'(theta)/cos(theta) up to O(sin^2), which is used there: even in theta, so
+ * X is smooth at the pole. */
 static ag_id over_sine(ag_graph *g, const ag_surface *s, ag_id sine, ag_id cosine) {
   static const double NEAR = 1e-8, CLOSED = 1e-12;
   ag_id one = ag_num(g, 1), slope, at[3] = {ag_num(g, 0), ag_num(g, M_PI / 2), ag_num(g, M_PI)}, h[3];
@@ -62,7 +62,7 @@ static ag_id over_sine(ag_graph *g, const ag_surface *s, ag_id sine, ag_id cosin
   return ag_select(g, near, there, divided);
 }
 
-/* In the axes of the surface, for those that have an axis 3. */
+/* In the axes of the surface, for surfaces with an axis 3. */
 static ag_id around_axis(ag_graph *g, const ag_surface *s, ag_id n) {
   ag_id n1 = ag_entry(g, n, 0, 0), n2 = ag_entry(g, n, 1, 0), n3 = ag_entry(g, n, 2, 0), zero = ag_num(g, 0);
   ag_id across = column3(g, n1, n2, zero), e3 = axis3(g, 2), length = ag_norm(g, across);
@@ -107,7 +107,7 @@ static ag_id newton_step(ag_graph *g, const ag_surface *s, ag_id n, ag_id X) {
 }
 
 /* A fixed number of steps from a smooth start; only the last two are differentiated, which gives the derivatives of the
- * root up to the third when they have arrived. */
+ * root up to the third once the steps have converged. */
 static ag_id newton(ag_graph *g, const ag_surface *s, ag_id n) {
   ag_id X = ag_body_hold(g, ag_implicit_start(g, s, n));
   for (int i = 0; i < s->steps; i++) {
@@ -120,7 +120,7 @@ static ag_id newton(ag_graph *g, const ag_surface *s, ag_id n) {
 ag_id ag_surface_misfit(ag_graph *g, const ag_surface *s, ag_id n) {
   if (s->kind != AG_SURFACE_CONVEX) return 0;
   ag_surface before = *s;
-  before.steps--; /* the same values: only what is differentiated is another */
+  before.steps--; /* the same values, but a different step is differentiated */
   if (s->turn) n = ag_mul(g, ag_transpose(g, s->turn), n);
   ag_id X = newton(g, s, n), last = newton(g, &before, n);
   ag_id moved = ag_norm(g, ag_sub(g, X, last)), size = ag_norm(g, X);

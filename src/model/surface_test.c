@@ -45,7 +45,7 @@ static void torus_forms(ag_graph *g, double a, double b, ag_surface *s) {
   s[2] = ag_surface_meridian(g, theta, num(g, b), num(g, a), num(g, b), 24);
 }
 
-/* The second form, and one that is no ellipsoid any more, from the unit sphere. */
+/* The second form, and a surface that is not an ellipsoid, starting from the unit sphere. */
 static ag_surface implicit_ellipsoid(ag_graph *g, double quartic) {
   ag_id X = ag_input(g, "X", 3, 1, AG_LEAF_REAL), x = ag_entry(g, X, 0, 0), y = ag_entry(g, X, 1, 0),
         z = ag_entry(g, X, 2, 0);
@@ -83,7 +83,8 @@ static void forms(ag_graph *g, ag_surface *s) {
 
 static double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/* On the surface; dX has no part along n (support map); X.n is positive and outward. Rounding, and that of 40 nodes. */
+/* On the surface; dX has no component along n (support map); X.n is positive. Tolerances: rounding error, and that of
+ * 40 nodes. */
 static void check_maps(void) {
   ag_graph *g = ag_graph_create();
   ag_surface s[N_FORM];
@@ -152,14 +153,14 @@ static void check_axis(void) {
   misfit[1] = ag_surface_misfit(g, &s[13], n);
   AG_CHECK(ag_evaluate(g, 1, &n, (double[]){0.48, -0.6, 0.64}, 2, misfit, v) == 0);
   AG_CHECK_NEAR(v[0], 0, 1e-15);
-  AG_CHECK(fabs(v[1]) > 1e-6); /* two steps are too few, and it says so */
+  AG_CHECK(fabs(v[1]) > 1e-6); /* two steps are too few, and misfit shows it */
   AG_CHECK_STR(ag_surface_word(AG_SURFACE_TORUS), "torus");
   AG_CHECK_STR(ag_surface_word(AG_SURFACE_CONVEX), "convex");
   ag_graph_free(g);
 }
 
-/* At the poles, exactly and nearly: the ellipsoid of revolution by its closed meridian and by quadrature has the
- * contact map and its derivative as the ellipsoid itself. */
+/* At and near the poles: the ellipsoid of revolution, by its closed meridian and by quadrature, has the contact map and
+ * derivative of the ellipsoid itself. */
 static void check_poles(void) {
   ag_graph *g = ag_graph_create();
   ag_surface s[4];

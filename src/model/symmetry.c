@@ -22,7 +22,7 @@ typedef struct motion {
 
 static bool is_none(const ag_graph *g, ag_id x) { return !x || ag_is_zero(g, x); }
 
-/* 0 by its form, or a number that is 0 up to rounding. */
+/* 0 by its form, or a number that is 0 up to rounding error. */
 static bool is_nothing(ag_graph *g, ag_id x) {
   double v;
   return ag_is_zero(g, x) || (ag_constant(g, x, &v) && fabs(v) < 1e-14);
@@ -36,7 +36,7 @@ static bool vanishes(ag_graph *g, ag_id v) {
 
 static bool parallel(ag_graph *g, ag_id a, ag_id b) { return a == b || vanishes(g, ag_cross(g, a, b)); }
 
-/* a.b = 0 by its form, component by component so that products find each other. */
+/* a.b = 0 by its form, component by component so that equal products cancel. */
 static bool across(ag_graph *g, ag_id a, ag_id b) {
   ag_id sum = ag_num(g, 0);
   for (int i = 0; i < 3; i++) {
@@ -61,7 +61,7 @@ static bool of_a_body(const ag_model *m, bool position, int item) {
   return false;
 }
 
-/* What must not change: the Lagrangian, and constraints that come from no contact and no joint. */
+/* What must be invariant: the Lagrangian, and constraints other than contacts and joints. */
 static int watched(const ag_model *m, ag_id *x) {
   int n = 0;
   x[n++] = m->lagrangian;
@@ -89,8 +89,8 @@ static bool lift(ag_model *m, const motion *z, ag_id *inputs, ag_id *seeds) {
   return true;
 }
 
-/* The power of the forces at other velocities eta, F.eta: a covector field is the same along the motion when this does
- * not change while eta is carried along like a velocity. 0: no forces. */
+/* The power F.eta of the forces at other velocities eta: a covector field is invariant if this does not change while
+ * eta is transported like a velocity. 0: no forces. */
 static ag_id power(const ag_model *m, const ag_id *eta) {
   ag_graph *g = m->graph;
   ag_id sum = 0;
@@ -103,7 +103,8 @@ static ag_id power(const ag_model *m, const ag_id *eta) {
   return sum;
 }
 
-/* The derivatives d (their sizes: those of x) at random states: all 0 up to rounding? Enough states must be finite. */
+/* Are the derivatives d (of expressions x, which give their scale) 0 up to rounding error at random states? Enough
+ * states must be finite. */
 static bool still_at_random(ag_model *m, int n, const ag_id *d, const ag_id *x, const ag_id *eta) {
   enum { WANTED = 3, TRIES = 20 };
   ag_graph *g = m->graph;
@@ -171,7 +172,7 @@ static bool allowed(ag_model *m, const motion *z) {
 
 /* ---- groups ---- */
 
-/* part[i]: the group of body i, named by its first body. */
+/* part[i]: the group of body i, named after its first body. */
 static void join(const ag_model *m, int *part, const ag_body *a, const ag_body *b) {
   int ia = 0, ib = 0;
   for (int i = 0; i < m->n_bodies; i++) {
@@ -193,33 +194,34 @@ static int *groups(const ag_model *m) {
   return part;
 }
 
-/* The bodies that move together: those of one group, or all. */
-typedef struct flock {
+/* Bodies that move together: those of one group, or all. */
+typedef struct body_group {
   ag_model *m;
   const int *part;
   int group; /* -1: all */
   const char *name;
-} flock;
+} body_group;
 
-static bool belongs(const flock *f, const ag_body *b) {
+static bool belongs(const body_group *f, const ag_body *b) {
   for (int i = 0; i < f->m->n_bodies; i++)
     if (f->m->bodies[i] == b) return f->group < 0 || f->part[i] == f->group;
   return false;
 }
 
-static bool is_light(const flock *f) {
+static bool is_light(const body_group *f) {
   for (int i = 0; i < f->m->n_bodies; i++)
     if (belongs(f, f->m->bodies[i]) && !is_none(f->m->graph, f->m->bodies[i]->gravity)) return false;
   return true;
 }
 
-static const ag_contact *space_contact(const flock *f, int i) {
+static const ag_contact *space_contact(const body_group *f, int i) {
   const ag_contact *c = f->m->contacts[i];
   return !c->ground.carrier && belongs(f, c->body) ? c : NULL;
 }
 
-/* The point of space a joint stands in, its axis in *axis (0: a ball joint); 0: not in space, or not of this flock. */
-static ag_id space_joint(const flock *f, int i, ag_id *axis) {
+/* The point in space of a joint, with its axis in *axis (0: a ball joint); 0: not attached to space, or not in this
+ * group. */
+static ag_id space_joint(const body_group *f, int i, ag_id *axis) {
   const ag_joint *j = f->m->joints[i];
   if ((j->A && j->B) || !belongs(f, j->A ? j->A : j->B)) return 0;
   *axis = j->A ? j->b : j->a;
@@ -240,8 +242,8 @@ static bool declare(ag_model *m, const char *name, const motion *z) {
   return true;
 }
 
-/* Has every group of its own what is asked for all bodies together? */
-static bool has_each(const flock *f, const char *word) {
+/* Does every single group already have the symmetry requested for all bodies together? */
+static bool has_each(const body_group *f, const char *word) {
   if (f->group >= 0) return false;
   for (int i = 0; i < f->m->n_bodies; i++) {
     const char *name = ag_arena_printf(f->m->arena, "%s.%s", f->m->bodies[i]->name, word);
@@ -254,7 +256,7 @@ static bool has_each(const flock *f, const char *word) {
 
 static motion no_motion(const ag_model *m) { return (motion){AG_NEWN(m->arena, ag_id, m->n_coords + 1), m->n_coords}; }
 
-static bool can_shift(const flock *f, ag_id d) {
+static bool can_shift(const body_group *f, ag_id d) {
   ag_graph *g = f->m->graph;
   if (!is_light(f) && !is_nothing(g, ag_entry(g, d, 2, 0))) return false;
   for (int i = 0; i < f->m->n_contacts; i++) {
@@ -270,18 +272,18 @@ static bool can_shift(const flock *f, ag_id d) {
   return true;
 }
 
-static bool shift(const flock *f, const char *word, ag_id d) {
-  if (has_each(f, word) || !can_shift(f, d)) return true; /* nothing that should be */
+static bool shift(const body_group *f, const char *word, ag_id d) {
+  if (has_each(f, word) || !can_shift(f, d)) return true; /* nothing is broken */
   double square;
   if (!ag_body_number(f->m, ag_dot(f->m->graph, d, d), &square) || square < 1e-20) return true; /* e3 x N, N upright */
   motion z = no_motion(f->m);
-  d = ag_body_unit(f->m->graph, d); /* asked for as it was: products find each other */
+  d = ag_body_unit(f->m->graph, d); /* tested as it was: equal products cancel */
   for (int i = 0; i < f->m->n_bodies; i++)
     if (belongs(f, f->m->bodies[i])) z.v[f->m->bodies[i]->x] = d;
   return declare(f->m, ag_arena_printf(f->m->arena, "%s.%s", f->name, word), &z);
 }
 
-static bool can_turn(const flock *f, ag_id N, ag_id O) {
+static bool can_turn(const body_group *f, ag_id N, ag_id O) {
   ag_graph *g = f->m->graph;
   if (!is_light(f) && N != ag_body_axis(g, 2)) return false;
   for (int i = 0; i < f->m->n_contacts; i++) {
@@ -301,7 +303,7 @@ static bool can_turn(const flock *f, ag_id N, ag_id O) {
   return true;
 }
 
-static bool turn(const flock *f, const char *word, ag_id N, ag_id O) {
+static bool turn(const body_group *f, const char *word, ag_id N, ag_id O) {
   ag_graph *g = f->m->graph;
   if (has_each(f, word) || !can_turn(f, N, O)) return true;
   motion z = no_motion(f->m);
@@ -314,9 +316,9 @@ static bool turn(const flock *f, const char *word, ag_id N, ag_id O) {
   return declare(f->m, ag_arena_printf(f->m->arena, "%s.%s", f->name, word), &z);
 }
 
-/* Horizontal directions for a free flock or one on level ground; else those that the first plane or cylinder offers.
- * Returns false when the rest of the model broke one of them. */
-static bool shifts(const flock *f) {
+/* Horizontal directions for a free group or one on level ground; otherwise those of the first plane or cylinder.
+ * Returns false if the rest of the model breaks one of them. */
+static bool shifts(const body_group *f) {
   ag_graph *g = f->m->graph;
   ag_id e3 = ag_body_axis(g, 2), x = ag_body_axis(g, 0), y = ag_body_axis(g, 1), z = e3;
   for (int i = f->m->n_contacts - 1; i >= 0; i--) {
@@ -332,8 +334,8 @@ static bool shifts(const flock *f) {
   return first && second && third;
 }
 
-/* Where an axis may stand: in the ground or a joint; free: in the origin. */
-static bool turns(const flock *f) {
+/* Where an axis may be: in the ground or a joint; free: at the origin. */
+static bool turns(const body_group *f) {
   ag_graph *g = f->m->graph;
   ag_id e3 = ag_body_axis(g, 2), O = 0, N = e3, axis = 0;
   for (int i = f->m->n_contacts - 1; i >= 0; i--) {
@@ -359,7 +361,7 @@ static bool turns(const flock *f) {
 
 /* ---- spins ---- */
 
-/* Is the body's mass spread symmetrically about the axis through the centre of its surface? */
+/* Is the mass of the body symmetric about the axis through the centre of its surface? */
 static bool symmetric_mass(ag_graph *g, const ag_body *b, ag_id axis) {
   ag_id hat = ag_hat(g, axis);
   for (int i = 0; i < 3; i++)
@@ -376,7 +378,7 @@ static bool symmetric_mass(ag_graph *g, const ag_body *b, ag_id axis) {
   return !b->centre || vanishes(g, ag_cross(g, axis, b->centre));
 }
 
-/* What the body carries, and what holds it, must be symmetric about the axis too. */
+/* What the body carries, and its joints, must be symmetric about the axis too. */
 static bool free_to_spin(const ag_model *m, const ag_body *b, ag_id axis) {
   ag_graph *g = m->graph;
   for (int i = 0; i < m->n_contacts; i++) {
@@ -420,13 +422,13 @@ void ag_bodies_generators(ag_model *m) {
   bool whole = true;
   for (int i = 0; i < m->n_bodies; i++) {
     if (part[i] != i) continue;
-    flock f = {m, part, i, m->bodies[i]->name};
+    body_group f = {m, part, i, m->bodies[i]->name};
     bool shifted = shifts(&f), turned = turns(&f);
     whole = whole && shifted && turned;
     n++;
   }
   if (!whole && n > 1) {
-    flock all = {m, part, -1, "bodies"};
+    body_group all = {m, part, -1, "bodies"};
     (void)shifts(&all);
     (void)turns(&all);
   }

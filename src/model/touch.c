@@ -16,7 +16,7 @@
 #include "model/body_internal.h"
 
 enum { NEAR_STEPS = 4, NEWTON_STEPS = 6 };
-static const double LEVEL = 1e-12; /* of the slope of a bowl on its axis */
+static const double LEVEL = 1e-12; /* slope of a bowl on its axis */
 
 ag_id ag_touch_root(ag_graph *g, ag_id y, ag_id F, ag_id start, ag_id *misfit) {
   ag_id J = ag_jacobian(g, F, 1, &y), x = ag_body_hold(g, start), at[2];
@@ -33,7 +33,7 @@ ag_id ag_touch_root(ag_graph *g, ag_id y, ag_id F, ag_id start, ag_id *misfit) {
   return x;
 }
 
-/* The last step of an implicit surface to misfit and stray. */
+/* Adds the last step of an implicit surface to misfit and stray. */
 static void add_implicit(ag_graph *g, ag_contact *c, const ag_surface *s, ag_id n) {
   ag_id part = ag_surface_misfit(g, s, n);
   if (!part) return;
@@ -63,7 +63,7 @@ static field bowl_at(ag_graph *g, const ag_ground *gr, ag_id N, ag_id y, ag_id w
   memcpy(first, of, sizeof of);
   ag_substitute(g, 1, &gr->rho, &zero, 3, first);
   double slope, second;
-  bool known = ag_constant(g, first[1], &slope); /* else parameters decide */
+  bool known = ag_constant(g, first[1], &slope); /* otherwise parameters decide */
   bool corner = (known && !(fabs(slope) <= LEVEL)) || (ag_constant(g, first[2], &second) && !isfinite(second));
   ag_id near = ag_apply2(g, AG_OP_LT, square, ag_num(g, NEAR)), steep_at_0 = ag_apply1(g, AG_OP_ABS, first[1]);
   if (!known) near = ag_apply2(g, AG_OP_AND, near, ag_apply2(g, AG_OP_LE, steep_at_0, ag_num(g, LEVEL)));
@@ -105,7 +105,7 @@ static void touch_plane(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
   if (b->centre) c->arm = ag_sub(g, c->arm, b->centre);
   c->point = ag_add(g, x, ag_mul(g, R, c->arm));
   if (b->surface.kind == AG_SURFACE_SPHERE) {
-    /* R R^T N = N: what the plane does there does not see the orientation of the ball */
+    /* R R^T N = N: on a plane the orientation of the ball does not matter */
     ag_id middle = ag_body_part(m, b, "middle"), down = ag_mul(g, b->surface.a, f->N);
     c->point = ag_sub(g, middle, down);
   }
@@ -114,7 +114,7 @@ static void touch_plane(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
   c->gap = ag_sub(g, ag_dot(g, f->N, ag_sub(g, x, f->O)), c->height);
 }
 
-/* The profile of a bowl is that of the centre of the ball already. */
+/* The profile of a bowl is already that of the centre of the ball. */
 static void touch_ball(ag_model *m, ag_contact *c, const ag_ground_frame *f) {
   ag_graph *g = m->graph;
   const ag_body *b = c->body;
@@ -223,15 +223,15 @@ bool ag_touch_smooth(ag_model *m, const ag_contact *c) {
          isfinite(second);
 }
 
-/* A normal that a contact may start with, and the place of the ground where it stands, from O: at the bottom of what is
- * hollow, on the top of what is not. */
+/* A normal for the start of a contact, and the corresponding point of the ground relative to O: at the bottom of a
+ * hollow ground, on top of others. */
 static ag_id first_normal(ag_model *m, const ag_contact *c, const ag_ground_frame *f) {
   ag_graph *g = m->graph;
   ag_id e3 = ag_body_axis(g, 2), e1 = ag_body_axis(g, 0);
   if (c->ground.kind == AG_GROUND_BOWL) return f->N;
   if (c->ground.kind != AG_GROUND_CYLINDER) return e3;
   if (f->upright) return c->ground.inside ? ag_neg(g, e1) : e1;
-  /* an axis along e3 is known only when it has its value */
+  /* an axis along e3 is recognised only when its value is inserted */
   ag_id u = ag_sub(g, e3, ag_mul(g, ag_dot(g, f->N, e3), f->N)),
         w = ag_sub(g, e1, ag_mul(g, ag_dot(g, f->N, e1), f->N));
   ag_id square = ag_dot(g, u, u), lies = ag_apply2(g, AG_OP_LT, ag_num(g, 1e-12), square),

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * What makes a contact impossible. Known from the shape alone, with the parameters as they are: an error at once. Known
- * from the place of the body: a margin, which must be positive at the start, and an event where it falls through zero.
- */
+ * Impossible contacts. Those known from the shape alone, with the current parameters, are an error at once. Those that
+ * depend on the position of the body have a margin, which must be positive at the start, and an event where it falls
+ * through zero. */
 #include <math.h>
 
 #include "model/body_internal.h"
 
 /* ---- from the shape ---- */
 
-/* r, its misfit, h and what the quadrature leaves of h' and f' of a meridian at n angles, with the parameters as they
- * are. h' = r cos, f' = r sin. */
+/* r, its misfit, h, and the residuals of h' = r cos and f' = r sin of a meridian at n angles, with the current
+ * parameters. */
 static void sample_meridian(ag_model *m, const ag_surface *s, int n, double *out) {
   ag_graph *g = m->graph;
   ag_id one = ag_num(g, 1), of[2] = {s->h, s->f}, d[2], sine = ag_apply1(g, AG_OP_SIN, s->theta),
@@ -80,7 +80,7 @@ static ag_status check_meridian(ag_ctx *ctx, ag_model *m, const ag_body *b, ag_p
   return AG_OK;
 }
 
-/* A ball in something hollow must be smaller. */
+/* A ball in a hollow ground must be smaller. */
 static ag_status check_fit(ag_ctx *ctx, ag_model *m, const ag_body *b, const ag_ground *gr, ag_pos pos) {
   double r, A;
   if (b->surface.kind != AG_SURFACE_SPHERE || !gr->inside ||
@@ -99,7 +99,7 @@ ag_status ag_trouble_shape(ag_ctx *ctx, ag_model *m, const ag_body *b, const ag_
   return check_fit(ctx, m, b, gr, pos);
 }
 
-/* ---- from the place ---- */
+/* ---- from the position ---- */
 
 /* word NULL: no event. */
 static void margin(ag_model *m, const ag_contact *c, const char *word, const char *text, ag_id x, bool cuts,
@@ -129,8 +129,8 @@ static ag_id bend(ag_graph *g, const ag_surface *s, ag_id grad, ag_id H) {
   return ag_mul(g, curvature, ag_mul(g, ag_num(g, 1.0 / 3), size));
 }
 
-/* Where the outward normal is n: positive if the second derivatives of f are positive definite (the least of their
- * leading minors, beside the size of the diagonal) and the surface is not as good as flat. */
+/* At outward normal n: positive if the Hessian of f is positive definite (smallest leading minor relative to the
+ * diagonal) and the surface is not nearly flat. */
 static ag_id definite(ag_graph *g, const ag_surface *s, ag_id n) {
   static const double PLAIN = 1e-9;
   ag_id one = ag_num(g, 1), x[2], X = ag_surface_point(g, s, n), size = ag_num(g, 0);
@@ -147,7 +147,7 @@ static ag_id definite(ag_graph *g, const ag_surface *s, ag_id n) {
   return ag_apply2(g, AG_OP_MIN, least, curved);
 }
 
-/* Both edges touch when the axis of a cylinder stands across the normal. */
+/* Both edges touch when the axis of a cylinder is perpendicular to the normal. */
 static void add_edges(ag_model *m, const ag_contact *c, ag_pos pos) {
   static const double BOTH = 1e-12;
   ag_graph *g = m->graph;
@@ -157,8 +157,8 @@ static void add_edges(ag_model *m, const ag_contact *c, ag_pos pos) {
          ag_sub(g, square, ag_num(g, BOTH)), false, pos);
 }
 
-/* The corner on the axis of a cone or bowl: what has a place on the ground (the centre of a ball, else the point of
- * contact) comes nearer to the axis than APEX of the arm of the contact. */
+/* The corner on the axis of a cone or bowl: the centre of a ball, or the contact point of another body, comes nearer to
+ * the axis than APEX times the arm of the contact. */
 static void add_apex(ag_model *m, const ag_contact *c, ag_pos pos) {
   static const double APEX = 1e-3;
   ag_graph *g = m->graph;
