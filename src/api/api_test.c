@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The library as its users see it: anagyre.h alone. */
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -299,6 +300,28 @@ static void test_many_errors(void) {
   anagyre_close(m);
 }
 
+/* A model of its own, from opening to closing; the result is the end of x. */
+static void *one_thread(void *self) {
+  double *x = self;
+  anagyre_model *m = skate();
+  anagyre_set(m, "omega", "0.7");
+  anagyre_motion *r = anagyre_run(m, NULL);
+  if (r) memcpy(x, anagyre_motion_final(r, "x").data, 2 * sizeof *x);
+  anagyre_motion_free(r);
+  anagyre_close(m);
+  return NULL;
+}
+
+static void test_threads(void) {
+  enum { N = 4 };
+  pthread_t threads[N];
+  double x[N + 1][2] = {{0}};
+  for (int i = 0; i < N; i++) AG_CHECK(!pthread_create(&threads[i], NULL, one_thread, x[i]));
+  for (int i = 0; i < N; i++) AG_CHECK(!pthread_join(threads[i], NULL));
+  one_thread(x[N]);
+  for (int i = 0; i < N; i++) AG_CHECK(x[i][0] != 0 && !memcmp(x[i], x[N], sizeof x[N]));
+}
+
 static void test_shipped(void) {
   anagyre_model *m = anagyre_open("rattleback");
   anagyre_options o = anagyre_defaults();
@@ -321,6 +344,7 @@ int main(void) {
   test_old_options();
   test_many();
   test_many_errors();
+  test_threads();
   test_shipped();
   return ag_check_report();
 }
