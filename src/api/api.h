@@ -61,6 +61,7 @@ void ag_varied_free(ag_varied *v);
 ag_model *ag_varied_model(const ag_varied *v);
 ag_system *ag_varied_system(const ag_varied *v);
 bool ag_varied_is_param(const ag_varied *v, int k); /* is name k a parameter, not a start value? */
+const int *ag_varied_offsets(const ag_varied *v);   /* per name: where its parameter stands among all */
 /* Parameters (n_param numbers) of the member with these values; the name of one that is not finite, or NULL. */
 const char *ag_varied_params(ag_varied *v, const double *values, double *params);
 /* Expressions of the parameters as a tape over them. */

@@ -160,6 +160,7 @@ void ag_varied_free(ag_varied *v) {
 ag_model *ag_varied_model(const ag_varied *v) { return v->model; }
 ag_system *ag_varied_system(const ag_varied *v) { return v->system; }
 bool ag_varied_is_param(const ag_varied *v, int k) { return v->is_param[k]; }
+const int *ag_varied_offsets(const ag_varied *v) { return v->at; }
 
 /* ---- members ---- */
 

@@ -46,38 +46,16 @@ static char *first_error(const ag_ctx *ctx) {
   return x.s;
 }
 
-/* A member whose last names are solved for. */
-typedef struct trial {
-  ag_varied *varied;
-  double *values;   /* of all names */
-  double *unknowns; /* the last ones of them */
-  size_t n;
-} trial;
-
-static bool try_start(void *self, const double *unknown, double *params, double *x) {
-  const trial *k = self;
-  ag_ctx ctx = {0};
-  memcpy(k->unknowns, unknown, sizeof *unknown * k->n);
-  ag_status status = ag_varied_start(&ctx, k->varied, k->values, params, x);
-  ag_ctx_done(&ctx);
-  return status == AG_OK;
-}
-
 /* A start on the level: sets the values that are solved for, NaN when there is none. */
-static ag_status solve_start(ag_members *m, long i, const ag_levels *levels, double t0, ag_ctx *ctx, double *params,
-                             double *x) {
-  size_t n = (size_t)m->grid.n_solved;
+static ag_status solve_start(ag_members *m, long i, const ag_levels *levels, const ag_members_request *r, ag_ctx *ctx,
+                             double *params, double *x) {
   double *values = m->values + i * m->grid.n_name;
   const char *why = ag_varied_params(m->varied, values, params);
   if (why) {
     ag_ctx_error(ctx, nowhere, "parameter `%s` is not finite", why);
     return AG_WRONG;
   }
-  trial k = {m->varied, values, values + m->grid.n_name - n, n};
-  double *unknown = ag_heap_alloc(sizeof *unknown * n);
-  why = ag_levels_solve(levels, ag_varied_system(m->varied), t0, try_start, &k, unknown, params, x);
-  for (size_t u = 0; u < n; u++) k.unknowns[u] = why ? NAN : unknown[u];
-  free(unknown);
+  why = ag_levels_solve(levels, &(ag_levels_member){m->varied, r->t0, r->strict, m->grid.n_name, values, params, x});
   if (!why) return AG_OK;
   ag_ctx_error(ctx, nowhere, "%s", why);
   m->off_level[i] = true;
@@ -96,14 +74,14 @@ static void make_room(ag_members *m) {
   m->off_level = ag_heap_alloc(n + 1);
 }
 
-static void complete_starts(ag_members *m, const ag_levels *levels, double t0) {
+static void complete_starts(ag_members *m, const ag_levels *levels, const ag_members_request *r) {
   const ag_system *sys = ag_varied_system(m->varied);
   for (long i = 0; i < m->n; i++) {
     double *values = m->values + i * m->grid.n_name, *params = m->params + m->n_ready * ag_system_dims(sys)->param;
     double *x = m->x0 + m->n_ready * ag_system_dims(sys)->x;
     ag_ctx ctx = {0};
     ag_grid_values(&m->grid, i, values);
-    ag_status status = m->grid.n_solved ? solve_start(m, i, levels, t0, &ctx, params, x)
+    ag_status status = m->grid.n_solved ? solve_start(m, i, levels, r, &ctx, params, x)
                                         : ag_varied_start(&ctx, m->varied, values, params, x);
     if (status == AG_OK) m->index[m->n_ready++] = i;
     else m->reason[i] = first_error(&ctx);
@@ -146,7 +124,7 @@ static ag_status load(ag_members *m, ag_levels *levels, const ag_members_request
   AG_TRY(choose_solved(m, plain, levels, r));
   AG_TRY(find_ends(m, plain));
   AG_TRY(derive(m, r));
-  return ag_levels_bind(levels, &m->ctx, m->varied);
+  return ag_levels_bind(levels, &m->ctx, m->varied, m->grid.n_name);
 }
 
 ag_status ag_members_create(ag_members *m, const ag_members_request *r, ag_text *usage) {
@@ -157,7 +135,7 @@ ag_status ag_members_create(ag_members *m, const ag_members_request *r, ag_text 
   if (status == AG_OK) status = load(m, &levels, r);
   if (status == AG_OK) {
     make_room(m);
-    complete_starts(m, &levels, r->t0);
+    complete_starts(m, &levels, r);
   }
   ag_levels_done(&levels);
   return status;

@@ -29,10 +29,13 @@ typedef struct ag_levels {
   char **solve; /* one name for each level; behind them one for the section, or none */
   int section;  /* 1 + its index, 0: none */
   /* of the loaded model */
-  int *column;   /* per level: its place in a record */
-  ag_tape *tape; /* the values of the levels over the parameters */
-  double *guess; /* per unknown: what the model says */
+  int *column;            /* per level: its place in a record */
+  ag_tape *tape;          /* the values of the levels over the parameters */
+  double *guess;          /* per unknown: what the model says */
+  ag_along *along;        /* derivatives of level minus value for each, then of the section */
+  ag_start_along *starts; /* those of the start */
 } ag_levels;
+enum { AG_LEVELS_MAX = 8 }; /* unknowns */
 
 /* Reads the options (solve NULL: to be chosen). Trouble: one line in error. */
 AG_MUST_USE ag_status ag_levels_read(ag_levels *l, const ag_list *levels, const char *solve, ag_text *error);
@@ -41,13 +44,21 @@ void ag_levels_done(ag_levels *l);
  * and those of --set are held. */
 AG_MUST_USE ag_status ag_levels_choose(ag_levels *l, ag_ctx *ctx, const ag_system *sys, const ag_members_request *r,
                                        const ag_grid *sweep);
-/* Reads the values of the levels in the scope of the model that all members share. */
-AG_MUST_USE ag_status ag_levels_bind(ag_levels *l, ag_ctx *ctx, const ag_varied *v);
+/* Reads the values of the levels in the scope of the model that all members share, and differentiates them. */
+AG_MUST_USE ag_status ag_levels_bind(ag_levels *l, ag_ctx *ctx, const ag_varied *v, int n_name);
 
-/* The completed start for values of the unknowns. False: there is none. params are then those of the member. */
-typedef bool (*ag_levels_start)(void *self, const double *unknown, double *params, double *x);
-/* Solves for the unknowns of one member: the root in which the section is crossed in its direction; of several the one
- * with the larger first unknown. NULL when found, with unknown, params and x set; else why not. */
-const char *ag_levels_solve(const ag_levels *l, const ag_system *sys, double t0, ag_levels_start start, void *self,
-                            double *unknown, double *params, double *x);
+/* ---- level_solve.c ---- */
+
+/* A member to be put on the levels. */
+typedef struct ag_levels_member {
+  ag_varied *varied;
+  double t0;
+  bool strict;
+  int n_name;
+  double *values;     /* per name; the last ones are those solved for, and are set: to NaN when there is no start */
+  double *params, *x; /* set: its parameters and completed start */
+} ag_levels_member;
+/* Solves for the unknowns: the root in which the section is crossed in its direction; of several the one with the
+ * larger first unknown. NULL when found; else why not. */
+const char *ag_levels_solve(const ag_levels *l, const ag_levels_member *m);
 #endif
