@@ -265,6 +265,33 @@ start y' = 0.1, x' = 0.3
 """
 
 
+SLIDER = """model slider "Crank and slider"
+param l = 2, k = 1, weight = k^2
+config phi in S1, x in R
+holonomic (x - cos(phi))^2 + sin(phi)^2 = l^2
+lagrangian 1/2*phi'^2 + 1/2*x'^2 - weight*x
+observable push = norm(reaction.x)
+observable end = x + sin(phi)
+start phi = 0.7, phi' = 0.4
+guess x = 2.5
+"""
+
+DOOR = """model door "A door on two hinges: rows that follow from others"
+body door mass 1 inertia 0.1 gravity 9.81
+holonomic hinge(space, [0,0,0], e3, door, [1,0,-0.5], e3)
+holonomic hinge(space, [0,0,1], e3, door, [1,0,0.5], e3)
+observable pull = norm(reaction.door.x)
+start door.Omega[3] = 1
+"""
+
+
+def seeded(state):
+    """Uniform numbers in [0, 1), the same everywhere."""
+    while True:
+        state = (state*6364136223846793005 + 1442695040888963407) % 2**64
+        yield (state >> 11)/2**53
+
+
 class Levels(Section):
     def setUp(self):
         super().setUp()
@@ -344,6 +371,33 @@ section moving: x - 0.3*sin(3*t) = 0
         self.assertGreater(sum(r["section"]["crossings"]), 5)
         self.near(r["section"]["points"]["energy"], [1.2]*sum(r["section"]["crossings"]), 1e-11)
         self.near([v[0] for v in r["section"]["points"]["Omega"]], [0]*sum(r["section"]["crossings"]), 1e-13)
+
+    def test_through_the_start(self):
+        """The value a level has at some start is reached again from the start of the model: through constraints on positions and velocities,
+        frames, rotations, parameters that follow, forces of constraint. Rounding: some operations on numbers of the size of the level."""
+        self.write("slider.nh", SLIDER)
+        self.write("door.nh", DOOR)
+        random = seeded(7)
+        for name, level, solve, lo, hi in [
+            ("slider.nh", "energy", "phi'", -2, 2), ("slider.nh", "energy", "phi", 0.2, 1.2), ("slider.nh", "end", "phi", 0.8, 1.5),
+            ("slider.nh", "end", "l", 1.6, 2.6), ("slider.nh", "push", "phi'", 0.3, 2), ("slider.nh", "push", "k", 0.5, 1.5),
+            ("door.nh", "energy", "door.Omega[3]", 0.5, 3), ("door.nh", "pull", "door.Omega[3]", 0.5, 3),
+            (shipped("spherical_pendulum"), "tension", "w", 1, 2), (shipped("spherical_pendulum"), "energy", "alpha", 0.5, 1.2),
+            (shipped("rattleback"), "energy", "Omega[3]", 0.2, 2), (shipped("rattleback"), "energy", "rock", 0.1, 0.5),
+            (shipped("chaplygin_sleigh"), "energy", "u", 0.5, 2), (shipped("heavy_top"), "energy", "Omega[3]", 1, 5),
+        ]:
+            for _ in range(3):
+                u = lo + (hi - lo)*next(random)
+                run = ["run", name, "--t1", "0", "--quiet"]
+                want = self.json(*run, "--set", f"{solve}={u!r}")
+                value = want["energy_start"] if level == "energy" else want["observables"][level]
+                got = self.json(*run, "--level", f"{level}={value!r}", "--solve", solve)
+                reached = got["energy_start"] if level == "energy" else got["observables"][level]
+                self.assertAlmostEqual(reached, value, delta=2e-15*max(1, abs(value)), msg=f"{name} {level} {solve}={u}")
+                self.assertLess(got["constraint_residual"], 1e-12)
+
+    def test_level_of_no_state(self):
+        self.fails(["run", "henon.nh", "--level", "constraint_residual=0", "--solve", "x'"], 2, "`constraint_residual` is no function of the state")
 
     def test_refusals(self):
         sweep = ["run", "henon.nh", "--section", "cut", "--sweep", "y=0:1:3"]
