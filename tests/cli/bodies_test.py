@@ -314,7 +314,7 @@ start b.theta = 0.5, b.psi = 0.3, b.psi' = 2
         self.write("model m\nbody b mass 1 inertia diag(1, 0, 1)\n")
         self.fails(["check", "m.nh"], 2, "m.nh:2:6: error: the mass matrix is singular")
         self.write("model m\nbody b mass 1 inertia diag(1, 5, 1)\n")
-        self.assertIn("none is larger than the other two", self.anagyre("check", "m.nh")[1])
+        self.assertIn("none exceeds the sum of the other two", self.anagyre("check", "m.nh")[1])
 
     def test_a_jump_is_no_crossing(self):
         """The angle goes round at the rate 1: it is 0.5 once per turn, and jumps from pi to -pi in between."""

@@ -542,7 +542,7 @@ class Full(Case):
         self.assertEqual(json.loads(out)["rows"], rows)
         self.assertIn("no room", err)
         _, err = self.anagyre("run", "--from", "a.h5", code=3, cwd=disk)
-        self.assertIn("behind its log", err)
+        self.assertIn("older than its log", err)
         for name in os.listdir(disk):
             shutil.copy(os.path.join(disk, name), self.path(name))
         self.assertGreater(self.info("a.h5")["rows"], rows)
