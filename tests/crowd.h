@@ -11,7 +11,7 @@
 
 enum { N = 37, NX = 13 }; /* members: no multiple of any number of lanes */
 
-/* Members with parameters (m, g) and starts of their own. */
+/* Members with their own parameters (m, g) and starts. */
 typedef struct crowd {
   ag_model *model;
   ag_system *sys;

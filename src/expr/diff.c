@@ -13,7 +13,7 @@ static ag_id unit_seed(ag_graph *g, ag_id input, int c) {
   return seed;
 }
 
-/* Entry i of a column, read off where it is written out: a Jacobian asks for very many that are 0. */
+/* Entry i of a column, taken directly where the column is written out: most entries of a Jacobian are 0. */
 static ag_id column_entry(ag_graph *g, ag_id x, int i, ag_id zero) {
   if (ag_is_zero(g, x)) return zero;
   return ag_node_op(g, x) == AG_OP_STACK ? ag_node_args(g, x)[i] : ag_entry(g, x, i, 0);

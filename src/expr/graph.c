@@ -94,7 +94,7 @@ static bool same(const ag_graph *g, ag_id x, ag_op op, int rows, int cols, int n
          n->payload.bits == payload && (n_arg == 0 || !memcmp(g->pool + n->first, args, sizeof *args * (size_t)n_arg));
 }
 
-/* Position in the table where the node stands or would stand. */
+/* Position of the node in the table, or where it would be inserted. */
 static uint32_t probe(const ag_graph *g, uint32_t hash, ag_op op, int rows, int cols, int n_arg, const ag_id *args,
                       uint64_t payload) {
   uint32_t mask = g->table_size - 1, at = hash & mask;

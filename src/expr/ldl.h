@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * A x = b with a sparse symmetric A = L D L^T, over V: compiled into the library, and embedded into generated code
- * behind vmath.h (or the plain words of emitted files). It includes nothing. Which entries there are, their order and
- * that of the unknowns is settled before (sparse.c); nothing is decided by the numbers but whether a pivot is good.
+ * Solves A x = b with a sparse symmetric A = L D L^T, over V: compiled into the library, and embedded in generated code
+ * after vmath.h (or after plain.h in emitted files). It includes nothing. The entries, their order and the order of the
+ * unknowns are fixed beforehand (sparse.c); the numbers only decide whether a pivot is valid.
  *
- * table: n, entries of A, entries of L below its diagonal; then, per row, where its entries begin: of A (n + 1), of L
- * (n + 1); where the columns of L begin (n + 1); columns of the entries of A, by rows, ascending, the diagonal last
- * where there is one; columns of the entries of L, by rows, ascending; where these stand in the columns of L; rows of
- * the entries of L, by columns; the signs of the pivots.
- * a: the entries of A, b (which becomes x), then room for L (by columns), 1/D and one row. A pivot that is not of its
- * sign, or small beside what it is the difference of, marks the lane; `lost` then stands for 1/D. */
+ * table: n, number of entries of A, number of entries of L below its diagonal; then, per row, where its entries begin:
+ * of A (n + 1), of L (n + 1); where the columns of L begin (n + 1); columns of the entries of A, by rows, ascending,
+ * the diagonal last if there is one; columns of the entries of L, by rows, ascending; the positions of these in the
+ * columns of L; rows of the entries of L, by columns; the signs of the pivots. a: the entries of A, b (overwritten by
+ * x), then workspace for L (by columns), 1/D and one row. A pivot with the wrong sign, or one that is small relative to
+ * its terms, marks the lane; `lost` then replaces 1/D. */
 #if !defined AG_EXPR_LDL_H && (defined V_FN || defined v_set) /* with the words it is made of */
 #define AG_EXPR_LDL_H
 #ifndef AG_LDL_FN

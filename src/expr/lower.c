@@ -35,7 +35,7 @@ static ag_id dot(ag_graph *g, int n, const ag_id *a, int step_a, const ag_id *b,
 
 /* ---- leaves ---- */
 
-/* A product kept as it is: the rules would pull the 2 of (2x) y in front of it again. */
+/* A product kept as written: the rules would pull the 2 of (2x) y in front again. */
 static ag_id product(ag_graph *g, ag_id a, ag_id b) {
   return ag_intern(g, AG_OP_MUL, 1, 1, 2, a < b ? (ag_id[]){a, b} : (ag_id[]){b, a}, 0);
 }

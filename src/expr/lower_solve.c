@@ -9,7 +9,7 @@
 
 enum { MAX_DENSE = 24, MAX_PRODUCTS = 5000 };
 
-/* One block: k unknowns, m right-hand sides; rows at stand for rows index[] of the whole. */
+/* One block: k unknowns, m right-hand sides; its rows are rows index[] of the whole system. */
 typedef struct block {
   ag_graph *g;
   int k, m;
@@ -148,8 +148,8 @@ static void take_lower(block *s) {
       if (ag_is_zero(s->g, s->A[i * s->k + j])) s->A[i * s->k + j] = s->A[j * s->k + i];
 }
 
-/* The first n columns of A = L D L^T. Below the diagonal A holds L D while it is eliminated; then L stands above it,
- * transposed, and 1/D on it. What is left below and to the right is the Schur complement. */
+/* The first n columns of A = L D L^T. During elimination, A holds L D below the diagonal; afterwards it holds L,
+ * transposed, above it, and 1/D on it. What is left below and to the right is the Schur complement. */
 static void factor_ldl(block *s, int n) {
   ag_graph *g = s->g;
   int k = s->k;

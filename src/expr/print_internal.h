@@ -7,7 +7,7 @@
 /* How strongly a form binds; docs/language.md section 2. DOT is for a . b and a x b in LaTeX. */
 enum { P_IF, P_OR, P_AND, P_NOT, P_COMPARE, P_SUM, P_DOT, P_TERM, P_UNARY, P_POWER, P_POSTFIX, P_ATOM };
 
-enum { P_TURNED = -1, P_NUMBER = -2 }; /* in place of a precedence: a number, with its sign turned or as it is */
+enum { P_TURNED = -1, P_NUMBER = -2 }; /* instead of a precedence: a number, with its sign reversed or unchanged */
 
 typedef struct ag_print_item {
   const char *text; /* its first prec characters (0: all); or, when NULL: */

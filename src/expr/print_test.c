@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Printing: given texts, LaTeX, and the round trip: what is printed parses back to the same node. The parser here is
- * the expression grammar of docs/language.md and nothing more. */
+ * Printing: given texts, LaTeX, and the round trip: printed text parses back to the same node. The parser here
+ * implements only the expression grammar of docs/language.md. */
 #include <ctype.h>
 
 #include "expr/graph_internal.h"
@@ -45,7 +45,7 @@ static int parse_int(parser *p) {
   return (int)v;
 }
 
-/* the input with the longest name that stands here */
+/* the input with the longest name that matches here */
 static ag_id parse_input(parser *p) {
   ag_id best = 0;
   size_t length = 0;
@@ -443,8 +443,8 @@ static void round_trip(uint64_t seed, int *same, int *equal) {
   ag_graph_free(h);
 }
 
-/* What op.def lets the language call by name: printed as that name with its arguments, parsed back to the same node; as
- * LaTeX, every argument stands in its place. */
+/* Functions that op.def makes available to the language: printed with their name and arguments, parsed back to the same
+ * node; in LaTeX, every argument is in its place. */
 static void check_calls(void) {
   static const struct {
     const char *name;

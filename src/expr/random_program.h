@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * For tests: random straight-line programs over scalars, 3-vectors, 3 x 3 matrices, rotations and 5-vectors. A program
- * can be built as a graph, with all rules at work, and run in long double from the definitions, without any: the two
- * must agree. Runs also tell whether a choice (if, abs, min, ...) fell differently, so that finite differences
- * across a kink can be left out. */
+ * can be built as a graph, with all rules applied, and run in long double from the definitions, without rules: the two
+ * must agree. Runs also report whether a branch (if, abs, min, ...) was taken differently, so that finite differences
+ * across a kink can be skipped. */
 #ifndef AG_EXPR_RANDOM_PROGRAM_H
 #define AG_EXPR_RANDOM_PROGRAM_H
 #include <math.h>

@@ -118,7 +118,7 @@ static void solve(ag_reverse_work *w, ag_id x, ag_id bar) {
   if (active(w, b)) push(w, b, bbar);
 }
 
-/* The same for a symmetric matrix by its entries: an entry off the diagonal stands twice. */
+/* The same for a symmetric matrix given by its entries: an off-diagonal entry counts twice. */
 static void sparse(ag_reverse_work *w, ag_id x, ag_id bar) {
   ag_graph *g = w->sweep.g;
   const ag_pattern p = g->patterns[g->nodes[x].payload.at.i].pattern;

@@ -222,7 +222,7 @@ static ag_id add_masks(ag_graph *g, const ag_request *r) {
 
 enum { MAX_FACTORS = 10 };
 
-/* The factors of a scalar product, numbers and signs included, sorted by id; 0 when there are too many to look at. */
+/* The factors of a scalar product, including numbers and signs, sorted by id; 0 if there are too many. */
 static int factors_of(const ag_graph *g, ag_id x, ag_id *out) {
   ag_id todo[MAX_FACTORS];
   int n = 0, n_todo = 0;

@@ -84,7 +84,7 @@ static void orderer_init(orderer *o, const ag_pattern *p) {
     for (int k = 0; k < o->vars[i].n; k++) o->wait[i] += mark_of(p, o->vars[i].at[k]) == AG_MARK_PLAIN;
   }
   for (int i = p->n - 1; i >= 0; i--)
-    if (o->wait[i] == 0) bucket_put(o, i); /* the first of equals stands in front */
+    if (o->wait[i] == 0) bucket_put(o, i); /* among equals the first one comes first */
 }
 
 static void orderer_done(orderer *o) {

@@ -14,7 +14,7 @@ typedef enum ag_seg {
 } ag_seg;
 typedef struct ag_segment {
   const char *name, *what;
-  bool prep;   /* what depends on nothing else belongs to the prep part */
+  bool prep;   /* values that depend on nothing else belong to the prep part */
   bool always; /* a parameter of every generated function; else only where it is read */
 } ag_segment;
 const ag_segment *ag_segment_describe(ag_seg seg);

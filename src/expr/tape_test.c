@@ -210,8 +210,8 @@ static int count_op(const ag_tape *tape, int from, int to, uint16_t op) {
   return n;
 }
 
-/* Two quotients by one number take one division, one by a parameter none in the evaluation, one by anything else its
- * own; a constant is divided by as it is. */
+/* Two quotients with the same divisor take one division, one with a parameter as divisor none in the evaluation, any
+ * other one its own; division by a constant stays as written. */
 static void test_quotients(void) {
   ag_graph *g = ag_graph_create();
   ag_id p = ag_input(g, "p", 1, 1, AG_LEAF_REAL), z = ag_input(g, "z", 4, 1, AG_LEAF_REAL), e[4];

@@ -53,7 +53,7 @@ static double argument(uint64_t *state, const ag_op_row *row, int k) {
   }
 }
 
-/* Every row of op.def within the error that it states; pow overflows nearly everywhere and has a test of its own. */
+/* Every row of op.def is within the error that it states; pow overflows nearly everywhere and has its own test. */
 static void test_accuracy(void) {
   uint64_t state = 1;
   for (ag_op op = AG_OP_NEG; op < AG_OP_CHECKPOS; op++) {

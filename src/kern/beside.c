@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Checks of pivots beside the computation. A failing check makes everything that depends on it NaN. Done where it
- * stands, the comparison lies on the longest way through a factorisation; here the pivot goes on as it is, and the
- * outputs that depend on the check are made NaN at the end. That gives the same where every operation in between passes
- * a NaN on, which is looked at.
- */
+ * Moves the checks of pivots out of the computation. A failed check makes everything that depends on it NaN. Evaluated
+ * in place, the comparison is on the critical path of a factorisation. Here the pivot is used unchanged, and the
+ * outputs that depend on the check are made NaN at the end. This is equivalent if every operation in between propagates
+ * NaN, which is verified. */
 #include "kern/cgen.h"
 
-/* Does a NaN among the arguments always give a NaN? */
+/* Does a NaN argument always give a NaN? */
 static bool passes_nan(uint16_t op) {
   bool fused = op == AG_OP_FMA || op == AG_OP_FMS || op == AG_OP_FNMA;
   return fused || ag_op_describe((ag_op)op)->traits & AG_PASSES_NAN;
@@ -29,7 +28,7 @@ int ag_cgen_beside(const ag_cgen_state *g, uint64_t *marks, int *checks) {
   int n = 0;
   for (int i = g->tape->n_prep; i < g->tape->n_instr; i++) {
     const ag_instr *x = &g->tape->instr[i];
-    if (x->op == AG_OP_COPY) continue; /* followed already */
+    if (x->op == AG_OP_COPY) continue; /* already followed */
     uint64_t set = marks_of(g, i, marks);
     if (set && !passes_nan(x->op)) return 0;
     if (ag_cgen_is_check(x->op)) {

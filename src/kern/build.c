@@ -73,7 +73,7 @@ static bool machine_has(const target *t) {
 #endif
 }
 
-/* The one asked for; NULL: none was. False, with the reason: it cannot be had. */
+/* The requested compiler; NULL if none was requested. False, with the reason, if it is not available. */
 static bool find_target(const target **found, ag_text *reason) {
   const char *wish = getenv("ANAGYRE_TARGET");
   *found = NULL;
@@ -271,7 +271,7 @@ static void give_reason(ag_text *reason, const char *compiler, const char *messa
   ag_text_printf(reason, "%s failed: %.*s", compiler, n > 200 ? 200 : n, at);
 }
 
-/* Writes the source beside where the library will be; the name stays unique until it is renamed. */
+/* Writes the source next to the library; the name is unique until it is renamed. */
 static bool write_source(const char *source, char *path) {
   int fd = mkstemps(path, 2);
   size_t n = strlen(source), done = 0;
@@ -345,7 +345,7 @@ ag_library *ag_library_create(const char *source, const ag_abi *abi, const ag_bu
     char *final = ag_arena_printf(p.arena, "%s/%s.so", ag_text_cstr(&p.folder), p.key);
     if (p.keep && ag_cache_usable(final)) handle = load(final, p.key, abi, reason);
     cached = handle != NULL;
-    if (!handle) ag_text_clear(reason); /* whatever was wrong with it: it is made anew */
+    if (!handle) ag_text_clear(reason); /* whatever is wrong with it, it is built again */
     if (!handle && options && options->only_cached) ag_text_str(reason, "not in the cache");
     else if (!handle && compile(&p, source, abi, final, reason)) {
       handle = load(final, p.key, abi, reason);

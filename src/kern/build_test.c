@@ -119,8 +119,8 @@ static void test_killed(const ag_build_options *o, ag_text *reason) {
   AG_CHECK(each_file("", NULL) == 0);
 }
 
-/* ANAGYRE_TARGET: a library of its own, its number of lanes; what the machine lacks or nobody knows is refused by name.
- */
+/* ANAGYRE_TARGET: a separate library with its own number of lanes; targets that are unknown or not supported by the
+ * machine are refused by name. */
 static void test_target(const ag_build_options *o, ag_text *reason) {
   bool cached = true;
   ag_build_options usual = {.cache = o->cache};

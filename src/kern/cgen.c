@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Tape -> C over lanes. Slots become single-assignment variables x1, x2, ... numbered by instruction, so that the text
- * depends on the tape alone. Constants stand in the expressions; loads are the array elements themselves. sin and cos
- * of the same number become one call. Checks of pivots stand beside the computation where they can (beside.c). A tape
- * of more than ROLLED instructions with many alike becomes loops (roll.c); otherwise one of more than CHUNK operations
- * is split into functions that hand over what lives across a border in an array s[], at the tape's own slots. */
+ * Tape -> C over lanes. Slots become single-assignment variables x1, x2, ... numbered by instruction, so the text
+ * depends on the tape alone. Constants are written in the expressions; loads are the array elements themselves. sin and
+ * cos of the same number become one call. Checks of pivots are moved out of the computation where possible (beside.c).
+ * A tape of more than ROLLED instructions with many similar ones becomes loops (roll.c); otherwise one of more than
+ * CHUNK operations is split into functions that pass values across their borders in an array s[], at the slots of the
+ * tape. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -47,9 +48,9 @@ static uint32_t room_size(const ag_tape *tape, const ag_instr *x) {
   return x->op == AG_OP_CALL_LDL ? (uint32_t)tape->ldls[x->a]->n_block : ag_cgen_args(tape, x);
 }
 
-/* One for each thread. It stands in a function of its own, and the compiler is not told where (volatile): clang 14
- * looks it up again and again, also in loops, and takes the upper half of the AVX-512 registers to be untouched by
- * that, which is not so at the first time. */
+/* One per thread. It is in a separate function, and its location is hidden from the compiler (volatile): clang 14 looks
+ * it up again and again, also in loops, and assumes that this leaves the upper half of the AVX-512 registers untouched,
+ * which is wrong the first time. */
 void ag_cgen_put_storage(const char *of, const char *array, uint32_t n, ag_text *out) {
   if (n <= STACK) return;
   ag_text_printf(out,
@@ -235,7 +236,7 @@ void ag_cgen_number(double v, ag_text *out) {
   }
 }
 
-/* A value where it is read, in chunk `chunk`; bare: a constant may stand as a plain number. */
+/* A value where it is read, in chunk `chunk`; bare: a constant may be a plain number. */
 static void put_value(gen *g, uint32_t i, int chunk, bool bare) {
   const value *v = &g->values[i];
   const ag_instr *x = &g->tape->instr[v->instr];
@@ -275,7 +276,7 @@ int ag_cgen_formula(const char **c, ag_text *out) {
 
 static bool is_number(const gen *g, uint32_t i) { return g->tape->instr[g->values[i].instr].op == AG_OP_CONST; }
 
-/* Plain numbers may stand beside a V in + - * /; functions and two numbers need a V. */
+/* A plain number may be combined with a V in + - * /; functions and two numbers need a V. */
 static bool bare_argument(const gen *g, const ag_instr *x, const uint32_t *args, int k) {
   bool arithmetic = x->op == AG_OP_ADD || x->op == AG_OP_SUB || x->op == AG_OP_MUL || x->op == AG_OP_DIV;
   return arithmetic && !is_number(g, args[1 - k]);
@@ -312,7 +313,7 @@ static void put_solve(gen *g, int i) {
   for (uint32_t k = 0; k < ag_cgen_results(g->tape, x); k++) put_store(g, g->result[i] + k);
 }
 
-/* A check whose result is looked at by the outputs only. */
+/* A check whose result is used only by the outputs. */
 static void put_check(gen *g, int i) {
   ag_text_printf(g->out, "  const V x%d = ", i);
   put_value(g, g->args[3 * i], g->chunk_of[i], false);

@@ -29,18 +29,19 @@ typedef struct ag_cgen_state {
   uint32_t *partner; /* of a sin or cos: the instruction with the other one of the same value, or NONE */
   int *chunk_of;     /* per instruction; -1 in prep */
   int n_chunk, n_prep;
-  int n_check;     /* checks beside the computation: 0 when they stand in it */
+  int n_check;     /* number of checks moved out of the computation; 0 if they are done in place */
   uint64_t *marks; /* per value: those it depends on */
   int *checks;     /* their instructions */
 } ag_cgen_state;
 
 enum { AG_CGEN_CHECKS = 64 };
 bool ag_cgen_is_check(uint16_t op);
-/* The checks of the evaluation in checks[AG_CGEN_CHECKS], and in marks[], zeroed, for each value those it depends on.
- * 0: there are none, too many, or one that cannot stand beside the computation. */
+/* The checks of the evaluation in checks[AG_CGEN_CHECKS], and in marks[], zeroed, for each value those it depends on. 0
+ * if there are none, too many, or one that cannot be moved out of the computation. */
 int ag_cgen_beside(const ag_cgen_state *g, uint64_t *marks, int *checks);
 
-/* Solves: how many values they give and read, numbers they work on, and where the first result stands among these. */
+/* Solves: the number of values they return and read, the size of their workspace, and the position of the first result
+ * in it. */
 bool ag_cgen_is_call(uint16_t op);
 uint32_t ag_cgen_results(const ag_tape *tape, const ag_instr *x);
 uint32_t ag_cgen_args(const ag_tape *tape, const ag_instr *x);

@@ -51,7 +51,7 @@ static const char expected[] =
     "}\n"
     "\n";
 
-/* A check stands beside the computation where a NaN would reach the outputs anyway; not where something could swallow
+/* A check is moved out of the computation where a NaN would reach the outputs anyway; not where an operation could hide
  * it. */
 static void test_checks(void) {
   static const struct {

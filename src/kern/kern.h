@@ -24,16 +24,17 @@ typedef struct ag_build_options {
   bool only_cached;     /* do not compile: give up when it is not in the cache */
 } ag_build_options;
 
-/* Lanes that suit this machine: 8 with AVX-512, 4 with AVX2, 2 with NEON or SSE2; or less, when ANAGYRE_TARGET (native,
- * avx512, avx2, sse2) asks for it in the environment. Kernels without flags of their own are compiled for the same. */
+/* The number of lanes for this machine: 8 with AVX-512, 4 with AVX2, 2 with NEON or SSE2; fewer if the environment
+ * variable ANAGYRE_TARGET (native, avx512, avx2, sse2) requests it. Kernels without their own flags are compiled for
+ * the same target. */
 int ag_build_lanes(void);
 
 /* ---- text ---- */
 /* What generated code needs in front: the argument struct and the vector functions; for a text with so many functions
  * (sin, pow, ...) that inlining them all would make it long to compile, they are called. */
 void ag_cgen_prologue(int n_function, ag_text *out);
-/* The same for code that stands alone: V is double, and the words are made of <math.h>; with those of the sparse
- * solver, when a tape calls it. */
+/* The same for standalone code: V is double, and the functions are those of <math.h>; includes the sparse solver if a
+ * tape calls it. */
 void ag_cgen_plain(bool sparse, ag_text *out);
 int ag_cgen_functions(const ag_tape *tape); /* how many functions a tape has, weighted by their length */
 

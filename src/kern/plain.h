@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The words of generated functions on plain numbers, for emitted code: C99 and <math.h>, nothing else. A condition is 1
- * or 0; a failed pivot sets *fail. The words of the operations stand behind this text; they come from op.def. */
+ * The functions of generated code on plain numbers, for emitted code: C99 and <math.h> only. A condition is 1 or 0; a
+ * failed pivot sets *fail. The functions of the operations follow this text; they come from op.def. */
 #ifndef AG_KERN_PLAIN_H
 #define AG_KERN_PLAIN_H
 #include <math.h>

@@ -68,7 +68,7 @@ static void count_uses(ag_roll *r) {
 
 /* ---- chains of additions ---- */
 
-/* Where a running sum may stand: the first such argument, and whether the second may hold it too. */
+/* Where a running sum may occur: the first such argument, and whether the second may hold it too. */
 static int sum_at(uint16_t op, bool *either) {
   *either = op == AG_OP_ADD || op == AG_OP_SUB;
   if (*either) return 0;
@@ -77,7 +77,7 @@ static int sum_at(uint16_t op, bool *either) {
 
 static uint32_t instr_of(const ag_roll *r, uint32_t value) { return r->g->values[value].instr; }
 
-/* Sums of at least MIN_CHAIN steps of which nobody else reads the parts. acc[] marks their instructions. */
+/* Sums of at least MIN_CHAIN steps whose partial sums are not used elsewhere. acc[] marks their instructions. */
 static void find_chains(ag_roll *r) {
   uint32_t *length = ag_heap_alloc(sizeof *length * (size_t)r->to);
   unsigned char *inner = ag_heap_alloc((size_t)r->to); /* the running sum of a longer one */
@@ -169,8 +169,8 @@ static uint32_t put_leaf(ag_roll *r, ag_roll_group *group, uint32_t value) {
   return group->n_leaf++;
 }
 
-/* An argument in the key: an instruction of the group by its number, a value from outside by kind and number. Equal
- * constants are no reason to be of another shape. */
+/* An argument in the key: an instruction of the group by its number, a value from outside by kind and number. Different
+ * constants do not make a different shape. */
 static void shape_arg(ag_roll *r, shaper *s, uint32_t id, uint32_t value) {
   ag_roll_group *group = &r->groups[id];
   ag_roll_kind kind = ag_roll_kind_of(r, value);
@@ -212,7 +212,7 @@ static void shape_cone(ag_roll *r, shaper *s, uint32_t id) {
     s->n_stack--;
   }
   put_key(r, group, ag_roll_kind_of(r, r->g->result[group->root]));
-  if (ag_roll_gathers(r, group->root)) put_key(r, group, group->root); /* a family of its own */
+  if (ag_roll_gathers(r, group->root)) put_key(r, group, group->root); /* forms its own family */
 }
 
 /* What makes a step of a chain: operation, place of the running sum, kinds of the others. */

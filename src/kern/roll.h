@@ -9,7 +9,7 @@
 #define AG_KERN_ROLL_H
 #include "kern/cgen.h"
 
-/* Where a value stands when it is read from outside its group. */
+/* Where a value is stored when it is read from outside its group. */
 typedef enum ag_roll_kind {
   AG_ROLL_S,   /* in the array s, at its group's place */
   AG_ROLL_OUT, /* in the output itself */
@@ -35,7 +35,7 @@ typedef struct ag_roll_batch {
   uint32_t n_result;  /* numbers per member: the unknowns of a solve, else 1 */
   uint32_t base;      /* place of its results in s */
   uint32_t last;      /* last batch that reads it; NONE: read to the end */
-  bool begins;        /* a loop begins with it; else it stands in the loop of the batch before */
+  bool begins;        /* a loop begins with it; otherwise it belongs to the loop of the batch before */
 } ag_roll_batch;
 
 typedef struct ag_roll_pool {

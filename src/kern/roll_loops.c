@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Batches -> loops. The members of a batch are ordered so that what they read stands at a + b k. Where that takes a
- * table, the batch is divided if its parts need none: components of bodies that come in turn, or one after the other.
- * Then batches of equal length are put into one loop when member k reads only members k of the others in it. */
+ * Batches -> loops. The members of a batch are ordered so that the position of what member k reads is a + b k. Where
+ * that would need a table, the batch is divided if its parts need none: components of bodies that are interleaved, or
+ * in sequence. Batches of equal length then share a loop if member k reads only members k of the others in it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,7 +98,7 @@ static grid sort_grid(const grid *g, uint32_t column) {
 
 static void drop_grid(grid *g) { free(g->at), free(g->group); }
 
-/* Do rows a, b, c stand at equal distances? */
+/* Are rows a, b, c equally spaced? */
 static bool even(const grid *g, uint32_t a, uint32_t b, uint32_t c) {
   const int *x = g->at + (size_t)a * g->n_col, *y = g->at + (size_t)b * g->n_col, *z = g->at + (size_t)c * g->n_col;
   for (uint32_t k = 0; k < g->n_col; k++)
@@ -261,7 +261,7 @@ static void link_up(loops *l) {
   free(seen);
 }
 
-/* May batch b stand in the open loop? Its member k must read members k of the others in it. */
+/* May batch b join the open loop? Its member k must read only members k of the others in it. */
 static bool fits(const loops *l, const ag_roll_batch *b) {
   const ag_roll *r = l->r;
   if (l->n_loop == 0 || !is_loop(r, b) || r->batches[l->first].n != b->n) return false;
@@ -281,7 +281,7 @@ static bool fits(const loops *l, const ag_roll_batch *b) {
   return true;
 }
 
-/* The next batch: one that stands in the open loop, else one as long, else the first. */
+/* The next batch: one that can join the open loop, else one of the same length, else the first. */
 static uint32_t next_ready(const loops *l) {
   uint32_t best = 0, rank = 0;
   for (uint32_t i = 0; i < l->n_ready; i++) {

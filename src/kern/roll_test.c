@@ -99,8 +99,8 @@ static problem pairs(int K) {
   return b;
 }
 
-/* Chains of K masses on a line, n of them beside each other, neighbours tied together: accelerations and multipliers
- * from the saddle system of all. z = [what the masses and the ties depend on, forces]. The mass at the end of each
+/* n parallel chains of K masses on a line, with neighbours connected: accelerations and multipliers from the
+ * saddle-point system of all. z = [what the masses and connections depend on, forces]. The mass at the end of each
  * chain may be negative: then the pivot fails. */
 static problem ties(int K, int n) {
   int N = K * n, links = (K - 1) * n, m = 0;
@@ -220,7 +220,7 @@ static problem random_cells(uint64_t seed, int K) {
     third[i] = cell(&b, two, 5, in, &other[i]);
     if (i > 5) third[i] = ag_add(g, third[i], ag_apply1(g, AG_OP_TANH, sum2));
   }
-  for (int i = 0; i < K; i++) { /* sums of different length, and a few of a pattern of their own */
+  for (int i = 0; i < K; i++) { /* sums of different length, and a few with a different pattern */
     ag_id in[] = {third[i], other[(i + 1) % K], ag_num(g, 0.5)}, ignored, row = first[i];
     for (int j = 0; j < (i < 20 ? 15 + i : 3); j++) row = ag_add(g, row, ag_mul(g, third[j % K], other[i * j % K]));
     b.outs[b.n_out++] = cell(&b, three, 3, in, &ignored);

@@ -273,7 +273,7 @@ static void make_room(writer *w, long n) {
 
 /* ---- batches ---- */
 
-/* Members from .. from+n-1 (k = 0 .. n-1) store their results, where somebody outside needs them. */
+/* Members from .. from+n-1 (k = 0 .. n-1) store their results if they are needed outside. */
 static void put_store(writer *w, const ag_roll_batch *b, uint32_t from, uint32_t n, bool needed, const char *sum,
                       const char *indent) {
   uint32_t v = root_value(w, b, from), *values = ag_heap_alloc(sizeof *values * n);
@@ -400,7 +400,7 @@ static void put_single(writer *w, const ag_roll_batch *b, uint32_t m) {
   ag_text_done(&seen);
 }
 
-/* Writes the open loop and gives back the places that nobody reads any more. */
+/* Writes the open loop and releases array elements that are no longer read. */
 static void close_loop(writer *w) {
   ag_roll *r = w->r;
   uint32_t end = w->first + w->n_open;
@@ -481,7 +481,7 @@ static void put_batches(writer *w) {
   free(ends), free(n_end), free(pool);
 }
 
-/* Outputs that stand elsewhere: inputs, constants, solutions, outputs that occur twice. One loop for each kind. */
+/* Outputs stored elsewhere: inputs, constants, solutions, outputs that occur twice. One loop for each kind. */
 static void put_copies(writer *w) {
   const ag_roll *r = w->r;
   uint32_t *values = ag_heap_alloc(sizeof *values * (r->n_out + 1));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Texts that stand in generated code, embedded when the library is built: the files are the only source. */
+ * Texts that are part of generated code, embedded when the library is built: the files are the only source. */
 #ifndef AG_KERN_TEXTS_H
 #define AG_KERN_TEXTS_H
 extern const char ag_text_of_kargs[];   /* kern/kargs.h */

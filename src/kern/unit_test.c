@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Units: tapes and a text that calls them, for every number of lanes with the bits of the interpreter; arguments of
- * another version or size are refused, and a stale library in the cache is made anew. */
+ * another version or size are refused, and a stale library in the cache is rebuilt. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <stdlib.h>

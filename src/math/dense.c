@@ -156,7 +156,7 @@ static void fix_sign(int n, double *x) {
     for (int i = 0; i < n; i++) x[i] = -x[i];
 }
 
-/* Whether eigenvalue a stands before b. */
+/* Does eigenvalue a come before b? */
 static bool eig_before(double re_a, double im_a, double re_b, double im_b) {
   if (re_a != re_b) return re_a > re_b;
   if (fabs(im_a) != fabs(im_b)) return fabs(im_a) < fabs(im_b);

@@ -80,7 +80,7 @@ static void test_rcond(void) {
   }
   double skew[4] = {1, 0, 1e8, 1}; /* not symmetric in the norms: |A|_1 = 1e8 + 1 = |A^-1|_1 */
   AG_CHECK_NEAR(ag_dense_rcond(2, skew) * 1e16, 1, 1e-7);
-  double big[100] = {0}; /* column norm 10, row norms 1 and 10: tells the 1-norm from the infinity norm */
+  double big[100] = {0}; /* column norm 10, row norms 1 and 10: distinguishes the 1-norm from the infinity norm */
   for (int i = 0; i < 10; i++) big[i * 10 + i] = big[i * 10] = 1;
   AG_CHECK_NEAR(ag_dense_rcond(10, big), 1.0 / 100, 1e-14);
   for (int j = 1; j < 10; j++) big[j * 10] = 0, big[j] = 1;

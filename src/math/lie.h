@@ -18,7 +18,7 @@ void ag_lie_cross(const double a[3], const double b[3], double c[3]);
 void ag_lie_quat_mul(const double p[4], const double q[4], double r[4]);
 /* r = q*: the inverse rotation of a unit quaternion. */
 void ag_lie_quat_conj(const double q[4], double r[4]);
-/* Scales q to length 1 and returns the length it had; a q of length 0 or not finite is left as it is. */
+/* Scales q to length 1 and returns its previous length; a q that is zero or not finite is left unchanged. */
 double ag_lie_quat_normalise(double q[4]);
 /* y = R v. */
 void ag_lie_quat_rotate(const double q[4], const double v[3], double y[3]);

@@ -27,7 +27,7 @@ static bool eval(void *self, const double *x, double *F, double *J) {
   return good;
 }
 
-/* Solves on a workspace of exactly the size asked for, with marks behind it. */
+/* Solves with a workspace of exactly the requested size, followed by guard values. */
 static ag_newton_result run(const ag_newton_system *s, const ag_newton_options *o, double *x) {
   size_t n = ag_newton_work(s);
   double *work = malloc(sizeof *work * (n + 4));

@@ -146,7 +146,7 @@ static void check_motion(bench *b) {
   free(x), free(values), free(got), free(want);
 }
 
-/* Each start value gets a parameter of its own that is added to it: all its components together. */
+/* Each start value gets its own parameter, which is added to all its components. */
 static void add_shifts(ag_model *m) {
   ag_graph *g = m->graph;
   for (int i = 0; i < m->n_starts; i++) {

@@ -43,7 +43,7 @@ static double *run(const ag_system *sys, bool multipliers, double t1) {
 typedef struct redundant {
   const char *common, *first, *more; /* more: rows that follow from the first */
   int n_row, freedom;                /* with all rows */
-  bool instead;                      /* `more` are redundant among themselves and stand for the first */
+  bool instead;                      /* `more` are redundant among themselves and replace the first */
 } redundant;
 
 #define BODY(name) "body " #name " mass 1 inertia diag(0.1,0.2,0.15) gravity 9.81\n"

@@ -60,7 +60,7 @@ static size_t edit(uint8_t *data, size_t n, const input *other, uint64_t *state)
   }
 }
 
-/* The current input in a file, so that a crash can be looked at. Only names and sizes are touched beforehand. */
+/* Saves the current input to a file, so that a crash can be examined. Only names and sizes are touched beforehand. */
 static const char crash_file[] = "replay-crash.nh";
 static void keep(const input *in) {
   FILE *f = fopen(crash_file, "wb");
