@@ -121,7 +121,7 @@ static void put_ends(const ag_field *ends, ag_text *out) {
   if (others) ag_text_printf(out, ", %ld for other reasons", others);
 }
 
-/* Smallest and largest of what is differs from member to member. */
+/* Smallest and largest value of what differs between members. */
 static void put_varied(const file_info *t, const char *prefix, ag_text *out) {
   size_t n = strlen(prefix);
   for (int i = 0; i < t->fields->n; i++) {

@@ -5,14 +5,14 @@
 #define AG_MECH_ALONG_H
 #include "mech/mech.h"
 
-/* A direction: rates of time, coordinates (in the tangent, n_xi), velocities (n_xi) and parameters (n_param). NULL: at
- * rest. */
+/* A direction: rates of change of time, coordinates (in the tangent, n_xi), velocities (n_xi) and parameters (n_param).
+ * NULL: zero. */
 typedef struct ag_direction {
   double t;
   const double *q, *xi, *params;
 } ag_direction;
 
-/* Derivatives of expressions in anything the model knows (see ag_system_tape; multipliers move with the state).
+/* Derivatives of expressions in any quantity of the model (see ag_system_tape; multipliers move with the state).
  * Creating one extends the graph. */
 typedef struct ag_along ag_along;
 ag_along *ag_along_create(ag_system *sys, int n_out, const ag_id *outs);
@@ -21,8 +21,8 @@ void ag_along_free(ag_along *a);
  */
 int ag_along_eval(ag_along *a, double t, const double *x, const double *params, const ag_direction *d, double *out);
 
-/* How completed starts move with parameters. set: offsets of parameters that have values of their own (swept, solved
- * for); the others follow from them as the model says. */
+/* How completed starts depend on parameters. set: offsets of the parameters that are set (swept, solved for); the
+ * others follow from them as defined by the model. */
 typedef struct ag_start_along ag_start_along;
 ag_start_along *ag_start_along_create(ag_system *sys, int n_set, const int *set);
 void ag_start_along_free(ag_start_along *a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The energy E = p.xi - l (Jacobi integral). By Euler's theorem a term of l that is homogeneous of degree k in the
- * velocities gives (k - 1) times itself: T2 + V - ..., as a person would write it. Terms that are of no single degree
- * go through p.xi - l. */
+ * velocities contributes (k - 1) times itself: T2 + V - ..., as one would write it. Terms that are not homogeneous go
+ * through p.xi - l. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@ enum { MIXED = 100 };
 
 static int together(int a, int b) { return a == MIXED || b == MIXED ? MIXED : a + b; }
 
-/* Degree of a node from those of its arguments. zero: a node that is 0 has every degree; it does not occur,
- * simplification takes it away. */
+/* Degree of a node from those of its arguments. zero: a zero node has every degree; it does not occur, since
+ * simplification removes it. */
 static int degree_of(const ag_graph *g, const unsigned char *degree, ag_id x) {
   int n = ag_node_n_arg(g, x), first = n ? degree[ag_node_arg(g, x, 0)] : 0,
       second = n > 1 ? degree[ag_node_arg(g, x, 1)] : 0;

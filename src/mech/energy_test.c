@@ -6,7 +6,7 @@
 
 static ag_id half(ag_graph *g, ag_id x) { return ag_mul(g, ag_num(g, 0.5), x); }
 
-/* p.xi - l as it stands. */
+/* p.xi - l as written. */
 static ag_id plain(ag_graph *g, ag_id l, int n, const ag_id *xi) {
   ag_id p[2], one = ag_num(g, 1), sum = ag_neg(g, l);
   ag_reverse(g, 1, &l, &one, n, xi, p);
@@ -31,17 +31,17 @@ int main(void) {
       kinetic,                                             /* T */
       ag_sub(g, kinetic, sine),                            /* T - V */
       ag_sub(g, sine, kinetic),                            /* the other sign */
-      ag_add(g, ag_sub(g, kinetic, sine), qv),             /* a gyroscopic term gives nothing */
-      ag_sub(g, mixed, half(g, ww)),                       /* (v + q)^2: no single degree */
+      ag_add(g, ag_sub(g, kinetic, sine), qv),             /* a gyroscopic term contributes nothing */
+      ag_sub(g, mixed, half(g, ww)),                       /* (v + q)^2: not homogeneous */
       ag_neg(g, ag_add(g, ag_sub(g, mixed, whole), sine)), /* under a sign */
       ag_mul(g, sine, ag_sub(g, whole, sine)),             /* a product with a sum */
-      ag_apply1(g, AG_OP_ABS, v),                          /* no polynomial */
+      ag_apply1(g, AG_OP_ABS, v),                          /* not a polynomial */
   };
   double at[5] = {0.7, -1.3, 0.4, 2.1, -0.6}, E[2];
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     ag_id both[2] = {ag_energy(g, list[i], 2, xi), plain(g, list[i], 2, xi)};
     ag_evaluate(g, 3, in, at, 2, both, E);
-    AG_CHECK_NEAR(E[0], E[1], 1e-14); /* rounding of numbers of size 10 */
+    AG_CHECK_NEAR(E[0], E[1], 1e-14); /* rounding error of numbers of size 10 */
   }
   AG_CHECK(ag_energy(g, list[0], 2, xi) == kinetic);
   ag_id energy = ag_add(g, kinetic, sine);

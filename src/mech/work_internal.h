@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of a worker: shared by work.c and work_saddle.c. */
+ * Internals of a worker: shared by work.c, work_rows.c and work_saddle.c. */
 #ifndef AG_MECH_WORK_INTERNAL_H
 #define AG_MECH_WORK_INTERNAL_H
 #include "math/newton.h"
@@ -60,7 +60,8 @@ double *ag_work_room(ag_work *w, const ag_newton_system *s); /* its workspace */
 int ag_rows_matrix(ag_work *w, const double *M, const double *S);
 /* Solves it with w->b above and -right below: w->b is then the solution and the multipliers of all rows. */
 bool ag_rows_solve(ag_work *w, const double *M, const double *S, const double *right);
-/* Combinations W S of the rows of a basis: chosen anew into c (false: rank lost), and what they are with those in c. */
+/* Combinations W S of the rows of a basis: chosen again and stored in c (false: rank lost), and their values with those
+ * in c. */
 bool ag_rows_choose(const ag_basis *basis, const double *S, double *c);
 const double *ag_rows_combined(ag_work *w, const ag_basis *basis, const double *S, const double *c);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Bodies that are no balls on curved grounds and on one another: the laws of motion with the forces of the contact, the
- * gap, momentum and energy, and scenes that can be written in two ways. */
+ * Bodies other than balls on curved grounds and on one another: the laws of motion with the contact forces, the gap,
+ * momentum and energy, and scenes that can be written in two ways. */
 #include "tests/body_lab.h"
 #include "tests/closures.h"
 
 static ag_surface ball_3(ag_graph *g) { return (ag_surface){.kind = AG_SURFACE_SPHERE, .a = ag_num(g, 0.3)}; }
-/* the same ball as something that is none */
+/* the same ball, not declared as one */
 static ag_surface round_3(ag_graph *g) {
   return (ag_surface){.kind = AG_SURFACE_ELLIPSOID, .a = ag_num(g, 0.3), .b = ag_num(g, 0.3), .c = ag_num(g, 0.3)};
 }
@@ -32,7 +32,7 @@ static ag_ground ground_of(lab *l, int k) {
 }
 
 /* A ball and the same ball as an ellipsoid: equal accelerations and forces. For the bowl the profiles differ, so there
- * it is a spinning one of revolution that must be the same as itself turned. */
+ * a spinning body of revolution is compared with itself rotated. */
 static void check_same_ball(void) {
   for (int k = 0; k < 5; k++) {
     lab l[2];
@@ -67,7 +67,7 @@ static void check_same_ball(void) {
   }
 }
 
-/* An egg and a ring on every ground: Newton's and Euler's laws, the gap stays closed, the energy stays. */
+/* An egg and a ring on every ground: Newton's and Euler's laws, a closed gap, conserved energy. */
 static void check_grounds(void) {
   for (int k = 0; k < 12; k++) {
     lab l;
@@ -77,7 +77,7 @@ static void check_grounds(void) {
     gr.rubber = k % 3 == 1;
     lab_roll(&l, gr, 9.8);
     lab_start(&l, false, l.b->R, euler(l.g, 0.3, 1.1, 0.4));
-    if (gr.kind >= AG_GROUND_CONE) { /* where it touches: the place whose normal is n */
+    if (gr.kind >= AG_GROUND_CONE) { /* where it touches: the point with normal n */
       double slope = gr.kind == AG_GROUND_CONE ? 0.4 : atan(0.8 * s);
       ag_id n = vec3(l.g, -sin(slope), 0, cos(slope)),
             P = vec3(l.g, s, 0, gr.kind == AG_GROUND_CONE ? s * tan(0.4) : 0.4 * s * s);
@@ -106,8 +106,8 @@ static void check_grounds(void) {
   }
 }
 
-/* In empty space one body rolls on another one: momentum, angular momentum and energy stay, the gap stays closed. A
- * ball on an egg and the other way round, two eggs, a ring on an egg, with and without rubber. */
+/* In empty space one body rolls on another: momentum, angular momentum and energy are conserved, the gap stays closed.
+ * A ball on an egg and vice versa, two eggs, a ring on an egg, with and without rubber. */
 static void check_pairs(void) {
   ag_surface (*forms[][2])(ag_graph *) = {{ball_3, egg}, {egg, ball_3}, {egg, egg}, {ring, egg}};
   for (int k = 0; k < 8; k++) {

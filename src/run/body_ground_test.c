@@ -104,8 +104,8 @@ static void check_cone(void) {
   lab_close(&l);
 }
 
-/* In a resting upright cylinder the height swings, sqrt(k/(1 + k)) = sqrt(2/7) times per turn for a solid ball: after a
- * turn at the rate w it has gone from z0 = 0, z' = v to v sin(2 pi q)/(q w). */
+/* In an upright cylinder at rest the height oscillates, sqrt(k/(1 + k)) = sqrt(2/7) times per lap for a solid ball:
+ * after one lap at the rate w it has gone from z0 = 0, z' = v to v sin(2 pi q)/(q w). */
 static void check_well(void) {
   lab l;
   double k = 0.4, a = 0.5, I = k * a * a, q = sqrt(k / (1 + k)), w = 1.3, v = 0.6, reach = 1.2;
@@ -121,8 +121,8 @@ static void check_well(void) {
   lab_close(&l);
 }
 
-/* A ball that spins on top of a fixed one stays iff n^2 > 4 (1 + k) g (a + b)/(k^2 a^2); else it rolls down and lifts
- * off. */
+/* A ball that spins on top of a fixed one stays iff n^2 > 4 (1 + k) g (a + b)/(k^2 a^2); otherwise it rolls down and
+ * lifts off. */
 static void check_ball_on_ball(void) {
   double k = 0.4, a = 0.3, b = 1, bound = 4 * (1 + k) * 9.8 * (a + b) / (k * k * a * a);
   for (int fast = 0; fast < 2; fast++) {
@@ -183,7 +183,7 @@ static void check_prescribed_rate(void) {
   lab_close(&l);
 }
 
-/* Bowls that are a cone and a sphere: the same accelerations as these grounds by their own names. */
+/* Bowls shaped like a cone and a sphere: the same accelerations as with these grounds. */
 static void check_bowl(void) {
   for (int k = 0; k < 2; k++) {
     lab l[2];
@@ -217,7 +217,7 @@ static void check_bowl(void) {
     }
     check_vector(a[1], a[0], 6, 1e-12);
     check_vector(force[1], force[0], 6, 1e-12);
-    check_laws(&l[1 - k]); /* a bowl like a sphere ends at rho = 1.7, and samples do not know it */
+    check_laws(&l[1 - k]); /* a bowl like a sphere ends at rho = 1.7, which samples do not respect */
     for (int i = 0; i < 2; i++) {
       lab_run(&l[i], 2, -1, NULL);
       ag_work_free(w[i]);
@@ -229,7 +229,7 @@ static void check_bowl(void) {
 }
 
 /* Two bodies in empty space, one rolling on the other (a ball on a ball, an ellipsoid on a plate): the contact force is
- * inner, so that momentum, angular momentum and energy stay; for rubber also. */
+ * internal, so momentum, angular momentum and energy are conserved; also with rubber. */
 static void check_carried(void) {
   for (int k = 0; k < 4; k++) {
     lab l;

@@ -31,8 +31,8 @@ static bool derive(lab *l) {
   return l->sys;
 }
 
-/* A physical pendulum: hinged in space about e2, centre of mass d from the hinge, let go at the angle a:
- * T = 4 K(sin(a/2)) sqrt((I + m d^2)/(m g d)). The force at the lowest place is m (g + d phi'^2). Written with space
+/* A physical pendulum: hinged to space about e2, centre of mass at distance d from the hinge, released at the angle a:
+ * T = 4 K(sin(a/2)) sqrt((I + m d^2)/(m g d)). The force at the lowest point is m (g + d phi'^2). Written with space
  * first and with space second. */
 static void check_pendulum(void) {
   double mass = 2, d = 0.7, I = 0.3, gravity = 9.8, a = 1.2;
@@ -97,12 +97,12 @@ static void check_chain(void) {
   J = ag_sub(g, J, ag_div(g, ag_cross(g, X, P), num(&l, 3.3)));
   observe(&l, "P", P);
   observe(&l, "J", J);
-  /* moment of the hinge along its axis: none */
+  /* moment of the hinge along its axis: zero */
   observe(&l, "along", ag_dot(g, hinge->moment, ag_mul(g, m->coords[b[0]->R].q, hinge->a)));
   if (!derive(&l)) return;
   AG_CHECK(ag_system_dims(l.sys)->u == 18 - 8);
   check_closures(l.sys);
-  /* the last body feels its weight and the ball joint alone, the first one its weight and the hinge */
+  /* only its weight and the ball joint act on the last body, only its weight and the hinge on the first one */
   double x[39], a[18], obs[64], first[6];
   ag_work *w = ag_work_create(l.sys, ag_system_param_values(l.sys));
   ag_system_state0(l.sys, x);
@@ -140,9 +140,9 @@ static void hinge(lab *l, ag_body *A, ag_id p, ag_id a, ag_body *B, ag_id q, ag_
   AG_CHECK(ag_joint_hinge(&l->ctx, l->m, A, p, a, B, q, b, nowhere, "hinge", NULL) == AG_OK);
 }
 
-/* A bicycle of which nothing but the speed is said: the hinges turn the wheels upright, the bodies are put one after
- * the other, and where the front wheel would not touch, all is pitched until it does. Upright it rolls on; the ground
- * carries the weight, shared as the moments about the rear contact want it. */
+/* A bicycle for which only the speed is given: the hinges turn the wheels upright, the bodies are placed one after the
+ * other, and if the front wheel would not touch, everything is pitched until it does. It rolls on upright; the ground
+ * carries the weight, shared according to the moments about the rear contact. */
 static void check_bicycle(void) {
   for (int k = 0; k < 2; k++) {
     lab l;
@@ -165,7 +165,7 @@ static void check_bicycle(void) {
     check_closures(l.sys);
     lab_run(&l, 0, -1, NULL);
     AG_CHECK_NEAR(at_end(&l, "front.gap")[0], 0, 1e-12);
-    AG_CHECK(fabs(at_end(&l, "frame.R")[2]) < 1e-13 || k); /* pitched only if it must be */
+    AG_CHECK(fabs(at_end(&l, "frame.R")[2]) < 1e-13 || k); /* pitched only if necessary */
     lab_run(&l, 0.5, -1, NULL);
     AG_CHECK_NEAR(at_end(&l, "frame.x'")[0], 3, 1e-11);
     double at = at_end(&l, "rear.contact")[0], moment = 5 * (at_end(&l, "frame.x")[0] - at);

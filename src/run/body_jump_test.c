@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A ball with a flat cut: its radius of curvature is 0 along the edge of the cut and jumps to that of the ball. On
- * either side it moves as the disk or the ball it is there; steps end where it passes from one to the other. Also
- * contacts that cannot be. */
+ * either side it moves like the disk or like the ball; steps end where it changes from one to the other. Also
+ * impossible contacts. */
 #include "tests/body_lab.h"
 #include "tests/closures.h"
 
@@ -10,7 +10,7 @@ static const double CUT = 0.6; /* angle of the edge; radius of the ball 1 */
 static ag_surface truncated(ag_graph *g) {
   ag_id theta = ag_input(g, "theta", 1, 1, AG_LEAF_REAL), edge = ag_apply2(g, AG_OP_LT, theta, ag_num(g, CUT));
   ag_id r = ag_select(g, edge, ag_num(g, 0), ag_num(g, 1));
-  /* the centre of the ball is cos(CUT) over the cut */
+  /* the centre of the ball is cos(CUT) above the cut */
   return ag_surface_meridian(g, theta, r, ag_num(g, sin(CUT)), ag_num(g, cos(CUT)), 16);
 }
 static ag_surface ball(ag_graph *g) { return (ag_surface){.kind = AG_SURFACE_SPHERE, .a = ag_num(g, 1)}; }
@@ -30,7 +30,7 @@ static bool open_at(lab *l, ag_surface (*surface)(ag_graph *), double centre, do
   return lab_derive(l);
 }
 
-/* The same accelerations as the ball above the angle, as the disk below it (its centre lies cos(CUT) lower). */
+/* The same accelerations as the ball above the angle, and as the disk below it (its centre lies cos(CUT) lower). */
 static void check_sides(void) {
   for (int k = 0; k < 2; k++) {
     lab l[2];
@@ -73,7 +73,7 @@ static void run_with(lab *l, double t1, double dt, const char *method, double *O
   ag_run_done(&res);
 }
 
-/* It rocks over the edge and back several times (without rubber it comes near to lying flat: fast): energy; and rk4
+/* It rocks over the edge and back several times (without rubber it nearly lies flat, moving fast): energy; and rk4
  * keeps its order across the jumps. */
 static void check_rocking(void) {
   for (int rubber = 0; rubber < 2; rubber++) {
@@ -102,7 +102,7 @@ static void check_rocking(void) {
   }
 }
 
-/* ---- contacts that cannot be ---- */
+/* ---- impossible contacts ---- */
 
 static ag_surface saddle(ag_graph *g) { /* r = 0.5 + cos(theta) */
   ag_id theta = ag_input(g, "theta", 1, 1, AG_LEAF_REAL);
@@ -133,7 +133,7 @@ static ag_surface dented(ag_graph *g) {
   return (ag_surface){.kind = AG_SURFACE_CONVEX, .p = X, .f = f, .a = one, .b = one, .c = one, .steps = 8};
 }
 
-/* With the ground as it is and the body as it is, the first message contains the word. */
+/* For this ground and body, the first message contains the word. */
 static void refused(ag_surface (*surface)(ag_graph *), ag_ground ground, double radius, double theta,
                     const char *word) {
   lab l;
@@ -156,7 +156,7 @@ static void refused(ag_surface (*surface)(ag_graph *), ag_ground ground, double 
   lab_close(&l);
 }
 
-/* X1^2/0.04 + X2^2/0.09 + X3^4/0.0001 = 1: flat around its equator, where the steps do not find the contact any more */
+/* X1^2/0.04 + X2^2/0.09 + X3^4/0.0001 = 1: flat around its equator, where the steps no longer find the contact */
 static ag_surface tablet(ag_graph *g) {
   ag_id X = ag_input(g, "X", 3, 1, AG_LEAF_REAL), f = ag_num(g, -1);
   for (int i = 0; i < 3; i++) {
@@ -171,7 +171,7 @@ static ag_surface tablet(ag_graph *g) {
   return (ag_surface){.kind = AG_SURFACE_CONVEX, .p = X, .f = f, .a = a, .b = b, .c = c, .steps = 8};
 }
 
-/* What is lost during the run ends it by name, before the numbers are wrong. */
+/* A contact lost during the run ends it with a named event, before the numbers become wrong. */
 static void check_lost(void) {
   lab l;
   lab_open(&l, 1, (double[]){0.0025, 0.0035, 0.005}, 0, tablet);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Rolling bodies built by shorthand move as published: against numbers in extended precision, closed forms, other ways
- * to write the same system, and Newton's and Euler's laws with the forces that the contact reports. */
+ * Rolling bodies built by shorthand, compared with values in extended precision, closed forms, other formulations of
+ * the same system, and Newton's and Euler's laws with the contact forces. */
 #include "tests/body_lab.h"
 #include "tests/closures.h"
 
@@ -109,7 +109,8 @@ static ag_surface thin_ring(ag_graph *g) {
   return (ag_surface){.kind = AG_SURFACE_TORUS, .a = ag_num(g, 1), .b = ag_num(g, 1e-6)};
 }
 
-/* The disk of ZBM: lean theta from the vertical is pi/2 minus the inclination of the axis, contact in the origin. */
+/* The disk of ZBM: the lean theta from the vertical is pi/2 minus the inclination of the axis; contact at the origin.
+ */
 static bool open_disk(lab *l, ag_surface (*surface)(ag_graph *), double lean, double dlean, double dphi, double dpsi) {
   double theta = M_PI / 2 - lean;
   lab_open(l, 1, (double[]){0.25, 0.25, 0.5}, 0, surface);
@@ -137,8 +138,8 @@ static void check_disk(void) {
   lab_close(&l);
 }
 
-/* Euler's disk: precession^2 = 4 g/(R sin(inclination)), the centre of mass at rest, so that the ground carries the
- * weight alone. */
+/* Euler's disk: precession^2 = 4 g/(R sin(inclination)), the centre of mass at rest, so the ground only carries the
+ * weight. */
 static void check_euler_disk(void) {
   lab l;
   double lean = 1.2, turning = sqrt(4 * 9.8 / cos(lean));
@@ -150,7 +151,7 @@ static void check_euler_disk(void) {
   lab_close(&l);
 }
 
-/* Let go at rest it tips about the contact: (A + m R^2) lean'^2/2 = m g R (cos(lean0) - cos(lean)), and the run ends
+/* Released at rest it tips about the contact: (A + m R^2) lean'^2/2 = m g R (cos(lean0) - cos(lean)), and the run ends
  * where it is flat. */
 static void check_flat(void) {
   lab l;
@@ -192,7 +193,7 @@ static void check_limit(void) {
   }
 }
 
-/* The rubber torus of K: theta, psi' given, phi' = -cos(theta) psi' (no twist), contact in the origin. */
+/* The rubber torus of K: theta, psi' given, phi' = -cos(theta) psi' (no twist), contact at the origin. */
 static bool open_tyre(lab *l, double theta, double dpsi) {
   lab_open(l, 1, (double[]){0.6, 0.6, 1.12}, 0, tyre);
   lab_roll(l, (ag_ground){.rubber = true}, 1);
@@ -247,7 +248,7 @@ static void check_tyre(void) {
   lab_close(&l);
 }
 
-/* ---- ellipsoid of revolution, by four ways to give its surface: `E_ellipsoid_traj` ---- */
+/* ---- ellipsoid of revolution, with four descriptions of its surface: `E_ellipsoid_traj` ---- */
 
 static ag_surface lens(ag_graph *g) {
   return (ag_surface){.kind = AG_SURFACE_ELLIPSOID, .a = ag_num(g, 1), .b = ag_num(g, 1), .c = ag_num(g, 0.6)};
@@ -309,7 +310,7 @@ static void check_lens(void) {
 
 static ag_surface ball_1(ag_graph *g) { return (ag_surface){.kind = AG_SURFACE_SPHERE, .a = ag_num(g, 1)}; }
 
-/* `A_routh_traj`: centre of mass 0.2 over the centre */
+/* `A_routh_traj`: centre of mass 0.2 above the centre */
 static void check_routh(void) {
   lab l;
   lab_open(&l, 1, (double[]){0.35, 0.35, 0.4}, 0.2, ball_1);
@@ -331,7 +332,7 @@ static void check_routh(void) {
   lab_run(&l, 100, -1, NULL);
   AG_CHECK_NEAR(at_end(&l, "jellett")[0], 0.585, 1e-11);
   AG_CHECK_NEAR(at_end(&l, "routh")[0], 0.9793058766289519, 1e-11);
-  AG_CHECK_NEAR(at_end(&l, "energy")[0], 1.6527499999999999, 1e-11); /* over the plane; 1 less over the centre */
+  AG_CHECK_NEAR(at_end(&l, "energy")[0], 1.6527499999999999, 1e-11); /* above the plane; 1 less above the centre */
   lab_run(&l, 10, -1, NULL);
   check_vector(at_end(&l, "b.Omega"), (double[]){-0.58264992012879319, -0.08106602392265908, 1.16059637432418056}, 3,
                1e-11);

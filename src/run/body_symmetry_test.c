@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Generators that bodies declare, for a table of scenes: exactly those that are expected, and each leaves the
- * Lagrangian and every constraint as they are, infinitesimally, at random states that satisfy the constraints. */
+ * Generators declared by bodies, for a table of scenes: exactly the expected ones, and each leaves the Lagrangian and
+ * every constraint invariant, infinitesimally, at random states that satisfy the constraints. */
 #include "tests/body_lab.h"
 
 static ag_surface ball(ag_graph *g) { return (ag_surface){.kind = AG_SURFACE_SPHERE, .a = ag_num(g, 0.3)}; }
@@ -25,7 +25,7 @@ static void hold(ag_ctx *ctx, ag_model *m, ag_body *A, ag_id p, ag_body *B, ag_i
   else AG_CHECK(ag_joint_ball(ctx, m, A, p, B, q, nowhere, "ball", NULL) == AG_OK);
 }
 
-/* The axis of a disk level, so that it does not lie flat. */
+/* The axis of a disk is horizontal, so that it does not lie flat. */
 static void upright(ag_model *m, const ag_body *b) {
   double turn[9] = {1, 0, 0, 0, 0, -1, 0, 1, 0};
   ag_id e[9];
@@ -68,7 +68,7 @@ static void held_disk(ag_ctx *ctx, ag_model *m) {
   m->lagrangian = ag_sub(g, m->lagrangian, ag_mul(g, x, x));
 }
 
-/* a further constraint that only turns leave as it is */
+/* a further constraint that only rotations leave invariant */
 static void blocked_ball(ag_ctx *ctx, ag_model *m) {
   ag_graph *g = m->graph;
   ag_body *a = add(m, "a", true, ball, 9.8);
@@ -111,7 +111,7 @@ static void pendulum(ag_ctx *ctx, ag_model *m) {
   hold(ctx, m, NULL, O, add(m, "a", true, NULL, 9.8), side, e2);
 }
 
-/* a rolling disk with a rider that hangs on its centre by a hinge along the axle: a monocycle */
+/* a rolling disk with a rider attached to its centre by a hinge along the axle: a monocycle */
 static void rider(ag_ctx *ctx, ag_model *m) {
   ag_graph *g = m->graph;
   ag_body *a = add(m, "a", true, disk, 9.8), *b = add(m, "b", false, NULL, 9.8);
@@ -149,7 +149,7 @@ static void slope(ag_ctx *ctx, ag_model *m) {
   roll(ctx, m, add(m, "a", false, disk, 9.8), (ag_ground){.normal = vec3(m->graph, 0.3, 0.1, 2)});
 }
 
-/* a ball on a plate that lies in space, free: everything moves with it */
+/* a ball on a free plate in space: everything moves with it */
 static void plate(ag_ctx *ctx, ag_model *m) {
   ag_body *a = add(m, "a", true, ball, 0), *b = add(m, "b", true, NULL, 0);
   roll(ctx, m, a, (ag_ground){.carrier = b});
@@ -184,7 +184,7 @@ static void egg_on_lens(ag_ctx *ctx, ag_model *m) {
 static const struct scene {
   const char *name;
   void (*build)(ag_ctx *, ag_model *);
-  const char *generators; /* in order, each followed by a blank */
+  const char *generators; /* in order, each followed by a space */
 } scenes[] = {
     {"free", free_body, "a.along_x a.along_y a.along_z a.turn a.turn_x a.turn_y a.spin3 "},
     {"falling", falling, "a.along_x a.along_y a.turn "},

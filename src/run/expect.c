@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The expect statements of a model, judged by running it with dop853 at rtol = atol = 1e-12. */
+ * The expect statements of a model, checked by running it with dop853 at rtol = atol = 1e-12. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "run/run_internal.h"
 
-/* What is watched along a motion. */
+/* What is monitored along a motion. */
 typedef struct watch {
   const ag_system *sys;
   const ag_expect *e;
@@ -14,8 +14,9 @@ typedef struct watch {
   ag_tape *tape; /* x, then value where there is one, or what parts_of gives */
   bool lambda;
   double *slots, *out, *first;
-  int n;         /* entries of x */
-  double *parts; /* of a constant made with the energy: how large what cancels in it has been; else NULL */
+  int n; /* entries of x */
+  double
+      *parts; /* for a constant that contains the energy: the largest size of the terms that cancel in it; else NULL */
   bool seen;
   ag_verdict *v;
 } watch;
@@ -65,8 +66,8 @@ static void look(void *self, double t, const double *x) {
   }
 }
 
-/* |dx/dE| (T + |V|): an error of the energy E is small against the kinetic and potential energies it is made of, which
- * may be much larger than their sum, and x inherits it. 0 when x does not use the energy. */
+/* |dx/dE| (T + |V|): an error of the energy E is small relative to the kinetic and potential energies, which may be
+ * much larger than their sum, and x inherits it. 0 if x does not contain the energy. */
 static ag_id parts_of(ag_system *sys, ag_id x) {
   const ag_model *m = ag_system_model(sys);
   ag_graph *g = ag_system_graph(sys);
@@ -106,7 +107,7 @@ static void watch_free(watch *w) {
   free(w->parts);
 }
 
-/* Time, tolerance or count of an expectation: an expression of the parameters, at the start state. */
+/* Time, tolerance or count of an expectation: an expression in the parameters, at the start state. */
 static double number_of(ag_system *sys, ag_id x, const double *params, const double *state) {
   bool lambda;
   double out = NAN;
@@ -144,7 +145,7 @@ static void judge_event(const ag_expect *e, const ag_run_result *res, double tim
   }
 }
 
-/* Corners of the equations are events at which steps end: they are then looked for in every run. */
+/* Corners of the equations are events at which steps end: they are then located in every run. */
 static bool has_corners(const ag_model *m) {
   for (int i = 0; i < m->n_events; i++)
     if (m->events[i].cuts) return true;
@@ -163,7 +164,7 @@ static ag_status run_one(ag_ctx *ctx, ag_system *sys, const ag_expect *e, const 
   o.t0 = ag_system_t0(sys);
   o.every = -1;
   o.events = event || has_corners(ag_system_model(sys));
-  /* an event is waited for a little longer than it is expected */
+  /* the run waits for an event a little longer than the expected time */
   o.t1 = nearby ? time + (time >= o.t0 ? 1 : -1) * (0.05 * fabs(time - o.t0) + 1) : time;
   watch w = {0};
   if (!event) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The text of lanes carries the control of its method: the memory of the last error, and powers that follow from it and
- * the order. */
+ * The compiled step-size control uses the values of its method: the memory of the last error, and powers that follow
+ * from it and the order. */
 #include "run/fused.h"
 
 #include <stdlib.h>

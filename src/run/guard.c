@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a motion is watched for on its way: that it stays in the domain of its model, and that no constraint vanishes.
- */
+ * What is monitored during a run: that the motion stays in the domain of its model, and that no constraint vanishes. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +8,7 @@
 struct ag_guard {
   const ag_system *sys;
   double *out;        /* of the domain */
-  double *last, *now; /* rows at the last state looked at, and at the one looked at now */
+  double *last, *now; /* rows at the previous and at the current state */
   bool have_last;
 };
 
@@ -33,7 +32,7 @@ void ag_guard_free(ag_guard *g) {
 
 /* ---- the domain ---- */
 
-/* An angle is where it is whatever its turns. */
+/* An angle is compared modulo full turns. */
 static bool in_range(const ag_system *sys, const ag_range *range, const double *v) {
   const double turn = 6.283185307179586;
   double x = v[0], lo = v[1], hi = v[2], slack = 1e-9 * (1 + fabs(lo) + fabs(hi));
@@ -70,8 +69,8 @@ static double dot(int n, const double *a, const double *b) {
   return sum;
 }
 
-/* Part of the step at which row r, which points the other way at the end of it, is at right angles to what it was;
- * *size: how large it is there beside what it was. */
+/* Fraction of the step at which row r, which points in the opposite direction at its end, is perpendicular to its value
+ * at the start; *size: its size there relative to the start. */
 static double turning_point(const ag_guard *g, ag_mover *m, double t, double h, int r, double *size) {
   int n = ag_system_dims(g->sys)->xi;
   double lo = 0, hi = 1, *rows = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(g->sys)->fragile * n));
@@ -101,7 +100,7 @@ bool ag_guard_vanishes(ag_guard *g, ag_mover *m, double t, double t1, double *at
     if (!dense && m->method->dense(m->method, &m->flow, t, t1 - t, m->z, m->z1, m->space)) break;
     dense = true;
     double size, theta = turning_point(g, m, t, t1 - t, r, &size);
-    if (size < 1e-6 && theta < first) first = theta; /* else it has only turned */
+    if (size < 1e-6 && theta < first) first = theta; /* otherwise it has only turned */
   }
   double *rows = g->last;
   g->last = g->now, g->now = rows;

@@ -6,7 +6,7 @@
  * To be defined before, besides what these two need:
  *   AG_CORRECTED   what is left of an error after one correction with the slope of the dense output, at most */
 
-/* The function at (t, z); NaN where it cannot be had. */
+/* The function at (t, z); NaN where it cannot be evaluated. */
 static V locate_value(const ag_fused_args *a, V t, const V *z) {
   V out[AG_WATCH];
   VI failed = v_word_set(0);
@@ -14,13 +14,13 @@ static V locate_value(const ag_fused_args *a, V t, const V *z) {
   return v_blend(failed, v_nan(), out[AG_WATCH - 1]);
 }
 
-/* At the part theta of the step, on the dense output. */
+/* At the fraction theta of the step, on the dense output. */
 static __attribute__((noinline)) V locate_on_dense(const ag_fused_args *a, V theta) {
   fused_interpolate(theta, a->z, a->work, a->found_z);
   return locate_value(a, v_fma(theta, *a->h, *a->t), a->found_z);
 }
 
-/* At the time s, by a real step. */
+/* At the time s, by a full step. */
 static __attribute__((noinline)) V locate_by_step(const ag_fused_args *a, V s) {
   V errors[2];
   VI failed = v_word_set(0);
@@ -54,8 +54,8 @@ static V locate_dense_root(const ag_fused_args *a, V *slope, VI *good) {
   return v_fma(x1 - f1 / (*slope * h), h, *a->t);
 }
 
-/* From the zero s of the dense output to that of real steps, whose distance is the error of the interpolation: Newton
- * with the slope of the dense output, as long as the values shrink. good: where it converges. */
+/* From the zero s of the dense output to that of full steps, which differ by the error of the interpolation: Newton
+ * with the slope of the dense output, as long as the values decrease. good: where it converges. */
 static V locate_polish(const ag_fused_args *a, V s, V slope, VI *good) {
   const V t = *a->t, h = *a->h, zero = v_set(0);
   V found = s, f = locate_by_step(a, s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is recorded of a state, and keeping it in memory. */
+ * The record of a state, and keeping records in memory. */
 #include <stdlib.h>
 #include <string.h>
 

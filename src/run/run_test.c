@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Trajectories of models built by function calls: the published reversal of the rattleback, in both closures, forward
- * and back, with events, records and named ends. */
+ * and backward, with events, records and named ends. */
 #include "run/run.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void check_reversal(bool multipliers) {
   AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, &sink, &res) == AG_OK);
   AG_CHECK(res.end == AG_END_TIME && res.t == 100);
   AG_CHECK(res.event_count[0] == 1);
-  /* reference.json, 13 digits; the motion amplifies errors some hundredfold on the way */
+  /* reference.json, 13 digits; the motion amplifies errors by a factor of several hundred */
   if (res.event_count[0]) AG_CHECK_NEAR(res.event_times[0][0], 74.6982707186049, 1e-10);
   static const double Omega100[3] = {0.0889361411478284, -0.3061392387001881, -0.3123111994455247};
   for (int i = 0; i < 3; i++) AG_CHECK_NEAR(res.x[7 + i], Omega100[i], 1e-9);
@@ -76,7 +76,7 @@ static void check_reversal(bool multipliers) {
   ag_ctx_done(&ctx);
 }
 
-/* Compiled, interpreted, and changing over in the middle: the same bits. */
+/* Compiled, interpreted, and switching in the middle: the same bits. */
 static void check_engines(void) {
   ag_ctx ctx = {0};
   ag_model *m = rattleback();
@@ -140,8 +140,8 @@ static void check_terminal(void) {
   ag_ctx_done(&ctx);
 }
 
-/* Events seen on what is integrated, without the full state: the same ones, at times that differ by rounding; with
- * either engine the same bits. */
+/* Events located on the integrated variables, without the full state: the same events, at times that differ by rounding
+ * error; the same bits with either engine. */
 static void check_watch(void) {
   ag_ctx ctx = {0};
   ag_model *m = rattleback();
@@ -162,7 +162,8 @@ static void check_watch(void) {
     AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res[k]) == AG_OK);
     AG_CHECK(res[k].end == AG_END_EVENT && res[k].steps == res[0].steps);
   }
-  /* located to rounding: some units of the last place of t = 75, where the spin changes by 1e-2 per unit of time */
+  /* located to rounding error: a few units in the last place of t = 75, where the spin changes by 1e-2 per unit of time
+   */
   AG_CHECK_NEAR(res[1].t, res[0].t, 1e-11);
   AG_CHECK(res[2].t == res[1].t && !memcmp(res[1].x, res[2].x, sizeof x0));
   for (int k = 0; k < 3; k++) ag_run_done(&res[k]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Sections and terminal events of batches: the same bits for every number of lanes and threads and every order of the
- * members, the crossings of single runs, and every point on its section and its level of the energy. */
+ * Sections and terminal events in batches: the same bits for every number of lanes and threads and every order of the
+ * members, the crossings of single runs, and every point on its section and energy level. */
 #include "run/run.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static long count_points(const ag_batch_result *r) {
   return n;
 }
 
-/* core: only what Omega and spin need. */
+/* core: only what Omega and spin depend on. */
 static void check_bits(double t1, long crossings, bool events, bool core) {
   crowd c;
   stones_with(&c, events);
@@ -94,8 +94,8 @@ static void check_bits(double t1, long crossings, bool events, bool core) {
   crowd_done(&c);
 }
 
-/* Single runs find the same crossings: times within what two integrations at rtol 1e-12 differ by in an unstable
- * motion. And every point is on the section to rounding, and on the energy of its member to 1e-11. */
+/* Single runs find the same crossings: times within the difference of two integrations at rtol 1e-12 of an unstable
+ * motion. Every point is on the section to rounding error, and on the energy of its member to 1e-11. */
 static void check_single(double t1, long crossings, bool events) {
   crowd c;
   stones_with(&c, events);
@@ -135,7 +135,7 @@ static void check_single(double t1, long crossings, bool events) {
   crowd_done(&c);
 }
 
-/* What cannot go through lanes gives its points too. */
+/* Systems that cannot use lanes give their points, too. */
 static void check_members(void) {
   crowd c;
   stones_with(&c, false);

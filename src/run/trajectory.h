@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of run/: one trajectory under way. trajectory.c holds the loop and what is recorded, advance.c makes the
- * steps. */
+ * Internals of run/: one trajectory. trajectory.c holds the loop and the recording, advance.c makes the steps. */
 #ifndef AG_RUN_TRAJECTORY_H
 #define AG_RUN_TRAJECTORY_H
 #include "run/run_internal.h"
@@ -27,29 +26,30 @@ typedef struct run {
   const double *params;
   double cost; /* operations per right-hand side */
   bool tried_compiling;
-  double rest_error; /* of what is only reconstructed, in the step just accepted */
+  double rest_error; /* error of the reconstructed variables in the step just accepted */
   ag_guard *guard;
   ag_end cut;          /* AG_END_TIME, or why the run ends at a crossing, where the step was cut short */
   bool off;            /* a recorded state was not on the constraints */
-  bool corner, passed; /* the step was cut short at a corner of the equations, the run goes on; the corner was passed */
+  bool corner, passed; /* the step was shortened to end at a corner of the equations, and the run continues; the corner
+                          was passed */
   double smooth;       /* step size before a corner was approached, or 0 */
   double *keep;        /* core at the end of a step whose rest is computed in smaller ones */
 } run;
 
-/* advance.c: one step, settled, with all that is inside it. AG_END_TIME: the run may go on. */
+/* advance.c: one step, corrected, with everything located inside it. AG_END_TIME: the run may continue. */
 ag_end ag_trajectory_step(run *r);
-/* The end that a trouble of the equations makes. */
+/* The end reason for a failure of the equations. */
 ag_end ag_trajectory_trouble(int trouble);
 bool ag_trajectory_finite(int n, const double *z);
 
-/* trajectory.c: where the run stands, as a checkpoint that borrows its arrays. */
+/* trajectory.c: the current state as a checkpoint that borrows its arrays. */
 ag_checkpoint ag_trajectory_here(run *r);
-/* The grid point that is recorded next; records those before t1 inside the step of size h from t (dense output
- * prepared), one at t1 itself is left to the caller. False: the sink did not take it. */
+/* The grid point to be recorded next; records those before t1 inside the step of size h from t (dense output prepared);
+ * one at t1 itself is left to the caller. False: the sink refused it. */
 double ag_trajectory_grid(const run *r);
 bool ag_trajectory_rows(run *r, double t, double h, double t1);
-/* Finds the crossings of the step. One that ends the run (a terminal event, the last crossing wanted), or a corner,
- * cuts the step: *t1 is moved back to it, r->cut or r->corner says so. AG_END_TIME: all is well. */
+/* Finds the crossings in the step. One that ends the run (a terminal event, the last requested crossing), or a corner,
+ * shortens the step: *t1 is moved back to it, and r->cut or r->corner is set. AG_END_TIME otherwise. */
 ag_end ag_trajectory_crossings(run *r, double *t1);
 /* The end of a step to the corner at s, just before it. */
 double ag_trajectory_nothing(const run *r);

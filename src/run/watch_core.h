@@ -18,7 +18,7 @@
  *   AG_WATCH_READS, watch_reads[]         how many components they read, and which
  *   watch_way[]                           per function: +1 when it rises, -1 when it falls, 0 both */
 
-/* Weights of four even places for the odd ones beside and between them. */
+/* Weights of four even samples for the odd ones next to and between them. */
 static const double watch_weight[3][4] = {
     {0.3125, 0.9375, -0.3125, 0.0625}, {-0.0625, 0.5625, 0.5625, -0.0625}, {0.0625, -0.3125, 0.9375, 0.3125}};
 
@@ -50,7 +50,7 @@ V_IN void watch_sample(const ag_fused_args *m, V t, V h, V s[9][AG_WATCH], V *pl
 }
 #undef AG_CUBIC
 
-/* Does what the samples of function e tell hold between them: is zero far, or passed steeply, and do the even ones
+/* Do the samples of function e describe it between them: is zero far away or passed steeply, and do the even samples
  * predict the odd ones? */
 V_IN VI watch_certain(V s[9][AG_WATCH], const V *plain, int e) {
   V lo = s[0][e], hi = lo;

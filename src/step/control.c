@@ -15,7 +15,7 @@ const char ag_control_text[] =
 #include "control_core_text.inc"
     ;
 
-/* A try whose error is not a number tells nothing about the right size. */
+/* A try whose error is not a number says nothing about the right size. */
 static const double lost = 0.1;
 
 static double in_limits(const ag_control *c, double h) {
@@ -35,7 +35,7 @@ static double weighted_norm(const ag_flow *f, const double *x, const double *z, 
   return count ? sqrt(sum / count) : 0;
 }
 
-/* |f(t + h, z + h dz) - f(t, z)| / |h|: the size of the second derivative; NaN when it cannot be had. */
+/* |f(t + h, z + h dz) - f(t, z)| / |h|: the size of the second derivative; NaN if it cannot be evaluated. */
 static double second_derivative(const ag_flow *f, double t, double h, const double *z, const double *dz, double rtol,
                                 double atol, double *work) {
   double *z1 = work, *dz1 = work + f->n;
@@ -82,10 +82,10 @@ double ag_control_first(const ag_flow *f, const ag_stepper *s, double t, double 
   if (t1 == t) return 0;
   double d0 = weighted_norm(f, z, z, rtol, atol), d1 = weighted_norm(f, dz, z, rtol, atol);
   double sign = t1 > t ? 1 : -1, q = (s->error_order ? s->error_order : s->order) + 1;
-  /* an Euler step that changes z by a hundredth of its size, or a small one where that says nothing */
+  /* an Euler step that changes z by a hundredth of its size, or a small one if that is not informative */
   double h0 = d0 > 1e-5 && d1 > 1e-5 && d1 < INFINITY ? 0.01 * d0 / d1 : 1e-6;
   double d2 = second_derivative(f, t, sign * h0, z, dz, rtol, atol, work);
-  for (int tries = 0; !(d2 < INFINITY) && tries < 12; tries++) { /* left the domain: nearer */
+  for (int tries = 0; !(d2 < INFINITY) && tries < 12; tries++) { /* left the domain: a smaller step */
     h0 *= lost;
     d2 = second_derivative(f, t, sign * h0, z, dz, rtol, atol, work);
   }

@@ -11,8 +11,8 @@ V_IN V control_power(V x, double power) {
   return power == -0.125 ? 1.0 / v_sqrt(v_sqrt(v_sqrt(x))) : v_pow(x, v_set(power));
 }
 
-/* What the step is to be multiplied with after a try with this error; `last`: the error of the last accepted step. In
- * the lanes of `was` the try before was rejected. An error that is not finite tells nothing about the size: a tenth. */
+/* The factor for the step size after a try with this error; `last`: the error of the last accepted step. In the lanes
+ * of `was` the previous try was rejected. An error that is not finite says nothing about the size: a tenth. */
 V_IN V control_factor(V error, V last, VI was, double safety, double shrink, double grow) {
   const V one = v_set(1);
   const VI good = m_le(error, one), lost = ~m_lt(error, v_set(V_INF));
@@ -34,8 +34,8 @@ V_IN V control_limit(V next, double h_max) {
   return v_blend(m_lt(v_set(h_max), v_abs(next)), v_flip(v_set(h_max), v_signbit(next)), next);
 }
 
-/* What is only reconstructed has an error `rest` of its own, above 1 where its steps are too long. The factor for the
- * first of smaller steps (entering), and for the next one after a smaller step. */
+/* Reconstructed variables have their own error `rest`, above 1 where their steps are too long. The factor for the first
+ * of the smaller steps (entering), and for the next one after a smaller step. */
 V_IN V control_rest_factor(V rest, VI entering) {
   const VI lost = ~m_lt(rest, v_set(V_INF));
   const V factor = 0.9 * control_power(v_max(v_blend(lost, v_set(1), rest), v_set(1e-300)), -1.0 / AG_CONTROL_Q);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A Runge-Kutta tableau as data: what `table` of such a stepper points to. Private to step/: tests read it, the steps
- * themselves have the numbers as literals (tableau.h tells what each is). */
+ * A Runge-Kutta tableau as data: the `table` of such a stepper. Private to step/: tests read it; the steps themselves
+ * have the numbers as literals (tableau.h explains each of them). */
 #ifndef AG_STEP_RK_H
 #define AG_STEP_RK_H
 
