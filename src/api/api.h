@@ -69,6 +69,14 @@ ag_tape *ag_varied_tape(const ag_varied *v, int n, const ag_id *x);
 /* Parameters (n_param numbers) and completed start (full state) of the member with these values. */
 AG_MUST_USE ag_status ag_varied_start(ag_ctx *ctx, ag_varied *v, const double *values, double *params, double *x);
 
+/* The message of the first error, copied; why a start could not be completed when there is none. */
+char *ag_api_first_error(const ag_ctx *ctx);
+/* Does an event end runs or cut steps? In a batch no others are looked for: that would cost the lanes. */
+bool ag_api_needs_events(const ag_model *m);
+/* The next name of "a,b[2],R[1,3]" (commas inside brackets do not separate), *text moved behind it and NULL after the
+ * last; false: there is none. */
+bool ag_api_next_column(const char **text, ag_text *name);
+
 /* What came out of those that started, and the place of member i among them; -1: it did not start. */
 const ag_batch_result *ag_api_batch_result(const anagyre_batch *b);
 const ag_record *ag_api_batch_record(const anagyre_batch *b);

@@ -24,7 +24,7 @@ typedef struct starts {
   double *params, *x;
 } starts;
 
-static char *first_error(const ag_ctx *ctx) {
+char *ag_api_first_error(const ag_ctx *ctx) {
   for (int i = 0; i < ctx->n_diag; i++)
     if (ctx->diags[i].severity == AG_ERROR) return ag_api_copy(ctx->diags[i].message);
   return ag_api_copy("the start could not be completed");
@@ -41,7 +41,7 @@ static void start_all(anagyre_batch *b, ag_varied *v, int n_name, const double *
     size_t at = (size_t)s->n;
     bool good = ag_varied_start(&ctx, v, values + i * n_name, s->params + at * n_param, s->x + at * n_x) == AG_OK;
     b->row[i] = good ? s->n++ : -1;
-    if (!good) b->reason[i] = first_error(&ctx);
+    if (!good) b->reason[i] = ag_api_first_error(&ctx);
     ag_ctx_done(&ctx);
   }
 }
@@ -53,28 +53,33 @@ static void starts_done(starts *s) {
 
 /* ---- options ---- */
 
-/* "a,b[2],R[1,3]": commas inside brackets do not separate. One bool per column; false: reported. */
+bool ag_api_next_column(const char **text, ag_text *name) {
+  if (!*text) return false;
+  ag_text_clear(name);
+  int depth = 0;
+  const char *s = *text;
+  for (; *s && (*s != ',' || depth > 0); s++) {
+    depth += (*s == '[') - (*s == ']');
+    if (*s != ' ') ag_text_char(name, *s);
+  }
+  *text = *s ? s + 1 : NULL;
+  return true;
+}
+
+/* One bool per column; false: reported. */
 static bool choose_columns(ag_ctx *ctx, const ag_record *record, const char *text, bool *wanted) {
   ag_text name = {0};
   int before = ctx->n_error, entry;
-  for (int depth = 0; ctx->n_error == before; text++) {
-    depth += (*text == '[') - (*text == ']');
-    if (*text && (*text != ',' || depth > 0)) {
-      if (*text != ' ') ag_text_char(&name, *text);
-      continue;
-    }
+  while (ctx->n_error == before && ag_api_next_column(&text, &name)) {
     const ag_column *c = ag_record_find(record, ag_text_cstr(&name), &entry);
     if (c) wanted[c - record->columns] = true;
     else ag_ctx_error(ctx, ag_api_nowhere, "there is no column '%s'", ag_text_cstr(&name));
-    ag_text_clear(&name);
-    if (!*text) break;
   }
   ag_text_done(&name);
   return ctx->n_error == before;
 }
 
-/* Only events that are terminal or cut steps matter to where a motion ends; looking for them costs the lanes. */
-static bool any_terminal(const ag_model *m) {
+bool ag_api_needs_events(const ag_model *m) {
   for (int i = 0; i < m->n_events; i++)
     if (m->events[i].terminal || m->events[i].cuts) return true;
   return false;
@@ -110,7 +115,7 @@ static ag_status run_members(ag_ctx *ctx, anagyre_batch *b, ag_varied *v, int n_
   ag_batch_defaults(&o);
   if (wish->section && !(run->section = ag_api_section(ctx, ag_varied_model(v), wish->section))) return AG_WRONG;
   o.run = *run;
-  o.run.events = run->events && any_terminal(ag_varied_model(v));
+  o.run.events = run->events && ag_api_needs_events(ag_varied_model(v));
   o.lanes = wish->lanes;
   o.threads = wish->threads;
   if (wish->progress) o.progress = show_progress, o.progress_self = (void *)wish;

@@ -2,14 +2,10 @@
 #include "cli/batch.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/clock.h"
 #include "cli/csv.h"
-#include "cli/json.h"
 #include "cli/open.h"
 #include "cli/output.h"
 

@@ -302,8 +302,5 @@ const ag_command ag_command_check = {
     .examples = "  anagyre check rattleback\n"
                 "  anagyre check my.nh --set m=2 --json\n"
                 "  cat my.nh | anagyre check -\n",
-    AG_COMMAND_ARGS,
-    .min_word = 1,
-    .max_word = 1,
-    .act = act,
+    AG_COMMAND(1, 1),
 };

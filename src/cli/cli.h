@@ -18,8 +18,11 @@ typedef struct ag_command {
   ag_status (*act)(void *args);
 } ag_command;
 
-/* The fields of a command that come from its argument struct `args` and its table `options`. */
-#define AG_COMMAND_ARGS .size = sizeof(args), .n_option = sizeof options / sizeof options[0], .options = options
+/* The fields of a command that come from its file: the struct `args`, the table `options`, the function `act`; and how
+ * many words it takes. */
+#define AG_COMMAND(min, max) \
+  .size = sizeof(args), .n_option = sizeof options / sizeof options[0], .options = options, .min_word = (min), \
+  .max_word = (max), .act = act
 
 #define AG_VERB(name) extern const ag_command ag_command_##name;
 #define AG_VERB_TO_COME(name, doc)

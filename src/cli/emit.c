@@ -48,8 +48,5 @@ const ag_command ag_command_emit = {
             "of the file lists the state and the parameters; docs/emit.md has the calling convention.\n",
     .examples = "  anagyre emit rattleback > rattleback.c\n"
                 "  anagyre emit snakeboard --main > board.c && cc board.c -lm -o board && ./board 2\n",
-    AG_COMMAND_ARGS,
-    .min_word = 1,
-    .max_word = 1,
-    .act = act,
+    AG_COMMAND(1, 1),
 };

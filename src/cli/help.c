@@ -173,8 +173,5 @@ const ag_command ag_command_help = {
     .text = "Topics: models, language, output, exit-codes.\n",
     .examples = "  anagyre help run\n"
                 "  anagyre help language\n",
-    AG_COMMAND_ARGS,
-    .min_word = 0,
-    .max_word = 1,
-    .act = act,
+    AG_COMMAND(0, 1),
 };

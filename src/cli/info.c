@@ -314,8 +314,5 @@ const ag_command ag_command_info = {
             "FILE.h5. The layout of the file is described in docs/results.md.\n",
     .examples = "  anagyre info stone.h5\n"
                 "  anagyre info stone.h5 --json\n",
-    AG_COMMAND_ARGS,
-    .min_word = 1,
-    .max_word = 1,
-    .act = act,
+    AG_COMMAND(1, 1),
 };

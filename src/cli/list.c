@@ -5,7 +5,6 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/open.h"
-#include "step/step.h"
 
 typedef struct args {
   ag_common common;
@@ -121,8 +120,5 @@ const ag_command ag_command_list = {
     .text = "Without a word: models and methods.\n",
     .examples = "  anagyre list models\n"
                 "  anagyre list methods --json\n",
-    AG_COMMAND_ARGS,
-    .min_word = 0,
-    .max_word = 1,
-    .act = act,
+    AG_COMMAND(0, 1),
 };

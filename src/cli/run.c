@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * `anagyre run`: one trajectory, its summary, its series as a file. */
-#include "run/run.h"
-
 #include <errno.h>
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "cli/batch.h"
 #include "cli/cli.h"
 #include "cli/clock.h"
 #include "cli/csv.h"
-
 #include "cli/open.h"
 #include "cli/output.h"
 #include "cli/result.h"
@@ -430,9 +425,6 @@ const ag_command ag_command_run = {
         "  anagyre run rattleback --t1 100 --sweep spin0=-1:1:41 --sweep alpha=0:0.5:26 -o map.csv\n"
         "  anagyre run my.nh --section cut --level energy=0.1 --sweep y=-0.3:0.5:20 --crossings 500 -o points.csv\n"
         "  anagyre run my.nh --starts starts.csv --columns x,energy --threads 2 --json\n",
-    AG_COMMAND_ARGS,
     .defaults = defaults,
-    .min_word = 0,
-    .max_word = 1,
-    .act = act,
+    AG_COMMAND(0, 1),
 };

@@ -73,8 +73,5 @@ const ag_command ag_command_show = {
             "and the model is the comment.\n",
     .examples = "  anagyre show chaplygin_sleigh\n"
                 "  anagyre show my.nh --latex > equations.tex\n",
-    AG_COMMAND_ARGS,
-    .min_word = 1,
-    .max_word = 1,
-    .act = act,
+    AG_COMMAND(1, 1),
 };

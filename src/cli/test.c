@@ -132,8 +132,5 @@ const ag_command ag_command_test = {
             "line per expectation. The exit code is 1 when one does not hold.\n",
     .examples = "  anagyre test rattleback\n"
                 "  anagyre test --all --quiet\n",
-    AG_COMMAND_ARGS,
-    .min_word = 0,
-    .max_word = -1,
-    .act = act,
+    AG_COMMAND(0, -1),
 };

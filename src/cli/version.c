@@ -35,8 +35,5 @@ const ag_command ag_command_version = {
     .words = "",
     .doc = "which program this is",
     .text = "Prints version, commit and compiler.\n",
-    AG_COMMAND_ARGS,
-    .min_word = 0,
-    .max_word = 0,
-    .act = act,
+    AG_COMMAND(0, 0),
 };

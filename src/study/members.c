@@ -38,14 +38,6 @@ static ag_status find_ends(ag_members *m, ag_model *plain) {
 
 /* ---- starts ---- */
 
-static char *first_error(const ag_ctx *ctx) {
-  ag_text x = {0};
-  for (int i = 0; i < ctx->n_diag && !x.n; i++)
-    if (ctx->diags[i].severity == AG_ERROR) ag_text_str(&x, ctx->diags[i].message);
-  if (!x.n) ag_text_str(&x, "the start could not be completed");
-  return x.s;
-}
-
 /* A start on the level: sets the values that are solved for, NaN when there is none. */
 static ag_status solve_start(ag_members *m, long i, const ag_levels *levels, const ag_members_request *r, ag_ctx *ctx,
                              double *params, double *x) {
@@ -84,7 +76,7 @@ static void complete_starts(ag_members *m, const ag_levels *levels, const ag_mem
     ag_status status = m->grid.n_solved ? solve_start(m, i, levels, r, &ctx, params, x)
                                         : ag_varied_start(&ctx, m->varied, values, params, x);
     if (status == AG_OK) m->index[m->n_ready++] = i;
-    else m->reason[i] = first_error(&ctx);
+    else m->reason[i] = ag_api_first_error(&ctx);
     ag_ctx_done(&ctx);
   }
 }

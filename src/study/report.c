@@ -37,7 +37,6 @@ static ag_status unknown_column(const ag_batch_report *b, const char *name, ag_t
   return AG_WRONG;
 }
 
-/* "a,b[2],R[1,3]": commas inside brackets do not separate. */
 static ag_status pick_columns(ag_batch_report *b, const char *text, ag_text *usage) {
   b->wanted = ag_heap_alloc((size_t)b->record.n_column + 1);
   if (!text)
@@ -45,16 +44,8 @@ static ag_status pick_columns(ag_batch_report *b, const char *text, ag_text *usa
       if (b->record.columns[i].kind != AG_COL_TIME) add_pick(b, &b->record.columns[i], -1);
   ag_text name = {0};
   ag_status status = AG_OK;
-  for (int depth = 0; text && status == AG_OK; text++) {
-    depth += (*text == '[') - (*text == ']');
-    if (*text && (*text != ',' || depth > 0)) {
-      if (*text != ' ') ag_text_char(&name, *text);
-      continue;
-    }
+  while (status == AG_OK && ag_api_next_column(&text, &name))
     if (!find_pick(b, ag_text_cstr(&name))) status = unknown_column(b, ag_text_cstr(&name), usage);
-    ag_text_clear(&name);
-    if (!*text) break;
-  }
   ag_text_done(&name);
   return status;
 }
@@ -70,18 +61,11 @@ void ag_pick_name(const ag_pick *p, int k, ag_text *out) {
 
 /* ---- running ---- */
 
-/* Only events that are terminal or cut steps matter to where a motion ends; looking for them costs the lanes. */
-static bool any_terminal(const ag_model *m) {
-  for (int i = 0; i < m->n_events; i++)
-    if (m->events[i].terminal || m->events[i].cuts) return true;
-  return false;
-}
-
 ag_status ag_batch_report_init(ag_batch_report *b, const ag_members *m, const ag_batch_options *o, const char *columns,
                                ag_text *usage) {
   *b = (ag_batch_report){.members = m, .options = *o};
   b->options.run.section = m->section;
-  b->options.run.events = o->run.events && any_terminal(ag_varied_model(m->varied));
+  b->options.run.events = o->run.events && ag_api_needs_events(ag_varied_model(m->varied));
   ag_record_init(&b->record, ag_varied_system(m->varied));
   AG_TRY(pick_columns(b, columns, usage));
   b->options.columns = b->wanted;
