@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run.py PROGRAM [FILE] [--quick]: how fast the program is. Prints tables and writes the numbers to FILE as JSON.
+"""run.py PROGRAM [FILE] [--quick]: measures the speed of the program. Prints tables and writes the numbers to FILE as JSON.
 
 PROGRAM is anagyre in its build folder; the programs of this folder are built there. What they measure stands at their
 heads: models.c (every shipped model), large.c (families of growing size), race.c (one accurate rattleback against hand-written C and libraries), batch.c

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install_test.sh BUILD CC CXX README: installs a built tree to a folder, then uses what is there as a stranger would. The
+# install_test.sh BUILD CC CXX README: installs a built tree to a folder, then uses it as an outside user would. The
 # program of the README (its first block fenced as c) is compiled as C and as C++ against the header and the pkg-config
 # file, with the shared and the static library, and run. Also: what is exported, the installed anagyre, the man page.
 build=$1 cc=$2 cxx=$3 readme=$4

@@ -62,7 +62,7 @@ size_t ag_count(void);
 #endif'
 headers 2 'no headers' 'ROW(1) ROW(2)'
 
-# A document, and a program that ends with the code it is told.
+# A document, and a program that ends with the given code.
 mkdir "$dir/bin"
 printf '#!/bin/sh\n[ -z "$2" ] || [ -f "$2" ] || exit 7\nexit $1\n' >"$dir/bin/anagyre"
 chmod +x "$dir/bin/anagyre"

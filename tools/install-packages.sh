@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs the Debian packages of tools/packages.txt that are missing: as root, or through sudo where it asks for no
-# password. Where neither is possible it says what is missing and succeeds: the build goes on with what is there.
+# password. Where neither is possible it lists what is missing and succeeds: the build continues with what is installed.
 list=$(dirname "$0")/packages.txt
 wanted=$(grep -v '^#' "$list")
 

@@ -76,7 +76,7 @@ class Sweep(Batch):
                     self.near(a, b, 1e-9 * max(1, abs(b)))
 
     def test_same_bits(self):
-        """Whatever the number of threads."""
+        """For any number of threads."""
         for extra in [[], ["--columns", "x"], ["--method", "rk4", "--dt", "0.01"], ["--engine", "interpreted"]]:
             for threads in "123":
                 self.anagyre(*SPRING, "--t1=7", "--sweep", "k=1:9:33", "--threads", threads, "-o", threads + ".csv", *extra)
@@ -191,7 +191,7 @@ class Failures(Batch):
         self.assertRegex(out, r"(?m)^  member 3 \(x' = 1.5\): (step too small|not finite), t = 0.66")
 
     def test_starts_that_fail(self):
-        """omega = sqrt(k/m) is no number for k < 0: no start; the first member is one of them."""
+        """omega = sqrt(k/m) is not a number for k < 0: no start; the first member is one of them."""
         out, _ = self.anagyre(*SPRING, "--t1=1", "--sweep", "k=-4:4:3", "--columns", "x", "--json", code=1)
         r = json.loads(out)
         self.assertEqual(r["failures"], [{"member": 1, "reason": "parameter `omega` is not finite", "t": 0}])

@@ -184,7 +184,7 @@ class Starts(Bodies):
         self.fails(["run", self.write(STONE), "--set", "stone.psi'=1"], 2, "stone.Omega")
 
     def test_placed(self):
-        """On a slope, in a moving frame, inside a cylinder: the body touches without being told where it is."""
+        """On a slope, in a moving frame, inside a cylinder: the body touches without a given position."""
         for ground in ("on plane normal [0.3, 0.1, 1] through [1, 2, 3]", "on plane through [t, 0, 1] spinning t",
                        "inside cylinder(2) axis e2 through [0, 0, 5]", "outside sphere(2) spinning 1",
                        "inside sphere(3)"):
@@ -248,7 +248,7 @@ class Motions(Bodies):
     ]
 
     def test_last_state_is_before_the_corner(self):
-        """Energy and gap at the end of a run that a corner ends, beside an error of integration of some 1e-11."""
+        """Energy and gap at the end of a run that a corner ends, up to an integration error of about 1e-11."""
         for text, event in self.ENDS:
             with self.subTest(event=event):
                 r = self.moved("model m\n" + text + "\n", 20)
@@ -281,7 +281,7 @@ start b.x'[1] = 1e-4
         self.assertIn("generator b.along_x: b.x' = e2", self.anagyre("show", self.write(incline))[0])
 
     def test_implicit_boxes(self):
-        """|X1|^p + |X2|^p + |X3|^p = 1 stands over a plane at the height (sum |n_i|^q)^(1/q), 1/p + 1/q = 1."""
+        """|X1|^p + |X2|^p + |X3|^p = 1 has its centre above a plane at the height (sum |n_i|^q)^(1/q), 1/p + 1/q = 1."""
         for p in (2, 4, 8, 12):
             text = ("model m\nbody b mass 1 inertia 0.4 surface convex(X: " + " + ".join(f"X[{i}]^{p}" for i in (1, 2, 3)) +
                     " - 1)\nroll b on plane gravity 9.81\nstart b.R = rotation([1, 2, 3]/sqrt(14), ANGLE)\nobservable b.Gamma\n")
@@ -307,8 +307,8 @@ start b.theta = 0.5, b.psi = 0.3, b.psi' = 2
                        f" gravity 9.81\nstart b.theta = {theta}, b.psi' = 1\n")
             self.fails(["check", "m.nh"], 2, "lies on both of its edges", "tilt it")
 
-    def test_nobody_asked(self):
-        """No weight, no pressure: the slip ratio is 0/0, which is no reason to warn; a singular mass is told where it is."""
+    def test_no_false_warning(self):
+        """No weight, no pressure: the slip ratio is 0/0, which does not cause a warning; a singular mass matrix is reported with its position."""
         text = "model m\nbody b mass 1 inertia 0.4 surface sphere(1)\nroll b on plane\nstart b.Omega = [1, 0, 0]\n"
         self.assertEqual(self.moved(text, 1)["warnings"], [])
         self.write("model m\nbody b mass 1 inertia diag(1, 0, 1)\n")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""cli_test.py PROGRAM [unittest arguments]: the program as a person or a script meets it.
+"""cli_test.py PROGRAM [unittest arguments]: the program as seen by users and scripts.
 
 Exit codes (0 done, 1 failed, 2 wrong usage or model, 3 file or system trouble), messages, the JSON contract, files,
 signals.
-The models are those beside this file, so that their closed forms are known; the shipped ones go through all verbs."""
+The models are those next to this file, whose closed forms are known; the shipped ones go through all verbs."""
 import csv
 import json
 import math
@@ -773,7 +773,7 @@ class Signals(Case):
         self.assertEqual((r["end"], r["series"]["t"]), ("interrupted", [*range(math.ceil(r["t"])), r["t"]]))
 
     def test_killed(self):
-        """Nothing can be done about SIGKILL, yet rows come into the file while the run goes on, and whole."""
+        """SIGKILL cannot be caught, yet complete rows reach the file during the run."""
         words = ["run", model("oscillator"), *self.LONG, "--every", "1", "-o", "x.csv"]
         code, _, _ = self.interrupt(words, signal.SIGKILL, 20_000)
         self.assertEqual(code, -signal.SIGKILL)

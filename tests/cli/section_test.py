@@ -100,7 +100,7 @@ class Crossings(Section):
         self.assertEqual((r["end"], r["steps"]), ("time reached", all_["steps"]))
 
     def test_with_events(self):
-        """A terminal event ends the run; crossings after it are not told; other events are told as ever."""
+        """A terminal event ends the run; crossings after it are not reported; other events are reported as usual."""
         r, p = self.points("run", model("two_oscillators"), "--section", "up", "--t1", 60)
         self.assertEqual(len(r["events"]["late"]), 9)
         self.write("ends.nh", read(model("two_oscillators")).replace("y' = 1000", "x = -0.2 falling"))
@@ -112,7 +112,7 @@ class Crossings(Section):
         self.assertEqual(len(q["t"]), 15)
 
     def test_start_on_the_section(self):
-        """Leaving is no crossing, also when rounding puts the start just beside the surface."""
+        """Leaving is not a crossing, even if rounding puts the start slightly off the surface."""
         for y in ("0", "1e-17", "-1e-17"):
             _, p = self.points(*PAIR, "--section", "up", "--t1", 10, "--set", f"y={y}")
             self.near(p["t"], [2*math.pi/W, 4*math.pi/W], MOTION)
@@ -298,7 +298,7 @@ class Levels(Section):
         self.write("henon.nh", HENON)
 
     def test_grid(self):
-        """Energy 1/8 at every point; members outside of the level are told, and no failures."""
+        """Energy 1/8 at every point; members off the level are reported, not counted as failures."""
         r = self.json("run", "henon.nh", "--section", "cut", "--level", "energy=1/8", "--rtol", "1e-12", "--atol", "1e-12",
                       "--sweep", "y=-0.5:0.7:7", "--sweep", "y'=-0.4:0.4:5", "--crossings", 20)
         inside = 0

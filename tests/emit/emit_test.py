@@ -8,7 +8,7 @@ program, compilers, folders = sys.argv[1], [c for c in sys.argv[2].split(',') if
 FLAGS = ['-std=c99', '-pedantic', '-Wall', '-Wextra', '-Werror', '-O0', '-ffp-contract=off']
 SANITIZE = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all']
 LONG, VERY_LONG = 500000, 3000000  # characters: what gcc, or any compiler, takes minutes to sanitize is only compiled and run
-# Calls what the emitted main does not, at the start, with arrays of exactly the size the file tells. The Jacobian of a model without rotations
+# Calls what the emitted main does not, at the start, with arrays of exactly the size stated in the file. The Jacobian of a model without rotations
 # is compared with differences of the right-hand side.
 DRIVER = r'''
 #define main emitted_main

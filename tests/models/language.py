@@ -401,7 +401,7 @@ BUILT = {'dot': dot, 'cross': bcross, 'norm': root_of_squares, 'inverse': invers
 
 
 def rotation(ev, loc, axis, angle=None):
-    """Rodrigues, for a fixed axis; a matrix alone is taken as it is"""
+    """Rodrigues, for a fixed axis; a matrix alone is used unchanged"""
     if angle is None:
         return ev.jet(axis, loc)
     a = ev.jet(axis, loc)[0]

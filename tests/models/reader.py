@@ -393,7 +393,7 @@ class Model:
         return np.concatenate([self.tangent(q, xi[None])[0], self.solve(t, q, xi)])
 
     def start(self):
-        """the start state; complains where the velocities are not determined by what is named"""
+        """the start state; an error if the given values do not determine the velocities"""
         q, rows, rhs = np.zeros(self.nq), [], []
         for n, space, k, vel, sq, sv in self.slots:
             q[sq] = np.eye(3).ravel() if space == 'SO3' else [0, 0, 1] if space == 'S2' else 0

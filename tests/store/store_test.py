@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""store_test.py PROGRAM [unittest arguments]: result files as other tools and a person in trouble meet them.
+"""store_test.py PROGRAM [unittest arguments]: result files as seen by other tools and by users in trouble.
 
 Read with h5py and h5dump; runs killed at random moments; disks that fill up; runs continued bit for bit."""
 import csv
@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from waiting import PATIENCE, catches, size_of, until  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
-# a motion of many rows: as long as a test wants it to take, the same whenever it is asked for
+# a motion of many rows: of the length a test needs, and always the same
 LONG = ["rattleback", "--every", "0.0005", "--quiet"]
 
 
@@ -339,7 +339,7 @@ class Continued(Case):
         self.check("truncated_ball", [], [0.36, 1.87, 4.1, 6.2, 7.77], 10)
 
     def test_knife_edge(self):
-        """A basis that is chosen anew on the way; events in numbers."""
+        """A basis that is renewed during the run; many events."""
         self.check("knife_edge", [], [1, 7.5, 20], 40)
         self.check("knife_edge", ["--every", 0.25], [1, 7.5], 20)
 
@@ -376,7 +376,7 @@ class Continued(Case):
             self.assertEqual(file.read(), before)
 
     def test_interrupted(self):
-        """Ctrl-C; then on to the end that was asked for first."""
+        """Ctrl-C; then continued to the originally requested end."""
         run = self.start("run", *LONG, "--t1", "1e5", "-o", "a.h5")
         self.assertTrue(until(run, lambda: size_of(self.path("a.h5.log")) > 100_000 and catches(run, signal.SIGINT)))
         run.send_signal(signal.SIGINT)
