@@ -62,6 +62,26 @@ size_t ag_count(void);
 #endif'
 headers 2 'no headers' 'ROW(1) ROW(2)'
 
+# A tree of one source that is in the compile database, and of another that may be missing there.
+tidy() {
+  code=$1 text=$2 others=$4
+  rm -rf "$dir/tree"
+  mkdir -p "$dir/tree/tools" "$dir/tree/src/expr" "$dir/tree/build"
+  cp "$source/tools/tidy.py" "$dir/tree/tools/"
+  cp "$source/.clang-tidy" "$dir/tree/"
+  printf '#include <stdlib.h>\n%s\n' "$3" >"$dir/tree/src/expr/x.c"
+  [ -z "$others" ] || : >"$dir/tree/src/expr/$others"
+  printf '[{"directory": "%s", "file": "%s", "command": "%s -o x.o -c %s"}]' "$dir/tree/build" "$dir/tree/src/expr/x.c" \
+    "$cc" "$dir/tree/src/expr/x.c" >"$dir/tree/build/compile_commands.json"
+  expect "$code" "$text" "$python" "$dir/tree/tools/tidy.py" "$dir/tree/build"
+}
+tidy 0 '1 sources, 0 with findings' 'int ag_x(int n) { return n + 1; }' x_test.c
+expect 0 '1 sources, 0 with findings' "$python" "$dir/tree/tools/tidy.py" "$dir/tree/build"
+[ "$(ls "$dir/tree/build/tidy" | wc -l)" = 1 ] || { echo "a source that passed is not kept" >&2; failed=1; }
+tidy 1 'src/expr/x.c:2:' 'int ag_x(int n) { char *p = malloc(8); return p ? n : 0; }'
+tidy 1 'bugprone-suspicious-semicolon' 'int ag_x(int n) { if (n > 3); n = 1; return n; }'
+tidy 1 'src/expr/y.c is not compiled' 'int ag_x(int n) { return n + 1; }' y.c
+
 # A document, and a program that ends with the given code.
 mkdir "$dir/bin"
 printf '#!/bin/sh\n[ -z "$2" ] || [ -f "$2" ] || exit 7\nexit $1\n' >"$dir/bin/anagyre"

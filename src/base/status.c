@@ -58,8 +58,10 @@ static void render_line(const ag_diag *d, ag_text *out) {
   size_t shown = n - from < MAX_LINE ? n - from : MAX_LINE;
   ag_text_str(out, "  ");
   for (size_t i = from; i < from + shown; i++) {
-    unsigned char c = (unsigned char)d->line_text[i];
-    ag_text_char(out, c == '\t' ? ' ' : c < 0x20 || c == 0x7f ? '?' : (char)c);
+    char c = d->line_text[i];
+    if (c == '\t') c = ' ';
+    if ((unsigned char)c < 0x20 || c == 0x7f) c = '?';
+    ag_text_char(out, c);
   }
   ag_text_str(out, "\n  ");
   for (size_t i = from; i < col; i++)

@@ -175,7 +175,7 @@ ag_status ag_option_parse(int n, const ag_option *options, int argc, const char 
 }
 
 void ag_option_done(ag_common *common) {
-  for (int i = 0; i < common->changes.n_set; i++) free((char *)(uintptr_t)common->changes.sets[i].name);
+  for (int i = 0; i < common->changes.n_set; i++) free((char *)common->changes.sets[i].name);
   free(common->changes.sets);
   free(common->words);
   free(common->sweeps.at);

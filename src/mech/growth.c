@@ -142,7 +142,7 @@ void ag_growth_find(derive *d) {
   fields f = {0};
   base_fields(d, &f);
   if (extra) add_drift(d, &f);
-  int last = m, r = m, old = 0;
+  int last, r = m, old = 0;
   do {
     /* brackets of D with the directions that the last step brought (at first with D itself) */
     int fresh = f.n;
