@@ -57,10 +57,10 @@ static double rhs_ns(const ag_system *sys, const double *z, size_t *size, double
   ag_fused *fused = ag_fused_create(&spec, &how, &reason);
   *compile = children() - before;
   if (!fused) fprintf(stderr, "%s\n", ag_text_cstr(&reason)), exit(1);
-  double *prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused) + 8));
+  double *prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused, AG_FUSED_RHS) + 8));
   double *dz = ag_heap_aligned(sizeof(double) * (size_t)(ag_system_dims(sys)->z + 1));
   unsigned long long fail = 0;
-  ag_fused_prep(fused, ag_system_param_values(sys), prep, &fail);
+  ag_fused_prep(fused, AG_FUSED_RHS, ag_system_param_values(sys), prep, &fail);
   for (int k = 0; k < 3 * REPEATS; k++) {
     t = cpu_seconds();
     for (int i = 0; i < 10; i++) ag_fused_rhs(fused, &at, z, c, prep, dz, &fail);

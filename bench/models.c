@@ -185,10 +185,10 @@ static bool make_fused(const bench *b, making *m) {
   if (!fused) return false;
   double time = 0.1, h = 1e-3, error[2];
   double *room = ag_heap_aligned(sizeof(double) * (method->room(n, n).size + 8));
-  double *prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused) + 8)),
+  double *prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused, AG_FUSED_RHS) + 8)),
          *z1 = ag_heap_aligned(sizeof(double) * (size_t)(n + 1));
   unsigned long long fail = 0;
-  ag_fused_prep(fused, ag_system_param_values(sys), prep, &fail);
+  ag_fused_prep(fused, AG_FUSED_RHS, ag_system_param_values(sys), prep, &fail);
   stepping s = {fused,
                 {.t = &time,
                  .h = &h,

@@ -126,6 +126,7 @@ static ag_status run_members(ag_ctx *ctx, anagyre_batch *b, ag_varied *v, int n_
   if (status == AG_OK) {
     starts s;
     start_all(b, v, n_name, values, &s);
+    ag_run_prepare(ag_varied_system(v), &o.run);
     status = ag_batch(ctx, ag_varied_system(v), s.n, s.params, s.x, &o, &b->result);
     if (status == AG_OK) collect(b);
     starts_done(&s);

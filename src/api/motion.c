@@ -46,6 +46,7 @@ static ag_status move(ag_ctx *ctx, ag_system *sys, const anagyre_options *wish, 
                       const ag_api_hooks *hooks, rows *sink, ag_run_result *result) {
   double *x0 = ag_heap_alloc(sizeof *x0 * (size_t)(ag_system_dims(sys)->x + 1));
   ag_system_state0(sys, x0);
+  ag_run_prepare(sys, o);
   ag_tape *functions = ag_run_watch(sys, o);
   watch seen = {.work = ag_work_create(sys, ag_system_param_values(sys))};
   o->watch = functions;

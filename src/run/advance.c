@@ -7,6 +7,7 @@
 
 ag_end ag_trajectory_trouble(int trouble) {
   switch (trouble) {
+  case AG_STEP_STAGES: return AG_END_STAGES;
   case AG_TROUBLE_RANK: return AG_END_RANK;
   case AG_TROUBLE_MASS:
   case AG_TROUBLE_PIVOT: return AG_END_MASS;
@@ -96,8 +97,7 @@ static bool advance(run *r, double *t1, ag_end *end) {
       *end = diagnose(r);
       return false;
     }
-    int trouble =
-        m->method->step(m->method, &m->flow, r->t, step, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol, error, m->space);
+    int trouble = ag_mover_step(m, r->t, step, r->o->rtol, r->o->atol, error);
     /* what is only reconstructed may have run away in a step that is fit for the core: it gets smaller ones */
     int n = m->full || o->dt > 0 ? m->n : ag_system_dims(r->sys)->core;
     bool good = !trouble && ag_trajectory_finite(n, m->z1) && ag_trajectory_finite(n, m->dz1),
@@ -159,7 +159,6 @@ static void swap(double **a, double **b) {
  */
 static ag_end small_steps(run *r, double *t1) {
   ag_mover *m = &r->m;
-  const ag_run_options *o = r->o;
   int n_core = ag_system_dims(r->sys)->core;
   double from = r->t, end = *t1, q = m->method->error_order + 1, direction = end > from ? 1 : -1;
   double h = (end - from) * (r->rest_error < INFINITY ? fmax(0.01, 0.9 * pow(r->rest_error, -1 / q)) : 0.01);
@@ -168,8 +167,7 @@ static ag_end small_steps(run *r, double *t1) {
   while (r->t != end && reason == AG_END_TIME && r->cut == AG_END_TIME && !r->corner) {
     double to = (end - r->t - 1.0000001 * h) * direction <= 0 ? end : r->t + h, error[2] = {0, 0};
     if (to == r->t) reason = AG_END_STEP;
-    int trouble = m->method->step(m->method, &m->flow, r->t, to - r->t, m->z, m->dz, m->z1, m->dz1, o->rtol, o->atol,
-                                  error, m->space);
+    int trouble = ag_mover_step(m, r->t, to - r->t, r->o->rtol, r->o->atol, error);
     if (trouble) reason = ag_trajectory_trouble(trouble);
     if (reason != AG_END_TIME) break;
     if (isnan(error[1])) {
@@ -211,9 +209,7 @@ static bool cut_at_zero(run *r, double *t1) {
   if (!ag_guard_vanishes(r->guard, m, r->t, *t1, &at)) return true;
   *t1 = at;
   r->cut = AG_END_RANK;
-  if (m->method->step(m->method, &m->flow, r->t, at - r->t, m->z, m->dz, m->z1, m->dz1, r->o->rtol, r->o->atol, error,
-                      m->space))
-    return false;
+  if (ag_mover_step(m, r->t, at - r->t, r->o->rtol, r->o->atol, error)) return false;
   r->rest_error = error[1];
   return ag_trajectory_finite(m->n, m->z1) && ag_trajectory_finite(m->n, m->dz1);
 }

@@ -26,7 +26,8 @@ void ag_batch_report(ag_batch_job *b, bool first) {
 
 /* ---- member by member ---- */
 
-static void run_member(ag_batch_job *b, ag_ctx *ctx, long i) {
+void ag_batch_alone(ag_batch_job *b, long i) {
+  ag_ctx ctx = {0};
   ag_run_options o = b->o->run;
   ag_run_result res;
   o.every = -1;
@@ -34,7 +35,7 @@ static void run_member(ag_batch_job *b, ag_ctx *ctx, long i) {
   o.each = NULL;
   o.kernel = b->kernel;
   ag_sink points = {ag_series_row, b->result->points ? &b->result->points[i] : NULL};
-  ag_status status = ag_run(ctx, b->sys, b->params + i * ag_system_dims(b->sys)->param, b->x0 + i * b->n_x, &o,
+  ag_status status = ag_run(&ctx, b->sys, b->params + i * ag_system_dims(b->sys)->param, b->x0 + i * b->n_x, &o,
                             points.self ? &points : NULL, &res);
   AG_ASSERT(status == AG_OK); /* the options were checked before */
   b->result->members[i] = (ag_batch_member){res.end, res.end_event, res.t, res.steps, res.rejected};
@@ -43,18 +44,17 @@ static void run_member(ag_batch_job *b, ag_ctx *ctx, long i) {
   b->reached[i] = true;
   atomic_fetch_add(&b->done, 1);
   ag_run_done(&res);
+  ag_ctx_done(&ctx);
 }
 
 static void run_members(ag_batch_job *b, bool first) {
-  ag_ctx ctx = {0};
   const atomic_int *stop = b->o->run.stop;
   while (!(stop && *stop) && atomic_load(&b->next) < b->n) {
     long i = atomic_fetch_add(&b->next, 1);
     if (i >= b->n) break;
-    run_member(b, &ctx, i);
+    ag_batch_alone(b, i);
     ag_batch_report(b, first);
   }
-  ag_ctx_done(&ctx);
 }
 
 /* ---- in lanes ---- */
@@ -62,7 +62,8 @@ static void run_members(ag_batch_job *b, bool first) {
 /* Why the system cannot go through lanes as it is asked to; NULL: it can. */
 static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
   if (o->engine == AG_ENGINE_INTERPRETED) return "the interpreter was asked for";
-  if (o->dt > 0) return "the steps are fixed";
+  if (o->dt > 0 && (o->section || (o->events && ag_system_role(sys, AG_ROLE_EVENTS))))
+    return "the steps are fixed and crossings are looked for";
   if (o->multipliers) return "the equations with multipliers were asked for";
   if (ag_system_dims(sys)->g) return "there are constraints on positions";
   if (ag_system_elimination(sys) == AG_ELIM_BASIS) return "the basis of the velocities is refreshed on the way";
@@ -94,23 +95,24 @@ static bool prepare_lanes(ag_batch_job *b) {
   if (why) {
     ag_text_str(&reason, why);
   } else {
-    bool core = !b->watch.reads_rest && ag_core_columns_init(&b->columns, sys, b->o->columns);
+    bool core = !b->watch.reads_rest && b->o->run.dt <= 0 && !(b->o->run.method->needs & AG_NEEDS_JACOBIAN) &&
+                ag_core_columns_init(&b->columns, sys, b->o->columns);
     b->n_z = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
     find_units(b);
-    ag_fused_spec spec = {.tape = ag_system_role(sys, core ? AG_ROLE_CORE : AG_ROLE_RHS),
-                          .name = ag_system_model(sys)->name,
-                          .n = b->n_z,
-                          .n_norm = ag_system_dims(sys)->core,
-                          .method = b->o->run.method,
+    ag_fused_spec spec = {.method = b->o->run.method,
                           .march = true,
+                          .fixed = b->o->run.dt > 0,
                           .watch = b->watch.tape,
                           .way = b->watch.way,
                           .locate = b->o->run.section > 0,
                           .n_unit = b->n_unit,
                           .unit = b->unit,
                           .unit_size = b->unit_size};
+    ag_fused_spec_init(&spec, sys, core);
+    b->n_tangent = spec.m;
     ag_build_options build = {.lanes = b->o->lanes, .compiler = b->o->compiler};
     b->fused = ag_fused_create(&spec, &build, &reason);
+    ag_fused_spec_done(&spec);
     b->result->core_only = core && b->fused;
   }
   if (b->fused) {
@@ -165,22 +167,10 @@ static double seconds_now(void) {
 }
 
 static ag_status check(ag_ctx *ctx, const ag_system *sys, const ag_batch_options *o) {
-  ag_pos nowhere = {0};
-  if (o->run.section < 0 || o->run.section > ag_system_model(sys)->n_sections) {
-    ag_ctx_error(ctx, nowhere, "the model has no section %d", o->run.section);
-    return AG_WRONG;
-  }
-  if (!o->run.method) {
-    ag_ctx_error(ctx, nowhere, "no method given");
-    return AG_WRONG;
-  }
-  if (o->run.dt <= 0 && !o->run.method->error_order) {
-    ag_ctx_error(ctx, nowhere, "method %s has no error estimate: it needs a fixed step (--dt)", o->run.method->name);
-    return AG_WRONG;
-  }
+  AG_TRY(ag_run_check(ctx, sys, &o->run));
   if (o->threads >= 0 && (o->lanes == 0 || o->lanes == 1 || o->lanes == 2 || o->lanes == 4 || o->lanes == 8))
     return AG_OK;
-  ag_ctx_error(ctx, nowhere, "a batch has 1, 2, 4 or 8 lanes and at least one thread");
+  ag_ctx_error(ctx, (ag_pos){0}, "a batch has 1, 2, 4 or 8 lanes and at least one thread");
   return AG_WRONG;
 }
 

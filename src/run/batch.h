@@ -34,7 +34,7 @@ typedef struct ag_batch_job {
   ag_fused *fused;  /* the lanes; NULL: member by member */
   ag_fused *kernel; /* compiled code for one member at a time, where crossings are located or without lanes; or NULL */
   ag_watch watch;
-  int n_z; /* numbers integrated per member */
+  int n_z, n_tangent; /* numbers integrated per member, and of their tangent */
   int n_unit, *unit, *unit_size;
   ag_core_columns columns; /* without the rest */
   atomic_long next, done;
@@ -71,10 +71,9 @@ typedef struct ag_lane_step {
 typedef struct ag_pack ag_pack;
 ag_pack *ag_pack_create(ag_batch_job *b, int lanes);
 void ag_pack_free(ag_pack *p);
-/* Takes a step; its point among those of the member is kept free. prep, prep_watch and unit: those of the lanes. True:
+/* Takes a step; its point among those of the member is kept free. prep (per tape) and unit: those of the lanes. True:
  * the pack is full. */
-bool ag_pack_add(ag_pack *p, const ag_lane_step *s, long member, const double *prep, const double *prep_watch,
-                 const double *unit);
+bool ag_pack_add(ag_pack *p, const ag_lane_step *s, long member, double *const *prep, const double *unit);
 bool ag_pack_has(const ag_pack *p, int lane);
 /* Finds the points of all that wait. q: for those that need care. */
 typedef struct ag_queue ag_queue;
@@ -93,6 +92,8 @@ void ag_queue_begin(ag_queue *q, const ag_lane_step *s);
  * AG_END_CROSSINGS: it ended at *t in the state z, by event *event. */
 ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t, double *z, int *event);
 
+/* Runs a member as a single run does, and puts it into the result. */
+void ag_batch_alone(ag_batch_job *b, long member);
 /* The work of one thread; the first one calls progress. */
 void ag_batch_lanes(ag_batch_job *b, bool first);
 void ag_batch_report(ag_batch_job *b, bool first);

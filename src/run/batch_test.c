@@ -172,7 +172,7 @@ static void check_failures(void) {
   crowd_done(&c);
 }
 
-/* Without a compiler, with fixed steps, with events: member by member, the same table. */
+/* Without a compiler: member by member, the same table. */
 static void check_members(void) {
   crowd c;
   stones(&c, 9);
@@ -195,13 +195,47 @@ static void check_members(void) {
   ag_batch_result lanes = run_batch(&c, &o);
   for (long i = 0; i < 9 * NX; i++) AG_CHECK_NEAR(lanes.x[i], first.x[i], 1e-8); /* default tolerances */
   ag_batch_done(&lanes);
-  o.run.dt = 0.1;
-  lanes = run_batch(&c, &o);
-  AG_CHECK(lanes.lanes == 0 && lanes.members[3].steps == 100);
-  if (lanes.note) AG_CHECK_STR(lanes.note, "the steps are fixed");
-  ag_batch_done(&lanes);
   ag_batch_done(&first);
   crowd_done(&c);
+}
+
+/* Fixed steps, in lanes too, are the bits of single runs: methods of every family, forward and backward, ends that are
+ * no multiple of the step, failures. */
+static void check_fixed(const ag_stepper *method, double t0, double t1) {
+  crowd c;
+  stones(&c, 11);
+  c.params[2 * 5] = NAN;
+  ag_ctx ctx = {0};
+  ag_batch_options o;
+  ag_batch_defaults(&o);
+  o.run.method = method;
+  o.run.t0 = t0, o.run.t1 = t1, o.run.dt = 0.03;
+  ag_run_prepare(c.sys, &o.run);
+  ag_batch_result first = {0};
+  for (o.lanes = 8; o.lanes > 0; o.lanes /= 2) {
+    o.threads = o.lanes == 4 ? 2 : 1;
+    ag_batch_result r = run_batch(&c, &o);
+    AG_CHECK(r.lanes == o.lanes && !r.core_only && r.n_failed == 1);
+    if (o.lanes == 8) {
+      first = r;
+      continue;
+    }
+    AG_CHECK(same(&first, &r));
+    ag_batch_done(&r);
+  }
+  for (long i = 0; i < 11; i++) {
+    ag_run_result res;
+    o.run.every = -1;
+    AG_CHECK(ag_run(&ctx, c.sys, c.params + 2 * i, c.x0 + NX * i, &o.run, NULL, &res) == AG_OK);
+    const ag_batch_member *m = &first.members[i];
+    AG_CHECK(m->end == res.end && m->t == res.t && m->steps == res.steps && m->rejected == 0);
+    AG_CHECK(!memcmp(first.x + NX * i, res.x, NX * sizeof(double)));
+    AG_CHECK(!memcmp(first.records + first.width * i, res.record, sizeof(double) * (size_t)first.width));
+    ag_run_done(&res);
+  }
+  ag_batch_done(&first);
+  crowd_done(&c);
+  ag_ctx_done(&ctx);
 }
 
 typedef struct counter {
@@ -251,6 +285,13 @@ int main(void) {
   check_order();
   check_single("dop853", 20, 1e-9);
   check_single("tsit5", 5, 1e-9);
+  for (int i = 0; i < ag_stepper_count(); i++) { /* the first of every family that has fixed steps only */
+    const ag_stepper *s = ag_stepper_at(i);
+    bool first = !s->error_order;
+    for (int k = 0; k < i; k++)
+      first = first && (ag_stepper_at(k)->error_order || strcmp(ag_stepper_at(k)->family, s->family));
+    if (first) check_fixed(s, 0, 1), check_fixed(s, 0.5, -0.7);
+  }
   check_failures();
   check_members();
   check_stop();

@@ -14,7 +14,7 @@ static void *copy_of(const void *from, size_t size) {
 void ag_checkpoint_keep(ag_checkpoint *copy, const ag_checkpoint *c) {
   *copy = *c;
   copy->z = copy_of(c->z, sizeof(double) * (size_t)c->n);
-  copy->dz = copy_of(c->dz, sizeof(double) * (size_t)c->n);
+  copy->dz = copy_of(c->dz, sizeof(double) * (size_t)c->n_carry);
   copy->c = copy_of(c->c, sizeof(double) * (size_t)c->n_c);
   copy->sign = copy_of(c->sign, sizeof(int) * (size_t)c->n_event);
   copy->event_count = copy_of(c->event_count, sizeof(int) * (size_t)c->n_event);

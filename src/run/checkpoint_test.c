@@ -119,6 +119,59 @@ static void check_saved(const ag_system *sys, const ag_run_options *o) {
   done(&again);
 }
 
+/* A stepper with a state of its own: Adams and Bashforth's method of order 2, which carries the rate of the step before
+ * and its size (0: there was none, and Heun's step is made). The dense output is the cubic. */
+static ag_step_room adams_room(int n, int m) {
+  (void)m;
+  return (ag_step_room){(size_t)(6 * n + 2), (size_t)(2 * n + 1), n + 1};
+}
+
+static int adams_step(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0,
+                      double *z1, double *dz1, double rtol, double atol, double *error, double *work) {
+  int n = f->n, reason = 0;
+  const double *before = dz0 + n, r = dz0[2 * n] != 0 ? 0.5 * h / dz0[2 * n] : 0;
+  (void)s, (void)rtol, (void)atol;
+  for (int i = 0; i < n; i++) z1[i] = z[i] + h * (dz0[i] + r * (dz0[i] - before[i]));
+  reason = f->rhs(f->self, t + h, z1, dz1);
+  for (int i = 0; i < n && r == 0; i++) z1[i] = z[i] + 0.5 * h * (dz0[i] + dz1[i]);
+  if (!reason && r == 0) reason = f->rhs(f->self, t + h, z1, dz1);
+  memcpy(dz1 + n, dz0, sizeof(double) * (size_t)n);
+  dz1[2 * n] = h;
+  memcpy(work, dz0, sizeof(double) * (size_t)(2 * n + 1));
+  memcpy(work + 2 * n + 1, dz1, sizeof(double) * (size_t)n);
+  error[0] = error[1] = 0;
+  return reason;
+}
+
+static int adams_dense(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *z1,
+                       double *work) {
+  int n = f->n;
+  double *c = work + 3 * n + 2;
+  (void)s, (void)t;
+  for (int i = 0; i < n; i++) {
+    double d = z1[i] - z[i], a = h * work[i] - d;
+    c[i] = d, c[n + i] = a, c[2 * n + i] = d - h * work[2 * n + 1 + i] - a;
+  }
+  return 0;
+}
+
+static void adams_interpolate(const ag_stepper *s, int n, double theta, const double *z, const double *work,
+                              double *out) {
+  const double *c = work + 3 * n + 2;
+  (void)s;
+  for (int i = 0; i < n; i++) out[i] = z[i] + theta * (c[i] + (1 - theta) * (c[n + i] + theta * c[2 * n + i]));
+}
+
+static const ag_stepper adams = {.name = "adams",
+                                 .family = "multistep",
+                                 .order = 2,
+                                 .dense_order = 2,
+                                 .n_stage = 1,
+                                 .room = adams_room,
+                                 .step = adams_step,
+                                 .dense = adams_dense,
+                                 .interpolate = adams_interpolate};
+
 static void check_refused(const ag_system *sys, ag_run_options o) {
   ag_ctx ctx = {0};
   double x0[13] = {0};
@@ -151,6 +204,15 @@ int main(void) {
     if (way == 5) p.multipliers = true, p.every = 0.1;
     if (way == 6) p.h_max = 0.02;
     if (way == 7) p.method = ag_stepper_find("dopri5"), p.rtol = 1e-6, p.atol = 1e-8; /* a controller with memory */
+    check_way(sys, p);
+  }
+  for (int i = 0; i <= ag_stepper_count();
+       i++) { /* fixed steps of every method that has no other, and one with a memory */
+    ag_run_options p = o;
+    p.method = i < ag_stepper_count() ? ag_stepper_at(i) : &adams;
+    p.t1 = 1, p.dt = 0.02, p.every = 0.013;
+    if (p.method->error_order) continue;
+    ag_run_prepare(sys, &p);
     check_way(sys, p);
   }
   o.t1 = 30;

@@ -12,8 +12,15 @@
 /* The workspace is that of the library's stepper. z and, of a dense output, z1 are only read. */
 static ag_fused_args arguments(const ag_mover *m, double *t, double *h, const double *z, const double *z1, double *work,
                                unsigned long long *fail) {
-  return (ag_fused_args){
-      .t = t, .h = h, .z = (double *)z, .z1 = (double *)z1, .c = m->c, .prep = m->prep, .work = work, .fail = fail};
+  return (ag_fused_args){.t = t,
+                         .h = h,
+                         .z = (double *)z,
+                         .z1 = (double *)z1,
+                         .c = m->c,
+                         .prep = m->prep,
+                         .prep_jacobian = m->prep_jacobian,
+                         .work = work,
+                         .fail = fail};
 }
 
 static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0,
@@ -30,7 +37,8 @@ static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h,
   memcpy(dz1, work + m->room.end, sizeof(double) * (size_t)m->n_carry);
   if (!fail) return 0;
   /* which trouble it was: the stages one by one, up to the one that failed */
-  const ag_stepper *plain = ag_system_elimination(m->sys) == AG_ELIM_SADDLE ? ag_stepper_find(s->name) : NULL;
+  bool several = ag_system_elimination(m->sys) == AG_ELIM_SADDLE || s->needs & AG_NEEDS_JACOBIAN;
+  const ag_stepper *plain = several ? ag_stepper_find(s->name) : NULL;
   long n_rhs = m->n_rhs;
   m->trouble = plain ? plain->step(plain, f, t, h, z, dz0, z1, dz1, rtol, atol, error, work) : 0;
   m->n_rhs = n_rhs;
@@ -59,19 +67,37 @@ static void fused_interpolate(const ag_stepper *s, int n, double theta, const do
 
 ag_fused *ag_mover_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build,
                           ag_text *reason) {
-  ag_fused_spec spec = {.tape = ag_system_role(sys, core ? AG_ROLE_CORE : AG_ROLE_RHS),
-                        .name = ag_system_model(sys)->name,
-                        .n = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z,
-                        .n_norm = ag_system_dims(sys)->core,
-                        .method = method};
-  return ag_fused_create(&spec, build, reason);
+  ag_fused_spec spec = {.method = method};
+  ag_fused_spec_init(&spec, sys, core);
+  ag_fused *fused = ag_fused_create(&spec, build, reason);
+  ag_fused_spec_done(&spec);
+  return fused;
+}
+
+void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core) {
+  s->tape = ag_system_role(sys, core ? AG_ROLE_CORE : AG_ROLE_RHS);
+  s->jacobian = s->method->needs & AG_NEEDS_JACOBIAN ? ag_system_role(sys, AG_ROLE_JACOBIAN) : NULL;
+  s->name = ag_system_model(sys)->name;
+  s->n = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
+  s->n_norm = ag_system_dims(sys)->core;
+  s->factors = ag_heap_alloc(sizeof *s->factors * (size_t)(ag_system_dims(sys)->z + 1));
+  s->n_factor = ag_mover_factors(sys, core, s->factors, &s->m);
+}
+
+void ag_fused_spec_done(ag_fused_spec *s) { free(s->factors); }
+
+/* Prepared parameters of one of the tapes of a unit for one lane. */
+double *ag_mover_prep(const ag_fused *fused, ag_fused_tape tape, const double *params) {
+  unsigned long long fail = 0;
+  double *prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused, tape) + 1));
+  ag_fused_prep(fused, tape, params, prep, &fail); /* a pivot that fails shows up in every evaluation */
+  return prep;
 }
 
 void ag_mover_use(ag_mover *m, const double *params, const ag_fused *fused) {
-  unsigned long long fail = 0;
   m->fused = fused;
-  m->prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused) + 1));
-  ag_fused_prep(fused, params, m->prep, &fail);
+  m->prep = ag_mover_prep(fused, AG_FUSED_RHS, params);
+  m->prep_jacobian = ag_mover_prep(fused, AG_FUSED_JACOBIAN, params);
   m->own = *m->method;
   m->own.step = fused_step;
   m->own.dense = fused_dense;

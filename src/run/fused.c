@@ -7,16 +7,19 @@
 
 #include "base/arena.h"
 
-enum { TAPE_RHS, TAPE_WATCH, N_TAPE };
 enum { ENTRY_STEP, ENTRY_DENSE, ENTRY_INTERPOLATE, ENTRY_MARCH = 0, ENTRY_LOCATE, N_ENTRY = 3 };
 enum { MAX_TEXT = 16 };
 
 struct ag_fused {
   ag_unit *unit;
+  int tape[AG_FUSED_TAPES]; /* which tape of the unit it is, -1: none */
 };
 
 static const char args_text[] =
 #include "fused_args_text.inc"
+    ;
+static const char flow_text[] =
+#include "flow_core_text.inc"
     ;
 static const char step_text[] =
 #include "step_core_text.inc"
@@ -36,7 +39,7 @@ static const char locate_text[] =
 
 /* Sizes, and how the texts call the tapes. */
 static void put_sizes(const ag_fused_spec *s, ag_text *out) {
-  ag_step_room room = s->method->room(s->n, s->n);
+  ag_step_room room = s->method->room(s->n, s->m);
   ag_control control;
   ag_control_init(&control, s->method, 0, 0);
   ag_text_printf(out, "\n#define AG_STEP_N %d\n#define AG_STEP_END %zu\n#define AG_STEP_CARRY %d\n#define AG_CORE %d\n",
@@ -47,19 +50,22 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
                  s->n_norm, s->n - s->n_norm);
   ag_text_printf(out, "#define AG_CONTROL_Q %d.0\n#define AG_CONTROL_BETA %.17g\n", s->method->error_order + 1,
                  control.beta);
+  ag_text_printf(out, "#define AG_MARCH_FIXED %d\n", s->fixed);
   ag_text_printf(out, "#define AG_WATCH %d\n#define AG_CORRECTED %g\n", s->watch ? s->watch->n_out : 0,
                  AG_EVENTS_CORRECTED);
-  ag_text_str(out, "#define AG_FUSED_V V\n#define AG_FUSED_VI VI\n"
-                   "#define AG_STEP_FN(name) fused_##name\n#define AG_STEP_SIZE\n"
-                   "#define AG_STEP_QUALIFIER static __attribute__((noinline, unused))\n"
-                   "#define AG_MAYBE __attribute__((unused))\n"
-                   "#define AG_STEP_FLOW const V *c_ AG_MAYBE, const V *prep_ AG_MAYBE, VI *fail_ AG_MAYBE,\n"
-                   "#define AG_FLOW_OF(a, fail) (a)->c, (a)->prep, (fail),\n"
-                   "#define AG_STEP_RHS(t, z, dz) { const V at_ = (t); f(&at_, (z), c_, prep_, (dz), fail_); }\n"
-                   "#define AG_FLOW_RHS(a, t, z, dz, fail) f(&(t), (z), (a)->c, (a)->prep, (dz), &(fail));\n"
-                   "#define AG_FLOW_WATCH(a, t, z, out, fail) g(&(t), (z), (a)->c, (a)->prep_watch, (out), &(fail));\n"
-                   "#if defined __GNUC__ && !defined __clang__ && AG_STEP_N <= 16\n"
-                   "#define AG_STEP_EACH(i) _Pragma(\"GCC unroll 16\") for (int i = 0; i < AG_STEP_N; i++)\n#endif\n");
+  ag_text_str(out, s->jacobian ? "#define AG_JACOBIAN_OF(a, b) a, b\n" : "#define AG_JACOBIAN_OF(a, b) a\n");
+  ag_text_str(out, flow_text);
+}
+
+/* The state space, for methods that move on it. */
+static void put_factors(const ag_fused_spec *s, ag_text *out) {
+  ag_text_printf(out, "#define AG_STEP_M %d\n#define AG_STEP_N_FACTOR %d\n", s->m, s->n_factor);
+  ag_text_str(out, "static const ag_factor step_factors[] = {");
+  for (int i = 0; i < s->n_factor; i++) {
+    const ag_factor *p = &s->factors[i];
+    ag_text_printf(out, "{%d, %d, %d, %d}, ", (int)p->kind, p->z, p->n, p->d);
+  }
+  ag_text_str(out, "};\n");
 }
 
 /* Which components the functions to watch read, and their directions. */
@@ -94,23 +100,31 @@ static void put_units(const ag_fused_spec *s, ag_text *out) {
 /* The unit; its texts that depend on the model go to `defines`. */
 typedef struct parts {
   ag_unit_spec unit;
-  ag_unit_tape tapes[N_TAPE];
-  const char *texts[MAX_TEXT], *entries[N_ENTRY];
+  ag_unit_tape tapes[AG_FUSED_TAPES];
+  const char *texts[MAX_TEXT];
   ag_text comment, defines;
 } parts;
 
 static void add_text(parts *p, const char *text) { p->texts[p->unit.n_text++] = text; }
 
-static void parts_init(parts *p, const ag_fused_spec *s) {
-  static const char *const of_step[] = {"ag_step", "ag_dense", "ag_interpolate"};
-  static const char *const of_march[] = {"ag_march", "ag_locate"};
-  *p = (parts){0};
-  ag_text_printf(&p->comment, "%s: %s fused with the right-hand side (%d components)", s->name, s->method->name, s->n);
-  p->tapes[TAPE_RHS] = (ag_unit_tape){"f", s->tape, s->method->n_stage + 2, true};
-  p->tapes[TAPE_WATCH] = (ag_unit_tape){"g", s->watch, 3, false};
+/* The tapes that there are, and where they stand in the unit. */
+static void add_tapes(parts *p, const ag_fused_spec *s, int *where) {
+  const ag_unit_tape all[AG_FUSED_TAPES] = {[AG_FUSED_RHS] = {"f", s->tape, s->method->n_stage + 2, true},
+                                            [AG_FUSED_JACOBIAN] = {"jacobian", s->jacobian, 1, false},
+                                            [AG_FUSED_WATCH] = {"g", s->watch, 3, false}};
+  for (int i = 0; i < AG_FUSED_TAPES; i++) {
+    where[i] = all[i].tape ? p->unit.n_tape : -1;
+    if (all[i].tape) p->tapes[p->unit.n_tape++] = all[i];
+  }
+  p->unit.tapes = p->tapes;
+}
+
+static void add_texts(parts *p, const ag_fused_spec *s) {
   put_sizes(s, &p->defines);
+  if (s->method->needs & AG_NEEDS_FACTORS) put_factors(s, &p->defines);
   if (s->march) put_units(s, &p->defines);
   if (s->watch) put_watch(s, &p->defines);
+  add_text(p, ag_factor_text);
   add_text(p, ag_text_cstr(&p->defines));
   for (int i = 0; i < AG_STEPPER_TEXTS && s->method->texts[i]; i++) add_text(p, s->method->texts[i]);
   add_text(p, args_text);
@@ -121,10 +135,17 @@ static void parts_init(parts *p, const ag_fused_spec *s) {
     add_text(p, march_text);
     if (s->locate) add_text(p, locate_text);
   } else add_text(p, step_text);
-  p->unit.comment = ag_text_cstr(&p->comment);
-  p->unit.n_tape = s->watch ? N_TAPE : N_TAPE - 1;
-  p->unit.tapes = p->tapes;
   p->unit.texts = p->texts;
+}
+
+static void parts_init(parts *p, const ag_fused_spec *s, int *where) {
+  static const char *const of_step[] = {"ag_step", "ag_dense", "ag_interpolate"};
+  static const char *const of_march[] = {"ag_march", "ag_locate"};
+  *p = (parts){0};
+  ag_text_printf(&p->comment, "%s: %s fused with the right-hand side (%d components)", s->name, s->method->name, s->n);
+  add_tapes(p, s, where);
+  add_texts(p, s);
+  p->unit.comment = ag_text_cstr(&p->comment);
   p->unit.n_entry = !s->march ? 3 : s->locate ? 2 : 1;
   p->unit.entries = s->march ? of_march : of_step;
   p->unit.args = (ag_abi){"AG_FUSED_ABI", "ag_fused_args", AG_FUSED_ABI, sizeof(ag_fused_args)};
@@ -137,20 +158,22 @@ static void parts_done(parts *p) {
 
 void ag_fused_text(const ag_fused_spec *spec, ag_text *out) {
   parts p;
-  parts_init(&p, spec);
+  int where[AG_FUSED_TAPES];
+  parts_init(&p, spec, where);
   ag_unit_text(&p.unit, out);
   parts_done(&p);
 }
 
 ag_fused *ag_fused_create(const ag_fused_spec *spec, const ag_build_options *options, ag_text *reason) {
   parts p;
-  parts_init(&p, spec);
-  ag_unit *unit = ag_unit_create(&p.unit, options, reason);
+  ag_fused f;
+  parts_init(&p, spec, f.tape);
+  f.unit = ag_unit_create(&p.unit, options, reason);
   parts_done(&p);
-  if (!unit) return NULL;
-  ag_fused *f = ag_heap_alloc(sizeof *f);
-  f->unit = unit;
-  return f;
+  if (!f.unit) return NULL;
+  ag_fused *made = ag_heap_alloc(sizeof *made);
+  *made = f;
+  return made;
 }
 
 void ag_fused_free(ag_fused *f) {
@@ -160,18 +183,19 @@ void ag_fused_free(ag_fused *f) {
 }
 
 int ag_fused_lanes(const ag_fused *f) { return ag_unit_lanes(f->unit); }
-int ag_fused_n_prep(const ag_fused *f) { return ag_unit_n_prep(f->unit, TAPE_RHS); }
-int ag_fused_n_watch_prep(const ag_fused *f) { return ag_unit_n_prep(f->unit, TAPE_WATCH); }
-void ag_fused_prep(const ag_fused *f, const double *p, double *prep, unsigned long long *fail) {
-  ag_unit_prep(f->unit, TAPE_RHS, p, prep, fail);
+
+int ag_fused_n_prep(const ag_fused *f, ag_fused_tape tape) {
+  return f->tape[tape] < 0 ? 0 : ag_unit_n_prep(f->unit, f->tape[tape]);
 }
-void ag_fused_watch_prep(const ag_fused *f, const double *p, double *prep, unsigned long long *fail) {
-  ag_unit_prep(f->unit, TAPE_WATCH, p, prep, fail);
+
+void ag_fused_prep(const ag_fused *f, ag_fused_tape tape, const double *p, double *prep, unsigned long long *fail) {
+  if (f->tape[tape] >= 0) ag_unit_prep(f->unit, f->tape[tape], p, prep, fail);
 }
+
 void ag_fused_rhs(const ag_fused *f, const double *t, const double *z, const double *c, const double *prep, double *dz,
                   unsigned long long *fail) {
   const double *const seg[AG_SEG_COUNT] = {[AG_SEG_T] = t, [AG_SEG_Z] = z, [AG_SEG_C] = c};
-  ag_unit_eval(f->unit, TAPE_RHS, seg, prep, dz, fail);
+  ag_unit_eval(f->unit, f->tape[AG_FUSED_RHS], seg, prep, dz, fail);
 }
 
 static void call(const ag_fused *f, int entry, ag_fused_args *a) {

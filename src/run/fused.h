@@ -14,16 +14,21 @@ typedef struct ag_fused ag_fused;
 
 /* What to fuse. z has n components, of which the first n_norm count in the error norm. */
 typedef struct ag_fused_spec {
-  const ag_tape *tape;
-  const char *name; /* of the model, for the comment at the head */
-  int n, n_norm;
+  const ag_tape *tape, *jacobian; /* the right-hand side; its Jacobian where the method needs it, else NULL */
+  const char *name;               /* of the model, for the comment at the head */
+  int n, n_norm, m, n_factor;     /* m: tangent coordinates */
+  ag_factor *factors;
   const ag_stepper *method;
   bool march;           /* for batches: ag_fused_march; else ag_fused_step, ag_fused_dense and ag_fused_interpolate */
+  bool fixed;           /* of a march: fixed steps */
   const ag_tape *watch; /* for batches: functions of z whose sign changes are looked for; or NULL */
   const int *way;       /* per function: +1 when it rises, -1 when it falls, 0 both */
   bool locate;          /* also ag_fused_locate, for the last of them */
   int n_unit, *unit, *unit_size; /* groups of components kept at their length: offset and number of each */
 } ag_fused_spec;
+
+/* The tapes of a unit. */
+typedef enum ag_fused_tape { AG_FUSED_RHS, AG_FUSED_JACOBIAN, AG_FUSED_WATCH, AG_FUSED_TAPES } ag_fused_tape;
 
 /* NULL when it cannot be compiled; *reason says why in one line. */
 ag_fused *ag_fused_create(const ag_fused_spec *spec, const ag_build_options *options, ag_text *reason);
@@ -31,14 +36,12 @@ void ag_fused_free(ag_fused *f);
 void ag_fused_text(const ag_fused_spec *spec, ag_text *out);
 int ag_fused_lanes(const ag_fused *f);
 
-/* The right-hand side: how many numbers are prepared from the parameters, making them, evaluating it. */
-int ag_fused_n_prep(const ag_fused *f);
-void ag_fused_prep(const ag_fused *f, const double *p, double *prep, unsigned long long *fail);
+/* A tape: how many numbers are prepared from the parameters, and making them; nothing where the unit does not have it.
+ */
+int ag_fused_n_prep(const ag_fused *f, ag_fused_tape tape);
+void ag_fused_prep(const ag_fused *f, ag_fused_tape tape, const double *p, double *prep, unsigned long long *fail);
 void ag_fused_rhs(const ag_fused *f, const double *t, const double *z, const double *c, const double *prep, double *dz,
                   unsigned long long *fail);
-/* The functions to watch. */
-int ag_fused_n_watch_prep(const ag_fused *f);
-void ag_fused_watch_prep(const ag_fused *f, const double *p, double *prep, unsigned long long *fail);
 
 /* The entries (fused_args.h). */
 void ag_fused_step(const ag_fused *f, ag_fused_args *a);

@@ -7,7 +7,7 @@
  * it is listed with. */
 #ifndef AG_RUN_FUSED_ARGS_H
 #define AG_RUN_FUSED_ARGS_H
-#define AG_FUSED_ABI 1
+#define AG_FUSED_ABI 2
 #ifndef AG_FUSED_V /* how the library sees a number and a mask of all lanes; in the unit they are V and VI */
 #define AG_FUSED_V double
 #define AG_FUSED_VI unsigned long long
@@ -18,8 +18,9 @@ typedef struct ag_fused_args {
 
   /* A step from (t, z) by h to z1: step, dense, interpolate, march, locate. */
   AG_FUSED_V *t, *h, *z, *z1;
-  const AG_FUSED_V *c, *prep; /* basis data; prepared parameters of the right-hand side */
-  AG_FUSED_V *work;           /* of the stepper: begins with the carry */
+  const AG_FUSED_V *c, *prep,
+      *prep_jacobian; /* basis data; prepared parameters of the right-hand side, of its Jacobian */
+  AG_FUSED_V *work;   /* of the stepper: begins with the carry */
   double rtol, atol;
   AG_FUSED_V *error;       /* step: two numbers, the core's and the rest's */
   AG_FUSED_VI *fail;       /* step, dense: or-ed where the right-hand side failed */
@@ -37,6 +38,7 @@ typedef struct ag_fused_args {
   AG_FUSED_VI *steps, *rejected; /* numbers, not masks */
   AG_FUSED_VI *rejected_last, *sub;
   double safety, shrink, grow, h_max; /* the rest of the control is in the text */
+  double t0, dt;                      /* fixed steps: from t0, dt > 0 whatever the direction */
   long long max_steps;                /* of each lane */
   long max_tries;                     /* of this call */
 

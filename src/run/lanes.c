@@ -24,10 +24,12 @@ typedef struct lanes {
   const double **params;    /* per lane: those its work was made for */
   double *p;
   ag_fused_args m;
+  bool fixed;      /* fixed steps, after each of which */
+  bool settles;    /* a state is put back onto the constraints, as in a single run */
   ag_queue *queue; /* where something is looked for; else NULL */
   ag_pack *pack;   /* where a section is */
-  double *prep_watch;
-  double *t1, *unit, *prep, *c;
+  double *prep[AG_FUSED_TAPES];
+  double *t1, *unit, *c;
   double *z, *dz, *x, *space, *slots, *out; /* one member's, scratch */
 } lanes;
 
@@ -38,9 +40,12 @@ static double *block(const lanes *l, size_t rows) {
 static void lanes_create(lanes *l, ag_batch_job *b) {
   const ag_run_options *o = &b->o->run;
   *l = (lanes){.b = b, .sys = b->sys, .w = ag_fused_lanes(b->fused), .n = b->n_z};
+  bool minor = ag_system_role(b->sys, AG_ROLE_MINOR) != NULL;
+  l->fixed = o->dt > 0;
+  l->settles = l->fixed && (b->n_unit || minor);
   ag_control control;
   ag_control_init(&control, o->method, o->rtol, o->atol);
-  ag_step_room room = o->method->room(l->n, l->n);
+  ag_step_room room = o->method->room(l->n, b->n_tangent);
   l->n_carry = l->n + room.own;
   size_t n = (size_t)l->n, n_core = (size_t)ag_system_dims(b->sys)->core, n_z = (size_t)ag_system_dims(b->sys)->z;
   l->member = ag_heap_alloc(sizeof *l->member * (size_t)l->w);
@@ -51,7 +56,7 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
   l->p = block(l, (size_t)ag_system_dims(b->sys)->param);
   l->t1 = block(l, 1);
   l->unit = block(l, (size_t)b->n_unit);
-  l->prep = block(l, (size_t)ag_fused_n_prep(b->fused));
+  for (int i = 0; i < AG_FUSED_TAPES; i++) l->prep[i] = block(l, (size_t)ag_fused_n_prep(b->fused, i));
   l->c = block(l, 0);
   l->m = (ag_fused_args){.t = block(l, 1),
                          .h = block(l, 1),
@@ -59,7 +64,9 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
                          .z1 = block(l, n),
                          .work = block(l, room.size),
                          .c = l->c,
-                         .prep = l->prep,
+                         .prep = l->prep[AG_FUSED_RHS],
+                         .prep_jacobian = l->prep[AG_FUSED_JACOBIAN],
+                         .prep_watch = l->prep[AG_FUSED_WATCH],
                          .t1 = l->t1,
                          .unit = l->unit,
                          .last_error = block(l, 1),
@@ -76,8 +83,10 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
                          .shrink = control.shrink,
                          .grow = control.grow,
                          .h_max = o->h_max,
+                         .t0 = o->t0,
+                         .dt = o->dt,
                          .max_steps = o->max_steps ? o->max_steps : 10000000,
-                         .max_tries = ag_system_role(b->sys, AG_ROLE_MINOR) ? 1 : TRIES};
+                         .max_tries = minor || l->settles ? 1 : TRIES};
   l->z = ag_heap_aligned(sizeof(double) * (n_z + 1));
   l->dz = ag_heap_aligned(sizeof(double) * (n_z + 1));
   l->x = ag_heap_aligned(sizeof(double) * (size_t)(b->n_x + 1));
@@ -87,7 +96,6 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
     if (o->section) l->pack = ag_pack_create(b, l->w);
     l->m.memory = block(l, (size_t)b->watch.n);
     l->m.hint = block(l, (size_t)b->watch.n);
-    l->m.prep_watch = l->prep_watch = block(l, (size_t)ag_fused_n_watch_prep(b->fused));
     l->m.from = block(l, 1);
     l->m.z0 = block(l, n);
     l->m.carry0 = block(l, (size_t)l->n_carry);
@@ -102,18 +110,24 @@ static void lanes_free(lanes *l) {
   for (int i = 0; i < l->w; i++) ag_work_free(l->work[i]);
   ag_queue_free(l->queue);
   ag_pack_free(l->pack);
-  void *all[] = {l->member,     l->seen,       l->work,
-                 l->params,     l->p,          l->t1,
-                 l->unit,       l->prep,       l->c,
-                 l->z,          l->dz,         l->x,
-                 l->space,      l->slots,      l->out,
-                 l->m.t,        l->m.h,        l->m.z,
-                 l->m.work,     l->m.z1,       l->m.last_error,
-                 l->m.h_sub,    l->m.end_sub,  l->m.keep,
-                 l->m.steps,    l->m.rejected, l->m.rejected_last,
-                 l->m.sub,      l->m.memory,   l->m.hint,
-                 l->prep_watch, l->m.from,     l->m.z0,
-                 l->m.carry0,   l->m.seen};
+  void *all[] = {l->member,     l->seen,
+                 l->work,       l->params,
+                 l->p,          l->t1,
+                 l->unit,       l->c,
+                 l->z,          l->dz,
+                 l->x,          l->space,
+                 l->slots,      l->out,
+                 l->m.t,        l->m.h,
+                 l->m.z,        l->m.work,
+                 l->m.z1,       l->m.last_error,
+                 l->m.h_sub,    l->m.end_sub,
+                 l->m.keep,     l->m.steps,
+                 l->m.rejected, l->m.rejected_last,
+                 l->m.sub,      l->m.memory,
+                 l->m.hint,     l->m.from,
+                 l->m.z0,       l->m.carry0,
+                 l->m.seen};
+  for (int i = 0; i < AG_FUSED_TAPES; i++) free(l->prep[i]);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -147,7 +161,7 @@ static void store(lanes *l, int lane, ag_work *w, long member, ag_batch_member h
   bool changed;
   double *x = b->result->x + member * b->n_x, *record = b->result->records + member * b->result->width;
   if (l->n == ag_system_dims(l->sys)->z) {
-    (void)ag_work_settle(w, how.t, l->z, l->c, &changed);
+    if (!l->fixed) (void)ag_work_settle(w, how.t, l->z, l->c, &changed);
   } else {
     for (int i = l->n; i < ag_system_dims(l->sys)->z; i++) l->z[i] = NAN;
   }
@@ -188,11 +202,13 @@ static bool load(lanes *l, int i, long member) {
   else if (rate(l, w, o->t0, l->z, l->dz)) how.end = AG_END_MASS;
   else if (!all_finite(l->n, l->z) || !all_finite(l->n, l->dz)) how.end = AG_END_FINITE;
   if (how.end != AG_END_TIME || o->t0 == o->t1) {
-    store(l, i, w, member, how);
+    if (l->fixed) ag_batch_alone(l->b, member);
+    else store(l, i, w, member, how);
     return false;
   }
   ag_flow flow = {.n = ag_system_dims(l->sys)->core, .rhs = core_rhs, .self = w};
-  double h = ag_control_first(&flow, o->method, o->t0, o->t1, l->z, l->dz, o->rtol, o->atol, l->space);
+  double h = o->t1 > o->t0 ? o->dt : -o->dt;
+  if (!l->fixed) h = ag_control_first(&flow, o->method, o->t0, o->t1, l->z, l->dz, o->rtol, o->atol, l->space);
   int W = l->w;
   for (int k = 0; k < l->n; k++) {
     l->m.z[k * W + i] = l->z[k];
@@ -235,9 +251,8 @@ static void imitate(lanes *l, int from, int to) {
   copy_lane(l, l->m.work, (size_t)l->n_carry, from, to);
   copy_lane(l, l->m.keep, 2 * (size_t)ag_system_dims(l->sys)->core, from, to);
   copy_lane(l, l->unit, (size_t)l->b->n_unit, from, to);
-  copy_lane(l, l->prep, (size_t)ag_fused_n_prep(l->b->fused), from, to);
+  for (int i = 0; i < AG_FUSED_TAPES; i++) copy_lane(l, l->prep[i], (size_t)ag_fused_n_prep(l->b->fused, i), from, to);
   if (l->queue) copy_lane(l, l->m.memory, (size_t)l->b->watch.n, from, to);
-  if (l->queue) copy_lane(l, l->prep_watch, (size_t)ag_fused_n_watch_prep(l->b->fused), from, to);
   l->m.steps[to] = l->m.steps[from];
   l->m.rejected[to] = l->m.rejected[from];
   l->m.rejected_last[to] = l->m.rejected_last[from];
@@ -263,8 +278,7 @@ static bool fill(lanes *l) {
   if (loaded) {
     unsigned long long fail[64 / sizeof(double)]
         __attribute__((aligned(64))) = {0}; /* a pivot that fails was seen in load() */
-    ag_fused_prep(b->fused, l->p, l->prep, fail);
-    if (l->queue) ag_fused_watch_prep(b->fused, l->p, l->prep_watch, fail);
+    for (int i = 0; i < AG_FUSED_TAPES; i++) ag_fused_prep(b->fused, i, l->p, l->prep[i], fail);
   }
   for (int i = 0; i < l->w; i++)
     if (l->member[i] < 0) imitate(l, live, i);
@@ -279,7 +293,7 @@ static ag_end diagnose(const lanes *l, ag_work *w, double t) {
 
 /* After a step: has the member in lane i left the domain in which velocities could be solved for? */
 static bool left_domain(lanes *l, int i) {
-  if (!ag_system_role(l->sys, AG_ROLE_MINOR) || l->m.sub[i] || l->m.steps[i] == l->seen[i]) return false;
+  if (l->fixed || !ag_system_role(l->sys, AG_ROLE_MINOR) || l->m.sub[i] || l->m.steps[i] == l->seen[i]) return false;
   bool changed;
   l->seen[i] = l->m.steps[i];
   for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
@@ -297,7 +311,7 @@ static void look(lanes *l) {
         size_t at = (size_t)(e * l->w + i);
         if (l->m.hint[at] != AG_HINT_CLEAR) l->m.memory[at] = -l->m.memory[at];
       }
-      if (ag_pack_add(l->pack, &s, l->member[i], l->prep, l->prep_watch, l->unit)) ag_pack_work(l->pack, l->queue);
+      if (ag_pack_add(l->pack, &s, l->member[i], l->prep, l->unit)) ag_pack_work(l->pack, l->queue);
       continue;
     }
     ag_batch_member how = {
@@ -307,6 +321,25 @@ static void look(lanes *l) {
     if (how.end == AG_END_TIME) continue;
     if (l->m.sub[i]) how.steps++; /* the step it is in */
     store(l, i, l->work[i], l->member[i], how);
+    l->member[i] = -1;
+  }
+}
+
+/* After a fixed step: every state back onto the constraints. A member whose step failed, or that is no state of its
+ * system any more, is run again alone, which tells why. */
+static void settle(lanes *l) {
+  bool changed;
+  for (int i = 0; i < l->w; i++) {
+    if (l->member[i] < 0) continue;
+    bool failed = l->m.h[i] == 0;
+    if (!failed && l->settles && l->m.steps[i] != l->seen[i]) {
+      l->seen[i] = l->m.steps[i];
+      for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
+      failed = ag_work_settle(l->work[i], l->m.t[i], l->z, l->c, &changed) != AG_FINE;
+      for (int k = 0; k < l->n; k++) l->m.z[k * l->w + i] = l->z[k];
+    }
+    if (!failed) continue;
+    ag_batch_alone(l->b, l->member[i]);
     l->member[i] = -1;
   }
 }
@@ -339,6 +372,7 @@ void ag_batch_lanes(ag_batch_job *b, bool first) {
   while (!(stop && *stop) && fill(&l)) {
     ag_fused_march(b->fused, &l.m);
     if (l.queue) look(&l);
+    if (l.fixed) settle(&l);
     reap(&l, false);
     ag_batch_report(b, first);
   }

@@ -6,11 +6,12 @@
  * To be defined before:
  *   AG_STEP_N AG_STEP_END AG_STEP_CARRY   components; where the carry after a step stands; its length
  *   AG_CORE                               components whose error decides about the step; those behind are the rest
- *   AG_FLOW_OF(a, fail)                   leading arguments of the stepper's functions, with a final comma
- *   AG_FLOW_RHS(a, t, z, dz, fail)        a statement that sets dz to f(t, z)
- *   AG_UNITS(X)                           X(group, n, z, stride, size) per run of n groups, z, z + stride, ... */
+ *   AG_MARCH_FIXED                        1: fixed steps, which are never rejected: a lane whose step fails gets h = 0.
+ * Groups are then left to the caller AG_FLOW_OF(a, fail)                   leading arguments of the stepper's
+ * functions, with a final comma AG_FLOW_RHS(a, t, z, dz, fail)        a statement that sets dz to f(t, z) AG_UNITS(X)
+ * X(group, n, z, stride, size) per run of n groups, z, z + stride, ... */
 
-#define AG_REST (AG_STEP_N > AG_CORE)
+#define AG_REST (AG_STEP_N > AG_CORE && !AG_MARCH_FIXED)
 
 /* A number of steps is exact as a double. */
 V_IN V v_count(VI n) { return v_of(n | v_bits(v_set(0x1p52))) - 0x1p52; }
@@ -46,80 +47,129 @@ V_IN void take_core(const ag_fused_args *a, V t, VI where) {
 }
 #endif
 
-void ag_march(const ag_fused_args *a) {
-  V t = *a->t, h = *a->h, last = *a->last_error;
-  const V t1 = *a->t1, one = v_set(1), nan = v_nan(), limit = v_set((double)a->max_steps);
-  VI steps = *a->steps, rejected = *a->rejected, was = *a->rejected_last;
-  VI sub = v_word_set(0), seen = v_word_set(0);
-#if AG_REST
-  V h_sub = *a->h_sub, end = *a->end_sub;
-  sub = *a->sub;
-#endif
-  for (long i = 0; i < a->max_tries; i++) {
-    VI fail = v_word_set(0);
-    V errors[2];
-    const V left = t1 - t;
-    const VI final = m_le(v_abs(left), v_abs(h) * 1.0000001);
-    const V target = v_blend(final, t1, t + h);
-    V step = v_blend(final, left, h);
-#if AG_REST
-    const V left_sub = end - t;
-    const VI final_sub = m_le(v_abs(left_sub), v_abs(h_sub) * 1.0000001);
-    step = v_blend(sub, v_blend(final_sub, left_sub, h_sub), step);
-#endif
-    (void)fused_step(AG_FLOW_OF(a, &fail) t, step, a->z, a->z1, a->rtol, a->atol, errors, a->work);
-    const V error = v_blend(fail, nan, errors[0]);
-    const VI good = m_le(error, one);
+/* Where all lanes stand; kept in registers during a march. */
+typedef struct march {
+  V t, h, last, h_sub, end;
+  VI steps, rejected, was, sub, seen;
+} march;
 
-    /* the next step; one that was cut short by the end says nothing about the size */
-    V next = control_limit(step * control_factor(error, last, was, a->safety, a->shrink, a->grow), a->h_max);
-    next = v_blend(good & final & m_lt(v_abs(next), v_abs(h)), h, next);
-    h = v_blend(sub, h, next);
-    last = v_blend(good & ~sub, v_max(error, v_set(1e-4)), last);
-    was = (was & sub) | (~good & ~sub);
-    rejected += ~good & ~sub & v_word_set(1);
+/* A try: from t by `step` to `target`. */
+typedef struct march_try {
+  V step, target, error, rest;
+  VI final, final_sub, fail;
+} march_try;
 
-    /* whose step is taken, who has arrived at the end of one */
-    VI take = good & ~sub, arrived = take;
-#if AG_REST
-    const V rest = v_blend(fail, nan, errors[1]);
-    const VI rest_good = m_le(rest, one);
-    const VI enter = take & ~rest_good, back = sub & rest_good & final_sub;
-    take = (take & ~enter) | (sub & rest_good);
-    arrived = (arrived & ~enter) | back;
-    if (v_any(enter)) keep_core(a, enter);
+#if AG_MARCH_FIXED
+/* The next point of the grid t0 + k dt, where a corner may have cut a step in two. */
+V_IN V march_target(const ag_fused_args *a, V t, V h) {
+  const V passed = v_abs(t - a->t0) / a->dt + 1e-6, near = (passed + 0x1p52) - 0x1p52;
+  const V whole = near - v_blend(m_lt(passed, near), v_set(1), v_set(0)); /* rounded down */
+  return a->t0 + v_flip(v_set(a->dt), v_signbit(h)) * (whole + 1.0);
+}
 #endif
-#if AG_WATCH
-    seen = watch(a, t, step, take);
-    if (v_any(seen)) {
-      *a->from = t;
-      for (int k = 0; k < AG_STEP_N; k++) a->z0[k] = a->z[k];
-      for (int k = 0; k < AG_STEP_CARRY; k++) a->carry0[k] = a->work[k];
-    }
-#endif
-    for (int k = 0; k < AG_STEP_N; k++) a->z[k] = v_blend(take, a->z1[k], a->z[k]);
-    for (int k = 0; k < AG_STEP_CARRY; k++) a->work[k] = v_blend(take, a->work[AG_STEP_END + k], a->work[k]);
-#if AG_REST
-    t = v_blend(take, v_blend(sub, v_blend(final_sub, end, t + step), target), t);
-    if (v_any(back)) take_core(a, t, back);
-    h_sub = step * control_rest_factor(rest, enter);
-    end = v_blend(enter, target, end);
-    sub = (sub & ~back) | enter;
-    const VI stuck_sub = sub & (m_le(v_abs(h_sub), v_abs(t) * 1e-15) | m_eq(h_sub, v_set(0)));
+
+V_IN march_try march_next(const ag_fused_args *a, const march *s) {
+  march_try y = {.fail = v_word_set(0), .rest = v_set(0), .final_sub = v_word_set(0)};
+  const V left = *a->t1 - s->t;
+  y.final = m_le(v_abs(left), v_abs(s->h) * 1.0000001);
+#if AG_MARCH_FIXED
+  y.target = v_blend(y.final, *a->t1, march_target(a, s->t, s->h));
+  y.step = y.target - s->t;
 #else
-    t = v_blend(take, target, t);
-    const VI stuck_sub = v_word_set(0);
-#endif
-    restore_units(a, a->z, arrived);
-    steps += arrived & v_word_set(1);
-    const VI stuck = ~sub & (m_le(v_abs(h), v_abs(t) * 1e-15) | m_eq(h, v_set(0)));
-    if (v_any((~sub & m_eq(t, t1)) | stuck | stuck_sub | m_le(limit, v_count(steps)) | seen)) break;
-  }
-  *a->t = t, *a->h = h, *a->last_error = last, *a->steps = steps, *a->rejected = rejected, *a->rejected_last = was;
-#if AG_WATCH
-  *a->seen = seen;
+  y.target = v_blend(y.final, *a->t1, s->t + s->h);
+  y.step = v_blend(y.final, left, s->h);
 #endif
 #if AG_REST
-  *a->h_sub = h_sub, *a->end_sub = end, *a->sub = sub;
+  const V left_sub = s->end - s->t;
+  y.final_sub = m_le(v_abs(left_sub), v_abs(s->h_sub) * 1.0000001);
+  y.step = v_blend(s->sub, v_blend(y.final_sub, left_sub, s->h_sub), y.step);
+#endif
+  V errors[2];
+  (void)fused_step(AG_FLOW_OF(a, &y.fail) s->t, y.step, a->z, a->z1, a->rtol, a->atol, errors, a->work);
+  y.error = v_blend(y.fail, v_nan(), errors[0]);
+  if (AG_STEP_N_REST > 0) y.rest = v_blend(y.fail, v_nan(), errors[1]);
+  return y;
+}
+
+/* The size of the next step; in which lanes the step was good. */
+V_IN VI march_judge(const ag_fused_args *a, march *s, const march_try *y) {
+#if AG_MARCH_FIXED
+  const VI good = ~(m_nan(y->error) | m_nan(y->rest));
+  s->h = v_blend(good, s->h, v_set(0));
+#else
+  const VI good = m_le(y->error, v_set(1));
+  V next = control_limit(y->step * control_factor(y->error, s->last, s->was, a->safety, a->shrink, a->grow), a->h_max);
+  /* a step that was cut short by the end says nothing about the size */
+  next = v_blend(good & y->final & m_lt(v_abs(next), v_abs(s->h)), s->h, next);
+  s->h = v_blend(s->sub, s->h, next);
+  s->last = v_blend(good & ~s->sub, v_max(y->error, v_set(1e-4)), s->last);
+  s->was = (s->was & s->sub) | (~good & ~s->sub);
+  s->rejected += ~good & ~s->sub & v_word_set(1);
+#endif
+  (void)a;
+  return good;
+}
+
+/* Takes the step in the lanes of `take`. */
+V_IN void march_take(const ag_fused_args *a, march *s, const march_try *y, VI take) {
+#if AG_WATCH
+  s->seen = watch(a, s->t, y->step, take);
+  if (v_any(s->seen)) {
+    *a->from = s->t;
+    for (int k = 0; k < AG_STEP_N; k++) a->z0[k] = a->z[k];
+    for (int k = 0; k < AG_STEP_CARRY; k++) a->carry0[k] = a->work[k];
+  }
+#endif
+  for (int k = 0; k < AG_STEP_N; k++) a->z[k] = v_blend(take, a->z1[k], a->z[k]);
+  for (int k = 0; k < AG_STEP_CARRY; k++) a->work[k] = v_blend(take, a->work[AG_STEP_END + k], a->work[k]);
+  V target = y->target;
+#if AG_REST
+  target = v_blend(s->sub, v_blend(y->final_sub, s->end, s->t + y->step), target);
+#endif
+  s->t = v_blend(take, target, s->t);
+}
+
+V_IN VI march_stuck(V h, V t) { return m_le(v_abs(h), v_abs(t) * 1e-15) | m_eq(h, v_set(0)); }
+
+/* One try. In which lanes is the march at an end? */
+V_IN VI march_on(const ag_fused_args *a, march *s) {
+  const march_try y = march_next(a, s);
+  const VI good = march_judge(a, s, &y);
+  VI take = good & ~s->sub, arrived = take, stuck_sub = v_word_set(0);
+#if AG_REST
+  const VI rest_good = m_le(y.rest, v_set(1)), enter = take & ~rest_good, back = s->sub & rest_good & y.final_sub;
+  take = (take & ~enter) | (s->sub & rest_good);
+  arrived = (arrived & ~enter) | back;
+  if (v_any(enter)) keep_core(a, enter);
+#endif
+  march_take(a, s, &y, take);
+#if AG_REST
+  if (v_any(back)) take_core(a, s->t, back);
+  s->h_sub = y.step * control_rest_factor(y.rest, enter);
+  s->end = v_blend(enter, y.target, s->end);
+  s->sub = (s->sub & ~back) | enter;
+  stuck_sub = s->sub & march_stuck(s->h_sub, s->t);
+#endif
+  if (!AG_MARCH_FIXED) restore_units(a, a->z, arrived);
+  s->steps += arrived & v_word_set(1);
+  const VI ended = ~s->sub & (m_eq(s->t, *a->t1) | march_stuck(s->h, s->t));
+  return ended | stuck_sub | m_le(v_set((double)a->max_steps), v_count(s->steps)) | s->seen;
+}
+
+void ag_march(const ag_fused_args *a) {
+  march s = {.t = *a->t, .h = *a->h, .last = *a->last_error, .steps = *a->steps, .rejected = *a->rejected};
+  s.was = *a->rejected_last, s.sub = s.seen = v_word_set(0);
+#if AG_REST
+  s.h_sub = *a->h_sub, s.end = *a->end_sub, s.sub = *a->sub;
+#endif
+  for (long i = 0; i < a->max_tries; i++)
+    if (v_any(march_on(a, &s))) break;
+  *a->t = s.t, *a->h = s.h, *a->last_error = s.last;
+  *a->steps = s.steps, *a->rejected = s.rejected, *a->rejected_last = s.was;
+#if AG_WATCH
+  *a->seen = s.seen;
+#endif
+#if AG_REST
+  *a->h_sub = s.h_sub, *a->end_sub = s.end, *a->sub = s.sub;
 #endif
 }

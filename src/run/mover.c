@@ -34,6 +34,39 @@ int ag_mover_settle(ag_mover *m, double t, double *z, double *c, bool *changed) 
   return ag_work_settle_full(m->work, t, z);
 }
 
+static int jacobian(void *self, double t, const double *z, double *J) {
+  ag_mover *m = self;
+  return m->trouble = ag_work_role(m->work, AG_ROLE_JACOBIAN, t, z, m->c, J);
+}
+
+/* A method that solves for its stages counts each of them once, however often Newton's method looks. */
+int ag_mover_step(ag_mover *m, double t, double h, double rtol, double atol, double *error) {
+  long n_rhs = m->n_rhs;
+  int trouble = m->method->step(m->method, &m->flow, t, h, m->z, m->dz, m->z1, m->dz1, rtol, atol, error, m->space);
+  if (m->method->needs & AG_NEEDS_JACOBIAN) m->n_rhs = n_rhs + m->method->n_stage;
+  return trouble;
+}
+
+int ag_mover_factors(const ag_system *sys, bool core, ag_factor *factors, int *m) {
+  int n = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z, n_unit = ag_system_units(sys, n, NULL);
+  ag_span *units = ag_heap_alloc(sizeof *units * (size_t)(n_unit + 1));
+  int n_factor = 0, from = 0;
+  (void)ag_system_units(sys, n, units);
+  *m = 0;
+  for (int z = 0; z < n;) {
+    bool turn = false;
+    for (int i = 0; i < n_unit; i++) turn = turn || (units[i].n == 4 && units[i].at == z);
+    z += turn ? 4 : 1;
+    if (!turn && z < n) continue;
+    int end = turn ? z - 4 : z;
+    if (end > from) factors[n_factor++] = (ag_factor){AG_FACTOR_VECTOR, from, end - from, *m}, *m += end - from;
+    if (turn) factors[n_factor++] = (ag_factor){AG_FACTOR_QUATERNION, end, 4, *m}, *m += 3;
+    from = z;
+  }
+  free(units);
+  return n_factor;
+}
+
 /* What is looked at on the way, on z. */
 static void take_watch(ag_mover *m, const ag_tape *watch, const double *params) {
   m->watch = watch;
@@ -50,7 +83,9 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->g_first = m->events ? 0 : ag_system_model(sys)->n_events;
   m->n = m->full ? ag_system_dims(sys)->x : core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
   m->work = ag_work_create(sys, params);
-  m->room = o->method->room(m->n, m->n);
+  m->factors = ag_heap_alloc(sizeof *m->factors * (size_t)(ag_system_dims(sys)->z + 1));
+  int n_tangent = m->n, n_factor = m->full ? 0 : ag_mover_factors(sys, core, m->factors, &n_tangent);
+  m->room = o->method->room(m->n, n_tangent);
   m->n_carry = m->n + m->room.own;
   size_t n = (size_t)m->n, n_carry = (size_t)m->n_carry, n_c = (size_t)ag_system_dims(sys)->c,
          n_x = (size_t)(ag_system_dims(sys)->x), size = sizeof(double);
@@ -76,12 +111,16 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->in_norm = ag_heap_alloc((size_t)m->n + 1);
   memset(m->in_norm, 2, (size_t)m->n);
   memset(m->in_norm, 1, (size_t)(m->full ? m->n : ag_system_dims(sys)->core));
-  m->flow = (ag_flow){.n = m->n, .in_norm = m->in_norm, .rhs = ag_mover_rhs, .self = m};
+  m->flow = (ag_flow){.n = m->n, .in_norm = m->in_norm, .rhs = ag_mover_rhs, .m = n_tangent, .self = m};
+  m->flow.n_factor = n_factor, m->flow.factors = m->factors;
+  if (!m->full && !core && ag_system_role(sys, AG_ROLE_JACOBIAN)) m->flow.jacobian = jacobian;
 }
 
 void ag_mover_free(ag_mover *m) {
-  void *all[] = {m->z,  m->dz,   m->z1,      m->dz1,  m->c,         m->c1,         m->zt,      m->x,    m->space,
-                 m->g1, m->sign, m->samples, m->hits, m->hit_times, m->hit_events, m->in_norm, m->prep, m->own_slots};
+  void *all[] = {m->z,       m->dz,      m->z1,   m->dz1,           m->c,
+                 m->c1,      m->zt,      m->x,    m->space,         m->g1,
+                 m->sign,    m->samples, m->hits, m->hit_times,     m->hit_events,
+                 m->in_norm, m->factors, m->prep, m->prep_jacobian, m->own_slots};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_fused_free(m->mine);
   ag_work_free(m->work);
@@ -125,7 +164,9 @@ bool ag_mover_at(ag_mover *m, double t, double s, double *z) {
   }
   /* the work space of the accepted step must survive: its dense output is still in use */
   double *space = m->space + m->room.size, *dz = space + m->room.size;
+  long n_rhs = m->n_rhs;
   int trouble = m->method->step(m->method, &m->flow, t, s - t, m->z, m->dz, z, dz, 1, 1, error, space);
+  if (m->method->needs & AG_NEEDS_JACOBIAN) m->n_rhs = n_rhs + m->method->n_stage;
   for (int i = 0; i < m->n && !trouble; i++) trouble = !isfinite(z[i]);
   return !trouble;
 }

@@ -22,35 +22,29 @@ struct ag_pack {
   int n_work, n_carry; /* numbers of the workspace, and of the carry at its head */
   waiting *who;
   ag_fused_args a;
-  double *c, *prep, *prep_watch, *unit;
+  double *c, *prep[AG_FUSED_TAPES], *unit;
   double *carry, *one; /* at the start of the steps; scratch */
   double *blank;       /* a record that is still to be filled */
 };
 
 ag_pack *ag_pack_create(ag_batch_job *b, int lanes) {
   ag_pack *p = ag_heap_alloc(sizeof *p);
-  ag_step_room room = b->o->run.method->room(b->n_z, b->n_z);
+  ag_step_room room = b->o->run.method->room(b->n_z, b->n_tangent);
   *p = (ag_pack){.b = b, .w = lanes, .n = b->n_z, .n_work = (int)room.size, .n_carry = b->n_z + room.own};
   p->who = ag_heap_alloc(sizeof *p->who * (size_t)lanes);
   struct {
     double **at;
     int rows;
-  } all[] = {{&p->a.t, 1},
-             {&p->a.h, 1},
-             {&p->a.z, p->n},
-             {&p->a.z1, p->n},
-             {&p->carry, p->n_carry},
-             {&p->c, 1},
-             {&p->prep, ag_fused_n_prep(b->fused)},
-             {&p->prep_watch, ag_fused_n_watch_prep(b->fused)},
-             {&p->unit, b->n_unit},
-             {&p->a.work, p->n_work},
-             {&p->a.found_t, 1},
-             {&p->a.found_z, p->n}};
+  } all[] = {{&p->a.t, 1}, {&p->a.h, 1},          {&p->a.z, p->n},         {&p->a.z1, p->n},   {&p->carry, p->n_carry},
+             {&p->c, 1},   {&p->unit, b->n_unit}, {&p->a.work, p->n_work}, {&p->a.found_t, 1}, {&p->a.found_z, p->n}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     *all[i].at = ag_heap_aligned(sizeof(double) * (size_t)((all[i].rows + 1) * lanes));
   p->a.good = ag_heap_aligned(sizeof *p->a.good * (size_t)lanes);
-  p->a.c = p->c, p->a.prep = p->prep, p->a.prep_watch = p->prep_watch, p->a.unit = p->unit;
+  for (int i = 0; i < AG_FUSED_TAPES; i++)
+    p->prep[i] = ag_heap_aligned(sizeof(double) * (size_t)((ag_fused_n_prep(b->fused, i) + 1) * lanes));
+  p->a.prep = p->prep[AG_FUSED_RHS], p->a.prep_jacobian = p->prep[AG_FUSED_JACOBIAN];
+  p->a.prep_watch = p->prep[AG_FUSED_WATCH];
+  p->a.c = p->c, p->a.unit = p->unit;
   p->one = ag_heap_alloc(sizeof(double) * (size_t)ag_system_dims(b->sys)->z);
   p->blank = ag_heap_alloc(sizeof(double) * (size_t)b->result->width);
   for (int i = 0; i < b->result->width; i++) p->blank[i] = NAN;
@@ -59,9 +53,11 @@ ag_pack *ag_pack_create(ag_batch_job *b, int lanes) {
 
 void ag_pack_free(ag_pack *p) {
   if (!p) return;
-  void *all[] = {p->who,  p->a.t,    p->a.h,       p->a.z,       p->a.z1,   p->carry, p->c,     p->prep, p->prep_watch,
-                 p->unit, p->a.work, p->a.found_t, p->a.found_z, p->a.good, p->one,   p->blank, p};
+  void *all[] = {p->who,  p->a.t,    p->a.h,       p->a.z,       p->a.z1,   p->carry, p->c,
+                 p->unit, p->a.work, p->a.found_t, p->a.found_z, p->a.good, p->one,   p->blank};
+  for (int i = 0; i < AG_FUSED_TAPES; i++) free(p->prep[i]);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+  free(p);
 }
 
 /* One lane of an array into another. */
@@ -69,8 +65,7 @@ static void move(const ag_pack *p, int rows, const double *from, int lane, doubl
   for (int k = 0; k < rows; k++) to[k * p->w + at] = from[k * p->w + lane];
 }
 
-bool ag_pack_add(ag_pack *p, const ag_lane_step *s, long member, const double *prep, const double *prep_watch,
-                 const double *unit) {
+bool ag_pack_add(ag_pack *p, const ag_lane_step *s, long member, double *const *prep, const double *unit) {
   int at = p->n_wait++, lane = s->lane;
   ag_series *points = &p->b->result->points[member];
   p->who[at] = (waiting){lane, member, points->n, s->work, s->params, s->t1};
@@ -82,8 +77,7 @@ bool ag_pack_add(ag_pack *p, const ag_lane_step *s, long member, const double *p
   move(p, p->n_work, s->space, lane, p->a.work, at);
   move(p, p->n_carry, s->carry, lane, p->a.work, at); /* the one there has moved on */
   move(p, p->n_carry, s->carry, lane, p->carry, at);
-  move(p, ag_fused_n_prep(p->b->fused), prep, lane, p->prep, at);
-  move(p, ag_fused_n_watch_prep(p->b->fused), prep_watch, lane, p->prep_watch, at);
+  for (int i = 0; i < AG_FUSED_TAPES; i++) move(p, ag_fused_n_prep(p->b->fused, i), prep[i], lane, p->prep[i], at);
   move(p, p->b->n_unit, unit, lane, p->unit, at);
   return p->n_wait == p->w;
 }
@@ -101,8 +95,7 @@ static void fill_up(ag_pack *p) {
     move(p, p->n, p->a.z, 0, p->a.z, i);
     move(p, p->n, p->a.z1, 0, p->a.z1, i);
     move(p, p->n_work, p->a.work, 0, p->a.work, i);
-    move(p, ag_fused_n_prep(p->b->fused), p->prep, 0, p->prep, i);
-    move(p, ag_fused_n_watch_prep(p->b->fused), p->prep_watch, 0, p->prep_watch, i);
+    for (int k = 0; k < AG_FUSED_TAPES; k++) move(p, ag_fused_n_prep(p->b->fused, k), p->prep[k], 0, p->prep[k], i);
     move(p, p->b->n_unit, p->unit, 0, p->unit, i);
   }
 }

@@ -12,9 +12,9 @@
 struct ag_queue {
   ag_batch_job *b;
   ag_mover m; /* takes over what a lane has: its worker, prepared parameters */
-  int n_prep, n_slot;
+  int n_prep[AG_FUSED_TAPES], n_slot;
   bool *fresh; /* per lane */
-  double *prep, *slots;
+  double *prep[AG_FUSED_TAPES], *slots;
   double *record, *column_slots, *out;
 };
 
@@ -28,13 +28,16 @@ ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
   m->watch = b->watch.tape;
   ag_work_free(m->work);
   free(m->prep);
+  free(m->prep_jacobian);
   m->work = NULL;
-  m->prep = NULL;
+  m->prep = m->prep_jacobian = NULL;
   size_t w = (size_t)lanes;
-  q->n_prep = b->kernel ? (ag_fused_n_prep(b->kernel) + 8) / 8 * 8 : 0; /* each on a boundary of its own */
+  for (int i = 0; i < AG_FUSED_TAPES && b->kernel; i++) {
+    q->n_prep[i] = (ag_fused_n_prep(b->kernel, i) + 8) / 8 * 8; /* each on a boundary of its own */
+    q->prep[i] = ag_heap_aligned(sizeof(double) * w * (size_t)q->n_prep[i]);
+  }
   q->n_slot = (b->watch.tape->n_slot + 8) / 8 * 8;
   q->fresh = ag_heap_alloc(w);
-  q->prep = ag_heap_aligned(sizeof(double) * (w * (size_t)q->n_prep + 1));
   q->slots = ag_heap_aligned(sizeof(double) * w * (size_t)q->n_slot);
   q->record = ag_heap_alloc(sizeof(double) * (size_t)b->result->width);
   if (!core) return q;
@@ -46,9 +49,10 @@ ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
 void ag_queue_free(ag_queue *q) {
   if (!q) return;
   q->m.work = NULL;
-  q->m.prep = NULL;
+  q->m.prep = q->m.prep_jacobian = NULL;
+  for (int i = 0; i < AG_FUSED_TAPES; i++) free(q->prep[i]);
   ag_mover_free(&q->m);
-  void *all[] = {q->fresh, q->prep, q->slots, q->record, q->column_slots, q->out, q};
+  void *all[] = {q->fresh, q->slots, q->record, q->column_slots, q->out, q};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -61,7 +65,8 @@ static void take(const ag_lane_step *s, int n, const double *from, double *to) {
 static void enter(ag_queue *q, const ag_lane_step *s) {
   ag_mover *m = &q->m;
   m->work = s->work;
-  m->prep = q->prep + s->slot * q->n_prep;
+  m->prep = q->prep[AG_FUSED_RHS] + s->slot * q->n_prep[AG_FUSED_RHS];
+  m->prep_jacobian = q->prep[AG_FUSED_JACOBIAN] + s->slot * q->n_prep[AG_FUSED_JACOBIAN];
   m->watch_slots = q->slots + s->slot * q->n_slot;
   m->watch_params = s->params;
   take(s, m->n, s->z, m->z);
@@ -71,8 +76,8 @@ void ag_queue_begin(ag_queue *q, const ag_lane_step *s) {
   ag_mover *m = &q->m;
   unsigned long long fail = 0;
   enter(q, s);
-  if (q->b->kernel)
-    ag_fused_prep(q->b->kernel, s->params, m->prep, &fail); /* a pivot that fails was seen by the lanes */
+  for (int i = 0; i < AG_FUSED_TAPES && q->b->kernel; i++) /* a pivot that fails was seen by the lanes */
+    ag_fused_prep(q->b->kernel, i, s->params, q->prep[i] + s->slot * q->n_prep[i], &fail);
   (void)ag_tape_prep(m->watch, s->params, m->watch_slots);
   q->fresh[s->lane] = true;
   for (int e = 0; e < q->b->watch.n; e++) s->memory[e * s->lanes + s->lane] = 0; /* the first step is looked into */
@@ -129,7 +134,7 @@ bool ag_queue_locate(ag_queue *q, const ag_lane_step *s, double *record) {
   double error[2], h = s->t1 - s->t;
   enter(q, s);
   take(s, m->n_carry, s->carry, m->dz);
-  if (m->method->step(m->method, &m->flow, s->t, h, m->z, m->dz, m->z1, m->dz1, 1, 1, error, m->space)) return false;
+  if (ag_mover_step(m, s->t, h, 1, 1, error)) return false;
   if (m->method->dense(m->method, &m->flow, s->t, h, m->z, m->z1, m->space)) return false;
   double hint = AG_HINT_ONCE, t = s->t1;
   int which, first = m->g_first;

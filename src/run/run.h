@@ -19,6 +19,7 @@
   X(FINITE, "not finite", AG_FAILED) \
   X(STEP, "step too small", AG_FAILED) \
   X(TURN, "the constraints turn too far within one step: take smaller ones", AG_FAILED) \
+  X(STAGES, "the stage equations did not converge: take smaller steps", AG_FAILED) \
   X(DOMAIN, "the motion left the domain where its velocities could be solved for: widen the domain", AG_FAILED) \
   X(PROJECT, "projection onto the constraints failed", AG_FAILED) \
   X(STEPS, "step limit reached", AG_FAILED) \
@@ -77,14 +78,15 @@ typedef enum ag_engine { AG_ENGINE_AUTO, AG_ENGINE_COMPILED, AG_ENGINE_INTERPRET
  * taken where no step has yet been cut short by the end time: before the first try that would have reached t1. Rows and
  * events after it belong to the shorter run alone (docs/results.md). */
 typedef struct ag_checkpoint {
-  bool made;           /* else the rest means nothing */
-  int n, n_c, n_event; /* sizes of z and dz; c; sign, event_count and event_times */
-  double t, h;         /* where; the next step size to try */
-  double smooth;       /* on the way to a corner: the step size for behind it; 0: none lies ahead */
-  double reach;        /* a run to any t1 beyond this one comes through here */
-  double mark;         /* where the motion was some tries ago, and */
-  long n_mark;         /* how many had been rejected there */
-  long left;           /* of the domain: as in ag_run_result */
+  bool made;        /* else the rest means nothing */
+  int n, n_carry;   /* sizes of z; of dz: the rates, then what belongs to the stepper alone */
+  int n_c, n_event; /* sizes of c; of sign, event_count and event_times */
+  double t, h;      /* where; the next step size to try */
+  double smooth;    /* on the way to a corner: the step size for behind it; 0: none lies ahead */
+  double reach;     /* a run to any t1 beyond this one comes through here */
+  double mark;      /* where the motion was some tries ago, and */
+  long n_mark;      /* how many had been rejected there */
+  long left;        /* of the domain: as in ag_run_result */
   double left_t, left_value, left_from, left_to;
   double t_row;       /* time of the last row; NaN: none */
   long n_row, n_grid; /* rows recorded; points of the grid of --every passed */
@@ -147,6 +149,11 @@ typedef struct ag_run_result {
   char *why;                                     /* what else can be said of an end that is a failure, or NULL */
   ag_checkpoint checkpoint; /* made when the run reached t1, was stopped, or came to the limit of steps */
 } ag_run_result;
+
+/* Makes what a run or batch with these options needs besides what every system has: the Jacobian for methods that solve
+ * for their stages. Extends the graph of the model, so not while other threads use the system. A run whose method needs
+ * what is not there is refused by name. */
+void ag_run_prepare(ag_system *sys, const ag_run_options *o);
 
 /* Runs from the full state x0 at o->t0 with the parameters of the work. Only wrong use gives a status other than AG_OK;
  * how the motion ended is result->end. */

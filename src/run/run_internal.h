@@ -22,13 +22,14 @@ typedef struct ag_mover {
   ag_step_room room; /* its workspace */
   int n_carry;
   ag_flow flow;
+  ag_factor *factors;
   unsigned char *in_norm;
-  const ag_fused *fused; /* compiled stepper and right-hand side, or NULL */
-  ag_fused *mine;        /* the same when it was made for this ag_mover */
-  ag_stepper own;        /* the method with its step and dense output replaced by the compiled ones */
-  double *prep;          /* its prepared parameters */
-  double *space;         /* workspace of the method */
-  int trouble;           /* of the last right-hand side that failed */
+  const ag_fused *fused;        /* compiled stepper and right-hand side, or NULL */
+  ag_fused *mine;               /* the same when it was made for this ag_mover */
+  ag_stepper own;               /* the method with its step and dense output replaced by the compiled ones */
+  double *prep, *prep_jacobian; /* its prepared parameters */
+  double *space;                /* workspace of the method */
+  int trouble;                  /* of the last right-hand side that failed */
   long n_rhs;
   double *samples, *hits, *hit_times; /* of the event finder; hits: a time and an index each */
   int *hit_events;
@@ -50,11 +51,21 @@ void ag_mover_free(ag_mover *m);
 int ag_mover_rhs(void *self, double t, const double *z, double *dz); /* self: the ag_mover */
 /* Puts a state back onto the constraints; c may be chosen anew. */
 int ag_mover_settle(ag_mover *m, double t, double *z, double *c, bool *changed);
+/* A try of a step from where the mover stands into z1 and dz1, as ag_stepper.step. */
+int ag_mover_step(ag_mover *m, double t, double h, double rtol, double atol, double *error);
+/* The tangent of what is integrated: its factors (room for n_z + 1; the number of them is returned) and, *m, its
+ * dimension. core: the core alone. */
+int ag_mover_factors(const ag_system *sys, bool core, ag_factor *factors, int *m);
+/* Wrong use of the options, reported to ctx. */
+AG_MUST_USE ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o);
 /* Switches a mover to compiled code; false when that is not possible (reason says why). The numbers do not change. */
 bool ag_mover_compile(ag_mover *m, const double *params, bool only_cached, ag_text *reason);
 /* The two halves of it: NULL when it cannot be compiled; and the change-over. */
 ag_fused *ag_mover_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build,
                           ag_text *reason);
+void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core); /* the method is set before */
+void ag_fused_spec_done(ag_fused_spec *s);
+double *ag_mover_prep(const ag_fused *fused, ag_fused_tape tape, const double *params);
 void ag_mover_use(ag_mover *m, const double *params, const ag_fused *fused);
 
 /* A copy with arrays of its own (event_times stay borrowed), and its end. */

@@ -95,6 +95,7 @@ ag_checkpoint ag_trajectory_here(run *r) {
   const ag_run_result *res = r->res;
   return (ag_checkpoint){.made = true,
                          .n = m->n,
+                         .n_carry = m->n_carry,
                          .n_c = ag_system_dims(r->sys)->c,
                          .n_event = res->n_event,
                          .t = r->t,
@@ -261,7 +262,7 @@ static void resume(run *r, const ag_checkpoint *from) {
   ag_run_result *res = r->res;
   size_t n = sizeof(double) * (size_t)m->n;
   memcpy(m->z, from->z, n);
-  memcpy(m->dz, from->dz, n);
+  memcpy(m->dz, from->dz, sizeof(double) * (size_t)m->n_carry);
   memcpy(m->c, from->c, sizeof(double) * (size_t)ag_system_dims(r->sys)->c);
   memcpy(m->sign, from->sign, sizeof(int) * (size_t)res->n_event);
   for (int e = 0; e < res->n_event; e++)
@@ -344,54 +345,92 @@ static void finish(run *r, double recorded_t) {
   res->compiled = m->fused != NULL;
 }
 
-ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0, const ag_run_options *o,
-                 const ag_sink *sink, ag_run_result *result) {
+void ag_run_prepare(ag_system *sys, const ag_run_options *o) {
+  bool can = !o->multipliers && ag_system_elimination(sys) != AG_ELIM_SADDLE;
+  if (o->method && o->method->needs & AG_NEEDS_JACOBIAN && can) (void)ag_system_jacobian(sys);
+}
+
+/* What the equations in this form offer to a method. */
+static unsigned offers(const ag_system *sys, const ag_run_options *o) {
+  if (o->multipliers) return AG_NEEDS_RHS;
+  return AG_NEEDS_RHS | AG_NEEDS_FACTORS | (ag_system_role(sys, AG_ROLE_JACOBIAN) ? AG_NEEDS_JACOBIAN : 0u);
+}
+
+static ag_status check_method(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {
   ag_pos nowhere = {0};
   if (!o->method) {
     ag_ctx_error(ctx, nowhere, "no method given");
+    return AG_WRONG;
+  }
+  const char *lacks = ag_stepper_lacks(o->method, offers(sys, o));
+  if (lacks) {
+    ag_ctx_error(ctx, nowhere, "method %s needs %s, which %s not offer", o->method->name, lacks,
+                 o->multipliers ? "the equations with multipliers do" : "this system does");
     return AG_WRONG;
   }
   if (o->dt <= 0 && !o->method->error_order) {
     ag_ctx_error(ctx, nowhere, "method %s has no error estimate: it needs a fixed step (--dt)", o->method->name);
     return AG_WRONG;
   }
+  return AG_OK;
+}
+
+ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {
+  ag_pos nowhere = {0};
+  AG_TRY(check_method(ctx, sys, o));
   if (o->section < 0 || o->section > ag_system_model(sys)->n_sections) {
     ag_ctx_error(ctx, nowhere, "the model has no section %d", o->section);
     return AG_WRONG;
   }
   const ag_checkpoint *c = o->from;
   int n = o->multipliers ? ag_system_dims(sys)->x : ag_system_dims(sys)->z;
-  if (c && (!c->made || c->n != n || c->n_c != ag_system_dims(sys)->c || c->n_event != ag_run_n_event(sys, o))) {
+  if (c && (!c->made || c->n != n || c->n_c != ag_system_dims(sys)->c || c->n_event != ag_run_n_event(sys, o) ||
+            c->n_carry != n + o->method->room(n, ag_system_dims(sys)->tangent).own)) {
     ag_ctx_error(ctx, nowhere, "the point to go on from does not belong to this system");
     return AG_WRONG;
   }
+  return AG_OK;
+}
+
+static void result_init(ag_run_result *result, const ag_system *sys, const ag_run_options *o) {
   ag_record layout;
   ag_record_init(&layout, sys);
-  int n_event = ag_run_n_event(sys, o);
-  *result = (ag_run_result){.end_event = -1, .width = layout.width, .n_event = n_event};
+  *result = (ag_run_result){.end_event = -1, .width = layout.width, .n_event = ag_run_n_event(sys, o)};
   ag_record_done(&layout);
   result->x = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->x + 1));
   result->record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
-  result->event_count = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
-  result->event_times = ag_heap_alloc(sizeof(double *) * (size_t)(n_event + 1));
-  run r = {.sys = sys,
-           .o = o,
-           .sink = sink,
-           .res = result,
-           .t = o->t0,
-           .reach = o->t0,
-           .mark = o->t0,
-           .cut = AG_END_TIME,
-           .params = params,
-           .cost = ag_tape_cost(ag_system_role(sys, AG_ROLE_RHS))};
-  r.record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
-  r.keep = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->core + 1));
-  r.event_cap = ag_heap_alloc(sizeof(int) * (size_t)(n_event + 1));
-  ag_mover_create(&r.m, sys, params, o, false);
-  r.guard = ag_guard_create(sys);
-  choose_engine(&r, params);
-  ag_control_init(&r.control, o->method, o->rtol, o->atol);
-  r.record[0] = NAN;
+  result->event_count = ag_heap_alloc(sizeof(int) * (size_t)(result->n_event + 1));
+  result->event_times = ag_heap_alloc(sizeof(double *) * (size_t)(result->n_event + 1));
+}
+
+static void run_init(run *r) {
+  r->t = r->reach = r->mark = r->o->t0;
+  r->cut = AG_END_TIME;
+  r->cost = ag_tape_cost(ag_system_role(r->sys, AG_ROLE_RHS));
+  r->record = ag_heap_alloc(sizeof(double) * (size_t)r->res->width);
+  r->keep = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(r->sys)->core + 1));
+  r->event_cap = ag_heap_alloc(sizeof(int) * (size_t)(r->res->n_event + 1));
+  ag_mover_create(&r->m, r->sys, r->params, r->o, false);
+  r->guard = ag_guard_create(r->sys);
+  choose_engine(r, r->params);
+  ag_control_init(&r->control, r->o->method, r->o->rtol, r->o->atol);
+  r->record[0] = NAN;
+}
+
+static void run_done(run *r) {
+  ag_guard_free(r->guard);
+  ag_mover_free(&r->m);
+  free(r->record);
+  free(r->event_cap);
+  free(r->keep);
+}
+
+ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0, const ag_run_options *o,
+                 const ag_sink *sink, ag_run_result *result) {
+  AG_TRY(ag_run_check(ctx, sys, o));
+  result_init(result, sys, o);
+  run r = {.sys = sys, .o = o, .sink = sink, .res = result, .params = params};
+  run_init(&r);
   int trouble = AG_FINE;
   if (o->from) resume(&r, o->from);
   else if (r.m.full) memcpy(r.m.z, x0, sizeof(double) * (size_t)r.m.n);
@@ -400,11 +439,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   keep_checkpoint(&r);
   finish(&r, r.record[0]);
   explain(&r, x0);
-  ag_guard_free(r.guard);
-  ag_mover_free(&r.m);
-  free(r.record);
-  free(r.event_cap);
-  free(r.keep);
+  run_done(&r);
   return AG_OK;
 }
 

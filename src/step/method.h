@@ -3,13 +3,18 @@
  * per stepper, after step_text.h and the words of V, with AG_STEP_NAME     its name AG_STEP_TEXT     its text,
  * "step/rk_core.h" AG_STEP_ROOM     workspace, in numbers: an expression of n and m (components, tangent coordinates)
  *   AG_STEP_END      where the carry at the end of a step stands in it
- *   AG_STEP_OWN      numbers of its own that it carries from step to step */
+ *   AG_STEP_OWN      numbers of its own that it carries from step to step
+ *   AG_STEP_NEWTON   defined: the text is to stand behind factor_core.h and newton_core.h */
 #define AG_PASTE_(a, b) a##_##b
 #define AG_PASTE(a, b) AG_PASTE_(a, b)
 #define AG_OF(a) AG_PASTE(a, AG_STEP_NAME)
 
 #define AG_STEP_FN(name) AG_OF(AG_PASTE(plain, name))
 #define AG_STEP_QUALIFIER static
+#ifdef AG_STEP_NEWTON
+#include "step/factor_core.h"
+#include "step/newton_core.h"
+#endif
 #include AG_STEP_TEXT
 #undef AG_STEP_FN
 #undef AG_STEP_QUALIFIER
@@ -17,6 +22,10 @@
 #ifdef AG_STEP_TWICE
 #define AG_STEP_FN(name) AG_OF(AG_PASTE(fused, name))
 #define AG_STEP_QUALIFIER static __attribute__((target("avx2,fma")))
+#ifdef AG_STEP_NEWTON
+#include "step/factor_core.h"
+#include "step/newton_core.h"
+#endif
 #include AG_STEP_TEXT
 #undef AG_STEP_FN
 #undef AG_STEP_QUALIFIER

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "step/factor.h"
+
 /* ---- flows ---- */
 
 /* What a flow can offer and a stepper can need. AG_NEED(NAME, what it is) */
@@ -31,17 +33,6 @@ typedef enum ag_needs {
   AG_NEEDS(X)
 #undef X
 } ag_needs;
-
-/* A factor of the state space: which of its components, and how it moves along a tangent vector. */
-typedef enum ag_factor_kind {
-  AG_FACTOR_VECTOR,    /* n components, n tangent coordinates: z + d */
-  AG_FACTOR_QUATERNION /* 4 components, 3 tangent coordinates: q exp(d), d in the body */
-} ag_factor_kind;
-typedef struct ag_factor {
-  ag_factor_kind kind;
-  int z, n; /* offset in the state, number of components */
-  int d;    /* offset in tangent vectors */
-} ag_factor;
 
 /* A vector field dz/dt = rhs(t, z) on n numbers. Functions return 0, or a reason > 0 when they could not be evaluated
  * (the step then fails; what they write may be anything). */
@@ -85,7 +76,10 @@ typedef struct ag_step_room {
   int own;
 } ag_step_room;
 
-enum { AG_STEPPER_TEXTS = 4 };
+/* The reason of a step whose stage equations Newton's method did not solve; those of flows are positive. */
+enum { AG_STEP_STAGES = -1 };
+
+enum { AG_STEPPER_TEXTS = 5 };
 
 typedef struct ag_stepper ag_stepper;
 struct ag_stepper {
@@ -117,6 +111,7 @@ const ag_stepper *ag_stepper_at(int i);
 const ag_stepper *ag_stepper_find(const char *name); /* NULL when unknown */
 /* What it needs that is not offered, as text; NULL: nothing. */
 const char *ag_stepper_lacks(const ag_stepper *s, unsigned offers);
+extern const char ag_factor_text[]; /* factor.h, which texts that move on factors need before them */
 
 /* ---- step size ---- */
 

@@ -32,14 +32,28 @@
 #define AG_STEP_STEP_TEXT_H
 #include "step/step.h"
 
+/* factor_core.h and newton_core.h, for the rows of steppers that need them. */
+extern const char ag_factor_core_text[], ag_newton_core_text[];
+
 #define AG_STEP_FLOW __attribute__((unused)) const ag_flow *f,
-#define AG_STEP_SIZE int n,
+#define AG_STEP_SIZE __attribute__((unused)) int n,
 #define AG_STEP_N n
 #define AG_STEP_RHS(t, z, dz) \
   { \
-    int reason = f->rhs(f->self, t, z, dz); \
-    if (reason) return reason; \
+    int reason_ = f->rhs(f->self, t, z, dz); \
+    if (reason_) return reason_; \
   }
+#define AG_STEP_JACOBIAN(t, z, J) \
+  { \
+    int reason_ = f->jacobian(f->self, t, z, J); \
+    if (reason_) return reason_; \
+  }
+#define AG_STEP_UNSOLVED(mask) \
+  if (mask) return AG_STEP_STAGES;
+#define AG_STEP_PASS f, n,
+#define AG_STEP_M (f->m ? f->m : n)
+#define AG_STEP_N_FACTOR (f->n_factor ? f->n_factor : 1)
+#define AG_STEP_FACTOR(i) step_factor(f, i)
 #define AG_STEP_IN_NORM(i) (f->in_norm == NULL || f->in_norm[i] == 1)
 #define AG_STEP_IN_REST(i) (f->in_norm != NULL && f->in_norm[i] == 2)
 #define AG_STEP_N_NORM step_norm_count(f)
@@ -55,6 +69,11 @@ static inline double step_rest_count(const ag_flow *f) {
   int count = 0;
   for (int i = 0; i < f->n; i++) count += AG_STEP_IN_REST(i);
   return count;
+}
+
+/* A flow without factors is one vector. */
+static inline ag_factor step_factor(const ag_flow *f, int i) {
+  return f->n_factor ? f->factors[i] : (ag_factor){AG_FACTOR_VECTOR, 0, f->n, 0};
 }
 
 /* A text is compiled twice where the machine the program is built for need not have fused multiply-add: plainly (v_fma

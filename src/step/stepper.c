@@ -2,7 +2,7 @@
  * The registry of steppers: stepper.def as an array; what they need and what flows offer. */
 #include <string.h>
 
-#include "step/step.h"
+#include "step/step_text.h"
 
 #define AG_STEPPER(name) extern const ag_stepper ag_stepper_##name;
 #include "step/stepper.def"
@@ -13,6 +13,16 @@ static const ag_stepper *const all[] = {
 #include "step/stepper.def"
 #undef AG_STEPPER
 };
+
+const char ag_factor_text[] =
+#include "factor_text.inc"
+    ;
+const char ag_factor_core_text[] =
+#include "factor_core_text.inc"
+    ;
+const char ag_newton_core_text[] =
+#include "newton_core_text.inc"
+    ;
 
 int ag_stepper_count(void) { return (int)(sizeof all / sizeof *all); }
 

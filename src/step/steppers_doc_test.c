@@ -12,14 +12,34 @@ static void number_or_none(ag_text *out, int order) {
   else ag_text_str(out, "none | ");
 }
 
+/* A sentence with the texts of the bits that are set, if there are any. */
+static void list_bits(ag_text *out, const char *verb, unsigned bits, int n, const char *const *texts) {
+  for (int i = 0, k = 0; i < n; i++)
+    if (bits >> i & 1) ag_text_printf(out, "%s %s", k++ ? "," : verb, texts[i]);
+  if (bits) ag_text_str(out, ".");
+}
+
 static void table(ag_text *out) {
-  ag_text_str(out, "| name | order | error estimate | dense output | right-hand sides | what it is |\n");
-  ag_text_str(out, "|---|---|---|---|---|---|\n");
+  static const char *const needs[] = {
+#define X(NAME, text) text,
+      AG_NEEDS(X)
+#undef X
+  };
+  static const char *const keeps[] = {
+#define X(NAME, text) text,
+      AG_KEEPS(X)
+#undef X
+  };
+  ag_text_str(out, "| name | family | order | error estimate | dense output | right-hand sides | what it is |\n");
+  ag_text_str(out, "|---|---|---|---|---|---|---|\n");
   for (int i = 0; i < ag_stepper_count(); i++) {
     const ag_stepper *s = ag_stepper_at(i);
-    ag_text_printf(out, "| `%s` | %d | ", s->name, s->order);
+    ag_text_printf(out, "| `%s` | %s | %d | ", s->name, s->family, s->order);
     number_or_none(out, s->error_order);
-    ag_text_printf(out, "%d | %d | %s %s |\n", s->dense_order, s->n_stage, s->doc, s->reference);
+    ag_text_printf(out, "%d | %d | %s %s", s->dense_order, s->n_stage, s->doc, s->reference);
+    list_bits(out, ". Needs", s->needs, AG_N_NEED, needs);
+    list_bits(out, " Keeps", s->keeps, AG_N_KEEP, keeps);
+    ag_text_str(out, " |\n");
   }
 }
 

@@ -4,15 +4,18 @@
 #define AG_STEP_TEST_FLOWS_H
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "step/step.h"
 
-/* n, the right-hand side, and the motion through exact(0). */
+/* n, the right-hand side, its Jacobian in m tangent coordinates, and the motion through exact(0). */
 typedef struct test_flow {
   const char *name;
-  int n;
+  int n, m;
   int (*rhs)(void *calls, double t, const double *z, double *dz); /* calls: NULL, or a long that counts them */
+  int (*jacobian)(void *calls, double t, const double *z, double *J);
   void (*exact)(double t, double *z);
+  ag_factor factor; /* all of it */
 } test_flow;
 
 static inline void count_call(void *calls) {
@@ -25,6 +28,14 @@ static inline int kepler_rhs(void *calls, double t, const double *z, double *dz)
   (void)t;
   count_call(calls);
   dz[0] = z[2], dz[1] = z[3], dz[2] = -z[0] * g, dz[3] = -z[1] * g;
+  return 0;
+}
+
+static inline int kepler_jacobian(void *calls, double t, const double *z, double *J) {
+  double x = z[0], y = z[1], r2 = x * x + y * y, g = 1 / (r2 * sqrt(r2)), e = 3 * g / r2;
+  const double rows[16] = {0, 0, 1, 0, 0, 0, 0, 1, e * x * x - g, e * x * y, 0, 0, e * x * y, e * y * y - g, 0, 0};
+  (void)calls, (void)t;
+  memcpy(J, rows, sizeof rows);
   return 0;
 }
 
@@ -45,6 +56,29 @@ static inline int rings_rhs(void *calls, double t, const double *z, double *dz) 
   return 0;
 }
 
+static inline int rings_jacobian(void *calls, double t, const double *z, double *J) {
+  double v = 1 + z[2] * z[2] + z[3] * z[3], w = 0.5 + z[0] * z[0] + z[1] * z[1];
+  const double rows[16] = {0,
+                           -v,
+                           -2 * z[1] * z[2],
+                           -2 * z[1] * z[3],
+                           v,
+                           0,
+                           2 * z[0] * z[2],
+                           2 * z[0] * z[3],
+                           -2 * z[3] * z[0],
+                           -2 * z[3] * z[1],
+                           0,
+                           -w,
+                           2 * z[2] * z[0],
+                           2 * z[2] * z[1],
+                           w,
+                           0};
+  (void)calls, (void)t;
+  memcpy(J, rows, sizeof rows);
+  return 0;
+}
+
 static inline void rings_exact(double t, double *z) {
   const double r = 0.7, s = 0.9, v = 1 + s * s, w = 0.5 + r * r;
   z[0] = r * cos(v * t), z[1] = r * sin(v * t), z[2] = s * cos(w * t), z[3] = s * sin(w * t);
@@ -54,9 +88,24 @@ static inline void rings_exact(double t, double *z) {
 static inline double turn_alpha(double t) { return 2 * t; }
 static inline double turn_beta(double t) { return t + 0.3 * sin(t); }
 
+static inline void turn_velocity(double t, double *w) {
+  double b = turn_beta(t);
+  w[0] = 1 + 0.3 * cos(t), w[1] = 2 * sin(b), w[2] = 2 * cos(b);
+}
+
+/* Moved by eta, q exp(eta): eta' = -Omega x eta. */
+static inline int turn_jacobian(void *calls, double t, const double *q, double *J) {
+  double w[3];
+  (void)calls, (void)q;
+  turn_velocity(t, w);
+  const double rows[9] = {0, w[2], -w[1], -w[2], 0, w[0], w[1], -w[0], 0};
+  memcpy(J, rows, sizeof rows);
+  return 0;
+}
+
 static inline int turn_rhs(void *calls, double t, const double *q, double *dq) {
-  double da = 2, db = 1 + 0.3 * cos(t), b = turn_beta(t);
-  double w[3] = {db, da * sin(b), da * cos(b)};
+  double w[3];
+  turn_velocity(t, w);
   count_call(calls);
   dq[0] = 0.5 * (-q[1] * w[0] - q[2] * w[1] - q[3] * w[2]);
   dq[1] = 0.5 * (q[0] * w[0] + q[2] * w[2] - q[3] * w[1]);
@@ -71,11 +120,21 @@ static inline void turn_exact(double t, double *q) {
 }
 
 static const test_flow test_flows[] = {
-    {"rings", 4, rings_rhs, rings_exact},
-    {"turn", 4, turn_rhs, turn_exact},
-    {"kepler", 4, kepler_rhs, kepler_exact},
+    {"rings", 4, 4, rings_rhs, rings_jacobian, rings_exact, {AG_FACTOR_VECTOR, 0, 4, 0}},
+    {"turn", 4, 3, turn_rhs, turn_jacobian, turn_exact, {AG_FACTOR_QUATERNION, 0, 4, 0}},
+    {"kepler", 4, 4, kepler_rhs, kepler_jacobian, kepler_exact, {AG_FACTOR_VECTOR, 0, 4, 0}},
 };
 enum { N_TEST_FLOW = 3, TEST_N = 4, TEST_WORK = 24 * 8 };
+
+static inline ag_flow test_flow_of(const test_flow *p, long *calls) {
+  return (ag_flow){.n = p->n,
+                   .rhs = p->rhs,
+                   .m = p->m,
+                   .n_factor = 1,
+                   .factors = &p->factor,
+                   .jacobian = p->jacobian,
+                   .self = calls};
+}
 
 static inline double test_error(const test_flow *p, double t, const double *z) {
   double x[TEST_N], error = 0;

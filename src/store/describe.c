@@ -226,7 +226,7 @@ void ag_store_checkpoint(ag_fields *fields, const ag_checkpoint *c) {
 #undef X
   ag_fields_integer(fields, "/checkpoint@control.rejected", c->control.rejected);
   ag_fields_vector(fields, "/checkpoint/z", c->n, c->z);
-  ag_fields_vector(fields, "/checkpoint/dz", c->n, c->dz);
+  ag_fields_vector(fields, "/checkpoint/dz", c->n_carry, c->dz);
   ag_fields_vector(fields, "/checkpoint/c", c->n_c, c->c);
   add_integers(fields, "/checkpoint/sign", c->n_event, c->sign);
   add_integers(fields, "/checkpoint/event_count", c->n_event, c->event_count);
@@ -273,7 +273,6 @@ static bool load_times(ag_archive *s, ag_checkpoint *c) {
 
 bool ag_archive_checkpoint(ag_archive *s, ag_checkpoint *c) {
   const ag_fields *fields = &s->fields;
-  int n_dz = 0;
   *c = (ag_checkpoint){.n_event = s->n_event};
 #define X(name) c->name = ag_fields_get_number(fields, "/checkpoint@" #name, NAN);
   NUMBERS(X)
@@ -283,11 +282,12 @@ bool ag_archive_checkpoint(ag_archive *s, ag_checkpoint *c) {
 #undef X
   c->control.rejected = ag_fields_get_integer(fields, "/checkpoint@control.rejected", 0) != 0;
   c->z = numbers_of(fields, "/checkpoint/z", &c->n);
-  c->dz = numbers_of(fields, "/checkpoint/dz", &n_dz);
+  c->dz = numbers_of(fields, "/checkpoint/dz", &c->n_carry);
   c->c = numbers_of(fields, "/checkpoint/c", &c->n_c);
   c->sign = integers_of(fields, "/checkpoint/sign", c->n_event);
   c->event_count = integers_of(fields, "/checkpoint/event_count", c->n_event);
-  bool whole = c->z && c->dz && c->c && c->sign && c->event_count && n_dz == c->n && isfinite(c->t) && isfinite(c->h);
+  bool whole = c->z && c->dz && c->c && c->sign && c->event_count && c->n_carry >= c->n && isfinite(c->t) &&
+               isfinite(c->h);
   whole = whole && c->n_row >= 0 && c->n_row <= s->n_row && c->n_grid >= 0 && c->steps >= 0 && c->rejected >= 0 &&
           load_times(s, c);
   if (!whole) ag_archive_checkpoint_done(c);

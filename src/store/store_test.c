@@ -118,6 +118,7 @@ static void check_checkpoint(scene *s) {
   int sign[1] = {-1}, count[1] = {1};
   ag_checkpoint c = {.made = true,
                      .n = 3,
+                     .n_carry = 3,
                      .n_event = 1,
                      .t = 0.1,
                      .h = -0.2,

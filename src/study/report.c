@@ -88,6 +88,7 @@ static void count_failures(ag_batch_report *b) {
 
 ag_status ag_batch_report_run(ag_batch_report *b, ag_ctx *ctx) {
   const ag_members *m = b->members;
+  ag_run_prepare(ag_varied_system(m->varied), &b->options.run);
   AG_TRY(ag_batch(ctx, ag_varied_system(m->varied), m->n_ready, m->params, m->x0, &b->options, &b->result));
   count_failures(b);
   return AG_OK;

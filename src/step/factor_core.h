@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * Moving on a product of factors: a part of steppers' texts (step_text.h), behind factor.h. Needs, besides what is
+ * listed there, v_sin, v_cos and
+ *   AG_STEP_M           number of tangent coordinates
+ *   AG_STEP_N_FACTOR    how many factors; AG_STEP_FACTOR(i): factor i, an ag_factor
+ * Conventions: math/lie.h. */
+
+/* out = q exp(d), quaternions (w, x, y, z). */
+AG_STEP_QUALIFIER void AG_STEP_FN(turn)(const V *q, const V *d, V *out) {
+  const V square = v_fma(d[2], d[2], v_fma(d[1], d[1], d[0] * d[0])), angle = v_sqrt(square), half = 0.5 * angle;
+  const VI tiny = m_lt(square, v_set(1e-12));
+  const V by = v_blend(tiny, v_fma(square, v_set(-1.0 / 48), v_set(0.5)), v_sin(half) / v_blend(tiny, v_set(1), angle));
+  const V w = v_cos(half), x = by * d[0], y = by * d[1], z = by * d[2];
+  out[0] = v_fma(-q[3], z, v_fma(-q[2], y, v_fma(-q[1], x, q[0] * w)));
+  out[1] = v_fma(-q[3], y, v_fma(q[2], z, v_fma(q[1], w, q[0] * x)));
+  out[2] = v_fma(q[3], x, v_fma(q[2], w, v_fma(-q[1], z, q[0] * y)));
+  out[3] = v_fma(q[3], w, v_fma(-q[2], x, v_fma(q[1], y, q[0] * z)));
+}
+
+/* out = z moved by scale d. */
+AG_STEP_QUALIFIER void AG_STEP_FN(move)(AG_STEP_FLOW AG_STEP_SIZE const V *z, V scale, const V *d, V *out) {
+  for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
+    const ag_factor p = AG_STEP_FACTOR(i);
+    if (p.kind == AG_FACTOR_QUATERNION) {
+      const V by[3] = {scale * d[p.d], scale * d[p.d + 1], scale * d[p.d + 2]};
+      AG_STEP_FN(turn)(z + p.z, by, out + p.z);
+    } else {
+      for (int k = 0; k < p.n; k++) out[p.z + k] = v_fma(scale, d[p.d + k], z[p.z + k]);
+    }
+  }
+}
+
+/* The rate dz at z in tangent coordinates: of a rotation the angular velocity in the body, 2 q* q' / |q|^2. */
+AG_STEP_QUALIFIER void AG_STEP_FN(tangent)(AG_STEP_FLOW AG_STEP_SIZE const V *z, const V *dz, V *d) {
+  for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
+    const ag_factor p = AG_STEP_FACTOR(i);
+    const V *q = z + p.z, *r = dz + p.z;
+    V *w = d + p.d;
+    if (p.kind == AG_FACTOR_QUATERNION) {
+      const V by = 2.0 / v_fma(q[3], q[3], v_fma(q[2], q[2], v_fma(q[1], q[1], q[0] * q[0])));
+      w[0] = by * v_fma(q[3], r[2], v_fma(-q[2], r[3], v_fma(-q[1], r[0], q[0] * r[1])));
+      w[1] = by * v_fma(-q[3], r[1], v_fma(-q[2], r[0], v_fma(q[1], r[3], q[0] * r[2])));
+      w[2] = by * v_fma(-q[3], r[0], v_fma(q[2], r[1], v_fma(-q[1], r[2], q[0] * r[3])));
+    } else {
+      for (int k = 0; k < p.n; k++) w[k] = r[k];
+    }
+  }
+}
+
+/* A row (a, b, c) of a matrix times D of exp(e + d) = exp(e) exp(D d + ...):
+ *   D = 1 - (1 - cos x) / x^2 hat(e) + (x - sin x) / x^3 hat(e)^2,  x = |e|. */
+AG_STEP_QUALIFIER void AG_STEP_FN(times_dexp)(const V *e, V *row) {
+  const V square = v_fma(e[2], e[2], v_fma(e[1], e[1], e[0] * e[0])), x = v_sqrt(square);
+  const VI tiny = m_lt(square, v_set(1e-4));
+  const V safe = v_blend(tiny, v_set(1), square), s = v_sin(0.5 * x);
+  const V first = v_blend(tiny, v_fma(square, v_set(-1.0 / 24), v_set(0.5)), 2.0 * s * s / safe);
+  const V series = v_fma(square, v_fma(square, v_set(1.0 / 5040), v_set(-1.0 / 120)), v_set(1.0 / 6));
+  const V second = v_blend(tiny, series, (1.0 - v_sin(x) / v_blend(tiny, v_set(1), x)) / safe);
+  /* row hat(e) = row x e, twice */
+  const V a = v_fma(row[1], e[2], -(row[2] * e[1])), b = v_fma(row[2], e[0], -(row[0] * e[2]));
+  const V c = v_fma(row[0], e[1], -(row[1] * e[0]));
+  const V aa = v_fma(b, e[2], -(c * e[1])), bb = v_fma(c, e[0], -(a * e[2])), cc = v_fma(a, e[1], -(b * e[0]));
+  row[0] = v_fma(second, aa, v_fma(-first, a, row[0]));
+  row[1] = v_fma(second, bb, v_fma(-first, b, row[1]));
+  row[2] = v_fma(second, cc, v_fma(-first, c, row[2]));
+}
