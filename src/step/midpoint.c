@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * The implicit midpoint rule: its row. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "expr/vmath.h"
+#include "step/step_text.h"
+
+#define AG_STEP_NAME midpoint
+#define AG_STEP_TEXT "step/midpoint_core.h"
+#define AG_STEP_ROOM (5 * n + 2 * m + m * m)
+#define AG_STEP_END n
+#define AG_STEP_OWN 0
+#define AG_STEP_NEWTON
+#include "step/method.h"
+
+static const char text[] =
+#include "midpoint_core_text.inc"
+    ;
+
+const ag_stepper ag_stepper_midpoint = {
+    .name = "midpoint",
+    .family = "implicit Runge-Kutta",
+    .needs = AG_NEEDS_JACOBIAN | AG_NEEDS_FACTORS,
+    .keeps = AG_KEEPS_REVERSIBILITY | AG_KEEPS_QUADRATIC,
+    .order = 2,
+    .dense_order = 2,
+    .n_stage = 2,
+    .room = room_midpoint,
+    .step = step_midpoint,
+    .dense = dense_midpoint,
+    .interpolate = interpolate_midpoint,
+    .texts = {ag_factor_core_text, ag_newton_core_text, text},
+    .doc = "The implicit midpoint rule with fixed steps, on rotations by q "
+           "exp(h Omega): reversible; keeps quadratic "
+           "invariants.",
+    .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical "
+                 "Integration, 2nd ed., 2006, II.1, IV.8"};
