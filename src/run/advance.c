@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One step of a trajectory: tried until it is accepted, looked into, put back onto the constraints. */
+ * One step of a trajectory: tried until it is accepted, searched for events, projected onto the constraints. */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ bool ag_trajectory_finite(int n, const double *z) {
   return true;
 }
 
-/* Why a step could not be made however small: what the right-hand side says where we stand. */
+/* Why no step could be made, however small: as reported by the right-hand side at the current state. */
 static ag_end diagnose(run *r) {
   ag_mover *m = &r->m;
   m->trouble = 0;
@@ -58,9 +58,8 @@ static void note_try(run *r, bool last) {
   }
 }
 
-/* Thousands of tries that lead nowhere, beside how far the motion has come, and a good part of them rejected: the error
- * is that of rounding and does not get smaller with the step. Other motions pass even a narrow place in some hundred
- * tries. */
+/* Thousands of tries without progress relative to the motion so far, many of them rejected: the error is rounding error
+ * and does not decrease with the step. Other motions pass even a difficult region in some hundred tries. */
 static bool stuck(run *r) {
   enum { TRIES = 4000 };
   static const double NOWHERE = 1e-6;
@@ -72,7 +71,7 @@ static bool stuck(run *r) {
   return moved < NOWHERE * fabs(r->t - r->o->t0) && rejected > TRIES / 4;
 }
 
-/* How many fixed steps lie behind: a corner may have cut one of them in two. */
+/* The number of fixed steps made: a corner may have divided one of them. */
 static double grid_steps(const run *r) { return floor(fabs(r->t - r->o->t0) / r->o->dt + 1e-6); }
 
 /* One accepted step from r->t towards o->t1 into m->z1; *t1 its end. False: no step could be made, *end says why. */
@@ -154,9 +153,8 @@ static void swap(double **a, double **b) {
   *b = x;
 }
 
-/* The step was accepted by the core, but what is only reconstructed needs smaller ones: the whole state is taken over
- * the same stretch in steps of its own, of which only the rest is kept; the core ends exactly where its own step did.
- */
+/* The core accepted the step, but the reconstructed variables need smaller ones: the whole state is integrated over the
+ * same interval in smaller steps, of which only the rest is kept; the core ends exactly where its own step did. */
 static ag_end small_steps(run *r, double *t1) {
   ag_mover *m = &r->m;
   int n_core = ag_system_dims(r->sys)->core;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Batches: members over threads, in lanes where the system allows it. Results are stored by member: no number depends
- * on who computed it. */
+ * Batches: members distributed over threads, in lanes where the system allows it. Results are stored by member: no
+ * number depends on the thread that computed it. */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void run_members(ag_batch_job *b, bool first) {
 
 /* ---- in lanes ---- */
 
-/* Why the system cannot go through lanes as it is asked to; NULL: it can. */
+/* Why the system cannot use lanes with these options; NULL: it can. */
 static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
   if (o->engine == AG_ENGINE_INTERPRETED) return "the interpreter was asked for";
   if (o->dt > 0 && (o->section || (o->events && ag_system_role(sys, AG_ROLE_EVENTS))))
@@ -122,8 +122,8 @@ static bool prepare_lanes(ag_batch_job *b) {
   return b->fused != NULL;
 }
 
-/* One kernel for all members that go one by one, and for steps that have to be looked into. Few members are not worth a
- * compiler; the numbers are the same without. */
+/* One kernel for all members that run one by one, and for steps that have to be examined. For few members compiling
+ * does not pay; the numbers are the same without it. */
 static void prepare_kernel(ag_batch_job *b) {
   const ag_run_options *o = &b->o->run;
   ag_text reason = {0};
@@ -174,7 +174,7 @@ static ag_status check(ag_ctx *ctx, const ag_system *sys, const ag_batch_options
   return AG_WRONG;
 }
 
-/* Members that were never reached stay at their start. Columns that nobody wanted are no numbers. */
+/* Members that were never reached stay at their start. Columns that were not requested are NaN. */
 static void complete(ag_batch_job *b) {
   ag_batch_result *r = b->result;
   ag_record record;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Inside of run/: a batch under way, shared by its parts. Everything but the counters is finished before the first
- * thread starts. */
+ * Internals of run/: a batch, shared by its parts. Everything but the counters is finished before the first thread
+ * starts. */
 #ifndef AG_RUN_BATCH_H
 #define AG_RUN_BATCH_H
 #include <stdatomic.h>
@@ -8,14 +8,14 @@
 #include "run/fused.h"
 #include "run/run.h"
 
-/* The wanted columns as functions of [q | images | u]: what can be had without the reconstructed states. */
+/* The requested columns as functions of [q | images | u]: those available without the reconstructed states. */
 typedef struct ag_core_columns {
   ag_tape *tape;
   int *at; /* per output: its place in a record */
 } ag_core_columns;
 
-/* What is looked for on the way, as functions of z: events and section, as ag_run_result counts them from `first` on.
- */
+/* The functions monitored during the run, as functions of z: events and section, counted as in ag_run_result from
+ * `first` on. */
 typedef struct ag_watch {
   int n, first;
   ag_tape *tape; /* NULL when there is nothing to look for */
@@ -40,14 +40,14 @@ typedef struct ag_batch_job {
   atomic_long next, done;
 } ag_batch_job;
 
-/* True when every wanted column follows from the core; the columns are then prepared. */
+/* True if every requested column follows from the core; the columns are then prepared. */
 bool ag_core_columns_init(ag_core_columns *c, ag_system *sys, const bool *wanted);
 void ag_core_columns_done(ag_core_columns *c);
-/* Writes the wanted columns of a record from the core z. slots: tape->n_slot numbers. */
+/* Writes the requested columns of a record from the core z. slots: tape->n_slot numbers. */
 void ag_core_columns_fill(const ag_core_columns *c, double t, const double *z, const double *params, double *slots,
                           double *out, double *record);
 
-/* False when one of them cannot be had from z alone (reactions). */
+/* False if one of them cannot be computed from z alone (reactions). */
 bool ag_watch_init(ag_watch *w, ag_system *sys, const ag_run_options *o);
 void ag_watch_done(ag_watch *w);
 
@@ -88,7 +88,7 @@ bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, 
 bool ag_queue_locate(ag_queue *q, const ag_lane_step *s, double *record);
 /* A member begins in a lane, at the state z. */
 void ag_queue_begin(ag_queue *q, const ag_lane_step *s);
-/* Looks into a step; crossings of the section go to the points of the member. AG_END_TIME: it goes on; AG_END_EVENT,
+/* Examines a step; crossings of the section go to the points of the member. AG_END_TIME: it continues; AG_END_EVENT,
  * AG_END_CROSSINGS: it ended at *t in the state z, by event *event. */
 ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t, double *z, int *event);
 

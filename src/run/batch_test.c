@@ -94,7 +94,7 @@ static void check_single(const char *method, double t1, double tol) {
     for (int k = 7; k < 10; k++) gap = fmax(gap, fabs(all.x[NX * i + k] - core.x[NX * i + k]));
     AG_CHECK(all.members[i].steps == core.members[i].steps && all.members[i].rejected == core.members[i].rejected);
     AG_CHECK(labs(all.members[i].steps - res.steps) < 4 + res.steps / 50);
-    /* t, R, x, Omega, x', spin, far, energy, residual: only what was wanted is there */
+    /* t, R, x, Omega, x', spin, far, energy, residual: only the requested columns are filled */
     const double *record = core.records + core.width * i;
     AG_CHECK(isnan(core.x[NX * i]) && isnan(core.x[NX * i + 4]) && isnan(record[0]) && isnan(record[1]));
     AG_CHECK(record[13] == core.x[NX * i + 7] && isnan(record[20]));
@@ -156,7 +156,7 @@ static void check_failures(void) {
   r = run_batch(&good, &o);
   AG_CHECK(r.members[0].end == AG_END_STEPS && r.members[0].steps == 5);
   ag_batch_done(&r);
-  /* a start that is the end, nobody at all, and wrong use */
+  /* a start equal to the end, no members, and wrong use */
   o.run.t1 = 0;
   r = run_batch(&c, &o);
   AG_CHECK(r.members[0].end == AG_END_TIME && r.members[0].steps == 0 && r.x[1] == 1);
@@ -199,8 +199,8 @@ static void check_members(void) {
   crowd_done(&c);
 }
 
-/* Fixed steps, in lanes too, are the bits of single runs: methods of every family, forward and backward, ends that are
- * no multiple of the step, failures. */
+/* Fixed steps, in lanes too, have the bits of single runs: methods of every family, forward and backward, ends that are
+ * not a multiple of the step, failures. */
 static void check_fixed(const ag_stepper *method, double t0, double t1) {
   crowd c;
   stones(&c, 11);

@@ -45,7 +45,7 @@ ag_tape *ag_run_watch(ag_system *sys, const ag_run_options *o) {
   return tape;
 }
 
-/* The expressions of the wanted columns, and where their numbers go; -1 when one of them has none. */
+/* The expressions of the requested columns, and where their numbers go; -1 if one of them has no expression. */
 static int expressions(const ag_record *record, const bool *wanted, ag_id *outs, int *at) {
   int n = 0, n_at = 0;
   for (int i = 0; i < record->n_column; i++) {

@@ -33,7 +33,7 @@ static void identifier(emitter *e) {
 
 /* ---- tables of names and numbers ---- */
 
-/* The names of n numbers, each told by a function of its own. */
+/* The names of n numbers, each given by a function. */
 typedef void name_of(const ag_system *sys, int k, ag_text *out);
 
 static const char **names_of(emitter *e, int n, name_of *name) {
@@ -73,7 +73,7 @@ static void put_array(emitter *e, const char *suffix, int n, const double *v) {
 
 /* ---- functions ---- */
 
-/* A tape and its public function: prepares the parameters itself, so that each call stands alone. */
+/* A tape and its public function: prepares the parameters itself, so that calls are independent. */
 static void put_function(emitter *e, const ag_tape *tape, const char *suffix, const char *result,
                          const char *const *names) {
   char *inner = ag_arena_printf(e->arena, "%s_%s_", e->name, suffix);

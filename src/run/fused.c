@@ -107,7 +107,7 @@ typedef struct parts {
 
 static void add_text(parts *p, const char *text) { p->texts[p->unit.n_text++] = text; }
 
-/* The tapes that there are, and where they stand in the unit. */
+/* The tapes of the unit, and their indices in it. */
 static void add_tapes(parts *p, const ag_fused_spec *s, int *where) {
   const ag_unit_tape all[AG_FUSED_TAPES] = {[AG_FUSED_RHS] = {"f", s->tape, s->method->n_stage + 2, true},
                                             [AG_FUSED_JACOBIAN] = {"jacobian", s->jacobian, 1, false},

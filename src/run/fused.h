@@ -21,7 +21,7 @@ typedef struct ag_fused_spec {
   const ag_stepper *method;
   bool march;           /* for batches: ag_fused_march; else ag_fused_step, ag_fused_dense and ag_fused_interpolate */
   bool fixed;           /* of a march: fixed steps */
-  const ag_tape *watch; /* for batches: functions of z whose sign changes are looked for; or NULL */
+  const ag_tape *watch; /* for batches: functions of z whose sign changes are located; or NULL */
   const int *way;       /* per function: +1 when it rises, -1 when it falls, 0 both */
   bool locate;          /* also ag_fused_locate, for the last of them */
   int n_unit, *unit, *unit_size; /* groups of components kept at their length: offset and number of each */

@@ -58,6 +58,6 @@ typedef struct ag_fused_args {
   AG_FUSED_VI *good;
 } ag_fused_args;
 
-/* What a function does in a step: no crossing; one that is not wanted; one; undecided. */
+/* What a function does in a step: no crossing; one in the wrong direction; one; undecided. */
 enum { AG_HINT_CLEAR, AG_HINT_WRONG_WAY, AG_HINT_ONCE, AG_HINT_LOOK };
 #endif

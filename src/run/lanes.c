@@ -12,7 +12,7 @@
 
 #include "run/batch.h"
 
-enum { TRIES = 128 }; /* per call: how often the stop flag is looked at; one where every step has to be */
+enum { TRIES = 128 }; /* tries per call, after which the stop flag is checked; one if every step has to be */
 
 typedef struct lanes {
   ag_batch_job *b;
@@ -20,13 +20,13 @@ typedef struct lanes {
   int w, n, n_carry;        /* lanes; numbers per member, and of what its method carries on */
   long *member;             /* per lane, -1: none */
   ag_work **work;           /* per lane */
-  unsigned long long *seen; /* per lane: the steps after which its domain was looked at last */
+  unsigned long long *seen; /* per lane: the number of steps at the last check of its domain */
   const double **params;    /* per lane: those its work was made for */
   double *p;
   ag_fused_args m;
   bool fixed;      /* fixed steps, after each of which */
   bool settles;    /* a state is put back onto the constraints, as in a single run */
-  ag_queue *queue; /* where something is looked for; else NULL */
+  ag_queue *queue; /* where crossings are searched for; else NULL */
   ag_pack *pack;   /* where a section is */
   double *prep[AG_FUSED_TAPES];
   double *t1, *unit, *c;
@@ -301,7 +301,7 @@ static bool left_domain(lanes *l, int i) {
   return ag_work_settle(l->work[i], l->m.t[i], l->z, l->c, &changed) == AG_TROUBLE_DOMAIN;
 }
 
-/* Looks into the steps in which something may have been crossed; takes out members that ended there. */
+/* Examines the steps in which a function may have crossed zero; removes members that ended there. */
 static void look(lanes *l) {
   for (int i = 0; i < l->w; i++) {
     if (l->member[i] < 0 || !l->m.seen[i]) continue;
@@ -325,8 +325,8 @@ static void look(lanes *l) {
   }
 }
 
-/* After a fixed step: every state back onto the constraints. A member whose step failed, or that is no state of its
- * system any more, is run again alone, which tells why. */
+/* After a fixed step: projects every state onto the constraints. A member whose step failed, or whose state is no
+ * longer valid, is run again alone, which gives the reason. */
 static void settle(lanes *l) {
   bool changed;
   for (int i = 0; i < l->w; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A mover: the numbers that are moved, their rate, and what is looked at on the way. */
+ * A mover: the numbers being integrated, their rate of change, and the functions being monitored. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,7 @@ int ag_mover_factors(const ag_system *sys, bool core, ag_factor *factors, int *m
   return n_factor;
 }
 
-/* What is looked at on the way, on z. */
+/* The functions being monitored, on z. */
 static void take_watch(ag_mover *m, const ag_tape *watch, const double *params) {
   m->watch = watch;
   m->watch_params = params;
@@ -107,7 +107,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
     m->hit_events = ag_heap_alloc(sizeof(int) * AG_MAX_HITS);
   }
   if (o->watch && ag_mover_looks(m)) take_watch(m, o->watch, params);
-  /* what is only reconstructed never decides about the step: it has a norm of its own */
+  /* reconstructed variables never determine the step size: they have their own norm */
   m->in_norm = ag_heap_alloc((size_t)m->n + 1);
   memset(m->in_norm, 2, (size_t)m->n);
   memset(m->in_norm, 1, (size_t)(m->full ? m->n : ag_system_dims(sys)->core));
@@ -126,7 +126,7 @@ void ag_mover_free(ag_mover *m) {
   ag_work_free(m->work);
 }
 
-/* ---- what is looked for ---- */
+/* ---- crossings ---- */
 
 int ag_run_n_event(const ag_system *sys, const ag_run_options *o) {
   return ag_system_model(sys)->n_events + (o->section > 0);

@@ -88,7 +88,7 @@ bool ag_pack_has(const ag_pack *p, int lane) {
   return false;
 }
 
-/* Lanes that nobody waits in do what the first one does. */
+/* Unused lanes repeat the first one. */
 static void fill_up(ag_pack *p) {
   for (int i = p->n_wait; i < p->w; i++) {
     p->a.t[i] = p->a.t[0], p->a.h[i] = p->a.h[0];

@@ -63,7 +63,7 @@ const ag_column *ag_record_find(const ag_record *r, const char *name, int *entry
 /* One full state recorded. */
 void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x, double *out);
 
-/* Receives records in time order. row returns false when it cannot go on (disk full): the run then ends with
+/* Receives records in time order. row returns false if it cannot continue (disk full): the run then ends with
  * AG_END_SINK. */
 typedef struct ag_sink {
   bool (*row)(void *self, const double *record);
@@ -74,15 +74,15 @@ typedef struct ag_sink {
  * out long; a kernel that is in the cache is used from the start. */
 typedef enum ag_engine { AG_ENGINE_AUTO, AG_ENGINE_COMPILED, AG_ENGINE_INTERPRETED } ag_engine;
 
-/* All that a run goes on from, so that it computes the same bits as one that was never interrupted: plain data. It is
- * taken where no step has yet been cut short by the end time: before the first try that would have reached t1. Rows and
+/* Everything needed to continue a run with the same bits as one that was never interrupted: plain data. It is taken
+ * where no step has yet been shortened by the end time: before the first try that would have reached t1. Rows and
  * events after it belong to the shorter run alone (docs/results.md). */
 typedef struct ag_checkpoint {
   bool made;        /* else the rest means nothing */
   int n, n_carry;   /* sizes of z; of dz: the rates, then what belongs to the stepper alone */
   int n_c, n_event; /* sizes of c; of sign, event_count and event_times */
   double t, h;      /* where; the next step size to try */
-  double smooth;    /* on the way to a corner: the step size for behind it; 0: none lies ahead */
+  double smooth;    /* before a corner: the step size to resume with after it; 0: no corner ahead */
   double reach;     /* a run to any t1 beyond this one comes through here */
   double mark;      /* where the motion was some tries ago, and */
   long n_mark;      /* how many had been rejected there */
@@ -119,11 +119,11 @@ typedef struct ag_run_options {
   void (*each)(void *self, double t,
                const double *x); /* sees the full state at the start and after every accepted step */
   void *each_self;
-  void (*event)(void *self, int event, double t);   /* told of every event when it is found; may be NULL */
+  void (*event)(void *self, int event, double t);   /* called for every event when it is located; may be NULL */
   void (*save)(void *self, const ag_checkpoint *c); /* sees a checkpoint at the start and now and then; may be NULL */
   void *save_self;                                  /* of both */
-  const ag_checkpoint
-      *from; /* go on from here, not from x0: t0 and all that decides about steps as in the first run; or NULL */
+  const ag_checkpoint *from; /* continue from here instead of x0, with t0 and all options that determine the steps as in
+                                the first run; or NULL */
 } ag_run_options;
 void ag_run_defaults(ag_run_options *o); /* dop853, rtol 1e-10, atol 1e-12, t 0..10 */
 
@@ -136,8 +136,8 @@ typedef struct ag_run_result {
   double *record; /* the final record (of the last good state when the run failed) */
   long steps, rejected, rhs;
   bool compiled;        /* did a compiled kernel do (most of) the work? */
-  char *engine_note;    /* why not, when it was asked for; or NULL */
-  int n_event;          /* those of the model; behind them, if it was asked for, the section */
+  char *engine_note;    /* why not, if compiled code was requested; or NULL */
+  int n_event;          /* those of the model, then the section, if one was requested */
   int *event_count;     /* per event */
   double **event_times; /* per event */
   double energy0, residual_max;
@@ -161,12 +161,13 @@ AG_MUST_USE ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *pa
                              const ag_run_options *o, const ag_sink *sink, ag_run_result *result);
 void ag_run_done(ag_run_result *result);
 
-/* The functions that a run with these options looks at inside every step, as functions of what is integrated: a run
- * that has them need not make the full state for it. NULL where there are none or they need more (a basis, constraints
- * on positions, forces of constraint, multipliers as unknowns, corners). Adds to the graph of the model, so not while
- * other threads use the system. To be freed by ag_tape_free. */
+/* The functions that a run with these options monitors inside every step, as functions of the integrated variables: the
+ * run then need not compute the full state for them. NULL if there are none or they need more (a basis, position
+ * constraints, constraint forces, multipliers as unknowns, corners). Adds to the graph of the model, so not while other
+ * threads use the system. To be freed by ag_tape_free. */
 ag_tape *ag_run_watch(ag_system *sys, const ag_run_options *o);
-/* The crossings a run looks for, counted as in ag_run_result: the events of the model, then the section asked for. */
+/* The crossings that a run locates, counted as in ag_run_result: the events of the model, then the requested section.
+ */
 int ag_run_n_event(const ag_system *sys, const ag_run_options *o);
 const ag_event *ag_run_event(const ag_system *sys, const ag_run_options *o, int e);
 
@@ -179,7 +180,7 @@ typedef struct ag_series {
 bool ag_series_row(void *self, const double *record); /* an ag_sink row */
 void ag_series_done(ag_series *s);
 
-/* ---- batches: many motions of one system over the same time, each with parameters and a start of its own ---- */
+/* ---- batches: many motions of one system over the same time, each with its own parameters and start ---- */
 
 /* How. Adaptive steps of the eliminated equations go through compiled code that moves several members at once, each
  * with its own step size (decided by its core alone); a step in which an event or the section may be crossed is looked
@@ -209,7 +210,7 @@ typedef struct ag_batch_result {
   int n_x, width;
   ag_batch_member *members;
   double *x;         /* n x n_x: final full states, of the last good state where a member failed; NaN: not integrated */
-  double *records;   /* n x width: final records; NaN in columns not wanted */
+  double *records;   /* n x width: final records; NaN in columns that were not requested */
   ag_series *points; /* with a section, per member: the records at its crossings; else NULL */
   int lanes, threads; /* lanes 0: member by member */
   bool core_only;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of run/: the trajectory under way, shared by the stepping loop and the event finder. */
+ * Internals of run/: the trajectory, shared by the stepping loop and the event finder. */
 #ifndef AG_RUN_INTERNAL_H
 #define AG_RUN_INTERNAL_H
 #include "run/fused.h"
@@ -7,8 +7,8 @@
 
 enum { AG_MAX_HITS = 1024, AG_MAX_SAMPLES = 2048 }; /* event crossings and samples per step */
 
-/* What is moved, in either closure: n numbers z (reduced, with basis data c) or the full state; the method that moves
- * it; what is looked for on the way. */
+/* What is integrated, in either closure: n numbers z (reduced, with basis data c) or the full state; the method; the
+ * functions being monitored. */
 typedef struct ag_mover {
   const ag_system *sys;
   ag_work *work;
@@ -33,7 +33,7 @@ typedef struct ag_mover {
   long n_rhs;
   double *samples, *hits, *hit_times; /* of the event finder; hits: a time and an index each */
   int *hit_events;
-  bool events;          /* those of the model are looked for */
+  bool events;          /* events of the model are located */
   int section;          /* and this section: 1 + its index; 0: none */
   int g_first, n_g;     /* which functions are: see ag_run_result.n_event */
   const ag_tape *watch; /* these functions on z, with slots prepared for the parameters; or NULL */
@@ -41,7 +41,7 @@ typedef struct ag_mover {
   double *watch_slots, *own_slots; /* own: when they were made for this ag_mover */
   double *g1;                      /* their values, scratch */
   int *sign;                       /* last sign of each that was not zero */
-  bool fresh;                      /* no step has been looked into yet */
+  bool fresh;                      /* no step has been examined yet */
 } ag_mover;
 
 /* Full state of (t, z) with basis data c. */
@@ -49,9 +49,9 @@ void ag_mover_full(ag_mover *m, double t, const double *z, const double *c, doub
 void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core);
 void ag_mover_free(ag_mover *m);
 int ag_mover_rhs(void *self, double t, const double *z, double *dz); /* self: the ag_mover */
-/* Puts a state back onto the constraints; c may be chosen anew. */
+/* Projects a state onto the constraints; c may be chosen again. */
 int ag_mover_settle(ag_mover *m, double t, double *z, double *c, bool *changed);
-/* A try of a step from where the mover stands into z1 and dz1, as ag_stepper.step. */
+/* A try of a step from the current state of the mover into z1 and dz1, as ag_stepper.step. */
 int ag_mover_step(ag_mover *m, double t, double h, double rtol, double atol, double *error);
 /* The tangent of what is integrated: its factors (room for n_z + 1; the number of them is returned) and, *m, its
  * dimension. core: the core alone. */
@@ -68,19 +68,19 @@ void ag_fused_spec_done(ag_fused_spec *s);
 double *ag_mover_prep(const ag_fused *fused, ag_fused_tape tape, const double *params);
 void ag_mover_use(ag_mover *m, const double *params, const ag_fused *fused);
 
-/* A copy with arrays of its own (event_times stay borrowed), and its end. */
+/* A copy with its own arrays (event_times stay borrowed), and its end. */
 void ag_checkpoint_keep(ag_checkpoint *copy, const ag_checkpoint *c);
 void ag_checkpoint_done(ag_checkpoint *copy);
 
-/* What a motion is watched for. look: notes in the result the first state outside the domain. vanishes: a constraint is
- * 0 inside the step just made from t to t1, at *at; to be asked about every step in turn. */
+/* Checks during a motion. look: records in the result the first state outside the domain. vanishes: a constraint is 0
+ * inside the step just made from t to t1, at *at; to be called for every step in turn. */
 typedef struct ag_guard ag_guard;
 ag_guard *ag_guard_create(const ag_system *sys);
 void ag_guard_free(ag_guard *g);
 void ag_guard_look(ag_guard *g, ag_work *w, double t, const double *x, ag_run_result *res);
 bool ag_guard_vanishes(ag_guard *g, ag_mover *m, double t, double t1, double *at);
 
-/* Is any crossing looked for? The functions at a state (those from g_first on), and their signs at the start. */
+/* Are any crossings to be located? The functions at a state (those from g_first on), and their signs at the start. */
 bool ag_mover_looks(const ag_mover *m);
 int ag_mover_watch(ag_mover *m, double t, const double *z, const double *c, double *g);
 void ag_mover_signs(ag_mover *m, double t);

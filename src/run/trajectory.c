@@ -6,7 +6,10 @@
 
 #include "run/trajectory.h"
 
-enum { PROGRESS_EVERY = 64, ENERGY_EVERY = 8 }; /* steps; the energy of recorded states is looked at too */
+enum {
+  PROGRESS_EVERY = 64,
+  ENERGY_EVERY = 8
+}; /* steps between checks; the energy of recorded states is also checked */
 
 void ag_run_defaults(ag_run_options *o) {
   *o = (ag_run_options){
@@ -15,8 +18,8 @@ void ag_run_defaults(ag_run_options *o) {
 
 /* ---- recording ---- */
 
-/* A state that is put onto the constraints after each step is off them by rounding. One that is off by much more,
- * beside its velocities, is no state of this system, whatever the reason. */
+/* A state that is projected onto the constraints after each step violates them by rounding error. One that violates
+ * them by much more, relative to its velocities, is not a state of this system, whatever the reason. */
 static const double OFF = 1e-6;
 
 static bool is_off(const run *r, double residual, const double *x) {
@@ -89,7 +92,7 @@ static void add_event(run *r, int e, double s) {
   res->event_times[e][res->event_count[e]++] = s;
 }
 
-/* Where the run stands, as a checkpoint that borrows its arrays. */
+/* The current state as a checkpoint that borrows its arrays. */
 ag_checkpoint ag_trajectory_here(run *r) {
   ag_mover *m = &r->m;
   const ag_run_result *res = r->res;
@@ -144,8 +147,8 @@ static ag_end record_crossing(run *r, double s) {
 
 /* ---- corners ---- */
 
-/* Steps below this are nothing, beside those that are taken: what is wrong in them stays below rounding. The end time
- * has no say, so that a run that is continued is the same. */
+/* Steps below this are negligible relative to those taken: errors in them stay below rounding error. It does not depend
+ * on the end time, so that a continued run is the same. */
 double ag_trajectory_nothing(const run *r) {
   double size = r->o->dt > 0 ? r->o->dt : fabs(r->smooth != 0 ? r->smooth : r->h);
   return 2e-14 * fabs(r->t) + 3e-12 * size;
@@ -170,8 +173,8 @@ static bool find_corner(run *r, int n, double *end) {
   return false;
 }
 
-/* Finds the crossings of the step. One that ends the run (a terminal event, the last crossing wanted) or is a corner
- * cuts the step: *t1 is moved back to it, r->cut or r->corner says so. AG_END_TIME: all is well. */
+/* Finds the crossings in the step. One that ends the run (a terminal event, the last requested crossing), or a corner,
+ * shortens the step: *t1 is moved back to it, and r->cut or r->corner is set. AG_END_TIME otherwise. */
 ag_end ag_trajectory_crossings(run *r, double *t1) {
   ag_mover *m = &r->m;
   int n_event = ag_system_model(r->sys)->n_events;
@@ -194,8 +197,7 @@ ag_end ag_trajectory_crossings(run *r, double *t1) {
       r->res->end_event = e;
     }
     if (r->cut != AG_END_TIME) *t1 = last = times[i];
-    /* beyond a corner the constraints may be others: the last state is one before it, in the middle of next to nothing
-     */
+    /* beyond a corner the constraints may differ: the last state is half a negligible step earlier */
     if (r->cut == AG_END_EVENT && ag_system_model(r->sys)->events[e].cuts) last = r->t + (times[i] - r->t) / 2;
   }
   *t1 = last;
@@ -203,7 +205,7 @@ ag_end ag_trajectory_crossings(run *r, double *t1) {
   return AG_END_TIME;
 }
 
-/* What can be said about a failure, from the start x0 and where the motion stands (in m->x). */
+/* What is known about a failure, from the start x0 and the current state (in m->x). */
 static void explain(run *r, const double *x0) {
   ag_end end = r->res->end;
   bool asks = end == AG_END_STEP || end == AG_END_FINITE || end == AG_END_RANK || end == AG_END_MASS ||
@@ -256,7 +258,7 @@ static double first_size(run *r) {
   return ag_control_first(&m->flow, m->method, r->t, o->t1, m->z, m->dz, o->rtol, o->atol, m->space);
 }
 
-/* Goes on where another run was. */
+/* Continues another run. */
 static void resume(run *r, const ag_checkpoint *from) {
   ag_mover *m = &r->m;
   ag_run_result *res = r->res;
@@ -319,7 +321,7 @@ static ag_end loop(run *r) {
   return is_off(r, ag_work_residual(r->m.work, r->t, r->m.x), r->m.x) ? AG_END_PROJECT : AG_END_TIME;
 }
 
-/* What a longer run can go on from: not where a motion failed, and an event that ends it would do so again. */
+/* Where a longer run can continue: not where a motion failed; and an event that ended it would do so again. */
 static void keep_checkpoint(run *r) {
   ag_end end = r->res->end;
   ag_checkpoint *kept = &r->res->checkpoint, c = ag_trajectory_here(r);

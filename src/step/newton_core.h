@@ -41,7 +41,7 @@ AG_STEP_QUALIFIER void AG_STEP_FN(solve)(int m, V *A, V *b) {
   }
 }
 
-/* In which lanes is every |h correction| small beside h k and the state z? */
+/* In which lanes is every |h correction| small relative to h k and the state z? */
 AG_STEP_QUALIFIER VI AG_STEP_FN(is_small)(AG_STEP_FLOW AG_STEP_SIZE const V *z, V h, const V *k, const V *correction) {
   V largest = v_set(0);
   VI small = v_word_set(~0ULL);

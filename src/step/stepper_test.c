@@ -50,7 +50,7 @@ static double slope(const points *p, int count) {
   return sxy / sxx;
 }
 
-/* Largest error on the way from the exact state at t0 to t1 in `steps` equal steps. */
+/* Largest error between t0 and t1, from the exact state, in `steps` equal steps. */
 static double run_fixed(const ag_stepper *s, const test_flow *p, double t0, double t1, int steps) {
   ag_flow f = test_flow_of(p, NULL);
   double z[2][TEST_N], dz[2][TEST_N], work[TEST_WORK], error, largest = 0, h = (t1 - t0) / steps;
@@ -151,7 +151,7 @@ static void test_contract(const ag_stepper *s) {
   AG_CHECK(error >= 0);
 }
 
-/* Kepler, and beside it a component that must not count, and one that fails when asked to. */
+/* Kepler, with an additional component that must not count and one that fails on request. */
 typedef struct wider {
   double rate, y_fail;
 } wider;
@@ -188,7 +188,7 @@ static void test_norm(const ag_stepper *s) {
   AG_CHECK(s->step(s, &f, 0, 0.1, z, dz, z1[0], dz1, 1e-6, 1e-6, &error[3], work) == 42);
 }
 
-/* NaN in the result is told, and an equilibrium has error 0 also without an absolute tolerance. */
+/* NaN in the result is reported, and an equilibrium has error 0 also without an absolute tolerance. */
 static int pole_rhs(void *self, double t, const double *z, double *dz) {
   (void)self, (void)t;
   dz[0] = -1;
