@@ -17,9 +17,9 @@ struct ag_along {
   double *z, *slots;
 };
 
-static int rates_at(const ag_system *sys) { return sys->n_q + sys->n_xi; }
+static int rates_at(const ag_system *sys) { return sys->n.x; }
 
-static int W_at(const ag_system *sys) { return rates_at(sys) + 2 * sys->n_xi + 1 + sys->n_param; }
+static int W_at(const ag_system *sys) { return rates_at(sys) + 2 * sys->n.xi + 1 + sys->n.param; }
 
 /* [M -S^T; S 0], r rows of S. */
 static ag_id saddle_matrix(ag_graph *g, int n, int r, ag_id M, ag_id S) {
@@ -43,9 +43,9 @@ static ag_id multipliers(ag_along *a) {
   if (sys->elimination == AG_ELIM_SADDLE) return sys->made[AG_ROLE_ACCEL][1];
   const ag_id *made = sys->made[AG_ROLE_SADDLE];
   ag_id M = made[0], S = made[1], kappa = made[3];
-  int n = sys->n_xi, r = sys->rank;
-  if (r < sys->n_lambda) {
-    a->W = ag_input(g, "W", r, sys->n_lambda, AG_LEAF_REAL);
+  int n = sys->n.xi, r = sys->n.rank;
+  if (r < sys->n.lambda) {
+    a->W = ag_input(g, "W", r, sys->n.lambda, AG_LEAF_REAL);
     S = ag_mul(g, a->W, S);
     kappa = ag_mul(g, a->W, kappa);
   }
@@ -78,13 +78,13 @@ static moving all_moving(const ag_system *sys) {
               ag_heap_alloc(sizeof(ag_bind) * room)};
   int at = rates_at(sys);
   for (int i = 0; i < m->n_coords; i++) {
-    move(&v, m->graph, m->coords[i].q, at + sys->places[i].xi);
-    move(&v, m->graph, m->coords[i].xi, at + sys->n_xi + sys->places[i].xi);
+    move(&v, m->graph, m->coords[i].q, at + sys->coords[i].tangent);
+    move(&v, m->graph, m->coords[i].xi, at + sys->n.xi + sys->coords[i].tangent);
   }
-  at += 2 * sys->n_xi;
+  at += 2 * sys->n.xi;
   move(&v, m->graph, m->t, at++);
   for (int i = 0; i < m->n_params; i++)
-    if (sys->param_offset[i] >= 0) move(&v, m->graph, m->params[i].input, at + sys->param_offset[i]);
+    if (sys->param_rows[i].at >= 0) move(&v, m->graph, m->params[i].input, at + sys->param_rows[i].at);
   return v;
 }
 
@@ -107,7 +107,7 @@ ag_along *ag_along_create(ag_system *sys, int n_out, const ag_id *outs) {
   n += v.n;
   if (a->W) binds[n++] = (ag_bind){a->W, AG_SEG_Z, W_at(sys)};
   a->tape = ag_tape_create(m->graph, n, binds, n_out, dx);
-  a->z = ag_heap_alloc(sizeof(double) * (size_t)(W_at(sys) + sys->rank * sys->n_lambda + 1));
+  a->z = ag_heap_alloc(sizeof(double) * (size_t)(W_at(sys) + sys->n.rank * sys->n.lambda + 1));
   a->slots = ag_heap_aligned(sizeof(double) * (size_t)(a->tape->n_slot + 1));
   void *all[] = {x, dx, v.inputs, v.rates, v.binds, binds};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
@@ -129,16 +129,16 @@ static void put(double *to, int n, const double *rates) {
 
 int ag_along_eval(ag_along *a, double t, const double *x, const double *params, const ag_direction *d, double *out) {
   const ag_system *sys = a->sys;
-  int n = sys->n_xi;
+  int n = sys->n.xi;
   double *rates = a->z + rates_at(sys);
   memcpy(a->z, x, sizeof(double) * (size_t)rates_at(sys));
   put(rates, n, d->q);
   put(rates + n, n, d->xi);
   rates[2 * n] = d->t;
-  put(rates + 2 * n + 1, sys->n_param, d->params);
+  put(rates + 2 * n + 1, sys->n.param, d->params);
   if (a->W) {
     double *v = ag_role_once(sys, AG_ROLE_SADDLE, t, x, params);
-    (void)ag_dense_range(sys->n_lambda, n, v + sys->outputs[AG_OUT_SADDLE_S].at, sys->rank, a->z + W_at(sys));
+    (void)ag_dense_range(sys->n.lambda, n, v + sys->outputs[AG_OUT_SADDLE_S].at, sys->n.rank, a->z + W_at(sys));
     free(v);
   }
   const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = a->z, [AG_SEG_P] = params};

@@ -76,7 +76,7 @@ ag_id ag_basis_solve(derive *d, ag_basis *basis, ag_id all, ag_id s, ag_id *u) {
   }
   d->S_y[sys->n_basis] = all;
   d->renewed[sys->n_basis] = renewed_data(d, basis, all, B);
-  basis->c = sys->n_c;
-  sys->n_c += n_y * m + (basis->W ? n_w * basis->n_s : 0);
+  basis->c = sys->n.c;
+  sys->n.c += n_y * m + (basis->W ? n_w * basis->n_s : 0);
   return solution;
 }

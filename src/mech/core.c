@@ -94,7 +94,7 @@ static void find_images(core *k, int n_out, const ag_id *outs) {
 /* Binds with z laid out provisionally: [q | images | u]. */
 static int bind_all(core *k, ag_bind *binds) {
   ag_system *sys = k->d->sys;
-  int n = ag_bind_base(sys, binds), at = sys->n_q;
+  int n = ag_bind_base(sys, binds), at = sys->n.q;
   for (int i = 0; i < k->n_image; i++, at += 3) binds[n++] = (ag_bind){k->images[i].input, AG_SEG_Z, at};
   for (int i = 0; i < sys->n_u_input; i++) {
     binds[n++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, at};
@@ -112,8 +112,8 @@ static bool mark_reads(core *k, int n_out, const ag_id *outs) {
   for (int i = 0; i < tape->n_instr; i++) {
     if (tape->instr[i].op != AG_OP_LOAD || tape->instr[i].a != AG_SEG_Z) continue;
     int at = (int)tape->instr[i].b;
-    bool *mark = at < sys->n_q                    ? &k->q_core[at]
-                 : at < sys->n_q + 3 * k->n_image ? &k->image_core[(at - sys->n_q) / 3]
+    bool *mark = at < sys->n.q                    ? &k->q_core[at]
+                 : at < sys->n.q + 3 * k->n_image ? &k->image_core[(at - sys->n.q) / 3]
                                                   : NULL;
     if (mark && !*mark) more = *mark = true;
   }
@@ -126,16 +126,16 @@ static bool mark_reads(core *k, int n_out, const ag_id *outs) {
 static void close_core(core *k, const ag_id *motion, const ag_id *velocity) {
   derive *d = k->d;
   ag_system *sys = d->sys;
-  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(sys->n_q + k->n_image + 3));
+  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(sys->n.q + k->n_image + 3));
   bool more = true;
   while (more) {
     int n = 0;
     for (int i = 0; i < 2 && motion[i]; i++) outs[n++] = motion[i];
     for (int i = 0; i < d->nc; i++) {
-      const ag_place *p = &sys->places[i];
+      const ag_layout_row *p = &sys->coords[i];
       bool rotation = d->m->coords[i].space == AG_SPACE_SO3, any = false;
-      for (int c = 0; c < p->n_q; c++) {
-        if (!k->q_core[p->q + c]) continue;
+      for (int c = 0; c < p->n; c++) {
+        if (!k->q_core[p->at + c]) continue;
         if (!rotation) outs[n++] = ag_entry(k->g, velocity[i], c, 0);
         any = true;
       }
@@ -146,10 +146,10 @@ static void close_core(core *k, const ag_id *motion, const ag_id *velocity) {
   }
   /* a quaternion is integrated whole */
   for (int i = 0; i < d->nc; i++) {
-    const ag_place *p = &sys->places[i];
+    const ag_layout_row *p = &sys->coords[i];
     if (d->m->coords[i].space != AG_SPACE_SO3) continue;
-    bool any = k->q_core[p->q] || k->q_core[p->q + 1] || k->q_core[p->q + 2] || k->q_core[p->q + 3];
-    for (int c = 0; c < 4; c++) k->q_core[p->q + c] = any;
+    bool any = k->q_core[p->at] || k->q_core[p->at + 1] || k->q_core[p->at + 2] || k->q_core[p->at + 3];
+    for (int c = 0; c < 4; c++) k->q_core[p->at + c] = any;
   }
   free(outs);
 }
@@ -161,20 +161,20 @@ static bool give_up_some(core *k) {
     if (k->d->m->coords[i].space != AG_SPACE_SO3 || k->whole[i]) continue;
     int n = 0;
     for (int c = 0; c < k->n_image; c++) n += k->images[c].coord == i && k->image_core[c];
-    if (n > MAX_IMAGES || (n && k->q_core[k->d->sys->places[i].q])) k->whole[i] = changed = true;
+    if (n > MAX_IMAGES || (n && k->q_core[k->d->sys->coords[i].at])) k->whole[i] = changed = true;
   }
   return changed;
 }
 
 /* Everything is core: systems with position constraints move all coordinates when they are projected; without
  * independent velocities nothing else is left to integrate. */
-static bool keep_everything(const derive *d) { return d->sys->n_g > 0 || d->sys->n_u == 0; }
+static bool keep_everything(const derive *d) { return d->sys->n.g > 0 || d->sys->n.u == 0; }
 
 static void lay_out(core *k) {
   ag_system *sys = k->d->sys;
   int at = 0;
-  sys->q_in_z = AG_NEWN(sys->arena, int, sys->n_q + 1);
-  for (int i = 0; i < sys->n_q; i++)
+  sys->q_in_z = AG_NEWN(sys->arena, int, sys->n.q + 1);
+  for (int i = 0; i < sys->n.q; i++)
     if (k->q_core[i]) sys->q_in_z[i] = at++;
   sys->images = AG_NEWN(sys->arena, ag_image, k->n_image + 1);
   for (int i = 0; i < k->n_image; i++) {
@@ -183,12 +183,12 @@ static void lay_out(core *k) {
     sys->images[sys->n_image++] = k->images[i];
     at += 3;
   }
-  sys->u_in_z = at;
-  sys->n_core = at += sys->n_u;
-  for (int i = 0; i < sys->n_q; i++)
+  sys->n.u_at = at;
+  sys->n.core = at += sys->n.u;
+  for (int i = 0; i < sys->n.q; i++)
     if (!k->q_core[i]) sys->q_in_z[i] = at++;
-  sys->n_z = sys->n_tangent = at;
-  for (int i = 0; i < k->d->nc; i++) sys->n_tangent -= sys->places[i].n_q - sys->places[i].n_xi;
+  sys->n.z = sys->n.tangent = at;
+  for (int i = 0; i < k->d->nc; i++) sys->n.tangent -= sys->coords[i].n - sys->coords[i].n_tangent;
 }
 
 /* Coordinates of which only some components are core are written component by component. */
@@ -197,15 +197,15 @@ static void split_partial(core *k, int n_out, ag_id *outs) {
   ag_system *sys = d->sys;
   sys->q_leaf = AG_NEWN(sys->arena, ag_id *, d->nc + 1);
   for (int i = 0; i < d->nc; i++) {
-    const ag_place *p = &sys->places[i];
+    const ag_layout_row *p = &sys->coords[i];
     int n = 0;
-    for (int c = 0; c < p->n_q; c++) n += k->q_core[p->q + c];
-    if (d->m->coords[i].space == AG_SPACE_SO3 || n == 0 || n == p->n_q) continue;
-    sys->q_leaf[i] = AG_NEWN(sys->arena, ag_id, p->n_q);
-    for (int c = 0; c < p->n_q; c++)
+    for (int c = 0; c < p->n; c++) n += k->q_core[p->at + c];
+    if (d->m->coords[i].space == AG_SPACE_SO3 || n == 0 || n == p->n) continue;
+    sys->q_leaf[i] = AG_NEWN(sys->arena, ag_id, p->n);
+    for (int c = 0; c < p->n; c++)
       sys->q_leaf[i][c] =
-          ag_input(k->g, ag_component_name(sys->arena, d->m->coords[i].name, p->n_q, c), 1, 1, AG_LEAF_REAL);
-    ag_id stack = ag_stack(k->g, p->n_q, 1, sys->q_leaf[i]);
+          ag_input(k->g, ag_component_name(sys->arena, d->m->coords[i].name, p->n, c), 1, 1, AG_LEAF_REAL);
+    ag_id stack = ag_stack(k->g, p->n, 1, sys->q_leaf[i]);
     ag_substitute(k->g, 1, &d->q[i], &stack, n_out, outs);
   }
 }
@@ -215,14 +215,14 @@ static void assemble(core *k, const ag_id *velocity, const ag_id *stored, ag_id 
   derive *d = k->d;
   ag_system *sys = d->sys;
   for (int i = 0; i < d->nc; i++)
-    for (int c = 0; c < sys->places[i].n_q; c++)
-      rows[sys->q_in_z[sys->places[i].q + c]] = ag_entry(k->g, stored[i], c, 0);
+    for (int c = 0; c < sys->coords[i].n; c++)
+      rows[sys->q_in_z[sys->coords[i].at + c]] = ag_entry(k->g, stored[i], c, 0);
   for (int i = 0; i < sys->n_image; i++) {
     const ag_image *im = &sys->images[i];
     ag_id rate = ag_cross(k->g, im->input, velocity[im->coord]);
     for (int c = 0; c < 3; c++) rows[im->z + c] = ag_entry(k->g, rate, c, 0);
   }
-  for (int j = 0; j < sys->n_u; j++) rows[sys->u_in_z + j] = ag_entry(k->g, rates, j, 0);
+  for (int j = 0; j < sys->n.u; j++) rows[sys->n.u_at + j] = ag_entry(k->g, rates, j, 0);
 }
 
 /* Rules for the images that ended up in the core; the others keep their rotation. */
@@ -251,7 +251,7 @@ static void search(core *k, ag_id *motion, ag_id *velocity) {
     for (int i = 0; i < d->nc; i++) all[n_all++] = velocity[i];
     for (int i = 0; i < 2 && motion[i]; i++) all[n_all++] = motion[i];
     find_images(k, n_all, all);
-    memset(k->q_core, 0, (size_t)sys->n_q);
+    memset(k->q_core, 0, (size_t)sys->n.q);
     free(k->image_core);
     k->image_core = ag_heap_alloc((size_t)k->n_image + 1);
     memcpy(used, all, sizeof *all * (size_t)n);
@@ -284,16 +284,16 @@ static void make_settle(core *k, ag_id delta_u, ag_id delta_q) {
   derive *d = k->d;
   ag_system *sys = d->sys;
   ag_graph *g = k->g;
-  ag_id *out = AG_NEWN(sys->arena, ag_id, sys->n_z + 1);
+  ag_id *out = AG_NEWN(sys->arena, ag_id, sys->n.z + 1);
   for (int i = 0; i < d->nc; i++) {
-    const ag_place *p = &sys->places[i];
+    const ag_layout_row *p = &sys->coords[i];
     bool rotation = d->m->coords[i].space == AG_SPACE_SO3;
     ag_id stored = rotation ? ag_stored(g, d->q[i]) : d->q[i], new_q[4];
-    if (rotation && delta_q) turned(k, stored, delta_q, p->xi, new_q);
-    for (int c = 0; c < p->n_q; c++) {
+    if (rotation && delta_q) turned(k, stored, delta_q, p->tangent, new_q);
+    for (int c = 0; c < p->n; c++) {
       ag_id x = sys->q_leaf[i] ? sys->q_leaf[i][c] : ag_entry(g, stored, c, 0);
-      if (delta_q) x = rotation ? new_q[c] : ag_add(g, x, ag_entry(g, delta_q, p->xi + c, 0));
-      out[sys->q_in_z[p->q + c]] = x;
+      if (delta_q) x = rotation ? new_q[c] : ag_add(g, x, ag_entry(g, delta_q, p->tangent + c, 0));
+      out[sys->q_in_z[p->at + c]] = x;
     }
   }
   for (int i = 0; i < sys->n_image; i++)
@@ -301,9 +301,9 @@ static void make_settle(core *k, ag_id delta_u, ag_id delta_q) {
   for (int i = 0, at = 0; i < sys->n_u_input; i++)
     for (int c = 0; c < ag_node_rows(g, sys->u_inputs[i]); c++, at++) {
       ag_id u = ag_entry(g, sys->u_inputs[i], c, 0), change = ag_entry(g, delta_u, at, 0);
-      out[sys->u_in_z + at] = ag_add(g, u, change);
+      out[sys->n.u_at + at] = ag_add(g, u, change);
     }
-  ag_role_make(sys, AG_ROLE_SETTLE, sys->n_z, out);
+  ag_role_make(sys, AG_ROLE_SETTLE, sys->n.z, out);
 }
 
 void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
@@ -311,7 +311,7 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   core k = {.d = d, .g = d->g};
   int nc = d->nc, n = 2 * nc + 3 + sys->n_basis, n_renewed = 0;
   k.whole = AG_NEWN(sys->arena, bool, nc + 1);
-  k.q_core = AG_NEWN(sys->arena, bool, sys->n_q + 1);
+  k.q_core = AG_NEWN(sys->arena, bool, sys->n.q + 1);
   ag_id *outs = AG_NEWN(sys->arena, ag_id, n + 1),
         motion[2] = {sys->mass ? sys->mass : rates, sys->mass ? sys->force : 0};
   memcpy(outs, d->velocity, sizeof *outs * (size_t)nc);
@@ -323,7 +323,7 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   if (d->delta_u) outs[moved + n_moved++] = d->delta_u;
   if (d->delta_q) outs[moved + n_moved++] = d->delta_q;
   if (keep_everything(d)) {
-    memset(k.q_core, 1, (size_t)sys->n_q);
+    memset(k.q_core, 1, (size_t)sys->n.q);
     k.image_core = ag_heap_alloc(1);
   } else {
     search(&k, motion, d->velocity);
@@ -332,12 +332,12 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   rewrite(&k, n_out, outs);
   lay_out(&k);
   split_partial(&k, n_out, outs);
-  ag_id *rows = AG_NEWN(sys->arena, ag_id, sys->n_z + 1);
+  ag_id *rows = AG_NEWN(sys->arena, ag_id, sys->n.z + 1);
   assemble(&k, outs, outs + nc, outs[2 * nc], rows);
   sys->dz = rows;
   sys->velocity = outs;
-  ag_role_make(sys, AG_ROLE_RHS, sys->n_z, rows);
-  ag_role_make(sys, AG_ROLE_CORE, sys->n_core, rows);
+  ag_role_make(sys, AG_ROLE_RHS, sys->n.z, rows);
+  ag_role_make(sys, AG_ROLE_CORE, sys->n.core, rows);
   ag_role_make(sys, AG_ROLE_XI, nc, outs);
   if (n_moved) make_settle(&k, outs[moved], n_moved > 1 ? outs[moved + 1] : 0);
   if (n_renewed) ag_role_make(sys, AG_ROLE_RENEW, n_renewed, &outs[2 * nc + 1]);
@@ -358,14 +358,14 @@ ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs) {
   ag_model *m = sys->model;
   ag_graph *g = m->graph;
   ag_bind *binds =
-      ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input + sys->n_q + sys->n_image));
-  int k = ag_bind_base(sys, binds) - m->n_coords, at = sys->u_in_z; /* time and parameters; coordinates anew */
+      ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input + sys->n.q + sys->n_image));
+  int k = ag_bind_base(sys, binds) - m->n_coords, at = sys->n.u_at; /* time and parameters; coordinates anew */
   for (int i = 0; i < m->n_coords; i++) {
-    const ag_place *p = &sys->places[i];
+    const ag_layout_row *p = &sys->coords[i];
     ag_id *leaf = sys->q_leaf[i];
-    if (!leaf) binds[k++] = (ag_bind){m->coords[i].q, AG_SEG_Z, sys->q_in_z[p->q]};
+    if (!leaf) binds[k++] = (ag_bind){m->coords[i].q, AG_SEG_Z, sys->q_in_z[p->at]};
     else
-      for (int c = 0; c < p->n_q; c++) binds[k++] = (ag_bind){leaf[c], AG_SEG_Z, sys->q_in_z[p->q + c]};
+      for (int c = 0; c < p->n; c++) binds[k++] = (ag_bind){leaf[c], AG_SEG_Z, sys->q_in_z[p->at + c]};
   }
   for (int i = 0; i < sys->n_image; i++) binds[k++] = (ag_bind){sys->images[i].input, AG_SEG_Z, sys->images[i].z};
   for (int i = 0; i < sys->n_u_input; i++) {

@@ -50,9 +50,9 @@ static int by_place(const void *a, const void *b) {
 }
 
 static void mark_dependent(elim *e, int coord, int row) {
-  const ag_place *p = &e->d->sys->places[coord];
-  for (int k = 0; k < p->n_xi; k++)
-    if (row < 0 || k == row) e->d->dependent[p->xi + k] = true;
+  const ag_layout_row *p = &e->d->sys->coords[coord];
+  for (int k = 0; k < p->n_tangent; k++)
+    if (row < 0 || k == row) e->d->dependent[p->tangent + k] = true;
 }
 
 /* Turns a whole-coordinate leaf of dimension > 1 into one leaf per component. */
@@ -162,7 +162,7 @@ static int scalar_leaf(elim *e, int i, int k) {
 }
 
 static void solve_units(elim *e) {
-  ag_id *c = ag_heap_alloc(sizeof *c * (size_t)(e->d->sys->n_xi + e->n_leaf + 1));
+  ag_id *c = ag_heap_alloc(sizeof *c * (size_t)(e->d->sys->n.xi + e->n_leaf + 1));
   for (int r = 0; r < e->n_row;) {
     int i, k;
     coefficients(e, e->rows[r], c);
@@ -200,7 +200,7 @@ typedef struct columns {
 static columns all_columns(elim *e) {
   columns all = {0};
   ag_arena *arena = e->d->sys->arena;
-  int capacity = e->d->sys->n_xi;
+  int capacity = e->d->sys->n.xi;
   all.col = AG_NEWN(arena, leaf, capacity + 1);
   for (int i = 0; i < e->n_leaf; i++) {
     int dim = ag_node_rows(e->g, e->leaves[i].input);
@@ -330,7 +330,7 @@ static void solve_basis(elim *e, const group *grp) {
     int at = column_leaf(e, &grp->col[c]);
     y[c] = e->leaves[at].input;
     zeros[c] = ag_num(g, 0);
-    basis->y_index[c] = sys->places[grp->col[c].coord].xi + (grp->col[c].row < 0 ? 0 : grp->col[c].row);
+    basis->y_index[c] = sys->coords[grp->col[c].coord].tangent + (grp->col[c].row < 0 ? 0 : grp->col[c].row);
     drop_leaf(e, at);
   }
   for (int r = 0; r < n_s; r++) rest[r] = e->rows[grp->row[r]];
@@ -387,11 +387,11 @@ static bool solve_groups(elim *e, int n_group, const group *groups) {
 /* What is independent in each group, when more rows are kept than are independent. False: in sum not what is known. */
 static bool rank_groups(elim *e, int n_group, group *groups) {
   const ag_system *sys = e->d->sys;
-  int spare = sys->n_lambda - sys->rank;
+  int spare = sys->n.lambda - sys->n.rank;
   for (int i = 0; i < n_group; i++) {
     group *grp = &groups[i];
     grp->rank = grp->n_row;
-    if (sys->rank == sys->n_lambda) continue;
+    if (sys->n.rank == sys->n.lambda) continue;
     ag_id *norms = ag_heap_alloc(sizeof *norms * (size_t)(grp->n_row + 1));
     for (int r = 0; r < grp->n_row; r++) norms[r] = e->norms[grp->row[r]];
     grp->rank = ag_minor_rank(e->d, grp->n_row, grp->n_col, grp->S, norms);
@@ -404,13 +404,13 @@ static bool rank_groups(elim *e, int n_group, group *groups) {
 /* The saddle system instead: what was begun is forgotten. */
 static ag_status give_up(derive *d) {
   ag_system *sys = d->sys;
-  if (sys->rank < sys->n_lambda) {
-    ag_ctx_error(d->ctx, sys->rows[sys->n_row - 1].pos,
+  if (sys->n.rank < sys->n.lambda) {
+    ag_ctx_error(d->ctx, sys->rows[sys->n.row - 1].pos,
                  "which constraints are independent changes from place to place: drop the redundant ones");
     return AG_WRONG;
   }
-  sys->n_basis = sys->n_c = sys->n_minor = 0;
-  memset(d->dependent, 0, sizeof *d->dependent * (size_t)sys->n_xi);
+  sys->n_basis = sys->n.c = sys->n_minor = 0;
+  memset(d->dependent, 0, sizeof *d->dependent * (size_t)sys->n.xi);
   ag_saddle_rows(d);
   ag_saddle_choose(d);
   return AG_OK;
@@ -434,10 +434,10 @@ static ag_id row_norms(derive *d, ag_id x, double extra) {
 static void collect(elim *e) {
   derive *d = e->d;
   ag_system *sys = d->sys;
-  for (int r = 0; r < sys->n_row;) {
+  for (int r = 0; r < sys->n.row;) {
     int n = 1;
     bool all = sys->rows[r].kept;
-    while (r + n < sys->n_row && sys->rows[r + n].kind == sys->rows[r].kind &&
+    while (r + n < sys->n.row && sys->rows[r + n].kind == sys->rows[r].kind &&
            sys->rows[r + n].item == sys->rows[r].item)
       all = all && sys->rows[r + n].kept, n++;
     const ag_row *row = &sys->rows[r];
@@ -456,13 +456,13 @@ static void collect(elim *e) {
 static ag_status check_frame(derive *d) {
   int n = 0;
   for (int i = 0; i < d->m->n_frames; i++) n += ag_node_rows(d->g, d->m->frames[i].x);
-  int n_u = d->sys->n_xi - d->sys->rank;
+  int n_u = d->sys->n.xi - d->sys->n.rank;
   if (d->m->n_frames && n != n_u) {
     ag_ctx_error(d->ctx, d->m->frames[0].pos,
                  "the frame names %d %s, but there %s %d %s of freedom (%d %s, %d independent %s)", n,
                  ag_plural(n, "velocity", "velocities"), ag_plural(n_u, "is", "are"), n_u,
-                 ag_plural(n_u, "degree", "degrees"), d->sys->n_xi, ag_plural(d->sys->n_xi, "velocity", "velocities"),
-                 d->sys->n_lambda, ag_plural(d->sys->n_lambda, "constraint", "constraints"));
+                 ag_plural(n_u, "degree", "degrees"), d->sys->n.xi, ag_plural(d->sys->n.xi, "velocity", "velocities"),
+                 d->sys->n.lambda, ag_plural(d->sys->n.lambda, "constraint", "constraints"));
     return AG_WRONG;
   }
   return AG_OK;
@@ -479,10 +479,10 @@ static void name_u(elim *e) {
   sys->u_inputs = AG_NEWN(sys->arena, ag_id, n + 1);
   for (int i = 0; i < n; i++) {
     sys->u_inputs[i] = frame ? d->m->frame_inputs[i] : e->leaves[i].input;
-    if (!frame && e->leaves[i].coord >= d->nc) sys->bases[e->leaves[i].coord - d->nc].u = sys->n_u;
-    sys->n_u += ag_node_rows(e->g, sys->u_inputs[i]);
+    if (!frame && e->leaves[i].coord >= d->nc) sys->bases[e->leaves[i].coord - d->nc].u = sys->n.u;
+    sys->n.u += ag_node_rows(e->g, sys->u_inputs[i]);
   }
-  sys->u_names = AG_NEWN(sys->arena, const char *, sys->n_u + 1);
+  sys->u_names = AG_NEWN(sys->arena, const char *, sys->n.u + 1);
   for (int i = 0; i < n; i++) {
     int dim = ag_node_rows(e->g, sys->u_inputs[i]);
     const char *name = ag_node_name(e->g, sys->u_inputs[i]);
@@ -498,24 +498,24 @@ ag_status ag_eliminate(derive *d) {
     return AG_OK;
   }
   elim e = {.d = d, .g = d->g};
-  int n_max = sys->n_row + sys->n_xi + 1;
+  int n_max = sys->n.row + sys->n.xi + 1;
   e.blocks = AG_NEWN(sys->arena, ag_id, n_max);
   e.rows = AG_NEWN(sys->arena, ag_id, n_max);
   e.block_norms = AG_NEWN(sys->arena, ag_id, n_max);
   e.norms = AG_NEWN(sys->arena, ag_id, n_max);
-  e.leaves = AG_NEWN(sys->arena, leaf, 2 * sys->n_xi + 2);
+  e.leaves = AG_NEWN(sys->arena, leaf, 2 * sys->n.xi + 2);
   d->velocity = AG_NEWN(sys->arena, ag_id, d->nc);
-  d->dependent = AG_NEWN(sys->arena, bool, sys->n_xi);
+  d->dependent = AG_NEWN(sys->arena, bool, sys->n.xi);
   for (int i = 0; i < d->nc; i++) {
     d->velocity[i] = d->xi[i];
     e.leaves[e.n_leaf++] = (leaf){d->xi[i], i, -1};
   }
-  sys->bases = AG_NEWN(sys->arena, ag_basis, sys->n_row + 1);
-  d->S_y = AG_NEWN(sys->arena, ag_id, sys->n_row + 1);
-  d->renewed = AG_NEWN(sys->arena, ag_id, sys->n_row + 1);
-  d->minors = AG_NEWN(sys->arena, ag_id, sys->n_row + sys->n_xi + 1);
-  sys->minor_bound = AG_NEWN(sys->arena, double, sys->n_row + sys->n_xi + 1);
-  sys->elimination = d->m->n_frames ? AG_ELIM_FRAME : sys->n_lambda ? AG_ELIM_SOLVED : AG_ELIM_NONE;
+  sys->bases = AG_NEWN(sys->arena, ag_basis, sys->n.row + 1);
+  d->S_y = AG_NEWN(sys->arena, ag_id, sys->n.row + 1);
+  d->renewed = AG_NEWN(sys->arena, ag_id, sys->n.row + 1);
+  d->minors = AG_NEWN(sys->arena, ag_id, sys->n.row + sys->n.xi + 1);
+  sys->minor_bound = AG_NEWN(sys->arena, double, sys->n.row + sys->n.xi + 1);
+  sys->elimination = d->m->n_frames ? AG_ELIM_FRAME : sys->n.lambda ? AG_ELIM_SOLVED : AG_ELIM_NONE;
   collect(&e);
   solve_blocks(&e);
   for (int b = 0; b < e.n_block; b++)

@@ -4,27 +4,7 @@
 
 #include "mech/mech_internal.h"
 
-void ag_dims_set(ag_system *sys) {
-  sys->dims = (ag_dims){.q = sys->n_q,
-                        .xi = sys->n_xi,
-                        .process = sys->n_process,
-                        .x = sys->n_x,
-                        .z = sys->n_z,
-                        .core = sys->n_core,
-                        .tangent = sys->n_tangent,
-                        .u = sys->n_u,
-                        .u_at = sys->u_in_z,
-                        .c = sys->n_c,
-                        .param = sys->n_param,
-                        .observe = sys->n_observe,
-                        .row = sys->n_row,
-                        .lambda = sys->n_lambda,
-                        .rank = sys->rank,
-                        .g = sys->n_g,
-                        .fragile = sys->n_fragile};
-}
-
-const ag_dims *ag_system_dims(const ag_system *sys) { return &sys->dims; }
+const ag_dims *ag_system_dims(const ag_system *sys) { return &sys->n; }
 
 const ag_model *ag_system_model(const ag_system *sys) { return sys->model; }
 
@@ -43,8 +23,8 @@ const double *ag_system_param_values(const ag_system *sys) { return sys->params;
 double ag_system_t0(const ag_system *sys) { return sys->t0; }
 
 void ag_system_state0(const ag_system *sys, double *x) {
-  memcpy(x, sys->q0, sizeof *x * (size_t)sys->n_q);
-  memcpy(x + sys->n_q, sys->xi0, sizeof *x * (size_t)sys->n_xi);
+  memcpy(x, sys->q0, sizeof *x * (size_t)sys->n.q);
+  memcpy(x + sys->n.q, sys->xi0, sizeof *x * (size_t)sys->n.xi);
 }
 
 const double *ag_system_q0(const ag_system *sys) { return sys->q0; }
@@ -66,7 +46,7 @@ int ag_system_units(const ag_system *sys, int n_z, ag_span *units) {
   for (int i = 0; i < m->n_coords + sys->n_image; i++) {
     const ag_image *image = i < m->n_coords ? NULL : &sys->images[i - m->n_coords];
     if (!image && m->coords[i].space != AG_SPACE_SO3) continue;
-    ag_span unit = image ? (ag_span){image->z, 3} : (ag_span){sys->q_in_z[sys->places[i].q], 4};
+    ag_span unit = image ? (ag_span){image->z, 3} : (ag_span){sys->q_in_z[sys->coords[i].at], 4};
     if (unit.at >= n_z) continue;
     if (units) units[n] = unit;
     n++;
@@ -78,8 +58,8 @@ bool ag_system_reads_rest(const ag_system *sys, int role) {
   const ag_tape *tape = sys->tapes[role];
   for (int i = 0; tape && i < tape->n_instr; i++) {
     const ag_instr *in = &tape->instr[i];
-    bool coordinate = in->op == AG_OP_LOAD && in->a == AG_SEG_Z && (int)in->b < sys->n_q;
-    if (coordinate && sys->q_in_z[in->b] >= sys->n_core) return true;
+    bool coordinate = in->op == AG_OP_LOAD && in->a == AG_SEG_Z && (int)in->b < sys->n.q;
+    if (coordinate && sys->q_in_z[in->b] >= sys->n.core) return true;
   }
   return false;
 }

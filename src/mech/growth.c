@@ -58,7 +58,7 @@ static void base_fields(derive *d, fields *f) {
 static bool needs_time(derive *d) {
   ag_id *zeros = AG_NEWN(d->sys->arena, ag_id, d->nc);
   for (int i = 0; i < d->nc; i++) zeros[i] = ag_zero(d->g, d->m->coords[i].dim, 1);
-  for (int r = 0; r < d->sys->n_row; r++) {
+  for (int r = 0; r < d->sys->n.row; r++) {
     ag_id s = d->row_x[r];
     ag_substitute(d->g, d->nc, d->xi, zeros, 1, &s);
     if (!ag_is_zero(d->g, s) || ag_depends(d->g, 1, &d->row_x[r], 1, &d->m->t)) return true;
@@ -88,17 +88,17 @@ static int rank_of(derive *d, const fields *f, int *pivots) {
   int k = ag_bind_base(sys, binds);
   k += ag_bind_bases(sys, binds + k);
   ag_tape *tape = ag_tape_create(d->g, k, binds, n * width, outs);
-  double *v = ag_heap_alloc(sizeof(double) * (size_t)(n * (sys->n_xi + 1) + 1)),
-         *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1));
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)),
-         *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_z + 1));
+  double *v = ag_heap_alloc(sizeof(double) * (size_t)(n * (sys->n.xi + 1) + 1)),
+         *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.c + 1));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x)),
+         *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.z + 1));
   ag_work *w = ag_work_create(sys, sys->params);
   for (int s = 0; s < d->n_sample && s < POINTS; s++) {
-    const double *at = d->samples + ((size_t)sys->n_q + 1) * (size_t)s;
-    memcpy(x, at + 1, sizeof(double) * (size_t)sys->n_q);
+    const double *at = d->samples + ((size_t)sys->n.q + 1) * (size_t)s;
+    memcpy(x, at + 1, sizeof(double) * (size_t)sys->n.q);
     if (ag_work_reduce(w, at[0], x, c, z)) continue;
     ag_tape_once(tape, at[0], x, sys->params, c, v);
-    int r = ag_dense_rank(n, sys->n_xi + 1, v, TOL, here);
+    int r = ag_dense_rank(n, sys->n.xi + 1, v, TOL, here);
     if (r > best) best = r, memcpy(pivots, here, sizeof(int) * (size_t)n);
   }
   ag_work_free(w);
@@ -116,10 +116,10 @@ static int rank_of(derive *d, const fields *f, int *pivots) {
 /* Relations between coordinates that are known beside the position-level rows: gaps of contacts and the person's. */
 static int kept_relations(derive *d) {
   ag_system *sys = d->sys;
-  int k = sys->n_relation, n = sys->n_xi;
-  if (k == sys->n_g) return 0;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n));
-  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
+  int k = sys->n_relation, n = sys->n.xi;
+  if (k == sys->n.g) return 0;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.q + n));
+  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n.q);
   double *v = ag_role_once(sys, AG_ROLE_RELATION, sys->t0, x, sys->params);
   int r = ag_dense_rank(k, n, v + sys->outputs[AG_OUT_RELATION_JACOBIAN].at, TOL, NULL) - sys->g_rank;
   free(x);
@@ -130,8 +130,8 @@ static int kept_relations(derive *d) {
 void ag_growth_find(derive *d) {
   ag_system *sys = d->sys;
   ag_growth *found = &sys->growth;
-  int known = sys->g_rank, extra = sys->n_lambda && needs_time(d);
-  int m = sys->n_u + extra, n = sys->n_xi + extra;
+  int known = sys->g_rank, extra = sys->n.lambda && needs_time(d);
+  int m = sys->n.u + extra, n = sys->n.xi + extra;
   found->in_time = extra;
   found->dims[found->n++] = m;
   found->n_disguised = 0;

@@ -19,24 +19,24 @@ static void add_rows(linear *l, int z, int n) {
 static void add_coordinates(linear *l, bool core) {
   const ag_system *sys = l->sys;
   for (int i = 0; i < sys->model->n_coords; i++) {
-    const ag_place *p = &sys->places[i];
+    const ag_layout_row *p = &sys->coords[i];
     const ag_coord *c = &sys->model->coords[i];
     if (c->space == AG_SPACE_SO3) {
-      if ((sys->q_in_z[p->q] < sys->n_core) != core) continue;
+      if ((sys->q_in_z[p->at] < sys->n.core) != core) continue;
       l->turn_row[l->n_turn] = l->n_row;
       l->turn_coord[l->n_turn++] = i;
       l->inputs[l->n_in++] = c->q;
       for (int k = 0; k < 3; k++) l->rows[l->n_row++] = ag_entry(l->g, sys->velocity[i], k, 0);
     } else if (sys->q_leaf[i]) {
-      for (int k = 0; k < p->n_q; k++) {
-        int z = sys->q_in_z[p->q + k];
-        if ((z < sys->n_core) != core) continue;
+      for (int k = 0; k < p->n; k++) {
+        int z = sys->q_in_z[p->at + k];
+        if ((z < sys->n.core) != core) continue;
         l->inputs[l->n_in++] = sys->q_leaf[i][k];
         add_rows(l, z, 1);
       }
-    } else if ((sys->q_in_z[p->q] < sys->n_core) == core) {
+    } else if ((sys->q_in_z[p->at] < sys->n.core) == core) {
       l->inputs[l->n_in++] = c->q;
-      add_rows(l, sys->q_in_z[p->q], p->n_q);
+      add_rows(l, sys->q_in_z[p->at], p->n);
     }
   }
 }
@@ -54,7 +54,7 @@ static void add_turn(const linear *l, int n, ag_id *J, int row, int coord) {
 const ag_tape *ag_system_jacobian(ag_system *sys) {
   if (sys->tapes[AG_ROLE_JACOBIAN]) return sys->tapes[AG_ROLE_JACOBIAN];
   ag_graph *g = sys->model->graph;
-  size_t room = (size_t)(sys->n_z + sys->n_q + 1);
+  size_t room = (size_t)(sys->n.z + sys->n.q + 1);
   linear l = {.sys = sys, .g = g};
   l.inputs = ag_heap_alloc(sizeof(ag_id) * room);
   l.rows = ag_heap_alloc(sizeof(ag_id) * room);
@@ -66,7 +66,7 @@ const ag_tape *ag_system_jacobian(ag_system *sys) {
     add_rows(&l, sys->images[i].z, 3);
   }
   for (int i = 0; i < sys->n_u_input; i++) l.inputs[l.n_in++] = sys->u_inputs[i];
-  add_rows(&l, sys->u_in_z, sys->n_u);
+  add_rows(&l, sys->n.u_at, sys->n.u);
   add_coordinates(&l, false);
   ag_id whole = ag_jacobian(g, ag_concat(g, l.n_row, l.rows), l.n_in, l.inputs);
   ag_id *J = ag_heap_alloc(sizeof(ag_id) * (size_t)(l.n_row * l.n_row));

@@ -161,11 +161,11 @@ const char *ag_role_name(ag_role role);
 const char *ag_role_what(ag_role role); /* what it computes, in a few words */
 
 /* Parameter values (n_param numbers) with some of them changed: those that depend on them follow. */
-AG_MUST_USE ag_status ag_system_params(ag_ctx *ctx, const ag_system *sys, int n_when, const int *when_param,
+AG_MUST_USE ag_status ag_system_params(ag_ctx *ctx, ag_system *sys, int n_when, const int *when_param,
                                        const ag_id *when_value, double *params);
 /* Start state for given parameters (params from ag_system_params): q (n_q) and xi (n_xi), completed from the
  * constraints. */
-AG_MUST_USE ag_status ag_system_start(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
+AG_MUST_USE ag_status ag_system_start(ag_ctx *ctx, ag_system *sys, double t0, const double *params, bool strict,
                                       double *q, double *xi);
 
 /* A worker: slots of all tapes for one parameter set and one thread. */
@@ -249,7 +249,7 @@ const ag_tape *ag_system_jacobian(ag_system *sys);
 /* Text of the derived equations for `show`: infix or LaTeX. */
 void ag_system_show(const ag_system *sys, bool latex, ag_text *out);
 /* A random full state in the domain that satisfies the constraints, for tests: seed -> state. */
-AG_MUST_USE ag_status ag_system_sample(const ag_system *sys, ag_work *w, unsigned seed, double *t, double *x);
+AG_MUST_USE ag_status ag_system_sample(ag_system *sys, ag_work *w, unsigned seed, double *t, double *x);
 
 #include "mech/along.h"
 #endif

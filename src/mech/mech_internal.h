@@ -6,12 +6,6 @@
 
 enum { AG_SADDLE_MAX = 64 }; /* velocities up to which matrices are dense and constraints are eliminated */
 
-/* Where a coordinate factor sits. */
-typedef struct ag_place {
-  int q, n_q;   /* offset and length in the stored coordinates (4 for a rotation) */
-  int xi, n_xi; /* offset and length in the quasi-velocities */
-} ag_place;
-
 /* A body image R^T c of a vector c fixed in space (an expression of the parameters), moved by (R^T c)' = (R^T c) x
  * Omega. */
 typedef struct ag_image {
@@ -40,22 +34,28 @@ typedef struct ag_places {
 struct ag_system {
   ag_arena *arena;
   ag_model *model; /* not owned */
-  int n_q, n_xi, n_u, n_row, n_lambda, n_param, n_g, n_relation;
-  int rank;         /* independent rows; less than n_lambda where which ones they are changes from place to place */
-  int g_rank;       /* how many of the n_g position-level rows are independent (all with AG_ELIM_SADDLE) */
-  ag_place *places; /* per coordinate */
-  ag_row *rows;
-  ag_layout_row *layout; /* all rows, kind by kind */
+  ag_dims n;
+  ag_layout_row *layout; /* kind by kind */
   ag_span kinds[AG_LAYOUT_KINDS];
-  int n_process, n_x; /* numbers of N; of the exchange state [q | xi | N] */
-  int *param_offset;  /* per parameter, -1 for integer ones */
-  double *params;     /* current values */
-  double *q0, *xi0;   /* start, completed */
+  const ag_layout_row *coords, *param_rows; /* among them: of the coordinates, of the parameters */
+  double *params;                           /* values as the model has them */
+  double *q0, *xi0;                         /* start, completed */
   double t0;
+
+  /* Constraints. */
+  ag_row *rows;
+  int g_rank;     /* how many of the position-level rows are independent (all with AG_ELIM_SADDLE) */
+  int n_relation; /* position-level rows and relations that the constraints keep by themselves (model->touches) */
   ag_elimination elimination;
   const char **u_names; /* per component of u: "Omega[1]", "u", "basis 1" */
-  int n_c, n_basis;     /* numbers in c; AG_ELIM_BASIS only */
+  int n_u_input;
+  ag_id *u_inputs;
+  int n_basis; /* AG_ELIM_BASIS only */
   ag_basis *bases;
+  const bool *dependent; /* per quasi-velocity: solved from the constraints by default */
+  int n_minor;
+  double *minor_bound;  /* below this the motion has left the domain */
+  int n_range, *ranges; /* which ranges of the model AG_ROLE_DOMAIN looks at */
 
   /* With AG_ELIM_SADDLE: where S (all rows, also dropped ones), M (row >= col) and the Jacobian of the relations have
    * entries, row by row. M is S^T S larger than the mass matrix where that is singular off the constraints (augmented):
@@ -65,15 +65,11 @@ struct ag_system {
   ag_places S_at, M_at, G_at;
 
   /* The reduced state. */
-  int n_core, n_z; /* z[0..n_core-1] is the core */
-  int u_in_z;      /* offset of u */
-  int *q_in_z;     /* per stored coordinate: its place in z */
-  ag_id **q_leaf;  /* per coordinate: NULL, or one input per component where only some are core */
+  int *q_in_z;    /* per stored coordinate: its place in z */
+  ag_id **q_leaf; /* per coordinate: NULL, or one input per component where only some are core */
   int n_image;
   ag_image *images;
   ag_id *dz, *velocity; /* expressions: rows of dz; per coordinate its velocity; both in the inputs of z */
-
-  int n_tangent; /* numbers of the tangent of z: n_z, but three per rotation */
 
   /* Tapes by role (role.def), and after the last role one per section of the model; NULL where there is none. */
   int n_tape;
@@ -81,22 +77,14 @@ struct ag_system {
   bool *reads_lambda; /* per tape */
   ag_id **made;       /* per tape: the expressions it was made from */
   ag_span outputs[AG_OUTPUT_COUNT];
-  int n_minor;
-  double *minor_bound;  /* below this the motion has left the domain */
-  int n_range, *ranges; /* which ranges of the model AG_ROLE_DOMAIN looks at */
-  int n_fragile;
-  int n_observe; /* numbers in all observables */
 
+  /* Expressions. */
+  ag_id energy, energy_size; /* kinetic energy + |potential energy|: what an error of the energy is small against */
+  ag_id *xi_of_u;            /* xi(q, u, t) per coordinate */
+  ag_id mass, force, kappa;  /* B^T M B (0: see M_at), right-hand side, its lower part with AG_ELIM_SADDLE */
+  ag_id rates;               /* u' */
+  ag_id *reaction;           /* S^T lambda per coordinate, NULL without constraints */
   ag_growth growth;
-  ag_dims dims;      /* for others, when all is derived */
-  ag_id energy_size; /* kinetic energy + |potential energy|: what an error of the energy is small against */
-  ag_id energy, *xi_of_u, mass,
-      force;             /* expressions, for show: xi(q,u,t) per coordinate, B^T M B (0: see M_at), right-hand side */
-  ag_id kappa, rates;    /* the lower part of it with AG_ELIM_SADDLE; u' */
-  ag_id *reaction;       /* S^T lambda per coordinate, NULL without constraints */
-  const bool *dependent; /* per quasi-velocity: solved from the constraints by default */
-  ag_id *u_inputs;
-  int n_u_input;
 };
 
 /* Work in progress: the system, and the expressions it is made from. */
@@ -142,13 +130,8 @@ int ag_basis_size(const ag_system *sys, ag_basis_part part);
 int ag_kept_positions(const ag_system *sys);
 bool ag_is_sparse(const ag_system *sys); /* rows and Jacobians are given by their entries */
 
-/* facts.c */
-void ag_dims_set(ag_system *sys);
-
 /* layout.c */
 void ag_layout(derive *d);
-ag_status ag_param_values(ag_ctx *ctx, const ag_system *sys, int n_when, const int *when_param, const ag_id *when_value,
-                          double *params);
 /* Binds of t, parameters and stored coordinates; room for all of them must be there. Returns how many. */
 int ag_bind_base(const ag_system *sys, ag_bind *binds);
 /* Binds of the basis data; returns how many. */
@@ -156,7 +139,7 @@ int ag_bind_bases(const ag_system *sys, ag_bind *binds);
 int ag_bind_full(const ag_system *sys, ag_bind *binds); /* of t, parameters and the full state */
 int ag_bind_capacity(const ag_system *sys);
 /* A tape on the full state [q | xi]. */
-ag_tape *ag_full_tape(const ag_system *sys, int n_out, const ag_id *outs);
+ag_tape *ag_full_tape(ag_system *sys, int n_out, const ag_id *outs);
 /* Runs a tape once with fresh slots. */
 int ag_tape_once(const ag_tape *tape, double t, const double *z, const double *p, const double *c, double *out);
 /* q <- q * exp(delta): moves stored coordinates along a tangent vector; unit quaternions. */
@@ -173,7 +156,7 @@ typedef struct ag_sampler {
   double *x, *v;
   uint64_t state;
 } ag_sampler;
-void ag_sampler_init(ag_sampler *s, const ag_system *sys, const double *params, uint64_t seed);
+void ag_sampler_init(ag_sampler *s, ag_system *sys, const double *params, uint64_t seed);
 bool ag_sampler_next(ag_sampler *s, double *t, double *q); /* false when the domain was not hit */
 void ag_sampler_done(ag_sampler *s);
 double ag_random_unit(uint64_t *state); /* uniform in (0,1), splitmix */
@@ -252,11 +235,11 @@ ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs);
 /* observe.c: reactions, observables and events */
 void ag_observe(derive *d);
 /* Replaces the names that stand for energy, frame velocities and forces by expressions of the state and lambda. */
-void ag_expand_builtins(const ag_system *sys, int n, ag_id *x);
+void ag_expand_builtins(ag_system *sys, int n, ag_id *x);
 
 /* start.c */
 /* The first margin of the model that is not positive at q, or NULL. */
-const ag_item *ag_margin_broken(const ag_system *sys, double t, const double *params, const double *q);
+const ag_item *ag_margin_broken(ag_system *sys, double t, const double *params, const double *q);
 /* What the constraints were solved for in a start: components of q and xi, and the rows that xi was solved from (kept
  * ones, then those of the frame; not with AG_ELIM_SADDLE, where it is all of them). projected: xi did not satisfy the
  * constraints and was moved by the shortest way in the metric M. */
@@ -264,9 +247,9 @@ typedef struct ag_solved {
   bool *q, *xi, *rows, projected;
 } ag_solved;
 /* solved may be NULL. */
-ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q,
+ag_status ag_start_positions(ag_ctx *ctx, ag_system *sys, double t0, const double *params, bool strict, double *q,
                              ag_solved *solved);
-ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
+ag_status ag_start_velocities(ag_ctx *ctx, ag_system *sys, double t0, const double *params, bool strict,
                               const double *q, double *xi, ag_solved *solved);
 
 /* why.c: the tapes that runs look at on the way */

@@ -34,8 +34,8 @@ static void check_rattleback(void) {
   ag_model *m = rattleback();
   ag_system *sys = derive_model(m);
   if (!sys) return;
-  AG_CHECK(sys->elimination == AG_ELIM_SOLVED && sys->n_u == 3);
-  AG_CHECK(sys->n_image == 1 && sys->n_core == 6); /* Omega and R^T e3 */
+  AG_CHECK(sys->elimination == AG_ELIM_SOLVED && sys->n.u == 3);
+  AG_CHECK(sys->n_image == 1 && sys->n.core == 6); /* Omega and R^T e3 */
   fprintf(stderr, "rattleback: %d operations per right-hand side, %d for the core\n",
           ag_tape_cost(ag_system_role(sys, AG_ROLE_RHS)), ag_tape_cost(ag_system_role(sys, AG_ROLE_CORE)));
   check_closures(sys);
@@ -93,7 +93,7 @@ static void check_blade(void) {
       nowhere);
   ag_system *sys = derive_model(m);
   if (!sys) return;
-  AG_CHECK(sys->elimination == AG_ELIM_BASIS && sys->n_u == 2 && sys->n_basis == 1 && sys->bases[0].n_y == 2 &&
+  AG_CHECK(sys->elimination == AG_ELIM_BASIS && sys->n.u == 2 && sys->n_basis == 1 && sys->bases[0].n_y == 2 &&
            sys->bases[0].n_w == 1);
   AG_CHECK(sys->growth.n == 2 && sys->growth.dims[0] == 2 && sys->growth.dims[1] == 3 && sys->growth.n_disguised == 0);
   check_closures(sys);

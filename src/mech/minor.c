@@ -51,11 +51,11 @@ static double *sampled(const derive *d, int m, int n, const ag_id *S, const ag_i
   memcpy(outs + m * n, norms, sizeof *outs * (size_t)m);
   ag_tape *tape = ag_full_tape(d->sys, m * n + m, outs);
   double *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n) * (size_t)(d->n_sample + 1) + sizeof(double) * (size_t)m);
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(d->sys->n_q + d->sys->n_xi));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(d->sys->n.x));
   for (int s = 0; s < d->n_sample; s++) {
-    const double *at = d->samples + ((size_t)d->sys->n_q + 1) * (size_t)s;
+    const double *at = d->samples + ((size_t)d->sys->n.q + 1) * (size_t)s;
     double *A = v + (size_t)(m * n) * (size_t)kept;
-    memcpy(x, at + 1, sizeof(double) * (size_t)d->sys->n_q);
+    memcpy(x, at + 1, sizeof(double) * (size_t)d->sys->n.q);
     ag_tape_once(tape, at[0], x, d->sys->params, NULL, A);
     bool good = true;
     for (int i = 0; i < m; i++) {

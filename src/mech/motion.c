@@ -72,7 +72,7 @@ static ag_id stored_rate(derive *d, int i, ag_id xi) {
 /* u' from the mass matrix, the derivative of p in u: sparse where it is large. */
 static ag_id solve_mass(derive *d, ag_id p) {
   ag_system *sys = d->sys;
-  if (sys->n_u <= AG_SADDLE_MAX) {
+  if (sys->n.u <= AG_SADDLE_MAX) {
     sys->mass = ag_jacobian(d->g, p, sys->n_u_input, sys->u_inputs);
     return ag_solve(d->g, sys->mass, sys->force, AG_SOLVE_SPD);
   }
@@ -80,7 +80,7 @@ static ag_id solve_mass(derive *d, ag_id p) {
   ag_jacobian_sparse(d->g, p, sys->n_u_input, sys->u_inputs, &J);
   ag_lower_triangle(sys, &J, &sys->M_at);
   ag_sparse_done(&J);
-  return ag_solve_sparse(d->g, &(ag_pattern){sys->n_u, sys->M_at.n, sys->M_at.row, sys->M_at.col, NULL}, sys->M_at.x,
+  return ag_solve_sparse(d->g, &(ag_pattern){sys->n.u, sys->M_at.n, sys->M_at.row, sys->M_at.col, NULL}, sys->M_at.x,
                          sys->force);
 }
 
@@ -113,9 +113,9 @@ static void eliminated(derive *d, const ag_id *gradient) {
 }
 
 ag_id ag_kept_rows(derive *d) {
-  ag_id *x = new_ids(d, d->sys->n_lambda);
+  ag_id *x = new_ids(d, d->sys->n.lambda);
   int n = 0;
-  for (int r = 0; r < d->sys->n_row; r++)
+  for (int r = 0; r < d->sys->n.row; r++)
     if (d->sys->rows[r].kept) x[n++] = d->row_x[r];
   return n ? ag_concat(d->g, n, x) : 0;
 }
@@ -184,7 +184,7 @@ static void balance(derive *d) {
 static void read_u(derive *d) {
   ag_graph *g = d->g;
   ag_system *sys = d->sys;
-  ag_id *outs = new_ids(d, sys->n_u);
+  ag_id *outs = new_ids(d, sys->n.u);
   int n = 0, n_last = 0;
   for (int i = 0; i < sys->n_basis; i++) n_last += sys->bases[i].N != 0;
   for (int i = 0; i < sys->n_u_input; i++) {
@@ -227,7 +227,7 @@ ag_tape *ag_system_accel(ag_system *sys) {
     int dim = ag_node_rows(g, sys->u_inputs[i]);
     inputs[nc + 1 + i] = sys->u_inputs[i];
     seeds[nc + 1 + i] = ag_rows_of(g, du, at, dim);
-    binds[n_bind++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, sys->n_q + at};
+    binds[n_bind++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, sys->n.q + at};
     at += dim;
   }
   ag_forward(g, n, inputs, seeds, nc, sys->xi_of_u, rates);
@@ -252,7 +252,7 @@ ag_status ag_motion(derive *d) {
   if (sys->elimination == AG_ELIM_SADDLE) by_saddle(d, gradient);
   else eliminated(d, gradient);
   /* a large system without constraints has no use for a dense saddle matrix */
-  if (sys->elimination != AG_ELIM_SADDLE && (sys->n_lambda || sys->n_xi <= AG_SADDLE_MAX)) saddle(d, gradient);
+  if (sys->elimination != AG_ELIM_SADDLE && (sys->n.lambda || sys->n.xi <= AG_SADDLE_MAX)) saddle(d, gradient);
   balance(d);
   read_u(d);
   for (int i = 0; i < nc; i++) outs[i] = stored_rate(d, i, d->xi[i]);

@@ -17,9 +17,9 @@ static ag_id multiplier_of(const ag_system *sys, ag_row_kind kind, const char *n
   const ag_item *items = kind == AG_ROW_PRESCRIBE   ? sys->model->prescribes
                          : kind == AG_ROW_HOLONOMIC ? sys->model->holonomics
                                                     : sys->model->constraints;
-  ag_id *parts = ag_heap_alloc(sizeof *parts * (size_t)(sys->n_row + 1)), out;
+  ag_id *parts = ag_heap_alloc(sizeof *parts * (size_t)(sys->n.row + 1)), out;
   int n = 0;
-  for (int r = 0; r < sys->n_row; r++) {
+  for (int r = 0; r < sys->n.row; r++) {
     const ag_row *row = &sys->rows[r];
     if (row->kind != kind || strcmp(items[row->item].name, name)) continue;
     parts[n++] = row->lambda >= 0 ? ag_entry(g, lambda, row->lambda, 0) : ag_num(g, 0);
@@ -57,7 +57,7 @@ static builtins collect(const ag_system *sys) {
   return b;
 }
 
-void ag_expand_builtins(const ag_system *sys, int n, ag_id *x) {
+void ag_expand_builtins(ag_system *sys, int n, ag_id *x) {
   builtins b = collect(sys);
   if (b.n) ag_substitute(sys->model->graph, b.n, b.from, b.to, n, x);
   free(b.from);
@@ -72,7 +72,7 @@ ag_tape *ag_system_tape(ag_system *sys, int n_out, const ag_id *outs, bool *need
   *needs_lambda = m->lambda && ag_depends(m->graph, n_out, x, 1, &m->lambda);
   ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + 1));
   int k = ag_bind_full(sys, binds);
-  if (m->lambda) binds[k++] = (ag_bind){m->lambda, AG_SEG_Z, sys->n_q + sys->n_xi};
+  if (m->lambda) binds[k++] = (ag_bind){m->lambda, AG_SEG_Z, sys->n.x};
   ag_tape *tape = ag_tape_create(m->graph, k, binds, n_out, x);
   free(binds);
   free(x);
@@ -83,12 +83,12 @@ void ag_observe(derive *d) {
   ag_system *sys = d->sys;
   ag_model *m = d->m;
   ag_graph *g = d->g;
-  if (sys->n_lambda) {
-    ag_id *kept = AG_NEWN(sys->arena, ag_id, sys->n_lambda);
-    for (int r = 0; r < sys->n_row; r++)
+  if (sys->n.lambda) {
+    ag_id *kept = AG_NEWN(sys->arena, ag_id, sys->n.lambda);
+    for (int r = 0; r < sys->n.row; r++)
       if (sys->rows[r].kept) kept[sys->rows[r].lambda] = d->row_x[r];
-    ag_id rows = ag_concat(g, sys->n_lambda, kept);
-    if (!m->lambda) m->lambda = ag_input(g, "lambda", sys->n_lambda, 1, AG_LEAF_REAL);
+    ag_id rows = ag_concat(g, sys->n.lambda, kept);
+    if (!m->lambda) m->lambda = ag_input(g, "lambda", sys->n.lambda, 1, AG_LEAF_REAL);
     sys->reaction = AG_NEWN(sys->arena, ag_id, d->nc);
     ag_reverse(g, 1, &rows, &m->lambda, d->nc, d->xi, sys->reaction); /* S^T lambda */
   }

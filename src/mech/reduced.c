@@ -67,7 +67,7 @@ static void reduce(ag_system *sys, int n_out, ag_id *outs) {
 static ag_tape *provisional(ag_system *sys, int n_out, const ag_id *outs) {
   ag_model *m = sys->model;
   ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_image + sys->n_u_input));
-  int k = ag_bind_base(sys, binds), at = sys->n_q;
+  int k = ag_bind_base(sys, binds), at = sys->n.q;
   for (int i = 0; i < sys->n_image; i++, at += 3) binds[k++] = (ag_bind){sys->images[i].input, AG_SEG_Z, at};
   for (int i = 0; i < sys->n_u_input; i++) {
     binds[k++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, at};
@@ -80,9 +80,9 @@ static ag_tape *provisional(ag_system *sys, int n_out, const ag_id *outs) {
 
 /* Where number k of [q | images | u] stands in z. */
 static int in_z(const ag_system *sys, int k) {
-  if (k < sys->n_q) return sys->q_in_z[k];
-  int image = k - sys->n_q, u = image - 3 * sys->n_image;
-  return u < 0 ? sys->images[image / 3].z + image % 3 : sys->u_in_z + u;
+  if (k < sys->n.q) return sys->q_in_z[k];
+  int image = k - sys->n.q, u = image - 3 * sys->n_image;
+  return u < 0 ? sys->images[image / 3].z + image % 3 : sys->n.u_at + u;
 }
 
 ag_tape *ag_system_reduced_tape(ag_system *sys, int n_out, const ag_id *outs, bool *reads_rest) {
@@ -96,8 +96,8 @@ ag_tape *ag_system_reduced_tape(ag_system *sys, int n_out, const ag_id *outs, bo
     ag_instr *in = &tape->instr[i];
     if (in->op != AG_OP_LOAD || in->a != AG_SEG_Z) continue;
     in->b = (uint32_t)in_z(sys, (int)in->b);
-    *reads_rest = *reads_rest || (int)in->b >= sys->n_core;
+    *reads_rest = *reads_rest || (int)in->b >= sys->n.core;
   }
-  if (tape) tape->n_need[AG_SEG_Z] = sys->n_z;
+  if (tape) tape->n_need[AG_SEG_Z] = sys->n.z;
   return tape;
 }

@@ -113,7 +113,7 @@ int ag_basis_size(const ag_system *sys, ag_basis_part part) {
 
 int ag_kept_positions(const ag_system *sys) {
   int n = 0;
-  for (int i = sys->n_row - sys->n_g; i < sys->n_row; i++) n += sys->rows[i].kept;
+  for (int i = sys->n.row - sys->n.g; i < sys->n.row; i++) n += sys->rows[i].kept;
   return n;
 }
 

@@ -54,10 +54,10 @@ ag_status ag_rows_collect(derive *d) {
   ag_system *sys = d->sys;
   ag_model *m = d->m;
   int n_position = count_rows(d->g, m->n_holonomics, m->holonomics) + count_rows(d->g, m->n_prescribes, m->prescribes);
-  sys->n_row = n_position + count_rows(d->g, m->n_constraints, m->constraints);
-  sys->n_g = sys->g_rank = n_position;
-  sys->rows = AG_NEWN(sys->arena, ag_row, sys->n_row + 1);
-  d->row_x = AG_NEWN(sys->arena, ag_id, sys->n_row + 1);
+  sys->n.row = n_position + count_rows(d->g, m->n_constraints, m->constraints);
+  sys->n.g = sys->g_rank = n_position;
+  sys->rows = AG_NEWN(sys->arena, ag_row, sys->n.row + 1);
+  d->row_x = AG_NEWN(sys->arena, ag_id, sys->n.row + 1);
   d->g_x = AG_NEWN(sys->arena, ag_id, n_position + m->n_touches + 1);
   int n = 0, n_g = 0;
   for (int i = 0; i < m->n_constraints; i++)
@@ -81,8 +81,8 @@ ag_status ag_rows_collect(derive *d) {
     ag_saddle_rows(d);
     return AG_OK;
   }
-  if (sys->n_row) {
-    ag_id column = ag_concat(d->g, sys->n_row, d->row_x);
+  if (sys->n.row) {
+    ag_id column = ag_concat(d->g, sys->n.row, d->row_x);
     ag_id outs[2] = {ag_jacobian(d->g, column, d->nc, d->xi), column};
     d->rows_tape = ag_full_tape(sys, 2, outs);
   }
@@ -116,7 +116,7 @@ typedef struct projection {
 static bool projection_eval(void *self, const double *q, double *F, double *J) {
   const projection *p = self;
   (void)J; /* the tape writes it behind F */
-  memcpy(p->x, q, sizeof(double) * (size_t)p->sys->n_q);
+  memcpy(p->x, q, sizeof(double) * (size_t)p->sys->n.q);
   ag_tape_once(p->sys->tapes[AG_ROLE_RELATION], p->t, p->x, p->params, NULL, F);
   return true;
 }
@@ -127,8 +127,8 @@ bool ag_position_project(const ag_system *sys, double t, const double *params, d
   static const ag_newton_options options = {.max_iter = 60, .tol = 1e-13, .step_tol = 1e-15, .max_step = 1};
   if (!sys->n_relation) return true;
   if (ag_is_sparse(sys)) return ag_sparse_position(sys, t, params, NULL, q);
-  projection p = {sys, t, ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)), params};
-  ag_newton_system s = {.kind = AG_NEWTON_SHORTEST, .m = sys->n_relation, .n = sys->n_xi, .n_x = sys->n_q, .self = &p};
+  projection p = {sys, t, ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x)), params};
+  ag_newton_system s = {.kind = AG_NEWTON_SHORTEST, .m = sys->n_relation, .n = sys->n.xi, .n_x = sys->n.q, .self = &p};
   s.rank_tol = 1e-10; /* redundant rows: what rounding makes of them is not used */
   s.eval = projection_eval;
   s.retract = projection_retract;
@@ -142,15 +142,15 @@ bool ag_position_project(const ag_system *sys, double t, const double *params, d
 /* Which rows are independent at one state; *gap: how far the dependent rows are from holding when the others do. */
 static int rank_at(const derive *d, double t, const double *q, int *pivots, double *gap, int *g_rank) {
   const ag_system *sys = d->sys;
-  int m = sys->n_row, n = sys->n_xi;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
+  int m = sys->n.row, n = sys->n.xi;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.q + n)),
          *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n + m));
-  memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
+  memcpy(x, q, sizeof(double) * (size_t)sys->n.q);
   ag_tape_once(d->rows_tape, t, x, sys->params, NULL, v);
   const double *S = v, *s = v + m * n;
   int r = ag_dense_rank(m, n, S, RANK_TOL, pivots);
   *gap = 0;
-  *g_rank = ag_dense_rank(sys->n_g, n, S + (m - sys->n_g) * n, RANK_TOL, NULL); /* position-level rows come last */
+  *g_rank = ag_dense_rank(sys->n.g, n, S + (m - sys->n.g) * n, RANK_TOL, NULL); /* position-level rows come last */
   if (r >= 0 && r < m) {
     /* xi = -S_r^+ s_r satisfies the independent rows; the others must then hold too */
     double *Sr = ag_heap_alloc(sizeof(double) * (size_t)(r * n + 1)),
@@ -177,17 +177,17 @@ static int rank_at(const derive *d, double t, const double *q, int *pivots, doub
 /* Do all margins of the model hold at q? Where one does not, a contact is not what its formulas say. */
 static bool margins_hold(const ag_system *sys, const ag_tape *margins, double t, const double *q) {
   if (!margins) return true;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)),
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x)),
          *v = ag_heap_alloc(sizeof(double) * (size_t)margins->n_out);
   bool good = true;
-  memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
+  memcpy(x, q, sizeof(double) * (size_t)sys->n.q);
   ag_tape_once(margins, t, x, sys->params, NULL, v);
   for (int i = 0; i < margins->n_out; i++) good = good && v[i] > 0;
   free(x), free(v);
   return good;
 }
 
-static ag_tape *margin_tape(const ag_system *sys) {
+static ag_tape *margin_tape(ag_system *sys) {
   const ag_model *m = sys->model;
   if (!m->n_margins) return NULL;
   ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)m->n_margins);
@@ -202,10 +202,10 @@ static void make_samples(derive *d) {
   /* a factor that vanishes somewhere on a circle is below 0.1 for 6 % of the angles: 300 samples see it surely */
   enum { N = 300 };
   ag_system *sys = d->sys;
-  size_t width = (size_t)sys->n_q + 1;
+  size_t width = (size_t)sys->n.q + 1;
   d->samples = AG_NEWN(sys->arena, double, width *(N + 1));
   d->samples[0] = sys->t0;
-  memcpy(d->samples + 1, sys->q0, sizeof(double) * (size_t)sys->n_q);
+  memcpy(d->samples + 1, sys->q0, sizeof(double) * (size_t)sys->n.q);
   d->n_sample = 1;
   ag_sampler sampler;
   ag_sampler_init(&sampler, sys, sys->params, 20260101);
@@ -223,14 +223,14 @@ static void make_samples(derive *d) {
 /* Velocity constraints with coefficients that nearly vanish somewhere in the domain, beside their size elsewhere. */
 static void find_fragile(derive *d) {
   const ag_system *sys = d->sys;
-  int m = sys->n_row, n = sys->n_xi;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
+  int m = sys->n.row, n = sys->n.xi;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.q + n)),
          *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n + m));
   double *least = ag_heap_alloc(sizeof(double) * (size_t)m), *most = ag_heap_alloc(sizeof(double) * (size_t)m);
   for (int r = 0; r < m; r++) least[r] = INFINITY;
   for (int i = 0; i < d->n_sample; i++) {
-    const double *at = d->samples + ((size_t)sys->n_q + 1) * (size_t)i;
-    memcpy(x, at + 1, sizeof(double) * (size_t)sys->n_q);
+    const double *at = d->samples + ((size_t)sys->n.q + 1) * (size_t)i;
+    memcpy(x, at + 1, sizeof(double) * (size_t)sys->n.q);
     ag_tape_once(d->rows_tape, at[0], x, sys->params, NULL, v);
     for (int r = 0; r < m; r++) {
       double size = 0;
@@ -245,7 +245,7 @@ static void find_fragile(derive *d) {
 
 ag_status ag_rows_rank(derive *d) {
   ag_system *sys = d->sys;
-  int m = sys->n_row, at_start = 0, best = 0;
+  int m = sys->n.row, at_start = 0, best = 0;
   d->may_vanish = AG_NEWN(sys->arena, bool, m + 1);
   if (m == 0) return AG_OK;
   if (ag_is_sparse(sys)) return ag_sparse_rank(d);
@@ -255,7 +255,7 @@ ag_status ag_rows_rank(derive *d) {
   double gap_worst = 0;
   int gap_row = -1;
   for (int i = 0; i < d->n_sample; i++) {
-    const double *at = d->samples + ((size_t)sys->n_q + 1) * (size_t)i;
+    const double *at = d->samples + ((size_t)sys->n.q + 1) * (size_t)i;
     double gap = 0;
     int g_rank, r = rank_at(d, at[0], at + 1, pivots, &gap, &g_rank);
     if (r < 0) continue; /* not finite there: outside the good domain */
@@ -267,10 +267,10 @@ ag_status ag_rows_rank(derive *d) {
   ag_status status = AG_OK;
   if (gap_row >= 0) {
     const char *count =
-        ag_arena_printf(sys->arena, ": more constraints (%d equations) than velocities (%d)", m, sys->n_xi);
+        ag_arena_printf(sys->arena, ": more constraints (%d equations) than velocities (%d)", m, sys->n.xi);
     ag_ctx_error(d->ctx, sys->rows[gap_row].pos,
                  "%s contradicts the constraints before it: no velocity satisfies them all%s",
-                 ag_row_text(sys, gap_row, sys->arena), m > sys->n_xi ? count : "");
+                 ag_row_text(sys, gap_row, sys->arena), m > sys->n.xi ? count : "");
     status = AG_WRONG;
   } else if (at_start < best) {
     int row = 0;
@@ -287,18 +287,18 @@ ag_status ag_rows_rank(derive *d) {
     if (!sys->rows[k].kept)
       ag_ctx_note(d->ctx, sys->rows[k].pos, "%s follows from the others and is dropped",
                   ag_row_text(sys, k, sys->arena));
-    else sys->rows[k].lambda = sys->n_lambda++;
+    else sys->rows[k].lambda = sys->n.lambda++;
   }
-  sys->rank = best;
-  if (status == AG_OK && sys->n_lambda != best && d->m->n_frames) {
+  sys->n.rank = best;
+  if (status == AG_OK && sys->n.lambda != best && d->m->n_frames) {
     ag_ctx_error(d->ctx, sys->rows[m - 1].pos,
                  "which constraints are independent changes from place to place: that does not go with a frame");
     status = AG_WRONG;
-  } else if (status == AG_OK && sys->n_lambda != best) {
+  } else if (status == AG_OK && sys->n.lambda != best) {
     ag_ctx_note(d->ctx, sys->rows[m - 1].pos,
-                "of %d rows %d %s from the others, which %s changes from place to place: all are kept", sys->n_lambda,
-                sys->n_lambda - best, ag_plural(sys->n_lambda - best, "follows", "follow"),
-                ag_plural(sys->n_lambda - best, "one", "ones"));
+                "of %d rows %d %s from the others, which %s changes from place to place: all are kept", sys->n.lambda,
+                sys->n.lambda - best, ag_plural(sys->n.lambda - best, "follows", "follow"),
+                ag_plural(sys->n.lambda - best, "one", "ones"));
   }
   free(pivots);
   free(used);

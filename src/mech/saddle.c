@@ -13,7 +13,7 @@
 static ag_id *new_ids(derive *d, int n) { return AG_NEWN(d->sys->arena, ag_id, n + 1); }
 
 bool ag_is_large(const derive *d) {
-  return (d->options->saddle || d->sys->n_xi > AG_SADDLE_MAX) && d->sys->n_row > 0 && !d->m->n_frames;
+  return (d->options->saddle || d->sys->n.xi > AG_SADDLE_MAX) && d->sys->n.row > 0 && !d->m->n_frames;
 }
 
 static ag_places new_places(ag_system *sys, int n) {
@@ -102,10 +102,10 @@ static void make_with_entries(derive *d, ag_role role, ag_id x, const ag_id *inp
 void ag_saddle_rows(derive *d) {
   ag_system *sys = d->sys;
   ag_graph *g = d->g;
-  make_with_entries(d, AG_ROLE_ROWS, ag_concat(g, sys->n_row, d->row_x), d->xi, &sys->S_at);
-  sys->n_relation = sys->n_g;
+  make_with_entries(d, AG_ROLE_ROWS, ag_concat(g, sys->n.row, d->row_x), d->xi, &sys->S_at);
+  sys->n_relation = sys->n.g;
   for (int i = 0; i < d->m->n_touches; i++) d->g_x[sys->n_relation++] = d->m->touches[i].x;
-  if (sys->n_g) ag_role_make(sys, AG_ROLE_POSITION, sys->n_g, d->g_x);
+  if (sys->n.g) ag_role_make(sys, AG_ROLE_POSITION, sys->n.g, d->g_x);
   if (sys->n_relation) make_with_entries(d, AG_ROLE_RELATION, ag_concat(g, sys->n_relation, d->g_x), d->q, &sys->G_at);
 }
 
@@ -115,8 +115,8 @@ void ag_saddle_choose(derive *d) {
   d->velocity = d->xi;
   sys->n_u_input = d->nc;
   sys->u_inputs = d->xi;
-  sys->n_u = sys->n_xi;
-  sys->u_names = AG_NEWN(sys->arena, const char *, sys->n_u + 1);
+  sys->n.u = sys->n.xi;
+  sys->u_names = AG_NEWN(sys->arena, const char *, sys->n.u + 1);
   for (int i = 0, at = 0; i < d->nc; i++) {
     const char *name = ag_node_name(d->g, d->xi[i]);
     int dim = d->m->coords[i].dim;
@@ -130,10 +130,10 @@ static ag_id solve(derive *d, const bool *wanted, ag_id rows, const ag_id *top, 
   ag_system *sys = d->sys;
   ag_graph *g = d->g;
   const ag_places *S = &sys->S_at, *M = &sys->M_at;
-  int n = sys->n_xi, k = 0, *number = ag_heap_alloc(sizeof *number * (size_t)(sys->n_row + 1));
+  int n = sys->n.xi, k = 0, *number = ag_heap_alloc(sizeof *number * (size_t)(sys->n.row + 1));
   ag_places A = new_places(sys, M->n + S->n);
   for (int i = 0; i < M->n; i++) add_place(&A, M->row[i], M->col[i], M->x[i]);
-  for (int r = 0; r < sys->n_row; r++) number[r] = wanted[r] ? k++ : -1;
+  for (int r = 0; r < sys->n.row; r++) number[r] = wanted[r] ? k++ : -1;
   for (int i = 0; i < S->n; i++)
     if (wanted[S->row[i]]) add_place(&A, n + number[S->row[i]], S->col[i], S->x[i]);
   unsigned char *marks = ag_heap_alloc((size_t)(n + k + 1));
@@ -154,12 +154,12 @@ static ag_id solve(derive *d, const bool *wanted, ag_id rows, const ag_id *top, 
 }
 
 /* Is M positive definite at the start? */
-static bool positive_at_start(const ag_system *sys) {
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)),
+static bool positive_at_start(ag_system *sys) {
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x)),
          *v = ag_heap_alloc(sizeof(double) * (size_t)(sys->M_at.n + 1));
   int ignored;
   ag_tape *tape = ag_full_tape(sys, sys->M_at.n, sys->M_at.x);
-  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
+  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n.q);
   ag_tape_once(tape, sys->t0, x, sys->params, NULL, v);
   bool good = ag_sparse_positive(sys, v, &ignored);
   ag_tape_free(tape);
@@ -182,10 +182,10 @@ static void make_metric(derive *d) {
 static void make_onto_g(derive *d) {
   ag_system *sys = d->sys;
   ag_graph *g = d->g;
-  bool *wanted = ag_heap_alloc((size_t)sys->n_row + 1);
-  int n = 0, first = sys->n_row - sys->n_g;
-  ag_id *values = new_ids(d, sys->n_g), *rates = new_ids(d, sys->n_g), outs[2];
-  for (int k = 0; k < sys->n_g; k++) {
+  bool *wanted = ag_heap_alloc((size_t)sys->n.row + 1);
+  int n = 0, first = sys->n.row - sys->n.g;
+  ag_id *values = new_ids(d, sys->n.g), *rates = new_ids(d, sys->n.g), outs[2];
+  for (int k = 0; k < sys->n.g; k++) {
     if (!sys->rows[first + k].kept) continue;
     wanted[first + k] = true;
     values[n] = d->g_x[k];
@@ -194,7 +194,7 @@ static void make_onto_g(derive *d) {
   if (n) {
     outs[0] = ag_concat(g, n, values);
     ag_id rows = ag_concat(g, n, rates), low = ag_neg(g, outs[0]);
-    d->delta_q = outs[1] = ag_rows_of(g, solve(d, wanted, rows, NULL, low), 0, sys->n_xi);
+    d->delta_q = outs[1] = ag_rows_of(g, solve(d, wanted, rows, NULL, low), 0, sys->n.xi);
     ag_role_make(sys, AG_ROLE_ONTO_G, 2, outs);
   }
   free(wanted);
@@ -204,20 +204,20 @@ ag_id ag_saddle_motion(derive *d, const ag_id *ell) {
   ag_system *sys = d->sys;
   ag_graph *g = d->g;
   ag_id rows = ag_kept_rows(d), kappa, *top = new_ids(d, d->nc), outs[2];
-  bool *kept = ag_heap_alloc((size_t)sys->n_row + 1);
-  for (int r = 0; r < sys->n_row; r++) kept[r] = sys->rows[r].kept;
+  bool *kept = ag_heap_alloc((size_t)sys->n.row + 1);
+  for (int r = 0; r < sys->n.row; r++) kept[r] = sys->rows[r].kept;
   make_metric(d);
   for (int i = 0; i < d->nc; i++) top[i] = ag_neg(g, ell[i]);
   ag_along_motion(d, d->xi, 1, &rows, &kappa);
   sys->force = ag_concat(g, d->nc, top);
   sys->kappa = ag_neg(g, kappa);
-  ag_id x = solve(d, kept, rows, top, sys->kappa), rates = ag_rows_of(g, x, 0, sys->n_xi);
+  ag_id x = solve(d, kept, rows, top, sys->kappa), rates = ag_rows_of(g, x, 0, sys->n.xi);
   outs[0] = rates;
-  outs[1] = ag_neg(g, ag_rows_of(g, x, sys->n_xi, sys->n_lambda));
+  outs[1] = ag_neg(g, ag_rows_of(g, x, sys->n.xi, sys->n.lambda));
   ag_role_make(sys, AG_ROLE_ACCEL, 2, outs);
   ag_id back = solve(d, kept, rows, NULL, ag_neg(g, rows));
   outs[0] = rows;
-  d->delta_u = outs[1] = ag_rows_of(g, back, 0, sys->n_xi);
+  d->delta_u = outs[1] = ag_rows_of(g, back, 0, sys->n.xi);
   ag_role_make(sys, AG_ROLE_ONTO_S, 2, outs);
   make_onto_g(d);
   free(kept);

@@ -129,7 +129,7 @@ static void show_entry(page *p, ag_arena *arena, const char *A, int i, int j, bo
 }
 
 static void show_motion(const ag_system *sys, page *p, ag_arena *arena) {
-  int n = sys->n_u;
+  int n = sys->n.u;
   if (!n) return;
   const char *A = ag_free_name(sys, "A"), *f = ag_free_name(sys, "f"), *u = ag_free_name(sys, "u"), *more = "";
   if (sys->elimination == AG_ELIM_SADDLE) more = " + (S^T lambda)[i], sum over j of S[r,j] u[j]' = k[r]";
@@ -145,7 +145,7 @@ static void show_motion(const ag_system *sys, page *p, ag_arena *arena) {
   for (int i = 0; i < n; i++)
     equation(p, 0, p->latex ? ag_arena_printf(arena, "f_{%d}", i + 1) : ag_arena_printf(arena, "%s[%d]", f, i + 1),
              named(&p->k, p->k.n, ag_entry(p->k.g, sys->force, i, 0)));
-  for (int i = 0; i < sys->n_lambda && sys->kappa; i++)
+  for (int i = 0; i < sys->n.lambda && sys->kappa; i++)
     equation(p, 0, ag_arena_printf(arena, p->latex ? "k_{%d}" : "k[%d]", i + 1),
              named(&p->k, p->k.n, ag_entry(p->k.g, sys->kappa, i, 0)));
   end(p);
@@ -163,8 +163,8 @@ static void list_u(const ag_system *sys, page *p) {
   heading(p, ag_arena_printf(sys->arena, "independent velocities %s", ag_free_name(sys, "u")));
   if (p->latex) ag_text_str(p->out, "% ");
   else ag_text_str(p->out, "  ");
-  for (int i = 0; i < sys->n_u; i++) ag_text_printf(p->out, "%s%s", i ? ", " : "", sys->u_names[i]);
-  ag_text_str(p->out, sys->n_u ? "\n" : "none: every velocity is prescribed\n");
+  for (int i = 0; i < sys->n.u; i++) ag_text_printf(p->out, "%s%s", i ? ", " : "", sys->u_names[i]);
+  ag_text_str(p->out, sys->n.u ? "\n" : "none: every velocity is prescribed\n");
   for (int i = 0; i < sys->n_basis; i++)
     if (sys->bases[i].N)
       ag_text_printf(p->out,
@@ -179,9 +179,9 @@ void ag_system_show(const ag_system *sys, bool latex, ag_text *out) {
   ag_graph *g = m->graph;
   page p = {.latex = latex, .out = out, .k = {.g = g}};
   ag_arena *arena = ag_arena_create();
-  int n = sys->n_u, n_out = 0, n_dense = sys->mass ? n * n : 0;
+  int n = sys->n.u, n_out = 0, n_dense = sys->mass ? n * n : 0;
   ag_id *outs =
-      ag_heap_alloc(sizeof *outs * (size_t)(m->n_coords + n_dense + sys->M_at.n + sys->S_at.n + n + sys->n_lambda + 2));
+      ag_heap_alloc(sizeof *outs * (size_t)(m->n_coords + n_dense + sys->M_at.n + sys->S_at.n + n + sys->n.lambda + 2));
   for (int i = 0; i < m->n_coords; i++) outs[n_out++] = sys->xi_of_u[i];
   for (int i = 0; i < n; i++) {
     for (int j = 0; j <= i && sys->mass; j++) outs[n_out++] = ag_entry(g, sys->mass, i, j);
@@ -189,7 +189,7 @@ void ag_system_show(const ag_system *sys, bool latex, ag_text *out) {
   }
   for (int i = 0; i < sys->M_at.n; i++) outs[n_out++] = sys->M_at.x[i];
   for (int i = 0; i < sys->S_at.n; i++) outs[n_out++] = sys->S_at.x[i];
-  for (int i = 0; i < sys->n_lambda && sys->kappa; i++) outs[n_out++] = ag_entry(g, sys->kappa, i, 0);
+  for (int i = 0; i < sys->n.lambda && sys->kappa; i++) outs[n_out++] = ag_entry(g, sys->kappa, i, 0);
   outs[n_out++] = sys->energy;
   choose(sys, n_out, outs, &p.k);
   list_u(sys, &p);

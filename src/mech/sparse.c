@@ -26,7 +26,7 @@ typedef struct shortest {
  */
 static void shortest_init(shortest *s, const ag_system *sys, ag_output residual, ag_output entries, const ag_places *at,
                           const bool *hubs) {
-  int n = sys->n_xi, k = sys->outputs[residual].n, m = n + at->n + k;
+  int n = sys->n.xi, k = sys->outputs[residual].n, m = n + at->n + k;
   *s = (shortest){.sys = sys, .tape = sys->tapes[ag_output_role(residual)], .at = at, .n = n, .k = k};
   int *row = ag_heap_alloc(sizeof(int) * (size_t)m), *col = ag_heap_alloc(sizeof(int) * (size_t)m);
   unsigned char *marks = ag_heap_alloc((size_t)(n + k));
@@ -36,7 +36,7 @@ static void shortest_init(shortest *s, const ag_system *sys, ag_output residual,
   for (int i = 0; i < n && hubs; i++) marks[i] = hubs[i] ? AG_MARK_HUB : AG_MARK_PLAIN;
   memset(marks + n, AG_MARK_MULTIPLIER, (size_t)k);
   s->ldl = ag_ldl_create(&(ag_pattern){n + k, m, row, col, marks});
-  s->x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n));
+  s->x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.q + n));
   s->v = ag_heap_alloc(sizeof(double) * (size_t)(s->tape->n_out + 1));
   s->residual = s->v + sys->outputs[residual].at;
   s->J = s->v + sys->outputs[entries].at;
@@ -54,9 +54,9 @@ static void shortest_done(shortest *s) {
 /* The rows at a state; columns of what is held count as zero. */
 static void rows_at(shortest *s, double t, const double *params, const double *q, const double *xi, const bool *held) {
   const ag_system *sys = s->sys;
-  memcpy(s->x, q, sizeof(double) * (size_t)sys->n_q);
-  if (xi) memcpy(s->x + sys->n_q, xi, sizeof(double) * (size_t)s->n);
-  else memset(s->x + sys->n_q, 0, sizeof(double) * (size_t)s->n);
+  memcpy(s->x, q, sizeof(double) * (size_t)sys->n.q);
+  if (xi) memcpy(s->x + sys->n.q, xi, sizeof(double) * (size_t)s->n);
+  else memset(s->x + sys->n.q, 0, sizeof(double) * (size_t)s->n);
   ag_tape_once(s->tape, t, s->x, params, NULL, s->v);
   for (int i = 0; i < s->n; i++) s->entries[i] = 1;
   for (int i = 0; i < s->at->n; i++) s->entries[s->n + i] = held && held[s->at->col[i]] ? 0 : s->J[i];
@@ -79,10 +79,10 @@ static double largest(int n, const double *v) {
  * else the caller's. */
 enum { HUB = 40 };
 static bool *shared_columns(const ag_system *sys, const ag_places *at) {
-  int *count = ag_heap_alloc(sizeof(int) * (size_t)sys->n_xi), n = 0;
-  bool *hubs = ag_heap_alloc((size_t)sys->n_xi);
+  int *count = ag_heap_alloc(sizeof(int) * (size_t)sys->n.xi), n = 0;
+  bool *hubs = ag_heap_alloc((size_t)sys->n.xi);
   for (int i = 0; i < at->n; i++) count[at->col[i]]++;
-  for (int i = 0; i < sys->n_xi; i++) n += hubs[i] = count[i] >= HUB;
+  for (int i = 0; i < sys->n.xi; i++) n += hubs[i] = count[i] >= HUB;
   free(count);
   if (n) return hubs;
   free(hubs);
@@ -129,7 +129,7 @@ static double left(void *self, const double *F) {
 /* Returns the largest residual of all rows. */
 static double reach(target *p, const ag_newton_options *o, double *x) {
   ag_newton_system s = {.kind = AG_NEWTON_OWN, .m = p->s.k, .n = p->s.n, .self = p};
-  s.n_x = p->q ? p->s.n : p->s.sys->n_q;
+  s.n_x = p->q ? p->s.n : p->s.sys->n.q;
   s.eval = target_eval;
   s.solve = target_solve;
   s.retract = p->q ? NULL : target_retract;
@@ -152,7 +152,7 @@ static bool move_positions(const ag_system *sys, double t, const double *params,
 
 bool ag_sparse_position(const ag_system *sys, double t, const double *params, const bool *held, double *q) {
   if (!sys->n_relation) return true;
-  size_t size = sizeof(double) * (size_t)sys->n_q;
+  size_t size = sizeof(double) * (size_t)sys->n.q;
   bool *hubs = shared_columns(sys, &sys->G_at), done = false;
   double *guess = ag_heap_alloc(size);
   memcpy(guess, q, size);
@@ -176,7 +176,7 @@ static double complete(const ag_system *sys, double t, const double *params, con
 
 double ag_sparse_velocity(const ag_system *sys, double t, const double *params, const double *q, const bool *held,
                           double *xi) {
-  size_t size = sizeof(double) * (size_t)sys->n_xi;
+  size_t size = sizeof(double) * (size_t)sys->n.xi;
   double *guess = ag_heap_alloc(size), worst = INFINITY;
   memcpy(guess, xi, size);
   if (sys->hubs) worst = complete(sys, t, params, q, held, sys->hubs, guess);
@@ -191,7 +191,7 @@ void ag_sparse_correct(const ag_system *sys, bool velocity, double t, const doub
   shortest s;
   if (velocity) shortest_init(&s, sys, AG_OUT_ROWS_RESIDUAL, AG_OUT_ROWS_S, &sys->S_at, NULL);
   else shortest_init(&s, sys, AG_OUT_RELATION_G, AG_OUT_RELATION_JACOBIAN, &sys->G_at, NULL);
-  rows_at(&s, t, params, x, x + sys->n_q, held);
+  rows_at(&s, t, params, x, x + sys->n.q, held);
   memcpy(s.residual, e, sizeof(double) * (size_t)s.k);
   (void)solve(&s);
   for (int j = 0; j < s.n; j++) d[j] += held[j] ? 0 : s.b[j];
@@ -205,9 +205,9 @@ enum { N_STATE = 4 };
 static const double NEAR = 0.05;
 
 static bool next_state(const ag_system *sys, int i, uint64_t *random, double *q) {
-  double *delta = ag_heap_alloc(sizeof(double) * (size_t)sys->n_xi);
-  memcpy(q, sys->q0, sizeof(double) * (size_t)sys->n_q);
-  for (int j = 0; j < sys->n_xi; j++) delta[j] = NEAR * (2 * ag_random_unit(random) - 1);
+  double *delta = ag_heap_alloc(sizeof(double) * (size_t)sys->n.xi);
+  memcpy(q, sys->q0, sizeof(double) * (size_t)sys->n.q);
+  for (int j = 0; j < sys->n.xi; j++) delta[j] = NEAR * (2 * ag_random_unit(random) - 1);
   if (i) ag_retract(sys, q, delta);
   free(delta);
   return i == 0 || ag_sparse_position(sys, sys->t0, sys->params, NULL, q);
@@ -235,14 +235,14 @@ static bool keep_with_hubs(derive *d) {
   if (!hubs) return false;
   shortest s;
   uint64_t random = 20260101;
-  double *q = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q);
+  double *q = ag_heap_alloc(sizeof(double) * (size_t)sys->n.q);
   shortest_init(&s, sys, AG_OUT_ROWS_RESIDUAL, AG_OUT_ROWS_S, &sys->S_at, hubs);
   for (int i = 0; i < N_STATE && good; i++)
     if (next_state(sys, i, &random, q)) good = full_without(&s, q, hubs);
   if (good) {
-    sys->hubs = AG_NEWN(sys->arena, bool, sys->n_xi + 1);
-    memcpy(sys->hubs, hubs, (size_t)sys->n_xi);
-    for (int k = 0; k < sys->n_row; k++) sys->rows[k].lambda = sys->n_lambda++;
+    sys->hubs = AG_NEWN(sys->arena, bool, sys->n.xi + 1);
+    memcpy(sys->hubs, hubs, (size_t)sys->n.xi);
+    for (int k = 0; k < sys->n.row; k++) sys->rows[k].lambda = sys->n.lambda++;
   }
   free(hubs);
   free(q);
@@ -253,15 +253,15 @@ static bool keep_with_hubs(derive *d) {
 /* A lost row that does not hold when the others do, or -1. */
 static int contradiction(const shortest *s) {
   const ag_system *sys = s->sys;
-  double *e = ag_heap_alloc(sizeof(double) * (size_t)(2 * sys->n_row + 1)), *scale = e + sys->n_row;
+  double *e = ag_heap_alloc(sizeof(double) * (size_t)(2 * sys->n.row + 1)), *scale = e + sys->n.row;
   int found = -1;
-  for (int k = 0; k < sys->n_row; k++) e[k] = s->residual[k], scale[k] = fabs(s->residual[k]);
+  for (int k = 0; k < sys->n.row; k++) e[k] = s->residual[k], scale[k] = fabs(s->residual[k]);
   for (int i = 0; i < sys->S_at.n; i++) {
     double term = s->J[i] * s->b[sys->S_at.col[i]];
     e[sys->S_at.row[i]] += term;
     scale[sys->S_at.row[i]] += fabs(term);
   }
-  for (int k = 0; k < sys->n_row && found < 0; k++)
+  for (int k = 0; k < sys->n.row && found < 0; k++)
     if (s->lost[s->n + k] && fabs(e[k]) > 1e-9 * (1 + scale[k])) found = k;
   free(e);
   return found;
@@ -270,10 +270,10 @@ static int contradiction(const shortest *s) {
 static void keep_rows(derive *d, const int *used) {
   ag_system *sys = d->sys;
   int dropped = 0, first = -1;
-  for (int k = 0; k < sys->n_row; k++) {
+  for (int k = 0; k < sys->n.row; k++) {
     sys->rows[k].kept = used[k] > 0;
     if (sys->rows[k].kept) {
-      sys->rows[k].lambda = sys->n_lambda++;
+      sys->rows[k].lambda = sys->n.lambda++;
       continue;
     }
     if (dropped++ == 0) first = k;
@@ -289,14 +289,14 @@ static void keep_rows(derive *d, const int *used) {
 ag_status ag_sparse_rank(derive *d) {
   ag_system *sys = d->sys;
   if (keep_with_hubs(d)) {
-    sys->rank = sys->n_lambda;
+    sys->n.rank = sys->n.lambda;
     return AG_OK;
   }
   shortest s;
   uint64_t random = 20260101;
-  int at_start = 0, best = 0, m = sys->n_row, lost_row = -1;
+  int at_start = 0, best = 0, m = sys->n.row, lost_row = -1;
   shortest_init(&s, sys, AG_OUT_ROWS_RESIDUAL, AG_OUT_ROWS_S, &sys->S_at, NULL);
-  double *q = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q);
+  double *q = ag_heap_alloc(sizeof(double) * (size_t)sys->n.q);
   int *used = ag_heap_alloc(sizeof(int) * (size_t)m);
   ag_status status = AG_OK;
   for (int i = 0; i < N_STATE && status == AG_OK; i++) {
@@ -321,12 +321,12 @@ ag_status ag_sparse_rank(derive *d) {
     status = AG_WRONG;
   }
   if (status == AG_OK) keep_rows(d, used);
-  if (status == AG_OK && sys->n_lambda != best) {
+  if (status == AG_OK && sys->n.lambda != best) {
     ag_ctx_error(d->ctx, sys->rows[m - 1].pos,
                  "which constraints are independent changes from place to place; drop the redundant ones");
     status = AG_WRONG;
   }
-  sys->rank = sys->n_lambda;
+  sys->n.rank = sys->n.lambda;
   free(q), free(used);
   shortest_done(&s);
   return status;
@@ -336,7 +336,7 @@ ag_status ag_sparse_rank(derive *d) {
 
 bool ag_sparse_positive(const ag_system *sys, const double *entries, int *worst) {
   const ag_places *M = &sys->M_at;
-  int n = sys->n_xi, n_lost;
+  int n = sys->n.xi, n_lost;
   double *b = ag_heap_alloc(sizeof(double) * (size_t)n);
   unsigned char *lost = ag_heap_alloc((size_t)n);
   ag_ldl *f = ag_ldl_create(&(ag_pattern){n, M->n, M->row, M->col, NULL});
@@ -351,9 +351,9 @@ bool ag_sparse_positive(const ag_system *sys, const double *entries, int *worst)
 
 ag_status ag_sparse_mass(derive *d) {
   ag_system *sys = d->sys;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x));
   int worst;
-  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n_q);
+  memcpy(x, sys->q0, sizeof(double) * (size_t)sys->n.q);
   double *v = ag_role_once(sys, AG_ROLE_METRIC, sys->t0, x, sys->params);
   bool good = ag_sparse_positive(sys, v, &worst);
   if (!good)

@@ -13,7 +13,7 @@
  * coordinates from another, run when all coordinates have their values; coordinates that use others are evaluated in
  * turn. */
 typedef struct values {
-  const ag_system *sys;
+  ag_system *sys;
   double t0;
   const double *params;
   double *all, *late;
@@ -25,15 +25,15 @@ static bool moves_velocity(const ag_start *s) { return s->velocity || s->frame >
 
 static double *tape_values(const values *v, const ag_tape *tape, const double *q) {
   const ag_system *sys = v->sys;
-  double *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1));
+  double *z = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x + 1));
   double *out = ag_heap_alloc(sizeof(double) * (size_t)(tape->n_out + 1));
-  if (q) memcpy(z, q, sizeof(double) * (size_t)sys->n_q);
+  if (q) memcpy(z, q, sizeof(double) * (size_t)sys->n.q);
   ag_tape_once(tape, v->t0, z, v->params, NULL, out);
   free(z);
   return out;
 }
 
-static void values_init(values *v, const ag_system *sys, double t0, const double *params) {
+static void values_init(values *v, ag_system *sys, double t0, const double *params) {
   ag_model *m = sys->model;
   ag_graph *g = m->graph;
   size_t n_id = (size_t)(m->n_coords + m->n_starts + 1);
@@ -72,7 +72,7 @@ static void values_done(values *v) {
 
 /* Value of start statement i at the coordinates q; for a velocity these are final. */
 static void value_of(values *v, int i, const double *q, double *out) {
-  const ag_system *sys = v->sys;
+  ag_system *sys = v->sys;
   ag_id x = sys->model->starts[i].x;
   int n = ag_node_rows(sys->model->graph, x) * ag_node_cols(sys->model->graph, x);
   if (v->late_at[i] >= 0 && !v->late) v->late = tape_values(v, v->late_tape, q);
@@ -113,11 +113,11 @@ static bool all_finite(int n, const double *v) {
   return true;
 }
 
-const ag_item *ag_margin_broken(const ag_system *sys, double t, const double *params, const double *q) {
+const ag_item *ag_margin_broken(ag_system *sys, double t, const double *params, const double *q) {
   const ag_model *m = sys->model;
   const ag_item *wrong = NULL;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1)), v;
-  memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x + 1)), v;
+  memcpy(x, q, sizeof(double) * (size_t)sys->n.q);
   for (int i = 0; i < m->n_margins && !wrong; i++) {
     ag_tape *tape = ag_full_tape(sys, 1, &m->margins[i].x);
     ag_tape_once(tape, t, x, params, NULL, &v);
@@ -149,12 +149,12 @@ static ag_status set_rotation(ag_ctx *ctx, const ag_start *s, const double *R, d
 }
 
 /* Named coordinates into q; named[] per tangent component. */
-static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, values *given, double *q, bool *named) {
+static ag_status named_positions(ag_ctx *ctx, ag_system *sys, values *given, double *q, bool *named) {
   ag_model *m = sys->model;
   for (int i = 0; i < m->n_starts; i++) {
     const ag_start *s = &m->starts[i];
     if (s->velocity || s->frame >= 0) continue;
-    const ag_place *p = &sys->places[s->coord];
+    const ag_layout_row *p = &sys->coords[s->coord];
     bool soft = m->soft_from && i >= m->soft_from - 1;
     int n = ag_node_rows(m->graph, s->x) * ag_node_cols(m->graph, s->x);
     double *v = ag_heap_alloc(sizeof(double) * (size_t)n);
@@ -167,17 +167,18 @@ static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, values *give
       else ag_ctx_error(ctx, s->pos, "the start value of `%s` is not finite", m->coords[s->coord].name);
       status = AG_WRONG;
     } else if (m->coords[s->coord].space == AG_SPACE_SO3) {
-      status = set_rotation(ctx, s, v, q + p->q);
+      status = set_rotation(ctx, s, v, q + p->at);
     } else if (s->row >= 0) {
-      q[p->q + s->row] = v[0];
+      q[p->at + s->row] = v[0];
     } else {
-      memcpy(q + p->q, v, sizeof(double) * (size_t)n);
+      memcpy(q + p->at, v, sizeof(double) * (size_t)n);
     }
     point_back(ctx, old);
     free(v);
     AG_TRY(status);
-    for (int k = 0; k < p->n_xi; k++)
-      if (!soft && (s->row < 0 || m->coords[s->coord].space == AG_SPACE_SO3 || s->row == k)) named[p->xi + k] = true;
+    for (int k = 0; k < p->n_tangent; k++)
+      if (!soft && (s->row < 0 || m->coords[s->coord].space == AG_SPACE_SO3 || s->row == k))
+        named[p->tangent + k] = true;
   }
   return AG_OK;
 }
@@ -186,8 +187,8 @@ static ag_status named_positions(ag_ctx *ctx, const ag_system *sys, values *give
  * itself. */
 static int culprit(const ag_system *sys, int row) {
   const ag_model *m = sys->model;
-  const ag_row *r = row < sys->n_g ? &sys->rows[sys->n_row - sys->n_g + row] : NULL;
-  ag_id x = r ? (r->kind == AG_ROW_HOLONOMIC ? m->holonomics : m->prescribes)[r->item].x : m->touches[row - sys->n_g].x;
+  const ag_row *r = row < sys->n.g ? &sys->rows[sys->n.row - sys->n.g + row] : NULL;
+  ag_id x = r ? (r->kind == AG_ROW_HOLONOMIC ? m->holonomics : m->prescribes)[r->item].x : m->touches[row - sys->n.g].x;
   for (int i = m->n_starts - 1; i >= 0; i--) {
     const ag_start *s = &m->starts[i];
     bool position = !s->velocity && s->frame < 0 && from_outside(m, i);
@@ -202,11 +203,11 @@ static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0
   double gap;
   int row;
   if (ag_position_solve(sys, t0, params, named, q, solved, &gap, &row)) return AG_OK;
-  memset(solved, true, (size_t)sys->n_xi);
+  memset(solved, true, (size_t)sys->n.xi);
   int set = culprit(sys, row);
   pointer old = point_at(ctx, sys->model, set);
-  const ag_item *touch = row < sys->n_g ? NULL : &sys->model->touches[row - sys->n_g];
-  ag_pos pos = set >= 0 ? sys->model->starts[set].pos : touch ? touch->pos : sys->rows[sys->n_row - sys->n_g + row].pos;
+  const ag_item *touch = row < sys->n.g ? NULL : &sys->model->touches[row - sys->n.g];
+  ag_pos pos = set >= 0 ? sys->model->starts[set].pos : touch ? touch->pos : sys->rows[sys->n.row - sys->n.g + row].pos;
   bool moved = !touch && !strict && ag_position_project(sys, t0, params, q);
   if (touch && !touch->name)
     ag_ctx_error(
@@ -223,9 +224,9 @@ static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0
   return moved ? AG_OK : AG_WRONG;
 }
 
-ag_status ag_start_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q,
+ag_status ag_start_positions(ag_ctx *ctx, ag_system *sys, double t0, const double *params, bool strict, double *q,
                              ag_solved *solved) {
-  bool *named = ag_heap_alloc((size_t)sys->n_xi + 1), *own = ag_heap_alloc((size_t)sys->n_xi + 1);
+  bool *named = ag_heap_alloc((size_t)sys->n.xi + 1), *own = ag_heap_alloc((size_t)sys->n.xi + 1);
   values given;
   values_init(&given, sys, t0, params);
   ag_default_coordinates(sys, q);
@@ -249,30 +250,30 @@ typedef struct linear {
 /* All kept rows and the frame's rows at (t0, q): residuals at xi = 0 and coefficients. */
 static void rows_at(const ag_system *sys, double t0, const double *params, const double *q, linear *out) {
   ag_model *m = sys->model;
-  int n = sys->n_xi, n_frame = 0;
+  int n = sys->n.xi, n_frame = 0;
   for (int i = 0; i < m->n_frames; i++) n_frame += ag_node_rows(m->graph, m->frames[i].x);
-  *out = (linear){.n = n, .m = sys->n_lambda + n_frame};
+  *out = (linear){.n = n, .m = sys->n.lambda + n_frame};
   out->A = ag_heap_alloc(sizeof(double) * (size_t)((out->m + 1) * n));
   out->b = ag_heap_alloc(sizeof(double) * (size_t)(out->m + 1));
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n));
-  memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
-  if (sys->n_lambda) {
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.q + n));
+  memcpy(x, q, sizeof(double) * (size_t)sys->n.q);
+  if (sys->n.lambda) {
     double *v = ag_role_once(sys, AG_ROLE_SADDLE, t0, x, params);
-    memcpy(out->A, v + sys->outputs[AG_OUT_SADDLE_S].at, sizeof(double) * (size_t)(sys->n_lambda * n));
+    memcpy(out->A, v + sys->outputs[AG_OUT_SADDLE_S].at, sizeof(double) * (size_t)(sys->n.lambda * n));
     const double *s = v + sys->outputs[AG_OUT_SADDLE_RESIDUAL].at; /* at xi = 0 */
-    for (int r = 0; r < sys->n_lambda; r++) out->b[r] = -s[r];
+    for (int r = 0; r < sys->n.lambda; r++) out->b[r] = -s[r];
     free(v);
   }
   if (n_frame) {
     double *f0 = ag_heap_alloc(sizeof(double) * (size_t)n_frame), *f1 = ag_heap_alloc(sizeof(double) * (size_t)n_frame);
     ag_tape_once(sys->tapes[AG_ROLE_U], t0, x, params, NULL, f0);
     for (int j = 0; j < n; j++) {
-      x[sys->n_q + j] = 1;
+      x[sys->n.q + j] = 1;
       ag_tape_once(sys->tapes[AG_ROLE_U], t0, x, params, NULL, f1);
-      x[sys->n_q + j] = 0;
-      for (int r = 0; r < n_frame; r++) out->A[(sys->n_lambda + r) * n + j] = f1[r] - f0[r];
+      x[sys->n.q + j] = 0;
+      for (int r = 0; r < n_frame; r++) out->A[(sys->n.lambda + r) * n + j] = f1[r] - f0[r];
     }
-    for (int r = 0; r < n_frame; r++) out->b[sys->n_lambda + r] = -f0[r];
+    for (int r = 0; r < n_frame; r++) out->b[sys->n.lambda + r] = -f0[r];
     free(f0);
     free(f1);
   }
@@ -301,13 +302,13 @@ static ag_status named_velocities(ag_ctx *ctx, const ag_system *sys, values *giv
       for (int k = 0; k < s->frame; k++) at += ag_node_rows(m->graph, m->frames[k].x);
       for (int k = 0; k < n; k++) {
         int r = at + (s->row >= 0 ? s->row : k);
-        rows->b[sys->n_lambda + r] += v[k];
+        rows->b[sys->n.lambda + r] += v[k];
         frame_named[r] = true;
       }
     } else {
-      const ag_place *p = &sys->places[s->coord];
+      const ag_layout_row *p = &sys->coords[s->coord];
       for (int k = 0; k < n; k++) {
-        int j = p->xi + (s->row >= 0 ? s->row : k);
+        int j = p->tangent + (s->row >= 0 ? s->row : k);
         xi[j] = v[k];
         named[j] = true;
       }
@@ -369,13 +370,13 @@ static double solve_velocities(const ag_system *sys, const linear *rows, const b
 
 /* min (xi - xi_named).M.(xi - xi_named) subject to S xi + s = 0 */
 static bool project_velocities(const ag_system *sys, double t0, const double *params, const double *q, double *xi) {
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x));
   ag_work *w = ag_work_create(sys, params);
-  memcpy(x, q, sizeof(double) * (size_t)sys->n_q);
-  memcpy(x + sys->n_q, xi, sizeof(double) * (size_t)sys->n_xi);
-  bool ok = ag_work_settle_full(w, t0, x) == AG_FINE && all_finite(sys->n_xi, x + sys->n_q) &&
+  memcpy(x, q, sizeof(double) * (size_t)sys->n.q);
+  memcpy(x + sys->n.q, xi, sizeof(double) * (size_t)sys->n.xi);
+  bool ok = ag_work_settle_full(w, t0, x) == AG_FINE && all_finite(sys->n.xi, x + sys->n.q) &&
             ag_work_residual(w, t0, x) < 1e-10;
-  if (ok) memcpy(xi, x + sys->n_q, sizeof(double) * (size_t)sys->n_xi);
+  if (ok) memcpy(xi, x + sys->n.q, sizeof(double) * (size_t)sys->n.xi);
   ag_work_free(w);
   free(x);
   return ok;
@@ -383,7 +384,7 @@ static bool project_velocities(const ag_system *sys, double t0, const double *pa
 
 /* Removes the rounding left by the elimination: shortest correction of the unnamed velocities. */
 static void polish(const ag_system *sys, const linear *rows, const bool *named, double *xi) {
-  int n = rows->n, k = sys->n_lambda;
+  int n = rows->n, k = sys->n.lambda;
   if (!k) return;
   double *S = ag_heap_alloc(sizeof(double) * (size_t)(k * n)), *P = ag_heap_alloc(sizeof(double) * (size_t)(k * n)),
          *e = ag_heap_alloc(sizeof(double) * (size_t)k);
@@ -394,7 +395,7 @@ static void polish(const ag_system *sys, const linear *rows, const bool *named, 
   double worst = 0;
   for (int r = 0; r < k; r++) worst = fmax(worst, fabs(e[r]));
   if (worst > 1e-14) { /* below that it would only spoil round numbers */
-    if (sys->rank < k) ag_dense_pinv_within(k, n, S, k, 1e-9, P);
+    if (sys->n.rank < k) ag_dense_pinv_within(k, n, S, k, 1e-9, P);
     else ag_dense_pinv(k, n, S, P);
     for (int j = 0; j < n; j++)
       for (int r = 0; r < k && !named[j]; r++) xi[j] += P[j * k + r] * e[r];
@@ -430,24 +431,24 @@ static ag_status change_velocities(ag_ctx *ctx, const ag_system *sys, double t0,
 
 /* Without elimination no velocity is more dependent than another: beside the named ones the smallest that satisfy the
  * constraints. */
-static ag_status saddle_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
+static ag_status saddle_velocities(ag_ctx *ctx, ag_system *sys, double t0, const double *params, bool strict,
                                    const double *q, double *xi, ag_solved *solved) {
-  bool *named = ag_heap_alloc((size_t)sys->n_xi + 1);
-  double *given_xi = ag_heap_alloc(sizeof(double) * (size_t)sys->n_xi);
+  bool *named = ag_heap_alloc((size_t)sys->n.xi + 1);
+  double *given_xi = ag_heap_alloc(sizeof(double) * (size_t)sys->n.xi);
   values given;
-  memset(xi, 0, sizeof(double) * (size_t)sys->n_xi);
+  memset(xi, 0, sizeof(double) * (size_t)sys->n.xi);
   values_init(&given, sys, t0, params);
   ag_status status = named_velocities(ctx, sys, &given, q, xi, named, NULL, NULL);
   values_done(&given);
-  memcpy(given_xi, xi, sizeof(double) * (size_t)sys->n_xi);
-  for (int i = 0; i < sys->n_xi && solved; i++) solved->xi[i] = !named[i];
+  memcpy(given_xi, xi, sizeof(double) * (size_t)sys->n.xi);
+  for (int i = 0; i < sys->n.xi && solved; i++) solved->xi[i] = !named[i];
   if (status == AG_OK) {
     double misfit = ag_sparse_velocity(sys, t0, params, q, named, xi), size = 1;
-    for (int i = 0; i < sys->n_xi; i++) size = fmax(size, fabs(xi[i]));
+    for (int i = 0; i < sys->n.xi; i++) size = fmax(size, fabs(xi[i]));
     if (!(misfit < 1e-10 * size)) {
-      memcpy(xi, given_xi, sizeof(double) * (size_t)sys->n_xi);
+      memcpy(xi, given_xi, sizeof(double) * (size_t)sys->n.xi);
       status = change_velocities(ctx, sys, t0, params, strict, q, misfit, xi);
-      if (solved) memset(solved->xi, true, (size_t)sys->n_xi);
+      if (solved) memset(solved->xi, true, (size_t)sys->n.xi);
     }
   }
   free(named);
@@ -501,12 +502,12 @@ static ag_status complete_velocities(ag_ctx *ctx, const ag_system *sys, double t
   for (int i = 0; i < rows->m; i++) {
     memcpy(order.A + order.m * order.n, rows->A + by[i] * rows->n, sizeof(double) * (size_t)rows->n);
     order.b[order.m] = rows->b[by[i]];
-    soft[order.m++] = by[i] >= sys->n_lambda && !frame_named[by[i] - sys->n_lambda];
+    soft[order.m++] = by[i] >= sys->n.lambda && !frame_named[by[i] - sys->n.lambda];
   }
   double misfit = solve_velocities(sys, &order, soft, named, xi, used, pivots);
   if (misfit == 0) polish(sys, rows, named, xi);
   else status = change_velocities(ctx, sys, t0, params, strict, q, misfit, xi);
-  for (int i = 0; i < rows->m && solved; i++) solved->rows[by[i]] = misfit == 0 ? used[i] : by[i] < sys->n_lambda;
+  for (int i = 0; i < rows->m && solved; i++) solved->rows[by[i]] = misfit == 0 ? used[i] : by[i] < sys->n.lambda;
   for (int i = 0; i < rows->n && solved; i++) solved->xi[i] = misfit != 0 || pivots[i];
   if (solved) solved->projected = misfit != 0;
   free(order.A);
@@ -517,14 +518,14 @@ static ag_status complete_velocities(ag_ctx *ctx, const ag_system *sys, double t
   return status;
 }
 
-ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
+ag_status ag_start_velocities(ag_ctx *ctx, ag_system *sys, double t0, const double *params, bool strict,
                               const double *q, double *xi, ag_solved *solved) {
   if (sys->elimination == AG_ELIM_SADDLE) return saddle_velocities(ctx, sys, t0, params, strict, q, xi, solved);
   linear rows;
   rows_at(sys, t0, params, q, &rows);
-  bool *named = ag_heap_alloc((size_t)sys->n_xi + 1), *frame_named = ag_heap_alloc((size_t)rows.m + 1);
+  bool *named = ag_heap_alloc((size_t)sys->n.xi + 1), *frame_named = ag_heap_alloc((size_t)rows.m + 1);
   int *by = ag_heap_alloc(sizeof(int) * (size_t)(rows.m + 1));
-  memset(xi, 0, sizeof(double) * (size_t)sys->n_xi);
+  memset(xi, 0, sizeof(double) * (size_t)sys->n.xi);
   values given;
   values_init(&given, sys, t0, params);
   ag_status status = named_velocities(ctx, sys, &given, q, xi, named, &rows, frame_named);
@@ -532,7 +533,7 @@ ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, cons
   /* hard rows first: constraints, then named frame velocities; an unnamed frame velocity is 0 only if nothing else
    * decides it */
   if (status == AG_OK && rows.m) {
-    order_rows(&rows, sys->n_lambda, named, frame_named, by);
+    order_rows(&rows, sys->n.lambda, named, frame_named, by);
     status = complete_velocities(ctx, sys, t0, params, strict, q, &rows, by, named, frame_named, xi, solved);
   }
   free(rows.A);
@@ -543,7 +544,7 @@ ag_status ag_start_velocities(ag_ctx *ctx, const ag_system *sys, double t0, cons
   return status;
 }
 
-ag_status ag_system_start(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict, double *q,
+ag_status ag_system_start(ag_ctx *ctx, ag_system *sys, double t0, const double *params, bool strict, double *q,
                           double *xi) {
   AG_TRY(ag_start_positions(ctx, sys, t0, params, strict, q, NULL));
   return ag_start_velocities(ctx, sys, t0, params, strict, q, xi, NULL);

@@ -56,7 +56,7 @@ static void collect_rows(ag_start_along *a) {
         *xi = ag_heap_alloc(sizeof *xi * (size_t)(m->n_coords + 1));
   int n = 0;
   if (ag_is_sparse(sys)) x[n++] = sys->made[AG_ROLE_ROWS][0];
-  else if (sys->n_lambda) x[n++] = sys->made[AG_ROLE_SADDLE][4];
+  else if (sys->n.lambda) x[n++] = sys->made[AG_ROLE_SADDLE][4];
   for (int i = 0; i < m->n_frames; i++) x[n++] = m->frames[i].x;
   for (int i = 0; i < m->n_coords; i++) xi[i] = m->coords[i].xi;
   if (n) {
@@ -92,11 +92,11 @@ ag_start_along *ag_start_along_create(ag_system *sys, int n_set, const int *set)
   collect_starts(a);
   collect_rows(a);
   collect_followers(a, n_set, set);
-  size_t n = (size_t)sys->n_xi + 1, rows = (size_t)(a->n_rows > sys->n_relation ? a->n_rows : sys->n_relation) + 1;
-  a->e = ag_heap_alloc(sizeof(double) * (rows > (size_t)sys->n_param ? rows : (size_t)sys->n_param + 1));
+  size_t n = (size_t)sys->n.xi + 1, rows = (size_t)(a->n_rows > sys->n_relation ? a->n_rows : sys->n_relation) + 1;
+  a->e = ag_heap_alloc(sizeof(double) * (rows > (size_t)sys->n.param ? rows : (size_t)sys->n.param + 1));
   a->A = ag_heap_alloc(sizeof(double) * (ag_is_sparse(sys) ? 1 : rows * n));
-  a->x = ag_heap_alloc(sizeof(double) * ((size_t)sys->n_q + n));
-  a->now = ag_heap_alloc(sizeof(double) * ((size_t)sys->n_q + n));
+  a->x = ag_heap_alloc(sizeof(double) * ((size_t)sys->n.q + n));
+  a->now = ag_heap_alloc(sizeof(double) * ((size_t)sys->n.q + n));
   a->right = ag_heap_alloc(sizeof(double) * rows);
   a->solved = (ag_solved){ag_heap_alloc(n), ag_heap_alloc(n), ag_heap_alloc(rows), false};
   return a;
@@ -156,13 +156,13 @@ static bool *complement(int n, const bool *marks) {
 
 static void correct_positions(ag_start_along *a, double t, const double *params, const double *dp, double *dq) {
   const ag_system *sys = a->sys;
-  bool *held = complement(sys->n_xi, a->solved.q);
+  bool *held = complement(sys->n.xi, a->solved.q);
   (void)ag_along_eval(a->relations, t, a->x, params, &(ag_direction){.q = dq, .params = dp}, a->e);
   if (ag_is_sparse(sys)) {
     ag_sparse_correct(sys, false, t, params, a->x, held, a->e, dq);
   } else {
     double *v = ag_role_once(sys, AG_ROLE_RELATION, t, a->x, params);
-    linear l = {sys->n_relation, sys->n_xi, v + sys->outputs[AG_OUT_RELATION_JACOBIAN].at, a->e, NULL};
+    linear l = {sys->n_relation, sys->n.xi, v + sys->outputs[AG_OUT_RELATION_JACOBIAN].at, a->e, NULL};
     correct(&l, sys->n_relation, held, dq);
     free(v);
   }
@@ -172,7 +172,7 @@ static void correct_positions(ag_start_along *a, double t, const double *params,
 static void correct_velocities(ag_start_along *a, double t, const double *params, const double *dp, const double *dq,
                                double *dxi) {
   const ag_system *sys = a->sys;
-  int n = sys->n_xi, m = 0;
+  int n = sys->n.xi, m = 0;
   bool *held = complement(n, a->solved.xi);
   double *M = NULL;
   (void)ag_along_eval(a->rows, t, a->x, params, &(ag_direction){.q = dq, .xi = dxi, .params = dp}, a->e);
@@ -187,7 +187,7 @@ static void correct_velocities(ag_start_along *a, double t, const double *params
     }
     if (a->solved.projected) M = ag_role_once(sys, AG_ROLE_SADDLE, t, a->x, params); /* begins with M */
     linear l = {m, n, a->A, a->e, M};
-    if (m) correct(&l, a->solved.projected ? sys->rank : m, held, dxi);
+    if (m) correct(&l, a->solved.projected ? sys->n.rank : m, held, dxi);
     free(M);
   }
   free(held);
@@ -204,7 +204,7 @@ static void follow(ag_start_along *a, const double *params, double *dp) {
     (void)ag_along_eval(a->follow, 0, a->x, params, &(ag_direction){.params = dp}, a->e);
     for (int i = 0, at = 0; i < a->n_follow; i++) {
       int k = a->followers[i], n = ag_input_storage(sys->model->graph, sys->model->params[k].input);
-      double *to = dp + sys->param_offset[k];
+      double *to = dp + sys->param_rows[k].at;
       changed = changed || memcmp(to, a->e + at, sizeof(double) * (size_t)n);
       memcpy(to, a->e + at, sizeof(double) * (size_t)n);
       at += n;
@@ -225,22 +225,22 @@ static void turn_rate(const double *quaternion, const double *dR, double *rate) 
 static void named_positions(ag_start_along *a, double t, const double *params, const double *dp, double *dq) {
   const ag_system *sys = a->sys;
   const ag_model *m = sys->model;
-  memset(a->now, 0, sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
+  memset(a->now, 0, sizeof(double) * (size_t)(sys->n.x));
   ag_default_coordinates(sys, a->now);
   (void)ag_along_eval(a->starts, t, a->now, params, &(ag_direction){.params = dp}, a->values);
   for (int i = 0; i < m->n_starts; i++) {
     const ag_start *s = &m->starts[i];
     if (s->velocity || s->frame >= 0) continue;
-    const ag_place *p = &sys->places[s->coord];
+    const ag_layout_row *p = &sys->coords[s->coord];
     if (a->late[i])
       (void)ag_along_eval(a->starts, t, a->now, params, &(ag_direction){.q = dq, .params = dp}, a->values);
     const double *v = a->values + a->offset[i];
-    if (m->coords[s->coord].space == AG_SPACE_SO3) turn_rate(a->x + p->q, v, dq + p->xi);
-    else if (s->row >= 0) dq[p->xi + s->row] = v[0];
-    else memcpy(dq + p->xi, v, sizeof(double) * (size_t)p->n_xi);
-    bool part = s->row >= 0 && p->n_q == p->n_xi;
-    int first = p->q + (part ? s->row : 0);
-    memcpy(a->now + first, a->x + first, sizeof(double) * (size_t)(part ? 1 : p->n_q));
+    if (m->coords[s->coord].space == AG_SPACE_SO3) turn_rate(a->x + p->at, v, dq + p->tangent);
+    else if (s->row >= 0) dq[p->tangent + s->row] = v[0];
+    else memcpy(dq + p->tangent, v, sizeof(double) * (size_t)p->n_tangent);
+    bool part = s->row >= 0 && p->n == p->n_tangent;
+    int first = p->at + (part ? s->row : 0);
+    memcpy(a->now + first, a->x + first, sizeof(double) * (size_t)(part ? 1 : p->n));
   }
 }
 
@@ -253,7 +253,7 @@ static void named_velocities(ag_start_along *a, double t, const double *params, 
   for (int i = 0; i < m->n_starts; i++) {
     const ag_start *s = &m->starts[i];
     if (!s->velocity && s->frame < 0) continue;
-    double *to = s->frame >= 0 ? a->right + sys->n_lambda : dxi + sys->places[s->coord].xi;
+    double *to = s->frame >= 0 ? a->right + sys->n.lambda : dxi + sys->coords[s->coord].tangent;
     for (int k = 0; k < s->frame; k++) to += ag_node_rows(m->graph, m->frames[k].x);
     if (s->row > 0) to += s->row;
     memcpy(to, a->values + a->offset[i], sizeof(double) * (size_t)(a->offset[i + 1] - a->offset[i]));
@@ -262,14 +262,14 @@ static void named_velocities(ag_start_along *a, double t, const double *params, 
 
 ag_status ag_start_along_eval(ag_start_along *a, ag_ctx *ctx, double t0, const double *params, bool strict, double *q,
                               double *xi, int n, double *dparams, double *dx) {
-  const ag_system *sys = a->sys;
+  ag_system *sys = a->sys;
   AG_TRY(ag_start_positions(ctx, sys, t0, params, strict, q, &a->solved));
   AG_TRY(ag_start_velocities(ctx, sys, t0, params, strict, q, xi, &a->solved));
-  memcpy(a->x, q, sizeof(double) * (size_t)sys->n_q);
-  memcpy(a->x + sys->n_q, xi, sizeof(double) * (size_t)sys->n_xi);
-  memset(dx, 0, sizeof(double) * (size_t)(2 * n * sys->n_xi));
+  memcpy(a->x, q, sizeof(double) * (size_t)sys->n.q);
+  memcpy(a->x + sys->n.q, xi, sizeof(double) * (size_t)sys->n.xi);
+  memset(dx, 0, sizeof(double) * (size_t)(2 * n * sys->n.xi));
   for (int k = 0; k < n; k++) {
-    double *dp = dparams + k * sys->n_param, *dq = dx + 2 * k * sys->n_xi, *dxi = dq + sys->n_xi;
+    double *dp = dparams + k * sys->n.param, *dq = dx + 2 * k * sys->n.xi, *dxi = dq + sys->n.xi;
     follow(a, params, dp);
     named_positions(a, t0, params, dp, dq);
     if (a->relations) correct_positions(a, t0, params, dp, dq);

@@ -21,12 +21,12 @@ typedef struct relations {
 static void relations_init(relations *e, const ag_system *sys, double t0, const double *params) {
   size_t k = (size_t)sys->n_relation + 1;
   *e = (relations){.sys = sys, .t0 = t0, .params = params};
-  e->x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
+  e->x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x));
   e->v = ag_heap_alloc(sizeof(double) * (size_t)sys->tapes[AG_ROLE_RELATION]->n_out);
   e->G = e->v + sys->outputs[AG_OUT_RELATION_JACOBIAN].at;
   e->rows = ag_heap_alloc(sizeof(int) * k);
   e->columns = ag_heap_alloc(sizeof(int) * k);
-  e->delta = ag_heap_alloc(sizeof(double) * (size_t)sys->n_xi);
+  e->delta = ag_heap_alloc(sizeof(double) * (size_t)sys->n.xi);
 }
 
 static void relations_done(relations *e) { free(e->x), free(e->v), free(e->rows), free(e->columns), free(e->delta); }
@@ -35,7 +35,7 @@ static void relations_done(relations *e) { free(e->x), free(e->v), free(e->rows)
 static double relations_at(relations *e, const double *q, int *row) {
   const ag_system *sys = e->sys;
   double worst = 0;
-  memcpy(e->x, q, sizeof(double) * (size_t)sys->n_q);
+  memcpy(e->x, q, sizeof(double) * (size_t)sys->n.q);
   ag_tape_once(sys->tapes[AG_ROLE_RELATION], e->t0, e->x, e->params, NULL, e->v);
   for (int r = 0; r < sys->n_relation; r++) {
     double size = isfinite(e->v[r]) ? fabs(e->v[r]) : INFINITY;
@@ -88,7 +88,7 @@ static int pick_columns(int k, int n, const double *G, const bool *named, const 
 
 static void pick(relations *e, const bool *named) {
   const ag_system *sys = e->sys;
-  e->m = pick_columns(sys->n_relation, sys->n_xi, e->G, named, sys->dependent, e->rows, e->columns);
+  e->m = pick_columns(sys->n_relation, sys->n.xi, e->G, named, sys->dependent, e->rows, e->columns);
 }
 
 /* ---- Newton ---- */
@@ -98,14 +98,14 @@ static bool picked_eval(void *self, const double *q, double *F, double *J) {
   if (!isfinite(relations_at(e, q, NULL))) return false;
   for (int r = 0; r < e->m; r++) {
     F[r] = e->v[e->rows[r]];
-    for (int c = 0; c < e->m; c++) J[r * e->m + c] = e->G[e->rows[r] * e->sys->n_xi + e->columns[c]];
+    for (int c = 0; c < e->m; c++) J[r * e->m + c] = e->G[e->rows[r] * e->sys->n.xi + e->columns[c]];
   }
   return true;
 }
 
 static void picked_retract(void *self, double *q, const double *d) {
   relations *e = self;
-  memset(e->delta, 0, sizeof(double) * (size_t)e->sys->n_xi);
+  memset(e->delta, 0, sizeof(double) * (size_t)e->sys->n.xi);
   for (int c = 0; c < e->m; c++) e->delta[e->columns[c]] = d[c];
   ag_retract(e->sys, q, e->delta);
 }
@@ -119,7 +119,7 @@ static solved solve_positions(relations *e, const bool *named, double *q) {
   if (!isfinite(relations_at(e, q, NULL))) return SOLVED_NOT;
   pick(e, named);
   if (e->m) {
-    ag_newton_system s = {.kind = AG_NEWTON_SQUARE, .m = e->m, .n = e->m, .n_x = e->sys->n_q, .self = e};
+    ag_newton_system s = {.kind = AG_NEWTON_SQUARE, .m = e->m, .n = e->m, .n_x = e->sys->n.q, .self = e};
     s.eval = picked_eval;
     s.retract = picked_retract;
     double *work = ag_heap_alloc(sizeof(double) * ag_newton_work(&s));
@@ -139,11 +139,11 @@ static solved solve_positions(relations *e, const bool *named, double *q) {
  * vanish). */
 static void open_coordinates(relations *e, const bool *named, const double *q, bool *open) {
   const ag_system *sys = e->sys;
-  int n = sys->n_xi;
-  double *at = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q);
+  int n = sys->n.xi;
+  double *at = ag_heap_alloc(sizeof(double) * (size_t)sys->n.q);
   uint64_t state = 2;
   for (int i = 0; i < 4; i++) {
-    memcpy(at, q, sizeof(double) * (size_t)sys->n_q);
+    memcpy(at, q, sizeof(double) * (size_t)sys->n.q);
     for (int j = 0; j < n; j++) e->delta[j] = ag_random_unit(&state) - 0.5;
     ag_retract(sys, at, e->delta);
     (void)relations_at(e, at, NULL);
@@ -155,27 +155,27 @@ static void open_coordinates(relations *e, const bool *named, const double *q, b
 
 /* Marks what was solved for. */
 static void mark_moved(const relations *e, bool *moved) {
-  memset(moved, 0, (size_t)e->sys->n_xi);
+  memset(moved, 0, (size_t)e->sys->n.xi);
   for (int c = 0; c < e->m; c++) moved[e->columns[c]] = true;
 }
 
 /* Of a solution found from a guess at random: what is not decided by the equations goes back to where it was. */
 static void put_back(relations *e, const bool *named, const double *q, double *guess, bool *moved) {
   const ag_system *sys = e->sys;
-  double *at = ag_heap_alloc(sizeof(double) * (size_t)sys->n_q);
-  memcpy(at, guess, sizeof(double) * (size_t)sys->n_q);
+  double *at = ag_heap_alloc(sizeof(double) * (size_t)sys->n.q);
+  memcpy(at, guess, sizeof(double) * (size_t)sys->n.q);
   (void)relations_at(e, guess, NULL);
   pick(e, named);
   for (int i = 0; i < sys->model->n_coords; i++) {
-    const ag_place *p = &sys->places[i];
-    for (int a = 0; a < p->n_xi && p->n_q == p->n_xi; a++) { /* a rotation stays as it is */
+    const ag_layout_row *p = &sys->coords[i];
+    for (int a = 0; a < p->n_tangent && p->n == p->n_tangent; a++) { /* a rotation stays as it is */
       bool picked = false;
-      for (int c = 0; c < e->m; c++) picked = picked || e->columns[c] == p->xi + a;
-      if (!picked) at[p->q + a] = q[p->q + a];
+      for (int c = 0; c < e->m; c++) picked = picked || e->columns[c] == p->tangent + a;
+      if (!picked) at[p->at + a] = q[p->at + a];
     }
   }
   if (solve_positions(e, named, at) == SOLVED) {
-    memcpy(guess, at, sizeof(double) * (size_t)sys->n_q);
+    memcpy(guess, at, sizeof(double) * (size_t)sys->n.q);
     mark_moved(e, moved);
   }
   free(at);
@@ -185,16 +185,16 @@ static void put_back(relations *e, const bool *named, const double *q, double *g
  * gradient may vanish at 0). Where only a part could be solved, q has that part. */
 static bool search_positions(relations *e, const bool *named, double *q, bool *moved) {
   const ag_system *sys = e->sys;
-  size_t size = sizeof(double) * (size_t)sys->n_q;
+  size_t size = sizeof(double) * (size_t)sys->n.q;
   double *guess = ag_heap_alloc(size), *part = ag_heap_alloc(size),
-         *delta = ag_heap_alloc(sizeof(double) * (size_t)sys->n_xi);
-  bool *open = ag_heap_alloc((size_t)sys->n_xi + 1), have_part = false;
+         *delta = ag_heap_alloc(sizeof(double) * (size_t)sys->n.xi);
+  bool *open = ag_heap_alloc((size_t)sys->n.xi + 1), have_part = false;
   uint64_t state = 1;
   solved best = SOLVED_NOT;
   open_coordinates(e, named, q, open);
   for (int try = 0; try < 40 && best != SOLVED; try++) {
     memcpy(guess, q, size);
-    for (int j = 0; j < sys->n_xi; j++)
+    for (int j = 0; j < sys->n.xi; j++)
       delta[j] = !open[j] || !try ? 0 : (try < 20 ? 0.1 : 1.5) * (ag_random_unit(&state) - (try < 20 ? 0 : 0.5));
     ag_retract(sys, guess, delta);
     best = solve_positions(e, named, guess);
@@ -214,13 +214,13 @@ static bool search_positions(relations *e, const bool *named, double *q, bool *m
 /* The same for a large system, by the shortest steps of all unnamed coordinates. */
 static bool search_sparse(relations *e, const bool *named, double *q) {
   const ag_system *sys = e->sys;
-  size_t size = sizeof(double) * (size_t)sys->n_q;
+  size_t size = sizeof(double) * (size_t)sys->n.q;
   double *guess = ag_heap_alloc(size), *part = ag_heap_alloc(size);
   uint64_t state = 1;
   bool ok = false;
   for (int try = 0; try < 10 && !ok; try++) {
     memcpy(guess, q, size);
-    for (int j = 0; j < sys->n_xi; j++)
+    for (int j = 0; j < sys->n.xi; j++)
       e->delta[j] = named[j] || !try ? 0 : 0.1 * (ag_random_unit(&state) - (try < 5 ? 0 : 0.5));
     ag_retract(sys, guess, e->delta);
     ok = ag_sparse_position(sys, e->t0, e->params, named, guess);
@@ -237,7 +237,7 @@ bool ag_position_solve(const ag_system *sys, double t0, const double *params, co
   relations e;
   bool sparse = ag_is_sparse(sys);
   relations_init(&e, sys, t0, params);
-  for (int j = 0; j < sys->n_xi; j++) moved[j] = sparse && !named[j];
+  for (int j = 0; j < sys->n.xi; j++) moved[j] = sparse && !named[j];
   bool ok = relations_at(&e, q, NULL) <= 1e-14;
   if (ok && !sparse) pick(&e, named), mark_moved(&e, moved); /* what would be solved for nearby */
   if (!ok) ok = sparse ? search_sparse(&e, named, q) : search_positions(&e, named, q, moved);

@@ -12,10 +12,9 @@ enum {
 
 /* Can the mass matrix be factorised at the start? */
 static bool factorises(const ag_system *sys) {
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)),
-         *z = ag_heap_alloc(sizeof(double) * (size_t)sys->n_z);
-  double *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_c + 1)),
-         *dz = ag_heap_alloc(sizeof(double) * (size_t)sys->n_z);
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x)), *z = ag_heap_alloc(sizeof(double) * (size_t)sys->n.z);
+  double *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.c + 1)),
+         *dz = ag_heap_alloc(sizeof(double) * (size_t)sys->n.z);
   ag_work *w = ag_work_create(sys, sys->params);
   ag_system_state0(sys, x);
   bool good = ag_work_reduce(w, sys->t0, x, c, z) == AG_FINE && ag_work_rhs(w, sys->t0, z, c, dz) == AG_FINE;
@@ -27,19 +26,19 @@ static bool factorises(const ag_system *sys) {
 /* The mass matrix on the constraints must be positive definite: names the direction where it is not. */
 static ag_status check_mass(derive *d) {
   ag_system *sys = d->sys;
-  int n = sys->n_xi, k = sys->n_lambda;
+  int n = sys->n.xi, k = sys->n.lambda;
   if (sys->elimination == AG_ELIM_SADDLE) return ag_sparse_mass(d);
-  if (sys->n_u == 0 || ((n > MANY || !sys->tapes[AG_ROLE_SADDLE]) && factorises(sys))) return AG_OK;
+  if (sys->n.u == 0 || ((n > MANY || !sys->tapes[AG_ROLE_SADDLE]) && factorises(sys))) return AG_OK;
   if (!sys->tapes[AG_ROLE_SADDLE]) {
     ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the mass matrix is not positive definite at the start");
     return AG_WRONG;
   }
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.q + n));
   double *N = ag_heap_alloc(sizeof(double) * (size_t)(n * n)), *A, *w, *V;
   ag_system_state0(sys, x);
   double *v = ag_role_once(sys, AG_ROLE_SADDLE, sys->t0, x, sys->params);
   const double *M = v + sys->outputs[AG_OUT_SADDLE_M].at, *S = v + sys->outputs[AG_OUT_SADDLE_S].at;
-  int rank = k ? ag_dense_null(k, n, S, sys->rank < k ? 1e-9 : 1e-12, N) : 0, m = n - rank;
+  int rank = k ? ag_dense_null(k, n, S, sys->n.rank < k ? 1e-9 : 1e-12, N) : 0, m = n - rank;
   if (!k)
     for (int i = 0; i < n; i++) N[i * n + i] = 1;
   A = ag_heap_alloc(sizeof(double) * (size_t)(m * m + 1));
@@ -75,7 +74,8 @@ static ag_status check_mass(derive *d) {
     }
     ag_pos pos = d->m->lagrangian_pos;
     for (int i = 0; i < d->m->n_coords && !pos.line; i++) /* of a body: no Lagrangian is written */
-      if (sys->places[i].xi <= worst && worst < sys->places[i].xi + sys->places[i].n_xi) pos = d->m->coords[i].pos;
+      if (sys->coords[i].tangent <= worst && worst < sys->coords[i].tangent + sys->coords[i].n_tangent)
+        pos = d->m->coords[i].pos;
     ag_ctx_error(d->ctx, pos, "the mass matrix is %s at the start on the velocities the constraints allow: see `%s`",
                  w[0] < -1e-14 ? "not positive" : "singular", ag_velocity_name(sys, worst, sys->arena));
     status = AG_WRONG;
@@ -93,7 +93,7 @@ static ag_status check_mass(derive *d) {
 /* Energy and equations must have values at the start. */
 static ag_status check_start(derive *d) {
   ag_system *sys = d->sys;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x));
   ag_system_state0(sys, x);
   double *v = ag_role_once(sys, AG_ROLE_BALANCE, sys->t0, x, sys->params);
   double energy = v[sys->outputs[AG_OUT_BALANCE_ENERGY].at];
@@ -121,7 +121,7 @@ static ag_status check_relations(derive *d) {
   ag_model *m = d->m;
   ag_status status = AG_OK;
   ag_work *w = ag_work_create(sys, sys->params);
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi + 1)), t, rate;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x + 1)), t, rate;
   for (int i = 0; i < m->n_touches && status == AG_OK; i++) {
     ag_id dx;
     if (m->touches[i].name || !ag_model_prime(m, m->touches[i].x, &dx))
@@ -153,7 +153,7 @@ static ag_status check_relations(derive *d) {
 static void again_positions(derive *d) {
   ag_system *sys = d->sys;
   ag_ctx quiet = {0};
-  double *q = AG_NEWN(sys->arena, double, sys->n_q + 1);
+  double *q = AG_NEWN(sys->arena, double, sys->n.q + 1);
   if (sys->n_relation && ag_start_positions(&quiet, sys, sys->t0, sys->params, d->options->strict, q, NULL) == AG_OK)
     sys->q0 = q;
   ag_ctx_done(&quiet);
@@ -162,10 +162,10 @@ static void again_positions(derive *d) {
 static ag_status derive_all(derive *d) {
   ag_system *sys = d->sys;
   ag_layout(d);
-  AG_TRY(ag_param_values(d->ctx, sys, 0, NULL, NULL, sys->params));
+  AG_TRY(ag_system_params(d->ctx, sys, 0, NULL, NULL, sys->params));
   AG_TRY(ag_rows_collect(d));
-  sys->q0 = AG_NEWN(sys->arena, double, sys->n_q + 1);
-  sys->xi0 = AG_NEWN(sys->arena, double, sys->n_xi + 1);
+  sys->q0 = AG_NEWN(sys->arena, double, sys->n.q + 1);
+  sys->xi0 = AG_NEWN(sys->arena, double, sys->n.xi + 1);
   AG_TRY(ag_start_positions(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0, NULL));
   AG_TRY(ag_rows_rank(d));
   AG_TRY(ag_eliminate(d));
@@ -181,8 +181,7 @@ static ag_status derive_all(derive *d) {
   if (d->m->n_touches) AG_TRY(check_relations(d));
   ag_undetermined(d);
   if (d->options->growth && sys->elimination != AG_ELIM_SADDLE) ag_growth_find(d);
-  else if (sys->n_row) sys->growth.n_disguised = -1;
-  ag_dims_set(sys);
+  else if (sys->n.row) sys->growth.n_disguised = -1;
   return AG_OK;
 }
 
@@ -211,14 +210,14 @@ void ag_system_free(ag_system *sys) {
   ag_arena_free(sys->arena);
 }
 
-ag_status ag_system_sample(const ag_system *sys, ag_work *w, unsigned seed, double *t, double *x) {
+ag_status ag_system_sample(ag_system *sys, ag_work *w, unsigned seed, double *t, double *x) {
   ag_sampler sampler;
   ag_sampler_init(&sampler, sys, sys->params, seed);
   bool ok = false;
   for (int try = 0; try < 20 && !ok; try++) {
     if (!ag_sampler_next(&sampler, t, x)) break;
     if (!ag_position_project(sys, *t, sys->params, x)) continue;
-    for (int i = 0; i < sys->n_xi; i++) x[sys->n_q + i] = 2 * ag_random_unit(&sampler.state) - 1;
+    for (int i = 0; i < sys->n.xi; i++) x[sys->n.q + i] = 2 * ag_random_unit(&sampler.state) - 1;
     ok = ag_work_settle_full(w, *t, x) == AG_FINE && ag_work_residual(w, *t, x) < 1e-9;
   }
   ag_sampler_done(&sampler);

@@ -13,11 +13,11 @@ enum { PLACES = 3 }; /* states looked at: which rows are redundant may differ fr
 /* All nu at a sample, as columns of nu (n_row x the number returned): the kernel of S^T, rows scaled to norm 1. */
 static int directions(const derive *d, const double *at, double *nu) {
   const ag_system *sys = d->sys;
-  int m = sys->n_row, n = sys->n_xi;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + n)),
+  int m = sys->n.row, n = sys->n.xi;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.q + n)),
          *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n + m)), *T = ag_heap_alloc(sizeof(double) * (size_t)(m * n)),
          *size = ag_heap_alloc(sizeof(double) * (size_t)m);
-  memcpy(x, at + 1, sizeof(double) * (size_t)sys->n_q);
+  memcpy(x, at + 1, sizeof(double) * (size_t)sys->n.q);
   ag_tape_once(d->rows_tape, at[0], x, sys->params, NULL, v);
   for (int r = 0; r < m; r++) {
     for (int j = 0; j < n; j++) size[r] += v[r * n + j] * v[r * n + j];
@@ -40,9 +40,9 @@ typedef struct seeds {
 static void add_seeds(derive *d, ag_row_kind kind, const ag_item *all, int n_named, const ag_item *named,
                       const double *nu, int step, seeds *s) {
   for (int i = 0; i < n_named; i++) {
-    ag_id *parts = AG_NEWN(d->sys->arena, ag_id, d->sys->n_row + 1);
+    ag_id *parts = AG_NEWN(d->sys->arena, ag_id, d->sys->n.row + 1);
     int n = 0;
-    for (int r = 0; r < d->sys->n_row; r++) {
+    for (int r = 0; r < d->sys->n.row; r++) {
       const ag_row *row = &d->sys->rows[r];
       if (row->kind == kind && !strcmp(all[row->item].name, named[i].name))
         parts[n++] = ag_num(d->g, fabs(nu[r * step]) < 1e-9 ? 0 : nu[r * step]);
@@ -69,11 +69,11 @@ static void mark(derive *d, const double *at, const double *nu, int step, bool *
   bool needs;
   ag_tape *tape = ag_system_tape(sys, m->n_observables, dx, &needs);
   ag_work *w = ag_work_create(sys, sys->params);
-  double *state = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)),
+  double *state = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x)),
          *slots = ag_heap_aligned(sizeof(double) * (size_t)(tape->n_slot + 1)),
          *out = ag_heap_alloc(sizeof(double) * (size_t)(tape->n_out + 1));
-  memcpy(state, at + 1, sizeof(double) * (size_t)sys->n_q);
-  memcpy(state + sys->n_q, sys->xi0, sizeof(double) * (size_t)sys->n_xi);
+  memcpy(state, at + 1, sizeof(double) * (size_t)sys->n.q);
+  memcpy(state + sys->n.q, sys->xi0, sizeof(double) * (size_t)sys->n.xi);
   (void)ag_tape_prep(tape, sys->params, slots);
   if (ag_work_settle_full(w, at[0], state) == AG_FINE) (void)ag_work_eval(w, tape, needs, at[0], state, slots, out);
   for (int i = 0, k = 0; i < m->n_observables; i++)
@@ -98,16 +98,16 @@ static void tell(derive *d, ag_pos pos, const bool *open) {
   if (n)
     ag_ctx_note(d->ctx, pos, "redundant constraints do not determine their forces one by one: %s %s given %s",
                 ag_text_cstr(&names), ag_plural(n, "is", "are"),
-                d->sys->rank < d->sys->n_lambda ? "for the smallest multipliers"
-                                                : "with the dropped rows carrying nothing");
+                d->sys->n.rank < d->sys->n.lambda ? "for the smallest multipliers"
+                                                  : "with the dropped rows carrying nothing");
   ag_text_done(&names);
 }
 
 void ag_undetermined(derive *d) {
   ag_system *sys = d->sys;
-  if (!ag_role_lambda(sys, AG_ROLE_OBSERVE) || sys->rank == sys->n_row) return;
+  if (!ag_role_lambda(sys, AG_ROLE_OBSERVE) || sys->n.rank == sys->n.row) return;
   int first = 0;
-  while (first < sys->n_row - 1 && sys->rows[first].kept) first++;
+  while (first < sys->n.row - 1 && sys->rows[first].kept) first++;
   if (sys->elimination == AG_ELIM_SADDLE) { /* too large to tell which */
     ag_ctx_note(d->ctx, sys->rows[first].pos,
                 "redundant constraints do not determine their forces one by one: observables that are such forces are "
@@ -115,9 +115,9 @@ void ag_undetermined(derive *d) {
     return;
   }
   bool *open = AG_NEWN(sys->arena, bool, d->m->n_observables + 1);
-  double *nu = AG_NEWN(sys->arena, double, sys->n_row * sys->n_row + 1);
+  double *nu = AG_NEWN(sys->arena, double, sys->n.row * sys->n.row + 1);
   for (int s = 0; s < d->n_sample && s < PLACES; s++) {
-    const double *at = d->samples + ((size_t)sys->n_q + 1) * (size_t)s;
+    const double *at = d->samples + ((size_t)sys->n.q + 1) * (size_t)s;
     int n = directions(d, at, nu);
     for (int j = 0; j < n; j++) mark(d, at, nu + j, n, open);
   }

@@ -21,10 +21,10 @@ typedef struct scene {
 
 static const char *stored_name(const scene *s, int i) {
   for (int k = 0; k < s->sys->model->n_coords; k++) {
-    const ag_place *p = &s->sys->places[k];
+    const ag_layout_row *p = &s->sys->coords[k];
     const ag_coord *c = &s->sys->model->coords[k];
-    if (i < p->q || i >= p->q + p->n_q) continue;
-    return c->space == AG_SPACE_SO3 ? c->name : ag_component_name(s->arena, c->name, p->n_q, i - p->q);
+    if (i < p->at || i >= p->at + p->n) continue;
+    return c->space == AG_SPACE_SO3 ? c->name : ag_component_name(s->arena, c->name, p->n, i - p->at);
   }
   return "?";
 }
@@ -49,7 +49,7 @@ static double norm_of(int n, const double *v) {
 /* A row that vanishes, or depends on the others. */
 static bool lost_row(const scene *s) {
   const ag_system *sys = s->sys;
-  int k = sys->n_lambda, n = sys->n_xi, found = -1;
+  int k = sys->n.lambda, n = sys->n.xi, found = -1;
   if (!k || !sys->tapes[AG_ROLE_SADDLE]) return false;
   double *S = ag_heap_alloc(sizeof(double) * (size_t)(k * n)), *S0 = ag_heap_alloc(sizeof(double) * (size_t)(k * n));
   int *pivots = ag_heap_alloc(sizeof(int) * (size_t)k);
@@ -60,7 +60,7 @@ static bool lost_row(const scene *s) {
     if (norm_of(n, S + r * n) <= ROW_GONE * norm_of(n, S0 + r * n)) found = r, vanished = true;
   int rank = found < 0 ? ag_dense_rank(k, n, S, ROW_GONE, pivots) : k;
   if (rank >= 0 && rank < k) found = pivots[rank];
-  for (int r = 0; r < sys->n_row && found >= 0; r++)
+  for (int r = 0; r < sys->n.row && found >= 0; r++)
     if (sys->rows[r].lambda == found)
       ag_text_printf(s->out, "%s (line %d): here it %s", ag_row_text(sys, r, s->arena), sys->rows[r].pos.line,
                      vanished ? "vanishes, all its coefficients are 0" : "follows from the other constraints");
@@ -76,7 +76,7 @@ static bool lost_row(const scene *s) {
  * 1/unit[i]; v: where (may be NULL). NaN when there is none. */
 static double least_mass(const scene *s, const double *x, const double *unit, double *v) {
   const ag_system *sys = s->sys;
-  int n = sys->n_xi, k = sys->n_lambda;
+  int n = sys->n.xi, k = sys->n.lambda;
   size_t square = sizeof(double) * (size_t)(n * n + 1);
   double *a = ag_role_once(sys, AG_ROLE_SADDLE, s->t, x, s->params);
   double *N = ag_heap_alloc(square), *A = ag_heap_alloc(square);
@@ -105,20 +105,21 @@ static double least_mass(const scene *s, const double *x, const double *unit, do
 /* The coordinate (as a stored number) along which the least mass recovers fastest: where the coordinates are bad. */
 static int bad_coordinate(const scene *s, const double *unit, double least) {
   const ag_system *sys = s->sys;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_q + sys->n_xi)),
-         *delta = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_xi + 1));
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x)),
+         *delta = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.xi + 1));
   double best = 10 * fabs(least);
   int found = -1;
   for (int i = 0; i < sys->model->n_coords; i++)
-    for (int j = sys->places[i].xi; j < sys->places[i].xi + sys->places[i].n_xi; j++) {
-      memcpy(x, s->x, sizeof(double) * (size_t)(sys->n_q + sys->n_xi));
-      memset(delta, 0, sizeof(double) * (size_t)sys->n_xi);
+    for (int j = sys->coords[i].tangent; j < sys->coords[i].tangent + sys->coords[i].n_tangent; j++) {
+      memcpy(x, s->x, sizeof(double) * (size_t)(sys->n.x));
+      memset(delta, 0, sizeof(double) * (size_t)sys->n.xi);
       delta[j] = 1e-3;
       ag_retract(sys, x, delta);
       double now = least_mass(s, x, unit, NULL);
       if (now > best * 1.000001)
-        best = now,
-        found = sys->places[i].n_q == sys->places[i].n_xi ? sys->places[i].q + j - sys->places[i].xi : sys->places[i].q;
+        best = now, found = sys->coords[i].n == sys->coords[i].n_tangent
+                                ? sys->coords[i].at + j - sys->coords[i].tangent
+                                : sys->coords[i].at;
     }
   free(x);
   free(delta);
@@ -128,16 +129,16 @@ static int bad_coordinate(const scene *s, const double *unit, double least) {
 static void name_direction(const scene *s, const double *v) {
   int n = 0;
   double most = 0;
-  for (int i = 0; i < s->sys->n_xi; i++) most = fmax(most, fabs(v[i]));
-  for (int i = 0; i < s->sys->n_xi && n < 4; i++)
+  for (int i = 0; i < s->sys->n.xi; i++) most = fmax(most, fabs(v[i]));
+  for (int i = 0; i < s->sys->n.xi && n < 4; i++)
     if (fabs(v[i]) > 0.1 * most) ag_text_printf(s->out, "%s%s", n++ ? ", " : "", ag_velocity_name(s->sys, i, s->arena));
 }
 
 /* A mass matrix that becomes singular: bad coordinates, as Euler angles have them. */
 static bool lost_mass(const scene *s) {
   const ag_system *sys = s->sys;
-  int n = sys->n_xi;
-  if (!sys->tapes[AG_ROLE_SADDLE] || n > AG_SADDLE_MAX || !sys->n_u) return false;
+  int n = sys->n.xi;
+  if (!sys->tapes[AG_ROLE_SADDLE] || n > AG_SADDLE_MAX || !sys->n.u) return false;
   double *unit = ag_heap_alloc(sizeof(double) * (size_t)n), *v = ag_heap_alloc(sizeof(double) * (size_t)n);
   double *a = ag_role_once(sys, AG_ROLE_SADDLE, s->t0, s->x0, s->params), *M = a + sys->outputs[AG_OUT_SADDLE_M].at;
   for (int i = 0; i < n; i++) unit[i] = M[i * n + i] > 0 ? sqrt(M[i * n + i]) : 1;
@@ -161,7 +162,7 @@ static bool lost_mass(const scene *s) {
 /* The number of the state that has grown most and goes on growing, or the one that changes fastest beside its size. */
 static void fastest(const scene *s, const double *dx) {
   const ag_system *sys = s->sys;
-  int n = sys->n_q + sys->n_xi, grown = -1, quick = -1;
+  int n = sys->n.x, grown = -1, quick = -1;
   double most = GROWN, rate = 0;
   for (int i = 0; i < n; i++) {
     double now = fabs(s->x[i]), then = 1 + fabs(s->x0[i]), r = fabs(dx[i]) / (now + 1e-12 * then);
@@ -170,7 +171,7 @@ static void fastest(const scene *s, const double *dx) {
   }
   int i = grown >= 0 ? grown : quick;
   if (i < 0) return;
-  const char *name = i < sys->n_q ? stored_name(s, i) : ag_velocity_name(sys, i - sys->n_q, s->arena);
+  const char *name = i < sys->n.q ? stored_name(s, i) : ag_velocity_name(sys, i - sys->n.q, s->arena);
   if (grown >= 0) ag_text_printf(s->out, "%s grows without bound near t = %.9g (it is %.3g)", name, s->t, s->x[i]);
   else
     ag_text_printf(s->out, "%s changes ever faster near t = %.9g (it is %.6g, its rate %.3g)", name, s->t, s->x[i],
@@ -180,7 +181,7 @@ static void fastest(const scene *s, const double *dx) {
 void ag_work_why(ag_work *w, const double *params, double t0, const double *x0, double t, const double *x,
                  ag_text *out) {
   const ag_system *sys = ag_work_system(w);
-  int n = sys->n_q + sys->n_xi;
+  int n = sys->n.x;
   scene s = {sys, params, t, t0, x, x0, ag_arena_create(), out};
   bool told = false;
   for (int i = 0; i < n && !told; i++)
@@ -190,7 +191,7 @@ void ag_work_why(ag_work *w, const double *params, double t0, const double *x0, 
   if (!told && ag_work_rhs_full(w, t, x, dx) == AG_FINE) {
     for (int i = 0; i < n && !told; i++)
       if (!isfinite(dx[i])) {
-        const char *name = i < sys->n_q ? stored_name(&s, i) : ag_velocity_name(sys, i - sys->n_q, s.arena);
+        const char *name = i < sys->n.q ? stored_name(&s, i) : ag_velocity_name(sys, i - sys->n.q, s.arena);
         ag_text_printf(out, "the rate of %s is not finite here", name), told = true;
       }
     if (!told) fastest(&s, dx);
@@ -205,9 +206,9 @@ void ag_work_why(ag_work *w, const double *params, double t0, const double *x0, 
 static bool matters(const ag_system *sys, ag_id x) {
   const ag_model *m = sys->model;
   for (int i = 0; i < m->n_coords; i++) {
-    const ag_place *p = &sys->places[i];
+    const ag_layout_row *p = &sys->coords[i];
     bool core = m->coords[i].space == AG_SPACE_SO3;
-    for (int k = 0; k < p->n_q; k++) core = core || sys->q_in_z[p->q + k] < sys->n_core;
+    for (int k = 0; k < p->n; k++) core = core || sys->q_in_z[p->at + k] < sys->n.core;
     if (core && ag_depends(m->graph, 1, &x, 1, &m->coords[i].q)) return true;
   }
   return false;
@@ -218,7 +219,7 @@ static bool matters(const ag_system *sys, ag_id x) {
 void ag_guards(derive *d) {
   ag_system *sys = d->sys;
   const ag_model *m = d->m;
-  ag_id *outs = AG_NEWN(sys->arena, ag_id, 3 * m->n_domains + sys->n_row + 1);
+  ag_id *outs = AG_NEWN(sys->arena, ag_id, 3 * m->n_domains + sys->n.row + 1);
   int n = 0;
   sys->ranges = AG_NEWN(sys->arena, int, m->n_domains + 1);
   for (int i = 0; i < m->n_domains; i++) {
@@ -228,8 +229,8 @@ void ag_guards(derive *d) {
   }
   if (n) ag_role_make(sys, AG_ROLE_DOMAIN, n, outs);
   n = 0;
-  for (int r = 0; r < sys->n_row; r++)
+  for (int r = 0; r < sys->n.row; r++)
     if (d->may_vanish[r] && sys->rows[r].kept) outs[n++] = ag_jacobian(d->g, d->row_x[r], d->nc, d->xi);
-  sys->n_fragile = n;
+  sys->n.fragile = n;
   if (n) ag_role_make(sys, AG_ROLE_FRAGILE, n, outs);
 }

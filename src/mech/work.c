@@ -25,13 +25,13 @@ void ag_machine_make(ag_work *w, int role) {
 
 ag_work *ag_work_create(const ag_system *sys, const double *params) {
   ag_work *w = ag_heap_alloc(sizeof *w);
-  size_t n = (size_t)sys->n_xi, k = (size_t)sys->n_lambda;
+  size_t n = (size_t)sys->n.xi, k = (size_t)sys->n.lambda;
   w->sys = sys;
-  w->params = ag_heap_alloc(sizeof(double) * (size_t)(sys->n_param + 1));
-  memcpy(w->params, params, sizeof(double) * (size_t)sys->n_param);
+  w->params = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.param + 1));
+  memcpy(w->params, params, sizeof(double) * (size_t)sys->n.param);
   w->machines = ag_heap_alloc(sizeof *w->machines * (size_t)sys->n_tape);
-  w->x = ag_heap_alloc(sizeof(double) * ((size_t)sys->n_q + n + k + 1));
-  size_t m = sys->tapes[AG_ROLE_SADDLE] ? n + k + (size_t)sys->n_g : 1;
+  w->x = ag_heap_alloc(sizeof(double) * ((size_t)sys->n.q + n + k + 1));
+  size_t m = sys->tapes[AG_ROLE_SADDLE] ? n + k + (size_t)sys->n.g : 1;
   w->K = ag_heap_alloc(sizeof(double) * (m * m + 1));
   w->b = ag_heap_alloc(sizeof(double) * ((sys->tapes[AG_ROLE_SADDLE] ? m : n + k) + 1));
   size_t largest = 0;
@@ -41,7 +41,7 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   w->SP = ag_heap_alloc(sizeof(double) * (largest * largest + 1));
   w->G = ag_heap_alloc(sizeof(double) * (largest * largest + 1));
   w->combined = ag_heap_alloc(sizeof(double) * (largest * largest + 1));
-  size_t rank = sys->rank < sys->n_lambda ? (size_t)sys->rank : 0;
+  size_t rank = sys->n.rank < sys->n.lambda ? (size_t)sys->n.rank : 0;
   w->W = ag_heap_alloc(sizeof(double) * (rank * k + 1));
   w->WS = ag_heap_alloc(sizeof(double) * (rank * n + 1));
   w->rows = ag_heap_alloc(sizeof(double) * (size_t)(ag_basis_size(sys, AG_BASIS_ROWS) + 1));
@@ -80,8 +80,8 @@ int ag_work_core(ag_work *w, double t, const double *z, const double *c, double 
 }
 
 void ag_work_full(ag_work *w, double t, const double *z, const double *c, double *x) {
-  for (int i = 0; i < w->sys->n_q; i++) x[i] = z[w->sys->q_in_z[i]];
-  (void)ag_machine_run(w, AG_ROLE_XI, t, z, c, x + w->sys->n_q);
+  for (int i = 0; i < w->sys->n.q; i++) x[i] = z[w->sys->q_in_z[i]];
+  (void)ag_machine_run(w, AG_ROLE_XI, t, z, c, x + w->sys->n.q);
 }
 
 /* ---- multiplier closure ---- */
@@ -101,22 +101,22 @@ static bool all_finite(int n, const double *v) {
 /* Without constraints u is xi: the eliminated form gives the accelerations. */
 static int free_accel(ag_work *w, double t, const double *x, double *xidot) {
   const ag_system *sys = w->sys;
-  double *z = ag_heap_alloc(sizeof(double) * 2 * (size_t)sys->n_z), *dz = z + sys->n_z;
-  for (int i = 0; i < sys->n_q; i++) z[sys->q_in_z[i]] = x[i];
+  double *z = ag_heap_alloc(sizeof(double) * 2 * (size_t)sys->n.z), *dz = z + sys->n.z;
+  for (int i = 0; i < sys->n.q; i++) z[sys->q_in_z[i]] = x[i];
   if (sys->tapes[AG_ROLE_IMAGE]) {
     (void)ag_machine_run(w, AG_ROLE_IMAGE, t, x, NULL, NULL);
     for (int i = 0; i < sys->n_image; i++)
       memcpy(z + sys->images[i].z, ag_result(w, AG_OUT_IMAGE_IMAGES) + 3 * i, 3 * sizeof(double));
   }
-  memcpy(z + sys->u_in_z, x + sys->n_q, sizeof(double) * (size_t)sys->n_u);
+  memcpy(z + sys->n.u_at, x + sys->n.q, sizeof(double) * (size_t)sys->n.u);
   int trouble = ag_machine_run(w, AG_ROLE_RHS, t, z, NULL, dz) ? AG_TROUBLE_MASS : AG_FINE;
-  if (xidot) memcpy(xidot, dz + sys->u_in_z, sizeof(double) * (size_t)sys->n_u);
+  if (xidot) memcpy(xidot, dz + sys->n.u_at, sizeof(double) * (size_t)sys->n.u);
   free(z);
   return trouble;
 }
 
 int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *lambda) {
-  int n = w->sys->n_xi, k = w->sys->n_lambda;
+  int n = w->sys->n.xi, k = w->sys->n.lambda;
   if (w->sys->elimination == AG_ELIM_SADDLE) {
     int trouble = ag_saddle_accel(w, t, x);
     if (trouble) return trouble;
@@ -134,11 +134,11 @@ int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *
 
 int ag_work_rhs_full(ag_work *w, double t, const double *x, double *dx) {
   (void)ag_machine_run(w, AG_ROLE_KINEMATICS, t, x, NULL, dx);
-  return ag_work_accel(w, t, x, dx + w->sys->n_q, NULL);
+  return ag_work_accel(w, t, x, dx + w->sys->n.q, NULL);
 }
 
 int ag_work_reaction(ag_work *w, double t, const double *x, double *reaction) {
-  int n = w->sys->n_xi, k = w->sys->n_lambda, trouble = ag_work_accel(w, t, x, NULL, NULL);
+  int n = w->sys->n.xi, k = w->sys->n.lambda, trouble = ag_work_accel(w, t, x, NULL, NULL);
   if (w->sys->elimination == AG_ELIM_SADDLE) {
     ag_saddle_reaction(w, t, x, reaction);
     return trouble;
@@ -156,7 +156,7 @@ double ag_work_condition(ag_work *w, double t, const double *x) {
   if (!w->sys->tapes[AG_ROLE_SADDLE]) return NAN;
   ag_saddle p = ag_saddle_at(w, t, x);
   int rows = ag_rows_matrix(w, p.M, p.S);
-  return rows < 0 ? NAN : 1 / ag_dense_rcond(w->sys->n_xi + rows, w->K);
+  return rows < 0 ? NAN : 1 / ag_dense_rcond(w->sys->n.xi + rows, w->K);
 }
 
 /* ---- energy, residual, observables ---- */
@@ -168,12 +168,12 @@ double ag_work_energy(ag_work *w, double t, const double *x, double *size) {
 }
 
 double ag_work_energy_rate(ag_work *w, double t, const double *x) {
-  int k = w->sys->n_lambda;
+  int k = w->sys->n.lambda;
   if (ag_work_accel(w, t, x, NULL, NULL)) return NAN;
   (void)ag_machine_run(w, AG_ROLE_BALANCE, t, x, NULL, NULL);
   const double *s = ag_result(w, AG_OUT_BALANCE_S);
   double rate = -*ag_result(w, AG_OUT_BALANCE_L_T) + *ag_result(w, AG_OUT_BALANCE_POWER);
-  for (int r = 0; r < k; r++) rate -= s[r] * w->b[w->sys->n_xi + r];
+  for (int r = 0; r < k; r++) rate -= s[r] * w->b[w->sys->n.xi + r];
   return rate;
 }
 
@@ -182,20 +182,20 @@ double ag_work_residual(ag_work *w, double t, const double *x) {
   double worst = 0;
   if (sys->elimination == AG_ELIM_SADDLE) {
     worst = ag_saddle_residual(w, t, x);
-  } else if (sys->n_lambda) {
+  } else if (sys->n.lambda) {
     ag_saddle p = ag_saddle_at(w, t, x);
-    for (int r = 0; r < sys->n_lambda; r++) worst = fmax(worst, fabs(p.residual[r]));
+    for (int r = 0; r < sys->n.lambda; r++) worst = fmax(worst, fabs(p.residual[r]));
   }
-  if (sys->n_g) {
+  if (sys->n.g) {
     (void)ag_machine_run(w, AG_ROLE_POSITION, t, x, NULL, NULL);
-    for (int r = 0; r < sys->n_g; r++) worst = fmax(worst, fabs(ag_result(w, AG_OUT_POSITION_G)[r]));
+    for (int r = 0; r < sys->n.g; r++) worst = fmax(worst, fabs(ag_result(w, AG_OUT_POSITION_G)[r]));
   }
   return worst;
 }
 
 /* The full state with the multipliers behind it, when they are needed. */
 static int extended(ag_work *w, double t, const double *x, bool lambda) {
-  int n = w->sys->n_q + w->sys->n_xi;
+  int n = w->sys->n.x;
   memcpy(w->x, x, sizeof(double) * (size_t)n);
   return lambda ? ag_work_accel(w, t, x, NULL, w->x + n) : AG_FINE;
 }
@@ -251,9 +251,9 @@ static int new_basis(ag_work *w, const ag_basis *basis, const double *S, double 
 
 int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z) {
   const ag_system *sys = w->sys;
-  const double *xi = x + sys->n_q;
-  for (int i = 0; i < sys->n_q; i++) z[sys->q_in_z[i]] = x[i];
-  double *u = z + sys->u_in_z;
+  const double *xi = x + sys->n.q;
+  for (int i = 0; i < sys->n.q; i++) z[sys->q_in_z[i]] = x[i];
+  double *u = z + sys->n.u_at;
   if (sys->tapes[AG_ROLE_IMAGE]) {
     (void)ag_machine_run(w, AG_ROLE_IMAGE, t, x, NULL, NULL);
     for (int i = 0; i < sys->n_image; i++)
@@ -341,7 +341,7 @@ static double basis_pivot(ag_work *w, double t, const double *x, const double *c
 
 double ag_work_basis(ag_work *w, double t, const double *z, const double *c) {
   if (w->sys->elimination != AG_ELIM_BASIS) return 1;
-  for (int i = 0; i < w->sys->n_q; i++) w->x[i] = z[w->sys->q_in_z[i]];
+  for (int i = 0; i < w->sys->n.q; i++) w->x[i] = z[w->sys->q_in_z[i]];
   bool lost;
   double left = basis_pivot(w, t, w->x, c, &lost);
   return lost ? 0 : left;
@@ -382,7 +382,7 @@ double ag_work_turning(ag_work *w, double t, const double *z, const double *c, c
   if (sys->elimination != AG_ELIM_BASIS) return 0;
   double delta = 1e-6, worst = 0;
   for (int side = 0; side < 2; side++) {
-    for (int i = 0; i < sys->n_q; i++) w->x[i] = z[sys->q_in_z[i]] + (side ? delta * dz[sys->q_in_z[i]] : 0);
+    for (int i = 0; i < sys->n.q; i++) w->x[i] = z[sys->q_in_z[i]] + (side ? delta * dz[sys->q_in_z[i]] : 0);
     (void)ag_machine_run(w, AG_ROLE_BASIS, t + side * delta, w->x, NULL, side ? NULL : w->rows);
     for (int b = 0; b < sys->n_basis; b++) {
       const ag_basis *basis = &sys->bases[b];
@@ -404,13 +404,13 @@ double ag_work_turning(ag_work *w, double t, const double *z, const double *c, c
 static void settle_rotations(ag_work *w, double t, double *z) {
   const ag_system *sys = w->sys;
   for (int i = 0; i < sys->model->n_coords; i++)
-    if (sys->model->coords[i].space == AG_SPACE_SO3) (void)ag_lie_quat_normalise(z + sys->q_in_z[sys->places[i].q]);
+    if (sys->model->coords[i].space == AG_SPACE_SO3) (void)ag_lie_quat_normalise(z + sys->q_in_z[sys->coords[i].at]);
   if (!sys->tapes[AG_ROLE_IMAGE]) return;
-  for (int i = 0; i < sys->n_q; i++) w->x[i] = z[sys->q_in_z[i]];
+  for (int i = 0; i < sys->n.q; i++) w->x[i] = z[sys->q_in_z[i]];
   for (int i = 0; i < sys->n_image; i++) {
     (void)ag_machine_run(w, AG_ROLE_IMAGE, t, w->x, NULL, NULL);
     const double *h = ag_result(w, AG_OUT_IMAGE_IMAGES) + 3 * i;
-    double *g = z + sys->images[i].z, *q = z + sys->q_in_z[sys->places[sys->images[i].coord].q];
+    double *g = z + sys->images[i].z, *q = z + sys->q_in_z[sys->coords[sys->images[i].coord].at];
     double hh = h[0] * h[0] + h[1] * h[1] + h[2] * h[2], gg = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
     if (!(hh > 0) || !(gg > 0)) continue;
     double scale = sqrt(hh / gg), difference[3], delta[3], turn[4], turned[4];
@@ -421,7 +421,7 @@ static void settle_rotations(ag_work *w, double t, double *z) {
     ag_lie_quat_mul(q, turn, turned);
     memcpy(q, turned, sizeof turned);
     (void)ag_lie_quat_normalise(q);
-    memcpy(w->x + sys->places[sys->images[i].coord].q, q, sizeof turned);
+    memcpy(w->x + sys->coords[sys->images[i].coord].at, q, sizeof turned);
   }
 }
 
@@ -430,11 +430,12 @@ static int settle_basis(ag_work *w, double t, const double *x, const double *z, 
   bool lost;
   double left = basis_pivot(w, t, x, c, &lost);
   if (lost) return AG_TROUBLE_RANK;
-  bool mixed = w->sys->rank < w->sys->n_lambda; /* where all hold, combinations of the rows may be chosen at any time */
-  if ((left >= REFRESH && !mixed) || !w->sys->n_c) return AG_FINE;
+  bool mixed = w->sys->n.rank <
+               w->sys->n.lambda; /* where all hold, combinations of the rows may be chosen at any time */
+  if ((left >= REFRESH && !mixed) || !w->sys->n.c) return AG_FINE;
   if (left < REFRESH && w->sys->tapes[AG_ROLE_RENEW]) {
     if (ag_machine_run(w, AG_ROLE_RENEW, t, z, c, NULL)) return AG_TROUBLE_RANK;
-    memcpy(c, ag_result(w, AG_OUT_RENEW_C), sizeof(double) * (size_t)w->sys->n_c);
+    memcpy(c, ag_result(w, AG_OUT_RENEW_C), sizeof(double) * (size_t)w->sys->n.c);
   }
   for (int b = 0; b < w->sys->n_basis && mixed; b++) /* w->basis is of x, from basis_pivot */
     if (!ag_rows_choose(&w->sys->bases[b], ag_result(w, AG_OUT_BASIS_S) + w->sys->bases[b].S, c))
@@ -455,21 +456,21 @@ int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed) {
   const ag_system *sys = w->sys;
   *changed = false;
   settle_rotations(w, t, z);
-  if (!sys->n_g && sys->elimination != AG_ELIM_BASIS && sys->elimination != AG_ELIM_SADDLE &&
+  if (!sys->n.g && sys->elimination != AG_ELIM_BASIS && sys->elimination != AG_ELIM_SADDLE &&
       !sys->tapes[AG_ROLE_MINOR])
     return AG_FINE;
   double *x = w->x;
   ag_work_full(w, t, z, c, x);
   if (sys->tapes[AG_ROLE_MINOR] && left_domain(w, t, x)) return AG_TROUBLE_DOMAIN;
-  if (sys->n_g) {
+  if (sys->n.g) {
     int trouble = ag_work_position(w, t, x);
     if (trouble) return trouble;
-    for (int i = 0; i < sys->n_q; i++) z[sys->q_in_z[i]] = x[i];
+    for (int i = 0; i < sys->n.q; i++) z[sys->q_in_z[i]] = x[i];
     *changed = true;
   }
   if (sys->elimination == AG_ELIM_SADDLE) {
     int trouble = ag_saddle_velocity(w, t, x);
-    memcpy(z + sys->u_in_z, x + sys->n_q, sizeof(double) * (size_t)sys->n_u);
+    memcpy(z + sys->n.u_at, x + sys->n.q, sizeof(double) * (size_t)sys->n.u);
     *changed = true;
     return trouble;
   }
@@ -478,7 +479,7 @@ int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed) {
 
 int ag_work_settle_full(ag_work *w, double t, double *x) {
   ag_normalise(w->sys, x);
-  if (w->sys->n_g) {
+  if (w->sys->n.g) {
     int trouble = ag_work_position(w, t, x);
     if (trouble) return trouble;
   }

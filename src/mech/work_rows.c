@@ -12,7 +12,7 @@ static const double RANK_LOST = 1e-10;
 
 /* [M -S^T; S 0] into w->K, for any k x n matrix S. */
 static void saddle_matrix(ag_work *w, const double *M, int k, const double *S) {
-  int n = w->sys->n_xi, m = n + k;
+  int n = w->sys->n.xi, m = n + k;
   memset(w->K, 0, sizeof(double) * (size_t)(m * m));
   for (int i = 0; i < n; i++) memcpy(w->K + i * m, M + i * n, sizeof(double) * (size_t)n);
   for (int r = 0; r < k; r++)
@@ -33,7 +33,7 @@ static void product(int r, int k, int n, const double *W, const double *S, doubl
 }
 
 int ag_rows_matrix(ag_work *w, const double *M, const double *S) {
-  int n = w->sys->n_xi, k = w->sys->n_lambda, r = w->sys->rank;
+  int n = w->sys->n.xi, k = w->sys->n.lambda, r = w->sys->n.rank;
   if (r == k) {
     saddle_matrix(w, M, k, S);
     return k;
@@ -45,7 +45,7 @@ int ag_rows_matrix(ag_work *w, const double *M, const double *S) {
 }
 
 bool ag_rows_solve(ag_work *w, const double *M, const double *S, const double *right) {
-  int n = w->sys->n_xi, k = w->sys->n_lambda, r = ag_rows_matrix(w, M, S);
+  int n = w->sys->n.xi, k = w->sys->n.lambda, r = ag_rows_matrix(w, M, S);
   double *low = w->b + n;
   if (r < 0) return false;
   if (r == k) {
@@ -113,8 +113,8 @@ int ag_work_position(ag_work *w, double t, double *x) {
   if (sys->elimination == AG_ELIM_SADDLE) return ag_saddle_position(w, t, x);
   static const ag_newton_options options = {.max_iter = 10, .tol = 1e-15, .rounding = 1e-12};
   ag_moment m = {.w = w, .t = t};
-  ag_newton_system s = {.kind = AG_NEWTON_SHORTEST, .m = sys->n_g, .n = sys->n_xi, .n_x = sys->n_q, .self = &m};
-  if (sys->g_rank < sys->n_g) s.rank = sys->g_rank, s.rank_tol = RANK_LOST;
+  ag_newton_system s = {.kind = AG_NEWTON_SHORTEST, .m = sys->n.g, .n = sys->n.xi, .n_x = sys->n.q, .self = &m};
+  if (sys->g_rank < sys->n.g) s.rank = sys->g_rank, s.rank_tol = RANK_LOST;
   s.eval = position_eval;
   s.retract = ag_moment_retract;
   s.metric = position_metric;
@@ -126,13 +126,13 @@ int ag_work_position(ag_work *w, double t, double *x) {
 static bool velocity_eval(void *self, const double *xi, double *F, double *J) {
   ag_moment *m = self;
   (void)xi, (void)J; /* xi is part of m->x */
-  memcpy(F, ag_saddle_at(m->w, m->t, m->x).residual, sizeof(double) * (size_t)m->w->sys->n_lambda);
+  memcpy(F, ag_saddle_at(m->w, m->t, m->x).residual, sizeof(double) * (size_t)m->w->sys->n.lambda);
   return true;
 }
 
 static bool velocity_solve(void *self, const double *xi, const double *F, double *d) {
   ag_work *w = ((ag_moment *)self)->w;
-  size_t size = sizeof(double) * (size_t)w->sys->n_xi;
+  size_t size = sizeof(double) * (size_t)w->sys->n.xi;
   (void)xi;
   memset(w->b, 0, size);
   bool good = ag_rows_solve(w, ag_result(w, AG_OUT_SADDLE_M), ag_result(w, AG_OUT_SADDLE_S), F);
@@ -144,12 +144,12 @@ static bool velocity_solve(void *self, const double *xi, const double *F, double
 int ag_work_velocity(ag_work *w, double t, double *x) {
   const ag_system *sys = w->sys;
   if (sys->elimination == AG_ELIM_SADDLE) return ag_saddle_velocity(w, t, x);
-  if (!sys->n_lambda) return AG_FINE;
+  if (!sys->n.lambda) return AG_FINE;
   static const ag_newton_options options = {.max_iter = 3, .tol = 1e-15};
   ag_moment m = {.w = w, .t = t, .x = x};
-  ag_newton_system s = {.kind = AG_NEWTON_OWN, .m = sys->n_lambda, .n = sys->n_xi, .self = &m};
+  ag_newton_system s = {.kind = AG_NEWTON_OWN, .m = sys->n.lambda, .n = sys->n.xi, .self = &m};
   s.eval = velocity_eval;
   s.solve = velocity_solve;
-  ag_newton_reason reason = ag_newton(&s, &options, x + sys->n_q, ag_work_room(w, &s)).reason;
+  ag_newton_reason reason = ag_newton(&s, &options, x + sys->n.q, ag_work_room(w, &s)).reason;
   return reason == AG_NEWTON_SINGULAR ? AG_TROUBLE_RANK : AG_FINE; /* what is not finite shows in the state */
 }

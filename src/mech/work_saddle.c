@@ -25,10 +25,10 @@ int ag_saddle_accel(ag_work *w, double t, const double *x) {
 
 void ag_saddle_reaction(ag_work *w, double t, const double *x, double *reaction) {
   const ag_system *sys = w->sys;
-  const double *lambda = w->b + sys->n_xi, *S;
+  const double *lambda = w->b + sys->n.xi, *S;
   (void)ag_machine_run(w, AG_ROLE_ROWS, t, x, NULL, NULL);
   S = ag_result(w, AG_OUT_ROWS_S);
-  memset(reaction, 0, sizeof(double) * (size_t)sys->n_xi);
+  memset(reaction, 0, sizeof(double) * (size_t)sys->n.xi);
   for (int i = 0; i < sys->S_at.n; i++) {
     const ag_row *row = &sys->rows[sys->S_at.row[i]];
     if (row->kept) reaction[sys->S_at.col[i]] += S[i] * lambda[row->lambda];
@@ -43,7 +43,7 @@ static double largest(int n, const double *v) {
 
 double ag_saddle_residual(ag_work *w, double t, const double *x) {
   (void)ag_machine_run(w, AG_ROLE_ROWS, t, x, NULL, NULL);
-  return largest(w->sys->n_row, ag_result(w, AG_OUT_ROWS_RESIDUAL));
+  return largest(w->sys->n.row, ag_result(w, AG_OUT_ROWS_RESIDUAL));
 }
 
 /* ---- onto the constraints ---- */
@@ -62,7 +62,7 @@ static bool step_of(ag_moment *m, ag_output delta, const double *x, double *d) {
     m->trouble = cause(m->w, m->t, x);
     return false;
   }
-  memcpy(d, ag_result(m->w, delta), sizeof(double) * (size_t)m->w->sys->n_xi);
+  memcpy(d, ag_result(m->w, delta), sizeof(double) * (size_t)m->w->sys->n.xi);
   return true;
 }
 
@@ -77,7 +77,7 @@ int ag_saddle_position(ag_work *w, double t, double *x) {
   const ag_system *sys = w->sys;
   if (!sys->tapes[AG_ROLE_ONTO_G]) return AG_FINE;
   ag_moment m = {.w = w, .t = t};
-  ag_newton_system s = {.kind = AG_NEWTON_OWN, .m = sys->n_g, .n = sys->n_xi, .n_x = sys->n_q, .self = &m};
+  ag_newton_system s = {.kind = AG_NEWTON_OWN, .m = sys->n.g, .n = sys->n.xi, .n_x = sys->n.q, .self = &m};
   s.eval = position_eval;
   s.solve = position_solve;
   s.retract = ag_moment_retract;
@@ -89,7 +89,7 @@ static bool velocity_eval(void *self, const double *xi, double *F, double *J) {
   ag_moment *m = self;
   (void)xi, (void)J; /* xi is part of m->x */
   (void)ag_machine_run(m->w, AG_ROLE_ROWS, m->t, m->x, NULL, NULL);
-  memcpy(F, ag_result(m->w, AG_OUT_ROWS_RESIDUAL), sizeof(double) * (size_t)m->w->sys->n_row);
+  memcpy(F, ag_result(m->w, AG_OUT_ROWS_RESIDUAL), sizeof(double) * (size_t)m->w->sys->n.row);
   return true;
 }
 
@@ -104,10 +104,10 @@ int ag_saddle_velocity(ag_work *w, double t, double *x) {
   static const ag_newton_options options = {.max_iter = 3, .tol = 1e-13, .still = 1e-15};
   const ag_system *sys = w->sys;
   ag_moment m = {.w = w, .t = t, .x = x};
-  ag_newton_system s = {.kind = AG_NEWTON_OWN, .m = sys->n_row, .n = sys->n_xi, .self = &m};
+  ag_newton_system s = {.kind = AG_NEWTON_OWN, .m = sys->n.row, .n = sys->n.xi, .self = &m};
   s.eval = velocity_eval;
   s.solve = velocity_solve;
-  (void)ag_newton(&s, &options, x + sys->n_q, ag_work_room(w, &s));
+  (void)ag_newton(&s, &options, x + sys->n.q, ag_work_room(w, &s));
   return m.trouble; /* what is not finite shows in the state */
 }
 
@@ -123,10 +123,10 @@ typedef struct saddle_at {
 static saddle_at factor_at(ag_work *w, double t, const double *x) {
   const ag_system *sys = w->sys;
   const ag_places *M = &sys->M_at, *S = &sys->S_at;
-  int n = sys->n_xi, m = 0, *row = ag_heap_alloc(sizeof(int) * (size_t)(M->n + S->n)),
+  int n = sys->n.xi, m = 0, *row = ag_heap_alloc(sizeof(int) * (size_t)(M->n + S->n)),
       *col = ag_heap_alloc(sizeof(int) * (size_t)(M->n + S->n));
-  unsigned char *marks = ag_heap_alloc((size_t)(n + sys->n_lambda + 1));
-  saddle_at a = {.n = n + sys->n_lambda, .entries = ag_heap_alloc(sizeof(double) * (size_t)(M->n + S->n))};
+  unsigned char *marks = ag_heap_alloc((size_t)(n + sys->n.lambda + 1));
+  saddle_at a = {.n = n + sys->n.lambda, .entries = ag_heap_alloc(sizeof(double) * (size_t)(M->n + S->n))};
   double *sums = ag_heap_alloc(sizeof(double) * (size_t)a.n);
   (void)ag_machine_run(w, AG_ROLE_METRIC, t, x, NULL, NULL);
   (void)ag_machine_run(w, AG_ROLE_ROWS, t, x, NULL, NULL);
@@ -137,7 +137,7 @@ static saddle_at factor_at(ag_work *w, double t, const double *x) {
     if (r >= 0) row[m] = n + r, col[m] = S->col[i], a.entries[m++] = S_x[i];
   }
   for (int i = 0; i < n && sys->hubs; i++) marks[i] = sys->hubs[i] ? AG_MARK_HUB : AG_MARK_PLAIN;
-  memset(marks + n, AG_MARK_MULTIPLIER, (size_t)sys->n_lambda);
+  memset(marks + n, AG_MARK_MULTIPLIER, (size_t)sys->n.lambda);
   for (int k = 0; k < m; k++) {
     sums[col[k]] += fabs(a.entries[k]);
     if (row[k] != col[k]) sums[row[k]] += fabs(a.entries[k]);

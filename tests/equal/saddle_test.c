@@ -41,7 +41,7 @@ static double largest(int n, const double *v) {
 }
 
 /* Accelerations, reactions and projections at random states. */
-static void check_states(const ag_system *dense, const ag_system *sparse) {
+static void check_states(ag_system *dense, const ag_system *sparse) {
   int n = ag_system_dims(dense)->xi, n_x = ag_system_dims(dense)->q + n;
   ag_work *w[2] = {ag_work_create(dense, ag_system_param_values(dense)),
                    ag_work_create(sparse, ag_system_param_values(sparse))};

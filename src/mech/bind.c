@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ * Where tapes find their inputs: time, parameters, states, basis data; and parameter values. */
+#include <math.h>
+#include <string.h>
+
+#include "mech/mech_internal.h"
+
+/* Binds the parameters before the i-th one. */
+static int bind_params(const ag_system *sys, int n, ag_bind *binds) {
+  int k = 0;
+  for (int i = 0; i < n; i++)
+    if (sys->param_rows[i].at >= 0)
+      binds[k++] = (ag_bind){sys->model->params[i].input, AG_SEG_P, sys->param_rows[i].at};
+  return k;
+}
+
+ag_status ag_system_params(ag_ctx *ctx, ag_system *sys, int n_when, const int *when_param, const ag_id *when_value,
+                           double *params) {
+  ag_model *m = sys->model;
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(m->n_params + 1));
+  ag_status status = AG_OK;
+  for (int i = 0; i < m->n_params && status == AG_OK; i++) {
+    if (sys->param_rows[i].at < 0) continue;
+    ag_id value = m->params[i].value;
+    for (int k = 0; k < n_when; k++)
+      if (when_param[k] == i) value = when_value[k];
+    int n_bind = bind_params(sys, i, binds), size = sys->param_rows[i].n;
+    double *out = params + sys->param_rows[i].at;
+    if (ag_constant(m->graph, value, out)) {
+      /* a plain number: nothing to evaluate */
+    } else {
+      ag_tape *tape = ag_tape_create(m->graph, n_bind, binds, 1, &value);
+      ag_tape_once(tape, 0, NULL, params, NULL, out);
+      ag_tape_free(tape);
+    }
+    for (int k = 0; k < size; k++)
+      if (!isfinite(out[k])) {
+        ag_ctx_error(ctx, m->params[i].pos, "parameter `%s` is not finite (%g)", m->params[i].name, out[k]);
+        status = AG_WRONG;
+        break;
+      }
+  }
+  free(binds);
+  return status;
+}
+
+int ag_bind_capacity(const ag_system *sys) {
+  return 2 * sys->model->n_coords + sys->model->n_params + sys->n.u + 2 * sys->n_basis + 16;
+}
+
+int ag_bind_bases(const ag_system *sys, ag_bind *binds) {
+  int k = 0;
+  for (int i = 0; i < sys->n_basis; i++) {
+    const ag_basis *b = &sys->bases[i];
+    if (b->N) binds[k++] = (ag_bind){b->N, AG_SEG_C, b->c};
+    if (b->W) binds[k++] = (ag_bind){b->W, AG_SEG_C, b->c + b->n_y * (b->n_y - b->n_w)};
+  }
+  return k;
+}
+
+int ag_bind_base(const ag_system *sys, ag_bind *binds) {
+  ag_model *m = sys->model;
+  int k = 0;
+  binds[k++] = (ag_bind){m->t, AG_SEG_T, 0};
+  k += bind_params(sys, m->n_params, binds + k);
+  for (int i = 0; i < m->n_coords; i++) binds[k++] = (ag_bind){m->coords[i].q, AG_SEG_Z, sys->coords[i].at};
+  return k;
+}
+
+int ag_bind_full(const ag_system *sys, ag_bind *binds) {
+  const ag_model *m = sys->model;
+  int k = ag_bind_base(sys, binds);
+  for (int i = 0; i < m->n_coords; i++)
+    binds[k++] = (ag_bind){m->coords[i].xi, AG_SEG_Z, sys->n.q + sys->coords[i].tangent};
+  return k;
+}
+
+ag_tape *ag_full_tape(ag_system *sys, int n_out, const ag_id *outs) {
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)ag_bind_capacity(sys));
+  int k = ag_bind_full(sys, binds);
+  ag_tape *tape = ag_tape_create(sys->model->graph, k, binds, n_out, outs);
+  free(binds);
+  return tape;
+}
+
+int ag_tape_once(const ag_tape *tape, double t, const double *z, const double *p, const double *c, double *out) {
+  double *slots = ag_heap_aligned(sizeof(double) * (size_t)(tape->n_slot + 1));
+  const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = p, [AG_SEG_C] = c};
+  int fail = ag_tape_prep(tape, p, slots);
+  int later = ag_tape_eval(tape, seg, slots, out);
+  free(slots);
+  return fail ? fail : later;
+}
