@@ -76,8 +76,8 @@ static int column(const ag_record *r, const char *name) {
 }
 
 static double *param(const ag_system *sys, double *params, const char *name) {
-  for (int i = 0; i < ag_system_model(sys)->n_params; i++)
-    if (!strcmp(ag_system_model(sys)->params[i].name, name))
+  for (int i = 0; i < ag_model_n_params(ag_system_model(sys)); i++)
+    if (!strcmp(ag_model_params(ag_system_model(sys))[i].name, name))
       return params + ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at;
   fprintf(stderr, "no parameter %s\n", name);
   exit(1);

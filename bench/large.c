@@ -43,7 +43,7 @@ static double run_seconds(const ag_system *sys, const double *x0, long max_steps
 static double rhs_ns(const ag_system *sys, const double *z, size_t *size, double *generate, double *compile) {
   const ag_stepper *method = ag_stepper_find("dop853");
   ag_fused_spec spec = {.tape = ag_system_role(sys, AG_ROLE_RHS),
-                        .name = ag_system_model(sys)->name,
+                        .name = ag_model_name(ag_system_model(sys)),
                         .n = ag_system_dims(sys)->z,
                         .n_norm = ag_system_dims(sys)->core,
                         .method = method};
@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
   printf("{\"model\": \"%s\", \"velocities\": %d, \"constraints\": %d, \"text\": %zu, \"parse_ms\": %.2f, "
          "\"derive_ms\": %.2f, "
          "\"generate_ms\": %.2f, \"compile_ms\": %.0f, \"rhs_us\": %.2f, \"step_us\": %.1f}\n",
-         ag_system_model(sys)->name, ag_system_dims(sys)->xi, ag_system_dims(sys)->lambda, size, 1e3 * l.parse,
+         ag_model_name(ag_system_model(sys)), ag_system_dims(sys)->xi, ag_system_dims(sys)->lambda, size, 1e3 * l.parse,
          1e3 * l.derive, 1e3 * generate, 1e3 * compile, 1e-3 * rhs, 1e6 * (whole - start) / (double)(steps - one));
   free(x), free(z);
   ag_work_free(w);

@@ -161,7 +161,7 @@ static bool make_fused(const bench *b, making *m) {
   int n = ag_system_dims(sys)->z;
   ag_build_options how = b->how;
   ag_fused_spec spec = {.tape = ag_system_role(sys, AG_ROLE_RHS),
-                        .name = ag_system_model(sys)->name,
+                        .name = ag_model_name(ag_system_model(sys)),
                         .n = n,
                         .n_norm = ag_system_dims(sys)->core,
                         .method = method};
@@ -180,7 +180,7 @@ static bool make_fused(const bench *b, making *m) {
   t = cpu_seconds();
   fused = ag_fused_create(&spec, &how, &reason);
   m->cached = cpu_seconds() - t - m->generate;
-  if (!fused) fprintf(stderr, "%s: %s\n", ag_system_model(sys)->name, ag_text_cstr(&reason));
+  if (!fused) fprintf(stderr, "%s: %s\n", ag_model_name(ag_system_model(sys)), ag_text_cstr(&reason));
   ag_text_done(&reason);
   if (!fused) return false;
   double time = 0.1, h = 1e-3, error[2];
@@ -232,7 +232,7 @@ static void one(const char *path) {
   field f = {.b = &b, .dz = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->z + 1))};
   double share[2] = {0, 0};
   printf("{\"model\": \"%s\", \"n_z\": %d, \"n_core\": %d, \"operations\": %d, \"operations_core\": %d",
-         ag_system_model(sys)->name, ag_system_dims(sys)->z, ag_system_dims(sys)->core,
+         ag_model_name(ag_system_model(sys)), ag_system_dims(sys)->z, ag_system_dims(sys)->core,
          ag_tape_cost(ag_system_role(sys, AG_ROLE_RHS)), ag_tape_cost(ag_system_role(sys, AG_ROLE_CORE)));
   printf(", \"parse_ms\": %.3f, \"derive_ms\": %.3f, \"generate_ms\": %.3f", 1e3 * l.parse, 1e3 * l.derive,
          1e3 * m.generate);

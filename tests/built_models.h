@@ -4,7 +4,7 @@
 #define AG_TESTS_BUILT_MODELS_H
 #include <math.h>
 
-#include "model/model.h"
+#include "model/parts.h"
 
 static const ag_pos nowhere = {0};
 

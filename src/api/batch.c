@@ -80,8 +80,8 @@ static bool choose_columns(ag_ctx *ctx, const ag_record *record, const char *tex
 }
 
 bool ag_api_needs_events(const ag_model *m) {
-  for (int i = 0; i < m->n_events; i++)
-    if (m->events[i].terminal || m->events[i].cuts) return true;
+  for (int i = 0; i < ag_model_n_events(m); i++)
+    if (ag_model_events(m)[i].terminal || ag_model_events(m)[i].cuts) return true;
   return false;
 }
 

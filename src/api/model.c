@@ -104,14 +104,14 @@ void anagyre_end_at(anagyre_model *m, const char *events) {
 }
 
 static ag_status end_at(ag_ctx *ctx, ag_model *m, const char *name) {
-  for (int i = 0; i < m->n_events; i++)
-    if (!strcmp(m->events[i].name, name)) {
-      m->events[i].terminal = true;
+  for (int i = 0; i < ag_model_n_events(m); i++)
+    if (!strcmp(ag_model_events(m)[i].name, name)) {
+      ag_model_events(m)[i].terminal = true;
       return AG_OK;
     }
-  const char **names = ag_heap_alloc(sizeof *names * (size_t)(m->n_events + 1));
-  for (int i = 0; i < m->n_events; i++) names[i] = m->events[i].name;
-  const char *near = ag_nearest(name, m->n_events, names);
+  const char **names = ag_heap_alloc(sizeof *names * (size_t)(ag_model_n_events(m) + 1));
+  for (int i = 0; i < ag_model_n_events(m); i++) names[i] = ag_model_events(m)[i].name;
+  const char *near = ag_nearest(name, ag_model_n_events(m), names);
   if (near) ag_ctx_error(ctx, ag_api_nowhere, "--end-at: the model has no event `%s`; did you mean `%s`?", name, near);
   else ag_ctx_error(ctx, ag_api_nowhere, "--end-at: the model has no event `%s`", name);
   free(names);
@@ -150,17 +150,17 @@ static bool same(const ag_derive_options *a, const ag_derive_options *b) {
 static void warn_contacts(anagyre_model *a) {
   const ag_system *sys = a->system;
   const ag_model *m = a->model;
-  if (!m->n_contacts) return;
+  if (!ag_model_n_contacts(m)) return;
   double *x = ag_heap_alloc(sizeof *x * (size_t)(ag_system_dims(sys)->x));
   double *values = ag_heap_alloc(sizeof *values * (size_t)(ag_system_dims(sys)->observe + 1));
   ag_system_state0(sys, x);
   ag_work *work = ag_work_create(sys, ag_system_param_values(sys));
   bool known = ag_work_observe(work, a->derived.t0, x, values) == 0;
-  for (int i = 0; known && i < m->n_contacts; i++)
-    for (int k = 0; k < m->n_observables; k++) {
+  for (int i = 0; known && i < ag_model_n_contacts(m); i++)
+    for (int k = 0; k < ag_model_n_observables(m); k++) {
       double force = values[ag_layout_item(sys, AG_LAYOUT_OBSERVABLE, k)->at];
-      if (m->observables[k].x != m->contacts[i]->press || !(force < 0)) continue;
-      const ag_body *b = m->contacts[i]->body;
+      if (ag_model_observables(m)[k].x != ag_model_contacts(m)[i]->press || !(force < 0)) continue;
+      const ag_body *b = ag_model_contacts(m)[i]->body;
       ag_ctx_warn(&a->ctx, b->pos, "at the start the ground would have to hold `%s` down (normal force %.3g)", b->name,
                   force);
       break;
@@ -211,34 +211,34 @@ const char *anagyre_notes(anagyre_model *m) {
   return ag_text_cstr(&m->notes);
 }
 
-const char *anagyre_name(anagyre_model *m) { return ag_api_model(m) ? m->model->name : ""; }
-const char *anagyre_title(anagyre_model *m) { return ag_api_model(m) ? m->model->title : ""; }
+const char *anagyre_name(anagyre_model *m) { return ag_api_model(m) ? ag_model_name(m->model) : ""; }
+const char *anagyre_title(anagyre_model *m) { return ag_api_model(m) ? ag_model_title(m->model) : ""; }
 
 const char *anagyre_item(anagyre_model *handle, anagyre_kind kind, int i) {
   const ag_model *m = ag_api_model(handle);
   if (!m || i < 0) return NULL;
   switch (kind) {
-  case ANAGYRE_PARAMETER: return i < m->n_params ? m->params[i].name : NULL;
-  case ANAGYRE_COORDINATE: return i < m->n_coords ? m->coords[i].name : NULL;
-  case ANAGYRE_VELOCITY: return i < m->n_coords ? m->coords[i].velocity : NULL;
-  case ANAGYRE_OBSERVABLE: return i < m->n_observables ? m->observables[i].name : NULL;
-  case ANAGYRE_EVENT: return i < m->n_events ? m->events[i].name : NULL;
-  case ANAGYRE_SECTION: return i < m->n_sections ? m->sections[i].name : NULL;
+  case ANAGYRE_PARAMETER: return i < ag_model_n_params(m) ? ag_model_params(m)[i].name : NULL;
+  case ANAGYRE_COORDINATE: return i < ag_model_n_coords(m) ? ag_model_coords(m)[i].name : NULL;
+  case ANAGYRE_VELOCITY: return i < ag_model_n_coords(m) ? ag_model_coords(m)[i].velocity : NULL;
+  case ANAGYRE_OBSERVABLE: return i < ag_model_n_observables(m) ? ag_model_observables(m)[i].name : NULL;
+  case ANAGYRE_EVENT: return i < ag_model_n_events(m) ? ag_model_events(m)[i].name : NULL;
+  case ANAGYRE_SECTION: return i < ag_model_n_sections(m) ? ag_model_sections(m)[i].name : NULL;
   }
   return NULL;
 }
 
 int ag_api_section(ag_ctx *ctx, const ag_model *m, const char *name) {
-  for (int i = 0; i < m->n_sections; i++)
-    if (!strcmp(m->sections[i].name, name)) return i + 1;
-  if (!m->n_sections) {
+  for (int i = 0; i < ag_model_n_sections(m); i++)
+    if (!strcmp(ag_model_sections(m)[i].name, name)) return i + 1;
+  if (!ag_model_n_sections(m)) {
     ag_ctx_error(ctx, ag_api_nowhere, "the model has no section: it is introduced by `section %s: ... = 0`", name);
     return 0;
   }
   ag_text all = {0};
-  const char **names = ag_heap_alloc(sizeof *names * (size_t)m->n_sections);
-  for (int i = 0; i < m->n_sections; i++) ag_text_printf(&all, " %s", names[i] = m->sections[i].name);
-  const char *near = ag_nearest(name, m->n_sections, names);
+  const char **names = ag_heap_alloc(sizeof *names * (size_t)ag_model_n_sections(m));
+  for (int i = 0; i < ag_model_n_sections(m); i++) ag_text_printf(&all, " %s", names[i] = ag_model_sections(m)[i].name);
+  const char *near = ag_nearest(name, ag_model_n_sections(m), names);
   ag_ctx_error(ctx, ag_api_nowhere, "the model has no section `%s`%s%s%s (there are:%s)", name,
                near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "", all.s);
   ag_text_done(&all);
@@ -247,10 +247,10 @@ int ag_api_section(ag_ctx *ctx, const ag_model *m, const char *name) {
 }
 
 static anagyre_array param_value(const ag_system *sys, int i) {
-  const ag_param *p = &ag_system_model(sys)->params[i];
+  const ag_param *p = &ag_model_params(ag_system_model(sys))[i];
   if (p->integer) return (anagyre_array){&p->number, 1, 1, 1, 1};
-  int rows = ag_node_rows(ag_system_model(sys)->graph, p->input),
-      cols = ag_node_cols(ag_system_model(sys)->graph, p->input);
+  int rows = ag_node_rows(ag_model_nodes(ag_system_model(sys)), p->input),
+      cols = ag_node_cols(ag_model_nodes(ag_system_model(sys)), p->input);
   return (anagyre_array){ag_system_param_values(sys) + ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at, 1, rows * cols,
                          rows, cols};
 }
@@ -258,8 +258,8 @@ static anagyre_array param_value(const ag_system *sys, int i) {
 anagyre_array anagyre_value(anagyre_model *m, const char *name) {
   const ag_system *sys = ag_api_system(m, m && m->tried ? &m->derived : &(ag_derive_options){0});
   if (!sys) return (anagyre_array){0};
-  for (int i = 0; i < ag_system_model(sys)->n_params; i++)
-    if (!strcmp(ag_system_model(sys)->params[i].name, name)) return param_value(sys, i);
+  for (int i = 0; i < ag_model_n_params(ag_system_model(sys)); i++)
+    if (!strcmp(ag_model_params(ag_system_model(sys))[i].name, name)) return param_value(sys, i);
   if (!m->values) {
     ag_api_record_init(&m->record, sys);
     m->values = ag_heap_alloc(sizeof(double) * (size_t)(m->record.width + 1));

@@ -71,7 +71,7 @@ static void take_notes(anagyre_motion *r, const ag_system *sys) {
   if (e->why) ag_text_printf(&r->notes, "%s\n", e->why);
   if (e->left) {
     ag_text_str(&r->notes, "it left the domain: ");
-    ag_print(ag_system_model(sys)->graph, ag_system_model(sys)->domains[e->left - 1].x, &r->notes);
+    ag_print(ag_model_nodes(ag_system_model(sys)), ag_model_domains(ag_system_model(sys))[e->left - 1].x, &r->notes);
     ag_text_printf(&r->notes, " = %.6g at t = %.6g, not in %.6g..%.6g\n", e->left_value, e->left_t, e->left_from,
                    e->left_to);
   }

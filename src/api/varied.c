@@ -24,8 +24,8 @@ struct ag_varied {
 /* ---- what varies ---- */
 
 static const ag_param *param_of(const ag_model *m, const char *name) {
-  for (int i = 0; i < m->n_params; i++)
-    if (!strcmp(m->params[i].name, name)) return &m->params[i];
+  for (int i = 0; i < ag_model_n_params(m); i++)
+    if (!strcmp(ag_model_params(m)[i].name, name)) return &ag_model_params(m)[i];
   return NULL;
 }
 
@@ -39,7 +39,7 @@ static ag_status check_names(ag_ctx *ctx, const anagyre_model *a, const ag_model
                    "`%s` is an integer parameter: it shapes the equations and cannot be swept; run once per value with "
                    "--set",
                    names[i]);
-    else if (p && !ag_is_scalar(m->graph, p->input))
+    else if (p && !ag_is_scalar(ag_model_nodes(m), p->input))
       ag_ctx_error(ctx, ag_api_nowhere, "`%s` is no single number: only numbers can be swept", names[i]);
     for (int k = 0; k < a->n_set; k++)
       if (!strcmp(a->sets[k].name, names[i]))
@@ -54,8 +54,9 @@ static ag_status check_starts(ag_ctx *ctx, const ag_varied *v, const ag_vary *va
   int before = ctx->n_error;
   for (int i = 0; i < v->n_name; i++) {
     bool used = v->is_param[i];
-    for (int k = 0; k < v->model->n_starts && !used; k++)
-      used = ag_depends(v->model->graph, 1, &v->model->starts[k].x, 1, &v->model->params[varies[i].param].input);
+    for (int k = 0; k < ag_model_n_starts(v->model) && !used; k++)
+      used = ag_depends(ag_model_graph(v->model), 1, &ag_model_starts(v->model)[k].x, 1,
+                        &ag_model_params(v->model)[varies[i].param].input);
     if (!used) ag_ctx_error(ctx, ag_api_nowhere, "the start that `%s` names is swept twice", varies[i].name);
   }
   return ctx->n_error > before ? AG_WRONG : AG_OK;
@@ -63,11 +64,11 @@ static ag_status check_starts(ag_ctx *ctx, const ag_varied *v, const ag_vary *va
 
 /* Constant values and no constraints: the start depends on nothing that varies. */
 static bool start_is_fixed(const ag_varied *v) {
-  for (int i = 0; i < v->model->n_starts; i++) {
+  for (int i = 0; i < ag_model_n_starts(v->model); i++) {
     double x[16];
-    ag_id value = v->model->starts[i].x;
-    int size = ag_node_rows(v->model->graph, value) * ag_node_cols(v->model->graph, value);
-    if (size > 16 || !ag_constant(v->model->graph, value, x)) return false;
+    ag_id value = ag_model_starts(v->model)[i].x;
+    int size = ag_node_rows(ag_model_graph(v->model), value) * ag_node_cols(ag_model_graph(v->model), value);
+    if (size > 16 || !ag_constant(ag_model_graph(v->model), value, x)) return false;
   }
   return ag_system_dims(v->system)->row == 0;
 }
@@ -76,24 +77,24 @@ static bool start_is_fixed(const ag_varied *v) {
 static void find_follow(ag_varied *v) {
   ag_model *m = v->model;
   const ag_system *sys = v->system;
-  int n = m->n_params, n_moved = 0, width = 0;
+  int n = ag_model_n_params(m), n_moved = 0, width = 0;
   ag_arena *arena = ag_arena_create();
   ag_id *moved = AG_NEWN(arena, ag_id, n + 1), *from = AG_NEWN(arena, ag_id, n + 1), *to = AG_NEWN(arena, ag_id, n + 1);
   bool *varies = AG_NEWN(arena, bool, n + 1);
   for (int i = 0; i < n; i++)
-    for (int k = 0; k < v->n_name && m->params[i].input; k++)
+    for (int k = 0; k < v->n_name && ag_model_params(m)[i].input; k++)
       if (v->at[k] == ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at)
-        varies[i] = true, moved[n_moved++] = m->params[i].input;
+        varies[i] = true, moved[n_moved++] = ag_model_params(m)[i].input;
   for (int i = 0; i < n; i++) { /* in the order of the file: each may use those before it */
-    const ag_param *p = &m->params[i];
+    const ag_param *p = &ag_model_params(m)[i];
     if (!p->input) continue;
     ag_id x = p->value;
-    if (varies[i] || !ag_depends(m->graph, 1, &x, n_moved, moved)) continue;
-    if (v->n_follow) ag_substitute(m->graph, v->n_follow, from, to, 1, &x);
+    if (varies[i] || !ag_depends(ag_model_graph(m), 1, &x, n_moved, moved)) continue;
+    if (v->n_follow) ag_substitute(ag_model_graph(m), v->n_follow, from, to, 1, &x);
     from[v->n_follow] = moved[n_moved++] = p->input;
     to[v->n_follow] = x;
     v->follow[v->n_follow++] = i;
-    width += ag_input_storage(m->graph, p->input);
+    width += ag_input_storage(ag_model_graph(m), p->input);
   }
   if (v->n_follow) v->tape = ag_varied_tape(v, v->n_follow, to);
   v->out = ag_heap_alloc(sizeof(double) * (size_t)(width + 1));
@@ -103,12 +104,13 @@ static void find_follow(ag_varied *v) {
 
 ag_tape *ag_varied_tape(const ag_varied *v, int n, const ag_id *x) {
   const ag_model *m = v->model;
-  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(m->n_params + 1));
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_model_n_params(m) + 1));
   int n_bind = 0;
-  for (int i = 0; i < m->n_params; i++)
-    if (m->params[i].input)
-      binds[n_bind++] = (ag_bind){m->params[i].input, AG_SEG_P, ag_layout_item(v->system, AG_LAYOUT_PARAMETER, i)->at};
-  ag_tape *tape = ag_tape_create(m->graph, n_bind, binds, n, x);
+  for (int i = 0; i < ag_model_n_params(m); i++)
+    if (ag_model_params(m)[i].input)
+      binds[n_bind++] =
+          (ag_bind){ag_model_params(m)[i].input, AG_SEG_P, ag_layout_item(v->system, AG_LAYOUT_PARAMETER, i)->at};
+  ag_tape *tape = ag_tape_create(ag_model_nodes(m), n_bind, binds, n, x);
   free(binds);
   return tape;
 }
@@ -131,7 +133,7 @@ ag_varied *ag_varied_create(ag_ctx *ctx, anagyre_model *a, int n_name, const cha
   *v = (ag_varied){.t0 = o->t0, .strict = o->strict, .n_name = n_name};
   v->is_param = ag_heap_alloc(sizeof *v->is_param * (size_t)(n_name + 1));
   v->at = ag_heap_alloc(sizeof *v->at * (size_t)(n_name + 1));
-  v->follow = ag_heap_alloc(sizeof *v->follow * (size_t)(plain->n_params + n_name + 1));
+  v->follow = ag_heap_alloc(sizeof *v->follow * (size_t)(ag_model_n_params(plain) + n_name + 1));
   for (int i = 0; i < n_name; i++) {
     varies[i] = (ag_vary){names[i], values[i], -1};
     v->is_param[i] = param_of(plain, names[i]) != NULL;
@@ -174,8 +176,8 @@ const char *ag_varied_params(ag_varied *v, const double *values, double *params)
   (void)ag_tape_prep(v->tape, params, v->slots);
   (void)ag_tape_eval(v->tape, seg, v->slots, v->out);
   for (int i = 0, at = 0; i < v->n_follow; i++) {
-    const ag_param *p = &m->params[v->follow[i]];
-    for (int k = 0, n = ag_input_storage(m->graph, p->input); k < n; k++, at++) {
+    const ag_param *p = &ag_model_params(m)[v->follow[i]];
+    for (int k = 0, n = ag_input_storage(ag_model_nodes(m), p->input); k < n; k++, at++) {
       if (!isfinite(v->out[at])) return p->name;
       params[ag_layout_item(sys, AG_LAYOUT_PARAMETER, v->follow[i])->at + k] = v->out[at];
     }

@@ -69,7 +69,7 @@ static void write_json(const ag_batch_report *b, ag_json *j) {
   const ag_batch_result *r = &b->result;
   const ag_run_options *o = &b->options.run;
   ag_json_begin(j, NULL, '{');
-  ag_json_string(j, "model", ag_varied_model(b->members->varied)->name);
+  ag_json_string(j, "model", ag_model_name(ag_varied_model(b->members->varied)));
   ag_json_whole(j, "members", b->members->n);
   ag_json_whole(j, "failed", b->n_failed);
   ag_json_begin(j, "sweep", '{');
@@ -170,7 +170,7 @@ static void write_summary(const ag_batch_report *b, const char *output, ag_text 
   const ag_run_options *o = &b->options.run;
   long steps = 0, rejected = 0;
   for (long i = 0; i < r->n; i++) steps += r->members[i].steps, rejected += r->members[i].rejected;
-  ag_text_printf(out, "%s%s%s\n", m->name, *m->title ? ": " : "", m->title);
+  ag_text_printf(out, "%s%s%s\n", ag_model_name(m), *ag_model_title(m) ? ": " : "", ag_model_title(m));
   ag_text_printf(out, "  %-12s  %ld", "members", b->members->n);
   int n_axis = b->members->grid.n_axis - (b->members->grid.n_solved > 0),
       n_swept = b->members->grid.n_name - b->members->grid.n_solved;
@@ -194,8 +194,8 @@ static void write_summary(const ag_batch_report *b, const char *output, ag_text 
                  r->seconds, rate(b));
   if (o->section) {
     long n = ag_batch_report_n_points(b);
-    ag_text_printf(out, "  %-12s  %s: %ld crossing%s, %.4g/s\n", "section", m->sections[o->section - 1].name, n,
-                   n == 1 ? "" : "s", r->seconds > 0 ? (double)n / r->seconds : 0);
+    ag_text_printf(out, "  %-12s  %s: %ld crossing%s, %.4g/s\n", "section", ag_model_sections(m)[o->section - 1].name,
+                   n, n == 1 ? "" : "s", r->seconds > 0 ? (double)n / r->seconds : 0);
   }
   if (output) ag_text_printf(out, "  %-12s  %s\n", o->section ? "points" : "table", output);
   ag_text_str(out, "at the end\n");

@@ -61,11 +61,11 @@ static void put_parameters(const ag_batch_report *b, ag_fields *p) {
   const ag_system *sys = ag_varied_system(b->members->varied);
   const ag_model *model = ag_system_model(sys);
   ag_text path = {0};
-  for (int i = 0; i < model->n_params; i++) {
+  for (int i = 0; i < ag_model_n_params(model); i++) {
     int at = ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at;
-    if (at < 0 || model->params[i].from_start) continue;
-    int rows = ag_node_rows(model->graph, model->params[i].input),
-        cols = ag_node_cols(model->graph, model->params[i].input);
+    if (at < 0 || ag_model_params(model)[i].from_start) continue;
+    int rows = ag_node_rows(ag_model_nodes(model), ag_model_params(model)[i].input),
+        cols = ag_node_cols(ag_model_nodes(model), ag_model_params(model)[i].input);
     size_t size = sizeof(double) * (size_t)(rows * cols);
     double *v = ag_heap_alloc(size * (size_t)b->members->n + 1);
     bool same = true;
@@ -74,7 +74,7 @@ static void put_parameters(const ag_batch_report *b, ag_fields *p) {
       for (int k = 0; k < rows * cols; k++) v[m * rows * cols + k] = b->row[m] >= 0 ? from[k] : NAN;
       same = same && (b->row[m] < 0 || !memcmp(from, ag_system_param_values(sys) + at, size));
     }
-    path_of(&path, "/members/parameters/", model->params[i].name);
+    path_of(&path, "/members/parameters/", ag_model_params(model)[i].name);
     if (!same) ag_fields_values(p, path.s, b->members->n, rows, cols, v);
     free(v);
   }
@@ -86,9 +86,9 @@ static void put_starts(const ag_batch_report *b, ag_fields *p) {
   const ag_system *sys = ag_varied_system(b->members->varied);
   int n_x = ag_system_dims(sys)->x;
   ag_text path = {0};
-  for (int i = 0; i < 2 * ag_system_model(sys)->n_coords; i++) {
-    int k = i % ag_system_model(sys)->n_coords;
-    bool velocity = i != k, rotation = !velocity && ag_system_model(sys)->coords[k].space == AG_SPACE_SO3;
+  for (int i = 0; i < 2 * ag_model_n_coords(ag_system_model(sys)); i++) {
+    int k = i % ag_model_n_coords(ag_system_model(sys));
+    bool velocity = i != k, rotation = !velocity && ag_model_coords(ag_system_model(sys))[k].space == AG_SPACE_SO3;
     const ag_column *c = &b->record.columns[1 + i];
     const ag_layout_row *at = ag_layout_item(sys, velocity ? AG_LAYOUT_VELOCITY : AG_LAYOUT_COORDINATE, k);
     int size = c->rows * c->cols;

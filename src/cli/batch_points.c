@@ -58,7 +58,7 @@ static void json_column(const ag_batch_report *b, ag_json *j, const char *name, 
 
 void ag_batch_points_json(const ag_batch_report *b, ag_json *j) {
   static const char *const direction[] = {"falling", "both", "rising"};
-  const ag_event *section = &ag_varied_model(b->members->varied)->sections[b->options.run.section - 1];
+  const ag_event *section = &ag_model_sections(ag_varied_model(b->members->varied))[b->options.run.section - 1];
   ag_json_begin(j, "section", '{');
   ag_json_string(j, "name", section->name);
   ag_json_string(j, "direction", direction[section->direction + 1]);

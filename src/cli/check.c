@@ -57,11 +57,12 @@ static void put_names(const char *label, int n, const char *const *names, ag_tex
 
 /* A family is one line of coordinates: "x[1..K]". */
 static void put_coordinates(const ag_model *m, ag_text *out) {
-  for (int i = 0; i < m->n_coords; i++) {
-    const ag_coord *c = &m->coords[i];
+  for (int i = 0; i < ag_model_n_coords(m); i++) {
+    const ag_coord *c = &ag_model_coords(m)[i];
     if (c->index > 1) continue;
     int k = 1;
-    while (c->family && i + k < m->n_coords && m->coords[i + k].family && !strcmp(m->coords[i + k].family, c->family))
+    while (c->family && i + k < ag_model_n_coords(m) && ag_model_coords(m)[i + k].family &&
+           !strcmp(ag_model_coords(m)[i + k].family, c->family))
       k++;
     ag_text_printf(out, "  %-14s  %s", i ? "" : "coordinates", c->family ? c->family : c->name);
     if (c->family) ag_text_printf(out, "[1..%d]", k);
@@ -88,9 +89,9 @@ static void put_constraints(const report *r, ag_text *out) {
   for (int i = 0; i < ag_system_dims(sys)->row; i++) {
     const ag_row *row = &ag_system_rows(sys)[i];
     if (row->kept) continue;
-    const ag_item *item = row->kind == AG_ROW_CONSTRAINT  ? &m->constraints[row->item]
-                          : row->kind == AG_ROW_HOLONOMIC ? &m->holonomics[row->item]
-                                                          : &m->prescribes[row->item];
+    const ag_item *item = row->kind == AG_ROW_CONSTRAINT  ? &ag_model_constraints(m)[row->item]
+                          : row->kind == AG_ROW_HOLONOMIC ? &ag_model_holonomics(m)[row->item]
+                                                          : &ag_model_prescribes(m)[row->item];
     ag_text_printf(out, "  %-14s  row %d of `%s` (line %d) is redundant: dropped\n", "", row->component + 1,
                    item->text ? item->text : kind[row->kind], row->pos.line);
   }
@@ -99,7 +100,7 @@ static void put_constraints(const report *r, ag_text *out) {
 /* A contact is made of velocity constraints that keep its gap. */
 static int contacts(const ag_model *m) {
   int n = 0;
-  for (int i = 0; i < m->n_touches; i++) n += m->touches[i].name != NULL;
+  for (int i = 0; i < ag_model_n_touches(m); i++) n += ag_model_touches(m)[i].name != NULL;
   return n;
 }
 
@@ -150,15 +151,15 @@ static void put_energy(const report *r, ag_text *out) {
 static void put_params(const ag_system *sys, ag_text *out) {
   const ag_model *m = ag_system_model(sys);
   size_t width = 12;
-  for (int i = 0; i < m->n_params; i++)
-    if (strlen(m->params[i].name) > width) width = strlen(m->params[i].name);
-  if (m->n_params) ag_text_str(out, "parameters\n");
-  for (int i = 0; i < m->n_params; i++) {
-    const ag_param *p = &m->params[i];
+  for (int i = 0; i < ag_model_n_params(m); i++)
+    if (strlen(ag_model_params(m)[i].name) > width) width = strlen(ag_model_params(m)[i].name);
+  if (ag_model_n_params(m)) ag_text_str(out, "parameters\n");
+  for (int i = 0; i < ag_model_n_params(m); i++) {
+    const ag_param *p = &ag_model_params(m)[i];
     ag_text_printf(out, "  %-*s  ", (int)width, p->name);
     if (p->integer) ag_text_number(out, p->number);
     else
-      ag_result_value(ag_node_rows(m->graph, p->input), ag_node_cols(m->graph, p->input),
+      ag_result_value(ag_node_rows(ag_model_nodes(m), p->input), ag_node_cols(ag_model_nodes(m), p->input),
                       ag_system_param_values(sys) + ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at, (int)width + 4,
                       out);
     ag_text_char(out, '\n');
@@ -168,7 +169,7 @@ static void put_params(const ag_system *sys, ag_text *out) {
 static void write_text(const report *r, ag_text *out) {
   const ag_system *sys = r->system;
   const ag_model *m = ag_system_model(sys);
-  ag_text_printf(out, "%s%s%s\n", m->name, *m->title ? ": " : "", m->title);
+  ag_text_printf(out, "%s%s%s\n", ag_model_name(m), *ag_model_title(m) ? ": " : "", ag_model_title(m));
   ag_text_printf(out, "  %-14s  %s\n", "file", ag_api_path(r->model));
   put_coordinates(m, out);
   ag_text_printf(out, "  %-14s  %d number%s, %d velocit%s\n", "state", ag_system_dims(sys)->q,
@@ -183,8 +184,9 @@ static void write_text(const report *r, ag_text *out) {
   put_energy(r, out);
   ag_text_printf(out, "  %-14s  %.3g\n", "condition", r->s.condition);
   ag_text_printf(out, "  %-14s  %d observable%s, %d event%s, %d section%s, %d expectation%s\n", "also",
-                 m->n_observables, m->n_observables == 1 ? "" : "s", m->n_events, m->n_events == 1 ? "" : "s",
-                 m->n_sections, m->n_sections == 1 ? "" : "s", m->n_expects, m->n_expects == 1 ? "" : "s");
+                 ag_model_n_observables(m), ag_model_n_observables(m) == 1 ? "" : "s", ag_model_n_events(m),
+                 ag_model_n_events(m) == 1 ? "" : "s", ag_model_n_sections(m), ag_model_n_sections(m) == 1 ? "" : "s",
+                 ag_model_n_expects(m), ag_model_n_expects(m) == 1 ? "" : "s");
   put_params(sys, out);
   ag_text_str(out, "start, completed from the constraints\n");
   ag_result_columns(&r->s.record, r->s.start.record, AG_COL_COORD, out);
@@ -196,12 +198,12 @@ static void json_structure(ag_json *j, const report *r) {
   const ag_system *sys = r->system;
   const ag_model *m = ag_system_model(sys);
   ag_json_begin(j, "coordinates", '[');
-  for (int i = 0; i < m->n_coords; i++) {
+  for (int i = 0; i < ag_model_n_coords(m); i++) {
     ag_text space = {0};
-    put_space(&m->coords[i], &space);
+    put_space(&ag_model_coords(m)[i], &space);
     ag_json_begin(j, NULL, '{');
-    ag_json_string(j, "name", m->coords[i].name);
-    ag_json_string(j, "velocity", m->coords[i].velocity);
+    ag_json_string(j, "name", ag_model_coords(m)[i].name);
+    ag_json_string(j, "velocity", ag_model_coords(m)[i].velocity);
     ag_json_string(j, "space", space.s);
     ag_json_end(j, '}');
     ag_text_done(&space);
@@ -235,8 +237,8 @@ static void write_json(const report *r) {
   const ag_model *m = ag_system_model(r->system);
   ag_json j = {0};
   ag_json_begin(&j, NULL, '{');
-  ag_json_string(&j, "model", m->name);
-  ag_json_string(&j, "title", m->title);
+  ag_json_string(&j, "model", ag_model_name(m));
+  ag_json_string(&j, "title", ag_model_title(m));
   ag_json_string(&j, "file", ag_api_path(r->model));
   json_structure(&j, r);
   ag_json_begin(&j, "energy_form", '{');

@@ -71,11 +71,11 @@ const double *ag_result_find(const ag_record *record, const double *values, ag_c
 void ag_result_json_params(ag_json *j, const ag_system *sys) {
   const ag_model *m = ag_system_model(sys);
   ag_json_begin(j, "parameters", '{');
-  for (int i = 0; i < m->n_params; i++) {
-    const ag_param *p = &m->params[i];
+  for (int i = 0; i < ag_model_n_params(m); i++) {
+    const ag_param *p = &ag_model_params(m)[i];
     if (p->integer) ag_json_whole(j, p->name, lround(p->number));
     else
-      ag_json_tensor(j, p->name, ag_node_rows(m->graph, p->input), ag_node_cols(m->graph, p->input),
+      ag_json_tensor(j, p->name, ag_node_rows(ag_model_nodes(m), p->input), ag_node_cols(ag_model_nodes(m), p->input),
                      ag_system_param_values(sys) + ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at);
   }
   ag_json_end(j, '}');
@@ -96,7 +96,7 @@ void ag_result_left(const ag_outcome *o, ag_text *out) {
   const ag_run_result *r = o->result;
   const ag_model *m = ag_system_model(o->system);
   if (!r->left) return;
-  ag_print(m->graph, m->domains[r->left - 1].x, out);
+  ag_print(ag_model_nodes(m), ag_model_domains(m)[r->left - 1].x, out);
   ag_text_printf(out, " = %.6g at t = %.6g, not in %.6g..%.6g", r->left_value, r->left_t, r->left_from, r->left_to);
 }
 
@@ -107,7 +107,8 @@ static void json_left(ag_json *j, const ag_outcome *o) {
     return;
   }
   ag_text name = {0};
-  ag_print(ag_system_model(o->system)->graph, ag_system_model(o->system)->domains[r->left - 1].x, &name);
+  ag_print(ag_model_nodes(ag_system_model(o->system)), ag_model_domains(ag_system_model(o->system))[r->left - 1].x,
+           &name);
   ag_json_begin(j, "left_domain", '{');
   ag_json_string(j, "of", ag_text_cstr(&name));
   ag_json_number(j, "t", r->left_t);
@@ -128,9 +129,9 @@ static void put_events(const ag_outcome *o, ag_text *out) {
   const ag_model *m = ag_system_model(o->system);
   const ag_run_result *r = o->result;
   if (!o->options->events) return;
-  for (int i = 0; i < m->n_events; i++) {
+  for (int i = 0; i < ag_model_n_events(m); i++) {
     int n = r->event_count[i];
-    ag_text_printf(out, "  %-12s  %s: ", i ? "" : "events", m->events[i].name);
+    ag_text_printf(out, "  %-12s  %s: ", i ? "" : "events", ag_model_events(m)[i].name);
     if (!n) ag_text_str(out, "never");
     else ag_text_printf(out, "%d time%s, at t = ", n, n == 1 ? "" : "s");
     for (int k = 0; k < n && k < EVENTS_SHOWN; k++) {
@@ -143,7 +144,7 @@ static void put_events(const ag_outcome *o, ag_text *out) {
 
 static void put_section(const ag_outcome *o, ag_text *out) {
   const ag_run_result *r = o->result;
-  int e = ag_system_model(o->system)->n_events, n = o->options->section ? r->event_count[e] : 0;
+  int e = ag_model_n_events(ag_system_model(o->system)), n = o->options->section ? r->event_count[e] : 0;
   if (!o->options->section) return;
   ag_text_printf(out, "  %-12s  %s: %d crossing%s", "section", ag_run_event(o->system, o->options, e)->name, n,
                  n == 1 ? "" : "s");
@@ -155,7 +156,8 @@ static void put_section(const ag_outcome *o, ag_text *out) {
 static void put_end(const ag_outcome *o, ag_text *out) {
   const ag_run_result *r = o->result;
   ag_text_printf(out, "  %-12s  %s", "ended", ag_end_word(r->end));
-  if (r->end == AG_END_EVENT) ag_text_printf(out, " %s", ag_system_model(o->system)->events[r->end_event].name);
+  if (r->end == AG_END_EVENT)
+    ag_text_printf(out, " %s", ag_model_events(ag_system_model(o->system))[r->end_event].name);
   ag_text_str(out, ", t = ");
   ag_text_number(out, r->t);
   ag_text_str(out, " (started at t = ");
@@ -167,7 +169,7 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   const ag_model *m = ag_system_model(o->system);
   const ag_run_result *r = o->result;
   const ag_run_options *q = o->options;
-  ag_text_printf(out, "%s%s%s\n", m->name, *m->title ? ": " : "", m->title);
+  ag_text_printf(out, "%s%s%s\n", ag_model_name(m), *ag_model_title(m) ? ": " : "", ag_model_title(m));
   put_end(o, out);
   ag_text_printf(out, "  %-12s  %s, ", "method", q->method->name);
   if (q->dt > 0) ag_text_printf(out, "dt %g", q->dt);
@@ -195,7 +197,7 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   ag_text_str(out, "final state\n");
   ag_result_columns(o->record, r->record, AG_COL_COORD, out);
   ag_result_columns(o->record, r->record, AG_COL_VELOCITY, out);
-  if (m->n_observables) ag_text_str(out, "observables\n");
+  if (ag_model_n_observables(m)) ag_text_str(out, "observables\n");
   ag_result_columns(o->record, r->record, AG_COL_OBSERVABLE, out);
 }
 
@@ -214,7 +216,7 @@ static void put_series(ag_json *j, const char *key, const ag_record *record, con
 /* "section": {"name", "direction", "crossings", "points": {column: [value at each crossing]}} */
 static void json_section(ag_json *j, const ag_outcome *o, const ag_series *points) {
   static const char *const direction[] = {"falling", "both", "rising"};
-  int e = ag_system_model(o->system)->n_events;
+  int e = ag_model_n_events(ag_system_model(o->system));
   const ag_event *section = ag_run_event(o->system, o->options, e);
   ag_json_begin(j, "section", '{');
   ag_json_string(j, "name", section->name);
@@ -229,7 +231,7 @@ void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series) {
   const ag_run_result *r = o->result;
   const ag_run_options *q = o->options;
   ag_json_begin(j, NULL, '{');
-  ag_json_string(j, "model", m->name);
+  ag_json_string(j, "model", ag_model_name(m));
   ag_json_number(j, "t", r->t);
   ag_result_json_columns(j, "state", o->record, r->record, AG_COL_COORD, AG_COL_VELOCITY);
   ag_result_json_columns(j, "observables", o->record, r->record, AG_COL_OBSERVABLE, AG_COL_OBSERVABLE);
@@ -239,8 +241,8 @@ void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series) {
   ag_json_whole(j, "rejected", r->rejected);
   ag_json_string(j, "end", ag_end_word(r->end));
   ag_json_begin(j, "events", '{');
-  for (int i = 0; q->events && i < m->n_events; i++) {
-    ag_json_begin(j, m->events[i].name, '[');
+  for (int i = 0; q->events && i < ag_model_n_events(m); i++) {
+    ag_json_begin(j, ag_model_events(m)[i].name, '[');
     for (int k = 0; k < r->event_count[i]; k++) ag_json_number(j, NULL, r->event_times[i][k]);
     ag_json_end(j, ']');
   }
@@ -248,7 +250,7 @@ void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series) {
   ag_json_warnings(j, o->ctx);
   ag_json_string(j, "why", r->why);
   json_left(j, o);
-  ag_json_string(j, "end_event", r->end == AG_END_EVENT ? m->events[r->end_event].name : NULL);
+  ag_json_string(j, "end_event", r->end == AG_END_EVENT ? ag_model_events(m)[r->end_event].name : NULL);
   ag_json_number(j, "t0", q->t0);
   ag_json_string(j, "method", q->method->name);
   ag_json_string(j, "closure", q->multipliers ? "multipliers" : "eliminated");

@@ -217,7 +217,7 @@ static anagyre_options options_of(const ag_run_options *o, bool strict, rows *si
   x.strict = strict;
   x.no_events = !o->events;
   x.every = o->every;
-  x.section = o->section ? m->sections[o->section - 1].name : NULL;
+  x.section = o->section ? ag_model_sections(m)[o->section - 1].name : NULL;
   x.crossings = o->crossings;
   x.stop = (const volatile int *)sink->stop;
   x.row = refuse_row;

@@ -62,7 +62,7 @@ static void json_verdict(ag_json *j, const ag_verdict *v, int line) {
 static void judge(tally *y, anagyre_model *m, int n, const ag_verdict *verdicts) {
   const ag_model *model = ag_api_model(m);
   for (int i = 0; i < n; i++) {
-    int line = i < model->n_expects ? model->expects[i].pos.line : 0;
+    int line = i < ag_model_n_expects(model) ? ag_model_expects(model)[i].pos.line : 0;
     y->n_expect++;
     y->n_failed += !verdicts[i].holds;
     if (!verdicts[i].holds && y->worst < AG_FAILED) y->worst = AG_FAILED;

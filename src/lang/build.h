@@ -7,6 +7,7 @@
 #define AG_LANG_BUILD_H
 #include "lang/lang.h"
 #include "lang/parse.h"
+#include "model/parts.h"
 
 enum {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* lower limits, reached sooner */

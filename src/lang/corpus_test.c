@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "lang/lang.h"
+#include "model/parts.h"
 
 typedef struct file {
   char path[512], name[256];

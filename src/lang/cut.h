@@ -4,7 +4,7 @@
 #ifndef AG_LANG_CUT_H
 #define AG_LANG_CUT_H
 #include "lang/names.h"
-#include "model/model.h"
+#include "model/parts.h"
 
 typedef struct ag_cut {
   ag_id node, input; /* the node that is replaced, and the input printed in its place */

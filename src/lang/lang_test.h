@@ -4,6 +4,7 @@
 #define LANG_TEST_SEEN
 #include "check.h"
 #include "lang/lang.h"
+#include "model/parts.h"
 
 /* Reads a model; on failure the first message is in *why (static text). */
 static inline ag_model *read_text(const char *text, int n_set, const ag_set *sets, const char **why) {

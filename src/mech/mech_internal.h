@@ -3,6 +3,7 @@
 #ifndef AG_MECH_INTERNAL_H
 #define AG_MECH_INTERNAL_H
 #include "mech/mech.h"
+#include "model/parts.h"
 
 enum { AG_SADDLE_MAX = 64 }; /* velocities up to which matrices are dense and constraints are eliminated */
 

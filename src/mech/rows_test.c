@@ -14,7 +14,7 @@ static void check_rank(bool saddle) {
   ag_system *sys = chain_system(&ctx, &c, &m);
   AG_CHECK(sys != NULL);
   if (sys) {
-    AG_CHECK(sys->n_row == 3 && sys->n_lambda == 2 && sys->rank == 2);
+    AG_CHECK(sys->n.row == 3 && sys->n.lambda == 2 && sys->n.rank == 2);
     AG_CHECK(sys->rows[0].kept != sys->rows[1].kept && sys->rows[2].kept); /* either of the two */
     AG_CHECK(ctx.n_diag > 0);
   }

@@ -2,7 +2,7 @@
  * Shared by the files of bodies: small vectors, and questions about expressions. Internal to model/. */
 #ifndef AG_MODEL_BODY_INTERNAL_H
 #define AG_MODEL_BODY_INTERNAL_H
-#include "model/model.h"
+#include "model/parts.h"
 
 ag_id ag_body_axis(ag_graph *g, int k);         /* e1, e2, e3 for k = 0, 1, 2 */
 ag_id ag_body_unit(ag_graph *g, ag_id v);       /* v/|v|; 0: e3 */

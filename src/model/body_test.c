@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "check.h"
-#include "model/model.h"
+#include "model/parts.h"
 
 static const ag_pos here = {1, 1, 1};
 

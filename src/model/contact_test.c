@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "model/model.h"
+#include "model/parts.h"
 
 static const ag_pos here = {1, 1, 1};
 

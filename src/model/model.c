@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/model.h"
-
 #include <string.h>
+
+#include "model/parts.h"
 
 ag_model *ag_model_create(const char *name) {
   ag_arena *arena = ag_arena_create();
@@ -16,35 +16,36 @@ ag_model *ag_model_create(const char *name) {
 
 void ag_model_free(ag_model *m) {
   if (!m) return;
-  free(m->params);
-  free(m->coords);
-  free(m->lets);
-  free(m->constraints);
-  free(m->holonomics);
-  free(m->touches);
-  free(m->margins);
-  free(m->prescribes);
-  free(m->forces);
-  free(m->frames);
-  free(m->frame_inputs);
-  free(m->domains);
-  free(m->observables);
-  free(m->events);
-  free(m->sections);
-  free(m->generators);
-  free(m->starts);
-  free(m->expects);
-  free(m->references);
-  free(m->drives);
-  free(m->reactions);
-  free(m->multipliers);
-  free(m->holonomic_multipliers);
-  free(m->bodies);
-  free(m->contacts);
-  free(m->joints);
+#define AG_MODEL_LIST(type, name, what) free(m->name);
+#include "model/list.def"
+#undef AG_MODEL_LIST
   ag_graph_free(m->graph);
   ag_arena_free(m->arena);
 }
+
+const char *ag_model_name(const ag_model *m) { return m->name; }
+
+const char *ag_model_title(const ag_model *m) { return m->title; }
+
+const char *ag_model_source(const ag_model *m) { return m->source; }
+
+ag_graph *ag_model_graph(ag_model *m) { return m->graph; }
+
+const ag_graph *ag_model_nodes(const ag_model *m) { return m->graph; }
+
+ag_id ag_model_time(const ag_model *m) { return m->t; }
+
+ag_id ag_model_lagrangian(const ag_model *m) { return m->lagrangian; }
+
+ag_id ag_model_energy_input(const ag_model *m) { return m->energy; }
+
+#define AG_MODEL_LIST(type, name, what) \
+  type const *ag_model_##name(const ag_model *m) { return m->name; } \
+  int ag_model_n_##name(const ag_model *m) { return m->n_##name; }
+#include "model/list.def"
+#undef AG_MODEL_LIST
+
+void ag_model_end_at(ag_model *m, int event) { m->events[event].terminal = true; }
 
 ag_id ag_model_add_param(ag_model *m, const char *name, ag_id value, ag_pos pos) {
   ag_graph *g = m->graph;

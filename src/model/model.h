@@ -113,51 +113,28 @@ struct ag_body;
 struct ag_contact;
 struct ag_joint;
 
-#define AG_LIST(type, name) \
-  type *name; \
-  int n_##name, cap_##name
-
-typedef struct ag_model {
-  ag_arena *arena;
-  ag_graph *graph;
-  const char *name, *title, *source; /* source: the whole text, "" if built by calls */
-  ag_id t;
-  ag_id energy, lambda; /* built-in observables as inputs: scalar; column of all multipliers (0 when unused) */
-  ag_id lagrangian;
-  ag_pos lagrangian_pos;
-  AG_LIST(ag_param, params);
-  AG_LIST(ag_coord, coords);
-  AG_LIST(ag_item, lets);        /* for show; already expanded everywhere */
-  AG_LIST(ag_item, constraints); /* in q, xi, t, parameters; linear or affine in xi */
-  AG_LIST(ag_item, holonomics);  /* in q, t, parameters */
-  AG_LIST(ag_item, touches);     /* in q, t, parameters: preserved by the constraints; the start must satisfy them */
-  AG_LIST(ag_item, margins);     /* in q, t, parameters: positive at the start, else the error is "`name` text" */
-  AG_LIST(ag_item, prescribes);  /* in q, t: left minus right; name is the coordinate's */
-  AG_LIST(ag_assign, forces);
-  AG_LIST(ag_item, frames);     /* independent velocities: name, expression in q, xi, t */
-  AG_LIST(ag_id, frame_inputs); /* the input that stands for frames[i] in observables and start */
-  AG_LIST(ag_range, domains);
-  AG_LIST(ag_item, observables);
-  AG_LIST(ag_event, events);
-  AG_LIST(ag_event, sections); /* Poincare sections: used only on request; never terminal */
-  AG_LIST(ag_generator, generators);
-  AG_LIST(ag_start, starts);
-  int soft_from; /* starts from soft_from - 1 on are guesses that the constraints may change; 0: there are none */
-  int first_set, n_set;                 /* starts[first_set .. first_set + n_set - 1] come from --set */
-  const char **set_labels, **set_texts; /* their names and texts, for messages */
-  AG_LIST(ag_expect, expects);
-  AG_LIST(ag_reference, references);
-  AG_LIST(ag_item, drives);      /* name of a prescribed coordinate -> scalar input for its multiplier */
-  AG_LIST(ag_item, reactions);   /* coordinate name -> input (shape of xi) for the reaction S^T lambda on it */
-  AG_LIST(ag_item, multipliers); /* constraint name -> input (shape of the residual) for its own lambda */
-  AG_LIST(ag_item, holonomic_multipliers); /* holonomic name -> input (shape of the residual) for its own lambda */
-  AG_LIST(struct ag_body *, bodies);       /* added by body.h, in order */
-  AG_LIST(struct ag_contact *, contacts);
-  AG_LIST(struct ag_joint *, joints);
-} ag_model;
+typedef struct ag_model ag_model;
 
 ag_model *ag_model_create(const char *name);
 void ag_model_free(ag_model *m);
+
+const char *ag_model_name(const ag_model *m);
+const char *ag_model_title(const ag_model *m);
+const char *ag_model_source(const ag_model *m); /* the whole text, "" when it was built by calls */
+ag_graph *ag_model_graph(ag_model *m);          /* to add expressions */
+const ag_graph *ag_model_nodes(const ag_model *m);
+ag_id ag_model_time(const ag_model *m);
+ag_id ag_model_lagrangian(const ag_model *m);
+ag_id ag_model_energy_input(const ag_model *m); /* 0 when no expression uses the energy */
+
+/* The lists of list.def: ag_model_coords(m)[0 .. ag_model_n_coords(m) - 1]. */
+#define AG_MODEL_LIST(type, name, what) \
+  type const *ag_model_##name(const ag_model *m); \
+  int ag_model_n_##name(const ag_model *m);
+#include "model/list.def"
+#undef AG_MODEL_LIST
+
+void ag_model_end_at(ag_model *m, int event); /* makes an event end a run */
 
 ag_id ag_model_add_param(ag_model *m, const char *name, ag_id value, ag_pos pos); /* returns its input */
 /* Adds one factor; index 0 for a single one. velocity NULL: "name'". Returns its index in coords. */
@@ -170,12 +147,8 @@ ag_id ag_model_add_frame(ag_model *m, const char *name, ag_id x, ag_pos pos); /*
 ag_id ag_model_drive(ag_model *m, const char *coord_name);                    /* finds or adds; 0 when not prescribed */
 ag_id ag_model_reaction(ag_model *m, int coord);                              /* finds or adds */
 ag_id ag_model_multiplier(ag_model *m, int constraint);                       /* finds or adds */
-ag_id ag_model_holonomic_multiplier(ag_model *m, int holonomic);              /* finds or adds: its multiplier */
+ag_id ag_model_holonomic_multiplier(ag_model *m, int holonomic);              /* finds or adds */
 ag_id ag_model_energy(ag_model *m);                                           /* finds or adds */
-
-/* Appends to one of the lists above: AG_MODEL_PUSH(m, observables, ((ag_item){...})). */
-#define AG_MODEL_PUSH(m, list, item) \
-  (AG_PUSH((m)->list, (m)->n_##list, (m)->cap_##list), (m)->list[(m)->n_##list++] = (item))
 
 /* Does any of the expressions contain a constraint force (lambda, drives, reactions, multipliers)? */
 bool ag_model_has_force(const ag_model *m, int n, const ag_id *x);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Models built by function calls, and the prime. */
-#include "model/model.h"
+#include "model/parts.h"
 
 #include "check.h"
 

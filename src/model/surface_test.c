@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "check.h"
-#include "model/model.h"
+#include "model/parts.h"
 
 enum { N_FORM = 14 };
 

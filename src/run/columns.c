@@ -10,8 +10,8 @@
 
 bool ag_watch_init(ag_watch *w, ag_system *sys, const ag_run_options *o) {
   const ag_model *m = ag_system_model(sys);
-  int n_events = o->events && ag_system_role(sys, AG_ROLE_EVENTS) ? m->n_events : 0;
-  *w = (ag_watch){.n = n_events + (o->section > 0), .first = m->n_events - n_events};
+  int n_events = o->events && ag_system_role(sys, AG_ROLE_EVENTS) ? ag_model_n_events(m) : 0;
+  *w = (ag_watch){.n = n_events + (o->section > 0), .first = ag_model_n_events(m) - n_events};
   if (!w->n) return true;
   ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)w->n);
   w->way = ag_heap_alloc(sizeof *w->way * (size_t)w->n);
@@ -36,8 +36,8 @@ ag_tape *ag_run_watch(ag_system *sys, const ag_run_options *o) {
   const ag_dims *n = ag_system_dims(sys);
   const ag_model *m = ag_system_model(sys);
   if (n->c || n->g || n->fragile || o->multipliers || ag_system_elimination(sys) == AG_ELIM_SADDLE) return NULL;
-  for (int i = 0; o->events && i < m->n_events; i++)
-    if (m->events[i].cuts) return NULL;
+  for (int i = 0; o->events && i < ag_model_n_events(m); i++)
+    if (ag_model_events(m)[i].cuts) return NULL;
   bool good = ag_watch_init(&w, sys, o);
   ag_tape *tape = good ? w.tape : NULL;
   if (good) w.tape = NULL;

@@ -21,10 +21,10 @@ typedef struct emitter {
 } emitter;
 
 static void identifier(emitter *e) {
-  size_t n = strlen(ag_system_model(e->sys)->name);
+  size_t n = strlen(ag_model_name(ag_system_model(e->sys)));
   if (n > 60) n = 60;
   for (size_t i = 0; i < n; i++) {
-    char c = ag_system_model(e->sys)->name[i];
+    char c = ag_model_name(ag_system_model(e->sys))[i];
     e->lower[i] = isalnum((unsigned char)c) ? c : '_';
     e->upper[i] = (char)toupper((unsigned char)e->lower[i]);
   }
@@ -153,7 +153,7 @@ static void put_main(emitter *e, const char *const *names) {
 
 static void put_head(emitter *e, const char *const *names) {
   const ag_system *sys = e->sys;
-  ag_text_printf(e->out, "/* %s: %s\n *\n", ag_system_model(sys)->name, ag_system_model(sys)->title);
+  ag_text_printf(e->out, "/* %s: %s\n *\n", ag_model_name(ag_system_model(sys)), ag_model_title(ag_system_model(sys)));
   ag_text_str(e->out, " * Equations of motion as plain C. State z:\n");
   put_comment(e, "z", ag_system_dims(sys)->z, names);
   ag_text_str(e->out, " * Parameters p:\n");

@@ -184,7 +184,8 @@ static bool dips(ag_mover *m, double t, double h, int e, const double *f, int st
 static bool jumps(ag_mover *m, double t, double h, int e, double lo, double hi, double s) {
   static const double NOTHING = 1e-6;
   const ag_model *model = ag_system_model(m->sys);
-  if (e < model->n_events && (model->events[e].terminal || model->events[e].cuts)) return false;
+  if (e < ag_model_n_events(model) && (ag_model_events(model)[e].terminal || ag_model_events(model)[e].cuts))
+    return false;
   double a = fabs(dense_value(m, t, h, lo, e)), b = fabs(dense_value(m, t, h, hi, e));
   return fabs(value_at(m, t, s, e)) > NOTHING * fmin(a, b) &&
          fabs(value_at(m, t, s - 1e-9 * h * (hi - lo), e)) > NOTHING * fmin(a, b);
@@ -200,7 +201,8 @@ typedef struct finder {
 /* Event e has the value v at theta; the place looked at before was `last`. */
 static void visit(finder *q, int e, double last, double theta, double v) {
   const ag_model *model = ag_system_model(q->m->sys);
-  const ag_event *event = e < model->n_events ? &model->events[e] : &model->sections[q->m->section - 1];
+  const ag_event *event = e < ag_model_n_events(model) ? &ag_model_events(model)[e]
+                                                       : &ag_model_sections(model)[q->m->section - 1];
   int sign = sign_of(v), before = q->m->sign[e];
   if (isnan(v) || sign == before) return;
   q->m->sign[e] = sign;
@@ -281,8 +283,8 @@ bool ag_events_corner(ag_mover *m, double t, double h, double *s) {
   const ag_model *model = ag_system_model(m->sys);
   bool any = false;
   *s = t + h;
-  for (int e = 0; m->events && e < model->n_events; e++) {
-    if (!model->events[e].cuts) continue;
+  for (int e = 0; m->events && e < ag_model_n_events(model); e++) {
+    if (!ag_model_events(model)[e].cuts) continue;
     double from = ag_mover_watch(m, t, m->z, m->c, m->g1) ? NAN : m->g1[e];
     double to = any || ag_mover_watch(m, *s, m->z1, m->c, m->g1) ? value_at(m, t, *s, e) : m->g1[e];
     if (!(from * to < 0)) continue;

@@ -71,10 +71,10 @@ static void look(void *self, double t, const double *x) {
 static ag_id parts_of(ag_system *sys, ag_id x) {
   const ag_model *m = ag_system_model(sys);
   ag_graph *g = ag_system_graph(sys);
-  if (!m->energy || !ag_depends(g, 1, &x, 1, &m->energy)) return 0;
+  if (!ag_model_energy_input(m) || !ag_depends(g, 1, &x, 1, &ag_model_energy_input(m))) return 0;
   int rows = ag_node_rows(g, x), cols = ag_node_cols(g, x);
   ag_id one = ag_num(g, 1), dx, *parts = ag_heap_alloc(sizeof *parts * (size_t)(rows * cols));
-  ag_forward(g, 1, &m->energy, &one, 1, &x, &dx);
+  ag_forward(g, 1, &ag_model_energy_input(m), &one, 1, &x, &dx);
   for (int i = 0; i < rows * cols; i++) {
     ag_id slope = ag_norm(g, ag_entry(g, dx, i / cols, i % cols));
     parts[i] = ag_mul(g, slope, ag_system_energy_size(sys));
@@ -85,7 +85,7 @@ static ag_id parts_of(ag_system *sys, ag_id x) {
 }
 
 static void watch_create(watch *w, ag_system *sys, const ag_expect *e, const double *params, ag_verdict *v) {
-  ag_graph *g = ag_system_model(sys)->graph;
+  ag_graph *g = ag_model_nodes(ag_system_model(sys));
   bool has_value = e->kind == AG_EXPECT_AT || e->kind == AG_EXPECT_ALONG;
   ag_id parts = e->kind == AG_EXPECT_CONSTANT ? parts_of(sys, e->x) : 0, outs[2] = {e->x, parts ? parts : e->value};
   *w = (watch){.sys = sys, .e = e, .v = v, .n = ag_node_rows(g, e->x) * ag_node_cols(g, e->x)};
@@ -147,8 +147,8 @@ static void judge_event(const ag_expect *e, const ag_run_result *res, double tim
 
 /* Corners of the equations are events at which steps end: they are then located in every run. */
 static bool has_corners(const ag_model *m) {
-  for (int i = 0; i < m->n_events; i++)
-    if (m->events[i].cuts) return true;
+  for (int i = 0; i < ag_model_n_events(m); i++)
+    if (ag_model_events(m)[i].cuts) return true;
   return false;
 }
 
@@ -191,12 +191,12 @@ static ag_status run_one(ag_ctx *ctx, ag_system *sys, const ag_expect *e, const 
 
 ag_status ag_expect_run(ag_ctx *ctx, ag_system *sys, int *n, ag_verdict **verdicts) {
   const ag_model *m = ag_system_model(sys);
-  ag_verdict *v = ag_heap_alloc(sizeof *v * (size_t)(m->n_expects + 1));
+  ag_verdict *v = ag_heap_alloc(sizeof *v * (size_t)(ag_model_n_expects(m) + 1));
   double *params = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->param + 1)),
          *x0 = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->x + 1));
   ag_status status = AG_OK;
-  for (int i = 0; i < m->n_expects && status == AG_OK; i++) {
-    const ag_expect *e = &m->expects[i];
+  for (int i = 0; i < ag_model_n_expects(m) && status == AG_OK; i++) {
+    const ag_expect *e = &ag_model_expects(m)[i];
     v[i].text = e->text;
     status = ag_system_params(ctx, sys, e->n_when, e->when_param, e->when_value, params);
     if (status == AG_OK)
@@ -205,7 +205,7 @@ ag_status ag_expect_run(ag_ctx *ctx, ag_system *sys, int *n, ag_verdict **verdic
   }
   free(params);
   free(x0);
-  *n = m->n_expects;
+  *n = ag_model_n_expects(m);
   *verdicts = v;
   return status;
 }

@@ -36,8 +36,9 @@ void ag_guard_free(ag_guard *g) {
 static bool in_range(const ag_system *sys, const ag_range *range, const double *v) {
   const double turn = 6.283185307179586;
   double x = v[0], lo = v[1], hi = v[2], slack = 1e-9 * (1 + fabs(lo) + fabs(hi));
-  for (int i = 0; i < ag_system_model(sys)->n_coords; i++)
-    if (ag_system_model(sys)->coords[i].space == AG_SPACE_S1 && ag_system_model(sys)->coords[i].q == range->x)
+  for (int i = 0; i < ag_model_n_coords(ag_system_model(sys)); i++)
+    if (ag_model_coords(ag_system_model(sys))[i].space == AG_SPACE_S1 &&
+        ag_model_coords(ag_system_model(sys))[i].q == range->x)
       x -= turn * ceil((x - hi - slack) / turn);
   return x >= lo - slack && x <= hi + slack;
 }
@@ -50,7 +51,7 @@ void ag_guard_look(ag_guard *g, ag_work *w, double t, const double *x, ag_run_re
   const int *ranges = ag_system_ranges(sys, &n);
   for (int i = 0; i < n && !res->left; i++) {
     const double *v = g->out + 3 * i;
-    if (in_range(sys, &ag_system_model(sys)->domains[ranges[i]], v)) continue;
+    if (in_range(sys, &ag_model_domains(ag_system_model(sys))[ranges[i]], v)) continue;
     res->left = ranges[i] + 1;
     res->left_t = t, res->left_value = v[0], res->left_from = v[1], res->left_to = v[2];
   }

@@ -80,7 +80,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
       .sys = sys, .full = o->multipliers, .core = core, .method = o->method, .section = o->section, .fresh = true};
   m->events = o->events && ag_system_role(sys, AG_ROLE_EVENTS);
   m->n_g = ag_run_n_event(sys, o);
-  m->g_first = m->events ? 0 : ag_system_model(sys)->n_events;
+  m->g_first = m->events ? 0 : ag_model_n_events(ag_system_model(sys));
   m->n = m->full ? ag_system_dims(sys)->x : core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
   m->work = ag_work_create(sys, params);
   m->factors = ag_heap_alloc(sizeof *m->factors * (size_t)(ag_system_dims(sys)->z + 1));
@@ -129,12 +129,12 @@ void ag_mover_free(ag_mover *m) {
 /* ---- crossings ---- */
 
 int ag_run_n_event(const ag_system *sys, const ag_run_options *o) {
-  return ag_system_model(sys)->n_events + (o->section > 0);
+  return ag_model_n_events(ag_system_model(sys)) + (o->section > 0);
 }
 
 const ag_event *ag_run_event(const ag_system *sys, const ag_run_options *o, int e) {
   const ag_model *m = ag_system_model(sys);
-  return e < m->n_events ? &m->events[e] : &m->sections[o->section - 1];
+  return e < ag_model_n_events(m) ? &ag_model_events(m)[e] : &ag_model_sections(m)[o->section - 1];
 }
 
 bool ag_mover_looks(const ag_mover *m) { return m->g_first < m->n_g; }

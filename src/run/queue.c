@@ -175,10 +175,11 @@ ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t,
   for (int i = 0; i < n && (end == AG_END_TIME || m->hit_times[i] == *t); i++) { /* as in a single run */
     int e = m->hit_events[i];
     if (end == AG_END_TIME) *t = m->hit_times[i];
-    if (e == model->n_events && !add_point(q, s, member, *t)) return AG_END_STEP;
+    if (e == ag_model_n_events(model) && !add_point(q, s, member, *t)) return AG_END_STEP;
     if (end != AG_END_TIME) continue;
-    if (e < model->n_events && model->events[e].terminal) end = AG_END_EVENT, *event = e;
-    if (e == model->n_events && o->crossings && q->b->result->points[member].n >= o->crossings) end = AG_END_CROSSINGS;
+    if (e < ag_model_n_events(model) && ag_model_events(model)[e].terminal) end = AG_END_EVENT, *event = e;
+    if (e == ag_model_n_events(model) && o->crossings && q->b->result->points[member].n >= o->crossings)
+      end = AG_END_CROSSINGS;
   }
   return end != AG_END_TIME && !ag_mover_at(m, s->t, *t, z) ? AG_END_STEP : end;
 }

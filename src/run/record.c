@@ -21,7 +21,7 @@ void ag_record_init(ag_record *r, const ag_system *sys) {
   const ag_layout_row *xi = ag_layout_rows(sys, AG_LAYOUT_VELOCITY, &n_xi);
   const ag_layout_row *observe = ag_layout_rows(sys, AG_LAYOUT_OBSERVABLE, &n_observe);
   *r = (ag_record){.columns = ag_heap_alloc(sizeof *r->columns * (size_t)(n_q + n_xi + n_observe + 3))};
-  add(r, AG_COL_TIME, "t", 1, 1, ag_system_model(sys)->t);
+  add(r, AG_COL_TIME, "t", 1, 1, ag_model_time(ag_system_model(sys)));
   add_rows(r, AG_COL_COORD, n_q, q);
   add_rows(r, AG_COL_VELOCITY, n_xi, xi);
   add_rows(r, AG_COL_OBSERVABLE, n_observe, observe);

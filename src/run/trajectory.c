@@ -165,8 +165,8 @@ double ag_trajectory_before(const run *r, double s) {
 static bool find_corner(run *r, int n, double *end) {
   const ag_mover *m = &r->m;
   for (int i = 0; i < n; i++)
-    if (m->hit_events[i] < ag_system_model(r->sys)->n_events &&
-        ag_system_model(r->sys)->events[m->hit_events[i]].cuts) {
+    if (m->hit_events[i] < ag_model_n_events(ag_system_model(r->sys)) &&
+        ag_model_events(ag_system_model(r->sys))[m->hit_events[i]].cuts) {
       *end = ag_trajectory_before(r, m->hit_times[i]);
       return true;
     }
@@ -177,7 +177,7 @@ static bool find_corner(run *r, int n, double *end) {
  * shortens the step: *t1 is moved back to it, and r->cut or r->corner is set. AG_END_TIME otherwise. */
 ag_end ag_trajectory_crossings(run *r, double *t1) {
   ag_mover *m = &r->m;
-  int n_event = ag_system_model(r->sys)->n_events;
+  int n_event = ag_model_n_events(ag_system_model(r->sys));
   double *times = m->hit_times, end = *t1, direction = *t1 > r->t ? 1 : -1;
   int *which = m->hit_events, n = ag_events_in_step(m, r->t, *t1 - r->t, AG_MAX_HITS, times, which);
   double last = *t1;
@@ -187,18 +187,18 @@ ag_end ag_trajectory_crossings(run *r, double *t1) {
     int e = which[i];
     if (r->corner && (times[i] - end) * direction > 0) break; /* found again in the next step */
     add_event(r, e, times[i]);
-    r->passed = r->passed || (e < n_event && ag_system_model(r->sys)->events[e].cuts);
+    r->passed = r->passed || (e < n_event && ag_model_events(ag_system_model(r->sys))[e].cuts);
     if (r->o->event) r->o->event(r->o->save_self, e, times[i]);
     if (e == n_event) AG_TRY_END(record_crossing(r, times[i]));
     if (r->cut != AG_END_TIME) continue;
     if (e == n_event && r->o->crossings && r->res->event_count[e] >= r->o->crossings) r->cut = AG_END_CROSSINGS;
-    if (e < n_event && ag_system_model(r->sys)->events[e].terminal && ag_mover_at(m, r->t, times[i], m->zt)) {
+    if (e < n_event && ag_model_events(ag_system_model(r->sys))[e].terminal && ag_mover_at(m, r->t, times[i], m->zt)) {
       r->cut = AG_END_EVENT;
       r->res->end_event = e;
     }
     if (r->cut != AG_END_TIME) *t1 = last = times[i];
     /* beyond a corner the constraints may differ: the last state is half a negligible step earlier */
-    if (r->cut == AG_END_EVENT && ag_system_model(r->sys)->events[e].cuts) last = r->t + (times[i] - r->t) / 2;
+    if (r->cut == AG_END_EVENT && ag_model_events(ag_system_model(r->sys))[e].cuts) last = r->t + (times[i] - r->t) / 2;
   }
   *t1 = last;
   if (r->corner && r->cut == AG_END_TIME) *t1 = end;
@@ -281,7 +281,7 @@ static void resume(run *r, const ag_checkpoint *from) {
   r->control = from->control;
   res->steps = from->steps;
   res->rejected = from->rejected;
-  res->left = from->left > 0 && from->left <= ag_system_model(r->sys)->n_domains ? from->left : 0;
+  res->left = from->left > 0 && from->left <= ag_model_n_domains(ag_system_model(r->sys)) ? from->left : 0;
   res->left_t = from->left_t, res->left_value = from->left_value, res->left_from = from->left_from,
   res->left_to = from->left_to;
   res->energy0 = from->energy0;
@@ -380,7 +380,7 @@ static ag_status check_method(ag_ctx *ctx, const ag_system *sys, const ag_run_op
 ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {
   ag_pos nowhere = {0};
   AG_TRY(check_method(ctx, sys, o));
-  if (o->section < 0 || o->section > ag_system_model(sys)->n_sections) {
+  if (o->section < 0 || o->section > ag_model_n_sections(ag_system_model(sys))) {
     ag_ctx_error(ctx, nowhere, "the model has no section %d", o->section);
     return AG_WRONG;
   }

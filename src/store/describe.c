@@ -55,8 +55,9 @@ static void add_column(ag_fields *fields, const ag_model *m, const ag_column *c,
   attribute_integers(fields, path.s, "shape", 1, 2, shape);
   attribute_integers(fields, path.s, "column", 0, 1, &place);
   attribute_text(fields, path.s, "unit", UNIT);
-  for (int i = 0; i < m->n_coords && c->kind == AG_COL_COORD; i++)
-    if (!strcmp(m->coords[i].name, c->name)) attribute_text(fields, path.s, "space", spaces[m->coords[i].space]);
+  for (int i = 0; i < ag_model_n_coords(m) && c->kind == AG_COL_COORD; i++)
+    if (!strcmp(ag_model_coords(m)[i].name, c->name))
+      attribute_text(fields, path.s, "space", spaces[ag_model_coords(m)[i].space]);
   ag_text_done(&path);
 }
 
@@ -69,7 +70,7 @@ static void add_events(ag_fields *fields, const ag_system *sys, const ag_run_opt
     ag_text_printf(&path, "/events/%s", e->name);
     ag_fields_add(fields, path.s, AG_FIELD_TIMES, 0, NULL, 0, NULL);
     attribute_text(fields, path.s, "name", e->name);
-    attribute_text(fields, path.s, "kind", i < ag_system_model(sys)->n_events ? "event" : "section");
+    attribute_text(fields, path.s, "kind", i < ag_model_n_events(ag_system_model(sys)) ? "event" : "section");
     attribute_text(fields, path.s, "direction", direction[e->direction + 1]);
     attribute_integers(fields, path.s, "terminal", 0, 1, &(long){e->terminal});
     attribute_integers(fields, path.s, "event", 0, 1, &i);
@@ -81,15 +82,15 @@ static void add_events(ag_fields *fields, const ag_system *sys, const ag_run_opt
 static void add_parameters(ag_fields *fields, const ag_description *what) {
   const ag_system *sys = what->system;
   const ag_model *m = ag_system_model(sys);
-  for (int i = 0; i < m->n_params; i++) {
-    const ag_param *p = &m->params[i];
+  for (int i = 0; i < ag_model_n_params(m); i++) {
+    const ag_param *p = &ag_model_params(m)[i];
     ag_text path = {0};
     if (p->from_start) continue;
     ag_text_printf(&path, "/parameters/%s", p->name);
     if (p->integer) {
       ag_fields_integer(fields, path.s, lround(p->number));
     } else {
-      int rows = ag_node_rows(m->graph, p->input), cols = ag_node_cols(m->graph, p->input);
+      int rows = ag_node_rows(ag_model_nodes(m), p->input), cols = ag_node_cols(ag_model_nodes(m), p->input);
       ag_fields_add(fields, path.s, AG_FIELD_NUMBER,
                     cols > 1   ? 2
                     : rows > 1 ? 1
@@ -106,8 +107,8 @@ static void add_parameters(ag_fields *fields, const ag_description *what) {
 /* The events that end the run, by the model or by an option: comma-separated names. */
 static void add_terminal(ag_fields *fields, const ag_model *m) {
   ag_text names = {0};
-  for (int i = 0; i < m->n_events; i++)
-    if (m->events[i].terminal) ag_text_printf(&names, "%s%s", names.n ? "," : "", m->events[i].name);
+  for (int i = 0; i < ag_model_n_events(m); i++)
+    if (ag_model_events(m)[i].terminal) ag_text_printf(&names, "%s%s", names.n ? "," : "", ag_model_events(m)[i].name);
   ag_fields_text(fields, "/options@terminal", ag_text_cstr(&names));
   ag_text_done(&names);
 }
@@ -128,7 +129,7 @@ static void add_options(ag_fields *fields, const ag_description *what) {
   ag_fields_integer(fields, "/options@strict", what->strict);
   add_terminal(fields, ag_system_model(what->system));
   ag_fields_text(fields, "/options@section",
-                 o->section ? ag_system_model(what->system)->sections[o->section - 1].name : "");
+                 o->section ? ag_model_sections(ag_system_model(what->system))[o->section - 1].name : "");
   ag_fields_integer(fields, "/options@crossings", o->crossings);
   ag_fields_texts(fields, "/options/set", what->n_set, what->sets);
 }
@@ -149,8 +150,9 @@ void ag_store_describe(ag_fields *fields, const ag_description *what) {
   ag_fields_text(fields, "@commit", AG_GIT_HASH);
   ag_fields_text(fields, "@compiler", COMPILER);
   ag_fields_text(fields, "@compiler_flags", AG_FLAGS);
-  ag_fields_text(fields, "@model", m->name);
-  ag_fields_text(fields, "@title", strlen(m->title) < 60000 ? m->title : ""); /* an attribute has at most 64 KiB */
+  ag_fields_text(fields, "@model", ag_model_name(m));
+  ag_fields_text(fields, "@title",
+                 strlen(ag_model_title(m)) < 60000 ? ag_model_title(m) : ""); /* an attribute has at most 64 KiB */
   ag_fields_text(fields, "@kind", what->wanted ? "batch" : "trajectory");
   ag_fields_text(fields, "@end", "not finished");
   ag_fields_text(fields, "@end_event", "");
@@ -183,7 +185,8 @@ bool ag_store_options(const ag_fields *fields, ag_run_options *o, bool *strict) 
 
 void ag_store_result(ag_fields *fields, const ag_system *sys, const ag_run_result *r) {
   ag_fields_text(fields, "@end", ag_end_word(r->end));
-  ag_fields_text(fields, "@end_event", r->end == AG_END_EVENT ? ag_system_model(sys)->events[r->end_event].name : "");
+  ag_fields_text(fields, "@end_event",
+                 r->end == AG_END_EVENT ? ag_model_events(ag_system_model(sys))[r->end_event].name : "");
   ag_fields_integer(fields, "@complete", 1);
   ag_fields_text(fields, "@engine", r->compiled ? "compiled" : "interpreted");
   ag_fields_number(fields, "/summary@t", r->t);

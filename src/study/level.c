@@ -106,10 +106,10 @@ static void coordinates(const ag_levels *l, const ag_system *sys, const ag_membe
   const ag_model *m = ag_system_model(sys);
   ag_record record;
   ag_record_init(&record, sys);
-  for (int i = 0; i < m->n_coords; i++) {
-    const ag_coord *c = &m->coords[i];
+  for (int i = 0; i < ag_model_n_coords(m); i++) {
+    const ag_coord *c = &ag_model_coords(m)[i];
     if (c->space == AG_SPACE_SO3 || c->space == AG_SPACE_S2) continue;
-    if (!ag_depends(m->graph, 1, &m->sections[l->section - 1].x, 1, &c->q)) continue;
+    if (!ag_depends(ag_model_nodes(m), 1, &ag_model_sections(m)[l->section - 1].x, 1, &c->q)) continue;
     for (int k = 0; k < c->dim; k++) {
       ag_text name = {0};
       ag_column_name(&record.columns[1 + i], k, &name);
@@ -250,7 +250,7 @@ static ag_status differentiate(ag_levels *l, ag_ctx *ctx, const ag_varied *v, ag
     else ag_ctx_error(ctx, nowhere, "--level: `%s` is no function of the state", l->names[i]);
   }
   if (ctx->n_error) return AG_WRONG;
-  if (l->section) values[l->n] = ag_system_model(sys)->sections[l->section - 1].x;
+  if (l->section) values[l->n] = ag_model_sections(ag_system_model(sys))[l->section - 1].x;
   l->along = ag_along_create(sys, l->n + (l->section > 0), values);
   l->starts = ag_start_along_create(sys, n_name, ag_varied_offsets(v));
   return AG_OK;

@@ -176,7 +176,7 @@ static void search(problem *p, int level, const double *guess, found *all) {
 static double crossing_rate(problem *p) {
   const ag_system *sys = p->sys;
   const ag_levels_member *m = p->m;
-  int s = p->l->section - 1, direction = ag_system_model(sys)->sections[s].direction;
+  int s = p->l->section - 1, direction = ag_model_sections(ag_system_model(sys))[s].direction;
   double *xidot = ag_heap_alloc(sizeof *xidot * (size_t)(p->dims->xi + 1)), rate[MAX + 1], c = NAN;
   ag_work *w = ag_work_create(sys, m->params);
   bool good = !ag_work_section(w, s, m->t0, m->x, &c) && !ag_work_accel(w, m->t0, m->x, xidot, NULL);

@@ -14,9 +14,10 @@ static const ag_pos nowhere = {0};
 
 /* The value of an expression of the parameters: each put in its place, the last one first. */
 static bool value_of(ag_model *m, ag_id x, double *value) {
-  for (int k = m->n_params - 1; k >= 0; k--)
-    if (m->params[k].input) ag_substitute(m->graph, 1, &m->params[k].input, &m->params[k].value, 1, &x);
-  return ag_constant(m->graph, x, value) && isfinite(*value);
+  for (int k = ag_model_n_params(m) - 1; k >= 0; k--)
+    if (ag_model_params(m)[k].input)
+      ag_substitute(ag_model_graph(m), 1, &ag_model_params(m)[k].input, &ag_model_params(m)[k].value, 1, &x);
+  return ag_constant(ag_model_graph(m), x, value) && isfinite(*value);
 }
 
 /* Those that are expressions of the parameters. */

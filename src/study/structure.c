@@ -7,22 +7,25 @@
 
 /* Does the constraint have a part without velocities: is its residual not zero when all velocities are? */
 static bool is_affine(ag_model *m, ag_id residual) {
-  int n = m->n_coords;
+  int n = ag_model_n_coords(m);
   ag_id *from = ag_heap_alloc(sizeof *from * (size_t)n), *to = ag_heap_alloc(sizeof *to * (size_t)n);
-  for (int i = 0; i < n; i++) from[i] = m->coords[i].xi, to[i] = ag_zero(m->graph, m->coords[i].dim, 1);
-  ag_substitute(m->graph, n, from, to, 1, &residual);
+  for (int i = 0; i < n; i++)
+    from[i] = ag_model_coords(m)[i].xi, to[i] = ag_zero(ag_model_graph(m), ag_model_coords(m)[i].dim, 1);
+  ag_substitute(ag_model_graph(m), n, from, to, 1, &residual);
   free(from);
   free(to);
-  return !ag_is_zero(m->graph, residual);
+  return !ag_is_zero(ag_model_graph(m), residual);
 }
 
 /* dE/dt = -l_t + F.xi - s.lambda */
 static void find_balance(ag_structure *s, ag_model *m) {
-  s->depends_on_time = ag_depends(m->graph, 1, &m->lagrangian, 1, &m->t);
-  s->forces = m->n_forces > 0;
-  for (int i = 0; i < m->n_constraints; i++) s->affine |= is_affine(m, m->constraints[i].x);
-  for (int i = 0; i < m->n_holonomics; i++) s->affine |= ag_depends(m->graph, 1, &m->holonomics[i].x, 1, &m->t);
-  for (int i = 0; i < m->n_prescribes; i++) s->affine |= ag_depends(m->graph, 1, &m->prescribes[i].x, 1, &m->t);
+  s->depends_on_time = ag_depends(ag_model_graph(m), 1, &ag_model_lagrangian(m), 1, &ag_model_time(m));
+  s->forces = ag_model_n_forces(m) > 0;
+  for (int i = 0; i < ag_model_n_constraints(m); i++) s->affine |= is_affine(m, ag_model_constraints(m)[i].x);
+  for (int i = 0; i < ag_model_n_holonomics(m); i++)
+    s->affine |= ag_depends(ag_model_graph(m), 1, &ag_model_holonomics(m)[i].x, 1, &ag_model_time(m));
+  for (int i = 0; i < ag_model_n_prescribes(m); i++)
+    s->affine |= ag_depends(ag_model_graph(m), 1, &ag_model_prescribes(m)[i].x, 1, &ag_model_time(m));
 }
 
 static void count_rows(ag_structure *s, const ag_system *sys) {

@@ -70,10 +70,11 @@ static void check_motion(const ag_system *sys) {
   /* two integrations at 1e-12 of differently stiff forms; the observables behind the state may amplify, so only the
    * state */
   int state = 1;
-  for (int i = 0; i < ag_system_model(sys)->n_coords; i++)
-    state +=
-        ag_layout_item(sys, AG_LAYOUT_COORDINATE, i)->n_tangent +
-        (ag_system_model(sys)->coords[i].space == AG_SPACE_SO3 ? 9 : ag_layout_item(sys, AG_LAYOUT_COORDINATE, i)->n);
+  for (int i = 0; i < ag_model_n_coords(ag_system_model(sys)); i++)
+    state += ag_layout_item(sys, AG_LAYOUT_COORDINATE, i)->n_tangent +
+             (ag_model_coords(ag_system_model(sys))[i].space == AG_SPACE_SO3
+                  ? 9
+                  : ag_layout_item(sys, AG_LAYOUT_COORDINATE, i)->n);
   same_end(&eliminated, &multipliers, state, 1e-9);
   ag_run_done(&eliminated);
   ag_run_done(&multipliers);

@@ -97,9 +97,9 @@ static void check_motion(const ag_system *dense, const ag_system *sparse) {
   ag_run_result c = run_model(sparse, dense, AG_ENGINE_COMPILED);
   AG_CHECK(a.end == b.end);
   int state = 1;
-  for (int i = 0; i < ag_system_model(dense)->n_coords; i++)
+  for (int i = 0; i < ag_model_n_coords(ag_system_model(dense)); i++)
     state += ag_layout_item(dense, AG_LAYOUT_COORDINATE, i)->n_tangent +
-             (ag_system_model(dense)->coords[i].space == AG_SPACE_SO3
+             (ag_model_coords(ag_system_model(dense))[i].space == AG_SPACE_SO3
                   ? 9
                   : ag_layout_item(dense, AG_LAYOUT_COORDINATE, i)->n);
   for (int i = 0; i < state; i++) AG_CHECK_NEAR(a.record[i], b.record[i], 1e-9); /* two integrations at 1e-12 */
