@@ -106,7 +106,7 @@ void anagyre_end_at(anagyre_model *m, const char *events) {
 static ag_status end_at(ag_ctx *ctx, ag_model *m, const char *name) {
   for (int i = 0; i < ag_model_n_events(m); i++)
     if (!strcmp(ag_model_events(m)[i].name, name)) {
-      ag_model_events(m)[i].terminal = true;
+      ag_model_end_at(m, i);
       return AG_OK;
     }
   const char **names = ag_heap_alloc(sizeof *names * (size_t)(ag_model_n_events(m) + 1));

@@ -103,14 +103,14 @@ static void find_follow(ag_varied *v) {
 }
 
 ag_tape *ag_varied_tape(const ag_varied *v, int n, const ag_id *x) {
-  const ag_model *m = v->model;
+  ag_model *m = v->model;
   ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_model_n_params(m) + 1));
   int n_bind = 0;
   for (int i = 0; i < ag_model_n_params(m); i++)
     if (ag_model_params(m)[i].input)
       binds[n_bind++] =
           (ag_bind){ag_model_params(m)[i].input, AG_SEG_P, ag_layout_item(v->system, AG_LAYOUT_PARAMETER, i)->at};
-  ag_tape *tape = ag_tape_create(ag_model_nodes(m), n_bind, binds, n, x);
+  ag_tape *tape = ag_tape_create(ag_model_graph(m), n_bind, binds, n, x);
   free(binds);
   return tape;
 }

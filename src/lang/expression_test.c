@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check.h"
 #include "lang/lang.h"
+#include "model/parts.h"
 
 static const char TEXT[] = "model m\n"
                            "param a = 2, b = a^2, v = [1, 2]\n"

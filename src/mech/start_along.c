@@ -77,7 +77,7 @@ static void collect_followers(ag_start_along *a, int n_set, const int *set) {
   a->followers = ag_heap_alloc(sizeof(int) * (size_t)(m->n_params + 1));
   for (int i = 0; i < m->n_params; i++) {
     bool follows = m->params[i].input != 0;
-    for (int k = 0; k < n_set; k++) follows = follows && set[k] != a->sys->param_offset[i];
+    for (int k = 0; k < n_set; k++) follows = follows && set[k] != a->sys->param_rows[i].at;
     if (!follows) continue;
     x[a->n_follow] = m->params[i].value;
     a->followers[a->n_follow++] = i;

@@ -5,6 +5,11 @@
 #define AG_MODEL_PARTS_H
 #include "model/model.h"
 
+/* A list that grows: AG_MODEL_PUSH. */
+#define AG_LIST(type, name) \
+  type *name; \
+  int n_##name, cap_##name
+
 struct ag_model {
   ag_arena *arena;
   ag_graph *graph;
@@ -16,9 +21,7 @@ struct ag_model {
   int soft_from; /* starts from soft_from - 1 on are guesses that the constraints may change; 0: there are none */
   int first_set, n_set;                 /* starts[first_set .. first_set + n_set - 1] come from --set */
   const char **set_labels, **set_texts; /* their names and texts, for messages */
-#define AG_MODEL_LIST(type, name, what) \
-  type *name; \
-  int n_##name, cap_##name;
+#define AG_MODEL_LIST(type, name, what) AG_LIST(type, name);
 #include "model/list.def"
 #undef AG_MODEL_LIST
 };

@@ -69,12 +69,12 @@ static void look(void *self, double t, const double *x) {
 /* |dx/dE| (T + |V|): an error of the energy E is small relative to the kinetic and potential energies, which may be
  * much larger than their sum, and x inherits it. 0 if x does not contain the energy. */
 static ag_id parts_of(ag_system *sys, ag_id x) {
-  const ag_model *m = ag_system_model(sys);
   ag_graph *g = ag_system_graph(sys);
-  if (!ag_model_energy_input(m) || !ag_depends(g, 1, &x, 1, &ag_model_energy_input(m))) return 0;
+  ag_id energy = ag_model_energy_input(ag_system_model(sys));
+  if (!energy || !ag_depends(g, 1, &x, 1, &energy)) return 0;
   int rows = ag_node_rows(g, x), cols = ag_node_cols(g, x);
   ag_id one = ag_num(g, 1), dx, *parts = ag_heap_alloc(sizeof *parts * (size_t)(rows * cols));
-  ag_forward(g, 1, &ag_model_energy_input(m), &one, 1, &x, &dx);
+  ag_forward(g, 1, &energy, &one, 1, &x, &dx);
   for (int i = 0; i < rows * cols; i++) {
     ag_id slope = ag_norm(g, ag_entry(g, dx, i / cols, i % cols));
     parts[i] = ag_mul(g, slope, ag_system_energy_size(sys));
@@ -85,7 +85,7 @@ static ag_id parts_of(ag_system *sys, ag_id x) {
 }
 
 static void watch_create(watch *w, ag_system *sys, const ag_expect *e, const double *params, ag_verdict *v) {
-  ag_graph *g = ag_model_nodes(ag_system_model(sys));
+  const ag_graph *g = ag_model_nodes(ag_system_model(sys));
   bool has_value = e->kind == AG_EXPECT_AT || e->kind == AG_EXPECT_ALONG;
   ag_id parts = e->kind == AG_EXPECT_CONSTANT ? parts_of(sys, e->x) : 0, outs[2] = {e->x, parts ? parts : e->value};
   *w = (watch){.sys = sys, .e = e, .v = v, .n = ag_node_rows(g, e->x) * ag_node_cols(g, e->x)};

@@ -19,13 +19,15 @@ static bool is_affine(ag_model *m, ag_id residual) {
 
 /* dE/dt = -l_t + F.xi - s.lambda */
 static void find_balance(ag_structure *s, ag_model *m) {
-  s->depends_on_time = ag_depends(ag_model_graph(m), 1, &ag_model_lagrangian(m), 1, &ag_model_time(m));
+  const ag_graph *g = ag_model_nodes(m);
+  const ag_item *positions[] = {ag_model_holonomics(m), ag_model_prescribes(m)};
+  const int n_position[] = {ag_model_n_holonomics(m), ag_model_n_prescribes(m)};
+  ag_id t = ag_model_time(m), lagrangian = ag_model_lagrangian(m);
+  s->depends_on_time = ag_depends(g, 1, &lagrangian, 1, &t);
   s->forces = ag_model_n_forces(m) > 0;
   for (int i = 0; i < ag_model_n_constraints(m); i++) s->affine |= is_affine(m, ag_model_constraints(m)[i].x);
-  for (int i = 0; i < ag_model_n_holonomics(m); i++)
-    s->affine |= ag_depends(ag_model_graph(m), 1, &ag_model_holonomics(m)[i].x, 1, &ag_model_time(m));
-  for (int i = 0; i < ag_model_n_prescribes(m); i++)
-    s->affine |= ag_depends(ag_model_graph(m), 1, &ag_model_prescribes(m)[i].x, 1, &ag_model_time(m));
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; i < n_position[k]; i++) s->affine |= ag_depends(g, 1, &positions[k][i].x, 1, &t);
 }
 
 static void count_rows(ag_structure *s, const ag_system *sys) {

@@ -10,6 +10,7 @@
 #include "lang/lang.h"
 #include "math/lie.h"
 #include "mech/mech.h"
+#include "model/parts.h"
 #include "tests/check.h"
 
 static const double STEP = 4e-5, TOLERANCE = 1e-7;
@@ -29,12 +30,11 @@ static double *numbers(int n) { return calloc((size_t)n + 1, sizeof(double)); }
 /* Observables, energy and sections. */
 static void bench_init(bench *b) {
   ag_model *m = b->m;
-  b->outs = calloc((size_t)(ag_model_n_observables(m) + ag_model_n_sections(m) + 1), sizeof *b->outs);
-  for (int i = 0; i < ag_model_n_observables(m); i++) b->outs[b->n_out++] = ag_model_observables(m)[i].x;
-  for (int i = 0; i < ag_model_n_sections(m); i++) b->outs[b->n_out++] = ag_model_sections(m)[i].x;
+  b->outs = calloc((size_t)(m->n_observables + m->n_sections + 1), sizeof *b->outs);
+  for (int i = 0; i < m->n_observables; i++) b->outs[b->n_out++] = m->observables[i].x;
+  for (int i = 0; i < m->n_sections; i++) b->outs[b->n_out++] = m->sections[i].x;
   b->outs[b->n_out++] = ag_model_energy(m);
-  for (int i = 0; i < b->n_out; i++)
-    b->size += ag_node_rows(ag_model_graph(m), b->outs[i]) * ag_node_cols(ag_model_graph(m), b->outs[i]);
+  for (int i = 0; i < b->n_out; i++) b->size += ag_node_rows(m->graph, b->outs[i]) * ag_node_cols(m->graph, b->outs[i]);
   b->along = ag_along_create(b->sys, b->n_out, b->outs);
   b->tape = ag_system_tape(b->sys, b->n_out, b->outs, &b->lambda);
 }
@@ -149,15 +149,15 @@ static void check_motion(bench *b) {
 
 /* Each start value gets its own parameter, which is added to all its components. */
 static void add_shifts(ag_model *m) {
-  ag_graph *g = ag_model_graph(m);
-  for (int i = 0; i < ag_model_n_starts(m); i++) {
-    ag_id x = ag_model_starts(m)[i].x, zero = ag_num(g, 0), *ones = calloc(16, sizeof *ones);
+  ag_graph *g = m->graph;
+  for (int i = 0; i < m->n_starts; i++) {
+    ag_id x = m->starts[i].x, zero = ag_num(g, 0), *ones = calloc(16, sizeof *ones);
     int rows = ag_node_rows(g, x), cols = ag_node_cols(g, x);
     if (cols == 1 && rows <= 16) {
       ag_id shift = ag_model_add_param(m, "shift", zero, (ag_pos){0});
       for (int k = 0; k < rows; k++) ones[k] = ag_num(g, 1);
       ag_id vector = ag_stack(g, rows, 1, ones), part = ag_mul(g, shift, vector);
-      ag_model_starts(m)[i].x = ag_add(g, x, part);
+      m->starts[i].x = ag_add(g, x, part);
     }
     free(ones);
   }
