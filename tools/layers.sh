@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # layers.sh [TREE]: every file of src/ includes only what its row of tools/layers.txt allows, and of another folder only
-# the front header <folder>/<folder>.h (base/ and math/ are toolboxes: any of their headers), the tables *.def and the
-# words of V, expr/vmath.h. Unit tests may include headers of tests/. Prints each breach.
+# the front header <folder>/<folder>.h (base/ and math/ are toolboxes: any of their headers), the tables *.def, the
+# words of V (expr/vmath.h) and the second headers that layers.txt lists for it. Unit tests may include headers of tests/. Prints each breach.
 tree=${1:-$(dirname "$0")/..}
 cd "$tree" || exit 2
 files=$(find src -name '*.[ch]' -o -name '*.def' | sort)
@@ -10,6 +10,10 @@ files=$(find src -name '*.[ch]' -o -name '*.def' | sort)
 awk '
   function breach(text) { print FILENAME ":" FNR ": " text; bad++ }
   FILENAME == "tools/layers.txt" {
+    if ($0 ~ /^[a-z]+\/[a-z_]+\.h:/) {
+      path = substr($1, 1, length($1) - 1)
+      for (i = 2; i <= NF; i++) second[$i, path] = 1
+    }
     if ($0 !~ /^[a-z]+:/) next
     name = substr($1, 1, length($1) - 1); known[name] = 1; may[name, name] = 1
     for (i = 2; i <= NF; i++) may[name, $i] = 1
@@ -24,7 +28,8 @@ awk '
     else if (n == 1) next
     else if (!(part[1] in known)) breach("\"" path "\": no such folder in tools/layers.txt")
     else if (!((own, part[1]) in may)) breach("\"" path "\": " own "/ may not use " part[1] "/")
-    else if (part[1] != own && part[1] != "base" && part[1] != "math" && path !~ /\.def$/ && path != "expr/vmath.h" && path != part[1] "/" part[1] ".h")
+    else if (part[1] != own && part[1] != "base" && part[1] != "math" && path !~ /\.def$/ && path != "expr/vmath.h" && path != part[1] "/" part[1] ".h" &&
+             !((own, path) in second))
       breach("\"" path "\": only the front header " part[1] "/" part[1] ".h is for others")
   }
   END { exit bad > 0 }
