@@ -90,9 +90,9 @@ static bool advance(run *r, double *t1, ag_end *end) {
     double target = last        ? o->t1
                     : o->dt > 0 ? o->t0 + (o->t1 > o->t0 ? 1 : -1) * o->dt * (grid_steps(r) + 1)
                                 : r->t + *h;
-    double step = target - r->t, error[2] = {0, 0}, next = *h;
+    double step = last || o->dt > 0 ? target - r->t : *h, error[2] = {0, 0}, next = *h;
     note_try(r, last);
-    if (step == 0 || fabs(step) < 1e-15 * fabs(r->t) || (o->dt <= 0 && stuck(r))) {
+    if (step == 0 || fabs(o->dt > 0 ? step : *h) <= 1e-15 * fabs(r->t) || (o->dt <= 0 && stuck(r))) {
       *end = diagnose(r);
       return false;
     }
@@ -112,6 +112,7 @@ static bool advance(run *r, double *t1, ag_end *end) {
       accepted = true; /* across a corner */
     if (accepted) {
       *t1 = target;
+      r->step = step;
       r->rest_error = error[1];
       *h = last && fabs(next) < fabs(*h) ? *h : next; /* a step cut short by the end says nothing about the size */
       return true;
@@ -158,23 +159,17 @@ static void swap(double **a, double **b) {
 static ag_end small_steps(run *r, double *t1) {
   ag_mover *m = &r->m;
   int n_core = ag_system_dims(r->sys)->core;
-  double from = r->t, end = *t1, q = m->method->error_order + 1, direction = end > from ? 1 : -1;
-  double h = (end - from) * (r->rest_error < INFINITY ? fmax(0.01, 0.9 * pow(r->rest_error, -1 / q)) : 0.01);
+  double end = *t1, h = r->step * ag_control_rest(m->method, r->rest_error, true);
   memcpy(r->keep, m->z1, sizeof(double) * (size_t)n_core);
   ag_end reason = AG_END_TIME;
   while (r->t != end && reason == AG_END_TIME && r->cut == AG_END_TIME && !r->corner) {
-    double to = (end - r->t - 1.0000001 * h) * direction <= 0 ? end : r->t + h, error[2] = {0, 0};
-    if (to == r->t) reason = AG_END_STEP;
-    int trouble = ag_mover_step(m, r->t, to - r->t, r->o->rtol, r->o->atol, error);
-    if (trouble) reason = ag_trajectory_trouble(trouble);
-    if (reason != AG_END_TIME) break;
-    if (isnan(error[1])) {
-      h = 0.1 * (to - r->t);
-      if (fabs(h) <= 1e-15 * fabs(r->t)) reason = AG_END_FINITE;
-      continue;
-    }
-    h = (to - r->t) * fmin(6, fmax(0.1, 0.9 * pow(fmax(error[1], 1e-300), -1 / q)));
-    if (error[1] > 1) continue;
+    bool last = fabs(end - r->t) <= fabs(h) * 1.0000001;
+    double to = last ? end : r->t + h, step = last ? end - r->t : h, error[2] = {0, 0};
+    if (fabs(h) <= fabs(r->t) * 1e-15) return diagnose(r);
+    int trouble = ag_mover_step(m, r->t, step, r->o->rtol, r->o->atol, error);
+    if (trouble) error[1] = NAN;
+    h = step * ag_control_rest(m->method, error[1], false);
+    if (!(error[1] <= 1)) continue;
     reason = look_inside(r, &to);
     swap(&m->z, &m->z1);
     swap(&m->dz, &m->dz1);
@@ -194,6 +189,7 @@ static int arrive(run *r, double t1) {
   swap(&m->z, &m->z1);
   swap(&m->dz, &m->dz1);
   r->t = t1;
+  if (m->in_place) return r->cut == AG_END_TIME ? ag_mover_restore(m, t1, m->z) : AG_FINE;
   int trouble = ag_mover_settle(m, t1, m->z, m->c, &changed);
   if (!trouble && changed) trouble = ag_mover_rhs(m, t1, m->z, m->dz);
   return trouble;
@@ -208,6 +204,7 @@ static bool cut_at_zero(run *r, double *t1) {
   *t1 = at;
   r->cut = AG_END_RANK;
   if (ag_mover_step(m, r->t, at - r->t, r->o->rtol, r->o->atol, error)) return false;
+  r->step = at - r->t;
   r->rest_error = error[1];
   return ag_trajectory_finite(m->n, m->z1) && ag_trajectory_finite(m->n, m->dz1);
 }

@@ -196,7 +196,22 @@ typedef struct finder {
   double t, h;
   int n, n_max;
   hit *hits;
+  bool once; /* the function that is visited crosses zero once in the step: it is located between its ends, as in lanes
+              */
 } finder;
+
+/* Does event e change its sign once, between two samples, and turn nowhere near zero? */
+static bool crosses_once(ag_mover *m, double t, double h, int e, const double *f, int n) {
+  int stride = m->n_g, changes = 0;
+  double dip;
+  for (int k = 0; k <= n; k++)
+    if (isnan(f[k * stride]) || f[k * stride] == 0) return false;
+  for (int k = 1; k <= n; k++) changes += (f[k * stride] > 0) != (f[(k - 1) * stride] > 0);
+  if (changes != 1) return false;
+  for (int k = 1; k < n; k++)
+    if (dips(m, t, h, e, f, stride, n, k, &dip)) return false;
+  return true;
+}
 
 /* Event e has the value v at theta; the place looked at before was `last`. */
 static void visit(finder *q, int e, double last, double theta, double v) {
@@ -209,6 +224,7 @@ static void visit(finder *q, int e, double last, double theta, double v) {
   if (!before) return;                         /* leaving a zero is not a crossing: arriving was */
   int direction = q->h > 0 ? -before : before; /* rising or falling in time, whichever way we run */
   if (event->direction && event->direction != direction) return;
+  if (q->once) last = 0, theta = 1;
   double s = q->n < q->n_max ? crossing(q->m, q->t, q->h, e, last, theta) : NAN;
   if (!isnan(s) && !jumps(q->m, q->t, q->h, e, last, theta, s)) q->hits[q->n++] = (hit){s, e};
 }
@@ -243,7 +259,7 @@ static int in_order(const finder *q, double *times, int *which) {
 
 int ag_events_in_step(ag_mover *m, double t, double h, int n_max, double *times, int *which) {
   int n = SAMPLES, n_event = m->n_g;
-  finder q = {m, t, h, 0, n_max, (hit *)m->hits};
+  finder q = {.m = m, .t = t, .h = h, .n_max = n_max, .hits = (hit *)m->hits};
   double *f = m->samples;
   sample(m, t, h, n, false, f);
   for (; n < AG_MAX_SAMPLES; n *= 2) {
@@ -255,6 +271,7 @@ int ag_events_in_step(ag_mover *m, double t, double h, int n_max, double *times,
   if (m->fresh) leave_start(m, n, f);
   for (int e = m->g_first; e < n_event; e++) {
     double last = 0;
+    q.once = m->in_place && crosses_once(m, t, h, e, f + e, n);
     for (int k = 1; k <= n; k++) {
       double at = (double)k / n, dip = 2;
       bool dipped = k < n && dips(m, t, h, e, f + e, n_event, n, k, &dip);
@@ -268,7 +285,7 @@ int ag_events_in_step(ag_mover *m, double t, double h, int n_max, double *times,
 }
 
 int ag_events_once(ag_mover *m, double t, double h, const double *hint, int stride, double *times, int *which) {
-  finder q = {m, t, h, 0, AG_MAX_HITS, (hit *)m->hits};
+  finder q = {.m = m, .t = t, .h = h, .n_max = AG_MAX_HITS, .hits = (hit *)m->hits};
   for (int e = m->g_first; e < m->n_g; e++) {
     double what = hint[(e - m->g_first) * stride];
     if (what == AG_HINT_CLEAR) continue;

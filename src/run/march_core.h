@@ -98,7 +98,9 @@ V_IN VI march_judge(const ag_fused_args *a, march *s, const march_try *y) {
   s->h = v_blend(good, s->h, v_set(0));
 #else
   const VI good = m_le(y->error, v_set(1));
-  V next = control_limit(y->step * control_factor(y->error, s->last, s->was, a->safety, a->shrink, a->grow), a->h_max);
+  V next = control_limit(
+      y->step * control_factor(y->error, s->last, s->was, AG_CONTROL_Q, AG_CONTROL_BETA, a->safety, a->shrink, a->grow),
+      a->h_max);
   /* a step that was cut short by the end says nothing about the size */
   next = v_blend(good & y->final & m_lt(v_abs(next), v_abs(s->h)), s->h, next);
   s->h = v_blend(s->sub, s->h, next);
@@ -145,7 +147,7 @@ V_IN VI march_on(const ag_fused_args *a, march *s) {
   march_take(a, s, &y, take);
 #if AG_REST
   if (v_any(back)) take_core(a, s->t, back);
-  s->h_sub = y.step * control_rest_factor(y.rest, enter);
+  s->h_sub = y.step * control_rest_factor(y.rest, enter, AG_CONTROL_Q);
   s->end = v_blend(enter, y.target, s->end);
   s->sub = (s->sub & ~back) | enter;
   stuck_sub = s->sub & march_stuck(s->h_sub, s->t);

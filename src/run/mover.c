@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expr/vmath.h"
 #include "run/run_internal.h"
+
+#include "run/unit_core.h"
 
 void ag_mover_full(ag_mover *m, double t, const double *z, const double *c, double *x) {
   if (m->full) memcpy(x, z, sizeof(double) * (size_t)m->n);
@@ -26,6 +29,39 @@ int ag_mover_rhs(void *self, double t, const double *z, double *dz) {
   }
   if (trouble) m->trouble = trouble;
   return trouble;
+}
+
+bool ag_mover_in_place(const ag_system *sys, const ag_run_options *o) {
+  ag_elimination how = ag_system_elimination(sys);
+  return o->dt <= 0 && !o->multipliers && !ag_system_dims(sys)->g && how != AG_ELIM_BASIS && how != AG_ELIM_SADDLE;
+}
+
+void ag_mover_begin(ag_mover *m) {
+  for (int i = 0; i < m->n_unit; i++) {
+    double sum = 0;
+    for (int k = 0; k < m->units[i].n; k++) sum = fma(m->z[m->units[i].at + k], m->z[m->units[i].at + k], sum);
+    m->unit_length[i] = sum;
+  }
+}
+
+int ag_mover_restore(ag_mover *m, double t, double *z) {
+  bool changed;
+  for (int i = 0; i < m->n_unit; i++) unit_restore(z + m->units[i].at, m->units[i].n, m->unit_length[i], ~0ULL);
+  if (!ag_system_role(m->sys, AG_ROLE_MINOR)) return AG_FINE;
+  memcpy(m->zt, z, sizeof(double) * (size_t)m->n);
+  return ag_work_settle(m->work, t, m->zt, m->c, &changed);
+}
+
+void ag_mover_output(ag_mover *m, double t, const double *z, const double *c, double *x) {
+  bool changed;
+  if (!m->in_place) {
+    ag_mover_full(m, t, z, c, x);
+    return;
+  }
+  memcpy(m->zt, z, sizeof(double) * (size_t)m->n);
+  memcpy(m->c1, c, sizeof(double) * (size_t)ag_system_dims(m->sys)->c);
+  (void)ag_mover_settle(m, t, m->zt, m->c1, &changed);
+  ag_mover_full(m, t, m->zt, m->c1, x);
 }
 
 int ag_mover_settle(ag_mover *m, double t, double *z, double *c, bool *changed) {
@@ -107,6 +143,11 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
     m->hit_events = ag_heap_alloc(sizeof(int) * AG_MAX_HITS);
   }
   if (o->watch && ag_mover_looks(m)) take_watch(m, o->watch, params);
+  m->in_place = ag_mover_in_place(sys, o);
+  m->n_unit = m->in_place ? ag_system_units(sys, m->n, NULL) : 0;
+  m->units = ag_heap_alloc(sizeof *m->units * (size_t)(m->n_unit + 1));
+  m->unit_length = ag_heap_alloc(sizeof(double) * (size_t)(m->n_unit + 1));
+  if (m->n_unit) (void)ag_system_units(sys, m->n, m->units);
   /* reconstructed variables never determine the step size: they have their own norm */
   m->in_norm = ag_heap_alloc((size_t)m->n + 1);
   memset(m->in_norm, 2, (size_t)m->n);
@@ -117,10 +158,10 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
 }
 
 void ag_mover_free(ag_mover *m) {
-  void *all[] = {m->z,       m->dz,      m->z1,   m->dz1,           m->c,
-                 m->c1,      m->zt,      m->x,    m->space,         m->g1,
-                 m->sign,    m->samples, m->hits, m->hit_times,     m->hit_events,
-                 m->in_norm, m->factors, m->prep, m->prep_jacobian, m->own_slots};
+  void *all[] = {m->z,          m->dz,      m->z1,      m->dz1,   m->c,           m->c1,   m->zt,
+                 m->x,          m->space,   m->g1,      m->sign,  m->samples,     m->hits, m->hit_times,
+                 m->hit_events, m->in_norm, m->factors, m->units, m->unit_length, m->prep, m->prep_jacobian,
+                 m->own_slots};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_fused_free(m->mine);
   ag_work_free(m->work);

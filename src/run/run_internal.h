@@ -23,6 +23,10 @@ typedef struct ag_mover {
   int n_carry;
   ag_flow flow;
   ag_factor *factors;
+  bool in_place; /* adaptive steps of a system that can go through lanes: after a step only lengths are restored */
+  int n_unit;
+  ag_span *units;      /* groups of components that keep their length, */
+  double *unit_length; /* and their squared lengths at the start */
   unsigned char *in_norm;
   const ag_fused *fused;        /* compiled stepper and right-hand side, or NULL */
   ag_fused *mine;               /* the same when it was made for this ag_mover */
@@ -58,6 +62,14 @@ int ag_mover_step(ag_mover *m, double t, double h, double rtol, double atol, dou
 int ag_mover_factors(const ag_system *sys, bool core, ag_factor *factors, int *m);
 /* Wrong use of the options, reported to ctx. */
 AG_MUST_USE ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o);
+/* Adaptive steps of a system that can go through lanes: a state needs no more after a step than its lengths restored.
+ */
+bool ag_mover_in_place(const ag_system *sys, const ag_run_options *o);
+/* After a step: the groups of z back to their lengths at the start (`begin` sets these). As lanes do it. */
+void ag_mover_begin(ag_mover *m);
+int ag_mover_restore(ag_mover *m, double t, double *z);
+/* The full state to be seen: put back onto the constraints where a step does not do it; z stays as it is. */
+void ag_mover_output(ag_mover *m, double t, const double *z, const double *c, double *x);
 /* Switches a mover to compiled code; false when that is not possible (reason says why). The numbers do not change. */
 bool ag_mover_compile(ag_mover *m, const double *params, bool only_cached, ag_text *reason);
 /* The two halves of it: NULL when it cannot be compiled; and the change-over. */

@@ -75,7 +75,7 @@ static bool state_reached(run *r) {
   bool due = !r->o->section && (every == 0 || (every > 0 && fabs(ag_trajectory_grid(r) - r->t) <=
                                                                 1e-12 * fmax(every, fabs(r->t) * 1e-3)));
   if (!due && !r->o->each && r->res->steps % ENERGY_EVERY) return true;
-  ag_mover_full(m, r->t, m->z, m->c, m->x);
+  ag_mover_output(m, r->t, m->z, m->c, m->x);
   watch_energy(r);
   ag_guard_look(r->guard, m->work, r->t, m->x, r->res);
   if (r->o->each) r->o->each(r->o->each_self, r->t, m->x);
@@ -99,6 +99,7 @@ ag_checkpoint ag_trajectory_here(run *r) {
   return (ag_checkpoint){.made = true,
                          .n = m->n,
                          .n_carry = m->n_carry,
+                         .n_unit = m->n_unit,
                          .n_c = ag_system_dims(r->sys)->c,
                          .n_event = res->n_event,
                          .t = r->t,
@@ -125,6 +126,7 @@ ag_checkpoint ag_trajectory_here(run *r) {
                          .control = r->control,
                          .z = m->z,
                          .dz = m->dz,
+                         .unit = m->unit_length,
                          .c = m->c,
                          .sign = m->sign,
                          .event_count = res->event_count,
@@ -247,15 +249,25 @@ static ag_end begin(run *r) {
   ag_mover *m = &r->m;
   if (ag_mover_rhs(m, r->t, m->z, m->dz)) return ag_trajectory_trouble(m->trouble);
   if (!ag_trajectory_finite(m->n, m->dz)) return AG_END_FINITE;
+  ag_mover_begin(m);
   if (ag_mover_looks(m)) ag_mover_signs(m, r->t);
   return state_reached(r) ? AG_END_TIME : AG_END_SINK;
+}
+
+/* The core alone decides about the first step, as in lanes. */
+static int core_rhs(void *self, double t, const double *z, double *dz) {
+  ag_mover *m = self;
+  m->n_rhs++;
+  return ag_work_core(m->work, t, z, m->c, dz);
 }
 
 static double first_size(run *r) {
   ag_mover *m = &r->m;
   const ag_run_options *o = r->o;
   if (o->dt > 0) return o->t1 > o->t0 ? o->dt : -o->dt;
-  return ag_control_first(&m->flow, m->method, r->t, o->t1, m->z, m->dz, o->rtol, o->atol, m->space);
+  ag_flow core = {.n = ag_system_dims(r->sys)->core, .rhs = core_rhs, .self = m};
+  return ag_control_first(m->in_place ? &core : &m->flow, m->method, r->t, o->t1, m->z, m->dz, o->rtol, o->atol,
+                          m->space);
 }
 
 /* Continues another run. */
@@ -265,6 +277,7 @@ static void resume(run *r, const ag_checkpoint *from) {
   size_t n = sizeof(double) * (size_t)m->n;
   memcpy(m->z, from->z, n);
   memcpy(m->dz, from->dz, sizeof(double) * (size_t)m->n_carry);
+  if (m->n_unit) memcpy(m->unit_length, from->unit, sizeof(double) * (size_t)m->n_unit);
   memcpy(m->c, from->c, sizeof(double) * (size_t)ag_system_dims(r->sys)->c);
   memcpy(m->sign, from->sign, sizeof(int) * (size_t)res->n_event);
   for (int e = 0; e < res->n_event; e++)
@@ -317,7 +330,7 @@ static ag_end loop(run *r) {
     if (o->progress) o->progress(o->progress_self, r->t, r->res->steps);
     save(r);
   }
-  ag_mover_full(&r->m, r->t, r->m.z, r->m.c, r->m.x);
+  ag_mover_output(&r->m, r->t, r->m.z, r->m.c, r->m.x);
   return is_off(r, ag_work_residual(r->m.work, r->t, r->m.x), r->m.x) ? AG_END_PROJECT : AG_END_TIME;
 }
 
@@ -334,7 +347,7 @@ static void keep_checkpoint(run *r) {
 static void finish(run *r, double recorded_t) {
   ag_mover *m = &r->m;
   ag_run_result *res = r->res;
-  ag_mover_full(m, r->t, m->z, m->c, m->x);
+  ag_mover_output(m, r->t, m->z, m->c, m->x);
   watch_energy(r);
   memcpy(res->x, m->x, sizeof(double) * (size_t)(ag_system_dims(r->sys)->x));
   res->t = r->t;
@@ -385,9 +398,10 @@ ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *
     return AG_WRONG;
   }
   const ag_checkpoint *c = o->from;
+  int n_unit = ag_mover_in_place(sys, o) ? ag_system_units(sys, ag_system_dims(sys)->z, NULL) : 0;
   int n = o->multipliers ? ag_system_dims(sys)->x : ag_system_dims(sys)->z;
   if (c && (!c->made || c->n != n || c->n_c != ag_system_dims(sys)->c || c->n_event != ag_run_n_event(sys, o) ||
-            c->n_carry != n + o->method->room(n, ag_system_dims(sys)->tangent).own)) {
+            c->n_unit != n_unit || c->n_carry != n + o->method->room(n, ag_system_dims(sys)->tangent).own)) {
     ag_ctx_error(ctx, nowhere, "the point to go on from does not belong to this system");
     return AG_WRONG;
   }

@@ -26,7 +26,7 @@ typedef struct run {
   const double *params;
   double cost; /* operations per right-hand side */
   bool tried_compiling;
-  double rest_error; /* error of the reconstructed variables in the step just accepted */
+  double step, rest_error; /* the step just accepted, and the error in it of what is only reconstructed */
   ag_guard *guard;
   ag_end cut;          /* AG_END_TIME, or why the run ends at a crossing, where the step was cut short */
   bool off;            /* a recorded state was not on the constraints */

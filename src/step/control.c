@@ -9,7 +9,10 @@
 #include <float.h>
 #include <math.h>
 
+#include "expr/vmath.h"
 #include "step/step.h"
+
+#include "step/control_core.h"
 
 const char ag_control_text[] =
 #include "control_core_text.inc"
@@ -59,22 +62,22 @@ void ag_control_init(ag_control *c, const ag_stepper *s, double rtol, double ato
 }
 
 bool ag_control_judge(ag_control *c, const ag_stepper *s, double h, double error, double *h_next) {
-  double q = s->error_order + 1, factor;
+  double q = s->error_order + 1;
   bool accepted = error <= 1; /* false for NaN */
   if (s->error_order == 0) {
     *h_next = accepted ? h : 0;
     return accepted;
   }
-  if (accepted) {
-    factor = c->safety * pow(fmax(error, DBL_MIN), -(1 / q - 0.75 * c->beta)) * pow(c->last_error, c->beta);
-    factor = fmin(fmax(factor, c->shrink), c->rejected ? 1 : c->grow);
-    c->last_error = fmax(error, 1e-4);
-  } else {
-    factor = error < INFINITY ? fmax(c->safety * pow(error, -1 / q), c->shrink) : lost;
-  }
+  VI was = c->rejected ? ~0ULL : 0;
+  double factor = control_factor(error, c->last_error, was, q, c->beta, c->safety, c->shrink, c->grow);
+  if (accepted) c->last_error = fmax(error, 1e-4);
   c->rejected = !accepted;
   *h_next = !accepted && fabs(h) <= c->h_min ? 0 : in_limits(c, h * factor);
   return accepted;
+}
+
+double ag_control_rest(const ag_stepper *s, double error, bool entering) {
+  return control_rest_factor(error, entering ? ~0ULL : 0, s->error_order + 1);
 }
 
 double ag_control_first(const ag_flow *f, const ag_stepper *s, double t, double t1, const double *z, const double *dz,

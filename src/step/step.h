@@ -127,6 +127,9 @@ void ag_control_init(ag_control *c, const ag_stepper *s, double rtol, double ato
  * h_min and h_max (defaults: 0 and infinity). A right-hand side that failed is judged as error NaN: rejected, a tenth
  * of the step next. *h_next is 0 when nothing smaller may be tried: h was h_min, or the method has fixed steps. */
 bool ag_control_judge(ag_control *c, const ag_stepper *s, double h, double error, double *h_next);
+/* What is only reconstructed has an error of its own, the second norm. Where it is above 1 the step is made again in
+ * smaller ones: the factor from the step to the first of them (entering), from one of them to the next. */
+double ag_control_rest(const ag_stepper *s, double error, bool entering);
 /* A first step size from the flow itself (Hairer, Norsett, Wanner II.4), with the sign of t1 - t. work: 3 n doubles. */
 double ag_control_first(const ag_flow *f, const ag_stepper *s, double t, double t1, const double *z, const double *dz,
                         double rtol, double atol, double *work);

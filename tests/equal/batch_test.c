@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ * A member of a batch is the single run, bit for bit, for every model of the folders given that goes through lanes:
+ * end, time, steps, state and record; from the start of the model and from random states, with the events that end a
+ * run. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/anagyre.h"
+#include "api/api.h"
+#include "tests/check.h"
+
+enum { MEMBERS = 3 };
+
+/* The start of the model, then random states on the constraints at its start time. */
+static void fill_starts(ag_system *sys, double *params, double *x0) {
+  const ag_dims *d = ag_system_dims(sys);
+  ag_work *w = ag_work_create(sys, ag_system_param_values(sys));
+  for (int i = 0; i < MEMBERS; i++) {
+    double t;
+    memcpy(params + i * d->param, ag_system_param_values(sys), sizeof(double) * (size_t)d->param);
+    if (i == 0 || ag_system_sample(sys, w, (unsigned)i, &t, x0 + i * d->x) != AG_OK)
+      ag_system_state0(sys, x0 + i * d->x);
+  }
+  ag_work_free(w);
+}
+
+static void compare(const ag_system *sys, const ag_batch_options *o, const ag_batch_result *all, const double *params,
+                    const double *x0) {
+  const ag_dims *d = ag_system_dims(sys);
+  ag_run_options run = o->run;
+  run.every = -1;
+  for (int i = 0; i < MEMBERS; i++) {
+    ag_ctx ctx = {0};
+    ag_run_result res;
+    const ag_batch_member *m = &all->members[i];
+    AG_CHECK(ag_run(&ctx, sys, params + i * d->param, x0 + i * d->x, &run, NULL, &res) == AG_OK);
+    AG_CHECK((ag_end_status(m->end) == AG_OK) == (ag_end_status(res.end) == AG_OK));
+    if (ag_end_status(res.end) == AG_OK) { /* where it failed lanes stop at a state of their own */
+      AG_CHECK(m->end == res.end && m->t == res.t && m->steps == res.steps && m->rejected == res.rejected);
+      AG_CHECK(!memcmp(all->x + i * d->x, res.x, sizeof(double) * (size_t)d->x));
+      AG_CHECK(!memcmp(all->records + i * all->width, res.record, sizeof(double) * (size_t)all->width));
+    }
+    ag_run_done(&res);
+    ag_ctx_done(&ctx);
+  }
+}
+
+/* Whether the model went through lanes. */
+static bool check_system(ag_system *sys) {
+  const ag_dims *d = ag_system_dims(sys);
+  const ag_model *model = ag_system_model(sys);
+  double *params = calloc((size_t)(MEMBERS * d->param + 1), sizeof *params);
+  double *x0 = calloc((size_t)(MEMBERS * d->x + 1), sizeof *x0);
+  ag_ctx ctx = {0};
+  ag_batch_options o;
+  ag_batch_result all;
+  ag_batch_defaults(&o);
+  o.run.t1 = 3, o.run.max_steps = 20000;
+  for (int i = 0; i < ag_model_n_events(model); i++) o.run.events = o.run.events || ag_model_events(model)[i].terminal;
+  fill_starts(sys, params, x0);
+  AG_CHECK(ag_batch(&ctx, sys, MEMBERS, params, x0, &o, &all) == AG_OK);
+  bool lanes = all.lanes > 0;
+  if (lanes) compare(sys, &o, &all, params, x0);
+  ag_batch_done(&all);
+  ag_ctx_done(&ctx);
+  free(params);
+  free(x0);
+  return lanes;
+}
+
+static bool check_model(const char *path) {
+  int failed = ag_checks_failed;
+  anagyre_model *m = anagyre_open(path);
+  ag_system *sys = m ? ag_api_system(m, &(ag_derive_options){0}) : NULL;
+  AG_CHECK(sys != NULL);
+  bool lanes = sys && check_system(sys);
+  if (ag_checks_failed > failed) fprintf(stderr, "  in %s\n", path);
+  anagyre_close(m);
+  return lanes;
+}
+
+int main(int argc, char **argv) {
+  int n_lanes = 0;
+  for (int i = 1; i < argc; i++) {
+    struct dirent **names;
+    int n = scandir(argv[i], &names, NULL, alphasort);
+    AG_CHECK(n > 0);
+    for (int k = 0; k < n; k++) {
+      size_t length = strlen(names[k]->d_name);
+      char path[4096];
+      snprintf(path, sizeof path, "%s/%s", argv[i], names[k]->d_name);
+      if (length > 3 && !strcmp(names[k]->d_name + length - 3, ".nh")) n_lanes += check_model(path);
+      free(names[k]);
+    }
+    if (n > 0) free(names);
+  }
+  fprintf(stderr, "%d models in lanes\n", n_lanes);
+  AG_CHECK(n_lanes >= 25);
+  return ag_check_report();
+}
