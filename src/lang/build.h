@@ -129,7 +129,7 @@ typedef struct ag_scene_body {
   bool weighed;             /* gravity was given */
   const ag_contact *rubber; /* the contact without twist, or NULL */
   ag_angle euler[2][3];     /* angles, then rates: phi, theta, psi */
-  ag_angle omega;           /* angular velocity in the space frame */
+  ag_angle omega[3];        /* angular velocity in the space frame */
 } ag_scene_body;
 
 typedef struct ag_builder {

@@ -12,22 +12,38 @@ enum { PHI, THETA, PSI };
 
 /* ---- given values ---- */
 
+/* The components of B.omega that a target names, from *first on; 0 on error. */
+static int spatial_rows(ag_builder *b, const ag_syn *s, const ag_syn *base, int *first) {
+  *first = 0;
+  if (s == base) return 3;
+  if (s->n == 2 && s->links[1].op == AG_TOKEN_LEFT && !s->links[1].y)
+    return ag_lookup_index(b, s->links[1].x, "an index", base, 3, first) ? 1 : 0;
+  ag_scope_error(b, s->pos, "`%s` is a 3-vector: it and its components can be set", ag_scope_text(b, base->name));
+  return 0;
+}
+
 /* B.omega, the angular velocity in the space frame. False if the target is something else. */
 static bool spatial(ag_builder *b, const ag_part *p, const ag_syn *base, bool outside) {
   const char *text = ag_scope_text(b, base->name);
   const ag_symbol *owner = ag_scene_owner(b, text);
   if (!owner || owner->kind != AG_SYM_BODY || strcmp(strchr(text, '.'), ".omega")) return false;
-  ag_angle *omega = &b->bodies[owner->index].omega;
-  ag_id x = ag_eval_node(b, p->right);
-  if (x && ag_is_scalar(b->g, x) && ag_is_zero(b->g, x)) x = ag_zero(b->g, 3, 1);
-  if (p->target != base) ag_scope_error(b, p->target->pos, "`%s` is set as a whole, a 3-vector", text);
-  else if (x && (ag_node_rows(b->g, x) != 3 || ag_node_cols(b->g, x) != 1))
+  int first, n = spatial_rows(b, p->target, base, &first);
+  ag_id x = n ? ag_eval_node(b, p->right) : 0;
+  if (x && ag_is_scalar(b->g, x) && ag_is_zero(b->g, x)) x = ag_zero(b->g, n, 1);
+  if (x && (ag_node_rows(b->g, x) != n || ag_node_cols(b->g, x) != 1))
     ag_scope_error(b, p->right->pos, "`%s` is a 3-vector, its value is %s", text, ag_note_shape(b, x));
   else if (x && ag_note_on(b, x) & (AG_ON_XI | AG_ON_MOTION))
     ag_scope_error(b, p->right->pos, "a start value may not use velocities");
-  else if (omega->x && !outside) ag_scope_error(b, p->target->pos, "the start of `%s` is given twice", text);
-  else if (x && !(omega->x && omega->outside)) /* of several --set the last one is read first */
-    *omega = (ag_angle){x, outside, p->target->pos};
+  else
+    for (int k = 0; x && k < n; k++) {
+      ag_angle *omega = &b->bodies[owner->index].omega[first + k];
+      if (omega->x && !outside) {
+        ag_scope_error(b, p->target->pos, "the start of `%s` is given twice", text);
+        break;
+      }
+      if (!(omega->x && omega->outside)) /* of several --set the last one is read first */
+        *omega = (ag_angle){ag_entry(b->g, x, k, 0), outside, p->target->pos};
+    }
   return true;
 }
 
@@ -162,25 +178,39 @@ static void push_velocity(ag_builder *b, const ag_scene_body *body, ag_euler_pus
   push(b, data, &(ag_start){true, body->body->R, -1, -1, turning(b, column, rate), place_of(list)}, outside);
 }
 
-/* Omega = R^T omega, with the R that starts before it. */
+/* Omega = R^T omega, with the R that starts before it. Components that are not given are 0. */
 static void push_spatial(ag_builder *b, const ag_scene_body *body, ag_euler_push *push, void *data) {
-  ag_id back = ag_transpose(b->g, b->m->coords[body->body->R].q);
-  push(b, data, &(ag_start){true, body->body->R, -1, -1, ag_mul(b->g, back, body->omega.x), body->omega.pos},
-       body->omega.outside);
+  ag_id back = ag_transpose(b->g, b->m->coords[body->body->R].q), omega[3];
+  values(b, body->omega, omega);
+  ag_id Omega = ag_mul(b->g, back, ag_stack(b->g, 3, 1, omega));
+  push(b, data, &(ag_start){true, body->body->R, -1, -1, Omega, place_of(body->omega)}, is_named(body->omega, true));
+}
+
+/* Is a part of Omega set where the file gives the whole in another way? The rest could not be told. */
+static bool clashes(ag_builder *b, const ag_scene_body *body, bool rates) {
+  bool omega = rates && is_named(body->omega, true) && !is_named(body->omega, false);
+  bool whole = body->omega[0].x && body->omega[1].x && body->omega[2].x;
+  bool names = file_names(b, body->body->R, rates), spatial = rates && is_named(body->omega, false);
+  bool part = is_named(body->euler[rates], true) && (names || spatial);
+  if (omega && !whole) part = part || names || is_named(body->euler[1], false);
+  if (part)
+    ag_ctx_error(b->ctx, (ag_pos){0}, "the file gives the start of `%s.%s` as a whole: set that, not %s",
+                 body->body->name,
+                 spatial ? "omega"
+                 : rates ? "Omega"
+                         : "R",
+                 omega ? "components in space" : "Euler angles");
+  return part;
 }
 
 void ag_euler_finish(ag_builder *b, bool rates, ag_euler_push *push, void *data) {
   for (int i = 0; i < b->n_bodies && ag_scope_work(b, (ag_pos){0}, 200); i++) {
     const ag_scene_body *body = &b->bodies[i];
-    const ag_angle *list = body->euler[rates];
-    bool outside = is_named(list, true);
-    if (rates && body->omega.x) push_spatial(b, body, push, data);
-    if (!outside && !is_named(list, false)) continue;
-    if (outside && file_names(b, body->body->R, rates)) {
-      ag_ctx_error(b->ctx, (ag_pos){0}, "the file gives the start of `%s.%s` as a whole: set that, not Euler angles",
-                   body->body->name, rates ? "Omega" : "R");
-      continue;
-    }
-    (rates ? push_velocity : push_rotation)(b, body, push, data);
+    bool outside = is_named(body->euler[rates], true), omega = is_named(body->omega, true);
+    bool angles = outside || is_named(body->euler[rates], false);
+    if (clashes(b, body, rates)) continue;
+    if (rates && (omega || is_named(body->omega, false))) push_spatial(b, body, push, data);
+    bool replaced = rates && omega && !outside; /* the angular velocity that was set replaces the rates of the file */
+    if (angles && !replaced) (rates ? push_velocity : push_rotation)(b, body, push, data);
   }
 }

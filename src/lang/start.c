@@ -155,10 +155,30 @@ static void vary_start(ag_builder *b, ag_change *c) {
   p->right = s;
 }
 
+/* Adds a start, with the --set that it comes from (NULL: none). */
+static void push(ag_builder *b, const ag_start *s, const ag_origin *from) {
+  AG_MODEL_PUSH(b->m, starts, *s);
+  while (b->m->n_origins < b->m->n_starts) AG_MODEL_PUSH(b->m, origins, NULL);
+  b->m->origins[b->m->n_starts - 1] = from;
+}
+
+/* Adds the components of a start that are not marked yet, and marks them. A rotation is given as a whole. */
+static void push_open(ag_builder *b, unsigned char *marks, int n, const ag_start *s, const ag_origin *from) {
+  bool whole = !any(marks, n);
+  if (whole) push(b, s, from);
+  for (int i = 0; i < n && !whole && ag_node_cols(b->g, s->x) == 1; i++) {
+    ag_start one = *s;
+    if (marks[i]) continue;
+    one.row = s->row >= 0 ? s->row : i;
+    one.x = s->row >= 0 ? s->x : ag_entry(b->g, s->x, i, 0);
+    push(b, &one, from);
+  }
+  memset(marks, 1, (size_t)n);
+}
+
 static void outside(ag_builder *b, taken *k) {
   const char *file = b->ctx->file;
-  ag_start *list = ag_heap_alloc(sizeof *list * (size_t)(b->n_change + 1));
-  int *from = ag_heap_alloc(sizeof *from * (size_t)(b->n_change + 1)), n = 0, m;
+  int n;
   b->word = AG_WORD_START;
   for (int i = b->n_change - 1; i >= 0; i--) {
     ag_change *c = &b->changes[i];
@@ -168,22 +188,13 @@ static void outside(ag_builder *b, taken *k) {
     bool good = !overruled(b, c) && settable(b, c); /* not overruled by a later change of the same Euler angle */
     if (good && c->vary) vary_start(b, c);
     if (good && !ag_euler_start(b, &c->stmt.parts[0], true) && assignment(b, &c->stmt.parts[0], &one)) {
-      unsigned char *v = taken_of(k, b, &one, &m);
-      if (!any(v, m)) from[n] = i, list[n++] = one;
-      memset(v, 1, (size_t)m);
+      ag_origin *from = AG_NEW(b->m->arena, ag_origin);
+      *from = (ag_origin){ag_arena_str(b->m->arena, c->label), ag_arena_str(b->m->arena, c->text)};
+      unsigned char *v = taken_of(k, b, &one, &n);
+      push_open(b, v, n, &one, from);
     }
     ag_scope_source(b, NULL, file);
   }
-  b->m->first_set = b->m->n_starts;
-  b->m->set_labels = AG_NEWN(b->m->arena, const char *, n + 1);
-  b->m->set_texts = AG_NEWN(b->m->arena, const char *, n + 1);
-  while (n-- > 0) {
-    b->m->set_labels[b->m->n_set] = ag_arena_str(b->m->arena, b->changes[from[n]].label);
-    b->m->set_texts[b->m->n_set++] = ag_arena_str(b->m->arena, b->changes[from[n]].text);
-    AG_MODEL_PUSH(b->m, starts, list[n]);
-  }
-  free(list);
-  free(from);
 }
 
 /* A start of the file, or the components of it that no --set has replaced. */
@@ -199,41 +210,21 @@ static void inside(ag_builder *b, const taken *out, taken *k, const ag_start *s)
     return;
   }
   memset(v, 1, (size_t)n);
-  const unsigned char *set = taken_of(out, b, s, &n);
-  if (!any(set, n)) {
-    AG_MODEL_PUSH(b->m, starts, *s);
-    return;
-  }
-  for (int i = 0; i < n && ag_node_cols(b->g, s->x) == 1; i++) {
-    ag_start one = *s;
-    if (set[i]) continue;
-    one.row = s->row >= 0 ? s->row : i;
-    one.x = ag_entry(b->g, s->x, i, 0);
-    AG_MODEL_PUSH(b->m, starts, one);
-  }
-}
-
-/* Guesses: the components that no start and no earlier guess gives. */
-static void add_guess(ag_builder *b, taken *k, const ag_start *s) {
-  int n;
-  unsigned char *v = taken_of(k, b, s, &n);
-  bool whole = !any(v, n);
-  if (whole) AG_MODEL_PUSH(b->m, starts, *s);
-  for (int i = 0; i < n && !whole && ag_node_cols(b->g, s->x) == 1; i++) {
-    ag_start one = *s;
-    if (v[i]) continue;
-    one.row = s->row >= 0 ? s->row : i;
-    one.x = ag_entry(b->g, s->x, i, 0);
-    AG_MODEL_PUSH(b->m, starts, one);
-  }
-  memset(v, 1, (size_t)n);
+  unsigned char *set = ag_heap_alloc((size_t)n + 1);
+  memcpy(set, taken_of(out, b, s, &n), (size_t)n);
+  push_open(b, set, n, s, NULL);
+  free(set);
 }
 
 static void add_guesses(ag_builder *b, taken *k) {
   if (!b->n_guesses) return;
   for (int i = 0; i < b->m->n_starts; i++) mark(k, b, &b->m->starts[i]);
   b->m->soft_from = b->m->n_starts + 1;
-  for (int i = 0; i < b->n_guesses; i++) add_guess(b, k, &b->guesses[i]);
+  for (int i = 0; i < b->n_guesses; i++) { /* the components that no start and no earlier guess gives */
+    int n;
+    unsigned char *v = taken_of(k, b, &b->guesses[i], &n);
+    push_open(b, v, n, &b->guesses[i], NULL);
+  }
 }
 
 /* Coordinates that a start value may not use yet: given by a later start, or determined by the constraints. A
@@ -251,36 +242,65 @@ static int open_coords(const ag_builder *b, const taken *k, const unsigned char 
   return n;
 }
 
-/* The value of a coordinate may use those whose own start comes before it. Velocities may use all coordinates; guesses
+/* Which coordinate does the value of start i still wait for? 0: none. Velocities may use all coordinates. */
+static ag_id awaited(ag_builder *b, const taken *k, const unsigned char *named, int i, ag_id *open) {
+  const ag_start *s = &b->m->starts[i];
+  bool uses = !s->velocity && s->frame < 0 && ag_note_on(b, s->x) & AG_ON_Q;
+  if (!uses || !ag_scope_work(b, s->pos, b->n_velocity + ag_graph_count(b->g) / 16)) return 0;
+  int n = open_coords(b, k, named, open);
+  for (int j = 0; j < n && ag_depends(b->g, 1, &s->x, n, open); j++)
+    if (ag_depends(b->g, 1, &s->x, 1, &open[j])) return open[j];
+  return 0;
+}
+
+static void report_wait(ag_builder *b, int i, ag_id x) {
+  const char *file = b->ctx->file, *name = ag_node_name(b->g, x);
+  const ag_start *s = &b->m->starts[i];
+  bool given = false;
+  for (int j = 0; j < b->m->n_starts; j++) {
+    const ag_start *other = &b->m->starts[j];
+    given = given || (!other->velocity && other->frame < 0 && b->m->coords[other->coord].q == x);
+  }
+  if (b->m->origins[i]) b->ctx->file = b->m->origins[i]->label, b->ctx->source = b->m->origins[i]->text;
+  ag_scope_error(b, s->pos,
+                 given ? "this start value uses `%s`, whose own start depends on it"
+                       : "this start value uses `%s`, which follows from the constraints: give it a start of its own",
+                 name);
+  ag_scope_source(b, NULL, file);
+}
+
+/* Puts the starts in an order in which each coordinate has its value before another uses it. Guesses stay last: they
  * use what is there. */
-static void check_order(ag_builder *b, taken *k) {
+static void sort_starts(ag_builder *b, taken *k) {
   ag_model *m = b->m;
-  ag_id *open = ag_heap_alloc(sizeof *open * (size_t)(m->n_coords + 1));
-  unsigned char *named = ag_heap_alloc((size_t)k->n + 1);
+  int n = m->soft_from ? m->soft_from - 1 : m->n_starts, n_done = 0, before = -1;
+  size_t size = (size_t)(m->n_starts + 1);
+  while (m->n_origins < m->n_starts) AG_MODEL_PUSH(m, origins, NULL);
+  ag_id *open = ag_heap_alloc(sizeof *open * (size_t)(m->n_coords + 1)), wait = 0;
+  ag_start *sorted = ag_heap_alloc(sizeof *sorted * size);
+  const ag_origin **origins = ag_heap_alloc(sizeof *origins * size);
+  unsigned char *named = ag_heap_alloc((size_t)k->n + 1), *done = ag_heap_alloc(size);
   memset(k->q, 0, (size_t)k->n);
   for (int i = 0; i < m->n_starts; i++) mark(k, b, &m->starts[i]);
   memcpy(named, k->q, (size_t)k->n);
   memset(k->q, 0, (size_t)k->n);
-  for (int i = 0; i < m->n_starts && !(m->soft_from && i >= m->soft_from - 1); i++) {
-    const ag_start *s = &m->starts[i];
-    if (!s->velocity && s->frame < 0 && ag_note_on(b, s->x) & AG_ON_Q &&
-        ag_scope_work(b, s->pos, b->n_velocity + ag_graph_count(b->g) / 16)) {
-      int n = open_coords(b, k, named, open);
-      for (int j = 0; j < n && ag_depends(b->g, 1, &s->x, n, open); j++)
-        if (ag_depends(b->g, 1, &s->x, 1, &open[j])) {
-          const char *file = b->ctx->file;
-          if (i >= m->first_set && i < m->first_set + m->n_set)
-            b->ctx->file = m->set_labels[i - m->first_set], b->ctx->source = m->set_texts[i - m->first_set];
-          ag_scope_error(b, s->pos, "this start value uses `%s`, whose own start must be given before it",
-                         ag_node_name(b->g, open[j]));
-          ag_scope_source(b, NULL, file);
-          break;
-        }
+  while (n_done < n && n_done != before) {
+    before = n_done;
+    for (int i = 0; i < n; i++) {
+      if (done[i] || awaited(b, k, named, i, open)) continue;
+      mark(k, b, &m->starts[i]);
+      done[i] = 1;
+      sorted[n_done] = m->starts[i];
+      origins[n_done++] = m->origins[i];
     }
-    mark(k, b, s);
   }
-  free(open);
-  free(named);
+  for (int i = 0; i < n && n_done < n && !wait; i++)
+    if (!done[i] && (wait = awaited(b, k, named, i, open))) report_wait(b, i, wait);
+  if (n_done == n && n) {
+    memcpy(m->starts, sorted, sizeof *sorted * (size_t)n);
+    memcpy(m->origins, origins, sizeof *origins * (size_t)n);
+  }
+  free(open), free(sorted), free(origins), free(named), free(done);
 }
 
 typedef struct both {
@@ -292,12 +312,13 @@ static void push_euler(ag_builder *b, void *data, const ag_start *s, bool from_o
   both *k = data;
   int n;
   unsigned char *v = taken_of(&k->out, b, s, &n);
-  if (!from_outside) {
-    if (!any(v, n)) inside(b, &k->out, &k->file, s); /* otherwise a --set has given all of it */
-  } else if (!any(v, n)) {
-    AG_MODEL_PUSH(b->m, starts, *s);
-    memset(v, 1, (size_t)n);
-  }
+  const ag_coord *c = &b->m->coords[s->coord];
+  if (!from_outside) inside(b, &k->out, &k->file, s);
+  else if (any(v, n))
+    ag_ctx_error(b->ctx, (ag_pos){0},
+                 "the start of `%s` is given in two ways: by itself, and by Euler angles or in space",
+                 s->velocity ? c->velocity : c->name);
+  else push_open(b, v, n, s, NULL);
 }
 
 void ag_start_finish(ag_builder *b) {
@@ -309,7 +330,7 @@ void ag_start_finish(ag_builder *b) {
   for (int i = 0; i < b->n_file_starts; i++) inside(b, &k.out, &k.file, &b->file_starts[i]);
   ag_euler_finish(b, true, push_euler, &k);
   add_guesses(b, &k.file);
-  if (!ag_scope_failed(b) && ag_bodies_finish(b->ctx, b->m) == AG_OK) check_order(b, &k.file);
+  if (!ag_scope_failed(b) && ag_bodies_finish(b->ctx, b->m) == AG_OK) sort_starts(b, &k.file);
   taken_done(&k.out);
   taken_done(&k.file);
 }

@@ -430,8 +430,9 @@ static ag_id row_norms(derive *d, ag_id x, double extra) {
   return ag_stack(g, n, 1, out);
 }
 
-/* Blocks of kept rows: whole statements where all rows are kept, single rows otherwise; frame equations f - u. */
-static void collect(elim *e) {
+/* Blocks of kept rows: whole statements where all rows are kept, single rows otherwise; frame equations f - u of
+ * n_frame of its velocities. */
+static void collect(elim *e, int n_frame) {
   derive *d = e->d;
   ag_system *sys = d->sys;
   for (int r = 0; r < sys->n.row;) {
@@ -448,9 +449,8 @@ static void collect(elim *e) {
         if (sys->rows[r + k].kept) e->blocks[e->n_block++] = d->row_x[r + k];
     r += n;
   }
-  for (int i = 0; i < d->m->n_frames; i++)
-    e->blocks[e->n_block++] = ag_sub(d->g, d->m->frames[i].x, d->m->frame_inputs[i]);
-  for (int b = 0; b < e->n_block; b++) e->block_norms[b] = row_norms(d, e->blocks[b], b >= e->n_block - d->m->n_frames);
+  for (int i = 0; i < n_frame; i++) e->blocks[e->n_block++] = ag_sub(d->g, d->m->frames[i].x, d->m->frame_inputs[i]);
+  for (int b = 0; b < e->n_block; b++) e->block_norms[b] = row_norms(d, e->blocks[b], b >= e->n_block - n_frame);
 }
 
 static ag_status check_frame(derive *d) {
@@ -490,6 +490,53 @@ static void name_u(elim *e) {
   }
 }
 
+static void begin(elim *e) {
+  derive *d = e->d;
+  ag_system *sys = d->sys;
+  int n_max = sys->n.row + sys->n.xi + 1;
+  e->blocks = AG_NEWN(sys->arena, ag_id, n_max);
+  e->rows = AG_NEWN(sys->arena, ag_id, n_max);
+  e->block_norms = AG_NEWN(sys->arena, ag_id, n_max);
+  e->norms = AG_NEWN(sys->arena, ag_id, n_max);
+  e->leaves = AG_NEWN(sys->arena, leaf, 2 * sys->n.xi + 2);
+  d->velocity = AG_NEWN(sys->arena, ag_id, d->nc);
+  d->dependent = AG_NEWN(sys->arena, bool, sys->n.xi);
+  for (int i = 0; i < d->nc; i++) {
+    d->velocity[i] = d->xi[i];
+    e->leaves[e->n_leaf++] = (leaf){d->xi[i], i, -1};
+  }
+}
+
+/* What coefficients 1 give: whole vectors, then single velocities. Leaves the other rows. */
+static void solve_simple(elim *e) {
+  solve_blocks(e);
+  for (int b = 0; b < e->n_block; b++)
+    for (int k = 0; k < ag_node_rows(e->g, e->blocks[b]); k++) {
+      e->norms[e->n_row] = ag_entry(e->g, e->block_norms[b], k, 0);
+      e->rows[e->n_row++] = ag_entry(e->g, e->blocks[b], k, 0);
+    }
+  e->n_block = 0;
+  solve_units(e);
+}
+
+/* The velocities that are dependent without the frame: a start does not depend on whether there is one. */
+static bool *dependent_by_default(derive *d) {
+  int pick[AG_MINOR_MAX];
+  elim e = {.d = d, .g = d->g};
+  begin(&e);
+  collect(&e, 0);
+  solve_simple(&e);
+  group *groups = AG_NEWN(d->sys->arena, group, e.n_row + 1);
+  int n_group = make_groups(&e, groups);
+  bool ranked = rank_groups(&e, n_group, groups);
+  for (int i = 0; i < n_group && ranked; i++) {
+    const group *grp = &groups[i];
+    if (grp->rank < grp->n_row || best_minor(&e, grp, pick) < MINOR_MIN) continue;
+    for (int j = 0; j < grp->n_row; j++) mark_dependent(&e, grp->col[pick[j]].coord, grp->col[pick[j]].row);
+  }
+  return d->dependent;
+}
+
 ag_status ag_eliminate(derive *d) {
   ag_system *sys = d->sys;
   AG_TRY(check_frame(d));
@@ -497,39 +544,23 @@ ag_status ag_eliminate(derive *d) {
     ag_saddle_choose(d);
     return AG_OK;
   }
+  bool *dependent = d->m->n_frames ? dependent_by_default(d) : NULL;
   elim e = {.d = d, .g = d->g};
-  int n_max = sys->n.row + sys->n.xi + 1;
-  e.blocks = AG_NEWN(sys->arena, ag_id, n_max);
-  e.rows = AG_NEWN(sys->arena, ag_id, n_max);
-  e.block_norms = AG_NEWN(sys->arena, ag_id, n_max);
-  e.norms = AG_NEWN(sys->arena, ag_id, n_max);
-  e.leaves = AG_NEWN(sys->arena, leaf, 2 * sys->n.xi + 2);
-  d->velocity = AG_NEWN(sys->arena, ag_id, d->nc);
-  d->dependent = AG_NEWN(sys->arena, bool, sys->n.xi);
-  for (int i = 0; i < d->nc; i++) {
-    d->velocity[i] = d->xi[i];
-    e.leaves[e.n_leaf++] = (leaf){d->xi[i], i, -1};
-  }
+  begin(&e);
   sys->bases = AG_NEWN(sys->arena, ag_basis, sys->n.row + 1);
   d->S_y = AG_NEWN(sys->arena, ag_id, sys->n.row + 1);
   d->renewed = AG_NEWN(sys->arena, ag_id, sys->n.row + 1);
   d->minors = AG_NEWN(sys->arena, ag_id, sys->n.row + sys->n.xi + 1);
   sys->minor_bound = AG_NEWN(sys->arena, double, sys->n.row + sys->n.xi + 1);
   sys->elimination = d->m->n_frames ? AG_ELIM_FRAME : sys->n.lambda ? AG_ELIM_SOLVED : AG_ELIM_NONE;
-  collect(&e);
-  solve_blocks(&e);
-  for (int b = 0; b < e.n_block; b++)
-    for (int k = 0; k < ag_node_rows(d->g, e.blocks[b]); k++) {
-      e.norms[e.n_row] = ag_entry(d->g, e.block_norms[b], k, 0);
-      e.rows[e.n_row++] = ag_entry(d->g, e.blocks[b], k, 0);
-    }
-  e.n_block = 0;
-  solve_units(&e);
+  collect(&e, d->m->n_frames);
+  solve_simple(&e);
   group *groups = AG_NEWN(sys->arena, group, e.n_row + 1);
   int n_group = make_groups(&e, groups);
   bool ranked = rank_groups(&e, n_group, groups);
   if (d->m->n_frames) AG_TRY(solve_frame_groups(&e, n_group, groups));
   else if (!ranked || !solve_groups(&e, n_group, groups)) return give_up(d);
+  if (dependent) d->dependent = dependent;
   name_u(&e);
   if (sys->n_minor) ag_role_make(sys, AG_ROLE_MINOR, sys->n_minor, d->minors);
   return AG_OK;

@@ -181,6 +181,12 @@ bool ag_position_project(const ag_system *sys, double t, const double *params, d
 bool ag_position_solve(const ag_system *sys, double t, const double *params, const bool *named, double *q, bool *moved,
                        double *gap, int *row);
 
+/* start_conflict.c: changes named velocities that contradict the rows A xi = b (m x n, the constraints first, then
+ * named velocities of the frame), and as few of them as that takes: xi, and b of the frame's rows. M: mass matrix.
+ * changed: the velocities that had to give way. False: no values of the named ones help. */
+bool ag_start_reconcile(int n, int n_constraint, int m, const double *A, double *b, const double *M, const bool *named,
+                        double *xi, bool *changed);
+
 /* minor.c: of k rows with coefficients S (k x n, in q and t) and squared norms, the k columns (into best) whose minor,
  * divided by the norms of the rows, is largest where it is smallest over all samples; its value there, 0 when there are
  * too many sets to try. */

@@ -93,10 +93,12 @@ typedef struct pointer {
   const char *file, *source;
 } pointer;
 
+static const ag_origin *origin(const ag_model *m, int i) { return i >= 0 && i < m->n_origins ? m->origins[i] : NULL; }
+
 static pointer point_at(ag_ctx *ctx, const ag_model *m, int i) {
   pointer old = {ctx->file, ctx->source};
-  int set = i - m->first_set;
-  if (i >= 0 && set >= 0 && set < m->n_set) ctx->file = m->set_labels[set], ctx->source = m->set_texts[set];
+  const ag_origin *from = origin(m, i);
+  if (from) ctx->file = from->label, ctx->source = from->text;
   return old;
 }
 
@@ -104,8 +106,6 @@ static void point_back(ag_ctx *ctx, pointer old) {
   ctx->file = old.file;
   ctx->source = old.source;
 }
-
-static bool from_outside(const ag_model *m, int i) { return i >= m->first_set && i < m->first_set + m->n_set; }
 
 static bool all_finite(int n, const double *v) {
   for (int i = 0; i < n; i++)
@@ -191,7 +191,7 @@ static int culprit(const ag_system *sys, int row) {
   ag_id x = r ? (r->kind == AG_ROW_HOLONOMIC ? m->holonomics : m->prescribes)[r->item].x : m->touches[row - sys->n.g].x;
   for (int i = m->n_starts - 1; i >= 0; i--) {
     const ag_start *s = &m->starts[i];
-    bool position = !s->velocity && s->frame < 0 && from_outside(m, i);
+    bool position = !s->velocity && s->frame < 0 && origin(m, i);
     if (position && ag_depends(m->graph, 1, &x, 1, &m->coords[s->coord].q)) return i;
   }
   return -1;
@@ -382,6 +382,21 @@ static bool project_velocities(const ag_system *sys, double t0, const double *pa
   return ok;
 }
 
+/* The mass matrix at q; without constraints, where only the frame can contradict, the unit matrix does. */
+static double *mass_at(const ag_system *sys, double t0, const double *params, const double *q) {
+  size_t n = (size_t)sys->n.xi;
+  if (!sys->n.lambda) {
+    double *M = ag_heap_alloc(sizeof(double) * (n * n + 1));
+    for (size_t i = 0; i < n; i++) M[i * n + i] = 1;
+    return M;
+  }
+  double *x = ag_heap_alloc(sizeof(double) * ((size_t)sys->n.q + n));
+  memcpy(x, q, sizeof(double) * (size_t)sys->n.q);
+  double *v = ag_role_once(sys, AG_ROLE_SADDLE, t0, x, params); /* begins with M */
+  free(x);
+  return v;
+}
+
 /* Removes the rounding left by the elimination: shortest correction of the unnamed velocities. */
 static void polish(const ag_system *sys, const linear *rows, const bool *named, double *xi) {
   int n = rows->n, k = sys->n.lambda;
@@ -405,27 +420,53 @@ static void polish(const ag_system *sys, const linear *rows, const bool *named, 
   free(e);
 }
 
-/* Velocities off the constraints: changed as little as possible, or refused. */
-static ag_status change_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
-                                   const double *q, double misfit, double *xi) {
+static bool is_changed(const ag_system *sys, const ag_start *s, const bool *changed) {
+  if (s->frame >= 0 || !s->velocity) return false;
+  const ag_layout_row *p = &sys->coords[s->coord];
+  for (int k = 0; k < sys->model->coords[s->coord].dim; k++)
+    if (changed[p->tangent + k] && (s->row < 0 || s->row == k)) return true;
+  return false;
+}
+
+/* The start statement that a message about changed velocities points at: one of these, from outside if there is one,
+ * else the last of the file; -1: none is named. */
+static int blamed(const ag_system *sys, const bool *changed) {
   const ag_model *m = sys->model;
-  int last = -1; /* a velocity named from outside, or else the last one of the file */
-  for (int i = 0; i < m->n_starts; i++)
-    if ((m->starts[i].velocity || m->starts[i].frame >= 0) &&
-        (last < 0 || from_outside(m, i) || !from_outside(m, last)))
-      last = i;
-  ag_pos pos = last < 0 ? (ag_pos){0} : m->starts[last].pos;
-  pointer old = point_at(ctx, m, last);
-  bool moved = !strict && project_velocities(sys, t0, params, q, xi);
+  int last = -1;
+  for (int pass = 0; pass < 2 && last < 0; pass++)
+    for (int i = 0; i < m->n_starts; i++) {
+      bool velocity = m->starts[i].velocity || m->starts[i].frame >= 0;
+      if (velocity && (pass || is_changed(sys, &m->starts[i], changed)) &&
+          (last < 0 || origin(m, i) || !origin(m, last)))
+        last = i;
+    }
+  return last;
+}
+
+/* Velocities off the constraints by misfit: reports that they were changed, or refuses them. */
+static ag_status report_change(ag_ctx *ctx, const ag_system *sys, bool strict, bool moved, double misfit,
+                               const bool *changed) {
+  const ag_model *m = sys->model;
+  int at = blamed(sys, changed);
+  ag_pos pos = at < 0 ? (ag_pos){0} : m->starts[at].pos;
+  ag_text names = {0};
+  pointer old = point_at(ctx, m, at);
+  for (int i = 0; i < m->n_coords; i++) {
+    bool any = false;
+    for (int k = 0; k < m->coords[i].dim; k++) any = any || changed[sys->coords[i].tangent + k];
+    if (any) ag_text_printf(&names, "%s`%s`", names.n ? ", " : "", m->coords[i].velocity);
+  }
   if (!moved)
     ag_ctx_error(ctx, pos, "the start velocities do not satisfy the constraints (by %.3g)%s", misfit,
                  strict ? " and may not be changed (--strict)" : "");
   else
-    ag_ctx_warn(ctx, pos,
-                "the start velocities did not satisfy the constraints (by %.3g): changed as little as possible in the "
-                "metric of the mass matrix",
-                misfit);
+    ag_ctx_warn(
+        ctx, pos,
+        "the start velocities did not satisfy the constraints (by %.3g): %s changed as little as possible in the "
+        "metric of the mass matrix",
+        misfit, names.n ? ag_text_cstr(&names) : "a velocity of the frame");
   point_back(ctx, old);
+  ag_text_done(&names);
   return moved ? AG_OK : AG_WRONG;
 }
 
@@ -447,7 +488,8 @@ static ag_status saddle_velocities(ag_ctx *ctx, ag_system *sys, double t0, const
     for (int i = 0; i < sys->n.xi; i++) size = fmax(size, fabs(xi[i]));
     if (!(misfit < 1e-10 * size)) {
       memcpy(xi, given_xi, sizeof(double) * (size_t)sys->n.xi);
-      status = change_velocities(ctx, sys, t0, params, strict, q, misfit, xi);
+      bool moved = !strict && project_velocities(sys, t0, params, q, xi);
+      status = report_change(ctx, sys, strict, moved, misfit, named);
       if (solved) memset(solved->xi, true, (size_t)sys->n.xi);
     }
   }
@@ -488,33 +530,53 @@ static void order_rows(const linear *rows, int n_lambda, const bool *named, cons
   free(influence);
 }
 
-/* Solves the rows in the order `by`, or changes what does not satisfy the constraints. */
+/* The rows that take part, in the order `by`: constraints, named velocities of the frame, and only if there are such
+ * the unnamed ones, which are 0 where nothing else decides them. Returns the number of rows that must hold. */
+static int take_rows(const linear *rows, int n_lambda, const int *by, const bool *frame_named, linear *out,
+                     bool *soft) {
+  int n_hard = n_lambda;
+  for (int r = n_lambda; r < rows->m; r++) n_hard += frame_named[r - n_lambda];
+  *out = (linear){.n = rows->n, .m = n_hard > n_lambda ? rows->m : n_lambda};
+  out->A = ag_heap_alloc(sizeof(double) * (size_t)((rows->m + 1) * rows->n));
+  out->b = ag_heap_alloc(sizeof(double) * (size_t)(rows->m + 1));
+  for (int i = 0; i < out->m; i++) {
+    memcpy(out->A + i * rows->n, rows->A + by[i] * rows->n, sizeof(double) * (size_t)rows->n);
+    out->b[i] = rows->b[by[i]];
+    soft[i] = i >= n_hard;
+  }
+  return n_hard;
+}
+
+/* Solves the rows in the order `by`; named values that contradict them are changed, or refused. */
 static ag_status complete_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
                                      const double *q, const linear *rows, const int *by, const bool *named,
                                      const bool *frame_named, double *xi, ag_solved *solved) {
-  linear order = {.n = rows->n,
-                  .m = 0,
-                  .A = ag_heap_alloc(sizeof(double) * (size_t)((rows->m + 1) * rows->n)),
-                  .b = ag_heap_alloc(sizeof(double) * (size_t)(rows->m + 1))};
+  linear order;
   bool *soft = ag_heap_alloc((size_t)rows->m + 1), *used = ag_heap_alloc((size_t)rows->m + 1),
-       *pivots = ag_heap_alloc((size_t)rows->n + 1);
+       *pivots = ag_heap_alloc((size_t)rows->n + 1), *changed = ag_heap_alloc((size_t)rows->n + 1);
   ag_status status = AG_OK;
-  for (int i = 0; i < rows->m; i++) {
-    memcpy(order.A + order.m * order.n, rows->A + by[i] * rows->n, sizeof(double) * (size_t)rows->n);
-    order.b[order.m] = rows->b[by[i]];
-    soft[order.m++] = by[i] >= sys->n.lambda && !frame_named[by[i] - sys->n.lambda];
-  }
+  int n_hard = take_rows(rows, sys->n.lambda, by, frame_named, &order, soft);
   double misfit = solve_velocities(sys, &order, soft, named, xi, used, pivots);
-  if (misfit == 0) polish(sys, rows, named, xi);
-  else status = change_velocities(ctx, sys, t0, params, strict, q, misfit, xi);
+  if (misfit != 0) {
+    double *M = mass_at(sys, t0, params, q);
+    bool moved = !strict && ag_start_reconcile(rows->n, sys->n.lambda, n_hard, order.A, order.b, M, named, xi, changed);
+    memset(used, 0, (size_t)rows->m);
+    memset(pivots, 0, (size_t)rows->n);
+    for (int i = 0; i < rows->n && moved; i++) xi[i] = named[i] ? xi[i] : 0;
+    moved = moved && solve_velocities(sys, &order, soft, named, xi, used, pivots) == 0;
+    status = report_change(ctx, sys, strict, moved, misfit, changed);
+    free(M);
+  }
+  if (status == AG_OK) polish(sys, rows, named, xi);
   for (int i = 0; i < rows->m && solved; i++) solved->rows[by[i]] = misfit == 0 ? used[i] : by[i] < sys->n.lambda;
-  for (int i = 0; i < rows->n && solved; i++) solved->xi[i] = misfit != 0 || pivots[i];
+  for (int i = 0; i < rows->n && solved; i++) solved->xi[i] = pivots[i] || changed[i];
   if (solved) solved->projected = misfit != 0;
   free(order.A);
   free(order.b);
   free(soft);
   free(used);
   free(pivots);
+  free(changed);
   return status;
 }
 
@@ -530,8 +592,6 @@ ag_status ag_start_velocities(ag_ctx *ctx, ag_system *sys, double t0, const doub
   values_init(&given, sys, t0, params);
   ag_status status = named_velocities(ctx, sys, &given, q, xi, named, &rows, frame_named);
   values_done(&given);
-  /* hard rows first: constraints, then named frame velocities; an unnamed frame velocity is 0 only if nothing else
-   * decides it */
   if (status == AG_OK && rows.m) {
     order_rows(&rows, sys->n.lambda, named, frame_named, by);
     status = complete_velocities(ctx, sys, t0, params, strict, q, &rows, by, named, frame_named, xi, solved);

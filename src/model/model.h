@@ -79,6 +79,11 @@ typedef struct ag_start {
   ag_pos pos;
 } ag_start;
 
+/* A --set: its name and text, for messages about what it gives. */
+typedef struct ag_origin {
+  const char *label, *text;
+} ag_origin;
+
 /* domain: lo <= x <= hi for a scalar expression in coordinates (usually one coordinate) */
 typedef struct ag_range {
   ag_id x, lo, hi;

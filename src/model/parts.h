@@ -19,8 +19,6 @@ struct ag_model {
   ag_id lagrangian;
   ag_pos lagrangian_pos;
   int soft_from; /* starts from soft_from - 1 on are guesses that the constraints may change; 0: there are none */
-  int first_set, n_set;                 /* starts[first_set .. first_set + n_set - 1] come from --set */
-  const char **set_labels, **set_texts; /* their names and texts, for messages */
 #define AG_MODEL_LIST(type, name, what) AG_LIST(type, name);
 #include "model/list.def"
 #undef AG_MODEL_LIST

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Starts, component by component: named values are held, unnamed independent ones are 0, dependent ones follow from the
+constraints, in whatever order and from whatever source they are given.
+
+    starts_test.py PROGRAM MODELS
+
+Values are compared to 1e-12: roundings of numbers of size 1 to 10. Orders of `--set` must give the same bits."""
+import csv
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, MODELS = sys.argv[1], sys.argv[2]
+failures = 0
+
+
+def check(holds, text):
+    global failures
+    if not holds:
+        failures += 1
+        print("does not hold:", text)
+
+
+def start(model, *sets):
+    """State at the start and the warnings."""
+    options = [x for s in sets for x in ("--set", s)]
+    out = subprocess.run([PROGRAM, "run", model, "--t1", "0", "--json", *options], capture_output=True, text=True)
+    if out.returncode != 0:
+        return {"error": out.stderr}, []
+    result = json.loads(out.stdout)
+    return result["state"], result["warnings"]
+
+
+def near(a, b):
+    a, b = (a if isinstance(a, list) else [a]), (b if isinstance(b, list) else [b])
+    return len(a) == len(b) and all(abs(x - y) <= 1e-12 * max(1, abs(y)) for x, y in zip(a, b))
+
+
+def expect(what, state, **values):
+    for name, value in values.items():
+        name = name.replace("_prime", "'").replace("_dot_", ".")
+        check(name in state and near(state[name], value), f"{what}: {name} = {state.get(name, state)}, not {value}")
+
+
+def write(folder, text):
+    path = os.path.join(folder, "model.nh")
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
+TOP = """model top
+config R in SO3 velocity Omega
+lagrangian 1/2*(Omega[1]^2 + 2*Omega[2]^2 + 2.5*Omega[3]^2)
+"""
+BODY = """model ball
+body B mass 1 inertia 0.1
+start B.omega = [1, 2, 3]
+"""
+
+
+def components(folder):
+    path = write(folder, TOP)
+    expect("whole, then a part", start(path, "Omega=[1,2,3]", "Omega[3]=7")[0], Omega=[1, 2, 7])
+    expect("a part, then the whole", start(path, "Omega[3]=7", "Omega=[1,2,3]")[0], Omega=[1, 2, 3])
+    path = write(folder, TOP + "start Omega = [4, 5, 6]\n")
+    expect("a part of the file's", start(path, "Omega[2]=7")[0], Omega=[4, 7, 6])
+    path = write(folder, BODY)
+    expect("omega of the file, Omega set", start(path, "B.Omega[3]=7")[0], B_dot_Omega=[1, 2, 7])
+    expect("part of omega", start(path, "B.omega[3]=7")[0], B_dot_Omega=[1, 2, 7])
+    check("two ways" in start(path, "B.Omega[1]=7", "B.omega=[1,1,1]")[0].get("error", ""), "Omega and omega both set")
+    check("as a whole" in start(path, "B.phi'=1")[0].get("error", ""), "a rate beside omega of the file")
+    path = write(folder, BODY.replace("B.omega = [1, 2, 3]", "B.omega[3] = 5"))
+    expect("a component of omega in the file", start(path)[0], B_dot_Omega=[0, 0, 5])
+
+
+def sweeps(folder):
+    path, out = write(folder, TOP), os.path.join(folder, "out.csv")
+    subprocess.run([PROGRAM, "run", path, "--t1", "0", "--set", "Omega=[1,2,3]", "--sweep", "Omega[3]=4:8:3", "-q", "-o", out],
+                   check=True, capture_output=True)
+    with open(out) as f:
+        head, *rows = list(csv.reader(f))
+    columns = [i for i, name in enumerate(head) if name.endswith(("Omega[1]", "Omega[2]", "Omega[3]"))]
+    for row, third in zip(rows, (4, 6, 8)):
+        values = [float(row[i]) for i in columns]
+        check(values[-3:] == [1, 2, third], f"sweep: {dict(zip([head[i] for i in columns], values))}")
+    check(len(rows) == 3, f"sweep: {len(rows)} rows")
+
+
+def found():
+    path = os.path.join(MODELS, "F7_set.nh")
+    expect("F7", start(path)[0], x=3, y=4, z=[1, 2, 3], z_prime=[0, 3, 0], x_prime=2, y_prime=2)
+    expect("F7, a", start(path, "a=2")[0], x=6, y=7, z=[2, 4, 6], x_prime=4)
+    expect("F7, y from x", start(path, "y=2*x", "z[2]=x+y")[0], x=3, y=6, z=[1, 9, 3])
+    path = os.path.join(MODELS, "F9_frame_changes_start.nh")
+    expect("F9", start(path)[0], th_prime=1.2, psi_prime=2, be_prime=0)
+    expect("F9, a velocity of the frame", start(path, "nu=0.3")[0], th_prime=1.2, psi_prime=2, be_prime=0.3 + 2 * 1.2 * 0.6)
+    state, warnings = start(os.path.join(MODELS, "F8_start_projection.nh"))
+    expect("F8", state, s_prime=[0, 1, 0], p_prime=[0.6, 0, 0], q_prime=[0.456, 0.4, -0.608])
+    check(len(warnings) == 1 and "`q'`" in str(warnings), f"F8: warnings {warnings}")
+
+
+def random_model(r):
+    """Coordinates with linear constraints, some of their starts, and a frame that the start does not mention."""
+    n, k = r.randint(3, 6), r.randint(1, 2)
+    names = [f"x{i}" for i in range(n)]
+    text = "model m\nconfig " + ", ".join(f"{x} in R" for x in names)
+    text += "\nlagrangian " + " + ".join(f"{r.randint(1, 3)}/2*{x}'^2" for x in names) + f" + 1/4*{names[0]}'*{names[1]}'\n"
+    for i in range(k):
+        row = [r.choice([-2, -1, 1, 2, 3]) for _ in names]
+        text += "constraint " + " + ".join(f"{c}*{x}'" for c, x in zip(row, names)) + f" = {r.randint(0, 1)}\n"
+    free = names[: n - k]
+    frame = "frame " + ", ".join(f"w{i} = {x}' + {0.1 * (i + 1):.1f}*{free[i - 1]}'" for i, x in enumerate(free)) + "\n"
+    return names, text, frame
+
+
+def permutations(folder):
+    r = random.Random(1)
+    for _ in range(40):
+        names, text, frame = random_model(r)
+        sets = [f"{x}={r.randint(-5, 5)}" for x in r.sample(names, 2)]
+        sets += [f"{x}'={r.randint(-5, 5)}" for x in r.sample(names, r.randint(0, len(names) - 2))]
+        a, b = r.sample(names, 2)
+        if not any(s.startswith(a + "=") for s in sets):
+            sets.append(f"{a}=2*{b} + 1")
+        path = write(folder, text)
+        first = start(path, *sets)
+        check("error" not in first[0], f"{text} {sets}: {first[0]}")
+        for _ in range(3):
+            other = r.sample(sets, len(sets))
+            got = start(path, *other)
+            check(got[0] == first[0], f"{text} {sets} gives {first[0]}, {other} gives {got[0]}")
+        named = {s.split("=")[0]: float(s.split("=")[1]) for s in sets if "'" in s}
+        if not first[1]:  # all fit the constraints
+            expect(f"{text} {sets}", first[0], **{k.replace("'", "_prime"): v for k, v in named.items()})
+        framed = start(write(folder, text + frame), *sets)[0]
+        check(all(near(framed[k], v) for k, v in first[0].items()) if "error" not in framed else "determine" in framed["error"],
+              f"{text}{frame} {sets}: {framed}, without the frame {first[0]}")
+
+
+def conflicts(folder):
+    """Two systems side by side, one started against its constraint: the other keeps its named values."""
+    text = """model pair
+config a in R^2, b in R^2
+lagrangian 1/2*dot(a', a') + 1/2*dot(b', b') + 0.4*a'[1]*b'[1] + 0.3*a'[2]*b'[2]
+constraint a'[1] = 2*a'[2]
+constraint b'[1] = 3*b'[2]
+start a' = [1, 1], b' = [6, 2]
+"""
+    state, warnings = start(write(folder, text))
+    expect("conflict", state, b_prime=[6, 2], a_prime=[1.2, 0.6])
+    check(len(warnings) == 1 and "`a'`" in str(warnings) and "`b'`" not in str(warnings), f"conflict: {warnings}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        components(folder)
+        sweeps(folder)
+        found()
+        permutations(folder)
+        conflicts(folder)
+    sys.exit(1 if failures else 0)
+
+
+main()
