@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Velocities y with S y + s = 0 in a basis that is data: y = B v + y0 with y0 = -S^T (S S^T)^-1 s the shortest
- * solution, B = N - S^T (S S^T)^-1 S N the projection of N onto ker S, v coordinates that make it orthonormal. Of more
- * rows than are independent combinations are taken, W S and W s, W data too. */
+ * solution, B = N - S^T (S S^T)^-1 S N the projection of N onto ker S, and v coordinates that make it orthonormal. If
+ * more rows are kept than are independent, combinations W S and W s are used; W is data, too. */
 #include "mech/mech_internal.h"
 
 /* v with B v = B L^-T u, B^T B = L L^T: coordinates u in an orthonormal basis of the span of B, so that |B v| = |u|
@@ -25,7 +25,7 @@ static ag_id orthonormal(ag_graph *g, ag_id B, ag_id u) {
   return ag_stack(g, m, 1, v);
 }
 
-/* The orthonormal basis itself, as a matrix: taken as the new N it leaves u as it is. */
+/* The orthonormal basis itself, as a matrix: used as the new N, it leaves u unchanged. */
 static ag_id orthonormal_columns(derive *d, ag_id B) {
   ag_graph *g = d->g;
   int n = ag_node_rows(g, B), m = ag_node_cols(g, B);
@@ -38,8 +38,8 @@ static ag_id orthonormal_columns(derive *d, ag_id B) {
   return ag_stack(g, n, m, entries);
 }
 
-/* The data that may replace N and W: the basis as it is here, and orthonormal rows that span the range of S, since
- * S S^T W^T does while W S has its rank. */
+/* The data that may replace N and W: the current basis, and orthonormal rows that span the range of S, as S S^T W^T
+ * does while W S has full rank. */
 static ag_id renewed_data(derive *d, const ag_basis *basis, ag_id S, ag_id B) {
   ag_graph *g = d->g;
   int n_B = basis->n_y * (basis->n_y - basis->n_w), n_W = basis->W ? basis->n_w * basis->n_s : 0, n = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * What has to be integrated. The core is the smallest set of state variables closed under the equations of motion:
  * coordinates that enter them, and, for a rotation that enters only through R^T c with c fixed in space, these images
- * instead of the quaternion. All other coordinates follow by quadrature: they stand behind the core in z, and the core
- * never reads them. */
+ * instead of the quaternion. All other coordinates follow by quadrature: they come after the core in z, and the core
+ * does not depend on them. */
 #include <string.h>
 
 #include "mech/mech_internal.h"
@@ -56,7 +56,7 @@ static void add_rule(core *k, ag_id from, ag_id to) {
   k->to[k->n_from++] = to;
 }
 
-/* Looks at one node for a use of a rotation that an image can stand for. */
+/* Checks whether a node uses a rotation in a way that an image can replace. */
 static void look(core *k, ag_id x) {
   ag_graph *g = k->g;
   int i, j, coord;
@@ -103,7 +103,7 @@ static int bind_all(core *k, ag_bind *binds) {
   return n + ag_bind_bases(sys, binds + n);
 }
 
-/* Marks what the expressions read; true when something new was found. */
+/* Marks what the expressions read; true if something new was found. */
 static bool mark_reads(core *k, int n_out, const ag_id *outs) {
   ag_system *sys = k->d->sys;
   ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input + k->n_image + 2));
@@ -144,7 +144,7 @@ static void close_core(core *k, const ag_id *motion, const ag_id *velocity) {
     }
     more = mark_reads(k, n, outs);
   }
-  /* a quaternion is integrated whole */
+  /* a quaternion is integrated as a whole */
   for (int i = 0; i < d->nc; i++) {
     const ag_layout_row *p = &sys->coords[i];
     if (d->m->coords[i].space != AG_SPACE_SO3) continue;
@@ -154,7 +154,7 @@ static void close_core(core *k, const ag_id *motion, const ag_id *velocity) {
   free(outs);
 }
 
-/* Rotations for which images do not pay: read as a quaternion anyway, or through too many images. */
+/* Rotations for which images do not pay: also read as a quaternion, or through too many images. */
 static bool give_up_some(core *k) {
   bool changed = false;
   for (int i = 0; i < k->d->nc; i++) {
@@ -166,8 +166,8 @@ static bool give_up_some(core *k) {
   return changed;
 }
 
-/* Everything is core: systems with position constraints move all coordinates when they are projected; without
- * independent velocities nothing else is left to integrate. */
+/* Everything is core: projection onto position constraints moves all coordinates; without independent velocities
+ * nothing else is left to integrate. */
 static bool keep_everything(const derive *d) { return d->sys->n.g > 0 || d->sys->n.u == 0; }
 
 static void lay_out(core *k) {
@@ -359,7 +359,8 @@ ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs) {
   ag_graph *g = m->graph;
   ag_bind *binds =
       ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input + sys->n.q + sys->n_image));
-  int k = ag_bind_base(sys, binds) - m->n_coords, at = sys->n.u_at; /* time and parameters; coordinates anew */
+  int k = ag_bind_base(sys, binds) - m->n_coords,
+      at = sys->n.u_at; /* time and parameters; coordinates are bound again */
   for (int i = 0; i < m->n_coords; i++) {
     const ag_layout_row *p = &sys->coords[i];
     ag_id *leaf = sys->q_leaf[i];

@@ -6,7 +6,7 @@
  * rows fall into connected groups: where some minor stays away from zero all over the domain, its velocities are solved
  * for in closed form; (4) what remains is written in a basis that is data, not code: y = B v + y0 with y0 = -S^T (S
  * S^T)^-1 s the shortest solution, B = N - S^T (S S^T)^-1 S N the projection onto ker S of a basis N chosen at the last
- * refresh, and v coordinates that make it orthonormal at every q. A `frame` of the person's turns its velocities into
+ * refresh, and v coordinates that make it orthonormal at every q. A `frame` statement turns its velocities into
  * further rows f(q, xi, t) = u. */
 #include <math.h>
 #include <string.h>
@@ -14,8 +14,7 @@
 #include "math/dense.h"
 #include "mech/mech_internal.h"
 
-/* A minor counts as bounded away from zero when, divided by the norms of its rows, it stays above this at all samples.
- */
+/* A minor counts as bounded away from zero if, divided by the norms of its rows, it stays above this at all samples. */
 static const double MINOR_MIN = 0.05;
 
 /* A velocity not yet eliminated: a whole coordinate (row -1) or one component. */
@@ -30,7 +29,7 @@ typedef struct elim {
   int n_block, n_row, n_leaf;
   ag_id *blocks, *rows; /* current left-hand sides (= 0) */
   ag_id *block_norms,
-      *norms; /* squared norms of the rows as they were stated, over all velocities: the scale of their coefficients */
+      *norms; /* squared norms of the rows as stated, over all velocities: the scale of their coefficients */
   leaf *leaves;
   ag_id *frame_u; /* inputs of the frame velocities */
 } elim;
@@ -129,8 +128,8 @@ static void solve_scalar(elim *e, int r, int i, ag_id coefficient) {
   replace(e, v, ag_div(g, ag_neg(g, rest), coefficient));
 }
 
-/* A leaf (and component of it) whose coefficient is the number `want`. Scalar leaves first: a vector stays whole if it
- * can. */
+/* A leaf (and component of it) whose coefficient is the number `want`. Scalar leaves first, so that vectors stay whole
+ * if possible. */
 static bool find_unit(elim *e, const ag_id *c, double want, int *leaf_index, int *component) {
   for (int pass = 0; pass < 2; pass++)
     for (int i = 0; i < e->n_leaf; i++) {
@@ -259,7 +258,7 @@ static int column_leaf(elim *e, const leaf *c) {
   return at >= 0 ? at : scalar_leaf(e, leaf_of(e, c->coord, -1), c->row);
 }
 
-/* The minor divided by the norms of its rows, squared, is watched during the run where it is not constant. */
+/* The minor divided by the norms of its rows, squared, is monitored during the run if it is not constant. */
 static void watch_minor(elim *e, const group *grp, ag_id dependent, double least) {
   ag_graph *g = e->g;
   derive *d = e->d;
@@ -267,8 +266,7 @@ static void watch_minor(elim *e, const group *grp, ag_id dependent, double least
   for (int i = 0; i < grp->n_row; i++) norms = ag_mul(g, norms, e->norms[grp->row[i]]);
   ag_id minor = ag_div(g, ag_mul(g, det, det), norms);
   if (!ag_depends(g, 1, &minor, d->nc, d->q) && !ag_depends(g, 1, &minor, 1, &d->m->t)) return;
-  d->sys->minor_bound[d->sys->n_minor] = 0.16 * least *
-                                         least; /* well below all that the samples of the domain showed */
+  d->sys->minor_bound[d->sys->n_minor] = 0.16 * least * least; /* well below all values at the samples of the domain */
   d->minors[d->sys->n_minor++] = minor;
 }
 
@@ -375,7 +373,7 @@ static bool solve_groups(elim *e, int n_group, const group *groups) {
   for (int i = 0; i < n_group; i++) {
     const group *grp = &groups[i];
     double least = grp->rank == grp->n_row ? best_minor(e, grp, pick) : 0;
-    if (grp->rank == 0) continue; /* nothing is left of these rows */
+    if (grp->rank == 0) continue; /* no rows are left */
     if (least >= MINOR_MIN) solve_group(e, grp, pick, least);
     else if (grp->n_col - grp->rank <= AG_BASIS_MAX && (grp->rank == grp->n_row || grp->rank <= AG_BASIS_MAX))
       solve_basis(e, grp);
@@ -384,7 +382,8 @@ static bool solve_groups(elim *e, int n_group, const group *groups) {
   return true;
 }
 
-/* What is independent in each group, when more rows are kept than are independent. False: in sum not what is known. */
+/* The independent rows of each group, if more rows are kept than are independent. False: their number is not the known
+ * rank. */
 static bool rank_groups(elim *e, int n_group, group *groups) {
   const ag_system *sys = e->d->sys;
   int spare = sys->n.lambda - sys->n.rank;
@@ -401,7 +400,7 @@ static bool rank_groups(elim *e, int n_group, group *groups) {
   return spare == 0;
 }
 
-/* The saddle system instead: what was begun is forgotten. */
+/* Uses the saddle-point system instead; the elimination begun so far is discarded. */
 static ag_status give_up(derive *d) {
   ag_system *sys = d->sys;
   if (sys->n.rank < sys->n.lambda) {

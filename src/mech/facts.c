@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What others ask about a system. */
+ * Queries about a system. */
 #include <string.h>
 
 #include "mech/mech_internal.h"

@@ -113,7 +113,8 @@ static int rank_of(derive *d, const fields *f, int *pivots) {
   return best;
 }
 
-/* Relations between coordinates that are known beside the position-level rows: gaps of contacts and the person's. */
+/* Relations between coordinates that are known besides the position-level rows: gaps of contacts and `relation`
+ * statements. */
 static int kept_relations(derive *d) {
   ag_system *sys = d->sys;
   int k = sys->n_relation, n = sys->n.xi;
@@ -144,7 +145,7 @@ void ag_growth_find(derive *d) {
   if (extra) add_drift(d, &f);
   int last, r = m, old = 0;
   do {
-    /* brackets of D with the directions that the last step brought (at first with D itself) */
+    /* brackets of D with the directions added in the last step (at first with D itself) */
     int fresh = f.n;
     for (int i = 0; i < m; i++)
       for (int j = old ? old : i + 1; j < fresh; j++) bracket(d, f.x[i], f.x[j], push(d, &f));
@@ -159,6 +160,6 @@ void ag_growth_find(derive *d) {
   } while (r > last && r < n && found->n < 4 && m * (r - last) <= MAX_BRACKETS);
   int relations = kept_relations(d); /* these directions are never reached */
   if (r == last || r == n - known - relations) found->n_disguised = n - r - known;
-  if (found->n_disguised < relations) found->n_disguised = -1; /* the brackets say too much: not to be trusted */
+  if (found->n_disguised < relations) found->n_disguised = -1; /* the brackets claim too much: not reliable */
   free(f.x);
 }

@@ -7,7 +7,7 @@
 
 /* ---- the table ---- */
 
-/* Adds a row of n numbers at the end of what the offsets stand at, and moves them on. */
+/* Adds a row of n numbers at the current offsets, and advances them. */
 static void add_row(ag_system *sys, ag_layout_row row, int *at, int *tangent) {
   row.at = row.n ? *at : -1;
   row.tangent = row.n_tangent ? *tangent : -1;

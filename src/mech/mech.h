@@ -43,7 +43,7 @@ typedef struct ag_span {
 typedef struct ag_dims {
   int q, xi, process, x; /* the exchange state x = [q | xi | N]: stored coordinates, quasi-velocities, processes; all */
   int z, core, tangent;  /* the reduced state; its first numbers; its tangent, three per rotation */
-  int u, u_at;           /* independent velocities, and where they stand in z */
+  int u, u_at;           /* independent velocities, and their offset in z */
   int c;                 /* basis data */
   int param, observe;    /* numbers of all parameters, all observables */
   int row, lambda, rank; /* rows of constraints; those kept, each with a multiplier; how many are independent */
@@ -82,7 +82,7 @@ const ag_layout_row *ag_layout_item(const ag_system *sys, ag_layout_kind kind, i
 /* The quantity of that name, *entry = -1, or the one with an entry of that name ("x[2]", "A[1,2]", "x[4][1]"), *entry =
  * which, row by row; NULL: none. */
 const ag_layout_row *ag_layout_find(const ag_system *sys, const char *name, int *entry);
-/* The same for one name and shape: the entry, -1 for the whole, -2 when `wanted` is neither. */
+/* The same for one name and shape: the entry, -1 for the whole, -2 if `wanted` is neither. */
 int ag_entry_find(const char *name, int rows, int cols, const char *wanted);
 /* Name of an entry: "x", "x[2]", "A[1,2]". */
 void ag_entry_name(const char *name, int rows, int cols, int entry, ag_text *out);
@@ -106,7 +106,7 @@ typedef struct ag_row {
 typedef enum ag_elimination {
   AG_ELIM_NONE,   /* no constraints */
   AG_ELIM_SOLVED, /* every row gives one velocity in closed form */
-  AG_ELIM_FRAME,  /* the person's independent velocities */
+  AG_ELIM_FRAME,  /* the independent velocities of a `frame` statement */
   AG_ELIM_BASIS,  /* some velocities through a basis of ker S that is data and is refreshed */
   AG_ELIM_SADDLE /* none: u is xi, and the sparse saddle system is solved for xi' and the multipliers (large systems) */
 } ag_elimination;
@@ -127,15 +127,15 @@ typedef struct ag_derive_options {
 } ag_derive_options;
 
 /* Derives everything. Problems (redundant, inconsistent, rank-deficient constraints, singular mass matrix, a start that
- * cannot be completed) are reported to ctx. The model must outlive the system and is extended by graph nodes. */
+ * cannot be completed) are reported to ctx. The model must outlive the system, and graph nodes are added to it. */
 AG_MUST_USE ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *options, ag_system **out);
 void ag_system_free(ag_system *sys);
 
-/* ---- what a system is ---- */
+/* ---- queries ---- */
 
 const ag_dims *ag_system_dims(const ag_system *sys);
 const ag_model *ag_system_model(const ag_system *sys);
-ag_graph *ag_system_graph(ag_system *sys); /* for expressions of one's own */
+ag_graph *ag_system_graph(ag_system *sys); /* to build further expressions */
 ag_elimination ag_system_elimination(const ag_system *sys);
 const ag_growth *ag_system_growth(const ag_system *sys);
 const ag_row *ag_system_rows(const ag_system *sys);         /* dims.row of them */
@@ -145,7 +145,7 @@ double ag_system_t0(const ag_system *sys);
 void ag_system_state0(const ag_system *sys, double *x); /* the start as an exchange state */
 const double *ag_system_q0(const ag_system *sys);
 const double *ag_system_xi0(const ag_system *sys);
-const int *ag_system_ranges(const ag_system *sys, int *n); /* which ranges of the domain AG_ROLE_DOMAIN looks at */
+const int *ag_system_ranges(const ag_system *sys, int *n); /* the ranges of the domain that AG_ROLE_DOMAIN checks */
 ag_id ag_system_energy(const ag_system *sys);
 ag_id ag_system_energy_size(const ag_system *sys); /* kinetic energy + |potential energy| */
 /* Groups of the first n_z numbers of z that keep their length: quaternions, images R^T c. NULL: only how many. */
@@ -153,9 +153,9 @@ int ag_system_units(const ag_system *sys, int n_z, ag_span *units);
 
 /* The tape of a role, NULL where the system has none; that of section i is AG_ROLE_SECTION + i. */
 const ag_tape *ag_system_role(const ag_system *sys, int role);
-/* Where a result stands among those of its role. */
+/* Position of a result among those of its role. */
 ag_span ag_system_output(const ag_system *sys, ag_output output);
-/* Does a role of the full state, where there is one, read coordinates that are not of the core? */
+/* Does a role of the full state, if it exists, depend on coordinates outside the core? */
 bool ag_system_reads_rest(const ag_system *sys, int role);
 const char *ag_role_name(ag_role role);
 const char *ag_role_what(ag_role role); /* what it computes, in a few words */
@@ -187,7 +187,7 @@ typedef enum ag_trouble {
  * computed where they are read). */
 int ag_work_role(ag_work *w, int role, double t, const double *z, const double *c, double *out);
 int ag_work_rhs(ag_work *w, double t, const double *z, const double *c, double *dz); /* eliminated closure */
-/* Which trouble it is that the equations cannot be solved at z or near it. */
+/* Why the equations cannot be solved at or near z. */
 int ag_work_cause(ag_work *w, double t, const double *z, const double *c);
 /* The core alone: z and dz may end after n_core numbers. */
 int ag_work_core(ag_work *w, double t, const double *z, const double *c, double *dz);
@@ -209,40 +209,41 @@ int ag_work_section(ag_work *w, int section, double t, const double *x, double *
 /* Condition number (1-norm estimate) of the saddle matrix; NaN where there is none. */
 double ag_work_condition(ag_work *w, double t, const double *x);
 
-/* Why the motion from x0 at t0 cannot go on at x (full states), as far as can be known: a constraint that vanishes, bad
- * coordinates, what grows; adds nothing when there is nothing to say. */
+/* Why the motion from x0 at t0 cannot continue at x (full states), as far as is known: a constraint that vanishes,
+ * singular coordinates, a growing quantity; adds nothing if the cause is unknown. */
 void ag_work_why(ag_work *w, const double *params, double t0, const double *x0, double t, const double *x,
                  ag_text *out);
 
-/* Reduced state from a full one; chooses the basis data c anew. */
+/* Reduced state from a full one; chooses the basis data c again. */
 int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z);
-/* With a basis (else 1 and 0): how much of it is left at z, 1 when it was chosen here and 0 when it has turned by a
- * right angle; and the rate at which the constraints turn, in radians per unit of time. A step must stay well below a
- * right angle. */
+/* With a basis (otherwise 1 and 0): the fraction of it that is left at z, 1 if it was chosen here and 0 if it has
+ * turned by a right angle; and the rate at which the constraints turn, in radians per unit of time. A step must stay
+ * well below a right angle. */
 double ag_work_basis(ag_work *w, double t, const double *z, const double *c);
 double ag_work_turning(ag_work *w, double t, const double *z, const double *c, const double *dz);
-/* After an accepted step: position level by M-metric Newton, velocity level, unit quaternions, basis refreshed when it
- * has turned too far. Returns a trouble, or AG_FINE; *changed says whether z or c changed beyond normalisation. */
+/* After an accepted step: positions by Newton's method in the metric M, velocities, unit quaternions, and the basis
+ * renewed if it has turned too far. Returns a trouble, or AG_FINE; *changed: whether z or c changed beyond
+ * normalisation. */
 int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed);
 int ag_work_settle_full(ag_work *w, double t, double *x); /* the same for the full state */
 
-/* A tape on [full state | lambda] for expressions in anything the model knows (coordinates, velocities, frame
+/* A tape on [full state | lambda] for expressions in any quantity of the model (coordinates, velocities, frame
  * velocities, energy, drives, reactions). *needs_lambda: whether the multipliers are read. Owned by the caller. */
 ag_tape *ag_system_tape(ag_system *sys, int n_out, const ag_id *outs, bool *needs_lambda);
-/* The same on the reduced state z, without basis data; NULL when forces of constraint are read. *reads_rest: whether
- * more than the core is read. Owned by the caller. */
+/* The same on the reduced state z, without basis data; NULL if constraint forces are read. *reads_rest: whether more
+ * than the core is read. Owned by the caller. */
 ag_tape *ag_system_reduced_tape(ag_system *sys, int n_out, const ag_id *outs, bool *reads_rest);
 /* Evaluates such a tape at a full state; slots: tape->n_slot numbers, prepared with ag_tape_prep(tape, params, slots).
  */
 int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, const double *x, double *slots,
                  double *out);
 
-/* Accelerations xi' of the eliminated closure as a tape on [q | u] (with c): to compare with the multiplier form. Owned
- * by the caller. */
+/* Accelerations xi' of the eliminated closure as a tape on [q | u] (with c), for comparison with the multiplier form.
+ * Owned by the caller. */
 ag_tape *ag_system_accel(ag_system *sys);
 
-/* Makes the role JACOBIAN where it is not there yet, which extends the graph: n_tangent x n_tangent row-major in
- * tangent coordinates, in the order of z with three numbers per rotation (delta R = R hat(eta)) in place of its
+/* Creates the role JACOBIAN if it does not exist yet, which extends the graph: n_tangent x n_tangent row-major in
+ * tangent coordinates, in the order of z with three numbers per rotation (delta R = R hat(eta)) instead of its
  * quaternion. */
 const ag_tape *ag_system_jacobian(ag_system *sys);
 

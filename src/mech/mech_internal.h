@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of the derivation: what the files of mech/ share. */
+ * Internals of the derivation, shared by the files of mech/. */
 #ifndef AG_MECH_INTERNAL_H
 #define AG_MECH_INTERNAL_H
 #include "mech/mech.h"
@@ -14,9 +14,9 @@ typedef struct ag_image {
   ag_id c, input;
 } ag_image;
 
-/* Velocities y that n_w constraints S_y y + s = 0 tie together: y = B v + y0, B the projection of the basis N (n_y x
- * (n_y - n_w), row-major, data in c) onto ker S_y, v = v(q, u) coordinates that make it orthonormal (eliminate.c). One
- * per connected group of rows. */
+/* Velocities y that n_w constraints S_y y + s = 0 couple: y = B v + y0, B the projection of the basis N (n_y x (n_y -
+ * n_w), row-major, data in c) onto ker S_y, v = v(q, u) coordinates that make it orthonormal (eliminate.c). One per
+ * connected group of rows. */
 typedef struct ag_basis {
   int n_y, n_w;
   int n_s;      /* rows that n_w are independent of; n_s > n_w: it is W S_y y + W s = 0, W data too, behind N in c */
@@ -106,7 +106,7 @@ typedef struct derive {
   bool *dependent;        /* per quasi-velocity: solved from the constraints by default */
   ag_id *minors;          /* squares of the scaled minors solved with, where they vary */
   ag_id *S_y;             /* per basis: n_w x n_y, in (q, t) */
-  ag_id *renewed;         /* per basis: as it is at (q, t), the next N; 0 when there is nothing to renew */
+  ag_id *renewed;         /* per basis: its current value at (q, t), the next N; 0 if there is nothing to renew */
   ag_id delta_q, delta_u; /* with AG_ELIM_SADDLE: changes that take q and u onto the constraints to first order, or 0 */
   ag_tape *rows_tape;     /* full state -> S (n_row x n_xi), residual (n_row) of all rows */
   bool *may_vanish;       /* per row: all coefficients of a velocity constraint come near 0 in the domain */
@@ -161,9 +161,9 @@ void ag_sampler_init(ag_sampler *s, ag_system *sys, const double *params, uint64
 bool ag_sampler_next(ag_sampler *s, double *t, double *q); /* false when the domain was not hit */
 void ag_sampler_done(ag_sampler *s);
 double ag_random_unit(uint64_t *state); /* uniform in (0,1), splitmix */
-/* A name that the model does not use: `name`, or with underscores behind it. */
+/* A name that the model does not use: `name`, or `name` followed by underscores. */
 const char *ag_free_name(const ag_system *sys, const char *name);
-/* Name of a component of a column with so many rows; it lives as long as the arena. */
+/* Name of a component of a column with this many rows; it lives as long as the arena. */
 const char *ag_component_name(ag_arena *arena, const char *name, int rows, int entry);
 /* Name of quasi-velocity i, as "Omega[2]" or "x'". */
 const char *ag_velocity_name(const ag_system *sys, int i, ag_arena *arena);
@@ -172,12 +172,12 @@ const char *ag_velocity_name(const ag_system *sys, int i, ag_arena *arena);
 ag_status ag_rows_collect(derive *d);
 ag_status ag_rows_rank(derive *d);
 const char *ag_row_text(const ag_system *sys, int row, ag_arena *arena);
-/* Newton onto g(q, t) = 0 by the shortest steps of all coordinates; true when |g| got to rounding. */
+/* Newton onto g(q, t) = 0 by the shortest steps of all coordinates; true if |g| reached rounding error. */
 bool ag_position_project(const ag_system *sys, double t, const double *params, double *q);
 
-/* start_solve.c: moves the coordinates that are not named (per tangent component) onto the position constraints,
- * preferring those that are dependent by default. *moved: which ones the constraints were solved for. False when named
- * ones stand in the way: then what could be solved is, and the constraints are off by *gap in row *row of them. */
+/* start_solve.c: moves the coordinates that are not given (per tangent component) onto the position constraints,
+ * preferring those that are dependent by default. *moved: which ones the constraints were solved for. False if given
+ * values prevent a solution: then as much as possible is solved, and the constraints are off by *gap in row *row. */
 bool ag_position_solve(const ag_system *sys, double t, const double *params, const bool *named, double *q, bool *moved,
                        double *gap, int *row);
 
@@ -222,17 +222,17 @@ void ag_lower_triangle(ag_system *sys, const ag_sparse *full, ag_places *out);
 
 /* sparse.c: the same in numbers */
 ag_status ag_sparse_rank(derive *d);
-/* Newton onto g = 0 with the shortest changes of the coordinates that are not held (held may be NULL); true when it got
- * there. */
+/* Newton onto g = 0 with the shortest changes of the coordinates that are not held (held may be NULL); true if it
+ * converged. */
 bool ag_sparse_position(const ag_system *sys, double t, const double *params, const bool *held, double *q);
-/* The smallest velocities beside those held that satisfy S xi + s = 0; what is left of it. */
+/* The smallest velocities, apart from those held, that satisfy S xi + s = 0; returns the residual. */
 double ag_sparse_velocity(const ag_system *sys, double t, const double *params, const double *q, const bool *held,
                           double *xi);
 /* Adds to d the shortest change of what is not held that changes the relations, or the rows of S xi + s, by -e. */
 void ag_sparse_correct(const ag_system *sys, bool velocity, double t, const double *params, const double *x,
                        const bool *held, const double *e, double *d);
 ag_status ag_sparse_mass(derive *d);
-/* Is M positive definite? Else *worst is a velocity where it is not. */
+/* Is M positive definite? If not, *worst is a velocity where it is not. */
 bool ag_sparse_positive(const ag_system *sys, const double *entries, int *worst);
 
 /* core.c: what is integrated; tapes of the reduced state. rates: u' (0 without u); stored_rates: per coordinate. */
@@ -241,15 +241,15 @@ ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs);
 
 /* observe.c: reactions, observables and events */
 void ag_observe(derive *d);
-/* Replaces the names that stand for energy, frame velocities and forces by expressions of the state and lambda. */
+/* Replaces the names of energy, frame velocities and forces by expressions in the state and lambda. */
 void ag_expand_builtins(ag_system *sys, int n, ag_id *x);
 
 /* start.c */
 /* The first margin of the model that is not positive at q, or NULL. */
 const ag_item *ag_margin_broken(ag_system *sys, double t, const double *params, const double *q);
-/* What the constraints were solved for in a start: components of q and xi, and the rows that xi was solved from (kept
- * ones, then those of the frame; not with AG_ELIM_SADDLE, where it is all of them). projected: xi did not satisfy the
- * constraints and was moved by the shortest way in the metric M. */
+/* What the constraints were solved for in a start: components of q and xi, and the rows from which xi was solved (kept
+ * ones, then those of the frame; not with AG_ELIM_SADDLE, which uses all of them). projected: xi violated the
+ * constraints and was moved by the smallest correction in the metric M. */
 typedef struct ag_solved {
   bool *q, *xi, *rows, projected;
 } ag_solved;
@@ -259,11 +259,11 @@ ag_status ag_start_positions(ag_ctx *ctx, ag_system *sys, double t0, const doubl
 ag_status ag_start_velocities(ag_ctx *ctx, ag_system *sys, double t0, const double *params, bool strict,
                               const double *q, double *xi, ag_solved *solved);
 
-/* why.c: the tapes that runs look at on the way */
+/* why.c: the tapes that are monitored during runs */
 void ag_guards(derive *d);
 const ag_system *ag_work_system(const ag_work *w);
 
-/* undetermined.c: tells which observables are forces that redundant rows leave open */
+/* undetermined.c: reports observables that are forces which redundant rows do not determine */
 void ag_undetermined(derive *d);
 
 /* growth.c */

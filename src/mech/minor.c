@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which velocities some rows of constraints are solved for: those whose minor stays away from zero all over the domain.
- */
+ * Chooses the velocities for which rows of constraints are solved: those whose minor stays away from zero in the whole
+ * domain. */
 #include <math.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ static double *sampled(const derive *d, int m, int n, const ag_id *S, const ag_i
 }
 
 int ag_minor_rank(const derive *d, int k, int n, const ag_id *S, const ag_id *norms) {
-  /* beside the rows as they were stated: what was cancelled when velocities were put in is rounding */
+  /* relative to the rows as stated: what cancelled when velocities were substituted is rounding error */
   static const double TOL = 1e-9;
   int n_sample, best = 0, least = k < n ? k : n;
   if (!least) return 0;

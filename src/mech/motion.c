@@ -180,7 +180,7 @@ static void balance(derive *d) {
   ag_role_make(sys, AG_ROLE_BALANCE, rows ? 5 : 4, outs);
 }
 
-/* Components of u that can be read off the full state: independent velocities, or the person's frame. */
+/* Components of u that can be read off the full state: independent velocities, or those of a `frame`. */
 static void read_u(derive *d) {
   ag_graph *g = d->g;
   ag_system *sys = d->sys;
@@ -251,7 +251,7 @@ ag_status ag_motion(derive *d) {
   collect_forces(d);
   if (sys->elimination == AG_ELIM_SADDLE) by_saddle(d, gradient);
   else eliminated(d, gradient);
-  /* a large system without constraints has no use for a dense saddle matrix */
+  /* a large system without constraints does not need a dense saddle-point matrix */
   if (sys->elimination != AG_ELIM_SADDLE && (sys->n.lambda || sys->n.xi <= AG_SADDLE_MAX)) saddle(d, gradient);
   balance(d);
   read_u(d);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Expressions of the model on the reduced state z. Velocities become functions of coordinates and independent
- * velocities; a rotation that the core knows only through images R^T c is replaced by them. What still reads a
- * reconstructed coordinate needs the rest of z. */
+ * velocities; a rotation that the core knows only through images R^T c is replaced by them. Expressions that still
+ * depend on a reconstructed coordinate need the rest of z. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ static void reduce(ag_system *sys, int n_out, ag_id *outs) {
   free(r.to);
 }
 
-/* Provisionally on [q | images | u]: components of a coordinate need not stand together in z. */
+/* Provisionally on [q | images | u]: components of a coordinate need not be adjacent in z. */
 static ag_tape *provisional(ag_system *sys, int n_out, const ag_id *outs) {
   ag_model *m = sys->model;
   ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_image + sys->n_u_input));
@@ -78,7 +78,7 @@ static ag_tape *provisional(ag_system *sys, int n_out, const ag_id *outs) {
   return tape;
 }
 
-/* Where number k of [q | images | u] stands in z. */
+/* Position in z of number k of [q | images | u]. */
 static int in_z(const ag_system *sys, int k) {
   if (k < sys->n.q) return sys->q_in_z[k];
   int image = k - sys->n.q, u = image - 3 * sys->n_image;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The tapes of a system, by role: made, found and freed from the table role.def. */
+ * The tapes of a system, by role: created, found and freed from the table role.def. */
 #include <string.h>
 
 #include "mech/mech_internal.h"
@@ -61,7 +61,7 @@ void ag_roles_free(ag_system *sys) {
   for (int i = 0; i < sys->n_tape; i++) ag_tape_free(sys->tapes[i]);
 }
 
-/* Where the results of a role are; together they are all that its tape gives. */
+/* Where the results of a role are; together they are all results of its tape. */
 static void place_outputs(ag_system *sys, ag_role role, int n_out) {
   int at = 0;
   for (int i = 0; i < AG_OUTPUT_COUNT; i++) {

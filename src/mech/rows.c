@@ -7,8 +7,8 @@
 #include "math/newton.h"
 #include "mech/mech_internal.h"
 
-/* Relative distance from the span of the other rows below which a row counts as dependent: far above rounding (1e-16
- * times condition), far below what a person means by "independent". */
+/* Relative distance from the span of the other rows below which a row counts as dependent: far above rounding error
+ * (1e-16 times condition), far below what a modeller would call independent. */
 static const double RANK_TOL = 1e-9;
 
 static void push_rows(derive *d, ag_row_kind kind, int item, ag_id x, ag_pos pos, int *n) {
@@ -32,7 +32,7 @@ static void make_positions(derive *d, ag_role role, int n) {
   ag_role_make(d->sys, role, 2, outs);
 }
 
-/* Rates of all position-level items at once, where there are many: one by one each would walk through the whole graph.
+/* Derivatives of all position-level items at once, if there are many: each one alone would traverse the whole graph.
  * NULL: one by one. */
 static ag_id *many_rates(derive *d, int n_row) {
   ag_model *m = d->m;
@@ -106,7 +106,7 @@ const char *ag_row_text(const ag_system *sys, int row, ag_arena *arena) {
   return ag_arena_printf(arena, "%s %s, component %d", word[r->kind], name, r->component + 1);
 }
 
-/* The relations and their Jacobian at q, as Newton wants them. */
+/* The relations and their Jacobian at q, in the form used by Newton's method. */
 typedef struct projection {
   const ag_system *sys;
   double t, *x; /* x: a full state */
@@ -115,7 +115,7 @@ typedef struct projection {
 
 static bool projection_eval(void *self, const double *q, double *F, double *J) {
   const projection *p = self;
-  (void)J; /* the tape writes it behind F */
+  (void)J; /* the tape writes it after F */
   memcpy(p->x, q, sizeof(double) * (size_t)p->sys->n.q);
   ag_tape_once(p->sys->tapes[AG_ROLE_RELATION], p->t, p->x, p->params, NULL, F);
   return true;
@@ -129,7 +129,7 @@ bool ag_position_project(const ag_system *sys, double t, const double *params, d
   if (ag_is_sparse(sys)) return ag_sparse_position(sys, t, params, NULL, q);
   projection p = {sys, t, ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x)), params};
   ag_newton_system s = {.kind = AG_NEWTON_SHORTEST, .m = sys->n_relation, .n = sys->n.xi, .n_x = sys->n.q, .self = &p};
-  s.rank_tol = 1e-10; /* redundant rows: what rounding makes of them is not used */
+  s.rank_tol = 1e-10; /* redundant rows: their rounding errors are not used */
   s.eval = projection_eval;
   s.retract = projection_retract;
   double *work = ag_heap_alloc(sizeof(double) * ag_newton_work(&s));
@@ -139,7 +139,7 @@ bool ag_position_project(const ag_system *sys, double t, const double *params, d
   return ag_newton_ok(r) || (r.reason == AG_NEWTON_STEP && r.residual < 1e-10);
 }
 
-/* Which rows are independent at one state; *gap: how far the dependent rows are from holding when the others do. */
+/* Which rows are independent at one state; *gap: the residual of the dependent rows when the others hold. */
 static int rank_at(const derive *d, double t, const double *q, int *pivots, double *gap, int *g_rank) {
   const ag_system *sys = d->sys;
   int m = sys->n.row, n = sys->n.xi;

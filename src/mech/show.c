@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The derived equations as text or LaTeX, in the person's own names: what a `let` of the model stands for is printed by
+ * The derived equations as text or LaTeX, in the names of the model: what a `let` of the model stands for is printed by
  * its name, and what is used more than once gets one. */
 #include <string.h>
 

@@ -213,7 +213,7 @@ static bool next_state(const ag_system *sys, int i, uint64_t *random, double *q)
   return i == 0 || ag_sparse_position(sys, sys->t0, sys->params, NULL, q);
 }
 
-/* Squared distance of a row from the span of the others that must be left without the hubs, relative to its squared
+/* Squared distance of a row from the span of the others that must remain without the hubs, relative to its squared
  * norm: well away from lost rank, since other states will differ. */
 static const double MARGIN = 0.01;
 
@@ -302,7 +302,7 @@ ag_status ag_sparse_rank(derive *d) {
   for (int i = 0; i < N_STATE && status == AG_OK; i++) {
     if (!next_state(sys, i, &random, q)) continue;
     rows_at(&s, sys->t0, sys->params, q, NULL, NULL);
-    if (!isfinite(largest(s.tape->n_out, s.v))) continue; /* outside the good domain */
+    if (!isfinite(largest(s.tape->n_out, s.v))) continue; /* outside the regular domain */
     int rank = m - solve(&s), bad = contradiction(&s);
     if (i == 0) at_start = rank;
     if (rank > best) best = rank;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The start state: named values are held, unnamed independent ones are 0, dependent ones are solved from the
- * constraints. Positions first (g = 0), then velocities (S xi + s = 0, linear). Only where that has no solution:
- * projection, with a note. */
+ * The start state: given values are kept, other independent ones are 0, dependent ones are solved from the constraints.
+ * Positions first (g = 0), then velocities (S xi + s = 0, linear). Only if that has no solution: projection, with a
+ * note. */
 #include <math.h>
 #include <string.h>
 
@@ -9,9 +9,9 @@
 #include "math/lie.h"
 #include "mech/mech_internal.h"
 
-/* Values of the start expressions. Those without coordinates (nearly all) come from one tape; velocities that use
- * coordinates from another, run when all coordinates have their values; coordinates that use others are evaluated in
- * turn. */
+/* Values of the start expressions. Those without coordinates (nearly all) come from one tape; velocities that depend on
+ * coordinates from another, run when all coordinates have their values; coordinates that depend on others are evaluated
+ * in turn. */
 typedef struct values {
   ag_system *sys;
   double t0;
@@ -87,8 +87,8 @@ static void value_of(values *v, int i, const double *q, double *out) {
   free(own);
 }
 
-/* Messages about start statement i point at it, be it in the file or in a `--set`; -1: at the file. Returns where they
- * pointed. */
+/* Makes messages about start statement i point at it, in the file or in a `--set`; -1: at the file. Returns where they
+ * pointed before. */
 typedef struct pointer {
   const char *file, *source;
 } pointer;
@@ -148,7 +148,7 @@ static ag_status set_rotation(ag_ctx *ctx, const ag_start *s, const double *R, d
   return AG_OK;
 }
 
-/* Named coordinates into q; named[] per tangent component. */
+/* Given coordinates into q; named[] per tangent component. */
 static ag_status named_positions(ag_ctx *ctx, ag_system *sys, values *given, double *q, bool *named) {
   ag_model *m = sys->model;
   for (int i = 0; i < m->n_starts; i++) {
@@ -183,8 +183,8 @@ static ag_status named_positions(ag_ctx *ctx, ag_system *sys, values *given, dou
   return AG_OK;
 }
 
-/* What a message about position row `row` points at: a `--set` of a coordinate in it, or else -1: the constraint
- * itself. */
+/* What a message about position row `row` points at: a `--set` of a coordinate in it, or -1 for the constraint itself.
+ */
 static int culprit(const ag_system *sys, int row) {
   const ag_model *m = sys->model;
   const ag_row *r = row < sys->n.g ? &sys->rows[sys->n.row - sys->n.g + row] : NULL;
@@ -197,7 +197,7 @@ static int culprit(const ag_system *sys, int row) {
   return -1;
 }
 
-/* Moves q onto the position constraints: the unnamed coordinates, or where these are not enough all of them. */
+/* Moves q onto the position constraints: the coordinates that are not given, or all of them if these are not enough. */
 static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
                                     const bool *named, double *q, bool *solved) {
   double gap;
@@ -280,7 +280,7 @@ static void rows_at(const ag_system *sys, double t0, const double *params, const
   free(x);
 }
 
-/* Named velocities into xi, named frame velocities into the right-hand sides. */
+/* Given velocities into xi, given frame velocities into the right-hand sides. */
 static ag_status named_velocities(ag_ctx *ctx, const ag_system *sys, values *given, const double *q, double *xi,
                                   bool *named, linear *rows, bool *frame_named) {
   ag_model *m = sys->model;
@@ -470,8 +470,8 @@ static ag_status report_change(ag_ctx *ctx, const ag_system *sys, bool strict, b
   return moved ? AG_OK : AG_WRONG;
 }
 
-/* Without elimination no velocity is more dependent than another: beside the named ones the smallest that satisfy the
- * constraints. */
+/* Without elimination no velocity is more dependent than another: the smallest ones that satisfy the constraints
+ * together with the given ones. */
 static ag_status saddle_velocities(ag_ctx *ctx, ag_system *sys, double t0, const double *params, bool strict,
                                    const double *q, double *xi, ag_solved *solved) {
   bool *named = ag_heap_alloc((size_t)sys->n.xi + 1);
@@ -498,9 +498,9 @@ static ag_status saddle_velocities(ag_ctx *ctx, ag_system *sys, double t0, const
   return status;
 }
 
-/* With constraints and frame velocities w together, xi = P w + const: how much each frame velocity moves the velocities
- * that are named. Those that move them least are put to 0 first, so that what is left open follows from a velocity that
- * does move them. 0: cannot be told. */
+/* With constraints and frame velocities w together, xi = P w + const: the influence of each frame velocity on the given
+ * velocities. Those with the least influence are set to 0 first, so that what is left follows from a velocity that has
+ * some. 0: unknown. */
 static void frame_influence(const linear *rows, int n_lambda, const bool *named, double *influence) {
   int n = rows->n, k = rows->m - n_lambda;
   for (int j = 0; j < k; j++) influence[j] = 0;
@@ -512,7 +512,7 @@ static void frame_influence(const linear *rows, int n_lambda, const bool *named,
   free(P);
 }
 
-/* The order of the rows: constraints, named frame velocities, then the unnamed ones by growing influence. */
+/* The order of the rows: constraints, given frame velocities, then the others by increasing influence. */
 static void order_rows(const linear *rows, int n_lambda, const bool *named, const bool *frame_named, int *order) {
   int k = rows->m - n_lambda, n = 0;
   double *influence = ag_heap_alloc(sizeof(double) * (size_t)(k + 1));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Position constraints solved for coordinates that are not named: g(q, t) = 0, with Newton steps in as many of them as
- * there are equations. The others stay where they are. */
+ * Position constraints solved for coordinates that are not given: g(q, t) = 0, with Newton steps in as many of them as
+ * there are equations. The others keep their values. */
 #include <math.h>
 #include <string.h>
 
@@ -112,8 +112,8 @@ static void picked_retract(void *self, double *q, const double *d) {
 
 typedef enum solved { SOLVED_NOT, SOLVED_IN_PART, SOLVED } solved;
 
-/* Newton from one guess, on as many unnamed coordinates as there are equations for them; in part: the others do not
- * hold. */
+/* Newton from one guess, on as many free coordinates as there are equations for them; in part: the others do not hold.
+ */
 static solved solve_positions(relations *e, const bool *named, double *q) {
   static const ag_newton_options options = {.max_iter = 50, .tol = 1e-14, .step_tol = 1e-15, .max_step = 1};
   if (!isfinite(relations_at(e, q, NULL))) return SOLVED_NOT;
@@ -135,8 +135,7 @@ static solved solve_positions(relations *e, const bool *named, double *q) {
 
 /* ---- guesses ---- */
 
-/* The unnamed coordinates that occur in the equations (of some points at random, one has a gradient that does not
- * vanish). */
+/* The free coordinates that occur in the equations (at one of several random points the gradient does not vanish). */
 static void open_coordinates(relations *e, const bool *named, const double *q, bool *open) {
   const ag_system *sys = e->sys;
   int n = sys->n.xi;
@@ -159,7 +158,8 @@ static void mark_moved(const relations *e, bool *moved) {
   for (int c = 0; c < e->m; c++) moved[e->columns[c]] = true;
 }
 
-/* Of a solution found from a guess at random: what is not decided by the equations goes back to where it was. */
+/* For a solution found from a random guess: coordinates that the equations do not determine return to their previous
+ * values. */
 static void put_back(relations *e, const bool *named, const double *q, double *guess, bool *moved) {
   const ag_system *sys = e->sys;
   double *at = ag_heap_alloc(sizeof(double) * (size_t)sys->n.q);
@@ -168,7 +168,7 @@ static void put_back(relations *e, const bool *named, const double *q, double *g
   pick(e, named);
   for (int i = 0; i < sys->model->n_coords; i++) {
     const ag_layout_row *p = &sys->coords[i];
-    for (int a = 0; a < p->n_tangent && p->n == p->n_tangent; a++) { /* a rotation stays as it is */
+    for (int a = 0; a < p->n_tangent && p->n == p->n_tangent; a++) { /* a rotation is not moved back */
       bool picked = false;
       for (int c = 0; c < e->m; c++) picked = picked || e->columns[c] == p->tangent + a;
       if (!picked) at[p->at + a] = q[p->at + a];
@@ -181,8 +181,8 @@ static void put_back(relations *e, const bool *named, const double *q, double *g
   free(at);
 }
 
-/* Several guesses for the open coordinates: first where they are, then small and larger fixed pseudo-random ones (a
- * gradient may vanish at 0). Where only a part could be solved, q has that part. */
+/* Several guesses for the free coordinates: first their current values, then small and larger fixed pseudo-random ones
+ * (a gradient may vanish at 0). If only a part could be solved, q has that part. */
 static bool search_positions(relations *e, const bool *named, double *q, bool *moved) {
   const ag_system *sys = e->sys;
   size_t size = sizeof(double) * (size_t)sys->n.q;
@@ -211,7 +211,7 @@ static bool search_positions(relations *e, const bool *named, double *q, bool *m
   return best == SOLVED;
 }
 
-/* The same for a large system, by the shortest steps of all unnamed coordinates. */
+/* The same for a large system, by the shortest steps of all free coordinates. */
 static bool search_sparse(relations *e, const bool *named, double *q) {
   const ag_system *sys = e->sys;
   size_t size = sizeof(double) * (size_t)sys->n.q;

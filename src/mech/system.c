@@ -8,7 +8,7 @@
 
 enum {
   MANY = 64
-}; /* velocities: beyond this the spectrum of the mass matrix is looked at only when it cannot be factorised */
+}; /* velocities: above this the spectrum of the mass matrix is computed only if it cannot be factorised */
 
 /* Can the mass matrix be factorised at the start? */
 static bool factorises(const ag_system *sys) {
@@ -73,7 +73,7 @@ static ag_status check_mass(derive *d) {
       if (fabs(c) > best) best = fabs(c), worst = i;
     }
     ag_pos pos = d->m->lagrangian_pos;
-    for (int i = 0; i < d->m->n_coords && !pos.line; i++) /* of a body: no Lagrangian is written */
+    for (int i = 0; i < d->m->n_coords && !pos.line; i++) /* a body: there is no `lagrangian` statement to point at */
       if (sys->coords[i].tangent <= worst && worst < sys->coords[i].tangent + sys->coords[i].n_tangent)
         pos = d->m->coords[i].pos;
     ag_ctx_error(d->ctx, pos, "the mass matrix is %s at the start on the velocities the constraints allow: see `%s`",
@@ -113,8 +113,8 @@ static ag_status check_margins(derive *d) {
   return AG_WRONG;
 }
 
-/* A relation of the person's: its rate must vanish at velocities that the constraints allow. One such state is enough:
- * a relation that is not kept changes at all of them, and one that is found by steps (a contact) need not be found
+/* A `relation` statement: its derivative must vanish at admissible velocities. One such state is enough: a relation
+ * that is not preserved changes at all of them, and one that is found by iteration (a contact) need not be found
  * everywhere. */
 static ag_status check_relations(derive *d) {
   ag_system *sys = d->sys;
@@ -125,7 +125,7 @@ static ag_status check_relations(derive *d) {
   for (int i = 0; i < m->n_touches && status == AG_OK; i++) {
     ag_id dx;
     if (m->touches[i].name || !ag_model_prime(m, m->touches[i].x, &dx))
-      continue; /* that of a contact is kept by its geometry */
+      continue; /* that of a contact is preserved by its geometry */
     ag_tape *tape = ag_full_tape(sys, 1, &dx);
     bool kept = false, tried = false;
     for (unsigned seed = 1; seed <= 5 && !kept; seed++) {
@@ -148,8 +148,8 @@ static ag_status check_relations(derive *d) {
   return status;
 }
 
-/* Which coordinates position constraints are solved for is known only now; what there is to say of the start has been
- * said. */
+/* The coordinates for which position constraints are solved are known only now; the start has already been reported on.
+ */
 static void again_positions(derive *d) {
   ag_system *sys = d->sys;
   ag_ctx quiet = {0};

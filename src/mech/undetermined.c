@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * Forces that redundant rows leave open. Multipliers may change along nu with nu.S = 0 without a change of the motion:
- * an observable that changes along a nu has no value of its own. The one computed is that with the dropped rows at
- * zero; where all are kept, of the smallest multipliers. */
+ * Forces that redundant rows do not determine. Multipliers may change along nu with nu.S = 0 without changing the
+ * motion: an observable that changes along such a nu has no definite value. The value computed is that with the dropped
+ * rows at zero; if all rows are kept, that of the smallest multipliers. */
 #include <math.h>
 #include <string.h>
 
 #include "math/dense.h"
 #include "mech/mech_internal.h"
 
-enum { PLACES = 3 }; /* states looked at: which rows are redundant may differ from place to place */
+enum { PLACES = 3 }; /* states examined: which rows are redundant may differ between states */
 
 /* All nu at a sample, as columns of nu (n_row x the number returned): the kernel of S^T, rows scaled to norm 1. */
 static int directions(const derive *d, const double *at, double *nu) {
@@ -31,7 +31,7 @@ static int directions(const derive *d, const double *at, double *nu) {
   return k;
 }
 
-/* The inputs that stand for multipliers in the model, and nu in their terms. */
+/* The inputs for multipliers in the model, and nu in terms of them. */
 typedef struct seeds {
   int n;
   ag_id *inputs, *seeds;
@@ -108,7 +108,7 @@ void ag_undetermined(derive *d) {
   if (!ag_role_lambda(sys, AG_ROLE_OBSERVE) || sys->n.rank == sys->n.row) return;
   int first = 0;
   while (first < sys->n.row - 1 && sys->rows[first].kept) first++;
-  if (sys->elimination == AG_ELIM_SADDLE) { /* too large to tell which */
+  if (sys->elimination == AG_ELIM_SADDLE) { /* too large to find out which */
     ag_ctx_note(d->ctx, sys->rows[first].pos,
                 "redundant constraints do not determine their forces one by one: observables that are such forces are "
                 "given with the dropped rows carrying nothing");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Why a motion could not go on, as far as the state where it stands can tell; and what to look at on the way. */
+ * Why a motion could not continue, as far as its last state shows; and what to monitor during a run. */
 #include <math.h>
 #include <string.h>
 
 #include "math/dense.h"
 #include "mech/mech_internal.h"
 
-/* Beside the start: a row of the constraints this small has vanished, a mass this small is none, a number this large
- * grows without bound. */
+/* Relative to the start: a constraint row this small has vanished, a mass this small is zero, a number this large grows
+ * without bound. */
 static const double ROW_GONE = 1e-6, MASS_GONE = 1e-9, GROWN = 1e4;
 
 typedef struct scene {
@@ -72,8 +72,8 @@ static bool lost_row(const scene *s) {
 
 /* ---- mass ---- */
 
-/* The smallest eigenvalue of the mass matrix on the velocities that the constraints allow, velocity i measured in
- * 1/unit[i]; v: where (may be NULL). NaN when there is none. */
+/* The smallest eigenvalue of the mass matrix on the admissible velocities, with velocity i measured in 1/unit[i]; v:
+ * its eigenvector (may be NULL). NaN if there is none. */
 static double least_mass(const scene *s, const double *x, const double *unit, double *v) {
   const ag_system *sys = s->sys;
   int n = sys->n.xi, k = sys->n.lambda;
@@ -102,7 +102,8 @@ static double least_mass(const scene *s, const double *x, const double *unit, do
   return least;
 }
 
-/* The coordinate (as a stored number) along which the least mass recovers fastest: where the coordinates are bad. */
+/* The coordinate (as a stored number) along which the smallest mass recovers fastest: where the coordinates are
+ * singular. */
 static int bad_coordinate(const scene *s, const double *unit, double least) {
   const ag_system *sys = s->sys;
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x)),
@@ -134,7 +135,7 @@ static void name_direction(const scene *s, const double *v) {
     if (fabs(v[i]) > 0.1 * most) ag_text_printf(s->out, "%s%s", n++ ? ", " : "", ag_velocity_name(s->sys, i, s->arena));
 }
 
-/* A mass matrix that becomes singular: bad coordinates, as Euler angles have them. */
+/* A mass matrix that becomes singular: singular coordinates, such as Euler angles. */
 static bool lost_mass(const scene *s) {
   const ag_system *sys = s->sys;
   int n = sys->n.xi;
@@ -159,7 +160,8 @@ static bool lost_mass(const scene *s) {
 
 /* ---- growth ---- */
 
-/* The number of the state that has grown most and goes on growing, or the one that changes fastest beside its size. */
+/* The number of the state that has grown most and is still growing, or the one that changes fastest relative to its
+ * size. */
 static void fastest(const scene *s, const double *dx) {
   const ag_system *sys = s->sys;
   int n = sys->n.x, grown = -1, quick = -1;

@@ -19,7 +19,7 @@ void ag_machine_make(ag_work *w, int role) {
   AG_ASSERT(tape);
   w->machines[role] = (machine){tape, ag_heap_aligned(sizeof(double) * (size_t)(tape->n_slot + 1)),
                                 ag_heap_aligned(sizeof(double) * (size_t)(tape->n_out + 1))};
-  /* a parameter-only pivot that fails shows up in every evaluation */
+  /* a failed parameter-only pivot shows up in every evaluation */
   (void)ag_tape_prep(tape, w->params, w->machines[role].slots);
 }
 
@@ -193,7 +193,7 @@ double ag_work_residual(ag_work *w, double t, const double *x) {
   return worst;
 }
 
-/* The full state with the multipliers behind it, when they are needed. */
+/* The full state followed by the multipliers, if they are needed. */
 static int extended(ag_work *w, double t, const double *x, bool lambda) {
   int n = w->sys->n.x;
   memcpy(w->x, x, sizeof(double) * (size_t)n);
@@ -291,7 +291,7 @@ static bool rank_lost(int k, int n, const double *S, double *A) {
   return false;
 }
 
-/* Smallest pivot of B^T B = 1 - A^T (S S^T)^-1 A, A = S N; 0 when it cannot be had. */
+/* Smallest pivot of B^T B = 1 - A^T (S S^T)^-1 A, A = S N; 0 if it cannot be computed. */
 static double one_pivot(ag_work *w, const ag_basis *basis, const double *S, const double *all, bool *lost) {
   int n = basis->n_y, k = basis->n_w, m = n - k;
   const double *c = all + basis->c;
@@ -399,8 +399,8 @@ double ag_work_turning(ag_work *w, double t, const double *z, const double *c, c
   return sqrt(worst) / delta;
 }
 
-/* Unit quaternions; images of their right length; and each quaternion turned by the small rotation that makes it agree
- * with its images (they are the primary ones: delta = (g - h) x h / |h|^2 takes h = R^T c to the image g). */
+/* Unit quaternions; images of the correct length; and each quaternion turned by the small rotation that makes it agree
+ * with its images (which take precedence: delta = (g - h) x h / |h|^2 takes h = R^T c to the image g). */
 static void settle_rotations(ag_work *w, double t, double *z) {
   const ag_system *sys = w->sys;
   for (int i = 0; i < sys->model->n_coords; i++)
@@ -425,7 +425,7 @@ static void settle_rotations(ag_work *w, double t, double *z) {
   }
 }
 
-/* Chooses the basis again when it has turned far: the orthonormal basis of the moment becomes the data, u stays. */
+/* Chooses the basis again if it has turned far: the current orthonormal basis becomes the data, u is unchanged. */
 static int settle_basis(ag_work *w, double t, const double *x, const double *z, double *c, bool *changed) {
   bool lost;
   double left = basis_pivot(w, t, x, c, &lost);
@@ -444,7 +444,7 @@ static int settle_basis(ag_work *w, double t, const double *x, const double *z, 
   return AG_FINE;
 }
 
-/* Is a minor that velocities were solved with well below what it was in the domain? */
+/* Is a minor used to solve for velocities well below its values in the domain? */
 static bool left_domain(ag_work *w, double t, const double *x) {
   (void)ag_machine_run(w, AG_ROLE_MINOR, t, x, NULL, NULL);
   for (int i = 0; i < w->sys->n_minor; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A worker: the rows of the constraints as they enter solves, independent ones or combinations that are; and states
- * moved onto the constraints. */
+ * A worker: the rows of the constraints as they enter solves, independent rows or independent combinations; and moving
+ * states onto the constraints. */
 #include <math.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ bool ag_rows_solve(ag_work *w, const double *M, const double *S, const double *r
     for (int l = 0; l < k; l++) low[i] -= w->W[i * k + l] * right[l];
   }
   if (ag_dense_solve(n + r, 1, w->K, w->b)) return false;
-  double *mu = ag_heap_alloc(sizeof(double) * (size_t)(r + 1)); /* lambda = W^T mu: of all that do, the smallest */
+  double *mu = ag_heap_alloc(sizeof(double) * (size_t)(r + 1)); /* lambda = W^T mu: the smallest of all solutions */
   memcpy(mu, low, sizeof(double) * (size_t)r);
   memset(low, 0, sizeof(double) * (size_t)k);
   for (int i = 0; i < r; i++)
@@ -90,7 +90,7 @@ double *ag_work_room(ag_work *w, const ag_newton_system *s) {
 
 static bool position_eval(void *self, const double *x, double *F, double *J) {
   ag_moment *m = self;
-  (void)J; /* the tape writes it behind F */
+  (void)J; /* the tape writes it after F */
   (void)ag_machine_run(m->w, AG_ROLE_POSITION, m->t, x, NULL, F);
   return true;
 }
@@ -140,7 +140,7 @@ static bool velocity_solve(void *self, const double *xi, const double *F, double
   return good;
 }
 
-/* Linear: one step by the shortest way in the metric M, and more for the rounding. */
+/* Linear: one step by the shortest way in the metric M, and more to reduce rounding error. */
 int ag_work_velocity(ag_work *w, double t, double *x) {
   const ag_system *sys = w->sys;
   if (sys->elimination == AG_ELIM_SADDLE) return ag_saddle_velocity(w, t, x);
@@ -151,5 +151,5 @@ int ag_work_velocity(ag_work *w, double t, double *x) {
   s.eval = velocity_eval;
   s.solve = velocity_solve;
   ag_newton_reason reason = ag_newton(&s, &options, x + sys->n.q, ag_work_room(w, &s)).reason;
-  return reason == AG_NEWTON_SINGULAR ? AG_TROUBLE_RANK : AG_FINE; /* what is not finite shows in the state */
+  return reason == AG_NEWTON_SINGULAR ? AG_TROUBLE_RANK : AG_FINE; /* a result that is not finite shows in the state */
 }

@@ -6,7 +6,7 @@
 
 #include "mech/work_internal.h"
 
-/* The state that the equations cannot be solved at: because of the mass matrix, or else because of the constraints. */
+/* Why the equations cannot be solved at this state: the mass matrix, or otherwise the constraints. */
 static int cause(ag_work *w, double t, const double *x) {
   int ignored;
   (void)ag_machine_run(w, AG_ROLE_METRIC, t, x, NULL, NULL);
@@ -99,7 +99,7 @@ static bool velocity_solve(void *self, const double *xi, const double *F, double
   return step_of(m, AG_OUT_ONTO_S_DELTA, m->x, d);
 }
 
-/* One step does it, for this is linear; more only where much was cancelled. */
+/* One step suffices, since this is linear; more only where much cancelled. */
 int ag_saddle_velocity(ag_work *w, double t, double *x) {
   static const ag_newton_options options = {.max_iter = 3, .tol = 1e-13, .still = 1e-15};
   const ag_system *sys = w->sys;
@@ -108,7 +108,7 @@ int ag_saddle_velocity(ag_work *w, double t, double *x) {
   s.eval = velocity_eval;
   s.solve = velocity_solve;
   (void)ag_newton(&s, &options, x + sys->n.q, ag_work_room(w, &s));
-  return m.trouble; /* what is not finite shows in the state */
+  return m.trouble; /* a result that is not finite shows in the state */
 }
 
 /* ---- condition ---- */
