@@ -6,6 +6,7 @@
 - Relative links lead to existing files.
 - Files named in backticks exist: `run/engine.c` below the root, src/ or docs/, `engine.c` anywhere in the tree.
 - Names `ag_...` and `AG_...`, and functions written as `name()`, occur in the source; "`name()` in `file`" in that file.
+- Documents, models and source do not use the phrases of ODD.
 
 Placeholders (`NAME.c`, `x_test.c`), and models that the document itself defines, are not looked up."""
 import os
@@ -14,6 +15,7 @@ import sys
 
 KINDS = "c|h|def|py|sh|txt|nh|md|cmake"
 WIDTH = 120
+ODD = re.compile(r"\b(the person|a person|how manieth|comma between|next to nothing|belongs? into|(?:is|are) told)\b")
 
 
 def tree(root):
@@ -92,6 +94,15 @@ class Checker:
             if "://" not in target and not os.path.exists(path):
                 self.wrong.append(f"{document}:{number}: the link {target} leads nowhere")
 
+    def check_phrases(self):
+        """Comments, messages and documents: the usual words, "the user"."""
+        for path in sorted(self.paths):
+            if not re.search(r"\.(c|h|def|md|nh|1)$", path):
+                continue
+            with open(os.path.join(self.root, path), encoding="utf-8", errors="replace") as file:
+                for number, line in enumerate(file, 1):
+                    self.wrong += [f"{path}:{number}: odd phrase: {p}" for p in ODD.findall(line)]
+
     def check(self, document):
         with open(os.path.join(self.root, document), encoding="utf-8") as file:
             text = file.read()
@@ -115,6 +126,7 @@ def main():
     documents = sorted(p for p in checker.paths if re.fullmatch(r"\w+\.md|docs/.*\.md", p))
     for document in documents:
         checker.check(document)
+    checker.check_phrases()
     print("\n".join(checker.wrong))
     print(f"{len(documents)} documents, {checker.n} names, {len(checker.wrong)} problems")
     return len(checker.wrong) > 0 or not checker.n
