@@ -20,7 +20,7 @@ void ag_batch_defaults(ag_batch_options *o) {
   o->run.events = false;
 }
 
-void ag_batch_report(ag_batch_job *b, bool first) {
+void ag_batch_progress(ag_batch_job *b, bool first) {
   if (first && b->o->progress) b->o->progress(b->o->progress_self, atomic_load(&b->done), b->n);
 }
 
@@ -53,7 +53,7 @@ static void run_members(ag_batch_job *b, bool first) {
     long i = atomic_fetch_add(&b->next, 1);
     if (i >= b->n) break;
     ag_batch_alone(b, i);
-    ag_batch_report(b, first);
+    ag_batch_progress(b, first);
   }
 }
 
@@ -154,7 +154,7 @@ static void run_threads(ag_batch_job *b) {
   else run_members(b, true);
   for (int i = 1; i < started; i++) pthread_join(threads[i], NULL);
   free(threads);
-  ag_batch_report(b, true);
+  ag_batch_progress(b, true);
   b->result->threads = started;
 }
 

@@ -96,5 +96,5 @@ ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t,
 void ag_batch_alone(ag_batch_job *b, long member);
 /* The work of one thread; the first one calls progress. */
 void ag_batch_lanes(ag_batch_job *b, bool first);
-void ag_batch_report(ag_batch_job *b, bool first);
+void ag_batch_progress(ag_batch_job *b, bool first);
 #endif

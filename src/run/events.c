@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expr/vmath.h"
 #include "run/run_internal.h"
 
 enum { SAMPLES = 8 };
@@ -99,58 +100,28 @@ static double dense_value(ag_mover *m, double t, double h, double theta, int e) 
   return ag_mover_watch(m, t + theta * h, m->zt, m->c, m->g1) ? NAN : m->g1[e];
 }
 
-/* Zero of function e in [lo, hi] (parts of the step) on the dense output, where it changes its sign: to 1e-7 of the
- * step or so, which is nearer than it need be for polish(). *slope there, per unit of time. */
-static bool dense_root(ag_mover *m, double t, double h, int e, double lo, double hi, double *theta, double *slope) {
-  double a = lo, b = hi, fa = dense_value(m, t, h, a, e), fb = dense_value(m, t, h, b, e);
-  if (!(fa * fb < 0)) return false;
-  for (int i = 0; i < 40 && fb != 0; i++) {
-    double s = b - fb * (b - a) / (fb - fa);
-    if (!(s > fmin(a, b) && s < fmax(a, b)) || i % 8 == 7) s = 0.5 * (a + b);
-    double f = dense_value(m, t, h, s, e), moved = fabs(s - b);
-    if ((f > 0) == (fb > 0)) fa *= 0.5;
-    else a = b, fa = fb;
-    b = s, fb = f;
-    if (moved < 1e-4) break;
-  }
-  double left = fmax(b - 1e-4, 0), right = fmin(b + 1e-4, 1);
-  *theta = b;
-  *slope = (dense_value(m, t, h, right, e) - dense_value(m, t, h, left, e)) / ((right - left) * h);
-  if (isfinite(*slope) && *slope != 0) *theta -= fb / (*slope * h);
-  return isfinite(*slope) && *slope != 0;
-}
+/* A function in a step. */
+typedef struct spot {
+  ag_mover *m;
+  double t, h;
+  int e;
+} spot;
 
-/* From the zero of the dense output to that of real steps, whose distance is the error of the interpolation: Newton
- * with the slope of the dense output, as long as the values shrink. False: it does not converge; look between the ends.
- */
-static bool polish(ag_mover *m, double t, double s, double slope, double reach, int e, double *found) {
-  double f = value_at(m, t, s, e);
-  for (int i = 0; i < 8; i++) {
-    double next = s - f / slope, moved = fabs(next - s);
-    if (!(moved <= reach)) return false;
-    *found = s;
-    if (next == s || f == 0) return true;
-    if (AG_EVENTS_CORRECTED * moved <= 1e-16 * fmax(fabs(s), fabs(s - t))) {
-      *found = next;
-      return true;
-    }
-    double now = value_at(m, t, next, e);
-    bool ended = moved <= 1e-15 * fmax(fabs(s), fabs(s - t));
-    if (!(fabs(now) < fabs(f))) return ended || moved <= 1e-13 * fmax(fabs(s), fabs(s - t)); /* rounding */
-    s = *found = next;
-    f = now;
-    if (ended) return true;
-  }
-  return false;
-}
+#define AG_ROOT_OF const spot *a
+#define AG_ROOT_T(a) (a)->t
+#define AG_ROOT_H(a) (a)->h
+#define AG_ROOT_DENSE(a, theta) dense_value((a)->m, (a)->t, (a)->h, theta, (a)->e)
+#define AG_ROOT_STEP(a, s) value_at((a)->m, (a)->t, s, (a)->e)
+#include "run/root_core.h"
 
 /* The crossing seen between lo and hi (parts of the step) on the dense output, by real steps; falls back to the
  * bracket's end. */
 static double crossing(ag_mover *m, double t, double h, int e, double lo, double hi) {
-  double theta, slope, s;
-  if (dense_root(m, t, h, e, lo, hi, &theta, &slope) &&
-      polish(m, t, t + theta * h, slope, 0.1 * fabs(h) * (hi - lo), e, &s))
-    return s;
+  const spot where = {m, t, h, e};
+  VI good = ~0ULL;
+  double slope, theta = root_on_dense(&where, lo, hi, &slope, &good), s = NAN;
+  if (good) s = root_by_steps(&where, t + theta * h, slope, 0.1 * fabs(h) * (hi - lo), &good);
+  if (good) return s;
   double a = t + lo * h, b = t + hi * h, fa = value_at(m, t, a, e), fb = value_at(m, t, b, e);
   if (fb == 0) return b;
   if (isnan(fa) || isnan(fb) || fa == 0 || (fa > 0) == (fb > 0)) return b;

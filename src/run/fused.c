@@ -36,6 +36,12 @@ static const char watch_text[] =
 static const char locate_text[] =
 #include "locate_core_text.inc"
     ;
+static const char root_text[] =
+#include "root_core_text.inc"
+    ;
+static const char locate_entry_text[] =
+#include "locate_entry_core_text.inc"
+    ;
 
 /* Sizes, and how the texts call the tapes. */
 static void put_sizes(const ag_fused_spec *s, ag_text *out) {
@@ -51,8 +57,7 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
   ag_text_printf(out, "#define AG_CONTROL_Q %d.0\n#define AG_CONTROL_BETA %.17g\n", s->method->error_order + 1,
                  control.beta);
   ag_text_printf(out, "#define AG_MARCH_FIXED %d\n", s->fixed);
-  ag_text_printf(out, "#define AG_WATCH %d\n#define AG_CORRECTED %g\n", s->watch ? s->watch->n_out : 0,
-                 AG_EVENTS_CORRECTED);
+  ag_text_printf(out, "#define AG_WATCH %d\n", s->watch ? s->watch->n_out : 0);
   ag_text_str(out, s->jacobian ? "#define AG_JACOBIAN_OF(a, b) a, b\n" : "#define AG_JACOBIAN_OF(a, b) a\n");
   ag_text_str(out, flow_text);
 }
@@ -133,7 +138,7 @@ static void add_texts(parts *p, const ag_fused_spec *s) {
     add_text(p, unit_text);
     if (s->watch) add_text(p, watch_text);
     add_text(p, march_text);
-    if (s->locate) add_text(p, locate_text);
+    if (s->locate) add_text(p, locate_text), add_text(p, root_text), add_text(p, locate_entry_text);
   } else add_text(p, step_text);
   p->unit.texts = p->texts;
 }

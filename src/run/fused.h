@@ -9,9 +9,6 @@
 
 typedef struct ag_fused ag_fused;
 
-/* Of a crossing: what is left of an error after one correction with the slope of the dense output, at most. */
-#define AG_EVENTS_CORRECTED 1e-5
-
 /* What to fuse. z has n components, of which the first n_norm count in the error norm. */
 typedef struct ag_fused_spec {
   const ag_tape *tape, *jacobian; /* the right-hand side; its Jacobian where the method needs it, else NULL */

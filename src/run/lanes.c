@@ -37,27 +37,16 @@ static double *block(const lanes *l, size_t rows) {
   return ag_heap_aligned(sizeof(double) * (rows + 1) * (size_t)l->w);
 }
 
-static void lanes_create(lanes *l, ag_batch_job *b) {
-  const ag_run_options *o = &b->o->run;
-  *l = (lanes){.b = b, .sys = b->sys, .w = ag_fused_lanes(b->fused), .n = b->n_z};
-  bool minor = ag_system_role(b->sys, AG_ROLE_MINOR) != NULL;
-  l->fixed = o->dt > 0;
-  l->settles = l->fixed && (b->n_unit || minor);
+/* What a march works on. */
+static void march_create(lanes *l, const ag_run_options *o) {
+  bool minor = ag_system_role(l->sys, AG_ROLE_MINOR) != NULL;
   ag_control control;
   ag_control_init(&control, o->method, o->rtol, o->atol);
-  ag_step_room room = o->method->room(l->n, b->n_tangent);
+  ag_step_room room = o->method->room(l->n, l->b->n_tangent);
+  size_t n = (size_t)l->n, n_core = (size_t)ag_system_dims(l->sys)->core;
+  l->fixed = o->dt > 0;
+  l->settles = l->fixed && (l->b->n_unit || minor);
   l->n_carry = l->n + room.own;
-  size_t n = (size_t)l->n, n_core = (size_t)ag_system_dims(b->sys)->core, n_z = (size_t)ag_system_dims(b->sys)->z;
-  l->member = ag_heap_alloc(sizeof *l->member * (size_t)l->w);
-  l->work = ag_heap_alloc(sizeof *l->work * (size_t)l->w);
-  l->seen = ag_heap_alloc(sizeof *l->seen * (size_t)l->w);
-  l->params = ag_heap_alloc(sizeof *l->params * (size_t)l->w);
-  for (int i = 0; i < l->w; i++) l->member[i] = -1;
-  l->p = block(l, (size_t)ag_system_dims(b->sys)->param);
-  l->t1 = block(l, 1);
-  l->unit = block(l, (size_t)b->n_unit);
-  for (int i = 0; i < AG_FUSED_TAPES; i++) l->prep[i] = block(l, (size_t)ag_fused_n_prep(b->fused, i));
-  l->c = block(l, 0);
   l->m = (ag_fused_args){.t = block(l, 1),
                          .h = block(l, 1),
                          .z = block(l, n),
@@ -87,6 +76,23 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
                          .dt = o->dt,
                          .max_steps = o->max_steps ? o->max_steps : 10000000,
                          .max_tries = minor || l->settles ? 1 : TRIES};
+}
+
+static void lanes_create(lanes *l, ag_batch_job *b) {
+  const ag_run_options *o = &b->o->run;
+  *l = (lanes){.b = b, .sys = b->sys, .w = ag_fused_lanes(b->fused), .n = b->n_z};
+  size_t n = (size_t)l->n, n_core = (size_t)ag_system_dims(b->sys)->core, n_z = (size_t)ag_system_dims(b->sys)->z;
+  l->member = ag_heap_alloc(sizeof *l->member * (size_t)l->w);
+  l->work = ag_heap_alloc(sizeof *l->work * (size_t)l->w);
+  l->seen = ag_heap_alloc(sizeof *l->seen * (size_t)l->w);
+  l->params = ag_heap_alloc(sizeof *l->params * (size_t)l->w);
+  for (int i = 0; i < l->w; i++) l->member[i] = -1;
+  l->p = block(l, (size_t)ag_system_dims(b->sys)->param);
+  l->t1 = block(l, 1);
+  l->unit = block(l, (size_t)b->n_unit);
+  for (int i = 0; i < AG_FUSED_TAPES; i++) l->prep[i] = block(l, (size_t)ag_fused_n_prep(b->fused, i));
+  l->c = block(l, 0);
+  march_create(l, o);
   l->z = ag_heap_aligned(sizeof(double) * (n_z + 1));
   l->dz = ag_heap_aligned(sizeof(double) * (n_z + 1));
   l->x = ag_heap_aligned(sizeof(double) * (size_t)(b->n_x + 1));
@@ -374,7 +380,7 @@ void ag_batch_lanes(ag_batch_job *b, bool first) {
     if (l.queue) look(&l);
     if (l.fixed) settle(&l);
     reap(&l, false);
-    ag_batch_report(b, first);
+    ag_batch_progress(b, first);
   }
   reap(&l, true);
   lanes_free(&l);

@@ -7,6 +7,8 @@
 
 #include "base/status.h"
 #include "mech/mech.h"
+#include "run/checkpoint.h"
+#include "run/record.h"
 #include "step/step.h"
 
 /* Why a run ended. AG_END(NAME, word, exit code) */
@@ -33,72 +35,9 @@ typedef enum ag_end {
 const char *ag_end_word(ag_end end);
 ag_status ag_end_status(ag_end end);
 
-/* One recorded quantity. */
-typedef enum ag_column_kind {
-  AG_COL_TIME,
-  AG_COL_COORD,
-  AG_COL_VELOCITY,
-  AG_COL_OBSERVABLE,
-  AG_COL_ENERGY,
-  AG_COL_RESIDUAL
-} ag_column_kind;
-typedef struct ag_column {
-  ag_column_kind kind;
-  const char *name; /* "x", "x'", "Omega", "jellett"; members of a family "x[2]" */
-  int rows, cols;   /* a rotation is 3 x 3 */
-  int offset;       /* in a record */
-  ag_id x;          /* its expression; 0: it has none */
-} ag_column;
-/* The record of a system: t, coordinates, velocities, observables, energy, residual. */
-typedef struct ag_record {
-  int n_column, width;
-  ag_column *columns;
-} ag_record;
-void ag_record_init(ag_record *r, const ag_system *sys);
-void ag_record_done(ag_record *r);
-/* Name of one number of a column: "x", "x[2]", "R[1,3]", "x[4][1]". */
-void ag_column_name(const ag_column *c, int entry, ag_text *out);
-/* The column of that name, *entry = -1, or the one with a number of that name, *entry = which; NULL: none. */
-const ag_column *ag_record_find(const ag_record *r, const char *name, int *entry);
-/* One full state recorded. */
-void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x, double *out);
-
-/* Receives records in time order. row returns false if it cannot continue (disk full): the run then ends with
- * AG_END_SINK. */
-typedef struct ag_sink {
-  bool (*row)(void *self, const double *record);
-  void *self;
-} ag_sink;
-
 /* How right-hand sides are evaluated: the same bits either way. AUTO interprets a short run and compiles when it turns
  * out long; a kernel that is in the cache is used from the start. */
 typedef enum ag_engine { AG_ENGINE_AUTO, AG_ENGINE_COMPILED, AG_ENGINE_INTERPRETED } ag_engine;
-
-/* Everything needed to continue a run with the same bits as one that was never interrupted: plain data. It is taken
- * where no step has yet been shortened by the end time: before the first try that would have reached t1. Rows and
- * events after it belong to the shorter run alone (docs/results.md). */
-typedef struct ag_checkpoint {
-  bool made;        /* else the rest means nothing */
-  int n, n_carry;   /* sizes of z; of dz: the rates, then what belongs to the stepper alone */
-  int n_unit;       /* size of unit */
-  int n_c, n_event; /* sizes of c; of sign, event_count and event_times */
-  double t, h;      /* where; the next step size to try */
-  double smooth;    /* before a corner: the step size to resume with after it; 0: no corner ahead */
-  double reach;     /* a run to any t1 beyond this one comes through here */
-  double mark;      /* where the motion was some tries ago, and */
-  long n_mark;      /* how many had been rejected there */
-  long left;        /* of the domain: as in ag_run_result */
-  double left_t, left_value, left_from, left_to;
-  double t_row;       /* time of the last row; NaN: none */
-  long n_row, n_grid; /* rows recorded; points of the grid of --every passed */
-  long steps, rejected, rhs;
-  double energy0, energy_size, energy_drift, residual_max;
-  ag_control control;
-  double *unit;            /* squared lengths of the groups that keep them */
-  double *z, *dz, *c;      /* state (reduced, or full with multipliers), its rate, basis data */
-  int *sign, *event_count; /* per event */
-  double **event_times;    /* borrowed from the result: the first event_count of each are meant */
-} ag_checkpoint;
 
 typedef struct ag_run_options {
   double t0, t1, dt; /* dt > 0: fixed steps */
