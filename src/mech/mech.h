@@ -248,7 +248,7 @@ ag_tape *ag_system_accel(ag_system *sys);
 const ag_tape *ag_system_jacobian(ag_system *sys);
 
 /* Text of the derived equations for `show`: infix or LaTeX. */
-void ag_system_show(const ag_system *sys, bool latex, ag_text *out);
+void ag_system_show(ag_system *sys, bool latex, ag_text *out);
 /* A random full state in the domain that satisfies the constraints, for tests: seed -> state. */
 AG_MUST_USE ag_status ag_system_sample(ag_system *sys, ag_work *w, unsigned seed, double *t, double *x);
 

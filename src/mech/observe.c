@@ -12,7 +12,7 @@ typedef struct builtins {
 
 /* The rows of one prescribed coordinate or constraint of either level -> their multipliers; 0 for rows that were
  * dropped. */
-static ag_id multiplier_of(const ag_system *sys, ag_row_kind kind, const char *name, ag_id lambda) {
+static ag_id multiplier_of(ag_system *sys, ag_row_kind kind, const char *name, ag_id lambda) {
   ag_graph *g = sys->model->graph;
   const ag_item *items = kind == AG_ROW_PRESCRIBE   ? sys->model->prescribes
                          : kind == AG_ROW_HOLONOMIC ? sys->model->holonomics
@@ -29,7 +29,7 @@ static ag_id multiplier_of(const ag_system *sys, ag_row_kind kind, const char *n
   return out;
 }
 
-static builtins collect(const ag_system *sys) {
+static builtins collect(ag_system *sys) {
   ag_model *m = sys->model;
   ag_graph *g = m->graph;
   builtins b = {0};

@@ -28,7 +28,7 @@ static int unit_row(ag_graph *g, ag_id c) {
   return -1;
 }
 
-static void add_images(const ag_system *sys, rules *r) {
+static void add_images(ag_system *sys, rules *r) {
   ag_graph *g = sys->model->graph;
   for (int i = 0; i < sys->n_image; i++) {
     const ag_image *im = &sys->images[i];

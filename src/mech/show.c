@@ -39,7 +39,7 @@ static void add_name(names *k, ag_id x, const char *name) {
 }
 
 /* Chooses what gets a name: lets of the model, and pieces of at least three operations used twice. */
-static void choose(const ag_system *sys, int n_out, const ag_id *outs, names *k) {
+static void choose(ag_system *sys, int n_out, const ag_id *outs, names *k) {
   const ag_graph *g = k->g;
   ag_id top = 0;
   for (int i = 0; i < n_out; i++) top = outs[i] > top ? outs[i] : top;
@@ -174,7 +174,7 @@ static void list_u(const ag_system *sys, page *p) {
                      sys->bases[i].n_y, sys->bases[i].n_w, ag_plural(sys->bases[i].n_w, "constraint", "constraints"));
 }
 
-void ag_system_show(const ag_system *sys, bool latex, ag_text *out) {
+void ag_system_show(ag_system *sys, bool latex, ag_text *out) {
   const ag_model *m = sys->model;
   ag_graph *g = m->graph;
   page p = {.latex = latex, .out = out, .k = {.g = g}};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ * Why a motion cannot go on: a row that vanishes, coordinates that are no good, a state that is not finite. */
+#include "tests/mech_models.h"
+
+static void expect(ag_model *m, const double *x0, const double *x, const char *said) {
+  ag_ctx ctx = {0};
+  ag_text text = {0};
+  ag_system *sys;
+  AG_CHECK(ag_system_create(&ctx, m, &(ag_derive_options){0}, &sys) == AG_OK);
+  ag_work *w = ag_work_create(sys, sys->params);
+  ag_work_why(w, sys->params, 0, x0, 1, x, &text);
+  AG_CHECK(strstr(ag_text_cstr(&text), said) != NULL);
+  if (!strstr(ag_text_cstr(&text), said)) fprintf(stderr, "said: %s\n", ag_text_cstr(&text));
+  ag_text_done(&text);
+  ag_work_free(w);
+  ag_system_free(sys);
+  ag_model_free(m);
+  ag_ctx_done(&ctx);
+}
+
+/* Polar coordinates, T = (r'^2 + r^2 phi'^2)/2: no good at r = 0. */
+static ag_model *polar(void) {
+  ag_model *m = ag_model_create("polar");
+  ag_graph *g = m->graph;
+  int r = scalar(m, "r", AG_SPACE_R), phi = scalar(m, "phi", AG_SPACE_S1);
+  ag_id speed = ag_mul(g, pos(m, r), vel(m, phi)),
+        sum = ag_add(g, ag_mul(g, vel(m, r), vel(m, r)), ag_mul(g, speed, speed));
+  m->lagrangian = ag_mul(g, ag_num(g, 0.5), sum);
+  start_at(m, false, r, -1, 1);
+  return m;
+}
+
+int main(void) {
+  const double circle0[4] = {1, 0, 0, 0.5}, centre[4] = {0, 0, 0, 0.5}, none[4] = {NAN, 0, 0, 0};
+  expect(disguised(), circle0, centre, "vanishes, all its coefficients are 0");
+  expect(disguised(), circle0, none, "the state is not finite");
+  const double polar0[4] = {1, 0, -1, 0.1}, pole[4] = {1e-12, 0.3, -1, 0.1};
+  expect(polar(), polar0, pole, "the mass matrix becomes singular here in the direction of phi': the coordinates are");
+  const double far[4] = {1e9, 0.3, 1e9, 0.1};
+  expect(polar(), polar0, far, "grows without bound");
+  return ag_check_report();
+}
