@@ -14,19 +14,14 @@ static inline int scalar(ag_model *m, const char *name, ag_space space) {
   return ag_model_add_coord(m, name, NULL, NULL, NULL, 0, space, 1, nowhere);
 }
 
-static inline ag_id pos(const ag_model *m, int coord) { return m->coords[coord].q; }
-static inline ag_id vel(const ag_model *m, int coord) { return m->coords[coord].xi; }
-
-static inline ag_id times(ag_graph *g, ag_id a, ag_id b) { return ag_mul(g, a, b); }
-
 /* Half the sum of the squares of all velocities. */
 static inline ag_id unit_kinetic(ag_model *m) {
   ag_id sum = ag_num(m->graph, 0);
   for (int i = 0; i < m->n_coords; i++) {
-    ag_id square = ag_dot(m->graph, vel(m, i), vel(m, i));
+    ag_id square = ag_dot(m->graph, m->coords[i].xi, m->coords[i].xi);
     sum = ag_add(m->graph, sum, square);
   }
-  return times(m->graph, ag_num(m->graph, 0.5), sum);
+  return ag_mul(m->graph, ag_num(m->graph, 0.5), sum);
 }
 
 static inline void start_at(ag_model *m, bool velocity, int coord, int row, double value) {
@@ -38,9 +33,9 @@ static inline ag_model *blade(void) {
   ag_model *m = ag_model_create("blade");
   ag_graph *g = m->graph;
   int x = scalar(m, "x", AG_SPACE_R), y = scalar(m, "y", AG_SPACE_R), th = scalar(m, "th", AG_SPACE_S1);
-  ag_id c = ag_apply1(g, AG_OP_COS, pos(m, th)), s = ag_apply1(g, AG_OP_SIN, pos(m, th));
-  ag_id along = times(g, c, vel(m, y)), across = times(g, s, vel(m, x));
-  m->lagrangian = ag_sub(g, unit_kinetic(m), pos(m, x));
+  ag_id c = ag_apply1(g, AG_OP_COS, m->coords[th].q), s = ag_apply1(g, AG_OP_SIN, m->coords[th].q);
+  ag_id along = ag_mul(g, c, m->coords[y].xi), across = ag_mul(g, s, m->coords[x].xi);
+  m->lagrangian = ag_sub(g, unit_kinetic(m), m->coords[x].q);
   ag_model_add_constraint(m, ag_sub(g, along, across), NULL, nowhere);
   start_at(m, true, th, -1, 0.7);
   return m;
@@ -51,11 +46,14 @@ static inline ag_model *heisenberg(void) {
   ag_model *m = ag_model_create("heisenberg");
   ag_graph *g = m->graph;
   int x = scalar(m, "x", AG_SPACE_R), y = scalar(m, "y", AG_SPACE_R), z = scalar(m, "z", AG_SPACE_R);
-  ag_id product = times(g, pos(m, y), vel(m, x)), stiffness = ag_model_add_param(m, "k", ag_num(g, 2), nowhere);
+  ag_id product = ag_mul(g, m->coords[y].q, m->coords[x].xi),
+        stiffness = ag_model_add_param(m, "k", ag_num(g, 2), nowhere);
   ag_model_add_param(m, "A", diag3(g, 1, 2, 3), nowhere);
-  m->lagrangian = ag_sub(g, unit_kinetic(m), times(g, stiffness, times(g, pos(m, x), pos(m, x))));
-  ag_model_add_constraint(m, ag_sub(g, vel(m, z), product), NULL, nowhere);
-  AG_MODEL_PUSH(m, observables, ((ag_item){"both", NULL, ag_stack(g, 1, 2, (ag_id[]){pos(m, x), pos(m, z)}), nowhere}));
+  ag_id kinetic = unit_kinetic(m), spring = ag_mul(g, stiffness, ag_mul(g, m->coords[x].q, m->coords[x].q));
+  m->lagrangian = ag_sub(g, kinetic, spring);
+  ag_model_add_constraint(m, ag_sub(g, m->coords[z].xi, product), NULL, nowhere);
+  AG_MODEL_PUSH(m, observables,
+                ((ag_item){"both", NULL, ag_stack(g, 1, 2, (ag_id[]){m->coords[x].q, m->coords[z].q}), nowhere}));
   start_at(m, true, x, -1, 1);
   start_at(m, false, y, -1, 0.5);
   return m;
@@ -66,9 +64,9 @@ static inline ag_model *affine(void) {
   ag_model *m = ag_model_create("affine");
   ag_graph *g = m->graph;
   int x = scalar(m, "x", AG_SPACE_R), y = scalar(m, "y", AG_SPACE_R), z = scalar(m, "z", AG_SPACE_R);
-  ag_id product = times(g, pos(m, y), vel(m, x)), right = ag_add(g, product, ag_num(g, 1));
+  ag_id product = ag_mul(g, m->coords[y].q, m->coords[x].xi), right = ag_add(g, product, ag_num(g, 1));
   m->lagrangian = unit_kinetic(m);
-  ag_model_add_constraint(m, ag_sub(g, vel(m, z), right), NULL, nowhere);
+  ag_model_add_constraint(m, ag_sub(g, m->coords[z].xi, right), NULL, nowhere);
   start_at(m, true, y, -1, 0.3);
   return m;
 }
@@ -79,11 +77,13 @@ static inline ag_model *coin(bool frame) {
   ag_graph *g = m->graph;
   int r = ag_model_add_coord(m, "r", NULL, NULL, NULL, 0, AG_SPACE_R, 2, nowhere);
   int phi = scalar(m, "phi", AG_SPACE_S1), psi = scalar(m, "psi", AG_SPACE_S1);
-  ag_id heading[2] = {ag_apply1(g, AG_OP_COS, pos(m, phi)), ag_apply1(g, AG_OP_SIN, pos(m, phi))};
-  ag_id speed = times(g, vel(m, psi), ag_stack(g, 2, 1, heading)), sum = ag_add(g, vel(m, phi), vel(m, psi));
-  m->lagrangian = ag_sub(g, unit_kinetic(m), ag_entry(g, pos(m, r), 0, 0));
-  ag_model_add_constraint(m, ag_sub(g, vel(m, r), speed), NULL, nowhere);
-  if (frame) ag_model_add_frame(m, "spin", vel(m, phi), nowhere);
+  ag_id heading[2] = {ag_apply1(g, AG_OP_COS, m->coords[phi].q), ag_apply1(g, AG_OP_SIN, m->coords[phi].q)};
+  ag_id speed = ag_mul(g, m->coords[psi].xi, ag_stack(g, 2, 1, heading)),
+        sum = ag_add(g, m->coords[phi].xi, m->coords[psi].xi);
+  ag_id kinetic = unit_kinetic(m), height = ag_entry(g, m->coords[r].q, 0, 0);
+  m->lagrangian = ag_sub(g, kinetic, height);
+  ag_model_add_constraint(m, ag_sub(g, m->coords[r].xi, speed), NULL, nowhere);
+  if (frame) ag_model_add_frame(m, "spin", m->coords[phi].xi, nowhere);
   if (frame) ag_model_add_frame(m, "both", sum, nowhere);
   start_at(m, true, phi, -1, 0.4);
   start_at(m, true, psi, -1, 1.1);
@@ -98,8 +98,9 @@ static inline ag_model *disguised(void) {
   ag_model *m = ag_model_create("disguised");
   ag_graph *g = m->graph;
   int r = ag_model_add_coord(m, "r", NULL, NULL, NULL, 0, AG_SPACE_R, 2, nowhere);
-  m->lagrangian = ag_sub(g, unit_kinetic(m), ag_entry(g, pos(m, r), 1, 0));
-  ag_model_add_constraint(m, ag_dot(g, pos(m, r), vel(m, r)), NULL, nowhere);
+  ag_id kinetic = unit_kinetic(m), height = ag_entry(g, m->coords[r].q, 1, 0);
+  m->lagrangian = ag_sub(g, kinetic, height);
+  ag_model_add_constraint(m, ag_dot(g, m->coords[r].q, m->coords[r].xi), NULL, nowhere);
   start_at(m, false, r, 0, 1);
   start_at(m, true, r, 1, 0.5);
   return m;
@@ -110,11 +111,12 @@ static inline ag_model *pendulum(void) {
   ag_model *m = ag_model_create("pendulum");
   ag_graph *g = m->graph;
   int r = ag_model_add_coord(m, "r", NULL, NULL, NULL, 0, AG_SPACE_R, 2, nowhere), s = scalar(m, "s", AG_SPACE_R);
-  ag_id coupling = times(g, times(g, ag_num(g, 0.5), ag_entry(g, vel(m, r), 0, 0)), vel(m, s));
-  ag_id square = ag_dot(g, pos(m, r), pos(m, r)), one = ag_num(g, 1);
-  m->lagrangian = ag_sub(g, ag_add(g, unit_kinetic(m), coupling), ag_entry(g, pos(m, r), 1, 0));
+  ag_id half = ag_num(g, 0.5), along = ag_entry(g, m->coords[r].xi, 0, 0), height = ag_entry(g, m->coords[r].q, 1, 0);
+  ag_id coupling = ag_mul(g, ag_mul(g, half, along), m->coords[s].xi), kinetic = unit_kinetic(m);
+  ag_id square = ag_dot(g, m->coords[r].q, m->coords[r].q), one = ag_num(g, 1);
+  m->lagrangian = ag_sub(g, ag_add(g, kinetic, coupling), height);
   ag_model_add_holonomic(m, ag_sub(g, square, one), NULL, nowhere);
-  ag_model_add_prescribe(m, "s", ag_sub(g, pos(m, s), ag_apply1(g, AG_OP_SIN, m->t)), NULL, nowhere);
+  ag_model_add_prescribe(m, "s", ag_sub(g, m->coords[s].q, ag_apply1(g, AG_OP_SIN, m->t)), NULL, nowhere);
   start_at(m, false, r, 0, 0.6);
   start_at(m, true, r, 0, 0.3);
   return m;
@@ -126,10 +128,12 @@ static inline ag_model *top(void) {
   ag_graph *g = m->graph;
   int R = ag_model_add_coord(m, "R", "Omega", NULL, NULL, 0, AG_SPACE_SO3, 3, nowhere);
   ag_id I = diag3(g, 1, 1.5, 0.7), weight = vec3(g, 0.1, 0, 0.8), e3 = vec3(g, 0, 0, 1), half = ag_num(g, 0.5);
-  ag_id up = ag_mul(g, ag_transpose(g, pos(m, R)), e3), turning = ag_dot(g, vel(m, R), ag_mul(g, I, vel(m, R)));
-  m->lagrangian = ag_sub(g, times(g, half, turning), ag_dot(g, up, weight));
+  ag_id up = ag_mul(g, ag_transpose(g, m->coords[R].q), e3),
+        turning = ag_dot(g, m->coords[R].xi, ag_mul(g, I, m->coords[R].xi));
+  ag_id kinetic = ag_mul(g, half, turning), potential = ag_dot(g, up, weight);
+  m->lagrangian = ag_sub(g, kinetic, potential);
   AG_MODEL_PUSH(m, observables, ((ag_item){"up", NULL, up, nowhere}));
-  AG_MODEL_PUSH(m, observables, ((ag_item){"R11", NULL, ag_entry(g, pos(m, R), 0, 0), nowhere}));
+  AG_MODEL_PUSH(m, observables, ((ag_item){"R11", NULL, ag_entry(g, m->coords[R].q, 0, 0), nowhere}));
   AG_MODEL_PUSH(m, starts, ((ag_start){true, R, -1, -1, vec3(g, 0.2, 0.1, 2), nowhere}));
   return m;
 }

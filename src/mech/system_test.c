@@ -7,13 +7,13 @@ static ag_model *massless(void) {
   ag_model *m = ag_model_create("massless");
   int x = scalar(m, "x", AG_SPACE_R);
   scalar(m, "y", AG_SPACE_R);
-  m->lagrangian = ag_mul(m->graph, vel(m, x), vel(m, x));
+  m->lagrangian = ag_mul(m->graph, m->coords[x].xi, m->coords[x].xi);
   return m;
 }
 
 static ag_model *negative(void) {
   ag_model *m = massless();
-  m->lagrangian = ag_sub(m->graph, m->lagrangian, ag_mul(m->graph, vel(m, 1), vel(m, 1)));
+  m->lagrangian = ag_sub(m->graph, m->lagrangian, ag_mul(m->graph, m->coords[1].xi, m->coords[1].xi));
   return m;
 }
 
@@ -21,27 +21,27 @@ static ag_model *negative(void) {
 static ag_model *infinite(void) {
   ag_model *m = ag_model_create("infinite");
   int x = scalar(m, "x", AG_SPACE_R);
-  m->lagrangian = ag_sub(m->graph, unit_kinetic(m), ag_apply1(m->graph, AG_OP_LOG, pos(m, x)));
+  m->lagrangian = ag_sub(m->graph, unit_kinetic(m), ag_apply1(m->graph, AG_OP_LOG, m->coords[x].q));
   return m;
 }
 
 static ag_model *margin(void) {
   ag_model *m = blade();
   AG_MODEL_PUSH(m, margins,
-                ((ag_item){"gap", "is not open", ag_sub(m->graph, pos(m, 0), ag_num(m->graph, 1)), nowhere}));
+                ((ag_item){"gap", "is not open", ag_sub(m->graph, m->coords[0].q, ag_num(m->graph, 1)), nowhere}));
   return m;
 }
 
 /* x = y is no consequence of the blade. */
 static ag_model *relation(void) {
   ag_model *m = blade();
-  AG_MODEL_PUSH(m, touches, ((ag_item){NULL, NULL, ag_sub(m->graph, pos(m, 0), pos(m, 1)), nowhere}));
+  AG_MODEL_PUSH(m, touches, ((ag_item){NULL, NULL, ag_sub(m->graph, m->coords[0].q, m->coords[1].q), nowhere}));
   return m;
 }
 
 static ag_model *frame(void) {
   ag_model *m = plain_coin();
-  ag_model_add_frame(m, "u", vel(m, 1), nowhere);
+  ag_model_add_frame(m, "u", m->coords[1].xi, nowhere);
   return m;
 }
 

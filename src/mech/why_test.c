@@ -23,8 +23,8 @@ static ag_model *polar(void) {
   ag_model *m = ag_model_create("polar");
   ag_graph *g = m->graph;
   int r = scalar(m, "r", AG_SPACE_R), phi = scalar(m, "phi", AG_SPACE_S1);
-  ag_id speed = ag_mul(g, pos(m, r), vel(m, phi)),
-        sum = ag_add(g, ag_mul(g, vel(m, r), vel(m, r)), ag_mul(g, speed, speed));
+  ag_id speed = ag_mul(g, m->coords[r].q, m->coords[phi].xi),
+        sum = ag_add(g, ag_mul(g, m->coords[r].xi, m->coords[r].xi), ag_mul(g, speed, speed));
   m->lagrangian = ag_mul(g, ag_num(g, 0.5), sum);
   start_at(m, false, r, -1, 1);
   return m;

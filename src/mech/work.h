@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ * Workers: evaluate a system for one set of parameters in one thread. Part of the front of mech/. States: x full, z
+ * reduced with basis data c. Results: AG_FINE or a trouble. */
+#ifndef AG_MECH_WORK_H
+#define AG_MECH_WORK_H
+#include "base/text.h"
+#include "model/model.h"
+
+typedef struct ag_system ag_system;
+
+typedef struct ag_work ag_work;
+ag_work *ag_work_create(const ag_system *sys, const double *params);
+void ag_work_free(ag_work *w);
+
+/* Why a right-hand side or a projection fails. */
+typedef enum ag_trouble {
+  AG_FINE,
+  AG_TROUBLE_PIVOT,
+  AG_TROUBLE_RANK,
+  AG_TROUBLE_MASS,
+  AG_TROUBLE_PROJECT,
+  AG_TROUBLE_DOMAIN /* the motion left the domain in which velocities could be solved for in closed form */
+} ag_trouble;
+
+/* Evaluates a role, which must exist, at its own kind of state. Multipliers are computed if they are read. */
+int ag_work_role(ag_work *w, int role, double t, const double *z, const double *c, double *out);
+
+/* ---- reduced state ---- */
+
+int ag_work_rhs(ag_work *w, double t, const double *z, const double *c, double *dz);
+/* The core alone: z and dz may end after dims.core numbers. */
+int ag_work_core(ag_work *w, double t, const double *z, const double *c, double *dz);
+/* Why the equations cannot be solved at or near z. */
+int ag_work_cause(ag_work *w, double t, const double *z, const double *c);
+/* From a full state, choosing new basis data; and back. */
+int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z);
+void ag_work_full(ag_work *w, double t, const double *z, const double *c, double *x);
+/* How much of the basis is left: 1 where it was chosen, 0 when it has turned by a right angle; 1 without a basis. */
+double ag_work_basis(ag_work *w, double t, const double *z, const double *c);
+/* How fast the constraints turn, in radians per unit of time; a step must stay well below a right angle. */
+double ag_work_turning(ag_work *w, double t, const double *z, const double *c, const double *dz);
+/* After an accepted step: back onto the constraints, unit quaternions, a new basis if it has turned too far. *changed:
+ * whether z or c changed by more than normalisation. */
+int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed);
+
+/* ---- full state ---- */
+
+/* Accelerations and multipliers from the saddle system; either may be NULL. */
+int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *lambda);
+int ag_work_rhs_full(ag_work *w, double t, const double *x, double *dx);
+int ag_work_settle_full(ag_work *w, double t, double *x);
+/* S^T lambda on all quasi-velocities. */
+int ag_work_reaction(ag_work *w, double t, const double *x, double *reaction);
+/* *size (may be NULL): kinetic energy + |potential energy|. */
+double ag_work_energy(ag_work *w, double t, const double *x, double *size);
+/* dE/dt = -l_t + F.xi - s.lambda. */
+double ag_work_energy_rate(ag_work *w, double t, const double *x);
+/* Largest |S xi + s| and |g|. */
+double ag_work_residual(ag_work *w, double t, const double *x);
+/* Condition number (1-norm estimate) of the saddle matrix; NaN if there is none. */
+double ag_work_condition(ag_work *w, double t, const double *x);
+int ag_work_observe(ag_work *w, double t, const double *x, double *values);
+int ag_work_events(ag_work *w, double t, const double *x, double *values);
+int ag_work_section(ag_work *w, int section, double t, const double *x, double *value);
+/* A tape of ag_system_tape(); slots: tape->n_slot numbers, prepared by ag_tape_prep(tape, params, slots). */
+int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, const double *x, double *slots,
+                 double *out);
+/* Why the motion from x0 at t0 cannot continue at x, as far as is known: a constraint that vanishes, singular
+ * coordinates, a growing quantity. Adds nothing if the cause is unknown. */
+void ag_work_why(ag_work *w, const double *params, double t0, const double *x0, double t, const double *x,
+                 ag_text *out);
+#endif
