@@ -85,7 +85,7 @@ static double *param(const ag_system *sys, double *params, const char *name) {
 
 /* From a grid of 100 spins from -3 to 3 and 100 tilts from 0.001 to 0.021, in a mixed order. */
 static void place(stones *s, int i) {
-  const ag_system *sys = s->sys;
+  ag_system *sys = s->sys;
   ag_ctx ctx = {0};
   double *p = s->params + i * ag_system_dims(sys)->param, *x = s->x0 + i * s->n_x;
   memcpy(p, ag_system_param_values(sys), sizeof(double) * (size_t)ag_system_dims(sys)->param);
@@ -98,7 +98,7 @@ static void place(stones *s, int i) {
   ag_ctx_done(&ctx);
 }
 
-void stones_create(stones *s, const ag_system *sys, int n) {
+void stones_create(stones *s, ag_system *sys, int n) {
   ag_record record;
   *s = (stones){.sys = sys, .n = n, .n_x = ag_system_dims(sys)->x, .t1 = 10, .rtol = 1e-10, .atol = 1e-13};
   ag_record_init(&record, sys);

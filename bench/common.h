@@ -27,13 +27,13 @@ void unload(loaded *l);
 
 /* A batch of rattlebacks (models/rattleback_bench.nh) through ag_batch, on one thread. */
 typedef struct stones {
-  const ag_system *sys;
+  ag_system *sys;
   int n, n_x, up, omega; /* places of the vertical and the angular velocity in a record */
   double *params, *x0, t1, rtol, atol;
   bool *columns; /* vertical and angular velocity: nothing else is integrated */
 } stones;
 /* n start states over a grid of tilts and spins; n = 1: the start of the model. */
-void stones_create(stones *s, const ag_system *sys, int n);
+void stones_create(stones *s, ag_system *sys, int n);
 void stones_free(stones *s);
 /* CPU seconds of moving them to t1; whole: with position and orientation. out: n x 6, angular velocity and vertical at
  * the end; rhs: right-hand sides in all. Ends the program when one of them fails or nothing was compiled. */

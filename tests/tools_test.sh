@@ -67,16 +67,16 @@ tidy() {
   code=$1 text=$2 others=$4
   rm -rf "$dir/tree"
   mkdir -p "$dir/tree/tools" "$dir/tree/src/expr" "$dir/tree/build"
-  cp "$source/tools/tidy.py" "$dir/tree/tools/"
+  cp "$source/tools/clang.py" "$dir/tree/tools/"
   cp "$source/.clang-tidy" "$dir/tree/"
   printf '#include <stdlib.h>\n%s\n' "$3" >"$dir/tree/src/expr/x.c"
   [ -z "$others" ] || : >"$dir/tree/src/expr/$others"
   printf '[{"directory": "%s", "file": "%s", "command": "%s -o x.o -c %s"}]' "$dir/tree/build" "$dir/tree/src/expr/x.c" \
     "$cc" "$dir/tree/src/expr/x.c" >"$dir/tree/build/compile_commands.json"
-  expect "$code" "$text" "$python" "$dir/tree/tools/tidy.py" "$dir/tree/build"
+  expect "$code" "$text" "$python" "$dir/tree/tools/clang.py" tidy "$dir/tree/build"
 }
 tidy 0 '1 sources, 0 with findings' 'int ag_x(int n) { return n + 1; }' x_test.c
-expect 0 '1 sources, 0 with findings' "$python" "$dir/tree/tools/tidy.py" "$dir/tree/build"
+expect 0 '1 sources, 0 with findings' "$python" "$dir/tree/tools/clang.py" tidy "$dir/tree/build"
 [ "$(ls "$dir/tree/build/tidy" | wc -l)" = 1 ] || { echo "a source that passed is not kept" >&2; failed=1; }
 tidy 1 'src/expr/x.c:2:' 'int ag_x(int n) { char *p = malloc(8); return p ? n : 0; }'
 tidy 1 'bugprone-suspicious-semicolon' 'int ag_x(int n) { if (n > 3); n = 1; return n; }'
