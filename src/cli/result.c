@@ -92,6 +92,23 @@ void ag_result_warn(ag_ctx *ctx, const ag_model *m, const ag_record *record, con
   }
 }
 
+void ag_result_doubts(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o, const ag_run_result *r) {
+  for (int e = 0; e < r->n_event; e++) {
+    const ag_doubt *d = &r->doubts[e];
+    const ag_event *event = ag_run_event(sys, o, e);
+    if (!d->n) continue;
+    if (d->n == 1)
+      ag_ctx_warn(ctx, event->pos,
+                  "undecided near t = %.10g whether `%s` touches zero: tolerances are not small enough", d->first,
+                  event->name);
+    else
+      ag_ctx_warn(ctx, event->pos,
+                  "undecided near t = %.10g and at %ld other places, the last at %.10g, whether `%s` touches zero: "
+                  "tolerances are not small enough",
+                  d->first, d->n - 1, d->last, event->name);
+  }
+}
+
 void ag_result_left(const ag_outcome *o, ag_text *out) {
   const ag_run_result *r = o->result;
   const ag_model *m = ag_system_model(o->system);

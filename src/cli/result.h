@@ -30,6 +30,8 @@ void ag_result_json_params(ag_json *j, const ag_system *sys);
 
 /* Warns of observables and an energy that are not finite; not of those that bodies bring by themselves (a slip ratio
  * where nothing presses). */
+/* Warns of places where it could not be decided whether an event or the section is crossed. */
+void ag_result_doubts(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o, const ag_run_result *r);
 void ag_result_warn(ag_ctx *ctx, const ag_model *m, const ag_record *record, const double *values, const char *when);
 
 /* Where the motion left its domain: "x = 2.1 at t = 3, not in -2..2"; nothing when it did not. */

@@ -318,6 +318,7 @@ static ag_status run_sinks(const args *a, anagyre_model *m, const ag_system *sys
   if (result.end == AG_END_SINK && sink->n_late > LATE_ROWS) result.end = AG_END_STOPPED;
   ag_status saved = close_sinks(a, sys, &result, sink);
   ag_result_warn(ag_api_ctx(m), ag_system_model(sys), record, result.record, "at the end");
+  ag_result_doubts(ag_api_ctx(m), sys, &a->run, &result);
   ag_open_report(ag_api_ctx(m), a->common.quiet);
   ag_outcome outcome = {ag_api_ctx(m), sys, record, &a->run, &result, seconds};
   if (ag_output_format(a->output) == AG_FORMAT_JSON) saved = save_json(a->output, &outcome, series);

@@ -58,6 +58,19 @@ void ag_tape_print(const ag_tape *tape, ag_text *out);
 /* Arithmetic operations per evaluation (prep not counted). */
 int ag_tape_cost(const ag_tape *tape);
 
+/* ---- enclosures ---- */
+/* Bounds of a number and of its rate of change over a piece of a curve. */
+typedef struct ag_enclosure {
+  double lo, hi, rate_lo, rate_hi;
+} ag_enclosure;
+/* As ag_tape_prep and ag_tape_eval: if the inputs of seg hold everywhere on the piece, so do the outputs (enclose.h).
+ */
+void ag_enclose_prep(const ag_tape *tape, const double *p, ag_enclosure *slots);
+void ag_enclose_eval(const ag_tape *tape, const ag_enclosure *const seg[AG_SEG_COUNT], ag_enclosure *slots,
+                     ag_enclosure *out);
+/* Per output: has it bounds? What lies behind a linear solve has none, nor has NaN. */
+void ag_enclose_bounded(const ag_tape *tape, bool *bounded);
+
 /* Convenience for tests and start-up: evaluates outs once. inputs' stored numbers in order, row-major outputs. */
 int ag_evaluate(ag_graph *g, int n_in, const ag_id *inputs, const double *values, int n_out, const ag_id *outs,
                 double *result);

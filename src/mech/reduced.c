@@ -66,8 +66,10 @@ static void reduce(ag_system *sys, int n_out, ag_id *outs) {
 /* Provisionally on [q | images | u]: components of a coordinate need not be adjacent in z. */
 static ag_tape *provisional(ag_system *sys, int n_out, const ag_id *outs) {
   ag_model *m = sys->model;
-  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_image + sys->n_u_input));
+  ag_bind *binds =
+      ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + 2 * sys->n_basis + sys->n_image + sys->n_u_input));
   int k = ag_bind_base(sys, binds), at = sys->n.q;
+  k += ag_bind_bases(sys, binds + k);
   for (int i = 0; i < sys->n_image; i++, at += 3) binds[k++] = (ag_bind){sys->images[i].input, AG_SEG_Z, at};
   for (int i = 0; i < sys->n_u_input; i++) {
     binds[k++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, at};

@@ -138,6 +138,7 @@ static ag_end look_inside(run *r, double *t1) {
   const ag_run_options *o = r->o;
   double step = *t1 - r->t;
   bool looks = ag_mover_looks(m), grid = !o->section && o->every > 0 && (*t1 - ag_trajectory_grid(r)) * step > 0;
+  if (looks && ag_look_clear(m, r->t, step)) looks = false;
   if (!looks && !grid) return AG_END_TIME;
   int trouble = m->method->dense(m->method, &m->flow, r->t, step, m->z, m->z1, m->space);
   if (trouble) return ag_trajectory_trouble(trouble);

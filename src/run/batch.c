@@ -34,6 +34,7 @@ void ag_batch_alone(ag_batch_job *b, long i) {
   o.progress = NULL;
   o.each = NULL;
   o.kernel = b->kernel;
+  o.watch = b->functions;
   ag_sink points = {ag_series_row, b->result->points ? &b->result->points[i] : NULL};
   ag_status status = ag_run(&ctx, b->sys, b->params + i * ag_system_dims(b->sys)->param, b->x0 + i * b->n_x, &o,
                             points.self ? &points : NULL, &res);
@@ -216,6 +217,7 @@ ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, co
     for (long i = 0; i < n; i++) result->points[i].width = result->width;
   }
   if (!prepare_lanes(&b) || b.watch.n) prepare_kernel(&b);
+  if (!b.fused) b.functions = ag_run_watch(sys, &o->run);
   double begun = seconds_now();
   run_threads(&b);
   result->seconds = seconds_now() - begun;
@@ -224,6 +226,7 @@ ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, co
   ag_fused_free(b.kernel);
   ag_core_columns_done(&b.columns);
   ag_watch_done(&b.watch);
+  ag_tape_free(b.functions);
   free(b.unit);
   free(b.unit_size);
   free(b.reached);

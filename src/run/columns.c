@@ -31,17 +31,26 @@ void ag_watch_done(ag_watch *w) {
   *w = (ag_watch){0};
 }
 
+/* With multipliers as unknowns the state is the full one. */
+static ag_tape *on_full(ag_system *sys, int n, const ag_id *outs) {
+  bool lambda;
+  ag_tape *tape = ag_system_tape(sys, n, outs, &lambda);
+  AG_ASSERT(!lambda);
+  return tape;
+}
+
 ag_tape *ag_run_watch(ag_system *sys, const ag_run_options *o) {
-  ag_watch w = {0};
-  const ag_dims *n = ag_system_dims(sys);
   const ag_model *m = ag_system_model(sys);
-  if (n->c || n->g || n->fragile || o->multipliers || ag_system_elimination(sys) == AG_ELIM_SADDLE) return NULL;
-  for (int i = 0; o->events && i < ag_model_n_events(m); i++)
-    if (ag_model_events(m)[i].cuts) return NULL;
-  bool good = ag_watch_init(&w, sys, o);
-  ag_tape *tape = good ? w.tape : NULL;
-  if (good) w.tape = NULL;
-  ag_watch_done(&w);
+  int n = ag_run_n_event(sys, o), first = o->events && ag_system_role(sys, AG_ROLE_EVENTS) ? 0 : ag_model_n_events(m);
+  if (first == n) return NULL;
+  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)n);
+  bool rest;
+  for (int e = first; e < n; e++) {
+    ag_id x = ag_run_event(sys, o, e)->x;
+    outs[e - first] = ag_model_has_force(m, 1, &x) ? ag_num(ag_system_graph(sys), NAN) : x;
+  }
+  ag_tape *tape = o->multipliers ? on_full(sys, n - first, outs) : ag_system_reduced_tape(sys, n - first, outs, &rest);
+  free(outs);
   return tape;
 }
 

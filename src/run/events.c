@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Zero crossings. The event functions are sampled on the dense output inside the step, more finely until the samples
- * predict each other; a change of sign brackets a crossing, which is then located to rounding with real steps of the
+ * Zero crossings. Pieces of the step in which an event function can cross zero are isolated by enclosures (look.c,
+ * isolate.h); a change of sign in one of them is a crossing, which is then located to rounding with real steps of the
  * method from the start of the step, put back onto the constraints, so that neither time nor state carries the error of
- * the interpolation. */
+ * the interpolation. Functions that cannot be enclosed are sampled. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,9 @@
 #include "run/run_internal.h"
 
 enum { SAMPLES = 8 };
+
+/* A piece of the step so short that a function which changes much in it jumps. */
+static const double NARROW = 1e-9;
 
 /* A start this near to a surface, beside how far the first step goes from it, lies on it: starts are solved for to
  * rounding. */
@@ -51,47 +54,10 @@ static double locate(ag_mover *m, double t, int e, double a, double b, double fa
 
 static int sign_of(double v) { return (v > 0) - (v < 0); }
 
-typedef struct hit {
-  double s;
-  int e;
-} hit;
-
 static int by_time(const void *a, const void *b) {
-  const hit *x = a, *y = b;
+  const ag_hit *x = a, *y = b;
   int later = (x->s > y->s) - (x->s < y->s);
   return later ? later : x->e - y->e;
-}
-
-/* Values of all event functions at the 2^k-th parts of the step, on the dense output: f[i * n_event + e] for i = 0 ..
- * n. Only those at odd i are new when `refine`. */
-static void sample(ag_mover *m, double t, double h, int n, bool refine, double *f) {
-  int n_event = m->n_g;
-  if (refine)
-    for (int i = n / 2; i > 0; i--) memcpy(f + 2 * i * n_event, f + i * n_event, sizeof(double) * (size_t)n_event);
-  for (int i = refine ? 1 : 0; i <= n; i += refine ? 2 : 1) {
-    double theta = (double)i / n, s = i == n ? t + h : t + theta * h;
-    m->method->interpolate(m->method, m->n, theta, m->z, m->space, m->zt);
-    if (ag_mover_watch(m, s, m->zt, m->c, f + i * n_event))
-      for (int e = m->g_first; e < n_event; e++) f[i * n_event + e] = NAN;
-  }
-}
-
-/* Do the samples at even places predict those between them (cubic through four, to 2 % of the spread)? Then the
- * function does not turn over unseen. Far from zero beside its spread it need not be known so well: a force that is
- * constant up to rounding. */
-static bool resolved(const double *f, int n, int stride) {
-  static const double weight[3][4] = {{5, 15, -5, 1}, {-1, 9, 9, -1}, {1, -5, 15, 5}}; /* sixteenths */
-  double lo = INFINITY, hi = -INFINITY, worst = 0;
-  for (int i = 0; i <= n; i++) lo = fmin(lo, f[i * stride]), hi = fmax(hi, f[i * stride]);
-  if (lo * hi > 0 && fmin(fabs(lo), fabs(hi)) > 20 * (hi - lo)) return true;
-  for (int i = 1; i < n; i += 2) {
-    int a = i - 3 < 0 ? 0 : i + 3 > n ? n - 6 : i - 3; /* four even places around i */
-    const double *w = weight[(i - a) / 2];
-    double p = 0;
-    for (int j = 0; j < 4; j++) p += w[j] * f[(a + 2 * j) * stride];
-    worst = fmax(worst, fabs(p / 16 - f[i * stride]));
-  }
-  return worst <= 0.02 * (hi - lo);
 }
 
 /* Event e on the dense output. */
@@ -128,10 +94,93 @@ static double crossing(ag_mover *m, double t, double h, int e, double lo, double
   return locate(m, t, e, a, b, fa, fb);
 }
 
+/* Does the function jump over zero at s (an angle that is wrapped, a pole) instead of passing through it? Beside what
+ * it is at the ends lo and hi of the bracket, a zero that was located leaves rounding only. What ends the run is a
+ * guard that may jump. */
+static bool jumps(ag_mover *m, double t, double h, int e, double lo, double hi, double s) {
+  static const double NOTHING = 1e-6;
+  const ag_model *model = ag_system_model(m->sys);
+  if (e < ag_model_n_events(model) && (ag_model_events(model)[e].terminal || ag_model_events(model)[e].cuts))
+    return false;
+  double most = fmax(fabs(dense_value(m, t, h, lo, e)), fabs(dense_value(m, t, h, hi, e)));
+  return fabs(value_at(m, t, s, e)) > NOTHING * most &&
+         fabs(value_at(m, t, s - 1e-9 * h * (hi - lo), e)) > NOTHING * most;
+}
+
+typedef struct finder {
+  ag_mover *m;
+  double t, h;
+  bool once; /* the function that is visited crosses zero once in the step: it is located between its ends, as in lanes
+              */
+} finder;
+
+static void add_hit(finder *q, int e, double s) {
+  ag_mover *m = q->m;
+  AG_PUSH(m->hits, m->n_hit, m->cap_hit);
+  m->hits[m->n_hit++] = (ag_hit){s, e};
+}
+
+/* Event e has the value v at theta; the place looked at before was `last`. */
+static void visit(finder *q, int e, double last, double theta, double v) {
+  const ag_model *model = ag_system_model(q->m->sys);
+  const ag_event *event = e < ag_model_n_events(model) ? &ag_model_events(model)[e]
+                                                       : &ag_model_sections(model)[q->m->section - 1];
+  int sign = sign_of(v), before = q->m->sign[e];
+  if (isnan(v) || sign == before) return;
+  q->m->sign[e] = sign;
+  if (!before) return;                         /* leaving a zero is not a crossing: arriving was */
+  int direction = q->h > 0 ? -before : before; /* rising or falling in time, whichever way we run */
+  if (event->direction && event->direction != direction) return;
+  if (q->once) last = 0, theta = 1;
+  double s = crossing(q->m, q->t, q->h, e, last, theta);
+  if (!isnan(s) && !jumps(q->m, q->t, q->h, e, last, theta, s)) add_hit(q, e, s);
+}
+
+/* Hits as they come; those that coincide up to rounding at one time, in the order of the file. Backwards the times
+ * change their sign. */
+static int in_order(const finder *q) {
+  ag_hit *hits = q->m->hits;
+  int n = q->m->n_hit;
+  for (int i = 0; i < n && q->h < 0; i++) hits[i].s = -hits[i].s;
+  if (n) qsort(hits, (size_t)n, sizeof *hits, by_time);
+  for (int i = 1; i < n; i++)
+    if (hits[i].s - hits[i - 1].s <= SAME_TIME * fmax(fabs(hits[i].s), fabs(q->h))) hits[i].s = hits[i - 1].s;
+  if (n) qsort(hits, (size_t)n, sizeof *hits, by_time);
+  for (int i = 0; i < n && q->h < 0; i++) hits[i].s = -hits[i].s;
+  return n;
+}
+
+/* ---- functions that cannot be enclosed ---- */
+
+/* Values of event e at the n-th parts of the step, on the dense output; only those at odd places are new when `refine`.
+ */
+static void sample(ag_mover *m, double t, double h, int e, int n, bool refine, double *f) {
+  if (refine)
+    for (int i = n / 2; i > 0; i--) f[2 * i] = f[i];
+  for (int i = refine ? 1 : 0; i <= n; i += refine ? 2 : 1) f[i] = dense_value(m, t, h, (double)i / n, e);
+}
+
+/* Do the samples at even places predict those between them (cubic through four, to 2 % of the spread)? Far from zero
+ * relative to its spread the function need not be known so well: a force that is constant up to rounding. */
+static bool resolved(const double *f, int n) {
+  static const double weight[3][4] = {{5, 15, -5, 1}, {-1, 9, 9, -1}, {1, -5, 15, 5}}; /* sixteenths */
+  double lo = INFINITY, hi = -INFINITY, worst = 0;
+  for (int i = 0; i <= n; i++) lo = fmin(lo, f[i]), hi = fmax(hi, f[i]);
+  if (lo * hi > 0 && fmin(fabs(lo), fabs(hi)) > 20 * (hi - lo)) return true;
+  for (int i = 1; i < n; i += 2) {
+    int a = i - 3 < 0 ? 0 : i + 3 > n ? n - 6 : i - 3; /* four even places around i */
+    const double *w = weight[(i - a) / 2];
+    double p = 0;
+    for (int j = 0; j < 4; j++) p += w[j] * f[a + 2 * j];
+    worst = fmax(worst, fabs(p / 16 - f[i]));
+  }
+  return worst <= 0.02 * (hi - lo);
+}
+
 /* The function comes near zero at sample k and turns back: does it dip through? The parabola through three samples says
  * whether to look; then golden section on the dense output. True: *theta is a place where it has the other sign. */
-static bool dips(ag_mover *m, double t, double h, int e, const double *f, int stride, int n, int k, double *theta) {
-  double a = f[(k - 1) * stride], b = f[k * stride], c = f[(k + 1) * stride], sign = b > 0 ? 1 : -1;
+static bool dips(ag_mover *m, double t, double h, int e, const double *f, int n, int k, double *theta) {
+  double a = f[k - 1], b = f[k], c = f[k + 1], sign = b > 0 ? 1 : -1;
   if (!(sign * a > sign * b && sign * c >= sign * b && sign * b > 0)) return false;
   double bend = a - 2 * b + c, depth = b - (c - a) * (c - a) / (8 * bend);
   if (sign * depth > 0.25 * sign * b && sign * depth > 0) return false;
@@ -149,122 +198,104 @@ static bool dips(ag_mover *m, double t, double h, int e, const double *f, int st
   return false;
 }
 
-/* Does the function jump over zero at s (an angle that is wrapped, a pole) instead of passing through it? Beside what
- * it is at the ends lo and hi of the bracket, a zero that was located leaves rounding only. What ends the run is a
- * guard that may jump. */
-static bool jumps(ag_mover *m, double t, double h, int e, double lo, double hi, double s) {
-  static const double NOTHING = 1e-6;
-  const ag_model *model = ag_system_model(m->sys);
-  if (e < ag_model_n_events(model) && (ag_model_events(model)[e].terminal || ag_model_events(model)[e].cuts))
-    return false;
-  double a = fabs(dense_value(m, t, h, lo, e)), b = fabs(dense_value(m, t, h, hi, e));
-  return fabs(value_at(m, t, s, e)) > NOTHING * fmin(a, b) &&
-         fabs(value_at(m, t, s - 1e-9 * h * (hi - lo), e)) > NOTHING * fmin(a, b);
+/* Samples of a function that cannot be enclosed (forces of constraint, which a linear system is solved for): more of
+ * them until they predict each other. Its crossings are not proved. */
+static void visit_samples(finder *q, int e) {
+  ag_mover *m = q->m;
+  double *f = m->samples, last = 0;
+  int n = SAMPLES;
+  q->once = false;
+  for (sample(m, q->t, q->h, e, n, false, f); n < AG_MAX_SAMPLES && !resolved(f, n); n *= 2)
+    sample(m, q->t, q->h, e, 2 * n, true, f);
+  for (int k = 1; k <= n; k++) {
+    double at = (double)k / n, dip = 2;
+    bool dipped = k < n && dips(m, q->t, q->h, e, f, n, k, &dip);
+    double other = dipped ? -f[k] : 0; /* any number of the other sign */
+    if (dipped && dip < at) visit(q, e, last, dip, other), last = dip;
+    visit(q, e, last, at, f[k]), last = at;
+    if (dipped && dip > at) visit(q, e, last, dip, other), last = dip;
+  }
 }
 
-typedef struct finder {
-  ag_mover *m;
-  double t, h;
-  int n, n_max;
-  hit *hits;
-  bool once; /* the function that is visited crosses zero once in the step: it is located between its ends, as in lanes
-              */
-} finder;
+/* ---- which pieces of the step are looked at ---- */
 
-/* Does event e change its sign once, between two samples, and turn nowhere near zero? */
-static bool crosses_once(ag_mover *m, double t, double h, int e, const double *f, int n) {
-  int stride = m->n_g, changes = 0;
-  double dip;
-  for (int k = 0; k <= n; k++)
-    if (isnan(f[k * stride]) || f[k * stride] == 0) return false;
-  for (int k = 1; k <= n; k++) changes += (f[k * stride] > 0) != (f[(k - 1) * stride] > 0);
-  if (changes != 1) return false;
-  for (int k = 1; k < n; k++)
-    if (dips(m, t, h, e, f, stride, n, k, &dip)) return false;
-  return true;
-}
-
-/* Event e has the value v at theta; the place looked at before was `last`. */
-static void visit(finder *q, int e, double last, double theta, double v) {
-  const ag_model *model = ag_system_model(q->m->sys);
-  const ag_event *event = e < ag_model_n_events(model) ? &ag_model_events(model)[e]
-                                                       : &ag_model_sections(model)[q->m->section - 1];
-  int sign = sign_of(v), before = q->m->sign[e];
-  if (isnan(v) || sign == before) return;
-  q->m->sign[e] = sign;
-  if (!before) return;                         /* leaving a zero is not a crossing: arriving was */
-  int direction = q->h > 0 ? -before : before; /* rising or falling in time, whichever way we run */
-  if (event->direction && event->direction != direction) return;
-  if (q->once) last = 0, theta = 1;
-  double s = q->n < q->n_max ? crossing(q->m, q->t, q->h, e, last, theta) : NAN;
-  if (!isnan(s) && !jumps(q->m, q->t, q->h, e, last, theta, s)) q->hits[q->n++] = (hit){s, e};
-}
-
-/* The start lies on a surface when its value there is nothing beside those of the first step: leaving it is not a
- * crossing. */
-static void leave_start(ag_mover *m, int n, const double *f) {
+/* The start lies on a surface when its value there is negligible relative to those of the first step: leaving it is not
+ * a crossing. */
+static void leave_start(ag_mover *m, double t, double h) {
   for (int e = m->g_first; e < m->n_g; e++) {
-    double most = 0;
-    for (int i = 0; i <= n; i++) most = fmax(most, fabs(f[i * m->n_g + e]));
-    if (fabs(f[e]) <= ON_START * most) m->sign[e] = 0;
+    double first = fabs(dense_value(m, t, h, 0, e)), most = first;
+    for (int i = 1; i <= SAMPLES; i++) most = fmax(most, fabs(dense_value(m, t, h, (double)i / SAMPLES, e)));
+    if (first <= ON_START * most) m->sign[e] = 0;
   }
   m->fresh = false;
 }
 
-/* Hits as they come; those that coincide up to rounding at one time, in the order of the file. Backwards the times
- * change their sign. */
-static int in_order(const finder *q, double *times, int *which) {
-  hit *hits = q->hits;
-  int n = q->n;
-  for (int i = 0; i < n && q->h < 0; i++) hits[i].s = -hits[i].s;
-  qsort(hits, (size_t)n, sizeof *hits, by_time);
-  for (int i = 1; i < n; i++)
-    if (hits[i].s - hits[i - 1].s <= SAME_TIME * fmax(fabs(hits[i].s), fabs(q->h))) hits[i].s = hits[i - 1].s;
-  qsort(hits, (size_t)n, sizeof *hits, by_time);
-  for (int i = 0; i < n; i++) {
-    times[i] = q->h > 0 ? hits[i].s : -hits[i].s;
-    which[i] = hits[i].e;
+/* Pieces in which the function comes nearer to zero than the motion is known, with the same sign at both ends: an even
+ * number of crossings, or none. A function that jumps away from zero, or has a pole, is not in doubt. */
+static void note_doubts(const finder *q) {
+  ag_mover *m = q->m;
+  for (int k = 0; k < m->n_open; k++) {
+    const ag_open *o = &m->open[k];
+    double from = dense_value(m, q->t, q->h, o->from, o->e), to = dense_value(m, q->t, q->h, o->to, o->e);
+    bool jump = o->to - o->from < NARROW && fabs(to - from) > 0.5 * fmax(fabs(from), fabs(to));
+    if (jump || sign_of(from) != sign_of(to)) continue;
+    ag_doubt *d = &m->doubts[o->e];
+    d->last = q->t + 0.5 * (o->from + o->to) * q->h;
+    if (!d->n++) d->first = d->last;
   }
-  return n;
 }
 
-int ag_events_in_step(ag_mover *m, double t, double h, int n_max, double *times, int *which) {
-  int n = SAMPLES, n_event = m->n_g;
-  finder q = {.m = m, .t = t, .h = h, .n_max = n_max, .hits = (hit *)m->hits};
-  double *f = m->samples;
-  sample(m, t, h, n, false, f);
-  for (; n < AG_MAX_SAMPLES; n *= 2) {
-    bool fine = true;
-    for (int e = m->g_first; e < n_event && fine; e++) fine = resolved(f + e, n, n_event);
-    if (fine) break;
-    sample(m, t, h, 2 * n, true, f);
+/* Does function e change its sign once in all brackets, between values that are not zero? */
+static bool crosses_once(const finder *q, int e, int n, const ag_bracket *b) {
+  int changes = 0, sign = q->m->sign[e];
+  if (!sign || sign != sign_of(dense_value(q->m, q->t, q->h, 0, e))) return false;
+  for (int k = 0; k < n; k++) {
+    int now = sign_of(dense_value(q->m, q->t, q->h, b[k].to, e));
+    if (!now || b[k].doubt) return false;
+    changes += now != sign;
+    sign = now;
   }
-  if (m->fresh) leave_start(m, n, f);
-  for (int e = m->g_first; e < n_event; e++) {
-    double last = 0;
-    q.once = m->in_place && crosses_once(m, t, h, e, f + e, n);
-    for (int k = 1; k <= n; k++) {
-      double at = (double)k / n, dip = 2;
-      bool dipped = k < n && dips(m, t, h, e, f + e, n_event, n, k, &dip);
-      double other = dipped ? -f[k * n_event + e] : 0; /* any number of the other sign */
-      if (dipped && dip < at) visit(&q, e, last, dip, other), last = dip;
-      visit(&q, e, last, at, f[k * n_event + e]), last = at;
-      if (dipped && dip > at) visit(&q, e, last, dip, other), last = dip;
-    }
-  }
-  return in_order(&q, times, which);
+  return changes == 1;
 }
 
-int ag_events_once(ag_mover *m, double t, double h, const double *hint, int stride, double *times, int *which) {
-  finder q = {.m = m, .t = t, .h = h, .n_max = AG_MAX_HITS, .hits = (hit *)m->hits};
+/* Between the brackets that were isolated there is no crossing, in each at most one; in one that rounding leaves open
+ * (zeros of higher order, jumps) what the values at its ends and in its middle show. */
+static void visit_brackets(finder *q, int e) {
+  int n;
+  const ag_bracket *b = ag_isolate_found(q->m->isolate, e - q->m->g_first, &n);
+  q->once = q->m->in_place && n > 0 && crosses_once(q, e, n, b);
+  for (int k = 0; k < n; k++) {
+    double from = dense_value(q->m, q->t, q->h, b[k].from, e), middle = 0.5 * (b[k].from + b[k].to), last = b[k].from;
+    if (b[k].from > 0) visit(q, e, last, b[k].from, from); /* what it was at the start of the step is known */
+    if (b[k].doubt) visit(q, e, last, middle, dense_value(q->m, q->t, q->h, middle, e)), last = middle;
+    visit(q, e, last, b[k].to, dense_value(q->m, q->t, q->h, b[k].to, e));
+  }
+}
+
+int ag_events_in_step(ag_mover *m, double t, double h) {
+  finder q = {.m = m, .t = t, .h = h};
+  bool isolated = m->isolate && ag_look_dense(m, t, h);
+  m->n_hit = 0;
+  if (m->fresh) leave_start(m, t, h);
+  for (int e = m->g_first; e < m->n_g; e++) {
+    if (isolated && m->proved[e - m->g_first]) visit_brackets(&q, e);
+    else visit_samples(&q, e);
+  }
+  if (isolated) note_doubts(&q);
+  return in_order(&q);
+}
+
+int ag_events_once(ag_mover *m, double t, double h, const double *hint, int stride) {
+  finder q = {.m = m, .t = t, .h = h};
+  m->n_hit = 0;
   for (int e = m->g_first; e < m->n_g; e++) {
     double what = hint[(e - m->g_first) * stride];
     if (what == AG_HINT_CLEAR) continue;
     m->sign[e] = -m->sign[e];
-    double s = what == AG_HINT_ONCE && q.n < q.n_max ? crossing(m, t, h, e, 0, 1) : NAN;
-    if (!isnan(s) && !jumps(m, t, h, e, 0, 1, s)) q.hits[q.n++] = (hit){s, e};
+    double s = what == AG_HINT_ONCE ? crossing(m, t, h, e, 0, 1) : NAN;
+    if (!isnan(s) && !jumps(m, t, h, e, 0, 1, s)) add_hit(&q, e, s);
   }
-  return in_order(&q, times, which);
+  return in_order(&q);
 }
 
 bool ag_events_corner(ag_mover *m, double t, double h, double *s) {

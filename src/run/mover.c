@@ -105,6 +105,9 @@ int ag_mover_factors(const ag_system *sys, bool core, ag_factor *factors, int *m
 
 /* The functions being monitored, on z. */
 static void take_watch(ag_mover *m, const ag_tape *watch, const double *params) {
+  ag_look_create(m, watch, params);
+  for (int i = 0; i < watch->n_out; i++)
+    if (m->absent[i]) return; /* it is evaluated with the others on the full state */
   m->watch = watch;
   m->watch_params = params;
   m->watch_slots = m->own_slots = ag_heap_aligned(sizeof(double) * (size_t)(watch->n_slot + 1));
@@ -136,11 +139,11 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->space = ag_heap_aligned(size * (2 * m->room.size + n_carry));
   m->g1 = ag_heap_alloc(size * (size_t)(m->n_g + 1));
   m->sign = ag_heap_alloc(sizeof(int) * (size_t)(m->n_g + 1));
+  m->doubts = ag_heap_alloc(sizeof *m->doubts * (size_t)(m->n_g + 1));
+  m->rtol = o->dt > 0 ? 0 : o->rtol;
+  m->atol = o->dt > 0 ? 0 : o->atol;
   if (ag_mover_looks(m)) {
-    m->samples = ag_heap_alloc(size * (size_t)(m->n_g * (AG_MAX_SAMPLES + 1)));
-    m->hits = ag_heap_alloc(2 * size * AG_MAX_HITS);
-    m->hit_times = ag_heap_alloc(size * AG_MAX_HITS);
-    m->hit_events = ag_heap_alloc(sizeof(int) * AG_MAX_HITS);
+    m->samples = ag_heap_alloc(size * (size_t)(AG_MAX_SAMPLES + 1));
   }
   if (o->watch && ag_mover_looks(m)) take_watch(m, o->watch, params);
   m->in_place = ag_mover_in_place(sys, o);
@@ -158,11 +161,11 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
 }
 
 void ag_mover_free(ag_mover *m) {
-  void *all[] = {m->z,          m->dz,      m->z1,      m->dz1,   m->c,           m->c1,   m->zt,
-                 m->x,          m->space,   m->g1,      m->sign,  m->samples,     m->hits, m->hit_times,
-                 m->hit_events, m->in_norm, m->factors, m->units, m->unit_length, m->prep, m->prep_jacobian,
-                 m->own_slots};
+  void *all[] = {m->z,     m->dz,          m->z1,   m->dz1,           m->c,        m->c1,     m->zt,      m->x,
+                 m->space, m->g1,          m->sign, m->samples,       m->hits,     m->doubts, m->in_norm, m->factors,
+                 m->units, m->unit_length, m->prep, m->prep_jacobian, m->own_slots};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+  ag_look_free(m);
   ag_fused_free(m->mine);
   ag_work_free(m->work);
 }
@@ -182,7 +185,7 @@ bool ag_mover_looks(const ag_mover *m) { return m->g_first < m->n_g; }
 
 int ag_mover_watch(ag_mover *m, double t, const double *z, const double *c, double *g) {
   if (m->watch) {
-    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = m->watch_params};
+    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = m->watch_params, [AG_SEG_C] = c};
     (void)ag_tape_eval(m->watch, seg, m->watch_slots, g + m->n_g - m->watch->n_out);
     return AG_FINE;
   }

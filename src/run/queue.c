@@ -26,6 +26,7 @@ ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
   ag_mover_create(m, b->sys, ag_system_param_values(b->sys), &b->o->run, core);
   if (b->kernel) ag_mover_use(m, ag_system_param_values(b->sys), b->kernel);
   m->watch = b->watch.tape;
+  ag_look_create(m, m->watch, ag_system_param_values(b->sys));
   ag_work_free(m->work);
   free(m->prep);
   free(m->prep_jacobian);
@@ -68,6 +69,7 @@ static void enter(ag_queue *q, const ag_lane_step *s) {
   m->prep = q->prep[AG_FUSED_RHS] + s->slot * q->n_prep[AG_FUSED_RHS];
   m->prep_jacobian = q->prep[AG_FUSED_JACOBIAN] + s->slot * q->n_prep[AG_FUSED_JACOBIAN];
   m->watch_slots = q->slots + s->slot * q->n_slot;
+  if (m->watch_params != s->params) ag_isolate_prepare(m->isolate, s->params);
   m->watch_params = s->params;
   take(s, m->n, s->z, m->z);
 }
@@ -137,14 +139,14 @@ bool ag_queue_locate(ag_queue *q, const ag_lane_step *s, double *record) {
   if (ag_mover_step(m, s->t, h, 1, 1, error)) return false;
   if (m->method->dense(m->method, &m->flow, s->t, h, m->z, m->z1, m->space)) return false;
   double hint = AG_HINT_ONCE, t = s->t1;
-  int which, first = m->g_first;
+  int first = m->g_first;
   m->g_first = m->n_g - 1; /* the section alone */
-  (void)ag_events_once(m, s->t, h, &hint, 1, &t, &which);
+  if (ag_events_once(m, s->t, h, &hint, 1)) t = m->hits[0].s;
   m->g_first = first;
   return ag_mover_at(m, s->t, t, m->z1) && ag_queue_point(q, s->work, s->params, t, m->z1, record);
 }
 
-/* The crossings of the step into m->hit_times and m->hit_events; how many, -1: there is no dense output. */
+/* The crossings of the step into m->hits; how many, -1: there is no dense output. */
 static int crossings(ag_queue *q, const ag_lane_step *s) {
   ag_mover *m = &q->m;
   int n = q->b->watch.n, n_hit = 0;
@@ -157,8 +159,8 @@ static int crossings(ag_queue *q, const ag_lane_step *s) {
   }
   m->fresh = q->fresh[s->lane];
   if (m->fresh) ag_mover_signs(m, s->t);
-  if (!plain) n_hit = ag_events_in_step(m, s->t, s->t1 - s->t, AG_MAX_HITS, m->hit_times, m->hit_events);
-  else n_hit = ag_events_once(m, s->t, s->t1 - s->t, s->hint + s->lane, s->lanes, m->hit_times, m->hit_events);
+  if (!plain) n_hit = ag_events_in_step(m, s->t, s->t1 - s->t);
+  else n_hit = ag_events_once(m, s->t, s->t1 - s->t, s->hint + s->lane, s->lanes);
   q->fresh[s->lane] = m->fresh;
   for (int e = 0; e < n; e++) s->memory[e * s->lanes + s->lane] = m->sign[m->g_first + e];
   return n_hit;
@@ -172,9 +174,9 @@ ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t,
   enter(q, s);
   int n = crossings(q, s);
   if (n < 0) return AG_END_MASS;
-  for (int i = 0; i < n && (end == AG_END_TIME || m->hit_times[i] == *t); i++) { /* as in a single run */
-    int e = m->hit_events[i];
-    if (end == AG_END_TIME) *t = m->hit_times[i];
+  for (int i = 0; i < n && (end == AG_END_TIME || m->hits[i].s == *t); i++) { /* as in a single run */
+    int e = m->hits[i].e;
+    if (end == AG_END_TIME) *t = m->hits[i].s;
     if (e == ag_model_n_events(model) && !add_point(q, s, member, *t)) return AG_END_STEP;
     if (end != AG_END_TIME) continue;
     if (e < ag_model_n_events(model) && ag_model_events(model)[e].terminal) end = AG_END_EVENT, *event = e;

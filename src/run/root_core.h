@@ -12,10 +12,10 @@
 /* What is left of an error after one correction with the slope of the dense output, at most. */
 #define AG_ROOT_CORRECTED 1e-5
 
-/* The zero between lo and hi (parts of the step) on the dense output, to 1e-7 of the step or so, and the slope there
+/* The zero between lo and hi (parts of the step) on the dense output, to 1e-7 of that or so, and the slope there
  * per unit of time: regula falsi with the Illinois rule, guarded by bisection. good: where there is one. */
 static V root_on_dense(AG_ROOT_OF, V lo, V hi, V *slope, VI *good) {
-  const V zero = v_set(0), one = v_set(1), tiny = v_set(1e-4);
+  const V zero = v_set(0), tiny = 1e-4 * (hi - lo);
   V x0 = lo, x1 = hi, f0 = AG_ROOT_DENSE(a, x0), f1 = AG_ROOT_DENSE(a, x1);
   VI live = *good & m_lt(f0 * f1, zero);
   *good = live;
@@ -31,11 +31,13 @@ static V root_on_dense(AG_ROOT_OF, V lo, V hi, V *slope, VI *good) {
     x1 = v_blend(live, x, x1), f1 = v_blend(live, f, f1);
     live &= ~(m_lt(moved, tiny) | m_eq(f, zero));
   }
-  const V h = AG_ROOT_H(a), left = v_max(x1 - tiny, zero), right = v_min(x1 + tiny, one),
-          above = AG_ROOT_DENSE(a, right);
+  const V h = AG_ROOT_H(a), left = v_max(x1 - tiny, lo), right = v_min(x1 + tiny, hi), above = AG_ROOT_DENSE(a, right);
   *slope = (above - AG_ROOT_DENSE(a, left)) / ((right - left) * h);
   *good &= m_lt(v_abs(*slope), v_set(V_INF)) & ~m_eq(*slope, zero);
-  return x1 - f1 / (*slope * h);
+  /* a correction that is not small, or leads out of the bracket: the secants have not converged */
+  const V correction = f1 / (*slope * h), x = x1 - correction;
+  *good &= m_le(v_abs(correction), 10.0 * tiny) & m_le(lo, x) & m_le(x, hi);
+  return x;
 }
 
 /* From the zero s of the dense output to that of real steps, whose distance is the error of the interpolation: Newton

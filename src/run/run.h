@@ -68,6 +68,13 @@ typedef struct ag_run_options {
 } ag_run_options;
 void ag_run_defaults(ag_run_options *o); /* dop853, rtol 1e-10, atol 1e-12, t 0..10 */
 
+/* Pieces of steps in which it could not be decided whether a function touches zero, or crosses it an even number of
+ * times: how many, and the times of the first and the last. */
+typedef struct ag_doubt {
+  long n;
+  double first, last;
+} ag_doubt;
+
 typedef struct ag_run_result {
   ag_end end;
   int width;     /* of a record */
@@ -81,6 +88,7 @@ typedef struct ag_run_result {
   int n_event;          /* those of the model, then the section, if one was requested */
   int *event_count;     /* per event */
   double **event_times; /* per event */
+  ag_doubt *doubts;     /* per event */
   double energy0, residual_max;
   double energy_drift,
       energy_size; /* largest |E - E0|, and kinetic + |potential| energy, over recorded states and every eighth step */
@@ -102,10 +110,9 @@ AG_MUST_USE ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *pa
                              const ag_run_options *o, const ag_sink *sink, ag_run_result *result);
 void ag_run_done(ag_run_result *result);
 
-/* The functions that a run with these options monitors inside every step, as functions of the integrated variables: the
- * run then need not compute the full state for them. NULL if there are none or they need more (a basis, position
- * constraints, constraint forces, multipliers as unknowns, corners). Adds to the graph of the model, so not while other
- * threads use the system. To be freed by ag_tape_free. */
+/* The functions that a run with these options looks at inside every step, as functions of what is integrated, so that
+ * their crossings can be proved; NULL: there are none. Forces of constraint are not among them: NaN stands in their
+ * place. Adds to the graph of the model, so not while other threads use the system. To be freed by ag_tape_free. */
 ag_tape *ag_run_watch(ag_system *sys, const ag_run_options *o);
 /* The crossings that a run locates, counted as in ag_run_result: the events of the model, then the requested section.
  */

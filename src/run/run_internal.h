@@ -3,12 +3,25 @@
 #ifndef AG_RUN_INTERNAL_H
 #define AG_RUN_INTERNAL_H
 #include "run/fused.h"
+#include "run/isolate.h"
 #include "run/run.h"
 
-enum { AG_MAX_HITS = 1024, AG_MAX_SAMPLES = 2048 }; /* event crossings and samples per step */
+enum { AG_MAX_SAMPLES = 2048 }; /* per step, of a function that cannot be enclosed */
 
-/* What is integrated, in either closure: n numbers z (reduced, with basis data c) or the full state; the method; the
- * functions being monitored. */
+/* What is moved, in either closure: n numbers z (reduced, with basis data c) or the full state; the method that moves
+ * it; what is looked for on the way. */
+/* A piece of the step in which it is open whether function e touches zero. */
+typedef struct ag_open {
+  int e;
+  double from, to;
+} ag_open;
+
+/* A crossing: when, and of which function. */
+typedef struct ag_hit {
+  double s;
+  int e;
+} ag_hit;
+
 typedef struct ag_mover {
   const ag_system *sys;
   ag_work *work;
@@ -35,9 +48,18 @@ typedef struct ag_mover {
   double *space;                /* workspace of the method */
   int trouble;                  /* of the last right-hand side that failed */
   long n_rhs;
-  double *samples, *hits, *hit_times; /* of the event finder; hits: a time and an index each */
-  int *hit_events;
-  bool events;          /* events of the model are located */
+  double *samples; /* of functions that cannot be enclosed */
+  ag_hit *hits;    /* crossings of the step just looked into, in time order */
+  int n_hit, cap_hit;
+  double rtol, atol;                /* of the steps; both 0: they are fixed */
+  ag_isolate *isolate;              /* with watch: where the functions can be zero; and the curve it is asked about */
+  bool *proved, *unproved, *absent; /* per function of watch: can it be enclosed? is it not there at all? */
+  bool all_proved;
+  double *curve, *rows, *width;
+  ag_open *open; /* what cannot be decided as far as the motion is known */
+  int n_open, cap_open;
+  ag_doubt *doubts;     /* per function */
+  bool events;          /* those of the model are looked for */
   int section;          /* and this section: 1 + its index; 0: none */
   int g_first, n_g;     /* which functions are: see ag_run_result.n_event */
   const ag_tape *watch; /* these functions on z, with slots prepared for the parameters; or NULL */
@@ -96,14 +118,21 @@ bool ag_guard_vanishes(ag_guard *g, ag_mover *m, double t, double t1, double *at
 bool ag_mover_looks(const ag_mover *m);
 int ag_mover_watch(ag_mover *m, double t, const double *z, const double *c, double *g);
 void ag_mover_signs(ag_mover *m, double t);
-/* Crossings inside the step from t by h just made (its dense output prepared), in time order. Fills times[] and which[]
- * (room for n_max), returns how many. */
-/* A corner in the step of size h from m->z at t to m->z1: the time of the first, about. */
-bool ag_events_corner(ag_mover *m, double t, double h, double *s);
-int ag_events_in_step(ag_mover *m, double t, double h, int n_max, double *times, int *which);
+/* Crossings inside the step from t by h just made (its dense output prepared), in time order in m->hits; how many. */
+int ag_events_in_step(ag_mover *m, double t, double h);
 /* The same where it is known what each function does: hint[i * stride] for function g_first + i, none of them
  * AG_HINT_LOOK. */
-int ag_events_once(ag_mover *m, double t, double h, const double *hint, int stride, double *times, int *which);
+int ag_events_once(ag_mover *m, double t, double h, const double *hint, int stride);
+/* A corner in the step of size h from m->z at t to m->z1: the time of the first, about. */
+bool ag_events_corner(ag_mover *m, double t, double h, double *s);
+
+/* look.c. create: the functions watch are looked for. clear: is it proved that none of them crosses zero in the step
+ * just made from t by h? dense: isolates what may, with the dense output prepared; false: that is not possible. */
+void ag_look_create(ag_mover *m, const ag_tape *watch, const double *params);
+void ag_look_free(ag_mover *m);
+bool ag_look_clear(ag_mover *m, double t, double h);
+bool ag_look_dense(ag_mover *m, double t, double h);
+
 /* State at time s inside the step, by a real step of the method from its start. False when that fails. */
 bool ag_mover_at(ag_mover *m, double t, double s, double *z);
 /* The same put back onto the constraints, in m->zt and m->c1: where crossings are located. */

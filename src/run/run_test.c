@@ -166,12 +166,18 @@ static void check_watch(void) {
    */
   AG_CHECK_NEAR(res[1].t, res[0].t, 1e-11);
   AG_CHECK(res[2].t == res[1].t && !memcmp(res[1].x, res[2].x, sizeof x0));
+  double at = res[1].t;
   for (int k = 0; k < 3; k++) ag_run_done(&res[k]);
   ag_tape_free(functions);
   o.events = false;
   AG_CHECK(ag_run_watch(sys, &o) == NULL);
-  o.events = o.multipliers = true;
-  AG_CHECK(ag_run_watch(sys, &o) == NULL);
+  o.events = o.multipliers = true; /* on the full state */
+  functions = ag_run_watch(sys, &o);
+  o.watch = functions;
+  AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res[0]) == AG_OK);
+  AG_CHECK_NEAR(res[0].t, at, 1e-7);
+  ag_run_done(&res[0]);
+  ag_tape_free(functions);
   ag_system_free(sys);
   ag_model_free(m);
   ag_ctx_done(&ctx);

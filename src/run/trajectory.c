@@ -167,9 +167,9 @@ double ag_trajectory_before(const run *r, double s) {
 static bool find_corner(run *r, int n, double *end) {
   const ag_mover *m = &r->m;
   for (int i = 0; i < n; i++)
-    if (m->hit_events[i] < ag_model_n_events(ag_system_model(r->sys)) &&
-        ag_model_events(ag_system_model(r->sys))[m->hit_events[i]].cuts) {
-      *end = ag_trajectory_before(r, m->hit_times[i]);
+    if (m->hits[i].e < ag_model_n_events(ag_system_model(r->sys)) &&
+        ag_model_events(ag_system_model(r->sys))[m->hits[i].e].cuts) {
+      *end = ag_trajectory_before(r, m->hits[i].s);
       return true;
     }
   return false;
@@ -180,27 +180,29 @@ static bool find_corner(run *r, int n, double *end) {
 ag_end ag_trajectory_crossings(run *r, double *t1) {
   ag_mover *m = &r->m;
   int n_event = ag_model_n_events(ag_system_model(r->sys));
-  double *times = m->hit_times, end = *t1, direction = *t1 > r->t ? 1 : -1;
-  int *which = m->hit_events, n = ag_events_in_step(m, r->t, *t1 - r->t, AG_MAX_HITS, times, which);
+  double end = *t1, direction = *t1 > r->t ? 1 : -1;
+  int n = ag_events_in_step(m, r->t, *t1 - r->t);
+  const ag_hit *hits = m->hits;
   double last = *t1;
   r->corner = find_corner(r, n, &end);
-  for (int i = 0; i < n && (r->cut == AG_END_TIME || times[i] == *t1);
+  for (int i = 0; i < n && (r->cut == AG_END_TIME || hits[i].s == *t1);
        i++) { /* others at the moment of the end count too */
-    int e = which[i];
-    if (r->corner && (times[i] - end) * direction > 0) break; /* found again in the next step */
-    add_event(r, e, times[i]);
+    int e = hits[i].e;
+    if (r->corner && (hits[i].s - end) * direction > 0) break; /* found again in the next step */
+    add_event(r, e, hits[i].s);
     r->passed = r->passed || (e < n_event && ag_model_events(ag_system_model(r->sys))[e].cuts);
-    if (r->o->event) r->o->event(r->o->save_self, e, times[i]);
-    if (e == n_event) AG_TRY_END(record_crossing(r, times[i]));
+    if (r->o->event) r->o->event(r->o->save_self, e, hits[i].s);
+    if (e == n_event) AG_TRY_END(record_crossing(r, hits[i].s));
     if (r->cut != AG_END_TIME) continue;
     if (e == n_event && r->o->crossings && r->res->event_count[e] >= r->o->crossings) r->cut = AG_END_CROSSINGS;
-    if (e < n_event && ag_model_events(ag_system_model(r->sys))[e].terminal && ag_mover_at(m, r->t, times[i], m->zt)) {
+    if (e < n_event && ag_model_events(ag_system_model(r->sys))[e].terminal && ag_mover_at(m, r->t, hits[i].s, m->zt)) {
       r->cut = AG_END_EVENT;
       r->res->end_event = e;
     }
-    if (r->cut != AG_END_TIME) *t1 = last = times[i];
-    /* beyond a corner the constraints may differ: the last state is half a negligible step earlier */
-    if (r->cut == AG_END_EVENT && ag_model_events(ag_system_model(r->sys))[e].cuts) last = r->t + (times[i] - r->t) / 2;
+    if (r->cut != AG_END_TIME) *t1 = last = hits[i].s;
+    /* beyond a corner the constraints may be others: the last state is half a negligible step earlier */
+    if (r->cut == AG_END_EVENT && ag_model_events(ag_system_model(r->sys))[e].cuts)
+      last = r->t + (hits[i].s - r->t) / 2;
   }
   *t1 = last;
   if (r->corner && r->cut == AG_END_TIME) *t1 = end;
@@ -356,6 +358,7 @@ static void finish(run *r, double recorded_t) {
   bool have = r->o->section || recorded_t == r->t;
   if (!have && res->end != AG_END_SINK && r->sink && !r->sink->row(r->sink->self, r->record)) res->end = AG_END_SINK;
   memcpy(res->record, r->record, sizeof(double) * (size_t)res->width);
+  memcpy(res->doubts, m->doubts, sizeof *res->doubts * (size_t)res->n_event);
   res->rhs = m->n_rhs;
   res->compiled = m->fused != NULL;
 }
@@ -417,6 +420,7 @@ static void result_init(ag_run_result *result, const ag_system *sys, const ag_ru
   result->record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   result->event_count = ag_heap_alloc(sizeof(int) * (size_t)(result->n_event + 1));
   result->event_times = ag_heap_alloc(sizeof(double *) * (size_t)(result->n_event + 1));
+  result->doubts = ag_heap_alloc(sizeof *result->doubts * (size_t)(result->n_event + 1));
 }
 
 static void run_init(run *r) {
@@ -465,6 +469,7 @@ void ag_run_done(ag_run_result *result) {
   for (int i = 0; i < result->n_event; i++) free(result->event_times[i]);
   free(result->event_times);
   free(result->event_count);
+  free(result->doubts);
   free(result->engine_note);
   free(result->why);
   ag_checkpoint_done(&result->checkpoint);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ * Runs a tape on enclosures: bounds of its outputs, and of their rates, while the inputs move over a piece of a curve.
+ * One case per row of op.def, from enclose.h with V = double; two copies of the loop as in interp.c. A linear solve is
+ * not enclosed: its results are unbounded. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "expr/expr.h"
+#include "expr/vmath.h"
+
+#include "expr/enclose.h"
+
+_Static_assert(sizeof(ag_enclosure) == sizeof(E), "the public name of E with V = double");
+
+V_IN void unbounded(E *s, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) s[i] = e_of(e_whole(), e_whole());
+}
+
+V_IN void run(const ag_tape *tape, int from, int to, const E *const *seg, E *s) {
+  for (const ag_instr *x = tape->instr + from, *end = tape->instr + to; x < end; x++) {
+    bool same = x->a == x->b;
+    switch (x->op) {
+#define CASE1(NAME) \
+  case AG_OP_##NAME: \
+    s[x->dst] = e_##NAME(s[x->a]); \
+    break;
+#define CASE2(NAME) \
+  case AG_OP_##NAME: \
+    s[x->dst] = e_##NAME(s[x->a], s[x->b]); \
+    break;
+#define CASE3(NAME) \
+  case AG_OP_##NAME: \
+    s[x->dst] = e_##NAME(s[x->a], s[x->b], s[x->c]); \
+    break;
+#define e_MUL(a, b) (same ? e_square(a) : e_MUL(a, b))
+#define AG_OP(NAME, text, arity, ...) CASE##arity(NAME)
+#define AG_OP_TAPE(NAME, text, arity, ...) CASE##arity(NAME)
+#include "expr/op.def"
+#undef e_MUL
+    case AG_OP_LOAD: s[x->dst] = seg[x->a][x->b]; break;
+    case AG_OP_CONST: s[x->dst] = e_number(tape->constants[x->a]); break;
+    case AG_OP_CALL_SOLVE: unbounded(s + x->dst, x->a); break;
+    case AG_OP_CALL_LDL: unbounded(s + x->dst, (uint32_t)tape->ldls[x->a]->n); break;
+    default: __builtin_unreachable(); /* tape.c emits nothing else */
+    }
+  }
+}
+
+#if defined __x86_64__ && !defined __FMA__
+__attribute__((target("avx2,fma"))) static void run_fma(const ag_tape *tape, int from, int to, const E *const *seg,
+                                                        E *s) {
+  run(tape, from, to, seg, s);
+}
+static void run_plain(const ag_tape *tape, int from, int to, const E *const *seg, E *s) { run(tape, from, to, seg, s); }
+static void run_any(const ag_tape *tape, int from, int to, const E *const *seg, E *s) {
+  if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) run_fma(tape, from, to, seg, s);
+  else run_plain(tape, from, to, seg, s);
+}
+#else
+static void run_any(const ag_tape *tape, int from, int to, const E *const *seg, E *s) { run(tape, from, to, seg, s); }
+#endif
+
+void ag_enclose_prep(const ag_tape *tape, const double *p, ag_enclosure *slots) {
+  E *params = ag_heap_alloc(sizeof *params * (size_t)(tape->n_need[AG_SEG_P] + 1));
+  for (int i = 0; i < tape->n_need[AG_SEG_P]; i++) params[i] = e_number(p[i]);
+  const E *seg[AG_SEG_COUNT] = {[AG_SEG_P] = params};
+  run_any(tape, 0, tape->n_prep, seg, (E *)slots);
+  free(params);
+}
+
+void ag_enclose_eval(const ag_tape *tape, const ag_enclosure *const seg[AG_SEG_COUNT], ag_enclosure *slots,
+                     ag_enclosure *out) {
+  run_any(tape, tape->n_prep, tape->n_instr, (const E *const *)seg, (E *)slots);
+  for (int i = 0; i < tape->n_out; i++) out[i] = slots[tape->out[i]];
+}
+
+void ag_enclose_bounded(const ag_tape *tape, bool *bounded) {
+  bool *lost = ag_heap_alloc((size_t)tape->n_slot + 1); /* per slot, as it is now: behind a solve, or NaN */
+  for (int i = 0; i < tape->n_instr; i++) {
+    const ag_instr *x = &tape->instr[i];
+    int arity = ag_op_describe((ag_op)x->op)->arity;
+    uint32_t n = x->op == AG_OP_CALL_SOLVE ? x->a : x->op == AG_OP_CALL_LDL ? (uint32_t)tape->ldls[x->a]->n : 0;
+    if (n) memset(lost + x->dst, true, n);
+    else if (x->op == AG_OP_CONST) lost[x->dst] = __builtin_isnan(tape->constants[x->a]);
+    else lost[x->dst] = (arity > 0 && lost[x->a]) || (arity > 1 && lost[x->b]) || (arity > 2 && lost[x->c]);
+  }
+  for (int i = 0; i < tape->n_out; i++) bounded[i] = !lost[tape->out[i]];
+  free(lost);
+}

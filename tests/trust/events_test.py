@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Events against motions whose crossings are known in closed form: none may be missed, none counted twice.
+
+    events_test.py PROGRAM MODELS
+
+Times are compared to 1e-8 of the run (the default tolerance is 1e-10), directions and order exactly. Doubts are allowed
+only where two crossings lie closer together than 100 tolerances, or an extremum comes nearer to zero than the tolerance."""
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, MODELS = sys.argv[1], sys.argv[2]
+failures = 0
+
+
+def check(holds, text):
+    global failures
+    if not holds:
+        failures += 1
+        print("does not hold:", text)
+
+
+def run(model, *options):
+    out = subprocess.run([PROGRAM, "run", model, "--json", "--quiet", *options], capture_output=True, text=True)
+    check(out.returncode in (0, 1), f"{model} {options}: exit code {out.returncode}\n{out.stderr}")
+    return json.loads(out.stdout) if out.stdout.strip().startswith("{") else {"events": {}, "end": out.stderr}
+
+
+def compare(found, wanted, what, tolerance=1e-8):
+    """Two lists of times."""
+    ok = len(found) == len(wanted) and all(abs(a - b) <= tolerance * max(1, abs(b)) for a, b in zip(found, wanted))
+    check(ok, f"{what}: {len(found)} found, {len(wanted)} exist; {found[:4]} ... {wanted[:4]} ...")
+
+
+def model_file(folder, text):
+    path = os.path.join(folder, "m.nh")
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
+# ---- the cases that were once answered wrongly ----
+
+def seen_cases():
+    case = lambda name: os.path.join(MODELS, name + ".nh")
+    got = run(case("F5_terminal_missed"), "--t1", "100")
+    first = 69.8 - math.sqrt(0.84**2 - 0.2345**2)
+    check(got["end"].startswith("event") and abs(got["t"] - first) < 1e-8, f"terminal event: {got['end']} at {got.get('t')}")
+    got = run(case("F5_disk_turns"), "--t1", "20")
+    turns = [t for k in range(0, 400) if 0 < (t := (2 * math.pi * k + 0.1) / 50) <= 20]
+    compare(got["events"]["mark"], turns, "turns of the disk")
+    for w in (10, 100):
+        got = run(case("F5_alias"), "--set", f"w={w}", "--t1", "100")
+        marks = [t for k in range(1, 4000) if 0 < (t := k * math.pi / w - 0.0001) <= 100]
+        compare(got["events"]["mark"], marks, f"marks with w = {w}")
+    got = run(case("F5_dip"), "--t1", "100")
+    half = 0.01 * math.sqrt(math.log(2))
+    compare(got["events"]["dip"], [33.3 - half, 33.3 + half], "narrow dip")
+    compare(got["events"]["two"], [50 - 1e-3, 50 + 1e-3], "two close crossings")
+    got = run(case("F3_osc"), "--set", "x0=5e-10", "--set", "v0=-1", "--t1", "1e-9", "--dt", "1e-10")
+    compare(got["events"]["zero"], [5e-10], "oscillator with steps of 1e-10", 1e-16)
+
+
+def doubts():
+    """What cannot be known is said: a function that touches zero, or stays there; a jump over zero is no doubt."""
+    with tempfile.TemporaryDirectory() as folder:
+        for event, wanted in [("(x - 5)^2", True), ("x - t", True), ("(x - 5)^2 + 1e-3", False), ("1/(x - 5)", False),
+                              ("atan2(sin(x - 0.1), cos(x - 0.1))", False)]:
+            path = model_file(folder, f"model d\nconfig x in R\nlagrangian 1/2*x'^2\nstart x' = 1\nevent e: {event} = 0\n")
+            text = json.dumps(run(path, "--t1", "10")["warnings"])
+            check(("undecided near" in text) == wanted, f"{event}: {text}")
+
+
+# ---- random problems ----
+
+def polynomials(folder, rng):
+    """Products of (x - r) along free motion, many events a model."""
+    n_event = 50
+    roots, lines = [], ["model p", "config x in R", "lagrangian 1/2*x'^2", "start x' = 1"]
+    for e in range(n_event):
+        r = sorted(rng.uniform(0.5, 19.5) for _ in range(rng.randint(1, 5)))
+        if len(r) > 1 and rng.random() < 0.3:
+            r[1] = r[0] + 10 ** rng.uniform(-4, -1)
+            r.sort()
+        roots.append(r)
+        lines.append(f"event e{e}: " + "*".join(f"(x - {x!r})" for x in r) + " = 0")
+    got = run(model_file(folder, "\n".join(lines) + "\n"), "--t1", "20")
+    for e in range(n_event):
+        compare(got["events"][f"e{e}"], roots[e], f"roots {roots[e]}", 1e-7)
+
+
+def chords(folder, rng):
+    n_event = 50
+    wanted, lines = [], ["model c", "config x in R, y in R", "lagrangian 1/2*(x'^2 + y'^2)", "start x' = 1, y = 0.1"]
+    for e in range(n_event):
+        c, r, b = rng.uniform(5, 95), 10 ** rng.uniform(-2, 0.5), 0
+        b = 0.1 + r * rng.choice([rng.uniform(-0.999, 0.999), rng.uniform(1.001, 2)])
+        d = r * r - (b - 0.1) ** 2
+        wanted.append([c - math.sqrt(d), c + math.sqrt(d)] if d > 0 else [])
+        lines.append(f"event e{e}: (x - {c!r})^2 + (y - {b!r})^2 = {r!r}^2")
+    got = run(model_file(folder, "\n".join(lines) + "\n"), "--t1", "100")
+    for e in range(n_event):
+        compare(got["events"][f"e{e}"], wanted[e], f"chord {lines[4 + e]}", 1e-7)
+
+
+def sines(folder, rng):
+    """Products of sines along an oscillator x = sin(t)."""
+    n_event = 20
+    wanted, lines = [], ["model s", "config x in R, y in R", "lagrangian 1/2*(x'^2 + y'^2) - 1/2*x^2", "start x' = 1, y' = 1"]
+    for e in range(n_event):
+        a, b = rng.uniform(0.5, 30), rng.uniform(-0.95, 0.95)
+        times = [t for k in range(1, 400) if 0 < (t := k * math.pi / a) <= 30]
+        for k in range(-1, 12):
+            times += [t for t in (math.asin(b) + 2 * math.pi * k, math.pi - math.asin(b) + 2 * math.pi * k) if 0 < t <= 30]
+        times.sort()
+        wanted.append(times)
+        lines.append(f"event e{e}: sin({a!r}*y)*(x - {b!r}) = 0")
+    got = run(model_file(folder, "\n".join(lines) + "\n"), "--t1", "30")
+    for e in range(n_event):
+        near = min((q - p for p, q in zip(wanted[e], wanted[e][1:])), default=1)
+        if near > 1e-6:
+            compare(got["events"][f"e{e}"], wanted[e], lines[4 + e], 1e-7)
+
+
+def main():
+    rng = random.Random(20)
+    seen_cases()
+    doubts()
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(40):
+            polynomials(folder, rng)
+            chords(folder, rng)
+        for _ in range(20):
+            sines(folder, rng)
+    print(f"{failures} failures")
+    sys.exit(failures > 0)
+
+
+main()
