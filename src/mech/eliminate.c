@@ -11,28 +11,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "math/dense.h"
-#include "mech/mech_internal.h"
+#include "mech/eliminate_internal.h"
 
 /* A minor counts as bounded away from zero if, divided by the norms of its rows, it stays above this at all samples. */
 static const double MINOR_MIN = 0.05;
-
-/* A velocity not yet eliminated: a whole coordinate (row -1) or one component. */
-typedef struct leaf {
-  ag_id input;
-  int coord, row;
-} leaf;
-
-typedef struct elim {
-  derive *d;
-  ag_graph *g;
-  int n_block, n_row, n_leaf;
-  ag_id *blocks, *rows; /* current left-hand sides (= 0) */
-  ag_id *block_norms,
-      *norms; /* squared norms of the rows as stated, over all velocities: the scale of their coefficients */
-  leaf *leaves;
-  ag_id *frame_u; /* inputs of the frame velocities */
-} elim;
 
 static void replace(elim *e, ag_id from, ag_id to) {
   if (e->n_block) ag_substitute(e->g, 1, &from, &to, e->n_block, e->blocks);
@@ -109,14 +91,6 @@ static void solve_blocks(elim *e) {
 
 /* ---- (2) rows with a coefficient 1 ---- */
 
-/* Coefficients of a row in every leaf (columns). */
-static void coefficients(elim *e, ag_id row, ag_id *out) {
-  ag_id one = ag_num(e->g, 1), *inputs = ag_heap_alloc(sizeof *inputs * (size_t)(e->n_leaf + 1));
-  for (int i = 0; i < e->n_leaf; i++) inputs[i] = e->leaves[i].input;
-  ag_reverse(e->g, 1, &row, &one, e->n_leaf, inputs, out);
-  free(inputs);
-}
-
 static void solve_scalar(elim *e, int r, int i, ag_id coefficient) {
   ag_graph *g = e->g;
   ag_id v = e->leaves[i].input, zero = ag_num(g, 0), rest = e->rows[r];
@@ -164,7 +138,7 @@ static void solve_units(elim *e) {
   ag_id *c = ag_heap_alloc(sizeof *c * (size_t)(e->d->sys->n.xi + e->n_leaf + 1));
   for (int r = 0; r < e->n_row;) {
     int i, k;
-    coefficients(e, e->rows[r], c);
+    ag_elim_coefficients(e, e->rows[r], c);
     bool plus = find_unit(e, c, 1, &i, &k);
     if (!plus && !find_unit(e, c, -1, &i, &k)) {
       r++;
@@ -176,81 +150,6 @@ static void solve_units(elim *e) {
 }
 
 /* ---- (3) groups of rows: minors ---- */
-
-typedef struct group {
-  int n_row, n_col, rank;
-  int *row;  /* indices into e->rows */
-  leaf *col; /* scalar velocities */
-  ag_id *S;  /* n_row x n_col coefficients */
-} group;
-
-static int root(const int *parent, int i) {
-  while (parent[i] != i) i = parent[i];
-  return i;
-}
-
-/* All scalar columns (leaf, component) and the full coefficient table of the remaining rows. */
-typedef struct columns {
-  int n;
-  leaf *col;
-  ag_id *S; /* n_row x n */
-} columns;
-
-static columns all_columns(elim *e) {
-  columns all = {0};
-  ag_arena *arena = e->d->sys->arena;
-  int capacity = e->d->sys->n.xi;
-  all.col = AG_NEWN(arena, leaf, capacity + 1);
-  for (int i = 0; i < e->n_leaf; i++) {
-    int dim = ag_node_rows(e->g, e->leaves[i].input);
-    for (int k = 0; k < dim; k++)
-      all.col[all.n++] = (leaf){e->leaves[i].input, e->leaves[i].coord, dim > 1 ? k : e->leaves[i].row};
-  }
-  all.S = AG_NEWN(arena, ag_id, e->n_row * all.n + 1);
-  ag_id *c = ag_heap_alloc(sizeof *c * (size_t)(e->n_leaf + 1));
-  for (int r = 0; r < e->n_row; r++) {
-    coefficients(e, e->rows[r], c);
-    int at = 0;
-    for (int i = 0; i < e->n_leaf; i++)
-      for (int k = 0; k < ag_node_rows(e->g, e->leaves[i].input); k++)
-        all.S[r * all.n + at++] = ag_entry(e->g, c[i], k, 0);
-  }
-  free(c);
-  return all;
-}
-
-/* Connected groups: rows that share a velocity. */
-static int make_groups(elim *e, group *groups) {
-  columns all = all_columns(e);
-  ag_arena *arena = e->d->sys->arena;
-  int m = e->n_row, n_group = 0, *parent = ag_heap_alloc(sizeof(int) * (size_t)(m + 1));
-  for (int r = 0; r < m; r++) parent[r] = r;
-  for (int c = 0; c < all.n; c++)
-    for (int r = 0, first = -1; r < m; r++) {
-      if (ag_is_zero(e->g, all.S[r * all.n + c])) continue;
-      if (first < 0) first = r;
-      else parent[root(parent, r)] = root(parent, first);
-    }
-  for (int k = 0; k < m; k++) {
-    if (root(parent, k) != k) continue;
-    group *grp = &groups[n_group++];
-    *grp = (group){.row = AG_NEWN(arena, int, m), .col = AG_NEWN(arena, leaf, all.n + 1)};
-    int *at = ag_heap_alloc(sizeof(int) * (size_t)(all.n + 1));
-    for (int r = 0; r < m; r++)
-      if (root(parent, r) == k) grp->row[grp->n_row++] = r;
-    for (int c = 0; c < all.n; c++) {
-      bool touches = false;
-      for (int i = 0; i < grp->n_row; i++) touches = touches || !ag_is_zero(e->g, all.S[grp->row[i] * all.n + c]);
-      if (touches) at[grp->n_col] = c, grp->col[grp->n_col++] = all.col[c];
-    }
-    grp->S = AG_NEWN(arena, ag_id, grp->n_row * grp->n_col + 1);
-    for (int i = 0; i < grp->n_row; i++)
-      for (int j = 0; j < grp->n_col; j++) grp->S[i * grp->n_col + j] = all.S[grp->row[i] * all.n + at[j]];
-    free(at);
-  }
-  free(parent);
-  return n_group;
-}
 
 /* The scalar leaf of a column, split off where it is part of a vector. */
 static int column_leaf(elim *e, const leaf *c) {
@@ -343,19 +242,11 @@ static void solve_basis(elim *e, const group *grp) {
 
 /* ---- all of it ---- */
 
-static double best_minor(const elim *e, const group *grp, int *pick) {
-  ag_id *norms = ag_heap_alloc(sizeof *norms * (size_t)(grp->n_row + 1));
-  for (int i = 0; i < grp->n_row; i++) norms[i] = e->norms[grp->row[i]];
-  double value = ag_minor_best(e->d, grp->n_row, grp->n_col, grp->S, norms, pick);
-  free(norms);
-  return value;
-}
-
 static ag_status solve_frame_groups(elim *e, int n_group, const group *groups) {
   int pick[AG_MINOR_MAX];
   for (int i = 0; i < n_group; i++) {
     const group *grp = &groups[i];
-    double least = grp->n_row == grp->n_col && grp->n_row <= AG_MINOR_MAX ? best_minor(e, grp, pick) : 0;
+    double least = grp->n_row == grp->n_col && grp->n_row <= AG_MINOR_MAX ? ag_group_minor(e, grp, pick) : 0;
     if (least < 1e-6) {
       ag_ctx_error(
           e->d->ctx, e->d->m->frames[0].pos,
@@ -372,7 +263,7 @@ static bool solve_groups(elim *e, int n_group, const group *groups) {
   int pick[AG_MINOR_MAX];
   for (int i = 0; i < n_group; i++) {
     const group *grp = &groups[i];
-    double least = grp->rank == grp->n_row ? best_minor(e, grp, pick) : 0;
+    double least = grp->rank == grp->n_row ? ag_group_minor(e, grp, pick) : 0;
     if (grp->rank == 0) continue; /* no rows are left */
     if (least >= MINOR_MIN) solve_group(e, grp, pick, least);
     else if (grp->n_col - grp->rank <= AG_BASIS_MAX && (grp->rank == grp->n_row || grp->rank <= AG_BASIS_MAX))
@@ -380,24 +271,6 @@ static bool solve_groups(elim *e, int n_group, const group *groups) {
     else return false;
   }
   return true;
-}
-
-/* The independent rows of each group, if more rows are kept than are independent. False: their number is not the known
- * rank. */
-static bool rank_groups(elim *e, int n_group, group *groups) {
-  const ag_system *sys = e->d->sys;
-  int spare = sys->n.lambda - sys->n.rank;
-  for (int i = 0; i < n_group; i++) {
-    group *grp = &groups[i];
-    grp->rank = grp->n_row;
-    if (sys->n.rank == sys->n.lambda) continue;
-    ag_id *norms = ag_heap_alloc(sizeof *norms * (size_t)(grp->n_row + 1));
-    for (int r = 0; r < grp->n_row; r++) norms[r] = e->norms[grp->row[r]];
-    grp->rank = ag_minor_rank(e->d, grp->n_row, grp->n_col, grp->S, norms);
-    free(norms);
-    spare -= grp->n_row - grp->rank;
-  }
-  return spare == 0;
 }
 
 /* Uses the saddle-point system instead; the elimination begun so far is discarded. */
@@ -526,11 +399,11 @@ static bool *dependent_by_default(derive *d) {
   collect(&e, 0);
   solve_simple(&e);
   group *groups = AG_NEWN(d->sys->arena, group, e.n_row + 1);
-  int n_group = make_groups(&e, groups);
-  bool ranked = rank_groups(&e, n_group, groups);
+  int n_group = ag_groups_make(&e, groups);
+  bool ranked = ag_groups_rank(&e, n_group, groups);
   for (int i = 0; i < n_group && ranked; i++) {
     const group *grp = &groups[i];
-    if (grp->rank < grp->n_row || best_minor(&e, grp, pick) < MINOR_MIN) continue;
+    if (grp->rank < grp->n_row || ag_group_minor(&e, grp, pick) < MINOR_MIN) continue;
     for (int j = 0; j < grp->n_row; j++) mark_dependent(&e, grp->col[pick[j]].coord, grp->col[pick[j]].row);
   }
   return d->dependent;
@@ -555,8 +428,8 @@ ag_status ag_eliminate(derive *d) {
   collect(&e, d->m->n_frames);
   solve_simple(&e);
   group *groups = AG_NEWN(sys->arena, group, e.n_row + 1);
-  int n_group = make_groups(&e, groups);
-  bool ranked = rank_groups(&e, n_group, groups);
+  int n_group = ag_groups_make(&e, groups);
+  bool ranked = ag_groups_rank(&e, n_group, groups);
   if (d->m->n_frames) AG_TRY(solve_frame_groups(&e, n_group, groups));
   else if (!ranked || !solve_groups(&e, n_group, groups)) return give_up(d);
   if (dependent) d->dependent = dependent;

@@ -145,6 +145,7 @@ ag_tape *ag_full_tape(ag_system *sys, int n_out, const ag_id *outs);
 int ag_tape_once(const ag_tape *tape, double t, const double *z, const double *p, const double *c, double *out);
 /* q <- q * exp(delta): moves stored coordinates along a tangent vector; unit quaternions. */
 void ag_retract(const ag_system *sys, double *q, const double *delta);
+bool ag_all_finite(int n, const double *v);
 void ag_normalise(const ag_system *sys, double *q);
 /* Default coordinates: zeros, identity rotations, e3 on S2. */
 void ag_default_coordinates(const ag_system *sys, double *q);
@@ -265,6 +266,9 @@ const ag_system *ag_work_system(const ag_work *w);
 
 /* undetermined.c: reports observables that are forces which redundant rows do not determine */
 void ag_undetermined(derive *d);
+
+/* mass.c */
+ag_status ag_mass_check(derive *d);
 
 /* growth.c */
 void ag_growth_find(derive *d);

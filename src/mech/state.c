@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Stored coordinates: their tangent, their lengths, where they are by default. */
+#include <math.h>
 #include <string.h>
 
 #include "math/lie.h"
 #include "mech/mech_internal.h"
+
+bool ag_all_finite(int n, const double *v) {
+  for (int i = 0; i < n; i++)
+    if (!isfinite(v[i])) return false;
+  return true;
+}
 
 void ag_normalise(const ag_system *sys, double *q) {
   for (int i = 0; i < sys->model->n_coords; i++)

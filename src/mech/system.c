@@ -6,90 +6,6 @@
 #include "math/dense.h"
 #include "mech/mech_internal.h"
 
-enum {
-  MANY = 64
-}; /* velocities: above this the spectrum of the mass matrix is computed only if it cannot be factorised */
-
-/* Can the mass matrix be factorised at the start? */
-static bool factorises(const ag_system *sys) {
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x)), *z = ag_heap_alloc(sizeof(double) * (size_t)sys->n.z);
-  double *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.c + 1)),
-         *dz = ag_heap_alloc(sizeof(double) * (size_t)sys->n.z);
-  ag_work *w = ag_work_create(sys, sys->params);
-  ag_system_state0(sys, x);
-  bool good = ag_work_reduce(w, sys->t0, x, c, z) == AG_FINE && ag_work_rhs(w, sys->t0, z, c, dz) == AG_FINE;
-  ag_work_free(w);
-  free(x), free(z), free(c), free(dz);
-  return good;
-}
-
-/* The mass matrix on the constraints must be positive definite: names the direction where it is not. */
-static ag_status check_mass(derive *d) {
-  ag_system *sys = d->sys;
-  int n = sys->n.xi, k = sys->n.lambda;
-  if (sys->elimination == AG_ELIM_SADDLE) return ag_sparse_mass(d);
-  if (sys->n.u == 0 || ((n > MANY || !sys->tapes[AG_ROLE_SADDLE]) && factorises(sys))) return AG_OK;
-  if (!sys->tapes[AG_ROLE_SADDLE]) {
-    ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the mass matrix is not positive definite at the start");
-    return AG_WRONG;
-  }
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.q + n));
-  double *N = ag_heap_alloc(sizeof(double) * (size_t)(n * n)), *A, *w, *V;
-  ag_system_state0(sys, x);
-  double *v = ag_role_once(sys, AG_ROLE_SADDLE, sys->t0, x, sys->params);
-  const double *M = v + sys->outputs[AG_OUT_SADDLE_M].at, *S = v + sys->outputs[AG_OUT_SADDLE_S].at;
-  int rank = k ? ag_dense_null(k, n, S, sys->n.rank < k ? 1e-9 : 1e-12, N) : 0, m = n - rank;
-  if (!k)
-    for (int i = 0; i < n; i++) N[i * n + i] = 1;
-  A = ag_heap_alloc(sizeof(double) * (size_t)(m * m + 1));
-  V = ag_heap_alloc(sizeof(double) * (size_t)(m * m + 1));
-  w = ag_heap_alloc(sizeof(double) * (size_t)(m + 1));
-  /* N^T M N, M N first */
-  double *MN = ag_heap_alloc(sizeof(double) * (size_t)(n * m + 1));
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++)
-      for (int b = 0; M[i * n + j] != 0 && b < m; b++) MN[i * m + b] += M[i * n + j] * N[j * m + b];
-  for (int i = 0; i < n; i++)
-    for (int a = 0; a < m; a++)
-      for (int b = 0; N[i * m + a] != 0 && b < m; b++) A[a * m + b] += N[i * m + a] * MN[i * m + b];
-  free(MN);
-  ag_status status = AG_OK;
-  /* units must not matter: scaled to a unit diagonal */
-  double *size = ag_heap_alloc(sizeof(double) * (size_t)(m + 1));
-  for (int a = 0; a < m; a++) size[a] = A[a * m + a] > 0 ? sqrt(A[a * m + a]) : 1;
-  for (int a = 0; a < m; a++)
-    for (int b = 0; b < m; b++) A[a * m + b] /= size[a] * size[b];
-  bool finite = true;
-  for (int i = 0; i < m * m; i++) finite = finite && isfinite(A[i]);
-  if (!finite) {
-    ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the mass matrix is not finite at the start");
-    status = AG_WRONG;
-  } else if (ag_dense_eigsym(m, A, w, V) == 0 && w[0] <= 1e-14) {
-    int worst = 0;
-    double best = 0;
-    for (int i = 0; i < n; i++) {
-      double c = 0;
-      for (int a = 0; a < m; a++) c += N[i * m + a] * V[a * m] / size[a];
-      if (fabs(c) > best) best = fabs(c), worst = i;
-    }
-    ag_pos pos = d->m->lagrangian_pos;
-    for (int i = 0; i < d->m->n_coords && !pos.line; i++) /* a body: there is no `lagrangian` statement to point at */
-      if (sys->coords[i].tangent <= worst && worst < sys->coords[i].tangent + sys->coords[i].n_tangent)
-        pos = d->m->coords[i].pos;
-    ag_ctx_error(d->ctx, pos, "the mass matrix is %s at the start on the velocities the constraints allow: see `%s`",
-                 w[0] < -1e-14 ? "not positive" : "singular", ag_velocity_name(sys, worst, sys->arena));
-    status = AG_WRONG;
-  }
-  free(x);
-  free(v);
-  free(size);
-  free(N);
-  free(A);
-  free(V);
-  free(w);
-  return status;
-}
-
 /* Energy and equations must have values at the start. */
 static ag_status check_start(derive *d) {
   ag_system *sys = d->sys;
@@ -176,7 +92,7 @@ static ag_status derive_all(derive *d) {
   ag_observe(d);
   ag_guards(d);
   AG_TRY(ag_start_velocities(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0, sys->xi0, NULL));
-  AG_TRY(check_mass(d));
+  AG_TRY(ag_mass_check(d));
   AG_TRY(check_start(d));
   if (d->m->n_touches) AG_TRY(check_relations(d));
   ag_undetermined(d);

@@ -2,21 +2,6 @@
  * What can be wrong with a system, each with its message; and t0. */
 #include "tests/mech_models.h"
 
-/* No mass in y. */
-static ag_model *massless(void) {
-  ag_model *m = ag_model_create("massless");
-  int x = scalar(m, "x", AG_SPACE_R);
-  scalar(m, "y", AG_SPACE_R);
-  m->lagrangian = ag_mul(m->graph, m->coords[x].xi, m->coords[x].xi);
-  return m;
-}
-
-static ag_model *negative(void) {
-  ag_model *m = massless();
-  m->lagrangian = ag_sub(m->graph, m->lagrangian, ag_mul(m->graph, m->coords[1].xi, m->coords[1].xi));
-  return m;
-}
-
 /* -log x at x = 0. */
 static ag_model *infinite(void) {
   ag_model *m = ag_model_create("infinite");
@@ -49,8 +34,6 @@ static const struct {
   ag_model *(*make)(void);
   const char *said;
 } wrong[] = {
-    {massless, "the mass matrix is singular at the start on the velocities the constraints allow: see `y'`"},
-    {negative, "the mass matrix is not positive at the start on the velocities the constraints allow: see `y'`"},
     {infinite, "the energy has no finite value at the start"},
     {margin, "at the start `gap` is not open"},
     {relation, "the constraints do not keep this relation"},

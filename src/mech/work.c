@@ -92,12 +92,6 @@ ag_saddle ag_saddle_at(ag_work *w, double t, const double *x) {
                      ag_result(w, AG_OUT_SADDLE_KAPPA), ag_result(w, AG_OUT_SADDLE_RESIDUAL)};
 }
 
-static bool all_finite(int n, const double *v) {
-  for (int i = 0; i < n; i++)
-    if (!isfinite(v[i])) return false;
-  return true;
-}
-
 /* Without constraints u is xi: the eliminated form gives the accelerations. */
 static int free_accel(ag_work *w, double t, const double *x, double *xidot) {
   const ag_system *sys = w->sys;
@@ -232,7 +226,7 @@ int ag_work_section(ag_work *w, int section, double t, const double *x, double *
 /* Basis data at a state: N spans ker S_y, orthonormal. S: of this basis, from the basis tape. */
 static int new_basis(ag_work *w, const ag_basis *basis, const double *S, double *c) {
   int n = basis->n_y, k = basis->n_w;
-  if (!all_finite(basis->n_s * n, S) || !ag_rows_choose(basis, S, c)) return AG_TROUBLE_RANK;
+  if (!ag_all_finite(basis->n_s * n, S) || !ag_rows_choose(basis, S, c)) return AG_TROUBLE_RANK;
   S = ag_rows_combined(w, basis, S, c);
   /* rank of the row-scaled matrix */
   double *scaled = w->y;

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ * The mass matrix on the velocities that the constraints allow must be positive definite at the start. */
+#include <math.h>
+#include <string.h>
+
+#include "math/dense.h"
+#include "mech/mech_internal.h"
+
+enum { MANY = 64 }; /* velocities: above this the spectrum is computed only if the matrix cannot be factorised */
+
+/* N^T M N scaled to a unit diagonal, so that units do not matter. */
+typedef struct allowed {
+  int n, m;             /* all velocities, allowed directions */
+  double *N, *A, *size; /* n x m: a basis of ker S; m x m; what was divided by */
+} allowed;
+
+/* Can the mass matrix be factorised at the start? */
+static bool factorises(const ag_system *sys) {
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x)), *z = ag_heap_alloc(sizeof(double) * (size_t)sys->n.z);
+  double *c = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.c + 1)),
+         *dz = ag_heap_alloc(sizeof(double) * (size_t)sys->n.z);
+  ag_work *w = ag_work_create(sys, sys->params);
+  ag_system_state0(sys, x);
+  bool good = ag_work_reduce(w, sys->t0, x, c, z) == AG_FINE && ag_work_rhs(w, sys->t0, z, c, dz) == AG_FINE;
+  ag_work_free(w);
+  free(x), free(z), free(c), free(dz);
+  return good;
+}
+
+static void allowed_init(allowed *a, const ag_system *sys) {
+  int n = sys->n.xi, k = sys->n.lambda;
+  double *x = ag_heap_alloc(sizeof(double) * (size_t)sys->n.x), *N = ag_heap_alloc(sizeof(double) * (size_t)(n * n));
+  ag_system_state0(sys, x);
+  double *v = ag_role_once(sys, AG_ROLE_SADDLE, sys->t0, x, sys->params);
+  const double *M = v + sys->outputs[AG_OUT_SADDLE_M].at, *S = v + sys->outputs[AG_OUT_SADDLE_S].at;
+  int rank = k ? ag_dense_null(k, n, S, sys->n.rank < k ? 1e-9 : 1e-12, N) : 0, m = n - rank;
+  for (int i = 0; i < n && !k; i++) N[i * n + i] = 1;
+  double *A = ag_heap_alloc(sizeof(double) * (size_t)(m * m + 1)),
+         *size = ag_heap_alloc(sizeof(double) * (size_t)(m + 1));
+  double *MN = ag_heap_alloc(sizeof(double) * (size_t)(n * m + 1));
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int b = 0; M[i * n + j] != 0 && b < m; b++) MN[i * m + b] += M[i * n + j] * N[j * m + b];
+  for (int i = 0; i < n; i++)
+    for (int p = 0; p < m; p++)
+      for (int b = 0; N[i * m + p] != 0 && b < m; b++) A[p * m + b] += N[i * m + p] * MN[i * m + b];
+  for (int p = 0; p < m; p++) size[p] = A[p * m + p] > 0 ? sqrt(A[p * m + p]) : 1;
+  for (int p = 0; p < m; p++)
+    for (int b = 0; b < m; b++) A[p * m + b] /= size[p] * size[b];
+  *a = (allowed){n, m, N, A, size};
+  free(x), free(v), free(MN);
+}
+
+/* The velocity with the largest part in the direction V (first column) of least mass. */
+static int weakest(const allowed *a, const double *V) {
+  int worst = 0;
+  double best = 0;
+  for (int i = 0; i < a->n; i++) {
+    double c = 0;
+    for (int p = 0; p < a->m; p++) c += a->N[i * a->m + p] * V[p * a->m] / a->size[p];
+    if (fabs(c) > best) best = fabs(c), worst = i;
+  }
+  return worst;
+}
+
+static void report(derive *d, int velocity, const char *what) {
+  const ag_system *sys = d->sys;
+  ag_pos pos = d->m->lagrangian_pos;
+  for (int i = 0; i < d->m->n_coords && !pos.line; i++) { /* a body: there is no `lagrangian` statement to point at */
+    const ag_layout_row *p = &sys->coords[i];
+    if (p->tangent <= velocity && velocity < p->tangent + p->n_tangent) pos = d->m->coords[i].pos;
+  }
+  ag_ctx_error(d->ctx, pos, "the mass matrix is %s at the start on the velocities the constraints allow: see `%s`",
+               what, ag_velocity_name(sys, velocity, sys->arena));
+}
+
+/* False: not positive definite, which is reported with the direction. */
+static bool check_spectrum(derive *d, allowed *a) {
+  int m = a->m;
+  for (int i = 0; i < m * m; i++)
+    if (!isfinite(a->A[i])) {
+      ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the mass matrix is not finite at the start");
+      return false;
+    }
+  double *V = ag_heap_alloc(sizeof(double) * (size_t)(m * m + 1)), *w = ag_heap_alloc(sizeof(double) * (size_t)(m + 1));
+  bool good = ag_dense_eigsym(m, a->A, w, V) != 0 || w[0] > 1e-14;
+  if (!good) report(d, weakest(a, V), w[0] < -1e-14 ? "not positive" : "singular");
+  free(V), free(w);
+  return good;
+}
+
+ag_status ag_mass_check(derive *d) {
+  const ag_system *sys = d->sys;
+  bool dense = sys->tapes[AG_ROLE_SADDLE];
+  if (sys->elimination == AG_ELIM_SADDLE) return ag_sparse_mass(d);
+  if (sys->n.u == 0 || ((sys->n.xi > MANY || !dense) && factorises(sys))) return AG_OK;
+  if (!dense) {
+    ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the mass matrix is not positive definite at the start");
+    return AG_WRONG;
+  }
+  allowed a;
+  allowed_init(&a, sys);
+  bool good = check_spectrum(d, &a);
+  free(a.N), free(a.A), free(a.size);
+  return good ? AG_OK : AG_WRONG;
+}
