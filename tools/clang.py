@@ -3,7 +3,7 @@
 """clang.py front|tidy BUILD: what clang says of sources, with the compile commands of BUILD (a configured tree, whose
 embedded texts are made).
 
-  front   the front end on all sources of src/, tests/ and bench/ (without the rivals): no warning
+  front   the front end on all sources of src/, tests/ and bench/ that BUILD compiles: no warning
   tidy    clang-tidy (.clang-tidy) on the sources of src/ that are not tests. A source that passed is not looked at again
           while its text after preprocessing, comments included, and the checks stay the same: BUILD/tidy holds an empty
           file for each, named by the hash of all that"""
@@ -17,10 +17,6 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-
-def is_front(path):
-    return not os.path.basename(path).startswith("rival_")
 
 
 def is_tidy(path):
@@ -70,14 +66,13 @@ def tidy(build, path, entry):
 
 
 def main():
-    (look, is_in, program) = {"front": (front, is_front, "clang"), "tidy": (tidy, is_tidy, "clang-tidy")}[sys.argv[1]]
+    (look, is_in, program) = {"front": (front, bool, "clang"), "tidy": (tidy, is_tidy, "clang-tidy")}[sys.argv[1]]
     build = os.path.abspath(sys.argv[2])
     if not shutil.which(program):
         print(f"{program} is missing (Debian: {program})", file=sys.stderr)
         return 2
     found = {path: entry for path, entry in commands(build).items() if is_in(path)}
-    missing = [path for folder in ("src/*", "bench") for path in glob.glob(os.path.join(ROOT, folder, "*.c"))
-               if is_in(path) and path not in found]
+    missing = [path for path in sorted(glob.glob(os.path.join(ROOT, "src", "*", "*.c"))) if is_in(path) and path not in found]
     for path in missing:
         print(f"{os.path.relpath(path, ROOT)} is not compiled in {build}")
     failed = len(missing)
