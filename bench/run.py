@@ -5,7 +5,8 @@
 PROGRAM is anagyre in its build folder; the programs of this folder are built there. What they measure stands at their
 heads: models.c (every shipped model), large.c (families of growing size), race.c (one accurate rattleback against hand-written C and libraries), batch.c
 (many). The rivals are compiled here, with gcc and clang; a library that is missing is left out, with a line saying so.
---quick: few repetitions and models, to see that it works."""
+--quick: few repetitions and models, to see that it works.
+run.py PROGRAM --against OLD [--quick]: ratios of two programs instead (against.py)."""
 import datetime
 import glob
 import json
@@ -17,6 +18,9 @@ import subprocess
 import sys
 import tempfile
 import time
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+import against  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
@@ -184,6 +188,10 @@ def main():
     quick = "--quick" in sys.argv
     program = os.path.abspath(words[0])
     build = os.path.dirname(program)
+    if "--against" in sys.argv:
+        old = sys.argv[sys.argv.index("--against") + 1]
+        with tempfile.TemporaryDirectory() as folder:
+            return against.compare(program, old, folder, LARGE, build_rivals(folder), quick)
     subprocess.run(["cmake", "--build", build, "--target", "anagyre_bench"], check=True, stdout=subprocess.DEVNULL)
     bench = os.path.join(build, "bench")
     models = sorted(glob.glob(os.path.join(ROOT, "models", "*.nh")))
@@ -202,7 +210,8 @@ def main():
     if len(words) > 1:
         with open(words[1], "w", encoding="utf-8") as file:
             json.dump(result, file, indent=1)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
