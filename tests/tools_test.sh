@@ -25,6 +25,12 @@ layers 1 'src/expr/graph.c:2: "lang/lang.h": expr/ may not use lang/' '#include 
 layers 1 'expr/ may not use lang/' '  #  include "lang/lang.h"' src/expr/op.def
 layers 1 'only the front header expr/expr.h' '#include "expr/graph_internal.h"' src/lang/parse.c
 layers 1 'base/ may not use expr/' '#include "expr/expr.h"' src/base/text.h
+layers 0 "" '#include "run/run.h"' src/study/section.c
+layers 0 "" '#include "study/study.h"' src/cli/run.c
+layers 1 'study/ may not use cli/' '#include "cli/cli.h"' src/study/section.c
+layers 1 'study/ may not use store/' '#include "store/store.h"' src/study/section.c
+layers 1 'run/ may not use study/' '#include "study/study.h"' src/run/batch.c
+layers 1 'api/ may not use study/' '#include "study/study.h"' src/api/run.c
 layers 1 'written from src/' '#include "../lang/lang.h"'
 layers 1 'no such folder' '#include "nowhere/x.h"'
 layers 1 'no such folder' '#include "tests/check.h"'
