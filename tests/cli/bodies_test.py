@@ -163,7 +163,8 @@ class Starts(Bodies):
         r = self.json("run", name, "--t1", 0, "--set", "b.omega=e1", "--set", "b.omega=[0, 0, 2]")
         self.same(r["observables"]["b.omega"], [0, 0, 2], 1e-15)
         self.same(self.json("run", name, "--t1", 0, "--set", "b.Omega=e1")["state"]["b.Omega"], [1, 0, 0], 1e-15)
-        self.fails(["check", self.write(body.replace("b.omega = ", "b.omega[1] = "))], 2, "as a whole")
+        self.same(self.json("run", name, "--t1", 0, "--set", "b.omega[3]=5")["observables"]["b.omega"], [1, 2, 5], 1e-15)
+        self.fails(["check", self.write(body.replace("b.omega = ", "b.omega[1] = "))], 2, "`b.omega.1.` is a scalar")
         self.fails(["check", self.write(body + "start b.Omega = e1\n")], 2, "given twice")
 
     def test_rubber_rate_follows(self):

@@ -392,7 +392,7 @@ class Messages(Case):
         position = self.write("holonomic y = 2*x\nstart x = 1\n")
         _, err = self.anagyre("check", position, "--set", "y=1")
         self.assertIn("--set y=1:1:1: warning: the start positions", err)
-        for value, message in (("log(-1 - t)", "the start value of `y` is not finite"), ("x", "this start value uses `x`")):
+        for value, message in (("log(-1 - t)", "the start value of `y` is not finite"), ("y + 1", "this start value uses `y`")):
             _, err = self.anagyre("check", position, "--set", f"y={value}", code=2)
             self.assertIn(f"--set y={value}:1:1: error: {message}", err)
 
