@@ -14,6 +14,8 @@ enum { SAMPLES = 8 };
 
 /* A piece of the step so short that a function which changes much in it jumps. */
 static const double NARROW = 1e-9;
+/* A piece in doubt as long as this, on a curve that is known to rounding: it was given up. */
+static const double UNDECIDED = 1e-2;
 
 /* A start this near to a surface, beside how far the first step goes from it, lies on it: starts are solved for to
  * rounding. */
@@ -263,6 +265,11 @@ static bool crosses_once(const finder *q, int e, int n, const ag_bracket *b) {
 static void visit_brackets(finder *q, int e) {
   int n;
   const ag_bracket *b = ag_isolate_found(q->m->isolate, e - q->m->g_first, &n);
+  for (int k = 0; k < n; k++)
+    if (b[k].doubt && b[k].to - b[k].from > UNDECIDED) { /* the work has reached its limit */
+      visit_samples(q, e);
+      return;
+    }
   q->once = q->m->in_place && n > 0 && crosses_once(q, e, n, b);
   for (int k = 0; k < n; k++) {
     double from = dense_value(q->m, q->t, q->h, b[k].from, e), middle = 0.5 * (b[k].from + b[k].to), last = b[k].from;

@@ -35,6 +35,7 @@ struct ag_isolate {
   ag_bracket **found;
   int *n_found, *cap_found;
   double t, h;
+  bool tired; /* the limit of the work was reached */
 };
 
 /* ---- making ---- */
@@ -249,8 +250,8 @@ bool ag_isolate_step(ag_isolate *s, double t, double h, int degree, const double
   for (int top = 0, work = 0; top >= 0; work++) {
     piece *p = &s->stack[top];
     enclose(s, p);
-    bool last = p->to - p->from <= ldexp(1, -DEPTH) ||
-                work >= max_work; /* the stack is deep enough for such a length */
+    s->tired = work >= max_work;
+    bool last = s->tired || p->to - p->from <= ldexp(1, -DEPTH); /* the stack is deep enough for such a length */
     if (!decide(s, p, last)) {
       top--;
       continue;
@@ -278,3 +279,5 @@ const ag_bracket *ag_isolate_found(const ag_isolate *s, int e, int *n) {
 }
 
 const bool *ag_isolate_reads(const ag_isolate *s) { return s->reads; }
+
+bool ag_isolate_tired(const ag_isolate *s) { return s->tired; }

@@ -32,6 +32,8 @@ bool ag_isolate_step(ag_isolate *s, double t, double h, int degree, const double
                      const bool *skip, int max_work);
 /* What was found for function e: brackets in order of theta; neighbours share their ends. */
 const ag_bracket *ag_isolate_found(const ag_isolate *s, int e, int *n);
+/* Did the last look end at the limit of the work? */
+bool ag_isolate_tired(const ag_isolate *s);
 /* Which components of z the functions read: n marks. */
 const bool *ag_isolate_reads(const ag_isolate *s);
 

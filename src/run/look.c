@@ -9,6 +9,9 @@
 
 enum { CHEAP_WORK = 32, WORK = 20000, ROWS = 4 };
 
+/* Operations that one look into a step may take. A function so long that this does not suffice is sampled. */
+static const double OPERATIONS = 4e5;
+
 /* The dense output may be off by more than the tolerance of the step. */
 static const double DENSE_ERROR = 10;
 static const double ROUNDING = 1e-13; /* of a curve that is known */
@@ -37,6 +40,7 @@ void ag_look_create(ag_mover *m, const ag_tape *watch, const double *params) {
     m->all_proved = m->all_proved && m->proved[i];
   }
   m->isolate = ag_isolate_create(watch, m->n, params, m->c, ag_system_dims(m->sys)->c);
+  m->work_limit = (int)fmin(WORK, OPERATIONS / (watch->n_instr + 1));
   m->curve = ag_heap_alloc(sizeof(double) * (size_t)((AG_ISOLATE_DEGREE + 1) * m->n + 1));
   m->rows = ag_heap_alloc(sizeof(double) * (size_t)(ROWS * m->n + 1));
   m->width = ag_heap_alloc(sizeof(double) * (size_t)(m->n + 1));
@@ -83,6 +87,7 @@ bool ag_look_clear(ag_mover *m, double t, double h) {
     m->width[i] = fabs(C[i]) / 4 + tolerance(m, i);
   }
   ag_isolate_rows(m->n, ROWS, m->z, m->rows, m->curve);
+  if (m->work_limit < CHEAP_WORK) return false;
   if (!ag_isolate_step(m->isolate, t, h, ROWS, m->curve, m->width, NULL, CHEAP_WORK)) return false;
   for (int e = 0; e < m->n_g - m->g_first; e++) {
     int n;
@@ -118,10 +123,11 @@ bool ag_look_dense(ag_mover *m, double t, double h) {
     m->method->interpolate(m->method, m->n, (double)k / D, m->z, m->space, m->curve + k * m->n);
   memcpy(m->curve + D * m->n, m->z1, sizeof(double) * (size_t)m->n);
   ag_isolate_nodes(m->n, m->curve);
-  bool sure = ag_isolate_step(m->isolate, t, h, D, m->curve, m->width, m->unproved, WORK);
+  bool sure = ag_isolate_step(m->isolate, t, h, D, m->curve, m->width, m->unproved, m->work_limit);
   keep_doubts(m);
+  if (ag_isolate_tired(m->isolate)) m->n_open = 0; /* it is sampled: nothing is proved, nothing in doubt */
   if (sure) return true;
   for (int i = 0; i < m->n; i++) m->width[i] = ROUNDING * fmax(fabs(m->z[i]), fabs(m->z1[i]));
-  (void)ag_isolate_step(m->isolate, t, h, D, m->curve, m->width, m->unproved, WORK);
+  (void)ag_isolate_step(m->isolate, t, h, D, m->curve, m->width, m->unproved, m->work_limit);
   return true;
 }

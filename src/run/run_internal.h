@@ -55,6 +55,7 @@ typedef struct ag_mover {
   ag_isolate *isolate;              /* with watch: where the functions can be zero; and the curve it is asked about */
   bool *proved, *unproved, *absent; /* per function of watch: can it be enclosed? is it not there at all? */
   bool all_proved;
+  int work_limit; /* pieces of a step that may be looked at */
   double *curve, *rows, *width;
   ag_open *open; /* what cannot be decided as far as the motion is known */
   int n_open, cap_open;
