@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The expect statements of a model, checked by running it with dop853 at rtol = atol = 1e-12. */
+ * The expect statements of a model, checked by running it with dop853 at rtol = atol = 5e-13. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +160,7 @@ static ag_status run_one(ag_ctx *ctx, ag_system *sys, const ag_expect *e, const 
   v->tol = number_of(sys, e->tol, params, x0);
   ag_run_options o;
   ag_run_defaults(&o);
-  o.rtol = o.atol = 1e-12;
+  o.rtol = o.atol = 5e-13;
   o.t0 = ag_system_t0(sys);
   o.every = -1;
   o.events = event || has_corners(ag_system_model(sys));
