@@ -9,6 +9,7 @@
 #define AG_RK_PASTE(a, b) AG_RK_PASTE_(a, b)
 #define AG_RK_OF(b) AG_RK_PASTE(AG_RK_METHOD, b)
 #define AG_RK_NUM(x) ((x) - (V){0})
+#define AG_RK_PART static inline __attribute__((always_inline))
 #define AG_RK_SCRATCH(work) ((work) + (AG_RK_OF(TOP) + 1) * AG_STEP_N)
 #define AG_RK_COEFFICIENTS(work) ((work) + (AG_RK_OF(TOP) + 2) * AG_STEP_N)
 #ifndef AG_STEP_EACH
@@ -57,10 +58,10 @@
  *   ERROR 1:  |h| sqrt(|E.k|^2 / n)
  *   ERROR 2:  |h| |E.k|^2 / sqrt((|E.k|^2 + |E3.k|^2 / 100) n)
  * with |x|^2 = sum (x_i / (atol + rtol max(|z_i|, |z1_i|)))^2 over the n components in the norm; 0 without an estimate;
- * NaN if one of these components of z1 or f(t + h, z1) is not finite. */
-AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
-                                       double rtol, double atol, V *restrict error, V *restrict work) {
-  V *restrict k = work, *restrict w = AG_RK_SCRATCH(work);
+ * NaN if one of these components of z1 or f(t + h, z1) is not finite. The parts of the workspace are parameters, for
+ * compilers believe `restrict` of parameters alone. */
+AG_RK_PART int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1, double rtol,
+                               double atol, V *restrict error, V *restrict k, V *restrict w) {
   AG_RK_OF(STAGES)(AG_RK_STAGE) AG_STEP_EACH(i) {
     V sum = {0};
     AG_RK_OF(B)(AG_RK_TERM) z1[i] = v_fma(h, sum, z[i]);
@@ -71,14 +72,17 @@ AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const
   (void)w, (void)rtol, (void)atol;
   return 0;
 }
+AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
+                                       double rtol, double atol, V *restrict error, V *restrict work) {
+  return AG_STEP_FN(try)(AG_STEP_PASS t, h, z, z1, rtol, atol, error, work, AG_RK_SCRATCH(work));
+}
 
 /* After a step: the coefficients c (DEGREE rows) of the polynomial
  *   u(theta) = z + theta (c0 + (1-theta) (c1 + theta (c2 + (1-theta) (c3 + ...)))),
  * c0 to c2 the cubic Hermite interpolant of values and derivatives at both ends, the others c_m = h D_m.k; before that
  * the stages only it needs. */
-AG_STEP_QUALIFIER int AG_STEP_FN(dense)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, const V *restrict z1,
-                                        V *restrict work) {
-  V *restrict k = work, *restrict w = AG_RK_SCRATCH(work), *restrict c = AG_RK_COEFFICIENTS(work);
+AG_RK_PART int AG_STEP_FN(coefficients)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, const V *restrict z1,
+                                        V *restrict k, V *restrict w, V *restrict c) {
   AG_RK_OF(EXTRA)(AG_RK_STAGE) AG_STEP_EACH(i) {
     V d = z1[i] - z[i];
     c[i] = d;
@@ -88,6 +92,10 @@ AG_STEP_QUALIFIER int AG_STEP_FN(dense)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, cons
   }
   (void)t, (void)w;
   return 0;
+}
+AG_STEP_QUALIFIER int AG_STEP_FN(dense)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, const V *restrict z1,
+                                        V *restrict work) {
+  return AG_STEP_FN(coefficients)(AG_STEP_PASS t, h, z, z1, work, AG_RK_SCRATCH(work), AG_RK_COEFFICIENTS(work));
 }
 
 /* u(theta). At theta = 0 exactly z, at theta = 1 z1 up to rounding. */
@@ -108,6 +116,7 @@ AG_STEP_QUALIFIER void AG_STEP_FN(interpolate)(AG_STEP_SIZE V theta, const V *re
 #undef AG_RK_TERM
 #undef AG_RK_COEFFICIENTS
 #undef AG_RK_SCRATCH
+#undef AG_RK_PART
 #undef AG_RK_NUM
 #undef AG_RK_OF
 #undef AG_RK_PASTE

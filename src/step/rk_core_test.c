@@ -44,6 +44,7 @@ static int scalar_rhs(void *self, double t, const double *z, double *dz) {
 #define AG_STEP_QUALIFIER static
 #define AG_STEP_FLOW
 #define AG_STEP_SIZE
+#define AG_STEP_PASS
 #define AG_STEP_N N
 #define AG_STEP_RHS(t, z, dz) \
   { \

@@ -20,11 +20,13 @@
  *   AG_STEP_QUALIFIER         their storage class and attributes
  *   AG_STEP_FLOW              leading parameters of step and dense that AG_STEP_RHS uses, with a final comma; or empty
  *   AG_STEP_SIZE              leading parameters of all three that AG_STEP_N uses, with a final comma; or empty
+ *   AG_STEP_PASS              the arguments for both, with a final comma; or empty
  *   AG_STEP_N                 number of components: a constant, or an int among AG_STEP_SIZE
  *   AG_STEP_RHS(t, z, dz)     a statement that sets the V dz[AG_STEP_N] to f(t, z); it may return a reason > 0
  *   AG_STEP_IN_NORM(i)        whether component i counts in the error norm; AG_STEP_N_NORM: how many do, at least 1
- *   AG_STEP_IN_REST(i)        whether it counts in a second norm, error[1]; AG_STEP_N_REST: how many do, 0: there is
- * none Optional: AG_STEP_EACH(i), the loop over the components. What the text of one family needs besides stands at its
+ *   AG_STEP_IN_REST(i)        whether it counts in a second norm, error[1]; AG_STEP_N_REST: how many do, 0: there is no
+ *                             second norm
+ * Optional: AG_STEP_EACH(i), the loop over the components. What the text of one family needs besides stands at its
  * head.
  *
  * Below: all this but V for the library, where the flow is an ag_flow f. */
