@@ -292,6 +292,12 @@ void ag_target_loop(ag_builder *b, const ag_stmt *s, void (*body)(ag_builder *, 
 /* The text of a statement with the current values of its running indices, in the arena of the model. */
 const char *ag_target_text(ag_builder *b, const ag_stmt *s);
 
+/* ---- degree.c ---- */
+/* Per node of the graph: an upper bound of its degree in the velocities (large: not a polynomial). To be freed. */
+uint8_t *ag_degree_bounds(ag_builder *b);
+/* Is x of at most this degree (1 or 2) in the velocities, on every branch and for all parameters? */
+bool ag_degree_holds(ag_builder *b, const uint8_t *bounds, ag_id x, int most, ag_pos pos);
+
 /* ---- verify.c: after the last statement ---- */
 /* Registers a 3x3 matrix declared to be a rotation, to be checked at the end. */
 void ag_verify_later(ag_builder *b, ag_id x, ag_pos pos);

@@ -17,11 +17,14 @@ static void check_lagrangian(void) {
       "x'^2 + y'^2 + dot(z', z')",
       "x'*y'*sin(x) + c*x' - cos(y) + dot(z', [[1, x], [x, 2]]*z')",
       "(x' + y')^2/(1 + x^2) + norm(z')^2",
-      "exp(2*log(sqrt(1 + x'^2))) + dot(z', z')",
       "(x'^3 + x'^2)/(1 + x') + y'^2",
       "if x > 0 then x'^2 else 2*x'^2",
       "exp(log(1 + x'^2))",
       "t*x'^2 + c*t",
+      "(x' + y)^3 - x'^3 + y'^2",
+      "x'^2 + y'^2 + x'^3*(sin(y)^2 + cos(y)^2 - 1)",
+      "(if t > 1 then x' + x'^3 else x'^3 + y') - x'^3 + x'^2",
+      "inverse([[1 + x^2, y], [y, 3]])[1, 1]*x'^2",
   };
   static const char *const wrong[] = {"x'^3",
                                       "sqrt((1 + x'^2)^2)",
@@ -36,7 +39,18 @@ static void check_lagrangian(void) {
                                       "exp(x*x')",
                                       "x'^4/(1 + x'^2)",
                                       "x'^2 + 1e-3*y'^3",
-                                      "max(x', y')*x'"};
+                                      "max(x', y')*x'",
+                                      "exp(2*log(sqrt(1 + x'^2)))",
+                                      "x'^2 + (if x > 100 then x'^3 else 0)",
+                                      "x'^2 + (if c > 100 then x'^3 else 0)",
+                                      "x'^2 + (if t > 1e9 then (if y > 7 then 0 else x'*y'^2) else 0)",
+                                      "x'^2 + max(0, x - 100)*x'^3",
+                                      "x'^2 + (abs(x - 100) - x + 100)*sign(y - 50)*x'^3",
+                                      "x'^2 + exp(-1e6*y^2)*x'^3",
+                                      "x'^2 + (c - 1.5)*x'^3",
+                                      "x'^2 + 1e-200*x'^4",
+                                      "x'^2 + unvaried(x')*x'",
+                                      "x'^c + x'^2"};
   for (size_t i = 0; i < sizeof quadratic / sizeof *quadratic; i++) AG_CHECK_STR(error_of(quadratic[i], ""), "");
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     AG_CHECK_STR(error_of(wrong[i], ""),
@@ -55,6 +69,14 @@ static void check_affine(void) {
   AG_CHECK_STR(error_of(l, "frame u = sqrt(x'^2)\n"),
                "5:7: the frame velocity `u` must be linear or affine in the velocities");
   AG_CHECK_STR(error_of(l, "frame u = x' + t, w = z'\n"), "");
+  static const char *const hidden[] = {"y' = (if x > 100 then x'^2 else 0)", "y' = max(0, x - 100)*x'^2",
+                                       "y' = x*(if t < 1e6 then x' else x'*y')", "y' = x' + (c - 1.5)*x'^2",
+                                       "z' = [x', (if y > 50 then y'^2 else y')]"};
+  for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+    char line[200];
+    snprintf(line, sizeof line, "constraint %s\n", hidden[i]);
+    AG_CHECK_STR(error_of(l, line), "5:12: a constraint must be linear or affine in the velocities");
+  }
 }
 
 static void check_warnings(void) {
