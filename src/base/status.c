@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/escape.h"
 
 enum { MAX_KEPT = 50, MAX_LINE = 200 };
 
@@ -44,7 +45,7 @@ void ag_ctx_report(ag_ctx *ctx, ag_severity severity, ag_pos pos, const char *fo
   va_start(args, format);
   vsnprintf(line, sizeof line, format, args);
   va_end(args);
-  ag_text_str(&text, line);
+  ag_escape_plain(&text, line);
   AG_PUSH(ctx->diags, ctx->n_diag, ctx->cap);
   ctx->diags[ctx->n_diag++] = (ag_diag){severity, pos, text.s, ctx->file ? copy(ctx->file, strlen(ctx->file)) : NULL,
                                         line_of(ctx->source, pos.line)};
@@ -55,17 +56,20 @@ static void render_line(const ag_diag *d, ag_text *out) {
   size_t n = strlen(d->line_text), col = d->pos.col > 0 ? (size_t)d->pos.col - 1 : 0, from = 0;
   if (col > n) col = n;
   if (col > MAX_LINE / 2) from = col - MAX_LINE / 2;
+  while (from < col && ((unsigned char)d->line_text[from] & 0xc0) == 0x80) from++;
   size_t shown = n - from < MAX_LINE ? n - from : MAX_LINE;
   ag_text_str(out, "  ");
-  for (size_t i = from; i < from + shown; i++) {
-    char c = d->line_text[i];
-    if (c == '\t') c = ' ';
-    if ((unsigned char)c < 0x20 || c == 0x7f) c = '?';
-    ag_text_char(out, c);
+  size_t width = 0; /* characters before the position */
+  for (size_t i = from, length; i < from + shown; i += length) {
+    const char *c = d->line_text + i;
+    length = ag_utf8_length(c, from + shown - i);
+    if (!length || ag_utf8_controls(c, length)) ag_text_char(out, *c == '\t' ? ' ' : '?');
+    else ag_text_strn(out, c, length);
+    length = length ? length : 1;
+    width += i < col;
   }
   ag_text_str(out, "\n  ");
-  for (size_t i = from; i < col; i++)
-    if (((unsigned char)d->line_text[i] & 0xc0) != 0x80) ag_text_char(out, ' ');
+  for (size_t i = 0; i < width; i++) ag_text_char(out, ' ');
   ag_text_char(out, '^');
   for (int i = 1; i < d->pos.len && col + (size_t)i < from + shown; i++) ag_text_char(out, '~');
   ag_text_char(out, '\n');
@@ -75,7 +79,7 @@ void ag_ctx_render(const ag_ctx *ctx, ag_text *out) {
   static const char *const word[] = {"note", "warning", "error"};
   for (int i = 0; i < ctx->n_diag; i++) {
     const ag_diag *d = &ctx->diags[i];
-    if (d->file) ag_text_printf(out, "%s:", d->file);
+    if (d->file) ag_escape_plain(out, d->file), ag_text_char(out, ':');
     if (d->pos.line > 0) ag_text_printf(out, "%d:%d:", d->pos.line, d->pos.col);
     ag_text_printf(out, "%s%s: %s\n", d->file || d->pos.line > 0 ? " " : "", word[d->severity], d->message);
     if (d->line_text) render_line(d, out);

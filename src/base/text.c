@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/escape.h"
 
 static void room(ag_text *x, size_t more) {
   size_t need = x->n + more + 1;
@@ -63,13 +64,7 @@ void ag_text_number(ag_text *x, double v) {
 
 void ag_text_json_str(ag_text *x, const char *s) {
   ag_text_char(x, '"');
-  for (; *s; s++) {
-    unsigned char c = (unsigned char)*s;
-    if (c == '"' || c == '\\') ag_text_char(x, '\\'), ag_text_char(x, *s);
-    else if (c == '\n') ag_text_str(x, "\\n");
-    else if (c < 0x20) ag_text_printf(x, "\\u%04x", c);
-    else ag_text_char(x, *s);
-  }
+  ag_escape_json(x, s);
   ag_text_char(x, '"');
 }
 

@@ -288,7 +288,7 @@ static ag_status make_members(ag_members *members, anagyre_model *m, const ag_co
                                 .strict = args->strict};
   ag_status status = ag_members_create(members, &request, &usage);
   if (usage.n && status == AG_WRONG) ag_usage("run", "%s", ag_text_cstr(&usage));
-  else if (usage.n) fprintf(stderr, "error: %s\n", ag_text_cstr(&usage));
+  else if (usage.n) ag_output_tell("error: %s", ag_text_cstr(&usage));
   else if (status != AG_OK)
     return ag_open_refuse(m, members->ctx.n_error ? &members->ctx : ag_api_ctx(m), status, common);
   ag_text_done(&usage);

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "cli/batch.h"
+#include "cli/output.h"
 #include "math/lie.h"
 #include "store/store.h"
 
@@ -172,7 +173,7 @@ static void put_members(const ag_batch_report *b, ag_fields *p, const bool *want
 /* ---- the file ---- */
 
 static ag_status print_error(ag_text *trouble) {
-  fprintf(stderr, "error: %s\n", ag_text_cstr(trouble));
+  ag_output_tell("error: %s", ag_text_cstr(trouble));
   ag_text_done(trouble);
   return AG_SYSTEM;
 }

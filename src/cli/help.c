@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/output.h"
 
 typedef struct args {
   ag_common common;
@@ -93,11 +94,12 @@ enum { N_TOPIC = sizeof topics / sizeof topics[0], MAX_NAMES = 64 };
 
 ag_status ag_usage(const char *verb, const char *format, ...) {
   va_list list;
+  char message[4096];
   va_start(list, format);
-  fprintf(stderr, "anagyre%s%s: ", verb ? " " : "", verb ? verb : "");
-  vfprintf(stderr, format, list);
-  fprintf(stderr, "\nTry `anagyre help%s%s`.\n", verb ? " " : "", verb ? verb : "");
+  vsnprintf(message, sizeof message, format, list);
   va_end(list);
+  ag_output_tell("anagyre%s%s: %s", verb ? " " : "", verb ? verb : "", message);
+  fprintf(stderr, "Try `anagyre help%s%s`.\n", verb ? " " : "", verb ? verb : "");
   return AG_WRONG;
 }
 

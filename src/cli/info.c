@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/escape.h"
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/output.h"
 #include "cli/result.h"
 #include "store/store.h"
 
@@ -21,6 +23,7 @@ static const ag_option options[] = {AG_QUIET_ROW(args), AG_COMMON_ROWS(args)};
 typedef struct file_info {
   ag_archive *a;
   const ag_fields *fields;
+  ag_arena *arena;    /* of the texts that are printed */
   double first, last; /* times of the rows; NaN: none */
   bool continuable;
   double point; /* time from which it would be continued */
@@ -41,8 +44,11 @@ static int cols_of(const ag_field *p) { return p->rank > 1 ? (int)p->dim[1] : 1;
 
 static file_info info_of(ag_archive *a) {
   ag_checkpoint c;
-  file_info t = {
-      .a = a, .fields = &a->fields, .first = ag_archive_row_time(a, 0), .last = ag_archive_row_time(a, a->n_row - 1)};
+  file_info t = {.a = a,
+                 .fields = &a->fields,
+                 .arena = ag_arena_create(),
+                 .first = ag_archive_row_time(a, 0),
+                 .last = ag_archive_row_time(a, a->n_row - 1)};
   t.continuable = !a->running && ag_archive_checkpoint(a, &c);
   if (t.continuable) {
     t.point = c.t;
@@ -52,6 +58,17 @@ static file_info info_of(ag_archive *a) {
 }
 
 /* ---- text ---- */
+
+/* A text of the file as it may be printed: the file is anybody's. */
+static const char *plain(const file_info *t, const char *s) {
+  ag_text clean = {0};
+  ag_escape_plain(&clean, s);
+  const char *copy = ag_arena_str(t->arena, ag_text_cstr(&clean));
+  ag_text_done(&clean);
+  return copy;
+}
+
+static const char *shown(const file_info *t, const char *path) { return plain(t, text(t, path)); }
 
 static void line(ag_text *out, const char *what, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void line(ag_text *out, const char *what, const char *format, ...) {
@@ -67,7 +84,7 @@ static void put_quantities(const file_info *t, ag_text *out) {
   ag_text_str(out, "quantities\n");
   for (int i = 0; i < t->a->n_column; i++) {
     const ag_field *c = t->a->columns[i];
-    ag_text_printf(out, "  %-28s  %-10s", c->path, attribute(t, c, "kind"));
+    ag_text_printf(out, "  %-28s  %-10s", plain(t, c->path), plain(t, attribute(t, c, "kind")));
     if (c->rank) ag_text_printf(out, c->rank > 1 ? "  %ld x %ld" : "  %ld", c->dim[0], c->dim[1]);
     ag_text_char(out, '\n');
   }
@@ -80,7 +97,7 @@ static void put_parameters(const file_info *t, ag_text *out) {
     if (strncmp(p->path, "/parameters/", 12) || strchr(p->path, '@')) continue;
     if (!some) ag_text_str(out, "parameters\n");
     some = true;
-    ag_text_printf(out, "  %-12s  ", p->path + 12);
+    ag_text_printf(out, "  %-12s  ", plain(t, p->path + 12));
     if (p->kind == AG_FIELD_INTEGER && p->rank == 0) ag_text_printf(out, "%ld", *(const long *)p->data);
     if (p->kind == AG_FIELD_NUMBER) ag_result_value(rows_of(p), cols_of(p), p->data, 16, out);
     ag_text_char(out, '\n');
@@ -90,15 +107,15 @@ static void put_parameters(const file_info *t, ag_text *out) {
 static void put_run(const file_info *t, ag_text *out) {
   const ag_fields *p = t->fields;
   double dt = ag_fields_get_number(p, "/options@dt", 0);
-  if (dt > 0) line(out, "method", "%s, dt %g, %s", text(t, "/options@method"), dt, text(t, "/options@closure"));
+  if (dt > 0) line(out, "method", "%s, dt %g, %s", shown(t, "/options@method"), dt, shown(t, "/options@closure"));
   else
-    line(out, "method", "%s, rtol %g, atol %g, %s", text(t, "/options@method"),
+    line(out, "method", "%s, rtol %g, atol %g, %s", shown(t, "/options@method"),
          ag_fields_get_number(p, "/options@rtol", NAN), ag_fields_get_number(p, "/options@atol", NAN),
-         text(t, "/options@closure"));
+         shown(t, "/options@closure"));
   const ag_field *set = ag_fields_find(p, "/options/set");
   const char *s = set && set->kind == AG_FIELD_TEXT && set->rank == 1 ? set->data : "";
   for (long i = 0; set && set->rank == 1 && i < set->dim[0]; i++, s += strlen(s) + 1)
-    line(out, i ? "" : "set", "%s", s);
+    line(out, i ? "" : "set", "%s", plain(t, s));
   long steps = ag_fields_get_integer(p, "/summary@steps", -1);
   if (steps >= 0) line(out, "steps", "%ld (%ld rejected)", steps, ag_fields_get_integer(p, "/summary@rejected", 0));
   double drift = ag_fields_get_number(p, "/summary@energy_drift", NAN);
@@ -130,7 +147,7 @@ static void put_varied(const file_info *t, const char *prefix, ag_text *out) {
     double lo = INFINITY, hi = -INFINITY;
     for (long k = 0; k < p->dim[0]; k++)
       lo = fmin(lo, ((const double *)p->data)[k]), hi = fmax(hi, ((const double *)p->data)[k]);
-    ag_text_printf(out, "  %-28s  %.6g to %.6g\n", p->path, lo, hi);
+    ag_text_printf(out, "  %-28s  %.6g to %.6g\n", plain(t, p->path), lo, hi);
   }
 }
 
@@ -141,32 +158,33 @@ static void put_batch(const file_info *t, ag_text *out) {
   if (ends && ends->kind == AG_FIELD_TEXT && ends->rank == 1) {
     ag_text all = {0};
     put_ends(ends, &all);
-    line(out, "they ended", "%s", ag_text_cstr(&all));
+    line(out, "they ended", "%s", plain(t, ag_text_cstr(&all)));
     ag_text_done(&all);
   }
 }
 
 static void write_text(const file_info *t, ag_text *out) {
   ag_archive *a = t->a;
-  ag_text_printf(out, "%s: %s%s%s\n", a->path, text(t, "@model"), *text(t, "@title") ? ", " : "", text(t, "@title"));
+  ag_text_printf(out, "%s: %s%s%s\n", plain(t, a->path), shown(t, "@model"), *text(t, "@title") ? ", " : "",
+                 shown(t, "@title"));
   if (a->running) line(out, "state", "a run is still writing it; shown as of a moment ago");
   if (a->recovered) line(out, "state", "recovered from the log of a run that was killed");
-  line(out, "ended", "%s%s%s", text(t, "@end"), *text(t, "@end_event") ? " " : "", text(t, "@end_event"));
+  line(out, "ended", "%s%s%s", shown(t, "@end"), *text(t, "@end_event") ? " " : "", shown(t, "@end_event"));
   bool batch = !strcmp(text(t, "@kind"), "batch");
   if (batch) put_batch(t, out);
   if (batch && !*text(t, "/options@section")) line(out, "rows", "%ld, one per member", a->n_row);
   else if (*text(t, "/options@section"))
-    line(out, "rows", "%ld, at the crossings of the section %s", a->n_row, text(t, "/options@section"));
+    line(out, "rows", "%ld, at the crossings of the section %s", a->n_row, shown(t, "/options@section"));
   else line(out, "rows", "%ld", a->n_row);
   if (a->n_row && !batch)
     line(out, "time", "%.17g to %.17g (asked for: %.17g)", t->first, t->last,
          ag_fields_get_number(t->fields, "/options@t1", NAN));
   put_run(t, out);
-  if (t->continuable) line(out, "continue", "anagyre run --from %s --t1 ...", a->path);
+  if (t->continuable) line(out, "continue", "anagyre run --from %s --t1 ...", plain(t, a->path));
   for (int i = 0; i < a->n_event; i++)
-    line(out, i ? "" : "events", "%s: %ld", attribute(t, a->events[i], "name"), a->event_count[i]);
-  line(out, "written by", "%s %s (%s, %s)", text(t, "@program"), text(t, "@version"), text(t, "@commit"),
-       text(t, "@compiler"));
+    line(out, i ? "" : "events", "%s: %ld", plain(t, attribute(t, a->events[i], "name")), a->event_count[i]);
+  line(out, "written by", "%s %s (%s, %s)", shown(t, "@program"), shown(t, "@version"), shown(t, "@commit"),
+       shown(t, "@compiler"));
   line(out, "format", "%ld", ag_fields_get_integer(t->fields, "@format", 0));
   put_parameters(t, out);
   if (batch) {
@@ -258,7 +276,7 @@ static void write_json(const file_info *t, ag_json *j) {
 }
 
 static ag_status refuse(const args *a, const ag_text *trouble) {
-  fprintf(stderr, "error: %s\n", ag_text_cstr(trouble));
+  ag_output_tell("error: %s", ag_text_cstr(trouble));
   if (!a->common.json) return AG_SYSTEM;
   ag_json j = {0};
   ag_json_begin(&j, NULL, '{');
@@ -283,11 +301,11 @@ static ag_status act(void *self) {
   }
   file_info t = info_of(archive);
   if (archive->waiting && !a->common.quiet)
-    fprintf(stderr, "note: no room to put the %ld %s of %s.log into %s; showing what the file holds\n",
-            archive->waiting, ag_plural(archive->waiting, "row", "rows"), archive->path, archive->path);
+    ag_output_tell("note: no room to put the %ld %s of %s.log into %s; showing what the file holds", archive->waiting,
+                   ag_plural(archive->waiting, "row", "rows"), archive->path, archive->path);
   if (archive->recovered && !a->common.quiet)
-    fprintf(stderr, "note: the run that wrote %s was killed; recovered %ld %s from its log\n", archive->path,
-            archive->n_row, ag_plural(archive->n_row, "row", "rows"));
+    ag_output_tell("note: the run that wrote %s was killed; recovered %ld %s from its log", archive->path,
+                   archive->n_row, ag_plural(archive->n_row, "row", "rows"));
   if (a->common.json) {
     ag_json j = {0};
     write_json(&t, &j);
@@ -298,6 +316,7 @@ static ag_status act(void *self) {
     fputs(out.s, stdout);
     ag_text_done(&out);
   }
+  ag_arena_free(t.arena);
   ag_archive_close(archive);
   ag_text_done(&trouble);
   return AG_OK;

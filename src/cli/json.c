@@ -1,35 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/json.h"
 
-/* Length of the UTF-8 sequence at s (1 to 4), 0 when it is none. */
-static int utf8_length(const unsigned char *s) {
-  if (s[0] < 0x80) return 1;
-  int n = s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : 0;
-  for (int i = 1; i < n; i++)
-    if ((s[i] & 0xc0) != 0x80) return 0;
-  /* overlong forms, surrogates, beyond U+10FFFF */
-  if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0;
-  if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
-  return n;
-}
-
-static void put_string(ag_text *out, const char *s) {
-  ag_text clean = {0};
-  while (*s) {
-    int n = utf8_length((const unsigned char *)s);
-    if (n) ag_text_strn(&clean, s, (size_t)n);
-    else ag_text_str(&clean, "\xef\xbf\xbd");
-    s += n ? n : 1;
-  }
-  ag_text_json_str(out, ag_text_cstr(&clean));
-  ag_text_done(&clean);
-}
-
 static void next(ag_json *j, const char *key) {
   if (j->some[j->depth]) ag_text_char(&j->text, ',');
   j->some[j->depth] = true;
   if (!key) return;
-  put_string(&j->text, key);
+  ag_text_json_str(&j->text, key);
   ag_text_char(&j->text, ':');
 }
 
@@ -48,7 +24,7 @@ void ag_json_end(ag_json *j, char bracket) {
 
 void ag_json_string(ag_json *j, const char *key, const char *s) {
   next(j, key);
-  if (s) put_string(&j->text, s);
+  if (s) ag_text_json_str(&j->text, s);
   else ag_text_str(&j->text, "null");
 }
 

@@ -2,8 +2,11 @@
 #include "cli/output.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/escape.h"
 
 ag_format ag_output_format(const char *path) {
   static const char *const ends[] = {".h5", ".csv", ".json"};
@@ -13,8 +16,21 @@ ag_format ag_output_format(const char *path) {
   return path ? AG_FORMAT_UNKNOWN : AG_FORMAT_NONE;
 }
 
+void ag_output_tell(const char *format, ...) {
+  va_list list;
+  ag_text clean = {0};
+  char message[4096];
+  va_start(list, format);
+  vsnprintf(message, sizeof message, format, list);
+  va_end(list);
+  ag_escape_plain(&clean, message);
+  ag_text_char(&clean, '\n');
+  fputs(ag_text_cstr(&clean), stderr);
+  ag_text_done(&clean);
+}
+
 ag_status ag_output_error(const char *path, int error) {
-  fprintf(stderr, "error: cannot write %s: %s\n", path, strerror(error));
+  ag_output_tell("error: cannot write %s: %s", path, strerror(error));
   return AG_SYSTEM;
 }
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Output files: their format by the end of their name, and writing one at once. */
+ * Messages, and output files: their format by the end of their name, and writing one at once. */
 #ifndef AG_CLI_OUTPUT_H
 #define AG_CLI_OUTPUT_H
 #include "base/status.h"
 #include "base/text.h"
+
+/* One line on standard error. Control characters are escaped: paths and texts may come from the files of others. */
+void ag_output_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 typedef enum ag_format { AG_FORMAT_NONE, AG_FORMAT_H5, AG_FORMAT_CSV, AG_FORMAT_JSON, AG_FORMAT_UNKNOWN } ag_format;
 ag_format ag_output_format(const char *path); /* NONE: path is NULL */

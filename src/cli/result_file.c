@@ -7,11 +7,12 @@
 
 #include "base/arena.h"
 #include "cli/cli.h"
+#include "cli/output.h"
 
 enum { AT_A_TIME = 1 << 17 }; /* numbers read at a time */
 
 static ag_status print_error(ag_text *trouble) {
-  fprintf(stderr, "error: %s\n", ag_text_cstr(trouble));
+  ag_output_tell("error: %s", ag_text_cstr(trouble));
   ag_text_done(trouble);
   return AG_SYSTEM;
 }
@@ -79,7 +80,7 @@ ag_status ag_result_file_close(ag_store *store, const ag_system *sys, const ag_r
 /* ---- continuing ---- */
 
 static ag_status refuse(ag_continued *c, const char *path, const char *why) {
-  fprintf(stderr, "error: %s %s\n", path, why);
+  ag_output_tell("error: %s %s", path, why);
   ag_continue_done(c);
   return AG_SYSTEM;
 }
@@ -96,10 +97,9 @@ ag_status ag_continue_open(ag_continued *c, const char *path, ag_run_options *o,
     return refuse(c, path, "has options that this program does not know");
   if (!ag_archive_checkpoint(c->archive, &c->point)) {
     if (ag_fields_get_integer(fields, "@complete", 0))
-      fprintf(stderr, "error: %s cannot be continued: its run ended by itself (%s)\n", path,
-              ag_fields_get_text(fields, "@end", "?"));
-    else
-      fprintf(stderr, "error: %s cannot be continued: its run was killed before it had begun; start it again\n", path);
+      ag_output_tell("error: %s cannot be continued: its run ended by itself (%s)", path,
+                     ag_fields_get_text(fields, "@end", "?"));
+    else ag_output_tell("error: %s cannot be continued: its run was killed before it had begun; start it again", path);
     ag_continue_done(c);
     return AG_WRONG;
   }
@@ -172,8 +172,8 @@ ag_status ag_continue_load(ag_continued *c, anagyre_model **out, ag_run_options 
     return AG_WRONG;
   }
   if (!quiet && strcmp(ag_fields_get_text(fields, "@commit", ""), AG_GIT_HASH))
-    fprintf(stderr, "note: %s was written by another build (%s); the continuation may differ in the last digits\n",
-            c->archive->path, ag_fields_get_text(fields, "@commit", "?"));
+    ag_output_tell("note: %s was written by another build (%s); the continuation may differ in the last digits",
+                   c->archive->path, ag_fields_get_text(fields, "@commit", "?"));
   return AG_OK;
 }
 
@@ -188,7 +188,7 @@ bool ag_continue_rows(ag_continued *c, ag_store *store, bool (*row)(void *self, 
   for (long at = 0; at < c->point.n_row && good; at += some) {
     long n = c->point.n_row - at < some ? c->point.n_row - at : some;
     good = ag_archive_rows(c->archive, at, n, rows);
-    if (!good) fprintf(stderr, "error: cannot read the rows of %s\n", c->archive->path);
+    if (!good) ag_output_tell("error: cannot read the rows of %s", c->archive->path);
     for (long i = 0; i < n && good; i++) good = row(self, rows + i * width);
   }
   free(rows);

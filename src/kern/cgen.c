@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/escape.h"
 #include "base/status.h"
 #include "kern/cgen.h"
 #include "kern/roll.h"
@@ -373,7 +374,11 @@ static void put_outputs(gen *g) {
     for (int k = 0, n = 0; k < g->n_check; k++)
       if (marks >> k & 1) ag_text_printf(g->out, n++ ? " | b%d" : ", b%d", g->checks[k]);
     ag_text_str(g->out, marks ? ");" : ";");
-    if (g->how->out_names) ag_text_printf(g->out, " /* %s */", g->how->out_names[i]);
+    if (g->how->out_names) {
+      ag_text_str(g->out, " /* ");
+      ag_escape_c_comment(g->out, g->how->out_names[i]);
+      ag_text_str(g->out, " */");
+    }
     ag_text_char(g->out, '\n');
   }
 }

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/escape.h"
+
 enum { MAX_SIZE = 1 << 20, MAX_NAME = 64 };
 
 static const char *const token_text[] = {
@@ -50,21 +52,11 @@ static const struct {
     {"\xc2\xa0", "this is a no-break space; write a plain one"},
 };
 
+static const char byte_order_mark[] = "\xef\xbb\xbf"; /* allowed at the beginning of a file */
+
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
-
-/* Length of the UTF-8 character at s (n bytes left), 0 if invalid. Overlong forms and surrogates are invalid. */
-static size_t utf8_length(const unsigned char *s, size_t n) {
-  if (s[0] < 0x80) return 1;
-  size_t len = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-  if (s[0] < 0xc2 || s[0] > 0xf4 || len > n) return 0;
-  for (size_t i = 1; i < len; i++)
-    if ((s[i] & 0xc0) != 0x80) return 0;
-  if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0;
-  if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
-  return len;
-}
 
 ag_status ag_lex_check(ag_ctx *ctx, const char *text, size_t size) {
   ag_pos pos = {1, 1, 1};
@@ -74,13 +66,15 @@ ag_status ag_lex_check(ag_ctx *ctx, const char *text, size_t size) {
   }
   for (size_t i = 0; i < size;) {
     unsigned char c = (unsigned char)text[i];
-    size_t len = utf8_length((const unsigned char *)text + i, size - i);
+    size_t len = ag_utf8_length(text + i, size - i);
     if (c == 0) ag_ctx_error(ctx, pos, "the file contains a NUL byte: it is not a text file");
     else if (len == 0) ag_ctx_error(ctx, pos, "byte 0x%02x is not valid UTF-8: a model is plain UTF-8 text", c);
     else if (c == '\r' && (i + 1 == size || text[i + 1] != '\n'))
       ag_ctx_error(ctx, pos, "a lone carriage return: lines end with a line feed, or both");
     else if ((c < 0x20 && !strchr("\t\n\r", c)) || c == 0x7f)
       ag_ctx_error(ctx, pos, "control character 0x%02x: a model is plain text", c);
+    else if (c >= 0x80 && ag_utf8_controls(text + i, len) && (i || strncmp(text, byte_order_mark, 3)))
+      ag_ctx_error(ctx, pos, "an invisible control character, `%.*s`: a model is plain text", (int)len, text + i);
     else {
       if (c == '\n') pos.line++, pos.col = 0;
       pos.col += (int)(c == '\n' ? 1 : len);
@@ -172,7 +166,7 @@ static uint32_t lex_string(const char *s, ag_token *k) {
 /* An invalid character, or a run of invalid characters of the same kind. */
 static uint32_t lex_junk(ag_arena *a, const char *s, ag_token *k) {
   const char *at = s + k->from;
-  uint32_t n = (uint32_t)utf8_length((const unsigned char *)at, 4);
+  uint32_t n = (uint32_t)ag_utf8_length(at, 4);
   for (size_t i = 0; i < sizeof habits / sizeof *habits; i++) {
     if (strncmp(at, habits[i].is, strlen(habits[i].is))) continue;
     n = (uint32_t)strlen(habits[i].is);
@@ -225,7 +219,7 @@ static uint32_t lex_one(ag_arena *a, const char *s, ag_token *k) {
 
 void ag_lex_split(ag_arena *a, const char *text, bool whole, ag_tokens *out) {
   *out = (ag_tokens){.text = text};
-  uint32_t i = strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3, line_start = i; /* a byte order mark is skipped */
+  uint32_t i = strncmp(text, byte_order_mark, 3) ? 0 : 3, line_start = i; /* a byte order mark is skipped */
   int line = 1;
   bool fresh = true;
   for (;;) {

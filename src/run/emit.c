@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "kern/kern.h"
 #include "run/run.h"
 
@@ -62,7 +63,11 @@ static void observe_name(const ag_system *sys, int k, ag_text *out) { kind_name(
 static void velocity_name(const ag_system *sys, int k, ag_text *out) { kind_name(sys, AG_LAYOUT_VELOCITY, k, out); }
 
 static void put_comment(emitter *e, const char *prefix, int n, const char *const *names) {
-  for (int i = 0; i < n; i++) ag_text_printf(e->out, " *   %s[%d]  %s\n", prefix, i, names[i]);
+  for (int i = 0; i < n; i++) {
+    ag_text_printf(e->out, " *   %s[%d]  ", prefix, i);
+    ag_escape_c_comment(e->out, names[i]);
+    ag_text_char(e->out, '\n');
+  }
 }
 
 static void put_array(emitter *e, const char *suffix, int n, const double *v) {
@@ -123,7 +128,11 @@ enum { MAX_JACOBIAN = 64 }; /* tangent numbers: beyond that it is not written */
 
 static void put_names(emitter *e, const char *array, int n, const char *const *names) {
   ag_text_printf(e->out, "static const char *const %s[] = {", array);
-  for (int i = 0; i < n; i++) ag_text_printf(e->out, "%s\"%s\"", i == 0 ? "" : i % 6 ? ", " : ",\n  ", names[i]);
+  for (int i = 0; i < n; i++) {
+    ag_text_printf(e->out, "%s\"", i == 0 ? "" : i % 6 ? ", " : ",\n  ");
+    ag_escape_c_string(e->out, names[i]);
+    ag_text_char(e->out, '"');
+  }
   ag_text_str(e->out, n ? "};\n" : "0};\n");
 }
 
@@ -134,8 +143,8 @@ static void put_main(emitter *e, const char *const *names) {
   ag_span *units = AG_NEWN(e->arena, ag_span, n + 1);
   ag_system_units(sys, n_z, units);
   ag_text_printf(e->out, "#define AG_MODEL(word) %s_##word\n", e->name);
-  ag_text_printf(e->out, "enum { AG_N_STATE = %s_N_STATE, AG_N_BASIS = %s_N_BASIS, AG_N_XI = %d };\n", e->upper,
-                 e->upper, ag_system_dims(sys)->xi);
+  ag_text_printf(e->out, "enum { N_STATE = %s_N_STATE, N_BASIS = %s_N_BASIS, N_XI = %d };\n", e->upper, e->upper,
+                 ag_system_dims(sys)->xi);
   ag_text_printf(e->out, "#define AG_T0 %.17g\n#define AG_RENEW %d\n#define AG_SETTLE %d\n", ag_system_t0(sys),
                  ag_system_role(sys, AG_ROLE_RENEW) != NULL, ag_system_role(sys, AG_ROLE_SETTLE) != NULL);
   put_names(e, "state_names", ag_system_dims(sys)->z, names);
@@ -147,14 +156,17 @@ static void put_main(emitter *e, const char *const *names) {
     ag_text_printf(e->out, "{%d, %d, %d, %d}, ", at, at + 1, at + 2, at + 3);
     n_unit++;
   }
-  ag_text_printf(e->out, "{0}};\nenum { AG_N_UNIT = %d };\n\n", n_unit);
+  ag_text_printf(e->out, "{0}};\nenum { N_UNIT = %d };\n\n", n_unit);
   ag_text_str(e->out, main_text);
 }
 
 static void put_head(emitter *e, const char *const *names) {
   const ag_system *sys = e->sys;
-  ag_text_printf(e->out, "/* %s: %s\n *\n", ag_model_name(ag_system_model(sys)), ag_model_title(ag_system_model(sys)));
-  ag_text_str(e->out, " * Equations of motion as plain C. State z:\n");
+  ag_text_str(e->out, "/* ");
+  ag_escape_c_comment(e->out, ag_model_name(ag_system_model(sys)));
+  ag_text_str(e->out, ": ");
+  ag_escape_c_comment(e->out, ag_model_title(ag_system_model(sys)));
+  ag_text_str(e->out, "\n *\n * Equations of motion as plain C. State z:\n");
   put_comment(e, "z", ag_system_dims(sys)->z, names);
   ag_text_str(e->out, " * Parameters p:\n");
   put_comment(e, "p", ag_system_dims(sys)->param, names_of(e, ag_system_dims(e->sys)->param, param_name));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The program at the end of emitted code. A text behind the functions of the model, which defines
  *   AG_MODEL(word)                the model's functions and arrays: rhs, velocity, start, ...
- *   AG_N_STATE, AG_N_BASIS, AG_N_XI, AG_N_UNIT, AG_T0   numbers, and the time it starts at
+ *   N_STATE, N_BASIS, N_XI, N_UNIT   numbers; AG_T0, the time it starts at
  *   AG_RENEW, AG_SETTLE           whether it has these functions
  *   state_names, velocity_names   what is printed at the end
  *   units                         the places of each quaternion in z */
@@ -11,15 +11,15 @@
 
 /* Classical Runge-Kutta steps from the start of the model: PROGRAM [end time] [step] */
 int main(int argc, char **argv) {
-  enum { N = AG_N_STATE };
+  enum { N = N_STATE };
   static const double a[4] = {0, 0.5, 0.5, 1};
   double end = argc > 1 ? atof(argv[1]) : 1, h = argc > 2 ? atof(argv[2]) : 0.001, t = AG_T0;
-  double z[N + 1], k[4][N + 1], w[N + 1], c[AG_N_BASIS + 1], xi[AG_N_XI + 1];
+  double z[N + 1], k[4][N + 1], w[N + 1], c[N_BASIS + 1], xi[N_XI + 1];
   const double *p = AG_MODEL(params);
   long n = (long)ceil((end - t) / h - 1e-9);
   if (n < 1) n = 1;
   h = (end - t) / (double)n;
-  memcpy(c, AG_MODEL(basis), sizeof(double) * AG_N_BASIS);
+  memcpy(c, AG_MODEL(basis), sizeof(double) * N_BASIS);
   memcpy(z, AG_MODEL(start), sizeof(double) * N);
   for (long i = 0; i < n; i++) {
     for (int s = 0; s < 4; s++) {
@@ -32,15 +32,15 @@ int main(int argc, char **argv) {
     for (int j = 0; j < N; j++) z[j] += h / 6 * (k[0][j] + 2 * k[1][j] + 2 * k[2][j] + k[3][j]);
     t += h;
     /* quaternions keep their length in exact arithmetic, not in a Runge-Kutta step */
-    for (int u = 0; u < AG_N_UNIT; u++) {
+    for (int u = 0; u < N_UNIT; u++) {
       double square = 0;
       for (int j = 0; j < 4; j++) square += z[units[u][j]] * z[units[u][j]];
       for (int j = 0; j < 4; j++) z[units[u][j]] /= sqrt(square);
     }
 #if AG_RENEW
-    double renewed[AG_N_BASIS + 1];
+    double renewed[N_BASIS + 1];
     AG_MODEL(renew)(t, z, c, p, renewed);
-    memcpy(c, renewed, sizeof(double) * AG_N_BASIS);
+    memcpy(c, renewed, sizeof(double) * N_BASIS);
 #endif
 #if AG_SETTLE
     for (int s = 0; s < 2; s++) {
@@ -52,6 +52,6 @@ int main(int argc, char **argv) {
   AG_MODEL(velocity)(t, z, c, p, xi);
   printf("t = %.17g\n", t);
   for (int i = 0; i < N; i++) printf("%s = %.17g\n", state_names[i], z[i]);
-  for (int i = 0; i < AG_N_XI; i++) printf("%s = %.17g\n", velocity_names[i], xi[i]);
+  for (int i = 0; i < N_XI; i++) printf("%s = %.17g\n", velocity_names[i], xi[i]);
   return 0;
 }
