@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/escape.h"
+#include "base/number.h"
 
 static void room(ag_text *x, size_t more) {
   size_t need = x->n + more + 1;
@@ -53,13 +54,9 @@ void ag_text_printf(ag_text *x, const char *format, ...) {
 }
 
 void ag_text_number(ag_text *x, double v) {
-  char s[40];
-  for (int digits = 1; digits <= 17; digits++) {
-    snprintf(s, sizeof s, "%.*g", digits, v);
-    if (strtod(s, NULL) == v) break;
-  }
-  if (fabs(v) < 1e9 && strchr(s, 'e') && v == floor(v)) snprintf(s, sizeof s, "%.0f", v); /* 1000, not 1e+03 */
-  ag_text_str(x, s);
+  room(x, AG_NUMBER_SIZE);
+  x->n += (size_t)ag_number_write(v, x->s + x->n);
+  x->s[x->n] = 0;
 }
 
 void ag_text_json_str(ag_text *x, const char *s) {
@@ -69,7 +66,7 @@ void ag_text_json_str(ag_text *x, const char *s) {
 }
 
 void ag_text_json_number(ag_text *x, double v) {
-  if (isfinite(v)) ag_text_printf(x, "%.17g", v);
+  if (isfinite(v)) ag_text_number(x, v);
   else ag_text_str(x, "null");
 }
 

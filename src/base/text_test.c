@@ -54,7 +54,8 @@ static void numbers(void) {
   AG_CHECK_STR(number(&x, 1.0 / 3), "0.3333333333333333");
   AG_CHECK_STR(number(&x, 0.1 + 0.2), "0.30000000000000004");
   AG_CHECK_STR(number(&x, INFINITY), "inf");
-  AG_CHECK(strstr(number(&x, NAN), "nan") != NULL);
+  AG_CHECK_STR(number(&x, NAN), "nan");
+  AG_CHECK_STR(number(&x, -NAN), "nan");
   AG_CHECK_STR(number(&x, -0.0), "-0");
   uint64_t state = 20240607;
   for (int i = 0; i < 20000; i++) {
@@ -72,7 +73,7 @@ static void json(void) {
   AG_CHECK_STR(ag_text_cstr(&x), "\"a\\\"b\\\\c\\nd\\u0009e\\u0001 \xc3\xa9\"");
   ag_text_clear(&x);
   ag_text_json_number(&x, 0.1);
-  AG_CHECK_STR(ag_text_cstr(&x), "0.10000000000000001");
+  AG_CHECK_STR(ag_text_cstr(&x), "0.1");
   ag_text_clear(&x);
   ag_text_json_number(&x, NAN);
   ag_text_char(&x, ',');

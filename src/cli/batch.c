@@ -8,6 +8,7 @@
 #include "cli/csv.h"
 #include "cli/open.h"
 #include "cli/output.h"
+#include "cli/result.h"
 
 enum { FAILURES_SHOWN = 10 };
 
@@ -16,14 +17,16 @@ enum { FAILURES_SHOWN = 10 };
 static void write_table(const ag_batch_report *b, ag_text *out) {
   ag_batch_heading(b, "end,t,steps", out);
   for (long m = 0; m < b->members->n; m++) {
-    for (int i = 0; i < b->members->grid.n_name; i++)
-      ag_text_printf(out, "%.17g,", b->members->values[m * b->members->grid.n_name + i]);
+    for (int i = 0; i < b->members->grid.n_name; i++) {
+      ag_text_number(out, b->members->values[m * b->members->grid.n_name + i]);
+      ag_text_char(out, ',');
+    }
     ag_csv_quoted(out, ag_batch_report_end(b, m));
-    ag_text_printf(out, ",%.17g,%ld", ag_batch_report_time(b, m),
-                   ag_batch_report_member(b, m) ? ag_batch_report_member(b, m)->steps : 0);
+    ag_csv_number(out, ag_batch_report_time(b, m));
+    ag_text_printf(out, ",%ld", ag_batch_report_member(b, m) ? ag_batch_report_member(b, m)->steps : 0);
     for (int i = 0; i < b->n_pick; i++)
       for (int k = 0; k < ag_pick_size(&b->picks[i]); k++)
-        ag_text_printf(out, ",%.17g", ag_batch_report_record(b, m)[ag_pick_offset(&b->picks[i]) + k]);
+        ag_csv_number(out, ag_batch_report_record(b, m)[ag_pick_offset(&b->picks[i]) + k]);
     ag_text_char(out, '\n');
   }
 }
@@ -65,7 +68,7 @@ static void write_columns(const ag_batch_report *b, ag_json *j) {
   ag_text_done(&name);
 }
 
-static void write_json(const ag_batch_report *b, ag_json *j) {
+static void write_json(const ag_batch_report *b, const char *output, ag_json *j) {
   const ag_batch_result *r = &b->result;
   const ag_run_options *o = &b->options.run;
   ag_json_begin(j, NULL, '{');
@@ -103,6 +106,8 @@ static void write_json(const ag_batch_report *b, ag_json *j) {
   ag_json_bool(j, "core_only", r->core_only);
   ag_json_number(j, "seconds", r->seconds);
   ag_json_number(j, "trajectories_per_second", rate(b));
+  ag_json_warnings(j, &b->members->ctx);
+  ag_result_json_files(j, output);
   ag_json_end(j, '}');
 }
 
@@ -197,7 +202,11 @@ static void write_summary(const ag_batch_report *b, const char *output, ag_text 
     ag_text_printf(out, "  %-12s  %s: %ld crossing%s, %.4g/s\n", "section", ag_model_sections(m)[o->section - 1].name,
                    n, n == 1 ? "" : "s", r->seconds > 0 ? (double)n / r->seconds : 0);
   }
-  if (output) ag_text_printf(out, "  %-12s  %s\n", o->section ? "points" : "table", output);
+  if (output) {
+    ag_text_printf(out, "  %-12s  ", o->section ? "points" : "table");
+    ag_output_size(output, out);
+    ag_text_char(out, '\n');
+  }
   ag_text_str(out, "at the end\n");
   for (int i = 0; i < b->n_pick; i++)
     for (int k = 0; k < ag_pick_size(&b->picks[i]); k++) write_range(b, &b->picks[i], k, out);
@@ -213,19 +222,21 @@ static ag_status report(const ag_batch_report *b, const ag_common *common, const
   ag_json j = {0};
   ag_text out = {0};
   ag_format format = ag_output_format(output);
-  if (common->json || format == AG_FORMAT_JSON) write_json(b, &j);
+  if (format == AG_FORMAT_JSON) write_json(b, NULL, &j);
   if (format == AG_FORMAT_CSV && b->options.run.section) ag_batch_points_table(b, &out);
   else if (format == AG_FORMAT_CSV) write_table(b, &out);
   else if (format == AG_FORMAT_JSON) ag_text_printf(&out, "%s\n", ag_text_cstr(&j.text));
   if (format == AG_FORMAT_H5) saved = ag_batch_h5(b, common, m, strict, output);
   else if (output) saved = ag_output_save(output, &out);
   ag_text_clear(&out);
+  ag_text_done(&j.text);
+  j = (ag_json){0};
   if (common->json) {
+    write_json(b, saved == AG_OK ? output : NULL, &j);
     ag_json_print(&j);
   } else {
     write_summary(b, saved == AG_OK ? output : NULL, &out);
-    fputs(ag_text_cstr(&out), stdout);
-    ag_text_done(&j.text);
+    fputs(ag_text_cstr(&out), ag_output_summary(output));
   }
   ag_text_done(&out);
   fflush(stdout);

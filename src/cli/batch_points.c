@@ -36,11 +36,12 @@ void ag_batch_points_table(const ag_batch_report *b, ag_text *out) {
       const double *record = points->data + r * points->width;
       ag_text_printf(out, "%ld", m + 1);
       for (int i = 0; i < b->members->grid.n_name; i++)
-        ag_text_printf(out, ",%.17g", b->members->values[m * b->members->grid.n_name + i]);
-      ag_text_printf(out, ",%ld,%.17g", r + 1, record[0]);
+        ag_csv_number(out, b->members->values[m * b->members->grid.n_name + i]);
+      ag_text_printf(out, ",%ld", r + 1);
+      ag_csv_number(out, record[0]);
       for (int i = 0; i < b->n_pick; i++)
         for (int k = 0; k < ag_pick_size(&b->picks[i]); k++)
-          ag_text_printf(out, ",%.17g", record[ag_pick_offset(&b->picks[i]) + k]);
+          ag_csv_number(out, record[ag_pick_offset(&b->picks[i]) + k]);
       ag_text_char(out, '\n');
     }
   }

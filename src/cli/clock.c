@@ -3,6 +3,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +27,27 @@ static void put_duration(char *out, size_t size, double seconds) {
   else snprintf(out, size, "%ld h %ld min", s / 3600, s / 60 % 60);
 }
 
+/* The columns of the terminal; 80 when it does not say. */
+static int columns_of_terminal(void) {
+  struct winsize w;
+  return !ioctl(STDERR_FILENO, TIOCGWINSZ, &w) && w.ws_col > 0 ? w.ws_col : 80;
+}
+
+int ag_progress_line(double part, const char *rest, int columns, char *out, size_t size) {
+  enum { LONGEST = 30, SHORTEST = 4 };
+  int width = columns - 1 < (int)size - 1 ? columns - 1 : (int)size - 1; /* the cursor stays on the line */
+  int bar = width - (int)strlen(rest) - 2, n = 0;
+  if (width <= 0) return out[0] = 0;
+  if (bar > LONGEST) bar = LONGEST;
+  if (bar >= SHORTEST) {
+    out[n++] = '[';
+    for (int i = 0; i < bar; i++) out[n++] = i < (int)(bar * part) ? '=' : ' ';
+    out[n++] = ']';
+  }
+  snprintf(out + n, (size_t)(width - n) + 1, "%s", n ? rest : rest + strspn(rest, " "));
+  return (int)strlen(out);
+}
+
 void ag_progress_show(void *self, double t, long steps) {
   ag_progress *p = self;
   if (!p->on) return;
@@ -34,16 +57,16 @@ void ag_progress_show(void *self, double t, long steps) {
   p->drawn = true;
   double part = p->t1 != p->t0 ? (t - p->t0) / (p->t1 - p->t0) : 1, spent = now - p->begun;
   part = part > 0 ? fmin(part, 1) : 0;
-  char bar[31], left[40] = "?";
-  for (int i = 0; i < 30; i++) bar[i] = i < (int)(30 * part) ? '=' : ' ';
-  bar[30] = 0;
+  char line[256], rest[128], left[40] = "?";
   if (part > 0) put_duration(left, sizeof left, spent * (1 - part) / part);
   if (p->members)
-    fprintf(stderr, "\r[%s] %3.0f %%  %.0f of %.0f members  %.3g/s  %s left \033[K", bar, 100 * part, t, p->t1,
-            (t - p->t0) / spent, left);
+    snprintf(rest, sizeof rest, " %3.0f %%  %.0f of %.0f members  %.3g/s  %s left", 100 * part, t, p->t1,
+             (t - p->t0) / spent, left);
   else
-    fprintf(stderr, "\r[%s] %3.0f %%  t = %.4g  %.3g steps/s  %s left \033[K", bar, 100 * part, t,
-            (double)steps / spent, left);
+    snprintf(rest, sizeof rest, " %3.0f %%  t = %.4g  %.3g steps/s  %s left", 100 * part, t, (double)steps / spent,
+             left);
+  ag_progress_line(part, rest, columns_of_terminal(), line, sizeof line);
+  fprintf(stderr, "\r%s\033[K", line);
 }
 
 void ag_progress_done(ag_progress *p) {

@@ -4,6 +4,7 @@
 #define AG_CLI_CLOCK_H
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Seconds from some fixed moment. */
 double ag_clock(void);
@@ -16,6 +17,9 @@ typedef struct ag_progress {
 } ag_progress;
 void ag_progress_init(ag_progress *p, bool quiet, double t0, double t1);
 void ag_progress_show(void *self, double t, long steps);
+/* The line: a bar and the rest, together shorter than `columns`; the bar goes first, then the end of the rest is cut.
+ * Returns its length, which is less than size. */
+int ag_progress_line(double part, const char *rest, int columns, char *out, size_t size);
 void ag_progress_done(ag_progress *p); /* wipes the line */
 
 /* From now on SIGINT and SIGTERM set the returned flag instead of ending the process; a second signal ends it. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/clock.h"
+#include "cli/output.h"
 
 enum { ENOUGH = 1 << 16 }; /* bytes that are worth a write */
 
@@ -21,6 +22,11 @@ void ag_csv_quoted(ag_text *out, const char *s) {
     ag_text_char(out, *s);
   }
   ag_text_char(out, '"');
+}
+
+void ag_csv_number(ag_text *out, double v) {
+  ag_text_char(out, ',');
+  ag_text_number(out, v);
 }
 
 static void put_header(ag_text *out, const ag_record *record) {
@@ -60,20 +66,21 @@ static bool flush(ag_csv *csv) {
 }
 
 bool ag_csv_open(ag_csv *csv, const char *path, const ag_record *record) {
-  *csv = (ag_csv){.width = record->width};
-  csv->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  *csv = (ag_csv){.width = record->width, .shared = ag_output_is_stdout(path)};
+  csv->fd = csv->shared ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (csv->fd < 0) return false;
   put_header(&csv->waiting, record);
   if (flush(csv)) return true;
   int trouble = csv->trouble;
-  close(csv->fd);
+  if (!csv->shared) close(csv->fd);
   ag_text_done(&csv->waiting);
   errno = trouble;
   return false;
 }
 
 bool ag_csv_row(ag_csv *csv, const double *record) {
-  for (int i = 0; i < csv->width; i++) ag_text_printf(&csv->waiting, i ? ",%.17g" : "%.17g", record[i]);
+  ag_text_number(&csv->waiting, record[0]);
+  for (int i = 1; i < csv->width; i++) ag_csv_number(&csv->waiting, record[i]);
   ag_text_char(&csv->waiting, '\n');
   csv->n_waiting++;
   if (csv->waiting.n < ENOUGH && ag_clock() - csv->flushed < 1) return true;
@@ -82,7 +89,7 @@ bool ag_csv_row(ag_csv *csv, const double *record) {
 
 bool ag_csv_close(ag_csv *csv) {
   flush(csv);
-  if (close(csv->fd) && !csv->trouble) csv->trouble = errno;
+  if (!csv->shared && close(csv->fd) && !csv->trouble) csv->trouble = errno;
   ag_text_done(&csv->waiting);
   return !csv->trouble;
 }

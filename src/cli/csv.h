@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A table of records as comma-separated values (quoting of RFC 4180, lines end with a newline, 17 digits). Rows reach
- * the file whole and at least once a second, so that a killed run keeps what it had. */
+ * A table of records as comma-separated values (quoting of RFC 4180, lines end with a newline, numbers as short as
+ * read back exactly). Rows reach the file whole and at least once a second, so that a killed run keeps what it had. */
 #ifndef AG_CLI_CSV_H
 #define AG_CLI_CSV_H
 #include <sys/types.h>
@@ -17,11 +17,14 @@ typedef struct ag_csv {
   double flushed; /* when */
   int trouble;    /* errno of the first write that failed, or 0 */
   bool torn;      /* the last row in the file is cut short (and could not be removed) */
+  bool shared;    /* the file is standard output: it stays open */
 } ag_csv;
 
 /* A text as one field, in quotes where it needs them. */
 void ag_csv_quoted(ag_text *out, const char *s);
-/* Creates the file and writes the header row; false with errno set. */
+/* A comma and a number, as short as reads back exactly. */
+void ag_csv_number(ag_text *out, double v);
+/* Creates the file ("-": standard output) and writes the header row; false with errno set. */
 bool ag_csv_open(ag_csv *csv, const char *path, const ag_record *record);
 /* Adds a row; false when the file cannot take it (csv->trouble says why). */
 bool ag_csv_row(ag_csv *csv, const double *record);

@@ -104,6 +104,14 @@ static void put_parameters(const file_info *t, ag_text *out) {
   }
 }
 
+/* A list of texts, a line each. */
+static void put_lines(const file_info *t, const char *path, const char *what, ag_text *out) {
+  const ag_field *p = ag_fields_find(t->fields, path);
+  const char *s = p && p->kind == AG_FIELD_TEXT && p->rank == 1 ? p->data : "";
+  for (long i = 0; p && p->kind == AG_FIELD_TEXT && p->rank == 1 && i < p->dim[0]; i++, s += strlen(s) + 1)
+    line(out, i ? "" : what, "%s", plain(t, s));
+}
+
 static void put_run(const file_info *t, ag_text *out) {
   const ag_fields *p = t->fields;
   double dt = ag_fields_get_number(p, "/options@dt", 0);
@@ -112,14 +120,12 @@ static void put_run(const file_info *t, ag_text *out) {
     line(out, "method", "%s, rtol %g, atol %g, %s", shown(t, "/options@method"),
          ag_fields_get_number(p, "/options@rtol", NAN), ag_fields_get_number(p, "/options@atol", NAN),
          shown(t, "/options@closure"));
-  const ag_field *set = ag_fields_find(p, "/options/set");
-  const char *s = set && set->kind == AG_FIELD_TEXT && set->rank == 1 ? set->data : "";
-  for (long i = 0; set && set->rank == 1 && i < set->dim[0]; i++, s += strlen(s) + 1)
-    line(out, i ? "" : "set", "%s", plain(t, s));
+  put_lines(t, "/options/set", "set", out);
   long steps = ag_fields_get_integer(p, "/summary@steps", -1);
   if (steps >= 0) line(out, "steps", "%ld (%ld rejected)", steps, ag_fields_get_integer(p, "/summary@rejected", 0));
   double drift = ag_fields_get_number(p, "/summary@energy_drift", NAN);
   if (!isnan(drift)) line(out, "energy", "drift at most %.3g", drift);
+  put_lines(t, "/warnings", "warnings", out);
 }
 
 /* "38 crossings reached, 10 outside the level" */
@@ -262,6 +268,8 @@ static void write_json(const file_info *t, ag_json *j) {
   const ag_field *set = ag_fields_find(t->fields, "/options/set");
   if (set) json_value(j, "set", set);
   json_group(j, t, "summary", "/summary@");
+  const ag_field *warnings = ag_fields_find(t->fields, "/warnings");
+  if (warnings) json_value(j, "warnings", warnings);
   if (!strcmp(text(t, "@kind"), "batch")) {
     ag_json_begin(j, "members", '{');
     json_group(j, t, "sweep", "/members/sweep/");

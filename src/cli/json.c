@@ -63,7 +63,7 @@ void ag_json_tensor(ag_json *j, const char *key, int rows, int cols, const doubl
 
 static void diagnostic(ag_json *j, const char *severity, const ag_diag *d) {
   ag_json_begin(j, NULL, '{');
-  if (severity) ag_json_string(j, "severity", severity);
+  ag_json_string(j, "severity", severity);
   ag_json_string(j, "message", d->message);
   if (d->file) ag_json_string(j, "file", d->file);
   if (d->pos.line > 0) {
@@ -73,8 +73,9 @@ static void diagnostic(ag_json *j, const char *severity, const ag_diag *d) {
   ag_json_end(j, '}');
 }
 
+static const char *const word[] = {"note", "warning", "error"};
+
 void ag_json_diagnostics(ag_json *j, const ag_ctx *ctx) {
-  static const char *const word[] = {"note", "warning", "error"};
   ag_json_begin(j, "diagnostics", '[');
   for (int i = 0; i < ctx->n_diag; i++) diagnostic(j, word[ctx->diags[i].severity], &ctx->diags[i]);
   ag_json_end(j, ']');
@@ -83,7 +84,7 @@ void ag_json_diagnostics(ag_json *j, const ag_ctx *ctx) {
 void ag_json_warnings(ag_json *j, const ag_ctx *ctx) {
   ag_json_begin(j, "warnings", '[');
   for (int i = 0; i < ctx->n_diag; i++)
-    if (ctx->diags[i].severity == AG_WARNING) diagnostic(j, NULL, &ctx->diags[i]);
+    if (ctx->diags[i].severity != AG_ERROR) diagnostic(j, word[ctx->diags[i].severity], &ctx->diags[i]);
   ag_json_end(j, ']');
 }
 

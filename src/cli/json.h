@@ -17,14 +17,14 @@ void ag_json_begin(ag_json *j, const char *key, char bracket); /* '{' or '[' */
 void ag_json_end(ag_json *j, char bracket);                    /* '}' or ']' */
 void ag_json_string(ag_json *j, const char *key,
                     const char *s);                         /* s NULL: null; bytes that are no UTF-8 become U+FFFD */
-void ag_json_number(ag_json *j, const char *key, double v); /* 17 digits, null when not finite */
+void ag_json_number(ag_json *j, const char *key, double v); /* shortest that reads back; null when not finite */
 void ag_json_whole(ag_json *j, const char *key, long v);
 void ag_json_bool(ag_json *j, const char *key, bool v);
 /* A number, an array (cols = 1) or an array of rows. */
 void ag_json_tensor(ag_json *j, const char *key, int rows, int cols, const double *values);
 /* "diagnostics": [{"severity","message","file","line","column"}] */
 void ag_json_diagnostics(ag_json *j, const ag_ctx *ctx);
-/* "warnings": [{"message","file","line","column"}] */
+/* "warnings": [{"severity","message","file","line","column"}]: notes and warnings */
 void ag_json_warnings(ag_json *j, const ag_ctx *ctx);
 /* Prints the finished value and a newline on standard output and frees it. */
 void ag_json_print(ag_json *j);

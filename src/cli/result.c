@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/output.h"
+
 enum { EVENTS_SHOWN = 8 };
 
 /* As short as reads back; a negative zero is shown as 0. */
@@ -79,6 +81,17 @@ void ag_result_json_params(ag_json *j, const ag_system *sys) {
                      ag_system_param_values(sys) + ag_layout_item(sys, AG_LAYOUT_PARAMETER, i)->at);
   }
   ag_json_end(j, '}');
+}
+
+void ag_result_json_files(ag_json *j, const char *path) {
+  ag_json_begin(j, "files", '[');
+  if (path) {
+    ag_json_begin(j, NULL, '{');
+    ag_json_string(j, "path", path);
+    ag_json_whole(j, "bytes", ag_output_bytes(path));
+    ag_json_end(j, '}');
+  }
+  ag_json_end(j, ']');
 }
 
 void ag_result_warn(ag_ctx *ctx, const ag_model *m, const ag_record *record, const double *values, const char *when) {
@@ -211,6 +224,11 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   }
   put_events(o, out);
   put_section(o, out);
+  if (o->output) {
+    ag_text_printf(out, "  %-12s  ", "file");
+    ag_output_size(o->output, out);
+    ag_text_char(out, '\n');
+  }
   ag_text_str(out, "final state\n");
   ag_result_columns(o->record, r->record, AG_COL_COORD, out);
   ag_result_columns(o->record, r->record, AG_COL_VELOCITY, out);
@@ -279,6 +297,7 @@ void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series) {
   ag_json_whole(j, "right_hand_sides", r->rhs);
   ag_json_number(j, "seconds", o->seconds);
   ag_result_json_params(j, o->system);
+  ag_result_json_files(j, o->output);
   if (q->section) json_section(j, o, series);
   else if (series) put_series(j, "series", o->record, series);
   ag_json_end(j, '}');

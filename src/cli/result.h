@@ -13,6 +13,7 @@ typedef struct ag_outcome {
   const ag_run_options *options;
   const ag_run_result *result;
   double seconds;
+  const char *output; /* the file that was written, or NULL */
 } ag_outcome;
 
 /* One number or array as text: "0.5", "[1, 2, 3]"; matrices as rows, each indented by `indent` but the first.
@@ -27,6 +28,9 @@ void ag_result_json_columns(ag_json *j, const char *key, const ag_record *record
 const double *ag_result_find(const ag_record *record, const double *values, ag_column_kind kind);
 /* "parameters": {name: value} */
 void ag_result_json_params(ag_json *j, const ag_system *sys);
+
+/* "files": [{"path","bytes"}]: what was written; none: path NULL */
+void ag_result_json_files(ag_json *j, const char *path);
 
 /* Warns of observables and an energy that are not finite; not of those that bodies bring by themselves (a slip ratio
  * where nothing presses). */

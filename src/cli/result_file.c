@@ -30,7 +30,7 @@ static ag_store *create(const char *path, const ag_description *what, bool fresh
     return NULL;
   }
   if (!begin || ag_store_begin(store)) return store;
-  (void)ag_result_file_close(store, what->system, NULL);
+  (void)ag_result_file_close(store, what->system, NULL, NULL);
   return NULL;
 }
 
@@ -66,10 +66,27 @@ void ag_result_file_event(void *store, int event, double t) {
 
 void ag_result_file_save(void *store, const ag_checkpoint *c) { (void)ag_store_save(store, c, false); }
 
-ag_status ag_result_file_close(ag_store *store, const ag_system *sys, const ag_run_result *result) {
+/* Notes and warnings, as the terminal shows them. */
+static void add_warnings(ag_fields *fields, const ag_ctx *ctx) {
+  int n = 0;
+  char **texts = ag_heap_alloc(sizeof *texts * (size_t)(ctx->n_diag + 1));
+  for (int i = 0; i < ctx->n_diag; i++) {
+    const ag_diag *d = &ctx->diags[i];
+    ag_text x = {0};
+    if (d->severity == AG_ERROR) continue;
+    ag_text_printf(&x, "%s: %s", d->severity == AG_NOTE ? "note" : "warning", d->message);
+    texts[n++] = x.s;
+  }
+  ag_fields_texts(fields, "/warnings", n, (const char *const *)texts);
+  for (int i = 0; i < n; i++) free(texts[i]);
+  free(texts);
+}
+
+ag_status ag_result_file_close(ag_store *store, const ag_system *sys, const ag_run_result *result, const ag_ctx *ctx) {
   ag_fields end = {0};
   ag_text trouble = {0};
   if (result) ag_store_result(&end, sys, result);
+  if (ctx) add_warnings(&end, ctx);
   bool good = ag_store_close(store, &end, &trouble);
   ag_fields_done(&end);
   if (!good) return print_error(&trouble);
@@ -157,7 +174,7 @@ static anagyre_model *open_model(const ag_continued *c) {
   return m;
 }
 
-ag_status ag_continue_load(ag_continued *c, anagyre_model **out, ag_run_options *o, bool strict, bool quiet) {
+ag_status ag_continue_load(ag_continued *c, anagyre_model **out, ag_run_options *o, bool strict) {
   const ag_fields *fields = &c->archive->fields;
   anagyre_model *m = *out = open_model(c);
   const ag_system *sys = ag_api_system(m, &(ag_derive_options){.strict = strict, .t0 = o->t0});
@@ -171,9 +188,10 @@ ag_status ag_continue_load(ag_continued *c, anagyre_model **out, ag_run_options 
                  ag_fields_get_text(fields, "@commit", "?"));
     return AG_WRONG;
   }
-  if (!quiet && strcmp(ag_fields_get_text(fields, "@commit", ""), AG_GIT_HASH))
-    ag_output_tell("note: %s was written by another build (%s); the continuation may differ in the last digits",
-                   c->archive->path, ag_fields_get_text(fields, "@commit", "?"));
+  if (strcmp(ag_fields_get_text(fields, "@commit", ""), AG_GIT_HASH))
+    ag_ctx_note(ag_api_ctx(m), (ag_pos){0},
+                "%s was written by another build (%s); the continuation may differ in the last digits",
+                c->archive->path, ag_fields_get_text(fields, "@commit", "?"));
   return AG_OK;
 }
 

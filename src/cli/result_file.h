@@ -19,7 +19,7 @@ ag_status ag_continue_open(ag_continued *c, const char *path, ag_run_options *o,
 /* Sets o->t1 (t1 NULL: what the run was made for) and o->from. */
 ag_status ag_continue_until(ag_continued *c, const double *t1, ag_run_options *o);
 /* The model of the file, derived again; its section becomes that of o. Errors go to its context. */
-ag_status ag_continue_load(ag_continued *c, anagyre_model **m, ag_run_options *o, bool strict, bool quiet);
+ag_status ag_continue_load(ag_continued *c, anagyre_model **m, ag_run_options *o, bool strict);
 /* The rows before the point into the sinks, the events into the store (which may be NULL). */
 bool ag_continue_rows(ag_continued *c, ag_store *store, bool (*row)(void *self, const double *record), void *self);
 void ag_continue_done(ag_continued *c);
@@ -30,5 +30,5 @@ ag_store *ag_result_file_open(const char *path, anagyre_model *m, const ag_commo
 void ag_result_file_event(void *store, int event, double t);
 void ag_result_file_save(void *store, const ag_checkpoint *c);
 /* result NULL: nothing was run. */
-ag_status ag_result_file_close(ag_store *store, const ag_system *sys, const ag_run_result *result);
+ag_status ag_result_file_close(ag_store *store, const ag_system *sys, const ag_run_result *result, const ag_ctx *ctx);
 #endif

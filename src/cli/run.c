@@ -85,7 +85,8 @@ static const ag_option options[] = {
         .doc = "with --sweep or --starts: columns to output, as x,Omega[3],energy"),
     ROW("threads", WHOLE, batch.threads, .arg = "N", .lo = 1, .hi = 4096, .preset = "all cores",
         .doc = "with --sweep or --starts: number of threads"),
-    ROW("output", TEXT, output, .letter = 'o', .arg = "FILE", .doc = "write the series to a .h5, .csv or .json file"),
+    ROW("output", TEXT, output, .letter = 'o', .arg = "FILE",
+        .doc = "write the series to a .h5, .csv or .json file; -: CSV to standard output"),
     ROW("from", TEXT, from, .arg = "FILE", .doc = "continue the run of a .h5 file (instead of MODEL)"),
     ROW("series", FLAG, series, .doc = "with --json: include the series"),
     AG_SET_ROW(args),
@@ -135,6 +136,8 @@ static ag_status check_options(args *a) {
   a->run.events = !a->no_events;
   if (ag_output_format(a->output) == AG_FORMAT_UNKNOWN)
     return ag_usage("run", "unknown output format '%s': the name must end in .h5, .csv or .json", a->output);
+  if (ag_output_is_stdout(a->output) && a->common.json)
+    return ag_usage("run", "--json and -o - both write to standard output: name a file, or leave out one of them");
   if (a->series && !a->common.json) return ag_usage("run", "--series needs --json; to write a file use -o FILE");
   static const char *const adaptive[] = {"rtol", "atol", "max-step"};
   for (int i = 0; i < 3 && a->run.dt > 0; i++)
@@ -250,9 +253,17 @@ static void report_failure(const ag_outcome *o) {
   const ag_run_result *r = o->result;
   fprintf(stderr, "error: the motion ended at t = %.17g: %s%s%s\n", r->t, ag_end_word(r->end), r->why ? "; " : "",
           r->why ? r->why : "");
+}
+
+/* Everything there is to say about a run: once for the terminal, JSON and files. */
+static void note_result(ag_ctx *ctx, const ag_outcome *o) {
+  const ag_run_result *r = o->result;
+  ag_result_warn(ctx, ag_system_model(o->system), o->record, r->record, "at the end");
+  ag_result_doubts(ctx, o->system, o->options, r);
+  if (r->engine_note) ag_ctx_note(ctx, (ag_pos){0}, "%s", r->engine_note);
   ag_text left = {0};
   ag_result_left(o, &left);
-  if (left.n) fprintf(stderr, "note: it had left its domain: %s\n", left.s);
+  if (left.n && ag_end_status(r->end) != AG_OK) ag_ctx_note(ctx, (ag_pos){0}, "it had left its domain: %s", left.s);
   ag_text_done(&left);
 }
 
@@ -265,12 +276,11 @@ static ag_status report(const args *a, const ag_outcome *o, const ag_series *ser
   } else {
     ag_text out = {0};
     ag_result_summary(o, &out);
-    fputs(ag_text_cstr(&out), stdout);
+    fputs(ag_text_cstr(&out), ag_output_summary(a->output));
     ag_text_done(&out);
   }
   fflush(stdout);
   ag_end end = o->result->end;
-  if (o->result->engine_note && !a->common.quiet) fprintf(stderr, "note: %s\n", o->result->engine_note);
   if (end == AG_END_STOPPED)
     fprintf(stderr, "stopped by %s at t = %.17g%s%s\n", ag_stop_word(), o->result->t,
             a->output ? "; results so far are in " : "", a->output ? a->output : "");
@@ -296,8 +306,9 @@ static ag_status open_sinks(const args *a, anagyre_model *m, const ag_record *re
 }
 
 /* Closes the files; prints what went wrong. */
-static ag_status close_sinks(const args *a, const ag_system *sys, const ag_run_result *result, rows *sink) {
-  if (sink->store) return ag_result_file_close(sink->store, sys, result);
+static ag_status close_sinks(const args *a, const ag_system *sys, const ag_run_result *result, const ag_ctx *ctx,
+                             rows *sink) {
+  if (sink->store) return ag_result_file_close(sink->store, sys, result, ctx);
   if (!sink->csv || ag_csv_close(sink->csv)) return AG_OK;
   ag_status saved = ag_output_error(a->output, sink->csv->trouble);
   fprintf(stderr, "the first %ld %s kept%s\n", sink->csv->rows, ag_plural(sink->csv->rows, "row was", "rows were"),
@@ -311,17 +322,17 @@ static ag_status run_sinks(const args *a, anagyre_model *m, const ag_system *sys
   double seconds;
   anagyre_motion *motion = move(a, m, from, sink, &seconds);
   if (!motion) {
-    (void)close_sinks(a, sys, NULL, sink);
+    (void)close_sinks(a, sys, NULL, NULL, sink);
     return AG_WRONG;
   }
   ag_run_result result = *ag_api_result(motion);
   if (result.end == AG_END_SINK && sink->n_late > LATE_ROWS) result.end = AG_END_STOPPED;
-  ag_status saved = close_sinks(a, sys, &result, sink);
-  ag_result_warn(ag_api_ctx(m), ag_system_model(sys), record, result.record, "at the end");
-  ag_result_doubts(ag_api_ctx(m), sys, &a->run, &result);
+  ag_outcome outcome = {ag_api_ctx(m), sys, record, &a->run, &result, seconds, NULL};
+  note_result(ag_api_ctx(m), &outcome);
+  ag_status saved = close_sinks(a, sys, &result, ag_api_ctx(m), sink);
   ag_open_report(ag_api_ctx(m), a->common.quiet);
-  ag_outcome outcome = {ag_api_ctx(m), sys, record, &a->run, &result, seconds};
   if (ag_output_format(a->output) == AG_FORMAT_JSON) saved = save_json(a->output, &outcome, series);
+  if (saved == AG_OK) outcome.output = a->output;
   ag_status status = report(a, &outcome, series, saved);
   anagyre_motion_free(motion);
   return status;
@@ -336,7 +347,7 @@ static ag_status run_loaded(const args *a, anagyre_model *m, const ag_system *sy
   ag_record_init(&record, sys);
   ag_status status = open_sinks(a, m, &record, from, &sink, &csv);
   if (status == AG_OK) status = run_sinks(a, m, sys, &record, from, &sink, &series);
-  else (void)close_sinks(a, sys, NULL, &sink);
+  else (void)close_sinks(a, sys, NULL, NULL, &sink);
   ag_stop_release();
   ag_series_done(&series);
   ag_record_done(&record);
@@ -368,7 +379,7 @@ static ag_status run_from(args *a) {
   ag_status status = ag_continue_until(&from, given(a, "t1") ? &t1 : NULL, &a->run);
   if (status == AG_OK) {
     anagyre_model *m;
-    status = ag_continue_load(&from, &m, &a->run, a->batch.strict, a->common.quiet);
+    status = ag_continue_load(&from, &m, &a->run, a->batch.strict);
     if (status != AG_OK) {
       status = ag_open_refuse(m, ag_api_ctx(m), status, &a->common);
     } else {

@@ -7,7 +7,22 @@
 #include "check.h"
 #include "cli/clock.h"
 
+/* However narrow the terminal, the line stays in it. */
+static void narrow(void) {
+  const char *rest = "  50 %  t = 1.5  2e+06 steps/s  3 min 20 s left";
+  char out[256];
+  for (int columns = 0; columns < 200; columns++) {
+    int n = ag_progress_line(0.5, rest, columns, out, sizeof out);
+    AG_CHECK(n == (int)strlen(out) && n < (columns ? columns : 1));
+    if (columns > 90)
+      AG_CHECK_STR(out, "[===============               ]  50 %  t = 1.5  2e+06 steps/s  3 min 20 s left");
+    if (columns > 1 && columns < 40) AG_CHECK(!strncmp(out, "50 %  t = 1.5", (size_t)(n < 13 ? n : 13)));
+  }
+  AG_CHECK(ag_progress_line(0.5, rest, 80, out, 20) < 20);
+}
+
 int main(void) {
+  narrow();
   const atomic_int *flag = ag_stop_catch();
   AG_CHECK(!*flag);
   raise(SIGTERM);

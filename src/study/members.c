@@ -69,6 +69,8 @@ static void make_room(ag_members *m) {
 
 static void complete_starts(ag_members *m, const ag_levels *levels, const ag_members_request *r) {
   const ag_system *sys = ag_varied_system(m->varied);
+  long n_warned = 0, first = 0;
+  ag_text warning = {0};
   for (long i = 0; i < m->n; i++) {
     double *values = m->values + i * m->grid.n_name, *params = m->params + m->n_ready * ag_system_dims(sys)->param;
     double *x = m->x0 + m->n_ready * ag_system_dims(sys)->x;
@@ -78,8 +80,16 @@ static void complete_starts(ag_members *m, const ag_levels *levels, const ag_mem
                                         : ag_varied_start(&ctx, m->varied, values, params, x);
     if (status == AG_OK) m->index[m->n_ready++] = i;
     else m->reason[i] = ag_api_first_error(&ctx);
+    if (status == AG_OK && ctx.n_diag && !n_warned++) {
+      first = i + 1;
+      ag_text_str(&warning, ctx.diags[0].message);
+    }
     ag_ctx_done(&ctx);
   }
+  if (n_warned)
+    ag_ctx_warn(&m->ctx, (ag_pos){0}, "the starts of %ld of %ld members: for member %ld, %s", n_warned, m->n, first,
+                ag_text_cstr(&warning));
+  ag_text_done(&warning);
 }
 
 /* ---- the front ---- */
