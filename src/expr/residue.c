@@ -45,6 +45,18 @@ uint64_t ag_residue_draw(uint64_t *state) {
   return *state % PRIME;
 }
 
+/* The stereographic image of a random point. */
+void ag_residue_rotation(uint64_t *state, uint64_t *q) {
+  uint64_t square = 0;
+  for (int i = 1; i < 4; i++) {
+    q[i] = ag_residue_draw(state);
+    square = ag_residue_add(square, ag_residue_mul(q[i], q[i]));
+  }
+  uint64_t inverse = ag_residue_invert(ag_residue_add(1, square));
+  q[0] = ag_residue_mul(ag_residue_sub(1, square), inverse);
+  for (int i = 1; i < 4; i++) q[i] = ag_residue_mul(ag_residue_add(q[i], q[i]), inverse);
+}
+
 uint64_t ag_residue_of(double v) {
   int e;
   if (!isfinite(v)) return mixed(isnan(v) ? 1 : v > 0 ? 2 : 3) % PRIME;

@@ -7,7 +7,7 @@
  * with a random r of c: it has a property of polynomials only if both branches have it. So an identity between rational
  * functions of the inputs and of such values holds here, and one that fails there fails here, up to a chance of about
  * (degree)/10^18 per evaluation. Values that only happen to be small, or zero where one looks, play no part. Used by
- * lang/degree.c. */
+ * lang/degree.c and model/symmetry.c. */
 #ifndef AG_EXPR_RESIDUE_H
 #define AG_EXPR_RESIDUE_H
 #include <stdbool.h>
@@ -15,7 +15,8 @@
 
 #include "expr/tape.h"
 
-uint64_t ag_residue_draw(uint64_t *state); /* the next random residue */
+uint64_t ag_residue_draw(uint64_t *state);              /* the next random residue */
+void ag_residue_rotation(uint64_t *state, uint64_t *q); /* a random unit quaternion, as rotations are stored */
 uint64_t ag_residue_add(uint64_t a, uint64_t b);
 uint64_t ag_residue_sub(uint64_t a, uint64_t b);
 uint64_t ag_residue_mul(uint64_t a, uint64_t b);

@@ -96,25 +96,13 @@ static void line_done(line *l) {
   free(l->at);
 }
 
-/* A unit quaternion: the stereographic image of a random point. */
-static void draw_rotation(line *l, uint64_t *q) {
-  uint64_t square = 0;
-  for (int i = 1; i < 4; i++) {
-    q[i] = ag_residue_draw(&l->state);
-    square = ag_residue_add(square, ag_residue_mul(q[i], q[i]));
-  }
-  uint64_t inverse = ag_residue_invert(ag_residue_add(1, square));
-  q[0] = ag_residue_mul(ag_residue_sub(1, square), inverse);
-  for (int i = 1; i < 4; i++) q[i] = ag_residue_mul(ag_residue_add(q[i], q[i]), inverse);
-}
-
 static void line_draw(const ag_builder *b, line *l) {
   for (int i = 0; i < l->size; i++) {
     l->at[i] = ag_residue_draw(&l->state);
     l->v[i] = i < l->size - l->n_xi ? 0 : ag_residue_draw(&l->state);
   }
   for (int i = 0; i < l->n; i++)
-    if (ag_is_rotation(b->g, l->binds[i].input)) draw_rotation(l, l->at + l->binds[i].offset);
+    if (ag_is_rotation(b->g, l->binds[i].input)) ag_residue_rotation(&l->state, l->at + l->binds[i].offset);
 }
 
 /* Does the (degree+1)-th difference of every entry along the line vanish? -1: a division by zero. */

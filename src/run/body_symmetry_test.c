@@ -181,6 +181,43 @@ static void egg_on_lens(ag_ctx *ctx, ag_model *m) {
   roll(ctx, m, a, (ag_ground){.kind = AG_GROUND_BODY, .carrier = b});
 }
 
+/* Adds -V to the Lagrangian of a heavy rolling ball. */
+static ag_id heavy_ball(ag_ctx *ctx, ag_model *m) {
+  ag_graph *g = m->graph;
+  ag_surface s = ball(g);
+  ag_body *b = ag_body_add(m, "a", ag_num(g, 1000), diag3(g, 30, 30, 30), 0, &s, nowhere);
+  ag_body_gravity(m, b, ag_num(g, 9.8));
+  roll(ctx, m, b, (ag_ground){0});
+  return ag_entry(g, m->coords[b->x].q, 0, 0);
+}
+
+/* a weak potential next to large energies */
+static void weak_slope(ag_ctx *ctx, ag_model *m) {
+  ag_id x = heavy_ball(ctx, m);
+  m->lagrangian = ag_sub(m->graph, m->lagrangian, ag_mul(m->graph, ag_num(m->graph, 2e-6), x));
+}
+
+/* a potential that jumps has derivative 0 almost everywhere */
+static void stairs(ag_ctx *ctx, ag_model *m) {
+  ag_id x = heavy_ball(ctx, m), sign = ag_apply1(m->graph, AG_OP_SIGN, x);
+  m->lagrangian = ag_sub(m->graph, m->lagrangian, sign);
+}
+
+/* flat near the start: exp(-1000) is 0 there */
+static void far_wall(ag_ctx *ctx, ag_model *m) {
+  ag_graph *g = m->graph;
+  ag_id x = heavy_ball(ctx, m), from = ag_sub(g, x, ag_num(g, 30)), far = ag_mul(g, ag_num(g, 1000), from);
+  m->lagrangian = ag_sub(g, m->lagrangian, ag_apply1(g, AG_OP_EXP, far));
+}
+
+/* a round well about the vertical */
+static void round_well(ag_ctx *ctx, ag_model *m) {
+  ag_graph *g = m->graph;
+  ag_id x = heavy_ball(ctx, m), y = ag_entry(g, m->coords[m->bodies[0]->x].q, 1, 0);
+  ag_id xx = ag_mul(g, x, x), yy = ag_mul(g, y, y);
+  m->lagrangian = ag_sub(g, m->lagrangian, ag_apply1(g, AG_OP_SQRT, ag_add(g, xx, yy)));
+}
+
 static const struct scene {
   const char *name;
   void (*build)(ag_ctx *, ag_model *);
@@ -206,6 +243,10 @@ static const struct scene {
     {"lens in ball", lens_in_ball, "a.turn a.spin "},
     {"egg on pipe", egg_on_pipe, "a.along_z "},
     {"egg on lens", egg_on_lens, "a.along_x a.along_y a.turn b.spin "},
+    {"weak slope", weak_slope, "a.along_y a.spin1 a.spin2 a.spin3 "},
+    {"stairs", stairs, "a.along_y a.spin1 a.spin2 a.spin3 "},
+    {"far wall", far_wall, "a.along_y a.spin1 a.spin2 a.spin3 "},
+    {"round well", round_well, "a.turn a.spin1 a.spin2 a.spin3 "},
     {"plate", plate, "a.along_x a.along_y a.along_z a.turn a.turn_x a.turn_y a.spin3 b.spin3 "},
 };
 
