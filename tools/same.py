@@ -100,9 +100,9 @@ def of_h5(path):
 
 # ---- the cases: each takes (program, model, where) and returns {path: value} ----
 
-def run(*words, target=None, engine="interpreted"):
+def run(*words, t1="1.97", target=None, engine="interpreted"):
     def ask(program, model, where):
-        return of_json(call(program, ["run", model["path"], *LIMIT, "--t1", "1.97", "--engine", engine, *words, "--json", "--quiet"], where, target))
+        return of_json(call(program, ["run", model["path"], *LIMIT, f"--t1={t1}", "--engine", engine, *words, "--json", "--quiet"], where, target))
     return ask
 
 
@@ -191,11 +191,11 @@ CASES = {
     "compiled": (run("--series", engine="compiled"), "all", True),
     "compiled-sse2": (run("--series", engine="compiled", target="sse2"), "few", True),
     "loose": (run("--series", "--rtol", "1e-5", "--method", "tsit5"), "all", True),
-    "fixed": (run("--series", "--dt", "0.02", "--method", "rk4", "--t1", "1"), "all", False),
-    "fixed-compiled": (run("--series", "--dt", "0.02", "--method", "dop853", "--t1", "1", engine="compiled"), "all", False),
+    "fixed": (run("--series", "--dt", "0.02", "--method", "rk4", t1="1"), "all", False),
+    "fixed-compiled": (run("--series", "--dt", "0.02", "--method", "dop853", t1="1", engine="compiled"), "all", False),
     "multipliers": (run("--series", "--closure", "multipliers"), "all", True),
     "multipliers-compiled": (run("--series", "--closure", "multipliers", engine="compiled"), "few", True),
-    "backward": (run("--series", "--t1=-1"), "all", True),
+    "backward": (run("--series", t1="-1"), "all", True),
     "grid": (run("--series", "--every", "0.1", "--t0", "0.05"), "all", True),
     "grid-compiled": (run("--series", "--every", "0.1", "--method", "dopri5", engine="compiled"), "few", True),
     "no-events": (run("--no-events", "--max-step", "0.05"), "all", True),

@@ -111,7 +111,7 @@ static int distance(const char *a, const char *b) {
 
 const char *ag_nearest(const char *name, int n, const char *const *candidates) {
   const char *best = NULL;
-  int limit = (int)strlen(name) / 3 + 1, best_distance = limit + 1;
+  int n_name = (int)strlen(name), limit = n_name < 4 ? 1 : n_name / 3 + 1, best_distance = limit + 1;
   for (int i = 0; i < n; i++) {
     int d = distance(name, candidates[i]);
     if (d < best_distance && d < (int)strlen(name)) best = candidates[i], best_distance = d;

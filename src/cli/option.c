@@ -20,26 +20,55 @@ static void suggest(int n, const ag_option *options, const char *name, ag_text *
   if (near) ag_text_printf(error, "; did you mean --%s?", near);
 }
 
-/* The row for an option word "--name", "--name=value" or "-n"; *value is what follows '=', or NULL. */
-static const ag_option *find(int n, const ag_option *options, const char *word, const char **value, ag_text *error) {
-  bool is_long = word[1] == '-';
-  const char *start = word + (is_long ? 2 : 1);
-  char name[64];
-  size_t len = strcspn(start, "=");
-  snprintf(name, sizeof name, "%.*s", len < 63 ? (int)len : 63, start);
-  *value = start[len] ? start + len + 1 : NULL;
-  for (int i = 0; i < n; i++) {
-    const ag_option *o = &options[i];
-    if (is_long ? !strcmp(o->name, name) : o->letter && name[0] == o->letter && !name[1]) return o;
-  }
-  ag_text_printf(error, "unknown option %s%s", is_long ? "--" : "-", name);
-  suggest(n, options, name, error);
+static const ag_option *by_letter(int n, const ag_option *options, char letter) {
+  for (int i = 0; i < n; i++)
+    if (options[i].letter && options[i].letter == letter) return &options[i];
   return NULL;
 }
 
+/* What reads the words of a command line. */
+typedef struct reader {
+  int n, argc, i; /* rows; words, and where it is */
+  const ag_option *options;
+  const char *const *argv;
+  const char *seen[MAX_NAMES]; /* the value that each row was given, or NULL */
+  void *args;
+  ag_text *error;
+} reader;
+
+/* The row for "--name" or "--name=value"; *value is what follows '=', or NULL. */
+static const ag_option *find(const reader *r, const char *word, const char **value) {
+  char name[64];
+  size_t len = strcspn(word + 2, "=");
+  snprintf(name, sizeof name, "%.*s", len < 63 ? (int)len : 63, word + 2);
+  *value = word[2 + len] ? word + 2 + len + 1 : NULL;
+  for (int i = 0; i < r->n; i++)
+    if (!strcmp(r->options[i].name, name)) return &r->options[i];
+  ag_text_printf(r->error, "unknown option --%s", name);
+  suggest(r->n, r->options, name, r->error);
+  return NULL;
+}
+
+/* Is "-abc" a bundle of short options? All are flags but the last, which may take a value: the rest, or the next word.
+ * A long name with one dash is none. */
+static bool is_bundle(const reader *r, const char *word) {
+  size_t len = strcspn(++word, "=");
+  for (int i = 0; i < r->n; i++)
+    if (len > 1 && strlen(r->options[i].name) == len && !strncmp(r->options[i].name, word, len)) return false;
+  for (; *word; word++) {
+    const ag_option *o = by_letter(r->n, r->options, *word);
+    if (!o) return false;
+    if (o->kind != AG_OPTION_FLAG) return true;
+  }
+  return true;
+}
+
 static ag_status read_number(const ag_option *o, const char *value, double *v, ag_text *error) {
-  if (!ag_number_parse(value, v)) {
+  ag_text why = {0};
+  if (!ag_number_read(value, v, &why)) {
     ag_text_printf(error, "--%s needs a finite number such as 0.5, 1e-3 or 2*pi, not '%s'", o->name, value);
+    if (why.n) ag_text_printf(error, ": %s", ag_text_cstr(&why));
+    ag_text_done(&why);
     return AG_WRONG;
   }
   if (*v >= o->lo && *v <= o->hi) return AG_OK;
@@ -127,45 +156,89 @@ static ag_status store(const ag_option *o, const char *value, void *args, ag_tex
   }
 }
 
-/* One option word; *i moves on when its value is the next word. */
-static ag_status read_option(int n, const ag_option *options, int argc, const char *const *argv, int *i, void *args,
-                             ag_text *error) {
-  const char *word = argv[*i], *value;
-  const ag_option *o = find(n, options, word, &value, error);
-  if (!o) return AG_WRONG;
-  ((ag_common *)args)->given |= (uint64_t)1 << (o - options);
+/* Control characters have no place in numbers, names and expressions. (A path is what the system says it is.) */
+static ag_status check_value(const ag_option *o, const char *value, ag_text *error) {
+  for (const char *s = value; *s && o->kind != AG_OPTION_TEXT; s++) {
+    if ((unsigned char)*s >= 0x20 && *s != 0x7f) continue;
+    ag_text_printf(error, "--%s: the value '%s' contains %s", o->name, value,
+                   *s == '\n' ? "a line break" : "a control character");
+    return AG_WRONG;
+  }
+  return AG_OK;
+}
+
+/* A value for an option that has one value: not the second. */
+static ag_status check_first(reader *r, const ag_option *o, const char *value) {
+  const char **seen = &r->seen[o - r->options];
+  if (*seen && o->kind != AG_OPTION_SET && o->kind != AG_OPTION_LIST) {
+    ag_text_printf(r->error, "--%s is given twice: '%s' and '%s'", o->name, *seen, value);
+    return AG_WRONG;
+  }
+  *seen = value;
+  return AG_OK;
+}
+
+/* One option; its value is the next word if it has none yet. */
+static ag_status read_option(reader *r, const ag_option *o, const char *value) {
+  ((ag_common *)r->args)->given |= (uint64_t)1 << (o - r->options);
   if (o->kind == AG_OPTION_LATER) {
-    ag_text_printf(error, "--%s is not available yet: %s", o->name, o->doc);
+    ag_text_printf(r->error, "--%s is not available yet: %s", o->name, o->doc);
     return AG_WRONG;
   }
   if (o->kind == AG_OPTION_FLAG) {
     if (value) {
-      ag_text_printf(error, "--%s takes no value", o->name);
+      ag_text_printf(r->error, "--%s takes no value", o->name);
       return AG_WRONG;
     }
-    *(bool *)((char *)args + o->offset) = true;
+    *(bool *)((char *)r->args + o->offset) = true;
     return AG_OK;
   }
   if (!value) {
     /* a value may start with one dash (a negative number), never with two (the next option) */
-    if (*i + 1 >= argc || !strncmp(argv[*i + 1], "--", 2)) {
-      ag_text_printf(error, "--%s needs a value: --%s %s", o->name, o->name, o->arg);
+    if (r->i + 1 >= r->argc || !strncmp(r->argv[r->i + 1], "--", 2)) {
+      ag_text_printf(r->error, "--%s needs a value: --%s %s", o->name, o->name, o->arg);
       return AG_WRONG;
     }
-    value = argv[++*i];
+    value = r->argv[++r->i];
   }
-  return store(o, value, args, error);
+  AG_TRY(check_first(r, o, value));
+  AG_TRY(check_value(o, value, r->error));
+  return store(o, value, r->args, r->error);
+}
+
+/* "-q", "-qo FILE", "-qoFILE", "-o=FILE" */
+static ag_status read_short(reader *r, const char *word) {
+  if (!is_bundle(r, word)) {
+    ag_text_printf(r->error, "unknown option %s", word);
+    suggest(r->n, r->options, word + 1, r->error);
+    return AG_WRONG;
+  }
+  while (*++word) {
+    const ag_option *o = by_letter(r->n, r->options, *word);
+    const char *rest = word[1] == '=' ? word + 2 : word[1] && o->kind != AG_OPTION_FLAG ? word + 1 : NULL;
+    AG_TRY(read_option(r, o, rest));
+    if (rest || o->kind != AG_OPTION_FLAG) return AG_OK;
+  }
+  return AG_OK;
+}
+
+static ag_status read_long(reader *r, const char *word) {
+  const char *value;
+  const ag_option *o = find(r, word, &value);
+  return o ? read_option(r, o, value) : AG_WRONG;
 }
 
 ag_status ag_option_parse(int n, const ag_option *options, int argc, const char *const *argv, void *args,
                           ag_text *error) {
   ag_common *common = args;
   AG_ASSERT(n <= MAX_NAMES);
+  reader r = {.n = n, .argc = argc, .options = options, .argv = argv, .args = args, .error = error};
   bool only_words = false;
-  for (int i = 0; i < argc; i++) {
-    const char *word = argv[i];
+  for (; r.i < argc; r.i++) {
+    const char *word = argv[r.i];
     if (!only_words && !strcmp(word, "--")) only_words = true;
-    else if (!only_words && word[0] == '-' && word[1]) AG_TRY(read_option(n, options, argc, argv, &i, args, error));
+    else if (!only_words && !strncmp(word, "--", 2)) AG_TRY(read_long(&r, word));
+    else if (!only_words && word[0] == '-' && word[1]) AG_TRY(read_short(&r, word));
     else {
       common->words = ag_heap_grow(common->words, sizeof *common->words * (size_t)(common->n_word + 1));
       common->words[common->n_word++] = word;

@@ -93,18 +93,41 @@ static void accepts(args *a) {
   AG_CHECK_NEAR(a->t1, 6.283185307179586, 1e-15);
   AG_CHECK_STR(parse("- -- --t1 -o", a), ""); /* after -- all are words, and - is one */
   AG_CHECK(a->common.n_word == 3);
-  AG_CHECK_STR(parse("--t1 1 --t1 2 -h", a), "");
-  AG_CHECK(a->t1 == 2 && a->common.help);
+  AG_CHECK_STR(parse("--t1 1 --flag --flag -h", a), "");
+  AG_CHECK(a->t1 == 1 && a->common.help && a->flag);
+  AG_CHECK_STR(parse("--t1 sqrt(2) --step 2*sin(pi/6)^2 --count hypot(3,4)", a), "");
+  AG_CHECK(a->t1 == sqrt(2) && a->n == 5);
+  static const char *const bundles[] = {"-ho x.csv", "-hox.csv", "-ho=x.csv", "-o x.csv -h", "-ox.csv -h"};
+  for (size_t i = 0; i < sizeof bundles / sizeof *bundles; i++) {
+    AG_CHECK_STR(parse(bundles[i], a), "");
+    AG_CHECK(a->common.help && a->file && !strcmp(a->file, "x.csv"));
+  }
 }
 
 static void refuses(args *a) {
   AG_CHECK_STR(parse("--clour red", a), "unknown option --clour; did you mean --colour?");
   AG_CHECK_STR(parse("--qqqqqqq", a), "unknown option --qqqqqqq");
   AG_CHECK_STR(parse("-x", a), "unknown option -x");
+  AG_CHECK_STR(parse("-hx", a), "unknown option -hx");
+  AG_CHECK_STR(parse("-output x.csv", a), "unknown option -output; did you mean --output?");
+  AG_CHECK_STR(parse("-ho", a), "--output needs a value: --output FILE");
+  AG_CHECK_STR(parse("-h=1", a), "unknown option -h=1");
+  AG_CHECK_STR(parse("--t1 1 --t1 2", a), "--t1 is given twice: '1' and '2'");
+  AG_CHECK_STR(parse("-o a.h5 --output=b.csv", a), "--output is given twice: 'a.h5' and 'b.csv'");
+  AG_CHECK_STR(parse("--colour red --colour red", a), "--colour is given twice: 'red' and 'red'");
+  AG_CHECK_STR(parse("--count 1 --count=1", a), "--count is given twice: '1' and '1'");
+  AG_CHECK_STR(parse("--set a=1\n2", a), "--set: the value 'a=1\n2' contains a line break");
+  AG_CHECK_STR(parse("--t1 1\t", a), "--t1: the value '1\t' contains a control character");
+  AG_CHECK_STR(parse("--t1 20deg", a),
+               "--t1 needs a finite number such as 0.5, 1e-3 or 2*pi, not '20deg': `20deg`: there "
+               "is no implicit product, write `20*deg`");
   AG_CHECK_STR(parse("--t1", a), "--t1 needs a value: --t1 TIME");
   AG_CHECK_STR(parse("--t1 --flag", a), "--t1 needs a value: --t1 TIME");
-  AG_CHECK_STR(parse("--t1 abc", a), "--t1 needs a finite number such as 0.5, 1e-3 or 2*pi, not 'abc'");
-  AG_CHECK_STR(parse("--t1=", a), "--t1 needs a finite number such as 0.5, 1e-3 or 2*pi, not ''");
+  AG_CHECK_STR(parse("--t1 abc", a),
+               "--t1 needs a finite number such as 0.5, 1e-3 or 2*pi, not 'abc': unknown name `abc`");
+  AG_CHECK_STR(parse("--t1=", a),
+               "--t1 needs a finite number such as 0.5, 1e-3 or 2*pi, not '': expected an expression, "
+               "found the end of the statement");
   AG_CHECK_STR(parse("--t1 1e4", a), "--t1 must be at least -1000 and at most 1000, not 1e4");
   AG_CHECK_STR(parse("--step 0", a), "--step must be positive, not 0");
   AG_CHECK_STR(parse("--step -1", a), "--step must be positive, not -1");

@@ -42,6 +42,7 @@ static void check_scalars(void) {
   CHECK_VALUE("asin(x) + acos(x) + atan(x) + tan(x)", asin(x) + acos(x) + atan(x) + tan(x));
   CHECK_VALUE("sinh(x) + cosh(x) + tanh(x) + log(a)", sinh(x) + cosh(x) + tanh(x) + log(a));
   CHECK_VALUE("pi", 3.14159265358979323846);
+  CHECK_VALUE("90*deg", 90 * (3.14159265358979323846 / 180));
   CHECK_VALUE("K^2 + K", 12);
 }
 

@@ -49,6 +49,7 @@ static const struct {
     {"\xe2\x89\xa0", "write `!=`"},
     {"\xe2\x88\x9a", "write sqrt(x)"},
     {"\xcf\x80", "write `pi`"},
+    {"\xc2\xb0", "angles are in radians; write `20*deg` for 20 degrees"},
     {"\xc2\xa0", "this is a no-break space; write a plain one"},
 };
 
@@ -97,6 +98,9 @@ static uint32_t scan_blob(const char *s, uint32_t i) {
   return i;
 }
 
+/* deg, degree or degrees, for which there is the constant `deg`. */
+static bool is_degrees(const char *s, uint32_t n) { return (n == 3 || n == 6 || n == 7) && !strncmp(s, "degrees", n); }
+
 static void bad(ag_token *k, uint32_t end, const char *message) {
   k->kind = AG_TOKEN_BAD;
   k->len = end - k->from;
@@ -131,8 +135,8 @@ static uint32_t lex_number(ag_arena *a, const char *s, ag_token *k) {
   int n = (int)(end - k->from), m = (int)(i - k->from);
   if (end > i && is_letter(s[i]))
     bad(k, end,
-        ag_arena_printf(a, "`%.*s`: there is no implicit product, write `%.*s*%.*s`", n, word, m, word, (int)(end - i),
-                        s + i));
+        ag_arena_printf(a, "`%.*s`: there is no implicit product, write `%.*s*%.*s`", n, word, m, word,
+                        is_degrees(s + i, end - i) ? 3 : (int)(end - i), s + i));
   else if (end > i) bad(k, end, ag_arena_printf(a, "`%.*s` is not a number", n, word));
   else {
     k->len = i - k->from;

@@ -33,6 +33,7 @@ void ag_scope_init(ag_builder *b) {
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) builtin(b, words[i], AG_SYM_RESERVED);
   builtin(b, "t", AG_SYM_CONSTANT)->x = b->m->t;
   builtin(b, "pi", AG_SYM_CONSTANT)->x = ag_num(g, 3.14159265358979323846);
+  builtin(b, "deg", AG_SYM_CONSTANT)->x = ag_num(g, 3.14159265358979323846 / 180);
   for (int i = 0; i < 3; i++) {
     ag_id e[3] = {ag_num(g, i == 0), ag_num(g, i == 1), ag_num(g, i == 2)};
     builtin(b, unit[i], AG_SYM_CONSTANT)->x = ag_stack(g, 3, 1, e);

@@ -1,92 +1,52 @@
 /* SPDX-License-Identifier: MIT
- * Numbers of the command line: constant expressions such as 2*pi, -1e-3, (1 + 2)/3, with the precedence of the model
- * language. Nothing else that strtod would read (hex, inf, nan, leading garbage) is a number here. */
-#include <ctype.h>
+ * Numbers of the command line and of tables: decimals, read at once, and constant expressions of the model language
+ * such as 2*pi, sqrt(2) or 20*deg. Nothing else that strtod would read (hex, inf, nan, leading garbage) is a number. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lang/lang.h"
 #include "study/study.h"
 
-enum { MAX_DEPTH = 100 };
+static const char *skip_digits(const char *s) { return s + strspn(s, "0123456789"); }
 
-typedef struct cursor {
-  const char *s;
-  int depth;
-  bool bad;
-} cursor;
-
-static double sum(cursor *c);
-
-static bool take(cursor *c, char want) {
-  while (*c->s == ' ') c->s++;
-  if (*c->s != want) return false;
-  c->s++;
-  return true;
-}
-
-static double fail(cursor *c) {
-  c->bad = true;
-  return 0;
-}
-
-static double atom(cursor *c) {
-  if (take(c, '(')) {
-    if (++c->depth > MAX_DEPTH) return fail(c);
-    double v = sum(c);
-    c->depth--;
-    return take(c, ')') ? v : fail(c);
+/* Is it [sign] digits [. digits] [e [sign] digits], between blanks? */
+static bool is_decimal(const char *s) {
+  s += strspn(s, " ");
+  s += *s == '-' || *s == '+';
+  const char *start = s;
+  s = skip_digits(s);
+  bool digits = s > start;
+  if (*s == '.') start = ++s, s = skip_digits(s), digits = digits || s > start;
+  if (digits && (*s == 'e' || *s == 'E')) {
+    s += 1 + (s[1] == '-' || s[1] == '+');
+    start = s;
+    s = skip_digits(s);
+    digits = s > start;
   }
-  if (!strncmp(c->s, "pi", 2) && !isalnum((unsigned char)c->s[2])) {
-    c->s += 2;
-    return acos(-1);
-  }
-  bool digits = isdigit((unsigned char)c->s[0]) || (c->s[0] == '.' && isdigit((unsigned char)c->s[1]));
-  if (!digits || c->s[1] == 'x' || c->s[1] == 'X') return fail(c);
-  char *end;
-  double v = strtod(c->s, &end);
-  c->s = end;
-  return v;
+  return digits && !s[strspn(s, " ")];
 }
 
-static double unary(cursor *c) {
-  if (++c->depth > MAX_DEPTH) return fail(c);
-  double v;
-  if (take(c, '-')) v = -unary(c);
-  else if (take(c, '+')) v = unary(c);
-  else {
-    v = atom(c);
-    if (!c->bad && take(c, '^')) v = pow(v, unary(c));
-  }
-  c->depth--;
-  return v;
+/* An expression of the language, in a model that has no names. */
+static bool read_expression(const char *s, double *value, ag_text *why) {
+  if (strpbrk(s, "#\n")) return false; /* no comments here */
+  ag_ctx ctx = {0};
+  ag_model *nothing = ag_model_create("");
+  ag_id x;
+  bool good = ag_lang_expression(&ctx, nothing, "", s, 0, strlen(s), &x) == AG_OK &&
+              ag_constant(ag_model_graph(nothing), x, value);
+  if (!good && why && ctx.n_diag) ag_text_str(why, ctx.diags[0].message);
+  ag_model_free(nothing);
+  ag_ctx_done(&ctx);
+  return good;
 }
 
-static double term(cursor *c) {
-  double v = unary(c);
-  while (!c->bad) {
-    if (take(c, '*')) v *= unary(c);
-    else if (take(c, '/')) v /= unary(c);
-    else break;
-  }
-  return v;
-}
-
-static double sum(cursor *c) {
-  double v = term(c);
-  while (!c->bad) {
-    if (take(c, '+')) v += term(c);
-    else if (take(c, '-')) v -= term(c);
-    else break;
-  }
-  return v;
-}
-
-bool ag_number_parse(const char *s, double *value) {
-  cursor c = {.s = s};
-  double v = sum(&c);
-  while (*c.s == ' ') c.s++;
-  if (c.bad || *c.s || !isfinite(v)) return false;
+bool ag_number_read(const char *s, double *value, ag_text *why) {
+  double v = is_decimal(s) ? strtod(s, NULL) : 0;
+  if (!is_decimal(s) && !read_expression(s, &v, why)) return false;
+  if (!isfinite(v)) return false;
   *value = v;
   return true;
 }
+
+bool ag_number_parse(const char *s, double *value) { return ag_number_read(s, value, NULL); }

@@ -16,8 +16,10 @@ typedef struct ag_list {
   const char **at;
 } ag_list;
 
-/* A constant: digits, pi, + - * / ^ and parentheses; the whole string must be one. False also when it is not finite. */
+/* A constant: a decimal, or an expression of the model language such as 2*pi, sqrt(2) or 20*deg; the whole string must
+ * be one. False also when it is not finite; why (or NULL) is what the language says against it. */
 bool ag_number_parse(const char *s, double *value);
+bool ag_number_read(const char *s, double *value, ag_text *why);
 
 /* ---- the structure of a system ---- */
 

@@ -114,16 +114,19 @@ class Sweep(Batch):
             ("--sweep", "x=0:1+:2", "1:7", "expected an expression"),
             ("--sweep", "x=0:x:2", "1:5", "only numbers and parameters"),
             ("--sweep", "x=0:1/0:2", "1:6", "division by zero"),
-            ("--sweep", "x=0:1\nparam extra = 2:2", "2:1", "expected the end of the value, found `param`"),
-            ("--sweep", "x=0\nlagrangian x:1:2", "2:1", "expected the end of the value, found `lagrangian`"),
+            ("--sweep", "x=nan:1:2", "1:3", "unknown name `nan`\n"),
             ("--sweep", "xx=0:1:2", "1:1", "unknown name `xx`; did you mean `x`"),
             ("--level", "energy=foo", "1:8", "unknown name `foo`"),
             ("--level", "energy=x", "1:8", "only numbers and parameters"),
-            ("--level", "energy=1\nparam extra = 2", "2:1", "expected the end of the value, found `param`"),
         ]:
             with self.subTest(text=text):
                 err = self.fails([*SPRING, option, text], 2, message)
                 self.assertRegex(err, f"^{option} [^\n]*:{place}: error: ")
+        for option, text in [("--sweep", "x=0:1\nparam extra = 2:2"), ("--sweep", "x=0\nlagrangian x:1:2"),
+                             ("--sweep", "x\n=0:1:2"), ("--level", "energy=1\nparam extra = 2"), ("--level", "energy\n=1"),
+                             ("--set", "x=1\nparam extra = 2")]:
+            self.fails([*SPRING, option, text], 2, f"{option}: the value '.*' contains a line break")
+        self.fails([*SPRING, "--sweep", "x=0:1\t:2"], 2, "contains a control character")
 
     def test_names_of_the_user(self):
         """No name is taken by the program: a parameter of any name is swept, used and reported."""

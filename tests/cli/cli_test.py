@@ -823,7 +823,7 @@ class Signals(Case):
         return drawn.decode(), time.monotonic() - begin
 
     def test_progress(self):
-        drawn, seconds = self.terminal(["run", model("oscillator"), *self.LONG, "--t1", "1e6"], 4)
+        drawn, seconds = self.terminal(["run", model("oscillator"), "--t1", "1e6", *self.LONG[2:]], 4)
         self.assertRegex(drawn, r"\[ *=* *\] +\d+ %  t = \S+  \S+ steps/s  .* left")
         self.assertLessEqual(drawn.count("steps/s"), 5 * seconds + 1)
         self.assertIn("\r\x1b[K", drawn)

@@ -203,11 +203,11 @@ class Many(Section):
         self.near(p["y"], [0]*len(p["y"]), EXACT)
 
     def test_both_ways_and_backward(self):
-        for more in (["--section", "both"], ["--section", "down", "--t1", -40], ["--section", "both", "--t1", -40]):
-            r = self.json(*self.SWEEP, *more)
+        for t1, more in ((40, ["--section", "both"]), (-40, ["--section", "down"]), (-40, ["--section", "both"])):
+            r = self.json(*self.SWEEP[:-1], t1, *more)
             want = []
             for w, x in zip(r["sweep"]["w"], r["sweep"]["x"]):
-                want.append(self.points(*PAIR, "--set", f"w={w!r}", "--set", f"x={x!r}", "--set", "y=0", "--t1", 40, *more)[1])
+                want.append(self.points(*PAIR, "--set", f"w={w!r}", "--set", f"x={x!r}", "--set", "y=0", "--t1", t1, *more)[1])
             self.assertEqual(r["section"]["crossings"], [len(p["t"]) for p in want])
             for column in ("t", "x", "y'", "energy"):
                 self.near(r["section"]["points"][column], [v for p in want for v in p[column]], MOTION)

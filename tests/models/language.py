@@ -429,4 +429,4 @@ REWRITE = {'rotation': rotation, 'euler': euler, 'euler_angles': euler_angles}
 NODE = {'num': 'num', 'name': 'name', 'prime': 'prime', 'neg': 'neg', 'transpose': 'transpose', 'index': 'index',
         'vector': 'vector', 'sum': 'sum', 'if': 'if', 'call': 'call', '^': 'power', 'not': 'not',
         **{o: 'binary' for o in '+-*/'}, **{o: 'compare' for o in ('<', '<=', '>', '>=', '==', '!=', 'and', 'or')}}
-FIXED = {'pi': np.array(np.pi), **{f'e{i+1}': np.eye(3)[i] for i in range(3)}}
+FIXED = {'pi': np.array(np.pi), 'deg': np.array(np.pi/180), **{f'e{i+1}': np.eye(3)[i] for i in range(3)}}
