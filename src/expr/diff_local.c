@@ -122,20 +122,23 @@ void ag_sweep_init(ag_sweep *s, ag_graph *g, int n_out, const ag_id *outs, int n
   *s = (ag_sweep){.g = g};
   s->active = ag_cone(g, n_out, outs, &s->top);
   unsigned char *input = ag_heap_alloc((size_t)s->top + 1);
+  int count = 0, n = 0;
   for (int k = 0; k < n_in; k++)
     if (inputs[k] <= s->top) input[inputs[k]] = 1;
-  int count = 0;
-  for (ag_id x = 1; x <= s->top; x++) {
-    if (!s->active[x]) continue;
-    const ag_node *n = &g->nodes[x];
-    bool depends = input[x];
-    for (uint32_t k = 0; k < n->n_arg && !depends; k++) depends = s->active[g->pool[n->first + k]];
-    s->active[x] = depends;
-    count += depends;
-  }
+  for (ag_id x = 1; x <= s->top; x++) count += s->active[x];
   s->order = ag_heap_alloc(sizeof *s->order * (size_t)(count + 1));
-  for (ag_id x = 1; x <= s->top; x++)
-    if (s->active[x]) s->order[s->n++] = x;
+  for (ag_id x = 1; n < count; x++) {
+    while (ag_eight_zeros(s->active + x)) x += 8; /* ends: one is left */
+    if (s->active[x]) s->order[n++] = x;
+  }
+  for (int i = 0; i < count; i++) {
+    ag_id x = s->order[i];
+    const ag_node *node = &g->nodes[x];
+    bool depends = input[x];
+    for (uint32_t k = 0; k < node->n_arg && !depends; k++) depends = s->active[g->pool[node->first + k]];
+    s->active[x] = depends;
+    if (depends) s->order[s->n++] = x;
+  }
   free(input);
 }
 

@@ -264,12 +264,19 @@ bool ag_is_num(const ag_graph *g, ag_id x, double *value) {
 
 bool ag_is_rotation(const ag_graph *g, ag_id x) { return g->nodes[x].flags & AG_NODE_ROTATION; }
 
+bool ag_eight_zeros(const unsigned char *mark) {
+  uint64_t word;
+  memcpy(&word, mark, sizeof word);
+  return word == 0;
+}
+
 unsigned char *ag_cone(const ag_graph *g, int n_out, const ag_id *outs, ag_id *top) {
   *top = 0;
   for (int i = 0; i < n_out; i++) *top = outs[i] > *top ? outs[i] : *top;
-  unsigned char *mark = ag_heap_alloc((size_t)*top + 1);
+  unsigned char *mark = ag_heap_alloc((size_t)*top + 1 + 8);
   for (int i = 0; i < n_out; i++) mark[outs[i]] = 1;
   for (ag_id x = *top; x > 0; x--) {
+    while (x > 8 && ag_eight_zeros(mark + x - 7)) x -= 8; /* a small cone in a large graph */
     if (!mark[x]) continue;
     const ag_node *n = &g->nodes[x];
     for (uint32_t k = 0; k < n->n_arg; k++) mark[g->pool[n->first + k]] = 1;
@@ -277,12 +284,60 @@ unsigned char *ag_cone(const ag_graph *g, int n_out, const ag_id *outs, ag_id *t
   return mark;
 }
 
+/* Ids that have been seen: a table that grows with them and not with the graph. 0 is no node. */
+typedef struct id_set {
+  uint32_t size, n;
+  ag_id *ids;
+} id_set;
+
+static uint32_t id_place(const id_set *s, ag_id x) {
+  uint32_t at = (uint32_t)x * 2654435769u & (s->size - 1);
+  while (s->ids[at] && s->ids[at] != x) at = (at + 1) & (s->size - 1);
+  return at;
+}
+
+static bool id_has(const id_set *s, ag_id x) { return s->size && s->ids[id_place(s, x)]; }
+
+static void id_add(id_set *s, ag_id x) {
+  if (2 * (s->n + 1) > s->size) {
+    id_set larger = {.size = s->size ? 2 * s->size : 64, .n = s->n};
+    larger.ids = ag_heap_alloc(sizeof *larger.ids * larger.size);
+    for (uint32_t i = 0; i < s->size; i++)
+      if (s->ids[i]) larger.ids[id_place(&larger, s->ids[i])] = s->ids[i];
+    free(s->ids);
+    *s = larger;
+  }
+  uint32_t at = id_place(s, x);
+  s->n += !s->ids[at];
+  s->ids[at] = x;
+}
+
+/* Arguments have smaller ids than what is made of them: nodes before the first input depend on none. */
 bool ag_depends(const ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs) {
-  ag_id top;
-  unsigned char *mark = ag_cone(g, n_out, outs, &top);
+  id_set wanted = {0}, seen = {0};
+  ag_id *open = NULL, first = UINT32_MAX;
+  int n_open = 0, cap_open = 0;
   bool found = false;
-  for (int k = 0; k < n_in; k++) found = found || (inputs[k] <= top && mark[inputs[k]]);
-  free(mark);
+  for (int k = 0; k < n_in; k++) {
+    id_add(&wanted, inputs[k]);
+    first = inputs[k] < first ? inputs[k] : first;
+  }
+  for (int i = 0; i < n_out && !found; i++) {
+    AG_PUSH(open, n_open, cap_open);
+    open[n_open++] = outs[i];
+    while (n_open && !found) {
+      ag_id x = open[--n_open];
+      if (x < first || id_has(&seen, x)) continue;
+      id_add(&seen, x);
+      found = id_has(&wanted, x);
+      const ag_node *n = &g->nodes[x];
+      for (uint32_t k = 0; k < n->n_arg && !found; k++) {
+        AG_PUSH(open, n_open, cap_open);
+        open[n_open++] = g->pool[n->first + k];
+      }
+    }
+  }
+  free(open), free(wanted.ids), free(seen.ids);
   return found;
 }
 

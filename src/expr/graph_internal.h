@@ -93,9 +93,11 @@ bool ag_all_num(const ag_graph *g, ag_id x);          /* NUM, ZERO, EYE, or STAC
 bool ag_is_unit(const ag_graph *g, ag_id x);          /* e1, e2 or e3 */
 ag_id ag_rule_mask(ag_graph *g, const ag_request *r); /* f(if c then 0 else u) = if c then 0 else f(u), f linear */
 
-/* Marks the cone of the outputs: a heap block of max(outs) + 1 bytes, 1 where outs depend on the node (itself
+/* Marks the cone of the outputs: a heap block of max(outs) + 9 bytes, 1 where outs depend on the node (itself
  * included). *top = max(outs). */
 unsigned char *ag_cone(const ag_graph *g, int n_out, const ag_id *outs, ag_id *top);
+bool ag_eight_zeros(
+    const unsigned char *mark); /* of a cone: to pass over stretches; there are 8 bytes behind its end */
 
 /* ---- lowering ----
  * Scalars of a tensor, row-major, rows*cols of them. They consist only of

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "math/blocks.h"
 #include "math/lapack.h"
 
 /* Up to this many unknowns the solvers are loops: faster than LAPACK there. */
@@ -178,10 +179,7 @@ static int svd(int m, int n, const double *A, double *s, double *V, double *Ut, 
   return info ? -2 : 0;
 }
 
-int ag_dense_solve(int n, int m, double *A, double *B) {
-  if (n == 0) return 0;
-  if (!all_finite(n, n, A) || !all_finite(n, m, B)) return -1;
-  if (n <= SMALL) return solve_small(n, m, A, B);
+static int solve_large(int n, int m, double *A, double *B) {
   const ag_lapack *lapack = ag_lapack_begin();
   if (!lapack) return -3;
   int *pivot = ag_heap_alloc((size_t)n * sizeof *pivot);
@@ -191,17 +189,75 @@ int ag_dense_solve(int n, int m, double *A, double *B) {
   return info;
 }
 
+/* Solves block k of A X = B: the rows of B give rows of X at the places of the columns. */
+static int solve_block(const ag_blocks *b, int k, int n, int m, const double *A, const double *B, double *X) {
+  const int *row = b->row + b->row_at[k], *col = b->col + b->col_at[k];
+  int size = ag_block_rows(b, k);
+  double *C = new_numbers(size, size), *Y = new_numbers(size, m);
+  ag_block_gather(b, k, n, A, C);
+  for (int i = 0; i < size; i++) memcpy(Y + i * m, B + row[i] * m, (size_t)m * sizeof *Y);
+  int info = size <= SMALL ? solve_small(size, m, C, Y) : solve_large(size, m, C, Y);
+  for (int i = 0; i < size; i++) memcpy(X + col[i] * m, Y + i * m, (size_t)m * sizeof *X);
+  free(C);
+  free(Y);
+  return info;
+}
+
+/* Every row and column in a square block: otherwise the matrix is singular. */
+static bool blocks_square(const ag_blocks *b, int n) {
+  bool square = b->row_at[b->n] == n;
+  for (int k = 0; k < b->n; k++) square = square && ag_block_rows(b, k) == ag_block_cols(b, k);
+  return square;
+}
+
+int ag_dense_solve(int n, int m, double *A, double *B) {
+  if (n == 0) return 0;
+  if (!all_finite(n, n, A) || !all_finite(n, m, B)) return -1;
+  if (n <= SMALL) return solve_small(n, m, A, B);
+  ag_blocks b;
+  ag_blocks_init(&b, n, n, A);
+  int info = blocks_square(&b, n) ? 0 : n;
+  if (!info && b.n == 1) {
+    info = solve_large(n, m, A, B);
+  } else if (!info) {
+    double *X = new_numbers(n, m);
+    for (int k = 0; k < b.n && !info; k++) info = solve_block(&b, k, n, m, A, B, X);
+    memcpy(B, X, (size_t)n * (size_t)m * sizeof *B);
+    free(X);
+  }
+  ag_blocks_done(&b);
+  return info;
+}
+
+/* Norms of A and of its inverse are the largest of the blocks. */
+static double rcond_blocks(int n, const double *A) {
+  ag_blocks b;
+  double size = norm1(n, A), inverse = 0;
+  ag_blocks_init(&b, n, n, A);
+  bool good = blocks_square(&b, n);
+  for (int k = 0; k < b.n && good; k++) {
+    int m = ag_block_rows(&b, k);
+    double *C = new_numbers(m, m);
+    ag_block_gather(&b, k, n, A, C);
+    double r = m <= SMALL ? rcond_small(m, C) : rcond_large(m, C);
+    inverse = fmax(inverse, 1 / (r * norm1(m, C)));
+    free(C);
+  }
+  ag_blocks_done(&b);
+  double r = 1 / (size * inverse);
+  return good && r > 0 ? fmin(r, 1) : 0;
+}
+
 double ag_dense_rcond(int n, const double *A) {
   if (n == 0) return 1;
   if (!all_finite(n, n, A)) return 0;
-  return n <= SMALL ? rcond_small(n, A) : rcond_large(n, A);
+  return n <= SMALL ? rcond_small(n, A) : rcond_blocks(n, A);
 }
 
-int ag_dense_rank(int m, int n, const double *A, double tol, int *pivot_rows) {
-  if (!all_finite(m, n, A)) return -1;
-  double *Q = new_numbers(m < n ? m : n, n), *x = new_numbers(1, n), largest = 0;
-  int r = 0, n_dependent = 0;
-  for (int i = 0; i < m; i++) largest = fmax(largest, norm2(n, A + i * n));
+/* Marks the rows of A (m x n) that are independent of those before them; returns how many. */
+static int mark_rank(int m, int n, const double *A, double tol, double largest, bool *independent) {
+  double *Q = new_numbers(m < n ? m : n, n), *x = new_numbers(1, n);
+  int r = 0;
   for (int i = 0; i < m; i++) {
     double norm = norm2(n, A + i * n), distance = 0;
     if (r < n && norm > 16 * DBL_EPSILON * largest) {
@@ -209,22 +265,38 @@ int ag_dense_rank(int m, int n, const double *A, double tol, int *pivot_rows) {
       orthogonalise(n, r, Q, x);
       distance = norm2(n, x);
     }
-    if (distance > tol) {
-      for (int j = 0; j < n; j++) Q[r * n + j] = x[j] / distance;
-      if (pivot_rows) pivot_rows[r] = i;
-      r++;
-    } else {
-      n_dependent++;
-    }
-  }
-  if (pivot_rows && n_dependent) { /* the dependent rows are the gaps between the chosen ones */
-    int at = r;
-    for (int i = 0, k = 0; i < m; i++)
-      if (k < r && pivot_rows[k] == i) k++;
-      else pivot_rows[at++] = i;
+    independent[i] = distance > tol;
+    if (!independent[i]) continue;
+    for (int j = 0; j < n; j++) Q[r * n + j] = x[j] / distance;
+    r++;
   }
   free(x);
   free(Q);
+  return r;
+}
+
+int ag_dense_rank(int m, int n, const double *A, double tol, int *pivot_rows) {
+  if (!all_finite(m, n, A)) return -1;
+  bool *independent = ag_heap_alloc((size_t)m + 1), *part = ag_heap_alloc((size_t)m + 1);
+  double largest = 0;
+  int r = 0, at = 0;
+  ag_blocks b;
+  ag_blocks_init(&b, m, n, A);
+  for (int i = 0; i < m; i++) largest = fmax(largest, norm2(n, A + i * n));
+  for (int k = 0; k < b.n; k++) {
+    int rows = ag_block_rows(&b, k), cols = ag_block_cols(&b, k);
+    double *C = new_numbers(rows, cols);
+    ag_block_gather(&b, k, n, A, C);
+    r += mark_rank(rows, cols, C, tol, largest, part);
+    for (int i = 0; i < rows; i++) independent[b.row[b.row_at[k] + i]] = part[i];
+    free(C);
+  }
+  for (int pass = 0; pass < 2 && pivot_rows; pass++)
+    for (int i = 0; i < m; i++)
+      if (independent[i] == !pass) pivot_rows[at++] = i;
+  ag_blocks_done(&b);
+  free(independent);
+  free(part);
   return r;
 }
 
@@ -249,9 +321,61 @@ void ag_dense_pinv(int m, int n, const double *A, double *P) {
   ag_dense_pinv_within(m, n, A, m < n ? m : n, (m > n ? m : n) * DBL_EPSILON, P);
 }
 
-void ag_dense_pinv_within(int m, int n, const double *A, int rank, double tol, double *P) {
+/* The singular values and vectors of a block. */
+typedef struct parts {
+  int m, n, k;
+  double *s, *V, *Ut;
+} parts;
+
+static int parts_init(parts *p, const ag_blocks *b, int block, int n, const double *A) {
+  *p = (parts){.m = ag_block_rows(b, block), .n = ag_block_cols(b, block)};
+  p->k = p->m < p->n ? p->m : p->n;
+  p->s = new_numbers(1, p->k), p->V = new_numbers(p->n, p->k), p->Ut = new_numbers(p->k, p->m);
+  double *C = new_numbers(p->m, p->n);
+  ag_block_gather(b, block, n, A, C);
+  int info = svd(p->m, p->n, C, p->s, p->V, p->Ut, 'S', 'S');
+  free(C);
+  return info;
+}
+
+static int by_size(const void *a, const void *b) {
+  const double *x = a, *y = b;
+  return *x < *y ? 1 : *x > *y ? -1 : 0;
+}
+
+/* Adds the inverse of a block to P (m columns): singular values above cut. */
+static void add_inverse(const parts *p, const int *row, const int *col, double cut, int m, double *P) {
+  for (int i = 0; i < p->n; i++)
+    for (int j = 0; j < p->m; j++) {
+      double sum = 0;
+      for (int l = 0; l < p->k && p->s[l] > cut; l++) sum += p->V[l * p->n + i] / p->s[l] * p->Ut[j * p->k + l];
+      P[col[i] * m + row[j]] = sum;
+    }
+}
+
+/* The same block by block: the cut is that of all singular values together. */
+static void pinv_blocks(int m, int n, const double *A, int rank, double tol, const ag_blocks *b, double *P) {
+  parts *p = ag_heap_alloc(sizeof *p * (size_t)(b->n + 1));
+  double *all = new_numbers(1, m + n);
+  int n_all = 0, info = 0;
+  for (int k = 0; k < b->n; k++) {
+    if (parts_init(&p[k], b, k, n, A)) info = -1;
+    for (int l = 0; l < p[k].k; l++) all[n_all++] = p[k].s[l];
+  }
+  qsort(all, (size_t)n_all, sizeof *all, by_size);
+  double cut = tol * all[0];
+  if (rank < n_all) cut = fmax(cut, all[rank]);
+  for (int i = 0; i < m * n; i++) P[i] = info ? NAN : 0;
+  for (int k = 0; k < b->n; k++) {
+    if (!info) add_inverse(&p[k], b->row + b->row_at[k], b->col + b->col_at[k], cut, m, P);
+    free(p[k].s), free(p[k].V), free(p[k].Ut);
+  }
+  free(all);
+  free(p);
+}
+
+static void pinv_whole(int m, int n, const double *A, int rank, double tol, double *P) {
   int k = m < n ? m : n;
-  if (k == 0) return;
   double *s = new_numbers(1, k), *V = new_numbers(n, k), *Ut = new_numbers(k, m);
   int info = svd(m, n, A, s, V, Ut, 'S', 'S');
   double cut = tol * s[0];
@@ -265,6 +389,15 @@ void ag_dense_pinv_within(int m, int n, const double *A, int rank, double tol, d
   free(Ut);
   free(V);
   free(s);
+}
+
+void ag_dense_pinv_within(int m, int n, const double *A, int rank, double tol, double *P) {
+  if (m == 0 || n == 0) return;
+  ag_blocks b = {0};
+  if (m > SMALL || n > SMALL) ag_blocks_init(&b, m, n, A);
+  if (b.n > 1) pinv_blocks(m, n, A, rank, tol, &b, P);
+  else pinv_whole(m, n, A, rank, tol, P);
+  ag_blocks_done(&b);
 }
 
 double ag_dense_range(int m, int n, const double *A, int rank, double *W) {

@@ -45,8 +45,9 @@ struct ag_system {
 
   /* Constraints. */
   ag_row *rows;
-  int g_rank;     /* how many of the position-level rows are independent (all with AG_ELIM_SADDLE) */
-  int n_relation; /* position-level rows and relations that the constraints keep by themselves (model->touches) */
+  double *row_scale; /* per row: its largest norm at the samples; not with AG_ELIM_SADDLE */
+  int g_rank;        /* how many of the position-level rows are independent (all with AG_ELIM_SADDLE) */
+  int n_relation;    /* position-level rows and relations that the constraints keep by themselves (model->touches) */
   ag_elimination elimination;
   const char **u_names; /* per component of u: "Omega[1]", "u", "basis 1" */
   int n_u_input;
@@ -108,7 +109,8 @@ typedef struct derive {
   ag_id *S_y;             /* per basis: n_w x n_y, in (q, t) */
   ag_id *renewed;         /* per basis: its current value at (q, t), the next N; 0 if there is nothing to renew */
   ag_id delta_q, delta_u; /* with AG_ELIM_SADDLE: changes that take q and u onto the constraints to first order, or 0 */
-  ag_tape *rows_tape;     /* full state -> S (n_row x n_xi), residual (n_row) of all rows */
+  ag_tape *rows_tape;     /* full state -> the entries S_at of all rows, then S xi + s of all rows */
+  ag_places S_at;         /* with rows_tape */
   bool *may_vanish;       /* per row: all coefficients of a velocity constraint come near 0 in the domain */
   double *samples;        /* n_sample states: t, q (position constraints satisfied) */
   int n_sample;
@@ -169,12 +171,14 @@ const char *ag_component_name(ag_arena *arena, const char *name, int rows, int e
 /* Name of quasi-velocity i, as "Omega[2]" or "x'". */
 const char *ag_velocity_name(const ag_system *sys, int i, ag_arena *arena);
 
-/* rows.c: rows of S xi + s, position rows, rank */
+/* rows.c: rows of S xi + s, position rows */
 ag_status ag_rows_collect(derive *d);
-ag_status ag_rows_rank(derive *d);
 const char *ag_row_text(const ag_system *sys, int row, ag_arena *arena);
 /* Newton onto g(q, t) = 0 by the shortest steps of all coordinates; true if |g| reached rounding error. */
 bool ag_position_project(const ag_system *sys, double t, const double *params, double *q);
+
+/* rank.c: which rows are independent at the start and over the domain; samples of the domain */
+ag_status ag_rows_rank(derive *d);
 
 /* start_solve.c: moves the coordinates that are not given (per tangent component) onto the position constraints,
  * preferring those that are dependent by default. *moved: which ones the constraints were solved for. False if given

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The rows of S xi + s = 0 and of g = 0: collected, and their rank found. */
+ * The rows of S xi + s = 0 and of g = 0: collected. Their rank: rank.c. */
 #include <math.h>
 #include <string.h>
 
-#include "math/dense.h"
 #include "math/newton.h"
 #include "mech/mech_internal.h"
-
-/* Relative distance from the span of the other rows below which a row counts as dependent: far above rounding error
- * (1e-16 times condition), far below what a modeller would call independent. */
-static const double RANK_TOL = 1e-9;
 
 static void push_rows(derive *d, ag_row_kind kind, int item, ag_id x, ag_pos pos, int *n) {
   for (int k = 0; k < ag_node_rows(d->g, x); k++, (*n)++) {
@@ -50,6 +45,23 @@ static ag_id *many_rates(derive *d, int n_row) {
   return x;
 }
 
+/* All rows: the entries of S, and S xi + s. */
+static void make_rows_tape(derive *d) {
+  ag_sparse J;
+  ag_system *sys = d->sys;
+  ag_id column = ag_concat(d->g, sys->n.row, d->row_x);
+  ag_jacobian_sparse(d->g, column, d->nc, d->xi, &J);
+  ag_places *S = &d->S_at;
+  *S = (ag_places){J.n_entry, AG_NEWN(sys->arena, int, J.n_entry + 1), AG_NEWN(sys->arena, int, J.n_entry + 1),
+                   AG_NEWN(sys->arena, ag_id, J.n_entry + 1)};
+  memcpy(S->row, J.row, sizeof *S->row * (size_t)S->n);
+  memcpy(S->col, J.col, sizeof *S->col * (size_t)S->n);
+  memcpy(S->x, J.x, sizeof *S->x * (size_t)S->n);
+  ag_sparse_done(&J);
+  S->x[S->n] = column;
+  d->rows_tape = ag_full_tape(sys, S->n + 1, S->x);
+}
+
 ag_status ag_rows_collect(derive *d) {
   ag_system *sys = d->sys;
   ag_model *m = d->m;
@@ -81,11 +93,7 @@ ag_status ag_rows_collect(derive *d) {
     ag_saddle_rows(d);
     return AG_OK;
   }
-  if (sys->n.row) {
-    ag_id column = ag_concat(d->g, sys->n.row, d->row_x);
-    ag_id outs[2] = {ag_jacobian(d->g, column, d->nc, d->xi), column};
-    d->rows_tape = ag_full_tape(sys, 2, outs);
-  }
+  if (sys->n.row) make_rows_tape(d);
   make_positions(d, AG_ROLE_POSITION, n_g);
   for (int i = 0; i < m->n_touches; i++) d->g_x[n_g++] = m->touches[i].x;
   sys->n_relation = n_g;
@@ -137,170 +145,4 @@ bool ag_position_project(const ag_system *sys, double t, const double *params, d
   free(p.x);
   free(work);
   return ag_newton_ok(r) || (r.reason == AG_NEWTON_STEP && r.residual < 1e-10);
-}
-
-/* Which rows are independent at one state; *gap: the residual of the dependent rows when the others hold. */
-static int rank_at(const derive *d, double t, const double *q, int *pivots, double *gap, int *g_rank) {
-  const ag_system *sys = d->sys;
-  int m = sys->n.row, n = sys->n.xi;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.q + n)),
-         *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n + m));
-  memcpy(x, q, sizeof(double) * (size_t)sys->n.q);
-  ag_tape_once(d->rows_tape, t, x, sys->params, NULL, v);
-  const double *S = v, *s = v + m * n;
-  int r = ag_dense_rank(m, n, S, RANK_TOL, pivots);
-  *gap = 0;
-  *g_rank = ag_dense_rank(sys->n.g, n, S + (m - sys->n.g) * n, RANK_TOL, NULL); /* position-level rows come last */
-  if (r >= 0 && r < m) {
-    /* xi = -S_r^+ s_r satisfies the independent rows; the others must then hold too */
-    double *Sr = ag_heap_alloc(sizeof(double) * (size_t)(r * n + 1)),
-           *P = ag_heap_alloc(sizeof(double) * (size_t)(r * n + 1));
-    double *xi = ag_heap_alloc(sizeof(double) * (size_t)n);
-    for (int i = 0; i < r; i++) memcpy(Sr + i * n, S + pivots[i] * n, sizeof(double) * (size_t)n);
-    ag_dense_pinv(r, n, Sr, P);
-    for (int j = 0; j < n; j++)
-      for (int i = 0; i < r; i++) xi[j] -= P[j * r + i] * s[pivots[i]];
-    for (int i = r; i < m; i++) {
-      double e = s[pivots[i]], scale = fabs(e);
-      for (int j = 0; j < n; j++) e += S[pivots[i] * n + j] * xi[j], scale += fabs(S[pivots[i] * n + j] * xi[j]);
-      *gap = fmax(*gap, fabs(e) > 1e-9 * (1 + scale) ? fabs(e) : 0);
-    }
-    free(Sr);
-    free(P);
-    free(xi);
-  }
-  free(x);
-  free(v);
-  return r;
-}
-
-/* Do all margins of the model hold at q? Where one does not, a contact is not what its formulas say. */
-static bool margins_hold(const ag_system *sys, const ag_tape *margins, double t, const double *q) {
-  if (!margins) return true;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x)),
-         *v = ag_heap_alloc(sizeof(double) * (size_t)margins->n_out);
-  bool good = true;
-  memcpy(x, q, sizeof(double) * (size_t)sys->n.q);
-  ag_tape_once(margins, t, x, sys->params, NULL, v);
-  for (int i = 0; i < margins->n_out; i++) good = good && v[i] > 0;
-  free(x), free(v);
-  return good;
-}
-
-static ag_tape *margin_tape(ag_system *sys) {
-  const ag_model *m = sys->model;
-  if (!m->n_margins) return NULL;
-  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)m->n_margins);
-  for (int i = 0; i < m->n_margins; i++) outs[i] = m->margins[i].x;
-  ag_tape *tape = ag_full_tape(sys, m->n_margins, outs);
-  free(outs);
-  return tape;
-}
-
-/* Samples: the start (index 0), then points of the domain moved onto the position constraints, where margins hold. */
-static void make_samples(derive *d) {
-  /* a factor that vanishes somewhere on a circle is below 0.1 for 6 % of the angles: 300 samples see it surely */
-  enum { N = 300 };
-  ag_system *sys = d->sys;
-  size_t width = (size_t)sys->n.q + 1;
-  d->samples = AG_NEWN(sys->arena, double, width *(N + 1));
-  d->samples[0] = sys->t0;
-  memcpy(d->samples + 1, sys->q0, sizeof(double) * (size_t)sys->n.q);
-  d->n_sample = 1;
-  ag_sampler sampler;
-  ag_sampler_init(&sampler, sys, sys->params, 20260101);
-  ag_tape *margins = margin_tape(sys);
-  for (int i = 0; i < 2 * N && d->n_sample <= N; i++) {
-    double *at = d->samples + width * (size_t)d->n_sample;
-    if (!ag_sampler_next(&sampler, &at[0], at + 1)) break;
-    if (!ag_position_project(sys, at[0], sys->params, at + 1)) continue;
-    if (margins_hold(sys, margins, at[0], at + 1)) d->n_sample++;
-  }
-  ag_tape_free(margins);
-  ag_sampler_done(&sampler);
-}
-
-/* Velocity constraints with coefficients that nearly vanish somewhere in the domain, beside their size elsewhere. */
-static void find_fragile(derive *d) {
-  const ag_system *sys = d->sys;
-  int m = sys->n.row, n = sys->n.xi;
-  double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.q + n)),
-         *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n + m));
-  double *least = ag_heap_alloc(sizeof(double) * (size_t)m), *most = ag_heap_alloc(sizeof(double) * (size_t)m);
-  for (int r = 0; r < m; r++) least[r] = INFINITY;
-  for (int i = 0; i < d->n_sample; i++) {
-    const double *at = d->samples + ((size_t)sys->n.q + 1) * (size_t)i;
-    memcpy(x, at + 1, sizeof(double) * (size_t)sys->n.q);
-    ag_tape_once(d->rows_tape, at[0], x, sys->params, NULL, v);
-    for (int r = 0; r < m; r++) {
-      double size = 0;
-      for (int j = 0; j < n; j++) size = fmax(size, fabs(v[r * n + j]));
-      least[r] = fmin(least[r], size);
-      most[r] = fmax(most[r], size);
-    }
-  }
-  for (int r = 0; r < m; r++) d->may_vanish[r] = sys->rows[r].kind == AG_ROW_CONSTRAINT && least[r] < 0.2 * most[r];
-  free(x), free(v), free(least), free(most);
-}
-
-ag_status ag_rows_rank(derive *d) {
-  ag_system *sys = d->sys;
-  int m = sys->n.row, at_start = 0, best = 0;
-  d->may_vanish = AG_NEWN(sys->arena, bool, m + 1);
-  if (m == 0) return AG_OK;
-  if (ag_is_sparse(sys)) return ag_sparse_rank(d);
-  make_samples(d);
-  find_fragile(d);
-  int *pivots = ag_heap_alloc(sizeof(int) * (size_t)m), *used = ag_heap_alloc(sizeof(int) * (size_t)m);
-  double gap_worst = 0;
-  int gap_row = -1;
-  for (int i = 0; i < d->n_sample; i++) {
-    const double *at = d->samples + ((size_t)sys->n.q + 1) * (size_t)i;
-    double gap = 0;
-    int g_rank, r = rank_at(d, at[0], at + 1, pivots, &gap, &g_rank);
-    if (r < 0) continue; /* not finite there: outside the good domain */
-    if (i == 0) at_start = r, sys->g_rank = g_rank;
-    if (r > best) best = r;
-    for (int k = 0; k < r; k++) used[pivots[k]]++;
-    if (gap > gap_worst && r < m) gap_worst = gap, gap_row = pivots[r];
-  }
-  ag_status status = AG_OK;
-  if (gap_row >= 0) {
-    const char *count =
-        ag_arena_printf(sys->arena, ": more constraints (%d equations) than velocities (%d)", m, sys->n.xi);
-    ag_ctx_error(d->ctx, sys->rows[gap_row].pos,
-                 "%s contradicts the constraints before it: no velocity satisfies them all%s",
-                 ag_row_text(sys, gap_row, sys->arena), m > sys->n.xi ? count : "");
-    status = AG_WRONG;
-  } else if (at_start < best) {
-    int row = 0;
-    for (int k = m - 1; k >= 0; k--)
-      if (used[k] > 0 && used[k] < d->n_sample) row = k;
-    ag_ctx_error(d->ctx, sys->rows[row].pos,
-                 "the constraints lose rank at the start (%d of %d rows independent): choose another start", at_start,
-                 best);
-    status = AG_WRONG;
-  }
-  for (int k = 0; k < m && status == AG_OK; k++) {
-    /* dependent on earlier rows wherever we looked */
-    sys->rows[k].kept = used[k] > 0;
-    if (!sys->rows[k].kept)
-      ag_ctx_note(d->ctx, sys->rows[k].pos, "%s follows from the others and is dropped",
-                  ag_row_text(sys, k, sys->arena));
-    else sys->rows[k].lambda = sys->n.lambda++;
-  }
-  sys->n.rank = best;
-  if (status == AG_OK && sys->n.lambda != best && d->m->n_frames) {
-    ag_ctx_error(d->ctx, sys->rows[m - 1].pos,
-                 "which constraints are independent changes from place to place: that does not go with a frame");
-    status = AG_WRONG;
-  } else if (status == AG_OK && sys->n.lambda != best) {
-    ag_ctx_note(d->ctx, sys->rows[m - 1].pos,
-                "of %d rows %d %s from the others, which %s changes from place to place: all are kept", sys->n.lambda,
-                sys->n.lambda - best, ag_plural(sys->n.lambda - best, "follows", "follow"),
-                ag_plural(sys->n.lambda - best, "one", "ones"));
-  }
-  free(pivots);
-  free(used);
-  return status;
 }

@@ -15,15 +15,13 @@ static int directions(const derive *d, const double *at, double *nu) {
   const ag_system *sys = d->sys;
   int m = sys->n.row, n = sys->n.xi;
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.q + n)),
-         *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n + m)), *T = ag_heap_alloc(sizeof(double) * (size_t)(m * n)),
-         *size = ag_heap_alloc(sizeof(double) * (size_t)m);
+         *v = ag_heap_alloc(sizeof(double) * (size_t)(d->S_at.n + m)),
+         *T = ag_heap_alloc(sizeof(double) * (size_t)(m * n)), *size = ag_heap_alloc(sizeof(double) * (size_t)m);
   memcpy(x, at + 1, sizeof(double) * (size_t)sys->n.q);
   ag_tape_once(d->rows_tape, at[0], x, sys->params, NULL, v);
-  for (int r = 0; r < m; r++) {
-    for (int j = 0; j < n; j++) size[r] += v[r * n + j] * v[r * n + j];
-    size[r] = size[r] > 0 ? sqrt(size[r]) : 1;
-    for (int j = 0; j < n; j++) T[j * m + r] = v[r * n + j] / size[r];
-  }
+  for (int k = 0; k < d->S_at.n; k++) size[d->S_at.row[k]] += v[k] * v[k];
+  for (int r = 0; r < m; r++) size[r] = size[r] > 0 ? sqrt(size[r]) : 1;
+  for (int k = 0; k < d->S_at.n; k++) T[d->S_at.col[k] * m + d->S_at.row[k]] = v[k] / size[d->S_at.row[k]];
   int rank = ag_dense_null(n, m, T, 1e-9, nu), k = rank < 0 ? 0 : m - rank;
   for (int r = 0; r < m; r++)
     for (int j = 0; j < k; j++) nu[r * k + j] /= size[r];

@@ -153,17 +153,23 @@ ag_id ag_model_energy(ag_model *m) {
   return m->energy;
 }
 
-static bool on_items(const ag_graph *g, int n, const ag_id *x, int n_item, const ag_item *items) {
-  for (int i = 0; i < n_item; i++)
-    if (ag_depends(g, n, x, 1, &items[i].x)) return true;
-  return false;
-}
-
 bool ag_model_has_force(const ag_model *m, int n, const ag_id *x) {
-  const ag_graph *g = m->graph;
-  return (m->lambda && ag_depends(g, n, x, 1, &m->lambda)) || on_items(g, n, x, m->n_drives, m->drives) ||
-         on_items(g, n, x, m->n_reactions, m->reactions) || on_items(g, n, x, m->n_multipliers, m->multipliers) ||
-         on_items(g, n, x, m->n_holonomic_multipliers, m->holonomic_multipliers);
+  const struct {
+    int n;
+    const ag_item *items;
+  } lists[] = {{m->n_drives, m->drives},
+               {m->n_reactions, m->reactions},
+               {m->n_multipliers, m->multipliers},
+               {m->n_holonomic_multipliers, m->holonomic_multipliers}};
+  int n_input = 0;
+  ag_id *inputs = ag_heap_alloc(
+      sizeof *inputs * (size_t)(1 + m->n_drives + m->n_reactions + m->n_multipliers + m->n_holonomic_multipliers));
+  if (m->lambda) inputs[n_input++] = m->lambda;
+  for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+    for (int i = 0; i < lists[k].n; i++) inputs[n_input++] = lists[k].items[i].x;
+  bool found = n_input && ag_depends(m->graph, n, x, n_input, inputs);
+  free(inputs);
+  return found;
 }
 
 bool ag_model_prime(ag_model *m, ag_id x, ag_id *dx) {

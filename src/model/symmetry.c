@@ -75,10 +75,12 @@ static bool lift(ag_model *m, const motion *z, ag_id *inputs, ag_id *seeds) {
   ag_graph *g = m->graph;
   for (int i = 0; i < m->n_coords; i++) {
     const ag_coord c = m->coords[i];
-    ag_id rate;
+    ag_id rate = ag_zero(g, c.dim, 1);
     inputs[i] = c.q;
     inputs[m->n_coords + i] = c.xi;
-    seeds[i] = z->v[i] ? z->v[i] : ag_zero(g, c.dim, 1);
+    seeds[i] = seeds[m->n_coords + i] = rate;
+    if (!z->v[i]) continue;
+    seeds[i] = z->v[i];
     if (!ag_model_prime(m, seeds[i], &rate)) return false;
     if (c.space == AG_SPACE_SO3) rate = ag_add(g, rate, ag_cross(g, c.xi, seeds[i]));
     seeds[m->n_coords + i] = rate;
