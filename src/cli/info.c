@@ -124,7 +124,13 @@ static void put_run(const file_info *t, ag_text *out) {
   long steps = ag_fields_get_integer(p, "/summary@steps", -1);
   if (steps >= 0) line(out, "steps", "%ld (%ld rejected)", steps, ag_fields_get_integer(p, "/summary@rejected", 0));
   double drift = ag_fields_get_number(p, "/summary@energy_drift", NAN);
+  double work = ag_fields_get_number(p, "/summary@work", NAN);
   if (!isnan(drift)) line(out, "energy", "drift at most %.3g", drift);
+  if (!isnan(work))
+    line(out, "energy", "work done %.6g until t = %.6g, change less work %.3g", work,
+         ag_fields_get_number(p, "/summary@work_t", NAN),
+         ag_fields_get_number(p, "/summary@work_energy", NAN) - ag_fields_get_number(p, "/summary@energy_start", NAN) -
+             work);
   put_lines(t, "/warnings", "warnings", out);
 }
 

@@ -149,10 +149,82 @@ static void json_left(ag_json *j, const ag_outcome *o) {
   ag_text_done(&name);
 }
 
+/* ---- energy ---- */
+
+static double energy_of(const ag_outcome *o) { return *ag_result_find(o->record, o->result->record, AG_COL_ENERGY); }
+
 /* NaN energy gives NaN drift. */
 static double drift_of(const ag_outcome *o) {
-  double end = *ag_result_find(o->record, o->result->record, AG_COL_ENERGY);
-  return isfinite(o->result->energy0) && isfinite(end) ? o->result->energy_drift : NAN;
+  return isfinite(o->result->energy0) && isfinite(energy_of(o)) ? o->result->energy_drift : NAN;
+}
+
+/* The change of the energy, less the work done, over the measured part of the motion. */
+static double balance_of(const ag_run_result *r) { return r->work_energy - r->energy0 - r->work; }
+
+/* What a change of a conserved energy may be, relative to kinetic + |potential| energy: the error of every step
+ * (docs/steppers.md). Fixed steps have no tolerance: a thousandth. */
+static double allowed_drift(const ag_outcome *o) {
+  static const double FIXED = 1e-3, MOST = 0.1;
+  return o->options->dt > 0 ? FIXED : fmin(10 * o->options->rtol * (double)o->result->steps, MOST);
+}
+
+bool ag_result_energy(ag_ctx *ctx, const ag_outcome *o) {
+  static const double DENSE = 100; /* dense output, on which work is measured, has less accuracy than the steps */
+  const ag_run_result *r = o->result;
+  double allowed = allowed_drift(o);
+  const char *remedy = o->options->dt > 0 ? "take smaller steps" : "use a smaller --rtol and --atol";
+  if (!(r->energy_size > 0)) return false;
+  if (r->energy_law == AG_ENERGY_CONSERVED) {
+    double drift = drift_of(o) / r->energy_size;
+    if (!(drift > allowed)) return false;
+    ag_ctx_warn(
+        ctx, (ag_pos){0},
+        "the energy should be conserved but changed by %.2g of kinetic + |potential| energy (more than %.2g): %s, "
+        "and look for jumps in the equations",
+        drift, allowed, remedy);
+    return true;
+  }
+  double balance = fabs(balance_of(r)) / r->energy_size;
+  if (!(balance > DENSE * allowed)) return false;
+  ag_ctx_warn(ctx, (ag_pos){0},
+              "the change of the energy differs from the work done by %.2g of kinetic + |potential| energy (more than "
+              "%.2g): %s, and look for jumps in the equations",
+              balance, DENSE * allowed, remedy);
+  return true;
+}
+
+/* "1.5, at the start 1.5, drift at most 1e-12, 1e-12 of kinetic + |potential|"; or change, work and their difference.
+ */
+static void put_energy(const ag_outcome *o, ag_text *out) {
+  const ag_run_result *r = o->result;
+  ag_text_printf(out, "  %-12s  ", "energy");
+  ag_text_number(out, energy_of(o));
+  ag_text_str(out, ", at the start ");
+  ag_text_number(out, r->energy0);
+  if (r->energy_law == AG_ENERGY_CONSERVED) {
+    ag_text_printf(out, ", drift at most %.3g", drift_of(o));
+    if (r->energy_size > 0) ag_text_printf(out, ", %.1e of kinetic + |potential|", drift_of(o) / r->energy_size);
+    ag_text_char(out, '\n');
+    return;
+  }
+  ag_text_printf(out, ", change %.6g\n  %-12s  %.6g", energy_of(o) - r->energy0, "work done", r->work);
+  if (r->work_t != r->t) ag_text_printf(out, " until t = %.6g", r->work_t);
+  ag_text_printf(out, ", change of energy less work %.3g", balance_of(r));
+  if (r->energy_size > 0) ag_text_printf(out, ", %.1e of kinetic + |potential|", fabs(balance_of(r)) / r->energy_size);
+  ag_text_char(out, '\n');
+}
+
+static void json_energy(ag_json *j, const ag_outcome *o) {
+  const ag_run_result *r = o->result;
+  bool kept = r->energy_law == AG_ENERGY_CONSERVED;
+  ag_json_string(j, "energy_law", kept ? "conserved" : "work");
+  ag_json_number(j, "energy_start", r->energy0);
+  ag_json_number(j, "energy_change", energy_of(o) - r->energy0);
+  ag_json_number(j, "energy_drift", kept ? drift_of(o) : NAN);
+  ag_json_number(j, "energy_size", r->energy_size);
+  ag_json_number(j, "work", kept ? NAN : r->work);
+  ag_json_number(j, "work_t", kept ? NAN : r->work_t);
+  ag_json_number(j, "energy_balance", kept ? NAN : balance_of(r));
 }
 
 static void put_events(const ag_outcome *o, ag_text *out) {
@@ -208,13 +280,7 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
                  r->compiled ? "compiled" : "interpreted");
   ag_text_printf(out, "  %-12s  %ld (%ld rejected, %ld right-hand sides) in %.3g s\n", "steps", r->steps, r->rejected,
                  r->rhs, o->seconds);
-  ag_text_printf(out, "  %-12s  ", "energy");
-  ag_text_number(out, *ag_result_find(o->record, r->record, AG_COL_ENERGY));
-  ag_text_str(out, ", at the start ");
-  ag_text_number(out, r->energy0);
-  ag_text_printf(out, ", drift at most %.3g", drift_of(o));
-  if (r->energy_size > 0) ag_text_printf(out, ", %.1e of kinetic + |potential|", drift_of(o) / r->energy_size);
-  ag_text_str(out, "\n");
+  put_energy(o, out);
   if (ag_system_dims(o->system)->row)
     ag_text_printf(out, "  %-12s  largest residual seen %.3g\n", "constraints", r->residual_max);
   if (r->left) {
@@ -290,9 +356,7 @@ void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series) {
   ag_json_string(j, "method", q->method->name);
   ag_json_string(j, "closure", q->multipliers ? "multipliers" : "eliminated");
   ag_json_string(j, "engine", r->compiled ? "compiled" : "interpreted");
-  ag_json_number(j, "energy_start", r->energy0);
-  ag_json_number(j, "energy_drift", drift_of(o));
-  ag_json_number(j, "energy_size", r->energy_size);
+  json_energy(j, o);
   ag_json_number(j, "constraint_residual_max", r->residual_max);
   ag_json_whole(j, "right_hand_sides", r->rhs);
   ag_json_number(j, "seconds", o->seconds);

@@ -38,6 +38,9 @@ void ag_result_json_files(ag_json *j, const char *path);
 void ag_result_doubts(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o, const ag_run_result *r);
 void ag_result_warn(ag_ctx *ctx, const ag_model *m, const ag_record *record, const double *values, const char *when);
 
+/* Warns of a conserved energy that changed, and of a change that is not the work done; true: it did. */
+bool ag_result_energy(ag_ctx *ctx, const ag_outcome *o);
+
 /* Where the motion left its domain: "x = 2.1 at t = 3, not in -2..2"; nothing when it did not. */
 void ag_result_left(const ag_outcome *o, ag_text *out);
 

@@ -68,7 +68,8 @@ static const ag_option options[] = {
     ROW("no-events", FLAG, no_events, .doc = "do not look for events (terminal ones do not end the run)"),
     ROW("end-at", TEXT, common.changes.end_at, .arg = "NAMES",
         .doc = "events that end the run where they happen, comma-separated"),
-    ROW("strict", FLAG, batch.strict, .doc = "refuse start values that do not satisfy the constraints"),
+    ROW("strict", FLAG, batch.strict,
+        .doc = "refuse starts off the constraints; exit code 1 when energy is not kept as it should"),
     ROW("section", TEXT, batch.section, .arg = "NAME",
         .doc = "record the state at each crossing of a section of the model, and nothing else"),
     ROW("crossings", WHOLE, run.crossings, .arg = "N", .lo = 1, .hi = 1e15, .preset = "no limit",
@@ -255,9 +256,11 @@ static void report_failure(const ag_outcome *o) {
           r->why ? r->why : "");
 }
 
-/* Everything there is to say about a run: once for the terminal, JSON and files. */
-static void note_result(ag_ctx *ctx, const ag_outcome *o) {
+/* Everything there is to say about a run: once for the terminal, JSON and files. True: --strict does not let it pass.
+ */
+static bool note_result(ag_ctx *ctx, const ag_outcome *o) {
   const ag_run_result *r = o->result;
+  bool doubtful = ag_result_energy(ctx, o);
   ag_result_warn(ctx, ag_system_model(o->system), o->record, r->record, "at the end");
   ag_result_doubts(ctx, o->system, o->options, r);
   if (r->engine_note) ag_ctx_note(ctx, (ag_pos){0}, "%s", r->engine_note);
@@ -265,6 +268,7 @@ static void note_result(ag_ctx *ctx, const ag_outcome *o) {
   ag_result_left(o, &left);
   if (left.n && ag_end_status(r->end) != AG_OK) ag_ctx_note(ctx, (ag_pos){0}, "it had left its domain: %s", left.s);
   ag_text_done(&left);
+  return doubtful;
 }
 
 /* Prints the result and why it ended; returns the worse of the two statuses. */
@@ -328,12 +332,13 @@ static ag_status run_sinks(const args *a, anagyre_model *m, const ag_system *sys
   ag_run_result result = *ag_api_result(motion);
   if (result.end == AG_END_SINK && sink->n_late > LATE_ROWS) result.end = AG_END_STOPPED;
   ag_outcome outcome = {ag_api_ctx(m), sys, record, &a->run, &result, seconds, NULL};
-  note_result(ag_api_ctx(m), &outcome);
+  bool doubtful = note_result(ag_api_ctx(m), &outcome);
   ag_status saved = close_sinks(a, sys, &result, ag_api_ctx(m), sink);
   ag_open_report(ag_api_ctx(m), a->common.quiet);
   if (ag_output_format(a->output) == AG_FORMAT_JSON) saved = save_json(a->output, &outcome, series);
   if (saved == AG_OK) outcome.output = a->output;
   ag_status status = report(a, &outcome, series, saved);
+  if (doubtful && a->batch.strict && status == AG_OK) status = AG_FAILED;
   anagyre_motion_free(motion);
   return status;
 }

@@ -202,3 +202,31 @@ bool ag_residue_eval(const ag_tape *tape, const uint64_t *z, uint64_t *out) {
   free(r.roots);
   return !r.divided_by_zero;
 }
+
+bool ag_residue_vanish(ag_graph *g, int n_in, const ag_id *inputs, int n, const ag_id *x) {
+  enum { WANTED = 3, TRIES = 12 };
+  int size = 0, good = 0;
+  bool zero = true;
+  for (int i = 0; i < n; i++) zero = zero && ag_is_zero(g, x[i]);
+  if (zero) return true;
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(n_in + 1));
+  for (int i = 0; i < n_in; i++) {
+    binds[i] = (ag_bind){inputs[i], AG_SEG_Z, size};
+    size += ag_input_storage(g, inputs[i]);
+  }
+  ag_tape *tape = ag_tape_create(g, n_in, binds, n, x);
+  uint64_t *z = ag_heap_alloc(sizeof *z * (size_t)(size + tape->n_out + 1)), *v = z + size, state = 20261115;
+  zero = true;
+  for (int try = 0; try < TRIES && good < WANTED && zero; try++) {
+    for (int i = 0; i < size; i++) z[i] = ag_residue_draw(&state);
+    for (int i = 0; i < n_in; i++)
+      if (ag_is_rotation(g, inputs[i])) ag_residue_rotation(&state, z + binds[i].offset);
+    if (!ag_residue_eval(tape, z, v)) continue; /* a division by zero */
+    for (int i = 0; i < tape->n_out; i++) zero = zero && v[i] == 0;
+    good++;
+  }
+  ag_tape_free(tape);
+  free(binds);
+  free(z);
+  return zero && good == WANTED;
+}

@@ -40,6 +40,8 @@ ag_id ag_system_energy(const ag_system *sys) { return sys->energy; }
 
 ag_id ag_system_energy_size(const ag_system *sys) { return sys->energy_size; }
 
+ag_energy_law ag_system_energy_law(const ag_system *sys) { return sys->energy_law; }
+
 int ag_system_units(const ag_system *sys, int n_z, ag_span *units) {
   const ag_model *m = sys->model;
   int n = 0;

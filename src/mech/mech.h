@@ -73,6 +73,10 @@ const char *const *ag_system_u_names(const ag_system *sys); /* dims.u of them: "
 const int *ag_system_ranges(const ag_system *sys, int *n);  /* the ranges of the domain that AG_ROLE_DOMAIN checks */
 ag_id ag_system_energy(const ag_system *sys);
 ag_id ag_system_energy_size(const ag_system *sys); /* kinetic energy + |potential energy| */
+/* How the energy changes, by the structure of the equations: not at all (autonomous, no power of forces, linear
+ * constraints); by the power F.xi - l_t; also by that of affine constraints, -s.lambda. */
+typedef enum ag_energy_law { AG_ENERGY_CONSERVED, AG_ENERGY_POWER, AG_ENERGY_DRIVEN } ag_energy_law;
+ag_energy_law ag_system_energy_law(const ag_system *sys);
 /* Groups of the first n_z numbers of z that keep their length: quaternions, images R^T c. Returns how many; units may
  * be NULL. */
 int ag_system_units(const ag_system *sys, int n_z, ag_span *units);

@@ -81,6 +81,7 @@ struct ag_system {
   ag_span outputs[AG_OUTPUT_COUNT];
 
   /* Expressions. */
+  ag_energy_law energy_law;
   ag_id energy, energy_size; /* kinetic energy + |potential energy|: what an error of the energy is small against */
   ag_id *xi_of_u;            /* xi(q, u, t) per coordinate */
   ag_id mass, force, kappa;  /* B^T M B (0: see M_at), right-hand side, its lower part with AG_ELIM_SADDLE */

@@ -7,6 +7,7 @@
  * or M is ever formed for the first, so that rotations cancel before anything is written in components. */
 #include <string.h>
 
+#include "expr/residue.h"
 #include "mech/mech_internal.h"
 
 static ag_id *new_ids(derive *d, int n) { return AG_NEWN(d->sys->arena, ag_id, n + 1); }
@@ -157,6 +158,20 @@ static void saddle(derive *d, const ag_id *gradient) {
   ag_role_make(sys, AG_ROLE_SADDLE, n, outs);
 }
 
+/* The law of the energy, from s (0: no constraints), l_t and F.xi. A force without power, such as a magnetic one, is
+ * recognised as an identity. */
+static ag_energy_law law_of(derive *d, ag_id s, ag_id l_t, ag_id power) {
+  const ag_model *m = d->m;
+  ag_id outs[2] = {l_t, power}, *inputs = new_ids(d, 2 * d->nc + m->n_params + 1);
+  int n = 0;
+  if (s && !ag_is_zero(d->g, s)) return AG_ENERGY_DRIVEN;
+  for (int i = 0; i < d->nc; i++) inputs[n++] = d->q[i], inputs[n++] = d->xi[i];
+  for (int i = 0; i < m->n_params; i++)
+    if (m->params[i].input) inputs[n++] = m->params[i].input;
+  inputs[n++] = m->t;
+  return ag_residue_vanish(d->g, n, inputs, 2, outs) ? AG_ENERGY_CONSERVED : AG_ENERGY_POWER;
+}
+
 /* Energy p.xi - l, its size |T| + |V| with V = -l at xi = 0 and T = E - V, l_t, F.xi, and s = S xi + s at xi = 0. */
 static void balance(derive *d) {
   ag_graph *g = d->g;
@@ -178,6 +193,7 @@ static void balance(derive *d) {
   outs[4] = rows;
   if (rows) ag_substitute(g, d->nc, d->xi, zeros, 1, &outs[4]);
   ag_role_make(sys, AG_ROLE_BALANCE, rows ? 5 : 4, outs);
+  sys->energy_law = law_of(d, rows ? outs[4] : 0, outs[2], power);
 }
 
 /* Components of u that can be read off the full state: independent velocities, or those of a `frame`. */

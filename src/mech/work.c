@@ -162,8 +162,8 @@ double ag_work_energy(ag_work *w, double t, const double *x, double *size) {
 }
 
 double ag_work_energy_rate(ag_work *w, double t, const double *x) {
-  int k = w->sys->n.lambda;
-  if (ag_work_accel(w, t, x, NULL, NULL)) return NAN;
+  int k = w->sys->energy_law == AG_ENERGY_DRIVEN ? w->sys->n.lambda : 0;
+  if (k && ag_work_accel(w, t, x, NULL, NULL)) return NAN;
   (void)ag_machine_run(w, AG_ROLE_BALANCE, t, x, NULL, NULL);
   const double *s = ag_result(w, AG_OUT_BALANCE_S);
   double rate = -*ag_result(w, AG_OUT_BALANCE_L_T) + *ag_result(w, AG_OUT_BALANCE_POWER);

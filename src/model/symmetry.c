@@ -125,34 +125,18 @@ static int compared(const ag_graph *g, int n, ag_id **x, int cap) {
   return n_all;
 }
 
-/* Are the expressions d of the inputs (and of parameters and t) 0 everywhere? Decided by arithmetic modulo a prime
- * (expr/residue.h): never by numbers that happen to be small. Undecided counts as no. */
+/* Are the expressions d of the inputs (and of parameters and t) 0 everywhere? Never decided by numbers that happen to
+ * be small; undecided counts as no. */
 static bool vanish_everywhere(ag_model *m, int n_in, const ag_id *inputs, int n, const ag_id *d) {
-  enum { WANTED = 3, TRIES = 12 };
-  ag_graph *g = m->graph;
-  int n_bind = 0, size = 0, good = 0;
-  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(n_in + m->n_params + 2));
-  for (int i = 0; i < n_in + m->n_params + 1; i++) {
-    ag_id x = i < n_in ? inputs[i] : i == n_in ? m->t : m->params[i - n_in - 1].input;
-    if (!x) continue; /* a whole number */
-    binds[n_bind++] = (ag_bind){x, AG_SEG_Z, size};
-    size += ag_input_storage(g, x);
-  }
-  ag_tape *tape = ag_tape_create(g, n_bind, binds, n, d);
-  uint64_t *z = ag_heap_alloc(sizeof *z * (size_t)(size + tape->n_out + 1)), *v = z + size, state = 20261115;
-  bool zero = true;
-  for (int try = 0; try < TRIES && good < WANTED && zero; try++) {
-    for (int i = 0; i < size; i++) z[i] = ag_residue_draw(&state);
-    for (int i = 0; i < n_bind; i++)
-      if (ag_is_rotation(g, binds[i].input)) ag_residue_rotation(&state, z + binds[i].offset);
-    if (!ag_residue_eval(tape, z, v)) continue; /* a division by zero */
-    for (int i = 0; i < tape->n_out; i++) zero = zero && v[i] == 0;
-    good++;
-  }
-  ag_tape_free(tape);
-  free(binds);
-  free(z);
-  return zero && good == WANTED;
+  int n_all = 0;
+  ag_id *all = ag_heap_alloc(sizeof *all * (size_t)(n_in + m->n_params + 1));
+  for (int i = 0; i < n_in; i++) all[n_all++] = inputs[i];
+  for (int i = 0; i < m->n_params; i++)
+    if (m->params[i].input) all[n_all++] = m->params[i].input; /* not a whole number */
+  all[n_all++] = m->t;
+  bool zero = ag_residue_vanish(m->graph, n_all, all, n, d);
+  free(all);
+  return zero;
 }
 
 static bool allowed(ag_model *m, const motion *z) {
@@ -172,9 +156,7 @@ static bool allowed(ag_model *m, const motion *z) {
   ag_id *d = ag_heap_alloc(sizeof *d * (size_t)n);
   if (ok) {
     ag_forward(g, 3 * m->n_coords, inputs, seeds, n, x, d);
-    bool zero = true;
-    for (int i = 0; i < n; i++) zero = zero && ag_is_zero(g, d[i]);
-    ok = zero || vanish_everywhere(m, 3 * m->n_coords, inputs, n, d);
+    ok = vanish_everywhere(m, 3 * m->n_coords, inputs, n, d);
   }
   free(d);
   free(x);

@@ -139,10 +139,12 @@ static ag_end look_inside(run *r, double *t1) {
   double step = *t1 - r->t;
   bool looks = ag_mover_looks(m), grid = !o->section && o->every > 0 && (*t1 - ag_trajectory_grid(r)) * step > 0;
   if (looks && ag_look_clear(m, r->t, step)) looks = false;
-  if (!looks && !grid) return AG_END_TIME;
+  bool work = ag_balance_measures(r);
+  if (!looks && !grid && !work) return AG_END_TIME;
   int trouble = m->method->dense(m->method, &m->flow, r->t, step, m->z, m->z1, m->space);
   if (trouble) return ag_trajectory_trouble(trouble);
   if (looks) AG_TRY_END(ag_trajectory_crossings(r, t1));
+  if (work) ag_balance_add(r, r->t, step, *t1);
   if (grid && !ag_trajectory_rows(r, r->t, step, *t1)) return AG_END_SINK;
   if (r->cut == AG_END_TIME && !r->corner) return AG_END_TIME;
   if (!ag_mover_at(m, r->t, *t1, m->z1)) return AG_END_STEP;
@@ -217,7 +219,9 @@ ag_end ag_trajectory_step(run *r) {
   if (!cut_at_zero(r, &t1)) return AG_END_RANK;
   AG_TRY_END(r->rest_error <= 1 ? look_inside(r, &t1) : small_steps(r, &t1));
   int trouble = arrive(r, t1);
+  bool work = ag_balance_measures(r);
   r->res->steps++;
+  if (work && !ag_balance_measures(r)) ag_mover_output(&r->m, r->t, r->m.z, r->m.c, r->m.x), ag_balance_mark(r);
   if (trouble && r->cut != AG_END_RANK) return ag_trajectory_trouble(trouble);
   if (r->cut != AG_END_TIME) return r->cut;
   if (r->corner) ag_mover_signs(&r->m, r->t); /* crossings later in the step that was cut are found again */

@@ -24,7 +24,7 @@ typedef struct ag_checkpoint {
   double t_row;       /* time of the last row; NaN: none */
   long n_row, n_grid; /* rows recorded; points of the grid of --every passed */
   long steps, rejected, rhs;
-  double energy0, energy_size, energy_drift, residual_max;
+  double energy0, energy_size, energy_drift, residual_max, work, work_t, work_energy;
   ag_control control;
   double *unit;            /* squared lengths of the groups that keep them */
   double *z, *dz, *c;      /* state (reduced, or full with multipliers), its rate, basis data */

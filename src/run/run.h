@@ -89,6 +89,9 @@ typedef struct ag_run_result {
   int *event_count;     /* per event */
   double **event_times; /* per event */
   ag_doubt *doubts;     /* per event */
+  ag_energy_law energy_law;
+  double work, work_t; /* where energy is not conserved: the work done, int (F.xi - l_t - s.lambda) dt, until work_t */
+  double work_energy;  /* and the energy then */
   double energy0, residual_max;
   double energy_drift,
       energy_size; /* largest |E - E0|, and kinetic + |potential| energy, over recorded states and every eighth step */

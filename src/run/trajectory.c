@@ -123,6 +123,9 @@ ag_checkpoint ag_trajectory_here(run *r) {
                          .energy_size = res->energy_size,
                          .energy_drift = res->energy_drift,
                          .residual_max = res->residual_max,
+                         .work = res->work,
+                         .work_t = res->work_t,
+                         .work_energy = res->work_energy,
                          .control = r->control,
                          .z = m->z,
                          .dz = m->dz,
@@ -303,6 +306,7 @@ static void resume(run *r, const ag_checkpoint *from) {
   res->energy_size = from->energy_size;
   res->energy_drift = from->energy_drift;
   res->residual_max = from->residual_max;
+  res->work = from->work, res->work_t = from->work_t, res->work_energy = from->work_energy;
   m->n_rhs = from->rhs;
   m->fresh = from->steps == 0;
 }
@@ -351,6 +355,7 @@ static void finish(run *r, double recorded_t) {
   ag_run_result *res = r->res;
   ag_mover_output(m, r->t, m->z, m->c, m->x);
   watch_energy(r);
+  if (ag_balance_measures(r)) ag_balance_mark(r);
   memcpy(res->x, m->x, sizeof(double) * (size_t)(ag_system_dims(r->sys)->x));
   res->t = r->t;
   ag_record_fill(r->sys, m->work, r->t, m->x, r->record);
@@ -414,7 +419,11 @@ ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *
 static void result_init(ag_run_result *result, const ag_system *sys, const ag_run_options *o) {
   ag_record layout;
   ag_record_init(&layout, sys);
-  *result = (ag_run_result){.end_event = -1, .width = layout.width, .n_event = ag_run_n_event(sys, o)};
+  *result = (ag_run_result){.end_event = -1,
+                            .width = layout.width,
+                            .n_event = ag_run_n_event(sys, o),
+                            .energy_law = ag_system_energy_law(sys),
+                            .work_t = o->t0};
   ag_record_done(&layout);
   result->x = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->x + 1));
   result->record = ag_heap_alloc(sizeof(double) * (size_t)result->width);

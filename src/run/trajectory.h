@@ -51,6 +51,12 @@ bool ag_trajectory_rows(run *r, double t, double h, double t1);
 /* Finds the crossings in the step. One that ends the run (a terminal event, the last requested crossing), or a corner,
  * shortens the step: *t1 is moved back to it, and r->cut or r->corner is set. AG_END_TIME otherwise. */
 ag_end ag_trajectory_crossings(run *r, double *t1);
+/* balance.c: the work done where energy is not conserved, measured in the first steps of a run. add: the part of the
+ * step of size h from t that ends at t1 (dense output prepared). mark: the current state, in m->x, is where the
+ * measured part ends. */
+bool ag_balance_measures(const run *r);
+void ag_balance_add(run *r, double t, double h, double t1);
+void ag_balance_mark(run *r);
 /* The end of a step to the corner at s, just before it. */
 double ag_trajectory_nothing(const run *r);
 double ag_trajectory_before(const run *r, double s);

@@ -194,7 +194,11 @@ void ag_store_result(ag_fields *fields, const ag_system *sys, const ag_run_resul
   ag_fields_integer(fields, "/summary@rejected", r->rejected);
   ag_fields_integer(fields, "/summary@right_hand_sides", r->rhs);
   ag_fields_number(fields, "/summary@energy_start", r->energy0);
-  ag_fields_number(fields, "/summary@energy_drift", r->energy_drift);
+  ag_fields_text(fields, "/summary@energy_law", r->energy_law == AG_ENERGY_CONSERVED ? "conserved" : "work");
+  ag_fields_number(fields, "/summary@energy_drift", r->energy_law == AG_ENERGY_CONSERVED ? r->energy_drift : NAN);
+  ag_fields_number(fields, "/summary@work", r->energy_law == AG_ENERGY_CONSERVED ? NAN : r->work);
+  ag_fields_number(fields, "/summary@work_t", r->energy_law == AG_ENERGY_CONSERVED ? NAN : r->work_t);
+  ag_fields_number(fields, "/summary@work_energy", r->energy_law == AG_ENERGY_CONSERVED ? NAN : r->work_energy);
   ag_fields_number(fields, "/summary@energy_size", r->energy_size);
   ag_fields_number(fields, "/summary@constraint_residual_max", r->residual_max);
   if (r->checkpoint.made) ag_store_checkpoint(fields, &r->checkpoint);
@@ -207,7 +211,7 @@ void ag_store_result(ag_fields *fields, const ag_system *sys, const ag_run_resul
 /* clang-format off */
 #define NUMBERS(X) \
   X(t) X(h) X(smooth) X(reach) X(mark) X(left_t) X(left_value) X(left_from) X(left_to) X(t_row) \
-  X(energy0) X(energy_size) X(energy_drift) X(residual_max) \
+  X(energy0) X(energy_size) X(energy_drift) X(residual_max) X(work) X(work_t) X(work_energy) \
   X(control.rtol) X(control.atol) X(control.h_min) X(control.h_max) X(control.safety) X(control.shrink) \
   X(control.grow) X(control.beta) X(control.last_error)
 #define INTEGERS(X) X(n_mark) X(left) X(n_row) X(n_grid) X(steps) X(rejected) X(rhs)
