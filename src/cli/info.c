@@ -131,7 +131,7 @@ static void put_run(const file_info *t, ag_text *out) {
          ag_fields_get_number(p, "/summary@work_t", NAN),
          ag_fields_get_number(p, "/summary@work_energy", NAN) - ag_fields_get_number(p, "/summary@energy_start", NAN) -
              work);
-  put_lines(t, "/warnings", "warnings", out);
+  put_lines(t, "/summary/warnings", "warnings", out);
 }
 
 /* "38 crossings reached, 10 outside the level" */
@@ -274,7 +274,7 @@ static void write_json(const file_info *t, ag_json *j) {
   const ag_field *set = ag_fields_find(t->fields, "/options/set");
   if (set) json_value(j, "set", set);
   json_group(j, t, "summary", "/summary@");
-  const ag_field *warnings = ag_fields_find(t->fields, "/warnings");
+  const ag_field *warnings = ag_fields_find(t->fields, "/summary/warnings");
   if (warnings) json_value(j, "warnings", warnings);
   if (!strcmp(text(t, "@kind"), "batch")) {
     ag_json_begin(j, "members", '{');

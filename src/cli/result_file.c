@@ -77,7 +77,7 @@ static void add_warnings(ag_fields *fields, const ag_ctx *ctx) {
     ag_text_printf(&x, "%s: %s", d->severity == AG_NOTE ? "note" : "warning", d->message);
     texts[n++] = x.s;
   }
-  ag_fields_texts(fields, "/warnings", n, (const char *const *)texts);
+  ag_fields_texts(fields, "/summary/warnings", n, (const char *const *)texts);
   for (int i = 0; i < n; i++) free(texts[i]);
   free(texts);
 }

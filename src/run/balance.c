@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The work done in a motion whose energy is not conserved: W = int P dt, P = F.xi - l_t - s.lambda = dE/dt. Each step is
- * integrated by Gauss's rule with five points on its dense output, so that W depends on the motion alone, not on E:
+ * The work done in a motion whose energy is not conserved: W = int P dt, P = F.xi - l_t - s.lambda = dE/dt. Each step
+ * is integrated by Gauss's rule with five points on its dense output, so that W depends on the motion alone, not on E:
  * E - E0 = W checks one against the other. Points cost several right-hand sides each, so only the first steps of a long
  * run are measured. */
 #include <math.h>
@@ -9,9 +9,7 @@
 
 enum { MEASURED = 20000 }; /* steps */
 
-bool ag_balance_measures(const run *r) {
-  return r->res->energy_law != AG_ENERGY_CONSERVED && r->res->steps < MEASURED;
-}
+bool ag_balance_measures(const run *r) { return r->res->energy_law != AG_ENERGY_CONSERVED && r->res->steps < MEASURED; }
 
 void ag_balance_add(run *r, double t, double h, double t1) {
   static const double node[5] = {0.046910077030668004, 0.23076534494715845, 0.5, 0.7692346550528415,
