@@ -37,7 +37,7 @@ def datasets(path):
 
 def series(path):
     """The datasets that hold the motion and its events."""
-    return {k: v for k, v in datasets(path).items() if k.split("/")[0] not in ("model", "parameters", "checkpoint", "options")}
+    return {k: v for k, v in datasets(path).items() if k.split("/")[0] not in ("model", "parameters", "checkpoint", "options", "summary")}
 
 
 class Case(unittest.TestCase):
