@@ -61,12 +61,12 @@ static void run_any(const ag_tape *tape, int from, int to, const E *const *seg, 
 static void run_any(const ag_tape *tape, int from, int to, const E *const *seg, E *s) { run(tape, from, to, seg, s); }
 #endif
 
+/* Prepared values are numbers: the function is the one that is made of them. */
 void ag_enclose_prep(const ag_tape *tape, const double *p, ag_enclosure *slots) {
-  E *params = ag_heap_alloc(sizeof *params * (size_t)(tape->n_need[AG_SEG_P] + 1));
-  for (int i = 0; i < tape->n_need[AG_SEG_P]; i++) params[i] = e_number(p[i]);
-  const E *seg[AG_SEG_COUNT] = {[AG_SEG_P] = params};
-  run_any(tape, 0, tape->n_prep, seg, (E *)slots);
-  free(params);
+  double *prepared = ag_heap_alloc(sizeof *prepared * ((size_t)tape->n_slot + 1));
+  (void)ag_tape_prep(tape, p, prepared);
+  for (int i = 0; i < tape->n_slot; i++) ((E *)slots)[i] = e_number(prepared[i]);
+  free(prepared);
 }
 
 void ag_enclose_eval(const ag_tape *tape, const ag_enclosure *const seg[AG_SEG_COUNT], ag_enclosure *slots,
@@ -81,7 +81,7 @@ void ag_enclose_bounded(const ag_tape *tape, bool *bounded) {
     const ag_instr *x = &tape->instr[i];
     int arity = ag_op_describe((ag_op)x->op)->arity;
     uint32_t n = x->op == AG_OP_CALL_SOLVE ? x->a : x->op == AG_OP_CALL_LDL ? (uint32_t)tape->ldls[x->a]->n : 0;
-    if (n) memset(lost + x->dst, true, n);
+    if (n) memset(lost + x->dst, i >= tape->n_prep, n);
     else if (x->op == AG_OP_CONST) lost[x->dst] = __builtin_isnan(tape->constants[x->a]);
     else lost[x->dst] = (arity > 0 && lost[x->a]) || (arity > 1 && lost[x->b]) || (arity > 2 && lost[x->c]);
   }

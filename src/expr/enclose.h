@@ -11,6 +11,12 @@
  * through bounded functions: the value may be NaN, and a comparison must not believe them. A value that may jump inside
  * the piece has an unbounded rate. One function e_NAME per row. */
 
+#ifdef AG_ENCLOSE_CALL /* called, not inlined: the same bits, smaller code */
+#define E_FN static __attribute__((noinline, unused))
+#else
+#define E_FN V_IN
+#endif
+
 typedef struct E {
   V lo, hi;   /* value */
   V dlo, dhi; /* rate */
@@ -67,7 +73,10 @@ V_IN e_range e_value(E a) { return (e_range){a.lo, a.hi}; }
 V_IN e_range e_rate(E a) { return (e_range){a.dlo, a.dhi}; }
 V_IN E e_of(e_range value, e_range rate) { return (E){value.lo, value.hi, rate.lo, rate.hi}; }
 V_IN e_range e_point(double x) { return (e_range){v_set(x), v_set(x)}; }
-V_IN E e_number(V x) { return (E){x, x, v_set(0), v_set(0)}; }
+V_IN E e_number(V x) {
+  VI nan = m_nan(x);
+  return (E){v_blend(nan, v_set(-V_INF), x), v_blend(nan, v_set(V_INF), x), v_set(0), v_set(0)};
+}
 /* x, or nothing known where a, which it is made of, may be NaN. */
 V_IN VI e_lost(E a) { return m_eq(a.lo, v_set(-V_INF)) & m_eq(a.hi, v_set(V_INF)); }
 V_IN E e_unless(VI lost, E x) {
@@ -86,28 +95,28 @@ V_IN E e_either(VI known, V x, double lo, double hi) {
 
 /* ---- arithmetic ---- */
 
-V_IN E e_NEG(E a) { return (E){-a.hi, -a.lo, -a.dhi, -a.dlo}; }
-V_IN E e_ADD(E a, E b) { return e_of(e_plus(e_value(a), e_value(b)), e_plus(e_rate(a), e_rate(b))); }
-V_IN E e_SUB(E a, E b) { return e_of(e_minus(e_value(a), e_value(b)), e_minus(e_rate(a), e_rate(b))); }
-V_IN E e_MUL(E a, E b) {
+E_FN E e_NEG(E a) { return (E){-a.hi, -a.lo, -a.dhi, -a.dlo}; }
+E_FN E e_ADD(E a, E b) { return e_of(e_plus(e_value(a), e_value(b)), e_plus(e_rate(a), e_rate(b))); }
+E_FN E e_SUB(E a, E b) { return e_of(e_minus(e_value(a), e_value(b)), e_minus(e_rate(a), e_rate(b))); }
+E_FN E e_MUL(E a, E b) {
   return e_of(e_times(e_value(a), e_value(b)), e_plus(e_times(e_rate(a), e_value(b)), e_times(e_value(a), e_rate(b))));
 }
 /* a * a, which is not negative: readers use it where both arguments of MUL are the same. */
-V_IN E e_square(E a) { return e_chain(e_squared(e_value(a)), e_times(e_point(2), e_value(a)), a); }
+E_FN E e_square(E a) { return e_chain(e_squared(e_value(a)), e_times(e_point(2), e_value(a)), a); }
 /* (a/b)' = (a' - (a/b) b') / b */
-V_IN E e_DIV(E a, E b) {
+E_FN E e_DIV(E a, E b) {
   e_range inverse = e_inverse(e_value(b)), value = e_times(e_value(a), inverse);
   return e_of(value, e_times(e_minus(e_rate(a), e_times(value, e_rate(b))), inverse));
 }
-V_IN E e_FMA(E a, E b, E c) { return e_ADD(e_MUL(a, b), c); }
-V_IN E e_FMS(E a, E b, E c) { return e_SUB(e_MUL(a, b), c); }
-V_IN E e_FNMA(E a, E b, E c) { return e_SUB(c, e_MUL(a, b)); }
-V_IN E e_COPY(E a) { return a; }
-V_IN E e_HOLD(E a) { return a; }
-V_IN E e_CHECKPOS(E a) { return a; }
-V_IN E e_CHECKNZ(E a) { return a; }
+E_FN E e_FMA(E a, E b, E c) { return e_ADD(e_MUL(a, b), c); }
+E_FN E e_FMS(E a, E b, E c) { return e_SUB(e_MUL(a, b), c); }
+E_FN E e_FNMA(E a, E b, E c) { return e_SUB(c, e_MUL(a, b)); }
+E_FN E e_COPY(E a) { return a; }
+E_FN E e_HOLD(E a) { return a; }
+E_FN E e_CHECKPOS(E a) { return a; }
+E_FN E e_CHECKNZ(E a) { return a; }
 /* Below 0 there is no root; a bound that rounding has taken there is 0. */
-V_IN E e_SQRT(E a) {
+E_FN E e_SQRT(E a) {
   e_range r = e_out(v_sqrt(v_max(a.lo, v_set(0))), v_sqrt(a.hi));
   r.lo = v_max(r.lo, v_set(0));
   return e_chain(e_domain(e_value(a), r, 0, V_INF), e_inverse_positive(e_times(e_point(2), r)), a);
@@ -115,24 +124,24 @@ V_IN E e_SQRT(E a) {
 
 /* ---- monotone functions ---- */
 
-V_IN E e_EXP(E a) {
+E_FN E e_EXP(E a) {
   e_range r = e_out(v_exp(a.lo), v_exp(a.hi));
   r.lo = v_max(r.lo, v_set(0));
   return e_chain(r, r, a);
 }
-V_IN E e_LOG(E a) {
+E_FN E e_LOG(E a) {
   e_range r = e_out(v_log(v_max(a.lo, v_set(0))), v_log(a.hi));
   return e_chain(e_domain(e_value(a), r, 0, V_INF), e_inverse_positive(e_value(a)), a);
 }
-V_IN E e_LOG1P(E a) {
+E_FN E e_LOG1P(E a) {
   e_range r = e_out(v_log1p(v_max(a.lo, v_set(-1))), v_log1p(a.hi));
   return e_chain(e_domain(e_value(a), r, -1, V_INF), e_inverse_positive(e_plus(e_point(1), e_value(a))), a);
 }
-V_IN E e_ATAN(E a) {
+E_FN E e_ATAN(E a) {
   e_range r = e_out(v_atan(a.lo), v_atan(a.hi));
   return e_chain(r, e_inverse(e_plus(e_point(1), e_squared(e_value(a)))), a);
 }
-V_IN E e_TANH(E a) {
+E_FN E e_TANH(E a) {
   e_range r = e_within(e_out(v_tanh(a.lo), v_tanh(a.hi)), -1, 1);
   return e_chain(r, e_within(e_minus(e_point(1), e_squared(r)), 0, 1), a);
 }
@@ -142,18 +151,18 @@ V_IN e_range e_cosh_range(V lo, V hi) {
   r.lo = v_blend(m_le(lo, v_set(0)) & m_le(v_set(0), hi), v_set(1), v_max(r.lo, v_set(1)));
   return r;
 }
-V_IN E e_SINH(E a) { return e_chain(e_out(v_sinh(a.lo), v_sinh(a.hi)), e_cosh_range(a.lo, a.hi), a); }
-V_IN E e_COSH(E a) { return e_chain(e_cosh_range(a.lo, a.hi), e_out(v_sinh(a.lo), v_sinh(a.hi)), a); }
+E_FN E e_SINH(E a) { return e_chain(e_out(v_sinh(a.lo), v_sinh(a.hi)), e_cosh_range(a.lo, a.hi), a); }
+E_FN E e_COSH(E a) { return e_chain(e_cosh_range(a.lo, a.hi), e_out(v_sinh(a.lo), v_sinh(a.hi)), a); }
 /* 1/sqrt(1 - a^2), unbounded at the ends */
 V_IN e_range e_arc_slope(e_range a) {
   e_range r = e_within(e_minus(e_point(1), e_squared(a)), 0, 1);
   return e_inverse_positive(e_within(e_out(v_sqrt(r.lo), v_sqrt(r.hi)), 0, 1));
 }
-V_IN E e_ASIN(E a) {
+E_FN E e_ASIN(E a) {
   e_range x = e_within(e_value(a), -1, 1);
   return e_chain(e_domain(e_value(a), e_out(v_asin(x.lo), v_asin(x.hi)), -1, 1), e_arc_slope(x), a);
 }
-V_IN E e_ACOS(E a) {
+E_FN E e_ACOS(E a) {
   e_range x = e_within(e_value(a), -1, 1), slope = e_arc_slope(x);
   e_range r = e_domain(e_value(a), e_out(v_acos(x.hi), v_acos(x.lo)), -1, 1);
   return e_chain(r, (e_range){-slope.hi, -slope.lo}, a);
@@ -187,17 +196,17 @@ V_IN void e_trig(E a, e_range *sine, e_range *cosine) {
   *sine = e_within(s, -1, 1);
   *cosine = e_within(c, -1, 1);
 }
-V_IN E e_SIN(E a) {
+E_FN E e_SIN(E a) {
   e_range s, c;
   e_trig(a, &s, &c);
   return e_chain(s, c, a);
 }
-V_IN E e_COS(E a) {
+E_FN E e_COS(E a) {
   e_range s, c;
   e_trig(a, &s, &c);
   return e_chain(c, (e_range){-s.hi, -s.lo}, a);
 }
-V_IN E e_TAN(E a) {
+E_FN E e_TAN(E a) {
   const double pi = 3.14159265358979323846;
   VI pole = e_meets(a.lo, a.hi, pi / 2, pi);
   e_range r = e_choose(pole, e_whole(), e_out(v_tan(a.lo), v_tan(a.hi)));
@@ -206,7 +215,7 @@ V_IN E e_TAN(E a) {
 
 /* ---- functions of two numbers ---- */
 
-V_IN E e_HYPOT(E a, E b) {
+E_FN E e_HYPOT(E a, E b) {
   E sum = e_ADD(e_square(a), e_square(b));
   VI lost = e_lost(sum);
   sum.lo = v_max(sum.lo, v_set(0));
@@ -214,7 +223,7 @@ V_IN E e_HYPOT(E a, E b) {
 }
 /* The angle of a box that holds neither the origin nor a point of the cut y = 0, x < 0: attained at its corners.
  * angle' = (x y' - y x') / (x^2 + y^2) */
-V_IN E e_ATAN2(E y, E x) {
+E_FN E e_ATAN2(E y, E x) {
   VI cut = e_has(e_value(y), v_set(0)) & m_le(x.lo, v_set(0));
   V p = v_atan2(y.lo, x.lo), q = v_atan2(y.lo, x.hi), r = v_atan2(y.hi, x.lo), s = v_atan2(y.hi, x.hi);
   e_range corners = e_out(v_min(v_min(p, q), v_min(r, s)), v_max(v_max(p, q), v_max(r, s)));
@@ -226,7 +235,7 @@ V_IN E e_ATAN2(E y, E x) {
 }
 /* a^b = exp(b log a), attained at the corners of a box with a >= 0. Powers of a < 0 (whole exponents; the graph makes
  * products of those it knows) are not enclosed. (a^b)' = b a^(b-1) a' for a number b, else a^b (b a'/a + log(a) b'). */
-V_IN E e_POW(E a, E b) {
+E_FN E e_POW(E a, E b) {
   V lo = v_max(a.lo, v_set(0));
   V p = v_pow(lo, b.lo), q = v_pow(lo, b.hi), r = v_pow(a.hi, b.lo), s = v_pow(a.hi, b.hi);
   e_range value = e_out(v_min(v_min(p, q), v_min(r, s)), v_max(v_max(p, q), v_max(r, s)));
@@ -242,7 +251,7 @@ V_IN E e_POW(E a, E b) {
 
 /* ---- corners, jumps and choices ---- */
 
-V_IN E e_ABS(E a) {
+E_FN E e_ABS(E a) {
   VI positive = m_le(v_set(0), a.lo), negative = m_le(a.hi, v_set(0));
   E minus = e_NEG(a);
   e_range value =
@@ -250,44 +259,44 @@ V_IN E e_ABS(E a) {
   e_range rate = e_choose(positive, e_rate(a), e_choose(negative, e_rate(minus), e_hull(e_rate(a), e_rate(minus))));
   return e_unless(e_lost(a), e_of(value, rate));
 }
-V_IN E e_SIGN(E a) {
+E_FN E e_SIGN(E a) {
   VI up = m_lt(v_set(0), a.lo), down = m_lt(a.hi, v_set(0)), zero = m_eq(a.lo, v_set(0)) & m_eq(a.hi, v_set(0));
   E sign = e_either(up | down | zero, v_blend(up, v_set(1), v_blend(down, v_set(-1), v_set(0))), -1, 1);
   return e_unless(e_lost(a), sign);
 }
-V_IN E e_MIN(E a, E b) {
+E_FN E e_MIN(E a, E b) {
   VI first = m_le(a.hi, b.lo), second = m_le(b.hi, a.lo);
   e_range value = (e_range){v_min(a.lo, b.lo), v_min(a.hi, b.hi)};
   e_range rate = e_choose(first, e_rate(a), e_choose(second, e_rate(b), e_hull(e_rate(a), e_rate(b))));
   return e_unless(e_lost(a) | e_lost(b), e_of(value, rate));
 }
-V_IN E e_MAX(E a, E b) { return e_NEG(e_MIN(e_NEG(a), e_NEG(b))); }
-V_IN E e_LT(E a, E b) {
+E_FN E e_MAX(E a, E b) { return e_NEG(e_MIN(e_NEG(a), e_NEG(b))); }
+E_FN E e_LT(E a, E b) {
   VI yes = m_lt(a.hi, b.lo), no = m_le(b.hi, a.lo);
   return e_either(yes | no, v_num(yes), 0, 1);
 }
-V_IN E e_LE(E a, E b) {
+E_FN E e_LE(E a, E b) {
   VI yes = m_le(a.hi, b.lo), no = m_lt(b.hi, a.lo);
   return e_either(yes | no, v_num(yes), 0, 1);
 }
-V_IN E e_EQ(E a, E b) {
+E_FN E e_EQ(E a, E b) {
   VI yes = m_eq(a.lo, a.hi) & m_eq(b.lo, b.hi) & m_eq(a.lo, b.lo), no = m_lt(a.hi, b.lo) | m_lt(b.hi, a.lo);
   return e_either(yes | no, v_num(yes), 0, 1);
 }
 /* Conditions: 0 is false, everything else is true. */
 V_IN VI e_true(E a) { return m_lt(v_set(0), a.lo) | m_lt(a.hi, v_set(0)); }
 V_IN VI e_false(E a) { return m_eq(a.lo, v_set(0)) & m_eq(a.hi, v_set(0)); }
-V_IN E e_NOT(E a) { return e_either(e_true(a) | e_false(a), v_num(e_false(a)), 0, 1); }
-V_IN E e_NE(E a, E b) { return e_NOT(e_EQ(a, b)); }
-V_IN E e_AND(E a, E b) {
+E_FN E e_NOT(E a) { return e_either(e_true(a) | e_false(a), v_num(e_false(a)), 0, 1); }
+E_FN E e_NE(E a, E b) { return e_NOT(e_EQ(a, b)); }
+E_FN E e_AND(E a, E b) {
   VI yes = e_true(a) & e_true(b), no = e_false(a) | e_false(b);
   return e_either(yes | no, v_num(yes), 0, 1);
 }
-V_IN E e_OR(E a, E b) {
+E_FN E e_OR(E a, E b) {
   VI yes = e_true(a) | e_true(b), no = e_false(a) & e_false(b);
   return e_either(yes | no, v_num(yes), 0, 1);
 }
-V_IN E e_SELECT(E condition, E a, E b) {
+E_FN E e_SELECT(E condition, E a, E b) {
   VI yes = e_true(condition), no = e_false(condition);
   e_range value = e_choose(yes, e_value(a), e_choose(no, e_value(b), e_hull(e_value(a), e_value(b))));
   return e_of(value, e_choose(yes, e_rate(a), e_choose(no, e_rate(b), e_whole())));

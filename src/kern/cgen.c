@@ -464,6 +464,11 @@ int ag_cgen_functions(const ag_tape *tape) {
   return n;
 }
 
+void ag_cgen_enclosures(const ag_tape *tape, ag_text *out) {
+  if (tape->n_instr - tape->n_prep > MAX_INLINED) ag_text_str(out, "#define AG_ENCLOSE_CALL\n");
+  ag_text_str(out, ag_text_of_enclose);
+}
+
 void ag_cgen_prologue(int n_function, ag_text *out) {
   if (n_function > MAX_INLINED) ag_text_str(out, "#define AG_VMATH_CALL\n");
   ag_text_str(out, ag_text_of_kargs);
@@ -491,6 +496,7 @@ int ag_cgen_tape(const ag_tape *tape, const ag_cgen *how, ag_text *out) {
     if (g.n_chunk == 1) put_whole(&g);
     else put_chunks(&g);
   }
+  if (how->bounds) ag_cgen_bounds(&g, out);
   free(g.args), free(g.result), free(g.partner), free(g.chunk_of), free(g.outs), free(g.values), free(g.lists);
   return g.n_prep;
 }

@@ -41,6 +41,7 @@ int ag_cgen_functions(const ag_tape *tape); /* how many functions a tape has, we
 typedef struct ag_cgen {
   const char *name;             /* of the C functions: a C identifier */
   const char *const *out_names; /* per output, for comments; NULL: none */
+  bool bounds;                  /* also over enclosures; the text of ag_cgen_enclosures stands before it */
 } ag_cgen;
 /* The tape as two functions over V,
  *   static void NAME_prep(const V *p, V *prep, VI *fail)
@@ -49,6 +50,10 @@ typedef struct ag_cgen {
  * that reads w has it behind c. fail is or-ed. Long tapes are split into several functions. Returns the number of
  * prepared values. The same tape always gives the same text. */
 int ag_cgen_tape(const ag_tape *tape, const ag_cgen *how, ag_text *out);
+/* The operations on enclosures (expr/enclose.h) for a tape: called, not inlined, where it is long. Behind the prologue.
+ * With how->bounds there is a third function
+ *   static void NAME_bounds(const E *t, const E *z, const E *c, const V *prep, E *out) */
+void ag_cgen_enclosures(const ag_tape *tape, ag_text *out);
 
 /* ---- libraries ---- */
 
@@ -80,6 +85,7 @@ typedef struct ag_unit_tape {
   const ag_tape *tape;
   int n_call;
   bool outside; /* ag_unit_eval is wanted too */
+  bool bounds;  /* and NAME_bounds, for one tape of a unit */
 } ag_unit_tape;
 
 /* What a unit is made of: behind the vector functions the tapes, then the texts, in order. */

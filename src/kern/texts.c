@@ -16,3 +16,6 @@ const char ag_text_of_vmath[] =
 const char ag_text_of_ldl[] =
 #include "ldl_text.inc"
     ;
+const char ag_text_of_enclose[] =
+#include "enclose_text.inc"
+    ;

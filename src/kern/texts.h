@@ -7,4 +7,5 @@ extern const char ag_text_of_entries[]; /* kern/entries.h */
 extern const char ag_text_of_plain[];   /* kern/plain.h */
 extern const char ag_text_of_vmath[];   /* expr/vmath.h */
 extern const char ag_text_of_ldl[];     /* expr/ldl.h */
+extern const char ag_text_of_enclose[]; /* expr/enclose.h */
 #endif

@@ -25,7 +25,8 @@ struct ag_unit {
 static bool inlined(const ag_unit_tape *t) { return ag_tape_cost(t->tape) * t->n_call < MAX_INLINED_OPERATIONS; }
 
 static void put_tape(const ag_unit_tape *t, ag_text *out, int *n_prep) {
-  ag_cgen how = {.name = t->name};
+  ag_cgen how = {.name = t->name, .bounds = t->bounds};
+  if (t->bounds) ag_cgen_enclosures(t->tape, out);
   ag_text_printf(out, "#undef AG_TAPE_FN\n#define AG_TAPE_FN static %s\n",
                  inlined(t) ? "inline __attribute__((always_inline))" : "__attribute__((noinline))");
   *n_prep = ag_cgen_tape(t->tape, &how, out);

@@ -49,8 +49,8 @@ static void scene_init(scene *s) {
   ag_id rates[2] = {ag_mul(g, sine, root), ag_add(g, x, y)}, outer = ag_div(g, x, y);
   s->tapes[RHS] = ag_tape_create(g, 3, binds, 2, rates);
   s->tapes[OUTER] = ag_tape_create(g, 3, binds, 1, &outer);
-  s->list[RHS] = (ag_unit_tape){"f", s->tapes[RHS], 1, true};
-  s->list[OUTER] = (ag_unit_tape){"g", s->tapes[OUTER], 1, false};
+  s->list[RHS] = (ag_unit_tape){.name = "f", .tape = s->tapes[RHS], .n_call = 1, .outside = true};
+  s->list[OUTER] = (ag_unit_tape){.name = "g", .tape = s->tapes[OUTER], .n_call = 1};
   s->spec = (ag_unit_spec){.comment = "two tapes",
                            .n_tape = 2,
                            .n_text = 1,

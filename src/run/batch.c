@@ -63,8 +63,6 @@ static void run_members(ag_batch_job *b, bool first) {
 /* Why the system cannot use lanes with these options; NULL: it can. */
 static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
   if (o->engine == AG_ENGINE_INTERPRETED) return "the interpreter was asked for";
-  if (o->dt > 0 && (o->section || (o->events && ag_system_role(sys, AG_ROLE_EVENTS))))
-    return "the steps are fixed and crossings are looked for";
   if (o->multipliers) return "the equations with multipliers were asked for";
   if (ag_system_dims(sys)->g) return "there are constraints on positions";
   if (ag_system_elimination(sys) == AG_ELIM_BASIS) return "the basis of the velocities is refreshed on the way";
@@ -217,7 +215,7 @@ ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, co
     for (long i = 0; i < n; i++) result->points[i].width = result->width;
   }
   if (!prepare_lanes(&b) || b.watch.n) prepare_kernel(&b);
-  if (!b.fused) b.functions = ag_run_watch(sys, &o->run);
+  b.functions = ag_run_watch(sys, &o->run);
   double begun = seconds_now();
   run_threads(&b);
   result->seconds = seconds_now() - begun;

@@ -23,6 +23,8 @@ static const double ON_START = 1e-10;
 /* Of two events: at the same time, up to rounding. */
 static const double SAME_TIME = 1e-13;
 
+static int sign_of(double v) { return (v > 0) - (v < 0); }
+
 /* Value of function e at time s by a real step; NaN when it cannot be had. */
 static double value_at(ag_mover *m, double t, double s, int e) {
   if (!ag_mover_settled(m, t, s)) return NAN;
@@ -54,8 +56,6 @@ static double locate(ag_mover *m, double t, int e, double a, double b, double fa
   return b;
 }
 
-static int sign_of(double v) { return (v > 0) - (v < 0); }
-
 static int by_time(const void *a, const void *b) {
   const ag_hit *x = a, *y = b;
   int later = (x->s > y->s) - (x->s < y->s);
@@ -65,7 +65,7 @@ static int by_time(const void *a, const void *b) {
 /* Event e on the dense output. */
 static double dense_value(ag_mover *m, double t, double h, double theta, int e) {
   m->method->interpolate(m->method, m->n, theta, m->z, m->space, m->zt);
-  return ag_mover_watch(m, t + theta * h, m->zt, m->c, m->g1) ? NAN : m->g1[e];
+  return ag_mover_watch(m, fma(theta, h, t), m->zt, m->c, m->g1) ? NAN : m->g1[e];
 }
 
 /* A function in a step. */
@@ -82,17 +82,18 @@ typedef struct spot {
 #define AG_ROOT_STEP(a, s) value_at((a)->m, (a)->t, s, (a)->e)
 #include "run/root_core.h"
 
-/* The crossing seen between lo and hi (parts of the step) on the dense output, by real steps; falls back to the
- * bracket's end. */
-static double crossing(ag_mover *m, double t, double h, int e, double lo, double hi) {
+/* The crossing seen between lo and hi (parts of the step) on the dense output, by real steps. `before`: the sign it
+ * comes from. Where real steps have one sign at both ends the crossing is beyond one of them, by the error of the
+ * interpolation. */
+static double crossing(ag_mover *m, double t, double h, int e, double lo, double hi, int before) {
   const spot where = {m, t, h, e};
   VI good = ~0ULL;
   double slope, theta = root_on_dense(&where, lo, hi, &slope, &good), s = NAN;
-  if (good) s = root_by_steps(&where, t + theta * h, slope, 0.1 * fabs(h) * (hi - lo), &good);
+  if (good) s = root_by_steps(&where, fma(theta, h, t), slope, 0.1 * fabs(h) * (hi - lo), &good);
   if (good) return s;
   double a = t + lo * h, b = t + hi * h, fa = value_at(m, t, a, e), fb = value_at(m, t, b, e);
-  if (fb == 0) return b;
-  if (isnan(fa) || isnan(fb) || fa == 0 || (fa > 0) == (fb > 0)) return b;
+  if (fb == 0 || isnan(fa) || isnan(fb)) return b;
+  if (fa == 0 || (fa > 0) == (fb > 0)) return sign_of(fb) == before ? b : a;
   return locate(m, t, e, a, b, fa, fb);
 }
 
@@ -112,8 +113,6 @@ static bool jumps(ag_mover *m, double t, double h, int e, double lo, double hi, 
 typedef struct finder {
   ag_mover *m;
   double t, h;
-  bool once; /* the function that is visited crosses zero once in the step: it is located between its ends, as in lanes
-              */
 } finder;
 
 static void add_hit(finder *q, int e, double s) {
@@ -124,17 +123,14 @@ static void add_hit(finder *q, int e, double s) {
 
 /* Event e has the value v at theta; the place looked at before was `last`. */
 static void visit(finder *q, int e, double last, double theta, double v) {
-  const ag_model *model = ag_system_model(q->m->sys);
-  const ag_event *event = e < ag_model_n_events(model) ? &ag_model_events(model)[e]
-                                                       : &ag_model_sections(model)[q->m->section - 1];
+  const ag_event *event = ag_mover_event(q->m, e);
   int sign = sign_of(v), before = q->m->sign[e];
   if (isnan(v) || sign == before) return;
   q->m->sign[e] = sign;
   if (!before) return;                         /* leaving a zero is not a crossing: arriving was */
   int direction = q->h > 0 ? -before : before; /* rising or falling in time, whichever way we run */
   if (event->direction && event->direction != direction) return;
-  if (q->once) last = 0, theta = 1;
-  double s = crossing(q->m, q->t, q->h, e, last, theta);
+  double s = crossing(q->m, q->t, q->h, e, last, theta, before);
   if (!isnan(s) && !jumps(q->m, q->t, q->h, e, last, theta, s)) add_hit(q, e, s);
 }
 
@@ -206,7 +202,6 @@ static void visit_samples(finder *q, int e) {
   ag_mover *m = q->m;
   double *f = m->samples, last = 0;
   int n = SAMPLES;
-  q->once = false;
   for (sample(m, q->t, q->h, e, n, false, f); n < AG_MAX_SAMPLES && !resolved(f, n); n *= 2)
     sample(m, q->t, q->h, e, 2 * n, true, f);
   for (int k = 1; k <= n; k++) {
@@ -247,19 +242,6 @@ static void note_doubts(const finder *q) {
   }
 }
 
-/* Does function e change its sign once in all brackets, between values that are not zero? */
-static bool crosses_once(const finder *q, int e, int n, const ag_bracket *b) {
-  int changes = 0, sign = q->m->sign[e];
-  if (!sign || sign != sign_of(dense_value(q->m, q->t, q->h, 0, e))) return false;
-  for (int k = 0; k < n; k++) {
-    int now = sign_of(dense_value(q->m, q->t, q->h, b[k].to, e));
-    if (!now || b[k].doubt) return false;
-    changes += now != sign;
-    sign = now;
-  }
-  return changes == 1;
-}
-
 /* Between the brackets that were isolated there is no crossing, in each at most one; in one that rounding leaves open
  * (zeros of higher order, jumps) what the values at its ends and in its middle show. */
 static void visit_brackets(finder *q, int e) {
@@ -270,7 +252,6 @@ static void visit_brackets(finder *q, int e) {
       visit_samples(q, e);
       return;
     }
-  q->once = q->m->in_place && n > 0 && crosses_once(q, e, n, b);
   for (int k = 0; k < n; k++) {
     double from = dense_value(q->m, q->t, q->h, b[k].from, e), middle = 0.5 * (b[k].from + b[k].to), last = b[k].from;
     if (b[k].from > 0) visit(q, e, last, b[k].from, from); /* what it was at the start of the step is known */
@@ -279,29 +260,26 @@ static void visit_brackets(finder *q, int e) {
   }
 }
 
-int ag_events_in_step(ag_mover *m, double t, double h) {
-  finder q = {.m = m, .t = t, .h = h};
-  bool isolated = m->isolate && ag_look_dense(m, t, h);
-  m->n_hit = 0;
-  if (m->fresh) leave_start(m, t, h);
-  for (int e = m->g_first; e < m->n_g; e++) {
-    if (isolated && m->proved[e - m->g_first]) visit_brackets(&q, e);
-    else visit_samples(&q, e);
-  }
-  if (isolated) note_doubts(&q);
-  return in_order(&q);
+double ag_events_once(ag_mover *m, double t, double h, int e) { return crossing(m, t, h, e, 0, 1, m->sign[e]); }
+
+/* What is known of function e. */
+static void follow(finder *q, int e) {
+  ag_mover *m = q->m;
+  int hint = m->isolate && m->proved[e - m->g_first] ? m->hint[e - m->g_first] : -1;
+  if (hint == AG_HINT_CLEAR) return;
+  if (hint == AG_HINT_LOOK) visit_brackets(q, e);
+  if (hint < 0) visit_samples(q, e);
+  if (hint == AG_HINT_ONCE) add_hit(q, e, ag_events_once(m, q->t, q->h, e));
+  if (hint == AG_HINT_ONCE || hint == AG_HINT_WRONG_WAY) m->sign[e] = -m->sign[e];
 }
 
-int ag_events_once(ag_mover *m, double t, double h, const double *hint, int stride) {
+int ag_events_in_step(ag_mover *m, double t, double h) {
   finder q = {.m = m, .t = t, .h = h};
   m->n_hit = 0;
-  for (int e = m->g_first; e < m->n_g; e++) {
-    double what = hint[(e - m->g_first) * stride];
-    if (what == AG_HINT_CLEAR) continue;
-    m->sign[e] = -m->sign[e];
-    double s = what == AG_HINT_ONCE ? crossing(m, t, h, e, 0, 1) : NAN;
-    if (!isnan(s) && !jumps(m, t, h, e, 0, 1, s)) add_hit(&q, e, s);
-  }
+  if (m->isolate) ag_look_dense(m, t, h);
+  if (m->fresh) leave_start(m, t, h);
+  for (int e = m->g_first; e < m->n_g; e++) follow(&q, e);
+  if (m->isolate) note_doubts(&q);
   return in_order(&q);
 }
 

@@ -172,7 +172,10 @@ static ag_status run_one(ag_ctx *ctx, ag_system *sys, const ag_expect *e, const 
     if (e->kind != AG_EXPECT_AT) o.each = look, o.each_self = &w;
   }
   ag_run_result res = {0};
+  ag_tape *functions = ag_run_watch(sys, &o);
+  o.watch = functions;
   ag_status status = ag_run(ctx, sys, params, x0, &o, NULL, &res);
+  ag_tape_free(functions);
   if (status == AG_OK) {
     bool ended = res.end != AG_END_TIME && !(event && res.end == AG_END_EVENT);
     if (event) judge_event(e, &res, time, number_of(sys, e->value, params, x0), v);

@@ -24,6 +24,12 @@
 #define AG_STEP_FACTOR(i) step_factors[i]
 #define AG_FLOW_OF(a, fail) AG_JACOBIAN_OF((a)->c, (a)->prep_jacobian), (a)->prep, (fail),
 #define AG_FLOW_RHS(a, t, z, dz, fail) f(&(t), (z), (a)->c, (a)->prep, (dz), &(fail));
+#define AG_LOOK_OF const ag_fused_args *a
+#define AG_LOOK_FN static __attribute__((unused))
+#define AG_LOOK_READS(a) AG_WATCH_READS
+#define AG_LOOK_READ(a, i) watch_reads[i]
+#define AG_LOOK_FUNCTIONS(a) AG_WATCH
+#define AG_LOOK_BOUNDS(a, t, z, out) g_bounds((t), (z), (const E *)0, (a)->prep_watch, (out));
 #define AG_FLOW_WATCH(a, t, z, out, fail) g(&(t), (z), (a)->c, (a)->prep_watch, (out), &(fail));
 #if defined __GNUC__ && !defined __clang__ && AG_STEP_N <= 16
 #define AG_STEP_EACH(i) _Pragma("GCC unroll 16") for (int i = 0; i < AG_STEP_N; i++)

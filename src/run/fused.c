@@ -30,6 +30,9 @@ static const char unit_text[] =
 static const char march_text[] =
 #include "march_core_text.inc"
     ;
+static const char look_text[] =
+#include "look_core_text.inc"
+    ;
 static const char watch_text[] =
 #include "watch_core_text.inc"
     ;
@@ -116,7 +119,7 @@ static void add_text(parts *p, const char *text) { p->texts[p->unit.n_text++] = 
 static void add_tapes(parts *p, const ag_fused_spec *s, int *where) {
   const ag_unit_tape all[AG_FUSED_TAPES] = {[AG_FUSED_RHS] = {"f", s->tape, s->method->n_stage + 2, true},
                                             [AG_FUSED_JACOBIAN] = {"jacobian", s->jacobian, 1, false},
-                                            [AG_FUSED_WATCH] = {"g", s->watch, 3, false}};
+                                            [AG_FUSED_WATCH] = {"g", s->watch, 4, false, s->march}};
   for (int i = 0; i < AG_FUSED_TAPES; i++) {
     where[i] = all[i].tape ? p->unit.n_tape : -1;
     if (all[i].tape) p->tapes[p->unit.n_tape++] = all[i];
@@ -136,7 +139,7 @@ static void add_texts(parts *p, const ag_fused_spec *s) {
   if (s->march) {
     add_text(p, ag_control_text);
     add_text(p, unit_text);
-    if (s->watch) add_text(p, watch_text);
+    if (s->watch) add_text(p, look_text), add_text(p, watch_text);
     add_text(p, march_text);
     if (s->locate) add_text(p, locate_text), add_text(p, root_text), add_text(p, locate_entry_text);
   } else add_text(p, step_text);

@@ -188,6 +188,7 @@ static ag_lane_step step_of(const lanes *l, int i) {
                         .lanes = l->w,
                         .t = l->m.from[i],
                         .t1 = l->m.t[i],
+                        .unit = l->unit,
                         .z = l->m.z0,
                         .carry = l->m.carry0,
                         .z1 = l->m.z1,

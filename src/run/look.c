@@ -5,15 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+#include "expr/vmath.h"
 #include "run/run_internal.h"
 
-enum { CHEAP_WORK = 32, WORK = 20000, ROWS = 4 };
+#include "expr/enclose.h"
+
+enum { CHEAP_WORK = 32, WORK = 20000 };
 
 /* Operations that one look into a step may take. A function so long that this does not suffice is sampled. */
 static const double OPERATIONS = 4e5;
 
-/* The dense output may be off by more than the tolerance of the step. */
-static const double DENSE_ERROR = 10;
 static const double ROUNDING = 1e-13; /* of a curve that is known */
 
 /* Functions that ag_run_watch could not give: NaN in their place. */
@@ -27,74 +29,194 @@ static void find_absent(const ag_tape *watch, bool *absent) {
   free(nan);
 }
 
+/* ---- the first look ---- */
+
+typedef struct ag_first first_look;
+
+#define AG_LOOK_OF const first_look *a
+#define AG_LOOK_FN V_IN
+#define AG_LOOK_READS(a) (a)->n_read
+#define AG_LOOK_READ(a, i) (a)->read[i]
+#define AG_LOOK_FUNCTIONS(a) (a)->tape->n_out
+#define AG_LOOK_BOUNDS(a, t, z, out) enclose(a, t, z, out);
+struct ag_first {
+  const ag_tape *tape;
+  E *slots, *c;
+  int n_c, n_read, *read;
+  double *quarter, *at, *last; /* rates and state at a quarter of the step; last coefficients */
+  double *f0, *f1;             /* values at both ends */
+  struct look_room *room;
+};
+
+static void enclose(const first_look *a, const E *t, const E *z, E *out) {
+  const ag_enclosure *seg[AG_SEG_COUNT] = {
+      [AG_SEG_T] = (const ag_enclosure *)t, [AG_SEG_Z] = (const ag_enclosure *)z, [AG_SEG_C] = (ag_enclosure *)a->c};
+  ag_enclose_eval(a->tape, seg, (ag_enclosure *)a->slots, (ag_enclosure *)out);
+}
+
+#include "run/look_core.h"
+
+static first_look *first_create(const ag_mover *m, const ag_tape *tape, const double *params) {
+  first_look *a = ag_heap_alloc(sizeof *a);
+  size_t n = (size_t)m->n + 1, n_out = (size_t)tape->n_out + 1;
+  const bool *reads = ag_isolate_reads(m->isolate);
+  *a = (first_look){.tape = tape, .n_c = ag_system_dims(m->sys)->c};
+  a->slots = ag_heap_alloc(sizeof *a->slots * ((size_t)tape->n_slot + 1));
+  a->c = ag_heap_alloc(sizeof *a->c * (size_t)(a->n_c + 1));
+  a->read = ag_heap_alloc(sizeof *a->read * n);
+  for (int i = 0; i < m->n; i++)
+    if (reads[i]) a->read[a->n_read++] = i;
+  double **numbers[] = {&a->quarter, &a->at, &a->last};
+  for (int i = 0; i < 3; i++) *numbers[i] = ag_heap_alloc(sizeof(double) * n);
+  a->f0 = ag_heap_alloc(sizeof(double) * ((size_t)m->n_g + 1));
+  a->f1 = ag_heap_alloc(sizeof(double) * ((size_t)m->n_g + 1));
+  a->room = ag_heap_alloc(sizeof *a->room);
+  *a->room = (look_room){.curve = ag_heap_alloc(sizeof(look_curve) * n),
+                         .range = ag_heap_alloc(sizeof(E) * n),
+                         .out = ag_heap_alloc(sizeof(E) * n_out),
+                         .middle = ag_heap_alloc(sizeof(E) * n_out),
+                         .seen = ag_heap_alloc(sizeof(look_seen) * n_out),
+                         .parts = ag_heap_alloc(sizeof(look_seen) * n_out)};
+  ag_enclose_prep(tape, params, (ag_enclosure *)a->slots);
+  return a;
+}
+
+static void first_free(first_look *a) {
+  if (!a) return;
+  void *all[] = {a->slots, a->c, a->read, a->quarter, a->at, a->last, a->f0, a->f1};
+  void *room[] = {a->room->curve, a->room->range, a->room->out, a->room->middle,
+                  a->room->seen,  a->room->parts, a->room};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+  for (size_t i = 0; i < sizeof room / sizeof *room; i++) free(room[i]);
+  free(a);
+}
+
+/* The motion over the step as a curve, in the components that are read; rates at both ends times h are r and r1. */
+V_IN void find_curves(const ag_mover *m, double h) {
+  const first_look *a = m->first;
+  double decay = 0;
+#define ENDS(k) m->z[k], m->z1[k], h * m->dz[k], h * m->dz1[k]
+  for (int k = 0; k < m->n; k++) {
+    a->last[k] = look_last(ENDS(k), h * a->quarter[k]);
+    if (m->in_norm[k] == 1) decay = v_max(decay, look_decay(ENDS(k), a->last[k]));
+  }
+  for (int i = 0; i < a->n_read; i++) {
+    int k = a->read[i];
+    double width = look_width(ENDS(k), a->last[k], decay) + look_tolerance(m->z[k], m->z1[k], m->rtol, m->atol);
+    a->room->curve[i] = look_component(ENDS(k), a->last[k], width);
+  }
+}
+V_IN void find_quarter(const ag_mover *m, double h) {
+  for (int k = 0; k < m->n; k++) m->first->at[k] = look_quarter(ENDS(k));
+#undef ENDS
+}
+
+/* Compiled twice, as the loops of interp.c: the words of V need the fused multiply-add of the machine. */
+#if defined __x86_64__ && !defined __FMA__
+#define ON_MACHINE(name, ...) \
+  __attribute__((target("avx2,fma"))) static void name##_fma(ag_mover *m, double t, double h) { __VA_ARGS__; } \
+  static void name##_plain(ag_mover *m, double t, double h) { __VA_ARGS__; } \
+  static void name(ag_mover *m, double t, double h) { \
+    if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) name##_fma(m, t, h); \
+    else name##_plain(m, t, h); \
+  }
+#else
+#define ON_MACHINE(name, ...) \
+  static void name(ag_mover *m, double t, double h) { __VA_ARGS__; }
+#endif
+ON_MACHINE(state_at_quarter, (void)t, find_quarter(m, h))
+ON_MACHINE(look_first, find_curves(m, h), look_into(m->first, m->first->room, t, h))
+
+/* The first look at all functions: hints as the lanes give them. */
+static void find_hints(ag_mover *m, double t, double h) {
+  const first_look *a = m->first;
+  int n = m->n_g - m->g_first;
+  for (int e = 0; e < n; e++) m->hint[e] = AG_HINT_LOOK;
+  for (int k = 0; k < m->n; k++) a->last[k] = NAN;
+  state_at_quarter(m, t, h);
+  if (ag_mover_rhs(m, fma(0.25, h, t), a->at, a->quarter)) {
+    for (int i = 0; i < a->n_read; i++) a->room->curve[i].width = NAN;
+    return;
+  }
+  for (int i = 0; i < a->n_c; i++) a->c[i] = e_number(m->c[i]);
+  look_first(m, t, h);
+  bool clear = true;
+  for (int e = 0; e < n; e++) {
+    const ag_event *event = ag_mover_event(m, m->g_first + e);
+    a->f0[m->g_first + e] = a->f1[m->g_first + e] = NAN;
+    m->hint[e] = (int)look_hint(&a->room->seen[e], m->sign[m->g_first + e], NAN, NAN, event->direction, -(VI)(h < 0));
+    clear = clear && m->hint[e] == AG_HINT_CLEAR;
+  }
+  if (clear || ag_mover_watch(m, t, m->z, m->c, a->f0) || ag_mover_watch(m, t + h, m->z1, m->c, a->f1)) return;
+  for (int e = m->g_first; e < m->n_g; e++)
+    m->hint[e - m->g_first] = (int)look_hint(&a->room->seen[e - m->g_first], m->sign[e], a->f0[e], a->f1[e],
+                                             ag_mover_event(m, e)->direction, -(VI)(h < 0));
+}
+
+/* ---- what there is to look with ---- */
+
 void ag_look_create(ag_mover *m, const ag_tape *watch, const double *params) {
   int n_out = watch->n_out;
   m->proved = ag_heap_alloc((size_t)n_out + 1);
-  m->unproved = ag_heap_alloc((size_t)n_out + 1);
+  m->skip = ag_heap_alloc((size_t)n_out + 1);
   m->absent = ag_heap_alloc((size_t)n_out + 1);
+  m->hint = ag_heap_alloc(sizeof *m->hint * ((size_t)n_out + 1));
   ag_enclose_bounded(watch, m->proved);
   find_absent(watch, m->absent);
-  m->all_proved = true;
-  for (int i = 0; i < n_out; i++) {
-    m->unproved[i] = !m->proved[i];
-    m->all_proved = m->all_proved && m->proved[i];
-  }
   m->isolate = ag_isolate_create(watch, m->n, params, m->c, ag_system_dims(m->sys)->c);
+  m->first = first_create(m, watch, params);
   m->work_limit = (int)fmin(WORK, OPERATIONS / (watch->n_instr + 1));
   m->curve = ag_heap_alloc(sizeof(double) * (size_t)((AG_ISOLATE_DEGREE + 1) * m->n + 1));
-  m->rows = ag_heap_alloc(sizeof(double) * (size_t)(ROWS * m->n + 1));
   m->width = ag_heap_alloc(sizeof(double) * (size_t)(m->n + 1));
+}
+
+void ag_look_prepare(ag_mover *m, const double *params) {
+  ag_isolate_prepare(m->isolate, params);
+  ag_enclose_prep(m->first->tape, params, (ag_enclosure *)m->first->slots);
 }
 
 void ag_look_free(ag_mover *m) {
   ag_isolate_free(m->isolate);
-  free(m->proved);
-  free(m->unproved);
-  free(m->absent);
-  free(m->curve);
-  free(m->rows);
-  free(m->width);
-  free(m->open);
+  first_free(m->first);
+  void *all[] = {m->proved, m->skip, m->absent, m->hint, m->curve, m->width, m->open};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
-static double tolerance(const ag_mover *m, int i) {
-  return DENSE_ERROR * (m->atol + m->rtol * fmax(fabs(m->z[i]), fabs(m->z1[i]))) + ROUNDING * fabs(m->z[i]);
-}
-
-/* Rows of z + x (d + (1 - x) (a + x (b + (1 - x) C))): the cubic of values and rates at both ends, and the term
- * C x^2 (1 - x)^2 that makes its rate right at a quarter of the step. The rate of the cubic there is d + a/2 + 5 b/16,
- * that of x^2 (1 - x)^2 is 3/16. False: there is no rate at that place. */
-static bool hermite(ag_mover *m, double t, double h) {
-  int n = m->n;
-  double *d = m->rows, *a = d + n, *b = a + n, *C = b + n;
-  for (int i = 0; i < n; i++) {
-    d[i] = m->z1[i] - m->z[i];
-    a[i] = h * m->dz[i] - d[i];
-    b[i] = d[i] - h * m->dz1[i] - a[i];
-    m->zt[i] = m->z[i] + 0.25 * (d[i] + 0.75 * (a[i] + 0.25 * b[i]));
+/* Those that the first look has left open, on the same curve in more pieces. */
+static void look_again(ag_mover *m, double t, double h) {
+  const first_look *a = m->first;
+  int n = m->n_g - m->g_first;
+  bool any = false;
+  for (int e = 0; e < n; e++) {
+    m->skip[e] = m->hint[e] != AG_HINT_LOOK || !m->proved[e];
+    any = any || !m->skip[e];
   }
-  if (ag_mover_rhs(m, t + 0.25 * h, m->zt, C)) return false;
-  for (int i = 0; i < n; i++) C[i] = (h * C[i] - d[i] - 0.5 * a[i] - 0.3125 * b[i]) * (16.0 / 3);
-  return true;
+  if (!any || m->work_limit < CHEAP_WORK) return;
+  for (int i = 0; i < a->n_read; i++) {
+    for (int k = 0; k <= LOOK_DEGREE; k++) m->curve[k * m->n + a->read[i]] = a->room->curve[i].b[k];
+    m->width[a->read[i]] = a->room->curve[i].width;
+    if (!isfinite(a->room->curve[i].width)) return;
+  }
+  (void)ag_isolate_step(m->isolate, t, h, LOOK_DEGREE, m->curve, m->width, m->skip, CHEAP_WORK);
+  for (int e = 0; e < n; e++) {
+    int found;
+    (void)ag_isolate_found(m->isolate, e, &found);
+    if (!m->skip[e] && !found) m->hint[e] = AG_HINT_CLEAR;
+  }
 }
 
-/* The term x^2 (1 - x)^2 is 1/16 at most: four times the last term bounds what is left out. */
 bool ag_look_clear(ag_mover *m, double t, double h) {
-  if (!m->isolate || !m->all_proved || m->fresh || !hermite(m, t, h)) return false;
-  const double *C = m->rows + 3 * m->n;
-  for (int i = 0; i < m->n; i++) {
-    if (!isfinite(C[i])) return false;
-    m->width[i] = fabs(C[i]) / 4 + tolerance(m, i);
-  }
-  ag_isolate_rows(m->n, ROWS, m->z, m->rows, m->curve);
-  if (m->work_limit < CHEAP_WORK) return false;
-  if (!ag_isolate_step(m->isolate, t, h, ROWS, m->curve, m->width, NULL, CHEAP_WORK)) return false;
-  for (int e = 0; e < m->n_g - m->g_first; e++) {
-    int n;
-    (void)ag_isolate_found(m->isolate, e, &n);
-    if (n) return false;
-  }
-  return true;
+  if (!m->isolate) return false;
+  int n = m->n_g - m->g_first;
+  bool clear = true;
+  find_hints(m, t, h);
+  for (int e = 0; e < n && m->fresh; e++) m->hint[e] = AG_HINT_LOOK;
+  if (m->fresh) return false;
+  look_again(m, t, h);
+  for (int e = 0; e < n; e++) clear = clear && m->hint[e] <= AG_HINT_WRONG_WAY;
+  for (int e = 0; e < n && clear; e++)
+    if (m->hint[e] == AG_HINT_WRONG_WAY) m->sign[m->g_first + e] = -m->sign[m->g_first + e];
+  return clear;
 }
 
 /* Keeps the pieces in doubt of the last isolation. */
@@ -114,20 +236,27 @@ static void keep_doubts(ag_mover *m) {
 /* Twice: as far as the motion is known, which leaves the pieces in doubt; then on the dense output itself, whose
  * crossings are those that are reported. Fixed steps have no tolerance: the last term of the cheap curve tells how good
  * the dense output can be. */
-bool ag_look_dense(ag_mover *m, double t, double h) {
+void ag_look_dense(ag_mover *m, double t, double h) {
   enum { D = AG_ISOLATE_DEGREE };
-  bool fixed = !(m->rtol > 0 || m->atol > 0);
-  if (fixed && !hermite(m, t, h)) return false;
-  for (int i = 0; i < m->n; i++) m->width[i] = tolerance(m, i) + (fixed ? fabs(m->rows[3 * m->n + i]) / 16 : 0);
+  const first_look *a = m->first;
+  bool fixed = !(m->rtol > 0 || m->atol > 0), any = false;
+  m->n_open = 0;
+  for (int e = 0; e < m->n_g - m->g_first; e++) {
+    m->skip[e] = m->hint[e] != AG_HINT_LOOK || !m->proved[e];
+    any = any || !m->skip[e];
+  }
+  if (!any) return;
+  for (int i = 0; i < m->n; i++)
+    m->width[i] = look_tolerance(m->z[i], m->z1[i], m->rtol, m->atol) +
+                  (fixed && isfinite(a->last[i]) ? fabs(a->last[i]) / 16 : 0);
   for (int k = 0; k <= D; k++)
     m->method->interpolate(m->method, m->n, (double)k / D, m->z, m->space, m->curve + k * m->n);
   memcpy(m->curve + D * m->n, m->z1, sizeof(double) * (size_t)m->n);
   ag_isolate_nodes(m->n, m->curve);
-  bool sure = ag_isolate_step(m->isolate, t, h, D, m->curve, m->width, m->unproved, m->work_limit);
+  bool sure = ag_isolate_step(m->isolate, t, h, D, m->curve, m->width, m->skip, m->work_limit);
   keep_doubts(m);
   if (ag_isolate_tired(m->isolate)) m->n_open = 0; /* it is sampled: nothing is proved, nothing in doubt */
-  if (sure) return true;
+  if (sure) return;
   for (int i = 0; i < m->n; i++) m->width[i] = ROUNDING * fmax(fabs(m->z[i]), fabs(m->z1[i]));
-  (void)ag_isolate_step(m->isolate, t, h, D, m->curve, m->width, m->unproved, m->work_limit);
-  return true;
+  (void)ag_isolate_step(m->isolate, t, h, D, m->curve, m->width, m->skip, m->work_limit);
 }

@@ -114,8 +114,12 @@ V_IN VI march_judge(const ag_fused_args *a, march *s, const march_try *y) {
 
 /* Takes the step in the lanes of `take`. */
 V_IN void march_take(const ag_fused_args *a, march *s, const march_try *y, VI take) {
+  V target = y->target;
+#if AG_REST
+  target = v_blend(s->sub, v_blend(y->final_sub, s->end, s->t + y->step), target);
+#endif
 #if AG_WATCH
-  s->seen = watch(a, s->t, y->step, take);
+  s->seen = watch(a, s->t, target - s->t, take);
   if (v_any(s->seen)) {
     *a->from = s->t;
     for (int k = 0; k < AG_STEP_N; k++) a->z0[k] = a->z[k];
@@ -124,10 +128,6 @@ V_IN void march_take(const ag_fused_args *a, march *s, const march_try *y, VI ta
 #endif
   for (int k = 0; k < AG_STEP_N; k++) a->z[k] = v_blend(take, a->z1[k], a->z[k]);
   for (int k = 0; k < AG_STEP_CARRY; k++) a->work[k] = v_blend(take, a->work[AG_STEP_END + k], a->work[k]);
-  V target = y->target;
-#if AG_REST
-  target = v_blend(s->sub, v_blend(y->final_sub, s->end, s->t + y->step), target);
-#endif
   s->t = v_blend(take, target, s->t);
 }
 

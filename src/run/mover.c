@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A mover: the numbers being integrated, their rate of change, and the functions being monitored. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,9 +45,13 @@ void ag_mover_begin(ag_mover *m) {
   }
 }
 
+static void restore_units(ag_mover *m, double *z) {
+  for (int i = 0; i < m->n_unit; i++) unit_restore(z + m->units[i].at, m->units[i].n, m->unit_length[i], ~0ULL);
+}
+
 int ag_mover_restore(ag_mover *m, double t, double *z) {
   bool changed;
-  for (int i = 0; i < m->n_unit; i++) unit_restore(z + m->units[i].at, m->units[i].n, m->unit_length[i], ~0ULL);
+  restore_units(m, z);
   if (!ag_system_role(m->sys, AG_ROLE_MINOR)) return AG_FINE;
   memcpy(m->zt, z, sizeof(double) * (size_t)m->n);
   return ag_work_settle(m->work, t, m->zt, m->c, &changed);
@@ -141,7 +146,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->sign = ag_heap_alloc(sizeof(int) * (size_t)(m->n_g + 1));
   m->doubts = ag_heap_alloc(sizeof *m->doubts * (size_t)(m->n_g + 1));
   m->rtol = o->dt > 0 ? 0 : o->rtol;
-  m->atol = o->dt > 0 ? 0 : o->atol;
+  m->atol = o->dt > 0 ? 0 : fmax(o->atol, DBL_MIN); /* as lanes */
   if (ag_mover_looks(m)) {
     m->samples = ag_heap_alloc(size * (size_t)(AG_MAX_SAMPLES + 1));
   }
@@ -181,6 +186,11 @@ const ag_event *ag_run_event(const ag_system *sys, const ag_run_options *o, int 
   return e < ag_model_n_events(m) ? &ag_model_events(m)[e] : &ag_model_sections(m)[o->section - 1];
 }
 
+const ag_event *ag_mover_event(const ag_mover *m, int e) {
+  const ag_model *model = ag_system_model(m->sys);
+  return e < ag_model_n_events(model) ? &ag_model_events(model)[e] : &ag_model_sections(model)[m->section - 1];
+}
+
 bool ag_mover_looks(const ag_mover *m) { return m->g_first < m->n_g; }
 
 int ag_mover_watch(ag_mover *m, double t, const double *z, const double *c, double *g) {
@@ -218,7 +228,19 @@ bool ag_mover_at(ag_mover *m, double t, double s, double *z) {
 bool ag_mover_settled(ag_mover *m, double t, double s) {
   bool changed;
   if (!ag_mover_at(m, t, s, m->zt)) return false;
-  if (m->core) return true; /* nothing there that could be off */
+  if (m->in_place) {
+    restore_units(m, m->zt);
+    return true;
+  }
   memcpy(m->c1, m->c, sizeof(double) * (size_t)ag_system_dims(m->sys)->c);
   return !ag_mover_settle(m, s, m->zt, m->c1, &changed);
+}
+
+bool ag_mover_point(ag_mover *m, double t, double s) {
+  bool changed;
+  if (!ag_mover_settled(m, t, s)) return false;
+  if (m->in_place) memcpy(m->c1, m->c, sizeof(double) * (size_t)ag_system_dims(m->sys)->c);
+  if (m->in_place && ag_mover_settle(m, s, m->zt, m->c1, &changed)) return false;
+  ag_mover_full(m, s, m->zt, m->c1, m->x);
+  return true;
 }

@@ -111,6 +111,7 @@ void ag_pack_work(ag_pack *p, ag_queue *q) {
     for (int k = 0; k < p->n; k++) p->one[k] = p->a.found_z[k * p->w + i];
     if (p->a.good[i] && ag_queue_point(q, who->work, who->params, p->a.found_t[i], p->one, record)) continue;
     ag_lane_step s = {.lane = i, .slot = who->lane, .lanes = p->w, .t = p->a.t[i], .t1 = who->t1, .z = p->a.z};
+    s.unit = p->unit;
     s.carry = p->carry;
     s.work = who->work;
     s.params = who->params;

@@ -69,9 +69,10 @@ static void enter(ag_queue *q, const ag_lane_step *s) {
   m->prep = q->prep[AG_FUSED_RHS] + s->slot * q->n_prep[AG_FUSED_RHS];
   m->prep_jacobian = q->prep[AG_FUSED_JACOBIAN] + s->slot * q->n_prep[AG_FUSED_JACOBIAN];
   m->watch_slots = q->slots + s->slot * q->n_slot;
-  if (m->watch_params != s->params) ag_isolate_prepare(m->isolate, s->params);
+  if (m->watch_params != s->params) ag_look_prepare(m, s->params);
   m->watch_params = s->params;
   take(s, m->n, s->z, m->z);
+  take(s, m->n_unit, s->unit, m->unit_length);
 }
 
 void ag_queue_begin(ag_queue *q, const ag_lane_step *s) {
@@ -85,15 +86,14 @@ void ag_queue_begin(ag_queue *q, const ag_lane_step *s) {
   for (int e = 0; e < q->b->watch.n; e++) s->memory[e * s->lanes + s->lane] = 0; /* the first step is looked into */
 }
 
-/* The dense output of the step, from the workspace of the lanes. */
-static bool dense(ag_queue *q, const ag_lane_step *s) {
+/* The step, from the workspace of the lanes. */
+static void take_step(ag_queue *q, const ag_lane_step *s) {
   ag_mover *m = &q->m;
   take(s, m->n_carry, s->carry, m->dz);
   take(s, m->n, s->z1, m->z1);
   take(s, (int)m->room.size, s->space, m->space);
   memcpy(m->space, m->dz, sizeof(double) * (size_t)m->n_carry);
   memcpy(m->dz1, m->space + m->room.end, sizeof(double) * (size_t)m->n_carry);
-  return !m->method->dense(m->method, &m->flow, s->t, s->t1 - s->t, m->z, m->z1, m->space);
 }
 
 bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, const double *z, double *record) {
@@ -114,10 +114,18 @@ bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, 
   return true;
 }
 
+/* The record at time t inside the step, as in a single run. */
+static bool point_in_step(ag_queue *q, const ag_lane_step *s, double t, double *record) {
+  ag_mover *m = &q->m;
+  if (m->core) return ag_mover_settled(m, s->t, t) && ag_queue_point(q, s->work, s->params, t, m->zt, record);
+  if (!ag_mover_point(m, s->t, t)) return false;
+  ag_record_fill(q->b->sys, s->work, t, m->x, record);
+  return true;
+}
+
 /* The state at a crossing of the section among the points of the member. */
 static bool add_point(ag_queue *q, const ag_lane_step *s, long member, double t) {
-  ag_mover *m = &q->m;
-  if (!ag_mover_at(m, s->t, t, m->z1) || !ag_queue_point(q, s->work, s->params, t, m->z1, q->record)) return false;
+  if (!point_in_step(q, s, t, q->record)) return false;
   return ag_series_row(&q->b->result->points[member], q->record);
 }
 
@@ -125,7 +133,9 @@ bool ag_queue_plain(const ag_queue *q, const ag_lane_step *s, long member) {
   const ag_batch_job *b = q->b;
   int n = b->watch.n;
   long limit = b->o->run.crossings;
-  if (!b->o->run.section || b->watch.reads_rest || s->hint[(n - 1) * s->lanes + s->lane] != AG_HINT_ONCE) return false;
+  if (!b->o->run.section || b->o->run.dt > 0 || b->watch.reads_rest ||
+      s->hint[(n - 1) * s->lanes + s->lane] != AG_HINT_ONCE)
+    return false;
   for (int e = 0; e < n - 1; e++)
     if (s->hint[e * s->lanes + s->lane] > AG_HINT_WRONG_WAY) return false;
   return !limit || b->result->points[member].n + 1 < limit;
@@ -138,29 +148,28 @@ bool ag_queue_locate(ag_queue *q, const ag_lane_step *s, double *record) {
   take(s, m->n_carry, s->carry, m->dz);
   if (ag_mover_step(m, s->t, h, 1, 1, error)) return false;
   if (m->method->dense(m->method, &m->flow, s->t, h, m->z, m->z1, m->space)) return false;
-  double hint = AG_HINT_ONCE, t = s->t1;
-  int first = m->g_first;
-  m->g_first = m->n_g - 1; /* the section alone */
-  if (ag_events_once(m, s->t, h, &hint, 1)) t = m->hits[0].s;
-  m->g_first = first;
-  return ag_mover_at(m, s->t, t, m->z1) && ag_queue_point(q, s->work, s->params, t, m->z1, record);
+  m->sign[m->n_g - 1] = ag_mover_watch(m, s->t, m->z, m->c, m->g1) ? 0
+                                                                   : (m->g1[m->n_g - 1] > 0) - (m->g1[m->n_g - 1] < 0);
+  double t = ag_events_once(m, s->t, h, m->n_g - 1); /* the section */
+  return point_in_step(q, s, t, record);
 }
 
-/* The crossings of the step into m->hits; how many, -1: there is no dense output. */
+/* The crossings of the step into m->hits, as in a single run; how many, -1: there is no dense output. */
 static int crossings(ag_queue *q, const ag_lane_step *s) {
   ag_mover *m = &q->m;
   int n = q->b->watch.n, n_hit = 0;
-  bool plain = true;
-  if (!dense(q, s)) return -1;
+  double h = s->t1 - s->t;
+  take_step(q, s);
   for (int e = 0; e < n; e++) {
-    double *memory = &s->memory[e * s->lanes + s->lane];
-    m->sign[m->g_first + e] = (*memory > 0) - (*memory < 0);
-    plain = plain && s->hint[e * s->lanes + s->lane] != AG_HINT_LOOK;
+    double memory = s->memory[e * s->lanes + s->lane];
+    m->sign[m->g_first + e] = (memory > 0) - (memory < 0);
   }
   m->fresh = q->fresh[s->lane];
   if (m->fresh) ag_mover_signs(m, s->t);
-  if (!plain) n_hit = ag_events_in_step(m, s->t, s->t1 - s->t);
-  else n_hit = ag_events_once(m, s->t, s->t1 - s->t, s->hint + s->lane, s->lanes);
+  if (!ag_look_clear(m, s->t, h)) {
+    if (m->method->dense(m->method, &m->flow, s->t, h, m->z, m->z1, m->space)) return -1;
+    n_hit = ag_events_in_step(m, s->t, h);
+  }
   q->fresh[s->lane] = m->fresh;
   for (int e = 0; e < n; e++) s->memory[e * s->lanes + s->lane] = m->sign[m->g_first + e];
   return n_hit;

@@ -47,13 +47,12 @@ typedef struct ag_run_options {
   long max_steps; /* 0: ten million */
   ag_engine engine;
   const struct ag_fused *kernel; /* of batches: the compiled stepper that all members share; else NULL */
-  const ag_tape
-      *watch;       /* of ag_run_watch with these options: makes looking for events and crossings quicker; or NULL */
-  bool multipliers; /* integrate the saddle form instead of the eliminated one */
-  bool events;      /* locate events */
-  int section;      /* 1 + index of a section of the model, 0: none. The sink then gets a record at each crossing, and
-                       nothing else */
-  long crossings;   /* of the section: end after so many; 0: no limit */
+  const ag_tape *watch; /* of ag_run_watch with these options: what is looked for can then be proved; or NULL */
+  bool multipliers;     /* integrate the saddle form instead of the eliminated one */
+  bool events;          /* locate events */
+  int section;    /* 1 + index of a section of the model, 0: none. The sink then gets a record at each crossing, and
+                     nothing else */
+  long crossings; /* of the section: end after so many; 0: no limit */
   const atomic_int *stop; /* set by a signal, or another thread: ends the run cleanly; may be NULL */
   void (*progress)(void *self, double t, long steps); /* called now and then; may be NULL */
   void *progress_self;

@@ -51,12 +51,13 @@ typedef struct ag_mover {
   double *samples; /* of functions that cannot be enclosed */
   ag_hit *hits;    /* crossings of the step just looked into, in time order */
   int n_hit, cap_hit;
-  double rtol, atol;                /* of the steps; both 0: they are fixed */
-  ag_isolate *isolate;              /* with watch: where the functions can be zero; and the curve it is asked about */
-  bool *proved, *unproved, *absent; /* per function of watch: can it be enclosed? is it not there at all? */
-  bool all_proved;
-  int work_limit; /* pieces of a step that may be looked at */
-  double *curve, *rows, *width;
+  double rtol, atol;      /* of the steps; both 0: they are fixed */
+  struct ag_first *first; /* with watch: the first look into a step, what it says of each function (AG_HINT_...); */
+  int *hint;
+  ag_isolate *isolate;          /* where the functions can be zero, and the curve it is asked about */
+  bool *proved, *skip, *absent; /* per function: can it be enclosed? need it not be looked at? is it not there? */
+  int work_limit;               /* pieces of a step that may be looked at */
+  double *curve, *width;
   ag_open *open; /* what cannot be decided as far as the motion is known */
   int n_open, cap_open;
   ag_doubt *doubts;     /* per function */
@@ -117,25 +118,29 @@ bool ag_guard_vanishes(ag_guard *g, ag_mover *m, double t, double t1, double *at
 
 /* Are any crossings to be located? The functions at a state (those from g_first on), and their signs at the start. */
 bool ag_mover_looks(const ag_mover *m);
+const ag_event *ag_mover_event(const ag_mover *m, int e);
 int ag_mover_watch(ag_mover *m, double t, const double *z, const double *c, double *g);
 void ag_mover_signs(ag_mover *m, double t);
 /* Crossings inside the step from t by h just made (its dense output prepared), in time order in m->hits; how many. */
 int ag_events_in_step(ag_mover *m, double t, double h);
-/* The same where it is known what each function does: hint[i * stride] for function g_first + i, none of them
- * AG_HINT_LOOK. */
-int ag_events_once(ag_mover *m, double t, double h, const double *hint, int stride);
+/* When function e, which crosses zero once in the step, does so. */
+double ag_events_once(ag_mover *m, double t, double h, int e);
 /* A corner in the step of size h from m->z at t to m->z1: the time of the first, about. */
 bool ag_events_corner(ag_mover *m, double t, double h, double *s);
 
-/* look.c. create: the functions watch are looked for. clear: is it proved that none of them crosses zero in the step
- * just made from t by h? dense: isolates what may, with the dense output prepared; false: that is not possible. */
+/* look.c. create: the functions watch are looked for; prepare: with other parameters. clear: what does each of them do
+ * in the step just made from t by h (m->hint); is it proved that none crosses zero in its direction? dense: isolates
+ * those that have to be looked at, with the dense output prepared. */
 void ag_look_create(ag_mover *m, const ag_tape *watch, const double *params);
+void ag_look_prepare(ag_mover *m, const double *params);
 void ag_look_free(ag_mover *m);
 bool ag_look_clear(ag_mover *m, double t, double h);
-bool ag_look_dense(ag_mover *m, double t, double h);
+void ag_look_dense(ag_mover *m, double t, double h);
 
 /* State at time s inside the step, by a real step of the method from its start. False when that fails. */
 bool ag_mover_at(ag_mover *m, double t, double s, double *z);
-/* The same put back onto the constraints, in m->zt and m->c1: where crossings are located. */
+/* The same as a step ends, put back onto its lengths or the constraints, in m->zt and m->c1: where crossings are
+ * located. output: and the full state there, in m->x. */
 bool ag_mover_settled(ag_mover *m, double t, double s);
+bool ag_mover_point(ag_mover *m, double t, double s);
 #endif

@@ -145,8 +145,7 @@ static void save(run *r) {
 /* The state at a crossing of the section, as a row. */
 static ag_end record_crossing(run *r, double s) {
   ag_mover *m = &r->m;
-  if (!ag_mover_settled(m, r->t, s)) return AG_END_STEP;
-  ag_mover_full(m, s, m->zt, m->c1, m->x);
+  if (!ag_mover_point(m, r->t, s)) return AG_END_STEP;
   return record_at(r, s, m->x) ? AG_END_TIME : AG_END_SINK;
 }
 

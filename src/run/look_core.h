@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ * The first look into a step: text over V, for single runs (V = double, look.c) and for lanes (watch_core.h), behind
+ * enclose.h. Both decide with the same bits which steps need a closer look. Every rounding is written out; a lane's
+ * numbers follow from its own alone.
+ *
+ * The motion over the step is a curve of degree 4: the cubic of values and rates at both ends, and the term
+ * C x^2 (1 - x)^2 that makes its rate right at a quarter of the step, which costs one right-hand side. It may be off by
+ * its width (look_width). Functions of the motion are enclosed over the whole step, then over its quarters. A function
+ * is decided where every piece either excludes zero or has a rate of one sign, the same for all such pieces: then it
+ * crosses zero at most once, and the values at both ends tell whether (docs/design/0013). */
+
+enum { LOOK_DEGREE = 4, LOOK_PIECES = 4 };
+
+/* A component of the motion: Bernstein coefficients, and how far it may be off. */
+typedef struct look_curve {
+  V b[LOOK_DEGREE + 1], width;
+} look_curve;
+
+/* What the enclosures of a function say, over all pieces. */
+typedef struct look_seen {
+  VI open, up, down; /* somewhere nothing is decided; somewhere it may cross zero, rising or falling */
+  VI above, below;   /* everywhere above zero, below it */
+} look_seen;
+
+/* The cubic between z and z1, with h times the rates r and r1 at both ends: z + x (d + (1 - x) (a + x b)). */
+#define LOOK_CUBIC(z, z1, r, r1) const V d = (z1) - (z), a = (r)-d, b = d - (r1)-a
+
+V_IN V look_quarter(V z, V z1, V r, V r1) {
+  LOOK_CUBIC(z, z1, r, r1);
+  return v_fma(v_set(0.25), v_fma(v_set(0.75), v_fma(v_set(0.25), b, a), d), z);
+}
+/* The rate of the cubic at a quarter is d + a/2 + 5 b/16, that of x^2 (1 - x)^2 is 3/16; r4: h times the rate there. */
+V_IN V look_last(V z, V z1, V r, V r1, V r4) {
+  LOOK_CUBIC(z, z1, r, r1);
+  return ((r4 - d) - v_fma(v_set(0.3125), b, 0.5 * a)) * (16.0 / 3);
+}
+/* How large the last term is beside those before it. */
+V_IN V look_decay(V z, V z1, V r, V r1, V C) {
+  LOOK_CUBIC(z, z1, r, r1);
+  return v_abs(C) / (v_abs(a) + v_abs(b) + 1e-300);
+}
+/* What is left out: four times the last term, which is C/16 at most. That term may vanish by accident where the next
+ * one does not; the next one is to b (of third order) as C is to a (of second), in the component where this is most. */
+V_IN V look_width(V z, V z1, V r, V r1, V C, V decay) {
+  LOOK_CUBIC(z, z1, r, r1);
+  return v_fma(v_min(decay, v_set(1)), v_abs(b) * 0.0625, v_abs(C) * 0.25);
+}
+
+/* How well the motion itself is known: dense output may be off by more than the tolerance of the step, and rounding. */
+V_IN V look_tolerance(V z, V z1, double rtol, double atol) {
+  return v_fma(v_set(1e-13), v_abs(z), 10.0 * v_fma(v_set(rtol), v_max(v_abs(z), v_abs(z1)), v_set(atol)));
+}
+
+V_IN look_curve look_component(V z, V z1, V r, V r1, V C, V width) {
+  look_curve c = {.width = width};
+  c.b[0] = z, c.b[4] = z1;
+  c.b[1] = v_fma(v_set(0.25), r, z), c.b[3] = v_fma(v_set(-0.25), r1, z1);
+  c.b[2] = v_fma(v_set(1.0 / 6), (r - r1) + C, 0.5 * (z + z1));
+  return c;
+}
+
+/* De Casteljau at the middle of a piece. */
+V_IN void look_halve(const look_curve *c, look_curve *left, look_curve *right) {
+  V w[LOOK_DEGREE + 1];
+  for (int k = 0; k <= LOOK_DEGREE; k++) w[k] = c->b[k];
+  for (int k = 0; k <= LOOK_DEGREE; k++) {
+    left->b[k] = w[0], right->b[LOOK_DEGREE - k] = w[LOOK_DEGREE - k];
+    for (int i = 0; i < LOOK_DEGREE - k; i++) w[i] = 0.5 * (w[i] + w[i + 1]);
+  }
+  left->width = right->width = c->width;
+}
+
+/* The curve over a piece of this length; its rate, per step, may be off by four times its width. */
+V_IN E look_range(const look_curve *c, double length) {
+  V lo = c->b[0], hi = lo, least = c->b[1] - c->b[0], most = least;
+  for (int i = 1; i <= LOOK_DEGREE; i++) {
+    const V step = c->b[i] - c->b[i - 1];
+    lo = v_min(lo, c->b[i]), hi = v_max(hi, c->b[i]), least = v_min(least, step), most = v_max(most, step);
+  }
+  const V rounding = 1e-15 * v_max(v_abs(lo), v_abs(hi)), wide = c->width + rounding, rate = 4.0 * c->width;
+  const double scale = LOOK_DEGREE / length;
+  return (E){lo - wide, hi + wide, v_fma(v_set(scale), least - 2.0 * rounding, -rate),
+             v_fma(v_set(scale), most + 2.0 * rounding, rate)};
+}
+/* The curve at an end of a piece. */
+V_IN E look_point(const look_curve *c, V value) {
+  const V wide = v_fma(v_set(1e-15), v_abs(value), c->width);
+  return (E){value - wide, value + wide, v_set(0), v_set(0)};
+}
+
+V_IN E look_time(V t, V h, double from, double to) {
+  const V a = v_fma(v_set(from), h, t), b = v_fma(v_set(to), h, t), rounding = 1e-15 * v_max(v_abs(a), v_abs(b));
+  return (E){v_min(a, b) - rounding, v_max(a, b) + rounding, h, h};
+}
+
+/* Takes a piece into account. */
+V_IN void look_add(look_seen *s, E f) {
+  const V zero = v_set(0);
+  const VI above = m_lt(zero, f.lo), below = m_lt(f.hi, zero), up = m_lt(zero, f.dlo), down = m_lt(f.dhi, zero);
+  const VI near = ~(above | below);
+  s->above &= above, s->below &= below;
+  s->open |= near & ~(up | down), s->up |= near & up, s->down |= near & down;
+}
+V_IN look_seen look_nothing(void) {
+  const VI none = v_word_set(0);
+  return (look_seen){none, none, none, ~none, ~none};
+}
+V_IN VI look_undecided(const look_seen *s) { return s->open | (s->up & s->down); }
+
+/* The mean value form over a piece: f at its middle, and what the rate can add on half its length. */
+V_IN E look_sharpen(E f, E middle, double length) {
+  const V reach = (0.5 * length) * v_max(v_abs(f.dlo), v_abs(f.dhi));
+  f.lo = v_max(f.lo, middle.lo - reach), f.hi = v_min(f.hi, middle.hi + reach);
+  return f;
+}
+
+/* What a function does in the step (AG_HINT_...): memory, its last sign; f0 and f1, its values at both ends, which
+ * count only where it is not clear; way, the direction asked for; back: the step goes back in time. */
+V_IN V look_hint(const look_seen *s, V memory, V f0, V f1, int way, VI back) {
+  const V zero = v_set(0);
+  const VI positive = m_lt(zero, memory), negative = m_lt(memory, zero);
+  const VI begins = (positive & m_lt(zero, f0)) | (negative & m_lt(f0, zero)), sure = begins & ~look_undecided(s);
+  const VI up = negative & m_lt(zero, f1), down = positive & m_lt(f1, zero);
+  const VI stays = (positive & m_lt(zero, f1)) | (negative & m_lt(f1, zero));
+  const VI clear = (s->above & positive) | (s->below & negative) | (sure & stays), once = sure & ~clear & (up | down);
+  const VI rises = (up & ~back) | (down & back);
+  const VI wrong = once & (way > 0 ? ~rises : way < 0 ? rises : v_word_set(0));
+  return v_blend(clear, v_set(AG_HINT_CLEAR),
+                 v_blend(wrong, v_set(AG_HINT_WRONG_WAY), v_blend(once, v_set(AG_HINT_ONCE), v_set(AG_HINT_LOOK))));
+}
+#undef LOOK_CUBIC
+
+/* ---- the look ----
+ * To be defined before:
+ *   AG_LOOK_OF                            the parameter `a`, with its type: functions and what they read
+ *   AG_LOOK_FN                            what stands before the type of a function
+ *   AG_LOOK_READS(a) AG_LOOK_READ(a, i)   components that are read: how many; which
+ *   AG_LOOK_FUNCTIONS(a)                  how many functions
+ *   AG_LOOK_BOUNDS(a, t, z, out)          a statement that encloses them */
+typedef struct look_room {
+  look_curve *curve;       /* per component that is read */
+  E *range;                /* per component */
+  E *out, *middle;         /* per function */
+  look_seen *seen, *parts; /* per function: the result; that of the quarters */
+} look_room;
+
+/* Quarter p of a curve, and its value in the middle of that. */
+V_IN look_curve look_part(const look_curve *c, int p, V *middle) {
+  look_curve half[2], quarter[2], eighth[2];
+  look_halve(c, &half[0], &half[1]);
+  look_halve(&half[p / 2], &quarter[0], &quarter[1]);
+  look_halve(&quarter[p % 2], &eighth[0], &eighth[1]);
+  *middle = eighth[1].b[0];
+  return quarter[p % 2];
+}
+
+/* The functions over quarter p, as sharp as needed, where they are still undecided. */
+AG_LOOK_FN void look_at_part(AG_LOOK_OF, const look_room *r, V t, V h, int p) {
+  const double length = 1.0 / LOOK_PIECES, from = p * length;
+  VI needed = v_word_set(0);
+  for (int i = 0; i < AG_LOOK_READS(a); i++) {
+    V middle;
+    const look_curve c = look_part(&r->curve[i], p, &middle);
+    r->range[AG_LOOK_READ(a, i)] = look_range(&c, length);
+  }
+  const E time = look_time(t, h, from, from + length), between = look_time(t, h, from + length / 2, from + length / 2);
+  AG_LOOK_BOUNDS(a, &time, r->range, r->out)
+  for (int e = 0; e < AG_LOOK_FUNCTIONS(a); e++) {
+    look_seen s = look_nothing();
+    look_add(&s, r->out[e]);
+    needed |= s.open & look_undecided(&r->seen[e]);
+  }
+  if (v_any(needed)) {
+    for (int i = 0; i < AG_LOOK_READS(a); i++) {
+      V middle;
+      const look_curve c = look_part(&r->curve[i], p, &middle);
+      r->range[AG_LOOK_READ(a, i)] = look_point(&c, middle);
+    }
+    AG_LOOK_BOUNDS(a, &between, r->range, r->middle)
+  }
+  for (int e = 0; e < AG_LOOK_FUNCTIONS(a); e++) {
+    look_seen s = look_nothing();
+    look_add(&s, r->out[e]);
+    E f = r->out[e];
+    if (v_any(s.open & needed)) {
+      const E sharp = look_sharpen(f, r->middle[e], length);
+      f.lo = v_blend(s.open, sharp.lo, f.lo), f.hi = v_blend(s.open, sharp.hi, f.hi);
+    }
+    look_add(&r->parts[e], f);
+  }
+}
+
+V_IN VI look_either(VI first, VI a, VI b) { return (first & a) | (~first & b); }
+
+/* All functions over the step, from r->curve into r->seen. */
+AG_LOOK_FN void look_into(AG_LOOK_OF, const look_room *r, V t, V h) {
+  VI open = v_word_set(0);
+  const E time = look_time(t, h, 0, 1);
+  for (int i = 0; i < AG_LOOK_READS(a); i++) r->range[AG_LOOK_READ(a, i)] = look_range(&r->curve[i], 1);
+  AG_LOOK_BOUNDS(a, &time, r->range, r->out)
+  for (int e = 0; e < AG_LOOK_FUNCTIONS(a); e++) {
+    r->seen[e] = r->parts[e] = look_nothing();
+    look_add(&r->seen[e], r->out[e]);
+    open |= look_undecided(&r->seen[e]);
+  }
+  if (!v_any(open)) return;
+  for (int p = 0; p < LOOK_PIECES; p++) look_at_part(a, r, t, h, p);
+  for (int e = 0; e < AG_LOOK_FUNCTIONS(a); e++) {
+    look_seen *s = &r->seen[e];
+    const look_seen *q = &r->parts[e];
+    const VI again = look_undecided(s);
+    *s = (look_seen){look_either(again, q->open, s->open), look_either(again, q->up, s->up),
+                     look_either(again, q->down, s->down), look_either(again, q->above, s->above),
+                     look_either(again, q->below, s->below)};
+  }
+}
