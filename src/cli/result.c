@@ -94,11 +94,73 @@ void ag_result_json_files(ag_json *j, const char *path) {
   ag_json_end(j, ']');
 }
 
+void ag_result_contacts(ag_ctx *ctx, const ag_outcome *o) {
+  const ag_model *m = ag_system_model(o->system);
+  const ag_run_result *r = o->result;
+  for (int i = 0; i < ag_model_n_contacts(m); i++) {
+    const ag_contact *c = ag_model_contacts(m)[i];
+    int lift = -1;
+    double since = NAN, now = 0;
+    for (int e = 0; e < ag_model_n_events(m); e++)
+      if (ag_model_events(m)[e].x == c->press && ag_model_events(m)[e].direction < 0) lift = e;
+    for (int k = 0; k < o->record->n_column; k++)
+      if (o->record->columns[k].kind == AG_COL_OBSERVABLE && o->record->columns[k].x == c->press)
+        now = r->record[o->record->columns[k].offset];
+    if (lift >= 0 && o->options->events && r->event_count[lift]) since = r->event_times[lift][0];
+    else if (now < 0) since = r->t;
+    if (isnan(since) || (r->end == AG_END_EVENT && r->end_event == lift)) continue;
+    if (lift >= 0)
+      ag_ctx_warn(ctx, c->body->pos,
+                  "%s t = %.10g the ground would have to hold `%s` down (normal force below 0): from there on this is "
+                  "not the motion of a real body; --end-at %s ends the run there",
+                  o->options->events && r->event_count[lift] ? "from" : "at the end,", since, c->body->name,
+                  ag_model_events(m)[lift].name);
+    else
+      ag_ctx_warn(ctx, c->body->pos,
+                  "at the end the ground would have to hold `%s` down (normal force %.3g): this is "
+                  "not the motion of a real body",
+                  c->body->name, now);
+  }
+}
+
+void ag_result_undefined(ag_ctx *ctx, const ag_outcome *o) {
+  const ag_run_result *r = o->result;
+  for (int i = 0; i < o->record->n_column; i++) {
+    const ag_column *c = &o->record->columns[i];
+    double first = NAN;
+    for (int k = 0; k < c->rows * c->cols; k++) {
+      double t = r->undefined[c->offset + k];
+      if (!isnan(t) && !(fabs(t - o->options->t0) >= fabs(first - o->options->t0))) first = t;
+    }
+    if (isnan(first) || c->kind != AG_COL_OBSERVABLE || ag_body_observes(ag_system_model(o->system), c->name)) continue;
+    bool end = true;
+    for (int k = 0; k < c->rows * c->cols; k++) end = end && isfinite(r->record[c->offset + k]);
+    if (end) /* otherwise it is reported at the end */
+      ag_ctx_warn(ctx, (ag_pos){0}, "observable %s is not finite at t = %.10g", c->name, first);
+  }
+}
+
+void ag_result_remarks(ag_ctx *ctx, const ag_outcome *o) {
+  static const double LIMITED = 2.5; /* explicit methods become unstable from 3 to 6 on */
+  const ag_run_result *r = o->result;
+  if (r->at_rest) ag_ctx_note(ctx, (ag_pos){0}, "the start is at rest in an equilibrium: nothing moves by itself");
+  if (r->stiffness > LIMITED && r->end != AG_END_STEPS)
+    ag_ctx_note(ctx, (ag_pos){0},
+                "the steps are limited by stability (step size times largest eigenvalue is about %.2g): the equations "
+                "are stiff; an implicit method may be faster, --method midpoint --dt ...",
+                r->stiffness);
+}
+
 void ag_result_warn(ag_ctx *ctx, const ag_model *m, const ag_record *record, const double *values, const char *when) {
   for (int i = 0; i < record->n_column; i++) {
     const ag_column *c = &record->columns[i];
-    bool finite = true;
-    for (int k = 0; k < c->rows * c->cols; k++) finite = finite && isfinite(values[c->offset + k]);
+    bool finite = true, infinite = false;
+    for (int k = 0; k < c->rows * c->cols; k++) {
+      finite = finite && isfinite(values[c->offset + k]);
+      infinite = infinite || isinf(values[c->offset + k]);
+    }
+    if (infinite && c->kind == AG_COL_OBSERVABLE && strstr(c->name, ".slip_ratio"))
+      ag_ctx_note(ctx, (ag_pos){0}, "%s is infinite %s: friction acts, but no normal force", c->name, when);
     if (finite || (c->kind == AG_COL_OBSERVABLE && ag_body_observes(m, c->name))) continue;
     const char *what = c->kind == AG_COL_OBSERVABLE ? "observable " : "";
     ag_ctx_warn(ctx, (ag_pos){0}, "%s%s is not finite %s", what, c->name, when);

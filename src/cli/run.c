@@ -262,6 +262,9 @@ static bool note_result(ag_ctx *ctx, const ag_outcome *o) {
   const ag_run_result *r = o->result;
   bool doubtful = ag_result_energy(ctx, o);
   ag_result_warn(ctx, ag_system_model(o->system), o->record, r->record, "at the end");
+  ag_result_undefined(ctx, o);
+  ag_result_contacts(ctx, o);
+  ag_result_remarks(ctx, o);
   ag_result_doubts(ctx, o->system, o->options, r);
   if (r->engine_note) ag_ctx_note(ctx, (ag_pos){0}, "%s", r->engine_note);
   ag_text left = {0};

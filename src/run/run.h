@@ -24,6 +24,7 @@
   X(STAGES, "the stage equations did not converge: take smaller steps", AG_FAILED) \
   X(DOMAIN, "the motion left the domain where its velocities could be solved for: widen the domain", AG_FAILED) \
   X(PROJECT, "projection onto the constraints failed", AG_FAILED) \
+  X(ENERGY, "energy not finite", AG_FAILED) \
   X(STEPS, "step limit reached", AG_FAILED) \
   X(STOPPED, "interrupted", AG_FAILED) \
   X(SINK, "output could not be written", AG_SYSTEM)
@@ -97,7 +98,10 @@ typedef struct ag_run_result {
   long left; /* 1 + index of the range of the domain that the motion has left, 0: none; among the states of energy_drift
               */
   double left_t, left_value, left_from, left_to; /* when this was seen first; value and range */
-  char *why;                                     /* what else can be said of an end that is a failure, or NULL */
+  bool at_rest;                                  /* the start is at rest in an equilibrium */
+  double stiffness;         /* after many adaptive steps: step size times largest eigenvalue, about; else 0 */
+  double *undefined;        /* per number of the record: when it was recorded as not finite first; NaN: never */
+  char *why;                /* what else can be said of an end that is a failure, or NULL */
   ag_checkpoint checkpoint; /* made when the run reached t1, was stopped, or came to the limit of steps */
 } ag_run_result;
 

@@ -33,6 +33,8 @@ static bool record_at(run *r, double t, const double *x) {
   double residual = r->record[r->res->width - 1];
   r->res->residual_max = fmax(r->res->residual_max, residual);
   r->off = r->off || is_off(r, residual, x);
+  for (int i = 1; i < r->res->width; i++)
+    if (!isfinite(r->record[i]) && isnan(r->res->undefined[i])) r->res->undefined[i] = t;
   if (r->sink && !r->sink->row(r->sink->self, r->record)) return false;
   r->n_row++;
   return true;
@@ -211,9 +213,40 @@ ag_end ag_trajectory_crossings(run *r, double *t1) {
   return AG_END_TIME;
 }
 
+enum { MANY_STEPS = 1000 };
+
+/* Steps that are limited by stability: an explicit method of this order needs |h lambda| below 3 to 6. */
+static void explain_steps(run *r, ag_text *out) {
+  const ag_run_result *res = r->res;
+  if (res->stiffness > 1.5)
+    ag_text_printf(
+        out,
+        "the steps, now %.2g long, are limited by stability (step size times largest eigenvalue is about "
+        "%.2g): the equations are stiff; use an implicit method with fixed steps, --method midpoint --dt ...",
+        fabs(r->h), res->stiffness);
+  else
+    ag_text_printf(out,
+                   "the last steps were %.2g long, limited by accuracy; allow more with --max-steps, or a larger "
+                   "--rtol",
+                   fabs(r->h));
+}
+
 /* What is known about a failure, from the start x0 and the current state (in m->x). */
 static void explain(run *r, const double *x0) {
   ag_end end = r->res->end;
+  ag_text steps = {0};
+  bool adaptive = r->o->dt <= 0 && (end == AG_END_TIME || end == AG_END_STEPS || end == AG_END_STOPPED);
+  if (adaptive && r->res->steps >= (end == AG_END_STEPS ? 1 : MANY_STEPS)) r->res->stiffness = ag_remark_stiffness(r);
+  if (end == AG_END_STEPS && adaptive) {
+    explain_steps(r, &steps);
+    r->res->why = steps.s;
+    return;
+  }
+  if (end == AG_END_ENERGY) {
+    ag_text_str(&steps, "the motion left the domain of a function in the Lagrangian");
+    r->res->why = steps.s;
+    return;
+  }
   bool asks = end == AG_END_STEP || end == AG_END_FINITE || end == AG_END_RANK || end == AG_END_MASS ||
               end == AG_END_PROJECT;
   ag_text out = {0};
@@ -330,6 +363,7 @@ static ag_end loop(run *r) {
     bool at_end = r->t == o->t1;
     if (!state_reached(r)) return AG_END_SINK;
     if (r->off) return AG_END_PROJECT;
+    if (isnan(r->res->energy_drift)) return AG_END_ENERGY;
     if (at_end) break;
     if (r->res->steps % PROGRESS_EVERY) continue;
     if (o->progress) o->progress(o->progress_self, r->t, r->res->steps);
@@ -354,6 +388,7 @@ static void finish(run *r, double recorded_t) {
   ag_run_result *res = r->res;
   ag_mover_output(m, r->t, m->z, m->c, m->x);
   watch_energy(r);
+  if (res->end == AG_END_TIME && isnan(res->energy_drift)) res->end = AG_END_ENERGY;
   if (ag_balance_measures(r)) ag_balance_mark(r);
   memcpy(res->x, m->x, sizeof(double) * (size_t)(ag_system_dims(r->sys)->x));
   res->t = r->t;
@@ -428,6 +463,8 @@ static void result_init(ag_run_result *result, const ag_system *sys, const ag_ru
   result->record = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   result->event_count = ag_heap_alloc(sizeof(int) * (size_t)(result->n_event + 1));
   result->event_times = ag_heap_alloc(sizeof(double *) * (size_t)(result->n_event + 1));
+  result->undefined = ag_heap_alloc(sizeof(double) * (size_t)result->width);
+  for (int i = 0; i < result->width; i++) result->undefined[i] = NAN;
   result->doubts = ag_heap_alloc(sizeof *result->doubts * (size_t)(result->n_event + 1));
 }
 
@@ -463,6 +500,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   if (o->from) resume(&r, o->from);
   else if (r.m.full) memcpy(r.m.z, x0, sizeof(double) * (size_t)r.m.n);
   else trouble = ag_work_reduce(r.m.work, o->t0, x0, r.m.c, r.m.z);
+  if (!trouble && !o->from) result->at_rest = ag_remark_rest(&r, x0);
   result->end = trouble ? ag_trajectory_trouble(trouble) : loop(&r);
   keep_checkpoint(&r);
   finish(&r, r.record[0]);
@@ -478,6 +516,7 @@ void ag_run_done(ag_run_result *result) {
   free(result->event_times);
   free(result->event_count);
   free(result->doubts);
+  free(result->undefined);
   free(result->engine_note);
   free(result->why);
   ag_checkpoint_done(&result->checkpoint);

@@ -57,6 +57,9 @@ ag_end ag_trajectory_crossings(run *r, double *t1);
 bool ag_balance_measures(const run *r);
 void ag_balance_add(run *r, double t, double h, double t1);
 void ag_balance_mark(run *r);
+/* remark.c: is the start x0 at rest in an equilibrium? |h| times the largest eigenvalue at the current state. */
+bool ag_remark_rest(run *r, const double *x0);
+double ag_remark_stiffness(run *r);
 /* The end of a step to the corner at s, just before it. */
 double ag_trajectory_nothing(const run *r);
 double ag_trajectory_before(const run *r, double s);

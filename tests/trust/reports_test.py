@@ -169,5 +169,103 @@ class Energy(Case):
         self.assertIsNotNone(b["work"])
 
 
+# a solid ball that rolls down a ball: it leaves where cos(theta) = 10/17 cos(theta0)
+DOWN = """param r = 0.1, M = 2
+body b mass M inertia 2/5*M*r^2 surface sphere(r)
+roll b outside sphere(1) gravity 9.81
+start b.x[1] = 0.33"""
+
+class Contact(Case):
+    def test_lifts(self):
+        model = self.model(DOWN)
+        r = self.json("run", model, "--t1", 2)
+        told = self.told(r, "would have to hold `b` down")
+        self.assertEqual(len(told), 1)
+        self.assertIn("not the motion of a real body", told[0])
+        self.assertIn("--end-at b.lift", told[0])
+        self.assertEqual(r["end"], "time reached")
+        since = float(re.search("from t = ([0-9.]+)", told[0])[1])
+        self.assertAlmostEqual(since, r["events"]["b.lift"][0], delta=1e-8)
+        end = self.json("run", model, "--t1", 2, "--end-at", "b.lift")
+        self.assertEqual((end["end"], self.told(end, "hold")), ("event", []))
+        self.assertAlmostEqual(end["t"], since, delta=1e-8)
+        # 1.1 cos(theta) is the height of the centre; the event is located to rounding error
+        self.assertAlmostEqual(end["state"]["b.x"][2] / 1.1, 10 / 17 * math.sqrt(1 - 0.3**2), delta=1e-8)
+        self.assertEqual(len(self.told(self.json("run", model, "--t1", since + 0.1, "--no-events"), "at the end")), 1)
+        _, err = self.run_it("run", model, "--t1", 2, "-o", "a.h5")
+        self.assertIn("not the motion of a real body", err)
+        self.assertIn("not the motion of a real body", self.run_it("info", "a.h5")[0])
+        self.assertEqual(self.told(self.json("run", model, "--t1", 0.1), "hold"), [])
+
+    def test_infinite_slip_ratio(self):
+        """A ball with three moments of inertia and no weight: friction without pressure."""
+        model = self.model("body b mass 1 inertia diag(0.2, 0.3, 0.4) surface sphere(1)\nroll b on plane\n"
+                           "start b.Omega = [1, 0.4, 0.2]")
+        _, err = self.run_it("run", model, "--t1", 1)
+        self.assertRegex(err, "b.slip_ratio is infinite at the end")
+
+
+class Numbers(Case):
+    def test_energy_not_finite(self):
+        """Fixed steps jump over the pole of a logarithm."""
+        model = self.model("config x in R\nlagrangian 1/2*x'^2 - log(x)\nstart x = 1, x' = 0.1")
+        r = self.json("run", model, "--method", "rk4", "--dt", 0.01, "--t1", 10, code=1)
+        self.assertEqual(r["end"], "energy not finite")
+        self.assertLess(r["t"], 1.7)  # it reaches 0 at t = 1.38; looked at every eighth step
+        self.assertIn("domain", r["why"])
+        self.run_it("run", model, "--method", "rk4", "--dt", 0.01, "--t1", 10, "-o", "a.csv", "--quiet", code=1)
+        self.run_it("run", model, "--method", "rk4", "--dt", 0.01, "--t1", 1, "--quiet")
+
+    def test_undefined_observable(self):
+        """Only an observable is undefined, on the way: the run goes on, with a warning."""
+        model = self.model("config x in R\nlagrangian 1/2*x'^2 - 1/2*x^2\nobservable root = sqrt(x)\nstart x = 1")
+        r = self.json("run", model, "--t1", 6, "--every", 0.5, "-o", "a.csv")
+        self.assertEqual((r["end"], self.told(r, "root is not finite at t = 2")), ("time reached", r["warnings"] and
+                         [r["warnings"][0]["message"]]))
+        r = self.json("run", model, "--t1", 3)
+        self.assertEqual(len(self.told(r, "root is not finite at the end")), 1)
+
+
+class Steps(Case):
+    STIFF = """param k = 1e6
+config x in R
+lagrangian 1/2*x'^2 - 1/2*x^2
+force x' = -k*(x' - cos(t))
+start x = 1"""
+
+    def test_stiff(self):
+        model = self.model(self.STIFF)
+        r = self.json("run", model, "--t1", 1, "--max-steps", 5000, code=1)
+        self.assertEqual(r["end"], "step limit reached")
+        self.assertIn("stiff", r["why"])
+        self.assertIn("--method midpoint", r["why"])
+        self.assertEqual(len(self.told(self.json("run", model, "--t1", 0.02), "stiff")), 1)
+        # what it advises works
+        r = self.json("run", model, "--t1", 1, "--method", "midpoint", "--dt", 1e-3)
+        self.assertAlmostEqual(r["state"]["x"], 1 + math.sin(1), delta=1e-5)
+
+    def test_not_stiff(self):
+        """Many steps for the sake of accuracy, at tight and loose tolerances."""
+        model = self.model("config x in R\nlagrangian 1/2*x'^2 - 1/4*x^4\nstart x = 1")
+        for more in ([], ["--rtol", "1e-6", "--atol", "1e-8"], ["--method", "dopri5"]):
+            r = self.json("run", model, "--t1", 2000, *more)
+            self.assertGreater(r["steps"], 1000)
+            self.assertEqual(self.told(r, "stiff"), [])
+        r = self.json("run", model, "--t1", 2000, "--max-steps", 500, code=1)
+        self.assertIn("--max-steps", r["why"])
+        self.assertNotIn("stiff", r["why"])
+
+    def test_equilibrium(self):
+        for text, rests in (("config x in S1\nlagrangian 1/2*x'^2 + cos(x)\nstart x = pi", True),
+                            ("config x in S1\nlagrangian 1/2*x'^2 + cos(x)", True),
+                            ("config x in S1\nlagrangian 1/2*x'^2 + cos(x)\nstart x = 1e-9", False),
+                            ("config x in S1\nlagrangian 1/2*x'^2 + cos(x)\nstart x' = 1e-9", False),
+                            ("config x in R\nlagrangian 1e-30*(x'^2 - (x - 1e-13)^2)", False),
+                            ("config x in R\nlagrangian 1e-30*(x'^2 - (x - 1e-13)^2)\nstart x = 1e-13", True),
+                            ("config x in R\nlagrangian 1/2*x'^2 - 1/2*x^2 + x*sin(t)", False)):
+            r = self.json("run", self.model(text), "--t1", 1)
+            self.assertEqual(len(self.told(r, "equilibrium")), rests, text)
+
+
 if __name__ == "__main__":
     unittest.main()
