@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What can be said about a motion besides how it ended: that it starts at rest in an equilibrium; that its steps are
- * limited by stability, not by accuracy. Both ask the right-hand side at a few neighbouring states, and count nothing. */
+ * limited by stability, not by accuracy. Both ask the right-hand side at a few neighbouring states, and count nothing.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
