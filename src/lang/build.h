@@ -145,6 +145,7 @@ typedef struct ag_builder {
   int n_symbol;
   const ag_local *scope;
   int depth;
+  const char *stack_end; /* of ag_stack_end() */
   int64_t work;
   bool stopped; /* a limit was reached: no further messages */
   bool numeric; /* parameters stand for their values */

@@ -2,6 +2,7 @@
  * Expressions: syntax tree to graph nodes. Every operation checks the shapes of its operands. */
 #include <math.h>
 
+#include "base/stack.h"
 #include "lang/build.h"
 
 ag_value ag_eval_good(ag_id x) { return (ag_value){.kind = AG_VALUE_NODE, .x = x}; }
@@ -268,6 +269,12 @@ ag_value ag_eval(ag_builder *b, const ag_syn *s) {
   if (!ag_scope_work(b, s->pos, 1)) return ag_eval_bad();
   if (b->depth >= AG_MAX_EVAL_DEPTH) {
     ag_scope_stop(b, s->pos, "expressions and the lets they call are nested more than %d deep", AG_MAX_EVAL_DEPTH);
+    return ag_eval_bad();
+  }
+  if (ag_stack_low(b->stack_end)) {
+    ag_scope_stop(b, s->pos,
+                  "expressions and the lets they call are nested %d deep, too deep for the small stack given",
+                  b->depth);
     return ag_eval_bad();
   }
   b->depth++;

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/stack.h"
 #include "lang/build.h"
 #include "lang/parser.h"
 
@@ -52,7 +53,8 @@ static ag_syn *parse(ag_builder *b, const char *text, size_t from, size_t size, 
   for (size_t i = 0; i < from; i++)
     if (part[i] != '\n') part[i] = ' ';
   ag_lex_split(b->arena, part, false, tokens);
-  ag_parser p = {.arena = b->arena, .names = b->names, .tokens = tokens, .end = tokens->n - 1};
+  ag_parser p = {
+      .arena = b->arena, .names = b->names, .tokens = tokens, .end = tokens->n - 1, .stack_end = b->stack_end};
   ag_syn *s = ag_parse_expr(&p);
   if (s && p.at < p.end) ag_parser_unexpected(&p, "the end of the value", 0, NULL);
   if (p.error) ag_scope_error(b, p.error_pos, "%s", p.error);
@@ -83,7 +85,13 @@ ag_status ag_lang_expression(ag_ctx *ctx, ag_model *m, const char *option, const
   ag_names names;
   ag_tokens tokens = {0};
   ag_names_init(&names, arena);
-  ag_builder b = {.ctx = ctx, .n_error0 = ctx->n_error, .arena = arena, .names = &names, .m = m, .g = m->graph};
+  ag_builder b = {.ctx = ctx,
+                  .n_error0 = ctx->n_error,
+                  .arena = arena,
+                  .names = &names,
+                  .m = m,
+                  .g = m->graph,
+                  .stack_end = ag_stack_end()};
   ctx->file = ag_scope_label(arena, option, text);
   ctx->source = text;
   *out = 0;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/stack.h"
 #include "lang/build.h"
 
 /* ---- statements in order ---- */
@@ -179,7 +180,13 @@ ag_status ag_lang_read_varied(ag_ctx *ctx, const char *file, const char *text, s
   ag_arena *arena = ag_arena_create();
   ag_names names;
   ag_names_init(&names, arena);
-  ag_builder b = {.ctx = ctx, .n_error0 = ctx->n_error, .arena = arena, .names = &names, .m = m, .g = m->graph};
+  ag_builder b = {.ctx = ctx,
+                  .n_error0 = ctx->n_error,
+                  .arena = arena,
+                  .names = &names,
+                  .m = m,
+                  .g = m->graph,
+                  .stack_end = ag_stack_end()};
   int first = ctx->n_diag;
   if (ag_lex_check(ctx, text, size) == AG_OK) read_model(&b, &changes);
   sort_reports(ctx, first);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/stack.h"
 #include "lang/parser.h"
 #include "model/model.h"
 
@@ -438,8 +439,8 @@ static bool statement_word(ag_parser *p, ag_stmt *s) {
   return ag_parser_fail(p, s->pos, "unknown statement `%s`; indent a line that continues a statement", word);
 }
 
-static void parse_range(ag_arena *a, ag_names *names, const ag_tokens *tokens, ag_stmt *s) {
-  ag_parser p = {.arena = a, .names = names, .tokens = tokens, .at = s->from, .end = s->to};
+static void parse_range(ag_arena *a, ag_names *names, const ag_tokens *tokens, const char *stack_end, ag_stmt *s) {
+  ag_parser p = {.arena = a, .names = names, .tokens = tokens, .at = s->from, .end = s->to, .stack_end = stack_end};
   s->pos = ag_parser_pos(&p);
   if (!tokens->at[s->from].first) ag_parser_fail(&p, s->pos, "a statement starts in column 1, not indented");
   else if (statement_word(&p, s)) parse_statement(&p, s);
@@ -448,12 +449,13 @@ static void parse_range(ag_arena *a, ag_names *names, const ag_tokens *tokens, a
 }
 
 void ag_parse_file(ag_arena *a, ag_names *names, const ag_tokens *tokens, ag_parse *out) {
+  const char *stack_end = ag_stack_end();
   *out = (ag_parse){0};
   for (int i = 0; i < tokens->n - 1;) {
     int end = i + 1;
     while (end < tokens->n - 1 && !tokens->at[end].first) end++;
     ag_stmt s = {.from = i, .to = end};
-    parse_range(a, names, tokens, &s);
+    parse_range(a, names, tokens, stack_end, &s);
     AG_PUSH(out->at, out->n, out->cap);
     out->at[out->n++] = s;
     i = end;
@@ -462,7 +464,7 @@ void ag_parse_file(ag_arena *a, ag_names *names, const ag_tokens *tokens, ag_par
 
 void ag_parse_set(ag_arena *a, ag_names *names, const ag_tokens *tokens, ag_stmt *s) {
   *s = (ag_stmt){.word = AG_WORD_START, .from = 0, .to = tokens->n - 1};
-  ag_parser p = {.arena = a, .names = names, .tokens = tokens, .at = 0, .end = s->to};
+  ag_parser p = {.arena = a, .names = names, .tokens = tokens, .at = 0, .end = s->to, .stack_end = ag_stack_end()};
   s->pos = ag_parser_pos(&p);
   s->parts = AG_NEW(a, ag_part);
   s->n_part = 1;

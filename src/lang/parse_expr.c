@@ -2,6 +2,7 @@
  * Expressions by recursive descent; docs/language.md section 10 is the grammar. */
 #include <string.h>
 
+#include "base/stack.h"
 #include "lang/parser.h"
 
 enum { MAX_DEPTH = 200 };
@@ -32,8 +33,11 @@ static ag_syn *close_chain(ag_parser *p, ag_syn_kind kind, int from, chain *c) {
 }
 
 static bool enter(ag_parser *p) {
-  if (++p->depth <= MAX_DEPTH) return true;
-  return ag_parser_fail(p, ag_parser_pos(p), "the expression is nested more than %d deep", MAX_DEPTH);
+  if (++p->depth > MAX_DEPTH)
+    return ag_parser_fail(p, ag_parser_pos(p), "the expression is nested more than %d deep", MAX_DEPTH);
+  if (!ag_stack_low(p->stack_end)) return true;
+  return ag_parser_fail(p, ag_parser_pos(p), "the expression is nested %d deep, too deep for the small stack given",
+                        p->depth);
 }
 
 /* expr {"," expr} up to and including a closing token. */

@@ -11,9 +11,10 @@ typedef struct ag_parser {
   const ag_tokens *tokens;
   int at, end; /* tokens at..end-1 of this statement are left */
   int depth;
-  bool after_value;  /* an expression has just ended: a product may have been intended */
-  bool in_list;      /* in a list of `NAME = value` entries */
-  const char *error; /* the first error; later ones are not reported */
+  const char *stack_end; /* of ag_stack_end() */
+  bool after_value;      /* an expression has just ended: a product may have been intended */
+  bool in_list;          /* in a list of `NAME = value` entries */
+  const char *error;     /* the first error; later ones are not reported */
   ag_pos error_pos;
 } ag_parser;
 

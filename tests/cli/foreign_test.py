@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -120,6 +121,33 @@ class Shown(Case):
             done = subprocess.run([PROGRAM, *words], capture_output=True, cwd=self.folder)
             self.assertIn(done.returncode, (2, 3), words)
             self.clean(done.stdout.decode(), done.stderr.decode())
+
+
+class Deep(Case):
+    NESTED = {"parentheses": "(" * 195 + "x" + ")" * 195, "signs": "-" * 195 + "x", "calls": "sin(" * 190 + "x" + ")" * 190,
+              "lists": "[" * 190 + "x" + "]" * 190 + "[1]", "branches": "(if x > 0 then " * 90 + "x" + " else 0)" * 90,
+              "powers": "x" + "^(1 + x" * 90 + ")" * 90, "sum": " + ".join(["x*sin(x)"] * 3000)}
+
+    def test_small_stacks(self):
+        """Deep nesting on a small stack is a result or a message, in every verb."""
+        texts = {name: f"model m\nconfig x in R\nlagrangian x'^2/2 - ({e})\nstart x = 0.5\n" for name, e in self.NESTED.items()}
+        lets = "".join(f"let f{i}(u) = f{i - 1}(u) + 1\n" for i in range(1, 480))
+        texts["lets"] = f"model m\nconfig x in R\nlet f0(u) = u*sin(u)\n{lets}lagrangian x'^2/2 - f200(x)\n"
+        chain = "".join(f"let a{i} = sin(a{i - 1})\n" for i in range(1, 2000))
+        texts["chain"] = f"model m\nconfig x in R\nlet a0 = x\n{chain}lagrangian x'^2/2 - a1999\n"
+        for kilobytes in (96, 128, 192):
+            def small():
+                resource.setrlimit(resource.RLIMIT_STACK, (kilobytes << 10, kilobytes << 10))
+            try:
+                subprocess.run([PROGRAM, "version"], preexec_fn=small, capture_output=True, check=True)
+            except (OSError, subprocess.SubprocessError):
+                continue  # a program with sanitizers needs more to begin with
+            for name, text in texts.items():
+                for words in (["check"], ["show"], ["emit"], ["run", "--t1", "0.1"]):
+                    done = subprocess.run([PROGRAM, words[0], "-", *words[1:]], input=text.encode(), capture_output=True, preexec_fn=small)
+                    self.assertIn(done.returncode, (0, 2), (kilobytes, name, words, done.stderr[:300]))
+                    if done.returncode:
+                        self.assertRegex(done.stderr.decode(), r"nested \d+ deep, too deep for the small stack given")
 
 
 if __name__ == "__main__":
