@@ -17,7 +17,7 @@ foreach(row IN LISTS rows)
   string(REGEX MATCHALL "[a-z]+" AG_ROW_${folder} ${row})
   list(APPEND AG_FOLDERS ${folder})
 endforeach()
-set(AG_PROGRAM_FOLDERS store study cli)
+set(AG_PROGRAM_FOLDERS store study view cli)
 
 # The object libraries of a folder and of all it may use, as far as they exist.
 function(ag_objects folder result)

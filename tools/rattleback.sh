@@ -4,7 +4,6 @@
 # to FOLDER, draws FIGURE (FOLDER/rattleback.png unless given) and prints when it reversed and how well energy was kept.
 set -e
 program=$1 folder=$2 figure=${3:-$2/rattleback.png}
-here=$(dirname "$0")
 table=$folder/rattleback.csv json=$folder/rattleback.json
 mkdir -p "$folder"
 "$program" run rattleback --t1 200 --rtol 1e-12 --atol 1e-12 --every 0.1 -o "$table" --json --quiet >"$json"
@@ -24,7 +23,8 @@ awk -F , -v reversal="$reversal" '
   }' "$table"
 echo "  motion        $table"
 if command -v gnuplot >/dev/null; then
-  LC_ALL=C.UTF-8 gnuplot -e "table='$table'; figure='$figure'; reversal=$reversal" "$here/rattleback.gp"
+  "$program" run rattleback --t1 200 --rtol 1e-12 --atol 1e-12 --every 0.1 -o "$folder/rattleback.h5" --quiet >"$folder/summary.txt"
+  "$program" plot "$folder/rattleback.h5" spin 'Omega[1:2]' -o "$figure" >"$folder/figure.txt"
   echo "  figure        $figure"
 else
   echo "  figure        none: gnuplot is not installed"

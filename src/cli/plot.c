@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT
+ * `anagyre plot`: a figure of a result file, a table or a model. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/open.h"
+#include "cli/output.h"
+#include "view/view.h"
+
+enum { MOST_SOURCES = 16 };
+
+typedef struct args {
+  ag_common common;
+  const char *x, *y, *z, *output, *title, *method;
+  bool drift, term, script, bare;
+  int size;
+  double width, height, font, t0, t1, rtol;
+} args;
+
+static void defaults(void *self) {
+  args *a = self;
+  anagyre_options o = anagyre_defaults();
+  a->t0 = o.t0, a->t1 = o.t1, a->rtol = o.rtol, a->method = o.method;
+}
+
+static const char *size_choice(int i) {
+  static const char *const names[] = {"auto", "column", "page"};
+  return i < 3 ? names[i] : NULL;
+}
+
+static const ag_option options[] = {
+    AG_OPTION(args, "x", TEXT, x, .arg = "COLUMN", .preset = "time, or what was swept", .doc = "the horizontal axis"),
+    AG_OPTION(args, "y", TEXT, y, .arg = "COLUMNS", .preset = "the scalar observables",
+              .doc = "one panel for each of \"spin,Omega[1:2],x'\""),
+    AG_OPTION(args, "z", TEXT, z, .arg = "COLUMN", .preset = "", .doc = "with --x and --y: a curve in space"),
+    AG_OPTION(args, "drift", FLAG, drift, .doc = "how far --y (energy) is from its start, on a logarithmic axis"),
+    AG_OPTION(args, "output", TEXT, output, .letter = 'o', .arg = "FILE", .preset = "FILE.png",
+              .doc = "the figure: .png, .svg or .pdf"),
+    AG_OPTION(args, "size", CHOICE, size, .arg = "SIZE", .choice = size_choice,
+              .doc = "column: 8.6 cm (of a journal; .pdf), page: 16 cm (.png, .svg)"),
+    AG_OPTION(args, "width", NUMBER, width, .arg = "CM", .lo = 3, .hi = 100, .preset = "", .doc = "another width"),
+    AG_OPTION(args, "height", NUMBER, height, .arg = "CM", .lo = 2, .hi = 100, .preset = "by the panels",
+              .doc = "another height"),
+    AG_OPTION(args, "font", NUMBER, font, .arg = "POINTS", .lo = 4, .hi = 40, .preset = "8 or 9",
+              .doc = "size of the text"),
+    AG_OPTION(args, "title", TEXT, title, .arg = "TEXT", .preset = "that of the model",
+              .doc = "the line above the figure"),
+    AG_OPTION(args, "bare", FLAG, bare, .doc = "no title and no line about parameters"),
+    AG_OPTION(args, "script", FLAG, script, .doc = "keep gnuplot's script and numbers: FILE.gp and FILE.dat"),
+    AG_OPTION(args, "term", FLAG, term, .doc = "draw in the terminal instead"),
+    AG_OPTION(args, "t0", NUMBER, t0, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "of a model: start time"),
+    AG_OPTION(args, "t1", NUMBER, t1, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "of a model: end time"),
+    AG_OPTION(args, "rtol", NUMBER, rtol, .arg = "TOL", .lo = 1e-14, .hi = 0.1,
+              .doc = "of a model: tolerance of a step"),
+    AG_OPTION(args, "method", TEXT, method, .arg = "NAME", .doc = "of a model: the integrator"),
+    AG_SET_ROW(args),
+    AG_QUIET_ROW(args),
+    AG_COMMON_ROWS(args),
+};
+
+/* What the command works on. */
+typedef struct job {
+  const args *a;
+  int n;
+  ag_source *sources[MOST_SOURCES];
+  anagyre_model *models[MOST_SOURCES]; /* NULL for files */
+  anagyre_motion *motions[MOST_SOURCES];
+  ag_text columns; /* words that are no sources */
+  ag_figure figure;
+  ag_paper paper;
+  ag_text path; /* of the figure */
+} job;
+
+static ag_status fail(const job *p, ag_status status, const ag_text *trouble) {
+  if (status == AG_WRONG) (void)ag_usage("plot", "%s", ag_text_cstr(trouble));
+  else ag_output_tell("error: %s", ag_text_cstr(trouble));
+  if (p->a->common.json) {
+    ag_json j = {0};
+    ag_json_begin(&j, NULL, '{');
+    ag_json_string(&j, "error", ag_text_cstr(trouble));
+    ag_json_end(&j, '}');
+    ag_json_print(&j);
+  }
+  return status;
+}
+
+/* ---- sources ---- */
+
+static bool ends_with(const char *s, const char *end) {
+  size_t n = strlen(s), k = strlen(end);
+  return n > k && !strcmp(s + n - k, end);
+}
+
+static bool is_result(const char *word) { return ends_with(word, ".h5") || ends_with(word, ".csv"); }
+
+static ag_status add_model(job *p, const char *word) {
+  const args *a = p->a;
+  ag_common common = a->common;
+  common.words = &word, common.n_word = 1;
+  ag_status status;
+  anagyre_model *m = ag_open_derived(&common, &(ag_derive_options){.t0 = a->t0}, &status);
+  if (!m) return status;
+  anagyre_options o = anagyre_defaults();
+  o.t0 = a->t0, o.t1 = a->t1, o.rtol = a->rtol, o.atol = a->rtol / 100, o.method = a->method;
+  o.every = fabs(a->t1 - a->t0) / 4000; /* steps are longer than details */
+  anagyre_motion *motion = anagyre_run(m, &o);
+  if (!motion) return ag_open_refuse(m, ag_api_ctx(m), AG_WRONG, &common);
+  if (anagyre_motion_failed(motion) && !a->common.quiet)
+    ag_output_tell("warning: %s ended at t = %.6g: %s", word, *anagyre_motion_final(motion, "t").data,
+                   anagyre_motion_end(motion));
+  p->models[p->n] = m, p->motions[p->n] = motion;
+  p->sources[p->n++] = ag_source_motion(motion, m);
+  return AG_OK;
+}
+
+static ag_status add_source(job *p, const char *word) {
+  ag_text trouble = {0};
+  ag_status status = AG_OK;
+  if (p->n == MOST_SOURCES) {
+    ag_text_printf(&trouble, "more than %d files in one figure", MOST_SOURCES);
+    status = fail(p, AG_WRONG, &trouble);
+  } else if (!is_result(word)) {
+    status = add_model(p, word);
+  } else if ((p->sources[p->n] = ag_source_file(word, &status, &trouble))) {
+    p->n++;
+    status = AG_OK;
+  } else {
+    status = fail(p, status, &trouble);
+  }
+  ag_text_done(&trouble);
+  return status;
+}
+
+/* The first word is a source, and so are others that are files of results; what is left are columns. */
+static ag_status add_sources(job *p) {
+  const ag_common *c = &p->a->common;
+  AG_TRY(add_source(p, c->words[0]));
+  for (int i = 1; i < c->n_word; i++) {
+    if (is_result(c->words[i])) {
+      AG_TRY(add_source(p, c->words[i]));
+      continue;
+    }
+    ag_text_printf(&p->columns, "%s%s", p->columns.n ? "," : "", c->words[i]);
+  }
+  if (p->columns.n && p->a->y) return ag_usage("plot", "columns are given twice: as words and with --y");
+  bool changed = c->changes.n_set || p->a->common.sweeps.n;
+  if (changed && !p->models[0]) return ag_usage("plot", "--set changes a model, not a file of results");
+  return AG_OK;
+}
+
+/* ---- files ---- */
+
+/* FILE.png beside where the command was typed, unless it was named. */
+static void choose_path(job *p) {
+  if (p->a->output) {
+    ag_text_str(&p->path, p->a->output);
+    return;
+  }
+  const char *word = p->a->common.words[0], *slash = strrchr(word, '/');
+  const char *name = slash ? slash + 1 : word, *dot = strrchr(name, '.');
+  ag_text_strn(&p->path, name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
+  ag_text_str(&p->path, ".png");
+}
+
+static bool choose_paper(job *p) {
+  static const char *const ends[] = {".png", ".svg", ".pdf"};
+  int format = 0;
+  while (format < 3 && !ends_with(p->path.s, ends[format])) format++;
+  if (format == 3) return false;
+  bool column = p->a->size == 1 || (p->a->size == 0 && format == AG_FIGURE_PDF);
+  p->paper = (ag_paper){(ag_figure_format)format,
+                        p->a->width > 0 ? p->a->width
+                        : column        ? 8.6
+                                        : 16,
+                        p->a->height, p->a->font};
+  return true;
+}
+
+/* A file of one folder as a file of another name. */
+static ag_status move_out(const char *folder, const char *name, const char *to) {
+  ag_text from = {0}, all = {0};
+  char buffer[1 << 16];
+  size_t n;
+  ag_text_printf(&from, "%s/%s", folder, name);
+  FILE *f = fopen(from.s, "rb");
+  int error = f ? 0 : errno;
+  while (f && (n = fread(buffer, 1, sizeof buffer, f)) > 0) ag_text_strn(&all, buffer, n);
+  if (f && ferror(f)) error = EIO;
+  if (f) fclose(f);
+  ag_status status = error ? ag_output_error(to, error) : ag_output_save(to, &all);
+  ag_text_done(&from);
+  ag_text_done(&all);
+  return status;
+}
+
+static ag_status save_in(const char *folder, const char *name, const ag_text *text) {
+  ag_text path = {0};
+  ag_text_printf(&path, "%s/%s", folder, name);
+  ag_status status = ag_output_save(path.s, text);
+  ag_text_done(&path);
+  return status;
+}
+
+static void clean(const char *folder) {
+  static const char *const names[] = {"figure.gp", "figure.dat", "figure"};
+  ag_text path = {0};
+  for (int i = 0; i < 3; i++) {
+    ag_text_clear(&path);
+    ag_text_printf(&path, "%s/%s", folder, names[i]);
+    (void)unlink(path.s);
+  }
+  (void)rmdir(folder);
+  ag_text_done(&path);
+}
+
+/* Script and numbers go to a folder of their own, where gnuplot works; the figure is then moved to its place. */
+static ag_status draw_in(job *p, const char *folder) {
+  ag_text script = {0}, data = {0}, trouble = {0};
+  ag_gnuplot_script(&p->figure, &p->paper, "figure", "figure.dat", &script);
+  ag_gnuplot_data(&p->figure, &data);
+  ag_status status = save_in(folder, "figure.gp", &script);
+  if (status == AG_OK) status = save_in(folder, "figure.dat", &data);
+  if (status == AG_OK && !ag_gnuplot_run(folder, "figure.gp", &trouble)) status = fail(p, AG_SYSTEM, &trouble);
+  if (status == AG_OK) status = move_out(folder, "figure", p->path.s);
+  ag_text_done(&script);
+  ag_text_done(&data);
+  ag_text_done(&trouble);
+  return status;
+}
+
+/* FILE.gp and FILE.dat, which draw FILE once more: `gnuplot FILE.gp` in their folder. */
+static ag_status keep_script(job *p) {
+  ag_text script = {0}, data = {0}, gp = {0}, dat = {0};
+  const char *slash = strrchr(p->path.s, '/'), *name = slash ? slash + 1 : p->path.s;
+  ag_text_printf(&gp, "%.*s.gp", (int)p->path.n - 4, p->path.s);
+  ag_text_printf(&dat, "%.*s.dat", (int)p->path.n - 4, p->path.s);
+  ag_gnuplot_script(&p->figure, &p->paper, name, dat.s + (name - p->path.s), &script);
+  ag_gnuplot_data(&p->figure, &data);
+  ag_status status = ag_output_save(gp.s, &script);
+  if (status == AG_OK) status = ag_output_save(dat.s, &data);
+  ag_text_done(&script);
+  ag_text_done(&data);
+  ag_text_done(&gp);
+  ag_text_done(&dat);
+  return status;
+}
+
+static ag_status draw(job *p) {
+  const char *base = getenv("TMPDIR");
+  ag_text folder = {0};
+  ag_text_printf(&folder, "%s/anagyre-XXXXXX", base && *base ? base : "/tmp");
+  if (!mkdtemp(folder.s)) {
+    ag_status status = ag_output_error(folder.s, errno);
+    ag_text_done(&folder);
+    return status;
+  }
+  ag_status status = draw_in(p, folder.s);
+  clean(folder.s);
+  ag_text_done(&folder);
+  return status == AG_OK && p->a->script ? keep_script(p) : status;
+}
+
+/* ---- the command ---- */
+
+static void draw_in_terminal(const job *p) {
+  struct winsize size = {0};
+  bool tty = isatty(STDOUT_FILENO);
+  int columns = tty && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col > 40 ? size.ws_col : 80;
+  ag_text out = {0};
+  ag_terminal_draw(&p->figure, columns, tty && !getenv("NO_COLOR"), &out);
+  fputs(ag_text_cstr(&out), stdout);
+  ag_text_done(&out);
+}
+
+static void report(const job *p) {
+  const ag_figure *f = &p->figure;
+  if (!p->a->common.json) {
+    printf("%s\n", p->path.s);
+    return;
+  }
+  ag_json j = {0};
+  ag_json_begin(&j, NULL, '{');
+  ag_json_string(&j, "figure", p->path.s);
+  ag_json_begin(&j, "panels", '[');
+  for (int i = 0; i < f->n_panel; i++) {
+    ag_json_begin(&j, NULL, '{');
+    ag_json_string(&j, "x", f->panels[i].x);
+    ag_json_string(&j, "y", f->panels[i].y);
+    if (f->panels[i].z) ag_json_string(&j, "z", f->panels[i].z);
+    ag_json_end(&j, '}');
+  }
+  ag_json_end(&j, ']');
+  ag_json_whole(&j, "rows", f->rows);
+  ag_json_whole(&j, "points", f->points);
+  ag_json_end(&j, '}');
+  ag_json_print(&j);
+}
+
+static ag_status make(job *p) {
+  const args *a = p->a;
+  ag_text trouble = {0};
+  choose_path(p);
+  if (!a->term && !choose_paper(p)) return ag_usage("plot", "-o %s: a figure ends with .png, .svg or .pdf", p->path.s);
+  if (a->term && (a->output || a->script))
+    return ag_usage("plot", "--term draws in the terminal: without -o and --script");
+  if (a->term && a->common.json) return ag_usage("plot", "--term draws in the terminal: without --json");
+  AG_TRY(add_sources(p));
+  const ag_figure_request request = {.x = a->x,
+                                     .y = a->y           ? a->y
+                                          : p->columns.n ? p->columns.s
+                                                         : NULL,
+                                     .z = a->z,
+                                     .title = a->bare ? "" : a->title,
+                                     .drift = a->drift,
+                                     .about = !a->bare};
+  ag_status status = ag_figure_make(&p->figure, p->n, p->sources, &request, &trouble);
+  if (status != AG_OK) status = fail(p, status, &trouble);
+  ag_text_done(&trouble);
+  if (status == AG_OK && a->term) draw_in_terminal(p);
+  if (status == AG_OK && !a->term) status = draw(p);
+  if (status == AG_OK && !a->term) report(p);
+  return status;
+}
+
+static ag_status act(void *self) {
+  job p = {.a = self};
+  ag_status status = make(&p);
+  if (p.figure.arena) ag_figure_done(&p.figure);
+  for (int i = 0; i < p.n; i++) {
+    ag_source_free(p.sources[i]);
+    anagyre_motion_free(p.motions[i]);
+    anagyre_close(p.models[i]);
+  }
+  ag_text_done(&p.columns);
+  ag_text_done(&p.path);
+  return status;
+}
+
+const ag_command ag_command_plot = {
+    .name = "plot",
+    .words = "FILE|MODEL [COLUMN ...]",
+    .doc = "a figure of a result file (.h5), a table (.csv) or a model",
+    .text = "Without options the figure one would want: of a run its scalar observables over time, with\n"
+            "events as dashed lines; of a sweep what came out over what was swept (of two, as colours);\n"
+            "of a section its points. A model is run first. Several files are drawn over each other.\n"
+            "Columns are named as in the file, entries as in Omega[2], ranges as in Omega[1:2].\n"
+            "gnuplot draws; --term needs no gnuplot.\n",
+    .examples = "  anagyre plot rattleback --t1 200\n"
+                "  anagyre plot stone.h5 --x 'contact[1]' --y 'contact[2]' -o trace.pdf\n"
+                "  anagyre plot stone.h5 spin 'Omega[1:2]'\n"
+                "  anagyre plot stone.h5 --drift -o drift.pdf\n"
+                "  anagyre plot stone.h5 --term\n",
+    .defaults = defaults,
+    AG_COMMAND(1, -1),
+};

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT
+ * What a figure shows: the quantities that were asked for, one panel each, or those one would want to see. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/view_internal.h"
+
+enum { MOST = 64, STACKED = 6 }; /* quantities that may be asked for; panels that are chosen */
+
+static const double fine = 1e-4; /* curves are thinned to this part of a panel */
+
+/* What one panel shows of the sources: choices of the first, found by name in the others. */
+typedef struct plan {
+  ag_source_kind kind;
+  bool space;     /* x, y and z are three axes */
+  ag_choice x, z; /* column NULL: none */
+  int n_y;
+  ag_choice y[MOST];
+  ag_choice by; /* colour, or the second axis of an image; column NULL: none */
+} plan;
+
+static int size_of(const ag_choice *c) { return c->last - c->first + 1; }
+
+/* ---- choosing ---- */
+
+static ag_choice whole(const ag_column *c) { return (ag_choice){c, 0, c->rows * c->cols - 1}; }
+
+static bool is_scalar(const ag_column *c) { return c->rows * c->cols == 1; }
+
+/* Columns of a kind that are not swept: scalars, or vectors of at most four. */
+static int take(const ag_source *s, ag_column_kind kind, bool scalars, int most, int n, ag_choice *y) {
+  for (int i = 0; i < s->n_column && n < most; i++) {
+    const ag_column *c = &s->columns[i];
+    bool vector = c->cols == 1 && c->rows > 1 && c->rows <= 4;
+    if (c->kind == kind && !s->swept[i] && (scalars ? is_scalar(c) : vector)) y[n++] = whole(c);
+  }
+  return n;
+}
+
+/* Scalar observables; where there are none, other observables, coordinates, velocities. */
+static int take_interesting(const ag_source *s, int most, ag_choice *y) {
+  static const ag_column_kind order[] = {AG_COL_OBSERVABLE, AG_COL_OBSERVABLE, AG_COL_COORD,
+                                         AG_COL_COORD,      AG_COL_VELOCITY,   AG_COL_VELOCITY};
+  int n = 0;
+  for (int i = 0; i < 6 && !n; i++) n = take(s, order[i], i % 2 == 0, most, 0, y);
+  return n ? n : take(s, AG_COL_ENERGY, true, most, 0, y);
+}
+
+static const ag_column *column_of_kind(const ag_source *s, ag_column_kind kind) {
+  for (int i = 0; i < s->n_column; i++)
+    if (s->columns[i].kind == kind && !s->swept[i]) return &s->columns[i];
+  return NULL;
+}
+
+static int swept_columns(const ag_source *s, const ag_column **found) {
+  int n = 0;
+  for (int i = 0; i < s->n_column && n < 2; i++)
+    if (s->swept[i]) found[n++] = &s->columns[i];
+  return n;
+}
+
+/* Largest minus smallest value of a number over all rows; 0 when it cannot be read. */
+static double spread(ag_source *s, int at) {
+  double *v;
+  long n;
+  ag_text trouble = {0};
+  bool good = ag_source_read(s, 1, &at, &v, &n, &trouble);
+  ag_text_done(&trouble);
+  if (!good) return 0;
+  double lo = INFINITY, hi = -INFINITY;
+  for (long i = 0; i < n; i++) lo = fmin(lo, v[i]), hi = fmax(hi, v[i]);
+  free(v);
+  return hi > lo ? hi - lo : 0;
+}
+
+/* The plane of a section: the first two numbers that vary there. Its own function does so by rounding only. */
+static void choose_plane(ag_source *s, plan *p) {
+  ag_choice all[MOST];
+  double spreads[MOST], largest = 0;
+  int n = 0, found = 0;
+  for (int i = 0; i < s->n_column; i++) {
+    const ag_column *c = &s->columns[i];
+    bool state = c->kind == AG_COL_COORD || c->kind == AG_COL_VELOCITY || c->kind == AG_COL_OBSERVABLE;
+    for (int e = 0; state && !s->swept[i] && e < c->rows * c->cols && n < MOST; e++, n++) {
+      all[n] = (ag_choice){c, e, e};
+      spreads[n] = spread(s, c->offset + e);
+      largest = fmax(largest, spreads[n]);
+    }
+  }
+  for (int i = 0; i < n && found < 2; i++) {
+    if (!(spreads[i] > 1e-6 * largest)) continue;
+    if (found++) p->y[0] = all[i], p->n_y = 1;
+    else p->x = all[i];
+  }
+}
+
+static void choose_rest(ag_source *s, const ag_figure_request *o, plan *p) {
+  const ag_column *swept[2], *time = column_of_kind(s, AG_COL_TIME), *energy = column_of_kind(s, AG_COL_ENERGY);
+  int n_swept = swept_columns(s, swept);
+  if (p->kind == AG_SOURCE_SECTION) {
+    if (!o->x && !o->y) choose_plane(s, p);
+    if (n_swept) p->by = whole(swept[0]);
+  }
+  if (!p->n_y && o->drift && energy) p->y[p->n_y++] = whole(energy);
+  if (!p->n_y) p->n_y = take_interesting(s, STACKED, p->y);
+  if (p->x.column) return;
+  if (p->kind == AG_SOURCE_BATCH && n_swept) {
+    p->x = whole(swept[0]);
+    if (n_swept > 1) p->by = whole(swept[1]);
+  } else if (time) {
+    p->x = whole(time);
+  }
+}
+
+static ag_status choose(ag_source *s, const ag_figure_request *o, plan *p, ag_text *trouble) {
+  ag_choice one[2];
+  *p = (plan){.kind = s->kind};
+  if (o->x) {
+    int n = ag_source_choices(s, o->x, one, 2, trouble);
+    if (n < 0) return AG_WRONG;
+    if (n > 1 || size_of(&one[0]) > 1) {
+      ag_text_printf(trouble, "the horizontal axis takes one number: --x '%s[1]'", one[0].column->name);
+      return AG_WRONG;
+    }
+    p->x = one[0];
+  }
+  if (o->y && (p->n_y = ag_source_choices(s, o->y, p->y, MOST, trouble)) < 0) return AG_WRONG;
+  if (o->z) {
+    if (ag_source_choices(s, o->z, one, 2, trouble) != 1 || size_of(&one[0]) > 1 || !o->x || p->n_y != 1) {
+      if (!trouble->n) ag_text_str(trouble, "a curve in space takes --x, --y and --z, one number each");
+      return AG_WRONG;
+    }
+    p->z = one[0];
+    p->space = true;
+  }
+  choose_rest(s, o, p);
+  if (p->x.column && p->n_y) return AG_OK;
+  ag_text_printf(trouble, "%s has nothing to draw: choose columns with --x and --y", s->path);
+  return AG_WRONG;
+}
+
+/* ---- reading ---- */
+
+/* The same quantity in another source. */
+static bool same_in(const ag_source *s, const ag_choice *c, ag_choice *out, ag_text *trouble) {
+  const ag_record record = {.n_column = s->n_column, .columns = s->columns};
+  int entry;
+  const ag_column *found = ag_record_find(&record, c->column->name, &entry);
+  *out = (ag_choice){found, c->first, c->last};
+  if (found && entry < 0 && found->rows * found->cols > c->last) return true;
+  ag_text_printf(trouble, "%s has no column %s", s->path, c->column->name);
+  return false;
+}
+
+static const char *name_of(ag_arena *arena, const ag_choice *c, int k) {
+  ag_text name = {0};
+  ag_column_name(c->column, c->first + k, &name);
+  const char *kept = ag_arena_str(arena, ag_text_cstr(&name));
+  ag_text_done(&name);
+  return kept;
+}
+
+/* "Omega", "Omega[1:2]", "x[2]": on the axis of a panel. */
+static const char *axis_name(ag_arena *arena, const ag_choice *c) {
+  if (size_of(c) == 1) return name_of(arena, c, 0);
+  if (size_of(c) == c->column->rows * c->column->cols) return ag_arena_str(arena, c->column->name);
+  return ag_arena_printf(arena, "%s[%d:%d]", c->column->name, c->first + 1, c->last + 1);
+}
+
+static void keep_change(long n, double *y) {
+  double first = NAN, size = 0;
+  for (long i = 0; i < n; i++) {
+    if (isnan(first)) first = y[i];
+    if (isfinite(y[i])) size = fmax(size, fabs(y[i]));
+  }
+  for (long i = 0; i < n; i++) y[i] = fmax(fabs(y[i] - first), 0x1p-54 * size); /* a logarithm wants no zeros */
+  for (long i = 0; i < n; i++)
+    if (y[i] == 0) y[i] = 1e-300;
+}
+
+static double *copy(long n, const double *v) {
+  double *to = ag_heap_alloc(sizeof *to * (size_t)(n + 1));
+  memcpy(to, v, sizeof *to * (size_t)n);
+  return to;
+}
+
+/* The extent of the finite numbers, at least of their rounding. */
+static double extent(long n, const double *v, bool logarithm) {
+  double lo = INFINITY, hi = -INFINITY;
+  for (long i = 0; i < n; i++)
+    if (isfinite(v[i])) lo = fmin(lo, v[i]), hi = fmax(hi, v[i]);
+  if (logarithm) return hi > lo ? log(hi / lo) : 1;
+  return hi > lo ? hi - lo : 1;
+}
+
+static void thin(ag_figure *f, ag_panel *panel, ag_curve *c) {
+  f->rows = f->rows > c->n ? f->rows : c->n;
+  if (panel->style == AG_STYLE_DOTS && c->n > 50000) c->n = ag_thin_points(c->n, c->x, c->y, c->z);
+  if (panel->style == AG_STYLE_LINE && !panel->space && c->n > 2000) {
+    for (long i = 0; panel->log_y && i < c->n; i++) c->y[i] = log(c->y[i]);
+    c->n = ag_thin_curve(c->n, c->x, c->y, extent(c->n, c->x, false), extent(c->n, c->y, false), fine);
+    for (long i = 0; panel->log_y && i < c->n; i++) c->y[i] = exp(c->y[i]);
+  }
+  f->points += c->n;
+}
+
+static bool has_numbers(const ag_curve *c) {
+  for (long i = 0; i < c->n; i++)
+    if (isfinite(c->x[i]) && isfinite(c->y[i])) return true;
+  return false;
+}
+
+/* A file name without folders. */
+static const char *short_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
+
+/* The curves of one choice of y from one source. */
+static ag_status add_curves(ag_figure *f, ag_panel *panel, ag_source *s, const plan *p, const ag_choice *y, int which,
+                            int n_source, ag_text *trouble) {
+  ag_choice all[4] = {{0}};
+  const ag_choice *wanted[4] = {&p->x, y, p->z.column ? &p->z : &p->by, NULL};
+  int at[MOST + 2], n = 0, n_y = size_of(y);
+  for (int i = 0; i < 3; i++)
+    if (wanted[i]->column && !same_in(s, wanted[i], &all[i], trouble)) return AG_WRONG;
+  if (n_y > MOST) {
+    ag_text_printf(trouble, "%s has %d numbers: choose some with --y '%s[1:3]'", y->column->name, n_y, y->column->name);
+    return AG_WRONG;
+  }
+  at[n++] = all[0].column->offset + all[0].first;
+  if (all[2].column) at[n++] = all[2].column->offset + all[2].first;
+  for (int k = 0; k < n_y; k++) at[n + k] = all[1].column->offset + all[1].first + k;
+  double *v[MOST + 2];
+  long rows;
+  if (!ag_source_read(s, n + n_y, at, v, &rows, trouble)) return AG_SYSTEM;
+  for (int k = 0; k < n_y; k++) {
+    ag_curve *c = &panel->curves[panel->n_curve++];
+    *c = (ag_curve){.name = n_source > 1 ? ag_arena_str(f->arena, short_name(s->path)) : name_of(f->arena, y, k),
+                    .foreign = n_source > 1,
+                    .colour = n_source > 1 ? which : k,
+                    .dash = n_source > 1 ? k : 0,
+                    .n = rows,
+                    .x = copy(rows, v[0]),
+                    .y = v[n + k],
+                    .z = n > 1 ? copy(rows, v[1]) : NULL};
+    if (panel->change_of) keep_change(rows, c->y);
+  }
+  for (int i = 0; i < n; i++) free(v[i]);
+  return AG_OK;
+}
+
+/* ---- panels ---- */
+
+/* x over y of the same vector: a place in a plane. */
+static bool is_place(const plan *p, const ag_choice *y) {
+  return p->x.column == y->column && size_of(y) == 1 && p->x.column->cols == 1;
+}
+
+static ag_status add_panel(ag_figure *f, int n, ag_source *const *sources, const plan *p, const ag_choice *y,
+                           const ag_figure_request *o, ag_text *trouble) {
+  ag_panel *panel = &f->panels[f->n_panel++];
+  bool image = p->kind == AG_SOURCE_BATCH && p->by.column && !o->x;
+  *panel = (ag_panel){.x = name_of(f->arena, &p->x, 0),
+                      .y = image ? name_of(f->arena, &p->by, 0) : axis_name(f->arena, y),
+                      .z = image          ? axis_name(f->arena, y)
+                           : p->space     ? name_of(f->arena, &p->z, 0)
+                           : p->by.column ? name_of(f->arena, &p->by, 0)
+                                          : NULL,
+                      .space = p->space,
+                      .equal = is_place(p, y),
+                      .log_y = o->drift,
+                      .change_of = o->drift ? axis_name(f->arena, y) : NULL};
+  panel->style = image                          ? AG_STYLE_IMAGE
+                 : p->kind == AG_SOURCE_SECTION ? AG_STYLE_DOTS
+                 : p->kind == AG_SOURCE_BATCH   ? AG_STYLE_LINE_POINTS
+                                                : AG_STYLE_LINE;
+  panel->curves = AG_NEWN(f->arena, ag_curve, n * size_of(y));
+  for (int i = 0; i < n; i++) AG_TRY(add_curves(f, panel, sources[i], p, y, i, n, trouble));
+  bool some = false;
+  for (int k = 0; k < panel->n_curve; k++) {
+    ag_curve *c = &panel->curves[k];
+    if (image) { /* the value is the colour */
+      double *value = c->y;
+      c->y = c->z, c->z = value;
+    }
+    some = some || has_numbers(c);
+    thin(f, panel, c);
+  }
+  if (some) return AG_OK;
+  ag_text_printf(trouble, "%s: no row has a finite number for %s over %s", sources[0]->path,
+                 panel->z && image ? panel->z : panel->y, panel->x);
+  return AG_FAILED;
+}
+
+ag_status ag_figure_make(ag_figure *f, int n, ag_source *const *sources, const ag_figure_request *o, ag_text *trouble) {
+  plan p;
+  *f = (ag_figure){.arena = ag_arena_create(), .title = "", .about = ""};
+  AG_TRY(choose(sources[0], o, &p, trouble));
+  f->panels = AG_NEWN(f->arena, ag_panel, p.n_y);
+  for (int i = 0; i < p.n_y; i++) AG_TRY(add_panel(f, n, sources, &p, &p.y[i], o, trouble));
+  f->title = ag_arena_str(f->arena, o->title ? o->title : sources[0]->title);
+  if (n == 1 && o->about) f->about = ag_arena_str(f->arena, sources[0]->about);
+  bool in_time = p.x.column->kind == AG_COL_TIME && p.kind == AG_SOURCE_RUN && !p.space;
+  if (in_time && n == 1) f->marks = sources[0]->marks, f->n_marks = sources[0]->n_marks;
+  return AG_OK;
+}
+
+void ag_figure_done(ag_figure *f) {
+  for (int i = 0; i < f->n_panel; i++)
+    for (int k = 0; k < f->panels[i].n_curve; k++) {
+      ag_curve *c = &f->panels[i].curves[k];
+      free(c->x), free(c->y), free(c->z);
+    }
+  ag_arena_free(f->arena);
+  *f = (ag_figure){0};
+}

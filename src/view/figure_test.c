@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ * What figures show: chosen panels, places, changes, sections, sweeps; what cannot be drawn. */
+#include "tests/view_lab.h"
+
+/* The figure of a table, or the message why there is none. */
+static ag_status make(ag_figure *f, const char *text, ag_figure_request o, ag_text *trouble) {
+  ag_source *s = lab_source(text);
+  ag_status status = ag_figure_make(f, 1, &s, &o, trouble);
+  ag_source_free(s);
+  return status;
+}
+
+static void test_default(void) {
+  ag_figure f;
+  ag_text trouble = {0};
+  AG_CHECK(make(&f, lab_motion, (ag_figure_request){0}, &trouble) == AG_OK);
+  AG_CHECK(f.n_panel == 2 && f.rows == 3);
+  AG_CHECK_STR(f.panels[0].y, "spin");
+  AG_CHECK_STR(f.panels[0].x, "t");
+  AG_CHECK_STR(f.panels[1].y, "a, b");
+  AG_CHECK(f.panels[0].style == AG_STYLE_LINE && f.panels[0].curves[0].y[2] == 6);
+  ag_figure_done(&f);
+  ag_text_done(&trouble);
+}
+
+static void test_places(void) {
+  ag_figure f;
+  ag_text trouble = {0};
+  AG_CHECK(make(&f, lab_motion, (ag_figure_request){.x = "x[1]", .y = "x[2]"}, &trouble) == AG_OK);
+  AG_CHECK(f.n_panel == 1 && f.panels[0].equal && f.panels[0].curves[0].x[1] == 1.5);
+  ag_figure_done(&f);
+  AG_CHECK(make(&f, lab_motion, (ag_figure_request){.y = "x"}, &trouble) == AG_OK);
+  AG_CHECK(!f.panels[0].equal && f.panels[0].n_curve == 2);
+  AG_CHECK_STR(f.panels[0].curves[1].name, "x[2]");
+  ag_figure_done(&f);
+  AG_CHECK(make(&f, lab_motion, (ag_figure_request){.x = "x[1]", .y = "x[2]", .z = "spin"}, &trouble) == AG_OK);
+  AG_CHECK(f.panels[0].space && f.panels[0].curves[0].z[2] == 6);
+  ag_figure_done(&f);
+  ag_text_done(&trouble);
+}
+
+static void test_drift(void) {
+  ag_figure f;
+  ag_text trouble = {0};
+  AG_CHECK(make(&f, lab_motion, (ag_figure_request){.drift = true}, &trouble) == AG_OK);
+  AG_CHECK_STR(f.panels[0].change_of, "energy");
+  const double *y = f.panels[0].curves[0].y;
+  AG_CHECK(f.panels[0].log_y && y[2] == 0.5 && y[0] > 0 && y[0] < 1e-14);
+  ag_figure_done(&f);
+  ag_text_done(&trouble);
+}
+
+static void test_batches(void) {
+  ag_figure f;
+  ag_text trouble = {0};
+  AG_CHECK(make(&f, "c,end,t,steps,r\n0,ok,1,9,2\n1,ok,1,9,3\n", (ag_figure_request){0}, &trouble) == AG_OK);
+  AG_CHECK_STR(f.panels[0].x, "c");
+  AG_CHECK(f.panels[0].style == AG_STYLE_LINE_POINTS && f.panels[0].curves[0].x[1] == 1 &&
+           f.panels[0].curves[0].y[1] == 3);
+  ag_figure_done(&f);
+  AG_CHECK(make(&f, "c,d,t,r\n0,5,1,2\n1,6,1,3\n", (ag_figure_request){0}, &trouble) == AG_OK);
+  AG_CHECK(f.panels[0].style == AG_STYLE_IMAGE && f.panels[0].curves[0].y[1] == 6 && f.panels[0].curves[0].z[1] == 3);
+  AG_CHECK_STR(f.panels[0].z, "r");
+  ag_figure_done(&f);
+  AG_CHECK(make(&f, "member,start x,crossing,t,x,y,x'\n1,5,1,3,1,1e-16,2\n2,6,1,3,2,-1e-16,3\n", (ag_figure_request){0},
+                &trouble) == AG_OK);
+  AG_CHECK_STR(f.panels[0].x, "x");
+  AG_CHECK_STR(f.panels[0].y, "x'"); /* y is 0 on the section but for rounding */
+  AG_CHECK(f.panels[0].style == AG_STYLE_DOTS && f.panels[0].curves[0].z[1] == 6);
+  ag_figure_done(&f);
+  ag_text_done(&trouble);
+}
+
+static void test_wrong(void) {
+  static const struct {
+    const char *text;
+    ag_figure_request o;
+    ag_status status;
+    const char *why;
+  } cases[] = {{lab_motion, {.y = "spim"}, AG_WRONG, "did you mean spin?"},
+               {lab_motion, {.x = "x"}, AG_WRONG, "takes one number"},
+               {lab_motion, {.x = "t", .y = "spin,x", .z = "x[1]"}, AG_WRONG, "one number each"},
+               {"t,x\n", {0}, AG_FAILED, "no row"},
+               {"t,x\n1,nan\n2,inf\n", {0}, AG_FAILED, "no row"},
+               {"t\n1\n", {0}, AG_WRONG, "nothing to draw"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ag_figure f;
+    ag_text trouble = {0};
+    AG_CHECK(make(&f, cases[i].text, cases[i].o, &trouble) == cases[i].status);
+    AG_CHECK(strstr(ag_text_cstr(&trouble), cases[i].why));
+    ag_figure_done(&f);
+    ag_text_done(&trouble);
+  }
+}
+
+int main(void) {
+  test_default();
+  test_places();
+  test_drift();
+  test_batches();
+  test_wrong();
+  unlink(lab_file("t\n"));
+  return ag_check_report();
+}

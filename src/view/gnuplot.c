@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT
+ * Figures by gnuplot: its script, its numbers, and running it. Names and titles stand in single quotes, escaped;
+ * nothing else in the script comes from outside. */
+#define _GNU_SOURCE /* posix_spawn_file_actions_addchdir_np */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "view/view_internal.h"
+
+extern char **environ;
+
+/* Colours that most people can tell apart (Okabe and Ito), and an even scale from dark to light. */
+static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
+enum { N_COLOUR = 7 };
+static const char scale[] =
+    "set palette defined (0 '#440154', 0.25 '#3b528b', 0.5 '#21918c', 0.75 '#5ec962', 1 '#fde725')\n";
+
+/* Sizes of a figure, in points. */
+typedef struct page {
+  double width, height, font;
+  double left, right, top, bottom; /* margins of the stack of panels */
+} page;
+
+static const double point = 72 / 2.54; /* points in a centimetre */
+
+static void quoted_label(const char *name, ag_text *out) {
+  ag_text_char(out, '\'');
+  ag_label_enhanced(name, out);
+  ag_text_char(out, '\'');
+}
+
+/* gnuplot 5 takes a doubled quote for the end of the text at its beginning, so that a text gets another apostrophe. */
+static void quoted_text(const char *s, ag_text *out) {
+  ag_text text = {0};
+  for (; *s; s++) {
+    if (*s == '\'') ag_text_str(&text, "’");
+    else ag_text_char(&text, *s);
+  }
+  ag_text_char(out, '\'');
+  ag_escape_gnuplot(out, ag_text_cstr(&text));
+  ag_text_char(out, '\'');
+  ag_text_done(&text);
+}
+
+static void quoted_path(const char *s, ag_text *out) {
+  ag_text_str(out, *s == '\'' ? "'./" : "'");
+  ag_escape_gnuplot(out, s);
+  ag_text_char(out, '\'');
+}
+
+/* The number of characters, for guessing widths. */
+static int characters(const char *s) {
+  int n = 0;
+  for (; *s; s++) n += ((unsigned char)*s & 0xc0) != 0x80;
+  return n;
+}
+
+/* ---- the page ---- */
+
+static bool has_image(const ag_figure *f) { return f->n_panel && f->panels[0].style == AG_STYLE_IMAGE; }
+static bool has_scale(const ag_figure *f) {
+  const ag_panel *p = f->panels;
+  return has_image(f) || (p->style == AG_STYLE_DOTS && p->n_curve && p->curves[0].z);
+}
+
+/* Lines that the text about parameters takes. */
+static int about_lines(const ag_figure *f, const page *g) {
+  double wide = 0.6 * 0.85 * g->font; /* of a character */
+  return *f->about ? (int)ceil(characters(f->about) * wide / (g->width - 2 * g->font)) : 0;
+}
+
+/* Where a number counts: at points with finite coordinates. */
+static void range(const ag_panel *p, bool vertical, double *lo, double *hi) {
+  *lo = INFINITY, *hi = -INFINITY;
+  for (int k = 0; k < p->n_curve; k++)
+    for (long i = 0; i < p->curves[k].n; i++) {
+      const ag_curve *c = &p->curves[k];
+      double v = vertical ? c->y[i] : c->x[i];
+      if (isfinite(c->x[i]) && isfinite(c->y[i])) *lo = fmin(*lo, v), *hi = fmax(*hi, v);
+    }
+}
+
+/* 1, 2 or 5 times a power of ten, so that about n fit into the range. */
+static double tic_step(double lo, double hi, double n) {
+  double raw = (hi - lo) / n, power = pow(10, floor(log10(raw))), lead = raw / power;
+  return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
+}
+
+/* The vertical range of a panel: a little beyond its numbers. */
+static void vertical_range(const ag_panel *p, double *lo, double *hi) {
+  range(p, true, lo, hi);
+  double size = fmax(fmax(fabs(*lo), fabs(*hi)), 1e-300), beside = 0.07 * (*hi - *lo);
+  if (*hi - *lo < 1e-12 * size) beside = 0.05 * size;
+  *lo -= beside, *hi += p->n_curve > 1 && p->style != AG_STYLE_IMAGE ? 4 * beside : beside; /* room for names */
+}
+
+/* Characters of the widest number beside a vertical axis. */
+static int label_width(const ag_figure *f) {
+  int widest = 3;
+  for (int i = 0; i < f->n_panel; i++) {
+    double lo, hi;
+    char text[64];
+    if (f->panels[i].log_y) continue;
+    vertical_range(&f->panels[i], &lo, &hi);
+    double step = tic_step(lo, hi, 4);
+    for (double v = ceil(lo / step) * step; v <= hi && step > 0; v += step) {
+      int n = snprintf(text, sizeof text, "%g", fabs(v) < 1e-9 * step ? 0 : v);
+      widest = n > widest ? n : widest;
+    }
+  }
+  return widest < 12 ? widest : 12;
+}
+
+/* Lines of names that events take above the panels. */
+static int mark_lines(const ag_figure *f) {
+  long n = 0;
+  for (int e = 0; e < f->n_marks; e++) n += f->marks[e].n > 4 ? 1 : f->marks[e].n;
+  return n > 1 ? 2 : n > 0;
+}
+
+static page page_of(const ag_figure *f, const ag_paper *paper) {
+  page g = {.width = paper->width * point, .font = paper->font > 0 ? paper->font : paper->width < 10 ? 8 : 9};
+  bool square = f->panels[0].equal || f->panels[0].space || f->panels[0].style == AG_STYLE_DOTS;
+  double each = f->n_panel == 1 ? (square ? 0.8 : 0.62) * g.width : fmax(0.24 * g.width, 6 * g.font);
+  int about = about_lines(f, &g) < 3 ? about_lines(f, &g) : 3;
+  g.left = (4.1 + 0.62 * label_width(f)) * g.font, g.right = has_scale(f) ? 9 * g.font : 1.8 * g.font;
+  g.top = (*f->title ? 2.2 : 0.8) * g.font + 1.3 * mark_lines(f) * g.font;
+  g.bottom = (4.7 + 1.2 * about) * g.font;
+  g.height = paper->height > 0 ? paper->height * point : g.top + g.bottom + f->n_panel * each;
+  return g;
+}
+
+static void put_terminal(const page *g, ag_figure_format format, const char *figure, ag_text *out) {
+  static const double dots = 200.0 / 72; /* 200 to the inch */
+  switch (format) {
+  case AG_FIGURE_PNG:
+    ag_text_printf(out,
+                   "set terminal pngcairo enhanced background 'white' size %.0f,%.0f font 'DejaVu Sans,%g' fontscale "
+                   "%.4f linewidth %.3f\n",
+                   g->width * dots, g->height * dots, g->font, dots * 0.75, dots * 0.6);
+    break;
+  case AG_FIGURE_SVG:
+    ag_text_printf(out,
+                   "set terminal svg enhanced background 'white' size %.0f,%.0f font 'DejaVu Sans,%g' linewidth 0.8\n",
+                   g->width * 4 / 3, g->height * 4 / 3, g->font * 4 / 3);
+    break;
+  case AG_FIGURE_PDF:
+    ag_text_printf(out,
+                   "set terminal pdfcairo enhanced background 'white' size %.3fcm,%.3fcm font 'DejaVu Sans,%g' "
+                   "fontscale 0.75 linewidth 0.8\n",
+                   g->width / point, g->height / point, g->font);
+    break;
+  }
+  ag_text_str(out, "set encoding utf8\nset output ");
+  quoted_path(figure, out);
+  ag_text_str(out, "\nset border 3 linecolor rgb '#404040' linewidth 0.7\n"
+                   "set tics nomirror out scale 0.5 textcolor rgb '#202020'\n"
+                   "set datafile missing 'nan'\n");
+  ag_text_str(out, scale);
+}
+
+/* ---- events ---- */
+
+/* Dashed lines through all panels. Names stand above the first one, on two lines so that they do not meet; an event
+ * that happens often is counted instead. */
+static void put_marks(const ag_figure *f, const page *g, double t0, double t1, bool names, ag_text *out) {
+  static const char *const words[] = {"time", "times"};
+  double end[2] = {-INFINITY, -INFINITY}, inner = g->width - g->left - g->right;
+  for (int e = 0; e < f->n_marks; e++) {
+    const ag_marks *m = &f->marks[e];
+    bool few = m->n <= 4;
+    for (long i = 0; i < m->n && i < 400; i++) {
+      double at = (m->times[i] - t0) / (t1 - t0) * inner;
+      if (!(at >= -1e-9 && at <= inner * (1 + 1e-9))) continue;
+      ag_text_printf(
+          out,
+          "set arrow from first %.17g, graph 0 to first %.17g, graph 1 nohead back dashtype (6,5) linewidth 0.8 "
+          "linecolor rgb '#808080'\n",
+          m->times[i], m->times[i]);
+      if (!names || (!few && i)) continue;
+      ag_text label = {0};
+      ag_label_enhanced(m->name, &label);
+      if (few) ag_text_printf(&label, " t = %.5g", m->times[i]);
+      else ag_text_printf(&label, "  %ld %s", m->n, words[m->n != 1]);
+      double wide = characters(label.s) * 0.52 * g->font, from = fmin(fmax(at - wide / 2, 0), inner - wide);
+      int line = from > end[0] ? 0 : from > end[1] ? 1 : -1;
+      if (line >= 0) {
+        ag_text_printf(out,
+                       "set label '%s' at graph %.4f, graph 1 left offset 0,%g font ',%g' textcolor rgb '#505050'\n",
+                       label.s, from / inner, 0.55 + 1.0 * line, 0.85 * g->font);
+        end[line] = from + wide + g->font;
+      }
+      ag_text_done(&label);
+    }
+  }
+}
+
+/* ---- panels ---- */
+
+/* Tics as far apart as their labels need. */
+static void put_vertical(const ag_panel *p, const page *g, double height, ag_text *out) {
+  double lo, hi;
+  vertical_range(p, &lo, &hi);
+  double n = fmax(2, fmin(6, height / (3.4 * g->font)));
+  ag_text_printf(out, "set yrange [%.17g:%.17g]\nset ytics %.17g\n", lo, hi, tic_step(lo, hi, n));
+}
+
+static void put_horizontal(const ag_panel *p, const page *g, double lo, double hi, ag_text *out) {
+  double inner = g->width - g->left - g->right, n = fmax(2, fmin(8, inner / (5 * g->font)));
+  double beside = p->style == AG_STYLE_LINE ? 0 : 0.02 * (hi - lo);
+  ag_text_printf(out, "set xtics %.17g\n", tic_step(lo, hi, n));
+  if (p->equal || p->style == AG_STYLE_IMAGE) ag_text_str(out, "set xrange [*:*] noextend\n");
+  else ag_text_printf(out, "set xrange [%.17g:%.17g]\n", lo - beside, hi + beside);
+}
+
+/* Tics of a box: about four along the longest side, the same distance everywhere where the axes have one scale. */
+static void put_space_tics(const ag_panel *p, ag_text *out) {
+  double lo[3], hi[3], longest = 0;
+  for (int a = 0; a < 3; a++) {
+    lo[a] = INFINITY, hi[a] = -INFINITY;
+    for (int k = 0; k < p->n_curve; k++)
+      for (long i = 0; i < p->curves[k].n; i++) {
+        const ag_curve *c = &p->curves[k];
+        double v = a == 0 ? c->x[i] : a == 1 ? c->y[i] : c->z[i];
+        if (isfinite(v)) lo[a] = fmin(lo[a], v), hi[a] = fmax(hi[a], v);
+      }
+    longest = fmax(longest, hi[a] - lo[a]);
+  }
+  for (int a = 0; a < 3; a++) {
+    double extent = p->equal ? longest : hi[a] - lo[a];
+    if (extent > 0) ag_text_printf(out, "set %ctics %.17g\n", "xyz"[a], tic_step(0, extent, 4));
+  }
+  if (p->equal) ag_text_str(out, "set view equal xyz\n");
+}
+
+static void put_axes(const ag_panel *p, bool bottom, ag_text *out) {
+  ag_text_str(out, "set xlabel ");
+  quoted_label(bottom || p->space ? p->x : "", out);
+  ag_text_str(out, bottom || p->space ? " offset 0,0.3\nset format x '%g'\n" : "\nset format x ''\n");
+  ag_text_str(out, "set ylabel ");
+  if (p->change_of) {
+    ag_text_str(out, "'|");
+    ag_label_enhanced(p->change_of, out);
+    ag_text_str(out, " − ");
+    ag_label_enhanced(p->change_of, out);
+    ag_text_str(out, "(0)|'");
+  } else {
+    quoted_label(p->y, out);
+  }
+  ag_text_str(out, "\n");
+  if (p->log_y) ag_text_str(out, "set logscale y\nset format y '10^{%T}'\n");
+  else ag_text_str(out, "unset logscale y\nset format y '%g'\n");
+  if (p->space) {
+    ag_text_str(out, "set zlabel ");
+    quoted_label(p->z, out);
+    ag_text_str(out, "\nset ticslevel 0\nset view 62,32\nset border 31\nset margins 0,0,0,0\n");
+    put_space_tics(p, out);
+  } else if (p->equal) {
+    ag_text_str(out, "set size ratio -1\n");
+  }
+  if (p->z && !p->space) {
+    ag_text_str(out, "set cblabel ");
+    quoted_label(p->z, out);
+    ag_text_str(out, " offset 0,0\nset colorbox\n");
+  }
+}
+
+static void put_style(const ag_panel *p, const ag_curve *c, ag_text *out) {
+  const char *colour = colours[c->colour % N_COLOUR];
+  switch (p->style) {
+  case AG_STYLE_LINE:
+    ag_text_printf(out, " with lines linewidth 1.3 dashtype %d linecolor rgb '%s'", c->dash % 5 + 1, colour);
+    return;
+  case AG_STYLE_LINE_POINTS:
+    ag_text_printf(out, " with linespoints linewidth 1.2 pointtype 7 pointsize 0.25 dashtype %d linecolor rgb '%s'",
+                   c->dash % 5 + 1, colour);
+    return;
+  case AG_STYLE_DOTS:
+    ag_text_printf(out, " with points pointtype 7 pointsize %g ", c->n > 5000 ? 0.06 : c->n > 500 ? 0.12 : 0.25);
+    if (c->z) ag_text_str(out, "linecolor palette");
+    else ag_text_printf(out, "linecolor rgb '%s'", colour);
+    return;
+  case AG_STYLE_IMAGE: ag_text_str(out, " with image"); return;
+  }
+}
+
+static void put_curves(const ag_panel *p, int index, const char *data, ag_text *out) {
+  bool named = p->n_curve > 1;
+  ag_text_str(out, p->space ? "splot " : "plot ");
+  for (int k = 0; k < p->n_curve; k++) {
+    const ag_curve *c = &p->curves[k];
+    if (k) ag_text_str(out, ", \\\n  ");
+    quoted_path(data, out);
+    ag_text_printf(out, " index %d using %s", index + k, c->z ? "1:2:3" : "1:2");
+    put_style(p, c, out);
+    if (!named) ag_text_str(out, " notitle");
+    else if (c->foreign) ag_text_str(out, " title "), quoted_text(c->name, out), ag_text_str(out, " noenhanced");
+    else ag_text_str(out, " title "), quoted_label(c->name, out);
+  }
+  ag_text_char(out, '\n');
+}
+
+static void put_panel(const ag_figure *f, const page *g, int i, int index, const char *data, ag_text *out) {
+  const ag_panel *p = &f->panels[i];
+  double stack = g->height - g->top - g->bottom, gap = f->n_panel > 1 ? 0.9 * g->font : 0;
+  double each = stack / f->n_panel, top = g->height - g->top - i * each, bottom = top - each + gap, lo, hi;
+  ag_text_printf(out, "\n# panel %d\nunset arrow\nunset label\nunset key\n", i + 1);
+  if (!p->space)
+    ag_text_printf(out,
+                   "set tmargin at screen %.5f\nset bmargin at screen %.5f\nset lmargin at screen %.5f\nset rmargin at "
+                   "screen %.5f\n",
+                   top / g->height, (i == f->n_panel - 1 ? bottom - gap : bottom) / g->height, g->left / g->width,
+                   1 - g->right / g->width);
+  range(p, false, &lo, &hi);
+  if (!p->space && hi > lo) put_horizontal(p, g, lo, hi, out);
+  if (!p->log_y && !p->space && !p->equal && p->style != AG_STYLE_IMAGE) put_vertical(p, g, each - gap, out);
+  else
+    ag_text_str(out,
+                p->space ? "set xrange [*:*]\nset yrange [*:*]\n" : "set yrange [*:*] noextend\nset ytics autofreq\n");
+  if (p->n_curve > 1 && (i == 0 || !p->curves[0].foreign))
+    ag_text_printf(out, "set key top right horizontal samplen 1.4 font ',%g' opaque\n", 0.9 * g->font);
+  put_axes(p, i == f->n_panel - 1, out);
+  if (hi > lo) put_marks(f, g, lo, hi, i == 0, out);
+  put_curves(p, index, data, out);
+}
+
+/* The line about parameters, broken at commas, at most three lines. */
+static void put_about(const ag_figure *f, const page *g, ag_text *out) {
+  double small = 0.85 * g->font;
+  int wide = (int)((g->width - 2 * g->font) / (0.6 * small)), lines = about_lines(f, g) < 3 ? about_lines(f, g) : 3;
+  const char *s = f->about;
+  for (int i = 0; i < lines && *s; i++) {
+    size_t n = strlen(s);
+    if (n > (size_t)wide) {
+      n = (size_t)wide;
+      while (n > 1 && !(s[n - 1] == ' ' && strchr(",;", s[n - 2]))) n--; /* after a comma */
+      if (n == 1) n = (size_t)wide;
+    }
+    ag_text part = {0};
+    ag_text_strn(&part, s, n);
+    if (i == lines - 1 && s[n]) ag_text_str(&part, "…");
+    ag_text_str(out, "set label ");
+    quoted_text(part.s, out);
+    ag_text_printf(out, " noenhanced at screen %.5f, screen %.5f left font ',%g' textcolor rgb '#707070'\n",
+                   g->font / g->width, (lines - 1 - i + 0.7) * 1.15 * g->font / g->height, small);
+    ag_text_done(&part);
+    s += n;
+  }
+}
+
+void ag_gnuplot_script(const ag_figure *f, const ag_paper *paper, const char *figure, const char *data, ag_text *out) {
+  page g = page_of(f, paper);
+  put_terminal(&g, paper->format, figure, out);
+  ag_text_str(out, "set multiplot\n");
+  int index = 0;
+  for (int i = 0; i < f->n_panel; i++) {
+    put_panel(f, &g, i, index, data, out);
+    index += f->panels[i].n_curve;
+  }
+  /* texts of the whole page, on an empty panel */
+  ag_text_str(out, "\nreset\nunset border\nunset tics\nunset key\nset xrange [0:1]\nset yrange [0:1]\n");
+  put_about(f, &g, out);
+  if (*f->title) {
+    ag_text_str(out, "set label ");
+    quoted_text(f->title, out);
+    ag_text_printf(out, " noenhanced at screen %.5f, screen %.5f left font ',%g' textcolor rgb '#202020'\n",
+                   g.font / g.width, 1 - 1.1 * g.font / g.height,
+                   fmin(g.font, 1.6 * (g.width - 2 * g.font) / (1 + characters(f->title))));
+  }
+  ag_text_str(out, "plot NaN notitle\nunset multiplot\nset output\n");
+}
+
+/* A curve after the other, two empty lines between them; an empty line where a curve is interrupted. */
+void ag_gnuplot_data(const ag_figure *f, ag_text *out) {
+  for (int i = 0; i < f->n_panel; i++)
+    for (int k = 0; k < f->panels[i].n_curve; k++) {
+      const ag_curve *c = &f->panels[i].curves[k];
+      bool gap = true;
+      for (long r = 0; r < c->n; r++) {
+        bool number = isfinite(c->x[r]) && isfinite(c->y[r]);
+        if (!number && f->panels[i].style == AG_STYLE_LINE && !gap) ag_text_char(out, '\n');
+        gap = !number;
+        if (!number) continue;
+        ag_text_printf(out, "%.10g %.10g", c->x[r], c->y[r]);
+        if (c->z) ag_text_printf(out, " %.10g", c->z[r]);
+        ag_text_char(out, '\n');
+      }
+      ag_text_str(out, "\n\n");
+    }
+}
+
+/* ---- running it ---- */
+
+/* What it says on standard error, at most one line. */
+static void first_line(int fd, ag_text *out) {
+  char buffer[512];
+  ssize_t n;
+  ag_text all = {0};
+  while ((n = read(fd, buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR))
+    if (n > 0 && all.n < 4096) ag_text_strn(&all, buffer, (size_t)n);
+  for (const char *s = ag_text_cstr(&all); *s; s += strcspn(s, "\n") + (s[strcspn(s, "\n")] != 0)) {
+    size_t length = strcspn(s, "\n");
+    ag_text line = {0};
+    ag_text_strn(&line, s, length);
+    bool says = length && !strspn(s, " ^") && !strstr(line.s, "Fontconfig");
+    if (says) ag_escape_plain(out, line.s);
+    ag_text_done(&line);
+    if (says) break;
+  }
+  ag_text_done(&all);
+}
+
+bool ag_gnuplot_run(const char *folder, const char *script, ag_text *trouble) {
+  char *words[] = {"gnuplot", "-d", (char *)(uintptr_t)script, NULL};
+  int ends[2], state = 0;
+  pid_t pid;
+  if (pipe(ends)) {
+    ag_text_printf(trouble, "cannot start gnuplot: %s", strerror(errno));
+    return false;
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addchdir_np(&actions, folder);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  int error = posix_spawnp(&pid, words[0], &actions, NULL, words, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  ag_text said = {0};
+  if (!error) first_line(ends[0], &said);
+  close(ends[0]);
+  while (!error && waitpid(pid, &state, 0) < 0)
+    if (errno != EINTR) error = errno;
+  if (error == ENOENT) ag_text_str(trouble, "gnuplot is not installed (Debian: gnuplot-nox); --term draws without it");
+  else if (error) ag_text_printf(trouble, "cannot start gnuplot: %s", strerror(error));
+  else if (state) ag_text_printf(trouble, "gnuplot failed: %s", said.n ? said.s : "it does not say why");
+  ag_text_done(&said);
+  return !error && !state;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ * Names of columns as labels of figures. Greek letters that are spelt out become letters, indices subscripts. */
+#include <string.h>
+
+#include "view/view_internal.h"
+
+static const struct {
+  const char *name, *letter;
+} greek[] = {
+    {"alpha", "α"}, {"beta", "β"},  {"gamma", "γ"}, {"delta", "δ"},  {"epsilon", "ε"}, {"zeta", "ζ"}, {"eta", "η"},
+    {"theta", "θ"}, {"iota", "ι"},  {"kappa", "κ"}, {"lambda", "λ"}, {"mu", "μ"},      {"nu", "ν"},   {"xi", "ξ"},
+    {"pi", "π"},    {"rho", "ρ"},   {"sigma", "σ"}, {"tau", "τ"},    {"phi", "φ"},     {"chi", "χ"},  {"psi", "ψ"},
+    {"omega", "ω"}, {"Gamma", "Γ"}, {"Delta", "Δ"}, {"Theta", "Θ"},  {"Lambda", "Λ"},  {"Xi", "Ξ"},   {"Pi", "Π"},
+    {"Sigma", "Σ"}, {"Phi", "Φ"},   {"Psi", "Ψ"},   {"Omega", "Ω"},
+};
+
+/* A word of n letters: its Greek letter, or NULL. */
+static const char *letter_of(const char *s, size_t n) {
+  for (size_t i = 0; i < sizeof greek / sizeof *greek; i++)
+    if (strlen(greek[i].name) == n && !memcmp(greek[i].name, s, n)) return greek[i].letter;
+  return NULL;
+}
+
+static void put_subscript(ag_text *out, const char *s, size_t n, bool enhanced) {
+  static const char *const low[] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
+  if (enhanced) ag_text_str(out, "_{");
+  for (size_t i = 0; i < n; i++) {
+    if (enhanced) ag_text_char(out, s[i]);
+    else if (s[i] >= '0' && s[i] <= '9') ag_text_str(out, low[s[i] - '0']);
+    else if (s[i] == ':') ag_text_str(out, "…");
+    else ag_text_char(out, s[i]);
+  }
+  if (enhanced) ag_text_char(out, '}');
+}
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/* The length of an index "[...]" of digits, commas and colons at s; 0: there is none. */
+static size_t index_length(const char *s) {
+  if (*s != '[') return 0;
+  size_t n = strspn(s + 1, "0123456789,:");
+  return n && s[n + 1] == ']' ? n + 2 : 0;
+}
+
+static void put_plain(ag_text *out, const char *s, size_t n, bool enhanced) {
+  ag_text piece = {0}, safe = {0};
+  ag_text_strn(&piece, s, n);
+  ag_escape_plain(&safe, ag_text_cstr(&piece));
+  for (const char *c = ag_text_cstr(&safe); *c; c++) {
+    if (enhanced && strchr("\\{}^_@&~", *c)) ag_text_char(out, '\\');
+    ag_text_char(out, *c);
+  }
+  ag_text_done(&piece);
+  ag_text_done(&safe);
+}
+
+static void put_label(const char *name, bool enhanced, ag_text *out) {
+  for (const char *s = name; *s;) {
+    size_t word = 0, index = index_length(s), other = ag_utf8_length(s, strlen(s));
+    if (!other) other = 1;
+    while (is_letter(s[word])) word++;
+    const char *letter = letter_of(s, word);
+    if (index) put_subscript(out, s + 1, index - 2, enhanced);
+    else if (*s == '\'') ag_text_str(out, "′");
+    else if (letter) ag_text_str(out, letter);
+    else put_plain(out, s, word ? word : other, enhanced);
+    s += index ? index : word ? word : other;
+    if (word && *s >= '0' && *s <= '9') { /* I1, theta0 */
+      size_t digits = strspn(s, "0123456789");
+      if (letter || word == 1) put_subscript(out, s, digits, enhanced);
+      else put_plain(out, s, digits, enhanced);
+      s += digits;
+    }
+  }
+}
+
+void ag_label_enhanced(const char *name, ag_text *out) { put_label(name, true, out); }
+void ag_label_plain(const char *name, ag_text *out) { put_label(name, false, out); }

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ * Names as labels; whatever a name holds, it stays inside its quotes. */
+#include "view/view.h"
+
+#include "tests/check.h"
+
+static const struct {
+  const char *name, *enhanced, *plain;
+} cases[] = {
+    {"spin", "spin", "spin"},
+    {"Omega[1]", "Ω_{1}", "Ω₁"},
+    {"x'[2]", "x′_{2}", "x′₂"},
+    {"R[1,3]", "R_{1,3}", "R₁,₃"},
+    {"theta", "θ", "θ"},
+    {"th", "th", "th"},
+    {"theta0", "θ_{0}", "θ₀"},
+    {"I1", "I_{1}", "I₁"},
+    {"step2", "step2", "step2"},
+    {"Omega[1:2]", "Ω_{1:2}", "Ω₁…₂"},
+    {"ball.Omega", "ball.Ω", "ball.Ω"},
+    {"x_max", "x\\_max", "x_max"},
+    {"start x", "start x", "start x"},
+    {"größe", "größe", "größe"},
+    {"a{b}^c\\d@e", "a\\{b\\}\\^c\\\\d\\@e", "a{b}^c\\d@e"},
+    {"", "", ""},
+};
+
+int main(void) {
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ag_text enhanced = {0}, plain = {0};
+    ag_label_enhanced(cases[i].name, &enhanced);
+    ag_label_plain(cases[i].name, &plain);
+    AG_CHECK_STR(ag_text_cstr(&enhanced), cases[i].enhanced);
+    AG_CHECK_STR(ag_text_cstr(&plain), cases[i].plain);
+    ag_text_done(&enhanced);
+    ag_text_done(&plain);
+  }
+  ag_text line = {0};
+  ag_label_enhanced("a'; system 'x'\n", &line);
+  AG_CHECK(!strchr(line.s, '\'') && !strchr(line.s, '\n'));
+  ag_text_done(&line);
+  return ag_check_report();
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ * Tables as sources: comma-separated values with a header, as `run -o FILE.csv` writes them, or anyone else. "x[1]" and
+ * "x[2]" side by side are one column. What is not a number (a text, an empty field) is NaN. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/view_internal.h"
+
+/* The next field of a line, without its quotes; *line is moved behind it and NULL after the last. */
+static void next_field(char **line, ag_text *out) {
+  char *s = *line;
+  ag_text_clear(out);
+  bool quoted = *s == '"';
+  if (quoted) s++;
+  for (; *s; s++) {
+    if (quoted && *s == '"' && s[1] == '"') s++;
+    else if (quoted && *s == '"') {
+      quoted = false;
+      continue;
+    } else if (!quoted && (*s == ',' || *s == '\n' || *s == '\r')) break;
+    ag_text_char(out, *s);
+  }
+  *line = *s == ',' ? s + 1 : NULL;
+}
+
+/* The name of a column without the place of one of its numbers, "x" of "x[1]" and of "x[1]'"; how many indices it has.
+ */
+static int base_name(const char *name, ag_text *out, int *row, int *col) {
+  const char *open = strrchr(name, '[');
+  char *end;
+  ag_text_clear(out);
+  if (!open) return 0;
+  *row = (int)strtol(open + 1, &end, 10), *col = 1;
+  int n = 1;
+  if (*end == ',') *col = (int)strtol(end + 1, &end, 10), n = 2;
+  if (*end != ']' || (end[1] && strcmp(end + 1, "'"))) return 0;
+  ag_text_strn(out, name, (size_t)(open - name));
+  ag_text_str(out, end + 1);
+  return n;
+}
+
+/* Appends field i of the header, to the column before where it is its next number. */
+static void add_field(ag_source *s, const char *name, int i) {
+  ag_text base = {0};
+  int row, col, n = base_name(name, &base, &row, &col);
+  ag_column *last = s->n_column ? &s->columns[s->n_column - 1] : NULL;
+  bool next = n && last && !strcmp(last->name, base.s) &&
+              i - last->offset == (row - 1) * (row > 1 ? last->cols : 1) + col - 1;
+  if (n == 1) next = next && last->cols == 1;
+  if (next && row > 1) last->rows = row;
+  if (next && row == 1) last->cols = col;
+  if (!next) {
+    bool first = n && row == 1 && col == 1;
+    s->columns[s->n_column++] = (ag_column){.kind = i ? AG_COL_OBSERVABLE : AG_COL_TIME,
+                                            .name = ag_arena_str(s->arena, first ? base.s : name),
+                                            .rows = 1,
+                                            .cols = 1,
+                                            .offset = i};
+  }
+  ag_text_done(&base);
+}
+
+/* Columns of batches that say how a member went, not what came out. */
+static bool is_count(const char *name) {
+  static const char *const names[] = {"member", "crossing", "end", "steps", "rejected", "crossings"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(name, names[i])) return true;
+  return false;
+}
+
+/* A table does not say what its columns are. x is a coordinate where there is an x'. */
+static void guess_kinds(ag_source *s) {
+  const ag_record all = {.n_column = s->n_column, .columns = s->columns};
+  for (int i = 0; i < s->n_column; i++) {
+    ag_column *c = &s->columns[i];
+    size_t n = strlen(c->name);
+    int entry;
+    char *rate = ag_arena_printf(s->arena, "%s'", c->name);
+    if (!strcmp(c->name, "t")) c->kind = AG_COL_TIME;
+    else if (!strcmp(c->name, "energy")) c->kind = AG_COL_ENERGY;
+    else if (!strcmp(c->name, "constraint_residual")) c->kind = AG_COL_RESIDUAL;
+    else if (n && c->name[n - 1] == '\'') c->kind = AG_COL_VELOCITY;
+    else if (ag_record_find(&all, rate, &entry) || c->cols == 3) c->kind = AG_COL_COORD;
+    else if (is_count(c->name)) c->kind = AG_COL_RESIDUAL;
+    else if (c->kind == AG_COL_TIME) c->kind = AG_COL_OBSERVABLE;
+  }
+}
+
+/* member,SWEPT...,crossing,t,...: points of a section; SWEPT...,t,... one row per member. */
+static void guess_kind(ag_source *s) {
+  int time = 0;
+  while (time < s->n_column && s->columns[time].kind != AG_COL_TIME) time++;
+  if (time == 0 || time == s->n_column) return;
+  bool section = !strcmp(s->columns[0].name, "member");
+  s->kind = section ? AG_SOURCE_SECTION : AG_SOURCE_BATCH;
+  for (int i = 0; i < time; i++) s->swept[i] = !is_count(s->columns[i].name);
+}
+
+static bool read_header(ag_source *s, FILE *f) {
+  char *line = NULL, *at;
+  size_t cap = 0;
+  ag_text name = {0};
+  ssize_t size = getline(&line, &cap, f);
+  bool good = size > 0 && !memchr(line, 0, (size_t)size);
+  if (good) {
+    int most = 1;
+    for (at = line; *at; at++) most += *at == ',';
+    s->columns = AG_NEWN(s->arena, ag_column, most);
+    s->swept = AG_NEWN(s->arena, bool, most);
+    at = line;
+    if (!strncmp(at, "\xef\xbb\xbf", 3)) at += 3;
+    for (int i = 0; at; i++) {
+      next_field(&at, &name);
+      good = good && name.n && !strpbrk(ag_text_cstr(&name), "\n\r\t");
+      if (good) add_field(s, name.s, i);
+    }
+    char *end;
+    good = good && (strtod(s->columns[0].name, &end), end == s->columns[0].name); /* a number is no name */
+  }
+  free(line);
+  ag_text_done(&name);
+  return good;
+}
+
+/* ---- rows ---- */
+
+static bool read_rows(ag_source *s, int n, const int *at, double **out, long *n_row, ag_text *trouble) {
+  FILE *f = fopen(s->path, "r");
+  char *line = NULL;
+  size_t cap = 0;
+  long most = 0;
+  ag_text field = {0};
+  if (!f) {
+    ag_text_printf(trouble, "cannot read %s: %s", s->path, strerror(errno));
+    return false;
+  }
+  const ag_column *last = &s->columns[s->n_column - 1];
+  int width = last->offset + last->rows * last->cols;
+  double *row = ag_heap_alloc(sizeof *row * (size_t)(width + 1));
+  (void)!getline(&line, &cap, f);
+  while (getline(&line, &cap, f) > 0) {
+    char *c = line;
+    if (*c == '\n' || *c == '\r') continue;
+    for (int i = 0; i < width; i++) {
+      char *end = c;
+      row[i] = c && *c != '"' ? strtod(c, &end) : NAN;
+      bool number = c && end != c && (*end == ',' || *end == '\n' || *end == '\r' || !*end);
+      if (number) c = *end == ',' ? end + 1 : NULL;
+      else row[i] = NAN;
+      if (!number && c) next_field(&c, &field);
+    }
+    if (*n_row == most) {
+      most = most ? 2 * most : 1024;
+      for (int i = 0; i < n; i++) out[i] = ag_heap_grow(out[i], sizeof(double) * (size_t)most);
+    }
+    for (int i = 0; i < n; i++) out[i][*n_row] = row[at[i]];
+    ++*n_row;
+  }
+  bool good = !ferror(f);
+  if (!good) ag_text_printf(trouble, "cannot read %s: %s", s->path, strerror(errno));
+  fclose(f);
+  free(line);
+  free(row);
+  ag_text_done(&field);
+  return good;
+}
+
+ag_source *ag_source_csv(const char *path, ag_status *status, ag_text *trouble) {
+  FILE *f = fopen(path, "r");
+  if (!f) {
+    *status = AG_SYSTEM;
+    ag_text_printf(trouble, "cannot read %s: %s", path, strerror(errno));
+    return NULL;
+  }
+  ag_source *s = ag_source_create(path);
+  s->read = read_rows;
+  bool good = read_header(s, f);
+  fclose(f);
+  if (good) {
+    guess_kinds(s);
+    guess_kind(s);
+    return s;
+  }
+  *status = AG_WRONG;
+  ag_text_printf(trouble, "%s does not begin with a line of column names, separated by commas", path);
+  ag_source_free(s);
+  return NULL;
+}

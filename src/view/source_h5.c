@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ * Result files as sources. Rows are read in blocks and only the numbers that are asked for are kept. In a batch each
+ * row also has what tells its member from others: swept values, values solved for, and at a section the member itself.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/store.h"
+#include "view/view_internal.h"
+
+enum { BLOCK = 1 << 17, MOST_SWEPT = 16 }; /* numbers read at a time */
+
+typedef struct file {
+  ag_archive *archive;
+  int width;                       /* of a stored row; more numbers come from the members */
+  const ag_field *own[MOST_SWEPT]; /* values per member */
+  const ag_field *member;          /* per row, from 1; NULL: row i is member i */
+} file;
+
+static void done(void *self) {
+  file *f = self;
+  ag_archive_close(f->archive);
+}
+
+static const char *attribute(const ag_archive *a, const ag_field *of, const char *name) {
+  ag_text path = {0};
+  ag_text_printf(&path, "%s@%s", of->path, name);
+  const char *value = ag_fields_get_text(&a->fields, path.s, "");
+  ag_text_done(&path);
+  return value;
+}
+
+/* ---- columns ---- */
+
+static ag_column_kind kind_of(const char *word) {
+  static const char *const words[] = {"time", "coordinate", "velocity", "observable", "energy", "residual"};
+  for (int i = 0; i < 6; i++)
+    if (!strcmp(word, words[i])) return (ag_column_kind)i;
+  return AG_COL_OBSERVABLE;
+}
+
+static void add_stored(ag_source *s, const ag_archive *a) {
+  int at = 0;
+  for (int i = 0; i < a->n_column; i++) {
+    const ag_field *c = a->columns[i];
+    ag_column *column = &s->columns[s->n_column++];
+    *column = (ag_column){.kind = kind_of(attribute(a, c, "kind")),
+                          .name = ag_arena_str(s->arena, attribute(a, c, "name")),
+                          .rows = c->rank > 0 ? (int)c->dim[0] : 1,
+                          .cols = c->rank > 1 ? (int)c->dim[1] : 1,
+                          .offset = at};
+    at += column->rows * column->cols;
+  }
+}
+
+/* The values under a path that differ from member to member. A start value is called "start x": the quantity itself is
+ * a column, too. */
+static void add_swept(ag_source *s, file *f, const char *prefix) {
+  size_t n = strlen(prefix);
+  for (int i = 0; i < f->archive->fields.n; i++) {
+    const ag_field *p = &f->archive->fields.at[i];
+    int k = s->n_column - f->archive->n_column;
+    if (strncmp(p->path, prefix, n) || strchr(p->path, '@') || p->kind != AG_FIELD_NUMBER || p->rank != 1) continue;
+    if (k == MOST_SWEPT) return;
+    const ag_record record = {.n_column = f->archive->n_column, .columns = s->columns};
+    int entry;
+    bool taken = ag_record_find(&record, p->path + n, &entry) != NULL;
+    f->own[k] = p;
+    s->swept[s->n_column] = true;
+    s->columns[s->n_column++] =
+        (ag_column){.kind = AG_COL_OBSERVABLE,
+                    .name = ag_arena_printf(s->arena, "%s%s", taken ? "start " : "", p->path + n),
+                    .rows = 1,
+                    .cols = 1,
+                    .offset = f->width + k};
+  }
+}
+
+/* ---- what is said about it ---- */
+
+static bool is_swept(const ag_source *s, const char *name) {
+  for (int i = 0; i < s->n_column; i++)
+    if (s->swept[i] && !strcmp(s->columns[i].name, name)) return true;
+  return false;
+}
+
+static void add_about(ag_source *s, const ag_archive *a) {
+  ag_text about = {0};
+  for (int i = 0; i < a->fields.n; i++) {
+    const ag_field *p = &a->fields.at[i];
+    if (strncmp(p->path, "/parameters/", 12) || strchr(p->path, '@') || p->rank) continue;
+    if (is_swept(s, p->path + 12)) continue;
+    if (p->kind == AG_FIELD_NUMBER) ag_about_value(&about, p->path + 12, *(const double *)p->data);
+    if (p->kind == AG_FIELD_INTEGER) ag_about_value(&about, p->path + 12, (double)*(const long *)p->data);
+  }
+  ag_about_drift(&about, ag_fields_get_number(&a->fields, "/summary@energy_drift", NAN));
+  s->about = ag_arena_str(s->arena, ag_text_cstr(&about));
+  ag_text_done(&about);
+}
+
+static bool add_marks(ag_source *s, ag_archive *a) {
+  s->marks = AG_NEWN(s->arena, ag_marks, a->n_event + 1);
+  for (int i = 0; i < a->n_event; i++) {
+    if (!strcmp(attribute(a, a->events[i], "kind"), "section")) continue;
+    double *times = AG_NEWN(s->arena, double, a->event_count[i] + 1);
+    if (!ag_archive_times(a, i, times)) return false;
+    s->marks[s->n_marks++] =
+        (ag_marks){ag_arena_str(s->arena, attribute(a, a->events[i], "name")), a->event_count[i], times};
+  }
+  return true;
+}
+
+/* ---- rows ---- */
+
+static double own_value(const file *f, int k, long row) {
+  long m = row;
+  if (f->member) m = ((const long *)f->member->data)[row] - 1;
+  return m >= 0 && m < f->own[k]->dim[0] ? ((const double *)f->own[k]->data)[m] : NAN;
+}
+
+static bool read_rows(ag_source *s, int n, const int *at, double **out, long *n_row, ag_text *trouble) {
+  const file *f = s->self;
+  long some = BLOCK / (f->width + 1) + 1, all = f->archive->n_row;
+  double *rows = ag_heap_alloc(sizeof *rows * (size_t)(some * f->width + 1));
+  bool good = true;
+  for (int i = 0; i < n; i++) out[i] = ag_heap_alloc(sizeof(double) * (size_t)(all + 1));
+  for (long from = 0; from < all && good; from += some) {
+    long m = all - from < some ? all - from : some;
+    good = ag_archive_rows(f->archive, from, m, rows);
+    for (int i = 0; i < n && good; i++)
+      for (long r = 0; r < m; r++)
+        out[i][from + r] = at[i] < f->width ? rows[r * f->width + at[i]] : own_value(f, at[i] - f->width, from + r);
+  }
+  free(rows);
+  *n_row = all;
+  if (!good) ag_text_printf(trouble, "cannot read the rows of %s", s->path);
+  return good;
+}
+
+ag_source *ag_source_h5(const char *path, ag_text *trouble) {
+  ag_archive *a = ag_archive_open(path, trouble);
+  if (!a) return NULL;
+  ag_source *s = ag_source_create(path);
+  file *f = AG_NEW(s->arena, file);
+  const char *title = ag_fields_get_text(&a->fields, "@title", "");
+  *f = (file){.archive = a, .width = a->width};
+  s->self = f, s->done = done, s->read = read_rows;
+  s->title = ag_arena_str(s->arena, *title ? title : ag_fields_get_text(&a->fields, "@model", ""));
+  s->columns = AG_NEWN(s->arena, ag_column, a->n_column + MOST_SWEPT + 1);
+  s->swept = AG_NEWN(s->arena, bool, a->n_column + MOST_SWEPT + 1);
+  add_stored(s, a);
+  bool section = *ag_fields_get_text(&a->fields, "/options@section", "") != 0;
+  bool batch = !strcmp(ag_fields_get_text(&a->fields, "@kind", ""), "batch");
+  s->kind = section ? AG_SOURCE_SECTION : batch ? AG_SOURCE_BATCH : AG_SOURCE_RUN;
+  if (batch) add_swept(s, f, "/members/sweep/");
+  if (batch && section) f->member = ag_fields_find(&a->fields, "/member");
+  if (f->member && (f->member->kind != AG_FIELD_INTEGER || f->member->rank != 1 || f->member->dim[0] < a->n_row))
+    f->member = NULL;
+  add_about(s, a);
+  if (add_marks(s, a)) return s;
+  ag_text_printf(trouble, "cannot read the events of %s", path);
+  ag_source_free(s);
+  return NULL;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ * Pictures: front header of view/. A source (a result file, a table, a motion) has named columns; a figure is made from
+ * the columns that were asked for, or from those one would want to see; gnuplot draws it, or the terminal shows it.
+ * Only numbers, checked names and escaped texts reach gnuplot. */
+#ifndef AG_VIEW_VIEW_H
+#define AG_VIEW_VIEW_H
+#include <stdbool.h>
+
+#include "api/api.h"
+#include "base/arena.h"
+#include "base/status.h"
+#include "run/run.h"
+
+/* ---- sources ---- */
+
+typedef enum ag_source_kind {
+  AG_SOURCE_RUN,     /* rows in time */
+  AG_SOURCE_SECTION, /* rows at the crossings of a section */
+  AG_SOURCE_BATCH    /* one row per member */
+} ag_source_kind;
+
+/* The times of an event. */
+typedef struct ag_marks {
+  const char *name;
+  long n;
+  const double *times;
+} ag_marks;
+
+typedef struct ag_source {
+  ag_source_kind kind;
+  ag_arena *arena;
+  const char *path;  /* as messages call it */
+  const char *title; /* of the model, "" when it is not known */
+  const char *about; /* parameters, method and energy drift in one line, or "" */
+  int n_column;
+  ag_column *columns; /* offsets count the numbers of a row */
+  bool *swept;        /* per column: does it say which member a row belongs to? */
+  int n_marks;
+  ag_marks *marks;
+  void *self; /* of read and done */
+  bool (*read)(struct ag_source *s, int n, const int *at, double **out, long *n_row, ag_text *trouble);
+  void (*done)(void *self);
+} ag_source;
+
+/* A result file (.h5) or a table (.csv). NULL with a line in *trouble. */
+ag_source *ag_source_file(const char *path, ag_status *status, ag_text *trouble);
+/* A motion; it must live as long as the source. */
+ag_source *ag_source_motion(const anagyre_motion *motion, anagyre_model *m);
+void ag_source_free(ag_source *s);
+/* The numbers at these places of all rows: out[i] is an array of *n_row numbers, to be freed. */
+bool ag_source_read(ag_source *s, int n, const int *at, double **out, long *n_row, ag_text *trouble);
+
+/* One item of a list such as "spin,Omega[1:2],R[1,3]": some numbers of one column. */
+typedef struct ag_choice {
+  const ag_column *column;
+  int first, last; /* entries */
+} ag_choice;
+/* The items of a list. A name that is not there: -1, and one line in *trouble. */
+int ag_source_choices(const ag_source *s, const char *list, ag_choice *items, int most, ag_text *trouble);
+
+/* ---- figures ---- */
+
+typedef enum ag_style { AG_STYLE_LINE, AG_STYLE_LINE_POINTS, AG_STYLE_DOTS, AG_STYLE_IMAGE } ag_style;
+
+typedef struct ag_curve {
+  const char *name; /* of the column or the file */
+  bool foreign;     /* the name is a text, not the name of a column */
+  int colour, dash; /* counted from 0 */
+  long n;
+  double *x, *y, *z; /* z: height, or the value of a colour; or NULL */
+} ag_curve;
+
+typedef struct ag_panel {
+  const char *x, *y, *z; /* names on the axes; NULL: none */
+  ag_style style;
+  bool equal;            /* one scale for all axes */
+  bool log_y, space;     /* space: a curve in three dimensions */
+  const char *change_of; /* the axis shows |y - y(0)| of this quantity; or NULL */
+  int n_curve;
+  ag_curve *curves;
+} ag_panel;
+
+typedef struct ag_figure {
+  ag_arena *arena;
+  const char *title, *about;
+  int n_panel;
+  ag_panel *panels;
+  int n_marks;
+  ag_marks *marks;
+  long rows, points; /* read; left after thinning */
+} ag_figure;
+
+typedef struct ag_figure_request {
+  const char *x, *y, *z; /* lists of columns; NULL: chosen */
+  const char *title;     /* NULL: that of the model */
+  bool drift;            /* how far y is from where it began, on a logarithmic axis */
+  bool about;            /* with the line about parameters */
+} ag_figure_request;
+
+/* False with a line in *trouble: AG_WRONG a name that is not there, AG_FAILED nothing to draw, AG_SYSTEM a file. */
+AG_MUST_USE ag_status ag_figure_make(ag_figure *f, int n, ag_source *const *sources, const ag_figure_request *o,
+                                     ag_text *trouble);
+void ag_figure_done(ag_figure *f);
+
+/* Leaves out points of a curve that is drawn over a range of w x h while it stays within `within` times the range of
+ * what was there (a cone of directions, one pass). Returns how many are left. */
+long ag_thin_curve(long n, double *x, double *y, double w, double h, double within);
+/* Keeps one of all points that share a cell of a fine grid; z goes along and may be NULL. */
+long ag_thin_points(long n, double *x, double *y, double *z);
+
+/* ---- drawing ---- */
+
+/* Names as labels: "Omega[1]" is an Omega with an index. For gnuplot's enhanced text, and in plain Unicode. */
+void ag_label_enhanced(const char *name, ag_text *out);
+void ag_label_plain(const char *name, ag_text *out);
+
+typedef enum ag_figure_format { AG_FIGURE_PNG, AG_FIGURE_SVG, AG_FIGURE_PDF } ag_figure_format;
+typedef struct ag_paper {
+  ag_figure_format format;
+  double width, height; /* cm; height 0: by the number of panels */
+  double font;          /* points; 0: by the width */
+} ag_paper;
+
+/* The script of a figure, which writes `figure` and reads its numbers from `data`, and the numbers. */
+void ag_gnuplot_script(const ag_figure *f, const ag_paper *paper, const char *figure, const char *data, ag_text *out);
+void ag_gnuplot_data(const ag_figure *f, ag_text *out);
+/* Runs gnuplot on the script in a folder. False with a line in *trouble. */
+bool ag_gnuplot_run(const char *folder, const char *script, ag_text *trouble);
+
+/* The figure in characters of Braille, so many columns wide. */
+void ag_terminal_draw(const ag_figure *f, int columns, bool colour, ag_text *out);
+#endif

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""plot_test.py PROGRAM [unittest arguments]: `anagyre plot` of models, result files and tables."""
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+GNUPLOT = shutil.which("gnuplot")
+PAIR = """model pair "Two oscillators, coupled"
+param w = 1.6, c = 0.3
+config x in R, y in R
+lagrangian 1/2*(x'^2 + y'^2) - 1/2*(x^2 + w^2*y^2) - c*x^2*y
+section cut: y = 0 rising
+event far: x = 0.39
+observable r = sqrt(x^2 + y^2)
+start x = 0.4, y' = 0.5
+"""
+
+
+def png_size(path):
+    with open(path, "rb") as file:
+        head = file.read(24)
+    assert head[:8] == b"\x89PNG\r\n\x1a\n", head
+    return struct.unpack(">II", head[16:24])
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        with open(self.path("pair.nh"), "w", encoding="utf-8") as file:
+            file.write(PAIR)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def anagyre(self, *words, code=0, **more):
+        done = subprocess.run([PROGRAM, *words], cwd=self.folder, capture_output=True, text=True, check=False, **more)
+        self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}{done.stderr}")
+        return done
+
+    def plot(self, *words, **more):
+        return json.loads(self.anagyre("plot", *words, "--json", **more).stdout)
+
+
+@unittest.skipUnless(GNUPLOT, "gnuplot is not installed")
+class Figures(Case):
+    def test_every_model(self):
+        models = json.loads(self.anagyre("list", "models", "--json").stdout)["models"]
+        self.assertGreater(len(models), 40)
+        for model in models:
+            name = model["name"] if isinstance(model, dict) else model
+            found = self.plot(name, "--t1", "1", "-o", "m.png", "--quiet")
+            width, height = png_size(self.path("m.png"))
+            self.assertTrue(found["panels"] and width == 1260 and 300 < height < 3000, (name, found, width, height))
+
+    def test_formats(self):
+        self.anagyre("run", "pair.nh", "--t1", "20", "--every", "0.01", "-o", "a.h5", "--quiet")
+        self.anagyre("run", "pair.nh", "--t1", "20", "--every", "0.01", "-o", "a.csv", "--quiet")
+        for source in ("a.h5", "a.csv"):
+            for end, begin in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
+                found = self.plot(source, "-o", f"a.{end}")
+                self.assertEqual(found["panels"], [{"x": "t", "y": "r"}])
+                self.assertEqual(found["rows"], 2001)
+                with open(self.path(f"a.{end}"), "rb") as file:
+                    self.assertTrue(file.read(8).startswith(begin))
+        self.assertEqual(self.anagyre("plot", "a.h5").stdout, "a.png\n")
+
+    def test_labels_of_a_run(self):
+        """Names, events and parameters are texts of the picture."""
+        self.anagyre("plot", "rattleback", "--t1", "100", "-o", "a.svg", "spin", "Omega[1:2]")
+        with open(self.path("a.svg"), encoding="utf-8") as file:
+            text = re.sub(r"<[^>]*>", "", file.read())
+        for word in ("spin", "Ω", "reversal t = 74.698", "alpha = 0.35", "energy drift", "Ellipsoidal stone"):
+            self.assertIn(word, text)
+
+    def test_batches(self):
+        self.anagyre("run", "pair.nh", "--sweep", "c=0:0.5:5", "--t1", "5", "-o", "one.h5", "--quiet")
+        self.anagyre("run", "pair.nh", "--sweep", "c=0:0.5:5", "--t1", "5", "-o", "one.csv", "--quiet")
+        self.anagyre("run", "pair.nh", "--sweep", "c=0:0.5:5", "--sweep", "w=1:2:4", "--t1", "5", "-o", "two.h5", "--quiet")
+        self.anagyre("run", "pair.nh", "--section", "cut", "--level", "energy=0.4", "--set", "x'=0", "--sweep", "x=-0.5:0.5:4",
+                     "--crossings", "20", "-o", "cut.h5", "--quiet")
+        for name in ("one.h5", "one.csv"):
+            self.assertEqual(self.plot(name)["panels"], [{"x": "c", "y": "r"}])
+        self.assertEqual(self.plot("two.h5")["panels"], [{"x": "c", "y": "w", "z": "r"}])
+        found = self.plot("cut.h5", "--script")
+        self.assertEqual(found["panels"], [{"x": "x", "y": "x'", "z": "start x"}])
+        with open(self.path("cut.dat"), encoding="utf-8") as file:
+            rows = [line.split() for line in file if line.strip()]
+        self.assertEqual(len(rows), 80)
+        self.assertEqual(len({row[2] for row in rows}), 4)
+
+    def test_script_draws_the_same(self):
+        self.anagyre("plot", "pair.nh", "--x", "x", "--y", "x'", "-o", "a.svg", "--script")
+        with open(self.path("a.svg"), "rb") as file:
+            first = file.read()
+        os.remove(self.path("a.svg"))
+        subprocess.run([GNUPLOT, "-d", "a.gp"], cwd=self.folder, check=True)
+        with open(self.path("a.svg"), "rb") as file:
+            self.assertEqual(first.replace(b"figure", b"a.svg"), file.read().replace(b"figure", b"a.svg"))
+
+    def test_overlay_and_change(self):
+        self.anagyre("run", "pair.nh", "--t1", "20", "-o", "a.h5", "--quiet")
+        self.anagyre("run", "pair.nh", "--t1", "20", "--set", "c=0.1", "-o", "b.h5", "--quiet")
+        self.assertEqual(self.plot("a.h5", "b.h5", "-o", "c.svg")["panels"], [{"x": "t", "y": "r"}])
+        with open(self.path("c.svg"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertTrue("a.h5" in text and "b.h5" in text)
+        self.assertEqual(self.plot("a.h5", "--drift", "-o", "d.svg")["panels"], [{"x": "t", "y": "energy"}])
+
+    def test_hostile_names(self):
+        """Nothing of a file is a command of gnuplot."""
+        evil = "system 'touch evil'"
+        with open(self.path("t.csv"), "w", encoding="utf-8") as file:
+            file.write(f"t,\"x'; {evil}; '\",\"`touch evil`\",\"@evil\"\n0,1,2,3\n1,2,3,4\n")
+        with open(self.path("m.nh"), "w", encoding="utf-8") as file:
+            file.write(f"model m \"'; {evil}; '`touch evil`\"\nconfig x in R\nlagrangian x'^2/2\nstart x' = 1\n")
+        self.anagyre("plot", "t.csv", "-o", "'; system 'touch evil'.png")
+        self.anagyre("plot", "m.nh", "-o", "m.svg", "--title", f"'\n{evil}\n`touch evil`")
+        self.anagyre("plot", "m.nh", "-o", "m.pdf", "--script")
+        self.assertFalse(os.path.exists(self.path("evil")))
+
+    def test_long_runs_are_thinned(self):
+        with open(self.path("t.csv"), "w", encoding="utf-8") as file:
+            file.write("t,x\n" + "".join(f"{i * 1e-4},{(i * 1e-4) ** 2}\n" for i in range(100001)))
+        found = self.plot("t.csv", "-o", "t.svg")
+        self.assertEqual(found["rows"], 100001)
+        self.assertLess(found["points"], 1000)
+        self.assertLess(os.path.getsize(self.path("t.svg")), 100000)
+
+
+class Terminal(Case):
+    def test_term(self):
+        out = self.anagyre("plot", "rattleback", "--t1", "100", "--term").stdout
+        self.assertIn("spin\n", out)
+        self.assertIn("reversal: t = 74.698", out)
+        self.assertTrue(any("\u2800" < c <= "\u28ff" for c in out))
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+
+
+class Refused(Case):
+    def test_wrong_use(self):
+        self.anagyre("run", "pair.nh", "--t1", "1", "-o", "a.h5", "--quiet")
+        for words, code, what in [
+                (("a.h5", "--y", "rr"), 2, "no column rr; did you mean r?"), (("a.h5", "-o", "a.gif"), 2, ".png, .svg or .pdf"),
+                (("a.h5", "--x", "nothing"), 2, "no column nothing"), (("a.h5", "r", "--y", "x"), 2, "twice"),
+                (("a.h5", "--set", "c=1"), 2, "--set"), (("a.h5", "--term", "-o", "x.png"), 2, "--term"),
+                (("no.h5",), 3, "no.h5"), (("no.csv",), 3, "no.csv"), (("no_model",), 2, "no_model"),
+                (("a.h5", "--z", "x"), 2, "in space")]:
+            self.assertIn(what, self.anagyre("plot", *words, code=code).stderr)
+
+    def test_files_of_others(self):
+        for name, data, code in [("a.h5", b"no HDF5", 3), ("b.csv", b"", 2), ("c.csv", b"1,2\n3,4\n", 2), ("d.csv", b"t,x\n", 1),
+                                 ("e.csv", b"t,x\n0,nan\n1,inf\n", 1), ("f.csv", b"\0\1\2\n", 2)]:
+            with open(self.path(name), "wb") as file:
+                file.write(data)
+            done = self.anagyre("plot", name, code=code)
+            self.assertIn(name, done.stderr)
+            self.assertFalse(os.path.exists(self.path(name[0] + ".png")))
+
+    def test_no_gnuplot(self):
+        done = self.anagyre("plot", "pair.nh", code=3, env={**os.environ, "PATH": "/nonexistent"})
+        self.assertIn("gnuplot is not installed", done.stderr)
+
+    @unittest.skipUnless(GNUPLOT, "gnuplot is not installed")
+    def test_places_that_cannot_be_written(self):
+        self.assertIn("cannot write", self.anagyre("plot", "pair.nh", "-o", "no/folder/a.png", code=3).stderr)
+        done = self.anagyre("plot", "pair.nh", code=3, env={**os.environ, "TMPDIR": "/nonexistent"})
+        self.assertIn("cannot write", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
