@@ -81,7 +81,7 @@ typedef struct anagyre_options {
   size_t size;              /* of this struct: set by anagyre_defaults */
   double t0, t1;            /* 0, 10; t1 < t0 runs backward */
   double dt;                /* > 0: fixed steps; 0: steps follow the error */
-  double rtol, atol;        /* tolerances of a step: 1e-10, 1e-12 */
+  double rtol, atol;        /* tolerances of a step: 1e-10, 1e-12; atol is in the sizes of the start, see absolute */
   double max_step;          /* 0: no limit */
   long max_steps;           /* 0: ten million */
   const char *method;       /* "dop853"; `anagyre list methods` shows all */
@@ -98,6 +98,7 @@ typedef struct anagyre_options {
   int (*row)(void *self, const double *row, int n);    /* gets each row; rows are not kept then; nonzero ends the run */
   void (*progress)(void *self, double at, long steps); /* called now and then: time reached, or members done; or NULL */
   void *self;                                          /* the first argument of row and progress */
+  int absolute;                                        /* atol is taken as it is, whatever the sizes of the start */
 } anagyre_options;
 void anagyre_options_init(anagyre_options *o, size_t size); /* called by anagyre_defaults */
 static inline anagyre_options anagyre_defaults(void) {

@@ -101,6 +101,7 @@ bool ag_api_run_options(ag_ctx *ctx, const anagyre_options *o, ag_run_options *o
   out->dt = o->dt;
   out->rtol = o->rtol;
   out->atol = o->atol;
+  out->absolute = o->absolute != 0;
   if (o->max_step > 0) out->h_max = o->max_step;
   out->every = o->every;
   out->max_steps = o->max_steps;

@@ -337,7 +337,7 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   put_end(o, out);
   ag_text_printf(out, "  %-12s  %s, ", "method", q->method->name);
   if (q->dt > 0) ag_text_printf(out, "dt %g", q->dt);
-  else ag_text_printf(out, "rtol %g, atol %g", q->rtol, q->atol);
+  else ag_text_printf(out, "rtol %g, atol %g", q->rtol, r->atol);
   ag_text_printf(out, ", %s, %s\n", q->multipliers ? "with multipliers" : "velocities eliminated",
                  r->compiled ? "compiled" : "interpreted");
   ag_text_printf(out, "  %-12s  %ld (%ld rejected, %ld right-hand sides) in %.3g s\n", "steps", r->steps, r->rejected,

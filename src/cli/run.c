@@ -54,7 +54,8 @@ static const ag_option options[] = {
     ROW("dt", NUMBER, run.dt, .arg = "STEP", .lo = DBL_MIN, .hi = DBL_MAX, .preset = "chosen by the error",
         .doc = "fixed step size, for either direction"),
     ROW("rtol", NUMBER, run.rtol, .arg = "TOL", .lo = 1e-15, .hi = 1, .doc = "relative tolerance of a step"),
-    ROW("atol", NUMBER, run.atol, .arg = "TOL", .lo = 1e-300, .hi = DBL_MAX, .doc = "absolute tolerance of a step"),
+    ROW("atol", NUMBER, run.atol, .arg = "TOL", .lo = 1e-300, .hi = DBL_MAX,
+        .preset = "1e-12 of the sizes at the start", .doc = "absolute tolerance of a step, as given"),
     ROW("method", CHOICE, method, .arg = "NAME", .choice = method_name, .doc = "stepper; `anagyre list methods`"),
     ROW("closure", CHOICE, closure, .arg = "NAME", .choice = closure_name, .doc = "eliminated or multipliers"),
     ROW("engine", CHOICE, engine, .arg = "NAME", .choice = engine_name,
@@ -135,6 +136,7 @@ static ag_status check_options(args *a) {
   a->run.multipliers = a->closure == 1;
   a->run.engine = a->engine == 1 ? AG_ENGINE_COMPILED : a->engine == 2 ? AG_ENGINE_INTERPRETED : AG_ENGINE_AUTO;
   a->run.events = !a->no_events;
+  a->run.absolute = given(a, "atol");
   if (ag_output_format(a->output) == AG_FORMAT_UNKNOWN)
     return ag_usage("run", "unknown output format '%s': the name must end in .h5, .csv or .json", a->output);
   if (ag_output_is_stdout(a->output) && a->common.json)
@@ -213,6 +215,7 @@ static anagyre_options options_of(const ag_run_options *o, bool strict, rows *si
   x.dt = o->dt;
   x.rtol = o->rtol;
   x.atol = o->atol;
+  x.absolute = o->absolute;
   x.max_step = o->h_max;
   x.max_steps = o->max_steps;
   x.method = o->method->name;

@@ -96,7 +96,7 @@ static bool advance(run *r, double *t1, ag_end *end) {
       *end = diagnose(r);
       return false;
     }
-    int trouble = ag_mover_step(m, r->t, step, r->o->rtol, r->o->atol, error);
+    int trouble = ag_mover_step(m, r->t, step, r->o->rtol, r->control.atol, error);
     /* what is only reconstructed may have run away in a step that is fit for the core: it gets smaller ones */
     int n = m->full || o->dt > 0 ? m->n : ag_system_dims(r->sys)->core;
     bool good = !trouble && ag_trajectory_finite(n, m->z1) && ag_trajectory_finite(n, m->dz1),
@@ -169,7 +169,7 @@ static ag_end small_steps(run *r, double *t1) {
     bool last = fabs(end - r->t) <= fabs(h) * 1.0000001;
     double to = last ? end : r->t + h, step = last ? end - r->t : h, error[2] = {0, 0};
     if (fabs(h) <= fabs(r->t) * 1e-15) return diagnose(r);
-    int trouble = ag_mover_step(m, r->t, step, r->o->rtol, r->o->atol, error);
+    int trouble = ag_mover_step(m, r->t, step, r->o->rtol, r->control.atol, error);
     if (trouble) error[1] = NAN;
     h = step * ag_control_rest(m->method, error[1], false);
     if (!(error[1] <= 1)) continue;
@@ -206,7 +206,7 @@ static bool cut_at_zero(run *r, double *t1) {
   if (!ag_guard_vanishes(r->guard, m, r->t, *t1, &at)) return true;
   *t1 = at;
   r->cut = AG_END_RANK;
-  if (ag_mover_step(m, r->t, at - r->t, r->o->rtol, r->o->atol, error)) return false;
+  if (ag_mover_step(m, r->t, at - r->t, r->o->rtol, r->control.atol, error)) return false;
   r->step = at - r->t;
   r->rest_error = error[1];
   return ag_trajectory_finite(m->n, m->z1) && ag_trajectory_finite(m->n, m->dz1);

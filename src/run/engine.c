@@ -29,7 +29,8 @@ static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h,
   unsigned long long fail = 0;
   ag_fused_args a = arguments(m, &t, &h, z, z1, work, &fail);
   a.rtol = rtol;
-  a.atol = fmax(atol, DBL_MIN);
+  const double at_least = fmax(atol, DBL_MIN);
+  a.atol = &at_least;
   a.error = error; /* two numbers: the core's, the rest's */
   memcpy(work, dz0, sizeof(double) * (size_t)m->n_carry);
   m->n_rhs += s->n_stage;

@@ -7,7 +7,7 @@
  * it is listed with. */
 #ifndef AG_RUN_FUSED_ARGS_H
 #define AG_RUN_FUSED_ARGS_H
-#define AG_FUSED_ABI 2
+#define AG_FUSED_ABI 3
 #ifndef AG_FUSED_V /* how the library sees a number and a mask of all lanes; in the unit they are V and VI */
 #define AG_FUSED_V double
 #define AG_FUSED_VI unsigned long long
@@ -21,7 +21,8 @@ typedef struct ag_fused_args {
   const AG_FUSED_V *c, *prep,
       *prep_jacobian; /* basis data; prepared parameters of the right-hand side, of its Jacobian */
   AG_FUSED_V *work;   /* of the stepper: begins with the carry */
-  double rtol, atol;
+  double rtol;
+  const AG_FUSED_V *atol;  /* per lane */
   AG_FUSED_V *error;       /* step: two numbers, the core's and the rest's */
   AG_FUSED_VI *fail;       /* step, dense: or-ed where the right-hand side failed */
   const AG_FUSED_V *theta; /* interpolate: part of the step */

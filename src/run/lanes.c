@@ -29,7 +29,7 @@ typedef struct lanes {
   ag_queue *queue; /* where crossings are searched for; else NULL */
   ag_pack *pack;   /* where a section is */
   double *prep[AG_FUSED_TAPES];
-  double *t1, *unit, *c;
+  double *t1, *unit, *c, *atol;
   double *z, *dz, *x, *space, *slots, *out; /* one member's, scratch */
 } lanes;
 
@@ -67,7 +67,7 @@ static void march_create(lanes *l, const ag_run_options *o) {
                          .rejected_last = (unsigned long long *)block(l, 1),
                          .sub = (unsigned long long *)block(l, 1),
                          .rtol = o->rtol,
-                         .atol = fmax(o->atol, DBL_MIN),
+                         .atol = l->atol,
                          .safety = control.safety,
                          .shrink = control.shrink,
                          .grow = control.grow,
@@ -92,6 +92,7 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
   l->unit = block(l, (size_t)b->n_unit);
   for (int i = 0; i < AG_FUSED_TAPES; i++) l->prep[i] = block(l, (size_t)ag_fused_n_prep(b->fused, i));
   l->c = block(l, 0);
+  l->atol = block(l, 1);
   march_create(l, o);
   l->z = ag_heap_aligned(sizeof(double) * (n_z + 1));
   l->dz = ag_heap_aligned(sizeof(double) * (n_z + 1));
@@ -116,22 +117,17 @@ static void lanes_free(lanes *l) {
   for (int i = 0; i < l->w; i++) ag_work_free(l->work[i]);
   ag_queue_free(l->queue);
   ag_pack_free(l->pack);
-  void *all[] = {l->member,     l->seen,
-                 l->work,       l->params,
-                 l->p,          l->t1,
-                 l->unit,       l->c,
-                 l->z,          l->dz,
-                 l->x,          l->space,
-                 l->slots,      l->out,
-                 l->m.t,        l->m.h,
-                 l->m.z,        l->m.work,
-                 l->m.z1,       l->m.last_error,
-                 l->m.h_sub,    l->m.end_sub,
-                 l->m.keep,     l->m.steps,
-                 l->m.rejected, l->m.rejected_last,
-                 l->m.sub,      l->m.memory,
-                 l->m.hint,     l->m.from,
-                 l->m.z0,       l->m.carry0,
+  void *all[] = {l->member,  l->seen,       l->work,
+                 l->params,  l->p,          l->t1,
+                 l->unit,    l->c,          l->atol,
+                 l->z,       l->dz,         l->x,
+                 l->space,   l->slots,      l->out,
+                 l->m.t,     l->m.h,        l->m.z,
+                 l->m.work,  l->m.z1,       l->m.last_error,
+                 l->m.h_sub, l->m.end_sub,  l->m.keep,
+                 l->m.steps, l->m.rejected, l->m.rejected_last,
+                 l->m.sub,   l->m.memory,   l->m.hint,
+                 l->m.from,  l->m.z0,       l->m.carry0,
                  l->m.seen};
   for (int i = 0; i < AG_FUSED_TAPES; i++) free(l->prep[i]);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
@@ -214,8 +210,9 @@ static bool load(lanes *l, int i, long member) {
     return false;
   }
   ag_flow flow = {.n = ag_system_dims(l->sys)->core, .rhs = core_rhs, .self = w};
-  double h = o->t1 > o->t0 ? o->dt : -o->dt;
-  if (!l->fixed) h = ag_control_first(&flow, o->method, o->t0, o->t1, l->z, l->dz, o->rtol, o->atol, l->space);
+  double h = o->t1 > o->t0 ? o->dt : -o->dt, atol = ag_scale_atol(l->sys, w, o, l->b->x0 + member * l->b->n_x);
+  if (!l->fixed) h = ag_control_first(&flow, o->method, o->t0, o->t1, l->z, l->dz, o->rtol, atol, l->space);
+  l->atol[i] = fmax(atol, DBL_MIN);
   int W = l->w;
   for (int k = 0; k < l->n; k++) {
     l->m.z[k * W + i] = l->z[k];
@@ -252,7 +249,7 @@ static void copy_lane(const lanes *l, double *v, size_t rows, int from, int to) 
 /* A lane without a member does what its neighbour does. */
 static void imitate(lanes *l, int from, int to) {
   size_t n = (size_t)l->n;
-  double *single[] = {l->m.t, l->m.h, l->t1, l->m.last_error, l->m.h_sub, l->m.end_sub};
+  double *single[] = {l->m.t, l->m.h, l->t1, l->atol, l->m.last_error, l->m.h_sub, l->m.end_sub};
   for (size_t i = 0; i < sizeof single / sizeof *single; i++) single[i][to] = single[i][from];
   copy_lane(l, l->m.z, n, from, to);
   copy_lane(l, l->m.work, (size_t)l->n_carry, from, to);

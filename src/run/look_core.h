@@ -47,8 +47,8 @@ V_IN V look_width(V z, V z1, V r, V r1, V C, V decay) {
 }
 
 /* How well the motion itself is known: dense output may be off by more than the tolerance of the step, and rounding. */
-V_IN V look_tolerance(V z, V z1, double rtol, double atol) {
-  return v_fma(v_set(1e-13), v_abs(z), 10.0 * v_fma(v_set(rtol), v_max(v_abs(z), v_abs(z1)), v_set(atol)));
+V_IN V look_tolerance(V z, V z1, double rtol, V atol) {
+  return v_fma(v_set(1e-13), v_abs(z), 10.0 * v_fma(v_set(rtol), v_max(v_abs(z), v_abs(z1)), atol));
 }
 
 V_IN look_curve look_component(V z, V z1, V r, V r1, V C, V width) {

@@ -28,7 +28,8 @@ static void rate(run *r, double t, double e, const double *v, double *z, double 
     for (int i = 0; i < m->n; i++) dz[i] = NAN;
 }
 
-/* The rates vanish, at several times, next to those of a state displaced by a hundred millionth. */
+/* At rest the rates are accelerations. They vanish, at several times, next to those of positions displaced by a hundred
+ * millionth of their size; where nothing has a size they are exactly 0. */
 bool ag_remark_rest(run *r, const double *x0) {
   static const double NEAR = 1e-8, SMALL = 1e-6;
   ag_mover *m = &r->m;
@@ -38,7 +39,14 @@ bool ag_remark_rest(run *r, const double *x0) {
   if (!n->u) return false;
   long n_rhs = m->n_rhs;
   double *v = ag_heap_alloc(sizeof *v * 3 * (size_t)(m->n + 1)), *z = v + m->n, *dz = z + m->n;
+  double size = norm(m->n, m->z);
   direction(m->n, m->z, v);
+  int from = m->full ? n->q : n->u_at, to = m->full ? n->q + n->xi : n->u_at + n->u;
+  for (int i = 0; i < m->n; i++) {
+    if (i >= from && i < to) v[i] = 0;
+    else if (m->z[i] != 0) v[i] *= fabs(m->z[i]) / size;
+    else if (!(size > 0)) v[i] = 0;
+  }
   bool rest = true;
   for (int i = 0; i < 3 && rest; i++) {
     double t = r->o->t0 + 0.37 * i * (fabs(r->o->t1 - r->o->t0) < 1e3 ? r->o->t1 - r->o->t0 : 1);

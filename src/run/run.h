@@ -43,6 +43,7 @@ typedef enum ag_engine { AG_ENGINE_AUTO, AG_ENGINE_COMPILED, AG_ENGINE_INTERPRET
 typedef struct ag_run_options {
   double t0, t1, dt; /* dt > 0: fixed steps */
   double rtol, atol, h_max;
+  bool absolute; /* atol is what it is; else it is relative to the sizes of the start (scale.c) */
   const ag_stepper *method;
   double every;   /* record every so often; 0: at every accepted step; < 0: only start and end */
   long max_steps; /* 0: ten million */
@@ -83,6 +84,7 @@ typedef struct ag_run_result {
   double *x;      /* final full state */
   double *record; /* the final record (of the last good state when the run failed) */
   long steps, rejected, rhs;
+  double atol;          /* of the steps, in the sizes of the motion */
   bool compiled;        /* did a compiled kernel do (most of) the work? */
   char *engine_note;    /* why not, if compiled code was requested; or NULL */
   int n_event;          /* those of the model, then the section, if one was requested */

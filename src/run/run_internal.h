@@ -108,6 +108,9 @@ void ag_mover_use(ag_mover *m, const double *params, const ag_fused *fused);
 void ag_checkpoint_keep(ag_checkpoint *copy, const ag_checkpoint *c);
 void ag_checkpoint_done(ag_checkpoint *copy);
 
+/* scale.c: the absolute tolerance of a motion from the state x at o->t0. */
+double ag_scale_atol(const ag_system *sys, ag_work *w, const ag_run_options *o, const double *x);
+
 /* Checks during a motion. look: records in the result the first state outside the domain. vanishes: a constraint is 0
  * inside the step just made from t to t1, at *at; to be called for every step in turn. */
 typedef struct ag_guard ag_guard;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * One trajectory: step, judge, find events, record, settle onto the constraints; until a named end. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,7 +304,7 @@ static double first_size(run *r) {
   const ag_run_options *o = r->o;
   if (o->dt > 0) return o->t1 > o->t0 ? o->dt : -o->dt;
   ag_flow core = {.n = ag_system_dims(r->sys)->core, .rhs = core_rhs, .self = m};
-  return ag_control_first(m->in_place ? &core : &m->flow, m->method, r->t, o->t1, m->z, m->dz, o->rtol, o->atol,
+  return ag_control_first(m->in_place ? &core : &m->flow, m->method, r->t, o->t1, m->z, m->dz, o->rtol, r->control.atol,
                           m->space);
 }
 
@@ -500,6 +501,9 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   if (o->from) resume(&r, o->from);
   else if (r.m.full) memcpy(r.m.z, x0, sizeof(double) * (size_t)r.m.n);
   else trouble = ag_work_reduce(r.m.work, o->t0, x0, r.m.c, r.m.z);
+  if (!o->from) r.control.atol = ag_scale_atol(sys, r.m.work, o, x0);
+  if (o->dt <= 0) r.m.atol = fmax(r.control.atol, DBL_MIN); /* as lanes */
+  result->atol = r.control.atol;
   if (!trouble && !o->from) result->at_rest = ag_remark_rest(&r, x0);
   result->end = trouble ? ag_trajectory_trouble(trouble) : loop(&r);
   keep_checkpoint(&r);

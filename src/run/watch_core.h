@@ -12,7 +12,8 @@
 /* The motion over the step, of the components that are read. */
 V_IN void watch_curves(const ag_fused_args *m, V t, V h, look_curve *curve, VI *failed) {
   V w[AG_STEP_N], f4[AG_STEP_N], C[AG_STEP_N], decay = v_set(0);
-  const double rtol = AG_MARCH_FIXED ? 0 : m->rtol, atol = AG_MARCH_FIXED ? 0 : m->atol;
+  const double rtol = AG_MARCH_FIXED ? 0 : m->rtol;
+  const V atol = AG_MARCH_FIXED ? v_set(0) : *m->atol;
 #define AG_ENDS(k) m->z[k], m->z1[k], h * m->work[k], h * m->work[AG_STEP_END + k]
   for (int k = 0; k < AG_STEP_N; k++) w[k] = look_quarter(AG_ENDS(k));
   const V quarter = v_fma(v_set(0.25), h, t);

@@ -61,7 +61,7 @@
  * NaN if one of these components of z1 or f(t + h, z1) is not finite. The parts of the workspace are parameters, for
  * compilers believe `restrict` of parameters alone. */
 AG_RK_PART int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1, double rtol,
-                               double atol, V *restrict error, V *restrict k, V *restrict w) {
+                               V atol, V *restrict error, V *restrict k, V *restrict w) {
   AG_RK_OF(STAGES)(AG_RK_STAGE) AG_STEP_EACH(i) {
     V sum = {0};
     AG_RK_OF(B)(AG_RK_TERM) z1[i] = v_fma(h, sum, z[i]);
@@ -73,7 +73,7 @@ AG_RK_PART int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *rest
   return 0;
 }
 AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
-                                       double rtol, double atol, V *restrict error, V *restrict work) {
+                                       double rtol, V atol, V *restrict error, V *restrict work) {
   return AG_STEP_FN(try)(AG_STEP_PASS t, h, z, z1, rtol, atol, error, work, AG_RK_SCRATCH(work));
 }
 

@@ -98,8 +98,7 @@ static int scalar_rhs(void *self, double t, const double *z, double *dz) {
 typedef struct method {
   const char *name;
   int last;
-  int (*step)(V t, V h, const V *restrict z, V *restrict z1, double rtol, double atol, V *restrict error,
-              V *restrict work);
+  int (*step)(V t, V h, const V *restrict z, V *restrict z1, double rtol, V atol, V *restrict error, V *restrict work);
   int (*dense)(V t, V h, const V *restrict z, const V *restrict z1, V *restrict work);
   void (*interpolate)(V theta, const V *restrict z, const V *restrict work, V *restrict out);
 } method;
@@ -146,7 +145,7 @@ int main(void) {
         for (int i = 0; i < N; i++) x.z[i][l] = sin(7 * k + 3 * l + 2.2 * i);
       }
       RHS(x.t, x.z, x.work);
-      AG_CHECK(m->step(x.t, x.h, x.z, x.z1, rtol, atol, &x.error, x.work) == 0);
+      AG_CHECK(m->step(x.t, x.h, x.z, x.z1, rtol, (V){atol, atol}, &x.error, x.work) == 0);
       AG_CHECK(m->dense(x.t, x.h, x.z, x.z1, x.work) == 0);
       m->interpolate(theta, x.z, x.work, x.out);
       for (int l = 0; l < LANES; l++) compare(m, &x, l, rtol, atol, theta);

@@ -120,6 +120,7 @@ static void add_options(ag_fields *fields, const ag_description *what) {
   ag_fields_number(fields, "/options@dt", o->dt);
   ag_fields_number(fields, "/options@rtol", o->rtol);
   ag_fields_number(fields, "/options@atol", o->atol);
+  ag_fields_integer(fields, "/options@absolute", o->absolute);
   ag_fields_number(fields, "/options@max_step", o->h_max);
   ag_fields_number(fields, "/options@every", o->every);
   ag_fields_integer(fields, "/options@max_steps", o->max_steps);
@@ -168,6 +169,7 @@ bool ag_store_options(const ag_fields *fields, ag_run_options *o, bool *strict) 
   o->dt = ag_fields_get_number(fields, "/options@dt", NAN);
   o->rtol = ag_fields_get_number(fields, "/options@rtol", NAN);
   o->atol = ag_fields_get_number(fields, "/options@atol", NAN);
+  o->absolute = ag_fields_get_integer(fields, "/options@absolute", 1) != 0;
   o->h_max = ag_fields_get_number(fields, "/options@max_step", NAN);
   o->every = ag_fields_get_number(fields, "/options@every", NAN);
   o->max_steps = ag_fields_get_integer(fields, "/options@max_steps", -1);

@@ -267,5 +267,76 @@ start x = 1"""
             self.assertEqual(len(self.told(r, "equilibrium")), rests, text)
 
 
+# Each in units of length L, time tau, mass M.
+KEPLER = """param L = 1, tau = 1, M = 1
+config x in R^2
+lagrangian M/2*dot(x', x') + M*L^3/tau^2/norm(x)
+observable r = x/L
+start x = [L, 0], x' = [0, 1.2*L/tau]"""
+AT_REST = """param L = 1, tau = 1, M = 1
+config x in R, y in R
+lagrangian M/2*(x'^2 + y'^2) - M*(L/tau)^2*((x/L)^2/2 + (x/L)^4/4 + 3*(y/L)^2/2 + (x*y)^2/(2*L^4))
+observable r = [x/L, y/L]
+start x = L, y = 0.5*L"""
+THROUGH_ZERO = AT_REST.replace("start x = L, y = 0.5*L", "start x' = L/tau")
+ROLLING = """param L = 1, tau = 1, M = 1
+config x in R, y in R, phi in S1
+lagrangian M/2*(x'^2 + y'^2) + M*L^2/5*phi'^2 - M*L/tau^2*0.3*x
+constraint x'*sin(phi) = y'*cos(phi)
+observable r = [x/L, y/L, phi]
+start x' = 0.4*L/tau, phi' = 0.7/tau"""
+
+
+class Scales(Case):
+    """The same motion in other units is the same motion: the absolute tolerance follows the sizes of the start."""
+
+    UNITS = [(1e-15, 1, 1), (1e-13, 1, 1e-26), (1e15, 1, 1), (1, 1e-13, 1), (1, 1e13, 1), (1, 1, 1e-15), (1, 1, 1e15),
+             (1e-10, 1e-13, 1e-27), (1.5e11, 5e6, 2e30), (1e-6, 1e3, 1e-9), (1e-4, 1, 1), (1e-5, 1e-2, 1e3)]
+
+    def test_units(self):
+        for name, text in (("kepler", KEPLER), ("at_rest", AT_REST), ("zero", THROUGH_ZERO), ("rolling", ROLLING)):
+            model = self.model(text, name)
+            unit = self.json("run", model, "--t1", 10)
+            for L, T, M in self.UNITS:
+                r = self.json("run", model, "--t1", repr(10 * T), "--set", f"L={L!r}", "--set", f"tau={T!r}", "--set",
+                              f"M={M!r}")
+                self.assertEqual(r["end"], "time reached")
+                self.assertEqual(r["warnings"], unit["warnings"])
+                # global errors: some hundred steps at 1e-10
+                for a, b in zip(r["observables"]["r"], unit["observables"]["r"]):
+                    self.assertAlmostEqual(a, b, delta=3e-8, msg=f"{name} {L} {T} {M}")
+                self.assertLess(r["steps"], 3 * unit["steps"], f"{name} {L} {T} {M}")
+
+    def test_found(self):
+        r = self.json("run", os.path.join(FOLDER, "F4_nano.nh"), "--t1", 50)
+        self.assertAlmostEqual(r["state"]["x"] / 1e-13, math.cos(50), delta=1e-8)
+        self.assertEqual(r["warnings"], [])
+
+    def test_given(self):
+        """--atol is taken as it is; sizes from 1e-3 to 1e3 count as 1."""
+        nano = os.path.join(FOLDER, "F4_nano.nh")
+        self.assertEqual(len(self.told(self.json("run", nano, "--t1", 50, "--atol", "1e-12"), "energy")), 1)
+        model = self.model(KEPLER)
+        for L in (2e-3, 1, 500):
+            words = ("run", model, "--t1", 5, "--set", f"L={L}")
+            self.assertEqual(self.json(*words)["state"], self.json(*words, "--atol", "1e-12")["state"])
+
+    def test_same_bits(self):
+        """Alone, in a batch, and continued."""
+        model = self.model(AT_REST)
+        sets = ["--set", "tau=1e-3"]
+        sizes = [1e-13, 1e-9, 1e-4, 1, 1e4, 1e12]
+        with open(self.path("starts.csv"), "w") as f:
+            f.write("L\n" + "".join(f"{L!r}\n" for L in sizes))
+        batch = self.json("run", model, *sets, "--t1", "0.02", "--starts", "starts.csv", "--columns", "x,y")
+        for i, L in enumerate(sizes):
+            one = self.json("run", model, *sets, "--set", f"L={L!r}", "--t1", "0.02")
+            self.assertEqual((batch["columns"]["x"][i], batch["columns"]["y"][i]), (one["state"]["x"], one["state"]["y"]))
+        words = ["run", model, *sets, "--set", "L=1e-13"]
+        self.run_it(*words, "--t1", "0.005", "-o", "a.h5", "--quiet")
+        self.assertEqual(self.json("run", "--from", "a.h5", "--t1", "0.02")["state"],
+                         self.json(*words, "--t1", "0.02")["state"])
+
+
 if __name__ == "__main__":
     unittest.main()

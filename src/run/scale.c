@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * The absolute tolerance, in the sizes of the motion. From the start: of each coordinate in R the largest component L,
+ * of each velocity the largest component V (angles and rotations have size 1). A coordinate at 0 gets V^2/A, a velocity
+ * at 0 sqrt(L A), A its acceleration; both as far as these are known. The tolerance follows the smallest of these
+ * sizes: too small a tolerance costs little, since rtol |z| counts as well. Sizes that are rounding error next to
+ * others of their kind are left out. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "run/run_internal.h"
+
+enum { LENGTH, SPEED, TURN, KINDS };
+
+typedef struct sizes {
+  int n;
+  int *kind;
+  double *of;
+} sizes;
+
+static double largest(int n, const double *v) {
+  double most = 0;
+  for (int i = 0; i < n; i++) most = fmax(most, fabs(v[i]));
+  return most;
+}
+
+static void add(sizes *s, int kind, double of) {
+  if (!(of > 0) || !isfinite(of)) return;
+  s->kind[s->n] = kind;
+  s->of[s->n++] = of;
+}
+
+/* xidot NULL: what is 0 stays unknown. */
+static void collect(sizes *s, const ag_system *sys, const double *x, const double *xidot) {
+  int n, n_xi;
+  const ag_layout_row *q = ag_layout_rows(sys, AG_LAYOUT_COORDINATE, &n);
+  const ag_layout_row *xi = ag_layout_rows(sys, AG_LAYOUT_VELOCITY, &n_xi);
+  s->n = 0;
+  for (int i = 0; i < n && i < n_xi; i++) {
+    bool line = q[i].factor == AG_SPACE_R;
+    double L = line ? largest(q[i].n, x + q[i].at) : 1, V = largest(xi[i].n, x + xi[i].at);
+    double A = xidot ? largest(xi[i].n, xidot + xi[i].at - ag_system_dims(sys)->q) : 0;
+    double speed = V > 0 ? V : sqrt(L * A);
+    if (line) add(s, LENGTH, L > 0 ? L : A > 0 ? V * V / A : 0);
+    add(s, line ? SPEED : TURN, speed);
+  }
+}
+
+static bool ordinary(double size) { return size >= 1e-3 && size <= 1e3; }
+
+/* Sizes between 1e-3 and 1e3 count as 1, those beyond 1e-6 and 1e6 as they are; between them it is continuous. */
+static double factor(double size) {
+  if (size < 1) return fmin(1, fmax(size, 1e6 * size * size));
+  return fmax(1, fmin(size, 1e-6 * size * size));
+}
+
+static double smallest(const sizes *s, const ag_system *sys) {
+  static const double NOISE = 1e-9;
+  double most[KINDS] = {0}, least = INFINITY;
+  int n;
+  const ag_layout_row *q = ag_layout_rows(sys, AG_LAYOUT_COORDINATE, &n);
+  for (int i = 0; i < n; i++)
+    if (q[i].factor != AG_SPACE_R) least = 1;
+  for (int i = 0; i < s->n; i++) most[s->kind[i]] = fmax(most[s->kind[i]], s->of[i]);
+  for (int i = 0; i < s->n; i++)
+    if (s->of[i] > NOISE * most[s->kind[i]]) least = fmin(least, s->of[i]);
+  return isfinite(least) ? least : 1;
+}
+
+double ag_scale_atol(const ag_system *sys, ag_work *w, const ag_run_options *o, const double *x) {
+  if (o->absolute || o->dt > 0) return o->atol;
+  int n, n_xi = ag_system_dims(sys)->xi;
+  (void)ag_layout_rows(sys, AG_LAYOUT_COORDINATE, &n);
+  sizes s = {.kind = ag_heap_alloc(sizeof(int) * (size_t)(2 * n + 1)),
+             .of = ag_heap_alloc(sizeof(double) * (size_t)(2 * n + 1))};
+  collect(&s, sys, x, NULL);
+  bool usual = s.n > 0;
+  for (int i = 0; i < s.n; i++) usual = usual && ordinary(s.of[i]);
+  if (!usual) {
+    double *xidot = ag_heap_alloc(sizeof *xidot * (size_t)(n_xi + 1));
+    bool known = ag_work_accel(w, o->t0, x, xidot, NULL) == AG_FINE;
+    collect(&s, sys, x, known ? xidot : NULL);
+    free(xidot);
+  }
+  double atol = o->atol * (usual ? 1 : factor(smallest(&s, sys)));
+  free(s.kind);
+  free(s.of);
+  return atol;
+}
