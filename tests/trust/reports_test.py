@@ -305,7 +305,8 @@ class Scales(Case):
                 # global errors: some hundred steps at 1e-10
                 for a, b in zip(r["observables"]["r"], unit["observables"]["r"]):
                     self.assertAlmostEqual(a, b, delta=3e-8, msg=f"{name} {L} {T} {M}")
-                self.assertLess(r["steps"], 3 * unit["steps"], f"{name} {L} {T} {M}")
+                # an angle that starts at 0 next to tiny lengths takes some small steps first
+                self.assertLess(r["steps"], unit["steps"] + 100, f"{name} {L} {T} {M}")
 
     def test_found(self):
         r = self.json("run", os.path.join(FOLDER, "F4_nano.nh"), "--t1", 50)
