@@ -80,6 +80,50 @@ static bool param_value(ag_builder *b, const ag_syn *s, const char *name, bool i
   return number != 0;
 }
 
+/* One entry of a parameter, from `--set v[2]=...`. */
+static bool set_entry(ag_builder *b, const ag_syn *target, const ag_syn *right, const char *name, worth *w) {
+  int rows = ag_node_rows(b->g, w->value), cols = ag_node_cols(b->g, w->value), i = 0, j = 0;
+  const ag_link *at = &target->links[1];
+  if (rows * cols == 1) return ag_scope_error(b, target->pos, "`%s` is a scalar: it has no entries", name);
+  if (target->n != 2 || at->op != AG_TOKEN_LEFT || (cols > 1) != (at->y != NULL))
+    return ag_scope_error(b, target->pos, "`%s` is %s; set it, or one entry %s of it", name, ag_note_shape(b, w->value),
+                          cols > 1 ? "[i, j]" : "[i]");
+  worth entry;
+  if (!ag_lookup_index(b, at->x, "rows", target->links[0].x, rows, &i)) return false;
+  if (at->y && !ag_lookup_index(b, at->y, "columns", target->links[0].x, cols, &j)) return false;
+  if (!param_value(b, right, name, false, &entry)) return false;
+  if (!ag_is_scalar(b->g, entry.value))
+    return ag_scope_error(b, right->pos, "an entry of `%s` is a scalar; this is %s", name,
+                          ag_note_shape(b, entry.value));
+  ag_id *values = AG_NEWN(b->arena, ag_id, 2 * rows * cols), *numbers = values + rows * cols;
+  for (int k = 0; k < rows * cols; k++) {
+    bool here = k == i * cols + j;
+    values[k] = here ? entry.value : ag_entry(b->g, w->value, k / cols, k % cols);
+    numbers[k] = here ? entry.number : ag_entry(b->g, w->number, k / cols, k % cols);
+  }
+  w->value = ag_stack(b->g, rows, cols, values);
+  w->number = ag_stack(b->g, rows, cols, numbers);
+  return true;
+}
+
+/* Entries that are set by themselves, after the last --set of the whole (`from` changes). */
+static bool set_entries(ag_builder *b, int name, int from, worth *w) {
+  const char *file = b->ctx->file;
+  bool ok = true;
+  for (int i = 0; i < b->n_change; i++) {
+    ag_change *c = &b->changes[i];
+    const ag_syn *target = c->stmt.n_part ? c->stmt.parts[0].target : NULL;
+    if (c->vary || c->stmt.error || !target || target->kind != AG_SYN_POST) continue;
+    if (target->links[0].x->kind != AG_SYN_NAME || target->links[0].x->name != name) continue;
+    c->used = true;
+    if (i < from || !ok) continue;
+    ag_scope_source(b, c, file);
+    ok = set_entry(b, target, c->stmt.parts[0].right, ag_scope_text(b, name), w);
+    ag_scope_source(b, NULL, file);
+  }
+  return ok;
+}
+
 void ag_define_param(ag_builder *b, const ag_part *p) {
   const char *name = ag_scope_text(b, p->name);
   bool fresh = ag_scope_free(b, p->name, p->pos);
@@ -102,6 +146,7 @@ void ag_define_param(ag_builder *b, const ag_part *p) {
     ok = good && ok;
     w = changed;
   }
+  if (ok && fresh) ok = set_entries(b, p->name, set, &w);
   b->defining = 0;
   if (!fresh) return;
   ag_symbol *sym = ag_scope_define(b, p->name, ok ? AG_SYM_PARAM : AG_SYM_BAD, p->pos);

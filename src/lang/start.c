@@ -117,7 +117,7 @@ static bool settable(ag_builder *b, const ag_change *c) {
   case AG_SYM_ANGLE: return true;
   case AG_SYM_BAD: return false;
   case AG_SYM_PARAM:
-    if (s == base) return false; /* overruled by a later --set of the same parameter */
+    if (s == base || c->used) return false; /* overruled by a later --set of the same parameter, or an entry of it */
     return ag_scope_error(b, s->pos, "set the whole parameter `%s`, not a part of it", text);
   case AG_SYM_NONE: break;
   default:

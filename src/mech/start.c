@@ -108,6 +108,7 @@ static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0
     ag_ctx_error(
         ctx, pos,
         "the start does not fulfil this relation (off by %.3g), and what is not named of it cannot change that", gap);
+  else if (touch && !isfinite(gap)) ag_ctx_error(ctx, pos, "at the start `%s` %s", touch->name, touch->text);
   else if (touch) ag_ctx_error(ctx, pos, "at the start `%s` %s (off by about %.3g)", touch->name, touch->text, gap);
   else if (moved)
     ag_ctx_warn(ctx, pos, "the start positions did not satisfy the constraints (by %.3g): moved to the nearest that do",

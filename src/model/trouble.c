@@ -182,7 +182,11 @@ void ag_trouble_place(ag_model *m, const ag_contact *c, ag_pos pos) {
   if (s->kind == AG_SURFACE_DISK || s->kind == AG_SURFACE_TORUS || s->kind == AG_SURFACE_CYLINDER) {
     ag_id tilt = ag_cross(g, ag_mul(g, R, ag_surface_axis(g, s)), c->normal);
     ag_id square = ag_dot(g, tilt, tilt), apart = ag_sub(g, square, ag_num(g, FLAT));
-    margin(m, c, "flat", "lies flat on the ground: it touches in more than one point", apart, false, pos);
+    const char *text = ag_arena_printf(m->arena,
+                                       "lies flat on the ground: it touches in more than one point; tilt it, for "
+                                       "example with `start %s.theta = 70*deg`",
+                                       c->body->name);
+    margin(m, c, "flat", text, apart, false, pos);
   }
   if (s->kind == AG_SURFACE_CYLINDER) add_edges(m, c, pos);
   if (s->kind == AG_SURFACE_CONVEX)

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""input_test.py PROGRAM [unittest arguments]: input that deserves an answer: what is meant, and what to write."""
+import math
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cli_test import Case  # noqa: E402 (takes the program from the arguments)
+
+VECTORS = """model m
+param v = [1, 2, 3], k = 2*v[2], A = [[1, 2], [3, 4]]
+config x in R
+lagrangian v[1]*x'^2/2 - v[2]*x^2 - A[2,1]*x
+observable a = v[1], b = v[2], c = k, d = A[2,1]
+start x = 1
+"""
+COIN = "model m\nbody coin mass 1 inertia diag(1, 1, 2) surface disk(1)\nroll coin on plane gravity 9.81\n"
+
+
+class Parameters(Case):
+    def values(self, *sets, code=0):
+        words = [w for s in sets for w in ("--set", s)]
+        out = self.json("run", "-", "--t1", "0.1", *words, stdin=VECTORS.encode(), code=code)
+        return [out["observables"][key] for key in "abcd"]
+
+    def test_entries_are_set(self):
+        self.assertEqual(self.values("v[2]=5"), [1, 5, 10, 3])
+        self.assertEqual(self.values("v=[7,8,9]", "v[2]=5"), [7, 5, 10, 3])
+        self.assertEqual(self.values("v[2]=5", "v=[7,8,9]"), [7, 8, 16, 3])  # the last one of an entry counts
+        self.assertEqual(self.values("v[2]=5", "v[2]=6", "v[1]=4"), [4, 6, 12, 3])
+        self.assertEqual(self.values("A[2,1]=v[3]^2", "v[3]=5"), [1, 2, 4, 25])
+
+    def test_entries_that_are_not(self):
+        for text, message in [("v[4]=1", "index 4 is out of range"), ("A[2]=1", r"one entry \[i, j\]"), ("v[1,2]=1", r"one entry \[i\]"),
+                              ("k[1]=1", "`k` is a scalar"), ("v[2]=[1,2]", "an entry of `v` is a scalar"), ("v[2]=x", "defined only later")]:
+            _, err = self.anagyre("check", "-", "--set", text, stdin=VECTORS.encode(), code=2)
+            self.assertRegex(err, message)
+
+
+class Starts(Case):
+    def test_coin(self):
+        _, err = self.anagyre("check", "-", stdin=COIN.encode(), code=2)
+        self.assertIn("for example with `start coin.theta = 70*deg`", err)
+        self.anagyre("run", "-", "--t1", "0.1", stdin=(COIN + "start coin.theta = 70*deg\n").encode())
+
+
+class Numbers(Case):
+    def test_expressions(self):
+        text = "model m\nconfig x in R\nlagrangian x'^2/2\nstart x' = 1\n"
+        for word, value in [("sqrt(2)", math.sqrt(2)), ("2*pi", 2*math.pi), ("90*deg", math.pi/2), ("1e-3", 1e-3), ("-1/3", -1/3)]:
+            self.near(self.json("run", "-", "--t1", word, stdin=text.encode())["state"]["x"], value, 1e-14)
+        self.fails(["run", "pendulum", "--t1", "sqr(2)"], 2, "did you mean `sqrt`")
+        self.fails(["run", "pendulum", "--t1", "20deg"], 2, r"write `20\*deg`")
+
+
+if __name__ == "__main__":
+    unittest.main()
