@@ -171,6 +171,9 @@ void ag_result_doubts(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o
   for (int e = 0; e < r->n_event; e++) {
     const ag_doubt *d = &r->doubts[e];
     const ag_event *event = ag_run_event(sys, o, e);
+    if (r->fitted[e] && r->event_count[e])
+      ag_ctx_note(ctx, event->pos, "`%s` cannot be enclosed: that all its crossings were found is not proved",
+                  event->name);
     if (!d->n) continue;
     if (d->n == 1)
       ag_ctx_warn(ctx, event->pos,
@@ -302,7 +305,7 @@ static void put_events(const ag_outcome *o, ag_text *out) {
       if (k) ag_text_str(out, ", ");
       ag_text_number(out, r->event_times[i][k]);
     }
-    ag_text_str(out, n > EVENTS_SHOWN ? ", ...\n" : "\n");
+    ag_text_printf(out, "%s%s\n", n > EVENTS_SHOWN ? ", ..." : "", r->fitted[i] ? " (not proved)" : "");
   }
 }
 
@@ -314,7 +317,7 @@ static void put_section(const ag_outcome *o, ag_text *out) {
                  n == 1 ? "" : "s");
   if (n) ag_text_str(out, n > 1 ? ", t = " : ", at t = "), ag_text_number(out, r->event_times[e][0]);
   if (n > 1) ag_text_str(out, " to "), ag_text_number(out, r->event_times[e][n - 1]);
-  ag_text_char(out, '\n');
+  ag_text_str(out, r->fitted[e] ? " (not proved)\n" : "\n");
 }
 
 static void put_end(const ag_outcome *o, ag_text *out) {
@@ -409,6 +412,10 @@ void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series) {
     for (int k = 0; k < r->event_count[i]; k++) ag_json_number(j, NULL, r->event_times[i][k]);
     ag_json_end(j, ']');
   }
+  ag_json_end(j, '}');
+  ag_json_begin(j, "proved", '{');
+  for (int i = 0; i < r->n_event; i++)
+    if (q->events || i >= ag_model_n_events(m)) ag_json_bool(j, ag_run_event(o->system, q, i)->name, !r->fitted[i]);
   ag_json_end(j, '}');
   ag_json_warnings(j, o->ctx);
   ag_json_string(j, "why", r->why);

@@ -29,6 +29,11 @@ typedef struct e_range {
 
 /* ---- ranges ---- */
 
+/* The lesser and the larger of two numbers; of a NaN and a number, whichever is quicker. A product of 0 and infinity is
+ * a bound that the other corners have, too, or all corners are NaN. */
+V_IN V e_least(V a, V b) { return v_blend(m_lt(a, b), a, b); }
+V_IN V e_most(V a, V b) { return v_blend(m_lt(b, a), a, b); }
+
 V_IN e_range e_out(V lo, V hi) {
   lo = v_fma(v_abs(lo), v_set(-0x1p-49), lo) - 0x1p-1000;
   hi = v_fma(v_abs(hi), v_set(0x1p-49), hi) + 0x1p-1000;
@@ -43,7 +48,7 @@ V_IN e_range e_plus(e_range a, e_range b) { return e_out(a.lo + b.lo, a.hi + b.h
 V_IN e_range e_minus(e_range a, e_range b) { return e_out(a.lo - b.hi, a.hi - b.lo); }
 V_IN e_range e_times(e_range a, e_range b) {
   V p = a.lo * b.lo, q = a.lo * b.hi, r = a.hi * b.lo, s = a.hi * b.hi;
-  return e_out(v_min(v_min(p, q), v_min(r, s)), v_max(v_max(p, q), v_max(r, s)));
+  return e_out(e_least(e_least(p, q), e_least(r, s)), e_most(e_most(p, q), e_most(r, s)));
 }
 V_IN VI e_has(e_range a, V x) { return m_le(a.lo, x) & m_le(x, a.hi); }
 V_IN e_range e_inverse(e_range a) { return e_choose(e_has(a, v_set(0)), e_whole(), e_out(1.0 / a.hi, 1.0 / a.lo)); }

@@ -85,12 +85,23 @@ static void find_units(ag_batch_job *b) {
   free(units);
 }
 
+/* Can all functions be enclosed, in code of reasonable length? */
+static bool can_enclose(const ag_tape *watch) {
+  enum { LONGEST = 2000 };
+  bool all = true, *bounded = watch ? ag_heap_alloc((size_t)watch->n_out + 1) : NULL;
+  if (watch) ag_enclose_bounded(watch, bounded);
+  for (int i = 0; watch && i < watch->n_out; i++) all = all && bounded[i] && watch->n_instr < LONGEST;
+  free(bounded);
+  return all;
+}
+
 /* Compiles the lanes; false with result->note when that is not possible. */
 static bool prepare_lanes(ag_batch_job *b) {
   ag_system *sys = b->sys;
   const char *why = obstacle(sys, &b->o->run);
   ag_text reason = {0};
   if (!why && !ag_watch_init(&b->watch, sys, &b->o->run)) why = "an event or the section needs forces of constraint";
+  if (!why && !can_enclose(b->watch.tape)) why = "bounds of an event or of the section are not known";
   if (why) {
     ag_text_str(&reason, why);
   } else {

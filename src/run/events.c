@@ -2,12 +2,13 @@
  * Zero crossings. Pieces of the step in which an event function can cross zero are isolated by enclosures (look.c,
  * isolate.h); a change of sign in one of them is a crossing, which is then located to rounding with real steps of the
  * method from the start of the step, put back onto the constraints, so that neither time nor state carries the error of
- * the interpolation. Functions that cannot be enclosed are sampled. */
+ * the interpolation. Functions that cannot be enclosed have an interpolant of their own (fit.c). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "expr/vmath.h"
+#include "run/fit.h"
 #include "run/run_internal.h"
 
 enum { SAMPLES = 8 };
@@ -150,68 +151,27 @@ static int in_order(const finder *q) {
 
 /* ---- functions that cannot be enclosed ---- */
 
-/* Values of event e at the n-th parts of the step, on the dense output; only those at odd places are new when `refine`.
- */
-static void sample(ag_mover *m, double t, double h, int e, int n, bool refine, double *f) {
-  if (refine)
-    for (int i = n / 2; i > 0; i--) f[2 * i] = f[i];
-  for (int i = refine ? 1 : 0; i <= n; i += refine ? 2 : 1) f[i] = dense_value(m, t, h, (double)i / n, e);
+/* A function that is visited: its values on the dense output; a piece that has been walked over. */
+typedef struct walk {
+  finder *q;
+  int e;
+} walk;
+
+static double walk_value(void *self, double theta) {
+  const walk *w = self;
+  return dense_value(w->q->m, w->q->t, w->q->h, theta, w->e);
 }
 
-/* Do the samples at even places predict those between them (cubic through four, to 2 % of the spread)? Far from zero
- * relative to its spread the function need not be known so well: a force that is constant up to rounding. */
-static bool resolved(const double *f, int n) {
-  static const double weight[3][4] = {{5, 15, -5, 1}, {-1, 9, 9, -1}, {1, -5, 15, 5}}; /* sixteenths */
-  double lo = INFINITY, hi = -INFINITY, worst = 0;
-  for (int i = 0; i <= n; i++) lo = fmin(lo, f[i]), hi = fmax(hi, f[i]);
-  if (lo * hi > 0 && fmin(fabs(lo), fabs(hi)) > 20 * (hi - lo)) return true;
-  for (int i = 1; i < n; i += 2) {
-    int a = i - 3 < 0 ? 0 : i + 3 > n ? n - 6 : i - 3; /* four even places around i */
-    const double *w = weight[(i - a) / 2];
-    double p = 0;
-    for (int j = 0; j < 4; j++) p += w[j] * f[a + 2 * j];
-    worst = fmax(worst, fabs(p / 16 - f[i]));
-  }
-  return worst <= 0.02 * (hi - lo);
+static void walk_see(void *self, double last, double theta, double v) {
+  const walk *w = self;
+  visit(w->q, w->e, last, theta, v);
 }
 
-/* The function comes near zero at sample k and turns back: does it dip through? The parabola through three samples says
- * whether to look; then golden section on the dense output. True: *theta is a place where it has the other sign. */
-static bool dips(ag_mover *m, double t, double h, int e, const double *f, int n, int k, double *theta) {
-  double a = f[k - 1], b = f[k], c = f[k + 1], sign = b > 0 ? 1 : -1;
-  if (!(sign * a > sign * b && sign * c >= sign * b && sign * b > 0)) return false;
-  double bend = a - 2 * b + c, depth = b - (c - a) * (c - a) / (8 * bend);
-  if (sign * depth > 0.25 * sign * b && sign * depth > 0) return false;
-  double lo = (k - 1.0) / n, hi = (k + 1.0) / n, ratio = 0.6180339887498949;
-  for (int i = 0; i < 40; i++) {
-    double p = hi - ratio * (hi - lo), q = lo + ratio * (hi - lo);
-    double fp = sign * dense_value(m, t, h, p, e), fq = sign * dense_value(m, t, h, q, e);
-    if (fp < 0 || fq < 0) {
-      *theta = fp < 0 ? p : q;
-      return true;
-    }
-    if (!(fp <= fq)) lo = p;
-    else hi = q;
-  }
-  return false;
-}
-
-/* Samples of a function that cannot be enclosed (forces of constraint, which a linear system is solved for): more of
- * them until they predict each other. Its crossings are not proved. */
-static void visit_samples(finder *q, int e) {
-  ag_mover *m = q->m;
-  double *f = m->samples, last = 0;
-  int n = SAMPLES;
-  for (sample(m, q->t, q->h, e, n, false, f); n < AG_MAX_SAMPLES && !resolved(f, n); n *= 2)
-    sample(m, q->t, q->h, e, 2 * n, true, f);
-  for (int k = 1; k <= n; k++) {
-    double at = (double)k / n, dip = 2;
-    bool dipped = k < n && dips(m, q->t, q->h, e, f, n, k, &dip);
-    double other = dipped ? -f[k] : 0; /* any number of the other sign */
-    if (dipped && dip < at) visit(q, e, last, dip, other), last = dip;
-    visit(q, e, last, at, f[k]), last = at;
-    if (dipped && dip > at) visit(q, e, last, dip, other), last = dip;
-  }
+/* By an interpolant of its own: its crossings are not proved. */
+static void visit_fit(finder *q, int e) {
+  walk w = {q, e};
+  q->m->fitted[e] = true;
+  ag_fit_pieces(&w, walk_value, walk_see);
 }
 
 /* ---- which pieces of the step are looked at ---- */
@@ -249,7 +209,7 @@ static void visit_brackets(finder *q, int e) {
   const ag_bracket *b = ag_isolate_found(q->m->isolate, e - q->m->g_first, &n);
   for (int k = 0; k < n; k++)
     if (b[k].doubt && b[k].to - b[k].from > UNDECIDED) { /* the work has reached its limit */
-      visit_samples(q, e);
+      visit_fit(q, e);
       return;
     }
   for (int k = 0; k < n; k++) {
@@ -267,8 +227,10 @@ static void follow(finder *q, int e) {
   ag_mover *m = q->m;
   int hint = m->isolate && m->proved[e - m->g_first] ? m->hint[e - m->g_first] : -1;
   if (hint == AG_HINT_CLEAR) return;
+  if (m->isolate && hint < 0) m->fitted[e] = true;
+  if (hint < 0 && m->isolate && m->hint[e - m->g_first] == AG_HINT_CLEAR) return;
   if (hint == AG_HINT_LOOK) visit_brackets(q, e);
-  if (hint < 0) visit_samples(q, e);
+  if (hint < 0) visit_fit(q, e);
   if (hint == AG_HINT_ONCE) add_hit(q, e, ag_events_once(m, q->t, q->h, e));
   if (hint == AG_HINT_ONCE || hint == AG_HINT_WRONG_WAY) m->sign[e] = -m->sign[e];
 }

@@ -29,6 +29,7 @@
 #define AG_LOOK_READS(a) AG_WATCH_READS
 #define AG_LOOK_READ(a, i) watch_reads[i]
 #define AG_LOOK_FUNCTIONS(a) AG_WATCH
+#define AG_LOOK_ASKED(a, e) 1
 #define AG_LOOK_BOUNDS(a, t, z, out) g_bounds((t), (z), (const E *)0, (a)->prep_watch, (out));
 #define AG_FLOW_WATCH(a, t, z, out, fail) g(&(t), (z), (a)->c, (a)->prep_watch, (out), &(fail));
 #if defined __GNUC__ && !defined __clang__ && AG_STEP_N <= 16

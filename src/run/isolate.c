@@ -156,8 +156,8 @@ static ag_enclosure range_of(int degree, const double *b, double length, double 
   double lo = b[0], hi = b[0], least = INFINITY, most = -INFINITY;
   for (int i = 0; i < degree; i++) {
     double d = b[i + 1] - b[i];
-    least = fmin(least, d), most = fmax(most, d);
-    lo = fmin(lo, b[i + 1]), hi = fmax(hi, b[i + 1]);
+    least = least < d ? least : d, most = most > d ? most : d;
+    lo = lo < b[i + 1] ? lo : b[i + 1], hi = hi > b[i + 1] ? hi : b[i + 1];
   }
   double rounding = 1e-15 * fmax(fabs(lo), fabs(hi)), scale = degree / length;
   return (ag_enclosure){lo - width - rounding, hi + width + rounding, scale * (least - 2 * rounding),

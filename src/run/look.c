@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "expr/vmath.h"
+#include "run/fit.h"
 #include "run/run_internal.h"
 
 #include "expr/enclose.h"
@@ -38,6 +39,7 @@ typedef struct ag_first first_look;
 #define AG_LOOK_READS(a) (a)->n_read
 #define AG_LOOK_READ(a, i) (a)->read[i]
 #define AG_LOOK_FUNCTIONS(a) (a)->tape->n_out
+#define AG_LOOK_ASKED(a, e) (a)->proved[e]
 #define AG_LOOK_BOUNDS(a, t, z, out) enclose(a, t, z, out);
 struct ag_first {
   const ag_tape *tape;
@@ -45,6 +47,9 @@ struct ag_first {
   int n_c, n_read, *read;
   double *quarter, *at, *last; /* rates and state at a quarter of the step; last coefficients */
   double *f0, *f1;             /* values at both ends */
+  double *nodes;               /* values of functions at the nodes of fit.h */
+  const bool *proved;          /* per function: can it be enclosed? */
+  bool any;                    /* can any? */
   struct look_room *room;
 };
 
@@ -60,7 +65,7 @@ static first_look *first_create(const ag_mover *m, const ag_tape *tape, const do
   first_look *a = ag_heap_alloc(sizeof *a);
   size_t n = (size_t)m->n + 1, n_out = (size_t)tape->n_out + 1;
   const bool *reads = ag_isolate_reads(m->isolate);
-  *a = (first_look){.tape = tape, .n_c = ag_system_dims(m->sys)->c};
+  *a = (first_look){.tape = tape, .proved = m->proved, .n_c = ag_system_dims(m->sys)->c};
   a->slots = ag_heap_alloc(sizeof *a->slots * ((size_t)tape->n_slot + 1));
   a->c = ag_heap_alloc(sizeof *a->c * (size_t)(a->n_c + 1));
   a->read = ag_heap_alloc(sizeof *a->read * n);
@@ -70,6 +75,7 @@ static first_look *first_create(const ag_mover *m, const ag_tape *tape, const do
   for (int i = 0; i < 3; i++) *numbers[i] = ag_heap_alloc(sizeof(double) * n);
   a->f0 = ag_heap_alloc(sizeof(double) * ((size_t)m->n_g + 1));
   a->f1 = ag_heap_alloc(sizeof(double) * ((size_t)m->n_g + 1));
+  a->nodes = ag_heap_alloc(sizeof(double) * n_out * (AG_FIT_CHEAP + 1));
   a->room = ag_heap_alloc(sizeof *a->room);
   *a->room = (look_room){.curve = ag_heap_alloc(sizeof(look_curve) * n),
                          .range = ag_heap_alloc(sizeof(E) * n),
@@ -83,7 +89,7 @@ static first_look *first_create(const ag_mover *m, const ag_tape *tape, const do
 
 static void first_free(first_look *a) {
   if (!a) return;
-  void *all[] = {a->slots, a->c, a->read, a->quarter, a->at, a->last, a->f0, a->f1};
+  void *all[] = {a->slots, a->c, a->read, a->quarter, a->at, a->last, a->f0, a->f1, a->nodes};
   void *room[] = {a->room->curve, a->room->range, a->room->out, a->room->middle,
                   a->room->seen,  a->room->parts, a->room};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
@@ -125,7 +131,7 @@ V_IN void find_quarter(const ag_mover *m, double h) {
   static void name(ag_mover *m, double t, double h) { __VA_ARGS__; }
 #endif
 ON_MACHINE(state_at_quarter, (void)t, find_quarter(m, h))
-ON_MACHINE(look_first, find_curves(m, h), look_into(m->first, m->first->room, t, h))
+ON_MACHINE(look_first, find_curves(m, h); if (m->first->any) look_into(m->first, m->first->room, t, h))
 
 /* The first look at all functions: hints as the lanes give them. */
 static void find_hints(ag_mover *m, double t, double h) {
@@ -140,12 +146,13 @@ static void find_hints(ag_mover *m, double t, double h) {
   }
   for (int i = 0; i < a->n_c; i++) a->c[i] = e_number(m->c[i]);
   look_first(m, t, h);
+  if (!a->any) return;
   bool clear = true;
   for (int e = 0; e < n; e++) {
     const ag_event *event = ag_mover_event(m, m->g_first + e);
     a->f0[m->g_first + e] = a->f1[m->g_first + e] = NAN;
     m->hint[e] = (int)look_hint(&a->room->seen[e], m->sign[m->g_first + e], NAN, NAN, event->direction, -(VI)(h < 0));
-    clear = clear && m->hint[e] == AG_HINT_CLEAR;
+    clear = clear && (m->hint[e] == AG_HINT_CLEAR || !m->proved[e]);
   }
   if (clear || ag_mover_watch(m, t, m->z, m->c, a->f0) || ag_mover_watch(m, t + h, m->z1, m->c, a->f1)) return;
   for (int e = m->g_first; e < m->n_g; e++)
@@ -165,6 +172,7 @@ void ag_look_create(ag_mover *m, const ag_tape *watch, const double *params) {
   find_absent(watch, m->absent);
   m->isolate = ag_isolate_create(watch, m->n, params, m->c, ag_system_dims(m->sys)->c);
   m->first = first_create(m, watch, params);
+  for (int e = 0; e < n_out; e++) m->first->any = m->first->any || m->proved[e];
   m->work_limit = (int)fmin(WORK, OPERATIONS / (watch->n_instr + 1));
   m->curve = ag_heap_alloc(sizeof(double) * (size_t)((AG_ISOLATE_DEGREE + 1) * m->n + 1));
   m->width = ag_heap_alloc(sizeof(double) * (size_t)(m->n + 1));
@@ -205,6 +213,32 @@ static void look_again(ag_mover *m, double t, double h) {
   }
 }
 
+/* The state at the part x of the step on the cheap curve, into m->zt. */
+static void cheap_state(ag_mover *m, double h, double x) {
+  for (int k = 0; k < m->n; k++) {
+    double d = m->z1[k] - m->z[k], a = h * m->dz[k] - d, b = d - h * m->dz1[k] - a;
+    m->zt[k] = m->z[k] + x * (d + (1 - x) * (a + x * (b + (1 - x) * m->first->last[k])));
+  }
+}
+
+/* Functions that cannot be enclosed: is their own interpolant on the cheap curve far from zero? */
+static void look_fitted(ag_mover *m, double t, double h) {
+  enum { N = AG_FIT_CHEAP };
+  int n = m->n_g - m->g_first;
+  bool any = false;
+  for (int e = 0; e < n; e++) any = any || !m->proved[e];
+  if (!any || !isfinite(m->first->last[0])) return;
+  for (int j = 0; j <= N; j++) {
+    double x = ag_fit_node(N, j);
+    cheap_state(m, h, x);
+    bool there = !ag_mover_watch(m, fma(x, h, t), m->zt, m->c, m->g1);
+    for (int e = 0; e < n; e++) m->first->nodes[e * (N + 1) + j] = there ? m->g1[m->g_first + e] : NAN;
+  }
+  for (int e = 0; e < n; e++)
+    if (!m->proved[e] && ag_fit_clear(m->first->nodes + e * (N + 1), m->sign[m->g_first + e]))
+      m->hint[e] = AG_HINT_CLEAR, m->fitted[m->g_first + e] = true;
+}
+
 bool ag_look_clear(ag_mover *m, double t, double h) {
   if (!m->isolate) return false;
   int n = m->n_g - m->g_first;
@@ -213,6 +247,7 @@ bool ag_look_clear(ag_mover *m, double t, double h) {
   for (int e = 0; e < n && m->fresh; e++) m->hint[e] = AG_HINT_LOOK;
   if (m->fresh) return false;
   look_again(m, t, h);
+  look_fitted(m, t, h);
   for (int e = 0; e < n; e++) clear = clear && m->hint[e] <= AG_HINT_WRONG_WAY;
   for (int e = 0; e < n && clear; e++)
     if (m->hint[e] == AG_HINT_WRONG_WAY) m->sign[m->g_first + e] = -m->sign[m->g_first + e];

@@ -5,11 +5,11 @@
  *
  * The motion over the step is a curve of degree 4: the cubic of values and rates at both ends, and the term
  * C x^2 (1 - x)^2 that makes its rate right at a quarter of the step, which costs one right-hand side. It may be off by
- * its width (look_width). Functions of the motion are enclosed over the whole step, then over its quarters. A function
- * is decided where every piece either excludes zero or has a rate of one sign, the same for all such pieces: then it
- * crosses zero at most once, and the values at both ends tell whether (docs/design/0013). */
+ * its width (look_width). Functions of the motion are enclosed over the whole step, its halves, its quarters. A
+ * function is decided where every piece either excludes zero or has a rate of one sign, the same for all such pieces:
+ * then it crosses zero at most once, and the values at both ends tell whether (docs/design/0013). */
 
-enum { LOOK_DEGREE = 4, LOOK_PIECES = 4 };
+enum { LOOK_DEGREE = 4 };
 
 /* A component of the motion: Bernstein coefficients, and how far it may be off. */
 typedef struct look_curve {
@@ -75,9 +75,9 @@ V_IN E look_range(const look_curve *c, double length) {
   V lo = c->b[0], hi = lo, least = c->b[1] - c->b[0], most = least;
   for (int i = 1; i <= LOOK_DEGREE; i++) {
     const V step = c->b[i] - c->b[i - 1];
-    lo = v_min(lo, c->b[i]), hi = v_max(hi, c->b[i]), least = v_min(least, step), most = v_max(most, step);
+    lo = e_least(lo, c->b[i]), hi = e_most(hi, c->b[i]), least = e_least(least, step), most = e_most(most, step);
   }
-  const V rounding = 1e-15 * v_max(v_abs(lo), v_abs(hi)), wide = c->width + rounding, rate = 4.0 * c->width;
+  const V rounding = 1e-15 * e_most(v_abs(lo), v_abs(hi)), wide = c->width + rounding, rate = 4.0 * c->width;
   const double scale = LOOK_DEGREE / length;
   return (E){lo - wide, hi + wide, v_fma(v_set(scale), least - 2.0 * rounding, -rate),
              v_fma(v_set(scale), most + 2.0 * rounding, rate)};
@@ -136,31 +136,35 @@ V_IN V look_hint(const look_seen *s, V memory, V f0, V f1, int way, VI back) {
  *   AG_LOOK_FN                            what stands before the type of a function
  *   AG_LOOK_READS(a) AG_LOOK_READ(a, i)   components that are read: how many; which
  *   AG_LOOK_FUNCTIONS(a)                  how many functions
+ *   AG_LOOK_ASKED(a, e)                   can function e be enclosed at all?
  *   AG_LOOK_BOUNDS(a, t, z, out)          a statement that encloses them */
 typedef struct look_room {
   look_curve *curve;       /* per component that is read */
   E *range;                /* per component */
   E *out, *middle;         /* per function */
-  look_seen *seen, *parts; /* per function: the result; that of the quarters */
+  look_seen *seen, *parts; /* per function: the result; that of the parts */
 } look_room;
 
-/* Quarter p of a curve, and its value in the middle of that. */
-V_IN look_curve look_part(const look_curve *c, int p, V *middle) {
+/* Half or quarter p of a curve, and its value in the middle of that. */
+V_IN look_curve look_part(const look_curve *c, int n, int p, V *middle) {
   look_curve half[2], quarter[2], eighth[2];
   look_halve(c, &half[0], &half[1]);
-  look_halve(&half[p / 2], &quarter[0], &quarter[1]);
+  const look_curve *first = &half[n == 2 ? p : p / 2];
+  look_halve(first, &quarter[0], &quarter[1]);
+  *middle = quarter[1].b[0];
+  if (n == 2) return *first;
   look_halve(&quarter[p % 2], &eighth[0], &eighth[1]);
   *middle = eighth[1].b[0];
   return quarter[p % 2];
 }
 
-/* The functions over quarter p, as sharp as needed, where they are still undecided. */
-AG_LOOK_FN void look_at_part(AG_LOOK_OF, const look_room *r, V t, V h, int p) {
-  const double length = 1.0 / LOOK_PIECES, from = p * length;
+/* The functions over part p of n, as sharp as needed, where they are still undecided. */
+AG_LOOK_FN void look_at_part(AG_LOOK_OF, const look_room *r, V t, V h, int n, int p) {
+  const double length = 1.0 / n, from = p * length;
   VI needed = v_word_set(0);
   for (int i = 0; i < AG_LOOK_READS(a); i++) {
     V middle;
-    const look_curve c = look_part(&r->curve[i], p, &middle);
+    const look_curve c = look_part(&r->curve[i], n, p, &middle);
     r->range[AG_LOOK_READ(a, i)] = look_range(&c, length);
   }
   const E time = look_time(t, h, from, from + length), between = look_time(t, h, from + length / 2, from + length / 2);
@@ -168,12 +172,12 @@ AG_LOOK_FN void look_at_part(AG_LOOK_OF, const look_room *r, V t, V h, int p) {
   for (int e = 0; e < AG_LOOK_FUNCTIONS(a); e++) {
     look_seen s = look_nothing();
     look_add(&s, r->out[e]);
-    needed |= s.open & look_undecided(&r->seen[e]);
+    if (AG_LOOK_ASKED(a, e)) needed |= s.open & look_undecided(&r->seen[e]);
   }
   if (v_any(needed)) {
     for (int i = 0; i < AG_LOOK_READS(a); i++) {
       V middle;
-      const look_curve c = look_part(&r->curve[i], p, &middle);
+      const look_curve c = look_part(&r->curve[i], n, p, &middle);
       r->range[AG_LOOK_READ(a, i)] = look_point(&c, middle);
     }
     AG_LOOK_BOUNDS(a, &between, r->range, r->middle)
@@ -192,19 +196,10 @@ AG_LOOK_FN void look_at_part(AG_LOOK_OF, const look_room *r, V t, V h, int p) {
 
 V_IN VI look_either(VI first, VI a, VI b) { return (first & a) | (~first & b); }
 
-/* All functions over the step, from r->curve into r->seen. */
-AG_LOOK_FN void look_into(AG_LOOK_OF, const look_room *r, V t, V h) {
-  VI open = v_word_set(0);
-  const E time = look_time(t, h, 0, 1);
-  for (int i = 0; i < AG_LOOK_READS(a); i++) r->range[AG_LOOK_READ(a, i)] = look_range(&r->curve[i], 1);
-  AG_LOOK_BOUNDS(a, &time, r->range, r->out)
-  for (int e = 0; e < AG_LOOK_FUNCTIONS(a); e++) {
-    r->seen[e] = r->parts[e] = look_nothing();
-    look_add(&r->seen[e], r->out[e]);
-    open |= look_undecided(&r->seen[e]);
-  }
-  if (!v_any(open)) return;
-  for (int p = 0; p < LOOK_PIECES; p++) look_at_part(a, r, t, h, p);
+/* All functions over the n parts of the step, where they are undecided. */
+AG_LOOK_FN void look_at_parts(AG_LOOK_OF, const look_room *r, V t, V h, int n) {
+  for (int e = 0; e < AG_LOOK_FUNCTIONS(a); e++) r->parts[e] = look_nothing();
+  for (int p = 0; p < n; p++) look_at_part(a, r, t, h, n, p);
   for (int e = 0; e < AG_LOOK_FUNCTIONS(a); e++) {
     look_seen *s = &r->seen[e];
     const look_seen *q = &r->parts[e];
@@ -213,4 +208,24 @@ AG_LOOK_FN void look_into(AG_LOOK_OF, const look_room *r, V t, V h) {
                      look_either(again, q->down, s->down), look_either(again, q->above, s->above),
                      look_either(again, q->below, s->below)};
   }
+}
+
+V_IN VI look_any_open(AG_LOOK_OF, const look_room *r) {
+  VI open = v_word_set(0);
+  for (int e = 0; e < AG_LOOK_FUNCTIONS(a); e++)
+    if (AG_LOOK_ASKED(a, e)) open |= look_undecided(&r->seen[e]);
+  (void)a;
+  return open;
+}
+
+/* All functions over the step, from r->curve into r->seen: the whole, its halves, its quarters. */
+AG_LOOK_FN void look_into(AG_LOOK_OF, const look_room *r, V t, V h) {
+  const E time = look_time(t, h, 0, 1);
+  for (int i = 0; i < AG_LOOK_READS(a); i++) r->range[AG_LOOK_READ(a, i)] = look_range(&r->curve[i], 1);
+  AG_LOOK_BOUNDS(a, &time, r->range, r->out)
+  for (int e = 0; e < AG_LOOK_FUNCTIONS(a); e++) {
+    r->seen[e] = look_nothing();
+    look_add(&r->seen[e], r->out[e]);
+  }
+  for (int n = 2; n <= 4 && v_any(look_any_open(a, r)); n *= 2) look_at_parts(a, r, t, h, n);
 }

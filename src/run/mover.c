@@ -147,9 +147,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->doubts = ag_heap_alloc(sizeof *m->doubts * (size_t)(m->n_g + 1));
   m->rtol = o->dt > 0 ? 0 : o->rtol;
   m->atol = o->dt > 0 ? 0 : fmax(o->atol, DBL_MIN); /* as lanes */
-  if (ag_mover_looks(m)) {
-    m->samples = ag_heap_alloc(size * (size_t)(AG_MAX_SAMPLES + 1));
-  }
+  m->fitted = ag_heap_alloc((size_t)m->n_g + 1);
   if (o->watch && ag_mover_looks(m)) take_watch(m, o->watch, params);
   m->in_place = ag_mover_in_place(sys, o);
   m->n_unit = m->in_place ? ag_system_units(sys, m->n, NULL) : 0;
@@ -167,7 +165,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
 
 void ag_mover_free(ag_mover *m) {
   void *all[] = {m->z,     m->dz,          m->z1,   m->dz1,           m->c,        m->c1,     m->zt,      m->x,
-                 m->space, m->g1,          m->sign, m->samples,       m->hits,     m->doubts, m->in_norm, m->factors,
+                 m->space, m->g1,          m->sign, m->fitted,        m->hits,     m->doubts, m->in_norm, m->factors,
                  m->units, m->unit_length, m->prep, m->prep_jacobian, m->own_slots};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_look_free(m);

@@ -91,6 +91,7 @@ typedef struct ag_run_result {
   int *event_count;     /* per event */
   double **event_times; /* per event */
   ag_doubt *doubts;     /* per event */
+  bool *fitted;         /* per event: found by an interpolant of its own, which proves nothing */
   ag_energy_law energy_law;
   double work, work_t; /* where energy is not conserved: the work done, int (F.xi - l_t - s.lambda) dt, until work_t */
   double work_energy;  /* and the energy then */

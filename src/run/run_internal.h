@@ -6,8 +6,6 @@
 #include "run/isolate.h"
 #include "run/run.h"
 
-enum { AG_MAX_SAMPLES = 2048 }; /* per step, of a function that cannot be enclosed */
-
 /* What is moved, in either closure: n numbers z (reduced, with basis data c) or the full state; the method that moves
  * it; what is looked for on the way. */
 /* A piece of the step in which it is open whether function e touches zero. */
@@ -48,8 +46,8 @@ typedef struct ag_mover {
   double *space;                /* workspace of the method */
   int trouble;                  /* of the last right-hand side that failed */
   long n_rhs;
-  double *samples; /* of functions that cannot be enclosed */
-  ag_hit *hits;    /* crossings of the step just looked into, in time order */
+  bool *fitted; /* per function: it was looked at by an interpolant of its own, which proves nothing */
+  ag_hit *hits; /* crossings of the step just looked into, in time order */
   int n_hit, cap_hit;
   double rtol, atol;      /* of the steps; both 0: they are fixed */
   struct ag_first *first; /* with watch: the first look into a step, what it says of each function (AG_HINT_...); */

@@ -399,6 +399,7 @@ static void finish(run *r, double recorded_t) {
   if (!have && res->end != AG_END_SINK && r->sink && !r->sink->row(r->sink->self, r->record)) res->end = AG_END_SINK;
   memcpy(res->record, r->record, sizeof(double) * (size_t)res->width);
   memcpy(res->doubts, m->doubts, sizeof *res->doubts * (size_t)res->n_event);
+  memcpy(res->fitted, m->fitted, sizeof *res->fitted * (size_t)res->n_event);
   res->rhs = m->n_rhs;
   res->compiled = m->fused != NULL;
 }
@@ -466,6 +467,7 @@ static void result_init(ag_run_result *result, const ag_system *sys, const ag_ru
   result->event_times = ag_heap_alloc(sizeof(double *) * (size_t)(result->n_event + 1));
   result->undefined = ag_heap_alloc(sizeof(double) * (size_t)result->width);
   for (int i = 0; i < result->width; i++) result->undefined[i] = NAN;
+  result->fitted = ag_heap_alloc((size_t)result->n_event + 1);
   result->doubts = ag_heap_alloc(sizeof *result->doubts * (size_t)(result->n_event + 1));
 }
 
@@ -521,6 +523,7 @@ void ag_run_done(ag_run_result *result) {
   free(result->event_count);
   free(result->doubts);
   free(result->undefined);
+  free(result->fitted);
   free(result->engine_note);
   free(result->why);
   ag_checkpoint_done(&result->checkpoint);

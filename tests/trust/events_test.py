@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Events against motions whose crossings are known in closed form: none may be missed, none counted twice.
 
-    events_test.py PROGRAM MODELS
+    events_test.py PROGRAM MODELS [HOW MANY MODELS]
 
 Times are compared to 1e-8 of the run (the default tolerance is 1e-10), directions and order exactly. Doubts are allowed
 only where two crossings lie closer together than 100 tolerances, or an extremum comes nearer to zero than the tolerance."""
@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 PROGRAM, MODELS = sys.argv[1], sys.argv[2]
+CAMPAIGN = int(sys.argv[3]) if len(sys.argv) > 3 else 70  # models of 100 events each
 failures = 0
 
 
@@ -127,16 +128,110 @@ def sines(folder, rng):
             compare(got["events"][f"e{e}"], wanted[e], lines[4 + e], 1e-7)
 
 
+def not_proved():
+    """What lies behind a linear solve says so; what can be enclosed is proved."""
+    got = run("rubber_disk", "--t1", "5")
+    check(got["proved"] == {"coin.lift": False, "coin.flat": True, "lowest": True}, f"proved: {got['proved']}")
+
+
+# ---- many problems in a model, motions with closed forms, all ways to run ----
+
+METHODS = [[], [], ["--rtol", "1e-6", "--atol", "1e-8"], ["--rtol", "1e-12", "--atol", "1e-13"], ["--method", "dopri5"],
+           ["--method", "tsit5", "--rtol", "1e-8"], ["--method", "bs3", "--rtol", "1e-7"], ["--dt", "0.37"], ["--dt", "1.3"]]
+
+
+def apart(times, least):
+    return all(q - p > least for p, q in zip(times, times[1:]))
+
+
+def polynomial(rng, t1):
+    """Roots of order 1, 2 or 3 along x = t. Of even order: no crossing."""
+    while True:
+        roots = sorted(rng.uniform(0.02, 0.98) * t1 for _ in range(rng.randint(1, 6)))
+        if len(roots) > 1 and rng.random() < 0.5:
+            roots[1] = roots[0] + 10 ** rng.uniform(-4, -1)
+            roots.sort()
+        if apart(roots, 5e-5) and roots[-1] < 0.99 * t1:
+            break
+    size = 10 ** rng.uniform(-6, 6) / t1 ** (len(roots) - 1)
+    return f"{size!r}*" + "*".join(f"(x - {r!r})" for r in roots), roots
+
+
+def chord(rng, t1):
+    c, r = rng.uniform(0.2, 0.8) * t1, 10 ** rng.uniform(-2, 0)
+    b = 0.1 + r * rng.choice([rng.uniform(-0.999, 0.999), rng.uniform(1.001, 2)])
+    d = r * r - (b - 0.1) ** 2
+    size = 10 ** rng.uniform(-6, 6)
+    return (f"{size!r}*((x - {c!r})^2 + (y - {b!r})^2 - {r!r}^2)", [c - math.sqrt(d), c + math.sqrt(d)] if d > 0 else [])
+
+
+def product(rng, t1):
+    """sin(a x - c) (u - b) with u = sin(t); none at the ends."""
+    while True:
+        a, b, c = rng.uniform(0.3, 10), rng.uniform(-0.9, 0.9), rng.uniform(0.1, 3)
+        times = [(k * math.pi + c) / a for k in range(-1, int(a * t1 / math.pi) + 2)]
+        for k in range(-1, int(t1 / 6) + 2):
+            times += [math.asin(b) + 2 * math.pi * k, math.pi - math.asin(b) + 2 * math.pi * k]
+        times.sort()
+        if apart(times, 1e-3) and all(min(abs(t), abs(t - t1)) > 1e-2 for t in times):
+            inside = [t for t in times if 0 < t < t1]
+            return f"{10 ** rng.uniform(-6, 6)!r}*sin({a!r}*x - {c!r})*(u - {b!r})", inside
+
+
+def many(folder, rng, n_event, direction=1):
+    """Events of all kinds along x = t, y = 0.1, u = sin(t); roots known to 1e-9 of the time, or the error of a coarse
+    method; fixed steps are exact for x and y, so that u takes no part."""
+    t1, how = rng.choice([10.0, 20.0]), rng.choice(METHODS)
+    kinds = [polynomial, chord] if how and how[0] == "--dt" else [polynomial, chord, product]
+    lines, wanted = [], []
+    for e in range(n_event):
+        text, times = rng.choice(kinds)(rng, t1)
+        lines.append(f"event e{e}: {text} = 0")
+        wanted.append(times)
+    at = 0.0 if direction > 0 else t1
+    start = f"start x = {at!r}, x' = 1, y = 0.1, u = {math.sin(at)!r}, u' = {math.cos(at)!r}"
+    head = ["model m", "config x in R, y in R, u in R", "lagrangian 1/2*(x'^2 + y'^2 + u'^2) - 1/2*u^2", start]
+    span = ["--t1", str(t1)] if direction > 0 else ["--t0", str(t1), "--t1", "0"]
+    got = run(model_file(folder, "\n".join(head + lines) + "\n"), *span, *how)
+    coarse = any(o in how for o in ("1e-6", "1e-7", "1e-8"))
+    for e in range(n_event):
+        compare(got["events"][f"e{e}"][::direction], wanted[e], f"{how} {direction} {lines[e]}", 1e-4 if coarse else 1e-7)
+    text = json.dumps(got["warnings"])
+    check(coarse or "undecided" not in text, f"{how} {direction}: {text[:300]}")
+    return n_event
+
+
+def lanes(folder, rng):
+    """The same in the lanes of a batch: sections of members, bit for bit those of single runs."""
+    roots = [sorted(rng.uniform(0.5, 19.5) for _ in range(3)) for _ in range(4)]
+    text = "*".join(f"(x - a - {r!r})" for r in roots[0])
+    more = f"section s: {text}*(u + 0.3*sin({rng.uniform(1, 9)!r}*x)) = 0"
+    path = model_file(folder, "\n".join(["model l", "param a = 0", "config x in R, u in R",
+                      "lagrangian 1/2*(x'^2 + u'^2) - 1/2*u^2", "start x' = 1, u' = 1", more]) + "\n")
+    how = rng.choice([[], ["--rtol", "1e-7"], ["--dt", "0.25"]])
+    got = run(path, "--section", "s", "--sweep", "a=0:0.3:5", "--t1", "20", *how)
+    member, times = got["section"]["points"]["member"], got["section"]["points"]["t"]
+    for i, a in enumerate(got["sweep"]["a"]):
+        one = run(path, "--section", "s", "--set", f"a={a!r}", "--t1", "20", *how)["section"]["points"]
+        mine = [t for k, t in zip(member, times) if k == i + 1]
+        check(mine == one["t"], f"lanes {how}: {more}, a = {a}: {len(mine)} and {len(one['t'])} crossings")
+
+
 def main():
     rng = random.Random(20)
     seen_cases()
     doubts()
+    not_proved()
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(40):
             polynomials(folder, rng)
             chords(folder, rng)
         for _ in range(20):
             sines(folder, rng)
+        for k in range(CAMPAIGN):
+            many(folder, rng, 100, -1 if k % 3 == 2 else 1)
+        for _ in range(2):
+            lanes(folder, rng)
     print(f"{failures} failures")
     sys.exit(failures > 0)
 

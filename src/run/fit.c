@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ * Functions that cannot be enclosed: forces of constraint, for which a linear system is solved, and functions too long
+ * for the work of a step. Each gets an interpolant of its own, a polynomial through Chebyshev nodes. It is trusted as
+ * far as its last coefficients go: what it says is not a proof, and the run says so.
+ *
+ * With c_k the coefficients of p on a piece, |p - c_0| <= sum of |c_k|, k > 0; four times the last two stand for what
+ * is left out. A piece is done when this excludes zero for p or for its rate; else it is halved. */
+#include "run/fit.h"
+
+#include <math.h>
+
+enum { CHEAP = AG_FIT_CHEAP, DENSE = 8, PIECES = 48, DEPTH = 24 };
+
+/* cos(pi i/8) */
+static double cosine(int i) {
+  static const double quarter[] = {1, 0.92387953251128674, 0.70710678118654752, 0.38268343236508977, 0};
+  i %= 16;
+  if (i > 8) i = 16 - i;
+  return i > 4 ? -quarter[8 - i] : quarter[i];
+}
+
+/* Coefficients of the polynomial through the values v at cos(pi j/n), j = 0 .. n: theta runs from 1 down. */
+static void coefficients(int n, const double *v, double *c) {
+  for (int k = 0; k <= n; k++) {
+    double sum = 0;
+    for (int j = 0; j <= n; j++) sum += (j == 0 || j == n ? 0.5 : 1) * v[j] * cosine(8 / n * j * k);
+    c[k] = sum * (k == 0 || k == n ? 1.0 : 2.0) / n;
+  }
+}
+
+/* What is left of |c_0| beside all others; not positive where zero is possible. */
+static double margin(int n, const double *c, double left_out) {
+  double rest = left_out;
+  for (int k = 1; k <= n; k++) rest += fabs(c[k]);
+  return fabs(c[0]) - rest;
+}
+
+static double left_out(int n, const double *c) { return 4 * (fabs(c[n - 1]) + fabs(c[n])); }
+
+/* Coefficients of the rate, of degree n - 1: d_{k-1} = d_{k+1} + 2 k c_k, and half of that for d_0. */
+static void differentiate(int n, const double *c, double *d) {
+  double above[2] = {0, 0};
+  for (int k = n; k > 0; k--) {
+    double next = above[1] + 2 * k * c[k];
+    d[k - 1] = next;
+    above[1] = above[0], above[0] = next;
+  }
+  d[0] *= 0.5;
+}
+
+/* Does the function with the values v exclude zero? monotone: does its rate? */
+static bool excludes(const double *v, bool *monotone) {
+  double c[DENSE + 1], d[DENSE + 1];
+  coefficients(DENSE, v, c);
+  differentiate(DENSE, c, d);
+  *monotone = margin(DENSE - 1, d, left_out(DENSE, c) * DENSE) > 0;
+  return margin(DENSE, c, left_out(DENSE, c)) > 0;
+}
+
+double ag_fit_node(int n, int j) { return 0.5 + 0.5 * cosine(8 / n * j); }
+
+bool ag_fit_clear(const double *v, int sign) {
+  double c[CHEAP + 1];
+  coefficients(CHEAP, v, c);
+  return c[0] * sign > 0 && margin(CHEAP, c, left_out(CHEAP, c)) > 0;
+}
+
+void ag_fit_pieces(void *self, double (*value)(void *self, double theta),
+                   void (*see)(void *self, double last, double theta, double value)) {
+  struct {
+    double from, to;
+  } stack[DEPTH + 2];
+  int top = 0, work = 0;
+  stack[0].from = 0, stack[0].to = 1;
+  while (top >= 0) {
+    double from = stack[top].from, to = stack[top].to, v[DENSE + 1];
+    bool monotone, last = ++work > PIECES || top == DEPTH;
+    for (int j = 0; j <= DENSE; j++) v[j] = value(self, from + ag_fit_node(DENSE, j) * (to - from));
+    if (excludes(v, &monotone) || monotone) {
+      see(self, from, to, v[0]);
+      top--;
+    } else if (last) { /* a jump, or a touch: what the values show */
+      for (int j = DENSE; j > 0; j--)
+        see(self, from + ag_fit_node(DENSE, j) * (to - from), from + ag_fit_node(DENSE, j - 1) * (to - from), v[j - 1]);
+      top--;
+    } else { /* the left half first */
+      double middle = 0.5 * (from + to);
+      stack[top].from = middle;
+      stack[top + 1].from = from, stack[top + 1].to = middle;
+      top++;
+    }
+  }
+}
