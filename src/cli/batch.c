@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/batch.h"
 
+#include <errno.h>
 #include <math.h>
 
 #include "cli/cli.h"
@@ -14,21 +15,38 @@ enum { FAILURES_SHOWN = 10 };
 
 /* ---- the table ---- */
 
-static void write_table(const ag_batch_report *b, ag_text *out) {
-  ag_batch_heading(b, "end,t,steps", out);
-  for (long m = 0; m < b->members->n; m++) {
-    for (int i = 0; i < b->members->grid.n_name; i++) {
-      ag_text_number(out, b->members->values[m * b->members->grid.n_name + i]);
-      ag_text_char(out, ',');
-    }
-    ag_csv_quoted(out, ag_batch_report_end(b, m));
-    ag_csv_number(out, ag_batch_report_time(b, m));
-    ag_text_printf(out, ",%ld", ag_batch_report_member(b, m) ? ag_batch_report_member(b, m)->steps : 0);
-    for (int i = 0; i < b->n_pick; i++)
-      for (int k = 0; k < ag_pick_size(&b->picks[i]); k++)
-        ag_csv_number(out, ag_batch_report_record(b, m)[ag_pick_offset(&b->picks[i]) + k]);
-    ag_text_char(out, '\n');
+static void put_row(const ag_batch_report *b, long m, ag_text *out) {
+  for (int i = 0; i < b->members->grid.n_name; i++) {
+    ag_text_number(out, b->members->values[m * b->members->grid.n_name + i]);
+    ag_text_char(out, ',');
   }
+  ag_csv_quoted(out, ag_batch_report_end(b, m));
+  ag_csv_number(out, ag_batch_report_time(b, m));
+  ag_text_printf(out, ",%ld", ag_batch_report_member(b, m) ? ag_batch_report_member(b, m)->steps : 0);
+  for (int i = 0; i < b->n_pick; i++)
+    for (int k = 0; k < ag_pick_size(&b->picks[i]); k++)
+      ag_csv_number(out, ag_batch_report_record(b, m)[ag_pick_offset(&b->picks[i]) + k]);
+  ag_text_char(out, '\n');
+}
+
+/* Writes the table: one row per member, or per point of the section. Prints what is wrong. */
+static ag_status save_table(const ag_batch_report *b, const ag_batch_store *store, const char *output) {
+  ag_csv csv;
+  ag_text header = {0};
+  bool section = b->options.run.section;
+  if (section) ag_text_str(&header, "member,");
+  ag_batch_heading(b, section ? "crossing,t" : "end,t,steps", &header);
+  bool good = ag_csv_begin(&csv, output, &header);
+  ag_text_done(&header);
+  if (!good) return ag_output_error(output, errno);
+  if (section) good = ag_batch_points_table(store, &csv);
+  for (long m = 0; m < b->members->n && !section && good; m++) {
+    put_row(b, m, &csv.waiting);
+    good = ag_csv_lines(&csv, 1);
+  }
+  ag_status status = ag_csv_report(&csv, output);
+  ag_csv_done(&csv);
+  return status;
 }
 
 /* ---- JSON ---- */
@@ -68,7 +86,16 @@ static void write_columns(const ag_batch_report *b, ag_json *j) {
   ag_text_done(&name);
 }
 
-static void write_json(const ag_batch_report *b, const char *output, ag_json *j) {
+/* What JSON is written from. */
+typedef struct whole {
+  const ag_batch_report *b;
+  const ag_batch_store *store;
+  const char *output; /* NULL: none */
+} whole;
+
+static void write_json(void *self, ag_json *j) {
+  const whole *w = self;
+  const ag_batch_report *b = w->b;
   const ag_batch_result *r = &b->result;
   const ag_run_options *o = &b->options.run;
   ag_json_begin(j, NULL, '{');
@@ -95,7 +122,7 @@ static void write_json(const ag_batch_report *b, const char *output, ag_json *j)
   ag_json_end(j, ']');
   write_columns(b, j);
   write_failures(b, j);
-  if (o->section) ag_batch_points_json(b, j);
+  if (o->section) ag_batch_points_json(w->store, j);
   ag_json_whole(j, "off_level", b->members->n_off_level);
   ag_json_number(j, "t0", o->t0);
   ag_json_number(j, "t1", o->t1);
@@ -107,7 +134,7 @@ static void write_json(const ag_batch_report *b, const char *output, ag_json *j)
   ag_json_number(j, "seconds", r->seconds);
   ag_json_number(j, "trajectories_per_second", rate(b));
   ag_json_warnings(j, &b->members->ctx);
-  ag_result_json_files(j, output);
+  ag_result_json_files(j, w->output);
   ag_json_end(j, '}');
 }
 
@@ -216,34 +243,26 @@ static void write_summary(const ag_batch_report *b, const char *output, ag_text 
 /* ---- running ---- */
 
 /* Writes the file and standard output; returns the worst status. */
-static ag_status report(const ag_batch_report *b, const ag_common *common, const anagyre_model *m, bool strict,
-                        const char *output) {
+static ag_status report(const ag_batch_report *b, ag_batch_store *store, const ag_common *common, const char *output) {
   ag_status saved = AG_OK;
-  ag_json j = {0};
-  ag_text out = {0};
   ag_format format = ag_output_format(output);
-  if (format == AG_FORMAT_JSON) write_json(b, NULL, &j);
-  if (format == AG_FORMAT_CSV && b->options.run.section) ag_batch_points_table(b, &out);
-  else if (format == AG_FORMAT_CSV) write_table(b, &out);
-  else if (format == AG_FORMAT_JSON) ag_text_printf(&out, "%s\n", ag_text_cstr(&j.text));
-  if (format == AG_FORMAT_H5) saved = ag_batch_h5(b, common, m, strict, output);
-  else if (output) saved = ag_output_save(output, &out);
-  ag_text_clear(&out);
-  ag_text_done(&j.text);
-  j = (ag_json){0};
+  if (format == AG_FORMAT_CSV) saved = save_table(b, store, output);
+  if (format == AG_FORMAT_JSON) saved = ag_json_save(output, write_json, &(whole){b, store, NULL});
+  if (format == AG_FORMAT_H5) saved = ag_batch_store_close(store, output, saved);
   if (common->json) {
-    write_json(b, saved == AG_OK ? output : NULL, &j);
-    ag_json_print(&j);
+    if (!ag_json_show(write_json, &(whole){b, store, saved == AG_OK ? output : NULL}))
+      saved = ag_output_error("the points", EIO);
   } else {
+    ag_text out = {0};
     write_summary(b, saved == AG_OK ? output : NULL, &out);
     fputs(ag_text_cstr(&out), ag_output_summary(output));
+    ag_text_done(&out);
   }
-  ag_text_done(&out);
   fflush(stdout);
+  saved = ag_batch_store_close(store, output, saved);
   if (b->n_stopped)
-    fprintf(stderr, "stopped by %s: %ld of %ld members were finished%s%s\n", ag_stop_word(),
-            b->members->n - b->n_stopped, b->members->n, output ? "; results so far are in " : "",
-            output ? output : "");
+    ag_output_tell("stopped by %s: %ld of %ld members were finished%s%s", ag_stop_word(), b->members->n - b->n_stopped,
+                   b->members->n, output ? "; results so far are in " : "", output ? output : "");
   else if (b->n_failed) fprintf(stderr, "error: %ld of %ld members failed\n", b->n_failed, b->members->n);
   ag_status status = b->n_failed ? AG_FAILED : AG_OK;
   return saved > status ? saved : status;
@@ -254,30 +273,49 @@ static void show_progress(void *self, long done, long n) {
   ag_progress_show(self, (double)done, 0);
 }
 
-static ag_status run_members(const ag_common *common, const ag_batch_args *args, const ag_run_options *run,
-                             const char *output, const anagyre_model *model, ag_members *m) {
+/* Opens the log, with what an earlier batch has finished. */
+static ag_status open_store(ag_batch_store *store, ag_batch_report *b, const ag_batch_about *about, const char *output,
+                            ag_batch_old *old) {
+  AG_TRY(ag_batch_store_open(store, b, about, output));
+  if (!store->store) return AG_OK;
+  bool same = !old || ag_batch_old_find(old, store);
+  if (same && (!old || ag_batch_old_copy(old, store)) && ag_store_begin(store->store)) {
+    b->options.take = ag_batch_store_take;
+    b->options.take_self = store;
+    if (old) b->options.known = &old->known;
+    return AG_OK;
+  }
+  if (!same) ag_output_tell("error: %s cannot be continued: it was written for other members", old->archive->path);
+  else (void)ag_output_error(output ? output : "the points", ag_store_trouble(store->store));
+  return AG_SYSTEM;
+}
+
+static ag_status run_members(const ag_batch_about *about, const ag_run_options *run, const char *output, ag_members *m,
+                             ag_batch_old *old) {
   ag_progress progress;
-  ag_progress_init(&progress, common->quiet, 0, (double)m->n_ready);
+  ag_progress_init(&progress, about->common->quiet, 0, (double)m->n_ready);
   progress.members = true;
   ag_batch_options o;
   ag_batch_defaults(&o);
   o.run = *run;
-  o.threads = (int)args->threads;
+  o.threads = (int)about->args->threads;
   o.progress = show_progress;
   o.progress_self = &progress;
   ag_batch_report b;
+  ag_batch_store store = {0};
   ag_text usage = {0};
-  ag_status status = ag_batch_report_init(&b, m, &o, args->columns, &usage);
+  ag_status status = ag_batch_report_init(&b, m, &o, about->args->columns, &usage);
   if (status != AG_OK) {
     ag_usage("run", "%s", ag_text_cstr(&usage));
-  } else {
+  } else if ((status = open_store(&store, &b, about, output, old)) == AG_OK) {
     b.options.run.stop = ag_stop_catch();
     status = ag_batch_report_run(&b, &m->ctx);
     ag_progress_done(&progress);
-    ag_open_report(&m->ctx, common->quiet);
+    ag_open_report(&m->ctx, about->common->quiet);
+    if (status == AG_OK) status = report(&b, &store, about->common, output);
   }
-  if (status == AG_OK) status = report(&b, common, model, args->strict, output);
   ag_stop_release();
+  ag_batch_store_done(&store);
   ag_batch_report_done(&b);
   ag_text_done(&usage);
   return status;
@@ -292,6 +330,7 @@ static ag_status make_members(ag_members *members, anagyre_model *m, const ag_co
                                 .sets = common->changes.sets,
                                 .sweeps = common->sweeps,
                                 .starts = args->starts,
+                                .table = args->table,
                                 .levels = common->levels,
                                 .solve = args->solve,
                                 .section = args->section,
@@ -307,16 +346,21 @@ static ag_status make_members(ag_members *members, anagyre_model *m, const ag_co
   return status;
 }
 
-ag_status ag_batch_act(anagyre_model *m, const ag_common *common, const ag_batch_args *args, const ag_run_options *run,
-                       const char *output) {
+ag_status ag_batch_run(anagyre_model *m, const ag_common *common, const ag_batch_args *args, const ag_run_options *run,
+                       const char *output, ag_batch_old *old) {
   ag_members members;
   ag_status status = make_members(&members, m, common, args, run);
   if (status == AG_OK) {
-    status = run_members(common, args, run, output, m, &members);
+    status = run_members(&(ag_batch_about){common, args, m}, run, output, &members, old);
     anagyre_close(m);
   }
   ag_members_done(&members);
   return status;
+}
+
+ag_status ag_batch_act(anagyre_model *m, const ag_common *common, const ag_batch_args *args, const ag_run_options *run,
+                       const char *output) {
+  return ag_batch_run(m, common, args, run, output, NULL);
 }
 
 static ag_status refuse_start(anagyre_model *m, const ag_common *common, const char *reason) {

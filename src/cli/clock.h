@@ -22,11 +22,12 @@ void ag_progress_show(void *self, double t, long steps);
 int ag_progress_line(double part, const char *rest, int columns, char *out, size_t size);
 void ag_progress_done(ag_progress *p); /* wipes the line */
 
-/* From now on SIGINT and SIGTERM set the returned flag instead of ending the process; a second signal ends it. */
+/* From now on every signal that asks a process to end (SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGQUIT, SIGUSR1, ...) sets
+ * the returned flag; the same signal again ends the process. Ignored signals stay ignored. */
 const atomic_int *ag_stop_catch(void);
 /* Back to the default. */
 void ag_stop_release(void);
-/* The word for the signal in the flag: "Ctrl-C", "SIGTERM". */
+/* The word for the signal in the flag: "Ctrl-C", "SIGTERM", "SIGHUP". */
 const char *ag_stop_word(void);
 /* A reader that went away (`anagyre list | head -1`) is not worth a message; nor is a limit on file sizes worth dying
  * of. */

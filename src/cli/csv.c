@@ -2,10 +2,9 @@
 #include "cli/csv.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "cli/clock.h"
 #include "cli/output.h"
 
@@ -45,16 +44,11 @@ static void put_header(ag_text *out, const ag_record *record) {
 /* Writes the waiting rows. When the disk is full half a row may have got through: it is cut off again, so that the file
  * holds whole rows only. */
 static bool flush(ag_csv *csv) {
-  size_t done = 0;
-  while (!csv->trouble && done < csv->waiting.n) {
-    ssize_t n = write(csv->fd, csv->waiting.s + done, csv->waiting.n - done);
-    if (n > 0) done += (size_t)n;
-    else if (n < 0 && errno == EINTR) continue;
-    else csv->trouble = n < 0 ? errno : ENOSPC;
-  }
+  size_t done = csv->trouble ? 0 : ag_file_write(csv->out.fd, ag_text_cstr(&csv->waiting), csv->waiting.n);
+  if (!csv->trouble && done < csv->waiting.n) csv->trouble = errno ? errno : EIO;
   size_t whole = done;
   while (whole > 0 && csv->waiting.s[whole - 1] != '\n') whole--;
-  if (whole < done && ftruncate(csv->fd, csv->written + (off_t)whole)) csv->torn = true;
+  if (whole < done && (csv->out.stream || !ag_file_cut(csv->out.fd, csv->written + (off_t)whole))) csv->torn = true;
   if (whole == csv->waiting.n) csv->rows += csv->n_waiting;
   else
     for (size_t i = 0; i < whole; i++) csv->rows += csv->waiting.s[i] == '\n';
@@ -65,31 +59,68 @@ static bool flush(ag_csv *csv) {
   return !csv->trouble;
 }
 
-bool ag_csv_open(ag_csv *csv, const char *path, const ag_record *record) {
-  *csv = (ag_csv){.width = record->width, .shared = ag_output_is_stdout(path)};
-  csv->fd = csv->shared ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (csv->fd < 0) return false;
-  put_header(&csv->waiting, record);
-  if (flush(csv)) return true;
+bool ag_csv_begin(ag_csv *csv, const char *path, const ag_text *header) {
+  *csv = (ag_csv){0};
+  if (!ag_output_open(&csv->out, path, true)) return false;
+  ag_text_str(&csv->waiting, ag_text_cstr(header));
+  bool good = flush(csv);
+  csv->rows = 0;
+  if (good) return true;
   int trouble = csv->trouble;
-  if (!csv->shared) close(csv->fd);
-  ag_text_done(&csv->waiting);
+  ag_output_drop(&csv->out);
+  ag_csv_done(csv);
   errno = trouble;
   return false;
+}
+
+bool ag_csv_open(ag_csv *csv, const char *path, const ag_record *record) {
+  ag_text header = {0};
+  put_header(&header, record);
+  bool good = ag_csv_begin(csv, path, &header);
+  int trouble = errno;
+  ag_text_done(&header);
+  csv->width = record->width;
+  errno = trouble;
+  return good;
+}
+
+bool ag_csv_lines(ag_csv *csv, long n) {
+  csv->n_waiting += n;
+  if (csv->waiting.n < ENOUGH && ag_clock() - csv->flushed < 1) return !csv->trouble;
+  return flush(csv);
 }
 
 bool ag_csv_row(ag_csv *csv, const double *record) {
   ag_text_number(&csv->waiting, record[0]);
   for (int i = 1; i < csv->width; i++) ag_csv_number(&csv->waiting, record[i]);
   ag_text_char(&csv->waiting, '\n');
-  csv->n_waiting++;
-  if (csv->waiting.n < ENOUGH && ag_clock() - csv->flushed < 1) return true;
-  return flush(csv);
+  return ag_csv_lines(csv, 1);
 }
 
 bool ag_csv_close(ag_csv *csv) {
-  flush(csv);
-  if (!csv->shared && close(csv->fd) && !csv->trouble) csv->trouble = errno;
-  ag_text_done(&csv->waiting);
+  if (flush(csv) && !ag_output_finish(&csv->out)) csv->trouble = errno ? errno : EIO;
   return !csv->trouble;
+}
+
+void ag_csv_explain(const ag_csv *csv, const char *path, ag_text *out) {
+  ag_text_printf(out, "the first %ld %s", csv->rows, ag_plural(csv->rows, "row was", "rows were"));
+  ag_text_str(out, csv->out.stream ? " written" : " kept");
+  if (csv->torn) ag_text_str(out, ", followed by a torn one");
+  if (csv->out.beside.n) ag_text_printf(out, " in %s; %s is as it was before", csv->out.beside.s, path);
+}
+
+ag_status ag_csv_report(ag_csv *csv, const char *path) {
+  if (ag_csv_close(csv)) return AG_OK;
+  if (csv->trouble == EPIPE && ag_output_is_stdout(path)) return AG_OK; /* the reader has seen enough */
+  ag_text kept = {0};
+  ag_status status = ag_output_error(path, csv->trouble);
+  ag_csv_explain(csv, path, &kept);
+  ag_output_tell("%s", ag_text_cstr(&kept));
+  ag_text_done(&kept);
+  return status;
+}
+
+void ag_csv_done(ag_csv *csv) {
+  ag_output_done(&csv->out);
+  ag_text_done(&csv->waiting);
 }

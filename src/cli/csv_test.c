@@ -36,6 +36,7 @@ static void round_trip(const char *path) {
   AG_CHECK(ag_csv_row(&csv, row));
   AG_CHECK(ag_csv_close(&csv));
   AG_CHECK(csv.rows == 2);
+  ag_csv_done(&csv);
   char *text = slurp(path), *line = strchr(text, '\n');
   AG_CHECK(line);
   *line++ = 0;
@@ -58,6 +59,7 @@ static void full_disk(const char *path) {
   getrlimit(RLIMIT_FSIZE, &old);
   limit = old;
   limit.rlim_cur = 1000;
+  char *old_text = strdup(slurp(path)); /* of the round trip */
   AG_CHECK(ag_csv_open(&csv, path, &record));
   setrlimit(RLIMIT_FSIZE, &limit);
   bool ok = true;
@@ -67,12 +69,20 @@ static void full_disk(const char *path) {
   setrlimit(RLIMIT_FSIZE, &old);
   AG_CHECK(csv.trouble == EFBIG);
   AG_CHECK(!csv.torn);
-  char *text = slurp(path);
+  AG_CHECK_STR(slurp(path), old_text); /* the old file is untouched */
+  free(old_text);
+  char *text = slurp(ag_output_place(&csv.out));
   size_t n = strlen(text);
   AG_CHECK(n > 500 && n <= 1000 && text[n - 1] == '\n');
   long lines = 0;
   for (size_t i = 0; i < n; i++) lines += text[i] == '\n';
   AG_CHECK(lines == csv.rows + 1 && csv.rows > 3);
+  ag_text why = {0};
+  ag_csv_explain(&csv, "x.csv", &why);
+  AG_CHECK(strstr(why.s, "rows were kept in ") && strstr(why.s, "; x.csv is as it was before"));
+  ag_text_done(&why);
+  AG_CHECK(!unlink(ag_output_place(&csv.out)));
+  ag_csv_done(&csv);
 }
 
 int main(void) {

@@ -15,9 +15,15 @@
 
 typedef struct args {
   ag_common common;
+  bool recover;
 } args;
 
-static const ag_option options[] = {AG_QUIET_ROW(args), AG_COMMON_ROWS(args)};
+static const ag_option options[] = {
+    AG_OPTION(args, "recover", FLAG, recover,
+              .doc = "first put the log of a killed run into the file, and remove the log"),
+    AG_QUIET_ROW(args),
+    AG_COMMON_ROWS(args),
+};
 
 /* A file with what is computed from it. */
 typedef struct file_info {
@@ -301,22 +307,37 @@ static ag_status refuse(const args *a, const ag_text *trouble) {
   return AG_SYSTEM;
 }
 
+/* The log stands for its file: FILE.log, FILE.log.1 to .9. */
+static void file_of_log(ag_text *path) {
+  const char *end = strstr(path->s, ".log");
+  for (const char *next; end && (next = strstr(end + 1, ".log"));) end = next;
+  if (!end || end == path->s) return;
+  bool log = !end[4] || (end[4] == '.' && end[5] >= '1' && end[5] <= '9' && !end[6]);
+  if (log) path->n = (size_t)(end - path->s), path->s[path->n] = 0;
+}
+
+static ag_archive *open_archive(const args *a, ag_text *trouble) {
+  ag_text path = {0};
+  ag_text_str(&path, a->common.words[0]);
+  file_of_log(&path);
+  ag_archive *archive = NULL;
+  if (a->recover && ag_output_format(path.s) != AG_FORMAT_H5)
+    ag_text_printf(trouble, "%s is no .h5 file: `anagyre run --from %s` continues its batch", path.s, path.s);
+  else if (!a->recover || ag_archive_recover(path.s, trouble)) archive = ag_archive_open(path.s, trouble);
+  ag_text_done(&path);
+  return archive;
+}
+
 static ag_status act(void *self) {
   const args *a = self;
-  ag_text trouble = {0}, path = {0};
-  ag_text_str(&path, a->common.words[0]);
-  if (path.n > 7 && !strcmp(path.s + path.n - 7, ".h5.log")) path.s[path.n - 4] = 0; /* the log stands for its file */
-  ag_archive *archive = ag_archive_open(path.s, &trouble);
-  ag_text_done(&path);
+  ag_text trouble = {0};
+  ag_archive *archive = open_archive(a, &trouble);
   if (!archive) {
     ag_status status = refuse(a, &trouble);
     ag_text_done(&trouble);
     return status;
   }
   file_info t = info_of(archive);
-  if (archive->waiting && !a->common.quiet)
-    ag_output_tell("note: no room to put the %ld %s of %s.log into %s; showing what the file holds", archive->waiting,
-                   ag_plural(archive->waiting, "row", "rows"), archive->path, archive->path);
   if (archive->recovered && !a->common.quiet)
     ag_output_tell("note: the run that wrote %s was killed; recovered %ld %s from its log", archive->path,
                    archive->n_row, ag_plural(archive->n_row, "row", "rows"));
@@ -343,8 +364,9 @@ const ag_command ag_command_info = {
     .text = "Describes a file written by `run -o FILE.h5`: model, time span, rows, quantities and their\n"
             "shapes, parameters, events, how the run ended (of many: how many ended how, and what\n"
             "differs between them), and which program wrote it. When the run was\n"
-            "killed, what it had computed is in FILE.h5 and FILE.h5.log; it is first put together in\n"
-            "FILE.h5. The layout of the file is described in docs/results.md.\n",
+            "killed, what it had computed is in FILE.h5 and FILE.h5.log; info describes what the two hold\n"
+            "and changes neither. --recover puts the log into FILE.h5. The layout of the file is\n"
+            "described in docs/results.md.\n",
     .examples = "  anagyre info stone.h5\n"
                 "  anagyre info stone.h5 --json\n",
     AG_COMMAND(1, 1),

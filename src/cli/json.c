@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/json.h"
 
+#include <errno.h>
+
+#include "base/file.h"
+#include "cli/output.h"
+
+enum { ENOUGH = 1 << 16 }; /* bytes that are worth a write */
+
+static void flush(ag_json *j) {
+  if (!j->failed && !j->put(j->self, ag_text_cstr(&j->text), j->text.n)) j->failed = true;
+  ag_text_clear(&j->text);
+}
+
 static void next(ag_json *j, const char *key) {
+  if (j->put && j->text.n >= ENOUGH) flush(j);
   if (j->some[j->depth]) ag_text_char(&j->text, ',');
   j->some[j->depth] = true;
   if (!key) return;
@@ -88,9 +101,44 @@ void ag_json_warnings(ag_json *j, const ag_ctx *ctx) {
   ag_json_end(j, ']');
 }
 
-void ag_json_print(ag_json *j) {
+static bool put_stdout(void *self, const char *bytes, size_t n) {
+  (void)self;
+  return fwrite(bytes, 1, n, stdout) == n || errno == EPIPE; /* a reader that went away */
+}
+
+static bool put_file(void *self, const char *bytes, size_t n) {
+  return ag_file_write(((ag_output_file *)self)->fd, bytes, n) == n;
+}
+
+/* Ends the value with a newline; true if all of it was taken. */
+static bool finish(ag_json *j) {
   AG_ASSERT(j->depth == 0);
   ag_text_char(&j->text, '\n');
-  fwrite(j->text.s, 1, j->text.n, stdout);
+  flush(j);
   ag_text_done(&j->text);
+  return !j->failed;
+}
+
+void ag_json_print(ag_json *j) {
+  j->put = put_stdout;
+  (void)finish(j); /* whether standard output took it is looked at before the program ends */
+}
+
+bool ag_json_show(ag_json_write write, void *self) {
+  ag_json j = {.put = put_stdout};
+  write(self, &j);
+  return finish(&j) || ferror(stdout);
+}
+
+ag_status ag_json_save(const char *path, ag_json_write write, void *self) {
+  ag_output_file o;
+  if (!ag_output_open(&o, path, false)) return ag_output_error(path, errno);
+  ag_json j = {.put = put_file, .self = &o};
+  errno = 0;
+  write(self, &j);
+  bool good = finish(&j) && ag_output_finish(&o);
+  int trouble = errno ? errno : EIO;
+  if (!good) ag_output_drop(&o);
+  ag_output_done(&o);
+  return good ? AG_OK : ag_output_error(path, trouble);
 }

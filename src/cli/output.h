@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Messages, and output files: their format by the end of their name, and writing one at once. */
+ * Messages, and output files: their format by the end of their name, writing one at once or piece by piece. */
 #ifndef AG_CLI_OUTPUT_H
 #define AG_CLI_OUTPUT_H
 #include <stdbool.h>
@@ -24,4 +24,24 @@ long ag_output_bytes(const char *path);
 ag_status ag_output_error(const char *path, int error);
 /* Writes the text to a file; prints what is wrong. */
 AG_MUST_USE ag_status ag_output_save(const char *path, const ag_text *text);
+
+/* ---- files written piece by piece ---- */
+
+/* A file is written beside its target and renamed when it is whole; pipes and devices are written as they are. */
+typedef struct ag_output_file {
+  ag_text real;   /* the target, symbolic links followed */
+  ag_text beside; /* empty: written in place */
+  int fd;
+  bool stream; /* a pipe or a device */
+} ag_output_file;
+/* grows: a file that does not exist yet is written in place, so that one can watch it. False with errno. */
+AG_MUST_USE bool ag_output_open(ag_output_file *o, const char *path, bool grows);
+/* Forces the file to disk and puts it in place. False with errno: it could not; the target is as before, and what was
+ * written is at ag_output_place(). */
+AG_MUST_USE bool ag_output_finish(ag_output_file *o);
+/* Where the bytes are. Valid until ag_output_done. */
+const char *ag_output_place(const ag_output_file *o);
+/* Closes and removes what was written; the target is as before. */
+void ag_output_drop(ag_output_file *o);
+void ag_output_done(ag_output_file *o); /* after either of them; leaves files as they are */
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "cli/cli.h"
@@ -23,7 +24,7 @@ static ag_store *create(const char *path, const ag_description *what, bool fresh
   ag_fields fields = {0};
   ag_text trouble = {0};
   ag_store_describe(&fields, what);
-  ag_store *store = ag_store_create(path, &fields, fresh, &trouble);
+  ag_store *store = ag_store_create(path, &fields, AG_STORE_FILE, fresh, &trouble);
   ag_fields_done(&fields);
   if (!store) {
     print_error(&trouble);
@@ -32,6 +33,12 @@ static ag_store *create(const char *path, const ag_description *what, bool fresh
   if (!begin || ag_store_begin(store)) return store;
   (void)ag_result_file_close(store, what->system, NULL, NULL);
   return NULL;
+}
+
+/* Do two names lead to the same file? */
+static bool same_file(const char *one, const char *other) {
+  struct stat a, b;
+  return !strcmp(one, other) || (!stat(one, &a) && !stat(other, &b) && a.st_ino == b.st_ino && a.st_dev == b.st_dev);
 }
 
 ag_store *ag_result_file_open(const char *path, anagyre_model *m, const ag_common *common, const ag_run_options *o,
@@ -44,7 +51,10 @@ ag_store *ag_result_file_open(const char *path, anagyre_model *m, const ag_commo
   if (from) {
     what.n_set = from->n_set;
     what.sets = from->sets;
-    return create(path, &what, strcmp(path, from->archive->path), false);
+    bool same = same_file(path, from->archive->path);
+    ag_store *store = create(path, &what, !same, false);
+    if (store && same) ag_store_keep(store, from->archive->n_row);
+    return store;
   }
   char **sets = ag_heap_alloc(sizeof *sets * (size_t)(common->changes.n_set + 1));
   for (int i = 0; i < common->changes.n_set; i++) {
@@ -85,6 +95,13 @@ static void add_warnings(ag_fields *fields, const ag_ctx *ctx) {
 ag_status ag_result_file_close(ag_store *store, const ag_system *sys, const ag_run_result *result, const ag_ctx *ctx) {
   ag_fields end = {0};
   ag_text trouble = {0};
+  int why = ag_store_trouble(store);
+  if (ag_store_is_behind(store) && (why || !result || result->end == AG_END_STOPPED || result->end == AG_END_SINK)) {
+    ag_store_discard(store);
+    ag_output_tell("%s%s%s: the file stays as it was, with more rows than were computed again", why ? "error" : "note",
+                   why ? ": " : "", why ? strerror(why) : "");
+    return why ? AG_SYSTEM : AG_OK;
+  }
   if (result) ag_store_result(&end, sys, result);
   if (ctx) add_warnings(&end, ctx);
   bool good = ag_store_close(store, &end, &trouble);
@@ -109,7 +126,6 @@ ag_status ag_continue_open(ag_continued *c, const char *path, ag_run_options *o,
   ag_text_done(&trouble);
   const ag_fields *fields = &c->archive->fields;
   if (c->archive->running) return refuse(c, path, "is still being written by a run");
-  if (c->archive->waiting) return refuse(c, path, "is older than its log, and there is no room to merge the two");
   if (!ag_store_options(fields, o, strict) || !ag_fields_get_text(fields, "/model", NULL))
     return refuse(c, path, "has options that this program does not know");
   if (!ag_archive_checkpoint(c->archive, &c->point)) {
@@ -159,24 +175,22 @@ static bool fits(const ag_continued *c, const ag_system *sys, const ag_run_optio
          c->point.n_c == ag_system_dims(sys)->c;
 }
 
-/* The model of the file, with what was set in it. */
-static anagyre_model *open_model(const ag_continued *c) {
-  const ag_fields *fields = &c->archive->fields;
-  anagyre_model *m = anagyre_open_text(c->archive->path, ag_fields_get_text(fields, "/model", ""));
-  for (int i = 0; i < c->n_set; i++) {
-    const char *equals = strchr(c->sets[i], '=');
+anagyre_model *ag_continue_model(const ag_archive *archive, int n_set, const char *const *sets) {
+  anagyre_model *m = anagyre_open_text(archive->path, ag_fields_get_text(&archive->fields, "/model", ""));
+  for (int i = 0; i < n_set; i++) {
+    const char *equals = strchr(sets[i], '=');
     ag_text name = {0};
-    ag_text_strn(&name, c->sets[i], equals ? (size_t)(equals - c->sets[i]) : strlen(c->sets[i]));
+    ag_text_strn(&name, sets[i], equals ? (size_t)(equals - sets[i]) : strlen(sets[i]));
     anagyre_set(m, ag_text_cstr(&name), equals ? equals + 1 : "");
     ag_text_done(&name);
   }
-  anagyre_end_at(m, ag_fields_get_text(fields, "/options@terminal", NULL));
+  anagyre_end_at(m, ag_fields_get_text(&archive->fields, "/options@terminal", NULL));
   return m;
 }
 
 ag_status ag_continue_load(ag_continued *c, anagyre_model **out, ag_run_options *o, bool strict) {
   const ag_fields *fields = &c->archive->fields;
-  anagyre_model *m = *out = open_model(c);
+  anagyre_model *m = *out = ag_continue_model(c->archive, c->n_set, c->sets);
   const ag_system *sys = ag_api_system(m, &(ag_derive_options){.strict = strict, .t0 = o->t0});
   if (!sys) return ag_api_status(m);
   const char *section = ag_fields_get_text(fields, "/options@section", "");

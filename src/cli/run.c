@@ -319,10 +319,9 @@ static ag_status open_sinks(const args *a, anagyre_model *m, const ag_record *re
 static ag_status close_sinks(const args *a, const ag_system *sys, const ag_run_result *result, const ag_ctx *ctx,
                              rows *sink) {
   if (sink->store) return ag_result_file_close(sink->store, sys, result, ctx);
-  if (!sink->csv || ag_csv_close(sink->csv)) return AG_OK;
-  ag_status saved = ag_output_error(a->output, sink->csv->trouble);
-  fprintf(stderr, "the first %ld %s kept%s\n", sink->csv->rows, ag_plural(sink->csv->rows, "row was", "rows were"),
-          sink->csv->torn ? ", followed by a torn one" : "");
+  if (!sink->csv) return AG_OK;
+  ag_status saved = ag_csv_report(sink->csv, a->output);
+  ag_csv_done(sink->csv);
   return saved;
 }
 
@@ -383,6 +382,9 @@ static ag_status run_from(args *a) {
   ag_engine engine = a->run.engine;
   long max_steps = a->run.max_steps;
   double t1 = a->run.t1;
+  bool is_batch;
+  ag_status batch = ag_batch_from(a->from, &a->common, &a->batch, &a->run, a->output ? a->output : a->from, &is_batch);
+  if (is_batch) return batch;
   AG_TRY(ag_continue_open(&from, a->from, &a->run, &a->batch.strict));
   a->run.engine = engine;
   if (given(a, "max-steps")) a->run.max_steps = max_steps;

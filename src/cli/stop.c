@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Ctrl-C. The flag below is the one writable variable of the program: a signal handler can reach nothing else. */
+ * Signals that end a run. The flag below is the one writable variable of the program: a signal handler can reach
+ * nothing else. */
+#define _GNU_SOURCE /* SIGRTMAX */
 #include "cli/clock.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 
@@ -11,22 +14,50 @@ static atomic_int caught;
 
 static void on_signal(int number) { caught = number; }
 
-static void install(void (*handler)(int), int flags) {
-  struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+/* Does this signal ask a process to end? Not those of a crash, nor those that do not end a process by default. */
+static bool asks_to_end(int number) {
+  static const int others[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS,  SIGILL,   SIGFPE,  SIGABRT, SIGTRAP, SIGSYS,
+                               SIGCHLD, SIGURG,  SIGCONT, SIGTSTP, SIGWINCH, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (number == others[i]) return false;
+  return true;
+}
+
+/* Puts `to` in place of `from`; what the parent set otherwise, as `nohup` does, stays. */
+static void exchange(void (*from)(int), void (*to)(int)) {
+  int before = errno; /* some numbers are the C library's own, and refused */
+  for (int i = 1; i <= SIGRTMAX; i++) {
+    struct sigaction action = {.sa_handler = to}, old;
+    if (!asks_to_end(i) || sigaction(i, NULL, &old) || old.sa_handler != from) continue;
+    sigemptyset(&action.sa_mask);
+    /* the second one ends the process; SIGXCPU comes every second once the limit is reached */
+    if (to != SIG_DFL) action.sa_flags = (int)(SA_RESTART | (i == SIGXCPU ? 0 : SA_RESETHAND));
+    sigaction(i, &action, NULL);
+  }
+  errno = before;
 }
 
 const atomic_int *ag_stop_catch(void) {
   caught = 0;
-  install(on_signal, (int)(SA_RESETHAND | SA_RESTART));
+  exchange(SIG_DFL, on_signal);
   return &caught;
 }
 
-void ag_stop_release(void) { install(SIG_DFL, 0); }
+void ag_stop_release(void) { exchange(on_signal, SIG_DFL); }
 
-const char *ag_stop_word(void) { return caught == SIGTERM ? "SIGTERM" : "Ctrl-C"; }
+const char *ag_stop_word(void) {
+#define WORD(name) \
+  { name, #name }
+  static const struct {
+    int number;
+    const char *word;
+  } words[] = {{SIGINT, "Ctrl-C"}, WORD(SIGTERM), WORD(SIGHUP),  WORD(SIGXCPU),   WORD(SIGQUIT), WORD(SIGUSR1),
+               WORD(SIGUSR2),      WORD(SIGALRM), WORD(SIGPROF), WORD(SIGVTALRM), WORD(SIGPWR),  WORD(SIGIO)};
+#undef WORD
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (caught == words[i].number) return words[i].word;
+  return "a signal";
+}
 
 void ag_stop_ignore_pipe(void) {
   struct sigaction action = {.sa_handler = SIG_IGN};

@@ -32,6 +32,28 @@ int main(void) {
   AG_CHECK(!*flag);
   raise(SIGINT);
   AG_CHECK_STR(ag_stop_word(), "Ctrl-C");
+  static const int others[] = {SIGHUP, SIGXCPU, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    flag = ag_stop_catch();
+    raise(others[i]);
+    AG_CHECK(*flag == others[i]);
+    ag_stop_release();
+  }
+  /* one that is ignored stays so */
+  signal(SIGHUP, SIG_IGN);
+  flag = ag_stop_catch();
+  raise(SIGHUP);
+  AG_CHECK(!*flag);
+  ag_stop_release();
+  signal(SIGHUP, SIG_DFL);
+  /* the limit of processor time is announced again and again */
+  flag = ag_stop_catch();
+  raise(SIGXCPU);
+  raise(SIGXCPU);
+  AG_CHECK(*flag == SIGXCPU);
+  AG_CHECK_STR(ag_stop_word(), "SIGXCPU");
+  flag = ag_stop_catch();
+  raise(SIGINT);
   /* a second Ctrl-C ends the process */
   pid_t child = fork();
   if (child == 0) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * C text -> loaded library. The compiler is started without a shell; what it makes is kept under a name that is the
- * hash of everything it depends on (text, flags, compiler, processor, ABI) and put in place by renaming, so that runs
- * at the same time, or killed in the middle, never see half a file. */
-#define _GNU_SOURCE /* pipe2 */
+ * hash of everything it depends on (text, flags, compiler, processor, ABI), sealed with a hash of its bytes, and put in
+ * place by renaming: runs at the same time, or killed in the middle, never see half a file. What is loaded is a copy in
+ * memory of the bytes that were verified, not the file. */
+#define _GNU_SOURCE /* pipe2, memfd_create */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,12 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "kern/cache.h"
 #include "kern/hash.h"
 #include "kern/kern.h"
@@ -28,6 +31,7 @@ extern char **environ;
 
 struct ag_library {
   void *handle;
+  int fd; /* its bytes: kept open, since the loader knows libraries by the name /proc/self/fd/N */
   bool cached;
 };
 
@@ -274,38 +278,75 @@ static void give_reason(ag_text *reason, const char *compiler, const char *messa
 /* Writes the source next to the library; the name is unique until it is renamed. */
 static bool write_source(const char *source, char *path) {
   int fd = mkstemps(path, 2);
-  size_t n = strlen(source), done = 0;
-  while (fd >= 0 && done < n) {
-    ssize_t k = write(fd, source + done, n - done);
-    if (k < 0 && errno != EINTR) break;
-    done += k > 0 ? (size_t)k : 0;
-  }
-  return fd >= 0 && close(fd) == 0 && done == n;
+  size_t n = strlen(source);
+  if (fd < 0) return false;
+  bool good = ag_file_write(fd, source, n) == n;
+  return ag_file_close(fd) && good;
 }
 
 /* ---- loading ---- */
 
-/* Loads a library, unless it is not the one of this key or takes other arguments than ours: *reason then says so. */
-static void *load(const char *path, const char *key, const ag_abi *abi, ag_text *reason) {
-  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+/* A file in memory with these bytes, sealed; -1: the system has none, or no /proc to load it from. */
+static int memory_file(const ag_text *bytes) {
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x10u
+#endif
+  int fd = memfd_create("anagyre", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
+  if (fd < 0) fd = memfd_create("anagyre", MFD_CLOEXEC | MFD_ALLOW_SEALING); /* older systems */
+  if (fd < 0) return -1;
+  if (ag_file_write(fd, bytes->s, bytes->n) == bytes->n && !access("/proc/self/fd", X_OK) &&
+      !fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW))
+    return fd;
+  (void)ag_file_close(fd);
+  return -1;
+}
+
+/* Loads these bytes from memory, or else from a private file in the folder that is removed at once. */
+static void *open_bytes(const plan *p, const ag_text *bytes, int *fd) {
+  ag_text name = {0};
+  void *handle = NULL;
+  *fd = memory_file(bytes);
+  if (*fd >= 0) {
+    ag_text_printf(&name, "/proc/self/fd/%d", *fd);
+    handle = dlopen(name.s, RTLD_NOW | RTLD_LOCAL);
+  }
   if (!handle) {
-    ag_text_printf(reason, "%s could not be loaded", path);
+    if (*fd >= 0) (void)ag_file_close(*fd);
+    ag_text_clear(&name);
+    ag_text_printf(&name, "%s/%s-XXXXXX.so", ag_text_cstr(&p->folder), p->key);
+    *fd = mkstemps(name.s, 3);
+    if (*fd >= 0 && ag_file_write(*fd, bytes->s, bytes->n) == bytes->n) handle = dlopen(name.s, RTLD_NOW | RTLD_LOCAL);
+    if (*fd >= 0) (void)ag_file_remove(name.s);
+  }
+  if (!handle && *fd >= 0) (void)ag_file_close(*fd);
+  ag_text_done(&name);
+  return handle;
+}
+
+/* Loads a library, unless it is not the one of this key or takes other arguments than ours: *reason then says so. */
+static void *load(const plan *p, const ag_text *bytes, const ag_abi *abi, int *fd, ag_text *reason) {
+  void *handle = open_bytes(p, bytes, fd);
+  if (!handle) {
+    ag_text_str(reason, "the compiled kernel could not be loaded");
     return NULL;
   }
   const unsigned *number = dlsym(handle, "ag_kernel_abi");
   const unsigned long *size = dlsym(handle, "ag_kernel_args");
   const char *has = dlsym(handle, "ag_kernel_key");
-  if (!number || !size || !has || strcmp(has, key)) ag_text_printf(reason, "%s is not what its name says", path);
+  if (!number || !size || !has || strcmp(has, p->key))
+    ag_text_str(reason, "the compiled kernel is not what its name says");
   else if (*number == abi->number && *size == abi->size) return handle;
   else
-    ag_text_printf(reason, "%s: %s %u of %lu bytes, not %u of %zu", path, abi->type, *number, *size, abi->number,
-                   abi->size);
+    ag_text_printf(reason, "the compiled kernel takes %s %u of %lu bytes, not %u of %zu", abi->type, *number, *size,
+                   abi->number, abi->size);
   dlclose(handle);
+  (void)ag_file_close(*fd);
   return NULL;
 }
 
-/* Compiles into the folder and puts the result at `final`. */
-static bool compile(plan *p, const char *source, const ag_abi *abi, const char *final, ag_text *reason) {
+/* Compiles in the folder: the bytes of the library. In the cache, the source stays beside it. */
+static bool compile(plan *p, const char *source, const ag_abi *abi, const char *final, ag_text *bytes,
+                    ag_text *reason) {
   char *c = ag_arena_printf(p->arena, "%s/%s-XXXXXX.c", ag_text_cstr(&p->folder), p->key);
   ag_text messages = {0}, whole = {0};
   ag_text_str(&whole, source);
@@ -321,16 +362,36 @@ static bool compile(plan *p, const char *source, const ag_abi *abi, const char *
     good = run(p->args, &messages) == 0;
     if (!good) give_reason(reason, ag_text_cstr(&p->compiler), ag_text_cstr(&messages));
   }
-  if (good && rename(so, final) != 0) {
+  if (good && !ag_cache_read(so, bytes)) {
     good = false;
-    ag_text_printf(reason, "%s: %s", final, strerror(errno));
+    ag_text_printf(reason, "%s: %s", so, strerror(errno));
   }
   char *kept = ag_arena_printf(p->arena, "%.*s.c", (int)strlen(final) - 3, final);
-  if (!good || !p->keep || rename(c, kept) != 0) (void)unlink(c);
-  if (!good) (void)unlink(so);
+  if (!good || !p->keep || rename(c, kept) != 0) (void)ag_file_remove(c);
+  (void)ag_file_remove(so);
   ag_text_done(&messages);
   ag_text_done(&whole);
   return good;
+}
+
+/* From the cache, or compiled; NULL with the reason. */
+static void *find(plan *p, const char *source, const ag_abi *abi, bool only_cached, bool *cached, int *fd,
+                  ag_text *reason) {
+  char *final = ag_arena_printf(p->arena, "%s/%s.so", ag_text_cstr(&p->folder), p->key);
+  ag_text bytes = {0};
+  void *handle = NULL;
+  if (p->keep && ag_cache_load(final, p->key, &bytes)) handle = load(p, &bytes, abi, fd, reason);
+  *cached = handle != NULL;
+  if (!handle) ag_text_clear(reason); /* whatever is wrong with it, it is built again */
+  if (!handle && only_cached) ag_text_str(reason, "not in the cache");
+  else if (!handle && compile(p, source, abi, final, &bytes, reason)) {
+    handle = load(p, &bytes, abi, fd, reason);
+    /* a cache that cannot take it, on a full disk for instance, is no reason not to use it */
+    if (handle && p->keep && ag_cache_save(final, p->key, &bytes))
+      ag_cache_prune(ag_text_cstr(&p->folder), CACHE_BYTES);
+  }
+  ag_text_done(&bytes);
+  return handle;
 }
 
 ag_library *ag_library_create(const char *source, const ag_abi *abi, const ag_build_options *options, ag_text *reason) {
@@ -339,24 +400,15 @@ ag_library *ag_library_create(const char *source, const ag_abi *abi, const ag_bu
   plan p = {0};
   void *handle = NULL;
   bool cached = false;
+  int fd = -1;
   ag_text_clear(reason);
   if (!abi) abi = &kargs;
-  if (make_plan(&p, source, abi, options ? options : &usual, reason)) {
-    char *final = ag_arena_printf(p.arena, "%s/%s.so", ag_text_cstr(&p.folder), p.key);
-    if (p.keep && ag_cache_usable(final)) handle = load(final, p.key, abi, reason);
-    cached = handle != NULL;
-    if (!handle) ag_text_clear(reason); /* whatever is wrong with it, it is built again */
-    if (!handle && options && options->only_cached) ag_text_str(reason, "not in the cache");
-    else if (!handle && compile(&p, source, abi, final, reason)) {
-      handle = load(final, p.key, abi, reason);
-      if (!p.keep) (void)unlink(final);
-      if (p.keep) ag_cache_prune(ag_text_cstr(&p.folder), CACHE_BYTES);
-    }
-  }
+  if (make_plan(&p, source, abi, options ? options : &usual, reason))
+    handle = find(&p, source, abi, options && options->only_cached, &cached, &fd, reason);
   drop_plan(&p);
   if (!handle) return NULL;
   ag_library *lib = ag_heap_alloc(sizeof *lib);
-  *lib = (ag_library){handle, cached};
+  *lib = (ag_library){handle, fd, cached};
   return lib;
 }
 
@@ -366,5 +418,6 @@ bool ag_library_cached(const ag_library *lib) { return lib->cached; }
 void ag_library_free(ag_library *lib) {
   if (!lib) return;
   dlclose(lib->handle);
+  (void)ag_file_close(lib->fd);
   free(lib);
 }

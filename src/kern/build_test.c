@@ -74,6 +74,53 @@ static void test_cache(const ag_build_options *o, ag_text *reason) {
   AG_CHECK(build(6, o, &cached, reason) == 24 && cached);
 }
 
+/* Bytes of the library itself, of its tables and of the seal turned: it is built again, and the answer is right. */
+static void turn_bytes(const char *path) {
+  static const double places[] = {0.01, 0.3, 0.6, 0.9, 0.999};
+  static int turn;
+  struct stat s;
+  char byte = 0;
+  AG_CHECK(!stat(path, &s));
+  off_t at = (off_t)(places[turn++ % 5] * (double)s.st_size);
+  int fd = open(path, O_RDWR);
+  AG_CHECK(fd >= 0 && pread(fd, &byte, 1, at) == 1);
+  byte = (char)~byte;
+  AG_CHECK(pwrite(fd, &byte, 1, at) == 1 && !close(fd));
+}
+
+static void test_damaged(const ag_build_options *o, ag_text *reason) {
+  bool cached;
+  each_file("", remove_file);
+  mode_t usual = umask(002);
+  AG_CHECK(build(8, o, &cached, reason) == 32 && !cached);
+  for (int i = 0; i < 5; i++) {
+    each_file(".so", turn_bytes);
+    AG_CHECK(build(8, o, &cached, reason) == 32 && !cached);
+    AG_CHECK(build(8, o, &cached, reason) == 32 && cached); /* also with a umask that lets the group write */
+  }
+  umask(usual);
+}
+
+/* Several libraries at the same time are different ones. */
+static void test_several(const ag_build_options *o, ag_text *reason) {
+  ag_library *libs[4];
+  for (int round = 0; round < 2; round++) {
+    for (int i = 0; i < 4; i++) {
+      ag_text source = {0};
+      source_of(50 + i, &source);
+      libs[i] = ag_library_create(ag_text_cstr(&source), NULL, o, reason);
+      ag_text_done(&source);
+    }
+    for (int i = 0; i < 4; i++) {
+      int (*answer)(void);
+      *(void **)&answer = ag_library_symbol(libs[i], "answer");
+      AG_CHECK(answer() == 4 * (50 + i));
+    }
+    for (int i = 3; i >= 0; i--) ag_library_free(libs[i]);
+  }
+  each_file("", remove_file);
+}
+
 /* Six processes, two texts, no cache yet: each gets the right answer; nothing unfinished stays. */
 static void test_together(const ag_build_options *o) {
   each_file("", remove_file);
@@ -174,6 +221,8 @@ int main(void) {
   int lanes = ag_build_lanes();
   AG_CHECK(lanes == 2 || lanes == 4 || lanes == 8);
   test_cache(&o, &reason);
+  test_damaged(&o, &reason);
+  test_several(&o, &reason);
   test_together(&o);
   test_killed(&o, &reason);
   test_target(&o, &reason);

@@ -10,9 +10,16 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/file.h"
+#include "kern/hash.h"
 #include "kern/kern.h"
 
-enum { STALE_SECONDS = 3600 }; /* unfinished files of runs that were killed */
+enum { STALE_SECONDS = 3600, MAX_KERNEL = 1 << 28 }; /* unfinished files of runs that were killed; bytes of a kernel */
+
+/* What follows the bytes of a library in the cache: this mark, then the hash of key and bytes. Loaders do not look at
+ * what follows the last section. */
+static const char mark[] = "anagyre kernel 1 ";
+enum { SEAL = sizeof mark - 1 + 32 };
 
 static bool ours(const struct stat *s) { return s->st_uid == geteuid() && !(s->st_mode & (S_IWGRP | S_IWOTH)); }
 
@@ -40,11 +47,56 @@ bool ag_cache_folder(const char *wish, ag_text *folder) {
   return lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && ours(&s) && access(path, W_OK | X_OK) == 0;
 }
 
-bool ag_cache_usable(const char *path) {
+/* The seal of a library. */
+static void seal(const char *key, const char *bytes, size_t n, char out[SEAL + 1]) {
+  ag_hash h;
+  memcpy(out, mark, sizeof mark - 1);
+  ag_hash_init(&h);
+  ag_hash_str(&h, key);
+  ag_hash_add(&h, bytes, n);
+  ag_hash_name(&h, out + sizeof mark - 1);
+}
+
+bool ag_cache_read(const char *path, ag_text *bytes) {
   struct stat s;
-  if (lstat(path, &s) != 0 || !S_ISREG(s.st_mode) || !ours(&s) || s.st_size == 0) return false;
-  (void)utimensat(AT_FDCWD, path, NULL, 0); /* used now: prune takes the oldest first */
+  int fd = ag_file_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+  ag_text_clear(bytes);
+  if (fd < 0) return false;
+  bool good = !fstat(fd, &s) && S_ISREG(s.st_mode) && s.st_uid == geteuid() && s.st_size > 0 && s.st_size <= MAX_KERNEL;
+  char part[1 << 14];
+  while (good && bytes->n < (size_t)s.st_size) {
+    size_t n = ag_file_read(fd, part, sizeof part);
+    ag_text_strn(bytes, part, n);
+    good = n > 0;
+  }
+  (void)ag_file_close(fd);
+  return good && bytes->n == (size_t)s.st_size;
+}
+
+bool ag_cache_load(const char *path, const char *key, ag_text *bytes) {
+  struct stat s;
+  char expected[SEAL + 1];
+  if (lstat(path, &s) || !ours(&s) || !ag_cache_read(path, bytes) || bytes->n <= SEAL) return false;
+  bytes->n -= SEAL;
+  seal(key, bytes->s, bytes->n, expected);
+  if (memcmp(bytes->s + bytes->n, expected, SEAL)) return false;
+  (void)utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); /* used now: prune takes the oldest first */
   return true;
+}
+
+bool ag_cache_save(const char *path, const char *key, const ag_text *bytes) {
+  char end[SEAL + 1];
+  ag_text name = {0};
+  ag_text_printf(&name, "%.*s-XXXXXX.so", (int)strlen(path) - 3, path);
+  int fd = mkstemps(name.s, 3); /* mode 0600 whatever the umask is */
+  seal(key, bytes->s, bytes->n, end);
+  bool good = fd >= 0 && ag_file_write(fd, bytes->s, bytes->n) == bytes->n && ag_file_write(fd, end, SEAL) == SEAL &&
+              ag_file_sync(fd);
+  if (fd >= 0) good = ag_file_close(fd) && good;
+  good = good && ag_file_move(name.s, path);
+  if (fd >= 0 && !good) (void)ag_file_remove(name.s);
+  ag_text_done(&name);
+  return good;
 }
 
 typedef struct entry {

@@ -10,6 +10,12 @@
 /* The folder to use, created if missing; false if there is none: "" was requested, no home, wrong owner, not writable.
  */
 bool ag_cache_folder(const char *wish, ag_text *folder);
-/* Is the file there, ours alone, and not empty? Marks it as used. */
-bool ag_cache_usable(const char *path);
+/* The whole of a regular file of this user; false: it cannot be read. */
+bool ag_cache_read(const char *path, ag_text *bytes);
+/* The bytes of the library with this key. False if there is none, if another user may write it, or if a single bit of
+ * it has changed. Marks it as used. */
+bool ag_cache_load(const char *path, const char *key, ag_text *bytes);
+/* Puts a library in place, sealed with a hash of its bytes and its key; whole or not at all, even if the machine stops
+ * at any moment. False with errno. */
+bool ag_cache_save(const char *path, const char *key, const ag_text *bytes);
 #endif

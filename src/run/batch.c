@@ -12,7 +12,7 @@
 #include "run/batch.h"
 #include "run/run_internal.h"
 
-enum { WORTH_COMPILING = 8 }; /* members */
+enum { WORTH_COMPILING = 8, MANY_POINTS = 256 }; /* members; points of one of them that are handed on before its end */
 
 void ag_batch_defaults(ag_batch_options *o) {
   *o = (ag_batch_options){0};
@@ -24,7 +24,44 @@ void ag_batch_progress(ag_batch_job *b, bool first) {
   if (first && b->o->progress) b->o->progress(b->o->progress_self, atomic_load(&b->done), b->n);
 }
 
+bool ag_batch_halted(const ag_batch_job *b) {
+  const atomic_int *stop = b->o->run.stop;
+  return (stop && *stop) || atomic_load(&b->refused);
+}
+
+void ag_batch_take(ag_batch_job *b, long i, bool ended) {
+  ag_batch_result *r = b->result;
+  ag_series *points = r->points ? &r->points[i] : NULL;
+  long n = points ? points->n - points->first : 0;
+  if (!b->o->take || (!ended && n < MANY_POINTS)) return;
+  ag_batch_part part = {.member = i, .n = n};
+  if (ended) part.end = &r->members[i], part.record = r->records + i * r->width;
+  if (points) part.first = points->first, part.points = points->data;
+  pthread_mutex_lock(&b->taking);
+  if (!b->o->take(b->o->take_self, &part)) atomic_store(&b->refused, true);
+  pthread_mutex_unlock(&b->taking);
+  if (!points) return;
+  points->first = points->n;
+  if (!ended) return;
+  free(points->data);
+  points->data = NULL;
+  points->cap = 0;
+}
+
 /* ---- member by member ---- */
+
+/* A point of a member that runs alone. */
+typedef struct pointer {
+  ag_batch_job *b;
+  long member;
+} pointer;
+
+static bool take_point(void *self, const double *record) {
+  const pointer *p = self;
+  bool good = ag_series_row(&p->b->result->points[p->member], record);
+  ag_batch_take(p->b, p->member, false);
+  return good && !atomic_load(&p->b->refused);
+}
 
 void ag_batch_alone(ag_batch_job *b, long i) {
   ag_ctx ctx = {0};
@@ -35,7 +72,7 @@ void ag_batch_alone(ag_batch_job *b, long i) {
   o.each = NULL;
   o.kernel = b->kernel;
   o.watch = b->functions;
-  ag_sink points = {ag_series_row, b->result->points ? &b->result->points[i] : NULL};
+  ag_sink points = {take_point, b->result->points ? &(pointer){b, i} : NULL};
   ag_status status = ag_run(&ctx, b->sys, b->params + i * ag_system_dims(b->sys)->param, b->x0 + i * b->n_x, &o,
                             points.self ? &points : NULL, &res);
   AG_ASSERT(status == AG_OK); /* the options were checked before */
@@ -44,15 +81,16 @@ void ag_batch_alone(ag_batch_job *b, long i) {
   memcpy(b->result->records + i * b->result->width, res.record, sizeof(double) * (size_t)b->result->width);
   b->reached[i] = true;
   atomic_fetch_add(&b->done, 1);
+  ag_batch_take(b, i, true);
   ag_run_done(&res);
   ag_ctx_done(&ctx);
 }
 
 static void run_members(ag_batch_job *b, bool first) {
-  const atomic_int *stop = b->o->run.stop;
-  while (!(stop && *stop) && atomic_load(&b->next) < b->n) {
+  while (!ag_batch_halted(b) && atomic_load(&b->next) < b->n) {
     long i = atomic_fetch_add(&b->next, 1);
     if (i >= b->n) break;
+    if (b->reached[i]) continue; /* known */
     ag_batch_alone(b, i);
     ag_batch_progress(b, first);
   }
@@ -205,6 +243,21 @@ static void complete(ag_batch_job *b) {
   ag_record_done(&record);
 }
 
+/* Puts in place what is known of members. */
+static void recall(ag_batch_job *b) {
+  const ag_batch_known *k = b->o->known;
+  ag_batch_result *r = b->result;
+  for (long i = 0; k && i < b->n; i++) {
+    if (!k->there[i]) continue;
+    r->members[i] = k->members[i];
+    memcpy(r->records + i * r->width, k->records + i * r->width, sizeof(double) * (size_t)r->width);
+    for (int j = 0; j < r->n_x; j++) r->x[i * r->n_x + j] = NAN;
+    if (r->points) r->points[i].n = r->points[i].first = k->n_point[i];
+    b->reached[i] = true;
+    atomic_fetch_add(&b->done, 1);
+  }
+}
+
 ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, const double *x0,
                    const ag_batch_options *o, ag_batch_result *result) {
   *result = (ag_batch_result){0};
@@ -225,6 +278,9 @@ ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, co
     result->points = ag_heap_alloc(sizeof *result->points * (size_t)(n + 1));
     for (long i = 0; i < n; i++) result->points[i].width = result->width;
   }
+  atomic_init(&b.refused, false);
+  pthread_mutex_init(&b.taking, NULL);
+  recall(&b);
   if (!prepare_lanes(&b) || b.watch.n) prepare_kernel(&b);
   b.functions = ag_run_watch(sys, &o->run);
   double begun = seconds_now();
@@ -239,6 +295,7 @@ ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, co
   free(b.unit);
   free(b.unit_size);
   free(b.reached);
+  pthread_mutex_destroy(&b.taking);
   return AG_OK;
 }
 

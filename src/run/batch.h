@@ -3,6 +3,7 @@
  * starts. */
 #ifndef AG_RUN_BATCH_H
 #define AG_RUN_BATCH_H
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "run/fused.h"
@@ -39,7 +40,14 @@ typedef struct ag_batch_job {
   int n_unit, *unit, *unit_size;
   ag_core_columns columns; /* without the rest */
   atomic_long next, done;
+  pthread_mutex_t taking; /* one part at a time is handed on */
+  atomic_bool refused;    /* ... and the last one could not be */
 } ag_batch_job;
+
+/* Is the batch to end before its members? */
+bool ag_batch_halted(const ag_batch_job *b);
+/* Hands on what a member has brought: when it has ended, or when that is a lot. */
+void ag_batch_take(ag_batch_job *b, long member, bool ended);
 
 /* True if every requested column follows from the core; the columns are then prepared. */
 bool ag_core_columns_init(ag_core_columns *c, ag_system *sys, const bool *wanted);

@@ -175,6 +175,7 @@ static void store(lanes *l, int lane, ag_work *w, long member, ag_batch_member h
   b->result->members[member] = how;
   b->reached[member] = true;
   atomic_fetch_add(&b->done, 1);
+  ag_batch_take(b, member, true);
 }
 
 /* The step that lane i made last, for the queue. */
@@ -273,8 +274,9 @@ static bool fill(lanes *l) {
       if (atomic_load(&b->next) >= b->n) break;
       long next = atomic_fetch_add(&b->next, 1);
       if (next >= b->n) break;
+      if (b->reached[next]) continue; /* known */
       loaded = load(l, i, next) || loaded;
-      if (b->o->run.stop && *b->o->run.stop) break;
+      if (ag_batch_halted(b)) break;
     }
     if (l->member[i] >= 0) live = i;
   }
@@ -372,10 +374,11 @@ static void reap(lanes *l, bool stopped) {
 void ag_batch_lanes(ag_batch_job *b, bool first) {
   lanes l;
   lanes_create(&l, b);
-  const atomic_int *stop = b->o->run.stop;
-  while (!(stop && *stop) && fill(&l)) {
+  while (!ag_batch_halted(b) && fill(&l)) {
     ag_fused_march(b->fused, &l.m);
     if (l.queue) look(&l);
+    for (int i = 0; i < l.w && l.pack && b->o->take; i++)
+      if (l.member[i] >= 0 && !ag_pack_has(l.pack, i)) ag_batch_take(b, l.member[i], false);
     if (l.fixed) settle(&l);
     reap(&l, false);
     ag_batch_progress(b, first);

@@ -107,7 +107,7 @@ void ag_pack_work(ag_pack *p, ag_queue *q) {
   for (int i = 0; i < p->n_wait; i++) {
     const waiting *who = &p->who[i];
     const ag_series *points = &p->b->result->points[who->member];
-    double *record = points->data + who->point * points->width;
+    double *record = points->data + (who->point - points->first) * points->width;
     for (int k = 0; k < p->n; k++) p->one[k] = p->a.found_z[k * p->w + i];
     if (p->a.good[i] && ag_queue_point(q, who->work, who->params, p->a.found_t[i], p->one, record)) continue;
     ag_lane_step s = {.lane = i, .slot = who->lane, .lanes = p->w, .t = p->a.t[i], .t1 = who->t1, .z = p->a.z};

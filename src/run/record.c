@@ -66,11 +66,11 @@ void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x,
 
 bool ag_series_row(void *self, const double *record) {
   ag_series *s = self;
-  if (s->n == s->cap) {
+  if (s->n - s->first == s->cap) {
     s->cap = s->cap ? 2 * s->cap : 256;
     s->data = ag_heap_grow(s->data, sizeof(double) * (size_t)s->cap * (size_t)s->width);
   }
-  memcpy(s->data + s->n++ * s->width, record, sizeof(double) * (size_t)s->width);
+  memcpy(s->data + (s->n++ - s->first) * s->width, record, sizeof(double) * (size_t)s->width);
   return true;
 }
 

@@ -132,7 +132,8 @@ const ag_event *ag_run_event(const ag_system *sys, const ag_run_options *o, int 
 typedef struct ag_series {
   int width;
   long n, cap;
-  double *data;
+  long first;   /* the first row in memory: those before it were handed on */
+  double *data; /* from row `first` on */
 } ag_series;
 bool ag_series_row(void *self, const double *record); /* an ag_sink row */
 void ag_series_done(ag_series *s);
@@ -144,6 +145,29 @@ void ag_series_done(ag_series *s);
  * into by the code of a single run. Everything else (fixed steps, multipliers, events that need reactions, position
  * constraints, a basis that must be refreshed, no compiler, the interpreter asked for) goes member by member through
  * ag_run. What comes out never depends on lanes, threads or order. */
+typedef struct ag_batch_member {
+  ag_end end;
+  int end_event; /* which event ended it, or -1 */
+  double t;
+  long steps, rejected;
+} ag_batch_member;
+
+/* What a member has brought since it was last looked at. */
+typedef struct ag_batch_part {
+  long member;
+  const ag_batch_member *end; /* NULL: it goes on */
+  const double *record;       /* at its end; only columns that were requested count */
+  long first, n;              /* with a section: its points from number `first` on (from 0) */
+  const double *points;
+} ag_batch_part;
+/* Members that an earlier batch has finished. */
+typedef struct ag_batch_known {
+  const bool *there; /* per member */
+  const ag_batch_member *members;
+  const double *records; /* n x width */
+  const long *n_point;
+} ag_batch_known;
+
 typedef struct ag_batch_options {
   ag_run_options run;   /* every, progress and each are not used */
   int lanes, threads;   /* 0: what suits the machine */
@@ -152,15 +176,13 @@ typedef struct ag_batch_options {
   const char *compiler; /* NULL: the usual; "none": none */
   void (*progress)(void *self, long done, long n); /* called now and then, by the calling thread; may be NULL */
   void *progress_self;
+  /* Called when a member has ended, and before that when it has many points; by any thread, but never twice at the same
+   * time. Points are then not kept in the result. False: stop, what comes cannot be written. May be NULL. */
+  bool (*take)(void *self, const ag_batch_part *part);
+  void *take_self;
+  const ag_batch_known *known; /* or NULL */
 } ag_batch_options;
 void ag_batch_defaults(ag_batch_options *o); /* those of ag_run, without events */
-
-typedef struct ag_batch_member {
-  ag_end end;
-  int end_event; /* which event ended it, or -1 */
-  double t;
-  long steps, rejected;
-} ag_batch_member;
 
 typedef struct ag_batch_result {
   long n, n_failed; /* failed: ended otherwise than in time or by an event; those stopped are among them */
@@ -168,7 +190,8 @@ typedef struct ag_batch_result {
   ag_batch_member *members;
   double *x;         /* n x n_x: final full states, of the last good state where a member failed; NaN: not integrated */
   double *records;   /* n x width: final records; NaN in columns that were not requested */
-  ag_series *points; /* with a section, per member: the records at its crossings; else NULL */
+  ag_series *points; /* with a section, per member: the records at its crossings; else NULL. With `take` they were
+                        handed on, and only counted here */
   int lanes, threads; /* lanes 0: member by member */
   bool core_only;
   double seconds; /* of moving, compiling not counted */

@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: MIT
- * Reads HDF5 files back into fields and rows. Nothing about the file is taken for granted. */
+ * Reads HDF5 files back into fields and rows. Nothing about the file is taken for granted: a damaged one may claim any
+ * size and shape. */
+#include <errno.h>
 #include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/file.h"
 #include "store/store_internal.h"
 
-enum { MAX_FIELD = 1 << 24, MAX_FIELDS = 1 << 20 }; /* bytes of one field; number of fields */
+/* Number of fields, length of a path, entries of one value. What is kept in memory is bounded by the size of the file:
+ * our own data is neither packed nor shared, that of users who repacked a file somewhat. */
+enum {
+  MAX_FIELDS = 1 << 20,
+  MAX_PATH = 1 << 12,
+  MAX_SIDE = 1 << 20,
+  MAX_WIDTH = 1 << 24,
+  PACKED = 64,
+  SLACK = 1 << 20
+};
 
 struct ag_h5 {
   hid_t file;
@@ -19,6 +32,7 @@ typedef struct reader {
     int field;
     long place, n;
   } * found;
+  hssize_t room; /* bytes that may still be read */
   bool good;
 } reader;
 
@@ -31,22 +45,18 @@ static ag_field_kind kind_of(hid_t type) {
   }
 }
 
-/* Adds an attribute or dataset of at most three dimensions to the list; others are skipped. */
-static void load(reader *r, const char *path, hid_t id, bool attribute) {
-  hid_t type = attribute ? H5Aget_type(id) : H5Dget_type(id), space = attribute ? H5Aget_space(id) : H5Dget_space(id);
-  ag_field_kind kind = kind_of(type);
-  hsize_t dim[H5S_MAX_RANK] = {0};
-  int rank = H5Sget_simple_extent_ndims(space);
-  hssize_t n = H5Sget_simple_extent_npoints(space);
-  if (kind == AG_FIELD_DROP || rank < 0 || rank > 3 || n < 0 || n > MAX_FIELD / (hssize_t)(H5Tget_size(type) + 8) ||
-      r->loose.n >= MAX_FIELDS)
-    goto out;
-  H5Sget_simple_extent_dims(space, dim, NULL);
-  long size[3] = {(long)dim[0], (long)dim[1], (long)dim[2]};
+/* Reads n values of an attribute or dataset and adds them to the list. */
+static bool load_values(reader *r, const char *path, hid_t id, bool attribute, ag_field_kind kind, hid_t type, int rank,
+                        const long *size, hssize_t n) {
   hid_t memory = H5Tcopy(kind == AG_FIELD_NUMBER    ? H5T_NATIVE_DOUBLE
                          : kind == AG_FIELD_INTEGER ? H5T_NATIVE_LONG
                                                     : type);
-  size_t one = H5Tget_size(memory);
+  size_t one = memory >= 0 ? H5Tget_size(memory) : 0;
+  if (!one || n > r->room / (hssize_t)(one + 8)) { /* more than such a file can hold: not ours, or damaged */
+    if (memory >= 0) H5Tclose(memory);
+    return one != 0;
+  }
+  r->room -= n * (hssize_t)(one + 8);
   char *data = ag_heap_alloc(one * (size_t)n + 1);
   herr_t done = n == 0      ? 0
                 : attribute ? H5Aread(id, memory, data)
@@ -62,12 +72,27 @@ static void load(reader *r, const char *path, hid_t id, bool attribute) {
   } else if (done >= 0) {
     ag_fields_add(&r->loose, path, kind, rank, size, one * (size_t)n, data);
   }
-  r->good = r->good && done >= 0;
   free(data);
   H5Tclose(memory);
-out:
-  H5Tclose(type);
-  H5Sclose(space);
+  return done >= 0;
+}
+
+/* Adds an attribute or dataset of at most three dimensions to the list; others are skipped. */
+static void load(reader *r, const char *path, hid_t id, bool attribute) {
+  hid_t type = attribute ? H5Aget_type(id) : H5Dget_type(id), space = attribute ? H5Aget_space(id) : H5Dget_space(id);
+  if (type >= 0 && space >= 0) {
+    ag_field_kind kind = kind_of(type);
+    hsize_t dim[H5S_MAX_RANK] = {0};
+    int rank = H5Sget_simple_extent_ndims(space);
+    hssize_t n = H5Sget_simple_extent_npoints(space);
+    if (kind != AG_FIELD_DROP && rank >= 0 && rank <= 3 && n >= 0 && r->loose.n < MAX_FIELDS &&
+        H5Sget_simple_extent_dims(space, dim, NULL) >= 0) {
+      long size[3] = {(long)dim[0], (long)dim[1], (long)dim[2]};
+      if (!load_values(r, path, id, attribute, kind, type, rank, size, n)) r->good = false;
+    }
+  } else r->good = false;
+  if (type >= 0) H5Tclose(type);
+  if (space >= 0) H5Sclose(space);
 }
 
 static herr_t each_attribute(hid_t object, const char *name, const H5A_info_t *info, void *self) {
@@ -76,9 +101,9 @@ static herr_t each_attribute(hid_t object, const char *name, const H5A_info_t *i
   (void)info;
   ag_text full = {0};
   ag_text_printf(&full, "%s@%s", path, name);
-  hid_t id = H5Aopen(object, name, H5P_DEFAULT);
+  hid_t id = full.n < MAX_PATH ? H5Aopen(object, name, H5P_DEFAULT) : -1;
   if (id >= 0) load(r, full.s, id, true);
-  H5Aclose(id);
+  if (id >= 0) H5Aclose(id);
   ag_text_done(&full);
   return 0;
 }
@@ -87,19 +112,26 @@ static herr_t each_attribute(hid_t object, const char *name, const H5A_info_t *i
 static long place_of(hid_t set, const char *attribute) {
   long place = -1;
   if (H5Aexists(set, attribute) <= 0) return -1;
-  hid_t id = H5Aopen(set, attribute, H5P_DEFAULT), space = H5Aget_space(id);
-  if (H5Sget_simple_extent_npoints(space) != 1 || H5Aread(id, H5T_NATIVE_LONG, &place) < 0) place = -1;
-  H5Sclose(space);
-  H5Aclose(id);
+  hid_t id = H5Aopen(set, attribute, H5P_DEFAULT), space = id >= 0 ? H5Aget_space(id) : -1;
+  hid_t type = id >= 0 ? H5Aget_type(id) : -1;
+  if (space < 0 || type < 0 || H5Tget_class(type) != H5T_INTEGER || H5Sget_simple_extent_npoints(space) != 1 ||
+      H5Aread(id, H5T_NATIVE_LONG, &place) < 0)
+    place = -1;
+  if (type >= 0) H5Tclose(type);
+  if (space >= 0) H5Sclose(space);
+  if (id >= 0) H5Aclose(id);
   return place;
 }
 
 static void found_series(reader *r, const char *path, hid_t set, ag_field_kind kind, long place) {
   hid_t space = H5Dget_space(set), type = H5Dget_type(set);
   hsize_t dim[H5S_MAX_RANK] = {0};
-  int rank = H5Sget_simple_extent_dims(space, dim, NULL);
-  bool shaped = kind == AG_FIELD_COLUMN ? rank >= 1 && rank <= 3 && dim[1] < 1 << 20 && dim[2] < 1 << 20 : rank == 1;
-  if (shaped && H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) == 8) {
+  int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
+  bool shaped = type >= 0 && rank >= 1 && rank <= (kind == AG_FIELD_COLUMN ? 3 : 1) &&
+                H5Sget_simple_extent_dims(space, dim, NULL) >= 0;
+  shaped = shaped && dim[1] < MAX_SIDE && dim[2] < MAX_SIDE && (rank < 3 || dim[1] * dim[2] < MAX_WIDTH) &&
+           dim[0] <= (hsize_t)r->room / sizeof(double);
+  if (shaped && H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) == 8 && r->loose.n < MAX_FIELDS) {
     AG_PUSH(r->found, r->n_found, r->cap_found);
     r->found[r->n_found].field = r->loose.n;
     r->found[r->n_found].place = place;
@@ -108,13 +140,14 @@ static void found_series(reader *r, const char *path, hid_t set, ag_field_kind k
   } else {
     r->good = false;
   }
-  H5Tclose(type);
-  H5Sclose(space);
+  if (type >= 0) H5Tclose(type);
+  if (space >= 0) H5Sclose(space);
 }
 
 static herr_t each_object(hid_t file, const char *name, const H5O_info_t *info, void *self) {
   reader *r = self;
   ag_text path = {0};
+  if (strnlen(name, MAX_PATH) == MAX_PATH) return 0;
   if (strcmp(name, ".")) ag_text_printf(&path, "/%s", name);
   hid_t object = H5Oopen(file, name, H5P_DEFAULT);
   if (object >= 0 && info->type == H5O_TYPE_DATASET) {
@@ -124,9 +157,10 @@ static herr_t each_object(hid_t file, const char *name, const H5O_info_t *info, 
     else load(r, path.s, object, false);
   }
   void *both[2] = {r, (void *)ag_text_cstr(&path)};
-  if (object >= 0) H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, each_attribute, both);
+  if (object >= 0 && H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, each_attribute, both) < 0)
+    r->good = false;
   r->good = r->good && object >= 0;
-  H5Oclose(object);
+  if (object >= 0) H5Oclose(object);
   ag_text_done(&path);
   return 0;
 }
@@ -175,8 +209,9 @@ static bool arrange(reader *r, ag_fields *fields, long *n_row, long **event_coun
   return true;
 }
 
-static bool read_all(hid_t file, ag_fields *fields, long *n_row, long **event_count) {
-  reader r = {.good = true};
+static bool read_all(hid_t file, off_t size, ag_fields *fields, long *n_row, long **event_count) {
+  reader r = {.room = (hssize_t)(size < INT64_MAX / PACKED - SLACK ? PACKED * (size + SLACK) : INT64_MAX),
+              .good = true};
   /* in native order: for sorting the library builds tables, and crashes on those of a damaged file */
   herr_t done = H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, each_object, &r, H5O_INFO_BASIC);
   bool good = done >= 0 && r.good && arrange(&r, fields, n_row, event_count);
@@ -188,8 +223,8 @@ static bool read_all(hid_t file, ag_fields *fields, long *n_row, long **event_co
 /* Checked first: nothing else of a file with a newer format is read. */
 static bool known_format(hid_t file, const char *path, ag_text *trouble) {
   hid_t root = H5Oopen(file, "/", H5P_DEFAULT);
-  long format = place_of(root, "format");
-  H5Oclose(root);
+  long format = root >= 0 ? place_of(root, "format") : -1;
+  if (root >= 0) H5Oclose(root);
   if (format >= 1 && format <= AG_STORE_FORMAT) return true;
   if (format < 1) ag_text_printf(trouble, "%s is not an anagyre result file", path);
   else
@@ -198,21 +233,35 @@ static bool known_format(hid_t file, const char *path, ag_text *trouble) {
   return false;
 }
 
+/* Size of a regular file; -1 with a line in *trouble. A pipe is not waited for. */
+static off_t size_of(const char *path, ag_text *trouble) {
+  struct stat s;
+  int fd = ag_file_open_regular(path);
+  if (fd >= 0 && !fstat(fd, &s)) {
+    (void)ag_file_close(fd);
+    return s.st_size;
+  }
+  ag_text_printf(trouble, "cannot read %s: %s", path, errno == EINVAL ? "it is not a regular file" : strerror(errno));
+  if (fd >= 0) (void)ag_file_close(fd);
+  return -1;
+}
+
 ag_h5 *ag_h5_open(const char *path, ag_fields *fields, long *n_row, long **event_count, ag_text *trouble) {
-  H5dont_atexit();
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-  H5Pset_file_locking(access, false, true);
-  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, access);
-  H5Pclose(access);
   *event_count = NULL;
   *n_row = 0;
+  off_t size = size_of(path, trouble);
+  if (size < 0) return NULL;
+  H5dont_atexit();
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  hid_t access = H5Pcreate(H5P_FILE_ACCESS), file = -1;
+  if (access >= 0 && H5Pset_file_locking(access, false, true) >= 0) file = H5Fopen(path, H5F_ACC_RDONLY, access);
+  if (access >= 0) H5Pclose(access);
   if (file < 0) {
     ag_text_printf(trouble, "%s cannot be read as an HDF5 file", path);
     return NULL;
   }
   bool good = known_format(file, path, trouble);
-  if (good && !read_all(file, fields, n_row, event_count)) {
+  if (good && !read_all(file, size, fields, n_row, event_count)) {
     ag_text_printf(trouble, "%s is damaged: some quantities are missing", path);
     good = false;
   }
@@ -238,12 +287,12 @@ bool ag_h5_read(ag_h5 *f, const ag_field *field, long from, long n, double *out)
   bool column = field->kind == AG_FIELD_COLUMN;
   hsize_t start[3] = {(hsize_t)from}, count[3] = {(hsize_t)n, (hsize_t)field->dim[0], (hsize_t)field->dim[1]};
   int rank = column ? field->rank + 1 : 1;
-  hid_t set = H5Dopen2(f->file, field->path, H5P_DEFAULT), space = H5Dget_space(set),
+  hid_t set = H5Dopen2(f->file, field->path, H5P_DEFAULT), space = set >= 0 ? H5Dget_space(set) : -1,
         memory = H5Screate_simple(rank, count, NULL);
-  herr_t done = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
-  if (done >= 0) done = H5Dread(set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, out);
-  H5Sclose(memory);
-  H5Sclose(space);
-  H5Dclose(set);
-  return done >= 0;
+  bool good = space >= 0 && memory >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+              H5Dread(set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, out) >= 0;
+  if (memory >= 0) H5Sclose(memory);
+  if (space >= 0) H5Sclose(space);
+  if (set >= 0) H5Dclose(set);
+  return good;
 }

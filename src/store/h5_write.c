@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "store/store_internal.h"
 
 enum { BUFFER = 1 << 23, TIMES = 512 }; /* bytes of buffered rows; buffered times per event */
@@ -21,13 +22,14 @@ typedef struct times {
 
 typedef struct writer {
   hid_t file;
-  int n_column, width, n_event;
+  const ag_log_content *c;
+  int log, n_column;
   const ag_field **columns;
   hid_t *sets;
+  hid_t owner[2]; /* of points: /member and /crossing; else -1 */
   times *events;
-  double *rows, *part;      /* buffered records; one column of them */
-  long cap, n, n_row;       /* capacity of the buffer in rows; rows in it; rows written */
-  long n_left, *times_left; /* still to be read from the log */
+  double *rows, *part; /* buffered records; one column of them */
+  long cap;            /* of the buffer, in rows */
   bool good;
 } writer;
 
@@ -42,8 +44,10 @@ static void quiet(void) {
  * checksums. */
 static hid_t text_type(size_t size) {
   hid_t type = H5Tcopy(H5T_C_S1);
-  H5Tset_size(type, size);
-  H5Tset_cset(type, H5T_CSET_UTF8);
+  if (type >= 0 && (H5Tset_size(type, size) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0)) {
+    H5Tclose(type);
+    return -1;
+  }
   return type;
 }
 
@@ -68,30 +72,40 @@ static char *padded(const ag_field *field, size_t *size) {
 /* No time stamps are stored: the same run gives the same bytes. */
 static hid_t timeless(hid_t class) {
   hid_t p = H5Pcreate(class);
-  H5Pset_obj_track_times(p, false);
+  if (p >= 0 && H5Pset_obj_track_times(p, false) < 0) {
+    H5Pclose(p);
+    return -1;
+  }
   return p;
 }
 
 /* Creates the groups above a path, and a group for the path itself when `whole`. */
-static void make_groups(hid_t file, const char *path, bool whole) {
+static bool make_groups(hid_t file, const char *path, bool whole) {
   hid_t create = timeless(H5P_GROUP_CREATE);
-  for (const char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
+  bool good = create >= 0;
+  for (const char *slash = strchr(path + 1, '/'); good; slash = strchr(slash + 1, '/')) {
     if (!slash && !whole) break;
     ag_text part = {0};
     ag_text_strn(&part, path, slash ? (size_t)(slash - path) : strlen(path));
-    if (H5Lexists(file, part.s, H5P_DEFAULT) <= 0) H5Gclose(H5Gcreate2(file, part.s, H5P_DEFAULT, create, H5P_DEFAULT));
+    htri_t there = H5Lexists(file, part.s, H5P_DEFAULT);
+    good = there >= 0;
+    if (there == 0) {
+      hid_t group = H5Gcreate2(file, part.s, H5P_DEFAULT, create, H5P_DEFAULT);
+      good = group >= 0 && H5Gclose(group) >= 0;
+    }
     ag_text_done(&part);
     if (!slash) break;
   }
-  H5Pclose(create);
+  if (create >= 0) H5Pclose(create);
+  return good;
 }
 
 /* A new dataset at a path, with the groups above it. */
 static hid_t new_set(hid_t file, const char *path, hid_t type, hid_t space) {
-  hid_t create = timeless(H5P_DATASET_CREATE);
-  make_groups(file, path, false);
-  hid_t set = H5Dcreate2(file, path, type, space, H5P_DEFAULT, create, H5P_DEFAULT);
-  H5Pclose(create);
+  hid_t create = timeless(H5P_DATASET_CREATE), set = -1;
+  if (create >= 0 && type >= 0 && space >= 0 && make_groups(file, path, false))
+    set = H5Dcreate2(file, path, type, space, H5P_DEFAULT, create, H5P_DEFAULT);
+  if (create >= 0) H5Pclose(create);
   return set;
 }
 
@@ -100,8 +114,28 @@ static hid_t owner(hid_t file, const char *path) {
   if (!*path) return H5Oopen(file, "/", H5P_DEFAULT);
   hid_t object = H5Oopen(file, path, H5P_DEFAULT);
   if (object >= 0) return object;
-  make_groups(file, path, true);
-  return H5Oopen(file, path, H5P_DEFAULT);
+  return make_groups(file, path, true) ? H5Oopen(file, path, H5P_DEFAULT) : -1;
+}
+
+static bool put_attribute(hid_t file, const ag_field *field, const char *at, hid_t type, hid_t space,
+                          const void *data) {
+  ag_text path = {0};
+  ag_text_strn(&path, field->path, (size_t)(at - field->path));
+  hid_t object = owner(file, ag_text_cstr(&path)), attribute = -1;
+  if (object >= 0) attribute = H5Acreate2(object, at + 1, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  bool good = attribute >= 0 && H5Awrite(attribute, type, data) >= 0;
+  if (attribute >= 0) good = H5Aclose(attribute) >= 0 && good;
+  if (object >= 0) good = H5Oclose(object) >= 0 && good;
+  ag_text_done(&path);
+  return good;
+}
+
+static bool put_set(hid_t file, const ag_field *field, hid_t type, hid_t space, const void *data) {
+  hid_t set = new_set(file, field->path, type, space);
+  bool good = set >= 0;
+  if (good && ag_field_length(field)) good = H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
+  if (set >= 0) good = H5Dclose(set) >= 0 && good;
+  return good;
 }
 
 static bool put_field(hid_t file, const ag_field *field) {
@@ -112,172 +146,181 @@ static bool put_field(hid_t file, const ag_field *field) {
   hid_t type = text ? text_type(size) : H5Tcopy(field->kind == AG_FIELD_INTEGER ? H5T_NATIVE_LONG : H5T_NATIVE_DOUBLE),
         space = space_of(field);
   const void *data = text ? strings : field->data;
-  herr_t done = -1;
-  if (at) {
-    ag_text path = {0};
-    ag_text_strn(&path, field->path, (size_t)(at - field->path));
-    hid_t object = owner(file, ag_text_cstr(&path));
-    hid_t attribute = H5Acreate2(object, at + 1, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    if (attribute >= 0) done = H5Awrite(attribute, type, data);
-    H5Aclose(attribute);
-    H5Oclose(object);
-    ag_text_done(&path);
-  } else {
-    hid_t set = new_set(file, field->path, type, space);
-    if (set >= 0) done = ag_field_length(field) ? H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) : 0;
-    H5Dclose(set);
-  }
+  bool good = type >= 0 && space >= 0;
+  if (good) good = at ? put_attribute(file, field, at, type, space, data) : put_set(file, field, type, space, data);
   free(strings);
-  H5Tclose(type);
-  H5Sclose(space);
-  return done >= 0;
+  if (type >= 0) H5Tclose(type);
+  if (space >= 0) H5Sclose(space);
+  return good;
 }
 
 /* A dataset with room for all rows of a column or all times of an event. */
-static hid_t series(hid_t file, const ag_field *field, long n) {
-  hsize_t dim[3] = {(hsize_t)n, (hsize_t)field->dim[0], (hsize_t)field->dim[1]};
-  hid_t space = H5Screate_simple(field->kind == AG_FIELD_COLUMN ? field->rank + 1 : 1, dim, NULL);
-  hid_t set = new_set(file, field->path, H5T_NATIVE_DOUBLE, space);
-  H5Sclose(space);
+static hid_t series(hid_t file, const char *path, int rank, long n, const long *shape, hid_t type) {
+  hsize_t dim[3] = {(hsize_t)n, rank > 1 ? (hsize_t)shape[0] : 0, rank > 2 ? (hsize_t)shape[1] : 0};
+  hid_t space = H5Screate_simple(rank, dim, NULL), set = new_set(file, path, type, space);
+  if (space >= 0) H5Sclose(space);
   return set;
 }
 
-static bool write_part(hid_t set, hsize_t from, hsize_t n, const ag_field *field, const double *data) {
+static bool write_part(hid_t set, hid_t type, hsize_t from, hsize_t n, const ag_field *field, const void *data) {
   hsize_t start[3] = {from}, count[3] = {n, field ? (hsize_t)field->dim[0] : 0, field ? (hsize_t)field->dim[1] : 0};
-  int rank = field ? field->rank + 1 : 1;
-  hid_t space = H5Dget_space(set), memory = H5Screate_simple(rank, count, NULL);
-  H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
-  herr_t done = H5Dwrite(set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, data);
-  H5Sclose(space);
-  H5Sclose(memory);
-  return done >= 0;
+  hid_t space = H5Dget_space(set), memory = H5Screate_simple(field ? field->rank + 1 : 1, count, NULL);
+  bool good = space >= 0 && memory >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+              H5Dwrite(set, type, memory, space, H5P_DEFAULT, data) >= 0;
+  if (space >= 0) H5Sclose(space);
+  if (memory >= 0) H5Sclose(memory);
+  return good;
 }
 
-static void flush_rows(writer *w) {
-  int offset = 0;
-  for (int c = 0; c < w->n_column && w->n; c++) {
-    int length = (int)ag_field_length(w->columns[c]);
-    for (long i = 0; i < w->n; i++)
-      memcpy(w->part + i * length, w->rows + i * w->width + offset, sizeof(double) * (size_t)length);
-    w->good = w->good && write_part(w->sets[c], (hsize_t)w->n_row, (hsize_t)w->n, w->columns[c], w->part);
-    offset += length;
+/* ---- rows ---- */
+
+/* Of the rows from..from + n: their members and crossing numbers. */
+static void put_owners(writer *w, long from, long n) {
+  long *member = (long *)w->part, *crossing = member + n, done = 0;
+  for (int i = 0; i < w->c->n_part && done < n; i++) {
+    const ag_log_part *p = &w->c->parts[i];
+    for (long k = from + done - p->start; k >= 0 && k < p->n && done < n; k++) {
+      member[done] = p->member + 1;
+      crossing[done++] = p->first + k + 1;
+    }
   }
-  w->n_row += w->n;
-  w->n = 0;
+  for (int i = 0; i < 2; i++)
+    w->good = w->good &&
+              write_part(w->owner[i], H5T_NATIVE_LONG, (hsize_t)from, (hsize_t)n, NULL, i ? crossing : member);
+}
+
+static void put_rows(writer *w) {
+  const ag_log_content *c = w->c;
+  for (long from = 0, n; from < c->n_row && w->good; from += n) {
+    n = c->n_row - from < w->cap ? c->n_row - from : w->cap;
+    w->good = ag_log_rows(w->log, c, from, n, w->rows);
+    int offset = 0;
+    for (int k = 0; k < w->n_column && w->good; k++) {
+      int length = (int)ag_field_length(w->columns[k]);
+      for (long i = 0; i < n; i++)
+        memcpy(w->part + i * length, w->rows + i * c->width + offset, sizeof(double) * (size_t)length);
+      w->good = write_part(w->sets[k], H5T_NATIVE_DOUBLE, (hsize_t)from, (hsize_t)n, w->columns[k], w->part);
+      offset += length;
+    }
+    if (w->owner[0] >= 0) put_owners(w, from, n);
+  }
 }
 
 static void flush_times(writer *w, times *e) {
-  if (e->n) w->good = w->good && write_part(e->set, e->at, (hsize_t)e->n, NULL, e->wait);
+  if (e->n) w->good = w->good && write_part(e->set, H5T_NATIVE_DOUBLE, e->at, (hsize_t)e->n, NULL, e->wait);
   e->at += (hsize_t)e->n;
   e->n = 0;
 }
 
-/* Reads one frame of the log, up to the number of rows and times announced. */
-static bool take(void *self, int kind, const char *payload, size_t size) {
-  writer *w = self;
-  size_t record = sizeof(double) * (size_t)w->width;
-  for (size_t i = 0; kind == AG_FRAME_ROWS && i + record <= size && w->n_left; i += record, w->n_left--) {
-    memcpy(w->rows + w->n++ * w->width, payload + i, record);
-    if (w->n == w->cap) flush_rows(w);
-  }
-  double pair[2];
-  for (size_t i = 0; kind == AG_FRAME_EVENTS && i + sizeof pair <= size; i += sizeof pair) {
-    memcpy(pair, payload + i, sizeof pair);
-    int e = (int)pair[0];
-    if (e < 0 || e >= w->n_event || !w->times_left[e]) continue;
-    w->times_left[e]--;
-    w->events[e].wait[w->events[e].n++] = pair[1];
-    if (w->events[e].n == TIMES) flush_times(w, &w->events[e]);
-  }
-  return w->good;
+static void put_times(writer *w) {
+  double pairs[2 * TIMES];
+  for (int i = 0; i < w->c->n_pairs && w->good; i++)
+    for (long done = 0; done < w->c->pairs[i].n && w->good;) {
+      long n = w->c->pairs[i].n - done < TIMES ? w->c->pairs[i].n - done : TIMES;
+      size_t size = sizeof(double) * 2 * (size_t)n;
+      w->good = ag_file_read_at(w->log, pairs, size, w->c->pairs[i].at + 16 * (off_t)done) == size;
+      for (long k = 0; k < n && w->good; k++) {
+        times *e = &w->events[(int)pairs[2 * k]];
+        e->wait[e->n++] = pairs[2 * k + 1];
+        if (e->n == TIMES) flush_times(w, e);
+      }
+      done += n;
+    }
+  for (int i = 0; i < w->c->n_event; i++) flush_times(w, &w->events[i]);
 }
 
-static void prepare(writer *w, const ag_fields *fields, const long *event_count) {
-  ag_fields_layout(fields, &w->n_column, &w->width, &w->n_event);
+/* ---- the file ---- */
+
+static void prepare(writer *w) {
+  const ag_fields *fields = &w->c->fields;
+  int width, n_event, c = 0, e = 0, widest = 2;
+  ag_fields_layout(fields, &w->n_column, &width, &n_event);
   w->columns = ag_heap_alloc(sizeof *w->columns * (size_t)(w->n_column + 1));
   w->sets = ag_heap_alloc(sizeof *w->sets * (size_t)(w->n_column + 1));
-  w->events = ag_heap_alloc(sizeof *w->events * (size_t)(w->n_event + 1));
-  w->times_left = ag_heap_alloc(sizeof(long) * (size_t)(w->n_event + 1));
-  int c = 0, e = 0, widest = 1;
-  for (int i = 0; i < fields->n; i++) {
+  w->events = ag_heap_alloc(sizeof *w->events * (size_t)(n_event + 1));
+  for (int i = 0; i < w->n_column; i++) w->sets[i] = -1;
+  for (int i = 0; i < n_event; i++) w->events[i].set = -1;
+  for (int i = 0; i < fields->n && w->good; i++) {
     const ag_field *field = &fields->at[i];
     if (field->kind == AG_FIELD_COLUMN) {
       w->columns[c] = field;
-      w->sets[c] = series(w->file, field, w->n_left);
-      w->good = w->good && w->sets[c++] >= 0;
+      w->sets[c] = series(w->file, field->path, field->rank + 1, w->c->n_row, field->dim, H5T_NATIVE_DOUBLE);
+      w->good = w->sets[c++] >= 0;
       if (ag_field_length(field) > widest) widest = (int)ag_field_length(field);
     } else if (field->kind == AG_FIELD_TIMES) {
-      w->times_left[e] = event_count[e];
-      w->events[e].set = series(w->file, field, event_count[e]);
-      w->good = w->good && w->events[e++].set >= 0;
+      w->events[e].set = series(w->file, field->path, 1, w->c->event_count[e], NULL, H5T_NATIVE_DOUBLE);
+      w->good = w->events[e++].set >= 0;
     } else {
-      w->good = w->good && put_field(w->file, field);
+      w->good = put_field(w->file, field);
     }
   }
-  w->cap = BUFFER / (long)sizeof(double) / (w->width + 1) + 1;
-  if (w->cap > w->n_left) w->cap = w->n_left + 1;
-  w->rows = ag_heap_alloc(sizeof(double) * (size_t)(w->cap * (w->width + 1)));
+  for (int i = 0; i < 2 && w->c->points && w->good; i++) {
+    w->owner[i] = series(w->file, i ? "/crossing" : "/member", 1, w->c->n_row, NULL, H5T_NATIVE_LONG);
+    w->good = w->owner[i] >= 0;
+  }
+  w->cap = BUFFER / (long)sizeof(double) / (width + 1) + 1;
+  if (w->cap > w->c->n_row) w->cap = w->c->n_row + 1;
+  w->rows = ag_heap_alloc(sizeof(double) * (size_t)(w->cap * (width + 1)));
   w->part = ag_heap_alloc(sizeof(double) * (size_t)(w->cap * widest));
 }
 
+static void close_set(writer *w, hid_t set) {
+  if (set >= 0 && H5Dclose(set) < 0) w->good = false;
+}
+
 static void writer_done(writer *w) {
-  for (int i = 0; i < w->n_column; i++) H5Dclose(w->sets[i]);
-  for (int i = 0; i < w->n_event; i++) H5Dclose(w->events[i].set);
+  for (int i = 0; i < w->n_column; i++) close_set(w, w->sets[i]);
+  for (int i = 0; i < w->c->n_event; i++) close_set(w, w->events[i].set);
+  for (int i = 0; i < 2; i++) close_set(w, w->owner[i]);
   free(w->columns);
   free(w->sets);
   free(w->events);
-  free(w->times_left);
   free(w->rows);
   free(w->part);
 }
 
-/* Reserves the space first: the library recovers badly from a disk that fills up while it writes. */
-static int reserve(const char *path, const ag_fields *fields, long n_row, const long *event_count) {
-  int n_column, width, n_event;
-  ag_fields_layout(fields, &n_column, &width, &n_event);
-  size_t size = sizeof(double) * (size_t)n_row * (size_t)width + 384 * (size_t)fields->n + (1 << 13);
-  for (int i = 0; i < n_event; i++) size += sizeof(double) * (size_t)event_count[i];
-  for (int i = 0; i < fields->n; i++) size += 2 * fields->at[i].size;
-  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), trouble;
-  if (fd < 0) return errno;
-  do trouble = posix_fallocate(fd, 0, (off_t)size);
-  while (trouble == EINTR);
-  if (close(fd) && !trouble) trouble = errno;
-  return trouble;
+/* Asks for the space first: the library recovers badly from a disk that fills up while it writes. */
+static bool reserve(int fd, const ag_log_content *c) {
+  size_t size = sizeof(double) * (size_t)c->n_row * (size_t)(c->width + 2) + 384 * (size_t)c->fields.n + (1 << 13);
+  for (int i = 0; i < c->n_event; i++) size += sizeof(double) * (size_t)c->event_count[i];
+  for (int i = 0; i < c->fields.n; i++) size += 2 * c->fields.at[i].size;
+  return ag_file_reserve(fd, (off_t)size);
 }
 
-/* Forces the file to disk before it is renamed. */
-static int sync_file(const char *path) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC), trouble = fd < 0 || fsync(fd) ? errno : 0;
-  if (fd >= 0) close(fd);
-  return trouble == EINVAL || trouble == EROFS ? 0 : trouble; /* file systems without fsync */
+/* The file that is open as fd, by a name under which nobody can put another one. */
+static hid_t create_file(const char *path, int fd) {
+  hid_t access = H5Pcreate(H5P_FILE_ACCESS), create = timeless(H5P_FILE_CREATE), file = -1;
+  char same[40];
+  snprintf(same, sizeof same, "/proc/self/fd/%d", fd);
+  /* locking does not work on every file system, the log is locked instead; the first format whose own structures carry
+   * checksums */
+  if (access >= 0 && create >= 0 && H5Pset_file_locking(access, false, true) >= 0 &&
+      H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0)
+    file = H5Fcreate(faccessat(AT_FDCWD, same, W_OK, 0) ? path : same, H5F_ACC_TRUNC, create, access);
+  if (access >= 0) H5Pclose(access);
+  if (create >= 0) H5Pclose(create);
+  return file;
 }
 
-bool ag_h5_write(const char *path, const ag_fields *fields, long n_row, const long *event_count, int log,
-                 int *trouble) {
+bool ag_h5_write(const char *path, int fd, const ag_log_content *c, int log, int *trouble) {
   quiet();
-  *trouble = reserve(path, fields, n_row, event_count);
-  if (*trouble) return false;
-  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-  H5Pset_file_locking(access, false, true); /* does not work on every file system; the log is locked instead */
-  H5Pset_libver_bounds(access, H5F_LIBVER_V18,
-                       H5F_LIBVER_V18); /* the first format whose own structures carry checksums */
+  *trouble = 0;
+  if (!reserve(fd, c)) {
+    *trouble = errno;
+    return false;
+  }
   errno = 0;
-  hid_t create = timeless(H5P_FILE_CREATE);
-  writer w = {.file = H5Fcreate(path, H5F_ACC_TRUNC, create, access), .n_left = n_row};
+  writer w = {.file = create_file(path, fd), .c = c, .log = log, .owner = {-1, -1}};
   w.good = w.file >= 0;
-  H5Pclose(access);
-  H5Pclose(create);
   if (w.good) {
-    prepare(&w, fields, event_count);
-    if (w.good) (void)ag_log_scan(log, take, &w);
-    flush_rows(&w);
-    for (int i = 0; i < w.n_event; i++) flush_times(&w, &w.events[i]);
-    w.good = w.good && !w.n_left;
+    prepare(&w);
+    if (w.good) put_rows(&w);
+    if (w.good) put_times(&w);
+    if (!w.good) *trouble = errno;
     writer_done(&w);
     w.good = H5Fclose(w.file) >= 0 && w.good;
   }
-  if (!w.good) *trouble = errno ? errno : EIO;
-  else *trouble = sync_file(path);
-  return !*trouble;
+  if (w.good && ag_file_sync(fd)) return true;
+  if (!*trouble) *trouble = errno ? errno : EIO;
+  return false;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The log: a sequence of frames, each complete or ignored. A checksum covers kind, length, position and payload, so
- * that neither a torn write nor the bytes of an older file are taken for data. */
-#include <errno.h>
+ * The frames of a log. A log is a sequence of frames, each complete or ignored. A checksum covers kind, length,
+ * position and payload, so that neither a torn write nor the bytes of an older file are taken for data. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
+#include "base/file.h"
 #include "store/store_internal.h"
 
 static const char signature[8] = "AGYRElog";
@@ -48,68 +48,30 @@ void ag_log_frame(ag_text *bytes, off_t at, int kind, const void *payload, size_
   ag_text_strn(bytes, payload, n);
 }
 
-/* Reads n bytes from `at` on; false if there are fewer. */
-static bool read_at(int fd, void *to, size_t n, off_t at) {
-  for (size_t done = 0; done < n;) {
-    ssize_t got = pread(fd, (char *)to + done, n - done, at + (off_t)done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    done += (size_t)got;
-  }
-  return true;
+bool ag_log_signed(int fd) {
+  char begin[16];
+  return ag_file_read_at(fd, begin, sizeof begin, 0) == sizeof begin && !memcmp(begin, signature, 8) &&
+         !memcmp(begin + 8, &byte_order, 8);
 }
 
 off_t ag_log_scan(int fd, ag_log_visit visit, void *self) {
-  char begin[16];
-  if (!read_at(fd, begin, sizeof begin, 0) || memcmp(begin, signature, 8) || memcmp(begin + 8, &byte_order, 8))
-    return 0;
-  off_t at = sizeof begin;
+  struct stat s;
+  if (!ag_log_signed(fd) || fstat(fd, &s)) return 0;
+  off_t at = 16;
   size_t room = 0;
   char *payload = NULL;
   head h;
-  while (read_at(fd, &h, sizeof h, at) && h.mark == MARK && h.length <= MAX_FRAME) {
+  while (ag_file_read_at(fd, &h, sizeof h, at) == sizeof h && h.mark == MARK && h.length <= MAX_FRAME) {
+    off_t from = at + (off_t)sizeof h;
+    if ((off_t)h.length > s.st_size - from) break;
     if (h.length > room) {
       room = (size_t)h.length;
       payload = ag_heap_grow(payload, room);
     }
-    if (!read_at(fd, payload, (size_t)h.length, at + (off_t)sizeof h) || checksum(&h, at, payload) != h.check) break;
-    at += (off_t)(sizeof h + h.length);
-    if (!visit(self, (int)h.kind, payload, (size_t)h.length)) break;
+    if (ag_file_read_at(fd, payload, (size_t)h.length, from) != h.length || checksum(&h, at, payload) != h.check) break;
+    if (!visit(self, (int)h.kind, payload, (size_t)h.length, from)) break;
+    at = from + (off_t)h.length;
   }
   free(payload);
   return at;
-}
-
-static bool take(void *self, int kind, const char *payload, size_t n) {
-  ag_log_content *c = self;
-  if (kind == AG_FRAME_FIELDS) {
-    if (!ag_fields_decode(&c->fields, payload, n)) return false;
-    int n_column, before = c->n_event;
-    ag_fields_layout(&c->fields, &n_column, &c->width, &c->n_event);
-    if (c->n_event == before) return true;
-    c->event_count = ag_heap_grow(c->event_count, sizeof(long) * (size_t)c->n_event);
-    for (int i = before; i < c->n_event; i++) c->event_count[i] = 0;
-  } else if (kind == AG_FRAME_ROWS) {
-    if (!c->width || n % (sizeof(double) * (size_t)c->width)) return false;
-    c->n_row += (long)(n / (sizeof(double) * (size_t)c->width));
-  } else if (kind == AG_FRAME_EVENTS) {
-    for (size_t i = 0; i + 2 * sizeof(double) <= n; i += 2 * sizeof(double)) {
-      double pair[2];
-      memcpy(pair, payload + i, sizeof pair);
-      if (!(pair[0] >= 0 && pair[0] < c->n_event)) return false;
-      c->event_count[(int)pair[0]]++;
-    }
-  }
-  return true;
-}
-
-void ag_log_read(int fd, ag_log_content *c) {
-  *c = (ag_log_content){0};
-  c->good = ag_log_scan(fd, take, c);
-}
-
-void ag_log_content_done(ag_log_content *c) {
-  ag_fields_done(&c->fields);
-  free(c->event_count);
-  *c = (ag_log_content){0};
 }

@@ -1,72 +1,74 @@
 /* SPDX-License-Identifier: MIT
- * Opening result files, after recovering what a killed run left behind. */
+ * Opening result files: the file, or the log of a run that was killed or is still writing when it holds more. Nothing
+ * is written here but by ag_archive_recover. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "store/store_internal.h"
 
-typedef enum log_state { LOG_NONE, LOG_LIVE, LOG_LEFT } log_state;
+struct ag_log_view {
+  int fd;
+  ag_log_content c;
+};
 
-/* Is there a log, and is a run still writing it? If it was left behind, *fd is open and locked. */
-static log_state look(const char *log_path, int *fd) {
-  *fd = open(log_path, O_RDWR | O_CLOEXEC);
-  if (*fd < 0) return LOG_NONE;
-  if (!flock(*fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) return LOG_LEFT;
-  close(*fd);
-  return LOG_LIVE;
-}
-
-/* Number of rows in the existing file if it has the same model and method, else -1. */
-static long rows_there(const char *path, const ag_fields *of) {
+bool ag_log_is_newer(const ag_log_content *c, const char *file) {
   ag_fields fields = {0};
   ag_text trouble = {0};
   long n_row = -1, *count = NULL;
-  ag_h5 *f = ag_h5_open(path, &fields, &n_row, &count, &trouble);
+  ag_h5 *f = ag_h5_open(file, &fields, &n_row, &count, &trouble);
   static const char *const same[] = {"/model", "/options@method"};
   for (int i = 0; i < 2 && f; i++)
-    if (strcmp(ag_fields_get_text(&fields, same[i], ""), ag_fields_get_text(of, same[i], "?"))) n_row = -1;
+    if (strcmp(ag_fields_get_text(&fields, same[i], ""), ag_fields_get_text(&c->fields, same[i], "?"))) n_row = -1;
   if (!f) n_row = -1;
   ag_h5_close(f);
   free(count);
   ag_fields_done(&fields);
   ag_text_done(&trouble);
-  return n_row;
+  return c->n_row >= n_row;
 }
 
-/* Writes the file from a log left behind. A log that holds less than the file is removed: its run was still copying the
- * rows it was to continue. If there is no room on the disk, file and log stay as they are. */
-static bool recover(const char *path, const char *log_path, int fd, ag_archive *s, ag_text *trouble) {
-  ag_log_content c;
-  ag_log_read(fd, &c);
-  long format = ag_fields_get_integer(&c.fields, "@format", 0);
-  int why = 0;
-  bool good = true;
-  if (format > AG_STORE_FORMAT) {
-    ag_text_printf(trouble, "%s has format %ld, but this version reads up to %d: use a newer anagyre", log_path, format,
-                   AG_STORE_FORMAT);
-    good = false;
-  } else if (!format || !c.width || c.n_row < rows_there(path, &c.fields)) {
-    if (access(path, R_OK)) {
-      ag_text_printf(trouble, "%s holds nothing that could be recovered", log_path);
-      good = false;
-    } else {
-      unlink(log_path);
-    }
-  } else if (!ag_store_put(path, &c.fields, c.n_row, c.event_count, fd, &why)) {
-    good = !access(path, R_OK);
-    if (good) s->waiting = c.n_row;
-    else ag_text_printf(trouble, "cannot recover %s from %s: %s", path, log_path, strerror(why));
-  } else {
-    unlink(log_path);
-    s->recovered = true;
+/* Looks for a log beside the file, and whether a run is still writing it. */
+static int open_log(const char *path, bool *live) {
+  ag_text name = {0}, free_name = {0};
+  int fd = ag_log_find(path, O_RDONLY, &name, &free_name);
+  ag_text_done(&name);
+  ag_text_done(&free_name);
+  *live = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+  if (fd >= 0 && !*live) (void)flock(fd, LOCK_UN); /* not to stand in the way of a run */
+  return fd;
+}
+
+/* Takes the contents of a log; false: it has none, or this program does not know its format. */
+static bool take_log(ag_archive *s, int fd, const char *path, ag_text *trouble) {
+  struct ag_log_view *view = ag_heap_alloc(sizeof *view);
+  ag_log_content *c = &view->c;
+  view->fd = fd;
+  ag_log_read(fd, c);
+  long format = ag_fields_get_integer(&c->fields, "@format", 0);
+  if (format > AG_STORE_FORMAT)
+    ag_text_printf(trouble, "the log of %s has format %ld, but this version reads up to %d: use a newer anagyre", path,
+                   format, AG_STORE_FORMAT);
+  bool good = format >= 1 && format <= AG_STORE_FORMAT && c->width && ag_log_is_newer(c, path) && ag_log_members(fd, c);
+  if (!good) {
+    ag_log_content_done(c);
+    (void)ag_file_close(fd);
+    free(view);
+    return false;
   }
-  ag_log_content_done(&c);
-  return good;
+  s->log = view;
+  s->fields = c->fields;
+  c->fields = (ag_fields){0};
+  s->n_row = c->n_row;
+  s->event_count = c->event_count;
+  c->event_count = NULL;
+  return true;
 }
 
 static void index_fields(ag_archive *s) {
@@ -80,22 +82,28 @@ static void index_fields(ag_archive *s) {
   }
 }
 
+/* The file itself, symbolic links followed. */
+static char *real_path(const char *path) {
+  char *real = realpath(path, NULL);
+  ag_text same = {0};
+  if (real) return real;
+  ag_text_str(&same, path);
+  return same.s;
+}
+
 ag_archive *ag_archive_open(const char *path, ag_text *trouble) {
   ag_archive *s = ag_heap_alloc(sizeof *s);
-  char *log_path = ag_store_beside(path, ".log");
-  int fd = -1;
-  log_state state = look(log_path, &fd);
-  s->path = ag_store_beside(path, "");
-  s->running = state == LOG_LIVE;
-  bool good = state != LOG_LEFT || recover(path, log_path, fd, s, trouble);
-  if (state == LOG_LEFT) close(fd);
-  free(log_path);
-  if (good && access(path, R_OK)) {
-    ag_text_printf(trouble, "cannot read %s: %s", path, strerror(errno));
-    good = false;
-  }
-  if (good) s->file = ag_h5_open(path, &s->fields, &s->n_row, &s->event_count, trouble);
-  if (s->file) {
+  ag_text name = {0};
+  ag_text_str(&name, path);
+  s->path = name.s;
+  char *real = real_path(path);
+  bool live = false;
+  int fd = open_log(real, &live);
+  if (fd >= 0 && take_log(s, fd, real, trouble)) s->recovered = !live;
+  else if (!trouble->n) s->file = ag_h5_open(path, &s->fields, &s->n_row, &s->event_count, trouble);
+  s->running = live;
+  free(real);
+  if (s->file || s->log) {
     index_fields(s);
     return s;
   }
@@ -103,9 +111,60 @@ ag_archive *ag_archive_open(const char *path, ag_text *trouble) {
   return NULL;
 }
 
+ag_archive *ag_store_view(ag_store *store) {
+  if (!ag_store_flush(store)) return NULL;
+  ag_archive *s = ag_heap_alloc(sizeof *s);
+  ag_text trouble = {0}, name = {0};
+  ag_text_str(&name, ag_store_place(store));
+  s->path = name.s;
+  int fd = dup(ag_store_log(store));
+  bool good = fd >= 0 && take_log(s, fd, "", &trouble);
+  ag_text_done(&trouble);
+  if (good) index_fields(s);
+  else ag_archive_close(s), s = NULL;
+  return s;
+}
+
+bool ag_archive_recover(const char *path, ag_text *trouble) {
+  ag_target_kind kind;
+  ag_text real = {0}, place = {0}, free_name = {0};
+  int why = 0;
+  ag_log_content c = {0};
+  if (!ag_file_target(path, &kind, &real)) {
+    ag_text_printf(trouble, "cannot write %s: %s", path, strerror(errno));
+    ag_text_done(&real);
+    return false;
+  }
+  int fd = ag_log_find(ag_text_cstr(&real), O_RDWR, &place, &free_name);
+  bool good = true;
+  if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+    ag_text_printf(trouble, "%s is still being written by a run", path);
+    good = false;
+  } else if (fd >= 0) {
+    ag_log_read(fd, &c);
+    if (c.width && ag_fields_get_integer(&c.fields, "@format", 0) == AG_STORE_FORMAT &&
+        ag_log_is_newer(&c, ag_text_cstr(&real)))
+      good = ag_store_put(ag_text_cstr(&real), fd, NULL, &why);
+    if (!good) ag_text_printf(trouble, "cannot write %s: %s", path, strerror(why));
+    if (good) ag_store_tidy(ag_text_cstr(&real), place.s);
+    if (good) (void)ag_file_remove(place.s); /* what it held is in the file */
+    ag_log_content_done(&c);
+  }
+  if (fd >= 0) (void)ag_file_close(fd);
+  ag_text_done(&real);
+  ag_text_done(&place);
+  ag_text_done(&free_name);
+  return good;
+}
+
 void ag_archive_close(ag_archive *s) {
   if (!s) return;
   ag_h5_close(s->file);
+  if (s->log) {
+    ag_log_content_done(&s->log->c);
+    (void)ag_file_close(s->log->fd);
+    free(s->log);
+  }
   ag_fields_done(&s->fields);
   free(s->columns);
   free(s->events);
@@ -116,6 +175,7 @@ void ag_archive_close(ag_archive *s) {
 
 bool ag_archive_rows(ag_archive *s, long from, long n, double *rows) {
   if (from < 0 || n < 0 || from > s->n_row || n > s->n_row - from) return false;
+  if (s->log) return ag_log_rows(s->log->fd, &s->log->c, from, n, rows);
   bool good = true;
   int offset = 0;
   double *part = ag_heap_alloc(sizeof(double) * (size_t)(n * s->width + 1));
@@ -138,5 +198,7 @@ double ag_archive_row_time(ag_archive *s, long i) {
 }
 
 bool ag_archive_times(ag_archive *s, int event, double *t) {
-  return event >= 0 && event < s->n_event && ag_h5_read(s->file, s->events[event], 0, s->event_count[event], t);
+  if (event < 0 || event >= s->n_event) return false;
+  if (s->log) return ag_log_times(s->log->fd, &s->log->c, event, t);
+  return ag_h5_read(s->file, s->events[event], 0, s->event_count[event], t);
 }

@@ -4,7 +4,8 @@
  * A file holds rows of records, times of events, and fields: everything else that has a name (model text, options,
  * parameters, checkpoint). During a run all data is appended to a checksummed log next to the file, FILE.log. The file
  * itself is written from the log and renamed into place, each time the data has doubled and at the end. A process that
- * is killed at any moment therefore leaves a readable file, a log, or both; opening the file combines them. */
+ * is killed at any moment therefore leaves a readable file, a log, or both; opening the file reads the one that holds
+ * more, and changes neither. */
 #ifndef AG_STORE_STORE_H
 #define AG_STORE_STORE_H
 #include <stdbool.h>
@@ -78,16 +79,43 @@ bool ag_store_options(const ag_fields *fields, ag_run_options *o, bool *strict);
 
 /* ---- writing ---- */
 typedef struct ag_store ag_store;
+typedef enum ag_store_kind {
+  AG_STORE_FILE,   /* an .h5 file, and its log while it is written */
+  AG_STORE_LOG,    /* only a log, of an output in another format */
+  AG_STORE_SCRATCH /* a log without a name, for rows that need not outlive the process */
+} ag_store_kind;
 /* Opens the log. With fresh, ag_store_begin replaces an existing file of that name; otherwise the file stays until the
- * log holds more. Returns NULL with a line in *trouble on failure. The fields are copied. */
-ag_store *ag_store_create(const char *path, const ag_fields *fields, bool fresh, ag_text *trouble);
-bool ag_store_begin(ag_store *s); /* call after copying the rows of an older file; false: a write failed */
+ * log holds more. The log of a killed run stays until ag_store_begin. Returns NULL with a line in *trouble on failure.
+ */
+ag_store *ag_store_create(const char *path, const ag_fields *fields, ag_store_kind kind, bool fresh, ag_text *trouble);
+/* Before that, when a run goes on in the same place: how many rows are there. They stay until as many are written
+ * again. */
+void ag_store_keep(ag_store *s, long n_row);
+bool ag_store_is_behind(const ag_store *s); /* fewer are written so far */
+bool ag_store_begin(ag_store *s);           /* call after copying the rows of an older file; false: a write failed */
 bool ag_store_row(ag_store *s, const double *record); /* false: a write failed */
 bool ag_store_event(ag_store *s, int event, double t);
 bool ag_store_save(ag_store *s, const ag_checkpoint *c, bool now); /* at most once a second unless `now` */
-/* Puts the finished file in place and removes the log. Returns false if something could not be written (disk full);
- * *trouble then says what is kept and where. Always frees the store. */
+/* Puts the finished file in place and removes the log; of AG_STORE_LOG the log stays. Returns false if something could
+ * not be written (disk full); *trouble then says what is kept and where. Always frees the store. */
 bool ag_store_close(ag_store *s, const ag_fields *end, ag_text *trouble);
+/* Removes the log and frees the store. The file is as it was last written. */
+void ag_store_discard(ag_store *s);
+ag_store_kind ag_store_kind_of(const ag_store *s);
+int ag_store_trouble(const ag_store *s);       /* errno of the first write that failed, or 0 */
+const char *ag_store_place(const ag_store *s); /* where the log is */
+
+/* Batches. The fields given to ag_store_create hold /members/end, /members/t, ... of all members as they are before
+ * they run; how many there are is the length of /members/end. */
+typedef struct ag_member_end {
+  const char *end;
+  double t;
+  long steps, rejected;
+} ag_member_end;
+/* A member has ended, in this row. */
+bool ag_store_member(ag_store *s, long member, const ag_member_end *how, const double *row);
+/* With a section: the next n points of a member, from its point `first` on (counted from 0). */
+bool ag_store_points(ag_store *s, long member, long first, long n, const double *rows);
 
 /* ---- reading ---- */
 typedef struct ag_archive {
@@ -96,14 +124,19 @@ typedef struct ag_archive {
   const ag_field **columns, **events; /* pointers into the fields */
   long *event_count;
   long n_row;
-  bool recovered; /* from the log of a killed run */
-  long waiting;   /* rows in such a log that did not fit on the disk; the file is then read as it is */
+  bool recovered; /* read from the log of a killed run */
   bool running;   /* a run is still writing: the data may be a few moments old */
   char *path;
-  struct ag_h5 *file;
+  struct ag_h5 *file; /* one of the two */
+  struct ag_log_view *log;
 } ag_archive;
-/* Opens a result file, after recovering the log of a killed run. NULL with a line in *trouble on failure. */
+/* Opens a result file, or its log when that holds more. Changes nothing. NULL with a line in *trouble on failure. */
 ag_archive *ag_archive_open(const char *path, ag_text *trouble);
+/* What a store has taken so far; rows of a batch in the order of its members. NULL: read or write error. */
+ag_archive *ag_store_view(ag_store *s);
+/* Puts the log of a killed run into the file and removes it; nothing is done if there is none. False with a line in
+ * *trouble on failure; file and log then stay as they are. */
+bool ag_archive_recover(const char *path, ag_text *trouble);
 void ag_archive_close(ag_archive *s);
 bool ag_archive_rows(ag_archive *s, long from, long n, double *rows); /* n x width; false: read error */
 double ag_archive_row_time(ag_archive *s, long i);                    /* NaN: there is no such row */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/built_models.h"
@@ -46,7 +47,7 @@ static double entry(long row, int k) { return (double)row + 1e-3 * k; }
 
 static ag_store *write_rows(scene *s, bool fresh, bool begin, long n) {
   ag_text trouble = {0};
-  ag_store *store = ag_store_create(s->path, &s->fields, fresh, &trouble);
+  ag_store *store = ag_store_create(s->path, &s->fields, AG_STORE_FILE, fresh, &trouble);
   AG_CHECK_STR(ag_text_cstr(&trouble), "");
   ag_text_done(&trouble);
   if (!store) return NULL;
@@ -68,7 +69,6 @@ static void check_rows(scene *s, long n, bool recovered) {
   ag_text_done(&trouble);
   if (!r) return;
   AG_CHECK(r->n_row == n && r->width == s->width && r->n_event == 1 && r->recovered == recovered && !r->running);
-  AG_CHECK(access(s->log, F_OK) != 0);
   double *rows = malloc(sizeof(double) * (size_t)(n * s->width + 1)),
          *times = malloc(sizeof(double) * (size_t)(r->event_count[0] + 1));
   AG_CHECK(ag_archive_rows(r, 0, n, rows));
@@ -100,17 +100,86 @@ static void close_store(ag_store *store) {
   ag_text_done(&trouble);
 }
 
+static void shell(const scene *s, const char *line) {
+  char command[512];
+  snprintf(command, sizeof command, "cd %s && %s", s->folder, line);
+  AG_CHECK(system(command) == 0);
+}
+
 /* Leaves the files as a killed process would: the log is copied while the store is open and put back after it is
  * closed. */
-static void vanish(scene *s, ag_store *store, bool keep_file) {
-  char command[512];
-  snprintf(command, sizeof command, "cd %s && cp a.h5.log kept.log && (test -e a.h5 && cp a.h5 kept.h5 || true)",
-           s->folder);
-  AG_CHECK(system(command) == 0);
+static void vanish(const scene *s, ag_store *store, bool keep_file) {
+  shell(s, "cp a.h5.log kept.log && cp a.h5 kept.h5");
   close_store(store);
-  snprintf(command, sizeof command, "cd %s && rm a.h5 && mv kept.log a.h5.log && (%s mv kept.h5 a.h5 || true)",
-           s->folder, keep_file ? "" : "false &&");
-  AG_CHECK(system(command) == 0);
+  shell(s, keep_file ? "mv kept.log a.h5.log && mv kept.h5 a.h5" : "mv kept.log a.h5.log && rm a.h5 kept.h5");
+}
+
+static void save_point(ag_store *store) {
+  ag_checkpoint c = {.made = true, .n_event = 1, .sign = (int[]){0}, .event_count = (int[]){0}};
+  AG_CHECK(ag_store_save(store, &c, true));
+}
+
+/* Readers leave the log of a killed run where it is; the user may ask for it to be put into the file. */
+static void check_recovery(scene *s, long n) {
+  struct stat before, after;
+  ag_text trouble = {0};
+  AG_CHECK(!stat(s->log, &before));
+  check_rows(s, n, true);
+  AG_CHECK(!stat(s->log, &after) && before.st_ino == after.st_ino && before.st_size == after.st_size);
+  AG_CHECK(ag_archive_recover(s->path, &trouble) && !trouble.n);
+  AG_CHECK(access(s->log, F_OK) != 0);
+  check_rows(s, n, false);
+  AG_CHECK(ag_archive_recover(s->path, &trouble) && !trouble.n); /* nothing to do */
+}
+
+/* Names beside the file that others have taken, and files of ours that were left unfinished. */
+static void check_names(scene *s) {
+  shell(s, "echo notes > a.h5.log && ln -s a.h5.log a.h5.log.1 && mkfifo a.h5.log.2 && mkdir a.h5.log.3");
+  shell(s, "echo mine > a.h5.tmp && echo mine > a.h5.0123456789ab.part && : > a.h5.log.0123456789ab.part");
+  shell(s, "head -c 8 a.h5 > a.h5.0000456789ab.part && head -c 4096 /dev/zero > a.h5.1111456789ab.part");
+  ag_store *store = write_rows(s, true, true, 100);
+  save_point(store); /* writes what waits */
+  shell(s, "test -f a.h5.log.4");
+  shell(s, "test ! -e a.h5.0000456789ab.part && test ! -e a.h5.1111456789ab.part"); /* ours are removed */
+  shell(s, "cp a.h5.log.4 kept.log");
+  close_store(store);
+  check_rows(s, 100, false);
+  shell(s, "test \"$(cat a.h5.log)\" = notes && test -h a.h5.log.1 && test -p a.h5.log.2 && test -d a.h5.log.3");
+  shell(s, "grep -q mine a.h5.tmp && grep -q mine a.h5.0123456789ab.part"); /* what others wrote stays */
+  shell(s, "mv kept.log a.h5.log.4 && rm a.h5");
+  check_rows(s, 100, true);
+  ag_text trouble = {0};
+  AG_CHECK(ag_archive_recover(s->path, &trouble));
+  shell(s, "test ! -e a.h5.log.4 && for i in 4 5 6 7 8 9; do : > a.h5.log.$i; done");
+  AG_CHECK(!ag_store_create(s->path, &s->fields, AG_STORE_FILE, true, &trouble) && strstr(trouble.s, "are taken"));
+  ag_text_done(&trouble);
+  check_rows(s, 100, false);
+  shell(s, "rm -rf a.h5.log* a.h5.tmp a.h5.*.part");
+}
+
+/* What may be written: not a folder, a pipe, a link that leads nowhere; links are followed; modes are kept. */
+static void check_targets(scene *s) {
+  static const struct {
+    const char *make, *why;
+  } wrong[] = {{"mkdir a.h5", "Is a directory"},
+               {"mkfifo a.h5", "not a regular file"},
+               {"ln -s /dev/null a.h5", "not a regular file"},
+               {"ln -s nowhere a.h5", "No such file"}};
+  for (int i = 0; i < 4; i++) {
+    ag_text trouble = {0};
+    shell(s, "rm -rf a.h5");
+    shell(s, wrong[i].make);
+    AG_CHECK(!ag_store_create(s->path, &s->fields, AG_STORE_FILE, true, &trouble));
+    AG_CHECK(strstr(ag_text_cstr(&trouble), wrong[i].why));
+    ag_text_clear(&trouble);
+    AG_CHECK(!ag_archive_open(s->path, &trouble) && trouble.n); /* and does not wait */
+    ag_text_done(&trouble);
+  }
+  shell(s, "rm -rf a.h5 && mkdir sub && : > sub/real.h5 && chmod 640 sub/real.h5 && ln -s sub/real.h5 a.h5");
+  close_store(write_rows(s, true, true, 50));
+  check_rows(s, 50, false);
+  shell(s, "test -h a.h5 && test $(stat -c %a sub/real.h5) = 640 && test \"$(ls sub)\" = real.h5");
+  shell(s, "rm -r a.h5 sub");
 }
 
 static void check_checkpoint(scene *s) {
@@ -180,25 +249,29 @@ int main(void) {
   ag_store *store = write_rows(&s, true, true, 5000);
   AG_CHECK(access(s.path, R_OK) == 0); /* there from the beginning */
   ag_text trouble = {0};
-  AG_CHECK(ag_store_create(s.path, &s.fields, true, &trouble) == NULL && strstr(trouble.s, "another run"));
+  AG_CHECK(ag_store_create(s.path, &s.fields, AG_STORE_FILE, true, &trouble) == NULL &&
+           strstr(trouble.s, "another run"));
   ag_text_done(&trouble);
   ag_archive *r = ag_archive_open(s.path, &trouble);
-  AG_CHECK(r && r->running && r->n_row < 5000 && access(s.log, F_OK) == 0);
+  AG_CHECK(r && r->running && r->n_row <= 5000 && access(s.log, F_OK) == 0);
   ag_archive_close(r);
-  AG_CHECK(ag_store_save(
-      store, &(ag_checkpoint){.made = true, .n_event = 1, .sign = (int[]){0}, .event_count = (int[]){0}}, true));
+  save_point(store);
   vanish(&s, store, true);
-  check_rows(&s, 5000, true);
-  store = write_rows(&s, false, false, 40); /* was still copying the 5000 rows */
-  AG_CHECK(ag_store_save(
-      store, &(ag_checkpoint){.made = true, .n_event = 1, .sign = (int[]){0}, .event_count = (int[]){0}}, true));
-  vanish(&s, store, true);
+  check_recovery(&s, 5000);
+  store = write_rows(&s, false, false, 40); /* killed while it was still copying the 5000 rows */
+  save_point(store);
+  shell(&s, "cp a.h5.log.*.part kept && cp a.h5 kept.h5");
+  ag_store_discard(store);
+  shell(&s, "mv kept a.h5.log.0123456789ab.part && test ! -e a.h5.log");
   check_rows(&s, 5000, false);
-  store = write_rows(&s, false, false, 40);
-  AG_CHECK(ag_store_save(
-      store, &(ag_checkpoint){.made = true, .n_event = 1, .sign = (int[]){0}, .event_count = (int[]){0}}, true));
+  shell(&s, "mv a.h5.log.0123456789ab.part a.h5.log"); /* a log that holds less than the file */
+  check_rows(&s, 5000, false);
+  store = write_rows(&s, true, true, 40);
+  save_point(store);
   vanish(&s, store, false); /* no file at all */
-  check_rows(&s, 40, true);
+  check_recovery(&s, 40);
+  check_names(&s);
+  check_targets(&s);
   check_checkpoint(&s);
   check_refused("/nowhere/a.h5", "cannot read");
   ag_fields_integer(&s.fields, "@format", AG_STORE_FORMAT + 1);

@@ -164,14 +164,12 @@ static ag_status read_rows(ag_axis *a, const char *path, const char *at, const c
   return AG_WRONG;
 }
 
-static ag_status read_table(ag_grid *s, const char *path, ag_text *error) {
-  ag_text text = {0};
-  ag_status status = read_text(path, &text, error);
-  const char *at = ag_text_cstr(&text);
+static ag_status read_table(ag_grid *s, const char *path, const char *known, ag_text *error) {
+  if (known) ag_text_str(&s->table, known);
+  else AG_TRY(read_text(path, &s->table, error));
+  const char *at = ag_text_cstr(&s->table);
   if (!strncmp(at, "\xef\xbb\xbf", 3)) at += 3; /* spreadsheets write one */
-  if (status == AG_OK) status = read_rows(add_axis(s), path, at, ag_text_cstr(&text) + text.n, error);
-  ag_text_done(&text);
-  return status;
+  return read_rows(add_axis(s), path, at, ag_text_cstr(&s->table) + s->table.n, error);
 }
 
 /* ---- the grid ---- */
@@ -198,9 +196,9 @@ static ag_status finish(ag_grid *s, ag_text *error) {
   return AG_OK;
 }
 
-ag_status ag_grid_read(ag_grid *s, const ag_list *ranges, const char *table, ag_text *error) {
+ag_status ag_grid_read(ag_grid *s, const ag_list *ranges, const char *table, const char *known, ag_text *error) {
   *s = (ag_grid){0};
-  if (table) AG_TRY(read_table(s, table, error));
+  if (table) AG_TRY(read_table(s, table, known, error));
   for (int i = 0; i < ranges->n; i++) AG_TRY(read_range(s, ranges->at[i], error));
   return finish(s, error);
 }
@@ -230,6 +228,7 @@ void ag_grid_done(ag_grid *s) {
   }
   free(s->axes);
   free(s->names);
+  ag_text_done(&s->table);
   *s = (ag_grid){0};
 }
 

@@ -8,7 +8,7 @@
 static ag_status read_one(ag_grid *s, const char *range, ag_text *error) {
   ag_list list = {1, &range};
   ag_text_clear(error);
-  return ag_grid_read(s, &list, NULL, error);
+  return ag_grid_read(s, &list, NULL, NULL, error);
 }
 
 static void check_ranges(void) {
@@ -17,7 +17,7 @@ static void check_ranges(void) {
   ag_grid s;
   ag_text error = {0};
   double v[2];
-  AG_CHECK(ag_grid_read(&s, &list, NULL, &error) == AG_OK);
+  AG_CHECK(ag_grid_read(&s, &list, NULL, NULL, &error) == AG_OK);
   AG_CHECK(s.n == 8 && s.n_name == 2 && s.n_axis == 2);
   AG_CHECK_STR(s.names[0], "m");
   AG_CHECK_STR(s.names[1], "x'[1]");
@@ -44,12 +44,12 @@ static void check_ranges(void) {
   static const char *const twice[] = {"m=0:1:2", "m=1:2:2"};
   list = (ag_list){2, (const char **)(uintptr_t)twice};
   ag_text_clear(&error);
-  AG_CHECK(ag_grid_read(&s, &list, NULL, &error) == AG_WRONG);
+  AG_CHECK(ag_grid_read(&s, &list, NULL, NULL, &error) == AG_WRONG);
   AG_CHECK_STR(ag_text_cstr(&error), "`m` is swept twice");
   ag_grid_done(&s);
   static const char *const many[] = {"a=0:1:10000", "b=1:2:10000"};
   list = (ag_list){2, (const char **)(uintptr_t)many};
-  AG_CHECK(ag_grid_read(&s, &list, NULL, &error) == AG_WRONG);
+  AG_CHECK(ag_grid_read(&s, &list, NULL, NULL, &error) == AG_WRONG);
   ag_grid_done(&s);
   ag_text_done(&error);
 }
@@ -62,7 +62,7 @@ static ag_status read_table(ag_grid *s, const char *text, ag_text *error) {
   close(fd);
   ag_list none = {0};
   ag_text_clear(error);
-  ag_status status = ag_grid_read(s, &none, path, error);
+  ag_status status = ag_grid_read(s, &none, path, NULL, error);
   unlink(path);
   return status;
 }
@@ -99,7 +99,7 @@ static void check_tables(void) {
   }
   ag_list none = {0};
   ag_text_clear(&error);
-  AG_CHECK(ag_grid_read(&s, &none, "/nowhere/x.csv", &error) == AG_SYSTEM);
+  AG_CHECK(ag_grid_read(&s, &none, "/nowhere/x.csv", NULL, &error) == AG_SYSTEM);
   ag_grid_done(&s);
   ag_text_done(&error);
 }

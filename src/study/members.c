@@ -134,7 +134,7 @@ ag_status ag_members_create(ag_members *m, const ag_members_request *r, ag_text 
   ag_levels levels;
   *m = (ag_members){0};
   ag_status status = ag_levels_read(&levels, &r->levels, r->solve, usage);
-  if (status == AG_OK) status = ag_grid_read(&m->grid, &r->sweeps, r->starts, usage);
+  if (status == AG_OK) status = ag_grid_read(&m->grid, &r->sweeps, r->starts, r->table, usage);
   if (status == AG_OK) status = load(m, &levels, r);
   if (status == AG_OK) {
     make_room(m);

@@ -67,6 +67,11 @@ ag_status ag_batch_report_init(ag_batch_report *b, const ag_members *m, const ag
   b->options.run.section = m->section;
   b->options.run.events = o->run.events && ag_api_needs_events(ag_varied_model(m->varied));
   ag_record_init(&b->record, ag_varied_system(m->varied));
+  b->row = ag_heap_alloc(sizeof *b->row * (size_t)(m->n + 1));
+  b->blank = ag_heap_alloc(sizeof *b->blank * (size_t)(b->record.width + 1));
+  for (int i = 0; i < b->record.width; i++) b->blank[i] = NAN;
+  for (long i = 0; i < m->n; i++) b->row[i] = -1;
+  for (long i = 0; i < m->n_ready; i++) b->row[m->index[i]] = i;
   AG_TRY(pick_columns(b, columns, usage));
   b->options.columns = b->wanted;
   return AG_OK;
@@ -74,16 +79,8 @@ ag_status ag_batch_report_init(ag_batch_report *b, const ag_members *m, const ag
 
 static void count_failures(ag_batch_report *b) {
   const ag_batch_result *r = &b->result;
-  const ag_members *m = b->members;
-  b->row = ag_heap_alloc(sizeof *b->row * (size_t)(m->n + 1));
-  b->blank = ag_heap_alloc(sizeof *b->blank * (size_t)(r->width + 1));
-  for (int i = 0; i < r->width; i++) b->blank[i] = NAN;
-  for (long i = 0; i < m->n; i++) b->row[i] = -1;
-  for (long i = 0; i < r->n; i++) {
-    b->row[m->index[i]] = i;
-    b->n_stopped += r->members[i].end == AG_END_STOPPED;
-  }
-  b->n_failed = r->n_failed + m->n - r->n - m->n_off_level;
+  for (long i = 0; i < r->n; i++) b->n_stopped += r->members[i].end == AG_END_STOPPED;
+  b->n_failed = r->n_failed + b->members->n - r->n - b->members->n_off_level;
 }
 
 ag_status ag_batch_report_run(ag_batch_report *b, ag_ctx *ctx) {
@@ -129,13 +126,12 @@ bool ag_batch_report_failed(const ag_batch_report *b, long i) {
   return m ? ag_end_status(m->end) != AG_OK : !b->members->off_level[i];
 }
 
-const ag_series *ag_batch_report_points(const ag_batch_report *b, long i) {
-  static const ag_series none;
-  return b->row[i] >= 0 && b->result.points ? &b->result.points[b->row[i]] : &none;
+long ag_batch_report_n_point(const ag_batch_report *b, long i) {
+  return b->row[i] >= 0 && b->result.points ? b->result.points[b->row[i]].n : 0;
 }
 
 long ag_batch_report_n_points(const ag_batch_report *b) {
   long n = 0;
-  for (long m = 0; m < b->members->n; m++) n += ag_batch_report_points(b, m)->n;
+  for (long m = 0; m < b->members->n; m++) n += ag_batch_report_n_point(b, m);
   return n;
 }

@@ -50,9 +50,10 @@ typedef struct ag_axis {
 typedef struct ag_grid {
   int n_axis, n_name;
   ag_axis *axes;
-  char **names; /* of all axes in order; owned by them */
-  long n;       /* members */
-  int n_solved; /* so many names at the end, an axis of one point, are solved for in every member */
+  char **names;  /* of all axes in order; owned by them */
+  long n;        /* members */
+  int n_solved;  /* so many names at the end, an axis of one point, are solved for in every member */
+  ag_text table; /* the text of the table, if there is one */
 } ag_grid;
 
 /* Where members come from and how they start. */
@@ -62,6 +63,7 @@ typedef struct ag_members_request {
   const ag_set *sets;  /* what was set in it */
   ag_list sweeps;      /* "NAME=LO:HI:N" */
   const char *starts;  /* path of a table, one member per row; or NULL */
+  const char *table;   /* the text of that table, in place of the file; or NULL */
   ag_list levels;      /* "NAME=VALUE": energy or an observable has this value at the start */
   const char *solve;   /* start values that are solved for, comma-separated; NULL: chosen */
   const char *section; /* the start lies on this section; or NULL */
@@ -122,9 +124,9 @@ void ag_batch_report_done(ag_batch_report *b);
 /* One member, counted from 0. */
 const ag_batch_member *ag_batch_report_member(const ag_batch_report *b, long i); /* NULL: it did not start */
 const double *ag_batch_report_record(const ag_batch_report *b, long i);          /* at its end */
-const char *ag_batch_report_end(const ag_batch_report *b, long i);         /* how it ended, or why it did not start */
-double ag_batch_report_time(const ag_batch_report *b, long i);             /* when */
-bool ag_batch_report_failed(const ag_batch_report *b, long i);             /* a start off the level is no failure */
-const ag_series *ag_batch_report_points(const ag_batch_report *b, long i); /* of the section; never NULL */
-long ag_batch_report_n_points(const ag_batch_report *b);                   /* of all members */
+const char *ag_batch_report_end(const ag_batch_report *b, long i); /* how it ended, or why it did not start */
+double ag_batch_report_time(const ag_batch_report *b, long i);     /* when */
+bool ag_batch_report_failed(const ag_batch_report *b, long i);     /* a start off the level is no failure */
+long ag_batch_report_n_point(const ag_batch_report *b, long i);    /* of the section */
+long ag_batch_report_n_points(const ag_batch_report *b);           /* of all members */
 #endif

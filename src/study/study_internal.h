@@ -8,7 +8,8 @@
 
 /* Reads NAME=LO:HI:N texts and a table (path NULL: none). Ends that are constants are known then. An error is one line
  * in error; AG_WRONG or, for a file that cannot be read, AG_SYSTEM. */
-AG_MUST_USE ag_status ag_grid_read(ag_grid *s, const ag_list *ranges, const char *table, ag_text *error);
+AG_MUST_USE ag_status ag_grid_read(ag_grid *s, const ag_list *ranges, const char *table, const char *known,
+                                   ag_text *error);
 void ag_grid_done(ag_grid *s);
 /* Adds names that are solved for, with first guesses. */
 void ag_grid_solve(ag_grid *s, int n, char *const *names, const double *guess);

@@ -59,6 +59,30 @@ class Case(unittest.TestCase):
     def info(self, name, cwd=None):
         return json.loads(self.anagyre("info", name, "--json", "--quiet", cwd=cwd or self.folder)[0])
 
+    def content(self, folder=None):
+        """Every file of a folder with its bytes (or where it leads), its inode and its mode."""
+        found = {}
+        for name in os.listdir(folder or self.folder):
+            path = os.path.join(folder or self.folder, name)
+            about = os.lstat(path)
+            what = os.readlink(path) if os.path.islink(path) else None
+            if os.path.isfile(path) and what is None:
+                with open(path, "rb") as file:
+                    what = file.read()
+            found[name] = (what, about.st_ino, about.st_mode, about.st_mtime_ns)
+        return found
+
+    def recover(self, name, cwd=None):
+        """Looks at a file, which changes nothing; then puts its log into it. The number of rows."""
+        folder = cwd or self.folder
+        before = self.content(folder)
+        rows = self.info(name, cwd=folder)["rows"]
+        self.assertEqual(self.content(folder), before)
+        told = json.loads(self.anagyre("info", "--recover", name, "--json", "--quiet", cwd=folder)[0])
+        self.assertEqual((told["rows"], told["recovered"]), (rows, False))
+        self.assertFalse(os.path.exists(os.path.join(folder, name + ".log")))
+        return rows
+
     def start(self, *words, **options):
         return subprocess.Popen([PROGRAM, *map(str, words)], cwd=self.folder, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
@@ -238,7 +262,7 @@ class Batches(Case):
         words = ["run", "pair.nh", "--section", "cut", "--sweep", "x=-2:2:20", "--crossings", 50]
         _, err = self.anagyre(*words, "-o", "a.h5", code=3, preexec_fn=limited)
         self.assertIn("File too large", err)
-        self.assertFalse(os.path.exists(self.path("a.h5.tmp")))
+        self.assertEqual([x for x in os.listdir(self.folder) if x.endswith(".part")], [])
 
     def test_one_section(self):
         self.anagyre("run", "pair.nh", "--section", "cut", "--t1", 50, "-o", "a.h5")
@@ -247,6 +271,112 @@ class Batches(Case):
             self.assertEqual(f["t"][:].tobytes(), f["events/cut"][:].tobytes())
             self.assertEqual((f["events/cut"].attrs["kind"], f["t"].attrs["unit"]), (b"section", b"of the model"))
             np.testing.assert_allclose(f["state/y"][:], 0, atol=1e-14)
+
+
+class KilledBatches(Case):
+    """Members are in the log as they finish, at least once a second."""
+    def setUp(self):
+        super().setUp()
+        with open(self.path("pair.nh"), "w", encoding="utf-8") as file:
+            file.write(OSCILLATORS)
+
+    SWEEP = ["pair.nh", "--sweep", "w=1:2:300", "--t1", "12000", "--columns", "x,y'", "--quiet"]
+    CUT = ["pair.nh", "--section", "cut", "--sweep", "w=1:2:60", "--crossings", "3000", "--columns", "x,y'", "--quiet"]
+
+    def wait_for(self, run, output, log_bytes):
+        return until(run, lambda: size_of(self.path(output + ".log")) >= log_bytes and catches(run, signal.SIGHUP))
+
+    def read(self, name):
+        """An output without what depends on the moment."""
+        if name.endswith(".h5"):
+            return {k: v.tobytes() for k, v in series(self.path(name)).items()}
+        with open(self.path(name), encoding="utf-8") as file:
+            if name.endswith(".csv"):
+                return file.read()
+            told = json.load(file)
+        return {k: v for k, v in told.items() if k not in ("seconds", "trajectories_per_second")}
+
+    def check(self, words, output, log_bytes, number):
+        whole = "whole." + output.split(".")[1]
+        if not os.path.exists(self.path(whole)):
+            self.anagyre("run", *words, "-o", whole)
+        run = self.start("run", *words, "-o", output)
+        self.assertTrue(self.wait_for(run, output, log_bytes))
+        run.send_signal(number)
+        _, err = run.communicate(timeout=PATIENCE)
+        if number == signal.SIGKILL:
+            before = self.content()
+            told = self.info(output)
+            self.assertEqual(self.content(), before)
+            self.assertEqual((told["kind"], told["end"], told["recovered"]), ("batch", "not finished", True))
+            ends = told["members"]["end"]
+            self.assertTrue(set(ends) <= {"not finished", "time reached", "crossings reached"}, set(ends))
+            if "--section" in words:  # points are there before members end
+                self.assertGreater(told["rows"], 1000)
+            else:
+                self.assertLess(ends.count("not finished"), len(ends))
+        else:
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("stopped by SIG", err)
+            self.assertFalse(os.path.exists(self.path(output + ".log")))
+            if not output.endswith(".h5"):
+                return  # whole rows; only an .h5 file can be continued after that
+        self.anagyre("run", "--from", output, "--quiet")
+        self.assertEqual(self.read(output), self.read(whole))
+        self.assertEqual([x for x in os.listdir(self.folder) if "log" in x or "part" in x], [])
+
+    def test_sweep_killed(self):
+        for output in ("a.h5", "a.csv", "a.json"):
+            self.check(self.SWEEP, output, 64_000, signal.SIGKILL)
+
+    def test_section_killed(self):
+        for output in ("a.h5", "a.csv", "a.json"):
+            self.check(self.CUT, output, 400_000, signal.SIGKILL)
+
+    def test_signals(self):
+        for number in (signal.SIGHUP, signal.SIGXCPU, signal.SIGUSR1):
+            self.check(self.SWEEP, "a.h5", 64_000, number)
+        self.check(self.CUT, "a.h5", 400_000, signal.SIGHUP)
+        self.check(self.SWEEP, "a.csv", 64_000, signal.SIGHUP)
+        with open(self.path("a.csv"), encoding="utf-8") as file:
+            rows = file.read().split("\n")
+        self.assertEqual((len(rows), rows[-1], {len(r.split(",")) for r in rows[:-1]}), (302, "", {6}))
+
+    def test_recover(self):
+        run = self.start("run", *self.CUT, "-o", "a.h5")
+        self.assertTrue(self.wait_for(run, "a.h5", 400_000))
+        run.kill()
+        run.communicate()
+        rows = self.recover("a.h5")
+        self.anagyre("run", *self.CUT, "-o", "whole.h5")
+        with h5py.File(self.path("a.h5"), "r") as a, h5py.File(self.path("whole.h5"), "r") as b:
+            self.assertEqual((len(a["t"]), a["members/crossings"][:].sum()), (rows, rows))
+            member, crossing = b["member"][:], b["crossing"][:]
+            have = {(m, c): i for i, (m, c) in enumerate(zip(a["member"][:], a["crossing"][:]))}
+            places = [i for i in range(len(member)) if (member[i], crossing[i]) in have]
+            self.assertEqual(len(places), rows)
+            self.assertEqual(a["state/x"][:].tobytes(), b["state/x"][:][places].tobytes())
+        self.anagyre("run", "--from", "a.h5", "--quiet")
+        self.assertEqual(self.read("a.h5"), self.read("whole.h5"))
+
+    def test_starts(self):
+        with open(self.path("starts.csv"), "w", encoding="utf-8") as file:
+            file.write("x,w\n" + "".join(f"{0.01*i},{1 + 0.001*i}\n" for i in range(200)))
+        words = ["pair.nh", "--starts", "starts.csv", "--t1", "6000", "--set", "Omega=[0, 0, 0.5]", "--quiet"]
+        self.anagyre("run", *words, "-o", "whole.h5")
+        run = self.start("run", *words, "-o", "a.h5")
+        self.assertTrue(self.wait_for(run, "a.h5", size_of(self.path("whole.h5"))//3))
+        run.kill()
+        run.communicate()
+        os.remove(self.path("starts.csv"))  # its text is in the file
+        self.anagyre("run", "--from", "a.h5", "--quiet")
+        self.assertEqual(self.read("a.h5"), self.read("whole.h5"))
+
+    def test_refused(self):
+        self.anagyre("run", "pair.nh", "--sweep", "w=1:2:3", "--t1", 5, "-o", "a.h5")
+        for words in (["--t1", 10], []):
+            _, err = self.anagyre("run", "--from", "a.h5", *words, code=2)
+            self.assertIn("continued", err)
 
 
 class Info(Case):
@@ -418,8 +548,8 @@ class Killed(Case):
         self.anagyre("run", *LONG, "--t1", 40, "-o", "whole.h5")
         whole, size = series(self.path("whole.h5")), size_of(self.path("whole.h5"))
         for i in range(14):
-            for name in ("a.h5", "a.h5.log", "a.h5.tmp"):
-                if os.path.exists(self.path(name)):
+            for name in os.listdir(self.folder):
+                if name.startswith("a."):
                     os.remove(self.path(name))
             run = self.start("run", *LONG, "--t1", 40, "-o", "a.h5")
             self.kill(run, int(dice.uniform(-0.1, 1) * size))
@@ -433,7 +563,7 @@ class Killed(Case):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 told = json.loads(done.stdout)
                 self.assertGreaterEqual(told["rows"], before)
-                self.assertEqual([x for x in os.listdir(self.folder) if x.startswith("a.")], ["a.h5"])
+                self.assertEqual(self.recover("a.h5"), told["rows"])
                 got = series(self.path("a.h5"))
                 for key in got:
                     self.assertEqual(got[key].tobytes(), whole[key][:len(got[key])].tobytes(), key)
@@ -472,8 +602,9 @@ class Killed(Case):
                 file.write(log[:int(part * len(log))])
             out, err = self.anagyre("info", "a.h5.log")
             self.assertIn("recovered", out + err)
+            rows = self.recover("a.h5")
             got = series(self.path("a.h5"))
-            rows = len(got["t"])
+            self.assertEqual(len(got["t"]), rows)
             self.assertGreater(rows, last)
             last = rows
         self.anagyre("run", *LONG, "--t1", got["t"][-1] + 5, "-o", "whole.h5")
@@ -501,7 +632,7 @@ class Full(Case):
     def check_kept(self, folder):
         """A readable file; and with room again, everything."""
         self.assertGreaterEqual(len(series(os.path.join(folder, "a.h5"))["t"]), 1)
-        self.assertFalse(os.path.exists(os.path.join(folder, "a.h5.tmp")))
+        self.assertEqual([x for x in os.listdir(folder) if x.endswith(".part")], [])
 
     def test_limit_on_file_sizes(self):
         self.anagyre("run", *LONG, "--t1", 40, "-o", "whole.h5")
@@ -538,11 +669,13 @@ class Full(Case):
         self.assertIn("No space left on device", err)
         self.check_kept(disk)
         rows = len(series(os.path.join(disk, "a.h5"))["t"])
-        out, err = self.anagyre("info", "a.h5", "--json", cwd=disk)
-        self.assertEqual(json.loads(out)["rows"], rows)
-        self.assertIn("no room", err)
+        before = self.content(disk)
+        self.assertGreater(self.info("a.h5", cwd=disk)["rows"], rows)  # those in the log
+        _, err = self.anagyre("info", "--recover", "a.h5", code=3, cwd=disk)
+        self.assertIn("No space left", err)
         _, err = self.anagyre("run", "--from", "a.h5", code=3, cwd=disk)
-        self.assertIn("older than its log", err)
+        self.assertIn("No space left", err)
+        self.assertEqual(self.content(disk), before)
         for name in os.listdir(disk):
             shutil.copy(os.path.join(disk, name), self.path(name))
         self.assertGreater(self.info("a.h5")["rows"], rows)

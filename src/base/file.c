@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* renameat2, O_TMPFILE */
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DIGITS = 12, TRIES = 100, MAX_BASE = 200 }; /* of the random part; names tried; bytes of the name kept */
+static const char suffix[] = ".part";
+
+/* ---- bytes ---- */
+
+int ag_file_open(const char *path, int flags, mode_t mode) {
+  int fd;
+  do fd = open(path, flags | O_CLOEXEC, mode);
+  while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+int ag_file_open_regular(const char *path) {
+  int fd = ag_file_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+  struct stat s;
+  if (fd < 0) return -1;
+  if (!fstat(fd, &s) && S_ISREG(s.st_mode)) return fd;
+  bool folder = S_ISDIR(s.st_mode);
+  (void)close(fd);
+  errno = folder ? EISDIR : EINVAL;
+  return -1;
+}
+
+bool ag_file_close(int fd) { return !close(fd) || errno == EINTR; }
+
+size_t ag_file_read(int fd, void *to, size_t n) {
+  size_t done = 0;
+  while (done < n) {
+    ssize_t got = read(fd, (char *)to + done, n - done);
+    if (got > 0) done += (size_t)got;
+    else if (got == 0 || errno != EINTR) {
+      if (got == 0) errno = 0;
+      break;
+    }
+  }
+  return done;
+}
+
+size_t ag_file_read_at(int fd, void *to, size_t n, off_t at) {
+  size_t done = 0;
+  while (done < n) {
+    ssize_t got = pread(fd, (char *)to + done, n - done, at + (off_t)done);
+    if (got > 0) done += (size_t)got;
+    else if (got == 0 || errno != EINTR) {
+      if (got == 0) errno = 0;
+      break;
+    }
+  }
+  return done;
+}
+
+size_t ag_file_write(int fd, const void *bytes, size_t n) {
+  size_t done = 0;
+  while (done < n) {
+    ssize_t put = write(fd, (const char *)bytes + done, n - done);
+    if (put > 0) done += (size_t)put;
+    else if (put == 0 || errno != EINTR) {
+      if (put == 0) errno = ENOSPC;
+      break;
+    }
+  }
+  return done;
+}
+
+size_t ag_file_write_at(int fd, const void *bytes, size_t n, off_t at) {
+  size_t done = 0;
+  while (done < n) {
+    ssize_t put = pwrite(fd, (const char *)bytes + done, n - done, at + (off_t)done);
+    if (put > 0) done += (size_t)put;
+    else if (put == 0 || errno != EINTR) {
+      if (put == 0) errno = ENOSPC;
+      break;
+    }
+  }
+  return done;
+}
+
+bool ag_file_cut(int fd, off_t size) {
+  int done;
+  do done = ftruncate(fd, size);
+  while (done && errno == EINTR);
+  return !done;
+}
+
+bool ag_file_reserve(int fd, off_t size) {
+  int trouble;
+  do trouble = posix_fallocate(fd, 0, size);
+  while (trouble == EINTR);
+  errno = trouble;
+  return !trouble || trouble == EINVAL || trouble == EOPNOTSUPP;
+}
+
+bool ag_file_sync(int fd) {
+  int done;
+  do done = fsync(fd);
+  while (done && errno == EINTR);
+  return !done || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
+}
+
+/* ---- names ---- */
+
+/* The folder of a path, "." for a bare name, and where the name begins. */
+static const char *split(const char *path, ag_text *folder) {
+  const char *slash = strrchr(path, '/');
+  ag_text_clear(folder);
+  if (!slash) ag_text_str(folder, ".");
+  else ag_text_strn(folder, path, slash > path ? (size_t)(slash - path) : 1);
+  return slash ? slash + 1 : path;
+}
+
+/* A new name is safe once its folder is on disk. A folder that cannot be opened or synchronised is no failure: the
+ * file is in place. */
+static void sync_folder(const char *path) {
+  ag_text folder = {0};
+  (void)split(path, &folder);
+  int fd = ag_file_open(ag_text_cstr(&folder), O_RDONLY | O_DIRECTORY, 0);
+  ag_text_done(&folder);
+  if (fd < 0) return;
+  (void)fsync(fd);
+  (void)close(fd);
+}
+
+bool ag_file_move(const char *from, const char *to) {
+  if (rename(from, to)) return false;
+  sync_folder(to);
+  return true;
+}
+
+bool ag_file_move_new(const char *from, const char *to) {
+  struct stat s;
+  bool done = !renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+  if (!done && (errno == EINVAL || errno == ENOSYS)) { /* file systems that do not know this */
+    done = !link(from, to);
+    if (done) (void)unlink(from);
+    else if (errno == EPERM || errno == ENOSYS || errno == EOPNOTSUPP) {
+      errno = EEXIST;
+      done = lstat(to, &s) && !rename(from, to);
+    }
+  }
+  if (done) sync_folder(to);
+  return done;
+}
+
+bool ag_file_remove(const char *path) { return !unlink(path); }
+
+/* ---- where output goes ---- */
+
+bool ag_file_target(const char *path, ag_target_kind *kind, ag_text *real) {
+  struct stat s;
+  ag_text_clear(real);
+  ag_text_str(real, path);
+  if (lstat(path, &s)) { /* nothing there: the folder says whether it can be created */
+    *kind = AG_TARGET_NEW;
+    return errno == ENOENT;
+  }
+  if (S_ISLNK(s.st_mode)) {
+    char *whole = realpath(path, NULL);
+    if (!whole) return false; /* leads nowhere */
+    ag_text_clear(real);
+    ag_text_str(real, whole);
+    free(whole);
+  }
+  if (stat(path, &s)) return false;
+  *kind = S_ISREG(s.st_mode) ? AG_TARGET_REGULAR : AG_TARGET_STREAM;
+  errno = EISDIR;
+  return !S_ISDIR(s.st_mode) && !faccessat(AT_FDCWD, path, W_OK, AT_EACCESS);
+}
+
+/* ---- temporary files ---- */
+
+static void put_random(ag_text *name) {
+  unsigned char bytes[DIGITS / 2];
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  if (getrandom(bytes, sizeof bytes, GRND_NONBLOCK) != (ssize_t)sizeof bytes)
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (unsigned char)(now.tv_nsec >> 4 * i ^ getpid() >> i);
+  for (size_t i = 0; i < sizeof bytes; i++) ag_text_printf(name, "%02x", bytes[i]);
+}
+
+/* The name of a path without what a temporary name has no room for. */
+static int base_length(const char *base) { return (int)strnlen(base, MAX_BASE); }
+
+int ag_file_temporary(const char *path, ag_text *name) {
+  ag_text folder = {0};
+  const char *base = split(path, &folder);
+  struct stat s;
+  bool there = !lstat(path, &s) && S_ISREG(s.st_mode);
+  int fd = -1;
+  for (int i = 0; i < TRIES && fd < 0; i++) {
+    ag_text_clear(name);
+    ag_text_strn(name, path, (size_t)(base - path));
+    ag_text_printf(name, "%.*s.", base_length(base), base);
+    put_random(name);
+    ag_text_str(name, suffix);
+    fd = ag_file_open(ag_text_cstr(name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+    if (fd < 0 && errno != EEXIST) break;
+  }
+  ag_text_done(&folder);
+  if (fd >= 0 && there) {
+    if ((s.st_uid != geteuid() || s.st_gid != getegid()) && fchown(fd, s.st_uid, s.st_gid)) errno = 0;
+    if (fchmod(fd, s.st_mode & 0777)) errno = 0; /* file systems without modes */
+  }
+  return fd;
+}
+
+static bool has_temporary_name(const char *name, const char *base) {
+  size_t n = (size_t)base_length(base);
+  return !strncmp(name, base, n) && name[n] == '.' && strspn(name + n + 1, "0123456789abcdef") == DIGITS &&
+         !strcmp(name + n + 1 + DIGITS, suffix);
+}
+
+void ag_file_leftovers(const char *path, ag_file_visit visit, void *self) {
+  ag_text folder = {0}, full = {0};
+  const char *base = split(path, &folder);
+  DIR *dir = opendir(ag_text_cstr(&folder));
+  for (struct dirent *d; dir && (d = readdir(dir));) {
+    struct stat s;
+    if (!has_temporary_name(d->d_name, base) || fstatat(dirfd(dir), d->d_name, &s, AT_SYMLINK_NOFOLLOW)) continue;
+    if (!S_ISREG(s.st_mode) || s.st_uid != geteuid() || s.st_nlink != 1) continue;
+    ag_text_clear(&full);
+    ag_text_strn(&full, path, (size_t)(base - path));
+    ag_text_str(&full, d->d_name);
+    visit(self, full.s);
+  }
+  if (dir) closedir(dir);
+  ag_text_done(&folder);
+  ag_text_done(&full);
+}
+
+int ag_file_scratch(void) {
+  const char *tmp = getenv("TMPDIR");
+  if (!tmp || tmp[0] != '/') tmp = "/tmp";
+  int fd = ag_file_open(tmp, O_TMPFILE | O_RDWR, 0600);
+  if (fd >= 0) return fd;
+  ag_text path = {0}, name = {0};
+  ag_text_printf(&path, "%s/anagyre", tmp);
+  fd = ag_file_temporary(ag_text_cstr(&path), &name);
+  int trouble = errno;
+  if (fd >= 0) (void)unlink(ag_text_cstr(&name));
+  ag_text_done(&path);
+  ag_text_done(&name);
+  errno = trouble;
+  return fd;
+}
