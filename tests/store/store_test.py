@@ -283,6 +283,12 @@ class KilledBatches(Case):
     SWEEP = ["pair.nh", "--sweep", "w=1:2:300", "--t1", "12000", "--columns", "x,y'", "--quiet"]
     CUT = ["pair.nh", "--section", "cut", "--sweep", "w=1:2:60", "--crossings", "3000", "--columns", "x,y'", "--quiet"]
 
+    def start(self, *words, **options):
+        def usual():  # a test may be run where they are ignored, and then they stay so
+            for number in (signal.SIGHUP, signal.SIGXCPU, signal.SIGUSR1):
+                signal.signal(number, signal.SIG_DFL)
+        return super().start(*words, preexec_fn=usual, **options)
+
     def wait_for(self, run, output, log_bytes):
         return until(run, lambda: size_of(self.path(output + ".log")) >= log_bytes and catches(run, signal.SIGHUP))
 
@@ -294,7 +300,7 @@ class KilledBatches(Case):
             if name.endswith(".csv"):
                 return file.read()
             told = json.load(file)
-        return {k: v for k, v in told.items() if k not in ("seconds", "trajectories_per_second")}
+        return {k: v for k, v in told.items() if k not in ("seconds", "trajectories_per_second", "warnings")}
 
     def check(self, words, output, log_bytes, number):
         whole = "whole." + output.split(".")[1]
@@ -322,7 +328,7 @@ class KilledBatches(Case):
             if not output.endswith(".h5"):
                 return  # whole rows; only an .h5 file can be continued after that
         self.anagyre("run", "--from", output, "--quiet")
-        self.assertEqual(self.read(output), self.read(whole))
+        self.assertTrue(self.read(output) == self.read(whole))  # too long to be shown
         self.assertEqual([x for x in os.listdir(self.folder) if "log" in x or "part" in x], [])
 
     def test_sweep_killed(self):
@@ -357,7 +363,7 @@ class KilledBatches(Case):
             self.assertEqual(len(places), rows)
             self.assertEqual(a["state/x"][:].tobytes(), b["state/x"][:][places].tobytes())
         self.anagyre("run", "--from", "a.h5", "--quiet")
-        self.assertEqual(self.read("a.h5"), self.read("whole.h5"))
+        self.assertTrue(self.read("a.h5") == self.read("whole.h5"))
 
     def test_starts(self):
         with open(self.path("starts.csv"), "w", encoding="utf-8") as file:
@@ -370,7 +376,7 @@ class KilledBatches(Case):
         run.communicate()
         os.remove(self.path("starts.csv"))  # its text is in the file
         self.anagyre("run", "--from", "a.h5", "--quiet")
-        self.assertEqual(self.read("a.h5"), self.read("whole.h5"))
+        self.assertTrue(self.read("a.h5") == self.read("whole.h5"))
 
     def test_refused(self):
         self.anagyre("run", "pair.nh", "--sweep", "w=1:2:3", "--t1", 5, "-o", "a.h5")
