@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ag_grid grid;
   ag_list none = {0};
   ag_text error = {0};
-  ag_status status = written ? ag_grid_read(&grid, &none, path, &error) : AG_SYSTEM;
+  ag_status status = written ? ag_grid_read(&grid, &none, path, NULL, &error) : AG_SYSTEM;
   unlink(path);
   if (!written) return 0;
   AG_ASSERT((status == AG_OK) == (error.n == 0));
