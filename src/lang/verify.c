@@ -126,6 +126,47 @@ static void check_degrees(ag_builder *b) {
   free(degree);
 }
 
+/* ---- angles that look like degrees ---- */
+
+/* Is x itself, not a multiple of it, the argument of a circular function? */
+static bool is_angle(const ag_graph *g, ag_id x) {
+  for (ag_id y = x + 1; y <= (ag_id)ag_graph_count(g); y++) {
+    ag_op op = ag_node_op(g, y);
+    if ((op == AG_OP_SIN || op == AG_OP_COS || op == AG_OP_TAN) && ag_node_arg(g, y, 0) == x) return true;
+  }
+  return false;
+}
+
+/* A whole number of more than one and a half turns is rarely meant in radians. */
+static bool looks_like_degrees(double v) { return v == floor(v) && fabs(v) > 9 && fabs(v) <= 3600; }
+
+static void warn_degrees(ag_builder *b, ag_pos pos, const char *name, double v) {
+  ag_ctx_warn(b->ctx, pos, "the angle `%s` is %g radians, %.3g turns; if these are degrees, write %g*deg", name, v,
+              v / 6.283185307179586, v);
+}
+
+static void check_degrees_of_angles(ag_builder *b) {
+  const ag_model *m = b->m;
+  double v;
+  for (int i = 0; i < m->n_starts; i++) {
+    const ag_start *s = &m->starts[i];
+    if (s->velocity || s->frame >= 0 || !ag_is_scalar(b->g, m->coords[s->coord].q)) continue;
+    const ag_coord *c = &m->coords[s->coord];
+    if (!ag_constant(b->g, s->x, &v) || !looks_like_degrees(v)) continue;
+    if (c->space != AG_SPACE_S1 && !is_angle(b->g, c->q)) continue;
+    const char *file = b->ctx->file, *source = b->ctx->source;
+    const ag_origin *from = i < m->n_origins ? m->origins[i] : NULL;
+    if (from) b->ctx->file = from->label, b->ctx->source = from->text;
+    warn_degrees(b, s->pos, c->name, v);
+    b->ctx->file = file, b->ctx->source = source;
+  }
+  for (int i = 0; i < m->n_params; i++) {
+    const ag_param *p = &m->params[i];
+    if (!p->input || !ag_is_scalar(b->g, p->input) || !ag_constant(b->g, p->value, &v)) continue;
+    if (looks_like_degrees(v) && is_angle(b->g, p->input)) warn_degrees(b, p->pos, p->name, v);
+  }
+}
+
 static void check_used(ag_builder *b) {
   int told = 0;
   for (int i = 1; i < b->n_symbol && told < MAX_IDLE; i++) {
@@ -149,5 +190,6 @@ void ag_verify_model(ag_builder *b) {
   if (ag_scope_failed(b)) return;
   check_degrees(b);
   check_claims(b);
+  if (!ag_scope_failed(b)) check_degrees_of_angles(b);
   if (!ag_scope_failed(b)) check_used(b);
 }

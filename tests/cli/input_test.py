@@ -46,6 +46,31 @@ class Starts(Case):
         self.anagyre("run", "-", "--t1", "0.1", stdin=(COIN + "start coin.theta = 70*deg\n").encode())
 
 
+class Degrees(Case):
+    TEXT = """model m
+param tilt = {tilt}
+config theta in S1, y in R, z in R
+lagrangian theta'^2/2 + y'^2/2 + z'^2/2 + cos(theta) + sin(y) - z*sin(tilt)
+start theta = {theta}, y = {y}, z = {z}
+"""
+
+    def warnings(self, tilt=0.2, theta=1, y=1, z=1, sets=()):
+        text = self.TEXT.format(tilt=tilt, theta=theta, y=y, z=z)
+        found = self.json("run", "-", "--t1", "0.1", *sets, stdin=text.encode())["warnings"]
+        return [w["message"].split("`")[1] for w in found if "degrees" in w["message"]]
+
+    def test_warned(self):
+        self.assertEqual(self.warnings(), [])
+        self.assertEqual(self.warnings(theta=70), ["theta"])
+        self.assertEqual(self.warnings(y=-45), ["y"])
+        self.assertEqual(self.warnings(tilt=30), ["tilt"])
+        self.assertEqual(self.warnings(sets=["--set", "theta=120"]), ["theta"])
+
+    def test_not_warned(self):
+        self.assertEqual(self.warnings(theta="70*deg", tilt="30*deg"), [])
+        self.assertEqual(self.warnings(theta=3, y=12.5, z=70), [])  # z is a length
+
+
 class Numbers(Case):
     def test_expressions(self):
         text = "model m\nconfig x in R\nlagrangian x'^2/2\nstart x' = 1\n"
