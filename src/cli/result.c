@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/result.h"
 
+#include "base/arena.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/output.h"
@@ -367,20 +370,31 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   ag_result_columns(o->record, r->record, AG_COL_OBSERVABLE, out);
 }
 
-static void put_series(ag_json *j, const char *key, const ag_record *record, const ag_series *series) {
+static void put_series(ag_json *j, const char *key, const ag_record *record, ag_spool *series) {
   ag_json_begin(j, key, '{');
   for (int i = 0; i < record->n_column; i++) {
     const ag_column *c = &record->columns[i];
+    int size = c->rows * c->cols;
+    double *part = ag_heap_alloc(sizeof *part * (size_t)(series->block * size)),
+           *value = ag_heap_alloc(sizeof *value * (size_t)(size + 1));
     ag_json_begin(j, c->name, '[');
-    for (long k = 0; k < series->n; k++)
-      ag_json_tensor(j, NULL, c->rows, c->cols, series->data + k * series->width + c->offset);
+    for (long from = 0, n = 1; from < series->n && n > 0 && !j->failed; from += n) {
+      n = ag_spool_read(series, from, c->offset, size, part);
+      for (long k = 0; k < n; k++) {
+        for (int e = 0; e < size; e++) value[e] = part[e * n + k];
+        ag_json_tensor(j, NULL, c->rows, c->cols, value);
+      }
+    }
     ag_json_end(j, ']');
+    free(part);
+    free(value);
   }
   ag_json_end(j, '}');
+  if (series->trouble) j->failed = true;
 }
 
 /* "section": {"name", "direction", "crossings", "points": {column: [value at each crossing]}} */
-static void json_section(ag_json *j, const ag_outcome *o, const ag_series *points) {
+static void json_section(ag_json *j, const ag_outcome *o, ag_spool *points) {
   static const char *const direction[] = {"falling", "both", "rising"};
   int e = ag_model_n_events(ag_system_model(o->system));
   const ag_event *section = ag_run_event(o->system, o->options, e);
@@ -392,7 +406,7 @@ static void json_section(ag_json *j, const ag_outcome *o, const ag_series *point
   ag_json_end(j, '}');
 }
 
-void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series) {
+void ag_result_json(ag_json *j, const ag_outcome *o, ag_spool *series) {
   const ag_model *m = ag_system_model(o->system);
   const ag_run_result *r = o->result;
   const ag_run_options *q = o->options;

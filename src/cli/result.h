@@ -3,6 +3,7 @@
 #ifndef AG_CLI_RESULT_H
 #define AG_CLI_RESULT_H
 #include "cli/json.h"
+#include "cli/spool.h"
 #include "run/run.h"
 
 /* A finished run and how it was asked for. */
@@ -52,6 +53,6 @@ bool ag_result_energy(ag_ctx *ctx, const ag_outcome *o);
 void ag_result_left(const ag_outcome *o, ag_text *out);
 
 void ag_result_summary(const ag_outcome *o, ag_text *out);
-/* The whole object; series may be NULL. */
-void ag_result_json(ag_json *j, const ag_outcome *o, const ag_series *series);
+/* The whole object; series may be NULL. j->failed when it cannot be read back. */
+void ag_result_json(ag_json *j, const ag_outcome *o, ag_spool *series);
 #endif

@@ -128,6 +128,11 @@ static ag_status check_section(args *a) {
   return AG_OK;
 }
 
+static ag_status check_rows(const ag_run_options *o) {
+  if (!(o->every > 0) || fabs(o->t1 - o->t0) <= MAX_ROWS * o->every) return AG_OK;
+  return ag_usage("run", "--every %g from t = %g to %g asks for more than a billion rows", o->every, o->t0, o->t1);
+}
+
 /* Options that contradict each other are refused, not ignored. */
 static ag_status check_options(args *a) {
   if (a->from) AG_TRY(check_from(a));
@@ -161,9 +166,7 @@ static ag_status check_options(args *a) {
     if (given(a, many[i])) return ag_usage("run", "--%s needs --sweep or --starts", many[i]);
   if (given(a, "every") && !a->output && !a->series)
     return ag_usage("run", "--every applies to the series: write it with -o FILE (or --json --series)");
-  if (a->run.every > 0 && fabs(a->run.t1 - a->run.t0) > MAX_ROWS * a->run.every)
-    return ag_usage("run", "--every %g from t = %g to %g asks for more than a billion rows", a->run.every, a->run.t0,
-                    a->run.t1);
+  AG_TRY(check_rows(&a->run));
   if (!a->output && !a->series && !a->from) a->run.every = -1;
   return AG_OK;
 }
@@ -173,7 +176,7 @@ typedef struct rows {
   long n;
   ag_csv *csv;
   ag_store *store;
-  ag_series *series;
+  ag_spool *series;
   const atomic_int *stop;
   long n_late;
   ag_progress *progress;
@@ -184,7 +187,7 @@ static bool take_row(void *self, const double *record) {
   rows *r = self;
   r->n++;
   if (r->stop && *r->stop && ++r->n_late > LATE_ROWS) return false;
-  if (r->series && !ag_series_row(r->series, record)) return false;
+  if (r->series && !ag_spool_row(r->series, record)) return false;
   if (r->store && !ag_store_row(r->store, record)) return false;
   return !r->csv || ag_csv_row(r->csv, record);
 }
@@ -199,13 +202,15 @@ static void show_progress(void *self, double t, long steps) {
   ag_progress_show(r->progress, r->until_counted ? (double)r->n : t, steps);
 }
 
-static ag_status save_json(const char *path, const ag_outcome *o, const ag_series *series) {
-  ag_json j = {0};
-  ag_result_json(&j, o, series);
-  ag_text_char(&j.text, '\n');
-  ag_status saved = ag_output_save(path, &j.text);
-  ag_text_done(&j.text);
-  return saved;
+/* What JSON is written from. */
+typedef struct whole {
+  const ag_outcome *o;
+  ag_spool *series; /* or NULL */
+} whole;
+
+static void write_json(void *self, ag_json *j) {
+  const whole *w = self;
+  ag_result_json(j, w->o, w->series);
 }
 
 static anagyre_options options_of(const ag_run_options *o, bool strict, rows *sink, const ag_model *m) {
@@ -278,11 +283,12 @@ static bool note_result(ag_ctx *ctx, const ag_outcome *o) {
 }
 
 /* Prints the result and why it ended; returns the worse of the two statuses. */
-static ag_status report(const args *a, const ag_outcome *o, const ag_series *series, ag_status saved) {
+static ag_status report(const args *a, const ag_outcome *o, ag_spool *series, ag_status saved) {
   if (a->common.json) {
-    ag_json j = {0};
-    ag_result_json(&j, o, a->series || a->run.section ? series : NULL);
-    ag_json_print(&j);
+    if (!ag_json_show(write_json, &(whole){o, a->series || a->run.section ? series : NULL})) {
+      ag_output_tell("error: the series cannot be read back: %s", strerror(series->trouble));
+      saved = AG_SYSTEM;
+    }
   } else {
     ag_text out = {0};
     ag_result_summary(o, &out);
@@ -311,7 +317,6 @@ static ag_status open_sinks(const args *a, anagyre_model *m, const ag_record *re
     sink->store = ag_result_file_open(a->output, m, &a->common, &a->run, a->batch.strict, from);
     if (!sink->store) return AG_SYSTEM;
   }
-  if (sink->series) sink->series->width = record->width;
   return from && !ag_continue_rows(from, sink->store, take_row, sink) ? AG_SYSTEM : AG_OK;
 }
 
@@ -327,7 +332,7 @@ static ag_status close_sinks(const args *a, const ag_system *sys, const ag_run_r
 
 /* Runs, closes the files and prints the result. */
 static ag_status run_sinks(const args *a, anagyre_model *m, const ag_system *sys, const ag_record *record,
-                           ag_continued *from, rows *sink, const ag_series *series) {
+                           ag_continued *from, rows *sink, ag_spool *series) {
   double seconds;
   anagyre_motion *motion = move(a, m, from, sink, &seconds);
   if (!motion) {
@@ -339,8 +344,10 @@ static ag_status run_sinks(const args *a, anagyre_model *m, const ag_system *sys
   ag_outcome outcome = {ag_api_ctx(m), sys, record, &a->run, &result, seconds, NULL};
   bool doubtful = note_result(ag_api_ctx(m), &outcome);
   ag_status saved = close_sinks(a, sys, &result, ag_api_ctx(m), sink);
+  if (sink->series && series->trouble) saved = ag_output_error("the series to a temporary file", series->trouble);
   ag_open_report(ag_api_ctx(m), a->common.quiet);
-  if (ag_output_format(a->output) == AG_FORMAT_JSON) saved = save_json(a->output, &outcome, series);
+  if (ag_output_format(a->output) == AG_FORMAT_JSON && saved == AG_OK)
+    saved = ag_json_save(a->output, write_json, &(whole){&outcome, series});
   if (saved == AG_OK) outcome.output = a->output;
   ag_status status = report(a, &outcome, series, saved);
   if (doubtful && a->batch.strict && status == AG_OK) status = AG_FAILED;
@@ -351,15 +358,16 @@ static ag_status run_sinks(const args *a, anagyre_model *m, const ag_system *sys
 static ag_status run_loaded(const args *a, anagyre_model *m, const ag_system *sys, ag_continued *from) {
   ag_record record;
   ag_csv csv;
-  ag_series series = {0};
-  bool in_memory = ag_output_format(a->output) == AG_FORMAT_JSON || a->series || (a->run.section && a->common.json);
-  rows sink = {.series = in_memory ? &series : NULL};
+  ag_spool series;
+  bool kept = ag_output_format(a->output) == AG_FORMAT_JSON || a->series || (a->run.section && a->common.json);
+  rows sink = {.series = kept ? &series : NULL};
   ag_record_init(&record, sys);
+  ag_spool_init(&series, record.width);
   ag_status status = open_sinks(a, m, &record, from, &sink, &csv);
   if (status == AG_OK) status = run_sinks(a, m, sys, &record, from, &sink, &series);
   else (void)close_sinks(a, sys, NULL, NULL, &sink);
   ag_stop_release();
-  ag_series_done(&series);
+  ag_spool_done(&series);
   ag_record_done(&record);
   return status;
 }
@@ -390,6 +398,7 @@ static ag_status run_from(args *a) {
   if (given(a, "max-steps")) a->run.max_steps = max_steps;
   if (!a->output) a->output = a->from;
   ag_status status = ag_continue_until(&from, given(a, "t1") ? &t1 : NULL, &a->run);
+  if (status == AG_OK) status = check_rows(&a->run);
   if (status == AG_OK) {
     anagyre_model *m;
     status = ag_continue_load(&from, &m, &a->run, a->batch.strict);

@@ -544,6 +544,11 @@ class Continued(Case):
             _, err = self.anagyre("run", "--from", "a.h5", *words, code=2)
             self.assertIn(part, err)
         self.anagyre("run", code=2)
+        shutil.copy(self.path("a.h5"), self.path("endless.h5"))
+        with h5py.File(self.path("endless.h5"), "r+") as f:
+            f["options"].attrs["every"] = 1e-300
+        _, err = self.anagyre("run", "--from", "endless.h5", "--t1", 20, code=2)
+        self.assertIn("more than a billion rows", err)
         with open(self.path("stop.nh"), "w", encoding="utf-8") as file:
             file.write("model stop\nconfig x in R\nlagrangian 1/2*x'^2\nevent wall: x = 1 terminal\nstart x' = 1\n")
         self.anagyre("run", "stop.nh", "--t1", 5, "-o", "b.h5")
