@@ -143,7 +143,8 @@ ag_model *ag_api_model(anagyre_model *m) {
 }
 
 static bool same(const ag_derive_options *a, const ag_derive_options *b) {
-  return a->strict == b->strict && a->growth == b->growth && a->saddle == b->saddle && a->t0 == b->t0;
+  return a->strict == b->strict && a->growth == b->growth && a->saddle == b->saddle && a->symbolic == b->symbolic &&
+         a->t0 == b->t0;
 }
 
 /* Ground that would have to pull at the start: the event of lifting off would never see it. */

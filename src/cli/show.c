@@ -8,11 +8,20 @@
 
 typedef struct args {
   ag_common common;
-  bool latex;
+  bool latex, standalone;
+  int form;
 } args;
 
+static const char *form_name(int i) {
+  static const char *const names[] = {"reduced", "multipliers", "constraints", "lagrangian"};
+  return i < 4 ? names[i] : NULL;
+}
+
 static const ag_option options[] = {
+    AG_OPTION(args, "form", CHOICE, form, .arg = "NAME", .choice = form_name,
+              .doc = "which equations: reduced, multipliers, constraints or lagrangian"),
     AG_OPTION(args, "latex", FLAG, latex, .doc = "the equations as LaTeX"),
+    AG_OPTION(args, "standalone", FLAG, standalone, .doc = "with --latex: a complete file"),
     AG_SET_ROW(args),
     AG_QUIET_ROW(args),
     AG_COMMON_ROWS(args),
@@ -33,12 +42,15 @@ static void put_comments(const char *text, char mark, ag_text *out) {
 
 static ag_status act(void *self) {
   const args *a = self;
+  const ag_derive_options reading = {.symbolic = true};
   ag_status status;
-  anagyre_model *m = ag_open_derived(&a->common, &(ag_derive_options){0}, &status);
+  if (a->standalone && !a->latex) return ag_usage("show", "--standalone needs --latex");
+  anagyre_model *m = ag_open_derived(&a->common, &reading, &status);
   if (!m) return status;
   ag_text model = {0}, equations = {0}, out = {0};
   ag_lang_write(ag_api_model(m), &model);
-  ag_system_show(ag_api_system(m, &(ag_derive_options){0}), a->latex, &equations);
+  ag_show_options wish = {(ag_show_form)a->form, a->latex, a->standalone};
+  ag_system_show(ag_api_system(m, &reading), &wish, &equations);
   if (a->common.json) {
     ag_json j = {0};
     ag_json_begin(&j, NULL, '{');
@@ -68,10 +80,11 @@ const ag_command ag_command_show = {
     .words = "MODEL",
     .doc = "the expanded model and the derived equations, as text or LaTeX",
     .text = "Prints the model with every let and family written out, then the equations derived from it,\n"
-            "in the names of the model. The equations are comments of the model language, so what is\n"
-            "printed is again a model file with the same meaning. With --latex the equations are LaTeX\n"
-            "and the model is the comment.\n",
+            "simplified and in the names of the model. The equations are comments of the model language,\n"
+            "so what is printed is again a model file with the same meaning. With --latex the equations\n"
+            "are LaTeX and the model is the comment.\n",
     .examples = "  anagyre show chaplygin_sleigh\n"
-                "  anagyre show my.nh --latex > equations.tex\n",
+                "  anagyre show my.nh --form multipliers\n"
+                "  anagyre show my.nh --latex --standalone > equations.tex\n",
     AG_COMMAND(1, 1),
 };

@@ -132,6 +132,16 @@ void ag_sparse_done(ag_sparse *s);
  * something that is a rotation. */
 void ag_substitute(ag_graph *g, int n, const ag_id *from, const ag_id *to, int n_out, ag_id *outs);
 
+/* Each x (any shape) in the shortest form found: a polynomial in sines, cosines, components of vectors and other
+ * functions, with cos^2 + sin^2 = 1 and |R c| = |c|, like terms collected, quotients cancelled, common factors in
+ * front. Left as it is when it is short already, or too large. A sum of known[] that is a factor is written as its name
+ * known_as[] (a scalar input). The value is the same up to rounding where x is defined; the domain may grow. */
+void ag_normal_form(ag_graph *g, int n_known, const ag_id *known, const ag_id *known_as, int n, ag_id *x);
+/* Scalars divided by what all of them share, numbers and products of atoms; the first gets a positive leading term. */
+void ag_normal_primitive(ag_graph *g, int n, ag_id *x);
+/* Symbols and operations written when x is printed. */
+int ag_normal_size(const ag_graph *g, ag_id x);
+
 /* ---- differentiation ---- */
 /* Forward: tangents[i] (shape of outs[i]) = derivative of outs[i] when each inputs[k] moves with seeds[k]: a tensor
  * of its shape, for a rotation the 3 x 1 body velocity (dR = R hat(seed)). */
@@ -148,4 +158,6 @@ ag_id ag_jacobian(ag_graph *g, ag_id x, int n_in, const ag_id *inputs);
 /* As the model language writes it, so that it parses back to the same node; and as LaTeX. Inputs print their names. */
 void ag_print(const ag_graph *g, ag_id x, ag_text *out);
 void ag_print_latex(const ag_graph *g, ag_id x, ag_text *out);
+/* For reading: sums and products in a settled order, fractions instead of decimals. */
+void ag_print_formula(const ag_graph *g, ag_id x, bool latex, ag_text *out);
 #endif

@@ -32,7 +32,7 @@ static void flush(ag_printer *p) {
 }
 
 void ag_printer_run(const ag_graph *g, ag_id x, ag_text *out, const ag_print_style *style) {
-  ag_printer p = {.g = g, .out = out};
+  ag_printer p = {.g = g, .out = out, .style = style, .scratch = ag_arena_create()};
   ag_printer_node(&p, x, P_IF);
   flush(&p);
   while (p.n_stack > 0) {
@@ -45,7 +45,7 @@ void ag_printer_run(const ag_graph *g, ag_id x, ag_text *out, const ag_print_sty
     else {
       bool paren = style->binds(g, item.node) < item.prec;
       if (paren) ag_printer_text(&p, style->open);
-      if (op_of(g, item.node) == AG_OP_NUM) ag_printer_node(&p, item.node, P_NUMBER);
+      if (op_of(g, item.node) == AG_OP_NUM && !style->plain) ag_printer_node(&p, item.node, P_NUMBER);
       else style->expand(&p, item.node);
       if (paren) ag_printer_text(&p, style->close);
       flush(&p);
@@ -53,6 +53,7 @@ void ag_printer_run(const ag_graph *g, ag_id x, ag_text *out, const ag_print_sty
   }
   free(p.stack);
   free(p.batch);
+  ag_arena_free(p.scratch);
 }
 
 /* ---- forms ---- */
@@ -381,7 +382,9 @@ static void expand(ag_printer *p, ag_id x) {
   }
 }
 
-void ag_print(const ag_graph *g, ag_id x, ag_text *out) {
-  static const ag_print_style style = {binds, ag_text_number, expand, "(", ")"};
-  ag_printer_run(g, x, out, &style);
+const ag_print_style *ag_print_infix(void) {
+  static const ag_print_style style = {binds, ag_text_number, expand, "(", ")", false, NULL};
+  return &style;
 }
+
+void ag_print(const ag_graph *g, ag_id x, ag_text *out) { ag_printer_run(g, x, out, ag_print_infix()); }

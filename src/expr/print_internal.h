@@ -20,9 +20,11 @@ typedef struct ag_printer {
   ag_text *out;
   ag_print_item *stack, *batch; /* batch: the parts of the node at hand, in order */
   int n_stack, cap_stack, n_batch, cap_batch;
+  const struct ag_print_style *style;
+  ag_arena *scratch; /* of texts made on the way */
 } ag_printer;
 
-/* Texts are not copied: constants, names of inputs. */
+/* Texts are not copied: constants, names of inputs, what is in the scratch arena. */
 void ag_printer_text(ag_printer *p, const char *text);
 void ag_printer_textn(ag_printer *p, const char *text, size_t n);
 void ag_printer_node(ag_printer *p, ag_id x, int prec);
@@ -33,11 +35,17 @@ typedef struct ag_print_style {
   void (*number)(ag_text *out, double v);
   void (*expand)(ag_printer *p, ag_id x);
   const char *open, *close;
+  bool latex;
+  const struct ag_print_style *plain; /* of a formula: what writes all but sums and products */
 } ag_print_style;
+const ag_print_style *ag_print_infix(void);
+const ag_print_style *ag_print_tex(void);
 void ag_printer_run(const ag_graph *g, ag_id x, ag_text *out, const ag_print_style *style);
 
 /* x = base^n as the power builder writes it, n >= 2; else 1. */
 int ag_print_power(const ag_graph *g, ag_id x, ag_id *base);
+/* Writes sin^2 x for (sin x)^2 in LaTeX; false when base is no such function. */
+bool ag_print_named_power(ag_printer *p, ag_id base, int n);
 /* Arguments of a sum or product in the order that needs fewest parentheses. */
 void ag_print_order(const ag_graph *g, ag_id x, ag_id *left, ag_id *right);
 /* k = 1, 2, 3 when x is the unit vector e_k of R^3, else 0. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * LaTeX. Scalar functions take their form from op.def; names become symbols: theta -> \theta, x1 -> x_{1},
- * theta' -> \dot{\theta}, x[2]' -> \dot{x}_{2}. */
+ * theta' -> \dot{\theta}, x[2]' -> \dot{x}_{2}, th -> \mathit{th}; vectors are bold, their components are not. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,9 +23,10 @@ static bool is_greek(const char *s, size_t n) {
   return false;
 }
 
-static void symbol(ag_text *out, const char *s, size_t n) {
+/* A Greek letter, a letter, or a word in the given font. */
+static void symbol(ag_text *out, const char *s, size_t n, const char *font) {
   if (is_greek(s, n)) ag_text_char(out, '\\');
-  else if (n > 1) ag_text_str(out, "\\mathrm{");
+  else if (n > 1) ag_text_str(out, font);
   ag_text_strn(out, s, n);
   if (n > 1 && !is_greek(s, n)) ag_text_char(out, '}');
 }
@@ -36,13 +37,18 @@ static void separate(ag_text *out, bool *open) {
 }
 
 /* The name with further indices i, j (0: none) in its subscript. */
-static void name(ag_text *out, const char *s, int i, int j) {
-  size_t base = 0, end = strlen(s);
-  bool dot = strchr(s, '\'') != NULL, open = false;
+static void name(ag_text *out, const char *s, int i, int j, bool bold) {
+  static const char *const accents[] = {"", "\\dot{", "\\ddot{", "\\dddot{"};
+  size_t base = 0, end = strlen(s), n_prime = 0;
+  bool open = false;
+  for (size_t k = 0; k < end; k++) n_prime += s[k] == '\'';
+  if (n_prime > 3) n_prime = 3;
   while (isalpha((unsigned char)s[base])) base++;
-  if (dot) ag_text_str(out, "\\dot{");
-  symbol(out, s, base);
-  if (dot) ag_text_char(out, '}');
+  ag_text_str(out, accents[n_prime]);
+  if (bold) ag_text_str(out, "\\boldsymbol{");
+  symbol(out, s, base, "\\mathit{");
+  if (bold) ag_text_char(out, '}');
+  if (n_prime) ag_text_char(out, '}');
   for (size_t k = base; k < end;) {
     size_t n = 0;
     while (k + n < end && isalnum((unsigned char)s[k + n])) n++;
@@ -52,7 +58,7 @@ static void name(ag_text *out, const char *s, int i, int j) {
     }
     separate(out, &open);
     if (isdigit((unsigned char)s[k])) ag_text_strn(out, s + k, n);
-    else symbol(out, s + k, n);
+    else symbol(out, s + k, n, "\\mathrm{");
     k += n;
   }
   if (i) separate(out, &open), ag_text_printf(out, "%d", i);
@@ -143,7 +149,7 @@ static void sum(ag_printer *p, ag_id x) {
 }
 
 /* sin^2 x rather than (sin x)^2 */
-static bool named_power(ag_printer *p, ag_id base, int n) {
+bool ag_print_named_power(ag_printer *p, ag_id base, int n) {
   ag_op op = op_of(p->g, base);
   bool circular = op == AG_OP_SIN || op == AG_OP_COS || op == AG_OP_TAN;
   if (!circular && op != AG_OP_SINH && op != AG_OP_COSH && op != AG_OP_TANH) return false;
@@ -164,7 +170,7 @@ static void product(ag_printer *p, ag_id x) {
     infix(p, a, P_TERM, "\\,", b, op_of(p->g, a) == AG_OP_NUM ? P_TERM : P_UNARY);
     return;
   }
-  if (named_power(p, base, n)) return;
+  if (ag_print_named_power(p, base, n)) return;
   ag_printer_node(p, base, P_POSTFIX);
   ag_printer_text(p, "^{");
   ag_printer_int(p, n);
@@ -188,7 +194,7 @@ static void entry(ag_printer *p, ag_id x) {
   ag_id a = arg(g, x, 0);
   int i = g->nodes[x].payload.at.i + 1, j = g->nodes[a].cols > 1 ? g->nodes[x].payload.at.j + 1 : 0;
   if (op_of(g, a) == AG_OP_INPUT) { /* binds as an atom: nothing is waiting in the batch */
-    name(p->out, ag_node_name(g, a), i, j);
+    name(p->out, ag_node_name(g, a), i, j, false);
     return;
   }
   ag_printer_text(p, "\\left[");
@@ -229,11 +235,12 @@ static void expand_tensor(ag_printer *p, ag_id x) {
   const ag_graph *g = p->g;
   ag_id a = ag_node_n_arg(g, x) > 0 ? arg(g, x, 0) : 0, b = ag_node_n_arg(g, x) > 1 ? arg(g, x, 1) : 0;
   switch (op_of(g, x)) {
-  case AG_OP_INPUT: name(p->out, ag_node_name(g, x), 0, 0); break;
+  case AG_OP_INPUT: name(p->out, ag_node_name(g, x), 0, 0, g->nodes[x].rows > 1 && g->nodes[x].cols == 1); break;
   case AG_OP_EYE: ag_printer_text(p, "\\mathbf{1}"); break;
   case AG_OP_ZERO: ag_printer_text(p, "0"); break;
   case AG_OP_STACK:
-    if (ag_print_unit(g, x)) ag_printer_text(p, "e_{"), ag_printer_int(p, ag_print_unit(g, x)), ag_printer_text(p, "}");
+    if (ag_print_unit(g, x))
+      ag_printer_text(p, "\\boldsymbol{e}_{"), ag_printer_int(p, ag_print_unit(g, x)), ag_printer_text(p, "}");
     else matrix(p, x);
     break;
   case AG_OP_CONCAT: columns(p, x); break;
@@ -294,7 +301,9 @@ static void expand(ag_printer *p, ag_id x) {
   }
 }
 
-void ag_print_latex(const ag_graph *g, ag_id x, ag_text *out) {
-  static const ag_print_style style = {binds, number, expand, "\\left(", "\\right)"};
-  ag_printer_run(g, x, out, &style);
+const ag_print_style *ag_print_tex(void) {
+  static const ag_print_style style = {binds, number, expand, "\\left(", "\\right)", true, NULL};
+  return &style;
 }
+
+void ag_print_latex(const ag_graph *g, ag_id x, ag_text *out) { ag_printer_run(g, x, out, ag_print_tex()); }

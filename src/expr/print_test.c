@@ -369,12 +369,12 @@ static void check_latex(void) {
   latex("abs(x - y)", "\\left|x-y\\right|");
   latex("x - (y + z)", "x-\\left(y+z\\right)");
   latex("-(x + y)", "-\\left(x+y\\right)");
-  latex("R^T*e3", "R^{\\mathsf T}\\,e_{3}");
+  latex("R^T*e3", "R^{\\mathsf T}\\,\\boldsymbol{e}_{3}");
   latex("dot(v, cross(v', v))*x", "0");
-  latex("x*dot(v, v')", "x\\,\\left(v\\cdot \\dot{v}\\right)");
-  latex("cross(v, Omega[2])", "v\\times \\Omega_{2}");
-  latex("inverse(A)*v", "A^{-1}\\,v");
-  latex("norm(v)", "\\left\\|v\\right\\|");
+  latex("x*dot(v, v')", "x\\,\\left(\\boldsymbol{v}\\cdot \\dot{\\boldsymbol{v}}\\right)");
+  latex("cross(v, Omega[2])", "\\boldsymbol{v}\\times \\boldsymbol{\\Omega}_{2}");
+  latex("inverse(A)*v", "A^{-1}\\,\\boldsymbol{v}");
+  latex("norm(v)", "\\left\\|\\boldsymbol{v}\\right\\|");
   latex("[x, y, 1]", "\\begin{pmatrix}x \\\\ y \\\\ 1\\end{pmatrix}");
   latex("if x < y then 1 else 2e-9",
         "\\begin{cases}1 & \\text{if } x<y \\\\ 2\\cdot 10^{-9} & \\text{otherwise}\\end{cases}");

@@ -70,7 +70,12 @@ ag_id ag_basis_solve(derive *d, ag_basis *basis, ag_id all, ag_id s, ag_id *u) {
   if (m) {
     basis->N = ag_input(g, ag_free_name(sys, "N"), n_y, m, AG_LEAF_REAL);
     const char *name = sys->n_basis ? ag_arena_printf(sys->arena, "basis%d", sys->n_basis + 1) : "basis";
+    if (d->options->symbolic && (B = ag_kernel(d, S, s, &solution)))
+      name = sys->n_basis ? ag_arena_printf(sys->arena, "v%d", sys->n_basis + 1) : "v";
     *u = ag_input(g, ag_free_name(sys, name), m, 1, AG_LEAF_REAL);
+    if (B) solution = ag_add(g, ag_mul(g, B, *u), solution);
+  }
+  if (m && !B) {
     B = ag_sub(g, basis->N, ag_mul(g, St, ag_solve(g, SSt, ag_mul(g, S, basis->N), AG_SOLVE_SPD)));
     solution = ag_add(g, ag_mul(g, B, orthonormal(g, B, *u)), solution);
   }

@@ -23,9 +23,10 @@ typedef struct ag_system ag_system;
 /* ---- derivation ---- */
 
 typedef struct ag_derive_options {
-  bool strict; /* refuse a start that had to be projected */
-  bool growth; /* compute the growth vector */
-  bool saddle; /* treat constraints as in a large system, whatever the size */
+  bool strict;   /* refuse a start that had to be projected */
+  bool growth;   /* compute the growth vector */
+  bool saddle;   /* treat constraints as in a large system, whatever the size */
+  bool symbolic; /* write bases of admissible velocities as formulas where possible: to be read, not to be run */
   double t0;
 } ag_derive_options;
 
@@ -107,8 +108,18 @@ ag_tape *ag_system_tape(ag_system *sys, int n_out, const ag_id *outs, bool *need
 ag_tape *ag_system_reduced_tape(ag_system *sys, int n_out, const ag_id *outs, bool *reads_rest);
 /* The accelerations xi' of the eliminated equations as a tape on [q | u] with c, to compare with the saddle form. */
 ag_tape *ag_system_accel(ag_system *sys);
-/* The derived equations as text, infix or LaTeX. */
-void ag_system_show(ag_system *sys, bool latex, ag_text *out);
+/* The derived equations in normal form, as text or LaTeX. Derive with `symbolic` to read all of them. */
+typedef enum ag_show_form {
+  AG_SHOW_REDUCED,     /* velocities and their equations of motion with the constraints eliminated, and the energy */
+  AG_SHOW_MULTIPLIERS, /* with the multipliers of the constraints */
+  AG_SHOW_CONSTRAINTS,
+  AG_SHOW_LAGRANGIAN
+} ag_show_form;
+typedef struct ag_show_options {
+  ag_show_form form;
+  bool latex, standalone; /* standalone: a complete file for LaTeX */
+} ag_show_options;
+void ag_system_show(ag_system *sys, const ag_show_options *o, ag_text *out);
 
 #include "mech/along.h" /* derivatives along a direction */
 #endif

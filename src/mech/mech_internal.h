@@ -85,6 +85,7 @@ struct ag_system {
   ag_id energy, energy_size; /* kinetic energy + |potential energy|: what an error of the energy is small against */
   ag_id *xi_of_u;            /* xi(q, u, t) per coordinate */
   ag_id mass, force, kappa;  /* B^T M B (0: see M_at), right-hand side, its lower part with AG_ELIM_SADDLE */
+  ag_id momentum;            /* B^T p, linear in u up to a part without it */
   ag_id rates;               /* u' */
   ag_id *reaction;           /* S^T lambda per coordinate, NULL without constraints */
   ag_growth growth;
@@ -205,6 +206,10 @@ int ag_minor_rank(const derive *d, int k, int n, const ag_id *S, const ag_id *no
 /* basis.c: y (a column, from S y + s = 0 with the rows of the basis) in terms of coordinates *u (0: there are none). */
 enum { AG_BASIS_MAX = 24 }; /* coordinates, and rows where they are combined */
 ag_id ag_basis_solve(derive *d, ag_basis *basis, ag_id S, ag_id s, ag_id *u);
+
+/* kernel.c: a basis of ker S (k x n) as formulas in q and t, n x (n - k), good where a minor of S is not 0; and *y0, a
+ * solution of S y + s = 0. 0: S is too large. */
+ag_id ag_kernel(derive *d, ag_id S, ag_id s, ag_id *y0);
 
 /* eliminate.c */
 ag_status ag_eliminate(derive *d);

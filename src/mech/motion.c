@@ -106,7 +106,8 @@ static void eliminated(derive *d, const ag_id *gradient) {
     ag_reverse(g, nc, d->velocity, brace, n_in, sys->u_inputs, part);
     sys->force = ag_concat(g, n_in, part);
     ag_reverse(g, nc, d->velocity, p, n_in, sys->u_inputs, part);
-    rates = solve_mass(d, ag_concat(g, n_in, part));
+    sys->momentum = ag_concat(g, n_in, part);
+    rates = solve_mass(d, sys->momentum);
   }
   for (int i = 0; i < nc; i++) outs[i] = stored_rate(d, i, d->velocity[i]);
   sys->rates = rates;

@@ -1,207 +1,249 @@
 /* SPDX-License-Identifier: MIT
- * The derived equations as text or LaTeX, in the names of the model: what a `let` of the model stands for is printed by
- * its name, and what is used more than once gets one. */
+ * The derived equations as text or LaTeX, in the names of the model and in normal form: which equations each form has.
+ * How they are named and laid out: sheet.c. */
 #include <string.h>
 
-#include "mech/mech_internal.h"
+#include "mech/sheet.h"
 
-/* Named pieces of the expressions to be printed, in order of their ids: arguments before users. */
-typedef struct names {
-  ag_graph *g;
-  int n, cap;
-  ag_id *node, *input;
-} names;
+enum { SHORT = 25 }; /* size of a right side that is solved for the acceleration */
 
-/* Operations written when a node is printed in full, up to a bound. */
-static void tree_sizes(const ag_graph *g, ag_id top, const bool *seen, int *size) {
-  for (ag_id x = 1; x <= top; x++) {
-    if (!seen[x]) continue;
-    int sum = ag_node_n_arg(g, x) > 0;
-    for (int a = 0; a < ag_node_n_arg(g, x) && sum < 1000000; a++) sum += size[ag_node_arg(g, x, a)];
-    size[x] = sum;
+/* Names of the derivatives of u: one input per input of u, so that vectors stay vectors. */
+static ag_id *accelerations(ag_sheet *s) {
+  const ag_system *sys = s->sys;
+  ag_id *a = AG_NEWN(s->a, ag_id, sys->n_u_input + 1);
+  for (int i = 0; i < sys->n_u_input; i++) {
+    ag_id u = sys->u_inputs[i];
+    a[i] = ag_input(s->g, ag_arena_printf(s->a, "%s'", ag_node_name(s->g, u)), ag_node_rows(s->g, u), 1, AG_LEAF_REAL);
   }
+  return a;
 }
 
-static const char *let_name(const ag_system *sys, ag_id x) {
-  const ag_model *m = sys->model;
-  for (int i = 0; i < m->n_lets; i++)
-    if (m->lets[i].x == x) return m->lets[i].name;
-  return NULL;
-}
-
-static void add_name(names *k, ag_id x, const char *name) {
-  int cap = k->cap;
-  AG_PUSH(k->node, k->n, k->cap);
-  AG_PUSH(k->input, k->n, cap);
-  k->node[k->n] = x;
-  k->input[k->n++] = ag_input(k->g, name, ag_node_rows(k->g, x), ag_node_cols(k->g, x),
-                              ag_is_rotation(k->g, x) ? AG_LEAF_ROTATION : AG_LEAF_REAL);
-}
-
-/* Chooses what gets a name: lets of the model, and pieces of at least three operations used twice. */
-static void choose(ag_system *sys, int n_out, const ag_id *outs, names *k) {
-  const ag_graph *g = k->g;
-  ag_id top = 0;
-  for (int i = 0; i < n_out; i++) top = outs[i] > top ? outs[i] : top;
-  bool *seen = ag_heap_alloc((size_t)top + 1);
-  int *uses = ag_heap_alloc(sizeof(int) * ((size_t)top + 1)), *size = ag_heap_alloc(sizeof(int) * ((size_t)top + 1)),
-      serial = 0;
-  for (int i = 0; i < n_out; i++) seen[outs[i]] = true, uses[outs[i]]++;
-  for (ag_id x = top; x > 0; x--)
-    for (int a = 0; seen[x] && a < ag_node_n_arg(g, x); a++)
-      seen[ag_node_arg(g, x, a)] = true, uses[ag_node_arg(g, x, a)]++;
-  tree_sizes(g, top, seen, size);
-  for (ag_id x = 1; x <= top; x++) {
-    if (!seen[x] || size[x] < 1) continue;
-    const char *name = let_name(sys, x);
-    if (name) add_name(k, x, name);
-    else if (uses[x] > 1 && size[x] >= 3 && !(ag_is_rotation(g, x)))
-      add_name(k, x, ag_free_name(sys, ag_arena_printf(sys->arena, "k%d", ++serial)));
-  }
-  free(seen);
-  free(uses);
-  free(size);
-}
-
-/* x with every named piece but the first `upto` ones left in full. */
-static ag_id named(names *k, int upto, ag_id x) {
-  if (upto) ag_substitute(k->g, upto, k->node, k->input, 1, &x);
-  return x;
-}
-
-typedef struct page {
-  bool latex, some; /* some: a line stands in the block already */
-  ag_text *out;
-  names k;
-} page;
-
-static void expression(page *p, ag_id x) {
-  if (p->latex) ag_print_latex(p->k.g, x, p->out);
-  else ag_print(p->k.g, x, p->out);
-}
-
-/* left = x, left given as text (infix) or as a node printed in the style */
-static void equation(page *p, ag_id left, const char *text, ag_id x) {
-  ag_text_str(p->out, !p->latex ? "  " : p->some ? " \\\\\n" : "");
-  p->some = true;
-  if (left) expression(p, left);
-  else ag_text_str(p->out, text);
-  ag_text_str(p->out, p->latex ? " &= " : " = ");
-  expression(p, x);
-  if (!p->latex) ag_text_str(p->out, "\n");
-}
-
-static void heading(page *p, const char *text) {
-  if (p->latex) ag_text_printf(p->out, "%% %s\n", text);
-  else ag_text_printf(p->out, "\n# %s\n", text);
-}
-
-static void begin(page *p) {
-  if (p->latex) ag_text_str(p->out, "\\begin{align*}\n");
-  p->some = false;
-}
-
-static void end(page *p) {
-  if (p->latex) ag_text_str(p->out, p->some ? "\n\\end{align*}\n" : "\\end{align*}\n");
+/* Is a vector with long components written out somewhere in x? */
+static bool long_stack(const ag_graph *g, ag_id x) {
+  for (int k = 0, n = ag_node_n_arg(g, x); k < n; k++)
+    if (ag_node_cols(g, x) == 1 && long_stack(g, ag_node_arg(g, x, k))) return true;
+  return ag_node_op(g, x) == AG_OP_STACK && ag_node_cols(g, x) == 1 && ag_normal_size(g, x) > 20;
 }
 
 /* Velocities that are not independent. */
-static void show_velocities(const ag_system *sys, page *p) {
+static void add_velocities(ag_sheet *s) {
+  const ag_system *sys = s->sys;
   const ag_model *m = sys->model;
   bool any = false;
-  for (int i = 0; i < m->n_coords; i++) any = any || sys->xi_of_u[i] != m->coords[i].xi;
-  if (!any) return;
-  heading(p, "velocities in terms of the independent ones");
-  begin(p);
-  for (int i = 0; i < m->n_coords; i++)
-    if (sys->xi_of_u[i] != m->coords[i].xi) equation(p, m->coords[i].xi, NULL, named(&p->k, p->k.n, sys->xi_of_u[i]));
-  end(p);
-}
-
-/* An entry of a matrix, unless it is zero; of a symmetric one both. */
-static void show_entry(page *p, ag_arena *arena, const char *A, int i, int j, bool symmetric, ag_id x) {
-  if (ag_is_zero(p->k.g, x)) return;
-  const char *left = p->latex ? ag_arena_printf(arena, "%s_{%d,%d}", A, i + 1, j + 1)
-                              : ag_arena_printf(arena, "%s[%d,%d]", A, i + 1, j + 1);
-  if (p->latex && i < 9 && j < 9) left = ag_arena_printf(arena, "%s_{%d%d}", A, i + 1, j + 1);
-  if (!p->latex && symmetric && i != j) left = ag_arena_printf(arena, "%s[%d,%d] = %s", A, j + 1, i + 1, left);
-  equation(p, 0, left, named(&p->k, p->k.n, x));
-}
-
-static void show_motion(const ag_system *sys, page *p, ag_arena *arena) {
-  int n = sys->n.u;
-  if (!n) return;
-  const char *A = ag_free_name(sys, "A"), *f = ag_free_name(sys, "f"), *u = ag_free_name(sys, "u"), *more = "";
-  if (sys->elimination == AG_ELIM_SADDLE) more = " + (S^T lambda)[i], sum over j of S[r,j] u[j]' = k[r]";
-  heading(p, ag_arena_printf(arena, "equations of motion: sum over j of %s[i,j] %s[j]' = %s[i]%s", A, u, f, more));
-  begin(p);
-  for (int i = 0; i < n && sys->mass; i++)
-    for (int j = 0; j <= i; j++) show_entry(p, arena, A, i, j, true, ag_entry(p->k.g, sys->mass, i, j));
-  for (int i = 0; i < sys->M_at.n; i++)
-    show_entry(p, arena, A, sys->M_at.row[i], sys->M_at.col[i], true, sys->M_at.x[i]);
-  for (int i = 0, r; i < sys->S_at.n; i++)
-    if ((r = sys->rows[sys->S_at.row[i]].lambda) >= 0)
-      show_entry(p, arena, "S", r, sys->S_at.col[i], false, sys->S_at.x[i]);
-  for (int i = 0; i < n; i++)
-    equation(p, 0, p->latex ? ag_arena_printf(arena, "f_{%d}", i + 1) : ag_arena_printf(arena, "%s[%d]", f, i + 1),
-             named(&p->k, p->k.n, ag_entry(p->k.g, sys->force, i, 0)));
-  for (int i = 0; i < sys->n.lambda && sys->kappa; i++)
-    equation(p, 0, ag_arena_printf(arena, p->latex ? "k_{%d}" : "k[%d]", i + 1),
-             named(&p->k, p->k.n, ag_entry(p->k.g, sys->kappa, i, 0)));
-  end(p);
-}
-
-static void show_pieces(page *p) {
-  if (!p->k.n) return;
-  heading(p, "where");
-  begin(p);
-  for (int i = 0; i < p->k.n; i++) equation(p, p->k.input[i], NULL, named(&p->k, i, p->k.node[i]));
-  end(p);
-}
-
-static void list_u(const ag_system *sys, page *p) {
-  heading(p, ag_arena_printf(sys->arena, "independent velocities %s", ag_free_name(sys, "u")));
-  if (p->latex) ag_text_str(p->out, "% ");
-  else ag_text_str(p->out, "  ");
-  for (int i = 0; i < sys->n.u; i++) ag_text_printf(p->out, "%s%s", i ? ", " : "", sys->u_names[i]);
-  ag_text_str(p->out, sys->n.u ? "\n" : "none: every velocity is prescribed\n");
-  for (int i = 0; i < sys->n_basis; i++)
-    if (sys->bases[i].N)
-      ag_text_printf(p->out,
-                     "%s%s: coordinates in an orthonormal basis of ker S for %d velocities tied by %d %s; N is data, "
-                     "renewed as the motion turns\n",
-                     p->latex ? "% " : "  ", ag_node_name(p->k.g, sys->u_inputs[sys->n_u_input - sys->n_basis + i]),
-                     sys->bases[i].n_y, sys->bases[i].n_w, ag_plural(sys->bases[i].n_w, "constraint", "constraints"));
-}
-
-void ag_system_show(ag_system *sys, bool latex, ag_text *out) {
-  const ag_model *m = sys->model;
-  ag_graph *g = m->graph;
-  page p = {.latex = latex, .out = out, .k = {.g = g}};
-  ag_arena *arena = ag_arena_create();
-  int n = sys->n.u, n_out = 0, n_dense = sys->mass ? n * n : 0;
-  ag_id *outs =
-      ag_heap_alloc(sizeof *outs * (size_t)(m->n_coords + n_dense + sys->M_at.n + sys->S_at.n + n + sys->n.lambda + 2));
-  for (int i = 0; i < m->n_coords; i++) outs[n_out++] = sys->xi_of_u[i];
-  for (int i = 0; i < n; i++) {
-    for (int j = 0; j <= i && sys->mass; j++) outs[n_out++] = ag_entry(g, sys->mass, i, j);
-    outs[n_out++] = ag_entry(g, sys->force, i, 0);
+  for (int i = 0; i < m->n_coords; i++) {
+    if (sys->xi_of_u[i] == m->coords[i].xi) continue;
+    if (!any) ag_sheet_heading(s, "velocities in terms of the independent ones", NULL);
+    any = true;
+    ag_id xi = m->coords[i].xi, x = ag_sheet_normal(s, sys->xi_of_u[i]);
+    int dim = long_stack(s->g, x) ? m->coords[i].dim : 1;
+    if (dim == 1) ag_sheet_add(s, xi, x);
+    for (int k = 0; k < dim && dim > 1; k++) {
+      x = ag_sheet_normal(s, ag_entry(s->g, sys->xi_of_u[i], k, 0));
+      ag_sheet_add(s, ag_entry(s->g, xi, k, 0), x);
+    }
   }
-  for (int i = 0; i < sys->M_at.n; i++) outs[n_out++] = sys->M_at.x[i];
-  for (int i = 0; i < sys->S_at.n; i++) outs[n_out++] = sys->S_at.x[i];
-  for (int i = 0; i < sys->n.lambda && sys->kappa; i++) outs[n_out++] = ag_entry(g, sys->kappa, i, 0);
-  outs[n_out++] = sys->energy;
-  choose(sys, n_out, outs, &p.k);
-  list_u(sys, &p);
-  show_pieces(&p);
-  show_velocities(sys, &p);
-  show_motion(sys, &p, arena);
-  heading(&p, "energy");
-  begin(&p);
-  equation(&p, 0, latex ? "E" : "energy", named(&p.k, p.k.n, sys->energy));
-  end(&p);
-  free(outs);
-  free(p.k.node);
-  free(p.k.input);
-  ag_arena_free(arena);
+}
+
+/* left = right, solved for the acceleration where it is alone with a short coefficient. */
+static void add_row(ag_sheet *s, ag_id left, ag_id right, ag_id accel, ag_id coefficient) {
+  ag_graph *g = s->g;
+  left = ag_sheet_normal(s, left);
+  right = ag_sheet_normal(s, right);
+  if (coefficient) {
+    ag_id solved = ag_sheet_normal(s, ag_div(g, right, coefficient));
+    if (ag_normal_size(g, solved) <= SHORT) left = accel, right = solved;
+  }
+  ag_sheet_add(s, left, right);
+}
+
+/* The coefficient of a scalar acceleration that is alone in its row, or 0. */
+static ag_id lone_coefficient(const ag_sheet *s, int row, int n) {
+  ag_id own = 0;
+  for (int j = 0; j < n; j++) {
+    ag_id x = ag_entry(s->g, s->sys->mass, row, j);
+    ag_normal_form(s->g, 0, NULL, NULL, 1, &x);
+    if (j == row) own = x;
+    else if (!ag_is_zero(s->g, x)) return 0;
+  }
+  return own;
+}
+
+/* A u' = f row by row; a row of a vector velocity is a vector equation where that is shorter than its components. */
+static void add_motion(ag_sheet *s) {
+  const ag_system *sys = s->sys;
+  ag_graph *g = s->g;
+  int n_in = sys->n_u_input, at = 0;
+  ag_id *a = accelerations(s), *left = AG_NEWN(s->a, ag_id, n_in + 1);
+  ag_sheet_heading(s, "equations of motion", NULL);
+  ag_id all;
+  ag_forward(g, n_in, sys->u_inputs, a, 1, &sys->momentum, &all);
+  for (int i = 0, dim; i < n_in; i++, at += dim) {
+    dim = ag_node_rows(g, a[i]);
+    left[i] = ag_rows_of(g, all, at, dim);
+    ag_id right = ag_rows_of(g, sys->force, at, dim);
+    if (dim == 1) {
+      add_row(s, left[i], right, a[i], lone_coefficient(s, at, sys->n.u));
+      continue;
+    }
+    ag_id x = ag_sheet_normal(s, left[i]), f = ag_sheet_normal(s, right), parts[2 * AG_SADDLE_MAX];
+    int whole = ag_normal_size(g, x) + ag_normal_size(g, f), size = 0;
+    for (int k = 0; k < dim; k++) {
+      parts[2 * k] = ag_sheet_normal(s, ag_entry(g, left[i], k, 0));
+      parts[2 * k + 1] = ag_sheet_normal(s, ag_entry(g, right, k, 0));
+      size += ag_normal_size(g, parts[2 * k]) + ag_normal_size(g, parts[2 * k + 1]);
+    }
+    bool vector = whole <= size && !long_stack(g, x) && !long_stack(g, f);
+    if (vector) ag_sheet_add(s, x, f);
+    for (int k = 0; k < dim && !vector; k++) {
+      ag_id coefficient = lone_coefficient(s, at + k, sys->n.u);
+      add_row(s, parts[2 * k], parts[2 * k + 1], ag_entry(g, a[i], k, 0), coefficient);
+    }
+  }
+}
+
+/* Large systems: entry by entry, as they are. */
+static void add_entry(ag_sheet *s, const char *A, int i, int j, ag_id x) {
+  if (ag_is_zero(s->g, x)) return;
+  ag_sheet_add(s, ag_input(s->g, ag_arena_printf(s->a, "%s[%d,%d]", A, i + 1, j + 1), 1, 1, AG_LEAF_REAL), x);
+}
+
+static void add_column(ag_sheet *s, const char *f, int n, ag_id x) {
+  for (int i = 0; i < n; i++) {
+    ag_id left = ag_input(s->g, ag_arena_printf(s->a, "%s[%d]", f, i + 1), 1, 1, AG_LEAF_REAL);
+    ag_sheet_add(s, left, ag_entry(s->g, x, i, 0));
+  }
+}
+
+static void add_large(ag_sheet *s) {
+  const ag_system *sys = s->sys;
+  const char *A = ag_free_name(sys, "A"), *f = ag_free_name(sys, "f"), *u = ag_free_name(sys, "u"), *rest = "";
+  if (sys->elimination == AG_ELIM_SADDLE) rest = " + (S^T lambda)[i], sum over j of S[r,j] u[j]' = k[r]";
+  ag_sheet_heading(s,
+                   ag_arena_printf(s->a, "equations of motion: sum over j of %s[i,j] %s[j]' = %s[i]%s, %s symmetric", A,
+                                   u, f, rest, A),
+                   NULL);
+  for (int i = 0; i < sys->M_at.n; i++) add_entry(s, A, sys->M_at.row[i], sys->M_at.col[i], sys->M_at.x[i]);
+  for (int i = 0, r; i < sys->S_at.n; i++)
+    if ((r = sys->rows[sys->S_at.row[i]].lambda) >= 0) add_entry(s, "S", r, sys->S_at.col[i], sys->S_at.x[i]);
+  add_column(s, f, sys->n.u, sys->force);
+  if (sys->kappa) add_column(s, "k", sys->n.lambda, sys->kappa);
+}
+
+static void add_independent(ag_sheet *s) {
+  const ag_system *sys = s->sys;
+  ag_text list = {0}, tex = {0};
+  for (int i = 0; i < sys->n.u; i++) ag_text_printf(&list, "%s%s", i ? ", " : "", sys->u_names[i]);
+  for (int i = 0; i < sys->n_u_input; i++) {
+    ag_text_str(&tex, i ? ", $" : "$");
+    ag_print_formula(s->g, sys->u_inputs[i], true, &tex);
+    ag_text_str(&tex, "$");
+  }
+  if (!sys->n.u) ag_text_str(&list, "none: every velocity is prescribed"), ag_text_str(&tex, ag_text_cstr(&list));
+  ag_sheet_heading(s, "independent velocities", ag_arena_str(s->a, ag_text_cstr(&list)));
+  s->lines[s->n - 1].tex = ag_arena_str(s->a, ag_text_cstr(&tex));
+  ag_text_done(&list);
+  ag_text_done(&tex);
+}
+
+/* In all velocities or, where that is shorter, in the independent ones. */
+static void add_energy(ag_sheet *s) {
+  const ag_system *sys = s->sys;
+  const ag_model *m = sys->model;
+  ag_id x = sys->energy, y = sys->energy, *xi = AG_NEWN(s->a, ag_id, m->n_coords + 1);
+  for (int i = 0; i < m->n_coords; i++) xi[i] = m->coords[i].xi;
+  ag_substitute(s->g, m->n_coords, xi, sys->xi_of_u, 1, &y);
+  x = ag_sheet_normal(s, x);
+  y = ag_sheet_normal(s, y);
+  ag_sheet_heading(s, "energy", NULL);
+  ag_id name = ag_input(s->g, s->latex ? "E" : "energy", 1, 1, AG_LEAF_REAL);
+  ag_sheet_add(s, name, ag_normal_size(s->g, y) < ag_normal_size(s->g, x) ? y : x);
+}
+
+static void add_reduced(ag_sheet *s) {
+  add_independent(s);
+  add_velocities(s);
+  if (!s->sys->mass && s->sys->n.u) add_large(s);
+  else if (s->sys->n.u) add_motion(s);
+  add_energy(s);
+}
+
+static void add_zeros(ag_sheet *s, int n, const ag_item *items) {
+  for (int i = 0; i < n; i++) {
+    ag_id x = items[i].x, zero = ag_zero(s->g, ag_node_rows(s->g, x), ag_node_cols(s->g, x));
+    ag_sheet_add(s, ag_sheet_normal(s, x), zero);
+  }
+}
+
+static void add_constraints(ag_sheet *s) {
+  const ag_model *m = s->sys->model;
+  bool any = m->n_constraints || m->n_holonomics || m->n_prescribes;
+  ag_sheet_heading(s, "constraints", any ? NULL : "none");
+  add_zeros(s, m->n_constraints, m->constraints);
+  add_zeros(s, m->n_holonomics, m->holonomics);
+  add_zeros(s, m->n_prescribes, m->prescribes);
+}
+
+/* d/dt dl/dxi of each coordinate, the part with xi' on the left: M xi' = -ell + S^T lambda. */
+static void add_multipliers(ag_sheet *s) {
+  const ag_system *sys = s->sys;
+  const ag_model *m = sys->model;
+  ag_graph *g = s->g;
+  const ag_id *made = sys->made[AG_ROLE_SADDLE];
+  int nc = m->n_coords;
+  ag_id *xi = AG_NEWN(s->a, ag_id, nc), *a = AG_NEWN(s->a, ag_id, nc), *p = AG_NEWN(s->a, ag_id, nc),
+        one = ag_num(g, 1);
+  if (!made) {
+    add_large(s);
+    return;
+  }
+  for (int i = 0; i < nc; i++) {
+    xi[i] = m->coords[i].xi;
+    a[i] = ag_input(g, ag_arena_printf(s->a, "%s'", ag_node_name(g, xi[i])), m->coords[i].dim, 1, AG_LEAF_REAL);
+  }
+  ag_reverse(g, 1, &m->lagrangian, &one, nc, xi, p);
+  ag_forward(g, nc, xi, a, nc, p, p);
+  ag_sheet_heading(s, "equations of motion with multipliers", NULL);
+  ag_id ell = made[sys->n.lambda ? 2 : 1];
+  for (int i = 0, at = 0; i < nc; at += m->coords[i++].dim) {
+    ag_id right = ag_neg(g, ag_rows_of(g, ell, at, m->coords[i].dim));
+    if (sys->reaction) right = ag_add(g, right, sys->reaction[i]);
+    right = ag_sheet_normal(s, right);
+    ag_sheet_add(s, ag_sheet_normal(s, p[i]), right);
+  }
+  add_constraints(s);
+}
+
+static void add_lagrangian(ag_sheet *s) {
+  ag_sheet_heading(s, "Lagrangian", NULL);
+  ag_id name = ag_input(s->g, s->latex ? "L" : "lagrangian", 1, 1, AG_LEAF_REAL);
+  ag_sheet_add(s, name, ag_sheet_normal(s, s->sys->model->lagrangian));
+}
+
+/* Text of a model inside LaTeX. */
+static void escape(const char *text, ag_text *out) {
+  for (; *text; text++) {
+    if (strchr("&%$#_{}", *text)) ag_text_char(out, '\\'), ag_text_char(out, *text);
+    else if (*text == '\\') ag_text_str(out, "\\textbackslash{}");
+    else if (*text == '~') ag_text_str(out, "\\textasciitilde{}");
+    else if (*text == '^') ag_text_str(out, "\\textasciicircum{}");
+    else ag_text_char(out, *text);
+  }
+}
+
+void ag_system_show(ag_system *sys, const ag_show_options *o, ag_text *out) {
+  static void (*const forms[])(ag_sheet * s) = {add_reduced, add_multipliers, add_constraints, add_lagrangian};
+  ag_sheet s;
+  ag_sheet_init(&s, sys);
+  s.latex = o->latex;
+  s.standalone = o->latex && o->standalone;
+  forms[o->form](&s);
+  if (s.standalone) {
+    ag_text_str(out, "\\documentclass{article}\n\\usepackage[a4paper,margin=25mm]{geometry}\n\\usepackage{amsmath}\n"
+                     "\\allowdisplaybreaks\n\\begin{document}\n\\section*{");
+    escape(sys->model->title && *sys->model->title ? sys->model->title : sys->model->name, out);
+    ag_text_str(out, "}\n");
+  }
+  ag_sheet_print(&s, out);
+  if (s.standalone) ag_text_str(out, "\\end{document}\n");
+  ag_sheet_done(&s);
 }

@@ -6,8 +6,8 @@
 static void check(bench_system *b) {
   for (int latex = 0; latex < 2; latex++) {
     ag_text text = {0}, again = {0};
-    ag_system_show(b->sys, latex, &text);
-    ag_system_show(b->sys, latex, &again);
+    ag_system_show(b->sys, &(ag_show_options){.latex = latex}, &text);
+    ag_system_show(b->sys, &(ag_show_options){.latex = latex}, &again);
     AG_CHECK_STR(text.s, again.s);
     AG_CHECK(strstr(text.s, "independent velocities") && strstr(text.s, "energy"));
     for (int i = 0; i < b->sys->n.u; i++) AG_CHECK(strstr(text.s, b->sys->u_names[i]) != NULL);
@@ -21,7 +21,7 @@ static void check_coin(void) {
   bench_system b;
   ag_text text = {0};
   bench_init(&b, &(mech_case){.make = plain_coin});
-  ag_system_show(b.sys, false, &text);
+  ag_system_show(b.sys, &(ag_show_options){0}, &text);
   AG_CHECK(strstr(text.s, "phi', psi'") && strstr(text.s, "cos(phi)") && strstr(text.s, "sin(phi)"));
   ag_text_done(&text);
   bench_done(&b);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ * The normal form: identities, random programs keep their values, a normal form is its own normal form. */
+#include "expr/graph_internal.h"
+#include "expr/random_program.h"
+
+#include "check.h"
+
+static ag_graph *g;
+
+static ag_id normal(ag_id x) {
+  ag_normal_form(g, 0, NULL, NULL, 1, &x);
+  return x;
+}
+
+static void prints(ag_id x, const char *expected) {
+  ag_text out = {0};
+  ag_id y = normal(x);
+  ag_print_formula(g, y, false, &out);
+  AG_CHECK_STR(ag_text_cstr(&out), expected);
+  AG_CHECK(normal(y) == y);
+  ag_text_done(&out);
+}
+
+static ag_id mul3(ag_id a, ag_id b, ag_id c) { return ag_mul(g, ag_mul(g, a, b), c); }
+
+static void check_identities(void) {
+  ag_id m = ag_input(g, "m", 1, 1, AG_LEAF_REAL), a = ag_input(g, "a", 1, 1, AG_LEAF_REAL),
+        b = ag_input(g, "b", 1, 1, AG_LEAF_REAL), phi = ag_input(g, "phi", 1, 1, AG_LEAF_REAL),
+        psi = ag_input(g, "psi", 1, 1, AG_LEAF_REAL), Q = ag_input(g, "R", 3, 3, AG_LEAF_ROTATION);
+  ag_id s = ag_apply1(g, AG_OP_SIN, phi), c = ag_apply1(g, AG_OP_COS, phi), one = ag_num(g, 1);
+  /* the skate: cos(phi)*(m*a + sin(phi)*b*m) - cos(phi)*b*m*sin(phi) */
+  ag_id inner = ag_add(g, ag_mul(g, m, a), mul3(s, b, m));
+  prints(ag_sub(g, ag_mul(g, c, inner), ag_mul(g, mul3(c, b, m), s)), "m*a*cos(phi)");
+  prints(ag_div(g, ag_sub(g, one, ag_mul(g, s, s)), c), "cos(phi)");
+  prints(ag_div(g, ag_sub(g, ag_mul(g, a, a), ag_mul(g, b, b)), ag_add(g, a, b)), "a - b");
+  prints(ag_div(g, ag_mul(g, a, s), c), "a*tan(phi)");
+  prints(ag_div(g, ag_mul(g, m, a), ag_num(g, 3)), "m*a/3");
+  ag_id sum = ag_add(g, phi, psi), u = ag_mul(g, ag_apply1(g, AG_OP_SIN, sum), c);
+  u = ag_sub(g, u, ag_mul(g, ag_apply1(g, AG_OP_COS, sum), s));
+  prints(u, "sin(psi)");
+  /* |R^T e3| = 1, by components */
+  ag_id e3[3] = {ag_num(g, 0), ag_num(g, 0), one}, image = ag_mul(g, ag_transpose(g, Q), ag_stack(g, 3, 1, e3));
+  ag_id squares = ag_num(g, 0);
+  for (int k = 0; k < 3; k++) {
+    ag_id x = ag_entry(g, image, k, 0);
+    squares = ag_add(g, squares, ag_mul(g, x, x));
+  }
+  prints(squares, "1");
+}
+
+/* Values of at most 1e3 keep ten digits: a normal form is a few dozen operations, and cancels less than what it came
+ * from, which itself may lose some digits. */
+static void check_program(uint64_t seed, int *shorter) {
+  uint64_t state = seed;
+  program p;
+  program_make(&p, &state, 25);
+  g = ag_graph_create();
+  ag_id ids[MAX_PROGRAM], inputs[8], forms[MAX_PROGRAM];
+  double stored[64], before[25 * MAX_PROGRAM], after[25 * MAX_PROGRAM];
+  value in[8];
+  program_build(&p, g, ids, inputs);
+  program_inputs(&p, &state, in, stored);
+  for (int i = 0; i < p.n; i++) {
+    forms[i] = normal(ids[i]);
+    int size = ag_normal_size(g, forms[i]);
+    AG_CHECK(size <= ag_normal_size(g, ids[i]));
+    *shorter += size < ag_normal_size(g, ids[i]);
+    AG_CHECK(normal(forms[i]) == forms[i]);
+  }
+  bool good = ag_evaluate(g, 8, inputs, stored, p.n, ids, before) == 0;
+  AG_CHECK(ag_evaluate(g, 8, inputs, stored, p.n, forms, after) == 0 || !good);
+  for (int i = 0, at = 0; i < p.n && good; i++)
+    for (int k = 0, n = kind_size(step_kind(&p, i)); k < n; k++, at++) {
+      bool near = !(fabs(before[at]) <= 1e3) || fabs(after[at] - before[at]) <= 1e-8 * fmax(1, fabs(before[at]));
+      if (!near) {
+        ag_text t = {0}, v = {0};
+        ag_print(g, ids[i], &t);
+        ag_print(g, forms[i], &v);
+        fprintf(stderr, "seed %llu step %d: %.17g, expected %.17g\n%s\n%s\n", (unsigned long long)seed, i, after[at],
+                before[at], t.s, v.s);
+        ag_text_done(&t), ag_text_done(&v);
+      }
+      AG_CHECK(near);
+    }
+  ag_graph_free(g);
+}
+
+int main(void) {
+  int shorter = 0;
+  g = ag_graph_create();
+  check_identities();
+  ag_graph_free(g);
+  for (uint64_t seed = 1; seed <= 60; seed++) check_program(seed, &shorter);
+  AG_CHECK(shorter > 5);
+  return ag_check_report();
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ * From a polynomial to a node: what all terms share goes in front, then known sums that divide it, then, again and
+ * again, the product whose extraction saves most. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "expr/normal_internal.h"
+
+int ag_normal_size(const ag_graph *g, ag_id x) {
+  ag_id top;
+  unsigned char *mark = ag_cone(g, 1, &x, &top);
+  int *size = ag_heap_alloc(sizeof *size * ((size_t)top + 1)), total;
+  for (ag_id y = 1; y <= top; y++) {
+    if (!mark[y]) continue;
+    const ag_node *n = &g->nodes[y];
+    const ag_id *a = g->pool + n->first;
+    size[y] = n->op == AG_OP_ENTRY || ag_is_unit(g, y) ? 0 : 1;
+    if (ag_is_unit(g, y)) size[y] = 1;
+    else if (n->op == AG_OP_MUL && a[0] == a[1]) size[y] += size[a[0]];
+    else
+      for (uint32_t k = 0; k < n->n_arg && size[y] < 1000000; k++) size[y] += size[a[k]];
+  }
+  total = size[x];
+  free(size);
+  free(mark);
+  return total;
+}
+
+/* ---- products ---- */
+
+static ag_id times(ag_graph *g, ag_id x, ag_id y) { return x ? ag_mul(g, x, y) : y; }
+
+static ag_id power(ag_graph *g, ag_id x, int n) { return n == 1 ? x : ag_pow(g, x, ag_num(g, n)); }
+
+/* coefficient * atoms with positive exponents / the others, times `inside` (0: nothing); sin/cos is tan */
+static ag_id write_term(ag_normal_state *s, ag_term t, ag_id inside) {
+  ag_graph *g = s->g;
+  ag_id over = 0, tensor = 0, under = 0;
+  for (int k = 0; k < s->n_atom; k++) {
+    const ag_atom *atom = &s->atoms[k];
+    if (atom->kind != AG_ATOM_SIN || t.e[k] <= 0 || t.e[atom->partner] >= 0) continue;
+    int n = t.e[k] < -t.e[atom->partner] ? t.e[k] : -t.e[atom->partner];
+    t.e[k] = (int8_t)(t.e[k] - n);
+    t.e[atom->partner] = (int8_t)(t.e[atom->partner] + n);
+    ag_id tan = ag_apply1(g, AG_OP_TAN, ag_node_arg(g, atom->x, 0));
+    over = times(g, over, power(g, tan, n));
+  }
+  for (int k = 0; k < s->n_atom; k++) {
+    if (!t.e[k]) continue;
+    if (s->atoms[k].kind == AG_ATOM_TENSOR) tensor = s->atoms[k].x;
+    else if (t.e[k] > 0) over = times(g, over, power(g, s->atoms[k].x, t.e[k]));
+    else under = times(g, under, power(g, s->atoms[k].x, -t.e[k]));
+  }
+  if (inside && !ag_is_scalar(g, inside)) tensor = inside;
+  else if (inside) over = times(g, over, inside);
+  double c = (double)t.num / (double)t.den;
+  ag_id x = over ? over : ag_num(g, 1);
+  if (under) x = ag_div(g, x, under);
+  x = ag_mul(g, ag_num(g, c), x);
+  return tensor ? ag_mul(g, x, tensor) : x;
+}
+
+/* ---- sums ---- */
+
+static int weight(const ag_term *t) {
+  int w = 0;
+  for (int k = 0; k < AG_POLY_ATOMS; k++) w += t->e[k] ? 2 : 0;
+  return w;
+}
+
+/* What t and u share: for each atom the exponent nearer to 0 if both have the same sign. */
+static void shared(const ag_term *t, const ag_term *u, ag_term *both) {
+  *both = (ag_term){.num = 1, .den = 1};
+  for (int k = 0; k < AG_POLY_ATOMS; k++) {
+    int a = t->e[k], b = u->e[k];
+    if (a > 0 && b > 0) both->e[k] = (int8_t)(a < b ? a : b);
+    if (a < 0 && b < 0) both->e[k] = (int8_t)(a > b ? a : b);
+  }
+}
+
+static bool holds(const ag_term *t, const ag_term *part) {
+  for (int k = 0; k < AG_POLY_ATOMS; k++)
+    if (part->e[k] > 0 ? t->e[k] < part->e[k] : part->e[k] < 0 && t->e[k] > part->e[k]) return false;
+  return true;
+}
+
+/* The product whose extraction from all terms that have it saves most; false when none does. */
+static bool best_product(ag_poly p, ag_term *best) {
+  int most = 0;
+  for (int i = 0; i < p.n; i++)
+    for (int j = 0; j < i; j++) {
+      ag_term both;
+      int n = 0;
+      shared(&p.t[i], &p.t[j], &both);
+      if (!weight(&both)) continue;
+      for (int k = 0; k < p.n; k++) n += holds(&p.t[k], &both);
+      if ((n - 1) * weight(&both) > most) most = (n - 1) * weight(&both), *best = both;
+    }
+  return most > 0;
+}
+
+typedef struct group {
+  ag_poly outer, inner; /* outer*inner; inner is primitive */
+} group;
+
+static ag_poly divided(ag_normal_state *s, ag_poly p, const ag_term *t) {
+  ag_term inverse = ag_term_inverse(t);
+  return ag_poly_mul(s->a, p, ag_poly_term(s->a, &inverse));
+}
+
+/* p = sum of groups; returns how many. */
+static int grouped(ag_normal_state *s, ag_poly p, group *groups) {
+  int n = 0;
+  ag_term best;
+  while (p.n > 0) {
+    ag_poly in = {0, NULL}, out = {0, NULL};
+    bool found = p.n > 1 && s->work < AG_NORMAL_WORK && best_product(p, &best);
+    s->work += (long)p.n * p.n * p.n;
+    for (int i = 0; i < p.n; i++) {
+      ag_poly t = ag_poly_term(s->a, &p.t[i]);
+      if (found ? holds(&p.t[i], &best) : i == 0) in = ag_poly_add(s->a, in, t);
+      else out = ag_poly_add(s->a, out, t);
+    }
+    ag_term c = ag_poly_content(in, false);
+    group new = {ag_poly_term(s->a, &c), divided(s, in, &c)};
+    int same = 0;
+    while (same < n && !(new.inner.n > 1 && ag_poly_same(groups[same].inner, new.inner))) same++;
+    if (same < n) groups[same].outer = ag_poly_add(s->a, groups[same].outer, new.outer);
+    else groups[n++] = new;
+    p = out;
+  }
+  return n;
+}
+
+static ag_id write_sum(ag_normal_state *s, ag_poly p);
+
+/* p with its content in front */
+static ag_id write_any(ag_normal_state *s, ag_poly p) {
+  ag_term c = ag_poly_content(p, false);
+  ag_poly rest = divided(s, p, &c);
+  if (rest.n == 1) return write_term(s, p.t[0], 0);
+  ag_id inside = write_sum(s, rest);
+  return write_term(s, c, inside);
+}
+
+static ag_id plus(ag_graph *g, ag_id x, ag_id y) { return x ? ag_add(g, x, y) : y; }
+
+/* A primitive sum: by a known factor, or as a sum of groups. */
+static ag_id write_sum(ag_normal_state *s, ag_poly p) {
+  ag_graph *g = s->g;
+  for (int k = 0; k < s->n_known && s->work < AG_NORMAL_WORK; k++) {
+    ag_poly r;
+    s->work += p.n;
+    if (s->known[k].n > p.n || !ag_poly_divide(s->a, p, s->known[k], &r)) continue;
+    ag_id y = write_any(s, r);
+    return ag_mul(g, s->known_as[k], y);
+  }
+  group *groups = AG_NEWN(s->a, group, p.n + 1);
+  int n = grouped(s, p, groups);
+  ag_id sum = 0;
+  for (int i = 0; i < n; i++) {
+    if (groups[i].inner.n <= 1) {
+      sum = plus(g, sum, write_any(s, ag_poly_mul(s->a, groups[i].outer, groups[i].inner)));
+      continue;
+    }
+    ag_id inside = write_sum(s, groups[i].inner);
+    if (groups[i].outer.n == 1) inside = write_term(s, groups[i].outer.t[0], inside);
+    else inside = ag_mul(g, write_any(s, groups[i].outer), inside);
+    sum = plus(g, sum, inside);
+  }
+  return sum;
+}
+
+ag_id ag_normal_write(ag_normal_state *s, ag_poly p, ag_id like) {
+  if (p.n == 0) return like ? ag_zero(s->g, ag_node_rows(s->g, like), ag_node_cols(s->g, like)) : ag_num(s->g, 0);
+  return p.n > AG_NORMAL_WRITTEN ? 0 : write_any(s, p);
+}

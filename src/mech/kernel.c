@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ * Admissible velocities as formulas. With k columns P of S (k x n) solved for, the free column f gives the vector
+ *   y_f = det S_P,  y_i = -det (S_P with its column i replaced by S_f),
+ * divided by what its entries share. P is chosen so that the vectors are shortest. */
+#include "mech/mech_internal.h"
+
+enum { MAX_ROWS = 4, MAX_COLUMNS = 8 };
+
+typedef struct choice {
+  ag_graph *g;
+  int k, n;
+  ag_id S;
+  const int *pick;
+} choice;
+
+/* det of the picked columns, the one at `instead` (or none: -1) replaced by the column b */
+static ag_id minor(const choice *c, int instead, ag_id b) {
+  ag_id e[MAX_ROWS * MAX_ROWS], x;
+  for (int i = 0; i < c->k; i++)
+    for (int j = 0; j < c->k; j++)
+      e[i * c->k + j] = j == instead ? ag_entry(c->g, b, i, 0) : ag_entry(c->g, c->S, i, c->pick[j]);
+  x = ag_det(c->g, ag_stack(c->g, c->k, c->k, e));
+  ag_normal_form(c->g, 0, NULL, NULL, 1, &x);
+  return x;
+}
+
+static ag_id column(const choice *c, int f) {
+  ag_id e[MAX_ROWS];
+  for (int i = 0; i < c->k; i++) e[i] = ag_entry(c->g, c->S, i, f);
+  return ag_stack(c->g, c->k, 1, e);
+}
+
+static bool picked(const choice *c, int f) {
+  for (int j = 0; j < c->k; j++)
+    if (c->pick[j] == f) return true;
+  return false;
+}
+
+/* All vectors for this choice into K (n x (n - k), row-major); their length as text, or -1 when det S_P = 0. */
+static int vectors(const choice *c, ag_id *K) {
+  ag_graph *g = c->g;
+  ag_id det = minor(c, -1, 0), v[MAX_COLUMNS];
+  int size = 0, m = c->n - c->k, at = 0;
+  if (ag_is_zero(g, det)) return -1;
+  for (int f = 0; f < c->n; f++) {
+    if (picked(c, f)) continue;
+    for (int i = 0; i < c->n; i++) v[i] = i == f ? det : ag_num(g, 0);
+    for (int j = 0; j < c->k; j++) v[c->pick[j]] = ag_neg(g, minor(c, j, column(c, f)));
+    ag_normal_primitive(g, c->n, v);
+    bool turned = ag_node_op(g, v[f]) == AG_OP_NEG; /* the free velocity has a positive sign */
+    for (int i = 0; i < c->n; i++) {
+      K[i * m + at] = turned ? ag_neg(g, v[i]) : v[i];
+      size += ag_normal_size(g, K[i * m + at]);
+    }
+    at++;
+  }
+  return size;
+}
+
+static void particular(const choice *c, ag_id s, ag_id *y0) {
+  ag_id v[MAX_COLUMNS], det = minor(c, -1, 0);
+  for (int i = 0; i < c->n; i++) v[i] = ag_num(c->g, 0);
+  for (int j = 0; j < c->k; j++) v[c->pick[j]] = ag_neg(c->g, ag_div(c->g, minor(c, j, s), det));
+  *y0 = ag_stack(c->g, c->n, 1, v);
+}
+
+/* The next k of n in order; false after the last. */
+static bool next_pick(int k, int n, int *pick) {
+  int j = k - 1;
+  while (j >= 0 && pick[j] == n - k + j) j--;
+  if (j < 0) return false;
+  pick[j]++;
+  for (int i = j + 1; i < k; i++) pick[i] = pick[i - 1] + 1;
+  return true;
+}
+
+ag_id ag_kernel(derive *d, ag_id S, ag_id s, ag_id *y0) {
+  ag_graph *g = d->g;
+  int k = ag_node_rows(g, S), n = ag_node_cols(g, S), pick[MAX_ROWS], least = -1;
+  ag_id K[MAX_COLUMNS * MAX_COLUMNS], best = 0;
+  if (k > MAX_ROWS || n > MAX_COLUMNS) return 0;
+  for (int j = 0; j < k; j++) pick[j] = j;
+  do {
+    choice c = {g, k, n, S, pick};
+    int size = vectors(&c, K);
+    if (size < 0 || (best && size >= least)) continue;
+    least = size;
+    best = ag_stack(g, n, n - k, K);
+    particular(&c, s, y0);
+  } while (next_pick(k, n, pick));
+  return best;
+}

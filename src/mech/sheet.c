@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ * Sheets: which pieces get a name, and the page as text or LaTeX. */
+#include "mech/sheet.h"
+
+#include <string.h>
+
+enum { LONG = 11, TOO_LONG = 45 }; /* sizes from which a piece used twice, and one used once in a product, get names */
+/* Widths in LaTeX: of a line; of a left side that may stand beside its right side, whatever the right side is or not.
+ */
+static const double LINE = 68, LEFT = 22, SHORT = 12;
+
+void ag_sheet_init(ag_sheet *s, ag_system *sys) {
+  const ag_model *m = sys->model;
+  *s = (ag_sheet){.sys = sys, .g = m->graph, .a = ag_arena_create()};
+  s->let = AG_NEWN(s->a, ag_id, m->n_lets + 1);
+  s->let_as = AG_NEWN(s->a, ag_id, m->n_lets + 1);
+  for (int i = 0; i < m->n_lets; i++) {
+    ag_id x = m->lets[i].x;
+    if (!ag_is_scalar(s->g, x) || ag_normal_size(s->g, x) < 4) continue;
+    s->let[s->n_let] = x;
+    s->let_as[s->n_let++] = ag_input(s->g, m->lets[i].name, 1, 1, AG_LEAF_REAL);
+  }
+}
+
+void ag_sheet_done(ag_sheet *s) {
+  free(s->lines);
+  ag_arena_free(s->a);
+}
+
+static ag_sheet_line *more(ag_sheet *s) {
+  AG_PUSH(s->lines, s->n, s->cap);
+  return &s->lines[s->n++];
+}
+
+void ag_sheet_heading(ag_sheet *s, const char *heading, const char *note) {
+  *more(s) = (ag_sheet_line){.heading = heading, .note = note};
+}
+
+void ag_sheet_add(ag_sheet *s, ag_id left, ag_id right) { *more(s) = (ag_sheet_line){.left = left, .right = right}; }
+
+ag_id ag_sheet_normal(const ag_sheet *s, ag_id x) {
+  ag_normal_form(s->g, s->n_let, s->let, s->let_as, 1, &x);
+  return x;
+}
+
+ag_id ag_sheet_name(ag_sheet *s, const char *name, int rows, int cols, ag_leaf leaf) {
+  return ag_input(s->g, ag_free_name(s->sys, name), rows, cols, leaf);
+}
+
+/* ---- names ---- */
+
+typedef struct names {
+  int n, cap, n_cap;
+  ag_id *node, *input; /* arguments before users */
+} names;
+
+static void add_name(names *k, ag_id x, ag_id input) {
+  AG_PUSH(k->node, k->n, k->cap);
+  AG_PUSH(k->input, k->n, k->n_cap);
+  k->node[k->n] = x;
+  k->input[k->n++] = input;
+}
+
+static ag_id top_of(const ag_sheet *s) {
+  ag_id top = 0;
+  for (int i = 0; i < s->n; i++) {
+    if (s->lines[i].left > top) top = s->lines[i].left;
+    if (s->lines[i].right > top) top = s->lines[i].right;
+  }
+  return top;
+}
+
+static bool is_sum(const ag_graph *g, ag_id x) {
+  return ag_node_op(g, x) == AG_OP_ADD || ag_node_op(g, x) == AG_OP_SUB;
+}
+
+/* Parts of a product or a number, which are written in one go with the rest of it. */
+static bool is_product(const ag_graph *g, ag_id x) {
+  ag_op op = ag_node_op(g, x);
+  return op == AG_OP_MUL || op == AG_OP_DIV || op == AG_OP_NEG || op == AG_OP_SCALE || op == AG_OP_NUM;
+}
+
+/* How often a piece is written; inside: somewhere as a factor or an argument. */
+typedef struct usage {
+  bool seen, inside, barred; /* barred: in a quotient or a function, which are not broken into lines */
+  int n;
+} usage;
+
+static usage *count_uses(const ag_sheet *s, ag_id top) {
+  const ag_graph *g = s->g;
+  usage *u = ag_heap_alloc(sizeof *u * ((size_t)top + 1));
+  for (int i = 0; i < s->n; i++) {
+    ag_id ends[2] = {s->lines[i].left, s->lines[i].right};
+    for (int k = 0; k < 2; k++)
+      if (ends[k]) u[ends[k]].seen = true, u[ends[k]].n++;
+  }
+  for (ag_id x = top; x > 0; x--)
+    for (int a = 0; u[x].seen && a < ag_node_n_arg(g, x); a++) {
+      ag_id y = ag_node_arg(g, x, a);
+      bool flat = is_sum(g, x) && is_sum(g, y), again = a && y == ag_node_arg(g, x, a - 1);
+      u[y].seen = true;
+      u[y].inside = u[y].inside || (flat ? u[x].inside : !is_sum(g, x));
+      u[y].barred = u[y].barred || u[x].barred ||
+                    (!is_sum(g, x) && (!is_product(g, x) || ag_node_op(g, x) == AG_OP_DIV));
+      u[y].n += !flat && !again;
+    }
+  return u;
+}
+
+/* Lets: factors that the normal form has found, and vectors and matrices. */
+static void name_lets(ag_sheet *s, names *k) {
+  const ag_model *m = s->sys->model;
+  ag_id top = top_of(s);
+  usage *u = count_uses(s, top);
+  for (int i = 0; i < m->n_lets; i++) {
+    ag_id x = m->lets[i].x;
+    int rows = ag_node_rows(s->g, x), cols = ag_node_cols(s->g, x);
+    bool taken = x > top || !u[x].seen || rows * cols == 1 || !ag_node_n_arg(s->g, x);
+    for (int j = 0; j < k->n; j++) taken = taken || k->node[j] == x;
+    if (!taken)
+      add_name(k, x,
+               ag_input(s->g, m->lets[i].name, rows, cols, ag_is_rotation(s->g, x) ? AG_LEAF_ROTATION : AG_LEAF_REAL));
+  }
+  for (int i = 0; i < s->n_let; i++) {
+    if (s->let_as[i] > top || !u[s->let_as[i]].seen) continue;
+    ag_id y = s->let[i];
+    ag_normal_form(s->g, i, s->let, s->let_as, 1, &y);
+    add_name(k, y, s->let_as[i]);
+  }
+  free(u);
+}
+
+/* Pieces that are long and written twice, or too long to stand in a product, a quotient or a function. */
+static void name_long(ag_sheet *s, names *k) {
+  const ag_graph *g = s->g;
+  ag_id top = top_of(s);
+  usage *u = count_uses(s, top);
+  int *sizes = ag_heap_alloc(sizeof *sizes * ((size_t)top + 1)), serial = 0;
+  for (ag_id x = 1; x <= top; x++) {
+    ag_op op = ag_node_op(g, x);
+    sizes[x] = op != AG_OP_ENTRY;
+    for (int a = 0; u[x].seen && a < ag_node_n_arg(g, x) && sizes[x] < TOO_LONG; a++)
+      if (!(a && ag_node_arg(g, x, a) == ag_node_arg(g, x, a - 1))) sizes[x] += sizes[ag_node_arg(g, x, a)];
+    if (!u[x].seen || !ag_node_n_arg(g, x) || is_product(g, x) || op == AG_OP_TRANSPOSE || op == AG_OP_ENTRY) continue;
+    bool twice = u[x].n > 1 && sizes[x] >= LONG;
+    if (!twice && !(u[x].inside && sizes[x] >= (u[x].barred ? TOO_LONG / 3 : TOO_LONG))) continue;
+    ag_leaf leaf = ag_is_rotation(g, x) ? AG_LEAF_ROTATION : AG_LEAF_REAL;
+    const char *name = ag_arena_printf(s->a, "k%d", ++serial);
+    add_name(k, x, ag_sheet_name(s, name, ag_node_rows(g, x), ag_node_cols(g, x), leaf));
+    sizes[x] = 1;
+  }
+  free(u);
+  free(sizes);
+}
+
+static void replace(ag_sheet *s, int n, const ag_id *from, const ag_id *to) {
+  for (int i = 0; i < s->n && n; i++) {
+    if (s->lines[i].left) ag_substitute(s->g, n, from, to, 1, &s->lines[i].left);
+    if (s->lines[i].right) ag_substitute(s->g, n, from, to, 1, &s->lines[i].right);
+  }
+}
+
+/* Gives names and appends the lines that define them. */
+static void name_pieces(ag_sheet *s) {
+  names lets = {0}, pieces = {0};
+  int n = s->n;
+  name_lets(s, &lets);
+  replace(s, lets.n, lets.node, lets.input);
+  ag_sheet_heading(s, "where", NULL);
+  for (int i = lets.n - 1; i >= 0; i--) {
+    ag_id x = lets.node[i];
+    for (int k = 0; k < lets.n; k++) /* lets in terms of others */
+      if (k != i && lets.node[k] != x) ag_substitute(s->g, 1, &lets.node[k], &lets.input[k], 1, &x);
+    ag_sheet_add(s, lets.input[i], x);
+  }
+  name_long(s, &pieces);
+  replace(s, pieces.n, pieces.node, pieces.input);
+  for (int i = pieces.n - 1; i >= 0; i--) {
+    ag_id x = pieces.node[i];
+    if (i) ag_substitute(s->g, i, pieces.node, pieces.input, 1, &x);
+    ag_sheet_add(s, pieces.input[i], x);
+  }
+  if (s->n == n + 1) s->n = n;
+  free(lets.node);
+  free(lets.input);
+  free(pieces.node);
+  free(pieces.input);
+}
+
+/* ---- text and LaTeX ---- */
+
+static void text_line(const ag_sheet *s, ag_id left, ag_id right, ag_text *out) {
+  ag_text_str(out, "  ");
+  ag_print_formula(s->g, left, false, out);
+  ag_text_str(out, " = ");
+  ag_print_formula(s->g, right, false, out);
+  ag_text_str(out, "\n");
+}
+
+/* Does the left side stand before the right one, not on lines of its own? */
+static bool beside(double left, double right) { return left <= LEFT && (left <= SHORT || left + right <= LINE); }
+
+/* Lines from..to-1, as one align environment. */
+static void latex_block(const ag_sheet *s, int from, int to, ag_text *out) {
+  ag_text *text = ag_heap_alloc(sizeof *text * (size_t)(2 * (to - from)));
+  double widest = 0;
+  for (int i = from; i < to; i++) {
+    ag_text *l = &text[2 * (i - from)], *r = l + 1;
+    ag_print_formula(s->g, s->lines[i].left, true, l);
+    ag_print_formula(s->g, s->lines[i].right, true, r);
+    double width = ag_tex_width(l->s, l->n);
+    if (beside(width, ag_tex_width(r->s, r->n)) && width > widest) widest = width;
+  }
+  ag_text_str(out, "\\begin{align*}\n");
+  for (int i = from; i < to; i++) {
+    ag_text *l = &text[2 * (i - from)], *r = l + 1;
+    if (i > from) ag_text_str(out, " \\\\\n");
+    if (beside(ag_tex_width(l->s, l->n), ag_tex_width(r->s, r->n))) ag_text_printf(out, "%s &= ", l->s);
+    else {
+      ag_text_str(out, "&");
+      ag_tex_break(l->s, LINE - widest, out);
+      ag_text_str(out, " \\\\\n&\\qquad = ");
+    }
+    ag_tex_break(r->s, LINE - widest - 3, out);
+    ag_text_done(l);
+    ag_text_done(r);
+  }
+  ag_text_str(out, "\n\\end{align*}\n");
+  free(text);
+}
+
+static void heading(const ag_sheet *s, const ag_sheet_line *line, ag_text *out) {
+  const char *mark = s->latex ? "%" : "#";
+  if (!s->latex) ag_text_str(out, "\n");
+  ag_text_printf(out, "%s %s\n", mark, line->heading);
+  if (line->note) ag_text_printf(out, "%s %s\n", s->latex ? mark : " ", line->note);
+  if (!s->standalone) return;
+  ag_text_printf(out, "\\paragraph*{%c%s.} ", line->heading[0] - ('a' <= line->heading[0] ? 'a' - 'A' : 0),
+                 line->heading + 1);
+  ag_text_printf(out, "%s\n", line->tex ? line->tex : line->note ? line->note : "");
+}
+
+void ag_sheet_print(ag_sheet *s, ag_text *out) {
+  name_pieces(s);
+  for (int i = 0, to; i < s->n; i = to) {
+    const ag_sheet_line *line = &s->lines[i];
+    to = i + 1;
+    if (line->heading) heading(s, line, out);
+    else if (!s->latex) text_line(s, line->left, line->right, out);
+    else {
+      while (to < s->n && !s->lines[to].heading) to++;
+      latex_block(s, i, to, out);
+    }
+  }
+}

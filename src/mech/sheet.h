@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * A sheet of equations to be printed (show.c): lines left = right under headings, all in normal form. What a `let` of
+ * the model stands for is printed by its name, and what is long and used more than once gets one. */
+#ifndef AG_MECH_SHEET_H
+#define AG_MECH_SHEET_H
+#include "mech/mech_internal.h"
+
+typedef struct ag_sheet_line {
+  const char *heading; /* or NULL: an equation */
+  const char *note;    /* text below the heading, or NULL */
+  const char *tex;     /* the same for LaTeX, or NULL */
+  ag_id left, right;
+} ag_sheet_line;
+
+typedef struct ag_sheet {
+  ag_system *sys;
+  ag_graph *g;
+  ag_arena *a;
+  bool latex, standalone; /* standalone: headings are printed, else they are comments */
+  int n, cap;
+  ag_sheet_line *lines;
+  int n_let; /* scalar lets that may turn up as factors, and the inputs that stand for them */
+  ag_id *let, *let_as;
+} ag_sheet;
+
+void ag_sheet_init(ag_sheet *s, ag_system *sys);
+void ag_sheet_done(ag_sheet *s);
+void ag_sheet_heading(ag_sheet *s, const char *heading, const char *note);
+void ag_sheet_add(ag_sheet *s, ag_id left, ag_id right);
+ag_id ag_sheet_normal(const ag_sheet *s, ag_id x); /* x in normal form, with the names of lets */
+/* A new name for a node of this shape: an input. */
+ag_id ag_sheet_name(ag_sheet *s, const char *name, int rows, int cols, ag_leaf leaf);
+void ag_sheet_print(ag_sheet *s, ag_text *out);
+
+/* tex_lines.c: the width of a formula in LaTeX, about that of a letter each; and the formula broken at its signs into
+ * lines of an align environment, none wider than `limit` if its terms allow. */
+double ag_tex_width(const char *tex, size_t n);
+void ag_tex_break(const char *tex, double limit, ag_text *out);
+#endif
