@@ -128,7 +128,10 @@ int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *
 
 int ag_work_rhs_full(ag_work *w, double t, const double *x, double *dx) {
   (void)ag_machine_run(w, AG_ROLE_KINEMATICS, t, x, NULL, dx);
-  return ag_work_accel(w, t, x, dx + w->sys->n.q, NULL);
+  int trouble = ag_work_accel(w, t, x, dx + w->sys->n.q, NULL);
+  if (trouble || !w->sys->tapes[AG_ROLE_SADDLE]) return trouble;
+  bool positive = ag_rows_positive(w, ag_result(w, AG_OUT_SADDLE_M), ag_result(w, AG_OUT_SADDLE_S));
+  return positive ? AG_FINE : AG_TROUBLE_MASS;
 }
 
 int ag_work_reaction(ag_work *w, double t, const double *x, double *reaction) {

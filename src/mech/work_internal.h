@@ -60,6 +60,8 @@ double *ag_work_room(ag_work *w, const ag_newton_system *s); /* its workspace */
 int ag_rows_matrix(ag_work *w, const double *M, const double *S);
 /* Solves it with w->b above and -right below: w->b is then the solution and the multipliers of all rows. */
 bool ag_rows_solve(ag_work *w, const double *M, const double *S, const double *right);
+/* Is M positive definite on the velocities that the rows allow? */
+bool ag_rows_positive(ag_work *w, const double *M, const double *S);
 /* Combinations W S of the rows of a basis: chosen again and stored in c (false: rank lost), and their values with those
  * in c. */
 bool ag_rows_choose(const ag_basis *basis, const double *S, double *c);

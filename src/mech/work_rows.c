@@ -9,6 +9,8 @@
 
 /* Relative size of singular values that count as lost rank. */
 static const double RANK_LOST = 1e-10;
+/* A mass this small relative to the others is zero up to rounding error. */
+static const double MASS_GONE = 1e-13;
 
 /* [M -S^T; S 0] into w->K, for any k x n matrix S. */
 static void saddle_matrix(ag_work *w, const double *M, int k, const double *S) {
@@ -65,6 +67,58 @@ bool ag_rows_solve(ag_work *w, const double *M, const double *S, const double *r
   free(mu);
   return true;
 }
+
+/* ---- mass ---- */
+
+/* Rows made orthonormal in place; how many are independent. */
+static int orthonormal(int k, int n, double *Q) {
+  int rank = 0;
+  for (int i = 0; i < k; i++) {
+    double *x = Q + rank * n, before = 0, after = 0;
+    if (rank < i) memcpy(x, Q + i * n, sizeof(double) * (size_t)n);
+    for (int j = 0; j < n; j++) before += x[j] * x[j];
+    for (int pass = 0; pass < 2; pass++)
+      for (int r = 0; r < rank; r++) {
+        double dot = 0;
+        for (int j = 0; j < n; j++) dot += x[j] * Q[r * n + j];
+        for (int j = 0; j < n; j++) x[j] -= dot * Q[r * n + j];
+      }
+    for (int j = 0; j < n; j++) after += x[j] * x[j];
+    if (!(after > RANK_LOST * RANK_LOST * before)) continue;
+    for (int j = 0; j < n; j++) x[j] /= sqrt(after);
+    rank++;
+  }
+  return rank;
+}
+
+/* M is positive definite on ker S exactly if P M P + Q^T Q is, Q orthonormal rows that span those of S and P = 1 - Q^T
+ * Q. Velocities are scaled to a unit diagonal of M, so that units do not matter. */
+bool ag_rows_positive(ag_work *w, const double *M, const double *S) {
+  int n = w->sys->n.xi, k = w->sys->n.lambda;
+  size_t size = (size_t)(n * n + k * n + n + 1);
+  double *A = ag_heap_alloc(sizeof(double) * 2 * size), *Q = A + n * n, *unit = Q + k * n, *B = A + size;
+  for (int i = 0; i < n; i++) unit[i] = M[i * n + i] > 0 ? sqrt(M[i * n + i]) : 1;
+  for (int i = 0; i < k * n; i++) Q[i] = S[i] / unit[i % n];
+  for (int i = 0; i < n * n; i++) A[i] = M[i] / (unit[i / n] * unit[i % n]);
+  int rank = orthonormal(k, n, Q);
+  for (int r = 0; r < rank; r++) { /* one row after the other: A <- P A P with P = 1 - x x^T */
+    const double *x = Q + r * n;
+    double xAx = 0;
+    for (int i = 0; i < n; i++) {
+      B[i] = 0;
+      for (int j = 0; j < n; j++) B[i] += A[i * n + j] * x[j];
+      xAx += x[i] * B[i];
+    }
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) A[i * n + j] += x[i] * x[j] * (xAx + 1) - B[i] * x[j] - x[i] * B[j];
+  }
+  for (int i = 0; i < n; i++) A[i * n + i] -= MASS_GONE;
+  bool good = ag_dense_cholesky(n, A) <= 0; /* not finite: that shows in the state */
+  free(A);
+  return good;
+}
+
+/* ---- combinations of rows ---- */
 
 bool ag_rows_choose(const ag_basis *basis, const double *S, double *c) {
   double *W = c + basis->c + basis->n_y * (basis->n_y - basis->n_w);
