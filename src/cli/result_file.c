@@ -171,8 +171,9 @@ static bool fits(const ag_continued *c, const ag_system *sys, const ag_run_optio
   bool good = record.width == c->archive->width && record.n_column == c->archive->n_column &&
               ag_run_n_event(sys, o) == c->archive->n_event;
   ag_record_done(&record);
-  return good && c->point.n == (o->multipliers ? ag_system_dims(sys)->x : ag_system_dims(sys)->z) &&
-         c->point.n_c == ag_system_dims(sys)->c;
+  bool all = c->point.n_c == ag_system_dims(sys)->c + 1; /* all rows take part, with multipliers */
+  return good && c->point.n == (o->multipliers || all ? ag_system_dims(sys)->x : ag_system_dims(sys)->z) &&
+         c->point.n_c == ag_system_dims(sys)->c + all;
 }
 
 anagyre_model *ag_continue_model(const ag_archive *archive, int n_set, const char *const *sets) {

@@ -275,6 +275,7 @@ static bool note_result(ag_ctx *ctx, const ag_outcome *o) {
   ag_result_remarks(ctx, o);
   ag_result_doubts(ctx, o->system, o->options, r);
   if (r->engine_note) ag_ctx_note(ctx, (ag_pos){0}, "%s", r->engine_note);
+  if (r->renewed) ag_ctx_note(ctx, (ag_pos){0}, "%s", r->renewed);
   ag_text left = {0};
   ag_result_left(o, &left);
   if (left.n && ag_end_status(r->end) != AG_OK) ag_ctx_note(ctx, (ag_pos){0}, "it had left its domain: %s", left.s);

@@ -173,6 +173,21 @@ static ag_energy_law law_of(derive *d, ag_id s, ag_id l_t, ag_id power) {
   return ag_residue_vanish(d->g, n, inputs, 2, outs) ? AG_ENERGY_CONSERVED : AG_ENERGY_POWER;
 }
 
+/* The rows that were dropped: they are watched, and may take part later. */
+static void reserve(derive *d) {
+  ag_graph *g = d->g;
+  ag_system *sys = d->sys;
+  ag_id *x = new_ids(d, sys->n.row), outs[3];
+  int n = 0;
+  for (int r = 0; r < sys->n.row; r++)
+    if (!sys->rows[r].kept) x[n++] = d->row_x[r];
+  if (!n) return;
+  outs[2] = ag_concat(g, n, x);
+  outs[0] = ag_jacobian(g, outs[2], d->nc, d->xi);
+  ag_along_motion(d, d->xi, 1, &outs[2], &outs[1]);
+  ag_role_make(sys, AG_ROLE_RESERVE, 3, outs);
+}
+
 /* Energy p.xi - l, its size |T| + |V| with V = -l at xi = 0 and T = E - V, l_t, F.xi, and s = S xi + s at xi = 0. */
 static void balance(derive *d) {
   ag_graph *g = d->g;
@@ -269,7 +284,8 @@ ag_status ag_motion(derive *d) {
   if (sys->elimination == AG_ELIM_SADDLE) by_saddle(d, gradient);
   else eliminated(d, gradient);
   /* a large system without constraints does not need a dense saddle-point matrix */
-  if (sys->elimination != AG_ELIM_SADDLE && (sys->n.lambda || sys->n.xi <= AG_SADDLE_MAX)) saddle(d, gradient);
+  if (sys->elimination != AG_ELIM_SADDLE && (sys->n.row || sys->n.xi <= AG_SADDLE_MAX)) saddle(d, gradient);
+  if (sys->elimination != AG_ELIM_SADDLE) reserve(d);
   balance(d);
   read_u(d);
   for (int i = 0; i < nc; i++) outs[i] = stored_rate(d, i, d->xi[i]);

@@ -31,7 +31,7 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   memcpy(w->params, params, sizeof(double) * (size_t)sys->n.param);
   w->machines = ag_heap_alloc(sizeof *w->machines * (size_t)sys->n_tape);
   w->x = ag_heap_alloc(sizeof(double) * ((size_t)sys->n.q + n + k + 1));
-  size_t m = sys->tapes[AG_ROLE_SADDLE] ? n + k + (size_t)sys->n.g : 1;
+  size_t m = sys->tapes[AG_ROLE_SADDLE] ? n + (size_t)sys->n.row + (size_t)sys->n.g : 1;
   w->K = ag_heap_alloc(sizeof(double) * (m * m + 1));
   w->b = ag_heap_alloc(sizeof(double) * ((sys->tapes[AG_ROLE_SADDLE] ? m : n + k) + 1));
   size_t largest = 0;
@@ -64,6 +64,7 @@ void ag_work_free(ag_work *w) {
   free(w->G);
   free(w->rows);
   free(w->combined);
+  free(w->rows_all);
   free(w->W);
   free(w->WS);
   free(w);
@@ -116,6 +117,8 @@ int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *
     if (trouble) return trouble;
   } else if (!w->sys->tapes[AG_ROLE_SADDLE]) {
     return free_accel(w, t, x, xidot);
+  } else if (w->all) {
+    if (!ag_all_accel(w, t, x)) return AG_TROUBLE_RANK;
   } else {
     ag_saddle p = ag_saddle_at(w, t, x);
     for (int i = 0; i < n; i++) w->b[i] = -p.ell[i];
@@ -130,7 +133,9 @@ int ag_work_rhs_full(ag_work *w, double t, const double *x, double *dx) {
   (void)ag_machine_run(w, AG_ROLE_KINEMATICS, t, x, NULL, dx);
   int trouble = ag_work_accel(w, t, x, dx + w->sys->n.q, NULL);
   if (trouble || !w->sys->tapes[AG_ROLE_SADDLE]) return trouble;
-  bool positive = ag_rows_positive(w, ag_result(w, AG_OUT_SADDLE_M), ag_result(w, AG_OUT_SADDLE_S));
+  bool positive =
+      w->all ? ag_all_positive(w)
+             : ag_rows_positive(w, ag_result(w, AG_OUT_SADDLE_M), w->sys->n.lambda, ag_result(w, AG_OUT_SADDLE_S));
   return positive ? AG_FINE : AG_TROUBLE_MASS;
 }
 
@@ -179,9 +184,8 @@ double ag_work_residual(ag_work *w, double t, const double *x) {
   double worst = 0;
   if (sys->elimination == AG_ELIM_SADDLE) {
     worst = ag_saddle_residual(w, t, x);
-  } else if (sys->n.lambda) {
-    ag_saddle p = ag_saddle_at(w, t, x);
-    for (int r = 0; r < sys->n.lambda; r++) worst = fmax(worst, fabs(p.residual[r]));
+  } else if (sys->n.row) {
+    worst = ag_velocity_residual(w, t, x);
   }
   if (sys->n.g) {
     (void)ag_machine_run(w, AG_ROLE_POSITION, t, x, NULL, NULL);

@@ -57,6 +57,25 @@ double ag_work_energy(ag_work *w, double t, const double *x, double *size);
 double ag_work_energy_rate(ag_work *w, double t, const double *x);
 /* Largest |S xi + s| and |g|. */
 double ag_work_residual(ag_work *w, double t, const double *x);
+/* ---- all rows of the constraints, also those that were dropped ---- */
+
+/* What the rows say at a state. row: one that was dependent or zero so far and is not now (AG_ROWS_AWAKE), or that is
+ * dependent and does not hold where the others do (AG_ROWS_CONTRADICT); by: the change of velocity it asks for, or by
+ * how much it does not hold. AG_ROWS_WEAK: the rows kept are about to lose rank, and all rows together are not. */
+typedef enum ag_rows_state { AG_ROWS_FINE, AG_ROWS_WEAK, AG_ROWS_AWAKE, AG_ROWS_CONTRADICT } ag_rows_state;
+typedef struct ag_rows_report {
+  ag_rows_state state;
+  int row, rank; /* rank: of all rows */
+  double by;
+} ag_rows_report;
+bool ag_system_watches(const ag_system *sys); /* are there rows that follow from others or do not act at the start? */
+/* known: the rank so far. */
+ag_rows_report ag_work_rows(ag_work *w, int known, double t, const double *x);
+/* The name and line of a row, as text. */
+void ag_work_row_text(ag_work *w, int row, ag_text *out);
+/* From now on the multiplier form uses all rows, as many combinations of them as are independent at each state. False:
+ * the multiplier of this row is read, which is then not known. */
+bool ag_work_take_rows(ag_work *w, int row);
 /* Condition number (1-norm estimate) of the saddle matrix; NaN if there is none. */
 double ag_work_condition(ag_work *w, double t, const double *x);
 int ag_work_observe(ag_work *w, double t, const double *x, double *values);

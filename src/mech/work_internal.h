@@ -19,7 +19,10 @@ struct ag_work {
   double *y, *SP, *G, *rows, *combined; /* scratch of the bases */
   double *newton;                       /* workspace of Newton's method, n_newton numbers */
   size_t n_newton;
-  double *W, *WS; /* combinations of the rows that are independent, where more rows are kept */
+  bool all;         /* the multiplier form uses all rows: work_all.c */
+  int n_all;        /* how many are independent */
+  double *rows_all; /* its scratch */
+  double *W, *WS;   /* combinations of the rows that are independent, where more rows are kept */
 };
 
 void ag_machine_make(ag_work *w, int role);
@@ -61,11 +64,21 @@ int ag_rows_matrix(ag_work *w, const double *M, const double *S);
 /* Solves it with w->b above and -right below: w->b is then the solution and the multipliers of all rows. */
 bool ag_rows_solve(ag_work *w, const double *M, const double *S, const double *right);
 /* Is M positive definite on the velocities that the rows allow? */
-bool ag_rows_positive(ag_work *w, const double *M, const double *S);
+bool ag_rows_positive(ag_work *w, const double *M, int k, const double *S);
 /* Combinations W S of the rows of a basis: chosen again and stored in c (false: rank lost), and their values with those
  * in c. */
 bool ag_rows_choose(const ag_basis *basis, const double *S, double *c);
 const double *ag_rows_combined(ag_work *w, const ag_basis *basis, const double *S, const double *c);
+
+/* work_all.c: all rows of a system that is not large. accel: xi' and the multipliers of the kept rows into w->b.
+ * velocity: the change of xi that takes it onto the rows, shortest in M, into d. positive: is M positive definite on
+ * what they allow? False: not solvable. */
+bool ag_all_accel(ag_work *w, double t, const double *x);
+bool ag_all_velocity(ag_work *w, double t, const double *x, double *d);
+bool ag_all_positive(ag_work *w);
+double ag_velocity_residual(ag_work *w, double t, const double *x); /* the largest |S xi + s| of all rows */
+/* [M -S^T; S 0] into w->K, for any k x n matrix S. */
+void ag_saddle_matrix(ag_work *w, const double *M, int k, const double *S);
 
 /* work_saddle.c: large systems, AG_ELIM_SADDLE. */
 int ag_saddle_accel(ag_work *w, double t, const double *x);                       /* xi' and lambda into w->b */

@@ -12,8 +12,7 @@ static const double RANK_LOST = 1e-10;
 /* A mass this small relative to the others is zero up to rounding error. */
 static const double MASS_GONE = 1e-13;
 
-/* [M -S^T; S 0] into w->K, for any k x n matrix S. */
-static void saddle_matrix(ag_work *w, const double *M, int k, const double *S) {
+void ag_saddle_matrix(ag_work *w, const double *M, int k, const double *S) {
   int n = w->sys->n.xi, m = n + k;
   memset(w->K, 0, sizeof(double) * (size_t)(m * m));
   for (int i = 0; i < n; i++) memcpy(w->K + i * m, M + i * n, sizeof(double) * (size_t)n);
@@ -37,12 +36,12 @@ static void product(int r, int k, int n, const double *W, const double *S, doubl
 int ag_rows_matrix(ag_work *w, const double *M, const double *S) {
   int n = w->sys->n.xi, k = w->sys->n.lambda, r = w->sys->n.rank;
   if (r == k) {
-    saddle_matrix(w, M, k, S);
+    ag_saddle_matrix(w, M, k, S);
     return k;
   }
   if (!(ag_dense_range(k, n, S, r, w->W) > RANK_LOST)) return -1;
   product(r, k, n, w->W, S, w->WS);
-  saddle_matrix(w, M, r, w->WS);
+  ag_saddle_matrix(w, M, r, w->WS);
   return r;
 }
 
@@ -93,8 +92,8 @@ static int orthonormal(int k, int n, double *Q) {
 
 /* M is positive definite on ker S exactly if P M P + Q^T Q is, Q orthonormal rows that span those of S and P = 1 - Q^T
  * Q. Velocities are scaled to a unit diagonal of M, so that units do not matter. */
-bool ag_rows_positive(ag_work *w, const double *M, const double *S) {
-  int n = w->sys->n.xi, k = w->sys->n.lambda;
+bool ag_rows_positive(ag_work *w, const double *M, int k, const double *S) {
+  int n = w->sys->n.xi;
   size_t size = (size_t)(n * n + k * n + n + 1);
   double *A = ag_heap_alloc(sizeof(double) * 2 * size), *Q = A + n * n, *unit = Q + k * n, *B = A + size;
   for (int i = 0; i < n; i++) unit[i] = M[i * n + i] > 0 ? sqrt(M[i * n + i]) : 1;
@@ -168,7 +167,8 @@ int ag_work_position(ag_work *w, double t, double *x) {
   static const ag_newton_options options = {.max_iter = 10, .tol = 1e-15, .rounding = 1e-12};
   ag_moment m = {.w = w, .t = t};
   ag_newton_system s = {.kind = AG_NEWTON_SHORTEST, .m = sys->n.g, .n = sys->n.xi, .n_x = sys->n.q, .self = &m};
-  if (sys->g_rank < sys->n.g) s.rank = sys->g_rank, s.rank_tol = RANK_LOST;
+  if (w->all) s.rank = sys->n.g < sys->n.xi ? sys->n.g : sys->n.xi, s.rank_tol = 1e-8;
+  else if (sys->g_rank < sys->n.g) s.rank = sys->g_rank, s.rank_tol = RANK_LOST;
   s.eval = position_eval;
   s.retract = ag_moment_retract;
   s.metric = position_metric;
@@ -180,7 +180,8 @@ int ag_work_position(ag_work *w, double t, double *x) {
 static bool velocity_eval(void *self, const double *xi, double *F, double *J) {
   ag_moment *m = self;
   (void)xi, (void)J; /* xi is part of m->x */
-  memcpy(F, ag_saddle_at(m->w, m->t, m->x).residual, sizeof(double) * (size_t)m->w->sys->n.lambda);
+  if (m->w->all) F[0] = ag_velocity_residual(m->w, m->t, m->x);
+  else memcpy(F, ag_saddle_at(m->w, m->t, m->x).residual, sizeof(double) * (size_t)m->w->sys->n.lambda);
   return true;
 }
 
@@ -188,6 +189,7 @@ static bool velocity_solve(void *self, const double *xi, const double *F, double
   ag_work *w = ((ag_moment *)self)->w;
   size_t size = sizeof(double) * (size_t)w->sys->n.xi;
   (void)xi;
+  if (w->all) return ag_all_velocity(w, ((ag_moment *)self)->t, ((ag_moment *)self)->x, d);
   memset(w->b, 0, size);
   bool good = ag_rows_solve(w, ag_result(w, AG_OUT_SADDLE_M), ag_result(w, AG_OUT_SADDLE_S), F);
   memcpy(d, w->b, size);
@@ -198,10 +200,10 @@ static bool velocity_solve(void *self, const double *xi, const double *F, double
 int ag_work_velocity(ag_work *w, double t, double *x) {
   const ag_system *sys = w->sys;
   if (sys->elimination == AG_ELIM_SADDLE) return ag_saddle_velocity(w, t, x);
-  if (!sys->n.lambda) return AG_FINE;
+  if (!sys->n.lambda && !w->all) return AG_FINE;
   static const ag_newton_options options = {.max_iter = 3, .tol = 1e-15};
   ag_moment m = {.w = w, .t = t, .x = x};
-  ag_newton_system s = {.kind = AG_NEWTON_OWN, .m = sys->n.lambda, .n = sys->n.xi, .self = &m};
+  ag_newton_system s = {.kind = AG_NEWTON_OWN, .m = w->all ? 1 : sys->n.lambda, .n = sys->n.xi, .self = &m};
   s.eval = velocity_eval;
   s.solve = velocity_solve;
   ag_newton_reason reason = ag_newton(&s, &options, x + sys->n.q, ag_work_room(w, &s)).reason;

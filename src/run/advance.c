@@ -193,7 +193,12 @@ static int arrive(run *r, double t1) {
   swap(&m->dz, &m->dz1);
   r->t = t1;
   if (m->in_place) return r->cut == AG_END_TIME ? ag_mover_restore(m, t1, m->z) : AG_FINE;
-  int trouble = ag_mover_settle(m, t1, m->z, m->c, &changed);
+  int trouble = AG_FINE;
+  if (r->ahead == t1) { /* it has been done */
+    memcpy(m->z, r->ahead_z, sizeof(double) * (size_t)m->n);
+    memcpy(m->c, r->ahead_c, sizeof(double) * (size_t)ag_system_dims(r->sys)->c);
+    changed = r->ahead_changed;
+  } else trouble = ag_mover_settle(m, t1, m->z, m->c, &changed);
   if (!trouble && changed) trouble = ag_mover_rhs(m, t1, m->z, m->dz);
   return trouble;
 }
@@ -205,25 +210,64 @@ static bool cut_at_zero(run *r, double *t1) {
   double at, error[2] = {0, 0};
   if (!ag_guard_vanishes(r->guard, m, r->t, *t1, &at)) return true;
   *t1 = at;
-  r->cut = AG_END_RANK;
-  if (ag_mover_step(m, r->t, at - r->t, r->o->rtol, r->control.atol, error)) return false;
+  r->pending = AG_END_RANK;
   r->step = at - r->t;
+  if (ag_mover_step(m, r->t, at - r->t, r->o->rtol, r->control.atol, error)) return false;
   r->rest_error = error[1];
   return ag_trajectory_finite(m->n, m->z1) && ag_trajectory_finite(m->n, m->dz1);
+}
+
+/* The state after the step, taken back onto the constraints. */
+static int settle_ahead(run *r, double t1) {
+  ag_mover *m = &r->m;
+  r->ahead = NAN;
+  if (m->in_place || r->rest_error > 1 || r->pending == AG_END_RANK) return AG_FINE;
+  memcpy(r->ahead_z, m->z1, sizeof(double) * (size_t)m->n);
+  memcpy(r->ahead_c, m->c, sizeof(double) * (size_t)ag_system_dims(r->sys)->c);
+  int trouble = ag_mover_settle(m, t1, r->ahead_z, r->ahead_c, &r->ahead_changed);
+  if (!trouble) r->ahead = t1;
+  return trouble == AG_TROUBLE_DOMAIN ? AG_FINE : trouble; /* of that: when it has arrived */
+}
+
+/* A step to *t1 whose end is a state of the system. One that meets a singularity, or leaves the constraints farther
+ * than can be corrected, was too long: a shorter one is tried, until the singularity is here. */
+static bool advance_safely(run *r, double *t1, ag_end *end) {
+  for (;;) {
+    int trouble = AG_TROUBLE_RANK;
+    if (!advance(r, t1, end)) return false;
+    if (cut_at_zero(r, t1) && ag_rows_watch(r, t1)) trouble = settle_ahead(r, *t1);
+    if (!trouble) return true;
+    double least = 1e-14 * fmax(fabs(r->t), fabs(r->o->t1 - r->o->t0));
+    *end = ag_trajectory_trouble(trouble);
+    if (r->o->dt > 0 || fabs(r->step) <= least) return false;
+    r->pending = AG_END_TIME;
+    r->renew = false;
+    ag_guard_forget(r->guard);
+    r->res->rejected++;
+    r->h = r->step / 4;
+  }
 }
 
 ag_end ag_trajectory_step(run *r) {
   double t1;
   ag_end end = AG_END_STEP;
-  if (!advance(r, &t1, &end)) return end;
-  if (!cut_at_zero(r, &t1)) return AG_END_RANK;
+  if (!advance_safely(r, &t1, &end)) return end;
+  if (t1 == r->t) return r->pending != AG_END_TIME ? r->pending : ag_rows_settled(r); /* a row begins to act here */
+  double whole = t1;
   AG_TRY_END(r->rest_error <= 1 ? look_inside(r, &t1) : small_steps(r, &t1));
+  if (t1 != whole) r->pending = AG_END_TIME, r->renew = false; /* something else comes before it */
   int trouble = arrive(r, t1);
   bool work = ag_balance_measures(r);
   r->res->steps++;
   if (work && !ag_balance_measures(r)) ag_mover_output(&r->m, r->t, r->m.z, r->m.c, r->m.x), ag_balance_mark(r);
-  if (trouble && r->cut != AG_END_RANK) return ag_trajectory_trouble(trouble);
+  if (trouble == AG_TROUBLE_DOMAIN && r->cut == AG_END_TIME && r->pending == AG_END_TIME) {
+    r->said = (ag_rows_report){.row = -1};
+    if (ag_rows_renew(r, "the velocities solved for so far can no longer be")) trouble = AG_FINE;
+  }
+  if (trouble && r->pending != AG_END_RANK) return ag_trajectory_trouble(trouble);
   if (r->cut != AG_END_TIME) return r->cut;
+  if (r->pending != AG_END_TIME) return r->pending;
+  AG_TRY_END(ag_rows_settled(r));
   if (r->corner) ag_mover_signs(&r->m, r->t); /* crossings later in the step that was cut are found again */
   if (r->passed && r->smooth != 0) r->h = r->smooth, r->smooth = 0;
   r->corner = r->passed = false;

@@ -88,6 +88,15 @@ static double turning_point(const ag_guard *g, ag_mover *m, double t, double h, 
   return lo;
 }
 
+void ag_guard_forget(ag_guard *g) { g->have_last = false; }
+
+/* Do the other rows carry what one that vanishes did? m->zt: the state where it vanishes. */
+static bool carried(const ag_guard *g, ag_mover *m, double t) {
+  if (!ag_system_watches(g->sys)) return false;
+  ag_mover_full(m, t, m->zt, m->c, m->x);
+  return ag_work_rows(m->work, ag_system_dims(g->sys)->row, t, m->x).rank >= ag_system_dims(g->sys)->rank;
+}
+
 bool ag_guard_vanishes(ag_guard *g, ag_mover *m, double t, double t1, double *at) {
   const ag_system *sys = g->sys;
   int n = ag_system_dims(sys)->xi;
@@ -101,7 +110,8 @@ bool ag_guard_vanishes(ag_guard *g, ag_mover *m, double t, double t1, double *at
     if (!dense && m->method->dense(m->method, &m->flow, t, t1 - t, m->z, m->z1, m->space)) break;
     dense = true;
     double size, theta = turning_point(g, m, t, t1 - t, r, &size);
-    if (size < 1e-6 && theta < first) first = theta; /* otherwise it has only turned */
+    if (size < 1e-6 && theta < first && !carried(g, m, t + theta * (t1 - t)))
+      first = theta; /* otherwise it has only turned */
   }
   double *rows = g->last;
   g->last = g->now, g->now = rows;

@@ -359,13 +359,15 @@ static void reap(lanes *l, bool stopped) {
          tired = (long long)l->m.steps[i] >= l->m.max_steps;
     bool left = left_domain(l, i);
     if (!arrived && !stuck && !tired && !stopped && !left) continue;
+    if (left) { /* it goes on in another form of the equations */
+      if (l->b->result->points) l->b->result->points[l->member[i]].n = 0;
+      ag_batch_alone(l->b, l->member[i]);
+      l->member[i] = -1;
+      continue;
+    }
     for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
     ag_batch_member how = {.end_event = -1, .t = t, .steps = (long)l->m.steps[i], .rejected = (long)l->m.rejected[i]};
-    how.end = left      ? AG_END_DOMAIN
-              : arrived ? AG_END_TIME
-              : stuck   ? diagnose(l, l->work[i], t)
-              : tired   ? AG_END_STEPS
-                        : AG_END_STOPPED;
+    how.end = arrived ? AG_END_TIME : stuck ? diagnose(l, l->work[i], t) : tired ? AG_END_STEPS : AG_END_STOPPED;
     store(l, i, l->work[i], l->member[i], how);
     l->member[i] = -1;
   }

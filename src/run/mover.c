@@ -34,7 +34,8 @@ int ag_mover_rhs(void *self, double t, const double *z, double *dz) {
 
 bool ag_mover_in_place(const ag_system *sys, const ag_run_options *o) {
   ag_elimination how = ag_system_elimination(sys);
-  return o->dt <= 0 && !o->multipliers && !ag_system_dims(sys)->g && how != AG_ELIM_BASIS && how != AG_ELIM_SADDLE;
+  return o->dt <= 0 && !o->multipliers && !ag_system_dims(sys)->g && !ag_system_watches(sys) && how != AG_ELIM_BASIS &&
+         how != AG_ELIM_SADDLE;
 }
 
 void ag_mover_begin(ag_mover *m) {
@@ -157,7 +158,8 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   /* reconstructed variables never determine the step size: they have their own norm */
   m->in_norm = ag_heap_alloc((size_t)m->n + 1);
   memset(m->in_norm, 2, (size_t)m->n);
-  memset(m->in_norm, 1, (size_t)(m->full ? m->n : ag_system_dims(sys)->core));
+  bool whole = m->full || ag_system_watches(sys); /* rows that are watched may read anything */
+  memset(m->in_norm, 1, (size_t)(whole ? m->n : ag_system_dims(sys)->core));
   m->flow = (ag_flow){.n = m->n, .in_norm = m->in_norm, .rhs = ag_mover_rhs, .m = n_tangent, .self = m};
   m->flow.n_factor = n_factor, m->flow.factors = m->factors;
   if (!m->full && !core && ag_system_role(sys, AG_ROLE_JACOBIAN)) m->flow.jacobian = jacobian;

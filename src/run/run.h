@@ -17,6 +17,7 @@
   X(EVENT, "event", AG_OK) \
   X(CROSSINGS, "crossings reached", AG_OK) \
   X(RANK, "constraints lost rank", AG_FAILED) \
+  X(ROWS, "a constraint contradicts the motion", AG_FAILED) \
   X(MASS, "mass matrix not positive definite on the constraints", AG_FAILED) \
   X(FINITE, "not finite", AG_FAILED) \
   X(STEP, "step too small", AG_FAILED) \
@@ -104,6 +105,7 @@ typedef struct ag_run_result {
   bool at_rest;                                  /* the start is at rest in an equilibrium */
   double stiffness;         /* after many adaptive steps: step size times largest eigenvalue, about; else 0 */
   double *undefined;        /* per number of the record: when it was recorded as not finite first; NaN: never */
+  char *renewed;            /* since when, and why, the motion goes on with the multipliers of all rows; or NULL */
   char *why;                /* what else can be said of an end that is a failure, or NULL */
   ag_checkpoint checkpoint; /* made when the run reached t1, was stopped, or came to the limit of steps */
 } ag_run_result;

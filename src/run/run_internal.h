@@ -116,6 +116,7 @@ ag_guard *ag_guard_create(const ag_system *sys);
 void ag_guard_free(ag_guard *g);
 void ag_guard_look(ag_guard *g, ag_work *w, double t, const double *x, ag_run_result *res);
 bool ag_guard_vanishes(ag_guard *g, ag_mover *m, double t, double t1, double *at);
+void ag_guard_forget(ag_guard *g); /* the step just looked at was not taken */
 
 /* Are any crossings to be located? The functions at a state (those from g_first on), and their signs at the start. */
 bool ag_mover_looks(const ag_mover *m);

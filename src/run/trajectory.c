@@ -103,7 +103,7 @@ ag_checkpoint ag_trajectory_here(run *r) {
                          .n = m->n,
                          .n_carry = m->n_carry,
                          .n_unit = m->n_unit,
-                         .n_c = ag_system_dims(r->sys)->c,
+                         .n_c = ag_system_dims(r->sys)->c + r->all,
                          .n_event = res->n_event,
                          .t = r->t,
                          .h = r->h,
@@ -251,6 +251,7 @@ static void explain(run *r, const double *x0) {
   bool asks = end == AG_END_STEP || end == AG_END_FINITE || end == AG_END_RANK || end == AG_END_MASS ||
               end == AG_END_PROJECT;
   ag_text out = {0};
+  if (end == AG_END_ROWS) ag_rows_explain(r, &out);
   if (asks) ag_work_why(r->m.work, r->params, r->o->t0, x0, r->t, r->m.x, &out);
   r->res->why = out.s;
 }
@@ -311,6 +312,7 @@ static double first_size(run *r) {
 /* Continues another run. */
 static void resume(run *r, const ag_checkpoint *from) {
   ag_mover *m = &r->m;
+  if (from->n_c > ag_system_dims(r->sys)->c) (void)ag_rows_resume(r);
   ag_run_result *res = r->res;
   size_t n = sizeof(double) * (size_t)m->n;
   memcpy(m->z, from->z, n);
@@ -443,8 +445,10 @@ ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *
   }
   const ag_checkpoint *c = o->from;
   int n_unit = ag_mover_in_place(sys, o) ? ag_system_units(sys, ag_system_dims(sys)->z, NULL) : 0;
-  int n = o->multipliers ? ag_system_dims(sys)->x : ag_system_dims(sys)->z;
-  if (c && (!c->made || c->n != n || c->n_c != ag_system_dims(sys)->c || c->n_event != ag_run_n_event(sys, o) ||
+  bool all = c && c->n_c == ag_system_dims(sys)->c + 1; /* all rows take part: rows.c */
+  int n = o->multipliers || all ? ag_system_dims(sys)->x : ag_system_dims(sys)->z;
+  if (all) n_unit = 0;
+  if (c && (!c->made || c->n != n || c->n_c != ag_system_dims(sys)->c + all || c->n_event != ag_run_n_event(sys, o) ||
             c->n_unit != n_unit || c->n_carry != n + o->method->room(n, ag_system_dims(sys)->tangent).own)) {
     ag_ctx_error(ctx, nowhere, "the point to go on from does not belong to this system");
     return AG_WRONG;
@@ -473,9 +477,14 @@ static void result_init(ag_run_result *result, const ag_system *sys, const ag_ru
 
 static void run_init(run *r) {
   r->t = r->reach = r->mark = r->o->t0;
-  r->cut = AG_END_TIME;
+  r->cut = r->pending = AG_END_TIME;
   r->cost = ag_tape_cost(ag_system_role(r->sys, AG_ROLE_RHS));
   r->record = ag_heap_alloc(sizeof(double) * (size_t)r->res->width);
+  size_t n_z = (size_t)(ag_system_dims(r->sys)->z + ag_system_dims(r->sys)->x);
+  r->ahead_z = ag_heap_alloc(sizeof(double) * (n_z + 1));
+  r->ahead_c = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(r->sys)->c + 1));
+  r->ahead = NAN;
+  ag_rows_begin(r);
   r->keep = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(r->sys)->core + 1));
   r->event_cap = ag_heap_alloc(sizeof(int) * (size_t)(r->res->n_event + 1));
   ag_mover_create(&r->m, r->sys, r->params, r->o, false);
@@ -491,6 +500,8 @@ static void run_done(run *r) {
   free(r->record);
   free(r->event_cap);
   free(r->keep);
+  free(r->ahead_z);
+  free(r->ahead_c);
 }
 
 ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0, const ag_run_options *o,
@@ -526,6 +537,7 @@ void ag_run_done(ag_run_result *result) {
   free(result->fitted);
   free(result->engine_note);
   free(result->why);
+  free(result->renewed);
   ag_checkpoint_done(&result->checkpoint);
   *result = (ag_run_result){0};
 }

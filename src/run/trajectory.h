@@ -29,10 +29,19 @@ typedef struct run {
   double step, rest_error; /* the step just accepted, and the error in it of what is only reconstructed */
   ag_guard *guard;
   ag_end cut;          /* AG_END_TIME, or why the run ends at a crossing, where the step was cut short */
+  ag_end pending;      /* AG_END_TIME, or why the run ends after the step if nothing in it comes first */
   bool off;            /* a recorded state was not on the constraints */
   bool corner, passed; /* the step was shortened to end at a corner of the equations, and the run continues; the corner
                           was passed */
   double smooth;       /* step size before a corner was approached, or 0 */
+  double ahead, *ahead_z, *ahead_c; /* the time of the state at the end of the step that is already settled, or NaN */
+  bool ahead_changed;
+  bool watches;        /* the rows of the constraints are watched (rows.c) */
+  int rank;            /* how many are independent */
+  bool all;            /* all of them take part, with multipliers */
+  bool renew;          /* at the end of the step they are chosen anew */
+  ag_rows_report said; /* what they said when that was decided, or when it ended the run */
+  ag_run_options own;  /* options of what follows */
   double *keep;        /* core at the end of a step whose rest is computed in smaller ones */
 } run;
 
@@ -41,6 +50,17 @@ ag_end ag_trajectory_step(run *r);
 /* The end reason for a failure of the equations. */
 ag_end ag_trajectory_trouble(int trouble);
 bool ag_trajectory_finite(int n, const double *z);
+
+/* rows.c. create: are there rows to watch? watch: what they say in the step to *t1 just accepted, which is shortened
+ * where a row begins to act or contradicts; false: the shorter step cannot be made. settled: at its end, and goes on
+ * with all rows where they are to be chosen anew. explain: the row that ended the run. */
+void ag_rows_begin(run *r);
+bool ag_rows_watch(run *r, double *t1);
+ag_end ag_rows_settled(run *r);
+/* Goes on from here with multipliers, all rows taking part. False: the method cannot do that. */
+bool ag_rows_renew(run *r, const char *why);
+bool ag_rows_resume(run *r); /* continues a run that had come to that */
+void ag_rows_explain(run *r, ag_text *out);
 
 /* trajectory.c: the current state as a checkpoint that borrows its arrays. */
 ag_checkpoint ag_trajectory_here(run *r);

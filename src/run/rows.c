@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ * The rows of the constraints during a motion: those that were dropped, because they follow from others or do not act
+ * at the start, are watched in every step. A row that begins to act takes part from then on if the velocities satisfy
+ * it, and a choice of rows or velocities that goes bad is replaced: the motion goes on with the multipliers of all
+ * rows, of which as many combinations are used as are independent. A row that cannot hold ends the run. */
+#include <math.h>
+#include <string.h>
+
+#include "run/trajectory.h"
+
+enum { PLACES = 64 }; /* per step at which the rows are looked at */
+/* A row that begins to act is satisfied if it asks for a smaller change of velocity than this, relative to them. */
+static const double SATISFIED = 1e-6;
+
+void ag_rows_begin(run *r) {
+  r->watches = ag_system_watches(r->sys);
+  r->rank = ag_system_dims(r->sys)->rank;
+}
+
+static ag_rows_report look(run *r, double t, const double *z) {
+  ag_mover_full(&r->m, t, z, r->m.c, r->m.x);
+  return ag_work_rows(r->m.work, r->rank, t, r->m.x);
+}
+
+static bool speaks(ag_rows_report said) { return said.state == AG_ROWS_AWAKE || said.state == AG_ROWS_CONTRADICT; }
+
+static ag_rows_report look_inside(run *r, double h, double theta) {
+  ag_mover *m = &r->m;
+  m->method->interpolate(m->method, m->n, theta, m->z, m->space, m->zt);
+  return look(r, r->t + theta * h, m->zt);
+}
+
+/* Do the velocities in m->x satisfy the row that begins to act? */
+static bool satisfied(const run *r, ag_rows_report said) {
+  double size = 1;
+  for (int i = 0; i < ag_system_dims(r->sys)->xi; i++) size = fmax(size, fabs(r->m.x[ag_system_dims(r->sys)->q + i]));
+  return said.state == AG_ROWS_AWAKE && said.by <= SATISFIED * size;
+}
+
+/* A step of the method into m->z1. */
+static bool step_to(run *r, double s) {
+  ag_mover *m = &r->m;
+  double error[2] = {0, 0};
+  r->step = s - r->t;
+  if (s == r->t) memcpy(m->z1, m->z, sizeof(double) * (size_t)m->n);
+  else if (ag_mover_step(m, r->t, r->step, r->o->rtol, r->control.atol, error)) return false;
+  return ag_trajectory_finite(m->n, m->z1);
+}
+
+/* Makes the step end where a row begins to speak, between lo and hi: at hi if it takes part, else at lo. A step to lo
+ * sees nothing of what begins with the row; where the time alone does not wake it, its state is that at hi. */
+static bool end_at(run *r, double lo, double hi, double *t1) {
+  if (!step_to(r, lo)) return false;
+  ag_rows_report said = look(r, hi, r->m.z1);
+  bool by_time = speaks(said);
+  if (!by_time && !step_to(r, hi)) return false;
+  if (!by_time) said = look(r, hi, r->m.z1);
+  if (speaks(said)) r->said = said;
+  r->renew = satisfied(r, r->said) && ag_system_elimination(r->sys) != AG_ELIM_SADDLE;
+  *t1 = r->renew ? hi : lo;
+  if (r->renew) return true;
+  r->pending = AG_END_ROWS;
+  return by_time || step_to(r, lo);
+}
+
+bool ag_rows_watch(run *r, double *t1) {
+  ag_mover *m = &r->m;
+  double h = *t1 - r->t, lo = 0, hi = 2;
+  if (!r->watches) return true;
+  bool dense = m->method->dense(m->method, &m->flow, r->t, h, m->z, m->z1, m->space) == 0;
+  ag_rows_report said = look(r, *t1, m->z1), now;
+  if (speaks(said)) hi = 1;
+  for (int i = 1; dense && i < PLACES; i++) {
+    double theta = (double)i / PLACES;
+    now = look_inside(r, h, theta);
+    if (speaks(now)) {
+      hi = theta, said = now;
+      break;
+    }
+    lo = theta;
+  }
+  if (hi > 1) return true;
+  for (int i = 0; i < 60 && r->t + lo * h != r->t + hi * h; i++) {
+    double mid = 0.5 * (lo + hi);
+    if (!ag_mover_at(m, r->t, r->t + mid * h, m->zt)) break;
+    now = look(r, r->t + mid * h, m->zt);
+    if (speaks(now)) hi = mid, said = now;
+    else lo = mid;
+  }
+  r->said = said;
+  return end_at(r, r->t + lo * h, r->t + hi * h, t1);
+}
+
+/* The mover of the multiplier form in place of the present one, in the same state. */
+static bool change_mover(run *r) {
+  ag_mover old = r->m;
+  const ag_dims *n = ag_system_dims(r->sys);
+  if (ag_stepper_lacks(r->o->method, AG_NEEDS_RHS)) return false;
+  r->own = *r->o;
+  r->own.multipliers = true, r->own.kernel = NULL, r->own.watch = NULL, r->own.from = NULL;
+  ag_mover_create(&r->m, r->sys, r->params, &r->own, false);
+  ag_mover_full(&old, r->t, old.z, old.c, r->m.z);
+  memcpy(r->m.c, old.c, sizeof(double) * (size_t)n->c);
+  memcpy(r->m.sign, old.sign, sizeof(int) * (size_t)r->m.n_g);
+  memcpy(r->m.doubts, old.doubts, sizeof *old.doubts * (size_t)r->m.n_g);
+  r->m.n_rhs = old.n_rhs;
+  r->m.atol = old.atol;
+  r->m.fresh = old.fresh;
+  r->o = &r->own;
+  ag_mover_free(&old);
+  return true;
+}
+
+bool ag_rows_renew(run *r, const char *why) {
+  int row = r->said.state == AG_ROWS_AWAKE ? r->said.row : -1;
+  if (ag_system_elimination(r->sys) == AG_ELIM_SADDLE) return false;
+  if (!r->m.full && !change_mover(r)) return false;
+  if (!ag_work_take_rows(r->m.work, row)) return false;
+  ag_mover *m = &r->m;
+  r->all = true;
+  r->rank = ag_work_rows(m->work, ag_system_dims(r->sys)->row, r->t, m->z).rank;
+  if (!r->res->renewed) {
+    ag_text out = {0};
+    ag_text_printf(&out, "from t = %.9g on with multipliers: ", r->t);
+    if (row >= 0) ag_work_row_text(m->work, row, &out);
+    ag_text_str(&out, row >= 0 ? " takes part" : why);
+    r->res->renewed = out.s;
+  }
+  return ag_mover_rhs(m, r->t, m->z, m->dz) == 0;
+}
+
+bool ag_rows_resume(run *r) {
+  r->all = true;
+  return (r->m.full || change_mover(r)) && ag_work_take_rows(r->m.work, -1);
+}
+
+ag_end ag_rows_settled(run *r) {
+  if (!r->watches) return AG_END_TIME;
+  if (r->renew) {
+    r->renew = false;
+    return ag_rows_renew(r, "") ? AG_END_TIME : AG_END_ROWS;
+  }
+  ag_rows_report said = look(r, r->t, r->m.z);
+  r->said = said;
+  if (speaks(said)) return AG_END_ROWS;
+  if (said.state == AG_ROWS_WEAK)
+    return ag_rows_renew(r, "the rows kept so far are about to lose rank") ? AG_END_TIME : AG_END_RANK;
+  if (said.rank < ag_system_dims(r->sys)->rank && r->m.full) return AG_END_RANK;
+  if (said.rank) r->rank = said.rank;
+  return AG_END_TIME;
+}
+
+void ag_rows_explain(run *r, ag_text *out) {
+  if (r->said.row < 0 || !speaks(r->said)) return;
+  ag_work_row_text(r->m.work, r->said.row, out);
+  if (r->said.state == AG_ROWS_CONTRADICT)
+    ag_text_printf(out, " does not hold from here on where the other constraints do (it is off by %.3g)", r->said.by);
+  else if (satisfied(r, r->said))
+    ag_text_str(out, " begins to act here; its multiplier, or a method that needs the eliminated equations, prevents "
+                     "that it takes part");
+  else
+    ag_text_printf(out, " begins to act here, and the velocities do not satisfy it (it asks for a jump of %.3g)",
+                   r->said.by);
+}

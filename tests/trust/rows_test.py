@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Rows of constraints that follow from others, begin to act on the way, or contradict: against motions known in closed
+form or integrated here.
+
+    rows_test.py PROGRAM MODELS
+
+Runs are at the default tolerance of 1e-10 or with steps of 0.01 of an eighth-order method; motions are compared to 1e-6,
+which leaves room for some hundred steps. The state must stay on all rows, dropped ones too, to 1e-8."""
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, MODELS = sys.argv[1], sys.argv[2]
+failures = 0
+FORMS = [(), ("--dt", "0.01"), ("--closure", "multipliers"), ("--closure", "multipliers", "--dt", "0.01")]
+
+
+def check(holds, text):
+    global failures
+    if not holds:
+        failures += 1
+        print("does not hold:", text)
+
+
+def run(model, *options):
+    out = subprocess.run([PROGRAM, "run", model, "--json", "--quiet", *options], capture_output=True, text=True)
+    check(out.returncode in (0, 1), f"{model} {options}: exit code {out.returncode}\n{out.stderr}")
+    return json.loads(out.stdout) if out.stdout.strip().startswith("{") else {"end": out.stderr, "t": 0}
+
+
+def case(name):
+    return os.path.join(MODELS, name + ".nh")
+
+
+def ended(got, t, words, what, tolerance=1e-6):
+    said = got["end"] + " " + (got.get("why") or "")
+    check(words in said and abs(got["t"] - t) <= tolerance, f"{what}: {said} at {got['t']}, expected {words} at {t}")
+
+
+# ---- the cases that were once answered wrongly ----
+
+def seen_cases():
+    phi = {}
+    for form in FORMS:
+        got = run(case("F1_cone"), "--t1", "5", *form)
+        phi[form] = got.get("observables", {}).get("phi", math.nan)
+        check(got["end"] == "time reached" and got["constraint_residual"] < 1e-12, f"cone {form}: {got['end']}")
+        check(abs(phi[form] - phi[FORMS[0]]) < 1e-8, f"cone {form}: phi = {phi[form]}")
+        got = run(case("F2_dropped_row_clutch"), "--t1", "10", *form)
+        ended(got, 5, "constraint clutch (line 4) begins to act here, and the velocities do not satisfy it", f"clutch {form}")
+        got = run(case("F2_dropped_row_contradiction"), "--t1", "10", *form)
+        ended(got, 5, "constraint 2 (line 5) does not hold", f"contradiction {form}")
+    for form in FORMS[::2]:
+        got = run(case("10_try_across_singularity"), "--t1", "2", *form)
+        check(abs(got["t"] - 1) < 1e-9 and got["end"] != "time reached", f"singularity {form}: {got['end']} at {got['t']}")
+        got = run(case("10_try_across_singularity"), "--t1", "0.9", *form)
+        check(got["end"] == "time reached" and abs(got["state"]["x"] - math.log(10)) < 1e-8, f"before it {form}")
+
+
+def cone_by_hand():
+    """The cone of F1 rolls like a pendulum in the angle phi of its axis: E = 1/2 J phi'^2 - c cos(phi)."""
+    m, h, al, b, g = 1.5, 0.8, 0.35, 0.3, 9.81
+    rho = h*math.tan(al)
+    I1, I3 = 3/20*m*rho**2 + 3/5*m*h**2, 3/10*m*rho**2
+    # omega = -phi' cot(al) l along the line of contact; its parts along and across the axis
+    w_axis, w_across = math.cos(al)/math.tan(al), math.sin(al)/math.tan(al)
+    J, c = I3*w_axis**2 + I1*w_across**2, m*g*0.75*h*math.cos(al)*math.sin(b)
+    n = 50000  # Stoermer and Verlet, extrapolated from two step sizes
+    ends = []
+    for k in (n, 2*n):
+        x, v, s = 1.0, 0.0, 5/k
+        for _ in range(k):
+            v -= s/2*c/J*math.sin(x)
+            x += s*v
+            v -= s/2*c/J*math.sin(x)
+        ends.append(x)
+    phi = (4*ends[1] - ends[0])/3
+    for form in FORMS:
+        got = run(case("F1_cone"), "--t1", "5", *form)
+        check(abs(got["observables"]["phi"] - phi) < 1e-7, f"cone {form}: {got['observables']['phi']}, by hand {phi}")
+
+
+# ---- random rows with known answers ----
+
+def vanishing(rng, q):
+    """A factor that vanishes on the way of a motion, or comes near."""
+    a = rng.uniform(0.5, 2.5)
+    return rng.choice([f"sin({q} - {a:.3f})", f"cos({q})", f"({q} - {a:.3f})", f"(t - {a:.3f})", f"sin(t)", "1", "2",
+                       f"(1 + {q}^2)"])
+
+
+def redundant(rng, folder):
+    """A skate on a plane, its blade turning at a constant rate: x = (v/w) sin(w t), y = (v/w) (1 - cos(w t)). The row
+    is stated several times, scaled, rotated and summed; at least two of the factors have no common zero."""
+    w, v = rng.uniform(0.5, 2), rng.uniform(0.5, 2)
+    f = "(x'*sin(p) - y'*cos(p))"
+    angle = rng.choice(["p", "2*p", "t", "3*t", "x"])
+    rows = [f"sin({angle})*{f} = 0", f"cos({angle})*{f} = 0"]
+    for _ in range(rng.randint(0, 2)):
+        rows.append(f"{vanishing(rng, rng.choice('px'))}*{f} = 0")
+    if rng.random() < 0.5:  # another constraint, mixed with this one
+        rows += [f"z' - 2*p' + {vanishing(rng, 'p')}*{f} = 0"]
+    else:
+        rows += ["z' = 2*p'"]
+    rng.shuffle(rows)
+    model = os.path.join(folder, "m.nh")
+    with open(model, "w") as out:
+        out.write("model m\nconfig x in R, y in R, p in R, z in R\nlagrangian 1/2*(x'^2 + y'^2 + p'^2 + z'^2)\n"
+                  + "".join(f"constraint {r}\n" for r in rows) + f"start p = 0, p' = {w!r}, x' = {v!r}\n")
+    t1 = 4.0
+    want = {"x": v/w*math.sin(w*t1), "y": v/w*(1 - math.cos(w*t1)), "p": w*t1, "z": 2*w*t1}
+    for form in FORMS:
+        got = run(model, "--t1", str(t1), *form)
+        text = f"{rows} w = {w} v = {v} {form}: {got['end']} {got.get('why')} at {got['t']}"
+        check(got["end"] == "time reached" and got["constraint_residual"] < 1e-8, text)
+        if got["end"] == "time reached":
+            check(all(abs(got["state"][k] - want[k]) < 1e-6 for k in want), text + f" {got['state']} {want}")
+
+
+def waking(rng, folder):
+    """Two wheels with inertia 1 and 2 and equal speed; a coupling begins to act at t = s, when a torque begins, too. If
+    the speeds differ it ends the run there."""
+    s, torque, slip = rng.uniform(1, 3), rng.uniform(0.5, 2), rng.choice([0, 0, 0.5])
+    factor = rng.choice([f"(if t > {s:.6f} then 1 else 0)", f"max(0, t - {s:.6f})", f"max(0, t - {s:.6f})^2",
+                         f"(if a > {s:.6f} then 3 else 0)", f"max(0, sin(t - {s:.6f}))*(if t > 2*pi then 0 else 1)"])
+    more = rng.choice(["", "constraint c' = a'\n", "constraint c' = a'\nconstraint 2*c' = 2*a'\n"])
+    m = 2 if more else 1  # the first wheel carries the third
+    jumps = factor.startswith("(if t")  # a torque that jumps where the row has begun only smoothly would act before it
+    grows = f"(if t > {s:.6f} then {torque!r} else 0)" if jumps else f"{torque!r}*max(0, t - {s:.6f})"
+    model = os.path.join(folder, "m.nh")
+    with open(model, "w") as out:
+        out.write("model m\nconfig a in R, b in R, c in R\nlagrangian 1/2*(a'^2 + 2*b'^2 + c'^2)\n"
+                  f"force a' = {grows}\n{more}constraint link: {factor}*(a' - b') = 0\n"
+                  f"start a' = 1, b' = {1 - slip!r}\n")
+    s, t1 = round(s, 6), 4.0
+    for form in FORMS:
+        got = run(model, "--t1", str(t1), *form)
+        text = f"{factor} {more!r} slip {slip} {form}: {got['end']} {got.get('why')} at {got['t']}"
+        if slip:  # steep factors begin to count within 1e-4 (the square root of the tolerance of 1e-9)
+            ended(got, s, "constraint link (line", text, 1e-4)
+            continue
+        check(got["end"] == "time reached" and got["constraint_residual"] < 1e-8, text)
+        want = 1 + torque*((t1 - s) if jumps else (t1 - s)**2/2)/(m + 2)
+        if got["end"] == "time reached":
+            check(all(abs(got["state"][k + "'"] - want) < 1e-6 for k in "ab"), text + f" {got['state']} {want}")
+
+
+def contradicting(rng, folder):
+    """x' is given twice, and the second value leaves the first at t = s."""
+    s, v = rng.uniform(1, 3), rng.uniform(0.5, 2)
+    term = rng.choice([f"max(0, t - {s:.6f})", f"(if t > {s:.6f} then 0.1 else 0)", f"max(0, x - {v!r}*{s:.6f})",
+                       f"3*max(0, t - {s:.6f})"])
+    rows = [f"x' = {v!r}", f"{vanishing(rng, 'y') if rng.random() < 0.3 else '2'}*(x' - {v!r} - {term}) = 0"]
+    model = os.path.join(folder, "m.nh")
+    with open(model, "w") as out:
+        out.write("model m\nconfig x in R, y in R\nlagrangian 1/2*(x'^2 + y'^2)\n" +
+                  "".join(f"constraint {r}\n" for r in rows) + "start y' = 0.1, y = -0.3\n")
+    for form in FORMS:
+        got = run(model, "--t1", "5", *form)
+        ended(got, round(s, 6), "does not hold from here on", f"{rows} {form}", 1e-3)
+
+
+def batch(folder):
+    """Members of a batch move as alone."""
+    model = os.path.join(folder, "m.nh")
+    with open(model, "w") as out:
+        out.write("model m\nconfig x in R, y in R, p in R\nlagrangian 1/2*(x'^2 + y'^2 + p'^2)\n"
+                  "constraint sin(p)*(x'*sin(p) - y'*cos(p)) = 0\nconstraint cos(p)*(x'*sin(p) - y'*cos(p)) = 0\n"
+                  "start x' = 1, p' = 1\n")
+    got = run(model, "--t1", "3", "--sweep", "p'=0.5:1.5:3")
+    for k, w in enumerate((0.5, 1.0, 1.5)):
+        check(abs(got["columns"]["x"][k] - math.sin(3*w)/w) < 1e-6, f"batch, member {k}: {got['columns']['x'][k]}")
+        alone = run(model, "--t1", "3", "--set", f"p'={w}")
+        check(alone["state"]["x"] == got["columns"]["x"][k], f"member {k} is not as alone")
+
+
+def masses(folder):
+    """The mass of y is 1 - x, and x is driven through 1: both forms end there, also with fixed steps."""
+    model = os.path.join(folder, "m.nh")
+    with open(model, "w") as out:
+        out.write("model m\nconfig x in R, y in R, z in R\nlagrangian 1/2*(x'^2 + (1 - x)*y'^2 + z'^2)\n"
+                  "prescribe x = t\nconstraint z' = x*x'\nstart y' = 0.3\n")
+    for form in FORMS:
+        got = run(model, "--t1", "3", *form)
+        check(got["end"] != "time reached" and 0.9 < got["t"] <= 1 + 1e-9, f"mass {form}: {got['end']} at {got['t']}")
+
+
+def continued(folder):
+    """A run in which a row has begun to act is continued with the same bits."""
+    model, file = os.path.join(folder, "m.nh"), os.path.join(folder, "r.h5")
+    with open(model, "w") as out:
+        out.write("model m\nconfig a in R, b in R\nlagrangian 1/2*(a'^2 + 2*b'^2) - a^2\n"
+                  "constraint link: (if t > 1 then 1 else 0)*(a' - b') = 0\nforce b' = if t > 1 then 0 else -b - 3*a\n"
+                  "start a' = 0, b' = 0\n")
+    whole = run(model, "--t1", "4")
+    run(model, "--t1", "2.5", "-o", file)
+    rest = subprocess.run([PROGRAM, "run", "--from", file, "--t1", "4", "--json", "--quiet"], capture_output=True, text=True)
+    check(rest.returncode == 0 and json.loads(rest.stdout)["state"] == whole["state"], f"continued: {rest.stderr}")
+
+
+seen_cases()
+cone_by_hand()
+with tempfile.TemporaryDirectory() as folder:
+    batch(folder)
+    masses(folder)
+    continued(folder)
+    rng = random.Random(20261116)
+    for _ in range(12):
+        redundant(rng, folder)
+        waking(rng, folder)
+        contradicting(rng, folder)
+print("rows:", "all hold" if not failures else f"{failures} do not hold")
+sys.exit(failures > 0)
