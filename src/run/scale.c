@@ -61,6 +61,7 @@ static double smallest(const sizes *s, const ag_system *sys) {
   for (int i = 0; i < n; i++)
     if (q[i].factor != AG_SPACE_R) least = 1;
   for (int i = 0; i < s->n; i++) most[s->kind[i]] = fmax(most[s->kind[i]], s->of[i]);
+  most[SPEED] = fmax(most[SPEED], most[TURN] * most[LENGTH]); /* of a disk that spins in place x' is rounding error */
   for (int i = 0; i < s->n; i++)
     if (s->of[i] > NOISE * most[s->kind[i]]) least = fmin(least, s->of[i]);
   return isfinite(least) ? least : 1;
