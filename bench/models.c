@@ -183,7 +183,7 @@ static bool make_fused(const bench *b, making *m) {
   if (!fused) fprintf(stderr, "%s: %s\n", ag_model_name(ag_system_model(sys)), ag_text_cstr(&reason));
   ag_text_done(&reason);
   if (!fused) return false;
-  double time = 0.1, h = 1e-3, error[2];
+  double time = 0.1, h = 1e-3, atol = 1e-12, error[2];
   double *room = ag_heap_aligned(sizeof(double) * (method->room(n, n).size + 8));
   double *prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused, AG_FUSED_RHS) + 8)),
          *z1 = ag_heap_aligned(sizeof(double) * (size_t)(n + 1));
@@ -200,7 +200,7 @@ static bool make_fused(const bench *b, making *m) {
                  .work = room,
                  .fail = &fail,
                  .rtol = 1e-10,
-                 .atol = 1e-12}};
+                 .atol = &atol}};
   ag_fused_rhs(fused, &time, b->z, b->c, prep, room, &fail);
   m->try_ns = nanoseconds(one_try, &s);
   free(room), free(prep), free(z1);

@@ -101,21 +101,25 @@ static int write_plain(const char *digits, int n, int power, char *out) {
   }
   for (int i = 0; i < n || i <= power; i++) {
     if (i == power + 1) *p++ = '.';
-    *p++ = i < n ? digits[i] : '0';
+    *p++ = i < n ? digits[i] : (char)'0';
   }
   return (int)(p - out);
 }
 
+static int put_word(char *out, const char *word) {
+  int n = 0;
+  for (; word[n]; n++) out[n] = word[n];
+  return n;
+}
+
 int ag_number_write(double v, char *out) {
   if (isnan(v)) {
-    memcpy(out, "nan", 3);
-    return 3;
+    return put_word(out, "nan");
   }
   int sign = signbit(v) != 0;
   if (sign) *out++ = '-';
   if (isinf(v)) {
-    memcpy(out, "inf", 3);
-    return sign + 3;
+    return sign + put_word(out, "inf");
   }
   if (v == 0) {
     *out = '0';

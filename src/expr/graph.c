@@ -305,7 +305,8 @@ static void id_add(id_set *s, ag_id x) {
     for (uint32_t i = 0; i < s->size; i++)
       if (s->ids[i]) larger.ids[id_place(&larger, s->ids[i])] = s->ids[i];
     free(s->ids);
-    *s = larger;
+    s->ids = larger.ids;
+    s->size = larger.size;
   }
   uint32_t at = id_place(s, x);
   s->n += !s->ids[at];

@@ -30,7 +30,7 @@ static ag_poly other_squares(ag_normal_state *s, int k) {
 static bool settle_term(ag_normal_state *s, const ag_term *t, ag_poly *p) {
   for (int k = 0; k < s->n_atom; k++) {
     const ag_atom *atom = &s->atoms[k];
-    int e = t->e[k];
+    const int8_t e = t->e[k];
     if (!e) continue;
     if ((atom->kind == AG_ATOM_COS || (atom->kind == AG_ATOM_UNIT && atom->part == 2)) && e >= 2)
       return *p = replaced(s, t, k, 2, other_squares(s, k)), true;

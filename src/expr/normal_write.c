@@ -72,7 +72,7 @@ static int weight(const ag_term *t) {
 static void shared(const ag_term *t, const ag_term *u, ag_term *both) {
   *both = (ag_term){.num = 1, .den = 1};
   for (int k = 0; k < AG_POLY_ATOMS; k++) {
-    int a = t->e[k], b = u->e[k];
+    const int8_t a = t->e[k], b = u->e[k];
     if (a > 0 && b > 0) both->e[k] = (int8_t)(a < b ? a : b);
     if (a < 0 && b < 0) both->e[k] = (int8_t)(a > b ? a : b);
   }

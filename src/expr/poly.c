@@ -200,7 +200,7 @@ ag_term ag_poly_content(ag_poly p, bool least) {
     if (den > MAX_NUMBER / more) more = 1; /* leaves a fraction inside */
     den *= more;
     for (int k = 0; k < AG_POLY_ATOMS; k++) {
-      int a = c.e[k], b = p.t[i].e[k];
+      const int8_t a = c.e[k], b = p.t[i].e[k];
       if (least) c.e[k] = (int8_t)(a < b ? a : b);
       else c.e[k] = (int8_t)(a > 0 && b > 0 ? (a < b ? a : b) : a < 0 && b < 0 ? (a > b ? a : b) : 0);
     }

@@ -224,7 +224,6 @@ static void latex_product(ag_printer *p, const fraction *f) {
     if (!den) number_text(p, f->c);
     else if (!one || !n) ag_printer_int(p, (int)num);
     one_or_more(p, n, f->over, one && n);
-    if (den && !one && !n) one = false;
     ag_printer_text(p, "}{");
     if (den > 1) ag_printer_int(p, (int)den);
     one_or_more(p, f->n_under, f->under, den <= 1);

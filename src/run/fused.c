@@ -117,8 +117,8 @@ static void add_text(parts *p, const char *text) { p->texts[p->unit.n_text++] = 
 
 /* The tapes of the unit, and their indices in it. */
 static void add_tapes(parts *p, const ag_fused_spec *s, int *where) {
-  const ag_unit_tape all[AG_FUSED_TAPES] = {[AG_FUSED_RHS] = {"f", s->tape, s->method->n_stage + 2, true},
-                                            [AG_FUSED_JACOBIAN] = {"jacobian", s->jacobian, 1, false},
+  const ag_unit_tape all[AG_FUSED_TAPES] = {[AG_FUSED_RHS] = {"f", s->tape, s->method->n_stage + 2, true, false},
+                                            [AG_FUSED_JACOBIAN] = {"jacobian", s->jacobian, 1, false, false},
                                             [AG_FUSED_WATCH] = {"g", s->watch, 4, false, s->march}};
   for (int i = 0; i < AG_FUSED_TAPES; i++) {
     where[i] = all[i].tape ? p->unit.n_tape : -1;

@@ -418,11 +418,14 @@ static void first_line(int fd, ag_text *out) {
 }
 
 bool ag_gnuplot_run(const char *folder, const char *script, ag_text *trouble) {
-  char *words[] = {"gnuplot", "-d", (char *)(uintptr_t)script, NULL};
+  ag_text file = {0};
+  ag_text_str(&file, script);
+  char *words[] = {"gnuplot", "-d", file.s, NULL};
   int ends[2], state = 0;
   pid_t pid;
   if (pipe(ends)) {
     ag_text_printf(trouble, "cannot start gnuplot: %s", strerror(errno));
+    ag_text_done(&file);
     return false;
   }
   posix_spawn_file_actions_t actions;
@@ -444,5 +447,6 @@ bool ag_gnuplot_run(const char *folder, const char *script, ag_text *trouble) {
   else if (error) ag_text_printf(trouble, "cannot start gnuplot: %s", strerror(error));
   else if (state) ag_text_printf(trouble, "gnuplot failed: %s", said.n ? said.s : "it does not say why");
   ag_text_done(&said);
+  ag_text_done(&file);
   return !error && !state;
 }

@@ -43,7 +43,7 @@ ag_source *ag_source_file(const char *path, ag_status *status, ag_text *trouble)
 
 static bool read_motion(ag_source *s, int n, const int *at, double **out, long *n_row, ag_text *trouble) {
   (void)trouble;
-  const anagyre_motion *motion = s->self;
+  const anagyre_motion *motion = s->motion;
   *n_row = anagyre_motion_column(motion, "t").n;
   for (int i = 0; i < n; i++) {
     const ag_column *c = ag_source_column_of(s, at[i]);
@@ -82,7 +82,7 @@ ag_source *ag_source_motion(const anagyre_motion *motion, anagyre_model *m) {
   ag_about_drift(&about, anagyre_motion_energy_drift(motion));
   s->about = ag_arena_str(s->arena, ag_text_cstr(&about));
   ag_text_done(&about);
-  s->self = (void *)(uintptr_t)motion;
+  s->motion = motion;
   s->read = read_motion;
   return s;
 }

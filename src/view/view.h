@@ -37,7 +37,8 @@ typedef struct ag_source {
   bool *swept;        /* per column: does it say which member a row belongs to? */
   int n_marks;
   ag_marks *marks;
-  void *self; /* of read and done */
+  void *self;                   /* of read and done */
+  const anagyre_motion *motion; /* of ag_source_motion, else NULL */
   bool (*read)(struct ag_source *s, int n, const int *at, double **out, long *n_row, ag_text *trouble);
   void (*done)(void *self);
 } ag_source;
