@@ -101,7 +101,7 @@ static int write_plain(const char *digits, int n, int power, char *out) {
   }
   for (int i = 0; i < n || i <= power; i++) {
     if (i == power + 1) *p++ = '.';
-    *p++ = i < n ? digits[i] : (char)'0';
+    *p++ = (char)(i < n ? digits[i] : '0');
   }
   return (int)(p - out);
 }
