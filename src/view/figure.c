@@ -181,7 +181,7 @@ static void keep_change(long n, double *y) {
 
 static double *copy(long n, const double *v) {
   double *to = ag_heap_alloc(sizeof *to * (size_t)(n + 1));
-  memcpy(to, v, sizeof *to * (size_t)n);
+  if (n) memcpy(to, v, sizeof *to * (size_t)n); /* v is NULL without rows */
   return to;
 }
 
