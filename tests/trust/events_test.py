@@ -145,7 +145,7 @@ def apart(times, least):
 
 
 def polynomial(rng, t1):
-    """Roots of order 1, 2 or 3 along x = t. Of even order: no crossing."""
+    """Simple roots along x = t, some of them close together."""
     while True:
         roots = sorted(rng.uniform(0.02, 0.98) * t1 for _ in range(rng.randint(1, 6)))
         if len(roots) > 1 and rng.random() < 0.5:

@@ -137,7 +137,7 @@ class Energy(Case):
         self.assertNotIn("drift", out)
 
     def test_long_runs(self):
-        """Work is measured in the first 20000 steps, and the time until which is told."""
+        """Work is measured in the first 20000 steps; the result says until when."""
         r = self.json("run", self.model(DAMPED), "--t1", 250, "--method", "rk4", "--dt", 0.01)
         self.assertAlmostEqual(r["work_t"], 200, delta=1e-9)
         self.assertLess(abs(r["energy_balance"]), 1e-7)
