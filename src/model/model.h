@@ -117,6 +117,7 @@ typedef struct ag_reference {
 struct ag_body;
 struct ag_contact;
 struct ag_joint;
+struct ag_drawing;
 
 typedef struct ag_model ag_model;
 
@@ -163,4 +164,5 @@ bool ag_model_has_force(const ag_model *m, int n, const ag_id *x);
 bool ag_model_prime(ag_model *m, ag_id x, ag_id *dx);
 
 #include "model/body.h"
+#include "model/draw.h"
 #endif
