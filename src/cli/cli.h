@@ -42,6 +42,9 @@ ag_status ag_command_main(int argc, const char *const *argv);
 /* Prints `help` (command NULL) or the help of one command to a text. */
 void ag_help_write(const ag_command *command, ag_text *out);
 
+/* The topics of `help` that are not verbs; NULL past the end. */
+const char *ag_help_topic(int i, const char **doc);
+
 /* Prints a usage error "anagyre VERB: ..." with the hint where to read on, and returns AG_WRONG. */
 ag_status ag_usage(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #endif

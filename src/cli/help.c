@@ -96,6 +96,12 @@ static const topic topics[] = {
 };
 enum { N_TOPIC = sizeof topics / sizeof topics[0], MAX_NAMES = 64 };
 
+const char *ag_help_topic(int i, const char **doc) {
+  if (i < 0 || i >= N_TOPIC) return NULL;
+  *doc = topics[i].doc;
+  return topics[i].name;
+}
+
 ag_status ag_usage(const char *verb, const char *format, ...) {
   va_list list;
   char message[4096];

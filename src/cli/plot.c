@@ -59,7 +59,7 @@ static const ag_option options[] = {
     AG_OPTION(args, "t1", NUMBER, t1, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "of a model: end time"),
     AG_OPTION(args, "rtol", NUMBER, rtol, .arg = "TOL", .lo = 1e-14, .hi = 0.1,
               .doc = "of a model: tolerance of a step"),
-    AG_OPTION(args, "method", TEXT, method, .arg = "NAME", .doc = "of a model: the integrator"),
+    AG_OPTION(args, "method", TEXT, method, .arg = "METHOD", .doc = "of a model: the integrator"),
     AG_SET_ROW(args),
     AG_QUIET_ROW(args),
     AG_COMMON_ROWS(args),
