@@ -45,5 +45,11 @@ done
 if [ -x "$build/anagyre" ]; then
   "$root/bin/anagyre" version >/dev/null || fail "the installed program does not run"
   [ -s "$root/share/anagyre/models/rattleback.nh" ] || fail "no models"
+  for file in bash-completion/completions/anagyre zsh/site-functions/_anagyre vim/vimfiles/syntax/anagyre.vim \
+    vim/vimfiles/ftdetect/anagyre.vim anagyre/vscode/package.json anagyre/vscode/syntaxes/anagyre.tmLanguage.json \
+    anagyre/CITATION.cff; do
+    [ -s "$root/share/$file" ] || fail "no share/$file"
+  done
+  "$root/bin/anagyre" completion bash | cmp - "$root/share/bash-completion/completions/anagyre" || exit 1
 fi
 exit 0
