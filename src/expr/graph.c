@@ -104,9 +104,8 @@ static uint32_t probe(const ag_graph *g, uint32_t hash, ag_op op, int rows, int 
   return at;
 }
 
-static void grow_table(ag_graph *g) {
+void ag_graph_index(ag_graph *g) {
   free(g->table);
-  g->table_size *= 2;
   g->table = ag_heap_alloc(sizeof *g->table * g->table_size);
   uint32_t mask = g->table_size - 1;
   for (int x = 1; x < g->n_node; x++) {
@@ -162,7 +161,10 @@ static ag_id intern(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const 
   ag_id x = (ag_id)g->n_node++;
   g->nodes[x] = node;
   g->table[at] = x;
-  if (2 * (uint32_t)g->n_node > g->table_size) grow_table(g);
+  if (2 * (uint32_t)g->n_node > g->table_size) {
+    g->table_size *= 2;
+    ag_graph_index(g);
+  }
   return x;
 }
 

@@ -22,6 +22,15 @@ ag_graph *ag_graph_create(void);
 void ag_graph_free(ag_graph *g);
 int ag_graph_count(const ag_graph *g);
 
+/* ---- setting nodes aside ----
+ * ag_aside_begin, building, ag_aside_take: the nodes built since are taken out of the graph; none of the older ones may
+ * need them. ag_aside_return builds again what the roots need, and changes the roots to their new ids. */
+typedef struct ag_aside ag_aside;
+ag_aside *ag_aside_begin(const ag_graph *g);
+void ag_aside_take(ag_aside *a, ag_graph *g);
+void ag_aside_return(const ag_aside *a, ag_graph *g, int n_root, ag_id *roots);
+void ag_aside_free(ag_aside *a);
+
 /* ---- looking at nodes ---- */
 ag_op ag_node_op(const ag_graph *g, ag_id x);
 int ag_node_rows(const ag_graph *g, ag_id x);

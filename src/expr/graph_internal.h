@@ -70,6 +70,8 @@ ag_id ag_rebuild(ag_graph *g, ag_id x, const ag_id *args);
 /* The node if it exists already (or what its request was simplified to), else 0. */
 ag_id ag_find(const ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload);
 
+void ag_graph_index(ag_graph *g); /* fills the hash table anew */
+
 /* The table of rules: an operation and a function that gives the simplified node, or 0. */
 typedef struct ag_request {
   ag_op op;

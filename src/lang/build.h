@@ -274,6 +274,10 @@ typedef void ag_euler_push(ag_builder *b, void *data, const ag_start *s, bool ou
 /* Passes the resulting start of R (rates: of Omega) to push. */
 void ag_euler_finish(ag_builder *b, bool rates, ag_euler_push *push, void *data);
 
+/* ---- draw.c ---- */
+/* Evaluates the draw statements, after everything else, and sets their nodes aside. */
+void ag_draw_finish(ag_builder *b);
+
 /* ---- target.c: left sides of assignments; running indices ---- */
 typedef struct ag_target {
   bool velocity;
@@ -302,5 +306,6 @@ bool ag_degree_holds(ag_builder *b, const uint8_t *bounds, ag_id x, int most, ag
 /* ---- verify.c: after the last statement ---- */
 /* Registers a 3x3 matrix declared to be a rotation, to be checked at the end. */
 void ag_verify_later(ag_builder *b, ag_id x, ag_pos pos);
+void ag_verify_rotations(ag_builder *b); /* checks those registered since the last call */
 void ag_verify_model(ag_builder *b);
 #endif

@@ -61,6 +61,7 @@ static void build_statement(ag_builder *b, const ag_stmt *s, int i) {
   case AG_WORD_START:
   case AG_WORD_GUESS: ag_start_statement(b, s); break;
   case AG_WORD_EXPECT: ag_expect_statement(b, s); break;
+  case AG_WORD_DRAW: /* at the end: draw.c */
   case AG_WORD_NONE:
   case AG_WORD_COUNT: break;
   }

@@ -369,6 +369,7 @@ static bool parse_body(ag_parser *p, ag_stmt *s) {
   case AG_WORD_EVENT:
   case AG_WORD_SECTION: return parse_event(p, s);
   case AG_WORD_GENERATOR: return parse_generator(p, s);
+  case AG_WORD_DRAW: return ag_parse_draw(p, s);
   case AG_WORD_EXPECT: return parse_expect(p, s);
   case AG_WORD_NONE:
   case AG_WORD_COUNT: break;
@@ -396,7 +397,7 @@ static void parse_statement(ag_parser *p, ag_stmt *s) {
     ag_parser_fail(
         p, ag_parser_pos(p),
         "`%s` takes no running index; `for` is allowed with constraint, holonomic, relation, prescribe, force, domain, "
-        "generator, start and guess",
+        "generator, start, guess and draw",
         ag_parse_word(s->word));
     return;
   }

@@ -6,6 +6,7 @@
 #define AG_LANG_PARSE_H
 #include "lang/lex.h"
 #include "lang/names.h"
+#include "model/model.h"
 
 typedef enum ag_syn_kind {
   AG_SYN_NUMBER, /* number */
@@ -94,6 +95,16 @@ typedef struct ag_clauses {
   ag_syn *ground;
 } ag_clauses;
 
+/* draw: the kind with its sizes (a CALL, or a NAME without any) and the other arguments, by their place in the row of
+ * draw.def. */
+typedef struct ag_draw_syn {
+  int kind; /* an ag_draw_kind */
+  ag_syn *shape;
+  ag_syn *args[AG_DRAW_ARGS]; /* NULL: not given, or a size */
+  ag_pos pos[AG_DRAW_ARGS];   /* of the word before it */
+  ag_syn *colour;
+} ag_draw_syn;
+
 typedef struct ag_stmt {
   ag_word word;
   ag_pos pos;        /* position of the keyword */
@@ -108,6 +119,7 @@ typedef struct ag_stmt {
   ag_loop *loops;
   ag_part *when;
   ag_clauses *clauses; /* body, roll, rubber */
+  ag_draw_syn *draw;
   int direction;       /* event */
   bool terminal, cuts;
   int expect;               /* ag_expect_kind of model.h */

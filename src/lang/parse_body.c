@@ -26,7 +26,7 @@ int ag_parse_clauses(ag_word statement, const char *words[AG_CLAUSE_COUNT]) {
 }
 
 /* WORD, WORD(a, b), WORD(theta: a, b): a surface or a ground. The running name is the owner of the node. */
-static ag_syn *parse_shape(ag_parser *p, const char *what) {
+ag_syn *ag_parse_shape(ag_parser *p, const char *what) {
   ag_pos pos, running;
   int name = ag_parser_want_name(p, what, &pos), owner = 0;
   if (!name) return NULL;
@@ -53,7 +53,8 @@ static ag_syn *parse_shape(ag_parser *p, const char *what) {
 }
 
 static ag_syn *parse_clause(ag_parser *p, ag_clause_word clause) {
-  if (clause == AG_CLAUSE_SURFACE) return parse_shape(p, "a surface: sphere(r), ellipsoid(a, b, c), torus(R, r), ...");
+  if (clause == AG_CLAUSE_SURFACE)
+    return ag_parse_shape(p, "a surface: sphere(r), ellipsoid(a, b, c), torus(R, r), ...");
   if (clause != AG_CLAUSE_OF) return ag_parse_expr(p);
   ag_syn *x = AG_NEW(p->arena, ag_syn);
   *x = (ag_syn){.kind = AG_SYN_NAME};
@@ -61,7 +62,7 @@ static ag_syn *parse_clause(ag_parser *p, ag_clause_word clause) {
   return x->name ? x : NULL;
 }
 
-static bool no_clause(ag_parser *p, int n, const char *const *words) {
+bool ag_parse_no_clause(ag_parser *p, int n, const char *const *words) {
   ag_text text = {0};
   for (int i = 0; i < n; i++) ag_text_printf(&text, "%s`%s`", i == 0 ? "" : i == n - 1 ? " or " : ", ", words[i]);
   ag_parser_unexpected(p, ag_text_cstr(&text), n, words);
@@ -78,7 +79,7 @@ static bool parse_clauses(ag_parser *p, ag_stmt *s) {
       bool here = s->word == AG_WORD_BODY ? clause_words[i].body : clause_words[i].contact;
       if (ag_parser_is_word(p, clause_words[i].word) && here) found = i;
     }
-    if (found < 0) return no_clause(p, n, words);
+    if (found < 0) return ag_parse_no_clause(p, n, words);
     if (s->clauses->x[found])
       return ag_parser_fail(p, ag_parser_pos(p), "`%s` is given twice", clause_words[found].word);
     s->clauses->pos[found] = ag_parser_pos(p);
@@ -108,6 +109,6 @@ bool ag_parse_contact(ag_parser *p, ag_stmt *s) {
   if (c->side < 0) return ag_parser_unexpected(p, "`on`, `inside` or `outside`", 3, sides);
   c->side_pos = ag_parser_pos(p);
   p->at++;
-  c->ground = parse_shape(p, "plane, sphere(A), cylinder(A), cone(slope), bowl(rho: z) or the name of a body");
+  c->ground = ag_parse_shape(p, "plane, sphere(A), cylinder(A), cone(slope), bowl(rho: z) or the name of a body");
   return c->ground && parse_clauses(p, s);
 }

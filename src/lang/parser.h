@@ -46,6 +46,11 @@ ag_syn *ag_parse_size(ag_parser *p);    /* after R^: a number, a name or an expr
 /* ---- bodies (parse_body.c) ---- */
 bool ag_parse_body(ag_parser *p, ag_stmt *s);    /* body */
 bool ag_parse_contact(ag_parser *p, ag_stmt *s); /* roll, rubber */
+bool ag_parse_draw(ag_parser *p, ag_stmt *s);
+/* WORD, WORD(a, b), WORD(theta: a, b); what: for messages. NULL with the error set. */
+ag_syn *ag_parse_shape(ag_parser *p, const char *what);
+/* The error where none of these clause words follows. */
+bool ag_parse_no_clause(ag_parser *p, int n, const char *const *words);
 
 /* Appends to an array that grows in the arena. */
 #define AG_ARENA_PUSH(arena, items, n, cap) \

@@ -91,7 +91,7 @@ static double rotation_error(const double *A) {
 }
 
 /* Each declaration is checked at a few random states; rounding error is 1e-15, other matrices are off by far more. */
-static void check_claims(ag_builder *b) {
+void ag_verify_rotations(ag_builder *b) {
   point l;
   double A[9];
   if (!b->n_claims) return;
@@ -106,6 +106,7 @@ static void check_claims(ag_builder *b) {
       break;
     }
   point_done(&l);
+  b->n_claims = 0;
 }
 
 /* ---- the checks ---- */
@@ -187,9 +188,11 @@ void ag_verify_model(ag_builder *b) {
   }
   if (!config && !unknown) ag_scope_error(b, top, "the model has no coordinates: `config NAME in SPACE` is missing");
   else if (!b->lagrangian_seen && !body && !unknown) ag_scope_error(b, top, "the model has no `lagrangian`");
-  if (ag_scope_failed(b)) return;
-  check_degrees(b);
-  check_claims(b);
-  if (!ag_scope_failed(b)) check_degrees_of_angles(b);
+  if (!ag_scope_failed(b)) {
+    check_degrees(b);
+    ag_verify_rotations(b);
+    if (!ag_scope_failed(b)) check_degrees_of_angles(b);
+  }
+  ag_draw_finish(b);
   if (!ag_scope_failed(b)) check_used(b);
 }

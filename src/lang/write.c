@@ -256,6 +256,53 @@ static void expects(writer *w) {
   }
 }
 
+/* ---- drawings ---- */
+
+/* The name printed for the running input of a profile: no other name of the model. */
+static const char *running_name(const writer *w) {
+  const char *const names[] = {"rho", "s", "dist", "from_axis"};
+  for (int k = 0; k < 4; k++) {
+    bool taken = false;
+    for (int i = 0; i < w->m->n_params; i++) taken = taken || !strcmp(w->m->params[i].name, names[k]);
+    for (int i = 0; i < w->m->n_coords; i++) taken = taken || !strcmp(w->m->coords[i].name, names[k]);
+    for (int i = 0; i < w->m->n_lets; i++) taken = taken || !strcmp(w->m->lets[i].name, names[k]);
+    if (!taken) return names[k];
+  }
+  return "distance_from_axis";
+}
+
+static void profile(writer *w, const ag_drawing *d, ag_id x) {
+  const char *name = running_name(w);
+  ag_id input = ag_input(w->g, name, 1, 1, AG_LEAF_REAL);
+  ag_substitute(w->g, 1, &d->rho, &input, 1, &x);
+  ag_text_printf(w->out, "%s: ", name);
+  ag_print(w->g, x, w->out);
+}
+
+static void draw(writer *w, const ag_drawing *d) {
+  const ag_draw_row *row = ag_draw_find(d->kind);
+  int n_size = 0, n_place = 0;
+  for (int i = 0; row->args[i].name; i++)
+    if (row->args[i].shape != AG_DRAW_PROFILE) prepare(w, d->args[i]);
+  ag_text_printf(w->out, "draw %s", row->name);
+  for (int i = 0; row->args[i].name; i++) {
+    if (strcmp(row->args[i].word, "(")) continue;
+    ag_text_str(w->out, n_size++ ? ", " : "(");
+    if (row->args[i].shape == AG_DRAW_PROFILE) profile(w, d, d->args[i]);
+    else expression(w, d->args[i]);
+  }
+  if (n_size) ag_text_char(w->out, ')');
+  for (int i = 0; row->args[i].name; i++) {
+    const char *word = row->args[i].word;
+    if (!d->args[i] || !strcmp(word, "(")) continue;
+    if (*word) ag_text_printf(w->out, " %s ", word);
+    else ag_text_str(w->out, n_place++ ? ", " : " ");
+    expression(w, d->args[i]);
+  }
+  if (d->colour) ag_text_printf(w->out, " colour %d", d->colour);
+  ag_text_char(w->out, '\n');
+}
+
 /* ---- the whole ---- */
 
 typedef struct roots {
@@ -292,6 +339,11 @@ static roots collect(const ag_model *m) {
   for (int i = 0; i < m->n_generators; i++)
     for (int k = 0; k < m->generators[i].n; k++) root(&r, m->generators[i].parts[k].x);
   for (int i = 0; i < m->n_starts; i++) root(&r, m->starts[i].x);
+  for (int i = 0; i < m->n_drawings; i++) {
+    const ag_drawing *d = m->drawings[i];
+    for (int k = 0; k < AG_DRAW_ARGS; k++)
+      if (d->args[k] != 0 && ag_draw_find(d->kind)->args[k].shape != AG_DRAW_PROFILE) root(&r, d->args[k]);
+  }
   for (int i = 0; i < m->n_expects; i++) {
     const ag_expect *e = &m->expects[i];
     ag_id parts[4] = {e->x, e->value, e->time, e->tol};
@@ -302,6 +354,7 @@ static roots collect(const ag_model *m) {
 }
 
 static void write_model(const ag_model *m, ag_text *out) {
+  ag_model_draw(m);
   roots r = collect(m);
   writer w = {.m = m, .g = m->graph, .out = out};
   ag_cut_init(&w.cuts, m, r.n, r.at);
@@ -331,6 +384,7 @@ static void write_model(const ag_model *m, ag_text *out) {
   events(&w, "section", m->n_sections, m->sections);
   generators(&w);
   starts(&w);
+  for (int i = 0; i < m->n_drawings; i++) draw(&w, m->drawings[i]);
   expects(&w);
   ag_cut_done(&w.cuts);
   free(r.at);

@@ -45,4 +45,11 @@ typedef struct ag_drawing {
   int colour;               /* 1 to 8: of the palette; 0: chosen */
   ag_pos pos;
 } ag_drawing;
+
+/* Makes the expressions of the drawings nodes of the graph again. Reading a model sets them aside, so that drawings
+ * cannot influence the equations: call it after deriving, before looking at args. */
+void ag_model_draw(const ag_model *m);
+/* What was built since ag_aside_begin belongs to the drawings: sets it aside. The model owns it. */
+void ag_model_set_aside(ag_model *m, ag_aside *a);
+void ag_draw_forget(const ag_model *m); /* frees what is set aside */
 #endif

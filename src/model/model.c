@@ -16,6 +16,7 @@ ag_model *ag_model_create(const char *name) {
 
 void ag_model_free(ag_model *m) {
   if (!m) return;
+  ag_draw_forget(m);
 #define AG_MODEL_LIST(type, name, what) free(m->name);
 #include "model/list.def"
 #undef AG_MODEL_LIST

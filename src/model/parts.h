@@ -18,6 +18,7 @@ struct ag_model {
   ag_id energy, lambda; /* built-in observables as inputs: scalar; column of all multipliers (0 when unused) */
   ag_id lagrangian;
   ag_pos lagrangian_pos;
+  struct ag_picture *picture; /* the nodes of the drawings while they are set aside; NULL without drawings */
   int soft_from; /* starts from soft_from - 1 on are guesses that the constraints may change; 0: there are none */
 #define AG_MODEL_LIST(type, name, what) AG_LIST(type, name);
 #include "model/list.def"
