@@ -93,7 +93,7 @@ static void check_written(void) {
   AG_CHECK(again && again->n_drawings == m->n_drawings);
   if (again) ag_lang_write(again, &two);
   AG_CHECK_STR(ag_text_cstr(&two), ag_text_cstr(&one));
-  AG_CHECK(strstr(ag_text_cstr(&one), "draw segment [x, y], [x + t, x']\n") != NULL);
+  AG_CHECK(strstr(ag_text_cstr(&one), "draw segment [x, y], [t + x, x']\n") != NULL);
   AG_CHECK(strstr(ag_text_cstr(&one), "draw bowl(rho: ") != NULL);
   ag_text_done(&all);
   ag_text_done(&one);

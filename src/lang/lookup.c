@@ -10,7 +10,7 @@
  * may use them. */
 static bool looks_at_motion(const ag_builder *b) {
   return b->word == AG_WORD_OBSERVABLE || b->word == AG_WORD_EVENT || b->word == AG_WORD_SECTION ||
-         b->word == AG_WORD_EXPECT || b->word == AG_WORD_LET;
+         b->word == AG_WORD_EXPECT || b->word == AG_WORD_LET || b->word == AG_WORD_DRAW;
 }
 
 static ag_value family(const ag_symbol *s, ag_role role) {

@@ -62,10 +62,9 @@ static bool parse_places(ag_parser *p, ag_draw_syn *d) {
     if (i) ag_parser_take(p, AG_TOKEN_COMMA);
     d->pos[i] = ag_parser_pos(p);
     if (p->at >= p->end)
-      return ag_parser_fail(p, d->shape->pos, "`%s` needs %s", row->name,
-                            i                                         ? "a second place: draw segment P, Q"
-                            : row->args[i].shape == AG_DRAW_DIRECTION ? "a direction: draw arrow v at P"
-                                                                      : "a place");
+      return i ? ag_parser_fail(p, d->shape->pos, "`%s` needs a second place: draw %s P, Q", row->name, row->name)
+               : ag_parser_fail(p, d->shape->pos, "`%s` needs a %s", row->name,
+                                row->args[i].shape == AG_DRAW_DIRECTION ? "direction: draw arrow v at P" : "place");
     if (!(d->args[i] = ag_parse_expr(p))) return false;
   }
   return true;
