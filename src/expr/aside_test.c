@@ -57,7 +57,8 @@ static void check_many(void) {
   roots[2] = y;
   int all = ag_graph_count(g);
   ag_aside_take(a, g);
-  AG_CHECK(all > before + 30000 && ag_graph_count(g) == before && ag_apply1(g, AG_OP_SIN, x) == old && ag_graph_count(g) == before);
+  AG_CHECK(all > before + 30000 && ag_graph_count(g) == before && ag_apply1(g, AG_OP_SIN, x) == old &&
+           ag_graph_count(g) == before);
   ag_aside_return(a, g, 3, roots);
   AG_CHECK(roots[0] == old && roots[1] == 0 && ag_graph_count(g) == all);
   y = x;

@@ -120,7 +120,7 @@ typedef struct ag_stmt {
   ag_part *when;
   ag_clauses *clauses; /* body, roll, rubber */
   ag_draw_syn *draw;
-  int direction;       /* event */
+  int direction; /* event */
   bool terminal, cuts;
   int expect;               /* ag_expect_kind of model.h */
   ag_syn *nth, *time, *tol; /* expect; nth also holds N of `occurs N times` */
