@@ -77,6 +77,17 @@ bool ag_api_needs_events(const ag_model *m);
  * last; false: there is none. */
 bool ag_api_next_column(const char **text, ag_text *name);
 
+/* Members whose starts are complete: where each stands among those that can start, and why the others cannot. */
+typedef struct ag_api_members {
+  ag_varied *varied;
+  long n, n_ready;
+  const long *row;          /* per member: its place among those that can start, -1: it cannot */
+  char *const *reason;      /* per member: why not, or NULL */
+  const double *params, *x; /* n_ready x n_param; n_ready x (n_q + n_xi) */
+} ag_api_members;
+/* anagyre_run_many for such members. Of the readers in anagyre.h those of single members work; columns and points are
+ * read from the result, where they are not copied. NULL: errors are in ctx. */
+anagyre_batch *ag_api_run_members(ag_ctx *ctx, const ag_api_members *m, const ag_batch_options *o);
 /* What came out of those that started, and the place of member i among them; -1: it did not start. */
 const ag_batch_result *ag_api_batch_result(const anagyre_batch *b);
 const ag_record *ag_api_batch_record(const anagyre_batch *b);

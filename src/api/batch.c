@@ -12,17 +12,11 @@ struct anagyre_batch {
   ag_batch_result result; /* of those that started */
   long *row;              /* per member: its place there, -1: it did not start */
   char **reason;          /* per member: why it did not start, or NULL */
-  double *columns;        /* at the end, per column one number or tensor for each member */
+  double *columns;        /* at the end, per column one number or tensor for each member; NULL: not collected */
   double **points;        /* with a section, per member that started: columns at its crossings; else NULL */
 };
 
 /* ---- starts ---- */
-
-/* The members that can start. */
-typedef struct starts {
-  long n;
-  double *params, *x;
-} starts;
 
 char *ag_api_first_error(const ag_ctx *ctx) {
   for (int i = 0; i < ctx->n_diag; i++)
@@ -30,25 +24,31 @@ char *ag_api_first_error(const ag_ctx *ctx) {
   return ag_api_copy("the start could not be completed");
 }
 
-static void start_all(anagyre_batch *b, ag_varied *v, int n_name, const double *values, starts *s) {
-  const ag_system *sys = ag_varied_system(v);
-  size_t n = (size_t)b->n, n_x = (size_t)(ag_system_dims(sys)->x), n_param = (size_t)ag_system_dims(sys)->param;
-  *s = (starts){0};
-  s->params = ag_heap_alloc(sizeof(double) * (n * n_param + 1));
-  s->x = ag_heap_alloc(sizeof(double) * (n * n_x + 1));
-  for (long i = 0; i < b->n; i++) {
+/* Completes the start of every member. */
+static void start_all(ag_api_members *m, int n_name, const double *values) {
+  const ag_dims *dims = ag_system_dims(ag_varied_system(m->varied));
+  size_t n = (size_t)m->n, n_x = (size_t)dims->x, n_param = (size_t)dims->param;
+  double *params = ag_heap_alloc(sizeof *params * (n * n_param + 1)), *x = ag_heap_alloc(sizeof *x * (n * n_x + 1));
+  long *row = ag_heap_alloc(sizeof *row * n);
+  char **reason = ag_heap_alloc(sizeof *reason * n);
+  for (long i = 0; i < m->n; i++) {
     ag_ctx ctx = {0};
-    size_t at = (size_t)s->n;
-    bool good = ag_varied_start(&ctx, v, values + i * n_name, s->params + at * n_param, s->x + at * n_x) == AG_OK;
-    b->row[i] = good ? s->n++ : -1;
-    if (!good) b->reason[i] = ag_api_first_error(&ctx);
+    size_t at = (size_t)m->n_ready;
+    bool good = ag_varied_start(&ctx, m->varied, values + i * n_name, params + at * n_param, x + at * n_x) == AG_OK;
+    row[i] = good ? m->n_ready++ : -1;
+    if (!good) reason[i] = ag_api_first_error(&ctx);
     ag_ctx_done(&ctx);
   }
+  m->row = row;
+  m->reason = reason;
+  m->params = params;
+  m->x = x;
 }
 
-static void starts_done(starts *s) {
-  free(s->params);
-  free(s->x);
+static void starts_done(ag_api_members *m) {
+  for (long i = 0; i < m->n; i++) free(m->reason[i]);
+  const void *all[] = {m->row, m->reason, m->params, m->x};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free((void *)all[i]);
 }
 
 /* ---- options ---- */
@@ -103,36 +103,56 @@ static void collect(anagyre_batch *b) {
     if (b->row[i] >= 0) memcpy(rows + (size_t)i * width, r->records + (size_t)b->row[i] * width, sizeof *rows * width);
   b->columns = ag_api_columns(&b->record, b->n, rows);
   free(rows);
-  for (long i = 0; i < b->n; i++) b->n_failed += anagyre_batch_failed(b, i);
   if (!r->points) return;
   b->points = ag_heap_alloc(sizeof *b->points * (size_t)(r->n + 1));
   for (long i = 0; i < r->n; i++) b->points[i] = ag_api_columns(&b->record, r->points[i].n, r->points[i].data);
 }
 
-static ag_status run_members(ag_ctx *ctx, anagyre_batch *b, ag_varied *v, int n_name, const double *values,
-                             const anagyre_options *wish, ag_run_options *run) {
+anagyre_batch *ag_api_run_members(ag_ctx *ctx, const ag_api_members *m, const ag_batch_options *o) {
+  anagyre_batch *b = ag_heap_alloc(sizeof *b);
+  b->n = m->n;
+  b->row = ag_heap_alloc(sizeof *b->row * (size_t)(m->n + 1));
+  b->reason = ag_heap_alloc(sizeof *b->reason * (size_t)(m->n + 1));
+  for (long i = 0; i < m->n; i++) {
+    b->row[i] = m->row[i];
+    if (m->reason[i]) b->reason[i] = ag_api_copy(m->reason[i]);
+  }
+  ag_api_record_init(&b->record, ag_varied_system(m->varied));
+  ag_run_prepare(ag_varied_system(m->varied), &o->run);
+  if (ag_batch(ctx, ag_varied_system(m->varied), m->n_ready, m->params, m->x, o, &b->result) == AG_OK) {
+    for (long i = 0; i < b->n; i++) b->n_failed += anagyre_batch_failed(b, i);
+    return b;
+  }
+  anagyre_batch_free(b);
+  return NULL;
+}
+
+/* The members as the caller of the library gives them. */
+static anagyre_batch *run_values(ag_ctx *ctx, ag_api_members *m, int n_name, const double *values,
+                                 const anagyre_options *wish, ag_run_options *run) {
+  ag_varied *v = m->varied;
   ag_batch_options o;
   ag_batch_defaults(&o);
-  if (wish->section && !(run->section = ag_api_section(ctx, ag_varied_model(v), wish->section))) return AG_WRONG;
+  if (wish->section && !(run->section = ag_api_section(ctx, ag_varied_model(v), wish->section))) return NULL;
   o.run = *run;
   o.run.events = run->events && ag_api_needs_events(ag_varied_model(v));
   o.lanes = wish->lanes;
   o.threads = wish->threads;
   if (wish->progress) o.progress = show_progress, o.progress_self = (void *)wish;
-  ag_api_record_init(&b->record, ag_varied_system(v));
-  bool *wanted = ag_heap_alloc((size_t)b->record.n_column + 1);
+  ag_record record;
+  ag_api_record_init(&record, ag_varied_system(v));
+  bool *wanted = ag_heap_alloc((size_t)record.n_column + 1);
+  anagyre_batch *b = NULL;
   if (wish->columns) o.columns = wanted;
-  ag_status status = !wish->columns || choose_columns(ctx, &b->record, wish->columns, wanted) ? AG_OK : AG_WRONG;
-  if (status == AG_OK) {
-    starts s;
-    start_all(b, v, n_name, values, &s);
-    ag_run_prepare(ag_varied_system(v), &o.run);
-    status = ag_batch(ctx, ag_varied_system(v), s.n, s.params, s.x, &o, &b->result);
-    if (status == AG_OK) collect(b);
-    starts_done(&s);
+  if (!wish->columns || choose_columns(ctx, &record, wish->columns, wanted)) {
+    start_all(m, n_name, values);
+    b = ag_api_run_members(ctx, m, &o);
+    if (b) collect(b);
+    starts_done(m);
   }
   free(wanted);
-  return status;
+  ag_api_record_done(&record);
+  return b;
 }
 
 /* The equations are derived as one member has them; the first, the middle and the last one are tried. */
@@ -159,14 +179,7 @@ anagyre_batch *anagyre_run_many(anagyre_model *m, long n, int n_name, const char
   if (m->call.n_error || !ag_api_run_options(&m->call, &wish, &run)) return NULL;
   ag_varied *v = derive(m, n, n_name, names, values, &wish);
   if (!v) return NULL;
-  anagyre_batch *b = ag_heap_alloc(sizeof *b);
-  b->n = n;
-  b->row = ag_heap_alloc(sizeof *b->row * (size_t)n);
-  b->reason = ag_heap_alloc(sizeof *b->reason * (size_t)n);
-  if (run_members(&m->call, b, v, n_name, values, &wish, &run) != AG_OK) {
-    anagyre_batch_free(b);
-    b = NULL;
-  }
+  anagyre_batch *b = run_values(&m->call, &(ag_api_members){.varied = v, .n = n}, n_name, values, &wish, &run);
   ag_varied_free(v);
   return b;
 }

@@ -22,7 +22,7 @@ static void put_row(const ag_batch_report *b, long m, ag_text *out) {
   }
   ag_csv_quoted(out, ag_batch_report_end(b, m));
   ag_csv_number(out, ag_batch_report_time(b, m));
-  ag_text_printf(out, ",%ld", ag_batch_report_member(b, m) ? ag_batch_report_member(b, m)->steps : 0);
+  ag_text_printf(out, ",%ld", anagyre_batch_steps(b->batch, m));
   for (int i = 0; i < b->n_pick; i++)
     for (int k = 0; k < ag_pick_size(&b->picks[i]); k++)
       ag_csv_number(out, ag_batch_report_record(b, m)[ag_pick_offset(&b->picks[i]) + k]);
@@ -53,7 +53,7 @@ static ag_status save_table(const ag_batch_report *b, const ag_batch_store *stor
 
 static double rate(const ag_batch_report *b) {
   long done = b->members->n - b->n_stopped;
-  return b->result.seconds > 0 ? (double)done / b->result.seconds : 0;
+  return b->result->seconds > 0 ? (double)done / b->result->seconds : 0;
 }
 
 static void write_failures(const ag_batch_report *b, ag_json *j) {
@@ -96,7 +96,7 @@ typedef struct whole {
 static void write_json(void *self, ag_json *j) {
   const whole *w = self;
   const ag_batch_report *b = w->b;
-  const ag_batch_result *r = &b->result;
+  const ag_batch_result *r = b->result;
   const ag_run_options *o = &b->options.run;
   ag_json_begin(j, NULL, '{');
   ag_json_string(j, "model", ag_model_name(ag_varied_model(b->members->varied)));
@@ -118,7 +118,7 @@ static void write_json(void *self, ag_json *j) {
   ag_json_end(j, ']');
   ag_json_begin(j, "steps", '[');
   for (long m = 0; m < b->members->n; m++)
-    ag_json_whole(j, NULL, ag_batch_report_member(b, m) ? ag_batch_report_member(b, m)->steps : 0);
+    ag_json_whole(j, NULL, anagyre_batch_steps(b->batch, m));
   ag_json_end(j, ']');
   write_columns(b, j);
   write_failures(b, j);
@@ -198,7 +198,7 @@ static void write_failed(const ag_batch_report *b, ag_text *out) {
 
 static void write_summary(const ag_batch_report *b, const char *output, ag_text *out) {
   const ag_model *m = ag_varied_model(b->members->varied);
-  const ag_batch_result *r = &b->result;
+  const ag_batch_result *r = b->result;
   const ag_run_options *o = &b->options.run;
   long steps = 0, rejected = 0;
   for (long i = 0; i < r->n; i++) steps += r->members[i].steps, rejected += r->members[i].rejected;

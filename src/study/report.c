@@ -78,21 +78,23 @@ ag_status ag_batch_report_init(ag_batch_report *b, const ag_members *m, const ag
 }
 
 static void count_failures(ag_batch_report *b) {
-  const ag_batch_result *r = &b->result;
+  const ag_batch_result *r = b->result;
   for (long i = 0; i < r->n; i++) b->n_stopped += r->members[i].end == AG_END_STOPPED;
   b->n_failed = r->n_failed + b->members->n - r->n - b->members->n_off_level;
 }
 
 ag_status ag_batch_report_run(ag_batch_report *b, ag_ctx *ctx) {
   const ag_members *m = b->members;
-  ag_run_prepare(ag_varied_system(m->varied), &b->options.run);
-  AG_TRY(ag_batch(ctx, ag_varied_system(m->varied), m->n_ready, m->params, m->x0, &b->options, &b->result));
+  b->batch = ag_api_run_members(
+      ctx, &(ag_api_members){m->varied, m->n, m->n_ready, b->row, m->reason, m->params, m->x0}, &b->options);
+  if (!b->batch) return AG_WRONG;
+  b->result = ag_api_batch_result(b->batch);
   count_failures(b);
   return AG_OK;
 }
 
 void ag_batch_report_done(ag_batch_report *b) {
-  ag_batch_done(&b->result);
+  anagyre_batch_free(b->batch);
   ag_record_done(&b->record);
   free(b->picks);
   free(b->wanted);
@@ -104,17 +106,14 @@ void ag_batch_report_done(ag_batch_report *b) {
 /* ---- one member ---- */
 
 const ag_batch_member *ag_batch_report_member(const ag_batch_report *b, long i) {
-  return b->row[i] >= 0 ? &b->result.members[b->row[i]] : NULL;
+  return b->row[i] >= 0 ? &b->result->members[b->row[i]] : NULL;
 }
 
 const double *ag_batch_report_record(const ag_batch_report *b, long i) {
-  return b->row[i] >= 0 ? b->result.records + b->row[i] * b->result.width : b->blank;
+  return b->row[i] >= 0 ? b->result->records + b->row[i] * b->result->width : b->blank;
 }
 
-const char *ag_batch_report_end(const ag_batch_report *b, long i) {
-  const ag_batch_member *m = ag_batch_report_member(b, i);
-  return m ? ag_end_word(m->end) : b->members->reason[i];
-}
+const char *ag_batch_report_end(const ag_batch_report *b, long i) { return anagyre_batch_end(b->batch, i); }
 
 double ag_batch_report_time(const ag_batch_report *b, long i) {
   const ag_batch_member *m = ag_batch_report_member(b, i);
@@ -122,12 +121,11 @@ double ag_batch_report_time(const ag_batch_report *b, long i) {
 }
 
 bool ag_batch_report_failed(const ag_batch_report *b, long i) {
-  const ag_batch_member *m = ag_batch_report_member(b, i);
-  return m ? ag_end_status(m->end) != AG_OK : !b->members->off_level[i];
+  return anagyre_batch_failed(b->batch, i) && !b->members->off_level[i];
 }
 
 long ag_batch_report_n_point(const ag_batch_report *b, long i) {
-  return b->row[i] >= 0 && b->result.points ? b->result.points[b->row[i]].n : 0;
+  return b->row[i] >= 0 && b->result->points ? b->result->points[b->row[i]].n : 0;
 }
 
 long ag_batch_report_n_points(const ag_batch_report *b) {

@@ -50,7 +50,7 @@ static void check_members(const char *section) {
   AG_CHECK(!ag_batch_report_member(&b, 2) && ag_batch_report_failed(&b, 2) && !ag_batch_report_failed(&b, 1));
   AG_CHECK(isnan(ag_batch_report_record(&b, 2)[ag_pick_offset(&b.picks[1])]));
   AG_CHECK(ag_batch_report_n_points(&b) == (section ? 1 : 0));
-  if (section) AG_CHECK_NEAR(b.result.points[0].data[0], 1, 1e-9);
+  if (section) AG_CHECK_NEAR(b.result->points[0].data[0], 1, 1e-9);
   AG_CHECK(ag_batch_report_n_point(&b, 2) == 0);
   ag_batch_report_done(&b);
   AG_CHECK(ag_batch_report_init(&b, &members, &o, "bath", &usage) == AG_WRONG);

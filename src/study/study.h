@@ -104,7 +104,8 @@ void ag_pick_name(const ag_pick *p, int k, ag_text *out); /* of its k-th number 
 typedef struct ag_batch_report {
   const ag_members *members;
   ag_batch_options options;
-  ag_batch_result result;
+  anagyre_batch *batch;          /* NULL until it has run */
+  const ag_batch_result *result; /* of it */
   ag_record record;
   int n_pick;
   ag_pick *picks;
