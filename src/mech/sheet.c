@@ -80,7 +80,7 @@ static bool is_product(const ag_graph *g, ag_id x) {
   return op == AG_OP_MUL || op == AG_OP_DIV || op == AG_OP_NEG || op == AG_OP_SCALE || op == AG_OP_NUM;
 }
 
-/* How often a piece is written; inside: somewhere as a factor or an argument. */
+/* How often a piece is written, as part of a longer sum not counted; inside: somewhere as a factor or an argument. */
 typedef struct usage {
   bool seen, inside, barred; /* barred: in a quotient or a function, which are not broken into lines */
   int n;
@@ -141,7 +141,7 @@ static void name_long(ag_sheet *s, names *k) {
     sizes[x] = op != AG_OP_ENTRY;
     for (int a = 0; u[x].seen && a < ag_node_n_arg(g, x) && sizes[x] < TOO_LONG; a++)
       if (!(a && ag_node_arg(g, x, a) == ag_node_arg(g, x, a - 1))) sizes[x] += sizes[ag_node_arg(g, x, a)];
-    if (!u[x].seen || !ag_node_n_arg(g, x) || is_product(g, x) || op == AG_OP_TRANSPOSE || op == AG_OP_ENTRY) continue;
+    if (!u[x].n || !ag_node_n_arg(g, x) || is_product(g, x) || op == AG_OP_TRANSPOSE || op == AG_OP_ENTRY) continue;
     bool twice = u[x].n > 1 && sizes[x] >= LONG;
     if (!twice && !(u[x].inside && sizes[x] >= (u[x].barred ? TOO_LONG / 3 : TOO_LONG))) continue;
     ag_leaf leaf = ag_is_rotation(g, x) ? AG_LEAF_ROTATION : AG_LEAF_REAL;
