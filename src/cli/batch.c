@@ -117,8 +117,7 @@ static void write_json(void *self, ag_json *j) {
   for (long m = 0; m < b->members->n; m++) ag_json_number(j, NULL, ag_batch_report_time(b, m));
   ag_json_end(j, ']');
   ag_json_begin(j, "steps", '[');
-  for (long m = 0; m < b->members->n; m++)
-    ag_json_whole(j, NULL, anagyre_batch_steps(b->batch, m));
+  for (long m = 0; m < b->members->n; m++) ag_json_whole(j, NULL, anagyre_batch_steps(b->batch, m));
   ag_json_end(j, ']');
   write_columns(b, j);
   write_failures(b, j);

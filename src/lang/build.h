@@ -72,9 +72,11 @@ typedef struct ag_symbol {
   ag_pos pos, later;   /* where it is defined; where it will be (line 0: nowhere) */
   int event, section, generator,
       reference;  /* index + 1 in the list of the model, -1: failed; these are separate namespaces */
-  int constraint; /* index + 1 of the constraint with this name, + AG_MAX_SIZE for a holonomic one; -1: failed */
-  bool silent;    /* BODY: its definition failed, so unknown parts are not reported */
-  int set;        /* 1 + index of the `--set` with this name */
+  int constraint; /* index + 1 of the first constraint with this name, + AG_MAX_SIZE for a holonomic one; -1: failed */
+  int n_constraint;            /* so many follow each other under this name: a statement with `for` */
+  const struct ag_stmt *named; /* that statement */
+  bool silent;                 /* BODY: its definition failed, so unknown parts are not reported */
+  int set;                     /* 1 + index of the `--set` with this name */
 } ag_symbol;
 
 typedef enum ag_value_kind { AG_VALUE_BAD, AG_VALUE_NODE, AG_VALUE_CONDITION, AG_VALUE_FAMILY } ag_value_kind;

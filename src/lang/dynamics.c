@@ -48,21 +48,35 @@ void ag_dynamics_lagrangian(ag_builder *b, const ag_stmt *s) {
 
 /* ---- equations ---- */
 
-/* Names the equation added last, for multiplier.NAME. */
-static void name_equation(ag_builder *b, const ag_stmt *s) {
+/* Gives the equation added last a name, for multiplier.NAME. Returns its number as ag_symbol counts; 0: taken. */
+static int give_name(ag_builder *b, const ag_stmt *s, const char *text) {
   ag_model *m = b->m;
-  ag_symbol *sym = ag_scope_symbol(b, s->name);
-  const char *text = ag_scope_text(b, s->name);
   bool holonomic = s->word == AG_WORD_HOLONOMIC;
-  if (!s->name) return;
-  if (s->n_loop)
-    ag_scope_error(b, s->name_pos, "a constraint with a running index stands for several: it cannot have a name");
-  else if (sym->constraint > 0) ag_scope_error(b, s->name_pos, "the constraint `%s` is defined twice", text);
-  else {
-    ag_item *last = holonomic ? &m->holonomics[m->n_holonomics - 1] : &m->constraints[m->n_constraints - 1];
-    last->name = ag_arena_str(m->arena, text);
-    sym->constraint = holonomic ? m->n_holonomics + AG_MAX_SIZE : m->n_constraints;
+  ag_symbol *sym = ag_scope_symbol(b, ag_names_id(b->names, text, strlen(text)));
+  if (sym->constraint > 0) {
+    ag_scope_error(b, s->name_pos, "the constraint `%s` is defined twice", text);
+    return 0;
   }
+  ag_item *last = holonomic ? &m->holonomics[m->n_holonomics - 1] : &m->constraints[m->n_constraints - 1];
+  last->name = ag_arena_str(m->arena, text);
+  return sym->constraint = holonomic ? m->n_holonomics + AG_MAX_SIZE : m->n_constraints;
+}
+
+/* The equations of a statement with `for` are NAME_1, NAME_2, ..., and NAME stands for all of them. */
+static void name_equation(ag_builder *b, const ag_stmt *s) {
+  if (!s->name) return;
+  const char *text = ag_scope_text(b, s->name);
+  ag_symbol *all = ag_scope_symbol(b, s->name);
+  if (!s->n_loop || (all->constraint > 0 && all->named != s)) {
+    (void)give_name(b, s, text);
+    return;
+  }
+  int n = all->named == s ? all->n_constraint + 1 : 1;
+  int number = give_name(b, s, ag_arena_printf(b->m->arena, "%s_%d", text, n));
+  all = ag_scope_symbol(b, s->name); /* the table may have moved */
+  if (n == 1) all->constraint = number ? number : -1;
+  all->n_constraint = n;
+  all->named = s;
 }
 
 static void constraint(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Names in expressions, and what follows them: arguments, primes, indices. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lang/build.h"
@@ -76,6 +77,28 @@ static ag_value motion_of(ag_builder *b, ag_role role, int coord, ag_pos pos) {
   return ag_eval_good(x);
 }
 
+/* The multiplier of constraint k, counted as in ag_symbol from 0. */
+static ag_id multiplier_of(ag_builder *b, int k) {
+  ag_id x = k < AG_MAX_SIZE ? ag_model_multiplier(b->m, k) : ag_model_holonomic_multiplier(b->m, k - AG_MAX_SIZE);
+  ag_note_input(b, x, AG_ON_MOTION);
+  return x;
+}
+
+/* Those of a statement with `for`, one row each. */
+static ag_value multipliers(ag_builder *b, const ag_symbol *sym) {
+  int n = sym->n_constraint, cols = ag_node_rows(b->g, multiplier_of(b, sym->constraint - 1));
+  ag_id *e = ag_heap_alloc(sizeof *e * (size_t)n * (size_t)cols);
+  bool same = true;
+  for (int i = 0; i < n && same; i++) {
+    ag_id x = multiplier_of(b, sym->constraint - 1 + i);
+    same = ag_node_rows(b->g, x) == cols;
+    for (int k = 0; k < cols && same; k++) e[i * cols + k] = ag_entry(b->g, x, k, 0);
+  }
+  ag_value v = same ? ag_eval_good(ag_stack(b->g, n, cols, e)) : ag_eval_bad();
+  free(e);
+  return v;
+}
+
 /* multiplier.NAME of a named constraint */
 static ag_value multiplier(ag_builder *b, const ag_syn *s) {
   const char *text = ag_scope_text(b, s->name);
@@ -89,11 +112,8 @@ static ag_value multiplier(ag_builder *b, const ag_syn *s) {
                    "`multiplier.%s` follows from the motion: only observables, events and expectations can use it",
                    text);
   if (constraint <= 0 || !looks_at_motion(b)) return ag_eval_bad();
-  constraint--;
-  ag_id x = constraint < AG_MAX_SIZE ? ag_model_multiplier(b->m, constraint)
-                                     : ag_model_holonomic_multiplier(b->m, constraint - AG_MAX_SIZE);
-  ag_note_input(b, x, AG_ON_MOTION);
-  return ag_eval_good(x);
+  const ag_symbol *sym = ag_scope_symbol(b, s->name);
+  return sym->named && sym->named->n_loop ? multipliers(b, sym) : ag_eval_good(multiplier_of(b, constraint - 1));
 }
 
 /* drive.NAME, reaction.NAME, multiplier.NAME */

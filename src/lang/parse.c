@@ -8,14 +8,6 @@
 #include "lang/parser.h"
 #include "model/model.h"
 
-static const char *const all_words[] = {
-#define AG_STATEMENT(word, NAME, loops) #word,
-#define AG_RESERVED(word) #word,
-#include "lang/words.def"
-#undef AG_STATEMENT
-#undef AG_RESERVED
-};
-
 static const bool may_loop[] = {
     false,
 #define AG_STATEMENT(word, NAME, loops) loops,
@@ -24,14 +16,6 @@ static const bool may_loop[] = {
 #undef AG_STATEMENT
 #undef AG_RESERVED
 };
-
-int ag_parse_words(const char *const **words, int *n_live) {
-  *words = all_words;
-  *n_live = AG_WORD_COUNT - 1;
-  return (int)(sizeof all_words / sizeof *all_words);
-}
-
-const char *ag_parse_word(ag_word word) { return word > AG_WORD_NONE ? all_words[word - 1] : ""; }
 
 /* ---- parts of statements ---- */
 
@@ -162,6 +146,8 @@ static bool parse_count(ag_parser *p, ag_part *part) {
 /* NAME in SPACE [velocity NAME] [ [K] ] */
 static bool parse_config(ag_parser *p, ag_part *part) {
   part->name = ag_parser_want_name(p, "the name of a coordinate", &part->pos);
+  if (part->name && ag_parser_is(p, AG_TOKEN_COMMA))
+    return ag_parser_fail(p, ag_parser_pos(p), "every coordinate needs its space: `x in R, y in R`");
   if (!part->name || !ag_parser_want_word(p, "in", NULL) || !parse_space(p, part) || !parse_count(p, part))
     return false;
   if (ag_parser_take_word(p, "velocity")) {
@@ -435,7 +421,8 @@ static bool statement_word(ag_parser *p, ag_stmt *s) {
     return true;
   }
   const char *word = ag_arena_strn(p->arena, p->tokens->text + k->from, k->len < 60 ? k->len : 60);
-  const char *near = ag_nearest(word, n, words);
+  const char *near = ag_parse_meant(word);
+  if (!near) near = ag_nearest(word, n, words);
   if (near) return ag_parser_fail(p, s->pos, "unknown statement `%s`; did you mean `%s`?", word, near);
   return ag_parser_fail(p, s->pos, "unknown statement `%s`; indent a line that continues a statement", word);
 }

@@ -140,6 +140,7 @@ void ag_parse_done(ag_parse *p);
 const char *ag_parse_text(ag_arena *a, const ag_tokens *tokens, int from, int to);
 /* All statement keywords, reserved ones last; *n_live: the number of those that are not reserved. */
 int ag_parse_words(const char *const **words, int *n_live);
+const char *ag_parse_meant(const char *word); /* the statement for which others use this word, or NULL */
 const char *ag_parse_word(ag_word word);
 /* The clause words of statements about bodies; returns their number. */
 int ag_parse_clauses(ag_word statement, const char *words[AG_CLAUSE_COUNT]);

@@ -63,15 +63,29 @@ static int weakest(const allowed *a, const double *V) {
   return worst;
 }
 
+static int coord_of(const ag_system *sys, int velocity) {
+  int i = 0;
+  while (velocity >= sys->coords[i].tangent + sys->coords[i].n_tangent) i++;
+  return i;
+}
+
 static void report(derive *d, int velocity, const char *what) {
   const ag_system *sys = d->sys;
-  ag_pos pos = d->m->lagrangian_pos;
-  for (int i = 0; i < d->m->n_coords && !pos.line; i++) { /* a body: there is no `lagrangian` statement to point at */
-    const ag_layout_row *p = &sys->coords[i];
-    if (p->tangent <= velocity && velocity < p->tangent + p->n_tangent) pos = d->m->coords[i].pos;
-  }
-  ag_ctx_error(d->ctx, pos, "the mass matrix is %s at the start on the velocities the constraints allow: see `%s`",
-               what, ag_velocity_name(sys, velocity, sys->arena));
+  const ag_coord *c = &d->m->coords[coord_of(sys, velocity)];
+  ag_pos pos = d->m->lagrangian_pos.line ? d->m->lagrangian_pos : c->pos; /* bodies need no `lagrangian` statement */
+  bool absent = !ag_depends(d->g, 1, &d->m->lagrangian, 1, &c->xi),
+       unprimed = absent && ag_depends(d->g, 1, &d->m->lagrangian, 1, &c->q);
+  ag_ctx_error(d->ctx, pos, "the mass matrix is %s at the start on the velocities the constraints allow: see `%s`%s%s",
+               what, ag_velocity_name(sys, velocity, sys->arena),
+               absent ? ", which the Lagrangian does not contain" : "", unprimed ? "; is a prime missing?" : "");
+}
+
+/* Constraints that determine all velocities: a motion without mechanics, and most often a mistake. */
+static void report_no_freedom(derive *d) {
+  const ag_model *m = d->m;
+  ag_pos pos = m->n_constraints ? m->constraints[m->n_constraints - 1].pos : (ag_pos){0};
+  ag_ctx_warn(d->ctx, pos, "the constraints leave no freedom: they determine all %d velocities by themselves",
+              d->sys->n.xi);
 }
 
 /* False: not positive definite, which is reported with the direction. */
@@ -91,8 +105,9 @@ static bool check_spectrum(derive *d, allowed *a) {
 
 ag_status ag_mass_check(derive *d) {
   const ag_system *sys = d->sys;
-  bool dense = sys->tapes[AG_ROLE_SADDLE];
-  if (sys->elimination == AG_ELIM_SADDLE) return ag_sparse_mass(d);
+  bool dense = sys->tapes[AG_ROLE_SADDLE], saddle = sys->elimination == AG_ELIM_SADDLE;
+  if (sys->n.xi && (saddle ? sys->n.xi == sys->n.lambda : !sys->n.u)) report_no_freedom(d);
+  if (saddle) return ag_sparse_mass(d);
   if (sys->n.u == 0 || ((sys->n.xi > MANY || !dense) && factorises(sys))) return AG_OK;
   if (!dense) {
     ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the mass matrix is not positive definite at the start");
