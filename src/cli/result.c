@@ -150,7 +150,7 @@ void ag_result_remarks(ag_ctx *ctx, const ag_outcome *o) {
   if (r->stiffness > LIMITED && r->end != AG_END_STEPS)
     ag_ctx_note(ctx, (ag_pos){0},
                 "the steps are limited by stability (step size times largest eigenvalue is about %.2g): the equations "
-                "are stiff; an implicit method may be faster, --method midpoint --dt ...",
+                "are stiff; an implicit method may be faster, --method radau3",
                 r->stiffness);
 }
 

@@ -30,6 +30,7 @@ static void check_bits(const char *method, int n_core, int n_lanes) {
     o.run.t1 = 20;
     o.run.method = ag_stepper_find(method);
     if (o.run.method->error_order < 7) o.run.rtol = 1e-8, o.run.atol = 1e-9;
+    ag_run_prepare(c.sys, &o.run);
     o.columns = core ? only : NULL;
     o.lanes = o.threads = 1;
     ag_batch_result first = run_batch(&c, &o);
@@ -103,6 +104,30 @@ static void check_single(const char *method, double t1) {
   AG_CHECK(gap < 1e-11); /* rounding, amplified */
   ag_batch_done(&all);
   ag_batch_done(&core);
+  crowd_done(&c);
+  ag_ctx_done(&ctx);
+}
+
+/* A member is the single run, bit for bit, where stages are solved for with step-size control. */
+static void check_solved(const char *method, double t1) {
+  crowd c;
+  stones(&c, N);
+  ag_ctx ctx = {0};
+  ag_batch_options o;
+  ag_batch_defaults(&o);
+  o.run.method = ag_stepper_find(method);
+  o.run.t1 = t1, o.run.rtol = o.run.atol = 1e-8, o.run.every = -1;
+  ag_run_prepare(c.sys, &o.run);
+  ag_batch_result all = run_batch(&c, &o);
+  for (long i = 0; i < N; i++) {
+    ag_run_result res;
+    AG_CHECK(ag_run(&ctx, c.sys, c.params + 2 * i, c.x0 + NX * i, &o.run, NULL, &res) == AG_OK);
+    AG_CHECK(all.members[i].end == AG_END_TIME && all.members[i].t == t1);
+    AG_CHECK(!memcmp(all.x + NX * i, res.x, NX * sizeof(double)));
+    AG_CHECK(all.members[i].steps == res.steps && all.members[i].rejected == res.rejected);
+    ag_run_done(&res);
+  }
+  ag_batch_done(&all);
   crowd_done(&c);
   ag_ctx_done(&ctx);
 }
@@ -289,6 +314,11 @@ int main(void) {
       first = first && (ag_stepper_at(k)->error_order || strcmp(ag_stepper_at(k)->family, s->family));
     if (first) check_fixed(s, 0, 1), check_fixed(s, 0.5, -0.7);
   }
+  /* stages that are solved for: real and complex modes, an estimate, a partition */
+  check_bits("radau3", 1, 3);
+  check_solved("radau3", 5);
+  check_fixed(ag_stepper_find("gauss3"), 0, 1);
+  check_fixed(ag_stepper_find("lobatto3ab3"), 0, 1);
   check_failures();
   check_members();
   check_stop();

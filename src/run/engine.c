@@ -83,6 +83,8 @@ void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core) {
   s->n_norm = ag_system_dims(sys)->core;
   s->factors = ag_heap_alloc(sizeof *s->factors * (size_t)(ag_system_dims(sys)->z + 1));
   s->n_factor = ag_mover_factors(sys, core, s->factors, &s->m);
+  s->u_at = ag_mover_velocities(sys, s->n_factor, s->factors);
+  s->n_u = ag_system_dims(sys)->u;
 }
 
 void ag_fused_spec_done(ag_fused_spec *s) { free(s->factors); }

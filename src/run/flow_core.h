@@ -21,6 +21,14 @@
     jacobian(&at_, (z), c_, prep_jacobian_, (J), fail_); \
   }
 #define AG_STEP_UNSOLVED(mask) *fail_ |= (mask);
+#define AG_STEP_FAILED (*fail_)
+#define AG_STEP_GUARD(open, x) \
+  { \
+    const VI before_ = *fail_; \
+    x; \
+    *fail_ = before_ | (*fail_ & (open)); \
+  }
+#define AG_STEP_MOVES(r) ((r) >= AG_STEP_U_AT && (r) < AG_STEP_U_AT + AG_STEP_N_U)
 #define AG_STEP_FACTOR(i) step_factors[i]
 #define AG_FLOW_OF(a, fail) AG_JACOBIAN_OF((a)->c, (a)->prep_jacobian), (a)->prep, (fail),
 #define AG_FLOW_RHS(a, t, z, dz, fail) f(&(t), (z), (a)->c, (a)->prep, (dz), &(fail));

@@ -68,6 +68,7 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
 /* The state space, for methods that move on it. */
 static void put_factors(const ag_fused_spec *s, ag_text *out) {
   ag_text_printf(out, "#define AG_STEP_M %d\n#define AG_STEP_N_FACTOR %d\n", s->m, s->n_factor);
+  ag_text_printf(out, "#define AG_STEP_U_AT %d\n#define AG_STEP_N_U %d\n", s->u_at, s->n_u);
   ag_text_str(out, "static const ag_factor step_factors[] = {");
   for (int i = 0; i < s->n_factor; i++) {
     const ag_factor *p = &s->factors[i];

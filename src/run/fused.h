@@ -14,6 +14,7 @@ typedef struct ag_fused_spec {
   const ag_tape *tape, *jacobian; /* the right-hand side; its Jacobian where the method needs it, else NULL */
   const char *name;               /* of the model, for the comment at the head */
   int n, n_norm, m, n_factor;     /* m: tangent coordinates */
+  int u_at, n_u;                  /* those that are velocities */
   ag_factor *factors;
   const ag_stepper *method;
   bool march;           /* for batches: ag_fused_march; else ag_fused_step, ag_fused_dense and ag_fused_interpolate */

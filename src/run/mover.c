@@ -109,6 +109,14 @@ int ag_mover_factors(const ag_system *sys, bool core, ag_factor *factors, int *m
   return n_factor;
 }
 
+int ag_mover_velocities(const ag_system *sys, int n_factor, const ag_factor *factors) {
+  int at = ag_system_dims(sys)->u_at;
+  for (int i = 0; i < n_factor; i++)
+    if (factors[i].kind == AG_FACTOR_VECTOR && at >= factors[i].z && at < factors[i].z + factors[i].n)
+      return factors[i].d + at - factors[i].z;
+  return 0;
+}
+
 /* The functions being monitored, on z. */
 static void take_watch(ag_mover *m, const ag_tape *watch, const double *params) {
   ag_look_create(m, watch, params);
@@ -162,6 +170,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   memset(m->in_norm, 1, (size_t)(whole ? m->n : ag_system_dims(sys)->core));
   m->flow = (ag_flow){.n = m->n, .in_norm = m->in_norm, .rhs = ag_mover_rhs, .m = n_tangent, .self = m};
   m->flow.n_factor = n_factor, m->flow.factors = m->factors;
+  if (!m->full) m->flow.u_at = ag_mover_velocities(sys, n_factor, m->factors), m->flow.n_u = ag_system_dims(sys)->u;
   if (!m->full && !core && ag_system_role(sys, AG_ROLE_JACOBIAN)) m->flow.jacobian = jacobian;
 }
 

@@ -82,6 +82,8 @@ int ag_mover_step(ag_mover *m, double t, double h, double rtol, double atol, dou
 /* The tangent of what is integrated: its factors (room for n_z + 1; the number of them is returned) and, *m, its
  * dimension. core: the core alone. */
 int ag_mover_factors(const ag_system *sys, bool core, ag_factor *factors, int *m);
+/* Where in the tangent the independent velocities begin. */
+int ag_mover_velocities(const ag_system *sys, int n_factor, const ag_factor *factors);
 /* Wrong use of the options, reported to ctx. */
 AG_MUST_USE ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o);
 /* Adaptive steps of a system that can go through lanes: a state needs no more after a step than its lengths restored.

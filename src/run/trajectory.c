@@ -220,11 +220,10 @@ enum { MANY_STEPS = 1000 };
 static void explain_steps(run *r, ag_text *out) {
   const ag_run_result *res = r->res;
   if (res->stiffness > 1.5)
-    ag_text_printf(
-        out,
-        "the steps, now %.2g long, are limited by stability (step size times largest eigenvalue is about "
-        "%.2g): the equations are stiff; use an implicit method with fixed steps, --method midpoint --dt ...",
-        fabs(r->h), res->stiffness);
+    ag_text_printf(out,
+                   "the steps, now %.2g long, are limited by stability (step size times largest eigenvalue is about "
+                   "%.2g): the equations are stiff; use an implicit method, --method radau3",
+                   fabs(r->h), res->stiffness);
   else
     ag_text_printf(out,
                    "the last steps were %.2g long, limited by accuracy; allow more with --max-steps, or a larger "
@@ -237,7 +236,9 @@ static void explain(run *r, const double *x0) {
   ag_end end = r->res->end;
   ag_text steps = {0};
   bool adaptive = r->o->dt <= 0 && (end == AG_END_TIME || end == AG_END_STEPS || end == AG_END_STOPPED);
-  if (adaptive && r->res->steps >= (end == AG_END_STEPS ? 1 : MANY_STEPS)) r->res->stiffness = ag_remark_stiffness(r);
+  bool explicit = !(r->o->method->needs & AG_NEEDS_JACOBIAN);
+  if (adaptive && explicit && r->res->steps >= (end == AG_END_STEPS ? 1 : MANY_STEPS))
+    r->res->stiffness = ag_remark_stiffness(r);
   if (end == AG_END_STEPS && adaptive) {
     explain_steps(r, &steps);
     r->res->why = steps.s;
@@ -414,7 +415,8 @@ void ag_run_prepare(ag_system *sys, const ag_run_options *o) {
 /* What the equations in this form offer to a method. */
 static unsigned offers(const ag_system *sys, const ag_run_options *o) {
   if (o->multipliers) return AG_NEEDS_RHS;
-  return AG_NEEDS_RHS | AG_NEEDS_FACTORS | (ag_system_role(sys, AG_ROLE_JACOBIAN) ? AG_NEEDS_JACOBIAN : 0u);
+  unsigned jacobian = ag_system_role(sys, AG_ROLE_JACOBIAN) ? AG_NEEDS_JACOBIAN : 0u;
+  return AG_NEEDS_RHS | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION | jacobian;
 }
 
 static ag_status check_method(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {

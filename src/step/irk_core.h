@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT
+ * One implicit Runge-Kutta step: a stepper's text (step_text.h), behind factor_core.h, lu_core.h and irk_tableau.h. It
+ * needs AG_STEP_JACOBIAN and AG_STEP_UNSOLVED (newton_core.h), and
+ *   AG_IRK_METHOD              which tableau, e.g. gauss3; or AG_IRK, a pointer to it
+ *   AG_STEP_FAILED             in which lanes the right-hand side has failed
+ *   AG_STEP_GUARD(open, x)     the statement x; what fails in lanes that are not open does not count
+ *   AG_STEP_MOVES(r)           whether tangent coordinate r is a velocity (AG_NEEDS_PARTITION), else 0
+ *
+ * The step is that of a field F(t, z) over 0 <= s <= 1; here F = h f. With the increments k_i = F(t_i, Z_i) in
+ * coordinates around the middle of the step, which is z moved by e/2, e = sum_j b_j k_j:
+ *   Z_i = the middle moved by d_i,   d_i = sum_j (a_ij - b_j / 2) k_j,   z1 = z moved by e.
+ * On vectors this is the usual method. On a rotation a rate Omega becomes D(d)^-1 Omega, D that of times_dexp(); the
+ * order is that of the tableau, and since the middle is the same from both ends, symmetric tableaux give symmetric
+ * steps.
+ *
+ * The stage equations are solved to rounding by simplified Newton steps, (1 - A (x) h J) dk = F - k, with one J; A = T
+ * M TI splits them into systems of the size of J (Butcher 1976, Bickart 1977). A lane stands still as soon as its own
+ * corrections say so. */
+#ifndef AG_IRK
+#define AG_IRK_PASTE(a) AG_IRK_##a
+#define AG_IRK_NAMED(a) AG_IRK_PASTE(a)
+static const ag_irk irk_table = AG_IRK_NAMED(AG_IRK_METHOD);
+#define AG_IRK (&irk_table)
+#endif
+#define AG_IRK_S AG_IRK->s
+
+/* Iterations with one Jacobian, and how many Jacobians. */
+#define AG_IRK_TRIALS 8
+#define AG_IRK_ROUNDS 8
+/* What is left is below this part of the state; corrections that stop decreasing below the other are rounding. */
+#define AG_IRK_DONE 1e-16
+#define AG_IRK_NOISE 1e-11
+
+/* The workspace behind the rates at both ends: dense output, rates of the stages, increments, corrections, the middle,
+ * a point, a rate, h J, the factored matrices. */
+#define AG_IRK_ROWS(work) ((work) + 2 * AG_STEP_N)
+#define AG_IRK_RATES(work) (AG_IRK_ROWS(work) + AG_IRK->degree * AG_STEP_N)
+#define AG_IRK_K(work) (AG_IRK_RATES(work) + AG_IRK_S * AG_STEP_N)
+#define AG_IRK_W(work) (AG_IRK_K(work) + AG_IRK_S * AG_STEP_M)
+#define AG_IRK_MIDDLE(work) (AG_IRK_W(work) + AG_IRK_S * AG_STEP_M)
+#define AG_IRK_POINT(work) (AG_IRK_MIDDLE(work) + AG_STEP_N)
+#define AG_IRK_RATE(work) (AG_IRK_POINT(work) + AG_STEP_N)
+#define AG_IRK_J(work) (AG_IRK_RATE(work) + AG_STEP_N)
+#define AG_IRK_REALS (AG_IRK->real > AG_IRK->estimate ? AG_IRK->real : AG_IRK->estimate)
+#define AG_IRK_BLOCK(work, i) (AG_IRK_J(work) + (1 + 2 * (i)) * AG_STEP_M * AG_STEP_M)
+#define AG_IRK_PAIR_BLOCK(work, i) (AG_IRK_BLOCK(work, AG_IRK_REALS) + 3 * (i)*AG_STEP_M * AG_STEP_M)
+
+/* v = D(e)^-1 v: the rate of d in exp(e + d) for the angular velocity v in the body,
+ *   v + e x v / 2 + (1 - x/2 cot x/2) / x^2 e x (e x v),  x = |e|. */
+AG_STEP_QUALIFIER void AG_STEP_FN(dexp_inverse)(const V *e, V *v) {
+  const V square = v_fma(e[2], e[2], v_fma(e[1], e[1], e[0] * e[0])), half = 0.5 * v_sqrt(square);
+  const VI small = m_lt(square, v_set(1e-2));
+  const V series = v_fma(square,
+                         v_fma(square, v_fma(square, v_set(1.0 / 1209600), v_set(1.0 / 30240)), v_set(1.0 / 720)),
+                         v_set(1.0 / 12));
+  const V cot = v_cos(half) / v_blend(small, v_set(1), v_sin(half));
+  const V second = v_blend(small, series, v_fma(-half, cot, v_set(1)) / v_blend(small, v_set(1), square));
+  const V a = v_fma(e[1], v[2], -(e[2] * v[1])), b = v_fma(e[2], v[0], -(e[0] * v[2]));
+  const V c = v_fma(e[0], v[1], -(e[1] * v[0]));
+  const V aa = v_fma(e[1], c, -(e[2] * b)), bb = v_fma(e[2], a, -(e[0] * c)), cc = v_fma(e[0], b, -(e[1] * a));
+  v[0] = v_fma(second, aa, v_fma(v_set(0.5), a, v[0]));
+  v[1] = v_fma(second, bb, v_fma(v_set(0.5), b, v[1]));
+  v[2] = v_fma(second, cc, v_fma(v_set(0.5), c, v[2]));
+}
+
+/* by sum_j b_j k_j of coordinate r. */
+AG_STEP_QUALIFIER V AG_STEP_FN(moved)(AG_STEP_FLOW AG_STEP_SIZE double by, const V *k, int r) {
+  V sum = v_set(0);
+  for (int j = 0; j < AG_IRK_S; j++) sum = v_fma(v_set(by * AG_IRK->b[j]), k[j * AG_STEP_M + r], sum);
+  return sum;
+}
+
+/* z moved by the part `by` of the step. */
+AG_STEP_QUALIFIER void AG_STEP_FN(part)(AG_STEP_FLOW AG_STEP_SIZE const V *z, double by, const V *k, V *out) {
+  for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
+    const ag_factor p = AG_STEP_FACTOR(i);
+    if (p.kind == AG_FACTOR_QUATERNION) {
+      V e[3];
+      for (int r = 0; r < 3; r++) e[r] = AG_STEP_FN(moved)(AG_STEP_PASS by, k, p.d + r);
+      AG_STEP_FN(turn)(z + p.z, e, out + p.z);
+    } else {
+      for (int r = 0; r < p.n; r++) out[p.z + r] = z[p.z + r] + AG_STEP_FN(moved)(AG_STEP_PASS by, k, p.d + r);
+    }
+  }
+}
+
+/* d_i of the rotation with coordinates from r on. */
+AG_STEP_QUALIFIER void AG_STEP_FN(chart)(AG_STEP_FLOW AG_STEP_SIZE int i, const V *k, int r, V *e) {
+  for (int x = 0; x < 3; x++) {
+    e[x] = v_set(0);
+    for (int j = 0; j < AG_IRK_S; j++) {
+      const double by = AG_IRK->a[0][i][j] - 0.5 * AG_IRK->b[j];
+      e[x] = v_fma(v_set(by), k[j * AG_STEP_M + r + x], e[x]);
+    }
+  }
+}
+
+/* The point Z_i. */
+AG_STEP_QUALIFIER void AG_STEP_FN(point)(AG_STEP_FLOW AG_STEP_SIZE int i, const V *z, const V *middle, const V *k,
+                                         V *out) {
+  for (int f_ = 0; f_ < AG_STEP_N_FACTOR; f_++) {
+    const ag_factor p = AG_STEP_FACTOR(f_);
+    if (p.kind == AG_FACTOR_QUATERNION) {
+      V e[3];
+      AG_STEP_FN(chart)(AG_STEP_PASS i, k, p.d, e);
+      AG_STEP_FN(turn)(middle + p.z, e, out + p.z);
+      continue;
+    }
+    for (int r = 0; r < p.n; r++) {
+      const double *by = AG_IRK->a[AG_STEP_MOVES(p.d + r)][i];
+      V sum = v_set(0);
+      for (int j = 0; j < AG_IRK_S; j++) sum = v_fma(v_set(by[j]), k[j * AG_STEP_M + p.d + r], sum);
+      out[p.z + r] = z[p.z + r] + sum;
+    }
+  }
+}
+
+/* F(t, y) in tangent coordinates. */
+AG_STEP_QUALIFIER int AG_STEP_FN(field)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *y, V *rate, V *w) {
+  AG_STEP_RHS(t, y, rate)
+  AG_STEP_FN(tangent)(AG_STEP_PASS y, rate, w);
+  for (int r = 0; r < AG_STEP_M; r++) w[r] = h * w[r];
+  return 0;
+}
+
+/* The residuals F(t_i, Z_i) - k_i. */
+AG_STEP_QUALIFIER int AG_STEP_FN(residuals)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *work) {
+  const V *k = AG_IRK_K(work);
+  V *middle = AG_IRK_MIDDLE(work), *y = AG_IRK_POINT(work);
+  AG_STEP_FN(part)(AG_STEP_PASS z, 0.5, k, middle);
+  for (int i = 0; i < AG_IRK_S; i++) {
+    V *w = AG_IRK_W(work) + i * AG_STEP_M;
+    AG_STEP_FN(point)(AG_STEP_PASS i, z, middle, k, y);
+    const int reason = AG_STEP_FN(field)(AG_STEP_PASS v_fma(v_set(AG_IRK->c[i]), h, t), h, y, AG_IRK_RATE(work), w);
+    if (reason) return reason;
+    for (int f_ = 0; f_ < AG_STEP_N_FACTOR; f_++) {
+      const ag_factor p = AG_STEP_FACTOR(f_);
+      V e[3];
+      if (p.kind != AG_FACTOR_QUATERNION) continue;
+      AG_STEP_FN(chart)(AG_STEP_PASS i, k, p.d, e);
+      AG_STEP_FN(dexp_inverse)(e, w + p.d);
+    }
+    for (int r = 0; r < AG_STEP_M; r++) w[r] = w[r] - k[i * AG_STEP_M + r];
+  }
+  return 0;
+}
+
+/* 1 - mu h J, im: its imaginary part. */
+AG_STEP_QUALIFIER void AG_STEP_FN(shifted)(AG_STEP_FLOW AG_STEP_SIZE const V *J, double mu, double im, V *A, V *B) {
+  for (int r = 0; r < AG_STEP_M * AG_STEP_M; r++) {
+    A[r] = -(mu * J[r]);
+    if (B) B[r] = -(im * J[r]);
+  }
+  for (int r = 0; r < AG_STEP_M; r++) A[r * (AG_STEP_M + 1)] = 1.0 + A[r * (AG_STEP_M + 1)];
+}
+
+/* Evaluates at this part of the step and factors. The derivative of an angular velocity by the rotation is J +
+ * hat(Omega), where h Omega is about sum_j b_j k_j; that of D(d)^-1, small since the d_i are on both sides of 0, is
+ * left out. */
+AG_STEP_QUALIFIER int AG_STEP_FN(matrices)(AG_STEP_FLOW AG_STEP_SIZE double at, V t, V h, const V *z, V *work) {
+  V *J = AG_IRK_J(work), *y = AG_IRK_POINT(work);
+  const V *k = AG_IRK_K(work);
+  AG_STEP_FN(part)(AG_STEP_PASS z, at, k, y);
+  AG_STEP_JACOBIAN(v_fma(v_set(at), h, t), y, J)
+  for (int r = 0; r < AG_STEP_M * AG_STEP_M; r++) J[r] = h * J[r];
+  for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
+    const ag_factor p = AG_STEP_FACTOR(i);
+    if (p.kind != AG_FACTOR_QUATERNION) continue;
+    V o[3], *B = J + p.d * AG_STEP_M + p.d;
+    for (int r = 0; r < 3; r++) o[r] = AG_STEP_FN(moved)(AG_STEP_PASS 1, k, p.d + r);
+    B[1] -= o[2], B[2] += o[1], B[AG_STEP_M] += o[2], B[AG_STEP_M + 2] -= o[0];
+    B[2 * AG_STEP_M] -= o[1], B[2 * AG_STEP_M + 1] += o[0];
+  }
+  for (int i = 0; i < AG_IRK_REALS; i++) {
+    V *A = AG_IRK_BLOCK(work, i);
+    AG_STEP_FN(shifted)(AG_STEP_PASS J, AG_IRK->mu[i], 0, A, 0);
+    AG_STEP_FN(factor)(AG_STEP_M, A, A + AG_STEP_M * AG_STEP_M);
+  }
+  for (int i = 0; i < AG_IRK->pair; i++) {
+    V *A = AG_IRK_PAIR_BLOCK(work, i), *B = A + AG_STEP_M * AG_STEP_M;
+    AG_STEP_FN(shifted)(AG_STEP_PASS J, AG_IRK->re[i], AG_IRK->im[i], A, B);
+    AG_STEP_FN(factor_complex)(AG_STEP_M, A, B, B + AG_STEP_M * AG_STEP_M);
+  }
+  return 0;
+}
+
+/* All stages times the s x s matrix. */
+AG_STEP_QUALIFIER void AG_STEP_FN(mix)(AG_STEP_FLOW AG_STEP_SIZE const double (*by)[AG_IRK_MAX], V *w) {
+  for (int r = 0; r < AG_STEP_M; r++) {
+    V new[AG_IRK_MAX];
+    for (int i = 0; i < AG_IRK_S; i++) {
+      new[i] = v_set(0);
+      for (int j = 0; j < AG_IRK_S; j++) new[i] = v_fma(v_set(by[i][j]), w[j * AG_STEP_M + r], new[i]);
+    }
+    for (int i = 0; i < AG_IRK_S; i++) w[i * AG_STEP_M + r] = new[i];
+  }
+}
+
+/* From residuals to corrections. A pair p, q of modes is the complex system for p - i q. */
+AG_STEP_QUALIFIER void AG_STEP_FN(corrections)(AG_STEP_FLOW AG_STEP_SIZE V *work) {
+  V *w = AG_IRK_W(work);
+  AG_STEP_FN(mix)(AG_STEP_PASS AG_IRK->TI, w);
+  for (int i = 0; i < AG_IRK->real; i++) {
+    const V *A = AG_IRK_BLOCK(work, i);
+    AG_STEP_FN(solved)(AG_STEP_M, A, A + AG_STEP_M * AG_STEP_M, w + i * AG_STEP_M);
+  }
+  for (int i = 0; i < AG_IRK->pair; i++) {
+    const V *A = AG_IRK_PAIR_BLOCK(work, i), *B = A + AG_STEP_M * AG_STEP_M;
+    V *p = w + (AG_IRK->real + 2 * i) * AG_STEP_M, *q = p + AG_STEP_M;
+    for (int r = 0; r < AG_STEP_M; r++) q[r] = -q[r];
+    AG_STEP_FN(solved_complex)(AG_STEP_M, A, B, B + AG_STEP_M * AG_STEP_M, p, q);
+    for (int r = 0; r < AG_STEP_M; r++) q[r] = -q[r];
+  }
+  AG_STEP_FN(mix)(AG_STEP_PASS AG_IRK->T, w);
+}
+
+/* The largest correction as part of what it corrects: of the state and of the step, each with a millionth of the
+ * largest number of the state; 1 for rotations. */
+AG_STEP_QUALIFIER V AG_STEP_FN(size)(AG_STEP_FLOW AG_STEP_SIZE const V *z, const V *work) {
+  const V *k = AG_IRK_K(work), *w = AG_IRK_W(work);
+  V largest = v_set(0), worst = v_set(0);
+  for (int i = 0; i < AG_STEP_N; i++) largest = v_max(largest, v_abs(z[i]));
+  for (int f_ = 0; f_ < AG_STEP_N_FACTOR; f_++) {
+    const ag_factor p = AG_STEP_FACTOR(f_);
+    for (int r = 0; r < (p.kind == AG_FACTOR_QUATERNION ? 3 : p.n); r++) {
+      V size = p.kind == AG_FACTOR_QUATERNION ? v_set(1) : v_abs(z[p.z + r]), by = v_set(0);
+      for (int i = 0; i < AG_IRK_S; i++) {
+        size = v_max(size, v_abs(k[i * AG_STEP_M + p.d + r]));
+        const V change = v_abs(w[i * AG_STEP_M + p.d + r]);
+        by = v_blend(m_nan(change), change, v_max(by, change));
+      }
+      const V ratio = by / (v_fma(v_set(1e-6), largest, size) + 1e-300);
+      worst = v_blend(m_nan(worst) | m_lt(ratio, worst), worst, ratio);
+    }
+  }
+  return worst;
+}
+
+/* The increments k, from the guess k_i = F(t, z). */
+AG_STEP_QUALIFIER int AG_STEP_FN(stages)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *work) {
+  V *k = AG_IRK_K(work), *w = AG_IRK_W(work), last = v_set(V_INF);
+  VI open = v_word_set(~0ULL), lost = v_word_set(0);
+  int reason = 0;
+  double at = AG_IRK->at, mean = 0;
+  for (int i = 0; i < AG_IRK_S; i++) mean += AG_IRK->c[i] / AG_IRK_S;
+  AG_STEP_FN(tangent)(AG_STEP_PASS z, work, k);
+  for (int r = 0; r < AG_STEP_M; r++) {
+    k[r] = h * k[r];
+    for (int i = 1; i < AG_IRK_S; i++) k[i * AG_STEP_M + r] = k[r];
+  }
+  for (int round = 0; round < AG_IRK_ROUNDS && v_any(open); round++, at = mean) {
+    AG_STEP_GUARD(open, reason = AG_STEP_FN(matrices)(AG_STEP_PASS at, t, h, z, work);)
+    for (int trial = 0; trial < AG_IRK_TRIALS && !reason && v_any(open); trial++) {
+      AG_STEP_GUARD(open, reason = AG_STEP_FN(residuals)(AG_STEP_PASS t, h, z, work);)
+      if (reason) break;
+      AG_STEP_FN(corrections)(AG_STEP_PASS work);
+      const V now = AG_STEP_FN(size)(AG_STEP_PASS z, work), rate = now / last;
+      for (int r = 0; r < AG_IRK_S * AG_STEP_M; r++) k[r] = v_blend(open, k[r] + w[r], k[r]);
+      /* what is left: now (rate + rate^2 + ...) */
+      const VI done = m_lt(last, v_set(V_INF)) & m_lt(rate, v_set(1)) & m_le(now * rate, AG_IRK_DONE * (1.0 - rate));
+      const VI noise = m_le(now, v_set(AG_IRK_NOISE)) & m_le(last, now);
+      lost |= open & ~m_lt(now, v_set(V_INF));
+      open &= ~(done | noise | m_eq(now, v_set(0)) | lost | AG_STEP_FAILED);
+      last = now;
+    }
+    if (reason) return reason;
+  }
+  AG_STEP_UNSOLVED(open | lost)
+  return 0;
+}
+
+/* sum_i (e_i / s_i)^2 / n over the components that `counts` picks, e: the error as a change of z; its root. NaN where
+ * one of them is not finite. */
+#define AG_IRK_NORM(counts, n, result) \
+  { \
+    V wrong = v_set(0), sum = v_set(0); \
+    for (int i = 0; i < AG_STEP_N; i++) { \
+      if (!counts(i)) continue; \
+      wrong = wrong + v_fma(v_set(0), z1[i], 0.0 * end[i]); \
+      if (!AG_IRK->estimate) continue; \
+      const V x = e[i] / v_fma(v_set(rtol), v_max(v_abs(z[i]), v_abs(z1[i])), atol); \
+      sum = v_fma(x, x, sum); \
+    } \
+    result = AG_IRK->estimate ? v_sqrt(sum / (n)) + wrong : wrong; \
+  }
+
+/* (1 - gamma h J)^-1 (gamma F(t, z) + sum_j e_j k_j) as a change of z. */
+AG_STEP_QUALIFIER void AG_STEP_FN(estimate)(AG_STEP_FLOW AG_STEP_SIZE V h, const V *z, V *work, V *e) {
+  const V *k = AG_IRK_K(work), *A = AG_IRK_BLOCK(work, 0);
+  V *w = AG_IRK_W(work);
+  AG_STEP_FN(tangent)(AG_STEP_PASS z, work, w);
+  for (int f_ = 0; f_ < AG_STEP_N_FACTOR; f_++) {
+    const ag_factor p = AG_STEP_FACTOR(f_);
+    V d[3];
+    if (p.kind != AG_FACTOR_QUATERNION) continue;
+    for (int r = 0; r < 3; r++) d[r] = AG_STEP_FN(moved)(AG_STEP_PASS - 0.5, k, p.d + r);
+    AG_STEP_FN(dexp_inverse)(d, w + p.d);
+  }
+  for (int r = 0; r < AG_STEP_M; r++) {
+    w[r] = AG_IRK->gamma * (h * w[r]);
+    for (int j = 0; j < AG_IRK_S; j++) w[r] = v_fma(v_set(AG_IRK->e[j]), k[j * AG_STEP_M + r], w[r]);
+  }
+  AG_STEP_FN(solved)(AG_STEP_M, A, A + AG_STEP_M * AG_STEP_M, w);
+  for (int f_ = 0; f_ < AG_STEP_N_FACTOR; f_++) {
+    const ag_factor p = AG_STEP_FACTOR(f_);
+    const V *q = z + p.z, *d = w + p.d;
+    V *x = e + p.z;
+    if (p.kind != AG_FACTOR_QUATERNION) {
+      for (int r = 0; r < p.n; r++) x[r] = d[r];
+      continue;
+    }
+    x[0] = -0.5 * v_fma(q[3], d[2], v_fma(q[2], d[1], q[1] * d[0]));
+    x[1] = 0.5 * v_fma(-q[3], d[1], v_fma(q[2], d[2], q[0] * d[0]));
+    x[2] = 0.5 * v_fma(q[3], d[0], v_fma(-q[1], d[2], q[0] * d[1]));
+    x[3] = 0.5 * v_fma(-q[2], d[0], v_fma(q[1], d[1], q[0] * d[2]));
+  }
+}
+
+AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
+                                       double rtol, V atol, V *restrict error, V *restrict work) {
+  V *end = work + AG_STEP_N, *e = AG_IRK_RATE(work);
+  const int reason = AG_STEP_FN(stages)(AG_STEP_PASS t, h, z, work);
+  if (reason) return reason;
+  AG_STEP_FN(part)(AG_STEP_PASS z, 1, AG_IRK_K(work), z1);
+  AG_STEP_RHS(t + h, z1, end)
+  if (AG_IRK->estimate) AG_STEP_FN(estimate)(AG_STEP_PASS h, z, work, e);
+  AG_IRK_NORM(AG_STEP_IN_NORM, AG_STEP_N_NORM, error[0])
+  if (AG_STEP_N_REST > 0) AG_IRK_NORM(AG_STEP_IN_REST, AG_STEP_N_REST, error[1])
+  (void)rtol, (void)atol, (void)e;
+  return 0;
+}
+
+/* The polynomial of rk_core.h: values and rates at both ends, and the rates of the stages where DEGREE > 3. */
+AG_STEP_QUALIFIER int AG_STEP_FN(dense)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, const V *restrict z1,
+                                        V *restrict work) {
+  V *c = AG_IRK_ROWS(work), *rates = AG_IRK_RATES(work), *middle = AG_IRK_MIDDLE(work), *y = AG_IRK_POINT(work);
+  const V *k = AG_IRK_K(work);
+  if (AG_IRK->degree > 3) {
+    AG_STEP_FN(part)(AG_STEP_PASS z, 0.5, k, middle);
+    for (int j = 0; j < AG_IRK_S; j++) {
+      AG_STEP_FN(point)(AG_STEP_PASS j, z, middle, k, y);
+      AG_STEP_RHS(v_fma(v_set(AG_IRK->c[j]), h, t), y, (rates + j * AG_STEP_N))
+    }
+  }
+  for (int i = 0; i < AG_STEP_N; i++) {
+    const V d = z1[i] - z[i];
+    c[i] = d;
+    c[AG_STEP_N + i] = v_fma(h, work[i], -d);
+    c[2 * AG_STEP_N + i] = v_fma(-h, work[AG_STEP_N + i], d) - c[AG_STEP_N + i];
+    for (int m = 3; m < AG_IRK->degree; m++) {
+      const double *by = AG_IRK->d[m - 3];
+      V sum = by[0] * work[i];
+      for (int j = 0; j < AG_IRK_S; j++) sum = v_fma(v_set(by[j + 1]), rates[j * AG_STEP_N + i], sum);
+      c[m * AG_STEP_N + i] = h * v_fma(v_set(by[AG_IRK_S + 1]), work[AG_STEP_N + i], sum);
+    }
+  }
+  return 0;
+}
+
+AG_STEP_QUALIFIER void AG_STEP_FN(interpolate)(AG_STEP_SIZE V theta, const V *restrict z, const V *restrict work,
+                                               V *restrict out) {
+  const V *c = AG_IRK_ROWS(work), rest = 1.0 - theta;
+  for (int i = 0; i < AG_STEP_N; i++) {
+    V u = c[(AG_IRK->degree - 1) * AG_STEP_N + i];
+    for (int m = AG_IRK->degree - 2; m >= 0; m--) u = v_fma(m % 2 ? theta : rest, u, c[m * AG_STEP_N + i]);
+    out[i] = v_fma(theta, u, z[i]);
+  }
+}
+
+#undef AG_IRK_NORM
+#undef AG_IRK_PAIR_BLOCK
+#undef AG_IRK_BLOCK
+#undef AG_IRK_REALS
+#undef AG_IRK_J
+#undef AG_IRK_RATE
+#undef AG_IRK_POINT
+#undef AG_IRK_MIDDLE
+#undef AG_IRK_W
+#undef AG_IRK_K
+#undef AG_IRK_RATES
+#undef AG_IRK_ROWS
+#undef AG_IRK_NOISE
+#undef AG_IRK_DONE
+#undef AG_IRK_ROUNDS
+#undef AG_IRK_TRIALS
+#undef AG_IRK_S
