@@ -49,12 +49,13 @@ static ag_status list_methods(ag_json *j) {
   for (int i = 0; i < ag_stepper_count(); i++) {
     const ag_stepper *s = ag_stepper_at(i);
     if (!j) {
-      printf("  %-10s  order %d, %s: %s\n", s->name, s->order, s->error_order ? "step size control" : "fixed steps",
+      printf("  %-11s  order %d, %s: %s\n", s->name, s->order, s->error_order ? "step size control" : "fixed steps",
              s->doc);
       continue;
     }
     ag_json_begin(j, NULL, '{');
     ag_json_string(j, "name", s->name);
+    ag_json_string(j, "family", s->family);
     ag_json_whole(j, "order", s->order);
     ag_json_whole(j, "error_order", s->error_order);
     ag_json_whole(j, "dense_order", s->dense_order);
