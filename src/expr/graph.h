@@ -38,7 +38,7 @@ int ag_node_cols(const ag_graph *g, ag_id x);
 int ag_node_n_arg(const ag_graph *g, ag_id x);
 ag_id ag_node_arg(const ag_graph *g, ag_id x, int i);
 const char *ag_node_name(const ag_graph *g, ag_id x);           /* of an input, else NULL */
-void ag_node_index(const ag_graph *g, ag_id x, int *i, int *j); /* of an entry: its row and column, from 0 */
+void ag_node_index(const ag_graph *g, ag_id x, int *i, int *j); /* of an entry: row, column; of rows: the first */
 bool ag_is_scalar(const ag_graph *g, ag_id x);
 bool ag_is_zero(const ag_graph *g, ag_id x);               /* a structural zero of any shape */
 bool ag_is_num(const ag_graph *g, ag_id x, double *value); /* a scalar constant */

@@ -19,7 +19,7 @@ ag_id ag_stored(ag_graph *g, ag_id input) {
 }
 
 void ag_node_index(const ag_graph *g, ag_id x, int *i, int *j) {
-  AG_ASSERT(ag_node_op(g, x) == AG_OP_ENTRY);
+  AG_ASSERT(ag_node_op(g, x) == AG_OP_ENTRY || ag_node_op(g, x) == AG_OP_ROWS);
   *i = ag_node_at(g, x)->payload.at.i;
   *j = ag_node_at(g, x)->payload.at.j;
 }

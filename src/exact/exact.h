@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ * Exact readers of the graph: front header of exact/. The only folder that uses FLINT.
+ *
+ * A program is what some expressions need, in order, vectors and matrices kept whole. It is read in two ways, each with
+ * one function per row of op.def:
+ *   field  over the integers modulo a 61-bit prime: an identity that holds at random points is proved, up to a known
+ *          chance of error
+ *   ball   in ball arithmetic: an interval without 0 proves that a value is not zero
+ * Both read the graph, not tapes: quotients are quotients there. A rotation is given by its nine entries. */
+#ifndef AG_EXACT_EXACT_H
+#define AG_EXACT_EXACT_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "expr/expr.h"
+
+/* ---- numbers of a file ---- */
+
+/* What a number of a file means: num/den * 10^ten. */
+typedef struct ag_meant {
+  bool sure;        /* a short decimal or a simple fraction; otherwise any number within 2 ulp may be meant */
+  int64_t num, den; /* den 0: no fraction was found */
+  int ten;
+} ag_meant;
+/* A decimal of at most 12 digits is itself; of others the simplest fraction within 2 ulp. */
+ag_meant ag_number_meant(double v);
+
+/* ---- programs ---- */
+
+typedef struct ag_program ag_program;
+/* The outs may depend on nothing but the inputs. */
+ag_program *ag_program_create(const ag_graph *g, int n_in, const ag_id *inputs, int n_out, const ag_id *outs);
+void ag_program_free(ag_program *p);
+int ag_program_n_in(const ag_program *p);  /* numbers of all inputs, row-major, one after the other */
+int ag_program_n_out(const ag_program *p); /* likewise of the outputs */
+/* An operation that the field cannot read (choices, a held value, sparse solves); AG_OP_NONE: there is none. */
+ag_op ag_program_opaque(const ag_program *p);
+
+/* ---- the field ---- */
+
+enum { AG_FIELD_PRIMES = 2, AG_FIELD_ROOTS = 24 };
+/* One point: which prime, which random functions stand for those that are not algebraic, which root of each square. */
+typedef struct ag_field {
+  uint64_t p, below; /* p = 2^61 - below */
+  uint64_t seed;     /* of the functions */
+  uint64_t state;    /* of ag_field_draw */
+  uint64_t signs;    /* bit k: the k-th root found at this point has the other sign */
+  int n_root;
+  uint64_t squares[AG_FIELD_ROOTS]; /* what the roots are of */
+} ag_field;
+typedef enum ag_field_status {
+  AG_FIELD_OK,
+  AG_FIELD_RETRY, /* a division by zero, or a number without a root: try another point */
+  AG_FIELD_OPAQUE /* the program holds what cannot be read here */
+} ag_field_status;
+
+ag_field ag_field_at(int prime, uint64_t seed); /* a new point */
+uint64_t ag_field_draw(ag_field *f);
+uint64_t ag_field_add(const ag_field *f, uint64_t a, uint64_t b);
+uint64_t ag_field_sub(const ag_field *f, uint64_t a, uint64_t b);
+uint64_t ag_field_mul(const ag_field *f, uint64_t a, uint64_t b);
+uint64_t ag_field_invert(const ag_field *f, uint64_t a); /* 0 for 0 */
+uint64_t ag_field_whole(const ag_field *f, int64_t n);
+uint64_t ag_field_number(const ag_field *f, double v); /* as it is meant */
+void ag_field_rotation(ag_field *f, uint64_t *R);      /* a random one, of a rational quaternion; nine entries */
+bool ag_field_root(ag_field *f, uint64_t a, uint64_t *root);
+/* Rational reconstruction: the fraction with |num| and den at most about 10^9 that a stands for; false: none. */
+bool ag_field_fraction(const ag_field *f, uint64_t a, int64_t *num, int64_t *den);
+/* Reduces the n_row x n_col matrix A to row echelon form, pivots 1; returns the rank and the pivot columns. */
+int ag_field_echelon(const ag_field *f, int n_row, int n_col, uint64_t *A, int *pivots);
+/* Solves A x = b (n x n, b and x n x m, in place of b); destroys A. False: singular. */
+bool ag_field_solve(const ag_field *f, int n, int m, uint64_t *A, uint64_t *b);
+ag_field_status ag_field_eval(const ag_program *p, ag_field *f, const uint64_t *in, uint64_t *out);
+
+/* ---- balls ---- */
+
+/* Numbers that are enclosed: an array of FLINT's arb_t behind a name of our own. */
+typedef struct ag_balls ag_balls;
+enum { AG_BALL_BITS = 256 };
+ag_balls *ag_balls_create(int n); /* all 0 */
+void ag_balls_free(ag_balls *b);
+void ag_balls_number(ag_balls *b, int i, double v);               /* as it is meant: an exact number, or a ball of 2 ulp */
+void ag_balls_fraction(ag_balls *b, int i, long num, long den);   /* exact */
+void ag_balls_copy(ag_balls *to, int i, const ag_balls *from, int j, int n);
+double ag_balls_middle(const ag_balls *b, int i);
+void ag_balls_bounds(const ag_balls *b, int i, double *lo, double *hi); /* rounded outward; NaN where nothing is known */
+bool ag_balls_nonzero(const ag_balls *b, int i);
+void ag_balls_rotation(ag_balls *b, int i, const long quaternion[4]); /* nine entries from i on */
+/* to[i] += a[j] * b[k] */
+void ag_balls_fma(ag_balls *to, int i, const ag_balls *a, int j, const ag_balls *b, int k);
+void ag_balls_negate(ag_balls *b, int i);
+bool ag_balls_solve(int n, int m, const ag_balls *A, ag_balls *b); /* in place of b; false: perhaps singular */
+/* False: a value could not be enclosed (undefined there, or a choice that cannot be made). */
+bool ag_balls_eval(const ag_program *p, const ag_balls *in, ag_balls *out);
+#endif

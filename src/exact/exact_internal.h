@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * Inside of exact/: the steps of a program, read by reader_core.h. */
+#ifndef AG_EXACT_EXACT_INTERNAL_H
+#define AG_EXACT_EXACT_INTERNAL_H
+#include "base/arena.h"
+#include "base/status.h"
+#include "exact/exact.h"
+
+/* A sum of other steps with whole multiples of 1/12: the argument of a sine or an exponential. */
+typedef struct ag_term {
+  int twelfths, step;
+} ag_term;
+
+typedef struct ag_step {
+  ag_op op;
+  int rows, cols;
+  int first, n_arg; /* arguments: p->args[first ...], which are steps */
+  int at;           /* its values among all */
+  int i, j;         /* of an entry; the first of some rows */
+  double num;
+  int term, n_term; /* of its argument, see ag_term; none: the argument itself is the only one */
+} ag_step;
+
+struct ag_program {
+  int n_step, n_value, n_in, n_out;
+  ag_step *steps;
+  int *args, n_args;
+  ag_term *terms;
+  int n_term, cap_term;
+  int *in_step, n_input; /* the step of each input, -1: not read */
+  int *in_at;            /* where its numbers begin */
+  int *outs, n_outs;
+  ag_op opaque;
+};
+#endif
