@@ -238,10 +238,15 @@ static circle turned(const ag_field *f, circle a, circle b) {
                   ag_field_add(f, ag_field_mul(f, a.s, b.c), ag_field_mul(f, a.c, b.s))};
 }
 
-/* Is a the residue of a double nearest to k pi/2? Then k modulo 4, else -1. */
+/* Is a what stands for k pi/2, k from -8 to 8? The quarter turns of twelfths/12 of it, else -1. */
 static int quarters(const ag_field *f, T a, int twelfths) {
-  for (int k = -8; k <= 8; k++)
-    if (k && ag_field_number(f, k * 1.57079632679489661923) == a) return twelfths * k % 12 ? -1 : (twelfths * k / 12 % 4 + 4) % 4;
+  const double quarter = 1.57079632679489661923;
+  T pi = ag_field_number(f, 2 * quarter), half = (f->p + 1) / 2;
+  for (int k = -8; k <= 8; k++) {
+    T exact = ag_field_mul(f, ag_field_mul(f, pi, half), ag_field_whole(f, k));
+    if (!k || (a != exact && a != ag_field_number(f, k * quarter))) continue;
+    return twelfths * k % 12 ? -1 : (twelfths * k / 12 % 4 + 4) % 4;
+  }
   return -1;
 }
 
@@ -266,7 +271,7 @@ static circle angle(const world *w, const ag_program *p, const ag_step *s, const
   for (int k = 0; k < s->n_term; k++) {
     const ag_term *t = &p->terms[s->term + k];
     const ag_step *x = &p->steps[t->step];
-    bool constant = x->op == AG_OP_NUM || x->op == AG_OP_INPUT || x->op == AG_OP_ENTRY;
+    bool constant = x->is_number || x->op == AG_OP_INPUT || x->op == AG_OP_ENTRY;
     y = turned(w->f, y, point(w, v[x->at], t->twelfths, constant));
   }
   return y;

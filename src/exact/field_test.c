@@ -113,6 +113,10 @@ static void relations(void) {
   AG_CHECK(equal(ag_mul(g, of(AG_OP_SIGN, a), a), of(AG_OP_ABS, a)));
   AG_CHECK(!vanishes(ag_mul(g, a, num(1e-300))));
   AG_CHECK(equal(ag_sub(g, ag_add(g, ag_mul(g, num(0.1), a), ag_mul(g, num(0.2), a)), ag_mul(g, num(0.3), a)), num(0)));
+  ag_id root2 = of(AG_OP_SQRT, num(2)), seven = ag_mul(g, ag_div(g, num(1), num(3)), num(0.7)); /* folded */
+  AG_CHECK(equal(ag_mul(g, square(ag_mul(g, root2, a)), num(0.5)), square(a)));
+  AG_CHECK(equal(ag_mul(g, ag_mul(g, seven, num(30)), a), ag_mul(g, num(7), a)));
+  AG_CHECK(equal(of(AG_OP_SIN, ag_add(g, a, ag_div(g, num(3.141592653589793), num(2)))), ca));
   AG_CHECK(!equal(ag_add(g, ca, ag_mul(g, num(1e-12), sa)), ca));
 }
 

@@ -39,7 +39,7 @@ static int push_term(ag_program *p, int twelfths, int step) {
 
 /* Is step x a number that is a multiple k/12, |k| <= 1200? */
 static bool twelfths(const ag_program *p, int x, bool below, int *k) {
-  if (p->steps[x].op != AG_OP_NUM || p->steps[x].num == 0) return false;
+  if (!p->steps[x].is_number || p->steps[x].num == 0) return false;
   double v = 12 * (below ? 1 / p->steps[x].num : p->steps[x].num);
   *k = (int)lrint(fmin(fmax(v, -2000), 2000));
   return fabs(v - *k) < 1e-12 && *k && abs(*k) <= 1200;
@@ -56,7 +56,8 @@ static void find_terms(ag_program *p, ag_step *s) {
     const int *a = p->args + x->first;
     int k;
     bool room = n < 60;
-    if (room && x->op == AG_OP_NEG) stack[n++] = (ag_term){-t.twelfths, a[0]};
+    if (x->is_number) (void)push_term(p, t.twelfths, t.step);
+    else if (room && x->op == AG_OP_NEG) stack[n++] = (ag_term){-t.twelfths, a[0]};
     else if (room && x->op == AG_OP_ADD)
       stack[n++] = (ag_term){t.twelfths, a[0]}, stack[n++] = (ag_term){t.twelfths, a[1]};
     else if (room && x->op == AG_OP_SUB)
@@ -73,6 +74,17 @@ static void find_terms(ag_program *p, ag_step *s) {
   s->n_term = p->n_term - first;
 }
 
+/* The operation and the arguments of x: of a folded number those that it came from. */
+static int read_node(const ag_graph *g, ag_id x, ag_op *op, ag_id *folded) {
+  *op = ag_node_op(g, x);
+  int n = *op == AG_OP_NUM ? ag_num_origin(g, x, op, folded) : 0;
+  return n ? n : ag_node_n_arg(g, x);
+}
+
+static ag_id argument(const ag_graph *g, ag_id x, const ag_id *folded, int k) {
+  return ag_node_op(g, x) == AG_OP_NUM ? folded[k] : ag_node_arg(g, x, k);
+}
+
 /* index[x]: 0 before; 1 where outs depend on x. */
 static int mark(const ag_graph *g, int n_out, const ag_id *outs, int *index, int *n_args) {
   ag_id top = 0;
@@ -84,23 +96,25 @@ static int mark(const ag_graph *g, int n_out, const ag_id *outs, int *index, int
   for (ag_id x = top; x >= 1; x--) {
     if (!index[x]) continue;
     n++;
-    int n_arg = ag_node_n_arg(g, x);
+    ag_op op;
+    ag_id folded[3];
+    int n_arg = read_node(g, x, &op, folded);
     *n_args += n_arg;
-    for (int k = 0; k < n_arg; k++) index[ag_node_arg(g, x, k)] = 1;
+    for (int k = 0; k < n_arg; k++) index[argument(g, x, folded, k)] = 1;
   }
   return n;
 }
 
 static void add_step(ag_program *p, const ag_graph *g, ag_id x, int *index) {
   ag_step *s = &p->steps[p->n_step];
-  *s = (ag_step){.op = ag_node_op(g, x), .rows = ag_node_rows(g, x), .cols = ag_node_cols(g, x), .at = p->n_value};
-  s->first = p->n_args;
-  s->n_arg = ag_node_n_arg(g, x);
-  for (int k = 0; k < s->n_arg; k++) p->args[p->n_args++] = index[ag_node_arg(g, x, k)] - 2;
-  if (s->op == AG_OP_NUM) (void)ag_is_num(g, x, &s->num);
+  ag_id folded[3];
+  *s = (ag_step){.rows = ag_node_rows(g, x), .cols = ag_node_cols(g, x), .at = p->n_value, .first = p->n_args};
+  s->n_arg = read_node(g, x, &s->op, folded);
+  for (int k = 0; k < s->n_arg; k++) p->args[p->n_args++] = index[argument(g, x, folded, k)] - 2;
+  s->is_number = ag_is_num(g, x, &s->num);
   if (s->op == AG_OP_ENTRY || s->op == AG_OP_ROWS) ag_node_index(g, x, &s->i, &s->j);
   if (takes_angle(s->op)) find_terms(p, s);
-  if (is_opaque(s->op) || (s->op == AG_OP_NUM && !isfinite(s->num))) p->opaque = s->op;
+  if (is_opaque(s->op) || (s->is_number && !isfinite(s->num))) p->opaque = s->op;
   p->n_value += s->rows * s->cols;
   index[x] = 2 + p->n_step++;
 }

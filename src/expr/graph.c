@@ -65,6 +65,7 @@ void ag_graph_free(ag_graph *g) {
   free(g->scalars);
   for (int i = 0; i < g->n_pattern; i++) ag_ldl_free(g->patterns[i].ldl);
   free(g->patterns);
+  free(g->origins);
   free(g);
 }
 
@@ -368,6 +369,30 @@ ag_id ag_num(ag_graph *g, double v) {
   if (v == 0) u.num = 0; /* -0 and 0 are one number */
   if (isnan(v)) u.num = (double)NAN;
   return ag_intern(g, AG_OP_NUM, 1, 1, 0, NULL, u.bits);
+}
+
+ag_id ag_num_folded(ag_graph *g, ag_op op, int n, const ag_id *args, double value) {
+  int before = g->n_node;
+  ag_id x = ag_num(g, value);
+  if (g->n_node == before) return x; /* there is such a number already */
+  AG_PUSH(g->origins, g->n_origin, g->cap_origin);
+  ag_origin_of *o = &g->origins[g->n_origin++];
+  *o = (ag_origin_of){.x = x, .op = op, .n = n};
+  memcpy(o->args, args, sizeof *args * (size_t)n);
+  return x;
+}
+
+int ag_num_origin(const ag_graph *g, ag_id x, ag_op *op, ag_id *args) {
+  int lo = 0, hi = g->n_origin;
+  while (lo < hi) {
+    int mid = (lo + hi) / 2;
+    if (g->origins[mid].x < x) lo = mid + 1;
+    else hi = mid;
+  }
+  if (lo == g->n_origin || g->origins[lo].x != x) return 0;
+  *op = g->origins[lo].op;
+  memcpy(args, g->origins[lo].args, sizeof *args * 3);
+  return g->origins[lo].n;
 }
 
 ag_id ag_zero(ag_graph *g, int rows, int cols) {

@@ -33,6 +33,13 @@ typedef struct ag_kept_pattern {
   ag_ldl *ldl;
 } ag_kept_pattern;
 
+/* Where a folded number came from. */
+typedef struct ag_origin_of {
+  ag_id x, args[3];
+  ag_op op;
+  int n;
+} ag_origin_of;
+
 enum { AG_RULE_TABLES = 3 }; /* ag_rules_common, ag_rules_scalar, ag_rules_tensor */
 struct ag_graph {
   ag_arena *arena; /* names */
@@ -53,11 +60,15 @@ struct ag_graph {
   int n_scalar, cap_scalar;
   ag_kept_pattern *patterns;
   int n_pattern, cap_pattern;
+  ag_origin_of *origins; /* of folded numbers, by ascending id */
+  int n_origin, cap_origin;
 };
 
 static inline const ag_node *ag_node_at(const ag_graph *g, ag_id x) { return &g->nodes[x]; }
 static inline const ag_id *ag_node_args(const ag_graph *g, ag_id x) { return g->pool + g->nodes[x].first; }
 
+/* The number that op(args) was folded to; a new one keeps where it came from (ag_num_origin). */
+ag_id ag_num_folded(ag_graph *g, ag_op op, int n, const ag_id *args, double value);
 /* Finds or makes the node, without any rule. */
 ag_id ag_intern(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload);
 /* The same after the rules of simplify.c. */

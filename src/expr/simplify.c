@@ -71,7 +71,7 @@ static ag_id fold(ag_graph *g, const ag_request *r) {
   for (int i = 0; i < r->n; i++)
     if (!ag_is_num(g, r->a[i], &v[i])) return 0;
   double y = ag_op_value(r->op, v);
-  return isfinite(y) ? ag_num(g, y) : 0;
+  return isfinite(y) ? ag_num_folded(g, r->op, r->n, r->a, y) : 0;
 }
 
 static bool masked(const ag_graph *g, ag_id x) {
@@ -119,6 +119,13 @@ ag_id ag_rule_mask(ag_graph *g, const ag_request *r) {
   return 0;
 }
 
+/* The number op(c, d), which keeps that it came from them. */
+static ag_id folded(ag_graph *g, ag_op op, double c, double d) {
+  ag_id args[2] = {ag_num(g, c), 0};
+  if (op != AG_OP_NEG) args[1] = ag_num(g, d);
+  return ag_num_folded(g, op, op == AG_OP_NEG ? 1 : 2, args, ag_op_value(op, (double[]){c, d, 0}));
+}
+
 /* ---- sums ---- */
 
 static ag_id add_zero(ag_graph *g, const ag_request *r) {
@@ -132,7 +139,7 @@ static ag_id add_like(ag_graph *g, const ag_request *r) {
   split_number(g, r->a[0], &c, &x);
   split_number(g, r->a[1], &d, &y);
   if (x != y || !isfinite(c + d)) return 0;
-  return ag_mul(g, ag_num(g, r->op == AG_OP_ADD ? c + d : c - d), x);
+  return ag_mul(g, folded(g, r->op, c, d), x);
 }
 
 /* the sign of a term goes into the operation: a + (-b) = a - b, -a - b = -(a + b), ... */
@@ -154,10 +161,10 @@ static ag_id add_number(ag_graph *g, const ag_request *r) {
   ag_id s = r->a[0];
   if (!ag_is_num(g, r->a[1], &d)) return 0;
   if (op_of(g, s) == AG_OP_ADD && ag_is_num(g, arg(g, s, 1), &c) && isfinite(c + d))
-    return ag_add(g, arg(g, s, 0), ag_num(g, c + d));
+    return ag_add(g, arg(g, s, 0), folded(g, AG_OP_ADD, c, d));
   if (op_of(g, s) == AG_OP_SUB && ag_is_num(g, arg(g, s, 0), &c) && isfinite(c + d)) {
     ag_id x = arg(g, s, 1);
-    return ag_sub(g, ag_num(g, c + d), x);
+    return ag_sub(g, folded(g, AG_OP_ADD, c, d), x);
   }
   return 0;
 }
@@ -322,12 +329,12 @@ static ag_id sub_zero(ag_graph *g, const ag_request *r) {
 static ag_id sub_number(ag_graph *g, const ag_request *r) {
   double c, d;
   ag_id s = r->a[1];
-  if (ag_is_num(g, s, &d)) return ag_add(g, r->a[0], ag_num(g, -d));
+  if (ag_is_num(g, s, &d)) return ag_add(g, r->a[0], folded(g, AG_OP_NEG, d, 0));
   if (!ag_is_num(g, r->a[0], &c)) return 0;
   if (op_of(g, s) == AG_OP_ADD && ag_is_num(g, arg(g, s, 1), &d) && isfinite(c - d))
-    return ag_sub(g, ag_num(g, c - d), arg(g, s, 0));
+    return ag_sub(g, folded(g, AG_OP_SUB, c, d), arg(g, s, 0));
   if (op_of(g, s) == AG_OP_SUB && ag_is_num(g, arg(g, s, 0), &d) && isfinite(c - d))
-    return ag_add(g, arg(g, s, 1), ag_num(g, c - d));
+    return ag_add(g, arg(g, s, 1), folded(g, AG_OP_SUB, c, d));
   return 0;
 }
 
@@ -356,7 +363,7 @@ static ag_id neg_number(ag_graph *g, const ag_request *r) {
   if (op_of(g, x) != AG_OP_MUL && op_of(g, x) != AG_OP_SCALE && op_of(g, x) != AG_OP_DIV) return 0;
   if (!ag_is_num(g, arg(g, x, 0), &c)) return 0;
   ag_id y = arg(g, x, 1);
-  return op_of(g, x) == AG_OP_DIV ? ag_div(g, ag_num(g, -c), y) : ag_mul(g, ag_num(g, -c), y);
+  return op_of(g, x) == AG_OP_DIV ? ag_div(g, folded(g, AG_OP_NEG, c, 0), y) : ag_mul(g, folded(g, AG_OP_NEG, c, 0), y);
 }
 
 /* ---- products ---- */
@@ -388,11 +395,11 @@ static ag_id mul_number(ag_graph *g, const ag_request *r) {
   ag_id a = r->a[0], b = r->a[1], x;
   if (ag_is_num(g, a, &c)) {
     if ((op_of(g, b) == AG_OP_MUL || op_of(g, b) == AG_OP_SCALE) && split_number(g, b, &d, &x) && times(c, d, &p))
-      return ag_mul(g, ag_num(g, p), x);
+      return ag_mul(g, folded(g, AG_OP_MUL, c, d), x);
     if (op_of(g, b) == AG_OP_DIV && ag_is_num(g, arg(g, b, 0), &d) && fabs(d) != 1 && times(c, d, &p))
-      return x = arg(g, b, 1), ag_div(g, ag_num(g, p), x);
+      return x = arg(g, b, 1), ag_div(g, folded(g, AG_OP_MUL, c, d), x);
     if (op_of(g, b) == AG_OP_DIV && ag_is_num(g, arg(g, b, 1), &d) && d != 0 && times(c, 1 / d, &p))
-      return x = arg(g, b, 0), ag_mul(g, ag_num(g, c / d), x);
+      return x = arg(g, b, 0), ag_mul(g, folded(g, AG_OP_DIV, c, d), x);
     return 0;
   }
   if (op_of(g, a) == AG_OP_MUL && split_number(g, a, &d, &x)) return x = ag_mul(g, x, b), ag_mul(g, ag_num(g, d), x);
@@ -429,7 +436,7 @@ static ag_id div_number(ag_graph *g, const ag_request *r) {
   bool number = op_of(g, a) == AG_OP_MUL && split_number(g, a, &c, &x);
   if (ag_is_num(g, b, &d)) {
     if (fabs(frexp(d, &e)) == 0.5 && e > -1000 && e < 1000) return ag_mul(g, ag_num(g, 1 / d), a);
-    if (number && d != 0 && times(c, 1 / d, &p)) return ag_mul(g, ag_num(g, c / d), x);
+    if (number && d != 0 && times(c, 1 / d, &p)) return ag_mul(g, folded(g, AG_OP_DIV, c, d), x);
     return 0;
   }
   if (!number) return 0;
