@@ -17,7 +17,7 @@ foreach(row IN LISTS rows)
   string(REGEX MATCHALL "[a-z]+" AG_ROW_${folder} ${row})
   list(APPEND AG_FOLDERS ${folder})
 endforeach()
-set(AG_PROGRAM_FOLDERS store exact study view cli)
+set(AG_PROGRAM_FOLDERS store exact geom study view cli)
 # Folders that read what others wrote and have no hot loops: compiled with stack protection and checked library calls.
 set(AG_READER_FOLDERS base model lang api store study view cli)
 

@@ -247,3 +247,35 @@ bool ag_balls_eval(const ag_program *p, const ag_balls *in, ag_balls *out) {
   for (int i = 0; i < p->n_out; i++) w.lost = w.lost || !arb_is_finite(out->at + i);
   return !w.lost;
 }
+
+/* c - J^-1 g in *g; false: J may be singular. */
+static bool newton_step(int m, ag_balls_function eval, void *self, const ag_balls *middle, const ag_balls *c,
+                        ag_balls *g, ag_balls *J) {
+  if (!eval(self, c, g, J)) return false;
+  ag_balls *slope = ag_balls_create(m * m);
+  ag_balls_copy(slope, 0, J, 0, m * m);
+  bool good = eval(self, middle, g, J) && ag_balls_solve(m, 1, slope, g);
+  for (int i = 0; i < m && good; i++) arb_sub(g->at + i, middle->at + i, g->at + i, AG_BALL_BITS);
+  ag_balls_free(slope);
+  return good;
+}
+
+bool ag_balls_root(int m, ag_balls_function eval, void *self, ag_balls *c) {
+  ag_balls *g = ag_balls_create(m), *J = ag_balls_create(m * m), *wide = ag_balls_create(m);
+  bool good = true;
+  for (int k = 0; k < 60 && good; k++) {
+    good = newton_step(m, eval, self, c, c, g, J);
+    for (int i = 0; i < m && good; i++) arb_get_mid_arb(c->at + i, g->at + i);
+  }
+  for (int i = 0; i < m; i++) {
+    arb_set(wide->at + i, c->at + i);
+    arb_add_error_2exp_si(wide->at + i, -AG_BALL_BITS / 3);
+  }
+  good = good && newton_step(m, eval, self, c, wide, g, J);
+  for (int i = 0; i < m && good; i++) good = arb_contains(wide->at + i, g->at + i);
+  if (good) ag_balls_copy(c, 0, g, 0, m);
+  ag_balls_free(g);
+  ag_balls_free(J);
+  ag_balls_free(wide);
+  return good;
+}

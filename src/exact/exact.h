@@ -91,6 +91,10 @@ void ag_balls_rotation(ag_balls *b, int i, const long quaternion[4]); /* nine en
 void ag_balls_fma(ag_balls *to, int i, const ag_balls *a, int j, const ag_balls *b, int k);
 void ag_balls_negate(ag_balls *b, int i);
 bool ag_balls_solve(int n, int m, const ag_balls *A, ag_balls *b); /* in place of b; false: perhaps singular */
+/* A zero of g near c, enclosed: Newton's method on midpoints, then an interval Newton step that proves it. eval gives
+ * the m values at c and their m x m Jacobian. False: not found or not proved; c is then of no use. */
+typedef bool (*ag_balls_function)(void *self, const ag_balls *c, ag_balls *g, ag_balls *J);
+bool ag_balls_root(int m, ag_balls_function eval, void *self, ag_balls *c);
 /* False: a value could not be enclosed (undefined there, or a choice that cannot be made). */
 bool ag_balls_eval(const ag_program *p, const ag_balls *in, ag_balls *out);
 #endif

@@ -130,4 +130,6 @@ double ag_batch_report_time(const ag_batch_report *b, long i);     /* when */
 bool ag_batch_report_failed(const ag_batch_report *b, long i);     /* a start off the level is no failure */
 long ag_batch_report_n_point(const ag_batch_report *b, long i);    /* of the section */
 long ag_batch_report_n_points(const ag_batch_report *b);           /* of all members */
+
+#include "study/conserve.h"
 #endif

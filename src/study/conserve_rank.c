@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ * Ranks inside the leaf. At fixed q and t the reaction is quadratic in the velocities: 1 + k + k(k+1)/2 of them span all
+ * its values (k degrees of freedom). R_q, the reaction annihilator, are the directions in the leaf along which none of
+ * these does work; D_q are the admissible ones. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "study/conserve_internal.h"
+
+/* A program for d alpha(X, Y), alpha the rows of S dq + s dt: D_X(alpha Y) - D_Y(alpha X) - alpha([X, Y]). X and Y stand
+ * in the inputs of accelerations and reactions, their parts along t in two more. */
+static ag_program *exterior(const ag_probe *p, ag_id *along_t) {
+  const ag_geom *x = p->x;
+  ag_graph *g = x->g;
+  int nc = x->n_coord;
+  ag_id *inputs = ag_heap_alloc(sizeof *inputs * (size_t)(p->n_input + 3 * nc + 8));
+  ag_id *move = inputs + p->n_input + 2, *seed = move + nc + 1, *bracket = seed + nc + 1, part[2], all[2];
+  memcpy(inputs, p->inputs, sizeof *inputs * (size_t)p->n_input);
+  for (int k = 0; k < 2; k++) inputs[p->n_input + k] = along_t[k] = ag_input(g, "along t", 1, 1, AG_LEAF_REAL);
+  for (int i = 0; i < nc; i++) move[i] = x->q[i];
+  move[nc] = x->t;
+  for (int k = 0; k < 2; k++) { /* k = 0: along X of alpha Y */
+    const ag_id *along = k ? x->react : x->acc, *other = k ? x->acc : x->react;
+    ag_id column = ag_concat(g, nc, other), value = ag_mul(g, x->S, column), drift = ag_mul(g, along_t[1 - k], x->s);
+    value = ag_add(g, value, drift);
+    for (int i = 0; i < nc; i++) seed[i] = along[i];
+    seed[nc] = along_t[k];
+    ag_forward(g, nc + 1, move, seed, 1, &value, &part[k]);
+  }
+  for (int i = 0; i < nc; i++) {
+    bool rotation = ag_model_coords(x->model)[i].space == AG_SPACE_SO3;
+    bracket[i] = rotation ? ag_cross(g, x->acc[i], x->react[i]) : ag_zero(g, ag_node_rows(g, x->xi[i]), 1);
+  }
+  all[0] = ag_sub(g, part[0], part[1]);
+  all[1] = ag_mul(g, x->S, ag_concat(g, nc, bracket));
+  ag_id out = ag_sub(g, all[0], all[1]);
+  ag_program *program = ag_program_create(g, p->n_input + 2, inputs, 1, &out);
+  free(inputs);
+  return program;
+}
+
+/* Basis of the kernel of the rank x n echelon form A with these pivots: n - rank rows. */
+static void kernel(const ag_field *f, int n, int rank, const uint64_t *A, const int *pivots, uint64_t *B) {
+  for (int j = 0, r = 0, k = 0; j < n; j++) {
+    if (r < rank && pivots[r] == j) {
+      r++;
+      continue;
+    }
+    uint64_t *row = B + (size_t)k++ * (size_t)n;
+    memset(row, 0, sizeof *row * (size_t)n);
+    row[j] = 1;
+    for (int i = 0; i < rank; i++) row[pivots[i]] = ag_field_sub(f, 0, A[(size_t)i * (size_t)n + (size_t)j]);
+  }
+}
+
+/* The combinations of the rows of S whose differential vanishes on D (with the drift): covectors, as many as returned. */
+static int integrable(const ag_probe *p, const ag_point *at, uint64_t *covectors) {
+  const ag_geom *x = p->x;
+  int n = x->n, m = x->n_row, wide = n + 1, *pivots = ag_heap_alloc(sizeof *pivots * (size_t)(m + n + 2));
+  ag_field f = at->f;
+  ag_id along_t[2];
+  ag_program *d = exterior(p, along_t);
+  uint64_t *S = ag_heap_alloc(sizeof *S * (size_t)(m * n + m + 1)), *A = ag_heap_alloc(sizeof *A * (size_t)(m * wide + 1));
+  uint64_t *B = ag_heap_alloc(sizeof *B * (size_t)(wide * wide + 1)), *in = ag_heap_alloc(sizeof *in * (size_t)(p->at[AG_PROBE_GROUPS] + 2));
+  int n_found = 0;
+  if (ag_field_eval(p->kinematic, &f, at->in, S) == AG_FIELD_OK) {
+    for (int i = 0; i < m; i++) {
+      memcpy(A + i * wide, S + i * n, sizeof *A * (size_t)n);
+      A[i * wide + n] = S[m * n + i];
+    }
+    int rank = ag_field_echelon(&f, m, wide, A, pivots), k = wide - rank, n_row = 0;
+    kernel(&f, wide, rank, A, pivots, B);
+    uint64_t *W = ag_heap_alloc(sizeof *W * (size_t)(k * k * m + m + 1)); /* equations for the coefficients */
+    memcpy(in, at->in, sizeof *in * (size_t)p->at[AG_PROBE_GROUPS]);
+    for (int a = 0; a < k; a++)
+      for (int b = a + 1; b < k; b++) {
+        memcpy(in + p->at[AG_PROBE_ACC], B + a * wide, sizeof *in * (size_t)n);
+        memcpy(in + p->at[AG_PROBE_REACT], B + b * wide, sizeof *in * (size_t)n);
+        in[p->at[AG_PROBE_GROUPS]] = B[a * wide + n];
+        in[p->at[AG_PROBE_GROUPS] + 1] = B[b * wide + n];
+        if (ag_field_eval(d, &f, in, W + n_row * m) == AG_FIELD_OK) n_row++;
+      }
+    int r = ag_field_echelon(&f, n_row, m, W, pivots);
+    uint64_t *C = ag_heap_alloc(sizeof *C * (size_t)(m * m + 1));
+    kernel(&f, m, r, W, pivots, C);
+    n_found = m - r;
+    for (int i = 0; i < n_found; i++)
+      for (int j = 0; j < n; j++) {
+        uint64_t sum = 0;
+        for (int l = 0; l < m; l++) sum = ag_field_add(&f, sum, ag_field_mul(&f, C[i * m + l], S[l * n + j]));
+        covectors[i * n + j] = sum;
+      }
+    free(W);
+    free(C);
+  }
+  free(S);
+  free(A);
+  free(B);
+  free(in);
+  free(pivots);
+  ag_program_free(d);
+  return n_found;
+}
+
+/* Rank of n_row covectors, a copy of which is destroyed. */
+static int rank_of(const ag_field *f, int n_row, int n, const uint64_t *rows) {
+  uint64_t *A = ag_heap_alloc(sizeof *A * (size_t)(n_row * n + 1));
+  memcpy(A, rows, sizeof *A * (size_t)(n_row * n));
+  int rank = ag_field_echelon(f, n_row, n, A, NULL);
+  free(A);
+  return rank;
+}
+
+/* Covectors that vanish on the leaf: from its relations, else from constraints that are integrable. -1: unknown. */
+static int leaf(const ag_conserving *v, const ag_point *at, uint64_t *covectors) {
+  const ag_probe *p = &v->probe;
+  const ag_growth *growth = ag_system_growth(v->sys);
+  int n = v->x->n, m = v->x->n_relate, rank = 0;
+  ag_field f = at->f;
+  if (m) {
+    uint64_t *g = ag_heap_alloc(sizeof *g * (size_t)(m * (n + 1)));
+    if (ag_field_eval(p->relate, &f, at->in, g) != AG_FIELD_OK) m = 0;
+    memcpy(covectors, g + m, sizeof *g * (size_t)(m * n));
+    rank = rank_of(&f, m, n, covectors);
+    free(g);
+  }
+  int missing = growth->n ? n - (growth->dims[growth->n - 1] - growth->in_time) : rank;
+  if (!v->x->n_row || missing <= rank) return m;
+  int n_found = integrable(p, at, covectors);
+  return rank_of(&f, n_found, n, covectors) == missing ? n_found : -1;
+}
+
+void ag_conserve_ranks(ag_conserving *v) {
+  ag_probe *p = &v->probe;
+  int n = v->x->n, first, n_point = ag_probe_points(p, 0, &first);
+  if (!n_point) return;
+  const ag_point *at = &p->points[first];
+  int k = n - p->rank, n_velocity = 2 * (1 + k + k * (k + 1) / 2), room = v->x->n_relate + v->x->n_row;
+  uint64_t *rows = ag_heap_alloc(sizeof *rows * (size_t)((room + n_velocity) * n + 1));
+  uint64_t *in = ag_heap_alloc(sizeof *in * (size_t)(p->at[AG_PROBE_GROUPS] + 1));
+  int n_row = leaf(v, at, rows);
+  ag_field f = at->f;
+  if (n_row >= 0) {
+    v->c->dimension = n - rank_of(&f, n_row, n, rows);
+    v->c->rank_D = n - p->rank;
+    memcpy(in, at->in, sizeof *in * (size_t)p->at[AG_PROBE_GROUPS]);
+    int before = 0;
+    for (int i = 0; i < n_velocity; i++) {
+      if (i == n_velocity / 2) before = rank_of(&f, n_row, n, rows);
+      if (!ag_probe_velocity(p, &f, in, true)) continue;
+      memcpy(rows + n_row++ * n, in + p->at[AG_PROBE_REACT], sizeof *rows * (size_t)n);
+    }
+    int rank = rank_of(&f, n_row, n, rows);
+    v->c->rank_R = n - rank;
+    v->c->sampled = rank > before;
+  }
+  free(rows);
+  free(in);
+}

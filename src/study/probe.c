@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT
+ * Points of a model over a prime field. */
+#include "study/probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+enum { MAX_SIGNS = 5, WANTED = 4, TRIES = 4000 };
+
+static int numbers(const ag_graph *g, ag_id x) { return ag_node_rows(g, x) * ag_node_cols(g, x); }
+
+static void add_inputs(ag_probe *p, int group, int n, const ag_id *x) {
+  p->at[group + 1] = p->at[group];
+  for (int i = 0; i < n; i++) {
+    p->inputs[p->n_input++] = x[i];
+    p->at[group + 1] += numbers(p->x->g, x[i]);
+  }
+}
+
+static void make_params(ag_probe *p) {
+  const ag_model *m = p->x->model;
+  int n = ag_model_n_params(m);
+  p->params = ag_heap_alloc(sizeof(ag_program *) * (size_t)(n + 1));
+  for (int i = 0; i < n; i++) {
+    const ag_param *a = &ag_model_params(m)[i];
+    if (!a->input) continue;
+    p->params[p->n_param_input] = ag_program_create(p->x->g, p->n_param_input, p->inputs, 1, &a->value);
+    p->inputs[p->n_param_input++] = a->input;
+  }
+}
+
+void ag_probe_init(ag_probe *p, const ag_geom *x, ag_system *sys) {
+  *p = (ag_probe){.x = x, .sys = sys, .rank = -1};
+  int nc = x->n_coord;
+  p->inputs = ag_heap_alloc(sizeof *p->inputs * (size_t)(ag_model_n_params(x->model) + 4 * nc + 2));
+  make_params(p);
+  ag_id *params = ag_heap_alloc(sizeof *params * (size_t)(p->n_param_input + 1));
+  memcpy(params, p->inputs, sizeof *params * (size_t)p->n_param_input);
+  add_inputs(p, AG_PROBE_PARAM, p->n_param_input, params);
+  add_inputs(p, AG_PROBE_T, 1, &x->t);
+  add_inputs(p, AG_PROBE_Q, nc, x->q);
+  add_inputs(p, AG_PROBE_XI, nc, x->xi);
+  add_inputs(p, AG_PROBE_ACC, nc, x->acc);
+  add_inputs(p, AG_PROBE_REACT, nc, x->react);
+  free(params);
+  p->q_at = ag_heap_alloc(sizeof *p->q_at * (size_t)(nc + 1));
+  for (int i = 0; i < nc; i++) p->q_at[i + 1] = p->q_at[i] + numbers(x->g, x->q[i]);
+  p->row = ag_heap_alloc(sizeof *p->row * (size_t)(x->n_row + 1));
+  p->col = ag_heap_alloc(sizeof *p->col * (size_t)(x->n_row + 1));
+  p->relate_col = ag_heap_alloc(sizeof *p->relate_col * (size_t)(x->n_relate + 1));
+  if (x->n_relate) p->relate = ag_probe_program(p, 2, (ag_id[]){x->relate, x->relate_jacobian});
+  if (x->n_row) p->kinematic = ag_probe_program(p, 2, (ag_id[]){x->S, x->s});
+  p->motion = ag_probe_program(p, x->n_row ? 4 : 2, (ag_id[]){x->M, x->ell, x->S, x->kappa});
+  p->opaque = (p->relate && ag_program_opaque(p->relate)) || (p->kinematic && ag_program_opaque(p->kinematic)) ||
+              ag_program_opaque(p->motion);
+  for (int i = 0; i < p->n_param_input; i++) p->opaque = p->opaque || ag_program_opaque(p->params[i]);
+}
+
+void ag_probe_done(ag_probe *p) {
+  for (int i = 0; i < p->n_param_input; i++) ag_program_free(p->params[i]);
+  ag_program_free(p->relate);
+  ag_program_free(p->kinematic);
+  ag_program_free(p->motion);
+  for (int i = 0; i < p->n_point; i++) free(p->points[i].in);
+  free(p->points);
+  free(p->params);
+  free(p->inputs);
+  free(p->q_at);
+  free(p->row);
+  free(p->col);
+  free(p->relate_col);
+}
+
+ag_program *ag_probe_program(const ag_probe *p, int n, const ag_id *outs) {
+  return ag_program_create(p->x->g, p->n_input, p->inputs, n, outs);
+}
+
+/* ---- coordinates ---- */
+
+static void draw_q(const ag_probe *p, ag_field *f, uint64_t *q) {
+  const double *fixed = p->fixed_q;
+  for (int i = 0; i < p->x->n_coord; i++) {
+    bool rotation = ag_model_coords(p->x->model)[i].space == AG_SPACE_SO3;
+    int n = p->q_at[i + 1] - p->q_at[i];
+    if (rotation) ag_field_rotation(f, q + p->q_at[i]);
+    for (int k = 0; k < n && !rotation; k++)
+      q[p->q_at[i] + k] = fixed ? ag_field_number(f, fixed[k]) : ag_field_draw(f);
+    if (fixed) fixed += rotation ? 4 : n;
+  }
+}
+
+/* Which number of q velocity j moves, or -1: a rotation. */
+static int moved_by(const ag_probe *p, int j) {
+  for (int i = 0; i < p->x->n_coord; i++) {
+    int k = j - p->x->at[i], n = ag_node_rows(p->x->g, p->x->xi[i]);
+    if (k < 0 || k >= n) continue;
+    return ag_model_coords(p->x->model)[i].space == AG_SPACE_SO3 ? -1 : p->q_at[i] + k;
+  }
+  return -1;
+}
+
+/* The residuals g[m] and the Jacobian behind them. */
+static ag_field_status relations(const ag_probe *p, ag_field *f, const uint64_t *in, uint64_t *g) {
+  return ag_field_eval(p->relate, f, in, g);
+}
+
+static bool all_zero(int n, const uint64_t *g) {
+  for (int i = 0; i < n; i++)
+    if (g[i]) return false;
+  return true;
+}
+
+/* One Newton step in velocities that are no rotations: exact where the relations are linear in those coordinates. */
+static bool linear_step(ag_probe *p, const ag_field *f, uint64_t *in, const uint64_t *g) {
+  int m = p->x->n_relate, n = p->x->n, n_free = 0, *free_col = ag_heap_alloc(sizeof *free_col * (size_t)(2 * n + 1));
+  int *pivots = free_col + n;
+  for (int j = n - 1; j >= 0; j--) /* the last first: heights, and what was added later */
+    if (moved_by(p, j) >= 0) free_col[n_free++] = j;
+  uint64_t *A = ag_heap_alloc(sizeof *A * (size_t)(m * (n_free + 1) + 1));
+  for (int i = 0; i < m; i++) {
+    for (int k = 0; k < n_free; k++) A[i * (n_free + 1) + k] = g[m + i * n + free_col[k]];
+    A[i * (n_free + 1) + n_free] = g[i];
+  }
+  int rank = ag_field_echelon(f, m, n_free + 1, A, pivots);
+  bool good = rank == 0 || pivots[rank - 1] < n_free;
+  p->n_relate_col = good ? rank : 0;
+  for (int r = 0; r < rank && good; r++) {
+    uint64_t *q = in + p->at[AG_PROBE_Q] + moved_by(p, free_col[pivots[r]]);
+    *q = ag_field_sub(f, *q, A[r * (n_free + 1) + n_free]);
+    p->relate_col[r] = free_col[pivots[r]];
+  }
+  free(A);
+  free(free_col);
+  return good;
+}
+
+/* Solves relation r, of degree 2 in one number of q, for that number. */
+static ag_field_status quadratic_step(const ag_probe *p, ag_field *f, uint64_t *in, uint64_t *g, int r, int j) {
+  uint64_t *q = in + p->at[AG_PROBE_Q] + moved_by(p, j), v[4], half = (f->p + 1) / 2;
+  static const int at[] = {0, 1, -1, 2};
+  for (int k = 0; k < 4; k++) {
+    *q = ag_field_whole(f, at[k]);
+    ag_field_status status = relations(p, f, in, g);
+    if (status != AG_FIELD_OK) return status;
+    v[k] = g[r];
+  }
+  uint64_t a = ag_field_sub(f, ag_field_mul(f, ag_field_add(f, v[1], v[2]), half), v[0]);
+  uint64_t b = ag_field_mul(f, ag_field_sub(f, v[1], v[2]), half), root;
+  uint64_t there = ag_field_add(f, ag_field_mul(f, 4, a), ag_field_add(f, ag_field_add(f, b, b), v[0]));
+  if (there != v[3] || (!a && !b)) return AG_FIELD_OPAQUE;
+  if (!a) {
+    *q = ag_field_sub(f, 0, ag_field_mul(f, v[0], ag_field_invert(f, b)));
+    return AG_FIELD_OK;
+  }
+  uint64_t square = ag_field_sub(f, ag_field_mul(f, b, b), ag_field_mul(f, 4, ag_field_mul(f, a, v[0])));
+  if (!ag_field_root(f, square, &root)) return AG_FIELD_RETRY;
+  *q = ag_field_mul(f, ag_field_sub(f, root, b), ag_field_invert(f, ag_field_add(f, a, a)));
+  return AG_FIELD_OK;
+}
+
+/* Relation by relation, each for a number of q of its own. */
+static ag_field_status one_by_one(ag_probe *p, ag_field *f, uint64_t *in, uint64_t *g) {
+  int m = p->x->n_relate, n = p->x->n;
+  bool *taken = ag_heap_alloc((size_t)n + 1);
+  ag_field_status status = AG_FIELD_OK;
+  p->n_relate_col = 0;
+  for (int r = 0; r < m && status == AG_FIELD_OK; r++) {
+    status = relations(p, f, in, g);
+    if (status != AG_FIELD_OK || !g[r]) continue;
+    status = AG_FIELD_OPAQUE;
+    for (int j = n - 1; j >= 0 && status == AG_FIELD_OPAQUE; j--) {
+      if (taken[j] || moved_by(p, j) < 0) continue;
+      if (relations(p, f, in, g) != AG_FIELD_OK || !g[m + r * n + j]) continue;
+      uint64_t old = in[p->at[AG_PROBE_Q] + moved_by(p, j)];
+      status = quadratic_step(p, f, in, g, r, j);
+      if (status == AG_FIELD_OK) taken[j] = true, p->relate_col[p->n_relate_col++] = j;
+      else in[p->at[AG_PROBE_Q] + moved_by(p, j)] = old;
+    }
+  }
+  free(taken);
+  return status;
+}
+
+static ag_field_status on_leaf(ag_probe *p, ag_field *f, uint64_t *in) {
+  int m = p->x->n_relate;
+  if (!m) return AG_FIELD_OK;
+  uint64_t *g = ag_heap_alloc(sizeof *g * (size_t)(m * (p->x->n + 1))), *start = ag_heap_alloc(sizeof *g * (size_t)(p->at[AG_PROBE_GROUPS] + 1));
+  memcpy(start, in, sizeof *in * (size_t)p->at[AG_PROBE_GROUPS]);
+  ag_field_status status = relations(p, f, in, g);
+  if (status == AG_FIELD_OK && !all_zero(m, g)) {
+    bool good = linear_step(p, f, in, g);
+    status = good ? relations(p, f, in, g) : AG_FIELD_OK;
+    if (status == AG_FIELD_OK && (!good || !all_zero(m, g))) {
+      memcpy(in, start, sizeof *in * (size_t)p->at[AG_PROBE_GROUPS]);
+      status = one_by_one(p, f, in, g);
+      if (status == AG_FIELD_OK) status = relations(p, f, in, g);
+      if (status == AG_FIELD_OK && !all_zero(m, g)) status = AG_FIELD_OPAQUE;
+    }
+  }
+  free(start);
+  free(g);
+  return status;
+}
+
+/* ---- velocities, accelerations, reaction ---- */
+
+/* xi on S xi + s = 0; also finds the rank and the dependent velocities. */
+static ag_field_status draw_xi(ag_probe *p, ag_field *f, uint64_t *in) {
+  const ag_geom *x = p->x;
+  int n = x->n, m = x->n_row;
+  uint64_t *xi = in + p->at[AG_PROBE_XI];
+  for (int j = 0; j < n; j++) xi[j] = ag_field_draw(f);
+  if (!m) return p->rank = 0, AG_FIELD_OK;
+  uint64_t *S = ag_heap_alloc(sizeof *S * (size_t)(m * n + m + 1)), *A = ag_heap_alloc(sizeof *A * (size_t)(m * (n + 1) + 1));
+  int *pivots = ag_heap_alloc(sizeof *pivots * (size_t)(m + 1));
+  ag_field_status status = ag_field_eval(p->kinematic, f, in, S);
+  if (status == AG_FIELD_OK) {
+    for (int i = 0; i < m; i++) {
+      memcpy(A + i * (n + 1), S + i * n, sizeof *A * (size_t)n);
+      A[i * (n + 1) + n] = S[m * n + i];
+    }
+    int rank = ag_field_echelon(f, m, n + 1, A, pivots);
+    if (rank && pivots[rank - 1] == n) status = AG_FIELD_RETRY; /* contradiction: a point off the leaf */
+    for (int r = rank - 1; r >= 0 && status == AG_FIELD_OK; r--) {
+      uint64_t sum = A[r * (n + 1) + n];
+      for (int j = pivots[r] + 1; j < n; j++) sum = ag_field_add(f, sum, ag_field_mul(f, A[r * (n + 1) + j], xi[j]));
+      xi[pivots[r]] = ag_field_sub(f, 0, sum);
+    }
+    if (status == AG_FIELD_OK && rank > p->rank) { /* generic */
+      p->rank = rank;
+      memcpy(p->col, pivots, sizeof *pivots * (size_t)rank);
+      for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) A[j * m + i] = S[i * n + j];
+      (void)ag_field_echelon(f, n, m, A, p->row);
+    }
+  }
+  free(S);
+  free(A);
+  free(pivots);
+  return status;
+}
+
+/* [M -S^T; S 0] [xi'; lambda] = [-ell; -kappa], with independent rows. */
+static ag_field_status move(const ag_probe *p, ag_field *f, uint64_t *in) {
+  int n = p->x->n, m = p->x->n_row, r = p->rank, size = n + r;
+  uint64_t *v = ag_heap_alloc(sizeof *v * (size_t)(n * n + n + m * n + m + 1)), *S = v + n * n + n;
+  uint64_t *A = ag_heap_alloc(sizeof *A * (size_t)(size * size + size + 1)), *b = A + size * size;
+  ag_field_status status = ag_field_eval(p->motion, f, in, v);
+  for (int i = 0; i < n; i++) {
+    memcpy(A + i * size, v + i * n, sizeof *A * (size_t)n);
+    for (int k = 0; k < r; k++) {
+      A[(n + k) * size + i] = S[p->row[k] * n + i];
+      A[i * size + n + k] = ag_field_sub(f, 0, S[p->row[k] * n + i]);
+    }
+    b[i] = ag_field_sub(f, 0, v[n * n + i]);
+  }
+  for (int k = 0; k < r; k++) b[n + k] = ag_field_sub(f, 0, v[n * n + n + m * n + p->row[k]]);
+  if (status == AG_FIELD_OK && !ag_field_solve(f, size, 1, A, b)) status = AG_FIELD_RETRY;
+  uint64_t *acc = in + p->at[AG_PROBE_ACC], *react = in + p->at[AG_PROBE_REACT];
+  for (int i = 0; i < n; i++) {
+    acc[i] = b[i];
+    react[i] = 0;
+    for (int k = 0; k < r; k++) react[i] = ag_field_add(f, react[i], ag_field_mul(f, S[p->row[k] * n + i], b[n + k]));
+  }
+  free(v);
+  free(A);
+  return status;
+}
+
+bool ag_probe_velocity(const ag_probe *p, ag_field *f, uint64_t *in, bool with_motion) {
+  if (!with_motion) {
+    for (int j = p->at[AG_PROBE_XI]; j < p->at[AG_PROBE_GROUPS]; j++) in[j] = ag_field_draw(f);
+    return true;
+  }
+  ag_probe copy = *p;
+  return draw_xi(&copy, f, in) == AG_FIELD_OK && copy.rank == p->rank && move(p, f, in) == AG_FIELD_OK;
+}
+
+/* ---- points ---- */
+
+static ag_field_status draw(ag_probe *p, ag_field *f, uint64_t *in) {
+  int at = 0;
+  for (int i = 0; i < p->n_param_input; i++) {
+    ag_field_status status = ag_field_eval(p->params[i], f, in, in + at);
+    if (status != AG_FIELD_OK) return status;
+    at += ag_program_n_out(p->params[i]);
+  }
+  in[p->at[AG_PROBE_T]] = ag_field_draw(f);
+  draw_q(p, f, in + p->at[AG_PROBE_Q]);
+  ag_field_status status = on_leaf(p, f, in);
+  if (status == AG_FIELD_OK) status = draw_xi(p, f, in);
+  if (status == AG_FIELD_OK) status = move(p, f, in);
+  return status;
+}
+
+static ag_field_status add_point(ag_probe *p, uint64_t seed, uint64_t signs, int *n_root) {
+  ag_field f = ag_field_at((int)(seed % AG_FIELD_PRIMES), seed);
+  f.signs = signs;
+  uint64_t *in = ag_heap_alloc(sizeof *in * (size_t)(p->at[AG_PROBE_GROUPS] + 1));
+  ag_field_status status = draw(p, &f, in);
+  *n_root = f.n_root;
+  if (status != AG_FIELD_OK) {
+    free(in);
+    return status;
+  }
+  AG_PUSH(p->points, p->n_point, p->cap_point);
+  p->points[p->n_point++] = (ag_point){f, seed, in};
+  return status;
+}
+
+/* All signs of the roots at one seed; false: none. */
+static bool next_seed(ag_probe *p) {
+  for (int try = 0; try < TRIES && !p->opaque; try++) {
+    uint64_t seed = ++p->next_seed;
+    int n_root, before = p->n_point, ignored;
+    ag_field_status status = add_point(p, seed, 0, &n_root);
+    if (status == AG_FIELD_OPAQUE || n_root > MAX_SIGNS) p->opaque = true;
+    if (status != AG_FIELD_OK) continue;
+    for (uint64_t signs = 1; signs < (uint64_t)1 << n_root && status == AG_FIELD_OK; signs++)
+      status = add_point(p, seed, signs, &ignored);
+    if (status == AG_FIELD_OK) return true;
+    while (p->n_point > before) free(p->points[--p->n_point].in); /* a root of a root: only some signs */
+  }
+  p->opaque = true;
+  return false;
+}
+
+int ag_probe_points(ag_probe *p, int k, int *first) {
+  int at = 0;
+  for (int i = 0;; i++) {
+    if (at == p->n_point && !next_seed(p)) return 0;
+    int n = 0;
+    while (at + n < p->n_point && p->points[at + n].seed == p->points[at].seed) n++;
+    *first = at;
+    if (i == k) return n;
+    at += n;
+  }
+}
+
+/* ---- identities ---- */
+
+/* All signs of the roots that the program adds at this point. */
+static ag_field_status vanish_at(const ag_program *program, const ag_point *at, const uint64_t *in, uint64_t *out,
+                                 bool *zero) {
+  int n_root = at->f.n_root, more = 0;
+  for (uint64_t signs = 0; signs < (uint64_t)1 << more; signs++) {
+    ag_field f = at->f;
+    f.signs |= signs << n_root;
+    ag_field_status status = ag_field_eval(program, &f, in, out);
+    if (status != AG_FIELD_OK) return status;
+    more = f.n_root - n_root;
+    if (more > MAX_SIGNS) return AG_FIELD_OPAQUE;
+    *zero = *zero && all_zero(ag_program_n_out(program), out);
+  }
+  return AG_FIELD_OK;
+}
+
+ag_truth ag_probe_vanish(ag_probe *p, int n, const ag_id *outs, bool any_velocity, double *bound) {
+  ag_program *program = ag_probe_program(p, n, outs);
+  int n_all = p->at[AG_PROBE_GROUPS], good = 0, first = 0;
+  uint64_t *out = ag_heap_alloc(sizeof *out * (size_t)(ag_program_n_out(program) + n_all + 1)), *in = out + ag_program_n_out(program);
+  bool zero = true, opaque = ag_program_opaque(program) != AG_OP_NONE;
+  for (int k = 0; k < TRIES && good < WANTED && zero && !opaque; k++) {
+    int n_point = ag_probe_points(p, k, &first);
+    bool all = n_point > 0;
+    opaque = !n_point;
+    for (int i = first; i < first + n_point && all && zero; i++) {
+      ag_point at = p->points[i];
+      memcpy(in, at.in, sizeof *in * (size_t)n_all);
+      if (any_velocity) (void)ag_probe_velocity(p, &at.f, in, false);
+      ag_field_status status = vanish_at(program, &at, in, out, &zero);
+      opaque = opaque || status == AG_FIELD_OPAQUE;
+      all = status == AG_FIELD_OK;
+    }
+    good += all;
+  }
+  free(out);
+  ag_program_free(program);
+  if (bound) *bound = 0x1p-84; /* four points, each with 2^40/2^61 for a degree up to 2^40 */
+  return !zero ? AG_TRUTH_NO : opaque || good < WANTED ? AG_TRUTH_OPAQUE : AG_TRUTH_YES;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * Exact states of a model, for conserve: random ones over a prime field, and enclosed ones. At each of them the
+ * constraints and relations hold, and accelerations and reaction follow from the equations of motion. */
+#ifndef AG_STUDY_PROBE_H
+#define AG_STUDY_PROBE_H
+#include "exact/exact.h"
+#include "geom/geom.h"
+#include "mech/mech.h"
+
+/* The inputs of all programs, in this order, and where the numbers of each group begin. */
+typedef enum ag_probe_group { AG_PROBE_PARAM, AG_PROBE_T, AG_PROBE_Q, AG_PROBE_XI, AG_PROBE_ACC, AG_PROBE_REACT, AG_PROBE_GROUPS } ag_probe_group;
+
+/* A point of the field: numbers of all inputs. Points of the same seed differ in the signs of their roots. */
+typedef struct ag_point {
+  ag_field f;
+  uint64_t seed, *in;
+} ag_point;
+
+typedef struct ag_probe {
+  const ag_geom *x;
+  ag_system *sys;
+  int n_input, at[AG_PROBE_GROUPS + 1];
+  ag_id *inputs;
+  int *q_at;                               /* per coordinate: its numbers among those of q */
+  int n_param_input;
+  ag_program **params;                     /* the value of each parameter in those before it */
+  ag_program *relate, *kinematic, *motion; /* relations and their Jacobian; S and s; M, ell, S and kappa */
+  const double *fixed_q;                   /* stored coordinates to stay at, or NULL */
+  bool opaque;                             /* there are no points: an operation cannot be read */
+  int rank;                                /* of S; -1: unknown yet */
+  int *row, *col;                          /* independent rows; dependent velocities */
+  int n_relate_col, *relate_col;           /* velocities that the relations are solved for */
+  ag_point *points;
+  int n_point, cap_point;
+  uint64_t next_seed;
+} ag_probe;
+
+void ag_probe_init(ag_probe *p, const ag_geom *x, ag_system *sys);
+void ag_probe_done(ag_probe *p);
+/* The number of points of seed number k (0, 1, ...), from *first on, all signs; 0: there are none (opaque). */
+int ag_probe_points(ag_probe *p, int k, int *first);
+ag_program *ag_probe_program(const ag_probe *p, int n, const ag_id *outs);
+/* Another velocity at the configuration of a point: in[] is changed. with_motion false: any velocity, accelerations
+ * and reaction random. */
+bool ag_probe_velocity(const ag_probe *p, ag_field *f, uint64_t *in, bool with_motion);
+
+/* ---- identities ---- */
+typedef enum ag_truth { AG_TRUTH_NO, AG_TRUTH_YES, AG_TRUTH_OPAQUE } ag_truth;
+/* Are all entries of the expressions 0 at all states? free: at all velocities, not only those of the constraints. NO
+ * means that the field sees no identity; only a witness decides. bound: chance of error of a YES. */
+ag_truth ag_probe_vanish(ag_probe *p, int n, const ag_id *outs, bool any_velocity, double *bound);
+
+/* ---- enclosed states ---- */
+typedef struct ag_enclosed {
+  ag_balls *in; /* numbers of all inputs; NULL: none was found */
+} ag_enclosed;
+/* A state with small whole numbers near the k-th sample of the domain. */
+bool ag_probe_enclose(ag_probe *p, int k, ag_enclosed *e);
+#endif
