@@ -231,7 +231,9 @@ static void t_scalar(world *w, const ag_program *p, const ag_step *s, T *r, cons
   (void)p, (void)v;
   switch (s->op) {
 #define AG_OP(NAME, ...) \
-  case AG_OP_##NAME: b_##NAME(w, r, a, b, c); break;
+  case AG_OP_##NAME: \
+    b_##NAME(w, r, a, b, c); \
+    break;
 #include "expr/op.def"
   default: w->lost = true; /* SLOT, SPARSE */
   }

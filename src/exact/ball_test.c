@@ -8,7 +8,8 @@
 #include "check.h"
 
 /* The bounds of op(a, b, c) at exact numbers hold its value in long double, and are tight. */
-static void row(ag_op op, int arity, double lo, double hi, long double (*plain)(long double, long double, long double)) {
+static void row(ag_op op, int arity, double lo, double hi,
+                long double (*plain)(long double, long double, long double)) {
   ag_graph *g = ag_graph_create();
   ag_id in[3] = {ag_input(g, "a", 1, 1, AG_LEAF_REAL), ag_input(g, "b", 1, 1, AG_LEAF_REAL),
                  ag_input(g, "c", 1, 1, AG_LEAF_REAL)};

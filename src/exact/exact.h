@@ -80,11 +80,12 @@ typedef struct ag_balls ag_balls;
 enum { AG_BALL_BITS = 256 };
 ag_balls *ag_balls_create(int n); /* all 0 */
 void ag_balls_free(ag_balls *b);
-void ag_balls_number(ag_balls *b, int i, double v);               /* as it is meant: an exact number, or a ball of 2 ulp */
-void ag_balls_fraction(ag_balls *b, int i, long num, long den);   /* exact */
+void ag_balls_number(ag_balls *b, int i, double v); /* as it is meant: an exact number, or a ball of 2 ulp */
+void ag_balls_fraction(ag_balls *b, int i, long num, long den); /* exact */
 void ag_balls_copy(ag_balls *to, int i, const ag_balls *from, int j, int n);
 double ag_balls_middle(const ag_balls *b, int i);
-void ag_balls_bounds(const ag_balls *b, int i, double *lo, double *hi); /* rounded outward; NaN where nothing is known */
+void ag_balls_bounds(const ag_balls *b, int i, double *lo,
+                     double *hi); /* rounded outward; NaN where nothing is known */
 bool ag_balls_nonzero(const ag_balls *b, int i);
 void ag_balls_rotation(ag_balls *b, int i, const long quaternion[4]); /* nine entries from i on */
 /* to[i] += a[j] * b[k] */

@@ -17,7 +17,7 @@ typedef struct ag_step {
   int first, n_arg; /* arguments: p->args[first ...], which are steps */
   int at;           /* its values among all */
   int i, j;         /* of an entry; the first of some rows */
-  bool is_number; /* as the graph has it; op and arguments may say how it was folded */
+  bool is_number;   /* as the graph has it; op and arguments may say how it was folded */
   double num;
   int term, n_term; /* of its argument, see ag_term; none: the argument itself is the only one */
 } ag_step;

@@ -300,7 +300,8 @@ static T raised(world *w, T a, T b) {
   T y = power(w->f, a, (uint64_t)llabs(whole));
   if (whole < 0) y = divided(w, 1, y);
   if (!rest) return y;
-  T part = den == 2 ? root(w, a) : random_of(w, AG_OP_POW, a, ratio(w->f, ag_field_whole(w->f, rest), ag_field_whole(w->f, den)));
+  T part = den == 2 ? root(w, a)
+                    : random_of(w, AG_OP_POW, a, ratio(w->f, ag_field_whole(w->f, rest), ag_field_whole(w->f, den)));
   return ag_field_mul(w->f, y, part);
 }
 
@@ -342,7 +343,7 @@ FIELD(LT, (w->opaque = true, 0))
 FIELD(LE, (w->opaque = true, 0))
 FIELD(EQ, a == b)
 FIELD(NE, a != b)
-FIELD(AND, a && b)
+FIELD(AND, a &&b)
 FIELD(OR, a || b)
 FIELD(NOT, !a)
 FIELD(SELECT, a ? b : c)

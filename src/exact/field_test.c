@@ -75,7 +75,8 @@ static void rows(void) {
 #define AG_OP(NAME, text, arity, ...) \
   { \
     ag_id args[3] = {in[0], in[1], in[2]}, y = ag_apply(g, AG_OP_##NAME, args); \
-    ag_id swapped = ag_mul(g, ag_add(g, y, in[2]), in[0]), spread = ag_add(g, ag_mul(g, y, in[0]), ag_mul(g, in[2], in[0])); \
+    ag_id swapped = ag_mul(g, ag_add(g, y, in[2]), in[0]), \
+          spread = ag_add(g, ag_mul(g, y, in[0]), ag_mul(g, in[2], in[0])); \
     bool known = true; \
     for (size_t i = 0; i < sizeof opaque / sizeof *opaque; i++) known = known && opaque[i] != AG_OP_##NAME; \
     AG_CHECK(equal(swapped, spread) == known); \

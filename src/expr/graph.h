@@ -42,10 +42,10 @@ void ag_node_index(const ag_graph *g, ag_id x, int *i, int *j); /* of an entry: 
 bool ag_is_scalar(const ag_graph *g, ag_id x);
 bool ag_is_zero(const ag_graph *g, ag_id x);               /* a structural zero of any shape */
 bool ag_is_num(const ag_graph *g, ag_id x, double *value); /* a scalar constant */
-/* Numbers are folded while building: how many arguments (smaller ids) the operation had that gave x, at most 3; 0: x was
- * given as it is. For readers to whom rounding matters. */
+/* Numbers are folded while building: how many arguments (smaller ids) the operation had that gave x, at most 3; 0: x
+ * was given as it is. For readers to whom rounding matters. */
 int ag_num_origin(const ag_graph *g, ag_id x, ag_op *op, ag_id *args);
-bool ag_is_rotation(const ag_graph *g, ag_id x);           /* known to be orthogonal with determinant 1 */
+bool ag_is_rotation(const ag_graph *g, ag_id x); /* known to be orthogonal with determinant 1 */
 /* Does any of outs depend on any of the inputs? */
 bool ag_depends(const ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs);
 /* The same for each of many, in one pass. */

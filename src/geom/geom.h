@@ -19,10 +19,10 @@ typedef struct ag_geom {
   ag_id *q, *xi;       /* the inputs of the model */
   ag_id *acc, *react;  /* inputs for xi' and for the reaction, shaped like xi */
   ag_id t, lagrangian, energy;
-  ag_id momentum, M, ell, force;    /* columns and matrices over all velocities */
-  ag_id rows, s, S, kappa;          /* rows = S xi + s; 0 when there are none */
-  ag_id relate, relate_jacobian;    /* 0 when there are none */
-  ag_id *velocity;                  /* per coordinate: a column, for fields */
+  ag_id momentum, M, ell, force; /* columns and matrices over all velocities */
+  ag_id rows, s, S, kappa;       /* rows = S xi + s; 0 when there are none */
+  ag_id relate, relate_jacobian; /* 0 when there are none */
+  ag_id *velocity;               /* per coordinate: a column, for fields */
 } ag_geom;
 
 /* lagrangian 0: that of the model. */
@@ -31,7 +31,8 @@ void ag_geom_free(ag_geom *x);
 
 /* The Lagrangian of the model with its potential replaced: l - l(xi = 0) - V. */
 ag_id ag_geom_with_potential(ag_model *m, ag_id V);
-/* Replaces what stands for other expressions: the velocities of a frame, the energy. False: constraint forces remain. */
+/* Replaces what stands for other expressions: the velocities of a frame, the energy. False: constraint forces remain.
+ */
 bool ag_geom_plain(const ag_geom *x, ag_id *expression);
 /* d/dt of an expression in q, xi, t: two parts, along the motion of q and t, and by the accelerations. */
 void ag_geom_rate(const ag_geom *x, ag_id expression, ag_id *moved, ag_id *accelerated);

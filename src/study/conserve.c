@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is conserved. Each verdict rests on the rate of a quantity along the motion: an identity over a prime field proves
- * `yes`, an enclosed value without 0 proves `no`. docs/theory/5-conservation.md. */
+ * What is conserved. Each verdict rests on the rate of a quantity along the motion: an identity over a prime field
+ * proves `yes`, an enclosed value without 0 proves `no`. docs/theory/5-conservation.md. */
 #include "study/conserve.h"
 
 #include <math.h>
@@ -158,7 +158,8 @@ static void classify(ag_quantity *q, bool work, bool forced) {
     q->reason = "the Lagrangian is invariant, and the reaction does no work along the generator";
   else if (yes) q->reason = "the changes by the Lagrangian, the reaction and the forces cancel";
   else if (q->verdict == AG_CONSERVED_UNDECIDED) q->reason = "neither an identity nor a witness was found";
-  else if (!q->on_constraints && work) q->reason = "the Lagrangian is not invariant, and the reaction does work along the generator";
+  else if (!q->on_constraints && work)
+    q->reason = "the Lagrangian is not invariant, and the reaction does work along the generator";
   else if (!q->on_constraints) q->reason = "the Lagrangian is not invariant";
   else if (work) q->reason = "the reaction does work along the generator";
   else q->reason = forced ? "forces do work along the generator" : "";
@@ -199,7 +200,9 @@ static void observables(ag_conserving *v) {
       if (cols > 1) ag_text_printf(&name, "[%d,%d]", k / cols + 1, k % cols + 1);
       else if (rows > 1) ag_text_printf(&name, "[%d]", k + 1);
       ag_quantity *q = ag_conserve_add(v, ag_text_cstr(&name), "observable", ag_entry(v->x->g, x, k / cols, k % cols));
-      q->reason = q->verdict == AG_CONSERVED_YES ? "its rate vanishes" : q->verdict == AG_CONSERVED_NO ? "its rate does not vanish" : "neither an identity nor a witness was found";
+      q->reason = q->verdict == AG_CONSERVED_YES  ? "its rate vanishes"
+                  : q->verdict == AG_CONSERVED_NO ? "its rate does not vanish"
+                                                  : "neither an identity nor a witness was found";
       ag_text_done(&name);
     }
   }

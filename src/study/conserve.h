@@ -36,12 +36,12 @@ typedef struct ag_conservation {
   ag_arena *arena;
   int n, cap;
   ag_quantity *at;
-  int n_state;                           /* numbers of a witness */
-  bool opaque;                           /* no exact points: `if`, tables, Newton steps of contacts */
-  int dimension, n_disguised;            /* of the leaf; velocity constraints that are holonomic in disguise */
-  int rank_D, rank_R;                    /* of D and of the reaction annihilator R, in the leaf; -1: unknown */
-  bool sampled;                          /* the reaction is no polynomial in the velocities */
-  double *basis;                         /* of the reaction annihilator, rank_R rows in velocities, at `at` or the start */
+  int n_state;                /* numbers of a witness */
+  bool opaque;                /* no exact points: `if`, tables, Newton steps of contacts */
+  int dimension, n_disguised; /* of the leaf; velocity constraints that are holonomic in disguise */
+  int rank_D, rank_R;         /* of D and of the reaction annihilator R, in the leaf; -1: unknown */
+  bool sampled;               /* the reaction is no polynomial in the velocities */
+  double *basis;              /* of the reaction annihilator, rank_R rows in velocities, at `at` or the start */
   bool power_time, power_force, power_constraints; /* which of the powers of the energy do not vanish */
   const char *time_formula, *force_formula;
 } ag_conservation;

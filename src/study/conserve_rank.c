@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Ranks inside the leaf. At fixed q and t the reaction is quadratic in the velocities: 1 + k + k(k+1)/2 of them span all
- * its values (k degrees of freedom). R_q, the reaction annihilator, are the directions in the leaf along which none of
- * these does work; D_q are the admissible ones. */
+ * Ranks inside the leaf. At fixed q and t the reaction is quadratic in the velocities: 1 + k + k(k+1)/2 of them span
+ * all its values (k degrees of freedom). R_q, the reaction annihilator, are the directions in the leaf along which none
+ * of these does work; D_q are the admissible ones. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "study/conserve_internal.h"
 
-/* A program for d alpha(X, Y), alpha the rows of S dq + s dt: D_X(alpha Y) - D_Y(alpha X) - alpha([X, Y]). X and Y stand
- * in the inputs of accelerations and reactions, their parts along t in two more. */
+/* A program for d alpha(X, Y), alpha the rows of S dq + s dt: D_X(alpha Y) - D_Y(alpha X) - alpha([X, Y]). X and Y
+ * stand in the inputs of accelerations and reactions, their parts along t in two more. */
 static ag_program *exterior(const ag_probe *p, ag_id *along_t) {
   const ag_geom *x = p->x;
   ag_graph *g = x->g;
@@ -54,15 +54,18 @@ static void kernel(const ag_field *f, int n, int rank, const uint64_t *A, const 
   }
 }
 
-/* The combinations of the rows of S whose differential vanishes on D (with the drift): covectors, as many as returned. */
+/* The combinations of the rows of S whose differential vanishes on D (with the drift): covectors, as many as returned.
+ */
 static int integrable(const ag_probe *p, const ag_point *at, uint64_t *covectors) {
   const ag_geom *x = p->x;
   int n = x->n, m = x->n_row, wide = n + 1, *pivots = ag_heap_alloc(sizeof *pivots * (size_t)(m + n + 2));
   ag_field f = at->f;
   ag_id along_t[2];
   ag_program *d = exterior(p, along_t);
-  uint64_t *S = ag_heap_alloc(sizeof *S * (size_t)(m * n + m + 1)), *A = ag_heap_alloc(sizeof *A * (size_t)(m * wide + 1));
-  uint64_t *B = ag_heap_alloc(sizeof *B * (size_t)(wide * wide + 1)), *in = ag_heap_alloc(sizeof *in * (size_t)(p->at[AG_PROBE_GROUPS] + 2));
+  uint64_t *S = ag_heap_alloc(sizeof *S * (size_t)(m * n + m + 1)),
+           *A = ag_heap_alloc(sizeof *A * (size_t)(m * wide + 1));
+  uint64_t *B = ag_heap_alloc(sizeof *B * (size_t)(wide * wide + 1)),
+           *in = ag_heap_alloc(sizeof *in * (size_t)(p->at[AG_PROBE_GROUPS] + 2));
   int n_found = 0;
   if (ag_field_eval(p->kinematic, &f, at->in, S) == AG_FIELD_OK) {
     for (int i = 0; i < m; i++) {

@@ -186,7 +186,8 @@ static ag_field_status one_by_one(ag_probe *p, ag_field *f, uint64_t *in, uint64
 static ag_field_status on_leaf(ag_probe *p, ag_field *f, uint64_t *in) {
   int m = p->x->n_relate;
   if (!m) return AG_FIELD_OK;
-  uint64_t *g = ag_heap_alloc(sizeof *g * (size_t)(m * (p->x->n + 1))), *start = ag_heap_alloc(sizeof *g * (size_t)(p->at[AG_PROBE_GROUPS] + 1));
+  uint64_t *g = ag_heap_alloc(sizeof *g * (size_t)(m * (p->x->n + 1))),
+           *start = ag_heap_alloc(sizeof *g * (size_t)(p->at[AG_PROBE_GROUPS] + 1));
   memcpy(start, in, sizeof *in * (size_t)p->at[AG_PROBE_GROUPS]);
   ag_field_status status = relations(p, f, in, g);
   if (status == AG_FIELD_OK && !all_zero(m, g)) {
@@ -213,7 +214,8 @@ static ag_field_status draw_xi(ag_probe *p, ag_field *f, uint64_t *in) {
   uint64_t *xi = in + p->at[AG_PROBE_XI];
   for (int j = 0; j < n; j++) xi[j] = ag_field_draw(f);
   if (!m) return p->rank = 0, AG_FIELD_OK;
-  uint64_t *S = ag_heap_alloc(sizeof *S * (size_t)(m * n + m + 1)), *A = ag_heap_alloc(sizeof *A * (size_t)(m * (n + 1) + 1));
+  uint64_t *S = ag_heap_alloc(sizeof *S * (size_t)(m * n + m + 1)),
+           *A = ag_heap_alloc(sizeof *A * (size_t)(m * (n + 1) + 1));
   int *pivots = ag_heap_alloc(sizeof *pivots * (size_t)(m + 1));
   ag_field_status status = ag_field_eval(p->kinematic, f, in, S);
   if (status == AG_FIELD_OK) {
@@ -360,7 +362,8 @@ static ag_field_status vanish_at(const ag_program *program, const ag_point *at, 
 ag_truth ag_probe_vanish(ag_probe *p, int n, const ag_id *outs, bool any_velocity, double *bound) {
   ag_program *program = ag_probe_program(p, n, outs);
   int n_all = p->at[AG_PROBE_GROUPS], good = 0, first = 0;
-  uint64_t *out = ag_heap_alloc(sizeof *out * (size_t)(ag_program_n_out(program) + n_all + 1)), *in = out + ag_program_n_out(program);
+  uint64_t *out = ag_heap_alloc(sizeof *out * (size_t)(ag_program_n_out(program) + n_all + 1)),
+           *in = out + ag_program_n_out(program);
   bool zero = true, opaque = ag_program_opaque(program) != AG_OP_NONE;
   for (int k = 0; k < TRIES && good < WANTED && zero && !opaque; k++) {
     int n_point = ag_probe_points(p, k, &first);

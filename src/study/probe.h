@@ -8,7 +8,15 @@
 #include "mech/mech.h"
 
 /* The inputs of all programs, in this order, and where the numbers of each group begin. */
-typedef enum ag_probe_group { AG_PROBE_PARAM, AG_PROBE_T, AG_PROBE_Q, AG_PROBE_XI, AG_PROBE_ACC, AG_PROBE_REACT, AG_PROBE_GROUPS } ag_probe_group;
+typedef enum ag_probe_group {
+  AG_PROBE_PARAM,
+  AG_PROBE_T,
+  AG_PROBE_Q,
+  AG_PROBE_XI,
+  AG_PROBE_ACC,
+  AG_PROBE_REACT,
+  AG_PROBE_GROUPS
+} ag_probe_group;
 
 /* A point of the field: numbers of all inputs. Points of the same seed differ in the signs of their roots. */
 typedef struct ag_point {
@@ -21,7 +29,7 @@ typedef struct ag_probe {
   ag_system *sys;
   int n_input, at[AG_PROBE_GROUPS + 1];
   ag_id *inputs;
-  int *q_at;                               /* per coordinate: its numbers among those of q */
+  int *q_at; /* per coordinate: its numbers among those of q */
   int n_param_input;
   ag_program **params;                     /* the value of each parameter in those before it */
   ag_program *relate, *kinematic, *motion; /* relations and their Jacobian; S and s; M, ell, S and kappa */
