@@ -127,6 +127,26 @@ static bool read_header(ag_source *s, FILE *f) {
 
 /* ---- rows ---- */
 
+/* The numbers of a line, NaN where a field is not one. Only those that are wanted are read: reading a number costs far
+ * more than passing over it. */
+static void read_line(char *line, int width, const bool *wanted, double *row, ag_text *field) {
+  char *c = line;
+  for (int i = 0; i < width; i++) {
+    char *end = c;
+    row[i] = NAN;
+    if (!c) continue;
+    if (*c != '"' && !wanted[i]) {
+      end += strcspn(c, ",\n\r");
+      c = *end == ',' ? end + 1 : NULL;
+      continue;
+    }
+    double v = *c != '"' ? strtod(c, &end) : NAN;
+    if (end != c && (*end == ',' || *end == '\n' || *end == '\r' || !*end))
+      row[i] = v, c = *end == ',' ? end + 1 : NULL;
+    else next_field(&c, field);
+  }
+}
+
 static bool read_rows(ag_source *s, int n, const int *at, double **out, long *n_row, ag_text *trouble) {
   FILE *f = fopen(s->path, "r");
   char *line = NULL;
@@ -140,18 +160,12 @@ static bool read_rows(ag_source *s, int n, const int *at, double **out, long *n_
   const ag_column *last = &s->columns[s->n_column - 1];
   int width = last->offset + last->rows * last->cols;
   double *row = ag_heap_alloc(sizeof *row * (size_t)(width + 1));
+  bool *wanted = ag_heap_alloc(sizeof *wanted * (size_t)(width + 1));
+  for (int i = 0; i < n; i++) wanted[at[i]] = true;
   (void)!getline(&line, &cap, f);
   while (getline(&line, &cap, f) > 0) {
-    char *c = line;
-    if (*c == '\n' || *c == '\r') continue;
-    for (int i = 0; i < width; i++) {
-      char *end = c;
-      row[i] = c && *c != '"' ? strtod(c, &end) : NAN;
-      bool number = c && end != c && (*end == ',' || *end == '\n' || *end == '\r' || !*end);
-      if (number) c = *end == ',' ? end + 1 : NULL;
-      else row[i] = NAN;
-      if (!number && c) next_field(&c, &field);
-    }
+    if (*line == '\n' || *line == '\r') continue;
+    read_line(line, width, wanted, row, &field);
     if (*n_row == most) {
       most = most ? 2 * most : 1024;
       for (int i = 0; i < n; i++) out[i] = ag_heap_grow(out[i], sizeof(double) * (size_t)most);
@@ -164,6 +178,7 @@ static bool read_rows(ag_source *s, int n, const int *at, double **out, long *n_
   fclose(f);
   free(line);
   free(row);
+  free(wanted);
   ag_text_done(&field);
   return good;
 }
