@@ -70,11 +70,35 @@ static bool has_scale(const ag_figure *f) {
   return has_image(f) || (p->style == AG_STYLE_DOTS && p->n_curve && p->curves[0].z);
 }
 
-/* Lines that the text about parameters takes. */
-static int about_lines(const ag_figure *f, const page *g) {
-  double wide = 0.6 * 0.85 * g->font; /* of a character */
-  return *f->about ? (int)ceil(characters(f->about) * wide / (g->width - 2 * g->font)) : 0;
+/* Letters beside the main ones: smaller, but never below 7 points, which journals want at least. */
+static double small_font(const page *g) { return fmax(fmin(7, g->font), 0.85 * g->font); }
+
+/* Characters in a line of the page. */
+static int line_width(const page *g, double font) { return (int)((g->width - 2 * g->font) / (0.58 * font)); }
+
+/* The bytes of a text that go on one line: up to the last comma or space that fits. */
+static size_t line_end(const char *s, int wide, const char *after) {
+  size_t n = 0, best = 0;
+  for (int k = 0; s[n] && k < wide; k++) {
+    n++;
+    while (((unsigned char)s[n] & 0xc0) == 0x80) n++;
+    if (s[n - 1] == ' ' && (!*after || (n > 1 && strchr(after, s[n - 2])))) best = n;
+  }
+  return s[n] && best ? best : n;
 }
+
+/* Lines that a text takes, at most `most`. */
+static int lines_of(const char *s, int wide, const char *after, int most) {
+  int n = 0;
+  for (; *s && n < most; n++) s += line_end(s, wide, after);
+  return n;
+}
+
+static int about_lines(const ag_figure *f, const page *g) {
+  return lines_of(f->about, line_width(g, small_font(g)), ",;", 3);
+}
+
+static int title_lines(const ag_figure *f, const page *g) { return lines_of(f->title, line_width(g, g->font), "", 2); }
 
 /* Where a number counts: at points with finite coordinates. */
 static void range(const ag_panel *p, bool vertical, double *lo, double *hi) {
@@ -125,13 +149,24 @@ static int mark_lines(const ag_figure *f) {
   return n > 1 ? 2 : n > 0;
 }
 
+/* The height of a panel with one scale for both axes, so that nothing is left empty. */
+static double equal_height(const ag_figure *f, double inner) {
+  double x0, x1, y0, y1;
+  range(&f->panels[0], false, &x0, &x1);
+  range(&f->panels[0], true, &y0, &y1);
+  double ratio = x1 > x0 && y1 > y0 ? (y1 - y0) / (x1 - x0) : 1;
+  return inner * fmin(fmax(ratio, 0.3), 1.1);
+}
+
 static page page_of(const ag_figure *f, const ag_paper *paper) {
   page g = {.width = paper->width * point, .font = paper->font > 0 ? paper->font : paper->width < 10 ? 8 : 9};
   bool square = f->panels[0].equal || f->panels[0].space || f->panels[0].style == AG_STYLE_DOTS;
   double each = f->n_panel == 1 ? (square ? 0.8 : 0.62) * g.width : fmax(0.24 * g.width, 6 * g.font);
-  int about = about_lines(f, &g) < 3 ? about_lines(f, &g) : 3;
+  int about = about_lines(f, &g), title = title_lines(f, &g);
   g.left = (4.1 + 0.62 * label_width(f)) * g.font, g.right = has_scale(f) ? 9 * g.font : 1.8 * g.font;
-  g.top = (*f->title ? 2.2 : 0.8) * g.font + 1.3 * mark_lines(f) * g.font;
+  g.top = (title ? 1 + 1.2 * title : 0.8) * g.font + 1.3 * mark_lines(f) * g.font;
+  if (f->panels[0].space) g.left = g.right = 3 * g.font, each = 0.58 * g.width;
+  if (f->n_panel == 1 && f->panels[0].equal && !f->panels[0].space) each = equal_height(f, g.width - g.left - g.right);
   g.bottom = (4.7 + 1.2 * about) * g.font;
   g.height = paper->height > 0 ? paper->height * point : g.top + g.bottom + f->n_panel * each;
   return g;
@@ -194,7 +229,7 @@ static void put_marks(const ag_figure *f, const page *g, double t0, double t1, b
       if (line >= 0) {
         ag_text_printf(out,
                        "set label '%s' at graph %.4f, graph 1 left offset 0,%g font ',%g' textcolor rgb '#505050'\n",
-                       label.s, from / inner, 0.55 + 1.0 * line, 0.85 * g->font);
+                       label.s, from / inner, 0.55 + 1.0 * line, small_font(g));
         end[line] = from + wide + g->font;
       }
       ag_text_done(&label);
@@ -235,15 +270,32 @@ static void put_space_tics(const ag_panel *p, ag_text *out) {
   }
   for (int a = 0; a < 3; a++) {
     double extent = p->equal ? longest : hi[a] - lo[a];
-    if (extent > 0) ag_text_printf(out, "set %ctics %.17g\n", "xyz"[a], tic_step(0, extent, 4));
+    if (extent > 0) {
+      static const char *const apart[] = {"-0.8,-0.2", "1,-0.2", "0,0"}; /* at the corner two labels would meet */
+      ag_text_printf(out, "set %ctics %.17g offset %s\n", "xyz"[a], tic_step(0, extent, 3), apart[a]);
+    }
   }
-  if (p->equal) ag_text_str(out, "set view equal xyz\n");
+  ag_text_str(out, p->equal ? "set view 62,32,0.75\nset view equal xyz\n" : "set view 62,32,0.75,1.7\n");
+}
+
+/* Tics of the scale of colours, as far apart as their labels need. */
+static void put_colour_tics(const ag_panel *p, const page *g, double height, ag_text *out) {
+  double lo = INFINITY, hi = -INFINITY;
+  for (int k = 0; k < p->n_curve; k++)
+    for (long i = 0; p->curves[k].z && i < p->curves[k].n; i++)
+      if (isfinite(p->curves[k].z[i])) lo = fmin(lo, p->curves[k].z[i]), hi = fmax(hi, p->curves[k].z[i]);
+  if (hi > lo)
+    ag_text_printf(out, "set cbrange [%.17g:%.17g]\nset cbtics %.17g\n", lo, hi,
+                   tic_step(lo, hi, fmax(2, fmin(6, height / (3.4 * g->font)))));
+  else ag_text_str(out, "set cbrange [*:*]\nset cbtics autofreq\n");
 }
 
 static void put_axes(const ag_panel *p, bool bottom, ag_text *out) {
   ag_text_str(out, "set xlabel ");
   quoted_label(bottom || p->space ? p->x : "", out);
-  ag_text_str(out, bottom || p->space ? " offset 0,0.3\nset format x '%g'\n" : "\nset format x ''\n");
+  ag_text_str(out, p->space ? " offset -1,-0.5\nset format x '%g'\n"
+                   : bottom ? " offset 0,0.3\nset format x '%g'\n"
+                            : "\nset format x ''\n");
   ag_text_str(out, "set ylabel ");
   if (p->change_of) {
     ag_text_str(out, "'|");
@@ -254,13 +306,13 @@ static void put_axes(const ag_panel *p, bool bottom, ag_text *out) {
   } else {
     quoted_label(p->y, out);
   }
-  ag_text_str(out, "\n");
+  ag_text_str(out, p->space ? " offset 1,-0.5\n" : "\n");
   if (p->log_y) ag_text_str(out, "set logscale y\nset format y '10^{%T}'\n");
   else ag_text_str(out, "unset logscale y\nset format y '%g'\n");
   if (p->space) {
-    ag_text_str(out, "set zlabel ");
+    ag_text_str(out, "set label "); /* above its axis: beside it there is no room */
     quoted_label(p->z, out);
-    ag_text_str(out, "\nset ticslevel 0\nset view 62,32\nset border 31\nset margins 0,0,0,0\n");
+    ag_text_str(out, " at graph 0,0,1 center offset 0,1\nset ticslevel 0\nset border 31\n");
     put_space_tics(p, out);
   } else if (p->equal) {
     ag_text_str(out, "set size ratio -1\n");
@@ -312,12 +364,11 @@ static void put_panel(const ag_figure *f, const page *g, int i, int index, const
   double stack = g->height - g->top - g->bottom, gap = f->n_panel > 1 ? 0.9 * g->font : 0;
   double each = stack / f->n_panel, top = g->height - g->top - i * each, bottom = top - each + gap, lo, hi;
   ag_text_printf(out, "\n# panel %d\nunset arrow\nunset label\nunset key\n", i + 1);
-  if (!p->space)
-    ag_text_printf(out,
-                   "set tmargin at screen %.5f\nset bmargin at screen %.5f\nset lmargin at screen %.5f\nset rmargin at "
-                   "screen %.5f\n",
-                   top / g->height, (i == f->n_panel - 1 ? bottom - gap : bottom) / g->height, g->left / g->width,
-                   1 - g->right / g->width);
+  ag_text_printf(out,
+                 "set tmargin at screen %.5f\nset bmargin at screen %.5f\nset lmargin at screen %.5f\nset rmargin at "
+                 "screen %.5f\n",
+                 top / g->height, (i == f->n_panel - 1 ? bottom - gap : bottom) / g->height, g->left / g->width,
+                 1 - g->right / g->width);
   range(p, false, &lo, &hi);
   if (!p->space && hi > lo) put_horizontal(p, g, lo, hi, out);
   if (!p->log_y && !p->space && !p->equal && p->style != AG_STYLE_IMAGE) put_vertical(p, g, each - gap, out);
@@ -327,29 +378,24 @@ static void put_panel(const ag_figure *f, const page *g, int i, int index, const
   if (p->n_curve > 1 && (i == 0 || !p->curves[0].foreign))
     ag_text_printf(out, "set key top right horizontal samplen 1.4 font ',%g' opaque\n", 0.9 * g->font);
   put_axes(p, i == f->n_panel - 1, out);
+  if (p->z && !p->space) put_colour_tics(p, g, each - gap, out);
   if (hi > lo) put_marks(f, g, lo, hi, i == 0, out);
   put_curves(p, index, data, out);
 }
 
-/* The line about parameters, broken at commas, at most three lines. */
-static void put_about(const ag_figure *f, const page *g, ag_text *out) {
-  double small = 0.85 * g->font;
-  int wide = (int)((g->width - 2 * g->font) / (0.6 * small)), lines = about_lines(f, g) < 3 ? about_lines(f, g) : 3;
-  const char *s = f->about;
+/* A text on several lines, the last of them at the height `bottom` (in points); broken after these characters. */
+static void put_lines(const char *s, int lines, const page *g, double font, double bottom, const char *after,
+                      const char *colour, ag_text *out) {
+  int wide = line_width(g, font);
   for (int i = 0; i < lines && *s; i++) {
-    size_t n = strlen(s);
-    if (n > (size_t)wide) {
-      n = (size_t)wide;
-      while (n > 1 && !(s[n - 1] == ' ' && strchr(",;", s[n - 2]))) n--; /* after a comma */
-      if (n == 1) n = (size_t)wide;
-    }
+    size_t n = line_end(s, wide, after);
     ag_text part = {0};
     ag_text_strn(&part, s, n);
     if (i == lines - 1 && s[n]) ag_text_str(&part, "…");
     ag_text_str(out, "set label ");
     quoted_text(part.s, out);
-    ag_text_printf(out, " noenhanced at screen %.5f, screen %.5f left font ',%g' textcolor rgb '#707070'\n",
-                   g->font / g->width, (lines - 1 - i + 0.7) * 1.15 * g->font / g->height, small);
+    ag_text_printf(out, " noenhanced at screen %.5f, screen %.5f left font ',%g' textcolor rgb '%s'\n",
+                   g->font / g->width, (bottom + (lines - 1 - i) * 1.15 * g->font) / g->height, font, colour);
     ag_text_done(&part);
     s += n;
   }
@@ -366,14 +412,9 @@ void ag_gnuplot_script(const ag_figure *f, const ag_paper *paper, const char *fi
   }
   /* texts of the whole page, on an empty panel */
   ag_text_str(out, "\nreset\nunset border\nunset tics\nunset key\nset xrange [0:1]\nset yrange [0:1]\n");
-  put_about(f, &g, out);
-  if (*f->title) {
-    ag_text_str(out, "set label ");
-    quoted_text(f->title, out);
-    ag_text_printf(out, " noenhanced at screen %.5f, screen %.5f left font ',%g' textcolor rgb '#202020'\n",
-                   g.font / g.width, 1 - 1.1 * g.font / g.height,
-                   fmin(g.font, 1.6 * (g.width - 2 * g.font) / (1 + characters(f->title))));
-  }
+  int title = title_lines(f, &g);
+  put_lines(f->about, about_lines(f, &g), &g, small_font(&g), 0.8 * g.font, ",;", "#707070", out);
+  put_lines(f->title, title, &g, g.font, g.height - (1.15 * title - 0.05) * g.font, "", "#202020", out);
   ag_text_str(out, "plot NaN notitle\nunset multiplot\nset output\n");
 }
 

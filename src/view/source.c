@@ -88,7 +88,9 @@ ag_source *ag_source_motion(const anagyre_motion *motion, anagyre_model *m) {
 }
 
 void ag_about_value(ag_text *out, const char *name, double value) {
-  ag_text_printf(out, "%s%s = %.6g", out->n ? ", " : "", name, value);
+  if (out->n) ag_text_str(out, ", ");
+  ag_label_plain(name, out);
+  ag_text_printf(out, " = %.6g", value);
 }
 
 void ag_about_drift(ag_text *out, double drift) {
