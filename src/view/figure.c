@@ -74,10 +74,12 @@ static double spread(ag_source *s, int at) {
   return hi > lo ? hi - lo : 0;
 }
 
-/* Scalar observables, entries of others, the state: what is likely to be the coordinates of a section, first. */
+/* What is likely to be a coordinate of a section, first: scalars of the state, scalar observables, entries of
+ * observables, entries of vectors and rotations of the state. */
 static int rank_of(const ag_column *c) {
-  if (c->kind == AG_COL_OBSERVABLE) return is_scalar(c) ? 0 : 1;
-  return c->kind == AG_COL_COORD || c->kind == AG_COL_VELOCITY ? 2 : -1;
+  if (c->kind == AG_COL_OBSERVABLE) return is_scalar(c) ? 1 : 2;
+  if (c->kind != AG_COL_COORD && c->kind != AG_COL_VELOCITY) return -1;
+  return is_scalar(c) ? 0 : 3;
 }
 
 /* The plane of a section: the first two numbers that vary there. Its own function does so by rounding only. */
@@ -85,7 +87,7 @@ static void choose_plane(ag_source *s, plan *p) {
   ag_choice all[MOST];
   double spreads[MOST], largest = 0;
   int n = 0, found = 0;
-  for (int i = 0; i < 3 * s->n_column; i++) {
+  for (int i = 0; i < 4 * s->n_column; i++) {
     const ag_column *c = &s->columns[i % s->n_column];
     bool now = rank_of(c) == i / s->n_column && !s->swept[i % s->n_column];
     for (int e = 0; now && e < c->rows * c->cols && n < MOST; e++, n++) {

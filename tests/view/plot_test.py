@@ -78,7 +78,7 @@ class Figures(Case):
         self.anagyre("plot", "rattleback", "--t1", "100", "-o", "a.svg", "spin", "Omega[1:2]")
         with open(self.path("a.svg"), encoding="utf-8") as file:
             text = re.sub(r"<[^>]*>", "", file.read())
-        for word in ("spin", "Ω", "reversal t = 74.698", "alpha = 0.35", "energy drift", "Ellipsoidal stone"):
+        for word in ("spin", "Ω", "reversal t = 74.698", "α = 0.35", "energy drift", "Ellipsoidal stone"):
             self.assertIn(word, text)
 
     def test_batches(self):
