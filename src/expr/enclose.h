@@ -35,6 +35,8 @@ V_IN V e_least(V a, V b) { return v_blend(m_lt(a, b), a, b); }
 V_IN V e_most(V a, V b) { return v_blend(m_lt(b, a), a, b); }
 
 V_IN e_range e_out(V lo, V hi) {
+  lo = v_min(lo, v_set(0x1.fffffffffffffp1023)); /* what has overflowed is at least this large */
+  hi = v_max(hi, v_set(-0x1.fffffffffffffp1023));
   lo = v_fma(v_abs(lo), v_set(-0x1p-49), lo) - 0x1p-1000;
   hi = v_fma(v_abs(hi), v_set(0x1p-49), hi) + 0x1p-1000;
   return (e_range){v_blend(m_nan(lo), v_set(-V_INF), lo), v_blend(m_nan(hi), v_set(V_INF), hi)};

@@ -45,7 +45,7 @@ ag_status ag_system_params(ag_ctx *ctx, ag_system *sys, int n_when, const int *w
 }
 
 int ag_bind_capacity(const ag_system *sys) {
-  return 2 * sys->model->n_coords + sys->model->n_params + sys->n.u + 2 * sys->n_basis + 16;
+  return 2 * sys->model->n_coords + sys->model->n_params + sys->n.u + 2 * sys->n_basis + sys->n.switches + 16;
 }
 
 int ag_bind_bases(const ag_system *sys, ag_bind *binds) {
@@ -55,6 +55,9 @@ int ag_bind_bases(const ag_system *sys, ag_bind *binds) {
     if (b->N) binds[k++] = (ag_bind){b->N, AG_SEG_C, b->c};
     if (b->W) binds[k++] = (ag_bind){b->W, AG_SEG_C, b->c + b->n_y * (b->n_y - b->n_w)};
   }
+  if (sys->levels) binds[k++] = (ag_bind){sys->levels, AG_SEG_C, sys->n.c};
+  for (int i = 0; i < sys->n.switches; i++)
+    binds[k++] = (ag_bind){sys->branches[i], AG_SEG_C, sys->n.c - sys->n.switches + i};
   return k;
 }
 

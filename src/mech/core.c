@@ -309,7 +309,7 @@ static void make_settle(core *k, ag_id delta_u, ag_id delta_q) {
 void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   ag_system *sys = d->sys;
   core k = {.d = d, .g = d->g};
-  int nc = d->nc, n = 2 * nc + 3 + sys->n_basis, n_renewed = 0;
+  int nc = d->nc, n = 3 * nc + 3 + sys->n_basis, n_renewed = 0;
   k.whole = AG_NEWN(sys->arena, bool, nc + 1);
   k.q_core = AG_NEWN(sys->arena, bool, sys->n.q + 1);
   ag_id *outs = AG_NEWN(sys->arena, ag_id, n + 1),
@@ -329,16 +329,22 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
     search(&k, motion, d->velocity);
   }
   int n_out = rates ? moved + n_moved : 2 * nc;
+  ag_id *forces = outs + n_out;
+  memcpy(forces, d->force, sizeof *outs * (size_t)nc);
+  ag_substitute(d->g, nc, d->xi, d->velocity, nc, forces);
+  n_out += nc;
   rewrite(&k, n_out, outs);
   lay_out(&k);
   split_partial(&k, n_out, outs);
   ag_id *rows = AG_NEWN(sys->arena, ag_id, sys->n.z + 1);
   assemble(&k, outs, outs + nc, outs[2 * nc], rows);
+  ag_role_make(sys, AG_ROLE_XI, nc, outs);
   sys->dz = rows;
-  sys->velocity = outs;
+  sys->velocity = AG_NEWN(sys->arena, ag_id, nc + 1);
+  memcpy(sys->velocity, outs, sizeof *outs * (size_t)nc);
+  ag_switches_find(d, rows, sys->velocity, forces);
   ag_role_make(sys, AG_ROLE_RHS, sys->n.z, rows);
   ag_role_make(sys, AG_ROLE_CORE, sys->n.core, rows);
-  ag_role_make(sys, AG_ROLE_XI, nc, outs);
   if (n_moved) make_settle(&k, outs[moved], n_moved > 1 ? outs[moved + 1] : 0);
   if (n_renewed) ag_role_make(sys, AG_ROLE_RENEW, n_renewed, &outs[2 * nc + 1]);
   if (sys->n_image) {

@@ -12,7 +12,8 @@ typedef struct ag_dims {
   int q, xi, process, x; /* the exchange state x = [q | xi | N]: stored coordinates, quasi-velocities, processes; all */
   int z, core, tangent;  /* the reduced state; its core, which comes first; its tangent (3 per rotation) */
   int u, u_at;           /* independent velocities, and their offset in z */
-  int c;                 /* basis data */
+  int c, switches;       /* data of a run: bases, then one branch per switch; how many of these */
+  int pulses;            /* terms of the equations that may be short in time */
   int param, observe;    /* all parameters, all observables */
   int row, lambda, rank; /* rows of constraints; those kept, each with a multiplier; how many are independent */
   int g;                 /* rows on the position level */

@@ -72,6 +72,9 @@ struct ag_system {
   int n_image;
   ag_image *images;
   ag_id *dz, *velocity; /* expressions: rows of dz; per coordinate its velocity; both in the inputs of z */
+  ag_id *pointwise;     /* dz with its choices made where they stand; NULL where dz makes none (switch.c) */
+  ag_id levels;         /* the input behind c that AG_ROLE_PULSES compares with; 0: there are no such terms */
+  ag_id *branches;      /* the inputs that hold the choices, at the end of c */
 
   /* Tapes by role (role.def), and after the last role one per section of the model; NULL where there is none. */
   int n_tape;
@@ -250,6 +253,32 @@ bool ag_sparse_positive(const ag_system *sys, const double *entries, int *worst)
 void ag_core(derive *d, ag_id rates, const ag_id *stored_rates);
 ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs);
 
+/* pulse.c: terms of dz that may be short in time; state: the inputs of z, and t. */
+void ag_pulses_find(derive *d, int n_state, const ag_id *state, const ag_id *rows);
+
+/* choice.c: choices in expressions. graph, arena and inputs (owned) are the caller's to set. */
+typedef struct ag_choices {
+  ag_graph *g;
+  ag_arena *arena; /* of names */
+  int n_in;
+  ag_id *inputs; /* a choice that depends on none of these is left alone */
+  int n, cap, cap_s;
+  ag_id *branch, *s; /* per switching function: the input of its sign; itself, with the choices inside it as branches */
+  int n_rule, cap_from, cap_to;
+  ag_id *from, *to; /* nodes that choose, and what replaces them */
+} ag_choices;
+/* Finds those of the rows. only (or NULL): among them those of other expressions, and those that depend on the last
+ * n_always inputs. */
+void ag_choices_find(ag_choices *f, int n_row, const ag_id *rows, int n_only, const ag_id *only, int n_always);
+void ag_choices_done(ag_choices *f);
+
+/* switch.c: choices in the equations become data; rows of dz and velocities (per coordinate) are changed in place.
+ * forces: per coordinate, in the inputs of z. */
+/* A model whose events cut the steps (contacts with corners) says itself where its geometry bends: choices that read
+ * coordinates alone are left to them, unless they stand in a force. */
+bool ag_has_cuts(const ag_model *m);
+void ag_switches_find(derive *d, ag_id *rows, ag_id *velocity, const ag_id *forces);
+
 /* observe.c: reactions, observables and events */
 void ag_observe(derive *d);
 /* Replaces the names of energy, frame velocities and forces by expressions in the state and lambda. */
@@ -276,6 +305,9 @@ const ag_system *ag_work_system(const ag_work *w);
 
 /* undetermined.c: reports observables that are forces which redundant rows do not determine */
 void ag_undetermined(derive *d);
+
+/* jump.c: a Lagrangian, or a constraint, that jumps as the motion passes a surface is refused. */
+ag_status ag_jumps_check(derive *d);
 
 /* mass.c */
 ag_status ag_mass_check(derive *d);

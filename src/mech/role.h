@@ -41,6 +41,9 @@ bool ag_system_reads_rest(const ag_system *sys, int role);
 const char *ag_role_name(ag_role role);
 const char *ag_role_what(ag_role role); /* what it computes, in a few words */
 
+/* The tape of a role whose results are scalars and that reads choices from c, with every choice made where it stands.
+ * Owned by the caller. */
+ag_tape *ag_system_pointwise(ag_system *sys, int role);
 /* Makes the role JACOBIAN unless it exists: dims.tangent x dims.tangent, row-major, in the order of z, with the tangent
  * delta R = R hat(eta) in place of a quaternion. Extends the graph. */
 const ag_tape *ag_system_jacobian(ag_system *sys);

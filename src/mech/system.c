@@ -94,6 +94,7 @@ static ag_status derive_all(derive *d) {
   AG_TRY(ag_start_velocities(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0, sys->xi0, NULL));
   AG_TRY(ag_mass_check(d));
   AG_TRY(check_start(d));
+  AG_TRY(ag_jumps_check(d));
   if (d->m->n_touches) AG_TRY(check_relations(d));
   ag_undetermined(d);
   if (d->options->growth && sys->elimination != AG_ELIM_SADDLE) ag_growth_find(d);

@@ -104,7 +104,8 @@ static int free_accel(ag_work *w, double t, const double *x, double *xidot) {
       memcpy(z + sys->images[i].z, ag_result(w, AG_OUT_IMAGE_IMAGES) + 3 * i, 3 * sizeof(double));
   }
   memcpy(z + sys->n.u_at, x + sys->n.q, sizeof(double) * (size_t)sys->n.u);
-  int trouble = ag_machine_run(w, AG_ROLE_RHS, t, z, NULL, dz) ? AG_TROUBLE_MASS : AG_FINE;
+  int role = sys->n.switches ? AG_ROLE_POINTWISE : AG_ROLE_RHS;
+  int trouble = ag_machine_run(w, role, t, z, NULL, dz) ? AG_TROUBLE_MASS : AG_FINE;
   if (xidot) memcpy(xidot, dz + sys->n.u_at, sizeof(double) * (size_t)sys->n.u);
   free(z);
   return trouble;
@@ -250,6 +251,23 @@ static int new_basis(ag_work *w, const ag_basis *basis, const double *S, double 
   return rank == k ? AG_FINE : AG_TROUBLE_RANK;
 }
 
+/* Choices may depend on others, which come first. */
+void ag_work_branches(ag_work *w, double t, const double *z, double *c) {
+  const ag_system *sys = w->sys;
+  double *branch = c + sys->n.c - sys->n.switches;
+  for (int i = 0; i < sys->n.switches; i++) branch[i] = 0;
+  for (bool changed = sys->n.switches > 0; changed;) {
+    changed = false;
+    (void)ag_machine_run(w, AG_ROLE_SWITCHES, t, z, c, NULL);
+    const double *s = ag_result(w, AG_OUT_SWITCHES_S);
+    for (int i = 0; i < sys->n.switches && !changed; i++) {
+      double sign = (s[i] > 0) - (s[i] < 0);
+      changed = branch[i] != sign;
+      branch[i] = sign;
+    }
+  }
+}
+
 int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z) {
   const ag_system *sys = w->sys;
   const double *xi = x + sys->n.q;
@@ -271,6 +289,7 @@ int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z) 
       for (int i = 0; i < n; i++) u[basis->u + j] += c[basis->c + i * m + j] * xi[basis->y_index[i]];
     }
   }
+  ag_work_branches(w, t, z, c);
   return AG_FINE;
 }
 
@@ -433,10 +452,10 @@ static int settle_basis(ag_work *w, double t, const double *x, const double *z, 
   if (lost) return AG_TROUBLE_RANK;
   bool mixed = w->sys->n.rank <
                w->sys->n.lambda; /* where all hold, combinations of the rows may be chosen at any time */
-  if ((left >= REFRESH && !mixed) || !w->sys->n.c) return AG_FINE;
+  if ((left >= REFRESH && !mixed) || w->sys->n.c == w->sys->n.switches) return AG_FINE;
   if (left < REFRESH && w->sys->tapes[AG_ROLE_RENEW]) {
     if (ag_machine_run(w, AG_ROLE_RENEW, t, z, c, NULL)) return AG_TROUBLE_RANK;
-    memcpy(c, ag_result(w, AG_OUT_RENEW_C), sizeof(double) * (size_t)w->sys->n.c);
+    memcpy(c, ag_result(w, AG_OUT_RENEW_C), sizeof(double) * (size_t)(w->sys->n.c - w->sys->n.switches));
   }
   for (int b = 0; b < w->sys->n_basis && mixed; b++) /* w->basis is of x, from basis_pivot */
     if (!ag_rows_choose(&w->sys->bases[b], ag_result(w, AG_OUT_BASIS_S) + w->sys->bases[b].S, c))

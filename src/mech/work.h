@@ -35,6 +35,8 @@ int ag_work_cause(ag_work *w, double t, const double *z, const double *c);
 /* From a full state, choosing new basis data; and back. */
 int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z);
 void ag_work_full(ag_work *w, double t, const double *z, const double *c, double *x);
+/* The choices of the equations as the switching functions have them at z (0: undecided), into the end of c. */
+void ag_work_branches(ag_work *w, double t, const double *z, double *c);
 /* How much of the basis is left: 1 where it was chosen, 0 when it has turned by a right angle; 1 without a basis. */
 double ag_work_basis(ag_work *w, double t, const double *z, const double *c);
 /* How fast the constraints turn, in radians per unit of time; a step must stay well below a right angle. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "run/switch.h"
 #include "run/trajectory.h"
 
 ag_end ag_trajectory_trouble(int trouble) {
@@ -74,6 +75,41 @@ static bool stuck(run *r) {
 /* The number of fixed steps made: a corner may have divided one of them. */
 static double grid_steps(const run *r) { return floor(fabs(r->t - r->o->t0) / r->o->dt + 1e-6); }
 
+/* Steps fail near the end of a branch. True: it is reached, and the motion goes on behind it; *end: whether it does. */
+static bool at_branch_end(run *r, double step, ag_end *end) {
+  double limit;
+  bool here = ag_switch_ahead(&r->m, r->t, step, ag_trajectory_nothing(r), &limit);
+  if (here) *end = ag_trajectory_switch(r);
+  else r->h = copysign(fmin(fabs(r->h), 0.98 * limit), r->h);
+  return here;
+}
+
+/* Terms that may be short in time: is the step to be tried (made: that was made) too long to see them? */
+static bool strides(run *r, double step, bool made, double *shorter) {
+  ag_mover *m = &r->m;
+  return m->pulse && ag_pulse_moves(m) == made && ag_pulse_unseen(m, r->t, step, shorter);
+}
+
+/* A try was rejected; a smaller one follows. False: the run ends. */
+static bool try_smaller(run *r, double step, double next, bool good, ag_end *end) {
+  double corner;
+  r->res->rejected++;
+  r->h = next;
+  if (!good && r->m.switches && at_branch_end(r, step, end)) {
+    if (*end != AG_END_TIME) return false;
+    r->h = step;
+  }
+  if (good && ag_events_corner(&r->m, r->t, step, &corner)) {
+    if (r->smooth == 0) r->smooth = step;
+    r->h = ag_trajectory_before(r, corner) - r->t;
+  }
+  if (r->o->stop && *r->o->stop) {
+    *end = AG_END_STOPPED;
+    return false;
+  }
+  return true;
+}
+
 /* One accepted step from r->t towards o->t1 into m->z1; *t1 its end. False: no step could be made, *end says why. */
 static bool advance(run *r, double *t1, ag_end *end) {
   ag_mover *m = &r->m;
@@ -96,6 +132,7 @@ static bool advance(run *r, double *t1, ag_end *end) {
       *end = diagnose(r);
       return false;
     }
+    if (strides(r, step, false, h)) continue;
     int trouble = ag_mover_step(m, r->t, step, r->o->rtol, r->control.atol, error);
     /* what is only reconstructed may have run away in a step that is fit for the core: it gets smaller ones */
     int n = m->full || o->dt > 0 ? m->n : ag_system_dims(r->sys)->core;
@@ -110,6 +147,7 @@ static bool advance(run *r, double *t1, ag_end *end) {
     bool accepted = ag_control_judge(&r->control, m->method, step, good ? error[0] : NAN, &next);
     if (!accepted && good && r->smooth != 0 && fabs(step) <= 4 * ag_trajectory_nothing(r))
       accepted = true; /* across a corner */
+    if (accepted && strides(r, step, true, &next)) accepted = false;
     if (accepted) {
       *t1 = target;
       r->step = step;
@@ -117,17 +155,7 @@ static bool advance(run *r, double *t1, ag_end *end) {
       *h = last && fabs(next) < fabs(*h) ? *h : next; /* a step cut short by the end says nothing about the size */
       return true;
     }
-    r->res->rejected++;
-    *h = next;
-    double corner;
-    if (good && ag_events_corner(m, r->t, step, &corner)) {
-      if (r->smooth == 0) r->smooth = step;
-      *h = ag_trajectory_before(r, corner) - r->t;
-    }
-    if (o->stop && *o->stop) {
-      *end = AG_END_STOPPED;
-      return false;
-    }
+    if (!try_smaller(r, step, next, good, end)) return false;
   }
 }
 
@@ -248,12 +276,65 @@ static bool advance_safely(run *r, double *t1, ag_end *end) {
   }
 }
 
+/* The step is made again up to the place where the equations switch, if there is one. False: that was not possible. */
+static bool cut_at_switch(run *r, double *t1) {
+  ag_mover *m = &r->m;
+  double at, error[2] = {0, 0};
+  r->switch_at = NAN;
+  if (!m->switches || !ag_switch_first(m, r->t, *t1 - r->t, &at)) return true;
+  r->switch_at = *t1 = at;
+  r->step = at - r->t;
+  if (at == r->t) {
+    memcpy(m->z1, m->z, sizeof(double) * (size_t)m->n);
+    memcpy(m->dz1, m->dz, sizeof(double) * (size_t)m->n_carry);
+    r->rest_error = 0;
+    return true;
+  }
+  if (ag_mover_step(m, r->t, at - r->t, r->o->rtol, r->control.atol, error)) return false;
+  r->rest_error = error[1];
+  return ag_trajectory_finite(m->n, m->z1) && ag_trajectory_finite(m->n, m->dz1);
+}
+
+/* Many switches in no time, beside the longest time between two. */
+static bool accumulate(run *r) {
+  enum { MANY = 24 };
+  static const double NO_TIME = 1e-8;
+  double gap = isnan(r->switch_t) ? fabs(r->t - r->o->t0) : fabs(r->t - r->switch_t);
+  r->switch_t = r->t;
+  r->switch_gap = fmax(r->switch_gap, gap);
+  r->n_switch = gap <= NO_TIME * r->switch_gap ? r->n_switch + 1 : 0;
+  return r->n_switch >= MANY;
+}
+
+ag_end ag_trajectory_switch(run *r) {
+  static const ag_end ends[] = {AG_END_TIME, AG_END_STICKS, AG_END_FORKS, AG_END_SLIDES};
+  double h = r->h != 0 ? r->h : 1e-3 * fabs(r->o->t1 - r->o->t0);
+  double gap = fabs(r->t - r->switch_t);
+  if (r->res->steps && accumulate(r)) return AG_END_ZENO;
+  if (gap > 0 && fabs(r->h) > 10 * gap) r->h = copysign(10 * gap, r->h); /* more may follow as quickly */
+  ag_turn turn = ag_slide_decide(&r->m, r->t, r->o->t1 < r->o->t0 ? -1 : 1, h);
+  return turn == AG_TURN_STUCK && gap < 1e-3 * r->switch_gap ? AG_END_ZENO : ends[turn];
+}
+
+/* Crossings that were found at the end of the step shall not be found again when the switch has moved the state by
+ * rounding. */
+static void recall_signs(run *r) {
+  ag_mover *m = &r->m;
+  if (!ag_mover_looks(m) || ag_mover_watch(m, r->t, m->z, m->c, m->g1)) return;
+  for (int e = m->g_first; e < m->n_g; e++) {
+    int n = r->res->event_count[e];
+    if (n && fabs(r->res->event_times[e][n - 1] - r->t) <= 1e-12 * fmax(fabs(r->t), fabs(r->h)))
+      m->sign[e] = ag_switch_slides(m) ? 0 : (m->g1[e] > 0) - (m->g1[e] < 0);
+  }
+}
+
 ag_end ag_trajectory_step(run *r) {
   double t1;
   ag_end end = AG_END_STEP;
   if (!advance_safely(r, &t1, &end)) return end;
   if (t1 == r->t) return r->pending != AG_END_TIME ? r->pending : ag_rows_settled(r); /* a row begins to act here */
   double whole = t1;
+  if (!cut_at_switch(r, &t1)) return AG_END_STEP;
   AG_TRY_END(r->rest_error <= 1 ? look_inside(r, &t1) : small_steps(r, &t1));
   if (t1 != whole) r->pending = AG_END_TIME, r->renew = false; /* something else comes before it */
   int trouble = arrive(r, t1);
@@ -271,5 +352,11 @@ ag_end ag_trajectory_step(run *r) {
   if (r->corner) ag_mover_signs(&r->m, r->t); /* crossings later in the step that was cut are found again */
   if (r->passed && r->smooth != 0) r->h = r->smooth, r->smooth = 0;
   r->corner = r->passed = false;
+  if (r->t == r->switch_at) {
+    AG_TRY_END(ag_trajectory_switch(r));
+    recall_signs(r);
+    return AG_END_TIME;
+  }
+  ag_slide_project(&r->m, r->t, r->m.z);
   return AG_END_TIME;
 }

@@ -107,6 +107,8 @@ static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
   if (ag_system_elimination(sys) == AG_ELIM_SADDLE) return "velocities are taken back onto the constraints on the way";
   if (ag_system_watches(sys)) return "rows of the constraints are watched on the way";
   if (ag_system_dims(sys)->fragile) return "a constraint may vanish on the way";
+  if (ag_system_dims(sys)->switches) return "the equations switch between branches on the way";
+  if (ag_system_dims(sys)->pulses && o->dt <= 0) return "terms that may be short in time are looked for on the way";
   for (int i = 0; o->events && i < ag_model_n_events(ag_system_model(sys)); i++)
     if (ag_model_events(ag_system_model(sys))[i].cuts) return "steps end at corners of the equations";
   return ag_system_dims(sys)->core ? NULL : "there is nothing to integrate";

@@ -16,10 +16,13 @@ typedef struct ag_checkpoint {
   int n_c, n_event; /* sizes of c; of sign, event_count and event_times */
   double t, h;      /* where; the next step size to try */
   double smooth;    /* before a corner: the step size to resume with after it; 0: no corner ahead */
-  double reach;     /* a run to any t1 beyond this one comes through here */
-  double mark;      /* where the motion was some tries ago, and */
-  long n_mark;      /* how many had been rejected there */
-  long left;        /* of the domain: as in ag_run_result */
+  double switch_t,
+      switch_gap; /* of equations that choose: time of the last switch (NaN: none), largest gap between two */
+  long n_switch;  /* and how many followed each other in no time */
+  double reach;   /* a run to any t1 beyond this one comes through here */
+  double mark;    /* where the motion was some tries ago, and */
+  long n_mark;    /* how many had been rejected there */
+  long left;      /* of the domain: as in ag_run_result */
   double left_t, left_value, left_from, left_to;
   double t_row;       /* time of the last row; NaN: none */
   long n_row, n_grid; /* rows recorded; points of the grid of --every passed */

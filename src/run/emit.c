@@ -111,12 +111,15 @@ static void put_functions(emitter *e, const char *const *state) {
   bool lambda;
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     ag_role role = functions[i].role;
-    const ag_tape *tape = ag_system_role(e->sys, role);
+    bool chooses = ag_system_dims(e->sys)->switches && (role == AG_ROLE_RHS || role == AG_ROLE_JACOBIAN);
+    ag_tape *own = chooses && ag_system_role(e->sys, role) ? ag_system_pointwise(e->sys, role) : NULL;
+    const ag_tape *tape = own ? own : ag_system_role(e->sys, role);
     const char *const *names = role == AG_ROLE_RHS       ? state
                                : role == AG_ROLE_XI      ? names_of(e, ag_system_dims(e->sys)->xi, velocity_name)
                                : role == AG_ROLE_OBSERVE ? names_of(e, ag_system_dims(e->sys)->observe, observe_name)
                                                          : NULL;
     if (tape) put_function(e, tape, functions[i].suffix, functions[i].result, names);
+    ag_tape_free(own);
   }
   ag_id x = ag_system_energy(e->sys);
   ag_tape *energy = ag_system_tape(e->sys, 1, &x, &lambda);
@@ -160,6 +163,8 @@ static void put_main(emitter *e, const char *const *names) {
   ag_text_str(e->out, main_text);
 }
 
+static int n_basis(const ag_system *sys) { return ag_system_dims(sys)->c - ag_system_dims(sys)->switches; }
+
 static void put_head(emitter *e, const char *const *names) {
   const ag_system *sys = e->sys;
   ag_text_str(e->out, "/* ");
@@ -170,7 +175,7 @@ static void put_head(emitter *e, const char *const *names) {
   put_comment(e, "z", ag_system_dims(sys)->z, names);
   ag_text_str(e->out, " * Parameters p:\n");
   put_comment(e, "p", ag_system_dims(sys)->param, names_of(e, ag_system_dims(e->sys)->param, param_name));
-  if (ag_system_dims(sys)->c)
+  if (n_basis(sys))
     ag_text_printf(e->out,
                    " * Basis c: an orthonormal basis of the velocities the constraints allow, as they were when it was "
                    "chosen. Renew it (%s_renew) before\n"
@@ -211,11 +216,11 @@ void ag_emit(ag_system *sys, bool with_main, ag_text *out) {
   (void)ag_work_reduce(w, ag_system_t0(sys), x, c, z);
   ag_text_printf(out,
                  "enum { %s_N_STATE = %d, %s_N_PARAM = %d, %s_N_BASIS = %d, %s_N_TANGENT = %d, %s_N_OBSERVE = %d };\n",
-                 e.upper, ag_system_dims(sys)->z, e.upper, ag_system_dims(sys)->param, e.upper, ag_system_dims(sys)->c,
-                 e.upper, ag_system_dims(sys)->tangent, e.upper, ag_system_dims(sys)->observe);
+                 e.upper, ag_system_dims(sys)->z, e.upper, ag_system_dims(sys)->param, e.upper, n_basis(sys), e.upper,
+                 ag_system_dims(sys)->tangent, e.upper, ag_system_dims(sys)->observe);
   put_array(&e, "params", ag_system_dims(sys)->param, ag_system_param_values(sys));
   put_array(&e, "start", ag_system_dims(sys)->z, z);
-  put_array(&e, "basis", ag_system_dims(sys)->c, c);
+  put_array(&e, "basis", n_basis(sys), c);
   ag_text_char(out, '\n');
   put_functions(&e, names);
   if (with_main) put_main(&e, names);

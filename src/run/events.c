@@ -69,6 +69,13 @@ static double dense_value(ag_mover *m, double t, double h, double theta, int e) 
   return ag_mover_watch(m, fma(theta, h, t), m->zt, m->c, m->g1) ? NAN : m->g1[e];
 }
 
+/* The same at either end of a bracket; where the equations switch the end of the step is its state, not the rounding of
+ * the dense output there. */
+static double bracket_value(ag_mover *m, double t, double h, double theta, int e) {
+  if (theta < 1 || !m->switches) return dense_value(m, t, h, theta, e);
+  return ag_mover_watch(m, t + h, m->z1, m->c, m->g1) ? NAN : m->g1[e];
+}
+
 /* A function in a step. */
 typedef struct spot {
   ag_mover *m;
@@ -107,8 +114,9 @@ static bool jumps(ag_mover *m, double t, double h, int e, double lo, double hi, 
   if (e < ag_model_n_events(model) && (ag_model_events(model)[e].terminal || ag_model_events(model)[e].cuts))
     return false;
   double most = fmax(fabs(dense_value(m, t, h, lo, e)), fabs(dense_value(m, t, h, hi, e)));
-  return fabs(value_at(m, t, s, e)) > NOTHING * most &&
-         fabs(value_at(m, t, s - 1e-9 * h * (hi - lo), e)) > NOTHING * most;
+  double nothing = NOTHING * most; /* in a step to a switch that is near all values may be rounding of the state */
+  for (int i = 0; i < m->n && m->switches; i++) nothing = fmax(nothing, 1e-14 * fabs(m->z[i]));
+  return fabs(value_at(m, t, s, e)) > nothing && fabs(value_at(m, t, s - 1e-9 * h * (hi - lo), e)) > nothing;
 }
 
 typedef struct finder {
@@ -122,15 +130,21 @@ static void add_hit(finder *q, int e, double s) {
   m->hits[m->n_hit++] = (ag_hit){s, e};
 }
 
-/* Event e has the value v at theta; the place looked at before was `last`. */
-static void visit(finder *q, int e, double last, double theta, double v) {
+/* Event e has the value v now: is that a crossing that counts? */
+static bool changes(const finder *q, int e, double v) {
   const ag_event *event = ag_mover_event(q->m, e);
   int sign = sign_of(v), before = q->m->sign[e];
-  if (isnan(v) || sign == before) return;
+  if (isnan(v) || sign == before) return false;
   q->m->sign[e] = sign;
-  if (!before) return;                         /* leaving a zero is not a crossing: arriving was */
+  if (!before) return false;                   /* leaving a zero is not a crossing: arriving was */
   int direction = q->h > 0 ? -before : before; /* rising or falling in time, whichever way we run */
-  if (event->direction && event->direction != direction) return;
+  return !event->direction || event->direction == direction;
+}
+
+/* Event e has the value v at theta; the place looked at before was `last`. */
+static void visit(finder *q, int e, double last, double theta, double v) {
+  int before = q->m->sign[e];
+  if (!changes(q, e, v)) return;
   double s = crossing(q->m, q->t, q->h, e, last, theta, before);
   if (!isnan(s) && !jumps(q->m, q->t, q->h, e, last, theta, s)) add_hit(q, e, s);
 }
@@ -193,6 +207,7 @@ static void note_doubts(const finder *q) {
   ag_mover *m = q->m;
   for (int k = 0; k < m->n_open; k++) {
     const ag_open *o = &m->open[k];
+    if (ag_slide_holds(m, q->t, q->h, o->e)) continue;
     double from = dense_value(m, q->t, q->h, o->from, o->e), to = dense_value(m, q->t, q->h, o->to, o->e);
     bool jump = o->to - o->from < NARROW && fabs(to - from) > 0.5 * fmax(fabs(from), fabs(to));
     if (jump || sign_of(from) != sign_of(to)) continue;
@@ -216,15 +231,27 @@ static void visit_brackets(finder *q, int e) {
     double from = dense_value(q->m, q->t, q->h, b[k].from, e), middle = 0.5 * (b[k].from + b[k].to), last = b[k].from;
     if (b[k].from > 0) visit(q, e, last, b[k].from, from); /* what it was at the start of the step is known */
     if (b[k].doubt) visit(q, e, last, middle, dense_value(q->m, q->t, q->h, middle, e)), last = middle;
-    visit(q, e, last, b[k].to, dense_value(q->m, q->t, q->h, b[k].to, e));
+    visit(q, e, last, b[k].to, bracket_value(q->m, q->t, q->h, b[k].to, e));
   }
 }
 
 double ag_events_once(ag_mover *m, double t, double h, int e) { return crossing(m, t, h, e, 0, 1, m->sign[e]); }
 
+/* The state was moved by rounding between two steps, over zero, where the equations switched: the crossing is here. On
+ * a surface that the motion slides along it has arrived at zero, and true is returned. */
+static bool start_of_step(finder *q, int e) {
+  ag_mover *m = q->m;
+  if (!m->switches) return false;
+  bool held = ag_slide_holds(m, q->t, q->h, e);
+  double v = ag_mover_watch(m, q->t, m->z, m->c, m->g1) ? NAN : held ? 0 : m->g1[e];
+  if (changes(q, e, m->sign[e] ? v : NAN)) add_hit(q, e, q->t);
+  return held;
+}
+
 /* What is known of function e. */
 static void follow(finder *q, int e) {
   ag_mover *m = q->m;
+  if (start_of_step(q, e)) return;
   int hint = m->isolate && m->proved[e - m->g_first] ? m->hint[e - m->g_first] : -1;
   if (hint == AG_HINT_CLEAR) return;
   if (m->isolate && hint < 0) m->fitted[e] = true;

@@ -244,8 +244,9 @@ bool ag_look_clear(ag_mover *m, double t, double h) {
   int n = m->n_g - m->g_first;
   bool clear = true;
   find_hints(m, t, h);
-  for (int e = 0; e < n && m->fresh; e++) m->hint[e] = AG_HINT_LOOK;
-  if (m->fresh) return false;
+  bool look = m->fresh || m->switches; /* a switch may move the state by rounding between two steps */
+  for (int e = 0; e < n && look; e++) m->hint[e] = AG_HINT_LOOK;
+  if (look) return false;
   look_again(m, t, h);
   look_fitted(m, t, h);
   for (int e = 0; e < n; e++) clear = clear && m->hint[e] <= AG_HINT_WRONG_WAY;

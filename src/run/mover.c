@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "expr/vmath.h"
-#include "run/run_internal.h"
+#include "run/switch.h"
 
 #include "run/unit_core.h"
 
@@ -15,19 +15,21 @@ void ag_mover_full(ag_mover *m, double t, const double *z, const double *c, doub
   else ag_work_full(m->work, t, z, c, x);
 }
 
-int ag_mover_rhs(void *self, double t, const double *z, double *dz) {
-  ag_mover *m = self;
+int ag_mover_branch(ag_mover *m, double t, const double *z, const double *c, double *dz) {
   m->n_rhs++;
-  int trouble;
   if (m->fused) {
     unsigned long long fail = 0;
-    ag_fused_rhs(m->fused, &t, z, m->c, m->prep, dz, &fail);
-    trouble = fail ? ag_work_cause(m->work, t, z, m->c) : AG_FINE;
-  } else {
-    trouble = m->full   ? ag_work_rhs_full(m->work, t, z, dz)
-              : m->core ? ag_work_core(m->work, t, z, m->c, dz)
-                        : ag_work_rhs(m->work, t, z, m->c, dz);
+    ag_fused_rhs(m->fused, &t, z, c, m->prep, dz, &fail);
+    return fail ? ag_work_cause(m->work, t, z, c) : AG_FINE;
   }
+  return m->full   ? ag_work_rhs_full(m->work, t, z, dz)
+         : m->core ? ag_work_core(m->work, t, z, c, dz)
+                   : ag_work_rhs(m->work, t, z, c, dz);
+}
+
+int ag_mover_rhs(void *self, double t, const double *z, double *dz) {
+  ag_mover *m = self;
+  int trouble = ag_switch_slides(m) ? ag_slide_rhs(m, t, z, dz) : ag_mover_branch(m, t, z, m->c, dz);
   if (trouble) m->trouble = trouble;
   return trouble;
 }
@@ -171,6 +173,8 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->flow = (ag_flow){.n = m->n, .in_norm = m->in_norm, .rhs = ag_mover_rhs, .m = n_tangent, .self = m};
   m->flow.n_factor = n_factor, m->flow.factors = m->factors;
   if (!m->full) m->flow.u_at = ag_mover_velocities(sys, n_factor, m->factors), m->flow.n_u = ag_system_dims(sys)->u;
+  ag_switch_create(m, params);
+  ag_pulse_create(m, params, o->dt > 0);
   if (!m->full && !core && ag_system_role(sys, AG_ROLE_JACOBIAN)) m->flow.jacobian = jacobian;
 }
 
@@ -180,6 +184,8 @@ void ag_mover_free(ag_mover *m) {
                  m->units, m->unit_length, m->prep, m->prep_jacobian, m->own_slots};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_look_free(m);
+  ag_switch_free(m);
+  ag_pulse_free(m);
   ag_fused_free(m->mine);
   ag_work_free(m->work);
 }

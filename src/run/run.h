@@ -16,6 +16,7 @@
   X(TIME, "time reached", AG_OK) \
   X(EVENT, "event", AG_OK) \
   X(CROSSINGS, "crossings reached", AG_OK) \
+  X(STICKS, "sticks", AG_OK) \
   X(RANK, "constraints lost rank", AG_FAILED) \
   X(ROWS, "a constraint contradicts the motion", AG_FAILED) \
   X(MASS, "mass matrix not positive definite on the constraints", AG_FAILED) \
@@ -26,6 +27,9 @@
   X(DOMAIN, "the motion left the domain where its velocities could be solved for: widen the domain", AG_FAILED) \
   X(PROJECT, "projection onto the constraints failed", AG_FAILED) \
   X(ENERGY, "energy not finite", AG_FAILED) \
+  X(FORKS, "the motion can leave a switching surface to both sides", AG_FAILED) \
+  X(SLIDES, "the motion along a switching surface cannot be continued", AG_FAILED) \
+  X(ZENO, "switches of the equations accumulate", AG_FAILED) \
   X(STEPS, "step limit reached", AG_FAILED) \
   X(STOPPED, "interrupted", AG_FAILED) \
   X(SINK, "output could not be written", AG_SYSTEM)

@@ -20,6 +20,9 @@ typedef struct ag_hit {
   int e;
 } ag_hit;
 
+typedef struct ag_switch ag_switch; /* switch.h */
+typedef struct ag_pulse ag_pulse;   /* pulse.c */
+
 typedef struct ag_mover {
   const ag_system *sys;
   ag_work *work;
@@ -68,13 +71,16 @@ typedef struct ag_mover {
   double *g1;                      /* their values, scratch */
   int *sign;                       /* last sign of each that was not zero */
   bool fresh;                      /* no step has been examined yet */
+  ag_switch *switches;             /* of equations that choose, or NULL */
+  ag_pulse *pulse;                 /* of terms that may be short in time, or NULL */
 } ag_mover;
 
 /* Full state of (t, z) with basis data c. */
 void ag_mover_full(ag_mover *m, double t, const double *z, const double *c, double *x);
 void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core);
 void ag_mover_free(ag_mover *m);
-int ag_mover_rhs(void *self, double t, const double *z, double *dz); /* self: the ag_mover */
+int ag_mover_rhs(void *self, double t, const double *z, double *dz);                      /* self: the ag_mover */
+int ag_mover_branch(ag_mover *m, double t, const double *z, const double *c, double *dz); /* with choices c */
 /* Projects a state onto the constraints; c may be chosen again. */
 int ag_mover_settle(ag_mover *m, double t, double *z, double *c, bool *changed);
 /* A try of a step from the current state of the mover into z1 and dz1, as ag_stepper.step. */
@@ -140,6 +146,33 @@ void ag_look_prepare(ag_mover *m, const double *params);
 void ag_look_free(ag_mover *m);
 bool ag_look_clear(ag_mover *m, double t, double h);
 void ag_look_dense(ag_mover *m, double t, double h);
+/* curve.c. The step as a curve with its width, in the caller's arrays: the cheap one (AG_CURVE_ROWS rows of n and as
+ * many Bernstein coefficients and one more; false: there is none), and the dense output, of degree AG_ISOLATE_DEGREE.
+ */
+enum { AG_CURVE_ROWS = 4 };
+bool ag_curve_cheap(ag_mover *m, double t, double h, double *rows, double *curve, double *width);
+void ag_curve_dense(ag_mover *m, double *curve);
+
+/* pulse.c: terms that may be short in time. create: m->pulse, if there are any. unseen: does one of them do something
+ * in the step from t by h that its stages need not have seen? *shorter: the step to try instead. moves: they read the
+ * state, and the step must have been made. */
+void ag_pulse_create(ag_mover *m, const double *params, bool fixed);
+void ag_pulse_free(ag_mover *m);
+bool ag_pulse_moves(const ag_mover *m);
+bool ag_pulse_unseen(ag_mover *m, double t, double h, double *shorter);
+
+/* switch.c: equations that choose. create: m->switches, if there are any. first: the first place *at in the step from t
+ * by h just made where the branch ends; dense output need not be prepared. ahead: a step failed; is the end of the
+ * branch nearer than `nothing`? *limit: it may be this far away. slides: along a surface. project: a state that slides
+ * is put onto its surface. */
+void ag_switch_create(ag_mover *m, const double *params);
+void ag_switch_free(ag_mover *m);
+bool ag_switch_first(ag_mover *m, double t, double h, double *at);
+bool ag_switch_ahead(ag_mover *m, double t, double h, double nothing, double *limit);
+bool ag_switch_slides(const ag_mover *m);
+void ag_slide_project(ag_mover *m, double t, double *z);
+/* Is the watched function e zero all along a step that slides? */
+bool ag_slide_holds(ag_mover *m, double t, double h, int e);
 
 /* State at time s inside the step, by a real step of the method from its start. False when that fails. */
 bool ag_mover_at(ag_mover *m, double t, double s, double *z);

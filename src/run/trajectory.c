@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/switch.h"
 #include "run/trajectory.h"
 
 enum {
@@ -108,6 +109,9 @@ ag_checkpoint ag_trajectory_here(run *r) {
                          .t = r->t,
                          .h = r->h,
                          .smooth = r->smooth,
+                         .switch_t = r->switch_t,
+                         .switch_gap = r->switch_gap,
+                         .n_switch = r->n_switch,
                          .reach = r->reach,
                          .mark = r->mark,
                          .n_mark = r->n_mark,
@@ -276,7 +280,7 @@ static void choose_engine(run *r, const double *params) {
 
 static void reconsider_engine(run *r) {
   ag_mover *m = &r->m;
-  if (m->fused || r->tried_compiling || m->full || r->o->engine != AG_ENGINE_AUTO) return;
+  if (m->fused || ag_switch_slides(m) || r->tried_compiling || m->full || r->o->engine != AG_ENGINE_AUTO) return;
   if ((double)m->n_rhs * r->cost < WORTH_COMPILING) return;
   ag_text reason = {0};
   r->tried_compiling = true;
@@ -287,6 +291,7 @@ static void reconsider_engine(run *r) {
 /* The start: rate, signs of the events, first record, first step size. */
 static ag_end begin(run *r) {
   ag_mover *m = &r->m;
+  if (m->switches) AG_TRY_END(ag_trajectory_switch(r));
   if (ag_mover_rhs(m, r->t, m->z, m->dz)) return ag_trajectory_trouble(m->trouble);
   if (!ag_trajectory_finite(m->n, m->dz)) return AG_END_FINITE;
   ag_mover_begin(m);
@@ -327,6 +332,10 @@ static void resume(run *r, const ag_checkpoint *from) {
   r->h = from->h;
   r->reach = from->reach;
   r->smooth = from->smooth;
+  r->switch_t = from->switch_t;
+  r->switch_gap = from->switch_gap;
+  r->n_switch = from->n_switch;
+  if (m->switches) ag_slide_resume(m);
   r->mark = from->mark;
   r->n_mark = from->n_mark;
   r->record[0] = from->t_row;
@@ -479,6 +488,7 @@ static void result_init(ag_run_result *result, const ag_system *sys, const ag_ru
 
 static void run_init(run *r) {
   r->t = r->reach = r->mark = r->o->t0;
+  r->switch_t = r->switch_at = NAN;
   r->cut = r->pending = AG_END_TIME;
   r->cost = ag_tape_cost(ag_system_role(r->sys, AG_ROLE_RHS));
   r->record = ag_heap_alloc(sizeof(double) * (size_t)r->res->width);

@@ -36,13 +36,16 @@ typedef struct run {
   double smooth;       /* step size before a corner was approached, or 0 */
   double ahead, *ahead_z, *ahead_c; /* the time of the state at the end of the step that is already settled, or NaN */
   bool ahead_changed;
-  bool watches;        /* the rows of the constraints are watched (rows.c) */
-  int rank;            /* how many are independent */
-  bool all;            /* all of them take part, with multipliers */
-  bool renew;          /* at the end of the step they are chosen anew */
-  ag_rows_report said; /* what they said when that was decided, or when it ended the run */
-  ag_run_options own;  /* options of what follows */
-  double *keep;        /* core at the end of a step whose rest is computed in smaller ones */
+  bool watches;                /* the rows of the constraints are watched (rows.c) */
+  int rank;                    /* how many are independent */
+  bool all;                    /* all of them take part, with multipliers */
+  bool renew;                  /* at the end of the step they are chosen anew */
+  ag_rows_report said;         /* what they said when that was decided, or when it ended the run */
+  ag_run_options own;          /* options of what follows */
+  double switch_t, switch_gap; /* see ag_checkpoint */
+  long n_switch;
+  double switch_at; /* the step ends where the equations switch, or NaN */
+  double *keep;     /* core at the end of a step whose rest is computed in smaller ones */
 } run;
 
 /* advance.c: one step, corrected, with everything located inside it. AG_END_TIME: the run may continue. */
@@ -61,6 +64,8 @@ ag_end ag_rows_settled(run *r);
 bool ag_rows_renew(run *r, const char *why);
 bool ag_rows_resume(run *r); /* continues a run that had come to that */
 void ag_rows_explain(run *r, ag_text *out);
+/* The branch at the current state, where switching functions may be zero. */
+ag_end ag_trajectory_switch(run *r);
 
 /* trajectory.c: the current state as a checkpoint that borrows its arrays. */
 ag_checkpoint ag_trajectory_here(run *r);

@@ -212,11 +212,11 @@ void ag_store_result(ag_fields *fields, const ag_system *sys, const ag_run_resul
 
 /* clang-format off */
 #define NUMBERS(X) \
-  X(t) X(h) X(smooth) X(reach) X(mark) X(left_t) X(left_value) X(left_from) X(left_to) X(t_row) \
+  X(t) X(h) X(smooth) X(switch_t) X(switch_gap) X(reach) X(mark) X(left_t) X(left_value) X(left_from) X(left_to) X(t_row) \
   X(energy0) X(energy_size) X(energy_drift) X(residual_max) X(work) X(work_t) X(work_energy) \
   X(control.rtol) X(control.atol) X(control.h_min) X(control.h_max) X(control.safety) X(control.shrink) \
   X(control.grow) X(control.beta) X(control.last_error)
-#define INTEGERS(X) X(n_mark) X(left) X(n_row) X(n_grid) X(steps) X(rejected) X(rhs)
+#define INTEGERS(X) X(n_mark) X(n_switch) X(left) X(n_row) X(n_grid) X(steps) X(rejected) X(rhs)
 /* clang-format on */
 
 static void add_integers(ag_fields *fields, const char *path, int n, const int *v) {

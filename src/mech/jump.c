@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ * A Lagrangian that is not continuous where the motion passes a switching surface would ask for an impulse: a step of
+ * the potential, a mass that changes at once. So would a constraint that is suddenly another one. These are refused.
+ * The surface s = 0 is searched by Newton's method from the start and from points of the domain; on it the difference
+ * of both branches must vanish. A surface of time alone may change the potential, but not the momenta. */
+#include <math.h>
+#include <string.h>
+
+#include "mech/mech_internal.h"
+
+enum { POINTS = 24, NEWTON = 40 };
+
+static const double CONTINUOUS = 1e-8; /* of the sizes on both sides */
+
+/* One switching function and what must not jump there. */
+typedef struct leap {
+  derive *d;
+  bool timed;    /* s reads t alone */
+  ag_tape *tape; /* on the full state: s, its gradient in the tangent of q, values on both sides */
+  int n_value;
+  double *out, *x, *delta;
+  double worst; /* jump found */
+} leap;
+
+/* x with the branch k at +1, at -1, the others as their functions have them. */
+static ag_id on_side(const ag_choices *f, int k, double side, ag_id x) {
+  for (int i = f->n - 1; i >= 0; i--) {
+    ag_id value = i == k ? ag_num(f->g, side) : ag_apply1(f->g, AG_OP_SIGN, f->s[i]);
+    ag_substitute(f->g, 1, &f->branch[i], &value, 1, &x);
+  }
+  return x;
+}
+
+/* Is there a point of s = 0 near the state in l->x? It is moved there. */
+static bool onto_surface(leap *l, double t) {
+  const ag_system *sys = l->d->sys;
+  double first = 0;
+  for (int i = 0; i < NEWTON; i++) {
+    double square = 0;
+    ag_tape_once(l->tape, t, l->x, sys->params, NULL, l->out);
+    const double s = l->out[0], *gradient = l->out + 1;
+    first = i ? first : fabs(s);
+    if (s == 0 || (i > 3 && fabs(s) <= 1e-14 * first)) return true;
+    for (int k = 0; k < sys->n.xi; k++) square += gradient[k] * gradient[k];
+    if (!(square > 0) || !isfinite(s)) return false;
+    for (int k = 0; k < sys->n.xi; k++) l->delta[k] = -s * gradient[k] / square;
+    ag_retract(sys, l->x, l->delta);
+  }
+  return fabs(l->out[0]) <= 1e-12 * first;
+}
+
+static void compare(leap *l) {
+  const double *plus = l->out + 1 + l->d->sys->n.xi, *minus = plus + l->n_value;
+  for (int i = 0; i < l->n_value; i++) {
+    double size = fabs(plus[i]) + fabs(minus[i]), jump = fabs(plus[i] - minus[i]);
+    if (isfinite(size) && jump > CONTINUOUS * size && jump > l->worst) l->worst = jump;
+  }
+}
+
+static void search(leap *l) {
+  ag_system *sys = l->d->sys;
+  ag_sampler sampler;
+  ag_sampler_init(&sampler, sys, sys->params, 1);
+  for (int i = 0; i < POINTS; i++) {
+    double t = sys->t0;
+    ag_system_state0(sys, l->x);
+    if (i && !ag_sampler_next(&sampler, &t, l->x)) break;
+    for (int k = 0; k < sys->n.xi; k++) l->x[sys->n.q + k] = 2 * ag_random_unit(&sampler.state) - 1;
+    if (l->timed) ag_tape_once(l->tape, t, l->x, sys->params, NULL, l->out);
+    if (l->timed || onto_surface(l, t)) compare(l);
+  }
+  ag_sampler_done(&sampler);
+}
+
+/* Outputs of the tape for choice k of the values. */
+static void make_tape(leap *l, const ag_choices *f, int k, int n, const ag_id *values) {
+  derive *d = l->d;
+  ag_graph *g = d->g;
+  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(1 + d->nc + 2 * n)), s = on_side(f, -1, 0, f->s[k]),
+        one = ag_num(g, 1);
+  outs[0] = s;
+  ag_reverse(g, 1, &s, &one, d->nc, d->q, outs + 1);
+  for (int i = 0; i < n; i++) {
+    outs[1 + d->nc + i] = on_side(f, k, 1, values[i]);
+    outs[1 + d->nc + n + i] = on_side(f, k, -1, values[i]);
+  }
+  l->tape = ag_full_tape(d->sys, 1 + d->nc + 2 * n, outs);
+  l->out = ag_heap_alloc(sizeof(double) * (size_t)(l->tape->n_out + 1));
+  l->n_value = (l->tape->n_out - 1 - d->sys->n.xi) / 2;
+  free(outs);
+}
+
+/* The largest jump at surface k of the values. */
+static double leap_at(derive *d, const ag_choices *f, int k, bool timed, int n, const ag_id *values) {
+  leap l = {.d = d, .timed = timed};
+  l.x = ag_heap_alloc(sizeof(double) * (size_t)(d->sys->n.x + 1));
+  l.delta = ag_heap_alloc(sizeof(double) * (size_t)(d->sys->n.xi + 1));
+  make_tape(&l, f, k, n, values);
+  search(&l);
+  ag_tape_free(l.tape);
+  free(l.x), free(l.delta), free(l.out);
+  return l.worst;
+}
+
+static ag_choices choices_of(derive *d, ag_id *x) {
+  ag_choices f = {.g = d->g, .arena = d->sys->arena};
+  f.inputs = ag_heap_alloc(sizeof(ag_id) * (size_t)(2 * d->nc + 1));
+  for (int i = 0; i < d->nc; i++) f.inputs[f.n_in++] = d->q[i], f.inputs[f.n_in++] = d->xi[i];
+  f.inputs[f.n_in++] = d->m->t;
+  ag_choices_find(&f, 1, x, 0, NULL, 0);
+  if (f.n_rule) ag_substitute(f.g, f.n_rule, f.from, f.to, 1, x);
+  return f;
+}
+
+static void complain(derive *d, const ag_choices *f, int k, double jump, const char *what, const char *why,
+                     ag_pos pos) {
+  ag_text s = {0};
+  ag_print(d->g, on_side(f, -1, 0, f->s[k]), &s);
+  ag_ctx_error(d->ctx, pos, "%s by %.3g where %s = 0: %s", what, jump, ag_text_cstr(&s), why);
+  ag_text_done(&s);
+}
+
+static ag_status check_lagrangian(derive *d) {
+  ag_id x = d->m->lagrangian, one = ag_num(d->g, 1), *p = ag_heap_alloc(sizeof *p * (size_t)(d->nc + 1));
+  ag_choices f = choices_of(d, &x);
+  ag_status status = AG_OK;
+  if (f.n) ag_reverse(d->g, 1, &x, &one, d->nc, d->xi, p);
+  for (int k = 0; k < f.n && status == AG_OK; k++) {
+    bool timed = !ag_depends(d->g, 1, &f.s[k], d->nc, d->q);
+    if (ag_depends(d->g, 1, &f.s[k], d->nc, d->xi) || !ag_depends(d->g, 1, &x, 1, &f.branch[k])) continue;
+    double jump = timed ? leap_at(d, &f, k, true, d->nc, p) : leap_at(d, &f, k, false, 1, &x);
+    if (jump == 0) continue;
+    complain(
+        d, &f, k, jump, timed ? "the momenta jump" : "the Lagrangian jumps",
+        timed ? "velocities would have to change at once. Let them change continuously"
+              : "the motion would need an impulse there. Make it continuous, if steep, or model the impulse as a force",
+        d->m->lagrangian_pos);
+    status = AG_WRONG;
+  }
+  ag_choices_done(&f);
+  free(p);
+  return status;
+}
+
+/* A constraint that changes with time alone is watched when it is integrated. */
+static ag_status check_row(derive *d, int row) {
+  ag_id x = d->row_x[row];
+  ag_choices f = choices_of(d, &x);
+  ag_status status = AG_OK;
+  for (int k = 0; k < f.n && status == AG_OK; k++) {
+    if (!ag_depends(d->g, 1, &f.s[k], d->nc, d->q) || ag_depends(d->g, 1, &f.s[k], d->nc, d->xi)) continue;
+    double jump = leap_at(d, &f, k, false, 1, &x);
+    if (jump == 0) continue;
+    complain(d, &f, k, jump, "the constraint jumps", "velocities would have to change at once", d->sys->rows[row].pos);
+    status = AG_WRONG;
+  }
+  ag_choices_done(&f);
+  return status;
+}
+
+ag_status ag_jumps_check(derive *d) {
+  AG_TRY(check_lagrangian(d));
+  if (d->sys->elimination == AG_ELIM_SADDLE || ag_has_cuts(d->m)) return AG_OK;
+  for (int r = 0; r < d->sys->n.row; r++) AG_TRY(check_row(d, r));
+  return AG_OK;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ * Terms of the equations that may be short in time: a push exp(-((t - 40)/0.1)^2) that all stages of a long step miss.
+ * Their values are looked at over the whole step (run/pulse.c). Sines of linear arguments and products of few of them
+ * have one scale for all times, which the error estimate sees; they are left alone. */
+#include <string.h>
+
+#include "mech/mech_internal.h"
+
+enum { TAME = 4, MOST = 64 }; /* factors up to which a product is tame; terms */
+
+/* What is known of a node. */
+typedef struct trace {
+  bool seen, t, state;  /* the equations depend on it; it depends on time; on the state */
+  bool basis;           /* on the data of a basis, whose own projections are smooth */
+  unsigned char degree; /* in t; more than TAME: it may be short */
+} trace;
+
+typedef struct hunt {
+  ag_graph *g;
+  trace *at;
+  ag_id *terms;
+  int n;
+} hunt;
+
+static bool is_product(ag_op op) {
+  return op == AG_OP_MUL || op == AG_OP_SCALE || op == AG_OP_MATMUL || op == AG_OP_DOT || op == AG_OP_CROSS;
+}
+
+/* Functions without a scale of their own that may be steep or short. */
+static bool is_function(ag_op op) { return op >= AG_OP_DIV && op <= AG_OP_HYPOT && op != AG_OP_HOLD; }
+
+static int degree_of(const hunt *k, ag_id x) {
+  ag_op op = ag_node_op(k->g, x);
+  int sum = 0, most = 0;
+  for (int i = 0; i < ag_node_n_arg(k->g, x); i++) {
+    int d = k->at[ag_node_arg(k->g, x, i)].degree;
+    sum += d;
+    most = d > most ? d : most;
+  }
+  if (op == AG_OP_SIN || op == AG_OP_COS) most = most > 1 ? TAME + 1 : most;
+  else if (op == AG_OP_DIV) most = k->at[ag_node_arg(k->g, x, 1)].degree ? TAME + 1 : most;
+  else if ((is_function(op) || op == AG_OP_NORM || op == AG_OP_SOLVE) && most) most = TAME + 1;
+  else if (is_product(op)) most = sum;
+  return most > TAME ? TAME + 1 : most;
+}
+
+static void trace_all(hunt *k, ag_id top, ag_id t, int n_state, const ag_id *state) {
+  for (int i = 0; i < n_state; i++) k->at[state[i]].state = state[i] != t;
+  k->at[t].t = true, k->at[t].degree = 1;
+  for (ag_id x = 1; x <= top; x++) {
+    for (int i = 0; i < ag_node_n_arg(k->g, x); i++) {
+      const trace *a = &k->at[ag_node_arg(k->g, x, i)];
+      k->at[x].t = k->at[x].t || a->t;
+      k->at[x].state = k->at[x].state || a->state;
+      k->at[x].basis = k->at[x].basis || a->basis;
+    }
+    if (x != t) k->at[x].degree = (unsigned char)degree_of(k, x);
+  }
+}
+
+/* A term, entry by entry; once. */
+static void add(hunt *k, ag_id x) {
+  if (k->at[x].basis) return;
+  for (int i = 0; i < ag_node_rows(k->g, x); i++)
+    for (int j = 0; j < ag_node_cols(k->g, x); j++) {
+      ag_id e = ag_is_scalar(k->g, x) ? x : ag_entry(k->g, x, i, j);
+      bool new = k->n < MOST;
+      for (int n = 0; n < k->n; n++) new = new && k->terms[n] != e;
+      if (new) k->terms[k->n++] = e;
+    }
+}
+
+/* Largest terms of time alone, and functions of time and the state together. */
+static void collect(hunt *k, ag_id x) {
+  const trace *a = &k->at[x];
+  if (!a->seen || !a->t) return;
+  for (int i = 0; i < ag_node_n_arg(k->g, x) && a->state; i++) {
+    ag_id arg = ag_node_arg(k->g, x, i);
+    if (k->at[arg].t && !k->at[arg].state && k->at[arg].degree > TAME) add(k, arg);
+  }
+  ag_op op = ag_node_op(k->g, x);
+  bool steep = is_function(op) && op != AG_OP_SIN && op != AG_OP_COS && a->degree > TAME;
+  if (a->state && steep && ag_is_scalar(k->g, x)) add(k, x);
+}
+
+void ag_pulses_find(derive *d, int n_state, const ag_id *state, const ag_id *rows) {
+  ag_system *sys = d->sys;
+  ag_id top = d->m->t, terms[MOST];
+  for (int i = 0; i < sys->n.z; i++) top = rows[i] > top ? rows[i] : top;
+  for (int i = 0; i < n_state; i++) top = state[i] > top ? state[i] : top;
+  for (int i = 0; i < sys->n_basis; i++) {
+    top = sys->bases[i].N > top ? sys->bases[i].N : top;
+    top = sys->bases[i].W > top ? sys->bases[i].W : top;
+  }
+  hunt k = {.g = d->g, .terms = terms, .at = ag_heap_alloc(sizeof *k.at * ((size_t)top + 1))};
+  for (int i = 0; i < sys->n.z; i++) k.at[rows[i]].seen = true;
+  for (ag_id x = top; x > 0; x--)
+    for (int i = 0; k.at[x].seen && i < ag_node_n_arg(d->g, x); i++) k.at[ag_node_arg(d->g, x, i)].seen = true;
+  for (int i = 0; i < sys->n_basis; i++) {
+    k.at[sys->bases[i].N].basis = sys->bases[i].N != 0;
+    if (sys->bases[i].W) k.at[sys->bases[i].W].basis = true;
+  }
+  trace_all(&k, top, d->m->t, n_state, state);
+  for (int i = 0; i < sys->n.z; i++)
+    if (k.at[rows[i]].t && !k.at[rows[i]].state && k.at[rows[i]].degree > TAME) add(&k, rows[i]);
+  for (ag_id x = 1; x <= top; x++) collect(&k, x);
+  free(k.at);
+  if (!k.n) return;
+  sys->n.pulses = k.n;
+  sys->levels = ag_input(d->g, "levels", 2 * k.n, 1, AG_LEAF_REAL);
+  ag_id outs[2 * MOST];
+  for (int i = 0; i < 2 * k.n; i++) outs[i] = ag_sub(d->g, terms[i / 2], ag_entry(d->g, sys->levels, i, 0));
+  ag_role_make(sys, AG_ROLE_PULSES, 2 * k.n, outs);
+}

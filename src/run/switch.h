@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ * Inside run/: equations that choose (if, abs, sign, min, max). On a branch they are smooth; a step ends where a
+ * switching function s changes its sign, and the motion goes on behind it: on the other branch, or along s = 0 where
+ * both branches push back towards it (docs/design/0021). switch.c finds these places, slide.c decides and slides. */
+#ifndef AG_RUN_SWITCH_H
+#define AG_RUN_SWITCH_H
+#include "run/run_internal.h"
+
+enum { AG_SLIDE_MAX = 3, AG_SLIDE_FIELDS = 1 << AG_SLIDE_MAX }; /* surfaces the motion can slide along at once */
+
+struct ag_switch {
+  int n, n_c;
+  double *branch; /* per switching function its sign, at the end of c of the mover; 0: the motion slides on it */
+  int n_slide, slide[AG_SLIDE_MAX];
+  bool timeless;          /* the equations do not read t */
+  double *c;              /* per field: c with signs instead of the zeros of those slid on */
+  double *fields, *rates; /* per field: the right-hand side; the rates of all switching functions */
+  double lambda[AG_SLIDE_MAX], weight[AG_SLIDE_FIELDS];
+  double *s, *out, *now;         /* scratch: per switching function */
+  bool *hit, *skip;              /* per switching function: it is zero at the end of the step; it is not asked for */
+  bool *bounded[2];              /* per switching function: can it, can its rate be enclosed? */
+  ag_isolate *on_s, *on_rate[2]; /* rates on either side of the one slid on */
+  double *rows, *curve, *width, *before;
+  bool started;            /* branches have been decided: zeros among them are surfaces slid on */
+  const ag_stepper *plain; /* the method of the library: compiled ones do not slide */
+};
+
+/* What happens where switching functions are zero. */
+typedef enum ag_turn { AG_TURN_ON, AG_TURN_STICKS, AG_TURN_FORKS, AG_TURN_STUCK } ag_turn;
+
+/* slide.c. The right-hand side along the surfaces slid on. */
+int ag_slide_rhs(ag_mover *m, double t, const double *z, double *dz);
+/* How far the right-hand side is from the ends of the segment between the branches of the k-th surface slid on: 1 in
+ * the middle, 0 at an end. NaN: it cannot be had. */
+double ag_slide_margin(ag_mover *m, double t, const double *z, int k);
+/* Takes over which surfaces c says the motion slides on. */
+void ag_slide_sync(ag_mover *m);
+void ag_slide_resume(ag_mover *m); /* the same for a run that is continued */
+/* Decides at (t, z), where the functions marked as hit and those slid on are zero: branches are set, z is put onto the
+ * surfaces slid on. direction: of time; h: a usual step. */
+ag_turn ag_slide_decide(ag_mover *m, double t, double direction, double h);
+#endif
