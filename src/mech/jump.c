@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A Lagrangian that is not continuous where the motion passes a switching surface would ask for an impulse: a step of
- * the potential, a mass that changes at once. So would a constraint that is suddenly another one. These are refused.
+ * the potential, a mass that changes at once. So would a constraint that becomes another one. These are refused.
  * The surface s = 0 is searched by Newton's method from the start and from points of the domain; on it the difference
  * of both branches must vanish. A surface of time alone may change the potential, but not the momenta. */
 #include <math.h>
@@ -16,6 +16,7 @@ static const double CONTINUOUS = 1e-8; /* of the sizes on both sides */
 typedef struct leap {
   derive *d;
   bool timed;    /* s reads t alone */
+  bool row;      /* the values are a row of the constraints: a common factor does not matter */
   ag_tape *tape; /* on the full state: s, its gradient in the tangent of q, values on both sides */
   int n_value;
   double *out, *x, *delta;
@@ -49,8 +50,21 @@ static bool onto_surface(leap *l, double t) {
   return fabs(l->out[0]) <= 1e-12 * first;
 }
 
+/* A row that is zero on one side begins or ceases to act, which is watched on the way (run/rows.c). */
+static void compare_rows(leap *l, const double *plus, const double *minus) {
+  double pp = 0, pm = 0, mm = 0, rest = 0;
+  for (int i = 0; i < l->n_value; i++) pp += plus[i] * plus[i], pm += plus[i] * minus[i], mm += minus[i] * minus[i];
+  if (!isfinite(pp + mm) || pp == 0 || mm == 0) return;
+  for (int i = 0; i < l->n_value; i++) rest = fmax(rest, fabs(plus[i] - pm / mm * minus[i]));
+  if (rest > CONTINUOUS * sqrt(pp) && rest > l->worst) l->worst = rest;
+}
+
 static void compare(leap *l) {
   const double *plus = l->out + 1 + l->d->sys->n.xi, *minus = plus + l->n_value;
+  if (l->row) {
+    compare_rows(l, plus, minus);
+    return;
+  }
   for (int i = 0; i < l->n_value; i++) {
     double size = fabs(plus[i]) + fabs(minus[i]), jump = fabs(plus[i] - minus[i]);
     if (isfinite(size) && jump > CONTINUOUS * size && jump > l->worst) l->worst = jump;
@@ -91,8 +105,8 @@ static void make_tape(leap *l, const ag_choices *f, int k, int n, const ag_id *v
 }
 
 /* The largest jump at surface k of the values. */
-static double leap_at(derive *d, const ag_choices *f, int k, bool timed, int n, const ag_id *values) {
-  leap l = {.d = d, .timed = timed};
+static double leap_at(leap l, const ag_choices *f, int k, int n, const ag_id *values) {
+  const derive *d = l.d;
   l.x = ag_heap_alloc(sizeof(double) * (size_t)(d->sys->n.x + 1));
   l.delta = ag_heap_alloc(sizeof(double) * (size_t)(d->sys->n.xi + 1));
   make_tape(&l, f, k, n, values);
@@ -128,7 +142,7 @@ static ag_status check_lagrangian(derive *d) {
   for (int k = 0; k < f.n && status == AG_OK; k++) {
     bool timed = !ag_depends(d->g, 1, &f.s[k], d->nc, d->q);
     if (ag_depends(d->g, 1, &f.s[k], d->nc, d->xi) || !ag_depends(d->g, 1, &x, 1, &f.branch[k])) continue;
-    double jump = timed ? leap_at(d, &f, k, true, d->nc, p) : leap_at(d, &f, k, false, 1, &x);
+    double jump = leap_at((leap){.d = d, .timed = timed}, &f, k, timed ? d->nc : 1, timed ? p : &x);
     if (jump == 0) continue;
     complain(
         d, &f, k, jump, timed ? "the momenta jump" : "the Lagrangian jumps",
@@ -144,23 +158,27 @@ static ag_status check_lagrangian(derive *d) {
 
 /* A constraint that changes with time alone is watched when it is integrated. */
 static ag_status check_row(derive *d, int row) {
-  ag_id x = d->row_x[row];
+  ag_id x = d->row_x[row], one = ag_num(d->g, 1), *values = ag_heap_alloc(sizeof *values * (size_t)(d->nc + 1));
   ag_choices f = choices_of(d, &x);
   ag_status status = AG_OK;
+  values[d->nc] = x;
+  if (f.n) ag_reverse(d->g, 1, &x, &one, d->nc, d->xi, values);
   for (int k = 0; k < f.n && status == AG_OK; k++) {
     if (!ag_depends(d->g, 1, &f.s[k], d->nc, d->q) || ag_depends(d->g, 1, &f.s[k], d->nc, d->xi)) continue;
-    double jump = leap_at(d, &f, k, false, 1, &x);
+    double jump = leap_at((leap){.d = d, .row = true}, &f, k, d->nc + 1, values);
     if (jump == 0) continue;
     complain(d, &f, k, jump, "the constraint jumps", "velocities would have to change at once", d->sys->rows[row].pos);
     status = AG_WRONG;
   }
   ag_choices_done(&f);
+  free(values);
   return status;
 }
 
 ag_status ag_jumps_check(derive *d) {
   AG_TRY(check_lagrangian(d));
   if (d->sys->elimination == AG_ELIM_SADDLE || ag_has_cuts(d->m)) return AG_OK;
-  for (int r = 0; r < d->sys->n.row; r++) AG_TRY(check_row(d, r));
+  for (int r = 0; r < d->sys->n.row; r++)
+    if (d->sys->rows[r].kept) AG_TRY(check_row(d, r)); /* the others are watched */
   return AG_OK;
 }

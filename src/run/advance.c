@@ -352,7 +352,7 @@ ag_end ag_trajectory_step(run *r) {
   if (r->corner) ag_mover_signs(&r->m, r->t); /* crossings later in the step that was cut are found again */
   if (r->passed && r->smooth != 0) r->h = r->smooth, r->smooth = 0;
   r->corner = r->passed = false;
-  if (r->t == r->switch_at) {
+  if (r->t == r->switch_at && r->m.switches) { /* a row that begins to act may have changed the equations */
     AG_TRY_END(ag_trajectory_switch(r));
     recall_signs(r);
     return AG_END_TIME;
