@@ -17,7 +17,7 @@ typedef struct leap {
   derive *d;
   bool timed;    /* s reads t alone */
   bool row;      /* the values are a row of the constraints: a common factor does not matter */
-  ag_tape *tape; /* on the full state: s, its gradient in the tangent of q, values on both sides */
+  ag_tape *tape; /* on the full state: s, its gradient in the tangent of q and in t, values on both sides */
   int n_value;
   double *out, *x, *delta;
   double worst; /* jump found */
@@ -32,9 +32,10 @@ static ag_id on_side(const ag_choices *f, int k, double side, ag_id x) {
   return x;
 }
 
-/* Is there a point of s = 0 near the state in l->x? It is moved there. */
+/* Is there a point of s = 0 near the state in l->x and t? They are moved there; t only if s reads nothing else. */
 static bool onto_surface(leap *l, double t) {
   const ag_system *sys = l->d->sys;
+  int n = sys->n.xi;
   double first = 0;
   for (int i = 0; i < NEWTON; i++) {
     double square = 0;
@@ -42,9 +43,13 @@ static bool onto_surface(leap *l, double t) {
     const double s = l->out[0], *gradient = l->out + 1;
     first = i ? first : fabs(s);
     if (s == 0 || (i > 3 && fabs(s) <= 1e-14 * first)) return true;
-    for (int k = 0; k < sys->n.xi; k++) square += gradient[k] * gradient[k];
-    if (!(square > 0) || !isfinite(s)) return false;
-    for (int k = 0; k < sys->n.xi; k++) l->delta[k] = -s * gradient[k] / square;
+    for (int k = 0; k < n; k++) square += gradient[k] * gradient[k];
+    if (!((l->timed ? fabs(gradient[n]) : square) > 0) || !isfinite(s)) return false;
+    if (l->timed) {
+      t -= s / gradient[n];
+      continue;
+    }
+    for (int k = 0; k < n; k++) l->delta[k] = -s * gradient[k] / square;
     ag_retract(sys, l->x, l->delta);
   }
   return fabs(l->out[0]) <= 1e-12 * first;
@@ -60,7 +65,7 @@ static void compare_rows(leap *l, const double *plus, const double *minus) {
 }
 
 static void compare(leap *l) {
-  const double *plus = l->out + 1 + l->d->sys->n.xi, *minus = plus + l->n_value;
+  const double *plus = l->out + 2 + l->d->sys->n.xi, *minus = plus + l->n_value;
   if (l->row) {
     compare_rows(l, plus, minus);
     return;
@@ -80,8 +85,7 @@ static void search(leap *l) {
     ag_system_state0(sys, l->x);
     if (i && !ag_sampler_next(&sampler, &t, l->x)) break;
     for (int k = 0; k < sys->n.xi; k++) l->x[sys->n.q + k] = 2 * ag_random_unit(&sampler.state) - 1;
-    if (l->timed) ag_tape_once(l->tape, t, l->x, sys->params, NULL, l->out);
-    if (l->timed || onto_surface(l, t)) compare(l);
+    if (onto_surface(l, t)) compare(l);
   }
   ag_sampler_done(&sampler);
 }
@@ -90,17 +94,19 @@ static void search(leap *l) {
 static void make_tape(leap *l, const ag_choices *f, int k, int n, const ag_id *values) {
   derive *d = l->d;
   ag_graph *g = d->g;
-  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(1 + d->nc + 2 * n)), s = on_side(f, -1, 0, f->s[k]),
+  int first = 2 + d->nc; /* of the values */
+  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(first + 2 * n)), s = on_side(f, -1, 0, f->s[k]),
         one = ag_num(g, 1);
   outs[0] = s;
   ag_reverse(g, 1, &s, &one, d->nc, d->q, outs + 1);
+  ag_reverse(g, 1, &s, &one, 1, &d->m->t, outs + 1 + d->nc);
   for (int i = 0; i < n; i++) {
-    outs[1 + d->nc + i] = on_side(f, k, 1, values[i]);
-    outs[1 + d->nc + n + i] = on_side(f, k, -1, values[i]);
+    outs[first + i] = on_side(f, k, 1, values[i]);
+    outs[first + n + i] = on_side(f, k, -1, values[i]);
   }
-  l->tape = ag_full_tape(d->sys, 1 + d->nc + 2 * n, outs);
+  l->tape = ag_full_tape(d->sys, first + 2 * n, outs);
   l->out = ag_heap_alloc(sizeof(double) * (size_t)(l->tape->n_out + 1));
-  l->n_value = (l->tape->n_out - 1 - d->sys->n.xi) / 2;
+  l->n_value = (l->tape->n_out - 2 - d->sys->n.xi) / 2;
   free(outs);
 }
 
@@ -156,7 +162,6 @@ static ag_status check_lagrangian(derive *d) {
   return status;
 }
 
-/* A constraint that changes with time alone is watched when it is integrated. */
 static ag_status check_row(derive *d, int row) {
   ag_id x = d->row_x[row], one = ag_num(d->g, 1), *values = ag_heap_alloc(sizeof *values * (size_t)(d->nc + 1));
   ag_choices f = choices_of(d, &x);
@@ -164,8 +169,9 @@ static ag_status check_row(derive *d, int row) {
   values[d->nc] = x;
   if (f.n) ag_reverse(d->g, 1, &x, &one, d->nc, d->xi, values);
   for (int k = 0; k < f.n && status == AG_OK; k++) {
-    if (!ag_depends(d->g, 1, &f.s[k], d->nc, d->q) || ag_depends(d->g, 1, &f.s[k], d->nc, d->xi)) continue;
-    double jump = leap_at((leap){.d = d, .row = true}, &f, k, d->nc + 1, values);
+    bool timed = !ag_depends(d->g, 1, &f.s[k], d->nc, d->q);
+    if (ag_depends(d->g, 1, &f.s[k], d->nc, d->xi)) continue;
+    double jump = leap_at((leap){.d = d, .timed = timed, .row = true}, &f, k, d->nc + 1, values);
     if (jump == 0) continue;
     complain(d, &f, k, jump, "the constraint jumps", "velocities would have to change at once", d->sys->rows[row].pos);
     status = AG_WRONG;

@@ -410,6 +410,8 @@ def refused(folder):
         "mass in time": "lagrangian (if t > 1 then 1 else 2)*x'^2 + y'^2",
         "moving wall": "lagrangian 1/2*x'^2 + 1/2*y'^2 - (if x > 3 + t then 1 else 0)",
         "constraint": "lagrangian 1/2*x'^2 + 1/2*y'^2\nconstraint y' = (if x > 1 then 1 else 0)*x'",
+        "constraint in time": "lagrangian 1/2*x'^2 + 1/2*y'^2\nconstraint y' = (if t > 1 then 2 else 1)*x'",
+        "speed given": "lagrangian 1/2*x'^2 + 1/2*y'^2\nprescribe y = max(0, t - 1)",
     }
     for name, lines in cases.items():
         both = "" if "y'" in lines else "+ 1/2*y'^2"
@@ -420,6 +422,12 @@ def refused(folder):
         out = call(written(folder, f"model bend\nconfig x in R, y in R\nlagrangian 1/2*x'^2 + 1/2*y'^2 - {lines}\n"
                            "start x = 0.3, x' = 1\n"), "--t1", "1")
         check(out.returncode == 0, f"{lines}: {out.stderr}")
+    for mass, rows in (("max(1, t)", ""), ("1", "constraint y' = max(1, t)*x'\n"),  # continuous in time
+                       ("1", "constraint (if x > 1 then 2 else 1)*(y' - x') = 0\n"),  # the same row on both sides
+                       ("1", "constraint (if x > 1 then 1 else 0)*(y' - x') = 0\n")):  # begins to act, satisfied
+        out = call(written(folder, f"model steady\nconfig x in R, y in R\nlagrangian 1/2*{mass}*x'^2 + 1/2*y'^2\n{rows}"
+                           "start x' = 1, y' = 1\n"), "--t1", "2")
+        check(out.returncode == 0, f"mass {mass}, {rows}: {out.stderr}")
 
 
 # ---- the same numbers ----
