@@ -30,7 +30,15 @@ static int note_stage(void *self, double t, const double *z, double *dz) {
   ag_pulse *p = self;
   (void)z;
   dz[0] = 0;
+  for (int i = 0; i < p->n_place; i++)
+    if (p->place[i] == t) return 0;
   if (p->n_place < PLACES) p->place[p->n_place++] = t;
+  return 0;
+}
+
+static int no_change(void *self, double t, const double *z, double *J) {
+  (void)self, (void)t, (void)z;
+  J[0] = 0;
   return 0;
 }
 
@@ -39,7 +47,7 @@ static void find_places(ag_pulse *p, const ag_stepper *method) {
   size_t own = (size_t)(1 + room.own);
   double *space = ag_heap_aligned(sizeof(double) * (room.size + 2 * own)), z = 0, z1, error[2];
   memset(space, 0, sizeof(double) * (room.size + 2 * own));
-  ag_flow flow = {.n = 1, .m = 1, .rhs = note_stage, .self = p};
+  ag_flow flow = {.n = 1, .m = 1, .rhs = note_stage, .jacobian = no_change, .self = p};
   p->place[p->n_place++] = 0;
   (void)method->step(method, &flow, 0, 1, &z, space + room.size, &z1, space + room.size + own, 1, 1, error, space);
   free(space);

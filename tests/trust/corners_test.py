@@ -318,7 +318,7 @@ def smooth_pulse_cases(folder):
     }
     for force, push in cases.items():
         model = written(folder, f"model push\nconfig x in R\nlagrangian 1/2*x'^2\nforce x' = {force}\nstart x' = 1\n")
-        for method in ("dop853", "dopri5", "bs3"):
+        for method in ("dop853", "dopri5", "bs3", "radau3", "radau5"):
             got = run(model, "--t1", "100", "--method", method, "--rtol", "1e-8")
             near(got["state"]["x'"], 1 + push, f"{force} with {method}", 1e-5)
         got = run(model, "--t1", "100")
