@@ -10,11 +10,8 @@
 #include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/json.h"
-#include "cli/open.h"
 #include "cli/output.h"
-#include "view/view.h"
-
-enum { MOST_SOURCES = 16 };
+#include "cli/sources.h"
 
 typedef struct args {
   ag_common common;
@@ -68,28 +65,13 @@ static const ag_option options[] = {
 /* What the command works on. */
 typedef struct job {
   const args *a;
-  int n;
-  ag_source *sources[MOST_SOURCES];
-  anagyre_model *models[MOST_SOURCES]; /* NULL for files */
-  anagyre_motion *motions[MOST_SOURCES];
-  ag_text columns; /* words that are no sources */
+  ag_sources from;
+  anagyre_options run; /* of models */
+  ag_text columns;     /* words that are no sources */
   ag_figure figure;
   ag_paper paper;
   ag_text path; /* of the figure */
 } job;
-
-static ag_status fail(const job *p, ag_status status, const ag_text *trouble) {
-  if (status == AG_WRONG) (void)ag_usage("plot", "%s", ag_text_cstr(trouble));
-  else ag_output_tell("error: %s", ag_text_cstr(trouble));
-  if (p->a->common.json) {
-    ag_json j = {0};
-    ag_json_begin(&j, NULL, '{');
-    ag_json_string(&j, "error", ag_text_cstr(trouble));
-    ag_json_end(&j, '}');
-    ag_json_print(&j);
-  }
-  return status;
-}
 
 /* ---- sources ---- */
 
@@ -98,60 +80,25 @@ static bool ends_with(const char *s, const char *end) {
   return n > k && !strcmp(s + n - k, end);
 }
 
-static bool is_result(const char *word) { return ends_with(word, ".h5") || ends_with(word, ".csv"); }
-
-static ag_status add_model(job *p, const char *word) {
-  const args *a = p->a;
-  ag_common common = a->common;
-  common.words = &word, common.n_word = 1;
-  ag_status status;
-  anagyre_model *m = ag_open_derived(&common, &(ag_derive_options){.t0 = a->t0}, &status);
-  if (!m) return status;
-  anagyre_options o = anagyre_defaults();
-  o.t0 = a->t0, o.t1 = a->t1, o.rtol = a->rtol, o.atol = a->rtol / 100, o.method = a->method;
-  o.every = fabs(a->t1 - a->t0) / 4000; /* steps are longer than details */
-  anagyre_motion *motion = anagyre_run(m, &o);
-  if (!motion) return ag_open_refuse(m, ag_api_ctx(m), AG_WRONG, &common);
-  if (anagyre_motion_failed(motion) && !a->common.quiet)
-    ag_output_tell("warning: %s ended at t = %.6g: %s", word, *anagyre_motion_final(motion, "t").data,
-                   anagyre_motion_end(motion));
-  p->models[p->n] = m, p->motions[p->n] = motion;
-  p->sources[p->n++] = ag_source_motion(motion, m);
-  return AG_OK;
-}
-
-static ag_status add_source(job *p, const char *word) {
-  ag_text trouble = {0};
-  ag_status status = AG_OK;
-  if (p->n == MOST_SOURCES) {
-    ag_text_printf(&trouble, "more than %d files in one figure", MOST_SOURCES);
-    status = fail(p, AG_WRONG, &trouble);
-  } else if (!is_result(word)) {
-    status = add_model(p, word);
-  } else if ((p->sources[p->n] = ag_source_file(word, &status, &trouble))) {
-    p->n++;
-    status = AG_OK;
-  } else {
-    status = fail(p, status, &trouble);
-  }
-  ag_text_done(&trouble);
-  return status;
-}
-
 /* The first word is a source, and so are others that are files of results; what is left are columns. */
 static ag_status add_sources(job *p) {
   const ag_common *c = &p->a->common;
-  AG_TRY(add_source(p, c->words[0]));
+  anagyre_options *o = &p->run;
+  *o = anagyre_defaults();
+  o->t0 = p->a->t0, o->t1 = p->a->t1, o->rtol = p->a->rtol, o->atol = p->a->rtol / 100, o->method = p->a->method;
+  o->every = fabs(o->t1 - o->t0) / 4000; /* steps are longer than details */
+  p->from = (ag_sources){.verb = "plot", .common = c, .run = o};
+  AG_TRY(ag_sources_add(&p->from, c->words[0]));
   for (int i = 1; i < c->n_word; i++) {
-    if (is_result(c->words[i])) {
-      AG_TRY(add_source(p, c->words[i]));
+    if (ag_sources_is_file(c->words[i])) {
+      AG_TRY(ag_sources_add(&p->from, c->words[i]));
       continue;
     }
     ag_text_printf(&p->columns, "%s%s", p->columns.n ? "," : "", c->words[i]);
   }
   if (p->columns.n && p->a->y) return ag_usage("plot", "columns are given twice: as words and with --y");
   bool changed = c->changes.n_set || p->a->common.sweeps.n;
-  if (changed && !p->models[0]) return ag_usage("plot", "--set changes a model, not a file of results");
+  if (changed && !p->from.models[0]) return ag_usage("plot", "--set changes a model, not a file of results");
   return AG_OK;
 }
 
@@ -163,10 +110,7 @@ static void choose_path(job *p) {
     ag_text_str(&p->path, p->a->output);
     return;
   }
-  const char *word = p->a->common.words[0], *slash = strrchr(word, '/');
-  const char *name = slash ? slash + 1 : word, *dot = strrchr(name, '.');
-  ag_text_strn(&p->path, name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
-  ag_text_str(&p->path, ".png");
+  ag_sources_name(&p->a->common, ".png", &p->path);
 }
 
 static bool choose_paper(job *p) {
@@ -227,7 +171,8 @@ static ag_status draw_in(job *p, const char *folder) {
   ag_gnuplot_data(&p->figure, &data);
   ag_status status = save_in(folder, "figure.gp", &script);
   if (status == AG_OK) status = save_in(folder, "figure.dat", &data);
-  if (status == AG_OK && !ag_gnuplot_run(folder, "figure.gp", &trouble)) status = fail(p, AG_SYSTEM, &trouble);
+  if (status == AG_OK && !ag_gnuplot_run(folder, "figure.gp", &trouble))
+    status = ag_sources_fail(&p->from, AG_SYSTEM, &trouble);
   if (status == AG_OK) status = move_out(folder, "figure", p->path.s);
   ag_text_done(&script);
   ag_text_done(&data);
@@ -320,8 +265,8 @@ static ag_status make(job *p) {
                                      .title = a->bare ? "" : a->title,
                                      .drift = a->drift,
                                      .about = !a->bare};
-  ag_status status = ag_figure_make(&p->figure, p->n, p->sources, &request, &trouble);
-  if (status != AG_OK) status = fail(p, status, &trouble);
+  ag_status status = ag_figure_make(&p->figure, p->from.n, p->from.sources, &request, &trouble);
+  if (status != AG_OK) status = ag_sources_fail(&p->from, status, &trouble);
   ag_text_done(&trouble);
   if (status == AG_OK && a->term) draw_in_terminal(p);
   if (status == AG_OK && !a->term) status = draw(p);
@@ -333,11 +278,7 @@ static ag_status act(void *self) {
   job p = {.a = self};
   ag_status status = make(&p);
   if (p.figure.arena) ag_figure_done(&p.figure);
-  for (int i = 0; i < p.n; i++) {
-    ag_source_free(p.sources[i]);
-    anagyre_motion_free(p.motions[i]);
-    anagyre_close(p.models[i]);
-  }
+  ag_sources_done(&p.from);
   ag_text_done(&p.columns);
   ag_text_done(&p.path);
   return status;

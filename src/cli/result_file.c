@@ -119,6 +119,14 @@ static ag_status refuse(ag_continued *c, const char *path, const char *why) {
   return AG_SYSTEM;
 }
 
+const char **ag_continue_sets(const ag_archive *archive, int *n) {
+  const ag_field *set = ag_fields_find(&archive->fields, "/options/set");
+  *n = set && set->kind == AG_FIELD_TEXT && set->rank == 1 ? (int)set->dim[0] : 0;
+  const char **sets = ag_heap_alloc(sizeof *sets * (size_t)(*n + 1)), *s = set ? set->data : "";
+  for (int i = 0; i < *n; i++, s += strlen(s) + 1) sets[i] = s;
+  return sets;
+}
+
 ag_status ag_continue_open(ag_continued *c, const char *path, ag_run_options *o, bool *strict) {
   ag_text trouble = {0};
   *c = (ag_continued){.archive = ag_archive_open(path, &trouble)};
@@ -137,11 +145,7 @@ ag_status ag_continue_open(ag_continued *c, const char *path, ag_run_options *o,
     return AG_WRONG;
   }
   c->residual_max = ag_fields_get_number(fields, "/summary@constraint_residual_max", 0);
-  const ag_field *set = ag_fields_find(fields, "/options/set");
-  if (set && set->kind == AG_FIELD_TEXT && set->rank == 1) c->n_set = (int)set->dim[0];
-  c->sets = ag_heap_alloc(sizeof *c->sets * (size_t)(c->n_set + 1));
-  const char *s = set ? set->data : "";
-  for (int i = 0; i < c->n_set; i++, s += strlen(s) + 1) c->sets[i] = s;
+  c->sets = ag_continue_sets(c->archive, &c->n_set);
   return AG_OK;
 }
 

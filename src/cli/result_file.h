@@ -18,6 +18,8 @@ typedef struct ag_continued {
 ag_status ag_continue_open(ag_continued *c, const char *path, ag_run_options *o, bool *strict);
 /* Sets o->t1 (t1 NULL: what the run was made for) and o->from. */
 ag_status ag_continue_until(ag_continued *c, const double *t1, ag_run_options *o);
+/* What was set in the model of a file: n texts "name=value" in the archive, in an array to be freed. */
+const char **ag_continue_sets(const ag_archive *archive, int *n);
 /* The model of a file, with what was set in it. */
 anagyre_model *ag_continue_model(const ag_archive *archive, int n_set, const char *const *sets);
 /* The model of the file, derived again; its section becomes that of o. Errors go to its context. */

@@ -130,4 +130,7 @@ bool ag_gnuplot_run(const char *folder, const char *script, ag_text *trouble);
 
 /* The figure in characters of Braille, so many columns wide. */
 void ag_terminal_draw(const ag_figure *f, int columns, bool colour, ag_text *out);
+
+#include "view/page.h"  /* the page of `anagyre view` */
+#include "view/scene.h" /* what it shows */
 #endif

@@ -14,4 +14,19 @@ const ag_column *ag_source_column_of(const ag_source *s, int at);
 /* The line about a run grows: "m = 1, g = 9.81; energy drift 1e-12". */
 void ag_about_value(ag_text *out, const char *name, double value);
 void ag_about_drift(ag_text *out, double drift); /* NaN: not known */
+
+/* A series as knots: rows, and for each the codes of value and slope. Value = lo + (hi - lo) code/65534 (65535: not a
+ * number), slope = steep code/32767. */
+typedef struct ag_knots {
+  long n, *row;
+  unsigned short *value;
+  short *slope;
+  double lo, hi, steep;
+} ag_knots;
+/* Chooses knots so that the cubics between them pass all n > 0 rows within `within` (times in order, no two equal). */
+void ag_knots_make(ag_knots *k, long n, const double *t, const double *y, double within);
+void ag_knots_done(ag_knots *k);
+double ag_knots_at(const ag_knots *k, const double *t, double when); /* as the page reads them back */
+/* The cubic with these values and slopes at its ends. */
+double ag_knots_between(double t0, double y0, double s0, double t1, double y1, double s1, double t);
 #endif

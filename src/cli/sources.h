@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * What `plot` and `view` are made from: result files, tables, and models that are run first. */
+#ifndef AG_CLI_SOURCES_H
+#define AG_CLI_SOURCES_H
+#include "cli/open.h"
+#include "view/view.h"
+
+enum { AG_MOST_SOURCES = 16 };
+
+typedef struct ag_sources {
+  const char *verb;
+  const ag_common *common;
+  const anagyre_options *run; /* of models */
+  int n;
+  ag_source *sources[AG_MOST_SOURCES];
+  anagyre_model *models[AG_MOST_SOURCES]; /* NULL for files */
+  anagyre_motion *motions[AG_MOST_SOURCES];
+} ag_sources;
+
+bool ag_sources_is_file(const char *word); /* by its name: .h5 or .csv */
+/* Opens a file, or opens and runs a model. Prints what is wrong. */
+AG_MUST_USE ag_status ag_sources_add(ag_sources *s, const char *word);
+void ag_sources_done(ag_sources *s);
+/* Prints a line about what is wrong, as JSON as well if that is asked for. Returns the status. */
+ag_status ag_sources_fail(const ag_sources *s, ag_status status, const ag_text *trouble);
+/* "name.end" beside where the command was typed, from the first word: "runs/stone.h5" gives "stone.png". */
+void ag_sources_name(const ag_common *common, const char *end, ag_text *out);
+#endif

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: MIT
+// The page: puts the parts together, keeps time, and answers keys, buttons and fingers.
+import "katex/dist/katex.min.css";
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { readPage, type Mark } from "./data";
+import { typeset } from "./equations";
+import { Plots, short } from "./plots";
+import { Stage } from "./stage";
+import { Theme } from "./theme";
+import { button, element, icons, toggle } from "./widgets";
+
+const { page, runs } = readPage();
+const from = Math.min(...runs.map((r) => r.from));
+const to = Math.max(...runs.map((r) => r.to));
+const hasPicture = runs[0].things.length > 0;
+const query = new URLSearchParams(location.hash.slice(1));
+
+const get = (id: string) => document.getElementById(id)!;
+get("title").textContent = page.title;
+document.title = page.title;
+
+// ---- state ----
+
+let time = from;
+let playing = false;
+let speed = 1;
+let loop = false;
+let theme = new Theme(matchMedia("(prefers-color-scheme: dark)").matches);
+
+const notice = get("notice");
+function tell(text: string): void {
+  notice.textContent = text;
+  notice.classList.toggle("shown", text !== "");
+}
+
+let stage: Stage | null = null;
+if (hasPicture) {
+  try {
+    stage = new Stage(get("canvas") as HTMLCanvasElement, runs);
+  } catch (e) {
+    console.warn(e);
+    tell("This browser has no WebGL: only the plots are shown.");
+  }
+}
+document.body.classList.toggle("flat", !stage);
+if (query.has("bare")) document.body.classList.add("bare");
+
+const plots = new Plots(get("plots"), runs, theme, (t) => seek(t));
+
+// ---- time ----
+
+const transport = get("transport");
+const playButton = button(icons.play, "Play (space)", () => play(!playing));
+const slider = element("input", {
+  type: "range",
+  min: String(from),
+  max: String(to),
+  step: "any",
+  id: "time",
+  "aria-label": "time",
+}) as HTMLInputElement;
+const readout = element("output", { id: "readout", for: "time" });
+const ticks = element("div", { class: "ticks" });
+const track = element("div", { class: "track" });
+track.append(ticks, slider);
+const speeds = element("input", {
+  type: "range",
+  min: "-1",
+  max: "1",
+  step: "0.02",
+  value: "0",
+  id: "speed",
+  "aria-label": "speed",
+}) as HTMLInputElement;
+const speedText = element("output", { id: "speed-text", for: "speed" });
+
+function seek(t: number): void {
+  time = Math.min(to, Math.max(from, t));
+  slider.value = String(time);
+  readout.textContent = `t = ${short(time)}`;
+  slider.setAttribute("aria-valuetext", readout.textContent);
+  stage?.move(time);
+  plots.move(time);
+}
+
+function play(on: boolean): void {
+  if (on && time >= to) seek(from);
+  playing = on;
+  playButton.replaceChildren(on ? icons.pause() : icons.play());
+  playButton.setAttribute("aria-pressed", String(on));
+  playButton.title = on ? "Pause (space)" : "Play (space)";
+}
+
+function setSpeed(x: number): void {
+  speed = Math.min(10, Math.max(0.1, x));
+  speeds.value = String(Math.log10(speed));
+  speedText.textContent = `×${+speed.toPrecision(2)}`;
+}
+
+slider.addEventListener("input", () => seek(Number(slider.value)));
+speeds.addEventListener("input", () => setSpeed(10 ** Number(speeds.value)));
+speeds.addEventListener("dblclick", () => setSpeed(1));
+
+const loopButton = toggle("loop", "start again at the end (L)", false, (on) => (loop = on));
+const marks: Mark[] = runs[0].marks;
+for (const m of marks.slice(0, 300)) {
+  const tick = element("button", { class: "tick", type: "button", title: `${m.name} t = ${short(m.t)}` });
+  tick.setAttribute("aria-label", tick.title);
+  tick.style.left = `${(100 * (m.t - from)) / (to - from || 1)}%`;
+  tick.addEventListener("click", () => seek(m.t));
+  ticks.append(tick);
+}
+const jump = (forward: boolean) => {
+  const small = 1e-9 * (to - from);
+  const next = forward ? marks.find((m) => m.t > time + small) : [...marks].reverse().find((m) => m.t < time - small);
+  if (next) {
+    seek(next.t);
+    flash(`${next.name}, t = ${short(next.t)}`);
+  }
+};
+transport.append(playButton);
+if (marks.length) transport.append(button(icons.previous, "Previous event ([)", () => jump(false)));
+transport.append(track);
+if (marks.length) transport.append(button(icons.next, "Next event (])", () => jump(true)));
+const speedBox = element("label", { class: "speed", title: "speed, 0.1 to 10 (< and >)" });
+speedBox.append(speeds, speedText);
+transport.append(readout, speedBox, loopButton);
+
+let flashTimer = 0;
+function flash(text: string): void {
+  tell(text);
+  clearTimeout(flashTimer);
+  flashTimer = window.setTimeout(() => tell(""), 2500);
+}
+
+// ---- switches of the picture ----
+
+const groupNames: Record<string, string> = {
+  trace: "trace",
+  axes: "axes of inertia",
+  omega: "angular velocity",
+  normal: "normal force",
+  friction: "friction",
+  arrow: "arrows",
+  joint: "joints",
+  ground: "ground",
+};
+const switchKeys: Record<string, string> = { trace: "1", axes: "2", omega: "3", normal: "4", friction: "5" };
+const switches = new Map<string, () => void>();
+let followToggle: HTMLButtonElement | null = null;
+if (stage) {
+  const box = get("switches");
+  const s = stage;
+  followToggle = toggle("follow", "camera follows the body (F)", false, (on) => s.setFollow(on));
+  box.append(followToggle);
+  for (const [group, name] of Object.entries(groupNames)) {
+    if (!s.groups.includes(group)) continue;
+    const key = switchKeys[group];
+    const t = toggle(name, key ? `${name} (${key})` : name, s.shown(group), (on) => s.show(group, on));
+    t.dataset.group = group;
+    box.append(t);
+    if (key) switches.set(key, () => t.click());
+  }
+  box.append(button(icons.frame, "Whole motion (0)", () => s.look()), button(icons.top, "From above (9)", () => s.top()));
+}
+
+// ---- panels ----
+
+const chips = get("chips");
+for (const p of runs[0].panels) {
+  const t = toggle(p.label, `plot of ${p.name}`, p.main, (on) => plots.toggle(p, on));
+  t.dataset.panel = p.name;
+  chips.append(t);
+}
+
+// ---- side panel ----
+
+const side = get("side");
+const sideButton = button(icons.info, "Parameters, equations, provenance (I)", () => showSide(side.hidden));
+function showSide(on: boolean): void {
+  side.hidden = !on;
+  document.body.classList.toggle("with-side", on);
+  sideButton.setAttribute("aria-pressed", String(on));
+  if (on && !side.childElementCount) fillSide();
+  fit();
+}
+
+function table(rows: [string, string][]): HTMLElement {
+  const t = element("table", {});
+  for (const [name, value] of rows) {
+    const row = element("tr", {});
+    const a = element("th", { scope: "row" });
+    const b = element("td", {});
+    a.textContent = name;
+    b.textContent = value;
+    row.append(a, b);
+    t.append(row);
+  }
+  return t;
+}
+
+function section(title: string, ...content: Node[]): void {
+  const s = element("section", {});
+  const h = element("h2", {});
+  h.textContent = title;
+  s.append(h, ...content);
+  side.append(s);
+}
+
+function paragraph(text: string): HTMLElement {
+  const p = element("p", {});
+  p.textContent = text;
+  return p;
+}
+
+function fillSide(): void {
+  if (page.params.length) section("Parameters", table(page.params));
+  if (marks.length) {
+    const list = element("div", { class: "events" });
+    for (const m of marks.slice(0, 100)) {
+      const b = element("button", { type: "button" });
+      b.textContent = `${m.name}  t = ${short(m.t)}`;
+      b.addEventListener("click", () => seek(m.t));
+      list.append(b);
+    }
+    section("Events", list);
+  }
+  if (page.equations) {
+    const host = element("div", { class: "equations" });
+    typeset(page.equations, host);
+    section("Equations", host);
+  }
+  runs.forEach((run, i) => {
+    const notes: Node[] = [table(run.facts), paragraph(run.about)];
+    if (run.leftOut.length) notes.push(paragraph(`Not in this page, to keep it small: ${run.leftOut.join(", ")}.`));
+    section(i ? "Compared with" : "Provenance", ...notes);
+  });
+  section(
+    "Keys",
+    table([
+      ["space", "play or pause"],
+      ["← →", "one frame; with shift ten"],
+      ["[ ]", "previous, next event"],
+      ["< >", "slower, faster"],
+      ["F, 0, 9", "follow, whole motion, from above"],
+      ["1 to 5", "trace, axes, angular velocity, forces"],
+      ["D, I, L", "dark, this panel, loop"],
+      ["P, V", "PNG, video"],
+    ]),
+  );
+}
+
+// ---- pictures and films ----
+
+function save(blob: Blob, end: string): void {
+  const link = element("a", { download: `${runs[0].name.replace(/\.[^.]*$/, "").replace(/[^\w.-]+/g, "_")}.${end}` }) as HTMLAnchorElement;
+  link.href = URL.createObjectURL(blob);
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+function picture(): void {
+  if (!stage) return;
+  stage.draw(true);
+  const source = stage.canvas;
+  const canvas = document.createElement("canvas");
+  canvas.width = source.width;
+  canvas.height = source.height;
+  const g = canvas.getContext("2d")!;
+  g.fillStyle = theme.background;
+  g.fillRect(0, 0, canvas.width, canvas.height);
+  g.drawImage(source, 0, 0);
+  canvas.toBlob((blob) => blob && save(blob, "png"), "image/png");
+}
+
+let recorder: MediaRecorder | null = null;
+const videoButton = button(icons.video, "Record a video (V)", () => record());
+function record(): void {
+  if (!stage) return;
+  if (recorder) {
+    recorder.stop();
+    return;
+  }
+  const kind = ["video/webm;codecs=vp9", "video/webm", "video/mp4"].find((k) => MediaRecorder.isTypeSupported(k));
+  if (typeof MediaRecorder === "undefined" || !kind) {
+    flash("This browser cannot record videos.");
+    return;
+  }
+  const pieces: Blob[] = [];
+  recorder = new MediaRecorder(stage.canvas.captureStream(60), { mimeType: kind, videoBitsPerSecond: 8e6 });
+  recorder.ondataavailable = (e) => pieces.push(e.data);
+  recorder.onstop = () => {
+    save(new Blob(pieces, { type: kind }), kind.startsWith("video/mp4") ? "mp4" : "webm");
+    recorder = null;
+    stage!.opaque(null);
+    videoButton.classList.remove("recording");
+    tell("");
+  };
+  stage.opaque(theme.background);
+  recorder.start(500);
+  videoButton.classList.add("recording");
+  tell("Recording; V ends it.");
+  play(true);
+}
+
+// ---- theme ----
+
+const darkButton = button(icons.dark, "Light or dark (D)", () => dress(new Theme(!theme.dark)));
+function dress(next: Theme): void {
+  theme = next;
+  document.documentElement.dataset.theme = theme.dark ? "dark" : "light";
+  stage?.dress(theme);
+  plots.dress(theme);
+}
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (e) => dress(new Theme(e.matches)));
+
+const tools = get("tools");
+if (stage) tools.append(button(icons.camera, "Save as PNG (P)", picture), videoButton);
+tools.append(darkButton, sideButton);
+
+// ---- keys ----
+
+const keys: Record<string, (e: KeyboardEvent) => void> = {
+  " ": () => play(!playing),
+  ArrowRight: (e) => seek(time + ((e.shiftKey ? 10 : 1) * speed) / 30),
+  ArrowLeft: (e) => seek(time - ((e.shiftKey ? 10 : 1) * speed) / 30),
+  Home: () => seek(from),
+  End: () => seek(to),
+  "[": () => jump(false),
+  "]": () => jump(true),
+  "<": () => setSpeed(speed / 1.25),
+  ">": () => setSpeed(speed * 1.25),
+  f: () => followToggle?.click(),
+  "0": () => stage?.look(),
+  "9": () => stage?.top(),
+  d: () => darkButton.click(),
+  i: () => sideButton.click(),
+  l: () => loopButton.click(),
+  p: picture,
+  v: record,
+};
+addEventListener("keydown", (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  const onButton = e.target instanceof HTMLButtonElement && (e.key === " " || e.key === "Enter");
+  if (onButton) return;
+  const act = keys[e.key] ?? keys[e.key.toLowerCase()] ?? (switches.has(e.key) ? () => switches.get(e.key)!() : null);
+  if (!act) return;
+  e.preventDefault();
+  act(e);
+});
+
+// ---- frames ----
+
+function fit(): void {
+  const box = get("stage");
+  stage?.resize(box.clientWidth, box.clientHeight);
+  plots.resize();
+}
+new ResizeObserver(fit).observe(get("main"));
+new ResizeObserver(fit).observe(get("stage"));
+
+let before = 0;
+let frames = 0;
+function frame(now: number): void {
+  const passed = Math.min(0.1, (now - before) / 1000);
+  before = now;
+  if (playing) {
+    const next = time + passed * speed;
+    if (next < to) seek(next);
+    else if (loop) seek(from);
+    else {
+      seek(to);
+      play(false);
+      recorder?.stop();
+    }
+  }
+  stage?.draw();
+  frames++;
+  requestAnimationFrame(frame);
+}
+
+dress(theme);
+setSpeed(1);
+if (stage?.wanders()) followToggle?.click();
+seek(query.has("t") ? Number(query.get("t")) : from);
+showSide(!query.has("bare") && innerWidth >= 1100);
+fit();
+requestAnimationFrame(frame);
+
+// For tests and for taking pictures of pages.
+Object.assign(window, {
+  anagyre: {
+    seek,
+    time: () => time,
+    playing: () => playing,
+    frames: () => frames,
+    range: [from, to],
+    whereIs: (name: string, run = 0) => stage?.whereIs(name, run) ?? null,
+    value: (name: string, entry = 0) => {
+      const p = runs[0].panels.find((x) => x.name === name);
+      const s = p?.entries[entry];
+      return s === undefined ? null : typeof s === "number" ? s : s.at(time);
+    },
+    draw: () => stage?.draw(true),
+    ready: true,
+  },
+});

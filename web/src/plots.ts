@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// Panels with the observables over time, one below the other. Time can be dragged in any of them.
+import uPlot from "uplot";
+import { at, drawingTimes, type Mark, type Panel, type Run } from "./data";
+import type { Theme } from "./theme";
+
+interface Open {
+  panel: Panel;
+  box: HTMLElement;
+  values: HTMLElement;
+  cursor: HTMLElement;
+  plot: uPlot;
+}
+
+const subscripts = "₀₁₂₃₄₅₆₇₈₉";
+
+export function short(x: number): string {
+  if (!Number.isFinite(x)) return "–";
+  const a = Math.abs(x);
+  if (a !== 0 && (a < 1e-3 || a >= 1e5)) return x.toExponential(3).replace("-", "−").replace("e-", "e−");
+  return x.toPrecision(5).replace("-", "−");
+}
+
+export class Plots {
+  private readonly open: Open[] = [];
+  private theme: Theme;
+  private time: number;
+  private width = 0;
+
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly runs: Run[],
+    theme: Theme,
+    private readonly seek: (t: number) => void,
+  ) {
+    this.theme = theme;
+    this.time = runs[0].from;
+    for (const p of runs[0].panels) if (p.main) this.add(p);
+  }
+
+  has(panel: Panel): boolean {
+    return this.open.some((o) => o.panel === panel);
+  }
+
+  toggle(panel: Panel, on: boolean): void {
+    if (on === this.has(panel)) return;
+    if (on) this.add(panel);
+    else {
+      const i = this.open.findIndex((o) => o.panel === panel);
+      this.open[i].plot.destroy();
+      this.open[i].box.remove();
+      this.open.splice(i, 1);
+    }
+    this.redraw();
+  }
+
+  private data(panel: Panel): { data: uPlot.AlignedData; series: uPlot.Series[] } {
+    const parts: { t: number[]; y: number[][] }[] = [];
+    const series: uPlot.Series[] = [{}];
+    this.runs.forEach((run, k) => {
+      const same = k ? run.panels.find((p) => p.name === panel.name) : panel;
+      if (!same) return;
+      const t = drawingTimes(same.entries, run.from, run.to, 30000);
+      parts.push({ t, y: same.entries.map((e) => t.map((x) => at(e, x))) });
+      same.entries.forEach((_, i) =>
+        series.push({
+          label: `${i}`,
+          stroke: () => this.theme.curve(i),
+          width: k ? 1 : 1.6,
+          dash: k ? [5, 4] : undefined,
+          alpha: k ? 0.8 : 1,
+          points: { show: false },
+          spanGaps: k > 0 || this.runs.length > 1,
+        }),
+      );
+    });
+    if (parts.length === 1) return { data: [parts[0].t, ...parts[0].y], series };
+    // Two runs have different times: each has values at its own, and lines pass over the times of the other.
+    const all = [...new Set(parts.flatMap((p) => p.t))].sort((a, b) => a - b);
+    const place = new Map(all.map((t, i) => [t, i]));
+    const columns: (number | undefined)[][] = [];
+    for (const part of parts)
+      for (const y of part.y) {
+        const column: (number | undefined)[] = new Array<number | undefined>(all.length).fill(undefined);
+        part.t.forEach((t, i) => (column[place.get(t)!] = y[i]));
+        columns.push(column);
+      }
+    return { data: [all, ...columns] as uPlot.AlignedData, series };
+  }
+
+  private add(panel: Panel): void {
+    const box = document.createElement("div");
+    box.className = "panel";
+    const head = document.createElement("div");
+    head.className = "panel-head";
+    const label = document.createElement("span");
+    label.className = "panel-label";
+    label.textContent = panel.label;
+    const values = document.createElement("span");
+    values.className = "panel-values";
+    head.append(label, values);
+    const body = document.createElement("div");
+    body.className = "panel-body";
+    box.append(head, body);
+    this.host.append(box);
+    const { data, series } = this.data(panel);
+    const from = Math.min(...this.runs.map((r) => r.from));
+    const to = Math.max(...this.runs.map((r) => r.to));
+    const axis = { stroke: () => this.theme.text, font: "11px system-ui, sans-serif", grid: { stroke: () => this.theme.grid, width: 1 }, ticks: { show: false } };
+    const plot = new uPlot(
+      {
+        width: Math.max(200, this.host.clientWidth - 16),
+        height: 110,
+        padding: [6, 10, 0, 0],
+        legend: { show: false },
+        cursor: { show: false },
+        scales: { x: { time: false, range: () => [from, to] }, y: { range: (_u, lo, hi) => padded(lo, hi) } },
+        axes: [
+          { ...axis, size: 22, gap: 3 },
+          { ...axis, size: 62, gap: 4, space: 26, values: (_u, v) => v.map(tick) },
+        ],
+        series,
+        hooks: { draw: [(u) => this.drawMarks(u, this.runs[0].marks)] },
+      },
+      data,
+      body,
+    );
+    const cursor = document.createElement("div");
+    cursor.className = "cursor";
+    plot.over.append(cursor);
+    const drag = (e: PointerEvent) => {
+      const r = plot.over.getBoundingClientRect();
+      const x = Math.min(r.width, Math.max(0, e.clientX - r.left));
+      this.seek(plot.posToVal(x, "x"));
+    };
+    plot.over.style.touchAction = "pan-y";
+    plot.over.addEventListener("pointerdown", (e) => {
+      plot.over.setPointerCapture(e.pointerId);
+      drag(e);
+    });
+    plot.over.addEventListener("pointermove", (e) => {
+      if (e.buttons) drag(e);
+    });
+    this.open.push({ panel, box, values, cursor, plot });
+  }
+
+  private drawMarks(u: uPlot, marks: Mark[]): void {
+    if (!marks.length || marks.length > 200) return;
+    const g = u.ctx;
+    g.save();
+    g.strokeStyle = this.theme.text;
+    g.globalAlpha = 0.55;
+    g.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
+    g.lineWidth = devicePixelRatio;
+    for (const m of marks) {
+      const x = Math.round(u.valToPos(m.t, "x", true)) + 0.5;
+      g.beginPath();
+      g.moveTo(x, u.bbox.top);
+      g.lineTo(x, u.bbox.top + u.bbox.height);
+      g.stroke();
+    }
+    g.restore();
+  }
+
+  dress(theme: Theme): void {
+    this.theme = theme;
+    this.redraw();
+  }
+
+  private redraw(): void {
+    for (const o of this.open) o.plot.redraw(false, true);
+    this.move(this.time);
+  }
+
+  move(t: number): void {
+    this.time = t;
+    for (const o of this.open) {
+      const x = o.plot.valToPos(t, "x");
+      o.cursor.style.transform = `translateX(${x}px)`;
+      while (o.values.childElementCount < o.panel.entries.length) o.values.append(document.createElement("span"));
+      o.panel.entries.forEach((e, i) => {
+        const one = o.values.children[i] as HTMLElement;
+        const index = o.panel.entries.length > 1 ? subscripts[(i + 1) % 10] + " " : "";
+        one.textContent = `${index}${short(at(e, t))}`;
+        one.style.color = this.theme.curve(i);
+      });
+    }
+  }
+
+  resize(): void {
+    const width = Math.max(200, this.host.clientWidth - 16);
+    if (width === this.width) return;
+    this.width = width;
+    for (const o of this.open) o.plot.setSize({ width, height: 110 });
+    this.move(this.time);
+  }
+}
+
+/** Room above and below; a constant gets a range of its own. */
+function padded(lo: number, hi: number): [number, number] {
+  if (lo === null || hi === null || !Number.isFinite(lo) || !Number.isFinite(hi)) return [-1, 1];
+  const size = hi - lo;
+  const least = 1e-6 * Math.max(Math.abs(lo), Math.abs(hi));
+  const pad = size > least ? 0.07 * size : Math.max(0.05 * Math.abs(hi), 1e-12);
+  return [lo - pad, hi + pad];
+}
+
+function tick(v: number): string {
+  if (v === null) return "";
+  const a = Math.abs(v);
+  const text = a !== 0 && (a < 1e-4 || a >= 1e6) ? v.toExponential(1) : String(+v.toPrecision(6));
+  return text.replace("-", "−");
+}

@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: MIT
+// The things of a scene as objects of three.js. Each knows how to move itself to a time.
+import * as THREE from "three";
+import { Line2 } from "three/addons/lines/Line2.js";
+import { LineGeometry } from "three/addons/lines/LineGeometry.js";
+import { LineMaterial } from "three/addons/lines/LineMaterial.js";
+import { at, drawingTimes, type Series, type Thing } from "./data";
+import type { Theme } from "./theme";
+
+export interface Actor {
+  thing: Thing;
+  object: THREE.Object3D;
+  /** Moves it to a time. */
+  move(t: number): void;
+  /** Takes the colours of a theme. */
+  dress(theme: Theme): void;
+}
+
+/** What is known of the whole scene before its things are made. */
+export interface Frame {
+  size: number; // of the bodies
+  centre: THREE.Vector3; // of the motion
+  spread: number; // how far it goes from there
+  from: number;
+  to: number;
+  ghost: boolean;
+  arrowScale: Map<string, number>;
+}
+
+const E3 = new THREE.Vector3(0, 0, 1);
+
+export function place(series: Series[] | undefined, t: number, out: THREE.Vector3): THREE.Vector3 {
+  if (!series) return out.set(0, 0, 0);
+  return out.set(at(series[0], t), at(series[1], t), series.length > 2 ? at(series[2], t) : 0);
+}
+
+/** Orientation of a thing: `turned`, or the axis as third direction with `mark` as first. */
+function orient(thing: Thing, t: number, q: THREE.Quaternion): void {
+  const turned = thing.args.turned;
+  if (turned) {
+    q.set(at(turned[1], t), at(turned[2], t), at(turned[3], t), at(turned[0], t)).normalize();
+    return;
+  }
+  if (!thing.args.axis) {
+    if (!thing.args.mark) q.identity();
+    else {
+      const m = place(thing.args.mark, t, new THREE.Vector3());
+      q.setFromAxisAngle(E3, Math.atan2(m.y, m.x));
+    }
+    return;
+  }
+  const z = place(thing.args.axis, t, new THREE.Vector3()).normalize();
+  if (!thing.args.mark) {
+    q.setFromUnitVectors(E3, z);
+    return;
+  }
+  const x = place(thing.args.mark, t, new THREE.Vector3());
+  x.addScaledVector(z, -x.dot(z)).normalize();
+  const y = new THREE.Vector3().crossVectors(z, x);
+  q.setFromRotationMatrix(new THREE.Matrix4().makeBasis(x, y, z));
+}
+
+function size(thing: Thing, name: string): number {
+  const v = thing.args[name]?.[0];
+  return typeof v === "number" ? v : v ? v.at(-Infinity) : 1;
+}
+
+// ---- materials ----
+
+type Pattern = "octants" | "quarters" | "none";
+
+/** A solid in two shades, so that its turning is seen. */
+class Skin extends THREE.MeshStandardMaterial {
+  readonly second = { value: new THREE.Color() };
+
+  constructor(pattern: Pattern, ghost: boolean) {
+    super({ roughness: 0.5, metalness: 0.02, transparent: ghost, opacity: ghost ? 0.32 : 1 });
+    this.depthWrite = !ghost;
+    if (pattern === "none") return;
+    const product = pattern === "octants" ? "edge.x*edge.y*edge.z" : "edge.x*edge.y";
+    this.onBeforeCompile = (shader) => {
+      shader.uniforms.second = this.second;
+      shader.vertexShader = shader.vertexShader
+        .replace("#include <common>", "#include <common>\nvarying vec3 vLocal;")
+        .replace("#include <begin_vertex>", "#include <begin_vertex>\nvLocal = position;");
+      shader.fragmentShader = shader.fragmentShader
+        .replace("#include <common>", "#include <common>\nvarying vec3 vLocal;\nuniform vec3 second;")
+        .replace(
+          "#include <color_fragment>",
+          `#include <color_fragment>
+          vec3 edge = clamp(vLocal/max(fwidth(vLocal), vec3(1e-9)), -1.0, 1.0);
+          diffuseColor.rgb = mix(diffuseColor.rgb, second, 0.5 - 0.5*(${product}));`,
+        );
+    };
+    this.customProgramCacheKey = () => `skin-${pattern}`;
+  }
+
+  paint(first: THREE.Color, second: THREE.Color): void {
+    this.color.copy(first);
+    this.second.value.copy(second);
+  }
+}
+
+function mesh(geometry: THREE.BufferGeometry, material: THREE.Material): THREE.Mesh {
+  const m = new THREE.Mesh(geometry, material);
+  m.castShadow = true;
+  m.receiveShadow = true;
+  return m;
+}
+
+// ---- solids ----
+
+/** A profile (distance from the axis, height) turned about the third axis. */
+function lathe(grid: { rows: number; values: Float32Array }): THREE.BufferGeometry {
+  const points: THREE.Vector2[] = [];
+  for (let i = 0; i < grid.rows; i++) points.push(new THREE.Vector2(Math.max(0, grid.values[2 * i]), grid.values[2 * i + 1]));
+  return new THREE.LatheGeometry(points, 96).rotateX(Math.PI / 2);
+}
+
+/** A closed surface given by rows of points, from pole to pole. */
+function surface(grid: { rows: number; cols: number; values: Float32Array }): THREE.BufferGeometry {
+  const g = new THREE.BufferGeometry();
+  g.setAttribute("position", new THREE.BufferAttribute(grid.values, 3));
+  const index: number[] = [];
+  for (let i = 0; i + 1 < grid.rows; i++) {
+    for (let j = 0; j + 1 < grid.cols; j++) {
+      const a = i * grid.cols + j;
+      index.push(a, a + 1, a + grid.cols, a + 1, a + grid.cols + 1, a + grid.cols);
+    }
+  }
+  g.setIndex(index);
+  g.computeVertexNormals();
+  // The first and the last column are the same points: they share their normals, so that no seam is seen.
+  const normal = g.getAttribute("normal");
+  const n = new THREE.Vector3();
+  const m = new THREE.Vector3();
+  for (let i = 0; i < grid.rows; i++) {
+    const a = i * grid.cols;
+    const b = a + grid.cols - 1;
+    n.fromBufferAttribute(normal, a).add(m.fromBufferAttribute(normal, b)).normalize();
+    normal.setXYZ(a, n.x, n.y, n.z);
+    normal.setXYZ(b, n.x, n.y, n.z);
+  }
+  return g;
+}
+
+function solidGeometry(thing: Thing, frame: Frame): { geometry: THREE.BufferGeometry; pattern: Pattern; sides?: boolean } {
+  const s = (name: string) => size(thing, name);
+  switch (thing.kind) {
+    case "ball":
+      return { geometry: new THREE.SphereGeometry(s("r"), 64, 40), pattern: thing.args.turned ? "octants" : "none" };
+    case "ellipsoid":
+      return { geometry: new THREE.SphereGeometry(1, 96, 64).scale(s("a"), s("b"), s("c")), pattern: "octants" };
+    case "torus":
+      return { geometry: new THREE.TorusGeometry(s("a"), s("b"), 32, 128), pattern: "quarters" };
+    case "disk":
+      return {
+        geometry: new THREE.CylinderGeometry(s("r"), s("r"), 0.03 * s("r"), 96).rotateX(Math.PI / 2),
+        pattern: "quarters",
+      };
+    case "cylinder":
+      return {
+        geometry: new THREE.CylinderGeometry(s("r"), s("r"), 2 * s("h"), 96).rotateX(Math.PI / 2),
+        pattern: "quarters",
+      };
+    case "box":
+      return { geometry: new THREE.BoxGeometry(s("a"), s("b"), s("c")), pattern: "none" };
+    case "lathe":
+      return { geometry: lathe(thing.grid!), pattern: "octants", sides: true };
+    case "mesh":
+      return { geometry: surface(thing.grid!), pattern: "octants", sides: true };
+    default:
+      return { geometry: new THREE.SphereGeometry(0.035 * frame.size, 24, 16), pattern: "none" };
+  }
+}
+
+function solid(thing: Thing, frame: Frame): Actor {
+  const { geometry, pattern, sides } = solidGeometry(thing, frame);
+  const skin = new Skin(pattern, frame.ghost);
+  if (sides) skin.side = THREE.DoubleSide;
+  const object = mesh(geometry, skin);
+  object.castShadow = !frame.ghost;
+  return {
+    thing,
+    object,
+    move(t) {
+      place(thing.args.at, t, object.position);
+      orient(thing, t, object.quaternion);
+    },
+    dress(theme) {
+      const c = theme.body(thing.colour, frame.ghost);
+      if (thing.kind === "point") skin.paint(theme.ink, theme.ink);
+      else skin.paint(c[0], c[1]);
+    },
+  };
+}
+
+// ---- rods ----
+
+function stretch(object: THREE.Object3D, a: THREE.Vector3, b: THREE.Vector3): void {
+  const d = b.clone().sub(a);
+  const length = d.length();
+  object.visible = length > 0;
+  if (!object.visible) return;
+  object.position.copy(a);
+  object.quaternion.setFromUnitVectors(E3, d.divideScalar(length));
+  object.scale.set(1, 1, length);
+}
+
+/** A rod of length 1 along the third axis. */
+function rodGeometry(r: number): THREE.BufferGeometry {
+  return new THREE.CylinderGeometry(r, r, 1, 20).rotateX(Math.PI / 2).translate(0, 0, 0.5);
+}
+
+class Helix extends THREE.Curve<THREE.Vector3> {
+  constructor(private readonly r: number) {
+    super();
+  }
+  override getPoint(u: number, out = new THREE.Vector3()): THREE.Vector3 {
+    const inner = Math.min(1, Math.max(0, (u - 0.08) / 0.84));
+    const fade = Math.min(1, inner * 12, (1 - inner) * 12);
+    const angle = 2 * Math.PI * 9 * inner;
+    return out.set(this.r * fade * Math.cos(angle), this.r * fade * Math.sin(angle), u);
+  }
+}
+
+function rods(thing: Thing, frame: Frame): Actor {
+  const group = new THREE.Group();
+  const skin = new Skin("none", frame.ghost);
+  const points = thing.args.points;
+  const cols = points ? pointWidth(points.length, thing) : 0;
+  const n = points ? points.length / cols - 1 : 1;
+  const geometry =
+    thing.kind === "spring"
+      ? new THREE.TubeGeometry(new Helix(0.06 * frame.size), 300, 0.012 * frame.size, 8)
+      : rodGeometry(0.018 * frame.size);
+  for (let i = 0; i < n; i++) group.add(mesh(geometry, skin));
+  const a = new THREE.Vector3();
+  const b = new THREE.Vector3();
+  return {
+    thing,
+    object: group,
+    move(t) {
+      for (let i = 0; i < n; i++) {
+        place(points ? points.slice(cols * i, cols * (i + 1)) : thing.args.from, t, a);
+        place(points ? points.slice(cols * (i + 1), cols * (i + 2)) : thing.args.to, t, b);
+        stretch(group.children[i], a, b);
+      }
+    },
+    dress(theme) {
+      const c = thing.colour ? theme.body(thing.colour, frame.ghost)[0] : theme.rod;
+      skin.paint(c, c);
+    },
+  };
+}
+
+/** Numbers per point of a polyline: the program says so, or it is the only way to divide them. */
+function pointWidth(n: number, thing: Thing): number {
+  const said = thing.args.width?.[0];
+  if (typeof said === "number") return said;
+  return n % 3 === 0 ? 3 : 2;
+}
+
+// ---- arrows ----
+
+function arrow(thing: Thing, frame: Frame): Actor {
+  const group = new THREE.Group();
+  const material = new THREE.MeshStandardMaterial({ roughness: 0.6, transparent: frame.ghost, opacity: frame.ghost ? 0.4 : 1 });
+  const r = 0.016 * frame.size;
+  const shaft = mesh(rodGeometry(r), material);
+  const head = mesh(new THREE.ConeGeometry(3 * r, 8 * r, 24).rotateX(Math.PI / 2).translate(0, 0, -4 * r), material);
+  group.add(shaft, head);
+  const scale = frame.arrowScale.get(thing.group) ?? 1;
+  const a = new THREE.Vector3();
+  const v = new THREE.Vector3();
+  return {
+    thing,
+    object: group,
+    move(t) {
+      place(thing.args.at, t, a);
+      place(thing.args.along, t, v).multiplyScalar(scale);
+      const length = v.length();
+      const shown = Number.isFinite(length) && length > 1e-6 * frame.size;
+      shaft.visible = head.visible = shown;
+      if (!shown) return;
+      group.position.copy(a);
+      group.quaternion.setFromUnitVectors(E3, v.divideScalar(length));
+      const headLength = Math.min(8 * r, 0.6 * length);
+      head.scale.setScalar(headLength / (8 * r));
+      head.position.set(0, 0, length);
+      shaft.scale.set(1, 1, Math.max(1e-9, length - 0.9 * headLength));
+    },
+    dress(theme) {
+      material.color.copy(theme.arrow(thing.group, thing.colour));
+    },
+  };
+}
+
+/** Principal axes of a symmetric 3 x 3 matrix by Jacobi's method: columns of the result. */
+export function principalAxes(m: number[]): { axes: number[][]; moments: number[] } {
+  const a = [m.slice(0, 3), m.slice(3, 6), m.slice(6, 9)];
+  const v = [
+    [1, 0, 0],
+    [0, 1, 0],
+    [0, 0, 1],
+  ];
+  for (let sweep = 0; sweep < 30; sweep++) {
+    for (const [p, q] of [
+      [0, 1],
+      [0, 2],
+      [1, 2],
+    ]) {
+      if (Math.abs(a[p][q]) < 1e-14 * (Math.abs(a[p][p]) + Math.abs(a[q][q]))) continue;
+      const angle = 0.5 * Math.atan2(2 * a[p][q], a[q][q] - a[p][p]);
+      const c = Math.cos(angle);
+      const s = Math.sin(angle);
+      for (let k = 0; k < 3; k++) [a[k][p], a[k][q]] = [c * a[k][p] - s * a[k][q], s * a[k][p] + c * a[k][q]];
+      for (let k = 0; k < 3; k++) [a[p][k], a[q][k]] = [c * a[p][k] - s * a[q][k], s * a[p][k] + c * a[q][k]];
+      for (let k = 0; k < 3; k++) [v[k][p], v[k][q]] = [c * v[k][p] - s * v[k][q], s * v[k][p] + c * v[k][q]];
+    }
+  }
+  return { axes: v, moments: [a[0][0], a[1][1], a[2][2]] };
+}
+
+function axes(thing: Thing, frame: Frame): Actor {
+  const group = new THREE.Group();
+  const inertia = (thing.args.inertia ?? []).map((x) => at(x, 0));
+  const found = principalAxes(inertia.length === 9 ? inertia : [1, 0, 0, 0, 1, 0, 0, 0, 1]);
+  const materials: THREE.MeshStandardMaterial[] = [];
+  const r = 0.011 * frame.size;
+  const length = 0.75 * frame.size;
+  for (let k = 0; k < 3; k++) {
+    const material = new THREE.MeshStandardMaterial({ roughness: 0.6 });
+    const one = new THREE.Group();
+    const shaft = mesh(rodGeometry(r), material);
+    shaft.scale.set(1, 1, 2 * length);
+    shaft.position.z = -length;
+    const tip = mesh(new THREE.ConeGeometry(2.6 * r, 7 * r, 20).rotateX(Math.PI / 2).translate(0, 0, length), material);
+    one.add(shaft, tip);
+    one.quaternion.setFromUnitVectors(E3, new THREE.Vector3(found.axes[0][k], found.axes[1][k], found.axes[2][k]).normalize());
+    group.add(one);
+    materials.push(material);
+  }
+  return {
+    thing,
+    object: group,
+    move(t) {
+      place(thing.args.at, t, group.position);
+      orient(thing, t, group.quaternion);
+    },
+    dress(theme) {
+      materials.forEach((m, k) => m.color.copy(theme.axes[k]));
+    },
+  };
+}
+
+// ---- traces ----
+
+function trace(thing: Thing, frame: Frame): Actor {
+  const series = thing.args.at;
+  const times = drawingTimes(series, frame.from, frame.to, 20000);
+  const positions: number[] = [];
+  const p = new THREE.Vector3();
+  const kept: number[] = [];
+  for (const t of times) {
+    place(series, t, p);
+    if (!Number.isFinite(p.x + p.y + p.z)) continue;
+    kept.push(t);
+    positions.push(p.x, p.y, p.z);
+  }
+  const group = new THREE.Group();
+  const whole = new LineMaterial({ linewidth: 1.4, transparent: true, opacity: frame.ghost ? 0.25 : 0.35 });
+  const past = new LineMaterial({ linewidth: 2.6, transparent: true, opacity: frame.ghost ? 0.5 : 1 });
+  const geometry = new LineGeometry();
+  const done = new LineGeometry();
+  if (kept.length < 2) {
+    positions.push(...(kept.length ? positions.slice(0, 3) : [0, 0, 0]), 0, 0, 0);
+  }
+  geometry.setPositions(positions);
+  done.setPositions(positions);
+  group.add(new Line2(geometry, whole), new Line2(done, past));
+  group.renderOrder = 1;
+  return {
+    thing,
+    object: group,
+    move(t) {
+      let lo = 0;
+      let hi = kept.length;
+      while (lo < hi) {
+        const middle = (lo + hi) >> 1;
+        if (kept[middle] <= t) lo = middle + 1;
+        else hi = middle;
+      }
+      done.instanceCount = Math.max(0, Math.min(lo, kept.length - 1));
+    },
+    dress(theme) {
+      const c = frame.ghost ? theme.ghost : thing.colour ? theme.body(thing.colour, false)[0] : theme.trace;
+      whole.color.copy(c);
+      past.color.copy(c);
+    },
+  };
+}
+
+// ---- grounds ----
+
+/** Two shades of a chequered floor that fades out. */
+function floorTexture(theme: Theme, cells: number): THREE.CanvasTexture {
+  const n = 1024;
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = n;
+  const g = canvas.getContext("2d")!;
+  const step = n / cells;
+  for (let i = 0; i < cells; i++) {
+    for (let j = 0; j < cells; j++) {
+      g.fillStyle = `#${((i + j) % 2 ? theme.floor[0] : theme.floor[1]).getHexString()}`;
+      g.fillRect(Math.floor(i * step), Math.floor(j * step), Math.ceil(step), Math.ceil(step));
+    }
+  }
+  const texture = new THREE.CanvasTexture(canvas);
+  texture.colorSpace = THREE.SRGBColorSpace;
+  texture.anisotropy = 8;
+  return texture;
+}
+
+function fadeTexture(): THREE.CanvasTexture {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 256;
+  const g = canvas.getContext("2d")!;
+  const fade = g.createRadialGradient(128, 128, 60, 128, 128, 127);
+  fade.addColorStop(0, "#fff");
+  fade.addColorStop(1, "#000");
+  g.fillStyle = fade;
+  g.fillRect(0, 0, 256, 256);
+  return new THREE.CanvasTexture(canvas);
+}
+
+function nice(x: number): number {
+  const p = 10 ** Math.floor(Math.log10(x));
+  return (x / p < 1.5 ? 1 : x / p < 3.5 ? 2 : x / p < 7.5 ? 5 : 10) * p;
+}
+
+function plane(thing: Thing, frame: Frame): Actor {
+  const turns = Boolean(thing.args.angle) || Boolean(thing.args.turned);
+  const cell = nice(0.5 * frame.size);
+  const half = turns ? frame.spread + 1.2 * frame.size : frame.spread + 4 * frame.size;
+  const cells = Math.min(128, 2 * Math.ceil(half / cell));
+  const width = cells * cell;
+  const material = new THREE.MeshStandardMaterial({
+    roughness: 1,
+    transparent: true,
+    alphaMap: turns ? null : fadeTexture(),
+    polygonOffset: true,
+    polygonOffsetFactor: 2,
+    polygonOffsetUnits: 2,
+    side: THREE.DoubleSide,
+  });
+  const floor = new THREE.Mesh(turns ? new THREE.CircleGeometry(width / 2, 128) : new THREE.PlaneGeometry(width, width), material);
+  floor.receiveShadow = true;
+  const group = new THREE.Group();
+  group.add(floor);
+  if (!turns) floor.position.set(cell * Math.round(frame.centre.x / cell), cell * Math.round(frame.centre.y / cell), 0);
+  const origin = new THREE.Vector3();
+  const spin = new THREE.Quaternion();
+  return {
+    thing,
+    object: group,
+    move(t) {
+      place(thing.args.at, t, origin);
+      group.position.copy(origin);
+      orient(thing, t, group.quaternion);
+      if (thing.args.angle) group.quaternion.multiply(spin.setFromAxisAngle(E3, at(thing.args.angle[0], t)));
+      if (!turns && !thing.args.at && !thing.args.axis) return;
+      if (!turns) {
+        const local = frame.centre.clone().sub(origin).applyQuaternion(group.quaternion.clone().invert());
+        floor.position.set(cell * Math.round(local.x / cell), cell * Math.round(local.y / cell), 0);
+      }
+    },
+    dress(theme) {
+      material.map?.dispose();
+      material.map = floorTexture(theme, cells);
+      material.needsUpdate = true;
+    },
+  };
+}
+
+function hollow(thing: Thing, frame: Frame): Actor {
+  const group = new THREE.Group();
+  let geometry: THREE.BufferGeometry;
+  if (thing.kind === "shell") geometry = new THREE.SphereGeometry(size(thing, "r"), 96, 64).rotateX(Math.PI / 2);
+  else if (thing.kind === "tube") {
+    const r = size(thing, "r");
+    geometry = new THREE.CylinderGeometry(r, r, 2 * (frame.spread + 2 * frame.size), 96, 1, true).rotateX(Math.PI / 2);
+  } else geometry = thing.grid ? lathe(thing.grid) : new THREE.BufferGeometry();
+  const material = new THREE.MeshStandardMaterial({
+    roughness: 0.8,
+    transparent: true,
+    opacity: 0.28,
+    side: THREE.DoubleSide,
+    depthWrite: false,
+  });
+  const skin = new THREE.Mesh(geometry, material);
+  const lines = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.35 });
+  group.add(skin, rings(thing, frame, lines));
+  const spin = new THREE.Quaternion();
+  return {
+    thing,
+    object: group,
+    move(t) {
+      place(thing.args.at, t, group.position);
+      orient(thing, t, group.quaternion);
+      if (thing.args.angle) group.quaternion.multiply(spin.setFromAxisAngle(E3, at(thing.args.angle[0], t)));
+    },
+    dress(theme) {
+      material.color.copy(theme.floor[0]);
+      lines.color.copy(theme.ink);
+    },
+  };
+}
+
+/** Parallels and meridians of a hollow ground. */
+function rings(thing: Thing, frame: Frame, material: THREE.LineBasicMaterial): THREE.Object3D {
+  const profile: [number, number][] = [];
+  if (thing.kind === "shell") {
+    for (let i = 0; i <= 64; i++) {
+      const u = (Math.PI * i) / 64;
+      profile.push([size(thing, "r") * Math.sin(u), -size(thing, "r") * Math.cos(u)]);
+    }
+  } else if (thing.kind === "tube") {
+    const l = frame.spread + 2 * frame.size;
+    for (let i = 0; i <= 64; i++) profile.push([size(thing, "r"), -l + (2 * l * i) / 64]);
+  } else if (thing.grid) {
+    for (let i = 0; i < thing.grid.rows; i++) profile.push([thing.grid.values[2 * i], thing.grid.values[2 * i + 1]]);
+  }
+  const points: number[] = [];
+  const n = profile.length - 1;
+  for (let k = 0; k < 24; k++) {
+    const c = Math.cos((2 * Math.PI * k) / 24);
+    const s = Math.sin((2 * Math.PI * k) / 24);
+    for (let i = 0; i < n; i++)
+      points.push(profile[i][0] * c, profile[i][0] * s, profile[i][1], profile[i + 1][0] * c, profile[i + 1][0] * s, profile[i + 1][1]);
+  }
+  for (let i = n; i > 0; i -= Math.max(1, Math.round(n / 8))) {
+    const [r, z] = profile[i];
+    for (let k = 0; k < 96; k++) {
+      const a = (2 * Math.PI * k) / 96;
+      const b = (2 * Math.PI * (k + 1)) / 96;
+      points.push(r * Math.cos(a), r * Math.sin(a), z, r * Math.cos(b), r * Math.sin(b), z);
+    }
+  }
+  const g = new THREE.BufferGeometry();
+  g.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
+  return new THREE.LineSegments(g, material);
+}
+
+export function makeActor(thing: Thing, frame: Frame): Actor {
+  switch (thing.kind) {
+    case "segment":
+    case "polyline":
+    case "spring":
+      return rods(thing, frame);
+    case "arrow":
+      return arrow(thing, frame);
+    case "axes":
+      return axes(thing, frame);
+    case "trace":
+      return trace(thing, frame);
+    case "plane":
+      return plane(thing, frame);
+    case "shell":
+    case "tube":
+    case "bowl":
+      return hollow(thing, frame);
+    default:
+      return solid(thing, frame);
+  }
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+// The picture: renderer, light, camera, and the actors of one or two runs.
+import * as THREE from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { drawingTimes, type Run, type Series, type Thing } from "./data";
+import { makeActor, place, type Actor, type Frame } from "./shapes";
+import type { Theme } from "./theme";
+
+const solids = new Set(["ball", "ellipsoid", "torus", "disk", "cylinder", "box", "lathe", "mesh", "point"]);
+
+function extent(thing: Thing): number {
+  const s = (name: string) => {
+    const v = thing.args[name]?.[0];
+    return typeof v === "number" ? v : 0;
+  };
+  switch (thing.kind) {
+    case "ball":
+    case "disk":
+      return s("r");
+    case "cylinder":
+      return Math.hypot(s("r"), s("h"));
+    case "torus":
+      return s("a") + s("b");
+    case "ellipsoid":
+      return Math.max(s("a"), s("b"), s("c"));
+    case "box":
+      return 0.5 * Math.hypot(s("a"), s("b"), s("c"));
+    case "lathe":
+    case "mesh": {
+      const width = thing.kind === "mesh" ? 3 : 2;
+      const values = thing.grid!.values;
+      let most = 0;
+      for (let i = 0; i + width <= values.length; i += width) {
+        let sum = 0;
+        for (let k = 0; k < width; k++) sum += values[i + k] ** 2;
+        most = Math.max(most, Math.sqrt(sum));
+      }
+      return most;
+    }
+    default:
+      return 0;
+  }
+}
+
+/** Places that a thing is at, as series of coordinates. */
+function places(thing: Thing): Series[][] {
+  const out: Series[][] = [];
+  if (thing.group === "ground" || thing.kind === "axes" || thing.group === "omega") return out;
+  for (const name of ["at", "from", "to"]) if (thing.args[name]) out.push(thing.args[name]);
+  const points = thing.args.points;
+  const width = thing.args.width?.[0] === 2 || (points && points.length % 3) ? 2 : 3;
+  if (points) for (let i = 0; i + width <= points.length; i += width) out.push(points.slice(i, i + width));
+  return out;
+}
+
+export interface Bounds {
+  box: THREE.Box3;
+  size: number;
+}
+
+function bounds(runs: Run[]): Bounds {
+  const box = new THREE.Box3();
+  const p = new THREE.Vector3();
+  let size = 0;
+  let spacing = 0;
+  for (const run of runs) {
+    for (const thing of run.things) {
+      const r = extent(thing);
+      size = Math.max(size, 2 * r);
+      for (const series of places(thing)) {
+        for (const t of drawingTimes(series, run.from, run.to, 2000)) {
+          place(series, t, p);
+          if (!Number.isFinite(p.x + p.y + p.z)) continue;
+          box.expandByPoint(p);
+          if (r > 0) {
+            box.expandByPoint(p.clone().addScalar(r));
+            box.expandByPoint(p.clone().addScalar(-r));
+          }
+        }
+      }
+      if (thing.kind === "segment" || thing.kind === "spring") {
+        const a = place(thing.args.from, run.from, new THREE.Vector3());
+        spacing = Math.max(spacing, a.distanceTo(place(thing.args.to, run.from, p)));
+      }
+    }
+    for (const thing of run.things) {
+      const r = thing.args.r?.[0];
+      if ((thing.kind === "shell" || thing.kind === "tube") && typeof r === "number" && thing.kind === "shell") {
+        place(thing.args.at, run.from, p);
+        box.expandByPoint(p.clone().addScalar(r));
+        box.expandByPoint(p.clone().addScalar(-r));
+      }
+    }
+  }
+  if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
+  const diagonal = box.getSize(new THREE.Vector3()).length();
+  if (spacing > size) size = spacing;
+  if (!(size > 0)) size = 0.15 * diagonal;
+  if (!(size > 0)) size = 1;
+  return { box, size };
+}
+
+/** Arrows of a group have one scale: the longest is as long as a body. Normal and friction force share theirs. */
+function arrowScales(runs: Run[], size: number): Map<string, number> {
+  const most = new Map<string, number>();
+  const v = new THREE.Vector3();
+  const key = (group: string) => (group === "normal" || group === "friction" ? "force" : group);
+  for (const run of runs) {
+    for (const thing of run.things) {
+      if (thing.kind !== "arrow") continue;
+      const lengths = drawingTimes(thing.args.along, run.from, run.to, 800)
+        .map((t) => place(thing.args.along, t, v).length())
+        .filter((x) => Number.isFinite(x))
+        .sort((a, b) => a - b);
+      const high = lengths.length ? lengths[Math.floor(0.98 * (lengths.length - 1))] : 0;
+      most.set(key(thing.group), Math.max(most.get(key(thing.group)) ?? 0, high));
+    }
+  }
+  const scales = new Map<string, number>();
+  for (const group of ["normal", "friction", "omega", "arrow"]) {
+    const high = most.get(key(group)) ?? 0;
+    scales.set(group, high > 0 ? (0.8 * size) / high : 1);
+  }
+  return scales;
+}
+
+export class Stage {
+  readonly renderer: THREE.WebGLRenderer;
+  readonly camera = new THREE.PerspectiveCamera(32, 1, 0.01, 1000);
+  readonly controls: OrbitControls;
+  readonly groups: string[];
+  readonly size: number;
+  private readonly scene = new THREE.Scene();
+  private readonly actors: Actor[] = [];
+  private readonly hidden = new Set<string>();
+  private readonly sun = new THREE.DirectionalLight(0xffffff, 2.2);
+  private readonly sky = new THREE.HemisphereLight(0xffffff, 0x8890a0, 1.4);
+  private readonly box: THREE.Box3;
+  private follow = false;
+  private readonly focus = new THREE.Vector3();
+  private stale = true;
+  private time = 0;
+
+  constructor(
+    readonly canvas: HTMLCanvasElement,
+    readonly runs: Run[],
+  ) {
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, preserveDrawingBuffer: true });
+    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+    const found = bounds(runs);
+    this.box = found.box;
+    this.size = found.size;
+    const centre = this.box.getCenter(new THREE.Vector3());
+    const spread = 0.5 * this.box.getSize(new THREE.Vector3()).setZ(0).length();
+    const arrowScale = arrowScales(runs, this.size);
+    runs.forEach((run, i) => {
+      const frame: Frame = {
+        size: this.size,
+        centre,
+        spread,
+        from: run.from,
+        to: run.to,
+        ghost: i > 0,
+        arrowScale,
+      };
+      run.things.forEach((thing) => {
+        if (i > 0 && thing.group === "ground") return;
+        const actor = makeActor(this.coloured(thing, run), frame);
+        this.actors.push(actor);
+        this.scene.add(actor.object);
+      });
+    });
+    this.groups = [...new Set(this.actors.map((a) => a.thing.group))];
+    for (const group of ["axes", "omega", "normal", "friction"]) this.show(group, false);
+    this.camera.up.set(0, 0, 1);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.enableDamping = true;
+    this.controls.dampingFactor = 0.12;
+    this.controls.addEventListener("change", () => (this.stale = true));
+    this.scene.add(this.sky, this.sun, this.sun.target);
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.bias = -0.0005;
+    this.sun.shadow.normalBias = 0.01 * this.size;
+    const reach = 2.2 * this.size;
+    Object.assign(this.sun.shadow.camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.1 * this.size, far: 20 * this.size });
+    this.sun.shadow.radius = 4;
+    this.move(runs[0].from);
+    this.look();
+  }
+
+  /** Several bodies get different colours. */
+  private coloured(thing: Thing, run: Run): Thing {
+    if (thing.colour || thing.group !== "body" || !solids.has(thing.kind) || thing.kind === "point") return thing;
+    const all = run.things.filter((x) => x.group === "body" && solids.has(x.kind) && x.kind !== "point");
+    return { ...thing, colour: 1 + (all.indexOf(thing) % 8) };
+  }
+
+  /** Everything in view, from a little above. */
+  look(): void {
+    const centre = this.follow ? this.focus.clone() : this.box.getCenter(new THREE.Vector3());
+    const radius = this.follow ? 1.3 * this.size : Math.max(0.6 * this.size, 0.5 * this.box.getSize(new THREE.Vector3()).length());
+    const distance = (1.12 * radius) / Math.sin((this.camera.fov * Math.PI) / 360) / Math.min(1, this.camera.aspect);
+    const flat = this.box.max.z - this.box.min.z < 1e-3 * this.size;
+    const direction = flat ? new THREE.Vector3(0.25, -0.75, 1.1) : new THREE.Vector3(0.75, -1.15, 0.62);
+    this.controls.target.copy(centre);
+    this.camera.position.copy(centre).addScaledVector(direction.normalize(), distance);
+    this.camera.near = 0.01 * distance;
+    this.camera.far = 60 * distance;
+    this.camera.updateProjectionMatrix();
+    this.controls.update();
+    this.stale = true;
+  }
+
+  top(): void {
+    const d = this.camera.position.distanceTo(this.controls.target);
+    this.camera.position.copy(this.controls.target).add(new THREE.Vector3(0, -1e-3 * d, d));
+    this.controls.update();
+    this.stale = true;
+  }
+
+  setFollow(on: boolean): void {
+    if (on === this.follow) return;
+    this.follow = on;
+    this.look();
+  }
+
+  /** Does the motion go much further than the size of the bodies? */
+  wanders(): boolean {
+    return this.box.getSize(new THREE.Vector3()).length() > 9 * this.size;
+  }
+
+  show(group: string, on: boolean): void {
+    if (on) this.hidden.delete(group);
+    else this.hidden.add(group);
+    for (const a of this.actors) if (a.thing.group === group) a.object.visible = on;
+    this.move(this.time);
+  }
+
+  shown(group: string): boolean {
+    return !this.hidden.has(group);
+  }
+
+  private findFocus(t: number, out: THREE.Vector3): void {
+    const run = this.runs[0];
+    let n = 0;
+    const p = new THREE.Vector3();
+    out.set(0, 0, 0);
+    for (const thing of run.things) {
+      if (thing.group !== "body") continue;
+      for (const series of places(thing)) {
+        place(series, t, p);
+        if (!Number.isFinite(p.x + p.y + p.z)) continue;
+        out.add(p);
+        n++;
+      }
+    }
+    if (n) out.divideScalar(n);
+    else this.box.getCenter(out);
+  }
+
+  move(t: number): void {
+    this.time = t;
+    for (const a of this.actors) if (!this.hidden.has(a.thing.group)) a.move(t);
+    const before = this.focus.clone();
+    this.findFocus(t, this.focus);
+    if (this.follow && Number.isFinite(this.focus.x)) {
+      const step = this.focus.clone().sub(before);
+      this.controls?.target.add(step);
+      this.camera.position.add(step);
+    }
+    const sunFocus = this.wanders() || this.follow ? this.focus : this.box.getCenter(new THREE.Vector3());
+    const near = this.wanders() ? this.size : Math.max(this.size, 0.5 * this.box.getSize(new THREE.Vector3()).length());
+    this.sun.target.position.copy(sunFocus);
+    this.sun.position.copy(sunFocus).add(new THREE.Vector3(-0.45, -0.35, 1).normalize().multiplyScalar(6 * near));
+    const c = this.sun.shadow.camera;
+    const reach = 1.6 * near;
+    c.left = c.bottom = -reach;
+    c.right = c.top = reach;
+    c.far = 14 * near;
+    c.updateProjectionMatrix();
+    this.stale = true;
+  }
+
+  dress(theme: Theme): void {
+    for (const a of this.actors) a.dress(theme);
+    this.sky.intensity = theme.dark ? 1.1 : 1.6;
+    this.sky.groundColor.set(theme.dark ? "#3a4150" : "#aab0bb");
+    this.stale = true;
+  }
+
+  resize(width: number, height: number): void {
+    if (width < 2 || height < 2) return;
+    const first = this.camera.aspect === 1;
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    if (first) this.look();
+    this.stale = true;
+  }
+
+  /** A background for recordings; null: that of the page shows through. */
+  opaque(colour: string | null): void {
+    this.scene.background = colour === null ? null : new THREE.Color(colour);
+    this.stale = true;
+  }
+
+  /** Draws if something has changed. */
+  draw(force = false): void {
+    this.controls.update();
+    if (!this.stale && !force) return;
+    this.stale = false;
+    this.renderer.render(this.scene, this.camera);
+  }
+
+  /** Where the object of the first thing of a name stands, as drawn; for tests. */
+  whereIs(name: string, run = 0): { position: number[]; quaternion: number[] } | null {
+    const things = this.runs[run].things;
+    const thing = things.find((x) => x.name === name && x.group === "body") ?? things.find((x) => x.group === "body");
+    if (!thing) return null;
+    const actor = this.actors.find(
+      (a) => a.thing === thing || (a.thing.args === thing.args && a.thing.kind === thing.kind),
+    );
+    if (!actor) return null;
+    const { position: p, quaternion: q } = actor.object;
+    return { position: [p.x, p.y, p.z], quaternion: [q.w, q.x, q.y, q.z] };
+  }
+}
+
