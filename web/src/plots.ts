@@ -111,6 +111,7 @@ export class Plots {
       {
         width: Math.max(200, this.host.clientWidth - 16),
         height: 110,
+        pxAlign: false,
         padding: [6, 10, 0, 0],
         legend: { show: false },
         cursor: { show: false },
@@ -120,7 +121,7 @@ export class Plots {
           { ...axis, size: 62, gap: 4, space: 26, values: (_u, v) => v.map(tick) },
         ],
         series,
-        hooks: { draw: [(u) => this.drawMarks(u, this.runs[0].marks)] },
+        hooks: { ready: [() => this.move(this.time)], draw: [(u) => this.drawMarks(u, this.runs[0].marks)] },
       },
       data,
       body,

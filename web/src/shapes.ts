@@ -14,6 +14,8 @@ export interface Actor {
   move(t: number): void;
   /** Takes the colours of a theme. */
   dress(theme: Theme): void;
+  /** A body that can be made transparent, so that what is in it is seen. */
+  clear?(on: boolean): void;
 }
 
 /** What is known of the whole scene before its things are made. */
@@ -70,11 +72,11 @@ function size(thing: Thing, name: string): number {
 type Pattern = "octants" | "quarters" | "none";
 
 /** A solid in two shades, so that its turning is seen. */
-class Skin extends THREE.MeshStandardMaterial {
+class Skin extends THREE.MeshPhongMaterial {
   readonly second = { value: new THREE.Color() };
 
   constructor(pattern: Pattern, ghost: boolean) {
-    super({ roughness: 0.5, metalness: 0.02, transparent: ghost, opacity: ghost ? 0.32 : 1 });
+    super({ specular: 0x333333, shininess: 40, transparent: ghost, opacity: ghost ? 0.32 : 1 });
     this.depthWrite = !ghost;
     if (pattern === "none") return;
     const product = pattern === "octants" ? "edge.x*edge.y*edge.z" : "edge.x*edge.y";
@@ -192,6 +194,13 @@ function solid(thing: Thing, frame: Frame): Actor {
       if (thing.kind === "point") skin.paint(theme.ink, theme.ink);
       else skin.paint(c[0], c[1]);
     },
+    clear(on) {
+      if (frame.ghost) return;
+      skin.transparent = on;
+      skin.opacity = on ? 0.55 : 1;
+      skin.depthWrite = !on;
+      skin.needsUpdate = true;
+    },
   };
 }
 
@@ -265,7 +274,7 @@ function pointWidth(n: number, thing: Thing): number {
 
 function arrow(thing: Thing, frame: Frame): Actor {
   const group = new THREE.Group();
-  const material = new THREE.MeshStandardMaterial({ roughness: 0.6, transparent: frame.ghost, opacity: frame.ghost ? 0.4 : 1 });
+  const material = new THREE.MeshLambertMaterial({ transparent: frame.ghost, opacity: frame.ghost ? 0.4 : 1 });
   const r = 0.016 * frame.size;
   const shaft = mesh(rodGeometry(r), material);
   const head = mesh(new THREE.ConeGeometry(3 * r, 8 * r, 24).rotateX(Math.PI / 2).translate(0, 0, -4 * r), material);
@@ -326,11 +335,11 @@ function axes(thing: Thing, frame: Frame): Actor {
   const group = new THREE.Group();
   const inertia = (thing.args.inertia ?? []).map((x) => at(x, 0));
   const found = principalAxes(inertia.length === 9 ? inertia : [1, 0, 0, 0, 1, 0, 0, 0, 1]);
-  const materials: THREE.MeshStandardMaterial[] = [];
+  const materials: THREE.MeshLambertMaterial[] = [];
   const r = 0.011 * frame.size;
   const length = 0.75 * frame.size;
   for (let k = 0; k < 3; k++) {
-    const material = new THREE.MeshStandardMaterial({ roughness: 0.6 });
+    const material = new THREE.MeshLambertMaterial();
     const one = new THREE.Group();
     const shaft = mesh(rodGeometry(r), material);
     shaft.scale.set(1, 1, 2 * length);
@@ -445,8 +454,7 @@ function plane(thing: Thing, frame: Frame): Actor {
   const half = turns ? frame.spread + 1.2 * frame.size : frame.spread + 4 * frame.size;
   const cells = Math.min(128, 2 * Math.ceil(half / cell));
   const width = cells * cell;
-  const material = new THREE.MeshStandardMaterial({
-    roughness: 1,
+  const material = new THREE.MeshLambertMaterial({
     transparent: true,
     alphaMap: turns ? null : fadeTexture(),
     polygonOffset: true,
@@ -491,15 +499,14 @@ function hollow(thing: Thing, frame: Frame): Actor {
     const r = size(thing, "r");
     geometry = new THREE.CylinderGeometry(r, r, 2 * (frame.spread + 2 * frame.size), 96, 1, true).rotateX(Math.PI / 2);
   } else geometry = thing.grid ? lathe(thing.grid) : new THREE.BufferGeometry();
-  const material = new THREE.MeshStandardMaterial({
-    roughness: 0.8,
+  const material = new THREE.MeshLambertMaterial({
     transparent: true,
-    opacity: 0.28,
+    opacity: 0.4,
     side: THREE.DoubleSide,
     depthWrite: false,
   });
   const skin = new THREE.Mesh(geometry, material);
-  const lines = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.35 });
+  const lines = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.22 });
   group.add(skin, rings(thing, frame, lines));
   const spin = new THREE.Quaternion();
   return {

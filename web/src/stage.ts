@@ -53,14 +53,16 @@ function places(thing: Thing): Series[][] {
   return out;
 }
 
-export interface Bounds {
+interface Bounds {
   box: THREE.Box3;
   size: number;
+  spheres: THREE.Vector4[]; // places and radii over time, for the camera
 }
 
 function bounds(runs: Run[]): Bounds {
   const box = new THREE.Box3();
   const p = new THREE.Vector3();
+  const spheres: THREE.Vector4[] = [];
   let size = 0;
   let spacing = 0;
   for (const run of runs) {
@@ -68,10 +70,11 @@ function bounds(runs: Run[]): Bounds {
       const r = extent(thing);
       size = Math.max(size, 2 * r);
       for (const series of places(thing)) {
-        for (const t of drawingTimes(series, run.from, run.to, 2000)) {
+        for (const t of drawingTimes(series, run.from, run.to, 1000)) {
           place(series, t, p);
           if (!Number.isFinite(p.x + p.y + p.z)) continue;
           box.expandByPoint(p);
+          spheres.push(new THREE.Vector4(p.x, p.y, p.z, r));
           if (r > 0) {
             box.expandByPoint(p.clone().addScalar(r));
             box.expandByPoint(p.clone().addScalar(-r));
@@ -85,8 +88,9 @@ function bounds(runs: Run[]): Bounds {
     }
     for (const thing of run.things) {
       const r = thing.args.r?.[0];
-      if ((thing.kind === "shell" || thing.kind === "tube") && typeof r === "number" && thing.kind === "shell") {
+      if (thing.kind === "shell" && typeof r === "number") {
         place(thing.args.at, run.from, p);
+        spheres.push(new THREE.Vector4(p.x, p.y, p.z, r));
         box.expandByPoint(p.clone().addScalar(r));
         box.expandByPoint(p.clone().addScalar(-r));
       }
@@ -97,7 +101,8 @@ function bounds(runs: Run[]): Bounds {
   if (spacing > size) size = spacing;
   if (!(size > 0)) size = 0.15 * diagonal;
   if (!(size > 0)) size = 1;
-  return { box, size };
+  if (!spheres.length) spheres.push(new THREE.Vector4(0, 0, 0, 1));
+  return { box, size, spheres };
 }
 
 /** Arrows of a group have one scale: the longest is as long as a body. Normal and friction force share theirs. */
@@ -136,6 +141,7 @@ export class Stage {
   private readonly sun = new THREE.DirectionalLight(0xffffff, 2.2);
   private readonly sky = new THREE.HemisphereLight(0xffffff, 0x8890a0, 1.4);
   private readonly box: THREE.Box3;
+  private readonly spheres: THREE.Vector4[];
   private follow = false;
   private readonly focus = new THREE.Vector3();
   private stale = true;
@@ -148,10 +154,11 @@ export class Stage {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, preserveDrawingBuffer: true });
     this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
     this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
     const found = bounds(runs);
     this.box = found.box;
     this.size = found.size;
+    this.spheres = found.spheres;
     const centre = this.box.getCenter(new THREE.Vector3());
     const spread = 0.5 * this.box.getSize(new THREE.Vector3()).setZ(0).length();
     const arrowScale = arrowScales(runs, this.size);
@@ -181,7 +188,7 @@ export class Stage {
     this.controls.addEventListener("change", () => (this.stale = true));
     this.scene.add(this.sky, this.sun, this.sun.target);
     this.sun.castShadow = true;
-    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.mapSize.set(1024, 1024);
     this.sun.shadow.bias = -0.0005;
     this.sun.shadow.normalBias = 0.01 * this.size;
     const reach = 2.2 * this.size;
@@ -198,20 +205,36 @@ export class Stage {
     return { ...thing, colour: 1 + (all.indexOf(thing) % 8) };
   }
 
-  /** Everything in view, from a little above. */
+  /** Everything in view, from a little above; when the camera follows, only the bodies. */
   look(): void {
     const centre = this.follow ? this.focus.clone() : this.box.getCenter(new THREE.Vector3());
-    const radius = this.follow ? 1.3 * this.size : Math.max(0.6 * this.size, 0.5 * this.box.getSize(new THREE.Vector3()).length());
-    const distance = (1.12 * radius) / Math.sin((this.camera.fov * Math.PI) / 360) / Math.min(1, this.camera.aspect);
     const flat = this.box.max.z - this.box.min.z < 1e-3 * this.size;
-    const direction = flat ? new THREE.Vector3(0.25, -0.75, 1.1) : new THREE.Vector3(0.75, -1.15, 0.62);
+    const direction = (flat ? new THREE.Vector3(0.25, -0.75, 1.1) : new THREE.Vector3(0.75, -1.15, 0.62)).normalize();
+    const distance = this.follow ? this.near(centre, direction, [new THREE.Vector4(...centre.toArray(), 0.9 * this.size)]) : this.near(centre, direction, this.spheres);
     this.controls.target.copy(centre);
-    this.camera.position.copy(centre).addScaledVector(direction.normalize(), distance);
+    this.camera.position.copy(centre).addScaledVector(direction, distance);
     this.camera.near = 0.01 * distance;
     this.camera.far = 60 * distance;
     this.camera.updateProjectionMatrix();
     this.controls.update();
     this.stale = true;
+  }
+
+  /** The smallest distance from which all spheres are seen. */
+  private near(centre: THREE.Vector3, direction: THREE.Vector3, spheres: THREE.Vector4[]): number {
+    const right = new THREE.Vector3().crossVectors(this.camera.up, direction).normalize();
+    const up = new THREE.Vector3().crossVectors(direction, right);
+    const half = 0.92 * Math.tan((this.camera.fov * Math.PI) / 360);
+    const p = new THREE.Vector3();
+    let distance = 1e-9;
+    for (const s of spheres) {
+      p.set(s.x, s.y, s.z).sub(centre);
+      const depth = p.dot(direction);
+      const widest = Math.abs(p.dot(right)) + 1.05 * s.w;
+      const highest = Math.abs(p.dot(up)) + 1.05 * s.w;
+      distance = Math.max(distance, depth + s.w, depth + highest / half, depth + widest / (half * this.camera.aspect));
+    }
+    return Math.max(distance, 1.2 * this.size);
   }
 
   top(): void {
@@ -236,6 +259,8 @@ export class Stage {
     if (on) this.hidden.delete(group);
     else this.hidden.add(group);
     for (const a of this.actors) if (a.thing.group === group) a.object.visible = on;
+    const inner = ["axes", "omega"].some((g) => this.groups.includes(g) && this.shown(g));
+    for (const a of this.actors) a.clear?.(inner);
     this.move(this.time);
   }
 

@@ -4,6 +4,8 @@ import * as THREE from "three";
 
 export const palette = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#b39b00"];
 
+const paletteDark = ["#4fb3f0", "#ff9248", "#2fd0a0", "#e79bc6", "#f5be41", "#8fd0f7", "#a8a8a8", "#e0d05a"];
+
 export class Theme {
   readonly ink: THREE.Color;
   readonly rod: THREE.Color;
@@ -43,7 +45,6 @@ export class Theme {
   }
 
   curve(i: number): string {
-    const c = palette[i % palette.length];
-    return this.dark ? `#${new THREE.Color(c).lerp(new THREE.Color("#ffffff"), 0.25).getHexString()}` : c;
+    return (this.dark ? paletteDark : palette)[i % palette.length];
   }
 }

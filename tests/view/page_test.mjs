@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// Pages of `anagyre view` in a real browser (Debian's Chromium), opened from disk: no error, no request, the body where the
+// result file has it, and what people do with a page. node page_test.mjs PROGRAM FOLDER
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { launch } from "../../web/browser.mjs";
+
+const [program, folder] = process.argv.slice(2);
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder, { recursive: true });
+const anagyre = (...args) => execFileSync(program, args, { cwd: folder, encoding: "utf8", maxBuffer: 1 << 28 });
+const browser = await launch();
+const slow = 120000; // software rendering on a busy machine
+
+/** Opens a page with nothing allowed to go wrong; returns the tab and what went wrong so far. */
+async function open(file, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 900, height: 640 }, ...options });
+  context.setDefaultTimeout(slow);
+  const tab = await context.newPage();
+  const wrong = [];
+  const address = pathToFileURL(join(folder, file)).href;
+  tab.on("console", (m) => ["error", "warning"].includes(m.type()) && wrong.push(m.text()));
+  tab.on("pageerror", (e) => wrong.push(String(e)));
+  tab.on("dialog", (d) => (wrong.push(`dialog ${d.message()}`), d.dismiss()));
+  tab.on("request", (r) => !/^(data|blob):/.test(r.url()) && r.url() !== address && wrong.push(`request ${r.url()}`));
+  await tab.goto(address);
+  await tab.waitForFunction(() => window.anagyre?.frames() > 0);
+  return { tab, context, wrong };
+}
+
+/** The rows of a run as objects: column name -> number. */
+function rows(model, t1, ...more) {
+  const [head, ...lines] = anagyre("run", model, "--t1", String(t1), "--every", "0.5", "-o", "-", "--quiet", ...more).trim().split("\n");
+  const names = [];
+  for (const name of head.match(/"[^"]*"|[^,]+/g)) names.push(name.replaceAll('"', ""));
+  return lines.map((line) => Object.fromEntries(line.split(",").map((x, i) => [names[i], Number(x)])));
+}
+
+const tests = {
+  // Euler's disk: position and orientation at all rows of another run of the same motion. The page keeps every series within
+  // 1e-4 of its range (quaternions 5e-5, so entries of R within 4e-4); 16-bit values are part of that.
+  async "the body is where the data says"() {
+    anagyre("run", "euler_disk", "--t1", "20", "--every", "0.005", "-o", "disk.h5", "--quiet");
+    anagyre("view", "disk.h5", "-o", "disk.html", "--quiet");
+    const { tab, context, wrong } = await open("disk.html");
+    for (const row of rows("euler_disk", 20)) {
+      const { position: p, quaternion: q } = await tab.evaluate((t) => (window.anagyre.seek(t), window.anagyre.whereIs("coin")), row.t);
+      for (let i = 0; i < 3; i++) assert.ok(Math.abs(p[i] - row[`coin.x[${i + 1}]`]) < 1e-4, `x[${i + 1}] at ${row.t}`);
+      const [w, x, y, z] = q;
+      const R = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+      ];
+      for (let i = 0; i < 3; i++)
+        for (let j = 0; j < 3; j++)
+          assert.ok(Math.abs(R[i][j] - row[`coin.R[${i + 1},${j + 1}]`]) < 4e-4, `R[${i + 1},${j + 1}] at ${row.t}`);
+      const tilt = await tab.evaluate(() => window.anagyre.value("tilt"));
+      assert.ok(Math.abs(tilt - row.tilt) < 1e-5, `tilt at ${row.t}`);
+    }
+    assert.deepEqual(wrong, []);
+    await context.close();
+  },
+
+  async "play, slider, speed, events, switches, panels, sizes, dark"() {
+    anagyre("view", "rubber_ellipsoid", "--t1", "20", "-o", "lens.html", "--quiet");
+    const { tab, context, wrong } = await open("lens.html");
+    const time = () => tab.evaluate(() => window.anagyre.time());
+    await tab.keyboard.press("Space");
+    await tab.waitForFunction(() => window.anagyre.time() > 0.05);
+    await tab.keyboard.press("Space");
+    assert.equal(await tab.evaluate(() => window.anagyre.playing()), false);
+    await tab.locator("#time").fill("7.5");
+    assert.equal(await time(), 7.5);
+    await tab.keyboard.press("]");
+    assert.ok(Math.abs((await time()) - 11.478) < 0.01, "the next event");
+    await tab.locator(".tick").first().click();
+    assert.ok(Math.abs((await time()) - 5.0014) < 0.01, "the mark of an event");
+    await tab.locator("#speed").fill("1");
+    assert.equal(await tab.locator("#speed-text").textContent(), "×10");
+    for (const group of ["axes", "omega", "normal", "friction"]) await tab.locator(`[data-group=${group}]`).click();
+    await tab.keyboard.press("f");
+    const before = await tab.locator(".panel").count();
+    await tab.locator('[data-panel="lens.contact"]').click();
+    assert.equal(await tab.locator(".panel").count(), before + 1);
+    const over = await tab.locator(".u-over").first().boundingBox();
+    await tab.mouse.click(over.x + 0.25 * over.width, over.y + 10);
+    assert.ok(Math.abs((await time()) - 5) < 0.1, "time from a plot");
+    const colour = () => tab.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await colour();
+    await tab.keyboard.press("d");
+    assert.notEqual(await colour(), light);
+    await tab.setViewportSize({ width: 500, height: 700 });
+    await tab.waitForFunction(() => document.getElementById("canvas").clientWidth <= 500);
+    assert.ok(await tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing sticks out");
+    await tab.keyboard.press("i");
+    assert.ok((await tab.locator("aside .katex").count()) > 3, "equations are typeset");
+    assert.equal(await tab.locator("aside .equation.plain").count(), 0);
+    assert.ok((await tab.locator("aside").textContent()).includes("within 1e-4"), "the page says that it is thinned");
+    const [png] = await Promise.all([tab.waitForEvent("download"), tab.keyboard.press("p")]);
+    assert.equal(png.suggestedFilename(), "rubber_ellipsoid.png");
+    assert.equal(readFileSync(await png.path()).subarray(1, 4).toString(), "PNG");
+    assert.deepEqual(wrong, []);
+    await context.close();
+  },
+
+  async "two runs, dark from the system, touch"() {
+    anagyre("run", "euler_disk", "--t1", "5", "--every", "0.01", "-o", "a.h5", "--quiet");
+    anagyre("run", "euler_disk", "--t1", "5", "--every", "0.01", "--set", "push=0.1", "-o", "b.h5", "--quiet");
+    anagyre("view", "a.h5", "b.h5", "-o", "two.html", "--quiet");
+    const { tab, context, wrong } = await open("two.html", { colorScheme: "dark", hasTouch: true, isMobile: true, viewport: { width: 420, height: 760 } });
+    assert.equal(await tab.evaluate(() => document.documentElement.dataset.theme), "dark");
+    const box = await tab.locator(".u-over").first().boundingBox();
+    await tab.touchscreen.tap(box.x + 0.5 * box.width, box.y + 20);
+    assert.ok(Math.abs((await tab.evaluate(() => window.anagyre.time())) - 2.5) < 0.1, "a finger sets the time");
+    await tab.locator("button[title^=Play]").tap();
+    assert.equal(await tab.evaluate(() => window.anagyre.playing()), true);
+    const [a, b] = await tab.evaluate(() => (window.anagyre.seek(5), [0, 1].map((k) => window.anagyre.whereIs("coin", k))));
+    assert.ok(Math.hypot(...a.position.map((x, i) => x - b.position[i])) > 1e-3, "the second run is another one");
+    assert.deepEqual(wrong, []);
+    await context.close();
+  },
+
+  // Titles and names that would be markup or script somewhere. They are shown as they are.
+  async "hostile texts stay text"() {
+    const title = `</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> @ANAGYRE_DATA@ $& \u2028 &lt;`;
+    const text = `model evil "${title}"\nparam m = 1\nbody b mass m inertia diag(1, 1, 1) surface sphere(1)\nroll b on plane gravity 1\nstart b.Omega = [1, 0, 0]\n`;
+    writeFileSync(join(folder, "evil.nh"), text);
+    anagyre("view", "evil.nh", "--t1", "1", "-o", "evil.html", "--quiet");
+    const page = readFileSync(join(folder, "evil.html"), "utf8");
+    assert.equal(page.match(/<\/script/gi).length, 2);
+    assert.ok(!page.includes("<!--"));
+    const { tab, context, wrong } = await open("evil.html");
+    assert.equal(await tab.locator("#title").textContent(), title);
+    assert.deepEqual(wrong, []);
+    await context.close();
+    anagyre("view", "evil.nh", "--title", "<b>&amp;</b>\u0007", "--t1", "1", "-o", "evil2.html", "--quiet");
+    const second = await open("evil2.html");
+    assert.equal(await second.tab.locator("#title b").count(), 0);
+    assert.deepEqual(second.wrong, []);
+    await second.context.close();
+  },
+
+  // 1e5 rows with a thousand oscillations in them: below 4 MB, and every row is met.
+  async "long runs stay small"() {
+    anagyre("run", "pendulum", "--t1", "5000", "--every", "0.05", "-o", "long.h5", "--quiet");
+    const made = JSON.parse(anagyre("view", "long.h5", "-o", "long.html", "--json"));
+    assert.ok(made.rows >= 100000 && made.bytes < 4e6, `${made.rows} rows, ${made.bytes} bytes`);
+    const { tab, context, wrong } = await open("long.html");
+    assert.ok((await tab.locator(".panel").count()) > 0, "a motion without a picture has its plots");
+    assert.deepEqual(wrong, []);
+    await context.close();
+  },
+};
+
+let failed = 0;
+for (const [name, test] of Object.entries(tests)) {
+  const begin = Date.now();
+  try {
+    await test();
+    console.log(`ok      ${name} (${((Date.now() - begin) / 1000).toFixed(1)} s)`);
+  } catch (e) {
+    failed++;
+    console.log(`FAILED  ${name}\n${e.stack}`);
+  }
+}
+await browser.close();
+process.exit(failed ? 1 : 0);
