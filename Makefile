@@ -1,7 +1,7 @@
 # The commands people type; what is behind them stands in CMakePresets.json.
 #
 #   make build     the program: build/anagyre
-#   make run       a rattleback that reverses its spin: summary and figure
+#   make run       a rattleback that reverses its spin: summary, figure and page
 #   make test      everything the project checks (dev build, then sanitizers on the quick tests)
 #   make install   program, library, headers, models, man page   [PREFIX=/usr/local] [DESTDIR=]
 #   make bench     how fast it is
@@ -9,7 +9,7 @@
 #   make format    clang-format on the C files under git
 #   make clean     removes build/
 #
-# `run` and `test` install missing Debian packages first (tools/install-packages.sh).
+# `run` and `test` install missing packages first (tools/install-packages.sh from Debian, tools/install-web.sh from npm).
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -22,6 +22,7 @@ CMAKE = CMAKE_GENERATOR="$$(command -v ninja >/dev/null && echo Ninja || echo Un
 
 packages:
 	@tools/install-packages.sh
+	@tools/install-web.sh
 
 build:
 	@$(CMAKE) --preset release --log-level=WARNING

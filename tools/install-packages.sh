@@ -3,7 +3,13 @@
 # Installs the Debian packages of tools/packages.txt that are missing: as root, or through sudo where it asks for no
 # password. Where neither is possible it lists what is missing and succeeds: the build continues with what is installed.
 list=$(dirname "$0")/packages.txt
-wanted=$(grep -v '^#' "$list")
+wanted=
+for row in $(grep -v '^#' "$list"); do # "package" or "package:command"
+  case $row in
+  *:*) command -v "${row#*:}" >/dev/null 2>&1 || wanted="$wanted ${row%%:*}" ;;
+  *) wanted="$wanted $row" ;;
+  esac
+done
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
   echo "This is no Debian system; please see that you have the like of:" $wanted >&2

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # rattleback.sh PROGRAM FOLDER [FIGURE]: spins the shipped rattleback in the direction it does not like, writes the motion
-# to FOLDER, draws FIGURE (FOLDER/rattleback.png unless given) and prints when it reversed and how well energy was kept.
+# to FOLDER, draws FIGURE (FOLDER/rattleback.png unless given), makes a page and prints when it reversed and how well energy
+# was kept.
 set -e
 program=$1 folder=$2 figure=${3:-$2/rattleback.png}
 table=$folder/rattleback.csv json=$folder/rattleback.json
@@ -22,10 +23,19 @@ awk -F , -v reversal="$reversal" '
     printf "  energy drift  %.1e (relative, largest over the run)\n", drift / e0
   }' "$table"
 echo "  motion        $table"
+h5=$folder/rattleback.h5
+"$program" run rattleback --t1 200 --rtol 1e-12 --atol 1e-12 --every 0.02 -o "$h5" --quiet >"$folder/summary.txt"
 if command -v gnuplot >/dev/null; then
-  "$program" run rattleback --t1 200 --rtol 1e-12 --atol 1e-12 --every 0.1 -o "$folder/rattleback.h5" --quiet >"$folder/summary.txt"
-  "$program" plot "$folder/rattleback.h5" spin 'Omega[1:2]' -o "$figure" >"$folder/figure.txt"
+  "$program" plot "$h5" spin 'Omega[1:2]' -o "$figure" >"$folder/figure.txt"
   echo "  figure        $figure"
 else
   echo "  figure        none: gnuplot is not installed"
 fi
+page=$folder/rattleback.html
+if "$program" view "$h5" -o "$page" --quiet >"$folder/page.txt" 2>&1; then
+  echo "  page          $page (open it in a browser)"
+else
+  echo "  page          none: $(head -n 1 "$folder/page.txt")"
+fi
+echo "To type \`anagyre\` anywhere:"
+echo "  export PATH=\"$(cd "$(dirname "$program")" && pwd):\$PATH\""

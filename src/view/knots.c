@@ -28,7 +28,8 @@ static double slope_through(long n, const double *t, const double *y, long i, in
   return sum;
 }
 
-/* At a corner the polynomial would overshoot: there the two sides decide, as in a monotone interpolation. */
+/* At a corner or beside a jump the polynomial would overshoot: there the two sides decide, as in a monotone
+ * interpolation. Rows may be as sparse as the steps of a run, six in a period: a wave is not a corner. */
 static double slope_at(long n, const double *t, const double *y, long i) {
   double wide = slope_through(n, t, y, i, 2);
   if (i == 0 || i == n - 1) {
@@ -36,9 +37,9 @@ static double slope_at(long n, const double *t, const double *y, long i) {
     return isfinite(wide) && fabs(wide - side) <= fabs(side) ? wide : isfinite(side) ? side : 0;
   }
   double before = (y[i] - y[i - 1]) / (t[i] - t[i - 1]), after = (y[i + 1] - y[i]) / (t[i + 1] - t[i]);
-  double size = fmax(fabs(before), fabs(after));
+  double size = fmax(fabs(before), fabs(after)), least = fmin(fabs(before), fabs(after));
   double near = slope_through(n, t, y, i, 1);
-  if (isfinite(wide) && fabs(wide - near) <= 0.4 * size) return wide;
+  if (isfinite(wide) && fabs(wide - near) <= 0.4 * size && least >= 1e-3 * size) return wide;
   return before * after > 0 ? 2 * before * after / (before + after) : 0;
 }
 

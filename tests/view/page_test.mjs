@@ -4,14 +4,14 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { launch } from "../../web/browser.mjs";
 
-const [program, folder] = process.argv.slice(2);
+const [program, folder] = process.argv.slice(2).map((x) => resolve(x));
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-const anagyre = (...args) => execFileSync(program, args, { cwd: folder, encoding: "utf8", maxBuffer: 1 << 28 });
+const anagyre = (...args) => execFileSync(program, args, { cwd: folder, encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "pipe"] });
 const browser = await launch();
 const slow = 120000; // software rendering on a busy machine
 
@@ -126,7 +126,7 @@ const tests = {
 
   // Titles and names that would be markup or script somewhere. They are shown as they are.
   async "hostile texts stay text"() {
-    const title = `</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> @ANAGYRE_DATA@ $& \u2028 &lt;`;
+    const title = `</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> @ANAGYRE_DATA@ $& &lt;`;
     const text = `model evil "${title}"\nparam m = 1\nbody b mass m inertia diag(1, 1, 1) surface sphere(1)\nroll b on plane gravity 1\nstart b.Omega = [1, 0, 0]\n`;
     writeFileSync(join(folder, "evil.nh"), text);
     anagyre("view", "evil.nh", "--t1", "1", "-o", "evil.html", "--quiet");
@@ -146,11 +146,21 @@ const tests = {
 
   // 1e5 rows with a thousand oscillations in them: below 4 MB, and every row is met.
   async "long runs stay small"() {
-    anagyre("run", "pendulum", "--t1", "5000", "--every", "0.05", "-o", "long.h5", "--quiet");
+    anagyre("run", "rubber_ellipsoid", "--t1", "5000", "--every", "0.05", "-o", "long.h5", "--quiet");
     const made = JSON.parse(anagyre("view", "long.h5", "-o", "long.html", "--json"));
     assert.ok(made.rows >= 100000 && made.bytes < 4e6, `${made.rows} rows, ${made.bytes} bytes`);
     const { tab, context, wrong } = await open("long.html");
-    assert.ok((await tab.locator(".panel").count()) > 0, "a motion without a picture has its plots");
+    await tab.evaluate(() => window.anagyre.seek(4321));
+    assert.deepEqual(wrong, []);
+    await context.close();
+  },
+
+  async "a table has its plots and no picture"() {
+    anagyre("run", "rattleback", "--t1", "20", "--every", "0.1", "-o", "stone.csv", "--quiet");
+    anagyre("view", "stone.csv", "-o", "table.html", "--quiet");
+    const { tab, context, wrong } = await open("table.html");
+    assert.ok((await tab.locator(".panel").count()) > 0);
+    assert.equal(await tab.evaluate(() => window.anagyre.whereIs("x")), null);
     assert.deepEqual(wrong, []);
     await context.close();
   },
