@@ -167,7 +167,10 @@ static void add_equations(job *p, anagyre_model *m) {
   anagyre_model *again = text ? ag_api_open_text(anagyre_name(m), text, n) : NULL;
   ag_system *sys = again ? ag_api_system(again, &(ag_derive_options){.symbolic = true}) : NULL;
   if (sys) ag_system_show(sys, &(ag_show_options){.latex = true}, &p->equations);
-  if (p->equations.n > LONGEST_EQUATIONS) ag_text_clear(&p->equations);
+  if (p->equations.n > LONGEST_EQUATIONS) {
+    ag_text_clear(&p->equations);
+    ag_text_printf(&p->equations, "%% too long for a page; `anagyre show %s` prints them", anagyre_name(m));
+  }
   anagyre_close(again);
 }
 
