@@ -82,6 +82,7 @@ ag_scene *ag_scene_create(ag_system *sys) {
   ag_scene *s = AG_NEW(arena, ag_scene);
   *s = (ag_scene){.arena = arena, .system = sys};
   const ag_model *m = ag_system_model(sys);
+  ag_model_draw(m);
   ag_scene_bodies(s);
   for (int i = 0; i < ag_model_n_drawings(m); i++) add_drawing(s, ag_model_drawings(m)[i]);
   return s;
