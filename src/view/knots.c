@@ -62,7 +62,10 @@ static double value_of(const ag_knots *k, unsigned short code) {
   return code == NONE ? NAN : k->lo + (k->hi - k->lo) * code / TOP;
 }
 
-static short code_slope(const ag_knots *k, double s) { return k->steep > 0 ? (short)lround(s / k->steep * 32767) : 0; }
+static short code_slope(const ag_knots *k, double s) {
+  if (!(k->steep > 0)) return 0;
+  return (short)lround(s / k->steep * 32767);
+}
 
 double ag_knots_between(double t0, double y0, double s0, double t1, double y1, double s1, double t) {
   double h = t1 - t0, u = (t - t0) / h, v = 1 - u;

@@ -109,7 +109,8 @@ static void put_times(ag_text *out, const ag_film *f) {
 /* ---- things ---- */
 
 static void put_key(ag_text *out, const char *key) {
-  char last = out->n ? out->s[out->n - 1] : '{';
+  char last = '{';
+  if (out->n) last = out->s[out->n - 1];
   if (last != '{' && last != '[') ag_text_char(out, ',');
   ag_text_json_str(out, key);
   ag_text_char(out, ':');

@@ -33,7 +33,8 @@ static void add_mesh(const ag_scene *s, ag_thing *t, const ag_surface *f) {
   double *ray = ag_heap_alloc(sizeof(double) * 7 * N), *lo = ray + 3 * N, *hi = lo + N, *at = hi + N, *value = at + N;
   double first = 2 * fmax(ag_scene_number(s, f->a), fmax(ag_scene_number(s, f->b), ag_scene_number(s, f->c)));
   for (int i = 0; i < N; i++) {
-    double u = M_PI * (i / LONGITUDES) / (LATITUDES - 1), v = 2 * M_PI * (i % LONGITUDES) / (LONGITUDES - 1);
+    int row = i / LONGITUDES, column = i % LONGITUDES;
+    double u = M_PI * row / (LATITUDES - 1), v = 2 * M_PI * column / (LONGITUDES - 1);
     ray[3 * i] = sin(u) * cos(v), ray[3 * i + 1] = sin(u) * sin(v), ray[3 * i + 2] = -cos(u);
     lo[i] = 0, hi[i] = 0;
   }
