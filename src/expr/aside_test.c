@@ -60,10 +60,14 @@ static void check_many(void) {
   AG_CHECK(all > before + 30000 && ag_graph_count(g) == before && ag_apply1(g, AG_OP_SIN, x) == old &&
            ag_graph_count(g) == before);
   ag_aside_return(a, g, 3, roots);
-  AG_CHECK(roots[0] == old && roots[1] == 0 && ag_graph_count(g) == all);
+  /* without the numbers that were used only to fold others */
+  AG_CHECK(roots[0] == old && roots[1] == 0 && ag_graph_count(g) <= all && ag_graph_count(g) > all - 10);
   y = x;
   for (int i = 0; i < 20000; i++) y = ag_apply1(g, AG_OP_TANH, ag_add(g, y, x));
   AG_CHECK(roots[2] == y && ag_graph_count(g) == all);
+  ag_id third = ag_div(g, ag_num(g, 1), ag_num(g, 3)), args[3];
+  ag_op op;
+  AG_CHECK(ag_num_origin(g, third, &op, args) == 2 && op == AG_OP_DIV);
   ag_aside_free(a);
   ag_aside_free(NULL);
   ag_graph_free(g);
