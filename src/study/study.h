@@ -132,4 +132,5 @@ long ag_batch_report_n_point(const ag_batch_report *b, long i);    /* of the sec
 long ag_batch_report_n_points(const ag_batch_report *b);           /* of all members */
 
 #include "study/conserve.h"
+#include "study/converge.h"
 #endif

@@ -592,6 +592,19 @@ class Run(Case):
                     for key, value in want.items():  # error some h^order; rounding below
                         self.near(r["state"][key], value, max(1e-9, 10 * 0.01 ** method["order"]))
 
+    def test_converge(self):
+        r = self.json("converge", model("oscillator"), "--t1", "6", "--method", "rk4,gauss2")
+        self.assertEqual([(m["method"], m["agrees"]) for m in r["methods"]], [("rk4", "yes"), ("gauss2", "yes")])
+        self.assertLess(r["methods"][1]["kept"]["energy"], 1e-13)
+        self.anagyre("converge", model("oscillator"), "--t1", "6", "--method", "rk3", "-o", self.path("runs.csv"))
+        with open(self.path("runs.csv"), encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        self.assertEqual(lines[0], "method,order,dt,steps,rhs,seconds,error")
+        self.assertGreater(len(lines), 5)
+        self.fails(["converge", model("oscillator"), "--method", "gaus2"], 2, "did you mean gauss2")
+        self.fails(["converge", model("oscillator"), "--t1", "0"], 2, "no motion to measure")
+        self.fails(["converge", model("oscillator"), "-o", "runs.h5"], 2, "must end in .csv")
+
     def test_tolerance_matters(self):
         loose = self.json("run", model("oscillator"), "--rtol", "1e-4", "--atol", "1e-4")
         tight = self.json("run", model("oscillator"), "--rtol", "1e-12", "--atol", "1e-12")

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT
+ * Measured orders: runs with smaller and smaller fixed steps against a converged reference.
+ *
+ * The error of a run is the largest distance of a coordinate or velocity from the reference, half-way and at the end,
+ * relative to the largest size of that quantity there. The order is the slope of log(error) over log(dt) through the
+ * last points above the floor, which is what the reference itself is worth: three times the distance of two references
+ * with tolerances twenty times apart. The confidence interval is Student's for the slope. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "study/study.h"
+
+enum { FIT = 4, LEAST = 3, PARTS = 2, MAX_POINTS = 48 };
+static const long MOST_STEPS = 1L << 15;
+static const long MOST_RHS = 1000000; /* of one run */
+
+const char *ag_agrees_word(ag_agrees a) {
+  static const char *const words[] = {"yes", "higher", "no", "undecided"};
+  return words[a];
+}
+
+/* The records of a run half-way and at the end, and the ranges of all numbers over all records. */
+typedef struct taken {
+  int width, n;
+  double *rows, *low, *high;
+} taken;
+
+static bool take_row(void *self, const double *record) {
+  taken *k = self;
+  if (k->n <= PARTS) memcpy(k->rows + k->n * k->width, record, sizeof(double) * (size_t)k->width);
+  for (int i = 0; i < k->width; i++) {
+    k->low[i] = k->n ? fmin(k->low[i], record[i]) : record[i];
+    k->high[i] = k->n ? fmax(k->high[i], record[i]) : record[i];
+  }
+  k->n++;
+  return true;
+}
+
+static taken taken_create(int width) {
+  size_t size = sizeof(double) * (size_t)width;
+  return (taken){width, 0, ag_heap_alloc((PARTS + 1) * size), ag_heap_alloc(size), ag_heap_alloc(size)};
+}
+
+static void taken_done(taken *k) {
+  free(k->rows);
+  free(k->low);
+  free(k->high);
+}
+
+/* The study while it runs. */
+typedef struct study {
+  ag_converge *c;
+  ag_ctx *ctx;
+  ag_system *sys;
+  const ag_converge_options *o;
+  taken exact; /* the reference */
+  double *x0;
+} study;
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static ag_run_options options_of(const study *s, const ag_stepper *method) {
+  ag_run_options o;
+  ag_run_defaults(&o);
+  o.t0 = s->c->t0, o.t1 = s->c->t1;
+  o.method = method;
+  o.events = false;
+  o.stop = s->o->stop;
+  o.every = fabs(o.t1 - o.t0) / PARTS;
+  return o;
+}
+
+static double norm(const double *x, const double *y, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += (x[i] - (y ? y[i] : 0)) * (x[i] - (y ? y[i] : 0));
+  return sqrt(sum);
+}
+
+static bool is_state(const ag_column *c) { return c->kind == AG_COL_COORD || c->kind == AG_COL_VELOCITY; }
+
+/* Largest distance of the quantities in row i of `a` from those of `b`, relative to their sizes in all rows of `b`. */
+static double distance(const study *s, const taken *a, int i, const taken *b, int j) {
+  double worst = 0;
+  for (int k = 0; k < s->c->record.n_column; k++) {
+    const ag_column *c = &s->c->record.columns[k];
+    if (!is_state(c)) continue;
+    double size = 0;
+    for (int r = 0; r <= PARTS && r < b->n; r++)
+      size = fmax(size, norm(b->rows + r * b->width + c->offset, NULL, c->rows * c->cols));
+    double gap = norm(a->rows + i * a->width + c->offset, b->rows + j * b->width + c->offset, c->rows * c->cols);
+    gap /= size > 1e-6 ? size : 1;
+    if (!(gap <= worst)) worst = gap; /* NaN stays */
+  }
+  return worst;
+}
+
+static double error_of(const study *s, const taken *k) {
+  double worst = 0;
+  if (k->n != PARTS + 1) return NAN;
+  for (int i = 1; i <= PARTS; i++) {
+    double gap = distance(s, k, i, &s->exact, i);
+    if (!(gap <= worst)) worst = gap;
+  }
+  return worst;
+}
+
+/* ---- the reference ---- */
+
+static ag_status reference_run(study *s, double rtol, double every, taken *k, long *steps) {
+  ag_run_options o = options_of(s, ag_stepper_find("dop853"));
+  ag_run_result res;
+  ag_sink sink = {take_row, k};
+  o.rtol = rtol, o.atol = rtol * 1e-2, o.every = every;
+  o.max_steps = 1000000;
+  AG_TRY(ag_run(s->ctx, s->sys, ag_system_param_values(s->sys), s->x0, &o, &sink, &res));
+  *steps = res.steps;
+  ag_end end = res.end;
+  ag_run_done(&res);
+  if (end == AG_END_TIME) return AG_OK;
+  if (end != AG_END_STOPPED)
+    ag_ctx_error(s->ctx, (ag_pos){0}, "there is no reference: the motion ends with \"%s\" before t = %g",
+                 ag_end_word(end), s->c->t1);
+  return AG_FAILED;
+}
+
+/* Observables that the reference does not change by more than 1e-9 of their size. */
+static void find_invariants(study *s, const taken *all) {
+  ag_converge *c = s->c;
+  c->invariants = ag_heap_alloc(sizeof *c->invariants * (size_t)(c->record.n_column + 1));
+  for (int i = 0; i < c->record.n_column; i++) {
+    const ag_column *x = &c->record.columns[i];
+    if (x->kind != AG_COL_OBSERVABLE || x->rows * x->cols != 1) continue;
+    double low = all->low[x->offset], high = all->high[x->offset], size = fmax(fabs(low), fabs(high));
+    if (high - low <= 1e-9 * fmax(size, 1e-3)) c->invariants[c->n_invariant++] = x;
+  }
+}
+
+static ag_status make_reference(study *s) {
+  ag_converge *c = s->c;
+  double every = fabs(c->t1 - c->t0) / PARTS;
+  taken rough = taken_create(c->record.width), all = taken_create(c->record.width);
+  long steps;
+  s->exact = taken_create(c->record.width);
+  ag_status status = reference_run(s, 2e-14, every, &s->exact, &c->reference_steps);
+  if (status == AG_OK) status = reference_run(s, 4e-13, every, &rough, &steps);
+  if (status == AG_OK) status = reference_run(s, 1e-12, 0, &all, &steps);
+  if (status == AG_OK) {
+    c->floor = fmax(3 * error_of(s, &rough), 1e-13);
+    find_invariants(s, &all);
+  }
+  taken_done(&rough);
+  taken_done(&all);
+  return status;
+}
+
+/* ---- one method ---- */
+
+/* A run in n steps. False: it did not reach the end. */
+static bool try_steps(study *s, const ag_stepper *method, long n, taken *k, ag_run_result *res,
+                      ag_converge_point *point) {
+  ag_run_options o = options_of(s, method);
+  ag_sink sink = {take_row, k};
+  o.dt = fabs(o.t1 - o.t0) / (double)n;
+  k->n = 0;
+  double begun = seconds();
+  if (ag_run(s->ctx, s->sys, ag_system_param_values(s->sys), s->x0, &o, &sink, res) != AG_OK) return false;
+  *point = (ag_converge_point){o.dt, error_of(s, k), seconds() - begun, res->steps, res->rhs};
+  bool good = res->end == AG_END_TIME && isfinite(point->error);
+  if (!good) ag_run_done(res);
+  return good;
+}
+
+/* Slope of the last n points before `end`, and half of its 95 % confidence interval. */
+static void fit(ag_converge_row *row, int end, int n) {
+  static const double student[] = {0, 12.706, 4.303, 3.182}; /* by degrees of freedom */
+  double sx = 0, sy = 0, sxx = 0, sxy = 0, rest = 0;
+  const ag_converge_point *p = row->points + end - n;
+  for (int i = 0; i < n; i++) sx += log(p[i].dt) / n, sy += log(p[i].error) / n;
+  for (int i = 0; i < n; i++) {
+    double x = log(p[i].dt) - sx;
+    sxx += x * x, sxy += x * (log(p[i].error) - sy);
+  }
+  row->order = sxy / sxx;
+  for (int i = 0; i < n; i++) {
+    double r = log(p[i].error) - sy - row->order * (log(p[i].dt) - sx);
+    rest += r * r;
+  }
+  row->half = student[n - 2] * sqrt(rest / (n - 2) / sxx);
+  row->n_fit = n;
+}
+
+/* The last points above the floor, of which there are `above`; without the last one or two, which rounding may have
+ * moved, where the others are on a straighter line. */
+static void fit_last(ag_converge_row *row, int above) {
+  int best = above;
+  double half = INFINITY;
+  if (above < LEAST) return;
+  for (int end = above; end >= FIT && end > above - 3; end--) {
+    fit(row, end, FIT);
+    if (row->half < half) half = row->half, best = end;
+  }
+  fit(row, best, best < FIT ? best : FIT);
+}
+
+static void judge(ag_converge_row *row) {
+  double slack = row->method->order <= 6 ? 0.1 : 0.3, off = row->order - row->method->order;
+  if (isnan(off)) row->agrees = AG_AGREES_UNDECIDED;
+  else if (fabs(off) <= slack) row->agrees = AG_AGREES_YES;
+  else if (fabs(off) <= slack + row->half) row->agrees = AG_AGREES_UNDECIDED;
+  else row->agrees = off > 0 ? AG_AGREES_HIGHER : AG_AGREES_NO;
+}
+
+/* Small errors that no longer decrease as they should are rounding. */
+static bool is_rounding(const ag_converge_row *row) {
+  const ag_converge_point *p = &row->points[row->n_point - 1];
+  if (row->n_point < 2 || p->error > 1e-9) return false;
+  return log(p[-1].error / p->error) < 0.7 * row->method->order * log(p[-1].dt / p->dt);
+}
+
+/* The next number of steps, even: half again as many or so; in a finer series for orders above 6. */
+static long next_steps(const ag_stepper *method, long n) {
+  double by = method->order > 6 ? 1.19 : 1.4142;
+  long next = 2 * lround(0.5 * by * (double)n);
+  return next > n ? next : n + 2;
+}
+
+static void measure(study *s, ag_converge_row *row) {
+  taken k = taken_create(s->c->record.width);
+  int above = 0;
+  row->points = ag_heap_alloc(sizeof *row->points * MAX_POINTS);
+  for (long n = 2; n <= MOST_STEPS && row->n_point < MAX_POINTS; n = next_steps(row->method, n)) {
+    ag_run_result res;
+    if (s->o->stop && *s->o->stop) break;
+    if (!try_steps(s, row->method, n, &k, &res, &row->points[row->n_point])) {
+      row->n_point = above = 0; /* steps that are too long */
+      continue;
+    }
+    ag_run_done(&res);
+    const ag_converge_point *p = &row->points[row->n_point++];
+    if (p->error < s->c->floor) break;
+    if (is_rounding(row)) {
+      while (above > 0 && row->points[above - 1].error < 20 * p->error) above--;
+      break;
+    }
+    above = row->n_point;
+    if (above >= LEAST && p->error < 0.05) fit(row, above, above < FIT ? above : FIT);
+    /* settled: well inside, with curvature that no longer matters */
+    if (above > FIT + 4 && row->half < 0.01 && p->error < 1e-3 && row->method->order < 4) break;
+    if (p->rhs > MOST_RHS) break;
+  }
+  fit_last(row, above);
+  judge(row);
+  taken_done(&k);
+}
+
+/* ---- what is kept ---- */
+
+/* The same steps back from the end: the distance from the start. */
+static double go_back(study *s, const ag_converge_row *row, const ag_run_result *there) {
+  taken k = taken_create(s->c->record.width);
+  ag_run_options o = options_of(s, row->method);
+  ag_run_result res;
+  ag_sink sink = {take_row, &k};
+  double back = NAN;
+  o.t0 = s->c->t1, o.t1 = s->c->t0, o.dt = row->dt;
+  if (ag_run(s->ctx, s->sys, ag_system_param_values(s->sys), there->x, &o, &sink, &res) == AG_OK) {
+    if (res.end == AG_END_TIME && k.n == PARTS + 1) back = distance(s, &k, PARTS, &s->exact, 0);
+    ag_run_done(&res);
+  }
+  taken_done(&k);
+  return back;
+}
+
+static void find_kept(study *s, ag_converge_row *row) {
+  const ag_converge *c = s->c;
+  int best = 0;
+  for (int i = 1; i < row->n_point; i++)
+    if (fabs(log(row->points[i].error / 1e-5)) < fabs(log(row->points[best].error / 1e-5))) best = i;
+  row->kept = ag_heap_alloc(sizeof(double) * (size_t)(c->n_invariant + 1));
+  for (int i = 0; i < c->n_invariant; i++) row->kept[i] = NAN;
+  row->dt = row->energy = row->constraint = row->back = NAN;
+  if (!row->n_point) return;
+  taken k = taken_create(c->record.width);
+  ag_run_options o = options_of(s, row->method);
+  ag_run_result res;
+  ag_sink sink = {take_row, &k};
+  o.dt = row->dt = row->points[best].dt, o.every = 0;
+  if (ag_run(s->ctx, s->sys, ag_system_param_values(s->sys), s->x0, &o, &sink, &res) == AG_OK) {
+    if (res.energy_law == AG_ENERGY_CONSERVED) row->energy = res.energy_drift / fmax(res.energy_size, 1e-300);
+    row->constraint = res.residual_max;
+    for (int i = 0; i < c->n_invariant; i++) {
+      double low = k.low[c->invariants[i]->offset], high = k.high[c->invariants[i]->offset];
+      row->kept[i] = (high - low) / fmax(fmax(fabs(low), fabs(high)), 1e-3);
+    }
+    row->back = go_back(s, row, &res);
+    ag_run_done(&res);
+  }
+  taken_done(&k);
+}
+
+/* ---- all of them ---- */
+
+/* Does the method fit the model? The reason if not. */
+static char *refusal(study *s, const ag_stepper *method) {
+  ag_ctx ctx = {0};
+  ag_run_result res;
+  ag_text why = {0};
+  ag_run_options o = options_of(s, method);
+  o.dt = fabs(o.t1 - o.t0), o.t1 = o.t0;
+  ag_run_prepare(s->sys, &o);
+  if (ag_run(&ctx, s->sys, ag_system_param_values(s->sys), s->x0, &o, NULL, &res) == AG_OK) ag_run_done(&res);
+  else ag_text_str(&why, ctx.n_diag ? ctx.diags[0].message : "it does not fit this model");
+  ag_ctx_done(&ctx);
+  return why.s;
+}
+
+static ag_status unknown_method(const char *name, ag_text *usage) {
+  int n = ag_stepper_count();
+  const char **names = ag_heap_alloc(sizeof *names * (size_t)n);
+  for (int i = 0; i < n; i++) names[i] = ag_stepper_at(i)->name;
+  const char *near = ag_nearest(name, n, names);
+  ag_text_printf(usage, "--method: there is no '%s'", name);
+  if (near) ag_text_printf(usage, "; did you mean %s?", near);
+  ag_text_str(usage, " (`anagyre list methods` shows all)");
+  free(names);
+  return AG_WRONG;
+}
+
+static ag_status choose_methods(ag_converge *c, const char *text, ag_text *usage) {
+  bool all = strcmp(text, "all") == 0;
+  ag_status status = AG_OK;
+  ag_text name = {0};
+  c->rows = ag_heap_alloc(sizeof *c->rows * (strlen(text) + (size_t)ag_stepper_count()));
+  for (int i = 0; all && i < ag_stepper_count(); i++) c->rows[c->n_row++].method = ag_stepper_at(i);
+  while (!all && status == AG_OK && ag_api_next_column(&text, &name)) {
+    const ag_stepper *method = ag_stepper_find(ag_text_cstr(&name));
+    if (method) c->rows[c->n_row++].method = method;
+    else status = unknown_method(ag_text_cstr(&name), usage);
+  }
+  ag_text_done(&name);
+  return status;
+}
+
+static ag_status measure_all(study *s, bool all, ag_text *usage) {
+  ag_converge *c = s->c;
+  for (int i = 0; i < c->n_row; i++) {
+    ag_converge_row *row = &c->rows[i];
+    row->order = row->half = NAN;
+    row->agrees = AG_AGREES_UNDECIDED;
+    row->refused = refusal(s, row->method);
+    if (row->refused && !all) {
+      ag_text_str(usage, row->refused);
+      return AG_WRONG;
+    }
+  }
+  for (int i = 0; i < c->n_row; i++) {
+    ag_converge_row *row = &c->rows[i];
+    if (row->refused) continue;
+    if (s->o->progress) s->o->progress(s->o->progress_self, i, i);
+    measure(s, row);
+    find_kept(s, row);
+    if (s->o->stop && *s->o->stop) return AG_FAILED;
+  }
+  return AG_OK;
+}
+
+ag_status ag_converge_run(ag_converge *c, ag_ctx *ctx, ag_system *sys, const ag_converge_options *o, ag_text *usage) {
+  *c = (ag_converge){.t0 = o->t0, .t1 = o->t1};
+  study s = {.c = c, .ctx = ctx, .sys = sys, .o = o};
+  ag_record_init(&c->record, sys);
+  ag_status status = choose_methods(c, o->methods, usage);
+  if (status != AG_OK) return status;
+  s.x0 = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->x + 1));
+  ag_system_state0(sys, s.x0);
+  status = make_reference(&s);
+  if (status == AG_OK) status = measure_all(&s, strcmp(o->methods, "all") == 0, usage);
+  taken_done(&s.exact);
+  free(s.x0);
+  return status;
+}
+
+void ag_converge_done(ag_converge *c) {
+  for (int i = 0; i < c->n_row; i++) {
+    free(c->rows[i].refused);
+    free(c->rows[i].points);
+    free(c->rows[i].kept);
+  }
+  free(c->rows);
+  free(c->invariants);
+  ag_record_done(&c->record);
+}
