@@ -14,15 +14,6 @@ static const double REFRESH = 0.75;
 /* Relative size of the smallest singular value of the row-scaled constraints that counts as lost rank. */
 static const double RANK_LOST = 1e-10;
 
-void ag_machine_make(ag_work *w, int role) {
-  const ag_tape *tape = w->sys->tapes[role];
-  AG_ASSERT(tape);
-  w->machines[role] = (machine){tape, ag_heap_aligned(sizeof(double) * (size_t)(tape->n_slot + 1)),
-                                ag_heap_aligned(sizeof(double) * (size_t)(tape->n_out + 1))};
-  /* a failed parameter-only pivot shows up in every evaluation */
-  (void)ag_tape_prep(tape, w->params, w->machines[role].slots);
-}
-
 ag_work *ag_work_create(const ag_system *sys, const double *params) {
   ag_work *w = ag_heap_alloc(sizeof *w);
   size_t n = (size_t)sys->n.xi, k = (size_t)sys->n.lambda;
@@ -52,7 +43,7 @@ const ag_system *ag_work_system(const ag_work *w) { return w->sys; }
 
 void ag_work_free(ag_work *w) {
   if (!w) return;
-  for (int i = 0; i < w->sys->n_tape; i++) free(w->machines[i].slots), free(w->machines[i].out);
+  for (int i = 0; i < w->sys->n_tape; i++) ag_machine_done(&w->machines[i]);
   free(w->machines);
   free(w->params);
   free(w->x);

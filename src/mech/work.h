@@ -12,6 +12,23 @@ typedef struct ag_work ag_work;
 ag_work *ag_work_create(const ag_system *sys, const double *params);
 void ag_work_free(ag_work *w);
 
+/* Code of a tape, to be called in place of the interpreter: the results are the same bits. eval returns other than 0
+ * where a pivot failed. */
+typedef struct ag_code {
+  const void *self;
+  int n_prep;
+  void (*prep)(const void *self, const double *p, double *prep);
+  int (*eval)(const void *self, const double *const *seg, const double *prep, double *out);
+} ag_code;
+/* Who has it. find: the code of a role, or NULL; worth: it is worth compiling, otherwise it is taken only if it has
+ * been compiled already. */
+typedef struct ag_coder {
+  void *self;
+  const ag_code *(*find)(void *self, int role, bool worth);
+} ag_coder;
+/* Roles that are evaluated often change over to code. The coder must outlive the worker. */
+void ag_work_coder(ag_work *w, const ag_coder *coder);
+
 /* Why a right-hand side or a projection fails. */
 typedef enum ag_trouble {
   AG_FINE,

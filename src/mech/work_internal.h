@@ -5,15 +5,20 @@
 #include "math/newton.h"
 #include "mech/mech_internal.h"
 
+/* What evaluates one tape: the interpreter, or code with the same results. */
 typedef struct machine {
   const ag_tape *tape;
   double *slots, *out;
+  const ag_code *code; /* NULL: interpreted */
+  double *prep;        /* its prepared parameters */
+  double spent, ask;   /* operations interpreted so far, and after how many the coder is asked */
 } machine;
 
 struct ag_work {
   const ag_system *sys;
   double *params;
   machine *machines;                    /* one per tape of the system, made where it is first needed */
+  ag_coder coder;                       /* who has code for them; find may be NULL */
   double *x;                            /* a full state followed by lambda */
   double *K, *b;                        /* saddle matrix and right-hand side */
   double *y, *SP, *G, *rows, *combined; /* scratch of the bases */
@@ -25,14 +30,21 @@ struct ag_work {
   double *W, *WS;   /* combinations of the rows that are independent, where more rows are kept */
 };
 
+/* machine.c */
 void ag_machine_make(ag_work *w, int role);
+void ag_machine_ask(ag_work *w, int role); /* changes over to code if there is any */
+void ag_machine_done(machine *k);
 
 /* Runs the tape of a role; out NULL: the results are kept, see ag_result(). */
 static inline int ag_machine_run(ag_work *w, int role, double t, const double *z, const double *c, double *out) {
   machine *k = &w->machines[role];
   if (!k->tape) ag_machine_make(w, role);
   const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = w->params, [AG_SEG_C] = c};
-  return ag_tape_eval(k->tape, seg, k->slots, out ? out : k->out);
+  if (!out) out = k->out;
+  if (k->code) return k->code->eval(k->code->self, seg, k->prep, out);
+  k->spent += k->tape->n_instr;
+  if (k->spent > k->ask) ag_machine_ask(w, role);
+  return ag_tape_eval(k->tape, seg, k->slots, out);
 }
 
 /* A result of the role that was run last with out NULL. */

@@ -24,12 +24,13 @@ typedef struct piece {
 } piece;
 
 struct ag_isolate {
-  const ag_tape *tape;
+  ag_watcher *f, *own; /* own: f where it was made here */
+  const ag_tape *tape; /* of f */
   const double *c;
   int n, n_read, n_c, degree;
   int *read;   /* components of z that are read */
   bool *reads; /* per component of z */
-  ag_enclosure *slots, *thin_slots, *z, *out, *thin, *seg_c;
+  ag_enclosure *z, *out, *thin, *seg_c;
   double *width; /* per component read */
   piece stack[DEPTH + 2];
   ag_bracket **found;
@@ -40,18 +41,17 @@ struct ag_isolate {
 
 /* ---- making ---- */
 
-ag_isolate *ag_isolate_create(const ag_tape *tape, int n, const double *params, const double *c, int n_c) {
+ag_isolate *ag_isolate_create(ag_watcher *f, int n, const double *c, int n_c) {
+  const ag_tape *tape = ag_watcher_tape(f);
   ag_isolate *s = ag_heap_alloc(sizeof *s);
-  size_t n_slot = (size_t)tape->n_slot + 1, n_out = (size_t)tape->n_out + 1;
-  *s = (ag_isolate){.tape = tape, .c = c, .n = n, .n_c = n_c};
+  size_t n_out = (size_t)tape->n_out + 1;
+  *s = (ag_isolate){.f = f, .tape = tape, .c = c, .n = n, .n_c = n_c};
   s->read = ag_heap_alloc(sizeof *s->read * (size_t)(n + 1));
   s->reads = ag_heap_alloc((size_t)n + 1);
   for (int i = 0; i < tape->n_instr; i++)
     if (tape->instr[i].op == AG_OP_LOAD && tape->instr[i].a == AG_SEG_Z) s->reads[tape->instr[i].b] = true;
   for (int i = 0; i < n; i++)
     if (s->reads[i]) s->read[s->n_read++] = i;
-  s->slots = ag_heap_alloc(sizeof *s->slots * n_slot);
-  s->thin_slots = ag_heap_alloc(sizeof *s->slots * n_slot);
   s->z = ag_heap_alloc(sizeof *s->z * (size_t)(n + 1));
   s->seg_c = ag_heap_alloc(sizeof *s->seg_c * (size_t)(n_c + 1));
   s->out = ag_heap_alloc(sizeof *s->out * n_out);
@@ -64,21 +64,23 @@ ag_isolate *ag_isolate_create(const ag_tape *tape, int n, const double *params, 
   s->found = ag_heap_alloc(sizeof *s->found * n_out);
   s->n_found = ag_heap_alloc(sizeof(int) * n_out);
   s->cap_found = ag_heap_alloc(sizeof(int) * n_out);
-  ag_isolate_prepare(s, params);
   return s;
 }
 
-void ag_isolate_prepare(ag_isolate *s, const double *params) {
-  ag_enclose_prep(s->tape, params, s->slots);
-  ag_enclose_prep(s->tape, params, s->thin_slots);
+ag_isolate *ag_isolate_of_tape(const ag_tape *tape, const double *params, bool compiles, int n, const double *c,
+                               int n_c) {
+  ag_watcher *f = ag_watcher_create(tape, params, compiles);
+  ag_isolate *s = ag_isolate_create(f, n, c, n_c);
+  s->own = f;
+  return s;
 }
 
 void ag_isolate_free(ag_isolate *s) {
   if (!s) return;
+  ag_watcher_free(s->own);
   for (int i = 0; i < DEPTH + 2; i++) free(s->stack[i].b), free(s->stack[i].open);
   for (int e = 0; e < s->tape->n_out; e++) free(s->found[e]);
-  void *all[] = {s->read, s->reads, s->slots, s->thin_slots, s->z,       s->seg_c,
-                 s->out,  s->thin,  s->width, s->found,      s->n_found, s->cap_found};
+  void *all[] = {s->read, s->reads, s->z, s->seg_c, s->out, s->thin, s->width, s->found, s->n_found, s->cap_found};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   free(s);
 }
@@ -174,9 +176,9 @@ static double value_at_middle(int degree, const double *b) {
 
 /* ---- the functions ---- */
 
-static void evaluate(ag_isolate *s, ag_enclosure t, ag_enclosure *slots, ag_enclosure *out) {
+static void evaluate(ag_isolate *s, ag_enclosure t, ag_enclosure *out) {
   const ag_enclosure *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = s->z, [AG_SEG_C] = s->seg_c};
-  ag_enclose_eval(s->tape, seg, slots, out);
+  ag_watcher_bounds(s->f, seg, out);
 }
 
 static ag_enclosure time_range(const ag_isolate *s, double from, double to) {
@@ -188,7 +190,7 @@ static ag_enclosure time_range(const ag_isolate *s, double from, double to) {
 static void enclose(ag_isolate *s, const piece *p) {
   double length = p->to - p->from, middle = 0.5 * (p->from + p->to);
   for (int i = 0; i < s->n_read; i++) s->z[s->read[i]] = range_of(s->degree, p->b + i * ROW, length, s->width[i]);
-  evaluate(s, time_range(s, p->from, p->to), s->slots, s->out);
+  evaluate(s, time_range(s, p->from, p->to), s->out);
   bool needed = false;
   for (int e = 0; e < s->tape->n_out; e++) needed = needed || (p->open[e] && s->out[e].lo <= 0 && s->out[e].hi >= 0);
   if (!needed) return;
@@ -196,7 +198,7 @@ static void enclose(ag_isolate *s, const piece *p) {
     double v = value_at_middle(s->degree, p->b + i * ROW), w = s->width[i] + 1e-15 * fabs(v);
     s->z[s->read[i]] = (ag_enclosure){v - w, v + w, 0, 0};
   }
-  evaluate(s, time_range(s, middle, middle), s->thin_slots, s->thin);
+  evaluate(s, time_range(s, middle, middle), s->thin);
   for (int e = 0; e < s->tape->n_out; e++) {
     ag_enclosure *o = &s->out[e];
     double reach = 0.5 * length * fmax(fabs(o->rate_lo), fabs(o->rate_hi));

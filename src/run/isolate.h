@@ -8,7 +8,7 @@
  * doubt. */
 #ifndef AG_RUN_ISOLATE_H
 #define AG_RUN_ISOLATE_H
-#include "expr/expr.h"
+#include "run/watcher.h"
 
 /* A piece of the step in which a function may cross zero: at most once, or nobody knows how often (doubt). */
 typedef struct ag_bracket {
@@ -18,12 +18,13 @@ typedef struct ag_bracket {
 
 typedef struct ag_isolate ag_isolate;
 
-/* tape: the functions on z (segment Z of n numbers) and t, whose enclosures are bounded; borrowed, like c (segment C,
- * or NULL), which may change between steps. */
-ag_isolate *ag_isolate_create(const ag_tape *tape, int n, const double *params, const double *c, int n_c);
+/* f: the functions on z (segment Z of n numbers) and t, whose enclosures are bounded; borrowed, like c (segment C, or
+ * NULL), which may change between steps. */
+ag_isolate *ag_isolate_create(ag_watcher *f, int n, const double *c, int n_c);
+/* The same, evaluating the tape by itself; compiles: see watcher.h. */
+ag_isolate *ag_isolate_of_tape(const ag_tape *tape, const double *params, bool compiles, int n, const double *c,
+                               int n_c);
 void ag_isolate_free(ag_isolate *s);
-/* The same for other parameters. */
-void ag_isolate_prepare(ag_isolate *s, const double *params);
 
 /* Looks into the step from t by h. The curve is given by its Bernstein coefficients b[k * n + i] of component i, k = 0
  * .. degree (those of components that are not read may be anything); |motion - curve| <= width[i]. skip[e]: function e

@@ -34,7 +34,7 @@ static void subject_begin(subject *q) {
 static bool subject_look(subject *q, ag_id f, double width) {
   ag_bind binds[] = {{q->x, AG_SEG_Z, 0}, {q->t, AG_SEG_T, 0}};
   q->tape = ag_tape_create(q->g, 2, binds, 1, &f);
-  q->s = ag_isolate_create(q->tape, 1, NULL, NULL, 0);
+  q->s = ag_isolate_of_tape(q->tape, NULL, false, 1, NULL, 0);
   double z = 0, rows[3] = {1, 0, 0}, b[4];
   ag_isolate_rows(1, 3, &z, rows, b);
   return ag_isolate_step(q->s, 0, 1, 3, b, &width, NULL, WORK);
@@ -176,7 +176,7 @@ static void test_curve(void) {
     ag_id f = ag_sub(q.g, q.x, ag_num(q.g, level));
     ag_bind binds[] = {{q.x, AG_SEG_Z, 0}};
     q.tape = ag_tape_create(q.g, 1, binds, 1, &f);
-    q.s = ag_isolate_create(q.tape, 1, NULL, NULL, 0);
+    q.s = ag_isolate_of_tape(q.tape, NULL, false, 1, NULL, 0);
     if (c % 2) ag_isolate_rows(1, degree, &z, rows, b7);
     for (int i = 0; i <= AG_ISOLATE_DEGREE && c % 2 == 0; i++)
       b7[i] = curve_at(degree, z, rows, (double)i / AG_ISOLATE_DEGREE);

@@ -38,13 +38,13 @@ typedef struct ag_first first_look;
 #define AG_LOOK_FN V_IN
 #define AG_LOOK_READS(a) (a)->n_read
 #define AG_LOOK_READ(a, i) (a)->read[i]
-#define AG_LOOK_FUNCTIONS(a) (a)->tape->n_out
+#define AG_LOOK_FUNCTIONS(a) (a)->n_function
 #define AG_LOOK_ASKED(a, e) (a)->proved[e]
 #define AG_LOOK_BOUNDS(a, t, z, out) enclose(a, t, z, out);
 struct ag_first {
-  const ag_tape *tape;
-  E *slots, *c;
-  int n_c, n_read, *read;
+  ag_watcher *f;
+  E *c;
+  int n_function, n_c, n_read, *read;
   double *quarter, *at, *last; /* rates and state at a quarter of the step; last coefficients */
   double *f0, *f1;             /* values at both ends */
   double *nodes;               /* values of functions at the nodes of fit.h */
@@ -56,17 +56,16 @@ struct ag_first {
 static void enclose(const first_look *a, const E *t, const E *z, E *out) {
   const ag_enclosure *seg[AG_SEG_COUNT] = {
       [AG_SEG_T] = (const ag_enclosure *)t, [AG_SEG_Z] = (const ag_enclosure *)z, [AG_SEG_C] = (ag_enclosure *)a->c};
-  ag_enclose_eval(a->tape, seg, (ag_enclosure *)a->slots, (ag_enclosure *)out);
+  ag_watcher_bounds(a->f, seg, (ag_enclosure *)out);
 }
 
 #include "run/look_core.h"
 
-static first_look *first_create(const ag_mover *m, const ag_tape *tape, const double *params) {
+static first_look *first_create(const ag_mover *m, const ag_tape *tape) {
   first_look *a = ag_heap_alloc(sizeof *a);
   size_t n = (size_t)m->n + 1, n_out = (size_t)tape->n_out + 1;
   const bool *reads = ag_isolate_reads(m->isolate);
-  *a = (first_look){.tape = tape, .proved = m->proved, .n_c = ag_system_dims(m->sys)->c};
-  a->slots = ag_heap_alloc(sizeof *a->slots * ((size_t)tape->n_slot + 1));
+  *a = (first_look){.f = m->watcher, .n_function = tape->n_out, .proved = m->proved, .n_c = ag_system_dims(m->sys)->c};
   a->c = ag_heap_alloc(sizeof *a->c * (size_t)(a->n_c + 1));
   a->read = ag_heap_alloc(sizeof *a->read * n);
   for (int i = 0; i < m->n; i++)
@@ -83,13 +82,12 @@ static first_look *first_create(const ag_mover *m, const ag_tape *tape, const do
                          .middle = ag_heap_alloc(sizeof(E) * n_out),
                          .seen = ag_heap_alloc(sizeof(look_seen) * n_out),
                          .parts = ag_heap_alloc(sizeof(look_seen) * n_out)};
-  ag_enclose_prep(tape, params, (ag_enclosure *)a->slots);
   return a;
 }
 
 static void first_free(first_look *a) {
   if (!a) return;
-  void *all[] = {a->slots, a->c, a->read, a->quarter, a->at, a->last, a->f0, a->f1, a->nodes};
+  void *all[] = {a->c, a->read, a->quarter, a->at, a->last, a->f0, a->f1, a->nodes};
   void *room[] = {a->room->curve, a->room->range, a->room->out, a->room->middle,
                   a->room->seen,  a->room->parts, a->room};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
@@ -170,21 +168,20 @@ void ag_look_create(ag_mover *m, const ag_tape *watch, const double *params) {
   m->hint = ag_heap_alloc(sizeof *m->hint * ((size_t)n_out + 1));
   ag_enclose_bounded(watch, m->proved);
   find_absent(watch, m->absent);
-  m->isolate = ag_isolate_create(watch, m->n, params, m->c, ag_system_dims(m->sys)->c);
-  m->first = first_create(m, watch, params);
+  m->watcher = ag_watcher_create(watch, params, m->compiles);
+  m->isolate = ag_isolate_create(m->watcher, m->n, m->c, ag_system_dims(m->sys)->c);
+  m->first = first_create(m, watch);
   for (int e = 0; e < n_out; e++) m->first->any = m->first->any || m->proved[e];
   m->work_limit = (int)fmin(WORK, OPERATIONS / (watch->n_instr + 1));
   m->curve = ag_heap_alloc(sizeof(double) * (size_t)((AG_ISOLATE_DEGREE + 1) * m->n + 1));
   m->width = ag_heap_alloc(sizeof(double) * (size_t)(m->n + 1));
 }
 
-void ag_look_prepare(ag_mover *m, const double *params) {
-  ag_isolate_prepare(m->isolate, params);
-  ag_enclose_prep(m->first->tape, params, (ag_enclosure *)m->first->slots);
-}
+void ag_look_prepare(ag_mover *m, const double *params) { ag_watcher_prepare(m->watcher, params); }
 
 void ag_look_free(ag_mover *m) {
   ag_isolate_free(m->isolate);
+  ag_watcher_free(m->watcher);
   first_free(m->first);
   void *all[] = {m->proved, m->skip, m->absent, m->hint, m->curve, m->width, m->open};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);

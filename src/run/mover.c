@@ -124,10 +124,13 @@ static void take_watch(ag_mover *m, const ag_tape *watch, const double *params) 
   ag_look_create(m, watch, params);
   for (int i = 0; i < watch->n_out; i++)
     if (m->absent[i]) return; /* it is evaluated with the others on the full state */
-  m->watch = watch;
-  m->watch_params = params;
-  m->watch_slots = m->own_slots = ag_heap_aligned(sizeof(double) * (size_t)(watch->n_slot + 1));
-  (void)ag_tape_prep(watch, params, m->watch_slots); /* a pivot that fails makes NaN of what needs it */
+  m->watch = true;
+}
+
+static void take_coder(ag_mover *m) {
+  m->coder = ag_role_coder_create(m->sys, NULL);
+  ag_coder coder = ag_role_coder_of(m->coder);
+  ag_work_coder(m->work, &coder);
 }
 
 void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core) {
@@ -138,6 +141,8 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->g_first = m->events ? 0 : ag_model_n_events(ag_system_model(sys));
   m->n = m->full ? ag_system_dims(sys)->x : core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
   m->work = ag_work_create(sys, params);
+  m->compiles = o->engine != AG_ENGINE_INTERPRETED;
+  if (m->compiles) take_coder(m);
   m->factors = ag_heap_alloc(sizeof *m->factors * (size_t)(ag_system_dims(sys)->z + 1));
   int n_tangent = m->n, n_factor = m->full ? 0 : ag_mover_factors(sys, core, m->factors, &n_tangent);
   m->room = o->method->room(m->n, n_tangent);
@@ -179,15 +184,16 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
 }
 
 void ag_mover_free(ag_mover *m) {
-  void *all[] = {m->z,     m->dz,          m->z1,   m->dz1,           m->c,        m->c1,     m->zt,      m->x,
-                 m->space, m->g1,          m->sign, m->fitted,        m->hits,     m->doubts, m->in_norm, m->factors,
-                 m->units, m->unit_length, m->prep, m->prep_jacobian, m->own_slots};
+  void *all[] = {m->z,       m->dz,      m->z1,    m->dz1,         m->c,      m->c1,           m->zt,
+                 m->x,       m->space,   m->g1,    m->sign,        m->fitted, m->hits,         m->doubts,
+                 m->in_norm, m->factors, m->units, m->unit_length, m->prep,   m->prep_jacobian};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_look_free(m);
   ag_switch_free(m);
   ag_pulse_free(m);
   ag_fused_free(m->mine);
   ag_work_free(m->work);
+  ag_role_coder_free(m->coder);
 }
 
 /* ---- crossings ---- */
@@ -210,8 +216,8 @@ bool ag_mover_looks(const ag_mover *m) { return m->g_first < m->n_g; }
 
 int ag_mover_watch(ag_mover *m, double t, const double *z, const double *c, double *g) {
   if (m->watch) {
-    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = m->watch_params, [AG_SEG_C] = c};
-    (void)ag_tape_eval(m->watch, seg, m->watch_slots, g + m->n_g - m->watch->n_out);
+    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_C] = c};
+    ag_watcher_values(m->watcher, seg, g + m->n_g - ag_watcher_tape(m->watcher)->n_out);
     return AG_FINE;
   }
   ag_mover_full(m, t, z, c, m->x);

@@ -62,7 +62,7 @@ void ag_pulse_create(ag_mover *m, const double *params, bool fixed) {
   p->tape = ag_system_role(m->sys, AG_ROLE_PULSES);
   p->moves = p->tape->n_need[AG_SEG_Z] > 0;
   p->c = ag_heap_alloc(size * (size_t)(p->n_c + 2 * p->n));
-  p->isolate = ag_isolate_create(p->tape, m->n, params, p->c, p->n_c + 2 * p->n);
+  p->isolate = ag_isolate_of_tape(p->tape, params, m->compiles, m->n, p->c, p->n_c + 2 * p->n);
   p->slots = ag_heap_aligned(size * (size_t)(p->tape->n_slot + 1));
   (void)ag_tape_prep(p->tape, params, p->slots);
   p->out = ag_heap_alloc(size * (size_t)(2 * p->n));

@@ -12,9 +12,10 @@
 struct ag_queue {
   ag_batch_job *b;
   ag_mover m; /* takes over what a lane has: its worker, prepared parameters */
-  int n_prep[AG_FUSED_TAPES], n_slot;
-  bool *fresh; /* per lane */
-  double *prep[AG_FUSED_TAPES], *slots;
+  int n_prep[AG_FUSED_TAPES];
+  const double *params; /* that the functions are prepared for */
+  bool *fresh;          /* per lane */
+  double *prep[AG_FUSED_TAPES];
   double *record, *column_slots, *out;
 };
 
@@ -25,8 +26,8 @@ ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
   bool core = b->result->core_only;
   ag_mover_create(m, b->sys, ag_system_param_values(b->sys), &b->o->run, core);
   if (b->kernel) ag_mover_use(m, ag_system_param_values(b->sys), b->kernel);
-  m->watch = b->watch.tape;
-  ag_look_create(m, m->watch, ag_system_param_values(b->sys));
+  m->watch = true;
+  ag_look_create(m, b->watch.tape, ag_system_param_values(b->sys));
   ag_work_free(m->work);
   free(m->prep);
   free(m->prep_jacobian);
@@ -37,9 +38,7 @@ ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
     q->n_prep[i] = (ag_fused_n_prep(b->kernel, i) + 8) / 8 * 8; /* each on a boundary of its own */
     q->prep[i] = ag_heap_aligned(sizeof(double) * w * (size_t)q->n_prep[i]);
   }
-  q->n_slot = (b->watch.tape->n_slot + 8) / 8 * 8;
   q->fresh = ag_heap_alloc(w);
-  q->slots = ag_heap_aligned(sizeof(double) * w * (size_t)q->n_slot);
   q->record = ag_heap_alloc(sizeof(double) * (size_t)b->result->width);
   if (!core) return q;
   q->column_slots = ag_heap_aligned(sizeof(double) * (size_t)(b->columns.tape->n_slot + 1));
@@ -53,7 +52,7 @@ void ag_queue_free(ag_queue *q) {
   q->m.prep = q->m.prep_jacobian = NULL;
   for (int i = 0; i < AG_FUSED_TAPES; i++) free(q->prep[i]);
   ag_mover_free(&q->m);
-  void *all[] = {q->fresh, q->slots, q->record, q->column_slots, q->out, q};
+  void *all[] = {q->fresh, q->record, q->column_slots, q->out, q};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -68,20 +67,17 @@ static void enter(ag_queue *q, const ag_lane_step *s) {
   m->work = s->work;
   m->prep = q->prep[AG_FUSED_RHS] + s->slot * q->n_prep[AG_FUSED_RHS];
   m->prep_jacobian = q->prep[AG_FUSED_JACOBIAN] + s->slot * q->n_prep[AG_FUSED_JACOBIAN];
-  m->watch_slots = q->slots + s->slot * q->n_slot;
-  if (m->watch_params != s->params) ag_look_prepare(m, s->params);
-  m->watch_params = s->params;
+  if (q->params != s->params) ag_look_prepare(m, s->params);
+  q->params = s->params;
   take(s, m->n, s->z, m->z);
   take(s, m->n_unit, s->unit, m->unit_length);
 }
 
 void ag_queue_begin(ag_queue *q, const ag_lane_step *s) {
-  ag_mover *m = &q->m;
   unsigned long long fail = 0;
   enter(q, s);
   for (int i = 0; i < AG_FUSED_TAPES && q->b->kernel; i++) /* a pivot that fails was seen by the lanes */
     ag_fused_prep(q->b->kernel, i, s->params, q->prep[i] + s->slot * q->n_prep[i], &fail);
-  (void)ag_tape_prep(m->watch, s->params, m->watch_slots);
   q->fresh[s->lane] = true;
   for (int e = 0; e < q->b->watch.n; e++) s->memory[e * s->lanes + s->lane] = 0; /* the first step is looked into */
 }

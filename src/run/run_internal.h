@@ -2,6 +2,7 @@
  * Internals of run/: the trajectory, shared by the stepping loop and the event finder. */
 #ifndef AG_RUN_INTERNAL_H
 #define AG_RUN_INTERNAL_H
+#include "run/coder.h"
 #include "run/fused.h"
 #include "run/isolate.h"
 #include "run/run.h"
@@ -26,6 +27,8 @@ typedef struct ag_pulse ag_pulse;   /* pulse.c */
 typedef struct ag_mover {
   const ag_system *sys;
   ag_work *work;
+  bool compiles;        /* what is evaluated often may change over to compiled code, */
+  ag_role_coder *coder; /* in work by this; NULL: it interprets */
   bool full;
   bool core; /* of batches: the core alone */
   int n;
@@ -61,18 +64,17 @@ typedef struct ag_mover {
   double *curve, *width;
   ag_open *open; /* what cannot be decided as far as the motion is known */
   int n_open, cap_open;
-  ag_doubt *doubts;     /* per function */
-  bool events;          /* those of the model are looked for */
-  int section;          /* and this section: 1 + its index; 0: none */
-  int g_first, n_g;     /* which functions are: see ag_run_result.n_event */
-  const ag_tape *watch; /* these functions on z, with slots prepared for the parameters; or NULL */
-  const double *watch_params;
-  double *watch_slots, *own_slots; /* own: when they were made for this ag_mover */
-  double *g1;                      /* their values, scratch */
-  int *sign;                       /* last sign of each that was not zero */
-  bool fresh;                      /* no step has been examined yet */
-  ag_switch *switches;             /* of equations that choose, or NULL */
-  ag_pulse *pulse;                 /* of terms that may be short in time, or NULL */
+  ag_doubt *doubts;    /* per function */
+  bool events;         /* those of the model are looked for */
+  int section;         /* and this section: 1 + its index; 0: none */
+  int g_first, n_g;    /* which functions are: see ag_run_result.n_event */
+  ag_watcher *watcher; /* these functions on z; NULL: there is nothing to look for, or only on the full state */
+  bool watch;          /* all of them can be evaluated so */
+  double *g1;          /* their values, scratch */
+  int *sign;           /* last sign of each that was not zero */
+  bool fresh;          /* no step has been examined yet */
+  ag_switch *switches; /* of equations that choose, or NULL */
+  ag_pulse *pulse;     /* of terms that may be short in time, or NULL */
 } ag_mover;
 
 /* Full state of (t, z) with basis data c. */

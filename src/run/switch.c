@@ -16,7 +16,7 @@ static const double SAME_TIME = 4e-16; /* beside the time */
 /* ---- making ---- */
 
 static ag_isolate *isolate_role(const ag_mover *m, int role, const double *params, const double *c) {
-  return ag_isolate_create(ag_system_role(m->sys, role), m->n, params, c, ag_system_dims(m->sys)->c);
+  return ag_isolate_of_tape(ag_system_role(m->sys, role), params, m->compiles, m->n, c, ag_system_dims(m->sys)->c);
 }
 
 void ag_switch_create(ag_mover *m, const double *params) {

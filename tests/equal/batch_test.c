@@ -2,13 +2,7 @@
  * A member of a batch is the single run, bit for bit, for every model of the folders given that goes through lanes:
  * end, time, steps, state and record; from the start of the model and from random states, with the events that end a
  * run. */
-#include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "api/anagyre.h"
-#include "api/api.h"
-#include "tests/check.h"
+#include "tests/each_model.h"
 
 enum { MEMBERS = 3 };
 
@@ -47,7 +41,7 @@ static void compare(const ag_system *sys, const ag_batch_options *o, const ag_ba
 }
 
 /* Whether the model went through lanes. */
-static bool check_system(ag_system *sys) {
+static int check_system(ag_system *sys) {
   const ag_dims *d = ag_system_dims(sys);
   const ag_model *model = ag_system_model(sys);
   double *params = calloc((size_t)(MEMBERS * d->param + 1), sizeof *params);
@@ -69,32 +63,9 @@ static bool check_system(ag_system *sys) {
   return lanes;
 }
 
-static bool check_model(const char *path) {
-  int failed = ag_checks_failed;
-  anagyre_model *m = anagyre_open(path);
-  ag_system *sys = m ? ag_api_system(m, &(ag_derive_options){0}) : NULL;
-  AG_CHECK(sys != NULL);
-  bool lanes = sys && check_system(sys);
-  if (ag_checks_failed > failed) fprintf(stderr, "  in %s\n", path);
-  anagyre_close(m);
-  return lanes;
-}
-
 int main(int argc, char **argv) {
   int n_lanes = 0;
-  for (int i = 1; i < argc; i++) {
-    struct dirent **names;
-    int n = scandir(argv[i], &names, NULL, alphasort);
-    AG_CHECK(n > 0);
-    for (int k = 0; k < n; k++) {
-      size_t length = strlen(names[k]->d_name);
-      char path[4096];
-      snprintf(path, sizeof path, "%s/%s", argv[i], names[k]->d_name);
-      if (length > 3 && !strcmp(names[k]->d_name + length - 3, ".nh")) n_lanes += check_model(path);
-      free(names[k]);
-    }
-    if (n > 0) free(names);
-  }
+  for (int i = 1; i < argc; i++) n_lanes += each_model(argv[i], check_system);
   fprintf(stderr, "%d models in lanes\n", n_lanes);
   AG_CHECK(n_lanes >= 25);
   return ag_check_report();

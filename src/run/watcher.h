@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * Internals of run/: evaluates the functions that are looked for, on numbers and on enclosures. By the interpreter at
+ * first; by compiled code, with the same bits, where that is worth it or in the cache already. */
+#ifndef AG_RUN_WATCHER_H
+#define AG_RUN_WATCHER_H
+#include <stdbool.h>
+
+#include "expr/expr.h"
+
+typedef struct ag_watcher ag_watcher;
+/* For one thread. compiles: it may change over to compiled code. */
+ag_watcher *ag_watcher_create(const ag_tape *tape, const double *params, bool compiles);
+void ag_watcher_free(ag_watcher *w);
+void ag_watcher_prepare(ag_watcher *w, const double *params); /* with other parameters */
+const ag_tape *ag_watcher_tape(const ag_watcher *w);
+bool ag_watcher_compiled(const ag_watcher *w); /* has it changed over? */
+void ag_watcher_values(ag_watcher *w, const double *const seg[AG_SEG_COUNT], double *out);
+void ag_watcher_bounds(ag_watcher *w, const ag_enclosure *const seg[AG_SEG_COUNT], ag_enclosure *out);
+#endif
