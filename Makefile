@@ -5,7 +5,7 @@
 #   make test      everything the project checks (dev build, then sanitizers on the quick tests)
 #   make install   program, library, headers, models, man page   [PREFIX=/usr/local] [DESTDIR=]
 #   make bench     how fast it is
-#   make figures   the figures of the documents
+#   make figures   the figures of the documents, and the gallery: build/gallery/index.html
 #   make format    clang-format on the C files under git
 #   make clean     removes build/
 #
@@ -41,6 +41,9 @@ test: packages
 
 figures: build
 	@tools/rattleback.sh build/anagyre build/run docs/figures/rattleback.png
+	@tools/vehicle.sh build/anagyre build/run docs/figures/underwater_vehicle.png
+	@for figure in docs/figures/*.png; do python3 tools/gallery.py --pack $$figure; done
+	@python3 tools/gallery.py build/anagyre . build/gallery
 
 install:
 	@$(CMAKE) --preset release --log-level=WARNING -D CMAKE_INSTALL_PREFIX=$(PREFIX)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """gallery.py PROGRAM SOURCE FOLDER [MODEL ...]: the gallery of the shipped models.
+gallery.py --pack FIGURE.png: a smaller file.
 
 Writes a thumbnail of every model to SOURCE/docs/figures/gallery, the document SOURCE/docs/gallery.md, and to FOLDER the
 page index.html with, where `anagyre view` works, a page of every model. With names of models only their thumbnails are
@@ -47,6 +48,8 @@ def pixels(data):
     """Width, and the rows of an 8-bit RGB or RGBA picture as lists of (r, g, b)."""
     head = struct.unpack(">IIBBBBB", next(body for kind, body in chunks(data) if kind == b"IHDR"))
     width, height, depth, colour = head[:4]
+    if colour == 3:
+        return None
     assert depth == 8 and colour in (2, 6), head
     size = 3 if colour == 2 else 4
     raw = zlib.decompress(b"".join(body for kind, body in chunks(data) if kind == b"IDAT"))
@@ -66,7 +69,10 @@ def pixels(data):
 
 def packed(data):
     """The picture with a palette of at most 256 colours: a few kilobytes for lines on white."""
-    width, lines = pixels(data)
+    found = pixels(data)
+    if not found:
+        return data  # it has a palette already
+    width, lines = found
     for bits in range(8):
         coarse = [[tuple(v >> bits for v in p) for p in line] for line in lines]
         palette = sorted(set(p for line in coarse for p in line))
@@ -82,13 +88,17 @@ def packed(data):
             chunk(b"PLTE", b"".join(full)) + chunk(b"IDAT", zlib.compress(raw, 9)) + chunk(b"IEND", b""))
 
 
-def thumbnail(program, name, end, what, path):
-    words = ["--y", what[0]] if len(what) == 1 else [x for pair in zip(["--x", "--y", "--z"], what) for x in pair]
-    ask(program, "plot", name, "--t1", end, *words, "--bare", "--width", "5.4", "--font", "7", "-o", path, "--quiet")
+def pack(path):
     with open(path, "rb") as file:
         data = packed(file.read())
     with open(path, "wb") as file:
         file.write(data)
+
+
+def thumbnail(program, name, end, what, path):
+    words = ["--y", what[0]] if len(what) == 1 else [x for pair in zip(["--x", "--y", "--z"], what) for x in pair]
+    ask(program, "plot", name, "--t1", end, *words, "--bare", "--width", "5.4", "--font", "7", "-o", path, "--quiet")
+    pack(path)
 
 
 # ---- texts ----
@@ -98,13 +108,13 @@ def equations(program, name):
     text = ask(program, "show", name)
     found = re.search(r"^# equations of motion.*\n((?:#   .*\n)+)", text, re.M)
     lines = [line[4:] for line in found.group(1).splitlines()] if found else []
-    if not lines or len(lines) > MOST_LINES or max(map(len, lines)) > 160:
-        return [f"(long: `anagyre show {name}` prints them)"]
+    if not lines or len(lines) > MOST_LINES or max(map(len, lines)) > 112 or re.search(r"\bk\d+\b", " ".join(lines)):
+        return [f"(the equations are long: `anagyre show {name}` prints them)"]
     return lines
 
 
 def document(models, program):
-    out = ["# Gallery", "", "The shipped models, each with a motion, its equations and the line that shows it. `make figures` makes this page.",
+    out = ["# Gallery", "", "The shipped models, each with a motion and its equations. `make figures` makes this page.",
            "[models.md](models.md) says where they come from and what is checked."]
     for name, title in models:
         lines = equations(program, name)
@@ -154,6 +164,9 @@ def check(models, program, source):
 
 def main():
     words = [w for w in sys.argv[1:] if w != "--check"]
+    if words[0] == "--pack":
+        pack(words[1])
+        return 0
     program, source, folder, chosen = os.path.abspath(words[0]), words[1], words[2], words[3:]
     models = [(m["name"], m["title"]) for m in json.loads(ask(program, "list", "models", "--json"))["models"]]
     if "--check" in sys.argv:

@@ -165,9 +165,9 @@ static page page_of(const ag_figure *f, const ag_paper *paper) {
   int about = about_lines(f, &g), title = title_lines(f, &g);
   g.left = (4.1 + 0.62 * label_width(f)) * g.font, g.right = has_scale(f) ? 9 * g.font : 1.8 * g.font;
   g.top = (title ? 1 + 1.2 * title : 0.8) * g.font + 1.3 * mark_lines(f) * g.font;
-  if (f->panels[0].space) g.left = g.right = 3 * g.font, each = 0.58 * g.width;
+  if (f->panels[0].space) g.left = 5.5 * g.font, g.right = 5.5 * g.font, each = 0.58 * g.width;
   if (f->n_panel == 1 && f->panels[0].equal && !f->panels[0].space) each = equal_height(f, g.width - g.left - g.right);
-  g.bottom = (4.7 + 1.2 * about) * g.font;
+  g.bottom = ((f->panels[0].space ? 5.7 : 4.7) + 1.2 * about) * g.font;
   g.height = paper->height > 0 ? paper->height * point : g.top + g.bottom + f->n_panel * each;
   return g;
 }
@@ -251,6 +251,8 @@ static void put_horizontal(const ag_panel *p, const page *g, double lo, double h
   double inner = g->width - g->left - g->right, n = fmax(2, fmin(8, inner / (5 * g->font)));
   double beside = p->style == AG_STYLE_LINE ? 0 : 0.02 * (hi - lo);
   ag_text_printf(out, "set xtics %.17g\n", tic_step(lo, hi, n));
+  if (p->equal) /* one scale, and the same tics: a low panel has no room for more */
+    ag_text_printf(out, "set ytics %.17g\n", tic_step(lo, hi, n));
   if (p->equal || p->style == AG_STYLE_IMAGE) ag_text_str(out, "set xrange [*:*] noextend\n");
   else ag_text_printf(out, "set xrange [%.17g:%.17g]\n", lo - beside, hi + beside);
 }
@@ -275,7 +277,7 @@ static void put_space_tics(const ag_panel *p, ag_text *out) {
       ag_text_printf(out, "set %ctics %.17g offset %s\n", "xyz"[a], tic_step(0, extent, 3), apart[a]);
     }
   }
-  ag_text_str(out, p->equal ? "set view 62,32,0.75\nset view equal xyz\n" : "set view 62,32,0.75,1.7\n");
+  ag_text_str(out, p->equal ? "set view 62,32\nset view equal xyz\n" : "set view 62,32\n");
 }
 
 /* Tics of the scale of colours, as far apart as their labels need. */
@@ -372,9 +374,10 @@ static void put_panel(const ag_figure *f, const page *g, int i, int index, const
   range(p, false, &lo, &hi);
   if (!p->space && hi > lo) put_horizontal(p, g, lo, hi, out);
   if (!p->log_y && !p->space && !p->equal && p->style != AG_STYLE_IMAGE) put_vertical(p, g, each - gap, out);
+  else if (p->space) ag_text_str(out, "set xrange [*:*]\nset yrange [*:*]\n");
   else
-    ag_text_str(out,
-                p->space ? "set xrange [*:*]\nset yrange [*:*]\n" : "set yrange [*:*] noextend\nset ytics autofreq\n");
+    ag_text_str(out, p->equal && hi > lo ? "set yrange [*:*] noextend\n"
+                                         : "set yrange [*:*] noextend\nset ytics autofreq\n");
   if (p->n_curve > 1 && (i == 0 || !p->curves[0].foreign))
     ag_text_printf(out, "set key top right horizontal samplen 1.4 font ',%g' opaque\n", 0.9 * g->font);
   put_axes(p, i == f->n_panel - 1, out);
