@@ -18,6 +18,7 @@ typedef struct trace {
 typedef struct hunt {
   ag_graph *g;
   trace *at;
+  ag_id top; /* the last node traced */
   ag_id *terms;
   int n;
 } hunt;
@@ -58,16 +59,24 @@ static void trace_all(hunt *k, ag_id top, ag_id t, int n_state, const ag_id *sta
   }
 }
 
-/* A term, entry by entry; once. */
+/* A term, once. Of a sum each part: a slow part would hide a small push. */
+static void add_scalar(hunt *k, ag_id x) {
+  ag_op op = ag_node_op(k->g, x);
+  bool new = k->n < MOST;
+  if (x <= k->top && k->at[x].degree <= TAME) return;
+  for (int i = 0; i < ag_node_n_arg(k->g, x) && (op == AG_OP_ADD || op == AG_OP_SUB || op == AG_OP_NEG); i++) {
+    add_scalar(k, ag_node_arg(k->g, x, i));
+    new = false;
+  }
+  for (int n = 0; n < k->n; n++) new = new && k->terms[n] != x;
+  if (new) k->terms[k->n++] = x;
+}
+
+/* A term, entry by entry. */
 static void add(hunt *k, ag_id x) {
   if (k->at[x].basis) return;
   for (int i = 0; i < ag_node_rows(k->g, x); i++)
-    for (int j = 0; j < ag_node_cols(k->g, x); j++) {
-      ag_id e = ag_is_scalar(k->g, x) ? x : ag_entry(k->g, x, i, j);
-      bool new = k->n < MOST;
-      for (int n = 0; n < k->n; n++) new = new && k->terms[n] != e;
-      if (new) k->terms[k->n++] = e;
-    }
+    for (int j = 0; j < ag_node_cols(k->g, x); j++) add_scalar(k, ag_is_scalar(k->g, x) ? x : ag_entry(k->g, x, i, j));
 }
 
 /* Largest terms of time alone, and functions of time and the state together. */
@@ -92,7 +101,7 @@ void ag_pulses_find(derive *d, int n_state, const ag_id *state, const ag_id *row
     top = sys->bases[i].N > top ? sys->bases[i].N : top;
     top = sys->bases[i].W > top ? sys->bases[i].W : top;
   }
-  hunt k = {.g = d->g, .terms = terms, .at = ag_heap_alloc(sizeof *k.at * ((size_t)top + 1))};
+  hunt k = {.g = d->g, .top = top, .terms = terms, .at = ag_heap_alloc(sizeof *k.at * ((size_t)top + 1))};
   for (int i = 0; i < sys->n.z; i++) k.at[rows[i]].seen = true;
   for (ag_id x = top; x > 0; x--)
     for (int i = 0; k.at[x].seen && i < ag_node_n_arg(d->g, x); i++) k.at[ag_node_arg(d->g, x, i)].seen = true;

@@ -22,17 +22,22 @@ struct ag_pulse {
   double *c, *slots, *out, *rows, *curve, *width, *z;
   const double *params;
   int n_place;
-  double place[PLACES]; /* parts of a step that the stages see */
+  double place[PLACES]; /* parts of a step that the error estimate sees */
 };
 
-/* The places of the stages, from a step of the method on 0 <= t <= 1. */
+/* The places of the stages, from steps of the method on 0 <= t <= 1. */
+typedef struct stages {
+  int n;
+  double at[PLACES], push; /* where the rate is 1, or NaN */
+} stages;
+
 static int note_stage(void *self, double t, const double *z, double *dz) {
-  ag_pulse *p = self;
+  stages *k = self;
+  bool new = k->n < PLACES;
   (void)z;
-  dz[0] = 0;
-  for (int i = 0; i < p->n_place; i++)
-    if (p->place[i] == t) return 0;
-  if (p->n_place < PLACES) p->place[p->n_place++] = t;
+  dz[0] = t == k->push;
+  for (int i = 0; i < k->n; i++) new = new && k->at[i] != t;
+  if (new) k->at[k->n++] = t;
   return 0;
 }
 
@@ -42,14 +47,28 @@ static int no_change(void *self, double t, const double *z, double *J) {
   return 0;
 }
 
-static void find_places(ag_pulse *p, const ag_stepper *method) {
+/* The estimate of the error for a rate that is 1 at the place k->push and 0 elsewhere. */
+static double try_push(const ag_stepper *method, stages *k, double *space) {
   ag_step_room room = method->room(1, 1);
   size_t own = (size_t)(1 + room.own);
-  double *space = ag_heap_aligned(sizeof(double) * (room.size + 2 * own)), z = 0, z1, error[2];
+  double *carry = space + room.size, z = 0, z1, error[2] = {0, 0};
+  ag_flow flow = {.n = 1, .m = 1, .rhs = note_stage, .jacobian = no_change, .self = k};
   memset(space, 0, sizeof(double) * (room.size + 2 * own));
-  ag_flow flow = {.n = 1, .m = 1, .rhs = note_stage, .jacobian = no_change, .self = p};
-  p->place[p->n_place++] = 0;
-  (void)method->step(method, &flow, 0, 1, &z, space + room.size, &z1, space + room.size + own, 1, 1, error, space);
+  carry[0] = k->push == 0;
+  (void)method->step(method, &flow, 0, 1, &z, carry, &z1, carry + own, 1, 1, error, space);
+  return error[0];
+}
+
+/* Some stages of high order methods have no part in the estimate of the error: what only they see is not seen. */
+static void find_places(ag_pulse *p, const ag_stepper *method) {
+  ag_step_room room = method->room(1, 1);
+  double *space = ag_heap_aligned(sizeof(double) * (room.size + 2 * (size_t)(1 + room.own)));
+  stages k = {.n = 1, .push = NAN};
+  (void)try_push(method, &k, space);
+  for (int i = 0; i < k.n; i++) {
+    k.push = k.at[i];
+    if (fabs(try_push(method, &k, space)) > 1e-10) p->place[p->n_place++] = k.at[i];
+  }
   free(space);
 }
 
