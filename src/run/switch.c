@@ -25,7 +25,8 @@ void ag_switch_create(ag_mover *m, const double *params) {
   if (m->full || m->core || !n) return;
   ag_switch *w = m->switches = ag_heap_alloc(sizeof *w);
   *w = (ag_switch){.n = dims->switches, .n_c = dims->c, .branch = m->c + dims->c - dims->switches, .plain = m->method};
-  w->timeless = !ag_system_role(m->sys, AG_ROLE_RHS)->n_need[AG_SEG_T];
+  w->timeless = !ag_system_role(m->sys, AG_ROLE_RHS)->n_need[AG_SEG_T] &&
+                !ag_system_role(m->sys, AG_ROLE_SWITCHES)->n_need[AG_SEG_T];
   w->c = ag_heap_alloc(size * AG_SLIDE_FIELDS * (size_t)dims->c);
   w->fields = ag_heap_alloc(size * AG_SLIDE_FIELDS * n_z);
   w->rates = ag_heap_alloc(size * AG_SLIDE_FIELDS * n);

@@ -12,7 +12,7 @@ struct ag_switch {
   int n, n_c;
   double *branch; /* per switching function its sign, at the end of c of the mover; 0: the motion slides on it */
   int n_slide, slide[AG_SLIDE_MAX];
-  bool timeless;          /* the equations do not read t */
+  bool timeless;          /* neither the equations nor their choices read t */
   double *c;              /* per field: c with signs instead of the zeros of those slid on */
   double *fields, *rates; /* per field: the right-hand side; the rates of all switching functions */
   double lambda[AG_SLIDE_MAX], weight[AG_SLIDE_FIELDS];
