@@ -328,7 +328,7 @@ static void put_end(const ag_outcome *o, ag_text *out) {
   ag_text_printf(out, "  %-12s  %s", "ended", ag_end_word(r->end));
   if (r->end == AG_END_EVENT)
     ag_text_printf(out, " %s", ag_model_events(ag_system_model(o->system))[r->end_event].name);
-  ag_text_str(out, ", t = ");
+  ag_text_str(out, r->end == AG_END_STICKS ? " at t = " : ", t = ");
   ag_text_number(out, r->t);
   ag_text_str(out, " (started at t = ");
   ag_text_number(out, o->options->t0);
@@ -406,6 +406,14 @@ static void json_section(ag_json *j, const ag_outcome *o, ag_spool *points) {
   ag_json_end(j, '}');
 }
 
+static void json_reason(ag_json *j, const ag_run_result *r) {
+  ag_text out = {0};
+  ag_text_str(&out, ag_end_word(r->end));
+  if (r->end == AG_END_STICKS) ag_text_str(&out, " at t = "), ag_text_number(&out, r->t);
+  ag_json_string(j, "end", ag_text_cstr(&out));
+  ag_text_done(&out);
+}
+
 void ag_result_json(ag_json *j, const ag_outcome *o, ag_spool *series) {
   const ag_model *m = ag_system_model(o->system);
   const ag_run_result *r = o->result;
@@ -419,7 +427,7 @@ void ag_result_json(ag_json *j, const ag_outcome *o, ag_spool *series) {
   ag_json_number(j, "constraint_residual", *ag_result_find(o->record, r->record, AG_COL_RESIDUAL));
   ag_json_whole(j, "steps", r->steps);
   ag_json_whole(j, "rejected", r->rejected);
-  ag_json_string(j, "end", ag_end_word(r->end));
+  json_reason(j, r);
   ag_json_begin(j, "events", '{');
   for (int i = 0; q->events && i < ag_model_n_events(m); i++) {
     ag_json_begin(j, ag_model_events(m)[i].name, '[');
