@@ -159,6 +159,15 @@ export class Plots {
       g.moveTo(x, u.bbox.top);
       g.lineTo(x, u.bbox.top + u.bbox.height);
       g.stroke();
+      if (marks.length > 8 || this.open[0]?.plot !== u) continue;
+      const left = x > u.bbox.left + 0.8 * u.bbox.width; // names stay inside the plot
+      g.globalAlpha = 0.9;
+      g.fillStyle = this.theme.text;
+      g.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+      g.textAlign = left ? "right" : "left";
+      g.textBaseline = "top";
+      g.fillText(m.name, x + (left ? -4 : 4) * devicePixelRatio, u.bbox.top + devicePixelRatio);
+      g.globalAlpha = 0.55;
     }
     g.restore();
   }

@@ -23,6 +23,7 @@ export interface Frame {
   size: number; // of the bodies
   centre: THREE.Vector3; // of the motion
   spread: number; // how far it goes from there
+  box: THREE.Box3; // of the motion
   from: number;
   to: number;
   ghost: boolean;
@@ -378,8 +379,9 @@ function trace(thing: Thing, frame: Frame): Actor {
     positions.push(p.x, p.y, p.z);
   }
   const group = new THREE.Group();
-  const whole = new LineMaterial({ linewidth: 1.4, transparent: true, opacity: frame.ghost ? 0.25 : 0.35 });
-  const past = new LineMaterial({ linewidth: 2.6, transparent: true, opacity: frame.ghost ? 0.5 : 1 });
+  // Drawn after the ground, whole path first, without depth of their own: they would fight each other for it.
+  const whole = new LineMaterial({ linewidth: 1.5, transparent: true, depthWrite: false });
+  const past = new LineMaterial({ linewidth: 2.6, transparent: true, depthWrite: false });
   const geometry = new LineGeometry();
   const done = new LineGeometry();
   if (kept.length < 2) {
@@ -388,7 +390,7 @@ function trace(thing: Thing, frame: Frame): Actor {
   geometry.setPositions(positions);
   done.setPositions(positions);
   group.add(new Line2(geometry, whole), new Line2(done, past));
-  group.renderOrder = 1;
+  group.children.forEach((line, i) => (line.renderOrder = 1 + i));
   return {
     thing,
     object: group,
@@ -404,7 +406,7 @@ function trace(thing: Thing, frame: Frame): Actor {
     },
     dress(theme) {
       const c = frame.ghost ? theme.ghost : thing.colour ? theme.body(thing.colour, false)[0] : theme.trace;
-      whole.color.copy(c);
+      whole.color.copy(c).lerp(theme.floor[1], 0.6);
       past.color.copy(c);
     },
   };
@@ -467,7 +469,12 @@ function plane(thing: Thing, frame: Frame): Actor {
   const group = new THREE.Group();
   group.add(floor);
   if (!turns) floor.position.set(cell * Math.round(frame.centre.x / cell), cell * Math.round(frame.centre.y / cell), 0);
-  const origin = new THREE.Vector3();
+  const origin = place(thing.args.at, frame.from, new THREE.Vector3());
+  const axis = thing.args.axis ? place(thing.args.axis, frame.from, new THREE.Vector3()) : E3;
+  if (frame.centre.clone().sub(origin).dot(axis) < -1e-6 * frame.size * axis.length()) {
+    material.opacity = 0.4; // the bodies are on its other side: they are seen through it
+    material.depthWrite = false;
+  }
   const spin = new THREE.Quaternion();
   return {
     thing,
@@ -497,7 +504,8 @@ function hollow(thing: Thing, frame: Frame): Actor {
   if (thing.kind === "shell") geometry = new THREE.SphereGeometry(size(thing, "r"), 96, 64).rotateX(Math.PI / 2);
   else if (thing.kind === "tube") {
     const r = size(thing, "r");
-    geometry = new THREE.CylinderGeometry(r, r, 2 * (frame.spread + 2 * frame.size), 96, 1, true).rotateX(Math.PI / 2);
+    const [middle, half] = tubeRange(thing, frame);
+    geometry = new THREE.CylinderGeometry(r, r, 2 * half, 96, 1, true).rotateX(Math.PI / 2).translate(0, 0, middle);
   } else geometry = thing.grid ? lathe(thing.grid) : new THREE.BufferGeometry();
   const material = new THREE.MeshLambertMaterial({
     transparent: true,
@@ -524,6 +532,15 @@ function hollow(thing: Thing, frame: Frame): Actor {
   };
 }
 
+/** The part of the axis of a tube beside which the motion is: its middle and half of its length. */
+function tubeRange(thing: Thing, frame: Frame): [number, number] {
+  const origin = place(thing.args.at, frame.from, new THREE.Vector3());
+  const axis = thing.args.axis ? place(thing.args.axis, frame.from, new THREE.Vector3()).normalize() : E3.clone();
+  const extent = frame.box.getSize(new THREE.Vector3());
+  const half = 0.5 * (Math.abs(axis.x) * extent.x + Math.abs(axis.y) * extent.y + Math.abs(axis.z) * extent.z);
+  return [frame.centre.clone().sub(origin).dot(axis), half + 0.4 * frame.size];
+}
+
 /** Parallels and meridians of a hollow ground. */
 function rings(thing: Thing, frame: Frame, material: THREE.LineBasicMaterial): THREE.Object3D {
   const profile: [number, number][] = [];
@@ -533,8 +550,8 @@ function rings(thing: Thing, frame: Frame, material: THREE.LineBasicMaterial): T
       profile.push([size(thing, "r") * Math.sin(u), -size(thing, "r") * Math.cos(u)]);
     }
   } else if (thing.kind === "tube") {
-    const l = frame.spread + 2 * frame.size;
-    for (let i = 0; i <= 64; i++) profile.push([size(thing, "r"), -l + (2 * l * i) / 64]);
+    const [middle, half] = tubeRange(thing, frame);
+    for (let i = 0; i <= 64; i++) profile.push([size(thing, "r"), middle + half * (i / 32 - 1)]);
   } else if (thing.grid) {
     for (let i = 0; i < thing.grid.rows; i++) profile.push([thing.grid.values[2 * i], thing.grid.values[2 * i + 1]]);
   }

@@ -53,9 +53,13 @@ function places(thing: Thing): Series[][] {
   return out;
 }
 
+function axisOf(thing: Thing, t: number): THREE.Vector3 {
+  return thing.args.axis ? place(thing.args.axis, t, new THREE.Vector3()).normalize() : new THREE.Vector3(0, 0, 1);
+}
+
 interface Bounds {
   box: THREE.Box3;
-  size: number;
+  size: number; // of the largest body, or of what stands for one: thickness and arrows are parts of it
   spheres: THREE.Vector4[]; // places and radii over time, for the camera
 }
 
@@ -65,6 +69,7 @@ function bounds(runs: Run[]): Bounds {
   const spheres: THREE.Vector4[] = [];
   let size = 0;
   let spacing = 0;
+  const all = new THREE.Box3();
   for (const run of runs) {
     for (const thing of run.things) {
       const r = extent(thing);
@@ -81,9 +86,11 @@ function bounds(runs: Run[]): Bounds {
           }
         }
       }
-      if (thing.kind === "segment" || thing.kind === "spring") {
-        const a = place(thing.args.from, run.from, new THREE.Vector3());
-        spacing = Math.max(spacing, a.distanceTo(place(thing.args.to, run.from, p)));
+      if (thing.group === "body" && r === 0) {
+        const one = new THREE.Box3();
+        for (const series of places(thing)) one.expandByPoint(place(series, run.from, p));
+        if (!one.isEmpty()) spacing = Math.max(spacing, one.getSize(p).length());
+        all.union(one);
       }
     }
     for (const thing of run.things) {
@@ -98,7 +105,8 @@ function bounds(runs: Run[]): Bounds {
   }
   if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
   const diagonal = box.getSize(new THREE.Vector3()).length();
-  if (spacing > size) size = spacing;
+  if (!(size > 0) && !all.isEmpty()) size = 0.4 * all.getSize(p).length();
+  if (spacing > 3 * size) size = 0.6 * spacing;
   if (!(size > 0)) size = 0.15 * diagonal;
   if (!(size > 0)) size = 1;
   if (!spheres.length) spheres.push(new THREE.Vector4(0, 0, 0, 1));
@@ -146,6 +154,7 @@ export class Stage {
   private readonly focus = new THREE.Vector3();
   private stale = true;
   private time = 0;
+  private far = false;
 
   constructor(
     readonly canvas: HTMLCanvasElement,
@@ -167,6 +176,7 @@ export class Stage {
         size: this.size,
         centre,
         spread,
+        box: this.box,
         from: run.from,
         to: run.to,
         ghost: i > 0,
@@ -186,7 +196,9 @@ export class Stage {
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.12;
     this.controls.addEventListener("change", () => (this.stale = true));
-    this.scene.add(this.sky, this.sun, this.sun.target);
+    const lamp = new THREE.DirectionalLight(0xffffff, 0.4); // at the camera: no side is black
+    this.camera.add(lamp);
+    this.scene.add(this.sky, this.sun, this.sun.target, this.camera);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(1024, 1024);
     this.sun.shadow.bias = -0.0005;
@@ -194,6 +206,9 @@ export class Stage {
     const reach = 2.2 * this.size;
     Object.assign(this.sun.shadow.camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.1 * this.size, far: 20 * this.size });
     this.sun.shadow.radius = 4;
+    this.time = runs[0].from;
+    this.findFocus(this.time, this.focus);
+    this.far = this.wanders();
     this.move(runs[0].from);
     this.look();
   }
@@ -210,7 +225,7 @@ export class Stage {
     const centre = this.follow ? this.focus.clone() : this.box.getCenter(new THREE.Vector3());
     const flat = this.box.max.z - this.box.min.z < 1e-3 * this.size;
     const direction = (flat ? new THREE.Vector3(0.25, -0.75, 1.1) : new THREE.Vector3(0.75, -1.15, 0.62)).normalize();
-    const distance = this.follow ? this.near(centre, direction, [new THREE.Vector4(...centre.toArray(), 0.9 * this.size)]) : this.near(centre, direction, this.spheres);
+    const distance = this.near(centre, direction, this.follow ? this.now() : this.spheres);
     this.controls.target.copy(centre);
     this.camera.position.copy(centre).addScaledVector(direction, distance);
     this.camera.near = 0.01 * distance;
@@ -218,6 +233,27 @@ export class Stage {
     this.camera.updateProjectionMatrix();
     this.controls.update();
     this.stale = true;
+  }
+
+  /** The bodies at this time, with some room. */
+  private now(): THREE.Vector4[] {
+    const out: THREE.Vector4[] = [];
+    const p = new THREE.Vector3();
+    for (const thing of this.runs[0].things) {
+      const hollow = thing.kind === "shell" || thing.kind === "tube" ? thing.args.r?.[0] : 0;
+      if (typeof hollow === "number" && hollow > 0) {
+        place(thing.args.at, this.time, p);
+        if (thing.kind === "tube") p.addScaledVector(axisOf(thing, this.time), this.focus.clone().sub(p).dot(axisOf(thing, this.time)));
+        out.push(new THREE.Vector4(p.x, p.y, p.z, hollow));
+      }
+      if (thing.group !== "body") continue;
+      const r = extent(thing);
+      for (const series of places(thing)) {
+        place(series, this.time, p);
+        if (Number.isFinite(p.x + p.y + p.z)) out.push(new THREE.Vector4(p.x, p.y, p.z, 1.5 * r));
+      }
+    }
+    return out.length ? out : this.spheres;
   }
 
   /** The smallest distance from which all spheres are seen. */
@@ -252,7 +288,13 @@ export class Stage {
 
   /** Does the motion go much further than the size of the bodies? */
   wanders(): boolean {
-    return this.box.getSize(new THREE.Vector3()).length() > 9 * this.size;
+    const now = new THREE.Box3();
+    const p = new THREE.Vector3();
+    for (const s of this.now()) {
+      now.expandByPoint(p.set(s.x + s.w, s.y + s.w, s.z + s.w));
+      now.expandByPoint(p.set(s.x - s.w, s.y - s.w, s.z - s.w));
+    }
+    return this.box.getSize(new THREE.Vector3()).length() > 5 * Math.max(this.size, now.getSize(p).length());
   }
 
   show(group: string, on: boolean): void {
@@ -296,8 +338,8 @@ export class Stage {
       this.controls?.target.add(step);
       this.camera.position.add(step);
     }
-    const sunFocus = this.wanders() || this.follow ? this.focus : this.box.getCenter(new THREE.Vector3());
-    const near = this.wanders() ? this.size : Math.max(this.size, 0.5 * this.box.getSize(new THREE.Vector3()).length());
+    const sunFocus = this.far || this.follow ? this.focus : this.box.getCenter(new THREE.Vector3());
+    const near = this.far ? 2 * this.size : Math.max(this.size, 0.5 * this.box.getSize(new THREE.Vector3()).length());
     this.sun.target.position.copy(sunFocus);
     this.sun.position.copy(sunFocus).add(new THREE.Vector3(-0.45, -0.35, 1).normalize().multiplyScalar(6 * near));
     const c = this.sun.shadow.camera;
@@ -311,7 +353,7 @@ export class Stage {
 
   dress(theme: Theme): void {
     for (const a of this.actors) a.dress(theme);
-    this.sky.intensity = theme.dark ? 1.1 : 1.6;
+    this.sky.intensity = theme.dark ? 1.0 : 1.35;
     this.sky.groundColor.set(theme.dark ? "#3a4150" : "#aab0bb");
     this.stale = true;
   }
