@@ -40,9 +40,10 @@ layers 1 'has no row' '#include <stdio.h>' src/other/x.c
 symbols() {
   code=$1 text=$2
   printf '%s\n' "$3" >"$dir/x.c"
-  rm -f "$dir/x.a"
-  "$cc" -fPIC -c "$dir/x.c" -o "$dir/x.o" && ar rc "$dir/x.a" "$dir/x.o" || exit 2
-  expect "$code" "$text" sh "$source/tools/symbols.sh" "$dir/x.a"
+  rm -rf "$dir/x.a" "$dir/objects"
+  mkdir "$dir/objects"
+  "$cc" -fPIC -c "$dir/x.c" -o "$dir/objects/${4:-x}.c.o" && ar rc "$dir/x.a" "$dir/objects/${4:-x}.c.o" || exit 2
+  expect "$code" "$text" sh "$source/tools/symbols.sh" "$dir/x.a" "$dir/objects"
 }
 symbols 0 "" 'static int helper(int x) { return x + 1; } int ag_x(int x) { return helper(x); }'
 symbols 0 "" 'static const char *const names[] = {"a", "b"}; const char *ag_name(int i) { return names[i]; }'
@@ -50,6 +51,10 @@ symbols 1 'exported without ag_ or anagyre_: helper' 'int helper(int x) { return
 symbols 1 'writable: count' 'static int count; int ag_next(void) { return ++count; }'
 symbols 1 'writable: ag_count' 'int ag_count = 3;'
 symbols 1 'writable: names' 'static const char *names[] = {"a"}; const char **ag_names(void) { return names; }'
+symbols 1 'only heap.c may use free' 'void free(void *p); void ag_drop(void *p) { free(p); }'
+symbols 1 'only heap.c may use strdup' 'char *strdup(const char *s); char *ag_copy(const char *s) { return strdup(s); }'
+symbols 0 "" 'void free(void *p); void ag_drop(void *p) { free(p); }' heap
+symbols 0 "" 'void free(void *p); void ag_drop(void *p) { free(p); }' x_test
 symbols 1 'writable: calls' 'int ag_calls(void) { static _Thread_local int calls; return ++calls; }'
 
 # A tree of one header.

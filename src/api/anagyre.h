@@ -8,9 +8,9 @@
  *   anagyre_motion *motion = anagyre_run(stone, NULL);
  *   if (!motion) puts(anagyre_error(stone));
  *
- * Errors are texts with file, line and column, the source line and a caret. Nothing here prints or exits, with one
- * exception: when memory runs out, the process ends with a message. Different handles may be used by different threads
- * at the same time, but one model only by one thread at a time. Any number of threads may read a motion or a batch. */
+ * Errors are texts with file, line and column, the source line and a caret. Nothing here prints or exits; lack of
+ * memory is an error, too. Different handles may be used by different threads at the same time, but one model only by
+ * one thread at a time. Any number of threads may read a motion or a batch. */
 #ifndef ANAGYRE_H
 #define ANAGYRE_H
 #include <stddef.h>
@@ -41,8 +41,8 @@ const char *anagyre_version(void); /* of the library in use, as "0.1.0" */
 
 /* ---- models ---- */
 
-/* Opens a file, or a shipped model by its name (docs/library.md says where it is looked for). Never returns NULL:
- * anagyre_error says what is wrong. */
+/* Opens a file, or a shipped model by its name (docs/library.md says where it is looked for). Returns NULL only when
+ * there is no memory for a handle: anagyre_error says what is wrong. */
 anagyre_model *anagyre_open(const char *file_or_name);
 /* Opens a model written in a string; name is what messages call it. */
 anagyre_model *anagyre_open_text(const char *name, const char *text);

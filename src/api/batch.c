@@ -7,6 +7,7 @@
 #include "api/api_internal.h"
 
 struct anagyre_batch {
+  ag_heap *heap; /* NULL: of the program */
   ag_record record;
   long n, n_failed;
   ag_batch_result result; /* of those that started */
@@ -88,7 +89,9 @@ bool ag_api_needs_events(const ag_model *m) {
 static void show_progress(void *self, long done, long n) {
   const anagyre_options *o = self;
   (void)n;
+  ag_heap_pause here = ag_heap_leave_to_host();
   o->progress(o->self, (double)done, 0);
+  ag_heap_back_from_host(here);
 }
 
 /* ---- running ---- */
@@ -168,24 +171,59 @@ static ag_varied *derive(anagyre_model *m, long n, int n_name, const char *const
   return v;
 }
 
-anagyre_batch *anagyre_run_many(anagyre_model *m, long n, int n_name, const char *const *names, const double *values,
-                                const anagyre_options *given) {
+typedef struct running {
+  anagyre_model *m;
+  long n;
+  int n_name;
+  const char *const *names;
+  const double *values;
+  const anagyre_options *o;
+  ag_heap *heap; /* of the batch, which outlives the model */
+  anagyre_batch *b;
+} running;
+
+static anagyre_batch *run_many(const running *c) {
+  anagyre_model *m = c->m;
   anagyre_options wish;
   ag_run_options run;
-  if (!m) return NULL;
   ag_ctx_done(&m->call);
-  if (!ag_api_model(m) || !ag_api_options(&m->call, given, &wish)) return NULL;
-  if (n < 1 || n_name < 0) ag_ctx_error(&m->call, ag_api_nowhere, "there are no members to run");
+  if (!ag_api_model(m) || !ag_api_options(&m->call, c->o, &wish)) return NULL;
+  if (c->n < 1 || c->n_name < 0) ag_ctx_error(&m->call, ag_api_nowhere, "there are no members to run");
   if (m->call.n_error || !ag_api_run_options(&m->call, &wish, &run)) return NULL;
-  ag_varied *v = derive(m, n, n_name, names, values, &wish);
+  ag_varied *v = derive(m, c->n, c->n_name, c->names, c->values, &wish);
   if (!v) return NULL;
-  anagyre_batch *b = run_values(&m->call, &(ag_api_members){.varied = v, .n = n}, n_name, values, &wish, &run);
+  anagyre_batch *b = run_values(&m->call, &(ag_api_members){.varied = v, .n = c->n}, c->n_name, c->values, &wish, &run);
   ag_varied_free(v);
   return b;
 }
 
+static void run_call(void *self) {
+  running *c = self;
+  anagyre_batch *b = run_many(c);
+  if (b && c->heap) {
+    for (long i = 0; i < b->n; i++) ag_heap_move(b->reason[i], c->heap);
+    for (long i = 0; b->points && i < b->result.n; i++) ag_heap_move(b->points[i], c->heap);
+    ag_batch_move(&b->result, c->heap);
+    ag_api_record_move(&b->record, c->heap);
+    void *const blocks[] = {b->reason, b->points, b->row, b->columns, b};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ag_heap_move(blocks[i], c->heap);
+    b->heap = c->heap;
+  }
+  c->b = b;
+}
+
+anagyre_batch *anagyre_run_many(anagyre_model *m, long n, int n_name, const char *const *names, const double *values,
+                                const anagyre_options *o) {
+  running c = {.m = m, .n = n, .n_name = n_name, .names = names, .values = values, .o = o};
+  if (m && ag_api_result_heap(m, &c.heap) && ag_api_call(m, run_call, &c) && c.b) return c.b;
+  if (c.heap) ag_heap_wipe(c.heap);
+  ag_heap_close(c.heap);
+  return NULL;
+}
+
 void anagyre_batch_free(anagyre_batch *b) {
   if (!b) return;
+  ag_heap *heap = b->heap, *was = heap ? ag_heap_use(heap) : ag_heap_current();
   for (long i = 0; i < b->n; i++) free(b->reason[i]);
   for (long i = 0; b->points && i < b->result.n; i++) free(b->points[i]);
   free(b->reason);
@@ -195,6 +233,8 @@ void anagyre_batch_free(anagyre_batch *b) {
   ag_batch_done(&b->result);
   ag_api_record_done(&b->record);
   free(b);
+  ag_heap_use(was);
+  ag_heap_close(heap);
 }
 
 /* ---- reading it ---- */

@@ -15,6 +15,11 @@ void ag_api_record_done(ag_record *r) {
   ag_record_done(r);
 }
 
+void ag_api_record_move(const ag_record *r, ag_heap *to) {
+  for (int i = 0; i < r->n_column; i++) ag_heap_move((char *)r->columns[i].name, to);
+  ag_heap_move(r->columns, to);
+}
+
 double *ag_api_columns(const ag_record *record, long n, const double *rows) {
   double *all = ag_heap_alloc(sizeof *all * (size_t)(n * record->width + 1));
   for (int k = 0; k < record->n_column; k++) {

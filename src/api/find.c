@@ -42,7 +42,9 @@ static ag_status read_file(anagyre_model *m, const char *path) {
     ag_ctx_error(&m->found, ag_api_nowhere, "cannot read %s: %s", path, strerror(errno));
     return AG_SYSTEM;
   }
+  ag_heap_hold_file(fd);
   ag_status status = ag_api_read(m, fd);
+  ag_heap_let_go_file(fd);
   close(fd);
   return status;
 }

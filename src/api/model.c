@@ -8,31 +8,110 @@
 
 const char *anagyre_version(void) { return AG_VERSION; }
 
+/* ---- memory ---- */
+
+/* What follows from the text is gone with its heap. */
+static void lose_derived(anagyre_model *m) {
+  ag_heap_wipe(m->heap);
+  m->ctx = m->call = (ag_ctx){0};
+  m->error = m->notes = (ag_text){0};
+  m->record = (ag_record){0};
+  m->model = NULL;
+  m->system = NULL;
+  m->values = NULL;
+  m->read = m->tried = false;
+  m->status = AG_SYSTEM;
+}
+
+static void report(anagyre_model *m, const char *why) { snprintf(m->trouble, sizeof m->trouble, "error: %s\n", why); }
+
+bool ag_api_call(anagyre_model *m, void (*call)(void *self), void *self) {
+  char why[AG_HEAP_WHY];
+  if (m->lost) return false;
+  m->trouble[0] = 0;
+  if (!m->heap) {
+    call(self);
+    return true;
+  }
+  if (ag_heap_try(m->heap, call, self, why)) return true;
+  lose_derived(m);
+  report(m, why);
+  return false;
+}
+
+bool ag_api_result_heap(anagyre_model *m, ag_heap **heap) {
+  *heap = m->heap ? ag_heap_create(NULL) : NULL;
+  if (m->heap && !*heap) report(m, "out of memory");
+  return *heap || !m->heap;
+}
+
 /* ---- opening ---- */
 
-anagyre_model *anagyre_open(const char *file_or_name) {
-  anagyre_model *m = ag_heap_alloc(sizeof *m);
-  m->word = ag_api_copy(file_or_name);
-  m->status = ag_api_find(m, file_or_name);
-  return m;
+typedef struct opening {
+  anagyre_model *m;
+  const char *name, *text; /* text NULL: a file, or a shipped model */
+  size_t size;
+  int fd; /* >= 0: a file that is open already */
+} opening;
+
+static void make_handle(void *self) {
+  anagyre_model **m = self;
+  *m = ag_heap_alloc(sizeof **m);
 }
 
-anagyre_model *ag_api_open_stream(const char *name, int fd) {
-  anagyre_model *m = ag_heap_alloc(sizeof *m);
-  m->word = ag_api_copy(name);
-  m->path = ag_api_copy(name);
-  m->status = ag_api_read(m, fd);
-  return m;
+/* A handle with heaps of its own; the program has one for all. NULL: there is no memory for it. */
+static anagyre_model *handle(void) {
+  anagyre_model *m = NULL;
+  if (ag_heap_guarded()) {
+    make_handle(&m);
+    return m;
+  }
+  char why[AG_HEAP_WHY];
+  ag_heap *kept = ag_heap_create(NULL), *heap = kept ? ag_heap_create(kept) : NULL;
+  if (heap && ag_heap_try(kept, make_handle, &m, why)) {
+    m->kept = kept;
+    m->heap = heap;
+    return m;
+  }
+  ag_heap_close(heap);
+  ag_heap_close(kept);
+  return NULL;
 }
+
+static void fill(void *self) {
+  const opening *o = self;
+  anagyre_model *m = o->m;
+  m->word = ag_api_copy(o->name);
+  if (o->text) {
+    m->path = ag_api_copy(o->name);
+    m->text = ag_heap_alloc(o->size + 1);
+    memcpy(m->text, o->text, o->size);
+    m->size = o->size;
+  } else if (o->fd >= 0) {
+    m->path = ag_api_copy(o->name);
+    m->status = ag_api_read(m, o->fd);
+  } else {
+    m->status = ag_api_find(m, o->name);
+  }
+}
+
+static anagyre_model *open_model(opening o) {
+  char why[AG_HEAP_WHY];
+  if (!(o.m = handle())) return NULL;
+  if (!o.m->heap) fill(&o);
+  else if (!ag_heap_try(o.m->kept, fill, &o, why)) {
+    o.m->lost = true;
+    report(o.m, why);
+  }
+  return o.m;
+}
+
+anagyre_model *anagyre_open(const char *file_or_name) { return open_model((opening){.name = file_or_name, .fd = -1}); }
+
+anagyre_model *ag_api_open_stream(const char *name, int fd) { return open_model((opening){.name = name, .fd = fd}); }
 
 anagyre_model *ag_api_open_text(const char *name, const char *text, size_t size) {
-  anagyre_model *m = ag_heap_alloc(sizeof *m);
-  m->word = ag_api_copy(name);
-  m->path = ag_api_copy(name);
-  m->text = ag_heap_alloc(size + 1);
-  memcpy(m->text, text, size);
-  m->size = size;
-  return m;
+  return open_model((opening){.name = name, .text = text, .size = size, .fd = -1});
 }
 
 anagyre_model *anagyre_open_text(const char *name, const char *text) {
@@ -64,30 +143,56 @@ static void drop_set(anagyre_model *m, int i) {
 
 void anagyre_close(anagyre_model *m) {
   if (!m) return;
-  forget(m);
-  while (m->n_set) drop_set(m, m->n_set - 1);
-  ag_ctx_done(&m->found);
-  ag_text_done(&m->error);
-  ag_text_done(&m->notes);
-  free(m->sets);
-  free(m->end_at);
-  free(m->word);
-  free(m->path);
-  free(m->text);
-  free(m);
+  ag_heap *heap = m->heap, *kept = m->kept, *was = heap ? ag_heap_use(heap) : ag_heap_current();
+  if (m->lost) {
+    ag_heap_wipe(kept);
+  } else {
+    forget(m);
+    while (m->n_set) drop_set(m, m->n_set - 1);
+    ag_ctx_done(&m->found);
+    ag_text_done(&m->error);
+    ag_text_done(&m->notes);
+    free(m->sets);
+    free(m->end_at);
+    free(m->word);
+    free(m->path);
+    free(m->text);
+    free(m);
+  }
+  ag_heap_use(was);
+  ag_heap_close(heap);
+  ag_heap_close(kept);
 }
 
 /* ---- changing ---- */
 
-void anagyre_set(anagyre_model *m, const char *name, const char *value) {
-  if (!m) return;
+/* A change of the text: a value, or the events that end a run. */
+typedef struct change {
+  anagyre_model *m;
+  const char *name, *value, *events;
+} change;
+
+/* Changes the handle and its text. When memory runs out here, it is no longer known what it says. */
+static void change_text(change c, void (*call)(void *self)) {
+  if (c.m && !ag_api_call(c.m, call, &c)) c.m->lost = true;
+}
+
+static void set(void *self) {
+  const change *c = self;
+  anagyre_model *m = c->m;
   for (int i = m->n_set - 1; i >= 0; i--)
-    if (!strcmp(m->sets[i].name, name)) drop_set(m, i);
-  if (value) {
+    if (!strcmp(m->sets[i].name, c->name)) drop_set(m, i);
+  if (c->value) {
+    ag_heap *heap = m->kept ? ag_heap_use(m->kept) : ag_heap_current();
     AG_PUSH(m->sets, m->n_set, m->cap_set);
-    m->sets[m->n_set++] = (ag_set){ag_api_copy(name), ag_api_copy(value)};
+    m->sets[m->n_set++] = (ag_set){ag_api_copy(c->name), ag_api_copy(c->value)};
+    ag_heap_use(heap);
   }
   forget(m);
+}
+
+void anagyre_set(anagyre_model *m, const char *name, const char *value) {
+  change_text((change){.m = m, .name = name, .value = value}, set);
 }
 
 void anagyre_set_number(anagyre_model *m, const char *name, double value) {
@@ -96,11 +201,19 @@ void anagyre_set_number(anagyre_model *m, const char *name, double value) {
   anagyre_set(m, name, text);
 }
 
-void anagyre_end_at(anagyre_model *m, const char *events) {
-  if (!m) return;
+static void set_end_at(void *self) {
+  const change *c = self;
+  anagyre_model *m = c->m;
   free(m->end_at);
-  m->end_at = events ? ag_api_copy(events) : NULL;
+  m->end_at = NULL;
+  ag_heap *heap = m->kept ? ag_heap_use(m->kept) : ag_heap_current();
+  if (c->events) m->end_at = ag_api_copy(c->events);
+  ag_heap_use(heap);
   forget(m);
+}
+
+void anagyre_end_at(anagyre_model *m, const char *events) {
+  change_text((change){.m = m, .events = events}, set_end_at);
 }
 
 static ag_status end_at(ag_ctx *ctx, ag_model *m, const char *name) {
@@ -192,32 +305,65 @@ const char *ag_api_text(const anagyre_model *m, size_t *size) {
   return m->text;
 }
 
-const char *anagyre_error(anagyre_model *m) {
-  if (!m) return "no model";
+/* A question to the model, and its answer. */
+typedef struct question {
+  anagyre_model *m;
+  const char *name;
+  anagyre_kind kind;
+  int i;
+  const char *text;
+  anagyre_array value;
+} question;
+
+static void find_error(void *self) {
+  question *q = self;
+  anagyre_model *m = q->m;
   (void)ag_api_model(m);
   const ag_ctx *all[] = {&m->found, &m->ctx, &m->call};
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3 && !q->text; i++) {
     if (!all[i]->n_error) continue;
     ag_text_clear(&m->error);
     ag_ctx_render(all[i], &m->error);
-    return m->error.s;
+    q->text = m->error.s;
   }
-  return NULL;
 }
 
-const char *anagyre_notes(anagyre_model *m) {
-  if (!ag_api_model(m) || m->ctx.n_error) return "";
+const char *anagyre_error(anagyre_model *m) {
+  if (!m) return "error: out of memory\n"; /* else there would be a handle */
+  if (m->trouble[0]) return m->trouble;
+  question q = {.m = m};
+  return ag_api_call(m, find_error, &q) ? q.text : m->trouble;
+}
+
+static void find_notes(void *self) {
+  question *q = self;
+  anagyre_model *m = q->m;
+  if (!ag_api_model(m) || m->ctx.n_error) return;
   ag_text_clear(&m->notes);
   ag_ctx_render(&m->ctx, &m->notes);
-  return ag_text_cstr(&m->notes);
+  q->text = ag_text_cstr(&m->notes);
 }
 
-const char *anagyre_name(anagyre_model *m) { return ag_api_model(m) ? ag_model_name(m->model) : ""; }
-const char *anagyre_title(anagyre_model *m) { return ag_api_model(m) ? ag_model_title(m->model) : ""; }
+static void find_name(void *self) {
+  question *q = self;
+  if (ag_api_model(q->m)) q->text = ag_model_name(q->m->model);
+}
 
-const char *anagyre_item(anagyre_model *handle, anagyre_kind kind, int i) {
-  const ag_model *m = ag_api_model(handle);
-  if (!m || i < 0) return NULL;
+static void find_title(void *self) {
+  question *q = self;
+  if (ag_api_model(q->m)) q->text = ag_model_title(q->m->model);
+}
+
+static const char *ask(anagyre_model *m, void (*call)(void *self)) {
+  question q = {.m = m, .text = ""};
+  return m && ag_api_call(m, call, &q) ? q.text : "";
+}
+
+const char *anagyre_notes(anagyre_model *m) { return ask(m, find_notes); }
+const char *anagyre_name(anagyre_model *m) { return ask(m, find_name); }
+const char *anagyre_title(anagyre_model *m) { return ask(m, find_title); }
+
+static const char *item_name(const ag_model *m, anagyre_kind kind, int i) {
   switch (kind) {
   case ANAGYRE_PARAMETER: return i < ag_model_n_params(m) ? ag_model_params(m)[i].name : NULL;
   case ANAGYRE_COORDINATE: return i < ag_model_n_coords(m) ? ag_model_coords(m)[i].name : NULL;
@@ -227,6 +373,16 @@ const char *anagyre_item(anagyre_model *handle, anagyre_kind kind, int i) {
   case ANAGYRE_SECTION: return i < ag_model_n_sections(m) ? ag_model_sections(m)[i].name : NULL;
   }
   return NULL;
+}
+
+static void find_item(void *self) {
+  question *q = self;
+  if (ag_api_model(q->m) && q->i >= 0) q->text = item_name(q->m->model, q->kind, q->i);
+}
+
+const char *anagyre_item(anagyre_model *m, anagyre_kind kind, int i) {
+  question q = {.m = m, .kind = kind, .i = i};
+  return m && ag_api_call(m, find_item, &q) ? q.text : NULL;
 }
 
 int ag_api_section(ag_ctx *ctx, const ag_model *m, const char *name) {
@@ -256,11 +412,16 @@ static anagyre_array param_value(const ag_system *sys, int i) {
                          rows, cols};
 }
 
-anagyre_array anagyre_value(anagyre_model *m, const char *name) {
-  const ag_system *sys = ag_api_system(m, m && m->tried ? &m->derived : &(ag_derive_options){0});
-  if (!sys) return (anagyre_array){0};
+static void find_value(void *self) {
+  question *q = self;
+  anagyre_model *m = q->m;
+  const ag_system *sys = ag_api_system(m, m->tried ? &m->derived : &(ag_derive_options){0});
+  if (!sys) return;
   for (int i = 0; i < ag_model_n_params(ag_system_model(sys)); i++)
-    if (!strcmp(ag_model_params(ag_system_model(sys))[i].name, name)) return param_value(sys, i);
+    if (!strcmp(ag_model_params(ag_system_model(sys))[i].name, q->name)) {
+      q->value = param_value(sys, i);
+      return;
+    }
   if (!m->values) {
     ag_api_record_init(&m->record, sys);
     m->values = ag_heap_alloc(sizeof(double) * (size_t)(m->record.width + 1));
@@ -271,5 +432,10 @@ anagyre_array anagyre_value(anagyre_model *m, const char *name) {
     ag_work_free(work);
     free(x);
   }
-  return ag_api_view(&m->record, 1, m->values, name);
+  q->value = ag_api_view(&m->record, 1, m->values, q->name);
+}
+
+anagyre_array anagyre_value(anagyre_model *m, const char *name) {
+  question q = {.m = m, .name = name};
+  return m && ag_api_call(m, find_value, &q) ? q.value : (anagyre_array){0};
 }

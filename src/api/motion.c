@@ -7,6 +7,7 @@
 #include "api/api_internal.h"
 
 struct anagyre_motion {
+  ag_heap *heap; /* NULL: of the program */
   ag_record record;
   long n;          /* rows kept */
   double *columns; /* as ag_api_columns makes them */
@@ -39,7 +40,18 @@ typedef struct rows {
 
 static bool take_row(void *self, const double *record) {
   rows *r = self;
-  return r->o->row ? !r->o->row(r->o->self, record, r->kept.width) : ag_series_row(&r->kept, record);
+  if (!r->o->row) return ag_series_row(&r->kept, record);
+  ag_heap_pause here = ag_heap_leave_to_host();
+  int ends = r->o->row(r->o->self, record, r->kept.width);
+  ag_heap_back_from_host(here);
+  return !ends;
+}
+
+static void show_progress(void *self, double at, long steps) {
+  const anagyre_options *o = self;
+  ag_heap_pause here = ag_heap_leave_to_host();
+  o->progress(o->self, at, steps);
+  ag_heap_back_from_host(here);
 }
 
 static ag_status move(ag_ctx *ctx, ag_system *sys, const anagyre_options *wish, ag_run_options *o,
@@ -50,8 +62,7 @@ static ag_status move(ag_ctx *ctx, ag_system *sys, const anagyre_options *wish, 
   ag_tape *functions = ag_run_watch(sys, o);
   watch seen = {.work = ag_work_create(sys, ag_system_param_values(sys))};
   o->watch = functions;
-  o->progress = wish->progress;
-  o->progress_self = wish->self;
+  if (wish->progress) o->progress = show_progress, o->progress_self = (void *)wish;
   if (ag_system_dims(sys)->row) o->each = watch_state, o->each_self = &seen;
   if (hooks) o->event = hooks->event, o->save = hooks->save, o->save_self = hooks->self, o->from = hooks->from;
   if (o->from) seen.n = o->from->steps + 1, seen.worst = hooks->residual_max;
@@ -111,10 +122,38 @@ anagyre_motion *ag_api_run(anagyre_model *m, const anagyre_options *given, const
   return r;
 }
 
-anagyre_motion *anagyre_run(anagyre_model *m, const anagyre_options *o) { return ag_api_run(m, o, NULL); }
+typedef struct running {
+  anagyre_model *m;
+  const anagyre_options *o;
+  ag_heap *heap; /* of the motion, which outlives the model */
+  anagyre_motion *r;
+} running;
+
+static void run_call(void *self) {
+  running *c = self;
+  anagyre_motion *r = ag_api_run(c->m, c->o, NULL);
+  if (r && c->heap) {
+    for (int i = 0; i < r->result.n_event; i++) ag_heap_move(r->event_names[i], c->heap);
+    ag_api_record_move(&r->record, c->heap);
+    ag_run_move(&r->result, c->heap);
+    void *const blocks[] = {r->event_names, r->notes.s, r->columns, r};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ag_heap_move(blocks[i], c->heap);
+    r->heap = c->heap;
+  }
+  c->r = r;
+}
+
+anagyre_motion *anagyre_run(anagyre_model *m, const anagyre_options *o) {
+  running c = {.m = m, .o = o};
+  if (m && ag_api_result_heap(m, &c.heap) && ag_api_call(m, run_call, &c) && c.r) return c.r;
+  if (c.heap) ag_heap_wipe(c.heap);
+  ag_heap_close(c.heap);
+  return NULL;
+}
 
 void anagyre_motion_free(anagyre_motion *r) {
   if (!r) return;
+  ag_heap *heap = r->heap, *was = heap ? ag_heap_use(heap) : ag_heap_current();
   for (int i = 0; r->event_names && i < r->result.n_event; i++) free(r->event_names[i]);
   free(r->event_names);
   ag_run_done(&r->result);
@@ -122,6 +161,8 @@ void anagyre_motion_free(anagyre_motion *r) {
   ag_text_done(&r->notes);
   free(r->columns);
   free(r);
+  ag_heap_use(was);
+  ag_heap_close(heap);
 }
 
 /* ---- reading it ---- */

@@ -25,9 +25,12 @@ static bool known(const ag_shipped *list, const char *name, size_t n) {
   return false;
 }
 
+static void close_folder(void *dir) { closedir(dir); }
+
 static void add_folder(ag_shipped *list, const char *folder) {
   DIR *dir = *folder ? opendir(folder) : NULL;
   if (!dir) return;
+  ag_heap_hold(close_folder, dir);
   for (struct dirent *e; (e = readdir(dir));) {
     size_t n = strlen(e->d_name);
     if (e->d_name[0] == '.' || n <= 3 || strcmp(e->d_name + n - 3, ".nh") || known(list, e->d_name, n - 3)) continue;
@@ -38,6 +41,7 @@ static void add_folder(ag_shipped *list, const char *folder) {
     list->names[list->n] = copy(e->d_name, n - 3);
     list->paths[list->n++] = path.s;
   }
+  ag_heap_let_go(close_folder, dir);
   closedir(dir);
 }
 

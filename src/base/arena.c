@@ -20,32 +20,6 @@ struct ag_arena {
   size_t used;
 };
 
-static void exhausted(size_t size) {
-  fprintf(stderr, "anagyre: out of memory (asked for %zu bytes)\n", size);
-  exit(3);
-}
-
-void *ag_heap_alloc(size_t size) {
-  void *p = calloc(1, size ? size : 1);
-  if (!p) exhausted(size);
-  return p;
-}
-
-void *ag_heap_grow(void *old, size_t size) {
-  void *p = realloc(old, size ? size : 1);
-  if (!p) exhausted(size);
-  return p;
-}
-
-void *ag_heap_aligned(size_t size) {
-  if (size > SIZE_MAX / 2) exhausted(size);
-  size_t rounded = (size + 63) / 64 * 64;
-  void *p = aligned_alloc(64, rounded ? rounded : 64);
-  if (!p) exhausted(size);
-  memset(p, 0, rounded ? rounded : 64);
-  return p;
-}
-
 ag_arena *ag_arena_create(void) { return ag_heap_alloc(sizeof(ag_arena)); }
 
 void ag_arena_free(ag_arena *a) {
@@ -59,7 +33,7 @@ void ag_arena_free(ag_arena *a) {
 }
 
 void *ag_arena_alloc(ag_arena *a, size_t size) {
-  if (size > SIZE_MAX / 2) exhausted(size); /* rounding up must not wrap around */
+  if (size > SIZE_MAX / 2) ag_heap_fail("out of memory"); /* rounding up must not wrap around */
   size_t need = (size + ALIGN - 1) / ALIGN * ALIGN;
   if (!a->head || a->head->size - a->head->used < need) {
     size_t room = need > BLOCK ? need : BLOCK;

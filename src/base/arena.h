@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Arenas: memory that is allocated piece by piece and freed all at once. Graph, model and system have one arena each.
- * Memory is zeroed. When no memory is left, the process ends with a message and exit code 3 (docs/design/0005):
- * allocation never returns NULL. */
+ * Memory is zeroed. Allocation never returns NULL (base/heap.h). */
 #ifndef AG_BASE_ARENA_H
 #define AG_BASE_ARENA_H
 #include <stddef.h>
+
+#include "base/heap.h"
 
 typedef struct ag_arena ag_arena;
 
@@ -23,16 +24,4 @@ size_t ag_arena_used(const ag_arena *a);
 
 #define AG_NEW(arena, type) ((type *)ag_arena_alloc((arena), sizeof(type)))
 #define AG_NEWN(arena, type, n) ((type *)ag_arena_alloc((arena), sizeof(type) * (size_t)(n)))
-
-/* Heap blocks outside any arena; never NULL either. */
-void *ag_heap_alloc(size_t size);             /* zeroed */
-void *ag_heap_grow(void *block, size_t size); /* realloc */
-/* 64-byte aligned, zeroed; free with free(). */
-void *ag_heap_aligned(size_t size);
-
-/* Makes room for one more element of a growing heap array: (items, n, cap) with cap doubled as needed. */
-#define AG_PUSH(items, n, cap) \
-  ((n) < (cap) \
-       ? (void)0 \
-       : (void)((cap) = (cap) ? 2 * (cap) : 16, (items) = ag_heap_grow((items), sizeof *(items) * (size_t)(cap))))
 #endif

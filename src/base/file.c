@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/heap.h"
+
 enum { DIGITS = 12, TRIES = 100, MAX_BASE = 200 }; /* of the random part; names tried; bytes of the name kept */
 static const char suffix[] = ".part";
 

@@ -85,23 +85,49 @@ static ag_status close_output(ag_status status) {
   return AG_SYSTEM;
 }
 
-ag_status ag_command_main(int argc, const char *const *argv) {
-  if (argc < 2) {
+typedef struct call {
+  int argc;
+  const char *const *argv;
+  ag_status status;
+} call;
+
+static void run_command(void *self) {
+  call *x = self;
+  const char *verb = x->argc < 2 ? NULL : x->argv[1];
+  if (!verb) {
     ag_text out = {0};
     ag_help_write(NULL, &out);
     fputs(out.s, stderr);
     ag_text_done(&out);
-    return AG_WRONG;
+    x->status = AG_WRONG;
+    return;
   }
-  const char *verb = argv[1];
   if (!strcmp(verb, "--help") || !strcmp(verb, "-h")) verb = "help";
   if (!strcmp(verb, "--version") || !strcmp(verb, "-V")) verb = "version";
   const ag_command *c = ag_command_find(verb);
-  if (!c) return unknown(verb);
+  if (!c) {
+    x->status = unknown(verb);
+    return;
+  }
   void *args = ag_heap_alloc(c->size);
   if (c->defaults) c->defaults(args);
-  ag_status status = act(c, argc - 2, argv + 2, args);
+  x->status = act(c, x->argc - 2, x->argv + 2, args);
   ag_option_done(args);
   free(args);
-  return close_output(status);
+}
+
+/* When memory runs out, the message is printed from a buffer on the stack. */
+ag_status ag_command_main(int argc, const char *const *argv) {
+  call x = {argc, argv, AG_SYSTEM};
+  char why[AG_HEAP_WHY] = "out of memory";
+  ag_heap *heap = ag_heap_create(NULL);
+  if (heap) ag_heap_is_program(heap);
+  bool good = heap && ag_heap_try(heap, run_command, &x, why);
+  if (!good) {
+    if (heap) ag_heap_wipe(heap);
+    fprintf(stderr, "error: %s\n", why);
+    x.status = AG_SYSTEM;
+  }
+  ag_heap_close(heap);
+  return close_output(x.status);
 }

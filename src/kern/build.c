@@ -25,7 +25,7 @@
 #include "kern/hash.h"
 #include "kern/kern.h"
 
-enum { COMPILE_SECONDS = 300, CACHE_BYTES = 256 << 20, MAX_ARGS = 64, LONG_TEXT = 128 << 10 };
+enum { COMPILE_SECONDS = 300, MESSAGE_BYTES = 1 << 16, CACHE_BYTES = 256 << 20, MAX_ARGS = 64, LONG_TEXT = 128 << 10 };
 
 extern char **environ;
 
@@ -40,6 +40,7 @@ typedef struct plan {
   ag_text compiler; /* its path */
   ag_text folder;   /* where the library goes */
   bool keep;        /* folder is the cache, not a temporary one */
+  char *temporary;  /* the latter, or NULL */
   char key[33];
   char *args[MAX_ARGS]; /* without input and output */
   int n_arg;
@@ -147,6 +148,12 @@ static bool find_compiler(const char *wish, ag_text *path, ag_text *reason) {
   return false;
 }
 
+/* ---- what must not stay behind when memory runs out ---- */
+
+static void remove_file(void *path) { (void)unlink(path); }
+static void remove_folder(void *path) { (void)rmdir(path); }
+static void close_library(void *handle) { dlclose(handle); }
+
 /* ---- the key ---- */
 
 /* The lines of the first processor that decide what -march=native means. */
@@ -209,12 +216,17 @@ static bool make_plan(plan *p, const char *source, const ag_abi *abi, const ag_b
     ag_text_printf(reason, "no folder for compiled kernels: %s: %s", folder, strerror(errno));
     return false;
   }
+  p->temporary = folder;
+  ag_heap_hold(remove_folder, folder);
   ag_text_str(&p->folder, folder);
   return true;
 }
 
 static void drop_plan(plan *p) {
-  if (!p->keep && p->folder.n > 0) (void)rmdir(p->folder.s);
+  if (p->temporary) {
+    ag_heap_let_go(remove_folder, p->temporary);
+    (void)rmdir(p->temporary);
+  }
   ag_text_done(&p->compiler);
   ag_text_done(&p->folder);
   ag_arena_free(p->arena);
@@ -222,28 +234,36 @@ static void drop_plan(plan *p) {
 
 /* ---- running it ---- */
 
-/* Everything the child writes until it closes the pipe; false when the time is over. */
-static bool read_all(int fd, ag_text *out) {
-  char buffer[4096];
+/* The beginning of what the child writes until it closes the pipe, *n bytes; false when the time is over. */
+static bool read_all(int fd, char *out, size_t room, size_t *n) {
+  char more[4096];
   time_t end = time(NULL) + COMPILE_SECONDS;
   for (;;) {
     struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
     time_t left = end - time(NULL);
     if (left <= 0) return false;
     if (poll(&poll_fd, 1, (int)left * 1000) <= 0) continue; /* time over, or a signal: look again */
-    ssize_t n = read(fd, buffer, sizeof buffer);
-    if (n == 0) return true;
-    if (n > 0 && out->n < 100000) ag_text_strn(out, buffer, (size_t)n);
-    if (n < 0 && errno != EINTR) return true;
+    bool keep = *n < room;
+    ssize_t got = read(fd, keep ? out + *n : more, keep ? room - *n : sizeof more);
+    if (got == 0) return true;
+    if (got > 0 && keep) *n += (size_t)got;
+    if (got < 0 && errno != EINTR) return true;
   }
 }
 
-/* Exit code of the program, -1 when it did not end by itself; what it says goes to messages. */
+/* Exit code of the program, -1 when it did not end by itself; what it says goes to messages. Nothing is allocated while
+ * it runs. */
 static int run(char *const *args, ag_text *messages) {
   int ends[2], status = -1;
   pid_t pid;
   posix_spawn_file_actions_t actions;
-  if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+  bool in_time = true;
+  size_t n = 0;
+  char *said = ag_heap_alloc(MESSAGE_BYTES);
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    free(said);
+    return -1;
+  }
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
@@ -251,18 +271,17 @@ static int run(char *const *args, ag_text *messages) {
   int error = posix_spawn(&pid, args[0], &actions, NULL, args, environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
-  if (error) {
-    ag_text_printf(messages, "%s: %s", args[0], strerror(error));
-  } else {
-    if (!read_all(ends[0], messages)) {
-      (void)kill(pid, SIGKILL);
-      ag_text_clear(messages);
-      ag_text_printf(messages, "stopped after %d seconds", COMPILE_SECONDS);
-    }
+  if (!error) {
+    in_time = read_all(ends[0], said, MESSAGE_BYTES, &n);
+    if (!in_time) (void)kill(pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
   }
   close(ends[0]);
+  if (error) ag_text_printf(messages, "%s: %s", args[0], strerror(error));
+  else if (!in_time) ag_text_printf(messages, "stopped after %d seconds", COMPILE_SECONDS);
+  else ag_text_strn(messages, said, n);
+  free(said);
   return !error && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -330,6 +349,7 @@ static void *load(const plan *p, const ag_text *bytes, const ag_abi *abi, int *f
     ag_text_str(reason, "the compiled kernel could not be loaded");
     return NULL;
   }
+  ag_heap_hold(close_library, handle);
   const unsigned *number = dlsym(handle, "ag_kernel_abi");
   const unsigned long *size = dlsym(handle, "ag_kernel_args");
   const char *has = dlsym(handle, "ag_kernel_key");
@@ -339,6 +359,7 @@ static void *load(const plan *p, const ag_text *bytes, const ag_abi *abi, int *f
   else
     ag_text_printf(reason, "the compiled kernel takes %s %u of %lu bytes, not %u of %zu", abi->type, *number, *size,
                    abi->number, abi->size);
+  ag_heap_let_go(close_library, handle);
   dlclose(handle);
   (void)ag_file_close(*fd);
   return NULL;
@@ -353,9 +374,13 @@ static bool compile(plan *p, const char *source, const ag_abi *abi, const char *
   ag_text_printf(&whole, "\nconst unsigned ag_kernel_abi = %s;\n", abi->macro);
   ag_text_printf(&whole, "const unsigned long ag_kernel_args = sizeof(%s);\n", abi->type);
   ag_text_printf(&whole, "const char ag_kernel_key[] = \"%s\";\n", p->key);
+  char *so = ag_arena_alloc(p->arena, strlen(c) + 2);
   bool good = write_source(ag_text_cstr(&whole), c);
-  if (!good) ag_text_printf(reason, "%s: %s", c, strerror(errno));
-  char *so = ag_arena_printf(p->arena, "%.*s.so", (int)strlen(c) - 2, c);
+  int error = errno;
+  snprintf(so, strlen(c) + 2, "%.*s.so", (int)strlen(c) - 2, c);
+  ag_heap_hold(remove_file, c);
+  ag_heap_hold(remove_file, so);
+  if (!good) ag_text_printf(reason, "%s: %s", c, strerror(error));
   if (good) {
     int n = p->n_arg;
     p->args[n] = "-o", p->args[n + 1] = so, p->args[n + 2] = c, p->args[n + 3] = "-lm", p->args[n + 4] = NULL;
@@ -369,6 +394,8 @@ static bool compile(plan *p, const char *source, const ag_abi *abi, const char *
   char *kept = ag_arena_printf(p->arena, "%.*s.c", (int)strlen(final) - 3, final);
   if (!good || !p->keep || rename(c, kept) != 0) (void)ag_file_remove(c);
   (void)ag_file_remove(so);
+  ag_heap_let_go(remove_file, so);
+  ag_heap_let_go(remove_file, c);
   ag_text_done(&messages);
   ag_text_done(&whole);
   return good;
@@ -417,6 +444,7 @@ bool ag_library_cached(const ag_library *lib) { return lib->cached; }
 
 void ag_library_free(ag_library *lib) {
   if (!lib) return;
+  ag_heap_let_go(close_library, lib->handle);
   dlclose(lib->handle);
   (void)ag_file_close(lib->fd);
   free(lib);

@@ -118,12 +118,15 @@ static bool is_ours(const char *name) {
   return strspn(name, "0123456789abcdef") == 32 && (name[32] == '.' || name[32] == '-');
 }
 
+static void close_folder(void *dir) { closedir(dir); }
+
 void ag_cache_prune(const char *wish, size_t max_bytes) {
   ag_text folder = {0};
   entry *entries = NULL;
   int n = 0, cap = 0;
   size_t total = 0;
   DIR *dir = ag_cache_folder(wish, &folder) ? opendir(ag_text_cstr(&folder)) : NULL;
+  if (dir) ag_heap_hold(close_folder, dir);
   for (struct dirent *d; dir && (d = readdir(dir));) {
     struct stat s;
     if (!is_ours(d->d_name) || fstatat(dirfd(dir), d->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0) continue;
@@ -142,7 +145,10 @@ void ag_cache_prune(const char *wish, size_t max_bytes) {
     (void)unlinkat(dirfd(dir), entries[i].name, 0);
     total -= entries[i].size;
   }
-  if (dir) closedir(dir);
+  if (dir) {
+    ag_heap_let_go(close_folder, dir);
+    closedir(dir);
+  }
   free(entries);
   ag_text_done(&folder);
 }

@@ -72,9 +72,7 @@ static int solve_small(int n, int m, double *A, double *B) {
 static int cholesky_large(int n, double *A) {
   const ag_lapack *lapack = ag_lapack_begin();
   if (!lapack) return -3;
-  int info = lapack->dpotrf(LAPACK_COL_MAJOR, 'U', n, A, n);
-  ag_lapack_end();
-  return info;
+  return ag_lapack_end(lapack->dpotrf(LAPACK_COL_MAJOR, 'U', n, A, n));
 }
 
 static int cholesky_small(int n, double *A) {
@@ -115,14 +113,14 @@ static double rcond_small(int n, const double *A) {
 
 /* The infinity norm of A^T is the 1-norm of A, so that A^T need not be transposed back. */
 static double rcond_large(int n, const double *A) {
-  const ag_lapack *lapack = ag_lapack_begin();
-  if (!lapack) return 0;
   double *C = copy_of(n, n, A), r = 0;
   int *pivot = ag_heap_alloc((size_t)n * sizeof *pivot);
-  if (lapack->dgetrf(LAPACK_COL_MAJOR, n, n, C, n, pivot) == 0 &&
-      lapack->dgecon(LAPACK_COL_MAJOR, 'I', n, C, n, norm1(n, A), &r) != 0)
-    r = 0;
-  ag_lapack_end();
+  const ag_lapack *lapack = ag_lapack_begin();
+  if (lapack) {
+    int info = lapack->dgetrf(LAPACK_COL_MAJOR, n, n, C, n, pivot);
+    if (!info) info = lapack->dgecon(LAPACK_COL_MAJOR, 'I', n, C, n, norm1(n, A), &r);
+    if (ag_lapack_end(info)) r = 0;
+  }
   free(pivot);
   free(C);
   return r;
@@ -168,23 +166,22 @@ static bool eig_before(double re_a, double im_a, double re_b, double im_b) {
  * job_v 'A', n x k for 'S'), Ut column-major k x m, k = min(m, n); not touched for job 'N'. */
 static int svd(int m, int n, const double *A, double *s, double *V, double *Ut, char job_v, char job_u) {
   if (!all_finite(m, n, A)) return -1;
-  const ag_lapack *lapack = ag_lapack_begin();
-  if (!lapack) return -3;
-  int k = m < n ? m : n;
+  int k = m < n ? m : n, info = -3;
   double *C = copy_of(m, n, A), *spare = new_numbers(1, k);
-  int info = lapack->dgesvd(LAPACK_COL_MAJOR, job_v, job_u, n, m, C, n, s, V, n, Ut, k > 0 ? k : 1, spare);
-  ag_lapack_end();
+  const ag_lapack *lapack = ag_lapack_begin();
+  if (lapack) {
+    info = lapack->dgesvd(LAPACK_COL_MAJOR, job_v, job_u, n, m, C, n, s, V, n, Ut, k > 0 ? k : 1, spare);
+    info = ag_lapack_end(info) ? -2 : 0;
+  }
   free(spare);
   free(C);
-  return info ? -2 : 0;
+  return info;
 }
 
 static int solve_large(int n, int m, double *A, double *B) {
+  int *pivot = ag_heap_alloc((size_t)n * sizeof *pivot), info = -3;
   const ag_lapack *lapack = ag_lapack_begin();
-  if (!lapack) return -3;
-  int *pivot = ag_heap_alloc((size_t)n * sizeof *pivot);
-  int info = lapack->dgesv(LAPACK_ROW_MAJOR, n, m, A, n, pivot, B, m > 0 ? m : 1);
-  ag_lapack_end();
+  if (lapack) info = ag_lapack_end(lapack->dgesv(LAPACK_ROW_MAJOR, n, m, A, n, pivot, B, m > 0 ? m : 1));
   free(pivot);
   return info;
 }
@@ -448,13 +445,13 @@ void ag_dense_cholesky_solve(int n, int m, const double *L, double *B) {
 int ag_dense_eig(int n, const double *A, double *re, double *im) {
   if (n == 0) return 0;
   if (!all_finite(n, n, A)) return -1;
-  const ag_lapack *lapack = ag_lapack_begin();
-  if (!lapack) return -3;
   double *C = copy_of(n, n, A); /* A^T has the same eigenvalues */
-  int info = lapack->dgeev(LAPACK_COL_MAJOR, 'N', 'N', n, C, n, re, im, NULL, 1, NULL, 1);
-  ag_lapack_end();
+  int info = -3;
+  const ag_lapack *lapack = ag_lapack_begin();
+  if (lapack)
+    info = ag_lapack_end(lapack->dgeev(LAPACK_COL_MAJOR, 'N', 'N', n, C, n, re, im, NULL, 1, NULL, 1)) ? -2 : 0;
   free(C);
-  if (info) return -2;
+  if (info) return info;
   for (int i = 1; i < n; i++)
     for (int j = i; j > 0 && eig_before(re[j], im[j], re[j - 1], im[j - 1]); j--) {
       swap_rows(1, re + j, re + j - 1);
@@ -468,13 +465,12 @@ int ag_dense_eigsym(int n, const double *A, double *w, double *V) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j <= i; j++)
       if (!isfinite(A[i * n + j])) return -1;
-  const ag_lapack *lapack = ag_lapack_begin();
-  if (!lapack) return -3;
   double *C = copy_of(n, n, A);
+  int info = -3;
   for (int i = 0; i < n; i++) /* the other triangle is not read, but LAPACKE looks for NaN in all of it */
     for (int j = i + 1; j < n; j++) C[i * n + j] = A[j * n + i];
-  int info = lapack->dsyev(LAPACK_COL_MAJOR, V ? 'V' : 'N', 'U', n, C, n, w);
-  ag_lapack_end();
+  const ag_lapack *lapack = ag_lapack_begin();
+  if (lapack) info = ag_lapack_end(lapack->dsyev(LAPACK_COL_MAJOR, V ? 'V' : 'N', 'U', n, C, n, w)) ? -2 : 0;
   for (int j = 0; j < n && V && !info; j++) {
     fix_sign(n, C + j * n);
     for (int i = 0; i < n; i++) V[i * n + j] = C[j * n + i];

@@ -5,9 +5,18 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include "base/heap.h"
 #include "math/dense.h"
+
+/* Address space that OpenBLAS takes, in MB: for itself, and for each thread and each call under way. Where it does not
+ * get that it waits for ever, or raises SIGINT: it must not be asked then. */
+enum { LIBRARY_SPACE = 64, CALL_SPACE = 144, MB = 1 << 20 };
 
 /* The only variable of the library that is written to: what is loaded is loaded once for the whole process. */
 static struct {
@@ -17,6 +26,7 @@ static struct {
   int (*get_threads)(void); /* of OpenBLAS; NULL in other BLAS */
   void (*set_threads)(int n);
   int n_call, saved_threads; /* calls under way; threads before the first of them */
+  int n_buffer;              /* calls at a time that there has been space for */
   char why[256];             /* it is not ready */
 } lapack_library = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -37,7 +47,31 @@ static bool find(void *handle, const char *name, void *function) {
   return symbol != NULL;
 }
 
+/* Is there so much address space? What ulimit -v sets counts, and it alone. */
+static bool has_space(size_t size) {
+  void *p = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p != MAP_FAILED && munmap(p, size) == 0;
+}
+
+/* For the library as it starts: each thread has the space of a call, all but the first a stack. */
+static size_t start_space(void) {
+  const char *given = getenv("OPENBLAS_NUM_THREADS");
+  long n = given ? atol(given) : sysconf(_SC_NPROCESSORS_ONLN);
+  struct rlimit stack;
+  size_t more = n > 1 ? (size_t)n - 1 : 0, each = (size_t)CALL_SPACE * MB;
+  size_t space = (size_t)LIBRARY_SPACE * MB + (more + 1) * each;
+  if (!getrlimit(RLIMIT_STACK, &stack) && stack.rlim_cur != RLIM_INFINITY) space += more * stack.rlim_cur;
+  return space;
+}
+
 static void load(void) {
+  size_t space = start_space();
+  struct rlimit limit;
+  if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY && !has_space(space)) {
+    snprintf(lapack_library.why, sizeof lapack_library.why,
+             "LAPACK needs %zu MB of address space, and the limit of this process (ulimit -v) leaves less", space / MB);
+    return; /* not tried: there may be space later */
+  }
   lapack_library.tried = true;
   void *handle = open_library();
   if (!handle) return;
@@ -56,24 +90,33 @@ const char *ag_dense_trouble(void) {
   pthread_mutex_lock(&lapack_library.lock);
   if (!lapack_library.tried) load();
   pthread_mutex_unlock(&lapack_library.lock);
+  if (!lapack_library.tried && ag_heap_guarded()) ag_heap_fail(lapack_library.why);
   return lapack_library.ready ? NULL : lapack_library.why;
 }
 
 const ag_lapack *ag_lapack_begin(void) {
   pthread_mutex_lock(&lapack_library.lock);
   if (!lapack_library.tried) load();
-  bool ready = lapack_library.ready;
-  if (ready && lapack_library.n_call++ == 0 && lapack_library.set_threads) {
+  bool ready = lapack_library.ready, space = true;
+  if (ready && lapack_library.n_call == lapack_library.n_buffer) {
+    space = has_space((size_t)CALL_SPACE * MB);
+    lapack_library.n_buffer += space;
+  }
+  if (ready && space && lapack_library.n_call++ == 0 && lapack_library.set_threads) {
     lapack_library.saved_threads = lapack_library.get_threads();
     if (lapack_library.saved_threads != 1) lapack_library.set_threads(1);
   }
   pthread_mutex_unlock(&lapack_library.lock);
+  if (!space) ag_heap_fail("out of memory: LAPACK needs 144 MB of address space for a call");
   return ready ? &lapack_library.functions : NULL;
 }
 
-void ag_lapack_end(void) {
+int ag_lapack_end(int info) {
   pthread_mutex_lock(&lapack_library.lock);
   if (--lapack_library.n_call == 0 && lapack_library.set_threads && lapack_library.saved_threads != 1)
     lapack_library.set_threads(lapack_library.saved_threads);
   pthread_mutex_unlock(&lapack_library.lock);
+  if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR)
+    ag_heap_fail("out of memory in LAPACK");
+  return info;
 }

@@ -14,8 +14,9 @@ typedef struct ag_lapack {
 #undef X
 } ag_lapack;
 
-/* The functions, to be given back by ag_lapack_end; NULL when LAPACK cannot be loaded, and nothing is to be given back.
- */
+/* The functions, to be given back by ag_lapack_end, which takes and returns the info of the call; NULL when LAPACK
+ * cannot be loaded, and nothing is to be given back. When there is no memory for a call it ends as allocation does;
+ * nothing may be allocated in between. */
 const ag_lapack *ag_lapack_begin(void);
-void ag_lapack_end(void);
+int ag_lapack_end(int info);
 #endif

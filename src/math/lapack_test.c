@@ -51,6 +51,6 @@ int main(void) {
   AG_CHECK(!get || get() == 3);
   const ag_lapack *lapack = ag_lapack_begin();
   AG_CHECK(lapack && (!get || get() == 1)); /* while a call is under way */
-  ag_lapack_end();
+  AG_CHECK(ag_lapack_end(0) == 0);
   return ag_check_report();
 }

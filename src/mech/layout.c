@@ -127,11 +127,10 @@ int ag_entry_find(const char *name, int rows, int cols, const char *wanted) {
   else (void)sscanf(wanted + n, "[%d]%n", &row, &end);
   if (!end || row < 1 || row > rows || col < 1 || col > cols) return -2;
   int entry = (row - 1) * cols + col - 1;
-  ag_text text = {0};
-  ag_entry_name(name, rows, cols, entry, &text); /* written in this way, not as "x[ 2]" */
-  bool same = !strcmp(ag_text_cstr(&text), wanted);
-  ag_text_done(&text);
-  return same ? entry : -2;
+  char text[40]; /* written as by ag_entry_name, not as "x[ 2]"; without allocating, as motions are read unguarded */
+  if (cols > 1) snprintf(text, sizeof text, "[%d,%d]", row, col);
+  else snprintf(text, sizeof text, "[%d]", row);
+  return strcmp(text, wanted + n) ? -2 : entry;
 }
 
 void ag_stored_name(const ag_layout_row *row, int k, ag_text *out) {

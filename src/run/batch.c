@@ -26,7 +26,17 @@ void ag_batch_progress(ag_batch_job *b, bool first) {
 
 bool ag_batch_halted(const ag_batch_job *b) {
   const atomic_int *stop = b->o->run.stop;
-  return (stop && *stop) || atomic_load(&b->refused);
+  return (stop && *stop) || atomic_load(&b->refused) || atomic_load(&b->failed);
+}
+
+typedef struct handing {
+  ag_batch_job *b;
+  const ag_batch_part *part;
+} handing;
+
+static void hand_on(void *self) {
+  const handing *h = self;
+  if (!h->b->o->take(h->b->o->take_self, h->part)) atomic_store(&h->b->refused, true);
 }
 
 void ag_batch_take(ag_batch_job *b, long i, bool ended) {
@@ -37,9 +47,11 @@ void ag_batch_take(ag_batch_job *b, long i, bool ended) {
   ag_batch_part part = {.member = i, .n = n};
   if (ended) part.end = &r->members[i], part.record = r->records + i * r->width;
   if (points) part.first = points->first, part.points = points->data;
-  pthread_mutex_lock(&b->taking);
-  if (!b->o->take(b->o->take_self, &part)) atomic_store(&b->refused, true);
+  char why[AG_HEAP_WHY];
+  pthread_mutex_lock(&b->taking); /* no jump over the lock */
+  bool good = ag_heap_try(ag_heap_current(), hand_on, &(handing){b, &part}, why);
   pthread_mutex_unlock(&b->taking);
+  if (!good) ag_heap_fail(why);
   if (!points) return;
   points->first = points->n;
   if (!ended) return;
@@ -187,10 +199,25 @@ static void prepare_kernel(ag_batch_job *b) {
 
 /* ---- threads ---- */
 
-static void *worker(void *self) {
-  ag_batch_job *b = self;
-  if (b->fused) ag_batch_lanes(b, false);
-  else run_members(b, false);
+typedef struct worker {
+  ag_batch_job *b;
+  bool first;
+} worker;
+
+static void work(void *self) {
+  const worker *w = self;
+  if (w->b->fused) ag_batch_lanes(w->b, w->first);
+  else run_members(w->b, w->first);
+}
+
+/* When memory runs out in one thread, the others end with their member, too. */
+static void guarded(worker w) {
+  char why[AG_HEAP_WHY];
+  if (!ag_heap_try(w.b->heap, work, &w, why) && !atomic_exchange(&w.b->failed, 1)) memcpy(w.b->why, why, sizeof why);
+}
+
+static void *thread(void *self) {
+  guarded((worker){self, false});
   return NULL;
 }
 
@@ -199,12 +226,13 @@ static void run_threads(ag_batch_job *b) {
   long lanes = b->fused ? ag_fused_lanes(b->fused) : 1, useful = (b->n + lanes - 1) / lanes;
   int n = (int)(wanted < useful ? wanted : useful > 1 ? useful : 1), started = 1;
   pthread_t *threads = ag_heap_alloc(sizeof *threads * (size_t)n);
-  while (started < n && pthread_create(&threads[started], NULL, worker, b) == 0)
+  b->heap = ag_heap_current();
+  while (started < n && pthread_create(&threads[started], NULL, thread, b) == 0)
     started++; /* with fewer it takes longer */
-  if (b->fused) ag_batch_lanes(b, true);
-  else run_members(b, true);
+  guarded((worker){b, true});
   for (int i = 1; i < started; i++) pthread_join(threads[i], NULL);
   free(threads);
+  if (b->failed) ag_heap_fail(b->why);
   ag_batch_progress(b, true);
   b->result->threads = started;
 }
@@ -300,14 +328,4 @@ ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, co
   free(b.reached);
   pthread_mutex_destroy(&b.taking);
   return AG_OK;
-}
-
-void ag_batch_done(ag_batch_result *result) {
-  for (long i = 0; result->points && i < result->n; i++) ag_series_done(&result->points[i]);
-  free(result->points);
-  free(result->members);
-  free(result->x);
-  free(result->records);
-  free(result->note);
-  *result = (ag_batch_result){0};
 }

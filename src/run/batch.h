@@ -42,6 +42,9 @@ typedef struct ag_batch_job {
   atomic_long next, done;
   pthread_mutex_t taking; /* one part at a time is handed on */
   atomic_bool refused;    /* ... and the last one could not be */
+  ag_heap *heap;          /* of all threads */
+  atomic_int failed;      /* memory ran out in a thread */
+  char why[AG_HEAP_WHY];  /* as the first of them says */
 } ag_batch_job;
 
 /* Is the batch to end before its members? */

@@ -124,6 +124,7 @@ void ag_run_prepare(ag_system *sys, const ag_run_options *o);
 AG_MUST_USE ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0,
                              const ag_run_options *o, const ag_sink *sink, ag_run_result *result);
 void ag_run_done(ag_run_result *result);
+void ag_run_move(const ag_run_result *result, ag_heap *to); /* its blocks, as ag_heap_move */
 
 /* The functions that a run with these options looks at inside every step, as functions of what is integrated, so that
  * their crossings can be proved; NULL: there are none. Forces of constraint are not among them: NaN stands in their
@@ -208,6 +209,7 @@ typedef struct ag_batch_result {
 AG_MUST_USE ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, const double *x0,
                                const ag_batch_options *o, ag_batch_result *result);
 void ag_batch_done(ag_batch_result *result);
+void ag_batch_move(const ag_batch_result *result, ag_heap *to); /* its blocks, as ag_heap_move */
 
 /* The model as one self-contained C file that needs nothing of Anagyre: docs/emit.md has the calling convention.
  * with_main: also a small program that integrates it and prints the end of the motion. */

@@ -537,19 +537,3 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   run_done(&r);
   return AG_OK;
 }
-
-void ag_run_done(ag_run_result *result) {
-  free(result->x);
-  free(result->record);
-  for (int i = 0; i < result->n_event; i++) free(result->event_times[i]);
-  free(result->event_times);
-  free(result->event_count);
-  free(result->doubts);
-  free(result->undefined);
-  free(result->fitted);
-  free(result->engine_note);
-  free(result->why);
-  free(result->renewed);
-  ag_checkpoint_done(&result->checkpoint);
-  *result = (ag_run_result){0};
-}

@@ -34,7 +34,23 @@ typedef struct reader {
   } * found;
   hssize_t room; /* bytes that may still be read */
   bool good;
+  bool exhausted; /* memory ran out in a visit; why: the reason */
+  char why[AG_HEAP_WHY];
 } reader;
+
+/* One object or attribute that the library shows us. It must not be jumped over: each visit has a guard of its own, and
+ * the failure is passed on when the library has returned. */
+typedef struct visit {
+  reader *r;
+  hid_t in;
+  const char *name, *path; /* path: of the object an attribute belongs to */
+  bool set;                /* is the object a dataset? */
+} visit;
+
+static herr_t guarded(visit v, void (*call)(void *self)) {
+  if (!ag_heap_try(ag_heap_current(), call, &v, v.r->why)) v.r->exhausted = true;
+  return v.r->exhausted ? -1 : 0;
+}
 
 static ag_field_kind kind_of(hid_t type) {
   switch (H5Tget_class(type)) {
@@ -95,17 +111,20 @@ static void load(reader *r, const char *path, hid_t id, bool attribute) {
   if (space >= 0) H5Sclose(space);
 }
 
-static herr_t each_attribute(hid_t object, const char *name, const H5A_info_t *info, void *self) {
-  reader *r = ((void **)self)[0];
-  const char *path = ((void **)self)[1];
-  (void)info;
+static void visit_attribute(void *self) {
+  const visit *v = self;
   ag_text full = {0};
-  ag_text_printf(&full, "%s@%s", path, name);
-  hid_t id = full.n < MAX_PATH ? H5Aopen(object, name, H5P_DEFAULT) : -1;
-  if (id >= 0) load(r, full.s, id, true);
+  ag_text_printf(&full, "%s@%s", v->path, v->name);
+  hid_t id = full.n < MAX_PATH ? H5Aopen(v->in, v->name, H5P_DEFAULT) : -1;
+  if (id >= 0) load(v->r, full.s, id, true);
   if (id >= 0) H5Aclose(id);
   ag_text_done(&full);
-  return 0;
+}
+
+static herr_t each_attribute(hid_t object, const char *name, const H5A_info_t *info, void *self) {
+  const visit *of = self;
+  (void)info;
+  return guarded((visit){.r = of->r, .in = object, .name = name, .path = of->path}, visit_attribute);
 }
 
 /* Its index in the record or among the events, from an attribute; -1 if it has none. */
@@ -144,25 +163,28 @@ static void found_series(reader *r, const char *path, hid_t set, ag_field_kind k
   if (space >= 0) H5Sclose(space);
 }
 
-static herr_t each_object(hid_t file, const char *name, const H5O_info_t *info, void *self) {
-  reader *r = self;
+static void visit_object(void *self) {
+  visit *v = self;
+  reader *r = v->r;
   ag_text path = {0};
-  if (strnlen(name, MAX_PATH) == MAX_PATH) return 0;
-  if (strcmp(name, ".")) ag_text_printf(&path, "/%s", name);
-  hid_t object = H5Oopen(file, name, H5P_DEFAULT);
-  if (object >= 0 && info->type == H5O_TYPE_DATASET) {
+  if (strnlen(v->name, MAX_PATH) == MAX_PATH) return;
+  if (strcmp(v->name, ".")) ag_text_printf(&path, "/%s", v->name);
+  hid_t object = H5Oopen(v->in, v->name, H5P_DEFAULT);
+  if (object >= 0 && v->set) {
     long column = place_of(object, "column"), event = place_of(object, "event");
     if (column >= 0 || event >= 0)
       found_series(r, path.s, object, column >= 0 ? AG_FIELD_COLUMN : AG_FIELD_TIMES, column >= 0 ? column : event);
     else load(r, path.s, object, false);
   }
-  void *both[2] = {r, (void *)ag_text_cstr(&path)};
-  if (object >= 0 && H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, each_attribute, both) < 0)
-    r->good = false;
+  v->path = ag_text_cstr(&path);
+  if (object >= 0 && H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, each_attribute, v) < 0) r->good = false;
   r->good = r->good && object >= 0;
   if (object >= 0) H5Oclose(object);
   ag_text_done(&path);
-  return 0;
+}
+
+static herr_t each_object(hid_t file, const char *name, const H5O_info_t *info, void *self) {
+  return guarded((visit){.r = self, .in = file, .name = name, .set = info->type == H5O_TYPE_DATASET}, visit_object);
 }
 
 /* Moves columns (or events) 0, 1, 2, ... to the front of the list; false if one is missing or occurs twice. */
@@ -214,6 +236,7 @@ static bool read_all(hid_t file, off_t size, ag_fields *fields, long *n_row, lon
               .good = true};
   /* in native order: for sorting the library builds tables, and crashes on those of a damaged file */
   herr_t done = H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, each_object, &r, H5O_INFO_BASIC);
+  if (r.exhausted) ag_heap_fail(r.why);
   bool good = done >= 0 && r.good && arrange(&r, fields, n_row, event_count);
   ag_fields_done(&r.loose);
   free(r.found);

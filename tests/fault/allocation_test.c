@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ * allocation_test FOLDER [all]: every command and every call of the library with its n-th allocation failing, n = 1, 2,
+ * ... Commands run in a child process: exit code 3 with the message, or what the command says without a fault; files
+ * readable afterwards. Under the address sanitizer a block that is lost fails the child. Of commands with many
+ * allocations only some of n are tried, unless `all` is given. */
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "api/anagyre.h"
+#include "base/heap.h"
+#include "check.h"
+#include "cli/cli.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { TRIES = 8, FIRST = 3 }; /* a child takes a second */
+#else
+enum { TRIES = 40, FIRST = 10 };
+#endif
+enum { MAX_WORDS = 20, HUGE_COUNT = 1 << 30 };
+
+static const char *folder;
+static bool every;
+static long *left; /* shared with the children: allocations that were still to come */
+
+/* ---- commands ---- */
+
+typedef struct command {
+  const char *words[MAX_WORDS];
+  const char *writes; /* a result file that `info` must be able to read afterwards, if it is there */
+} command;
+
+static const char MODEL[] = "model skate\n"
+                            "param m = 1, J = 0.5, a = 2, omega = 1.5\n"
+                            "config x in R^2, phi in S1\n"
+                            "lagrangian m/2*dot(x', x') + J/2*phi'^2 + m*a*x[1]\n"
+                            "constraint x'[1]*sin(phi) = x'[2]*cos(phi)\n"
+                            "observable v = x'[1]*cos(phi) + x'[2]*sin(phi)\n"
+                            "start phi' = omega\n"
+                            "event top: v = 0 falling\n"
+                            "section ahead: sin(phi) = 0 rising\n"
+                            "expect energy at 1 = 0.5625 within 1e-9\n";
+
+static const command commands[] = {
+    {.words = {"version"}},
+    {.words = {"list"}},
+    {.words = {"help", "run"}},
+    {.words = {"check", "skate.nh"}},
+    {.words = {"check", "skate.nh", "--json"}},
+    {.words = {"check", "wrong.nh"}},
+    {.words = {"show", "skate.nh"}},
+    {.words = {"emit", "skate.nh"}},
+    {.words = {"test", "skate.nh"}},
+    {.words = {"run", "skate.nh", "--t1", "2"}},
+    {.words = {"run", "skate.nh", "--t1", "2", "--engine", "compiled"}},
+    {.words = {"run", "skate.nh", "--t1", "2", "--json", "--series"}},
+    {.words = {"run", "skate.nh", "--t1", "2", "--every", "0.1", "-o", "one.csv"}},
+    {.words = {"run", "skate.nh", "--t1", "2", "--every", "0.1", "-o", "one.h5"}, .writes = "one.h5"},
+    {.words = {"info", "one.h5"}, .writes = "one.h5"},
+    {.words = {"run", "--from", "one.h5", "--t1", "3", "-o", "two.h5"}, .writes = "two.h5"},
+    {.words = {"run", "skate.nh", "--t1", "20", "--section", "ahead", "-o", "points.csv"}},
+    {.words = {"run", "skate.nh", "--t1", "2", "--sweep", "a=1:3:20", "-o", "many.csv"}},
+    {.words = {"run", "skate.nh", "--t1", "2", "--sweep", "a=1:3:20", "--engine", "interpreted", "--threads", "2", "-o",
+               "many.h5"}},
+    {.words = {"run", "skate.nh", "--t1", "20", "--sweep", "a=1:3:4", "--section", "ahead", "-o", "points.h5"}},
+    {.words = {"run", "rattleback", "--t1", "1"}},
+    {.words = {"check", "rattleback"}},
+};
+
+/* The exit code of a command whose n-th allocation fails, 0: none; -1: a signal ended it. */
+static int code_of(const char *const *words, long n, const char *out, const char *err) {
+  fflush(NULL);
+  pid_t child = fork();
+  if (child == 0) {
+    const char *argv[MAX_WORDS + 2] = {"anagyre"};
+    int argc = 1;
+    while (words[argc - 1]) argv[argc] = words[argc - 1], argc++;
+    alarm(120);
+    if (!freopen(out, "w", stdout) || !freopen(err, "w", stderr)) _exit(99);
+    ag_heap_fail_at(n ? n : HUGE_COUNT);
+    ag_status status = ag_command_main(argc, argv);
+    *left = ag_heap_fail_at(0);
+    exit((int)status);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void read_text(const char *path, char *text, size_t size) {
+  FILE *f = fopen(path, "r");
+  size_t n = f ? fread(text, 1, size - 1, f) : 0;
+  text[n] = 0;
+  if (f) fclose(f);
+}
+
+static void complain(const command *c, long n, int code, const char *text) {
+  fprintf(stderr, "anagyre");
+  for (int i = 0; c->words[i]; i++) fprintf(stderr, " %s", c->words[i]);
+  fprintf(stderr, ": allocation %ld fails, exit code %d: %.2000s\n", n, code, text);
+}
+
+static bool readable(const command *c) {
+  const char *const words[] = {"info", c->writes, NULL};
+  if (!c->writes || access(c->writes, F_OK)) return true;
+  return code_of(words, 0, "info.out", "info.err") == 0;
+}
+
+static void try_command(const command *c) {
+  char text[4096];
+  int good = code_of(c->words, 0, "good.out", "good.err");
+  long count = HUGE_COUNT - *left, step = every ? 1 : count / TRIES + 1;
+  bool wrong = !strcmp(c->words[1] ? c->words[1] : "", "wrong.nh");
+  AG_CHECK(good == (wrong ? 2 : 0));
+  int failed = 0;
+  for (long n = 1; n <= count; n += n < FIRST ? 1 : step) {
+    int code = code_of(c->words, n, "bad.out", "bad.err");
+    read_text("bad.err", text, sizeof text);
+    bool reached = *left <= 0; /* threads may share the work otherwise than before */
+    bool right = reached ? code == 3 && strstr(text, "error: out of memory (asked for ") : code == good;
+    if (right && !readable(c)) right = false;
+    AG_CHECK(right);
+    failed += reached;
+    if (!right) complain(c, n, code, text);
+  }
+  AG_CHECK(failed > 0);
+}
+
+/* ---- calls of the library ---- */
+
+/* Everything that can be asked; a wrong answer, or no reason where there is none, is a failure. */
+static bool use_library(bool *complete) {
+  static const char *const names[] = {"a"};
+  static const double values[] = {1, 2, 3};
+  bool right = true;
+  *complete = false;
+  anagyre_model *m = anagyre_open_text("skate.nh", MODEL);
+  if (!m) return !strcmp(anagyre_error(m), "error: out of memory\n");
+  anagyre_set(m, "omega", "2*1.5");
+  anagyre_set_number(m, "m", 2);
+  anagyre_end_at(m, "top");
+  (void)anagyre_notes(m);
+  bool asked = !anagyre_error(m) && anagyre_item(m, ANAGYRE_EVENT, 0);
+  anagyre_array a = anagyre_value(m, "a");
+  anagyre_options o = anagyre_defaults();
+  o.every = 0.1;
+  anagyre_motion *r = anagyre_run(m, &o);
+  const char *why = r ? NULL : anagyre_error(m);
+  right = right && (r || (why && !strncmp(why, "error: out of memory", 20)));
+  anagyre_batch *b = anagyre_run_many(m, 3, 1, names, values, &o);
+  why = b ? NULL : anagyre_error(m);
+  right = right && (b || (why && !strncmp(why, "error: out of memory", 20)));
+  anagyre_motion *again = anagyre_run(m, &o); /* with memory again it works, unless the text was being changed */
+  if (again && r) {
+    anagyre_array t = anagyre_motion_column(r, "x"), u = anagyre_motion_column(again, "x");
+    right = right && t.n == u.n && !memcmp(t.data, u.data, sizeof(double) * (size_t)(t.n * t.stride));
+  }
+  anagyre_close(m);
+  if (r) right = right && !strcmp(anagyre_motion_end(r), "event") && !strcmp(anagyre_motion_end_event(r), "top");
+  if (b) right = right && anagyre_batch_column(b, "energy").n == 3 && anagyre_batch_n_failed(b) == 0;
+  *complete = asked && a.data && r && b && again;
+  anagyre_motion_free(r);
+  anagyre_motion_free(again);
+  anagyre_batch_free(b);
+  return right;
+}
+
+static void try_library(void) {
+  bool complete;
+  ag_heap_fail_at(HUGE_COUNT);
+  AG_CHECK(use_library(&complete) && complete);
+  long count = HUGE_COUNT - ag_heap_fail_at(0), step = every ? 1 : count / (10 * TRIES) + 1, rest = 0;
+  AG_CHECK(count > 100);
+  for (long n = 1; n <= count; n += n < 10 * FIRST ? 1 : step) {
+    ag_heap_fail_at(n);
+    bool right = use_library(&complete);
+    rest = ag_heap_fail_at(0);
+    AG_CHECK(right && (rest > 0 || !complete));
+    if (!right) fprintf(stderr, "library: allocation %ld fails\n", n);
+  }
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) return 2;
+  folder = argv[1];
+  every = argc > 2 && !strcmp(argv[2], "all");
+  left = mmap(NULL, sizeof *left, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (left == MAP_FAILED || chdir(folder)) return 2;
+  FILE *f = fopen("skate.nh", "w"), *wrong = fopen("wrong.nh", "w");
+  if (!f || !wrong) return 2;
+  fputs(MODEL, f);
+  fputs("model wrong\nparam m = 1, m = 2\nconfig x in R\nlagrangian m*xx'^2\n", wrong);
+  if (fclose(f) || fclose(wrong)) return 2;
+  try_library();
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) try_command(&commands[i]);
+  return ag_check_report();
+}
