@@ -164,6 +164,14 @@ bool ag_file_remove(const char *path) { return !unlink(path); }
 
 /* ---- where output goes ---- */
 
+bool ag_file_real(const char *path, ag_text *real) {
+  char whole[PATH_MAX];
+  if (!realpath(path, whole)) return false;
+  ag_text_clear(real);
+  ag_text_str(real, whole);
+  return true;
+}
+
 bool ag_file_target(const char *path, ag_target_kind *kind, ag_text *real) {
   struct stat s;
   ag_text_clear(real);
@@ -172,13 +180,7 @@ bool ag_file_target(const char *path, ag_target_kind *kind, ag_text *real) {
     *kind = AG_TARGET_NEW;
     return errno == ENOENT;
   }
-  if (S_ISLNK(s.st_mode)) {
-    char *whole = realpath(path, NULL);
-    if (!whole) return false; /* leads nowhere */
-    ag_text_clear(real);
-    ag_text_str(real, whole);
-    free(whole);
-  }
+  if (S_ISLNK(s.st_mode) && !ag_file_real(path, real)) return false; /* leads nowhere */
   if (stat(path, &s)) return false;
   *kind = S_ISREG(s.st_mode) ? AG_TARGET_REGULAR : AG_TARGET_STREAM;
   errno = EISDIR;
@@ -228,10 +230,13 @@ static bool has_temporary_name(const char *name, const char *base) {
          !strcmp(name + n + 1 + DIGITS, suffix);
 }
 
+static void close_folder(void *dir) { closedir(dir); }
+
 void ag_file_leftovers(const char *path, ag_file_visit visit, void *self) {
   ag_text folder = {0}, full = {0};
   const char *base = split(path, &folder);
   DIR *dir = opendir(ag_text_cstr(&folder));
+  if (dir) ag_heap_hold(close_folder, dir);
   for (struct dirent *d; dir && (d = readdir(dir));) {
     struct stat s;
     if (!has_temporary_name(d->d_name, base) || fstatat(dirfd(dir), d->d_name, &s, AT_SYMLINK_NOFOLLOW)) continue;
@@ -241,6 +246,7 @@ void ag_file_leftovers(const char *path, ag_file_visit visit, void *self) {
     ag_text_str(&full, d->d_name);
     visit(self, full.s);
   }
+  if (dir) ag_heap_let_go(close_folder, dir);
   if (dir) closedir(dir);
   ag_text_done(&folder);
   ag_text_done(&full);

@@ -38,6 +38,8 @@ typedef enum ag_target_kind {
   AG_TARGET_REGULAR, /* a file that may be written */
   AG_TARGET_STREAM   /* a pipe or a device: can only be written from front to back */
 } ag_target_kind;
+/* The path of the file itself, symbolic links followed; false: they lead nowhere. */
+bool ag_file_real(const char *path, ag_text *real);
 /* Follows symbolic links: *real is the path of the file itself. False: a folder, a link that leads nowhere, or no
  * permission to write. */
 bool ag_file_target(const char *path, ag_target_kind *kind, ag_text *real);

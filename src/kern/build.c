@@ -320,26 +320,41 @@ static int memory_file(const ag_text *bytes) {
   return -1;
 }
 
+static void drop_file(int fd) {
+  if (fd < 0) return;
+  ag_heap_let_go_file(fd);
+  (void)ag_file_close(fd);
+}
+
 /* Loads these bytes from memory, or else from a private file in the folder that is removed at once. */
 static void *open_bytes(const plan *p, const ag_text *bytes, int *fd) {
   ag_text name = {0};
+  char same[40];
   void *handle = NULL;
   *fd = memory_file(bytes);
   if (*fd >= 0) {
-    ag_text_printf(&name, "/proc/self/fd/%d", *fd);
-    handle = dlopen(name.s, RTLD_NOW | RTLD_LOCAL);
+    ag_heap_hold_file(*fd);
+    snprintf(same, sizeof same, "/proc/self/fd/%d", *fd);
+    handle = dlopen(same, RTLD_NOW | RTLD_LOCAL);
   }
   if (!handle) {
-    if (*fd >= 0) (void)ag_file_close(*fd);
-    ag_text_clear(&name);
+    drop_file(*fd);
     ag_text_printf(&name, "%s/%s-XXXXXX.so", ag_text_cstr(&p->folder), p->key);
     *fd = mkstemps(name.s, 3);
+    ag_heap_hold_file(*fd);
     if (*fd >= 0 && ag_file_write(*fd, bytes->s, bytes->n) == bytes->n) handle = dlopen(name.s, RTLD_NOW | RTLD_LOCAL);
     if (*fd >= 0) (void)ag_file_remove(name.s);
   }
-  if (!handle && *fd >= 0) (void)ag_file_close(*fd);
+  if (!handle) drop_file(*fd);
+  else ag_heap_hold(close_library, handle);
   ag_text_done(&name);
   return handle;
+}
+
+static void unload(void *handle, int fd) {
+  ag_heap_let_go(close_library, handle);
+  dlclose(handle);
+  drop_file(fd);
 }
 
 /* Loads a library, unless it is not the one of this key or takes other arguments than ours: *reason then says so. */
@@ -349,7 +364,6 @@ static void *load(const plan *p, const ag_text *bytes, const ag_abi *abi, int *f
     ag_text_str(reason, "the compiled kernel could not be loaded");
     return NULL;
   }
-  ag_heap_hold(close_library, handle);
   const unsigned *number = dlsym(handle, "ag_kernel_abi");
   const unsigned long *size = dlsym(handle, "ag_kernel_args");
   const char *has = dlsym(handle, "ag_kernel_key");
@@ -359,9 +373,7 @@ static void *load(const plan *p, const ag_text *bytes, const ag_abi *abi, int *f
   else
     ag_text_printf(reason, "the compiled kernel takes %s %u of %lu bytes, not %u of %zu", abi->type, *number, *size,
                    abi->number, abi->size);
-  ag_heap_let_go(close_library, handle);
-  dlclose(handle);
-  (void)ag_file_close(*fd);
+  unload(handle, *fd);
   return NULL;
 }
 
@@ -444,8 +456,6 @@ bool ag_library_cached(const ag_library *lib) { return lib->cached; }
 
 void ag_library_free(ag_library *lib) {
   if (!lib) return;
-  ag_heap_let_go(close_library, lib->handle);
-  dlclose(lib->handle);
-  (void)ag_file_close(lib->fd);
+  unload(lib->handle, lib->fd);
   free(lib);
 }

@@ -3,6 +3,7 @@
  * size and shape. */
 #include <errno.h>
 #include <hdf5.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,8 +39,8 @@ typedef struct reader {
   char why[AG_HEAP_WHY];
 } reader;
 
-/* One object or attribute that the library shows us. It must not be jumped over: each visit has a guard of its own, and
- * the failure is passed on when the library has returned. */
+/* One object or attribute that the library shows us. It must not be jumped over: each visit has a guard of its own, ends
+ * the iteration, and the failure is passed on when the library has returned. */
 typedef struct visit {
   reader *r;
   hid_t in;
@@ -49,7 +50,7 @@ typedef struct visit {
 
 static herr_t guarded(visit v, void (*call)(void *self)) {
   if (!ag_heap_try(ag_heap_current(), call, &v, v.r->why)) v.r->exhausted = true;
-  return v.r->exhausted ? -1 : 0;
+  return v.r->exhausted ? 1 : 0; /* an end, not an error: the library has leaks where it handles errors */
 }
 
 static ag_field_kind kind_of(hid_t type) {
@@ -269,6 +270,24 @@ static off_t size_of(const char *path, ag_text *trouble) {
   return -1;
 }
 
+static void close_file(void *file) { H5Fclose((hid_t)(intptr_t)file); }
+
+/* Opens a file for reading, held by the heap. Closing it closes all that was opened in it. */
+static hid_t open_file(const char *path) {
+  hid_t access = H5Pcreate(H5P_FILE_ACCESS), file = -1;
+  if (access >= 0 && H5Pset_file_locking(access, false, true) >= 0 &&
+      H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0)
+    file = H5Fopen(path, H5F_ACC_RDONLY, access);
+  if (access >= 0) H5Pclose(access);
+  if (file >= 0) ag_heap_hold(close_file, (void *)(intptr_t)file);
+  return file;
+}
+
+static void let_go(hid_t file) {
+  ag_heap_let_go(close_file, (void *)(intptr_t)file);
+  H5Fclose(file);
+}
+
 ag_h5 *ag_h5_open(const char *path, ag_fields *fields, long *n_row, long **event_count, ag_text *trouble) {
   *event_count = NULL;
   *n_row = 0;
@@ -276,9 +295,7 @@ ag_h5 *ag_h5_open(const char *path, ag_fields *fields, long *n_row, long **event
   if (size < 0) return NULL;
   H5dont_atexit();
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-  hid_t access = H5Pcreate(H5P_FILE_ACCESS), file = -1;
-  if (access >= 0 && H5Pset_file_locking(access, false, true) >= 0) file = H5Fopen(path, H5F_ACC_RDONLY, access);
-  if (access >= 0) H5Pclose(access);
+  hid_t file = open_file(path);
   if (file < 0) {
     ag_text_printf(trouble, "%s cannot be read as an HDF5 file", path);
     return NULL;
@@ -295,13 +312,13 @@ ag_h5 *ag_h5_open(const char *path, ag_fields *fields, long *n_row, long **event
   }
   free(*event_count);
   *event_count = NULL;
-  H5Fclose(file);
+  let_go(file);
   return NULL;
 }
 
 void ag_h5_close(ag_h5 *f) {
   if (!f) return;
-  H5Fclose(f->file);
+  let_go(f->file);
   free(f);
 }
 

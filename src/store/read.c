@@ -82,27 +82,18 @@ static void index_fields(ag_archive *s) {
   }
 }
 
-/* The file itself, symbolic links followed. */
-static char *real_path(const char *path) {
-  char *real = realpath(path, NULL);
-  ag_text same = {0};
-  if (real) return real;
-  ag_text_str(&same, path);
-  return same.s;
-}
-
 ag_archive *ag_archive_open(const char *path, ag_text *trouble) {
   ag_archive *s = ag_heap_alloc(sizeof *s);
-  ag_text name = {0};
+  ag_text name = {0}, real = {0};
   ag_text_str(&name, path);
   s->path = name.s;
-  char *real = real_path(path);
+  if (!ag_file_real(path, &real)) ag_text_str(&real, path);
   bool live = false;
-  int fd = open_log(real, &live);
-  if (fd >= 0 && take_log(s, fd, real, trouble)) s->recovered = !live;
+  int fd = open_log(ag_text_cstr(&real), &live);
+  if (fd >= 0 && take_log(s, fd, ag_text_cstr(&real), trouble)) s->recovered = !live;
   else if (!trouble->n) s->file = ag_h5_open(path, &s->fields, &s->n_row, &s->event_count, trouble);
   s->running = live;
-  free(real);
+  ag_text_done(&real);
   if (s->file || s->log) {
     index_fields(s);
     return s;
