@@ -144,6 +144,7 @@ static void drop_set(anagyre_model *m, int i) {
 void anagyre_close(anagyre_model *m) {
   if (!m) return;
   ag_heap *heap = m->heap, *kept = m->kept, *was = heap ? ag_heap_use(heap) : ag_heap_current();
+  ag_heap_clock_stop();
   if (m->lost) {
     ag_heap_wipe(kept);
   } else {
@@ -242,10 +243,13 @@ ag_status ag_api_terminal(ag_ctx *ctx, ag_model *m, const char *names) {
 
 /* ---- reading and deriving ---- */
 
+static const char deriving[] = "deriving the equations"; /* until the motion begins, or the handle is closed */
+
 ag_model *ag_api_model(anagyre_model *m) {
   if (!m || m->found.n_error) return NULL;
   if (m->read) return m->model;
   m->read = true;
+  ag_heap_clock_start(deriving);
   m->status = ag_lang_read(&m->ctx, m->path, m->text, m->size, m->n_set, m->sets, &m->model);
   if (m->status == AG_OK) m->status = ag_api_terminal(&m->ctx, m->model, m->end_at);
   if (m->status != AG_OK) {
@@ -289,6 +293,7 @@ ag_system *ag_api_system(anagyre_model *m, const ag_derive_options *o) {
   if (!ag_api_model(m) || m->tried) return m ? m->system : NULL;
   m->tried = true;
   m->derived = *o;
+  ag_heap_clock_start(deriving);
   m->status = ag_system_create(&m->ctx, m->model, o, &m->system);
   if (m->status == AG_OK) warn_contacts(m);
   return m->system;

@@ -47,7 +47,7 @@ struct ag_heap {
   size_t limit;
   held *held;
   int n_held, cap_held;
-  const char *doing;
+  const char *doing;        /* NULL: the clock is not running */
   double seconds, deadline; /* 0: none */
   bool program;
 };
@@ -122,6 +122,13 @@ static ag_heap *lock_owner(const void *block) {
 
 /* ---- running out ---- */
 
+/* The heap that the current one and those it is under end at, or NULL: limits and clock are those of this one. */
+static ag_heap *root(void) {
+  ag_heap *h = heap_thread.heap;
+  while (h && h->under) h = h->under;
+  return h;
+}
+
 static void put_size(char *out, size_t n, size_t bytes) {
   static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
   double size = (double)bytes;
@@ -147,23 +154,16 @@ _Noreturn void ag_heap_fail(const char *why) {
   leave();
 }
 
-static const char *doing(const ag_heap *h) {
-  for (; h; h = h->under)
-    if (h->doing) return h->doing;
-  return NULL;
+static const char *doing(void) {
+  const ag_heap *h = root();
+  return h ? h->doing : NULL;
 }
 
-static void while_doing(char why[AG_HEAP_WHY], const ag_heap *h) {
-  const char *what = doing(h);
-  size_t n = strlen(why);
-  if (what) snprintf(why + n, AG_HEAP_WHY - n, " while %s", what);
-}
-
-_Noreturn static void exhausted(const ag_heap *h, size_t size) {
+_Noreturn static void exhausted(size_t size) {
   char why[AG_HEAP_WHY], text[32];
   put_size(text, sizeof text, size);
-  snprintf(why, sizeof why, "out of memory (asked for %s)", text);
-  while_doing(why, h);
+  const char *what = doing();
+  snprintf(why, sizeof why, "out of memory (asked for %s)%s%s", text, what ? " while " : "", what ? what : "");
   ag_heap_fail(why);
 }
 
@@ -171,12 +171,13 @@ _Noreturn static void exhausted(const ag_heap *h, size_t size) {
 static void check_limit(const ag_heap *h, size_t size) {
   size_t used = size;
   for (const ag_heap *x = h; x; x = x->under) {
-    used += atomic_load(&x->used);
+    size_t more = atomic_load(&x->used);
+    used = used + more < used ? SIZE_MAX : used + more;
     if (!x->limit || used <= x->limit) continue;
     char why[AG_HEAP_WHY], text[32];
     put_size(text, sizeof text, x->limit);
-    snprintf(why, sizeof why, "this takes more than the %s of memory allowed (see --memory)", text);
-    while_doing(why, h);
+    const char *what = doing();
+    snprintf(why, sizeof why, "%s takes more than the %s of memory allowed (--memory)", what ? what : "this", text);
     ag_heap_fail(why);
   }
 }
@@ -188,12 +189,10 @@ static double now(void) {
 }
 
 void ag_heap_tick(void) {
-  const ag_heap *h = heap_thread.heap;
-  while (h && h->deadline <= 0) h = h->under;
-  if (!h || !heap_thread.guard || now() <= h->deadline) return;
+  const ag_heap *h = root();
+  if (!h || h->deadline <= 0 || !heap_thread.guard || now() <= h->deadline) return;
   char why[AG_HEAP_WHY];
-  snprintf(why, sizeof why, "this takes more than the %g seconds allowed (see --derive-time)", h->seconds);
-  while_doing(why, heap_thread.heap);
+  snprintf(why, sizeof why, "%s takes more than the %g seconds allowed (--derive-time)", h->doing, h->seconds);
   ag_heap_fail(why);
 }
 
@@ -208,7 +207,7 @@ static bool before(const ag_heap *h, size_t size) {
 
 /* A new block enters its heap; without room for that it is freed again. */
 static void *enter(ag_heap *h, void *block, size_t size) {
-  if (!block) exhausted(h, size);
+  if (!block) exhausted(size);
   if (!h) return block;
   pthread_mutex_lock(&h->lock);
   bool good = make_room(h);
@@ -216,7 +215,7 @@ static void *enter(ag_heap *h, void *block, size_t size) {
   pthread_mutex_unlock(&h->lock);
   if (good) return block;
   free(block);
-  exhausted(h, size);
+  exhausted(size);
 }
 
 void *ag_heap_alloc(size_t size) {
@@ -226,7 +225,7 @@ void *ag_heap_alloc(size_t size) {
 
 void *ag_heap_aligned(size_t size) {
   ag_heap *h = heap_thread.heap;
-  if (size > SIZE_MAX / 2) exhausted(h, size);
+  if (size > SIZE_MAX / 2) exhausted(size);
   size_t rounded = size ? (size + 63) / 64 * 64 : 64;
   void *block = before(h, size) ? NULL : aligned_alloc(64, rounded);
   if (block) memset(block, 0, rounded);
@@ -241,7 +240,7 @@ void *ag_heap_grow(void *old, size_t size) {
   void *block = fails ? NULL : realloc(old, size ? size : 1);
   if (h) add(h, block ? block : old, block ? size : before_size);
   if (h) pthread_mutex_unlock(&h->lock);
-  if (!block) exhausted(heap_thread.heap, size);
+  if (!block) exhausted(size);
   return block;
 }
 
@@ -279,8 +278,7 @@ void ag_heap_wipe(ag_heap *h) {
   h->n = h->room = 0;
   atomic_store(&h->used, 0);
   h->cap_held = 0;
-  h->doing = NULL;
-  h->deadline = 0;
+  for (ag_heap *x = h; x; x = x->under) x->doing = NULL, x->deadline = 0;
   ag_heap_use(current);
 }
 
@@ -331,7 +329,7 @@ void ag_heap_hold(void (*release)(void *what), void *what) {
   pthread_mutex_unlock(&h->lock);
   if (good) return;
   release(what);
-  exhausted(h, sizeof(held));
+  exhausted(sizeof(held));
 }
 
 void ag_heap_let_go(void (*release)(void *what), void *what) {
@@ -371,9 +369,8 @@ bool ag_heap_guarded(void) { return heap_thread.guard != NULL; }
 
 ag_heap_pause ag_heap_leave_to_host(void) {
   ag_heap_pause was = {heap_thread.heap, heap_thread.guard};
-  const ag_heap *root = was.heap;
-  while (root && root->under) root = root->under;
-  if (root && root->program) return was;
+  const ag_heap *bottom = root();
+  if (bottom && bottom->program) return was;
   heap_thread.heap = NULL;
   heap_thread.guard = NULL;
   return was;
@@ -388,20 +385,23 @@ void ag_heap_is_program(ag_heap *h) { h->program = true; }
 
 /* ---- limits ---- */
 
-void ag_heap_limit(ag_heap *h, size_t bytes) { h->limit = bytes; }
-
-const char *ag_heap_doing(const char *what) {
-  ag_heap *h = heap_thread.heap;
-  const char *was = h ? h->doing : NULL;
-  if (h) h->doing = what;
-  return was;
+void ag_heap_limit(ag_heap *h, size_t bytes, double seconds) {
+  h->limit = bytes;
+  h->seconds = seconds;
 }
 
-void ag_heap_deadline(double seconds) {
-  ag_heap *h = heap_thread.heap;
-  if (!h) return;
-  h->seconds = seconds;
-  h->deadline = seconds > 0 ? now() + seconds : 0;
+void ag_heap_clock_start(const char *what) {
+  ag_heap *h = root();
+  if (!h || h->doing) return;
+  h->doing = what;
+  h->deadline = h->seconds > 0 ? now() + h->seconds : 0;
+}
+
+void ag_heap_clock_stop(void) {
+  ag_heap *h = root();
+  if (!h || !h->doing) return; /* the threads of a batch come here, too: stopped before they were started */
+  h->doing = NULL;
+  h->deadline = 0;
 }
 
 long ag_heap_fail_at(long n) { return atomic_exchange(&heap_fail_in, n); }

@@ -75,13 +75,14 @@ void ag_heap_is_program(ag_heap *h);
 
 /* ---- limits ---- */
 
-/* Bytes that the blocks of h, and of heaps under it, may take; 0: no limit. */
-void ag_heap_limit(ag_heap *h, size_t bytes);
-/* Says what the current heap is used for ("deriving the equations"), for the message; returns what it was. */
-const char *ag_heap_doing(const char *what);
-/* From now on the current heap may work for so many seconds; 0: no limit. ag_heap_tick looks at the clock; allocation
- * does so now and then. Loops that do much without allocating call it themselves. */
-void ag_heap_deadline(double seconds);
+/* Bytes that the blocks of h, and of heaps under it, may take; seconds from ag_heap_clock_start to ag_heap_clock_stop.
+ * 0: no limit. */
+void ag_heap_limit(ag_heap *h, size_t bytes, double seconds);
+/* Starts the clock of the current heap, unless it is running. `what` is being done meanwhile ("deriving the
+ * equations"), for messages. */
+void ag_heap_clock_start(const char *what);
+void ag_heap_clock_stop(void);
+/* Looks at the clock. Allocation does so now and then; loops that do much without allocating call it themselves. */
 void ag_heap_tick(void);
 
 /* For tests: the n-th allocation from now on fails, in any thread, and all later ones work; 0: none. Returns how many

@@ -129,26 +129,28 @@ static void faults(void) {
 
 static void take_megabytes(void *self) {
   (void)self;
-  ag_heap_doing("taking megabytes");
+  ag_heap_clock_start("taking megabytes");
   for (int i = 0; i < 100; i++) ag_heap_alloc(1 << 20);
 }
 
 static void wait_for_ever(void *self) {
   (void)self;
-  ag_heap_deadline(0.01);
+  ag_heap_clock_start("waiting");
   for (;;) free(ag_heap_alloc(1));
 }
 
 static void limits(void) {
   ag_heap *h = ag_heap_create(NULL), *below = ag_heap_create(h);
   char why[AG_HEAP_WHY];
-  ag_heap_limit(h, 10 << 20);
+  ag_heap_limit(h, 10 << 20, 0);
   AG_CHECK(!ag_heap_try(below, take_megabytes, NULL, why));
-  AG_CHECK_STR(why, "this takes more than the 10 MB of memory allowed (see --memory) while taking megabytes");
+  AG_CHECK_STR(why, "taking megabytes takes more than the 10 MB of memory allowed (--memory)");
   AG_CHECK(ag_heap_used(below) == 10 << 20);
   ag_heap_wipe(below);
+  ag_heap_wipe(h);
+  ag_heap_limit(h, 0, 0.01);
   AG_CHECK(!ag_heap_try(below, wait_for_ever, NULL, why));
-  AG_CHECK_STR(why, "this takes more than the 0.01 seconds allowed (see --derive-time)");
+  AG_CHECK_STR(why, "waiting takes more than the 0.01 seconds allowed (--derive-time)");
   ag_heap_wipe(below);
   ag_heap_close(below);
   ag_heap_close(h);

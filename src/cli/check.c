@@ -17,6 +17,7 @@ static const ag_option options[] = {
               .doc = "time at which the start values are completed"),
     AG_OPTION(args, "strict", FLAG, strict, .doc = "refuse start values that do not satisfy the constraints"),
     AG_SET_ROW(args),
+    AG_BUDGET_ROWS(args),
     AG_QUIET_ROW(args),
     AG_COMMON_ROWS(args),
 };

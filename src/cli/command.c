@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "cli/cli.h"
@@ -22,6 +23,7 @@ static const char *const to_come[][2] = {
 #undef AG_VERB
 #undef AG_VERB_TO_COME
 };
+enum { MB = 1 << 20, DERIVE_SECONDS = 60 };
 enum { N_COMMAND = sizeof commands / sizeof commands[0], N_TO_COME = sizeof to_come / sizeof to_come[0] };
 
 const ag_command *ag_command_at(int i) { return i >= 0 && i < N_COMMAND ? commands[i] : NULL; }
@@ -63,6 +65,17 @@ static ag_status unknown(const char *word) {
   return ag_usage(NULL, "unknown verb '%s'", word);
 }
 
+/* What a command that derives equations may use: as much as was given, or half of the memory and a minute. */
+static void set_limits(const ag_command *c, const ag_common *common) {
+  bool derives = false;
+  for (int i = 0; i < c->n_option; i++) derives = derives || !strcmp(c->options[i].name, "derive-time");
+  if (!derives) return;
+  long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  double half = pages > 0 && size > 0 ? 0.5 * (double)pages * (double)size : 0;
+  double bytes = common->memory > 0 ? common->memory * MB : half;
+  ag_heap_limit(ag_heap_current(), (size_t)bytes, common->derive_time > 0 ? common->derive_time : DERIVE_SECONDS);
+}
+
 static ag_status act(const ag_command *c, int argc, const char *const *argv, void *args) {
   ag_text error = {0};
   ag_common *common = args;
@@ -72,7 +85,10 @@ static ag_status act(const ag_command *c, int argc, const char *const *argv, voi
   else if (common->n_word < c->min_word) status = ag_usage(c->name, "no %s given", c->words);
   else if (c->max_word >= 0 && common->n_word > c->max_word)
     status = ag_usage(c->name, "unexpected argument '%s'", common->words[c->max_word]);
-  else status = c->act(args);
+  else {
+    set_limits(c, common);
+    status = c->act(args);
+  }
   ag_text_done(&error);
   return status;
 }

@@ -13,6 +13,7 @@ typedef struct args {
 static const ag_option options[] = {
     AG_OPTION(args, "main", FLAG, main, .doc = "include a small program that integrates the model"),
     AG_SET_ROW(args),
+    AG_BUDGET_ROWS(args),
     AG_QUIET_ROW(args),
     AG_COMMON_ROWS(args),
 };

@@ -3,6 +3,7 @@
  * a misspelt name and the text of `help`. Defaults are the values in the struct before parsing. */
 #ifndef AG_CLI_OPTION_H
 #define AG_CLI_OPTION_H
+#include <float.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +27,8 @@ typedef struct ag_common {
   ag_list levels;     /* --level, in order */
   const char **words; /* positional arguments */
   bool json, quiet, help;
-  uint64_t given; /* bit i: option i of the table was on the command line */
+  double memory, derive_time; /* MB and seconds that may be used; 0: the usual ones */
+  uint64_t given;             /* bit i: option i of the table was on the command line */
 } ag_common;
 
 typedef enum ag_option_kind {
@@ -60,6 +62,11 @@ typedef struct ag_option {
   {.name = "set", .kind = AG_OPTION_SET, .arg = "NAME=VALUE", .preset = "", \
    .doc = "change a parameter or a start value (repeat it for more): --set m=2 --set \"phi'=0.1\""}
 #define AG_QUIET_ROW(T) AG_OPTION(T, "quiet", FLAG, common.quiet, .letter = 'q', .doc = "no progress line and no notes")
+#define AG_BUDGET_ROWS(T) \
+  AG_OPTION(T, "memory", NUMBER, common.memory, .arg = "MB", .lo = 1, .hi = 1e9, .preset = "half of the machine's", \
+            .doc = "end with a message where more memory is needed"), \
+  AG_OPTION(T, "derive-time", NUMBER, common.derive_time, .arg = "SECONDS", .lo = DBL_MIN, .hi = 1e9, .preset = "60", \
+            .doc = "end with a message where deriving the equations takes longer")
 #define AG_COMMON_ROWS(T) \
   AG_OPTION(T, "json", FLAG, common.json, .doc = "print one JSON object on standard output and nothing else"), \
   AG_OPTION(T, "help", FLAG, common.help, .letter = 'h', .doc = "print this help")

@@ -92,6 +92,7 @@ static const ag_option options[] = {
     ROW("from", TEXT, from, .arg = "FILE", .doc = "continue the run of a .h5 file (instead of MODEL)"),
     ROW("series", FLAG, series, .doc = "with --json: include the series"),
     AG_SET_ROW(args),
+    AG_BUDGET_ROWS(args),
     AG_QUIET_ROW(args),
     AG_COMMON_ROWS(args),
 };
@@ -99,7 +100,8 @@ enum { N_OPTION = sizeof options / sizeof options[0] };
 
 /* Options that determine the motion come from the file. */
 static ag_status check_from(args *a) {
-  static const char *const may_change[] = {"t1", "engine", "max-steps", "output", "series", "json", "quiet", "from"};
+  static const char *const may_change[] = {"t1",   "engine", "max-steps", "output", "series",
+                                           "json", "quiet",  "from",      "memory", "derive-time"};
   if (a->common.n_word) return ag_usage("run", "--from FILE replaces MODEL: the model is in the file");
   for (int i = 0; i < N_OPTION; i++) {
     bool allowed = !(a->common.given >> i & 1);

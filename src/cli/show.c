@@ -23,6 +23,7 @@ static const ag_option options[] = {
     AG_OPTION(args, "latex", FLAG, latex, .doc = "the equations as LaTeX"),
     AG_OPTION(args, "standalone", FLAG, standalone, .doc = "with --latex: a complete file"),
     AG_SET_ROW(args),
+    AG_BUDGET_ROWS(args),
     AG_QUIET_ROW(args),
     AG_COMMON_ROWS(args),
 };

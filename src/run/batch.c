@@ -293,6 +293,7 @@ ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, co
                    const ag_batch_options *o, ag_batch_result *result) {
   *result = (ag_batch_result){0};
   AG_TRY(check(ctx, sys, o));
+  ag_heap_clock_stop(); /* of deriving the equations */
   ag_record record;
   ag_record_init(&record, sys);
   int n_x = ag_system_dims(sys)->x;

@@ -519,6 +519,7 @@ static void run_done(run *r) {
 ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0, const ag_run_options *o,
                  const ag_sink *sink, ag_run_result *result) {
   AG_TRY(ag_run_check(ctx, sys, o));
+  ag_heap_clock_stop(); /* of deriving the equations */
   result_init(result, sys, o);
   run r = {.sys = sys, .o = o, .sink = sink, .res = result, .params = params};
   run_init(&r);

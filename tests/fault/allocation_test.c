@@ -3,46 +3,20 @@
  * ... Commands run in a child process: exit code 3 with the message, or what the command says without a fault; files
  * readable afterwards. Under the address sanitizer a block that is lost fails the child. Of commands with many
  * allocations only some of n are tried, unless `all` is given. */
-#include <fcntl.h>
-#include <stdbool.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "api/anagyre.h"
 #include "base/heap.h"
 #include "check.h"
-#include "cli/cli.h"
+#include "fault/fault.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { TRIES = 8, FIRST = 3 }; /* a child takes a second */
 #else
 enum { TRIES = 40, FIRST = 10 };
 #endif
-enum { MAX_WORDS = 20, HUGE_COUNT = 1 << 30 };
 
-static const char *folder;
 static bool every;
-static long *left; /* shared with the children: allocations that were still to come */
 
 /* ---- commands ---- */
-
-typedef struct command {
-  const char *words[MAX_WORDS];
-  const char *writes; /* a result file that `info` must be able to read afterwards, if it is there */
-} command;
-
-static const char MODEL[] = "model skate\n"
-                            "param m = 1, J = 0.5, a = 2, omega = 1.5\n"
-                            "config x in R^2, phi in S1\n"
-                            "lagrangian m/2*dot(x', x') + J/2*phi'^2 + m*a*x[1]\n"
-                            "constraint x'[1]*sin(phi) = x'[2]*cos(phi)\n"
-                            "observable v = x'[1]*cos(phi) + x'[2]*sin(phi)\n"
-                            "start phi' = omega\n"
-                            "event top: v = 0 falling\n"
-                            "section ahead: sin(phi) = 0 rising\n"
-                            "expect energy at 1 = 0.5625 within 1e-9\n";
 
 static const command commands[] = {
     {.words = {"version"}},
@@ -70,45 +44,6 @@ static const command commands[] = {
     {.words = {"check", "rattleback"}},
 };
 
-/* The exit code of a command whose n-th allocation fails, 0: none; -1: a signal ended it. */
-static int code_of(const char *const *words, long n, const char *out, const char *err) {
-  fflush(NULL);
-  pid_t child = fork();
-  if (child == 0) {
-    const char *argv[MAX_WORDS + 2] = {"anagyre"};
-    int argc = 1;
-    while (words[argc - 1]) argv[argc] = words[argc - 1], argc++;
-    alarm(120);
-    if (!freopen(out, "w", stdout) || !freopen(err, "w", stderr)) _exit(99);
-    ag_heap_fail_at(n ? n : HUGE_COUNT);
-    ag_status status = ag_command_main(argc, argv);
-    *left = ag_heap_fail_at(0);
-    exit((int)status);
-  }
-  int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child) return -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static void read_text(const char *path, char *text, size_t size) {
-  FILE *f = fopen(path, "r");
-  size_t n = f ? fread(text, 1, size - 1, f) : 0;
-  text[n] = 0;
-  if (f) fclose(f);
-}
-
-static void complain(const command *c, long n, int code, const char *text) {
-  fprintf(stderr, "anagyre");
-  for (int i = 0; c->words[i]; i++) fprintf(stderr, " %s", c->words[i]);
-  fprintf(stderr, ": allocation %ld fails, exit code %d: %.2000s\n", n, code, text);
-}
-
-static bool readable(const command *c) {
-  const char *const words[] = {"info", c->writes, NULL};
-  if (!c->writes || access(c->writes, F_OK)) return true;
-  return code_of(words, 0, "info.out", "info.err") == 0;
-}
-
 static void try_command(const command *c) {
   char text[4096];
   int good = code_of(c->words, 0, "good.out", "good.err");
@@ -124,7 +59,7 @@ static void try_command(const command *c) {
     if (right && !readable(c)) right = false;
     AG_CHECK(right);
     failed += reached;
-    if (!right) complain(c, n, code, text);
+    if (!right) complain(c, "allocation", n, code, text);
   }
   AG_CHECK(failed > 0);
 }
@@ -185,15 +120,8 @@ static void try_library(void) {
 
 int main(int argc, char **argv) {
   if (argc < 2) return 2;
-  folder = argv[1];
   every = argc > 2 && !strcmp(argv[2], "all");
-  left = mmap(NULL, sizeof *left, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (left == MAP_FAILED || chdir(folder)) return 2;
-  FILE *f = fopen("skate.nh", "w"), *wrong = fopen("wrong.nh", "w");
-  if (!f || !wrong) return 2;
-  fputs(MODEL, f);
-  fputs("model wrong\nparam m = 1, m = 2\nconfig x in R\nlagrangian m*xx'^2\n", wrong);
-  if (fclose(f) || fclose(wrong)) return 2;
+  if (!prepare(argv[1], ag_heap_fail_at)) return 2;
   try_library();
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) try_command(&commands[i]);
   return ag_check_report();
