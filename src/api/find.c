@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "api/api_internal.h"
+#include "base/file.h"
 
 enum { MAX_TEXT = 1 << 20 };
 
@@ -19,15 +19,10 @@ static bool ends_with(const char *s, const char *end) {
 /* At most MAX_TEXT + 1 bytes: /dev/zero ends too. */
 ag_status ag_api_read(anagyre_model *m, int fd) {
   m->text = ag_heap_alloc(MAX_TEXT + 2);
-  while (m->size <= MAX_TEXT) {
-    ssize_t n = read(fd, m->text + m->size, MAX_TEXT + 1 - m->size);
-    if (n == 0) break;
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      ag_ctx_error(&m->found, ag_api_nowhere, "cannot read %s: %s", m->path, strerror(errno));
-      return AG_SYSTEM;
-    }
-    m->size += (size_t)n;
+  m->size = ag_file_read(fd, m->text, MAX_TEXT + 1);
+  if (m->size <= MAX_TEXT && errno) {
+    ag_ctx_error(&m->found, ag_api_nowhere, "cannot read %s: %s", m->path, strerror(errno));
+    return AG_SYSTEM;
   }
   m->text[m->size] = 0;
   if (m->size <= MAX_TEXT) return AG_OK;
@@ -37,7 +32,7 @@ ag_status ag_api_read(anagyre_model *m, int fd) {
 
 static ag_status read_file(anagyre_model *m, const char *path) {
   m->path = ag_api_copy(path);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = ag_file_open(path, O_RDONLY, 0);
   if (fd < 0) {
     ag_ctx_error(&m->found, ag_api_nowhere, "cannot read %s: %s", path, strerror(errno));
     return AG_SYSTEM;
@@ -45,7 +40,7 @@ static ag_status read_file(anagyre_model *m, const char *path) {
   ag_heap_hold_file(fd);
   ag_status status = ag_api_read(m, fd);
   ag_heap_let_go_file(fd);
-  close(fd);
+  (void)ag_file_close(fd);
   return status;
 }
 

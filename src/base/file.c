@@ -94,6 +94,23 @@ size_t ag_file_write_at(int fd, const void *bytes, size_t n, off_t at) {
   return done;
 }
 
+bool ag_file_text(const char *path, size_t most, ag_text *out) {
+  char part[1 << 14];
+  size_t n, begin = out->n;
+  int fd = ag_file_open(path, O_RDONLY | O_NOCTTY, 0);
+  if (fd < 0) return false;
+  ag_heap_hold_file(fd);
+  do {
+    n = ag_file_read(fd, part, sizeof part);
+    if (n) ag_text_strn(out, part, n);
+  } while (n == sizeof part && out->n - begin <= most);
+  int trouble = out->n - begin > most ? EFBIG : n < sizeof part ? errno : 0;
+  ag_heap_let_go_file(fd);
+  (void)ag_file_close(fd);
+  errno = trouble;
+  return !trouble;
+}
+
 bool ag_file_cut(int fd, off_t size) {
   int done;
   do done = ftruncate(fd, size);
@@ -114,6 +131,49 @@ bool ag_file_sync(int fd) {
   do done = fsync(fd);
   while (done && errno == EINTR);
   return !done || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
+}
+
+/* ---- lines ---- */
+
+struct ag_lines {
+  int fd, trouble;
+  size_t at, n; /* of the bytes that were read: the next one, and their number */
+  char bytes[1 << 16];
+};
+
+ag_lines *ag_lines_open(const char *path) {
+  int fd = ag_file_open(path, O_RDONLY | O_NOCTTY, 0);
+  if (fd < 0) return NULL;
+  ag_heap_hold_file(fd);
+  ag_lines *l = ag_heap_alloc(sizeof *l);
+  l->fd = fd;
+  return l;
+}
+
+bool ag_lines_next(ag_lines *l, ag_text *line) {
+  ag_text_clear(line);
+  for (bool whole = false; !whole;) {
+    if (l->at == l->n) {
+      l->at = 0;
+      l->n = l->trouble ? 0 : ag_file_read(l->fd, l->bytes, sizeof l->bytes);
+      if (l->n < sizeof l->bytes && !l->trouble) l->trouble = errno;
+      if (!l->n) break;
+    }
+    const char *from = l->bytes + l->at, *end = memchr(from, '\n', l->n - l->at);
+    size_t n = end ? (size_t)(end - from) + 1 : l->n - l->at;
+    ag_text_strn(line, from, n);
+    l->at += n;
+    whole = end != NULL;
+  }
+  errno = l->at < l->n ? 0 : l->trouble;
+  return line->n && !errno;
+}
+
+void ag_lines_close(ag_lines *l) {
+  if (!l) return;
+  ag_heap_let_go_file(l->fd);
+  (void)ag_file_close(l->fd);
+  free(l);
 }
 
 /* ---- names ---- */
@@ -223,6 +283,8 @@ int ag_file_temporary(const char *path, ag_text *name) {
   }
   return fd;
 }
+
+int ag_file_unique(char *pattern, int n_end) { return mkostemps(pattern, n_end, O_CLOEXEC); }
 
 static bool has_temporary_name(const char *name, const char *base) {
   size_t n = (size_t)base_length(base);

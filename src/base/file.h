@@ -19,6 +19,8 @@ size_t ag_file_read(int fd, void *to, size_t n);
 size_t ag_file_read_at(int fd, void *to, size_t n, off_t at);
 size_t ag_file_write(int fd, const void *bytes, size_t n);
 size_t ag_file_write_at(int fd, const void *bytes, size_t n, off_t at);
+/* A whole file of at most so many bytes, appended to a text; false: EFBIG, or another error. */
+bool ag_file_text(const char *path, size_t most, ag_text *out);
 bool ag_file_cut(int fd, off_t size);
 /* Asks for room on the disk; true where the file system cannot tell. */
 bool ag_file_reserve(int fd, off_t size);
@@ -29,6 +31,15 @@ bool ag_file_move(const char *from, const char *to);
 /* The same, but EEXIST when something is there. */
 bool ag_file_move_new(const char *from, const char *to);
 bool ag_file_remove(const char *path);
+
+/* ---- lines ---- */
+
+typedef struct ag_lines ag_lines;
+/* NULL with errno. */
+ag_lines *ag_lines_open(const char *path);
+/* The next line with the newline at its end, if there is one; false: end of the file (errno 0) or an error. */
+bool ag_lines_next(ag_lines *l, ag_text *line);
+void ag_lines_close(ag_lines *l);
 
 /* ---- where output goes ---- */
 
@@ -49,6 +60,9 @@ bool ag_file_target(const char *path, ag_target_kind *kind, ag_text *real);
 /* Creates PATH.RANDOM.part beside a path, open for reading and writing; with the mode and, if possible, the owner of
  * the file at the path, if there is one. -1 with errno. */
 int ag_file_temporary(const char *path, ag_text *name);
+/* Creates a file of mode 0600 with a unique name: XXXXXX before the last n_end bytes of the pattern is replaced. -1
+ * with errno. */
+int ag_file_unique(char *pattern, int n_end);
 /* Visits the regular files of this user that have such a name, and are not links. */
 typedef void (*ag_file_visit)(void *self, const char *name);
 void ag_file_leftovers(const char *path, ag_file_visit visit, void *self);

@@ -44,6 +44,33 @@ static void bytes(void) {
   AG_CHECK(fd >= 0 && ag_file_write(fd, "x", 1) == 1 && ag_file_close(fd));
 }
 
+/* Lines around the size of the buffer, an empty one, and a last one without a newline. */
+static void lines(void) {
+  static const int sizes[] = {65535, 65536, 0, 65537, 3, 200000, 7};
+  enum { N = sizeof sizes / sizeof *sizes };
+  ag_text text = {0}, line = {0}, again = {0};
+  for (int i = 0; i < N; i++) {
+    for (int k = 0; k < sizes[i]; k++) ag_text_char(&text, (char)('a' + (i + k) % 26));
+    if (i + 1 < N) ag_text_char(&text, '\n');
+  }
+  put("lines", text.s);
+  ag_lines *l = ag_lines_open("lines");
+  int n = 0;
+  for (; ag_lines_next(l, &line); n++) AG_CHECK(n < N && line.n == (size_t)sizes[n] + (n + 1 < N));
+  AG_CHECK(n == N && !errno && !ag_lines_next(l, &line) && !errno);
+  ag_lines_close(l);
+  AG_CHECK(ag_file_text("lines", text.n, &again) && again.n == text.n && !strcmp(again.s, text.s));
+  AG_CHECK(!ag_file_text("lines", text.n - 1, &again) && errno == EFBIG);
+  AG_CHECK(!ag_file_text("missing", 1, &again) && errno == ENOENT && !ag_lines_open("missing") && errno == ENOENT);
+  AG_CHECK(!ag_file_text(".", 1, &again) && errno == EISDIR);
+  l = ag_lines_open(".");
+  AG_CHECK(!ag_lines_next(l, &line) && errno == EISDIR);
+  ag_lines_close(l);
+  ag_text_done(&text);
+  ag_text_done(&line);
+  ag_text_done(&again);
+}
+
 static void moves(void) {
   put("from", "new");
   put("to", "old");
@@ -115,6 +142,7 @@ int main(void) {
   char folder[] = "/tmp/ag_file_XXXXXX", command[64];
   AG_CHECK(mkdtemp(folder) && !chdir(folder) && !mkdir("sub", 0700));
   bytes();
+  lines();
   moves();
   targets();
   temporaries();

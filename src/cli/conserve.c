@@ -12,6 +12,7 @@ typedef struct args {
 
 static const ag_option options[] = {
     AG_SET_ROW(args),
+    AG_BUDGET_ROWS(args),
     AG_QUIET_ROW(args),
     AG_COMMON_ROWS(args),
 };

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * `anagyre plot`: a figure of a result file, a table or a model. */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/output.h"
@@ -131,15 +134,9 @@ static bool choose_paper(job *p) {
 /* A file of one folder as a file of another name. */
 static ag_status move_out(const char *folder, const char *name, const char *to) {
   ag_text from = {0}, all = {0};
-  char buffer[1 << 16];
-  size_t n;
   ag_text_printf(&from, "%s/%s", folder, name);
-  FILE *f = fopen(from.s, "rb");
-  int error = f ? 0 : errno;
-  while (f && (n = fread(buffer, 1, sizeof buffer, f)) > 0) ag_text_strn(&all, buffer, n);
-  if (f && ferror(f)) error = EIO;
-  if (f) fclose(f);
-  ag_status status = error ? ag_output_error(to, error) : ag_output_save(to, &all);
+  bool good = ag_file_text(from.s, SIZE_MAX / 2, &all);
+  ag_status status = good ? ag_output_save(to, &all) : ag_output_error(to, errno);
   ag_text_done(&from);
   ag_text_done(&all);
   return status;
@@ -153,16 +150,15 @@ static ag_status save_in(const char *folder, const char *name, const ag_text *te
   return status;
 }
 
-static void clean(const char *folder) {
+/* Also called when memory has run out: allocates nothing. */
+static void clean(void *folder) {
   static const char *const names[] = {"figure.gp", "figure.dat", "figure"};
-  ag_text path = {0};
+  char path[PATH_MAX];
   for (int i = 0; i < 3; i++) {
-    ag_text_clear(&path);
-    ag_text_printf(&path, "%s/%s", folder, names[i]);
-    (void)unlink(path.s);
+    snprintf(path, sizeof path, "%s/%s", (const char *)folder, names[i]);
+    (void)ag_file_remove(path);
   }
   (void)rmdir(folder);
-  ag_text_done(&path);
 }
 
 /* Script and numbers go to a folder of their own, where gnuplot works; the figure is then moved to its place. */
@@ -207,7 +203,9 @@ static ag_status draw(job *p) {
     ag_text_done(&folder);
     return status;
   }
+  ag_heap_hold(clean, folder.s);
   ag_status status = draw_in(p, folder.s);
+  ag_heap_let_go(clean, folder.s);
   clean(folder.s);
   ag_text_done(&folder);
   return status == AG_OK && p->a->script ? keep_script(p) : status;

@@ -34,6 +34,7 @@ static const ag_option options[] = {
               .doc = "of a model: tolerance of a step"),
     AG_OPTION(args, "method", TEXT, method, .arg = "NAME", .doc = "of a model: the integrator"),
     AG_SET_ROW(args),
+    AG_BUDGET_ROWS(args),
     AG_QUIET_ROW(args),
     AG_COMMON_ROWS(args),
 };

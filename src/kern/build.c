@@ -159,12 +159,13 @@ static void close_library(void *handle) { dlclose(handle); }
 /* The lines of the first processor that decide what -march=native means. */
 static void hash_processor(ag_hash *h) {
   static const char *const words[] = {"vendor_id", "model name", "flags", "Features", "CPU part", "isa"};
-  FILE *f = fopen("/proc/cpuinfo", "r");
-  char line[8192];
-  while (f && fgets(line, sizeof line, f) && line[0] != '\n')
+  ag_lines *f = ag_lines_open("/proc/cpuinfo");
+  ag_text line = {0};
+  while (f && ag_lines_next(f, &line) && line.s[0] != '\n')
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-      if (!strncmp(line, words[i], strlen(words[i]))) ag_hash_str(h, line);
-  if (f) fclose(f);
+      if (!strncmp(line.s, words[i], strlen(words[i]))) ag_hash_str(h, line.s);
+  ag_lines_close(f);
+  ag_text_done(&line);
 }
 
 static void make_key(plan *p, const char *source, const ag_abi *abi) {
@@ -296,7 +297,7 @@ static void give_reason(ag_text *reason, const char *compiler, const char *messa
 
 /* Writes the source next to the library; the name is unique until it is renamed. */
 static bool write_source(const char *source, char *path) {
-  int fd = mkstemps(path, 2);
+  int fd = ag_file_unique(path, 2);
   size_t n = strlen(source);
   if (fd < 0) return false;
   bool good = ag_file_write(fd, source, n) == n;
@@ -340,7 +341,7 @@ static void *open_bytes(const plan *p, const ag_text *bytes, int *fd) {
   if (!handle) {
     drop_file(*fd);
     ag_text_printf(&name, "%s/%s-XXXXXX.so", ag_text_cstr(&p->folder), p->key);
-    *fd = mkstemps(name.s, 3);
+    *fd = ag_file_unique(name.s, 3);
     ag_heap_hold_file(*fd);
     if (*fd >= 0 && ag_file_write(*fd, bytes->s, bytes->n) == bytes->n) handle = dlopen(name.s, RTLD_NOW | RTLD_LOCAL);
     if (*fd >= 0) (void)ag_file_remove(name.s);
@@ -404,7 +405,7 @@ static bool compile(plan *p, const char *source, const ag_abi *abi, const char *
     ag_text_printf(reason, "%s: %s", so, strerror(errno));
   }
   char *kept = ag_arena_printf(p->arena, "%.*s.c", (int)strlen(final) - 3, final);
-  if (!good || !p->keep || rename(c, kept) != 0) (void)ag_file_remove(c);
+  if (!good || !p->keep || !ag_file_move(c, kept)) (void)ag_file_remove(c);
   (void)ag_file_remove(so);
   ag_heap_let_go(remove_file, so);
   ag_heap_let_go(remove_file, c);

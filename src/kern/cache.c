@@ -88,7 +88,7 @@ bool ag_cache_save(const char *path, const char *key, const ag_text *bytes) {
   char end[SEAL + 1];
   ag_text name = {0};
   ag_text_printf(&name, "%.*s-XXXXXX.so", (int)strlen(path) - 3, path);
-  int fd = mkstemps(name.s, 3); /* mode 0600 whatever the umask is */
+  int fd = ag_file_unique(name.s, 3);
   seal(key, bytes->s, bytes->n, end);
   bool good = fd >= 0 && ag_file_write(fd, bytes->s, bytes->n) == bytes->n && ag_file_write(fd, end, SEAL) == SEAL &&
               ag_file_sync(fd);

@@ -14,8 +14,8 @@ static void treat(size_t n, void *const *blocks, ag_heap *to) {
 static void treat_run(const ag_run_result *r, ag_heap *to) {
   const ag_checkpoint *c = &r->checkpoint;
   for (int i = 0; i < r->n_event; i++) TREAT(to, r->event_times[i]);
-  TREAT(to, r->x, r->record, r->event_times, r->event_count, r->doubts, r->undefined, r->fitted, r->engine_note,
-        r->why, r->renewed);
+  TREAT(to, r->x, r->record, r->event_times, r->event_count, r->doubts, r->undefined, r->fitted, r->engine_note, r->why,
+        r->renewed);
   TREAT(to, c->z, c->dz, c->unit, c->c, c->sign, c->event_count);
 }
 

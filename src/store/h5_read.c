@@ -39,8 +39,8 @@ typedef struct reader {
   char why[AG_HEAP_WHY];
 } reader;
 
-/* One object or attribute that the library shows us. It must not be jumped over: each visit has a guard of its own, ends
- * the iteration, and the failure is passed on when the library has returned. */
+/* One object or attribute that the library shows us. It must not be jumped over: each visit has a guard of its own,
+ * ends the iteration, and the failure is passed on when the library has returned. */
 typedef struct visit {
   reader *r;
   hid_t in;

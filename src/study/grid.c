@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 
 enum { MAX_TABLE = 1 << 30, MAX_MEMBERS = 10000000 };
 
@@ -78,15 +79,13 @@ static ag_status read_range(ag_grid *s, const char *text, ag_text *error) {
 /* ---- tables ---- */
 
 static ag_status read_text(const char *path, ag_text *text, ag_text *error) {
-  FILE *f = fopen(path, "r");
-  char buffer[1 << 16];
-  size_t n;
-  while (f && text->n <= MAX_TABLE && (n = fread(buffer, 1, sizeof buffer, f)) > 0) ag_text_strn(text, buffer, n);
-  bool bad = !f || ferror(f);
-  if (bad) ag_text_printf(error, "cannot read %s: %s", path, strerror(errno));
-  if (f) fclose(f);
-  if (!bad && text->n > MAX_TABLE) ag_text_printf(error, "%s is larger than 1 GiB", path);
-  return bad ? AG_SYSTEM : text->n > MAX_TABLE ? AG_WRONG : AG_OK;
+  if (ag_file_text(path, MAX_TABLE, text)) return AG_OK;
+  if (errno == EFBIG) {
+    ag_text_printf(error, "%s is larger than 1 GiB", path);
+    return AG_WRONG;
+  }
+  ag_text_printf(error, "cannot read %s: %s", path, strerror(errno));
+  return AG_SYSTEM;
 }
 
 /* The next field of a line; quotes are taken off. Moves *at behind it and its comma; false at the end of the line. */

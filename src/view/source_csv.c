@@ -3,10 +3,10 @@
  * "x[2]" side by side are one column. What is not a number (a text, an empty field) is NaN. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "view/view_internal.h"
 
 /* The next field of a line, without its quotes; *line is moved behind it and NULL after the last. */
@@ -99,18 +99,16 @@ static void guess_kind(ag_source *s) {
   for (int i = 0; i < time; i++) s->swept[i] = !is_count(s->columns[i].name);
 }
 
-static bool read_header(ag_source *s, FILE *f) {
-  char *line = NULL, *at;
-  size_t cap = 0;
+static bool read_header(ag_source *s, const ag_text *line) {
+  char *at;
   ag_text name = {0};
-  ssize_t size = getline(&line, &cap, f);
-  bool good = size > 0 && !memchr(line, 0, (size_t)size);
+  bool good = line->n > 0 && !memchr(line->s, 0, line->n);
   if (good) {
     int most = 1;
-    for (at = line; *at; at++) most += *at == ',';
+    for (at = line->s; *at; at++) most += *at == ',';
     s->columns = AG_NEWN(s->arena, ag_column, most);
     s->swept = AG_NEWN(s->arena, bool, most);
-    at = line;
+    at = line->s;
     if (!strncmp(at, "\xef\xbb\xbf", 3)) at += 3;
     for (int i = 0; at; i++) {
       next_field(&at, &name);
@@ -120,7 +118,6 @@ static bool read_header(ag_source *s, FILE *f) {
     char *end;
     good = good && (strtod(s->columns[0].name, &end), end == s->columns[0].name); /* a number is no name */
   }
-  free(line);
   ag_text_done(&name);
   return good;
 }
@@ -148,11 +145,9 @@ static void read_line(char *line, int width, const bool *wanted, double *row, ag
 }
 
 static bool read_rows(ag_source *s, int n, const int *at, double **out, long *n_row, ag_text *trouble) {
-  FILE *f = fopen(s->path, "r");
-  char *line = NULL;
-  size_t cap = 0;
+  ag_lines *f = ag_lines_open(s->path);
   long most = 0;
-  ag_text field = {0};
+  ag_text line = {0}, field = {0};
   if (!f) {
     ag_text_printf(trouble, "cannot read %s: %s", s->path, strerror(errno));
     return false;
@@ -162,10 +157,10 @@ static bool read_rows(ag_source *s, int n, const int *at, double **out, long *n_
   double *row = ag_heap_alloc(sizeof *row * (size_t)(width + 1));
   bool *wanted = ag_heap_alloc(sizeof *wanted * (size_t)(width + 1));
   for (int i = 0; i < n; i++) wanted[at[i]] = true;
-  (void)!getline(&line, &cap, f);
-  while (getline(&line, &cap, f) > 0) {
-    if (*line == '\n' || *line == '\r') continue;
-    read_line(line, width, wanted, row, &field);
+  (void)ag_lines_next(f, &line);
+  while (ag_lines_next(f, &line)) {
+    if (line.s[0] == '\n' || line.s[0] == '\r') continue;
+    read_line(line.s, width, wanted, row, &field);
     if (*n_row == most) {
       most = most ? 2 * most : 1024;
       for (int i = 0; i < n; i++) out[i] = ag_heap_grow(out[i], sizeof(double) * (size_t)most);
@@ -173,10 +168,10 @@ static bool read_rows(ag_source *s, int n, const int *at, double **out, long *n_
     for (int i = 0; i < n; i++) out[i][*n_row] = row[at[i]];
     ++*n_row;
   }
-  bool good = !ferror(f);
+  bool good = !errno;
   if (!good) ag_text_printf(trouble, "cannot read %s: %s", s->path, strerror(errno));
-  fclose(f);
-  free(line);
+  ag_lines_close(f);
+  ag_text_done(&line);
   free(row);
   free(wanted);
   ag_text_done(&field);
@@ -184,16 +179,21 @@ static bool read_rows(ag_source *s, int n, const int *at, double **out, long *n_
 }
 
 ag_source *ag_source_csv(const char *path, ag_status *status, ag_text *trouble) {
-  FILE *f = fopen(path, "r");
-  if (!f) {
+  ag_lines *f = ag_lines_open(path);
+  ag_text line = {0};
+  bool there = f && (ag_lines_next(f, &line) || !errno);
+  int error = errno;
+  ag_lines_close(f);
+  if (!there) {
     *status = AG_SYSTEM;
-    ag_text_printf(trouble, "cannot read %s: %s", path, strerror(errno));
+    ag_text_printf(trouble, "cannot read %s: %s", path, strerror(error));
+    ag_text_done(&line);
     return NULL;
   }
   ag_source *s = ag_source_create(path);
   s->read = read_rows;
-  bool good = read_header(s, f);
-  fclose(f);
+  bool good = read_header(s, &line);
+  ag_text_done(&line);
   if (good) {
     guess_kinds(s);
     guess_kind(s);

@@ -10,7 +10,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cli_test import Case, PROGRAM, model  # noqa: E402,F401 (takes the program from the arguments)
 
-VERBS = ["check", "show", "emit", "run", "test", "plot"]
+VERBS = ["check", "show", "emit", "run", "test", "plot", "conserve"]  # and view, where it is built
 DENSE = "model dense\nconfig x in R^{n}\nlagrangian dot(x', (identity({n}) + x*x^T)*x')/2\n"
 BALLS = ("model balls\nconfig R in SO3 [{n}] velocity Omega, x in R^2 [{n}]\n"
          "lagrangian sum(i in 1..{n}, dot(Omega[i], Omega[i])/5 + dot(x[i]', x[i]')/2)\n"
