@@ -8,9 +8,21 @@
 
 typedef struct args {
   ag_common common;
+  bool brief;
+  const char *potential, *at;
+  long degree;
 } args;
 
+static void defaults(void *self) { ((args *)self)->degree = -1; }
+
 static const ag_option options[] = {
+    AG_OPTION(args, "potential", TEXT, potential, .arg = "V=EXPR", .preset = "",
+              .doc = "another potential energy, an expression of coordinates, parameters and t"),
+    AG_OPTION(args, "at", TEXT, at, .arg = "NAME=VALUE,...", .preset = "",
+              .doc = "ranks where these coordinates have these values, the others being generic"),
+    AG_OPTION(args, "degree", WHOLE, degree, .arg = "D", .lo = 0, .hi = 12, .preset = "4, less for large models",
+              .doc = "degree in the coordinates of the integrals that are searched for"),
+    AG_OPTION(args, "no-search", FLAG, brief, .doc = "do not search for further integrals"),
     AG_SET_ROW(args),
     AG_BUDGET_ROWS(args),
     AG_QUIET_ROW(args),
@@ -40,6 +52,13 @@ static void write_text(const ag_model *m, const ag_conservation *c, ag_text *out
                    c->sampled ? " (sampled: the reaction is no polynomial in the velocities)" : "");
   }
   for (int i = 0; i < c->n; i++) put_quantity(&c->at[i], out);
+  if (c->linear >= 0)
+    ag_text_printf(out, "  searched   integrals linear in the velocities, coefficients of degree %d: %d\n",
+                   c->linear_degree, c->linear);
+  if (c->quadratic >= 0)
+    ag_text_printf(
+        out, "  searched   quadratic ones, coefficients of degree %d: %d with energy, products and the constant\n",
+        c->quadratic_degree, c->quadratic);
 }
 
 static void json_state(ag_json *j, const ag_model *m, const ag_quantity *q) {
@@ -107,6 +126,12 @@ static void write_json(const ag_model *m, const ag_conservation *c) {
     ag_json_string(&j, "rank_D", NULL);
   }
   ag_json_end(&j, '}');
+  ag_json_begin(&j, "search", '{');
+  if (c->linear >= 0) ag_json_whole(&j, "linear", c->linear);
+  if (c->linear >= 0) ag_json_whole(&j, "linear_degree", c->linear_degree);
+  if (c->quadratic >= 0) ag_json_whole(&j, "quadratic", c->quadratic);
+  if (c->quadratic >= 0) ag_json_whole(&j, "quadratic_degree", c->quadratic_degree);
+  ag_json_end(&j, '}');
   ag_json_begin(&j, "powers", '{');
   ag_json_bool(&j, "time", c->power_time);
   ag_json_bool(&j, "forces", c->power_force);
@@ -122,7 +147,9 @@ static ag_status act(void *self) {
   anagyre_model *m = ag_open_derived(&a->common, &derive, &status);
   if (!m) return status;
   ag_conservation c;
-  status = ag_conserve(&c, ag_api_ctx(m), ag_api_model(m), ag_api_system(m, &derive), &(ag_conserve_options){0});
+  status = ag_conserve(
+      &c, ag_api_ctx(m), ag_api_model(m), ag_api_system(m, &derive),
+      &(ag_conserve_options){.search = !a->brief, .potential = a->potential, .at = a->at, .degree = (int)a->degree});
   if (status == AG_OK && a->common.json) {
     write_json(ag_api_model(m), &c);
   } else if (status == AG_OK) {
@@ -147,5 +174,6 @@ const ag_command ag_command_conserve = {
             "and of the reaction annihilator.\n",
     .examples = "  anagyre conserve affine_particle\n"
                 "  anagyre conserve cylinder_ball --set k=0 --json\n",
+    .defaults = defaults,
     AG_COMMAND(1, 1),
 };

@@ -27,8 +27,9 @@ void ag_balls_free(ag_balls *b) {
   if (!b) return;
   for (int i = 0; i < b->n; i++) arb_clear(b->at + i);
   free(b);
-  flint_cleanup();
 }
+
+void ag_balls_cleanup(void) { flint_cleanup(); }
 
 /* num/den * 10^ten */
 static void set_fraction(arb_t r, int64_t num, int64_t den, int ten) {
@@ -267,7 +268,13 @@ bool ag_balls_root(int m, ag_balls_function eval, void *self, ag_balls *c) {
   bool good = true;
   for (int k = 0; k < 60 && good; k++) {
     good = newton_step(m, eval, self, c, c, g, J);
-    for (int i = 0; i < m && good; i++) arb_get_mid_arb(c->at + i, g->at + i);
+    bool arrived = true;
+    for (int i = 0; i < m && good; i++) {
+      arb_sub(wide->at + i, g->at + i, c->at + i, AG_BALL_BITS); /* the step */
+      arrived = arrived && arf_cmpabs_2exp_si(arb_midref(wide->at + i), -AG_BALL_BITS / 2) < 0;
+      arb_get_mid_arb(c->at + i, g->at + i);
+    }
+    if (arrived) break;
   }
   for (int i = 0; i < m; i++) {
     arb_set(wide->at + i, c->at + i);

@@ -67,6 +67,8 @@ void ag_field_rotation(ag_field *f, uint64_t *R);      /* a random one, of a rat
 bool ag_field_root(ag_field *f, uint64_t a, uint64_t *root);
 /* Rational reconstruction: the fraction with |num| and den at most about 10^9 that a stands for; false: none. */
 bool ag_field_fraction(const ag_field *f, uint64_t a, int64_t *num, int64_t *den);
+/* The same of a number that is a0 modulo the first prime and a1 modulo the second: |num| and den up to 2^58. */
+bool ag_field_fraction_of_two(uint64_t a0, uint64_t a1, int64_t *num, int64_t *den);
 /* Reduces the n_row x n_col matrix A to row echelon form, pivots 1; returns the rank and the pivot columns. */
 int ag_field_echelon(const ag_field *f, int n_row, int n_col, uint64_t *A, int *pivots);
 /* Solves A x = b (n x n, b and x n x m, in place of b); destroys A. False: singular. */
@@ -80,6 +82,7 @@ typedef struct ag_balls ag_balls;
 enum { AG_BALL_BITS = 256 };
 ag_balls *ag_balls_create(int n); /* all 0 */
 void ag_balls_free(ag_balls *b);
+void ag_balls_cleanup(void);                        /* frees what FLINT keeps between calls */
 void ag_balls_number(ag_balls *b, int i, double v); /* as it is meant: an exact number, or a ball of 2 ulp */
 void ag_balls_fraction(ag_balls *b, int i, long num, long den); /* exact */
 void ag_balls_copy(ag_balls *to, int i, const ag_balls *from, int j, int n);

@@ -112,6 +112,22 @@ bool ag_field_fraction(const ag_field *f, uint64_t a, int64_t *num, int64_t *den
   return true;
 }
 
+/* a0 + p0 k with k = (a1 - a0)/p0 modulo p1, then as above in 122 bits. */
+bool ag_field_fraction_of_two(uint64_t a0, uint64_t a1, int64_t *num, int64_t *den) {
+  const ag_field f0 = ag_field_at(0, 0), f1 = ag_field_at(1, 0);
+  const __int128 bound = (__int128)1 << 58;
+  uint64_t k = ratio(&f1, ag_field_sub(&f1, a1, a0 % f1.p), f0.p % f1.p);
+  __int128 r0 = (__int128)f0.p * f1.p, r1 = (__int128)a0 + (__int128)f0.p * k, t0 = 0, t1 = 1;
+  while (r1 > bound) {
+    __int128 q = r0 / r1, r = r0 - q * r1, t = t0 - q * t1;
+    r0 = r1, r1 = r, t0 = t1, t1 = t;
+  }
+  if (!t1 || t1 > bound || t1 < -bound) return false;
+  *num = (int64_t)(t1 < 0 ? -r1 : r1);
+  *den = (int64_t)(t1 < 0 ? -t1 : t1);
+  return true;
+}
+
 static bool whole_root(int64_t n, int64_t *root) {
   *root = (int64_t)llrint(sqrt((double)n));
   return n >= 0 && *root * *root == n;
@@ -238,6 +254,15 @@ static circle turned(const ag_field *f, circle a, circle b) {
                   ag_field_add(f, ag_field_mul(f, a.s, b.c), ag_field_mul(f, a.c, b.s))};
 }
 
+/* x^n */
+static circle multiplied(const ag_field *f, circle x, int n) {
+  circle y = {1, 0};
+  if (n < 0) x.s = negated(f, x.s);
+  for (unsigned k = (unsigned)abs(n); k; k >>= 1, x = turned(f, x, x))
+    if (k & 1) y = turned(f, y, x);
+  return y;
+}
+
 /* Is a what stands for k pi/2, k from -8 to 8? The quarter turns of twelfths/12 of it, else -1. */
 static int quarters(const ag_field *f, T a, int twelfths) {
   const double quarter = 1.57079632679489661923;
@@ -254,39 +279,55 @@ static int quarters(const ag_field *f, T a, int twelfths) {
 static circle point(const world *w, T a, int twelfths, bool constant) {
   static const int cosine[] = {1, 0, -1, 0}, sine[] = {0, 1, 0, -1};
   const ag_field *f = w->f;
-  circle y = {1, 0};
-  if (!a) return y;
+  if (!a) return (circle){1, 0};
   int quarter = constant ? quarters(f, a, twelfths) : -1;
   if (quarter >= 0) return (circle){ag_field_whole(f, cosine[quarter]), ag_field_whole(f, sine[quarter])};
   T h = symbol(w, AG_OP_TAN, a), hh = ag_field_mul(f, h, h), below = ag_field_invert(f, ag_field_add(f, 1, hh));
   circle x = {ag_field_mul(f, ag_field_sub(f, 1, hh), below), ag_field_mul(f, ag_field_add(f, h, h), below)};
-  if (twelfths < 0) x.s = negated(f, x.s);
-  for (unsigned n = (unsigned)abs(twelfths); n; n >>= 1, x = turned(f, x, x))
-    if (n & 1) y = turned(f, y, x);
-  return y;
+  return multiplied(f, x, twelfths);
 }
 
-static circle angle(const world *w, const ag_program *p, const ag_step *s, const T *v) {
-  circle y = {1, 0};
+/* The point of an angle that is itself an inverse function, such as acos(a): (a, sqrt(1 - a^2)). */
+static bool inverse(world *w, const ag_program *p, const ag_step *x, const T *v, circle *y) {
+  const ag_field *f = w->f;
+  if (x->is_number || (x->op != AG_OP_ASIN && x->op != AG_OP_ACOS && x->op != AG_OP_ATAN && x->op != AG_OP_ATAN2))
+    return false;
+  T a = v[p->steps[p->args[x->first]].at], b = x->n_arg > 1 ? v[p->steps[p->args[x->first + 1]].at] : 1;
+  if (x->op == AG_OP_ATAN || x->op == AG_OP_ATAN2) {
+    T r = root(w, ag_field_add(f, ag_field_mul(f, a, a), ag_field_mul(f, b, b)));
+    *y = (circle){divided(w, b, r), divided(w, a, r)};
+    return true;
+  }
+  T other = root(w, ag_field_sub(f, 1, ag_field_mul(f, a, a)));
+  *y = x->op == AG_OP_ACOS ? (circle){a, other} : (circle){other, a};
+  return true;
+}
+
+static circle angle(world *w, const ag_program *p, const ag_step *s, const T *v) {
+  circle y = {1, 0}, known;
   for (int k = 0; k < s->n_term; k++) {
     const ag_term *t = &p->terms[s->term + k];
     const ag_step *x = &p->steps[t->step];
     bool constant = x->is_number || x->op == AG_OP_INPUT || x->op == AG_OP_ENTRY;
-    y = turned(w->f, y, point(w, v[x->at], t->twelfths, constant));
+    if (t->twelfths % 12 == 0 && inverse(w, p, x, v, &known))
+      y = turned(w->f, y, multiplied(w->f, known, t->twelfths / 12));
+    else y = turned(w->f, y, point(w, v[x->at], t->twelfths, constant));
   }
   return y;
 }
 
-static T exponential(const world *w, const ag_program *p, const ag_step *s, const T *v) {
+static T exponential(world *w, const ag_program *p, const ag_step *s, const T *v) {
   T y = 1;
   for (int k = 0; k < s->n_term; k++) {
     const ag_term *t = &p->terms[s->term + k];
-    T a = v[p->steps[t->step].at];
+    const ag_step *x = &p->steps[t->step];
+    T a = v[x->at], e;
     if (!a) continue;
-    bool minus = (a > w->f->p / 2) != (t->twelfths < 0);
-    T e = random_of(w, AG_OP_EXP, a > w->f->p / 2 ? w->f->p - a : a, 0);
-    e = power(w->f, e, (uint64_t)abs(t->twelfths));
-    y = ag_field_mul(w->f, y, minus ? ag_field_invert(w->f, e) : e);
+    bool logarithm = x->op == AG_OP_LOG && !x->is_number && t->twelfths % 12 == 0; /* exp(log(a)) = a */
+    bool minus = (!logarithm && a > w->f->p / 2) != (t->twelfths < 0);
+    if (logarithm) e = power(w->f, v[p->steps[p->args[x->first]].at], (uint64_t)abs(t->twelfths / 12));
+    else e = power(w->f, random_of(w, AG_OP_EXP, a > w->f->p / 2 ? w->f->p - a : a, 0), (uint64_t)abs(t->twelfths));
+    y = ag_field_mul(w->f, y, minus ? divided(w, 1, e) : e);
   }
   return y;
 }

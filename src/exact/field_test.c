@@ -36,6 +36,21 @@ static void laws(int prime) {
     }
 }
 
+/* Fractions from both primes. */
+static void fractions(void) {
+  static const int64_t rows[][2] = {{0, 1}, {-7, 3}, {123456789012345, 987654321987}, {-1, 1000000000000007}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    uint64_t a[2];
+    int64_t num, den;
+    for (int k = 0; k < 2; k++) {
+      ag_field f = ag_field_at(k, 0);
+      a[k] = ag_field_mul(&f, ag_field_whole(&f, rows[i][0]), ag_field_invert(&f, ag_field_whole(&f, rows[i][1])));
+    }
+    AG_CHECK(ag_field_fraction_of_two(a[0], a[1], &num, &den));
+    AG_CHECK((__int128)num * rows[i][1] == (__int128)den * rows[i][0]);
+  }
+}
+
 static ag_graph *g;
 static ag_id in[4];
 
@@ -97,6 +112,11 @@ static void relations(void) {
   AG_CHECK(equal(ag_mul(g, of(AG_OP_TAN, a), ca), sa));
   AG_CHECK(equal(of(AG_OP_SIN, ag_add(g, a, num(1.5707963267948966))), ca));
   AG_CHECK(!equal(of(AG_OP_SIN, ag_add(g, a, num(1.5707963))), ca));
+  ag_id arc = of(AG_OP_ACOS, a), slope = ag_apply2(g, AG_OP_ATAN2, a, b), twice = of(AG_OP_SIN, ag_mul(g, num(2), arc));
+  AG_CHECK(equal(of(AG_OP_COS, arc), a) && equal(of(AG_OP_SIN, of(AG_OP_ASIN, a)), a));
+  AG_CHECK(equal(twice, ag_mul(g, num(2), ag_mul(g, a, of(AG_OP_SIN, arc)))));
+  AG_CHECK(equal(ag_mul(g, of(AG_OP_TAN, slope), b), a) && equal(of(AG_OP_TAN, of(AG_OP_ATAN, a)), a));
+  AG_CHECK(equal(of(AG_OP_EXP, ag_mul(g, num(-2), of(AG_OP_LOG, a))), ag_div(g, one, square(a))));
   ag_id ea = of(AG_OP_EXP, a), eb = of(AG_OP_EXP, b);
   AG_CHECK(equal(of(AG_OP_EXP, sum), ag_mul(g, ea, eb)));
   AG_CHECK(equal(ag_add(g, of(AG_OP_COSH, a), of(AG_OP_SINH, a)), ea));
@@ -142,6 +162,7 @@ static void tensors(void) {
 int main(void) {
   laws(0);
   laws(1);
+  fractions();
   static const char *const names[] = {"a", "b", "c"};
   g = ag_graph_create();
   for (int i = 0; i < 3; i++) in[i] = ag_input(g, names[i], 1, 1, AG_LEAF_REAL);

@@ -53,8 +53,8 @@ static void inertia(ag_geom *x) {
     ag_id part = ag_dot(g, p[i], x->xi[i]);
     x->energy = ag_add(g, x->energy, part);
   }
-  x->momentum = ag_concat(g, x->n_coord, p);
-  x->M = ag_jacobian(g, x->momentum, x->n_coord, x->xi);
+  x->p = p;
+  x->M = ag_jacobian(g, ag_concat(g, x->n_coord, p), x->n_coord, x->xi);
   x->ell = ag_concat(g, x->n_coord, ell);
   x->force = ag_concat(g, x->n_coord, F);
 }
@@ -86,11 +86,7 @@ static void constraints(ag_geom *x) {
     x->s = at_rest(x, x->rows);
     along(x, 1, &x->rows, &x->kappa);
   }
-  if (n_relate) {
-    x->relate = ag_concat(x->g, n_relate, relate);
-    x->n_relate = ag_node_rows(x->g, x->relate);
-    x->relate_jacobian = ag_jacobian(x->g, x->relate, x->n_coord, x->q);
-  }
+  if (n_relate) ag_geom_relate(x, n_relate, relate);
 }
 
 ag_geom *ag_geom_create(ag_model *m, ag_id lagrangian) {
@@ -120,6 +116,16 @@ ag_geom *ag_geom_create(ag_model *m, ag_id lagrangian) {
 
 void ag_geom_free(ag_geom *x) {
   if (x) ag_arena_free(x->arena);
+}
+
+void ag_geom_relate(ag_geom *x, int n, const ag_id *e) {
+  ag_id *all = new_ids(x, n + 1);
+  int k = 0;
+  if (x->relate) all[k++] = x->relate;
+  for (int i = 0; i < n; i++) all[k++] = e[i];
+  x->relate = ag_concat(x->g, k, all);
+  x->n_relate = ag_node_rows(x->g, x->relate);
+  x->relate_jacobian = ag_jacobian(x->g, x->relate, x->n_coord, x->q);
 }
 
 ag_id ag_geom_with_potential(ag_model *m, ag_id V) {
@@ -173,9 +179,7 @@ static ag_id paired(const ag_geom *x, const ag_id *Z, const ag_id *w) {
   return sum;
 }
 
-ag_id ag_geom_momentum(const ag_geom *x, const ag_id *Z) {
-  return ag_dot(x->g, x->momentum, ag_concat(x->g, x->n_coord, Z));
-}
+ag_id ag_geom_momentum(const ag_geom *x, const ag_id *Z) { return paired(x, Z, x->p); }
 
 ag_id ag_geom_reaction(const ag_geom *x, const ag_id *Z) { return paired(x, Z, x->react); }
 

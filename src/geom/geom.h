@@ -19,7 +19,8 @@ typedef struct ag_geom {
   ag_id *q, *xi;       /* the inputs of the model */
   ag_id *acc, *react;  /* inputs for xi' and for the reaction, shaped like xi */
   ag_id t, lagrangian, energy;
-  ag_id momentum, M, ell, force; /* columns and matrices over all velocities */
+  ag_id *p;                      /* momenta, shaped like xi */
+  ag_id M, ell, force;           /* columns and matrices over all velocities */
   ag_id rows, s, S, kappa;       /* rows = S xi + s; 0 when there are none */
   ag_id relate, relate_jacobian; /* 0 when there are none */
   ag_id *velocity;               /* per coordinate: a column, for fields */
@@ -28,6 +29,9 @@ typedef struct ag_geom {
 /* lagrangian 0: that of the model. */
 ag_geom *ag_geom_create(ag_model *m, ag_id lagrangian);
 void ag_geom_free(ag_geom *x);
+
+/* Adds relations e = 0 that hold on the leaf: found ones, or others. */
+void ag_geom_relate(ag_geom *x, int n, const ag_id *e);
 
 /* The Lagrangian of the model with its potential replaced: l - l(xi = 0) - V. */
 ag_id ag_geom_with_potential(ag_model *m, ag_id V);

@@ -252,6 +252,7 @@ void ag_define_config(ag_builder *b, const ag_part *p);
 void ag_define_let(ag_builder *b, const ag_part *p);
 void ag_define_frame(ag_builder *b, const ag_part *p);
 void ag_define_observable(ag_builder *b, const ag_part *p);
+void ag_define_candidate(ag_builder *b, const ag_part *p);
 void ag_dynamics_lagrangian(ag_builder *b, const ag_stmt *s);
 void ag_dynamics_equation(ag_builder *b, const ag_stmt *s); /* constraint, holonomic, relation */
 void ag_dynamics_assign(ag_builder *b, const ag_stmt *s);   /* prescribe, force, domain */

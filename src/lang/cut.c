@@ -112,6 +112,7 @@ static void know_all(ag_names *names, const ag_model *m) {
   for (int i = 0; i < m->n_lets; i++) know(names, m->lets[i].name);
   for (int i = 0; i < m->n_frames; i++) know(names, m->frames[i].name);
   for (int i = 0; i < m->n_observables; i++) know(names, m->observables[i].name);
+  for (int i = 0; i < m->n_candidates; i++) know(names, m->candidates[i].name);
 }
 
 static void add(ag_cuts *c, ag_id x, const char *name) {

@@ -320,3 +320,14 @@ void ag_define_observable(ag_builder *b, const ag_part *p) {
     AG_MODEL_PUSH(b->m, observables,
                   ((ag_item){ag_arena_str(b->m->arena, ag_scope_text(b, p->name)), NULL, x, p->pos}));
 }
+
+void ag_define_candidate(ag_builder *b, const ag_part *p) {
+  bool fresh = ag_scope_free(b, p->name, p->pos);
+  b->defining = p->name;
+  ag_id x = ag_eval_scalar(b, p->right, "a candidate");
+  b->defining = 0;
+  if (!fresh) return;
+  ag_scope_define(b, p->name, x ? AG_SYM_OBSERVABLE : AG_SYM_BAD, p->pos)->x = x;
+  if (x)
+    AG_MODEL_PUSH(b->m, candidates, ((ag_item){ag_arena_str(b->m->arena, ag_scope_text(b, p->name)), NULL, x, p->pos}));
+}

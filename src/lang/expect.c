@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * expect statements: what `anagyre test` checks. */
 #include <math.h>
+#include <string.h>
 
 #include "lang/build.h"
 
@@ -57,6 +58,22 @@ static bool value_form(ag_builder *b, const ag_stmt *s, ag_expect *e) {
   return true;
 }
 
+/* conserved NAME: the energy, a candidate, an observable or an expression; or a generator, for its momentum. */
+static bool conserved_form(ag_builder *b, const ag_stmt *s, ag_expect *e) {
+  const ag_syn *left = s->parts[0].left;
+  if (left->kind == AG_SYN_NAME && ag_scope_symbol(b, left->name)->kind == AG_SYM_NONE)
+    for (int i = 0; i < b->m->n_generators; i++)
+      if (!strcmp(b->m->generators[i].name, ag_scope_text(b, left->name))) return e->generator = i + 1, true;
+  e->x = ag_eval_scalar(b, left, "what is conserved");
+  bool known = e->x == b->m->energy;
+  for (int i = 0; i < b->m->n_candidates; i++) known = known || b->m->candidates[i].x == e->x;
+  for (int i = 0; i < b->m->n_observables; i++) known = known || b->m->observables[i].x == e->x;
+  if (e->x && (left->kind != AG_SYN_NAME || !known))
+    return ag_scope_error(
+        b, left->pos, "`conserved` expects `energy` or the name of a candidate, a scalar observable or a generator");
+  return e->x != 0;
+}
+
 /* when a = 1, b = 2 */
 static bool conditions(ag_builder *b, const ag_stmt *s, ag_expect *e) {
   bool all = true;
@@ -97,11 +114,12 @@ void ag_expect_statement(ag_builder *b, const ag_stmt *s) {
   double v = 0;
   ag_expect e = {
       .kind = (ag_expect_kind)s->expect, .event = -1, .nth = 1, .pos = s->name ? s->name_pos : s->parts[0].left->pos};
-  bool ok = s->name ? event_form(b, s, &e) : value_form(b, s, &e);
+  bool conserved = s->expect == AG_EXPECT_CONSERVED || s->expect == AG_EXPECT_NOT_CONSERVED;
+  bool ok = conserved ? conserved_form(b, s, &e) : s->name ? event_form(b, s, &e) : value_form(b, s, &e);
   e.time = s->time ? quantity(b, s->time, "the time", false) : ag_num(b->g, 0);
   e.tol = s->tol ? quantity(b, s->tol, "the tolerance", true) : ag_num(b->g, 0);
   ok = e.time && e.tol && ok;
-  bool over = s->expect != AG_EXPECT_AT && s->expect != AG_EXPECT_EVENT;
+  bool over = s->expect != AG_EXPECT_AT && s->expect != AG_EXPECT_EVENT && !conserved;
   if (ok && over && ag_eval_number(b, s->time, "the time", &v) && v == 0)
     ok = ag_scope_error(b, s->time->pos, "the time must not be 0");
   ok = conditions(b, s, &e) && ok;

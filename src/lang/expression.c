@@ -62,11 +62,12 @@ static ag_syn *parse(ag_builder *b, const char *text, size_t from, size_t size, 
 }
 
 /* The expression; 0 when it is reported, as also where it has no finite value with the numbers that are there now. */
-static ag_id evaluate(ag_builder *b, const ag_syn *s) {
+static ag_id evaluate(ag_builder *b, const ag_syn *s, bool of_coordinates) {
   double v;
   b->word = AG_WORD_PARAM;
   ag_id x = ag_eval_scalar(b, s, "the value");
   if (!x) return 0;
+  if (of_coordinates) return x;
   if (!only_parameters(b, x)) {
     ag_scope_error(b, s->pos, "the value may use only numbers and parameters, nothing that moves");
     return 0;
@@ -78,8 +79,8 @@ static ag_id evaluate(ag_builder *b, const ag_syn *s) {
   return number ? x : 0;
 }
 
-ag_status ag_lang_expression(ag_ctx *ctx, ag_model *m, const char *option, const char *text, size_t from, size_t size,
-                             ag_id *out) {
+static ag_status read(ag_ctx *ctx, ag_model *m, const char *option, const char *text, size_t from, size_t size,
+                      bool of_coordinates, ag_id *out) {
   ag_arena *arena = ag_arena_create();
   const char *file = ctx->file, *source = ctx->source;
   ag_names names;
@@ -99,7 +100,11 @@ ag_status ag_lang_expression(ag_ctx *ctx, ag_model *m, const char *option, const
     ag_scope_init(&b);
     define_names(&b);
     const ag_syn *s = parse(&b, text, from, size, &tokens);
-    if (s) *out = evaluate(&b, s);
+    if (s && of_coordinates && strchr(text, '\'')) { /* what depends on what is not noted here */
+      ag_scope_error(&b, s->pos, "the value may not use velocities");
+      s = NULL;
+    }
+    if (s) *out = evaluate(&b, s, of_coordinates);
     ag_lex_done(&tokens);
     ag_scope_done(&b);
   }
@@ -108,4 +113,14 @@ ag_status ag_lang_expression(ag_ctx *ctx, ag_model *m, const char *option, const
   ag_names_done(&names);
   ag_arena_free(arena);
   return *out ? AG_OK : AG_WRONG;
+}
+
+ag_status ag_lang_expression(ag_ctx *ctx, ag_model *m, const char *option, const char *text, size_t from, size_t size,
+                             ag_id *x) {
+  return read(ctx, m, option, text, from, size, false, x);
+}
+
+ag_status ag_lang_of_coordinates(ag_ctx *ctx, ag_model *m, const char *option, const char *text, size_t from,
+                                 ag_id *x) {
+  return read(ctx, m, option, text, from, strlen(text) - from, true, x);
 }

@@ -55,6 +55,7 @@ static void build_statement(ag_builder *b, const ag_stmt *s, int i) {
   case AG_WORD_DOMAIN: ag_dynamics_assign(b, s); break;
   case AG_WORD_FRAME: build_parts(b, s, ag_define_frame); break;
   case AG_WORD_OBSERVABLE: build_parts(b, s, ag_define_observable); break;
+  case AG_WORD_CANDIDATE: build_parts(b, s, ag_define_candidate); break;
   case AG_WORD_EVENT:
   case AG_WORD_SECTION: ag_dynamics_event(b, s); break;
   case AG_WORD_GENERATOR: ag_dynamics_generator(b, s); break;

@@ -31,6 +31,9 @@ AG_MUST_USE ag_status ag_lang_read_varied(ag_ctx *ctx, const char *file, const c
  * name the option ("--sweep") and its text, and count columns in all of it. */
 AG_MUST_USE ag_status ag_lang_expression(ag_ctx *ctx, ag_model *m, const char *option, const char *text, size_t from,
                                          size_t size, ag_id *x);
+/* The same for an expression of parameters, coordinates and t, such as a potential: text[from ..]. */
+AG_MUST_USE ag_status ag_lang_of_coordinates(ag_ctx *ctx, ag_model *m, const char *option, const char *text,
+                                             size_t from, ag_id *x);
 /* Writes the model in the language, with families, sums and lets with arguments expanded; the user's lets are kept
  * where they stand for part of an expression. The text reads back to the same model, which is written as the same text.
  */

@@ -10,8 +10,8 @@
 /* Observables, energy, drives and reactions are known only after the motion: only statements that observe the motion
  * may use them. */
 static bool looks_at_motion(const ag_builder *b) {
-  return b->word == AG_WORD_OBSERVABLE || b->word == AG_WORD_EVENT || b->word == AG_WORD_SECTION ||
-         b->word == AG_WORD_EXPECT || b->word == AG_WORD_LET || b->word == AG_WORD_DRAW;
+  return b->word == AG_WORD_OBSERVABLE || b->word == AG_WORD_CANDIDATE || b->word == AG_WORD_EVENT ||
+         b->word == AG_WORD_SECTION || b->word == AG_WORD_EXPECT || b->word == AG_WORD_LET || b->word == AG_WORD_DRAW;
 }
 
 static ag_value family(const ag_symbol *s, ag_role role) {

@@ -96,6 +96,10 @@ static bool parse_observable(ag_parser *p, ag_part *part) {
   return parse_named(p, part, "the name of an observable", false);
 }
 
+static bool parse_candidate(ag_parser *p, ag_part *part) {
+  return parse_named(p, part, "the name of a candidate", false);
+}
+
 static bool parse_when(ag_parser *p, ag_part *part) { return parse_named(p, part, "the name of a parameter", false); }
 
 /* `x' = expr`, `Omega[i][3] = expr` */
@@ -325,8 +329,33 @@ static bool parse_expect_value(ag_parser *p, ag_stmt *s) {
   return true;
 }
 
+/* conserved NAME, not conserved NAME: followed by a name, since both words may be names themselves. */
+static bool at_conserved_form(const ag_parser *p, int *n_word) {
+  const ag_token *first = ag_parser_next(p, 0);
+  *n_word = ag_parser_token_is(p, first, "not") ? 2 : 1;
+  const ag_token *word = ag_parser_next(p, *n_word - 1), *name = ag_parser_next(p, *n_word);
+  if (!ag_parser_token_is(p, word, "conserved") || name->kind != AG_TOKEN_NAME) return false;
+  static const char *const forms[] = {"at", "constant", "varies", "first", "occurs"};
+  const ag_token *after = ag_parser_next(p, *n_word + 1);
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    if (ag_parser_token_is(p, name, forms[i]) && after->kind != AG_TOKEN_END) return false;
+  return true;
+}
+
+static bool parse_expect_conserved(ag_parser *p, ag_stmt *s, int n_word) {
+  ag_part *part = s->parts = AG_NEW(p->arena, ag_part);
+  s->n_part = 1;
+  s->expect = n_word == 1 ? AG_EXPECT_CONSERVED : AG_EXPECT_NOT_CONSERVED;
+  p->at += n_word;
+  part->pos = ag_parser_pos(p);
+  return (part->left = ag_parse_expr(p)) != NULL;
+}
+
 static bool parse_expect(ag_parser *p, ag_stmt *s) {
-  bool ok = at_event_form(p) ? parse_expect_event(p, s) : parse_expect_value(p, s);
+  int n_word;
+  bool ok = at_conserved_form(p, &n_word) ? parse_expect_conserved(p, s, n_word)
+            : at_event_form(p)            ? parse_expect_event(p, s)
+                                          : parse_expect_value(p, s);
   if (!ok) return false;
   return !ag_parser_take_word(p, "when") || parse_list(p, &s->when, &s->n_when, parse_when);
 }
@@ -352,6 +381,7 @@ static bool parse_body(ag_parser *p, ag_stmt *s) {
   case AG_WORD_FRAME: return parse_list(p, &s->parts, &s->n_part, parse_frame);
   case AG_WORD_DOMAIN: return parse_list(p, &s->parts, &s->n_part, parse_domain);
   case AG_WORD_OBSERVABLE: return parse_list(p, &s->parts, &s->n_part, parse_observable);
+  case AG_WORD_CANDIDATE: return parse_list(p, &s->parts, &s->n_part, parse_candidate);
   case AG_WORD_EVENT:
   case AG_WORD_SECTION: return parse_event(p, s);
   case AG_WORD_GENERATOR: return parse_generator(p, s);

@@ -197,7 +197,7 @@ void ag_scope_announce(ag_builder *b) {
     if (s->error) continue;
     if (s->word == AG_WORD_BODY) announce(b, s->name, s->name_pos, NULL);
     if (s->word != AG_WORD_PARAM && s->word != AG_WORD_CONFIG && s->word != AG_WORD_LET && s->word != AG_WORD_FRAME &&
-        s->word != AG_WORD_OBSERVABLE)
+        s->word != AG_WORD_OBSERVABLE && s->word != AG_WORD_CANDIDATE)
       continue;
     for (int k = 0; k < s->n_part; k++) {
       const ag_part *p = &s->parts[k];
@@ -217,7 +217,7 @@ void ag_scope_poison(ag_builder *b, const ag_stmt *s) {
     ag_symbol *sym = ag_scope_symbol(b, ag_names_id(b->names, b->tokens->text + k[i].from, k[i].len));
     bool defines = s->word == AG_WORD_NONE || s->word == AG_WORD_PARAM || s->word == AG_WORD_CONFIG ||
                    s->word == AG_WORD_LET || s->word == AG_WORD_FRAME || s->word == AG_WORD_OBSERVABLE ||
-                   (s->word == AG_WORD_BODY && i == 1);
+                   s->word == AG_WORD_CANDIDATE || (s->word == AG_WORD_BODY && i == 1);
     if (i == 1 && (s->word == AG_WORD_ROLL || s->word == AG_WORD_RUBBER)) sym->silent = true;
     if (defines && sym->kind == AG_SYM_NONE && !sym->later.line) sym->kind = AG_SYM_BAD;
     if (i == 1 && s->word == AG_WORD_EVENT && !sym->event) sym->event = -1;

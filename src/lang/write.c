@@ -205,11 +205,30 @@ static void clause(writer *w, const char *word, ag_id x) {
   expression(w, x);
 }
 
+/* What is expected of x. After `conserved` it must begin with a name: that of a candidate where there is one. */
+static void conserved_name(writer *w, const ag_expect *e) {
+  bool conserved = e->kind == AG_EXPECT_CONSERVED || e->kind == AG_EXPECT_NOT_CONSERVED;
+  for (int i = 0; i < w->m->n_candidates && conserved; i++)
+    if (w->m->candidates[i].x == e->x) {
+      ag_text_str(w->out, w->m->candidates[i].name);
+      return;
+    }
+  for (int i = 0; i < w->m->n_observables && conserved; i++)
+    if (w->m->observables[i].x == e->x) {
+      ag_text_str(w->out, w->m->observables[i].name);
+      return;
+    }
+  expression(w, e->x);
+}
+
 static void expect(writer *w, const ag_expect *e) {
   const char *event = e->event >= 0 ? w->m->events[e->event].name : "";
   double time;
   ag_text_str(w->out, "expect ");
-  if (e->x) expression(w, e->x);
+  if (e->kind == AG_EXPECT_NOT_CONSERVED) ag_text_str(w->out, "not ");
+  if (e->kind == AG_EXPECT_CONSERVED || e->kind == AG_EXPECT_NOT_CONSERVED) ag_text_str(w->out, "conserved ");
+  if (e->generator) ag_text_str(w->out, w->m->generators[e->generator - 1].name);
+  if (e->x) conserved_name(w, e);
   switch (e->kind) {
   case AG_EXPECT_AT:
     if (!ag_is_num(w->g, e->time, &time) || time != 0) clause(w, " at ", e->time);
@@ -238,6 +257,8 @@ static void expect(writer *w, const ag_expect *e) {
     ag_text_printf(w->out, "%s occurs %d times", event, e->nth);
     clause(w, " over ", e->time);
     break;
+  case AG_EXPECT_CONSERVED:
+  case AG_EXPECT_NOT_CONSERVED: break;
   }
   for (int i = 0; i < e->n_when; i++) {
     ag_text_printf(w->out, "%s%s = ", i ? ", " : " when ", w->m->params[e->when_param[i]].name);
@@ -331,6 +352,7 @@ static roots collect(const ag_model *m) {
   root_items(&r, m->n_prescribes, m->prescribes);
   root_items(&r, m->n_frames, m->frames);
   root_items(&r, m->n_observables, m->observables);
+  root_items(&r, m->n_candidates, m->candidates);
   for (int i = 0; i < m->n_forces; i++) root(&r, m->forces[i].x);
   for (int i = 0; i < m->n_domains; i++)
     root(&r, m->domains[i].x), root(&r, m->domains[i].lo), root(&r, m->domains[i].hi);
@@ -380,6 +402,7 @@ static void write_model(const ag_model *m, ag_text *out) {
   named(&w, "frame", m->n_frames, m->frames);
   domains(&w);
   named(&w, "observable", m->n_observables, m->observables);
+  named(&w, "candidate", m->n_candidates, m->candidates);
   events(&w, "event", m->n_events, m->events);
   events(&w, "section", m->n_sections, m->sections);
   generators(&w);

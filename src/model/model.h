@@ -96,13 +96,16 @@ typedef enum ag_expect_kind {
   AG_EXPECT_CONSTANT, /* x constant within tol over time */
   AG_EXPECT_VARIES,   /* x varies by more than tol over time */
   AG_EXPECT_EVENT,    /* nth occurrence of the event at time within tol */
-  AG_EXPECT_COUNT     /* event occurs value times over time */
+  AG_EXPECT_COUNT,    /* event occurs value times over time */
+  AG_EXPECT_CONSERVED,
+  AG_EXPECT_NOT_CONSERVED /* x, or the momentum of a generator, as `conserve` decides */
 } ag_expect_kind;
 
 typedef struct ag_expect {
   ag_expect_kind kind;
   ag_id x, value, time, tol; /* value may have the shape of x; time and tol are scalars */
   int event, nth;            /* for EVENT and COUNT; nth from 1 */
+  int generator;             /* 1 + the generator whose momentum is meant, 0: x */
   int n_when;                /* `when a = 1, b = 2`: parameters changed for this expectation */
   int *when_param;
   ag_id *when_value;

@@ -192,7 +192,7 @@ static ag_status run_one(ag_ctx *ctx, ag_system *sys, const ag_expect *e, const 
   return status;
 }
 
-ag_status ag_expect_run(ag_ctx *ctx, ag_system *sys, int *n, ag_verdict **verdicts) {
+ag_status ag_expect_run(ag_ctx *ctx, ag_system *sys, ag_expect_judge conserved, int *n, ag_verdict **verdicts) {
   const ag_model *m = ag_system_model(sys);
   ag_verdict *v = ag_heap_alloc(sizeof *v * (size_t)(ag_model_n_expects(m) + 1));
   double *params = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->param + 1)),
@@ -201,6 +201,10 @@ ag_status ag_expect_run(ag_ctx *ctx, ag_system *sys, int *n, ag_verdict **verdic
   for (int i = 0; i < ag_model_n_expects(m) && status == AG_OK; i++) {
     const ag_expect *e = &ag_model_expects(m)[i];
     v[i].text = e->text;
+    if (e->kind == AG_EXPECT_CONSERVED || e->kind == AG_EXPECT_NOT_CONSERVED) {
+      status = conserved(ctx, sys, e, &v[i]);
+      continue;
+    }
     status = ag_system_params(ctx, sys, e->n_when, e->when_param, e->when_value, params);
     if (status == AG_OK)
       status = ag_system_start(ctx, sys, ag_system_t0(sys), params, false, x0, x0 + ag_system_dims(sys)->q);

@@ -222,6 +222,9 @@ typedef struct ag_verdict {
   const char *text;
   char *note; /* why it could not be decided, or NULL */
 } ag_verdict;
-AG_MUST_USE ag_status ag_expect_run(ag_ctx *ctx, ag_system *sys, int *n, ag_verdict **verdicts);
+/* Judges `expect conserved`: what is beyond running the model. */
+typedef ag_status (*ag_expect_judge)(ag_ctx *ctx, ag_system *sys, const ag_expect *e, ag_verdict *v);
+AG_MUST_USE ag_status ag_expect_run(ag_ctx *ctx, ag_system *sys, ag_expect_judge conserved, int *n,
+                                    ag_verdict **verdicts);
 void ag_expect_done(int n, ag_verdict *verdicts);
 #endif

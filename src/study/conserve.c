@@ -48,7 +48,8 @@ static void keep_witness(ag_conserving *v, ag_quantity *q, const ag_enclosed *e,
 static double relative(const ag_balls *out) {
   double lo, hi, size = fabs(ag_balls_middle(out, 1)) + fabs(ag_balls_middle(out, 2));
   ag_balls_bounds(out, 0, &lo, &hi);
-  return fmax(fabs(lo), fabs(hi)) / (size > 0 ? size : 1);
+  double rate = fmax(fabs(lo), fabs(hi));
+  return rate < 1e-40 ? 0 : rate / (size > 0 ? size : 1); /* both parts may be 0 up to the bits used */
 }
 
 /* Looks for a state where the rate is not 0. Programs with held values (Newton steps) carry the error of those steps:
@@ -100,32 +101,38 @@ const char *ag_conserve_print(ag_conserving *v, ag_id x) {
   return kept;
 }
 
-ag_quantity *ag_conserve_add(ag_conserving *v, const char *name, const char *kind, ag_id x) {
+static ag_quantity *append(ag_conserving *v, const char *name, const char *kind, ag_id x) {
   ag_conservation *c = v->c;
   AG_PUSH(c->at, c->n, c->cap);
   ag_quantity *q = &c->at[c->n++];
   *q = (ag_quantity){.name = ag_arena_str(c->arena, name), .kind = kind, .x = x};
+  return q;
+}
+
+ag_quantity *ag_conserve_add(ag_conserving *v, const char *name, const char *kind, ag_id x) {
+  ag_quantity *q = append(v, name, kind, x);
   ag_conserve_decide(v, q);
   return q;
 }
 
 /* ---- energy ---- */
 
-static void energy(ag_conserving *v) {
+/* Is it 0: by its form, or as an identity? */
+static bool vanishes(ag_conserving *v, ag_id x) {
+  return !x || ag_is_zero(v->x->g, x) || ag_probe_vanish(&v->probe, 1, &x, false, NULL) == AG_TRUTH_YES;
+}
+
+/* -s.lambda, which is R.xi on the constraints. */
+static bool has_reaction_power(ag_conserving *v) {
   const ag_geom *x = v->x;
-  ag_conservation *c = v->c;
-  ag_id time = ag_geom_time_power(x), force = ag_geom_force_power(x), constraints = ag_num(x->g, 0);
-  ag_quantity *q = ag_conserve_add(v, "energy", "energy", x->energy);
-  if (x->n_row) { /* -s.lambda = R.xi on the constraints */
-    ag_id all[2] = {ag_concat(x->g, x->n_coord, x->react), ag_concat(x->g, x->n_coord, x->xi)};
-    constraints = ag_dot(x->g, all[0], all[1]);
-  }
-  c->power_time = ag_probe_vanish(&v->probe, 1, &time, false, NULL) != AG_TRUTH_YES;
-  c->power_force = ag_probe_vanish(&v->probe, 1, &force, false, NULL) != AG_TRUTH_YES;
-  c->power_constraints = x->n_row && ag_probe_vanish(&v->probe, 1, &constraints, false, NULL) != AG_TRUTH_YES;
-  c->time_formula = ag_is_zero(x->g, time) ? NULL : ag_conserve_print(v, time);
-  c->force_formula = ag_is_zero(x->g, force) ? NULL : ag_conserve_print(v, force);
-  bool linear = !x->n_row || ag_is_zero(x->g, x->s);
+  if (!x->n_row || vanishes(v, x->s)) return false;
+  ag_id react = ag_concat(x->g, x->n_coord, x->react), xi = ag_concat(x->g, x->n_coord, x->xi);
+  return !vanishes(v, ag_dot(x->g, react, xi));
+}
+
+static void explain_energy(ag_conserving *v, ag_quantity *q) {
+  const ag_conservation *c = v->c;
+  bool linear = !v->x->n_row || vanishes(v, v->x->s);
   const char *moving[] = {c->power_time ? "the Lagrangian depends on time" : NULL,
                           c->power_force ? "forces do work" : NULL,
                           c->power_constraints ? "the reaction does work: the constraints are affine" : NULL};
@@ -138,6 +145,23 @@ static void energy(ag_conserving *v) {
                              : "the constraints are affine, but the reaction does no work");
   q->reason = ag_arena_str(c->arena, ag_text_cstr(&why));
   ag_text_done(&why);
+}
+
+/* dE/dt = -l_t + F.xi - s.lambda: where all three vanish, that is the proof. */
+static void energy(ag_conserving *v) {
+  const ag_geom *x = v->x;
+  ag_conservation *c = v->c;
+  ag_id time = ag_geom_time_power(x), force = ag_geom_force_power(x);
+  c->power_time = !vanishes(v, time);
+  c->power_force = !vanishes(v, force);
+  c->power_constraints = has_reaction_power(v);
+  c->time_formula = c->power_time ? ag_conserve_print(v, time) : NULL;
+  c->force_formula = c->power_force ? ag_conserve_print(v, force) : NULL;
+  bool none = !c->power_time && !c->power_force && !c->power_constraints;
+  ag_quantity *q = append(v, "energy", "energy", x->energy);
+  if (none) q->verdict = AG_CONSERVED_YES, q->proof = AG_PROOF_IDENTITY, q->bound = 0x1p-84;
+  else ag_conserve_decide(v, q);
+  explain_energy(v, q);
 }
 
 /* ---- momenta ---- */
@@ -186,6 +210,13 @@ static void momenta(ag_conserving *v) {
 
 /* ---- observables ---- */
 
+static void explain_rate(ag_quantity *q) {
+  static const char *const reasons[] = {[AG_CONSERVED_NO] = "its rate does not vanish",
+                                        [AG_CONSERVED_YES] = "its rate vanishes",
+                                        [AG_CONSERVED_UNDECIDED] = "neither an identity nor a witness was found"};
+  q->reason = reasons[q->verdict];
+}
+
 static void observables(ag_conserving *v) {
   const ag_graph *g = v->x->g;
   for (int i = 0; i < ag_model_n_observables(v->m); i++) {
@@ -200,32 +231,55 @@ static void observables(ag_conserving *v) {
       if (cols > 1) ag_text_printf(&name, "[%d,%d]", k / cols + 1, k % cols + 1);
       else if (rows > 1) ag_text_printf(&name, "[%d]", k + 1);
       ag_quantity *q = ag_conserve_add(v, ag_text_cstr(&name), "observable", ag_entry(v->x->g, x, k / cols, k % cols));
-      q->reason = q->verdict == AG_CONSERVED_YES  ? "its rate vanishes"
-                  : q->verdict == AG_CONSERVED_NO ? "its rate does not vanish"
-                                                  : "neither an identity nor a witness was found";
+      explain_rate(q);
       ag_text_done(&name);
     }
   }
 }
 
+static void candidates(ag_conserving *v) {
+  for (int i = 0; i < ag_model_n_candidates(v->m); i++) {
+    const ag_item *o = &ag_model_candidates(v->m)[i];
+    ag_id x = o->x;
+    if (ag_geom_plain(v->x, &x)) explain_rate(ag_conserve_add(v, o->name, "candidate", x));
+  }
+}
+
 /* ---- all ---- */
 
+static void done(ag_conserving *v) {
+  for (int i = 0; i < v->n_state; i++) ag_balls_free(v->states[i].in);
+  free(v->states);
+  ag_probe_done(&v->probe);
+  ag_balls_cleanup();
+}
+
 ag_status ag_conserve(ag_conservation *c, ag_ctx *ctx, ag_model *m, ag_system *sys, const ag_conserve_options *o) {
-  (void)ctx;
+  ag_id lagrangian = 0;
   *c = (ag_conservation){.arena = ag_arena_create(), .rank_D = -1, .rank_R = -1};
   ag_conserving v = {.c = c, .m = m, .sys = sys};
-  v.x = c->geom = ag_geom_create(m, 0);
-  ag_probe_init(&v.probe, v.x, sys);
+  if (o->potential) {
+    ag_id V;
+    AG_TRY(ag_lang_of_coordinates(ctx, m, "--potential", o->potential, strncmp(o->potential, "V=", 2) ? 0 : 2, &V));
+    lagrangian = ag_geom_with_potential(m, V);
+  }
+  v.x = c->geom = ag_geom_create(m, lagrangian);
+  ag_probe_init(&v.probe, v.x, sys, NULL);
   c->n_state = v.probe.at[AG_PROBE_ACC] - v.probe.at[AG_PROBE_Q];
-  ag_conserve_ranks(&v);
+  ag_status status = ag_conserve_ranks(&v, ctx, o->at);
+  if (status != AG_OK) {
+    done(&v);
+    return status;
+  }
   energy(&v);
   momenta(&v);
+  candidates(&v);
   observables(&v);
+  ag_conserve_moving(&v);
+  c->linear = c->quadratic = c->linear_degree = c->quadratic_degree = -1;
+  if (o->search) ag_conserve_search(&v, o->degree);
   c->opaque = v.probe.opaque;
-  (void)o;
-  for (int i = 0; i < v.n_state; i++) ag_balls_free(v.states[i].in);
-  free(v.states);
-  ag_probe_done(&v.probe);
+  done(&v);
   return AG_OK;
 }
 
@@ -233,4 +287,31 @@ void ag_conservation_done(ag_conservation *c) {
   ag_geom_free(c->geom);
   if (c->arena) ag_arena_free(c->arena);
   free(c->at);
+}
+
+ag_status ag_conserve_expect(ag_ctx *ctx, ag_system *sys, const ag_expect *e, ag_verdict *verdict) {
+  (void)ctx;
+  ag_model *m = (ag_model *)ag_system_model(sys);
+  ag_conservation c = {.arena = ag_arena_create()};
+  ag_conserving v = {.c = &c, .m = m, .sys = sys};
+  v.x = c.geom = ag_geom_create(m, 0);
+  ag_probe_init(&v.probe, v.x, sys, &(ag_changed){e->n_when, e->when_param, e->when_value});
+  c.n_state = v.probe.at[AG_PROBE_ACC] - v.probe.at[AG_PROBE_Q];
+  ag_id x = e->x;
+  if (e->generator) x = ag_geom_momentum(v.x, ag_geom_field(v.x, &ag_model_generators(m)[e->generator - 1]));
+  bool wanted = e->kind == AG_EXPECT_CONSERVED;
+  ag_text note = {0};
+  if (ag_geom_plain(v.x, &x)) {
+    const ag_quantity *q = ag_conserve_add(&v, "x", "candidate", x);
+    verdict->holds = q->verdict == (wanted ? AG_CONSERVED_YES : AG_CONSERVED_NO);
+    ag_text_printf(&note, "conserved: %s", ag_conserved_word(q->verdict));
+    if (q->proof) ag_text_printf(&note, ", by %s", ag_proof_word(q->proof));
+    if (q->proof == AG_PROOF_WITNESS) ag_text_printf(&note, ", rate %.3g", q->rate);
+  } else {
+    ag_text_str(&note, "a constraint force: not decided");
+  }
+  verdict->note = note.s;
+  done(&v);
+  ag_conservation_done(&c);
+  return AG_OK;
 }

@@ -44,17 +44,22 @@ typedef struct ag_conservation {
   double *basis;              /* of the reaction annihilator, rank_R rows in velocities, at `at` or the start */
   bool power_time, power_force, power_constraints; /* which of the powers of the energy do not vanish */
   const char *time_formula, *force_formula;
+  /* integrals found with coefficients that are polynomials of a degree: a(q).u + f(q), and quadratic ones (all, without
+   * constants); -1: not searched */
+  int linear, quadratic, linear_degree, quadratic_degree;
 } ag_conservation;
 
 typedef struct ag_conserve_options {
   const char *potential; /* replaces the potential: "V=EXPR" or EXPR; or NULL */
-  bool at_start;         /* ranks at the start, not generic ones */
+  const char *at;        /* "NAME=VALUE,...": ranks at these coordinates, the others being generic; or NULL */
   int degree;            /* of the searches; < 0: chosen */
   bool search;
 } ag_conserve_options;
 
 AG_MUST_USE ag_status ag_conserve(ag_conservation *c, ag_ctx *ctx, ag_model *m, ag_system *sys,
                                   const ag_conserve_options *o);
+/* `expect conserved`, with the parameters of `when`. */
+ag_status ag_conserve_expect(ag_ctx *ctx, ag_system *sys, const ag_expect *e, ag_verdict *v);
 void ag_conservation_done(ag_conservation *c);
 const char *ag_conserved_word(ag_conserved v);
 const char *ag_proof_word(ag_proof p); /* NULL: none */

@@ -21,7 +21,7 @@ void ag_conserve_decide(ag_conserving *v, ag_quantity *q);
 ag_quantity *ag_conserve_add(ag_conserving *v, const char *name, const char *kind, ag_id x);
 const char *ag_conserve_print(ag_conserving *v, ag_id x); /* as text in the arena; NULL when it is long */
 /* conserve_rank.c: ranks of D and of the reaction annihilator inside the leaf. */
-void ag_conserve_ranks(ag_conserving *v);
+AG_MUST_USE ag_status ag_conserve_ranks(ag_conserving *v, ag_ctx *ctx, const char *at);
 /* conserve_search.c */
 void ag_conserve_moving(ag_conserving *v);
 void ag_conserve_search(ag_conserving *v, int degree);

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "study/conserve_internal.h"
+#include "study/study.h"
 
 /* A program for d alpha(X, Y), alpha the rows of S dq + s dt: D_X(alpha Y) - D_Y(alpha X) - alpha([X, Y]). X and Y
  * stand in the inputs of accelerations and reactions, their parts along t in two more. */
@@ -116,8 +117,7 @@ static int rank_of(const ag_field *f, int n_row, int n, const uint64_t *rows) {
 }
 
 /* Covectors that vanish on the leaf: from its relations, else from constraints that are integrable. -1: unknown. */
-static int leaf(const ag_conserving *v, const ag_point *at, uint64_t *covectors) {
-  const ag_probe *p = &v->probe;
+static int leaf(const ag_conserving *v, const ag_probe *p, const ag_point *at, uint64_t *covectors) {
   const ag_growth *growth = ag_system_growth(v->sys);
   int n = v->x->n, m = v->x->n_relate, rank = 0;
   ag_field f = at->f;
@@ -134,15 +134,14 @@ static int leaf(const ag_conserving *v, const ag_point *at, uint64_t *covectors)
   return rank_of(&f, n_found, n, covectors) == missing ? n_found : -1;
 }
 
-void ag_conserve_ranks(ag_conserving *v) {
-  ag_probe *p = &v->probe;
+static void find_ranks(ag_conserving *v, ag_probe *p) {
   int n = v->x->n, first, n_point = ag_probe_points(p, 0, &first);
   if (!n_point) return;
   const ag_point *at = &p->points[first];
   int k = n - p->rank, n_velocity = 2 * (1 + k + k * (k + 1) / 2), room = v->x->n_relate + v->x->n_row;
   uint64_t *rows = ag_heap_alloc(sizeof *rows * (size_t)((room + n_velocity) * n + 1));
   uint64_t *in = ag_heap_alloc(sizeof *in * (size_t)(p->at[AG_PROBE_GROUPS] + 1));
-  int n_row = leaf(v, at, rows);
+  int n_row = leaf(v, p, at, rows);
   ag_field f = at->f;
   if (n_row >= 0) {
     v->c->dimension = n - rank_of(&f, n_row, n, rows);
@@ -160,4 +159,59 @@ void ag_conserve_ranks(ag_conserving *v) {
   }
   free(rows);
   free(in);
+}
+
+/* The number of q that "x" or "x[2]" names, -1: none. */
+static int named(const ag_probe *p, const char *name, size_t size) {
+  ag_text full = {0};
+  int found = -1;
+  for (int i = 0; i < p->x->n_coord && found < 0; i++) {
+    const ag_coord *c = &ag_model_coords(p->x->model)[i];
+    for (int k = 0; k < c->dim && c->space != AG_SPACE_SO3; k++) {
+      ag_text_clear(&full);
+      ag_text_str(&full, c->name);
+      if (c->dim > 1) ag_text_printf(&full, "[%d]", k + 1);
+      if (strlen(full.s) == size && !strncmp(full.s, name, size)) found = p->q_at[i] + k;
+    }
+  }
+  ag_text_done(&full);
+  return found;
+}
+
+/* "gamma=0,z=1" */
+static ag_status read_place(const ag_probe *p, ag_ctx *ctx, const char *text, bool *fixed, double *value) {
+  while (*text) {
+    const char *equals = strchr(text, '='), *end = strchr(text, ',');
+    if (!end) end = text + strlen(text);
+    int k = equals && equals < end ? named(p, text, (size_t)(equals - text)) : -1;
+    char *number =
+        ag_arena_strn(p->x->arena, equals ? equals + 1 : end, equals && equals < end ? (size_t)(end - equals - 1) : 0);
+    if (k < 0 || !ag_number_parse(number, &value[k])) {
+      ag_ctx_error(
+          ctx, (ag_pos){0},
+          "--at expects NAME=VALUE, comma-separated, with scalar coordinates or entries of vectors; found `%.*s`",
+          (int)(end - text), text);
+      return AG_WRONG;
+    }
+    fixed[k] = true;
+    text = *end ? end + 1 : end;
+  }
+  return AG_OK;
+}
+
+ag_status ag_conserve_ranks(ag_conserving *v, ag_ctx *ctx, const char *place) {
+  if (!place) {
+    find_ranks(v, &v->probe);
+    return AG_OK;
+  }
+  ag_probe p;
+  ag_probe_init(&p, v->x, v->sys, NULL);
+  bool *fixed = AG_NEWN(v->x->arena, bool, p.q_at[v->x->n_coord] + 1);
+  double *value = AG_NEWN(v->x->arena, double, p.q_at[v->x->n_coord] + 1);
+  ag_status status = read_place(&p, ctx, place, fixed, value);
+  p.fixed = fixed;
+  p.fixed_at = value;
+  if (status == AG_OK) find_ranks(v, &p);
+  ag_probe_done(&p);
+  return status;
 }

@@ -146,7 +146,7 @@ static void laws(const char *name) {
   ag_system *sys = ag_api_system(m, &derive);
   ag_geom *x = ag_geom_create(ag_api_model(m), 0);
   ag_probe p;
-  ag_probe_init(&p, x, sys);
+  ag_probe_init(&p, x, sys, NULL);
   ag_id react = ag_concat(x->g, x->n_coord, x->react), xi = ag_concat(x->g, x->n_coord, x->xi), part[2];
   ag_geom_rate(x, x->energy, &part[0], &part[1]);
   ag_id time = ag_geom_time_power(x), force = ag_geom_force_power(x), power = ag_dot(x->g, react, xi);

@@ -19,23 +19,26 @@ static void add_inputs(ag_probe *p, int group, int n, const ag_id *x) {
   }
 }
 
-static void make_params(ag_probe *p) {
+static void make_params(ag_probe *p, const ag_changed *changed) {
   const ag_model *m = p->x->model;
   int n = ag_model_n_params(m);
   p->params = ag_heap_alloc(sizeof(ag_program *) * (size_t)(n + 1));
   for (int i = 0; i < n; i++) {
     const ag_param *a = &ag_model_params(m)[i];
+    ag_id value = a->value;
+    for (int k = 0; changed && k < changed->n; k++)
+      if (changed->param[k] == i) value = changed->value[k];
     if (!a->input) continue;
-    p->params[p->n_param_input] = ag_program_create(p->x->g, p->n_param_input, p->inputs, 1, &a->value);
+    p->params[p->n_param_input] = ag_program_create(p->x->g, p->n_param_input, p->inputs, 1, &value);
     p->inputs[p->n_param_input++] = a->input;
   }
 }
 
-void ag_probe_init(ag_probe *p, const ag_geom *x, ag_system *sys) {
+void ag_probe_init(ag_probe *p, const ag_geom *x, ag_system *sys, const ag_changed *changed) {
   *p = (ag_probe){.x = x, .sys = sys, .rank = -1};
   int nc = x->n_coord;
   p->inputs = ag_heap_alloc(sizeof *p->inputs * (size_t)(ag_model_n_params(x->model) + 4 * nc + 2));
-  make_params(p);
+  make_params(p, changed);
   ag_id *params = ag_heap_alloc(sizeof *params * (size_t)(p->n_param_input + 1));
   memcpy(params, p->inputs, sizeof *params * (size_t)p->n_param_input);
   add_inputs(p, AG_PROBE_PARAM, p->n_param_input, params);
@@ -80,14 +83,13 @@ ag_program *ag_probe_program(const ag_probe *p, int n, const ag_id *outs) {
 /* ---- coordinates ---- */
 
 static void draw_q(const ag_probe *p, ag_field *f, uint64_t *q) {
-  const double *fixed = p->fixed_q;
   for (int i = 0; i < p->x->n_coord; i++) {
     bool rotation = ag_model_coords(p->x->model)[i].space == AG_SPACE_SO3;
     int n = p->q_at[i + 1] - p->q_at[i];
     if (rotation) ag_field_rotation(f, q + p->q_at[i]);
     for (int k = 0; k < n && !rotation; k++)
-      q[p->q_at[i] + k] = fixed ? ag_field_number(f, fixed[k]) : ag_field_draw(f);
-    if (fixed) fixed += rotation ? 4 : n;
+      if (p->fixed && p->fixed[p->q_at[i] + k]) q[p->q_at[i] + k] = ag_field_number(f, p->fixed_at[p->q_at[i] + k]);
+      else q[p->q_at[i] + k] = ag_field_draw(f);
   }
 }
 
@@ -278,6 +280,19 @@ bool ag_probe_velocity(const ag_probe *p, ag_field *f, uint64_t *in, bool with_m
   }
   ag_probe copy = *p;
   return draw_xi(&copy, f, in) == AG_FIELD_OK && copy.rank == p->rank && move(p, f, in) == AG_FIELD_OK;
+}
+
+bool ag_probe_settle(const ag_probe *p, ag_field *f, uint64_t *in) {
+  int n = p->x->n, m = p->x->n_row;
+  uint64_t *S = ag_heap_alloc(sizeof *S * (size_t)(m * n + m + 1));
+  bool good = !m || ag_field_eval(p->kinematic, f, in, S) == AG_FIELD_OK;
+  for (int i = 0; i < m && good; i++) {
+    uint64_t sum = S[m * n + i];
+    for (int j = 0; j < n; j++) sum = ag_field_add(f, sum, ag_field_mul(f, S[i * n + j], in[p->at[AG_PROBE_XI] + j]));
+    good = !sum;
+  }
+  free(S);
+  return good && move(p, f, in) == AG_FIELD_OK;
 }
 
 /* ---- points ---- */

@@ -33,17 +33,24 @@ typedef struct ag_probe {
   int n_param_input;
   ag_program **params;                     /* the value of each parameter in those before it */
   ag_program *relate, *kinematic, *motion; /* relations and their Jacobian; S and s; M, ell, S and kappa */
-  const double *fixed_q;                   /* stored coordinates to stay at, or NULL */
-  bool opaque;                             /* there are no points: an operation cannot be read */
-  int rank;                                /* of S; -1: unknown yet */
-  int *row, *col;                          /* independent rows; dependent velocities */
-  int n_relate_col, *relate_col;           /* velocities that the relations are solved for */
+  const bool *fixed;                       /* per number of q: is it held at fixed_at? NULL: none is */
+  const double *fixed_at;
+  bool opaque;                   /* there are no points: an operation cannot be read */
+  int rank;                      /* of S; -1: unknown yet */
+  int *row, *col;                /* independent rows; dependent velocities */
+  int n_relate_col, *relate_col; /* velocities that the relations are solved for */
   ag_point *points;
   int n_point, cap_point;
   uint64_t next_seed;
 } ag_probe;
 
-void ag_probe_init(ag_probe *p, const ag_geom *x, ag_system *sys);
+/* Parameters changed, as by `when`: n, index, value; 0, NULL, NULL: none. */
+typedef struct ag_changed {
+  int n;
+  const int *param;
+  const ag_id *value;
+} ag_changed;
+void ag_probe_init(ag_probe *p, const ag_geom *x, ag_system *sys, const ag_changed *changed);
 void ag_probe_done(ag_probe *p);
 /* The number of points of seed number k (0, 1, ...), from *first on, all signs; 0: there are none (opaque). */
 int ag_probe_points(ag_probe *p, int k, int *first);
@@ -51,6 +58,9 @@ ag_program *ag_probe_program(const ag_probe *p, int n, const ag_id *outs);
 /* Another velocity at the configuration of a point: in[] is changed. with_motion false: any velocity, accelerations
  * and reaction random. */
 bool ag_probe_velocity(const ag_probe *p, ag_field *f, uint64_t *in, bool with_motion);
+
+/* Accelerations and reaction at the configuration and velocity in in[]; false: the constraints do not hold there. */
+bool ag_probe_settle(const ag_probe *p, ag_field *f, uint64_t *in);
 
 /* ---- identities ---- */
 typedef enum ag_truth { AG_TRUTH_NO, AG_TRUTH_YES, AG_TRUTH_OPAQUE } ag_truth;

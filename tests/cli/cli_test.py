@@ -347,6 +347,54 @@ class Check(Case):
             self.assertIn("error", self.anagyre(verb, model("wrong"), code=2)[1])
 
 
+class Conserve(Case):
+    def quantities(self, *words):
+        r = json.loads(self.anagyre("conserve", *words, "--json")[0])
+        return r, {q["name"]: q for q in r["quantities"]}
+
+    def test_json(self):
+        r, q = self.quantities("affine_particle", "--no-search")
+        self.assertEqual(r["reaction_annihilator"]["rank"], 2)
+        self.assertEqual(r["reaction_annihilator"]["rank_D"], 2)
+        self.assertEqual(r["powers"], {"time": False, "forces": False, "constraints": True})
+        w = q["energy"]["witness"]
+        self.assertEqual((q["energy"]["conserved"], q["energy"]["proof"]), ("no", "witness"))
+        rate = 0.7 / (1 + w["state"]["x"] ** 2 + w["state"]["y"] ** 2)  # c/(1 + x^2 + y^2)
+        self.assertTrue(w["lo"] <= rate * (1 + 1e-15) and rate * (1 - 1e-15) <= w["hi"] and w["lo"] > 0)
+
+    def test_potential_and_place(self):
+        for potential, conserved, rank in [("V=0", "yes", 3), ("(x^2+y^2)/2", "yes", 3), ("V=z", "no", 2), ("x*y", "no", 2)]:
+            r, q = self.quantities("affine_particle", "--no-search", "--potential", potential)
+            self.assertEqual((q["energy"]["conserved"], r["reaction_annihilator"]["rank"]), (conserved, rank), potential)
+        for place, rank in [("gamma=0", 4), ("gamma=pi", 4), ("gamma=1,z=0.5", 3)]:
+            r, _ = self.quantities("cylinder_ball", "--no-search", "--at", place)
+            self.assertEqual(r["reaction_annihilator"]["rank"], rank, place)
+        self.assertIn("velocities", self.anagyre("conserve", "affine_particle", "--potential", "V=x'", code=2)[1])
+        self.assertIn("`gama=1`", self.anagyre("conserve", "cylinder_ball", "--at", "gama=1", code=2)[1])
+
+    def test_search(self):
+        r, q = self.quantities("cylinder_ball", "--set", "k=0")
+        self.assertEqual(r["search"]["linear"], 2)  # F and K
+        self.assertEqual(q["F"]["conserved"] + q["K"]["conserved"], "yesyes")
+        r, q = self.quantities("turntable_ball")
+        self.assertEqual(q["moving energy 1"]["proof"], "identity")
+        r, _ = self.quantities("chaplygin_top", "--degree", "2")
+        self.assertEqual((r["search"]["linear"], r["search"]["quadratic"]), (0, 2))
+
+    def test_expectations(self):
+        path = self.path("c.nh")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("model c\nparam k = 0.2\nconfig x in R, y in R, z in R\nlagrangian 1/2*(x'^2 + y'^2 + z'^2)\n"
+                       "constraint z' + x*y' = k\ngenerator lift: z' = 1\n"
+                       "candidate root = y'*sqrt(1 + x^2), moving = energy - k*z'\n"
+                       "expect conserved root\nexpect conserved moving\nexpect not conserved energy\n"
+                       "expect conserved energy when k = 0\nexpect not conserved lift\n")
+        self.assertIn("5 expectations, 0 failed", self.anagyre("test", path)[0])
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("expect conserved energy\n")
+        self.assertIn("conserved: no, by witness", self.anagyre("test", path, code=1)[0])
+
+
 class Show(Case):
     def test_reads_back(self):
         for name in ["oscillator", "sleigh", "stone", "chain", "driven", "stops"]:
