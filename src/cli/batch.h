@@ -13,7 +13,8 @@ typedef struct ag_batch_args {
   const char *section, *solve; /* NULL: none; chosen */
   long threads;                /* 0: all cores */
   bool strict;
-  const char *table; /* text of the table of starts, when it is known already; or NULL */
+  const char *table;   /* text of the table of starts, when it is known already; or NULL */
+  const char *changed; /* an option of the command line that cannot be given when a batch is continued; or NULL */
 } ag_batch_args;
 
 /* Runs the batch, prints what came out, closes the model and returns the status: AG_OK when all members ended well. */

@@ -163,6 +163,9 @@ static ag_status go_on(ag_batch_old *old, const char *path, ag_common *common, a
   const ag_fields *fields = &old->archive->fields;
   ag_run_options o;
   if (old->archive->running) return refuse(path, "a run is still writing it", AG_SYSTEM);
+  if (args->changed)
+    return ag_usage("run", "--%s cannot be given when a batch is continued: its options are in %s", args->changed,
+                    path);
   if (!has_unfinished(old->archive)) return refuse(path, "all its members have ended", AG_WRONG);
   if (!ag_store_options(fields, &o, &args->strict) || !ag_fields_get_text(fields, "/model", NULL))
     return refuse(path, "it has options that this program does not know", AG_SYSTEM);

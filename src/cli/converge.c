@@ -29,6 +29,7 @@ static const ag_option options[] = {
     AG_OPTION(args, "output", TEXT, output, .letter = 'o', .arg = "FILE", .preset = "",
               .doc = "write all runs to a .csv file: method, dt, steps, rhs, seconds, error"),
     AG_SET_ROW(args),
+    AG_BUDGET_ROWS(args),
     AG_QUIET_ROW(args),
     AG_COMMON_ROWS(args),
 };

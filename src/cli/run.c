@@ -393,7 +393,10 @@ static ag_status run_from(args *a) {
   ag_engine engine = a->run.engine;
   long max_steps = a->run.max_steps;
   double t1 = a->run.t1;
+  static const char *const of_one[] = {"t1", "max-steps", "series"};
   bool is_batch;
+  for (int i = 0; i < 3 && !a->batch.changed; i++)
+    if (given(a, of_one[i])) a->batch.changed = of_one[i];
   ag_status batch = ag_batch_from(a->from, &a->common, &a->batch, &a->run, a->output ? a->output : a->from, &is_batch);
   if (is_batch) return batch;
   AG_TRY(ag_continue_open(&from, a->from, &a->run, &a->batch.strict));

@@ -50,6 +50,14 @@ class Sweep(Batch):
             self.assertGreater(r["steps"][i], 5)
         self.assertGreater(r["trajectories_per_second"], 0)
 
+    def test_continued_as_it_was(self):
+        """What determines the motion of a batch is in its file: nothing on the command line is ignored."""
+        self.anagyre(*SPRING, "--t1", "1", "--sweep", "k=1:9:5", "-o", "x.h5")
+        for words in [["--t1", "2"], ["--max-steps", "5"], ["--series", "--json"]]:
+            self.fails(["run", "--from", "x.h5", *words], 2,
+                       f"{words[0]} cannot be given when a batch is continued: its options are in x.h5")
+        self.fails(["run", "--from", "x.h5"], 2, "all its members have ended")
+
     def test_grid(self):
         out, err = self.anagyre(*SPRING, "--t1=2", "--sweep", "m=1:2:2", "--sweep", "x=0:1:3", "--sweep", "x'=5:6:1",
                                 "-o", "x.csv")

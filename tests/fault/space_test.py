@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """space_test.py PROGRAM [LOW HIGH STEP]: commands with little address space (`ulimit -v`), in MB.
 
-Each ends in time, with exit code 0 or with exit code 3 and a message; a result file that is there can be read."""
+Each ends in time, with exit code 0 or with exit code 3 and a message; a result file that is there can be read. Below
+some 25 MB the loader of the system cannot map the shared libraries, and says so itself with exit code 127."""
 import os
 import resource
 import shutil
@@ -54,6 +55,8 @@ def wrong(program, words, folder, megabytes):
         done = run(program, words, folder, megabytes)
     except subprocess.TimeoutExpired:
         return "does not end"
+    if done.returncode == 127 and "error while loading shared libraries" in done.stderr and megabytes < 40:
+        return None
     if done.returncode not in (0, 3):
         return f"exit code {done.returncode}: {done.stderr[:300]}"
     if done.returncode == 3 and not done.stderr.startswith("error: "):
