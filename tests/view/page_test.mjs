@@ -97,12 +97,18 @@ const tests = {
     await tab.waitForFunction(() => document.getElementById("canvas").clientWidth <= 500);
     assert.ok(await tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing sticks out");
     await tab.keyboard.press("i");
-    assert.ok((await tab.locator("aside .katex").count()) > 3, "equations are typeset");
+    await tab.waitForFunction(() => document.querySelectorAll("aside .katex").length > 3);
     assert.equal(await tab.locator("aside .equation.plain").count(), 0);
     assert.ok((await tab.locator("aside").textContent()).includes("within 1e-4"), "the page says that it is thinned");
     const [png] = await Promise.all([tab.waitForEvent("download"), tab.keyboard.press("p")]);
     assert.equal(png.suggestedFilename(), "rubber_ellipsoid.png");
     assert.equal(readFileSync(await png.path()).subarray(1, 4).toString(), "PNG");
+    await tab.keyboard.press("v");
+    await tab.waitForFunction(() => document.querySelector(".recording") && window.anagyre.time() > 0);
+    await tab.waitForTimeout(1500);
+    const [video] = await Promise.all([tab.waitForEvent("download"), tab.keyboard.press("v")]);
+    assert.match(video.suggestedFilename(), /^rubber_ellipsoid\.(webm|mp4)$/);
+    assert.ok(readFileSync(await video.path()).length > 1000, "a video with something in it");
     assert.deepEqual(wrong, []);
     await context.close();
   },

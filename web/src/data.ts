@@ -192,20 +192,28 @@ export class Run {
   }
 }
 
-/** Times at which a few series are drawn as smooth curves: their knots, and points between. */
+/** Times at which a few series are drawn as smooth curves: their knots, and points between where there are few. */
 export function drawingTimes(series: Series[], from: number, to: number, most: number): number[] {
-  const all = new Set<number>([from, to]);
-  for (const c of series) {
-    if (typeof c === "number") continue;
-    for (let i = 0; i < c.t.length; i++) {
-      all.add(c.t[i]);
-      if (i + 1 < c.t.length) for (let k = 1; k < 6; k++) all.add(c.t[i] + ((c.t[i + 1] - c.t[i]) * k) / 6);
+  const channels = series.filter((c): c is Channel => typeof c !== "number");
+  const knots = channels.reduce((sum, c) => sum + c.t.length, 0);
+  const parts = Math.max(1, Math.min(6, Math.floor(most / (knots || 1))));
+  const all = new Float64Array(2 + parts * knots);
+  let n = 0;
+  all[n++] = from;
+  for (const c of channels) {
+    const last = c.t.length - 1;
+    for (let i = 0; i < last; i++) {
+      for (let k = 0; k < parts; k++) all[n++] = c.t[i] + ((c.t[i + 1] - c.t[i]) * k) / parts;
     }
   }
-  const times = [...all].sort((a, b) => a - b);
-  if (times.length <= most) return times;
-  const step = Math.ceil(times.length / most);
-  return times.filter((_, i) => i % step === 0 || i === times.length - 1);
+  all[n++] = to;
+  const sorted = all.subarray(0, n).sort();
+  const step = Math.max(1, Math.ceil(n / most));
+  const times: number[] = [];
+  for (let i = 0; i < n; i++) {
+    if (sorted[i] !== times[times.length - 1] && (i % step === 0 || i === n - 1)) times.push(sorted[i]);
+  }
+  return times;
 }
 
 export function readPage(): { page: StoredPage; runs: Run[] } {

@@ -24,6 +24,7 @@ document.title = page.title;
 
 let time = from;
 let playing = false;
+let frames = 0;
 let speed = 1;
 let loop = false;
 let theme = new Theme(matchMedia("(prefers-color-scheme: dark)").matches);
@@ -182,7 +183,7 @@ function showSide(on: boolean): void {
   side.hidden = !on;
   document.body.classList.toggle("with-side", on);
   sideButton.setAttribute("aria-pressed", String(on));
-  if (on && !side.childElementCount) fillSide();
+  if (on && !side.childElementCount) setTimeout(fillSide, frames ? 0 : 200); // after the first picture
   fit();
 }
 
@@ -215,6 +216,7 @@ function paragraph(text: string): HTMLElement {
 }
 
 function fillSide(): void {
+  if (side.childElementCount) return;
   if (page.params.length) section("Parameters", table(page.params));
   if (marks.length) {
     const list = element("div", { class: "events" });
@@ -361,7 +363,6 @@ new ResizeObserver(fit).observe(get("main"));
 new ResizeObserver(fit).observe(get("stage"));
 
 let before = 0;
-let frames = 0;
 function frame(now: number): void {
   const passed = Math.min(0.1, (now - before) / 1000);
   before = now;
