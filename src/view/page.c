@@ -2,6 +2,7 @@
  * The page: what it shows as JSON inside the bundled HTML file. web/src/data.ts reads it back; both describe the
  * format. Series are knots (knots.c), constants stand where a series would. */
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 
 /* Series are kept to this part of their range, and to this part of the largest number beside them. */
 static const double WITHIN = 1e-4, NEGLIGIBLE = 1e-6;
-enum { BUDGET = 2500000, MAIN_PANELS = 5 }; /* bytes of plots; panels that are open at first */
+enum { BUDGET = 2200000, MAIN_PANELS = 5 }; /* bytes of plots; panels that are open at first */
 
 bool ag_page_available(void) {
   size_t n;
@@ -48,11 +49,28 @@ static void put_floats(ag_text *out, long n, const double *values) {
 
 /* ---- series ---- */
 
+/* Contact points, positions and forces occur several times: as places, tails of arrows, columns. Each series is written
+ * once; it is the same if both sums over its bits are, and its range and tolerance. */
+typedef struct known {
+  uint64_t sum, other;
+  double lo, hi, within;
+} known;
+
 typedef struct writer {
   ag_text channels; /* finished series, comma-separated */
-  int n_channel;
+  int n_channel, cap_known;
+  known *known; /* per channel */
   long knots;
 } writer;
+
+static void add_bits(known *k, long n, const double *y) {
+  for (long i = 0; i < n; i++) {
+    uint64_t bits;
+    memcpy(&bits, &y[i], sizeof bits);
+    k->sum = (k->sum ^ bits) * 0x100000001b3u + (k->sum >> 29);
+    k->other = (k->other + bits) * 0x9e3779b97f4a7c15u ^ (k->other >> 31);
+  }
+}
 
 /* {"n", "lo", "hi", "steep", "d": rows between knots | values | slopes} */
 static void put_knots(writer *w, const ag_knots *k) {
@@ -86,8 +104,18 @@ static void put_series(writer *w, ag_text *out, const ag_film *f, const double *
     ag_text_json_number(out, hi >= lo ? y[0] : NAN);
     return;
   }
+  known own = {.lo = lo, .hi = hi, .within = within > 0 ? within : fmax(WITHIN * (hi - lo), least)};
+  add_bits(&own, f->n_row, y);
+  for (int i = 0; i < w->n_channel; i++) {
+    const known *k = &w->known[i];
+    if (k->sum != own.sum || k->other != own.other || k->lo != lo || k->hi != hi || k->within > own.within) continue;
+    ag_text_printf(out, "[%d]", i);
+    return;
+  }
+  AG_PUSH(w->known, w->n_channel, w->cap_known);
+  w->known[w->n_channel] = own;
   ag_knots k;
-  ag_knots_make(&k, f->n_row, f->t, y, within > 0 ? within : fmax(WITHIN * (hi - lo), least));
+  ag_knots_make(&k, f->n_row, f->t, y, own.within);
   ag_text_printf(out, "[%d]", w->n_channel);
   put_knots(w, &k);
   ag_knots_done(&k);
@@ -217,7 +245,12 @@ static bool read_column(ag_source *s, const ag_film *f, const ag_column *c, doub
   return true;
 }
 
-/* The scalar observables first; then what else there is, while there is room. */
+static void cut(ag_text *text, size_t n) {
+  if (text->s) text->s[n] = 0;
+  text->n = n;
+}
+
+/* The scalar observables first; then what else there is, as long as there is room. Noise takes much. */
 static bool put_panels(writer *w, ag_text *out, const ag_film *f, ag_source *s, ag_text *trouble) {
   ag_text left_out = {0};
   int n_main = 0, best = 9;
@@ -231,15 +264,19 @@ static bool put_panels(writer *w, ag_text *out, const ag_film *f, ag_source *s, 
       const ag_column *c = &s->columns[i];
       double *numbers[16];
       if (rank_of(c) != rank) continue;
-      if (w->channels.n > BUDGET) {
-        if (left_out.n) ag_text_char(&left_out, ',');
-        ag_text_json_str(&left_out, c->name);
-        continue;
-      }
       good = read_column(s, f, c, numbers, trouble);
       if (!good) break;
-      put_panel(w, out, f, c, numbers, rank == best && n_main++ < MAIN_PANELS);
+      writer before = *w;
+      size_t length = out->n;
+      put_panel(w, out, f, c, numbers, rank == best && n_main < MAIN_PANELS);
       for (int j = 0; j < c->rows * c->cols; j++) free(numbers[j]);
+      n_main++;
+      size_t room = rank == best ? 2 * BUDGET : BUDGET; /* the main plots may cost something */
+      if (w->channels.n <= room || w->channels.n == before.channels.n) continue;
+      cut(&w->channels, before.channels.n), cut(out, length);
+      w->n_channel = before.n_channel, w->knots = before.knots;
+      if (left_out.n) ag_text_char(&left_out, ',');
+      ag_text_json_str(&left_out, c->name);
     }
   }
   ag_text_printf(out, "],\"left_out\":[%s]", ag_text_cstr(&left_out));
@@ -301,6 +338,7 @@ static ag_status put_run(const ag_page_run *run, ag_text *out, ag_page_report *r
     report->rows += film.n_source, report->knots += w.knots;
     report->things += film.scene ? scene->n : 0;
     ag_text_done(&w.channels);
+    free(w.known);
   }
   ag_film_done(&film);
   ag_scene_free(scene);
