@@ -56,6 +56,13 @@ int ag_system_units(const ag_system *sys, int n_z, ag_span *units) {
   return n;
 }
 
+bool ag_system_image(const ag_system *sys, int i, int *at, int *rotation) {
+  if (i >= sys->n_image) return false;
+  *at = sys->images[i].z;
+  *rotation = sys->q_in_z[sys->coords[sys->images[i].coord].at];
+  return true;
+}
+
 bool ag_system_reads_rest(const ag_system *sys, int role) {
   const ag_tape *tape = sys->tapes[role];
   for (int i = 0; tape && i < tape->n_instr; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Linearisation of the reduced equations in tangent coordinates. A rotation moves by eta, delta R = R hat(eta), and
- *   eta' = delta Omega - Omega x eta. */
+ *   eta' = delta Omega - Omega x eta.
+ * An image c = R^T c0 is a number of its own, or moves with its rotation: delta c = c x eta. */
 #include "mech/mech_internal.h"
 
 typedef struct linear {
@@ -9,7 +10,13 @@ typedef struct linear {
   int n_in, n_row;
   ag_id *inputs, *rows;
   int *turn_row, *turn_coord, n_turn; /* where the rotations are */
+  int n_col, *image_col;              /* columns of the inputs; where those of each image begin */
 } linear;
+
+static void add_input(linear *l, ag_id input, int n_col) {
+  l->inputs[l->n_in++] = input;
+  l->n_col += n_col;
+}
 
 static void add_rows(linear *l, int z, int n) {
   for (int k = 0; k < n; k++) l->rows[l->n_row++] = l->sys->dz[z + k];
@@ -25,17 +32,17 @@ static void add_coordinates(linear *l, bool core) {
       if ((sys->q_in_z[p->at] < sys->n.core) != core) continue;
       l->turn_row[l->n_turn] = l->n_row;
       l->turn_coord[l->n_turn++] = i;
-      l->inputs[l->n_in++] = c->q;
+      add_input(l, c->q, 3);
       for (int k = 0; k < 3; k++) l->rows[l->n_row++] = ag_entry(l->g, sys->velocity[i], k, 0);
     } else if (sys->q_leaf[i]) {
       for (int k = 0; k < p->n; k++) {
         int z = sys->q_in_z[p->at + k];
         if ((z < sys->n.core) != core) continue;
-        l->inputs[l->n_in++] = sys->q_leaf[i][k];
+        add_input(l, sys->q_leaf[i][k], 1);
         add_rows(l, z, 1);
       }
     } else if ((sys->q_in_z[p->at] < sys->n.core) == core) {
-      l->inputs[l->n_in++] = c->q;
+      add_input(l, c->q, p->n);
       add_rows(l, sys->q_in_z[p->at], p->n);
     }
   }
@@ -51,32 +58,75 @@ static void add_turn(const linear *l, int n, ag_id *J, int row, int coord) {
     }
 }
 
-const ag_tape *ag_system_jacobian(ag_system *sys) {
-  if (sys->tapes[AG_ROLE_JACOBIAN]) return sys->tapes[AG_ROLE_JACOBIAN];
-  ag_graph *g = sys->model->graph;
+int ag_turn_tangent(const ag_system *sys) { return sys->n.tangent - 3 * sys->n_image; }
+
+/* All inputs and rows, in the order of z; the images have rows only when they are numbers of their own. */
+static void linear_init(linear *l, ag_system *sys, bool turned) {
   size_t room = (size_t)(sys->n.z + sys->n.q + 1);
-  linear l = {.sys = sys, .g = g};
-  l.inputs = ag_heap_alloc(sizeof(ag_id) * room);
-  l.rows = ag_heap_alloc(sizeof(ag_id) * room);
-  l.turn_row = ag_heap_alloc(sizeof(int) * room);
-  l.turn_coord = ag_heap_alloc(sizeof(int) * room);
-  add_coordinates(&l, true);
+  *l = (linear){.sys = sys, .g = sys->model->graph};
+  l->inputs = ag_heap_alloc(sizeof(ag_id) * room);
+  l->rows = ag_heap_alloc(sizeof(ag_id) * room);
+  l->turn_row = ag_heap_alloc(sizeof(int) * room);
+  l->turn_coord = ag_heap_alloc(sizeof(int) * room);
+  l->image_col = ag_heap_alloc(sizeof(int) * room);
+  add_coordinates(l, true);
   for (int i = 0; i < sys->n_image; i++) {
-    l.inputs[l.n_in++] = sys->images[i].input;
-    add_rows(&l, sys->images[i].z, 3);
+    l->image_col[i] = l->n_col;
+    add_input(l, sys->images[i].input, 3);
+    if (!turned) add_rows(l, sys->images[i].z, 3);
   }
-  for (int i = 0; i < sys->n_u_input; i++) l.inputs[l.n_in++] = sys->u_inputs[i];
-  add_rows(&l, sys->n.u_at, sys->n.u);
-  add_coordinates(&l, false);
-  ag_id whole = ag_jacobian(g, ag_concat(g, l.n_row, l.rows), l.n_in, l.inputs);
-  ag_id *J = ag_heap_alloc(sizeof(ag_id) * (size_t)(l.n_row * l.n_row));
-  for (int i = 0; i < l.n_row * l.n_row; i++) J[i] = ag_entry(g, whole, i / l.n_row, i % l.n_row);
-  for (int i = 0; i < l.n_turn; i++) add_turn(&l, l.n_row, J, l.turn_row[i], l.turn_coord[i]);
-  ag_role_make(sys, AG_ROLE_JACOBIAN, l.n_row * l.n_row, J);
-  free(l.inputs);
-  free(l.rows);
-  free(l.turn_row);
-  free(l.turn_coord);
-  free(J);
-  return sys->tapes[AG_ROLE_JACOBIAN];
+  for (int i = 0; i < sys->n_u_input; i++) add_input(l, sys->u_inputs[i], 0);
+  l->n_col += sys->n.u;
+  add_rows(l, sys->n.u_at, sys->n.u);
+  add_coordinates(l, false);
 }
+
+static void linear_done(linear *l) {
+  free(l->inputs);
+  free(l->rows);
+  free(l->turn_row);
+  free(l->turn_coord);
+  free(l->image_col);
+}
+
+/* The columns of every image times hat(c), added to those of its rotation. */
+static void fold_images(const linear *l, int n, ag_id whole, ag_id *J) {
+  for (int i = 0; i < l->sys->n_image; i++) {
+    const ag_image *image = &l->sys->images[i];
+    ag_id hat = ag_hat(l->g, image->input);
+    int at = 0;
+    for (int k = 0; k < l->n_turn; k++)
+      if (l->turn_coord[k] == image->coord) at = l->turn_row[k];
+    for (int r = 0; r < n; r++)
+      for (int b = 0; b < 3; b++)
+        for (int a = 0; a < 3; a++) {
+          ag_id by = ag_entry(l->g, whole, r, l->image_col[i] + a), turn = ag_entry(l->g, hat, a, b);
+          ag_id part = ag_mul(l->g, by, turn);
+          J[r * n + at + b] = ag_add(l->g, J[r * n + at + b], part);
+        }
+  }
+}
+
+/* J of n rows: the columns of the inputs but those of images that are turned. */
+static const ag_tape *make(ag_system *sys, int role, bool turned) {
+  if (sys->tapes[role]) return sys->tapes[role];
+  linear l;
+  linear_init(&l, sys, turned);
+  int n = l.n_row, skip = turned && sys->n_image ? l.image_col[0] : n, size = turned ? 3 * sys->n_image : 0;
+  ag_id whole = ag_jacobian(l.g, ag_concat(l.g, n, l.rows), l.n_in, l.inputs);
+  ag_id *J = ag_heap_alloc(sizeof(ag_id) * (size_t)(n * n + 1));
+  for (int i = 0; i < n * n; i++) {
+    int column = i % n;
+    J[i] = ag_entry(l.g, whole, i / n, column < skip ? column : column + size);
+  }
+  if (turned) fold_images(&l, n, whole, J);
+  for (int i = 0; i < l.n_turn; i++) add_turn(&l, n, J, l.turn_row[i], l.turn_coord[i]);
+  ag_role_make(sys, role, n * n, J);
+  linear_done(&l);
+  free(J);
+  return sys->tapes[role];
+}
+
+const ag_tape *ag_system_jacobian(ag_system *sys) { return make(sys, AG_ROLE_JACOBIAN, false); }
+
+const ag_tape *ag_system_turn_jacobian(ag_system *sys) { return make(sys, AG_ROLE_TURN_JACOBIAN, true); }

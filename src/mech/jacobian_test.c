@@ -45,10 +45,43 @@ static void rates(bench_system *b, int n, const slot *slots, const double *z, do
   free(dz), free(x);
 }
 
+/* The other form is made of the columns of the first: those of an image times hat(c) go to its rotation. */
+static void check_turned(bench_system *b, int n, const slot *slots, const double *J) {
+  ag_system *sys = b->sys;
+  int m = n - 3 * sys->n_image, keep[32], k = 0;
+  double *T = room(m * m + 1);
+  for (int i = 0; i < n; i++) {
+    bool image = false;
+    for (int j = 0; j < sys->n_image; j++)
+      image = image || (slots[i].z >= sys->images[j].z && slots[i].z < sys->images[j].z + 3 && slots[i].rotation < 0);
+    if (!image) keep[k++] = i;
+  }
+  AG_CHECK(k == m);
+  AG_CHECK(ag_work_role(b->w, AG_ROLE_TURN_JACOBIAN, b->t, b->z, b->basis, T) == AG_FINE);
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < m; j++) {
+      const slot *s = &slots[keep[j]];
+      double want = J[keep[i] * n + keep[j]];
+      for (int l = 0; l < sys->n_image; l++) {
+        if (s->rotation < 0 || s->rotation != sys->images[l].coord) continue;
+        double e[3] = {0}, by[3];
+        e[s->component] = 1;
+        ag_lie_cross(b->z + sys->images[l].z, e, by);
+        for (int c = 0; c < n; c++) {
+          int a = slots[c].z - sys->images[l].z;
+          if (slots[c].rotation < 0 && a >= 0 && a < 3) want += J[keep[i] * n + c] * by[a];
+        }
+      }
+      AG_CHECK_NEAR(T[i * m + j], want, 1e-11 * fmax(1, fabs(want)));
+    }
+  free(T);
+}
+
 static void check(bench_system *b) {
   ag_system *sys = b->sys;
   const double h = 1e-5;
   const ag_tape *tape = ag_system_jacobian(sys);
+  AG_CHECK(ag_system_turn_jacobian(sys) != NULL);
   AG_CHECK(tape == ag_system_jacobian(sys) && tape == ag_system_role(sys, AG_ROLE_JACOBIAN));
   slot slots[32];
   int n = tangent_slots(sys, slots);
@@ -57,6 +90,7 @@ static void check(bench_system *b) {
   for (unsigned seed = 1; seed <= 3; seed++) {
     AG_CHECK(take_sample(b, seed));
     AG_CHECK(ag_work_role(b->w, AG_ROLE_JACOBIAN, b->t, b->z, b->basis, J) == AG_FINE);
+    check_turned(b, n, slots, J);
     for (int j = 0; j < n; j++) {
       for (int k = 0; k < 2; k++) {
         memcpy(z, b->z, sizeof *z * (size_t)sys->n.z);

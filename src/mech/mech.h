@@ -81,6 +81,8 @@ ag_energy_law ag_system_energy_law(const ag_system *sys);
 /* Groups of the first n_z numbers of z that keep their length: quaternions, images R^T c. Returns how many; units may
  * be NULL. */
 int ag_system_units(const ag_system *sys, int n_z, ag_span *units);
+/* Image i, R^T c, in z: its offset, and that of the quaternion of R. False: there are not so many. */
+bool ag_system_image(const ag_system *sys, int i, int *at, int *rotation);
 
 /* ---- values ---- */
 

@@ -136,7 +136,8 @@ double *ag_role_once(const ag_system *sys, int tape, double t, const double *x, 
 typedef enum ag_basis_part { AG_BASIS_ROWS, AG_BASIS_COORDINATES } ag_basis_part;
 int ag_basis_size(const ag_system *sys, ag_basis_part part);
 int ag_kept_positions(const ag_system *sys);
-bool ag_is_sparse(const ag_system *sys); /* rows and Jacobians are given by their entries */
+int ag_turn_tangent(const ag_system *sys); /* of z, where images move with their rotations */
+bool ag_is_sparse(const ag_system *sys);   /* rows and Jacobians are given by their entries */
 
 /* layout.c */
 void ag_layout(derive *d);

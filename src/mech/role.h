@@ -47,4 +47,7 @@ ag_tape *ag_system_pointwise(ag_system *sys, int role);
 /* Makes the role JACOBIAN unless it exists: dims.tangent x dims.tangent, row-major, in the order of z, with the tangent
  * delta R = R hat(eta) in place of a quaternion. Extends the graph. */
 const ag_tape *ag_system_jacobian(ag_system *sys);
+/* The same for the role TURN_JACOBIAN: an image R^T c moves with its rotation, delta c = c x eta, and has no rows and
+ * columns of its own. */
+const ag_tape *ag_system_turn_jacobian(ag_system *sys);
 #endif

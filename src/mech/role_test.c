@@ -61,6 +61,7 @@ static void check(bench_system *b) {
   check_workers(b);
   check_saddle(b);
   (void)ag_system_jacobian(b->sys); /* made on demand, after the worker */
+  (void)ag_system_turn_jacobian(b->sys);
   check_outputs(b->sys);
   check_workers(b);
 }

@@ -77,7 +77,7 @@ ag_fused *ag_mover_kernel(const ag_system *sys, const ag_stepper *method, bool c
 
 void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core) {
   s->tape = ag_system_role(sys, core ? AG_ROLE_CORE : AG_ROLE_RHS);
-  s->jacobian = s->method->needs & AG_NEEDS_JACOBIAN ? ag_system_role(sys, AG_ROLE_JACOBIAN) : NULL;
+  s->jacobian = s->method->needs & AG_NEEDS_JACOBIAN ? ag_system_role(sys, AG_ROLE_TURN_JACOBIAN) : NULL;
   s->name = ag_model_name(ag_system_model(sys));
   s->n = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
   s->n_norm = ag_system_dims(sys)->core;

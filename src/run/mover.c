@@ -80,7 +80,7 @@ int ag_mover_settle(ag_mover *m, double t, double *z, double *c, bool *changed) 
 
 static int jacobian(void *self, double t, const double *z, double *J) {
   ag_mover *m = self;
-  return m->trouble = ag_work_role(m->work, AG_ROLE_JACOBIAN, t, z, m->c, J);
+  return m->trouble = ag_work_role(m->work, AG_ROLE_TURN_JACOBIAN, t, z, m->c, J);
 }
 
 /* A method that solves for its stages counts each of them once, however often Newton's method looks. */
@@ -91,23 +91,44 @@ int ag_mover_step(ag_mover *m, double t, double h, double rtol, double atol, dou
   return trouble;
 }
 
-int ag_mover_factors(const ag_system *sys, bool core, ag_factor *factors, int *m) {
-  int n = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z, n_unit = ag_system_units(sys, n, NULL);
+/* Does an image begin at z? Which quaternion turns it. */
+static bool image_at(const ag_system *sys, int z, int *rotation) {
+  for (int i = 0, at; ag_system_image(sys, i, &at, rotation); i++)
+    if (at == z) return true;
+  return false;
+}
+
+/* The kind of factor that begins at z. */
+static ag_factor factor_at(const ag_system *sys, bool core, int z) {
+  int n_unit = ag_system_units(sys, ag_system_dims(sys)->z, NULL), rotation;
+  ag_factor p = {AG_FACTOR_VECTOR, z, 1, 0};
   ag_span *units = ag_heap_alloc(sizeof *units * (size_t)(n_unit + 1));
-  int n_factor = 0, from = 0;
-  (void)ag_system_units(sys, n, units);
+  (void)ag_system_units(sys, ag_system_dims(sys)->z, units);
+  for (int i = 0; i < n_unit; i++)
+    if (units[i].n == 4 && units[i].at == z) p = (ag_factor){AG_FACTOR_QUATERNION, z, 4, 0};
+  if (!core && image_at(sys, z, &rotation)) p = (ag_factor){AG_FACTOR_IMAGE, z, 3, rotation};
+  free(units);
+  return p;
+}
+
+int ag_mover_factors(const ag_system *sys, bool core, ag_factor *factors, int *m) {
+  int n = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z, n_factor = 0;
   *m = 0;
   for (int z = 0; z < n;) {
-    bool turn = false;
-    for (int i = 0; i < n_unit; i++) turn = turn || (units[i].n == 4 && units[i].at == z);
-    z += turn ? 4 : 1;
-    if (!turn && z < n) continue;
-    int end = turn ? z - 4 : z;
-    if (end > from) factors[n_factor++] = (ag_factor){AG_FACTOR_VECTOR, from, end - from, *m}, *m += end - from;
-    if (turn) factors[n_factor++] = (ag_factor){AG_FACTOR_QUATERNION, end, 4, *m}, *m += 3;
-    from = z;
+    ag_factor p = factor_at(sys, core, z), *last = n_factor ? &factors[n_factor - 1] : NULL;
+    z += p.n;
+    if (p.kind == AG_FACTOR_VECTOR && last && last->kind == AG_FACTOR_VECTOR) last->n++;
+    else factors[n_factor++] = p;
+    if (p.kind == AG_FACTOR_IMAGE) continue;
+    if (factors[n_factor - 1].n == p.n) factors[n_factor - 1].d = *m;
+    *m += p.kind == AG_FACTOR_QUATERNION ? 3 : 1;
   }
-  free(units);
+  for (int i = 0; i < n_factor; i++) /* an image has the coordinates of its rotation */
+    for (int k = 0; k < n_factor && factors[i].kind == AG_FACTOR_IMAGE; k++)
+      if (factors[k].kind == AG_FACTOR_QUATERNION && factors[k].z == factors[i].d) {
+        factors[i].d = factors[k].d;
+        break;
+      }
   return n_factor;
 }
 
@@ -180,7 +201,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   if (!m->full) m->flow.u_at = ag_mover_velocities(sys, n_factor, m->factors), m->flow.n_u = ag_system_dims(sys)->u;
   ag_switch_create(m, params);
   ag_pulse_create(m, params, o->dt > 0);
-  if (!m->full && !core && ag_system_role(sys, AG_ROLE_JACOBIAN)) m->flow.jacobian = jacobian;
+  if (!m->full && !core && ag_system_role(sys, AG_ROLE_TURN_JACOBIAN)) m->flow.jacobian = jacobian;
 }
 
 void ag_mover_free(ag_mover *m) {

@@ -418,13 +418,13 @@ static void finish(run *r, double recorded_t) {
 
 void ag_run_prepare(ag_system *sys, const ag_run_options *o) {
   bool can = !o->multipliers && ag_system_elimination(sys) != AG_ELIM_SADDLE;
-  if (o->method && o->method->needs & AG_NEEDS_JACOBIAN && can) (void)ag_system_jacobian(sys);
+  if (o->method && o->method->needs & AG_NEEDS_JACOBIAN && can) (void)ag_system_turn_jacobian(sys);
 }
 
 /* What the equations in this form offer to a method. */
 static unsigned offers(const ag_system *sys, const ag_run_options *o) {
   if (o->multipliers) return AG_NEEDS_RHS;
-  unsigned jacobian = ag_system_role(sys, AG_ROLE_JACOBIAN) ? AG_NEEDS_JACOBIAN : 0u;
+  unsigned jacobian = ag_system_role(sys, AG_ROLE_TURN_JACOBIAN) ? AG_NEEDS_JACOBIAN : 0u;
   return AG_NEEDS_RHS | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION | jacobian;
 }
 

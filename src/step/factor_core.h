@@ -17,6 +17,23 @@ AG_STEP_QUALIFIER void AG_STEP_FN(turn)(const V *q, const V *d, V *out) {
   out[3] = v_fma(q[3], w, v_fma(-q[2], x, v_fma(q[1], y, q[0] * z)));
 }
 
+/* out = exp(-d) v = v + sin(x)/x v x d + (1 - cos x)/x^2 (v x d) x d,  x = |d|. */
+AG_STEP_QUALIFIER void AG_STEP_FN(turn_image)(const V *v, const V *d, V *out) {
+  const V square = v_fma(d[2], d[2], v_fma(d[1], d[1], d[0] * d[0])), x = v_sqrt(square), s = v_sin(0.5 * x);
+  const VI tiny = m_lt(square, v_set(1e-4));
+  const V safe = v_blend(tiny, v_set(1), square);
+  const V sine = v_fma(square, v_fma(square, v_set(1.0 / 120), v_set(-1.0 / 6)), v_set(1));
+  const V cosine = v_fma(square, v_fma(square, v_set(1.0 / 720), v_set(-1.0 / 24)), v_set(0.5));
+  const V first = v_blend(tiny, sine, v_sin(x) / v_blend(tiny, v_set(1), x));
+  const V second = v_blend(tiny, cosine, 2.0 * s * s / safe);
+  const V a = v_fma(v[1], d[2], -(v[2] * d[1])), b = v_fma(v[2], d[0], -(v[0] * d[2]));
+  const V c = v_fma(v[0], d[1], -(v[1] * d[0]));
+  const V aa = v_fma(b, d[2], -(c * d[1])), bb = v_fma(c, d[0], -(a * d[2])), cc = v_fma(a, d[1], -(b * d[0]));
+  out[0] = v_fma(second, aa, v_fma(first, a, v[0]));
+  out[1] = v_fma(second, bb, v_fma(first, b, v[1]));
+  out[2] = v_fma(second, cc, v_fma(first, c, v[2]));
+}
+
 /* out = z moved by scale d. */
 AG_STEP_QUALIFIER void AG_STEP_FN(move)(AG_STEP_FLOW AG_STEP_SIZE const V *z, V scale, const V *d, V *out) {
   for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
@@ -24,6 +41,9 @@ AG_STEP_QUALIFIER void AG_STEP_FN(move)(AG_STEP_FLOW AG_STEP_SIZE const V *z, V 
     if (p.kind == AG_FACTOR_QUATERNION) {
       const V by[3] = {scale * d[p.d], scale * d[p.d + 1], scale * d[p.d + 2]};
       AG_STEP_FN(turn)(z + p.z, by, out + p.z);
+    } else if (p.kind == AG_FACTOR_IMAGE) {
+      const V by[3] = {scale * d[p.d], scale * d[p.d + 1], scale * d[p.d + 2]};
+      AG_STEP_FN(turn_image)(z + p.z, by, out + p.z);
     } else {
       for (int k = 0; k < p.n; k++) out[p.z + k] = v_fma(scale, d[p.d + k], z[p.z + k]);
     }
@@ -41,7 +61,7 @@ AG_STEP_QUALIFIER void AG_STEP_FN(tangent)(AG_STEP_FLOW AG_STEP_SIZE const V *z,
       w[0] = by * v_fma(q[3], r[2], v_fma(-q[2], r[3], v_fma(-q[1], r[0], q[0] * r[1])));
       w[1] = by * v_fma(-q[3], r[1], v_fma(-q[2], r[0], v_fma(q[1], r[3], q[0] * r[2])));
       w[2] = by * v_fma(-q[3], r[0], v_fma(q[2], r[1], v_fma(-q[1], r[2], q[0] * r[3])));
-    } else {
+    } else if (p.kind == AG_FACTOR_VECTOR) {
       for (int k = 0; k < p.n; k++) w[k] = r[k];
     }
   }

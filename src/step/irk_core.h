@@ -63,6 +63,11 @@ AG_STEP_QUALIFIER void AG_STEP_FN(dexp_inverse)(const V *e, V *v) {
   v[2] = v_fma(second, cc, v_fma(v_set(0.5), c, v[2]));
 }
 
+AG_STEP_QUALIFIER void AG_STEP_FN(turned)(ag_factor_kind kind, const V *x, const V *d, V *out) {
+  if (kind == AG_FACTOR_IMAGE) AG_STEP_FN(turn_image)(x, d, out);
+  else AG_STEP_FN(turn)(x, d, out);
+}
+
 /* by sum_j b_j k_j of coordinate r. */
 AG_STEP_QUALIFIER V AG_STEP_FN(moved)(AG_STEP_FLOW AG_STEP_SIZE double by, const V *k, int r) {
   V sum = v_set(0);
@@ -74,10 +79,10 @@ AG_STEP_QUALIFIER V AG_STEP_FN(moved)(AG_STEP_FLOW AG_STEP_SIZE double by, const
 AG_STEP_QUALIFIER void AG_STEP_FN(part)(AG_STEP_FLOW AG_STEP_SIZE const V *z, double by, const V *k, V *out) {
   for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
     const ag_factor p = AG_STEP_FACTOR(i);
-    if (p.kind == AG_FACTOR_QUATERNION) {
+    if (p.kind != AG_FACTOR_VECTOR) {
       V e[3];
       for (int r = 0; r < 3; r++) e[r] = AG_STEP_FN(moved)(AG_STEP_PASS by, k, p.d + r);
-      AG_STEP_FN(turn)(z + p.z, e, out + p.z);
+      AG_STEP_FN(turned)(p.kind, z + p.z, e, out + p.z);
     } else {
       for (int r = 0; r < p.n; r++) out[p.z + r] = z[p.z + r] + AG_STEP_FN(moved)(AG_STEP_PASS by, k, p.d + r);
     }
@@ -100,10 +105,10 @@ AG_STEP_QUALIFIER void AG_STEP_FN(point)(AG_STEP_FLOW AG_STEP_SIZE int i, const 
                                          V *out) {
   for (int f_ = 0; f_ < AG_STEP_N_FACTOR; f_++) {
     const ag_factor p = AG_STEP_FACTOR(f_);
-    if (p.kind == AG_FACTOR_QUATERNION) {
+    if (p.kind != AG_FACTOR_VECTOR) {
       V e[3];
       AG_STEP_FN(chart)(AG_STEP_PASS i, k, p.d, e);
-      AG_STEP_FN(turn)(middle + p.z, e, out + p.z);
+      AG_STEP_FN(turned)(p.kind, middle + p.z, e, out + p.z);
       continue;
     }
     for (int r = 0; r < p.n; r++) {
@@ -156,21 +161,23 @@ AG_STEP_QUALIFIER void AG_STEP_FN(shifted)(AG_STEP_FLOW AG_STEP_SIZE const V *J,
 
 /* Evaluates at this part of the step and factors. The derivative of an angular velocity by the rotation is J +
  * hat(Omega), where h Omega is about sum_j b_j k_j; that of D(d)^-1, small since the d_i are on both sides of 0, is
- * left out. */
-AG_STEP_QUALIFIER int AG_STEP_FN(matrices)(AG_STEP_FLOW AG_STEP_SIZE double at, V t, V h, const V *z, V *work) {
-  V *J = AG_IRK_J(work), *y = AG_IRK_POINT(work);
+ * left out. Lanes that are not open keep theirs: the estimate needs it. */
+AG_STEP_QUALIFIER int AG_STEP_FN(matrices)(AG_STEP_FLOW AG_STEP_SIZE VI open, double at, V t, V h, const V *z,
+                                           V *work) {
+  V *J = AG_IRK_J(work), *y = AG_IRK_POINT(work), *fresh = J + AG_STEP_M * AG_STEP_M;
   const V *k = AG_IRK_K(work);
   AG_STEP_FN(part)(AG_STEP_PASS z, at, k, y);
-  AG_STEP_JACOBIAN(v_fma(v_set(at), h, t), y, J)
-  for (int r = 0; r < AG_STEP_M * AG_STEP_M; r++) J[r] = h * J[r];
+  AG_STEP_JACOBIAN(v_fma(v_set(at), h, t), y, fresh)
+  for (int r = 0; r < AG_STEP_M * AG_STEP_M; r++) fresh[r] = h * fresh[r];
   for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
     const ag_factor p = AG_STEP_FACTOR(i);
     if (p.kind != AG_FACTOR_QUATERNION) continue;
-    V o[3], *B = J + p.d * AG_STEP_M + p.d;
+    V o[3], *B = fresh + p.d * AG_STEP_M + p.d;
     for (int r = 0; r < 3; r++) o[r] = AG_STEP_FN(moved)(AG_STEP_PASS 1, k, p.d + r);
     B[1] -= o[2], B[2] += o[1], B[AG_STEP_M] += o[2], B[AG_STEP_M + 2] -= o[0];
     B[2 * AG_STEP_M] -= o[1], B[2 * AG_STEP_M + 1] += o[0];
   }
+  for (int r = 0; r < AG_STEP_M * AG_STEP_M; r++) J[r] = v_blend(open, fresh[r], J[r]);
   for (int i = 0; i < AG_IRK_REALS; i++) {
     V *A = AG_IRK_BLOCK(work, i);
     AG_STEP_FN(shifted)(AG_STEP_PASS J, AG_IRK->mu[i], 0, A, 0);
@@ -222,6 +229,7 @@ AG_STEP_QUALIFIER V AG_STEP_FN(size)(AG_STEP_FLOW AG_STEP_SIZE const V *z, const
   for (int i = 0; i < AG_STEP_N; i++) largest = v_max(largest, v_abs(z[i]));
   for (int f_ = 0; f_ < AG_STEP_N_FACTOR; f_++) {
     const ag_factor p = AG_STEP_FACTOR(f_);
+    if (p.kind == AG_FACTOR_IMAGE) continue;
     for (int r = 0; r < (p.kind == AG_FACTOR_QUATERNION ? 3 : p.n); r++) {
       V size = p.kind == AG_FACTOR_QUATERNION ? v_set(1) : v_abs(z[p.z + r]), by = v_set(0);
       for (int i = 0; i < AG_IRK_S; i++) {
@@ -249,7 +257,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(stages)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, con
     for (int i = 1; i < AG_IRK_S; i++) k[i * AG_STEP_M + r] = k[r];
   }
   for (int round = 0; round < AG_IRK_ROUNDS && v_any(open); round++, at = mean) {
-    AG_STEP_GUARD(open, reason = AG_STEP_FN(matrices)(AG_STEP_PASS at, t, h, z, work);)
+    AG_STEP_GUARD(open, reason = AG_STEP_FN(matrices)(AG_STEP_PASS open, at, t, h, z, work);)
     for (int trial = 0; trial < AG_IRK_TRIALS && !reason && v_any(open); trial++) {
       AG_STEP_GUARD(open, reason = AG_STEP_FN(residuals)(AG_STEP_PASS t, h, z, work);)
       if (reason) break;
@@ -305,7 +313,11 @@ AG_STEP_QUALIFIER void AG_STEP_FN(estimate)(AG_STEP_FLOW AG_STEP_SIZE V h, const
     const ag_factor p = AG_STEP_FACTOR(f_);
     const V *q = z + p.z, *d = w + p.d;
     V *x = e + p.z;
-    if (p.kind != AG_FACTOR_QUATERNION) {
+    if (p.kind == AG_FACTOR_IMAGE) {
+      for (int r = 0; r < 3; r++) x[r] = v_fma(q[(r + 1) % 3], d[(r + 2) % 3], -(q[(r + 2) % 3] * d[(r + 1) % 3]));
+      continue;
+    }
+    if (p.kind == AG_FACTOR_VECTOR) {
       for (int r = 0; r < p.n; r++) x[r] = d[r];
       continue;
     }

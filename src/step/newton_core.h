@@ -48,6 +48,7 @@ AG_STEP_QUALIFIER VI AG_STEP_FN(is_small)(AG_STEP_FLOW AG_STEP_SIZE const V *z, 
   for (int i = 0; i < AG_STEP_N; i++) largest = v_max(largest, v_abs(z[i]));
   for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
     const ag_factor p = AG_STEP_FACTOR(i);
+    if (p.kind == AG_FACTOR_IMAGE) continue;
     for (int j = 0; j < (p.kind == AG_FACTOR_QUATERNION ? 3 : p.n); j++) {
       const V here = p.kind == AG_FACTOR_QUATERNION ? v_set(1) : v_abs(z[p.z + j]), moved = v_abs(h * k[p.d + j]);
       const V size = v_max(here, moved), limit = v_fma(v_set(AG_NEWTON_ROUNDING), largest, AG_NEWTON_SMALL * size);
