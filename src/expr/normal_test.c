@@ -2,6 +2,7 @@
  * The normal form: identities, random programs keep their values, a normal form is its own normal form. */
 #include "expr/graph_internal.h"
 #include "expr/random_program.h"
+#include "expr/residue.h"
 
 #include "check.h"
 
@@ -48,8 +49,8 @@ static void check_identities(void) {
   prints(squares, "1");
 }
 
-/* Values of at most 1e3 keep ten digits: a normal form is a few dozen operations, and cancels less than what it came
- * from, which itself may lose some digits. */
+/* Values of at most 1e3 keep eight digits: both forms are a few dozen operations on numbers up to 1e3, and what cancels
+ * in one of them may lose digits that the other keeps. */
 static void check_program(uint64_t seed, int *shorter) {
   uint64_t state = seed;
   program p;
@@ -85,12 +86,78 @@ static void check_program(uint64_t seed, int *shorter) {
   ag_graph_free(g);
 }
 
+/* ---- the same polynomial, written in other ways ---- */
+
+enum { ATOMS = 5, TERMS = 4 };
+
+static uint64_t dice(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return *state >> 33;
+}
+
+typedef struct term {
+  int number, power[ATOMS];
+} term;
+
+static ag_id build_term(const term *t, const ag_id *atoms, bool backwards) {
+  ag_id x = ag_num(g, t->number);
+  for (int i = 0; i < ATOMS; i++)
+    for (int k = 0, a = backwards ? ATOMS - 1 - i : i; k < t->power[a]; k++)
+      x = backwards ? ag_mul(g, atoms[a], x) : ag_mul(g, x, atoms[a]);
+  return x;
+}
+
+/* The terms in this order, or from the last one on. */
+static ag_id build_sum(const term *terms, const ag_id *atoms, bool backwards) {
+  ag_id x = ag_num(g, 0);
+  for (int i = 0; i < TERMS; i++) x = ag_add(g, x, build_term(&terms[backwards ? TERMS - 1 - i : i], atoms, backwards));
+  return x;
+}
+
+/* The difference of two texts of one polynomial has the normal form 0: in another order, with a zero added, times sin^2
+ * + cos^2, and with products left or multiplied out. Nothing becomes longer. Values stay the same without rounding, in
+ * the numbers of residue.h. */
+static void check_disguises(uint64_t seed) {
+  uint64_t state = seed;
+  term p[TERMS], q[TERMS];
+  g = ag_graph_create();
+  ag_id in[3];
+  for (int i = 0; i < 3; i++) in[i] = ag_input(g, (const char *[]){"a", "b", "x"}[i], 1, 1, AG_LEAF_REAL);
+  ag_id s = ag_apply1(g, AG_OP_SIN, in[2]), c = ag_apply1(g, AG_OP_COS, in[2]);
+  ag_id atoms[ATOMS] = {in[0], in[1], in[2], s, c};
+  for (int i = 0; i < TERMS; i++) {
+    p[i].number = 1 + (int)(dice(&state) % 7), q[i].number = -1 - (int)(dice(&state) % 7);
+    for (int k = 0; k < ATOMS; k++) p[i].power[k] = (int)(dice(&state) % 3), q[i].power[k] = (int)(dice(&state) % 2);
+  }
+  ag_id P = build_sum(p, atoms, false), Q = build_sum(q, atoms, false);
+  ag_id one = ag_add(g, ag_mul(g, s, s), ag_mul(g, c, c)), product = ag_mul(g, P, Q), spread = ag_num(g, 0);
+  for (int i = 0; i < TERMS; i++) spread = ag_add(g, spread, ag_mul(g, build_term(&p[i], atoms, true), Q));
+  ag_id pairs[][2] = {{P, build_sum(p, atoms, true)},
+                      {P, ag_sub(g, ag_add(g, P, Q), build_sum(q, atoms, true))},
+                      {P, ag_mul(g, P, one)},
+                      {product, spread},
+                      {ag_mul(g, product, one), spread}};
+  for (int i = 0; i < 5; i++) {
+    ag_id left = normal(pairs[i][0]), right = normal(pairs[i][1]);
+    AG_CHECK(ag_is_zero(g, normal(ag_sub(g, pairs[i][0], pairs[i][1]))));
+    AG_CHECK(ag_is_zero(g, normal(ag_sub(g, left, right))));
+    AG_CHECK(ag_normal_size(g, left) <= ag_normal_size(g, pairs[i][0]));
+    AG_CHECK(ag_normal_size(g, right) <= ag_normal_size(g, pairs[i][1]));
+    ag_id gaps[3] = {ag_sub(g, left, pairs[i][0]), ag_sub(g, right, pairs[i][1]), ag_sub(g, pairs[i][0], pairs[i][1])};
+    AG_CHECK(ag_residue_vanish(g, 3, in, 3, gaps));
+    ag_id different = ag_sub(g, ag_add(g, left, in[0]), pairs[i][1]);
+    AG_CHECK(!ag_residue_vanish(g, 3, in, 1, &different));
+  }
+  ag_graph_free(g);
+}
+
 int main(void) {
   int shorter = 0;
   g = ag_graph_create();
   check_identities();
   ag_graph_free(g);
   for (uint64_t seed = 1; seed <= 60; seed++) check_program(seed, &shorter);
-  AG_CHECK(shorter > 5);
+  AG_CHECK(shorter > 5); /* most random programs have nothing to simplify */
+  for (uint64_t seed = 1; seed <= 200; seed++) check_disguises(seed);
   return ag_check_report();
 }

@@ -15,6 +15,7 @@ import tempfile
 PROGRAM, MODELS, README, GOLDEN = sys.argv[1:5]
 ACCEPT = "--accept" in sys.argv
 wrong = []
+LONGER = {"routh_sphere": 9}  # characters above the textbook, which takes m out of the sum instead of naming it
 
 # Equations of motion by hand, in the names of the models, vectors as in the papers that the models cite.
 TEXTBOOK = {
@@ -32,8 +33,8 @@ TEXTBOOK = {
     "suslov": ["I11*Omega[1]' = -I13*Omega[1]*Omega[2] + chi[3]*Gamma[2] - chi[2]*Gamma[3]",
                "I22*Omega[2]' = I13*Omega[1]^2 + chi[1]*Gamma[3] - chi[3]*Gamma[1]"],
     # x' = l*v*cos(phi)*cos(th), th' = v*sin(phi): the momentum equation for v, J1 = J + Jr + 2*Jw
-    "snakeboard": ["(m*l^2*cos(phi)^2 + (J + Jr + 2*Jw)*sin(phi)^2)*v' = (m*l^2 - J - Jr - 2*Jw)*sin(phi)*cos(phi)*v*phi'"
-                   " + a*Jr*wr^2*sin(wr*t)*sin(phi), phi' = b*ww*cos(ww*t)"],
+    "snakeboard": ["(m*l^2*cos(phi)^2 + (J + Jr + 2*Jw)*sin(phi)^2)*v'"
+                   " = (m*l^2 - J - Jr - 2*Jw)*sin(phi)*cos(phi)*v*b*ww*cos(t*ww) + a*Jr*wr^2*sin(t*wr)*sin(phi)"],
     "roller_racer": None,  # in coordinates of its own: the file only
     "two_wheeled_cart": ["(m + 2*Iw/r^2)*u' = m*a*omega^2", "(J + m*a^2 + 2*Iw*b^2/r^2)*omega' = -m*a*u*omega"],
 }
@@ -59,6 +60,18 @@ def motion(equations):
     return [line[4:] for line in block.split("#\n", 1)[0].splitlines()]
 
 
+def helpers(equations, lines):
+    """The definitions of the helper names that the lines use, directly or not: they count as well."""
+    where = dict(re.findall(r"^#   (k\d+) = (.*)", equations, re.M))
+    used, left = [], re.findall(r"\bk\d+\b", " ".join(lines))
+    while left:
+        name = left.pop()
+        if name in where and name not in used:
+            used.append(name)
+            left += re.findall(r"\bk\d+\b", where[name])
+    return [where[name] for name in used]
+
+
 def compare(name, text):
     path = os.path.join(GOLDEN, name)
     if ACCEPT:
@@ -73,7 +86,8 @@ def check_equations(folder):
         text = show(model).split("# Derived equations\n")[-1]
         compare(name + ".txt", text)
         lines = motion(text)
-        if book and sum(map(len, lines)) > sum(map(len, book)):
+        lines += helpers(text, lines)
+        if book and sum(map(len, lines)) > sum(map(len, book)) + LONGER.get(name, 0):
             wrong.append(f"{name}: longer than the textbook:\n" + "\n".join(lines))
     for name in "chaplygin_sleigh", "routh_sphere":
         text = show(os.path.join(MODELS, name + ".nh"), "--latex", "--standalone")

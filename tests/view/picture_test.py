@@ -146,8 +146,8 @@ class Pictures(unittest.TestCase):
             arg, profile = sizes.split(":", 1)
             got = run(text.replace("\ndraw ", f"\nlet pic_profile({arg}) = {profile}\ndraw ", 1),
                       {"pic_z": f"pic_profile(hypot({touch}[1], {touch}[2]))", "pic_touch": touch})
-            # six steps of an iteration that contracts by a/L = 0.2
-            np.testing.assert_allclose(got["pic_z"], got["pic_touch"][:, 2], atol=1e-4, err_msg=name)
+            # the bowl is drawn to the sixth order: 3.2e-4 s^6 is left out, with s < 1.35 along this motion
+            np.testing.assert_allclose(got["pic_z"], got["pic_touch"][:, 2], atol=2.5e-3, err_msg=name)
 
 
 if __name__ == "__main__":
