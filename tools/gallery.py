@@ -179,7 +179,9 @@ def main():
     if chosen:
         return 0
     write(os.path.join(source, "docs", "gallery.md"), document(models, program))
-    viewed = subprocess.run([program, "help", "view"], capture_output=True, check=False).returncode == 0
+    # without Node.js the program is built without the page, and says so
+    viewed = subprocess.run([program, "view", models[0][0], "--t1", "1", "-o", os.path.join(folder, models[0][0] + ".html"),
+                             "--quiet"], capture_output=True, check=False).returncode == 0
     for name, (end, _) in rows(source).items() if viewed else ():
         ask(program, "view", name, "--t1", end, "-o", os.path.join(folder, name + ".html"), "--quiet")
     write(os.path.join(folder, "index.html"), page(models, program, folder, source, viewed))
