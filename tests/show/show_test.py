@@ -15,7 +15,7 @@ import tempfile
 PROGRAM, MODELS, README, GOLDEN = sys.argv[1:5]
 ACCEPT = "--accept" in sys.argv
 wrong = []
-LONGER = {"routh_sphere": 9}  # characters above the textbook, which takes m out of the sum instead of naming it
+LONGER = {"routh_sphere": 4}  # characters above the textbook, which takes m out of the sum instead of naming it
 
 # Equations of motion by hand, in the names of the models, vectors as in the papers that the models cite.
 TEXTBOOK = {
