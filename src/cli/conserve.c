@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * `anagyre conserve`: what is conserved, why, and how that is known. */
+#include <math.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -10,16 +11,22 @@ typedef struct args {
   ag_common common;
   bool brief;
   const char *potential, *at;
+  double confirm;
   long degree;
 } args;
 
-static void defaults(void *self) { ((args *)self)->degree = -1; }
+static void defaults(void *self) {
+  ((args *)self)->degree = -1;
+  ((args *)self)->confirm = (double)NAN;
+}
 
 static const ag_option options[] = {
     AG_OPTION(args, "potential", TEXT, potential, .arg = "V=EXPR", .preset = "",
               .doc = "another potential energy, an expression of coordinates, parameters and t"),
     AG_OPTION(args, "at", TEXT, at, .arg = "NAME=VALUE,...", .preset = "",
               .doc = "ranks where these coordinates have these values, the others being generic"),
+    AG_OPTION(args, "confirm", NUMBER, confirm, .arg = "TIME", .lo = -1e15, .hi = 1e15, .preset = "",
+              .doc = "run the model from its start to this time and report the drift of every quantity"),
     AG_OPTION(args, "degree", WHOLE, degree, .arg = "D", .lo = 0, .hi = 12, .preset = "4, less for large models",
               .doc = "degree in the coordinates of the integrals that are searched for"),
     AG_OPTION(args, "no-search", FLAG, brief, .doc = "do not search for further integrals"),
@@ -31,7 +38,7 @@ static const ag_option options[] = {
 
 static const ag_derive_options derive = {.growth = true};
 
-static void put_quantity(const ag_quantity *q, ag_text *out) {
+static void put_quantity(const ag_conservation *c, const ag_quantity *q, ag_text *out) {
   ag_text_printf(out, "  %-10s %-15s %s", ag_conserved_word(q->verdict), q->kind, q->name);
   if (q->formula) ag_text_printf(out, " = %s", q->formula);
   ag_text_char(out, '\n');
@@ -42,6 +49,8 @@ static void put_quantity(const ag_quantity *q, ag_text *out) {
     ag_text_printf(out, "  %-10s   proved: rate %.6g at a state, in [%.17g, %.17g]\n", "", q->rate, q->lo, q->hi);
   else if (q->proof == AG_PROOF_NUMERICAL)
     ag_text_printf(out, "  %-10s   not proved: 256-bit numbers, relative rate at most %.1e\n", "", q->bound);
+  if (!isnan(c->confirmed))
+    ag_text_printf(out, "  %-10s   drift in a run: %.2e up to t = %.6g\n", "", q->drift, c->confirmed);
 }
 
 static void write_text(const ag_model *m, const ag_conservation *c, ag_text *out) {
@@ -51,7 +60,7 @@ static void write_text(const ag_model *m, const ag_conservation *c, ag_text *out
                    c->dimension, c->rank_D, c->rank_R,
                    c->sampled ? " (sampled: the reaction is no polynomial in the velocities)" : "");
   }
-  for (int i = 0; i < c->n; i++) put_quantity(&c->at[i], out);
+  for (int i = 0; i < c->n; i++) put_quantity(c, &c->at[i], out);
   if (c->linear >= 0)
     ag_text_printf(out, "  searched   integrals linear in the velocities, coefficients of degree %d: %d\n",
                    c->linear_degree, c->linear);
@@ -75,7 +84,7 @@ static void json_state(ag_json *j, const ag_model *m, const ag_quantity *q) {
   ag_json_end(j, '}');
 }
 
-static void json_quantity(ag_json *j, const ag_model *m, const ag_quantity *q) {
+static void json_quantity(ag_json *j, const ag_model *m, const ag_conservation *c, const ag_quantity *q) {
   ag_json_begin(j, NULL, '{');
   ag_json_string(j, "name", q->name);
   ag_json_string(j, "kind", q->kind);
@@ -85,6 +94,7 @@ static void json_quantity(ag_json *j, const ag_model *m, const ag_quantity *q) {
   if (q->formula) ag_json_string(j, "formula", q->formula);
   if (q->proof == AG_PROOF_IDENTITY) ag_json_number(j, "error_bound", q->bound);
   if (q->proof == AG_PROOF_NUMERICAL) ag_json_number(j, "margin", q->bound);
+  if (!isnan(c->confirmed)) ag_json_number(j, "drift", q->drift);
   if (!strcmp(q->kind, "momentum")) {
     ag_json_string(j, "class", q->class);
     ag_json_begin(j, "generator", '{');
@@ -113,7 +123,7 @@ static void write_json(const ag_model *m, const ag_conservation *c) {
   ag_json_begin(&j, NULL, '{');
   ag_json_string(&j, "model", ag_model_name(m));
   ag_json_begin(&j, "quantities", '[');
-  for (int i = 0; i < c->n; i++) json_quantity(&j, m, &c->at[i]);
+  for (int i = 0; i < c->n; i++) json_quantity(&j, m, c, &c->at[i]);
   ag_json_end(&j, ']');
   ag_json_begin(&j, "reaction_annihilator", '{');
   if (c->rank_R >= 0) {
@@ -126,6 +136,7 @@ static void write_json(const ag_model *m, const ag_conservation *c) {
     ag_json_string(&j, "rank_D", NULL);
   }
   ag_json_end(&j, '}');
+  if (!isnan(c->confirmed)) ag_json_number(&j, "confirmed", c->confirmed);
   ag_json_begin(&j, "search", '{');
   if (c->linear >= 0) ag_json_whole(&j, "linear", c->linear);
   if (c->linear >= 0) ag_json_whole(&j, "linear_degree", c->linear_degree);
@@ -144,12 +155,16 @@ static void write_json(const ag_model *m, const ag_conservation *c) {
 static ag_status act(void *self) {
   const args *a = self;
   ag_status status;
+  if (a->potential && !isnan(a->confirm))
+    return ag_usage("conserve", "--confirm runs the model with its own potential: do not give --potential");
   anagyre_model *m = ag_open_derived(&a->common, &derive, &status);
   if (!m) return status;
   ag_conservation c;
   status = ag_conserve(
       &c, ag_api_ctx(m), ag_api_model(m), ag_api_system(m, &derive),
       &(ag_conserve_options){.search = !a->brief, .potential = a->potential, .at = a->at, .degree = (int)a->degree});
+  if (status == AG_OK && !isnan(a->confirm))
+    status = ag_conserve_confirm(&c, ag_api_ctx(m), ag_api_system(m, &derive), a->confirm);
   if (status == AG_OK && a->common.json) {
     write_json(ag_api_model(m), &c);
   } else if (status == AG_OK) {

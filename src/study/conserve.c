@@ -256,7 +256,7 @@ static void done(ag_conserving *v) {
 
 ag_status ag_conserve(ag_conservation *c, ag_ctx *ctx, ag_model *m, ag_system *sys, const ag_conserve_options *o) {
   ag_id lagrangian = 0;
-  *c = (ag_conservation){.arena = ag_arena_create(), .rank_D = -1, .rank_R = -1};
+  *c = (ag_conservation){.arena = ag_arena_create(), .rank_D = -1, .rank_R = -1, .confirmed = (double)NAN};
   ag_conserving v = {.c = c, .m = m, .sys = sys};
   if (o->potential) {
     ag_id V;

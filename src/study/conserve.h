@@ -26,6 +26,7 @@ typedef struct ag_quantity {
   double *state;       /* of a witness: the numbers of q, then of xi, as the model has them; SO3 nine */
   double t;
   const char *reason;
+  double drift;                   /* largest distance from its value at the start in a run that confirms */
   bool invariant, on_constraints; /* of a generator Z: Z(L) = 0; Z(L) = 0 on the constraints */
   bool keeps;                     /* it keeps the constraints */
   bool in_D, in_R;                /* Z is in D; the reaction does no work along it */
@@ -47,6 +48,7 @@ typedef struct ag_conservation {
   /* integrals found with coefficients that are polynomials of a degree: a(q).u + f(q), and quadratic ones (all, without
    * constants); -1: not searched */
   int linear, quadratic, linear_degree, quadratic_degree;
+  double confirmed; /* time up to which a run went; NaN: none was made */
 } ag_conservation;
 
 typedef struct ag_conserve_options {
@@ -60,6 +62,8 @@ AG_MUST_USE ag_status ag_conserve(ag_conservation *c, ag_ctx *ctx, ag_model *m, 
                                   const ag_conserve_options *o);
 /* `expect conserved`, with the parameters of `when`. */
 ag_status ag_conserve_expect(ag_ctx *ctx, ag_system *sys, const ag_expect *e, ag_verdict *v);
+/* Runs the model from its start to a time and records the drift of every quantity. */
+AG_MUST_USE ag_status ag_conserve_confirm(ag_conservation *c, ag_ctx *ctx, ag_system *sys, double time);
 void ag_conservation_done(ag_conservation *c);
 const char *ag_conserved_word(ag_conserved v);
 const char *ag_proof_word(ag_proof p); /* NULL: none */

@@ -381,6 +381,13 @@ class Conserve(Case):
         r, _ = self.quantities("chaplygin_top", "--degree", "2")
         self.assertEqual((r["search"]["linear"], r["search"]["quadratic"]), (0, 2))
 
+    def test_confirm(self):
+        r, q = self.quantities("chaplygin_ball", "--no-search", "--confirm", "20")
+        self.assertEqual(r["confirmed"], 20)
+        for x in q.values():  # tolerance 1e-12 per step, some hundred steps; the others move by more than 1e-3
+            self.assertTrue(x["drift"] < 1e-9 if x["conserved"] == "yes" else x["drift"] > 1e-3, x)
+        self.anagyre("conserve", "affine_particle", "--confirm", "1", "--potential", "V=z", code=2)
+
     def test_expectations(self):
         path = self.path("c.nh")
         with open(path, "w", encoding="utf-8") as file:
