@@ -147,7 +147,7 @@ static bool advance(run *r, double *t1, ag_end *end) {
     bool accepted = ag_control_judge(&r->control, m->method, step, good ? error[0] : NAN, &next);
     if (!accepted && good && r->smooth != 0 && fabs(step) <= 4 * ag_trajectory_nothing(r))
       accepted = true; /* across a corner */
-    if (accepted && strides(r, step, true, &next)) accepted = false;
+    if (m->pulse && accepted && strides(r, step, true, &next)) accepted = false;
     if (accepted) {
       *t1 = target;
       r->step = step;
@@ -357,6 +357,6 @@ ag_end ag_trajectory_step(run *r) {
     recall_signs(r);
     return AG_END_TIME;
   }
-  ag_slide_project(&r->m, r->t, r->m.z);
+  if (r->m.switches) ag_slide_project(&r->m, r->t, r->m.z);
   return AG_END_TIME;
 }

@@ -15,7 +15,7 @@ void ag_mover_full(ag_mover *m, double t, const double *z, const double *c, doub
   else ag_work_full(m->work, t, z, c, x);
 }
 
-int ag_mover_branch(ag_mover *m, double t, const double *z, const double *c, double *dz) {
+static inline int on_branch(ag_mover *m, double t, const double *z, const double *c, double *dz) {
   m->n_rhs++;
   if (m->fused) {
     unsigned long long fail = 0;
@@ -27,9 +27,14 @@ int ag_mover_branch(ag_mover *m, double t, const double *z, const double *c, dou
                    : ag_work_rhs(m->work, t, z, c, dz);
 }
 
+int ag_mover_branch(ag_mover *m, double t, const double *z, const double *c, double *dz) {
+  return on_branch(m, t, z, c, dz);
+}
+
 int ag_mover_rhs(void *self, double t, const double *z, double *dz) {
   ag_mover *m = self;
-  int trouble = ag_switch_slides(m) ? ag_slide_rhs(m, t, z, dz) : ag_mover_branch(m, t, z, m->c, dz);
+  bool slides = m->switches && m->switches->n_slide;
+  int trouble = slides ? ag_slide_rhs(m, t, z, dz) : on_branch(m, t, z, m->c, dz);
   if (trouble) m->trouble = trouble;
   return trouble;
 }
