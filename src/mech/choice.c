@@ -50,19 +50,21 @@ static ag_id bare(ag_graph *g, ag_id s, int *sign) {
 
 /* The sign of b - a on the current branch (a 0: of b). */
 static ag_id branch_of(ag_choices *f, ag_id a, ag_id b) {
+  enum { FORMS = 3 };
   ag_graph *g = f->g;
-  int sign = 1, other = -1;
-  ag_id s = bare(g, a ? ag_sub(g, b, a) : b, &sign), back = bare(g, a ? ag_sub(g, a, b) : ag_neg(g, b), &other);
-  for (int i = 0; i < f->n; i++) {
-    if (f->s[i] == s) return sign > 0 ? f->branch[i] : ag_neg(g, f->branch[i]);
-    if (f->s[i] == back) return other > 0 ? f->branch[i] : ag_neg(g, f->branch[i]);
-  }
+  int sign[FORMS] = {1, -1};
+  ag_id s[FORMS] = {bare(g, a ? ag_sub(g, b, a) : b, &sign[0]), bare(g, a ? ag_sub(g, a, b) : ag_neg(g, b), &sign[1])};
+  sign[2] = -sign[0];
+  s[2] = bare(g, ag_neg(g, s[0]), &sign[2]);
+  for (int i = 0; i < f->n; i++)
+    for (int k = 0; k < FORMS; k++)
+      if (f->s[i] == s[k]) return sign[k] > 0 ? f->branch[i] : ag_neg(g, f->branch[i]);
   AG_PUSH(f->branch, f->n, f->cap);
   AG_PUSH(f->s, f->n, f->cap_s);
-  f->s[f->n] = s;
+  f->s[f->n] = s[0];
   f->branch[f->n] = ag_input(g, ag_arena_printf(f->arena, "branch %d", f->n + 1), 1, 1, AG_LEAF_REAL);
   f->n++;
-  return sign > 0 ? f->branch[f->n - 1] : ag_neg(g, f->branch[f->n - 1]);
+  return sign[0] > 0 ? f->branch[f->n - 1] : ag_neg(g, f->branch[f->n - 1]);
 }
 
 /* The node x with its choice read from a branch. */
