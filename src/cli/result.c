@@ -147,6 +147,10 @@ void ag_result_remarks(ag_ctx *ctx, const ag_outcome *o) {
   static const double LIMITED = 2.5; /* explicit methods become unstable from 3 to 6 on */
   const ag_run_result *r = o->result;
   if (r->at_rest) ag_ctx_note(ctx, (ag_pos){0}, "the start is at rest in an equilibrium: nothing moves by itself");
+  if (r->pointwise)
+    ag_ctx_warn(ctx, (ag_pos){0},
+                "with multipliers steps do not end where the equations switch (if, abs, sign, min, max), and nothing "
+                "slides: accuracy is lost there. Velocities that are eliminated have no such limit");
   if (r->stiffness > LIMITED && r->end != AG_END_STEPS)
     ag_ctx_note(ctx, (ag_pos){0},
                 "the steps are limited by stability (step size times largest eigenvalue is about %.2g): the equations "

@@ -532,6 +532,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   result->atol = r.control.atol;
   if (!trouble && !o->from) result->at_rest = ag_remark_rest(&r, x0);
   result->end = trouble ? ag_trajectory_trouble(trouble) : loop(&r);
+  result->pointwise = r.m.full && ag_system_dims(sys)->switches;
   keep_checkpoint(&r);
   finish(&r, r.record[0]);
   explain(&r, x0);

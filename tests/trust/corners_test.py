@@ -199,6 +199,9 @@ def kink(folder):
     got = run(model, "--t1", "100")
     times(got["events"]["zero"], zeros, "kink")
     check(got["energy_drift"] < 1e-10, f"energy over a kink: {got['energy_drift']}")
+    check(not any("switch" in w["message"] for w in got["warnings"]), f"kink: {got['warnings']}")
+    got = run(model, "--t1", "10", "--closure", "multipliers")
+    check(any("do not end where the equations switch" in w["message"] for w in got["warnings"]), f"kink: {got['warnings']}")
     got = run(model, "--t1", "-100")
     times([-t for t in got["events"]["zero"]], zeros, "kink, backwards")
     got = run(model, "--t1", "100", "--method", "rk4", "--dt", "0.1")  # exact on each piece
