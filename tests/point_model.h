@@ -22,7 +22,8 @@ static inline point point_model(double x0, double v0) {
   p.x = p.m->coords[k].q, p.v = p.m->coords[k].xi, p.t = p.m->t;
   AG_MODEL_PUSH(p.m, starts, ((ag_start){false, k, -1, -1, ag_num(p.g, x0), {0}}));
   AG_MODEL_PUSH(p.m, starts, ((ag_start){true, k, -1, -1, ag_num(p.g, v0), {0}}));
-  p.m->lagrangian = ag_mul(p.g, ag_num(p.g, 0.5), ag_mul(p.g, p.v, p.v));
+  ag_id half = ag_num(p.g, 0.5), square = ag_mul(p.g, p.v, p.v);
+  p.m->lagrangian = ag_mul(p.g, half, square);
   return p;
 }
 

@@ -53,7 +53,9 @@ static ag_id branch_of(ag_choices *f, ag_id a, ag_id b) {
   enum { FORMS = 3 };
   ag_graph *g = f->g;
   int sign[FORMS] = {1, -1};
-  ag_id s[FORMS] = {bare(g, a ? ag_sub(g, b, a) : b, &sign[0]), bare(g, a ? ag_sub(g, a, b) : ag_neg(g, b), &sign[1])};
+  ag_id s[FORMS];
+  s[0] = bare(g, a ? ag_sub(g, b, a) : b, &sign[0]);
+  s[1] = bare(g, a ? ag_sub(g, a, b) : ag_neg(g, b), &sign[1]);
   sign[2] = -sign[0];
   s[2] = bare(g, ag_neg(g, s[0]), &sign[2]);
   for (int i = 0; i < f->n; i++)
