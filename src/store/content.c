@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What is in a log, and where: an index of its rows in the order of the file, times of events, members of a batch.
  * Nothing about the bytes is taken for granted: a frame that does not fit ends the log. */
+#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -106,6 +107,7 @@ static int by_place(const void *a, const void *b) {
 void ag_log_read(int fd, ag_log_content *c) {
   *c = (ag_log_content){0};
   c->good = ag_log_scan(fd, take, c);
+  if (c->good < 0) c->trouble = errno ? errno : EIO;
   for (long m = 0; m < c->n_member && !c->points; m++) /* a row for each member: its end */
     add_part(c, m, 0, 1, c->ends[m] ? c->ends[m] + (off_t)sizeof(ag_log_end) : -1);
   if (c->n_part) qsort(c->parts, (size_t)c->n_part, sizeof *c->parts, by_place);

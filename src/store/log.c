@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The frames of a log. A log is a sequence of frames, each complete or ignored. A checksum covers kind, length,
  * position and payload, so that neither a torn write nor the bytes of an older file are taken for data. */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,22 +57,31 @@ bool ag_log_signed(int fd) {
 
 off_t ag_log_scan(int fd, ag_log_visit visit, void *self) {
   struct stat s;
-  if (!ag_log_signed(fd) || fstat(fd, &s)) return 0;
+  errno = 0;
+  if (!ag_log_signed(fd)) return errno ? -1 : 0;
+  if (fstat(fd, &s)) return -1;
+  int trouble = 0;
   off_t at = 16;
   size_t room = 0;
   char *payload = NULL;
   head h;
-  while (ag_file_read_at(fd, &h, sizeof h, at) == sizeof h && h.mark == MARK && h.length <= MAX_FRAME) {
+  for (;;) {
+    size_t n = ag_file_read_at(fd, &h, sizeof h, at);
+    if (n < sizeof h) trouble = errno; /* 0: the end of the log */
+    if (n < sizeof h || h.mark != MARK || h.length > MAX_FRAME) break;
     off_t from = at + (off_t)sizeof h;
     if ((off_t)h.length > s.st_size - from) break;
     if (h.length > room) {
       room = (size_t)h.length;
       payload = ag_heap_grow(payload, room);
     }
-    if (ag_file_read_at(fd, payload, (size_t)h.length, from) != h.length || checksum(&h, at, payload) != h.check) break;
+    n = ag_file_read_at(fd, payload, (size_t)h.length, from);
+    if (n < h.length) trouble = errno;
+    if (n < h.length || checksum(&h, at, payload) != h.check) break;
     if (!visit(self, (int)h.kind, payload, (size_t)h.length, from)) break;
     at = from + (off_t)h.length;
   }
   free(payload);
-  return at;
+  errno = trouble;
+  return trouble ? -1 : at;
 }

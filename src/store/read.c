@@ -55,7 +55,9 @@ static bool take_log(ag_archive *s, int fd, const char *path, ag_text *trouble) 
   if (format > AG_STORE_FORMAT)
     ag_text_printf(trouble, "the log of %s has format %ld, but this version reads up to %d: use a newer anagyre", path,
                    format, AG_STORE_FORMAT);
-  bool good = format >= 1 && format <= AG_STORE_FORMAT && c->width && ag_log_is_newer(c, path) && ag_log_members(fd, c);
+  if (c->trouble) ag_text_printf(trouble, "cannot read the log of %s: %s", path, strerror(c->trouble));
+  bool good = !c->trouble && format >= 1 && format <= AG_STORE_FORMAT && c->width && ag_log_is_newer(c, path) &&
+              ag_log_members(fd, c);
   if (!good) {
     ag_log_content_done(c);
     (void)ag_file_close(fd);
@@ -133,7 +135,9 @@ bool ag_archive_recover(const char *path, ag_text *trouble) {
     good = false;
   } else if (fd >= 0) {
     ag_log_read(fd, &c);
-    if (c.width && ag_fields_get_integer(&c.fields, "@format", 0) == AG_STORE_FORMAT &&
+    why = c.trouble;
+    good = !why;
+    if (good && c.width && ag_fields_get_integer(&c.fields, "@format", 0) == AG_STORE_FORMAT &&
         ag_log_is_newer(&c, ag_text_cstr(&real)))
       good = ag_store_put(ag_text_cstr(&real), fd, NULL, &why);
     if (!good) ag_text_printf(trouble, "cannot write %s: %s", path, strerror(why));

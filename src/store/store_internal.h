@@ -43,7 +43,7 @@ bool ag_log_signed(int fd); /* does the file begin as a log does? */
 /* Appends a frame to bytes that will be written to the log from byte `at` on. */
 void ag_log_frame(ag_text *bytes, off_t at, int kind, const void *payload, size_t n);
 /* Visits complete frames in order and stops at the first one that is torn or corrupt, or when visit returns false. at:
- * where the payload is. Returns the number of valid bytes (0: not a log). */
+ * where the payload is. Returns the number of valid bytes (0: not a log); -1 with errno: it could not be read. */
 typedef bool (*ag_log_visit)(void *self, int kind, const char *payload, size_t n, off_t at);
 off_t ag_log_scan(int fd, ag_log_visit visit, void *self);
 
@@ -58,7 +58,8 @@ typedef struct ag_log_content {
   ag_fields fields;
   int width, n_event;
   long n_row, *event_count;
-  off_t good; /* valid bytes */
+  off_t good;  /* valid bytes */
+  int trouble; /* errno: the log could not be read to its end; 0: it was */
   int n_part, cap_part;
   ag_log_part *parts; /* in the order of the file */
   int n_pairs, cap_pairs;

@@ -49,8 +49,8 @@ bool ag_store_put(const char *path, int log, const ag_fields *changes, int *trou
   ag_text name = {0};
   ag_log_read(log, &c);
   if (changes) ag_fields_merge(&c.fields, changes);
-  errno = 0;
-  int fd = ag_log_members(log, &c) ? ag_file_temporary(path, &name) : -1;
+  errno = c.trouble; /* a log that cannot be read is no short one */
+  int fd = !c.trouble && ag_log_members(log, &c) ? ag_file_temporary(path, &name) : -1;
   *trouble = fd < 0 ? (errno ? errno : EIO) : 0;
   bool good = fd >= 0 && ag_h5_write(name.s, fd, &c, log, trouble);
   if (fd >= 0) (void)ag_file_close(fd); /* forced to disk already */
