@@ -24,7 +24,7 @@ MODELS = [
     ("cylinder_ball", "--t1 1.7"),  # affine
     ("rattleback", "--t1 2"),
     ("heavy_top", "--t1 0.7"),
-    ("spherical_pendulum", "--t1 1.2"),
+    ("spherical_pendulum", "--t1 0.9"),
     ("driven_blade", "--t1 2"),  # depends on time
     ("sliding_disk", "--t1 3"),  # friction
 ]
