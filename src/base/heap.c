@@ -344,13 +344,22 @@ void ag_heap_let_go(void (*release)(void *what), void *what) {
   }
 }
 
+/* The number of a file in the place of a pointer. */
+static void *as_pointer(int fd) {
+  union {
+    intptr_t number;
+    void *pointer;
+  } both = {.number = fd};
+  return both.pointer;
+}
+
 static void close_file(void *what) { close((int)(intptr_t)what); }
 
 void ag_heap_hold_file(int fd) {
-  if (fd >= 0) ag_heap_hold(close_file, (void *)(intptr_t)fd);
+  if (fd >= 0) ag_heap_hold(close_file, as_pointer(fd));
 }
 
-void ag_heap_let_go_file(int fd) { ag_heap_let_go(close_file, (void *)(intptr_t)fd); }
+void ag_heap_let_go_file(int fd) { ag_heap_let_go(close_file, as_pointer(fd)); }
 
 /* ---- guarded calls ---- */
 

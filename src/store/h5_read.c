@@ -270,6 +270,15 @@ static off_t size_of(const char *path, ag_text *trouble) {
   return -1;
 }
 
+/* The number of a file in the place of a pointer. */
+static void *as_pointer(hid_t file) {
+  union {
+    intptr_t number;
+    void *pointer;
+  } both = {.number = (intptr_t)file};
+  return both.pointer;
+}
+
 static void close_file(void *file) { H5Fclose((hid_t)(intptr_t)file); }
 
 /* Opens a file for reading, held by the heap. Closing it closes all that was opened in it. */
@@ -279,12 +288,12 @@ static hid_t open_file(const char *path) {
       H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0)
     file = H5Fopen(path, H5F_ACC_RDONLY, access);
   if (access >= 0) H5Pclose(access);
-  if (file >= 0) ag_heap_hold(close_file, (void *)(intptr_t)file);
+  if (file >= 0) ag_heap_hold(close_file, as_pointer(file));
   return file;
 }
 
 static void let_go(hid_t file) {
-  ag_heap_let_go(close_file, (void *)(intptr_t)file);
+  ag_heap_let_go(close_file, as_pointer(file));
   H5Fclose(file);
 }
 

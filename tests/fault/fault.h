@@ -83,6 +83,7 @@ static bool prepare(const char *folder, arm_fault *how) {
   if (!f || !wrong) return false;
   fputs(MODEL, f);
   fputs("model wrong\nparam m = 1, m = 2\nconfig x in R\nlagrangian m*xx'^2\n", wrong);
-  return !fclose(f) & !fclose(wrong);
+  bool good = !fclose(f);
+  return !fclose(wrong) && good;
 }
 #endif
