@@ -35,7 +35,11 @@ static inline void check_closures(ag_system *sys) {
     for (int i = 0; i < ag_system_dims(sys)->xi; i++) size = fmax(size, fabs(b[i]));
     for (int i = 0; i < ag_system_dims(sys)->xi; i++) AG_CHECK_NEAR(a[i] / size, b[i] / size, 1e-13 * condition);
     /* dE/dt along the motion */
-    double rate = ag_work_energy_rate(w, t, x), h = 1e-5, E[2];
+    double rate = ag_work_energy_rate(w, t, x), h = 1e-5, E[2], power;
+    if (ag_system_power(sys)) { /* through the eliminated form */
+      AG_CHECK(ag_work_role(w, AG_ROLE_POWER, t, z, c, &power) == AG_FINE);
+      AG_CHECK_NEAR(power / (size * size), rate / (size * size), 1e-13 * condition);
+    }
     ag_work_rhs_full(w, t, x, dx);
     for (int s = 0; s < 2; s++) {
       for (int i = 0; i < n_x; i++) y[i] = x[i] + (s ? -h : h) * dx[i];

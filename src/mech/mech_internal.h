@@ -90,6 +90,8 @@ struct ag_system {
   ag_id mass, force, kappa;  /* B^T M B (0: see M_at), right-hand side, its lower part with AG_ELIM_SADDLE */
   ag_id momentum;            /* B^T p, linear in u up to a part without it */
   ag_id rates;               /* u' */
+  ag_id *p_of_u, *brace;     /* per coordinate: p(q, u, t); ad*_xi p + dbar l + F - p' at fixed u; NULL: xi is u */
+  ag_id power;               /* F.xi - l_t, in (q, xi, t) */
   ag_id *reaction;           /* S^T lambda per coordinate, NULL without constraints */
   ag_growth growth;
 };

@@ -101,6 +101,7 @@ static void eliminated(derive *d, const ag_id *gradient) {
   for (int i = 0; i < nc; i++)
     brace[i] = ag_sub(g, ag_add(g, ag_add(g, coadjoint(d, i, p[i], d->velocity[i]), lq[i]), F[i]), rate[i]);
   sys->xi_of_u = d->velocity;
+  sys->p_of_u = p, sys->brace = brace;
   ag_id rates = 0;
   if (n_in) {
     ag_reverse(g, nc, d->velocity, brace, n_in, sys->u_inputs, part);
@@ -209,6 +210,7 @@ static void balance(derive *d) {
   outs[4] = rows;
   if (rows) ag_substitute(g, d->nc, d->xi, zeros, 1, &outs[4]);
   ag_role_make(sys, AG_ROLE_BALANCE, rows ? 5 : 4, outs);
+  sys->power = ag_sub(g, power, outs[2]);
   sys->energy_law = law_of(d, rows ? outs[4] : 0, outs[2], power);
 }
 

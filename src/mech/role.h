@@ -50,4 +50,7 @@ const ag_tape *ag_system_jacobian(ag_system *sys);
 /* The same for the role TURN_JACOBIAN: an image R^T c moves with its rotation, delta c = c x eta, and has no rows and
  * columns of its own. */
 const ag_tape *ag_system_turn_jacobian(ag_system *sys);
+/* Makes the role POWER unless it exists. NULL: energy is conserved, or a force reads forces of constraint, or no
+ * velocity is eliminated. Extends the graph. */
+const ag_tape *ag_system_power(ag_system *sys);
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * The work done in a motion whose energy is not conserved: W = int P dt, P = F.xi - l_t - s.lambda = dE/dt. Each step
- * is integrated by Gauss's rule with five points on its dense output, so that W depends on the motion alone, not on E:
- * E - E0 = W checks one against the other. Points cost several right-hand sides each, so only the first steps of a long
- * run are measured. While the motion slides along a switching surface, the force is whatever keeps it there, and the
- * change of energy is taken for its work. */
+ * is integrated on its dense output (power_core.h), so that W depends on the motion alone, not on E: E - E0 = W checks
+ * one against the other. Points cost a right-hand side each, so only the first steps of a long run are measured. While
+ * the motion slides along a switching surface, the force is whatever keeps it there, and the change of energy is taken
+ * for its work. */
 #include <math.h>
 
+#include "expr/vmath.h"
 #include "run/trajectory.h"
 
 enum { MEASURED = 20000 }; /* steps */
@@ -19,25 +20,32 @@ static double energy_at(run *r, double t, double theta) {
   return ag_work_energy(m->work, t, m->x, NULL);
 }
 
+/* The power on the dense output: by the role POWER where there is one, else through the multipliers. */
+static double power_at(ag_mover *m, double theta, double t) {
+  double power;
+  m->method->interpolate(m->method, m->n, theta, m->z, m->space, m->zt);
+  if (!m->full && ag_system_role(m->sys, AG_ROLE_POWER))
+    return ag_work_role(m->work, AG_ROLE_POWER, t, m->zt, m->c, &power) ? NAN : power;
+  ag_mover_full(m, t, m->zt, m->c, m->x);
+  return ag_work_energy_rate(m->work, t, m->x);
+}
+
+#define AG_POWER_OF ag_mover *a
+#define AG_POWER_AT(a, theta, t) power_at(a, theta, t)
+#include "run/power_core.h"
+
 void ag_balance_add(run *r, double t, double h, double t1) {
-  static const double node[5] = {0.046910077030668004, 0.23076534494715845, 0.5, 0.7692346550528415,
-                                 0.9530899229693320},
-                      weight[5] = {0.11846344252809454, 0.23931433524968324, 0.28444444444444444, 0.23931433524968324,
-                                   0.11846344252809454};
   ag_mover *m = &r->m;
-  double sum = 0, part = t1 - t;
+  double part = t1 - t, done;
   if (ag_switch_slides(m)) {
     double before = energy_at(r, t, 0);
-    r->res->work += energy_at(r, t1, part / h) - before;
-    return;
+    done = energy_at(r, t1, part / h) - before;
+  } else if (m->fused && ag_fused_has(m->fused, AG_FUSED_POWER)) {
+    ag_mover_power(m, t, h, part, &done);
+  } else {
+    done = power_over(m, t, h, part);
   }
-  for (int i = 0; i < 5; i++) {
-    double s = t + node[i] * part;
-    m->method->interpolate(m->method, m->n, node[i] * part / h, m->z, m->space, m->zt);
-    ag_mover_full(m, s, m->zt, m->c, m->x);
-    sum = fma(weight[i], ag_work_energy_rate(m->work, s, m->x), sum);
-  }
-  r->res->work = fma(part, sum, r->res->work);
+  r->res->work += done;
 }
 
 void ag_balance_mark(run *r) {

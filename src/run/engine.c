@@ -66,6 +66,13 @@ static void fused_interpolate(const ag_stepper *s, int n, double theta, const do
   ag_fused_interpolate(m->fused, &a);
 }
 
+void ag_mover_power(ag_mover *m, double t, double h, double part, double *done) {
+  unsigned long long fail = 0;
+  ag_fused_args a = arguments(m, &t, &h, m->z, m->z1, m->space, &fail);
+  a.part = &part, a.prep_power = m->prep_power, a.out = m->zt, a.done = done;
+  ag_fused_power(m->fused, &a);
+}
+
 ag_fused *ag_mover_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build,
                           ag_text *reason) {
   ag_fused_spec spec = {.method = method};
@@ -78,6 +85,7 @@ ag_fused *ag_mover_kernel(const ag_system *sys, const ag_stepper *method, bool c
 void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core) {
   s->tape = ag_system_role(sys, core ? AG_ROLE_CORE : AG_ROLE_RHS);
   s->jacobian = s->method->needs & AG_NEEDS_JACOBIAN ? ag_system_role(sys, AG_ROLE_TURN_JACOBIAN) : NULL;
+  s->power = core || s->march ? NULL : ag_system_role(sys, AG_ROLE_POWER);
   s->name = ag_model_name(ag_system_model(sys));
   s->n = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
   s->n_norm = ag_system_dims(sys)->core;
@@ -101,6 +109,7 @@ void ag_mover_use(ag_mover *m, const double *params, const ag_fused *fused) {
   m->fused = fused;
   m->prep = ag_mover_prep(fused, AG_FUSED_RHS, params);
   m->prep_jacobian = ag_mover_prep(fused, AG_FUSED_JACOBIAN, params);
+  m->prep_power = ag_mover_prep(fused, AG_FUSED_POWER, params);
   m->own = *m->method;
   m->own.step = fused_step;
   m->own.dense = fused_dense;

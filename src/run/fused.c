@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 
-enum { ENTRY_STEP, ENTRY_DENSE, ENTRY_INTERPOLATE, ENTRY_MARCH = 0, ENTRY_LOCATE, N_ENTRY = 3 };
+enum { ENTRY_STEP, ENTRY_DENSE, ENTRY_INTERPOLATE, ENTRY_POWER, ENTRY_MARCH = 0, ENTRY_LOCATE };
 enum { MAX_TEXT = 16 };
 
 struct ag_fused {
@@ -41,6 +41,15 @@ static const char locate_text[] =
     ;
 static const char root_text[] =
 #include "root_core_text.inc"
+    ;
+static const char power_flow_text[] =
+#include "power_flow_core_text.inc"
+    ;
+static const char power_text[] =
+#include "power_core_text.inc"
+    ;
+static const char power_entry_text[] =
+#include "power_entry_core_text.inc"
     ;
 static const char locate_entry_text[] =
 #include "locate_entry_core_text.inc"
@@ -120,7 +129,8 @@ static void add_text(parts *p, const char *text) { p->texts[p->unit.n_text++] = 
 static void add_tapes(parts *p, const ag_fused_spec *s, int *where) {
   const ag_unit_tape all[AG_FUSED_TAPES] = {[AG_FUSED_RHS] = {"f", s->tape, s->method->n_stage + 2, true, false},
                                             [AG_FUSED_JACOBIAN] = {"jacobian", s->jacobian, 1, false, false},
-                                            [AG_FUSED_WATCH] = {"g", s->watch, 4, false, s->march}};
+                                            [AG_FUSED_WATCH] = {"g", s->watch, 4, false, s->march},
+                                            [AG_FUSED_POWER] = {"power", s->power, 1, false, false}};
   for (int i = 0; i < AG_FUSED_TAPES; i++) {
     where[i] = all[i].tape ? p->unit.n_tape : -1;
     if (all[i].tape) p->tapes[p->unit.n_tape++] = all[i];
@@ -143,19 +153,22 @@ static void add_texts(parts *p, const ag_fused_spec *s) {
     if (s->watch) add_text(p, look_text), add_text(p, watch_text);
     add_text(p, march_text);
     if (s->locate) add_text(p, locate_text), add_text(p, root_text), add_text(p, locate_entry_text);
-  } else add_text(p, step_text);
+  } else {
+    add_text(p, step_text);
+    if (s->power) add_text(p, power_flow_text), add_text(p, power_text), add_text(p, power_entry_text);
+  }
   p->unit.texts = p->texts;
 }
 
 static void parts_init(parts *p, const ag_fused_spec *s, int *where) {
-  static const char *const of_step[] = {"ag_step", "ag_dense", "ag_interpolate"};
+  static const char *const of_step[] = {"ag_step", "ag_dense", "ag_interpolate", "ag_power"};
   static const char *const of_march[] = {"ag_march", "ag_locate"};
   *p = (parts){0};
   ag_text_printf(&p->comment, "%s: %s fused with the right-hand side (%d components)", s->name, s->method->name, s->n);
   add_tapes(p, s, where);
   add_texts(p, s);
   p->unit.comment = ag_text_cstr(&p->comment);
-  p->unit.n_entry = !s->march ? 3 : s->locate ? 2 : 1;
+  p->unit.n_entry = !s->march ? 3 + (s->power != NULL) : s->locate ? 2 : 1;
   p->unit.entries = s->march ? of_march : of_step;
   p->unit.args = (ag_abi){"AG_FUSED_ABI", "ag_fused_args", AG_FUSED_ABI, sizeof(ag_fused_args)};
 }
@@ -193,6 +206,8 @@ void ag_fused_free(ag_fused *f) {
 
 int ag_fused_lanes(const ag_fused *f) { return ag_unit_lanes(f->unit); }
 
+bool ag_fused_has(const ag_fused *f, ag_fused_tape tape) { return f->tape[tape] >= 0; }
+
 int ag_fused_n_prep(const ag_fused *f, ag_fused_tape tape) {
   return f->tape[tape] < 0 ? 0 : ag_unit_n_prep(f->unit, f->tape[tape]);
 }
@@ -214,5 +229,6 @@ static void call(const ag_fused *f, int entry, ag_fused_args *a) {
 void ag_fused_step(const ag_fused *f, ag_fused_args *a) { call(f, ENTRY_STEP, a); }
 void ag_fused_dense(const ag_fused *f, ag_fused_args *a) { call(f, ENTRY_DENSE, a); }
 void ag_fused_interpolate(const ag_fused *f, ag_fused_args *a) { call(f, ENTRY_INTERPOLATE, a); }
+void ag_fused_power(const ag_fused *f, ag_fused_args *a) { call(f, ENTRY_POWER, a); }
 void ag_fused_march(const ag_fused *f, ag_fused_args *a) { call(f, ENTRY_MARCH, a); }
 void ag_fused_locate(const ag_fused *f, ag_fused_args *a) { call(f, ENTRY_LOCATE, a); }

@@ -12,6 +12,7 @@ typedef struct ag_fused ag_fused;
 /* What to fuse. z has n components, of which the first n_norm count in the error norm. */
 typedef struct ag_fused_spec {
   const ag_tape *tape, *jacobian; /* the right-hand side; its Jacobian where the method needs it, else NULL */
+  const ag_tape *power;           /* of the single trajectory: dE/dt, for ag_fused_power; or NULL */
   const char *name;               /* of the model, for the comment at the head */
   int n, n_norm, m, n_factor;     /* m: tangent coordinates */
   int u_at, n_u;                  /* those that are velocities */
@@ -26,13 +27,20 @@ typedef struct ag_fused_spec {
 } ag_fused_spec;
 
 /* The tapes of a unit. */
-typedef enum ag_fused_tape { AG_FUSED_RHS, AG_FUSED_JACOBIAN, AG_FUSED_WATCH, AG_FUSED_TAPES } ag_fused_tape;
+typedef enum ag_fused_tape {
+  AG_FUSED_RHS,
+  AG_FUSED_JACOBIAN,
+  AG_FUSED_WATCH,
+  AG_FUSED_POWER,
+  AG_FUSED_TAPES
+} ag_fused_tape;
 
 /* NULL when it cannot be compiled; *reason says why in one line. */
 ag_fused *ag_fused_create(const ag_fused_spec *spec, const ag_build_options *options, ag_text *reason);
 void ag_fused_free(ag_fused *f);
 void ag_fused_text(const ag_fused_spec *spec, ag_text *out);
 int ag_fused_lanes(const ag_fused *f);
+bool ag_fused_has(const ag_fused *f, ag_fused_tape tape);
 
 /* A tape: how many numbers are prepared from the parameters, and making them; nothing where the unit does not have it.
  */
@@ -45,6 +53,7 @@ void ag_fused_rhs(const ag_fused *f, const double *t, const double *z, const dou
 void ag_fused_step(const ag_fused *f, ag_fused_args *a);
 void ag_fused_dense(const ag_fused *f, ag_fused_args *a);
 void ag_fused_interpolate(const ag_fused *f, ag_fused_args *a);
+void ag_fused_power(const ag_fused *f, ag_fused_args *a);
 void ag_fused_march(const ag_fused *f, ag_fused_args *a);
 void ag_fused_locate(const ag_fused *f, ag_fused_args *a);
 #endif

@@ -7,7 +7,7 @@
  * it is listed with. */
 #ifndef AG_RUN_FUSED_ARGS_H
 #define AG_RUN_FUSED_ARGS_H
-#define AG_FUSED_ABI 3
+#define AG_FUSED_ABI 4
 #ifndef AG_FUSED_V /* how the library sees a number and a mask of all lanes; in the unit they are V and VI */
 #define AG_FUSED_V double
 #define AG_FUSED_VI unsigned long long
@@ -27,6 +27,10 @@ typedef struct ag_fused_args {
   AG_FUSED_VI *fail;       /* step, dense: or-ed where the right-hand side failed */
   const AG_FUSED_V *theta; /* interpolate: part of the step */
   AG_FUSED_V *out;         /* interpolate: the state there */
+
+  /* Power: the work done over `part` of the step just made, dense output prepared. Scratch: out. */
+  const AG_FUSED_V *part, *prep_power;
+  AG_FUSED_V *done;
 
   /* March: steps with control, all lanes at once, until one of them is done: t == t1 and sub == 0, no smaller step
    * possible, or max_steps made. State in place: all that a lane goes on from is here, so that a lane computes the same

@@ -210,9 +210,9 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
 }
 
 void ag_mover_free(ag_mover *m) {
-  void *all[] = {m->z,       m->dz,      m->z1,    m->dz1,         m->c,      m->c1,           m->zt,
-                 m->x,       m->space,   m->g1,    m->sign,        m->fitted, m->hits,         m->doubts,
-                 m->in_norm, m->factors, m->units, m->unit_length, m->prep,   m->prep_jacobian};
+  void *all[] = {m->z,     m->dz,          m->z1,   m->dz1,           m->c,         m->c1,     m->zt,      m->x,
+                 m->space, m->g1,          m->sign, m->fitted,        m->hits,      m->doubts, m->in_norm, m->factors,
+                 m->units, m->unit_length, m->prep, m->prep_jacobian, m->prep_power};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_look_free(m);
   ag_switch_free(m);

@@ -45,12 +45,12 @@ typedef struct ag_mover {
   ag_span *units;      /* groups of components that keep their length, */
   double *unit_length; /* and their squared lengths at the start */
   unsigned char *in_norm;
-  const ag_fused *fused;        /* compiled stepper and right-hand side, or NULL */
-  ag_fused *mine;               /* the same when it was made for this ag_mover */
-  ag_stepper own;               /* the method with its step and dense output replaced by the compiled ones */
-  double *prep, *prep_jacobian; /* its prepared parameters */
-  double *space;                /* workspace of the method */
-  int trouble;                  /* of the last right-hand side that failed */
+  const ag_fused *fused; /* compiled stepper and right-hand side, or NULL */
+  ag_fused *mine;        /* the same when it was made for this ag_mover */
+  ag_stepper own;        /* the method with its step and dense output replaced by the compiled ones */
+  double *prep, *prep_jacobian, *prep_power; /* its prepared parameters */
+  double *space;                             /* workspace of the method */
+  int trouble;                               /* of the last right-hand side that failed */
   long n_rhs;
   bool *fitted; /* per function: it was looked at by an interpolant of its own, which proves nothing */
   ag_hit *hits; /* crossings of the step just looked into, in time order */
@@ -111,6 +111,8 @@ void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core); /* t
 void ag_fused_spec_done(ag_fused_spec *s);
 double *ag_mover_prep(const ag_fused *fused, ag_fused_tape tape, const double *params);
 void ag_mover_use(ag_mover *m, const double *params, const ag_fused *fused);
+/* On compiled code with the role POWER: the work done over `part` of the step just made, dense output prepared. */
+void ag_mover_power(ag_mover *m, double t, double h, double part, double *done);
 
 /* A copy with its own arrays (event_times stay borrowed), and its end. */
 void ag_checkpoint_keep(ag_checkpoint *copy, const ag_checkpoint *c);

@@ -419,6 +419,7 @@ static void finish(run *r, double recorded_t) {
 void ag_run_prepare(ag_system *sys, const ag_run_options *o) {
   bool can = !o->multipliers && ag_system_elimination(sys) != AG_ELIM_SADDLE;
   if (o->method && o->method->needs & AG_NEEDS_JACOBIAN && can) (void)ag_system_turn_jacobian(sys);
+  if (can) (void)ag_system_power(sys);
 }
 
 /* What the equations in this form offer to a method. */

@@ -87,6 +87,7 @@ static void check_engines(const ag_system *sys) {
     if (!b.compiled) fprintf(stderr, "  not compiled: %s\n", b.engine_note ? b.engine_note : "nothing to integrate");
     AG_CHECK(a.end == b.end && a.steps == b.steps && a.rejected == b.rejected);
     AG_CHECK(!memcmp(a.x, b.x, sizeof(double) * (size_t)(ag_system_dims(sys)->x)));
+    AG_CHECK(!memcmp(&a.work, &b.work, sizeof a.work)); /* check_closures has made the role of the power */
     ag_run_done(&a);
     ag_run_done(&b);
   }
