@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Checkpoints that outlive the step they were taken at. */
+ * Checkpoints: the current state of a run, and copies that outlive it. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/run_internal.h"
+#include "run/trajectory.h"
 
 static void *copy_of(const void *from, size_t size) {
   void *to = ag_heap_alloc(size + 1);
@@ -29,4 +29,50 @@ void ag_checkpoint_done(ag_checkpoint *copy) {
   free(copy->sign);
   free(copy->event_count);
   *copy = (ag_checkpoint){0};
+}
+
+ag_checkpoint ag_trajectory_here(run *r) {
+  ag_mover *m = &r->m;
+  const ag_run_result *res = r->res;
+  return (ag_checkpoint){.made = true,
+                         .n = m->n,
+                         .n_carry = m->n_carry,
+                         .n_unit = m->n_unit,
+                         .n_c = ag_system_dims(r->sys)->c + r->all,
+                         .n_event = res->n_event,
+                         .t = r->t,
+                         .h = r->h,
+                         .smooth = r->smooth,
+                         .switch_t = r->switch_t,
+                         .switch_gap = r->switch_gap,
+                         .n_switch = r->n_switch,
+                         .reach = r->reach,
+                         .mark = r->mark,
+                         .n_mark = r->n_mark,
+                         .left = res->left,
+                         .left_t = res->left_t,
+                         .left_value = res->left_value,
+                         .left_from = res->left_from,
+                         .left_to = res->left_to,
+                         .t_row = r->record[0],
+                         .n_row = r->n_row,
+                         .n_grid = r->n_recorded,
+                         .steps = res->steps,
+                         .rejected = res->rejected,
+                         .rhs = m->n_rhs,
+                         .energy0 = res->energy0,
+                         .energy_size = res->energy_size,
+                         .energy_drift = res->energy_drift,
+                         .residual_max = res->residual_max,
+                         .work = res->work,
+                         .work_t = res->work_t,
+                         .work_energy = res->work_energy,
+                         .control = r->control,
+                         .z = m->z,
+                         .dz = m->dz,
+                         .unit = m->unit_length,
+                         .c = m->c,
+                         .sign = m->sign,
+                         .event_count = res->event_count,
+                         .event_times = res->event_times};
 }

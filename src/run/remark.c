@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What can be said about a motion besides how it ended: that it starts at rest in an equilibrium; that its steps are
+ * What can be said about a motion and its end: that it starts at rest in an equilibrium; that its steps are
  * limited by stability, not by accuracy. Both ask the right-hand side at a few neighbouring states, and count nothing.
  */
 #include <math.h>
@@ -62,7 +62,7 @@ bool ag_remark_rest(run *r, const double *x0) {
 }
 
 /* |h| times the largest eigenvalue of the Jacobian of the right-hand side, about, by the power method. */
-double ag_remark_stiffness(run *r) {
+static double stiffness(run *r) {
   enum { WARM = 20, COUNT = 10 };
   static const double NEAR = 1e-7;
   ag_mover *m = &r->m;
@@ -83,4 +83,45 @@ double ag_remark_stiffness(run *r) {
   free(v);
   double found = fabs(r->h) * exp(growth / COUNT);
   return isfinite(found) ? found : 0;
+}
+
+enum { MANY_STEPS = 1000 };
+
+/* Steps that are limited by stability: an explicit method of this order needs |h lambda| below 3 to 6. */
+static void explain_steps(run *r, ag_text *out) {
+  const ag_run_result *res = r->res;
+  if (res->stiffness > 1.5)
+    ag_text_printf(out,
+                   "the steps, now %.2g long, are limited by stability (step size times largest eigenvalue is about "
+                   "%.2g): the equations are stiff; use an implicit method, --method radau3",
+                   fabs(r->h), res->stiffness);
+  else
+    ag_text_printf(out,
+                   "the last steps were %.2g long, limited by accuracy; allow more with --max-steps, or a larger "
+                   "--rtol",
+                   fabs(r->h));
+}
+
+void ag_remark_end(run *r, const double *x0) {
+  ag_end end = r->res->end;
+  ag_text steps = {0};
+  bool adaptive = r->o->dt <= 0 && (end == AG_END_TIME || end == AG_END_STEPS || end == AG_END_STOPPED);
+  bool explicit = !(r->o->method->needs & AG_NEEDS_JACOBIAN);
+  if (adaptive && explicit && r->res->steps >= (end == AG_END_STEPS ? 1 : MANY_STEPS)) r->res->stiffness = stiffness(r);
+  if (end == AG_END_STEPS && adaptive) {
+    explain_steps(r, &steps);
+    r->res->why = steps.s;
+    return;
+  }
+  if (end == AG_END_ENERGY) {
+    ag_text_str(&steps, "the motion left the domain of a function in the Lagrangian");
+    r->res->why = steps.s;
+    return;
+  }
+  bool asks = end == AG_END_STEP || end == AG_END_FINITE || end == AG_END_RANK || end == AG_END_MASS ||
+              end == AG_END_PROJECT;
+  ag_text out = {0};
+  if (end == AG_END_ROWS) ag_rows_explain(r, &out);
+  if (asks) ag_work_why(r->m.work, r->params, r->o->t0, x0, r->t, r->m.x, &out);
+  r->res->why = out.s;
 }

@@ -96,53 +96,6 @@ static void add_event(run *r, int e, double s) {
   res->event_times[e][res->event_count[e]++] = s;
 }
 
-/* The current state as a checkpoint that borrows its arrays. */
-ag_checkpoint ag_trajectory_here(run *r) {
-  ag_mover *m = &r->m;
-  const ag_run_result *res = r->res;
-  return (ag_checkpoint){.made = true,
-                         .n = m->n,
-                         .n_carry = m->n_carry,
-                         .n_unit = m->n_unit,
-                         .n_c = ag_system_dims(r->sys)->c + r->all,
-                         .n_event = res->n_event,
-                         .t = r->t,
-                         .h = r->h,
-                         .smooth = r->smooth,
-                         .switch_t = r->switch_t,
-                         .switch_gap = r->switch_gap,
-                         .n_switch = r->n_switch,
-                         .reach = r->reach,
-                         .mark = r->mark,
-                         .n_mark = r->n_mark,
-                         .left = res->left,
-                         .left_t = res->left_t,
-                         .left_value = res->left_value,
-                         .left_from = res->left_from,
-                         .left_to = res->left_to,
-                         .t_row = r->record[0],
-                         .n_row = r->n_row,
-                         .n_grid = r->n_recorded,
-                         .steps = res->steps,
-                         .rejected = res->rejected,
-                         .rhs = m->n_rhs,
-                         .energy0 = res->energy0,
-                         .energy_size = res->energy_size,
-                         .energy_drift = res->energy_drift,
-                         .residual_max = res->residual_max,
-                         .work = res->work,
-                         .work_t = res->work_t,
-                         .work_energy = res->work_energy,
-                         .control = r->control,
-                         .z = m->z,
-                         .dz = m->dz,
-                         .unit = m->unit_length,
-                         .c = m->c,
-                         .sign = m->sign,
-                         .event_count = res->event_count,
-                         .event_times = res->event_times};
-}
-
 static void save(run *r) {
   if (!r->o->save || r->res->checkpoint.made) return;
   ag_checkpoint c = ag_trajectory_here(r);
@@ -216,49 +169,6 @@ ag_end ag_trajectory_crossings(run *r, double *t1) {
   *t1 = last;
   if (r->corner && r->cut == AG_END_TIME) *t1 = end;
   return AG_END_TIME;
-}
-
-enum { MANY_STEPS = 1000 };
-
-/* Steps that are limited by stability: an explicit method of this order needs |h lambda| below 3 to 6. */
-static void explain_steps(run *r, ag_text *out) {
-  const ag_run_result *res = r->res;
-  if (res->stiffness > 1.5)
-    ag_text_printf(out,
-                   "the steps, now %.2g long, are limited by stability (step size times largest eigenvalue is about "
-                   "%.2g): the equations are stiff; use an implicit method, --method radau3",
-                   fabs(r->h), res->stiffness);
-  else
-    ag_text_printf(out,
-                   "the last steps were %.2g long, limited by accuracy; allow more with --max-steps, or a larger "
-                   "--rtol",
-                   fabs(r->h));
-}
-
-/* What is known about a failure, from the start x0 and the current state (in m->x). */
-static void explain(run *r, const double *x0) {
-  ag_end end = r->res->end;
-  ag_text steps = {0};
-  bool adaptive = r->o->dt <= 0 && (end == AG_END_TIME || end == AG_END_STEPS || end == AG_END_STOPPED);
-  bool explicit = !(r->o->method->needs & AG_NEEDS_JACOBIAN);
-  if (adaptive && explicit && r->res->steps >= (end == AG_END_STEPS ? 1 : MANY_STEPS))
-    r->res->stiffness = ag_remark_stiffness(r);
-  if (end == AG_END_STEPS && adaptive) {
-    explain_steps(r, &steps);
-    r->res->why = steps.s;
-    return;
-  }
-  if (end == AG_END_ENERGY) {
-    ag_text_str(&steps, "the motion left the domain of a function in the Lagrangian");
-    r->res->why = steps.s;
-    return;
-  }
-  bool asks = end == AG_END_STEP || end == AG_END_FINITE || end == AG_END_RANK || end == AG_END_MASS ||
-              end == AG_END_PROJECT;
-  ag_text out = {0};
-  if (end == AG_END_ROWS) ag_rows_explain(r, &out);
-  if (asks) ag_work_why(r->m.work, r->params, r->o->t0, x0, r->t, r->m.x, &out);
-  r->res->why = out.s;
 }
 
 /* A run that takes long is worth a compiler: about half a second of interpreting. */
@@ -536,7 +446,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   result->pointwise = r.m.full && ag_system_dims(sys)->switches;
   keep_checkpoint(&r);
   finish(&r, r.record[0]);
-  explain(&r, x0);
+  ag_remark_end(&r, x0);
   run_done(&r);
   return AG_OK;
 }

@@ -67,10 +67,10 @@ void ag_rows_explain(run *r, ag_text *out);
 /* The branch at the current state, where switching functions may be zero. */
 ag_end ag_trajectory_switch(run *r);
 
-/* trajectory.c: the current state as a checkpoint that borrows its arrays. */
+/* checkpoint.c: the current state as a checkpoint that borrows its arrays. */
 ag_checkpoint ag_trajectory_here(run *r);
-/* The grid point to be recorded next; records those before t1 inside the step of size h from t (dense output prepared);
- * one at t1 itself is left to the caller. False: the sink refused it. */
+/* trajectory.c: the grid point to be recorded next; records those before t1 inside the step of size h from t (dense
+ * output prepared); one at t1 itself is left to the caller. False: the sink refused it. */
 double ag_trajectory_grid(const run *r);
 bool ag_trajectory_rows(run *r, double t, double h, double t1);
 /* Finds the crossings in the step. One that ends the run (a terminal event, the last requested crossing), or a corner,
@@ -82,9 +82,10 @@ ag_end ag_trajectory_crossings(run *r, double *t1);
 bool ag_balance_measures(const run *r);
 void ag_balance_add(run *r, double t, double h, double t1);
 void ag_balance_mark(run *r);
-/* remark.c: is the start x0 at rest in an equilibrium? |h| times the largest eigenvalue at the current state. */
+/* remark.c: is the start x0 at rest in an equilibrium? What is known about a failure, from the start x0 and the current
+ * state (in m->x). */
 bool ag_remark_rest(run *r, const double *x0);
-double ag_remark_stiffness(run *r);
+void ag_remark_end(run *r, const double *x0);
 /* The end of a step to the corner at s, just before it. */
 double ag_trajectory_nothing(const run *r);
 double ag_trajectory_before(const run *r, double s);
