@@ -16,9 +16,9 @@ static void check_method(const ag_stepper *method) {
   ag_mover m = {0};
   point_force(&p, point_push(&p, 5, 0.01));
   AG_CHECK(point_derive(&p));
-  if (method->needs & AG_NEEDS_JACOBIAN) ag_system_jacobian(p.sys);
   ag_run_defaults(&o);
   o.method = method;
+  ag_run_prepare(p.sys, &o);
   ag_mover_create(&m, p.sys, ag_system_param_values(p.sys), &o, false);
   m.rtol = 1e-10, m.atol = 1e-12;
   AG_CHECK(m.pulse && !ag_pulse_moves(&m));
