@@ -29,6 +29,14 @@ static const ag_param *param_of(const ag_model *m, const char *name) {
   return NULL;
 }
 
+/* Is it a parameter, or an entry of one ("v[2]")? */
+static bool is_param(const ag_model *m, const char *name) {
+  size_t n = strcspn(name, "[ ");
+  for (int i = 0; i < ag_model_n_params(m); i++)
+    if (!strncmp(ag_model_params(m)[i].name, name, n) && !ag_model_params(m)[i].name[n]) return true;
+  return false;
+}
+
 /* What cannot vary is refused by its name. */
 static ag_status check_names(ag_ctx *ctx, const anagyre_model *a, const ag_model *m, int n, const char *const *names) {
   int before = ctx->n_error;
@@ -136,7 +144,7 @@ ag_varied *ag_varied_create(ag_ctx *ctx, anagyre_model *a, int n_name, const cha
   v->follow = ag_heap_alloc(sizeof *v->follow * (size_t)(ag_model_n_params(plain) + n_name + 1));
   for (int i = 0; i < n_name; i++) {
     varies[i] = (ag_vary){names[i], values[i], -1};
-    v->is_param[i] = param_of(plain, names[i]) != NULL;
+    v->is_param[i] = is_param(plain, names[i]);
   }
   bool good = derive(ctx, a, v, varies, o) == AG_OK;
   if (good) {

@@ -247,6 +247,8 @@ ag_id ag_rotate_velocity(ag_builder *b, ag_id A, ag_pos pos);
 /* ---- statements: define.c, dynamics.c, start.c, expect.c ---- */
 /* The values of an expression in parameters, row-major; false if not finite. */
 bool ag_define_value(ag_builder *b, ag_id x, double *v);
+/* A value that is varied becomes a parameter, whose name ("start x") has a blank and is thus never taken. */
+void ag_define_varied(ag_builder *b, ag_change *c, const char *what);
 void ag_define_param(ag_builder *b, const ag_part *p);
 void ag_define_config(ag_builder *b, const ag_part *p);
 void ag_define_let(ag_builder *b, const ag_part *p);

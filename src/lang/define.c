@@ -106,6 +106,21 @@ static bool set_entry(ag_builder *b, const ag_syn *target, const ag_syn *right, 
   return true;
 }
 
+void ag_define_varied(ag_builder *b, ag_change *c, const char *what) {
+  const char *name = ag_arena_printf(b->m->arena, "%s %s", what, c->vary->name);
+  ag_part *p = &c->stmt.parts[0];
+  ag_syn *s = AG_NEW(b->arena, ag_syn);
+  *s = (ag_syn){.kind = AG_SYN_NAME, .pos = p->right->pos, .name = ag_names_id(b->names, name, strlen(name))};
+  ag_symbol *sym = ag_scope_define(b, s->name, AG_SYM_PARAM, s->pos);
+  c->vary->param = sym->index = b->m->n_params;
+  sym->number = ag_num(b->g, c->vary->value);
+  sym->x = ag_model_add_param(b->m, name, sym->number, s->pos);
+  b->m->params[sym->index].from_start = true;
+  sym->used = true;
+  ag_note_input(b, sym->x, AG_ON_PARAM);
+  p->right = s;
+}
+
 /* Entries that are set by themselves, after the last --set of the whole (`from` changes). */
 static bool set_entries(ag_builder *b, int name, int from, worth *w) {
   const char *file = b->ctx->file;
@@ -113,11 +128,12 @@ static bool set_entries(ag_builder *b, int name, int from, worth *w) {
   for (int i = 0; i < b->n_change; i++) {
     ag_change *c = &b->changes[i];
     const ag_syn *target = c->stmt.n_part ? c->stmt.parts[0].target : NULL;
-    if (c->vary || c->stmt.error || !target || target->kind != AG_SYN_POST) continue;
+    if (c->stmt.error || !target || target->kind != AG_SYN_POST) continue;
     if (target->links[0].x->kind != AG_SYN_NAME || target->links[0].x->name != name) continue;
     c->used = true;
     if (i < from || !ok) continue;
     ag_scope_source(b, c, file);
+    if (c->vary) ag_define_varied(b, c, "entry");
     ok = set_entry(b, target, c->stmt.parts[0].right, ag_scope_text(b, name), w);
     ag_scope_source(b, NULL, file);
   }

@@ -139,22 +139,6 @@ static bool overruled(const ag_builder *b, const ag_change *c) {
   return angle->x && angle->outside;
 }
 
-/* A start that is varied: its value becomes a parameter, whose name has a blank and is thus never taken. */
-static void vary_start(ag_builder *b, ag_change *c) {
-  const char *name = ag_arena_printf(b->m->arena, "start %s", c->vary->name);
-  ag_part *p = &c->stmt.parts[0];
-  ag_syn *s = AG_NEW(b->arena, ag_syn);
-  *s = (ag_syn){.kind = AG_SYN_NAME, .pos = p->right->pos, .name = ag_names_id(b->names, name, strlen(name))};
-  ag_symbol *sym = ag_scope_define(b, s->name, AG_SYM_PARAM, s->pos);
-  c->vary->param = sym->index = b->m->n_params;
-  sym->number = ag_num(b->g, c->vary->value);
-  sym->x = ag_model_add_param(b->m, name, sym->number, s->pos);
-  b->m->params[sym->index].from_start = true;
-  sym->used = true;
-  ag_note_input(b, sym->x, AG_ON_PARAM);
-  p->right = s;
-}
-
 /* Adds a start, with the --set that it comes from (NULL: none). */
 static void push(ag_builder *b, const ag_start *s, const ag_origin *from) {
   AG_MODEL_PUSH(b->m, starts, *s);
@@ -186,7 +170,7 @@ static void outside(ag_builder *b, taken *k) {
     ag_scope_source(b, c, file);
     ag_start one;
     bool good = !overruled(b, c) && settable(b, c); /* not overruled by a later change of the same Euler angle */
-    if (good && c->vary) vary_start(b, c);
+    if (good && c->vary) ag_define_varied(b, c, "start");
     if (good && !ag_euler_start(b, &c->stmt.parts[0], true) && assignment(b, &c->stmt.parts[0], &one)) {
       ag_origin *from = AG_NEW(b->m->arena, ag_origin);
       *from = (ag_origin){ag_arena_str(b->m->arena, c->label), ag_arena_str(b->m->arena, c->text)};

@@ -52,7 +52,7 @@ static void check(bench_system *b) {
     for (; n < most && !c.n_eval; n++) same = same && ag_work_energy(w, b->t, b->x, NULL) == expected;
     AG_CHECK(same && ag_work_energy(w, b->t, b->x, NULL) == expected);
     AG_CHECK(c.n_look == 1 && c.n_worth == !has && c.n_eval > 0);
-    AG_CHECK(n * tape->n_instr > (has ? 4e5 : 4e7));
+    AG_CHECK((double)n * tape->n_instr > (has ? 4e5 : 4e7));
     ag_work_free(w);
     free(c.slots);
   }

@@ -58,6 +58,22 @@ class Sweep(Batch):
                        f"{words[0]} cannot be given when a batch is continued: its options are in x.h5")
         self.fails(["run", "--from", "x.h5"], 2, "all its members have ended")
 
+    def test_entries_of_parameters(self):
+        """A vector or matrix parameter by its entries: members are the single runs, and what depends on it follows."""
+        text = (b"model entries\nparam v = [1, 2, 3], s = v[1] + v[2], M = [[1, 0], [0, 2]]\nconfig x in R\n"
+                b"lagrangian x'^2/2 - v[2]*x^2/2\nstart x = s, x' = M[2, 2]\nobservable vs = v, ss = s\n")
+        options = ["--t1", "1", "--set", "v[1]=4"]
+        many = self.json("run", "-", *options, "--sweep", "v[2]=1:4:2", "--sweep", "M[2, 2]=5:6:2", stdin=text)
+        for i, (v, m) in enumerate([(1, 5), (1, 6), (4, 5), (4, 6)]):
+            one = self.json("run", "-", *options, "--set", f"v[2]={v}", "--set", f"M[2,2]={m}", stdin=text)
+            self.assertEqual(many["columns"]["x"][i], one["state"]["x"])
+            self.assertEqual(many["columns"]["vs"][i], [4, v, 3])
+            self.assertEqual(many["columns"]["ss"][i], 4 + v)
+        for name, why in [("v[4]", "out of range"), ("s[1]", "`s` is a scalar"), ("v", "no single number"),
+                          ("M[1]", "one entry [i, j]")]:
+            _, err = self.anagyre("run", "-", "--sweep", name + "=1:2:2", stdin=text, code=2)
+            self.assertIn(why, err)
+
     def test_grid(self):
         out, err = self.anagyre(*SPRING, "--t1=2", "--sweep", "m=1:2:2", "--sweep", "x=0:1:3", "--sweep", "x'=5:6:1",
                                 "-o", "x.csv")
