@@ -6,7 +6,7 @@
 
 #include "mech/mech_internal.h"
 
-enum { TAME = 4, MOST = 64 }; /* factors up to which a product is tame; terms */
+enum { TAME = 4 }; /* factors up to which a product is tame */
 
 /* What is known of a node. */
 typedef struct trace {
@@ -20,7 +20,7 @@ typedef struct hunt {
   trace *at;
   ag_id top; /* the last node traced */
   ag_id *terms;
-  int n;
+  int n, cap;
 } hunt;
 
 static bool is_product(ag_op op) {
@@ -62,14 +62,16 @@ static void trace_all(hunt *k, ag_id top, ag_id t, int n_state, const ag_id *sta
 /* A term, once. Of a sum each part: a slow part would hide a small push. */
 static void add_scalar(hunt *k, ag_id x) {
   ag_op op = ag_node_op(k->g, x);
-  bool new = k->n < MOST;
+  bool new = true;
   if (x <= k->top && k->at[x].degree <= TAME) return;
   for (int i = 0; i < ag_node_n_arg(k->g, x) && (op == AG_OP_ADD || op == AG_OP_SUB || op == AG_OP_NEG); i++) {
     add_scalar(k, ag_node_arg(k->g, x, i));
     new = false;
   }
   for (int n = 0; n < k->n; n++) new = new && k->terms[n] != x;
-  if (new) k->terms[k->n++] = x;
+  if (!new) return;
+  AG_PUSH(k->terms, k->n, k->cap);
+  k->terms[k->n++] = x;
 }
 
 /* A term, entry by entry. */
@@ -94,14 +96,14 @@ static void collect(hunt *k, ag_id x) {
 
 void ag_pulses_find(derive *d, int n_state, const ag_id *state, const ag_id *rows) {
   ag_system *sys = d->sys;
-  ag_id top = d->m->t, terms[MOST];
+  ag_id top = d->m->t;
   for (int i = 0; i < sys->n.z; i++) top = rows[i] > top ? rows[i] : top;
   for (int i = 0; i < n_state; i++) top = state[i] > top ? state[i] : top;
   for (int i = 0; i < sys->n_basis; i++) {
     top = sys->bases[i].N > top ? sys->bases[i].N : top;
     top = sys->bases[i].W > top ? sys->bases[i].W : top;
   }
-  hunt k = {.g = d->g, .top = top, .terms = terms, .at = ag_heap_alloc(sizeof *k.at * ((size_t)top + 1))};
+  hunt k = {.g = d->g, .top = top, .at = ag_heap_alloc(sizeof *k.at * ((size_t)top + 1))};
   for (int i = 0; i < sys->n.z; i++) k.at[rows[i]].seen = true;
   for (ag_id x = top; x > 0; x--)
     for (int i = 0; k.at[x].seen && i < ag_node_n_arg(d->g, x); i++) k.at[ag_node_arg(d->g, x, i)].seen = true;
@@ -117,7 +119,9 @@ void ag_pulses_find(derive *d, int n_state, const ag_id *state, const ag_id *row
   if (!k.n) return;
   sys->n.pulses = k.n;
   sys->levels = ag_input(d->g, "levels", 2 * k.n, 1, AG_LEAF_REAL);
-  ag_id outs[2 * MOST];
-  for (int i = 0; i < 2 * k.n; i++) outs[i] = ag_sub(d->g, terms[i / 2], ag_entry(d->g, sys->levels, i, 0));
+  ag_id *outs = ag_heap_alloc(sizeof *outs * 2 * (size_t)k.n);
+  for (int i = 0; i < 2 * k.n; i++) outs[i] = ag_sub(d->g, k.terms[i / 2], ag_entry(d->g, sys->levels, i, 0));
   ag_role_make(sys, AG_ROLE_PULSES, 2 * k.n, outs);
+  free(outs);
+  free(k.terms);
 }

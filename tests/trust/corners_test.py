@@ -328,6 +328,10 @@ def smooth_pulse_cases(folder):
             near(got["state"]["x'"], 1 + push, f"{force} with {method}", 1e-5)
         got = run(model, "--t1", "100")
         near(got["state"]["x'"], 1 + push, force)
+    forces = "".join(f"force x[{i}]' = exp(-((t - {0.9 * i + 1!r})/0.01)^2)\n" for i in range(1, 101))
+    model = written(folder, "model hundred\nconfig x in R [100]\nlagrangian sum(i in 1..100, x[i]'^2)/2\n" + forces +
+                    "observable p = sum(i in 1..100, x[i]')\n")
+    near(run(model, "--t1", "100")["observables"]["p"], math.sqrt(math.pi), "a hundred pushes")
     model = written(folder, """model shaken
 config x in R, y in R
 lagrangian 1/2*x'^2 - 1/2*(x - y)^2 + 1/2*y'^2
