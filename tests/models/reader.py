@@ -186,6 +186,11 @@ class Model:
 
     read_guess = read_start  # models that are checked have guesses that fit
 
+    def read_draw(self, p):  # pictures do not touch the motion
+        p.i = len(p.toks) - 1
+
+    read_candidate = read_draw
+
     def read_relation(self, p):  # the constraints keep it by themselves
         self.equation(p)
         self.ranges(p)
