@@ -165,7 +165,7 @@ typedef struct ag_builder {
   AG_LIST(ag_start, guesses);     /* guess statements */
   AG_LIST(ag_item, claims);       /* matrices declared to be rotations */
   AG_LIST(ag_scene_body, bodies);
-  bool lagrangian_seen, body_seen;
+  bool lagrangian_seen, body_seen, drawn_full; /* drawn_full: as many things as can be */
   bool later_round[8]; /* for each running index of the statement: is it past its first value? */
   int noted;           /* number of errors at the last note about a use of a let */
 } ag_builder;

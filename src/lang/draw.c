@@ -93,14 +93,23 @@ static bool consistent(ag_builder *b, const ag_draw_syn *d) {
   return ag_scope_error(b, d->pos[turned], "`turned` gives all axes: leave out `%s`", other);
 }
 
+/* A picture is not worth refusing a model: what is too much for it is left out. */
+static bool has_room(ag_builder *b, const ag_stmt *s) {
+  if (b->m->n_drawings < MAX_DRAWINGS) return true;
+  if (!b->drawn_full) ag_ctx_note(b->ctx, s->pos, "only the first %d things are drawn", MAX_DRAWINGS);
+  b->drawn_full = true;
+  return false;
+}
+
 static void add(ag_builder *b, const ag_stmt *s, void *data) {
   const ag_draw_syn *d = s->draw;
   const ag_draw_row *row = ag_draw_find((ag_draw_kind)d->kind);
   ag_drawing *out = AG_NEW(b->m->arena, ag_drawing);
   int n_size = 0;
   double colour = 0;
-  bool ok = consistent(b, d);
   (void)data;
+  if (!has_room(b, s)) return;
+  bool ok = consistent(b, d);
   *out = (ag_drawing){.kind = (ag_draw_kind)d->kind, .pos = s->pos};
   for (int i = 0; row->args[i].name && !b->stopped; i++) {
     if (!d->args[i] && strcmp(row->args[i].word, "(")) continue;
@@ -109,10 +118,6 @@ static void add(ag_builder *b, const ag_stmt *s, void *data) {
   if (d->colour && ag_eval_whole(b, d->colour, "a colour", &colour) && !(colour >= 1 && colour <= 8))
     ok = ag_scope_error(b, d->colour->pos, "colours are numbered from 1 to 8; this is %g", colour);
   out->colour = (int)colour;
-  if (ok && b->m->n_drawings >= MAX_DRAWINGS) {
-    ag_scope_stop(b, s->pos, "more than %d things to draw", MAX_DRAWINGS);
-    return;
-  }
   if (ok && !b->stopped) AG_MODEL_PUSH(b->m, drawings, out);
 }
 

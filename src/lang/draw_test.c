@@ -18,6 +18,15 @@ static int value(ag_model *m, int drawing, int arg, double *v) {
   return ag_node_rows(m->graph, x) * ag_node_cols(m->graph, x);
 }
 
+/* More than can be drawn: the model stands, and a note says so. */
+static void check_many(void) {
+  ag_model *m = read_text(HEAD "draw trace [x, i] for i in 1..2500\n"
+                               "draw trace [x, i] for i in 1..10\n",
+                          0, NULL, NULL);
+  AG_CHECK(m && m->n_drawings == 2000);
+  ag_model_free(m);
+}
+
 static void check_values(void) {
   double v[9];
   ag_model *m = read_text(HEAD "draw disk(r/4) at [x, y, 0] axis [cos(phi), sin(phi), 0] mark e3 colour 1 + 2\n"
@@ -103,6 +112,7 @@ static void check_written(void) {
 }
 
 int main(void) {
+  check_many();
   check_values();
   check_aside();
   check_forces();
