@@ -29,7 +29,7 @@ static void print(bench_system *b, int n, const ag_id *right, bool latex, ag_tex
   s.latex = latex;
   ag_sheet_heading(&s, "equations", "of a test");
   for (int i = 0; i < n; i++) {
-    char name[8];
+    char name[16];
     snprintf(name, sizeof name, "left%d", i);
     ag_sheet_add(&s, ag_sheet_name(&s, name, 1, 1, AG_LEAF_REAL), right[i]);
   }
