@@ -5,6 +5,7 @@ Processor time throughout. A program against itself shows how much chance there 
 import glob
 import json
 import os
+import re
 import statistics
 import subprocess
 
@@ -51,8 +52,10 @@ def of_batch(hands):
 def processor_ms(words, environment):
     """Of a program and the compilers it starts."""
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
-    _, _, used = os.wait4(process.pid, 0)
-    process.returncode = 0
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, words)
     return 1e3 * (used.ru_utime + used.ru_stime)
 
 
@@ -81,6 +84,24 @@ def ratios(times, old, new):
     return {k: statistics.median(p[k] for p in pairs) for k in pairs[0]}
 
 
+def readable(path, folder, old):
+    """A model that both programs read: pictures are left out where the old one does not know them. None: it cannot."""
+    def reads(text):
+        return subprocess.run([old, "check", text, "--quiet"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              check=False).returncode == 0
+    if reads(path):
+        return path
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    plain = os.path.join(folder, os.path.basename(path))
+    with open(plain, "w", encoding="utf-8") as file:
+        file.write(re.sub(r"^(draw|candidate|expect (not )?conserved)\b.*\n([ \t]+.*\n)*", "", text, flags=re.M))
+    if reads(plain):
+        return plain
+    print(f"{os.path.basename(path)} is left out: the old program does not read it")
+    return None
+
+
 def compare(program, against, folder, large, rivals, quick):
     """Prints the ratios, one line per measurement. True when one is slower."""
     reference, hands = rivals[:2]
@@ -94,6 +115,7 @@ def compare(program, against, folder, large, rivals, quick):
                       "environment": {**os.environ, "XDG_CACHE_HOME": os.path.join(own, "cache")}})
     models = sorted(glob.glob(os.path.join(ROOT, "models", "*.nh")))
     models = [m for m in models if not quick or os.path.basename(m) in ("rattleback.nh", "snakeboard.nh")]
+    models = [m for m in (readable(m, folder, sides[0]["program"]) for m in models) if m]
     cases = [("race", of_race(reference, hands)), ("batch", of_batch(hands))]
     cases += [(f"program {os.path.basename(m)[:-3]}", of_program(m)) for m in models]
     cases += [(os.path.basename(m)[:-3], of_model(m)) for m in models]
