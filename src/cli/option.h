@@ -62,6 +62,12 @@ typedef struct ag_option {
   {.name = "set", .kind = AG_OPTION_SET, .arg = "NAME=VALUE", .preset = "", \
    .doc = "change a parameter or a start value (repeat it for more): --set m=2 --set \"phi'=0.1\""}
 #define AG_QUIET_ROW(T) AG_OPTION(T, "quiet", FLAG, common.quiet, .letter = 'q', .doc = "no progress line and no notes")
+/* Of commands that draw files or models: how a model is run. The struct has t0, t1, rtol and method. */
+#define AG_MOTION_ROWS(T) \
+  AG_OPTION(T, "t0", NUMBER, t0, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "of a model: start time"), \
+  AG_OPTION(T, "t1", NUMBER, t1, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "of a model: end time"), \
+  AG_OPTION(T, "rtol", NUMBER, rtol, .arg = "TOL", .lo = 1e-14, .hi = 0.1, .doc = "of a model: tolerance of a step"), \
+  AG_OPTION(T, "method", TEXT, method, .arg = "METHOD", .doc = "of a model: the integrator")
 #define AG_BUDGET_ROWS(T) \
   AG_OPTION(T, "memory", NUMBER, common.memory, .arg = "MB", .lo = 1, .hi = 1e9, .preset = "half of the machine's", \
             .doc = "end with a message where more memory is needed"), \

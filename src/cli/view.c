@@ -28,11 +28,7 @@ static void defaults(void *self) {
 static const ag_option options[] = {
     AG_OPTION(args, "output", TEXT, output, .letter = 'o', .arg = "FILE", .preset = "FILE.html", .doc = "the page"),
     AG_OPTION(args, "title", TEXT, title, .arg = "TEXT", .preset = "that of the model", .doc = "its heading"),
-    AG_OPTION(args, "t0", NUMBER, t0, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "of a model: start time"),
-    AG_OPTION(args, "t1", NUMBER, t1, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "of a model: end time"),
-    AG_OPTION(args, "rtol", NUMBER, rtol, .arg = "TOL", .lo = 1e-14, .hi = 0.1,
-              .doc = "of a model: tolerance of a step"),
-    AG_OPTION(args, "method", TEXT, method, .arg = "NAME", .doc = "of a model: the integrator"),
+    AG_MOTION_ROWS(args),
     AG_SET_ROW(args),
     AG_BUDGET_ROWS(args),
     AG_QUIET_ROW(args),
@@ -69,7 +65,7 @@ static void facts_of_motion(job *p, ag_page_run *run, anagyre_model *m, const an
   add_text(p, run, "method", p->run.method);
   add_number(p, run, "rtol", p->run.rtol);
   add_number(p, run, "steps", (double)anagyre_motion_steps(motion));
-  add_number(p, run, "energy drift", anagyre_motion_energy_drift(motion));
+  add_number(p, run, "energy drift", ag_source_drift(motion));
   add_number(p, run, "constraint residual", anagyre_motion_residual(motion));
   add_text(p, run, "written by", ag_arena_printf(p->arena, "anagyre %s", anagyre_version()));
 }

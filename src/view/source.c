@@ -79,12 +79,16 @@ ag_source *ag_source_motion(const anagyre_motion *motion, anagyre_model *m) {
   }
   ag_text about = {0};
   put_parameters(m, &about);
-  ag_about_drift(&about, anagyre_motion_energy_drift(motion));
+  ag_about_drift(&about, ag_source_drift(motion));
   s->about = ag_arena_str(s->arena, ag_text_cstr(&about));
   ag_text_done(&about);
   s->motion = motion;
   s->read = read_motion;
   return s;
+}
+
+double ag_source_drift(const anagyre_motion *motion) {
+  return ag_api_result(motion)->energy_law == AG_ENERGY_CONSERVED ? anagyre_motion_energy_drift(motion) : (double)NAN;
 }
 
 void ag_about_value(ag_text *out, const char *name, double value) {

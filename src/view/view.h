@@ -47,6 +47,8 @@ typedef struct ag_source {
 ag_source *ag_source_file(const char *path, ag_status *status, ag_text *trouble);
 /* A motion; it must live as long as the source. */
 ag_source *ag_source_motion(const anagyre_motion *motion, anagyre_model *m);
+/* The largest change of an energy that should be conserved; NaN where it is not. */
+double ag_source_drift(const anagyre_motion *motion);
 void ag_source_free(ag_source *s);
 /* The numbers at these places of all rows: out[i] is an array of *n_row numbers, to be freed. */
 bool ag_source_read(ag_source *s, int n, const int *at, double **out, long *n_row, ag_text *trouble);

@@ -80,6 +80,9 @@ class Figures(Case):
             text = re.sub(r"<[^>]*>", "", file.read())
         for word in ("spin", "Ω", "reversal t = 74.698", "α = 0.35", "energy drift", "Ellipsoidal stone"):
             self.assertIn(word, text)
+        self.anagyre("plot", "turntable_ball", "-o", "b.svg")  # whose energy is not conserved: that is no drift
+        with open(self.path("b.svg"), encoding="utf-8") as file:
+            self.assertNotIn("drift", file.read())
 
     def test_batches(self):
         self.anagyre("run", "pair.nh", "--sweep", "c=0:0.5:5", "--t1", "5", "-o", "one.h5", "--quiet")
