@@ -81,6 +81,8 @@ static void take_notes(anagyre_motion *r, const ag_system *sys) {
   const ag_run_result *e = &r->result;
   if (e->why) ag_text_printf(&r->notes, "%s\n", e->why);
   if (e->renewed) ag_text_printf(&r->notes, "%s\n", e->renewed);
+  if (e->one_sided)
+    ag_text_str(&r->notes, "while the motion slides, forces of constraint are those of one side of the surface\n");
   if (e->pointwise)
     ag_text_str(&r->notes, "with multipliers steps do not end where the equations switch: accuracy is lost there\n");
   if (e->left) {

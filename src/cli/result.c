@@ -147,6 +147,11 @@ void ag_result_remarks(ag_ctx *ctx, const ag_outcome *o) {
   static const double LIMITED = 2.5; /* explicit methods become unstable from 3 to 6 on */
   const ag_run_result *r = o->result;
   if (r->at_rest) ag_ctx_note(ctx, (ag_pos){0}, "the start is at rest in an equilibrium: nothing moves by itself");
+  if (r->one_sided)
+    ag_ctx_warn(ctx, (ag_pos){0},
+                "from t = %.6g on the motion slides at times: forces of constraint recorded then are those of one side "
+                "of the surface, not of the motion along it",
+                r->one_sided_t);
   if (r->pointwise)
     ag_ctx_warn(ctx, (ag_pos){0},
                 "with multipliers steps do not end where the equations switch (if, abs, sign, min, max), and nothing "

@@ -11,6 +11,7 @@ const ag_model *ag_system_model(const ag_system *sys) { return sys->model; }
 ag_graph *ag_system_graph(ag_system *sys) { return sys->model->graph; }
 
 ag_elimination ag_system_elimination(const ag_system *sys) { return sys->elimination; }
+bool ag_system_observes_forces(const ag_system *sys) { return sys->n.observe && ag_role_lambda(sys, AG_ROLE_OBSERVE); }
 
 const ag_growth *ag_system_growth(const ag_system *sys) { return &sys->growth; }
 

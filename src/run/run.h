@@ -107,11 +107,13 @@ typedef struct ag_run_result {
               */
   double left_t, left_value, left_from, left_to; /* when this was seen first; value and range */
   bool at_rest;                                  /* the start is at rest in an equilibrium */
-  bool pointwise;    /* with multipliers the choices of the equations were made where they stand: no step ended there */
-  double stiffness;  /* after many adaptive steps: step size times largest eigenvalue, about; else 0 */
-  double *undefined; /* per number of the record: when it was recorded as not finite first; NaN: never */
-  char *renewed;     /* since when, and why, the motion goes on with the multipliers of all rows; or NULL */
-  char *why;         /* what else can be said of an end that is a failure, or NULL */
+  bool pointwise; /* with multipliers the choices of the equations were made where they stand: no step ended there */
+  bool one_sided; /* forces of constraint were recorded while the motion slid, */
+  double one_sided_t;       /* since when */
+  double stiffness;         /* after many adaptive steps: step size times largest eigenvalue, about; else 0 */
+  double *undefined;        /* per number of the record: when it was recorded as not finite first; NaN: never */
+  char *renewed;            /* since when, and why, the motion goes on with the multipliers of all rows; or NULL */
+  char *why;                /* what else can be said of an end that is a failure, or NULL */
   ag_checkpoint checkpoint; /* made when the run reached t1, was stopped, or came to the limit of steps */
 } ag_run_result;
 

@@ -30,8 +30,16 @@ static bool is_off(const run *r, double residual, const double *x) {
   return !(residual <= OFF * size);
 }
 
-static bool record_at(run *r, double t, const double *x) {
+/* Forces of constraint while the motion slides are those of one side of the surface: that is told. */
+static void fill(run *r, double t, const double *x) {
   ag_record_fill(r->sys, r->m.work, t, x, r->record);
+  if (r->res->one_sided || !ag_switch_slides(&r->m) || !ag_system_observes_forces(r->sys)) return;
+  r->res->one_sided = true;
+  r->res->one_sided_t = t;
+}
+
+static bool record_at(run *r, double t, const double *x) {
+  fill(r, t, x);
   double residual = r->record[r->res->width - 1];
   r->res->residual_max = fmax(r->res->residual_max, residual);
   r->off = r->off || is_off(r, residual, x);
@@ -315,7 +323,7 @@ static void finish(run *r, double recorded_t) {
   if (ag_balance_measures(r)) ag_balance_mark(r);
   memcpy(res->x, m->x, sizeof(double) * (size_t)(ag_system_dims(r->sys)->x));
   res->t = r->t;
-  ag_record_fill(r->sys, m->work, r->t, m->x, r->record);
+  fill(r, r->t, m->x);
   res->residual_max = fmax(res->residual_max, r->record[res->width - 1]);
   bool have = r->o->section || recorded_t == r->t;
   if (!have && res->end != AG_END_SINK && r->sink && !r->sink->row(r->sink->self, r->record)) res->end = AG_END_SINK;

@@ -395,6 +395,17 @@ start x' = 1
         near(got["state"]["x'"], v, f"follows sin t with {strength}")
 
 
+def forces_while_sliding(folder):
+    """They are those of one side, which the program must say; motions without sliding or such observables have no warning."""
+    head = "model held\nconfig x in R, y in R\nlagrangian 1/2*(x'^2 + y'^2)\nconstraint tie: y' = x'\n"
+    cases = ((0.3, "observable f = multiplier.tie\n", True), (0.3, "observable v = x'\n", False),
+             (3, "observable f = multiplier.tie\n", False))
+    for push, observable, told in cases:
+        model = written(folder, head + f"force x' = -sign(x') + {push}, y' = 0.1*sin(t)\n" + observable + "start x' = 1\n")
+        said = run(model, "--t1", "5")["warnings"]
+        check(any("one side" in text for text in said) == told, f"push {push}, {observable!r}: {said}")
+
+
 def named_ends(folder):
     model = written(folder, "model zeno\nconfig x in R\nlagrangian 1/2*x'^2\nforce x' = -sign(x) - 0.5*sign(x')\nstart x = 1\n")
     for end in ("10", "50"):
@@ -481,6 +492,7 @@ with tempfile.TemporaryDirectory() as folder:
     pulse_cases(folder)
     smooth_pulse_cases(folder)
     relay_cases(folder)
+    forces_while_sliding(folder)
     named_ends(folder)
     refused(folder)
     same_numbers(folder)
