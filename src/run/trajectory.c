@@ -30,7 +30,7 @@ static bool is_off(const run *r, double residual, const double *x) {
   return !(residual <= OFF * size);
 }
 
-/* Forces of constraint while the motion slides are those of one side of the surface: that is told. */
+/* While the motion slides, forces of constraint are those of one side of the surface: a warning says so. */
 static void fill(run *r, double t, const double *x) {
   ag_record_fill(r->sys, r->m.work, t, x, r->record);
   if (r->res->one_sided || !ag_switch_slides(&r->m) || !ag_system_observes_forces(r->sys)) return;

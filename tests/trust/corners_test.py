@@ -403,7 +403,7 @@ def forces_while_sliding(folder):
     for push, observable, told in cases:
         model = written(folder, head + f"force x' = -sign(x') + {push}, y' = 0.1*sin(t)\n" + observable + "start x' = 1\n")
         said = run(model, "--t1", "5")["warnings"]
-        check(any("one side" in text for text in said) == told, f"push {push}, {observable!r}: {said}")
+        check(any("one side" in one["message"] for one in said) == told, f"push {push}, {observable!r}: {said}")
 
 
 def named_ends(folder):
