@@ -1,15 +1,8 @@
-# The target ag_flint: FLINT 3, or FLINT 2 with Arb beside it (Debian 12).
-find_library(AG_FLINT NAMES flint)
-find_library(AG_ARB NAMES flint-arb arb)
-find_library(AG_MPFR NAMES mpfr)
-find_library(AG_GMP NAMES gmp)
+# FLINT 3, or FLINT 2 with Arb beside it (Debian 12), is loaded while the program runs (src/exact/flint.c). Found here: its
+# headers (AG_FLINT_INCLUDE), and the library with Arb by its path (AG_ARB) and by the name that the loader knows it by.
+find_library(AG_ARB NAMES flint-arb arb flint)
 find_path(AG_FLINT_INCLUDE NAMES flint/arb.h arb.h)
-if(NOT AG_FLINT OR NOT AG_FLINT_INCLUDE OR NOT AG_MPFR OR NOT AG_GMP)
+if(NOT AG_ARB OR NOT AG_FLINT_INCLUDE)
   message(FATAL_ERROR "FLINT with Arb was not found (Debian 12: libflint-arb-dev; later: libflint-dev)")
 endif()
-add_library(ag_flint INTERFACE)
-target_include_directories(ag_flint SYSTEM INTERFACE ${AG_FLINT_INCLUDE})
-if(AG_ARB)
-  target_link_libraries(ag_flint INTERFACE ${AG_ARB})
-endif()
-target_link_libraries(ag_flint INTERFACE ${AG_FLINT} ${AG_MPFR} ${AG_GMP} pthread m)
+ag_soname(${AG_ARB} AG_ARB_NAME)

@@ -199,8 +199,22 @@ static void sync_folder(const char *path) {
   (void)close(fd);
 }
 
+/* A temporary file is removed when memory runs out before its name is settled; `name` is held by its address. */
+static void remove_temporary(void *name) { (void)unlink(name); }
+
+static void *held_name(const char *name) {
+  union {
+    const char *name;
+    void *what;
+  } both = {.name = name};
+  return both.what;
+}
+
+void ag_file_settle(const char *name) { ag_heap_let_go(remove_temporary, held_name(name)); }
+
 bool ag_file_move(const char *from, const char *to) {
   if (rename(from, to)) return false;
+  ag_file_settle(from);
   sync_folder(to);
   return true;
 }
@@ -216,11 +230,15 @@ bool ag_file_move_new(const char *from, const char *to) {
       done = lstat(to, &s) && !rename(from, to);
     }
   }
+  if (done) ag_file_settle(from);
   if (done) sync_folder(to);
   return done;
 }
 
-bool ag_file_remove(const char *path) { return !unlink(path); }
+bool ag_file_remove(const char *path) {
+  ag_file_settle(path);
+  return !unlink(path);
+}
 
 /* ---- where output goes ---- */
 
@@ -281,6 +299,7 @@ int ag_file_temporary(const char *path, ag_text *name) {
     if ((s.st_uid != geteuid() || s.st_gid != getegid()) && fchown(fd, s.st_uid, s.st_gid)) errno = 0;
     if (fchmod(fd, s.st_mode & 0777)) errno = 0; /* file systems without modes */
   }
+  if (fd >= 0) ag_heap_hold(remove_temporary, name->s);
   return fd;
 }
 
@@ -323,7 +342,7 @@ int ag_file_scratch(void) {
   ag_text_printf(&path, "%s/anagyre", tmp);
   fd = ag_file_temporary(ag_text_cstr(&path), &name);
   int trouble = errno;
-  if (fd >= 0) (void)unlink(ag_text_cstr(&name));
+  if (fd >= 0) (void)ag_file_remove(name.s);
   ag_text_done(&path);
   ag_text_done(&name);
   errno = trouble;

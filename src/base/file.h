@@ -58,8 +58,10 @@ bool ag_file_target(const char *path, ag_target_kind *kind, ag_text *real);
 /* ---- temporary files ---- */
 
 /* Creates PATH.RANDOM.part beside a path, open for reading and writing; with the mode and, if possible, the owner of
- * the file at the path, if there is one. -1 with errno. */
+ * the file at the path, if there is one. -1 with errno. Until the name is settled, by a move or a removal that is given
+ * name->s or by ag_file_settle, the file is removed when memory runs out. */
 int ag_file_temporary(const char *path, ag_text *name);
+void ag_file_settle(const char *name);
 /* Creates a file of mode 0600 with a unique name: XXXXXX before the last n_end bytes of the pattern is replaced. -1
  * with errno. */
 int ag_file_unique(char *pattern, int n_end);

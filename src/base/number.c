@@ -132,3 +132,9 @@ int ag_number_write(double v, char *out) {
   bool plain = power >= -4 && (power < n || (x.exponent >= 0 && power < 9));
   return sign + (plain ? write_plain : write_exponential)(digits, n, power, out);
 }
+
+ag_number_string ag_number_text(double v) {
+  ag_number_string x = {{0}};
+  (void)ag_number_write(v, x.s);
+  return x;
+}

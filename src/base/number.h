@@ -17,4 +17,9 @@ ag_decimal ag_number_shortest(double v);
 enum { AG_NUMBER_SIZE = 32 }; /* room for any number as text */
 /* v as text, shortest: "0.1", "1200", "1e-30", "inf", "nan". Returns its length; no terminating null is written. */
 int ag_number_write(double v, char *out);
+/* The same for formats: printf("t = %s", ag_number_text(t).s). */
+typedef struct ag_number_string {
+  char s[AG_NUMBER_SIZE + 1];
+} ag_number_string;
+ag_number_string ag_number_text(double v);
 #endif

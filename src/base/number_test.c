@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
 
@@ -14,6 +15,7 @@ static const char *written(double v) {
   int n = ag_number_write(v, out);
   AG_CHECK(n > 0 && n <= AG_NUMBER_SIZE);
   out[n] = 0;
+  AG_CHECK(!strcmp(ag_number_text(v).s, out));
   return out;
 }
 

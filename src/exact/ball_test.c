@@ -8,14 +8,14 @@
 #include "check.h"
 
 /* The bounds of op(a, b, c) at exact numbers hold its value in long double, and are tight. */
-static void row(ag_op op, int arity, double lo, double hi,
+static void row(const ag_flint *flint, ag_op op, int arity, double lo, double hi,
                 long double (*plain)(long double, long double, long double)) {
   ag_graph *g = ag_graph_create();
   ag_id in[3] = {ag_input(g, "a", 1, 1, AG_LEAF_REAL), ag_input(g, "b", 1, 1, AG_LEAF_REAL),
                  ag_input(g, "c", 1, 1, AG_LEAF_REAL)};
   ag_id y = ag_apply(g, op, in);
   ag_program *p = ag_program_create(g, 3, in, 1, &y);
-  ag_balls *v = ag_balls_create(3), *out = ag_balls_create(1);
+  ag_balls *v = ag_balls_create(flint, 3), *out = ag_balls_create(flint, 1);
   for (int k = 0; k < 20; k++) {
     long double x[3];
     for (int i = 0; i < 3; i++) {
@@ -65,14 +65,14 @@ static void row(ag_op op, int arity, double lo, double hi,
 #include "expr/op.def"
 #undef fabs
 
-static void rows(void) {
+static void rows(const ag_flint *flint) {
 #define AG_OP(NAME, text, arity, call, parity, value, plain, tex, derivative, lo, hi, ...) \
-  row(AG_OP_##NAME, arity, lo, hi, plain_##NAME);
+  row(flint, AG_OP_##NAME, arity, lo, hi, plain_##NAME);
 #include "expr/op.def"
 }
 
 /* A matrix solve, a determinant, a norm and products, against the interpreter. */
-static void tensors(void) {
+static void tensors(const ag_flint *flint) {
   ag_graph *g = ag_graph_create();
   ag_id in[2] = {ag_input(g, "A", 3, 3, AG_LEAF_REAL), ag_input(g, "v", 3, 1, AG_LEAF_REAL)};
   ag_id A = in[0], v = in[1], x = ag_solve(g, A, v, AG_SOLVE_GENERAL), w = ag_cross(g, ag_mul(g, A, v), v);
@@ -86,7 +86,7 @@ static void tensors(void) {
   (void)ag_tape_prep(tape, NULL, slots);
   (void)ag_tape_eval(tape, seg, slots, expected);
   ag_program *p = ag_program_create(g, 2, in, 4, outs);
-  ag_balls *at = ag_balls_create(12), *out = ag_balls_create(8);
+  ag_balls *at = ag_balls_create(flint, 12), *out = ag_balls_create(flint, 8);
   for (int i = 0; i < 12; i++) ag_balls_number(at, i, values[i]);
   AG_CHECK(ag_balls_eval(p, at, out));
   for (int i = 0; i < 8; i++) AG_CHECK_NEAR(ag_balls_middle(out, i), expected[i], 1e-13); /* rounding of the tape */
@@ -100,8 +100,8 @@ static void tensors(void) {
 
 /* A rounded number is a ball: sqrt(2)^2 - 2 is not decided. Short decimals are exact: 0.1 + 0.2 - 0.3 is 0, and 1e-12
  * beside 1e6 is seen. */
-static void rounded(void) {
-  ag_balls *b = ag_balls_create(4), *one = ag_balls_create(1);
+static void rounded(const ag_flint *flint) {
+  ag_balls *b = ag_balls_create(flint, 4), *one = ag_balls_create(flint, 1);
   ag_balls_number(b, 0, 1.4142135623730951);
   ag_balls_number(b, 1, -2);
   ag_balls_fma(b, 1, b, 0, b, 0);
@@ -121,8 +121,15 @@ static void rounded(void) {
 }
 
 int main(void) {
-  rows();
-  tensors();
-  rounded();
+  char why[AG_FLINT_WHY] = "";
+  ag_flint *flint = ag_flint_open(why);
+  if (!flint) {
+    printf("%s\n", why);
+    return 1;
+  }
+  rows(flint);
+  tensors(flint);
+  rounded(flint);
+  ag_flint_close(flint);
   return ag_check_report();
 }

@@ -77,12 +77,17 @@ ag_field_status ag_field_eval(const ag_program *p, ag_field *f, const uint64_t *
 
 /* ---- balls ---- */
 
+/* FLINT, which is loaded when it is first opened. NULL: why says why not. Closing frees what it keeps between calls. */
+typedef struct ag_flint ag_flint;
+enum { AG_FLINT_WHY = 256 };
+ag_flint *ag_flint_open(char why[AG_FLINT_WHY]);
+void ag_flint_close(ag_flint *f);
+
 /* Numbers that are enclosed: an array of FLINT's arb_t behind a name of our own. */
 typedef struct ag_balls ag_balls;
 enum { AG_BALL_BITS = 256 };
-ag_balls *ag_balls_create(int n); /* all 0 */
+ag_balls *ag_balls_create(const ag_flint *f, int n); /* all 0 */
 void ag_balls_free(ag_balls *b);
-void ag_balls_cleanup(void);                        /* frees what FLINT keeps between calls */
 void ag_balls_number(ag_balls *b, int i, double v); /* as it is meant: an exact number, or a ball of 2 ulp */
 void ag_balls_fraction(ag_balls *b, int i, long num, long den); /* exact */
 void ag_balls_copy(ag_balls *to, int i, const ag_balls *from, int j, int n);

@@ -196,9 +196,11 @@ bool ag_field_solve(const ag_field *f, int n, int m, uint64_t *A, uint64_t *b) {
 /* ---- functions ---- */
 
 typedef uint64_t T;
+enum { QUARTERS = 8 };
 typedef struct world {
   ag_field *f;
-  bool retry, opaque;
+  bool retry, opaque, quarters_made;
+  T quarter[2][QUARTERS + 1];
 } world;
 
 /* A random number for each argument of a function. */
@@ -263,24 +265,37 @@ static circle multiplied(const ag_field *f, circle x, int n) {
   return y;
 }
 
-/* Is a what stands for k pi/2, k from -8 to 8? The quarter turns of twelfths/12 of it, else -1. */
-static int quarters(const ag_field *f, T a, int twelfths) {
+/* What stands for k pi/2, k from 1 to 8: by the number pi, and by the number itself. */
+static void make_quarters(world *w) {
   const double quarter = 1.57079632679489661923;
-  T pi = ag_field_number(f, 2 * quarter), half = (f->p + 1) / 2;
-  for (int k = -8; k <= 8; k++) {
-    T exact = ag_field_mul(f, ag_field_mul(f, pi, half), ag_field_whole(f, k));
-    if (!k || (a != exact && a != ag_field_number(f, k * quarter))) continue;
-    return twelfths * k % 12 ? -1 : (twelfths * k / 12 % 4 + 4) % 4;
+  const ag_field *f = w->f;
+  T half_pi = ag_field_mul(f, ag_field_number(f, 2 * quarter), (f->p + 1) / 2);
+  for (int k = 1; k <= QUARTERS; k++) {
+    w->quarter[0][k] = ag_field_mul(f, half_pi, ag_field_whole(f, k));
+    w->quarter[1][k] = ag_field_number(f, k * quarter);
+  }
+  w->quarters_made = true;
+}
+
+/* Is a what stands for k pi/2, k from -8 to 8? The quarter turns of twelfths/12 of it, else -1. */
+static int quarters(world *w, T a, int twelfths) {
+  T minus = negated(w->f, a);
+  if (!w->quarters_made) make_quarters(w);
+  for (int k = 1; k <= QUARTERS; k++) {
+    bool plus = a == w->quarter[0][k] || a == w->quarter[1][k];
+    if (!plus && minus != w->quarter[0][k] && minus != w->quarter[1][k]) continue;
+    int n = twelfths * (plus ? k : -k);
+    return n % 12 ? -1 : (n / 12 % 4 + 4) % 4;
   }
   return -1;
 }
 
 /* The point of twelfths/12 times the angle a: the power of a point that stands for a/12. */
-static circle point(const world *w, T a, int twelfths, bool constant) {
+static circle point(world *w, T a, int twelfths, bool constant) {
   static const int cosine[] = {1, 0, -1, 0}, sine[] = {0, 1, 0, -1};
   const ag_field *f = w->f;
   if (!a) return (circle){1, 0};
-  int quarter = constant ? quarters(f, a, twelfths) : -1;
+  int quarter = constant ? quarters(w, a, twelfths) : -1;
   if (quarter >= 0) return (circle){ag_field_whole(f, cosine[quarter]), ag_field_whole(f, sine[quarter])};
   T h = symbol(w, AG_OP_TAN, a), hh = ag_field_mul(f, h, h), below = ag_field_invert(f, ag_field_add(f, 1, hh));
   circle x = {ag_field_mul(f, ag_field_sub(f, 1, hh), below), ag_field_mul(f, ag_field_add(f, h, h), below)};
@@ -346,50 +361,31 @@ static T raised(world *w, T a, T b) {
   return ag_field_mul(w->f, y, part);
 }
 
+/* (cosh, sinh) */
+static circle hyperbolic(world *w, const ag_program *p, const ag_step *s, const T *v) {
+  const ag_field *f = w->f;
+  T half = (f->p + 1) / 2, e = exponential(w, p, s, v), below = ag_field_invert(f, e);
+  return (circle){ag_field_mul(f, half, ag_field_add(f, e, below)), ag_field_mul(f, half, ag_field_sub(f, e, below))};
+}
+
+static T slope(world *w, circle x) { return divided(w, x.s, x.c); }
+
+static T logarithm(const world *w, T a) { return a == 1 ? 0 : symbol(w, AG_OP_LOG, a); }
+
+/* What cannot be read. */
+static T opaque(world *w) {
+  w->opaque = true;
+  return 0;
+}
+
 /* One function per row of op.def: a, b, c are the arguments. */
-#define FIELD(NAME, value) \
+#define AG_OP(NAME, text, arity, call, parity, value, plain, tex, derivative, lo, hi, ulp, weight, traits, field, ...) \
   static T f_##NAME(world *w, const ag_program *p, const ag_step *s, const T *v, T a, T b, T c) { \
     const ag_field *f = w->f; \
     (void)f, (void)p, (void)s, (void)v, (void)a, (void)b, (void)c; \
-    return value; \
+    return field; \
   }
-#define HALF(x) ag_field_mul(f, x, (f->p + 1) / 2)
-FIELD(NEG, negated(f, a))
-FIELD(ADD, ag_field_add(f, a, b))
-FIELD(SUB, ag_field_sub(f, a, b))
-FIELD(MUL, ag_field_mul(f, a, b))
-FIELD(DIV, divided(w, a, b))
-FIELD(POW, raised(w, a, b))
-FIELD(SQRT, root(w, a))
-FIELD(SIN, angle(w, p, s, v).s)
-FIELD(COS, angle(w, p, s, v).c)
-FIELD(TAN, divided(w, angle(w, p, s, v).s, angle(w, p, s, v).c))
-FIELD(ASIN, symbol(w, AG_OP_ASIN, a))
-FIELD(ACOS, symbol(w, AG_OP_ACOS, a))
-FIELD(ATAN, symbol(w, AG_OP_ATAN, a))
-FIELD(EXP, exponential(w, p, s, v))
-FIELD(COSH, HALF(ag_field_add(f, exponential(w, p, s, v), ag_field_invert(f, exponential(w, p, s, v)))))
-FIELD(SINH, HALF(ag_field_sub(f, exponential(w, p, s, v), ag_field_invert(f, exponential(w, p, s, v)))))
-FIELD(TANH, divided(w, f_SINH(w, p, s, v, a, b, c), f_COSH(w, p, s, v, a, b, c)))
-FIELD(LOG, a == 1 ? 0 : symbol(w, AG_OP_LOG, a))
-FIELD(LOG1P, f_LOG(w, p, s, v, ag_field_add(f, a, 1), 0, 0))
-FIELD(SIGN, sign(w, a))
-FIELD(ABS, ag_field_mul(f, a, sign(w, a)))
-FIELD(HOLD, (w->opaque = true, a))
-FIELD(ATAN2, random_of(w, AG_OP_ATAN2, a, b))
-FIELD(HYPOT, root(w, ag_field_add(f, ag_field_mul(f, a, a), ag_field_mul(f, b, b))))
-FIELD(MIN, (w->opaque = true, a))
-FIELD(MAX, (w->opaque = true, a))
-FIELD(LT, (w->opaque = true, 0))
-FIELD(LE, (w->opaque = true, 0))
-FIELD(EQ, a == b)
-FIELD(NE, a != b)
-FIELD(AND, a &&b)
-FIELD(OR, a || b)
-FIELD(NOT, !a)
-FIELD(SELECT, a ? b : c)
-FIELD(CHECKPOS, a)
-FIELD(CHECKNZ, a)
+#include "expr/op.def"
 
 static void t_scalar(world *w, const ag_program *p, const ag_step *s, T *r, const T *a, const T *b, const T *c,
                      const T *v) {
@@ -403,14 +399,23 @@ static void t_scalar(world *w, const ag_program *p, const ag_step *s, T *r, cons
   }
 }
 
-static void t_start(T *x) { *x = 0; }
-static void t_end(T *x) { (void)x; }
-static T *t_block(int n) { return ag_heap_alloc(sizeof(T) * (size_t)(n + 1)); }
-static void t_unblock(T *x, int n) {
-  (void)n;
+static void t_start(const world *w, T *x) {
+  (void)w;
+  *x = 0;
+}
+static void t_end(const world *w, T *x) { (void)w, (void)x; }
+static T *t_block(const world *w, int n) {
+  (void)w;
+  return ag_heap_alloc(sizeof(T) * (size_t)(n + 1));
+}
+static void t_unblock(const world *w, T *x, int n) {
+  (void)w, (void)n;
   free(x);
 }
-static void t_set(T *r, const T *a) { *r = *a; }
+static void t_set(const world *w, T *r, const T *a) {
+  (void)w;
+  *r = *a;
+}
 static void t_whole(const world *w, T *r, int n) { *r = ag_field_whole(w->f, n); }
 static void t_add(const world *w, T *r, const T *a, const T *b) { *r = ag_field_add(w->f, *a, *b); }
 static void t_sub(const world *w, T *r, const T *a, const T *b) { *r = ag_field_sub(w->f, *a, *b); }

@@ -159,7 +159,7 @@ static ag_id replaced(ag_graph *g, ag_id x, const ag_id *map) {
 void ag_substitute(ag_graph *g, int n, const ag_id *from, const ag_id *to, int n_out, ag_id *outs) {
   ag_sweep s;
   ag_sweep_init(&s, g, n_out, outs, n, from);
-  ag_id *map = ag_heap_alloc(sizeof *map * ((size_t)s.top + 1)); /* 0: unchanged */
+  ag_id *map = ag_scratch_take(g); /* 0: unchanged */
   for (int k = 0; k < n; k++) {
     AG_ASSERT(!ag_is_rotation(g, from[k]) || ag_is_rotation(g, to[k]));
     AG_ASSERT(ag_node_rows(g, from[k]) == ag_node_rows(g, to[k]) && ag_node_cols(g, from[k]) == ag_node_cols(g, to[k]));
@@ -169,6 +169,9 @@ void ag_substitute(ag_graph *g, int n, const ag_id *from, const ag_id *to, int n
     if (!map[s.order[i]]) map[s.order[i]] = replaced(g, s.order[i], map);
   for (int i = 0; i < n_out; i++)
     if (map[outs[i]]) outs[i] = map[outs[i]];
-  free(map);
+  for (int i = 0; i < s.n; i++) map[s.order[i]] = 0;
+  for (int k = 0; k < n; k++)
+    if (from[k] <= s.top) map[from[k]] = 0;
+  ag_scratch_give(g, map);
   ag_sweep_done(&s);
 }

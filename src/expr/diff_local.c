@@ -118,31 +118,67 @@ ag_id ag_slot_gradient(ag_graph *g, ag_id x) {
   return ag_mul(g, ag_num(g, 0.5), row);
 }
 
-void ag_sweep_init(ag_sweep *s, ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs) {
-  *s = (ag_sweep){.g = g};
-  s->active = ag_cone(g, n_out, outs, &s->top);
-  unsigned char *input = ag_heap_alloc((size_t)s->top + 1);
-  int count = 0, n = 0;
-  for (int k = 0; k < n_in; k++)
-    if (inputs[k] <= s->top) input[inputs[k]] = 1;
-  for (ag_id x = 1; x <= s->top; x++) count += s->active[x];
-  s->order = ag_heap_alloc(sizeof *s->order * (size_t)(count + 1));
+/* All that the outputs depend on, in any order; marked in s->active. */
+static int find_cone(ag_sweep *s, int n_out, const ag_id *outs) {
+  int n = 0, cap = 0;
+  for (int i = 0; i < n_out; i++) {
+    s->top = outs[i] > s->top ? outs[i] : s->top;
+    if (s->active[outs[i]]) continue;
+    AG_PUSH(s->order, n, cap);
+    s->order[n++] = outs[i];
+    s->active[outs[i]] = 1;
+  }
+  for (int i = 0; i < n; i++) {
+    const ag_node *node = &s->g->nodes[s->order[i]];
+    for (uint32_t k = 0; k < node->n_arg; k++) {
+      ag_id x = s->g->pool[node->first + k];
+      if (s->active[x]) continue;
+      AG_PUSH(s->order, n, cap);
+      s->order[n++] = x;
+      s->active[x] = 1;
+    }
+  }
+  return n;
+}
+
+int ag_by_id(const void *a, const void *b) {
+  ag_id x = *(const ag_id *)a, y = *(const ag_id *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* In increasing order: by sorting a few, by looking for many. */
+static void sort_cone(const ag_sweep *s, int count) {
+  enum { FEW = 32 };
+  int n = 0;
+  if (count < (int)(s->top / FEW)) {
+    qsort(s->order, (size_t)count, sizeof *s->order, ag_by_id);
+    return;
+  }
   for (ag_id x = 1; n < count; x++) {
     while (ag_eight_zeros(s->active + x)) x += 8; /* ends: one is left */
     if (s->active[x]) s->order[n++] = x;
   }
+}
+
+void ag_sweep_init(ag_sweep *s, ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs) {
+  enum { INPUT = 2 };
+  *s = (ag_sweep){.g = g, .active = ag_scratch_take(g)};
+  int count = find_cone(s, n_out, outs);
+  sort_cone(s, count);
+  for (int k = 0; k < n_in; k++)
+    if (inputs[k] <= s->top && s->active[inputs[k]]) s->active[inputs[k]] = INPUT;
   for (int i = 0; i < count; i++) {
     ag_id x = s->order[i];
     const ag_node *node = &g->nodes[x];
-    bool depends = input[x];
+    bool depends = s->active[x] == INPUT;
     for (uint32_t k = 0; k < node->n_arg && !depends; k++) depends = s->active[g->pool[node->first + k]];
     s->active[x] = depends;
     if (depends) s->order[s->n++] = x;
   }
-  free(input);
 }
 
 void ag_sweep_done(ag_sweep *s) {
-  free(s->active);
+  for (int i = 0; i < s->n; i++) s->active[s->order[i]] = 0;
+  ag_scratch_give(s->g, s->active);
   free(s->order);
 }

@@ -254,6 +254,32 @@ static void check_det(void) { /* 2 x 2 and 4 x 4; 3 x 3 is among the random prog
   }
 }
 
+/* Room that sweeps give back is all zero, also where inputs are not in the cone, or nodes inside it are replaced. */
+static void check_scratch(void) {
+  ag_graph *g = ag_graph_create();
+  ag_id R = ag_input(g, "R", 3, 3, AG_LEAF_ROTATION), x = ag_input(g, "x", 3, 1, AG_LEAF_REAL);
+  ag_id y = ag_input(g, "y", 3, 1, AG_LEAF_REAL), up = ag_mul(g, ag_transpose(g, R), x), w[3];
+  ag_id f = ag_dot(g, up, ag_cross(g, x, up)), square = ag_mul(g, f, ag_entry(g, up, 1, 0)), one = ag_num(g, 1), t;
+  const ag_id inputs[] = {R, x, y}, seeds[] = {x, up, x};
+  ag_forward(g, 3, inputs, seeds, 1, &square, &t);
+  ag_reverse(g, 1, &square, &one, 3, inputs, w);
+  (void)ag_jacobian(g, up, 3, inputs);
+  ag_substitute(g, 1, &up, &y, 1, &square);
+  ag_substitute(g, 1, &y, &x, 1, &f);
+  int n = g->n_scratch;
+  AG_CHECK(n > 0);
+  for (int i = 0; i < n; i++) {
+    size_t used = 0;
+    for (size_t k = 0; k < g->scratch[i]->size; k++) used += g->scratch[i]->at[k] != 0;
+    AG_CHECK(used == 0);
+  }
+  void *a = ag_scratch_take(g), *b = ag_scratch_take(g);
+  AG_CHECK(a != b && g->n_scratch == n - 2);
+  ag_scratch_give(g, b);
+  ag_scratch_give(g, a);
+  ag_graph_free(g);
+}
+
 int main(void) {
   for (ag_op op = AG_OP_NEG; op <= AG_OP_CHECKNZ; op++) check_row(op);
   check_rotation_forms();
@@ -263,5 +289,6 @@ int main(void) {
   check_lattice();
   check_zero_tangent();
   check_det();
+  check_scratch();
   return ag_check_report();
 }

@@ -17,8 +17,9 @@ V_IN void unbounded(E *s, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) s[i] = e_of(e_whole(), e_whole());
 }
 
-V_IN void run(const ag_tape *tape, int from, int to, const E *const *seg, E *s) {
-  for (const ag_instr *x = tape->instr + from, *end = tape->instr + to; x < end; x++) {
+V_IN void run(const ag_tape *tape, const E *const *seg, E *s) {
+  const ag_instr *x = tape->enclosed ? tape->enclosed : tape->instr + tape->n_prep;
+  for (const ag_instr *end = x + ag_enclose_cost(tape); x < end; x++) {
     bool same = x->a == x->b;
     switch (x->op) {
 #define CASE1(NAME) \
@@ -48,17 +49,16 @@ V_IN void run(const ag_tape *tape, int from, int to, const E *const *seg, E *s) 
 }
 
 #if defined __x86_64__ && !defined __FMA__
-__attribute__((target("avx2,fma"))) static void run_fma(const ag_tape *tape, int from, int to, const E *const *seg,
-                                                        E *s) {
-  run(tape, from, to, seg, s);
+__attribute__((target("avx2,fma"))) static void run_fma(const ag_tape *tape, const E *const *seg, E *s) {
+  run(tape, seg, s);
 }
-static void run_plain(const ag_tape *tape, int from, int to, const E *const *seg, E *s) { run(tape, from, to, seg, s); }
-static void run_any(const ag_tape *tape, int from, int to, const E *const *seg, E *s) {
-  if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) run_fma(tape, from, to, seg, s);
-  else run_plain(tape, from, to, seg, s);
+static void run_plain(const ag_tape *tape, const E *const *seg, E *s) { run(tape, seg, s); }
+static void run_any(const ag_tape *tape, const E *const *seg, E *s) {
+  if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) run_fma(tape, seg, s);
+  else run_plain(tape, seg, s);
 }
 #else
-static void run_any(const ag_tape *tape, int from, int to, const E *const *seg, E *s) { run(tape, from, to, seg, s); }
+static void run_any(const ag_tape *tape, const E *const *seg, E *s) { run(tape, seg, s); }
 #endif
 
 /* Prepared values are numbers: the function is the one that is made of them. */
@@ -71,8 +71,39 @@ void ag_enclose_prep(const ag_tape *tape, const double *p, ag_enclosure *slots) 
 
 void ag_enclose_eval(const ag_tape *tape, const ag_enclosure *const seg[AG_SEG_COUNT], ag_enclosure *slots,
                      ag_enclosure *out) {
-  run_any(tape, tape->n_prep, tape->n_instr, (const E *const *)seg, (E *)slots);
-  for (int i = 0; i < tape->n_out; i++) out[i] = slots[tape->out[i]];
+  run_any(tape, (const E *const *)seg, (E *)slots);
+  for (int i = 0; i < tape->n_out; i++) {
+    out[i] = slots[tape->out[i]];
+    if (tape->unbounded && tape->unbounded[i]) unbounded((E *)&out[i], 1);
+  }
+}
+
+/* How many numbers a solve gives; 0: it is none. */
+static uint32_t n_solved(const ag_tape *tape, const ag_instr *x) {
+  return x->op == AG_OP_CALL_SOLVE ? x->a : x->op == AG_OP_CALL_LDL ? (uint32_t)tape->ldls[x->a]->n : 0;
+}
+
+int ag_enclose_cost(const ag_tape *tape) { return tape->enclosed ? tape->n_enclosed : tape->n_instr - tape->n_prep; }
+
+void ag_enclose_without(ag_tape *tape, bool *unbounded) {
+  bool *live = ag_heap_alloc((size_t)tape->n_slot + 1), *bounded = ag_heap_alloc((size_t)tape->n_out + 1);
+  ag_instr *kept = ag_heap_alloc(sizeof *kept * ((size_t)tape->n_instr + 1));
+  int at = tape->n_instr;
+  tape->unbounded = unbounded;
+  ag_enclose_bounded(tape, bounded);
+  for (int i = 0; i < tape->n_out; i++) live[tape->out[i]] = live[tape->out[i]] || bounded[i];
+  for (int i = tape->n_instr - 1; i >= tape->n_prep; i--) { /* what has bounds is not behind a solve */
+    const ag_instr *x = &tape->instr[i];
+    const uint32_t args[] = {x->a, x->b, x->c};
+    if (!live[x->dst] || n_solved(tape, x)) continue;
+    live[x->dst] = false;
+    for (int k = 0; k < ag_op_describe((ag_op)x->op)->arity; k++) live[args[k]] = true;
+    kept[--at] = *x;
+  }
+  tape->n_enclosed = tape->n_instr - at;
+  tape->enclosed = ag_heap_alloc(sizeof *kept * ((size_t)tape->n_enclosed + 1));
+  memcpy(tape->enclosed, kept + at, sizeof *kept * (size_t)tape->n_enclosed);
+  free(live), free(bounded), free(kept);
 }
 
 void ag_enclose_bounded(const ag_tape *tape, bool *bounded) {
@@ -80,11 +111,11 @@ void ag_enclose_bounded(const ag_tape *tape, bool *bounded) {
   for (int i = 0; i < tape->n_instr; i++) {
     const ag_instr *x = &tape->instr[i];
     int arity = ag_op_describe((ag_op)x->op)->arity;
-    uint32_t n = x->op == AG_OP_CALL_SOLVE ? x->a : x->op == AG_OP_CALL_LDL ? (uint32_t)tape->ldls[x->a]->n : 0;
+    uint32_t n = n_solved(tape, x);
     if (n) memset(lost + x->dst, i >= tape->n_prep, n);
     else if (x->op == AG_OP_CONST) lost[x->dst] = __builtin_isnan(tape->constants[x->a]);
     else lost[x->dst] = (arity > 0 && lost[x->a]) || (arity > 1 && lost[x->b]) || (arity > 2 && lost[x->c]);
   }
-  for (int i = 0; i < tape->n_out; i++) bounded[i] = !lost[tape->out[i]];
+  for (int i = 0; i < tape->n_out; i++) bounded[i] = !lost[tape->out[i]] && !(tape->unbounded && tape->unbounded[i]);
   free(lost);
 }

@@ -177,18 +177,19 @@ static void step(ag_forward_work *w, ag_id x) {
 
 void ag_forward_init(ag_forward_work *w, ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs) {
   ag_sweep_init(&w->sweep, g, n_out, outs, n_in, inputs);
-  w->kind = ag_heap_alloc((size_t)w->sweep.top + 1);
-  w->t = ag_heap_alloc(sizeof *w->t * ((size_t)w->sweep.top + 1));
+  w->kind = ag_scratch_take(g);
+  w->t = ag_scratch_take(g);
 }
 
 void ag_forward_done(ag_forward_work *w) {
+  for (int i = 0; i < w->sweep.n; i++) w->kind[w->sweep.order[i]] = 0, w->t[w->sweep.order[i]] = 0;
+  ag_scratch_give(w->sweep.g, w->kind);
+  ag_scratch_give(w->sweep.g, w->t);
   ag_sweep_done(&w->sweep);
-  free(w->kind);
-  free(w->t);
 }
 
 void ag_forward_seed(ag_forward_work *w, ag_id input, ag_id seed) {
-  if (input > w->sweep.top) return;
+  if (input > w->sweep.top || !w->sweep.active[input]) return;
   set(w, input, ag_is_rotation(w->sweep.g, input) ? AG_TAN_RIGHT : AG_TAN_TENSOR, seed);
 }
 

@@ -66,7 +66,29 @@ void ag_graph_free(ag_graph *g) {
   for (int i = 0; i < g->n_pattern; i++) ag_ldl_free(g->patterns[i].ldl);
   free(g->patterns);
   free(g->origins);
+  for (int i = 0; i < g->n_scratch; i++) free(g->scratch[i]);
+  free(g->scratch);
   free(g);
+}
+
+void *ag_scratch_take(ag_graph *g) {
+  size_t need = (size_t)g->n_node + 8;
+  ag_scratch *s = g->n_scratch ? g->scratch[--g->n_scratch] : NULL;
+  if (s && s->size < need) {
+    free(s);
+    s = NULL;
+  }
+  if (!s) {
+    size_t size = 2 * need;
+    s = ag_heap_alloc(sizeof *s + sizeof(ag_id) * size);
+    s->size = size;
+  }
+  return s->at;
+}
+
+void ag_scratch_give(ag_graph *g, void *at) {
+  AG_PUSH(g->scratch, g->n_scratch, g->cap_scratch);
+  g->scratch[g->n_scratch++] = (ag_scratch *)((char *)at - offsetof(ag_scratch, at));
 }
 
 int ag_graph_count(const ag_graph *g) { return g->n_node - 1; }

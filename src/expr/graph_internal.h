@@ -41,6 +41,13 @@ typedef struct ag_origin_of {
 } ag_origin_of;
 
 enum { AG_RULE_TABLES = 3 }; /* ag_rules_common, ag_rules_scalar, ag_rules_tensor */
+/* Room for four bytes per node, all zero. It is kept: what is asked about a small part of a large graph costs what that
+ * part does. */
+typedef struct ag_scratch {
+  size_t size;
+  ag_id at[];
+} ag_scratch;
+
 struct ag_graph {
   ag_arena *arena; /* names */
   ag_node *nodes;  /* nodes[0] is no node */
@@ -62,10 +69,16 @@ struct ag_graph {
   int n_pattern, cap_pattern;
   ag_origin_of *origins; /* of folded numbers, by ascending id */
   int n_origin, cap_origin;
+  ag_scratch **scratch; /* those that nobody uses */
+  int n_scratch, cap_scratch;
 };
 
 static inline const ag_node *ag_node_at(const ag_graph *g, ag_id x) { return &g->nodes[x]; }
 static inline const ag_id *ag_node_args(const ag_graph *g, ag_id x) { return g->pool + g->nodes[x].first; }
+
+/* Takes such room for the nodes that there are, and gives it back, all zero again. */
+void *ag_scratch_take(ag_graph *g);
+void ag_scratch_give(ag_graph *g, void *at);
 
 /* The number that op(args) was folded to; a new one keeps where it came from (ag_num_origin). */
 ag_id ag_num_folded(ag_graph *g, ag_op op, int n, const ag_id *args, double value);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Lowering of A x = b. The matrix is first split into connected blocks, as its structural zeros show them: a diagonal
- * matrix costs one quotient per row. Blocks are unrolled, zeros are skipped: cofactors, LDL^T, or LU without pivoting;
+ * matrix costs one quotient per row. Blocks of a general matrix are made block triangular: unknowns that other rows
+ * determine are solved for first. Blocks are unrolled, zeros are skipped: cofactors, LDL^T, or LU without pivoting;
  * what is too large becomes a call of the pivoted solver. */
 #include <stdlib.h>
 #include <string.h>
@@ -218,14 +219,116 @@ static void solve_lu(block *s) {
   }
 }
 
+/* ---- block triangular form ---- */
+
+/* The unknowns of a general block, each with a row of its own, and the order in which they can be solved for. */
+typedef struct triangle {
+  const block *s;
+  int *row_of;            /* per unknown */
+  int *index, *low, time; /* of Tarjan's search; index 0: not seen */
+  int *stack, depth;
+  int *group, n_group; /* per unknown: its group; groups are numbered in the order of the solves */
+} triangle;
+
+static bool full_at(const triangle *t, int i, int j) { return !ag_is_zero(t->s->g, t->s->A[i * t->s->k + j]); }
+
+/* A row for unknown j, others may have to move to another one. */
+static bool match(triangle *t, int j, bool *seen) {
+  for (int i = 0; i < t->s->k; i++) {
+    if (seen[i] || !full_at(t, i, j)) continue;
+    seen[i] = true;
+    int owner = 0;
+    while (owner < t->s->k && t->row_of[owner] != i) owner++;
+    if (owner < t->s->k && !match(t, owner, seen)) continue;
+    t->row_of[j] = i;
+    return true;
+  }
+  return false;
+}
+
+/* Tarjan: the row of unknown j needs all unknowns that stand in it. */
+static void visit(triangle *t, int j) {
+  t->index[j] = t->low[j] = ++t->time;
+  t->stack[t->depth++] = j;
+  for (int k = 0; k < t->s->k; k++) {
+    if (k == j || !full_at(t, t->row_of[j], k)) continue;
+    if (!t->index[k]) visit(t, k);
+    if (t->group[k] < 0 && t->low[k] < t->low[j]) t->low[j] = t->low[k];
+  }
+  if (t->low[j] != t->index[j]) return;
+  int k;
+  do {
+    k = t->stack[--t->depth];
+    t->group[k] = t->n_group;
+  } while (k != j);
+  t->n_group++;
+}
+
+static void solve_general(block *s) {
+  if (s->k == 1) solve_one(s);
+  else if (s->k == 2) solve_two(s);
+  else if (s->k == 3) solve_three(s);
+  else solve_call(s);
+}
+
+/* The unknowns of one group, after those before it. */
+static void solve_group(triangle *t, block *s, int group) {
+  int k = s->k, m = s->m, n = 0;
+  block part = {.g = s->g, .m = m};
+  int *at = t->stack;
+  for (int j = 0; j < k; j++)
+    if (t->group[j] == group) at[n++] = j;
+  part.k = n;
+  part.A = ag_heap_alloc(sizeof *part.A * (size_t)(n * n));
+  part.b = ag_heap_alloc(sizeof *part.b * (size_t)(n * m));
+  for (int i = 0; i < n; i++) {
+    int row = t->row_of[at[i]];
+    for (int j = 0; j < n; j++) part.A[i * n + j] = s->A[row * k + at[j]];
+    for (int c = 0; c < m; c++) {
+      ag_id sum = s->b[row * m + c];
+      for (int j = 0; j < k; j++)
+        if (t->group[j] < group) sum = minus_product(s->g, sum, s->A[row * k + j], t->s->b[j * m + c]);
+      part.b[i * m + c] = sum;
+    }
+  }
+  solve_general(&part);
+  for (int i = 0; i < n; i++)
+    for (int c = 0; c < m; c++) t->s->b[at[i] * m + c] = part.b[i * m + c];
+  free(part.A);
+  free(part.b);
+}
+
+/* Small blocks have closed forms; larger ones may fall into small ones. False: they do not. */
+static bool solve_triangle(block *s) {
+  int k = s->k;
+  if (k < 4) return false;
+  block x = *s; /* the same matrix; b becomes the unknowns */
+  x.b = ag_heap_alloc(sizeof *x.b * (size_t)(k * s->m));
+  int *room = ag_heap_alloc(sizeof *room * (size_t)(5 * k));
+  bool *seen = ag_heap_alloc(sizeof *seen * (size_t)k), good = true;
+  triangle t = {
+      .s = &x, .row_of = room, .index = room + k, .low = room + 2 * k, .stack = room + 3 * k, .group = room + 4 * k};
+  for (int j = 0; j < k; j++) t.row_of[j] = t.group[j] = -1;
+  for (int j = 0; j < k && good; j++) {
+    memset(seen, 0, sizeof *seen * (size_t)k);
+    good = match(&t, j, seen);
+  }
+  for (int j = 0; j < k && good; j++)
+    if (!t.index[j]) visit(&t, j);
+  good = good && t.n_group > 1;
+  for (int group = 0; group < t.n_group && good; group++) solve_group(&t, s, group);
+  if (good) memcpy(s->b, x.b, sizeof *s->b * (size_t)(k * s->m));
+  free(x.b);
+  free(room);
+  free(seen);
+  return good;
+}
+
 /* ---- blocks ---- */
 
 static void solve_block(block *s, ag_solve_kind kind, int *index) {
   if (kind == AG_SOLVE_GENERAL) {
-    if (s->k == 1) solve_one(s);
-    else if (s->k == 2) solve_two(s);
-    else if (s->k == 3) solve_three(s);
-    else solve_call(s);
+    if (!solve_triangle(s)) solve_general(s);
     return;
   }
   int *order = ag_heap_alloc(sizeof *order * (size_t)s->k), *old = ag_heap_alloc(sizeof *old * (size_t)s->k);

@@ -62,6 +62,9 @@ static bool arrow(int n, int i, int j) { return (void)n, i == j || i == 0 || j =
 static bool blocks(int n, int i, int j) { return (void)n, i % 3 == j % 3; }
 static bool ring(int n, int i, int j) { return abs(i - j) <= 1 || abs(i - j) == n - 1; }
 
+static bool pairs(int n, int i, int j) { return j / 2 <= (i + 2) % n / 2; } /* rows in another order */
+static bool corner(int n, int i, int j) { return i == j || (i + 1) % n == j; }
+
 /* An input per entry that is there; its value makes the matrix what its kind promises. */
 static double matrix_value(ag_solve_kind kind, int n, int i, int j) {
   double v = sin(1.3 + 0.7 * i * j + 0.4 * (i + j)) / n;
@@ -133,6 +136,11 @@ static void check_systems(void) {
            4 + 6 + 2);                                                       /* det and 1/det, numerators, quotients */
   AG_CHECK(check_system(&(system_){AG_SOLVE_SPD, 7, 1, diagonal}) == 7 * 3); /* check, reciprocal, product */
   AG_CHECK(check_system(&(system_){AG_SOLVE_GENERAL, 9, 1, blocks}) > 0);
+  /* unknowns that other rows determine come first: pairs in a chain cost a 2 x 2 system each and their coupling */
+  int pair = check_system(&(system_){AG_SOLVE_GENERAL, 2, 1, dense});
+  AG_CHECK(check_system(&(system_){AG_SOLVE_GENERAL, 4, 1, pairs}) == 2 * pair + 2 * 2 * 2);
+  AG_CHECK(check_system(&(system_){AG_SOLVE_GENERAL, 8, 3, pairs}) > 0);
+  AG_CHECK(check_system(&(system_){AG_SOLVE_GENERAL, 5, 1, corner}) == -1); /* a cycle through all */
   int small = check_system(&(system_){AG_SOLVE_SPD, 3, 1, dense});
   AG_CHECK(check_system(&(system_){AG_SOLVE_SPD, 9, 1, blocks}) == 3 * small);
   AG_CHECK(check_system(&(system_){AG_SOLVE_SPD, 12, 1, arrow}) <= 12 * 12); /* the tip last: no fill */

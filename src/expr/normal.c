@@ -7,12 +7,12 @@
 
 #include "expr/normal_internal.h"
 
-enum { MAX_NODES = 1500, MAX_KNOWN = 12, MAX_PASSES = 3, MAX_TERMS = 12 };
+enum { MAX_NODES = 1500, MAX_KNOWN = 12, MAX_PASSES = 3, MAX_TERMS = 12, MAX_TRIPLES = 100, MAX_POLISHED = 200 };
 
-/* What is below x: how many nodes, are there tensors, angles that are sums. */
+/* What is below x: how many nodes, are there tensors, angles that are sums, products of three vectors. */
 typedef struct survey {
   int n;
-  bool tensors, angles;
+  bool tensors, angles, triples;
 } survey;
 
 static survey look(const ag_graph *g, ag_id x) {
@@ -25,6 +25,8 @@ static survey look(const ag_graph *g, ag_id x) {
     v.n++;
     v.tensors = v.tensors || op == AG_OP_CROSS || op == AG_OP_SOLVE || op == AG_OP_DET || op == AG_OP_DOT ||
                 op == AG_OP_MATMUL || op == AG_OP_SCALE;
+    for (int k = 0; op == AG_OP_CROSS && k < 2; k++)
+      v.triples = v.triples || g->nodes[ag_node_arg(g, y, k)].op == AG_OP_CROSS;
     if (op != AG_OP_SIN && op != AG_OP_COS && op != AG_OP_TAN) continue;
     ag_op inner = g->nodes[ag_node_arg(g, y, 0)].op;
     v.angles = v.angles || inner == AG_OP_ADD || inner == AG_OP_SUB;
@@ -69,12 +71,15 @@ static void find_known(ag_normal_state *s, ag_id x, int n_known, const ag_id *kn
   }
   free(mark);
   for (int k = 0; k < n_named; k++) add_known(s, polys[k], names[k]);
+  s->n_named = s->n_known;
   for (int k = n_named; k < n; k++) add_known(s, polys[k], names[k]);
 }
 
 typedef struct request {
   int n_known;
   const ag_id *known, *known_as;
+  int n, cap, to_cap; /* what has been made shortest, and the results */
+  ag_id *from, *to;
 } request;
 
 /* The shortest form of x in one reading; replaces *best when it is shorter. */
@@ -100,10 +105,10 @@ static int terms_of(const ag_graph *g, ag_id x, int sign, int n, ag_id *terms, i
   return n ? terms_of(g, ag_node_arg(g, x, 1), op == AG_OP_SUB ? -sign : sign, n, terms, signs) : 0;
 }
 
-static ag_id shortest(ag_graph *g, const request *r, ag_id x);
+static ag_id shortest(ag_graph *g, request *r, ag_id x);
 
 /* The terms of a sum one by one: what does not combine is not multiplied out. */
-static void try_terms(ag_graph *g, const request *r, ag_id x, ag_id *best, int *size) {
+static void try_terms(ag_graph *g, request *r, ag_id x, ag_id *best, int *size) {
   ag_id terms[MAX_TERMS], sum = ag_zero(g, ag_node_rows(g, x), ag_node_cols(g, x));
   int signs[MAX_TERMS], n = terms_of(g, x, 1, 0, terms, signs);
   for (int i = 0; i < n; i++) {
@@ -114,7 +119,7 @@ static void try_terms(ag_graph *g, const request *r, ag_id x, ag_id *best, int *
   if (new_size < *size) *best = sum, *size = new_size;
 }
 
-static ag_id shortest(ag_graph *g, const request *r, ag_id x) {
+static ag_id shortest_of(ag_graph *g, request *r, ag_id x) {
   survey v = look(g, x);
   ag_id best = x;
   int size = ag_normal_size(g, x);
@@ -122,18 +127,67 @@ static ag_id shortest(ag_graph *g, const request *r, ag_id x) {
   if (g->nodes[x].op == AG_OP_ADD || g->nodes[x].op == AG_OP_SUB) try_terms(g, r, x, &best, &size);
   for (int components = 0; components <= v.tensors; components++)
     for (int angles = 0; angles <= v.angles; angles++)
-      if (!components || ag_is_scalar(g, x)) try_reading(g, r, (ag_reading){components, angles}, x, &best, &size);
+      if (!components || ag_is_scalar(g, x))
+        try_reading(g, r, (ag_reading){components, angles, false}, x, &best, &size);
+  if (v.triples && v.n <= MAX_TRIPLES)
+    try_reading(g, r, (ag_reading){.triples = true, .angles = v.angles}, x, &best, &size);
   return best;
 }
 
+static ag_id shortest(ag_graph *g, request *r, ag_id x) {
+  for (int i = r->n - 1; i >= 0; i--)
+    if (r->from[i] == x) return r->to[i];
+  ag_id y = shortest_of(g, r, x);
+  AG_PUSH(r->from, r->n, r->cap);
+  AG_PUSH(r->to, r->n, r->to_cap);
+  r->from[r->n] = x;
+  r->to[r->n++] = y;
+  return y;
+}
+
+/* x with sums inside of its products in their shortest form: cross(s, m*a + m*b) has m in front, although it would be
+ * longer if it were multiplied out. */
+static ag_id polished(ag_graph *g, request *r, ag_id x) {
+  ag_op op = g->nodes[x].op;
+  bool sum = op == AG_OP_ADD || op == AG_OP_SUB;
+  ag_id args[2];
+  int n = ag_node_n_arg(g, x);
+  if (!sum && op != AG_OP_NEG && op != AG_OP_MUL && op != AG_OP_DIV && op != AG_OP_SCALE && op != AG_OP_CROSS &&
+      op != AG_OP_DOT && op != AG_OP_MATMUL)
+    return x;
+  for (int k = 0; k < n; k++) {
+    args[k] = ag_node_arg(g, x, k);
+    if (k && args[1] == ag_node_arg(g, x, 0)) args[1] = args[0];
+    else args[k] = polished(g, r, args[k]);
+    ag_op inner = g->nodes[args[k]].op;
+    if (!sum && (inner == AG_OP_ADD || inner == AG_OP_SUB)) args[k] = shortest(g, r, args[k]);
+  }
+  return ag_rebuild(g, x, args);
+}
+
+/* Once more with the names written out: what was known as one name may be part of a factor known as another. */
+static ag_id reconsidered(ag_graph *g, request *r, ag_id x) {
+  ag_id y = x;
+  if (!ag_depends(g, 1, &x, r->n_known, r->known_as)) return x;
+  ag_substitute(g, r->n_known, r->known_as, r->known, 1, &y);
+  y = shortest(g, r, y);
+  return ag_normal_size(g, y) < ag_normal_size(g, x) ? y : x;
+}
+
 void ag_normal_form(ag_graph *g, int n_known, const ag_id *known, const ag_id *known_as, int n, ag_id *x) {
-  request r = {n_known, known, known_as};
+  request r = {.n_known = n_known, .known = known, .known_as = known_as};
   for (int i = 0; i < n; i++)
     for (int pass = 0; pass < MAX_PASSES; pass++) {
       ag_id y = shortest(g, &r, x[i]);
+      int size = ag_normal_size(g, y);
+      ag_id z = size <= MAX_POLISHED ? polished(g, &r, y) : y;
+      if (ag_normal_size(g, z) < size) y = z;
+      y = reconsidered(g, &r, y);
       if (y == x[i]) break;
       x[i] = y;
     }
+  free(r.from);
+  free(r.to);
 }
 
 /* All of p divided by cosines that they share, which may hide as 1 - sin^2. */
@@ -151,7 +205,7 @@ static void share_cosines(ag_normal_state *s, int n, ag_poly *p) {
 }
 
 void ag_normal_primitive(ag_graph *g, int n, ag_id *x) {
-  ag_normal_state s = {.g = g, .a = ag_arena_create(), .reading = {true, true}};
+  ag_normal_state s = {.g = g, .a = ag_arena_create(), .reading = {.components = true, .angles = true}};
   ag_poly *p = AG_NEWN(s.a, ag_poly, n), all = {0, NULL};
   int total = 0, size;
   bool good = true;

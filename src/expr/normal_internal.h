@@ -22,9 +22,9 @@ typedef struct ag_atom {
   ag_poly poly;
 } ag_atom;
 
-/* How an expression is read: vectors as such or by their components; sin(a + b) as such or expanded. */
+/* How an expression is read: vectors as such or by their components; sin(a + b), a x (b x c) as such or expanded. */
 typedef struct ag_reading {
-  bool components, angles;
+  bool components, angles, triples;
 } ag_reading;
 
 typedef struct ag_normal_state {
@@ -35,10 +35,11 @@ typedef struct ag_normal_state {
   int n_atom;
   ag_poly **memo; /* per node: its entries (one for a scalar; in vector reading, one for a tensor) */
   int n_memo, depth;
+  bool dividing;
   long work;      /* spent on writing, in comparisons of terms */
   ag_poly *known; /* sums that may be factors */
   ag_id *known_as;
-  int n_known;
+  int n_known, n_named; /* named ones come first */
 } ag_normal_state;
 
 /* normal_read.c: the polynomial of x, a scalar or (in vector reading) a tensor. */
@@ -49,6 +50,8 @@ ag_poly ag_normal_inverse(ag_normal_state *s, ag_poly p);
 /* normal_relate.c */
 /* cos^2 = 1 - sin^2, sqrt(x)^2 = x, |Gamma| = 1: no square of a cosine, a root or a third component remains. */
 ag_poly ag_normal_settle(ag_normal_state *s, ag_poly p);
+/* p/q in *r when that is a polynomial by the relations; both settled. */
+bool ag_normal_divide(ag_normal_state *s, ag_poly p, ag_poly q, ag_poly *r);
 /* Over a common denominator, cancelled. */
 ag_poly ag_normal_combine(ag_normal_state *s, ag_poly p);
 /* p rewritten by the relations so that its node is shortest. A zero gets the shape of `like`. */

@@ -32,6 +32,12 @@ int ag_normal_atom(ag_normal_state *s, ag_id x, ag_atom_kind kind) {
   return s->n_atom++;
 }
 
+/* x can be, or is, the first of n atoms of this kind that are related: there is room for all of them, or for none. */
+static bool begins(const ag_normal_state *s, ag_id x, ag_atom_kind kind, int n) {
+  int k = find_atom(s, x);
+  return k < 0 ? s->n_atom + n <= AG_POLY_ATOMS : s->atoms[k].kind == kind;
+}
+
 /* The atom as a polynomial; lost when there are too many. */
 static ag_poly as_atom(ag_normal_state *s, ag_id x, ag_atom_kind kind) {
   int k = ag_normal_atom(s, x, kind);
@@ -50,21 +56,29 @@ static bool is_image(const ag_graph *g, ag_id x) {
   return op_of(g, R) == AG_OP_INPUT && ag_is_rotation(g, R);
 }
 
+/* The first of the atoms of three components of a unit vector, one after the other. -1: there is no room, or one of
+ * them belongs to another vector (R[2,3] is in a row and in a column) and has its relation there. */
+static int unit_atoms(ag_normal_state *s, const ag_id *x) {
+  int first = find_atom(s, x[0]);
+  if (first < 0 && (s->n_atom + 3 > AG_POLY_ATOMS || find_atom(s, x[1]) >= 0 || find_atom(s, x[2]) >= 0)) return -1;
+  bool made = first < 0;
+  if (made) first = s->n_atom;
+  for (int n = 0; n < 3; n++) {
+    if (made) s->atoms[s->n_atom++] = (ag_atom){.x = x[n], .kind = AG_ATOM_UNIT, .partner = first, .part = n};
+    const ag_atom *atom = &s->atoms[first + n];
+    if (first + n >= s->n_atom || atom->x != x[n] || atom->kind != AG_ATOM_UNIT || atom->partner != first) return -1;
+  }
+  return first;
+}
+
 /* Entry (i, j) of a leaf. Components of unit vectors come in threes: images, and rows of rotations. */
 static ag_poly leaf_entry(ag_normal_state *s, ag_id x, int i, int j) {
   ag_graph *g = s->g;
-  bool image = is_image(g, x);
-  int first = -1;
-  if (!image && !(op_of(g, x) == AG_OP_INPUT && ag_is_rotation(g, x)))
-    return as_atom(s, ag_entry(g, x, i, j), AG_ATOM_PLAIN);
-  for (int n = 0; n < 3; n++) {
-    int at = ag_normal_atom(s, ag_entry(g, x, image ? n : i, image ? 0 : n), AG_ATOM_UNIT);
-    if (at < 0) return (ag_poly){-1, NULL};
-    if (first < 0) first = at;
-    s->atoms[at].partner = first;
-    s->atoms[at].part = n;
-  }
-  return ag_poly_atom(s->a, first + (image ? i : j), 1);
+  bool image = is_image(g, x), row = op_of(g, x) == AG_OP_INPUT && ag_is_rotation(g, x);
+  ag_id parts[3];
+  for (int n = 0; n < 3 && (image || row); n++) parts[n] = ag_entry(g, x, image ? n : i, image ? 0 : n);
+  int first = image || row ? unit_atoms(s, parts) : -1;
+  return first < 0 ? as_atom(s, ag_entry(g, x, i, j), AG_ATOM_PLAIN) : ag_poly_atom(s->a, first + (image ? i : j), 1);
 }
 
 static ag_poly *value_of(ag_normal_state *s, ag_id x);
@@ -141,8 +155,8 @@ static void circle(ag_normal_state *s, ag_id angle, ag_poly *sine, ag_poly *cosi
   if (negative) x[0] = arg(g, x[0], 0);
   *sine = *cosine = (ag_poly){-1, NULL};
   if (op_of(g, x[0]) != AG_OP_SIN || op_of(g, x[1]) != AG_OP_COS) return;
+  if (!begins(s, x[0], AG_ATOM_SIN, 2)) return;
   int k = ag_normal_atom(s, x[0], AG_ATOM_SIN), c = ag_normal_atom(s, x[1], AG_ATOM_COS);
-  if (k < 0 || c < 0) return;
   s->atoms[k].partner = c;
   s->atoms[c].partner = k;
   *sine = ag_poly_atom(s->a, k, 1);
@@ -195,6 +209,17 @@ static int tensor_in(const ag_normal_state *s, const ag_term *t) {
   return -1;
 }
 
+/* a x (b x c) = b (a.c) - c (a.b), for either order of the outer product; 0 for anything else. */
+static ag_id without_triple(ag_graph *g, ag_id x) {
+  ag_id a = arg(g, x, 0), inner = arg(g, x, 1);
+  bool turned = op_of(g, inner) != AG_OP_CROSS;
+  if (turned) inner = a, a = arg(g, x, 1);
+  if (op_of(g, inner) != AG_OP_CROSS) return 0;
+  ag_id b = arg(g, inner, 0), c = arg(g, inner, 1), along = ag_mul(g, ag_dot(g, a, c), b);
+  ag_id y = ag_sub(g, along, ag_mul(g, ag_dot(g, a, b), c));
+  return turned ? ag_neg(g, y) : y;
+}
+
 /* What a product of atoms is: an atom, or with its sign turned, or what the builders make of it. */
 static ag_poly made(ag_normal_state *s, ag_id y) {
   bool negative = op_of(s->g, y) == AG_OP_NEG;
@@ -202,6 +227,8 @@ static ag_poly made(ag_normal_state *s, ag_id y) {
   ag_op op = op_of(s->g, y);
   if (op == AG_OP_ENTRY && is_image(s->g, arg(s->g, y, 0)) && !negative)
     return leaf_entry(s, arg(s->g, y, 0), s->g->nodes[y].payload.at.i, 0);
+  ag_id flat = op == AG_OP_CROSS && s->reading.triples && s->depth < MAX_DEPTH ? without_triple(s->g, y) : 0;
+  if (flat) y = flat, op = op_of(s->g, y);
   bool atom = op == AG_OP_CROSS || op == AG_OP_DOT || op == AG_OP_MATMUL || op == AG_OP_TRANSPOSE || op == AG_OP_ENTRY;
   for (int k = 0, n = ag_node_n_arg(s->g, y); atom && k < n; k++) atom = find_atom(s, arg(s->g, y, k)) >= 0;
   ag_poly p;

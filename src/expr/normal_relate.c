@@ -2,12 +2,18 @@
  * The relations between atoms: cos^2 + sin^2 = 1, |Gamma| = 1, sqrt(x)^2 = x, and a sum in a denominator is that sum.
  * Settled, a polynomial has one form; which form is shortest to read is tried out. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "expr/normal_internal.h"
 
-enum { MAX_ROUNDS = 200 };
+enum { MAX_ROUNDS = 200, MAX_DOTS = 8, MAX_PRODUCTS = 100 };
 
 /* ---- one form ---- */
+
+/* Is atom k one whose squares are replaced when settling? */
+static bool is_squared(const ag_atom *atom) {
+  return atom->kind == AG_ATOM_COS || (atom->kind == AG_ATOM_UNIT && atom->part == 2);
+}
 
 /* t without atom^take, times p */
 static ag_poly replaced(ag_normal_state *s, const ag_term *t, int atom, int take, ag_poly p) {
@@ -32,8 +38,7 @@ static bool settle_term(ag_normal_state *s, const ag_term *t, ag_poly *p) {
     const ag_atom *atom = &s->atoms[k];
     const int8_t e = t->e[k];
     if (!e) continue;
-    if ((atom->kind == AG_ATOM_COS || (atom->kind == AG_ATOM_UNIT && atom->part == 2)) && e >= 2)
-      return *p = replaced(s, t, k, 2, other_squares(s, k)), true;
+    if (is_squared(atom) && e >= 2) return *p = replaced(s, t, k, 2, other_squares(s, k)), true;
     if (atom->kind == AG_ATOM_ROOT && e >= 2) return *p = replaced(s, t, k, 2, atom->poly), true;
     if (atom->kind == AG_ATOM_ROOT && e <= -2)
       return *p = replaced(s, t, k, -2, ag_normal_inverse(s, atom->poly)), true;
@@ -58,6 +63,37 @@ ag_poly ag_normal_settle(ag_normal_state *s, ag_poly p) {
   return (ag_poly){-1, NULL};
 }
 
+/* ---- quotients ---- */
+
+/* p with the other sign of atom k */
+static ag_poly turned_in(ag_normal_state *s, ag_poly p, int k) {
+  ag_poly q = {0, NULL};
+  for (int i = 0; i < p.n; i++) {
+    ag_term t = p.t[i];
+    if (t.e[k] % 2) t.num = -t.num;
+    q = ag_poly_add(s->a, q, ag_poly_term(s->a, &t));
+  }
+  return q;
+}
+
+bool ag_normal_divide(ag_normal_state *s, ag_poly p, ag_poly q, ag_poly *r) {
+  if (ag_poly_divide(s->a, p, q, r)) return true;
+  if (s->dividing) return false; /* settling may write a denominator, which looks for factors */
+  s->work += (long)p.n * q.n;
+  for (int k = 0; k < s->n_atom && p.n * q.n <= MAX_PRODUCTS; k++) {
+    bool odd = false;
+    for (int i = 0; i < q.n && is_squared(&s->atoms[k]); i++) odd = odd || q.t[i].e[k] % 2;
+    if (!odd) continue;
+    /* p/(a + b cos) = p (a - b cos)/(a^2 - b^2 cos^2), in which the denominator has no cosine left */
+    s->dividing = true;
+    ag_poly other = turned_in(s, q, k), below = ag_normal_settle(s, ag_poly_mul(s->a, q, other));
+    ag_poly above = ag_normal_settle(s, ag_poly_mul(s->a, p, other));
+    s->dividing = false;
+    return above.n > 0 && below.n > 0 && ag_poly_divide(s->a, above, below, r);
+  }
+  return false;
+}
+
 /* ---- a common denominator ---- */
 
 static int least(ag_poly p, int k) {
@@ -74,7 +110,7 @@ ag_poly ag_normal_combine(ag_normal_state *s, ag_poly p) {
     ag_poly q = ag_normal_settle(s, ag_poly_mul(s->a, p, ag_poly_atom(s->a, k, shift))), r;
     bool square = atom->kind == AG_ATOM_COS || atom->kind == AG_ATOM_UNIT;
     ag_poly divisor = atom->kind == AG_ATOM_SUM ? atom->poly : square ? other_squares(s, k) : (ag_poly){0, NULL};
-    while (shift > 0 && divisor.n > 0 && ag_poly_divide(s->a, q, divisor, &r)) q = r, shift -= square ? 2 : 1;
+    while (shift > 0 && divisor.n > 0 && ag_normal_divide(s, q, divisor, &r)) q = r, shift -= square ? 2 : 1;
     q = ag_poly_mul(s->a, q, ag_poly_atom(s->a, k, -shift));
     if (q.n >= 0) p = q;
   }
@@ -110,7 +146,7 @@ static ag_poly folded(ag_normal_state *s, ag_poly p, int k, bool both) {
   ag_poly out = {0, NULL};
   int other = s->atoms[k].partner;
   bool *used = ag_heap_alloc((size_t)p.n + 1);
-  for (int i = 0; i < p.n; i++) {
+  for (int i = 0; i < p.n; i++)
     for (int j = 0; j < p.n && !used[i]; j++) {
       if (used[j] || !differ_by_square(&p.t[i], &p.t[j], k)) continue;
       ag_poly a = ag_poly_term(s->a, &p.t[i]),
@@ -121,10 +157,56 @@ static ag_poly folded(ag_normal_state *s, ag_poly p, int k, bool both) {
       out = ag_poly_add(s->a, out, ag_poly_mul(s->a, a, ag_poly_atom(s->a, other, 2)));
       out = ag_poly_add(s->a, out, ag_poly_mul(s->a, sum, ag_poly_atom(s->a, k, 2)));
     }
-    if (!used[i]) out = ag_poly_add(s->a, out, ag_poly_term(s->a, &p.t[i])), used[i] = true;
-  }
+  for (int i = 0; i < p.n; i++)
+    if (!used[i]) out = ag_poly_add(s->a, out, ag_poly_term(s->a, &p.t[i]));
   free(used);
   return out;
+}
+
+/* Entry 0 of a vector of three, which is returned; 0: the atom is something else. */
+static ag_id vector_of(const ag_normal_state *s, int k, int entry) {
+  const ag_node *n = &s->g->nodes[s->atoms[k].x];
+  ag_id v = n->op == AG_OP_ENTRY ? ag_node_arg(s->g, s->atoms[k].x, 0) : 0;
+  return v && n->payload.at.i == entry && ag_node_rows(s->g, v) == 3 && ag_node_cols(s->g, v) == 1 ? v : 0;
+}
+
+/* The number of the term of p that is t with the entries number 0 of x and y replaced by those number n, or -1. */
+static int find_partner(const ag_normal_state *s, ag_poly p, const ag_term *t, int kx, int ky, int n) {
+  ag_term want = *t;
+  ag_id x = ag_node_arg(s->g, s->atoms[kx].x, 0), y = ag_node_arg(s->g, s->atoms[ky].x, 0);
+  want.e[kx]--, want.e[ky]--;
+  int found = 0;
+  for (int k = 0; k < s->n_atom; k++) {
+    ag_id v = vector_of(s, k, n);
+    if (v == x) want.e[k]++, found++;
+    if (v && v == y) want.e[k]++, found++;
+  }
+  for (int i = 0; i < p.n && found == 2; i++)
+    if (p.t[i].num == want.num && p.t[i].den == want.den && !memcmp(p.t[i].e, want.e, sizeof want.e)) return i;
+  return -1;
+}
+
+/* One sum x[1]*y[1] + x[2]*y[2] + x[3]*y[3] as dot(x, y); false when there is none. */
+static bool dot_once(ag_normal_state *s, ag_poly *p) {
+  for (int i = 0; i < p->n; i++)
+    for (int kx = 0; kx < s->n_atom; kx++)
+      for (int ky = kx; ky < s->n_atom; ky++) {
+        const ag_term t = p->t[i];
+        if (t.e[kx] < 1 + (kx == ky) || t.e[ky] < 1 || !vector_of(s, kx, 0) || !vector_of(s, ky, 0)) continue;
+        int j = find_partner(s, *p, &t, kx, ky, 1), k = find_partner(s, *p, &t, kx, ky, 2);
+        if (j < 0 || k < 0) continue;
+        ag_id x = vector_of(s, kx, 0), y = vector_of(s, ky, 0), dot = ag_dot(s->g, x, y);
+        ag_term rest = t;
+        rest.e[kx]--, rest.e[ky]--;
+        int atom = s->g->nodes[dot].op == AG_OP_DOT ? ag_normal_atom(s, dot, AG_ATOM_PLAIN) : -1;
+        ag_poly value = atom < 0 ? ag_normal_read(s, dot) : ag_poly_atom(s->a, atom, 1), q = {0, NULL};
+        if (value.n < 0) continue;
+        for (int n = 0; n < p->n; n++)
+          if (n != i && n != j && n != k) q = ag_poly_add(s->a, q, ag_poly_term(s->a, &p->t[n]));
+        *p = ag_poly_add(s->a, q, ag_poly_mul(s->a, ag_poly_term(s->a, &rest), value));
+        return true;
+      }
+  return false;
 }
 
 typedef struct best {
@@ -155,6 +237,10 @@ ag_id ag_normal_shortest(ag_normal_state *s, ag_poly p, ag_id like, int *size) {
     try_form(s, &b, turned);
     if (turned.n >= 0) try_form(s, &b, folded(s, turned, c, false));
   }
+  ag_poly dotted = b.p;
+  bool any = false;
+  for (int round = 0; b.x && round < MAX_DOTS && dotted.n >= 3 && dot_once(s, &dotted); round++) any = true;
+  if (any) try_form(s, &b, dotted);
   *size = b.size;
   return b.x;
 }

@@ -151,6 +151,31 @@ static void check_disguises(uint64_t seed) {
   ag_graph_free(g);
 }
 
+/* Components of a rotation and of its images R c and R^T c may be the same nodes, those of a row and of a column share
+ * one: polynomials in a few of them keep their values. 1e-12: a dozen terms of size 1 and 2. */
+static void check_components(uint64_t seed) {
+  enum { N = 6 };
+  uint64_t state = seed;
+  double q[4] = {0.8, -0.2, 0.4, 0.4}, before = 0, after = 1;
+  g = ag_graph_create();
+  ag_id Q = ag_input(g, "R", 3, 3, AG_LEAF_ROTATION), parts[N], p = ag_num(g, 0);
+  for (int i = 0; i < N; i++) {
+    int row = (int)(dice(&state) % 3), col = (int)(dice(&state) % 3);
+    ag_id c[3] = {ag_num(g, col == 0), ag_num(g, col == 1), ag_num(g, col == 2)};
+    ag_id image = ag_mul(g, dice(&state) % 2 ? Q : ag_transpose(g, Q), ag_stack(g, 3, 1, c));
+    parts[i] = dice(&state) % 2 ? ag_entry(g, Q, row, col) : ag_entry(g, image, row, 0);
+  }
+  for (int i = 0; i < 2 * N; i++) {
+    ag_id x = parts[dice(&state) % N], y = parts[dice(&state) % N];
+    ag_id product = mul3(x, dice(&state) % 2 ? x : y, dice(&state) % 2 ? y : ag_num(g, 2));
+    p = ag_add(g, p, product);
+  }
+  ag_id form = normal(p);
+  AG_CHECK(ag_evaluate(g, 1, &Q, q, 1, &p, &before) == 0 && ag_evaluate(g, 1, &Q, q, 1, &form, &after) == 0);
+  AG_CHECK_NEAR(after, before, 1e-12);
+  ag_graph_free(g);
+}
+
 int main(void) {
   int shorter = 0;
   g = ag_graph_create();
@@ -159,5 +184,6 @@ int main(void) {
   for (uint64_t seed = 1; seed <= 60; seed++) check_program(seed, &shorter);
   AG_CHECK(shorter > 5); /* most random programs have nothing to simplify */
   for (uint64_t seed = 1; seed <= 200; seed++) check_disguises(seed);
+  for (uint64_t seed = 1; seed <= 300; seed++) check_components(seed);
   return ag_check_report();
 }

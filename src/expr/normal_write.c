@@ -151,7 +151,9 @@ static ag_id write_sum(ag_normal_state *s, ag_poly p) {
   for (int k = 0; k < s->n_known && s->work < AG_NORMAL_WORK; k++) {
     ag_poly r;
     s->work += p.n;
-    if (s->known[k].n > p.n || !ag_poly_divide(s->a, p, s->known[k], &r)) continue;
+    bool factor = s->known[k].n <= p.n &&
+                  (k < s->n_named ? ag_normal_divide(s, p, s->known[k], &r) : ag_poly_divide(s->a, p, s->known[k], &r));
+    if (!factor) continue;
     ag_id y = write_any(s, r);
     return ag_mul(g, s->known_as[k], y);
   }
@@ -171,7 +173,20 @@ static ag_id write_sum(ag_normal_state *s, ag_poly p) {
   return sum;
 }
 
+/* p with the other sign inside: x*(b - a) instead of -x*(a - b); 0 when nothing inside becomes positive. */
+static ag_id write_turned(ag_normal_state *s, ag_poly p) {
+  ag_term c = ag_poly_content(p, false);
+  bool turns = false;
+  if (c.num > 0 || p.n < 2) return 0;
+  for (int i = 0; i < p.n; i++) turns = turns || p.t[i].num > 0;
+  if (!turns) return 0;
+  c.num = -c.num;
+  return write_term(s, c, write_sum(s, divided(s, p, &c)));
+}
+
 ag_id ag_normal_write(ag_normal_state *s, ag_poly p, ag_id like) {
   if (p.n == 0) return like ? ag_zero(s->g, ag_node_rows(s->g, like), ag_node_cols(s->g, like)) : ag_num(s->g, 0);
-  return p.n > AG_NORMAL_WRITTEN ? 0 : write_any(s, p);
+  if (p.n > AG_NORMAL_WRITTEN) return 0;
+  ag_id x = write_any(s, p), y = write_turned(s, p);
+  return y && ag_normal_size(s->g, y) < ag_normal_size(s->g, x) ? y : x;
 }

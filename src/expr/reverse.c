@@ -12,10 +12,16 @@ static void add_to(ag_graph *g, ag_id *sum, ag_id v) {
   if (!ag_is_zero(g, v)) *sum = *sum ? ag_add(g, *sum, v) : v;
 }
 
-static void push(ag_reverse_work *w, ag_id x, ag_id v) { add_to(w->sweep.g, &w->adj[x], v); }
+static void push(ag_reverse_work *w, ag_id x, ag_id v) {
+  if (active(w, x)) add_to(w->sweep.g, &w->adj[x], v);
+}
+
+static void push_vec(ag_reverse_work *w, ag_id x, ag_id v) {
+  if (active(w, x)) add_to(w->sweep.g, &w->vec[x], v);
+}
 
 static void push_piece(ag_reverse_work *w, ag_id x, int i, int j, int rows, ag_id v) {
-  if (ag_is_zero(w->sweep.g, v)) return;
+  if (ag_is_zero(w->sweep.g, v) || !active(w, x)) return;
   AG_PUSH(w->pieces, w->n_piece, w->cap_piece);
   w->pieces[w->n_piece++] = (ag_piece){v, i, j, rows, 0};
   if (w->head[x]) w->pieces[w->tail[x] - 1].next = w->n_piece;
@@ -90,8 +96,8 @@ static void product(ag_reverse_work *w, ag_id x, ag_id bar) {
   if (active(w, A)) {
     bool vector = ag_node_cols(g, B) == 1 && ag_node_op(g, R) == AG_OP_INPUT && ag_is_rotation(g, R);
     if (!vector) push(w, A, ag_mul(g, bar, ag_transpose(g, B)));
-    else if (R == A) add_to(g, &w->vec[R], ag_cross(g, B, ag_mul(g, ag_transpose(g, R), bar)));
-    else add_to(g, &w->vec[R], ag_cross(g, bar, x));
+    else if (R == A) push_vec(w, R, ag_cross(g, B, ag_mul(g, ag_transpose(g, R), bar)));
+    else push_vec(w, R, ag_cross(g, bar, x));
   }
   if (active(w, B)) push(w, B, ag_mul(g, ag_transpose(g, A), bar));
 }
@@ -169,7 +175,7 @@ static void spread(ag_reverse_work *w, ag_id x, ag_id bar) {
   ag_id a = n.n_arg ? arg(g, x, 0) : 0;
   switch (n.op) {
   case AG_OP_INPUT: break;
-  case AG_OP_SLOT: add_to(g, &w->vec[a], ag_mul(g, bar, ag_slot_gradient(g, x))); break;
+  case AG_OP_SLOT: push_vec(w, a, ag_mul(g, bar, ag_slot_gradient(g, x))); break;
   case AG_OP_STACK:
   case AG_OP_CONCAT: collection(w, x, bar); break;
   case AG_OP_ENTRY: push_piece(w, a, n.payload.at.i, n.payload.at.j, 0, bar); break;
@@ -195,23 +201,11 @@ static void spread(ag_reverse_work *w, ag_id x, ag_id bar) {
 void ag_reverse_init(ag_reverse_work *w, ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs) {
   *w = (ag_reverse_work){0};
   ag_sweep_init(&w->sweep, g, n_out, outs, n_in, inputs);
-  size_t n = (size_t)w->sweep.top + 1;
-  w->adj = ag_heap_alloc(sizeof *w->adj * n);
-  w->vec = ag_heap_alloc(sizeof *w->vec * n);
-  w->head = ag_heap_alloc(sizeof *w->head * n);
-  w->tail = ag_heap_alloc(sizeof *w->tail * n);
-  w->in_cone = ag_heap_alloc(n);
-}
-
-void ag_reverse_done(ag_reverse_work *w) {
-  ag_sweep_done(&w->sweep);
-  free(w->adj);
-  free(w->vec);
-  free(w->head);
-  free(w->tail);
-  free(w->pieces);
-  free(w->cone);
-  free(w->in_cone);
+  w->adj = ag_scratch_take(g);
+  w->vec = ag_scratch_take(g);
+  w->head = ag_scratch_take(g);
+  w->tail = ag_scratch_take(g);
+  w->in_cone = ag_scratch_take(g);
 }
 
 void ag_reverse_weight(ag_reverse_work *w, ag_id out, ag_id weight) {
@@ -255,11 +249,6 @@ static void add_to_cone(ag_reverse_work *w, ag_id x) {
   w->in_cone[x] = 1;
 }
 
-static int by_id(const void *a, const void *b) {
-  ag_id x = *(const ag_id *)a, y = *(const ag_id *)b;
-  return x < y ? -1 : x > y;
-}
-
 void ag_reverse_one(ag_reverse_work *w, ag_id out) {
   ag_graph *g = w->sweep.g;
   add_to_cone(w, out);
@@ -268,7 +257,7 @@ void ag_reverse_one(ag_reverse_work *w, ag_id out) {
     for (uint32_t k = 0; k < n->n_arg; k++) add_to_cone(w, g->pool[n->first + k]);
   }
   if (!w->n_cone) return;
-  qsort(w->cone, (size_t)w->n_cone, sizeof *w->cone, by_id);
+  qsort(w->cone, (size_t)w->n_cone, sizeof *w->cone, ag_by_id);
   push(w, out, ag_num(g, 1));
   for (int i = w->n_cone - 1; i >= 0; i--) {
     ag_id x = w->cone[i];
@@ -345,4 +334,18 @@ void ag_reverse(ag_graph *g, int n_out, const ag_id *outs, const ag_id *weights,
   ag_reverse_run(&w);
   for (int k = 0; k < n_in; k++) grads[k] = ag_reverse_grad(&w, inputs[k]);
   ag_reverse_done(&w);
+}
+
+void ag_reverse_done(ag_reverse_work *w) {
+  ag_graph *g = w->sweep.g;
+  ag_reverse_reset(w);
+  ag_reverse_reset_one(w);
+  ag_scratch_give(g, w->adj);
+  ag_scratch_give(g, w->vec);
+  ag_scratch_give(g, w->head);
+  ag_scratch_give(g, w->tail);
+  ag_scratch_give(g, w->in_cone);
+  ag_sweep_done(&w->sweep);
+  free(w->pieces);
+  free(w->cone);
 }

@@ -441,6 +441,8 @@ void ag_tape_free(ag_tape *tape) {
   free(tape->out);
   for (int i = 0; i < tape->n_ldl; i++) ag_ldl_free(tape->ldls[i]);
   free(tape->ldls);
+  free(tape->unbounded);
+  free(tape->enclosed);
   free(tape);
 }
 

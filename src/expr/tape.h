@@ -42,7 +42,10 @@ typedef struct ag_tape {
   uint32_t *out;            /* slots of the outputs */
   int n_need[AG_SEG_COUNT]; /* how much of each segment is read */
   int n_ldl;
-  ag_ldl **ldls; /* of the sparse solves */
+  ag_ldl **ldls;      /* of the sparse solves */
+  bool *unbounded;    /* of ag_enclose_without(), or NULL; then */
+  ag_instr *enclosed; /* the instructions that the others need, */
+  int n_enclosed;     /* and how many */
 } ag_tape;
 
 /* Lowers the outputs (tensors, row-major each) to one tape. What depends on parameters alone goes to the prep
@@ -68,7 +71,11 @@ typedef struct ag_enclosure {
 void ag_enclose_prep(const ag_tape *tape, const double *p, ag_enclosure *slots);
 void ag_enclose_eval(const ag_tape *tape, const ag_enclosure *const seg[AG_SEG_COUNT], ag_enclosure *slots,
                      ag_enclosure *out);
-/* Per output: has it bounds? What lies behind a linear solve has none, nor has NaN. */
+/* No bounds are wanted of some outputs, since they would be too wide. Takes the array, one per output. */
+void ag_enclose_without(ag_tape *tape, bool *unbounded);
+int ag_enclose_cost(const ag_tape *tape); /* instructions of an evaluation */
+/* Per output: has it bounds? What lies behind a linear solve has none, nor has NaN, nor those
+ * left out. */
 void ag_enclose_bounded(const ag_tape *tape, bool *bounded);
 
 /* Convenience for tests and start-up: evaluates outs once. inputs' stored numbers in order, row-major outputs. */

@@ -59,6 +59,19 @@ V_IN V v_sqrt(V a) { return __builtin_ia32_sqrtpd512(a, 4); }
 V_IN V v_sqrt(V a) { return __builtin_ia32_sqrtpd512_mask(a, a, -1, 4); }
 #endif
 V_IN int v_any(VI m) { return __builtin_ia32_cvtq2mask512((long long __attribute__((vector_size(64))))m) != 0; }
+#elif AG_LANES == 8 && defined __FMA__ && defined __AVX2__ /* two halves: their operations alternate */
+typedef double v_half __attribute__((vector_size(32)));
+#define V_LOW(a) __builtin_shufflevector(a, a, 0, 1, 2, 3)
+#define V_HIGH(a) __builtin_shufflevector(a, a, 4, 5, 6, 7)
+#define V_BOTH(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
+V_IN V v_fma(V a, V b, V c) {
+  const v_half low = __builtin_ia32_vfmaddpd256(V_LOW(a), V_LOW(b), V_LOW(c));
+  return V_BOTH(low, __builtin_ia32_vfmaddpd256(V_HIGH(a), V_HIGH(b), V_HIGH(c)));
+}
+V_IN V v_sqrt(V a) { return V_BOTH(__builtin_ia32_sqrtpd256(V_LOW(a)), __builtin_ia32_sqrtpd256(V_HIGH(a))); }
+V_IN int v_any(VI m) {
+  return (__builtin_ia32_movmskpd256((v_half)V_LOW(m)) | __builtin_ia32_movmskpd256((v_half)V_HIGH(m))) != 0;
+}
 #elif AG_LANES == 2 && defined __aarch64__
 V_IN V v_fma(V a, V b, V c) { return (V)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b); }
 V_IN V v_sqrt(V a) { return (V)vsqrtq_f64((float64x2_t)a); }

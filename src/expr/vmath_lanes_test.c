@@ -5,17 +5,14 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "expr/graph_internal.h"
 
 #include "check.h"
-
-extern char **environ;
+#include "child.h"
 
 /* The rows of op.def, then sin and cos of one number together and the marks of the failed pivots. */
 static const struct {
@@ -65,14 +62,6 @@ static void fill(double *x, uint64_t seed) {
   }
 }
 
-static int run(const char *const *args) {
-  pid_t pid;
-  int status;
-  if (posix_spawnp(&pid, args[0], NULL, NULL, (char *const *)(uintptr_t)args, environ)) return -1;
-  if (waitpid(pid, &status, 0) != pid) return -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 /* Runs one case; false when the compiler is not there. Results come out in the order of the members. */
 static int probe(const char *folder, const char *include, const char *compiler, int lanes, const char *machine,
                  const char *extra, const double *a, const double *b, double *result) {
@@ -97,7 +86,7 @@ static int probe(const char *folder, const char *include, const char *compiler, 
                         source,
                         "-lm",
                         NULL};
-  int code = run(args);
+  int code = ag_spawn(args);
   if (code < 0 || code == 127) return 0;
   AG_CHECK(code == 0);
   void *so = dlopen(object, RTLD_NOW | RTLD_LOCAL);
@@ -187,8 +176,8 @@ static void test_machines(const char *folder, const char *include) {
                           object,
                           source,
                           NULL};
-    if (run(empty) != 0) printf("%s %s: skipped\n", machines[i].compiler, machines[i].machine);
-    else AG_CHECK(run(args) == 0);
+    if (ag_spawn(empty) != 0) printf("%s %s: skipped\n", machines[i].compiler, machines[i].machine);
+    else AG_CHECK(ag_spawn(args) == 0);
   }
 }
 
@@ -204,6 +193,6 @@ int main(void) {
   test_all(folder, include);
   test_machines(folder, include);
   const char *args[] = {"rm", "-rf", folder, NULL};
-  run(args);
+  ag_spawn(args);
   return ag_check_report();
 }

@@ -6,7 +6,7 @@
  * may not overlap unless said so. Up to 32 unknowns the solvers are loops of our own (no call, no allocation, the same
  * bits everywhere); above that, and for every spectral question, LAPACK does the work, whose last bits depend on the
  * library. Functions that return int give a negative number when an entry is not finite, an iteration does not
- * converge, or LAPACK cannot be loaded.
+ * converge, or LAPACK cannot be loaded and no call is guarded (base/heap.h).
  *
  * LAPACK is loaded by the first call that needs it and works on the calling thread alone (lapack.c). Any number of
  * threads may call these functions. */
@@ -57,7 +57,4 @@ int ag_dense_eig(int n, const double *A, double *re, double *im);
 /* Eigenvalues of a symmetric A, ascending, and (V not NULL) orthonormal eigenvectors as the columns of V (n x n), the
  * entry of largest size positive. Only the lower triangle of A is read. Returns 0. */
 int ag_dense_eigsym(int n, const double *A, double *w, double *V);
-
-/* Loads LAPACK unless that has happened: NULL, or one line that says why it cannot be loaded. */
-const char *ag_dense_trouble(void);
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "math/lapack.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/heap.h"
+#include "base/shared.h"
 #include "math/dense.h"
 
 /* Address space that OpenBLAS takes, in MB: for itself, and for each thread and each call under way. Where it does not
@@ -26,26 +26,11 @@ static struct {
   int (*get_threads)(void); /* of OpenBLAS; NULL in other BLAS */
   void (*set_threads)(int n);
   int n_call, saved_threads; /* calls under way; threads before the first of them */
-  int n_buffer;              /* calls at a time that there has been space for */
-  char why[256];             /* it is not ready */
-} lapack_library = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* As it was found when Anagyre was built: by its name as the loader knows it, else where it was. */
-static void *open_library(void) {
-  void *handle = dlopen(AG_LAPACKE_NAME, RTLD_LAZY | RTLD_LOCAL);
-  if (handle) return handle;
-  const char *why = dlerror();
-  snprintf(lapack_library.why, sizeof lapack_library.why, "cannot load LAPACK (Debian: liblapacke): %s",
-           why ? why : AG_LAPACKE_NAME);
-  return dlopen(AG_LAPACKE_PATH, RTLD_LAZY | RTLD_LOCAL);
-}
-
-/* A function pointer from the loader's object pointer, which C does not convert. */
-static bool find(void *handle, const char *name, void *function) {
-  void *symbol = dlsym(handle, name);
-  memcpy(function, &symbol, sizeof symbol);
-  return symbol != NULL;
-}
+  bool limited;              /* the address space is (ulimit -v): one call at a time, the owner of `turn` */
+  pthread_mutex_t turn;
+  int n_buffer;  /* calls at a time that there has been space for */
+  char why[256]; /* it is not ready */
+} lapack_library = {.lock = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_MUTEX_INITIALIZER};
 
 /* Is there so much address space? What ulimit -v sets counts, and it alone. */
 static bool has_space(size_t size) {
@@ -73,32 +58,34 @@ static void load(void) {
     return; /* not tried: there may be space later */
   }
   lapack_library.tried = true;
-  void *handle = open_library();
+  lapack_library.limited = !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY;
+  void *handle = ag_shared_open("LAPACK (Debian: liblapacke)", AG_LAPACKE_NAME, AG_LAPACKE_PATH, lapack_library.why,
+                                sizeof lapack_library.why);
   if (!handle) return;
   bool found = true;
-#define X(name) found = found && find(handle, "LAPACKE_" #name, &lapack_library.functions.name);
+#define X(name) found = found && ag_shared_find(handle, "LAPACKE_" #name, &lapack_library.functions.name);
   AG_LAPACK_FUNCTIONS(X)
 #undef X
   lapack_library.ready = found;
   if (!found) snprintf(lapack_library.why, sizeof lapack_library.why, "%s lacks functions of LAPACK", AG_LAPACKE_NAME);
-  if (!find(handle, "openblas_get_num_threads", &lapack_library.get_threads) ||
-      !find(handle, "openblas_set_num_threads", &lapack_library.set_threads))
+  if (!ag_shared_find(handle, "openblas_get_num_threads", &lapack_library.get_threads) ||
+      !ag_shared_find(handle, "openblas_set_num_threads", &lapack_library.set_threads))
     lapack_library.set_threads = NULL;
 }
 
-const char *ag_dense_trouble(void) {
-  pthread_mutex_lock(&lapack_library.lock);
-  if (!lapack_library.tried) load();
-  pthread_mutex_unlock(&lapack_library.lock);
-  if (!lapack_library.tried && ag_heap_guarded()) ag_heap_fail(lapack_library.why);
-  return lapack_library.ready ? NULL : lapack_library.why;
-}
-
 const ag_lapack *ag_lapack_begin(void) {
+  char why[sizeof lapack_library.why];
   pthread_mutex_lock(&lapack_library.lock);
   if (!lapack_library.tried) load();
-  bool ready = lapack_library.ready, space = true;
-  if (ready && lapack_library.n_call == lapack_library.n_buffer) {
+  bool ready = lapack_library.ready, limited = ready && lapack_library.limited, space = true;
+  memcpy(why, lapack_library.why, sizeof why);
+  if (limited) { /* OpenBLAS waits for ever for a buffer that a second call would need */
+    pthread_mutex_unlock(&lapack_library.lock);
+    pthread_mutex_lock(&lapack_library.turn);
+    pthread_mutex_lock(&lapack_library.lock);
+  }
+  bool first = ready && lapack_library.n_call == lapack_library.n_buffer;
+  if (first) { /* and if it is limited, the buffer is taken at once: other threads may use up the space later */
     space = has_space((size_t)CALL_SPACE * MB);
     lapack_library.n_buffer += space;
   }
@@ -106,7 +93,10 @@ const ag_lapack *ag_lapack_begin(void) {
     lapack_library.saved_threads = lapack_library.get_threads();
     if (lapack_library.saved_threads != 1) lapack_library.set_threads(1);
   }
+  if (limited && first && space) (void)lapack_library.functions.dpotrf(LAPACK_COL_MAJOR, 'U', 1, &(double){1}, 1);
   pthread_mutex_unlock(&lapack_library.lock);
+  if (!space && limited) pthread_mutex_unlock(&lapack_library.turn);
+  if (!ready && ag_heap_guarded()) ag_heap_fail(why);
   if (!space) ag_heap_fail("out of memory: LAPACK needs 144 MB of address space for a call");
   return ready ? &lapack_library.functions : NULL;
 }
@@ -115,7 +105,9 @@ int ag_lapack_end(int info) {
   pthread_mutex_lock(&lapack_library.lock);
   if (--lapack_library.n_call == 0 && lapack_library.set_threads && lapack_library.saved_threads != 1)
     lapack_library.set_threads(lapack_library.saved_threads);
+  bool limited = lapack_library.limited;
   pthread_mutex_unlock(&lapack_library.lock);
+  if (limited) pthread_mutex_unlock(&lapack_library.turn);
   if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR)
     ag_heap_fail("out of memory in LAPACK");
   return info;
