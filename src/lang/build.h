@@ -30,6 +30,7 @@ enum {
   AG_ON_T = 2,
   AG_ON_Q = 4,
   AG_ON_XI = 8,
+  AG_ON_PROCESS = 32,
   AG_ON_MOTION = 16 /* energy, drives, reactions: available only after the motion is known */
 };
 
@@ -44,6 +45,7 @@ typedef enum ag_sym_kind {
   AG_SYM_COORD,    /* index: the first of count factors in model->coords; count 0: not a family */
   AG_SYM_VELOCITY, /* the same for its velocity */
   AG_SYM_FRAME,    /* index in model->frames */
+  AG_SYM_PROCESS,  /* index in model->processes */
   AG_SYM_LET,
   AG_SYM_MACRO, /* a let with arguments; see part */
   AG_SYM_OBSERVABLE,
@@ -56,7 +58,7 @@ enum {
   AG_SUGGEST_FUNCTIONS = 1u << AG_SYM_FUNCTION | 1u << AG_SYM_MACRO,
   AG_SUGGEST_PARAMS = 1u << AG_SYM_PARAM,
   AG_SUGGEST_COORDS = 1u << AG_SYM_COORD,
-  AG_SUGGEST_TARGETS = 1u << AG_SYM_COORD | 1u << AG_SYM_VELOCITY | 1u << AG_SYM_FRAME,
+  AG_SUGGEST_TARGETS = 1u << AG_SYM_COORD | 1u << AG_SYM_VELOCITY | 1u << AG_SYM_FRAME | 1u << AG_SYM_PROCESS,
   AG_SUGGEST_VALUES = AG_SUGGEST_TARGETS | AG_SUGGEST_PARAMS | 1u << AG_SYM_CONSTANT | 1u << AG_SYM_ENERGY |
                       1u << AG_SYM_LET | 1u << AG_SYM_OBSERVABLE | 1u << AG_SYM_ANGLE
 };
@@ -70,6 +72,7 @@ typedef struct ag_symbol {
   int index, count;
   const ag_part *part; /* MACRO; before its definition: where the name will be defined */
   ag_pos pos, later;   /* where it is defined; where it will be (line 0: nowhere) */
+  int channel;         /* 1 + its index in the list of the model */
   int event, section, generator,
       reference;  /* index + 1 in the list of the model, -1: failed; these are separate namespaces */
   int constraint; /* index + 1 of the first constraint with this name, + AG_MAX_SIZE for a holonomic one; -1: failed */
@@ -134,6 +137,12 @@ typedef struct ag_scene_body {
   ag_angle omega[3];        /* angular velocity in the space frame */
 } ag_scene_body;
 
+/* friction v = c: the force -c G^T v with v = G xi. */
+typedef struct ag_friction {
+  ag_id v, c;
+  ag_pos pos;
+} ag_friction;
+
 typedef struct ag_builder {
   ag_ctx *ctx;
   int n_error0;    /* errors in the context before this file */
@@ -164,6 +173,9 @@ typedef struct ag_builder {
   AG_LIST(ag_start, file_starts); /* start statements of the file, in order */
   AG_LIST(ag_start, guesses);     /* guess statements */
   AG_LIST(ag_item, claims);       /* matrices declared to be rotations */
+  AG_LIST(ag_friction, frictions);
+  ag_id temperature; /* 0: none */
+  ag_pos temperature_pos;
   AG_LIST(ag_scene_body, bodies);
   bool lagrangian_seen, body_seen, drawn_full; /* drawn_full: as many things as can be */
   bool later_round[8]; /* for each running index of the statement: is it past its first value? */
@@ -260,6 +272,14 @@ void ag_dynamics_equation(ag_builder *b, const ag_stmt *s); /* constraint, holon
 void ag_dynamics_assign(ag_builder *b, const ag_stmt *s);   /* prescribe, force, domain */
 void ag_dynamics_event(ag_builder *b, const ag_stmt *s);
 void ag_dynamics_generator(ag_builder *b, const ag_stmt *s);
+void ag_process_statement(ag_builder *b, const ag_stmt *s);
+/* If this start or --set (outside) gives that of a process, stores it and returns true. */
+bool ag_process_start(ag_builder *b, const ag_part *p, bool outside);
+void ag_noise_statement(ag_builder *b, const ag_stmt *s);
+void ag_friction_statement(ag_builder *b, const ag_stmt *s);
+void ag_temperature_statement(ag_builder *b, const ag_stmt *s);
+void ag_friction_finish(ag_builder *b); /* forces, and with a temperature their noise */
+void ag_ito_finish(ag_builder *b);      /* noise in the sense of Ito becomes Stratonovich's, with a drift */
 void ag_start_statement(ag_builder *b, const ag_stmt *s);
 void ag_start_finish(ag_builder *b); /* first the values of --set, then those of the file */
 void ag_expect_statement(ag_builder *b, const ag_stmt *s);
@@ -313,4 +333,6 @@ bool ag_degree_holds(ag_builder *b, const uint8_t *bounds, ag_id x, int most, ag
 void ag_verify_later(ag_builder *b, ag_id x, ag_pos pos);
 void ag_verify_rotations(ag_builder *b); /* checks those registered since the last call */
 void ag_verify_model(ag_builder *b);
+/* Warns of an angle that looks like degrees; name NULL: it has none. */
+void ag_verify_angle(ag_builder *b, ag_pos pos, const char *name, ag_id x);
 #endif

@@ -185,6 +185,7 @@ static ag_value rotation(const call *c) {
   if (c->n == 1) return known_rotation(c);
   if (!is_column(c, 0, 3)) return wrong(c, 0, "an axis (a 3-vector) first");
   if (!is_scalar(c, 1)) return wrong(c, 1, "an angle (a scalar) second");
+  ag_verify_angle(c->b, c->s->links[1].x->pos, NULL, c->a[1]);
   ag_id x = ag_rotate_axis(c->b, c->a[0], c->a[1], c->s->links[0].x->pos);
   return x ? ag_eval_good(x) : ag_eval_bad();
 }
@@ -192,6 +193,7 @@ static ag_value rotation(const call *c) {
 static ag_value euler(const call *c) {
   for (int i = 0; i < 3; i++)
     if (!is_scalar(c, i)) return wrong(c, i, "three angles (scalars)");
+  for (int i = 0; i < 3; i++) ag_verify_angle(c->b, c->s->links[i].x->pos, NULL, c->a[i]);
   return ag_eval_good(ag_rotate_euler(c->b, c->a[0], c->a[1], c->a[2]));
 }
 

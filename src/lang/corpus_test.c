@@ -145,6 +145,7 @@ static numbers evaluate(const ag_model *m) {
     if (m->params[i].input) add_input(g, m->params[i].input, inputs, &n, v, &k);
   for (int i = 0; i < m->n_coords; i++)
     add_input(g, m->coords[i].q, inputs, &n, v, &k), add_input(g, m->coords[i].xi, inputs, &n, v, &k);
+  for (int i = 0; i < m->n_processes; i++) add_input(g, m->processes[i].x, inputs, &n, v, &k);
   for (int i = 0; i < m->n_drives; i++) add_input(g, m->drives[i].x, inputs, &n, v, &k);
   for (int i = 0; i < m->n_reactions; i++) add_input(g, m->reactions[i].x, inputs, &n, v, &k);
   for (int i = 0; i < m->n_multipliers; i++) add_input(g, m->multipliers[i].x, inputs, &n, v, &k);
@@ -156,6 +157,12 @@ static numbers evaluate(const ag_model *m) {
   for (int i = 0; i < m->n_holonomics; i++) add_numbers(g, m->holonomics[i].x, inputs, n, v, &out);
   for (int i = 0; i < m->n_prescribes; i++) add_numbers(g, m->prescribes[i].x, inputs, n, v, &out);
   for (int i = 0; i < m->n_forces; i++) add_numbers(g, m->forces[i].x, inputs, n, v, &out);
+  for (int i = 0; i < m->n_processes; i++) {
+    add_numbers(g, m->processes[i].drift, inputs, n, v, &out);
+    if (m->processes[i].start) add_numbers(g, m->processes[i].start, inputs, n, v, &out);
+  }
+  for (int i = 0; i < m->n_noises; i++)
+    for (int j = 0; j < m->noises[i].n; j++) add_numbers(g, m->noises[i].parts[j].x, inputs, n, v, &out);
   for (int i = 0; i < m->n_frames; i++) add_numbers(g, m->frames[i].x, inputs, n, v, &out);
   for (int i = 0; i < m->n_observables; i++) add_numbers(g, m->observables[i].x, inputs, n, v, &out);
   for (int i = 0; i < m->n_events; i++) add_numbers(g, m->events[i].x, inputs, n, v, &out);

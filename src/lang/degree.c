@@ -73,12 +73,13 @@ static void bind(ag_builder *b, line *l, ag_id x) {
 static void line_init(ag_builder *b, line *l) {
   const ag_model *m = b->m;
   size_t most = (size_t)(2 + m->n_params + 2 * m->n_coords + m->n_drives + m->n_reactions + m->n_multipliers +
-                         m->n_holonomic_multipliers);
+                         m->n_holonomic_multipliers + m->n_processes);
   *l = (line){.binds = ag_heap_alloc(sizeof *l->binds * most), .state = 1};
   bind(b, l, m->t);
   bind(b, l, m->energy);
   for (int i = 0; i < m->n_params; i++) bind(b, l, m->params[i].input);
   for (int i = 0; i < m->n_coords; i++) bind(b, l, m->coords[i].q);
+  for (int i = 0; i < m->n_processes; i++) bind(b, l, m->processes[i].x);
   for (int i = 0; i < m->n_drives; i++) bind(b, l, m->drives[i].x);
   for (int i = 0; i < m->n_reactions; i++) bind(b, l, m->reactions[i].x);
   for (int i = 0; i < m->n_multipliers; i++) bind(b, l, m->multipliers[i].x);

@@ -98,6 +98,8 @@ static void holonomic(ag_builder *b, const ag_stmt *s, ag_id x, ag_pos pos) {
         b, pos,
         "a holonomic constraint relates coordinates and t, but this one contains a velocity; write `constraint`");
   else if (!(ag_note_on(b, x) & AG_ON_Q)) ag_scope_error(b, pos, "this constraint contains no coordinate");
+  else if (ag_note_on(b, x) & AG_ON_PROCESS)
+    ag_scope_error(b, pos, "a holonomic constraint may not contain a process: coordinates have no noise to follow it");
   else {
     ag_model_add_holonomic(b->m, x, ag_target_text(b, s), pos);
     name_equation(b, s);
@@ -109,6 +111,7 @@ static void relation(ag_builder *b, ag_id x, ag_pos pos) {
   if (ag_note_on(b, x) & AG_ON_XI)
     ag_scope_error(b, pos, "a relation contains only coordinates and t, but this one contains a velocity");
   else if (!(ag_note_on(b, x) & AG_ON_Q)) ag_scope_error(b, pos, "this relation contains no coordinate");
+  else if (ag_note_on(b, x) & AG_ON_PROCESS) ag_scope_error(b, pos, "a relation may not contain a process");
   else
     for (int i = 0; i < ag_node_rows(b->g, x); i++)
       AG_MODEL_PUSH(b->m, touches, ((ag_item){NULL, NULL, ag_entry(b->g, x, i, 0), pos}));
@@ -188,7 +191,8 @@ static void domain(ag_builder *b, const ag_part *p) {
   if (!x || !from || !to) return;
   int on = ag_note_on(b, x);
   if (on & (AG_ON_XI | AG_ON_MOTION)) ag_scope_error(b, p->left->pos, "a domain bounds coordinates, not velocities");
-  else if (!(on & (AG_ON_Q | AG_ON_T))) ag_scope_error(b, p->left->pos, "this contains no coordinate to bound");
+  else if (!(on & (AG_ON_Q | AG_ON_T | AG_ON_PROCESS)))
+    ag_scope_error(b, p->left->pos, "this contains no coordinate to bound");
   else if (ag_eval_number(b, p->lo, "the end of an interval", &lo) &&
            ag_eval_number(b, p->right, "the end of an interval", &hi)) {
     if (lo < hi) AG_MODEL_PUSH(b->m, domains, ((ag_range){x, from, to, p->left->pos}));

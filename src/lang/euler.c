@@ -35,7 +35,7 @@ static bool spatial(ag_builder *b, const ag_part *p, const ag_syn *base, bool ou
     ag_scope_error(b, p->right->pos, "`%s[%d]` is a scalar, its value is %s", text, first + 1, ag_note_shape(b, x));
   else if (x && !fits)
     ag_scope_error(b, p->right->pos, "`%s` is a 3-vector, its value is %s", text, ag_note_shape(b, x));
-  else if (x && ag_note_on(b, x) & (AG_ON_XI | AG_ON_MOTION))
+  else if (x && ag_note_on(b, x) & (AG_ON_XI | AG_ON_MOTION | AG_ON_PROCESS))
     ag_scope_error(b, p->right->pos, "a start value may not use velocities");
   else
     for (int k = 0; x && k < n; k++) {
@@ -62,11 +62,12 @@ bool ag_euler_start(ag_builder *b, const ag_part *p, bool outside) {
   if (rate && (s->n != 2 || s->links[1].op != AG_TOKEN_PRIME))
     ag_scope_error(b, s->pos, "`%s` is an angle: it and its rate `%s'` can be set", ag_scope_text(b, base->name),
                    ag_scope_text(b, base->name));
-  else if (x && ag_note_on(b, x) & (AG_ON_XI | AG_ON_MOTION))
+  else if (x && ag_note_on(b, x) & (AG_ON_XI | AG_ON_MOTION | AG_ON_PROCESS))
     ag_scope_error(b, p->right->pos, "a start value may not use velocities");
   else if (angle->x && !outside)
     ag_scope_error(b, s->pos, "the start of `%s%s` is given twice", ag_scope_text(b, base->name), rate ? "'" : "");
   else if (x) *angle = (ag_angle){x, outside, s->pos};
+  if (!rate) ag_verify_angle(b, p->right->pos, ag_scope_text(b, base->name), x);
   return true;
 }
 

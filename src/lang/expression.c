@@ -34,16 +34,18 @@ static void define_names(ag_builder *b) {
     define(b, m->coords[i].name, AG_SYM_LET, m->coords[i].q);
     define(b, m->coords[i].velocity, AG_SYM_LET, m->coords[i].xi);
   }
+  for (int i = 0; i < m->n_processes; i++) define(b, m->processes[i].name, AG_SYM_LET, m->processes[i].x);
   for (int i = 0; i < m->n_lets; i++) define(b, m->lets[i].name, AG_SYM_LET, m->lets[i].x);
   define_params(b);
 }
 
 static bool only_parameters(const ag_builder *b, ag_id x) {
   const ag_model *m = b->m;
-  ag_id *moving = AG_NEWN(b->arena, ag_id, 2 * m->n_coords + 1);
+  ag_id *moving = AG_NEWN(b->arena, ag_id, 2 * m->n_coords + m->n_processes + 1);
   int n = 0;
   moving[n++] = m->t;
   for (int i = 0; i < m->n_coords; i++) moving[n++] = m->coords[i].q, moving[n++] = m->coords[i].xi;
+  for (int i = 0; i < m->n_processes; i++) moving[n++] = m->processes[i].x;
   return !ag_depends(b->g, 1, &x, n, moving);
 }
 

@@ -42,6 +42,7 @@ static void build_statement(ag_builder *b, const ag_stmt *s, int i) {
   case AG_WORD_REFERENCE: build_reference(b, s); break;
   case AG_WORD_PARAM: build_parts(b, s, ag_define_param); break;
   case AG_WORD_CONFIG: build_parts(b, s, ag_define_config); break;
+  case AG_WORD_PROCESS: ag_process_statement(b, s); break;
   case AG_WORD_LET: build_parts(b, s, ag_define_let); break;
   case AG_WORD_BODY: ag_scene_body_statement(b, s); break;
   case AG_WORD_ROLL:
@@ -53,6 +54,9 @@ static void build_statement(ag_builder *b, const ag_stmt *s, int i) {
   case AG_WORD_PRESCRIBE:
   case AG_WORD_FORCE:
   case AG_WORD_DOMAIN: ag_dynamics_assign(b, s); break;
+  case AG_WORD_NOISE: ag_noise_statement(b, s); break;
+  case AG_WORD_FRICTION: ag_friction_statement(b, s); break;
+  case AG_WORD_TEMPERATURE: ag_temperature_statement(b, s); break;
   case AG_WORD_FRAME: build_parts(b, s, ag_define_frame); break;
   case AG_WORD_OBSERVABLE: build_parts(b, s, ag_define_observable); break;
   case AG_WORD_CANDIDATE: build_parts(b, s, ag_define_candidate); break;
@@ -158,6 +162,8 @@ static void read_model(ag_builder *b, const reading *r) {
   read_changes(b, r);
   build_all(b);
   if (!b->stopped) ag_scene_finish(b);
+  if (!b->stopped) ag_ito_finish(b);
+  if (!b->stopped) ag_friction_finish(b);
   if (!b->stopped) ag_start_finish(b);
   if (!b->stopped) ag_verify_model(b);
   for (int i = 0; i < b->n_change; i++) ag_lex_done(&b->changes[i].tokens);

@@ -41,6 +41,7 @@ static ag_value use_symbol(ag_builder *b, const ag_syn *s, const ag_symbol *sym)
   case AG_SYM_MACRO: ag_scope_error(b, s->pos, "`%s` is %s: write `%s(...)`", text, ag_scope_kind(sym), text); break;
   case AG_SYM_ENERGY: return use_energy(b, s);
   case AG_SYM_PARAM: return ag_eval_good(b->numeric && sym->number ? sym->number : sym->x);
+  case AG_SYM_PROCESS: return ag_eval_good(sym->x);
   case AG_SYM_COORD: return sym->count ? family(sym, AG_ROLE_Q) : ag_eval_good(sym->x);
   case AG_SYM_VELOCITY: return sym->count ? family(sym, AG_ROLE_XI) : ag_eval_good(sym->x);
   case AG_SYM_OBSERVABLE:

@@ -73,6 +73,7 @@ bool ag_note_derive(ag_builder *b, ag_id x, ag_pos pos, ag_id *dx) {
         b, pos,
         "the prime of an expression that contains a velocity would be an acceleration: only coordinates and t "
         "can be primed");
+  if (on & AG_ON_PROCESS) return ag_scope_error(b, pos, "a process has no prime: only coordinates and t can be primed");
   if (!b->notes[x].prime) {
     if (!(on & (AG_ON_Q | AG_ON_T))) *dx = ag_zero(b->g, ag_node_rows(b->g, x), ag_node_cols(b->g, x));
     else if (!ag_scope_work(b, pos, 16 + cone_size(b, x) + ag_graph_count(b->g) / 64)) return false;

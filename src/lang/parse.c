@@ -100,6 +100,14 @@ static bool parse_candidate(ag_parser *p, ag_part *part) {
   return parse_named(p, part, "the name of a candidate", false);
 }
 
+/* NAME [drift expr] */
+static bool parse_process(ag_parser *p, ag_part *part) {
+  part->name = ag_parser_want_name(p, "the name of a process", &part->pos);
+  if (!part->name || !ag_parser_take_word(p, "drift")) return part->name != 0;
+  part->right = ag_parse_expr(p);
+  return part->right != NULL;
+}
+
 static bool parse_when(ag_parser *p, ag_part *part) { return parse_named(p, part, "the name of a parameter", false); }
 
 /* `x' = expr`, `Omega[i][3] = expr` */
@@ -209,7 +217,7 @@ static bool parse_single(ag_parser *p, ag_stmt *s) {
   ag_part *part = s->parts = AG_NEW(p->arena, ag_part);
   s->n_part = 1;
   part->pos = ag_parser_pos(p);
-  if (s->word == AG_WORD_LAGRANGIAN) return (part->right = ag_parse_expr(p)) != NULL;
+  if (s->word == AG_WORD_LAGRANGIAN || s->word == AG_WORD_TEMPERATURE) return (part->right = ag_parse_expr(p)) != NULL;
   return parse_equation(p, &part->left, &part->right);
 }
 
@@ -273,6 +281,39 @@ static bool parse_generator(ag_parser *p, ag_stmt *s) {
   s->name = ag_parser_want_name(p, "the name of the generator", &s->name_pos);
   return s->name && ag_parser_want(p, AG_TOKEN_COLON, "after the name of the generator") &&
          parse_list(p, &s->parts, &s->n_part, parse_assign);
+}
+
+/* NAME transport x' = expr {, ...} [raw] [frozen] | NAME potential expr | NAME force x' = expr {, ...} |
+ * NAME process N = expr {, ...} */
+static bool parse_noise(ag_parser *p, ag_stmt *s) {
+  static const char *const kinds[] = {"transport", "potential", "force", "process"};
+  s->name = ag_parser_want_name(p, "the name of a Wiener process", &s->name_pos);
+  if (!s->name) return false;
+  for (s->noise = 0; s->noise < 4 && !ag_parser_take_word(p, kinds[s->noise]);) s->noise++;
+  if (s->noise == 4) return ag_parser_unexpected(p, "`transport`, `potential`, `force` or `process`", 4, kinds);
+  if (s->noise == AG_NOISE_POTENTIAL) {
+    ag_part *part = s->parts = AG_NEW(p->arena, ag_part);
+    s->n_part = 1;
+    part->pos = ag_parser_pos(p);
+    return (part->right = ag_parse_expr(p)) != NULL;
+  }
+  if (!parse_list(p, &s->parts, &s->n_part, parse_assign)) return false;
+  for (;;) {
+    bool ito = ag_parser_is_word(p, "ito");
+    bool *word = ag_parser_is_word(p, "raw")      ? &s->raw
+                 : ag_parser_is_word(p, "frozen") ? &s->frozen
+                 : ito                            ? &s->ito
+                                                  : NULL;
+    if (!word || *word) return true;
+    if (ito && s->noise == AG_NOISE_TRANSPORT)
+      return ag_parser_fail(p, ag_parser_pos(p),
+                            "`ito` is for `force` and `process`: a path is shaken in the sense of Stratonovich");
+    if (!ito && s->noise != AG_NOISE_TRANSPORT)
+      return ag_parser_fail(p, ag_parser_pos(p), "`raw` and `frozen` are for `transport`: %s is not varied",
+                            s->noise == AG_NOISE_FORCE ? "a force" : "a process");
+    *word = true;
+    p->at++;
+  }
 }
 
 /* EVENT first at TIME within TOL | EVENT n at TIME within TOL | EVENT occurs N times over TIME; false, without
@@ -366,6 +407,7 @@ static bool parse_body(ag_parser *p, ag_stmt *s) {
   case AG_WORD_REFERENCE: return parse_reference(p, s);
   case AG_WORD_PARAM: return parse_list(p, &s->parts, &s->n_part, parse_param);
   case AG_WORD_CONFIG: return parse_list(p, &s->parts, &s->n_part, parse_config);
+  case AG_WORD_PROCESS: return parse_list(p, &s->parts, &s->n_part, parse_process);
   case AG_WORD_LET: return parse_list(p, &s->parts, &s->n_part, parse_let);
   case AG_WORD_BODY: return ag_parse_body(p, s);
   case AG_WORD_ROLL:
@@ -378,6 +420,9 @@ static bool parse_body(ag_parser *p, ag_stmt *s) {
   case AG_WORD_FORCE:
   case AG_WORD_START:
   case AG_WORD_GUESS: return parse_list(p, &s->parts, &s->n_part, parse_assign);
+  case AG_WORD_NOISE: return parse_noise(p, s);
+  case AG_WORD_FRICTION:
+  case AG_WORD_TEMPERATURE: return parse_single(p, s);
   case AG_WORD_FRAME: return parse_list(p, &s->parts, &s->n_part, parse_frame);
   case AG_WORD_DOMAIN: return parse_list(p, &s->parts, &s->n_part, parse_domain);
   case AG_WORD_OBSERVABLE: return parse_list(p, &s->parts, &s->n_part, parse_observable);
@@ -398,9 +443,12 @@ static int clause_words(const ag_stmt *s, const char *words[4]) {
   int n = 0;
   if (s->word == AG_WORD_PARAM) words[n++] = "integer";
   if (s->word == AG_WORD_CONFIG) words[n++] = "velocity";
+  if (s->word == AG_WORD_PROCESS) words[n++] = "drift";
   if (s->word == AG_WORD_EVENT)
     words[n++] = "rising", words[n++] = "falling", words[n++] = "terminal", words[n++] = "cuts";
   if (s->word == AG_WORD_SECTION) words[n++] = "rising", words[n++] = "falling";
+  if (s->word == AG_WORD_NOISE && s->noise == AG_NOISE_TRANSPORT) words[n++] = "raw", words[n++] = "frozen";
+  if (s->word == AG_WORD_NOISE && s->noise >= AG_NOISE_FORCE) words[n++] = "ito";
   if (s->word == AG_WORD_EXPECT) words[n++] = "when", words[n++] = "over";
   if (may_loop[s->word]) words[n++] = "for";
   return n;
@@ -412,8 +460,8 @@ static void parse_statement(ag_parser *p, ag_stmt *s) {
   if (ag_parser_is_word(p, "for")) {
     ag_parser_fail(
         p, ag_parser_pos(p),
-        "`%s` takes no running index; `for` is allowed with constraint, holonomic, relation, prescribe, force, domain, "
-        "generator, start, guess and draw",
+        "`%s` takes no running index; `for` is allowed with constraint, holonomic, relation, prescribe, force, noise, "
+        "friction, domain, generator, start, guess and draw",
         ag_parse_word(s->word));
     return;
   }

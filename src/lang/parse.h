@@ -111,7 +111,7 @@ typedef struct ag_stmt {
   int from, to;      /* its tokens */
   const char *error; /* error message of a broken statement, or NULL */
   ag_pos error_pos;
-  int name; /* model, event, generator, reference, body, contact, named constraint; expect: the event */
+  int name; /* model, event, generator, reference, body, contact, named constraint, noise; expect: the event */
   ag_pos name_pos;
   const char *string; /* title, entry; NULL if absent */
   int n_part, n_loop, n_when;
@@ -122,6 +122,8 @@ typedef struct ag_stmt {
   ag_draw_syn *draw;
   int direction; /* event */
   bool terminal, cuts;
+  int noise;                /* ag_noise_kind of model.h */
+  bool raw, frozen, ito;    /* noise */
   int expect;               /* ag_expect_kind of model.h */
   ag_syn *nth, *time, *tol; /* expect; nth also holds N of `occurs N times` */
 } ag_stmt;

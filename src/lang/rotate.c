@@ -127,6 +127,10 @@ ag_id ag_rotate_velocity(ag_builder *b, ag_id A, ag_pos pos) {
                    "and transposes");
     return 0;
   }
+  if (ag_note_on(b, A) & AG_ON_PROCESS) {
+    ag_scope_error(b, pos, "angvel expects a rotation of coordinates and t; this one contains a process");
+    return 0;
+  }
   if (ag_note_on(b, A) & ~(AG_ON_PARAM | AG_ON_Q | AG_ON_T)) {
     ag_scope_error(b, pos, "angvel expects a rotation of coordinates and t; this one contains a velocity");
     return 0;

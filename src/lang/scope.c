@@ -51,6 +51,7 @@ void ag_scope_done(ag_builder *b) {
   free(b->file_starts);
   free(b->guesses);
   free(b->claims);
+  free(b->frictions);
   free(b->bodies);
 }
 
@@ -64,6 +65,7 @@ const char *ag_scope_kind(const ag_symbol *s) {
   case AG_SYM_COORD: return "a coordinate";
   case AG_SYM_VELOCITY: return "a velocity";
   case AG_SYM_FRAME: return "a velocity of the frame";
+  case AG_SYM_PROCESS: return "a process";
   case AG_SYM_LET: return "a `let`";
   case AG_SYM_MACRO: return "a `let` with arguments";
   case AG_SYM_OBSERVABLE: return "an observable";
@@ -197,7 +199,7 @@ void ag_scope_announce(ag_builder *b) {
     if (s->error) continue;
     if (s->word == AG_WORD_BODY) announce(b, s->name, s->name_pos, NULL);
     if (s->word != AG_WORD_PARAM && s->word != AG_WORD_CONFIG && s->word != AG_WORD_LET && s->word != AG_WORD_FRAME &&
-        s->word != AG_WORD_OBSERVABLE && s->word != AG_WORD_CANDIDATE)
+        s->word != AG_WORD_PROCESS && s->word != AG_WORD_OBSERVABLE && s->word != AG_WORD_CANDIDATE)
       continue;
     for (int k = 0; k < s->n_part; k++) {
       const ag_part *p = &s->parts[k];
@@ -216,8 +218,8 @@ void ag_scope_poison(ag_builder *b, const ag_stmt *s) {
     if (k[i].kind != AG_TOKEN_NAME) continue;
     ag_symbol *sym = ag_scope_symbol(b, ag_names_id(b->names, b->tokens->text + k[i].from, k[i].len));
     bool defines = s->word == AG_WORD_NONE || s->word == AG_WORD_PARAM || s->word == AG_WORD_CONFIG ||
-                   s->word == AG_WORD_LET || s->word == AG_WORD_FRAME || s->word == AG_WORD_OBSERVABLE ||
-                   s->word == AG_WORD_CANDIDATE || (s->word == AG_WORD_BODY && i == 1);
+                   s->word == AG_WORD_PROCESS || s->word == AG_WORD_LET || s->word == AG_WORD_FRAME ||
+                   s->word == AG_WORD_OBSERVABLE || s->word == AG_WORD_CANDIDATE || (s->word == AG_WORD_BODY && i == 1);
     if (i == 1 && (s->word == AG_WORD_ROLL || s->word == AG_WORD_RUBBER)) sym->silent = true;
     if (defines && sym->kind == AG_SYM_NONE && !sym->later.line) sym->kind = AG_SYM_BAD;
     if (i == 1 && s->word == AG_WORD_EVENT && !sym->event) sym->event = -1;

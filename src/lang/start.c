@@ -67,6 +67,7 @@ static bool assignment(ag_builder *b, const ag_part *p, ag_start *out) {
   if (!ag_target_find(b, p->target, false, &t)) return false;
   ag_id x = ag_target_value(b, &t, p->right);
   if (!x) return false;
+  if (ag_note_on(b, x) & AG_ON_PROCESS) return ag_scope_error(b, p->right->pos, "a start value may not use a process");
   if (ag_note_on(b, x) & (AG_ON_XI | AG_ON_MOTION))
     return ag_scope_error(b, p->right->pos,
                           "a start value may not use velocities: those not given follow from the constraints");
@@ -79,6 +80,7 @@ static void start(ag_builder *b, const ag_stmt *s, void *data) {
   for (int i = 0; i < s->n_part && !b->stopped; i++) {
     ag_start one;
     if (!ag_target_due(b, s, &s->parts[i]) || ag_euler_start(b, &s->parts[i], false)) continue;
+    if (ag_process_start(b, &s->parts[i], false)) continue;
     if (assignment(b, &s->parts[i], &one)) AG_MODEL_PUSH(b, file_starts, one);
   }
 }
@@ -114,6 +116,7 @@ static bool settable(ag_builder *b, const ag_change *c) {
   case AG_SYM_COORD:
   case AG_SYM_VELOCITY:
   case AG_SYM_FRAME:
+  case AG_SYM_PROCESS:
   case AG_SYM_ANGLE: return true;
   case AG_SYM_BAD: return false;
   case AG_SYM_PARAM:
@@ -171,7 +174,8 @@ static void outside(ag_builder *b, taken *k) {
     ag_start one;
     bool good = !overruled(b, c) && settable(b, c); /* not overruled by a later change of the same Euler angle */
     if (good && c->vary) ag_define_varied(b, c, "start");
-    if (good && !ag_euler_start(b, &c->stmt.parts[0], true) && assignment(b, &c->stmt.parts[0], &one)) {
+    if (good && !ag_euler_start(b, &c->stmt.parts[0], true) && !ag_process_start(b, &c->stmt.parts[0], true) &&
+        assignment(b, &c->stmt.parts[0], &one)) {
       ag_origin *from = AG_NEW(b->m->arena, ag_origin);
       *from = (ag_origin){ag_arena_str(b->m->arena, c->label), ag_arena_str(b->m->arena, c->text)};
       unsigned char *v = taken_of(k, b, &one, &n);

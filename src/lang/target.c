@@ -31,6 +31,8 @@ static bool find_name(ag_builder *b, const ag_syn *s, search *f) {
     f->t.coord = f->first = sym->index;
     f->count = sym->count;
     return true;
+  case AG_SYM_PROCESS:
+    return ag_scope_error(b, s->pos, "`%s` is a process; its noise is written `noise W process %s = ...`", text, text);
   default:
     if (!strcmp(text, "t"))
       return ag_scope_error(b, s->pos, "`t` is the time; the option --t0 of a run sets the start time");

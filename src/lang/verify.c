@@ -27,11 +27,12 @@ static void point_init(ag_builder *b, point *l) {
   *l = (point){.seed = 1};
   l->inputs =
       ag_heap_alloc(sizeof *l->inputs * (size_t)(2 + m->n_params + 2 * m->n_coords + m->n_drives + m->n_reactions +
-                                                 m->n_multipliers + m->n_holonomic_multipliers));
+                                                 m->n_multipliers + m->n_holonomic_multipliers + m->n_processes));
   l->inputs[l->n++] = m->t;
   for (int i = 0; i < m->n_params; i++)
     if (m->params[i].input) l->inputs[l->n++] = m->params[i].input;
   for (int i = 0; i < m->n_coords; i++) l->inputs[l->n++] = m->coords[i].q;
+  for (int i = 0; i < m->n_processes; i++) l->inputs[l->n++] = m->processes[i].x;
   if (m->energy) l->inputs[l->n++] = m->energy;
   for (int i = 0; i < m->n_drives; i++) l->inputs[l->n++] = m->drives[i].x;
   for (int i = 0; i < m->n_reactions; i++) l->inputs[l->n++] = m->reactions[i].x;
@@ -141,9 +142,15 @@ static bool is_angle(const ag_graph *g, ag_id x) {
 /* A whole number of more than one and a half turns is rarely meant in radians. */
 static bool looks_like_degrees(double v) { return v == floor(v) && fabs(v) > 9 && fabs(v) <= 3600; }
 
+/* name NULL: an angle without one. */
 static void warn_degrees(ag_builder *b, ag_pos pos, const char *name, double v) {
-  ag_ctx_warn(b->ctx, pos, "the angle `%s` is %g radians, %.3g turns; if these are degrees, write %g*deg", name, v,
-              v / 6.283185307179586, v);
+  ag_ctx_warn(b->ctx, pos, "%s%s%s is %g radians, %.3g turns; if these are degrees, write %g*deg",
+              name ? "the angle `" : "this angle", name ? name : "", name ? "`" : "", v, v / 6.283185307179586, v);
+}
+
+void ag_verify_angle(ag_builder *b, ag_pos pos, const char *name, ag_id x) {
+  double v;
+  if (x && ag_constant(b->g, x, &v) && looks_like_degrees(v)) warn_degrees(b, pos, name, v);
 }
 
 static void check_degrees_of_angles(ag_builder *b) {

@@ -68,10 +68,26 @@ static void configs(writer *w) {
   }
 }
 
+/* One statement, since drifts may use each other's names; no lets, which could not contain these names yet. */
+static void processes(writer *w) {
+  for (int i = 0; i < w->m->n_processes; i++) {
+    const ag_process *p = &w->m->processes[i];
+    ag_text_printf(w->out, "%s%s", i ? ", " : "process ", p->name);
+    if (!ag_is_zero(w->g, p->drift)) ag_text_str(w->out, " drift "), ag_print(w->g, p->drift, w->out);
+  }
+  if (w->m->n_processes) ag_text_char(w->out, '\n');
+}
+
 /* The left side of an assignment. */
 static void target(writer *w, bool velocity, int coord, int row) {
   const ag_coord *c = &w->m->coords[coord];
   ag_text_str(w->out, velocity ? c->velocity : c->name);
+  if (row >= 0) ag_text_printf(w->out, "[%d]", row + 1);
+  ag_text_str(w->out, " = ");
+}
+
+static void frame_target(writer *w, int frame, int row) {
+  ag_text_str(w->out, w->m->frames[frame].name);
   if (row >= 0) ag_text_printf(w->out, "[%d]", row + 1);
   ag_text_str(w->out, " = ");
 }
@@ -141,6 +157,25 @@ static void forces(writer *w) {
   }
 }
 
+static void noises(writer *w) {
+  static const char *const kinds[] = {"transport", "potential", "force", "process"};
+  for (int i = 0; i < w->m->n_noises; i++) {
+    const ag_noise *n = &w->m->noises[i];
+    if (n->x) prepare(w, n->x);
+    for (int k = 0; k < n->n; k++) prepare(w, n->parts[k].x);
+    ag_text_printf(w->out, "noise %s %s ", w->m->channels[n->channel].name, kinds[n->kind]);
+    if (n->x) expression(w, n->x);
+    for (int k = 0; k < n->n; k++) {
+      if (k) ag_text_str(w->out, ", ");
+      if (n->kind == AG_NOISE_PROCESS) ag_text_printf(w->out, "%s = ", w->m->processes[n->parts[k].coord].name);
+      else if (n->frame) frame_target(w, n->parts[k].coord, n->parts[k].row);
+      else target(w, true, n->parts[k].coord, n->parts[k].row);
+      expression(w, n->parts[k].x);
+    }
+    ag_text_printf(w->out, "%s%s\n", n->raw ? " raw" : "", n->frozen ? " frozen" : "");
+  }
+}
+
 static void domains(writer *w) {
   for (int i = 0; i < w->m->n_domains; i++) {
     const ag_range *d = &w->m->domains[i];
@@ -186,13 +221,20 @@ static void generators(writer *w) {
 }
 
 static void starts(writer *w) {
+  for (int i = 0; i < w->m->n_processes; i++) {
+    const ag_process *p = &w->m->processes[i];
+    if (!p->start) continue;
+    prepare(w, p->start);
+    ag_text_printf(w->out, "start %s = ", p->name);
+    expression(w, p->start);
+    ag_text_char(w->out, '\n');
+  }
   for (int i = 0; i < w->m->n_starts; i++) {
     const ag_start *s = &w->m->starts[i];
     prepare(w, s->x);
     ag_text_str(w->out, w->m->soft_from && i >= w->m->soft_from - 1 ? "guess " : "start ");
     if (s->frame < 0) target(w, s->velocity, s->coord, s->row);
-    else if (s->row >= 0) ag_text_printf(w->out, "%s[%d] = ", w->m->frames[s->frame].name, s->row + 1);
-    else ag_text_printf(w->out, "%s = ", w->m->frames[s->frame].name);
+    else frame_target(w, s->frame, s->row);
     expression(w, s->x);
     ag_text_char(w->out, '\n');
   }
@@ -345,6 +387,7 @@ static void root_items(roots *r, int n, const ag_item *items) {
 static roots collect(const ag_model *m) {
   roots r = {0};
   for (int i = 0; i < m->n_params; i++) root(&r, m->params[i].value);
+  for (int i = 0; i < m->n_processes; i++) root(&r, m->processes[i].start);
   root(&r, m->lagrangian);
   root_items(&r, m->n_constraints, m->constraints);
   root_items(&r, m->n_holonomics, m->holonomics);
@@ -354,6 +397,10 @@ static roots collect(const ag_model *m) {
   root_items(&r, m->n_observables, m->observables);
   root_items(&r, m->n_candidates, m->candidates);
   for (int i = 0; i < m->n_forces; i++) root(&r, m->forces[i].x);
+  for (int i = 0; i < m->n_noises; i++) {
+    root(&r, m->noises[i].x);
+    for (int k = 0; k < m->noises[i].n; k++) root(&r, m->noises[i].parts[k].x);
+  }
   for (int i = 0; i < m->n_domains; i++)
     root(&r, m->domains[i].x), root(&r, m->domains[i].lo), root(&r, m->domains[i].hi);
   for (int i = 0; i < m->n_events; i++) root(&r, m->events[i].x);
@@ -390,6 +437,7 @@ static void write_model(const ag_model *m, ag_text *out) {
   }
   params(&w);
   configs(&w);
+  processes(&w);
   prepare(&w, m->lagrangian);
   ag_text_str(out, "lagrangian ");
   expression(&w, m->lagrangian);
@@ -400,6 +448,7 @@ static void write_model(const ag_model *m, ag_text *out) {
   prescribes(&w);
   forces(&w);
   named(&w, "frame", m->n_frames, m->frames);
+  noises(&w);
   domains(&w);
   named(&w, "observable", m->n_observables, m->observables);
   named(&w, "candidate", m->n_candidates, m->candidates);

@@ -25,6 +25,8 @@ ag_id ag_body_hold(ag_graph *g, ag_id v) {
 
 bool ag_body_moves(const ag_model *m, ag_id x) {
   if (ag_depends(m->graph, 1, &x, 1, &m->t)) return true;
+  for (int i = 0; i < m->n_processes; i++)
+    if (ag_depends(m->graph, 1, &x, 1, &m->processes[i].x)) return true;
   for (int i = 0; i < m->n_coords; i++)
     if (ag_depends(m->graph, 1, &x, 1, &m->coords[i].q)) return true;
   return false;

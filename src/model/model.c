@@ -98,11 +98,22 @@ ag_id ag_model_add_frame(ag_model *m, const char *name, ag_id x, ag_pos pos) {
   return input;
 }
 
+ag_id ag_model_add_process(ag_model *m, const char *name, ag_pos pos) {
+  ag_process p = {.name = ag_arena_str(m->arena, name), .drift = ag_num(m->graph, 0), .pos = pos};
+  p.x = ag_input(m->graph, p.name, 1, 1, AG_LEAF_REAL);
+  AG_MODEL_PUSH(m, processes, p);
+  return p.x;
+}
+
 /* The item with that name, or NULL. */
 static const ag_item *find(const ag_item *items, int n, const char *name) {
   for (int i = 0; i < n; i++)
     if (!strcmp(items[i].name, name)) return &items[i];
   return NULL;
+}
+
+void ag_model_add_driver(ag_model *m, const char *channel, ag_id x) {
+  AG_MODEL_PUSH(m, drivers, ((ag_item){.name = channel, .x = x}));
 }
 
 ag_id ag_model_drive(ag_model *m, const char *coord_name) {
@@ -180,6 +191,7 @@ bool ag_model_prime(ag_model *m, ag_id x, ag_id *dx) {
   for (int i = 0; i < m->n_coords; i++) inputs[i] = m->coords[i].xi;
   bool ok = !ag_depends(g, 1, &x, m->n_coords, inputs) && !ag_depends(g, 1, &x, m->n_frame_inputs, m->frame_inputs) &&
             !(m->energy && ag_depends(g, 1, &x, 1, &m->energy));
+  for (int i = 0; i < m->n_processes && ok; i++) ok = !ag_depends(g, 1, &x, 1, &m->processes[i].x);
   ok = ok && !ag_model_has_force(m, 1, &x);
   if (ok) {
     for (int i = 0; i < m->n_coords; i++) inputs[i] = m->coords[i].q, seeds[i] = m->coords[i].xi;

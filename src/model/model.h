@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * A mechanical system as stated by the user, without text and without derivation: front header of model/. lang/ builds
  * an ag_model from a file; programs can build one by function calls. mech/ reads it. All expressions are nodes of one
- * graph in the inputs of the model: time t, the parameters, for each coordinate factor a position q (vector or
- * rotation) and a quasi-velocity xi (time derivative, or body angular velocity), and an input for each independent
- * velocity of a `frame`. Everything lives until ag_model_free(). */
+ * graph in the inputs of the model: time t, the parameters, the processes, for each coordinate factor a position q
+ * (vector or rotation) and a quasi-velocity xi (time derivative, or body angular velocity), and an input for each
+ * independent velocity of a `frame`. Everything lives until ag_model_free(). */
 #ifndef AG_MODEL_MODEL_H
 #define AG_MODEL_MODEL_H
 #include <stdbool.h>
@@ -60,6 +60,39 @@ typedef struct ag_generator {
   ag_assign *parts;
   ag_pos pos;
 } ag_generator;
+
+/* process N: a scalar state of its own, dN = drift dt + noise. */
+typedef struct ag_process {
+  const char *name;
+  ag_id x;       /* the input that stands for it */
+  ag_id drift;   /* in the state, t and parameters */
+  ag_id start;   /* in parameters and t; 0: it starts at 0 */
+  bool from_set; /* the start comes from a --set */
+  ag_pos pos, start_pos;
+} ag_process;
+
+/* noise W ...: what one Wiener process does. TRANSPORT: q^-1 dq gets the parts times dW, which are completed so that
+ * the constraints stay satisfied (raw: they are all there is); frozen: the parts are not varied, their completion is.
+ * POTENTIAL: the action gets x dW. FORCE: the momentum gets the parts times dW. PROCESS: processes get the parts times
+ * dW; coord of the parts is an index into processes. Stratonovich. */
+typedef enum ag_noise_kind { AG_NOISE_TRANSPORT, AG_NOISE_POTENTIAL, AG_NOISE_FORCE, AG_NOISE_PROCESS } ag_noise_kind;
+typedef struct ag_noise {
+  ag_noise_kind kind;
+  int channel;      /* index into channels */
+  bool raw, frozen; /* TRANSPORT */
+  bool ito;         /* FORCE, PROCESS: while a file is read; then rewritten with Stratonovich's product */
+  bool frame;       /* TRANSPORT: coord of the parts is an index into frames */
+  int n;
+  ag_assign *parts;
+  ag_id x; /* POTENTIAL */
+  ag_pos pos;
+} ag_noise;
+
+/* Friction -c v on a scalar v, linear in xi, with the noise of its temperature on a channel. */
+typedef struct ag_bath {
+  ag_id v, c;
+  int channel;
+} ag_bath;
 
 typedef struct ag_event {
   const char *name;
@@ -153,6 +186,8 @@ void ag_model_add_constraint(ag_model *m, ag_id residual, const char *text, ag_p
 void ag_model_add_holonomic(ag_model *m, ag_id residual, const char *text, ag_pos pos);
 void ag_model_add_prescribe(ag_model *m, const char *name, ag_id residual, const char *text, ag_pos pos);
 ag_id ag_model_add_frame(ag_model *m, const char *name, ag_id x, ag_pos pos); /* returns its input */
+ag_id ag_model_add_process(ag_model *m, const char *name, ag_pos pos);        /* without drift; returns its input */
+void ag_model_add_driver(ag_model *m, const char *channel, ag_id x);          /* x: a function of t */
 ag_id ag_model_drive(ag_model *m, const char *coord_name);                    /* finds or adds; 0 when not prescribed */
 ag_id ag_model_reaction(ag_model *m, int coord);                              /* finds or adds */
 ag_id ag_model_multiplier(ag_model *m, int constraint);                       /* finds or adds */
@@ -163,7 +198,7 @@ ag_id ag_model_energy(ag_model *m);                                           /*
 bool ag_model_has_force(const ag_model *m, int n, const ag_id *x);
 
 /* Total time derivative of an expression in coordinates and t (the prime of the language). False if x depends on a
- * velocity or on a built-in observable. */
+ * velocity, a process or a built-in observable. */
 bool ag_model_prime(ag_model *m, ag_id x, ag_id *dx);
 
 #include "model/body.h"

@@ -50,23 +50,24 @@ static bool across(ag_graph *g, ag_id a, ag_id b) {
 
 /* ---- does the rest of the model allow it? ---- */
 
-static bool of_a_body(const ag_model *m, bool position, int item) {
-  for (int i = 0; !position && i < m->n_contacts; i++)
-    if (m->contacts[i]->constraint == item || m->contacts[i]->rubber == item) return true;
-  for (int i = 0; position && i < m->n_joints; i++)
-    if (m->joints[i]->holonomic == item) return true;
-  return false;
-}
-
 /* What must be invariant: the Lagrangian, and constraints other than contacts and joints. */
 static int watched(const ag_model *m, ag_id *x) {
   int n = 0;
+  bool *contact = ag_heap_alloc((size_t)m->n_constraints + 1), *joint = ag_heap_alloc((size_t)m->n_holonomics + 1);
+  for (int i = 0; i < m->n_contacts; i++) {
+    const ag_contact *c = m->contacts[i];
+    if (c->constraint >= 0) contact[c->constraint] = true;
+    if (c->rubber >= 0) contact[c->rubber] = true;
+  }
+  for (int i = 0; i < m->n_joints; i++)
+    if (m->joints[i]->holonomic >= 0) joint[m->joints[i]->holonomic] = true;
   x[n++] = m->lagrangian;
   for (int i = 0; i < m->n_constraints; i++)
-    if (!of_a_body(m, false, i)) x[n++] = m->constraints[i].x;
+    if (!contact[i]) x[n++] = m->constraints[i].x;
   for (int i = 0; i < m->n_holonomics; i++)
-    if (!of_a_body(m, true, i)) x[n++] = m->holonomics[i].x;
+    if (!joint[i]) x[n++] = m->holonomics[i].x;
   for (int i = 0; i < m->n_prescribes; i++) x[n++] = m->prescribes[i].x;
+  free(contact), free(joint);
   return n;
 }
 
@@ -129,10 +130,11 @@ static int compared(const ag_graph *g, int n, ag_id **x, int cap) {
  * be small; undecided counts as no. */
 static bool vanish_everywhere(ag_model *m, int n_in, const ag_id *inputs, int n, const ag_id *d) {
   int n_all = 0;
-  ag_id *all = ag_heap_alloc(sizeof *all * (size_t)(n_in + m->n_params + 1));
+  ag_id *all = ag_heap_alloc(sizeof *all * (size_t)(n_in + m->n_params + m->n_processes + 1));
   for (int i = 0; i < n_in; i++) all[n_all++] = inputs[i];
   for (int i = 0; i < m->n_params; i++)
     if (m->params[i].input) all[n_all++] = m->params[i].input; /* not a whole number */
+  for (int i = 0; i < m->n_processes; i++) all[n_all++] = m->processes[i].x;
   all[n_all++] = m->t;
   bool zero = ag_residue_vanish(m->graph, n_all, all, n, d);
   free(all);
@@ -191,16 +193,12 @@ static int *groups(const ag_model *m) {
 /* Bodies that move together: those of one group, or all. */
 typedef struct body_group {
   ag_model *m;
-  const int *part;
-  int group; /* -1: all */
+  const int *part, *part_of; /* per body; of the body whose rotation is this coordinate */
+  int group;                 /* -1: all */
   const char *name;
 } body_group;
 
-static bool belongs(const body_group *f, const ag_body *b) {
-  for (int i = 0; i < f->m->n_bodies; i++)
-    if (f->m->bodies[i] == b) return f->group < 0 || f->part[i] == f->group;
-  return false;
-}
+static bool belongs(const body_group *f, const ag_body *b) { return f->group < 0 || f->part_of[b->R] == f->group; }
 
 static bool is_light(const body_group *f) {
   for (int i = 0; i < f->m->n_bodies; i++)
@@ -412,20 +410,21 @@ static void spins(ag_model *m, const ag_body *b) {
 
 void ag_bodies_generators(ag_model *m) {
   if (!m->n_bodies) return;
-  int *part = groups(m), n = 0;
+  int *part = groups(m), *part_of = ag_heap_alloc(sizeof *part_of * (size_t)(m->n_coords + 1)), n = 0;
   bool whole = true;
+  for (int i = 0; i < m->n_bodies; i++) part_of[m->bodies[i]->R] = part[i];
   for (int i = 0; i < m->n_bodies; i++) {
     if (part[i] != i) continue;
-    body_group f = {m, part, i, m->bodies[i]->name};
+    body_group f = {m, part, part_of, i, m->bodies[i]->name};
     bool shifted = shifts(&f), turned = turns(&f);
     whole = whole && shifted && turned;
     n++;
   }
   if (!whole && n > 1) {
-    body_group all = {m, part, -1, "bodies"};
+    body_group all = {m, part, part_of, -1, "bodies"};
     (void)shifts(&all);
     (void)turns(&all);
   }
   for (int i = 0; i < m->n_bodies; i++) spins(m, m->bodies[i]);
-  free(part);
+  free(part), free(part_of);
 }
