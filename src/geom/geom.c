@@ -11,15 +11,24 @@ static ag_id coadjoint(const ag_geom *x, int i, ag_id p) {
   return ag_zero(x->g, ag_node_rows(x->g, p), 1);
 }
 
-/* Derivatives when q moves with xi and t with 1. */
-static void along(const ag_geom *x, int n, const ag_id *outs, ag_id *rates) {
-  ag_id *inputs = ag_heap_alloc(sizeof *inputs * 2 * (size_t)(x->n_coord + 1)), *seeds = inputs + x->n_coord + 1;
-  for (int i = 0; i < x->n_coord; i++) inputs[i] = x->q[i], seeds[i] = x->xi[i];
-  inputs[x->n_coord] = x->t;
-  seeds[x->n_coord] = ag_num(x->g, 1);
-  ag_forward(x->g, x->n_coord + 1, inputs, seeds, n, outs, rates);
+/* Derivatives when t moves with 1, processes with their drift, and q (NULL: it rests) with velocity. */
+static void along_all(const ag_geom *x, const ag_id *velocity, int n, const ag_id *outs, ag_id *rates) {
+  int n_process = ag_model_n_processes(x->model), n_in = 0;
+  size_t room = (size_t)(x->n_coord + n_process + 1);
+  ag_id *inputs = ag_heap_alloc(sizeof *inputs * 2 * room), *seeds = inputs + room;
+  for (int i = 0; i < x->n_coord && velocity; i++) inputs[n_in] = x->q[i], seeds[n_in++] = velocity[i];
+  inputs[n_in] = x->t;
+  seeds[n_in++] = ag_num(x->g, 1);
+  for (int i = 0; i < n_process; i++) {
+    const ag_process *p = &ag_model_processes(x->model)[i];
+    inputs[n_in] = p->x, seeds[n_in++] = p->drift;
+  }
+  ag_forward(x->g, n_in, inputs, seeds, n, outs, rates);
   free(inputs);
 }
+
+/* Derivatives along the motion. */
+static void along(const ag_geom *x, int n, const ag_id *outs, ag_id *rates) { along_all(x, x->xi, n, outs, rates); }
 
 static ag_id *forces(const ag_geom *x) {
   ag_id *F = new_ids(x, x->n_coord);
@@ -59,8 +68,7 @@ static void inertia(ag_geom *x) {
   x->force = ag_concat(g, x->n_coord, F);
 }
 
-/* At xi = 0. */
-static ag_id at_rest(const ag_geom *x, ag_id e) {
+ag_id ag_geom_at_rest(const ag_geom *x, ag_id e) {
   ag_id *zeros = new_ids(x, x->n_coord);
   for (int i = 0; i < x->n_coord; i++) zeros[i] = ag_zero(x->g, ag_node_rows(x->g, x->xi[i]), 1);
   ag_substitute(x->g, x->n_coord, x->xi, zeros, 1, &e);
@@ -83,7 +91,7 @@ static void constraints(ag_geom *x) {
     x->rows = ag_concat(x->g, n, rows);
     x->n_row = ag_node_rows(x->g, x->rows);
     x->S = ag_jacobian(x->g, x->rows, x->n_coord, x->xi);
-    x->s = at_rest(x, x->rows);
+    x->s = ag_geom_at_rest(x, x->rows);
     along(x, 1, &x->rows, &x->kappa);
   }
   if (n_relate) ag_geom_relate(x, n_relate, relate);
@@ -202,9 +210,131 @@ ag_id ag_geom_lifted(const ag_geom *x, const ag_id *Z, ag_id expression) {
   return out;
 }
 
+ag_id ag_geom_along(const ag_geom *x, const ag_id *Y, ag_id f) {
+  ag_id out;
+  ag_forward(x->g, x->n_coord, x->q, Y, 1, &f, &out);
+  return out;
+}
+
+/* D_Y Z - D_Z Y, and y x z on rotations. */
+ag_id *ag_geom_bracket(const ag_geom *x, const ag_id *Y, const ag_id *Z) {
+  int n = x->n_coord;
+  ag_id *out = new_ids(x, n), *back = new_ids(x, n);
+  ag_forward(x->g, n, x->q, Y, n, Z, out);
+  ag_forward(x->g, n, x->q, Z, n, Y, back);
+  for (int i = 0; i < n; i++) {
+    out[i] = ag_sub(x->g, out[i], back[i]);
+    if (ag_model_coords(x->model)[i].space == AG_SPACE_SO3) out[i] = ag_add(x->g, out[i], ag_cross(x->g, Y[i], Z[i]));
+  }
+  return out;
+}
+
+ag_id ag_geom_saddle(const ag_geom *x, int rank, const int *rows) {
+  int n = x->n, size = n + rank;
+  ag_id *K = ag_heap_alloc(sizeof *K * (size_t)(size * size + 1)), zero = ag_num(x->g, 0);
+  for (int i = 0; i < size * size; i++) K[i] = zero;
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) K[i * size + j] = ag_entry(x->g, x->M, i, j);
+    for (int k = 0; k < rank; k++) {
+      K[(n + k) * size + i] = ag_entry(x->g, x->S, rows[k], i);
+      K[i * size + n + k] = ag_neg(x->g, K[(n + k) * size + i]);
+    }
+  }
+  ag_id out = ag_stack(x->g, size, size, K);
+  free(K);
+  return out;
+}
+
+/* Is M diagonal by its form, without zeros there? */
+static bool diagonal(const ag_geom *x) {
+  for (int i = 0; i < x->n; i++)
+    for (int j = 0; j < x->n; j++)
+      if (ag_is_zero(x->g, ag_entry(x->g, x->M, i, j)) != (i != j)) return false;
+  return true;
+}
+
+/* For a diagonal M the formulas are shorter: w = M^-1 (a + S^T mu), S M^-1 S^T mu = b - S M^-1 a. */
+static ag_id solved_diagonal(const ag_geom *x, int rank, const int *rows, ag_id a, ag_id b) {
+  ag_graph *g = x->g;
+  ag_id *S = ag_heap_alloc(sizeof *S * (size_t)(2 * rank * x->n + rank + x->n + 1)), *over = S + rank * x->n,
+        *right = over + rank * x->n, *out = right + rank;
+  for (int i = 0; i < rank * x->n; i++) {
+    S[i] = ag_entry(g, x->S, rows[i / x->n], i % x->n);
+    over[i] = ag_div(g, S[i], ag_entry(g, x->M, i % x->n, i % x->n));
+  }
+  ag_id whole = ag_stack(g, rank, x->n, S), scaled = ag_stack(g, rank, x->n, over);
+  for (int k = 0; k < rank; k++) right[k] = b ? ag_entry(g, b, rows[k], 0) : ag_num(g, 0);
+  ag_id left = ag_mul(g, whole, ag_transpose(g, scaled)), column = ag_stack(g, rank, 1, right);
+  if (a) column = ag_sub(g, column, ag_mul(g, scaled, a));
+  ag_id mu = ag_solve(g, left, column, AG_SOLVE_GENERAL), back = ag_mul(g, ag_transpose(g, scaled), mu);
+  for (int i = 0; i < x->n; i++) {
+    out[i] = ag_entry(g, back, i, 0);
+    ag_id free_fall = a ? ag_entry(g, a, i, 0) : 0;
+    if (a) out[i] = ag_add(g, out[i], ag_div(g, free_fall, ag_entry(g, x->M, i, i)));
+  }
+  ag_id w = ag_stack(g, x->n, 1, out);
+  free(S);
+  return w;
+}
+
+/* The first n numbers of K^-1 [a; b], b taken at the given rows; 0 stands for zeros. */
+static ag_id solved(const ag_geom *x, int rank, const int *rows, ag_id a, ag_id b) {
+  if (rank && diagonal(x)) return solved_diagonal(x, rank, rows, a, b);
+  ag_id *right = ag_heap_alloc(sizeof *right * (size_t)(x->n + rank + 1)), zero = ag_num(x->g, 0);
+  for (int i = 0; i < x->n; i++) right[i] = a ? ag_entry(x->g, a, i, 0) : zero;
+  for (int k = 0; k < rank; k++) right[x->n + k] = b ? ag_entry(x->g, b, rows[k], 0) : zero;
+  ag_id K = ag_geom_saddle(x, rank, rows), column = ag_stack(x->g, x->n + rank, 1, right);
+  free(right);
+  return ag_rows_of(x->g, ag_solve(x->g, K, column, AG_SOLVE_GENERAL), 0, x->n);
+}
+
+ag_id ag_geom_acceleration(const ag_geom *x, int rank, const int *rows) {
+  ag_id minus = ag_neg(x->g, x->ell);
+  return solved(x, rank, rows, minus, rank ? ag_neg(x->g, x->kappa) : 0);
+}
+
+ag_id ag_geom_drift(const ag_geom *x, int rank, const int *rows) {
+  return rank ? solved(x, rank, rows, 0, ag_neg(x->g, x->s)) : ag_zero(x->g, x->n, 1);
+}
+
+ag_id ag_geom_normal(const ag_geom *x, int rank, const int *rows, ag_id Z) {
+  return rank ? solved(x, rank, rows, 0, ag_mul(x->g, x->S, Z)) : ag_zero(x->g, x->n, 1);
+}
+
+ag_id ag_geom_noise(const ag_geom *x, int rank, const int *rows, const ag_id *sigma, const ag_id *amplitude,
+                    const ag_id *pull) {
+  int n = x->n_coord, n_process = ag_model_n_processes(x->model);
+  ag_id *rate = new_ids(x, n), across = 0, *inputs = new_ids(x, n + n_process), *seeds = new_ids(x, n + n_process);
+  for (int i = 0; i < n; i++) inputs[i] = x->q[i], seeds[i] = sigma[i];
+  for (int i = 0; i < n_process; i++) inputs[n + i] = ag_model_processes(x->model)[i].x, seeds[n + i] = amplitude[i];
+  ag_forward(x->g, n + n_process, inputs, seeds, n, x->p, rate);
+  for (int i = 0; i < n; i++) rate[i] = ag_sub(x->g, pull[i], rate[i]);
+  if (rank) {
+    ag_forward(x->g, n + n_process, inputs, seeds, 1, &x->rows, &across);
+    across = ag_neg(x->g, across);
+  }
+  return solved(x, rank, rows, ag_concat(x->g, x->n_coord, rate), across);
+}
+
+ag_id ag_geom_divergence(const ag_geom *x, int rank, const int *rows) {
+  int n = x->n, size = n + rank;
+  ag_id ell = ag_jacobian(x->g, x->ell, x->n_coord, x->xi);
+  ag_id kappa = rank ? ag_jacobian(x->g, x->kappa, x->n_coord, x->xi) : 0;
+  ag_id *b = ag_heap_alloc(sizeof *b * (size_t)(size * n + 1));
+  for (int i = 0; i < size; i++)
+    for (int j = 0; j < n; j++)
+      b[i * n + j] = i < n ? ag_entry(x->g, ell, i, j) : ag_entry(x->g, kappa, rows[i - n], j);
+  ag_id K = ag_geom_saddle(x, rank, rows), right = ag_stack(x->g, size, n, b);
+  ag_id solved = ag_solve(x->g, K, right, AG_SOLVE_GENERAL);
+  ag_id sum = ag_num(x->g, 0);
+  for (int i = 0; i < n; i++) sum = ag_sub(x->g, sum, ag_entry(x->g, solved, i, i));
+  free(b);
+  return sum;
+}
+
 ag_id ag_geom_time_power(const ag_geom *x) {
-  ag_id one = ag_num(x->g, 1), out;
-  ag_forward(x->g, 1, &x->t, &one, 1, &x->lagrangian, &out);
+  ag_id out;
+  along_all(x, NULL, 1, &x->lagrangian, &out);
   return ag_neg(x->g, out);
 }
 

@@ -48,6 +48,24 @@ ag_id ag_geom_reaction(const ag_geom *x, const ag_id *Z);
 ag_id ag_geom_across(const ag_geom *x, const ag_id *Z); /* 0: no constraints */
 /* The derivative of an expression in q, xi, t along the tangent lift of Z: dq = Z, dxi = D_xi Z + Z_t + ad_xi Z. */
 ag_id ag_geom_lifted(const ag_geom *x, const ag_id *Z, ag_id expression);
+/* The derivative of a function of q and t along the field Y, at t fixed; and [Y, Z] of two fields, in an array of the
+ * arena. */
+ag_id ag_geom_along(const ag_geom *x, const ag_id *Y, ag_id f);
+ag_id *ag_geom_bracket(const ag_geom *x, const ag_id *Y, const ag_id *Z);
+/* K = [M -S^T; S 0] with the given rows of S, which are independent: K [xi'; lambda] = [-ell; -kappa]. */
+ag_id ag_geom_saddle(const ag_geom *x, int rank, const int *rows);
+/* The accelerations, solved for; and the part of Z that is normal to D in the metric M: w = M^-1 S^T mu, S w = S Z. */
+ag_id ag_geom_acceleration(const ag_geom *x, int rank, const int *rows);
+ag_id ag_geom_drift(const ag_geom *x, int rank, const int *rows); /* w = M^-1 S^T mu, S w = -s */
+ag_id ag_geom_at_rest(const ag_geom *x, ag_id e);                 /* at xi = 0 */
+ag_id ag_geom_normal(const ag_geom *x, int rank, const int *rows, ag_id Z);
+/* What a channel of noise does to the velocities, dxi = ... o dW: M w - S^T mu = pull - D_sigma p, S w = -D_sigma (S xi
+ * + s), with sigma and pull per coordinate and the amplitude per process, which D_sigma moves along. */
+ag_id ag_geom_noise(const ag_geom *x, int rank, const int *rows, const ag_id *sigma, const ag_id *amplitude,
+                    const ag_id *pull);
+/* tr d xi'/d xi: the divergence of the motion with respect to dq dxi. The motion is continued to all velocities so
+ * that these rows are constant along it: the divergence is also that of dq dxi on the constraints, delta(rows). */
+ag_id ag_geom_divergence(const ag_geom *x, int rank, const int *rows);
 /* The derivative of E along the tangent lift at t fixed, -l_t, F.xi: the powers of the energy. */
 ag_id ag_geom_time_power(const ag_geom *x);
 ag_id ag_geom_force_power(const ag_geom *x);

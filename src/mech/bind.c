@@ -45,7 +45,8 @@ ag_status ag_system_params(ag_ctx *ctx, ag_system *sys, int n_when, const int *w
 }
 
 int ag_bind_capacity(const ag_system *sys) {
-  return 2 * sys->model->n_coords + sys->model->n_params + sys->n.u + 2 * sys->n_basis + sys->n.switches + 16;
+  return 2 * sys->model->n_coords + sys->n.process + sys->model->n_params + sys->n.u + 2 * sys->n_basis +
+         sys->n.switches + 16;
 }
 
 int ag_bind_bases(const ag_system *sys, ag_bind *binds) {
@@ -55,6 +56,7 @@ int ag_bind_bases(const ag_system *sys, ag_bind *binds) {
     if (b->N) binds[k++] = (ag_bind){b->N, AG_SEG_C, b->c};
     if (b->W) binds[k++] = (ag_bind){b->W, AG_SEG_C, b->c + b->n_y * (b->n_y - b->n_w)};
   }
+  if (sys->model->lambda) binds[k++] = (ag_bind){sys->model->lambda, AG_SEG_C, sys->n.c};
   if (sys->levels) binds[k++] = (ag_bind){sys->levels, AG_SEG_C, sys->n.c};
   for (int i = 0; i < sys->n.switches; i++)
     binds[k++] = (ag_bind){sys->branches[i], AG_SEG_C, sys->n.c - sys->n.switches + i};
@@ -66,6 +68,13 @@ int ag_bind_base(const ag_system *sys, ag_bind *binds) {
   int k = 0;
   binds[k++] = (ag_bind){m->t, AG_SEG_T, 0};
   k += bind_params(sys, m->n_params, binds + k);
+  if (sys->step_h && !sys->n_driven) {
+    binds[k++] = (ag_bind){sys->step_h, AG_SEG_W, 0};
+    binds[k++] = (ag_bind){sys->step_dW, AG_SEG_W, 1};
+    if (sys->step_friction) binds[k++] = (ag_bind){sys->step_friction, AG_SEG_W, 1 + sys->n.channel};
+    if (sys->step_A) binds[k++] = (ag_bind){sys->step_A, AG_SEG_W, 1 + sys->n.channel};
+  }
+  for (int i = 0; i < m->n_processes; i++) binds[k++] = (ag_bind){m->processes[i].x, AG_SEG_Z, sys->processes[i].at};
   for (int i = 0; i < m->n_coords; i++) binds[k++] = (ag_bind){m->coords[i].q, AG_SEG_Z, sys->coords[i].at};
   return k;
 }

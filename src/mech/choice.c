@@ -48,7 +48,7 @@ static ag_id bare(ag_graph *g, ag_id s, int *sign) {
   }
 }
 
-/* The sign of b - a on the current branch (a 0: of b). */
+/* The sign of b - a on the current branch (a 0: of b). 0: it is of no surface known. */
 static ag_id branch_of(ag_choices *f, ag_id a, ag_id b) {
   enum { FORMS = 3 };
   ag_graph *g = f->g;
@@ -61,6 +61,7 @@ static ag_id branch_of(ag_choices *f, ag_id a, ag_id b) {
   for (int i = 0; i < f->n; i++)
     for (int k = 0; k < FORMS; k++)
       if (f->s[i] == s[k]) return sign[k] > 0 ? f->branch[i] : ag_neg(g, f->branch[i]);
+  if (f->closed) return 0;
   AG_PUSH(f->branch, f->n, f->cap);
   AG_PUSH(f->s, f->n, f->cap_s);
   f->s[f->n] = s[0];
@@ -69,20 +70,24 @@ static ag_id branch_of(ag_choices *f, ag_id a, ag_id b) {
   return sign[0] > 0 ? f->branch[f->n - 1] : ag_neg(g, f->branch[f->n - 1]);
 }
 
-/* The node x with its choice read from a branch. */
+/* The node x with its choice read from a branch, or itself. */
 static ag_id on_branch(ag_choices *f, ag_id x) {
   ag_graph *g = f->g;
   ag_id ab[2] = {ag_node_arg(g, x, 0), ag_node_n_arg(g, x) > 1 ? ag_node_arg(g, x, 1) : 0}, zero = ag_num(g, 0), branch;
   int n_arg = ab[1] ? 2 : 1;
   if (f->n_rule) ag_substitute(g, f->n_rule, f->from, f->to, n_arg, ab);
   if (!ag_depends(g, n_arg, ab, f->n_in, f->inputs)) return ag_apply(g, ag_node_op(g, x), ab); /* follows from others */
+  ag_op op = ag_node_op(g, x);
+  bool pair = op != AG_OP_SIGN && op != AG_OP_ABS;
   ag_id a = ab[0], b = ab[1];
-  switch (ag_node_op(g, x)) {
-  case AG_OP_SIGN: return branch_of(f, 0, a);
-  case AG_OP_ABS: branch = branch_of(f, 0, a); return ag_mul(g, branch, a);
-  case AG_OP_MIN: branch = branch_of(f, a, b); return ag_select(g, ag_apply2(g, AG_OP_LT, zero, branch), a, b);
-  case AG_OP_MAX: branch = branch_of(f, a, b); return ag_select(g, ag_apply2(g, AG_OP_LT, zero, branch), b, a);
-  default: branch = branch_of(f, a, b); return ag_apply2(g, ag_node_op(g, x), zero, branch);
+  branch = pair ? branch_of(f, a, b) : branch_of(f, 0, a);
+  if (!branch) return x;
+  switch (op) {
+  case AG_OP_SIGN: return branch;
+  case AG_OP_ABS: return ag_mul(g, branch, a);
+  case AG_OP_MIN: return ag_select(g, ag_apply2(g, AG_OP_LT, zero, branch), a, b);
+  case AG_OP_MAX: return ag_select(g, ag_apply2(g, AG_OP_LT, zero, branch), b, a);
+  default: return ag_apply2(g, op, zero, branch);
   }
 }
 
@@ -104,6 +109,15 @@ void ag_choices_find(ag_choices *f, int n_row, const ag_id *rows, int n_only, co
   }
   free(seen);
   free(in_only);
+}
+
+bool ag_choices_exist(const ag_graph *g, int n_row, const ag_id *rows, int n_in, const ag_id *inputs) {
+  ag_id top;
+  bool *seen = varied_cone(g, n_row, rows, &top), found = false;
+  for (ag_id x = 1; x <= top && !found; x++)
+    found = seen[x] && chooses(ag_node_op(g, x)) && ag_depends(g, 1, &x, n_in, inputs);
+  free(seen);
+  return found;
 }
 
 void ag_choices_done(ag_choices *f) {

@@ -42,7 +42,9 @@ static ag_id unit(ag_graph *g, int i) {
 static bool fixed(core *k, ag_id c) {
   derive *d = k->d;
   return !ag_depends(k->g, 1, &c, d->nc, d->q) && !ag_depends(k->g, 1, &c, 1, &d->m->t) &&
-         !ag_depends(k->g, 1, &c, d->sys->n_u_input, d->sys->u_inputs);
+         !ag_depends(k->g, 1, &c, d->sys->n_u_input, d->sys->u_inputs) && !ag_process_in(d->m, 1, &c) &&
+         (!d->moved || d->sys->n_driven ||
+          (!ag_depends(k->g, 1, &c, 1, &d->sys->step_h) && !ag_depends(k->g, 1, &c, 1, &d->sys->step_dW)));
 }
 
 static int rotation_index(const derive *d, ag_id x) {
@@ -122,8 +124,8 @@ static bool mark_reads(core *k, int n_out, const ag_id *outs) {
   return more;
 }
 
-/* Closure: what is read must be integrated, and its rate may read more. velocity[]: already in images. */
-static void close_core(core *k, const ag_id *motion, const ag_id *velocity) {
+/* Closure: what is read must be integrated, and its rate may read more. velocity[], process[]: already in images. */
+static void close_core(core *k, const ag_id *motion, const ag_id *velocity, const ag_id *process) {
   derive *d = k->d;
   ag_system *sys = d->sys;
   ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(sys->n.q + k->n_image + 3));
@@ -142,6 +144,8 @@ static void close_core(core *k, const ag_id *motion, const ag_id *velocity) {
       for (int c = 0; c < k->n_image; c++) any = any || (k->image_core[c] && k->images[c].coord == i);
       if (rotation && any) outs[n++] = velocity[i];
     }
+    for (int i = 0; i < sys->n.process; i++)
+      if (k->q_core[sys->processes[i].at]) outs[n++] = process[i];
     more = mark_reads(k, n, outs);
   }
   /* a quaternion is integrated as a whole */
@@ -210,8 +214,9 @@ static void split_partial(core *k, int n_out, ag_id *outs) {
   }
 }
 
-/* Rows of dz in the order of z. velocity, rates: in images. */
-static void assemble(core *k, const ag_id *velocity, const ag_id *stored, ag_id rates, ag_id *rows) {
+/* Rows of dz in the order of z. velocity, rates, process: in images. */
+static void assemble(core *k, const ag_id *velocity, const ag_id *stored, ag_id rates, const ag_id *process,
+                     ag_id *rows) {
   derive *d = k->d;
   ag_system *sys = d->sys;
   for (int i = 0; i < d->nc; i++)
@@ -223,6 +228,7 @@ static void assemble(core *k, const ag_id *velocity, const ag_id *stored, ag_id 
     for (int c = 0; c < 3; c++) rows[im->z + c] = ag_entry(k->g, rate, c, 0);
   }
   for (int j = 0; j < sys->n.u; j++) rows[sys->n.u_at + j] = ag_entry(k->g, rates, j, 0);
+  for (int i = 0; i < sys->n.process; i++) rows[sys->q_in_z[sys->processes[i].at]] = process[i];
 }
 
 /* Rules for the images that ended up in the core; the others keep their rotation. */
@@ -239,105 +245,130 @@ static void rewrite(core *k, int n, ag_id *outs) {
   free(to);
 }
 
-static void search(core *k, ag_id *motion, ag_id *velocity) {
+static void search(core *k, const ag_id *motion, const ag_id *velocity, const ag_id *process) {
   derive *d = k->d;
   ag_system *sys = d->sys;
-  int n = d->nc + 2;
+  int n = d->nc + sys->n.process + 2;
   ag_id *all = ag_heap_alloc(sizeof *all * (size_t)n), *used = ag_heap_alloc(sizeof *used * (size_t)n);
   do {
     free(k->from);
     free(k->to);
     int n_all = 0;
     for (int i = 0; i < d->nc; i++) all[n_all++] = velocity[i];
-    for (int i = 0; i < 2 && motion[i]; i++) all[n_all++] = motion[i];
+    for (int i = 0; i < sys->n.process; i++) all[n_all++] = process[i];
+    for (int i = 0; i < 2; i++) all[n_all + i] = motion[i];
+    for (int i = 0; i < 2 && motion[i]; i++) n_all++;
     find_images(k, n_all, all);
     memset(k->q_core, 0, (size_t)sys->n.q);
     free(k->image_core);
     k->image_core = ag_heap_alloc((size_t)k->n_image + 1);
     memcpy(used, all, sizeof *all * (size_t)n);
     if (k->n_from) ag_substitute(k->g, k->n_from, k->from, k->to, n_all, used);
-    close_core(k, used + d->nc, used);
+    close_core(k, used + d->nc + sys->n.process, used, used + d->nc);
   } while (give_up_some(k));
   free(all);
   free(used);
 }
 
-/* q * (1, delta/2), of length 1: the rotation moved by delta, to first order. */
-static void turned(core *k, ag_id stored, ag_id delta, int at, ag_id *out) {
-  ag_graph *g = k->g;
-  ag_id q[4], w[3], half = ag_num(g, 0.5), norm = ag_num(g, 0);
-  for (int i = 0; i < 4; i++) q[i] = ag_entry(g, stored, i, 0);
-  for (int i = 0; i < 3; i++) w[i] = ag_mul(g, half, ag_entry(g, delta, at + i, 0));
-  ag_id qv = ag_stack(g, 3, 1, q + 1), wv = ag_stack(g, 3, 1, w), cross = ag_cross(g, qv, wv);
-  out[0] = ag_sub(g, q[0], ag_dot(g, qv, wv));
-  for (int i = 0; i < 3; i++) {
-    ag_id along = ag_add(g, q[1 + i], ag_mul(g, q[0], w[i])), across = ag_entry(g, cross, i, 0);
-    out[1 + i] = ag_add(g, along, across);
-  }
-  for (int i = 0; i < 4; i++) norm = ag_add(g, norm, ag_mul(g, out[i], out[i]));
-  norm = ag_apply1(g, AG_OP_SQRT, norm);
-  for (int i = 0; i < 4; i++) out[i] = ag_div(g, out[i], norm);
-}
-
-/* z with u and, where there are position constraints (then all coordinates are core), q moved. */
-static void make_settle(core *k, ag_id delta_u, ag_id delta_q) {
-  derive *d = k->d;
-  ag_system *sys = d->sys;
-  ag_graph *g = k->g;
-  ag_id *out = AG_NEWN(sys->arena, ag_id, sys->n.z + 1);
+void ag_state_nodes(const derive *d, ag_id *out) {
+  const ag_system *sys = d->sys;
+  ag_graph *g = d->g;
   for (int i = 0; i < d->nc; i++) {
     const ag_layout_row *p = &sys->coords[i];
-    bool rotation = d->m->coords[i].space == AG_SPACE_SO3;
-    ag_id stored = rotation ? ag_stored(g, d->q[i]) : d->q[i], new_q[4];
-    if (rotation && delta_q) turned(k, stored, delta_q, p->tangent, new_q);
-    for (int c = 0; c < p->n; c++) {
-      ag_id x = sys->q_leaf[i] ? sys->q_leaf[i][c] : ag_entry(g, stored, c, 0);
-      if (delta_q) x = rotation ? new_q[c] : ag_add(g, x, ag_entry(g, delta_q, p->tangent + c, 0));
-      out[sys->q_in_z[p->at + c]] = x;
-    }
+    ag_id stored = d->m->coords[i].space == AG_SPACE_SO3 ? ag_stored(g, d->q[i]) : d->q[i];
+    for (int c = 0; c < p->n; c++)
+      out[sys->q_in_z[p->at + c]] = sys->q_leaf[i] ? sys->q_leaf[i][c] : ag_entry(g, stored, c, 0);
   }
   for (int i = 0; i < sys->n_image; i++)
     for (int c = 0; c < 3; c++) out[sys->images[i].z + c] = ag_entry(g, sys->images[i].input, c, 0);
-  for (int i = 0, at = 0; i < sys->n_u_input; i++)
-    for (int c = 0; c < ag_node_rows(g, sys->u_inputs[i]); c++, at++) {
-      ag_id u = ag_entry(g, sys->u_inputs[i], c, 0), change = ag_entry(g, delta_u, at, 0);
-      out[sys->n.u_at + at] = ag_add(g, u, change);
-    }
-  ag_role_make(sys, AG_ROLE_SETTLE, sys->n.z, out);
+  for (int i = 0; i < sys->n.process; i++) out[sys->q_in_z[sys->processes[i].at]] = d->m->processes[i].x;
+  for (int i = 0, at = sys->n.u_at; i < sys->n_u_input; i++)
+    for (int c = 0; c < ag_node_rows(g, sys->u_inputs[i]); c++) out[at++] = ag_entry(g, sys->u_inputs[i], c, 0);
 }
 
-void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
+/* z with u and q moved, each where there is a change (0: none). q only with position constraints: then all coordinates
+ * are core. */
+static void moved(core *k, ag_id delta_u, ag_id delta_q, ag_id *out) {
+  derive *d = k->d;
   ag_system *sys = d->sys;
-  core k = {.d = d, .g = d->g};
-  int nc = d->nc, n = 3 * nc + 3 + sys->n_basis, n_renewed = 0;
-  k.whole = AG_NEWN(sys->arena, bool, nc + 1);
-  k.q_core = AG_NEWN(sys->arena, bool, sys->n.q + 1);
-  ag_id *outs = AG_NEWN(sys->arena, ag_id, n + 1),
-        motion[2] = {sys->mass ? sys->mass : rates, sys->mass ? sys->force : 0};
-  memcpy(outs, d->velocity, sizeof *outs * (size_t)nc);
-  memcpy(outs + nc, stored_rates, sizeof *outs * (size_t)nc);
-  outs[2 * nc] = rates;
-  for (int i = 0; i < sys->n_basis; i++)
-    if (d->renewed[i] && rates) outs[2 * nc + 1 + n_renewed++] = d->renewed[i];
-  int moved = 2 * nc + 1 + n_renewed, n_moved = 0;
-  if (d->delta_u) outs[moved + n_moved++] = d->delta_u;
-  if (d->delta_q) outs[moved + n_moved++] = d->delta_q;
-  if (keep_everything(d)) {
-    memset(k.q_core, 1, (size_t)sys->n.q);
-    k.image_core = ag_heap_alloc(1);
-  } else {
-    search(&k, motion, d->velocity);
+  ag_graph *g = k->g;
+  ag_state_nodes(d, out);
+  for (int i = 0; i < d->nc && delta_q; i++) {
+    const ag_layout_row *p = &sys->coords[i];
+    const int *at = sys->q_in_z + p->at;
+    ag_id q[4], delta[3];
+    bool rotation = d->m->coords[i].space == AG_SPACE_SO3;
+    for (int c = 0; c < 3 && rotation; c++) delta[c] = ag_entry(g, delta_q, p->tangent + c, 0);
+    for (int c = 0; c < 4 && rotation; c++) q[c] = out[at[c]];
+    if (rotation) ag_quaternion_turned(g, q, delta, q);
+    for (int c = 0; c < p->n; c++)
+      out[at[c]] = rotation ? q[c] : ag_add(g, out[at[c]], ag_entry(g, delta_q, p->tangent + c, 0));
   }
-  int n_out = rates ? moved + n_moved : 2 * nc;
-  ag_id *forces = outs + n_out;
-  memcpy(forces, d->force, sizeof *outs * (size_t)nc);
-  ag_substitute(d->g, nc, d->xi, d->velocity, nc, forces);
-  n_out += nc;
-  rewrite(&k, n_out, outs);
-  lay_out(&k);
-  split_partial(&k, n_out, outs);
+  for (int i = 0; i < sys->n.u && delta_u; i++)
+    out[sys->n.u_at + i] = ag_add(g, out[sys->n.u_at + i], ag_entry(g, delta_u, i, 0));
+}
+
+/* With AG_ELIM_SADDLE velocities are moved, too. */
+static void make_moved(core *k, ag_id delta_u, ag_id delta_q) {
+  ag_system *sys = k->d->sys;
+  ag_id *out = AG_NEWN(sys->arena, ag_id, sys->n.z + sys->n.g + 1);
+  moved(k, delta_u, delta_q, out);
+  memcpy(out + sys->n.z, k->d->g_x, sizeof *out * (size_t)sys->n.g);
+  if (delta_u) ag_role_make(sys, AG_ROLE_SETTLE, sys->n.z, out);
+  else ag_role_make(sys, AG_ROLE_PROJECT, sys->n.z + sys->n.g, out);
+}
+
+/* Where the equations choose: forces of constraint with the same choices read from branches. */
+static void make_reaction(core *k) {
+  ag_system *sys = k->d->sys;
+  bool sparse = sys->elimination == AG_ELIM_SADDLE;
+  int n = sparse ? 1 : k->d->nc;
+  ag_id *out = AG_NEWN(sys->arena, ag_id, n);
+  if (!sys->n.switches || !sys->n.lambda) return;
+  if (sparse) out[0] = sys->made[AG_ROLE_ACCEL][1];
+  else ag_reactions(sys, out);
+  rewrite(k, n, out);
+  ag_switches_apply(sys, n, out);
+  ag_role_make(sys, AG_ROLE_REACTION, n, out);
+}
+
+/* Per coordinate: all that moves it. */
+static const ag_id *movers(const derive *d) { return d->moved ? d->moved : d->velocity; }
+
+/* The increment of a step with noise; outs: what moves, stored, du, in the inputs of z; process: dN. */
+static void make_increment(core *k, const ag_id *outs, const ag_id *process) {
+  derive *d = k->d;
+  ag_system *sys = d->sys;
+  if (sys->n_driven) return; /* it is the right-hand side */
+  sys->increment = AG_NEWN(sys->arena, ag_id, sys->n.z + 1);
+  sys->increment_turns = AG_NEWN(sys->arena, ag_id, d->nc + 1);
+  assemble(k, outs, outs + d->nc, outs[2 * d->nc], process, sys->increment);
+  memcpy(sys->increment_turns, outs, sizeof *outs * (size_t)d->nc);
+  ag_role_make(sys, AG_ROLE_INCREMENT, sys->n.z, sys->increment);
+  ag_role_make(sys, AG_ROLE_INCREMENT_CORE, sys->n.core, sys->increment);
+}
+
+/* The coordinates that the motion, given by mass and force or by its rates, needs. */
+static void find_core(core *k, ag_id *motion, const ag_id *process) {
+  derive *d = k->d;
+  if (!keep_everything(d)) {
+    search(k, motion, movers(d), process);
+    return;
+  }
+  memset(k->q_core, 1, (size_t)d->sys->n.q);
+  k->image_core = ag_heap_alloc(1);
+}
+
+/* The right-hand side. outs: velocities, stored rates, rates; all: the same of what moves, with drivers where there are
+ * any; process: rates of the processes. */
+static void make_rows(core *k, const ag_id *outs, const ag_id *all, const ag_id *process, ag_id *forces) {
+  derive *d = k->d;
+  ag_system *sys = d->sys;
+  int nc = d->nc;
   ag_id *rows = AG_NEWN(sys->arena, ag_id, sys->n.z + 1);
-  assemble(&k, outs, outs + nc, outs[2 * nc], rows);
+  assemble(k, all, all + nc, all[2 * nc], process, rows);
+  sys->turns = AG_NEWN(sys->arena, ag_id, nc + 1);
+  memcpy(sys->turns, all, sizeof *all * (size_t)nc);
   ag_role_make(sys, AG_ROLE_XI, nc, outs);
   sys->dz = rows;
   sys->velocity = AG_NEWN(sys->arena, ag_id, nc + 1);
@@ -345,14 +376,63 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   ag_switches_find(d, rows, sys->velocity, forces);
   ag_role_make(sys, AG_ROLE_RHS, sys->n.z, rows);
   ag_role_make(sys, AG_ROLE_CORE, sys->n.core, rows);
-  if (n_moved) make_settle(&k, outs[moved], n_moved > 1 ? outs[moved + 1] : 0);
+}
+
+static void make_images(derive *d) {
+  ag_system *sys = d->sys;
+  ag_id *images = AG_NEWN(sys->arena, ag_id, sys->n_image);
+  for (int i = 0; i < sys->n_image; i++)
+    images[i] = ag_mul(d->g, ag_transpose(d->g, d->q[sys->images[i].coord]), sys->images[i].c);
+  ag_role_make(sys, AG_ROLE_IMAGE, sys->n_image, images);
+}
+
+void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
+  ag_system *sys = d->sys;
+  core k = {.d = d, .g = d->g};
+  int nc = d->nc, n = 5 * nc + 7 + sys->n_basis + 2 * sys->n.process, n_renewed = 0;
+  k.whole = AG_NEWN(sys->arena, bool, nc + 1);
+  k.q_core = AG_NEWN(sys->arena, bool, sys->n.q + 1);
+  ag_id *outs = AG_NEWN(sys->arena, ag_id, n + 1),
+        motion[2] = {sys->mass ? sys->mass : rates, sys->mass ? sys->force : 0};
+  if (d->moved_u) motion[0] = d->moved_u, motion[1] = 0; /* the mass matrix and all forces are in it */
+  memcpy(outs, d->velocity, sizeof *outs * (size_t)nc);
+  memcpy(outs + nc, stored_rates, sizeof *outs * (size_t)nc);
+  outs[2 * nc] = rates;
+  for (int i = 0; i < sys->n_basis; i++)
+    if (d->renewed[i] && rates) outs[2 * nc + 1 + n_renewed++] = d->renewed[i];
+  int changes = 2 * nc + 1 + n_renewed, n_moved = 0;
+  if (d->delta_u) outs[changes + n_moved++] = d->delta_u;
+  if (d->delta_q) outs[changes + n_moved++] = d->delta_q;
+  ag_id *drift = AG_NEWN(sys->arena, ag_id, sys->n.process + 1);
+  (void)ag_process_rates(sys, -1, d->velocity, drift);
+  find_core(&k, motion, d->moved ? d->moved_process : drift);
+  int n_out = rates ? changes + n_moved : 2 * nc;
+  ag_id *forces = outs + n_out;
+  memcpy(forces, d->force, sizeof *outs * (size_t)nc);
+  ag_substitute(d->g, nc, d->xi, d->velocity, nc, forces);
+  n_out += nc;
+  int n_moves = d->moved ? 2 * nc + (d->moved_u != 0) : 0;
+  ag_id *moves = outs + n_out;
+  for (int i = 0; i < nc && n_moves; i++) moves[i] = d->moved[i], moves[nc + i] = ag_stored_rate(d, i, d->moved[i]);
+  if (d->moved_u) moves[2 * nc] = d->moved_u;
+  n_out += n_moves;
+  ag_id *process = outs + n_out, *moved_process = process + sys->n.process;
+  for (int i = 0; i < sys->n.process; i++)
+    process[i] = drift[i], moved_process[i] = d->moved ? d->moved_process[i] : drift[i];
+  n_out += 2 * sys->n.process;
+  ag_id *turn = outs + n_out;
+  for (int i = 0; i < 3 && d->turn[i]; i++) outs[n_out++] = d->turn[i];
+  rewrite(&k, n_out, outs);
+  lay_out(&k);
+  split_partial(&k, n_out, outs);
+  make_rows(&k, outs, sys->n_driven ? moves : outs, sys->n_driven ? moved_process : process, forces);
+  make_reaction(&k);
+  if (n_moves) make_increment(&k, moves, moved_process);
+  if (n_moved && rates) make_moved(&k, d->delta_u ? outs[changes] : 0, d->delta_q ? outs[changes + n_moved - 1] : 0);
+  if (d->turn[0]) ag_role_make(sys, AG_ROLE_TURN, 3, turn);
+  if (d->turn[0] && sys->n_image) ag_align(d);
   if (n_renewed) ag_role_make(sys, AG_ROLE_RENEW, n_renewed, &outs[2 * nc + 1]);
-  if (sys->n_image) {
-    ag_id *images = AG_NEWN(sys->arena, ag_id, sys->n_image);
-    for (int i = 0; i < sys->n_image; i++)
-      images[i] = ag_mul(d->g, ag_transpose(d->g, d->q[sys->images[i].coord]), sys->images[i].c);
-    ag_role_make(sys, AG_ROLE_IMAGE, sys->n_image, images);
-  }
+  if (sys->n_image) make_images(d);
   free(k.from);
   free(k.to);
   free(k.images);
@@ -363,10 +443,12 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
 ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs) {
   ag_model *m = sys->model;
   ag_graph *g = m->graph;
-  ag_bind *binds =
-      ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input + sys->n.q + sys->n_image));
-  int k = ag_bind_base(sys, binds) - m->n_coords,
-      at = sys->n.u_at; /* time and parameters; coordinates are bound again */
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input + sys->n.q +
+                                                          sys->n_image + 2 * sys->n.xi + sys->n.lambda));
+  int k = ag_bind_base(sys, binds) - m->n_coords - m->n_processes,
+      at = sys->n.u_at; /* time and parameters; coordinates and processes are bound again */
+  for (int i = 0; i < m->n_processes; i++)
+    binds[k++] = (ag_bind){m->processes[i].x, AG_SEG_Z, sys->q_in_z[sys->processes[i].at]};
   for (int i = 0; i < m->n_coords; i++) {
     const ag_layout_row *p = &sys->coords[i];
     ag_id *leaf = sys->q_leaf[i];
@@ -380,6 +462,7 @@ ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs) {
     at += ag_node_rows(g, sys->u_inputs[i]);
   }
   k += ag_bind_bases(sys, binds + k);
+  k += ag_bind_step(sys, binds + k);
   ag_tape *tape = ag_tape_create(g, k, binds, n_out, outs);
   free(binds);
   return tape;

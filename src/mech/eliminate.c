@@ -164,7 +164,9 @@ static void watch_minor(elim *e, const group *grp, ag_id dependent, double least
   ag_id norms = ag_num(g, 1), det = ag_det(g, dependent);
   for (int i = 0; i < grp->n_row; i++) norms = ag_mul(g, norms, e->norms[grp->row[i]]);
   ag_id minor = ag_div(g, ag_mul(g, det, det), norms);
-  if (!ag_depends(g, 1, &minor, d->nc, d->q) && !ag_depends(g, 1, &minor, 1, &d->m->t)) return;
+  if (!ag_depends(g, 1, &minor, d->nc, d->q) && !ag_depends(g, 1, &minor, 1, &d->m->t) &&
+      !ag_process_in(d->m, 1, &minor))
+    return;
   d->sys->minor_bound[d->sys->n_minor] = 0.16 * least * least; /* well below all values at the samples of the domain */
   d->minors[d->sys->n_minor++] = minor;
 }

@@ -43,6 +43,10 @@ ag_id ag_system_energy_size(const ag_system *sys) { return sys->energy_size; }
 
 ag_energy_law ag_system_energy_law(const ag_system *sys) { return sys->energy_law; }
 
+const char *ag_energy_word(ag_energy_law law) {
+  return law == AG_ENERGY_CONSERVED ? "conserved" : law == AG_ENERGY_NOISE ? "noise" : "work";
+}
+
 int ag_system_units(const ag_system *sys, int n_z, ag_span *units) {
   const ag_model *m = sys->model;
   int n = 0;

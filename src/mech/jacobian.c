@@ -4,26 +4,17 @@
  * An image c = R^T c0 is a number of its own, or moves with its rotation: delta c = c x eta. */
 #include "mech/mech_internal.h"
 
-typedef struct linear {
-  ag_system *sys;
-  ag_graph *g;
-  int n_in, n_row;
-  ag_id *inputs, *rows;
-  int *turn_row, *turn_coord, n_turn; /* where the rotations are */
-  int n_col, *image_col;              /* columns of the inputs; where those of each image begin */
-} linear;
-
-static void add_input(linear *l, ag_id input, int n_col) {
+static void add_input(ag_linear *l, ag_id input, int n_col) {
   l->inputs[l->n_in++] = input;
   l->n_col += n_col;
 }
 
-static void add_rows(linear *l, int z, int n) {
-  for (int k = 0; k < n; k++) l->rows[l->n_row++] = l->sys->dz[z + k];
+static void add_rows(ag_linear *l, int z, int n) {
+  for (int k = 0; k < n; k++) l->rows[l->n_row++] = l->dz[z + k];
 }
 
 /* Coordinates that are core, or those that are rest, in the order of z. */
-static void add_coordinates(linear *l, bool core) {
+static void add_coordinates(ag_linear *l, bool core) {
   const ag_system *sys = l->sys;
   for (int i = 0; i < sys->model->n_coords; i++) {
     const ag_layout_row *p = &sys->coords[i];
@@ -33,7 +24,7 @@ static void add_coordinates(linear *l, bool core) {
       l->turn_row[l->n_turn] = l->n_row;
       l->turn_coord[l->n_turn++] = i;
       add_input(l, c->q, 3);
-      for (int k = 0; k < 3; k++) l->rows[l->n_row++] = ag_entry(l->g, sys->velocity[i], k, 0);
+      for (int k = 0; k < 3; k++) l->rows[l->n_row++] = ag_entry(l->g, l->velocity[i], k, 0);
     } else if (sys->q_leaf[i]) {
       for (int k = 0; k < p->n; k++) {
         int z = sys->q_in_z[p->at + k];
@@ -46,11 +37,17 @@ static void add_coordinates(linear *l, bool core) {
       add_rows(l, sys->q_in_z[p->at], p->n);
     }
   }
+  for (int i = 0; i < sys->n.process; i++) {
+    int z = sys->q_in_z[sys->processes[i].at];
+    if ((z < sys->n.core) != core) continue;
+    add_input(l, sys->model->processes[i].x, 1);
+    add_rows(l, z, 1);
+  }
 }
 
 /* Adds -hat(Omega) to the diagonal block of a rotation. */
-static void add_turn(const linear *l, int n, ag_id *J, int row, int coord) {
-  ag_id hat = ag_neg(l->g, ag_hat(l->g, l->sys->velocity[coord]));
+static void add_turn(const ag_linear *l, int n, ag_id *J, int row, int coord) {
+  ag_id hat = ag_neg(l->g, ag_hat(l->g, l->velocity[coord]));
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) {
       ag_id *at = &J[(row + i) * n + row + j];
@@ -60,10 +57,10 @@ static void add_turn(const linear *l, int n, ag_id *J, int row, int coord) {
 
 int ag_turn_tangent(const ag_system *sys) { return sys->n.tangent - 3 * sys->n_image; }
 
-/* All inputs and rows, in the order of z; the images have rows only when they are numbers of their own. */
-static void linear_init(linear *l, ag_system *sys, bool turned) {
+/* All inputs and rows, in the order of z. */
+void ag_linear_init(ag_linear *l, ag_system *sys, bool turned, const ag_id *dz, const ag_id *velocity) {
   size_t room = (size_t)(sys->n.z + sys->n.q + 1);
-  *l = (linear){.sys = sys, .g = sys->model->graph};
+  *l = (ag_linear){.sys = sys, .g = sys->model->graph, .dz = dz, .velocity = velocity};
   l->inputs = ag_heap_alloc(sizeof(ag_id) * room);
   l->rows = ag_heap_alloc(sizeof(ag_id) * room);
   l->turn_row = ag_heap_alloc(sizeof(int) * room);
@@ -81,7 +78,7 @@ static void linear_init(linear *l, ag_system *sys, bool turned) {
   add_coordinates(l, false);
 }
 
-static void linear_done(linear *l) {
+void ag_linear_done(ag_linear *l) {
   free(l->inputs);
   free(l->rows);
   free(l->turn_row);
@@ -90,7 +87,7 @@ static void linear_done(linear *l) {
 }
 
 /* The columns of every image times hat(c), added to those of its rotation. */
-static void fold_images(const linear *l, int n, ag_id whole, ag_id *J) {
+static void fold_images(const ag_linear *l, int n, ag_id whole, ag_id *J) {
   for (int i = 0; i < l->sys->n_image; i++) {
     const ag_image *image = &l->sys->images[i];
     ag_id hat = ag_hat(l->g, image->input);
@@ -108,10 +105,10 @@ static void fold_images(const linear *l, int n, ag_id whole, ag_id *J) {
 }
 
 /* J of n rows: the columns of the inputs but those of images that are turned. */
-static const ag_tape *make(ag_system *sys, int role, bool turned) {
+static const ag_tape *make(ag_system *sys, int role, bool turned, const ag_id *dz, const ag_id *velocity) {
   if (sys->tapes[role]) return sys->tapes[role];
-  linear l;
-  linear_init(&l, sys, turned);
+  ag_linear l;
+  ag_linear_init(&l, sys, turned, dz, velocity);
   int n = l.n_row, skip = turned && sys->n_image ? l.image_col[0] : n, size = turned ? 3 * sys->n_image : 0;
   ag_id whole = ag_jacobian(l.g, ag_concat(l.g, n, l.rows), l.n_in, l.inputs);
   ag_id *J = ag_heap_alloc(sizeof(ag_id) * (size_t)(n * n + 1));
@@ -122,11 +119,20 @@ static const ag_tape *make(ag_system *sys, int role, bool turned) {
   if (turned) fold_images(&l, n, whole, J);
   for (int i = 0; i < l.n_turn; i++) add_turn(&l, n, J, l.turn_row[i], l.turn_coord[i]);
   ag_role_make(sys, role, n * n, J);
-  linear_done(&l);
+  ag_linear_done(&l);
   free(J);
   return sys->tapes[role];
 }
 
-const ag_tape *ag_system_jacobian(ag_system *sys) { return make(sys, AG_ROLE_JACOBIAN, false); }
+const ag_tape *ag_system_jacobian(ag_system *sys) { return make(sys, AG_ROLE_JACOBIAN, false, sys->dz, sys->turns); }
 
-const ag_tape *ag_system_turn_jacobian(ag_system *sys) { return make(sys, AG_ROLE_TURN_JACOBIAN, true); }
+const ag_tape *ag_system_turn_jacobian(ag_system *sys) {
+  return make(sys, AG_ROLE_TURN_JACOBIAN, true, sys->dz, sys->turns);
+}
+
+const ag_tape *ag_system_increment_jacobian(ag_system *sys, ag_followed field) {
+  if (!ag_system_field(sys, field)) return NULL;
+  bool own = field != AG_FIELD_OF_STEP;
+  return make(sys, AG_ROLE_INCREMENT_JACOBIAN + AG_FIELD_ROLES * (int)field, true,
+              own ? sys->field_rows[field] : sys->increment, own ? sys->field_turns[field] : sys->increment_turns);
+}

@@ -39,14 +39,21 @@ static void state_rows(ag_system *sys) {
                             .x = c->q},
             &at, &tangent);
   }
-  sys->n.q = at;
+  int process_at = at;
+  sys->n.process = m->n_processes;
+  sys->n.q = at += m->n_processes;
   for (int i = 0; i < m->n_coords; i++) {
     ag_layout_row row = shaped(m->graph, AG_LAYOUT_VELOCITY, m->coords[i].velocity, m->coords[i].xi);
     row.n_tangent = row.n;
     add_row(sys, row, &at, &tangent);
   }
   sys->n.xi = at - sys->n.q;
-  sys->n.x = at + sys->n.process;
+  sys->n.x = at;
+  for (int i = 0; i < m->n_processes; i++) {
+    ag_layout_row row = shaped(m->graph, AG_LAYOUT_PROCESS, m->processes[i].name, m->processes[i].x);
+    row.n_tangent = 1;
+    add_row(sys, row, &process_at, &tangent);
+  }
 }
 
 static void parameter_rows(ag_system *sys) {
@@ -65,11 +72,10 @@ static void parameter_rows(ag_system *sys) {
 void ag_layout(derive *d) {
   ag_system *sys = d->sys;
   ag_model *m = d->m;
-  const int count[AG_LAYOUT_KINDS] = {[AG_LAYOUT_COORDINATE] = m->n_coords,
-                                      [AG_LAYOUT_VELOCITY] = m->n_coords,
-                                      [AG_LAYOUT_FRAME] = m->n_frames,
-                                      [AG_LAYOUT_PARAMETER] = m->n_params,
-                                      [AG_LAYOUT_OBSERVABLE] = m->n_observables};
+  const int count[AG_LAYOUT_KINDS] = {[AG_LAYOUT_COORDINATE] = m->n_coords, [AG_LAYOUT_VELOCITY] = m->n_coords,
+                                      [AG_LAYOUT_PROCESS] = m->n_processes, [AG_LAYOUT_FRAME] = m->n_frames,
+                                      [AG_LAYOUT_PARAMETER] = m->n_params,  [AG_LAYOUT_OBSERVABLE] = m->n_observables,
+                                      [AG_LAYOUT_NOISE] = m->n_channels};
   int n = 0, n_frame = 0;
   for (int i = 0; i < AG_LAYOUT_KINDS; i++) sys->kinds[i].at = n, n += count[i];
   sys->layout = AG_NEWN(sys->arena, ag_layout_row, n + 1);
@@ -80,7 +86,12 @@ void ag_layout(derive *d) {
   for (int i = 0; i < m->n_observables; i++)
     add_row(sys, shaped(d->g, AG_LAYOUT_OBSERVABLE, m->observables[i].name, m->observables[i].x), &sys->n.observe,
             NULL);
+  for (int i = 0; i < m->n_channels; i++)
+    add_row(sys, (ag_layout_row){.kind = AG_LAYOUT_NOISE, .name = m->channels[i].name, .rows = 1, .cols = 1, .n = 1},
+            &sys->n.channel, NULL);
+  sys->n.w = sys->n.channel ? 1 + sys->n.channel + sys->n.channel * (sys->n.channel - 1) / 2 : 0;
   sys->coords = sys->layout + sys->kinds[AG_LAYOUT_COORDINATE].at;
+  sys->processes = sys->layout + sys->kinds[AG_LAYOUT_PROCESS].at;
   sys->param_rows = sys->layout + sys->kinds[AG_LAYOUT_PARAMETER].at;
   d->q = AG_NEWN(sys->arena, ag_id, m->n_coords);
   d->xi = AG_NEWN(sys->arena, ag_id, m->n_coords);
@@ -103,6 +114,7 @@ const ag_layout_row *ag_layout_find(const ag_system *sys, const char *name, int 
   for (int i = 0; i < AG_LAYOUT_KINDS; i++) n += sys->kinds[i].n;
   for (int i = 0; i < n; i++) {
     const ag_layout_row *row = &sys->layout[i];
+    if (row->kind == AG_LAYOUT_NOISE) continue; /* a namespace of their own */
     *entry = ag_entry_find(row->name, row->rows, row->cols, name);
     if (*entry >= -1) return row;
   }
@@ -151,6 +163,8 @@ void ag_reduced_name(const ag_system *sys, int k, ag_text *out) {
   for (int i = 0; i < sys->model->n_coords; i++)
     for (int j = 0; j < sys->coords[i].n; j++)
       if (sys->q_in_z[sys->coords[i].at + j] == k) ag_stored_name(&sys->coords[i], j, out);
+  for (int i = 0; i < sys->n.process; i++)
+    if (sys->q_in_z[sys->processes[i].at] == k) ag_text_str(out, sys->processes[i].name);
 }
 
 const char *ag_component_name(ag_arena *arena, const char *name, int rows, int entry) {
@@ -174,6 +188,8 @@ static bool name_taken(const ag_model *m, const char *name) {
     const ag_coord *c = &m->coords[i];
     if (!strcmp(c->name, name) || !strcmp(c->velocity, name) || (c->family && !strcmp(c->family, name))) return true;
   }
+  for (int i = 0; i < m->n_processes; i++)
+    if (!strcmp(m->processes[i].name, name)) return true;
   return among(name, m->n_lets, m->lets) || among(name, m->n_observables, m->observables) ||
          among(name, m->n_frames, m->frames);
 }

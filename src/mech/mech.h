@@ -23,10 +23,11 @@ typedef struct ag_system ag_system;
 /* ---- derivation ---- */
 
 typedef struct ag_derive_options {
-  bool strict;   /* refuse a start that had to be projected */
-  bool growth;   /* compute the growth vector */
-  bool saddle;   /* treat constraints as in a large system, whatever the size */
-  bool symbolic; /* write bases of admissible velocities as formulas where possible: to be read, not to be run */
+  bool strict;      /* refuse a start that had to be projected */
+  bool growth;      /* compute the growth vector */
+  bool saddle;      /* treat constraints as in a large system, whatever the size */
+  bool multipliers; /* the same where forces or the Lagrangian choose: to be run with multipliers, branch by branch */
+  bool symbolic;    /* write bases of admissible velocities as formulas where possible: to be read, not to be run */
   double t0;
 } ag_derive_options;
 
@@ -64,6 +65,10 @@ typedef struct ag_growth {
   int n_disguised; /* velocity constraints that are holonomic in disguise; -1: undecided at this depth */
 } ag_growth;
 
+/* Of a noise channel, per coordinate: the transport velocity in (q, t), and what moves the momentum, in (q, xi, t). */
+const ag_id *ag_system_sigma(const ag_system *sys, int channel);
+const ag_id *ag_system_amplitude(const ag_system *sys, int channel); /* per process; NULL: there are none */
+const ag_id *ag_system_pull(const ag_system *sys, int channel);
 const ag_dims *ag_system_dims(const ag_system *sys);
 const ag_model *ag_system_model(const ag_system *sys);
 ag_graph *ag_system_graph(ag_system *sys); /* to build further expressions */
@@ -76,9 +81,17 @@ const int *ag_system_ranges(const ag_system *sys, int *n);  /* the ranges of the
 ag_id ag_system_energy(const ag_system *sys);
 ag_id ag_system_energy_size(const ag_system *sys); /* kinetic energy + |potential energy| */
 /* How the energy changes, by the structure of the equations: not at all (autonomous, no power of forces, linear
- * constraints); by the power F.xi - l_t; also by that of affine constraints, -s.lambda. */
-typedef enum ag_energy_law { AG_ENERGY_CONSERVED, AG_ENERGY_POWER, AG_ENERGY_DRIVEN } ag_energy_law;
+ * constraints); by the power F.xi - l_t; also by that of affine constraints, -s.lambda; of a motion with noise:
+ * unknown.
+ */
+typedef enum ag_energy_law { AG_ENERGY_CONSERVED, AG_ENERGY_POWER, AG_ENERGY_DRIVEN, AG_ENERGY_NOISE } ag_energy_law;
 ag_energy_law ag_system_energy_law(const ag_system *sys);
+const char *ag_energy_word(ag_energy_law law); /* "conserved", "work", "noise" */
+/* Noise by the Lie brackets of its fields: none; constant fields; they commute; they do not. A class
+ * other than the last is an identity in coordinates, velocities, t and parameters. */
+typedef enum ag_noise_class { AG_NOISE_NONE, AG_NOISE_ADDITIVE, AG_NOISE_COMMUTATIVE, AG_NOISE_GENERAL } ag_noise_class;
+ag_noise_class ag_system_noise(const ag_system *sys);
+const char *ag_noise_word(ag_noise_class noise);
 /* Groups of the first n_z numbers of z that keep their length: quaternions, images R^T c. Returns how many; units may
  * be NULL. */
 int ag_system_units(const ag_system *sys, int n_z, ag_span *units);
@@ -109,8 +122,21 @@ ag_tape *ag_system_tape(ag_system *sys, int n_out, const ag_id *outs, bool *need
 /* The same on the reduced state, without basis data; NULL if constraint forces are read. *reads_rest: whether more than
  * the core is read. */
 ag_tape *ag_system_reduced_tape(ag_system *sys, int n_out, const ag_id *outs, bool *reads_rest);
+/* Replaces constraint forces in expressions by functions of the state. False, and nothing is done: they are not unique
+ * (redundant rows), change on the way (rows that are watched, equations that choose), or are unknowns (AG_ELIM_SADDLE).
+ */
+bool ag_system_forces(ag_system *sys, int n_out, ag_id *outs);
+/* The rate at which the variance of a number grows on a path with noise, sum (g_i x)^2 over the channels, as an
+ * expression that the tapes above take. x must not read constraint forces. */
+ag_id ag_system_spread(ag_system *sys, ag_id x);
+/* The roles MINOR and FRAGILE, in this order, on the reduced state; NULL if there is neither. What minors must stay
+ * above. */
+ag_tape *ag_system_guard(ag_system *sys);
+const double *ag_system_minor_bounds(const ag_system *sys, int *n);
 /* The accelerations xi' of the eliminated equations as a tape on [q | u] with c, to compare with the saddle form. */
 ag_tape *ag_system_accel(ag_system *sys);
+/* The same for the noise field of a channel: dxi. */
+ag_tape *ag_system_noise_accel(ag_system *sys, int channel);
 /* The derived equations in normal form, as text or LaTeX. Derive with `symbolic` to read all of them. */
 typedef enum ag_show_form {
   AG_SHOW_REDUCED,     /* velocities and their equations of motion with the constraints eliminated, and the energy */

@@ -32,15 +32,22 @@ typedef struct ag_places {
   ag_id *x;
 } ag_places;
 
+/* What the roles of a step read behind z, with m = ag_turn_tangent() and r = n.lambda: d (m), Lambda (r), delta (m), h,
+ * a, b (discrete.c). d and delta: one scalar per quasi-velocity, at its place in the tangent of z. */
+typedef struct ag_step_inputs {
+  ag_id *d, *delta, *lambda, h, a, b;
+  int *place, u_at; /* per quasi-velocity; where u begins in the tangent */
+} ag_step_inputs;
+
 struct ag_system {
   ag_arena *arena;
   ag_model *model; /* not owned */
   ag_dims n;
   ag_layout_row *layout; /* kind by kind */
   ag_span kinds[AG_LAYOUT_KINDS];
-  const ag_layout_row *coords, *param_rows; /* among them: of the coordinates, of the parameters */
-  double *params;                           /* values as the model has them */
-  double *q0, *xi0;                         /* start, completed */
+  const ag_layout_row *coords, *processes, *param_rows; /* among them: of coordinates, processes, parameters */
+  double *params;                                       /* values as the model has them */
+  double *q0, *xi0;                                     /* start, completed */
   double t0;
 
   /* Constraints. */
@@ -72,9 +79,11 @@ struct ag_system {
   int n_image;
   ag_image *images;
   ag_id *dz, *velocity; /* expressions: rows of dz; per coordinate its velocity; both in the inputs of z */
+  ag_id *turns;         /* per coordinate: all that moves it in dz; other than its velocity where there are drivers */
   ag_id *pointwise;     /* dz with its choices made where they stand; NULL where dz makes none (switch.c) */
   ag_id levels;         /* the input behind c that AG_ROLE_PULSES compares with; 0: there are no such terms */
   ag_id *branches;      /* the inputs that hold the choices, at the end of c */
+  struct ag_choices *choices; /* of the equations; NULL: there are none */
 
   /* Tapes by role (role.def), and after the last role one per section of the model; NULL where there is none. */
   int n_tape;
@@ -92,8 +101,26 @@ struct ag_system {
   ag_id rates;               /* u' */
   ag_id *p_of_u, *brace;     /* per coordinate: p(q, u, t); ad*_xi p + dbar l + F - p' at fixed u; NULL: xi is u */
   ag_id power;               /* F.xi - l_t, in (q, xi, t) */
-  ag_id *reaction;           /* S^T lambda per coordinate, NULL without constraints */
+  ag_id *force_x;            /* per coordinate: F(q, xi, t) */
+  ag_id kept_rows, *kept_g;  /* the kept rows of S xi + s as a column, 0: none; g of those on the position level */
+  const ag_step_inputs *step;
+  ag_id *reaction; /* S^T lambda per coordinate, NULL without constraints */
   ag_growth growth;
+
+  /* Noise (noise.c); all NULL or 0 without. */
+  ag_id step_h, step_dW; /* the inputs of the segment of a step: its size; increments, one row per channel */
+  ag_id *amplitude;      /* [channel][process]: its noise in (q, xi, t) */
+  ag_id *sigma, *pull;   /* [channel][coordinate]: the transport velocity in (q, t); what moves p, in (q, xi, t) */
+  ag_id *noise_force;    /* [channel]: B^T {...}, the right side of the mass matrix; with elimination */
+  ag_id *noise_rates;    /* [channel]: the noise field of u in (q, u, t) */
+  bool splits;           /* ag_system_splits() found it so */
+  ag_id step_friction;   /* the weight of friction, where a role reads it */
+  ag_id step_A;          /* Levy areas, where a role reads them */
+  ag_id *field_rows[AG_N_FIELD], *field_turns[AG_N_FIELD]; /* as the next two, of the fields of field.c */
+  ag_id *increment;                                        /* rows of the increment of z, in the inputs of z */
+  ag_id *increment_turns;                                  /* per coordinate: its velocity in that increment */
+  ag_noise_class noise_class;
+  int n_driven; /* channels that are smooth functions of t: the equations are then deterministic, and n.channel is 0 */
 };
 
 /* Work in progress: the system, and the expressions it is made from. */
@@ -110,18 +137,22 @@ typedef struct derive {
   ag_id *force;    /* generalised force per coordinate, in (q, xi, t) */
   ag_id *momentum; /* dl/dxi per coordinate */
   /* Elimination: velocities as functions of u (see eliminate.c). */
-  ag_id *velocity;        /* per coordinate: xi_i(q, u, t) */
-  bool *dependent;        /* per quasi-velocity: solved from the constraints by default */
-  ag_id *minors;          /* squares of the scaled minors solved with, where they vary */
-  ag_id *S_y;             /* per basis: n_w x n_y, in (q, t) */
-  ag_id *renewed;         /* per basis: its current value at (q, t), the next N; 0 if there is nothing to renew */
-  ag_id delta_q, delta_u; /* with AG_ELIM_SADDLE: changes that take q and u onto the constraints to first order, or 0 */
-  ag_tape *rows_tape;     /* full state -> the entries S_at of all rows, then S xi + s of all rows */
-  ag_places S_at;         /* with rows_tape */
-  bool *may_vanish;       /* per row: all coefficients of a velocity constraint come near 0 in the domain */
-  double *samples;        /* n_sample states: t, q (position constraints satisfied) */
+  ag_id *velocity; /* per coordinate: xi_i(q, u, t) */
+  bool *dependent; /* per quasi-velocity: solved from the constraints by default */
+  ag_id *minors;   /* squares of the scaled minors solved with, where they vary */
+  ag_id *S_y;      /* per basis: n_w x n_y, in (q, t) */
+  ag_id *renewed;  /* per basis: its current value at (q, t), the next N; 0 if there is nothing to renew */
+  ag_id turn[3];   /* of all bases: the outputs of the role TURN; 0 without a basis */
+  ag_id delta_q,
+      delta_u;        /* changes that take q and, with AG_ELIM_SADDLE, u onto the constraints to first order, or 0 */
+  ag_tape *rows_tape; /* full state -> the entries S_at of all rows, then S xi + s of all rows */
+  ag_places S_at;     /* with rows_tape */
+  bool *may_vanish;   /* per row: all coefficients of a velocity constraint come near 0 in the domain */
+  double *samples;    /* n_sample states: t, q (position constraints satisfied) */
   int n_sample;
-  bool *alone; /* scratch of the elimination */
+  bool *alone;           /* scratch of the elimination */
+  ag_id *moved, moved_u; /* in a step with noise: per coordinate q^-1 dq, and du; NULL, 0 without */
+  ag_id *moved_process;  /* and per process dN */
 } derive;
 
 /* role.c: tapes by role. A tape is a role, or AG_ROLE_SECTION plus the number of a section. */
@@ -130,8 +161,7 @@ void ag_roles_free(ag_system *sys);
 /* Makes (or replaces) a tape: the nodes of all its outputs in order. */
 void ag_role_make(ag_system *sys, int tape, int n, const ag_id *outs);
 ag_role ag_output_role(ag_output output);
-bool ag_role_reduced(int tape);                      /* does it read z, not x? */
-bool ag_role_lambda(const ag_system *sys, int tape); /* does it read the multipliers? */
+bool ag_role_reduced(int tape); /* does it read z, not x? */
 /* The results of a tape on the full state x, run once. The caller frees them. */
 double *ag_role_once(const ag_system *sys, int tape, double t, const double *x, const double *params);
 /* Sizes of outputs: of all bases together; position-level rows that are kept. */
@@ -141,12 +171,28 @@ int ag_kept_positions(const ag_system *sys);
 int ag_turn_tangent(const ag_system *sys); /* of z, where images move with their rotations */
 bool ag_is_sparse(const ag_system *sys);   /* rows and Jacobians are given by their entries */
 
+/* process.c. Everything depends on processes N as on t: they are not varied, and
+ *   dN = drift(q, xi, N, t) dt + sum amplitude_i(q, xi, N, t) o dW_i.
+ * inputs: those of all processes. rates: their drift, or with a channel their amplitude in it, at the velocities given
+ * (NULL: as they stand, in xi); how many. */
+int ag_process_inputs(const ag_model *m, ag_id *inputs);
+int ag_process_rates(const ag_system *sys, int channel, const ag_id *velocity, ag_id *rates);
+bool ag_process_in(const ag_model *m, int n, const ag_id *x); /* does any of the expressions contain one? */
+void ag_process_collect(derive *d);                           /* amplitudes; the role PROCESS */
+/* The start values of all, into their places in q. */
+ag_status ag_process_start_values(ag_ctx *ctx, ag_system *sys, double t0, const double *params, double *q);
+
 /* layout.c */
 void ag_layout(derive *d);
 /* Binds of t, parameters and stored coordinates; room for all of them must be there. Returns how many. */
 int ag_bind_base(const ag_system *sys, ag_bind *binds);
 /* Binds of the basis data; returns how many. */
 int ag_bind_bases(const ag_system *sys, ag_bind *binds);
+/* Where each quasi-velocity is in the tangent of z, images turned with their rotations; returns where u begins. */
+int ag_tangent_places(const ag_system *sys, int *place);
+/* Coordinates of which only some components are core, in outs: by their components, as ag_reduced_tape() binds them. */
+void ag_split_leaves(ag_system *sys, int n, ag_id *outs);
+int ag_bind_step(const ag_system *sys, ag_bind *binds); /* discrete.c: of what the roles of a step read; 2 n.xi + ... */
 int ag_bind_full(const ag_system *sys, ag_bind *binds); /* of t, parameters and the full state */
 int ag_bind_capacity(const ag_system *sys);
 /* A tape on the full state [q | xi]. */
@@ -166,6 +212,7 @@ typedef struct ag_sampler {
   ag_tape *tape; /* per range: x, lo, hi */
   int *target;   /* per range: the stored number it speaks of, or -1 */
   double *x, *v;
+  double *start; /* of the processes, at their places in q */
   uint64_t state;
 } ag_sampler;
 void ag_sampler_init(ag_sampler *s, ag_system *sys, const double *params, uint64_t seed);
@@ -222,11 +269,39 @@ ag_status ag_eliminate(derive *d);
 
 /* motion.c: all tapes */
 ag_status ag_motion(derive *d);
-/* Derivative of outs along the motion: coordinates move with velocity[], time with 1. */
+/* Derivative of outs along the motion: coordinates move with velocity[], time with 1, processes with their drift. */
 void ag_along_motion(derive *d, const ag_id *velocity, int n_out, const ag_id *outs, ag_id *rates);
 /* E = p.xi - l, in the terms of l. */
 ag_id ag_energy(ag_graph *g, ag_id lagrangian, int n, const ag_id *xi);
 ag_id ag_kept_rows(derive *d); /* their column in (q, xi, t); 0 when there is none */
+
+/* noise.c. terms: sigma and pull of every channel; a transport is completed. eliminated, saddle: what moves in a step
+ * (d->moved, d->moved_u); p, brace: in u; ell: per coordinate. fields: the role NOISE. classify: noise_class. */
+ag_status ag_noise_terms(derive *d);
+void ag_noise_eliminated(derive *d, const ag_id *p, const ag_id *brace);
+void ag_noise_saddle(derive *d, const ag_id *ell);
+void ag_noise_fields(derive *d);
+void ag_noise_classify(derive *d);
+void ag_noise_drive(derive *d); /* with drivers: from now on the system has no noise */
+/* motion.c: ad*_xi p of coordinate i; dq in stored coordinates; expressions with xi replaced by its value in u; u' from
+ * the mass matrix. */
+ag_id ag_coadjoint(derive *d, int i, ag_id p, ag_id xi);
+ag_id ag_stored_rate(derive *d, int i, ag_id xi);
+void ag_in_u(derive *d, int n, ag_id *x);
+ag_id ag_solve_mass(derive *d, ag_id right);
+
+void ag_state_nodes(const derive *d, ag_id *out); /* the numbers of z */
+
+/* align.c: the role ALIGN. turned: q (1, delta/2) of length 1, the rotation moved by delta, to first order. */
+void ag_align(derive *d);
+void ag_quaternion_turned(ag_graph *g, const ag_id *q, const ag_id *delta, ag_id *out);
+
+/* turn.c: how the bases turn, into d->turn */
+void ag_turn(derive *d);
+
+/* project.c: the change of q that takes it onto the position constraints, in (q, t); 0: there is none, or it is too
+ * long */
+ag_id ag_project_step(derive *d);
 
 /* saddle.c: large systems */
 bool ag_is_large(const derive *d); /* too large to be eliminated */
@@ -234,6 +309,8 @@ void ag_saddle_rows(derive *d);    /* the tape of the rows; sparse position tape
 void ag_saddle_choose(derive *d);  /* u is xi */
 /* Accelerations from the saddle system; ell: per coordinate. Makes the tapes around it. */
 ag_id ag_saddle_motion(derive *d, const ag_id *ell);
+/* The same matrix with another right side: top per coordinate, low of the kept rows. The velocities. */
+ag_id ag_saddle_solve(derive *d, const ag_id *top, ag_id low);
 /* The lower triangle of a symmetric matrix, from all its entries. */
 void ag_lower_triangle(ag_system *sys, const ag_sparse *full, ag_places *out);
 
@@ -252,6 +329,9 @@ ag_status ag_sparse_mass(derive *d);
 /* Is M positive definite? If not, *worst is a velocity where it is not. */
 bool ag_sparse_positive(const ag_system *sys, const double *entries, int *worst);
 
+/* cancel.c: momentum and force without the coordinates that drop out of them */
+void ag_cancel_coordinates(derive *d);
+
 /* core.c: what is integrated; tapes of the reduced state. rates: u' (0 without u); stored_rates: per coordinate. */
 void ag_core(derive *d, ag_id rates, const ag_id *stored_rates);
 ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs);
@@ -269,11 +349,14 @@ typedef struct ag_choices {
   ag_id *branch, *s; /* per switching function: the input of its sign; itself, with the choices inside it as branches */
   int n_rule, cap_from, cap_to;
   ag_id *from, *to; /* nodes that choose, and what replaces them */
+  bool closed;      /* no more switching functions: what chooses on another surface is left alone */
 } ag_choices;
 /* Finds those of the rows. only (or NULL): among them those of other expressions, and those that depend on the last
  * n_always inputs. */
 void ag_choices_find(ag_choices *f, int n_row, const ag_id *rows, int n_only, const ag_id *only, int n_always);
 void ag_choices_done(ag_choices *f);
+/* Is there any that depends on the inputs? */
+bool ag_choices_exist(const ag_graph *g, int n_row, const ag_id *rows, int n_in, const ag_id *inputs);
 
 /* switch.c: choices in the equations become data; rows of dz and velocities (per coordinate) are changed in place.
  * forces: per coordinate, in the inputs of z. */
@@ -281,6 +364,14 @@ void ag_choices_done(ag_choices *f);
  * coordinates alone are left to them, unless they stand in a force. */
 bool ag_has_cuts(const ag_model *m);
 void ag_switches_find(derive *d, ag_id *rows, ag_id *velocity, const ag_id *forces);
+/* Other expressions in (q, u, t) and images: in the inputs of z, those choices read from branches. */
+void ag_switches_apply(ag_system *sys, int n, ag_id *outs);
+/* S^T lambda per coordinate, in (q, u, t). Not with AG_ELIM_SADDLE. */
+void ag_reactions(ag_system *sys, ag_id *out);
+/* Expressions of the model in the inputs of z, their choices on branches; and as a tape, NULL if forces of constraint
+ * are read. */
+void ag_on_branches(ag_system *sys, int n_out, ag_id *outs);
+ag_tape *ag_branch_tape(ag_system *sys, int n_out, const ag_id *outs);
 
 /* observe.c: reactions, observables and events */
 void ag_observe(derive *d);
@@ -317,4 +408,23 @@ ag_status ag_mass_check(derive *d);
 
 /* growth.c */
 void ag_growth_find(derive *d);
+/* ---- linearisation ---- */
+
+/* The inputs of z and the rows of a field in tangent coordinates, in the same order (jacobian.c). */
+typedef struct ag_linear {
+  ag_system *sys;
+  ag_graph *g;
+  int n_in, n_row;
+  ag_id *inputs, *rows;
+  const ag_id *dz, *velocity;         /* what is linearised: rows of z, and the velocities that rotations have in it */
+  int *turn_row, *turn_coord, n_turn; /* where the rotations are */
+  int n_col, *image_col;              /* columns of the inputs; where those of each image begin */
+} ag_linear;
+/* turned: images move with their rotations, and have no rows. */
+void ag_linear_init(ag_linear *l, ag_system *sys, bool turned, const ag_id *dz, const ag_id *velocity);
+void ag_linear_done(ag_linear *l);
+/* Rows of the field BATH and the velocities of rotations in it; false: there is none (bath.c). */
+bool ag_bath_field(ag_system *sys, ag_id *rows, ag_id *turns);
+/* The rate of the quaternion of rotation q with the angular velocity xi in the body: 4 entries. */
+void ag_quaternion_rate(ag_graph *g, ag_id q, ag_id xi, ag_id *r);
 #endif

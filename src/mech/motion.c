@@ -12,19 +12,21 @@
 
 static ag_id *new_ids(derive *d, int n) { return AG_NEWN(d->sys->arena, ag_id, n + 1); }
 
-/* ad*_xi p: p x Omega on each rotation, 0 elsewhere. */
-static ag_id coadjoint(derive *d, int i, ag_id p, ag_id xi) {
+/* p x Omega on each rotation, 0 elsewhere. */
+ag_id ag_coadjoint(derive *d, int i, ag_id p, ag_id xi) {
   if (d->m->coords[i].space == AG_SPACE_SO3) return ag_cross(d->g, p, xi);
   return ag_zero(d->g, ag_node_rows(d->g, p), 1);
 }
 
 void ag_along_motion(derive *d, const ag_id *velocity, int n_out, const ag_id *outs, ag_id *rates) {
-  ag_id *inputs = ag_heap_alloc(sizeof *inputs * (size_t)(d->nc + 1)),
-        *seeds = ag_heap_alloc(sizeof *seeds * (size_t)(d->nc + 1));
+  size_t room = (size_t)(d->nc + 1 + d->sys->n.process);
+  ag_id *inputs = ag_heap_alloc(sizeof *inputs * room), *seeds = ag_heap_alloc(sizeof *seeds * room);
   for (int i = 0; i < d->nc; i++) inputs[i] = d->q[i], seeds[i] = velocity[i];
   inputs[d->nc] = d->m->t;
   seeds[d->nc] = ag_num(d->g, 1);
-  ag_forward(d->g, d->nc + 1, inputs, seeds, n_out, outs, rates);
+  int n = d->nc + 1 + ag_process_inputs(d->m, inputs + d->nc + 1);
+  (void)ag_process_rates(d->sys, -1, velocity, seeds + d->nc + 1);
+  ag_forward(d->g, n, inputs, seeds, n_out, outs, rates);
   free(inputs);
   free(seeds);
 }
@@ -48,13 +50,11 @@ static void collect_forces(derive *d) {
 }
 
 /* Replaces every quasi-velocity by its expression in u. */
-static void in_u(derive *d, int n, ag_id *x) { ag_substitute(d->g, d->nc, d->xi, d->velocity, n, x); }
+void ag_in_u(derive *d, int n, ag_id *x) { ag_substitute(d->g, d->nc, d->xi, d->velocity, n, x); }
 
 /* dq/dt in stored coordinates: a quaternion moves by 1/2 q (0, Omega). */
-static ag_id stored_rate(derive *d, int i, ag_id xi) {
-  ag_graph *g = d->g;
-  if (d->m->coords[i].space != AG_SPACE_SO3) return xi;
-  ag_id s = ag_stored(g, d->q[i]), half = ag_num(g, 0.5), c[4], w[3], r[4];
+void ag_quaternion_rate(ag_graph *g, ag_id q, ag_id xi, ag_id *r) {
+  ag_id s = ag_stored(g, q), half = ag_num(g, 0.5), c[4], w[3];
   for (int k = 0; k < 4; k++) c[k] = ag_entry(g, s, k, 0);
   for (int k = 0; k < 3; k++) w[k] = ag_mul(g, half, ag_entry(g, xi, k, 0));
   /* (w,x,y,z) * (0,a,b,c) */
@@ -67,22 +67,33 @@ static ag_id stored_rate(derive *d, int i, ag_id xi) {
       r[k] = sign[k][j] > 0 ? ag_add(g, r[k], term) : ag_sub(g, r[k], term);
     }
   }
-  return ag_stack(g, 4, 1, r);
 }
 
-/* u' from the mass matrix, the derivative of p in u: sparse where it is large. */
-static ag_id solve_mass(derive *d, ag_id p) {
+ag_id ag_stored_rate(derive *d, int i, ag_id xi) {
+  ag_id r[4];
+  if (d->m->coords[i].space != AG_SPACE_SO3) return xi;
+  ag_quaternion_rate(d->g, d->q[i], xi, r);
+  return ag_stack(d->g, 4, 1, r);
+}
+
+/* The mass matrix, the derivative of p in u: sparse where it is large. */
+static void make_mass(derive *d, ag_id p) {
   ag_system *sys = d->sys;
   if (sys->n.u <= AG_SADDLE_MAX) {
     sys->mass = ag_jacobian(d->g, p, sys->n_u_input, sys->u_inputs);
-    return ag_solve(d->g, sys->mass, sys->force, AG_SOLVE_SPD);
+    return;
   }
   ag_sparse J;
   ag_jacobian_sparse(d->g, p, sys->n_u_input, sys->u_inputs, &J);
   ag_lower_triangle(sys, &J, &sys->M_at);
   ag_sparse_done(&J);
+}
+
+ag_id ag_solve_mass(derive *d, ag_id right) {
+  ag_system *sys = d->sys;
+  if (sys->mass) return ag_solve(d->g, sys->mass, right, AG_SOLVE_SPD);
   return ag_solve_sparse(d->g, &(ag_pattern){sys->n.u, sys->M_at.n, sys->M_at.row, sys->M_at.col, NULL}, sys->M_at.x,
-                         sys->force);
+                         right);
 }
 
 static void eliminated(derive *d, const ag_id *gradient) {
@@ -94,12 +105,12 @@ static void eliminated(derive *d, const ag_id *gradient) {
   memcpy(p, d->momentum, sizeof *p * (size_t)nc);
   memcpy(lq, gradient, sizeof *p * (size_t)nc);
   memcpy(F, d->force, sizeof *p * (size_t)nc);
-  in_u(d, nc, p);
-  in_u(d, nc, lq);
-  in_u(d, nc, F);
+  ag_in_u(d, nc, p);
+  ag_in_u(d, nc, lq);
+  ag_in_u(d, nc, F);
   ag_along_motion(d, d->velocity, nc, p, rate);
   for (int i = 0; i < nc; i++)
-    brace[i] = ag_sub(g, ag_add(g, ag_add(g, coadjoint(d, i, p[i], d->velocity[i]), lq[i]), F[i]), rate[i]);
+    brace[i] = ag_sub(g, ag_add(g, ag_add(g, ag_coadjoint(d, i, p[i], d->velocity[i]), lq[i]), F[i]), rate[i]);
   sys->xi_of_u = d->velocity;
   sys->p_of_u = p, sys->brace = brace;
   ag_id rates = 0;
@@ -108,10 +119,15 @@ static void eliminated(derive *d, const ag_id *gradient) {
     sys->force = ag_concat(g, n_in, part);
     ag_reverse(g, nc, d->velocity, p, n_in, sys->u_inputs, part);
     sys->momentum = ag_concat(g, n_in, part);
-    rates = solve_mass(d, sys->momentum);
+    ag_cancel_coordinates(d);
+    make_mass(d, sys->momentum);
+    rates = ag_solve_mass(d, sys->force);
   }
-  for (int i = 0; i < nc; i++) outs[i] = stored_rate(d, i, d->velocity[i]);
+  ag_noise_eliminated(d, p, brace);
+  for (int i = 0; i < nc; i++) outs[i] = ag_stored_rate(d, i, d->velocity[i]);
   sys->rates = rates;
+  d->delta_q = rates ? ag_project_step(d) : 0;
+  if (sys->n_basis) ag_turn(d);
   ag_core(d, rates, outs);
 }
 
@@ -129,8 +145,8 @@ static ag_id *inertia(derive *d, const ag_id *gradient) {
   ag_id *rate = new_ids(d, d->nc), *ell = new_ids(d, d->nc);
   ag_along_motion(d, d->xi, d->nc, d->momentum, rate);
   for (int i = 0; i < d->nc; i++)
-    ell[i] =
-        ag_sub(g, ag_sub(g, ag_sub(g, rate[i], coadjoint(d, i, d->momentum[i], d->xi[i])), gradient[i]), d->force[i]);
+    ell[i] = ag_sub(g, ag_sub(g, ag_sub(g, rate[i], ag_coadjoint(d, i, d->momentum[i], d->xi[i])), gradient[i]),
+                    d->force[i]);
   return ell;
 }
 
@@ -139,8 +155,10 @@ static void by_saddle(derive *d, const ag_id *gradient) {
   ag_system *sys = d->sys;
   ag_id *outs = new_ids(d, d->nc);
   sys->xi_of_u = d->velocity;
-  sys->rates = ag_saddle_motion(d, inertia(d, gradient));
-  for (int i = 0; i < d->nc; i++) outs[i] = stored_rate(d, i, d->velocity[i]);
+  ag_id *ell = inertia(d, gradient);
+  sys->rates = ag_saddle_motion(d, ell);
+  ag_noise_saddle(d, ell);
+  for (int i = 0; i < d->nc; i++) outs[i] = ag_stored_rate(d, i, d->velocity[i]);
   ag_core(d, sys->rates, outs);
 }
 
@@ -164,13 +182,14 @@ static void saddle(derive *d, const ag_id *gradient) {
  * recognised as an identity. */
 static ag_energy_law law_of(derive *d, ag_id s, ag_id l_t, ag_id power) {
   const ag_model *m = d->m;
-  ag_id outs[2] = {l_t, power}, *inputs = new_ids(d, 2 * d->nc + m->n_params + 1);
+  ag_id outs[2] = {l_t, power}, *inputs = new_ids(d, 2 * d->nc + m->n_params + m->n_processes + 1);
   int n = 0;
   if (s && !ag_is_zero(d->g, s)) return AG_ENERGY_DRIVEN;
   for (int i = 0; i < d->nc; i++) inputs[n++] = d->q[i], inputs[n++] = d->xi[i];
   for (int i = 0; i < m->n_params; i++)
     if (m->params[i].input) inputs[n++] = m->params[i].input;
   inputs[n++] = m->t;
+  n += ag_process_inputs(m, inputs + n);
   return ag_residue_vanish(d->g, n, inputs, 2, outs) ? AG_ENERGY_CONSERVED : AG_ENERGY_POWER;
 }
 
@@ -189,12 +208,20 @@ static void reserve(derive *d) {
   ag_role_make(sys, AG_ROLE_RESERVE, 3, outs);
 }
 
+/* l_t: what is not in the coordinates and velocities moves alone, time and processes. */
+static void lagrangian_rate(derive *d, ag_id *rate) {
+  ag_id *inputs = new_ids(d, 1 + d->sys->n.process), *seeds = new_ids(d, 1 + d->sys->n.process);
+  inputs[0] = d->m->t, seeds[0] = ag_num(d->g, 1);
+  int n = 1 + ag_process_inputs(d->m, inputs + 1);
+  (void)ag_process_rates(d->sys, -1, NULL, seeds + 1);
+  ag_forward(d->g, n, inputs, seeds, 1, &d->m->lagrangian, rate);
+}
+
 /* Energy p.xi - l, its size |T| + |V| with V = -l at xi = 0 and T = E - V, l_t, F.xi, and s = S xi + s at xi = 0. */
 static void balance(derive *d) {
   ag_graph *g = d->g;
   ag_system *sys = d->sys;
-  ag_id energy = ag_energy(g, d->m->lagrangian, d->nc, d->xi), power = ag_num(g, 0), one = ag_num(g, 1), outs[5],
-        rows = ag_kept_rows(d);
+  ag_id energy = ag_energy(g, d->m->lagrangian, d->nc, d->xi), power = ag_num(g, 0), outs[5], rows = ag_kept_rows(d);
   ag_id *zeros = new_ids(d, d->nc);
   for (int i = 0; i < d->nc; i++) {
     power = ag_add(g, power, ag_dot(g, d->force[i], d->xi[i]));
@@ -205,7 +232,7 @@ static void balance(derive *d) {
   ag_id kinetic = ag_norm(g, ag_add(g, energy, potential)), other = ag_norm(g, potential);
   outs[0] = sys->energy = energy;
   outs[1] = sys->energy_size = ag_add(g, kinetic, other);
-  ag_forward(g, 1, &d->m->t, &one, 1, &d->m->lagrangian, &outs[2]);
+  lagrangian_rate(d, &outs[2]);
   outs[3] = power;
   outs[4] = rows;
   if (rows) ag_substitute(g, d->nc, d->xi, zeros, 1, &outs[4]);
@@ -245,18 +272,21 @@ static void read_u(derive *d) {
   if (sys->n_basis) ag_role_make(sys, AG_ROLE_BASIS, sys->n_basis, d->S_y);
 }
 
-ag_tape *ag_system_accel(ag_system *sys) {
+/* Rates of xi(q, u, t) when coordinates, t and u move with these velocities, and processes with their drift or, in a
+ * channel, their noise; as a tape on [q | u] with c. */
+static ag_tape *velocity_rates(ag_system *sys, const ag_id *moved, int channel, ag_id du) {
   ag_model *m = sys->model;
   ag_graph *g = m->graph;
-  int nc = m->n_coords, n_in = sys->n_u_input, n = nc + 1 + n_in, at = 0;
+  int nc = m->n_coords, n_in = sys->n_u_input, n = nc + 1 + n_in + sys->n.process, at = 0;
   ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + n_in));
   int n_bind = ag_bind_base(sys, binds);
   ag_id *inputs = ag_heap_alloc(sizeof *inputs * (size_t)n), *seeds = ag_heap_alloc(sizeof *seeds * (size_t)n);
   ag_id *rates = ag_heap_alloc(sizeof *rates * (size_t)(nc + 1));
-  ag_id du = sys->rates;
-  for (int i = 0; i < nc; i++) inputs[i] = m->coords[i].q, seeds[i] = sys->xi_of_u[i];
+  for (int i = 0; i < nc; i++) inputs[i] = m->coords[i].q, seeds[i] = moved[i];
   inputs[nc] = m->t;
-  seeds[nc] = ag_num(g, 1);
+  seeds[nc] = ag_num(g, channel < 0);
+  (void)ag_process_inputs(m, inputs + nc + 1 + n_in);
+  (void)ag_process_rates(sys, channel, sys->xi_of_u, seeds + nc + 1 + n_in);
   for (int i = 0; i < n_in; i++) {
     int dim = ag_node_rows(g, sys->u_inputs[i]);
     inputs[nc + 1 + i] = sys->u_inputs[i];
@@ -274,6 +304,13 @@ ag_tape *ag_system_accel(ag_system *sys) {
   return tape;
 }
 
+ag_tape *ag_system_accel(ag_system *sys) { return velocity_rates(sys, sys->xi_of_u, -1, sys->rates); }
+
+ag_tape *ag_system_noise_accel(ag_system *sys, int channel) {
+  ag_id du = sys->noise_rates ? sys->noise_rates[channel] : 0;
+  return velocity_rates(sys, sys->sigma + channel * sys->model->n_coords, channel, du);
+}
+
 ag_status ag_motion(derive *d) {
   ag_graph *g = d->g;
   ag_system *sys = d->sys;
@@ -283,14 +320,24 @@ ag_status ag_motion(derive *d) {
   ag_reverse(g, 1, &d->m->lagrangian, &one, nc, d->xi, d->momentum);
   ag_reverse(g, 1, &d->m->lagrangian, &one, nc, d->q, gradient);
   collect_forces(d);
+  ag_process_collect(d);
+  AG_TRY(ag_noise_terms(d));
+  sys->force_x = d->force;
+  sys->kept_rows = ag_kept_rows(d);
+  sys->kept_g = new_ids(d, sys->n.g);
+  for (int r = sys->n.row - sys->n.g, n = 0, i = 0; r < sys->n.row; r++, i++)
+    if (sys->rows[r].kept) sys->kept_g[n++] = d->g_x[i];
   if (sys->elimination == AG_ELIM_SADDLE) by_saddle(d, gradient);
   else eliminated(d, gradient);
   /* a large system without constraints does not need a dense saddle-point matrix */
-  if (sys->elimination != AG_ELIM_SADDLE && (sys->n.row || sys->n.xi <= AG_SADDLE_MAX)) saddle(d, gradient);
+  if (sys->elimination != AG_ELIM_SADDLE && (sys->n.row || sys->n.xi <= AG_SADDLE_MAX)) {
+    saddle(d, gradient);
+    ag_noise_fields(d);
+  }
   if (sys->elimination != AG_ELIM_SADDLE) reserve(d);
   balance(d);
   read_u(d);
-  for (int i = 0; i < nc; i++) outs[i] = stored_rate(d, i, d->xi[i]);
+  for (int i = 0; i < nc; i++) outs[i] = ag_stored_rate(d, i, d->xi[i]);
   ag_role_make(sys, AG_ROLE_KINEMATICS, nc, outs);
   return AG_OK;
 }

@@ -79,6 +79,16 @@ ag_tape *ag_system_tape(ag_system *sys, int n_out, const ag_id *outs, bool *need
   return tape;
 }
 
+/* Observables that make choices of the equations: on branches. */
+static void observe_choices(ag_system *sys, const ag_id *observables) {
+  int n = sys->model->n_observables;
+  ag_id *x = AG_NEWN(sys->arena, ag_id, n);
+  memcpy(x, observables, sizeof *x * (size_t)n);
+  ag_expand_builtins(sys, n, x);
+  ag_on_branches(sys, n, x);
+  if (ag_depends(sys->model->graph, n, x, sys->n.switches, sys->branches)) ag_role_make(sys, AG_ROLE_OBSERVED, n, x);
+}
+
 void ag_observe(derive *d) {
   ag_system *sys = d->sys;
   ag_model *m = d->m;
@@ -95,6 +105,7 @@ void ag_observe(derive *d) {
   ag_id *x = AG_NEWN(sys->arena, ag_id, m->n_observables + m->n_events + 1);
   for (int i = 0; i < m->n_observables; i++) x[i] = m->observables[i].x;
   if (m->n_observables) ag_role_make(sys, AG_ROLE_OBSERVE, m->n_observables, x);
+  if (m->n_observables && sys->n.switches) observe_choices(sys, x);
   for (int i = 0; i < m->n_events; i++) x[i] = m->events[i].x;
   if (m->n_events) ag_role_make(sys, AG_ROLE_EVENTS, m->n_events, x);
   for (int i = 0; i < m->n_sections; i++) ag_role_make(sys, AG_ROLE_SECTION + i, 1, &m->sections[i].x);

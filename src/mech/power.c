@@ -7,38 +7,45 @@
 
 #include "mech/mech_internal.h"
 
-/* xi0 . reaction */
-static ag_id driving(ag_system *sys) {
+void ag_reactions(ag_system *sys, ag_id *out) {
   ag_graph *g = sys->model->graph;
   int nc = sys->model->n_coords, n = sys->n_u_input, at = 0;
-  ag_id *zeros = ag_heap_alloc(sizeof *zeros * (size_t)(n + 1)),
-        *seeds = ag_heap_alloc(sizeof *seeds * (size_t)(n + 1));
-  ag_id *xi0 = ag_heap_alloc(sizeof *xi0 * (size_t)(nc + 1)), *rate = ag_heap_alloc(sizeof *rate * (size_t)(nc + 1));
-  ag_id sum = ag_num(g, 0);
+  ag_id *seeds = ag_heap_alloc(sizeof *seeds * (size_t)(n + 1));
   for (int i = 0; i < n; i++) {
     int dim = ag_node_rows(g, sys->u_inputs[i]);
-    zeros[i] = ag_zero(g, dim, 1);
     seeds[i] = ag_rows_of(g, sys->rates, at, dim);
     at += dim;
   }
+  ag_forward(g, n, sys->u_inputs, seeds, nc, sys->p_of_u, out);
+  for (int i = 0; i < nc; i++) out[i] = ag_sub(g, out[i], sys->brace[i]);
+  free(seeds);
+}
+
+/* xi0 . reaction */
+static ag_id driving(ag_system *sys) {
+  ag_graph *g = sys->model->graph;
+  int nc = sys->model->n_coords, n = sys->n_u_input;
+  ag_id *zeros = ag_heap_alloc(sizeof *zeros * (size_t)(n + 1));
+  ag_id *xi0 = ag_heap_alloc(sizeof *xi0 * (size_t)(nc + 1)), *force = ag_heap_alloc(sizeof *force * (size_t)(nc + 1));
+  ag_id sum = ag_num(g, 0);
+  for (int i = 0; i < n; i++) zeros[i] = ag_zero(g, ag_node_rows(g, sys->u_inputs[i]), 1);
   memcpy(xi0, sys->xi_of_u, sizeof *xi0 * (size_t)nc);
   if (n) ag_substitute(g, n, sys->u_inputs, zeros, nc, xi0);
-  ag_forward(g, n, sys->u_inputs, seeds, nc, sys->p_of_u, rate);
-  for (int i = 0; i < nc; i++) {
-    ag_id reaction = ag_sub(g, rate[i], sys->brace[i]);
-    sum = ag_add(g, sum, ag_dot(g, xi0[i], reaction));
-  }
-  free(zeros), free(seeds), free(xi0), free(rate);
+  ag_reactions(sys, force);
+  for (int i = 0; i < nc; i++) sum = ag_add(g, sum, ag_dot(g, xi0[i], force[i]));
+  free(zeros), free(xi0), free(force);
   return sum;
 }
 
 const ag_tape *ag_system_power(ag_system *sys) {
   bool rest;
   ag_tape **tape = &sys->tapes[AG_ROLE_POWER];
-  if (*tape || sys->energy_law == AG_ENERGY_CONSERVED || !sys->p_of_u || !sys->n_u_input) return *tape;
+  if (*tape || sys->energy_law == AG_ENERGY_CONSERVED || sys->energy_law == AG_ENERGY_NOISE || !sys->p_of_u ||
+      !sys->n_u_input)
+    return *tape;
   ag_id power = sys->power;
   if (sys->energy_law == AG_ENERGY_DRIVEN) power = ag_add(sys->model->graph, power, driving(sys));
-  *tape = ag_system_reduced_tape(sys, 1, &power, &rest);
+  *tape = sys->n.switches ? ag_branch_tape(sys, 1, &power) : ag_system_reduced_tape(sys, 1, &power, &rest);
   sys->outputs[AG_OUT_POWER_P] = (ag_span){0, 1};
   return *tape;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Terms of the equations that may be short in time: a push exp(-((t - 40)/0.1)^2) that all stages of a long step miss.
  * Their values are looked at over the whole step (run/pulse.c). Sines of linear arguments and products of few of them
- * have one scale for all times, which the error estimate sees; they are left alone. */
+ * have one scale for all times, which the error estimate sees; they are left alone.
+ * Of functions of the state alone those that are constant on both sides of a short piece, up to what an estimate does
+ * not see: exp of something quadratic (a bump or a well in space), tanh and cosh (a step). An exponential of a distance
+ * is a wall, not a bump: it is not among them. */
 #include <string.h>
 
 #include "mech/mech_internal.h"
@@ -13,6 +16,7 @@ typedef struct trace {
   bool seen, t, state;  /* the equations depend on it; it depends on time; on the state */
   bool basis;           /* on the data of a basis, whose own projections are smooth */
   unsigned char degree; /* in t; more than TAME: it may be short */
+  unsigned char power;  /* in the state: 0, 1, 2 or more; 2 also for functions that turn around */
 } trace;
 
 typedef struct hunt {
@@ -45,8 +49,26 @@ static int degree_of(const hunt *k, ag_id x) {
   return most > TAME ? TAME + 1 : most;
 }
 
+/* Powers of the state; distances count as one. */
+static int power_of(const hunt *k, ag_id x) {
+  ag_op op = ag_node_op(k->g, x);
+  int sum = 0, most = 0;
+  for (int i = 0; i < ag_node_n_arg(k->g, x); i++) {
+    int d = k->at[ag_node_arg(k->g, x, i)].power;
+    sum += d;
+    most = d > most ? d : most;
+  }
+  if (op == AG_OP_NORM || op == AG_OP_SQRT || op == AG_OP_HYPOT || op == AG_OP_ABS) return most > 0;
+  if (is_product(op)) return sum > 2 ? 2 : sum;
+  if (op == AG_OP_DIV && !k->at[ag_node_arg(k->g, x, 1)].power) return most;
+  return (is_function(op) && most) ? 2 : most;
+}
+
 static void trace_all(hunt *k, ag_id top, ag_id t, int n_state, const ag_id *state) {
-  for (int i = 0; i < n_state; i++) k->at[state[i]].state = state[i] != t;
+  for (int i = 0; i < n_state; i++) {
+    k->at[state[i]].state = state[i] != t;
+    k->at[state[i]].power = state[i] != t;
+  }
   k->at[t].t = true, k->at[t].degree = 1;
   for (ag_id x = 1; x <= top; x++) {
     for (int i = 0; i < ag_node_n_arg(k->g, x); i++) {
@@ -56,7 +78,15 @@ static void trace_all(hunt *k, ag_id top, ag_id t, int n_state, const ag_id *sta
       k->at[x].basis = k->at[x].basis || a->basis;
     }
     if (x != t) k->at[x].degree = (unsigned char)degree_of(k, x);
+    if (ag_node_n_arg(k->g, x)) k->at[x].power = (unsigned char)power_of(k, x);
   }
+}
+
+/* A function of the state that may be short in space. */
+static bool is_local(const hunt *k, ag_id x) {
+  ag_op op = ag_node_op(k->g, x);
+  if (op != AG_OP_EXP && op != AG_OP_TANH && op != AG_OP_COSH) return false;
+  return k->at[x].state && k->at[ag_node_arg(k->g, x, 0)].power >= (op == AG_OP_EXP ? 2 : 1);
 }
 
 /* A term, once. Of a sum each part: a slow part would hide a small push. */
@@ -81,9 +111,22 @@ static void add(hunt *k, ag_id x) {
     for (int j = 0; j < ag_node_cols(k->g, x); j++) add_scalar(k, ag_is_scalar(k->g, x) ? x : ag_entry(k->g, x, i, j));
 }
 
+/* What is short about such a function: exp itself; the slope of tanh, which is 1/cosh^2. */
+static ag_id bump_of(const hunt *k, ag_id x) {
+  ag_graph *g = k->g;
+  if (ag_node_op(g, x) == AG_OP_EXP) return x;
+  ag_id step = ag_apply1(g, AG_OP_TANH, ag_node_arg(g, x, 0)), one = ag_num(g, 1);
+  return ag_sub(g, one, ag_mul(g, step, step));
+}
+
 /* Largest terms of time alone, and functions of time and the state together. */
 static void collect(hunt *k, ag_id x) {
   const trace *a = &k->at[x];
+  if (a->seen && !a->t && !a->basis && is_local(k, x)) {
+    ag_id bump = bump_of(k, x);
+    AG_PUSH(k->terms, k->n, k->cap);
+    k->terms[k->n++] = bump;
+  }
   if (!a->seen || !a->t) return;
   for (int i = 0; i < ag_node_n_arg(k->g, x) && a->state; i++) {
     ag_id arg = ag_node_arg(k->g, x, i);

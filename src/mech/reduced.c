@@ -43,7 +43,7 @@ static void add_images(ag_system *sys, rules *r) {
 }
 
 /* Built-in names and velocities as functions of coordinates, images and independent velocities. */
-static void reduce(ag_system *sys, int n_out, ag_id *outs) {
+static void reduce(ag_system *sys, bool images, int n_out, ag_id *outs) {
   ag_model *m = sys->model;
   rules r = {0};
   size_t room = (size_t)(m->n_coords + m->n_frames + 4 * sys->n_image + 2);
@@ -57,7 +57,7 @@ static void reduce(ag_system *sys, int n_out, ag_id *outs) {
   for (int i = 0; i < m->n_coords; i++) add_rule(&r, m->coords[i].xi, sys->xi_of_u[i]);
   if (r.n) ag_substitute(m->graph, r.n, r.from, r.to, n_out, outs);
   r.n = 0;
-  add_images(sys, &r);
+  if (images) add_images(sys, &r);
   if (r.n) ag_substitute(m->graph, r.n, r.from, r.to, n_out, outs);
   free(r.from);
   free(r.to);
@@ -87,10 +87,24 @@ static int in_z(const ag_system *sys, int k) {
   return u < 0 ? sys->images[image / 3].z + image % 3 : sys->n.u_at + u;
 }
 
+void ag_on_branches(ag_system *sys, int n_out, ag_id *outs) {
+  reduce(sys, true, n_out, outs);
+  ag_switches_apply(sys, n_out, outs);
+}
+
+ag_tape *ag_branch_tape(ag_system *sys, int n_out, const ag_id *outs) {
+  ag_id *x = ag_heap_alloc(sizeof *x * (size_t)(n_out + 1));
+  memcpy(x, outs, sizeof *x * (size_t)n_out);
+  ag_on_branches(sys, n_out, x);
+  ag_tape *tape = ag_model_has_force(sys->model, n_out, x) ? NULL : ag_reduced_tape(sys, n_out, x);
+  free(x);
+  return tape;
+}
+
 ag_tape *ag_system_reduced_tape(ag_system *sys, int n_out, const ag_id *outs, bool *reads_rest) {
   ag_id *x = ag_heap_alloc(sizeof *x * (size_t)(n_out + 1));
   memcpy(x, outs, sizeof *x * (size_t)n_out);
-  reduce(sys, n_out, x);
+  reduce(sys, true, n_out, x);
   ag_tape *tape = ag_model_has_force(sys->model, n_out, x) ? NULL : provisional(sys, n_out, x);
   free(x);
   *reads_rest = false;
@@ -102,4 +116,45 @@ ag_tape *ag_system_reduced_tape(ag_system *sys, int n_out, const ag_id *outs, bo
   }
   if (tape) tape->n_need[AG_SEG_Z] = sys->n.z;
   return tape;
+}
+
+ag_id ag_system_spread(ag_system *sys, ag_id x) {
+  ag_model *m = sys->model;
+  ag_graph *g = m->graph;
+  const int n_q = m->n_coords, n = n_q + sys->n.process, n_in = n + sys->n_u_input;
+  ag_id *inputs = ag_heap_alloc(sizeof *inputs * (size_t)(2 * n_in + 1)), *seeds = inputs + n_in, sum = ag_num(g, 0);
+  reduce(sys, false, 1, &x);
+  for (int i = 0; i < n_q; i++) inputs[i] = m->coords[i].q;
+  (void)ag_process_inputs(m, inputs + n_q);
+  for (int i = 0; i < sys->n_u_input; i++) inputs[n + i] = sys->u_inputs[i];
+  for (int k = 0; k < sys->n.channel; k++) {
+    ag_id along;
+    for (int i = 0; i < n_q; i++) seeds[i] = ag_system_sigma(sys, k)[i];
+    (void)ag_process_rates(sys, k, sys->xi_of_u, seeds + n_q);
+    for (int i = 0, at = 0; i < sys->n_u_input; i++) {
+      const int rows = ag_node_rows(g, sys->u_inputs[i]);
+      seeds[n + i] = ag_rows_of(g, sys->noise_rates[k], at, rows);
+      at += rows;
+    }
+    ag_forward(g, n_in, inputs, seeds, 1, &x, &along);
+    sum = ag_add(g, sum, ag_mul(g, along, along));
+  }
+  free(inputs);
+  return sum;
+}
+
+ag_tape *ag_system_guard(ag_system *sys) {
+  int n = sys->n_minor + sys->n.fragile;
+  if (!sys->tapes[AG_ROLE_MINOR] && !sys->tapes[AG_ROLE_FRAGILE]) return NULL;
+  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(n + 1));
+  for (int i = 0; i < n; i++)
+    outs[i] = i < sys->n_minor ? sys->made[AG_ROLE_MINOR][i] : sys->made[AG_ROLE_FRAGILE][i - sys->n_minor];
+  ag_tape *tape = ag_reduced_tape(sys, n, outs);
+  free(outs);
+  return tape;
+}
+
+const double *ag_system_minor_bounds(const ag_system *sys, int *n) {
+  *n = sys->n_minor;
+  return sys->minor_bound;
 }

@@ -38,6 +38,7 @@ const ag_tape *ag_system_role(const ag_system *sys, int role);
 ag_span ag_system_output(const ag_system *sys, ag_output output);
 /* Does a role of the full state, if it exists, depend on coordinates outside the core? */
 bool ag_system_reads_rest(const ag_system *sys, int role);
+bool ag_role_lambda(const ag_system *sys, int tape); /* does it read the multipliers? */
 const char *ag_role_name(ag_role role);
 const char *ag_role_what(ag_role role); /* what it computes, in a few words */
 
@@ -50,6 +51,40 @@ const ag_tape *ag_system_jacobian(ag_system *sys);
 /* The same for the role TURN_JACOBIAN: an image R^T c moves with its rotation, delta c = c x eta, and has no rows and
  * columns of its own. */
 const ag_tape *ag_system_turn_jacobian(ag_system *sys);
+/* What a step with noise follows: the increment with dW frozen, with Levy areas and brackets of the noise fields,,
+ * Ito's form (field.c), or the increment with a weight for friction (bath.c). Each has three roles in a row: the field,
+ * its core, its Jacobian. */
+typedef enum ag_followed {
+  AG_FIELD_OF_STEP,
+  AG_FIELD_OF_LOG,
+  AG_FIELD_OF_ITO,
+  AG_FIELD_OF_BATH,
+  AG_N_FIELD
+} ag_followed;
+enum { AG_FIELD_CORE = 1, AG_FIELD_JACOBIAN, AG_FIELD_ROLES };
+/* Makes the first two unless they exist. False where the system has none. Extends the graph. */
+bool ag_system_field(ag_system *sys, ag_followed field);
+/* Are mass matrix and velocity kinematics constant, and forces independent of velocities, friction apart? Of a system
+ * with the field BATH. */
+bool ag_system_splits(ag_system *sys);
+bool ag_system_is_split(const ag_system *sys); /* the same, once it was asked */
+/* The Jacobian, as TURN_JACOBIAN; NULL where there is no such field. */
+const ag_tape *ag_system_increment_jacobian(ag_system *sys, ag_followed field);
+/* The forms of the discrete equations (discrete.c): one node with the exponential map or the Cayley map of rotations,
+ * or the trapezoidal rule; or a rotation and a vector as one factor of SE(3). Makes the two roles of a form unless they
+ * exist, AG_ROLE_DISCRETE + 2 form and the next; false where the system has none, for the reason
+ * ag_system_discrete_lacks() gives. Extends the graph. */
+typedef enum ag_discrete_form {
+  AG_DISCRETE_EXP,
+  AG_DISCRETE_CAYLEY,
+  AG_DISCRETE_TRAPEZOID,
+  AG_DISCRETE_SE3
+} ag_discrete_form;
+bool ag_system_discrete(ag_system *sys, ag_discrete_form form);
+const char *ag_system_discrete_lacks(const ag_system *sys, ag_discrete_form form); /* NULL: nothing */
+/* Makes the role POISSON unless it exists, in the tangent of z with images turned with their rotations. NULL where
+ * ag_system_discrete_lacks() something. Extends the graph. */
+const ag_tape *ag_system_poisson(ag_system *sys);
 /* Makes the role POWER unless it exists. NULL: energy is conserved, or a force reads forces of constraint, or no
  * velocity is eliminated. Extends the graph. */
 const ag_tape *ag_system_power(ag_system *sys);

@@ -12,8 +12,26 @@
 
 static ag_id *new_ids(derive *d, int n) { return AG_NEWN(d->sys->arena, ag_id, n + 1); }
 
+/* Do forces or the Lagrangian choose by the state or by time, and the constraints not? Rows that choose are watched in
+ * the other form. */
+static bool branches(const derive *d) {
+  const ag_model *m = d->m;
+  int n_in = 2 * d->nc + 1, n = 1;
+  ag_id *in = ag_heap_alloc(sizeof *in * (size_t)n_in), *x = ag_heap_alloc(sizeof *x * (size_t)(m->n_forces + 1));
+  memcpy(in, d->q, sizeof *in * (size_t)d->nc);
+  memcpy(in + d->nc, d->xi, sizeof *in * (size_t)d->nc);
+  in[n_in - 1] = m->t;
+  x[0] = m->lagrangian;
+  for (int i = 0; i < m->n_forces; i++) x[n++] = m->forces[i].x;
+  bool found = ag_choices_exist(d->g, n, x, n_in, in) && !ag_choices_exist(d->g, d->sys->n.row, d->row_x, n_in, in);
+  free(in);
+  free(x);
+  return found;
+}
+
 bool ag_is_large(const derive *d) {
-  return (d->options->saddle || d->sys->n.xi > AG_SADDLE_MAX) && d->sys->n.row > 0 && !d->m->n_frames;
+  if (!d->sys->n.row || d->m->n_frames) return false;
+  return d->options->saddle || d->sys->n.xi > AG_SADDLE_MAX || (d->options->multipliers && branches(d));
 }
 
 static ag_places new_places(ag_system *sys, int n) {
@@ -198,6 +216,15 @@ static void make_onto_g(derive *d) {
     ag_role_make(sys, AG_ROLE_ONTO_G, 2, outs);
   }
   free(wanted);
+}
+
+ag_id ag_saddle_solve(derive *d, const ag_id *top, ag_id low) {
+  ag_system *sys = d->sys;
+  bool *kept = ag_heap_alloc((size_t)sys->n.row + 1);
+  for (int r = 0; r < sys->n.row; r++) kept[r] = sys->rows[r].kept;
+  ag_id x = solve(d, kept, ag_kept_rows(d), top, low);
+  free(kept);
+  return ag_rows_of(d->g, x, 0, sys->n.xi);
 }
 
 ag_id ag_saddle_motion(derive *d, const ag_id *ell) {

@@ -19,6 +19,16 @@ static double normal(uint64_t *state) {
   return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
 }
 
+/* Processes: around their start. */
+static void random_processes(ag_sampler *s, double *q) {
+  const ag_system *sys = s->sys;
+  for (int i = 0; i < sys->n.process; i++) {
+    int at = sys->processes[i].at;
+    double start = s->start[at], size = start == 0 ? 0.5 : 0.5 * fabs(start);
+    q[at] = start + size * (2 * ag_random_unit(&s->state) - 1);
+  }
+}
+
 static void random_everywhere(const ag_system *sys, uint64_t *state, double *q) {
   for (int i = 0; i < sys->model->n_coords; i++) {
     const ag_layout_row *p = &sys->coords[i];
@@ -45,6 +55,8 @@ static int range_target(const ag_system *sys, ag_id x) {
     for (int k = 0; k < c->dim && c->dim > 1; k++)
       if (ag_entry(g, c->q, k, 0) == x) return sys->coords[i].at + k;
   }
+  for (int i = 0; i < sys->n.process; i++)
+    if (sys->model->processes[i].x == x) return sys->processes[i].at;
   return -1;
 }
 
@@ -53,6 +65,10 @@ void ag_sampler_init(ag_sampler *s, ag_system *sys, const double *params, uint64
   int n = m->n_domains;
   *s = (ag_sampler){.sys = sys, .params = params, .state = seed};
   s->x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x + 1));
+  s->start = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.q + 1));
+  ag_ctx quiet = {0};
+  (void)ag_process_start_values(&quiet, sys, sys->t0, params, s->start);
+  ag_ctx_done(&quiet);
   if (!n) return;
   ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(3 * n));
   s->v = ag_heap_alloc(sizeof(double) * (size_t)(3 * n));
@@ -71,6 +87,7 @@ bool ag_sampler_next(ag_sampler *s, double *t, double *q) {
   *t = 4 * ag_random_unit(&s->state) - 2;
   for (int try = 0; try < 1000; try++) {
     random_everywhere(sys, &s->state, q);
+    random_processes(s, q);
     if (!n) return true;
     memcpy(s->x, q, sizeof(double) * (size_t)sys->n.q);
     ag_tape_once(s->tape, *t, s->x, s->params, NULL, s->v);
@@ -90,5 +107,6 @@ void ag_sampler_done(ag_sampler *s) {
   ag_tape_free(s->tape);
   free(s->target);
   free(s->x);
+  free(s->start);
   free(s->v);
 }

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-enum { LONG = 11, TOO_LONG = 45 }; /* sizes from which a piece used twice, and one used once in a product, get names */
+/* Sizes from which a piece gets a name: used twice; used once in a product; used once where lines are not broken. */
+enum { LONG = 11, TOO_LONG = 45, UNBROKEN = 23 };
 /* Widths in LaTeX: of a line; of a left side that may stand beside its right side, whatever the right side is or not.
  */
 static const double LINE = 68, LEFT = 22, SHORT = 12;
@@ -12,14 +13,22 @@ static const double LINE = 68, LEFT = 22, SHORT = 12;
 void ag_sheet_init(ag_sheet *s, ag_system *sys) {
   const ag_model *m = sys->model;
   *s = (ag_sheet){.sys = sys, .g = m->graph, .a = ag_arena_create()};
-  s->let = AG_NEWN(s->a, ag_id, m->n_lets + 1);
-  s->let_as = AG_NEWN(s->a, ag_id, m->n_lets + 1);
+  s->let = AG_NEWN(s->a, ag_id, m->n_lets + m->n_coords);
+  s->let_as = AG_NEWN(s->a, ag_id, m->n_lets + m->n_coords);
   for (int i = 0; i < m->n_lets; i++) {
     ag_id x = m->lets[i].x;
     if (!ag_is_scalar(s->g, x) || ag_normal_size(s->g, x) < 4) continue;
     s->let[s->n_let] = x;
     s->let_as[s->n_let++] = ag_input(s->g, m->lets[i].name, 1, 1, AG_LEAF_REAL);
   }
+  s->n_known = s->n_let;
+}
+
+void ag_sheet_know(ag_sheet *s, ag_id x, ag_id as) {
+  AG_ASSERT(s->n_known < s->sys->model->n_lets + s->sys->model->n_coords);
+  ag_substitute(s->g, s->n_let, s->let_as, s->let, 1, &x); /* factors are looked for with lets written out */
+  s->let[s->n_known] = x;
+  s->let_as[s->n_known++] = as;
 }
 
 void ag_sheet_done(ag_sheet *s) {
@@ -39,7 +48,7 @@ void ag_sheet_heading(ag_sheet *s, const char *heading, const char *note) {
 void ag_sheet_add(ag_sheet *s, ag_id left, ag_id right) { *more(s) = (ag_sheet_line){.left = left, .right = right}; }
 
 ag_id ag_sheet_normal(const ag_sheet *s, ag_id x) {
-  ag_normal_form(s->g, s->n_let, s->let, s->let_as, 1, &x);
+  ag_normal_form(s->g, s->n_known, s->let, s->let_as, 1, &x);
   return x;
 }
 
@@ -143,7 +152,7 @@ static void name_long(ag_sheet *s, names *k) {
       if (!(a && ag_node_arg(g, x, a) == ag_node_arg(g, x, a - 1))) sizes[x] += sizes[ag_node_arg(g, x, a)];
     if (!u[x].n || !ag_node_n_arg(g, x) || is_product(g, x) || op == AG_OP_TRANSPOSE || op == AG_OP_ENTRY) continue;
     bool twice = u[x].n > 1 && sizes[x] >= LONG;
-    if (!twice && !(u[x].inside && sizes[x] >= (u[x].barred ? TOO_LONG / 3 : TOO_LONG))) continue;
+    if (!twice && !(u[x].inside && sizes[x] >= (u[x].barred ? UNBROKEN : TOO_LONG))) continue;
     ag_leaf leaf = ag_is_rotation(g, x) ? AG_LEAF_ROTATION : AG_LEAF_REAL;
     const char *name = ag_arena_printf(s->a, "k%d", ++serial);
     add_name(k, x, ag_sheet_name(s, name, ag_node_rows(g, x), ag_node_cols(g, x), leaf));
@@ -160,6 +169,19 @@ static void replace(ag_sheet *s, int n, const ag_id *from, const ag_id *to) {
   }
 }
 
+/* What name i stands for, in terms of the others: all at once, since one of them may be part of another. */
+static ag_id in_terms_of_others(ag_sheet *s, const names *k, int i) {
+  ag_id x = k->node[i], *from = AG_NEWN(s->a, ag_id, k->n + 1), *to = AG_NEWN(s->a, ag_id, k->n + 1);
+  int n = 0;
+  for (int j = 0; j < k->n; j++) {
+    if (k->node[j] == x) continue;
+    from[n] = k->node[j];
+    to[n++] = k->input[j];
+  }
+  if (n) ag_substitute(s->g, n, from, to, 1, &x);
+  return x;
+}
+
 /* Gives names and appends the lines that define them. */
 static void name_pieces(ag_sheet *s) {
   names lets = {0}, pieces = {0};
@@ -167,12 +189,7 @@ static void name_pieces(ag_sheet *s) {
   name_lets(s, &lets);
   replace(s, lets.n, lets.node, lets.input);
   ag_sheet_heading(s, "where", NULL);
-  for (int i = lets.n - 1; i >= 0; i--) {
-    ag_id x = lets.node[i];
-    for (int k = 0; k < lets.n; k++) /* lets in terms of others */
-      if (k != i && lets.node[k] != x) ag_substitute(s->g, 1, &lets.node[k], &lets.input[k], 1, &x);
-    ag_sheet_add(s, lets.input[i], x);
-  }
+  for (int i = lets.n - 1; i >= 0; i--) ag_sheet_add(s, lets.input[i], in_terms_of_others(s, &lets, i));
   name_long(s, &pieces);
   replace(s, pieces.n, pieces.node, pieces.input);
   for (int i = pieces.n - 1; i >= 0; i--) {

@@ -19,7 +19,7 @@ typedef struct ag_sheet {
   bool latex, standalone; /* standalone: headings are printed, else they are comments */
   int n, cap;
   ag_sheet_line *lines;
-  int n_let; /* scalar lets that may turn up as factors, and the inputs that stand for them */
+  int n_let, n_known; /* scalars that may turn up as factors and what stands for them: lets, then velocities */
   ag_id *let, *let_as;
 } ag_sheet;
 
@@ -27,7 +27,8 @@ void ag_sheet_init(ag_sheet *s, ag_system *sys);
 void ag_sheet_done(ag_sheet *s);
 void ag_sheet_heading(ag_sheet *s, const char *heading, const char *note);
 void ag_sheet_add(ag_sheet *s, ag_id left, ag_id right);
-ag_id ag_sheet_normal(const ag_sheet *s, ag_id x); /* x in normal form, with the names of lets */
+void ag_sheet_know(ag_sheet *s, ag_id x, ag_id as); /* from now on, x as a factor is printed as `as`, an input */
+ag_id ag_sheet_normal(const ag_sheet *s, ag_id x);  /* x in normal form, with the names of lets */
 /* A new name for a node of this shape: an input. */
 ag_id ag_sheet_name(ag_sheet *s, const char *name, int rows, int cols, ag_leaf leaf);
 void ag_sheet_print(ag_sheet *s, ag_text *out);

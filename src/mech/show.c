@@ -37,6 +37,7 @@ static void add_velocities(ag_sheet *s) {
     ag_id xi = m->coords[i].xi, x = ag_sheet_normal(s, sys->xi_of_u[i]);
     int dim = long_stack(s->g, x) ? m->coords[i].dim : 1;
     if (dim == 1) ag_sheet_add(s, xi, x);
+    if (ag_is_scalar(s->g, xi)) ag_sheet_know(s, x, xi);
     for (int k = 0; k < dim && dim > 1; k++) {
       x = ag_sheet_normal(s, ag_entry(s->g, sys->xi_of_u[i], k, 0));
       ag_sheet_add(s, ag_entry(s->g, xi, k, 0), x);
@@ -145,6 +146,46 @@ static void add_independent(ag_sheet *s) {
   ag_text_done(&tex);
 }
 
+/* N' stands for what moves a process, as x' for what moves a coordinate. */
+static ag_id process_rate(ag_sheet *s, int i) {
+  return ag_input(s->g, ag_arena_printf(s->a, "%s'", s->sys->model->processes[i].name), 1, 1, AG_LEAF_REAL);
+}
+
+/* The noise of a channel: q^-1 dq = ... o dW, and A du = ... o dW with the matrix of the equations of motion. */
+static void add_channel(ag_sheet *s, int channel) {
+  const ag_system *sys = s->sys;
+  const ag_model *m = sys->model;
+  ag_graph *g = s->g;
+  int nc = m->n_coords, at = 0;
+  const char *W = m->channels[channel].name;
+  ag_sheet_heading(s, ag_arena_printf(s->a, "noise %s: coefficients of o d%s (Stratonovich)", W, W), NULL);
+  for (int c = 0; c < nc; c++) {
+    ag_id x = ag_sheet_normal(s, sys->sigma[channel * nc + c]);
+    if (!ag_is_zero(g, x)) ag_sheet_add(s, m->coords[c].xi, x);
+  }
+  for (int i = 0; i < sys->n.process; i++) {
+    ag_id x = ag_sheet_normal(s, sys->amplitude[channel * sys->n.process + i]);
+    if (!ag_is_zero(g, x)) ag_sheet_add(s, process_rate(s, i), x);
+  }
+  if (!sys->noise_force || !sys->momentum) return;
+  ag_id *a = accelerations(s), left;
+  ag_forward(g, sys->n_u_input, sys->u_inputs, a, 1, &sys->momentum, &left);
+  for (int i = 0, dim; i < sys->n_u_input; i++, at += dim) {
+    dim = ag_node_rows(g, a[i]);
+    ag_id right = ag_sheet_normal(s, ag_rows_of(g, sys->noise_force[channel], at, dim));
+    if (!ag_is_zero(g, right)) ag_sheet_add(s, ag_sheet_normal(s, ag_rows_of(g, left, at, dim)), right);
+  }
+}
+
+static void add_processes(ag_sheet *s) {
+  const ag_model *m = s->sys->model;
+  if (m->n_processes) ag_sheet_heading(s, "drift of the processes", NULL);
+  for (int i = 0; i < m->n_processes; i++) {
+    ag_id rate = process_rate(s, i), drift = ag_sheet_normal(s, m->processes[i].drift);
+    ag_sheet_add(s, rate, drift);
+  }
+}
+
 /* In all velocities or, where that is shorter, in the independent ones. */
 static void add_energy(ag_sheet *s) {
   const ag_system *sys = s->sys;
@@ -164,6 +205,8 @@ static void add_reduced(ag_sheet *s) {
   add_velocities(s);
   if (!s->sys->mass && s->sys->n.u) add_large(s);
   else if (s->sys->n.u) add_motion(s);
+  add_processes(s);
+  for (int i = 0; i < s->sys->n.channel + s->sys->n_driven; i++) add_channel(s, i);
   add_energy(s);
 }
 

@@ -126,7 +126,8 @@ ag_status ag_start_positions(ag_ctx *ctx, ag_system *sys, double t0, const doubl
   ag_start_values given;
   ag_start_values_init(&given, sys, t0, params);
   ag_default_coordinates(sys, q);
-  ag_status status = named_positions(ctx, sys, &given, q, named);
+  ag_status status = ag_process_start_values(ctx, sys, t0, params, q);
+  if (status == AG_OK) status = named_positions(ctx, sys, &given, q, named);
   ag_start_values_done(&given);
   if (status == AG_OK && sys->n_relation)
     status = complete_positions(ctx, sys, t0, params, strict, named, q, solved ? solved->q : own);

@@ -15,6 +15,7 @@ static void collect_inputs(ag_choices *f, const derive *d) {
     else
       for (int c = 0; c < sys->coords[i].n; c++) f->inputs[f->n_in++] = sys->q_leaf[i][c];
   }
+  f->n_in += ag_process_inputs(d->m, f->inputs + f->n_in);
   for (int i = 0; i < sys->n_image; i++) f->inputs[f->n_in++] = sys->images[i].input;
   for (int i = 0; i < sys->n_u_input; i++) f->inputs[f->n_in++] = sys->u_inputs[i];
   f->inputs[f->n_in++] = d->m->t;
@@ -32,6 +33,7 @@ static void make_rates(const ag_choices *f, derive *d, const ag_id *rows, const 
     else
       for (int c = 0; c < p->n; c++) seeds[k++] = rows[sys->q_in_z[p->at + c]];
   }
+  for (int i = 0; i < sys->n.process; i++) seeds[k++] = rows[sys->q_in_z[sys->processes[i].at]];
   for (int i = 0; i < sys->n_image; i++) seeds[k++] = ag_stack(g, 3, 1, rows + sys->images[i].z);
   for (int i = 0; i < sys->n_u_input; i++) {
     int n = ag_node_rows(g, sys->u_inputs[i]);
@@ -50,6 +52,35 @@ bool ag_has_cuts(const ag_model *m) {
   return false;
 }
 
+/* What ag_switches_apply() begins with. */
+static void keep_choices(ag_system *sys, const ag_choices *f) {
+  size_t size = sizeof(ag_id);
+  ag_choices *kept = sys->choices = AG_NEWN(sys->arena, ag_choices, 1);
+  *kept = (ag_choices){.g = f->g, .arena = f->arena, .n_in = f->n_in, .n = f->n, .n_rule = f->n_rule, .closed = true};
+  kept->inputs = memcpy(AG_NEWN(sys->arena, ag_id, f->n_in), f->inputs, size * (size_t)f->n_in);
+  kept->branch = memcpy(AG_NEWN(sys->arena, ag_id, f->n), f->branch, size * (size_t)f->n);
+  kept->s = memcpy(AG_NEWN(sys->arena, ag_id, f->n), f->s, size * (size_t)f->n);
+  kept->from = memcpy(AG_NEWN(sys->arena, ag_id, f->n_rule), f->from, size * (size_t)f->n_rule);
+  kept->to = memcpy(AG_NEWN(sys->arena, ag_id, f->n_rule), f->to, size * (size_t)f->n_rule);
+}
+
+void ag_switches_apply(ag_system *sys, int n, ag_id *outs) {
+  ag_graph *g = sys->model->graph;
+  for (int i = 0; i < sys->model->n_coords; i++) {
+    if (!sys->q_leaf[i]) continue;
+    ag_id stack = ag_stack(g, sys->coords[i].n, 1, sys->q_leaf[i]);
+    ag_substitute(g, 1, &sys->model->coords[i].q, &stack, n, outs);
+  }
+  if (!sys->choices) return;
+  ag_choices f = *sys->choices;
+  f.cap_from = f.cap_to = f.n_rule;
+  f.from = memcpy(ag_heap_alloc(sizeof *f.from * (size_t)(f.n_rule + 1)), f.from, sizeof *f.from * (size_t)f.n_rule);
+  f.to = memcpy(ag_heap_alloc(sizeof *f.to * (size_t)(f.n_rule + 1)), f.to, sizeof *f.to * (size_t)f.n_rule);
+  ag_choices_find(&f, n, outs, 0, NULL, 0);
+  ag_substitute(g, f.n_rule, f.from, f.to, n, outs);
+  free(f.from), free(f.to);
+}
+
 void ag_switches_find(derive *d, ag_id *rows, ag_id *velocity, const ag_id *forces) {
   ag_system *sys = d->sys;
   ag_choices f = {.g = d->g, .arena = sys->arena};
@@ -61,6 +92,7 @@ void ag_switches_find(derive *d, ag_id *rows, ag_id *velocity, const ag_id *forc
     sys->branches = AG_NEWN(sys->arena, ag_id, f.n);
     memcpy(sys->branches, f.branch, sizeof *rows * (size_t)f.n);
     sys->n.switches = f.n;
+    keep_choices(sys, &f);
     sys->n.c += f.n;
     ag_substitute(f.g, f.n_rule, f.from, f.to, sys->n.z, rows);
     ag_substitute(f.g, f.n_rule, f.from, f.to, d->nc, velocity);

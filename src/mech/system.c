@@ -89,6 +89,8 @@ static ag_status derive_all(derive *d) {
   again_positions(d);
   AG_TRY(check_margins(d));
   AG_TRY(ag_motion(d));
+  ag_noise_classify(d);
+  ag_noise_drive(d);
   ag_observe(d);
   ag_guards(d);
   AG_TRY(ag_start_velocities(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0, sys->xi0, NULL));
@@ -97,7 +99,8 @@ static ag_status derive_all(derive *d) {
   AG_TRY(ag_jumps_check(d));
   if (d->m->n_touches) AG_TRY(check_relations(d));
   ag_undetermined(d);
-  if (d->options->growth && sys->elimination != AG_ELIM_SADDLE) ag_growth_find(d);
+  if (d->options->growth && sys->elimination != AG_ELIM_SADDLE && !ag_process_in(d->m, sys->n.row, d->row_x))
+    ag_growth_find(d);
   else if (sys->n.row) sys->growth.n_disguised = -1;
   return AG_OK;
 }
@@ -112,9 +115,7 @@ ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *op
   ag_roles_init(sys);
   *d = (derive){.ctx = ctx, .m = m, .g = m->graph, .sys = sys, .options = options};
   *out = NULL;
-  const char *trouble = ag_dense_trouble();
-  if (trouble) ag_ctx_error(ctx, (ag_pos){0}, "%s", trouble);
-  ag_status status = trouble ? AG_SYSTEM : derive_all(d);
+  ag_status status = derive_all(d);
   ag_tape_free(d->rows_tape);
   if (status != AG_OK) ag_system_free(sys);
   else *out = sys;

@@ -8,12 +8,6 @@
 #include "math/lie.h"
 #include "mech/work_internal.h"
 
-/* Smallest pivot of B^T B, which is 1 when the basis is chosen and cos^2 of the angle it has turned by: below this it
- * is chosen again. A step that starts just above it may turn by another 60 degrees before the basis degenerates. */
-static const double REFRESH = 0.75;
-/* Relative size of the smallest singular value of the row-scaled constraints that counts as lost rank. */
-static const double RANK_LOST = 1e-10;
-
 ag_work *ag_work_create(const ag_system *sys, const double *params) {
   ag_work *w = ag_heap_alloc(sizeof *w);
   size_t n = (size_t)sys->n.xi, k = (size_t)sys->n.lambda;
@@ -28,14 +22,11 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
   size_t largest = 0;
   for (int i = 0; i < sys->n_basis; i++)
     largest = largest > (size_t)sys->bases[i].n_y ? largest : (size_t)sys->bases[i].n_y;
-  w->y = ag_heap_alloc(sizeof(double) * (2 * largest * largest + 1));
-  w->SP = ag_heap_alloc(sizeof(double) * (largest * largest + 1));
-  w->G = ag_heap_alloc(sizeof(double) * (largest * largest + 1));
+  w->y = ag_heap_alloc(sizeof(double) * (largest * largest + 1));
   w->combined = ag_heap_alloc(sizeof(double) * (largest * largest + 1));
   size_t rank = sys->n.rank < sys->n.lambda ? (size_t)sys->n.rank : 0;
   w->W = ag_heap_alloc(sizeof(double) * (rank * k + 1));
   w->WS = ag_heap_alloc(sizeof(double) * (rank * n + 1));
-  w->rows = ag_heap_alloc(sizeof(double) * (size_t)(ag_basis_size(sys, AG_BASIS_ROWS) + 1));
   return w;
 }
 
@@ -51,11 +42,9 @@ void ag_work_free(ag_work *w) {
   free(w->b);
   free(w->newton);
   free(w->y);
-  free(w->SP);
-  free(w->G);
-  free(w->rows);
   free(w->combined);
   free(w->rows_all);
+  free(w->held);
   free(w->W);
   free(w->WS);
   free(w);
@@ -102,13 +91,43 @@ static int free_accel(ag_work *w, double t, const double *x, double *xidot) {
   return trouble;
 }
 
+void ag_work_hold(ag_work *w, const double *force) {
+  size_t n = (size_t)w->sys->outputs[AG_OUT_REACTION_FORCE].n;
+  w->holds = force != NULL;
+  if (!force) return;
+  if (!w->held) w->held = ag_heap_alloc(sizeof *force * (n + 1));
+  memcpy(w->held, force, sizeof *force * n);
+}
+
+/* lambda, into w->b, from S^T lambda = R, which is the solution of M y - S^T lambda = -R, S y = 0 with y = 0. */
+static int held_lambda(ag_work *w, double t, const double *x) {
+  const ag_system *sys = w->sys;
+  int n = sys->n.xi, k = sys->n.lambda;
+  if (sys->elimination == AG_ELIM_SADDLE) {
+    memcpy(w->b + n, w->held, sizeof(double) * (size_t)k);
+    return AG_FINE;
+  }
+  ag_saddle p = ag_saddle_at(w, t, x);
+  double *zeros = ag_heap_alloc(sizeof *zeros * (size_t)(k + 1));
+  for (int i = 0; i < n; i++) w->b[i] = -w->held[i];
+  bool good = ag_rows_solve(w, p.M, p.S, zeros);
+  free(zeros);
+  return good ? AG_FINE : AG_TROUBLE_RANK;
+}
+
 int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *lambda) {
   int n = w->sys->n.xi, k = w->sys->n.lambda;
-  if (w->sys->elimination == AG_ELIM_SADDLE) {
+  if (w->holds && !xidot) {
+    int trouble = held_lambda(w, t, x);
+    if (trouble) return trouble;
+  } else if (w->sys->elimination == AG_ELIM_SADDLE) {
     int trouble = ag_saddle_accel(w, t, x);
     if (trouble) return trouble;
   } else if (!w->sys->tapes[AG_ROLE_SADDLE]) {
     return free_accel(w, t, x, xidot);
+  } else if (w->sys->n_driven) {
+    int trouble = ag_noise_driven(w, t, x);
+    if (trouble) return trouble;
   } else if (w->all) {
     if (!ag_all_accel(w, t, x)) return AG_TROUBLE_RANK;
   } else {
@@ -122,8 +141,9 @@ int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *
 }
 
 int ag_work_rhs_full(ag_work *w, double t, const double *x, double *dx) {
-  (void)ag_machine_run(w, AG_ROLE_KINEMATICS, t, x, NULL, dx);
   int trouble = ag_work_accel(w, t, x, dx + w->sys->n.q, NULL);
+  (void)ag_machine_run(w, AG_ROLE_KINEMATICS, t, w->sys->n_driven ? w->x : x, NULL, dx);
+  if (w->sys->n.process) ag_work_processes(w, t, x, 1, w->sys->n_driven ? ag_result(w, AG_OUT_DRIVER_RATES) : NULL, dx);
   if (trouble || !w->sys->tapes[AG_ROLE_SADDLE]) return trouble;
   bool positive =
       w->all ? ag_all_positive(w)
@@ -236,7 +256,7 @@ static int new_basis(ag_work *w, const ag_basis *basis, const double *S, double 
     for (int j = 0; j < n; j++) scaled[r * n + j] = S[r * n + j] / sqrt(norm);
   }
   double *full = ag_heap_alloc(sizeof(double) * (size_t)(n * n + n));
-  int rank = ag_dense_null(k, n, scaled, RANK_LOST, full);
+  int rank = ag_dense_null(k, n, scaled, AG_TURN_LOST, full);
   if (rank == k) memcpy(c + basis->c, full, sizeof(double) * (size_t)(n * (n - k)));
   free(full);
   return rank == k ? AG_FINE : AG_TROUBLE_RANK;
@@ -284,130 +304,21 @@ int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z) 
   return AG_FINE;
 }
 
-/* Is a pivot of the row-scaled S S^T below RANK_LOST? It is the square of the distance of a row from those before it.
- */
-static bool rank_lost(int k, int n, const double *S, double *A) {
-  for (int i = 0; i < k; i++)
-    for (int j = 0; j < k; j++) {
-      double dot = 0, ii = 0, jj = 0;
-      for (int l = 0; l < n; l++)
-        dot += S[i * n + l] * S[j * n + l], ii += S[i * n + l] * S[i * n + l], jj += S[j * n + l] * S[j * n + l];
-      A[i * k + j] = dot / sqrt(ii * jj);
-    }
-  for (int p = 0; p < k; p++) {
-    if (!(A[p * k + p] > RANK_LOST)) return true;
-    for (int i = p + 1; i < k; i++)
-      for (int j = k - 1; j >= p; j--) A[i * k + j] -= A[i * k + p] / A[p * k + p] * A[p * k + j];
-  }
-  return false;
-}
-
-/* Smallest pivot of B^T B = 1 - A^T (S S^T)^-1 A, A = S N; 0 if it cannot be computed. */
-static double one_pivot(ag_work *w, const ag_basis *basis, const double *S, const double *all, bool *lost) {
-  int n = basis->n_y, k = basis->n_w, m = n - k;
-  const double *c = all + basis->c;
-  S = ag_rows_combined(w, basis, S, all);
-  *lost = *lost || rank_lost(k, n, S, w->SP);
-  if (m == 0) return 1;
-  double *SSt = w->SP, *A = w->y, *G = w->G; /* the solution of (S S^T) Y = A goes into A, so S N is formed twice */
-  for (int i = 0; i < k; i++) {
-    for (int j = 0; j < k; j++) {
-      SSt[i * k + j] = 0;
-      for (int l = 0; l < n; l++) SSt[i * k + j] += S[i * n + l] * S[j * n + l];
-    }
-    for (int j = 0; j < m; j++) {
-      A[i * m + j] = 0;
-      for (int l = 0; l < n; l++) A[i * m + j] += S[i * n + l] * c[l * m + j];
-    }
-  }
-  memcpy(A + k * m, A, sizeof(double) * (size_t)(k * m));
-  if (ag_dense_solve(k, m, SSt, A) != 0) return 0;
-  for (int i = 0; i < m; i++)
-    for (int j = 0; j < m; j++) {
-      G[i * m + j] = i == j;
-      for (int l = 0; l < k; l++) G[i * m + j] -= A[(k + l) * m + i] * A[l * m + j];
-    }
-  double least = INFINITY;
-  for (int p = 0; p < m; p++) {
-    double pivot = G[p * m + p];
-    least = fmin(least, pivot);
-    for (int i = p + 1; i < m; i++)
-      for (int j = m - 1; j >= p; j--) G[i * m + j] -= G[i * m + p] / pivot * G[p * m + j];
-  }
-  return isfinite(least) ? least : 0;
-}
-
-/* The smallest over all bases. */
-static double basis_pivot(ag_work *w, double t, const double *x, const double *c, bool *lost) {
-  const ag_system *sys = w->sys;
-  double least = 1;
-  *lost = false;
-  (void)ag_machine_run(w, AG_ROLE_BASIS, t, x, NULL, NULL);
-  for (int b = 0; b < sys->n_basis; b++) {
-    const ag_basis *basis = &sys->bases[b];
-    least = fmin(least, one_pivot(w, basis, ag_result(w, AG_OUT_BASIS_S) + basis->S, c, lost));
-  }
-  return least;
+/* Runs the role TURN: cos^2 of the angle left; 0 where the rows have lost rank. */
+static double basis_left(ag_work *w, double t, const double *z, const double *c) {
+  bool lost = ag_machine_run(w, AG_ROLE_TURN, t, z, c, NULL) || !(*ag_result(w, AG_OUT_TURN_RANK) > AG_TURN_LOST);
+  return lost ? 0 : *ag_result(w, AG_OUT_TURN_LEFT);
 }
 
 double ag_work_basis(ag_work *w, double t, const double *z, const double *c) {
-  if (w->sys->elimination != AG_ELIM_BASIS) return 1;
-  for (int i = 0; i < w->sys->n.q; i++) w->x[i] = z[w->sys->q_in_z[i]];
-  bool lost;
-  double left = basis_pivot(w, t, w->x, c, &lost);
-  return lost ? 0 : left;
+  return w->sys->elimination == AG_ELIM_BASIS ? basis_left(w, t, z, c) : 1;
 }
 
-/* Rows of A made orthonormal in place (modified Gram-Schmidt); small systems, well away from lost rank. */
-static void orthonormal_rows(int k, int n, double *A) {
-  for (int i = 0; i < k; i++) {
-    for (int r = 0; r < i; r++) {
-      double dot = 0;
-      for (int j = 0; j < n; j++) dot += A[i * n + j] * A[r * n + j];
-      for (int j = 0; j < n; j++) A[i * n + j] -= dot * A[r * n + j];
-    }
-    double norm = 0;
-    for (int j = 0; j < n; j++) norm += A[i * n + j] * A[i * n + j];
-    for (int j = 0; j < n; j++) A[i * n + j] /= sqrt(norm);
-  }
-}
-
-/* sin^2 of the largest angle between a row of Q1 and the row space of Q0, both orthonormal; Q1 is destroyed. */
-static double turned_by(int k, int n, const double *Q0, double *Q1) {
-  double worst = 0;
-  for (int i = 0; i < k; i++) {
-    for (int r = 0; r < k; r++) {
-      double dot = 0;
-      for (int j = 0; j < n; j++) dot += Q1[i * n + j] * Q0[r * n + j];
-      for (int j = 0; j < n; j++) Q1[i * n + j] -= dot * Q0[r * n + j];
-    }
-    double sum = 0;
-    for (int j = 0; j < n; j++) sum += Q1[i * n + j] * Q1[i * n + j];
-    worst = fmax(worst, sum);
-  }
-  return worst;
-}
-
-double ag_work_turning(ag_work *w, double t, const double *z, const double *c, const double *dz) {
-  const ag_system *sys = w->sys;
-  if (sys->elimination != AG_ELIM_BASIS) return 0;
-  double delta = 1e-6, worst = 0;
-  for (int side = 0; side < 2; side++) {
-    for (int i = 0; i < sys->n.q; i++) w->x[i] = z[sys->q_in_z[i]] + (side ? delta * dz[sys->q_in_z[i]] : 0);
-    (void)ag_machine_run(w, AG_ROLE_BASIS, t + side * delta, w->x, NULL, side ? NULL : w->rows);
-    for (int b = 0; b < sys->n_basis; b++) {
-      const ag_basis *basis = &sys->bases[b];
-      double *S = (side ? ag_result(w, AG_OUT_BASIS_S) : w->rows) + basis->S;
-      const double *combined = ag_rows_combined(w, basis, S, c);
-      if (combined != S) memcpy(S, combined, sizeof(double) * (size_t)(basis->n_w * basis->n_y));
-      orthonormal_rows(basis->n_w, basis->n_y, S);
-    }
-  }
-  for (int b = 0; b < sys->n_basis; b++) {
-    const ag_basis *basis = &sys->bases[b];
-    worst = fmax(worst, turned_by(basis->n_w, basis->n_y, w->rows + basis->S, ag_result(w, AG_OUT_BASIS_S) + basis->S));
-  }
-  return sqrt(worst) / delta;
+double ag_work_turning(ag_work *w, double t, const double *z, const double *c) {
+  if (w->sys->elimination != AG_ELIM_BASIS) return 0;
+  (void)ag_machine_run(w, AG_ROLE_TURN, t, z, c, NULL);
+  double rate = *ag_result(w, AG_OUT_TURN_RATE);
+  return rate > 0 ? sqrt(rate) : 0;
 }
 
 /* Unit quaternions; images of the correct length; and each quaternion turned by the small rotation that makes it agree
@@ -436,21 +347,24 @@ static void settle_rotations(ag_work *w, double t, double *z) {
   }
 }
 
-/* Chooses the basis again if it has turned far: the current orthonormal basis becomes the data, u is unchanged. */
-static int settle_basis(ag_work *w, double t, const double *x, const double *z, double *c, bool *changed) {
-  bool lost;
-  double left = basis_pivot(w, t, x, c, &lost);
-  if (lost) return AG_TROUBLE_RANK;
-  bool mixed = w->sys->n.rank <
-               w->sys->n.lambda; /* where all hold, combinations of the rows may be chosen at any time */
-  if ((left >= REFRESH && !mixed) || w->sys->n.c == w->sys->n.switches) return AG_FINE;
-  if (left < REFRESH && w->sys->tapes[AG_ROLE_RENEW]) {
+/* Chooses the basis again if it has turned far: the current orthonormal basis becomes the data, u is unchanged. Where
+ * rows are combined, combinations may be chosen at any time. */
+int ag_work_renew(ag_work *w, double t, const double *z, double *c, bool *changed) {
+  const ag_system *sys = w->sys;
+  double left = basis_left(w, t, z, c);
+  bool mixed = sys->n.rank < sys->n.lambda;
+  if (left == 0) return AG_TROUBLE_RANK;
+  if ((left >= AG_TURN_RENEW && !mixed) || sys->n.c == sys->n.switches) return AG_FINE;
+  if (left < AG_TURN_RENEW && sys->tapes[AG_ROLE_RENEW]) {
     if (ag_machine_run(w, AG_ROLE_RENEW, t, z, c, NULL)) return AG_TROUBLE_RANK;
-    memcpy(c, ag_result(w, AG_OUT_RENEW_C), sizeof(double) * (size_t)(w->sys->n.c - w->sys->n.switches));
+    memcpy(c, ag_result(w, AG_OUT_RENEW_C), sizeof(double) * (size_t)(sys->n.c - sys->n.switches));
   }
-  for (int b = 0; b < w->sys->n_basis && mixed; b++) /* w->basis is of x, from basis_pivot */
-    if (!ag_rows_choose(&w->sys->bases[b], ag_result(w, AG_OUT_BASIS_S) + w->sys->bases[b].S, c))
-      return AG_TROUBLE_RANK;
+  if (mixed) {
+    for (int i = 0; i < sys->n.q; i++) w->x[i] = z[sys->q_in_z[i]];
+    (void)ag_machine_run(w, AG_ROLE_BASIS, t, w->x, NULL, NULL);
+  }
+  for (int b = 0; b < sys->n_basis && mixed; b++)
+    if (!ag_rows_choose(&sys->bases[b], ag_result(w, AG_OUT_BASIS_S) + sys->bases[b].S, c)) return AG_TROUBLE_RANK;
   *changed = true;
   return AG_FINE;
 }
@@ -463,10 +377,21 @@ static bool left_domain(ag_work *w, double t, const double *x) {
   return false;
 }
 
+bool ag_work_left(ag_work *w, double t, const double *z, const double *c) {
+  if (!w->sys->tapes[AG_ROLE_MINOR]) return false;
+  ag_work_full(w, t, z, c, w->x);
+  return left_domain(w, t, w->x);
+}
+
 int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed) {
   const ag_system *sys = w->sys;
   *changed = false;
   settle_rotations(w, t, z);
+  if (ag_noise_relates(sys)) {
+    int trouble = ag_noise_relate(w, t, z, c);
+    if (trouble) return trouble;
+    *changed = true;
+  }
   if (!sys->n.g && sys->elimination != AG_ELIM_BASIS && sys->elimination != AG_ELIM_SADDLE &&
       !sys->tapes[AG_ROLE_MINOR])
     return AG_FINE;
@@ -485,13 +410,17 @@ int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed) {
     *changed = true;
     return trouble;
   }
-  return sys->elimination == AG_ELIM_BASIS ? settle_basis(w, t, x, z, c, changed) : AG_FINE;
+  return sys->elimination == AG_ELIM_BASIS ? ag_work_renew(w, t, z, c, changed) : AG_FINE;
 }
 
 int ag_work_settle_full(ag_work *w, double t, double *x) {
   ag_normalise(w->sys, x);
   if (w->sys->n.g) {
     int trouble = ag_work_position(w, t, x);
+    if (trouble) return trouble;
+  }
+  if (ag_noise_relates(w->sys)) {
+    int trouble = ag_noise_relate_full(w, t, x);
     if (trouble) return trouble;
   }
   return ag_work_velocity(w, t, x);

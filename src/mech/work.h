@@ -42,6 +42,17 @@ typedef enum ag_trouble {
 /* Evaluates a role, which must exist, at its own kind of state. Multipliers are computed if they are read. */
 int ag_work_role(ag_work *w, int role, double t, const double *z, const double *c, double *out);
 
+/* ---- noise ---- */
+
+/* From now on roles that read the segment of a step, dims.w numbers [h | dW | areas], read this one. */
+void ag_work_step(ag_work *w, const double *step);
+/* h f + sum g_i dW_i on the reduced state; the same with multipliers, from one saddle system. */
+int ag_work_increment(ag_work *w, int role, double t, const double *z, const double *c, double *dz);
+int ag_work_increment_full(ag_work *w, double t, const double *x, double *dx);
+/* The field of a channel on the full state from the saddle form: q^-1 dq and dxi (dims.xi numbers each), and the white
+ * part of the multipliers; any may be NULL. */
+int ag_work_noise(ag_work *w, double t, const double *x, int channel, double *sigma, double *dxi, double *mu);
+
 /* ---- reduced state ---- */
 
 int ag_work_rhs(ag_work *w, double t, const double *z, const double *c, double *dz);
@@ -57,15 +68,26 @@ void ag_work_branches(ag_work *w, double t, const double *z, double *c);
 /* How much of the basis is left: 1 where it was chosen, 0 when it has turned by a right angle; 1 without a basis. */
 double ag_work_basis(ag_work *w, double t, const double *z, const double *c);
 /* How fast the constraints turn, in radians per unit of time; a step must stay well below a right angle. */
-double ag_work_turning(ag_work *w, double t, const double *z, const double *c, const double *dz);
+double ag_work_turning(ag_work *w, double t, const double *z, const double *c);
+/* cos^2 of the angle a basis has turned by, below which it is chosen again: a step that starts just above it may turn
+ * by another 60 degrees before the basis degenerates. The relative size of a row that counts as lost rank. */
+#define AG_TURN_RENEW 0.75
+#define AG_TURN_LOST 1e-10
+/* A new basis in c, if it has turned too far. */
+int ag_work_renew(ag_work *w, double t, const double *z, double *c, bool *changed);
 /* After an accepted step: back onto the constraints, unit quaternions, a new basis if it has turned too far. *changed:
  * whether z or c changed by more than normalisation. */
 int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed);
+/* Has z left the domain in which velocities could be solved for? */
+bool ag_work_left(ag_work *w, double t, const double *z, const double *c);
 
 /* ---- full state ---- */
 
 /* Accelerations and multipliers from the saddle system; either may be NULL. */
 int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *lambda);
+/* From now on the forces of constraint are these (AG_ROLE_REACTION), and not those that follow from the state, for
+ * everything that reads them; NULL: they follow from the state again. */
+void ag_work_hold(ag_work *w, const double *force);
 int ag_work_rhs_full(ag_work *w, double t, const double *x, double *dx);
 int ag_work_settle_full(ag_work *w, double t, double *x);
 /* S^T lambda on all quasi-velocities. */

@@ -17,16 +17,19 @@ typedef struct machine {
 struct ag_work {
   const ag_system *sys;
   double *params;
-  machine *machines;                    /* one per tape of the system, made where it is first needed */
-  ag_coder coder;                       /* who has code for them; find may be NULL */
-  double *x;                            /* a full state followed by lambda */
-  double *K, *b;                        /* saddle matrix and right-hand side */
-  double *y, *SP, *G, *rows, *combined; /* scratch of the bases */
-  double *newton;                       /* workspace of Newton's method, n_newton numbers */
+  const double *step;   /* the segment of a step with noise, or NULL */
+  machine *machines;    /* one per tape of the system, made where it is first needed */
+  ag_coder coder;       /* who has code for them; find may be NULL */
+  double *x;            /* a full state followed by lambda */
+  double *K, *b;        /* saddle matrix and right-hand side */
+  double *y, *combined; /* scratch of the bases */
+  double *newton;       /* workspace of Newton's method, n_newton numbers */
   size_t n_newton;
   bool all;         /* the multiplier form uses all rows: work_all.c */
   int n_all;        /* how many are independent */
   double *rows_all; /* its scratch */
+  bool holds;       /* forces of constraint are known: */
+  double *held;     /* as AG_ROLE_REACTION gives them */
   double *W, *WS;   /* combinations of the rows that are independent, where more rows are kept */
 };
 
@@ -39,7 +42,8 @@ void ag_machine_done(machine *k);
 static inline int ag_machine_run(ag_work *w, int role, double t, const double *z, const double *c, double *out) {
   machine *k = &w->machines[role];
   if (!k->tape) ag_machine_make(w, role);
-  const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = w->params, [AG_SEG_C] = c};
+  const double *seg[AG_SEG_COUNT] = {
+      [AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = w->params, [AG_SEG_C] = c, [AG_SEG_W] = w->step};
   if (!out) out = k->out;
   if (k->code) return k->code->eval(k->code->self, seg, k->prep, out);
   k->spent += k->tape->n_instr;
@@ -91,6 +95,17 @@ bool ag_all_positive(ag_work *w);
 double ag_velocity_residual(ag_work *w, double t, const double *x); /* the largest |S xi + s| of all rows */
 /* [M -S^T; S 0] into w->K, for any k x n matrix S. */
 void ag_saddle_matrix(ag_work *w, const double *M, int k, const double *S);
+
+/* work_noise.c. Of a system with noise, whose steps keep what the constraints keep by themselves (the gap of a contact)
+ * only to the order of the method: moves z, or the coordinates of x, onto these relations. In z reconstructed
+ * coordinates move where they suffice, else all. */
+/* driven: with drivers, xi' and lambda into w->b, and what moves q into w->x. */
+/* What the processes move by, into dx: h times their drift and weights (or NULL) times their noise. */
+void ag_work_processes(ag_work *w, double t, const double *x, double h, const double *weights, double *dx);
+int ag_noise_driven(ag_work *w, double t, const double *x);
+bool ag_noise_relates(const ag_system *sys);
+int ag_noise_relate(ag_work *w, double t, double *z, const double *c);
+int ag_noise_relate_full(ag_work *w, double t, double *x);
 
 /* work_saddle.c: large systems, AG_ELIM_SADDLE. */
 int ag_saddle_accel(ag_work *w, double t, const double *x);                       /* xi' and lambda into w->b */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ * Quaternions turned onto the images of their rotations, which take precedence: with h = R^T c and the image g,
+ * delta = (g - h) x h / |h|^2 takes h to g to first order; one image after the other. */
+#include "mech/mech_internal.h"
+
+/* R(q)^T c = c - 2 w v x c + 2 v x (v x c) for a unit quaternion q = (w, v). */
+static ag_id turned_back(ag_graph *g, const ag_id *q, ag_id c) {
+  ag_id v = ag_stack(g, 3, 1, q + 1), two = ag_num(g, 2), across = ag_cross(g, v, c);
+  ag_id back = ag_mul(g, q[0], across), twice = ag_sub(g, ag_cross(g, v, across), back);
+  return ag_add(g, c, ag_mul(g, two, twice));
+}
+
+void ag_quaternion_turned(ag_graph *g, const ag_id *q, const ag_id *delta, ag_id *out) {
+  ag_id w[3], half = ag_num(g, 0.5), norm = ag_num(g, 0);
+  for (int i = 0; i < 3; i++) w[i] = ag_mul(g, half, delta[i]);
+  ag_id qv = ag_stack(g, 3, 1, q + 1), wv = ag_stack(g, 3, 1, w), cross = ag_cross(g, qv, wv), sum[4];
+  sum[0] = ag_sub(g, q[0], ag_dot(g, qv, wv));
+  for (int i = 0; i < 3; i++) {
+    ag_id along = ag_add(g, q[1 + i], ag_mul(g, q[0], w[i])), across = ag_entry(g, cross, i, 0);
+    sum[1 + i] = ag_add(g, along, across);
+  }
+  for (int i = 0; i < 4; i++) norm = ag_add(g, norm, ag_mul(g, sum[i], sum[i]));
+  norm = ag_apply1(g, AG_OP_SQRT, norm);
+  for (int i = 0; i < 4; i++) out[i] = ag_div(g, sum[i], norm);
+}
+
+void ag_align(derive *d) {
+  ag_system *sys = d->sys;
+  ag_graph *g = d->g;
+  ag_id *out = AG_NEWN(sys->arena, ag_id, sys->n.z + 1);
+  ag_state_nodes(d, out);
+  for (int i = 0; i < sys->n_image; i++) {
+    const ag_image *im = &sys->images[i];
+    const int *at = sys->q_in_z + sys->coords[im->coord].at;
+    ag_id q[4], delta[3], turned[4];
+    for (int k = 0; k < 4; k++) q[k] = out[at[k]];
+    ag_id h = turned_back(g, q, im->c), cross = ag_cross(g, ag_sub(g, im->input, h), h), square = ag_dot(g, h, h);
+    for (int k = 0; k < 3; k++) delta[k] = ag_div(g, ag_entry(g, cross, k, 0), square);
+    ag_quaternion_turned(g, q, delta, turned);
+    for (int k = 0; k < 4; k++) out[at[k]] = turned[k];
+  }
+  ag_role_make(sys, AG_ROLE_ALIGN, sys->n.z, out);
+}

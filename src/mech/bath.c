@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ * The increment of a system with friction at a temperature, with a weight of its own for the friction:
+ *   w_0 (all but friction) + w_f (friction) + sum w_i g_i.
+ * For velocities v = G xi the friction is Q = -sum c G^T v, projected on u. */
+#include <string.h>
+
+#include "expr/residue.h"
+#include "mech/mech_internal.h"
+
+static ag_id *new_ids(const ag_system *sys, int n) { return AG_NEWN(sys->arena, ag_id, n + 1); }
+
+/* Friction as a force on u. */
+static ag_id friction(ag_system *sys) {
+  ag_graph *g = sys->model->graph;
+  const ag_model *m = sys->model;
+  int n_in = sys->n_u_input, nc = m->n_coords;
+  ag_id *part = new_ids(sys, n_in), *xi = new_ids(sys, nc), sum = 0;
+  for (int i = 0; i < nc; i++) xi[i] = m->coords[i].xi;
+  for (int k = 0; k < m->n_baths; k++) {
+    ag_id v = m->baths[k].v;
+    ag_substitute(g, nc, xi, sys->xi_of_u, 1, &v);
+    ag_id weight = ag_neg(g, ag_mul(g, m->baths[k].c, v));
+    ag_reverse(g, 1, &v, &weight, n_in, sys->u_inputs, part);
+    ag_id force = ag_concat(g, n_in, part);
+    sum = sum ? ag_add(g, sum, force) : force;
+  }
+  return sum;
+}
+
+bool ag_bath_field(ag_system *sys, ag_id *rows, ag_id *turns) {
+  ag_graph *g = sys->model->graph;
+  int m = sys->n.channel, nc = sys->model->n_coords;
+  if (!sys->model->n_baths || sys->model->n_baths != m || ag_system_discrete_lacks(sys, AG_DISCRETE_EXP) ||
+      !sys->noise_force)
+    return false;
+  if (!sys->step_friction) sys->step_friction = ag_input(g, "friction", 1, 1, AG_LEAF_REAL);
+  ag_id Q = friction(sys), quiet = ag_sub(g, sys->force, Q), right = ag_mul(g, sys->step_h, quiet);
+  ag_id damped = ag_mul(g, sys->step_friction, Q);
+  right = ag_add(g, right, damped);
+  for (int i = 0; i < m; i++) {
+    ag_id dW = ag_entry(g, sys->step_dW, i, 0), noise = ag_mul(g, dW, sys->noise_force[i]);
+    right = ag_add(g, right, noise);
+  }
+  ag_id rates = ag_solve(g, sys->mass, right, AG_SOLVE_SPD);
+  for (int z = 0; z < sys->n.z; z++) rows[z] = ag_mul(g, sys->step_h, sys->dz[z]);
+  for (int k = 0; k < sys->n.u; k++) rows[sys->n.u_at + k] = ag_entry(g, rates, k, 0);
+  for (int i = 0; i < nc; i++) turns[i] = ag_mul(g, sys->step_h, sys->turns[i]);
+  ag_split_leaves(sys, sys->n.z, rows);
+  return true;
+}
+
+/* ---- does it split? ---- */
+
+/* Does no row of `outs` change when the inputs are moved for which seeds are given? */
+static bool rests(ag_system *sys, const ag_linear *l, const ag_id *seeds, int n_out, const ag_id *outs) {
+  ag_graph *g = sys->model->graph;
+  const ag_model *m = sys->model;
+  ag_id *all = new_ids(sys, 2 * l->n_in + m->n_params + 1), *rate = new_ids(sys, n_out);
+  int n = 0;
+  for (int k = 0; k < l->n_in; k++) all[n++] = l->inputs[k];
+  for (int k = 0; k < l->n_in; k++)
+    if (!ag_is_zero(g, seeds[k])) all[n++] = seeds[k];
+  for (int i = 0; i < m->n_params; i++)
+    if (m->params[i].input) all[n++] = m->params[i].input;
+  all[n++] = m->t;
+  ag_forward(g, l->n_in, l->inputs, seeds, n_out, outs, rate);
+  return ag_residue_vanish(g, n, all, n_out, rate);
+}
+
+/* The field without friction and noise. */
+static void take_quiet(ag_system *sys, ag_linear *l) {
+  ag_graph *g = sys->model->graph;
+  int m = sys->n.channel, nc = sys->model->n_coords, n_z = sys->n.z;
+  ag_id *x = new_ids(sys, n_z + nc), *none = new_ids(sys, m), zero = ag_num(g, 0);
+  memcpy(x, sys->field_rows[AG_FIELD_OF_BATH], sizeof *x * (size_t)n_z);
+  memcpy(x + n_z, sys->field_turns[AG_FIELD_OF_BATH], sizeof *x * (size_t)nc);
+  for (int i = 0; i < m; i++) none[i] = zero;
+  ag_id from[3] = {sys->step_h, sys->step_dW, sys->step_friction}, to[3] = {ag_num(g, 1), zero, zero};
+  to[1] = ag_stack(g, m, 1, none);
+  ag_substitute(g, 3, from, to, n_z + nc, x);
+  ag_linear_init(l, sys, false, x, x + n_z);
+}
+
+bool ag_system_splits(ag_system *sys) {
+  if (!ag_system_field(sys, AG_FIELD_OF_BATH) || sys->n_image) return false;
+  ag_graph *g = sys->model->graph;
+  ag_linear l;
+  int n = 0, at = sys->n.u_at;
+  take_quiet(sys, &l);
+  for (int k = 0; k < l.n_turn; k++) at -= l.turn_row[k] < sys->n.u_at - k ? 1 : 0;
+  ag_id *moves = new_ids(sys, l.n_in), *pushes = new_ids(sys, l.n_in), *rows = new_ids(sys, l.n_row);
+  for (int k = 0, row = 0; k < l.n_in; k++) {
+    int size = ag_input_tangent(g, l.inputs[k]);
+    bool is_u = row >= at && row < at + sys->n.u;
+    ag_id seed = ag_input(g, "seed", size, 1, AG_LEAF_REAL), zero = ag_zero(g, size, 1);
+    moves[k] = is_u ? zero : seed, pushes[k] = is_u ? seed : zero;
+    row += size;
+  }
+  for (int r = 0; r < l.n_row; r++)
+    if (r < at || r >= at + sys->n.u) rows[n++] = l.rows[r];
+  sys->splits = rests(sys, &l, moves, n, rows) && rests(sys, &l, pushes, sys->n.u, l.rows + at);
+  ag_linear_done(&l);
+  return sys->splits;
+}
+
+bool ag_system_is_split(const ag_system *sys) { return sys->splits; }
