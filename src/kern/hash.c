@@ -17,6 +17,16 @@ static const uint32_t K[64] = {
 
 static uint32_t turn(uint32_t x, int n) { return x >> n | x << (32 - n); }
 
+/* Round i + k, k < 8: what the standard calls a, b, ..., h are s[-k], s[1 - k], ..., modulo 8. */
+static inline void round_of(int k, int i, const uint32_t w[64], uint32_t s[8]) {
+  uint32_t a = s[(8 - k) % 8], b = s[(9 - k) % 8], c = s[(10 - k) % 8];
+  uint32_t e = s[(12 - k) % 8], f = s[(13 - k) % 8], g = s[(14 - k) % 8];
+  uint32_t *d = &s[(11 - k) % 8], *h = &s[(15 - k) % 8];
+  uint32_t t1 = *h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + K[i + k] + w[i + k];
+  *d += t1;
+  *h = t1 + (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+}
+
 static void mix(ag_hash *h) {
   uint32_t w[64], s[8];
   for (int i = 0; i < 16; i++)
@@ -27,13 +37,15 @@ static void mix(ag_hash *h) {
     w[i] = w[i - 16] + (turn(a, 7) ^ turn(a, 18) ^ a >> 3) + w[i - 7] + (turn(b, 17) ^ turn(b, 19) ^ b >> 10);
   }
   memcpy(s, h->state, sizeof s);
-  for (int i = 0; i < 64; i++) {
-    uint32_t e = s[4], a = s[0];
-    uint32_t t1 = s[7] + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & s[5]) ^ (~e & s[6])) + K[i] + w[i];
-    uint32_t t2 = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
-    memmove(s + 1, s, 7 * sizeof *s);
-    s[4] += t1;
-    s[0] = t1 + t2;
+  for (int i = 0; i < 64; i += 8) { /* the eight numbers change places in turn */
+    round_of(0, i, w, s);
+    round_of(1, i, w, s);
+    round_of(2, i, w, s);
+    round_of(3, i, w, s);
+    round_of(4, i, w, s);
+    round_of(5, i, w, s);
+    round_of(6, i, w, s);
+    round_of(7, i, w, s);
   }
   for (int i = 0; i < 8; i++) h->state[i] += s[i];
 }

@@ -77,7 +77,7 @@ void ag_cache_prune(const char *folder, size_t max_bytes);
 
 /* ---- units: several tapes and texts, one library ---- */
 
-enum { AG_UNIT_TAPES = 4, AG_UNIT_ENTRIES = 8 };
+enum { AG_UNIT_TAPES = 12, AG_UNIT_ENTRIES = 8 };
 
 /* A tape that the texts call as NAME (ag_cgen_tape). It is inlined while that stays short: n_call says how often. */
 typedef struct ag_unit_tape {

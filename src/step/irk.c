@@ -55,128 +55,128 @@ static const char core_text[] =
 
 /* clang-format off */
 const ag_stepper ag_stepper_gauss2 = {
-    AG_IRK_ROW(gauss2), .order = 4, .dense_order = 3, .n_stage = 3,
-    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_REVERSIBILITY | AG_KEEPS_QUADRATIC,
+    AG_IRK_ROW(gauss2), AG_ON_NOISE, .order = 4, .dense_order = 3, .n_stage = 3,
+    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_SYMMETRY | AG_KEEPS_QUADRATIC,
     .doc = "Gauss, 2 stages: for long times with smooth right-hand sides.",
     .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., 2006, II.1"};
 
 const ag_stepper ag_stepper_gauss3 = {
-    AG_IRK_ROW(gauss3), .order = 6, .dense_order = 4, .n_stage = 4, .n_dense = 3,
-    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_REVERSIBILITY | AG_KEEPS_QUADRATIC,
+    AG_IRK_ROW(gauss3), AG_ON_NOISE, .order = 6, .dense_order = 4, .n_stage = 4, .n_dense = 3,
+    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_SYMMETRY | AG_KEEPS_QUADRATIC,
     .doc = "Gauss, 3 stages: for long times with smooth right-hand sides.",
     .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., 2006, II.1"};
 
 const ag_stepper ag_stepper_gauss4 = {
-    AG_IRK_ROW(gauss4), .order = 8, .dense_order = 5, .n_stage = 5, .n_dense = 4,
-    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_REVERSIBILITY | AG_KEEPS_QUADRATIC,
+    AG_IRK_ROW(gauss4), AG_ON_NOISE, .order = 8, .dense_order = 5, .n_stage = 5, .n_dense = 4,
+    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_SYMMETRY | AG_KEEPS_QUADRATIC,
     .doc = "Gauss, 4 stages: for high accuracy over long times.",
     .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., 2006, II.1"};
 
 const ag_stepper ag_stepper_gauss5 = {
-    AG_IRK_ROW(gauss5), .order = 10, .dense_order = 6, .n_stage = 6, .n_dense = 5,
-    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_REVERSIBILITY | AG_KEEPS_QUADRATIC,
+    AG_IRK_ROW(gauss5), AG_ON_NOISE, .order = 10, .dense_order = 6, .n_stage = 6, .n_dense = 5,
+    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_SYMMETRY | AG_KEEPS_QUADRATIC,
     .doc = "Gauss, 5 stages: for high accuracy over long times.",
     .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., 2006, II.1"};
 
 const ag_stepper ag_stepper_gauss6 = {
-    AG_IRK_ROW(gauss6), .order = 12, .dense_order = 7, .n_stage = 7, .n_dense = 6,
-    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_REVERSIBILITY | AG_KEEPS_QUADRATIC,
+    AG_IRK_ROW(gauss6), AG_ON_NOISE, .order = 12, .dense_order = 7, .n_stage = 7, .n_dense = 6,
+    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_SYMMETRY | AG_KEEPS_QUADRATIC,
     .doc = "Gauss, 6 stages: for high accuracy over long times.",
     .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., 2006, II.1"};
 
 const ag_stepper ag_stepper_radau1 = {
-    AG_IRK_ROW(radau1), .order = 1, .error_order = 1, .dense_order = 1, .n_stage = 2,
+    AG_IRK_ROW(radau1), AG_ON_NOISE_FIRST, .order = 1, .error_order = 1, .dense_order = 1, .n_stage = 2,
     .needs = AG_IRK_NEEDS,
     .doc = "Radau IIA, 1 stage: implicit Euler: for comparison.",
     .reference = "E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., 1996, IV.5, IV.8"};
 
 const ag_stepper ag_stepper_radau2 = {
-    AG_IRK_ROW(radau2), .order = 3, .error_order = 2, .dense_order = 3, .n_stage = 3,
+    AG_IRK_ROW(radau2), AG_ON_NOISE, .order = 3, .error_order = 2, .dense_order = 3, .n_stage = 3,
     .needs = AG_IRK_NEEDS,
     .doc = "Radau IIA, 2 stages: stiff equations at low accuracy.",
     .reference = "E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., 1996, IV.5, IV.8"};
 
 const ag_stepper ag_stepper_radau3 = {
-    AG_IRK_ROW(radau3), .order = 5, .error_order = 3, .dense_order = 4, .n_stage = 4, .n_dense = 3,
+    AG_IRK_ROW(radau3), AG_ON_NOISE, .order = 5, .error_order = 3, .dense_order = 4, .n_stage = 4, .n_dense = 3,
     .needs = AG_IRK_NEEDS,
     .doc = "Radau IIA, 3 stages: the method of RADAU5: stiff equations, strong friction.",
     .reference = "E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., 1996, IV.5, IV.8"};
 
 const ag_stepper ag_stepper_radau5 = {
-    AG_IRK_ROW(radau5), .order = 9, .error_order = 5, .dense_order = 6, .n_stage = 6, .n_dense = 5,
+    AG_IRK_ROW(radau5), AG_ON_NOISE, .order = 9, .error_order = 5, .dense_order = 6, .n_stage = 6, .n_dense = 5,
     .needs = AG_IRK_NEEDS,
     .doc = "Radau IIA, 5 stages: stiff equations at high accuracy.",
     .reference = "E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., 1996, IV.5, IV.8"};
 
 const ag_stepper ag_stepper_trapezoid = {
-    AG_IRK_ROW(trapezoid), .order = 2, .dense_order = 2, .n_stage = 3,
-    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_REVERSIBILITY,
+    AG_IRK_ROW(trapezoid), AG_ON_NOISE_ENDS, .order = 2, .dense_order = 2, .n_stage = 3,
+    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_SYMMETRY,
     .doc = "The trapezoidal rule (Lobatto IIIA, 2 stages).",
     .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., 2006, II.1"};
 
 const ag_stepper ag_stepper_lobatto3a3 = {
-    AG_IRK_ROW(lobatto3a3), .order = 4, .dense_order = 3, .n_stage = 4,
-    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_REVERSIBILITY,
+    AG_IRK_ROW(lobatto3a3), AG_ON_NOISE, .order = 4, .dense_order = 3, .n_stage = 4,
+    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_SYMMETRY,
     .doc = "Lobatto IIIA, 3 stages: collocation with both ends.",
     .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., 2006, II.1"};
 
 const ag_stepper ag_stepper_lobatto3a4 = {
-    AG_IRK_ROW(lobatto3a4), .order = 6, .dense_order = 4, .n_stage = 5, .n_dense = 4,
-    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_REVERSIBILITY,
+    AG_IRK_ROW(lobatto3a4), AG_ON_NOISE, .order = 6, .dense_order = 4, .n_stage = 5, .n_dense = 4,
+    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_SYMMETRY,
     .doc = "Lobatto IIIA, 4 stages: collocation with both ends.",
     .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., 2006, II.1"};
 
 const ag_stepper ag_stepper_lobatto3b2 = {
-    AG_IRK_ROW(lobatto3b2), .order = 2, .dense_order = 2, .n_stage = 3,
-    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_REVERSIBILITY,
+    AG_IRK_ROW(lobatto3b2), AG_ON_NOISE, .order = 2, .dense_order = 2, .n_stage = 3,
+    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_SYMMETRY,
     .doc = "Lobatto IIIB, 2 stages: the companion of IIIA.",
     .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., 2006, II.1"};
 
 const ag_stepper ag_stepper_lobatto3b3 = {
-    AG_IRK_ROW(lobatto3b3), .order = 4, .dense_order = 3, .n_stage = 4,
-    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_REVERSIBILITY,
+    AG_IRK_ROW(lobatto3b3), AG_ON_NOISE, .order = 4, .dense_order = 3, .n_stage = 4,
+    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_SYMMETRY,
     .doc = "Lobatto IIIB, 3 stages: the companion of IIIA.",
     .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., 2006, II.1"};
 
 const ag_stepper ag_stepper_lobatto3b4 = {
-    AG_IRK_ROW(lobatto3b4), .order = 6, .dense_order = 3, .n_stage = 5,
-    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_REVERSIBILITY,
+    AG_IRK_ROW(lobatto3b4), AG_ON_NOISE, .order = 6, .dense_order = 3, .n_stage = 5,
+    .needs = AG_IRK_NEEDS, .keeps = AG_KEEPS_SYMMETRY,
     .doc = "Lobatto IIIB, 4 stages: the companion of IIIA.",
     .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., 2006, II.1"};
 
 const ag_stepper ag_stepper_lobatto3c2 = {
-    AG_IRK_ROW(lobatto3c2), .order = 2, .dense_order = 2, .n_stage = 3,
+    AG_IRK_ROW(lobatto3c2), AG_ON_NOISE_ENDS, .order = 2, .dense_order = 2, .n_stage = 3,
     .needs = AG_IRK_NEEDS,
     .doc = "Lobatto IIIC, 2 stages: damps stiff components, with fixed steps.",
     .reference = "E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., 1996, IV.5, IV.8"};
 
 const ag_stepper ag_stepper_lobatto3c3 = {
-    AG_IRK_ROW(lobatto3c3), .order = 4, .dense_order = 3, .n_stage = 4,
+    AG_IRK_ROW(lobatto3c3), AG_ON_NOISE, .order = 4, .dense_order = 3, .n_stage = 4,
     .needs = AG_IRK_NEEDS,
     .doc = "Lobatto IIIC, 3 stages: damps stiff components, with fixed steps.",
     .reference = "E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., 1996, IV.5, IV.8"};
 
 const ag_stepper ag_stepper_lobatto3c4 = {
-    AG_IRK_ROW(lobatto3c4), .order = 6, .dense_order = 3, .n_stage = 5,
+    AG_IRK_ROW(lobatto3c4), AG_ON_NOISE, .order = 6, .dense_order = 3, .n_stage = 5,
     .needs = AG_IRK_NEEDS,
     .doc = "Lobatto IIIC, 4 stages: damps stiff components, with fixed steps.",
     .reference = "E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., 1996, IV.5, IV.8"};
 
 const ag_stepper ag_stepper_lobatto3ab2 = {
-    AG_IRK_ROW(lobatto3ab2), .order = 2, .dense_order = 2, .n_stage = 3,
-    .needs = AG_IRK_NEEDS | AG_NEEDS_PARTITION, .keeps = AG_KEEPS_REVERSIBILITY,
+    AG_IRK_ROW(lobatto3ab2), AG_ON_NOISE, .order = 2, .dense_order = 2, .n_stage = 3,
+    .needs = AG_IRK_NEEDS | AG_NEEDS_PARTITION, .keeps = AG_KEEPS_SYMMETRY,
     .doc = "Lobatto IIIA for positions, IIIB for velocities, 2 stages. As Stormer and Verlet.",
     .reference = "L. Jay, SIAM J. Numer. Anal. 33, 368-387, 1996"};
 
 const ag_stepper ag_stepper_lobatto3ab3 = {
-    AG_IRK_ROW(lobatto3ab3), .order = 4, .dense_order = 3, .n_stage = 4,
-    .needs = AG_IRK_NEEDS | AG_NEEDS_PARTITION, .keeps = AG_KEEPS_REVERSIBILITY,
+    AG_IRK_ROW(lobatto3ab3), AG_ON_NOISE, .order = 4, .dense_order = 3, .n_stage = 4,
+    .needs = AG_IRK_NEEDS | AG_NEEDS_PARTITION, .keeps = AG_KEEPS_SYMMETRY,
     .doc = "Lobatto IIIA for positions, IIIB for velocities, 3 stages.",
     .reference = "L. Jay, SIAM J. Numer. Anal. 33, 368-387, 1996"};
 
 const ag_stepper ag_stepper_lobatto3ab4 = {
-    AG_IRK_ROW(lobatto3ab4), .order = 6, .dense_order = 3, .n_stage = 5,
-    .needs = AG_IRK_NEEDS | AG_NEEDS_PARTITION, .keeps = AG_KEEPS_REVERSIBILITY,
+    AG_IRK_ROW(lobatto3ab4), AG_ON_NOISE, .order = 6, .dense_order = 3, .n_stage = 5,
+    .needs = AG_IRK_NEEDS | AG_NEEDS_PARTITION, .keeps = AG_KEEPS_SYMMETRY,
     .doc = "Lobatto IIIA for positions, IIIB for velocities, 4 stages.",
     .reference = "L. Jay, SIAM J. Numer. Anal. 33, 368-387, 1996"};
 /* clang-format on */

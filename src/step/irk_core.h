@@ -45,24 +45,6 @@ static const ag_irk irk_table = AG_IRK_NAMED(AG_IRK_METHOD);
 #define AG_IRK_BLOCK(work, i) (AG_IRK_J(work) + (1 + 2 * (i)) * AG_STEP_M * AG_STEP_M)
 #define AG_IRK_PAIR_BLOCK(work, i) (AG_IRK_BLOCK(work, AG_IRK_REALS) + 3 * (i)*AG_STEP_M * AG_STEP_M)
 
-/* v = D(e)^-1 v: the rate of d in exp(e + d) for the angular velocity v in the body,
- *   v + e x v / 2 + (1 - x/2 cot x/2) / x^2 e x (e x v),  x = |e|. */
-AG_STEP_QUALIFIER void AG_STEP_FN(dexp_inverse)(const V *e, V *v) {
-  const V square = v_fma(e[2], e[2], v_fma(e[1], e[1], e[0] * e[0])), half = 0.5 * v_sqrt(square);
-  const VI small = m_lt(square, v_set(1e-2));
-  const V series = v_fma(square,
-                         v_fma(square, v_fma(square, v_set(1.0 / 1209600), v_set(1.0 / 30240)), v_set(1.0 / 720)),
-                         v_set(1.0 / 12));
-  const V cot = v_cos(half) / v_blend(small, v_set(1), v_sin(half));
-  const V second = v_blend(small, series, v_fma(-half, cot, v_set(1)) / v_blend(small, v_set(1), square));
-  const V a = v_fma(e[1], v[2], -(e[2] * v[1])), b = v_fma(e[2], v[0], -(e[0] * v[2]));
-  const V c = v_fma(e[0], v[1], -(e[1] * v[0]));
-  const V aa = v_fma(e[1], c, -(e[2] * b)), bb = v_fma(e[2], a, -(e[0] * c)), cc = v_fma(e[0], b, -(e[1] * a));
-  v[0] = v_fma(second, aa, v_fma(v_set(0.5), a, v[0]));
-  v[1] = v_fma(second, bb, v_fma(v_set(0.5), b, v[1]));
-  v[2] = v_fma(second, cc, v_fma(v_set(0.5), c, v[2]));
-}
-
 AG_STEP_QUALIFIER void AG_STEP_FN(turned)(ag_factor_kind kind, const V *x, const V *d, V *out) {
   if (kind == AG_FACTOR_IMAGE) AG_STEP_FN(turn_image)(x, d, out);
   else AG_STEP_FN(turn)(x, d, out);

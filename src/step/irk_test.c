@@ -139,7 +139,7 @@ int main(void) {
     AG_CHECK(order_of(T, 0) == s->order && order_of(T, 1) == s->order);
     AG_CHECK(pair == (memcmp(T->a[0], T->a[1], sizeof T->a[0]) != 0));
     AG_CHECK(is_symplectic(T) == (pair || s->keeps & AG_KEEPS_QUADRATIC));
-    AG_CHECK(is_symmetric(T) == !!(s->keeps & AG_KEEPS_REVERSIBILITY));
+    AG_CHECK(is_symmetric(T) == !!(s->keeps & AG_KEEPS_SYMMETRY));
     test_modes(T);
     test_estimate(s);
     test_dense(T);

@@ -8,7 +8,9 @@
  *   AG_STEP_END      where the carry at the end of a step stands in it
  *   AG_STEP_OWN      numbers of its own that it carries from step to step
  *   AG_STEP_NEWTON   defined: the text is to stand behind factor_core.h and newton_core.h
- *   AG_STEP_LU       defined: behind factor_core.h and lu_core.h */
+ *   AG_STEP_LU       defined: behind factor_core.h and lu_core.h
+ *   AG_STEP_TURNS    defined: behind factor_core.h
+ *   AG_STEP_HERMITE  defined: then behind hermite_core.h, which has its dense output */
 #define AG_PASTE_(a, b) a##_##b
 #define AG_PASTE(a, b) AG_PASTE_(a, b)
 #define AG_OF(a) AG_PASTE(a, AG_STEP_NAME)
@@ -22,6 +24,12 @@
 #ifdef AG_STEP_LU
 #include "step/factor_core.h"
 #include "step/lu_core.h"
+#endif
+#ifdef AG_STEP_TURNS
+#include "step/factor_core.h"
+#endif
+#ifdef AG_STEP_HERMITE
+#include "step/hermite_core.h"
 #endif
 #include AG_STEP_TEXT
 #undef AG_STEP_FN
@@ -37,6 +45,12 @@
 #ifdef AG_STEP_LU
 #include "step/factor_core.h"
 #include "step/lu_core.h"
+#endif
+#ifdef AG_STEP_TURNS
+#include "step/factor_core.h"
+#endif
+#ifdef AG_STEP_HERMITE
+#include "step/hermite_core.h"
 #endif
 #include AG_STEP_TEXT
 #undef AG_STEP_FN
@@ -56,8 +70,8 @@ static ag_step_room AG_OF(room)(int n, int m) {
 static int AG_OF(step)(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0,
                        double *z1, double *dz1, double rtol, double atol, double *error, double *work) {
   const int n = f->n, m = f->m ? f->m : n;
-  const size_t size = sizeof *work * (size_t)(n + AG_STEP_OWN);
   AG_STEP_LOCALS(s)
+  const size_t size = sizeof *work * (size_t)(n + AG_STEP_OWN);
   (void)m;
   *error = 0;
   memcpy(work, dz0, size);

@@ -58,9 +58,26 @@ AG_STEP_QUALIFIER VI AG_STEP_FN(is_small)(AG_STEP_FLOW AG_STEP_SIZE const V *z, 
   return small;
 }
 
+/* The matrix of a stage k = f(z moved by ah k): J becomes 1 - ah (J + hat(Omega)) D, with the rates w of the stage. J
+ * is that of the rates of d, which turn with a rotation; D takes a change of d to one of exp(d). */
+AG_STEP_QUALIFIER void AG_STEP_FN(stage_matrix)(AG_STEP_FLOW AG_STEP_SIZE V ah, const V *k, const V *w, V *J) {
+  for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
+    const ag_factor p = AG_STEP_FACTOR(i);
+    if (p.kind != AG_FACTOR_QUATERNION) continue;
+    const V e[3] = {ah * k[p.d], ah * k[p.d + 1], ah * k[p.d + 2]}, *o = w + p.d;
+    V *B = J + p.d * AG_STEP_M + p.d;
+    B[1] -= o[2], B[2] += o[1], B[AG_STEP_M] += o[2], B[AG_STEP_M + 2] -= o[0];
+    B[2 * AG_STEP_M] -= o[1], B[2 * AG_STEP_M + 1] += o[0];
+    for (int r = 0; r < AG_STEP_M; r++) AG_STEP_FN(times_dexp)(e, J + r * AG_STEP_M + p.d);
+  }
+  for (int r = 0; r < AG_STEP_M; r++) {
+    for (int c = 0; c < AG_STEP_M; c++) J[r * AG_STEP_M + c] = -(ah * J[r * AG_STEP_M + c]);
+    J[r * AG_STEP_M + r] = 1.0 + J[r * AG_STEP_M + r];
+  }
+}
+
 /* One stage, k = f(t, z moved by a h k) in tangent coordinates: on entry of k a guess. J: room for AG_STEP_M^2 numbers,
- * w: for AG_STEP_M, y and rate: for AG_STEP_N. The matrix is 1 - a h (J + hat(Omega)) D: J is that of the rates of d,
- * which turn with a rotation; D takes a change of d to one of exp(d). */
+ * w: for AG_STEP_M, y and rate: for AG_STEP_N. */
 AG_STEP_QUALIFIER int AG_STEP_FN(stage)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, double a, const V *z, V *k, V *J, V *w,
                                         V *y, V *rate) {
   const V ah = a * h;
@@ -70,20 +87,8 @@ AG_STEP_QUALIFIER int AG_STEP_FN(stage)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, doub
     AG_STEP_RHS(t, y, rate)
     AG_STEP_FN(tangent)(AG_STEP_PASS y, rate, w);
     AG_STEP_JACOBIAN(t, y, J)
-    for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
-      const ag_factor p = AG_STEP_FACTOR(i);
-      if (p.kind != AG_FACTOR_QUATERNION) continue;
-      const V e[3] = {ah * k[p.d], ah * k[p.d + 1], ah * k[p.d + 2]}, *o = w + p.d;
-      V *B = J + p.d * AG_STEP_M + p.d;
-      B[1] -= o[2], B[2] += o[1], B[AG_STEP_M] += o[2], B[AG_STEP_M + 2] -= o[0];
-      B[2 * AG_STEP_M] -= o[1], B[2 * AG_STEP_M + 1] += o[0];
-      for (int r = 0; r < AG_STEP_M; r++) AG_STEP_FN(times_dexp)(e, J + r * AG_STEP_M + p.d);
-    }
-    for (int r = 0; r < AG_STEP_M; r++) {
-      for (int c = 0; c < AG_STEP_M; c++) J[r * AG_STEP_M + c] = -(ah * J[r * AG_STEP_M + c]);
-      J[r * AG_STEP_M + r] = 1.0 + J[r * AG_STEP_M + r];
-      w[r] = w[r] - k[r];
-    }
+    AG_STEP_FN(stage_matrix)(AG_STEP_PASS ah, k, w, J);
+    for (int r = 0; r < AG_STEP_M; r++) w[r] = w[r] - k[r];
     AG_STEP_FN(solve)(AG_STEP_M, J, w);
     const VI small = AG_STEP_FN(is_small)(AG_STEP_PASS z, h, k, w), last = near;
     for (int r = 0; r < AG_STEP_M; r++) k[r] = v_blend(open, k[r] + w[r], k[r]);

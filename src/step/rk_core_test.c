@@ -66,6 +66,11 @@ static int scalar_rhs(void *self, double t, const double *z, double *dz) {
 #include "step/rk_core.h"
 #undef AG_RK_METHOD
 #undef AG_STEP_FN
+#define AG_RK_METHOD euler_heun
+#define AG_STEP_FN(name) euler_heun_##name
+#include "step/rk_core.h"
+#undef AG_RK_METHOD
+#undef AG_STEP_FN
 #define AG_RK_METHOD rk3
 #define AG_STEP_FN(name) rk3_##name
 #include "step/rk_core.h"

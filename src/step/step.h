@@ -4,6 +4,7 @@
  *   ag_flow      what is stepped: a vector field, and what else it can offer
  *   ag_stepper   a constant row: what the method is, needs and keeps, its functions, its text for compiled kernels
  *   ag_control   the step size
+ *   ag_wiener    a Wiener path and the steps along it
  *
  * A step allocates nothing: the caller hands over one 64-byte aligned workspace. */
 #ifndef AG_STEP_STEP_H
@@ -12,12 +13,16 @@
 #include <stddef.h>
 
 #include "step/factor.h"
+#include "step/wiener.h"
 
 /* ---- flows ---- */
 
 /* What a flow can offer and a stepper can need. AG_NEED(NAME, what it is) */
 #define AG_NEEDS(X) \
   X(RHS, "the right-hand side") \
+  X(NOISE, "a path with noise") \
+  X(BATH, "a path whose noise comes from friction and temperature alone") \
+  X(SPLIT, "a constant mass matrix and forces that do not depend on velocities, friction apart") \
   X(JACOBIAN, "the Jacobian of the right-hand side") \
   X(FACTORS, "the factors of the state space") \
   X(PARTITION, "the partition into positions and velocities") \
@@ -48,6 +53,16 @@ typedef struct ag_flow {
   int m, n_factor, u_at, n_u;
   const ag_factor *factors;
   int (*jacobian)(void *self, double t, const double *z, double *J);
+  /* Optional. The energy, its gradient and the almost-Poisson tensor at z: discrete_gradient_core.h. */
+  int (*gradient)(void *self, double t, const double *z, double *out);
+  /* On a path with noise: the step that the right-hand side reads, [1 | dW/h | ...] as it is drawn, divided by h.
+   * Methods may change it during a step. */
+  double *step;
+  int n_channel;
+  /* Optional. The discrete equations of a step with n_lambda impulses, and what its end is: variational_core.h. */
+  int n_lambda;
+  int (*residual)(void *self, double t, const double *y, double *out);
+  int (*finish)(void *self, double t, const double *y, double *out);
   void *self;
 } ag_flow;
 unsigned ag_flow_offers(const ag_flow *f); /* AG_NEEDS_... */
@@ -57,7 +72,11 @@ unsigned ag_flow_offers(const ag_flow *f); /* AG_NEEDS_... */
 /* What a method keeps that others lose. AG_KEEP(NAME, what it is) */
 #define AG_KEEPS(X) \
   X(REVERSIBILITY, "a step back undoes a step") \
-  X(QUADRATIC, "quadratic invariants")
+  X(SYMMETRY, "a step back undoes a step, where velocities need no basis that is renewed") \
+  X(QUADRATIC, "quadratic invariants") \
+  X(ENERGY, "the energy, where it is conserved") \
+  X(SYMPLECTIC, "the symplectic form and momenta of symmetries (without constraints and forces)") \
+  X(CONSTRAINTS, "position constraints")
 enum {
 #define X(NAME, text) AG_KEEP_BIT_##NAME,
   AG_KEEPS(X)
@@ -80,13 +99,25 @@ typedef struct ag_step_room {
 /* The reason of a step whose stage equations Newton's method did not solve; those of flows are positive. */
 enum { AG_STEP_STAGES = -1 };
 
-enum { AG_STEPPER_TEXTS = 5 };
+enum { AG_STEPPER_TEXTS = 6 };
+enum { AG_N_NOISE = 3 }; /* classes of noise */
+
+/* The forms of discrete equations: one node with the exponential map or the Cayley map of rotations, both ends, or
+ * a rotation and a vector as one factor. */
+enum { AG_FORM_EXP, AG_FORM_CAYLEY, AG_FORM_TRAPEZOID, AG_FORM_SE3 };
+
+/* What a method follows on a path with noise: the increment h f + sum g_i dW_i; the same with the Levy areas times the
+ * brackets of the noise fields; Ito's form; the increment whose friction has a weight of its own, behind dW. */
+enum { AG_FOLLOWS_INCREMENT, AG_FOLLOWS_LOG, AG_FOLLOWS_ITO, AG_FOLLOWS_BATH };
 
 typedef struct ag_stepper ag_stepper;
 struct ag_stepper {
   const char *name, *family, *doc, *reference;
-  unsigned needs, keeps;              /* AG_NEEDS_... besides the right-hand side; AG_KEEPS_... */
-  int order, error_order;             /* error_order 0: no embedded estimate, fixed steps only */
+  unsigned needs, keeps;  /* AG_NEEDS_... besides the right-hand side; AG_KEEPS_... */
+  int order, error_order; /* error_order 0: no embedded estimate, fixed steps only */
+  /* The orders of convergence on paths with noise that is additive, commutative, general, where the increments of a
+   * step are frozen: strong (path by path) and weak (expectations). 0: it does not converge to the motion. */
+  double strong[AG_N_NOISE], weak[AG_N_NOISE];
   int dense_order;                    /* of the dense output: error O(h^(dense_order+1)) */
   int n_stage, n_dense;               /* new right-hand sides of a step (0: they vary), and of its dense output */
   ag_step_room (*room)(int n, int m); /* for n components and m tangent coordinates */
@@ -102,9 +133,17 @@ struct ag_stepper {
                double *work);
   /* State at t + theta h, 0 <= theta <= 1, after dense(). */
   void (*interpolate)(const ag_stepper *s, int n, double theta, const double *z, const double *work, double *out);
+  int follows, draws;                  /* on paths with noise: AG_FOLLOWS_..., AG_WIENER_... */
+  int form;                            /* of the discrete equations it needs (AG_NEEDS_RESIDUAL): AG_FORM_... */
   const char *texts[AG_STEPPER_TEXTS]; /* the same functions as text over V, in this order (step_text.h) */
   const void *table;                   /* what the family keeps about the method */
 };
+
+/* Does it solve for its stages, on the whole state? */
+static inline bool ag_stepper_solves(const ag_stepper *s) { return s->needs & (AG_NEEDS_JACOBIAN | AG_NEEDS_RESIDUAL); }
+
+/* Is it made for paths with noise alone? */
+static inline bool ag_stepper_noisy(const ag_stepper *s) { return s->needs & AG_NEEDS_NOISE; }
 
 /* All steppers, in the order of stepper.def. */
 int ag_stepper_count(void);
@@ -135,4 +174,27 @@ double ag_control_rest(const ag_stepper *s, double error, bool entering);
 double ag_control_first(const ag_flow *f, const ag_stepper *s, double t, double t1, const double *z, const double *dz,
                         double rtol, double atol, double *work);
 extern const char ag_control_text[]; /* control_core.h: the size of the next step as text over V */
+
+/* ---- Wiener paths ---- */
+
+/* Step k (from t0 + k h to t0 + (k+1) h) of one path: out as `draws` asks, AG_WIENER_PLAIN, AREAS
+ * or HALVES. A function of its arguments alone: steps may be asked for in any order. The same bits as in kernels. */
+size_t ag_wiener_size(const ag_wiener *w, int draws); /* numbers in out */
+size_t ag_wiener_work(const ag_wiener *w, int draws); /* numbers in work */
+void ag_wiener_step(const ag_wiener *w, unsigned long long path, unsigned long long k, int draws, double *out,
+                    double *work);
+/* Two uniform numbers in (0, 1) for path `path`; a normal number: neither depends on the base. */
+void ag_wiener_uniform(const ag_wiener *w, unsigned long long path, unsigned long long k, int channel, double u[2]);
+double ag_wiener_normal(const ag_wiener *w, unsigned long long path, unsigned long long k, int channel);
+/* Halvings of a base interval for Levy areas: pieces no longer than base^2 where base is 2^-4 to 2^-12, so that what
+ * the areas of steps lack is of higher order. */
+int ag_wiener_area_level(double base);
+/* A base for steps dt: 2^e when dt = m 2^e with an odd m <= 16, else dt. */
+double ag_wiener_near(double dt);
+/* Sets multiple and level for steps dt on the base. False: dt is no multiple and no base/2^k; the nearest that are. */
+bool ag_wiener_fit(ag_wiener *w, double dt, double nearest[2]);
+/* How many steps cover `span`. False: dt does not divide it, or there are more than 2^32 base intervals; the nearest
+ * that divide it. */
+bool ag_wiener_divides(const ag_wiener *w, double dt, double span, unsigned long long *steps, double nearest[2]);
+extern const char ag_wiener_text[], ag_wiener_core_text[]; /* wiener.h and wiener_core.h, for kernels */
 #endif

@@ -34,8 +34,17 @@
 #define AG_STEP_STEP_TEXT_H
 #include "step/step.h"
 
-/* factor_core.h, newton_core.h and lu_core.h, for the rows of steppers that need them. */
-extern const char ag_factor_core_text[], ag_newton_core_text[], ag_lu_core_text[];
+/* Rows on the logarithm of the stochastic flow. */
+#define AG_ON_LOG \
+  .strong = {1, 1, 1}, .weak = {1, 1, 1}, .follows = AG_FOLLOWS_LOG, .draws = AG_WIENER_AREAS, .family = "log-ODE"
+
+/* Orders on noise, for rows. Of order 2 or more, in general, and with nodes at both ends; of order 1. */
+#define AG_ON_NOISE .strong = {1, 1, 0.5}, .weak = {1, 1, 1}
+#define AG_ON_NOISE_ENDS .strong = {1, 1, 0.5}, .weak = {2, 1, 1}
+#define AG_ON_NOISE_FIRST .strong = {1, 0, 0}, .weak = {1, 0, 0}
+
+/* factor_core.h, newton_core.h, lu_core.h and hermite_core.h, for the rows of steppers that need them. */
+extern const char ag_factor_core_text[], ag_newton_core_text[], ag_lu_core_text[], ag_hermite_core_text[];
 
 #define AG_STEP_FLOW __attribute__((unused)) const ag_flow *f,
 #define AG_STEP_SIZE __attribute__((unused)) int n,
@@ -50,11 +59,31 @@ extern const char ag_factor_core_text[], ag_newton_core_text[], ag_lu_core_text[
     int reason_ = f->jacobian(f->self, t, z, J); \
     if (reason_) return reason_; \
   }
+#define AG_STEP_RESIDUAL(t, y, out) \
+  { \
+    int reason_ = f->residual(f->self, t, y, out); \
+    if (reason_) return reason_; \
+  }
+#define AG_STEP_FINISH(t, y, out) \
+  { \
+    int reason_ = f->finish(f->self, t, y, out); \
+    if (reason_) return reason_; \
+  }
+#define AG_STEP_GRADIENT(t, z, out) \
+  { \
+    int reason_ = f->gradient(f->self, t, z, out); \
+    if (reason_) return reason_; \
+  }
+#define AG_STEP_W(i) (f->step[i])
+#define AG_STEP_CHANNELS (f->n_channel)
+#define AG_STEP_U_AT (f->u_at)
+#define AG_STEP_N_U (f->n_u)
+#define AG_STEP_N_LAMBDA (f->n_lambda)
 #define AG_STEP_UNSOLVED(mask) \
   if (mask) return AG_STEP_STAGES;
 #define AG_STEP_FAILED v_word_set(0)
 #define AG_STEP_GUARD(open, x) x
-#define AG_STEP_MOVES(r) ((r) >= f->u_at && (r) < f->u_at + f->n_u)
+#define AG_STEP_MOVES(r) ((r) >= AG_STEP_U_AT && (r) < AG_STEP_U_AT + AG_STEP_N_U)
 #define AG_STEP_PASS f, n,
 #define AG_STEP_PASS_SIZE n,
 #define AG_STEP_LOCALS(s) (void)(s);

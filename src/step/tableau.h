@@ -44,6 +44,19 @@
 #define AG_RK_heun2_DEGREE 3
 #define AG_RK_heun2_DENSE(R)
 
+/* The same with fixed steps. */
+#define AG_RK_euler_heun_LAST 2
+#define AG_RK_euler_heun_STAGES(S) S(1, 1.0, AG_RK_euler_heun_A1)
+#define AG_RK_euler_heun_A1(X) X(0, 1.0)
+#define AG_RK_euler_heun_B(X) X(0, 0.5) X(1, 0.5)
+#define AG_RK_euler_heun_ERROR 0
+#define AG_RK_euler_heun_E(X)
+#define AG_RK_euler_heun_E3(X)
+#define AG_RK_euler_heun_TOP 2
+#define AG_RK_euler_heun_EXTRA(S)
+#define AG_RK_euler_heun_DEGREE 3
+#define AG_RK_euler_heun_DENSE(R)
+
 /* Kutta, 1901, of order 3. */
 #define AG_RK_rk3_LAST 3
 #define AG_RK_rk3_STAGES(S) S(1, 0.5, AG_RK_rk3_A1) S(2, 1.0, AG_RK_rk3_A2)

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ * Variational steps: a stepper's text (step_text.h), behind factor_core.h, newton_core.h, variational.h and
+ * hermite_core.h. A part of a step solves the discrete equations R(d, Lambda) = 0 of the flow for the increment d of
+ * the positions, in tangent coordinates, and the impulses Lambda, and ends with the positions q0 tau(d) and the
+ * velocities that the flow gives. Newton's method, each lane until its own corrections are rounding.
+ *
+ * The flow reads one array: the state, d (AG_STEP_M numbers, 0 for velocities), Lambda (AG_STEP_N_LAMBDA), the carried
+ * momentum (AG_STEP_M), the length h of the part, a and b. Needs, besides what is listed in step_text.h,
+ *   AG_STEP_RESIDUAL(t, y, out)   a statement that sets the V out[] to R and its Jacobian, row by row; unknowns: d
+ *                                 without the velocities, then Lambda
+ *   AG_STEP_FINISH(t, y, out)     a statement that sets out[] to the velocities at the end, then the momentum left over
+ *   AG_STEP_U_AT, AG_STEP_N_U     which tangent coordinates are velocities
+ *   AG_VARIATIONAL                the method, a pointer to an ag_variational
+ *
+ * The workspace: the carry at both ends, three rows of dense output, a state, the array of the flow, the correction, R
+ * with its Jacobian, the end. */
+#define AG_VAR_MOST 30
+#define AG_VAR_SMALL 1e-8
+#define AG_VAR_ROUNDING 1e-14
+#define AG_VAR_NOISE 1e-11
+#define AG_VAR_UNKNOWNS (AG_STEP_M - AG_STEP_N_U + AG_STEP_N_LAMBDA)
+#define AG_VAR_ROWS(work) ((work) + 2 * AG_HERMITE_CARRY)
+#define AG_VAR_STATE(work) (AG_VAR_ROWS(work) + 3 * AG_STEP_N)
+#define AG_VAR_Y(work) (AG_VAR_STATE(work) + AG_STEP_N)
+#define AG_VAR_D(work) (AG_VAR_Y(work) + AG_STEP_N)
+#define AG_VAR_LAMBDA(work) (AG_VAR_D(work) + AG_STEP_M)
+#define AG_VAR_DELTA(work) (AG_VAR_LAMBDA(work) + AG_STEP_N_LAMBDA)
+#define AG_VAR_GIVEN(work) (AG_VAR_DELTA(work) + AG_STEP_M)
+#define AG_VAR_W(work) (AG_VAR_GIVEN(work) + 3)
+#define AG_VAR_R(work) (AG_VAR_W(work) + AG_STEP_M)
+/* Where an unknown stands behind the state. */
+#define AG_VAR_SLOT(j) ((j) < AG_STEP_U_AT ? (j) : (j) + AG_STEP_N_U)
+
+/* In which lanes is the correction w of d small? In each component below AG_VAR_SMALL of its size, or rounding of the
+ * largest number: the next correction, quadratically smaller, is then rounding. Also where it is below AG_VAR_NOISE of
+ * the largest number and no longer decreases; *last is that of the correction before. */
+AG_STEP_QUALIFIER VI AG_STEP_FN(is_settled)(AG_STEP_FLOW AG_STEP_SIZE const V *z, const V *d, const V *w, V *last,
+                                            VI *noise) {
+  V largest = v_set(0), now = v_set(0);
+  VI small = v_word_set(~0ULL);
+  for (int i = 0; i < AG_STEP_N; i++) largest = v_max(largest, v_abs(z[i]));
+  for (int j = 0; j < AG_STEP_M; j++) largest = v_max(largest, v_abs(d[j])), now = v_max(now, v_abs(w[j]));
+  for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
+    const ag_factor p = AG_STEP_FACTOR(i);
+    if (p.kind == AG_FACTOR_IMAGE) continue;
+    for (int j = 0; j < (p.kind == AG_FACTOR_QUATERNION ? 3 : p.n); j++) {
+      const V here = p.kind == AG_FACTOR_QUATERNION ? v_set(1) : v_abs(z[p.z + j]);
+      const V size = v_max(here, v_abs(d[p.d + j]));
+      small &= m_le(v_abs(w[p.d + j]), v_fma(v_set(AG_VAR_ROUNDING), largest, AG_VAR_SMALL * size));
+    }
+  }
+  *noise = m_le(now, AG_VAR_NOISE * largest) & m_le(*last, now);
+  *last = now;
+  return small;
+}
+
+/* The discrete equations of a part: y is set but for a guess of d and Lambda. */
+AG_STEP_QUALIFIER int AG_STEP_FN(increment)(AG_STEP_FLOW AG_STEP_SIZE V t, V *work) {
+  V *y = AG_VAR_Y(work), *d = AG_VAR_D(work), *w = AG_VAR_W(work), *R = AG_VAR_R(work);
+  VI open = v_word_set(~0ULL), near = v_word_set(0), noise;
+  V before = v_set(V_INF);
+  for (int trial = 0; trial < AG_VAR_MOST && v_any(open); trial++) {
+    AG_STEP_GUARD(open, AG_STEP_RESIDUAL(t, y, R))
+    AG_STEP_FN(solve)(AG_VAR_UNKNOWNS, R + AG_VAR_UNKNOWNS, R);
+    for (int j = 0; j < AG_STEP_M; j++) w[j] = v_set(0);
+    for (int j = 0; j < AG_STEP_M - AG_STEP_N_U; j++) w[AG_VAR_SLOT(j)] = R[j];
+    const VI small = AG_STEP_FN(is_settled)(AG_STEP_PASS y, d, w, &before, &noise), last = near;
+    for (int j = 0; j < AG_VAR_UNKNOWNS; j++) {
+      V *x = d + AG_VAR_SLOT(j);
+      *x = v_blend(open, *x - R[j], *x);
+    }
+    open &= ~(last | noise | AG_STEP_FAILED);
+    near = open & small;
+  }
+  AG_STEP_UNSOLVED(open)
+  return 0;
+}
+
+/* The increment as the d of q exp(d): with the Cayley map, 2 atan(x / 2) / x of it, x = |d|. */
+AG_STEP_QUALIFIER void AG_STEP_FN(as_exp)(AG_STEP_FLOW AG_STEP_SIZE const V *d, V *w) {
+  for (int j = 0; j < AG_STEP_M; j++) w[j] = d[j];
+  for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
+    const ag_factor p = AG_STEP_FACTOR(i);
+    if (p.kind != AG_FACTOR_QUATERNION || !AG_VARIATIONAL->cayley) continue;
+    const V *e = d + p.d, square = v_fma(e[2], e[2], v_fma(e[1], e[1], e[0] * e[0])), x = v_sqrt(square);
+    const VI tiny = m_lt(square, v_set(1e-5)); /* the next term of the series is below 1e-17 */
+    const V near = v_fma(square, v_fma(square, v_set(1.0 / 80), v_set(-1.0 / 12)), v_set(1));
+    const V by = v_blend(tiny, near, 2.0 * v_atan(0.5 * x) / v_blend(tiny, v_set(1), x));
+    for (int k = 0; k < 3; k++) w[p.d + k] = by * e[k];
+  }
+}
+
+/* A part from (t, z), by h, to z1. */
+AG_STEP_QUALIFIER int AG_STEP_FN(part)(AG_STEP_FLOW AG_STEP_SIZE int i, V t, V h, const V *z, V *z1, V *work) {
+  V *y = AG_VAR_Y(work), *w = AG_VAR_W(work), *R = AG_VAR_R(work), *given = AG_VAR_GIVEN(work);
+  for (int k = 0; k < AG_STEP_N; k++) y[k] = z[k];
+  given[0] = h, given[1] = v_set(AG_VARIATIONAL->a[i]), given[2] = v_set(AG_VARIATIONAL->b[i]);
+  const int reason = AG_STEP_FN(increment)(AG_STEP_PASS t, work);
+  if (reason) return reason;
+  AG_STEP_FINISH(t, y, R)
+  AG_STEP_FN(as_exp)(AG_STEP_PASS AG_VAR_D(work), w);
+  AG_STEP_FN(move)(AG_STEP_PASS z, v_set(1), w, z1);
+  for (int k = 0; k < AG_STEP_N_FACTOR; k++) {
+    const ag_factor p = AG_STEP_FACTOR(k);
+    for (int c = 0; c < p.n && p.kind == AG_FACTOR_VECTOR; c++)
+      if (AG_STEP_MOVES(p.d + c)) z1[p.z + c] = R[p.d + c - AG_STEP_U_AT];
+  }
+  return 0;
+}
+
+AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
+                                       double rtol, V atol, V *restrict error, V *restrict work) {
+  V *end = work + AG_HERMITE_CARRY, *d = AG_VAR_D(work), *left = AG_VAR_R(work) + AG_STEP_N_U,
+    *mid = AG_VAR_STATE(work);
+  const V part = h / (double)AG_VARIATIONAL->n_part;
+  AG_STEP_FN(tangent)(AG_STEP_PASS z, work, d);
+  for (int j = 0; j < AG_STEP_M; j++) {
+    d[j] = AG_STEP_MOVES(j) ? v_set(0) : part * d[j];
+    AG_VAR_DELTA(work)[j] = AG_VARIATIONAL->carries ? work[AG_STEP_N + j] : v_set(0);
+  }
+  for (int j = 0; j < AG_STEP_N_LAMBDA; j++) AG_VAR_LAMBDA(work)[j] = v_set(0);
+  for (int i = 0; i < AG_VARIATIONAL->n_part; i++) {
+    const int last = i == AG_VARIATIONAL->n_part - 1;
+    const V at = i ? t + part : t;
+    const int reason = AG_STEP_FN(part)(AG_STEP_PASS i, at, part, i ? mid : z, last ? z1 : mid, work);
+    if (reason) return reason;
+  }
+  AG_STEP_RHS(t + h, z1, end)
+  for (int j = 0; j < AG_STEP_N && AG_VARIATIONAL->carries; j++)
+    end[AG_STEP_N + j] = j < AG_STEP_M ? left[j] : v_set(0);
+  AG_STEP_FN(no_estimate)(AG_STEP_PASS z1, end, error);
+  (void)rtol, (void)atol;
+  return 0;
+}
+
+#undef AG_VAR_SLOT
+#undef AG_VAR_R
+#undef AG_VAR_W
+#undef AG_VAR_GIVEN
+#undef AG_VAR_DELTA
+#undef AG_VAR_LAMBDA
+#undef AG_VAR_D
+#undef AG_VAR_Y
+#undef AG_VAR_STATE
+#undef AG_VAR_ROWS
+#undef AG_VAR_UNKNOWNS
+#undef AG_VAR_NOISE
+#undef AG_VAR_ROUNDING
+#undef AG_VAR_SMALL
+#undef AG_VAR_MOST
