@@ -34,18 +34,18 @@ static ag_end diagnose(run *r) {
   return m->trouble ? ag_trajectory_trouble(m->trouble) : AG_END_STEP;
 }
 
-/* The largest step in which the constraints turn by less than 0.8 radian. */
+/* The largest step in which the constraints turn by less than AG_TURN_STEP. */
 static double turn_limit(run *r) {
   ag_mover *m = &r->m;
   if (m->full || ag_system_elimination(r->sys) != AG_ELIM_BASIS) return INFINITY;
-  double rate = ag_work_turning(m->work, r->t, m->z, m->c, m->dz);
-  return rate > 0 ? 0.8 / rate : INFINITY;
+  double rate = ag_work_turning(m->work, r->t, m->z, m->c);
+  return rate > 0 ? AG_TURN_STEP / rate : INFINITY;
 }
 
 /* Did they, all the same? cos^2 of the angle from where the basis was chosen. */
 static bool turned_too_far(run *r, double t1) {
   return !r->m.full && ag_system_elimination(r->sys) == AG_ELIM_BASIS &&
-         ag_work_basis(r->m.work, t1, r->m.z1, r->m.c) < 0.1;
+         ag_work_basis(r->m.work, t1, r->m.z1, r->m.c) < AG_TURN_MOST;
 }
 
 /* Before each try: the first that the end time cuts short is where a longer run would part from this one. */
@@ -220,13 +220,14 @@ static int arrive(run *r, double t1) {
   swap(&m->z, &m->z1);
   swap(&m->dz, &m->dz1);
   r->t = t1;
-  if (m->in_place) return r->cut == AG_END_TIME ? ag_mover_restore(m, t1, m->z) : AG_FINE;
   int trouble = AG_FINE;
+  if (m->in_place && r->cut != AG_END_TIME) return AG_FINE;
   if (r->ahead == t1) { /* it has been done */
     memcpy(m->z, r->ahead_z, sizeof(double) * (size_t)m->n);
     memcpy(m->c, r->ahead_c, sizeof(double) * (size_t)ag_system_dims(r->sys)->c);
     changed = r->ahead_changed;
-  } else trouble = ag_mover_settle(m, t1, m->z, m->c, &changed);
+  } else if (m->in_place) trouble = ag_mover_restore(m, t1, m->z, m->c, &changed);
+  else trouble = ag_mover_settle(m, t1, m->z, m->c, &changed);
   if (!trouble && changed) trouble = ag_mover_rhs(m, t1, m->z, m->dz);
   return trouble;
 }
@@ -249,10 +250,12 @@ static bool cut_at_zero(run *r, double *t1) {
 static int settle_ahead(run *r, double t1) {
   ag_mover *m = &r->m;
   r->ahead = NAN;
-  if (m->in_place || r->rest_error > 1 || r->pending == AG_END_RANK) return AG_FINE;
+  bool simple = m->in_place && !m->projected && ag_system_elimination(r->sys) != AG_ELIM_BASIS;
+  if (simple || r->rest_error > 1 || r->pending == AG_END_RANK) return AG_FINE;
   memcpy(r->ahead_z, m->z1, sizeof(double) * (size_t)m->n);
   memcpy(r->ahead_c, m->c, sizeof(double) * (size_t)ag_system_dims(r->sys)->c);
-  int trouble = ag_mover_settle(m, t1, r->ahead_z, r->ahead_c, &r->ahead_changed);
+  int trouble = m->in_place ? ag_mover_restore(m, t1, r->ahead_z, r->ahead_c, &r->ahead_changed)
+                            : ag_mover_settle(m, t1, r->ahead_z, r->ahead_c, &r->ahead_changed);
   if (!trouble) r->ahead = t1;
   return trouble == AG_TROUBLE_DOMAIN ? AG_FINE : trouble; /* of that: when it has arrived */
 }

@@ -2,16 +2,20 @@
  * The work done in a motion whose energy is not conserved: W = int P dt, P = F.xi - l_t - s.lambda = dE/dt. Each step
  * is integrated on its dense output (power_core.h), so that W depends on the motion alone, not on E: E - E0 = W checks
  * one against the other. Points cost a right-hand side each, so only the first steps of a long run are measured. While
- * the motion slides along a switching surface, the force is whatever keeps it there, and the change of energy is taken
- * for its work. */
+ * the motion slides along a switching surface, the power is the combination of those on its sides; where there is no
+ * role POWER, the change of energy is taken for the work. */
 #include <math.h>
 
 #include "expr/vmath.h"
+#include "run/switch.h"
 #include "run/trajectory.h"
 
 enum { MEASURED = 20000 }; /* steps */
 
-bool ag_balance_measures(const run *r) { return r->res->energy_law != AG_ENERGY_CONSERVED && r->res->steps < MEASURED; }
+bool ag_balance_measures(const run *r) {
+  ag_energy_law law = r->res->energy_law;
+  return law != AG_ENERGY_CONSERVED && law != AG_ENERGY_NOISE && r->res->steps < MEASURED;
+}
 
 static double energy_at(run *r, double t, double theta) {
   ag_mover *m = &r->m;
@@ -24,6 +28,7 @@ static double energy_at(run *r, double t, double theta) {
 static double power_at(ag_mover *m, double theta, double t) {
   double power;
   m->method->interpolate(m->method, m->n, theta, m->z, m->space, m->zt);
+  if (ag_switch_slides(m)) return ag_slide_role(m, AG_ROLE_POWER, t, m->zt, m->c, &power) ? power : NAN;
   if (!m->full && ag_system_role(m->sys, AG_ROLE_POWER))
     return ag_work_role(m->work, AG_ROLE_POWER, t, m->zt, m->c, &power) ? NAN : power;
   ag_mover_full(m, t, m->zt, m->c, m->x);
@@ -37,10 +42,10 @@ static double power_at(ag_mover *m, double theta, double t) {
 void ag_balance_add(run *r, double t, double h, double t1) {
   ag_mover *m = &r->m;
   double part = t1 - t, done;
-  if (ag_switch_slides(m)) {
+  if (ag_switch_slides(m) && !ag_system_role(m->sys, AG_ROLE_POWER)) {
     double before = energy_at(r, t, 0);
     done = energy_at(r, t1, part / h) - before;
-  } else if (m->fused && ag_fused_has(m->fused, AG_FUSED_POWER)) {
+  } else if (m->fused && !ag_switch_slides(m) && ag_fused_has(m->fused, AG_FUSED_POWER)) {
     ag_mover_power(m, t, h, part, &done);
   } else {
     done = power_over(m, t, h, part);

@@ -65,12 +65,18 @@ void ag_batch_take(ag_batch_job *b, long i, bool ended) {
 /* A point of a member that runs alone. */
 typedef struct pointer {
   ag_batch_job *b;
-  long member;
+  long member, n_handed; /* points that were handed on before, when it was in a lane */
 } pointer;
 
 static bool take_point(void *self, const double *record) {
-  const pointer *p = self;
-  bool good = ag_series_row(&p->b->result->points[p->member], record);
+  pointer *p = self;
+  ag_series *points = &p->b->result->points[p->member];
+  if (p->n_handed > 0) {
+    p->n_handed--;
+    points->first++, points->n++;
+    return true;
+  }
+  bool good = ag_series_row(points, record);
   ag_batch_take(p->b, p->member, false);
   return good && !atomic_load(&p->b->refused);
 }
@@ -84,11 +90,15 @@ void ag_batch_alone(ag_batch_job *b, long i) {
   o.each = NULL;
   o.kernel = b->kernel;
   o.watch = b->functions;
-  ag_sink points = {take_point, b->result->points ? &(pointer){b, i} : NULL};
+  ag_series *row = b->result->points ? &b->result->points[i] : NULL;
+  pointer at = {b, i, row ? row->first : 0};
+  if (row) row->n = row->first = 0;
+  ag_sink points = {take_point, row ? &at : NULL};
   ag_status status = ag_run(&ctx, b->sys, b->params + i * ag_system_dims(b->sys)->param, b->x0 + i * b->n_x, &o,
                             points.self ? &points : NULL, &res);
   AG_ASSERT(status == AG_OK); /* the options were checked before */
-  b->result->members[i] = (ag_batch_member){res.end, res.end_event, res.t, res.steps, res.rejected};
+  ag_audit audit = ag_audit_of(b->sys, &b->record, &b->o->run, &res);
+  b->result->members[i] = (ag_batch_member){res.end, res.end_event, res.t, res.steps, res.rejected, audit};
   memcpy(b->result->x + i * b->n_x, res.x, sizeof(double) * (size_t)b->n_x);
   memcpy(b->result->records + i * b->result->width, res.record, sizeof(double) * (size_t)b->result->width);
   b->reached[i] = true;
@@ -114,15 +124,17 @@ static void run_members(ag_batch_job *b, bool first) {
 static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
   if (o->engine == AG_ENGINE_INTERPRETED) return "the interpreter was asked for";
   if (o->multipliers) return "the equations with multipliers were asked for";
-  if (ag_system_dims(sys)->g) return "there are constraints on positions";
-  if (ag_system_elimination(sys) == AG_ELIM_BASIS) return "the basis of the velocities is refreshed on the way";
+  if (ag_system_dims(sys)->g && !ag_system_role(sys, AG_ROLE_PROJECT))
+    return "there are many constraints on positions, or redundant ones";
+  if (ag_system_elimination(sys) == AG_ELIM_BASIS && o->dt > 0)
+    return "steps are fixed, and the basis of the velocities is renewed on the way";
+  if (ag_system_elimination(sys) == AG_ELIM_BASIS && ag_system_dims(sys)->rank < ag_system_dims(sys)->lambda)
+    return "combinations of redundant constraints are chosen on the way";
   if (ag_system_elimination(sys) == AG_ELIM_SADDLE) return "velocities are taken back onto the constraints on the way";
   if (ag_system_watches(sys)) return "rows of the constraints are watched on the way";
-  if (ag_system_dims(sys)->fragile) return "a constraint may vanish on the way";
+  if (ag_system_dims(sys)->fragile && o->dt > 0) return "steps are fixed, and a constraint may vanish on the way";
   if (ag_system_dims(sys)->switches) return "the equations switch between branches on the way";
   if (ag_system_dims(sys)->pulses && o->dt <= 0) return "terms that may be short in time are looked for on the way";
-  for (int i = 0; o->events && i < ag_model_n_events(ag_system_model(sys)); i++)
-    if (ag_model_events(ag_system_model(sys))[i].cuts) return "steps end at corners of the equations";
   return ag_system_dims(sys)->core ? NULL : "there is nothing to integrate";
 }
 
@@ -138,14 +150,10 @@ static void find_units(ag_batch_job *b) {
   free(units);
 }
 
-/* Can all functions be enclosed, in code of reasonable length? */
-static bool can_enclose(const ag_tape *watch) {
+/* Can the functions be looked at in code of reasonable length? */
+static bool can_look(const ag_tape *watch) {
   enum { LONGEST = 2000 };
-  bool all = true, *bounded = watch ? ag_heap_alloc((size_t)watch->n_out + 1) : NULL;
-  if (watch) ag_enclose_bounded(watch, bounded);
-  for (int i = 0; watch && i < watch->n_out; i++) all = all && bounded[i] && watch->n_instr < LONGEST;
-  free(bounded);
-  return all;
+  return !watch || watch->n_instr < LONGEST;
 }
 
 /* Compiles the lanes; false with result->note when that is not possible. */
@@ -153,13 +161,15 @@ static bool prepare_lanes(ag_batch_job *b) {
   ag_system *sys = b->sys;
   const char *why = obstacle(sys, &b->o->run);
   ag_text reason = {0};
-  if (!why && !ag_watch_init(&b->watch, sys, &b->o->run)) why = "an event or the section needs forces of constraint";
-  if (!why && !can_enclose(b->watch.tape)) why = "bounds of an event or of the section are not known";
+  if (!why && !ag_watch_init(&b->watch, sys, &b->o->run))
+    why = "an event or the section needs forces of constraint that are not functions of the state";
+  if (!why && !can_look(b->watch.tape)) why = "an event or the section is very long";
   if (why) {
     ag_text_str(&reason, why);
   } else {
-    bool core = !b->watch.reads_rest && b->o->run.dt <= 0 && !(b->o->run.method->needs & AG_NEEDS_JACOBIAN) &&
-                ag_core_columns_init(&b->columns, sys, b->o->columns);
+    ag_tape *guard = b->o->run.dt > 0 ? NULL : ag_system_guard(sys);
+    bool core = !b->watch.reads_rest && !ag_system_reads_rest(sys, AG_ROLE_FRAGILE) && b->o->run.dt <= 0 &&
+                !(b->o->run.method->needs & AG_NEEDS_FACTORS) && ag_core_columns_init(&b->columns, sys, b->o->columns);
     b->n_z = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
     find_units(b);
     ag_fused_spec spec = {.method = b->o->run.method,
@@ -167,15 +177,26 @@ static bool prepare_lanes(ag_batch_job *b) {
                           .fixed = b->o->run.dt > 0,
                           .watch = b->watch.tape,
                           .way = b->watch.way,
+                          .cuts = b->watch.cuts,
                           .locate = b->o->run.section > 0,
+                          .guard = guard,
+                          .n_fragile = ag_system_dims(sys)->fragile,
+                          .n_xi = ag_system_dims(sys)->xi,
+                          .align = b->o->run.dt > 0 ? NULL : ag_system_role(sys, AG_ROLE_ALIGN),
+                          .project = b->o->run.dt > 0 ? NULL : ag_system_role(sys, AG_ROLE_PROJECT),
+                          .n_g = ag_system_dims(sys)->g,
+                          .turn = b->o->run.dt > 0 ? NULL : ag_system_role(sys, AG_ROLE_TURN),
+                          .renew = b->o->run.dt > 0 ? NULL : ag_system_role(sys, AG_ROLE_RENEW),
                           .n_unit = b->n_unit,
                           .unit = b->unit,
                           .unit_size = b->unit_size};
+    spec.minor_bound = ag_system_minor_bounds(sys, &spec.n_minor);
     ag_fused_spec_init(&spec, sys, core);
     b->n_tangent = spec.m;
     ag_build_options build = {.lanes = b->o->lanes, .compiler = b->o->compiler};
     b->fused = ag_fused_create(&spec, &build, &reason);
     ag_fused_spec_done(&spec);
+    ag_tape_free(guard);
     b->result->core_only = core && b->fused;
   }
   if (b->fused) {
@@ -193,7 +214,7 @@ static void prepare_kernel(ag_batch_job *b) {
   ag_build_options build = {.lanes = 1, .compiler = b->o->compiler};
   build.only_cached = o->engine == AG_ENGINE_AUTO && b->n < WORTH_COMPILING;
   if (o->engine != AG_ENGINE_INTERPRETED && !o->multipliers && ag_system_dims(b->sys)->z)
-    b->kernel = ag_mover_kernel(b->sys, o->method, b->result->core_only, &build, &reason);
+    b->kernel = ag_mover_kernel(b->sys, o->method, b->result->core_only, false, &build, &reason);
   ag_text_done(&reason);
 }
 
@@ -256,22 +277,20 @@ static ag_status check(ag_ctx *ctx, const ag_system *sys, const ag_batch_options
 /* Members that were never reached stay at their start. Columns that were not requested are NaN. */
 static void complete(ag_batch_job *b) {
   ag_batch_result *r = b->result;
-  ag_record record;
-  ag_record_init(&record, b->sys);
+  const ag_record *record = &b->record;
   for (long i = 0; i < b->n; i++) {
     double *row = r->records + i * r->width;
     if (!b->reached[i]) {
       r->members[i] = (ag_batch_member){.end = AG_END_STOPPED, .end_event = -1, .t = b->o->run.t0};
       memcpy(r->x + i * r->n_x, b->x0 + i * r->n_x, sizeof(double) * (size_t)r->n_x);
     }
-    for (int c = 0; c < record.n_column; c++) {
-      const ag_column *col = &record.columns[c];
+    for (int c = 0; c < record->n_column; c++) {
+      const ag_column *col = &record->columns[c];
       bool keep = b->reached[i] && (!b->o->columns || b->o->columns[c]);
       for (int k = 0; !keep && k < col->rows * col->cols; k++) row[col->offset + k] = NAN;
     }
     if (ag_end_status(r->members[i].end) != AG_OK) r->n_failed++;
   }
-  ag_record_done(&record);
 }
 
 /* Puts in place what is known of members. */
@@ -294,15 +313,13 @@ ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, co
   *result = (ag_batch_result){0};
   AG_TRY(check(ctx, sys, o));
   ag_heap_clock_stop(); /* of deriving the equations */
-  ag_record record;
-  ag_record_init(&record, sys);
   int n_x = ag_system_dims(sys)->x;
-  *result = (ag_batch_result){.n = n, .n_x = n_x, .width = record.width};
-  ag_record_done(&record);
+  ag_batch_job b = {.sys = sys, .o = o, .n = n, .params = params, .x0 = x0, .n_x = n_x, .result = result};
+  ag_record_init(&b.record, sys);
+  *result = (ag_batch_result){.n = n, .n_x = n_x, .width = b.record.width};
   result->members = ag_heap_alloc(sizeof *result->members * (size_t)(n + 1));
   result->x = ag_heap_alloc(sizeof(double) * (size_t)(n * n_x + 1));
   result->records = ag_heap_alloc(sizeof(double) * (size_t)(n * result->width + 1));
-  ag_batch_job b = {.sys = sys, .o = o, .n = n, .params = params, .x0 = x0, .n_x = n_x, .result = result};
   b.reached = ag_heap_alloc((size_t)n + 1);
   atomic_init(&b.next, 0);
   atomic_init(&b.done, 0);
@@ -324,6 +341,7 @@ ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, co
   ag_core_columns_done(&b.columns);
   ag_watch_done(&b.watch);
   ag_tape_free(b.functions);
+  ag_record_done(&b.record);
   free(b.unit);
   free(b.unit_size);
   free(b.reached);

@@ -21,6 +21,7 @@ typedef struct ag_watch {
   int n, first;
   ag_tape *tape; /* NULL when there is nothing to look for */
   int *way;      /* direction of each */
+  bool *cuts;    /* per function: the equations have a corner at its zero */
   bool reads_rest;
 } ag_watch;
 
@@ -31,6 +32,7 @@ typedef struct ag_batch_job {
   const double *params, *x0;
   int n_x;
   ag_batch_result *result;
+  ag_record record;
   bool *reached;    /* per member: is its result in place? each is written by one thread */
   ag_fused *fused;  /* the lanes; NULL: member by member */
   ag_fused *kernel; /* compiled code for one member at a time, where crossings are located or without lanes; or NULL */
@@ -72,6 +74,7 @@ typedef struct ag_lane_step {
   int slot; /* where the queue keeps what it has prepared for the member: the lane it is in */
   double t, t1;
   const double *unit;                   /* squared lengths that are kept */
+  const double *c;                      /* the basis of the step */
   const double *z, *carry, *z1, *space; /* space: the workspace; the carry at its head has moved on already */
   ag_work *work;
   const double *params;
@@ -97,13 +100,22 @@ void ag_queue_free(ag_queue *q);
 bool ag_queue_plain(const ag_queue *q, const ag_lane_step *s, long member);
 /* Fills a point from a state at a crossing (put back onto the constraints here); from a step by the code of a single
  * run. */
-bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, const double *z, double *record);
+bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, const double *z, const double *c,
+                    double *record);
 bool ag_queue_locate(ag_queue *q, const ag_lane_step *s, double *record);
 /* A member begins in a lane, at the state z. */
 void ag_queue_begin(ag_queue *q, const ag_lane_step *s);
 /* Examines a step; crossings of the section go to the points of the member. AG_END_TIME: it continues; AG_END_EVENT,
- * AG_END_CROSSINGS: it ended at *t in the state z, by event *event. */
-ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t, double *z, int *event);
+ * AG_END_CROSSINGS: it ended at *t in the state z, by event *event. *corner: the equations have a corner in the step,
+ * which needs the care of a single run, and nothing else is said. */
+ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t, double *z, int *event, bool *corner);
+
+/* audit.c. Of a single run; of a member in a lane, from its start and its end. pressed: does no contact pull, as far as
+ * the record says? */
+ag_audit ag_audit_of(const ag_system *sys, const ag_record *record, const ag_run_options *o, const ag_run_result *r);
+void ag_audit_begin(ag_audit *a, ag_work *w, double t, const double *x);
+void ag_audit_end(ag_audit *a, const ag_system *sys, ag_work *w, double t, const double *x);
+bool ag_audit_pressed(const ag_record *r, const ag_model *m, const double *record);
 
 /* Runs a member as a single run does, and puts it into the result. */
 void ag_batch_alone(ag_batch_job *b, long member);

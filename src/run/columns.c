@@ -8,29 +8,6 @@
 #include "base/arena.h"
 #include "run/batch.h"
 
-bool ag_watch_init(ag_watch *w, ag_system *sys, const ag_run_options *o) {
-  const ag_model *m = ag_system_model(sys);
-  int n_events = o->events && ag_system_role(sys, AG_ROLE_EVENTS) ? ag_model_n_events(m) : 0;
-  *w = (ag_watch){.n = n_events + (o->section > 0), .first = ag_model_n_events(m) - n_events};
-  if (!w->n) return true;
-  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)w->n);
-  w->way = ag_heap_alloc(sizeof *w->way * (size_t)w->n);
-  for (int i = 0; i < w->n; i++) {
-    const ag_event *e = ag_run_event(sys, o, w->first + i);
-    outs[i] = e->x;
-    w->way[i] = e->direction;
-  }
-  w->tape = ag_system_reduced_tape(sys, w->n, outs, &w->reads_rest);
-  free(outs);
-  return w->tape != NULL;
-}
-
-void ag_watch_done(ag_watch *w) {
-  ag_tape_free(w->tape);
-  free(w->way);
-  *w = (ag_watch){0};
-}
-
 /* With multipliers as unknowns the state is the full one. */
 static ag_tape *on_full(ag_system *sys, int n, const ag_id *outs) {
   bool lambda;
@@ -39,19 +16,56 @@ static ag_tape *on_full(ag_system *sys, int n, const ag_id *outs) {
   return tape;
 }
 
-ag_tape *ag_run_watch(ag_system *sys, const ag_run_options *o) {
+/* The functions that are looked for, from `first` on. Forces of constraint are functions of the state: enclosures of
+ * them would be too wide, since they are solved for. *absent: some are not, and NaN stands in their place. */
+static ag_tape *functions(ag_system *sys, const ag_run_options *o, int first, bool *reads_rest, bool *absent) {
   const ag_model *m = ag_system_model(sys);
-  int n = ag_run_n_event(sys, o), first = o->events && ag_system_role(sys, AG_ROLE_EVENTS) ? 0 : ag_model_n_events(m);
-  if (first == n) return NULL;
-  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)n);
-  bool rest;
-  for (int e = first; e < n; e++) {
-    ag_id x = ag_run_event(sys, o, e)->x;
-    outs[e - first] = ag_model_has_force(m, 1, &x) ? ag_num(ag_system_graph(sys), NAN) : x;
+  int n = ag_run_n_event(sys, o) - first;
+  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(n + 1));
+  bool *forced = ag_heap_alloc((size_t)n + 1), any = false, full = ag_run_full(sys, o);
+  *absent = *reads_rest = false;
+  for (int i = 0; i < n; i++) {
+    outs[i] = ag_run_event(sys, o, first + i)->x;
+    forced[i] = ag_model_has_force(m, 1, &outs[i]);
+    any = any || forced[i];
+    if (!forced[i] || (!full && ag_system_forces(sys, 1, &outs[i]))) continue;
+    outs[i] = ag_num(ag_system_graph(sys), NAN);
+    *absent = true;
   }
-  ag_tape *tape = o->multipliers ? on_full(sys, n - first, outs) : ag_system_reduced_tape(sys, n - first, outs, &rest);
+  ag_tape *tape = full ? on_full(sys, n, outs) : ag_system_reduced_tape(sys, n, outs, reads_rest);
+  if (any) ag_enclose_without(tape, forced);
+  else free(forced);
   free(outs);
   return tape;
+}
+
+bool ag_watch_init(ag_watch *w, ag_system *sys, const ag_run_options *o) {
+  const ag_model *m = ag_system_model(sys);
+  int n_events = o->events && ag_system_role(sys, AG_ROLE_EVENTS) ? ag_model_n_events(m) : 0;
+  bool absent;
+  *w = (ag_watch){.n = n_events + (o->section > 0), .first = ag_model_n_events(m) - n_events};
+  if (!w->n) return true;
+  w->way = ag_heap_alloc(sizeof *w->way * (size_t)w->n);
+  w->cuts = ag_heap_alloc((size_t)w->n);
+  for (int i = 0; i < w->n; i++) {
+    w->way[i] = ag_run_event(sys, o, w->first + i)->direction;
+    w->cuts[i] = ag_run_event(sys, o, w->first + i)->cuts;
+  }
+  w->tape = functions(sys, o, w->first, &w->reads_rest, &absent);
+  return !absent;
+}
+
+void ag_watch_done(ag_watch *w) {
+  ag_tape_free(w->tape);
+  free(w->way);
+  free(w->cuts);
+  *w = (ag_watch){0};
+}
+
+ag_tape *ag_run_watch(ag_system *sys, const ag_run_options *o) {
+  int n = ag_model_n_events(ag_system_model(sys)), first = o->events && ag_system_role(sys, AG_ROLE_EVENTS) ? 0 : n;
+  bool rest, absent;
+  return first == ag_run_n_event(sys, o) ? NULL : functions(sys, o, first, &rest, &absent);
 }
 
 /* The expressions of the requested columns, and where their numbers go; -1 if one of them has no expression. */

@@ -84,11 +84,14 @@ static void put_function(emitter *e, const ag_tape *tape, const char *suffix, co
   char *inner = ag_arena_printf(e->arena, "%s_%s_", e->name, suffix);
   ag_cgen how = {.name = inner, .out_names = names};
   int n_prep = ag_cgen_tape(tape, &how, e->out);
-  ag_text_printf(e->out,
-                 "int %s_%s(double t, const double *z, const double *c, const double *p, double *%s) {\n"
-                 "  V prep[%d];\n  VI fail = 0;\n  %sprep(p, prep, &fail);\n  %s(&t, z, c, prep, %s, &fail);\n  return "
-                 "fail != 0;\n}\n\n",
-                 e->name, suffix, result, n_prep + 1, ag_arena_printf(e->arena, "%s_", inner), inner, result);
+  bool step = tape->n_need[AG_SEG_W] > 0;
+  ag_text_printf(
+      e->out,
+      "int %s_%s(double t, const double *z, const double *c, %sconst double *p, double *%s) {\n"
+      "  V prep[%d];\n  VI fail = 0;\n  %sprep(p, prep, &fail);\n  %s(&t, z, c, %sprep, %s, &fail);\n  return "
+      "fail != 0;\n}\n\n",
+      e->name, suffix, step ? "const double *w, " : "", result, n_prep + 1, ag_arena_printf(e->arena, "%s_", inner),
+      inner, step ? "w, " : "", result);
 }
 
 /* The roles that are written as functions: name, name of the result, line of the head. */
@@ -97,6 +100,9 @@ static const struct {
   const char *suffix, *result, *line;
 } functions[] = {
     {AG_ROLE_RHS, "rhs", "dz", "rhs(t, z, c, p, dz)        dz/dt"},
+    {AG_ROLE_INCREMENT, "increment", "dz",
+     "increment(t, z, c, w, p, dz)   what z moves by in a step with noise, Stratonovich: w[0] dz/dt + the noise fields "
+     "times w[1], w[2], ..."},
     {AG_ROLE_JACOBIAN, "jacobian", "J",
      "jacobian(t, z, c, p, J)    derivative of rhs, N_TANGENT x N_TANGENT row-major, three tangent numbers per "
      "rotation"},
@@ -114,7 +120,7 @@ static void put_functions(emitter *e, const char *const *state) {
     bool chooses = ag_system_dims(e->sys)->switches && (role == AG_ROLE_RHS || role == AG_ROLE_JACOBIAN);
     ag_tape *own = chooses && ag_system_role(e->sys, role) ? ag_system_pointwise(e->sys, role) : NULL;
     const ag_tape *tape = own ? own : ag_system_role(e->sys, role);
-    const char *const *names = role == AG_ROLE_RHS       ? state
+    const char *const *names = role == AG_ROLE_RHS || role == AG_ROLE_INCREMENT ? state
                                : role == AG_ROLE_XI      ? names_of(e, ag_system_dims(e->sys)->xi, velocity_name)
                                : role == AG_ROLE_OBSERVE ? names_of(e, ag_system_dims(e->sys)->observe, observe_name)
                                                          : NULL;
@@ -184,6 +190,11 @@ static void put_head(emitter *e, const char *const *names) {
   ag_text_str(e->out, " * Full state x = [q | xi]: stored coordinates and all velocities, and for the observables the "
                       "multipliers behind them:\n");
   put_comment(e, "xi", ag_system_dims(sys)->xi, names_of(e, ag_system_dims(e->sys)->xi, velocity_name));
+  if (ag_system_dims(sys)->channel) {
+    ag_text_str(e->out, " * Step w: its size, then the increments of the Wiener processes:\n");
+    for (int i = 0; i < ag_system_dims(sys)->channel; i++)
+      ag_text_printf(e->out, " *   w[%d]  d%s\n", i + 1, ag_layout_item(sys, AG_LAYOUT_NOISE, i)->name);
+  }
   if (ag_system_dims(sys)->observe) {
     ag_text_str(e->out, " * Observables:\n");
     put_comment(e, "o", ag_system_dims(sys)->observe, names_of(e, ag_system_dims(e->sys)->observe, observe_name));

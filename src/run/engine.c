@@ -17,8 +17,10 @@ static ag_fused_args arguments(const ag_mover *m, double *t, double *h, const do
                          .z = (double *)z,
                          .z1 = (double *)z1,
                          .c = m->c,
+                         .step = m->step,
                          .prep = m->prep,
                          .prep_jacobian = m->prep_jacobian,
+                         .prep_finish = m->prep_finish,
                          .work = work,
                          .fail = fail};
 }
@@ -38,7 +40,7 @@ static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h,
   memcpy(dz1, work + m->room.end, sizeof(double) * (size_t)m->n_carry);
   if (!fail) return 0;
   /* which trouble it was: the stages one by one, up to the one that failed */
-  bool several = ag_system_elimination(m->sys) == AG_ELIM_SADDLE || s->needs & AG_NEEDS_JACOBIAN;
+  bool several = ag_system_elimination(m->sys) == AG_ELIM_SADDLE || ag_stepper_solves(s);
   const ag_stepper *plain = several ? ag_stepper_find(s->name) : NULL;
   long n_rhs = m->n_rhs;
   m->trouble = plain ? plain->step(plain, f, t, h, z, dz0, z1, dz1, rtol, atol, error, work) : 0;
@@ -73,9 +75,9 @@ void ag_mover_power(ag_mover *m, double t, double h, double part, double *done) 
   ag_fused_power(m->fused, &a);
 }
 
-ag_fused *ag_mover_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build,
-                          ag_text *reason) {
-  ag_fused_spec spec = {.method = method};
+ag_fused *ag_mover_kernel(const ag_system *sys, const ag_stepper *method, bool core, bool noise,
+                          const ag_build_options *build, ag_text *reason) {
+  ag_fused_spec spec = {.method = method, .noise = noise};
   ag_fused_spec_init(&spec, sys, core);
   ag_fused *fused = ag_fused_create(&spec, build, reason);
   ag_fused_spec_done(&spec);
@@ -83,9 +85,19 @@ ag_fused *ag_mover_kernel(const ag_system *sys, const ag_stepper *method, bool c
 }
 
 void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core) {
-  s->tape = ag_system_role(sys, core ? AG_ROLE_CORE : AG_ROLE_RHS);
-  s->jacobian = s->method->needs & AG_NEEDS_JACOBIAN ? ag_system_role(sys, AG_ROLE_TURN_JACOBIAN) : NULL;
-  s->power = core || s->march ? NULL : ag_system_role(sys, AG_ROLE_POWER);
+  int rhs = core ? AG_ROLE_CORE : AG_ROLE_RHS, jacobian = AG_ROLE_TURN_JACOBIAN;
+  int field = ag_run_role(s->method);
+  if (s->noise) rhs = core ? field + AG_FIELD_CORE : field, jacobian = field + AG_FIELD_JACOBIAN;
+  s->tape = ag_system_role(sys, rhs);
+  s->channels = ag_system_dims(sys)->channel;
+  s->jacobian = s->method->needs & AG_NEEDS_JACOBIAN ? ag_system_role(sys, jacobian) : NULL;
+  if (s->method->needs & AG_NEEDS_GRADIENT) s->finish = ag_system_role(sys, AG_ROLE_POISSON);
+  if (s->method->needs & AG_NEEDS_RESIDUAL) {
+    s->jacobian = ag_system_role(sys, ag_discrete_role(s->method));
+    s->finish = ag_system_role(sys, ag_discrete_role(s->method) + 1);
+    s->n_lambda = ag_system_dims(sys)->lambda;
+  }
+  s->power = core || s->march || s->noise ? NULL : ag_system_role(sys, AG_ROLE_POWER);
   s->name = ag_model_name(ag_system_model(sys));
   s->n = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
   s->n_norm = ag_system_dims(sys)->core;
@@ -109,6 +121,7 @@ void ag_mover_use(ag_mover *m, const double *params, const ag_fused *fused) {
   m->fused = fused;
   m->prep = ag_mover_prep(fused, AG_FUSED_RHS, params);
   m->prep_jacobian = ag_mover_prep(fused, AG_FUSED_JACOBIAN, params);
+  m->prep_finish = ag_mover_prep(fused, AG_FUSED_FINISH, params);
   m->prep_power = ag_mover_prep(fused, AG_FUSED_POWER, params);
   m->own = *m->method;
   m->own.step = fused_step;
@@ -119,7 +132,7 @@ void ag_mover_use(ag_mover *m, const double *params, const ag_fused *fused) {
 
 bool ag_mover_compile(ag_mover *m, const double *params, bool only_cached, ag_text *reason) {
   ag_build_options build = {.lanes = 1, .only_cached = only_cached};
-  m->mine = ag_mover_kernel(m->sys, m->method, false, &build, reason);
+  m->mine = ag_mover_kernel(m->sys, m->method, false, m->step != NULL, &build, reason);
   if (m->mine) ag_mover_use(m, params, m->mine);
   return m->mine != NULL;
 }

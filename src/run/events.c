@@ -113,7 +113,9 @@ static bool jumps(ag_mover *m, double t, double h, int e, double lo, double hi, 
   const ag_model *model = ag_system_model(m->sys);
   if (e < ag_model_n_events(model) && (ag_model_events(model)[e].terminal || ag_model_events(model)[e].cuts))
     return false;
-  double most = fmax(fabs(dense_value(m, t, h, lo, e)), fabs(dense_value(m, t, h, hi, e)));
+  double most = fmax(fabs(dense_value(m, t, h, lo, e)), fabs(dense_value(m, t, h, hi, e))), size = most;
+  for (int i = 0; i <= 2; i++) size = fmax(size, fabs(dense_value(m, t, h, 0.5 * i, e)));
+  if (most <= NOTHING * size) return false; /* a flat zero, known to rounding */
   double nothing = NOTHING * most; /* in a step to a switch that is near all values may be rounding of the state */
   for (int i = 0; i < m->n && m->switches; i++) nothing = fmax(nothing, 1e-14 * fabs(m->z[i]));
   return fabs(value_at(m, t, s, e)) > nothing && fabs(value_at(m, t, s - 1e-9 * h * (hi - lo), e)) > nothing;
@@ -141,10 +143,27 @@ static bool changes(const finder *q, int e, double v) {
   return !event->direction || event->direction == direction;
 }
 
+/* Is the bracket part of a long piece in which the function is smaller than the motion is known? Real steps would show
+ * its rounding only. */
+static bool below_tolerance(const ag_mover *m, int e, double lo, double hi) {
+  static const double LONG = 0.05; /* of the step; zeros of higher order leave shorter ones */
+  for (int k = 0; k < m->n_open; k++)
+    if (m->open[k].e == e && m->open[k].to - m->open[k].from > LONG && m->open[k].from <= lo && hi <= m->open[k].to)
+      return true;
+  return false;
+}
+
 /* Event e has the value v at theta; the place looked at before was `last`. */
 static void visit(finder *q, int e, double last, double theta, double v) {
   int before = q->m->sign[e];
   if (!changes(q, e, v)) return;
+  if (below_tolerance(q->m, e, last, theta)) {
+    const spot where = {q->m, q->t, q->h, e};
+    VI good = ~0ULL;
+    double slope, x = root_on_dense(&where, last, theta, &slope, &good);
+    add_hit(q, e, fma(good ? x : theta, q->h, q->t));
+    return;
+  }
   double s = crossing(q->m, q->t, q->h, e, last, theta, before);
   if (!isnan(s) && !jumps(q->m, q->t, q->h, e, last, theta, s)) add_hit(q, e, s);
 }
@@ -201,6 +220,21 @@ static void leave_start(ag_mover *m, double t, double h) {
   m->fresh = false;
 }
 
+/* A crossing in a piece in which the function is smaller than the motion is known: it is somewhere there. Rounding
+ * alone: it is as accurate as others. */
+static void note_loose(const finder *q) {
+  static const double ACCURATE = 1e-9;
+  ag_mover *m = q->m;
+  for (int i = 0; i < m->n_hit; i++)
+    for (int k = 0; k < m->n_open; k++) {
+      const ag_open *o = &m->open[k];
+      double theta = (m->hits[i].s - q->t) / q->h, wide = fabs((o->to - o->from) * q->h);
+      ag_doubt *d = &m->doubts[o->e];
+      if (o->e != m->hits[i].e || theta < o->from || theta > o->to || wide <= d->loose) continue;
+      if (wide > ACCURATE * fmax(fabs(q->t), fabs(q->h))) d->loose = wide, d->loose_t = m->hits[i].s;
+    }
+}
+
 /* Pieces in which the function comes nearer to zero than the motion is known, with the same sign at both ends: an even
  * number of crossings, or none. A function that jumps away from zero, or has a pole, is not in doubt. */
 static void note_doubts(const finder *q) {
@@ -229,9 +263,15 @@ static void visit_brackets(finder *q, int e) {
     }
   for (int k = 0; k < n; k++) {
     double from = dense_value(q->m, q->t, q->h, b[k].from, e), middle = 0.5 * (b[k].from + b[k].to), last = b[k].from;
+    double inside = b[k].doubt ? dense_value(q->m, q->t, q->h, middle, e) : 0, to = b[k].to;
     if (b[k].from > 0) visit(q, e, last, b[k].from, from); /* what it was at the start of the step is known */
-    if (b[k].doubt) visit(q, e, last, middle, dense_value(q->m, q->t, q->h, middle, e)), last = middle;
-    visit(q, e, last, b[k].to, bracket_value(q->m, q->t, q->h, b[k].to, e));
+    if (inside != 0) visit(q, e, last, middle, inside), last = middle;
+    double end = bracket_value(q->m, q->t, q->h, to, e);
+    if (b[k].doubt && end == 0 && to < 1) { /* it may touch zero there and return: what comes behind it tells */
+      to = fmin(1, 2 * to - b[k].from);
+      end = bracket_value(q->m, q->t, q->h, to, e);
+    }
+    visit(q, e, last, to, end);
   }
 }
 
@@ -268,7 +308,7 @@ int ag_events_in_step(ag_mover *m, double t, double h) {
   if (m->isolate) ag_look_dense(m, t, h);
   if (m->fresh) leave_start(m, t, h);
   for (int e = m->g_first; e < m->n_g; e++) follow(&q, e);
-  if (m->isolate) note_doubts(&q);
+  if (m->isolate) note_doubts(&q), note_loose(&q);
   return in_order(&q);
 }
 

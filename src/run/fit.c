@@ -4,12 +4,14 @@
  * far as its last coefficients go: what it says is not a proof, and the run says so.
  *
  * With c_k the coefficients of p on a piece, |p - c_0| <= sum of |c_k|, k > 0; four times the last two stand for what
- * is left out. A piece is done when this excludes zero for p or for its rate; else it is halved. */
+ * is left out. The first look into a step (look_core.h) takes five nodes. A piece is done when this excludes zero for p
+ * or for its rate; else it is halved. */
 #include "run/fit.h"
 
 #include <math.h>
+#include <stdbool.h>
 
-enum { CHEAP = AG_FIT_CHEAP, DENSE = 8, PIECES = 48, DEPTH = 24 };
+enum { DENSE = 8, PIECES = 48, DEPTH = 24 };
 
 /* cos(pi i/8) */
 static double cosine(int i) {
@@ -23,7 +25,7 @@ static double cosine(int i) {
 static void coefficients(int n, const double *v, double *c) {
   for (int k = 0; k <= n; k++) {
     double sum = 0;
-    for (int j = 0; j <= n; j++) sum += (j == 0 || j == n ? 0.5 : 1) * v[j] * cosine(8 / n * j * k);
+    for (int j = 0; j <= n; j++) sum += (j == 0 || j == n ? 0.5 : 1) * v[j] * cosine(j * k);
     c[k] = sum * (k == 0 || k == n ? 1.0 : 2.0) / n;
   }
 }
@@ -57,13 +59,8 @@ static bool excludes(const double *v, bool *monotone) {
   return margin(DENSE, c, left_out(DENSE, c)) > 0;
 }
 
-double ag_fit_node(int n, int j) { return 0.5 + 0.5 * cosine(8 / n * j); }
-
-bool ag_fit_clear(const double *v, int sign) {
-  double c[CHEAP + 1];
-  coefficients(CHEAP, v, c);
-  return c[0] * sign > 0 && margin(CHEAP, c, left_out(CHEAP, c)) > 0;
-}
+/* Node j of a piece, a part of it from 1 down to 0. */
+static double node(int j) { return 0.5 + 0.5 * cosine(j); }
 
 void ag_fit_pieces(void *self, double (*value)(void *self, double theta),
                    void (*see)(void *self, double last, double theta, double value)) {
@@ -75,13 +72,13 @@ void ag_fit_pieces(void *self, double (*value)(void *self, double theta),
   while (top >= 0) {
     double from = stack[top].from, to = stack[top].to, v[DENSE + 1];
     bool monotone, last = ++work > PIECES || top == DEPTH;
-    for (int j = 0; j <= DENSE; j++) v[j] = value(self, from + ag_fit_node(DENSE, j) * (to - from));
+    for (int j = 0; j <= DENSE; j++) v[j] = value(self, from + node(j) * (to - from));
     if (excludes(v, &monotone) || monotone) {
       see(self, from, to, v[0]);
       top--;
     } else if (last) { /* a jump, or a touch: what the values show */
       for (int j = DENSE; j > 0; j--)
-        see(self, from + ag_fit_node(DENSE, j) * (to - from), from + ag_fit_node(DENSE, j - 1) * (to - from), v[j - 1]);
+        see(self, from + node(j) * (to - from), from + node(j - 1) * (to - from), v[j - 1]);
       top--;
     } else { /* the left half first */
       double middle = 0.5 * (from + to);

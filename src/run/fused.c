@@ -6,9 +6,10 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "run/run_internal.h"
 
 enum { ENTRY_STEP, ENTRY_DENSE, ENTRY_INTERPOLATE, ENTRY_POWER, ENTRY_MARCH = 0, ENTRY_LOCATE };
-enum { MAX_TEXT = 16 };
+enum { MAX_TEXT = 24 };
 
 struct ag_fused {
   ag_unit *unit;
@@ -26,6 +27,15 @@ static const char step_text[] =
     ;
 static const char unit_text[] =
 #include "unit_core_text.inc"
+    ;
+static const char project_text[] =
+#include "project_core_text.inc"
+    ;
+static const char turn_text[] =
+#include "turn_core_text.inc"
+    ;
+static const char guard_text[] =
+#include "guard_core_text.inc"
     ;
 static const char march_text[] =
 #include "march_core_text.inc"
@@ -68,16 +78,27 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
                  s->n_norm, s->n - s->n_norm);
   ag_text_printf(out, "#define AG_CONTROL_Q %d.0\n#define AG_CONTROL_BETA %.17g\n", s->method->error_order + 1,
                  control.beta);
-  ag_text_printf(out, "#define AG_MARCH_FIXED %d\n", s->fixed);
+  ag_text_printf(out, "#define AG_MARCH_FIXED %d\n#define AG_STEP_CHANNELS %d\n", s->fixed, s->channels);
   ag_text_printf(out, "#define AG_WATCH %d\n", s->watch ? s->watch->n_out : 0);
+  ag_text_printf(out, "#define AG_ALIGNS %d\n#define AG_POSITIONS %d\n", s->align != NULL, s->project ? s->n_g : 0);
+  ag_text_printf(out, "#define AG_TURNS %d\n#define AG_BASIS %d\n", s->turn != NULL, s->renew ? s->renew->n_out : 0);
+  ag_text_printf(out,
+                 "#define AG_TURN_RENEW %.17g\n#define AG_TURN_LOST %.17g\n#define AG_TURN_STEP %.17g\n"
+                 "#define AG_TURN_MOST %.17g\n",
+                 AG_TURN_RENEW, AG_TURN_LOST, AG_TURN_STEP, AG_TURN_MOST);
   ag_text_str(out, s->jacobian ? "#define AG_JACOBIAN_OF(a, b) a, b\n" : "#define AG_JACOBIAN_OF(a, b) a\n");
+  bool noise = s->tape->n_need[AG_SEG_W] > 0, jacobian = s->jacobian && s->jacobian->n_need[AG_SEG_W] > 0;
+  ag_text_printf(out, "#define AG_RHS_STEP(w) %s\n#define AG_JACOBIAN_STEP(w) %s\n", noise ? "w," : "",
+                 jacobian ? "w," : "");
+  ag_text_str(out, s->finish ? "#define AG_FINISH_OF(a) a,\n" : "#define AG_FINISH_OF(a)\n");
   ag_text_str(out, flow_text);
 }
 
 /* The state space, for methods that move on it. */
 static void put_factors(const ag_fused_spec *s, ag_text *out) {
   ag_text_printf(out, "#define AG_STEP_M %d\n#define AG_STEP_N_FACTOR %d\n", s->m, s->n_factor);
-  ag_text_printf(out, "#define AG_STEP_U_AT %d\n#define AG_STEP_N_U %d\n", s->u_at, s->n_u);
+  ag_text_printf(out, "#define AG_STEP_U_AT %d\n#define AG_STEP_N_U %d\n#define AG_STEP_N_LAMBDA %d\n", s->u_at, s->n_u,
+                 s->n_lambda);
   ag_text_str(out, "static const ag_factor step_factors[] = {");
   for (int i = 0; i < s->n_factor; i++) {
     const ag_factor *p = &s->factors[i];
@@ -86,7 +107,8 @@ static void put_factors(const ag_fused_spec *s, ag_text *out) {
   ag_text_str(out, "};\n");
 }
 
-/* Which components the functions to watch read, and their directions. */
+/* Which components the functions to watch read, their directions, which of them cannot be enclosed, and which have a
+ * corner at zero. */
 static void put_watch(const ag_fused_spec *s, ag_text *out) {
   int n = 0;
   bool *reads = ag_heap_alloc((size_t)s->n + 1);
@@ -99,8 +121,18 @@ static void put_watch(const ag_fused_spec *s, ag_text *out) {
     if (reads[i]) ag_text_printf(out, "%d, ", i), n++;
   ag_text_printf(out, "0};\n#define AG_WATCH_READS %d\nstatic const int watch_way[] = {", n);
   for (int i = 0; i < s->watch->n_out; i++) ag_text_printf(out, "%d, ", s->way[i]);
-  ag_text_str(out, "0};\n");
+  ag_text_str(out, "0};\nstatic const int watch_fitted[] = {");
+  bool *bounded = ag_heap_alloc((size_t)s->watch->n_out + 1);
+  ag_enclose_bounded(s->watch, bounded);
+  n = 0;
+  for (int i = 0; i < s->watch->n_out; i++) ag_text_printf(out, "%d, ", !bounded[i]), n += !bounded[i];
+  ag_text_printf(out, "0};\n#define AG_WATCH_FITTED %d\n", n);
+  free(bounded);
   free(reads);
+  n = 0;
+  ag_text_str(out, "static const int watch_cuts[] __attribute__((unused)) = {");
+  for (int i = 0; i < s->watch->n_out; i++) ag_text_printf(out, "%d, ", s->cuts[i]), n += s->cuts[i];
+  ag_text_printf(out, "0};\n#define AG_WATCH_CUTS %d\n", n);
 }
 
 /* Groups of components kept at their length. Many of one size at equal distances are one run. */
@@ -113,6 +145,15 @@ static void put_units(const ag_fused_spec *s, ag_text *out) {
     ag_text_printf(out, " \\\n  X(%d, %d, %d, %d, %d)", i, n, s->unit[i], step, size);
   }
   ag_text_str(out, "\n");
+}
+
+/* What is watched in every step besides functions. */
+static void put_guard(const ag_fused_spec *s, ag_text *out) {
+  ag_text_printf(out, "#define AG_MINORS %d\n#define AG_FRAGILE %d\n#define AG_XI %d\n", s->guard ? s->n_minor : 0,
+                 s->guard ? s->n_fragile : 0, s->n_xi);
+  ag_text_str(out, "static const double guard_bound[] __attribute__((unused)) = {");
+  for (int i = 0; s->guard && i < s->n_minor; i++) ag_text_printf(out, "%.17g, ", s->minor_bound[i]);
+  ag_text_str(out, "0};\n");
 }
 
 /* The unit; its texts that depend on the model go to `defines`. */
@@ -129,8 +170,14 @@ static void add_text(parts *p, const char *text) { p->texts[p->unit.n_text++] = 
 static void add_tapes(parts *p, const ag_fused_spec *s, int *where) {
   const ag_unit_tape all[AG_FUSED_TAPES] = {[AG_FUSED_RHS] = {"f", s->tape, s->method->n_stage + 2, true, false},
                                             [AG_FUSED_JACOBIAN] = {"jacobian", s->jacobian, 1, false, false},
+                                            [AG_FUSED_FINISH] = {"finish", s->finish, 1, false, false},
                                             [AG_FUSED_WATCH] = {"g", s->watch, 4, false, s->march},
-                                            [AG_FUSED_POWER] = {"power", s->power, 1, false, false}};
+                                            [AG_FUSED_POWER] = {"power", s->power, 1, false, false},
+                                            [AG_FUSED_GUARD] = {"guard", s->guard, 2, false, false},
+                                            [AG_FUSED_ALIGN] = {"align", s->align, 1, false, false},
+                                            [AG_FUSED_PROJECT] = {"onto_g", s->project, 2, false, false},
+                                            [AG_FUSED_TURN] = {"turning", s->turn, 3, false, false},
+                                            [AG_FUSED_RENEW] = {"renew", s->renew, 1, false, false}};
   for (int i = 0; i < AG_FUSED_TAPES; i++) {
     where[i] = all[i].tape ? p->unit.n_tape : -1;
     if (all[i].tape) p->tapes[p->unit.n_tape++] = all[i];
@@ -141,8 +188,9 @@ static void add_tapes(parts *p, const ag_fused_spec *s, int *where) {
 static void add_texts(parts *p, const ag_fused_spec *s) {
   put_sizes(s, &p->defines);
   if (s->method->needs & AG_NEEDS_FACTORS) put_factors(s, &p->defines);
-  if (s->march) put_units(s, &p->defines);
+  if (s->march) put_units(s, &p->defines), put_guard(s, &p->defines);
   if (s->watch) put_watch(s, &p->defines);
+  else ag_text_str(&p->defines, "#define AG_WATCH_CUTS 0\n");
   add_text(p, ag_factor_text);
   add_text(p, ag_text_cstr(&p->defines));
   for (int i = 0; i < AG_STEPPER_TEXTS && s->method->texts[i]; i++) add_text(p, s->method->texts[i]);
@@ -151,6 +199,9 @@ static void add_texts(parts *p, const ag_fused_spec *s) {
     add_text(p, ag_control_text);
     add_text(p, unit_text);
     if (s->watch) add_text(p, look_text), add_text(p, watch_text);
+    if (s->guard) add_text(p, guard_text);
+    if (s->project) add_text(p, project_text);
+    if (s->turn) add_text(p, turn_text);
     add_text(p, march_text);
     if (s->locate) add_text(p, locate_text), add_text(p, root_text), add_text(p, locate_entry_text);
   } else {
@@ -216,9 +267,9 @@ void ag_fused_prep(const ag_fused *f, ag_fused_tape tape, const double *p, doubl
   if (f->tape[tape] >= 0) ag_unit_prep(f->unit, f->tape[tape], p, prep, fail);
 }
 
-void ag_fused_rhs(const ag_fused *f, const double *t, const double *z, const double *c, const double *prep, double *dz,
-                  unsigned long long *fail) {
-  const double *const seg[AG_SEG_COUNT] = {[AG_SEG_T] = t, [AG_SEG_Z] = z, [AG_SEG_C] = c};
+void ag_fused_rhs(const ag_fused *f, const double *t, const double *z, const double *c, const double *step,
+                  const double *prep, double *dz, unsigned long long *fail) {
+  const double *const seg[AG_SEG_COUNT] = {[AG_SEG_T] = t, [AG_SEG_Z] = z, [AG_SEG_C] = c, [AG_SEG_W] = step};
   ag_unit_eval(f->unit, f->tape[AG_FUSED_RHS], seg, prep, dz, fail);
 }
 

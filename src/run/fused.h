@@ -11,18 +11,31 @@ typedef struct ag_fused ag_fused;
 
 /* What to fuse. z has n components, of which the first n_norm count in the error norm. */
 typedef struct ag_fused_spec {
-  const ag_tape *tape, *jacobian; /* the right-hand side; its Jacobian where the method needs it, else NULL */
+  const ag_tape *tape, *jacobian; /* the right-hand side; its Jacobian, or the discrete equations of a step (then
+                                     finish: their end), where the method needs them, else NULL */
+  const ag_tape *finish;          /* or, beside a Jacobian, the energy, its gradient and the almost-Poisson tensor */
+  int n_lambda;                   /* impulses of the discrete equations */
   const ag_tape *power;           /* of the single trajectory: dE/dt, for ag_fused_power; or NULL */
   const char *name;               /* of the model, for the comment at the head */
   int n, n_norm, m, n_factor;     /* m: tangent coordinates */
   int u_at, n_u;                  /* those that are velocities */
   ag_factor *factors;
   const ag_stepper *method;
+  int channels;         /* with noise */
+  bool noise;           /* the right-hand side is the increment of a step with noise */
   bool march;           /* for batches: ag_fused_march; else ag_fused_step, ag_fused_dense and ag_fused_interpolate */
   bool fixed;           /* of a march: fixed steps */
   const ag_tape *watch; /* for batches: functions of z whose sign changes are located; or NULL */
   const int *way;       /* per function: +1 when it rises, -1 when it falls, 0 both */
-  bool locate;          /* also ag_fused_locate, for the last of them */
+  const bool *cuts;     /* per function: the equations have a corner at its zero */
+  const ag_tape *guard; /* for batches: ag_system_guard(), looked at after every step; or NULL */
+  int n_minor, n_fragile, n_xi; /* of it */
+  const double *minor_bound;
+  const ag_tape *align;          /* for batches: the role ALIGN, applied after every step; or NULL */
+  const ag_tape *project;        /* for batches: the role PROJECT, applied after every step; or NULL */
+  int n_g;                       /* of it: position constraints */
+  const ag_tape *turn, *renew;   /* for batches with a basis: the roles TURN and RENEW; else NULL */
+  bool locate;                   /* also ag_fused_locate, for the last of them */
   int n_unit, *unit, *unit_size; /* groups of components kept at their length: offset and number of each */
 } ag_fused_spec;
 
@@ -30,8 +43,14 @@ typedef struct ag_fused_spec {
 typedef enum ag_fused_tape {
   AG_FUSED_RHS,
   AG_FUSED_JACOBIAN,
+  AG_FUSED_FINISH,
   AG_FUSED_WATCH,
   AG_FUSED_POWER,
+  AG_FUSED_GUARD,
+  AG_FUSED_ALIGN,
+  AG_FUSED_PROJECT,
+  AG_FUSED_TURN,
+  AG_FUSED_RENEW,
   AG_FUSED_TAPES
 } ag_fused_tape;
 
@@ -46,8 +65,9 @@ bool ag_fused_has(const ag_fused *f, ag_fused_tape tape);
  */
 int ag_fused_n_prep(const ag_fused *f, ag_fused_tape tape);
 void ag_fused_prep(const ag_fused *f, ag_fused_tape tape, const double *p, double *prep, unsigned long long *fail);
-void ag_fused_rhs(const ag_fused *f, const double *t, const double *z, const double *c, const double *prep, double *dz,
-                  unsigned long long *fail);
+/* step: of a path with noise, or NULL. */
+void ag_fused_rhs(const ag_fused *f, const double *t, const double *z, const double *c, const double *step,
+                  const double *prep, double *dz, unsigned long long *fail);
 
 /* The entries (fused_args.h). */
 void ag_fused_step(const ag_fused *f, ag_fused_args *a);

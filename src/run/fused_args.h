@@ -7,7 +7,7 @@
  * it is listed with. */
 #ifndef AG_RUN_FUSED_ARGS_H
 #define AG_RUN_FUSED_ARGS_H
-#define AG_FUSED_ABI 4
+#define AG_FUSED_ABI 7
 #ifndef AG_FUSED_V /* how the library sees a number and a mask of all lanes; in the unit they are V and VI */
 #define AG_FUSED_V double
 #define AG_FUSED_VI unsigned long long
@@ -18,9 +18,11 @@ typedef struct ag_fused_args {
 
   /* A step from (t, z) by h to z1: step, dense, interpolate, march, locate. */
   AG_FUSED_V *t, *h, *z, *z1;
-  const AG_FUSED_V *c, *prep,
-      *prep_jacobian; /* basis data; prepared parameters of the right-hand side, of its Jacobian */
-  AG_FUSED_V *work;   /* of the stepper: begins with the carry */
+  AG_FUSED_V *c;                          /* basis data; a march renews them */
+  const AG_FUSED_V *prep, *prep_jacobian; /* prepared parameters of the right-hand side, of its Jacobian */
+  AG_FUSED_V *step;                       /* of a path with noise: [1 | dW/h | ...]; else NULL */
+  const AG_FUSED_V *prep_finish;          /* of the end of a step with discrete equations */
+  AG_FUSED_V *work;                       /* of the stepper: begins with the carry */
   double rtol;
   const AG_FUSED_V *atol;  /* per lane */
   AG_FUSED_V *error;       /* step: two numbers, the core's and the rest's */
@@ -42,19 +44,26 @@ typedef struct ag_fused_args {
   AG_FUSED_V *last_error, *h_sub, *end_sub, *keep;
   AG_FUSED_VI *steps, *rejected; /* numbers, not masks */
   AG_FUSED_VI *rejected_last, *sub;
+  const AG_FUSED_V *prep_project;           /* where states are put back onto position constraints; locate too */
+  const AG_FUSED_V *prep_guard;             /* where a minor or a row of the constraints is watched */
+  AG_FUSED_V *rows;                         /* the rows after the last step */
+  const AG_FUSED_V *prep_align;             /* where quaternions are turned onto images; locate too */
+  const AG_FUSED_V *prep_turn, *prep_renew; /* with a basis: how it turns, and renewing it */
+  AG_FUSED_V *turn;                         /* and the square of the rate at which it turns here */
+  AG_FUSED_VI *leave; /* all ones: the step needs the care of a single run, and the lane has to be left */
   double safety, shrink, grow, h_max; /* the rest of the control is in the text */
   double t0, dt;                      /* fixed steps: from t0, dt > 0 whatever the direction */
   long long max_steps;                /* of each lane */
   long max_tries;                     /* of this call */
 
   /* March with functions to watch: a step taken by a lane in which one crosses zero, or may, ends the call; seen: which
-   * lanes. Then the step was made from (from, z0) with the carry carry0, its end is (t, z1), and what else it left is
-   * in work. */
+   * lanes. Then the step was made from (from, z0) with the carry carry0 and the basis c0, its end is (t, z1), and what
+   * else it left is in work. */
   const AG_FUSED_V *prep_watch; /* prepared parameters of the functions; locate too */
   AG_FUSED_V *memory; /* [function]: a number with the last sign; 0: look in any case. Kept up to date where nothing was
                          seen */
   AG_FUSED_V *hint;   /* [function]: AG_HINT_... */
-  AG_FUSED_V *from, *z0, *carry0;
+  AG_FUSED_V *from, *z0, *carry0, *c0;
   AG_FUSED_VI *seen;
 
   /* Locate: in steps in which the last function crosses zero once, where, and the state there by a real step. A lane

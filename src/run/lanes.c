@@ -21,6 +21,7 @@ typedef struct lanes {
   long *member;             /* per lane, -1: none */
   ag_work **work;           /* per lane */
   unsigned long long *seen; /* per lane: the number of steps at the last check of its domain */
+  ag_audit *audit;          /* per lane */
   const double **params;    /* per lane: those its work was made for */
   double *p;
   ag_fused_args m;
@@ -29,8 +30,8 @@ typedef struct lanes {
   ag_queue *queue; /* where crossings are searched for; else NULL */
   ag_pack *pack;   /* where a section is */
   double *prep[AG_FUSED_TAPES];
-  double *t1, *unit, *c, *atol;
-  double *z, *dz, *x, *space, *slots, *out; /* one member's, scratch */
+  double *t1, *unit, *atol;
+  double *z, *dz, *c, *x, *space, *slots, *out; /* one member's, scratch */
 } lanes;
 
 static double *block(const lanes *l, size_t rows) {
@@ -43,19 +44,29 @@ static void march_create(lanes *l, const ag_run_options *o) {
   ag_control control;
   ag_control_init(&control, o->method, o->rtol, o->atol);
   ag_step_room room = o->method->room(l->n, l->b->n_tangent);
-  size_t n = (size_t)l->n, n_core = (size_t)ag_system_dims(l->sys)->core;
+  size_t n = (size_t)l->n, n_core = (size_t)ag_system_dims(l->sys)->core, n_c = (size_t)ag_system_dims(l->sys)->c;
+  size_t n_rows = (size_t)(ag_system_dims(l->sys)->fragile * ag_system_dims(l->sys)->xi);
   l->fixed = o->dt > 0;
-  l->settles = l->fixed && (l->b->n_unit || minor);
+  l->settles = l->fixed && (l->b->n_unit || minor || ag_system_dims(l->sys)->g);
   l->n_carry = l->n + room.own;
   l->m = (ag_fused_args){.t = block(l, 1),
                          .h = block(l, 1),
                          .z = block(l, n),
                          .z1 = block(l, n),
                          .work = block(l, room.size),
-                         .c = l->c,
+                         .c = block(l, n_c),
+                         .turn = block(l, 1),
                          .prep = l->prep[AG_FUSED_RHS],
                          .prep_jacobian = l->prep[AG_FUSED_JACOBIAN],
+                         .prep_finish = l->prep[AG_FUSED_FINISH],
                          .prep_watch = l->prep[AG_FUSED_WATCH],
+                         .prep_guard = l->prep[AG_FUSED_GUARD],
+                         .rows = block(l, n_rows),
+                         .prep_align = l->prep[AG_FUSED_ALIGN],
+                         .prep_project = l->prep[AG_FUSED_PROJECT],
+                         .prep_turn = l->prep[AG_FUSED_TURN],
+                         .prep_renew = l->prep[AG_FUSED_RENEW],
+                         .leave = (unsigned long long *)block(l, 1),
                          .t1 = l->t1,
                          .unit = l->unit,
                          .last_error = block(l, 1),
@@ -75,7 +86,7 @@ static void march_create(lanes *l, const ag_run_options *o) {
                          .t0 = o->t0,
                          .dt = o->dt,
                          .max_steps = o->max_steps ? o->max_steps : 10000000,
-                         .max_tries = minor || l->settles ? 1 : TRIES};
+                         .max_tries = l->settles ? 1 : TRIES};
 }
 
 static void lanes_create(lanes *l, ag_batch_job *b) {
@@ -85,17 +96,18 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
   l->member = ag_heap_alloc(sizeof *l->member * (size_t)l->w);
   l->work = ag_heap_alloc(sizeof *l->work * (size_t)l->w);
   l->seen = ag_heap_alloc(sizeof *l->seen * (size_t)l->w);
+  l->audit = ag_heap_alloc(sizeof *l->audit * (size_t)l->w);
   l->params = ag_heap_alloc(sizeof *l->params * (size_t)l->w);
   for (int i = 0; i < l->w; i++) l->member[i] = -1;
   l->p = block(l, (size_t)ag_system_dims(b->sys)->param);
   l->t1 = block(l, 1);
   l->unit = block(l, (size_t)b->n_unit);
   for (int i = 0; i < AG_FUSED_TAPES; i++) l->prep[i] = block(l, (size_t)ag_fused_n_prep(b->fused, i));
-  l->c = block(l, 0);
   l->atol = block(l, 1);
   march_create(l, o);
   l->z = ag_heap_aligned(sizeof(double) * (n_z + 1));
   l->dz = ag_heap_aligned(sizeof(double) * (n_z + 1));
+  l->c = ag_heap_aligned(sizeof(double) * (size_t)(ag_system_dims(b->sys)->c + 1));
   l->x = ag_heap_aligned(sizeof(double) * (size_t)(b->n_x + 1));
   l->space = ag_heap_aligned(sizeof(double) * (3 * n_core + 3));
   if (b->watch.n) {
@@ -106,6 +118,7 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
     l->m.from = block(l, 1);
     l->m.z0 = block(l, n);
     l->m.carry0 = block(l, (size_t)l->n_carry);
+    l->m.c0 = block(l, (size_t)ag_system_dims(b->sys)->c);
     l->m.seen = (unsigned long long *)block(l, 1);
   }
   if (!b->columns.tape) return;
@@ -117,18 +130,12 @@ static void lanes_free(lanes *l) {
   for (int i = 0; i < l->w; i++) ag_work_free(l->work[i]);
   ag_queue_free(l->queue);
   ag_pack_free(l->pack);
-  void *all[] = {l->member,  l->seen,       l->work,
-                 l->params,  l->p,          l->t1,
-                 l->unit,    l->c,          l->atol,
-                 l->z,       l->dz,         l->x,
-                 l->space,   l->slots,      l->out,
-                 l->m.t,     l->m.h,        l->m.z,
-                 l->m.work,  l->m.z1,       l->m.last_error,
-                 l->m.h_sub, l->m.end_sub,  l->m.keep,
-                 l->m.steps, l->m.rejected, l->m.rejected_last,
-                 l->m.sub,   l->m.memory,   l->m.hint,
-                 l->m.from,  l->m.z0,       l->m.carry0,
-                 l->m.seen};
+  void *all[] = {l->audit,        l->member,   l->seen,      l->work,   l->params,  l->p,          l->t1,
+                 l->unit,         l->c,        l->atol,      l->z,      l->dz,      l->x,          l->space,
+                 l->slots,        l->out,      l->m.t,       l->m.h,    l->m.z,     l->m.work,     l->m.z1,
+                 l->m.last_error, l->m.h_sub,  l->m.end_sub, l->m.keep, l->m.steps, l->m.rejected, l->m.rejected_last,
+                 l->m.sub,        l->m.memory, l->m.hint,    l->m.from, l->m.z0,    l->m.carry0,   l->m.seen,
+                 l->m.leave,      l->m.c,      l->m.c0,      l->m.turn, l->m.rows};
   for (int i = 0; i < AG_FUSED_TAPES; i++) free(l->prep[i]);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
@@ -143,7 +150,22 @@ static ag_work *work_for(lanes *l, int i, long member) {
   return l->work[i] = ag_work_create(l->sys, params);
 }
 
-static int core_rhs(void *self, double t, const double *z, double *dz) { return ag_work_core(self, t, z, NULL, dz); }
+/* One member: with l->c. */
+typedef struct member_flow {
+  ag_work *work;
+  const double *c;
+} member_flow;
+
+static int core_rhs(void *self, double t, const double *z, double *dz) {
+  const member_flow *f = self;
+  return ag_work_core(f->work, t, z, f->c, dz);
+}
+
+/* The state of lane i into l->z, and its basis, that of the end of its last step, into l->c. */
+static void take_lane(lanes *l, int i) {
+  for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
+  for (int k = 0; k < ag_system_dims(l->sys)->c; k++) l->c[k] = l->m.c[k * l->w + i];
+}
 
 /* Right-hand side of what is integrated. */
 static int rate(const lanes *l, ag_work *w, double t, const double *z, double *dz) {
@@ -156,7 +178,7 @@ static bool all_finite(int n, const double *z) {
   return true;
 }
 
-/* Puts the finished member of lane i into the result: its state is l->z. */
+/* Puts the finished member of lane i into the result: its state is l->z with the basis l->c. */
 static void store(lanes *l, int lane, ag_work *w, long member, ag_batch_member how) {
   ag_batch_job *b = l->b;
   if (l->pack && ag_pack_has(l->pack, lane)) ag_pack_work(l->pack, l->queue);
@@ -168,10 +190,14 @@ static void store(lanes *l, int lane, ag_work *w, long member, ag_batch_member h
     for (int i = l->n; i < ag_system_dims(l->sys)->z; i++) l->z[i] = NAN;
   }
   ag_work_full(w, how.t, l->z, l->c, x);
+  how.audit = l->audit[lane];
+  ag_audit_end(&how.audit, l->sys, w, how.t, x);
   if (b->columns.tape)
     ag_core_columns_fill(&b->columns, how.t, l->z, b->params + member * ag_system_dims(l->sys)->param, l->slots, l->out,
                          record);
   else ag_record_fill(l->sys, w, how.t, x, record);
+  how.audit.lifted = !b->columns.tape && how.end != AG_END_EVENT &&
+                     !ag_audit_pressed(&b->record, ag_system_model(l->sys), record);
   b->result->members[member] = how;
   b->reached[member] = true;
   atomic_fetch_add(&b->done, 1);
@@ -186,6 +212,7 @@ static ag_lane_step step_of(const lanes *l, int i) {
                         .t = l->m.from[i],
                         .t1 = l->m.t[i],
                         .unit = l->unit,
+                        .c = l->m.c0,
                         .z = l->m.z0,
                         .carry = l->m.carry0,
                         .z1 = l->m.z1,
@@ -196,11 +223,22 @@ static ag_lane_step step_of(const lanes *l, int i) {
                         .hint = l->m.hint};
 }
 
+/* The rows of the constraints that may vanish, at the start in l->z. */
+static void load_rows(lanes *l, int i, ag_work *w) {
+  const ag_dims *d = ag_system_dims(l->sys);
+  double *rows = ag_heap_alloc(sizeof *rows * (size_t)(d->fragile * d->xi));
+  ag_work_full(w, l->b->o->run.t0, l->z, l->c, l->x);
+  (void)ag_work_role(w, AG_ROLE_FRAGILE, l->b->o->run.t0, l->x, NULL, rows);
+  for (int k = 0; k < d->fragile * d->xi; k++) l->m.rows[k * l->w + i] = rows[k];
+  free(rows);
+}
+
 /* Starts a member in lane i. False: it ended at once, and is stored. */
 static bool load(lanes *l, int i, long member) {
   const ag_run_options *o = &l->b->o->run;
   ag_work *w = work_for(l, i, member);
   ag_batch_member how = {.end = AG_END_TIME, .end_event = -1, .t = o->t0};
+  ag_audit_begin(&l->audit[i], w, o->t0, l->b->x0 + member * l->b->n_x);
   int trouble = ag_work_reduce(w, o->t0, l->b->x0 + member * l->b->n_x, l->c, l->z);
   if (trouble) how.end = AG_END_RANK;
   else if (rate(l, w, o->t0, l->z, l->dz)) how.end = AG_END_MASS;
@@ -210,16 +248,19 @@ static bool load(lanes *l, int i, long member) {
     else store(l, i, w, member, how);
     return false;
   }
-  ag_flow flow = {.n = ag_system_dims(l->sys)->core, .rhs = core_rhs, .self = w};
+  ag_flow flow = {.n = ag_system_dims(l->sys)->core, .rhs = core_rhs, .self = &(member_flow){w, l->c}};
   double h = o->t1 > o->t0 ? o->dt : -o->dt, atol = ag_scale_atol(l->sys, w, o, l->b->x0 + member * l->b->n_x);
   if (!l->fixed) h = ag_control_first(&flow, o->method, o->t0, o->t1, l->z, l->dz, o->rtol, atol, l->space);
   l->atol[i] = fmax(atol, DBL_MIN);
+  double size;
+  l->audit[i].loose = ag_scale_loose(l->sys, o, atol, l->b->x0 + member * l->b->n_x, &size) > 0;
   int W = l->w;
   for (int k = 0; k < l->n; k++) {
     l->m.z[k * W + i] = l->z[k];
     l->m.work[k * W + i] = l->dz[k];
   }
   for (int k = l->n; k < l->n_carry; k++) l->m.work[k * W + i] = 0;
+  for (int k = 0; k < ag_system_dims(l->sys)->c; k++) l->m.c[k * W + i] = l->c[k];
   for (int k = 0; k < ag_system_dims(l->sys)->param; k++) l->p[k * W + i] = l->params[i][k];
   for (int k = 0; k < l->b->n_unit; k++) {
     double sum = 0;
@@ -228,7 +269,9 @@ static bool load(lanes *l, int i, long member) {
   }
   l->m.t[i] = o->t0;
   l->t1[i] = o->t1;
-  l->m.h[i] = copysign(fmin(fabs(h), o->h_max), h);
+  if (!l->fixed && ag_system_role(l->sys, AG_ROLE_FRAGILE)) load_rows(l, i, w);
+  double rate = l->fixed ? 0 : ag_work_turning(w, o->t0, l->z, l->c);
+  l->m.h[i] = copysign(fmin(fmin(fabs(h), o->h_max), rate > 0 ? AG_TURN_STEP / rate : INFINITY), h);
   l->m.last_error[i] = 1e-4;
   l->m.steps[i] = l->m.rejected[i] = 0;
   l->m.rejected_last[i] = l->m.sub[i] = 0;
@@ -236,6 +279,7 @@ static bool load(lanes *l, int i, long member) {
   l->seen[i] = 0;
   if (l->queue) {
     for (int k = 0; k < l->n; k++) l->m.z0[k * W + i] = l->z[k];
+    for (int k = 0; k < ag_system_dims(l->sys)->c; k++) l->m.c0[k * W + i] = l->c[k];
     l->m.from[i] = o->t0;
     ag_lane_step s = step_of(l, i);
     ag_queue_begin(l->queue, &s);
@@ -250,9 +294,11 @@ static void copy_lane(const lanes *l, double *v, size_t rows, int from, int to) 
 /* A lane without a member does what its neighbour does. */
 static void imitate(lanes *l, int from, int to) {
   size_t n = (size_t)l->n;
-  double *single[] = {l->m.t, l->m.h, l->t1, l->atol, l->m.last_error, l->m.h_sub, l->m.end_sub};
+  double *single[] = {l->m.t, l->m.h, l->t1, l->atol, l->m.last_error, l->m.h_sub, l->m.end_sub, l->m.turn};
   for (size_t i = 0; i < sizeof single / sizeof *single; i++) single[i][to] = single[i][from];
   copy_lane(l, l->m.z, n, from, to);
+  copy_lane(l, l->m.c, (size_t)ag_system_dims(l->sys)->c, from, to);
+  copy_lane(l, l->m.rows, (size_t)(ag_system_dims(l->sys)->fragile * ag_system_dims(l->sys)->xi), from, to);
   copy_lane(l, l->m.work, (size_t)l->n_carry, from, to);
   copy_lane(l, l->m.keep, 2 * (size_t)ag_system_dims(l->sys)->core, from, to);
   copy_lane(l, l->unit, (size_t)l->b->n_unit, from, to);
@@ -297,14 +343,16 @@ static ag_end diagnose(const lanes *l, ag_work *w, double t) {
   return all_finite(l->n, l->dz) ? AG_END_STEP : AG_END_FINITE;
 }
 
-/* After a step: has the member in lane i left the domain in which velocities could be solved for? */
-static bool left_domain(lanes *l, int i) {
-  if (l->fixed || !ag_system_role(l->sys, AG_ROLE_MINOR) || l->m.sub[i] || l->m.steps[i] == l->seen[i]) return false;
-  bool changed;
-  l->seen[i] = l->m.steps[i];
-  for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
-  for (int k = l->n; k < ag_system_dims(l->sys)->z; k++) l->z[k] = NAN;
-  return ag_work_settle(l->work[i], l->m.t[i], l->z, l->c, &changed) == AG_TROUBLE_DOMAIN;
+/* The member in lane i needs the care of a single run, and becomes one. */
+static void leave(lanes *l, int i) {
+  if (l->pack && ag_pack_has(l->pack, i)) ag_pack_work(l->pack, l->queue);
+  ag_batch_alone(l->b, l->member[i]);
+  l->member[i] = -1;
+}
+
+static void leave_all(lanes *l) {
+  for (int i = 0; i < l->w; i++)
+    if (l->member[i] >= 0 && l->m.leave[i]) leave(l, i);
 }
 
 /* Examines the steps in which a function may have crossed zero; removes members that ended there. */
@@ -322,8 +370,11 @@ static void look(lanes *l) {
     }
     ag_batch_member how = {
         .end_event = -1, .t = l->m.t[i], .steps = (long)l->m.steps[i], .rejected = (long)l->m.rejected[i]};
-    for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
-    how.end = ag_queue_look(l->queue, &s, l->member[i], &how.t, l->z, &how.end_event);
+    take_lane(l, i);
+    for (int k = 0; k < ag_system_dims(l->sys)->c; k++) l->c[k] = l->m.c0[k * l->w + i]; /* of the step */
+    bool corner;
+    how.end = ag_queue_look(l->queue, &s, l->member[i], &how.t, l->z, &how.end_event, &corner);
+    if (corner) leave(l, i);
     if (how.end == AG_END_TIME) continue;
     if (l->m.sub[i]) how.steps++; /* the step it is in */
     store(l, i, l->work[i], l->member[i], how);
@@ -340,13 +391,13 @@ static void settle(lanes *l) {
     bool failed = l->m.h[i] == 0;
     if (!failed && l->settles && l->m.steps[i] != l->seen[i]) {
       l->seen[i] = l->m.steps[i];
-      for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
+      take_lane(l, i);
       failed = ag_work_settle(l->work[i], l->m.t[i], l->z, l->c, &changed) != AG_FINE;
       for (int k = 0; k < l->n; k++) l->m.z[k * l->w + i] = l->z[k];
+      if (!failed && changed) failed = rate(l, l->work[i], l->m.t[i], l->z, l->dz) != AG_FINE;
+      for (int k = 0; changed && k < l->n; k++) l->m.work[k * l->w + i] = l->dz[k];
     }
-    if (!failed) continue;
-    ag_batch_alone(l->b, l->member[i]);
-    l->member[i] = -1;
+    if (failed) leave(l, i);
   }
 }
 
@@ -357,15 +408,8 @@ static void reap(lanes *l, bool stopped) {
     double t = l->m.t[i], least = fabs(t) * 1e-15, h = fabs(l->m.sub[i] ? l->m.h_sub[i] : l->m.h[i]);
     bool arrived = t == l->t1[i] && !l->m.sub[i], stuck = !(h > least),
          tired = (long long)l->m.steps[i] >= l->m.max_steps;
-    bool left = left_domain(l, i);
-    if (!arrived && !stuck && !tired && !stopped && !left) continue;
-    if (left) { /* it goes on in another form of the equations */
-      if (l->b->result->points) l->b->result->points[l->member[i]].n = 0;
-      ag_batch_alone(l->b, l->member[i]);
-      l->member[i] = -1;
-      continue;
-    }
-    for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
+    if (!arrived && !stuck && !tired && !stopped) continue;
+    take_lane(l, i);
     ag_batch_member how = {.end_event = -1, .t = t, .steps = (long)l->m.steps[i], .rejected = (long)l->m.rejected[i]};
     how.end = arrived ? AG_END_TIME : stuck ? diagnose(l, l->work[i], t) : tired ? AG_END_STEPS : AG_END_STOPPED;
     store(l, i, l->work[i], l->member[i], how);
@@ -378,6 +422,7 @@ void ag_batch_lanes(ag_batch_job *b, bool first) {
   lanes_create(&l, b);
   while (!ag_batch_halted(b) && fill(&l)) {
     ag_fused_march(b->fused, &l.m);
+    leave_all(&l);
     if (l.queue) look(&l);
     for (int i = 0; i < l.w && l.pack && b->o->take; i++)
       if (l.member[i] >= 0 && !ag_pack_has(l.pack, i)) ag_batch_take(b, l.member[i], false);

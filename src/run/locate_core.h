@@ -22,7 +22,7 @@ static __attribute__((noinline)) V locate_by_step(const ag_fused_args *a, V s) {
   V errors[2];
   VI failed = v_word_set(0);
   (void)fused_step(AG_FLOW_OF(a, &failed) * a->t, s - *a->t, a->z, a->found_z, 1, v_set(1), errors, a->work);
-  restore_units(a, a->found_z, v_word_set(~0ULL));
+  failed |= settle(a, s, a->found_z, v_word_set(~0ULL));
   return v_blend(failed, v_nan(), locate_value(a, s, a->found_z));
 }
 

@@ -7,14 +7,14 @@
 
 #include "base/arena.h"
 #include "expr/vmath.h"
-#include "run/fit.h"
 #include "run/run_internal.h"
 
 #include "expr/enclose.h"
 
 enum { CHEAP_WORK = 32, WORK = 20000 };
 
-/* Operations that one look into a step may take. A function so long that this does not suffice is sampled. */
+/* Operations that one look into a step may take for each function. One so long that this does not suffice is sampled.
+ */
 static const double OPERATIONS = 4e5;
 
 static const double ROUNDING = 1e-13; /* of a curve that is known */
@@ -47,7 +47,8 @@ struct ag_first {
   int n_function, n_c, n_read, *read;
   double *quarter, *at, *last; /* rates and state at a quarter of the step; last coefficients */
   double *f0, *f1;             /* values at both ends */
-  double *nodes;               /* values of functions at the nodes of fit.h */
+  double *nodes, node;         /* values of functions at the nodes of the curve; where it is looked at */
+  bool known;                  /* is there a curve? */
   const bool *proved;          /* per function: can it be enclosed? */
   bool any;                    /* can any? */
   struct look_room *room;
@@ -74,7 +75,7 @@ static first_look *first_create(const ag_mover *m, const ag_tape *tape) {
   for (int i = 0; i < 3; i++) *numbers[i] = ag_heap_alloc(sizeof(double) * n);
   a->f0 = ag_heap_alloc(sizeof(double) * ((size_t)m->n_g + 1));
   a->f1 = ag_heap_alloc(sizeof(double) * ((size_t)m->n_g + 1));
-  a->nodes = ag_heap_alloc(sizeof(double) * n_out * (AG_FIT_CHEAP + 1));
+  a->nodes = ag_heap_alloc(sizeof(double) * n_out * LOOK_NODES);
   a->room = ag_heap_alloc(sizeof *a->room);
   *a->room = (look_room){.curve = ag_heap_alloc(sizeof(look_curve) * n),
                          .range = ag_heap_alloc(sizeof(E) * n),
@@ -112,6 +113,9 @@ V_IN void find_curves(const ag_mover *m, double h) {
 }
 V_IN void find_quarter(const ag_mover *m, double h) {
   for (int k = 0; k < m->n; k++) m->first->at[k] = look_quarter(ENDS(k));
+}
+V_IN void find_node(const ag_mover *m, double h) {
+  for (int k = 0; k < m->n; k++) m->zt[k] = look_state(ENDS(k), m->first->last[k], m->first->node);
 #undef ENDS
 }
 
@@ -129,7 +133,17 @@ V_IN void find_quarter(const ag_mover *m, double h) {
   static void name(ag_mover *m, double t, double h) { __VA_ARGS__; }
 #endif
 ON_MACHINE(state_at_quarter, (void)t, find_quarter(m, h))
+ON_MACHINE(state_at_node, (void)t, find_node(m, h))
 ON_MACHINE(look_first, find_curves(m, h); if (m->first->any) look_into(m->first, m->first->room, t, h))
+
+/* What function e does, with its values at both ends in f0 and f1. */
+static int hint_of(const ag_mover *m, double h, int e) {
+  const first_look *a = m->first;
+  int at = m->g_first + e;
+  if (!m->proved[e]) return AG_HINT_LOOK;
+  return (int)look_hint(&a->room->seen[e], m->sign[at], a->f0[at], a->f1[at], ag_mover_event(m, at)->direction,
+                        -(VI)(h < 0));
+}
 
 /* The first look at all functions: hints as the lanes give them. */
 static void find_hints(ag_mover *m, double t, double h) {
@@ -137,6 +151,7 @@ static void find_hints(ag_mover *m, double t, double h) {
   int n = m->n_g - m->g_first;
   for (int e = 0; e < n; e++) m->hint[e] = AG_HINT_LOOK;
   for (int k = 0; k < m->n; k++) a->last[k] = NAN;
+  m->first->known = false;
   state_at_quarter(m, t, h);
   if (ag_mover_rhs(m, fma(0.25, h, t), a->at, a->quarter)) {
     for (int i = 0; i < a->n_read; i++) a->room->curve[i].width = NAN;
@@ -144,18 +159,16 @@ static void find_hints(ag_mover *m, double t, double h) {
   }
   for (int i = 0; i < a->n_c; i++) a->c[i] = e_number(m->c[i]);
   look_first(m, t, h);
+  m->first->known = true;
   if (!a->any) return;
   bool clear = true;
   for (int e = 0; e < n; e++) {
-    const ag_event *event = ag_mover_event(m, m->g_first + e);
     a->f0[m->g_first + e] = a->f1[m->g_first + e] = NAN;
-    m->hint[e] = (int)look_hint(&a->room->seen[e], m->sign[m->g_first + e], NAN, NAN, event->direction, -(VI)(h < 0));
+    m->hint[e] = hint_of(m, h, e);
     clear = clear && (m->hint[e] == AG_HINT_CLEAR || !m->proved[e]);
   }
   if (clear || ag_mover_watch(m, t, m->z, m->c, a->f0) || ag_mover_watch(m, t + h, m->z1, m->c, a->f1)) return;
-  for (int e = m->g_first; e < m->n_g; e++)
-    m->hint[e - m->g_first] = (int)look_hint(&a->room->seen[e - m->g_first], m->sign[e], a->f0[e], a->f1[e],
-                                             ag_mover_event(m, e)->direction, -(VI)(h < 0));
+  for (int e = 0; e < n; e++) m->hint[e] = hint_of(m, h, e);
 }
 
 /* ---- what there is to look with ---- */
@@ -172,7 +185,7 @@ void ag_look_create(ag_mover *m, const ag_tape *watch, const double *params) {
   m->isolate = ag_isolate_create(m->watcher, m->n, m->c, ag_system_dims(m->sys)->c);
   m->first = first_create(m, watch);
   for (int e = 0; e < n_out; e++) m->first->any = m->first->any || m->proved[e];
-  m->work_limit = (int)fmin(WORK, OPERATIONS / (watch->n_instr + 1));
+  m->work_limit = (int)fmin(WORK, OPERATIONS * n_out / (watch->n_instr + 1));
   m->curve = ag_heap_alloc(sizeof(double) * (size_t)((AG_ISOLATE_DEGREE + 1) * m->n + 1));
   m->width = ag_heap_alloc(sizeof(double) * (size_t)(m->n + 1));
 }
@@ -210,29 +223,20 @@ static void look_again(ag_mover *m, double t, double h) {
   }
 }
 
-/* The state at the part x of the step on the cheap curve, into m->zt. */
-static void cheap_state(ag_mover *m, double h, double x) {
-  for (int k = 0; k < m->n; k++) {
-    double d = m->z1[k] - m->z[k], a = h * m->dz[k] - d, b = d - h * m->dz1[k] - a;
-    m->zt[k] = m->z[k] + x * (d + (1 - x) * (a + x * (b + (1 - x) * m->first->last[k])));
-  }
-}
-
 /* Functions that cannot be enclosed: is their own interpolant on the cheap curve far from zero? */
 static void look_fitted(ag_mover *m, double t, double h) {
-  enum { N = AG_FIT_CHEAP };
   int n = m->n_g - m->g_first;
   bool any = false;
   for (int e = 0; e < n; e++) any = any || !m->proved[e];
-  if (!any || !isfinite(m->first->last[0])) return;
-  for (int j = 0; j <= N; j++) {
-    double x = ag_fit_node(N, j);
-    cheap_state(m, h, x);
-    bool there = !ag_mover_watch(m, fma(x, h, t), m->zt, m->c, m->g1);
-    for (int e = 0; e < n; e++) m->first->nodes[e * (N + 1) + j] = there ? m->g1[m->g_first + e] : NAN;
+  if (!any || !m->first->known) return;
+  for (int j = 0; j < LOOK_NODES; j++) {
+    m->first->node = look_node(j);
+    state_at_node(m, t, h);
+    bool there = !ag_mover_watch(m, fma(m->first->node, h, t), m->zt, m->c, m->g1);
+    for (int e = 0; e < n; e++) m->first->nodes[e * LOOK_NODES + j] = there ? m->g1[m->g_first + e] : NAN;
   }
   for (int e = 0; e < n; e++)
-    if (!m->proved[e] && ag_fit_clear(m->first->nodes + e * (N + 1), m->sign[m->g_first + e]))
+    if (!m->proved[e] && look_keeps(m->first->nodes + e * LOOK_NODES, m->sign[m->g_first + e]))
       m->hint[e] = AG_HINT_CLEAR, m->fitted[m->g_first + e] = true;
 }
 

@@ -9,7 +9,7 @@
  * function is decided where every piece either excludes zero or has a rate of one sign, the same for all such pieces:
  * then it crosses zero at most once, and the values at both ends tell whether (docs/design/0013). */
 
-enum { LOOK_DEGREE = 4 };
+enum { LOOK_DEGREE = 4, LOOK_NODES = 5 };
 
 /* A component of the motion: Bernstein coefficients, and how far it may be off. */
 typedef struct look_curve {
@@ -128,7 +128,30 @@ V_IN V look_hint(const look_seen *s, V memory, V f0, V f1, int way, VI back) {
   return v_blend(clear, v_set(AG_HINT_CLEAR),
                  v_blend(wrong, v_set(AG_HINT_WRONG_WAY), v_blend(once, v_set(AG_HINT_ONCE), v_set(AG_HINT_LOOK))));
 }
+
+/* ---- functions that cannot be enclosed (fit.c) ----
+ * Their values at the nodes (1 + cos(pi j/4))/2 of the curve, j = 0 .. 4, give an interpolant, a sum of Chebyshev
+ * polynomials. */
+V_IN double look_node(int j) {
+  static const double nodes[LOOK_NODES] = {1, 0.85355339059327376, 0.5, 0.14644660940672624, 0};
+  return nodes[j];
+}
+/* The curve at the part x of the step. */
+V_IN V look_state(V z, V z1, V r, V r1, V C, double x) {
+  LOOK_CUBIC(z, z1, r, r1);
+  const V at = v_set(x), left = v_set(1 - x);
+  return v_fma(at, v_fma(left, v_fma(at, v_fma(left, C, b), a), d), z);
+}
 #undef LOOK_CUBIC
+/* Does it keep its sign, that of memory? Four times its last two coefficients stand for what it leaves out. */
+V_IN VI look_keeps(const V *v, V memory) {
+  const V ends = 0.5 * (v[0] + v[4]), odd = 0.5 * (v[0] - v[4]), inner = v[1] + v[3];
+  const V diagonal = 0.70710678118654752 * (v[1] - v[3]);
+  const V c0 = 0.25 * ((ends + inner) + v[2]), c1 = 0.5 * (odd + diagonal), c2 = 0.5 * (ends - v[2]);
+  const V c3 = 0.5 * (odd - diagonal), c4 = 0.25 * ((ends - inner) + v[2]);
+  const V others = v_fma(v_set(5), v_abs(c3) + v_abs(c4), v_abs(c1) + v_abs(c2));
+  return m_lt(v_set(0), c0 * memory) & m_lt(others, v_abs(c0));
+}
 
 /* ---- the look ----
  * To be defined before:
@@ -136,7 +159,7 @@ V_IN V look_hint(const look_seen *s, V memory, V f0, V f1, int way, VI back) {
  *   AG_LOOK_FN                            what stands before the type of a function
  *   AG_LOOK_READS(a) AG_LOOK_READ(a, i)   components that are read: how many; which
  *   AG_LOOK_FUNCTIONS(a)                  how many functions
- *   AG_LOOK_ASKED(a, e)                   can function e be enclosed at all?
+ *   AG_LOOK_ASKED(a, e)                   can function e be enclosed at all? Its bounds count only then
  *   AG_LOOK_BOUNDS(a, t, z, out)          a statement that encloses them */
 typedef struct look_room {
   look_curve *curve;       /* per component that is read */

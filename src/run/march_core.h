@@ -6,10 +6,16 @@
  * To be defined before:
  *   AG_STEP_N AG_STEP_END AG_STEP_CARRY   components; where the carry after a step stands; its length
  *   AG_CORE                               components whose error decides about the step; those behind are the rest
- *   AG_MARCH_FIXED                        1: fixed steps, which are never rejected: a lane whose step fails gets h = 0.
- * Groups are then left to the caller AG_FLOW_OF(a, fail)                   leading arguments of the stepper's
- * functions, with a final comma AG_FLOW_RHS(a, t, z, dz, fail)        a statement that sets dz to f(t, z) AG_UNITS(X)
- * X(group, n, z, stride, size) per run of n groups, z, z + stride, ... */
+ *   AG_MARCH_FIXED                        1: fixed steps, which are never rejected: a lane whose step fails gets h = 0;
+ *                                         putting states back onto the constraints is then left to the caller
+ *   AG_WATCH_CUTS watch_cuts[]            how many of the functions have a corner at zero, and which
+ *   AG_MINORS AG_FRAGILE                  what is to be watched; behind guard_core.h
+ *   AG_ALIGNS                             1: there is a tape align
+ *   AG_POSITIONS                          how many position constraints there are; > 0: behind project_core.h
+ *   AG_TURNS AG_BASIS                     1: there is a basis; how many numbers it has; behind turn_core.h
+ *   AG_FLOW_OF(a, fail)                   leading arguments of the stepper's functions, with a final comma
+ *   AG_FLOW_RHS(a, t, z, dz, fail)        a statement that sets dz to f(t, z)
+ *   AG_UNITS(X)                           X(group, n, z, stride, size) per run of n groups, z, z + stride, ... */
 
 #define AG_REST (AG_STEP_N > AG_CORE && !AG_MARCH_FIXED)
 
@@ -23,6 +29,23 @@ V_IN void restore_units(const ag_fused_args *a, V *z, VI where) {
   AG_UNITS(AG_UNIT_RUN)
 #undef AG_UNIT_RUN
   (void)a, (void)z, (void)where;
+}
+
+/* The state after a step put back where it belongs, in the lanes of `where`, and in which of them that fails. */
+V_IN VI settle(const ag_fused_args *a, V t, V *z, VI where) {
+  VI lost = v_word_set(0);
+  restore_units(a, z, where);
+#if AG_ALIGNS
+  V aligned[AG_STEP_N];
+  align(&t, z, a->c, a->prep_align, aligned, &lost);
+  for (int k = 0; k < AG_STEP_N; k++) z[k] = v_blend(where, aligned[k], z[k]);
+#endif
+#if AG_POSITIONS
+  V out[AG_STEP_N + AG_POSITIONS];
+  lost |= project(a, t, z, out, where);
+#endif
+  (void)t;
+  return lost;
 }
 
 #if AG_REST
@@ -50,7 +73,7 @@ V_IN void take_core(const ag_fused_args *a, V t, VI where) {
 /* Where all lanes stand; kept in registers during a march. */
 typedef struct march {
   V t, h, last, h_sub, end;
-  VI steps, rejected, was, sub, seen;
+  VI steps, rejected, was, sub, seen, leave;
 } march;
 
 /* A try: from t by `step` to `target`. */
@@ -87,6 +110,10 @@ V_IN march_try march_next(const ag_fused_args *a, const march *s) {
   V errors[2];
   (void)fused_step(AG_FLOW_OF(a, &y.fail) s->t, y.step, a->z, a->z1, a->rtol, *a->atol, errors, a->work);
   y.error = v_blend(y.fail, v_nan(), errors[0]);
+#if AG_TURNS
+  V rate;
+  y.error = v_blend(m_lt(turn_left(a, y.target, a->z1, &rate), v_set(AG_TURN_MOST)), v_nan(), y.error);
+#endif
   if (AG_STEP_N_REST > 0) y.rest = v_blend(y.fail, v_nan(), errors[1]);
   return y;
 }
@@ -124,6 +151,7 @@ V_IN void march_take(const ag_fused_args *a, march *s, const march_try *y, VI ta
     *a->from = s->t;
     for (int k = 0; k < AG_STEP_N; k++) a->z0[k] = a->z[k];
     for (int k = 0; k < AG_STEP_CARRY; k++) a->carry0[k] = a->work[k];
+    for (int k = 0; k < AG_BASIS; k++) a->c0[k] = a->c[k];
   }
 #endif
   for (int k = 0; k < AG_STEP_N; k++) a->z[k] = v_blend(take, a->z1[k], a->z[k]);
@@ -131,13 +159,61 @@ V_IN void march_take(const ag_fused_args *a, march *s, const march_try *y, VI ta
   s->t = v_blend(take, target, s->t);
 }
 
+#if AG_WATCH_CUTS
+/* Of these lanes, whose try was rejected: those in which a corner of the equations lies within it. A single run then
+ * goes up to the corner. */
+V_IN VI march_corner(const ag_fused_args *a, const march *s, const march_try *y, VI rejected) {
+  V f0[AG_WATCH], f1[AG_WATCH];
+  VI ignored = v_word_set(0), met = v_word_set(0);
+  if (!v_any(rejected)) return met;
+  const V end = s->t + y->step;
+  AG_FLOW_WATCH(a, s->t, a->z, f0, ignored)
+  AG_FLOW_WATCH(a, end, a->z1, f1, ignored)
+  for (int e = 0; e < AG_WATCH; e++)
+    if (watch_cuts[e]) met |= m_lt(f0[e] * f1[e], v_set(0));
+  return met & rejected;
+}
+#endif
+
 V_IN VI march_stuck(V h, V t) { return m_le(v_abs(h), v_abs(t) * 1e-15) | m_eq(h, v_set(0)); }
+
+/* The state of the lanes of `where`, which have made a step to t; in which of them it needs care. */
+V_IN VI settle_march(const ag_fused_args *a, V t, VI where) {
+  if (!v_any(where)) return where;
+  VI lost = settle(a, t, a->z, where), changed = AG_POSITIONS ? where : v_word_set(0);
+#if AG_TURNS
+  VI renewed;
+  lost |= turn_renew(a, t, a->z, where, &renewed);
+  changed |= renewed;
+#endif
+#if AG_MINORS
+  lost |= guard_left(a, t, a->z);
+#endif
+#if AG_POSITIONS || AG_BASIS
+  if (v_any(changed)) {
+    V rate[AG_STEP_N];
+    VI failed = v_word_set(0);
+    AG_FLOW_RHS(a, t, a->z, rate, failed)
+    for (int k = 0; k < AG_STEP_N; k++) a->work[k] = v_blend(changed, rate[k], a->work[k]);
+    lost |= changed & failed;
+  }
+#endif
+  (void)changed;
+  return lost & where;
+}
 
 /* One try. In which lanes is the march at an end? */
 V_IN VI march_on(const ag_fused_args *a, march *s) {
   const march_try y = march_next(a, s);
   const VI good = march_judge(a, s, &y);
   VI take = good & ~s->sub, arrived = take, stuck_sub = v_word_set(0);
+  s->leave = v_word_set(0);
+#if AG_WATCH_CUTS
+  s->leave = march_corner(a, s, &y, ~good & ~s->sub);
+#endif
+#if AG_FRAGILE
+  s->leave |= guard_turned(a, y.target, a->z1, take);
+#endif
 #if AG_REST
   const VI rest_good = m_le(y.rest, v_set(1)), enter = take & ~rest_good, back = s->sub & rest_good & y.final_sub;
   take = (take & ~enter) | (s->sub & rest_good);
@@ -152,15 +228,18 @@ V_IN VI march_on(const ag_fused_args *a, march *s) {
   s->sub = (s->sub & ~back) | enter;
   stuck_sub = s->sub & march_stuck(s->h_sub, s->t);
 #endif
-  if (!AG_MARCH_FIXED) restore_units(a, a->z, arrived);
+  if (!AG_MARCH_FIXED) s->leave |= settle_march(a, s->t, arrived);
+#if AG_TURNS
+  s->h = v_blend(arrived, turn_limit(a, s->h), s->h);
+#endif
   s->steps += arrived & v_word_set(1);
   const VI ended = ~s->sub & (m_eq(s->t, *a->t1) | march_stuck(s->h, s->t));
-  return ended | stuck_sub | m_le(v_set((double)a->max_steps), v_count(s->steps)) | s->seen;
+  return ended | stuck_sub | m_le(v_set((double)a->max_steps), v_count(s->steps)) | s->seen | s->leave;
 }
 
 void ag_march(const ag_fused_args *a) {
   march s = {.t = *a->t, .h = *a->h, .last = *a->last_error, .steps = *a->steps, .rejected = *a->rejected};
-  s.was = *a->rejected_last, s.sub = s.seen = v_word_set(0);
+  s.was = *a->rejected_last, s.sub = s.seen = s.leave = v_word_set(0);
 #if AG_REST
   s.h_sub = *a->h_sub, s.end = *a->end_sub, s.sub = *a->sub;
 #endif
@@ -168,6 +247,7 @@ void ag_march(const ag_fused_args *a) {
     if (v_any(march_on(a, &s))) break;
   *a->t = s.t, *a->h = s.h, *a->last_error = s.last;
   *a->steps = s.steps, *a->rejected = s.rejected, *a->rejected_last = s.was;
+  *a->leave = s.leave;
 #if AG_WATCH
   *a->seen = s.seen;
 #endif

@@ -10,6 +10,13 @@
 
 #include "run/unit_core.h"
 
+#define AG_PROJECT_OF ag_mover *a
+#define AG_PROJECT_N(a) (a)->n
+#define AG_PROJECT_G(a) ag_system_dims((a)->sys)->g
+#define AG_PROJECT_EVAL(a, t, z, out, fail) \
+  fail |= (VI)0 - (VI)(ag_work_role((a)->work, AG_ROLE_PROJECT, t, z, (a)->c, out) != AG_FINE);
+#include "run/project_core.h"
+
 void ag_mover_full(ag_mover *m, double t, const double *z, const double *c, double *x) {
   if (m->full) memcpy(x, z, sizeof(double) * (size_t)m->n);
   else ag_work_full(m->work, t, z, c, x);
@@ -19,9 +26,12 @@ static inline int on_branch(ag_mover *m, double t, const double *z, const double
   m->n_rhs++;
   if (m->fused) {
     unsigned long long fail = 0;
-    ag_fused_rhs(m->fused, &t, z, c, m->prep, dz, &fail);
+    ag_fused_rhs(m->fused, &t, z, c, m->step, m->prep, dz, &fail);
     return fail ? ag_work_cause(m->work, t, z, c) : AG_FINE;
   }
+  if (m->step)
+    return m->full ? ag_work_increment_full(m->work, t, z, dz)
+                   : ag_work_increment(m->work, ag_run_role(m->method), t, z, c, dz);
   return m->full   ? ag_work_rhs_full(m->work, t, z, dz)
          : m->core ? ag_work_core(m->work, t, z, c, dz)
                    : ag_work_rhs(m->work, t, z, c, dz);
@@ -41,7 +51,11 @@ int ag_mover_rhs(void *self, double t, const double *z, double *dz) {
 
 bool ag_mover_in_place(const ag_system *sys, const ag_run_options *o) {
   ag_elimination how = ag_system_elimination(sys);
-  return o->dt <= 0 && !o->multipliers && !ag_system_dims(sys)->g && !ag_system_watches(sys) && how != AG_ELIM_BASIS &&
+  bool positions = ag_system_dims(sys)->g > 0, projects = ag_system_role(sys, AG_ROLE_PROJECT) != NULL;
+  bool combined = how == AG_ELIM_BASIS && ag_system_dims(sys)->rank < ag_system_dims(sys)->lambda;
+  if (o->noise == AG_NOISE_PATH)
+    return !o->multipliers && !positions && !ag_system_watches(sys) && how != AG_ELIM_BASIS && how != AG_ELIM_SADDLE;
+  return o->dt <= 0 && !o->multipliers && positions == projects && !ag_system_watches(sys) && !combined &&
          how != AG_ELIM_SADDLE;
 }
 
@@ -57,12 +71,24 @@ static void restore_units(ag_mover *m, double *z) {
   for (int i = 0; i < m->n_unit; i++) unit_restore(z + m->units[i].at, m->units[i].n, m->unit_length[i], ~0ULL);
 }
 
-int ag_mover_restore(ag_mover *m, double t, double *z) {
+/* Where Newton's method does not settle quickly that of the worker takes more care. */
+static int restore(ag_mover *m, double t, double *z) {
   bool changed;
   restore_units(m, z);
-  if (!ag_system_role(m->sys, AG_ROLE_MINOR)) return AG_FINE;
-  memcpy(m->zt, z, sizeof(double) * (size_t)m->n);
-  return ag_work_settle(m->work, t, m->zt, m->c, &changed);
+  if (ag_system_role(m->sys, AG_ROLE_ALIGN)) {
+    (void)ag_work_role(m->work, AG_ROLE_ALIGN, t, z, m->c, m->aligned);
+    memcpy(z, m->aligned, sizeof(double) * (size_t)m->n);
+  }
+  if (!m->projected) return AG_FINE;
+  return project(m, t, z, m->projected, ~0ULL) ? ag_work_settle(m->work, t, z, m->c, &changed) : AG_FINE;
+}
+
+int ag_mover_restore(ag_mover *m, double t, double *z, double *c, bool *changed) {
+  int trouble = restore(m, t, z);
+  *changed = m->projected != NULL;
+  if (!trouble && ag_work_left(m->work, t, z, c)) trouble = AG_TROUBLE_DOMAIN;
+  if (!trouble && ag_system_elimination(m->sys) == AG_ELIM_BASIS) trouble = ag_work_renew(m->work, t, z, c, changed);
+  return trouble;
 }
 
 void ag_mover_output(ag_mover *m, double t, const double *z, const double *c, double *x) {
@@ -85,14 +111,30 @@ int ag_mover_settle(ag_mover *m, double t, double *z, double *c, bool *changed) 
 
 static int jacobian(void *self, double t, const double *z, double *J) {
   ag_mover *m = self;
-  return m->trouble = ag_work_role(m->work, AG_ROLE_TURN_JACOBIAN, t, z, m->c, J);
+  int role = m->step ? ag_run_role(m->method) + AG_FIELD_JACOBIAN : AG_ROLE_TURN_JACOBIAN;
+  return m->trouble = ag_work_role(m->work, role, t, z, m->c, J);
+}
+
+static int residual(void *self, double t, const double *y, double *out) {
+  ag_mover *m = self;
+  return m->trouble = ag_work_role(m->work, ag_discrete_role(m->method), t, y, m->c, out);
+}
+
+static int gradient(void *self, double t, const double *z, double *out) {
+  ag_mover *m = self;
+  return m->trouble = ag_work_role(m->work, AG_ROLE_POISSON, t, z, m->c, out);
+}
+
+static int finish(void *self, double t, const double *y, double *out) {
+  ag_mover *m = self;
+  return m->trouble = ag_work_role(m->work, ag_discrete_role(m->method) + 1, t, y, m->c, out);
 }
 
 /* A method that solves for its stages counts each of them once, however often Newton's method looks. */
 int ag_mover_step(ag_mover *m, double t, double h, double rtol, double atol, double *error) {
   long n_rhs = m->n_rhs;
   int trouble = m->method->step(m->method, &m->flow, t, h, m->z, m->dz, m->z1, m->dz1, rtol, atol, error, m->space);
-  if (m->method->needs & AG_NEEDS_JACOBIAN) m->n_rhs = n_rhs + m->method->n_stage;
+  if (ag_stepper_solves(m->method)) m->n_rhs = n_rhs + m->method->n_stage;
   return trouble;
 }
 
@@ -161,7 +203,7 @@ static void take_coder(ag_mover *m) {
 
 void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core) {
   *m = (ag_mover){
-      .sys = sys, .full = o->multipliers, .core = core, .method = o->method, .section = o->section, .fresh = true};
+      .sys = sys, .full = ag_run_full(sys, o), .core = core, .method = o->method, .section = o->section, .fresh = true};
   m->events = o->events && ag_system_role(sys, AG_ROLE_EVENTS);
   m->n_g = ag_run_n_event(sys, o);
   m->g_first = m->events ? 0 : ag_model_n_events(ag_system_model(sys));
@@ -183,6 +225,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->c1 = ag_heap_aligned(size * (n_c + 1));
   m->zt = ag_heap_aligned(size * n);
   m->x = ag_heap_aligned(size * n_x);
+  m->aligned = ag_heap_aligned(size * (n + 1));
   m->space = ag_heap_aligned(size * (2 * m->room.size + n_carry));
   m->g1 = ag_heap_alloc(size * (size_t)(m->n_g + 1));
   m->sign = ag_heap_alloc(sizeof(int) * (size_t)(m->n_g + 1));
@@ -192,6 +235,8 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->fitted = ag_heap_alloc((size_t)m->n_g + 1);
   if (o->watch && ag_mover_looks(m)) take_watch(m, o->watch, params);
   m->in_place = ag_mover_in_place(sys, o);
+  if (m->in_place && ag_system_dims(sys)->g)
+    m->projected = ag_heap_aligned(size * (n + (size_t)ag_system_dims(sys)->g));
   m->n_unit = m->in_place ? ag_system_units(sys, m->n, NULL) : 0;
   m->units = ag_heap_alloc(sizeof *m->units * (size_t)(m->n_unit + 1));
   m->unit_length = ag_heap_alloc(sizeof(double) * (size_t)(m->n_unit + 1));
@@ -204,15 +249,39 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->flow = (ag_flow){.n = m->n, .in_norm = m->in_norm, .rhs = ag_mover_rhs, .m = n_tangent, .self = m};
   m->flow.n_factor = n_factor, m->flow.factors = m->factors;
   if (!m->full) m->flow.u_at = ag_mover_velocities(sys, n_factor, m->factors), m->flow.n_u = ag_system_dims(sys)->u;
-  ag_switch_create(m, params);
-  ag_pulse_create(m, params, o->dt > 0);
-  if (!m->full && !core && ag_system_role(sys, AG_ROLE_TURN_JACOBIAN)) m->flow.jacobian = jacobian;
+  bool noise = o->noise == AG_NOISE_PATH && ag_system_dims(sys)->channel;
+  if (noise) {
+    m->step = ag_heap_aligned(size * (size_t)(ag_system_dims(sys)->w + ag_system_dims(sys)->channel + 1));
+    m->flow.step = m->step, m->flow.n_channel = ag_system_dims(sys)->channel;
+    m->step[0] = 1;
+    ag_work_step(m->work, m->step);
+  } else {
+    ag_switch_create(m, params);
+    ag_pulse_create(m, params, o->dt > 0);
+  }
+  int role = noise ? ag_run_role(o->method) + AG_FIELD_JACOBIAN : AG_ROLE_TURN_JACOBIAN;
+  if (!m->full && !core && ag_system_role(sys, role)) m->flow.jacobian = jacobian;
+  if (!m->full && !core && m->method->needs & AG_NEEDS_GRADIENT) m->flow.gradient = gradient;
+  if (!m->full && !core && m->method->needs & AG_NEEDS_RESIDUAL) {
+    m->flow.residual = residual, m->flow.finish = finish;
+    m->flow.n_lambda = ag_system_dims(sys)->lambda;
+  }
 }
 
 void ag_mover_free(ag_mover *m) {
-  void *all[] = {m->z,     m->dz,          m->z1,   m->dz1,           m->c,         m->c1,     m->zt,      m->x,
-                 m->space, m->g1,          m->sign, m->fitted,        m->hits,      m->doubts, m->in_norm, m->factors,
-                 m->units, m->unit_length, m->prep, m->prep_jacobian, m->prep_power};
+  void *all[] = {m->z,          m->dz,
+                 m->z1,         m->dz1,
+                 m->c,          m->c1,
+                 m->zt,         m->x,
+                 m->space,      m->g1,
+                 m->sign,       m->fitted,
+                 m->hits,       m->doubts,
+                 m->in_norm,    m->factors,
+                 m->units,      m->unit_length,
+                 m->aligned,    m->projected,
+                 m->prep,       m->prep_jacobian,
+                 m->prep_power, m->prep_finish,
+                 m->step};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_look_free(m);
   ag_switch_free(m);
@@ -240,6 +309,11 @@ const ag_event *ag_mover_event(const ag_mover *m, int e) {
 
 bool ag_mover_looks(const ag_mover *m) { return m->g_first < m->n_g; }
 
+static bool reads_forces(const ag_mover *m) {
+  return (m->events && ag_role_lambda(m->sys, AG_ROLE_EVENTS)) ||
+         (m->section && ag_role_lambda(m->sys, AG_ROLE_SECTION + m->section - 1));
+}
+
 int ag_mover_watch(ag_mover *m, double t, const double *z, const double *c, double *g) {
   if (m->watch) {
     const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_C] = c};
@@ -247,8 +321,10 @@ int ag_mover_watch(ag_mover *m, double t, const double *z, const double *c, doub
     return AG_FINE;
   }
   ag_mover_full(m, t, z, c, m->x);
+  if (m->switches && reads_forces(m)) (void)ag_slide_hold(m, t, z, c);
   int trouble = m->events ? ag_work_events(m->work, t, m->x, g) : AG_FINE;
   if (m->section && !trouble) trouble = ag_work_section(m->work, m->section - 1, t, m->x, g + m->n_g - 1);
+  ag_slide_let_go(m);
   return trouble;
 }
 
@@ -267,7 +343,7 @@ bool ag_mover_at(ag_mover *m, double t, double s, double *z) {
   double *space = m->space + m->room.size, *dz = space + m->room.size;
   long n_rhs = m->n_rhs;
   int trouble = m->method->step(m->method, &m->flow, t, s - t, m->z, m->dz, z, dz, 1, 1, error, space);
-  if (m->method->needs & AG_NEEDS_JACOBIAN) m->n_rhs = n_rhs + m->method->n_stage;
+  if (ag_stepper_solves(m->method)) m->n_rhs = n_rhs + m->method->n_stage;
   for (int i = 0; i < m->n && !trouble; i++) trouble = !isfinite(z[i]);
   return !trouble;
 }
@@ -275,18 +351,14 @@ bool ag_mover_at(ag_mover *m, double t, double s, double *z) {
 bool ag_mover_settled(ag_mover *m, double t, double s) {
   bool changed;
   if (!ag_mover_at(m, t, s, m->zt)) return false;
-  if (m->in_place) {
-    restore_units(m, m->zt);
-    return true;
-  }
   memcpy(m->c1, m->c, sizeof(double) * (size_t)ag_system_dims(m->sys)->c);
+  if (m->in_place) return restore(m, s, m->zt) == AG_FINE;
   return !ag_mover_settle(m, s, m->zt, m->c1, &changed);
 }
 
 bool ag_mover_point(ag_mover *m, double t, double s) {
   bool changed;
   if (!ag_mover_settled(m, t, s)) return false;
-  if (m->in_place) memcpy(m->c1, m->c, sizeof(double) * (size_t)ag_system_dims(m->sys)->c);
   if (m->in_place && ag_mover_settle(m, s, m->zt, m->c1, &changed)) return false;
   ag_mover_full(m, s, m->zt, m->c1, m->x);
   return true;

@@ -23,8 +23,8 @@ struct ag_pack {
   waiting *who;
   ag_fused_args a;
   double *c, *prep[AG_FUSED_TAPES], *unit;
-  double *carry, *one; /* at the start of the steps; scratch */
-  double *blank;       /* a record that is still to be filled */
+  double *carry, *one, *one_c; /* at the start of the steps; scratch */
+  double *blank;               /* a record that is still to be filled */
 };
 
 ag_pack *ag_pack_create(ag_batch_job *b, int lanes) {
@@ -32,11 +32,12 @@ ag_pack *ag_pack_create(ag_batch_job *b, int lanes) {
   ag_step_room room = b->o->run.method->room(b->n_z, b->n_tangent);
   *p = (ag_pack){.b = b, .w = lanes, .n = b->n_z, .n_work = (int)room.size, .n_carry = b->n_z + room.own};
   p->who = ag_heap_alloc(sizeof *p->who * (size_t)lanes);
+  int n_c = ag_system_dims(b->sys)->c;
   struct {
     double **at;
     int rows;
   } all[] = {{&p->a.t, 1}, {&p->a.h, 1},          {&p->a.z, p->n},         {&p->a.z1, p->n},   {&p->carry, p->n_carry},
-             {&p->c, 1},   {&p->unit, b->n_unit}, {&p->a.work, p->n_work}, {&p->a.found_t, 1}, {&p->a.found_z, p->n}};
+             {&p->c, n_c}, {&p->unit, b->n_unit}, {&p->a.work, p->n_work}, {&p->a.found_t, 1}, {&p->a.found_z, p->n}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     *all[i].at = ag_heap_aligned(sizeof(double) * (size_t)((all[i].rows + 1) * lanes));
   p->a.good = ag_heap_aligned(sizeof *p->a.good * (size_t)lanes);
@@ -44,8 +45,12 @@ ag_pack *ag_pack_create(ag_batch_job *b, int lanes) {
     p->prep[i] = ag_heap_aligned(sizeof(double) * (size_t)((ag_fused_n_prep(b->fused, i) + 1) * lanes));
   p->a.prep = p->prep[AG_FUSED_RHS], p->a.prep_jacobian = p->prep[AG_FUSED_JACOBIAN];
   p->a.prep_watch = p->prep[AG_FUSED_WATCH];
+  p->a.prep_align = p->prep[AG_FUSED_ALIGN];
+  p->a.prep_project = p->prep[AG_FUSED_PROJECT];
+  p->a.prep_finish = p->prep[AG_FUSED_FINISH];
   p->a.c = p->c, p->a.unit = p->unit;
-  p->one = ag_heap_alloc(sizeof(double) * (size_t)ag_system_dims(b->sys)->z);
+  p->one = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(b->sys)->z + 1));
+  p->one_c = ag_heap_alloc(sizeof(double) * (size_t)(n_c + 1));
   p->blank = ag_heap_alloc(sizeof(double) * (size_t)b->result->width);
   for (int i = 0; i < b->result->width; i++) p->blank[i] = NAN;
   return p;
@@ -53,8 +58,8 @@ ag_pack *ag_pack_create(ag_batch_job *b, int lanes) {
 
 void ag_pack_free(ag_pack *p) {
   if (!p) return;
-  void *all[] = {p->who,  p->a.t,    p->a.h,       p->a.z,       p->a.z1,   p->carry, p->c,
-                 p->unit, p->a.work, p->a.found_t, p->a.found_z, p->a.good, p->one,   p->blank};
+  void *all[] = {p->who,    p->a.t,       p->a.h,       p->a.z,    p->a.z1, p->carry, p->c,    p->unit,
+                 p->a.work, p->a.found_t, p->a.found_z, p->a.good, p->one,  p->one_c, p->blank};
   for (int i = 0; i < AG_FUSED_TAPES; i++) free(p->prep[i]);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   free(p);
@@ -73,6 +78,7 @@ bool ag_pack_add(ag_pack *p, const ag_lane_step *s, long member, double *const *
   p->a.t[at] = s->t;
   p->a.h[at] = s->t1 - s->t;
   move(p, p->n, s->z, lane, p->a.z, at);
+  move(p, ag_system_dims(p->b->sys)->c, s->c, lane, p->c, at);
   move(p, p->n, s->z1, lane, p->a.z1, at);
   move(p, p->n_work, s->space, lane, p->a.work, at);
   move(p, p->n_carry, s->carry, lane, p->a.work, at); /* the one there has moved on */
@@ -93,6 +99,7 @@ static void fill_up(ag_pack *p) {
   for (int i = p->n_wait; i < p->w; i++) {
     p->a.t[i] = p->a.t[0], p->a.h[i] = p->a.h[0];
     move(p, p->n, p->a.z, 0, p->a.z, i);
+    move(p, ag_system_dims(p->b->sys)->c, p->c, 0, p->c, i);
     move(p, p->n, p->a.z1, 0, p->a.z1, i);
     move(p, p->n_work, p->a.work, 0, p->a.work, i);
     for (int k = 0; k < AG_FUSED_TAPES; k++) move(p, ag_fused_n_prep(p->b->fused, k), p->prep[k], 0, p->prep[k], i);
@@ -109,9 +116,11 @@ void ag_pack_work(ag_pack *p, ag_queue *q) {
     const ag_series *points = &p->b->result->points[who->member];
     double *record = points->data + (who->point - points->first) * points->width;
     for (int k = 0; k < p->n; k++) p->one[k] = p->a.found_z[k * p->w + i];
-    if (p->a.good[i] && ag_queue_point(q, who->work, who->params, p->a.found_t[i], p->one, record)) continue;
+    for (int k = 0; k < ag_system_dims(p->b->sys)->c; k++) p->one_c[k] = p->c[k * p->w + i];
+    if (p->a.good[i] && ag_queue_point(q, who->work, who->params, p->a.found_t[i], p->one, p->one_c, record)) continue;
     ag_lane_step s = {.lane = i, .slot = who->lane, .lanes = p->w, .t = p->a.t[i], .t1 = who->t1, .z = p->a.z};
     s.unit = p->unit;
+    s.c = p->c;
     s.carry = p->carry;
     s.work = who->work;
     s.params = who->params;

@@ -31,8 +31,9 @@ ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
   ag_work_free(m->work);
   free(m->prep);
   free(m->prep_jacobian);
+  free(m->prep_finish);
   m->work = NULL;
-  m->prep = m->prep_jacobian = NULL;
+  m->prep = m->prep_jacobian = m->prep_finish = NULL;
   size_t w = (size_t)lanes;
   for (int i = 0; i < AG_FUSED_TAPES && b->kernel; i++) {
     q->n_prep[i] = (ag_fused_n_prep(b->kernel, i) + 8) / 8 * 8; /* each on a boundary of its own */
@@ -49,7 +50,7 @@ ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
 void ag_queue_free(ag_queue *q) {
   if (!q) return;
   q->m.work = NULL;
-  q->m.prep = q->m.prep_jacobian = NULL;
+  q->m.prep = q->m.prep_jacobian = q->m.prep_finish = NULL;
   for (int i = 0; i < AG_FUSED_TAPES; i++) free(q->prep[i]);
   ag_mover_free(&q->m);
   void *all[] = {q->fresh, q->record, q->column_slots, q->out, q};
@@ -67,9 +68,11 @@ static void enter(ag_queue *q, const ag_lane_step *s) {
   m->work = s->work;
   m->prep = q->prep[AG_FUSED_RHS] + s->slot * q->n_prep[AG_FUSED_RHS];
   m->prep_jacobian = q->prep[AG_FUSED_JACOBIAN] + s->slot * q->n_prep[AG_FUSED_JACOBIAN];
+  m->prep_finish = q->prep[AG_FUSED_FINISH] + s->slot * q->n_prep[AG_FUSED_FINISH];
   if (q->params != s->params) ag_look_prepare(m, s->params);
   q->params = s->params;
   take(s, m->n, s->z, m->z);
+  take(s, ag_system_dims(m->sys)->c, s->c, m->c);
   take(s, m->n_unit, s->unit, m->unit_length);
 }
 
@@ -92,7 +95,8 @@ static void take_step(ag_queue *q, const ag_lane_step *s) {
   memcpy(m->dz1, m->space + m->room.end, sizeof(double) * (size_t)m->n_carry);
 }
 
-bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, const double *z, double *record) {
+bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, const double *z, const double *c,
+                    double *record) {
   ag_mover *m = &q->m;
   const ag_batch_job *b = q->b;
   bool changed;
@@ -104,6 +108,7 @@ bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, 
     return true;
   }
   memcpy(m->zt, z, sizeof(double) * (size_t)m->n);
+  memcpy(m->c1, c, sizeof(double) * (size_t)ag_system_dims(b->sys)->c);
   if (ag_mover_settle(m, t, m->zt, m->c1, &changed)) return false;
   ag_mover_full(m, t, m->zt, m->c1, m->x);
   ag_record_fill(b->sys, work, t, m->x, record);
@@ -113,7 +118,7 @@ bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, 
 /* The record at time t inside the step, as in a single run. */
 static bool point_in_step(ag_queue *q, const ag_lane_step *s, double t, double *record) {
   ag_mover *m = &q->m;
-  if (m->core) return ag_mover_settled(m, s->t, t) && ag_queue_point(q, s->work, s->params, t, m->zt, record);
+  if (m->core) return ag_mover_settled(m, s->t, t) && ag_queue_point(q, s->work, s->params, t, m->zt, m->c, record);
   if (!ag_mover_point(m, s->t, t)) return false;
   ag_record_fill(q->b->sys, s->work, t, m->x, record);
   return true;
@@ -171,14 +176,17 @@ static int crossings(ag_queue *q, const ag_lane_step *s) {
   return n_hit;
 }
 
-ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t, double *z, int *event) {
+ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t, double *z, int *event, bool *corner) {
   ag_mover *m = &q->m;
   const ag_run_options *o = &q->b->o->run;
   const ag_model *model = ag_system_model(q->b->sys);
   ag_end end = AG_END_TIME;
   enter(q, s);
   int n = crossings(q, s);
+  *corner = false;
   if (n < 0) return AG_END_MASS;
+  for (int i = 0; i < n; i++) *corner = *corner || q->b->watch.cuts[m->hits[i].e - m->g_first];
+  if (*corner) return AG_END_TIME;
   for (int i = 0; i < n && (end == AG_END_TIME || m->hits[i].s == *t); i++) { /* as in a single run */
     int e = m->hits[i].e;
     if (end == AG_END_TIME) *t = m->hits[i].s;

@@ -16,14 +16,16 @@ static void add_rows(ag_record *r, ag_column_kind kind, int n, const ag_layout_r
 }
 
 void ag_record_init(ag_record *r, const ag_system *sys) {
-  int n_q, n_xi, n_observe;
+  int n_q, n_xi, n_process, n_observe;
   const ag_layout_row *q = ag_layout_rows(sys, AG_LAYOUT_COORDINATE, &n_q);
   const ag_layout_row *xi = ag_layout_rows(sys, AG_LAYOUT_VELOCITY, &n_xi);
+  const ag_layout_row *process = ag_layout_rows(sys, AG_LAYOUT_PROCESS, &n_process);
   const ag_layout_row *observe = ag_layout_rows(sys, AG_LAYOUT_OBSERVABLE, &n_observe);
-  *r = (ag_record){.columns = ag_heap_alloc(sizeof *r->columns * (size_t)(n_q + n_xi + n_observe + 3))};
+  *r = (ag_record){.columns = ag_heap_alloc(sizeof *r->columns * (size_t)(n_q + n_xi + n_process + n_observe + 3))};
   add(r, AG_COL_TIME, "t", 1, 1, ag_model_time(ag_system_model(sys)));
   add_rows(r, AG_COL_COORD, n_q, q);
   add_rows(r, AG_COL_VELOCITY, n_xi, xi);
+  add_rows(r, AG_COL_PROCESS, n_process, process);
   add_rows(r, AG_COL_OBSERVABLE, n_observe, observe);
   add(r, AG_COL_ENERGY, "energy", 1, 1, ag_system_energy(sys));
   add(r, AG_COL_RESIDUAL, "constraint_residual", 1, 1, 0);
@@ -58,6 +60,8 @@ void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x,
   }
   memcpy(out + k, x + n->q, sizeof(double) * (size_t)n->xi);
   k += n->xi;
+  memcpy(out + k, x + n->q - n->process, sizeof(double) * (size_t)n->process);
+  k += n->process;
   if (n->observe) (void)ag_work_observe(w, t, x, out + k);
   k += n->observe;
   out[k++] = ag_work_energy(w, t, x, NULL);

@@ -11,6 +11,7 @@ typedef enum ag_column_kind {
   AG_COL_TIME,
   AG_COL_COORD,
   AG_COL_VELOCITY,
+  AG_COL_PROCESS,
   AG_COL_OBSERVABLE,
   AG_COL_ENERGY,
   AG_COL_RESIDUAL
@@ -22,7 +23,7 @@ typedef struct ag_column {
   int offset;       /* in a record */
   ag_id x;          /* its expression; 0: it has none */
 } ag_column;
-/* The record of a system: t, coordinates, velocities, observables, energy, residual. */
+/* The record of a system: t, coordinates, velocities, processes, observables, energy, residual. */
 typedef struct ag_record {
   int n_column, width;
   ag_column *columns;

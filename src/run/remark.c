@@ -106,7 +106,7 @@ void ag_remark_end(run *r, const double *x0) {
   ag_end end = r->res->end;
   ag_text steps = {0};
   bool adaptive = r->o->dt <= 0 && (end == AG_END_TIME || end == AG_END_STEPS || end == AG_END_STOPPED);
-  bool explicit = !(r->o->method->needs & AG_NEEDS_JACOBIAN);
+  bool explicit = !ag_stepper_solves(r->o->method);
   if (adaptive && explicit && r->res->steps >= (end == AG_END_STEPS ? 1 : MANY_STEPS)) r->res->stiffness = stiffness(r);
   if (end == AG_END_STEPS && adaptive) {
     explain_steps(r, &steps);

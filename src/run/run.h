@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "mech/mech.h"
 #include "run/checkpoint.h"
+#include "run/ensemble.h"
 #include "run/record.h"
 #include "step/step.h"
 
@@ -45,6 +46,10 @@ ag_status ag_end_status(ag_end end);
  * out long; a kernel that is in the cache is used from the start. */
 typedef enum ag_engine { AG_ENGINE_AUTO, AG_ENGINE_COMPILED, AG_ENGINE_INTERPRETED } ag_engine;
 
+/* What a run does with the noise of a model: refuses to run (a motion without it is not one of the model), leaves it
+ * out, or follows one path of it (noisy.c). */
+typedef enum ag_noise_use { AG_NOISE_REFUSED, AG_NOISE_OFF, AG_NOISE_PATH } ag_noise_use;
+
 typedef struct ag_run_options {
   double t0, t1, dt; /* dt > 0: fixed steps */
   double rtol, atol, h_max;
@@ -55,8 +60,11 @@ typedef struct ag_run_options {
   ag_engine engine;
   const struct ag_fused *kernel; /* of batches: the compiled stepper that all members share; else NULL */
   const ag_tape *watch; /* of ag_run_watch with these options: what is looked for can then be proved; or NULL */
-  bool multipliers;     /* integrate the saddle form instead of the eliminated one */
+  bool multipliers;     /* integrate the form with multipliers instead of the eliminated one */
   bool events;          /* locate events */
+  ag_noise_use noise;
+  unsigned long long seed, path; /* with AG_NOISE_PATH: which one; */
+  double dt_base;                /* the grid it lives on; 0: as ag_wiener_near() says */
   int section;    /* 1 + index of a section of the model, 0: none. The sink then gets a record at each crossing, and
                      nothing else */
   long crossings; /* of the section: end after so many; 0: no limit */
@@ -79,6 +87,7 @@ void ag_run_defaults(ag_run_options *o); /* dop853, rtol 1e-10, atol 1e-12, t 0.
 typedef struct ag_doubt {
   long n;
   double first, last;
+  double loose, loose_t; /* crossings that are flat (zeros of higher order): the least accurate one, and its time */
 } ag_doubt;
 
 typedef struct ag_run_result {
@@ -89,15 +98,17 @@ typedef struct ag_run_result {
   double *x;      /* final full state */
   double *record; /* the final record (of the last good state when the run failed) */
   long steps, rejected, rhs;
-  double atol;          /* of the steps, in the sizes of the motion */
-  bool compiled;        /* did a compiled kernel do (most of) the work? */
-  char *engine_note;    /* why not, if compiled code was requested; or NULL */
-  int n_event;          /* those of the model, then the section, if one was requested */
-  int *event_count;     /* per event */
-  double **event_times; /* per event */
-  ag_doubt *doubts;     /* per event */
-  bool *fitted;         /* per event: found by an interpolant of its own, which proves nothing */
-  ag_energy_law energy_law;
+  double atol;              /* of the steps, in the sizes of the motion */
+  int loose;                /* 1 + number of a start value that is far below it, 0: none */
+  double loose_size;        /* how large that is */
+  bool compiled;            /* did a compiled kernel do (most of) the work? */
+  char *engine_note;        /* why not, if compiled code was requested; or NULL */
+  int n_event;              /* those of the model, then the section, if one was requested */
+  int *event_count;         /* per event */
+  double **event_times;     /* per event */
+  ag_doubt *doubts;         /* per event */
+  bool *fitted;             /* per event: found by an interpolant of its own, which proves nothing */
+  ag_energy_law energy_law; /* of a path with noise: AG_ENERGY_NOISE */
   double work, work_t; /* where energy is not conserved: the work done, int (F.xi - l_t - s.lambda) dt, until work_t */
   double work_energy;  /* and the energy then */
   double energy0, residual_max;
@@ -111,16 +122,42 @@ typedef struct ag_run_result {
   bool one_sided; /* forces of constraint were recorded while the motion slid, */
   double one_sided_t;       /* since when */
   double stiffness;         /* after many adaptive steps: step size times largest eigenvalue, about; else 0 */
+  long truncated;           /* steps with noise in which an increment was too large for the implicit equations */
   double *undefined;        /* per number of the record: when it was recorded as not finite first; NaN: never */
   char *renewed;            /* since when, and why, the motion goes on with the multipliers of all rows; or NULL */
   char *why;                /* what else can be said of an end that is a failure, or NULL */
   ag_checkpoint checkpoint; /* made when the run reached t1, was stopped, or came to the limit of steps */
 } ag_run_result;
 
+/* The Wiener path of a run with noise, in steps of o->dt. */
+ag_wiener ag_run_path(const ag_system *sys, const ag_run_options *o);
+/* Is the method right for the noise of the system? Else AG_WRONG, with a message. */
+AG_MUST_USE ag_status ag_run_fits(ag_ctx *ctx, const ag_system *sys, const ag_stepper *method);
+/* The largest increment that a method is given in steps of h, or infinity: implicit equations need not have a solution
+ * for every one, unless the noise is additive. */
+double ag_run_cut(const ag_system *sys, const ag_stepper *method, double h);
+
 /* Makes what a run or batch with these options needs besides what every system has: the Jacobian for methods that solve
  * for their stages. Extends the graph of the model, so not while other threads use the system. A run whose method needs
  * what is not there is refused by name. */
 void ag_run_prepare(ag_system *sys, const ag_run_options *o);
+/* How a system is to be derived for these options. */
+ag_derive_options ag_run_derive(const ag_run_options *o, bool strict);
+/* Is the full state integrated, with multipliers? Where the equations choose and z holds all velocities, the eliminated
+ * form is the one with multipliers, branch by branch. */
+bool ag_run_full(const ag_system *sys, const ag_run_options *o);
+
+/* A sound method for a run that asks for none, with these options from x0: dop853; radau3 or radau5 where steps are
+ * limited by stability soon after the start (*stiffness: step size times largest eigenvalue there, else 0); euler_heun
+ * on a path with noise. Prepares, as ag_run_prepare does. */
+const ag_stepper *ag_run_choose(ag_system *sys, const double *x0, const ag_run_options *o, double *stiffness);
+
+/* What a change of a conserved energy may be, relative to kinetic + |potential| energy: the error of every step
+ * (docs/methods.md). Fixed steps have no tolerance: a thousandth. Work is measured on dense output, which has less
+ * accuracy than the steps. */
+double ag_run_allowed_drift(const ag_run_options *o, ag_energy_law law, long steps);
+int ag_audit_lift(const ag_model *m,
+                  int contact); /* the event of a contact that loses its pressure; -1: there is none */
 
 /* Runs from the full state x0 at o->t0 with the parameters of the work. Only wrong use gives a status other than AG_OK;
  * how the motion ended is result->end. */
@@ -130,8 +167,9 @@ void ag_run_done(ag_run_result *result);
 void ag_run_move(const ag_run_result *result, ag_heap *to); /* its blocks, as ag_heap_move */
 
 /* The functions that a run with these options looks at inside every step, as functions of what is integrated, so that
- * their crossings can be proved; NULL: there are none. Forces of constraint are not among them: NaN stands in their
- * place. Adds to the graph of the model, so not while other threads use the system. To be freed by ag_tape_free. */
+ * their crossings can be proved; NULL: there are none. NaN stands in the place of forces of constraint that are not
+ * functions of it (ag_system_forces()). Adds to the graph of the model, so not while other threads use the system. To
+ * be freed by ag_tape_free. */
 ag_tape *ag_run_watch(ag_system *sys, const ag_run_options *o);
 /* The crossings that a run locates, counted as in ag_run_result: the events of the model, then the requested section.
  */
@@ -152,14 +190,25 @@ void ag_series_done(ag_series *s);
 
 /* How. Adaptive steps of the eliminated equations go through compiled code that moves several members at once, each
  * with its own step size (decided by its core alone); a step in which an event or the section may be crossed is looked
- * into by the code of a single run. Everything else (fixed steps, multipliers, events that need reactions, position
- * constraints, a basis that must be refreshed, no compiler, the interpreter asked for) goes member by member through
- * ag_run. What comes out never depends on lanes, threads or order. */
+ * into by the code of a single run. What lanes cannot do (batch.c has the list: multipliers, events that need
+ * reactions, redundant constraints, no compiler, ...) goes member by member through ag_run. What comes out never
+ * depends on lanes, threads or order. */
+/* What the energy of a member, and its contacts, say about it. size 0: nothing is known. In lanes start and end alone
+ * are compared, and work is not measured. */
+typedef struct ag_audit {
+  double energy0, energy, size; /* at the start and at the end; kinetic + |potential| energy */
+  double drift;                 /* |E - E0|, or, if it was measured, the largest change or the difference to the work */
+  bool measured;                /* drift is what may be judged: energy is conserved, or the work was measured */
+  bool lifted;                  /* a contact is without pressure at the end, or was before */
+  bool pointwise, one_sided, loose; /* as in ag_run_result */
+  long doubts;                      /* pieces in which an event stayed undecided */
+} ag_audit;
 typedef struct ag_batch_member {
   ag_end end;
   int end_event; /* which event ended it, or -1 */
   double t;
   long steps, rejected;
+  ag_audit audit;
 } ag_batch_member;
 
 /* What a member has brought since it was last looked at. */

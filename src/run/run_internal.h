@@ -7,6 +7,10 @@
 #include "run/isolate.h"
 #include "run/run.h"
 
+/* Radians by which a basis may turn in a step, as it begins; cos^2 of the angle beyond which a step is refused. */
+#define AG_TURN_STEP 0.8
+#define AG_TURN_MOST 0.1
+
 /* What is moved, in either closure: n numbers z (reduced, with basis data c) or the full state; the method that moves
  * it; what is looked for on the way. */
 /* A piece of the step in which it is open whether function e touches zero. */
@@ -30,7 +34,8 @@ typedef struct ag_mover {
   bool compiles;        /* what is evaluated often may change over to compiled code, */
   ag_role_coder *coder; /* in work by this; NULL: it interprets */
   bool full;
-  bool core; /* of batches: the core alone */
+  double *step; /* of a path with noise: [1 | dW/h | areas/h], what the increment reads; else NULL */
+  bool core;    /* of batches: the core alone */
   int n;
   double *z, *c, *dz;    /* where we are, and the carry there: the right-hand side, then what is the method's own */
   double *z1, *dz1, *c1; /* after the step being tried */
@@ -40,7 +45,9 @@ typedef struct ag_mover {
   int n_carry;
   ag_flow flow;
   ag_factor *factors;
-  bool in_place; /* adaptive steps of a system that can go through lanes: after a step only lengths are restored */
+  bool in_place;     /* adaptive steps of a system that can go through lanes: after a step lengths are restored, and */
+  double *aligned;   /* scratch */
+  double *projected; /* positions projected, which needs this room; or NULL */
   int n_unit;
   ag_span *units;      /* groups of components that keep their length, */
   double *unit_length; /* and their squared lengths at the start */
@@ -48,9 +55,9 @@ typedef struct ag_mover {
   const ag_fused *fused; /* compiled stepper and right-hand side, or NULL */
   ag_fused *mine;        /* the same when it was made for this ag_mover */
   ag_stepper own;        /* the method with its step and dense output replaced by the compiled ones */
-  double *prep, *prep_jacobian, *prep_power; /* its prepared parameters */
-  double *space;                             /* workspace of the method */
-  int trouble;                               /* of the last right-hand side that failed */
+  double *prep, *prep_jacobian, *prep_finish, *prep_power; /* its prepared parameters */
+  double *space;                                           /* workspace of the method */
+  int trouble;                                             /* of the last right-hand side that failed */
   long n_rhs;
   bool *fitted; /* per function: it was looked at by an interpolant of its own, which proves nothing */
   ag_hit *hits; /* crossings of the step just looked into, in time order */
@@ -90,23 +97,31 @@ int ag_mover_step(ag_mover *m, double t, double h, double rtol, double atol, dou
 /* The tangent of what is integrated: its factors (room for n_z + 1; the number of them is returned) and, *m, its
  * dimension. core: the core alone. */
 int ag_mover_factors(const ag_system *sys, bool core, ag_factor *factors, int *m);
+/* The role of the discrete equations that a method needs; the next one is their end. */
+static inline int ag_discrete_role(const ag_stepper *s) { return AG_ROLE_DISCRETE + 2 * s->form; }
 /* Where in the tangent the independent velocities begin. */
 int ag_mover_velocities(const ag_system *sys, int n_factor, const ag_factor *factors);
 /* Wrong use of the options, reported to ctx. */
 AG_MUST_USE ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o);
-/* Adaptive steps of a system that can go through lanes: a state needs no more after a step than its lengths restored.
- */
+/* Adaptive steps of a system that can go through lanes: what a state needs after a step, they can do. */
 bool ag_mover_in_place(const ag_system *sys, const ag_run_options *o);
-/* After a step: the groups of z back to their lengths at the start (`begin` sets these). As lanes do it. */
+/* After a step: the groups of z back to their lengths at the start (`begin` sets these), z back onto the position
+ * constraints, a new basis in c if it has turned too far. As lanes do it. *changed: the rates are to be evaluated anew.
+ */
 void ag_mover_begin(ag_mover *m);
-int ag_mover_restore(ag_mover *m, double t, double *z);
+int ag_mover_restore(ag_mover *m, double t, double *z, double *c, bool *changed);
 /* The full state to be seen: put back onto the constraints where a step does not do it; z stays as it is. */
 void ag_mover_output(ag_mover *m, double t, const double *z, const double *c, double *x);
 /* Switches a mover to compiled code; false when that is not possible (reason says why). The numbers do not change. */
 bool ag_mover_compile(ag_mover *m, const double *params, bool only_cached, ag_text *reason);
 /* The two halves of it: NULL when it cannot be compiled; and the change-over. */
-ag_fused *ag_mover_kernel(const ag_system *sys, const ag_stepper *method, bool core, const ag_build_options *build,
-                          ag_text *reason);
+/* What a method follows on a path with noise, and its role. */
+static inline ag_followed ag_run_field(const ag_stepper *s) { return (ag_followed)s->follows; }
+static inline int ag_run_role(const ag_stepper *s) { return AG_ROLE_INCREMENT + AG_FIELD_ROLES * s->follows; }
+/* Makes what a method follows; what of its needs the noise of the system offers (AG_NEEDS_...). Extends the graph. */
+unsigned ag_run_noise(ag_system *sys, const ag_stepper *s);
+ag_fused *ag_mover_kernel(const ag_system *sys, const ag_stepper *method, bool core, bool noise,
+                          const ag_build_options *build, ag_text *reason);
 void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core); /* the method is set before */
 void ag_fused_spec_done(ag_fused_spec *s);
 double *ag_mover_prep(const ag_fused *fused, ag_fused_tape tape, const double *params);
@@ -120,6 +135,9 @@ void ag_checkpoint_done(ag_checkpoint *copy);
 
 /* scale.c: the absolute tolerance of a motion from the state x at o->t0. */
 double ag_scale_atol(const ag_system *sys, ag_work *w, const ag_run_options *o, const double *x);
+/* 1 + the number of a start value of the model that is so far below this tolerance that its error is not controlled; 0:
+ * there is none. *size: how large it is. */
+int ag_scale_loose(const ag_system *sys, const ag_run_options *o, double atol, const double *x, double *size);
 
 /* Checks during a motion. look: records in the result the first state outside the domain. vanishes: a constraint is 0
  * inside the step just made from t to t1, at *at; to be called for every step in turn. */
@@ -175,6 +193,12 @@ bool ag_switch_first(ag_mover *m, double t, double h, double *at);
 bool ag_switch_ahead(ag_mover *m, double t, double h, double nothing, double *limit);
 bool ag_switch_slides(const ag_mover *m);
 void ag_slide_project(ag_mover *m, double t, double *z);
+/* Forces of constraint on the branch, or along the surface, for all that reads them until they are let go. False: they
+ * are those of one side of a surface slid on. */
+bool ag_slide_hold(ag_mover *m, double t, const double *z, const double *c);
+void ag_slide_let_go(ag_mover *m);
+/* Observables that make choices of the equations themselves (AG_ROLE_OBSERVED), along the surface. */
+bool ag_slide_observe(ag_mover *m, double t, const double *z, const double *c, const double *x, double *values);
 /* Is the watched function e zero all along a step that slides? */
 bool ag_slide_holds(ag_mover *m, double t, double h, int e);
 
@@ -184,4 +208,7 @@ bool ag_mover_at(ag_mover *m, double t, double s, double *z);
  * located. output: and the full state there, in m->x. */
 bool ag_mover_settled(ag_mover *m, double t, double s);
 bool ag_mover_point(ag_mover *m, double t, double s);
+
+/* noisy.c: did the constraints turn too far in a step from where their basis was chosen? */
+bool ag_run_turned(const ag_system *sys, ag_work *work, double t1, const double *z1, const double *c);
 #endif

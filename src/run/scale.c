@@ -87,3 +87,19 @@ double ag_scale_atol(const ag_system *sys, ag_work *w, const ag_run_options *o, 
   free(s.of);
   return atol;
 }
+
+int ag_scale_loose(const ag_system *sys, const ag_run_options *o, double atol, const double *x, double *size) {
+  static const double DIGITS = 0.01; /* two digits are left to such a value */
+  const ag_model *m = ag_system_model(sys);
+  int n;
+  if (o->absolute || o->dt > 0) return 0;
+  for (int i = 0; i < ag_model_n_starts(m); i++) {
+    const ag_start *s = &ag_model_starts(m)[i];
+    if (s->frame >= 0 || ag_model_coords(m)[s->coord].space != AG_SPACE_R) continue;
+    const ag_layout_row *row = ag_layout_rows(sys, s->velocity ? AG_LAYOUT_VELOCITY : AG_LAYOUT_COORDINATE, &n) +
+                               s->coord;
+    *size = largest(row->n, x + row->at);
+    if (*size > 0 && DIGITS * *size < atol) return i + 1;
+  }
+  return 0;
+}

@@ -29,18 +29,26 @@ void ag_slide_resume(ag_mover *m) {
 
 /* ---- the fields and their combination ---- */
 
-static int evaluate_fields(ag_mover *m, double t, const double *z) {
+/* c of field j, the other choices and the basis as in `like`. */
+static const double *field_c(const ag_switch *w, const double *like, int j) {
+  double *c = w->c + j * w->n_c, *branch = c + w->n_c - w->n;
+  memcpy(c, like, sizeof(double) * (size_t)w->n_c);
+  for (int i = 0; i < w->n_slide; i++) branch[w->slide[i]] = j >> i & 1 ? 1 : -1;
+  return c;
+}
+
+static int evaluate_like(ag_mover *m, double t, const double *z, const double *like) {
   ag_switch *w = m->switches;
   for (int j = 0; j < 1 << w->n_slide; j++) {
-    double *c = w->c + j * w->n_c, *branch = c + w->n_c - w->n;
-    memcpy(c, m->c, sizeof(double) * (size_t)w->n_c);
-    for (int i = 0; i < w->n_slide; i++) branch[w->slide[i]] = j >> i & 1 ? 1 : -1;
+    const double *c = field_c(w, like, j);
     int trouble = ag_mover_branch(m, t, z, c, w->fields + j * m->n);
     if (!trouble) trouble = ag_work_role(m->work, AG_ROLE_SWITCH_RATES, t, z, c, w->rates + j * w->n);
     if (trouble) return trouble;
   }
   return AG_FINE;
 }
+
+static int evaluate_fields(ag_mover *m, double t, const double *z) { return evaluate_like(m, t, z, m->c); }
 
 /* Weight of field j, differentiated in lambda_i (i < 0: not). */
 static double weight(const ag_switch *w, int j, int i) {
@@ -114,6 +122,74 @@ static int slide_at(ag_mover *m, double t, const double *z) {
   int trouble = evaluate_fields(m, t, z);
   return trouble ? trouble : balance(m->switches) ? AG_FINE : AG_TROUBLE_PIVOT;
 }
+
+/* Both sides of a surface that is only touched push back: is there rest between them? lambda is then that of it. */
+static bool rest_weight(const ag_mover *m) {
+  ag_switch *w = m->switches;
+  const double *a = w->fields, *b = a + m->n;
+  double size = 0, along = 0, square = 0;
+  for (int i = 0; i < m->n; i++) {
+    size = fmax(size, fmax(fabs(a[i]), fabs(b[i])));
+    along += a[i] * (a[i] - b[i]), square += (a[i] - b[i]) * (a[i] - b[i]);
+  }
+  double part = square > 0 ? along / square : 0;
+  if (!(part >= 0 && part <= 1)) return false;
+  for (int i = 0; i < m->n; i++)
+    if (fabs(a[i] + part * (b[i] - a[i])) > REST * size) return false;
+  w->lambda[0] = 2 * part - 1;
+  return true;
+}
+
+/* The fields at z with the choices of `like`, and their weights. */
+static bool weigh(ag_mover *m, double t, const double *z, const double *like) {
+  ag_switch *w = m->switches;
+  if (evaluate_like(m, t, z, like)) return false;
+  return balance(w) || (w->n_slide == 1 && rest_weight(m));
+}
+
+/* The role in the current mode, `more` behind c. */
+static bool combined_role(ag_mover *m, int role, double t, const double *z, const double *like, int n_more,
+                          const double *more, double *out) {
+  ag_switch *w = m->switches;
+  int n = ag_system_role(m->sys, role)->n_out;
+  double *one = ag_heap_alloc(sizeof *one * (size_t)(n + w->n_c + n_more + 1)), *c = one + n;
+  bool good = !w->n_slide || weigh(m, t, z, like);
+  memset(out, 0, sizeof *out * (size_t)n);
+  for (int j = 0; j < 1 << w->n_slide && good; j++) {
+    double part = w->n_slide ? weight(w, j, -1) : 1;
+    memcpy(c, field_c(w, like, j), sizeof *c * (size_t)w->n_c);
+    if (n_more) memcpy(c + w->n_c, more, sizeof *c * (size_t)n_more);
+    good = !ag_work_role(m->work, role, t, z, c, one);
+    for (int i = 0; i < n; i++) out[i] += part * one[i];
+  }
+  free(one);
+  return good;
+}
+
+bool ag_slide_role(ag_mover *m, int role, double t, const double *z, const double *like, double *out) {
+  return combined_role(m, role, t, z, like, 0, NULL, out);
+}
+
+bool ag_slide_observe(ag_mover *m, double t, const double *z, const double *like, const double *x, double *values) {
+  int n = ag_system_dims(m->sys)->lambda;
+  double *lambda = ag_heap_alloc(sizeof *lambda * (size_t)(n + 1));
+  bool good = (!n || !ag_work_accel(m->work, t, x, NULL, lambda)) &&
+              combined_role(m, AG_ROLE_OBSERVED, t, z, like, n, lambda, values);
+  free(lambda);
+  return good;
+}
+
+bool ag_slide_hold(ag_mover *m, double t, const double *z, const double *like) {
+  const ag_tape *tape = m->switches ? ag_system_role(m->sys, AG_ROLE_REACTION) : NULL;
+  if (!tape) return true;
+  double *force = ag_heap_alloc(sizeof *force * (size_t)(tape->n_out + 1));
+  bool good = ag_slide_role(m, AG_ROLE_REACTION, t, z, like, force);
+  if (good) ag_work_hold(m->work, force);
+  free(force);
+  return good;
+}
+
+void ag_slide_let_go(ag_mover *m) { ag_work_hold(m->work, NULL); }
 
 static void combine(const ag_mover *m, double *dz) {
   const ag_switch *w = m->switches;
@@ -223,23 +299,11 @@ static bool as_before(const ag_switch *w, int n_at, const int *at) {
   return true;
 }
 
-/* Both sides of a surface that is only touched push back: is there rest between them? */
 static bool rests_between(ag_mover *m, double t, int k) {
   ag_switch *w = m->switches;
   w->branch[k] = 0;
   ag_slide_sync(m);
-  if (!w->timeless || w->n_slide != 1 || evaluate_fields(m, t, m->z)) return false;
-  const double *a = w->fields, *b = a + m->n;
-  double size = 0, along = 0, square = 0;
-  for (int i = 0; i < m->n; i++) {
-    size = fmax(size, fmax(fabs(a[i]), fabs(b[i])));
-    along += a[i] * (a[i] - b[i]), square += (a[i] - b[i]) * (a[i] - b[i]);
-  }
-  double part = square > 0 ? along / square : 0;
-  if (!(part >= 0 && part <= 1)) return false;
-  for (int i = 0; i < m->n; i++)
-    if (fabs(a[i] + part * (b[i] - a[i])) > REST * size) return false;
-  return true;
+  return w->timeless && w->n_slide == 1 && !evaluate_fields(m, t, m->z) && rest_weight(m);
 }
 
 static bool at_rest(const ag_mover *m) {

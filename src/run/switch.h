@@ -30,6 +30,9 @@ typedef enum ag_turn { AG_TURN_ON, AG_TURN_STICKS, AG_TURN_FORKS, AG_TURN_STUCK 
 
 /* slide.c. The right-hand side along the surfaces slid on. */
 int ag_slide_rhs(ag_mover *m, double t, const double *z, double *dz);
+/* A role on the reduced state with c like `like`: where the motion slides, the combination of the branches with the
+ * weights of the right-hand side. False: it cannot be had. */
+bool ag_slide_role(ag_mover *m, int role, double t, const double *z, const double *like, double *out);
 /* How far the right-hand side is from the ends of the segment between the branches of the k-th surface slid on: 1 in
  * the middle, 0 at an end. NaN: it cannot be had. */
 double ag_slide_margin(ag_mover *m, double t, const double *z, int k);

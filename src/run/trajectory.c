@@ -30,16 +30,24 @@ static bool is_off(const run *r, double residual, const double *x) {
   return !(residual <= OFF * size);
 }
 
-/* While the motion slides, forces of constraint are those of one side of the surface: a warning says so. */
-static void fill(run *r, double t, const double *x) {
-  ag_record_fill(r->sys, r->m.work, t, x, r->record);
-  if (r->res->one_sided || !ag_switch_slides(&r->m) || !ag_system_observes_forces(r->sys)) return;
+/* x: the full state of z with c. What could not be had along a surface slid on is that of one side: a warning says so.
+ */
+static void fill(run *r, double t, const double *z, const double *c, const double *x) {
+  ag_mover *m = &r->m;
+  const ag_dims *n = ag_system_dims(r->sys);
+  bool forces = m->switches && ag_system_observes_forces(r->sys), held = !forces || ag_slide_hold(m, t, z, c);
+  ag_record_fill(r->sys, m->work, t, x, r->record);
+  double *observed = r->record + r->res->width - 2 - n->observe; /* before energy and residual */
+  if (ag_switch_slides(m) && ag_system_role(r->sys, AG_ROLE_OBSERVED))
+    held = ag_slide_observe(m, t, z, c, x, observed) && held;
+  ag_slide_let_go(m);
+  if (held || r->res->one_sided || !ag_switch_slides(m)) return;
   r->res->one_sided = true;
   r->res->one_sided_t = t;
 }
 
-static bool record_at(run *r, double t, const double *x) {
-  fill(r, t, x);
+static bool record_at(run *r, double t, const double *z, const double *c, const double *x) {
+  fill(r, t, z, c, x);
   double residual = r->record[r->res->width - 1];
   r->res->residual_max = fmax(r->res->residual_max, residual);
   r->off = r->off || is_off(r, residual, x);
@@ -67,7 +75,7 @@ bool ag_trajectory_rows(run *r, double t, double h, double t1) {
     bool changed;
     (void)ag_mover_settle(m, s, m->zt, m->c1, &changed);
     ag_mover_full(m, s, m->zt, m->c1, m->x);
-    if (!record_at(r, s, m->x)) return false;
+    if (!record_at(r, s, m->zt, m->c1, m->x)) return false;
   }
 }
 
@@ -80,8 +88,22 @@ static void watch_energy(run *r) {
   if (!(drift <= r->res->energy_drift)) r->res->energy_drift = drift; /* NaN stays visible */
 }
 
+/* Velocities are not known better than atol: an energy below that of such velocities, or below the work of the forces
+ * at such velocities, is rounding, and not a size that errors are judged by. */
+static void floor_energy(run *r) {
+  ag_mover *m = &r->m;
+  const ag_dims *n = ag_system_dims(r->sys);
+  double size, *x = ag_heap_alloc(sizeof *x * (size_t)(n->x + 1));
+  memcpy(x, m->x, sizeof *x * (size_t)n->q);
+  for (int i = 0; i < n->xi; i++) x[n->q + i] = r->res->atol;
+  (void)ag_work_energy(m->work, r->t, x, &size);
+  double work = fabs((r->t - r->o->t0) * ag_work_energy_rate(m->work, r->t, x));
+  r->res->energy_size = fmax(r->res->energy_size, fmax(size, isfinite(work) ? work : 0));
+  free(x);
+}
+
 /* Called at each settled state. */
-static bool state_reached(run *r) {
+bool ag_trajectory_reached(run *r) {
   ag_mover *m = &r->m;
   double every = r->o->every;
   bool due = !r->o->section && (every == 0 || (every > 0 && fabs(ag_trajectory_grid(r) - r->t) <=
@@ -93,18 +115,18 @@ static bool state_reached(run *r) {
   if (r->o->each) r->o->each(r->o->each_self, r->t, m->x);
   if (!due) return true;
   if (every > 0) r->n_recorded++;
-  return record_at(r, r->t, m->x);
+  return record_at(r, r->t, m->z, m->c, m->x);
 }
 
 /* ---- events ---- */
 
-static void add_event(run *r, int e, double s) {
+void ag_trajectory_event(run *r, int e, double s) {
   ag_run_result *res = r->res;
   AG_PUSH(res->event_times[e], res->event_count[e], r->event_cap[e]);
   res->event_times[e][res->event_count[e]++] = s;
 }
 
-static void save(run *r) {
+void ag_trajectory_save(run *r) {
   if (!r->o->save || r->res->checkpoint.made) return;
   ag_checkpoint c = ag_trajectory_here(r);
   r->o->save(r->o->save_self, &c);
@@ -114,7 +136,7 @@ static void save(run *r) {
 static ag_end record_crossing(run *r, double s) {
   ag_mover *m = &r->m;
   if (!ag_mover_point(m, r->t, s)) return AG_END_STEP;
-  return record_at(r, s, m->x) ? AG_END_TIME : AG_END_SINK;
+  return record_at(r, s, m->zt, m->c1, m->x) ? AG_END_TIME : AG_END_SINK;
 }
 
 /* ---- corners ---- */
@@ -159,7 +181,7 @@ ag_end ag_trajectory_crossings(run *r, double *t1) {
        i++) { /* others at the moment of the end count too */
     int e = hits[i].e;
     if (r->corner && (hits[i].s - end) * direction > 0) break; /* found again in the next step */
-    add_event(r, e, hits[i].s);
+    ag_trajectory_event(r, e, hits[i].s);
     r->passed = r->passed || (e < n_event && ag_model_events(ag_system_model(r->sys))[e].cuts);
     if (r->o->event) r->o->event(r->o->save_self, e, hits[i].s);
     if (e == n_event) AG_TRY_END(record_crossing(r, hits[i].s));
@@ -196,7 +218,7 @@ static void choose_engine(run *r, const double *params) {
   else ag_text_done(&reason);
 }
 
-static void reconsider_engine(run *r) {
+void ag_trajectory_engine(run *r) {
   ag_mover *m = &r->m;
   if (m->fused || ag_switch_slides(m) || r->tried_compiling || m->full || r->o->engine != AG_ENGINE_AUTO) return;
   if ((double)m->n_rhs * r->cost < WORTH_COMPILING) return;
@@ -214,7 +236,7 @@ static ag_end begin(run *r) {
   if (!ag_trajectory_finite(m->n, m->dz)) return AG_END_FINITE;
   ag_mover_begin(m);
   if (ag_mover_looks(m)) ag_mover_signs(m, r->t);
-  return state_reached(r) ? AG_END_TIME : AG_END_SINK;
+  return ag_trajectory_reached(r) ? AG_END_TIME : AG_END_SINK;
 }
 
 /* The core alone decides about the first step, as in lanes. */
@@ -245,7 +267,7 @@ static void resume(run *r, const ag_checkpoint *from) {
   memcpy(m->c, from->c, sizeof(double) * (size_t)ag_system_dims(r->sys)->c);
   memcpy(m->sign, from->sign, sizeof(int) * (size_t)res->n_event);
   for (int e = 0; e < res->n_event; e++)
-    for (int i = 0; i < from->event_count[e]; i++) add_event(r, e, from->event_times[e][i]);
+    for (int i = 0; i < from->event_count[e]; i++) ag_trajectory_event(r, e, from->event_times[e][i]);
   r->t = from->t;
   r->h = from->h;
   r->reach = from->reach;
@@ -279,26 +301,27 @@ static ag_end loop(run *r) {
   long max_steps = o->max_steps ? o->max_steps : 10000000;
   ag_end end = o->from ? AG_END_TIME : begin(r);
   if (end != AG_END_TIME) return end;
+  if (r->m.step) return ag_trajectory_noisy(r, max_steps);
   double direction = o->t1 > o->t0 ? 1 : -1;
   if (!r->res->steps && !r->res->rejected) { /* the end time may have cut short the first size that was to be tried */
     r->m.n_rhs = 1;
     r->h = first_size(r);
   }
-  save(r);
+  ag_trajectory_save(r);
   while (r->t != o->t1) {
     if (o->stop && *o->stop) return AG_END_STOPPED;
-    reconsider_engine(r);
+    ag_trajectory_engine(r);
     if (r->res->steps >= max_steps) return AG_END_STEPS;
     if (fabs(r->h) > o->h_max) r->h = direction * o->h_max;
     AG_TRY_END(ag_trajectory_step(r));
     bool at_end = r->t == o->t1;
-    if (!state_reached(r)) return AG_END_SINK;
+    if (!ag_trajectory_reached(r)) return AG_END_SINK;
     if (r->off) return AG_END_PROJECT;
     if (isnan(r->res->energy_drift)) return AG_END_ENERGY;
     if (at_end) break;
     if (r->res->steps % PROGRESS_EVERY) continue;
     if (o->progress) o->progress(o->progress_self, r->t, r->res->steps);
-    save(r);
+    ag_trajectory_save(r);
   }
   ag_mover_output(&r->m, r->t, r->m.z, r->m.c, r->m.x);
   return is_off(r, ag_work_residual(r->m.work, r->t, r->m.x), r->m.x) ? AG_END_PROJECT : AG_END_TIME;
@@ -319,11 +342,12 @@ static void finish(run *r, double recorded_t) {
   ag_run_result *res = r->res;
   ag_mover_output(m, r->t, m->z, m->c, m->x);
   watch_energy(r);
+  floor_energy(r);
   if (res->end == AG_END_TIME && isnan(res->energy_drift)) res->end = AG_END_ENERGY;
   if (ag_balance_measures(r)) ag_balance_mark(r);
   memcpy(res->x, m->x, sizeof(double) * (size_t)(ag_system_dims(r->sys)->x));
   res->t = r->t;
-  fill(r, r->t, m->x);
+  fill(r, r->t, m->z, m->c, m->x);
   res->residual_max = fmax(res->residual_max, r->record[res->width - 1]);
   bool have = r->o->section || recorded_t == r->t;
   if (!have && res->end != AG_END_SINK && r->sink && !r->sink->row(r->sink->self, r->record)) res->end = AG_END_SINK;
@@ -334,56 +358,17 @@ static void finish(run *r, double recorded_t) {
   res->compiled = m->fused != NULL;
 }
 
-void ag_run_prepare(ag_system *sys, const ag_run_options *o) {
-  bool can = !o->multipliers && ag_system_elimination(sys) != AG_ELIM_SADDLE;
-  if (o->method && o->method->needs & AG_NEEDS_JACOBIAN && can) (void)ag_system_turn_jacobian(sys);
-  if (can) (void)ag_system_power(sys);
+static bool reads_time(const ag_system *sys) {
+  const ag_tape *choices = ag_system_role(sys, AG_ROLE_SWITCHES);
+  return ag_system_role(sys, AG_ROLE_RHS)->n_need[AG_SEG_T] || (choices && choices->n_need[AG_SEG_T]);
 }
 
-/* What the equations in this form offer to a method. */
-static unsigned offers(const ag_system *sys, const ag_run_options *o) {
-  if (o->multipliers) return AG_NEEDS_RHS;
-  unsigned jacobian = ag_system_role(sys, AG_ROLE_TURN_JACOBIAN) ? AG_NEEDS_JACOBIAN : 0u;
-  return AG_NEEDS_RHS | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION | jacobian;
-}
-
-static ag_status check_method(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {
-  ag_pos nowhere = {0};
-  if (!o->method) {
-    ag_ctx_error(ctx, nowhere, "no method given");
-    return AG_WRONG;
-  }
-  const char *lacks = ag_stepper_lacks(o->method, offers(sys, o));
-  if (lacks) {
-    ag_ctx_error(ctx, nowhere, "method %s needs %s, which %s not offer", o->method->name, lacks,
-                 o->multipliers ? "the equations with multipliers do" : "this system does");
-    return AG_WRONG;
-  }
-  if (o->dt <= 0 && !o->method->error_order) {
-    ag_ctx_error(ctx, nowhere, "method %s has no error estimate: it needs a fixed step (--dt)", o->method->name);
-    return AG_WRONG;
-  }
-  return AG_OK;
-}
-
-ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {
-  ag_pos nowhere = {0};
-  AG_TRY(check_method(ctx, sys, o));
-  if (o->section < 0 || o->section > ag_model_n_sections(ag_system_model(sys))) {
-    ag_ctx_error(ctx, nowhere, "the model has no section %d", o->section);
-    return AG_WRONG;
-  }
-  const ag_checkpoint *c = o->from;
-  int n_unit = ag_mover_in_place(sys, o) ? ag_system_units(sys, ag_system_dims(sys)->z, NULL) : 0;
-  bool all = c && c->n_c == ag_system_dims(sys)->c + 1; /* all rows take part: rows.c */
-  int n = o->multipliers || all ? ag_system_dims(sys)->x : ag_system_dims(sys)->z;
-  if (all) n_unit = 0;
-  if (c && (!c->made || c->n != n || c->n_c != ag_system_dims(sys)->c + all || c->n_event != ag_run_n_event(sys, o) ||
-            c->n_unit != n_unit || c->n_carry != n + o->method->room(n, ag_system_dims(sys)->tangent).own)) {
-    ag_ctx_error(ctx, nowhere, "the point to go on from does not belong to this system");
-    return AG_WRONG;
-  }
-  return AG_OK;
+/* Has nothing moved? What depends on time may have set it in motion later. */
+static bool still_at(const run *r, const double *x0) {
+  const ag_dims *n = ag_system_dims(r->sys);
+  for (int i = 0; i < n->xi; i++)
+    if (r->res->x[n->q + i] != x0[n->q + i]) return false;
+  return true;
 }
 
 static void result_init(ag_run_result *result, const ag_system *sys, const ag_run_options *o) {
@@ -392,7 +377,7 @@ static void result_init(ag_run_result *result, const ag_system *sys, const ag_ru
   *result = (ag_run_result){.end_event = -1,
                             .width = layout.width,
                             .n_event = ag_run_n_event(sys, o),
-                            .energy_law = ag_system_energy_law(sys),
+                            .energy_law = o->noise == AG_NOISE_PATH ? AG_ENERGY_NOISE : ag_system_energy_law(sys),
                             .work_t = o->t0};
   ag_record_done(&layout);
   result->x = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->x + 1));
@@ -409,7 +394,8 @@ static void run_init(run *r) {
   r->t = r->reach = r->mark = r->o->t0;
   r->switch_t = r->switch_at = NAN;
   r->cut = r->pending = AG_END_TIME;
-  r->cost = ag_tape_cost(ag_system_role(r->sys, AG_ROLE_RHS));
+  bool noise = r->o->noise == AG_NOISE_PATH;
+  r->cost = ag_tape_cost(ag_system_role(r->sys, noise ? ag_run_role(r->o->method) : AG_ROLE_RHS));
   r->record = ag_heap_alloc(sizeof(double) * (size_t)r->res->width);
   size_t n_z = (size_t)(ag_system_dims(r->sys)->z + ag_system_dims(r->sys)->x);
   r->ahead_z = ag_heap_alloc(sizeof(double) * (n_z + 1));
@@ -449,11 +435,13 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   if (!o->from) r.control.atol = ag_scale_atol(sys, r.m.work, o, x0);
   if (o->dt <= 0) r.m.atol = fmax(r.control.atol, DBL_MIN); /* as lanes */
   result->atol = r.control.atol;
-  if (!trouble && !o->from) result->at_rest = ag_remark_rest(&r, x0);
+  result->loose = ag_scale_loose(sys, o, result->atol, x0, &result->loose_size);
+  if (!trouble && !o->from && !r.m.step) result->at_rest = ag_remark_rest(&r, x0);
   result->end = trouble ? ag_trajectory_trouble(trouble) : loop(&r);
-  result->pointwise = r.m.full && ag_system_dims(sys)->switches;
+  result->pointwise = (r.m.full || r.m.step) && ag_system_dims(sys)->switches;
   keep_checkpoint(&r);
   finish(&r, r.record[0]);
+  if (reads_time(sys)) result->at_rest = result->at_rest && still_at(&r, x0);
   ag_remark_end(&r, x0);
   run_done(&r);
   return AG_OK;

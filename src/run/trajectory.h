@@ -76,6 +76,14 @@ bool ag_trajectory_rows(run *r, double t, double h, double t1);
 /* Finds the crossings in the step. One that ends the run (a terminal event, the last requested crossing), or a corner,
  * shortens the step: *t1 is moved back to it, and r->cut or r->corner is set. AG_END_TIME otherwise. */
 ag_end ag_trajectory_crossings(run *r, double *t1);
+/* noisy.c: one path with noise, to the end; at most so many steps. */
+ag_end ag_trajectory_noisy(run *r, long max_steps);
+/* trajectory.c: a settled state is reached: it is recorded where it is due (false: the sink refused it). An event, a
+ * checkpoint, compiled code where the run turns out long. */
+bool ag_trajectory_reached(run *r);
+void ag_trajectory_event(run *r, int e, double s);
+void ag_trajectory_save(run *r);
+void ag_trajectory_engine(run *r);
 /* balance.c: the work done where energy is not conserved, measured in the first steps of a run. add: the part of the
  * step of size h from t that ends at t1 (dense output prepared). mark: the current state, in m->x, is where the
  * measured part ends. */

@@ -4,17 +4,20 @@
  *
  * To be defined before:
  *   AG_STEP_N AG_CORE AG_STEP_END         components; those that decide; where the rates at the end of the step stand
- * in the workspace AG_FLOW_RHS(a, t, z, dz, fail)        a statement that sets dz to f(t, z) AG_WATCH how many
- * functions AG_FLOW_WATCH(a, t, z, g, fail)       a statement that sets g to their values AG_WATCH_READS, watch_reads[]
- * how many components they read, and which watch_way[]                           per function: +1 when it rises, -1
- * when it falls, 0 both */
+ *   AG_FLOW_RHS(a, t, z, dz, fail)        a statement that sets dz to f(t, z)
+ *   AG_WATCH                              how many functions
+ *   AG_FLOW_WATCH(a, t, z, g, fail)       a statement that sets g to their values
+ *   AG_WATCH_READS watch_reads[]          how many components they read, and which
+ *   AG_WATCH_FITTED watch_fitted[]        how many of them cannot be enclosed, and which
+ *   watch_way[]                           per function: +1 when it rises, -1 when it falls, 0 both */
 
-/* The motion over the step, of the components that are read. */
-V_IN void watch_curves(const ag_fused_args *m, V t, V h, look_curve *curve, VI *failed) {
-  V w[AG_STEP_N], f4[AG_STEP_N], C[AG_STEP_N], decay = v_set(0);
+#define AG_ENDS(k) m->z[k], m->z1[k], h * m->work[k], h * m->work[AG_STEP_END + k]
+
+/* The motion over the step, of the components that are read; the last coefficients of all. */
+V_IN void watch_curves(const ag_fused_args *m, V t, V h, look_curve *curve, V *C, VI *failed) {
+  V w[AG_STEP_N], f4[AG_STEP_N], decay = v_set(0);
   const double rtol = AG_MARCH_FIXED ? 0 : m->rtol;
   const V atol = AG_MARCH_FIXED ? v_set(0) : *m->atol;
-#define AG_ENDS(k) m->z[k], m->z1[k], h * m->work[k], h * m->work[AG_STEP_END + k]
   for (int k = 0; k < AG_STEP_N; k++) w[k] = look_quarter(AG_ENDS(k));
   const V quarter = v_fma(v_set(0.25), h, t);
   AG_FLOW_RHS(m, quarter, w, f4, *failed)
@@ -27,8 +30,29 @@ V_IN void watch_curves(const ag_fused_args *m, V t, V h, look_curve *curve, VI *
     const V width = look_width(AG_ENDS(k), C[k], decay) + look_tolerance(m->z[k], m->z1[k], rtol, atol);
     curve[i] = look_component(AG_ENDS(k), C[k], width);
   }
-#undef AG_ENDS
 }
+
+#if AG_WATCH_FITTED
+/* Functions that cannot be enclosed: in which lanes do they keep their signs? */
+static __attribute__((noinline)) void watch_fits(const ag_fused_args *m, V t, V h, const V *C, VI *keeps) {
+  V values[AG_WATCH][LOOK_NODES], at[AG_STEP_N], f[AG_WATCH];
+  VI ignored = v_word_set(0);
+  for (int j = 0; j < LOOK_NODES; j++) {
+    const V time = v_fma(v_set(look_node(j)), h, t);
+    for (int k = 0; k < AG_STEP_N; k++) at[k] = look_state(AG_ENDS(k), C[k], look_node(j));
+    AG_FLOW_WATCH(m, time, at, f, ignored)
+    for (int e = 0; e < AG_WATCH; e++) values[e][j] = f[e];
+  }
+  for (int e = 0; e < AG_WATCH; e++) keeps[e] = look_keeps(values[e], m->memory[e]);
+}
+#endif
+
+/* What function e does, with its values at both ends. */
+V_IN V watch_hint(const ag_fused_args *m, V h, int e, const look_seen *saw, const VI *keeps, V f0, V f1) {
+  if (!AG_LOOK_ASKED(m, e)) return v_blend(keeps[e], v_set(AG_HINT_CLEAR), v_set(AG_HINT_LOOK));
+  return look_hint(&saw[e], m->memory[e], f0, f1, watch_way[e], m_lt(h, v_set(0)));
+}
+#undef AG_ENDS
 
 /* The step from (t, z) by h to z1, taken in the lanes of `take`: in which of them may a function be crossed? Sets hint,
  * and in the other lanes memory. */
@@ -37,14 +61,17 @@ static __attribute__((noinline)) VI watch(const ag_fused_args *m, V t, V h, VI t
   E range[AG_STEP_N], out[AG_WATCH], middle[AG_WATCH];
   look_seen saw[AG_WATCH], parts[AG_WATCH];
   const look_room room = {curve, range, out, middle, saw, parts};
-  V f0[AG_WATCH], f1[AG_WATCH];
-  VI failed = v_word_set(0), seen = v_word_set(0), clear = v_word_set(~0ULL);
-  watch_curves(m, t, h, curve, &failed);
+  V f0[AG_WATCH], f1[AG_WATCH], C[AG_STEP_N];
+  VI keeps[AG_WATCH], failed = v_word_set(0), seen = v_word_set(0), clear = v_word_set(~0ULL);
+  watch_curves(m, t, h, curve, C, &failed);
+#if AG_WATCH_FITTED
+  watch_fits(m, t, h, C, keeps);
+#endif
   look_into(m, &room, t, h);
   for (int e = 0; e < AG_WATCH; e++) {
     f0[e] = f1[e] = v_nan();
-    m->hint[e] = look_hint(&saw[e], m->memory[e], f0[e], f1[e], watch_way[e], m_lt(h, v_set(0)));
-    clear &= m_eq(m->hint[e], v_set(AG_HINT_CLEAR));
+    m->hint[e] = watch_hint(m, h, e, saw, keeps, f0[e], f1[e]);
+    if (AG_LOOK_ASKED(m, e)) clear &= m_eq(m->hint[e], v_set(AG_HINT_CLEAR));
   }
   if (v_any(take & ~clear)) { /* their values at both ends count */
     const V end = t + h;
@@ -53,7 +80,7 @@ static __attribute__((noinline)) VI watch(const ag_fused_args *m, V t, V h, VI t
     AG_FLOW_WATCH(m, end, m->z1, f1, ignored)
   }
   for (int e = 0; e < AG_WATCH; e++) {
-    const V hint = look_hint(&saw[e], m->memory[e], f0[e], f1[e], watch_way[e], m_lt(h, v_set(0)));
+    const V hint = watch_hint(m, h, e, saw, keeps, f0[e], f1[e]);
     m->hint[e] = v_blend(failed, v_set(AG_HINT_LOOK), hint);
     seen |= take & m_lt(v_set(AG_HINT_WRONG_WAY), m->hint[e]);
   }

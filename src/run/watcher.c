@@ -11,7 +11,7 @@
 /* An operation on enclosures takes as long as so many on numbers. */
 enum { ENCLOSED = 6 };
 /* As in mech/machine.c; the code over enclosures is longer, too. */
-static const double LOOK = 5e5, COMPILE = 4e7, COMPILE_LONG = 4e4 * ENCLOSED;
+static const double LOOK = 5e5, COMPILE = 4e7, COMPILE_LONG = 4e4;
 
 struct ag_watcher {
   const ag_tape *tape;
@@ -78,7 +78,7 @@ static ag_unit *make(const ag_tape *tape, bool only_cached) {
 static void spend(ag_watcher *w, double operations) {
   w->spent += operations;
   if (!(w->spent > w->ask)) return;
-  double worth = COMPILE + COMPILE_LONG * w->tape->n_instr;
+  double worth = COMPILE + COMPILE_LONG * (w->tape->n_instr + ENCLOSED * (double)ag_enclose_cost(w->tape));
   bool now = w->spent > worth;
   w->unit = make(w->tape, !now);
   w->ask = now || w->unit ? INFINITY : worth;
@@ -95,7 +95,7 @@ void ag_watcher_values(ag_watcher *w, const double *const seg[AG_SEG_COUNT], dou
 }
 
 void ag_watcher_bounds(ag_watcher *w, const ag_enclosure *const seg[AG_SEG_COUNT], ag_enclosure *out) {
-  if (!w->unit) spend(w, ENCLOSED * (double)w->tape->n_instr);
+  if (!w->unit) spend(w, ENCLOSED * (double)ag_enclose_cost(w->tape));
   if (!w->unit) {
     ag_enclose_eval(w->tape, seg, w->bounds, out);
     return;

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT
+ * What a run needs, and options that it refuses. */
+#include <math.h>
+
+#include "run/run_internal.h"
+
+ag_derive_options ag_run_derive(const ag_run_options *o, bool strict) {
+  return (ag_derive_options){.strict = strict, .t0 = o->t0, .multipliers = o->multipliers && o->noise != AG_NOISE_PATH};
+}
+
+bool ag_run_full(const ag_system *sys, const ag_run_options *o) {
+  const ag_dims *n = ag_system_dims(sys);
+  if (!o->multipliers || !n->switches || o->noise == AG_NOISE_PATH) return o->multipliers;
+  return n->row && ag_system_elimination(sys) != AG_ELIM_SADDLE; /* rows that were dropped may begin to act */
+}
+
+void ag_run_prepare(ag_system *sys, const ag_run_options *o) {
+  bool can = !o->multipliers && ag_system_elimination(sys) != AG_ELIM_SADDLE;
+  bool noise = o->noise == AG_NOISE_PATH && ag_system_dims(sys)->channel;
+  if (o->method && o->method->needs & AG_NEEDS_JACOBIAN && can)
+    (void)(noise ? ag_system_increment_jacobian(sys, ag_run_field(o->method)) : ag_system_turn_jacobian(sys));
+  if (o->method && noise && can) (void)ag_run_noise(sys, o->method);
+  if (o->method && o->method->needs & AG_NEEDS_RESIDUAL && can)
+    (void)ag_system_discrete(sys, (ag_discrete_form)o->method->form);
+  if (o->method && o->method->needs & AG_NEEDS_GRADIENT && can) (void)ag_system_poisson(sys);
+  if (!ag_run_full(sys, o) && ag_system_elimination(sys) != AG_ELIM_SADDLE) (void)ag_system_power(sys);
+}
+
+static unsigned noise_offers(const ag_system *sys, const ag_stepper *s) {
+  int role = ag_run_role(s);
+  bool bath = s->follows == AG_FOLLOWS_BATH && ag_system_role(sys, role);
+  return (ag_system_role(sys, s->follows == AG_FOLLOWS_BATH ? AG_ROLE_INCREMENT : role) ? AG_NEEDS_NOISE : 0u) |
+         (bath ? AG_NEEDS_BATH : 0u) | (bath && ag_system_is_split(sys) ? AG_NEEDS_SPLIT : 0u);
+}
+
+unsigned ag_run_noise(ag_system *sys, const ag_stepper *s) {
+  (void)ag_system_field(sys, ag_run_field(s));
+  if (s->needs & AG_NEEDS_SPLIT) (void)ag_system_splits(sys);
+  return noise_offers(sys, s);
+}
+
+/* What the equations in this form offer to a method. */
+static unsigned offers(const ag_system *sys, const ag_run_options *o) {
+  if (o->multipliers) return AG_NEEDS_RHS;
+  int role = o->noise == AG_NOISE_PATH ? ag_run_role(o->method) + AG_FIELD_JACOBIAN : AG_ROLE_TURN_JACOBIAN;
+  unsigned jacobian = ag_system_role(sys, role) ? AG_NEEDS_JACOBIAN : 0u;
+  bool noise = o->noise == AG_NOISE_PATH,
+       discrete = o->method->needs & AG_NEEDS_RESIDUAL && !noise && ag_system_role(sys, ag_discrete_role(o->method));
+  bool gradient = !noise && ag_system_role(sys, AG_ROLE_POISSON);
+  return AG_NEEDS_RHS | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION | jacobian | (discrete ? AG_NEEDS_RESIDUAL : 0u) |
+         (gradient ? AG_NEEDS_GRADIENT : 0u) | (noise ? noise_offers(sys, o->method) : 0u);
+}
+
+static ag_status check_method(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {
+  ag_pos nowhere = {0};
+  if (!o->method) {
+    ag_ctx_error(ctx, nowhere, "no method given");
+    return AG_WRONG;
+  }
+  const char *lacks = ag_stepper_lacks(o->method, offers(sys, o));
+  const char *discrete = o->multipliers ? NULL : ag_system_discrete_lacks(sys, (ag_discrete_form)o->method->form);
+  if (lacks && o->method->needs & (AG_NEEDS_RESIDUAL | AG_NEEDS_GRADIENT) && discrete) {
+    ag_ctx_error(ctx, nowhere, "method %s needs %s, which this system does not have", o->method->name, discrete);
+    return AG_WRONG;
+  }
+  if (lacks) {
+    ag_ctx_error(ctx, nowhere, "method %s needs %s, which %s not offer", o->method->name, lacks,
+                 o->multipliers              ? "the equations with multipliers do"
+                 : o->noise == AG_NOISE_PATH ? "a path with noise does"
+                                             : "this system does");
+    return AG_WRONG;
+  }
+  if (o->dt <= 0 && !o->method->error_order) {
+    ag_ctx_error(ctx, nowhere, "method %s has no error estimate: it needs a fixed step (--dt)", o->method->name);
+    return AG_WRONG;
+  }
+  return AG_OK;
+}
+
+/* A model with noise is not run without a word. */
+static ag_status refuse_noise(ag_ctx *ctx, const ag_system *sys) {
+  int n;
+  const ag_layout_row *channels = ag_layout_rows(sys, AG_LAYOUT_NOISE, &n);
+  ag_text names = {0};
+  for (int i = 0; i < n && i < 8; i++) ag_text_printf(&names, "%s%s", i ? ", " : "", channels[i].name);
+  ag_ctx_error(ctx, (ag_pos){0},
+               "the model has noise (%s%s): --seed S follows one path of it, --noise off runs it without",
+               ag_text_cstr(&names), n > 8 ? ", ..." : "");
+  ag_text_done(&names);
+  return AG_WRONG;
+}
+
+ag_wiener ag_run_path(const ag_system *sys, const ag_run_options *o) {
+  double nearest[2];
+  ag_wiener w = {.seed = o->seed,
+                 .base = o->dt_base > 0 ? o->dt_base : ag_wiener_near(o->dt),
+                 .channels = ag_system_dims(sys)->channel};
+  w.area_level = ag_wiener_area_level(w.base);
+  (void)ag_wiener_fit(&w, o->dt, nearest);
+  return w;
+}
+
+/* An error about step sizes: the numbers take the place of @ in turn, in as few digits as they need. */
+static ag_status refuse_step(ag_ctx *ctx, const char *text, int n, const double *v) {
+  ag_text out = {0};
+  for (int i = 0; *text; text++) {
+    if (*text == '@' && i < n) ag_text_number(&out, v[i++]);
+    else ag_text_char(&out, *text);
+  }
+  ag_ctx_error(ctx, (ag_pos){0}, "%s", ag_text_cstr(&out));
+  ag_text_done(&out);
+  return AG_WRONG;
+}
+
+/* Steps fit the grid of the path and the time. */
+static ag_status check_grid(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {
+  double near[2], rows = o->every / o->dt;
+  unsigned long long steps;
+  ag_wiener w = ag_run_path(sys, o);
+  if (!ag_wiener_fit(&w, o->dt, near))
+    return refuse_step(ctx,
+                       "the step @ does not fit the path, which lives on a grid of @: steps are multiples of it, or "
+                       "1/2, 1/4, ... of it; the nearest are @ and @",
+                       4, (double[]){o->dt, w.base, near[0], near[1]});
+  if (!ag_wiener_divides(&w, o->dt, o->t1 - o->t0, &steps, near))
+    return refuse_step(ctx, "the step @ does not divide the time from @ to @; the nearest that do are @ and @", 5,
+                       (double[]){o->dt, o->t0, o->t1, near[0], near[1]});
+  if (o->every > 0 && fabs(rows - floor(rows + 0.5)) > 1e-9 * rows)
+    return refuse_step(ctx, "rows every @: with noise a motion is known at its steps alone; give a multiple of @", 2,
+                       (double[]){o->every, o->dt});
+  return AG_OK;
+}
+
+static const char large_noise[] =
+    "large systems with noise have no form with multipliers of its own: leave out --closure";
+
+/* What stands in the way of a path with noise, or NULL. */
+static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
+  if (!ag_system_dims(sys)->channel) return "the model has no noise: there are no paths to choose from";
+  if (!(o->dt > 0)) return "a path with noise has fixed steps: give --dt";
+  if (!(o->t1 > o->t0)) return "a path with noise runs forward: t1 must be larger than t0";
+  if (o->section) return "sections are not looked for on a path with noise";
+  if (o->multipliers && !ag_system_role(sys, AG_ROLE_NOISE)) return large_noise;
+  return NULL;
+}
+
+ag_status ag_run_fits(ag_ctx *ctx, const ag_system *sys, const ag_stepper *method) {
+  ag_noise_class noise = ag_system_noise(sys);
+  if (noise == AG_NOISE_NONE || method->strong[noise - AG_NOISE_ADDITIVE] > 0) return AG_OK;
+  ag_text fits = {0};
+  for (int i = 0, k = 0; i < ag_stepper_count() && k < 4; i++)
+    if (ag_stepper_at(i)->strong[noise - AG_NOISE_ADDITIVE] > 0 && !ag_stepper_at(i)->error_order)
+      ag_text_printf(&fits, "%s%s", k++ ? ", " : "", ag_stepper_at(i)->name);
+  bool never = !(method->strong[0] > 0);
+  ag_ctx_error(ctx, (ag_pos){0}, "method %s does not fit: %s%s%s; %s, ... do", method->name,
+               never ? "it has no form for paths with noise" : "the noise is ", never ? "" : ag_noise_word(noise),
+               never ? "" : ", and it would not converge to the motion (Stratonovich)", ag_text_cstr(&fits));
+  ag_text_done(&fits);
+  return AG_WRONG;
+}
+
+/* Beyond max(6, sqrt(4 |log h|)) standard deviations: this changes no order of convergence (Milstein, Repin, Tretyakov,
+ * 2002). */
+double ag_run_cut(const ag_system *sys, const ag_stepper *method, double h) {
+  bool implicit = ag_stepper_solves(method) && method->follows != AG_FOLLOWS_BATH &&
+                  ag_system_noise(sys) != AG_NOISE_ADDITIVE;
+  return implicit ? sqrt(h) * fmax(6, sqrt(4 * fabs(log(h)))) : INFINITY;
+}
+
+static ag_status check_path(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {
+  ag_pos nowhere = {0};
+  const ag_model *m = ag_system_model(sys);
+  const char *why = obstacle(sys, o);
+  if (why) {
+    ag_ctx_error(ctx, nowhere, "%s", why);
+    return AG_WRONG;
+  }
+  if (o->method) AG_TRY(ag_run_fits(ctx, sys, o->method));
+  for (int i = 0; i < ag_model_n_events(m) && o->events; i++) {
+    const ag_event *e = &ag_model_events(m)[i];
+    if (!ag_model_has_force(m, 1, &e->x)) continue;
+    ag_ctx_error(ctx, e->pos,
+                 "the event `%s` reads a force of constraint, which is white noise on a path: use --no-events",
+                 e->name);
+    return AG_WRONG;
+  }
+  return check_grid(ctx, sys, o);
+}
+
+static ag_status check_noise(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {
+  if (o->noise == AG_NOISE_PATH) return check_path(ctx, sys, o);
+  if (o->multipliers && ag_system_role(sys, AG_ROLE_DRIVER) && !ag_system_role(sys, AG_ROLE_NOISE)) {
+    ag_ctx_error(ctx, (ag_pos){0}, "%s", large_noise);
+    return AG_WRONG;
+  }
+  return o->noise == AG_NOISE_REFUSED && ag_system_dims(sys)->channel ? refuse_noise(ctx, sys) : AG_OK;
+}
+
+ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {
+  ag_pos nowhere = {0};
+  AG_TRY(check_noise(ctx, sys, o));
+  AG_TRY(check_method(ctx, sys, o));
+  if (o->section < 0 || o->section > ag_model_n_sections(ag_system_model(sys))) {
+    ag_ctx_error(ctx, nowhere, "the model has no section %d", o->section);
+    return AG_WRONG;
+  }
+  const ag_checkpoint *c = o->from;
+  int n_unit = ag_mover_in_place(sys, o) ? ag_system_units(sys, ag_system_dims(sys)->z, NULL) : 0;
+  bool all = c && c->n_c == ag_system_dims(sys)->c + 1; /* all rows take part: rows.c */
+  int n = ag_run_full(sys, o) || all ? ag_system_dims(sys)->x : ag_system_dims(sys)->z;
+  if (all) n_unit = 0;
+  if (c && (!c->made || c->n != n || c->n_c != ag_system_dims(sys)->c + all || c->n_event != ag_run_n_event(sys, o) ||
+            c->n_unit != n_unit || c->n_carry != n + o->method->room(n, ag_system_dims(sys)->tangent).own)) {
+    ag_ctx_error(ctx, nowhere, "the point to go on from does not belong to this system");
+    return AG_WRONG;
+  }
+  return AG_OK;
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT
+ * Ensembles: leaves of 256 paths distributed over threads, added to the statistics in order. */
+#include "run/ensemble.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/heap.h"
+#include "run/walk.h"
+
+typedef struct job {
+  ag_walk_plan plan;
+  const ag_ensemble_options *o;
+  ag_ensemble *e;
+  unsigned long long n_leaf;
+  atomic_ullong next;   /* leaf to be taken */
+  pthread_mutex_t lock; /* of all below */
+  pthread_cond_t turned;
+  unsigned long long turn, cut; /* leaf to be added next; the first one that was given up */
+  ag_heap *heap;
+  unsigned long long before; /* paths of the ensemble that is continued */
+  double begun, next_checkpoint;
+  bool failed; /* memory ran out in a thread */
+  char why[AG_HEAP_WHY];
+} job;
+
+/* What a thread computes a leaf in. */
+typedef struct desk {
+  ag_walk *walk;
+  double *values, *moments;
+  double *passed, *passing, *passage_moments; /* [passage][path]; of one passage, those that passed */
+  int rows[AG_LEAF];
+  long cut[AG_LEAF];
+  int count;
+} desk;
+
+static int n_total(const job *b) { return (b->o->n_row + 2) * b->plan.n_value; }
+
+/* ---- a leaf ---- */
+
+/* The mean over all rows of a path, and the variance of that mean from batches of rows. */
+static void average(const job *b, double *values, int m) {
+  const int n = b->o->n_row, n_value = b->plan.n_value;
+  const int batches = n < 4 ? 0 : (int)sqrt((double)n), size = batches ? n / batches : 0;
+  for (int i = 0; i < n_value; i++) {
+    const double *x = values + (size_t)i * AG_LEAF + m;
+    const size_t row = (size_t)n_value * AG_LEAF;
+    double sum = 0, mean = 0, square = 0;
+    for (int r = 0; r < n; r++) sum += x[(size_t)r * row];
+    for (int k = 0; k < batches; k++) {
+      double part = 0;
+      for (int r = k * size; r < (k + 1) * size; r++) part += x[(size_t)r * row];
+      part /= size;
+      const double d = part - mean;
+      mean += d / (k + 1);
+      square += d * (part - mean);
+    }
+    values[(size_t)(n * n_value + i) * AG_LEAF + (size_t)m] = sum / n;
+    values[(size_t)((n + 1) * n_value + i) * AG_LEAF + (size_t)m] = batches > 1 ? square / (batches - 1) / batches : 0;
+  }
+}
+
+/* Is path m of the leaf left out? It failed, or the other one of its antithetic pair did. */
+static bool is_out(const job *b, const desk *d, int n, int m) {
+  const int other = m ^ 1;
+  return d->rows[m] < b->o->n_row || (b->o->path.mirror && (other >= n || d->rows[other] < b->o->n_row));
+}
+
+/* Those that are left out make room: the others move together, in order. */
+static void compact(const job *b, desk *d, int n) {
+  const int total = n_total(b);
+  d->count = 0;
+  for (int m = 0; m < n; m++) {
+    if (is_out(b, d, n, m)) continue;
+    if (d->count < m)
+      for (int i = 0; i < total; i++)
+        d->values[(size_t)i * AG_LEAF + (size_t)d->count] = d->values[(size_t)i * AG_LEAF + (size_t)m];
+    d->count++;
+  }
+}
+
+static bool halted(const job *b) { return b->o->stop && *b->o->stop; }
+
+static int leaf_paths(const job *b, unsigned long long leaf) {
+  const unsigned long long left = b->o->paths - leaf * AG_LEAF;
+  return left < AG_LEAF ? (int)left : AG_LEAF;
+}
+
+/* False: stopped on the way. */
+static bool compute(const job *b, desk *d, unsigned long long leaf) {
+  const int n = leaf_paths(b, leaf), width = ag_walk_width(&b->plan);
+  for (int m = 0; m < n; m += width) {
+    if (halted(b)) return false;
+    const ag_walk_results to = {d->values + m, d->passed + m, AG_LEAF, d->rows + m, d->cut + m};
+    ag_walk_block(d->walk, leaf * AG_LEAF + (unsigned long long)m, n - m < width ? n - m : width, &to);
+  }
+  for (int m = 0; m < n; m++)
+    if (d->rows[m] == b->o->n_row) average(b, d->values, m);
+  compact(b, d, n);
+  ag_tally_moments(b->e->tally, d->count, d->values, d->moments);
+  return true;
+}
+
+/* ---- in order ---- */
+
+/* [2 | paths | failed | steps cut | named failures | path, row of each | size and tally of each passage | the tally] */
+enum { FORMAT = 2, HEAD = 5 };
+
+static void save(ag_ensemble *e) {
+  free(e->saved);
+  e->n_saved = HEAD + 2 * (size_t)e->n_failure + ag_tally_size(e->tally);
+  for (int i = 0; i < e->n_passage; i++) e->n_saved += 1 + ag_tally_size(e->passages[i]);
+  double *to = e->saved = ag_heap_alloc(sizeof(double) * e->n_saved);
+  *to++ = FORMAT, *to++ = (double)e->done, *to++ = (double)e->failed, *to++ = (double)e->cut, *to++ = e->n_failure;
+  for (int i = 0; i < e->n_failure; i++) *to++ = (double)e->failures[i].path, *to++ = e->failures[i].row;
+  for (int i = 0; i < e->n_passage; i++) {
+    *to++ = (double)ag_tally_size(e->passages[i]);
+    ag_tally_save(e->passages[i], to);
+    to += ag_tally_size(e->passages[i]);
+  }
+  ag_tally_save(e->tally, to);
+}
+
+static bool load(ag_ensemble *e, const double *from, size_t n) {
+  if (n < HEAD || from[0] != FORMAT || !(from[1] >= 0 && from[1] < 0x1p53) || fmod(from[1], AG_LEAF) != 0) return false;
+  if (!(from[2] >= 0 && from[2] <= from[1]) || !(from[3] >= 0 && from[3] < 0x1p53)) return false;
+  if (!(from[4] >= 0 && from[4] <= AG_ENSEMBLE_NAMED)) return false;
+  e->done = (unsigned long long)from[1], e->failed = (unsigned long long)from[2];
+  e->cut = (unsigned long long)from[3], e->n_failure = (int)from[4];
+  const size_t head = HEAD + 2 * (size_t)e->n_failure;
+  if (n < head) return false;
+  for (int i = 0; i < e->n_failure; i++) {
+    const double *f = from + HEAD + 2 * i;
+    if (!(f[0] >= 0 && f[0] < 0x1p53) || !(f[1] >= 0 && f[1] < 0x1p31)) return false;
+    e->failures[i] = (ag_ensemble_failure){(unsigned long long)f[0], (int)f[1]};
+  }
+  from += head, n -= head;
+  for (int i = 0; i < e->n_passage; i++) {
+    if (n < 1 || !(from[0] >= 0 && from[0] < (double)n) || !ag_tally_load(e->passages[i], from + 1, (size_t)from[0]))
+      return false;
+    const size_t size = 1 + (size_t)from[0];
+    from += size, n -= size;
+  }
+  return ag_tally_load(e->tally, from, n);
+}
+
+/* The times of the paths of a leaf that passed each level. */
+static void add_passages(job *b, const desk *d, int n) {
+  for (int i = 0; i < b->o->n_passage; i++) {
+    int count = 0;
+    for (int m = 0; m < n; m++)
+      if (!is_out(b, d, n, m) && !isnan(d->passed[i * AG_LEAF + m])) d->passing[count++] = d->passed[i * AG_LEAF + m];
+    ag_tally_moments(b->e->passages[i], count, d->passing, d->passage_moments);
+    ag_tally_add(b->e->passages[i], count, d->passing, d->passage_moments);
+  }
+}
+
+/* Adds a leaf when its turn has come; earlier ones were added before. */
+static void add(job *b, const desk *d, unsigned long long leaf) {
+  ag_ensemble *e = b->e;
+  const int n = leaf_paths(b, leaf);
+  if (n < AG_LEAF) save(e); /* an incomplete leaf is computed again when more paths follow */
+  ag_tally_add(e->tally, d->count, d->values, d->moments);
+  add_passages(b, d, n);
+  e->done += (unsigned long long)n;
+  for (int m = 0; m < n; m++)
+    if (d->rows[m] == b->o->n_row) e->cut += (unsigned long long)d->cut[m];
+    else e->failed++;
+  for (int m = 0; m < n && e->n_failure < AG_ENSEMBLE_NAMED; m++)
+    if (d->rows[m] < b->o->n_row)
+      e->failures[e->n_failure++] = (ag_ensemble_failure){leaf * AG_LEAF + (unsigned long long)m, d->rows[m]};
+}
+
+/* Waits for the turn of a leaf; false: an earlier one was given up. */
+static bool wait_turn(job *b, unsigned long long leaf) {
+  pthread_mutex_lock(&b->lock);
+  while (b->turn < leaf && b->cut > leaf) pthread_cond_wait(&b->turned, &b->lock);
+  const bool mine = b->turn == leaf;
+  pthread_mutex_unlock(&b->lock);
+  return mine;
+}
+
+/* Passes the turn on, or gives the leaf up. */
+static void pass(job *b, unsigned long long leaf, bool added) {
+  pthread_mutex_lock(&b->lock);
+  if (added) b->turn = leaf + 1;
+  else if (leaf < b->cut) b->cut = leaf;
+  pthread_cond_broadcast(&b->turned);
+  pthread_mutex_unlock(&b->lock);
+}
+
+/* ---- on the way ---- */
+
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void measure(const job *b) {
+  ag_ensemble *e = b->e;
+  e->seconds = seconds_now() - b->begun;
+  e->steps = (double)(e->done - b->before) * (double)b->o->row_step[b->o->n_row - 1];
+  e->stopped = e->done < b->o->paths;
+  if (e->done % AG_LEAF == 0) save(e);
+  ag_tally_finish(e->tally);
+  for (int i = 0; i < e->n_passage; i++) ag_tally_finish(e->passages[i]);
+}
+
+/* Once a second, or less often where that takes long: a twentieth of the time at most. */
+static void checkpoint(job *b) {
+  const double now = seconds_now();
+  if (now < b->next_checkpoint) return;
+  measure(b);
+  b->o->checkpoint(b->o->checkpoint_self, b->e);
+  const double after = seconds_now();
+  b->next_checkpoint = after + fmax(1, 20 * (after - now));
+}
+
+/* ---- threads ---- */
+
+typedef struct worker {
+  job *b;
+  bool first;
+} worker;
+
+static void work(void *self) {
+  const worker *w = self;
+  job *b = w->b;
+  desk *d = ag_heap_alloc(sizeof *d);
+  d->walk = ag_walk_create(&b->plan);
+  d->values = ag_heap_aligned(sizeof(double) * (size_t)n_total(b) * AG_LEAF);
+  d->moments = ag_heap_alloc(sizeof(double) * ag_tally_width(b->e->tally));
+  d->passed = ag_heap_alloc(sizeof(double) * AG_LEAF * (size_t)(b->o->n_passage + 1));
+  d->passing = ag_heap_alloc(sizeof(double) * AG_LEAF);
+  d->passage_moments = ag_heap_alloc(sizeof(double) * (b->o->n_passage ? ag_tally_width(b->e->passages[0]) : 1));
+  for (;;) {
+    const unsigned long long leaf = atomic_fetch_add(&b->next, 1);
+    if (leaf >= b->n_leaf) break;
+    const bool good = compute(b, d, leaf) && wait_turn(b, leaf);
+    if (good) add(b, d, leaf); /* by one thread at a time: the turn is its lock */
+    if (good && w->first && b->o->progress)
+      b->o->progress(b->o->progress_self, (double)b->e->done, (long)fmin((double)b->e->done, 1e15));
+    if (good && w->first && b->o->checkpoint) checkpoint(b);
+    pass(b, leaf, good);
+    if (!good) break;
+  }
+  ag_walk_free(d->walk);
+  free(d->passed), free(d->passing), free(d->passage_moments);
+  free(d->values), free(d->moments), free(d);
+}
+
+static void guarded(worker w) {
+  char why[AG_HEAP_WHY];
+  if (ag_heap_try(w.b->heap, work, &w, why)) return;
+  pthread_mutex_lock(&w.b->lock);
+  if (!w.b->failed) memcpy(w.b->why, why, sizeof why);
+  w.b->failed = true;
+  w.b->cut = 0; /* nobody waits any more */
+  pthread_cond_broadcast(&w.b->turned);
+  pthread_mutex_unlock(&w.b->lock);
+}
+
+static void *thread(void *self) {
+  guarded((worker){self, false});
+  return NULL;
+}
+
+static void run_threads(job *b) {
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN), wanted = b->o->threads > 0 ? b->o->threads : cores > 1 ? cores : 1;
+  const unsigned long long left = b->n_leaf - b->turn;
+  const int n = (unsigned long long)wanted < left ? (int)wanted : left > 1 ? (int)left : 1;
+  int started = 1;
+  pthread_t *threads = ag_heap_alloc(sizeof *threads * (size_t)n);
+  b->heap = ag_heap_current();
+  while (started < n && pthread_create(&threads[started], NULL, thread, b) == 0) started++;
+  guarded((worker){b, true});
+  for (int i = 1; i < started; i++) pthread_join(threads[i], NULL);
+  free(threads);
+  if (b->failed) ag_heap_fail(b->why);
+  b->e->threads = started;
+}
+
+/* ---- the front ---- */
+
+static ag_status wrong(ag_ctx *ctx, const char *text) {
+  ag_ctx_error(ctx, (ag_pos){0}, "%s", text);
+  return AG_WRONG;
+}
+
+static void begin_tally(job *b) {
+  ag_record record;
+  const int total = n_total(b), n_value = b->plan.n_value;
+  bool *circle = ag_heap_alloc((size_t)total + 1);
+  int at = 0, n_coord;
+  const ag_layout_row *q = ag_layout_rows(b->plan.sys, AG_LAYOUT_COORDINATE, &n_coord);
+  ag_record_init(&record, b->plan.sys);
+  for (int i = 0; i < record.n_column; i++) {
+    const ag_column *c = &record.columns[i];
+    if (!b->o->columns[i]) continue;
+    bool angle = false;
+    for (int k = 0; k < n_coord && c->kind == AG_COL_COORD; k++)
+      angle = angle || (q[k].factor == AG_SPACE_S1 && !strcmp(q[k].name, c->name));
+    for (int k = 0; k < c->rows * c->cols; k++, at++)
+      for (int r = 0; r < b->o->n_row; r++) circle[r * n_value + at] = angle;
+  }
+  ag_record_done(&record);
+  b->e->tally = ag_tally_create(total, b->o->n_pair, b->o->pairs, circle);
+  if (b->o->path.mirror) ag_tally_twins(b->e->tally);
+  b->e->passages = ag_heap_alloc(sizeof *b->e->passages * (size_t)(b->o->n_passage + 1));
+  for (int i = 0; i < b->o->n_passage; i++) b->e->passages[b->e->n_passage++] = ag_tally_create(1, 0, NULL, NULL);
+  free(circle);
+}
+
+static void move(job *b) {
+  b->before = b->e->done;
+  b->begun = seconds_now();
+  b->next_checkpoint = b->begun + 1;
+  run_threads(b);
+  measure(b);
+}
+
+ag_status ag_ensemble_run(ag_ctx *ctx, ag_system *sys, const double *params, const double *x0,
+                          const ag_ensemble_options *o, ag_ensemble *result) {
+  *result = (ag_ensemble){0};
+  job b = {.o = o, .e = result, .cut = ~0ULL, .n_leaf = (o->paths + AG_LEAF - 1) / AG_LEAF};
+  ag_text note = {0};
+  ag_heap_clock_stop(); /* of deriving the equations */
+  ag_status status = ag_walk_plan_init(&b.plan, ctx, sys, params, x0, o, &note);
+  if (status == AG_OK) {
+    result->n_value = b.plan.n_value;
+    begin_tally(&b);
+    if (o->from && !load(result, o->from, o->from_size))
+      status = wrong(ctx, "the saved ensemble does not fit this one");
+    if (result->done > o->paths) status = wrong(ctx, "the saved ensemble has more paths already");
+  }
+  if (status == AG_OK) {
+    b.turn = result->done / AG_LEAF;
+    atomic_init(&b.next, b.turn);
+    pthread_mutex_init(&b.lock, NULL);
+    pthread_cond_init(&b.turned, NULL);
+    result->lanes = b.plan.unit ? ag_unit_lanes(b.plan.unit) : 0;
+    result->core_only = b.plan.core;
+    result->most = b.plan.most;
+    move(&b);
+    pthread_cond_destroy(&b.turned);
+    pthread_mutex_destroy(&b.lock);
+  }
+  ag_walk_plan_done(&b.plan);
+  if (result->lanes) ag_text_done(&note);
+  else result->note = note.s;
+  return status;
+}
+
+void ag_ensemble_done(ag_ensemble *e) {
+  ag_tally_free(e->tally);
+  for (int i = 0; i < e->n_passage; i++) ag_tally_free(e->passages[i]);
+  free(e->passages);
+  free(e->note);
+  free(e->saved);
+  *e = (ag_ensemble){0};
+}
+
+ag_status ag_ensemble_paths(ag_ctx *ctx, ag_system *sys, const double *params, const double *x0,
+                            const ag_ensemble_options *o, long n, const long *paths, double *values, int *n_reached) {
+  ag_walk_plan plan;
+  ag_text note = {0};
+  long cut;
+  ag_ensemble_options alone = *o;
+  alone.interpreted = true;
+  ag_status status = ag_walk_plan_init(&plan, ctx, sys, params, x0, &alone, &note);
+  if (status == AG_OK) {
+    ag_walk *w = ag_walk_create(&plan);
+    double *passed = ag_heap_alloc(sizeof *passed * (size_t)(o->n_passage + 1));
+    for (long k = 0; k < n && !(o->stop && *o->stop); k++) {
+      const ag_walk_results to = {values + (size_t)k * (size_t)(o->n_row * plan.n_value), passed, 1, n_reached + k,
+                                  &cut};
+      ag_walk_block(w, (unsigned long long)paths[k], 1, &to);
+    }
+    free(passed);
+    ag_walk_free(w);
+  }
+  ag_walk_plan_done(&plan);
+  ag_text_done(&note);
+  return status;
+}

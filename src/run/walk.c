@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT
+ * Paths of an ensemble: blocks of two vectors of lanes through compiled code, or one path at a time through the
+ * library. Both do the same operations. */
+#include <math.h>
+#include <string.h>
+
+#include "base/heap.h"
+#include "expr/vmath.h"
+#include "run/passage.h"
+#include "run/run_internal.h"
+#include "run/walk.h"
+#include "run/walk_args.h"
+
+#include "run/unit_core.h"
+
+enum { TAPE_F, TAPE_O, TAPE_J };
+
+struct ag_walk {
+  const ag_walk_plan *p;
+  ag_work *work;
+  double *record, *x, *slots, *out; /* one state */
+  ag_passage_state *states;         /* [path of the block][passage] */
+  /* lanes */
+  ag_walk_args args;
+  unsigned long long *pair;
+  bool *lost;   /* per path of the block: it cannot be followed any more */
+  bool started; /* has the start been looked at? */
+  double *prep[3];
+  double *lane_z, *lane_c, *unit; /* one lane's state; basis data: none; squared lengths */
+  /* one path */
+  ag_flow flow;
+  ag_step_room room;
+  double *z, *z1, *dz, *dz1, *c, *step, *rate, *noise, *space;
+};
+
+static double *numbers(size_t n) { return ag_heap_aligned(sizeof(double) * (n + 1)); }
+
+/* ---- one path ---- */
+
+static int rhs(void *self, double t, const double *z, double *dz) {
+  ag_walk *w = self;
+  const ag_walk_plan *p = w->p;
+  if (!p->jacobian && dz == w->space + w->room.end) return 0; /* not part of the step */
+  return ag_work_role(w->work, p->role + (p->core ? AG_FIELD_CORE : 0), t, z, w->c, dz);
+}
+
+static int jacobian(void *self, double t, const double *z, double *J) {
+  ag_walk *w = self;
+  return ag_work_role(w->work, w->p->role + AG_FIELD_JACOBIAN, t, z, w->c, J);
+}
+
+static void one_create(ag_walk *w) {
+  const ag_walk_plan *p = w->p;
+  const size_t n = (size_t)p->n, n_z = (size_t)ag_system_dims(p->sys)->z;
+  w->room = p->o->method->room(p->n, p->n_tangent);
+  const size_t carry = n + (size_t)w->room.own, size = ag_wiener_size(&p->path, p->draws);
+  w->z = numbers(n_z), w->z1 = numbers(n_z), w->dz = numbers(carry), w->dz1 = numbers(carry);
+  w->c = numbers((size_t)ag_system_dims(p->sys)->c), w->step = numbers(size);
+  w->rate = numbers((size_t)ag_system_dims(p->sys)->w + size), w->noise = numbers(ag_wiener_work(&p->path, p->draws));
+  w->space = numbers(w->room.size);
+  w->flow = (ag_flow){.n = p->n,
+                      .rhs = rhs,
+                      .m = p->n_tangent,
+                      .n_factor = p->n_factor,
+                      .u_at = p->u_at,
+                      .n_u = ag_system_dims(p->sys)->u,
+                      .factors = p->factors,
+                      .jacobian = p->jacobian ? jacobian : NULL,
+                      .step = w->rate,
+                      .n_channel = p->path.channels,
+                      .self = w};
+}
+
+/* Step k of a path; false: it cannot be taken. */
+static bool one_step(ag_walk *w, unsigned long long path, unsigned long long k, long *cut) {
+  const ag_walk_plan *p = w->p;
+  const ag_stepper *s = p->o->method;
+  const double t = p->o->t0 + (double)k * p->h, t1 = p->o->t0 + (double)(k + 1) * p->h;
+  double error[2];
+  bool changed, large = false;
+  ag_wiener_step(&p->path, path, k, p->draws, w->step, w->noise);
+  w->rate[0] = 1;
+  for (int i = 1; i <= p->path.channels; i++) {
+    large = large || fabs(w->step[i]) > p->most;
+    w->rate[i] = fmax(-p->most, fmin(p->most, w->step[i])) / p->h;
+  }
+  for (size_t i = 1 + (size_t)p->path.channels; i < ag_wiener_size(&p->path, p->draws); i++)
+    w->rate[i] = w->step[i] / p->h;
+  *cut += large;
+  if (rhs(w, t, w->z, w->dz)) return false;
+  if (s->step(s, &w->flow, t, p->h, w->z, w->dz, w->z1, w->dz1, 0, 1, error, w->space)) return false;
+  if (ag_run_turned(p->sys, w->work, t1, w->z1, w->c)) return false;
+  memcpy(w->z, w->z1, sizeof(double) * (size_t)p->n);
+  memcpy(w->dz + p->n, w->dz1 + p->n, sizeof(double) * (size_t)w->room.own);
+  for (int i = 0; i < p->n_unit; i++) unit_restore(w->z + p->units[i].at, p->units[i].n, p->unit0[i], ~0ULL);
+  return !p->settles || ag_work_settle(w->work, t1, w->z, w->c, &changed) == AG_FINE;
+}
+
+/* ---- rows ---- */
+
+/* All numbers of state z, in w->out. False: it, or one of the wanted ones, is not finite. */
+static bool evaluate(ag_walk *w, double t, double *z, double *c) {
+  const ag_walk_plan *p = w->p;
+  bool changed, good = true;
+  for (int i = 0; i < p->n; i++) good = good && isfinite(z[i]);
+  if (!good) return false;
+  if (p->columns) {
+    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = p->params, [AG_SEG_C] = c};
+    (void)ag_tape_eval(p->columns, seg, w->slots, w->out);
+  } else {
+    if (!p->settles && ag_work_settle(w->work, t, z, c, &changed) != AG_FINE) return false;
+    ag_work_full(w->work, t, z, c, w->x);
+    ag_record_fill(p->sys, w->work, t, w->x, w->record);
+    for (int i = 0; i < p->n_value; i++) w->out[i] = w->record[p->at[i]];
+    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = w->x, [AG_SEG_P] = p->params};
+    if (p->passages) (void)ag_tape_eval(p->passages, seg, w->slots, w->out + p->n_value);
+  }
+  for (int i = 0; i < p->n_out; i++) good = good && isfinite(w->out[i]);
+  return good;
+}
+
+/* Of a copy: what is recorded does not influence the motion. */
+static bool evaluate_copy(ag_walk *w, double t, const double *z) {
+  memcpy(w->z1, z, sizeof(double) * (size_t)w->p->n);
+  return evaluate(w, t, w->z1, w->c);
+}
+
+/* Row r of path number m of the block. */
+static void put_row(const ag_walk *w, int r, int m, const ag_walk_results *to) {
+  const ag_walk_plan *p = w->p;
+  for (int i = 0; i < p->n_value; i++) to->values[(size_t)(r * p->n_value + i) * to->stride + (size_t)m] = w->out[i];
+}
+
+/* ---- first passages ---- */
+
+/* After the step that led to step k, 0 at the start, of path number m of the block. */
+static void look(ag_walk *w, unsigned long long path, int m, unsigned long long k) {
+  const ag_walk_plan *p = w->p;
+  for (int i = 0; i < p->o->n_passage; i++) {
+    const double *y = w->out + p->n_value + 2 * i, level = p->o->passages[i].level;
+    const ag_passage_step step = {&p->o->path, p->o->t0, p->h, level};
+    ag_passage_state *s = &w->states[m * p->o->n_passage + i];
+    if (k) ag_passage_look(s, &step, i, path, k - 1, y[0], y[1]);
+    else ag_passage_begin(s, level, p->o->t0, y[0], y[1]);
+  }
+}
+
+static void put_passages(const ag_walk *w, int m, const ag_walk_results *to) {
+  const int n = w->p->o->n_passage;
+  for (int i = 0; i < n; i++) to->passed[(size_t)i * to->stride + (size_t)m] = w->states[m * n + i].time;
+}
+
+/* Is something looked at after step k, on the way to row r? */
+static bool looks(const ag_walk_plan *p, int r, unsigned long long k) {
+  return p->o->n_passage || k == p->o->row_step[r];
+}
+
+/* ---- one path, whole ---- */
+
+static int one_path(ag_walk *w, unsigned long long path, int m, const ag_walk_results *to) {
+  const ag_walk_plan *p = w->p;
+  unsigned long long k = 0;
+  to->cut[m] = 0;
+  memcpy(w->z, p->z0, sizeof(double) * (size_t)p->n);
+  memcpy(w->c, p->c0, sizeof(double) * (size_t)ag_system_dims(p->sys)->c);
+  memset(w->dz, 0, sizeof(double) * (size_t)(p->n + w->room.own));
+  for (int r = 0;; k++) {
+    if (looks(p, r, k)) {
+      if (!evaluate_copy(w, p->o->t0 + (double)k * p->h, w->z)) return r;
+      look(w, path, m, k);
+    }
+    if (k == p->o->row_step[r]) put_row(w, r++, m, to);
+    if (r == p->o->n_row) break;
+    if (!one_step(w, path, k, &to->cut[m])) return r;
+  }
+  put_passages(w, m, to);
+  return p->o->n_row;
+}
+
+/* ---- lanes ---- */
+
+static double *lane_block(const ag_walk *w, size_t rows) {
+  return ag_heap_aligned(sizeof(double) * (rows + 1) * (size_t)ag_unit_lanes(w->p->unit));
+}
+
+static void lanes_create(ag_walk *w) {
+  const ag_walk_plan *p = w->p;
+  const int lanes = ag_unit_lanes(p->unit), n_param = ag_system_dims(p->sys)->param;
+  const size_t n = (size_t)p->n;
+  unsigned long long fail[8] __attribute__((aligned(64))) = {0};
+  double *params = lane_block(w, (size_t)n_param);
+  w->unit = lane_block(w, 2 * (size_t)p->n_unit);
+  for (int k = 0; k < n_param * lanes; k++) params[k] = p->params[k / lanes];
+  for (int k = 0; k < 2 * p->n_unit * lanes; k++) w->unit[k] = p->unit0[k / lanes % p->n_unit];
+  const int n_tape = 1 + (p->columns != NULL) + (p->jacobian != NULL);
+  const int tape[3] = {0, p->columns ? 1 : -1, p->jacobian ? n_tape - 1 : -1};
+  for (int i = 0; i < 3; i++) {
+    w->prep[i] = lane_block(w, tape[i] < 0 ? 0 : (size_t)ag_unit_n_prep(p->unit, tape[i]));
+    if (tape[i] >= 0) ag_unit_prep(p->unit, tape[i], params, w->prep[i], fail);
+  }
+  free(params);
+  w->pair = (unsigned long long *)lane_block(w, 1);
+  w->args = (ag_walk_args){.abi = AG_WALK_ABI,
+                           .path = p->path,
+                           .pair = w->pair,
+                           .t0 = p->o->t0,
+                           .h = p->h,
+                           .most = p->most,
+                           .z = lane_block(w, 2 * n),
+                           .own = lane_block(w, 2 * (size_t)w->room.own),
+                           .c = w->lane_c = lane_block(w, 0),
+                           .prep = w->prep[TAPE_F],
+                           .prep_out = w->prep[TAPE_O],
+                           .prep_jacobian = w->prep[TAPE_J],
+                           .unit = w->unit,
+                           .fail = (unsigned long long *)lane_block(w, 2),
+                           .cut = (unsigned long long *)lane_block(w, 2),
+                           .out = lane_block(w, 2 * (size_t)p->n_out)};
+  w->lane_z = numbers((size_t)ag_system_dims(p->sys)->z);
+}
+
+static void lanes_free(ag_walk *w) {
+  if (!w->p->unit) return;
+  void *all[] = {w->unit,    w->pair,   w->lane_z,   w->lane_c,    w->prep[0],  w->prep[1],
+                 w->prep[2], w->args.z, w->args.own, w->args.fail, w->args.cut, w->args.out};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+/* The numbers of path number m of the block, which stands in a lane. */
+static bool lane_evaluate(ag_walk *w, double t, int m) {
+  const ag_walk_plan *p = w->p;
+  const int lanes = ag_unit_lanes(p->unit), s = m & 1, l = m >> 1;
+  double *z = w->lane_z;
+  bool good = !w->args.fail[s * lanes + l];
+  for (int i = 0; i < p->n; i++) z[i] = w->args.z[(s * p->n + i) * lanes + l];
+  if (!good) return false;
+  if (!p->columns) return evaluate_copy(w, t, z);
+  for (int i = 0; i < p->n; i++) good = good && isfinite(z[i]);
+  for (int i = 0; i < p->n_out; i++) {
+    w->out[i] = w->args.out[(s * p->n_out + i) * lanes + l];
+    good = good && isfinite(w->out[i]);
+  }
+  return good;
+}
+
+/* The steps up to k are taken: what is looked at in every lane on the way to row r. */
+static void lanes_look(ag_walk *w, unsigned long long first, int n, int r, unsigned long long k,
+                       const ag_walk_results *to) {
+  const ag_walk_plan *p = w->p;
+  const double t = p->o->t0 + (double)k * p->h;
+  for (int m = 0; m < n; m++) {
+    if (to->rows[m] != r || w->lost[m]) continue;
+    w->lost[m] = !lane_evaluate(w, t, m);
+    if (w->lost[m]) continue;
+    look(w, first + (unsigned long long)m, m, k);
+    if (k != p->o->row_step[r]) continue;
+    put_row(w, r, m, to);
+    to->rows[m] = r + 1;
+  }
+}
+
+static void lanes_block(ag_walk *w, unsigned long long first, int n, const ag_walk_results *to) {
+  const ag_walk_plan *p = w->p;
+  const int lanes = ag_unit_lanes(p->unit);
+  for (int l = 0; l < lanes; l++) w->pair[l] = first / 2 + (unsigned long long)(2 * l < n ? l : 0);
+  for (int k = 0; k < 2 * p->n * lanes; k++) w->args.z[k] = p->z0[k / lanes % p->n];
+  memset(w->args.own, 0, sizeof(double) * (size_t)(2 * w->room.own * lanes));
+  memset(w->args.fail, 0, sizeof(double) * (size_t)(2 * lanes));
+  memset(w->args.cut, 0, sizeof(double) * (size_t)(2 * lanes));
+  for (int m = 0; m < n; m++) to->rows[m] = 0, w->lost[m] = false;
+  w->args.to = 0;
+  for (int r = 0; r < p->o->n_row; r++) {
+    do { /* to the row at once, or step by step; no step at all gives the numbers of the start */
+      w->args.from = w->args.to;
+      if (p->o->n_passage && w->args.to < p->o->row_step[r] && (r || w->started)) w->args.to++;
+      else if (!p->o->n_passage) w->args.to = p->o->row_step[r];
+      ag_unit_call(p->unit, 0, &w->args);
+      lanes_look(w, first, n, r, w->args.to, to);
+      w->started = true;
+    } while (w->args.to < p->o->row_step[r]);
+  }
+  w->started = false;
+  for (int m = 0; m < n; m++) to->cut[m] = (long)w->args.cut[(m & 1) * lanes + (m >> 1)];
+  for (int m = 0; m < n; m++) put_passages(w, m, to);
+}
+
+/* ---- the front ---- */
+
+ag_walk *ag_walk_create(const ag_walk_plan *p) {
+  ag_walk *w = ag_heap_alloc(sizeof *w);
+  *w = (ag_walk){.p = p, .work = ag_work_create(p->sys, p->params)};
+  ag_record record;
+  ag_record_init(&record, p->sys);
+  w->record = numbers((size_t)record.width);
+  ag_record_done(&record);
+  w->x = numbers((size_t)ag_system_dims(p->sys)->x);
+  const ag_tape *tape = p->columns ? p->columns : p->passages;
+  w->out = numbers((size_t)p->n_out);
+  w->slots = numbers(tape ? (size_t)tape->n_slot : 0);
+  if (tape) (void)ag_tape_prep(tape, p->params, w->slots);
+  w->states = ag_heap_alloc(sizeof *w->states * (size_t)(ag_walk_width(p) * p->o->n_passage + 1));
+  w->lost = ag_heap_alloc((size_t)ag_walk_width(p));
+  one_create(w);
+  ag_work_step(w->work, w->rate);
+  if (p->unit) lanes_create(w);
+  return w;
+}
+
+void ag_walk_free(ag_walk *w) {
+  if (!w) return;
+  lanes_free(w);
+  ag_work_free(w->work);
+  free(w->states), free(w->lost);
+  void *all[] = {w->record, w->x, w->slots, w->out,  w->z,     w->z1,   w->dz,
+                 w->dz1,    w->c, w->step,  w->rate, w->noise, w->space};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+  free(w);
+}
+
+void ag_walk_block(ag_walk *w, unsigned long long first, int n, const ag_walk_results *to) {
+  if (w->p->unit) lanes_block(w, first, n, to);
+  else
+    for (int m = 0; m < n; m++) to->rows[m] = one_path(w, first + (unsigned long long)m, m, to);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ * Internals of run/: following paths of an ensemble, in lanes or one by one, with the same bits. */
+#ifndef AG_RUN_WALK_H
+#define AG_RUN_WALK_H
+#include "kern/kern.h"
+#include "run/ensemble.h"
+
+/* What all threads share; finished before the first one starts. */
+typedef struct ag_walk_plan {
+  const ag_system *sys;
+  const ag_ensemble_options *o;
+  const double *params;
+  int n, n_value; /* numbers integrated; recorded per row */
+  ag_wiener path; /* with areas, where they are read */
+  int draws;
+  bool core;           /* the core alone */
+  bool settles;        /* states are put back onto the constraints after every step, path by path */
+  int role;            /* of the field that is followed */
+  const ag_tape *tape; /* it, or its core */
+  const ag_tape *jacobian;
+  int n_out;         /* recorded, then [x | its variance rate] of the passages */
+  ag_tape *columns;  /* all these as functions of z; NULL: from records, at these places, and */
+  ag_tape *passages; /* those of the passages as functions of the full state */
+  int *at;
+  ag_factor *factors;
+  int n_factor, n_tangent, u_at;
+  int n_unit;
+  ag_span *units;
+  double most;                /* the largest increment that the method is given */
+  double h, *z0, *c0, *unit0; /* the start, and the squared lengths that are kept */
+  ag_unit *unit;              /* NULL: path by path */
+} ag_walk_plan;
+
+/* Returns AG_OK, or AG_WRONG with a message. note: why not in lanes. */
+ag_status ag_walk_plan_init(ag_walk_plan *p, ag_ctx *ctx, ag_system *sys, const double *params, const double *x0,
+                            const ag_ensemble_options *o, ag_text *note);
+void ag_walk_plan_done(ag_walk_plan *p);
+int ag_walk_width(const ag_walk_plan *p); /* paths at once */
+
+/* A thread's own. */
+typedef struct ag_walk ag_walk;
+ag_walk *ag_walk_create(const ag_walk_plan *p);
+void ag_walk_free(ag_walk *w);
+/* Results of path first + k: entry i of row r at values[(r n_value + i) stride + k]; rows[k]: how many rows it reached;
+ * cut[k]: in how many steps an increment was cut; passed[i stride + k]: when it passed level i, NaN: it did not. */
+typedef struct ag_walk_results {
+  double *values, *passed;
+  size_t stride;
+  int *rows;
+  long *cut;
+} ag_walk_results;
+/* Follows the paths first .. first + n - 1 (n <= width; first even where the width is). */
+void ag_walk_block(ag_walk *w, unsigned long long first, int n, const ag_walk_results *to);
+#endif

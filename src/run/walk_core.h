@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * Fixed steps along Wiener paths, two vectors of paths at once: text over V, behind a stepper's text, wiener_core.h,
+ * walk_args.h and unit_core.h. Every rounding is written out; the numbers of a path follow from its own alone.
+ *
+ * To be defined before:
+ *   AG_STEP_N AG_STEP_END AG_WALK_ROOM   components; where the rate at the end of a step stands; the workspace
+ *   AG_WALK_CHANNELS AG_WALK_OWN         noise channels; numbers that the method carries on besides rates
+ *   AG_WALK_DRAWS                        AG_WIENER_..., as a number: what a step has besides its increments
+ *   AG_WALK_UNITS                        groups that are kept at their length
+ *   AG_WALK_SKIP                         1: the rate at the end of a step need not be known
+ *   AG_WALK_CUT                          1: increments beyond `most` are cut
+ *   AG_WALK_OUT                          columns; 0: the unit has none
+ *   AG_UNITS(X)                          X(group, n, z, stride, size) per run of n groups, as in march_core.h */
+
+/* The numbers of a step. */
+#if AG_WALK_DRAWS == 1
+#define AG_WALK_STEP (1 + AG_WALK_CHANNELS + AG_WALK_CHANNELS * (AG_WALK_CHANNELS - 1) / 2)
+#elif AG_WALK_DRAWS == 2
+#define AG_WALK_STEP (2 + 2 * AG_WALK_CHANNELS)
+#else
+#define AG_WALK_STEP (1 + AG_WALK_CHANNELS)
+#endif
+
+/* One step of one vector: its numbers become the rate w = [1 | dW/h | ...]. */
+V_IN void walk_one(const ag_walk_args *a, V t, V h, V *step, V *z, V *own, const V *unit, VI *fail, VI *cut) {
+  V z1[AG_STEP_N], work[AG_WALK_ROOM], w[AG_WALK_STEP], error[2];
+  w[0] = v_set(1);
+#if AG_WALK_CUT
+  VI large = v_word_set(0);
+  for (int i = 1; i <= AG_WALK_CHANNELS; i++) {
+    large |= m_lt(v_set(a->most), v_abs(step[i]));
+    step[i] = v_max(v_set(-a->most), v_min(v_set(a->most), step[i]));
+  }
+  *cut += large & 1;
+#endif
+  for (int i = 1; i < AG_WALK_STEP; i++) w[i] = step[i] / h;
+  for (int i = 0; i < AG_WALK_OWN; i++) work[AG_STEP_N + i] = own[i];
+  f(&t, z, a->c, w, a->prep, work, fail);
+  (void)walk_step(a->c, w, a->prep, a->prep_jacobian, work + AG_STEP_END, fail, t, h, z, z1, 0, v_set(1), error, work);
+  for (int k = 0; k < AG_STEP_N; k++) z[k] = z1[k];
+  for (int i = 0; i < AG_WALK_OWN; i++) own[i] = work[AG_STEP_END + AG_STEP_N + i];
+#define AG_UNIT_RUN(group, n, at, stride, size) \
+  for (int g = 0; g < (n); g++) unit_restore(z + (at) + (stride)*g, size, unit[(group) + g], v_word_set(~0ULL));
+  AG_UNITS(AG_UNIT_RUN)
+#undef AG_UNIT_RUN
+  (void)unit, (void)own, (void)cut;
+}
+
+void ag_walk(const ag_walk_args *a) {
+  V z[2][AG_STEP_N], own[2][AG_WALK_OWN + 1];
+  VI fail[2] = {a->fail[0], a->fail[1]}, cut[2] = {a->cut[0], a->cut[1]};
+  for (int s = 0; s < 2; s++) {
+    for (int k = 0; k < AG_STEP_N; k++) z[s][k] = a->z[s * AG_STEP_N + k];
+    for (int k = 0; k < AG_WALK_OWN; k++) own[s][k] = a->own[s * AG_WALK_OWN + k];
+  }
+  ag_wiener path = a->path;
+  path.channels = AG_WALK_CHANNELS;
+  const V h = v_set(a->h);
+  for (v_word k = a->from; k < a->to; k++) {
+    V step[2][AG_WALK_STEP];
+    const V t = v_set(a->t0 + (double)k * a->h);
+#if AG_WALK_DRAWS == 1
+    V room[AG_WIENER_ROOM(AG_WALK_CHANNELS)];
+    wiener_areas(&path, *a->pair, k, step[0], step[1], room);
+#elif AG_WALK_DRAWS == 2
+    wiener_halves(&path, *a->pair, k, step[0], step[1]);
+#else
+    wiener_step(&path, *a->pair, k, step[0], step[1]);
+#endif
+    walk_one(a, t, h, step[0], z[0], own[0], a->unit, &fail[0], &cut[0]);
+    walk_one(a, t, h, step[1], z[1], own[1], a->unit + AG_WALK_UNITS, &fail[1], &cut[1]);
+  }
+  for (int s = 0; s < 2; s++) {
+    for (int k = 0; k < AG_WALK_OWN; k++) a->own[s * AG_WALK_OWN + k] = own[s][k];
+    VI bad = v_word_set(0);
+    for (int k = 0; k < AG_STEP_N; k++) {
+      a->z[s * AG_STEP_N + k] = z[s][k];
+      bad |= ~m_eq(z[s][k] * 0.0, v_set(0)); /* not finite */
+    }
+    a->fail[s] = fail[s] | bad;
+    a->cut[s] = cut[s];
+#if AG_WALK_OUT
+    const V t = v_set(a->t0 + (double)a->to * a->h);
+    VI ignored = v_word_set(0);
+    o(&t, z[s], a->c, a->prep_out, a->out + s * AG_WALK_OUT, &ignored);
+#endif
+  }
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT
+ * What is integrated and recorded of an ensemble, and its compiled unit. */
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "run/run_internal.h"
+#include "run/walk.h"
+#include "run/walk_args.h"
+
+static const char args_text[] =
+#include "walk_args_text.inc"
+    ;
+static const char flow_text[] =
+#include "walk_flow_core_text.inc"
+    ;
+static const char unit_text[] =
+#include "unit_core_text.inc"
+    ;
+static const char walk_text[] =
+#include "walk_core_text.inc"
+    ;
+
+/* ---- columns ---- */
+
+/* The wanted columns on z, without the reconstructed states where possible; else from records. */
+static void choose_columns(ag_walk_plan *p, ag_system *sys) {
+  const ag_dims *dims = ag_system_dims(sys);
+  ag_record record;
+  bool rest = false, implicit = p->o->method->needs & AG_NEEDS_JACOBIAN;
+  ag_record_init(&record, sys);
+  const int n_passage = p->o->n_passage;
+  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(record.n_column + 2 * n_passage + 1));
+  p->at = ag_heap_alloc(sizeof *p->at * (size_t)(record.width + 1));
+  int n = 0;
+  bool expressed = true;
+  for (int i = 0; i < record.n_column; i++) {
+    const ag_column *c = &record.columns[i];
+    if (!p->o->columns[i]) continue;
+    expressed = expressed && c->x;
+    outs[n++] = c->x;
+    for (int k = 0; k < c->rows * c->cols; k++) p->at[p->n_value++] = c->offset + k;
+  }
+  for (int i = 0; i < n_passage; i++) {
+    outs[n + 2 * i] = p->o->passages[i].x;
+    outs[n + 2 * i + 1] = ag_system_spread(sys, p->o->passages[i].x);
+  }
+  p->n_out = p->n_value + 2 * n_passage;
+  if (expressed && !p->settles) p->columns = ag_system_reduced_tape(sys, n + 2 * n_passage, outs, &rest);
+  if (p->columns && rest && ag_system_role(sys, AG_ROLE_IMAGE)) { /* rotations are made to agree with their images */
+    ag_tape_free(p->columns);
+    p->columns = NULL;
+  }
+  bool forces;
+  if (!p->columns && n_passage) p->passages = ag_system_tape(sys, 2 * n_passage, outs + n, &forces);
+  p->core = p->columns && !rest && !implicit && dims->core < dims->z;
+  p->n = p->core ? dims->core : dims->z;
+  free(outs);
+  ag_record_done(&record);
+}
+
+/* ---- the unit ---- */
+
+/* Why paths cannot go through lanes; NULL: they can. Those named first are corrected after every step. */
+static const char *obstacle(const ag_system *sys, bool *settles) {
+  const ag_dims *dims = ag_system_dims(sys);
+  *settles = true;
+  if (dims->g) return "there are constraints on positions";
+  if (ag_system_elimination(sys) == AG_ELIM_BASIS) return "the basis of the velocities is refreshed on the way";
+  if (ag_system_elimination(sys) == AG_ELIM_SADDLE) return "velocities are taken back onto the constraints on the way";
+  if (ag_system_role(sys, AG_ROLE_MINOR)) return "the domain in which velocities can be solved for is watched";
+  *settles = false;
+  return NULL;
+}
+
+static void put_defines(const ag_walk_plan *p, ag_text *out) {
+  const ag_stepper *s = p->o->method;
+  ag_step_room room = s->room(p->n, p->n_tangent);
+  ag_text_printf(out, "\n#define AG_STEP_N %d\n#define AG_STEP_END %zu\n#define AG_WALK_ROOM %zu\n", p->n, room.end,
+                 room.size);
+  ag_text_printf(out, "#define AG_WALK_OWN %d\n#define AG_WALK_CHANNELS %d\n#define AG_WALK_DRAWS %d\n", room.own,
+                 p->path.channels, p->draws);
+  ag_text_printf(out, "#define AG_WALK_SKIP %d\n#define AG_WALK_UNITS %d\n", !(s->needs & AG_NEEDS_JACOBIAN),
+                 p->n_unit);
+  ag_text_printf(out, "#define AG_WALK_CUT %d\n", isfinite(p->most));
+  ag_text_printf(out, "#define AG_WALK_OUT %d\n", p->columns ? p->n_out : 0);
+  ag_text_printf(out, "#define AG_STEP_M %d\n#define AG_STEP_N_FACTOR %d\n#define AG_STEP_U_AT %d\n", p->n_tangent,
+                 p->n_factor, p->u_at);
+  ag_text_printf(out, "#define AG_STEP_N_U %d\nstatic const ag_factor step_factors[] AG_MAYBE = {",
+                 ag_system_dims(p->sys)->u);
+  for (int i = 0; i < p->n_factor; i++)
+    ag_text_printf(out, "{%d, %d, %d, %d}, ", (int)p->factors[i].kind, p->factors[i].z, p->factors[i].n,
+                   p->factors[i].d);
+  ag_text_str(out, "};\n#define AG_UNITS(X)");
+  for (int i = 0; i < p->n_unit; i++) ag_text_printf(out, " X(%d, 1, %d, 0, %d)", i, p->units[i].at, p->units[i].n);
+  ag_text_char(out, '\n');
+}
+
+/* Kernels wait for results: with AVX2 two vectors side by side are a third faster, but only clang makes good code of
+ * them. */
+static ag_unit *build(const ag_walk_plan *p, const ag_unit_spec *spec, ag_text *reason) {
+  ag_build_options usual = {.lanes = p->o->lanes, .compiler = p->o->compiler}, wide = {.lanes = 8, .compiler = "clang"};
+  ag_unit *unit = NULL;
+  if (!usual.lanes && !usual.compiler && ag_build_lanes() == 4) unit = ag_unit_create(spec, &wide, reason);
+  return unit ? unit : ag_unit_create(spec, &usual, reason);
+}
+
+static ag_unit *compile(const ag_walk_plan *p, ag_text *reason) {
+  const ag_stepper *s = p->o->method;
+  ag_text defines = {0}, comment = {0};
+  const char *texts[16], *const entries[] = {"ag_walk"};
+  int n = 0, calls = 2 * (s->n_stage + 2);
+  ag_text_str(&defines, "#define AG_MAYBE __attribute__((unused))\n");
+  put_defines(p, &defines);
+  ag_text_str(&defines, "#undef AG_MAYBE\n");
+  ag_text_printf(&comment, "%s: paths by %s (%d components)", ag_model_name(ag_system_model(p->sys)), s->name, p->n);
+  texts[n++] = ag_factor_text;
+  texts[n++] = ag_wiener_text;
+  texts[n++] = ag_wiener_core_text;
+  texts[n++] = ag_text_cstr(&defines);
+  texts[n++] = flow_text;
+  for (int i = 0; i < AG_STEPPER_TEXTS && s->texts[i]; i++) texts[n++] = s->texts[i];
+  texts[n++] = args_text;
+  texts[n++] = unit_text;
+  texts[n++] = walk_text;
+  ag_unit_tape tapes[3] = {{"f", p->tape, calls, false, false}};
+  ag_unit_spec spec = {.comment = ag_text_cstr(&comment),
+                       .n_tape = 1,
+                       .tapes = tapes,
+                       .n_text = n,
+                       .texts = texts,
+                       .n_entry = 1,
+                       .entries = entries,
+                       .args = {"AG_WALK_ABI", "ag_walk_args", AG_WALK_ABI, sizeof(ag_walk_args)}};
+  if (p->columns) tapes[spec.n_tape++] = (ag_unit_tape){"o", p->columns, 2, false, false};
+  if (p->jacobian) tapes[spec.n_tape++] = (ag_unit_tape){"jacobian", p->jacobian, 2, false, false};
+  ag_unit *unit = build(p, &spec, reason);
+  ag_text_done(&defines);
+  ag_text_done(&comment);
+  return unit;
+}
+
+/* ---- the plan ---- */
+
+static ag_status wrong(ag_ctx *ctx, const char *format, const char *a, const char *b) {
+  ag_ctx_error(ctx, (ag_pos){0}, format, a, b);
+  return AG_WRONG;
+}
+
+static ag_status check(ag_ctx *ctx, ag_system *sys, const ag_ensemble_options *o) {
+  const ag_stepper *s = o->method;
+  if (!ag_system_role(sys, AG_ROLE_INCREMENT))
+    return wrong(ctx, "%s has no noise%s: `anagyre run` gives its one motion", ag_model_name(ag_system_model(sys)), "");
+  AG_TRY(ag_run_fits(ctx, sys, s));
+  const unsigned offers = AG_NEEDS_RHS | AG_NEEDS_JACOBIAN | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION;
+  const char *lacks = ag_stepper_lacks(s, offers | ag_run_noise(sys, s));
+  if (lacks) return wrong(ctx, "method %s needs %s, which motions with noise do not offer", s->name, lacks);
+  for (int i = 0; i < o->n_passage; i++)
+    if (ag_model_has_force(ag_system_model(sys), 1, &o->passages[i].x))
+      return wrong(ctx, "first passage of a quantity that reads forces of constraint%s, which are white noise%s", "",
+                   "");
+  if (ag_system_dims(sys)->switches)
+    return wrong(ctx, "%s: equations that choose (if, abs, min, max) are not followed with noise%s",
+                 ag_model_name(ag_system_model(sys)), "");
+  return AG_OK;
+}
+
+/* The start; false: the equations cannot be evaluated there. */
+static bool begin(ag_walk_plan *p, const double *x0) {
+  const ag_dims *dims = ag_system_dims(p->sys);
+  p->z0 = ag_heap_aligned(sizeof(double) * (size_t)(dims->z + 1));
+  p->c0 = ag_heap_aligned(sizeof(double) * (size_t)(dims->c + 1));
+  ag_work *w = ag_work_create(p->sys, p->params);
+  int trouble = ag_work_reduce(w, p->o->t0, x0, p->c0, p->z0);
+  ag_work_free(w);
+  p->n_unit = p->settles ? 0 : ag_system_units(p->sys, p->n, NULL);
+  p->units = ag_heap_alloc(sizeof *p->units * (size_t)(p->n_unit + 1));
+  p->unit0 = ag_heap_alloc(sizeof(double) * (size_t)(p->n_unit + 1));
+  if (p->n_unit) ag_system_units(p->sys, p->n, p->units);
+  for (int i = 0; i < p->n_unit; i++)
+    for (int k = 0; k < p->units[i].n; k++) {
+      const double x = p->z0[p->units[i].at + k];
+      p->unit0[i] = fma(x, x, p->unit0[i]);
+    }
+  return trouble == AG_FINE;
+}
+
+ag_status ag_walk_plan_init(ag_walk_plan *p, ag_ctx *ctx, ag_system *sys, const double *params, const double *x0,
+                            const ag_ensemble_options *o, ag_text *note) {
+  *p = (ag_walk_plan){.sys = sys, .o = o, .params = params};
+  p->h = ldexp(o->path.base * o->path.multiple, -o->path.level);
+  AG_TRY(check(ctx, sys, o));
+  p->most = ag_run_cut(sys, o->method, p->h);
+  const char *why = obstacle(sys, &p->settles);
+  choose_columns(p, sys);
+  p->role = ag_run_role(o->method), p->draws = o->method->draws, p->path = o->path;
+  p->path.area_level = ag_wiener_area_level(p->path.base);
+  p->tape = ag_system_role(sys, p->role + (p->core ? AG_FIELD_CORE : 0));
+  if (o->method->needs & AG_NEEDS_JACOBIAN) p->jacobian = ag_system_increment_jacobian(sys, ag_run_field(o->method));
+  p->factors = ag_heap_alloc(sizeof *p->factors * (size_t)(ag_system_dims(sys)->z + 1));
+  p->n_factor = ag_mover_factors(sys, p->core, p->factors, &p->n_tangent);
+  p->u_at = ag_mover_velocities(sys, p->n_factor, p->factors);
+  if (!begin(p, x0)) return wrong(ctx, "the equations cannot be evaluated at the start%s%s", "", "");
+  if (why) ag_text_str(note, why);
+  else if (o->interpreted) ag_text_str(note, "the interpreter was asked for");
+  else p->unit = compile(p, note);
+  return AG_OK;
+}
+
+void ag_walk_plan_done(ag_walk_plan *p) {
+  ag_unit_free(p->unit);
+  ag_tape_free(p->columns);
+  ag_tape_free(p->passages);
+  void *all[] = {p->at, p->factors, p->units, p->z0, p->c0, p->unit0};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+  *p = (ag_walk_plan){0};
+}
+
+int ag_walk_width(const ag_walk_plan *p) { return p->unit ? 2 * ag_unit_lanes(p->unit) : 1; }
