@@ -55,6 +55,9 @@ void anagyre_set(anagyre_model *m, const char *name, const char *value);
 void anagyre_set_number(anagyre_model *m, const char *name, double value);
 /* Makes events end a run (comma-separated names), in addition to those that do so in the model. NULL: no others. */
 void anagyre_end_at(anagyre_model *m, const char *events);
+/* Smooth functions of t in place of all Wiener processes of a model with noise, as "W=0.5*sin(3*t); V=0"; NULL: none.
+ * The motion is then an ordinary one. */
+void anagyre_drive(anagyre_model *m, const char *drivers);
 
 /* What is wrong with the model, or was wrong with the last call; NULL: nothing. */
 const char *anagyre_error(anagyre_model *m);
@@ -99,6 +102,9 @@ typedef struct anagyre_options {
   void (*progress)(void *self, double at, long steps); /* called now and then: time reached, or members done; or NULL */
   void *self;                                          /* the first argument of row and progress */
   int absolute;                                        /* atol is taken as it is, whatever the sizes of the start */
+  const char *noise; /* of a model with noise: "path" follows one path, "off" runs it without; NULL: it is refused */
+  unsigned long long seed, path; /* of noise "path": which one; it needs dt */
+  double dt_base;                /* the grid that the path lives on; 0: chosen near dt */
 } anagyre_options;
 void anagyre_options_init(anagyre_options *o, size_t size); /* called by anagyre_defaults */
 static inline anagyre_options anagyre_defaults(void) {

@@ -16,6 +16,7 @@ anagyre_model *ag_api_open_stream(const char *name, int fd);
 anagyre_model *ag_api_open_text(const char *name, const char *text, size_t size);
 /* Where the model was found and its text; NULL when it was not. Errors and notes so far. */
 const char *ag_api_path(const anagyre_model *m);
+const char *ag_api_drivers(const anagyre_model *m); /* as given to anagyre_drive, or NULL */
 const char *ag_api_text(const anagyre_model *m, size_t *size);
 ag_ctx *ag_api_ctx(anagyre_model *m);
 /* Reads the model, or reads and derives it, unless that has happened; on trouble NULL, and why is in the context. The

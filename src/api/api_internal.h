@@ -14,7 +14,7 @@ struct anagyre_model {
   size_t size;
   int n_set, cap_set;
   ag_set *sets; /* owned */
-  char *end_at;
+  char *end_at, *drivers;
   ag_ctx found;     /* of finding the text: stays */
   ag_ctx ctx;       /* of reading and deriving it */
   ag_ctx call;      /* of the last call */
@@ -51,6 +51,8 @@ AG_MUST_USE ag_status ag_api_find(anagyre_model *m, const char *word);
 AG_MUST_USE ag_status ag_api_read(anagyre_model *m, int fd);
 /* Makes the events of these names end a run. */
 AG_MUST_USE ag_status ag_api_terminal(ag_ctx *ctx, ag_model *m, const char *names);
+/* Puts functions of t, "W=EXPR; V=EXPR", in the place of the noise. */
+AG_MUST_USE ag_status ag_api_drive(ag_ctx *ctx, ag_model *m, const char *drivers);
 /* The options of a caller of any version, completed; NULL stands for defaults. False: reported. */
 bool ag_api_options(ag_ctx *ctx, const anagyre_options *o, anagyre_options *all);
 

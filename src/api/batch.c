@@ -160,13 +160,12 @@ static anagyre_batch *run_values(ag_ctx *ctx, ag_api_members *m, int n_name, con
 
 /* The equations are derived as one member has them; the first, the middle and the last one are tried. */
 static ag_varied *derive(anagyre_model *m, long n, int n_name, const char *const *names, const double *values,
-                         const anagyre_options *o) {
+                         const ag_derive_options *o) {
   long tries[3] = {0, n / 2, n - 1};
   ag_varied *v = NULL;
   for (int i = 0; i < 3 && !v; i++) {
     ag_ctx_done(&m->call);
-    v = ag_varied_create(&m->call, m, n_name, names, values + tries[i] * n_name,
-                         &(ag_derive_options){.strict = o->strict, .t0 = o->t0});
+    v = ag_varied_create(&m->call, m, n_name, names, values + tries[i] * n_name, o);
   }
   return v;
 }
@@ -190,7 +189,8 @@ static anagyre_batch *run_many(const running *c) {
   if (!ag_api_model(m) || !ag_api_options(&m->call, c->o, &wish)) return NULL;
   if (c->n < 1 || c->n_name < 0) ag_ctx_error(&m->call, ag_api_nowhere, "there are no members to run");
   if (m->call.n_error || !ag_api_run_options(&m->call, &wish, &run)) return NULL;
-  ag_varied *v = derive(m, c->n, c->n_name, c->names, c->values, &wish);
+  ag_derive_options how = ag_run_derive(&run, wish.strict);
+  ag_varied *v = derive(m, c->n, c->n_name, c->names, c->values, &how);
   if (!v) return NULL;
   anagyre_batch *b = run_values(&m->call, &(ag_api_members){.varied = v, .n = c->n}, c->n_name, c->values, &wish, &run);
   ag_varied_free(v);

@@ -155,6 +155,7 @@ void anagyre_close(anagyre_model *m) {
     ag_text_done(&m->notes);
     free(m->sets);
     free(m->end_at);
+    free(m->drivers);
     free(m->word);
     free(m->path);
     free(m->text);
@@ -202,20 +203,34 @@ void anagyre_set_number(anagyre_model *m, const char *name, double value) {
   anagyre_set(m, name, text);
 }
 
-static void set_end_at(void *self) {
-  const change *c = self;
-  anagyre_model *m = c->m;
-  free(m->end_at);
-  m->end_at = NULL;
+static void replace(anagyre_model *m, char **text, const char *with) {
+  free(*text);
+  *text = NULL;
   ag_heap *heap = m->kept ? ag_heap_use(m->kept) : ag_heap_current();
-  if (c->events) m->end_at = ag_api_copy(c->events);
+  if (with) *text = ag_api_copy(with);
   ag_heap_use(heap);
   forget(m);
+}
+
+static void set_end_at(void *self) {
+  const change *c = self;
+  replace(c->m, &c->m->end_at, c->events);
 }
 
 void anagyre_end_at(anagyre_model *m, const char *events) {
   change_text((change){.m = m, .events = events}, set_end_at);
 }
+
+static void set_drivers(void *self) {
+  const change *c = self;
+  replace(c->m, &c->m->drivers, c->value);
+}
+
+void anagyre_drive(anagyre_model *m, const char *drivers) {
+  change_text((change){.m = m, .value = drivers}, set_drivers);
+}
+
+const char *ag_api_drivers(const anagyre_model *m) { return m->drivers; }
 
 static ag_status end_at(ag_ctx *ctx, ag_model *m, const char *name) {
   for (int i = 0; i < ag_model_n_events(m); i++)
@@ -252,6 +267,7 @@ ag_model *ag_api_model(anagyre_model *m) {
   ag_heap_clock_start(deriving);
   m->status = ag_lang_read(&m->ctx, m->path, m->text, m->size, m->n_set, m->sets, &m->model);
   if (m->status == AG_OK) m->status = ag_api_terminal(&m->ctx, m->model, m->end_at);
+  if (m->status == AG_OK) m->status = ag_api_drive(&m->ctx, m->model, m->drivers);
   if (m->status != AG_OK) {
     ag_model_free(m->model);
     m->model = NULL;
@@ -260,8 +276,8 @@ ag_model *ag_api_model(anagyre_model *m) {
 }
 
 static bool same(const ag_derive_options *a, const ag_derive_options *b) {
-  return a->strict == b->strict && a->growth == b->growth && a->saddle == b->saddle && a->symbolic == b->symbolic &&
-         a->t0 == b->t0;
+  return a->strict == b->strict && a->growth == b->growth && a->saddle == b->saddle &&
+         a->multipliers == b->multipliers && a->symbolic == b->symbolic && a->t0 == b->t0;
 }
 
 /* Ground that would have to pull at the start: the event of lifting off would never see it. */

@@ -83,6 +83,10 @@ static void take_notes(anagyre_motion *r, const ag_system *sys) {
   if (e->renewed) ag_text_printf(&r->notes, "%s\n", e->renewed);
   if (e->one_sided)
     ag_text_str(&r->notes, "while the motion slides, forces of constraint are those of one side of the surface\n");
+  if (e->loose)
+    ag_text_printf(&r->notes,
+                   "a start value (%.3g) is far below the absolute tolerance (%.3g): its error is not controlled\n",
+                   e->loose_size, e->atol);
   if (e->pointwise)
     ag_text_str(&r->notes, "with multipliers steps do not end where the equations switch: accuracy is lost there\n");
   if (e->left) {
@@ -108,7 +112,8 @@ anagyre_motion *ag_api_run(anagyre_model *m, const anagyre_options *given, const
   if (!ag_api_model(m) || !ag_api_options(&m->call, given, &wish)) return NULL;
   if (!ag_api_run_options(&m->call, &wish, &o)) return NULL;
   if (wish.section && !(o.section = ag_api_section(&m->call, m->model, wish.section))) return NULL;
-  ag_system *sys = ag_api_system(m, &(ag_derive_options){.strict = wish.strict, .t0 = wish.t0});
+  ag_derive_options how = ag_run_derive(&o, wish.strict);
+  ag_system *sys = ag_api_system(m, &how);
   if (!sys) return NULL;
   anagyre_motion *r = ag_heap_alloc(sizeof *r);
   ag_api_record_init(&r->record, sys);

@@ -73,6 +73,8 @@ static bool check_numbers(ag_ctx *ctx, const anagyre_options *o) {
       {"max_step", o->max_step, 0, HUGE_VAL},
       {"max_steps", (double)o->max_steps, 0, 1e15},
       {"crossings", (double)o->crossings, 0, 1e15},
+      {"path", (double)o->path, 0, 0x1p48},
+      {"dt_base", o->dt_base, 0, HUGE_VAL},
   };
   bool good = true;
   for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
@@ -113,6 +115,11 @@ bool ag_api_run_options(ag_ctx *ctx, const anagyre_options *o, ag_run_options *o
   if (engine < 0 || closure < 0 || !out->method) return false;
   out->engine = (ag_engine)engine;
   out->multipliers = closure == 1;
+  static const char *const noises[] = {"off", "path", NULL};
+  int noise = o->noise ? choose(ctx, "noise", o->noise, noises) : AG_NOISE_REFUSED - 1;
+  if (o->noise && noise < 0) return false;
+  out->noise = (ag_noise_use)(noise + 1);
+  out->seed = o->seed, out->path = o->path, out->dt_base = o->dt_base;
   if (o->dt > 0 || out->method->error_order) return true;
   ag_ctx_error(ctx, ag_api_nowhere, "%s has no error estimate: give it fixed steps with dt", out->method->name);
   return false;

@@ -65,6 +65,11 @@ static ag_status check_starts(ag_ctx *ctx, const ag_varied *v, const ag_vary *va
     for (int k = 0; k < ag_model_n_starts(v->model) && !used; k++)
       used = ag_depends(ag_model_graph(v->model), 1, &ag_model_starts(v->model)[k].x, 1,
                         &ag_model_params(v->model)[varies[i].param].input);
+    for (int k = 0; k < ag_model_n_processes(v->model) && !used; k++) {
+      ag_id start = ag_model_processes(v->model)[k].start;
+      used = start &&
+             ag_depends(ag_model_graph(v->model), 1, &start, 1, &ag_model_params(v->model)[varies[i].param].input);
+    }
     if (!used) ag_ctx_error(ctx, ag_api_nowhere, "the start that `%s` names is swept twice", varies[i].name);
   }
   return ctx->n_error > before ? AG_WRONG : AG_OK;
@@ -72,6 +77,11 @@ static ag_status check_starts(ag_ctx *ctx, const ag_varied *v, const ag_vary *va
 
 /* Constant values and no constraints: the start depends on nothing that varies. */
 static bool start_is_fixed(const ag_varied *v) {
+  for (int i = 0; i < ag_model_n_processes(v->model); i++) {
+    double x;
+    ag_id start = ag_model_processes(v->model)[i].start;
+    if (start && !ag_constant(ag_model_graph(v->model), start, &x)) return false;
+  }
   for (int i = 0; i < ag_model_n_starts(v->model); i++) {
     double x[16];
     ag_id value = ag_model_starts(v->model)[i].x;
@@ -128,6 +138,7 @@ ag_tape *ag_varied_tape(const ag_varied *v, int n, const ag_id *x) {
 static ag_status derive(ag_ctx *ctx, anagyre_model *a, ag_varied *v, ag_vary *varies, const ag_derive_options *o) {
   AG_TRY(ag_lang_read_varied(ctx, a->path, a->text, a->size, a->n_set, a->sets, v->n_name, varies, &v->model));
   AG_TRY(ag_api_terminal(ctx, v->model, a->end_at));
+  AG_TRY(ag_api_drive(ctx, v->model, a->drivers));
   AG_TRY(ag_system_create(ctx, v->model, o, &v->system));
   return check_starts(ctx, v, varies);
 }

@@ -43,8 +43,8 @@ void ag_fields_values(ag_fields *fields, const char *path, long n, int rows, int
 }
 
 static void add_column(ag_fields *fields, const ag_model *m, const ag_column *c, long place) {
-  static const char *const folder[] = {"/", "/state/", "/velocity/", "/observables/", "/", "/"};
-  static const char *const kind[] = {"time", "coordinate", "velocity", "observable", "energy", "residual"};
+  static const char *const folder[] = {"/", "/state/", "/velocity/", "/process/", "/observables/", "/", "/"};
+  static const char *const kind[] = {"time", "coordinate", "velocity", "process", "observable", "energy", "residual"};
   ag_text path = {0};
   long shape[2] = {c->rows, c->cols};
   int rank = c->cols > 1 ? 2 : c->rows > 1 ? 1 : 0;
@@ -113,8 +113,19 @@ static void add_terminal(ag_fields *fields, const ag_model *m) {
   ag_text_done(&names);
 }
 
+/* Which path of the noise; the base is the one that was used. */
+static void add_noise(ag_fields *fields, const ag_system *sys, const ag_run_options *o) {
+  if (!ag_system_dims(sys)->channel) return;
+  ag_fields_text(fields, "/options@noise", o->noise == AG_NOISE_PATH ? "path" : "off");
+  if (o->noise != AG_NOISE_PATH) return;
+  ag_fields_integer(fields, "/options@seed", (long)o->seed);
+  ag_fields_integer(fields, "/options@path", (long)o->path);
+  ag_fields_number(fields, "/options@dt_base", ag_run_path(sys, o).base);
+}
+
 static void add_options(ag_fields *fields, const ag_description *what) {
   const ag_run_options *o = what->options;
+  if (what->drivers) ag_fields_text(fields, "/options@driver", what->drivers);
   ag_fields_number(fields, "/options@t0", o->t0);
   ag_fields_number(fields, "/options@t1", o->t1);
   ag_fields_number(fields, "/options@dt", o->dt);
@@ -127,6 +138,7 @@ static void add_options(ag_fields *fields, const ag_description *what) {
   ag_fields_text(fields, "/options@method", o->method->name);
   ag_fields_text(fields, "/options@closure", o->multipliers ? "multipliers" : "eliminated");
   ag_fields_integer(fields, "/options@events", o->events);
+  add_noise(fields, what->system, o);
   ag_fields_integer(fields, "/options@strict", what->strict);
   add_terminal(fields, ag_system_model(what->system));
   ag_fields_text(fields, "/options@section",
@@ -176,6 +188,11 @@ bool ag_store_options(const ag_fields *fields, ag_run_options *o, bool *strict) 
   o->method = ag_stepper_find(ag_fields_get_text(fields, "/options@method", ""));
   o->multipliers = !strcmp(ag_fields_get_text(fields, "/options@closure", ""), "multipliers");
   o->events = ag_fields_get_integer(fields, "/options@events", 1) != 0;
+  const char *noise = ag_fields_get_text(fields, "/options@noise", "");
+  o->noise = !strcmp(noise, "path") ? AG_NOISE_PATH : *noise ? AG_NOISE_OFF : AG_NOISE_REFUSED;
+  o->seed = (unsigned long long)ag_fields_get_integer(fields, "/options@seed", 0);
+  o->path = (unsigned long long)ag_fields_get_integer(fields, "/options@path", 0);
+  o->dt_base = ag_fields_get_number(fields, "/options@dt_base", 0);
   o->crossings = ag_fields_get_integer(fields, "/options@crossings", 0);
   *strict = ag_fields_get_integer(fields, "/options@strict", 0) != 0;
   bool numbers = isfinite(o->t0) && isfinite(o->t1) && o->dt >= 0 && o->rtol > 0 && o->atol > 0 && o->h_max > 0 &&
@@ -186,6 +203,7 @@ bool ag_store_options(const ag_fields *fields, ag_run_options *o, bool *strict) 
 /* ---- the end ---- */
 
 void ag_store_result(ag_fields *fields, const ag_system *sys, const ag_run_result *r) {
+  bool worked = r->energy_law != AG_ENERGY_CONSERVED && r->energy_law != AG_ENERGY_NOISE;
   ag_fields_text(fields, "@end", ag_end_word(r->end));
   ag_fields_text(fields, "@end_event",
                  r->end == AG_END_EVENT ? ag_model_events(ag_system_model(sys))[r->end_event].name : "");
@@ -196,11 +214,11 @@ void ag_store_result(ag_fields *fields, const ag_system *sys, const ag_run_resul
   ag_fields_integer(fields, "/summary@rejected", r->rejected);
   ag_fields_integer(fields, "/summary@right_hand_sides", r->rhs);
   ag_fields_number(fields, "/summary@energy_start", r->energy0);
-  ag_fields_text(fields, "/summary@energy_law", r->energy_law == AG_ENERGY_CONSERVED ? "conserved" : "work");
+  ag_fields_text(fields, "/summary@energy_law", ag_energy_word(r->energy_law));
   ag_fields_number(fields, "/summary@energy_drift", r->energy_law == AG_ENERGY_CONSERVED ? r->energy_drift : NAN);
-  ag_fields_number(fields, "/summary@work", r->energy_law == AG_ENERGY_CONSERVED ? NAN : r->work);
-  ag_fields_number(fields, "/summary@work_t", r->energy_law == AG_ENERGY_CONSERVED ? NAN : r->work_t);
-  ag_fields_number(fields, "/summary@work_energy", r->energy_law == AG_ENERGY_CONSERVED ? NAN : r->work_energy);
+  ag_fields_number(fields, "/summary@work", worked ? r->work : NAN);
+  ag_fields_number(fields, "/summary@work_t", worked ? r->work_t : NAN);
+  ag_fields_number(fields, "/summary@work_energy", worked ? r->work_energy : NAN);
   ag_fields_number(fields, "/summary@energy_size", r->energy_size);
   ag_fields_number(fields, "/summary@constraint_residual_max", r->residual_max);
   if (r->checkpoint.made) ag_store_checkpoint(fields, &r->checkpoint);

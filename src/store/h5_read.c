@@ -22,8 +22,9 @@ enum {
   SLACK = 1 << 20
 };
 
-struct ag_h5 {
+struct ag_h5_file {
   hid_t file;
+  off_t size;
 };
 
 typedef struct reader {
@@ -297,13 +298,11 @@ static void let_go(hid_t file) {
   H5Fclose(file);
 }
 
-ag_h5 *ag_h5_open(const char *path, ag_fields *fields, long *n_row, long **event_count, ag_text *trouble) {
+ag_h5_file *ag_h5_file_open(const char *path, ag_fields *fields, long *n_row, long **event_count, ag_text *trouble) {
   *event_count = NULL;
   *n_row = 0;
   off_t size = size_of(path, trouble);
   if (size < 0) return NULL;
-  H5dont_atexit();
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   hid_t file = open_file(path);
   if (file < 0) {
     ag_text_printf(trouble, "%s cannot be read as an HDF5 file", path);
@@ -315,8 +314,8 @@ ag_h5 *ag_h5_open(const char *path, ag_fields *fields, long *n_row, long **event
     good = false;
   }
   if (good) {
-    ag_h5 *f = ag_heap_alloc(sizeof *f);
-    f->file = file;
+    ag_h5_file *f = ag_heap_alloc(sizeof *f);
+    *f = (ag_h5_file){file, size};
     return f;
   }
   free(*event_count);
@@ -325,13 +324,9 @@ ag_h5 *ag_h5_open(const char *path, ag_fields *fields, long *n_row, long **event
   return NULL;
 }
 
-void ag_h5_close(ag_h5 *f) {
-  if (!f) return;
-  let_go(f->file);
-  free(f);
-}
+off_t ag_h5_file_size(const ag_h5_file *f) { return f->size; }
 
-bool ag_h5_read(ag_h5 *f, const ag_field *field, long from, long n, double *out) {
+bool ag_h5_file_read(ag_h5_file *f, const ag_field *field, long from, long n, double *out) {
   if (n == 0) return true;
   bool column = field->kind == AG_FIELD_COLUMN;
   hsize_t start[3] = {(hsize_t)from}, count[3] = {(hsize_t)n, (hsize_t)field->dim[0], (hsize_t)field->dim[1]};

@@ -33,13 +33,6 @@ typedef struct writer {
   bool good;
 } writer;
 
-/* The library must not print, nor touch its files again when the process exits: after a failed write it would crash
- * there. */
-static void quiet(void) {
-  H5dont_atexit();
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-}
-
 /* Texts are stored with a fixed length, that of the longest: HDF5 keeps variable-length ones in a heap without
  * checksums. */
 static hid_t text_type(size_t size) {
@@ -112,8 +105,6 @@ static hid_t new_set(hid_t file, const char *path, hid_t type, hid_t space) {
 /* The object an attribute belongs to; a group is created if there is none. */
 static hid_t owner(hid_t file, const char *path) {
   if (!*path) return H5Oopen(file, "/", H5P_DEFAULT);
-  hid_t object = H5Oopen(file, path, H5P_DEFAULT);
-  if (object >= 0) return object;
   return make_groups(file, path, true) ? H5Oopen(file, path, H5P_DEFAULT) : -1;
 }
 
@@ -302,8 +293,7 @@ static hid_t create_file(const char *path, int fd) {
   return file;
 }
 
-bool ag_h5_write(const char *path, int fd, const ag_log_content *c, int log, int *trouble) {
-  quiet();
+bool ag_h5_file_write(const char *path, int fd, const ag_log_content *c, int log, int *trouble) {
   *trouble = 0;
   if (!reserve(fd, c)) {
     *trouble = errno;

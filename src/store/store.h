@@ -66,6 +66,7 @@ typedef struct ag_description {
   int n_set;
   const char *const *sets; /* "name=value" */
   bool strict;
+  const char *drivers; /* functions in place of the noise, or NULL */
   const bool
       *wanted; /* batches: whether each column of the record is stored; NULL for a single run, which stores all */
 } ag_description;

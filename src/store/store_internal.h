@@ -87,14 +87,9 @@ int ag_log_find(const char *path, int flags, ag_text *name, ag_text *free_name);
 void ag_store_tidy(const char *path, const char *log_path);
 
 /* ---- the file ---- */
+/* In a process of its own (h5_child.c). */
 /* Writes an empty file, open as fd, from a log. On failure returns false with an errno in *trouble. */
 bool ag_h5_write(const char *path, int fd, const ag_log_content *c, int log, int *trouble);
-/* Writes FILE from an open log with some more fields (or NULL): beside it, then a rename. */
-bool ag_store_put(const char *path, int log, const ag_fields *changes, int *trouble);
-
-bool ag_store_flush(ag_store *s);
-int ag_store_log(const ag_store *s);
-
 typedef struct ag_h5 ag_h5;
 /* Reads the fields, with columns and events in order, and the number of times per event. NULL with a line in *trouble
  * on failure. */
@@ -102,4 +97,21 @@ ag_h5 *ag_h5_open(const char *path, ag_fields *fields, long *n_row, long **event
 void ag_h5_close(ag_h5 *f);
 /* Part of one column or of the times of an event. */
 bool ag_h5_read(ag_h5 *f, const ag_field *field, long from, long n, double *out);
+
+/* In that process: calls of the library. */
+typedef struct ag_h5_faults {
+  long n;      /* calls that failed */
+  bool memory; /* for one of them there was no memory */
+} ag_h5_faults;
+bool ag_h5_file_write(const char *path, int fd, const ag_log_content *c, int log, int *trouble);
+typedef struct ag_h5_file ag_h5_file; /* closed when the process ends */
+ag_h5_file *ag_h5_file_open(const char *path, ag_fields *fields, long *n_row, long **event_count, ag_text *trouble);
+off_t ag_h5_file_size(const ag_h5_file *f);
+bool ag_h5_file_read(ag_h5_file *f, const ag_field *field, long from, long n, double *out);
+
+/* Writes FILE from an open log with some more fields (or NULL): beside it, then a rename. */
+bool ag_store_put(const char *path, int log, const ag_fields *changes, int *trouble);
+
+bool ag_store_flush(ag_store *s);
+int ag_store_log(const ag_store *s);
 #endif

@@ -35,7 +35,8 @@ static void set_scene(scene *s) {
   ag_run_defaults(&s->options);
   s->options.rtol = 0.1;
   s->options.method = ag_stepper_find("dopri5");
-  ag_description what = {s->system, &s->options, "model text\n", 2, (const char *const[]){"m=1", "g=2"}, true, NULL};
+  ag_description what = {s->system, &s->options, "model text\n", 2, (const char *const[]){"m=1", "g=2"}, true,
+                         NULL,      NULL};
   ag_store_describe(&s->fields, &what);
   for (int i = 0; i < s->fields.n; i++)
     if (s->fields.at[i].kind == AG_FIELD_COLUMN)

@@ -136,6 +136,7 @@ static void store_free(ag_store *s) {
   free(s->name);
   ag_text_done(&s->path);
   ag_text_done(&s->place);
+  if (s->beside.n) ag_file_settle(s->beside.s); /* kept, or removed */
   ag_text_done(&s->beside);
   ag_text_done(&s->frames);
   free(s->rows);

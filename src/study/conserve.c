@@ -23,8 +23,7 @@ const char *ag_proof_word(ag_proof p) {
 
 /* ---- one rate ---- */
 
-/* The k-th enclosed state; NULL: there are no more. */
-static const ag_enclosed *state(ag_conserving *v, int k) {
+const ag_enclosed *ag_conserve_state(ag_conserving *v, int k) {
   while (v->n_state <= k && v->n_tried < 3 * NUMERICAL) {
     v->states = ag_heap_grow(v->states, sizeof *v->states * (size_t)(v->n_state + 1));
     if (ag_probe_enclose(&v->probe, v->n_tried++, &v->states[v->n_state])) v->n_state++;
@@ -33,11 +32,15 @@ static const ag_enclosed *state(ag_conserving *v, int k) {
   return k < v->n_state ? &v->states[k] : NULL;
 }
 
+double *ag_conserve_numbers(ag_conserving *v, const ag_enclosed *e, double *t) {
+  double *x = AG_NEWN(v->c->arena, double, v->c->n_state + 1);
+  for (int i = 0; i < v->c->n_state; i++) x[i] = ag_balls_middle(e->in, v->probe.at[AG_PROBE_Q] + i);
+  *t = ag_balls_middle(e->in, v->probe.at[AG_PROBE_T]);
+  return x;
+}
+
 static void keep_witness(ag_conserving *v, ag_quantity *q, const ag_enclosed *e, const ag_balls *out) {
-  const ag_probe *p = &v->probe;
-  q->state = AG_NEWN(v->c->arena, double, v->c->n_state + 1);
-  for (int i = 0; i < v->c->n_state; i++) q->state[i] = ag_balls_middle(e->in, p->at[AG_PROBE_Q] + i);
-  q->t = ag_balls_middle(e->in, p->at[AG_PROBE_T]);
+  q->state = ag_conserve_numbers(v, e, &q->t);
   q->rate = ag_balls_middle(out, 0);
   ag_balls_bounds(out, 0, &q->lo, &q->hi);
   q->verdict = AG_CONSERVED_NO;
@@ -55,11 +58,11 @@ static double relative(const ag_balls *out) {
 /* Looks for a state where the rate is not 0. Programs with held values (Newton steps) carry the error of those steps:
  * only a rate that is no small part of its terms counts there. */
 static void look_for_witness(ag_conserving *v, ag_quantity *q, const ag_program *program, bool opaque) {
-  ag_balls *out = ag_balls_create(3);
+  ag_balls *out = ag_balls_create(v->probe.flint, 3);
   double worst = 0;
   int n = 0, wanted = opaque ? NUMERICAL : WITNESSES;
   for (int k = 0; k < wanted && q->proof != AG_PROOF_WITNESS; k++) {
-    const ag_enclosed *e = state(v, k);
+    const ag_enclosed *e = ag_conserve_state(v, k);
     if (!e) break;
     if (!ag_balls_eval(program, e->in, out)) continue;
     double size = relative(out);
@@ -96,12 +99,24 @@ const char *ag_conserve_print(ag_conserving *v, ag_id x) {
     ag_normal_form(v->x->g, 0, NULL, NULL, 1, &x);
     if (ag_normal_size(v->x->g, x) <= LONG / 4) ag_print_formula(v->x->g, x, false, &text);
   }
-  const char *kept = ag_text_cstr(&text)[0] ? ag_arena_str(v->c->arena, ag_text_cstr(&text)) : NULL;
+  bool readable = ag_text_cstr(&text)[0] && !strstr(ag_text_cstr(&text), "inverse(");
+  const char *kept = readable ? ag_arena_str(v->c->arena, ag_text_cstr(&text)) : NULL;
   ag_text_done(&text);
   return kept;
 }
 
-static ag_quantity *append(ag_conserving *v, const char *name, const char *kind, ag_id x) {
+const char *ag_conserve_print_rate(ag_conserving *v, ag_id x) {
+  const ag_geom *g = v->x;
+  ag_id part[2], acc = v->acceleration;
+  if (!acc) return NULL;
+  ag_geom_rate(g, x, &part[0], &part[1]);
+  ag_id rate = ag_add(g->g, part[0], part[1]), *by_coord = AG_NEWN(g->arena, ag_id, g->n_coord + 1);
+  for (int i = 0; i < g->n_coord; i++) by_coord[i] = ag_rows_of(g->g, acc, g->at[i], ag_node_rows(g->g, g->xi[i]));
+  ag_substitute(g->g, g->n_coord, g->acc, by_coord, 1, &rate);
+  return ag_conserve_print(v, rate);
+}
+
+ag_quantity *ag_conserve_append(ag_conserving *v, const char *name, const char *kind, ag_id x) {
   ag_conservation *c = v->c;
   AG_PUSH(c->at, c->n, c->cap);
   ag_quantity *q = &c->at[c->n++];
@@ -110,58 +125,9 @@ static ag_quantity *append(ag_conserving *v, const char *name, const char *kind,
 }
 
 ag_quantity *ag_conserve_add(ag_conserving *v, const char *name, const char *kind, ag_id x) {
-  ag_quantity *q = append(v, name, kind, x);
+  ag_quantity *q = ag_conserve_append(v, name, kind, x);
   ag_conserve_decide(v, q);
   return q;
-}
-
-/* ---- energy ---- */
-
-/* Is it 0: by its form, or as an identity? */
-static bool vanishes(ag_conserving *v, ag_id x) {
-  return !x || ag_is_zero(v->x->g, x) || ag_probe_vanish(&v->probe, 1, &x, false, NULL) == AG_TRUTH_YES;
-}
-
-/* -s.lambda, which is R.xi on the constraints. */
-static bool has_reaction_power(ag_conserving *v) {
-  const ag_geom *x = v->x;
-  if (!x->n_row || vanishes(v, x->s)) return false;
-  ag_id react = ag_concat(x->g, x->n_coord, x->react), xi = ag_concat(x->g, x->n_coord, x->xi);
-  return !vanishes(v, ag_dot(x->g, react, xi));
-}
-
-static void explain_energy(ag_conserving *v, ag_quantity *q) {
-  const ag_conservation *c = v->c;
-  bool linear = !v->x->n_row || vanishes(v, v->x->s);
-  const char *moving[] = {c->power_time ? "the Lagrangian depends on time" : NULL,
-                          c->power_force ? "forces do work" : NULL,
-                          c->power_constraints ? "the reaction does work: the constraints are affine" : NULL};
-  ag_text why = {0};
-  for (int i = 0; i < 3; i++)
-    if (moving[i]) ag_text_printf(&why, "%s%s", why.n ? "; " : "", moving[i]);
-  if (q->verdict == AG_CONSERVED_YES && why.n) ag_text_str(&why, "; these powers cancel");
-  if (!why.n)
-    ag_text_str(&why, linear ? "no explicit time, no power of forces, constraints linear in the velocities"
-                             : "the constraints are affine, but the reaction does no work");
-  q->reason = ag_arena_str(c->arena, ag_text_cstr(&why));
-  ag_text_done(&why);
-}
-
-/* dE/dt = -l_t + F.xi - s.lambda: where all three vanish, that is the proof. */
-static void energy(ag_conserving *v) {
-  const ag_geom *x = v->x;
-  ag_conservation *c = v->c;
-  ag_id time = ag_geom_time_power(x), force = ag_geom_force_power(x);
-  c->power_time = !vanishes(v, time);
-  c->power_force = !vanishes(v, force);
-  c->power_constraints = has_reaction_power(v);
-  c->time_formula = c->power_time ? ag_conserve_print(v, time) : NULL;
-  c->force_formula = c->power_force ? ag_conserve_print(v, force) : NULL;
-  bool none = !c->power_time && !c->power_force && !c->power_constraints;
-  ag_quantity *q = append(v, "energy", "energy", x->energy);
-  if (none) q->verdict = AG_CONSERVED_YES, q->proof = AG_PROOF_IDENTITY, q->bound = 0x1p-84;
-  else ag_conserve_decide(v, q);
-  explain_energy(v, q);
 }
 
 /* ---- momenta ---- */
@@ -189,9 +155,21 @@ static void classify(ag_quantity *q, bool work, bool forced) {
   else q->reason = forced ? "forces do work along the generator" : "";
 }
 
+/* Potentials W that the generators with Z(L) = 0 leave invariant change dJ/dt by w.dW, w the part of Z normal to D:
+ * none does if w is tangent to their orbits. */
+static void look_at_potentials(ag_conserving *v, ag_quantity *q, ag_id Z, int n, const ag_id *orbit) {
+  const ag_probe *p = &v->probe;
+  if (p->rank < 0) return;
+  ag_id w = ag_geom_normal(v->x, p->rank, p->row, Z);
+  q->projected = holds(v, ag_dot(v->x->g, ag_concat(v->x->g, v->x->n_coord, v->x->p), w), false);
+  q->weakly = q->verdict == AG_CONSERVED_YES && q->invariant && ag_conserve_spans(v, n, orbit, w);
+}
+
 static void momenta(ag_conserving *v) {
   const ag_geom *x = v->x;
-  for (int i = 0; i < ag_model_n_generators(v->m); i++) {
+  int n = ag_model_n_generators(v->m), first = v->c->n, n_orbit = 0;
+  ag_id *fields = AG_NEWN(x->arena, ag_id, n + 1), *orbit = AG_NEWN(x->arena, ag_id, n + 1);
+  for (int i = 0; i < n; i++) {
     const ag_generator *z = &ag_model_generators(v->m)[i];
     ag_id *Z = ag_geom_field(x, z), J = ag_geom_momentum(x, Z);
     ag_id lifted = ag_geom_lifted(x, Z, x->lagrangian), across = ag_geom_across(x, Z), work = ag_geom_reaction(x, Z);
@@ -199,13 +177,21 @@ static void momenta(ag_conserving *v) {
     ag_id forced = ag_dot(x->g, x->force, ag_concat(x->g, x->n_coord, Z));
     ag_quantity *q = ag_conserve_add(v, z->name, "momentum", J);
     q->formula = ag_conserve_print(v, J);
+    if (q->verdict == AG_CONSERVED_NO) q->rate_formula = ag_conserve_print_rate(v, J);
     q->invariant = holds(v, lifted, true);
     q->on_constraints = q->invariant || holds(v, lifted, false);
     q->keeps = holds(v, kept, false);
     q->in_D = holds(v, across, false);
     q->in_R = !x->n_row || q->in_D || holds(v, work, false);
     classify(q, !q->in_R, !holds(v, forced, false));
+    fields[i] = ag_concat(x->g, x->n_coord, Z);
+    if (q->invariant) orbit[n_orbit++] = fields[i];
   }
+  ag_conserve_symmetries(v, n_orbit, orbit);
+  ag_id all[AG_MAX_SYMMETRY];
+  int n_all = 0;
+  for (int i = 0; i < v->c->n_symmetry; i++) all[n_all++] = v->c->symmetries[i].Z;
+  for (int i = 0; i < n; i++) look_at_potentials(v, &v->c->at[first + i], fields[i], n_all, all);
 }
 
 /* ---- observables ---- */
@@ -217,12 +203,24 @@ static void explain_rate(ag_quantity *q) {
   q->reason = reasons[q->verdict];
 }
 
+/* The rate of a force of constraint needs derivatives of the accelerations: it is left out, and named. */
+static void leave_out(ag_conserving *v, const char *name) {
+  ag_conservation *c = v->c;
+  ag_text text = {0};
+  ag_text_printf(&text, "%s%s%s", c->left_out ? c->left_out : "", c->left_out ? ", " : "", name);
+  c->left_out = ag_arena_str(c->arena, ag_text_cstr(&text));
+  ag_text_done(&text);
+}
+
 static void observables(ag_conserving *v) {
   const ag_graph *g = v->x->g;
   for (int i = 0; i < ag_model_n_observables(v->m); i++) {
     const ag_item *o = &ag_model_observables(v->m)[i];
     ag_id x = o->x;
-    if (!ag_geom_plain(v->x, &x)) continue; /* a constraint force: its rate needs the next derivative */
+    if (!ag_geom_plain(v->x, &x)) {
+      leave_out(v, o->name);
+      continue;
+    }
     int rows = ag_node_rows(g, x), cols = ag_node_cols(g, x);
     if (rows * cols > 16) continue;
     for (int k = 0; k < rows * cols; k++) {
@@ -242,16 +240,32 @@ static void candidates(ag_conserving *v) {
     const ag_item *o = &ag_model_candidates(v->m)[i];
     ag_id x = o->x;
     if (ag_geom_plain(v->x, &x)) explain_rate(ag_conserve_add(v, o->name, "candidate", x));
+    else leave_out(v, o->name);
   }
 }
 
 /* ---- all ---- */
 
-static void done(ag_conserving *v) {
+ag_status ag_conserve_begin(ag_conserving *v, ag_ctx *ctx, ag_id lagrangian, const ag_changed *changed) {
+  char why[AG_FLINT_WHY];
+  v->flint = ag_flint_open(why);
+  if (!v->flint) return ag_ctx_error(ctx, (ag_pos){0}, "%s", why), AG_SYSTEM;
+  v->x = v->c->geom = ag_geom_create(v->m, lagrangian);
+  ag_probe_init(&v->probe, v->x, v->sys, changed, v->flint);
+  v->c->n_state = v->probe.at[AG_PROBE_ACC] - v->probe.at[AG_PROBE_Q];
+  return AG_OK;
+}
+
+void ag_conserve_forget(ag_conserving *v) {
   for (int i = 0; i < v->n_state; i++) ag_balls_free(v->states[i].in);
+  v->n_state = v->n_tried = 0;
+}
+
+void ag_conserve_end(ag_conserving *v) {
+  ag_conserve_forget(v);
   free(v->states);
   ag_probe_done(&v->probe);
-  ag_balls_cleanup();
+  ag_flint_close(v->flint);
 }
 
 ag_status ag_conserve(ag_conservation *c, ag_ctx *ctx, ag_model *m, ag_system *sys, const ag_conserve_options *o) {
@@ -263,40 +277,82 @@ ag_status ag_conserve(ag_conservation *c, ag_ctx *ctx, ag_model *m, ag_system *s
     AG_TRY(ag_lang_of_coordinates(ctx, m, "--potential", o->potential, strncmp(o->potential, "V=", 2) ? 0 : 2, &V));
     lagrangian = ag_geom_with_potential(m, V);
   }
-  v.x = c->geom = ag_geom_create(m, lagrangian);
-  ag_probe_init(&v.probe, v.x, sys, NULL);
-  c->n_state = v.probe.at[AG_PROBE_ACC] - v.probe.at[AG_PROBE_Q];
+  AG_TRY(ag_conserve_begin(&v, ctx, lagrangian, NULL));
+  c->n_velocity = v.x->n;
   ag_status status = ag_conserve_ranks(&v, ctx, o->at);
   if (status != AG_OK) {
-    done(&v);
+    ag_conserve_end(&v);
     return status;
   }
-  energy(&v);
+  if (v.probe.rank >= 0) v.acceleration = ag_geom_acceleration(v.x, v.probe.rank, v.probe.row);
+  ag_conserve_energy(&v);
+  if (o->search) ag_conserve_leaf(&v);
   momenta(&v);
   candidates(&v);
   observables(&v);
   ag_conserve_moving(&v);
   c->linear = c->quadratic = c->linear_degree = c->quadratic_degree = -1;
-  if (o->search) ag_conserve_search(&v, o->degree);
+  if (ag_model_n_processes(m)) /* their place in integrals and densities is not searched */
+    c->measure = (ag_measure){.verdict = AG_CONSERVED_UNDECIDED, .reason = "the model has processes"};
+  else if (o->search) ag_conserve_search(&v, o->degree);
+  else ag_conserve_measure(&v);
+  ag_conserve_classify(&v);
+  c->n_independent = ag_conserve_independent(&v, AG_ALL, 0);
+  ag_conserve_whole(&v);
+  ag_conserve_noise(&v);
+  ag_conserve_basis(&v);
+  if (o->sweep) status = ag_conserve_sweep(&v, ctx, o->sweep);
   c->opaque = v.probe.opaque;
-  done(&v);
-  return AG_OK;
+  ag_conserve_end(&v);
+  return status;
+}
+
+bool ag_conserve_density(ag_ctx *ctx, ag_system *sys, ag_density *out) {
+  ag_model *m = (ag_model *)ag_system_model(sys);
+  ag_conservation c = {.arena = ag_arena_create()};
+  ag_conserving v = {.c = &c, .m = m, .sys = sys};
+  *out = (ag_density){0};
+  if (ag_conserve_begin(&v, ctx, 0, NULL) != AG_OK) {
+    ag_conservation_done(&c);
+    return false;
+  }
+  ag_conserve_measure(&v);
+  const ag_probe *p = &v.probe;
+  if (c.measure.verdict == AG_CONSERVED_YES && c.measure.f_exp) {
+    int n_velocity = 0;
+    for (int i = 0; i < ag_model_n_constraints(m); i++)
+      n_velocity += ag_node_rows(v.x->g, ag_model_constraints(m)[i].x);
+    ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(1 + p->rank * v.x->n));
+    out->n = v.x->n, out->rank = p->rank;
+    outs[0] = c.measure.f_exp;
+    for (int i = 0; i < p->rank; i++) {
+      for (int k = 0; k < v.x->n; k++) outs[1 + i * v.x->n + k] = ag_entry(v.x->g, v.x->S, p->row[i], k);
+      out->n_position += p->row[i] >= n_velocity;
+    }
+    out->tape = ag_system_tape(sys, 1 + p->rank * v.x->n, outs, &out->needs_lambda);
+    free(outs);
+  }
+  ag_conserve_end(&v);
+  ag_conservation_done(&c);
+  return out->tape != NULL;
 }
 
 void ag_conservation_done(ag_conservation *c) {
   ag_geom_free(c->geom);
   if (c->arena) ag_arena_free(c->arena);
   free(c->at);
+  free(c->moments);
 }
 
 ag_status ag_conserve_expect(ag_ctx *ctx, ag_system *sys, const ag_expect *e, ag_verdict *verdict) {
-  (void)ctx;
   ag_model *m = (ag_model *)ag_system_model(sys);
   ag_conservation c = {.arena = ag_arena_create()};
   ag_conserving v = {.c = &c, .m = m, .sys = sys};
-  v.x = c.geom = ag_geom_create(m, 0);
-  ag_probe_init(&v.probe, v.x, sys, &(ag_changed){e->n_when, e->when_param, e->when_value});
-  c.n_state = v.probe.at[AG_PROBE_ACC] - v.probe.at[AG_PROBE_Q];
+  ag_status status = ag_conserve_begin(&v, ctx, 0, &(ag_changed){e->n_when, e->when_param, e->when_value});
+  if (status != AG_OK) {
+    ag_conservation_done(&c);
+    return status;
+  }
   ag_id x = e->x;
   if (e->generator) x = ag_geom_momentum(v.x, ag_geom_field(v.x, &ag_model_generators(m)[e->generator - 1]));
   bool wanted = e->kind == AG_EXPECT_CONSERVED;
@@ -311,7 +367,7 @@ ag_status ag_conserve_expect(ag_ctx *ctx, ag_system *sys, const ag_expect *e, ag
     ag_text_str(&note, "a constraint force: not decided");
   }
   verdict->note = note.s;
-  done(&v);
+  ag_conserve_end(&v);
   ag_conservation_done(&c);
   return AG_OK;
 }

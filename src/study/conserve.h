@@ -16,7 +16,7 @@ typedef enum ag_proof {
 /* One quantity and its verdict. */
 typedef struct ag_quantity {
   const char *name, *kind; /* "energy", "momentum", "moving energy", "observable", "integral" */
-  const char *class;       /* of a momentum; NULL */
+  const char *class;       /* of a momentum, and of what is conserved and linear in the velocities; NULL */
   const char *formula;     /* or NULL */
   ag_id x;                 /* the quantity */
   ag_conserved verdict;
@@ -26,34 +26,90 @@ typedef struct ag_quantity {
   double *state;       /* of a witness: the numbers of q, then of xi, as the model has them; SO3 nine */
   double t;
   const char *reason;
+  const char *with_noise;         /* "pathwise", "mean", "no", "undecided"; NULL: the model has no noise */
   double drift;                   /* largest distance from its value at the start in a run that confirms */
   bool invariant, on_constraints; /* of a generator Z: Z(L) = 0; Z(L) = 0 on the constraints */
   bool keeps;                     /* it keeps the constraints */
   bool in_D, in_R;                /* Z is in D; the reaction does no work along it */
+  bool projected;                 /* its part in D has the same momentum */
+  bool symmetric;                 /* the symmetries that keep the constraints leave it as it is */
+  bool generated, along;          /* it has a generator; one along the orbits of the symmetries */
+  bool weakly;                    /* conserved for every potential that the generators with Z(L) = 0 leave invariant */
+  const char *rate_formula;       /* of what is not conserved; NULL: long */
 } ag_quantity;
+
+/* A field Z, a column over the velocities, that leaves the Lagrangian invariant. */
+enum { AG_MAX_SYMMETRY = 24 };
+typedef struct ag_symmetry {
+  ag_id Z;
+  bool declared, keeps; /* by a generator of the model; it keeps the constraints */
+  const char *field;    /* "x' = 1, y' = x"; NULL: long */
+} ag_symmetry;
+
+/* An invariant measure exp f(q) dq dxi on the constraints, f single-valued. */
+typedef struct ag_measure {
+  ag_conserved verdict;
+  ag_proof proof;
+  double bound;          /* of an identity */
+  const char *density;   /* exp f, as text; NULL: long, or there is none */
+  const char *variables; /* in which velocities it is one */
+  const char *reason;
+  double lo, hi; /* of a contradiction: what should be 0 */
+  double *state; /* and where, as in ag_quantity */
+  double t;
+  ag_id f_exp; /* the density; 0: none */
+} ag_measure;
+
+/* The measure in numbers: a tape of the full state with exp f and the independent rows of S, those of positions last.
+ */
+typedef struct ag_density {
+  ag_tape *tape;
+  bool needs_lambda;
+  int n, rank, n_position; /* velocities; rows of S; those of positions among them */
+} ag_density;
+/* False: none is known. The tape is the caller's. Extends the graph of the model. */
+bool ag_conserve_density(ag_ctx *ctx, ag_system *sys, ag_density *out);
 
 typedef struct ag_conservation {
   struct ag_geom *geom;
   ag_arena *arena;
   int n, cap;
   ag_quantity *at;
-  int n_state;                /* numbers of a witness */
+  int n_symmetry; /* those declared and those found; -1: not searched */
+  ag_symmetry symmetries[AG_MAX_SYMMETRY];
+  int n_state, n_velocity;    /* numbers of a witness; velocities */
   bool opaque;                /* no exact points: `if`, tables, Newton steps of contacts */
   int dimension, n_disguised; /* of the leaf; velocity constraints that are holonomic in disguise */
   int rank_D, rank_R;         /* of D and of the reaction annihilator R, in the leaf; -1: unknown */
   bool sampled;               /* the reaction is no polynomial in the velocities */
   double *basis;              /* of the reaction annihilator, rank_R rows in velocities, at `at` or the start */
+  const char *swept;          /* a coordinate; NULL: none */
+  int n_change;
+  double *changes;                                 /* its values at which the rank is smaller than elsewhere */
   bool power_time, power_force, power_constraints; /* which of the powers of the energy do not vanish */
   const char *time_formula, *force_formula;
+  /* of affine constraints, whose power is rest(u) + eta.dV: the components of eta, NULL where they are long */
+  const char **eta;
+  bool rest_power; /* does rest(u) not vanish? */
   /* integrals found with coefficients that are polynomials of a degree: a(q).u + f(q), and quadratic ones (all, without
    * constants); -1: not searched */
   int linear, quadratic, linear_degree, quadratic_degree;
-  double confirmed; /* time up to which a run went; NaN: none was made */
+  int n_independent; /* functionally independent integrals among those that are proved; -1: unknown */
+  ag_measure measure;
+  /* Dimensions of the phase space and of the orbits of the symmetries that keep the constraints, integrals that they
+   * leave as they are; -1: unknown. By quadratures: phase - orbits - 1 integrals, or one less and a measure. */
+  int n_phase, n_orbit, n_symmetric;
+  bool integrable, by_measure;
+  const char *left_out; /* observables that read forces of constraint, "a, b"; NULL: none */
+  double confirmed;     /* time up to which a run went; NaN: none was made */
+  long n_moment;        /* of that run: t and the n quantities after every step, */
+  double *moments;      /* [moment][1 + n] */
 } ag_conservation;
 
 typedef struct ag_conserve_options {
   const char *potential; /* replaces the potential: "V=EXPR" or EXPR; or NULL */
   const char *at;        /* "NAME=VALUE,...": ranks at these coordinates, the others being generic; or NULL */
+  const char *sweep;     /* "NAME=LO:HI:N": where along it the rank of the annihilator changes; or NULL */
   int degree;            /* of the searches; < 0: chosen */
   bool search;
 } ag_conserve_options;
@@ -64,6 +120,22 @@ AG_MUST_USE ag_status ag_conserve(ag_conservation *c, ag_ctx *ctx, ag_model *m, 
 ag_status ag_conserve_expect(ag_ctx *ctx, ag_system *sys, const ag_expect *e, ag_verdict *v);
 /* Runs the model from its start to a time and records the drift of every quantity. */
 AG_MUST_USE ag_status ag_conserve_confirm(ag_conservation *c, ag_ctx *ctx, ag_system *sys, double time);
+/* dQ = drift dt + sum noise o dW, Stratonovich, of the energy and of every observable: which of them vanish. */
+typedef enum ag_rate_word { AG_RATE_ZERO, AG_RATE_ZERO_SEEN, AG_RATE_NOT_ZERO, AG_RATE_UNDECIDED } ag_rate_word;
+typedef struct ag_rate {
+  const char *name; /* of the quantity */
+  const char *of;   /* "dt", "dW" with the name of the process, "mean": the drift of Ito */
+  ag_rate_word word;
+  const char *formula; /* NULL: long, or 0 */
+} ag_rate;
+typedef struct ag_rates {
+  ag_conservation c;
+  int n, cap;
+  ag_rate *at;
+} ag_rates;
+AG_MUST_USE ag_status ag_conserve_rates(ag_rates *r, ag_ctx *ctx, ag_model *m, ag_system *sys);
+void ag_rates_done(ag_rates *r);
+const char *ag_rate_text(ag_rate_word word); /* "zero, proved" */
 void ag_conservation_done(ag_conservation *c);
 const char *ag_conserved_word(ag_conserved v);
 const char *ag_proof_word(ag_proof p); /* NULL: none */

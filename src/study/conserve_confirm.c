@@ -11,7 +11,20 @@ typedef struct watch {
   ag_tape *tape;
   bool lambda, begun;
   double *slots, *now, *first;
+  long room; /* for moments */
 } watch;
+
+static void keep(watch *w, double t) {
+  ag_conservation *c = w->c;
+  const size_t width = 1 + (size_t)c->n;
+  if (c->n_moment == w->room) {
+    w->room = w->room ? 2 * w->room : 256;
+    c->moments = ag_heap_grow(c->moments, sizeof(double) * width * (size_t)w->room);
+  }
+  double *row = c->moments + width * (size_t)c->n_moment++;
+  row[0] = t;
+  for (int i = 0; i < c->n; i++) row[1 + i] = w->now[i];
+}
 
 static void look(void *self, double t, const double *x) {
   watch *w = self;
@@ -21,6 +34,7 @@ static void look(void *self, double t, const double *x) {
     w->c->at[i].drift = fmax(w->c->at[i].drift, fabs(w->now[i] - w->first[i]));
   }
   w->begun = true;
+  keep(w, t);
 }
 
 ag_status ag_conserve_confirm(ag_conservation *c, ag_ctx *ctx, ag_system *sys, double time) {
@@ -42,6 +56,7 @@ ag_status ag_conserve_confirm(ag_conservation *c, ag_ctx *ctx, ag_system *sys, d
   o.t1 = time;
   o.every = -1;
   o.events = false;
+  o.noise = AG_NOISE_OFF;
   o.each = look;
   o.each_self = &w;
   ag_run_result result = {0};

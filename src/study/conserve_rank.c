@@ -41,8 +41,7 @@ static ag_program *exterior(const ag_probe *p, ag_id *along_t) {
   return program;
 }
 
-/* Basis of the kernel of the rank x n echelon form A with these pivots: n - rank rows. */
-static void kernel(const ag_field *f, int n, int rank, const uint64_t *A, const int *pivots, uint64_t *B) {
+void ag_conserve_kernel(const ag_field *f, int n, int rank, const uint64_t *A, const int *pivots, uint64_t *B) {
   for (int j = 0, r = 0, k = 0; j < n; j++) {
     if (r < rank && pivots[r] == j) {
       r++;
@@ -74,7 +73,7 @@ static int integrable(const ag_probe *p, const ag_point *at, uint64_t *covectors
       A[i * wide + n] = S[m * n + i];
     }
     int rank = ag_field_echelon(&f, m, wide, A, pivots), k = wide - rank, n_row = 0;
-    kernel(&f, wide, rank, A, pivots, B);
+    ag_conserve_kernel(&f, wide, rank, A, pivots, B);
     uint64_t *W = ag_heap_alloc(sizeof *W * (size_t)(k * k * m + m + 1)); /* equations for the coefficients */
     memcpy(in, at->in, sizeof *in * (size_t)p->at[AG_PROBE_GROUPS]);
     for (int a = 0; a < k; a++)
@@ -87,7 +86,7 @@ static int integrable(const ag_probe *p, const ag_point *at, uint64_t *covectors
       }
     int r = ag_field_echelon(&f, n_row, m, W, pivots);
     uint64_t *C = ag_heap_alloc(sizeof *C * (size_t)(m * m + 1));
-    kernel(&f, m, r, W, pivots, C);
+    ag_conserve_kernel(&f, m, r, W, pivots, C);
     n_found = m - r;
     for (int i = 0; i < n_found; i++)
       for (int j = 0; j < n; j++) {
@@ -199,19 +198,97 @@ static ag_status read_place(const ag_probe *p, ag_ctx *ctx, const char *text, bo
   return AG_OK;
 }
 
+ag_status ag_conserve_read_sweep(ag_conserving *v, ag_ctx *ctx, const char *text, ag_swept *s) {
+  const char *equals = strchr(text, '='), *first = equals ? strchr(equals, ':') : NULL,
+             *last = first ? strchr(first + 1, ':') : NULL;
+  double n = 0;
+  s->k = equals ? named(&v->probe, text, (size_t)(equals - text)) : -1;
+  bool good = s->k >= 0 && last &&
+              ag_number_parse(ag_arena_strn(v->x->arena, equals + 1, (size_t)(first - equals - 1)), &s->lo) &&
+              ag_number_parse(ag_arena_strn(v->x->arena, first + 1, (size_t)(last - first - 1)), &s->hi) &&
+              ag_number_parse(last + 1, &n) && n >= 2 && n <= 1e5 && n == (int)n && s->lo < s->hi;
+  if (!good) {
+    ag_ctx_error(ctx, (ag_pos){0},
+                 "--sweep expects NAME=LO:HI:N with a scalar coordinate or an entry of a vector, LO < HI, N from 2 to "
+                 "100000; found `%s`",
+                 text);
+    return AG_WRONG;
+  }
+  s->n = (int)n;
+  s->name = ag_arena_strn(v->c->arena, text, (size_t)(equals - text));
+  return AG_OK;
+}
+
 ag_status ag_conserve_ranks(ag_conserving *v, ag_ctx *ctx, const char *place) {
   if (!place) {
     find_ranks(v, &v->probe);
     return AG_OK;
   }
   ag_probe p;
-  ag_probe_init(&p, v->x, v->sys, NULL);
+  ag_probe_init(&p, v->x, v->sys, NULL, NULL);
   bool *fixed = AG_NEWN(v->x->arena, bool, p.q_at[v->x->n_coord] + 1);
   double *value = AG_NEWN(v->x->arena, double, p.q_at[v->x->n_coord] + 1);
   ag_status status = read_place(&p, ctx, place, fixed, value);
-  p.fixed = fixed;
-  p.fixed_at = value;
+  v->fixed = p.fixed = fixed;
+  v->fixed_at = p.fixed_at = value;
   if (status == AG_OK) find_ranks(v, &p);
   ag_probe_done(&p);
   return status;
+}
+
+int ag_conserve_generic_rank(ag_conserving *v, int n, const ag_id *columns) {
+  int first, rank = -1;
+  if (!n) return 0;
+  ag_program *program = ag_probe_program(&v->probe, n, columns);
+  int wide = ag_program_n_out(program) / n;
+  uint64_t *A = ag_heap_alloc(sizeof *A * (size_t)(n * wide + 1));
+  for (int k = 0; k < 40 && rank < 0 && ag_probe_points(&v->probe, k, &first); k++) { /* roots may be missing */
+    ag_field f = v->probe.points[first].f;
+    if (ag_field_eval(program, &f, v->probe.points[first].in, A) == AG_FIELD_OK) rank = rank_of(&f, n, wide, A);
+  }
+  free(A);
+  ag_program_free(program);
+  return rank;
+}
+
+bool ag_conserve_spans(ag_conserving *v, int n, const ag_id *columns, ag_id w) {
+  ag_id *all = ag_heap_alloc(sizeof *all * (size_t)(n + 2));
+  for (int i = 0; i < n; i++) all[i] = columns[i];
+  all[n] = w;
+  int with = ag_conserve_generic_rank(v, n + 1, all), without = ag_conserve_generic_rank(v, n, all);
+  free(all);
+  return with >= 0 && with == without;
+}
+
+/* Their derivatives in q and xi at a point of the constraints, below those of rows and relations. */
+int ag_conserve_independent(ag_conserving *v, ag_which which, ag_id x) {
+  const ag_geom *geom = v->x;
+  int nc = geom->n_coord, wide = 2 * geom->n, n = 0, first, rank = -1;
+  ag_id *list = ag_heap_alloc(sizeof *list * (size_t)(v->c->n + 2 * nc + 4)), *inputs = list + v->c->n + 3;
+  if (geom->n_row) list[n++] = geom->rows;
+  if (geom->n_relate) list[n++] = geom->relate;
+  int n_before = geom->n_row + geom->n_relate, n_all = n_before;
+  for (int i = 0; i < v->c->n; i++) {
+    const ag_quantity *q = &v->c->at[i];
+    if (q->verdict != AG_CONSERVED_YES || q->proof != AG_PROOF_IDENTITY) continue;
+    bool found = !strcmp(q->kind, "energy") || !strcmp(q->kind, "linear integral") || !strcmp(q->kind, "relation");
+    if ((which == AG_FOUND && !found) || (which == AG_SYMMETRIC && !q->symmetric)) continue;
+    list[n++] = q->x, n_all++;
+  }
+  if (x) list[n++] = x, n_all++;
+  for (int i = 0; i < nc; i++) inputs[i] = geom->q[i], inputs[nc + i] = geom->xi[i];
+  if (n_all && ag_probe_points(&v->probe, 0, &first)) {
+    ag_id jacobian = ag_jacobian(geom->g, ag_concat(geom->g, n, list), 2 * nc, inputs);
+    ag_program *program = ag_probe_program(&v->probe, 1, &jacobian);
+    uint64_t *A = ag_heap_alloc(sizeof *A * (size_t)(n_all * wide + 1));
+    for (int k = 0; k < 40 && rank < 0 && ag_probe_points(&v->probe, k, &first); k++) { /* roots may be missing */
+      ag_field f = v->probe.points[first].f;
+      if (ag_field_eval(program, &f, v->probe.points[first].in, A) != AG_FIELD_OK) continue;
+      rank = rank_of(&f, n_all, wide, A) - rank_of(&f, n_before, wide, A);
+    }
+    free(A);
+    ag_program_free(program);
+  }
+  free(list);
+  return rank;
 }

@@ -1,163 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * Searches: all combinations with constant coefficients of given functions that are conserved. Rates and values of the
- * functions at random points of a prime field make two matrices. Functions that depend on others on the constraints are
- * left out first; the kernel of the rates of the rest is the answer, its numbers by rational reconstruction. What is
- * found is built as an expression and proved like any other quantity. There is no tolerance anywhere. */
+ * What is searched for: moving energies, relations, and integrals that are linear or quadratic in the velocities. What
+ * is found is built as an expression and proved like any other quantity. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "study/conserve_internal.h"
 
-enum { MAX_UNKNOWN = 400, EXTRA = 12, MAX_ATOM = 12, ROOM = 16 };
+enum { MAX_UNKNOWN = 400, MAX_ATOM = 12, ROOM = 16 };
 
-/* Functions of the state, in the order in which they are preferred. */
-typedef struct space {
-  int n, cap;
-  ag_id *x;
-  int n_known; /* the first ones are known to be conserved */
-} space;
-
-static void push(space *s, ag_id x) {
-  AG_PUSH(s->x, s->n, s->cap);
-  s->x[s->n++] = x;
-}
-
-/* Rows: points of one prime, of each seed one, with signs in turn; columns: outputs. NULL: there are no points. (Two
- * points of a seed may give the same row.) */
-static uint64_t *tabulate(ag_conserving *v, const ag_program *program, int n, int prime, int *n_row) {
-  ag_probe *p = &v->probe;
-  int n_want = n + EXTRA;
-  uint64_t *A = ag_heap_alloc(sizeof *A * ((size_t)n * (size_t)n_want + 1)), below = ag_field_at(prime, 0).below;
-  bool good = !ag_program_opaque(program);
-  *n_row = 0;
-  for (int k = 0, first; *n_row < n_want && good; k++) {
-    int n_point = ag_probe_points(p, k, &first);
-    good = n_point > 0 && k < 20 * n_want;
-    if (!good || p->points[first].f.below != below) continue; /* the other prime */
-    const ag_point *at = &p->points[first + k / 2 % n_point];
-    ag_field f = at->f;
-    if (ag_field_eval(program, &f, at->in, A + (size_t)*n_row * (size_t)n) == AG_FIELD_OK) ++*n_row;
-  }
-  if (good) return A;
-  free(A);
-  return NULL;
-}
-
-/* Keeps functions whose values are independent of those before and of 1. */
-static bool independent(ag_conserving *v, space *s) {
-  int n_row, n = s->n + 1, *pivots = ag_heap_alloc(sizeof *pivots * (size_t)(n + 1)), kept = 0, known = 0;
-  ag_field f = ag_field_at(0, 0);
-  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)n);
-  outs[0] = ag_num(v->x->g, 1);
-  memcpy(outs + 1, s->x, sizeof *outs * (size_t)s->n);
-  ag_program *program = ag_probe_program(&v->probe, n, outs);
-  uint64_t *A = tabulate(v, program, n, 0, &n_row);
-  ag_program_free(program);
-  int rank = A ? ag_field_echelon(&f, n_row, n, A, pivots) : 0;
-  for (int r = 1; r < rank; r++) {
-    known += pivots[r] - 1 < s->n_known;
-    s->x[kept++] = outs[pivots[r]];
-  }
-  s->n = kept;
-  s->n_known = known;
-  bool good = A != NULL;
-  free(A);
-  free(outs);
-  free(pivots);
-  return good;
-}
-
-/* num/den as a node whose readers know it exactly. */
-static ag_id fraction(ag_graph *g, int64_t num, int64_t den) {
-  int64_t parts[2] = {num, den};
-  ag_id x[2];
-  for (int k = 0; k < 2; k++) { /* a double holds 53 bits */
-    const int64_t step = (int64_t)1 << 30;
-    int64_t above = parts[k] / step;
-    ag_id unit = ag_num(g, (double)step), high = ag_mul(g, ag_num(g, (double)above), unit);
-    x[k] = ag_add(g, high, ag_num(g, (double)(parts[k] % step)));
-  }
-  return ag_div(g, x[0], x[1]);
-}
-
-/* The echelon form of the rates modulo each prime. */
-typedef struct echelon {
-  int n, rank;
-  uint64_t *A[AG_FIELD_PRIMES];
-  int *pivots;
-} echelon;
-
-/* Of a kernel vector (1 at column j, minus column j of the echelon form at the pivots) the expression; 0: a number is
- * no fraction of whole numbers below 2^58. */
-static ag_id combine(const ag_conserving *v, const space *s, const echelon *e, int j) {
-  ag_graph *g = v->x->g;
-  ag_id sum = s->x[j];
-  for (int r = 0; r < e->rank; r++) {
-    int64_t num, den;
-    size_t at = (size_t)r * (size_t)s->n + (size_t)j;
-    if (!e->A[0][at] && !e->A[1][at]) continue;
-    if (!ag_field_fraction_of_two(e->A[0][at], e->A[1][at], &num, &den)) return 0;
-    ag_id part = ag_mul(g, fraction(g, num, den), s->x[e->pivots[r]]);
-    sum = ag_sub(g, sum, part);
-  }
-  return sum;
-}
-
-/* False: there are no points, or the primes disagree. */
-static bool reduce(ag_conserving *v, int n, const ag_id *rates, echelon *e) {
-  ag_program *program = ag_probe_program(&v->probe, n, rates);
-  int *pivots[2] = {ag_heap_alloc(sizeof(int) * (size_t)(n + 1)), ag_heap_alloc(sizeof(int) * (size_t)(n + 1))},
-      rank[2] = {0};
-  bool good = true;
-  *e = (echelon){.n = n};
-  for (int k = 0; k < AG_FIELD_PRIMES && good; k++) {
-    int n_row;
-    ag_field f = ag_field_at(k, 0);
-    e->A[k] = tabulate(v, program, n, k, &n_row);
-    good = e->A[k] != NULL;
-    if (good) rank[k] = ag_field_echelon(&f, n_row, n, e->A[k], pivots[k]);
-  }
-  good = good && rank[0] == rank[1] && !memcmp(pivots[0], pivots[1], sizeof(int) * (size_t)rank[0]);
-  e->rank = rank[0];
-  e->pivots = pivots[0];
-  free(pivots[1]);
-  ag_program_free(program);
-  return good;
-}
-
-/* Finds them; found[] gets the new ones (at most room), the number of all (without constants) is returned; -1: not
- * possible. */
-static int solve(ag_conserving *v, space *s, int room, ag_id *found, int *n_found) {
-  *n_found = 0;
-  if (!independent(v, s)) return -1;
-  if (!s->n) return 0;
-  ag_id *rates = ag_heap_alloc(sizeof *rates * (size_t)s->n);
-  for (int i = 0; i < s->n; i++) {
-    ag_id part[2];
-    ag_geom_rate(v->x, s->x[i], &part[0], &part[1]);
-    rates[i] = ag_add(v->x->g, part[0], part[1]);
-  }
-  echelon e;
-  bool good = reduce(v, s->n, rates, &e);
-  for (int j = 0, r = 0; j < s->n && good; j++) {
-    if (r < e.rank && e.pivots[r] == j) {
-      r++;
-      continue;
-    }
-    if (j >= s->n_known && *n_found < room) found[(*n_found)++] = combine(v, s, &e, j);
-  }
-  for (int k = 0; k < AG_FIELD_PRIMES; k++) free(e.A[k]);
-  free(e.pivots);
-  free(rates);
-  return good ? s->n - e.rank : -1;
-}
-
-static void report(ag_conserving *v, const char *kind, const char *word, int n, ag_id *found) {
+static void report(ag_conserving *v, const char *kind, const char *word, int before, int n, ag_id *found) {
   for (int i = 0; i < n; i++) {
     if (!found[i]) continue;
     ag_text name = {0};
-    ag_text_printf(&name, "%s %d", word, i + 1);
+    ag_text_printf(&name, "%s %d", word, before + i + 1);
     ag_quantity *q = ag_conserve_add(v, ag_text_cstr(&name), kind, found[i]);
     if (q->verdict != AG_CONSERVED_YES) { /* the fractions of its coefficients are longer */
       v->c->n--;
@@ -173,22 +29,28 @@ static void report(ag_conserving *v, const char *kind, const char *word, int n, 
 
 /* ---- moving energies ---- */
 
+ag_id ag_conserve_moving_energy(const ag_conserving *v) {
+  for (int i = 0; i < v->c->n; i++)
+    if (!strcmp(v->c->at[i].kind, "moving energy")) return v->c->at[i].x;
+  return 0;
+}
+
 /* E - sum c_k J_k with the momenta of the generators that leave the Lagrangian invariant. */
 void ag_conserve_moving(ag_conserving *v) {
-  space s = {0};
+  ag_functions s = {0};
   ag_id found[8];
   int n_found, n = v->c->n;
   for (int i = 0; i < n; i++) {
     const ag_quantity *q = &v->c->at[i];
-    if (!strcmp(q->kind, "momentum") && q->on_constraints && q->verdict == AG_CONSERVED_NO) push(&s, q->x);
+    if (!strcmp(q->kind, "momentum") && q->on_constraints && q->verdict == AG_CONSERVED_NO) ag_functions_push(&s, q->x);
   }
   if (v->c->at[0].verdict != AG_CONSERVED_NO || !s.n) {
     free(s.x);
     return;
   }
-  push(&s, v->x->energy);
-  if (solve(v, &s, 8, found, &n_found) > 0 && n_found && s.x[s.n - 1] == v->x->energy)
-    report(v, "moving energy", "moving energy", 1, &found[n_found - 1]);
+  ag_functions_push(&s, v->x->energy);
+  if (ag_functions_solve(v, &s, 0, 8, found, &n_found) > 0 && n_found && s.x[s.n - 1] == v->x->energy)
+    report(v, "moving energy", "moving energy", 0, 1, &found[n_found - 1]);
   free(s.x);
 }
 
@@ -199,8 +61,9 @@ typedef struct atoms {
   ag_id x[MAX_ATOM]; /* coordinates, cosines and sines, R^T e3 */
   int n_idle;        /* coordinates that the motion does not feel: alone or times a velocity */
   ag_id idle[MAX_ATOM];
-  int n_velocity;
-  ag_id velocity[3 * MAX_ATOM];
+  ag_id potential; /* times 1 and the first powers: 1/r and x/r of Kepler's problem */
+  int n_velocity, n_all;
+  ag_id velocity[3 * MAX_ATOM], all[3 * MAX_ATOM]; /* without those that the constraints give; with them */
 } atoms;
 
 /* M, ell, S, s and kappa: what shows whether the motion feels a coordinate. */
@@ -266,8 +129,7 @@ static bool add_atom(atoms *a, ag_id x) {
   return true;
 }
 
-/* Velocities that the constraints do not give from the others, the first ones preferred. */
-static void mark_dependent(const ag_probe *p, const ag_point *at, bool *dependent) {
+void ag_conserve_dependent(const ag_probe *p, const ag_point *at, bool *dependent) {
   int n = p->x->n, m = p->x->n_row;
   if (!m) return;
   int *pivots = ag_heap_alloc(sizeof *pivots * (size_t)(m + 1));
@@ -319,27 +181,28 @@ static bool find_atoms(ag_conserving *v, atoms *a) {
   if (!ag_probe_points(p, 0, &first)) return false;
   const ag_point at = p->points[first];
   ag_program *program = senses(p);
+  a->potential = ag_geom_at_rest(x, x->lagrangian);
   bool good = !ag_program_opaque(program), *dependent = ag_heap_alloc((size_t)x->n + 1), any_ball = false;
-  mark_dependent(p, &at, dependent);
+  ag_conserve_dependent(p, &at, dependent);
   for (int i = 0; i < x->n_coord && good; i++)
     any_ball = any_ball || (ag_model_coords(v->m)[i].space == AG_SPACE_SO3 && homogeneous(p, &at, i));
   for (int i = 0; i < x->n_coord && good; i++) {
     bool ball = ag_model_coords(v->m)[i].space == AG_SPACE_SO3 && homogeneous(p, &at, i);
     good = add_coord(v, a, &at, program, i, ball);
     ag_id column = ball ? ag_mul(x->g, x->q[i], x->xi[i]) : x->xi[i];
-    for (int k = 0; k < ag_node_rows(x->g, x->xi[i]); k++)
-      if ((any_ball || !dependent[x->at[i] + k]) && a->n_velocity < 3 * MAX_ATOM)
-        a->velocity[a->n_velocity++] = ag_entry(x->g, column, k, 0);
+    for (int k = 0; k < ag_node_rows(x->g, x->xi[i]) && a->n_all < 3 * MAX_ATOM; k++) {
+      a->all[a->n_all++] = ag_entry(x->g, column, k, 0);
+      if (any_ball || !dependent[x->at[i] + k]) a->velocity[a->n_velocity++] = a->all[a->n_all - 1];
+    }
   }
   free(dependent);
   ag_program_free(program);
   return good;
 }
 
-/* All monomials of the first n atoms up to a degree, those of low degree first. */
-static int monomials(ag_graph *g, const atoms *a, int n, int degree, ag_id *out, int room) {
+int ag_conserve_monomials(ag_graph *g, int n, const ag_id *x, int degree, ag_id *out, int room) {
   int count = 0, from = 0;
-  int *last = ag_heap_alloc(sizeof *last * (size_t)(room + 1)); /* its largest atom */
+  int *last = ag_heap_alloc(sizeof *last * (size_t)(room + 1)); /* its largest factor */
   out[count++] = ag_num(g, 1);
   for (int d = 1; d <= degree; d++) {
     int to = count;
@@ -350,7 +213,7 @@ static int monomials(ag_graph *g, const atoms *a, int n, int degree, ag_id *out,
           return -1;
         }
         last[count] = k;
-        out[count++] = ag_mul(g, out[i], a->x[k]);
+        out[count++] = ag_mul(g, out[i], x[k]);
       }
     from = to;
   }
@@ -358,29 +221,39 @@ static int monomials(ag_graph *g, const atoms *a, int n, int degree, ag_id *out,
   return count;
 }
 
-/* Monomials times 1, velocities, and products of two velocities (power 2). False: too many. */
-static bool fill(ag_graph *g, const atoms *a, int degree, int power, space *s) {
+int ag_conserve_functions(ag_conserving *v, int degree, int room, ag_id *out) {
+  atoms a = {0};
   ag_id mono[MAX_UNKNOWN];
-  int n = monomials(g, a, a->n, degree, mono, MAX_UNKNOWN), k = a->n_velocity;
+  if (!find_atoms(v, &a)) return 0;
+  int n = ag_conserve_monomials(v->x->g, a.n, a.x, degree, mono, MAX_UNKNOWN), kept = 0;
+  for (int i = 1; i < n && kept < room; i++) out[kept++] = mono[i];
+  return kept;
+}
+
+/* Monomials times 1, velocities, and products of two velocities (power 2). False: too many. */
+static bool fill(ag_graph *g, const atoms *a, int degree, int power, ag_functions *s) {
+  ag_id mono[MAX_UNKNOWN];
+  int n = ag_conserve_monomials(g, a->n, a->x, degree, mono, MAX_UNKNOWN), k = a->n_velocity;
   int pairs = power > 1 ? k * (k + 1) / 2 : 0;
-  if (n < 0 || n * (1 + k + pairs) + a->n_idle * (1 + k) > MAX_UNKNOWN) return false;
-  for (int i = 1; i < n; i++) push(s, mono[i]);
-  for (int i = 0; i < a->n_idle; i++) push(s, a->idle[i]);
+  if (n < 0 || n * (1 + k + pairs) + a->n + 1 + a->n_idle * (1 + k) > MAX_UNKNOWN) return false;
+  for (int i = 1; i < n; i++) ag_functions_push(s, mono[i]);
+  for (int i = 0; i <= a->n && i < n; i++) ag_functions_push(s, ag_mul(g, mono[i], a->potential));
+  for (int i = 0; i < a->n_idle; i++) ag_functions_push(s, a->idle[i]);
   for (int i = 0; i < n; i++)
-    for (int j = 0; j < k; j++) push(s, ag_mul(g, mono[i], a->velocity[j]));
+    for (int j = 0; j < k; j++) ag_functions_push(s, ag_mul(g, mono[i], a->velocity[j]));
   for (int i = 0; i < a->n_idle; i++)
-    for (int j = 0; j < k; j++) push(s, ag_mul(g, a->idle[i], a->velocity[j]));
+    for (int j = 0; j < k; j++) ag_functions_push(s, ag_mul(g, a->idle[i], a->velocity[j]));
   for (int i = 0; i < n && power > 1; i++)
     for (int j = 0; j < k; j++)
       for (int l = j; l < k; l++) {
         ag_id two = ag_mul(g, a->velocity[j], a->velocity[l]);
-        push(s, ag_mul(g, mono[i], two));
+        ag_functions_push(s, ag_mul(g, mono[i], two));
       }
   return true;
 }
 
-/* The largest degree up to the wanted one whose space is small enough; -1: none. */
-static int choose(ag_conserving *v, const atoms *a, int degree, int power, space *s) {
+/* The largest degree up to the wanted one whose ag_functions is small enough; -1: none. */
+static int choose(ag_conserving *v, const atoms *a, int degree, int power, ag_functions *s) {
   for (int d = degree < 0 ? 4 : degree; d >= 0; d--) {
     s->n = s->n_known;
     if (fill(v->x->g, a, d, power, s)) return d;
@@ -391,8 +264,7 @@ static int choose(ag_conserving *v, const atoms *a, int degree, int power, space
 
 /* ---- the leaf ---- */
 
-/* The value of a function of the coordinates at the start. */
-static double at_start(const ag_conserving *v, ag_id x) {
+double ag_conserve_at_start(const ag_conserving *v, ag_id x) {
   bool lambda;
   double out = 0, *state = ag_heap_alloc(sizeof *state * (size_t)(ag_system_dims(v->sys)->x + 1));
   ag_system_state0(v->sys, state);
@@ -409,27 +281,31 @@ static double at_start(const ag_conserving *v, ag_id x) {
 }
 
 /* Relations between the coordinates, of degree 2 at most, that the constraints keep: holonomic in disguise. */
-static void find_leaf(ag_conserving *v, const atoms *a) {
-  space s = {0};
+void ag_conserve_leaf(ag_conserving *v) {
+  atoms found_atoms = {0}, *a = &found_atoms;
+  ag_functions s = {0};
+  if (!find_atoms(v, a)) return;
   ag_id mono[MAX_UNKNOWN], found[ROOM];
-  int n = monomials(v->x->g, a, a->n, 2, mono, MAX_UNKNOWN), n_found = 0;
-  for (int i = 1; i < n; i++) push(&s, mono[i]);
-  for (int i = 0; i < a->n_idle; i++) push(&s, a->idle[i]);
-  if (s.n && solve(v, &s, ROOM, found, &n_found) > 0) report(v, "relation", "relation", n_found, found);
+  int n = ag_conserve_monomials(v->x->g, a->n, a->x, 2, mono, MAX_UNKNOWN), n_found = 0;
+  for (int i = 1; i < n; i++) ag_functions_push(&s, mono[i]);
+  for (int i = 0; i < a->n_idle; i++) ag_functions_push(&s, a->idle[i]);
+  if (s.n && ag_functions_solve(v, &s, 0, ROOM, found, &n_found) > 0)
+    report(v, "relation", "relation", 0, n_found, found);
   int n_good = 0;
   for (int i = 0; i < n_found; i++)
-    if (found[i]) found[n_good++] = ag_sub(v->x->g, found[i], ag_num(v->x->g, at_start(v, found[i])));
+    if (found[i]) found[n_good++] = ag_sub(v->x->g, found[i], ag_num(v->x->g, ag_conserve_at_start(v, found[i])));
   free(s.x);
   if (!n_good) return;
   ag_probe on_leaf; /* from here on points have these values */
   ag_geom_relate(v->x, n_good, found);
-  ag_probe_init(&on_leaf, v->x, v->sys, NULL);
+  ag_probe_init(&on_leaf, v->x, v->sys, NULL, v->flint);
   int first;
   if (!ag_probe_points(&on_leaf, 0, &first)) {
     ag_probe_done(&on_leaf);
     return;
   }
   ag_probe_done(&v->probe);
+  ag_conserve_forget(v);
   v->probe = on_leaf;
 }
 
@@ -440,31 +316,84 @@ static int without_gaps(int n, ag_id *found) {
   return kept;
 }
 
-/* First the leaf; then what is linear in the velocities, which is known to the search for quadratic ones. */
+/* Of the integrals a.u phi^c with a known phi^c, those that are no functions of what is known. */
+static void keep_twisted(ag_conserving *v, ag_id factor, double c, int n, const ag_id *found, ag_functions *kept) {
+  ag_graph *g = v->x->g;
+  for (int k = 0; k < n; k++) {
+    if (!found[k]) continue;
+    ag_id x = ag_mul(g, found[k], ag_pow(g, factor, ag_num(g, c)));
+    if (ag_conserve_independent(v, AG_FOUND, x) <= ag_conserve_independent(v, AG_FOUND, 0)) continue;
+    report(v, "linear integral", "linear", (v->c->linear > 0 ? v->c->linear : 0) + kept->n, 1, &x);
+    if (x) ag_functions_push(kept, x);
+  }
+}
+
+/* Integrals that are linear in the velocities, times a power of a factor phi of the density of the measure: a.u phi^c
+ * is conserved if (a.u)' + c phi'/phi a.u = 0. */
+static void search_twisted(ag_conserving *v, const atoms *a, int degree, ag_functions *kept) {
+  static const double powers[] = {0.5, -0.5, 1, -1};
+  ag_graph *g = v->x->g;
+  for (int i = 0; i < v->n_factor; i++)
+    for (size_t c = 0; c < sizeof powers / sizeof *powers; c++) {
+      ag_functions s = {0};
+      ag_id found[ROOM], rate, unused;
+      int n_found = 0;
+      ag_geom_rate(v->x, v->factor[i], &rate, &unused);
+      ag_id slope = ag_div(g, rate, v->factor[i]), twist = ag_mul(g, ag_num(g, powers[c]), slope);
+      if (choose(v, a, degree, 1, &s) >= 0) (void)ag_functions_solve(v, &s, twist, ROOM, found, &n_found);
+      keep_twisted(v, v->factor[i], powers[c], n_found, found, kept);
+      free(s.x);
+    }
+}
+
+/* E - <p, Z> with the components of M Z in the function space; n integrals linear in the velocities are known. */
+static void search_moving(ag_conserving *v, const atoms *a, int degree, int n, const ag_id *known) {
+  ag_functions s = {0};
+  ag_id mono[MAX_UNKNOWN], found[ROOM];
+  int n_mono = -1, n_found = 0;
+  if (v->c->at[0].verdict != AG_CONSERVED_NO || ag_conserve_moving_energy(v)) return;
+  for (int d = degree < 0 ? 4 : degree; d >= 0 && (n_mono < 0 || n_mono * a->n_all >= MAX_UNKNOWN); d--)
+    n_mono = ag_conserve_monomials(v->x->g, a->n, a->x, d, mono, MAX_UNKNOWN);
+  for (int i = 0; i < n; i++) ag_functions_push(&s, known[i]);
+  s.n_known = n;
+  for (int i = 0; i < n_mono; i++)
+    for (int j = 0; j < a->n_all; j++) ag_functions_push(&s, ag_mul(v->x->g, mono[i], a->all[j]));
+  ag_functions_push(&s, v->x->energy);
+  if (ag_functions_solve(v, &s, 0, ROOM, found, &n_found) > 0 && n_found && s.x[s.n - 1] == v->x->energy &&
+      n_found < ROOM)
+    report(v, "moving energy", "moving energy", 0, 1, &found[n_found - 1]);
+  free(s.x);
+}
+
+/* First what is linear in the velocities, which is known to the search for quadratic ones. */
 void ag_conserve_search(ag_conserving *v, int degree) {
   atoms a = {0};
-  space linear = {0}, quadratic = {0};
+  ag_functions linear = {0}, quadratic = {0}, twisted = {0};
   ag_id found[ROOM];
   int n_found = 0;
   ag_conservation *c = v->c;
-  if (!find_atoms(v, &a)) return;
-  find_leaf(v, &a);
-  c->linear_degree = choose(v, &a, degree, 1, &linear);
-  if (c->linear_degree >= 0) c->linear = solve(v, &linear, ROOM, found, &n_found);
-  report(v, "linear integral", "linear", n_found, found);
-  n_found = without_gaps(n_found, found);
-  for (int i = 0; i < n_found; i++) push(&quadratic, found[i]);
-  if (c->at[0].verdict == AG_CONSERVED_YES) push(&quadratic, v->x->energy);
+  bool good = find_atoms(v, &a);
+  if (good) c->linear_degree = choose(v, &a, degree, 1, &linear);
+  if (c->linear_degree >= 0) c->linear = ag_functions_solve(v, &linear, 0, ROOM, found, &n_found);
+  report(v, "linear integral", "linear", 0, n_found, found);
+  int n_linear = n_found = without_gaps(n_found, found);
+  for (int i = 0; i < n_found; i++) ag_functions_push(&quadratic, found[i]);
+  if (good) search_moving(v, &a, degree, n_linear, found);
+  ag_id energy = c->at[0].verdict == AG_CONSERVED_YES ? v->x->energy : ag_conserve_moving_energy(v);
+  if (energy) ag_functions_push(&quadratic, energy);
   for (int i = 0; i < n_found; i++)
-    for (int k = 0; k <= i; k++) push(&quadratic, ag_mul(v->x->g, found[i], found[k]));
+    for (int k = 0; k <= i; k++) ag_functions_push(&quadratic, ag_mul(v->x->g, found[i], found[k]));
+  ag_conserve_measure(v);
+  if (good) search_twisted(v, &a, degree, &twisted);
+  for (int i = 0; i < twisted.n; i++) ag_functions_push(&quadratic, ag_mul(v->x->g, twisted.x[i], twisted.x[i]));
   quadratic.n_known = quadratic.n;
-  int n_linear = n_found;
-  c->quadratic_degree = choose(v, &a, degree, 2, &quadratic);
-  if (c->quadratic_degree >= 0) c->quadratic = solve(v, &quadratic, ROOM, found, &n_found);
+  if (good) c->quadratic_degree = choose(v, &a, degree, 2, &quadratic);
+  if (c->quadratic_degree >= 0) c->quadratic = ag_functions_solve(v, &quadratic, 0, ROOM, found, &n_found);
   if (c->quadratic >= 0) {
     c->quadratic += 1 - n_linear; /* with the constant, without what is linear */
-    report(v, "quadratic integral", "quadratic", n_found, found);
+    report(v, "quadratic integral", "quadratic", 0, n_found, found);
   }
   free(linear.x);
   free(quadratic.x);
+  free(twisted.x);
 }

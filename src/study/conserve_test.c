@@ -2,6 +2,8 @@
  * Verdicts, classes and ranks against FS as corrected, closed forms and small systems with known answers; and the two
  * laws that all rests on, as identities on models of all kinds:
  *   dE/dt = -l_t + F.xi + R.xi     dJ_Z/dt = Z(L) + F.Z + R.Z */
+#include <math.h>
+
 #include "check.h"
 #include "study/conserve_internal.h"
 #include "study/study.h"
@@ -20,6 +22,14 @@ static lab open_lab(const char *name, const char *text, int n_set, const char *c
   if (!sys) fprintf(stderr, "%s: %s\n", name, anagyre_error(l.m));
   AG_CHECK(sys != NULL);
   AG_CHECK(ag_conserve(&l.c, ag_api_ctx(l.m), ag_api_model(l.m), sys, &(ag_conserve_options){0}) == AG_OK);
+  return l;
+}
+
+/* The same with options. */
+static lab open_with(const char *name, const char *set[2], const ag_conserve_options *o) {
+  lab l = {anagyre_open(name), {0}};
+  if (set) (void)anagyre_set(l.m, set[0], set[1]);
+  AG_CHECK(ag_conserve(&l.c, ag_api_ctx(l.m), ag_api_model(l.m), ag_api_system(l.m, &derive), o) == AG_OK);
   return l;
 }
 
@@ -136,8 +146,186 @@ static void third_class(void) {
   AG_CHECK(is(&l, "energy", false) && is(&l, "moving", true) && is(&l, "lift", false) && is(&l, "side", false));
   AG_CHECK(is(&l, "tilted", false) && is(&l, "power", false));
   const ag_quantity *q = find(&l, "scaled"); /* its momentum is root */
+  const ag_quantity *root = find(&l, "root");
+  AG_CHECK(root->class && !strncmp(root->class, "neither", 7) && root->generated && !root->in_R);
   AG_CHECK(is(&l, "root", true) && is(&l, "scaled", true) && !q->in_D && !q->in_R && !q->on_constraints);
   close_lab(&l);
+}
+
+/* Integrals that a search finds: Jellett's and Routh's of the sphere (its factor is that of the invariant measure); how
+ * many are linear, quadratic, independent. */
+static void searches(void) {
+  static const struct {
+    const char *model;
+    int linear, quadratic, independent;
+  } rows[] = {
+      {"routh_sphere", 1, 4, 3}, {"chaplygin_ball", 1, 4, 3}, {"chaplygin_top", 0, 2, 1}, {"heavy_top", 2, 5, 3}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    lab l = open_with(rows[i].model, NULL, &(ag_conserve_options){.degree = 4, .search = true});
+    AG_CHECK(l.c.linear == rows[i].linear && l.c.quadratic == rows[i].quadratic);
+    AG_CHECK(l.c.n_independent == rows[i].independent);
+    if (!i) AG_CHECK(is(&l, "linear 1", true) && is(&l, "linear 2", true));
+    close_lab(&l);
+  }
+  static const char text[] = "model m\nconfig x in R, y in R, z in R\nlagrangian 1/2*(x'^2 + y'^2 + z'^2)\n"
+                             "constraint z' + x*y' = 0.3\n"; /* E - 0.3 z', without a generator to tell */
+  lab l = {anagyre_open_text("m.nh", text), {0}};
+  AG_CHECK(ag_conserve(&l.c, ag_api_ctx(l.m), ag_api_model(l.m), ag_api_system(l.m, &derive),
+                       &(ag_conserve_options){.degree = 2, .search = true}) == AG_OK);
+  AG_CHECK(is(&l, "moving energy 1", true));
+  close_lab(&l);
+}
+
+/* Euler and Jacobi: dimensions of phase space and orbits, integrals that the symmetries keep. Kepler's problem has the
+ * vector of Runge and Lenz, whose coefficients contain the potential. */
+static void quadratures(void) {
+  static const char kepler[] = "model m\nconfig x in R, y in R\nstart x = 1, y' = 1\n"
+                               "lagrangian 1/2*(x'^2 + y'^2) + 1/sqrt(x^2 + y^2)\n";
+  static const struct {
+    const char *model, *text;
+    int phase, orbit, symmetric, independent;
+    bool integrable, by_measure;
+  } rows[] = {{"m.nh", kepler, 4, 1, 2, 3, true, false},           {"chaplygin_ball", NULL, 8, 3, 3, 3, true, true},
+              {"routh_sphere", NULL, 8, 4, 3, 3, true, false},     {"veselova", NULL, 5, 1, 2, 3, true, true},
+              {"chaplygin_sleigh", NULL, 5, 3, 1, 1, true, false}, {"chaplygin_top", NULL, 8, 3, 1, 1, false, false}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    lab l = {rows[i].text ? anagyre_open_text("m.nh", rows[i].text) : anagyre_open(rows[i].model), {0}};
+    AG_CHECK(ag_conserve(&l.c, ag_api_ctx(l.m), ag_api_model(l.m), ag_api_system(l.m, &derive),
+                         &(ag_conserve_options){.degree = -1, .search = true}) == AG_OK);
+    bool right = l.c.n_phase == rows[i].phase && l.c.n_orbit == rows[i].orbit;
+    right = right && l.c.n_symmetric == rows[i].symmetric && l.c.n_independent == rows[i].independent;
+    right = right && l.c.integrable == rows[i].integrable && l.c.by_measure == rows[i].by_measure;
+    if (!right)
+      fprintf(stderr, "%s: %d %d %d %d\n", rows[i].model, l.c.n_phase, l.c.n_orbit, l.c.n_symmetric, l.c.n_independent);
+    AG_CHECK(right);
+    close_lab(&l);
+  }
+  static const char process[] = "model m\nconfig x in R, y in R\nprocess n drift -n\nstart x = 1, n = 1\n"
+                                "lagrangian 1/2*(x'^2 + y'^2) - n*x^2/2\n"; /* a state that no symmetry is known for */
+  lab l = open_lab("m.nh", process, 0, NULL);
+  AG_CHECK(l.c.n_phase < 0 && !l.c.integrable);
+  close_lab(&l);
+}
+
+/* The annihilator in numbers: R is D and, for the disk, the direction theta' (FS 4.2); for the cylinder one dimension
+ * more where V_gamma = -k sin(gamma) is 0. */
+static void annihilator(void) {
+  lab disk = open_with("vertical_disk", NULL, &(ag_conserve_options){0});
+  double length = 0;
+  AG_CHECK(disk.c.basis && disk.c.n_velocity == 4);
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k <= i; k++) {
+      double dot = 0;
+      for (int j = 0; j < 4; j++) dot += disk.c.basis[i * 4 + j] * disk.c.basis[k * 4 + j];
+      AG_CHECK(fabs(dot - (i == k)) < 1e-13); /* rounding of a singular value decomposition */
+    }
+  for (int i = 0; i < 3; i++) length += disk.c.basis[i * 4] * disk.c.basis[i * 4];
+  AG_CHECK(!strcmp(ag_model_coords(ag_api_model(disk.m))[0].name, "theta") && fabs(length - 1) < 1e-13);
+  close_lab(&disk);
+  lab line = open_with("cylinder_ball", NULL, &(ag_conserve_options){.sweep = "gamma=-1:5:41"});
+  AG_CHECK(line.c.n_change == 2 && fabs(line.c.changes[0]) < 1e-10 && fabs(line.c.changes[1] - M_PI) < 1e-10);
+  close_lab(&line);
+}
+
+/* For which potentials: eta = c (-y, x, 1)/(1 + x^2 + y^2) for the particle; the momenta of the cylinder are weakly
+ * Noetherian, that of the sleigh's heading is not conserved. */
+static void potentials(void) {
+  lab l = open_with("affine_particle", NULL, &(ag_conserve_options){0});
+  AG_CHECK(l.c.eta && !l.c.rest_power && l.c.eta[2] && !strcmp(l.c.eta[2], "c/(1 + x^2 + y^2)"));
+  const char *rate = find(&l, "turn")->rate_formula;
+  AG_CHECK(rate && !strcmp(rate, "v*(x^2 + y^2)/(1 + x^2 + y^2)"));
+  close_lab(&l);
+  lab z = open_with("cylinder_ball", (const char *[2]){"k", "0"}, &(ag_conserve_options){0});
+  AG_CHECK(find(&z, "around")->weakly && find(&z, "roll_z")->weakly && !find(&z, "roll_x")->weakly);
+  close_lab(&z);
+  lab disk = open_with("vertical_disk", NULL, &(ag_conserve_options){0});
+  AG_CHECK(find(&disk, "spin")->weakly && !find(&disk, "along_x")->weakly);
+  close_lab(&disk);
+}
+
+/* Fields with Z(L) = 0, and how many of them keep the constraints. */
+static void symmetries(void) {
+  static const struct {
+    const char *name, *text;
+    int n, keep;
+  } rows[] = {
+      {"m", "model m\nconfig x in R, y in R\nlagrangian 5*(x'^2 + y'^2) - 3*(x^2 + y^2)\n", 1, 1},
+      {"m", "model m\nconfig x in R, y in R\nlagrangian 5*(x'^2 + y'^2) - 3*(x^2 + y^2) - 1e-12*y^2\n", 0, 0},
+      {"m", "model m\nconfig x in R, y in R\nlagrangian 500*(x'^2 + y'^2) - 2e-6*x\n", 1, 1}, /* y' = 1 */
+      {"m", "model m\nconfig x in R^3\nlagrangian dot(x', x')\n", 6, 6},                      /* motions of space */
+      {"m", "model m\nconfig x in R^3\nlagrangian dot(x', x')\nconstraint x'[3] = x[1]*x'[2]\n", 6, 2},
+      {"m", "model m\nconfig r in R, h in S1\nlagrangian r'^2 + r^2*h'^2\nstart r = 1\n", 1, 1}, /* others have 1/r */
+      {"heavy_top", NULL, 2, 2},
+      {"suslov", NULL, 3, 3},
+      {"turntable_ball", NULL, 9, 4}, /* motions of the plane, and turns of the ball from the left and from the right */
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    lab l = open_lab(rows[i].name, rows[i].text, 0, NULL);
+    int keep = 0;
+    for (int k = 0; k < l.c.n_symmetry; k++) keep += l.c.symmetries[k].keeps;
+    if (l.c.n_symmetry != rows[i].n || keep != rows[i].keep)
+      fprintf(stderr, "%s (%d): %d symmetries, %d keep\n", rows[i].name, (int)i, l.c.n_symmetry, keep);
+    AG_CHECK(l.c.n_symmetry == rows[i].n && keep == rows[i].keep);
+    close_lab(&l);
+  }
+}
+
+/* What generates an integral that is linear in the velocities (FS 4.3, corrected). */
+static void generators(void) {
+  static const struct {
+    const char *model, *set[2], *name, *class;
+    bool weakly;
+  } rows[] = {{"cylinder_ball", {"k", "0"}, "K", "gauge momentum, generator in R only", true},
+              {"cylinder_ball", {"k", "0"}, "F", "momentum, generator in D", true},
+              {"cylinder_ball", {"k", "0"}, "ws[3]", "momentum, generator in R only", true},
+              {"routh_sphere", {"g", "2"}, "routh", "gauge momentum, generator in D", true},
+              {"routh_sphere", {"g", "2"}, "jellett", "momentum, generator in D", true}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    lab l = open_with(rows[i].model, (const char *[2]){rows[i].set[0], rows[i].set[1]}, &(ag_conserve_options){0});
+    const ag_quantity *q = find(&l, rows[i].name);
+    bool right = q->class && !strcmp(q->class, rows[i].class) && q->weakly == rows[i].weakly;
+    if (!right) fprintf(stderr, "%s: %s\n", rows[i].name, q->class ? q->class : "no class");
+    AG_CHECK(right);
+    close_lab(&l);
+  }
+  static const char *const still[][2] = {{"Omega", "0"}, {"k", "0"}};
+  lab rest = open_lab("cylinder_ball", NULL, 2, still);
+  AG_CHECK(find(&rest, "K")->in_D && find(&rest, "K")->along && find(&rest, "K")->weakly);
+  close_lab(&rest);
+}
+
+/* Noise. The balanced ball shaken about the vertical: energy and M.Gamma on every path, with a frozen amplitude only
+ * M.Gamma. A free particle with a random push of strength s: x' is a martingale, and so is x'^2 - s^2 t. */
+static void noisy(void) {
+  static const char ball[] = "model m\nconfig x in R^2, R in SO3 velocity W\nlet G = R^T*e3, w = R*W\n"
+                             "lagrangian 1/2*dot(x', x')*0.7 + 1/2*dot(W, diag(1.5, 2, 3)*W)\n"
+                             "constraint x'[1] = w[2]\nconstraint x'[2] = -w[1]\n"
+                             "observable M_up = dot(diag(1.5, 2, 3)*W + 0.7*cross(G, cross(W, G)), G)\n"
+                             "noise B transport W = 0.3*R^T*e3",
+                    push[] = "model m\nconfig x in R, y in R\nlagrangian 1/2*(x'^2 + y'^2)\nnoise W force x' = 0.2\n"
+                             "observable px = x', py = y', square = x'^2, less = x'^2 - 0.04*t\n";
+  static const struct {
+    const char *text, *more, *name, *verdict;
+  } rows[] = {{ball, "\n", "energy", "pathwise"},
+              {ball, "\n", "M_up", "pathwise"},
+              {ball, " frozen\n", "energy", "no"},
+              {ball, " frozen\n", "M_up", "pathwise"},
+              {push, "", "px", "mean"},
+              {push, "", "py", "pathwise"},
+              {push, "", "square", "no"},
+              {push, "", "less", "mean"},
+              {push, "", "energy", "no"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    ag_text text = {0};
+    ag_text_printf(&text, "%s%s", rows[i].text, rows[i].more);
+    lab l = open_lab("m.nh", text.s, 0, NULL);
+    const char *verdict = find(&l, rows[i].name)->with_noise;
+    bool right = verdict && !strcmp(verdict, rows[i].verdict);
+    if (!right) fprintf(stderr, "%s: %s\n", rows[i].name, verdict ? verdict : "no noise");
+    AG_CHECK(right);
+    close_lab(&l);
+    ag_text_done(&text);
+  }
 }
 
 /* The laws, on models of all kinds. */
@@ -146,7 +334,7 @@ static void laws(const char *name) {
   ag_system *sys = ag_api_system(m, &derive);
   ag_geom *x = ag_geom_create(ag_api_model(m), 0);
   ag_probe p;
-  ag_probe_init(&p, x, sys, NULL);
+  ag_probe_init(&p, x, sys, NULL, NULL);
   ag_id react = ag_concat(x->g, x->n_coord, x->react), xi = ag_concat(x->g, x->n_coord, x->xi), part[2];
   ag_geom_rate(x, x->energy, &part[0], &part[1]);
   ag_id time = ag_geom_time_power(x), force = ag_geom_force_power(x), power = ag_dot(x->g, react, xi);
@@ -170,6 +358,13 @@ int main(void) {
   cylinder();
   rolling();
   third_class();
+  searches();
+  annihilator();
+  potentials();
+  symmetries();
+  generators();
+  quadratures();
+  noisy();
   static const char *const names[] = {"affine_particle",    "cylinder_ball",      "turntable_ball", "driven_blade",
                                       "snakeboard",         "sleigh_moving_mass", "rattleback",     "rubber_torus",
                                       "spherical_pendulum", "tippe_top",          "sliding_disk",   "heavy_top",

@@ -4,16 +4,18 @@
  * The error of a run is the largest distance of a coordinate or velocity from the reference, half-way and at the end,
  * relative to the largest size of that quantity there. The order is the slope of log(error) over log(dt) through the
  * last points above the floor, which is what the reference itself is worth: three times the distance of two references
- * with tolerances twenty times apart. The confidence interval is Student's for the slope. */
+ * with tolerances twenty times apart (slope.c). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/arena.h"
+#include "study/slope.h"
 #include "study/study.h"
+#include "study/volume.h"
 
-enum { FIT = 4, LEAST = 3, PARTS = 2, MAX_POINTS = 48 };
+enum { PARTS = 2, MAX_POINTS = 48, CHOSEN_STEPS = 320, VOLUME_STEPS = 10 };
 static const long MOST_STEPS = 1L << 15;
 static const long MOST_RHS = 1000000; /* of one run */
 
@@ -58,6 +60,7 @@ typedef struct study {
   const ag_converge_options *o;
   taken exact; /* the reference */
   double *x0;
+  ag_volume *volume; /* NULL: there is no measure to keep */
 } study;
 
 static double seconds(void) {
@@ -83,7 +86,9 @@ static double norm(const double *x, const double *y, int n) {
   return sqrt(sum);
 }
 
-static bool is_state(const ag_column *c) { return c->kind == AG_COL_COORD || c->kind == AG_COL_VELOCITY; }
+static bool is_state(const ag_column *c) {
+  return c->kind == AG_COL_COORD || c->kind == AG_COL_VELOCITY || c->kind == AG_COL_PROCESS;
+}
 
 /* Largest distance of the quantities in row i of `a` from those of `b`, relative to their sizes in all rows of `b`. */
 static double distance(const study *s, const taken *a, int i, const taken *b, int j) {
@@ -160,6 +165,24 @@ static ag_status make_reference(study *s) {
   return status;
 }
 
+/* An end time for which none was asked: 1, 2 or 5 times a power of ten, in which a precise run takes at most 320 steps
+ * of dop853. Methods of high order then have errors that can be measured. */
+static ag_status choose_end(study *s) {
+  static const double most = 10, factors[] = {5, 2, 1};
+  ag_run_options o = options_of(s, ag_stepper_find("dop853"));
+  ag_run_result res;
+  o.t1 = s->c->t0 + most, o.every = -1, o.max_steps = CHOSEN_STEPS;
+  o.rtol = 1e-12, o.atol = 1e-14;
+  AG_TRY(ag_run(s->ctx, s->sys, ag_system_param_values(s->sys), s->x0, &o, NULL, &res));
+  double reached = res.t - s->c->t0, power = pow(10, floor(log10(fmax(reached, 1e-6) * (1 + 1e-9))));
+  int i = 0;
+  if (res.end != AG_END_TIME && res.end != AG_END_STEPS) reached *= 0.5; /* it ends there */
+  ag_run_done(&res);
+  while (i < 2 && factors[i] * power > reached * (1 + 1e-9)) i++;
+  s->c->t1 = s->c->t0 + factors[i] * power;
+  return AG_OK;
+}
+
 /* ---- one method ---- */
 
 /* A run in n steps. False: it did not reach the end. */
@@ -177,36 +200,12 @@ static bool try_steps(study *s, const ag_stepper *method, long n, taken *k, ag_r
   return good;
 }
 
-/* Slope of the last n points before `end`, and half of its 95 % confidence interval. */
-static void fit(ag_converge_row *row, int end, int n) {
-  static const double student[] = {0, 12.706, 4.303, 3.182}; /* by degrees of freedom */
-  double sx = 0, sy = 0, sxx = 0, sxy = 0, rest = 0;
-  const ag_converge_point *p = row->points + end - n;
-  for (int i = 0; i < n; i++) sx += log(p[i].dt) / n, sy += log(p[i].error) / n;
-  for (int i = 0; i < n; i++) {
-    double x = log(p[i].dt) - sx;
-    sxx += x * x, sxy += x * (log(p[i].error) - sy);
-  }
-  row->order = sxy / sxx;
-  for (int i = 0; i < n; i++) {
-    double r = log(p[i].error) - sy - row->order * (log(p[i].dt) - sx);
-    rest += r * r;
-  }
-  row->half = student[n - 2] * sqrt(rest / (n - 2) / sxx);
-  row->n_fit = n;
-}
-
-/* The last points above the floor, of which there are `above`; without the last one or two, which rounding may have
- * moved, where the others are on a straighter line. */
+/* The order, from the points above the floor, of which there are `above`. Methods whose step back undoes a step have
+ * errors in even powers of the step size. */
 static void fit_last(ag_converge_row *row, int above) {
-  int best = above;
-  double half = INFINITY;
-  if (above < LEAST) return;
-  for (int end = above; end >= FIT && end > above - 3; end--) {
-    fit(row, end, FIT);
-    if (row->half < half) half = row->half, best = end;
-  }
-  fit(row, best, best < FIT ? best : FIT);
+  bool even = row->method->keeps & (AG_KEEPS_REVERSIBILITY | AG_KEEPS_SYMMETRY);
+  ag_slope s = ag_slope_best(row->points, above, even ? 2 : 1);
+  row->order = s.order, row->half = s.half, row->n_fit = s.n;
 }
 
 static void judge(ag_converge_row *row) {
@@ -250,9 +249,9 @@ static void measure(study *s, ag_converge_row *row) {
       break;
     }
     above = row->n_point;
-    if (above >= LEAST && p->error < 0.05) fit(row, above, above < FIT ? above : FIT);
     /* settled: well inside, with curvature that no longer matters */
-    if (above > FIT + 4 && row->half < 0.01 && p->error < 1e-3 && row->method->order < 4) break;
+    if (above > 8 && ag_slope_line(row->points + above - 4, 4).half < 0.01 && p->error < 1e-3 && row->method->order < 4)
+      break;
     if (p->rhs > MOST_RHS) break;
   }
   fit_last(row, above);
@@ -278,6 +277,33 @@ static double go_back(study *s, const ag_converge_row *row, const ag_run_result 
   return back;
 }
 
+/* Steps of the method with the step size of the row, as a map of states. */
+typedef struct stepping {
+  study *s;
+  const ag_converge_row *row;
+  double t1;
+} stepping;
+
+static bool map_state(void *self, const double *x, double *x1) {
+  const stepping *k = self;
+  const study *s = k->s;
+  ag_run_options o = options_of(s, k->row->method);
+  ag_run_result res;
+  o.dt = k->row->dt, o.every = -1, o.t1 = k->t1;
+  if (ag_run(s->ctx, s->sys, ag_system_param_values(s->sys), x, &o, NULL, &res) != AG_OK) return false;
+  bool good = res.end == AG_END_TIME;
+  memcpy(x1, res.x, sizeof *x1 * (size_t)ag_system_dims(s->sys)->x);
+  ag_run_done(&res);
+  return good;
+}
+
+/* The change of phase volume in the first steps: differences of long motions are too rough. */
+static double volume_of(study *s, const ag_converge_row *row) {
+  const ag_converge *c = s->c;
+  double t1 = c->t0 + copysign(fmin(VOLUME_STEPS * row->dt, fabs(c->t1 - c->t0)), c->t1 - c->t0);
+  return s->volume ? fabs(ag_volume_change(s->volume, t1, map_state, &(stepping){s, row, t1})) : NAN;
+}
+
 static void find_kept(study *s, ag_converge_row *row) {
   const ag_converge *c = s->c;
   int best = 0;
@@ -285,7 +311,7 @@ static void find_kept(study *s, ag_converge_row *row) {
     if (fabs(log(row->points[i].error / 1e-5)) < fabs(log(row->points[best].error / 1e-5))) best = i;
   row->kept = ag_heap_alloc(sizeof(double) * (size_t)(c->n_invariant + 1));
   for (int i = 0; i < c->n_invariant; i++) row->kept[i] = NAN;
-  row->dt = row->energy = row->constraint = row->back = NAN;
+  row->dt = row->energy = row->constraint = row->back = row->volume = NAN;
   if (!row->n_point) return;
   taken k = taken_create(c->record.width);
   ag_run_options o = options_of(s, row->method);
@@ -300,6 +326,7 @@ static void find_kept(study *s, ag_converge_row *row) {
       row->kept[i] = (high - low) / fmax(fmax(fabs(low), fabs(high)), 1e-3);
     }
     row->back = go_back(s, row, &res);
+    row->volume = volume_of(s, row);
     ag_run_done(&res);
   }
   taken_done(&k);
@@ -338,7 +365,8 @@ static ag_status choose_methods(ag_converge *c, const char *text, ag_text *usage
   ag_status status = AG_OK;
   ag_text name = {0};
   c->rows = ag_heap_alloc(sizeof *c->rows * (strlen(text) + (size_t)ag_stepper_count()));
-  for (int i = 0; all && i < ag_stepper_count(); i++) c->rows[c->n_row++].method = ag_stepper_at(i);
+  for (int i = 0; all && i < ag_stepper_count(); i++)
+    if (!ag_stepper_noisy(ag_stepper_at(i))) c->rows[c->n_row++].method = ag_stepper_at(i);
   while (!all && status == AG_OK && ag_api_next_column(&text, &name)) {
     const ag_stepper *method = ag_stepper_find(ag_text_cstr(&name));
     if (method) c->rows[c->n_row++].method = method;
@@ -379,8 +407,12 @@ ag_status ag_converge_run(ag_converge *c, ag_ctx *ctx, ag_system *sys, const ag_
   if (status != AG_OK) return status;
   s.x0 = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->x + 1));
   ag_system_state0(sys, s.x0);
-  status = make_reference(&s);
+  status = isnan(c->t1) ? choose_end(&s) : AG_OK;
+  if (status == AG_OK) status = make_reference(&s);
+  if (status == AG_OK) s.volume = ag_volume_create(ctx, sys, c->t0, s.x0);
+  c->has_measure = s.volume;
   if (status == AG_OK) status = measure_all(&s, strcmp(o->methods, "all") == 0, usage);
+  ag_volume_free(s.volume);
   taken_done(&s.exact);
   free(s.x0);
   return status;

@@ -9,7 +9,7 @@
 #include "run/run.h"
 
 typedef struct ag_converge_options {
-  double t0, t1;
+  double t0, t1;       /* t1 NaN: chosen from the steps that a reference takes */
   const char *methods; /* names, comma-separated; "all" */
   const atomic_int *stop;
   void (*progress)(void *self, double done, long runs); /* done: methods measured; may be NULL */
@@ -38,13 +38,16 @@ typedef struct ag_converge_row {
   double energy;     /* largest change relative to kinetic + |potential| energy; NaN: it is not conserved */
   double constraint; /* largest residual */
   double back;       /* distance from the start after the same steps back */
-  double *kept;      /* per invariant: largest change, relative */
+  double
+      volume;   /* change of phase volume in ten steps, in the measure of the model; NaN: none is known, or it failed */
+  double *kept; /* per invariant: largest change, relative */
 } ag_converge_row;
 
 typedef struct ag_converge {
   double t0, t1, floor; /* errors below the floor are those of the reference */
   long reference_steps;
-  int n_invariant; /* observables that are constant along the reference */
+  bool has_measure; /* an invariant measure is known */
+  int n_invariant;  /* observables that are constant along the reference */
   const ag_column **invariants;
   int n_row;
   ag_converge_row *rows;

@@ -37,18 +37,25 @@ static void test_all(ag_system *sys, ag_ctx *ctx) {
   ag_text usage = {0};
   ag_converge_options o = {.t1 = 6, .methods = "all"};
   AG_CHECK(ag_converge_run(&c, ctx, sys, &o, &usage) == AG_OK);
-  AG_CHECK(c.n_row == ag_stepper_count() && c.floor < 1e-10 && c.floor >= 1e-13);
+  int n_method = 0;
+  for (int i = 0; i < ag_stepper_count(); i++) n_method += !ag_stepper_noisy(ag_stepper_at(i));
+  AG_CHECK(c.n_row == n_method && c.floor < 1e-10 && c.floor >= 1e-13);
   AG_CHECK(c.n_invariant == 1 && strcmp(c.invariants[0]->name, "E") == 0);
   for (int i = 0; i < c.n_row; i++) {
     const ag_converge_row *r = &c.rows[i];
-    AG_CHECK(!r->refused && r->n_point > 0);
+    if (r->refused) {
+      AG_CHECK_STR(r->refused,
+                   "method se3_euler needs a Lagrangian of R^T x' and Omega alone, which this system does not have");
+      continue;
+    }
+    AG_CHECK(r->n_point > 0);
     /* the leading error of these two is so small that above rounding the slope is still between 5 and 6 */
     bool small = !strcmp(r->method->name, "dopri5") || !strcmp(r->method->name, "tsit5");
     if (small) AG_CHECK(r->order > 4.9 && r->order < 6);
     else if (r->method->order <= 6) AG_CHECK(r->agrees == AG_AGREES_YES && r->half < 0.1);
     if (r->agrees != AG_AGREES_YES && r->method->order <= 6 && !small)
       fprintf(stderr, "%s: declared %d, measured %.3f +- %.3f\n", r->method->name, r->method->order, r->order, r->half);
-    if (r->method->keeps & AG_KEEPS_REVERSIBILITY) AG_CHECK(r->back < 1e-12);
+    if (r->method->keeps & (AG_KEEPS_REVERSIBILITY | AG_KEEPS_SYMMETRY)) AG_CHECK(r->back < 1e-12);
     if (r->method->keeps & AG_KEEPS_QUADRATIC) AG_CHECK(r->energy < 1e-13 && r->kept[0] < 1e-13);
   }
   const ag_converge_row *rk4 = row_of(&c, "rk4");
@@ -68,7 +75,30 @@ static void test_refused(ag_system *sys, ag_ctx *ctx) {
   ag_text_done(&usage);
 }
 
+/* Equations that depend on time, in the Lagrangian, a constraint and a force: the energy method has its order. */
+static void test_driven(void) {
+  static const char *const texts[] = {
+      "model m\nconfig x in R\nlagrangian 1/2*(2 + sin(t))*x'^2 - 1/2*x^2 + x*cos(3*t)\nstart x = 1\n",
+      "model m\nconfig x in R, y in R, phi in S1\nlagrangian 1/2*(x'^2 + y'^2) + 0.2*phi'^2 - x\n"
+      "constraint sin(phi)*x' - cos(phi)*y' = 0.3*sin(2*t)\nforce phi' = cos(t)\nstart phi = 0.4, phi' = 1.3\n",
+      "model m\nconfig R in SO3 velocity w\nlagrangian 1/2*dot(w, diag(1, 2, 3 + cos(t))*w) - dot(R*e1, e3)*sin(t)\n"
+      "start w = [0.3, 1, 0.2]\n"};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    ag_converge c;
+    ag_text usage = {0};
+    anagyre_model *m = anagyre_open_text("m.nh", texts[i]);
+    ag_system *sys = ag_api_system(m, &(ag_derive_options){0});
+    ag_converge_options o = {.t1 = 2, .methods = "discrete_gradient,midpoint"};
+    AG_CHECK(sys && ag_converge_run(&c, ag_api_ctx(m), sys, &o, &usage) == AG_OK);
+    for (int k = 0; sys && k < 2; k++) AG_CHECK(c.rows[k].agrees == AG_AGREES_YES && c.rows[k].half < 0.1);
+    if (sys) ag_converge_done(&c);
+    ag_text_done(&usage);
+    anagyre_close(m);
+  }
+}
+
 int main(void) {
+  test_driven();
   anagyre_model *m = anagyre_open_text("m.nh", text);
   ag_system *sys = ag_api_system(m, &(ag_derive_options){0});
   AG_CHECK(sys != NULL);

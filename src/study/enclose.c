@@ -63,7 +63,7 @@ static bool on_leaf(const ag_probe *p, ag_balls *in) {
   if (!m) return true;
   int *index = ag_heap_alloc(sizeof *index * (size_t)(3 * (n + m) + 1)), *cols = index + n, *rows = cols + n + m;
   double *A = ag_heap_alloc(sizeof *A * (size_t)(m * n + 1));
-  leaf l = {p, in, ag_balls_create(m * (n + 1)), 0, rows, cols};
+  leaf l = {p, in, ag_balls_create(p->flint, m * (n + 1)), 0, rows, cols};
   for (int j = n - 1; j >= 0; j--)
     if (moved_by(p, j) >= 0) index[n_free++] = j;
   bool good = ag_balls_eval(p->relate, in, l.g);
@@ -71,7 +71,7 @@ static bool on_leaf(const ag_probe *p, ag_balls *in) {
     for (int k = 0; k < n_free; k++) A[i * n_free + k] = ag_balls_middle(l.g, m + i * n + index[k]);
   l.m = good ? pivots_of(m, n_free, A, rows, cols) : 0;
   for (int k = 0; k < l.m; k++) cols[k] = index[cols[k]];
-  ag_balls *c = ag_balls_create(l.m);
+  ag_balls *c = ag_balls_create(p->flint, l.m);
   for (int k = 0; k < l.m; k++) ag_balls_copy(c, k, in, p->at[AG_PROBE_Q] + moved_by(p, cols[k]), 1);
   good = good && ag_balls_root(l.m, leaf_eval, &l, c);
   for (int k = 0; k < l.m && good; k++) ag_balls_copy(in, p->at[AG_PROBE_Q] + moved_by(p, cols[k]), c, k, 1);
@@ -91,13 +91,14 @@ static bool on_constraints(const ag_probe *p, ag_balls *in, int *rank, int *rows
   if (!m) return true;
   int *cols = ag_heap_alloc(sizeof *cols * (size_t)(m + n + 1));
   double *A = ag_heap_alloc(sizeof *A * (size_t)(m * n + 1));
-  ag_balls *S = ag_balls_create(m * n + m), *xi = ag_balls_create(n), *zero = ag_balls_create(1);
+  ag_balls *S = ag_balls_create(p->flint, m * n + m), *xi = ag_balls_create(p->flint, n),
+           *zero = ag_balls_create(p->flint, 1);
   bool good = ag_balls_eval(p->kinematic, in, S);
   for (int i = 0; i < m * n; i++) A[i] = ag_balls_middle(S, i);
   int r = *rank = good ? pivots_of(m, n, A, rows, cols) : 0;
   ag_balls_copy(xi, 0, in, p->at[AG_PROBE_XI], n);
   for (int k = 0; k < r; k++) ag_balls_copy(xi, cols[k], zero, 0, 1);
-  ag_balls *B = ag_balls_create(r * r), *b = ag_balls_create(r);
+  ag_balls *B = ag_balls_create(p->flint, r * r), *b = ag_balls_create(p->flint, r);
   for (int i = 0; i < r; i++) {
     ag_balls_copy(b, i, S, m * n + rows[i], 1);
     for (int j = 0; j < n; j++) ag_balls_fma(b, i, S, rows[i] * n + j, xi, j);
@@ -119,8 +120,9 @@ static bool on_constraints(const ag_probe *p, ag_balls *in, int *rank, int *rows
 /* Accelerations and reaction, as move() of probe.c. */
 static bool in_motion(const ag_probe *p, ag_balls *in, int r, const int *rows) {
   int n = p->x->n, m = p->x->n_row, size = n + r, S = n * n + n;
-  ag_balls *v = ag_balls_create(n * n + n + m * n + m), *A = ag_balls_create(size * size), *b = ag_balls_create(size);
-  ag_balls *zero = ag_balls_create(1);
+  ag_balls *v = ag_balls_create(p->flint, n * n + n + m * n + m), *A = ag_balls_create(p->flint, size * size),
+           *b = ag_balls_create(p->flint, size);
+  ag_balls *zero = ag_balls_create(p->flint, 1);
   bool good = ag_balls_eval(p->motion, in, v);
   for (int i = 0; i < n; i++) {
     ag_balls_copy(A, i * size, v, i * n, n);
@@ -162,6 +164,8 @@ static void round_state(const ag_probe *p, double t, const double *x, ag_balls *
     if (rotation) ag_balls_rotation(in, at, quaternion);
     x += rotation ? 4 : n;
   }
+  int n_process = ag_model_n_processes(g->model);
+  for (int i = 0; i < n_process; i++) ag_balls_fraction(in, p->at[AG_PROBE_T] + 1 + i, lround(*x++ * 64), 64);
   for (int j = 0; j < g->n; j++) ag_balls_fraction(in, p->at[AG_PROBE_XI] + j, lround(x[j] * 32), 32);
 }
 
@@ -171,10 +175,10 @@ bool ag_probe_enclose(ag_probe *p, int k, ag_enclosed *e) {
   int rank = 0, *rows = ag_heap_alloc(sizeof *rows * (size_t)(p->x->n_row + p->x->n + 1)), at = 0;
   ag_work *w = ag_work_create(p->sys, ag_system_param_values(p->sys));
   bool good = ag_system_sample(p->sys, w, (unsigned)k + 1, &t, x) == AG_OK;
-  e->in = ag_balls_create(p->at[AG_PROBE_GROUPS]);
+  e->in = ag_balls_create(p->flint, p->at[AG_PROBE_GROUPS]);
   for (int i = 0; i < p->n_param_input && good; i++) {
     int n = ag_program_n_out(p->params[i]);
-    ag_balls *v = ag_balls_create(n);
+    ag_balls *v = ag_balls_create(p->flint, n);
     good = ag_balls_eval(p->params[i], e->in, v);
     ag_balls_copy(e->in, at, v, 0, n);
     ag_balls_free(v);

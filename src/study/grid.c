@@ -142,10 +142,15 @@ static ag_status read_rows(ag_axis *a, const char *path, const char *at, const c
   long line = 0, cap = 0;
   for (; at < end; at++) {
     const char *stop = memchr(at, '\n', (size_t)(end - at));
+    a->cut = !stop;
     if (!stop) stop = end;
     const char *last = stop > at && stop[-1] == '\r' ? stop - 1 : stop;
     line++;
     bool blank = strspn(at, " \t") >= (size_t)(last - at);
+    if (!a->n_name && *at == '#') {
+      at = stop; /* comments before the names */
+      continue;
+    }
     if (!a->n_name) {
       AG_TRY(read_header(a, path, at, last, error));
     } else if (!blank) {

@@ -94,12 +94,17 @@ static void complete_starts(ag_members *m, const ag_levels *levels, const ag_mem
 
 /* ---- the front ---- */
 
+static ag_derive_options derive_options(const ag_members_request *r) {
+  return (ag_derive_options){.strict = r->strict, .t0 = r->t0, .multipliers = r->multipliers};
+}
+
 /* What is solved for, decided on the model as it stands. */
 static ag_status choose_solved(ag_members *m, ag_model *plain, ag_levels *l, const ag_members_request *r) {
   if (r->section && !(m->section = ag_api_section(&m->ctx, plain, r->section))) return AG_WRONG;
   l->section = m->section;
   if (!l->n && !l->n_solve) return AG_OK;
-  const ag_system *sys = ag_api_system(r->model, &(ag_derive_options){.strict = r->strict, .t0 = r->t0});
+  ag_derive_options how = derive_options(r);
+  const ag_system *sys = ag_api_system(r->model, &how);
   if (!sys) return ag_api_status(r->model);
   AG_TRY(ag_levels_choose(l, &m->ctx, sys, r, &m->grid));
   ag_grid_solve(&m->grid, l->n_solve, l->solve, l->guess);
@@ -109,12 +114,12 @@ static ag_status choose_solved(ag_members *m, ag_model *plain, ag_levels *l, con
 /* The equations are derived as one member has them; the first, the middle and the last one are tried. */
 static ag_status derive(ag_members *m, const ag_members_request *r) {
   long tries[3] = {0, m->n / 2, m->n - 1};
+  ag_derive_options how = derive_options(r);
   double *values = ag_heap_alloc(sizeof *values * (size_t)(m->grid.n_name + 1));
   for (int i = 0; i < 3 && !m->varied; i++) {
     ag_ctx_done(&m->ctx);
     ag_grid_values(&m->grid, tries[i], values);
-    m->varied = ag_varied_create(&m->ctx, r->model, m->grid.n_name, (const char *const *)m->grid.names, values,
-                                 &(ag_derive_options){.strict = r->strict, .t0 = r->t0});
+    m->varied = ag_varied_create(&m->ctx, r->model, m->grid.n_name, (const char *const *)m->grid.names, values, &how);
   }
   free(values);
   return m->varied ? AG_OK : AG_WRONG;
@@ -126,6 +131,10 @@ static ag_status load(ag_members *m, ag_levels *levels, const ag_members_request
   if (!plain) return ag_api_status(r->model);
   AG_TRY(choose_solved(m, plain, levels, r));
   AG_TRY(find_ends(m, plain));
+  for (int i = 0; i < m->grid.n_axis && r->starts; i++)
+    if (m->grid.axes[i].cut)
+      ag_ctx_warn(&m->ctx, (ag_pos){0},
+                  "the last line of %s has no end: if the file was cut off, so is its last number", r->starts);
   AG_TRY(derive(m, r));
   return ag_levels_bind(levels, &m->ctx, m->varied, m->grid.n_name);
 }

@@ -34,15 +34,19 @@ static void make_params(ag_probe *p, const ag_changed *changed) {
   }
 }
 
-void ag_probe_init(ag_probe *p, const ag_geom *x, ag_system *sys, const ag_changed *changed) {
-  *p = (ag_probe){.x = x, .sys = sys, .rank = -1};
-  int nc = x->n_coord;
-  p->inputs = ag_heap_alloc(sizeof *p->inputs * (size_t)(ag_model_n_params(x->model) + 4 * nc + 2));
+void ag_probe_init(ag_probe *p, const ag_geom *x, ag_system *sys, const ag_changed *changed, const ag_flint *flint) {
+  *p = (ag_probe){.x = x, .sys = sys, .flint = flint, .rank = -1};
+  int nc = x->n_coord, n_process = ag_model_n_processes(x->model);
+  p->inputs = ag_heap_alloc(sizeof *p->inputs * (size_t)(ag_model_n_params(x->model) + 4 * nc + n_process + 2));
   make_params(p, changed);
   ag_id *params = ag_heap_alloc(sizeof *params * (size_t)(p->n_param_input + 1));
   memcpy(params, p->inputs, sizeof *params * (size_t)p->n_param_input);
   add_inputs(p, AG_PROBE_PARAM, p->n_param_input, params);
-  add_inputs(p, AG_PROBE_T, 1, &x->t);
+  ag_id *clock = ag_heap_alloc(sizeof *clock * (size_t)(n_process + 1));
+  clock[0] = x->t;
+  for (int i = 0; i < n_process; i++) clock[1 + i] = ag_model_processes(x->model)[i].x;
+  add_inputs(p, AG_PROBE_T, 1 + n_process, clock);
+  free(clock);
   add_inputs(p, AG_PROBE_Q, nc, x->q);
   add_inputs(p, AG_PROBE_XI, nc, x->xi);
   add_inputs(p, AG_PROBE_ACC, nc, x->acc);
@@ -304,7 +308,7 @@ static ag_field_status draw(ag_probe *p, ag_field *f, uint64_t *in) {
     if (status != AG_FIELD_OK) return status;
     at += ag_program_n_out(p->params[i]);
   }
-  in[p->at[AG_PROBE_T]] = ag_field_draw(f);
+  for (int i = p->at[AG_PROBE_T]; i < p->at[AG_PROBE_Q]; i++) in[i] = ag_field_draw(f);
   draw_q(p, f, in + p->at[AG_PROBE_Q]);
   ag_field_status status = on_leaf(p, f, in);
   if (status == AG_FIELD_OK) status = draw_xi(p, f, in);

@@ -10,7 +10,7 @@
 /* The inputs of all programs, in this order, and where the numbers of each group begin. */
 typedef enum ag_probe_group {
   AG_PROBE_PARAM,
-  AG_PROBE_T,
+  AG_PROBE_T, /* time, then the processes */
   AG_PROBE_Q,
   AG_PROBE_XI,
   AG_PROBE_ACC,
@@ -27,6 +27,7 @@ typedef struct ag_point {
 typedef struct ag_probe {
   const ag_geom *x;
   ag_system *sys;
+  const ag_flint *flint;
   int n_input, at[AG_PROBE_GROUPS + 1];
   ag_id *inputs;
   int *q_at; /* per coordinate: its numbers among those of q */
@@ -50,7 +51,8 @@ typedef struct ag_changed {
   const int *param;
   const ag_id *value;
 } ag_changed;
-void ag_probe_init(ag_probe *p, const ag_geom *x, ag_system *sys, const ag_changed *changed);
+/* flint: for ag_probe_enclose; NULL where no state is enclosed. */
+void ag_probe_init(ag_probe *p, const ag_geom *x, ag_system *sys, const ag_changed *changed, const ag_flint *flint);
 void ag_probe_done(ag_probe *p);
 /* The number of points of seed number k (0, 1, ...), from *first on, all signs; 0: there are none (opaque). */
 int ag_probe_points(ag_probe *p, int k, int *first);

@@ -48,6 +48,7 @@ static ag_status look_at_start(ag_structure *s, ag_ctx *ctx, const ag_system *sy
   o.t0 = o.t1 = t0;
   o.every = -1;
   o.events = false;
+  o.noise = AG_NOISE_OFF;
   ag_status status = ag_run(ctx, sys, ag_system_param_values(sys), x, &o, NULL, &s->start);
   ag_work *w = ag_work_create(sys, ag_system_param_values(sys));
   s->condition = ag_work_condition(w, t0, x);

@@ -43,6 +43,7 @@ typedef struct ag_axis {
   const char *range;       /* "NAME=LO:HI:N" as the user wrote it; NULL for a table */
   size_t from[2], size[2]; /* of a range: where LO and HI are in it */
   long n;
+  bool cut;       /* of a table: its last line has no end */
   double *values; /* n x n_name; of a range only when its ends are known */
 } ag_axis;
 
@@ -68,7 +69,7 @@ typedef struct ag_members_request {
   const char *solve;   /* start values that are solved for, comma-separated; NULL: chosen */
   const char *section; /* the start lies on this section; or NULL */
   double t0;
-  bool strict;
+  bool strict, multipliers; /* as in ag_derive_options */
 } ag_members_request;
 
 typedef struct ag_members {
