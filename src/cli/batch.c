@@ -241,6 +241,16 @@ static void write_summary(const ag_batch_report *b, const char *output, ag_text 
 
 /* ---- running ---- */
 
+static void tell_stopped(const ag_batch_report *b, const char *output) {
+  ag_text rest = {0};
+  bool file = output && !ag_output_is_stdout(output);
+  if (output) ag_text_printf(&rest, "; results so far are in %s", output);
+  if (file) ag_text_printf(&rest, "; `anagyre run --from %s` computes the others", output);
+  ag_output_tell("stopped by %s: %ld of %ld members were finished%s", ag_stop_word(), b->members->n - b->n_stopped,
+                 b->members->n, ag_text_cstr(&rest));
+  ag_text_done(&rest);
+}
+
 /* Writes the file and standard output; returns the worst status. */
 static ag_status report(const ag_batch_report *b, ag_batch_store *store, const ag_common *common, const char *output) {
   ag_status saved = AG_OK;
@@ -259,9 +269,7 @@ static ag_status report(const ag_batch_report *b, ag_batch_store *store, const a
   }
   fflush(stdout);
   saved = ag_batch_store_close(store, output, saved);
-  if (b->n_stopped)
-    ag_output_tell("stopped by %s: %ld of %ld members were finished%s%s", ag_stop_word(), b->members->n - b->n_stopped,
-                   b->members->n, output ? "; results so far are in " : "", output ? output : "");
+  if (b->n_stopped) tell_stopped(b, output);
   else if (b->n_failed) fprintf(stderr, "error: %ld of %ld members failed\n", b->n_failed, b->members->n);
   ag_status status = b->n_failed ? AG_FAILED : AG_OK;
   return saved > status ? saved : status;
@@ -310,8 +318,10 @@ static ag_status run_members(const ag_batch_about *about, const ag_run_options *
     b.options.run.stop = ag_stop_catch();
     status = ag_batch_report_run(&b, &m->ctx);
     ag_progress_done(&progress);
+    bool doubtful = status == AG_OK && ag_batch_audit(&b, &m->ctx);
     ag_open_report(&m->ctx, about->common->quiet);
     if (status == AG_OK) status = report(&b, &store, about->common, output);
+    if (doubtful && about->args->strict && status == AG_OK) status = AG_FAILED;
   }
   ag_stop_release();
   ag_batch_store_done(&store);
@@ -334,7 +344,8 @@ static ag_status make_members(ag_members *members, anagyre_model *m, const ag_co
                                 .solve = args->solve,
                                 .section = args->section,
                                 .t0 = run->t0,
-                                .strict = args->strict};
+                                .strict = args->strict,
+                                .multipliers = run->multipliers};
   ag_status status = ag_members_create(members, &request, &usage);
   if (usage.n && status == AG_WRONG) ag_usage("run", "%s", ag_text_cstr(&usage));
   else if (usage.n) ag_output_tell("error: %s", ag_text_cstr(&usage));

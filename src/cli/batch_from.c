@@ -86,7 +86,8 @@ bool ag_batch_old_find(ag_batch_old *old, const ag_batch_store *s) {
     ag_end how = end_of(end);
     if (k < 0 || how == AG_END_SINK || how == AG_END_STOPPED) continue;
     old->there[k] = true;
-    old->members[k] = (ag_batch_member){how, -1, t[i], steps[i], rejected[i]};
+    old->members[k] =
+        (ag_batch_member){.end = how, .end_event = -1, .t = t[i], .steps = steps[i], .rejected = rejected[i]};
     old->n_point[k] = crossings ? crossings[i] : 0;
     good = old->n_point[k] >= 0 && find_record(old, s, i, old->records + k * s->b->record.width);
   }

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "cli/batch.h"
 #include "cli/output.h"
+#include "cli/result_file.h"
 #include "math/lie.h"
 #include "store/store.h"
 
@@ -56,16 +57,17 @@ static void put_parameters(const ag_batch_report *b, ag_fields *p) {
   ag_text_done(&path);
 }
 
-/* Starts, completed from the constraints: coordinates and velocities. */
+/* Starts, completed from the constraints: coordinates, velocities and processes. */
 static void put_starts(const ag_batch_report *b, ag_fields *p) {
   const ag_system *sys = ag_varied_system(b->members->varied);
   int n_x = ag_system_dims(sys)->x;
-  ag_text path = {0};
-  for (int i = 0; i < 2 * ag_model_n_coords(ag_system_model(sys)); i++) {
-    int k = i % ag_model_n_coords(ag_system_model(sys));
-    bool velocity = i != k, rotation = !velocity && ag_model_coords(ag_system_model(sys))[k].space == AG_SPACE_SO3;
-    const ag_column *c = &b->record.columns[1 + i];
-    const ag_layout_row *at = ag_layout_item(sys, velocity ? AG_LAYOUT_VELOCITY : AG_LAYOUT_COORDINATE, k);
+  ag_text path = {0}, name = {0};
+  for (int i = 1; b->record.columns[i].kind <= AG_COL_PROCESS; i++) {
+    static const char *const folder[] = {"", "state/", "velocity/", "process/"};
+    const ag_column *c = &b->record.columns[i];
+    int entry;
+    const ag_layout_row *at = ag_layout_find(sys, c->name, &entry);
+    bool rotation = at->kind == AG_LAYOUT_COORDINATE && at->factor == AG_SPACE_SO3;
     int size = c->rows * c->cols;
     double *v = ag_heap_alloc(sizeof(double) * (size_t)(size * b->members->n) + 1);
     for (long m = 0; m < b->members->n; m++) {
@@ -73,16 +75,18 @@ static void put_starts(const ag_batch_report *b, ag_fields *p) {
       if (x && rotation) ag_lie_quat_matrix(x + at->at, v + m * size);
       for (int j = 0; j < size && !(x && rotation); j++) v[m * size + j] = x ? x[at->at + j] : NAN;
     }
-    path_of(&path, velocity ? "/members/start/velocity/" : "/members/start/state/", c->name);
+    path_of(&name, folder[c->kind], c->name);
+    path_of(&path, "/members/start/", name.s);
     ag_fields_values(p, path.s, b->members->n, c->rows, c->cols, v);
     free(v);
   }
   ag_text_done(&path);
+  ag_text_done(&name);
 }
 
 /* With a section the final records are not the rows. They are not known yet. */
 static void put_finals(const ag_batch_report *b, ag_fields *p, const bool *wanted) {
-  static const char *const folder[] = {"", "state/", "velocity/", "observables/", "", ""};
+  static const char *const folder[] = {"", "state/", "velocity/", "process/", "observables/", "", ""};
   ag_text path = {0}, name = {0};
   for (int i = 1; i < b->record.n_column; i++) {
     const ag_column *c = &b->record.columns[i];
@@ -233,14 +237,16 @@ ag_status ag_batch_store_close(ag_batch_store *s, const char *output, ag_status 
   ag_fields end = {0};
   ag_text trouble = {0};
   if (!s->store) return saved;
-  bool file = ag_store_kind_of(s->store) == AG_STORE_FILE;
-  if (!file && saved == AG_OK) {
+  ag_store_kind kind = ag_store_kind_of(s->store);
+  bool file = kind == AG_STORE_FILE, stopped = kind == AG_STORE_LOG && b->n_stopped; /* to be continued from its log */
+  if (!file && saved == AG_OK && !stopped) {
     ag_store_discard(s->store);
   } else {
     ag_fields_text(&end, "@end", b->n_stopped ? ag_end_word(AG_END_STOPPED) : "finished");
     ag_fields_integer(&end, "@complete", 1);
     ag_fields_integer(&end, "/summary@failed", b->n_failed);
-    if (!file && ag_store_kind_of(s->store) == AG_STORE_LOG)
+    ag_result_file_warnings(&end, &b->members->ctx);
+    if (kind == AG_STORE_LOG && saved != AG_OK)
       ag_output_tell("everything is in %s; when there is room, `anagyre run --from %s` writes it",
                      ag_store_place(s->store), output);
     if (!ag_store_close(s->store, &end, &trouble)) saved = print_error(&trouble);

@@ -138,7 +138,9 @@ static void put_energy(const report *r, ag_text *out) {
   ag_text_printf(out, "  %-14s  ", "energy");
   ag_text_number(out, *ag_result_find(&r->s.record, r->s.start.record, AG_COL_ENERGY));
   if (!b->depends_on_time && !b->forces && !b->affine) {
-    ag_text_str(out, " at the start, conserved (no forces, no time, constraints linear in the velocities)\n");
+    ag_text_str(out, ag_system_dims(r->system)->channel ? " at the start, conserved without noise ("
+                                                        : " at the start, conserved (");
+    ag_text_str(out, "no forces, no time, constraints linear in the velocities)\n");
     return;
   }
   ag_text_str(out, " at the start, may change:");
@@ -147,6 +149,15 @@ static void put_energy(const report *r, ag_text *out) {
   if (b->forces) ag_text_printf(out, "%s forces act", comma), comma = ",";
   if (b->affine) ag_text_printf(out, "%s constraints are affine or move with t", comma);
   ag_text_char(out, '\n');
+}
+
+static void put_noise(const ag_system *sys, ag_text *out) {
+  int n;
+  const ag_layout_row *rows = ag_layout_rows(sys, AG_LAYOUT_NOISE, &n);
+  if (!n) return;
+  ag_text_printf(out, "  %-14s  %d channel%s (", "noise", n, n == 1 ? "" : "s");
+  for (int i = 0; i < n && i < 12; i++) ag_text_printf(out, "%s%s", i ? ", " : "", rows[i].name);
+  ag_text_printf(out, "%s), %s\n", n > 12 ? ", ..." : "", ag_noise_word(ag_system_noise(sys)));
 }
 
 static void put_params(const ag_system *sys, ag_text *out) {
@@ -167,21 +178,30 @@ static void put_params(const ag_system *sys, ag_text *out) {
   }
 }
 
+static void put_processes(const ag_system *sys, ag_text *out) {
+  int n;
+  const ag_layout_row *rows = ag_layout_rows(sys, AG_LAYOUT_PROCESS, &n);
+  if (n) ag_text_printf(out, "  %-14s  ", "processes");
+  for (int i = 0; i < n; i++) ag_text_printf(out, "%s%s", rows[i].name, i + 1 < n ? ", " : "\n");
+}
+
 static void write_text(const report *r, ag_text *out) {
   const ag_system *sys = r->system;
   const ag_model *m = ag_system_model(sys);
   ag_text_printf(out, "%s%s%s\n", ag_model_name(m), *ag_model_title(m) ? ": " : "", ag_model_title(m));
   ag_text_printf(out, "  %-14s  %s\n", "file", ag_api_path(r->model));
   put_coordinates(m, out);
-  ag_text_printf(out, "  %-14s  %d number%s, %d velocit%s\n", "state", ag_system_dims(sys)->q,
-                 ag_system_dims(sys)->q == 1 ? "" : "s", ag_system_dims(sys)->xi,
-                 ag_system_dims(sys)->xi == 1 ? "y" : "ies");
+  put_processes(sys, out);
+  int n_q = ag_system_dims(sys)->q - ag_system_dims(sys)->process, n_xi = ag_system_dims(sys)->xi;
+  ag_text_printf(out, "  %-14s  %d number%s, %d velocit%s\n", "state", n_q, n_q == 1 ? "" : "s", n_xi,
+                 n_xi == 1 ? "y" : "ies");
   put_constraints(r, out);
   ag_text_printf(out, "  %-14s  %d\n", "freedom", r->s.freedom);
   if (ag_system_elimination(sys) != AG_ELIM_SADDLE)
     put_names("independent", ag_system_dims(sys)->u, ag_system_u_names(sys), out);
   ag_text_printf(out, "  %-14s  %s\n", "elimination", elimination_word(sys));
   put_growth(sys, out);
+  put_noise(sys, out);
   put_energy(r, out);
   ag_text_printf(out, "  %-14s  %.3g\n", "condition", r->s.condition);
   ag_text_printf(out, "  %-14s  %d observable%s, %d event%s, %d section%s, %d expectation%s\n", "also",
@@ -192,6 +212,7 @@ static void write_text(const report *r, ag_text *out) {
   ag_text_str(out, "start, completed from the constraints\n");
   ag_result_columns(&r->s.record, r->s.start.record, AG_COL_COORD, out);
   ag_result_columns(&r->s.record, r->s.start.record, AG_COL_VELOCITY, out);
+  ag_result_columns(&r->s.record, r->s.start.record, AG_COL_PROCESS, out);
 }
 
 static void json_structure(ag_json *j, const report *r) {
@@ -210,7 +231,10 @@ static void json_structure(ag_json *j, const report *r) {
     ag_text_done(&space);
   }
   ag_json_end(j, ']');
-  ag_json_whole(j, "n_q", ag_system_dims(sys)->q);
+  ag_json_begin(j, "processes", '[');
+  for (int i = 0; i < ag_model_n_processes(m); i++) ag_json_string(j, NULL, ag_model_processes(m)[i].name);
+  ag_json_end(j, ']');
+  ag_json_whole(j, "n_q", ag_system_dims(sys)->q - ag_system_dims(sys)->process);
   ag_json_whole(j, "n_velocities", ag_system_dims(sys)->xi);
   ag_json_begin(j, "constraints", '{');
   ag_json_whole(j, "rows", ag_system_dims(sys)->row);
@@ -234,6 +258,17 @@ static void json_structure(ag_json *j, const report *r) {
   else ag_json_whole(j, "holonomic_in_disguise", ag_system_growth(sys)->n_disguised);
 }
 
+static void json_noise(ag_json *j, const ag_system *sys) {
+  int n;
+  const ag_layout_row *rows = ag_layout_rows(sys, AG_LAYOUT_NOISE, &n);
+  ag_json_begin(j, "noise", '{');
+  ag_json_begin(j, "channels", '[');
+  for (int i = 0; i < n; i++) ag_json_string(j, NULL, rows[i].name);
+  ag_json_end(j, ']');
+  ag_json_string(j, "class", ag_noise_word(ag_system_noise(sys)));
+  ag_json_end(j, '}');
+}
+
 static void write_json(const report *r) {
   const ag_model *m = ag_system_model(r->system);
   ag_json j = {0};
@@ -242,6 +277,7 @@ static void write_json(const report *r) {
   ag_json_string(&j, "title", ag_model_title(m));
   ag_json_string(&j, "file", ag_api_path(r->model));
   json_structure(&j, r);
+  json_noise(&j, r->system);
   ag_json_begin(&j, "energy_form", '{');
   ag_json_bool(&j, "conserved", !r->s.depends_on_time && !r->s.forces && !r->s.affine);
   ag_json_bool(&j, "time_dependent", r->s.depends_on_time);
@@ -251,7 +287,7 @@ static void write_json(const report *r) {
   ag_json_number(&j, "condition", r->s.condition);
   ag_result_json_params(&j, r->system);
   ag_json_number(&j, "t", r->s.start.t);
-  ag_result_json_columns(&j, "state", &r->s.record, r->s.start.record, AG_COL_COORD, AG_COL_VELOCITY);
+  ag_result_json_columns(&j, "state", &r->s.record, r->s.start.record, AG_COL_COORD, AG_COL_PROCESS);
   ag_result_json_columns(&j, "observables", &r->s.record, r->s.start.record, AG_COL_OBSERVABLE, AG_COL_OBSERVABLE);
   ag_json_number(&j, "energy", *ag_result_find(&r->s.record, r->s.start.record, AG_COL_ENERGY));
   ag_json_number(&j, "constraint_residual", *ag_result_find(&r->s.record, r->s.start.record, AG_COL_RESIDUAL));

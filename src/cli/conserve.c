@@ -4,13 +4,15 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/csv.h"
 #include "cli/json.h"
 #include "cli/open.h"
+#include "cli/output.h"
 
 typedef struct args {
   ag_common common;
   bool brief;
-  const char *potential, *at;
+  const char *potential, *at, *sweep, *output;
   double confirm;
   long degree;
 } args;
@@ -25,8 +27,12 @@ static const ag_option options[] = {
               .doc = "another potential energy, an expression of coordinates, parameters and t"),
     AG_OPTION(args, "at", TEXT, at, .arg = "NAME=VALUE,...", .preset = "",
               .doc = "ranks where these coordinates have these values, the others being generic"),
+    AG_OPTION(args, "sweep", TEXT, sweep, .arg = "NAME=LO:HI:N", .preset = "",
+              .doc = "where along a coordinate, the others as at the start, the annihilator has another rank"),
     AG_OPTION(args, "confirm", NUMBER, confirm, .arg = "TIME", .lo = -1e15, .hi = 1e15, .preset = "",
               .doc = "run the model from its start to this time and report the drift of every quantity"),
+    AG_OPTION(args, "output", TEXT, output, .letter = 'o', .arg = "FILE", .preset = "",
+              .doc = "with --confirm: the quantities after every step, a .csv file"),
     AG_OPTION(args, "degree", WHOLE, degree, .arg = "D", .lo = 0, .hi = 12, .preset = "4, less for large models",
               .doc = "degree in the coordinates of the integrals that are searched for"),
     AG_OPTION(args, "no-search", FLAG, brief, .doc = "do not search for further integrals"),
@@ -43,6 +49,17 @@ static void put_quantity(const ag_conservation *c, const ag_quantity *q, ag_text
   if (q->formula) ag_text_printf(out, " = %s", q->formula);
   ag_text_char(out, '\n');
   if (q->reason && q->reason[0]) ag_text_printf(out, "  %-10s   %s\n", "", q->reason);
+  if (q->class && strcmp(q->kind, "momentum")) ag_text_printf(out, "  %-10s   %s\n", "", q->class);
+  if (q->weakly)
+    ag_text_printf(out, "  %-10s   conserved for every potential with the symmetries of this Lagrangian\n", "");
+  if (q->with_noise) {
+    const char *what = !strcmp(q->with_noise, "pathwise") ? "conserved on every path"
+                       : !strcmp(q->with_noise, "mean")   ? "conserved in the mean, not on every path"
+                       : !strcmp(q->with_noise, "no")     ? "not conserved, nor in the mean"
+                                                          : "undecided";
+    ag_text_printf(out, "  %-10s   with noise: %s\n", "", what);
+  }
+  if (q->rate_formula) ag_text_printf(out, "  %-10s   d/dt = %s\n", "", q->rate_formula);
   if (q->proof == AG_PROOF_IDENTITY)
     ag_text_printf(out, "  %-10s   proved: an identity, chance of error below %.0e\n", "", q->bound);
   else if (q->proof == AG_PROOF_WITNESS)
@@ -53,6 +70,62 @@ static void put_quantity(const ag_conservation *c, const ag_quantity *q, ag_text
     ag_text_printf(out, "  %-10s   drift in a run: %.2e up to t = %.6g\n", "", q->drift, c->confirmed);
 }
 
+/* "x'", "Omega[2]": velocity number j. */
+static void put_velocity(const ag_model *m, int j, ag_text *out) {
+  for (int i = 0; i < ag_model_n_coords(m); i++) {
+    const ag_coord *c = &ag_model_coords(m)[i];
+    if (j < c->dim) {
+      ag_text_str(out, c->velocity);
+      if (c->dim > 1) ag_text_printf(out, "[%d]", j + 1);
+      return;
+    }
+    j -= c->dim;
+  }
+}
+
+/* Affine constraints: how their power depends on the potential. */
+static void put_eta(const ag_model *m, const ag_conservation *c, ag_text *out) {
+  if (!c->eta) return;
+  ag_text_printf(out, "  %-10s power of the constraints = %seta.dV,", "potential", c->rest_power ? "rest + " : "");
+  bool first = true;
+  for (int j = 0; j < c->n_velocity; j++) {
+    if (c->eta[j] && !strcmp(c->eta[j], "0")) continue;
+    ag_text_str(out, first ? " eta: " : ", ");
+    put_velocity(m, j, out);
+    ag_text_printf(out, " = %s", c->eta[j] ? c->eta[j] : "(long)");
+    first = false;
+  }
+  ag_text_char(out, '\n');
+}
+
+static void put_changes(const ag_conservation *c, ag_text *out) {
+  if (!c->swept) return;
+  ag_text_printf(out, "  %-10s %s: R is larger at %s", "along", c->swept, c->n_change ? "" : "no value");
+  for (int i = 0; i < c->n_change; i++) ag_text_printf(out, "%s%.12g", i ? ", " : "", c->changes[i]);
+  ag_text_char(out, '\n');
+}
+
+static void put_symmetries(const ag_conservation *c, ag_text *out) {
+  for (int i = 0; i < c->n_symmetry; i++) {
+    const ag_symmetry *z = &c->symmetries[i];
+    ag_text_printf(out, "  %-10s %s%s%s\n", "symmetry", z->field ? z->field : "(long)", z->declared ? "" : ", found",
+                   z->keeps ? "" : "; it does not keep the constraints");
+  }
+}
+
+static void put_measure(const ag_measure *m, ag_text *out) {
+  ag_text_printf(out, "  %-10s %-15s", ag_conserved_word(m->verdict), "measure");
+  if (m->verdict == AG_CONSERVED_YES)
+    ag_text_printf(out, " %s %s", m->density ? m->density : m->f_exp ? "(long)" : "exp f(q)", m->variables);
+  else ag_text_str(out, " exp f(q)");
+  ag_text_char(out, '\n');
+  if (m->reason) ag_text_printf(out, "  %-10s   %s\n", "", m->reason);
+  if (m->proof == AG_PROOF_IDENTITY)
+    ag_text_printf(out, "  %-10s   proved: an identity, chance of error below %.0e\n", "", m->bound);
+  else if (m->proof == AG_PROOF_WITNESS)
+    ag_text_printf(out, "  %-10s   proved: what should be 0 is in [%.17g, %.17g] at a state\n", "", m->lo, m->hi);
+}
+
 static void write_text(const ag_model *m, const ag_conservation *c, ag_text *out) {
   ag_text_printf(out, "%s: %s\n", ag_model_name(m), ag_model_title(m));
   if (c->rank_R >= 0) {
@@ -60,7 +133,19 @@ static void write_text(const ag_model *m, const ag_conservation *c, ag_text *out
                    c->dimension, c->rank_D, c->rank_R,
                    c->sampled ? " (sampled: the reaction is no polynomial in the velocities)" : "");
   }
+  put_changes(c, out);
+  put_symmetries(c, out);
   for (int i = 0; i < c->n; i++) put_quantity(c, &c->at[i], out);
+  put_eta(m, c, out);
+  put_measure(&c->measure, out);
+  if (c->n_independent >= 0)
+    ag_text_printf(out, "  together   %d functionally independent integrals\n", c->n_independent);
+  if (c->n_orbit >= 0) {
+    ag_text_printf(out, "  quadrature %s: phase space %d, orbits of the symmetries %d, integrals that they keep %d%s\n",
+                   c->integrable ? "yes" : "not shown", c->n_phase, c->n_orbit, c->n_symmetric,
+                   c->by_measure ? ", and the measure" : "");
+  }
+  if (c->left_out) ag_text_printf(out, "  left out   %s: they read forces of constraint\n", c->left_out);
   if (c->linear >= 0)
     ag_text_printf(out, "  searched   integrals linear in the velocities, coefficients of degree %d: %d\n",
                    c->linear_degree, c->linear);
@@ -70,10 +155,9 @@ static void write_text(const ag_model *m, const ag_conservation *c, ag_text *out
         c->quadratic_degree, c->quadratic);
 }
 
-static void json_state(ag_json *j, const ag_model *m, const ag_quantity *q) {
-  const double *x = q->state;
+static void json_state(ag_json *j, const ag_model *m, double t, const double *x) {
   ag_json_begin(j, "state", '{');
-  ag_json_number(j, "t", q->t);
+  ag_json_number(j, "t", t);
   for (int velocity = 0; velocity < 2; velocity++)
     for (int i = 0; i < ag_model_n_coords(m); i++) {
       const ag_coord *c = &ag_model_coords(m)[i];
@@ -81,6 +165,25 @@ static void json_state(ag_json *j, const ag_model *m, const ag_quantity *q) {
       ag_json_tensor(j, velocity ? c->velocity : c->name, c->dim, cols, x);
       x += c->dim * cols;
     }
+  ag_json_end(j, '}');
+}
+
+/* Of a momentum what its generator does; of another integral what is known of fields that generate it. */
+static void json_generator(ag_json *j, const ag_quantity *q) {
+  ag_json_string(j, "class", q->class);
+  ag_json_begin(j, "generator", '{');
+  if (!strcmp(q->kind, "momentum")) {
+    ag_json_bool(j, "invariant", q->invariant);
+    ag_json_bool(j, "invariant_on_constraints", q->on_constraints);
+    ag_json_bool(j, "keeps_constraints", q->keeps);
+    ag_json_bool(j, "part_in_D_has_same_momentum", q->projected);
+  } else {
+    ag_json_bool(j, "exists", q->generated);
+    ag_json_bool(j, "along_symmetries", q->along);
+  }
+  ag_json_bool(j, "in_D", q->in_D);
+  ag_json_bool(j, "in_R", q->in_R);
+  ag_json_bool(j, "weakly_noetherian", q->weakly);
   ag_json_end(j, '}');
 }
 
@@ -92,22 +195,15 @@ static void json_quantity(ag_json *j, const ag_model *m, const ag_conservation *
   ag_json_string(j, "reason", q->reason);
   ag_json_string(j, "proof", ag_proof_word(q->proof));
   if (q->formula) ag_json_string(j, "formula", q->formula);
+  if (q->with_noise) ag_json_string(j, "with_noise", q->with_noise);
+  if (q->rate_formula) ag_json_string(j, "rate_formula", q->rate_formula);
   if (q->proof == AG_PROOF_IDENTITY) ag_json_number(j, "error_bound", q->bound);
   if (q->proof == AG_PROOF_NUMERICAL) ag_json_number(j, "margin", q->bound);
   if (!isnan(c->confirmed)) ag_json_number(j, "drift", q->drift);
-  if (!strcmp(q->kind, "momentum")) {
-    ag_json_string(j, "class", q->class);
-    ag_json_begin(j, "generator", '{');
-    ag_json_bool(j, "invariant", q->invariant);
-    ag_json_bool(j, "invariant_on_constraints", q->on_constraints);
-    ag_json_bool(j, "keeps_constraints", q->keeps);
-    ag_json_bool(j, "in_D", q->in_D);
-    ag_json_bool(j, "in_R", q->in_R);
-    ag_json_end(j, '}');
-  }
+  if (q->class || !strcmp(q->kind, "momentum")) json_generator(j, q);
   if (q->proof == AG_PROOF_WITNESS) {
     ag_json_begin(j, "witness", '{');
-    json_state(j, m, q);
+    json_state(j, m, q->t, q->state);
     ag_json_number(j, "rate", q->rate);
     ag_json_number(j, "lo", q->lo);
     ag_json_number(j, "hi", q->hi);
@@ -116,6 +212,36 @@ static void json_quantity(ag_json *j, const ag_model *m, const ag_conservation *
     ag_json_string(j, "witness", NULL);
   }
   ag_json_end(j, '}');
+}
+
+static void json_measure(ag_json *j, const ag_model *m, const ag_measure *a) {
+  ag_json_begin(j, "measure", '{');
+  ag_json_string(j, "exists", ag_conserved_word(a->verdict));
+  ag_json_string(j, "proof", ag_proof_word(a->proof));
+  ag_json_string(j, "reason", a->reason);
+  ag_json_string(j, "density", a->density);
+  ag_json_string(j, "variables", a->variables);
+  if (a->proof == AG_PROOF_IDENTITY) ag_json_number(j, "error_bound", a->bound);
+  if (a->proof == AG_PROOF_WITNESS) {
+    ag_json_begin(j, "witness", '{');
+    json_state(j, m, a->t, a->state);
+    ag_json_number(j, "lo", a->lo);
+    ag_json_number(j, "hi", a->hi);
+    ag_json_end(j, '}');
+  }
+  ag_json_end(j, '}');
+}
+
+static void json_symmetries(ag_json *j, const ag_conservation *c) {
+  ag_json_begin(j, "symmetries", '[');
+  for (int i = 0; i < c->n_symmetry; i++) {
+    ag_json_begin(j, NULL, '{');
+    ag_json_string(j, "field", c->symmetries[i].field);
+    ag_json_bool(j, "declared", c->symmetries[i].declared);
+    ag_json_bool(j, "keeps_constraints", c->symmetries[i].keeps);
+    ag_json_end(j, '}');
+  }
+  ag_json_end(j, ']');
 }
 
 static void write_json(const ag_model *m, const ag_conservation *c) {
@@ -131,38 +257,92 @@ static void write_json(const ag_model *m, const ag_conservation *c) {
     ag_json_whole(&j, "rank_D", c->rank_D);
     ag_json_whole(&j, "dimension", c->dimension);
     ag_json_bool(&j, "sampled", c->sampled);
+    if (c->basis) ag_json_tensor(&j, "basis", c->rank_R, c->n_velocity, c->basis);
+    else ag_json_string(&j, "basis", NULL);
+    if (c->swept) {
+      ag_json_begin(&j, "changes", '[');
+      for (int i = 0; i < c->n_change; i++) ag_json_number(&j, NULL, c->changes[i]);
+      ag_json_end(&j, ']');
+    }
   } else {
     ag_json_string(&j, "rank", NULL);
     ag_json_string(&j, "rank_D", NULL);
   }
   ag_json_end(&j, '}');
+  if (c->n_symmetry >= 0) json_symmetries(&j, c);
+  json_measure(&j, m, &c->measure);
+  if (c->left_out) ag_json_string(&j, "left_out", c->left_out);
   if (!isnan(c->confirmed)) ag_json_number(&j, "confirmed", c->confirmed);
   ag_json_begin(&j, "search", '{');
   if (c->linear >= 0) ag_json_whole(&j, "linear", c->linear);
   if (c->linear >= 0) ag_json_whole(&j, "linear_degree", c->linear_degree);
   if (c->quadratic >= 0) ag_json_whole(&j, "quadratic", c->quadratic);
   if (c->quadratic >= 0) ag_json_whole(&j, "quadratic_degree", c->quadratic_degree);
+  if (c->n_independent >= 0) ag_json_whole(&j, "independent", c->n_independent);
   ag_json_end(&j, '}');
+  if (c->n_orbit >= 0) {
+    ag_json_begin(&j, "quadrature", '{');
+    ag_json_bool(&j, "shown", c->integrable);
+    ag_json_whole(&j, "phase_space", c->n_phase);
+    ag_json_whole(&j, "orbits", c->n_orbit);
+    ag_json_whole(&j, "integrals", c->n_symmetric);
+    ag_json_bool(&j, "by_measure", c->by_measure);
+    ag_json_end(&j, '}');
+  }
   ag_json_begin(&j, "powers", '{');
   ag_json_bool(&j, "time", c->power_time);
   ag_json_bool(&j, "forces", c->power_force);
   ag_json_bool(&j, "constraints", c->power_constraints);
+  if (c->time_formula) ag_json_string(&j, "time_formula", c->time_formula);
+  if (c->force_formula) ag_json_string(&j, "force_formula", c->force_formula);
+  if (c->eta) {
+    ag_json_bool(&j, "rest", c->rest_power);
+    ag_json_begin(&j, "eta", '[');
+    for (int k = 0; k < c->n_velocity; k++) ag_json_string(&j, NULL, c->eta[k]);
+    ag_json_end(&j, ']');
+  }
   ag_json_end(&j, '}');
   ag_json_end(&j, '}');
   ag_json_print(&j);
 }
 
+static ag_status save_moments(const ag_conservation *c, const char *path) {
+  ag_text out = {0};
+  ag_text_char(&out, 't');
+  for (int i = 0; i < c->n; i++) ag_text_char(&out, ','), ag_csv_quoted(&out, c->at[i].name);
+  ag_text_char(&out, '\n');
+  for (long r = 0; r < c->n_moment; r++) {
+    const double *row = c->moments + r * (c->n + 1);
+    ag_text_printf(&out, "%.17g", row[0]);
+    for (int i = 0; i < c->n; i++) ag_csv_number(&out, row[1 + i]);
+    ag_text_char(&out, '\n');
+  }
+  ag_status status = ag_output_save(path, &out);
+  ag_text_done(&out);
+  return status;
+}
+
+static ag_status check_options(const args *a) {
+  if (a->output && isnan(a->confirm))
+    return ag_usage("conserve", "--output takes what a run gives: add --confirm TIME");
+  if (a->output && (ag_output_is_stdout(a->output) || ag_output_format(a->output) != AG_FORMAT_CSV))
+    return ag_usage("conserve", "the name of --output must end in .csv");
+  if (a->potential && !isnan(a->confirm))
+    return ag_usage("conserve", "--confirm runs the model with its own potential: do not give --potential");
+  return AG_OK;
+}
+
 static ag_status act(void *self) {
   const args *a = self;
   ag_status status;
-  if (a->potential && !isnan(a->confirm))
-    return ag_usage("conserve", "--confirm runs the model with its own potential: do not give --potential");
+  AG_TRY(check_options(a));
   anagyre_model *m = ag_open_derived(&a->common, &derive, &status);
   if (!m) return status;
   ag_conservation c;
   status = ag_conserve(
       &c, ag_api_ctx(m), ag_api_model(m), ag_api_system(m, &derive),
-      &(ag_conserve_options){.search = !a->brief, .potential = a->potential, .at = a->at, .degree = (int)a->degree});
+      &(ag_conserve_options){
+          .search = !a->brief, .potential = a->potential, .at = a->at, .sweep = a->sweep, .degree = (int)a->degree});
   if (status == AG_OK && !isnan(a->confirm))
     status = ag_conserve_confirm(&c, ag_api_ctx(m), ag_api_system(m, &derive), a->confirm);
   if (status == AG_OK && a->common.json) {
@@ -173,10 +353,11 @@ static ag_status act(void *self) {
     fputs(ag_text_cstr(&out), stdout);
     ag_text_done(&out);
   }
+  ag_status saved = status == AG_OK && a->output ? save_moments(&c, a->output) : AG_OK;
   ag_conservation_done(&c);
   if (status != AG_OK) return ag_open_refuse(m, ag_api_ctx(m), status, &a->common);
   anagyre_close(m);
-  return AG_OK;
+  return saved;
 }
 
 const ag_command ag_command_conserve = {
@@ -186,7 +367,7 @@ const ag_command ag_command_conserve = {
     .text = "Decides for the energy, the momenta of the generators and the observables of a model whether\n"
             "they are conserved: yes by an identity over a prime field, no by a state at which the rate,\n"
             "enclosed in an interval, is not zero. Also reports the ranks of the admissible velocities\n"
-            "and of the reaction annihilator.\n",
+            "and of the reaction annihilator, and whether there is an invariant measure.\n",
     .examples = "  anagyre conserve affine_particle\n"
                 "  anagyre conserve cylinder_ball --set k=0 --json\n",
     .defaults = defaults,

@@ -17,7 +17,7 @@ typedef struct args {
 
 static void defaults(void *self) {
   args *a = self;
-  a->t1 = 2;
+  a->t1 = NAN;
   a->methods = "all";
 }
 
@@ -25,7 +25,8 @@ static const ag_option options[] = {
     AG_OPTION(args, "method", TEXT, methods, .arg = "METHODS", .preset = "all",
               .doc = "all, or names from `anagyre list methods`, comma-separated"),
     AG_OPTION(args, "t0", NUMBER, t0, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "start time"),
-    AG_OPTION(args, "t1", NUMBER, t1, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "end time"),
+    AG_OPTION(args, "t1", NUMBER, t1, .arg = "TIME", .lo = -1e15, .hi = 1e15, .preset = "some 100 steps of dop853",
+              .doc = "end time"),
     AG_OPTION(args, "output", TEXT, output, .letter = 'o', .arg = "FILE", .preset = "",
               .doc = "write all runs to a .csv file: method, dt, steps, rhs, seconds, error"),
     AG_SET_ROW(args),
@@ -47,12 +48,20 @@ static void put_small(double x, ag_text *out) {
   else ag_text_printf(out, "  %8.1e", x);
 }
 
+/* Of the column of names. */
+static int name_width(const ag_converge *c) {
+  size_t width = 12;
+  for (int i = 0; i < c->n_row; i++)
+    if (strlen(c->rows[i].method->name) > width) width = strlen(c->rows[i].method->name);
+  return (int)width;
+}
+
 static void put_row(const ag_converge *c, const ag_converge_row *row, ag_text *out) {
   if (row->refused) {
-    ag_text_printf(out, "%-12s not measured: %s\n", row->method->name, row->refused);
+    ag_text_printf(out, "%-*s not measured: %s\n", name_width(c), row->method->name, row->refused);
     return;
   }
-  ag_text_printf(out, "%-12s %5d  ", row->method->name, row->method->order);
+  ag_text_printf(out, "%-*s %5d  ", name_width(c), row->method->name, row->method->order);
   if (isnan(row->order)) ag_text_printf(out, "%13s", "-");
   else ag_text_printf(out, "%6.2f +- %.2f", row->order, row->half);
   ag_text_printf(out, "  %-9s", ag_agrees_word(row->agrees));
@@ -60,6 +69,7 @@ static void put_row(const ag_converge *c, const ag_converge_row *row, ag_text *o
   put_small(row->energy, out);
   put_small(row->constraint, out);
   put_small(row->back, out);
+  put_small(row->volume, out);
   ag_text_printf(out, "  %8.3g  %8.3g", per_step(row, false), 1e6 * per_step(row, true));
   for (int i = 0; i < c->n_invariant; i++) put_small(row->kept[i], out);
   ag_text_char(out, '\n');
@@ -68,8 +78,8 @@ static void put_row(const ag_converge *c, const ag_converge_row *row, ag_text *o
 static void write_table(const ag_converge *c, const char *name, ag_text *out) {
   ag_text_printf(out, "%s from t = %g to %g: the reference took %ld steps; errors above %.1e count\n", name, c->t0,
                  c->t1, c->reference_steps, c->floor);
-  ag_text_printf(out, "%-12s %5s  %13s  %-9s  %8s  %8s  %8s  %8s  %8s  %8s", "method", "order", "measured", "agrees",
-                 "dt", "energy", "constr.", "back", "rhs/step", "us/step");
+  ag_text_printf(out, "%-*s %5s  %13s  %-9s  %8s  %8s  %8s  %8s  %8s  %8s  %8s", name_width(c), "method", "order",
+                 "measured", "agrees", "dt", "energy", "constr.", "back", "volume", "rhs/step", "us/step");
   for (int i = 0; i < c->n_invariant; i++) ag_text_printf(out, "  %8.8s", c->invariants[i]->name);
   ag_text_char(out, '\n');
   for (int i = 0; i < c->n_row; i++) put_row(c, &c->rows[i], out);
@@ -93,6 +103,7 @@ static void json_row(ag_json *j, const ag_converge *c, const ag_converge_row *ro
   ag_json_number(j, "energy", row->energy);
   ag_json_number(j, "constraint", row->constraint);
   ag_json_number(j, "reversibility", row->back);
+  ag_json_number(j, "volume", row->volume);
   ag_json_begin(j, "observables", '{');
   for (int i = 0; i < c->n_invariant; i++) ag_json_number(j, c->invariants[i]->name, row->kept[i]);
   ag_json_end(j, '}');
@@ -122,6 +133,7 @@ static void print_json(const ag_converge *c, const char *name) {
   ag_json_number(&j, "t1", c->t1);
   ag_json_number(&j, "floor", c->floor);
   ag_json_whole(&j, "reference_steps", c->reference_steps);
+  ag_json_bool(&j, "invariant_measure", c->has_measure);
   ag_json_begin(&j, "methods", '[');
   for (int i = 0; i < c->n_row; i++) json_row(&j, c, &c->rows[i]);
   ag_json_end(&j, ']');
@@ -192,7 +204,8 @@ const ag_command ag_command_converge = {
             "order with its 95 % confidence interval, and whether it agrees with the declared one (to 0.1, above\n"
             "order 6 to 0.3). In the run whose error is nearest to 1e-5: the largest change of the energy where\n"
             "it is conserved, the residual of the constraints, the distance from the start after the same steps\n"
-            "back, and the change of every observable that the motion keeps. A method that does not fit the\n"
+            "back, the change of phase volume where the model has an invariant measure, and the change of\n"
+            "every observable that the motion keeps. A method that does not fit the\n"
             "model is named with the reason.\n",
     .examples = "  anagyre converge rattleback --method rk4,gauss2\n"
                 "  anagyre converge heavy_top --t1 4 -o runs.csv\n",

@@ -28,6 +28,14 @@ void ag_csv_number(ag_text *out, double v) {
   ag_text_number(out, v);
 }
 
+void ag_csv_path(ag_text *out, const ag_wiener *w, unsigned long long path, const char *method, double dt) {
+  ag_text_printf(out, "# seed %llu, path %llu, dt_base ", w->seed, path);
+  ag_text_number(out, w->base);
+  ag_text_printf(out, "%s, method %s, dt ", w->mirror ? ", antithetic" : "", method);
+  ag_text_number(out, dt);
+  ag_text_char(out, '\n');
+}
+
 static void put_header(ag_text *out, const ag_record *record) {
   ag_text name = {0};
   for (int i = 0; i < record->n_column; i++)
@@ -73,8 +81,9 @@ bool ag_csv_begin(ag_csv *csv, const char *path, const ag_text *header) {
   return false;
 }
 
-bool ag_csv_open(ag_csv *csv, const char *path, const ag_record *record) {
+bool ag_csv_open(ag_csv *csv, const char *path, const ag_text *comment, const ag_record *record) {
   ag_text header = {0};
+  if (comment) ag_text_strn(&header, ag_text_cstr(comment), comment->n);
   put_header(&header, record);
   bool good = ag_csv_begin(csv, path, &header);
   int trouble = errno;
@@ -114,6 +123,10 @@ ag_status ag_csv_report(ag_csv *csv, const char *path) {
   if (csv->trouble == EPIPE && ag_output_is_stdout(path)) return AG_OK; /* the reader has seen enough */
   ag_text kept = {0};
   ag_status status = ag_output_error(path, csv->trouble);
+  if (!csv->rows && csv->out.beside.n) { /* nothing worth keeping */
+    ag_output_drop(&csv->out);
+    return status;
+  }
   ag_csv_explain(csv, path, &kept);
   ag_output_tell("%s", ag_text_cstr(&kept));
   ag_text_done(&kept);

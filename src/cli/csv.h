@@ -26,10 +26,12 @@ typedef struct ag_csv {
 void ag_csv_quoted(ag_text *out, const char *s);
 /* A comma and a number, as short as reads back exactly. */
 void ag_csv_number(ag_text *out, double v);
+/* A comment line for the first line of a table: which path with noise it holds. */
+void ag_csv_path(ag_text *out, const ag_wiener *w, unsigned long long path, const char *method, double dt);
 /* Creates the file ("-": standard output) and writes the header row, a whole line; false with errno set. */
 bool ag_csv_begin(ag_csv *csv, const char *path, const ag_text *header);
-/* The same for records. */
-bool ag_csv_open(ag_csv *csv, const char *path, const ag_record *record);
+/* The same for records; behind a comment line, if that is not NULL. */
+bool ag_csv_open(ag_csv *csv, const char *path, const ag_text *comment, const ag_record *record);
 /* Lines that are in csv->waiting, n of them; false when the file cannot take them. */
 bool ag_csv_lines(ag_csv *csv, long n);
 /* Adds a row; false when the file cannot take it (csv->trouble says why). */

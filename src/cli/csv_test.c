@@ -30,7 +30,7 @@ static const ag_record record = {5, 9, columns};
 static void round_trip(const char *path) {
   ag_csv csv;
   double row[9] = {0.1, 1.0 / 3, -2e-300, 1e300, 5e-324, 0, -1, 2, NAN};
-  AG_CHECK(ag_csv_open(&csv, path, &record));
+  AG_CHECK(ag_csv_open(&csv, path, NULL, &record));
   AG_CHECK(ag_csv_row(&csv, row));
   row[0] = 0.2;
   AG_CHECK(ag_csv_row(&csv, row));
@@ -60,7 +60,7 @@ static void full_disk(const char *path) {
   limit = old;
   limit.rlim_cur = 1000;
   char *old_text = strdup(slurp(path)); /* of the round trip */
-  AG_CHECK(ag_csv_open(&csv, path, &record));
+  AG_CHECK(ag_csv_open(&csv, path, NULL, &record));
   setrlimit(RLIMIT_FSIZE, &limit);
   bool ok = true;
   for (int i = 0; i < 1000 && ok; i++) ok = ag_csv_row(&csv, row);
@@ -92,8 +92,8 @@ int main(void) {
   round_trip(path);
   full_disk(path);
   ag_csv csv;
-  AG_CHECK(!ag_csv_open(&csv, folder, &record) && errno == EISDIR);
-  AG_CHECK(access("/dev/full", W_OK) || (!ag_csv_open(&csv, "/dev/full", &record) && errno == ENOSPC));
+  AG_CHECK(!ag_csv_open(&csv, folder, NULL, &record) && errno == EISDIR);
+  AG_CHECK(access("/dev/full", W_OK) || (!ag_csv_open(&csv, "/dev/full", NULL, &record) && errno == ENOSPC));
   unlink(path);
   rmdir(folder);
   return ag_check_report();

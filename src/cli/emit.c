@@ -23,8 +23,13 @@ static ag_status act(void *self) {
   ag_status status;
   anagyre_model *m = ag_open_derived(&a->common, &(ag_derive_options){0}, &status);
   if (!m) return status;
+  ag_system *sys = ag_api_system(m, &(ag_derive_options){0});
+  if (a->main && ag_system_dims(sys)->channel) {
+    anagyre_close(m);
+    return ag_usage("emit", "the model has noise: the program of --main integrates ordinary equations; leave it out");
+  }
   ag_text code = {0};
-  ag_emit(ag_api_system(m, &(ag_derive_options){0}), a->main, &code);
+  ag_emit(sys, a->main, &code);
   if (a->common.json) {
     ag_json j = {0};
     ag_json_begin(&j, NULL, '{');

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/escape.h"
+#include "base/number.h"
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/output.h"
@@ -190,13 +191,19 @@ static void write_text(const file_info *t, ag_text *out) {
   line(out, "ended", "%s%s%s", shown(t, "@end"), *text(t, "@end_event") ? " " : "", shown(t, "@end_event"));
   bool batch = !strcmp(text(t, "@kind"), "batch");
   if (batch) put_batch(t, out);
+  if (!strcmp(text(t, "@kind"), "ensemble"))
+    line(out, "ensemble", "%ld of %ld paths, %ld failed, seed %ld; rows are means",
+         ag_fields_get_integer(&a->fields, "/ensemble@paths", 0),
+         ag_fields_get_integer(&a->fields, "/ensemble@wanted", 0),
+         ag_fields_get_integer(&a->fields, "/ensemble@failed", 0),
+         ag_fields_get_integer(&a->fields, "/ensemble@seed", 0));
   if (batch && !*text(t, "/options@section")) line(out, "rows", "%ld, one per member", a->n_row);
   else if (*text(t, "/options@section"))
     line(out, "rows", "%ld, at the crossings of the section %s", a->n_row, shown(t, "/options@section"));
   else line(out, "rows", "%ld", a->n_row);
   if (a->n_row && !batch)
-    line(out, "time", "%.17g to %.17g (asked for: %.17g)", t->first, t->last,
-         ag_fields_get_number(t->fields, "/options@t1", NAN));
+    line(out, "time", "%s to %s (asked for: %s)", ag_number_text(t->first).s, ag_number_text(t->last).s,
+         ag_number_text(ag_fields_get_number(t->fields, "/options@t1", NAN)).s);
   put_run(t, out);
   if (t->continuable) line(out, "continue", "anagyre run --from %s --t1 ...", plain(t, a->path));
   for (int i = 0; i < a->n_event; i++)

@@ -43,6 +43,18 @@ static ag_status list_models(ag_json *j) {
   return AG_OK;
 }
 
+static void json_keeps(ag_json *j, unsigned keeps) {
+  static const char *const what[AG_N_KEEP] = {
+#define X(NAME, text) text,
+      AG_KEEPS(X)
+#undef X
+  };
+  ag_json_begin(j, "keeps", '[');
+  for (int i = 0; i < AG_N_KEEP; i++)
+    if (keeps >> i & 1) ag_json_string(j, NULL, what[i]);
+  ag_json_end(j, ']');
+}
+
 static ag_status list_methods(ag_json *j) {
   if (j) ag_json_begin(j, "methods", '[');
   else puts("methods");
@@ -61,6 +73,7 @@ static ag_status list_methods(ag_json *j) {
     ag_json_whole(j, "dense_order", s->dense_order);
     ag_json_whole(j, "stages", s->n_stage);
     ag_json_string(j, "doc", s->doc);
+    json_keeps(j, s->keeps);
     ag_json_string(j, "reference", s->reference);
     ag_json_end(j, '}');
   }

@@ -11,6 +11,7 @@ anagyre_model *ag_open(const char *word, const ag_changes *changes) {
   anagyre_model *m = strcmp(word, "-") ? anagyre_open(word) : ag_api_open_stream("<stdin>", STDIN_FILENO);
   for (int i = 0; i < changes->n_set; i++) anagyre_set(m, changes->sets[i].name, changes->sets[i].value);
   anagyre_end_at(m, changes->end_at);
+  anagyre_drive(m, changes->drivers);
   return m;
 }
 

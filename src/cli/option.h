@@ -15,8 +15,9 @@
 /* Changes to a model. */
 typedef struct ag_changes {
   int n_set;
-  ag_set *sets;       /* --set, in order */
-  const char *end_at; /* --end-at: names of events, comma-separated; or NULL */
+  ag_set *sets;        /* --set, in order */
+  const char *end_at;  /* --end-at: names of events, comma-separated; or NULL */
+  const char *drivers; /* --driver: as anagyre_drive takes them; or NULL */
 } ag_changes;
 
 /* What every argument struct begins with. */

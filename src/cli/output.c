@@ -25,7 +25,7 @@ void ag_output_size(const char *path, ag_text *out) {
   static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
   long bytes = ag_output_bytes(path);
   int unit = 0;
-  ag_text_str(out, path);
+  ag_text_str(out, ag_output_is_stdout(path) ? "standard output" : path);
   if (bytes < 0) return;
   double size = (double)bytes;
   while (size >= 999.5 && unit < 4) size /= 1000, unit++;
@@ -106,6 +106,7 @@ void ag_output_drop(ag_output_file *o) {
 
 void ag_output_done(ag_output_file *o) {
   if (o->fd >= 0) (void)ag_file_close(o->fd);
+  if (o->beside.n) ag_file_settle(o->beside.s);
   ag_text_done(&o->real);
   ag_text_done(&o->beside);
   o->fd = -1;

@@ -16,7 +16,7 @@ ag_format ag_output_format(const char *path); /* NONE: path is NULL; "-" is CSV 
 bool ag_output_is_stdout(const char *path);
 /* Where a summary is printed: on standard error where standard output takes the file. */
 FILE *ag_output_summary(const char *path);
-/* "stone.h5 (12.3 kB)"; nothing more than the name when its size is not known. */
+/* "stone.h5 (12.3 kB)"; nothing more than the name when its size is not known; "standard output". */
 void ag_output_size(const char *path, ag_text *out);
 /* Its size in bytes, -1 when it is not known. */
 long ag_output_bytes(const char *path);

@@ -18,10 +18,10 @@
 
 typedef struct args {
   ag_common common;
-  const char *x, *y, *z, *output, *title, *method;
-  bool drift, term, script, bare;
+  const char *x, *y, *z, *output, *title, *units, *method;
+  bool drift, histogram, term, script, bare;
   int size;
-  double width, height, font, t0, t1, rtol;
+  double tolerance, width, height, font, t0, t1, rtol;
 } args;
 
 static void defaults(void *self) {
@@ -41,6 +41,9 @@ static const ag_option options[] = {
               .doc = "one panel for each of \"spin,Omega[1:2],x'\""),
     AG_OPTION(args, "z", TEXT, z, .arg = "COLUMN", .preset = "", .doc = "with --x and --y: a curve in space"),
     AG_OPTION(args, "drift", FLAG, drift, .doc = "how far --y (energy) is from its start, on a logarithmic axis"),
+    AG_OPTION(args, "tolerance", NUMBER, tolerance, .arg = "RTOL", .lo = 1e-300, .hi = 1, .preset = "that of the run",
+              .doc = "with --drift: what to compare with, relative to the size of --y"),
+    AG_OPTION(args, "histogram", FLAG, histogram, .doc = "of an ensemble: the densities of --y at its last row"),
     AG_OPTION(args, "output", TEXT, output, .letter = 'o', .arg = "FILE", .preset = "FILE.png",
               .doc = "the figure: .png, .svg or .pdf"),
     AG_OPTION(args, "size", CHOICE, size, .arg = "SIZE", .choice = size_choice,
@@ -52,6 +55,8 @@ static const ag_option options[] = {
               .doc = "size of the text"),
     AG_OPTION(args, "title", TEXT, title, .arg = "TEXT", .preset = "that of the model",
               .doc = "the line above the figure"),
+    AG_OPTION(args, "units", TEXT, units, .arg = "UNITS", .preset = "",
+              .doc = "of columns, written on the axes: 't=s,x=m,spin=1/s'"),
     AG_OPTION(args, "bare", FLAG, bare, .doc = "no title and no line about parameters"),
     AG_OPTION(args, "script", FLAG, script, .doc = "keep gnuplot's script and numbers: FILE.gp and FILE.dat"),
     AG_OPTION(args, "term", FLAG, term, .doc = "draw in the terminal instead"),
@@ -248,6 +253,7 @@ static ag_status make(job *p) {
   ag_text trouble = {0};
   choose_path(p);
   if (!a->term && !choose_paper(p)) return ag_usage("plot", "-o %s: a figure ends with .png, .svg or .pdf", p->path.s);
+  if (a->tolerance > 0 && !a->drift) return ag_usage("plot", "--tolerance is drawn with --drift");
   if (a->term && (a->output || a->script))
     return ag_usage("plot", "--term draws in the terminal: without -o and --script");
   if (a->term && a->common.json) return ag_usage("plot", "--term draws in the terminal: without --json");
@@ -258,9 +264,13 @@ static ag_status make(job *p) {
                                                          : NULL,
                                      .z = a->z,
                                      .title = a->bare ? "" : a->title,
+                                     .units = a->units,
                                      .drift = a->drift,
+                                     .tolerance = a->tolerance,
+                                     .histogram = a->histogram,
                                      .about = !a->bare};
   ag_status status = ag_figure_make(&p->figure, p->from.n, p->from.sources, &request, &trouble);
+  ag_sources_cut(&p->from);
   if (status != AG_OK) status = ag_sources_fail(&p->from, status, &trouble);
   ag_text_done(&trouble);
   if (status == AG_OK && a->term) draw_in_terminal(p);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/result.h"
+#include "base/number.h"
 
 #include "base/arena.h"
 
@@ -44,7 +45,8 @@ void ag_result_columns(const ag_record *record, const double *values, ag_column_
   size_t width = 12;
   for (int i = 0; i < record->n_column; i++) {
     const ag_column *c = &record->columns[i];
-    bool listed = c->kind == AG_COL_COORD || c->kind == AG_COL_VELOCITY || c->kind == AG_COL_OBSERVABLE;
+    bool listed = c->kind == AG_COL_COORD || c->kind == AG_COL_VELOCITY || c->kind == AG_COL_PROCESS ||
+                  c->kind == AG_COL_OBSERVABLE;
     if (listed && strlen(c->name) > width) width = strlen(c->name);
   }
   for (int i = 0; i < record->n_column; i++) {
@@ -102,10 +104,8 @@ void ag_result_contacts(ag_ctx *ctx, const ag_outcome *o) {
   const ag_run_result *r = o->result;
   for (int i = 0; i < ag_model_n_contacts(m); i++) {
     const ag_contact *c = ag_model_contacts(m)[i];
-    int lift = -1;
+    int lift = ag_audit_lift(m, i);
     double since = NAN, now = 0;
-    for (int e = 0; e < ag_model_n_events(m); e++)
-      if (ag_model_events(m)[e].x == c->press && ag_model_events(m)[e].direction < 0) lift = e;
     for (int k = 0; k < o->record->n_column; k++)
       if (o->record->columns[k].kind == AG_COL_OBSERVABLE && o->record->columns[k].x == c->press)
         now = r->record[o->record->columns[k].offset];
@@ -143,16 +143,41 @@ void ag_result_undefined(ag_ctx *ctx, const ag_outcome *o) {
   }
 }
 
+/* What is different on a path with noise. */
+static void noise_remarks(ag_ctx *ctx, const ag_outcome *o) {
+  ag_pos nowhere = {0};
+  bool looks = false;
+  for (int i = 0; i < ag_model_n_events(ag_system_model(o->system)); i++) looks = looks || o->options->events;
+  if (looks)
+    ag_ctx_note(ctx, nowhere, "events are looked for at the ends of the steps: their times are those of the grid");
+  if (ag_system_observes_forces(o->system))
+    ag_ctx_note(ctx, nowhere, "forces of constraint have a white part: observables show their part without noise");
+  if (isfinite(ag_run_cut(o->system, o->options->method, o->options->dt)))
+    ag_ctx_note(ctx, nowhere,
+                "implicit equations get no increments beyond max(6, sqrt(4 |log dt|)) standard deviations: %ld of %ld "
+                "steps were cut",
+                o->result->truncated, o->result->steps);
+  if (o->result->pointwise)
+    ag_ctx_note(ctx, nowhere, "steps with noise do not end where the equations switch (if, abs, sign, min, max)");
+}
+
 void ag_result_remarks(ag_ctx *ctx, const ag_outcome *o) {
   static const double LIMITED = 2.5; /* explicit methods become unstable from 3 to 6 on */
   const ag_run_result *r = o->result;
   if (r->at_rest) ag_ctx_note(ctx, (ag_pos){0}, "the start is at rest in an equilibrium: nothing moves by itself");
   if (r->one_sided)
     ag_ctx_warn(ctx, (ag_pos){0},
-                "from t = %.6g on the motion slides at times: forces of constraint recorded then are those of one side "
-                "of the surface, not of the motion along it",
+                "from t = %.6g on the motion slides at times and the weights of the sides are not known: forces "
+                "recorded then are those of one side of the surface, not of the motion along it",
                 r->one_sided_t);
-  if (r->pointwise)
+  if (r->loose)
+    ag_ctx_warn(
+        ctx, ag_model_starts(ag_system_model(o->system))[r->loose - 1].pos,
+        "this start value (%.3g) is far below the absolute tolerance of the steps (%.3g), which follows the other "
+        "sizes: its error is not controlled; --atol %.1g would do that",
+        r->loose_size, r->atol, 1e-12 * r->loose_size);
+  if (o->options->noise == AG_NOISE_PATH) noise_remarks(ctx, o);
+  else if (r->pointwise)
     ag_ctx_warn(ctx, (ag_pos){0},
                 "with multipliers steps do not end where the equations switch (if, abs, sign, min, max), and nothing "
                 "slides: accuracy is lost there. Velocities that are eliminated have no such limit");
@@ -186,6 +211,11 @@ void ag_result_doubts(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o
     if (r->fitted[e] && r->event_count[e])
       ag_ctx_note(ctx, event->pos, "`%s` cannot be enclosed: that all its crossings were found is not proved",
                   event->name);
+    if (d->loose > 0)
+      ag_ctx_note(ctx, event->pos,
+                  "`%s` crosses zero near t = %.10g with hardly any slope: as far as the motion is known, the crossing "
+                  "is within %.1g of that",
+                  event->name, d->loose_t, d->loose);
     if (!d->n) continue;
     if (d->n == 1)
       ag_ctx_warn(ctx, event->pos,
@@ -238,17 +268,9 @@ static double drift_of(const ag_outcome *o) {
 /* The change of the energy, less the work done, over the measured part of the motion. */
 static double balance_of(const ag_run_result *r) { return r->work_energy - r->energy0 - r->work; }
 
-/* What a change of a conserved energy may be, relative to kinetic + |potential| energy: the error of every step
- * (docs/steppers.md). Fixed steps have no tolerance: a thousandth. */
-static double allowed_drift(const ag_outcome *o) {
-  static const double FIXED = 1e-3, MOST = 0.1;
-  return o->options->dt > 0 ? FIXED : fmin(10 * o->options->rtol * (double)o->result->steps, MOST);
-}
-
 bool ag_result_energy(ag_ctx *ctx, const ag_outcome *o) {
-  static const double DENSE = 100; /* dense output, on which work is measured, has less accuracy than the steps */
   const ag_run_result *r = o->result;
-  double allowed = allowed_drift(o);
+  double allowed = ag_run_allowed_drift(o->options, r->energy_law, r->steps);
   const char *remedy = o->options->dt > 0 ? "take smaller steps" : "use a smaller --rtol and --atol";
   if (!(r->energy_size > 0)) return false;
   if (r->energy_law == AG_ENERGY_CONSERVED) {
@@ -261,12 +283,13 @@ bool ag_result_energy(ag_ctx *ctx, const ag_outcome *o) {
         drift, allowed, remedy);
     return true;
   }
+  if (r->energy_law == AG_ENERGY_NOISE) return false;
   double balance = fabs(balance_of(r)) / r->energy_size;
-  if (!(balance > DENSE * allowed)) return false;
+  if (!(balance > allowed)) return false;
   ag_ctx_warn(ctx, (ag_pos){0},
               "the change of the energy differs from the work done by %.2g of kinetic + |potential| energy (more than "
               "%.2g): %s, and look for jumps in the equations",
-              balance, DENSE * allowed, remedy);
+              balance, allowed, remedy);
   return true;
 }
 
@@ -284,24 +307,39 @@ static void put_energy(const ag_outcome *o, ag_text *out) {
     ag_text_char(out, '\n');
     return;
   }
+  if (r->energy_law == AG_ENERGY_NOISE) {
+    ag_text_printf(out, ", change %.6g\n", energy_of(o) - r->energy0);
+    return;
+  }
   ag_text_printf(out, ", change %.6g\n  %-12s  %.6g", energy_of(o) - r->energy0, "work done", r->work);
-  if (r->work_t != r->t) ag_text_printf(out, " until t = %.6g", r->work_t);
+  if (r->work_t != r->t)
+    ag_text_printf(out, " until t = %.6g (measuring takes time: the first 20000 steps)", r->work_t);
   ag_text_printf(out, ", change of energy less work %.3g", balance_of(r));
   if (r->energy_size > 0) ag_text_printf(out, ", %.1e of kinetic + |potential|", fabs(balance_of(r)) / r->energy_size);
   ag_text_char(out, '\n');
 }
 
+static void json_noise(ag_json *j, const ag_outcome *o) {
+  ag_json_begin(j, "noise", '{');
+  ag_json_whole(j, "seed", (long)o->options->seed);
+  ag_json_whole(j, "path", (long)o->options->path);
+  ag_json_number(j, "dt_base", ag_run_path(o->system, o->options).base);
+  ag_json_string(j, "class", ag_noise_word(ag_system_noise(o->system)));
+  ag_json_whole(j, "truncated", o->result->truncated);
+  ag_json_end(j, '}');
+}
+
 static void json_energy(ag_json *j, const ag_outcome *o) {
   const ag_run_result *r = o->result;
-  bool kept = r->energy_law == AG_ENERGY_CONSERVED;
-  ag_json_string(j, "energy_law", kept ? "conserved" : "work");
+  bool kept = r->energy_law == AG_ENERGY_CONSERVED, worked = !kept && r->energy_law != AG_ENERGY_NOISE;
+  ag_json_string(j, "energy_law", ag_energy_word(r->energy_law));
   ag_json_number(j, "energy_start", r->energy0);
   ag_json_number(j, "energy_change", energy_of(o) - r->energy0);
   ag_json_number(j, "energy_drift", kept ? drift_of(o) : NAN);
   ag_json_number(j, "energy_size", r->energy_size);
-  ag_json_number(j, "work", kept ? NAN : r->work);
-  ag_json_number(j, "work_t", kept ? NAN : r->work_t);
-  ag_json_number(j, "energy_balance", kept ? NAN : balance_of(r));
+  ag_json_number(j, "work", worked ? r->work : NAN);
+  ag_json_number(j, "work_t", worked ? r->work_t : NAN);
+  ag_json_number(j, "energy_balance", worked ? balance_of(r) : NAN);
 }
 
 static void put_events(const ag_outcome *o, ag_text *out) {
@@ -357,6 +395,9 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
                  r->compiled ? "compiled" : "interpreted");
   ag_text_printf(out, "  %-12s  %ld (%ld rejected, %ld right-hand sides) in %.3g s\n", "steps", r->steps, r->rejected,
                  r->rhs, o->seconds);
+  if (q->noise == AG_NOISE_PATH)
+    ag_text_printf(out, "  %-12s  seed %llu, path %llu, grid of %s, %s (Stratonovich)\n", "noise", q->seed, q->path,
+                   ag_number_text(ag_run_path(o->system, q).base).s, ag_noise_word(ag_system_noise(o->system)));
   put_energy(o, out);
   if (ag_system_dims(o->system)->row)
     ag_text_printf(out, "  %-12s  largest residual seen %.3g\n", "constraints", r->residual_max);
@@ -375,6 +416,7 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   ag_text_str(out, "final state\n");
   ag_result_columns(o->record, r->record, AG_COL_COORD, out);
   ag_result_columns(o->record, r->record, AG_COL_VELOCITY, out);
+  ag_result_columns(o->record, r->record, AG_COL_PROCESS, out);
   if (ag_model_n_observables(m)) ag_text_str(out, "observables\n");
   ag_result_columns(o->record, r->record, AG_COL_OBSERVABLE, out);
 }
@@ -430,7 +472,7 @@ void ag_result_json(ag_json *j, const ag_outcome *o, ag_spool *series) {
   ag_json_begin(j, NULL, '{');
   ag_json_string(j, "model", ag_model_name(m));
   ag_json_number(j, "t", r->t);
-  ag_result_json_columns(j, "state", o->record, r->record, AG_COL_COORD, AG_COL_VELOCITY);
+  ag_result_json_columns(j, "state", o->record, r->record, AG_COL_COORD, AG_COL_PROCESS);
   ag_result_json_columns(j, "observables", o->record, r->record, AG_COL_OBSERVABLE, AG_COL_OBSERVABLE);
   ag_json_number(j, "energy", *ag_result_find(o->record, r->record, AG_COL_ENERGY));
   ag_json_number(j, "constraint_residual", *ag_result_find(o->record, r->record, AG_COL_RESIDUAL));
@@ -456,6 +498,7 @@ void ag_result_json(ag_json *j, const ag_outcome *o, ag_spool *series) {
   ag_json_string(j, "method", q->method->name);
   ag_json_string(j, "closure", q->multipliers ? "multipliers" : "eliminated");
   ag_json_string(j, "engine", r->compiled ? "compiled" : "interpreted");
+  if (q->noise == AG_NOISE_PATH) json_noise(j, o);
   json_energy(j, o);
   ag_json_number(j, "constraint_residual_max", r->residual_max);
   ag_json_whole(j, "right_hand_sides", r->rhs);

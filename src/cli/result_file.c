@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/result_file.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,9 +45,11 @@ static bool same_file(const char *one, const char *other) {
 ag_store *ag_result_file_open(const char *path, anagyre_model *m, const ag_common *common, const ag_run_options *o,
                               bool strict, const ag_continued *from) {
   size_t size;
-  ag_description what = {.system = ag_api_system(m, &(ag_derive_options){.strict = strict, .t0 = o->t0}),
+  ag_derive_options how = ag_run_derive(o, strict);
+  ag_description what = {.system = ag_api_system(m, &how),
                          .options = o,
                          .text = ag_api_text(m, &size),
+                         .drivers = ag_api_drivers(m),
                          .strict = strict};
   if (from) {
     what.n_set = from->n_set;
@@ -76,8 +79,7 @@ void ag_result_file_event(void *store, int event, double t) {
 
 void ag_result_file_save(void *store, const ag_checkpoint *c) { (void)ag_store_save(store, c, false); }
 
-/* Notes and warnings, as the terminal shows them. */
-static void add_warnings(ag_fields *fields, const ag_ctx *ctx) {
+void ag_result_file_warnings(ag_fields *fields, const ag_ctx *ctx) {
   int n = 0;
   char **texts = ag_heap_alloc(sizeof *texts * (size_t)(ctx->n_diag + 1));
   for (int i = 0; i < ctx->n_diag; i++) {
@@ -103,7 +105,7 @@ ag_status ag_result_file_close(ag_store *store, const ag_system *sys, const ag_r
     return why ? AG_SYSTEM : AG_OK;
   }
   if (result) ag_store_result(&end, sys, result);
-  if (ctx) add_warnings(&end, ctx);
+  if (ctx) ag_result_file_warnings(&end, ctx);
   bool good = ag_store_close(store, &end, &trouble);
   ag_fields_done(&end);
   if (!good) return print_error(&trouble);
@@ -163,9 +165,11 @@ ag_status ag_continue_until(ag_continued *c, const double *t1, ag_run_options *o
   o->t1 = t;
   o->from = &c->point;
   if ((t - furthest) * direction > 0) return AG_OK;
-  if (!t1) return ag_usage("run", "%s reaches t = %.17g: give the new end time with --t1", c->archive->path, last);
-  return ag_usage("run", "--t1 %.17g: %s reaches t = %.17g; give a time beyond %.17g", t, c->archive->path, last,
-                  furthest);
+  if (!t1)
+    return ag_usage("run", "%s reaches t = %s: give the new end time with --t1", c->archive->path,
+                    ag_number_text(last).s);
+  return ag_usage("run", "--t1 %s: %s reaches t = %s; give a time beyond %s", ag_number_text(t).s, c->archive->path,
+                  ag_number_text(last).s, ag_number_text(furthest).s);
 }
 
 /* Is the point one of this system, and are the rows its records? */
@@ -176,7 +180,7 @@ static bool fits(const ag_continued *c, const ag_system *sys, const ag_run_optio
               ag_run_n_event(sys, o) == c->archive->n_event;
   ag_record_done(&record);
   bool all = c->point.n_c == ag_system_dims(sys)->c + 1; /* all rows take part, with multipliers */
-  return good && c->point.n == (o->multipliers || all ? ag_system_dims(sys)->x : ag_system_dims(sys)->z) &&
+  return good && c->point.n == (ag_run_full(sys, o) || all ? ag_system_dims(sys)->x : ag_system_dims(sys)->z) &&
          c->point.n_c == ag_system_dims(sys)->c + all;
 }
 
@@ -190,13 +194,15 @@ anagyre_model *ag_continue_model(const ag_archive *archive, int n_set, const cha
     ag_text_done(&name);
   }
   anagyre_end_at(m, ag_fields_get_text(&archive->fields, "/options@terminal", NULL));
+  anagyre_drive(m, ag_fields_get_text(&archive->fields, "/options@driver", NULL));
   return m;
 }
 
 ag_status ag_continue_load(ag_continued *c, anagyre_model **out, ag_run_options *o, bool strict) {
   const ag_fields *fields = &c->archive->fields;
   anagyre_model *m = *out = ag_continue_model(c->archive, c->n_set, c->sets);
-  const ag_system *sys = ag_api_system(m, &(ag_derive_options){.strict = strict, .t0 = o->t0});
+  ag_derive_options how = ag_run_derive(o, strict);
+  const ag_system *sys = ag_api_system(m, &how);
   if (!sys) return ag_api_status(m);
   const char *section = ag_fields_get_text(fields, "/options@section", "");
   if (*section && !(o->section = ag_api_section(ag_api_ctx(m), ag_system_model(sys), section))) return AG_WRONG;

@@ -33,6 +33,8 @@ ag_store *ag_result_file_open(const char *path, anagyre_model *m, const ag_commo
                               bool strict, const ag_continued *from);
 void ag_result_file_event(void *store, int event, double t);
 void ag_result_file_save(void *store, const ag_checkpoint *c);
+/* Notes and warnings, as the terminal shows them. */
+void ag_result_file_warnings(ag_fields *fields, const ag_ctx *ctx);
 /* result NULL: nothing was run. */
 ag_status ag_result_file_close(ag_store *store, const ag_system *sys, const ag_run_result *result, const ag_ctx *ctx);
 #endif

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli/batch.h"
 #include "cli/cli.h"
 #include "cli/clock.h"
@@ -21,7 +23,9 @@ enum { LATE_ROWS = 10000 };        /* rows still accepted after Ctrl-C */
 typedef struct args {
   ag_common common;
   ag_run_options run;
-  int method, closure, engine;
+  int method, closure, engine, noise;
+  double stiffness; /* for which an implicit method was chosen; 0: none was */
+  long seed, path;
   bool no_events, series;
   const char *output, *from;
   ag_batch_args batch;
@@ -37,6 +41,11 @@ static const char *closure_name(int i) {
 static const char *engine_name(int i) {
   static const char *const names[] = {"auto", "compiled", "interpreted"};
   return i < 3 ? names[i] : NULL;
+}
+
+static const char *noise_name(int i) {
+  static const char *const names[] = {"refused", "off"};
+  return i < 2 ? names[i] : NULL;
 }
 
 static void defaults(void *self) {
@@ -56,10 +65,20 @@ static const ag_option options[] = {
     ROW("rtol", NUMBER, run.rtol, .arg = "TOL", .lo = 1e-15, .hi = 1, .doc = "relative tolerance of a step"),
     ROW("atol", NUMBER, run.atol, .arg = "TOL", .lo = 1e-300, .hi = DBL_MAX,
         .preset = "1e-12 of the sizes at the start", .doc = "absolute tolerance of a step, as given"),
-    ROW("method", CHOICE, method, .arg = "NAME", .choice = method_name, .doc = "stepper; `anagyre list methods`"),
+    ROW("method", CHOICE, method, .arg = "NAME", .choice = method_name,
+        .doc = "stepper; `anagyre list methods`; without it radau3 or radau5 where stiff"),
     ROW("closure", CHOICE, closure, .arg = "NAME", .choice = closure_name, .doc = "eliminated or multipliers"),
     ROW("engine", CHOICE, engine, .arg = "NAME", .choice = engine_name,
         .doc = "auto, compiled or interpreted: same numbers, different speed"),
+    ROW("seed", WHOLE, seed, .arg = "S", .lo = 0, .hi = 9007199254740992.0, .preset = "none",
+        .doc = "of a model with noise: follow one path of it, with fixed steps (--dt)"),
+    ROW("path", WHOLE, path, .arg = "K", .lo = 0, .hi = 281474976710655.0, .doc = "with --seed: which path"),
+    ROW("dt-base", NUMBER, run.dt_base, .arg = "STEP", .lo = DBL_MIN, .hi = DBL_MAX, .preset = "from --dt",
+        .doc = "with --seed: the grid of the path, of which --dt is a multiple or 1/2, 1/4, ..."),
+    ROW("driver", TEXT, common.changes.drivers, .arg = "W=EXPR;...",
+        .doc = "functions of t in place of the processes of the noise, semicolons between them"),
+    ROW("noise", CHOICE, noise, .arg = "NAME", .choice = noise_name,
+        .doc = "of a model with noise: off runs it without"),
     ROW("every", NUMBER, run.every, .arg = "TIME", .lo = 0, .hi = DBL_MAX, .preset = "each accepted step",
         .doc = "time between recorded rows"),
     ROW("max-step", NUMBER, run.h_max, .arg = "STEP", .lo = DBL_MIN, .hi = DBL_MAX, .preset = "no limit",
@@ -135,6 +154,26 @@ static ag_status check_rows(const ag_run_options *o) {
   return ag_usage("run", "--every %g from t = %g to %g asks for more than a billion rows", o->every, o->t0, o->t1);
 }
 
+/* The options of noise. */
+static ag_status check_noise(args *a) {
+  static const char *const of_paths[] = {"path", "dt-base"};
+  bool path = given(a, "seed");
+  a->run.noise = path ? AG_NOISE_PATH : (ag_noise_use)a->noise;
+  a->run.seed = (unsigned long long)a->seed;
+  a->run.path = (unsigned long long)a->path;
+  for (int i = 0; i < 2 && !path; i++)
+    if (given(a, of_paths[i])) return ag_usage("run", "--%s needs --seed", of_paths[i]);
+  if (a->common.changes.drivers && (path || a->noise))
+    return ag_usage("run", "--driver stands in place of the noise: leave out --%s", path ? "seed" : "noise");
+  if (a->common.changes.drivers && (a->common.sweeps.n || a->batch.starts))
+    return ag_usage("run", "--driver applies to a single run");
+  if (!path) return AG_OK;
+  if (a->noise) return ag_usage("run", "--seed follows the noise, --noise off leaves it out: give one of them");
+  if (a->common.sweeps.n || a->batch.starts) return ag_usage("run", "--seed applies to a single run");
+  if (!(a->run.dt > 0)) return ag_usage("run", "--seed needs fixed steps: give --dt");
+  return AG_OK;
+}
+
 /* Options that contradict each other are refused, not ignored. */
 static ag_status check_options(args *a) {
   if (a->from) AG_TRY(check_from(a));
@@ -143,6 +182,7 @@ static ag_status check_options(args *a) {
   a->run.multipliers = a->closure == 1;
   a->run.engine = a->engine == 1 ? AG_ENGINE_COMPILED : a->engine == 2 ? AG_ENGINE_INTERPRETED : AG_ENGINE_AUTO;
   a->run.events = !a->no_events;
+  if (!a->from) AG_TRY(check_noise(a));
   a->run.absolute = given(a, "atol");
   if (ag_output_format(a->output) == AG_FORMAT_UNKNOWN)
     return ag_usage("run", "unknown output format '%s': the name must end in .h5, .csv or .json", a->output);
@@ -230,6 +270,8 @@ static anagyre_options options_of(const ag_run_options *o, bool strict, rows *si
   x.closure = closure_name(o->multipliers);
   x.strict = strict;
   x.no_events = !o->events;
+  x.noise = o->noise == AG_NOISE_REFUSED ? NULL : o->noise == AG_NOISE_OFF ? "off" : "path";
+  x.seed = o->seed, x.path = o->path, x.dt_base = o->dt_base;
   x.every = o->every;
   x.section = o->section ? ag_model_sections(m)[o->section - 1].name : NULL;
   x.crossings = o->crossings;
@@ -262,8 +304,8 @@ static anagyre_motion *move(const args *a, anagyre_model *m, const ag_continued 
 
 static void report_failure(const ag_outcome *o) {
   const ag_run_result *r = o->result;
-  fprintf(stderr, "error: the motion ended at t = %.17g: %s%s%s\n", r->t, ag_end_word(r->end), r->why ? "; " : "",
-          r->why ? r->why : "");
+  fprintf(stderr, "error: the motion ended at t = %s: %s%s%s\n", ag_number_text(r->t).s, ag_end_word(r->end),
+          r->why ? "; " : "", r->why ? r->why : "");
 }
 
 /* Everything there is to say about a run: once for the terminal, JSON and files. True: --strict does not let it pass.
@@ -301,7 +343,7 @@ static ag_status report(const args *a, const ag_outcome *o, ag_spool *series, ag
   fflush(stdout);
   ag_end end = o->result->end;
   if (end == AG_END_STOPPED)
-    fprintf(stderr, "stopped by %s at t = %.17g%s%s\n", ag_stop_word(), o->result->t,
+    fprintf(stderr, "stopped by %s at t = %s%s%s\n", ag_stop_word(), ag_number_text(o->result->t).s,
             a->output ? "; results so far are in " : "", a->output ? a->output : "");
   else if (ag_end_status(end) != AG_OK && end != AG_END_SINK) report_failure(o);
   ag_status status = ag_end_status(end);
@@ -309,11 +351,17 @@ static ag_status report(const args *a, const ag_outcome *o, ag_spool *series, ag
 }
 
 /* Opens the files of the series and copies the rows of the run that is continued. */
-static ag_status open_sinks(const args *a, anagyre_model *m, const ag_record *record, ag_continued *from, rows *sink,
-                            ag_csv *csv) {
+static ag_status open_sinks(const args *a, anagyre_model *m, const ag_system *sys, const ag_record *record,
+                            ag_continued *from, rows *sink, ag_csv *csv) {
   ag_format format = ag_output_format(a->output);
   if (format == AG_FORMAT_CSV) {
-    if (!ag_csv_open(csv, a->output, record)) return ag_output_error(a->output, errno);
+    ag_text comment = {0};
+    const ag_wiener w = ag_run_path(sys, &a->run);
+    if (a->run.noise == AG_NOISE_PATH) ag_csv_path(&comment, &w, a->run.path, a->run.method->name, a->run.dt);
+    const bool good = ag_csv_open(csv, a->output, &comment, record);
+    const int why = errno;
+    ag_text_done(&comment);
+    if (!good) return ag_output_error(a->output, why);
     sink->csv = csv;
   }
   if (format == AG_FORMAT_H5) {
@@ -345,6 +393,12 @@ static ag_status run_sinks(const args *a, anagyre_model *m, const ag_system *sys
   ag_run_result result = *ag_api_result(motion);
   if (result.end == AG_END_SINK && sink->n_late > LATE_ROWS) result.end = AG_END_STOPPED;
   ag_outcome outcome = {ag_api_ctx(m), sys, record, &a->run, &result, seconds, NULL};
+  if (a->stiffness > 0)
+    ag_ctx_note(
+        ag_api_ctx(m), (ag_pos){0},
+        "the equations are stiff (with dop853 step size times largest eigenvalue is about %.2g): %s was chosen; "
+        "--method names another",
+        a->stiffness, a->run.method->name);
   bool doubtful = note_result(ag_api_ctx(m), &outcome);
   ag_status saved = close_sinks(a, sys, &result, ag_api_ctx(m), sink);
   if (sink->series && series->trouble) saved = ag_output_error("the series to a temporary file", series->trouble);
@@ -366,7 +420,7 @@ static ag_status run_loaded(const args *a, anagyre_model *m, const ag_system *sy
   rows sink = {.series = kept ? &series : NULL};
   ag_record_init(&record, sys);
   ag_spool_init(&series, record.width);
-  ag_status status = open_sinks(a, m, &record, from, &sink, &csv);
+  ag_status status = open_sinks(a, m, sys, &record, from, &sink, &csv);
   if (status == AG_OK) status = run_sinks(a, m, sys, &record, from, &sink, &series);
   else (void)close_sinks(a, sys, NULL, NULL, &sink);
   ag_stop_release();
@@ -375,13 +429,23 @@ static ag_status run_loaded(const args *a, anagyre_model *m, const ag_system *sy
   return status;
 }
 
+/* The method of a run that names none. */
+static void choose_method(args *a, ag_system *sys) {
+  double *x0 = ag_heap_alloc(sizeof *x0 * (size_t)(ag_system_dims(sys)->x + 1));
+  ag_system_state0(sys, x0);
+  a->run.method = ag_run_choose(sys, x0, &a->run, &a->stiffness);
+  free(x0);
+}
+
 static ag_status run_one(args *a, anagyre_model *m) {
-  const ag_system *sys = ag_api_system(m, &(ag_derive_options){.strict = a->batch.strict, .t0 = a->run.t0});
+  ag_derive_options how = ag_run_derive(&a->run, a->batch.strict);
+  ag_system *sys = ag_api_system(m, &how);
   ag_status status = ag_api_status(m);
   if (sys && a->batch.section &&
       !(a->run.section = ag_api_section(ag_api_ctx(m), ag_system_model(sys), a->batch.section)))
     status = AG_WRONG;
   if (status != AG_OK) return ag_open_refuse(m, ag_api_ctx(m), status, &a->common);
+  if (!given(a, "method")) choose_method(a, sys);
   status = run_loaded(a, m, sys, NULL);
   anagyre_close(m);
   return status;
@@ -411,7 +475,7 @@ static ag_status run_from(args *a) {
     if (status != AG_OK) {
       status = ag_open_refuse(m, ag_api_ctx(m), status, &a->common);
     } else {
-      ag_derive_options how = {.strict = a->batch.strict, .t0 = a->run.t0};
+      ag_derive_options how = ag_run_derive(&a->run, a->batch.strict);
       status = run_loaded(a, m, ag_api_system(m, &how), &from);
       anagyre_close(m);
     }

@@ -39,7 +39,8 @@ static ag_status add_model(ag_sources *s, const char *word) {
     ag_output_tell("warning: %s ended at t = %.6g: %s", word, *anagyre_motion_final(motion, "t").data,
                    anagyre_motion_end(motion));
   s->models[s->n] = m, s->motions[s->n] = motion;
-  s->sources[s->n++] = ag_source_motion(motion, m);
+  ag_source *source = s->sources[s->n++] = ag_source_motion(motion, m);
+  if (!(s->run->dt > 0)) source->rtol = s->run->rtol, source->atol = s->run->atol;
   return AG_OK;
 }
 
@@ -59,6 +60,15 @@ ag_status ag_sources_add(ag_sources *s, const char *word) {
   }
   ag_text_done(&trouble);
   return status;
+}
+
+void ag_sources_cut(const ag_sources *s) {
+  for (int i = 0; i < s->n; i++)
+    if (s->sources[i]->cut)
+      ag_output_tell(
+          "warning: the last line of %s has no end and was left out: the run that wrote it was killed, or the "
+          "file was cut off",
+          s->sources[i]->path);
 }
 
 void ag_sources_done(ag_sources *s) {

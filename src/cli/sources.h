@@ -21,6 +21,7 @@ bool ag_sources_is_file(const char *word); /* by its name: .h5 or .csv */
 /* Opens a file, or opens and runs a model. Prints what is wrong. */
 AG_MUST_USE ag_status ag_sources_add(ag_sources *s, const char *word);
 void ag_sources_done(ag_sources *s);
+void ag_sources_cut(const ag_sources *s); /* says which files had a last line that was not whole, once they are read */
 /* Prints a line about what is wrong, as JSON as well if that is asked for. Returns the status. */
 ag_status ag_sources_fail(const ag_sources *s, ag_status status, const ag_text *trouble);
 /* "name.end" beside where the command was typed, from the first word: "runs/stone.h5" gives "stone.png". */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli/cli.h"
 #include "cli/clock.h"
 #include "cli/json.h"
@@ -42,7 +43,9 @@ static void put_verdict(const char *path, const ag_verdict *v, int line) {
   printf("%s:%d: %-6s  %s", path, line, v->holds ? "ok" : "FAILED", ag_text_cstr(&text));
   if (v->note) printf(": %s", v->note);
   else if (v->holds) printf("  (error %.2g, allowed %.2g)", v->error, v->tol);
-  else printf(": got %.17g, wanted %.17g, error %.3g, allowed %.3g", v->got, v->wanted, v->error, v->tol);
+  else
+    printf(": got %s, wanted %s, error %.3g, allowed %.3g", ag_number_text(v->got).s, ag_number_text(v->wanted).s,
+           v->error, v->tol);
   putchar('\n');
   ag_text_done(&text);
 }

@@ -11,7 +11,7 @@
 #include "cli/result_file.h"
 #include "cli/sources.h"
 
-enum { MOST_RUNS = 2, MOST_FACTS = 16, LONGEST_EQUATIONS = 40000 };
+enum { MOST_RUNS = AG_MOST_SOURCES, MOST_FACTS = 16, LONGEST_EQUATIONS = 40000 };
 
 typedef struct args {
   ag_common common;
@@ -214,6 +214,7 @@ static ag_status make(job *p) {
   ag_text page = {0}, trouble = {0};
   ag_page_report r;
   ag_status status = ag_page_make(&p->request, &page, &r, &trouble);
+  ag_sources_cut(&p->from);
   if (status != AG_OK) status = ag_sources_fail(&p->from, status, &trouble);
   else status = ag_output_save(p->path.s, &page);
   if (status == AG_OK) report(p, &r);
@@ -238,14 +239,15 @@ static ag_status act(void *self) {
 
 const ag_command ag_command_view = {
     .name = "view",
-    .words = "FILE|MODEL [FILE|MODEL]",
+    .words = "FILE|MODEL [FILE|MODEL ...]",
     .doc = "a page with the moving system, its plots and its equations",
     .text = "Writes one HTML file that a browser opens from the disk, without a network: bodies roll on their\n"
             "ground and leave traces, the observables are plotted below, and time can be dragged, played and\n"
-            "compared with a second run. A model is run first. Series are thinned to 1e-4 of their range.\n",
+            "compared with other runs. A model is run first. Series are thinned to 1e-4 of their range.\n",
     .examples = "  anagyre view euler_disk --t1 20\n"
                 "  anagyre view stone.h5 -o stone.html\n"
-                "  anagyre view a.h5 b.h5 -o compare.html\n",
+                "  anagyre view a.h5 b.h5 -o compare.html\n"
+                "  anagyre view path*.h5 -o cloud.html\n",
     .defaults = defaults,
     AG_COMMAND(1, MOST_RUNS),
 };

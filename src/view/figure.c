@@ -40,10 +40,10 @@ static int take(const ag_source *s, ag_column_kind kind, bool scalars, int most,
 
 /* Scalar observables; where there are none, other observables, coordinates, velocities. */
 static int take_interesting(const ag_source *s, int most, ag_choice *y) {
-  static const ag_column_kind order[] = {AG_COL_OBSERVABLE, AG_COL_OBSERVABLE, AG_COL_COORD,
-                                         AG_COL_COORD,      AG_COL_VELOCITY,   AG_COL_VELOCITY};
+  static const ag_column_kind order[] = {AG_COL_OBSERVABLE, AG_COL_OBSERVABLE, AG_COL_COORD,  AG_COL_COORD,
+                                         AG_COL_VELOCITY,   AG_COL_VELOCITY,   AG_COL_PROCESS};
   int n = 0;
-  for (int i = 0; i < 6 && !n; i++) n = take(s, order[i], i % 2 == 0, most, 0, y);
+  for (int i = 0; i < (int)(sizeof order / sizeof *order) && !n; i++) n = take(s, order[i], i % 2 == 0, most, 0, y);
   return n ? n : take(s, AG_COL_ENERGY, true, most, 0, y);
 }
 
@@ -74,11 +74,38 @@ static double spread(ag_source *s, int at) {
   return hi > lo ? hi - lo : 0;
 }
 
+/* Does a number stay within 1e-6 of its size? */
+static bool is_kept(ag_source *s, int at) {
+  double *v, size = 0, change = 0;
+  long n;
+  ag_text trouble = {0};
+  bool good = ag_source_read(s, 1, &at, &v, &n, &trouble);
+  ag_text_done(&trouble);
+  if (!good) return false;
+  for (long i = 0; i < n; i++) {
+    size = fmax(size, fabs(v[i]));
+    change = isfinite(v[i]) ? fmax(change, fabs(v[i] - v[0])) : INFINITY;
+  }
+  free(v);
+  return size > 0 && change <= 1e-6 * size;
+}
+
+/* What a run keeps: energy and scalar observables; the energy alone where it keeps none. */
+static int take_kept(ag_source *s, int most, ag_choice *y) {
+  ag_choice all[MOST];
+  int n = take(s, AG_COL_ENERGY, true, 1, 0, all), kept = 0, first = n;
+  n = take(s, AG_COL_OBSERVABLE, true, MOST, n, all);
+  for (int i = 0; i < n && kept < most; i++)
+    if (is_kept(s, all[i].column->offset)) y[kept++] = all[i];
+  if (!kept && first) y[kept++] = all[0];
+  return kept;
+}
+
 /* What is likely to be a coordinate of a section, first: scalars of the state, scalar observables, entries of
  * observables, entries of vectors and rotations of the state. */
 static int rank_of(const ag_column *c) {
   if (c->kind == AG_COL_OBSERVABLE) return is_scalar(c) ? 1 : 2;
-  if (c->kind != AG_COL_COORD && c->kind != AG_COL_VELOCITY) return -1;
+  if (c->kind != AG_COL_COORD && c->kind != AG_COL_VELOCITY && c->kind != AG_COL_PROCESS) return -1;
   return is_scalar(c) ? 0 : 3;
 }
 
@@ -103,14 +130,24 @@ static void choose_plane(ag_source *s, plan *p) {
   }
 }
 
+/* Work and precision: the error over the right-hand sides, a curve for each method. */
+static void choose_work(const ag_source *s, plan *p) {
+  for (int i = 0; i < s->n_column; i++) {
+    if (!strcmp(s->columns[i].name, "rhs")) p->x = whole(&s->columns[i]);
+    if (!strcmp(s->columns[i].name, "error")) p->y[0] = whole(&s->columns[i]), p->n_y = 1;
+  }
+  p->by = whole(&s->columns[0]);
+}
+
 static void choose_rest(ag_source *s, const ag_figure_request *o, plan *p) {
-  const ag_column *swept[2], *time = column_of_kind(s, AG_COL_TIME), *energy = column_of_kind(s, AG_COL_ENERGY);
+  const ag_column *swept[2], *time = column_of_kind(s, AG_COL_TIME);
   int n_swept = swept_columns(s, swept);
+  if (p->kind == AG_SOURCE_CONVERGE && !o->x && !o->y) choose_work(s, p);
   if (p->kind == AG_SOURCE_SECTION) {
     if (!o->x && !o->y) choose_plane(s, p);
     if (n_swept) p->by = whole(swept[0]);
   }
-  if (!p->n_y && o->drift && energy) p->y[p->n_y++] = whole(energy);
+  if (!p->n_y && o->drift) p->n_y = take_kept(s, STACKED, p->y);
   if (!p->n_y) p->n_y = take_interesting(s, STACKED, p->y);
   if (p->x.column) return;
   if (p->kind == AG_SOURCE_BATCH && n_swept) {
@@ -145,6 +182,11 @@ static ag_status choose(ag_source *s, const ag_figure_request *o, plan *p, ag_te
   choose_rest(s, o, p);
   if (p->x.column && p->n_y) return AG_OK;
   ag_text_printf(trouble, "%s has nothing to draw: choose columns with --x and --y", s->path);
+  for (int i = 0; i < s->n_column && i < STACKED; i++) {
+    ag_text_str(trouble, i ? ", " : "; it has ");
+    ag_escape_plain(trouble, s->columns[i].name);
+  }
+  if (s->n_column > STACKED) ag_text_printf(trouble, " and %d more", s->n_column - STACKED);
   return AG_WRONG;
 }
 
@@ -176,15 +218,22 @@ static const char *axis_name(ag_arena *arena, const ag_choice *c) {
   return ag_arena_printf(arena, "%s[%d:%d]", c->column->name, c->first + 1, c->last + 1);
 }
 
-static void keep_change(long n, double *y) {
+static const char *unit_of(ag_figure *f, const ag_figure_request *o, const ag_choice *c) {
+  return c->column ? ag_unit_find(f->arena, o->units, c->column->name, name_of(f->arena, c, 0)) : "";
+}
+
+/* |y - y(0)|. Returns the largest |y|. */
+static double keep_change(long n, double *y) {
   double first = NAN, size = 0;
   for (long i = 0; i < n; i++) {
     if (isnan(first)) first = y[i];
     if (isfinite(y[i])) size = fmax(size, fabs(y[i]));
   }
-  for (long i = 0; i < n; i++) y[i] = fmax(fabs(y[i] - first), 0x1p-54 * size); /* a logarithm wants no zeros */
+  for (long i = 0; i < n; i++) /* a logarithm wants no zeros */
+    if (!isnan(y[i])) y[i] = fmax(fabs(y[i] - first), 0x1p-54 * size);
   for (long i = 0; i < n; i++)
-    if (y[i] == 0) y[i] = 1e-300;
+    if (y[i] == 0) y[i] = 0x1p-54;
+  return size;
 }
 
 static double *copy(long n, const double *v) {
@@ -205,7 +254,7 @@ static double extent(long n, const double *v, bool logarithm) {
 static void thin(ag_figure *f, ag_panel *panel, ag_curve *c) {
   f->rows = f->rows > c->n ? f->rows : c->n;
   if (panel->style == AG_STYLE_DOTS && c->n > 50000) c->n = ag_thin_points(c->n, c->x, c->y, c->z);
-  if (panel->style == AG_STYLE_LINE && !panel->space && c->n > 2000) {
+  if (panel->style == AG_STYLE_LINE && !panel->space && c->band == 0 && c->n > 2000) {
     for (long i = 0; panel->log_y && i < c->n; i++) c->y[i] = log(c->y[i]);
     c->n = ag_thin_curve(c->n, c->x, c->y, extent(c->n, c->x, false), extent(c->n, c->y, false), fine);
     for (long i = 0; panel->log_y && i < c->n; i++) c->y[i] = exp(c->y[i]);
@@ -222,9 +271,35 @@ static bool has_numbers(const ag_curve *c) {
 /* A file name without folders. */
 static const char *short_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
 
+/* Of an ensemble, behind the mean: quantiles 0.05 to 0.95 and 0.25 to 0.75, and two standard errors about it. */
+static void add_bands(ag_panel *panel, const ag_source *s, const ag_choice *y, int k, int colour, long rows,
+                      const double *x, const double *mean) {
+  static const char *const ends[][2] = {{"q05", "q95"}, {"q25", "q75"}, {"stderr", "stderr"}};
+  static const double cover[] = {0.15, 0.2, 0.45};
+  const int size = y->column->rows * y->column->cols;
+  for (int b = 0; b < 3; b++) {
+    const double *low = s->statistic(s, ends[b][0], y->column), *high = s->statistic(s, ends[b][1], y->column);
+    if (!low || !high) continue;
+    ag_curve c = {.name = "", .colour = colour, .n = rows, .band = cover[b], .x = copy(rows, x)};
+    c.y = copy(rows, mean), c.z = copy(rows, mean);
+    for (long r = 0; r < rows; r++) {
+      const double one = low[r * size + y->first + k], other = high[r * size + y->first + k];
+      c.y[r] = b < 2 ? one : mean[r] - 2 * one;
+      c.z[r] = b < 2 ? other : mean[r] + 2 * other;
+    }
+    panel->curves[panel->n_curve++] = c;
+  }
+}
+
+/* Numbers whose differences could overflow are left out like NaN. */
+static void drop_huge(long n, double *v) {
+  for (long i = 0; i < n; i++)
+    if (fabs(v[i]) > 1e300) v[i] = NAN;
+}
+
 /* The curves of one choice of y from one source. */
 static ag_status add_curves(ag_figure *f, ag_panel *panel, ag_source *s, const plan *p, const ag_choice *y, int which,
-                            int n_source, ag_text *trouble) {
+                            int n_source, const ag_figure_request *o, ag_text *trouble) {
   ag_choice all[4] = {{0}};
   const ag_choice *wanted[4] = {&p->x, y, p->z.column ? &p->z : &p->by, NULL};
   int at[MOST + 2], n = 0, n_y = size_of(y);
@@ -240,7 +315,10 @@ static ag_status add_curves(ag_figure *f, ag_panel *panel, ag_source *s, const p
   double *v[MOST + 2];
   long rows;
   if (!ag_source_read(s, n + n_y, at, v, &rows, trouble)) return AG_SYSTEM;
+  for (int k = 0; k < n + n_y; k++) drop_huge(rows, v[k]);
   for (int k = 0; k < n_y; k++) {
+    if (s->statistic && n == 1 && !panel->change_of && p->x.column->kind == AG_COL_TIME)
+      add_bands(panel, s, &all[1], k, n_source > 1 ? which : k, rows, v[0], v[n + k]);
     ag_curve *c = &panel->curves[panel->n_curve++];
     *c = (ag_curve){.name = n_source > 1 ? ag_arena_str(f->arena, short_name(s->path)) : name_of(f->arena, y, k),
                     .foreign = n_source > 1,
@@ -250,10 +328,30 @@ static ag_status add_curves(ag_figure *f, ag_panel *panel, ag_source *s, const p
                     .x = copy(rows, v[0]),
                     .y = v[n + k],
                     .z = n > 1 ? copy(rows, v[1]) : NULL};
-    if (panel->change_of) keep_change(rows, c->y);
+    if (panel->change_of) {
+      double size = keep_change(rows, c->y), atol = o->tolerance > 0 ? 0 : s->atol;
+      panel->allowed = fmax(panel->allowed, atol + (o->tolerance > 0 ? o->tolerance : s->rtol) * size);
+    }
   }
   for (int i = 0; i < n; i++) free(v[i]);
   return AG_OK;
+}
+
+/* The one curve of a panel as one for each group; zeros have no logarithm and are left out. */
+static void split_groups(ag_figure *f, ag_panel *panel, const ag_source *s) {
+  ag_curve all = panel->curves[0];
+  panel->curves = AG_NEWN(f->arena, ag_curve, s->n_group + 1);
+  panel->n_curve = s->n_group;
+  panel->x = "right-hand sides", panel->z = NULL;
+  for (int k = 0; k < s->n_group; k++) {
+    ag_curve *c = &panel->curves[k];
+    *c = (ag_curve){.name = ag_arena_str(f->arena, s->groups[k]), .foreign = true, .colour = k, .dash = k / 7};
+    c->x = copy(all.n, all.x);
+    c->y = copy(all.n, all.y);
+    for (long i = 0; i < all.n; i++)
+      if (all.z[i] == k && all.x[i] > 0 && all.y[i] > 0) c->x[c->n] = all.x[i], c->y[c->n++] = all.y[i];
+  }
+  free(all.x), free(all.y), free(all.z);
 }
 
 /* ---- panels ---- */
@@ -266,7 +364,8 @@ static bool is_place(const plan *p, const ag_choice *y) {
 static ag_status add_panel(ag_figure *f, int n, ag_source *const *sources, const plan *p, const ag_choice *y,
                            const ag_figure_request *o, ag_text *trouble) {
   ag_panel *panel = &f->panels[f->n_panel++];
-  bool image = p->kind == AG_SOURCE_BATCH && p->by.column && !o->x;
+  bool image = p->kind == AG_SOURCE_BATCH && p->by.column && !o->x,
+       work = p->kind == AG_SOURCE_CONVERGE && p->by.column;
   *panel = (ag_panel){.x = name_of(f->arena, &p->x, 0),
                       .y = image ? name_of(f->arena, &p->by, 0) : axis_name(f->arena, y),
                       .z = image          ? axis_name(f->arena, y)
@@ -275,14 +374,27 @@ static ag_status add_panel(ag_figure *f, int n, ag_source *const *sources, const
                                           : NULL,
                       .space = p->space,
                       .equal = is_place(p, y),
-                      .log_y = o->drift,
+                      .log_x = work,
+                      .log_y = o->drift || work,
                       .change_of = o->drift ? axis_name(f->arena, y) : NULL};
+  const ag_choice *third = p->space ? &p->z : &p->by;
+  panel->unit[0] = unit_of(f, o, &p->x);
+  panel->unit[1] = unit_of(f, o, image ? &p->by : y);
+  panel->unit[2] = unit_of(f, o, image ? y : third);
   panel->style = image                          ? AG_STYLE_IMAGE
                  : p->kind == AG_SOURCE_SECTION ? AG_STYLE_DOTS
                  : p->kind == AG_SOURCE_BATCH   ? AG_STYLE_LINE_POINTS
+                 : work                         ? AG_STYLE_LINE_POINTS
                                                 : AG_STYLE_LINE;
-  panel->curves = AG_NEWN(f->arena, ag_curve, n * size_of(y));
-  for (int i = 0; i < n; i++) AG_TRY(add_curves(f, panel, sources[i], p, y, i, n, trouble));
+  if (work && n > 1) {
+    ag_text_printf(trouble, "tables of methods are drawn one at a time: %s", sources[1]->path);
+    return AG_WRONG;
+  }
+  panel->curves = AG_NEWN(f->arena, ag_curve, 4 * n * size_of(y));
+  for (int i = 0; i < n; i++) AG_TRY(add_curves(f, panel, sources[i], p, y, i, n, o, trouble));
+  if (work) split_groups(f, panel, sources[0]);
+  for (int i = 1; i < n && !(o->tolerance > 0); i++) /* one line for files that agree */
+    if (sources[i]->rtol != sources[0]->rtol || sources[i]->atol != sources[0]->atol) panel->allowed = 0;
   bool some = false;
   for (int k = 0; k < panel->n_curve; k++) {
     ag_curve *c = &panel->curves[k];
@@ -291,6 +403,7 @@ static ag_status add_panel(ag_figure *f, int n, ag_source *const *sources, const
       c->y = c->z, c->z = value;
     }
     some = some || has_numbers(c);
+    panel->n_named += c->band == 0;
     thin(f, panel, c);
   }
   if (some) return AG_OK;
@@ -299,15 +412,57 @@ static ag_status add_panel(ag_figure *f, int n, ag_source *const *sources, const
   return AG_FAILED;
 }
 
+/* Densities of the last row of an ensemble: neighbouring bins joined until there are at most 128. */
+static ag_status add_histogram(ag_figure *f, const ag_source *s, const ag_choice *y, const ag_figure_request *o,
+                               ag_text *trouble) {
+  ag_panel *panel = &f->panels[f->n_panel++];
+  *panel = (ag_panel){
+      .x = axis_name(f->arena, y), .y = "density", .unit = {unit_of(f, o, y), "", ""}, .style = AG_STYLE_LINE};
+  panel->curves = AG_NEWN(f->arena, ag_curve, size_of(y));
+  for (int k = 0; k < size_of(y); k++) {
+    long n, joined;
+    double from, width, all = 0;
+    const char *name = name_of(f->arena, y, k);
+    const long *count = s->histogram ? s->histogram(s, name, &n, &from, &width) : NULL;
+    if (!count) {
+      ag_text_printf(trouble, "%s has no histogram of %s", s->path, name);
+      return AG_WRONG;
+    }
+    for (joined = 1; n / joined > 128;) joined *= 2;
+    for (long i = 0; i < n; i++) all += (double)count[i];
+    ag_curve *c = &panel->curves[panel->n_curve++];
+    panel->n_named++;
+    *c = (ag_curve){.name = name, .colour = k, .n = n / joined};
+    c->x = ag_heap_alloc(sizeof(double) * (size_t)(c->n + 1)),
+    c->y = ag_heap_alloc(sizeof(double) * (size_t)(c->n + 1));
+    for (long i = 0; i < c->n; i++) {
+      for (long b = 0; b < joined; b++) c->y[i] += (double)count[i * joined + b];
+      c->y[i] /= all * width * (double)joined;
+      c->x[i] = from + width * (double)joined * ((double)i + 0.5);
+    }
+    f->points += c->n;
+  }
+  return AG_OK;
+}
+
+static ag_status make_histograms(ag_figure *f, const ag_source *s, const plan *p, const ag_figure_request *o,
+                                 ag_text *trouble) {
+  f->panels = AG_NEWN(f->arena, ag_panel, p->n_y);
+  for (int i = 0; i < p->n_y; i++) AG_TRY(add_histogram(f, s, &p->y[i], o, trouble));
+  return AG_OK;
+}
+
 ag_status ag_figure_make(ag_figure *f, int n, ag_source *const *sources, const ag_figure_request *o, ag_text *trouble) {
   plan p;
   *f = (ag_figure){.arena = ag_arena_create(), .title = "", .about = ""};
+  if (!ag_units_check(sources[0], o->units, trouble)) return AG_WRONG;
   AG_TRY(choose(sources[0], o, &p, trouble));
-  f->panels = AG_NEWN(f->arena, ag_panel, p.n_y);
-  for (int i = 0; i < p.n_y; i++) AG_TRY(add_panel(f, n, sources, &p, &p.y[i], o, trouble));
+  if (o->histogram) AG_TRY(make_histograms(f, sources[0], &p, o, trouble));
+  else f->panels = AG_NEWN(f->arena, ag_panel, p.n_y);
+  for (int i = 0; i < p.n_y && !o->histogram; i++) AG_TRY(add_panel(f, n, sources, &p, &p.y[i], o, trouble));
   f->title = ag_arena_str(f->arena, o->title ? o->title : sources[0]->title);
   if (n == 1 && o->about) f->about = ag_arena_str(f->arena, sources[0]->about);
-  bool in_time = p.x.column->kind == AG_COL_TIME && p.kind == AG_SOURCE_RUN && !p.space;
+  bool in_time = !o->histogram && p.x.column->kind == AG_COL_TIME && p.kind == AG_SOURCE_RUN && !p.space;
   if (in_time && n == 1) f->marks = sources[0]->marks, f->n_marks = sources[0]->n_marks;
   return AG_OK;
 }

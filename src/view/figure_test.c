@@ -50,6 +50,36 @@ static void test_drift(void) {
   ag_text_done(&trouble);
 }
 
+/* Without a choice what the rows keep: the energy and b, not a; beside it the tolerance, relative to the size. */
+static void test_kept(void) {
+  static const char table[] = "t,a,b,c,energy\n0,1,4,nan,2\n1,1.1,4.000000001,nan,2\n2,1.3,4,nan,2.0000001\n";
+  ag_figure f;
+  ag_text trouble = {0};
+  AG_CHECK(make(&f, table, (ag_figure_request){.drift = true, .tolerance = 0.25}, &trouble) == AG_OK);
+  AG_CHECK(f.n_panel == 2);
+  AG_CHECK_STR(f.panels[0].y, "energy");
+  AG_CHECK_STR(f.panels[1].y, "b");
+  AG_CHECK(f.panels[1].allowed == 0.25 * 4.000000001 && f.panels[0].allowed == 0.25 * 2.0000001);
+  ag_figure_done(&f);
+  AG_CHECK(make(&f, table, (ag_figure_request){.drift = true}, &trouble) == AG_OK);
+  AG_CHECK(f.panels[0].allowed == 0); /* a table has no tolerance */
+  ag_figure_done(&f);
+  ag_text_done(&trouble);
+}
+
+static void test_units(void) {
+  ag_figure f;
+  ag_text trouble = {0};
+  AG_CHECK(make(&f, lab_motion, (ag_figure_request){.y = "x,x',spin", .units = "t=s,x=m,x[2] = km"}, &trouble) ==
+           AG_OK);
+  AG_CHECK_STR(f.panels[0].unit[0], "s");
+  AG_CHECK_STR(f.panels[0].unit[1], "m");
+  AG_CHECK_STR(f.panels[1].unit[1], "m/s"); /* of a rate that has none of its own */
+  AG_CHECK_STR(f.panels[2].unit[1], "");
+  ag_figure_done(&f);
+  ag_text_done(&trouble);
+}
+
 static void test_batches(void) {
   ag_figure f;
   ag_text trouble = {0};
@@ -71,6 +101,26 @@ static void test_batches(void) {
   ag_text_done(&trouble);
 }
 
+/* A table of `anagyre converge`: a curve for each method on logarithmic axes, without what has no logarithm. */
+static void test_work(void) {
+  static const char table[] =
+      "method,order,dt,steps,rhs,seconds,error\nrk4,4,1,2,9,1e-3,1e-3\nrk4,4,0.5,4,17,1e-3,6e-5\n"
+      "dop853,8,1,2,25,1e-3,1e-9\ndop853,8,0.5,4,49,1e-3,0\n";
+  ag_figure f;
+  ag_text trouble = {0};
+  AG_CHECK(make(&f, table, (ag_figure_request){0}, &trouble) == AG_OK);
+  const ag_panel *p = &f.panels[0];
+  AG_CHECK(f.n_panel == 1 && p->n_curve == 2 && p->log_x && p->log_y && !p->z && p->style == AG_STYLE_LINE_POINTS);
+  AG_CHECK_STR(p->x, "right-hand sides");
+  AG_CHECK_STR(p->curves[1].name, "dop853");
+  AG_CHECK(p->curves[0].n == 2 && p->curves[0].y[1] == 6e-5 && p->curves[1].n == 1 && p->curves[1].x[0] == 25);
+  ag_figure_done(&f);
+  AG_CHECK(make(&f, table, (ag_figure_request){.x = "dt", .y = "error"}, &trouble) == AG_OK);
+  AG_CHECK(!f.panels[0].log_x && f.panels[0].n_curve == 1);
+  ag_figure_done(&f);
+  ag_text_done(&trouble);
+}
+
 static void test_wrong(void) {
   static const struct {
     const char *text;
@@ -79,6 +129,9 @@ static void test_wrong(void) {
     const char *why;
   } cases[] = {{lab_motion, {.y = "spim"}, AG_WRONG, "did you mean spin?"},
                {lab_motion, {.x = "x"}, AG_WRONG, "takes one number"},
+               {lab_motion, {.units = "t=s,spim=1/s"}, AG_WRONG, "did you mean spin?"},
+               {lab_motion, {.units = "spin"}, AG_WRONG, "units are given as"},
+               {lab_motion, {.units = "spin="}, AG_WRONG, "units are given as"},
                {lab_motion, {.x = "t", .y = "spin,x", .z = "x[1]"}, AG_WRONG, "one number each"},
                {"t,x\n", {0}, AG_FAILED, "no row"},
                {"t,x\n1,nan\n2,inf\n", {0}, AG_FAILED, "no row"},
@@ -97,7 +150,10 @@ int main(void) {
   test_default();
   test_places();
   test_drift();
+  test_kept();
+  test_units();
   test_batches();
+  test_work();
   test_wrong();
   unlink(lab_file("t\n"));
   return ag_check_report();

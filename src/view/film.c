@@ -31,17 +31,19 @@ typedef struct states {
 
 /* False: the source does not have all of the state. */
 static bool find_states(states *st, const ag_source *s, const ag_system *sys) {
-  static const ag_layout_kind kinds[] = {AG_LAYOUT_COORDINATE, AG_LAYOUT_VELOCITY};
-  int n_row[2], width = 1;
-  const ag_layout_row *rows[2];
-  for (int k = 0; k < 2; k++) {
+  enum { KINDS = 3 };
+  static const ag_layout_kind kinds[KINDS] = {AG_LAYOUT_COORDINATE, AG_LAYOUT_VELOCITY, AG_LAYOUT_PROCESS};
+  int n_row[KINDS], width = 1, n_piece = 1;
+  const ag_layout_row *rows[KINDS];
+  for (int k = 0; k < KINDS; k++) {
     rows[k] = ag_layout_rows(sys, kinds[k], &n_row[k]);
+    n_piece += n_row[k];
     for (int i = 0; i < n_row[k]; i++) width += rows[k][i].rows * rows[k][i].cols;
   }
-  st->pieces = ag_heap_alloc(sizeof *st->pieces * (size_t)(n_row[0] + n_row[1] + 1));
+  st->pieces = ag_heap_alloc(sizeof *st->pieces * (size_t)n_piece);
   st->read = ag_heap_alloc(sizeof *st->read * (size_t)(width + 1));
   st->n_read = 1; /* time */
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < KINDS; k++) {
     for (int i = 0; i < n_row[k]; i++) {
       const ag_column *c = NULL;
       for (int j = 0; j < s->n_column && !c; j++)
@@ -51,7 +53,7 @@ static bool find_states(states *st, const ag_source *s, const ag_system *sys) {
       for (int j = 0; j < c->rows * c->cols; j++) st->read[st->n_read++] = c->offset + j;
     }
   }
-  return ag_system_dims(sys)->process == 0;
+  return true;
 }
 
 static void fill_state(const states *st, double *const *numbers, long row, double *x) {

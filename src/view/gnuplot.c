@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * Figures by gnuplot: its script, its numbers, and running it. Names and titles stand in single quotes, escaped;
+ * Figures by gnuplot: its script. Names and titles stand in single quotes, escaped;
  * nothing else in the script comes from outside. */
-#define _GNU_SOURCE /* posix_spawn_file_actions_addchdir_np */
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "view/view_internal.h"
-
-extern char **environ;
+#include "view/gnuplot_internal.h"
 
 /* Colours that most people can tell apart (Okabe and Ito), and an even scale from dark to light. */
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
 enum { N_COLOUR = 7 };
+static const int shapes[N_COLOUR] = {7, 5, 9, 11, 13, 6, 4}; /* points of gnuplot */
 static const char scale[] =
     "set palette defined (0 '#440154', 0.25 '#3b528b', 0.5 '#21918c', 0.75 '#5ec962', 1 '#fde725')\n";
 
@@ -26,6 +19,8 @@ static const char scale[] =
 typedef struct page {
   double width, height, font;
   double left, right, top, bottom; /* margins of the stack of panels */
+  ag_box space;                    /* of a curve in space */
+  int key_rows, key_cols;          /* of the names below the panels; 0: they stand inside */
 } page;
 
 static const double point = 72 / 2.54; /* points in a centimetre */
@@ -33,6 +28,20 @@ static const double point = 72 / 2.54; /* points in a centimetre */
 static void quoted_label(const char *name, ag_text *out) {
   ag_text_char(out, '\'');
   ag_label_enhanced(name, out);
+  ag_text_char(out, '\'');
+}
+
+static void put_unit(const char *unit, ag_text *out) {
+  if (!unit || !*unit) return;
+  ag_text_str(out, " (");
+  ag_unit_enhanced(unit, out);
+  ag_text_char(out, ')');
+}
+
+void ag_quoted_axis(const char *name, const char *unit, ag_text *out) {
+  ag_text_char(out, '\'');
+  ag_label_enhanced(name, out);
+  put_unit(unit, out);
   ag_text_char(out, '\'');
 }
 
@@ -55,8 +64,7 @@ static void quoted_path(const char *s, ag_text *out) {
   ag_text_char(out, '\'');
 }
 
-/* The number of characters, for guessing widths. */
-static int characters(const char *s) {
+int ag_characters(const char *s) {
   int n = 0;
   for (; *s; s++) n += ((unsigned char)*s & 0xc0) != 0x80;
   return n;
@@ -98,7 +106,7 @@ static int about_lines(const ag_figure *f, const page *g) {
   return lines_of(f->about, line_width(g, small_font(g)), ",;", 3);
 }
 
-static int title_lines(const ag_figure *f, const page *g) { return lines_of(f->title, line_width(g, g->font), "", 2); }
+static int title_lines(const ag_figure *f, const page *g) { return lines_of(f->title, line_width(g, g->font), "", 3); }
 
 /* Where a number counts: at points with finite coordinates. */
 static void range(const ag_panel *p, bool vertical, double *lo, double *hi) {
@@ -108,21 +116,47 @@ static void range(const ag_panel *p, bool vertical, double *lo, double *hi) {
       const ag_curve *c = &p->curves[k];
       double v = vertical ? c->y[i] : c->x[i];
       if (isfinite(c->x[i]) && isfinite(c->y[i])) *lo = fmin(*lo, v), *hi = fmax(*hi, v);
+      if (vertical && c->band > 0 && isfinite(c->z[i])) *hi = fmax(*hi, c->z[i]);
     }
 }
 
-/* 1, 2 or 5 times a power of ten, so that about n fit into the range. */
-static double tic_step(double lo, double hi, double n) {
+double ag_tic_step(double lo, double hi, double n) {
   double raw = (hi - lo) / n, power = pow(10, floor(log10(raw))), lead = raw / power;
   return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
 }
 
 /* The vertical range of a panel: a little beyond its numbers. */
-static void vertical_range(const ag_panel *p, double *lo, double *hi) {
+static void vertical_range(const ag_panel *p, bool stacked, double *lo, double *hi) {
   range(p, true, lo, hi);
   double size = fmax(fmax(fabs(*lo), fabs(*hi)), 1e-300), beside = 0.07 * (*hi - *lo);
   if (*hi - *lo < 1e-12 * size) beside = 0.05 * size;
-  *lo -= beside, *hi += p->n_curve > 1 && p->style != AG_STYLE_IMAGE ? 4 * beside : beside; /* room for names */
+  bool names = p->n_named > 1 && p->style != AG_STYLE_IMAGE && !p->curves[0].foreign;
+  *lo -= beside, *hi += !names ? beside : stacked ? 7 * beside : 4 * beside; /* room for names */
+}
+
+/* The decades of a logarithmic axis, with room for names above the curves. */
+static void log_range(const ag_panel *p, bool vertical, int *lo, int *hi) {
+  double from = INFINITY, to = 0;
+  for (int k = 0; k < p->n_curve; k++)
+    for (long i = 0; i < p->curves[k].n; i++) {
+      double v = vertical ? p->curves[k].y[i] : p->curves[k].x[i];
+      if (isfinite(v) && v > 0) from = fmin(from, v), to = fmax(to, v);
+    }
+  if (vertical && p->allowed > 0) from = fmin(from, p->allowed), to = fmax(to, p->allowed);
+  if (!(to > 0)) from = to = 1;
+  *lo = (int)floor(log10(from)), *hi = (int)ceil(log10(to));
+  if (*hi == *lo) ++*hi;
+  if (vertical && p->allowed > 0 && *hi - log10(p->allowed) < 0.2 * (*hi - *lo)) ++*hi; /* its name */
+  if (vertical && p->n_named > 1 && !p->curves[0].foreign) *hi += 1 + (*hi - *lo) / 4;
+}
+
+static void put_decades(const ag_panel *p, char axis, double room, ag_text *out) {
+  int lo, hi, step = 1;
+  log_range(p, axis == 'y', &lo, &hi);
+  while (hi - lo > room * step) step++;
+  int first = (int)ceil((double)lo / step) * step;
+  ag_text_printf(out, "set %crange [1e%d:1e%d]\nset %ctics 1e%d,1e%d\n", axis, lo, hi, axis, first, step);
+  ag_text_printf(out, step > 1 ? "unset m%ctics\n" : "set m%ctics 10\n", axis);
 }
 
 /* Characters of the widest number beside a vertical axis. */
@@ -132,8 +166,8 @@ static int label_width(const ag_figure *f) {
     double lo, hi;
     char text[64];
     if (f->panels[i].log_y) continue;
-    vertical_range(&f->panels[i], &lo, &hi);
-    double step = tic_step(lo, hi, 4);
+    vertical_range(&f->panels[i], f->n_panel > 1, &lo, &hi);
+    double step = ag_tic_step(lo, hi, 4);
     for (double v = ceil(lo / step) * step; v <= hi && step > 0; v += step) {
       int n = snprintf(text, sizeof text, "%g", fabs(v) < 1e-9 * step ? 0 : v);
       widest = n > widest ? n : widest;
@@ -155,19 +189,41 @@ static double equal_height(const ag_figure *f, double inner) {
   range(&f->panels[0], false, &x0, &x1);
   range(&f->panels[0], true, &y0, &y1);
   double ratio = x1 > x0 && y1 > y0 ? (y1 - y0) / (x1 - x0) : 1;
-  return inner * fmin(fmax(ratio, 0.3), 1.1);
+  return inner * fmin(fmax(ratio, 0.42), 1.1);
+}
+
+/* Files and methods are named below the panels, in columns. */
+static void place_key(const ag_figure *f, page *g) {
+  const ag_panel *p = &f->panels[0];
+  int widest = 0;
+  if (p->n_named < 2 || !p->curves[0].foreign) return;
+  for (int k = 0; k < p->n_curve; k++) {
+    int n = ag_characters(p->curves[k].name);
+    widest = n > widest ? n : widest;
+  }
+  g->key_cols = (int)((g->width - 2 * g->font) / ((0.56 * widest + 4) * small_font(g)));
+  g->key_cols = g->key_cols < 1 ? 1 : g->key_cols > p->n_named ? p->n_named : g->key_cols;
+  g->key_rows = (p->n_named + g->key_cols - 1) / g->key_cols;
 }
 
 static page page_of(const ag_figure *f, const ag_paper *paper) {
+  const ag_panel *first = &f->panels[0];
   page g = {.width = paper->width * point, .font = paper->font > 0 ? paper->font : paper->width < 10 ? 8 : 9};
-  bool square = f->panels[0].equal || f->panels[0].space || f->panels[0].style == AG_STYLE_DOTS;
+  bool square = first->equal || first->style == AG_STYLE_DOTS;
   double each = f->n_panel == 1 ? (square ? 0.8 : 0.62) * g.width : fmax(0.24 * g.width, 6 * g.font);
   int about = about_lines(f, &g), title = title_lines(f, &g);
   g.left = (4.1 + 0.62 * label_width(f)) * g.font, g.right = has_scale(f) ? 9 * g.font : 1.8 * g.font;
   g.top = (title ? 1 + 1.2 * title : 0.8) * g.font + 1.3 * mark_lines(f) * g.font;
-  if (f->panels[0].space) g.left = 5.5 * g.font, g.right = 5.5 * g.font, each = 0.58 * g.width;
-  if (f->n_panel == 1 && f->panels[0].equal && !f->panels[0].space) each = equal_height(f, g.width - g.left - g.right);
-  g.bottom = ((f->panels[0].space ? 5.7 : 4.7) + 1.2 * about) * g.font;
+  place_key(f, &g);
+  g.bottom = (4.7 + 1.2 * about + 1.35 * g.key_rows) * g.font;
+  if (first->space) {
+    g.top += 1.8 * g.font, g.bottom -= g.font;
+    double most = paper->height > 0 ? paper->height * point - g.top - g.bottom : 0.9 * g.width;
+    ag_box_make(first, g.width, most, g.font, &g.space);
+    g.left = g.space.left, g.right = g.space.right, each = g.space.height;
+  } else if (f->n_panel == 1 && first->equal) {
+    each = equal_height(f, g.width - g.left - g.right);
+  }
   g.height = paper->height > 0 ? paper->height * point : g.top + g.bottom + f->n_panel * each;
   return g;
 }
@@ -176,19 +232,21 @@ static void put_terminal(const page *g, ag_figure_format format, const char *fig
   static const double dots = 200.0 / 72; /* 200 to the inch */
   switch (format) {
   case AG_FIGURE_PNG:
-    ag_text_printf(out,
-                   "set terminal pngcairo enhanced background 'white' size %.0f,%.0f font 'DejaVu Sans,%g' fontscale "
-                   "%.4f linewidth %.3f\n",
-                   g->width * dots, g->height * dots, g->font, dots * 0.75, dots * 0.6);
+    ag_text_printf(
+        out,
+        "set terminal pngcairo enhanced rounded background 'white' size %.0f,%.0f font 'DejaVu Sans,%g' fontscale "
+        "%.4f linewidth %.3f\n",
+        g->width * dots, g->height * dots, g->font, dots * 0.75, dots * 0.6);
     break;
   case AG_FIGURE_SVG:
-    ag_text_printf(out,
-                   "set terminal svg enhanced background 'white' size %.0f,%.0f font 'DejaVu Sans,%g' linewidth 0.8\n",
-                   g->width * 4 / 3, g->height * 4 / 3, g->font * 4 / 3);
+    ag_text_printf(
+        out,
+        "set terminal svg enhanced rounded background 'white' size %.0f,%.0f font 'DejaVu Sans,%g' linewidth 0.8\n",
+        g->width * 4 / 3, g->height * 4 / 3, g->font * 4 / 3);
     break;
   case AG_FIGURE_PDF:
     ag_text_printf(out,
-                   "set terminal pdfcairo enhanced background 'white' size %.3fcm,%.3fcm font 'DejaVu Sans,%g' "
+                   "set terminal pdfcairo enhanced rounded background 'white' size %.3fcm,%.3fcm font 'DejaVu Sans,%g' "
                    "fontscale 0.75 linewidth 0.8\n",
                    g->width / point, g->height / point, g->font);
     break;
@@ -224,7 +282,7 @@ static void put_marks(const ag_figure *f, const page *g, double t0, double t1, b
       ag_label_enhanced(m->name, &label);
       if (few) ag_text_printf(&label, " t = %.5g", m->times[i]);
       else ag_text_printf(&label, "  %ld %s", m->n, words[m->n != 1]);
-      double wide = characters(label.s) * 0.52 * g->font, from = fmin(fmax(at - wide / 2, 0), inner - wide);
+      double wide = ag_characters(label.s) * 0.52 * g->font, from = fmin(fmax(at - wide / 2, 0), inner - wide);
       int line = from > end[0] ? 0 : from > end[1] ? 1 : -1;
       if (line >= 0) {
         ag_text_printf(out,
@@ -240,44 +298,37 @@ static void put_marks(const ag_figure *f, const page *g, double t0, double t1, b
 /* ---- panels ---- */
 
 /* Tics as far apart as their labels need. */
-static void put_vertical(const ag_panel *p, const page *g, double height, ag_text *out) {
+static void put_vertical(const ag_panel *p, const page *g, bool stacked, double height, ag_text *out) {
   double lo, hi;
-  vertical_range(p, &lo, &hi);
+  vertical_range(p, stacked, &lo, &hi);
   double n = fmax(2, fmin(6, height / (3.4 * g->font)));
-  ag_text_printf(out, "set yrange [%.17g:%.17g]\nset ytics %.17g\n", lo, hi, tic_step(lo, hi, n));
+  ag_text_printf(out, "set yrange [%.17g:%.17g]\nset ytics %.17g\n", lo, hi, ag_tic_step(lo, hi, n));
 }
 
 static void put_horizontal(const ag_panel *p, const page *g, double lo, double hi, ag_text *out) {
   double inner = g->width - g->left - g->right, n = fmax(2, fmin(8, inner / (5 * g->font)));
-  double beside = p->style == AG_STYLE_LINE ? 0 : 0.02 * (hi - lo);
-  ag_text_printf(out, "set xtics %.17g\n", tic_step(lo, hi, n));
-  if (p->equal) /* one scale, and the same tics: a low panel has no room for more */
-    ag_text_printf(out, "set ytics %.17g\n", tic_step(lo, hi, n));
-  if (p->equal || p->style == AG_STYLE_IMAGE) ag_text_str(out, "set xrange [*:*] noextend\n");
+  double beside = p->style == AG_STYLE_LINE && !strcmp(p->x, "t") ? 0 : 0.03 * (hi - lo);
+  ag_text_printf(out, "set xtics %.17g\n", ag_tic_step(lo, hi, n));
+  if (p->style == AG_STYLE_IMAGE) ag_text_str(out, "set xrange [*:*] noextend\n");
   else ag_text_printf(out, "set xrange [%.17g:%.17g]\n", lo - beside, hi + beside);
 }
 
-/* Tics of a box: about four along the longest side, the same distance everywhere where the axes have one scale. */
-static void put_space_tics(const ag_panel *p, ag_text *out) {
-  double lo[3], hi[3], longest = 0;
-  for (int a = 0; a < 3; a++) {
-    lo[a] = INFINITY, hi[a] = -INFINITY;
-    for (int k = 0; k < p->n_curve; k++)
-      for (long i = 0; i < p->curves[k].n; i++) {
-        const ag_curve *c = &p->curves[k];
-        double v = a == 0 ? c->x[i] : a == 1 ? c->y[i] : c->z[i];
-        if (isfinite(v)) lo[a] = fmin(lo[a], v), hi[a] = fmax(hi[a], v);
-      }
-    longest = fmax(longest, hi[a] - lo[a]);
+/* Places: one scale for both axes, so that the panel is filled in one direction and not left in the other. */
+static void put_equal(const ag_panel *p, const page *g, double height, ag_text *out) {
+  double lo[2], hi[2], length[2] = {g->width - g->left - g->right, height}, size = 0, step = INFINITY;
+  for (int a = 0; a < 2; a++) {
+    range(p, a == 1, &lo[a], &hi[a]);
+    size = fmax(size, 1.06 * (hi[a] - lo[a]) / length[a]);
   }
-  for (int a = 0; a < 3; a++) {
-    double extent = p->equal ? longest : hi[a] - lo[a];
-    if (extent > 0) {
-      static const char *const apart[] = {"-0.8,-0.2", "1,-0.2", "0,0"}; /* at the corner two labels would meet */
-      ag_text_printf(out, "set %ctics %.17g offset %s\n", "xyz"[a], tic_step(0, extent, 3), apart[a]);
-    }
+  if (!(size > 0) || !isfinite(size)) size = 1 / length[0]; /* one point */
+  for (int a = 0; a < 2; a++)
+    step = fmin(step, ag_tic_step(0, size * length[a], fmax(2, fmin(8, length[a] / ((a ? 3.4 : 5) * g->font)))));
+  for (int a = 0; a < 2; a++) {
+    double middle = (lo[a] + hi[a]) / 2, half = size * length[a] / 2;
+    double own = size * length[a] / step * (a ? 1.8 : 3.4) * g->font > length[a] ? 2 * step : step; /* no crowd */
+    ag_text_printf(out, "set %crange [%.17g:%.17g]\nset %ctics %.17g\n", "xy"[a], middle - half, middle + half, "xy"[a],
+                   own);
   }
-  ag_text_str(out, p->equal ? "set view 62,32\nset view equal xyz\n" : "set view 62,32\n");
 }
 
 /* Tics of the scale of colours, as far apart as their labels need. */
@@ -288,53 +339,49 @@ static void put_colour_tics(const ag_panel *p, const page *g, double height, ag_
       if (isfinite(p->curves[k].z[i])) lo = fmin(lo, p->curves[k].z[i]), hi = fmax(hi, p->curves[k].z[i]);
   if (hi > lo)
     ag_text_printf(out, "set cbrange [%.17g:%.17g]\nset cbtics %.17g\n", lo, hi,
-                   tic_step(lo, hi, fmax(2, fmin(6, height / (3.4 * g->font)))));
+                   ag_tic_step(lo, hi, fmax(2, fmin(6, height / (3.4 * g->font)))));
   else ag_text_str(out, "set cbrange [*:*]\nset cbtics autofreq\n");
 }
 
 static void put_axes(const ag_panel *p, bool bottom, ag_text *out) {
   ag_text_str(out, "set xlabel ");
-  quoted_label(bottom || p->space ? p->x : "", out);
-  ag_text_str(out, p->space ? " offset -1,-0.5\nset format x '%g'\n"
-                   : bottom ? " offset 0,0.3\nset format x '%g'\n"
-                            : "\nset format x ''\n");
+  ag_quoted_axis(bottom ? p->x : "", bottom ? p->unit[0] : "", out);
+  ag_text_str(out, bottom ? " offset 0,0.3\nset format x '%g'\n" : "\nset format x ''\n");
   ag_text_str(out, "set ylabel ");
   if (p->change_of) {
-    ag_text_str(out, "'|");
+    ag_text_str(out, "'|Δ ");
     ag_label_enhanced(p->change_of, out);
-    ag_text_str(out, " − ");
-    ag_label_enhanced(p->change_of, out);
-    ag_text_str(out, "(0)|'");
+    ag_text_char(out, '|');
+    put_unit(p->unit[1], out);
+    ag_text_char(out, '\'');
   } else {
-    quoted_label(p->y, out);
+    ag_quoted_axis(p->y, p->unit[1], out);
   }
-  ag_text_str(out, p->space ? " offset 1,-0.5\n" : "\n");
+  ag_text_char(out, '\n');
+  if (p->log_x) ag_text_str(out, "set logscale x\nset format x '10^{%T}'\n");
   if (p->log_y) ag_text_str(out, "set logscale y\nset format y '10^{%T}'\n");
   else ag_text_str(out, "unset logscale y\nset format y '%g'\n");
-  if (p->space) {
-    ag_text_str(out, "set label "); /* above its axis: beside it there is no room */
-    quoted_label(p->z, out);
-    ag_text_str(out, " at graph 0,0,1 center offset 0,1\nset ticslevel 0\nset border 31\n");
-    put_space_tics(p, out);
-  } else if (p->equal) {
-    ag_text_str(out, "set size ratio -1\n");
-  }
-  if (p->z && !p->space) {
+  if (p->z) {
     ag_text_str(out, "set cblabel ");
-    quoted_label(p->z, out);
+    ag_quoted_axis(p->z, p->unit[2], out);
     ag_text_str(out, " offset 0,0\nset colorbox\n");
   }
 }
 
 static void put_style(const ag_panel *p, const ag_curve *c, ag_text *out) {
   const char *colour = colours[c->colour % N_COLOUR];
+  if (c->band > 0) {
+    ag_text_printf(out, " with filledcurves fillstyle transparent solid %g noborder linecolor rgb '%s'", c->band,
+                   colour);
+    return;
+  }
   switch (p->style) {
   case AG_STYLE_LINE:
     ag_text_printf(out, " with lines linewidth 1.3 dashtype %d linecolor rgb '%s'", c->dash % 5 + 1, colour);
     return;
   case AG_STYLE_LINE_POINTS:
-    ag_text_printf(out, " with linespoints linewidth 1.2 pointtype 7 pointsize 0.25 dashtype %d linecolor rgb '%s'",
-                   c->dash % 5 + 1, colour);
+    ag_text_printf(out, " with linespoints linewidth 1.2 pointtype %d pointsize %g dashtype %d linecolor rgb '%s'",
+                   c->foreign ? shapes[c->colour % N_COLOUR] : 7, c->foreign ? 0.35 : 0.25, c->dash % 5 + 1, colour);
     return;
   case AG_STYLE_DOTS:
     ag_text_printf(out, " with points pointtype 7 pointsize %g ", c->n > 5000 ? 0.06 : c->n > 500 ? 0.12 : 0.25);
@@ -345,20 +392,55 @@ static void put_style(const ag_panel *p, const ag_curve *c, ag_text *out) {
   }
 }
 
-static void put_curves(const ag_panel *p, int index, const char *data, ag_text *out) {
-  bool named = p->n_curve > 1;
-  ag_text_str(out, p->space ? "splot " : "plot ");
+static void put_curves(const ag_panel *p, const page *g, int index, const char *data, ag_text *out) {
+  bool named = p->n_named > 1;
+  ag_text_str(out, "plot ");
   for (int k = 0; k < p->n_curve; k++) {
     const ag_curve *c = &p->curves[k];
     if (k) ag_text_str(out, ", \\\n  ");
     quoted_path(data, out);
-    ag_text_printf(out, " index %d using %s", index + k, c->z ? "1:2:3" : "1:2");
+    ag_text_printf(out, " index %d using ", index + k);
+    if (p->space) ag_box_using(&g->space, out);
+    else ag_text_str(out, c->z ? "1:2:3" : "1:2");
     put_style(p, c, out);
-    if (!named) ag_text_str(out, " notitle");
+    if (!named || c->band > 0) ag_text_str(out, " notitle");
     else if (c->foreign) ag_text_str(out, " title "), quoted_text(c->name, out), ag_text_str(out, " noenhanced");
     else ag_text_str(out, " title "), quoted_label(c->name, out);
   }
   ag_text_char(out, '\n');
+}
+
+/* Names of curves: in a corner of the panel; those that all panels share below the last. */
+static void put_key(const ag_figure *f, const page *g, ag_text *out) {
+  ag_text_printf(out, "set key horizontal samplen 1.4 font ',%g' ", small_font(g));
+  if (!g->key_rows) ag_text_str(out, "top right opaque\n");
+  else
+    ag_text_printf(out, "at screen %.5f, screen %.5f left top Left reverse maxcols %d\n", g->font / g->width,
+                   ((0.8 + 1.2 * about_lines(f, g)) * g->font + 1.35 * g->key_rows * g->font) / g->height, g->key_cols);
+}
+
+/* The change that the tolerance allows, a dotted line with its name. */
+static void put_allowed(const ag_panel *p, const page *g, ag_text *out) {
+  if (!(p->allowed > 0)) return;
+  ag_text_printf(out,
+                 "set arrow from graph 0, first %.10g to graph 1, first %.10g nohead back dashtype 3 linewidth 1.2 "
+                 "linecolor rgb '#505050'\n"
+                 "set label 'tolerance %.0e' at graph 0.01, first %.10g left offset 0,0.45 font ',%g' textcolor rgb "
+                 "'#505050'\n",
+                 p->allowed, p->allowed, p->allowed, p->allowed, small_font(g));
+}
+
+static void put_ranges(const ag_figure *f, const ag_panel *p, const page *g, double height, double lo, double hi,
+                       ag_text *out) {
+  if (p->equal) {
+    put_equal(p, g, height, out);
+    return;
+  }
+  if (p->log_x) put_decades(p, 'x', (g->width - g->left - g->right) / (4 * g->font), out);
+  else if (hi > lo) put_horizontal(p, g, lo, hi, out);
+  if (p->log_y) put_decades(p, 'y', height / (2.6 * g->font), out);
+  else if (p->style != AG_STYLE_IMAGE) put_vertical(p, g, f->n_panel > 1, height, out);
+  else ag_text_str(out, "set yrange [*:*] noextend\nset ytics autofreq\n");
 }
 
 static void put_panel(const ag_figure *f, const page *g, int i, int index, const char *data, ag_text *out) {
@@ -372,18 +454,17 @@ static void put_panel(const ag_figure *f, const page *g, int i, int index, const
                  top / g->height, (i == f->n_panel - 1 ? bottom - gap : bottom) / g->height, g->left / g->width,
                  1 - g->right / g->width);
   range(p, false, &lo, &hi);
-  if (!p->space && hi > lo) put_horizontal(p, g, lo, hi, out);
-  if (!p->log_y && !p->space && !p->equal && p->style != AG_STYLE_IMAGE) put_vertical(p, g, each - gap, out);
-  else if (p->space) ag_text_str(out, "set xrange [*:*]\nset yrange [*:*]\n");
-  else
-    ag_text_str(out, p->equal && hi > lo ? "set yrange [*:*] noextend\n"
-                                         : "set yrange [*:*] noextend\nset ytics autofreq\n");
-  if (p->n_curve > 1 && (i == 0 || !p->curves[0].foreign))
-    ag_text_printf(out, "set key top right horizontal samplen 1.4 font ',%g' opaque\n", 0.9 * g->font);
-  put_axes(p, i == f->n_panel - 1, out);
-  if (p->z && !p->space) put_colour_tics(p, g, each - gap, out);
-  if (hi > lo) put_marks(f, g, lo, hi, i == 0, out);
-  put_curves(p, index, data, out);
+  if (p->n_named > 1 && (i == 0 || !p->curves[0].foreign)) put_key(f, g, out);
+  if (p->space) {
+    ag_box_axes(&g->space, p, each, out);
+  } else {
+    put_ranges(f, p, g, each - gap, lo, hi, out);
+    put_axes(p, i == f->n_panel - 1, out);
+    if (p->z) put_colour_tics(p, g, each - gap, out);
+    if (hi > lo) put_marks(f, g, lo, hi, i == 0, out);
+    put_allowed(p, g, out);
+  }
+  put_curves(p, g, index, data, out);
 }
 
 /* A text on several lines, the last of them at the height `bottom` (in points); broken after these characters. */
@@ -419,78 +500,4 @@ void ag_gnuplot_script(const ag_figure *f, const ag_paper *paper, const char *fi
   put_lines(f->about, about_lines(f, &g), &g, small_font(&g), 0.8 * g.font, ",;", "#707070", out);
   put_lines(f->title, title, &g, g.font, g.height - (1.15 * title - 0.05) * g.font, "", "#202020", out);
   ag_text_str(out, "plot NaN notitle\nunset multiplot\nset output\n");
-}
-
-/* A curve after the other, two empty lines between them; an empty line where a curve is interrupted. */
-void ag_gnuplot_data(const ag_figure *f, ag_text *out) {
-  for (int i = 0; i < f->n_panel; i++)
-    for (int k = 0; k < f->panels[i].n_curve; k++) {
-      const ag_curve *c = &f->panels[i].curves[k];
-      bool gap = true;
-      for (long r = 0; r < c->n; r++) {
-        bool number = isfinite(c->x[r]) && isfinite(c->y[r]);
-        if (!number && f->panels[i].style == AG_STYLE_LINE && !gap) ag_text_char(out, '\n');
-        gap = !number;
-        if (!number) continue;
-        ag_text_printf(out, "%.10g %.10g", c->x[r], c->y[r]);
-        if (c->z) ag_text_printf(out, " %.10g", c->z[r]);
-        ag_text_char(out, '\n');
-      }
-      ag_text_str(out, "\n\n");
-    }
-}
-
-/* ---- running it ---- */
-
-/* What it says on standard error, at most one line. */
-static void first_line(int fd, ag_text *out) {
-  char buffer[512];
-  ssize_t n;
-  ag_text all = {0};
-  while ((n = read(fd, buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR))
-    if (n > 0 && all.n < 4096) ag_text_strn(&all, buffer, (size_t)n);
-  for (const char *s = ag_text_cstr(&all); *s; s += strcspn(s, "\n") + (s[strcspn(s, "\n")] != 0)) {
-    size_t length = strcspn(s, "\n");
-    ag_text line = {0};
-    ag_text_strn(&line, s, length);
-    bool says = length && !strspn(s, " ^") && !strstr(line.s, "Fontconfig");
-    if (says) ag_escape_plain(out, line.s);
-    ag_text_done(&line);
-    if (says) break;
-  }
-  ag_text_done(&all);
-}
-
-bool ag_gnuplot_run(const char *folder, const char *script, ag_text *trouble) {
-  ag_text file = {0};
-  ag_text_str(&file, script);
-  char *words[] = {"gnuplot", "-d", file.s, NULL};
-  int ends[2], state = 0;
-  pid_t pid;
-  if (pipe(ends)) {
-    ag_text_printf(trouble, "cannot start gnuplot: %s", strerror(errno));
-    ag_text_done(&file);
-    return false;
-  }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addchdir_np(&actions, folder);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-  posix_spawn_file_actions_addclose(&actions, ends[0]);
-  int error = posix_spawnp(&pid, words[0], &actions, NULL, words, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  ag_text said = {0};
-  if (!error) first_line(ends[0], &said);
-  close(ends[0]);
-  while (!error && waitpid(pid, &state, 0) < 0)
-    if (errno != EINTR) error = errno;
-  if (error == ENOENT) ag_text_str(trouble, "gnuplot is not installed (Debian: gnuplot-nox); --term draws without it");
-  else if (error) ag_text_printf(trouble, "cannot start gnuplot: %s", strerror(error));
-  else if (state) ag_text_printf(trouble, "gnuplot failed: %s", said.n ? said.s : "it does not say why");
-  ag_text_done(&said);
-  ag_text_done(&file);
-  return !error && !state;
 }

@@ -42,6 +42,9 @@ int main(void) {
     try_script(lab_motion, &(ag_figure_request){0}, k);
     try_script(hostile, &title, k);
     try_script(lab_motion, &(ag_figure_request){.x = "x[1]", .y = "x[2]", .z = "spin"}, k);
+    try_script(hostile, &(ag_figure_request){.units = "t=evil' `evil` \x1b"}, k);
+    try_script(lab_motion, &(ag_figure_request){.drift = true, .tolerance = 1e-3}, k);
+    try_script("method,dt,rhs,error\nevil'`evil`,1,9,1e-3\nrk4,1,9,1e-3\n", &(ag_figure_request){0}, k);
     try_script("c,d,t,r\n0,5,1,2\n1,6,1,3\n", &(ag_figure_request){0}, k);
   }
   unlink(lab_file("t\n"));

@@ -74,5 +74,35 @@ static void put_label(const char *name, bool enhanced, ag_text *out) {
   }
 }
 
+/* "^2" and "^-1" are raised. */
+static void put_unit(const char *unit, bool enhanced, ag_text *out) {
+  static const char *const high[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  while (*unit) {
+    size_t sign = *unit == '^' && unit[1] == '-', digits = *unit == '^' ? strspn(unit + 1 + sign, "0123456789") : 0;
+    if (!digits) {
+      size_t n = 1 + strcspn(unit + 1, "^");
+      put_plain(out, unit, n, enhanced);
+      unit += n;
+      continue;
+    }
+    unit += 1 + sign;
+    if (enhanced) ag_text_printf(out, "^{%s%.*s}", sign ? "−" : "", (int)digits, unit);
+    else if (sign) ag_text_str(out, "⁻");
+    for (size_t i = 0; !enhanced && i < digits; i++) ag_text_str(out, high[unit[i] - '0']);
+    unit += digits;
+  }
+}
+
+void ag_unit_enhanced(const char *unit, ag_text *out) {
+  ag_text safe = {0};
+  put_unit(unit, true, &safe);
+  for (const char *s = ag_text_cstr(&safe); *s; s++) {
+    if (*s == '\'') ag_text_str(out, "′"); /* stays inside its quotes */
+    else ag_text_char(out, *s);
+  }
+  ag_text_done(&safe);
+}
+void ag_unit_plain(const char *unit, ag_text *out) { put_unit(unit, false, out); }
+
 void ag_label_enhanced(const char *name, ag_text *out) { put_label(name, true, out); }
 void ag_label_plain(const char *name, ag_text *out) { put_label(name, false, out); }

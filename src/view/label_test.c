@@ -35,6 +35,20 @@ int main(void) {
     ag_text_done(&enhanced);
     ag_text_done(&plain);
   }
+  static const char *const units[][3] = {{"m/s^2", "m/s^{2}", "m/s²"},
+                                         {"s^-1", "s^{−1}", "s⁻¹"},
+                                         {"rad", "rad", "rad"},
+                                         {"kg m^2", "kg m^{2}", "kg m²"},
+                                         {"a^b'", "a\\^b′", "a^b'"}};
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    ag_text enhanced = {0}, plain = {0};
+    ag_unit_enhanced(units[i][0], &enhanced);
+    ag_unit_plain(units[i][0], &plain);
+    AG_CHECK_STR(ag_text_cstr(&enhanced), units[i][1]);
+    AG_CHECK_STR(ag_text_cstr(&plain), units[i][2]);
+    ag_text_done(&enhanced);
+    ag_text_done(&plain);
+  }
   ag_text line = {0};
   ag_label_enhanced("a'; system 'x'\n", &line);
   AG_CHECK(!strchr(line.s, '\'') && !strchr(line.s, '\n'));

@@ -206,6 +206,7 @@ static int rank_of(const ag_column *c) {
   if (is_residual(c->name)) return 5;
   if (c->cols > 1 || n > 12) return 0;
   if (c->kind == AG_COL_OBSERVABLE) return n == 1 ? 1 : 2;
+  if (c->kind == AG_COL_PROCESS) return 3;
   return c->kind == AG_COL_VELOCITY ? 3 : c->kind == AG_COL_COORD ? 4 : c->kind == AG_COL_ENERGY ? 5 : 0;
 }
 

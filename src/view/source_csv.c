@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Tables as sources: comma-separated values with a header, as `run -o FILE.csv` writes them, or anyone else. "x[1]" and
- * "x[2]" side by side are one column. What is not a number (a text, an empty field) is NaN. */
+ * "x[2]" side by side are one column. What is not a number (a text, an empty field) is NaN. A last line without its
+ * newline is left out: it is what a killed run leaves. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,6 +9,8 @@
 
 #include "base/file.h"
 #include "view/view_internal.h"
+
+enum { MAX_GROUPS = 64 }; /* methods of one table */
 
 /* The next field of a line, without its quotes; *line is moved behind it and NULL after the last. */
 static void next_field(char **line, ag_text *out) {
@@ -89,9 +92,21 @@ static void guess_kinds(ag_source *s) {
   }
 }
 
-/* member,SWEPT...,crossing,t,...: points of a section; SWEPT...,t,... one row per member. */
+static bool has_column(const ag_source *s, const char *name) {
+  for (int i = 0; i < s->n_column; i++)
+    if (!strcmp(s->columns[i].name, name)) return true;
+  return false;
+}
+
+/* member,SWEPT...,crossing,t,...: points of a section; SWEPT...,t,... one row per member; method,...,rhs,...,error:
+ * what `anagyre converge` measured. */
 static void guess_kind(ag_source *s) {
   int time = 0;
+  if (!strcmp(s->columns[0].name, "method") && has_column(s, "rhs") && has_column(s, "error")) {
+    s->kind = AG_SOURCE_CONVERGE;
+    s->groups = AG_NEWN(s->arena, const char *, MAX_GROUPS);
+    return;
+  }
   while (time < s->n_column && s->columns[time].kind != AG_COL_TIME) time++;
   if (time == 0 || time == s->n_column) return;
   bool section = !strcmp(s->columns[0].name, "member");
@@ -122,7 +137,25 @@ static bool read_header(ag_source *s, const ag_text *line) {
   return good;
 }
 
+/* Comments before the names of the columns are passed over. False: there is no line. */
+static bool first_line(ag_lines *f, ag_text *line) {
+  bool there;
+  do there = ag_lines_next(f, line);
+  while (there && line->s[0] == '#');
+  return there;
+}
+
 /* ---- rows ---- */
+
+/* The place of the text before the first comma among the groups, appended where it is new; NaN: there are too many. */
+static double group_of(ag_source *s, const char *line) {
+  size_t n = strcspn(line, ",\n\r");
+  for (int i = 0; i < s->n_group; i++)
+    if (strlen(s->groups[i]) == n && !strncmp(s->groups[i], line, n)) return i;
+  if (s->n_group == MAX_GROUPS) return NAN;
+  s->groups[s->n_group] = ag_arena_printf(s->arena, "%.*s", (int)n, line);
+  return s->n_group++;
+}
 
 /* The numbers of a line, NaN where a field is not one. Only those that are wanted are read: reading a number costs far
  * more than passing over it. */
@@ -157,10 +190,16 @@ static bool read_rows(ag_source *s, int n, const int *at, double **out, long *n_
   double *row = ag_heap_alloc(sizeof *row * (size_t)(width + 1));
   bool *wanted = ag_heap_alloc(sizeof *wanted * (size_t)(width + 1));
   for (int i = 0; i < n; i++) wanted[at[i]] = true;
-  (void)ag_lines_next(f, &line);
+  (void)first_line(f, &line);
   while (ag_lines_next(f, &line)) {
     if (line.s[0] == '\n' || line.s[0] == '\r') continue;
+    s->cut = line.s[line.n - 1] != '\n'; /* written by a run that was killed: its last number may not be whole either */
+    if (s->cut) {
+      errno = 0;
+      break;
+    }
     read_line(line.s, width, wanted, row, &field);
+    if (s->kind == AG_SOURCE_CONVERGE) row[0] = group_of(s, line.s);
     if (*n_row == most) {
       most = most ? 2 * most : 1024;
       for (int i = 0; i < n; i++) out[i] = ag_heap_grow(out[i], sizeof(double) * (size_t)most);
@@ -181,7 +220,7 @@ static bool read_rows(ag_source *s, int n, const int *at, double **out, long *n_
 ag_source *ag_source_csv(const char *path, ag_status *status, ag_text *trouble) {
   ag_lines *f = ag_lines_open(path);
   ag_text line = {0};
-  bool there = f && (ag_lines_next(f, &line) || !errno);
+  bool there = f && (first_line(f, &line) || !errno);
   int error = errno;
   ag_lines_close(f);
   if (!there) {
@@ -192,15 +231,18 @@ ag_source *ag_source_csv(const char *path, ag_status *status, ag_text *trouble) 
   }
   ag_source *s = ag_source_create(path);
   s->read = read_rows;
+  const char *other = memchr(ag_text_cstr(&line), ';', line.n)    ? "; they are separated by semicolons"
+                      : memchr(ag_text_cstr(&line), '\t', line.n) ? "; they are separated by tabs"
+                                                                  : "";
   bool good = read_header(s, &line);
   ag_text_done(&line);
-  if (good) {
+  if (good && (s->n_column > 1 || !*other)) {
     guess_kinds(s);
     guess_kind(s);
     return s;
   }
   *status = AG_WRONG;
-  ag_text_printf(trouble, "%s does not begin with a line of column names, separated by commas", path);
+  ag_text_printf(trouble, "%s does not begin with a line of column names, separated by commas%s", path, other);
   ag_source_free(s);
   return NULL;
 }

@@ -34,8 +34,8 @@ static const char *attribute(const ag_archive *a, const ag_field *of, const char
 /* ---- columns ---- */
 
 static ag_column_kind kind_of(const char *word) {
-  static const char *const words[] = {"time", "coordinate", "velocity", "observable", "energy", "residual"};
-  for (int i = 0; i < 6; i++)
+  static const char *const words[] = {"time", "coordinate", "velocity", "process", "observable", "energy", "residual"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (!strcmp(word, words[i])) return (ag_column_kind)i;
   return AG_COL_OBSERVABLE;
 }
@@ -111,6 +111,35 @@ static bool add_marks(ag_source *s, ag_archive *a) {
   return true;
 }
 
+/* ---- ensembles ---- */
+
+static const double *statistic(const ag_source *s, const char *which, const ag_column *c) {
+  const ag_archive *a = ((const file *)s->self)->archive;
+  ag_text path = {0};
+  ag_text_printf(&path, "/ensemble/%s/%s", which, c->name);
+  const ag_field *p = ag_fields_find(&a->fields, ag_text_cstr(&path));
+  ag_text_done(&path);
+  const size_t size = sizeof(double) * (size_t)(a->n_row * c->rows * c->cols);
+  return p && p->kind == AG_FIELD_NUMBER && p->size == size ? p->data : NULL;
+}
+
+static const long *histogram(const ag_source *s, const char *name, long *n, double *from, double *width) {
+  const ag_fields *fields = &((const file *)s->self)->archive->fields;
+  ag_text path = {0};
+  ag_text_printf(&path, "/ensemble/histogram/%s", name);
+  const ag_field *p = ag_fields_find(fields, ag_text_cstr(&path));
+  const size_t end = path.n;
+  ag_text_str(&path, "@from");
+  *from = ag_fields_get_number(fields, ag_text_cstr(&path), NAN);
+  path.n = end;
+  ag_text_str(&path, "@width");
+  *width = ag_fields_get_number(fields, ag_text_cstr(&path), NAN);
+  ag_text_done(&path);
+  if (!p || p->kind != AG_FIELD_INTEGER || p->rank != 1 || !isfinite(*from) || !(*width > 0)) return NULL;
+  *n = p->dim[0];
+  return p->data;
+}
+
 /* ---- rows ---- */
 
 static double own_value(const file *f, int k, long row) {
@@ -154,9 +183,15 @@ ag_source *ag_source_h5(const char *path, ag_text *trouble) {
   bool batch = !strcmp(ag_fields_get_text(&a->fields, "@kind", ""), "batch");
   s->kind = section ? AG_SOURCE_SECTION : batch ? AG_SOURCE_BATCH : AG_SOURCE_RUN;
   if (batch) add_swept(s, f, "/members/sweep/");
+  if (!strcmp(ag_fields_get_text(&a->fields, "@kind", ""), "ensemble"))
+    s->statistic = statistic, s->histogram = histogram;
   if (batch && section) f->member = ag_fields_find(&a->fields, "/member");
   if (f->member && (f->member->kind != AG_FIELD_INTEGER || f->member->rank != 1 || f->member->dim[0] < a->n_row))
     f->member = NULL;
+  if (!(ag_fields_get_number(&a->fields, "/options@dt", 0) > 0)) { /* of fixed steps there is none */
+    s->rtol = ag_fields_get_number(&a->fields, "/options@rtol", 0);
+    s->atol = ag_fields_get_number(&a->fields, "/options@atol", 0);
+  }
   add_about(s, a);
   if (add_marks(s, a)) return s;
   ag_text_printf(trouble, "cannot read the events of %s", path);

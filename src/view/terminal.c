@@ -13,7 +13,7 @@ typedef struct canvas {
   unsigned char *dots; /* per character: the bits of Braille */
   signed char *colour; /* per character: of the last curve there, -1: none */
   double x0, x1, y0, y1;
-  bool log_y;
+  bool log_x, log_y;
 } canvas;
 
 static void put_dot(canvas *c, long i, long k, int colour) {
@@ -41,8 +41,9 @@ static void put_curve(canvas *c, const ag_curve *curve, bool joined) {
   double x = 0, y = 0;
   for (long i = 0; i < curve->n; i++) {
     double height = c->log_y ? log10(curve->y[i]) : curve->y[i];
-    bool number = isfinite(curve->x[i]) && isfinite(height);
-    double x1 = number ? place_x(c, curve->x[i]) : 0, y1 = number ? place_y(c, height) : 0;
+    double along = c->log_x ? log10(curve->x[i]) : curve->x[i];
+    bool number = isfinite(along) && isfinite(height);
+    double x1 = number ? place_x(c, along) : 0, y1 = number ? place_y(c, height) : 0;
     if (number && before && joined) put_line(c, x, y, x1, y1, curve->colour);
     else if (number) put_dot(c, lround(x1), lround(y1), curve->colour);
     before = number, x = x1, y = y1;
@@ -53,7 +54,8 @@ static void find_ranges(canvas *c, const ag_panel *p) {
   c->x0 = c->y0 = INFINITY, c->x1 = c->y1 = -INFINITY;
   for (int k = 0; k < p->n_curve; k++)
     for (long i = 0; i < p->curves[k].n; i++) {
-      double x = p->curves[k].x[i], y = p->log_y ? log10(p->curves[k].y[i]) : p->curves[k].y[i];
+      double x = p->log_x ? log10(p->curves[k].x[i]) : p->curves[k].x[i],
+             y = p->log_y ? log10(p->curves[k].y[i]) : p->curves[k].y[i];
       if (!isfinite(x) || !isfinite(y)) continue;
       c->x0 = fmin(c->x0, x), c->x1 = fmax(c->x1, x), c->y0 = fmin(c->y0, y), c->y1 = fmax(c->y1, y);
     }
@@ -84,6 +86,13 @@ static void put_rows(const canvas *c, bool colour, ag_text *out) {
   }
 }
 
+static void put_unit(const char *unit, ag_text *out) {
+  if (!unit || !*unit) return;
+  ag_text_str(out, " (");
+  ag_unit_plain(unit, out);
+  ag_text_char(out, ')');
+}
+
 static void put_heading(const ag_panel *p, ag_text *out) {
   if (p->change_of) {
     ag_text_str(out, "|change of ");
@@ -92,31 +101,37 @@ static void put_heading(const ag_panel *p, ag_text *out) {
   } else {
     ag_label_plain(p->style == AG_STYLE_IMAGE ? p->z : p->y, out);
   }
-  for (int k = 0; p->n_curve > 1 && k < p->n_curve; k++) {
-    ag_text_str(out, k ? ", " : ": ");
+  put_unit(p->unit[p->style == AG_STYLE_IMAGE ? 2 : 1], out);
+  if (p->allowed > 0) ag_text_printf(out, ", tolerance %.0e", p->allowed);
+  int n = 0;
+  for (int k = 0; p->n_named > 1 && k < p->n_curve; k++) {
+    if (p->curves[k].band > 0) continue;
+    ag_text_str(out, n++ ? ", " : ": ");
     ag_label_plain(p->curves[k].name, out);
   }
   ag_text_char(out, '\n');
 }
 
 static void put_panel(const ag_panel *p, int columns, int rows, bool last, bool colour, ag_text *out) {
-  canvas c = {.cols = columns - LEFT - 1 > 10 ? columns - LEFT - 1 : 10, .rows = rows, .log_y = p->log_y};
+  canvas c = {
+      .cols = columns - LEFT - 1 > 10 ? columns - LEFT - 1 : 10, .rows = rows, .log_x = p->log_x, .log_y = p->log_y};
   size_t n = (size_t)(c.cols * c.rows);
   c.dots = ag_heap_alloc(n);
   c.colour = ag_heap_alloc(n);
   find_ranges(&c, p);
   for (int k = 0; k < p->n_curve; k++)
-    put_curve(&c, &p->curves[k], p->style != AG_STYLE_DOTS && p->style != AG_STYLE_IMAGE);
+    if (p->curves[k].band == 0) put_curve(&c, &p->curves[k], p->style != AG_STYLE_DOTS && p->style != AG_STYLE_IMAGE);
   put_heading(p, out);
   put_rows(&c, colour, out);
   if (last) {
     ag_text from = {0}, to = {0};
-    ag_text_printf(&from, "%.4g", c.x0);
-    ag_text_printf(&to, "%.4g", c.x1);
+    ag_text_printf(&from, "%.4g", c.log_x ? pow(10, c.x0) : c.x0);
+    ag_text_printf(&to, "%.4g", c.log_x ? pow(10, c.x1) : c.x1);
     ag_text_printf(out, "%*s└", LEFT - 1, "");
     for (int i = 0; i < c.cols; i++) ag_text_str(out, "─");
     ag_text_printf(out, "\n%*s%s%*s\n%*s", LEFT, "", from.s, c.cols - (int)from.n, to.s, LEFT + c.cols / 2, "");
     ag_label_plain(p->x, out);
+    put_unit(p->unit[0], out);
     ag_text_char(out, '\n');
     ag_text_done(&from);
     ag_text_done(&to);

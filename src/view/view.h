@@ -16,7 +16,8 @@
 typedef enum ag_source_kind {
   AG_SOURCE_RUN,     /* rows in time */
   AG_SOURCE_SECTION, /* rows at the crossings of a section */
-  AG_SOURCE_BATCH    /* one row per member */
+  AG_SOURCE_BATCH,   /* one row per member */
+  AG_SOURCE_CONVERGE /* one row per method and step size: a table of `anagyre converge` */
 } ag_source_kind;
 
 /* The times of an event. */
@@ -33,12 +34,20 @@ typedef struct ag_source {
   const char *title; /* of the model, "" when it is not known */
   const char *about; /* parameters, method and energy drift in one line, or "" */
   int n_column;
-  ag_column *columns; /* offsets count the numbers of a row */
-  bool *swept;        /* per column: does it say which member a row belongs to? */
+  ag_column *columns;  /* offsets count the numbers of a row */
+  bool *swept;         /* per column: does it say which member a row belongs to? */
+  int n_group;         /* of a table of methods: their names; */
+  const char **groups; /* the numbers of the first column are places in this list */
+  double rtol, atol;   /* tolerances of the steps; 0: none, or not known */
   int n_marks;
   ag_marks *marks;
+  bool cut;                     /* the last line of a table has no end: a row that is not whole is left out */
   void *self;                   /* of read and done */
   const anagyre_motion *motion; /* of ag_source_motion, else NULL */
+  /* Of an ensemble, whose rows are means: another statistic ("q05", "stderr", ...) of a column, [row][entry], or the
+   * counts of its last row ("histogram", by the name of one number) with their bins; NULL: there is none. */
+  const double *(*statistic)(const struct ag_source *s, const char *which, const ag_column *c);
+  const long *(*histogram)(const struct ag_source *s, const char *name, long *n, double *from, double *width);
   bool (*read)(struct ag_source *s, int n, const int *at, double **out, long *n_row, ag_text *trouble);
   void (*done)(void *self);
 } ag_source;
@@ -71,15 +80,19 @@ typedef struct ag_curve {
   int colour, dash; /* counted from 0 */
   long n;
   double *x, *y, *z; /* z: height, or the value of a colour; or NULL */
+  double band;       /* above 0: the area between y and z, covered so much; it has no name of its own */
 } ag_curve;
 
 typedef struct ag_panel {
   const char *x, *y, *z; /* names on the axes; NULL: none */
+  const char *unit[3];   /* of x, y and z, or "" */
   ag_style style;
   bool equal;            /* one scale for all axes */
-  bool log_y, space;     /* space: a curve in three dimensions */
+  bool log_x, log_y;     /* logarithmic axes */
+  bool space;            /* a curve in three dimensions */
   const char *change_of; /* the axis shows |y - y(0)| of this quantity; or NULL */
-  int n_curve;
+  double allowed;        /* above 0: the change that the tolerance of the steps allows, drawn as a line */
+  int n_curve, n_named;  /* n_named: all but bands */
   ag_curve *curves;
 } ag_panel;
 
@@ -96,8 +109,11 @@ typedef struct ag_figure {
 typedef struct ag_figure_request {
   const char *x, *y, *z; /* lists of columns; NULL: chosen */
   const char *title;     /* NULL: that of the model */
+  const char *units;     /* "t=s,x=m": written beside the names; or NULL */
   bool drift;            /* how far y is from where it began, on a logarithmic axis */
+  double tolerance;      /* with drift: another relative tolerance than that of the steps; 0: that one */
   bool about;            /* with the line about parameters */
+  bool histogram;        /* of an ensemble: densities at the last row instead of means over time */
 } ag_figure_request;
 
 /* False with a line in *trouble: AG_WRONG a name that is not there, AG_FAILED nothing to draw, AG_SYSTEM a file. */
@@ -116,6 +132,9 @@ long ag_thin_points(long n, double *x, double *y, double *z);
 /* Names as labels: "Omega[1]" is an Omega with an index. For gnuplot's enhanced text, and in plain Unicode. */
 void ag_label_enhanced(const char *name, ag_text *out);
 void ag_label_plain(const char *name, ag_text *out);
+/* Units: "m/s^2" has a raised 2. */
+void ag_unit_enhanced(const char *unit, ag_text *out);
+void ag_unit_plain(const char *unit, ag_text *out);
 
 typedef enum ag_figure_format { AG_FIGURE_PNG, AG_FIGURE_SVG, AG_FIGURE_PDF } ag_figure_format;
 typedef struct ag_paper {

@@ -11,6 +11,11 @@ ag_source *ag_source_csv(const char *path, ag_status *status, ag_text *trouble);
 /* The column that holds number `at` of a row. */
 const ag_column *ag_source_column_of(const ag_source *s, int at);
 
+/* The unit of an entry of a column in a list "t=s,x=m", "" where there is none. */
+const char *ag_unit_find(ag_arena *arena, const char *list, const char *column, const char *entry);
+/* Does the source have what the list gives units to? Else a line in *trouble. */
+bool ag_units_check(const ag_source *s, const char *list, ag_text *trouble);
+
 /* The line about a run grows: "m = 1, g = 9.81; energy drift 1e-12". */
 void ag_about_value(ag_text *out, const char *name, double value);
 void ag_about_drift(ag_text *out, double drift); /* NaN: not known */

@@ -398,6 +398,7 @@ Object.assign(window, {
     frames: () => frames,
     range: [from, to],
     whereIs: (name: string, run = 0) => stage?.whereIs(name, run) ?? null,
+    visible: (group: string) => stage?.visible(group) ?? 0,
     value: (name: string, entry = 0) => {
       const p = runs[0].panels.find((x) => x.name === name);
       const s = p?.entries[entry];

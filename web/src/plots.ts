@@ -57,6 +57,7 @@ export class Plots {
   private data(panel: Panel): { data: uPlot.AlignedData; series: uPlot.Series[] } {
     const parts: { t: number[]; y: number[][] }[] = [];
     const series: uPlot.Series[] = [{}];
+    const cloud = this.runs.length > 2;
     this.runs.forEach((run, k) => {
       const same = k ? run.panels.find((p) => p.name === panel.name) : panel;
       if (!same) return;
@@ -67,15 +68,15 @@ export class Plots {
           label: `${i}`,
           stroke: () => this.theme.curve(i),
           width: k ? 1 : 1.6,
-          dash: k ? [5, 4] : undefined,
-          alpha: k ? 0.8 : 1,
+          dash: k && !cloud ? [5, 4] : undefined,
+          alpha: !k ? 1 : cloud ? 0.45 : 0.8,
           points: { show: false },
           spanGaps: k > 0 || this.runs.length > 1,
         }),
       );
     });
     if (parts.length === 1) return { data: [parts[0].t, ...parts[0].y], series };
-    // Two runs have different times: each has values at its own, and lines pass over the times of the other.
+    // Runs have different times: each has values at its own, and lines pass over the times of the others.
     const all = [...new Set(parts.flatMap((p) => p.t))].sort((a, b) => a - b);
     const place = new Map(all.map((t, i) => [t, i]));
     const columns: (number | undefined)[][] = [];

@@ -382,6 +382,11 @@ export class Stage {
     this.renderer.render(this.scene, this.camera);
   }
 
+  /** How many objects of a group are to be seen, those of all runs; for tests. */
+  visible(group: string): number {
+    return this.actors.filter((a) => a.thing.group === group && a.object.visible).length;
+  }
+
   /** Where the object of the first thing of a name stands, as drawn; for tests. */
   whereIs(name: string, run = 0): { position: number[]; quaternion: number[] } | null {
     const things = this.runs[run].things;

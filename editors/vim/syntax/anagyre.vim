@@ -8,15 +8,15 @@ syntax case match
 syntax match anagyreComment "#.*$" contains=@Spell
 syntax region anagyreString start=+"+ end=+"+ oneline contains=@Spell
 syntax match anagyreNumber "\<\%([0-9]\+\.\?[0-9]*\|\.[0-9]\+\)\%([eE][-+]\?[0-9]\+\)\?\>"
-syntax keyword anagyreClause and at axis ball by centre colour conserved constant cuts else falling first for
-  \ gravity hinge if in inertia inside integer mass normal not occurs of on or outside over rising rotated
-  \ spinning sum surface terminal then through times varies velocity when within
+syntax keyword anagyreClause and at axis ball by centre colour conserved constant cuts drift else falling
+  \ first for frozen gravity hinge if in inertia inside integer ito mass normal not occurs of on or outside
+  \ over raw rising rotated spinning sum surface terminal then through times varies velocity when within
 syntax keyword anagyreFunction abs acos angvel asin atan atan2 cos cosh cross det diag dot euler euler_angles
   \ exp hat hypot identity inverse log log1p max min norm rotation sign sin sinh solve sqrt tan tanh trace
   \ transpose unvaried zero
 syntax keyword anagyreConstant pi deg e1 e2 e3 energy t
-syntax match anagyreStatement "^\%(model\|reference\|param\|config\|let\|body\|roll\|rubber\|lagrangian\|constraint\|holonomic\|relation\|prescribe\|force\|frame\|domain\|observable\|candidate\|event\|section\|generator\|start\|guess\|draw\|expect\)\>"
-syntax match anagyreReserved "^\%(shape\|group\|process\|noise\|temperature\|friction\|experiment\)\>"
+syntax match anagyreStatement "^\%(model\|reference\|param\|config\|process\|let\|body\|roll\|rubber\|lagrangian\|constraint\|holonomic\|relation\|prescribe\|force\|frame\|noise\|friction\|temperature\|domain\|observable\|candidate\|event\|section\|generator\|start\|guess\|draw\|expect\)\>"
+syntax match anagyreReserved "^\%(shape\|group\|experiment\)\>"
 syntax match anagyreSpace "\%(\<in\s\+\)\@<=\%(R\|S1\|S2\|SO3\)\>"
 syntax match anagyreDrawing "\%(^draw\s\+\)\@<=\%(arrow\|ball\|bowl\|box\|cylinder\|disk\|ellipsoid\|plane\|point\|polyline\|segment\|shell\|spring\|torus\|trace\|tube\)\>"
 

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * Shared by the files that write gnuplot's script. Lengths are in points. */
+#ifndef AG_VIEW_GNUPLOT_INTERNAL_H
+#define AG_VIEW_GNUPLOT_INTERNAL_H
+#include "view/view_internal.h"
+
+/* 1, 2 or 5 times a power of ten, so that about n fit into the range. */
+double ag_tic_step(double lo, double hi, double n);
+/* The number of characters of a text, for guessing widths. */
+int ag_characters(const char *s);
+/* "'x_1 (m)'": a name with its unit, in quotes. */
+void ag_quoted_axis(const char *name, const char *unit, ag_text *out);
+
+/* A box in space, seen from above at an angle: where its axes lie on the page. */
+typedef struct ag_box {
+  double lo[3], hi[3], step[3];
+  double u[3], v[3];    /* per axis: to the right and upwards, along the whole side */
+  double bottom;        /* of the origin above the lowest corner */
+  double width, height; /* of the box on the page */
+  double left, right;   /* room for numbers and names beside it */
+  double font;
+} ag_box;
+/* On a page of this width; the box gets no higher than `most`. */
+void ag_box_make(const ag_panel *p, double width, double most, double font, ag_box *s);
+/* Ranges, lines, numbers and names, for a panel of this height. */
+void ag_box_axes(const ag_box *s, const ag_panel *p, double height, ag_text *out);
+void ag_box_using(const ag_box *s, ag_text *out); /* "(...):(...)": columns 1 to 3 on the page */
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ * The numbers that gnuplot reads, and running it: in a folder of its own and without a shell. */
+#define _GNU_SOURCE /* posix_spawn_file_actions_addchdir_np */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "view/view_internal.h"
+
+extern char **environ;
+
+/* A curve after the other, two empty lines between them; an empty line where a curve is interrupted. */
+void ag_gnuplot_data(const ag_figure *f, ag_text *out) {
+  for (int i = 0; i < f->n_panel; i++)
+    for (int k = 0; k < f->panels[i].n_curve; k++) {
+      const ag_curve *c = &f->panels[i].curves[k];
+      bool gap = true;
+      for (long r = 0; r < c->n; r++) {
+        bool number = isfinite(c->x[r]) && isfinite(c->y[r]);
+        if (!number && f->panels[i].style == AG_STYLE_LINE && !gap) ag_text_char(out, '\n');
+        gap = !number;
+        if (!number) continue;
+        ag_text_printf(out, "%.10g %.10g", c->x[r], c->y[r]);
+        if (c->z) ag_text_printf(out, " %.10g", c->z[r]);
+        ag_text_char(out, '\n');
+      }
+      ag_text_str(out, "\n\n");
+    }
+}
+
+/* What it says on standard error, at most one line. */
+static void first_line(int fd, ag_text *out) {
+  char buffer[512];
+  ssize_t n;
+  ag_text all = {0};
+  while ((n = read(fd, buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR))
+    if (n > 0 && all.n < 4096) ag_text_strn(&all, buffer, (size_t)n);
+  for (const char *s = ag_text_cstr(&all); *s; s += strcspn(s, "\n") + (s[strcspn(s, "\n")] != 0)) {
+    size_t length = strcspn(s, "\n");
+    ag_text line = {0};
+    ag_text_strn(&line, s, length);
+    bool says = length && !strspn(s, " ^") && !strstr(line.s, "Fontconfig");
+    if (says) ag_escape_plain(out, line.s);
+    ag_text_done(&line);
+    if (says) break;
+  }
+  ag_text_done(&all);
+}
+
+bool ag_gnuplot_run(const char *folder, const char *script, ag_text *trouble) {
+  ag_text file = {0};
+  ag_text_str(&file, script);
+  char *words[] = {"gnuplot", "-d", file.s, NULL};
+  int ends[2], state = 0;
+  pid_t pid;
+  if (pipe(ends)) {
+    ag_text_printf(trouble, "cannot start gnuplot: %s", strerror(errno));
+    ag_text_done(&file);
+    return false;
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addchdir_np(&actions, folder);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  int error = posix_spawnp(&pid, words[0], &actions, NULL, words, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  ag_text said = {0};
+  if (!error) first_line(ends[0], &said);
+  close(ends[0]);
+  while (!error && waitpid(pid, &state, 0) < 0)
+    if (errno != EINTR) error = errno;
+  if (error == ENOENT) ag_text_str(trouble, "gnuplot is not installed (Debian: gnuplot-nox); --term draws without it");
+  else if (error) ag_text_printf(trouble, "cannot start gnuplot: %s", strerror(error));
+  else if (state) ag_text_printf(trouble, "gnuplot failed: %s", said.n ? said.s : "it does not say why");
+  ag_text_done(&said);
+  ag_text_done(&file);
+  return !error && !state;
+}
