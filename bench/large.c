@@ -63,7 +63,7 @@ static double rhs_ns(const ag_system *sys, const double *z, size_t *size, double
   ag_fused_prep(fused, AG_FUSED_RHS, ag_system_param_values(sys), prep, &fail);
   for (int k = 0; k < 3 * REPEATS; k++) {
     t = cpu_seconds();
-    for (int i = 0; i < 10; i++) ag_fused_rhs(fused, &at, z, c, prep, dz, &fail);
+    for (int i = 0; i < 10; i++) ag_fused_rhs(fused, &at, z, c, NULL, prep, dz, &fail);
     best = fmin(best, (cpu_seconds() - t) / 10);
   }
   free(prep), free(dz);

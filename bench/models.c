@@ -201,7 +201,7 @@ static bool make_fused(const bench *b, making *m) {
                  .fail = &fail,
                  .rtol = 1e-10,
                  .atol = &atol}};
-  ag_fused_rhs(fused, &time, b->z, b->c, prep, room, &fail);
+  ag_fused_rhs(fused, &time, b->z, b->c, NULL, prep, room, &fail);
   m->try_ns = nanoseconds(one_try, &s);
   free(room), free(prep), free(z1);
   ag_fused_free(fused);

@@ -4,7 +4,7 @@
 
 PROGRAM is anagyre in its build folder; the programs of this folder are built there. What they measure stands at their
 heads: models.c (every shipped model), large.c (families of growing size), race.c (one accurate rattleback against hand-written C and libraries), batch.c
-(many). The rivals are compiled here, with gcc and clang; a library that is missing is left out, with a line saying so.
+(many), noise_hand.c (paths with noise). The rivals are compiled here, with gcc and clang; a library that is missing is left out, with a line saying so.
 --quick: few repetitions and models, to see that it works.
 run.py PROGRAM --against OLD [--quick]: ratios of two programs instead (against.py)."""
 import datetime
@@ -183,6 +183,47 @@ def batch(bench, hands, n, repeats, environment):
     return found
 
 
+def ensemble_seconds(program, paths, threads, environment):
+    """Processor time and wall-clock time of the command, and what it computed."""
+    command = [program, "ensemble", os.path.join(HERE, "models", "routh_noise.nh"), "--paths", str(paths), "--seed", "1",
+               "--dt", "0.01", "--t1", "10", "--every", "10", "--threads", str(threads), "--json", "--quiet"]
+    begun, used = time.monotonic(), os.times()
+    found = json.loads(output(command, env=environment))["observables"]["up"]
+    now = os.times()
+    cpu = now.children_user + now.children_system - used.children_user - used.children_system
+    return cpu, time.monotonic() - begun, found
+
+
+def noise(program, folder, paths, repeats, environment):
+    """Paths of a ball with noise by Euler and Heun, from its model file, against vectors written by hand: one core.
+    Few paths are subtracted from many, so that starting the program does not count."""
+    hands = []
+    for compiler in (c for c in ("gcc", "clang") if shutil.which(c)):
+        hands.append(os.path.join(folder, f"noise_{compiler}"))
+        subprocess.run([compiler, "-O3", "-march=native", "-w", os.path.join(HERE, "noise_hand.c"), "-o", hands[-1],
+                        "-lm"], check=True)
+    few, steps = 256, 1000
+    ensemble_seconds(program, few, 1, environment)  # compiles
+    rows = []
+    for _ in range(repeats):
+        byhand = [json.loads(output([hand, str(paths)])) for hand in hands]
+        best = max(byhand, key=lambda r: r["path_steps_per_second"])
+        cpu0, wall0, _ = ensemble_seconds(program, few, 1, environment)
+        cpu, wall, found = ensemble_seconds(program, paths, 1, environment)
+        _, two, _ = ensemble_seconds(program, paths, 2, environment)
+        ours = (paths - few) * steps / (cpu - cpu0)
+        rows.append({"path_steps_per_second": ours, "by_hand": best["path_steps_per_second"],
+                     "ratio": ours / best["path_steps_per_second"], "two_threads": (wall - wall0) / (two - wall0)})
+    result = {key: statistics.median(r[key] for r in rows) for key in rows[0]}
+    error = math.hypot(found["stderr"][-1], best["deviation"] / math.sqrt(best["paths"]))
+    result["standard_errors_apart"] = abs(found["mean"][-1] - best["mean"]) / error
+    print(f"\nPaths of a ball with noise, Euler-Heun, one core ({paths} paths of {steps} steps, medians of {repeats})")
+    print(f"{'million path steps per second':>30s} {'by hand':>9s} {'ratio':>6s} {'two threads':>12s} {'means apart':>12s}")
+    print(f"{1e-6 * result['path_steps_per_second']:30.1f} {1e-6 * result['by_hand']:9.1f} {result['ratio']:6.2f} "
+          f"{result['two_threads']:12.2f} {result['standard_errors_apart']:7.2f} s.e.")
+    return result
+
+
 def main():
     words = [w for w in sys.argv[1:] if not w.startswith("-")]
     quick = "--quick" in sys.argv
@@ -204,6 +245,7 @@ def main():
         reference, hands, others, result["missing"] = build_rivals(folder)
         result["race"] = race(bench, reference, hands, others, 5 if quick else 15, environment)
         result["batch"] = batch(bench, hands, 50 if quick else 200, 5 if quick else 15, environment)
+        result["noise"] = noise(program, folder, 4096 if quick else 32768, 2 if quick else 9, environment)
         result["models"] = measure_models(bench, models[:3] if quick else models, environment)
         result["large"] = large(bench, quick, environment)
     result["first_step"] = first_step(program, models, result["models"], 1 if quick else 3)

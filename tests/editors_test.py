@@ -23,7 +23,7 @@ MODEL = """model m "a title"   # a comment
 param m = 1.5e-3
 config R in SO3 velocity Omega
 lagrangian sin(m)*pi
-noise W
+experiment W
 """
 SHOWN = {(1, 1): "Statement", (1, 9): "String", (1, 22): "Comment", (2, 1): "Statement", (2, 7): "", (2, 11): "Number",
          (3, 10): "Clause", (3, 13): "Space", (3, 8): "", (3, 17): "Clause", (4, 12): "Function", (4, 19): "Constant",

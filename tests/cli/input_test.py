@@ -66,6 +66,18 @@ start theta = {theta}, y = {y}, z = {z}
         self.assertEqual(self.warnings(tilt=30), ["tilt"])
         self.assertEqual(self.warnings(sets=["--set", "theta=120"]), ["theta"])
 
+    def test_bodies(self):
+        """Euler angles and rotations, from the file or from --set."""
+        def said(start, *sets):
+            found = self.json("run", "-", "--t1", "0.1", *sets, stdin=(COIN + start + "\n").encode())["warnings"]
+            return [w["message"] for w in found if "degrees" in w["message"]]
+        for start in ("start coin.theta = 70", "start coin.R = rotation(e1, 70)", "start coin.R = euler(0, 70, 0)"):
+            self.assertEqual(len(said(start)), 1, start)
+        self.assertEqual(len(said("start coin.theta = 1", "--set", "coin.theta=70")), 1)
+        self.assertIn("coin.psi", said("start coin.theta = 1, coin.psi = 45")[0])
+        for start in ("start coin.theta = 70*deg", "start coin.R = rotation(e1, 70*deg)", "start coin.theta = 1, coin.psi' = 45"):
+            self.assertEqual(said(start), [], start)
+
     def test_not_warned(self):
         self.assertEqual(self.warnings(theta="70*deg", tilt="30*deg"), [])
         self.assertEqual(self.warnings(theta=3, y=12.5, z=70), [])  # z is a length

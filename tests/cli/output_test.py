@@ -33,7 +33,9 @@ start x' = 1, y' = 5
 """
 
 
-class Output(unittest.TestCase):
+class Case(unittest.TestCase):
+    user = {}  # what makes a command run as another user
+
     def setUp(self):
         self.box = tempfile.TemporaryDirectory(prefix="ag_output_")
         self.addCleanup(self.box.cleanup)
@@ -47,10 +49,12 @@ class Output(unittest.TestCase):
 
     def run_it(self, *words, code=0):
         done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                              cwd=self.box.name)
+                              cwd=self.box.name, **self.user)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout, done.stderr
 
+
+class Output(Case):
     def test_shortest_numbers(self):
         """Every number of a .csv file is the shortest that reads back, as Python's repr; NaN has no sign."""
         model = self.path("well.nh", WELL)
@@ -78,7 +82,9 @@ class Output(unittest.TestCase):
         with open(self.path("a.csv")) as f:
             self.assertEqual(out, f.read())
         self.assertIn("time reached", err)
+        self.assertIn("\n  file          standard output\n", err)
         out, err = self.run_it("run", model, "--t1", 1, "--sweep", "k=1:2:3", "-o", "-")
+        self.assertIn("\n  table         standard output\n", err)
         self.assertEqual([row["k"] for row in csv.DictReader(out.splitlines())], ["1", "1.5", "2"])
         self.assertIn("members", err)
         out, err = self.run_it("run", model, "--t1", 1, "-o", "-", "--json", code=2)
@@ -134,6 +140,60 @@ class Output(unittest.TestCase):
             os.close(master)
             lines = [re.sub(rb"\x1b\[[0-9;]*K", b"", x) for x in seen.split(b"\r")[1:3]]
             self.assertTrue(all(0 < len(x) < columns for x in lines), (columns, lines))
+
+
+NOBODY = 65534
+
+
+def ordinary():
+    """Become a user whom permissions apply to."""
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
+
+
+class Permissions(Case):
+    """A file without write permission is refused and stays as it is, by whatever way it would be replaced. To root
+    nothing is read-only: these commands are then run by another user, where he can reach the program."""
+
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() == 0:
+            self.user = {"preexec_fn": ordinary, "env": dict(os.environ, HOME=self.box.name, XDG_CACHE_HOME=self.box.name)}
+        os.chmod(self.box.name, 0o777)
+        try:
+            self.run_it("version")
+        except (OSError, AssertionError) as why:
+            self.skipTest(f"the program cannot be run by another user: {why}")
+
+    def test_read_only_files(self):
+        model = self.path("well.nh", WELL)
+        for name in ("a.h5", "a.csv", "a.json"):
+            for more in ([], ["--sweep", "k=1:2:3"]):
+                self.run_it("run", model, "--t1", 1, "-o", name, "--quiet", *more)
+                os.chmod(self.path(name), 0o444)
+                with open(self.path(name), "rb") as f:
+                    before = f.read()
+                ways = [["run", model, "--t1", 2, "-o", name], ["run", model, "--sweep", "k=1:2:2", "-o", name]]
+                if name == "a.h5" and not more:
+                    ways.append(["run", "--from", name, "--t1", 2])
+                for words in ways:
+                    _, err = self.run_it(*words, "--quiet", code=3)
+                    self.assertIn(f"cannot write {name}: Permission denied", err)
+                    with open(self.path(name), "rb") as f:
+                        self.assertEqual(f.read(), before)
+                os.remove(self.path(name))
+        self.assertEqual(sorted(n for n in os.listdir(self.box.name) if n.startswith("a.")), [])
+
+    def test_read_only_folder(self):
+        model = self.path("well.nh", WELL)
+        self.run_it("run", model, "--t1", 1, "-o", "a.h5", "--quiet")
+        os.chmod(self.box.name, 0o555)
+        self.run_it("info", "a.h5")
+        for name in ("b.h5", "b.csv", "b.json"):
+            _, err = self.run_it("run", model, "--t1", 1, "-o", name, "--quiet", code=3)
+            self.assertIn(f"cannot write {name}", err)
+        os.chmod(self.box.name, 0o777)
 
 
 if __name__ == "__main__":

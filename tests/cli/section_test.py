@@ -246,12 +246,15 @@ class Many(Section):
         self.assertEqual([row[4:] for row in rows], [list(v) for v in zip(p["t"], p["x"], p["energy"])])
 
     def test_member_by_member(self):
-        """Position constraints do not go through lanes; the points are there all the same."""
+        """Multipliers do not go through lanes; the points are there all the same. Position constraints do."""
         self.write("cut.nh", read(shipped("spherical_pendulum")) + "\nsection cut: n[1] = 0.1 rising\n")
-        r = self.json("run", "cut.nh", "--sweep", "w=0.3:0.9:4", "--section", "cut", "--crossings", 5, "--quiet")
-        self.assertIn("constraints on positions", r["member_by_member"])
-        self.assertEqual(r["section"]["crossings"], [5]*4)
-        self.near([n[0] for n in r["section"]["points"]["n"]], [0.1]*20, EXACT)
+        batch = ["run", "cut.nh", "--sweep", "w=0.3:0.9:4", "--section", "cut", "--crossings", 5, "--quiet"]
+        lanes, alone = self.json(*batch), self.json(*batch, "--closure", "multipliers")
+        self.assertIsNone(lanes["member_by_member"])
+        self.assertIn("multipliers", alone["member_by_member"])
+        for r in lanes, alone:
+            self.assertEqual(r["section"]["crossings"], [5]*4)
+            self.near([n[0] for n in r["section"]["points"]["n"]], [0.1]*20, EXACT)
 
 
 HENON = """model henon "Henon and Heiles"

@@ -9,8 +9,8 @@ import subprocess
 import sys
 
 PROGRAM = os.path.abspath(sys.argv[1])
-HEAD = ["| model | energy | conserved momenta | other conserved observables | leaf, D, R | linear, quadratic |",
-        "|---|---|---|---|---|---|"]
+HEAD = ["| model | energy | conserved momenta | other conserved observables | leaf, D, R | linear, quadratic | measure |",
+        "|---|---|---|---|---|---|---|"]
 
 
 def names(quantities, kind, verdict):
@@ -35,7 +35,9 @@ def row(name):
         energy += "; a moving energy is"
     three = "-" if ranks["rank"] is None else f"{ranks['dimension']}, {ranks['rank_D']}, {ranks['rank']}"
     found = f"{search['linear']}, {search['quadratic']}" if "quadratic" in search else "-"
-    return f"| `{name}` | {energy} | {marked(q, 'momentum')} | {marked(q, 'observable')} | {three} | {found} |"
+    m = r["measure"]
+    measure = {"no": "no", "undecided": "?", "yes": "volume" if m["density"] == "1" else "density"}[m["exists"]]
+    return f"| `{name}` | {energy} | {marked(q, 'momentum')} | {marked(q, 'observable')} | {three} | {found} | {measure} |"
 
 
 def main():

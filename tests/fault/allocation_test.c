@@ -10,6 +10,11 @@
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { TRIES = 8, FIRST = 3 }; /* a child takes a second */
+/* Numbers of FLINT hold blocks of its own, which end with the process. */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void); /* NOLINT: its name */
+const char *__lsan_default_suppressions(void) {                                       /* NOLINT */
+  return "leak:libflint\nleak:libarb\nleak:libgmp\n";
+}
 #else
 enum { TRIES = 40, FIRST = 10 };
 #endif
@@ -40,6 +45,14 @@ static const command commands[] = {
     {.words = {"run", "skate.nh", "--t1", "2", "--sweep", "a=1:3:20", "--engine", "interpreted", "--threads", "2", "-o",
                "many.h5"}},
     {.words = {"run", "skate.nh", "--t1", "20", "--sweep", "a=1:3:4", "--section", "ahead", "-o", "points.h5"}},
+    {.words = {"conserve", "skate.nh", "--degree", "1"}},
+    {.words = {"converge", "skate.nh", "--t1", "0.3", "--method", "rk4", "-o", "runs.csv"}},
+    {.words = {"ensemble", "noisy.nh", "--paths", "20", "--dt", "0.1", "--t1", "1", "--threads", "2", "--engine",
+               "interpreted", "-o", "paths.h5"},
+     .writes = "paths.h5"},
+    {.words = {"ensemble", "noisy.nh", "--path", "3", "--dt", "0.1", "--t1", "1", "-o", "path.csv"}},
+    {.words = {"plot", "one.h5", "--term"}},
+    {.words = {"plot", "one.csv", "--term"}},
     {.words = {"run", "rattleback", "--t1", "1"}},
     {.words = {"check", "rattleback"}},
 };
@@ -50,18 +63,23 @@ static void try_command(const command *c) {
   long count = HUGE_COUNT - *left, step = every ? 1 : count / TRIES + 1;
   bool wrong = !strcmp(c->words[1] ? c->words[1] : "", "wrong.nh");
   AG_CHECK(good == (wrong ? 2 : 0));
+  read_text("good.err", text, sizeof text);
+  if (good != (wrong ? 2 : 0)) complain(c, "no allocation", 0, good, text);
   int failed = 0;
   for (long n = 1; n <= count; n += n < FIRST ? 1 : step) {
     int code = code_of(c->words, n, "bad.out", "bad.err");
     read_text("bad.err", text, sizeof text);
     bool reached = *left <= 0; /* threads may share the work otherwise than before */
-    bool right = reached ? code == 3 && strstr(text, "error: out of memory (asked for ") : code == good;
+    bool told = strstr(text, "error: out of memory (asked for "), in_child = strstr(text, "Cannot allocate memory");
+    bool right = code == 3 && (told || in_child); /* in this process, or in the one that works with HDF5 */
+    right = right || (!reached && code == good);
     if (right && !readable(c)) right = false;
     AG_CHECK(right);
     failed += reached;
     if (!right) complain(c, "allocation", n, code, text);
   }
   AG_CHECK(failed > 0);
+  if (c->writes) AG_CHECK(code_of(c->words, 0, "good.out", "good.err") == good); /* later commands read the file */
 }
 
 /* ---- calls of the library ---- */

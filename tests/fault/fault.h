@@ -24,6 +24,13 @@ static const char MODEL[] = "model skate\n"
                             "section ahead: sin(phi) = 0 rising\n"
                             "expect energy at 1 = 0.5625 within 1e-9\n";
 
+static const char NOISY[] = "model noisy\n"
+                            "config x in R\n"
+                            "lagrangian x'^2/2 - x^2/2\n"
+                            "noise W force x' = 0.3\n"
+                            "observable size = x^2 + x'^2\n"
+                            "start x = 1\n";
+
 typedef struct command {
   const char *words[MAX_WORDS];
   const char *writes; /* a result file that `info` must be able to read afterwards, if it is there */
@@ -79,11 +86,13 @@ static bool prepare(const char *folder, arm_fault *how) {
   arm = how;
   left = mmap(NULL, sizeof *left, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (left == MAP_FAILED || chdir(folder)) return false;
-  FILE *f = fopen("skate.nh", "w"), *wrong = fopen("wrong.nh", "w");
-  if (!f || !wrong) return false;
-  fputs(MODEL, f);
-  fputs("model wrong\nparam m = 1, m = 2\nconfig x in R\nlagrangian m*xx'^2\n", wrong);
-  bool good = !fclose(f);
-  return !fclose(wrong) && good;
+  const char *const files[][2] = {{"skate.nh", MODEL},
+                                  {"noisy.nh", NOISY},
+                                  {"wrong.nh", "model wrong\nparam m = 1, m = 2\nconfig x in R\nlagrangian m*xx'^2\n"}};
+  for (int i = 0; i < 3; i++) {
+    FILE *f = fopen(files[i][0], "w");
+    if (!f || fputs(files[i][1], f) < 0 || fclose(f)) return false;
+  }
+  return true;
 }
 #endif

@@ -25,6 +25,13 @@ start phi' = omega
 event top: v = 0 falling
 section ahead: sin(phi) = 0 rising
 """
+NOISY = """model noisy
+config x in R
+lagrangian x'^2/2 - x^2/2
+noise W force x' = 0.3
+observable size = x^2 + x'^2
+start x = 1
+"""
 COMMANDS = [
     "version",
     "list models",
@@ -39,6 +46,10 @@ COMMANDS = [
     "run skate.nh --t1 2 --sweep a=1:3:20 --threads 4 -o many.h5",
     "run skate.nh --t1 9 --sweep a=1:3:4 --section ahead --engine interpreted -o points.csv",
     "plot good.h5 --term",
+    "conserve skate.nh --degree 1",
+    "converge skate.nh --t1 0.3 --method rk4",
+    "ensemble noisy.nh --paths 20 --dt 0.1 --t1 1 --threads 2 -o paths.h5",
+    "ensemble noisy.nh --path 1 --dt 0.1 --t1 1 -o path.csv",
     "check rattleback",
 ]
 
@@ -73,8 +84,9 @@ def main():
     folder = tempfile.mkdtemp(prefix="ag_space_")
     n = bad = 0
     try:
-        with open(os.path.join(folder, "skate.nh"), "w", encoding="utf-8") as file:
-            file.write(MODEL)
+        for name, text in (("skate.nh", MODEL), ("noisy.nh", NOISY)):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
         run(program, "run skate.nh --t1 2 -o good.h5", folder).check_returncode()
         for megabytes in range(low, high + 1, step):
             for words in COMMANDS:

@@ -17,16 +17,10 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAM = sys.argv[1]
+sys.dont_write_bytecode = True
+from common import PROGRAM, check, end  # noqa: E402
+
 STEP, END, TOLERANCE = 0.004, 10.0, 1e-6
-failures = 0
-
-
-def check(holds, text):
-    global failures
-    if not holds:
-        failures += 1
-        print("does not hold:", text)
 
 
 class Piece:
@@ -245,5 +239,4 @@ with tempfile.TemporaryDirectory() as folder:
     check(compared > 180, f"only {compared} motions were compared")
     for _ in range(60):
         pulses(rng, folder)
-print(f"{failures} failures")
-sys.exit(failures > 0)
+end()

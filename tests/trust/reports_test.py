@@ -58,6 +58,14 @@ lagrangian %s"""
         out, _ = self.run_it("show", self.model(self.BALL % potential))
         return set(re.findall(r"^\s*generator (\S+):", out, re.M))
 
+    def test_small_bodies(self):
+        """Symmetry is a question of ratios: a body of 1e-15 is as unsymmetric as one of size 1."""
+        def spins(size):
+            out, _ = self.run_it("show", self.model(f"body b mass {size:g} inertia diag({size:g}, {1.5*size:g}, {2*size:g}) surface "
+                                                    "ellipsoid(1, 1, 2)\nroll b on plane"))
+            return set(re.findall(r"^\s*generator (\S+):", out, re.M))
+        self.assertEqual(spins(1e-15), spins(1))
+
     def test_weak_potential(self):
         free = self.generators("0*b.x[1]")
         self.assertIn("b.along_x", free)
@@ -205,6 +213,49 @@ class Contact(Case):
         self.assertRegex(err, "b.slip_ratio is infinite at the end")
 
 
+class Batches(Case):
+    """What a single run says is said of the members of a batch, once for all of a kind: in text, JSON and file."""
+
+    def test_energy(self):
+        """Steps too long for the larger frequencies: those members are counted, and --strict does not let them pass."""
+        model = self.model("param w = 1\nconfig x in R\nlagrangian 1/2*x'^2 - w^2/2*x^2\nstart x = 1")
+        words = ("run", model, "--t1", 20, "--dt", 0.1, "--method", "rk4", "--sweep", "w=1:9:9")
+        off = [w for w in range(1, 10)
+               if self.told(self.json(*words[:-2], "--set", f"w={w}"), "should be conserved")]
+        self.assertTrue(0 < len(off) < 9, off)
+        told = self.told(self.json(*words, "-o", "a.h5"), "should be conserved")
+        self.assertEqual(len(told), 1)
+        self.assertIn(f"in {len(off)} of 9 members (the first is member {off[0]})", told[0])
+        for out in (self.run_it(*words)[1], self.run_it(*words, "--strict", code=1)[1], self.run_it("info", "a.h5")[0]):
+            self.assertIn("should be conserved", out)
+        good = (*words[:4], "--sweep", "w=1:9:9")
+        self.assertEqual(self.told(self.json(*good, "--strict"), "energy"), [])
+        self.assertEqual(self.told(self.json(*good, "--columns", "x"), "energy"), [])
+
+    def test_work(self):
+        """A member whose forces jump inside fixed steps; work is measured where members run one by one."""
+        model = self.model("param a = 1\nconfig x in R\nlagrangian 1/2*x'^2 - 1/2*x^2\n"
+                           "force x' = -a*x'*exp(-1e4*(x - 0.503)^2)*100\nstart x = 1")
+        words = ("run", model, "--t1", 10, "--dt", 0.25, "--engine", "interpreted")
+        single = [self.told(self.json(*words, "--set", f"a={a}"), "work done") for a in (0, 1)]
+        self.assertEqual([len(t) for t in single], [0, 1])
+        told = self.told(self.json(*words, "--sweep", "a=0:1:2"), "work done")
+        self.assertEqual(len(told), 1)
+        self.assertIn("in 1 of 2 members (the first is member 2)", told[0])
+
+    def test_contacts(self):
+        """The first member is still on the ball at the end, the second has left it; without events, too."""
+        model = self.model(DOWN)
+        for more in ((), ("--no-events",)):
+            told = self.told(self.json("run", model, "--t1", 0.5, "--sweep", "b.x[1]=0.02:0.7:2", *more), "hold a body down")
+            self.assertEqual(len(told), 1)
+            self.assertIn("in 1 of 2 members (the first is member 2)", told[0])
+            self.assertIn("not the motion of a real body", told[0])
+            self.assertIn("--end-at b.lift", told[0])
+        ended = self.json("run", model, "--t1", 0.5, "--sweep", "b.x[1]=0.02:0.7:2", "--end-at", "b.lift")
+        self.assertEqual(self.told(ended, "hold"), [])
+
+
 class Numbers(Case):
     def test_energy_not_finite(self):
         """Fixed steps jump over the pole of a logarithm."""
@@ -235,17 +286,36 @@ start x = 1"""
 
     def test_stiff(self):
         model = self.model(self.STIFF)
-        r = self.json("run", model, "--t1", 1, "--max-steps", 5000, code=1)
+        r = self.json("run", model, "--t1", 1, "--method", "dop853", "--max-steps", 5000, code=1)
         self.assertEqual(r["end"], "step limit reached")
         self.assertIn("stiff", r["why"])
         self.assertIn("--method radau3", r["why"])
-        self.assertEqual(len(self.told(self.json("run", model, "--t1", 0.02), "stiff")), 1)
+        self.assertEqual(len(self.told(self.json("run", model, "--t1", 0.02, "--method", "dop853"), "stiff")), 1)
         # what it advises works
         r = self.json("run", model, "--t1", 1, "--method", "radau3")
         self.assertAlmostEqual(r["state"]["x"], 1 + math.sin(1), delta=1e-5)
         self.assertLess(r["steps"], 500)
         r = self.json("run", model, "--t1", 1, "--method", "midpoint", "--dt", 1e-3)
         self.assertAlmostEqual(r["state"]["x"], 1 + math.sin(1), delta=1e-5)
+
+    def test_chosen(self):
+        """Without --method: an implicit one where the equations are stiff, named in the result and in a note. To first
+        order in 1/k the motion is x = 1 + sin(t) - (1 + t)/k after a start of length 1/k."""
+        model = self.model(self.STIFF)
+        for more, method, close in (([], "radau5", 1e-8), (["--rtol", "1e-6"], "radau3", 1e-4)):
+            r = self.json("run", model, "--t1", 1, *more)
+            self.assertEqual((r["end"], r["method"], len(self.told(r, method + " was chosen"))),
+                             ("time reached", method, 1))
+            self.assertAlmostEqual(r["state"]["x"], 1 + math.sin(1) - 2e-6, delta=close)
+        # two bodies in strong friction
+        pair = self.model("config x in R, y in R\nlagrangian 1/2*(x'^2 + y'^2) - 1/2*x^2\n"
+                          "force y' = -1e5*(y' - x')\nstart x = 1", "pair")
+        self.assertEqual(self.json("run", pair, "--t1", 20)["method"], "radau5")
+        # what is asked for is taken; fixed steps, short runs and strong damping that does not matter keep the default
+        for more in (["--method", "dop853", "--t1", "0.02"], ["--dt", "1e-6", "--t1", "1e-4"], ["--t1", "1e-5"],
+                     ["--set", "k=1", "--t1", "100"]):
+            r = self.json("run", model, *more)
+            self.assertEqual((r["method"], self.told(r, "was chosen")), ("dop853", []))
 
     def test_not_stiff(self):
         """Many steps for the sake of accuracy, at tight and loose tolerances."""
@@ -254,6 +324,7 @@ start x = 1"""
             r = self.json("run", model, "--t1", 2000, *more)
             self.assertGreater(r["steps"], 1000)
             self.assertEqual(self.told(r, "stiff"), [])
+            self.assertEqual(r["method"], more[1] if "--method" in more else "dop853")
         r = self.json("run", model, "--t1", 2000, "--max-steps", 500, code=1)
         self.assertIn("--max-steps", r["why"])
         self.assertNotIn("stiff", r["why"])
@@ -324,6 +395,23 @@ class Scales(Case):
         for L in (2e-3, 1, 500):
             words = ("run", model, "--t1", 5, "--set", f"L={L}")
             self.assertEqual(self.json(*words)["state"], self.json(*words, "--atol", "1e-12")["state"])
+
+    def test_small_beside_large(self):
+        """The tolerance is one number: a start value that is lost next to others is pointed out, with what helps."""
+        model = self.model("""param a = 1e-13
+config x in R, y in R
+lagrangian 1/2*x'^2 + 1/2*y'^2 - 1250*x^2 - 1/2*y^2
+start x = a, y = 1000
+""", "two")
+        words = ("run", model, "--t1", 10)
+        told = self.told(self.json(*words), "far below the absolute tolerance")
+        self.assertEqual(len(told), 1)
+        self.assertIn("--atol 1e-25", told[0])
+        self.assertEqual(len(self.told(self.json(*words, "--sweep", "a=1e-13:1:2"), "far below the absolute tolerance")), 1)
+        r = self.json(*words, "--atol", "1e-25")
+        self.assertAlmostEqual(r["state"]["x"] / 1e-13, math.cos(500), delta=1e-6)  # some hundred steps at 1e-10, times 50
+        self.assertEqual(r["warnings"], [])
+        self.assertEqual(self.json(*words, "--set", "a=1e-6")["warnings"], [])
 
     def test_same_bits(self):
         """Alone, in a batch, and continued."""

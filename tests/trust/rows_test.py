@@ -15,26 +15,10 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAM, MODELS = sys.argv[1], sys.argv[2]
-failures = 0
+sys.dont_write_bytecode = True
+from common import PROGRAM, case, check, end, run  # noqa: E402
+
 FORMS = [(), ("--dt", "0.01"), ("--closure", "multipliers"), ("--closure", "multipliers", "--dt", "0.01")]
-
-
-def check(holds, text):
-    global failures
-    if not holds:
-        failures += 1
-        print("does not hold:", text)
-
-
-def run(model, *options):
-    out = subprocess.run([PROGRAM, "run", model, "--json", "--quiet", *options], capture_output=True, text=True)
-    check(out.returncode in (0, 1), f"{model} {options}: exit code {out.returncode}\n{out.stderr}")
-    return json.loads(out.stdout) if out.stdout.strip().startswith("{") else {"end": out.stderr, "t": 0}
-
-
-def case(name):
-    return os.path.join(MODELS, name + ".nh")
 
 
 def ended(got, t, words, what, tolerance=1e-6):
@@ -214,5 +198,4 @@ with tempfile.TemporaryDirectory() as folder:
         redundant(rng, folder)
         waking(rng, folder)
         contradicting(rng, folder)
-print("rows:", "all hold" if not failures else f"{failures} do not hold")
-sys.exit(failures > 0)
+end()

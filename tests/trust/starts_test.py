@@ -14,15 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAM, MODELS = sys.argv[1], sys.argv[2]
-failures = 0
-
-
-def check(holds, text):
-    global failures
-    if not holds:
-        failures += 1
-        print("does not hold:", text)
+sys.dont_write_bytecode = True
+from common import PROGRAM, case, check, end, written  # noqa: E402
 
 
 def start(model, *sets):
@@ -46,13 +39,6 @@ def expect(what, state, **values):
         check(name in state and near(state[name], value), f"{what}: {name} = {state.get(name, state)}, not {value}")
 
 
-def write(folder, text):
-    path = os.path.join(folder, "model.nh")
-    with open(path, "w") as f:
-        f.write(text)
-    return path
-
-
 TOP = """model top
 config R in SO3 velocity Omega
 lagrangian 1/2*(Omega[1]^2 + 2*Omega[2]^2 + 2.5*Omega[3]^2)
@@ -64,22 +50,22 @@ start B.omega = [1, 2, 3]
 
 
 def components(folder):
-    path = write(folder, TOP)
+    path = written(folder, TOP)
     expect("whole, then a part", start(path, "Omega=[1,2,3]", "Omega[3]=7")[0], Omega=[1, 2, 7])
     expect("a part, then the whole", start(path, "Omega[3]=7", "Omega=[1,2,3]")[0], Omega=[1, 2, 3])
-    path = write(folder, TOP + "start Omega = [4, 5, 6]\n")
+    path = written(folder, TOP + "start Omega = [4, 5, 6]\n")
     expect("a part of the file's", start(path, "Omega[2]=7")[0], Omega=[4, 7, 6])
-    path = write(folder, BODY)
+    path = written(folder, BODY)
     expect("omega of the file, Omega set", start(path, "B.Omega[3]=7")[0], B_dot_Omega=[1, 2, 7])
     expect("part of omega", start(path, "B.omega[3]=7")[0], B_dot_Omega=[1, 2, 7])
     check("two ways" in start(path, "B.Omega[1]=7", "B.omega=[1,1,1]")[0].get("error", ""), "Omega and omega both set")
     check("as a whole" in start(path, "B.phi'=1")[0].get("error", ""), "a rate beside omega of the file")
-    path = write(folder, BODY.replace("B.omega = [1, 2, 3]", "B.omega[3] = 5"))
+    path = written(folder, BODY.replace("B.omega = [1, 2, 3]", "B.omega[3] = 5"))
     expect("a component of omega in the file", start(path)[0], B_dot_Omega=[0, 0, 5])
 
 
 def sweeps(folder):
-    path, out = write(folder, TOP), os.path.join(folder, "out.csv")
+    path, out = written(folder, TOP), os.path.join(folder, "out.csv")
     subprocess.run([PROGRAM, "run", path, "--t1", "0", "--set", "Omega=[1,2,3]", "--sweep", "Omega[3]=4:8:3", "-q", "-o", out],
                    check=True, capture_output=True)
     with open(out) as f:
@@ -92,14 +78,14 @@ def sweeps(folder):
 
 
 def found():
-    path = os.path.join(MODELS, "F7_set.nh")
+    path = case("F7_set")
     expect("F7", start(path)[0], x=3, y=4, z=[1, 2, 3], z_prime=[0, 3, 0], x_prime=2, y_prime=2)
     expect("F7, a", start(path, "a=2")[0], x=6, y=7, z=[2, 4, 6], x_prime=4)
     expect("F7, y from x", start(path, "y=2*x", "z[2]=x+y")[0], x=3, y=6, z=[1, 9, 3])
-    path = os.path.join(MODELS, "F9_frame_changes_start.nh")
+    path = case("F9_frame_changes_start")
     expect("F9", start(path)[0], th_prime=1.2, psi_prime=2, be_prime=0)
     expect("F9, a velocity of the frame", start(path, "nu=0.3")[0], th_prime=1.2, psi_prime=2, be_prime=0.3 + 2 * 1.2 * 0.6)
-    state, warnings = start(os.path.join(MODELS, "F8_start_projection.nh"))
+    state, warnings = start(case("F8_start_projection"))
     expect("F8", state, s_prime=[0, 1, 0], p_prime=[0.6, 0, 0], q_prime=[0.456, 0.4, -0.608])
     check(len(warnings) == 1 and "`q'`" in str(warnings), f"F8: warnings {warnings}")
 
@@ -127,7 +113,7 @@ def permutations(folder):
         a, b = r.sample(names, 2)
         if not any(s.startswith(a + "=") for s in sets):
             sets.append(f"{a}=2*{b} + 1")
-        path = write(folder, text)
+        path = written(folder, text)
         first = start(path, *sets)
         check("error" not in first[0], f"{text} {sets}: {first[0]}")
         for _ in range(3):
@@ -137,7 +123,7 @@ def permutations(folder):
         named = {s.split("=")[0]: float(s.split("=")[1]) for s in sets if "'" in s}
         if not first[1]:  # all fit the constraints
             expect(f"{text} {sets}", first[0], **{k.replace("'", "_prime"): v for k, v in named.items()})
-        framed = start(write(folder, text + frame), *sets)[0]
+        framed = start(written(folder, text + frame), *sets)[0]
         check(all(near(framed[k], v) for k, v in first[0].items()) if "error" not in framed else "determine" in framed["error"],
               f"{text}{frame} {sets}: {framed}, without the frame {first[0]}")
 
@@ -151,7 +137,7 @@ constraint a'[1] = 2*a'[2]
 constraint b'[1] = 3*b'[2]
 start a' = [1, 1], b' = [6, 2]
 """
-    state, warnings = start(write(folder, text))
+    state, warnings = start(written(folder, text))
     expect("conflict", state, b_prime=[6, 2], a_prime=[1.2, 0.6])
     check(len(warnings) == 1 and "`a'`" in str(warnings) and "`b'`" not in str(warnings), f"conflict: {warnings}")
 
@@ -163,7 +149,7 @@ def main():
         found()
         permutations(folder)
         conflicts(folder)
-    sys.exit(1 if failures else 0)
+    end()
 
 
 main()

@@ -6,7 +6,12 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { launch } from "../../web/browser.mjs";
+import { browserPath, launch } from "../../web/browser.mjs";
+
+if (!browserPath) {
+  console.log("skipped: no browser (Debian: chromium)");
+  process.exit(77);
+}
 
 const [program, folder] = process.argv.slice(2).map((x) => resolve(x));
 rmSync(folder, { recursive: true, force: true });
@@ -65,6 +70,28 @@ const tests = {
     await context.close();
   },
 
+  // What models draw themselves: the stone of the rattleback at x, turned by R*Q with Q = rotation(e3, alpha).
+  async "drawings are where the data says"() {
+    anagyre("run", "rattleback", "--t1", "100", "--every", "0.01", "-o", "stone.h5", "--quiet");
+    anagyre("view", "stone.h5", "-o", "stone.html", "--quiet");
+    const { tab, context, wrong } = await open("stone.html");
+    const c = Math.cos(0.35), s = Math.sin(0.35);
+    for (const row of rows("rattleback", 100).filter((_, i) => i % 20 === 0)) {
+      const { position: p, quaternion: q } = await tab.evaluate((t) => (window.anagyre.seek(t), window.anagyre.whereIs("")), row.t);
+      // 1e-4 of ranges below 4; the orientation as above
+      for (let i = 0; i < 3; i++) assert.ok(Math.abs(p[i] - row[`x[${i + 1}]`]) < 4e-4, `x[${i + 1}] at ${row.t}`);
+      const [w, x, y, z] = q, third = [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)];
+      const first = [1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)];
+      for (let i = 0; i < 3; i++) {
+        const R = [1, 2, 3].map((j) => row[`R[${i + 1},${j}]`]);
+        assert.ok(Math.abs(third[i] - R[2]) < 4e-4, `third axis at ${row.t}`);
+        assert.ok(Math.abs(first[i] - (c * R[0] + s * R[1])) < 4e-4, `first axis at ${row.t}`);
+      }
+    }
+    assert.deepEqual(wrong, []);
+    await context.close();
+  },
+
   async "play, slider, speed, events, switches, panels, sizes, dark"() {
     anagyre("view", "rubber_ellipsoid", "--t1", "20", "-o", "lens.html", "--quiet");
     const { tab, context, wrong } = await open("lens.html");
@@ -81,7 +108,12 @@ const tests = {
     assert.ok(Math.abs((await time()) - 5.0014) < 0.01, "the mark of an event");
     await tab.locator("#speed").fill("1");
     assert.equal(await tab.locator("#speed-text").textContent(), "×10");
-    for (const group of ["axes", "omega", "normal", "friction"]) await tab.locator(`[data-group=${group}]`).click();
+    for (const group of ["axes", "omega", "normal", "friction"]) {
+      const visible = () => tab.evaluate((g) => window.anagyre.visible(g), group);
+      assert.equal(await visible(), 0, `${group} at first`);
+      await tab.locator(`[data-group=${group}]`).click();
+      assert.ok((await visible()) > 0, `${group} switched on`);
+    }
     await tab.keyboard.press("f");
     const before = await tab.locator(".panel").count();
     await tab.locator('[data-panel="lens.contact"]').click();
@@ -125,7 +157,27 @@ const tests = {
     await tab.locator("button[title^=Play]").tap();
     assert.equal(await tab.evaluate(() => window.anagyre.playing()), true);
     const [a, b] = await tab.evaluate(() => (window.anagyre.seek(5), [0, 1].map((k) => window.anagyre.whereIs("coin", k))));
+    assert.equal(await tab.evaluate(() => window.anagyre.visible("body")), 2, "the ghost is to be seen");
     assert.ok(Math.hypot(...a.position.map((x, i) => x - b.position[i])) > 1e-3, "the second run is another one");
+    assert.deepEqual(wrong, []);
+    await context.close();
+  },
+
+  // Paths of a model with noise: each body where its own file has it.
+  async "a cloud of paths"() {
+    const text = `model noisy\nparam m = 1\nbody b mass m inertia diag(0.4, 0.4, 0.4) surface sphere(1)\nroll b on plane gravity 1
+noise W transport b.Omega = 0.3*e1\nstart b.Omega = [1, 0, 0.2]\n`;
+    writeFileSync(join(folder, "noisy.nh"), text);
+    const files = [0, 1, 2, 3, 4].map((k) => `path${k}.h5`);
+    files.forEach((f, k) => anagyre("run", "noisy.nh", "--seed", "1", "--path", String(k), "--dt", "0.01", "--t1", "2", "--no-events", "-o", f, "--quiet"));
+    anagyre("view", ...files, "-o", "cloud.html", "--quiet");
+    const { tab, context, wrong } = await open("cloud.html");
+    assert.equal(await tab.evaluate(() => window.anagyre.visible("body")), files.length);
+    const ends = await tab.evaluate(() => (window.anagyre.seek(2), [0, 1, 2, 3, 4].map((k) => window.anagyre.whereIs("b", k).position)));
+    ends.forEach((p, k) => {
+      const end = JSON.parse(anagyre("run", "noisy.nh", "--seed", "1", "--path", String(k), "--dt", "0.01", "--t1", "2", "--no-events", "--json")).state["b.x"];
+      for (let i = 0; i < 3; i++) assert.ok(Math.abs(p[i] - end[i]) < 1e-3, `path ${k}, x[${i + 1}]`); // 1e-4 of a range below 10
+    });
     assert.deepEqual(wrong, []);
     await context.close();
   },
@@ -155,7 +207,9 @@ const tests = {
     anagyre("run", "rubber_ellipsoid", "--t1", "5000", "--every", "0.05", "-o", "long.h5", "--quiet");
     const made = JSON.parse(anagyre("view", "long.h5", "-o", "long.html", "--json"));
     assert.ok(made.rows >= 100000 && made.bytes < 4e6, `${made.rows} rows, ${made.bytes} bytes`);
+    const begin = Date.now();
     const { tab, context, wrong } = await open("long.html");
+    console.log(`        ${made.rows} rows: ${made.bytes} bytes, on the screen after ${((Date.now() - begin) / 1000).toFixed(1)} s`);
     await tab.evaluate(() => window.anagyre.seek(4321));
     assert.deepEqual(wrong, []);
     await context.close();

@@ -118,6 +118,35 @@ class Figures(Case):
         self.assertTrue("a.h5" in text and "b.h5" in text)
         self.assertEqual(self.plot("a.h5", "--drift", "-o", "d.svg")["panels"], [{"x": "t", "y": "energy"}])
 
+    def test_work_and_precision(self):
+        """A curve for each method, whose name stands below the figure; zeros have no logarithm."""
+        self.anagyre("converge", "pair.nh", "--method", "rk4,gauss2", "-o", "runs.csv", "--quiet")
+        found = self.plot("runs.csv", "-o", "w.svg", "--script")
+        self.assertEqual(found["panels"], [{"x": "right-hand sides", "y": "error"}])
+        with open(self.path("w.svg"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertTrue("rk4" in text and "gauss2" in text)
+        with open(self.path("w.gp"), encoding="utf-8") as file:
+            self.assertIn("set logscale x", file.read())
+
+    def test_drift_and_tolerance(self):
+        """What a run keeps, and what its steps were allowed to change."""
+        self.anagyre("run", "routh_sphere", "--t1", "20", "--rtol", "1e-8", "--every", "0.1", "-o", "r.h5", "--quiet")
+        found = self.plot("r.h5", "--drift", "--script", "--units", "t=s")
+        self.assertEqual([panel["y"] for panel in found["panels"]], ["energy", "E", "jellett", "routh"])
+        with open(self.path("r.gp"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(text.count("tolerance 1e-08"), 1)  # of routh, which is near 1; energy: 1e-10 + 1.65e-8
+        self.assertEqual(text.count("tolerance 2e-08"), 1)
+        self.assertIn("set xlabel 't (s)'", text)
+        self.anagyre("run", "routh_sphere", "--t1", "2", "--dt", "0.01", "--method", "rk4", "-o", "f.h5", "--quiet")
+        self.plot("f.h5", "--drift", "--script")
+        with open(self.path("f.gp"), encoding="utf-8") as file:
+            self.assertNotIn("tolerance", file.read())  # fixed steps have none
+        self.anagyre("conserve", "routh_sphere", "--no-search", "--confirm", "2", "-o", "kept.csv")
+        found = self.plot("kept.csv", "--drift", "--tolerance", "1e-12", "--script")
+        self.assertEqual([panel["y"] for panel in found["panels"]], ["energy", "E", "jellett", "routh"])
+
     def test_hostile_names(self):
         """Nothing of a file is a command of gnuplot."""
         evil = "system 'touch evil'"
@@ -129,6 +158,20 @@ class Figures(Case):
         self.anagyre("plot", "m.nh", "-o", "m.svg", "--title", f"'\n{evil}\n`touch evil`")
         self.anagyre("plot", "m.nh", "-o", "m.pdf", "--script")
         self.assertFalse(os.path.exists(self.path("evil")))
+
+    def test_a_row_that_is_not_whole(self):
+        """A killed run may leave a last line without its end: it is left out, wherever it was cut, and that is said."""
+        rows = "t,x\n" + "".join(f"{i},{i * i}\n" for i in range(20))
+        for cut in range(1, 6):  # 19,361 newline
+            with open(self.path("t.csv"), "w", encoding="utf-8") as file:
+                file.write(rows[:-cut])
+            done = self.anagyre("plot", "t.csv", "-o", "t.svg", "--json")
+            self.assertEqual(json.loads(done.stdout)["rows"], 19)
+            self.assertIn("the last line of t.csv has no end", done.stderr)
+        with open(self.path("t.csv"), "w", encoding="utf-8") as file:
+            file.write(rows)
+        done = self.anagyre("plot", "t.csv", "-o", "t.svg", "--json")
+        self.assertEqual((json.loads(done.stdout)["rows"], done.stderr), (20, ""))
 
     def test_long_runs_are_thinned(self):
         with open(self.path("t.csv"), "w", encoding="utf-8") as file:
@@ -156,7 +199,8 @@ class Refused(Case):
                 (("a.h5", "--x", "nothing"), 2, "no column nothing"), (("a.h5", "r", "--y", "x"), 2, "twice"),
                 (("a.h5", "--set", "c=1"), 2, "--set"), (("a.h5", "--term", "-o", "x.png"), 2, "--term"),
                 (("no.h5",), 3, "no.h5"), (("no.csv",), 3, "no.csv"), (("no_model",), 2, "no_model"),
-                (("a.h5", "--z", "x"), 2, "in space")]:
+                (("a.h5", "--z", "x"), 2, "in space"), (("a.h5", "--tolerance", "1e-3"), 2, "--drift"),
+                (("a.h5", "--units", "y=m,rr=m"), 2, "did you mean r?")]:
             self.assertIn(what, self.anagyre("plot", *words, code=code).stderr)
 
     def test_files_of_others(self):
@@ -168,9 +212,52 @@ class Refused(Case):
             self.assertIn(name, done.stderr)
             self.assertFalse(os.path.exists(self.path(name[0] + ".png")))
 
+    def test_other_programs(self):
+        """Tables of others are named with what they have; other separators are recognised."""
+        for name, data, what in [("a.csv", "x,y,temperature\r\n1,2,3\r\n3,4,5\r\n", "it has x, y, temperature"),
+                                 ("b.csv", "t;x\n0;1\n1;2\n", "separated by semicolons"),
+                                 ("c.csv", "t\tx\n0\t1\n1\t2\n", "separated by tabs"),
+                                 ("d.csv", "<html><body>\n</body></html>\n", "it has <html><body>")]:
+            with open(self.path(name), "w", encoding="utf-8") as file:
+                file.write(data)
+            done = self.anagyre("plot", name, code=2)
+            self.assertIn(name, done.stderr)
+            self.assertIn(what, done.stderr)
+
+    @unittest.skipUnless(GNUPLOT, "gnuplot is not installed")
+    def test_numbers_at_the_edge(self):
+        """Numbers whose difference overflows are no numbers for a figure; very large and very small ones are."""
+        for name, rows, code in [("a", "0,1e308\n1,-1e308\n", 1), ("b", "0,1e299\n1,-1e299\n", 0), ("c", "0,1e-320\n1,2e-320\n", 0),
+                                 ("d", "1e299,1\n-1e299,2\n", 0), ("e", "0,1e308\n1,3\n2,4\n", 0), ("f", "0,5\n", 0),
+                                 ("g", "0,nan\n1,2\n2,inf\n3,1\n", 0), ("h", "5,1\n5,2\n", 0)]:
+            with open(self.path(name + ".csv"), "w", encoding="utf-8") as file:
+                file.write("t,x\n" + rows)
+            for more in ((), ("--drift", "--y", "x"), ("--x", "x", "--y", "t")):
+                self.anagyre("plot", name + ".csv", *more, code=code)
+                self.anagyre("plot", name + ".csv", *more, "--term", code=code)
+
     def test_no_gnuplot(self):
         done = self.anagyre("plot", "pair.nh", code=3, env={**os.environ, "PATH": "/nonexistent"})
         self.assertIn("gnuplot is not installed", done.stderr)
+
+    @unittest.skipUnless(GNUPLOT, "gnuplot is not installed")
+    def test_no_display(self):
+        env = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        self.anagyre("plot", "pair.nh", "-o", "a.png", env=env)
+        self.anagyre("plot", "pair.nh", "-o", "a.pdf", env={**env, "DISPLAY": ":77"})  # where there is none
+
+    @unittest.skipUnless(GNUPLOT and os.path.exists("/dev/full"), "gnuplot is not installed")
+    def test_full_disk(self):
+        os.symlink("/dev/full", self.path("full.png"))
+        self.assertIn("No space left", self.anagyre("plot", "pair.nh", "-o", "full.png", code=3).stderr)
+        os.symlink("/dev/full", self.path("a.dat"))
+        self.assertIn("a.dat: No space left", self.anagyre("plot", "pair.nh", "--script", "-o", "a.png", code=3).stderr)
+        for words in (("--term",), ("-o", "b.png"), ("-o", "b.png", "--json")):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([PROGRAM, "plot", "pair.nh", *words], cwd=self.folder, stdout=full,
+                                      stderr=subprocess.PIPE, text=True, check=False)
+            self.assertEqual(done.returncode, 3, words)
+            self.assertIn("No space left", done.stderr)
 
     @unittest.skipUnless(GNUPLOT, "gnuplot is not installed")
     def test_places_that_cannot_be_written(self):

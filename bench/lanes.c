@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ * lanes [METHOD DT] MODEL.nh ...: for each model file, one line of JSON: a batch of equal members from the start of the
+ * model, with its events, in one lane and in those of the machine, by turns on one thread; METHOD in fixed steps of DT.
+ * ns: of CPU time per step of a member; ratio: one lane against all, the median over neighbouring runs. A model that
+ * does not go through lanes gives the reason. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+#include "kern/kern.h"
+
+enum { MEMBERS = 64, REPEATS = 5 };
+/* Seconds of a measurement, about. Fixed steps that are solved for are few in that time: what a batch does once would
+ * count. */
+static const double SLICE = 0.05, SLICE_FIXED = 0.4;
+
+typedef struct crowd {
+  ag_system *sys;
+  const ag_stepper *method; /* NULL: the usual one, with its own steps */
+  double dt;
+  double *params, *x0, t1;
+} crowd;
+
+/* CPU seconds of moving all; *steps: of all members; *note: why not in lanes, to be freed. */
+static double move(const crowd *c, int lanes, long *steps, char **note) {
+  ag_batch_options o;
+  ag_batch_result r;
+  ag_ctx ctx = {0};
+  ag_batch_defaults(&o);
+  o.run.t1 = c->t1, o.run.events = true, o.run.engine = AG_ENGINE_COMPILED;
+  if (c->method) o.run.method = c->method, o.run.dt = c->dt;
+  ag_run_prepare(c->sys, &o.run);
+  o.lanes = lanes, o.threads = 1, o.compiler = getenv("BENCH_CC");
+  double t = cpu_seconds();
+  if (ag_batch(&ctx, c->sys, MEMBERS, c->params, c->x0, &o, &r) != AG_OK) exit(1);
+  t = cpu_seconds() - t;
+  *steps = 0;
+  for (int i = 0; i < MEMBERS; i++) *steps += r.members[i].steps;
+  *note = r.note;
+  r.note = NULL;
+  ag_batch_done(&r);
+  ag_ctx_done(&ctx);
+  return t;
+}
+
+static void print(const crowd *c, const char *name) {
+  double ratio[REPEATS], one[REPEATS], all[REPEATS];
+  int lanes = ag_build_lanes();
+  long steps;
+  char *note;
+  for (int i = 0; i < REPEATS; i++) {
+    one[i] = move(c, 1, &steps, &note);
+    free(note);
+    all[i] = move(c, lanes, &steps, &note);
+    free(note);
+    ratio[i] = one[i] / all[i];
+  }
+  printf("{\"model\": \"%s\", \"lanes\": %d, \"t1\": %.3g, \"steps\": %ld, \"one_ns\": %.1f, \"ns\": %.1f, \"ratio\": "
+         "%.3g}\n",
+         name, lanes, c->t1, steps / MEMBERS, 1e9 * median(REPEATS, one) / (double)steps,
+         1e9 * median(REPEATS, all) / (double)steps, median(REPEATS, ratio));
+}
+
+static void one(const char *path, const ag_stepper *method, double dt) {
+  loaded l;
+  load(&l, path, 0, NULL);
+  const ag_dims *d = ag_system_dims(l.system);
+  crowd c = {.sys = l.system, .method = method, .dt = dt, .t1 = 1};
+  c.params = ag_heap_alloc(sizeof(double) * (size_t)(MEMBERS * d->param + 1));
+  c.x0 = ag_heap_alloc(sizeof(double) * (size_t)(MEMBERS * d->x + 1));
+  for (int i = 0; i < MEMBERS; i++) {
+    memcpy(c.params + i * d->param, ag_system_param_values(l.system), sizeof(double) * (size_t)d->param);
+    ag_system_state0(l.system, c.x0 + i * d->x);
+  }
+  long steps = 0, before;
+  char *note;
+  (void)move(&c, 0, &steps, &note); /* compiles */
+  (void)move(&c, 1, &steps, &note);
+  if (note) {
+    printf("{\"model\": \"%s\", \"note\": \"%s\"}\n", ag_model_name(ag_system_model(l.system)), note);
+  } else { /* until one measurement takes long enough, or its events end it */
+    do {
+      before = steps;
+      c.t1 *= 2;
+    } while (move(&c, 1, &steps, &note) < (method ? SLICE_FIXED : SLICE) && steps > before && c.t1 < 1e5);
+    print(&c, ag_model_name(ag_system_model(l.system)));
+  }
+  fflush(stdout);
+  free(c.params), free(c.x0);
+  unload(&l);
+}
+
+int main(int argc, char **argv) {
+  const ag_stepper *method = argc > 3 ? ag_stepper_find(argv[1]) : NULL;
+  double dt = method ? strtod(argv[2], NULL) : 0;
+  for (int i = method ? 3 : 1; i < argc; i++) one(argv[i], method, dt);
+  return argc < 2 ? 2 : 0;
+}

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""damage_test.py PROGRAM [N [SEED]]: N damaged result files, logs and cached kernels.
+
+Bytes are changed, cut off, repeated or swapped. `info`, `run --from`, `plot` and runs with the kernel end in time, with
+exit code 0 to 3, with a message unless it is 0; a run with a damaged kernel gives the same numbers as before; nothing is
+written where only reading was asked for."""
+import collections
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from waiting import until  # noqa: E402
+
+LIMIT = 120  # seconds of wall time: only a command that hangs takes as long
+MODEL = """model skate
+param a = 2, omega = 1.5
+config x in R^2, phi in S1
+lagrangian dot(x', x')/2 + phi'^2/4 + a*x[1]
+constraint x'[1]*sin(phi) = x'[2]*cos(phi)
+start phi' = omega
+event top: x[1] = 0.1 rising
+section ahead: sin(phi) = 0 rising
+"""
+READERS = {
+    "h5": ["info FILE", "info FILE --json", "run --from FILE --t1 2.5", "plot FILE --term"],
+    "batch": ["info FILE", "run --from FILE", "plot FILE --term"],
+}
+
+
+def damage(data, choose):
+    """A damaged copy."""
+    data = bytearray(data)
+    for _ in range(choose.choice((1, 1, 2, 4, 16))):
+        if not data:
+            break
+        at, n = choose.randrange(len(data)), choose.choice((1, 2, 4, 8, 64))
+        how = choose.randrange(7)
+        if how == 0:
+            data[at] ^= 1 << choose.randrange(8)
+        elif how == 1:
+            data[at:at + n] = bytes(choose.randrange(256) for _ in range(n))
+        elif how == 2:
+            data[at:at + n] = choose.choice((b"\0", b"\xff", b"\x7f")) * n
+        elif how == 3:
+            del data[at:]
+        elif how == 4:
+            del data[at:at + n]
+        elif how == 5:
+            data[at:at] = data[at:at + n]
+        else:
+            other = choose.randrange(len(data))
+            data[at:at + n], data[other:other + n] = data[other:other + n], data[at:at + n]
+    return bytes(data)
+
+
+def numbers(text):
+    """Of the JSON of a run: what must not change."""
+    told = json.loads(text)
+    return {k: told[k] for k in ("t", "state", "energy", "steps", "rejected", "events")}
+
+
+class Lab:
+    def __init__(self, program):
+        self.program = program
+        self.folder = tempfile.mkdtemp(prefix="ag_damage_")
+        self.env = dict(os.environ, XDG_CACHE_HOME=os.path.join(self.folder, "cache"))
+        with open(self.at("skate.nh"), "w", encoding="utf-8") as file:
+            file.write(MODEL)
+        self.files = {}
+        for name, words in (("one", "run skate.nh --t1 2 --every 0.05"), ("many", "run skate.nh --t1 2 --sweep a=1:3:6"),
+                            ("points", "run skate.nh --t1 20 --sweep a=1:3:4 --section ahead")):
+            self.run(f"{words} -o {name}.h5 --engine interpreted").check_returncode()
+            self.files[name + ".h5"] = self.read(name + ".h5")
+        self.log("slow", "run skate.nh --t1 1e5 --every 0.01")
+        self.log("slow_batch", "run skate.nh --t1 3000 --sweep a=1:3:4000")
+        self.run("run skate.nh --t1 20 --engine compiled").check_returncode()
+        self.kernel = os.path.join("cache", "anagyre", next(x for x in os.listdir(self.at("cache/anagyre")) if x.endswith(".so")))
+        self.files["kernel"] = self.read(self.kernel)
+        self.motion = numbers(self.run("run skate.nh --t1 20 --engine compiled --json").stdout)
+
+    def at(self, name):
+        return os.path.join(self.folder, name)
+
+    def read(self, name):
+        with open(self.at(name), "rb") as file:
+            return file.read()
+
+    def log(self, name, words):
+        """The log of a killed run."""
+        with subprocess.Popen([self.program, *words.split(), "-o", name + ".h5", "--engine", "interpreted", "--quiet"], cwd=self.folder,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+            log = self.at(name + ".h5.log")
+            until(run, lambda: os.path.exists(log) and os.path.getsize(log) > 20000)
+            run.send_signal(signal.SIGKILL)
+        self.files[name + ".h5.log"] = self.read(name + ".h5.log")[:200000]
+        for x in os.listdir(self.folder):
+            if x.startswith(name):
+                os.unlink(self.at(x))
+
+    def run(self, words):
+        return subprocess.run([self.program, *words.split()], cwd=self.folder, env=self.env, capture_output=True, text=True,
+                              errors="replace", timeout=LIMIT, stdin=subprocess.DEVNULL, check=False)
+
+    def write(self, name, data):
+        """In place of what is there, with its mode."""
+        path = self.at(name)
+        if name == self.kernel:
+            os.chmod(path, 0o700)
+        with open(path, "wb") as file:
+            file.write(data)
+
+    def wrong(self, kind, choose):
+        bad = damage(self.files[kind], choose)
+        if kind == "kernel":
+            self.write(self.kernel, bad)
+            words = "run skate.nh --t1 20 --engine compiled --json"
+        else:
+            for x in os.listdir(self.folder):
+                if x.startswith("bad"):
+                    os.unlink(self.at(x))
+            name = "bad.h5.log" if kind.endswith(".log") else "bad.h5"
+            self.write(name, bad)
+            readers = READERS["h5" if kind in ("one.h5", "slow.h5.log") else "batch"]
+            words = choose.choice(readers).replace("FILE", "bad.h5")
+        if words.startswith("run --from"):
+            words += " --engine interpreted --quiet -o new.csv --max-steps 2000" if "--t1" in words else " --quiet -o new.csv"
+        try:
+            begin = time.monotonic()
+            done = self.run(words)
+        except subprocess.TimeoutExpired:
+            return f"{words}: does not end"
+        if not 0 <= done.returncode <= 3 or "Sanitizer" in done.stderr:
+            return f"{words}: exit code {done.returncode} ({time.monotonic() - begin:.1f} s): {done.stderr[-600:]}"
+        if done.returncode and not done.stderr.strip():
+            return f"{words}: exit code {done.returncode} without a message"
+        if kind == "kernel" and (done.returncode or numbers(done.stdout) != self.motion):
+            return f"{words}: other numbers, exit code {done.returncode}: {done.stderr[-300:]}"
+        if words.startswith(("info", "plot")) and self.read(name) != bad:
+            return f"{words}: has changed the file"
+        return None
+
+
+def main():
+    n, seed = int(sys.argv[2]) if len(sys.argv) > 2 else 24, int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    choose = random.Random(seed)
+    lab = Lab(os.path.abspath(sys.argv[1]))
+    counts, bad = collections.Counter(), 0
+    try:
+        for i in range(n):
+            kind = list(lab.files)[i % len(lab.files)]
+            why = lab.wrong(kind, choose)
+            counts[kind] += 1
+            bad += why is not None
+            if why:
+                print(f"{kind}, number {i}: {why}", flush=True)
+                keep = os.environ.get("AG_KEEP")
+                if keep and kind != "kernel":
+                    os.makedirs(keep, exist_ok=True)
+                    for x in os.listdir(lab.folder):
+                        if x.startswith("bad"):
+                            shutil.copy(lab.at(x), os.path.join(keep, f"{seed}_{i}_{x}"))
+    finally:
+        shutil.rmtree(lab.folder)
+    print(f"{n} damaged files, {bad} wrong; {dict(counts)}")
+    return bad > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
