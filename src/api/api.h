@@ -18,7 +18,7 @@ anagyre_model *ag_api_open_text(const char *name, const char *text, size_t size)
 const char *ag_api_path(const anagyre_model *m);
 const char *ag_api_drivers(const anagyre_model *m); /* as given to anagyre_drive, or NULL */
 const char *ag_api_text(const anagyre_model *m, size_t *size);
-ag_ctx *ag_api_ctx(anagyre_model *m);
+ag_ctx *ag_api_ctx(anagyre_model *m); /* what was said about the model; errors of the last call, if it had any */
 /* Reads the model, or reads and derives it, unless that has happened; on trouble NULL, and why is in the context. The
  * status says what kind of trouble it was. */
 ag_status ag_api_status(const anagyre_model *m);

@@ -319,7 +319,9 @@ ag_system *ag_api_system(anagyre_model *m, const ag_derive_options *o) {
 
 ag_status ag_api_status(const anagyre_model *m) { return m->status; }
 const char *ag_api_path(const anagyre_model *m) { return m->path; }
-ag_ctx *ag_api_ctx(anagyre_model *m) { return m->found.n_error ? &m->found : &m->ctx; }
+ag_ctx *ag_api_ctx(anagyre_model *m) {
+  return m->found.n_error ? &m->found : m->call.n_error && !m->ctx.n_error ? &m->call : &m->ctx;
+}
 
 const char *ag_api_text(const anagyre_model *m, size_t *size) {
   *size = m->size;

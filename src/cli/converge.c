@@ -176,7 +176,7 @@ static ag_status study(const args *a, anagyre_model *m, ag_system *sys) {
   else if (status == AG_OK) write_table(&c, name, &out), fputs(ag_text_cstr(&out), stdout);
   else if (ag_text_cstr(&usage)[0]) status = ag_usage("converge", "%s", ag_text_cstr(&usage));
   else if (*o.stop) fprintf(stderr, "anagyre: stopped by %s\n", ag_stop_word());
-  else if (status != AG_SYSTEM) ag_open_report(ag_api_ctx(m), true);
+  else if (status != AG_SYSTEM) (void)ag_open_fail(m, ag_api_ctx(m), status, &a->common);
   ag_text_done(&usage);
   ag_text_done(&out);
   ag_converge_done(&c);

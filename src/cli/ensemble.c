@@ -99,10 +99,7 @@ static const ag_stepper *next_method(const char **rest, ag_status *status) {
   return s;
 }
 
-static ag_status refused(request *q, ag_status status) {
-  ag_open_report(q->ctx, false);
-  return status;
-}
+static ag_status refused(request *q, ag_status status) { return ag_open_fail(q->m, q->ctx, status, &q->a->common); }
 
 static ag_status follow_one(request *q) {
   const args *a = q->a;
@@ -343,7 +340,7 @@ static ag_status sweep(const args *a, anagyre_model *m) {
                           .t0 = a->t0};
   ag_status status = ag_members_create(&s, &r, &usage);
   if (usage.n) status = ag_usage("ensemble", "%s", ag_text_cstr(&usage));
-  else if (status != AG_OK) ag_open_report(s.ctx.n_error ? &s.ctx : ag_api_ctx(m), false);
+  else if (status != AG_OK) (void)ag_open_fail(m, s.ctx.n_error ? &s.ctx : ag_api_ctx(m), status, &a->common);
   if (status == AG_OK) {
     status = ag_ensemble_request_init(&q, a, m, ag_varied_system(s.varied));
     q.ctx = &s.ctx;

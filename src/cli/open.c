@@ -23,7 +23,7 @@ void ag_open_report(const ag_ctx *ctx, bool quiet) {
   ag_text_done(&out);
 }
 
-ag_status ag_open_refuse(anagyre_model *m, const ag_ctx *ctx, ag_status status, const ag_common *common) {
+ag_status ag_open_fail(anagyre_model *m, const ag_ctx *ctx, ag_status status, const ag_common *common) {
   ag_open_report(ctx, common->quiet);
   if (common->json) {
     const char *first = NULL;
@@ -37,6 +37,11 @@ ag_status ag_open_refuse(anagyre_model *m, const ag_ctx *ctx, ag_status status, 
     ag_json_end(&j, '}');
     ag_json_print(&j);
   }
+  return status;
+}
+
+ag_status ag_open_refuse(anagyre_model *m, const ag_ctx *ctx, ag_status status, const ag_common *common) {
+  (void)ag_open_fail(m, ctx, status, common);
   anagyre_close(m);
   return status;
 }

@@ -9,8 +9,10 @@
 anagyre_model *ag_open(const char *word, const ag_changes *changes);
 /* Prints diagnostics to standard error (with quiet only when there are errors). */
 void ag_open_report(const ag_ctx *ctx, bool quiet);
-/* The end of a command whose model has errors: prints the diagnostics of ctx, for --json an object
- * {"model","error","diagnostics"}, closes the model and returns the status. */
+/* Errors of the model, or of what was asked of it: prints the diagnostics of ctx, for --json an object
+ * {"model","error","diagnostics"}, and returns the status. */
+ag_status ag_open_fail(anagyre_model *m, const ag_ctx *ctx, ag_status status, const ag_common *common);
+/* The same, and closes the model. */
 ag_status ag_open_refuse(anagyre_model *m, const ag_ctx *ctx, ag_status status, const ag_common *common);
 /* Opens, derives and reports the model that the command names first. NULL: refused with *status. */
 anagyre_model *ag_open_derived(const ag_common *common, const ag_derive_options *o, ag_status *status);

@@ -301,3 +301,8 @@ void ag_option_write(int n, const ag_option *options, const void *args, ag_text 
     ag_text_char(out, '\n');
   }
 }
+
+const char *ag_option_noise(int i) {
+  static const char *const names[] = {"refused", "off"};
+  return i < 2 ? names[i] : NULL;
+}

@@ -32,6 +32,14 @@ typedef struct ag_common {
   uint64_t given;             /* bit i: option i of the table was on the command line */
 } ag_common;
 
+/* How a command that draws runs its models (AG_MOTION_ROWS). */
+typedef struct ag_motion_args {
+  double t0, t1, rtol, dt;
+  const char *method; /* NULL: chosen */
+  long seed, path;    /* < 0: not given */
+  int noise;          /* of ag_option_noise */
+} ag_motion_args;
+
 typedef enum ag_option_kind {
   AG_OPTION_FLAG,   /* bool */
   AG_OPTION_NUMBER, /* double, a constant expression */
@@ -63,12 +71,22 @@ typedef struct ag_option {
   {.name = "set", .kind = AG_OPTION_SET, .arg = "NAME=VALUE", .preset = "", \
    .doc = "change a parameter or a start value (repeat it for more): --set m=2 --set \"phi'=0.1\""}
 #define AG_QUIET_ROW(T) AG_OPTION(T, "quiet", FLAG, common.quiet, .letter = 'q', .doc = "no progress line and no notes")
-/* Of commands that draw files or models: how a model is run. The struct has t0, t1, rtol and method. */
+/* Of commands that draw files or models: how a model is run. The struct has an ag_motion_args called motion. */
 #define AG_MOTION_ROWS(T) \
-  AG_OPTION(T, "t0", NUMBER, t0, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "of a model: start time"), \
-  AG_OPTION(T, "t1", NUMBER, t1, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "of a model: end time"), \
-  AG_OPTION(T, "rtol", NUMBER, rtol, .arg = "TOL", .lo = 1e-14, .hi = 0.1, .doc = "of a model: tolerance of a step"), \
-  AG_OPTION(T, "method", TEXT, method, .arg = "METHOD", .doc = "of a model: the integrator")
+  AG_OPTION(T, "t0", NUMBER, motion.t0, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "of a model: start time"), \
+  AG_OPTION(T, "t1", NUMBER, motion.t1, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "of a model: end time"), \
+  AG_OPTION(T, "rtol", NUMBER, motion.rtol, .arg = "TOL", .lo = 1e-14, .hi = 0.1, \
+            .doc = "of a model: tolerance of a step"), \
+  AG_OPTION(T, "dt", NUMBER, motion.dt, .arg = "STEP", .lo = DBL_MIN, .hi = DBL_MAX, .preset = "chosen by the error", \
+            .doc = "of a model: fixed step size"), \
+  AG_OPTION(T, "method", TEXT, motion.method, .arg = "METHOD", .preset = "dop853; euler_heun with --seed", \
+            .doc = "of a model: the integrator"), \
+  AG_OPTION(T, "seed", WHOLE, motion.seed, .arg = "S", .lo = 0, .hi = 9007199254740992.0, .preset = "none", \
+            .doc = "of a model with noise: one path of it, with fixed steps (--dt)"), \
+  AG_OPTION(T, "path", WHOLE, motion.path, .arg = "K", .lo = 0, .hi = 281474976710655.0, .preset = "0", \
+            .doc = "with --seed: which path"), \
+  AG_OPTION(T, "noise", CHOICE, motion.noise, .arg = "NAME", .choice = ag_option_noise, \
+            .doc = "of a model with noise: off runs it without")
 #define AG_BUDGET_ROWS(T) \
   AG_OPTION(T, "memory", NUMBER, common.memory, .arg = "MB", .lo = 1, .hi = 1e9, .preset = "half of the machine's", \
             .doc = "end with a message where more memory is needed"), \
@@ -87,6 +105,8 @@ void ag_option_set(ag_common *common, const char *name, const char *value); /* a
 void ag_option_done(ag_common *common);
 /* Was the option of that name on the command line? (The name must be in the table.) */
 bool ag_option_given(int n_option, const ag_option *options, const ag_common *common, const char *name);
+/* The choices of --noise: NULL past the end. */
+const char *ag_option_noise(int i);
 /* The table as aligned lines; args: a struct holding the defaults. */
 void ag_option_write(int n_option, const ag_option *options, const void *args, ag_text *out);
 #endif

@@ -18,17 +18,14 @@
 
 typedef struct args {
   ag_common common;
-  const char *x, *y, *z, *output, *title, *units, *method;
+  ag_motion_args motion;
+  const char *x, *y, *z, *output, *title, *units;
   bool drift, histogram, term, script, bare;
   int size;
-  double tolerance, width, height, font, t0, t1, rtol;
+  double tolerance, width, height, font;
 } args;
 
-static void defaults(void *self) {
-  args *a = self;
-  anagyre_options o = anagyre_defaults();
-  a->t0 = o.t0, a->t1 = o.t1, a->rtol = o.rtol, a->method = o.method;
-}
+static void defaults(void *self) { ag_sources_defaults(&((args *)self)->motion); }
 
 static const char *size_choice(int i) {
   static const char *const names[] = {"auto", "column", "page"};
@@ -88,11 +85,8 @@ static bool ends_with(const char *s, const char *end) {
 /* The first word is a source, and so are others that are files of results; what is left are columns. */
 static ag_status add_sources(job *p) {
   const ag_common *c = &p->a->common;
-  anagyre_options *o = &p->run;
-  *o = anagyre_defaults();
-  o->t0 = p->a->t0, o->t1 = p->a->t1, o->rtol = p->a->rtol, o->atol = p->a->rtol / 100, o->method = p->a->method;
-  o->every = fabs(o->t1 - o->t0) / 4000; /* steps are longer than details */
-  p->from = (ag_sources){.verb = "plot", .common = c, .run = o};
+  p->from = (ag_sources){.verb = "plot", .common = c, .run = &p->run};
+  AG_TRY(ag_sources_options("plot", &p->a->motion, 4000, &p->run)); /* steps are longer than details */
   AG_TRY(ag_sources_add(&p->from, c->words[0]));
   for (int i = 1; i < c->n_word; i++) {
     if (ag_sources_is_file(c->words[i])) {

@@ -43,11 +43,6 @@ static const char *engine_name(int i) {
   return i < 3 ? names[i] : NULL;
 }
 
-static const char *noise_name(int i) {
-  static const char *const names[] = {"refused", "off"};
-  return i < 2 ? names[i] : NULL;
-}
-
 static void defaults(void *self) {
   args *a = self;
   ag_run_defaults(&a->run);
@@ -77,7 +72,7 @@ static const ag_option options[] = {
         .doc = "with --seed: the grid of the path, of which --dt is a multiple or 1/2, 1/4, ..."),
     ROW("driver", TEXT, common.changes.drivers, .arg = "W=EXPR;...",
         .doc = "functions of t in place of the processes of the noise, semicolons between them"),
-    ROW("noise", CHOICE, noise, .arg = "NAME", .choice = noise_name,
+    ROW("noise", CHOICE, noise, .arg = "NAME", .choice = ag_option_noise,
         .doc = "of a model with noise: off runs it without"),
     ROW("every", NUMBER, run.every, .arg = "TIME", .lo = 0, .hi = DBL_MAX, .preset = "each accepted step",
         .doc = "time between recorded rows"),
@@ -298,7 +293,7 @@ static anagyre_motion *move(const args *a, anagyre_model *m, const ag_continued 
   anagyre_motion *motion = ag_api_run(m, &o, &hooks);
   *seconds = ag_clock() - begun;
   ag_progress_done(&progress);
-  if (!motion) fputs(anagyre_error(m), stderr);
+  if (!motion) (void)ag_open_fail(m, ag_api_ctx(m), AG_WRONG, &a->common);
   return motion;
 }
 

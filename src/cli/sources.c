@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/sources.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/output.h"
@@ -25,6 +27,30 @@ static bool ends_with(const char *s, const char *end) {
   return n > k && !strcmp(s + n - k, end);
 }
 
+void ag_sources_defaults(ag_motion_args *a) {
+  anagyre_options o = anagyre_defaults();
+  *a = (ag_motion_args){.t0 = o.t0, .t1 = o.t1, .rtol = o.rtol, .seed = -1, .path = -1};
+}
+
+ag_status ag_sources_options(const char *verb, const ag_motion_args *a, int rows, anagyre_options *o) {
+  *o = anagyre_defaults();
+  const bool noisy = a->seed >= 0;
+  if (noisy && a->noise) return ag_usage(verb, "--seed follows the noise, --noise off leaves it out: give one of them");
+  if (noisy && !(a->dt > 0)) return ag_usage(verb, "--seed needs fixed steps: give --dt");
+  if (!noisy && a->path >= 0) return ag_usage(verb, "--path needs --seed");
+  o->t0 = a->t0, o->t1 = a->t1, o->dt = a->dt, o->rtol = a->rtol, o->atol = a->rtol / 100;
+  o->every = fabs(o->t1 - o->t0) / rows;
+  if (noisy) o->every = a->dt * fmax(1, ceil(o->every / a->dt)); /* a path is known at its steps alone */
+  o->noise = noisy ? "path" : a->noise ? ag_option_noise(a->noise) : NULL;
+  if (noisy) o->seed = (unsigned long long)a->seed, o->path = (unsigned long long)(a->path > 0 ? a->path : 0);
+  o->method = a->method ? a->method : noisy ? "euler_heun" : o->method;
+  return AG_OK;
+}
+
+const char *ag_sources_noise(ag_arena *arena, const anagyre_options *o) {
+  return strcmp(o->noise, "path") ? o->noise : ag_arena_printf(arena, "path %llu of seed %llu", o->path, o->seed);
+}
+
 bool ag_sources_is_file(const char *word) { return ends_with(word, ".h5") || ends_with(word, ".csv"); }
 
 static ag_status add_model(ag_sources *s, const char *word) {
@@ -33,7 +59,7 @@ static ag_status add_model(ag_sources *s, const char *word) {
   ag_status status;
   anagyre_model *m = ag_open_derived(&common, &(ag_derive_options){.t0 = s->run->t0}, &status);
   if (!m) return status;
-  anagyre_motion *motion = anagyre_run(m, s->run);
+  anagyre_motion *motion = ag_api_run(m, s->run, NULL);
   if (!motion) return ag_open_refuse(m, ag_api_ctx(m), AG_WRONG, &common);
   if (anagyre_motion_failed(motion) && !common.quiet)
     ag_output_tell("warning: %s ended at t = %.6g: %s", word, *anagyre_motion_final(motion, "t").data,

@@ -18,6 +18,10 @@ typedef struct ag_sources {
 } ag_sources;
 
 bool ag_sources_is_file(const char *word); /* by its name: .h5 or .csv */
+void ag_sources_defaults(ag_motion_args *a);
+/* How models are run, with about so many rows. Prints what contradicts itself. */
+AG_MUST_USE ag_status ag_sources_options(const char *verb, const ag_motion_args *a, int rows, anagyre_options *o);
+const char *ag_sources_noise(ag_arena *arena, const anagyre_options *o); /* "off", "path 3 of seed 7" */
 /* Opens a file, or opens and runs a model. Prints what is wrong. */
 AG_MUST_USE ag_status ag_sources_add(ag_sources *s, const char *word);
 void ag_sources_done(ag_sources *s);

@@ -15,15 +15,11 @@ enum { MOST_RUNS = AG_MOST_SOURCES, MOST_FACTS = 16, LONGEST_EQUATIONS = 40000 }
 
 typedef struct args {
   ag_common common;
-  const char *output, *title, *method;
-  double t0, t1, rtol;
+  ag_motion_args motion;
+  const char *output, *title;
 } args;
 
-static void defaults(void *self) {
-  args *a = self;
-  anagyre_options o = anagyre_defaults();
-  a->t0 = o.t0, a->t1 = o.t1, a->rtol = o.rtol, a->method = o.method;
-}
+static void defaults(void *self) { ag_sources_defaults(&((args *)self)->motion); }
 
 static const ag_option options[] = {
     AG_OPTION(args, "output", TEXT, output, .letter = 'o', .arg = "FILE", .preset = "FILE.html", .doc = "the page"),
@@ -63,7 +59,9 @@ static void facts_of_motion(job *p, ag_page_run *run, anagyre_model *m, const an
   add_text(p, run, "model", anagyre_name(m));
   add_text(p, run, "ended", anagyre_motion_end(motion));
   add_text(p, run, "method", p->run.method);
-  add_number(p, run, "rtol", p->run.rtol);
+  if (p->run.dt > 0) add_number(p, run, "step", p->run.dt);
+  else add_number(p, run, "rtol", p->run.rtol);
+  if (p->run.noise) add_text(p, run, "noise", ag_sources_noise(p->arena, &p->run));
   add_number(p, run, "steps", (double)anagyre_motion_steps(motion));
   add_number(p, run, "energy drift", ag_source_drift(motion));
   add_number(p, run, "constraint residual", anagyre_motion_residual(motion));
@@ -126,7 +124,7 @@ static ag_status add_run(job *p, int i) {
   if (run->source->kind != AG_SOURCE_RUN)
     return ag_usage("view", "%s has no motion in time: `anagyre plot %s` draws it", word, word);
   if (p->from.models[i]) {
-    run->system = ag_api_system(p->from.models[i], &(ag_derive_options){.t0 = p->a->t0});
+    run->system = ag_api_system(p->from.models[i], &(ag_derive_options){.t0 = p->a->motion.t0});
     facts_of_motion(p, run, p->from.models[i], p->from.motions[i]);
   } else if (is_h5(word)) {
     run->system = open_file(p, i, word);
@@ -200,9 +198,7 @@ static ag_status make(job *p) {
   else ag_sources_name(c, ".html", &p->path);
   if (p->path.n < 6 || strcmp(p->path.s + p->path.n - 5, ".html"))
     return ag_usage("view", "-o %s: a page ends with .html", p->path.s);
-  p->run = anagyre_defaults();
-  p->run.t0 = a->t0, p->run.t1 = a->t1, p->run.rtol = a->rtol, p->run.atol = a->rtol / 100, p->run.method = a->method;
-  p->run.every = fabs(a->t1 - a->t0) / 20000; /* many: those that are not needed are left out again */
+  AG_TRY(ag_sources_options("view", &a->motion, 20000, &p->run)); /* rows that are not needed are left out again */
   p->from = (ag_sources){.verb = "view", .common = c, .run = &p->run};
   for (int i = 0; i < c->n_word; i++) AG_TRY(add_run(p, i));
   if (c->changes.n_set && !p->from.models[0]) return ag_usage("view", "--set changes a model, not a file of results");

@@ -93,9 +93,12 @@ class Lab(unittest.TestCase):
             f.write(text)
         return path
 
-    def run_program(self, *args):
-        return subprocess.run([PROGRAM, 'run', *[str(a) for a in args]], capture_output=True, text=True,
+    def call(self, verb, *args):
+        return subprocess.run([PROGRAM, verb, *[str(a) for a in args]], capture_output=True, text=True,
                               cwd=self.folder.name)
+
+    def run_program(self, *args):
+        return self.call('run', *args)
 
     def end(self, *args):
         p = self.run_program(*args, '--json', '--quiet')
@@ -132,6 +135,40 @@ class Noise(Lab):
         force = self.model(SLEIGH + 'event pull: reaction.x[1] = 1\n'.replace('[1]', ''))
         self.refused('the event `pull` reads a force of constraint', force, '--seed', 1, '--dt', 0.5)
         self.assertIn('white part', self.run_program(s, '--seed', 1, '--dt', 0.125).stderr)
+
+    def test_every_verb_says_why(self):
+        m, why = self.model(OSCILLATOR), 'the model has noise (W)'
+        for verb in ('run', 'plot', 'view', 'converge'):
+            for more in ([], ['--quiet'], ['--json', '--quiet']):
+                p = self.call(verb, m, *more)
+                self.assertEqual(p.returncode, 2, (verb, more))
+                self.assertIn(why, p.stderr, (verb, more))
+                if '--json' in more:
+                    self.assertIn(why, json.loads(p.stdout)['error'], verb)
+                else:
+                    self.assertEqual(p.stdout, '', verb)
+
+    def test_drawn_paths(self):
+        m = self.model(OSCILLATOR)
+        for words, why in ((['--seed', 1], '--seed needs fixed steps'), (['--path', 1], '--path needs --seed'),
+                           (['--seed', 1, '--dt', 0.5, '--noise', 'off'], 'give one of them'),
+                           (['--seed', 1, '--dt', 0.3], 'the nearest that do are'),
+                           (['--noise', 'off', '--method', 'rk3'], 'no error estimate')):
+            for verb in ('plot', 'view'):
+                p = self.call(verb, m, *words)
+                self.assertEqual(p.returncode, 2, (verb, words))
+                self.assertIn(why, p.stderr, (verb, words))
+        p = self.call('plot', m, 'x', '--seed', 3, '--path', 5, '--dt', 0.125, '--t1', 2, '-o', 'p.svg', '--script')
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.end(m, '--seed', 3, '--path', 5, '--dt', 0.125, '--t1', 2, '-o', 'p.csv')
+        with open(os.path.join(self.folder.name, 'p.dat')) as f:
+            drawn = [line.split() for line in f.read().split('\n\n')[0].strip().split('\n')]
+        rows = self.table('p.csv')
+        k = rows[0].index('x[1]')
+        self.assertEqual(len(drawn), len(rows) - 1)
+        for point, row in zip(drawn, rows[1:]):  # ten digits are drawn
+            self.assertAlmostEqual(float(point[0]), float(row[0]), delta=1e-9)
+            self.assertAlmostEqual(float(point[1]), float(row[k]), delta=1e-9)
 
     def test_noise_off(self):
         m = self.model(OSCILLATOR)
