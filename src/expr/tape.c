@@ -135,6 +135,10 @@ static void make_node(builder *b, ag_id id, const uint32_t *bind_of, const ag_bi
   const ag_node *x = ag_node_at(b->g, id);
   const ag_id *args = ag_node_args(b->g, id);
   if (make_quotient(b, id)) return;
+  if (x->op == AG_OP_HOLD) { /* matters to derivatives alone */
+    b->index[id] = b->index[args[0]];
+    return;
+  }
   tnode *t = &b->nodes[b->n_node];
   *t = (tnode){.op = x->op, .part = PART_PREP, .need = 1};
   if (x->op == AG_OP_SLOT) {

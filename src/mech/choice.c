@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Choices in expressions: every abs, sign, min, max and comparison that depends on the given inputs can be read from a
  * branch instead, the sign of its switching function s. On a branch the expressions are smooth. Choices inside
- * `unvaried` expressions are steps of an iteration and are left alone; so are == and !=, which hold on no piece of a
- * motion. */
+ * `unvaried` expressions are steps of an iteration, and those between `unvaried` expressions have no effect that counts:
+ * both are left alone. So are == and !=, which hold on no piece of a motion. */
 #include <string.h>
 
 #include "mech/mech_internal.h"
@@ -22,8 +22,18 @@ static bool *varied_cone(const ag_graph *g, int n_row, const ag_id *rows, ag_id 
   return seen;
 }
 
-static bool chooses(ag_op op) {
+static bool is_choice(ag_op op) {
   return op == AG_OP_ABS || op == AG_OP_SIGN || op == AG_OP_MIN || op == AG_OP_MAX || op == AG_OP_LT || op == AG_OP_LE;
+}
+
+/* Is x a choice that depends on an input otherwise than through `unvaried`? */
+static bool chooses(const ag_graph *g, ag_id x, int n_in, const ag_id *inputs) {
+  if (!is_choice(ag_node_op(g, x)) || !ag_depends(g, 1, &x, n_in, inputs)) return false;
+  ag_id top;
+  bool *seen = varied_cone(g, 1, &x, &top), found = false;
+  for (int i = 0; i < n_in && !found; i++) found = inputs[i] <= top && seen[inputs[i]];
+  free(seen);
+  return found;
 }
 
 /* ---- branches ---- */
@@ -103,7 +113,7 @@ void ag_choices_find(ag_choices *f, int n_row, const ag_id *rows, int n_only, co
   bool *seen = varied_cone(f->g, n_row, rows, &top),
        *in_only = only ? varied_cone(f->g, n_only, only, &top_only) : NULL;
   for (ag_id x = 1; x <= top; x++) {
-    if (!seen[x] || !chooses(ag_node_op(f->g, x)) || !ag_depends(f->g, 1, &x, f->n_in, f->inputs)) continue;
+    if (!seen[x] || !chooses(f->g, x, f->n_in, f->inputs)) continue;
     if (!only || (x <= top_only && in_only[x]) || ag_depends(f->g, 1, &x, n_always, f->inputs + f->n_in - n_always))
       add_rule(f, x, on_branch(f, x));
   }
@@ -115,7 +125,7 @@ bool ag_choices_exist(const ag_graph *g, int n_row, const ag_id *rows, int n_in,
   ag_id top;
   bool *seen = varied_cone(g, n_row, rows, &top), found = false;
   for (ag_id x = 1; x <= top && !found; x++)
-    found = seen[x] && chooses(ag_node_op(g, x)) && ag_depends(g, 1, &x, n_in, inputs);
+    found = seen[x] && chooses(g, x, n_in, inputs);
   free(seen);
   return found;
 }

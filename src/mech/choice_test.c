@@ -61,18 +61,20 @@ static void check_sides(void) {
   }
 }
 
-/* Surfaces that differ by a number in front share a branch; choices of parameters alone, and held ones, are left. */
+/* Surfaces that differ by a number in front share a branch; choices of parameters alone, inside
+ * held expressions and between them, are left. */
 static void check_shared(void) {
   subject s = make();
   ag_graph *g = s.g;
   ag_id d = ag_sub(g, s.x, s.p), back = ag_sub(g, s.p, s.x), third = ag_mul(g, ag_num(g, 3), back);
   ag_id a = ag_apply1(g, AG_OP_ABS, d), b = ag_apply1(g, AG_OP_SIGN, third), c = ag_apply1(g, AG_OP_ABS, s.p);
   ag_id held = ag_apply1(g, AG_OP_HOLD, ag_apply1(g, AG_OP_SIGN, s.x)), sum = ag_add(g, a, b),
-        rest = ag_add(g, c, held);
+        between = ag_apply1(g, AG_OP_ABS, ag_apply1(g, AG_OP_HOLD, d)), two = ag_add(g, c, held),
+        rest = ag_add(g, two, between);
   ag_id y = branched(&s, ag_add(g, sum, rest));
   AG_CHECK(s.f.n == 1 && s.f.n_rule == 2);
   double sign = at(&s, s.f.s[0], 3, 0) > 0 ? 1 : -1;
-  AG_CHECK_NEAR(at(&s, y, 2, sign), 1.5 - 1 + 0.5 + 1, 1e-15);
+  AG_CHECK_NEAR(at(&s, y, 2, sign), 1.5 - 1 + 0.5 + 1 + 1.5, 1e-15);
   finish(&s);
 }
 

@@ -53,10 +53,11 @@ static ag_id over_sine(ag_graph *g, const ag_surface *s, ag_id sine, ag_id cosin
     h[i] = s->h;
     ag_substitute(g, 1, &s->theta, &at[i], 1, &h[i]);
   }
-  ag_id lower = ag_apply2(g, AG_OP_LE, at[0], cosine), pole = ag_select(g, lower, h[0], h[2]);
+  /* unvaried: both branches agree where they meet, and there is no surface at which the equations switch */
+  ag_id sine0 = ag_apply1(g, AG_OP_HOLD, sine), cosine0 = ag_apply1(g, AG_OP_HOLD, cosine);
+  ag_id lower = ag_apply2(g, AG_OP_LE, at[0], cosine0), pole = ag_select(g, lower, h[0], h[2]);
   ag_id rim = ag_mul(g, ag_num(g, CLOSED), h[1]), closed = ag_apply2(g, AG_OP_LE, ag_apply1(g, AG_OP_ABS, pole), rim);
-  ag_id near = ag_apply2(g, AG_OP_AND, ag_apply2(g, AG_OP_LT, sine, ag_num(g, NEAR)), closed);
-  near = ag_apply1(g, AG_OP_HOLD, near); /* both branches agree there: no surface at which the equations switch */
+  ag_id near = ag_apply2(g, AG_OP_AND, ag_apply2(g, AG_OP_LT, sine0, ag_num(g, NEAR)), closed);
   ag_id whole = at_angle(g, s, s->h, sine, cosine), limit = at_angle(g, s, slope, sine, cosine);
   ag_id there = ag_div(g, limit, ag_select(g, near, cosine, one)),
         divided = ag_div(g, whole, ag_select(g, near, one, sine));

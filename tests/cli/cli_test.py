@@ -981,7 +981,7 @@ class Shipped(Case):
                     self.near(a, b, 1e-14 * max(1, abs(a)))  # a start that is an expression may be summed in another order
                 self.near(r["energy"], again["energy"], 1e-12 * max(1, abs(r["energy"])))
                 self.assertIn("\\begin{align*}", self.anagyre("show", name, "--latex", "--quiet")[0])
-                r = self.json("run", name, "--t1", "0.1")
+                r = self.json("run", name, "--t1", "0.1", "--noise", "off")
                 self.assertEqual((r["end"], r["warnings"]), ("time reached", []))
                 self.assertLess(r["constraint_residual_max"], 1e-11)
 

@@ -116,14 +116,81 @@ def compare(compiler, binary, want):
     return problems
 
 
+def has_noise(path):
+    with open(path, encoding='utf-8') as file:
+        return re.search(r'^(noise|temperature)\b', file.read(), re.M) is not None
+
+
+# Drift and noise fields along Wiener processes that are straight lines, with slopes of their own: rk4, to be compared with `run --driver`.
+ALONG_LINES = r'''
+#include <stdio.h>
+#include <string.h>
+#include "m.c"
+enum { N = %(upper)s_N_STATE, W = %(n_w)d, STEPS = 400 };
+static int rate(double t, const double *z, double *dz) {
+  double w[W + 1] = {1};
+  for (int i = 1; i <= W; i++) w[i] = 0.3 * i;
+  return %(name)s_increment(t, z, %(name)s_basis, w, %(name)s_params, dz);
+}
+int main(void) {
+  double z[N], y[N], k[4][N], h = 0.2 / STEPS;
+  int bad = 0;
+  memcpy(z, %(name)s_start, sizeof z);
+  for (int n = 0; n < STEPS; n++) {
+    static const double at[4] = {0, 0.5, 0.5, 1};
+    for (int s = 0; s < 4; s++) {
+      for (int i = 0; i < N; i++) y[i] = z[i] + (s ? at[s] * h * k[s - 1][i] : 0);
+      bad |= rate((n + at[s]) * h, y, k[s]);
+    }
+    for (int i = 0; i < N; i++) z[i] += h / 6 * (k[0][i] + 2 * (k[1][i] + k[2][i]) + k[3][i]);
+  }
+  for (int i = 0; i < N; i++) printf("%%.17g\n", z[i]);
+  return bad;
+}
+'''
+
+
+def check_noise(path, sets, text, temp):
+    """The emitted increment of a model with noise."""
+    name = re.search(r'(\w+)_increment\(t, z', text).group(1)
+    head = text[:text.index('*/')]
+    places = {m[2]: int(m[1]) for m in re.finditer(r'^ \*   z\[(\d+)\]  (.*)$', head, re.M)}
+    processes = re.findall(r'^ \*   w\[\d+\]  d(.*)$', head, re.M)
+    lines = ';'.join(f'{w}={0.3*(i + 1)!r}*t' for i, w in enumerate(processes))
+    want = state_of(json.loads(subprocess.run([program, 'run', path, '--driver', lines, '--t1', '0.2', '--method', 'rk4', '--dt', '0.0005',
+                                               '--json', '--quiet'] + sets, capture_output=True, text=True, check=True).stdout))
+    for file, content in (('m.c', text), ('driver.c', ALONG_LINES % {'name': name, 'upper': name.upper(), 'n_w': len(processes)})):
+        with open(os.path.join(temp, file), 'w', encoding='utf-8') as out:
+            out.write(content)
+    binary, problems = os.path.join(temp, 'm'), []
+    for compiler in compilers:
+        how = SANITIZE if compiler == SANITIZER else []
+        build = subprocess.run([compiler, *FLAGS, *how, os.path.join(temp, 'driver.c'), '-o', binary, '-lm'], capture_output=True, text=True)
+        if build.returncode:
+            problems.append(f'{compiler}: {build.stderr[:500]}')
+            continue
+        out = subprocess.run([binary], capture_output=True, text=True)
+        z = [float(x) for x in out.stdout.split()]
+        shared = [k for k in places if k in want]
+        if out.returncode or not shared:
+            problems.append(f'{compiler}: exit code {out.returncode}, {len(shared)} numbers to compare: {out.stderr[:500]}')
+        # as in compare(): 400 steps with functions that differ in the last bit
+        problems += [f'{compiler}: {k} = {z[places[k]]!r}, the program has {want[k]!r}' for k in shared
+                     if not abs(z[places[k]] - want[k])/max(1, abs(want[k])) < 1e-10]
+    return problems
+
+
 def check(case):
     path, sets = case
     with tempfile.TemporaryDirectory() as temp:
-        emit = [program, 'emit', path, '--main', '--quiet'] + sets
+        noisy = has_noise(path)
+        emit = [program, 'emit', path, *([] if noisy else ['--main']), '--quiet'] + sets
         text = subprocess.run(emit, capture_output=True, text=True, check=True).stdout
         problems = []
         if text != subprocess.run(emit, capture_output=True, text=True, check=True).stdout:
             problems.append('the text differs from one call to the next')
+        if noisy:
+            return problems + check_noise(path, sets, text, temp)
         run = json.loads(subprocess.run([program, 'run', path, '--t1', '0.2', '--method', 'rk4', '--dt', '0.0005', '--json', '--quiet',
                                          '--no-events', '--series', '--every', '1'] + sets, capture_output=True, text=True, check=True).stdout)
         driver, want = driver_of(text, run)

@@ -50,6 +50,7 @@ static ag_run_result run_model(const ag_system *sys, double t1, double dt, bool 
   o.every = -1;
   o.multipliers = multipliers;
   o.engine = engine;
+  o.noise = AG_NOISE_OFF;
   ag_system_state0(sys, x0);
   AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res) == AG_OK);
   free(x0);

@@ -23,21 +23,23 @@ static void fill(int n, double *v, int seed) {
 static void check_role(const ag_system *sys, int role, const ag_code *code) {
   const ag_tape *tape = ag_system_role(sys, role);
   const double *p = ag_system_param_values(sys);
-  int n_z = tape->n_need[AG_SEG_Z], n_c = tape->n_need[AG_SEG_C];
-  double *slots = numbers(tape->n_slot), *prep = numbers(code->n_prep), *z = numbers(n_z), *c = numbers(n_c);
-  double *a = numbers(tape->n_out), *b = numbers(tape->n_out);
+  double *slots = numbers(tape->n_slot), *prep = numbers(code->n_prep), *a = numbers(tape->n_out),
+         *b = numbers(tape->n_out), *own[AG_SEG_COUNT];
+  for (int k = 0; k < AG_SEG_COUNT; k++) own[k] = numbers(tape->n_need[k]);
   (void)ag_tape_prep(tape, p, slots);
   code->prep(code->self, p, prep);
   for (int i = 0; i < STATES; i++) {
-    double t = 0.3 * i;
-    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = p, [AG_SEG_C] = c};
-    fill(n_z, z, i);
-    fill(n_c, c, i + STATES);
+    const double *seg[AG_SEG_COUNT];
+    for (int k = 0; k < AG_SEG_COUNT; k++) {
+      fill(tape->n_need[k], own[k], i + STATES * k);
+      seg[k] = k == AG_SEG_P ? p : own[k];
+    }
     int failed = ag_tape_eval(tape, seg, slots, a);
     AG_CHECK(failed == code->eval(code->self, seg, prep, b));
     AG_CHECK(same(tape->n_out, a, b));
   }
-  free(slots), free(prep), free(z), free(c), free(a), free(b);
+  for (int k = 0; k < AG_SEG_COUNT; k++) free(own[k]);
+  free(slots), free(prep), free(a), free(b);
 }
 
 /* How many roles have code. */

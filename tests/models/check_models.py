@@ -8,7 +8,7 @@ the model file. Two comparisons:
 
   file     the accelerations by hand against those that reader.py derives from the model file, at random states; a file
            with body words as `anagyre show` writes it out
-  program  the end of a motion by hand against `anagyre run MODEL --json` (skipped without --program)
+  program  without noise (noise_test.py has the fields of noise): the end of a motion by hand against `anagyre run MODEL --json` (skipped without --program)
 
     check_models.py [--program build/anagyre] [NAME]..."""
 import json
@@ -64,8 +64,8 @@ def against_file(text, name, hand, rng):
 
 
 def program_run(program, model, t1, sets):
-    args = [program, 'run', model, '--t1', repr(t1), '--rtol', '1e-13', '--atol', '1e-13', '--method', 'dop853', '--json',
-            '--quiet']
+    args = [program, 'run', model, '--t1', repr(t1), '--rtol', '1e-13', '--atol', '1e-13', '--method', 'dop853', '--noise',
+            'off', '--json', '--quiet']
     for k, v in sets.items():
         args += ['--set', f'{k}={v}']
     p = subprocess.run(args, capture_output=True, text=True)

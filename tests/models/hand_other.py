@@ -2,7 +2,7 @@
 """Equations by hand of particles, blades, carts, tops: systems that do not roll on a surface. See check_models.py."""
 import numpy as np
 
-from hand import Hand, blade, check, e3, mat, particle, turning_body
+from hand import CHECKS, Hand, blade, check, e3, mat, particle, turning_body
 from oracle import hat, STEP
 
 sin, cos, sqrt = np.sin, np.cos, np.sqrt
@@ -24,10 +24,16 @@ def _():
 
 @check('vertical_disk')
 def _():
+    disk = CHECKS['noisy_vertical_disk']()
+    disk.forces = lambda t, y, d: {'side_force': -d["x'"]*sin(y[1]) + d["y'"]*cos(y[1])}
+    return disk
+
+
+@check('noisy_vertical_disk')
+def _():
     return Hand(lambda t, y: np.array([y[4], y[5], y[4]*cos(y[1]), y[4]*sin(y[1]), 0, 0]), [0, 0, 0, 0, 1, 1],
                 lambda t, y: {'theta': y[0], 'phi': y[1], 'x': y[2], 'y': y[3], "theta'": y[4], "phi'": y[5],
-                              "x'": y[4]*cos(y[1]), "y'": y[4]*sin(y[1])}, t1=6.0,
-                forces=lambda t, y, d: {'side_force': -d["x'"]*sin(y[1]) + d["y'"]*cos(y[1])})
+                              "x'": y[4]*cos(y[1]), "y'": y[4]*sin(y[1])}, t1=6.0)
 
 
 @check('mathematical_example')
@@ -94,17 +100,24 @@ def _():
                 t1=10.0)
 
 
-@check('lattice')
-def _():
+def masses(start, speed, c, sets):
     K, k, beta = 6, 1.0, 0.5                                                     # Newton, spring by spring
 
     def rhs(t, y):
         d = np.diff(y[:K])
         f = k*d + beta*d**3
-        return np.concatenate([y[K:], np.append(f, 0) - np.append(0, f)])
-    start = cos(np.pi*3*(np.arange(1, K + 1) - 0.5)/K)
-    return Hand(rhs, np.concatenate([start, 0.1*np.ones(K)]), lambda t, y: {'q': y[:K], "q'": y[K:]}, sets={'K': '6'},
-                t1=10.0)
+        return np.concatenate([y[K:], np.append(f, 0) - np.append(0, f) - c*y[K:]])
+    return Hand(rhs, np.concatenate([start, speed*np.ones(K)]), lambda t, y: {'q': y[:K], "q'": y[K:]}, sets=sets, t1=10.0)
+
+
+@check('lattice')
+def _():
+    return masses(cos(np.pi*3*(np.arange(1, 7) - 0.5)/6), 0.1, 0, {'K': '6'})
+
+
+@check('warm_lattice')
+def _():
+    return masses(np.zeros(6), 0, 0.5, {})
 
 
 @check('rigid_body')
@@ -115,6 +128,7 @@ def _():
 
 
 @check('heavy_top')
+@check('noisy_heavy_top')
 def _():
     I, mgl = np.array([0.8, 0.8, 0.5]), 0.5                                      # Euler-Poisson
 
@@ -270,6 +284,7 @@ def _():
 
 
 @check('sliding_disk')
+@check('warm_sliding_disk')
 def _():
     m, J, R, c, k = 1, 0.5, 1, 0.5, 1
 

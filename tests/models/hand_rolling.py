@@ -11,6 +11,7 @@ R_TILTED = np.array([[0.8, 0, -0.6], [0, 1, 0], [0.6, 0, 0.8]])
 
 
 @check('routh_sphere')
+@check('noisy_routh_sphere')
 def _():
     r, l = 1.0, 0.2
     return body_on_plane(np.diag([0.35, 0.35, 0.4]), 1.0, 1.0, lambda G: r*G + l*e3, R_TILTED, [0.5, -0.4, 1.2],
@@ -18,6 +19,7 @@ def _():
 
 
 @check('chaplygin_ball')
+@check('noisy_chaplygin_ball')
 def _():
     return body_on_plane(np.diag([0.35, 0.45, 0.6]), 1.0, 9.81, lambda G: G, R_TILTED, [0.5, -0.4, 1.2], [0, 0, 1.0],
                          t1=10.0)

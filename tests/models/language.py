@@ -181,7 +181,8 @@ UNARY = {  # value, derivative
     'tanh': (np.tanh, lambda x: 1 - np.tanh(x)**2), 'exp': (np.exp, np.exp), 'log': (np.log, lambda x: 1/x),
     'sqrt': (np.sqrt, lambda x: 0.5/np.sqrt(x)),
     'abs': (lambda x: np.where(x.real < 0, -x, x), lambda x: np.sign(x.real)),
-    'sign': (lambda x: np.sign(x.real), lambda x: 0*x)}
+    'sign': (lambda x: np.sign(x.real), lambda x: 0*x),
+    'unvaried': (lambda x: x.real + 0*x.real, lambda x: 0*x)}
 
 
 class Eval:

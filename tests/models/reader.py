@@ -22,7 +22,7 @@ class Model:
         self.params, self.coords, self.lets, self.observables, self.frames = {}, [], {}, {}, {}
         self.rows, self.prescribed, self.forces, self.starts, self.events, self.expects = [], [], [], [], {}, []
         self.sections = {}
-        self.domains, self.generators, self.references, self.lagrangian = [], {}, [], None
+        self.frictions, self.domains, self.generators, self.references, self.lagrangian = [], [], {}, [], None
         for s in statements(text):
             p = Parser(s)
             word = p.name()
@@ -120,6 +120,13 @@ class Model:
             if not p.take(','):
                 return
 
+    def read_friction(self, p):
+        """friction EXPR = c: the force -c EXPR along the gradient of EXPR in the velocities"""
+        x = p.sum()
+        p.need('=')
+        c = p.expr()
+        self.frictions.append((x, c, self.ranges(p)))
+
     def read_frame(self, p):
         self.pairs(p, self.frames)
 
@@ -177,6 +184,12 @@ class Model:
         p.need('..')
         return i, lo, p.sum()
 
+    def members(self, rng):
+        """the values of the index of ranges(), one after the other"""
+        i, lo, hi = rng or (None, ('num', 1.0), ('num', 1.0))
+        first, last = (int(Eval(self, self.penv).value(x)[0].real) for x in (lo, hi))
+        return [{i: (np.full(1, float(k)), None)} for k in range(first, last + 1)]
+
     def read_start(self, p):
         new = [self.target(p)]
         while p.take(','):
@@ -189,7 +202,7 @@ class Model:
     def read_draw(self, p):  # pictures do not touch the motion
         p.i = len(p.toks) - 1
 
-    read_candidate = read_draw
+    read_candidate = read_noise = read_temperature = read_draw  # motions are compared without noise
 
     def read_relation(self, p):  # the constraints keep it by themselves
         self.equation(p)
@@ -330,7 +343,7 @@ class Model:
         p = M @ xi + b
         dp = (l[k:k + n] - l[k + n:k + 2*n]).imag/2/STEP
         top = l[k + 2*n:-1].imag/STEP - dp
-        if self.forces:
+        if self.forces or self.frictions:
             top += self.force(np.full(1, t), q, xi)
         for name, space, d, vel, sq, sv in self.slots:
             if space == 'SO3':
@@ -369,6 +382,11 @@ class Model:
                 out[sv] += v
             else:
                 out[sv.start + int(Eval(self, self.penv).value(ix)[0].real) - 1] += v
+        for x, c, rng in self.frictions:
+            for loc in self.members(rng):
+                at = lambda v: self.eval(T, q[None], v[None]).jet(x, loc)[0].real[0]
+                G = np.array([at(e) - at(0*xi) for e in np.eye(self.n)])
+                out -= Eval(self, self.penv).jet(c, loc)[0].real[0]*G*at(xi)
         return out
 
     def builtin(self, name, ev):
@@ -408,10 +426,7 @@ class Model:
                 sq = next(s[4] for s in self.slots if s[0] == who)
                 q[sq] = -self.observe(x, 0.0, np.concatenate([0*q, np.zeros(self.n)]))
         for n, ix, x, rng in self.starts:
-            i, lo, hi = rng or (None, ('num', 1.0), ('num', 1.0))
-            first, last = (int(Eval(self, self.penv).value(x)[0].real) for x in (lo, hi))
-            for k in range(first, last + 1):
-                loc = {i: (np.full(1, float(k)), None)}
+            for loc in self.members(rng):
                 ev = self.eval(np.zeros(1), q[None], np.zeros((1, self.n)))
                 v = np.ravel(np.real(ev.jet(x, loc)[0][0]))
                 at, who = None if ix is None else int(ev.jet(ix, loc)[0][0].real) - 1, n
