@@ -31,7 +31,7 @@ def tables(source):
     functions = rows(source, "src/lang/function.def", r'^AG_FUNCTION\("(\w+)"')
     functions += rows(source, "src/expr/op.def", r'^AG_OP\(\w+, *"(\w+)", *\d+, *(?:scalar|extreme)')
     clauses = rows(source, "src/lang/clause.def", r"^AG_CLAUSE\((\w+)") + FIXED
-    for path in ("parse.c", "parse_body.c", "parse_expr.c", "parse_draw.c"):
+    for path in ("parse.c", "parse_body.c", "parse_expr.c", "parse_draw.c", "parse_expect.c"):
         if os.path.exists(os.path.join(source, "src/lang", path)):
             clauses += rows(source, "src/lang/" + path, r'(?:take_word|is_word|want_word|token_is)\([^"()]*"([a-z]+)"')
     drawn = []

@@ -5,20 +5,17 @@
 
 #include "cli/cli.h"
 #include "cli/clock.h"
+#include "cli/converge.h"
 #include "cli/json.h"
-#include "cli/open.h"
 #include "cli/output.h"
 
-typedef struct args {
-  ag_common common;
-  double t0, t1;
-  const char *methods, *output;
-} args;
+typedef ag_converge_args args;
 
 static void defaults(void *self) {
   args *a = self;
   a->t1 = NAN;
   a->methods = "all";
+  a->seed = -1;
 }
 
 static const ag_option options[] = {
@@ -27,8 +24,16 @@ static const ag_option options[] = {
     AG_OPTION(args, "t0", NUMBER, t0, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "start time"),
     AG_OPTION(args, "t1", NUMBER, t1, .arg = "TIME", .lo = -1e15, .hi = 1e15, .preset = "some 100 steps of dop853",
               .doc = "end time"),
+    AG_OPTION(args, "paths", WHOLE, paths, .arg = "N", .lo = 32, .hi = 1 << 20, .preset = "4096",
+              .doc = "of a model with noise: number of paths, a multiple of 32"),
+    AG_OPTION(args, "seed", WHOLE, seed, .arg = "S", .lo = 0, .hi = 9e15, .preset = "0",
+              .doc = "of a model with noise: seed of the paths"),
+    AG_OPTION(args, "columns", TEXT, columns, .arg = "COLUMNS", .preset = "state, energy, observables",
+              .doc = "of a model with noise: numbers whose means are compared, comma-separated"),
+    AG_OPTION(args, "threads", WHOLE, threads, .arg = "N", .lo = 1, .hi = 4096, .preset = "one per core",
+              .doc = "of a model with noise: threads"),
     AG_OPTION(args, "output", TEXT, output, .letter = 'o', .arg = "FILE", .preset = "",
-              .doc = "write all runs to a .csv file: method, dt, steps, rhs, seconds, error"),
+              .doc = "write all runs to a .csv file: method, dt, steps, work, errors"),
     AG_SET_ROW(args),
     AG_BUDGET_ROWS(args),
     AG_QUIET_ROW(args),
@@ -191,7 +196,16 @@ static ag_status act(void *self) {
     return ag_usage("converge", "the name of --output must end in .csv");
   anagyre_model *m = ag_open_derived(&a->common, &(ag_derive_options){0}, &status);
   if (!m) return status;
-  status = study(a, m, ag_api_system(m, &(ag_derive_options){0}));
+  ag_system *sys = ag_api_system(m, &(ag_derive_options){0});
+  const bool noise = ag_system_noise(sys) != AG_NOISE_NONE;
+  const char *given = a->paths       ? "paths"
+                      : a->seed >= 0 ? "seed"
+                      : a->columns   ? "columns"
+                      : a->threads   ? "threads"
+                                     : NULL;
+  if (given && !noise)
+    status = ag_usage("converge", "--%s is for models with noise, and %s has none", given, anagyre_name(m));
+  else status = noise ? ag_converge_noisy(a, m, sys) : study(a, m, sys);
   anagyre_close(m);
   return status;
 }
@@ -206,9 +220,13 @@ const ag_command ag_command_converge = {
             "it is conserved, the residual of the constraints, the distance from the start after the same steps\n"
             "back, the change of phase volume where the model has an invariant measure, and the change of\n"
             "every observable that the motion keeps. A method that does not fit the\n"
-            "model is named with the reason.\n",
+            "model is named with the reason.\n"
+            "On a model with noise: strong orders (the root mean square over paths of the distance from a\n"
+            "reference on the same path) and weak ones (the difference of the mean of a number), with 95 %\n"
+            "confidence intervals.\n",
     .examples = "  anagyre converge rattleback --method rk4,gauss2\n"
-                "  anagyre converge heavy_top --t1 4 -o runs.csv\n",
+                "  anagyre converge heavy_top --t1 4 -o runs.csv\n"
+                "  anagyre converge noisy.nh --method euler_heun,log_heun --paths 8192 --seed 3\n",
     .defaults = defaults,
     AG_COMMAND(1, 1),
 };

@@ -132,8 +132,9 @@ const ag_command ag_command_test = {
     .name = "test",
     .words = "MODEL... | --all",
     .doc = "run the expect statements of models",
-    .text = "Runs each model as its `expect` statements require (dop853, rtol = atol = 1e-12) and prints one\n"
-            "line per expectation. The exit code is 1 when one does not hold.\n",
+    .text =
+        "Runs each model as its `expect` statements require (dop853, rtol = atol = 5e-13; means over paths\n"
+        "by the method they name) and prints one line per expectation. The exit code is 1 when one does not hold.\n",
     .examples = "  anagyre test rattleback\n"
                 "  anagyre test --all --quiet\n",
     AG_COMMAND(0, -1),

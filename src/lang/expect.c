@@ -74,6 +74,55 @@ static bool conserved_form(ag_builder *b, const ag_stmt *s, ag_expect *e) {
   return e->x != 0;
 }
 
+/* Is a scalar recorded along paths: a number of the state, an observable or the energy? */
+static bool is_recorded(ag_builder *b, ag_id x) {
+  const ag_model *m = b->m;
+  bool found = x == m->energy;
+  for (int i = 0; i < m->n_processes && !found; i++) found = m->processes[i].x == x;
+  ag_id *wholes = ag_heap_alloc(sizeof *wholes * (size_t)(2 * m->n_coords + m->n_observables + 1));
+  int n = 0;
+  for (int i = 0; i < m->n_coords; i++) wholes[n++] = m->coords[i].q, wholes[n++] = m->coords[i].xi;
+  for (int i = 0; i < m->n_observables; i++) wholes[n++] = m->observables[i].x;
+  for (int i = 0; i < n && !found; i++) {
+    const int rows = ag_node_rows(b->g, wholes[i]), cols = ag_node_cols(b->g, wholes[i]);
+    for (int k = 0; k < rows * cols && !found; k++) found = ag_entry(b->g, wholes[i], k / cols, k % cols) == x;
+  }
+  free(wholes);
+  return found;
+}
+
+static bool whole_between(ag_builder *b, const ag_syn *s, const char *what, double lo, double hi, double *n) {
+  if (!ag_eval_whole(b, s, what, n)) return false;
+  return (*n >= lo && *n <= hi) ||
+         ag_scope_error(b, s->pos, "%s must be an integer from %.0f to %.0f; it is %.0f", what, lo, hi, *n);
+}
+
+/* mean(OBS), var(OBS) at TIME = VALUE within K sigma paths N dt H method NAME seed S */
+static bool statistic_form(ag_builder *b, const ag_stmt *s, ag_expect *e) {
+  const ag_syn *left = s->parts[0].left, *right = s->parts[0].right;
+  const char *name = left->kind == AG_SYN_CALL && left->n == 1 ? ag_scope_text(b, left->name) : "";
+  const bool variance = !strcmp(name, "var");
+  if (!variance && strcmp(name, "mean") != 0)
+    return ag_scope_error(b, left->pos,
+                          "`sigma` is for `mean(OBS)` and `var(OBS)`: other values have no sampling error");
+  if (!s->time) return ag_scope_error(b, left->pos, "the time is missing: %s(OBS) at TIME = VALUE", name);
+  e->kind = variance ? AG_EXPECT_VARIANCE : AG_EXPECT_MEAN;
+  e->x = ag_eval_scalar(b, left->links[0].x, "what is averaged");
+  e->value = ag_eval_scalar(b, right, "the value");
+  e->dt = quantity(b, s->dt, "the step", true);
+  bool ok = whole_between(b, s->paths, "the number of paths", 2, 1e12, &e->paths);
+  if (s->seed) ok = whole_between(b, s->seed, "the seed", 0, 9e15, &e->seed) && ok;
+  if (s->method) e->method = ag_arena_str(b->m->arena, ag_scope_text(b, s->method));
+  if (e->x && !is_recorded(b, e->x))
+    ok = ag_scope_error(b, left->links[0].x->pos,
+                        "%s expects an observable, a number of the state or `energy`; define an observable first",
+                        name);
+  if (e->value && ag_note_on(b, e->value) & ~AG_ON_PARAM)
+    ok = ag_scope_error(b, right->pos, "the value of a %s may use only numbers and parameters",
+                        variance ? "variance" : "mean");
+  return e->x && e->value && e->dt && ok;
+}
+
 /* when a = 1, b = 2 */
 static bool conditions(ag_builder *b, const ag_stmt *s, ag_expect *e) {
   bool all = true;
@@ -115,11 +164,16 @@ void ag_expect_statement(ag_builder *b, const ag_stmt *s) {
   ag_expect e = {
       .kind = (ag_expect_kind)s->expect, .event = -1, .nth = 1, .pos = s->name ? s->name_pos : s->parts[0].left->pos};
   bool conserved = s->expect == AG_EXPECT_CONSERVED || s->expect == AG_EXPECT_NOT_CONSERVED;
-  bool ok = conserved ? conserved_form(b, s, &e) : s->name ? event_form(b, s, &e) : value_form(b, s, &e);
+  bool statistic = s->expect == AG_EXPECT_MEAN;
+  bool ok = conserved   ? conserved_form(b, s, &e)
+            : statistic ? statistic_form(b, s, &e)
+            : s->name   ? event_form(b, s, &e)
+                        : value_form(b, s, &e);
+  e.pathwise = s->pathwise;
   e.time = s->time ? quantity(b, s->time, "the time", false) : ag_num(b->g, 0);
   e.tol = s->tol ? quantity(b, s->tol, "the tolerance", true) : ag_num(b->g, 0);
   ok = e.time && e.tol && ok;
-  bool over = s->expect != AG_EXPECT_AT && s->expect != AG_EXPECT_EVENT && !conserved;
+  bool over = s->expect != AG_EXPECT_AT && s->expect != AG_EXPECT_EVENT && !conserved && s->time;
   if (ok && over && ag_eval_number(b, s->time, "the time", &v) && v == 0)
     ok = ag_scope_error(b, s->time->pos, "the time must not be 0");
   ok = conditions(b, s, &e) && ok;

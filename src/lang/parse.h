@@ -122,10 +122,14 @@ typedef struct ag_stmt {
   ag_draw_syn *draw;
   int direction; /* event */
   bool terminal, cuts;
-  int noise;                /* ag_noise_kind of model.h */
-  bool raw, frozen, ito;    /* noise */
-  int expect;               /* ag_expect_kind of model.h */
-  ag_syn *nth, *time, *tol; /* expect; nth also holds N of `occurs N times` */
+  int noise;                 /* ag_noise_kind of model.h */
+  bool raw, frozen, ito;     /* noise */
+  int expect;                /* ag_expect_kind of model.h */
+  ag_syn *nth, *time, *tol;  /* expect; nth also holds N of `occurs N times` */
+  ag_syn *paths, *dt, *seed; /* of mean and var; seed NULL: 0 */
+  int method;                /* 0: not given */
+  ag_pos method_pos;
+  bool pathwise; /* expect conserved */
 } ag_stmt;
 
 typedef struct ag_parse {

@@ -47,6 +47,8 @@ ag_syn *ag_parse_size(ag_parser *p);    /* after R^: a number, a name or an expr
 bool ag_parse_body(ag_parser *p, ag_stmt *s);    /* body */
 bool ag_parse_contact(ag_parser *p, ag_stmt *s); /* roll, rubber */
 bool ag_parse_draw(ag_parser *p, ag_stmt *s);
+bool ag_parse_expect(ag_parser *p, ag_stmt *s); /* parse_expect.c */
+bool ag_parse_when(ag_parser *p, ag_stmt *s);   /* its NAME = EXPR {, NAME = EXPR} */
 /* WORD, WORD(a, b), WORD(theta: a, b); what: for messages. NULL with the error set. */
 ag_syn *ag_parse_shape(ag_parser *p, const char *what);
 /* The error where none of these clause words follows. */

@@ -255,12 +255,23 @@ static void conserved_name(writer *w, const ag_expect *e) {
       ag_text_str(w->out, w->m->candidates[i].name);
       return;
     }
-  for (int i = 0; i < w->m->n_observables && conserved; i++)
+  bool named = conserved || e->kind == AG_EXPECT_MEAN || e->kind == AG_EXPECT_VARIANCE;
+  for (int i = 0; i < w->m->n_observables && named; i++)
     if (w->m->observables[i].x == e->x) {
       ag_text_str(w->out, w->m->observables[i].name);
       return;
     }
   expression(w, e->x);
+}
+
+static void statistic_clauses(writer *w, const ag_expect *e) {
+  clause(w, " at ", e->time);
+  clause(w, " = ", e->value);
+  clause(w, " within ", e->tol);
+  ag_text_printf(w->out, " sigma paths %.0f", e->paths);
+  clause(w, " dt ", e->dt);
+  if (e->method) ag_text_printf(w->out, " method %s", e->method);
+  if (e->seed > 0) ag_text_printf(w->out, " seed %.0f", e->seed);
 }
 
 static void expect(writer *w, const ag_expect *e) {
@@ -270,7 +281,10 @@ static void expect(writer *w, const ag_expect *e) {
   if (e->kind == AG_EXPECT_NOT_CONSERVED) ag_text_str(w->out, "not ");
   if (e->kind == AG_EXPECT_CONSERVED || e->kind == AG_EXPECT_NOT_CONSERVED) ag_text_str(w->out, "conserved ");
   if (e->generator) ag_text_str(w->out, w->m->generators[e->generator - 1].name);
+  const bool variance = e->kind == AG_EXPECT_VARIANCE, statistic = variance || e->kind == AG_EXPECT_MEAN;
+  if (statistic) ag_text_str(w->out, variance ? "var(" : "mean(");
   if (e->x) conserved_name(w, e);
+  if (statistic) ag_text_char(w->out, ')');
   switch (e->kind) {
   case AG_EXPECT_AT:
     if (!ag_is_num(w->g, e->time, &time) || time != 0) clause(w, " at ", e->time);
@@ -300,7 +314,9 @@ static void expect(writer *w, const ag_expect *e) {
     clause(w, " over ", e->time);
     break;
   case AG_EXPECT_CONSERVED:
-  case AG_EXPECT_NOT_CONSERVED: break;
+  case AG_EXPECT_NOT_CONSERVED: ag_text_str(w->out, e->pathwise ? " pathwise" : ""); break;
+  case AG_EXPECT_MEAN:
+  case AG_EXPECT_VARIANCE: statistic_clauses(w, e); break;
   }
   for (int i = 0; i < e->n_when; i++) {
     ag_text_printf(w->out, "%s%s = ", i ? ", " : " when ", w->m->params[e->when_param[i]].name);
@@ -312,8 +328,8 @@ static void expect(writer *w, const ag_expect *e) {
 static void expects(writer *w) {
   for (int i = 0; i < w->m->n_expects; i++) {
     const ag_expect *e = &w->m->expects[i];
-    ag_id parts[4] = {e->x, e->value, e->time, e->tol};
-    for (int k = 0; k < 4; k++) prepare(w, parts[k]);
+    ag_id parts[5] = {e->x, e->value, e->time, e->tol, e->dt};
+    for (int k = 0; k < 5; k++) prepare(w, parts[k]);
     for (int k = 0; k < e->n_when; k++) prepare(w, e->when_value[k]);
     expect(w, e);
   }
@@ -415,8 +431,8 @@ static roots collect(const ag_model *m) {
   }
   for (int i = 0; i < m->n_expects; i++) {
     const ag_expect *e = &m->expects[i];
-    ag_id parts[4] = {e->x, e->value, e->time, e->tol};
-    for (int k = 0; k < 4; k++) root(&r, parts[k]);
+    ag_id parts[5] = {e->x, e->value, e->time, e->tol, e->dt};
+    for (int k = 0; k < 5; k++) root(&r, parts[k]);
     for (int k = 0; k < e->n_when; k++) root(&r, e->when_value[k]);
   }
   return r;

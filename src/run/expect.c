@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The expect statements of a model, checked by running it with dop853 at rtol = atol = 5e-13. */
+ * The expect statements of a model, checked by running it with dop853 at rtol = atol = 5e-13, or along paths. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +152,15 @@ static bool has_corners(const ag_model *m) {
   return false;
 }
 
+/* A mean or variance over paths: v->tol is in standard errors first. */
+static ag_status run_paths(ag_ctx *ctx, ag_system *sys, const ag_expect *e, const double *params, const double *x0,
+                           ag_verdict *v) {
+  v->tol = number_of(sys, e->tol, params, x0);
+  v->wanted = number_of(sys, e->value, params, x0);
+  return ag_expect_paths(ctx, sys, e, params, x0, number_of(sys, e->time, params, x0),
+                         number_of(sys, e->dt, params, x0), v);
+}
+
 /* Runs one expectation for given parameters and start. */
 static ag_status run_one(ag_ctx *ctx, ag_system *sys, const ag_expect *e, const double *params, const double *x0,
                          ag_verdict *v) {
@@ -209,7 +218,8 @@ ag_status ag_expect_run(ag_ctx *ctx, ag_system *sys, ag_expect_judge conserved, 
     status = ag_system_params(ctx, sys, e->n_when, e->when_param, e->when_value, params);
     if (status == AG_OK)
       status = ag_system_start(ctx, sys, ag_system_t0(sys), params, false, x0, x0 + ag_system_dims(sys)->q);
-    if (status == AG_OK) status = run_one(ctx, sys, e, params, x0, &v[i]);
+    const bool paths = e->kind == AG_EXPECT_MEAN || e->kind == AG_EXPECT_VARIANCE;
+    if (status == AG_OK) status = (paths ? run_paths : run_one)(ctx, sys, e, params, x0, &v[i]);
   }
   free(params);
   free(x0);

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "mech/mech.h"
+#include "run/bundle.h"
 #include "run/checkpoint.h"
 #include "run/ensemble.h"
 #include "run/record.h"

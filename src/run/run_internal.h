@@ -211,4 +211,7 @@ bool ag_mover_point(ag_mover *m, double t, double s);
 
 /* noisy.c: did the constraints turn too far in a step from where their basis was chosen? */
 bool ag_run_turned(const ag_system *sys, ag_work *work, double t1, const double *z1, const double *c);
+/* Judges the mean or variance of an expectation over paths (expect_paths.c); value, tol and time evaluated before. */
+AG_MUST_USE ag_status ag_expect_paths(ag_ctx *ctx, ag_system *sys, const ag_expect *e, const double *params,
+                                      const double *x0, double time, double dt, ag_verdict *v);
 #endif

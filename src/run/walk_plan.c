@@ -194,7 +194,7 @@ ag_status ag_walk_plan_init(ag_walk_plan *p, ag_ctx *ctx, ag_system *sys, const 
   const char *why = obstacle(sys, &p->settles);
   choose_columns(p, sys);
   p->role = ag_run_role(o->method), p->draws = o->method->draws, p->path = o->path;
-  p->path.area_level = ag_wiener_area_level(p->path.base);
+  if (!p->path.area_level) p->path.area_level = ag_wiener_area_level(p->path.base);
   p->tape = ag_system_role(sys, p->role + (p->core ? AG_FIELD_CORE : 0));
   if (o->method->needs & AG_NEEDS_JACOBIAN) p->jacobian = ag_system_increment_jacobian(sys, ag_run_field(o->method));
   p->factors = ag_heap_alloc(sizeof *p->factors * (size_t)(ag_system_dims(sys)->z + 1));

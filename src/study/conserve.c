@@ -344,8 +344,32 @@ void ag_conservation_done(ag_conservation *c) {
   free(c->moments);
 }
 
+static void judge_conserved(ag_conserving *v, const ag_expect *e, ag_id x, ag_verdict *verdict, ag_text *note) {
+  const ag_quantity *q = ag_conserve_add(v, "x", "candidate", x);
+  verdict->holds = q->verdict == (e->kind == AG_EXPECT_CONSERVED ? AG_CONSERVED_YES : AG_CONSERVED_NO);
+  ag_text_printf(note, "conserved: %s", ag_conserved_word(q->verdict));
+  if (q->proof) ag_text_printf(note, ", by %s", ag_proof_word(q->proof));
+  if (q->proof == AG_PROOF_WITNESS) ag_text_printf(note, ", rate %.3g", q->rate);
+}
+
+/* On every path: drift and noise vanish, or one of them does not. */
+static void judge_pathwise(ag_conserving *v, const ag_expect *e, ag_id x, ag_verdict *verdict, ag_text *note) {
+  const char *word = ag_conserve_pathwise(v, x);
+  const bool yes = !strcmp(word, "pathwise"), undecided = !strcmp(word, "undecided");
+  verdict->holds = e->kind == AG_EXPECT_CONSERVED ? yes : !yes && !undecided;
+  ag_text_printf(note, "conserved on every path: %s%s",
+                 yes         ? "yes, drift and noise vanish by identity"
+                 : undecided ? word
+                             : "no, by witness",
+                 strcmp(word, "mean") ? "" : "; in the mean it is");
+}
+
 ag_status ag_conserve_expect(ag_ctx *ctx, ag_system *sys, const ag_expect *e, ag_verdict *verdict) {
   ag_model *m = (ag_model *)ag_system_model(sys);
+  if (e->pathwise && !ag_system_dims(sys)->channel) {
+    ag_ctx_error(ctx, e->pos, "`pathwise` is for models with noise, and this one has none");
+    return AG_WRONG;
+  }
   ag_conservation c = {.arena = ag_arena_create()};
   ag_conserving v = {.c = &c, .m = m, .sys = sys};
   ag_status status = ag_conserve_begin(&v, ctx, 0, &(ag_changed){e->n_when, e->when_param, e->when_value});
@@ -355,17 +379,9 @@ ag_status ag_conserve_expect(ag_ctx *ctx, ag_system *sys, const ag_expect *e, ag
   }
   ag_id x = e->x;
   if (e->generator) x = ag_geom_momentum(v.x, ag_geom_field(v.x, &ag_model_generators(m)[e->generator - 1]));
-  bool wanted = e->kind == AG_EXPECT_CONSERVED;
   ag_text note = {0};
-  if (ag_geom_plain(v.x, &x)) {
-    const ag_quantity *q = ag_conserve_add(&v, "x", "candidate", x);
-    verdict->holds = q->verdict == (wanted ? AG_CONSERVED_YES : AG_CONSERVED_NO);
-    ag_text_printf(&note, "conserved: %s", ag_conserved_word(q->verdict));
-    if (q->proof) ag_text_printf(&note, ", by %s", ag_proof_word(q->proof));
-    if (q->proof == AG_PROOF_WITNESS) ag_text_printf(&note, ", rate %.3g", q->rate);
-  } else {
-    ag_text_str(&note, "a constraint force: not decided");
-  }
+  if (!ag_geom_plain(v.x, &x)) ag_text_str(&note, "a constraint force: not decided");
+  else (e->pathwise ? judge_pathwise : judge_conserved)(&v, e, x, verdict, &note);
   verdict->note = note.s;
   ag_conserve_end(&v);
   ag_conservation_done(&c);

@@ -38,7 +38,9 @@ void ag_conserve_kernel(const ag_field *f, int n, int rank, const uint64_t *A, c
 ag_quantity *ag_conserve_append(ag_conserving *v, const char *name, const char *kind, ag_id x);
 /* The rate with the accelerations solved for; NULL when it is long. */
 const char *ag_conserve_print_rate(ag_conserving *v, ag_id x);
-void ag_conserve_noise(ag_conserving *v);  /* conserve_noise.c: of all quantities */
+void ag_conserve_noise(ag_conserving *v); /* conserve_noise.c: of all quantities */
+/* One quantity: "pathwise", "mean", "no", "undecided". */
+const char *ag_conserve_pathwise(ag_conserving *v, ag_id Q);
 void ag_conserve_energy(ag_conserving *v); /* conserve_power.c */
 /* The k-th enclosed state; NULL: there are no more. */
 const ag_enclosed *ag_conserve_state(ag_conserving *v, int k);

@@ -72,6 +72,15 @@ static const char *decide(ag_conserving *v, ag_id Q, int n, const channel *chann
   return nonzero(v, 1, &ito) ? "no" : "undecided";
 }
 
+const char *ag_conserve_pathwise(ag_conserving *v, ag_id Q) {
+  int n = ag_system_dims(v->sys)->channel, first;
+  if (!ag_probe_points(&v->probe, 0, &first) && v->probe.rank < 0) return "undecided";
+  v->acceleration = ag_geom_acceleration(v->x, v->probe.rank, v->probe.row);
+  channel *channels = AG_NEWN(v->x->arena, channel, n + 1);
+  for (int k = 0; k < n; k++) channels[k] = channel_of(v, k);
+  return decide(v, Q, n, channels);
+}
+
 void ag_conserve_noise(ag_conserving *v) {
   int n = ag_system_dims(v->sys)->channel;
   if (!n) return;

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/arena.h"
+#include "study/converge_noise.h"
 #include "study/slope.h"
 #include "study/study.h"
 #include "study/volume.h"
@@ -165,21 +166,24 @@ static ag_status make_reference(study *s) {
   return status;
 }
 
-/* An end time for which none was asked: 1, 2 or 5 times a power of ten, in which a precise run takes at most 320 steps
- * of dop853. Methods of high order then have errors that can be measured. */
-static ag_status choose_end(study *s) {
+/* An end time for which none was asked: 1, 2 or 5 times a power of ten, in which a precise run (of a model with noise:
+ * without it) takes at most so many steps. */
+ag_status ag_converge_end(ag_ctx *ctx, ag_system *sys, const double *x0, double t0, long steps, double *t1) {
   static const double most = 10, factors[] = {5, 2, 1};
-  ag_run_options o = options_of(s, ag_stepper_find("dop853"));
+  ag_run_options o;
   ag_run_result res;
-  o.t1 = s->c->t0 + most, o.every = -1, o.max_steps = CHOSEN_STEPS;
+  ag_run_defaults(&o);
+  o.noise = ag_system_noise(sys) == AG_NOISE_NONE ? AG_NOISE_REFUSED : AG_NOISE_OFF;
+  o.events = false;
+  o.t0 = t0, o.t1 = t0 + most, o.every = -1, o.max_steps = steps;
   o.rtol = 1e-12, o.atol = 1e-14;
-  AG_TRY(ag_run(s->ctx, s->sys, ag_system_param_values(s->sys), s->x0, &o, NULL, &res));
-  double reached = res.t - s->c->t0, power = pow(10, floor(log10(fmax(reached, 1e-6) * (1 + 1e-9))));
+  AG_TRY(ag_run(ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res));
+  double reached = res.t - t0, power = pow(10, floor(log10(fmax(reached, 1e-6) * (1 + 1e-9))));
   int i = 0;
   if (res.end != AG_END_TIME && res.end != AG_END_STEPS) reached *= 0.5; /* it ends there */
   ag_run_done(&res);
   while (i < 2 && factors[i] * power > reached * (1 + 1e-9)) i++;
-  s->c->t1 = s->c->t0 + factors[i] * power;
+  *t1 = t0 + factors[i] * power;
   return AG_OK;
 }
 
@@ -208,12 +212,12 @@ static void fit_last(ag_converge_row *row, int above) {
   row->order = s.order, row->half = s.half, row->n_fit = s.n;
 }
 
-static void judge(ag_converge_row *row) {
-  double slack = row->method->order <= 6 ? 0.1 : 0.3, off = row->order - row->method->order;
-  if (isnan(off)) row->agrees = AG_AGREES_UNDECIDED;
-  else if (fabs(off) <= slack) row->agrees = AG_AGREES_YES;
-  else if (fabs(off) <= slack + row->half) row->agrees = AG_AGREES_UNDECIDED;
-  else row->agrees = off > 0 ? AG_AGREES_HIGHER : AG_AGREES_NO;
+ag_agrees ag_agrees_judge(double order, double half, double declared, double slack) {
+  const double off = order - declared;
+  if (isnan(off)) return AG_AGREES_UNDECIDED;
+  if (fabs(off) <= slack) return AG_AGREES_YES;
+  if (fabs(off) <= slack + half) return AG_AGREES_UNDECIDED;
+  return off > 0 ? AG_AGREES_HIGHER : AG_AGREES_NO;
 }
 
 /* Small errors that no longer decrease as they should are rounding. */
@@ -255,7 +259,7 @@ static void measure(study *s, ag_converge_row *row) {
     if (p->rhs > MOST_RHS) break;
   }
   fit_last(row, above);
-  judge(row);
+  row->agrees = ag_agrees_judge(row->order, row->half, row->method->order, row->method->order <= 6 ? 0.1 : 0.3);
   taken_done(&k);
 }
 
@@ -360,20 +364,29 @@ static ag_status unknown_method(const char *name, ag_text *usage) {
   return AG_WRONG;
 }
 
-static ag_status choose_methods(ag_converge *c, const char *text, ag_text *usage) {
-  bool all = strcmp(text, "all") == 0;
-  ag_status status = AG_OK;
+int ag_converge_methods(const char *text, bool noise, const ag_stepper ***methods, ag_text *usage) {
+  bool all = strcmp(text, "all") == 0, good = true;
   ag_text name = {0};
-  c->rows = ag_heap_alloc(sizeof *c->rows * (strlen(text) + (size_t)ag_stepper_count()));
+  int n = 0;
+  *methods = ag_heap_alloc(sizeof **methods * (strlen(text) + (size_t)ag_stepper_count()));
   for (int i = 0; all && i < ag_stepper_count(); i++)
-    if (!ag_stepper_noisy(ag_stepper_at(i))) c->rows[c->n_row++].method = ag_stepper_at(i);
-  while (!all && status == AG_OK && ag_api_next_column(&text, &name)) {
+    if (noise || !ag_stepper_noisy(ag_stepper_at(i))) (*methods)[n++] = ag_stepper_at(i);
+  while (!all && good && ag_api_next_column(&text, &name)) {
     const ag_stepper *method = ag_stepper_find(ag_text_cstr(&name));
-    if (method) c->rows[c->n_row++].method = method;
-    else status = unknown_method(ag_text_cstr(&name), usage);
+    if (method) (*methods)[n++] = method;
+    else good = unknown_method(ag_text_cstr(&name), usage) == AG_OK;
   }
   ag_text_done(&name);
-  return status;
+  return good ? n : -1;
+}
+
+static ag_status choose_methods(ag_converge *c, const char *text, ag_text *usage) {
+  const ag_stepper **methods;
+  const int n = ag_converge_methods(text, false, &methods, usage);
+  c->rows = ag_heap_alloc(sizeof *c->rows * (size_t)(n > 0 ? n : 1));
+  for (int i = 0; i < n; i++) c->rows[c->n_row++].method = methods[i];
+  free(methods);
+  return n < 0 ? AG_WRONG : AG_OK;
 }
 
 static ag_status measure_all(study *s, bool all, ag_text *usage) {
@@ -407,7 +420,7 @@ ag_status ag_converge_run(ag_converge *c, ag_ctx *ctx, ag_system *sys, const ag_
   if (status != AG_OK) return status;
   s.x0 = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->x + 1));
   ag_system_state0(sys, s.x0);
-  status = isnan(c->t1) ? choose_end(&s) : AG_OK;
+  status = isnan(c->t1) ? ag_converge_end(ctx, sys, s.x0, c->t0, CHOSEN_STEPS, &c->t1) : AG_OK;
   if (status == AG_OK) status = make_reference(&s);
   if (status == AG_OK) s.volume = ag_volume_create(ctx, sys, c->t0, s.x0);
   c->has_measure = s.volume;

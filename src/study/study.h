@@ -134,4 +134,5 @@ long ag_batch_report_n_points(const ag_batch_report *b);           /* of all mem
 
 #include "study/conserve.h"
 #include "study/converge.h"
+#include "study/converge_noise.h"
 #endif

@@ -130,11 +130,15 @@ static void choose_plane(ag_source *s, plan *p) {
   }
 }
 
-/* Work and precision: the error over the right-hand sides, a curve for each method. */
+/* Work and precision: the error over the right-hand sides, a curve for each method; with noise, the strong and the weak
+ * error over the step size. */
 static void choose_work(const ag_source *s, plan *p) {
+  const char *along = ag_figure_has_orders(s) ? "dt" : "rhs";
   for (int i = 0; i < s->n_column; i++) {
-    if (!strcmp(s->columns[i].name, "rhs")) p->x = whole(&s->columns[i]);
-    if (!strcmp(s->columns[i].name, "error")) p->y[0] = whole(&s->columns[i]), p->n_y = 1;
+    const char *name = s->columns[i].name;
+    if (!strcmp(name, along)) p->x = whole(&s->columns[i]);
+    if (!strcmp(name, "error") || !strcmp(name, "strong") || !strcmp(name, "weak"))
+      p->y[p->n_y++] = whole(&s->columns[i]);
   }
   p->by = whole(&s->columns[0]);
 }
@@ -337,23 +341,6 @@ static ag_status add_curves(ag_figure *f, ag_panel *panel, ag_source *s, const p
   return AG_OK;
 }
 
-/* The one curve of a panel as one for each group; zeros have no logarithm and are left out. */
-static void split_groups(ag_figure *f, ag_panel *panel, const ag_source *s) {
-  ag_curve all = panel->curves[0];
-  panel->curves = AG_NEWN(f->arena, ag_curve, s->n_group + 1);
-  panel->n_curve = s->n_group;
-  panel->x = "right-hand sides", panel->z = NULL;
-  for (int k = 0; k < s->n_group; k++) {
-    ag_curve *c = &panel->curves[k];
-    *c = (ag_curve){.name = ag_arena_str(f->arena, s->groups[k]), .foreign = true, .colour = k, .dash = k / 7};
-    c->x = copy(all.n, all.x);
-    c->y = copy(all.n, all.y);
-    for (long i = 0; i < all.n; i++)
-      if (all.z[i] == k && all.x[i] > 0 && all.y[i] > 0) c->x[c->n] = all.x[i], c->y[c->n++] = all.y[i];
-  }
-  free(all.x), free(all.y), free(all.z);
-}
-
 /* ---- panels ---- */
 
 /* x over y of the same vector: a place in a plane. */
@@ -392,7 +379,7 @@ static ag_status add_panel(ag_figure *f, int n, ag_source *const *sources, const
   }
   panel->curves = AG_NEWN(f->arena, ag_curve, 4 * n * size_of(y));
   for (int i = 0; i < n; i++) AG_TRY(add_curves(f, panel, sources[i], p, y, i, n, o, trouble));
-  if (work) split_groups(f, panel, sources[0]);
+  if (work && !ag_figure_methods(f, panel, sources[0], trouble)) return AG_SYSTEM;
   for (int i = 1; i < n && !(o->tolerance > 0); i++) /* one line for files that agree */
     if (sources[i]->rtol != sources[0]->rtol || sources[i]->atol != sources[0]->atol) panel->allowed = 0;
   bool some = false;

@@ -121,6 +121,29 @@ static void test_work(void) {
   ag_text_done(&trouble);
 }
 
+/* With noise: strong and weak errors over the step size, a band and a curve for each method, a line for each order. */
+static void test_orders(void) {
+  static const char table[] = "method,strong_order,weak_order,dt,steps,seconds,strong,strong_stderr,weak,weak_stderr\n"
+                              "a,1,2,0.5,2,1,4e-2,1e-3,1e-2,1e-3\na,1,2,0.25,4,1,2e-2,1e-3,2.5e-3,2e-3\n"
+                              "b,1,1,0.5,2,1,8e-2,1e-3,1e-2,1e-3\nb,1,1,0.25,4,1,4e-2,1e-3,0,1e-3\n";
+  ag_figure f;
+  ag_text trouble = {0};
+  AG_CHECK(make(&f, table, (ag_figure_request){0}, &trouble) == AG_OK && f.n_panel == 2);
+  const ag_panel *strong = &f.panels[0], *weak = &f.panels[1];
+  AG_CHECK_STR(strong->y, "strong error");
+  AG_CHECK_STR(weak->y, "weak error");
+  AG_CHECK_STR(weak->x, "step size");
+  AG_CHECK(strong->log_x && strong->n_curve == 5 && strong->n_named == 3); /* one line: both have order 1 */
+  AG_CHECK_STR(strong->curves[4].name, "order 1");
+  AG_CHECK(strong->curves[4].y[1] == 2e-2 && fabs(strong->curves[4].y[0] - 4e-2) < 1e-15);
+  AG_CHECK(strong->curves[0].band > 0 && fabs(strong->curves[0].z[0] - 4.2e-2) < 1e-15);
+  AG_CHECK(weak->n_curve == 5 && weak->curves[3].n == 1);      /* zero has no logarithm, one point no line */
+  AG_CHECK(fabs(weak->curves[0].y[1] - 0.2 * 2.5e-3) < 1e-15); /* two standard errors reach below zero */
+  AG_CHECK_STR(weak->curves[4].name, "order 2");
+  ag_figure_done(&f);
+  ag_text_done(&trouble);
+}
+
 static void test_wrong(void) {
   static const struct {
     const char *text;
@@ -154,6 +177,7 @@ int main(void) {
   test_units();
   test_batches();
   test_work();
+  test_orders();
   test_wrong();
   unlink(lab_file("t\n"));
   return ag_check_report();

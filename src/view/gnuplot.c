@@ -358,7 +358,7 @@ static void put_axes(const ag_panel *p, bool bottom, ag_text *out) {
     ag_quoted_axis(p->y, p->unit[1], out);
   }
   ag_text_char(out, '\n');
-  if (p->log_x) ag_text_str(out, "set logscale x\nset format x '10^{%T}'\n");
+  if (p->log_x) ag_text_printf(out, "set logscale x\n%s", bottom ? "set format x '10^{%T}'\n" : "");
   if (p->log_y) ag_text_str(out, "set logscale y\nset format y '10^{%T}'\n");
   else ag_text_str(out, "unset logscale y\nset format y '%g'\n");
   if (p->z) {

@@ -98,11 +98,13 @@ static bool has_column(const ag_source *s, const char *name) {
   return false;
 }
 
-/* member,SWEPT...,crossing,t,...: points of a section; SWEPT...,t,... one row per member; method,...,rhs,...,error:
- * what `anagyre converge` measured. */
+/* member,SWEPT...,crossing,t,...: points of a section; SWEPT...,t,... one row per member; method,...,rhs,...,error
+ * or method,...,dt,...,strong,...,weak: what `anagyre converge` measured. */
 static void guess_kind(ag_source *s) {
   int time = 0;
-  if (!strcmp(s->columns[0].name, "method") && has_column(s, "rhs") && has_column(s, "error")) {
+  const bool work = has_column(s, "rhs") && has_column(s, "error"),
+             orders = has_column(s, "dt") && has_column(s, "strong") && has_column(s, "weak");
+  if (!strcmp(s->columns[0].name, "method") && (work || orders)) {
     s->kind = AG_SOURCE_CONVERGE;
     s->groups = AG_NEWN(s->arena, const char *, MAX_GROUPS);
     return;

@@ -34,4 +34,11 @@ void ag_knots_done(ag_knots *k);
 double ag_knots_at(const ag_knots *k, const double *t, double when); /* as the page reads them back */
 /* The cubic with these values and slopes at its ends. */
 double ag_knots_between(double t0, double y0, double s0, double t1, double y1, double s1, double t);
+
+/* ---- figures of methods ---- */
+
+/* Is it a table of strong and weak orders? */
+bool ag_figure_has_orders(const ag_source *s);
+/* The one curve of a panel as one for each method; zeros have no logarithm and are left out. */
+AG_MUST_USE bool ag_figure_methods(ag_figure *f, ag_panel *panel, ag_source *s, ag_text *trouble);
 #endif

@@ -136,9 +136,73 @@ class Noise(Lab):
         self.refused('the event `pull` reads a force of constraint', force, '--seed', 1, '--dt', 0.5)
         self.assertIn('white part', self.run_program(s, '--seed', 1, '--dt', 0.125).stderr)
 
+    def test_converge(self):
+        """Strong and weak orders; what does not fit is refused by name; the same numbers again."""
+        m = self.model(OSCILLATOR)
+        words = ['converge', m, '--t1', 1, '--method', 'euler_heun', '--paths', 256, '--seed', 3, '-o', 'orders.csv', '--json']
+        p = self.call(*words)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        r = json.loads(p.stdout)
+        row = r['methods'][0]
+        self.assertEqual((r['noise'], r['paths'], r['seed'], row['method']), ('commutative', 256, 3, 'euler_heun'))
+        self.assertEqual((row['strong']['declared'], row['strong']['agrees'], row['failed']), (1, 'yes', 0))
+        self.assertLess(row['strong']['confidence'], 0.2)
+        self.assertEqual([x['steps'] for x in row['points']], [8, 16, 32, 64, 128, 256])
+        with open(os.path.join(self.folder.name, 'orders.csv'), encoding='utf-8') as file:
+            lines = file.read().splitlines()
+        self.assertEqual(lines[0], 'method,strong_order,weak_order,dt,steps,seconds,strong,strong_stderr,weak,weak_stderr')
+        self.assertEqual(len(lines), 7)
+        again = json.loads(self.call(*words).stdout)['methods'][0]['points']
+        self.assertEqual([(x['strong'], x['weak']) for x in again], [(x['strong'], x['weak']) for x in row['points']])
+        for why, more in (('method euler does not fit', ['--method', 'euler']), ('multiple of 32', ['--paths', 100]),
+                          ("no number 'y'", ['--columns', 'y']), ('noise has a direction', ['--t1', -1])):
+            p = self.call('converge', m, *more)
+            self.assertEqual((p.returncode, why in p.stderr), (2, True), p.stderr)
+        plain = self.model("model p\nconfig x in R\nlagrangian 1/2*x'^2\n")
+        p = self.call('converge', plain, '--seed', 1)
+        self.assertEqual((p.returncode, '--seed is for models with noise' in p.stderr), (2, True), p.stderr)
+
+    def test_expect(self):
+        """Means over paths and what is conserved on each of them; what does not fit is refused by name."""
+        text = """model p
+param c = 1
+config x in R
+lagrangian 1/2*x'^2
+force x' = -c*x'
+noise W force x' = 0.6
+observable v = x'
+start x' = 1
+"""
+        def test(*lines):
+            return self.call('test', self.model(text + '\n'.join(lines) + '\n'), '--json')
+        p = test("expect mean(v) at 1 = exp(-c) within 4 sigma paths 4000 dt 0.05",
+                 "expect mean(v) at 1 = exp(-c) + 0.1 within 4 sigma paths 4000 dt 0.05",
+                 "expect var(v) at 1 = 0.18*(1 - exp(-2)) within 4 sigma paths 4000 dt 0.05 method rk4 seed 7",
+                 "expect not conserved v pathwise", "expect conserved v pathwise")
+        self.assertEqual(p.returncode, 1, p.stderr)
+        found = json.loads(p.stdout)['models'][0]['expectations']
+        self.assertEqual([x['holds'] for x in found], [True, False, True, True, False])
+        # the same paths as those of `ensemble`
+        m = self.model(text)
+        e = json.loads(self.call('ensemble', m, '--paths', 4000, '--dt', 0.05, '--t1', 1, '--json').stdout)
+        mean, error = (e['observables']['v'][key][-1] for key in ('mean', 'stderr'))
+        self.assertAlmostEqual(found[0]['got'], mean, delta=1e-13)
+        self.assertAlmostEqual(found[0]['tolerance'], 4*error, delta=1e-13)
+        for why, line in (("the nearest that do are", "expect mean(v) at 1 = 0 within 4 sigma paths 100 dt 0.3"),
+                          ("there is no such method", "expect mean(v) at 1 = 0 within 4 sigma paths 100 dt 0.1 method rk44"),
+                          ("method verlet does not fit", "expect mean(v) at 1 = 0 within 4 sigma paths 9 dt 0.1 method verlet"),
+                          ("noise has a direction", "expect mean(v) at -1 = 0 within 4 sigma paths 100 dt 0.1")):
+            p = test(line)
+            self.assertEqual((p.returncode, why in p.stderr), (2, True), p.stderr)
+        plain = "model p\nconfig x in R\nlagrangian 1/2*x'^2\n"
+        for why, line in (("needs a model with noise", "expect mean(x) at 1 = 0 within 4 sigma paths 100 dt 0.1"),
+                          ("`pathwise` is for models with noise", "expect conserved energy pathwise")):
+            p = self.call('test', self.model(plain + line + '\n'))
+            self.assertEqual((p.returncode, why in p.stderr), (2, True), p.stderr)
+
     def test_every_verb_says_why(self):
         m, why = self.model(OSCILLATOR), 'the model has noise (W)'
-        for verb in ('run', 'plot', 'view', 'converge'):
+        for verb in ('run', 'plot', 'view'):
             for more in ([], ['--quiet'], ['--json', '--quiet']):
                 p = self.call(verb, m, *more)
                 self.assertEqual(p.returncode, 2, (verb, more))
