@@ -2,7 +2,9 @@
  * `anagyre check`: parse, derive, and report what kind of system it is. */
 #include <string.h>
 
+#include "base/arena.h"
 #include "cli/cli.h"
+#include "cli/gibbs.h"
 #include "cli/open.h"
 #include "cli/result.h"
 
@@ -27,6 +29,7 @@ typedef struct report {
   anagyre_model *model;
   const ag_system *system;
   ag_structure s;
+  ag_gibbs gibbs;
 } report;
 
 static void put_space(const ag_coord *c, ag_text *out) {
@@ -202,6 +205,7 @@ static void write_text(const report *r, ag_text *out) {
   ag_text_printf(out, "  %-14s  %s\n", "elimination", elimination_word(sys));
   put_growth(sys, out);
   put_noise(sys, out);
+  ag_gibbs_line(&r->gibbs, out);
   put_energy(r, out);
   ag_text_printf(out, "  %-14s  %.3g\n", "condition", r->s.condition);
   ag_text_printf(out, "  %-14s  %d observable%s, %d event%s, %d section%s, %d expectation%s\n", "also",
@@ -278,6 +282,7 @@ static void write_json(const report *r) {
   ag_json_string(&j, "file", ag_api_path(r->model));
   json_structure(&j, r);
   json_noise(&j, r->system);
+  ag_gibbs_json(&j, &r->gibbs);
   ag_json_begin(&j, "energy_form", '{');
   ag_json_bool(&j, "conserved", !r->s.depends_on_time && !r->s.forces && !r->s.affine);
   ag_json_bool(&j, "time_dependent", r->s.depends_on_time);
@@ -318,7 +323,10 @@ static ag_status act(void *self) {
   if (status == AG_OK) {
     ag_result_warn(ag_api_ctx(m), ag_api_model(m), &r.s.record, r.s.start.record, "at the start");
     ag_open_report(ag_api_ctx(m), a->common.quiet);
+    ag_arena *arena = ag_arena_create();
+    ag_gibbs_find(&r.gibbs, arena, ag_api_model(m), sys);
     print(&r, a->common.json);
+    ag_arena_free(arena);
     status = ag_end_status(r.s.start.end);
     if (status != AG_OK) fprintf(stderr, "error: the start state is not usable: %s\n", ag_end_word(r.s.start.end));
     anagyre_close(m);
@@ -336,7 +344,8 @@ const ag_command ag_command_check = {
     .text = "Reads the model, derives its equations and reports: coordinates and velocities, rows and\n"
             "rank of the constraints (redundant rows are named), degrees of freedom and the\n"
             "independent velocities, whether velocity constraints are holonomic in disguise (growth\n"
-            "vector by brackets), what can change the energy, the parameters, and the start state\n"
+            "vector by brackets), the classes of noise, the stationary law of friction at a\n"
+            "temperature, what can change the energy, the parameters, and the start state\n"
             "completed from the constraints. Errors show file, line and column.\n",
     .examples = "  anagyre check rattleback\n"
                 "  anagyre check my.nh --set m=2 --json\n"

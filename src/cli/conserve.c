@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/csv.h"
+#include "cli/gibbs.h"
 #include "cli/json.h"
 #include "cli/open.h"
 #include "cli/output.h"
@@ -138,6 +139,7 @@ static void write_text(const ag_model *m, const ag_conservation *c, ag_text *out
   for (int i = 0; i < c->n; i++) put_quantity(c, &c->at[i], out);
   put_eta(m, c, out);
   put_measure(&c->measure, out);
+  ag_gibbs_lines(&c->gibbs, out);
   if (c->n_independent >= 0)
     ag_text_printf(out, "  together   %d functionally independent integrals\n", c->n_independent);
   if (c->n_orbit >= 0) {
@@ -271,6 +273,7 @@ static void write_json(const ag_model *m, const ag_conservation *c) {
   ag_json_end(&j, '}');
   if (c->n_symmetry >= 0) json_symmetries(&j, c);
   json_measure(&j, m, &c->measure);
+  ag_gibbs_json(&j, &c->gibbs);
   if (c->left_out) ag_json_string(&j, "left_out", c->left_out);
   if (!isnan(c->confirmed)) ag_json_number(&j, "confirmed", c->confirmed);
   ag_json_begin(&j, "search", '{');

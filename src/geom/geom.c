@@ -68,6 +68,20 @@ static void inertia(ag_geom *x) {
   x->force = ag_concat(g, x->n_coord, F);
 }
 
+/* Of v = G xi it is -c G^T v. */
+void ag_geom_quiet(ag_geom *x) {
+  ag_graph *g = x->g;
+  ag_id *parts = new_ids(x, x->n_coord);
+  for (int k = 0; k < ag_model_n_baths(x->model); k++) {
+    const ag_bath *b = &ag_model_baths(x->model)[k];
+    ag_id drag = ag_mul(g, b->c, b->v);
+    ag_reverse(g, 1, &b->v, &drag, x->n_coord, x->xi, parts);
+    ag_id column = ag_concat(g, x->n_coord, parts);
+    x->ell = ag_sub(g, x->ell, column);
+    x->force = ag_add(g, x->force, column);
+  }
+}
+
 ag_id ag_geom_at_rest(const ag_geom *x, ag_id e) {
   ag_id *zeros = new_ids(x, x->n_coord);
   for (int i = 0; i < x->n_coord; i++) zeros[i] = ag_zero(x->g, ag_node_rows(x->g, x->xi[i]), 1);

@@ -35,6 +35,8 @@ void ag_geom_relate(ag_geom *x, int n, const ag_id *e);
 
 /* The Lagrangian of the model with its potential replaced: l - l(xi = 0) - V. */
 ag_id ag_geom_with_potential(ag_model *m, ag_id V);
+/* Leaves out the friction of a temperature, in force and ell. */
+void ag_geom_quiet(ag_geom *x);
 /* Replaces what stands for other expressions: the velocities of a frame, the energy. False: constraint forces remain.
  */
 bool ag_geom_plain(const ag_geom *x, ag_id *expression);

@@ -251,6 +251,7 @@ ag_status ag_conserve_begin(ag_conserving *v, ag_ctx *ctx, ag_id lagrangian, con
   v->flint = ag_flint_open(why);
   if (!v->flint) return ag_ctx_error(ctx, (ag_pos){0}, "%s", why), AG_SYSTEM;
   v->x = v->c->geom = ag_geom_create(v->m, lagrangian);
+  if (v->quiet) ag_geom_quiet(v->x);
   ag_probe_init(&v->probe, v->x, v->sys, changed, v->flint);
   v->c->n_state = v->probe.at[AG_PROBE_ACC] - v->probe.at[AG_PROBE_Q];
   return AG_OK;
@@ -300,6 +301,7 @@ ag_status ag_conserve(ag_conservation *c, ag_ctx *ctx, ag_model *m, ag_system *s
   c->n_independent = ag_conserve_independent(&v, AG_ALL, 0);
   ag_conserve_whole(&v);
   ag_conserve_noise(&v);
+  if (!o->potential) ag_gibbs_find(&c->gibbs, c->arena, m, sys);
   ag_conserve_basis(&v);
   if (o->sweep) status = ag_conserve_sweep(&v, ctx, o->sweep);
   c->opaque = v.probe.opaque;

@@ -4,6 +4,7 @@
 #define AG_STUDY_CONSERVE_H
 #include "api/api.h"
 #include "base/text.h"
+#include "study/gibbs.h"
 
 typedef enum ag_conserved { AG_CONSERVED_NO, AG_CONSERVED_YES, AG_CONSERVED_UNDECIDED } ag_conserved;
 typedef enum ag_proof {
@@ -96,6 +97,7 @@ typedef struct ag_conservation {
   int linear, quadratic, linear_degree, quadratic_degree;
   int n_independent; /* functionally independent integrals among those that are proved; -1: unknown */
   ag_measure measure;
+  ag_gibbs gibbs; /* of the model with its own potential */
   /* Dimensions of the phase space and of the orbits of the symmetries that keep the constraints, integrals that they
    * leave as they are; -1: unknown. By quadratures: phase - orbits - 1 integrals, or one less and a measure. */
   int n_phase, n_orbit, n_symmetric;

@@ -18,6 +18,7 @@ typedef struct ag_conserving {
   const bool *fixed; /* by --at: per number of q, whether it is held at fixed_at; NULL: none is */
   const double *fixed_at;
   ag_id acceleration; /* solved for; 0: unknown */
+  bool quiet;         /* without the friction of a temperature */
   int n_factor;       /* of the density of the invariant measure */
   ag_id factor[AG_MAX_FACTOR];
 } ag_conserving;
@@ -39,6 +40,8 @@ ag_quantity *ag_conserve_append(ag_conserving *v, const char *name, const char *
 /* The rate with the accelerations solved for; NULL when it is long. */
 const char *ag_conserve_print_rate(ag_conserving *v, ag_id x);
 void ag_conserve_noise(ag_conserving *v); /* conserve_noise.c: of all quantities */
+/* Is one of the expressions not 0 at a state, enclosed? */
+bool ag_conserve_nonzero(ag_conserving *v, int n, const ag_id *x);
 /* One quantity: "pathwise", "mean", "no", "undecided". */
 const char *ag_conserve_pathwise(ag_conserving *v, ag_id Q);
 void ag_conserve_energy(ag_conserving *v); /* conserve_power.c */

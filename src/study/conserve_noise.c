@@ -39,8 +39,7 @@ static channel channel_of(ag_conserving *v, int k) {
   return c;
 }
 
-/* Is one of the expressions not 0 at a state, enclosed? */
-static bool nonzero(ag_conserving *v, int n, const ag_id *x) {
+bool ag_conserve_nonzero(ag_conserving *v, int n, const ag_id *x) {
   ag_program *program = ag_probe_program(&v->probe, n, x);
   int n_out = ag_program_n_out(program);
   ag_balls *out = ag_balls_create(v->probe.flint, n_out);
@@ -67,9 +66,9 @@ static const char *decide(ag_conserving *v, ag_id Q, int n, const channel *chann
   }
   ag_id ito = ag_add(g, drift, ag_mul(g, half, sum));
   if (ag_probe_vanish(&v->probe, n + 1, terms, false, NULL) == AG_TRUTH_YES) return "pathwise";
-  if (!nonzero(v, n + 1, terms)) return "undecided";
+  if (!ag_conserve_nonzero(v, n + 1, terms)) return "undecided";
   if (ag_probe_vanish(&v->probe, 1, &ito, false, NULL) == AG_TRUTH_YES) return "mean";
-  return nonzero(v, 1, &ito) ? "no" : "undecided";
+  return ag_conserve_nonzero(v, 1, &ito) ? "no" : "undecided";
 }
 
 const char *ag_conserve_pathwise(ag_conserving *v, ag_id Q) {
@@ -105,7 +104,7 @@ static ag_rate_word word_of(ag_conserving *v, ag_id x) {
   if (ag_is_zero(v->x->g, x)) return AG_RATE_ZERO;
   ag_truth truth = ag_probe_vanish(&v->probe, 1, &x, false, NULL);
   if (truth == AG_TRUTH_YES) return AG_RATE_ZERO;
-  if (truth == AG_TRUTH_NO && nonzero(v, 1, &x)) return AG_RATE_NOT_ZERO;
+  if (truth == AG_TRUTH_NO && ag_conserve_nonzero(v, 1, &x)) return AG_RATE_NOT_ZERO;
   ag_program *program = ag_probe_program(&v->probe, 1, &x);
   ag_balls *out = ag_balls_create(v->probe.flint, 1);
   const ag_enclosed *e;

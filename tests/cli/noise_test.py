@@ -200,6 +200,20 @@ start x' = 1
             p = self.call('test', self.model(plain + line + '\n'))
             self.assertEqual((p.returncode, why in p.stderr), (2, True), p.stderr)
 
+    def test_gibbs(self):
+        """Which law friction at a temperature keeps: check and conserve say the same."""
+        sleigh = SLEIGH[:SLEIGH.index('noise')] + 'friction phi\' = 1\nfriction x\'*cos(phi) + y\'*sin(phi) = 1\ntemperature 1\n'
+        for text, keeps, positions in ((BATH, 'volume', 'uniform'), (PAIR, 'volume', 'weighted'), (sleigh, 'neither', None),
+                                       (BATH + "force q' = -q'\n", 'undecided', None)):
+            m = self.model(text)
+            found = [json.loads(self.call(verb, m, *more, '--json').stdout)['gibbs']
+                     for verb, more in (('check', []), ('conserve', ['--no-search']))]
+            self.assertEqual(found[0], found[1])
+            self.assertEqual((found[0]['keeps'], found[0].get('positions')), (keeps, positions), text)
+        self.assertIn("exp(-E/kT) dq dq' is stationary", self.call('check', self.model(BATH)).stdout)
+        self.assertIn('no         Gibbs law', self.call('conserve', self.model(sleigh), '--no-search').stdout)
+        self.assertNotIn('gibbs', json.loads(self.call('check', self.model(OSCILLATOR), '--json').stdout))
+
     def test_every_verb_says_why(self):
         m, why = self.model(OSCILLATOR), 'the model has noise (W)'
         for verb in ('run', 'plot', 'view'):
