@@ -28,10 +28,13 @@ def ask(program, *words):
 
 
 def rows(source):
-    """Model, end of the run, names of what is drawn."""
+    """Model, end of the run, names of what is drawn, options of the run."""
     with open(os.path.join(source, "tools", "gallery.txt"), encoding="utf-8") as file:
         lines = [line.split() for line in file if line.strip() and not line.startswith("#")]
-    return {line[0]: (line[1], line[2:]) for line in lines}
+    def parts(words):
+        at = next((i for i, w in enumerate(words) if w.startswith("--")), len(words))
+        return words[0], words[1:at], words[at:]
+    return {line[0]: parts(line[1:]) for line in lines}
 
 
 # ---- thumbnails ----
@@ -95,9 +98,10 @@ def pack(path):
         file.write(data)
 
 
-def thumbnail(program, name, end, what, path):
+def thumbnail(program, name, end, what, how, path):
     words = ["--y", what[0]] if len(what) == 1 else [x for pair in zip(["--x", "--y", "--z"], what) for x in pair]
-    ask(program, "plot", name, "--t1", end, *words, "--bare", "--width", "5.4", "--font", "7", "-o", path, "--quiet")
+    ask(program, "plot", name, "--t1", end, *how, *words, "--bare", "--width", "5.4", "--font", "7", "-o", path,
+        "--quiet")
     pack(path)
 
 
@@ -173,17 +177,17 @@ def main():
         return check(models, program, source)
     os.makedirs(os.path.join(source, "docs", "figures", "gallery"), exist_ok=True)
     os.makedirs(folder, exist_ok=True)
-    for name, (end, what) in rows(source).items():
+    for name, (end, what, how) in rows(source).items():
         if not chosen or name in chosen:
-            thumbnail(program, name, end, what, os.path.join(source, "docs", "figures", "gallery", name + ".png"))
+            thumbnail(program, name, end, what, how, os.path.join(source, "docs", "figures", "gallery", name + ".png"))
     if chosen:
         return 0
     write(os.path.join(source, "docs", "gallery.md"), document(models, program))
     # without Node.js the program is built without the page, and says so
     viewed = subprocess.run([program, "view", models[0][0], "--t1", "1", "-o", os.path.join(folder, models[0][0] + ".html"),
                              "--quiet"], capture_output=True, check=False).returncode == 0
-    for name, (end, _) in rows(source).items() if viewed else ():
-        ask(program, "view", name, "--t1", end, "-o", os.path.join(folder, name + ".html"), "--quiet")
+    for name, (end, _, how) in rows(source).items() if viewed else ():
+        ask(program, "view", name, "--t1", end, *how, "-o", os.path.join(folder, name + ".html"), "--quiet")
     write(os.path.join(folder, "index.html"), page(models, program, folder, source, viewed))
     print(os.path.join(folder, "index.html"))
     return 0
