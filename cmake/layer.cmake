@@ -47,12 +47,7 @@ endfunction()
 
 # Label and time limit of a registered test (only a test that hangs meets it); what it compiles goes to a cache of the build tree.
 function(ag_test_label name label)
-  if(label STREQUAL "quick")
-    set(limit 1200)
-  else()
-    set(limit 3600)
-  endif()
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${limit}
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 3600
     ENVIRONMENT XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/cache)
 endfunction()
 

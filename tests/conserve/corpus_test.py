@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""corpus_test.py PROGRAM: random systems whose conserved quantities are known, with and without a term of size 1e-6 or
+"""corpus_test.py PROGRAM [COUNT]: random systems whose conserved quantities are known, with and without a term of size 1e-6 or
 1e-12 that breaks them, masses from 1e-3 to 1e6. No verdict may be wrong, at most 2 % may be undecided. The systems are
 the same in every run."""
 import concurrent.futures
@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 PROGRAM = os.path.abspath(sys.argv[1])
-COUNT = 240
+COUNT = int(sys.argv[2]) if len(sys.argv) > 2 else 240
 
 
 class Numbers:
