@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Choices in expressions: every abs, sign, min, max and comparison that depends on the given inputs can be read from a
  * branch instead, the sign of its switching function s. On a branch the expressions are smooth. Choices inside
- * `unvaried` expressions are steps of an iteration, and those between `unvaried` expressions have no effect that counts:
- * both are left alone. So are == and !=, which hold on no piece of a motion. */
+ * `unvaried` expressions are steps of an iteration, and those between `unvaried` expressions have no effect that
+ * counts: both are left alone. So are == and !=, which hold on no piece of a motion. */
 #include <string.h>
 
 #include "mech/mech_internal.h"
@@ -124,8 +124,7 @@ void ag_choices_find(ag_choices *f, int n_row, const ag_id *rows, int n_only, co
 bool ag_choices_exist(const ag_graph *g, int n_row, const ag_id *rows, int n_in, const ag_id *inputs) {
   ag_id top;
   bool *seen = varied_cone(g, n_row, rows, &top), found = false;
-  for (ag_id x = 1; x <= top && !found; x++)
-    found = seen[x] && chooses(g, x, n_in, inputs);
+  for (ag_id x = 1; x <= top && !found; x++) found = seen[x] && chooses(g, x, n_in, inputs);
   free(seen);
   return found;
 }
