@@ -127,11 +127,33 @@ static void put_measure(const ag_measure *m, ag_text *out) {
     ag_text_printf(out, "  %-10s   proved: what should be 0 is in [%.17g, %.17g] at a state\n", "", m->lo, m->hi);
 }
 
+/* "degree 4 (1 before velocities that the constraints give)" */
+static void put_degree(int degree, int given, ag_text *out) {
+  ag_text_printf(out, "coefficients of degree %d", degree);
+  if (given < 0) ag_text_str(out, " (without velocities that the constraints give)");
+  else if (given < degree) ag_text_printf(out, " (%d before velocities that the constraints give)", given);
+}
+
+static void put_searches(const ag_conservation *c, ag_text *out) {
+  if (c->linear >= 0) {
+    ag_text_str(out, "  searched   integrals linear in the velocities, ");
+    put_degree(c->linear_degree, c->linear_given, out);
+    ag_text_printf(out, ": %d", c->linear);
+    if (c->twisted) ag_text_printf(out, ", and %d with a factor of the density", c->twisted);
+    ag_text_char(out, '\n');
+  }
+  if (c->quadratic >= 0) {
+    ag_text_str(out, "  searched   quadratic ones, ");
+    put_degree(c->quadratic_degree, c->quadratic_given, out);
+    ag_text_printf(out, ": %d with energy, products and the constant\n", c->quadratic);
+  }
+}
+
 static void write_text(const ag_model *m, const ag_conservation *c, ag_text *out) {
   ag_text_printf(out, "%s: %s\n", ag_model_name(m), ag_model_title(m));
   if (c->rank_R >= 0) {
-    ag_text_printf(out, "  leaf       %d dimensions; admissible velocities D: %d; reaction annihilator R: %d%s\n",
-                   c->dimension, c->rank_D, c->rank_R,
+    ag_text_printf(out, "  leaf       %d dimension%s; admissible velocities D: %d; reaction annihilator R: %d%s\n",
+                   c->dimension, c->dimension == 1 ? "" : "s", c->rank_D, c->rank_R,
                    c->sampled ? " (sampled: the reaction is no polynomial in the velocities)" : "");
   }
   put_changes(c, out);
@@ -141,20 +163,15 @@ static void write_text(const ag_model *m, const ag_conservation *c, ag_text *out
   put_measure(&c->measure, out);
   ag_gibbs_lines(&c->gibbs, out);
   if (c->n_independent >= 0)
-    ag_text_printf(out, "  together   %d functionally independent integrals\n", c->n_independent);
+    ag_text_printf(out, "  together   %d functionally independent integral%s\n", c->n_independent,
+                   c->n_independent == 1 ? "" : "s");
   if (c->n_orbit >= 0) {
     ag_text_printf(out, "  quadrature %s: phase space %d, orbits of the symmetries %d, integrals that they keep %d%s\n",
                    c->integrable ? "yes" : "not shown", c->n_phase, c->n_orbit, c->n_symmetric,
                    c->by_measure ? ", and the measure" : "");
   }
   if (c->left_out) ag_text_printf(out, "  left out   %s: they read forces of constraint\n", c->left_out);
-  if (c->linear >= 0)
-    ag_text_printf(out, "  searched   integrals linear in the velocities, coefficients of degree %d: %d\n",
-                   c->linear_degree, c->linear);
-  if (c->quadratic >= 0)
-    ag_text_printf(
-        out, "  searched   quadratic ones, coefficients of degree %d: %d with energy, products and the constant\n",
-        c->quadratic_degree, c->quadratic);
+  put_searches(c, out);
 }
 
 static void json_state(ag_json *j, const ag_model *m, double t, const double *x) {
@@ -279,8 +296,11 @@ static void write_json(const ag_model *m, const ag_conservation *c) {
   ag_json_begin(&j, "search", '{');
   if (c->linear >= 0) ag_json_whole(&j, "linear", c->linear);
   if (c->linear >= 0) ag_json_whole(&j, "linear_degree", c->linear_degree);
+  if (c->linear >= 0) ag_json_whole(&j, "linear_degree_given", c->linear_given);
+  if (c->linear >= 0) ag_json_whole(&j, "with_factor", c->twisted);
   if (c->quadratic >= 0) ag_json_whole(&j, "quadratic", c->quadratic);
   if (c->quadratic >= 0) ag_json_whole(&j, "quadratic_degree", c->quadratic_degree);
+  if (c->quadratic >= 0) ag_json_whole(&j, "quadratic_degree_given", c->quadratic_given);
   if (c->n_independent >= 0) ag_json_whole(&j, "independent", c->n_independent);
   ag_json_end(&j, '}');
   if (c->n_orbit >= 0) {

@@ -77,7 +77,20 @@ static void look_for_witness(ag_conserving *v, ag_quantity *q, const ag_program 
   q->bound = worst;
 }
 
-void ag_conserve_decide(ag_conserving *v, ag_quantity *q) {
+/* A rate that vanishes decides only about what is continuous. */
+static void look_for_jumps(ag_conserving *v, ag_quantity *q) {
+  bool bends = false;
+  if (q->verdict != AG_CONSERVED_YES) return;
+  q->jump = ag_conserve_jump(v, q->x, false, &bends);
+  if (q->jump) {
+    q->verdict = AG_CONSERVED_UNDECIDED, q->proof = AG_PROOF_NONE;
+    q->jump = ag_arena_printf(v->c->arena, "its rate vanishes, but %s", q->jump);
+  } else if (bends && q->proof == AG_PROOF_IDENTITY) {
+    q->proof = AG_PROOF_NUMERICAL, q->bound = 0; /* continuity was seen, not proved */
+  }
+}
+
+static void decide_rate(ag_conserving *v, ag_quantity *q) {
   ag_id outs[3];
   q->verdict = AG_CONSERVED_UNDECIDED;
   ag_geom_rate(v->x, q->x, &outs[1], &outs[2]);
@@ -91,6 +104,11 @@ void ag_conserve_decide(ag_conserving *v, ag_quantity *q) {
   ag_program *program = ag_probe_program(&v->probe, 3, outs);
   look_for_witness(v, q, program, truth == AG_TRUTH_OPAQUE);
   ag_program_free(program);
+}
+
+void ag_conserve_decide(ag_conserving *v, ag_quantity *q) {
+  decide_rate(v, q);
+  look_for_jumps(v, q);
 }
 
 const char *ag_conserve_print(ag_conserving *v, ag_id x) {
@@ -133,7 +151,7 @@ ag_quantity *ag_conserve_add(ag_conserving *v, const char *name, const char *kin
 /* ---- momenta ---- */
 
 static bool holds(ag_conserving *v, ag_id x, bool any_velocity) {
-  return !x || ag_probe_vanish(&v->probe, 1, &x, any_velocity, NULL) == AG_TRUTH_YES;
+  return !x || ag_is_zero(v->x->g, x) || ag_probe_vanish(&v->probe, 1, &x, any_velocity, NULL) == AG_TRUTH_YES;
 }
 
 /* Why: dJ/dt = Z(L) + R.Z + F.Z, and which of them vanish. */
@@ -200,7 +218,7 @@ static void explain_rate(ag_quantity *q) {
   static const char *const reasons[] = {[AG_CONSERVED_NO] = "its rate does not vanish",
                                         [AG_CONSERVED_YES] = "its rate vanishes",
                                         [AG_CONSERVED_UNDECIDED] = "neither an identity nor a witness was found"};
-  q->reason = reasons[q->verdict];
+  q->reason = q->jump ? q->jump : reasons[q->verdict];
 }
 
 /* The rate of a force of constraint needs derivatives of the accelerations: it is left out, and named. */
@@ -288,6 +306,7 @@ ag_status ag_conserve(ag_conservation *c, ag_ctx *ctx, ag_model *m, ag_system *s
   if (v.probe.rank >= 0) v.acceleration = ag_geom_acceleration(v.x, v.probe.rank, v.probe.row);
   ag_conserve_energy(&v);
   if (o->search) ag_conserve_leaf(&v);
+  if (c->rank_R < 0) status = ag_conserve_ranks(&v, ctx, o->at); /* the leaf may be known now */
   momenta(&v);
   candidates(&v);
   observables(&v);

@@ -27,6 +27,7 @@ typedef struct ag_quantity {
   double *state;       /* of a witness: the numbers of q, then of xi, as the model has them; SO3 nine */
   double t;
   const char *reason;
+  const char *jump;               /* its rate vanishes, but "it jumps where x = 0"; NULL: it is continuous */
   const char *with_noise;         /* "pathwise", "mean", "no", "undecided"; NULL: the model has no noise */
   double drift;                   /* largest distance from its value at the start in a run that confirms */
   bool invariant, on_constraints; /* of a generator Z: Z(L) = 0; Z(L) = 0 on the constraints */
@@ -95,7 +96,9 @@ typedef struct ag_conservation {
   /* integrals found with coefficients that are polynomials of a degree: a(q).u + f(q), and quadratic ones (all, without
    * constants); -1: not searched */
   int linear, quadratic, linear_degree, quadratic_degree;
-  int n_independent; /* functionally independent integrals among those that are proved; -1: unknown */
+  int twisted;                       /* linear ones with a factor of the density of the measure */
+  int linear_given, quadratic_given; /* the degrees before velocities that the constraints give; -1: not among them */
+  int n_independent;                 /* functionally independent integrals among those that are proved; -1: unknown */
   ag_measure measure;
   ag_gibbs gibbs; /* of the model with its own potential */
   /* Dimensions of the phase space and of the orbits of the symmetries that keep the constraints, integrals that they

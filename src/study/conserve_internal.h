@@ -30,6 +30,9 @@ void ag_conserve_end(ag_conserving *v);
 void ag_conserve_decide(ag_conserving *v, ag_quantity *q);
 /* Adds a quantity and decides it. */
 ag_quantity *ag_conserve_add(ag_conserving *v, const char *name, const char *kind, ag_id x);
+/* conserve_jump.c: NULL if no jump of x is seen, else "it jumps where x = 0". bends: it has branches that the
+ * motion may leave. by_velocity: only those that velocities decide. */
+const char *ag_conserve_jump(ag_conserving *v, ag_id x, bool by_velocity, bool *bends);
 const char *ag_conserve_print(ag_conserving *v, ag_id x); /* as text in the arena; NULL when it is long */
 /* conserve_rank.c: ranks of D and of the reaction annihilator inside the leaf. */
 AG_MUST_USE ag_status ag_conserve_ranks(ag_conserving *v, ag_ctx *ctx, const char *at);

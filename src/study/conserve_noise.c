@@ -87,7 +87,7 @@ void ag_conserve_noise(ag_conserving *v) {
   for (int k = 0; k < n && v->probe.rank >= 0; k++) channels[k] = channel_of(v, k);
   for (int i = 0; i < v->c->n; i++) {
     ag_quantity *q = &v->c->at[i];
-    q->with_noise = v->probe.rank >= 0 ? decide(v, q->x, n, channels) : "undecided";
+    q->with_noise = v->probe.rank >= 0 && !q->jump ? decide(v, q->x, n, channels) : "undecided";
   }
 }
 

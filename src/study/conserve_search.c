@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "study/conserve_internal.h"
 
-enum { MAX_UNKNOWN = 400, MAX_ATOM = 12, ROOM = 16 };
+enum { MAX_UNKNOWN = 400, MAX_ATOM = 12, MAX_IDLE = 36, ROOM = 16 };
 
 static void report(ag_conserving *v, const char *kind, const char *word, int before, int n, ag_id *found) {
   for (int i = 0; i < n; i++) {
@@ -60,10 +60,13 @@ typedef struct atoms {
   int n;             /* of the configuration */
   ag_id x[MAX_ATOM]; /* coordinates, cosines and sines, R^T e3 */
   int n_idle;        /* coordinates that the motion does not feel: alone or times a velocity */
-  ag_id idle[MAX_ATOM];
+  ag_id idle[MAX_IDLE];
+  int n_turn; /* entries of rotations that it does not feel: the same */
+  ag_id turn[MAX_IDLE];
   ag_id potential; /* times 1 and the first powers: 1/r and x/r of Kepler's problem */
-  int n_velocity, n_all;
+  int n_velocity, n_given, n_all;
   ag_id velocity[3 * MAX_ATOM], all[3 * MAX_ATOM]; /* without those that the constraints give; with them */
+  ag_id given[3 * MAX_ATOM]; /* those, where they are no polynomials in the others: x' = y' tan(h) */
 } atoms;
 
 /* M, ell, S, s and kappa: what shows whether the motion feels a coordinate. */
@@ -159,6 +162,8 @@ static bool add_coord(ag_conserving *v, atoms *a, const ag_point *at, const ag_p
     ag_id up[3] = {ag_num(g, 0), ag_num(g, 0), ag_num(g, 1)};
     ag_id axis = ag_stack(g, 3, 1, up), column = ag_mul(g, ag_transpose(g, c.q), axis);
     for (int k = 0; k < 3 && felt && !free_ball; k++) good = good && add_atom(a, ag_entry(g, column, k, 0));
+    for (int k = 0; k < 9 && !felt && !free_ball && a->n_turn < MAX_IDLE; k++)
+      a->turn[a->n_turn++] = ag_entry(g, c.q, k / 3, k % 3);
     return good;
   }
   for (int k = 0; k < c.dim; k++) {
@@ -168,9 +173,28 @@ static bool add_coord(ag_conserving *v, atoms *a, const ag_point *at, const ag_p
       ag_id sine = ag_apply1(g, AG_OP_SIN, x);
       good = good && add_atom(a, ag_apply1(g, AG_OP_COS, x)) && add_atom(a, sine);
     } else if (felt) good = good && add_atom(a, x);
-    else if (a->n_idle < MAX_ATOM) a->idle[a->n_idle++] = x;
+    else if (a->n_idle < MAX_IDLE) a->idle[a->n_idle++] = x;
   }
   return good;
+}
+
+/* Do the constraints give these velocities with a constant denominator? */
+static bool solved_plainly(ag_conserving *v, const bool *dependent) {
+  const ag_geom *x = v->x;
+  const ag_probe *p = &v->probe;
+  int n = 0, *columns = ag_heap_alloc(sizeof *columns * (size_t)(x->n + 1));
+  for (int j = 0; j < x->n; j++)
+    if (dependent[j]) columns[n++] = j;
+  bool plain = !n;
+  if (n == p->rank && n) {
+    ag_id *entries = ag_heap_alloc(sizeof *entries * (size_t)(n * n)), rate, unused;
+    for (int i = 0; i < n * n; i++) entries[i] = ag_entry(x->g, x->S, p->row[i / n], columns[i % n]);
+    ag_geom_rate(x, ag_det(x->g, ag_stack(x->g, n, n, entries)), &rate, &unused);
+    plain = ag_probe_vanish(&v->probe, 1, &rate, true, NULL) == AG_TRUTH_YES;
+    free(entries);
+  }
+  free(columns);
+  return plain;
 }
 
 /* False: too many, or there are no points. */
@@ -184,6 +208,7 @@ static bool find_atoms(ag_conserving *v, atoms *a) {
   a->potential = ag_geom_at_rest(x, x->lagrangian);
   bool good = !ag_program_opaque(program), *dependent = ag_heap_alloc((size_t)x->n + 1), any_ball = false;
   ag_conserve_dependent(p, &at, dependent);
+  bool plain = solved_plainly(v, dependent);
   for (int i = 0; i < x->n_coord && good; i++)
     any_ball = any_ball || (ag_model_coords(v->m)[i].space == AG_SPACE_SO3 && homogeneous(p, &at, i));
   for (int i = 0; i < x->n_coord && good; i++) {
@@ -193,6 +218,7 @@ static bool find_atoms(ag_conserving *v, atoms *a) {
     for (int k = 0; k < ag_node_rows(x->g, x->xi[i]) && a->n_all < 3 * MAX_ATOM; k++) {
       a->all[a->n_all++] = ag_entry(x->g, column, k, 0);
       if (any_ball || !dependent[x->at[i] + k]) a->velocity[a->n_velocity++] = a->all[a->n_all - 1];
+      else if (!plain) a->given[a->n_given++] = a->all[a->n_all - 1];
     }
   }
   free(dependent);
@@ -230,34 +256,71 @@ int ag_conserve_functions(ag_conserving *v, int degree, int room, ag_id *out) {
   return kept;
 }
 
+/* Degrees of the monomials before velocities and products of two, before those with a given one (-1: without), and
+ * whether entries of rotations that are not felt take part. */
+typedef struct extent {
+  int power, degree, given;
+  bool turns;
+} extent;
+
+static void push_products(ag_graph *g, int n, const ag_id *a, int m, const ag_id *b, ag_functions *s) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) ag_functions_push(s, ag_mul(g, a[i], b[j]));
+}
+
+/* Products of two velocities, of which at least one is given (or not). */
+static int pairs_of(ag_graph *g, const atoms *a, bool given, ag_id *out) {
+  int n = 0;
+  for (int j = 0; j < a->n_velocity && !given; j++)
+    for (int l = j; l < a->n_velocity; l++) out[n++] = ag_mul(g, a->velocity[j], a->velocity[l]);
+  for (int j = 0; j < a->n_given && given; j++) {
+    for (int l = 0; l < a->n_velocity; l++) out[n++] = ag_mul(g, a->velocity[l], a->given[j]);
+    for (int l = j; l < a->n_given; l++) out[n++] = ag_mul(g, a->given[j], a->given[l]);
+  }
+  return n;
+}
+
 /* Monomials times 1, velocities, and products of two velocities (power 2). False: too many. */
-static bool fill(ag_graph *g, const atoms *a, int degree, int power, ag_functions *s) {
+static bool fill(ag_graph *g, const atoms *a, extent e, ag_functions *s) {
   ag_id mono[MAX_UNKNOWN];
-  int n = ag_conserve_monomials(g, a->n, a->x, degree, mono, MAX_UNKNOWN), k = a->n_velocity;
-  int pairs = power > 1 ? k * (k + 1) / 2 : 0;
-  if (n < 0 || n * (1 + k + pairs) + a->n + 1 + a->n_idle * (1 + k) > MAX_UNKNOWN) return false;
+  int n = ag_conserve_monomials(g, a->n, a->x, e.degree, mono, MAX_UNKNOWN), k = a->n_velocity, given = a->n_given;
+  int n_given = e.given < 0 ? 0 : ag_conserve_monomials(g, a->n, a->x, e.given, mono, MAX_UNKNOWN);
+  int n_turn = e.turns ? a->n_turn : 0, loose = a->n_idle + n_turn, of_given = e.given < 0 ? 0 : given;
+  int pairs = e.power > 1 ? k * (k + 1) / 2 : 0, more = e.power > 1 ? given * k + given * (given + 1) / 2 : 0;
+  if (n < 0 || n_given < 0) return false;
+  if (n * (1 + k + pairs) + n_given * (given + more) + a->n + 1 + loose * (1 + k + of_given) > MAX_UNKNOWN)
+    return false;
+  n = ag_conserve_monomials(g, a->n, a->x, e.degree, mono, MAX_UNKNOWN);
+  ag_id *two = ag_heap_alloc(sizeof *two * (size_t)(pairs + more + 1));
   for (int i = 1; i < n; i++) ag_functions_push(s, mono[i]);
   for (int i = 0; i <= a->n && i < n; i++) ag_functions_push(s, ag_mul(g, mono[i], a->potential));
   for (int i = 0; i < a->n_idle; i++) ag_functions_push(s, a->idle[i]);
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < k; j++) ag_functions_push(s, ag_mul(g, mono[i], a->velocity[j]));
-  for (int i = 0; i < a->n_idle; i++)
-    for (int j = 0; j < k; j++) ag_functions_push(s, ag_mul(g, a->idle[i], a->velocity[j]));
-  for (int i = 0; i < n && power > 1; i++)
-    for (int j = 0; j < k; j++)
-      for (int l = j; l < k; l++) {
-        ag_id two = ag_mul(g, a->velocity[j], a->velocity[l]);
-        ag_functions_push(s, ag_mul(g, mono[i], two));
-      }
+  push_products(g, n, mono, k, a->velocity, s);
+  push_products(g, n_given, mono, given, a->given, s);
+  push_products(g, a->n_idle, a->idle, k, a->velocity, s);
+  push_products(g, a->n_idle, a->idle, of_given, a->given, s);
+  push_products(g, n_turn, a->turn, k, a->velocity, s);
+  push_products(g, n_turn, a->turn, of_given, a->given, s);
+  if (e.power > 1) {
+    int n_two = pairs_of(g, a, false, two);
+    push_products(g, n, mono, n_two, two, s);
+    n_two = pairs_of(g, a, true, two);
+    push_products(g, n_given, mono, n_two, two, s);
+  }
+  free(two);
   return true;
 }
 
-/* The largest degree up to the wanted one whose ag_functions is small enough; -1: none. */
-static int choose(ag_conserving *v, const atoms *a, int degree, int power, ag_functions *s) {
-  for (int d = degree < 0 ? 4 : degree; d >= 0; d--) {
-    s->n = s->n_known;
-    if (fill(v->x->g, a, d, power, s)) return d;
-  }
+/* The largest degree up to the wanted one whose functions are few enough, then the largest with which those of given
+ * velocities fit in, too; -1: none. */
+static int choose(ag_conserving *v, const atoms *a, int degree, int power, ag_functions *s, int *of_given) {
+  for (int d = degree < 0 ? 4 : degree; d >= 0; d--)
+    for (int given = a->n_given ? d : -1; given >= -1; given--)
+      for (int turns = a->n_turn > 0; turns >= 0; turns--) {
+        s->n = s->n_known;
+        *of_given = a->n_given ? given : d;
+        if (fill(v->x->g, a, (extent){power, d, given, turns}, s)) return d;
+      }
   s->n = s->n_known;
   return -1;
 }
@@ -289,6 +352,8 @@ void ag_conserve_leaf(ag_conserving *v) {
   int n = ag_conserve_monomials(v->x->g, a->n, a->x, 2, mono, MAX_UNKNOWN), n_found = 0;
   for (int i = 1; i < n; i++) ag_functions_push(&s, mono[i]);
   for (int i = 0; i < a->n_idle; i++) ag_functions_push(&s, a->idle[i]);
+  for (int i = 0; i < v->x->n_coord; i++) /* th = a p1 - a p2, of wheels that turn a cart; a copy is thinned out */
+    if (ag_model_coords(v->m)[i].space == AG_SPACE_S1) ag_functions_push(&s, v->x->q[i]);
   if (s.n && ag_functions_solve(v, &s, 0, ROOM, found, &n_found) > 0)
     report(v, "relation", "relation", 0, n_found, found);
   int n_good = 0;
@@ -337,10 +402,10 @@ static void search_twisted(ag_conserving *v, const atoms *a, int degree, ag_func
     for (size_t c = 0; c < sizeof powers / sizeof *powers; c++) {
       ag_functions s = {0};
       ag_id found[ROOM], rate, unused;
-      int n_found = 0;
+      int n_found = 0, of_given;
       ag_geom_rate(v->x, v->factor[i], &rate, &unused);
       ag_id slope = ag_div(g, rate, v->factor[i]), twist = ag_mul(g, ag_num(g, powers[c]), slope);
-      if (choose(v, a, degree, 1, &s) >= 0) (void)ag_functions_solve(v, &s, twist, ROOM, found, &n_found);
+      if (choose(v, a, degree, 1, &s, &of_given) >= 0) (void)ag_functions_solve(v, &s, twist, ROOM, found, &n_found);
       keep_twisted(v, v->factor[i], powers[c], n_found, found, kept);
       free(s.x);
     }
@@ -373,7 +438,7 @@ void ag_conserve_search(ag_conserving *v, int degree) {
   int n_found = 0;
   ag_conservation *c = v->c;
   bool good = find_atoms(v, &a);
-  if (good) c->linear_degree = choose(v, &a, degree, 1, &linear);
+  if (good) c->linear_degree = choose(v, &a, degree, 1, &linear, &c->linear_given);
   if (c->linear_degree >= 0) c->linear = ag_functions_solve(v, &linear, 0, ROOM, found, &n_found);
   report(v, "linear integral", "linear", 0, n_found, found);
   int n_linear = n_found = without_gaps(n_found, found);
@@ -385,9 +450,10 @@ void ag_conserve_search(ag_conserving *v, int degree) {
     for (int k = 0; k <= i; k++) ag_functions_push(&quadratic, ag_mul(v->x->g, found[i], found[k]));
   ag_conserve_measure(v);
   if (good) search_twisted(v, &a, degree, &twisted);
+  c->twisted = twisted.n;
   for (int i = 0; i < twisted.n; i++) ag_functions_push(&quadratic, ag_mul(v->x->g, twisted.x[i], twisted.x[i]));
   quadratic.n_known = quadratic.n;
-  if (good) c->quadratic_degree = choose(v, &a, degree, 2, &quadratic);
+  if (good) c->quadratic_degree = choose(v, &a, degree, 2, &quadratic, &c->quadratic_given);
   if (c->quadratic_degree >= 0) c->quadratic = ag_functions_solve(v, &quadratic, 0, ROOM, found, &n_found);
   if (c->quadratic >= 0) {
     c->quadratic += 1 - n_linear; /* with the constant, without what is linear */

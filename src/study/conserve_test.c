@@ -176,6 +176,86 @@ static void searches(void) {
   close_lab(&l);
 }
 
+/* Classical systems, found from nothing but their text. Coefficients before velocities that the constraints do not give
+ * as polynomials (Neumann, Jacobi, a blade), rotations that are not felt (Euler's top: R I Omega; |I Omega|^2 is a
+ * product), a holonomic constraint in disguise between angles (two wheels). */
+static void classics(void) {
+  static const struct {
+    const char *text;
+    int linear, quadratic, independent, dimension;
+  } rows[] = {
+      {"config x in S2\nlagrangian 1/2*(dot(x', x') - x[1]^2 - 2*x[2]^2 - 4*x[3]^2)\nstart x = e1\n", 0, 3, 2, 2},
+      {"config x in R^3\nlagrangian dot(x', x')\nholonomic x[1]^2 + x[2]^2/2 + x[3]^2/3 = 1\nstart x = e1\n", 0, 3, 2,
+       2},
+      {"config R in SO3 velocity W\nlagrangian W[1]^2 + 2*W[2]^2 + 3*W[3]^2\n", 3, 8, 4, 3},
+      {"config x in R, y in R, h in S1\nlagrangian x'^2 + y'^2 + h'^2\nconstraint x'*sin(h) = y'*cos(h)\n", 4, 11, 4,
+       3},
+      {"config x in R, y in R, h in S1, p in R, s in R\nlagrangian x'^2 + y'^2 + h'^2 + p'^2 + s'^2\n"
+       "constraint x'*sin(h) = y'*cos(h)\nconstraint x'*cos(h) + y'*sin(h) + 0.5*h' = 0.3*p'\n"
+       "constraint x'*cos(h) + y'*sin(h) - 0.5*h' = 0.3*s'\n",
+       5, 16, 5, 4},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    ag_text text = {0};
+    ag_text_printf(&text, "model m\n%s", rows[i].text);
+    lab l = {anagyre_open_text("m.nh", ag_text_cstr(&text)), {0}};
+    AG_CHECK(ag_conserve(&l.c, ag_api_ctx(l.m), ag_api_model(l.m), ag_api_system(l.m, &derive),
+                         &(ag_conserve_options){.degree = 2, .search = true}) == AG_OK);
+    bool right = l.c.linear == rows[i].linear && l.c.quadratic == rows[i].quadratic;
+    right = right && l.c.n_independent == rows[i].independent && l.c.dimension == rows[i].dimension && l.c.rank_R >= 0;
+    if (!right)
+      fprintf(stderr, "classic %zu: %d %d %d %d\n", i, l.c.linear, l.c.quadratic, l.c.n_independent, l.c.dimension);
+    AG_CHECK(right);
+    ag_text_done(&text);
+    close_lab(&l);
+  }
+}
+
+/* A rate that vanishes does not make a quantity constant that jumps; a surface that is conserved is never crossed. Dry
+ * friction brings motions together, although its divergence is 0 on both sides. */
+static void jumps(void) {
+  static const struct {
+    const char *x;
+    ag_conserved verdict;
+  } rows[] = {{"sign(x)", AG_CONSERVED_UNDECIDED},
+              {"if x > 0 then 2 else 1", AG_CONSERVED_UNDECIDED},
+              {"x'^2 + x^2 + sign(x)", AG_CONSERVED_UNDECIDED},
+              {"if x' > 0 then y' else y'^2", AG_CONSERVED_UNDECIDED},
+              {"atan(tan(x)) - x", AG_CONSERVED_UNDECIDED},
+              {"atan2(x, x') - t", AG_CONSERVED_UNDECIDED},
+              {"sign(y')", AG_CONSERVED_YES},
+              {"if y' > 1 then y' else 2*y'", AG_CONSERVED_YES},
+              {"abs(x) - x*sign(x) + y'", AG_CONSERVED_YES},
+              {"max(x, 0) - min(x, 0) - abs(x) + y'", AG_CONSERVED_YES},
+              {"sign(x)*x", AG_CONSERVED_NO}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    ag_text text = {0};
+    ag_text_printf(&text,
+                   "model m\nconfig x in R, y in R\nlagrangian 1/2*(x'^2 + y'^2 - x^2)\ncandidate c = %s\n"
+                   "start x = 1, y' = 1\n",
+                   rows[i].x);
+    lab l = open_lab("m.nh", ag_text_cstr(&text), 0, NULL);
+    const ag_quantity *q = find(&l, "c");
+    if (q->verdict != rows[i].verdict) fprintf(stderr, "%s: %s\n", rows[i].x, ag_conserved_word(q->verdict));
+    AG_CHECK(q->verdict == rows[i].verdict);
+    AG_CHECK(q->verdict != AG_CONSERVED_UNDECIDED || (q->jump && strstr(q->reason, "it jumps where")));
+    ag_text_done(&text);
+    close_lab(&l);
+  }
+  static const struct {
+    const char *force;
+    ag_conserved verdict;
+  } forces[] = {{"-0.3*sign(x')", AG_CONSERVED_UNDECIDED}, {"-0.3*sign(x)", AG_CONSERVED_YES}};
+  for (size_t i = 0; i < sizeof forces / sizeof *forces; i++) {
+    ag_text text = {0};
+    ag_text_printf(&text, "model m\nconfig x in R\nlagrangian 1/2*x'^2\nforce x' = %s\n", forces[i].force);
+    lab l = open_lab("m.nh", ag_text_cstr(&text), 0, NULL);
+    AG_CHECK(l.c.measure.verdict == forces[i].verdict);
+    ag_text_done(&text);
+    close_lab(&l);
+  }
+}
+
 /* Euler and Jacobi: dimensions of phase space and orbits, integrals that the symmetries keep. Kepler's problem has the
  * vector of Runge and Lenz, whose coefficients contain the potential. */
 static void quadratures(void) {
@@ -359,6 +439,8 @@ int main(void) {
   rolling();
   third_class();
   searches();
+  classics();
+  jumps();
   annihilator();
   potentials();
   symmetries();

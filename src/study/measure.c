@@ -316,12 +316,25 @@ static bool is_plain(ag_measuring *s) {
   return true;
 }
 
+/* Dry friction: motions that meet stay together, although the divergence is 0 before and after. */
+static bool forces_jump(ag_conserving *v) {
+  const ag_geom *x = v->x;
+  bool jumps = false, bends;
+  for (int i = 0; i < x->n && !jumps; i++)
+    jumps = ag_conserve_jump(v, ag_entry(x->g, x->force, i, 0), true, &bends) != NULL;
+  return jumps;
+}
+
 void ag_conserve_measure(ag_conserving *v) {
   ag_measuring s = {.v = v, .m = &v->c->measure};
   const ag_geom *x = v->x;
   int first;
   *s.m = (ag_measure){.verdict = AG_CONSERVED_UNDECIDED, .reason = "the equations cannot be read exactly"};
   if (!ag_probe_points(&v->probe, 0, &first)) return;
+  if (forces_jump(v)) {
+    s.m->reason = "forces jump with the velocities, where the divergence is not defined";
+    return;
+  }
   s.point = v->probe.points[first];
   s.rank = v->probe.rank;
   choose_dependent(&s);
