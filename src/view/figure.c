@@ -348,6 +348,27 @@ static bool is_place(const plan *p, const ag_choice *y) {
   return p->x.column == y->column && size_of(y) == 1 && p->x.column->cols == 1;
 }
 
+/* "x" and "y", "x[2]" and "y[2]", "cart_x" and "cart_y": the same but for the letter of the axis. */
+static bool same_but_axis(const char *a, const char *b) {
+  int n = 0;
+  for (; *a && *b; a++, b++) {
+    if (*a == *b) continue;
+    bool axes = (strchr("xyz", *a) && strchr("xyz", *b)) || (strchr("XYZ", *a) && strchr("XYZ", *b));
+    if (!axes || n++) return false;
+  }
+  return n == 1 && !*a && !*b;
+}
+
+/* Such names are a place, too, if that leaves no axis almost without extent. */
+static bool is_named_place(const ag_panel *p) {
+  double lo[2], hi[2];
+  if (p->n_named != 1 || p->log_x || p->log_y || p->space || !same_but_axis(p->x, p->y)) return false;
+  if (p->style != AG_STYLE_LINE && p->style != AG_STYLE_DOTS) return false;
+  for (int a = 0; a < 2; a++) ag_panel_range(p, a == 1, &lo[a], &hi[a]);
+  double wide = hi[0] - lo[0], high = hi[1] - lo[1];
+  return wide > 0 && high > 0 && wide < 6 * high && high < 6 * wide;
+}
+
 static ag_status add_panel(ag_figure *f, int n, ag_source *const *sources, const plan *p, const ag_choice *y,
                            const ag_figure_request *o, ag_text *trouble) {
   ag_panel *panel = &f->panels[f->n_panel++];
@@ -393,13 +414,15 @@ static ag_status add_panel(ag_figure *f, int n, ag_source *const *sources, const
     panel->n_named += c->band == 0;
     thin(f, panel, c);
   }
+  panel->equal = panel->equal || is_named_place(panel);
   if (some) return AG_OK;
   ag_text_printf(trouble, "%s: no row has a finite number for %s over %s", sources[0]->path,
                  panel->z && image ? panel->z : panel->y, panel->x);
   return AG_FAILED;
 }
 
-/* Densities of the last row of an ensemble: neighbouring bins joined until there are at most 128. */
+/* Densities of the last row of an ensemble: the bins that are not empty, neighbouring ones joined until there are at
+ * most 128. */
 static ag_status add_histogram(ag_figure *f, const ag_source *s, const ag_choice *y, const ag_figure_request *o,
                                ag_text *trouble) {
   ag_panel *panel = &f->panels[f->n_panel++];
@@ -415,18 +438,17 @@ static ag_status add_histogram(ag_figure *f, const ag_source *s, const ag_choice
       ag_text_printf(trouble, "%s has no histogram of %s", s->path, name);
       return AG_WRONG;
     }
+    while (n > 1 && !count[n - 1]) n--;
+    for (; n > 1 && !count[0]; n--) count++, from += width;
     for (joined = 1; n / joined > 128;) joined *= 2;
     for (long i = 0; i < n; i++) all += (double)count[i];
     ag_curve *c = &panel->curves[panel->n_curve++];
     panel->n_named++;
-    *c = (ag_curve){.name = name, .colour = k, .n = n / joined};
+    *c = (ag_curve){.name = name, .colour = k, .n = (n + joined - 1) / joined + 2}; /* with an empty one at both ends */
     c->x = ag_heap_alloc(sizeof(double) * (size_t)(c->n + 1)),
     c->y = ag_heap_alloc(sizeof(double) * (size_t)(c->n + 1));
-    for (long i = 0; i < c->n; i++) {
-      for (long b = 0; b < joined; b++) c->y[i] += (double)count[i * joined + b];
-      c->y[i] /= all * width * (double)joined;
-      c->x[i] = from + width * (double)joined * ((double)i + 0.5);
-    }
+    for (long i = 0; i < n; i++) c->y[1 + i / joined] += (double)count[i] / (all * width * (double)joined);
+    for (long i = 0; i < c->n; i++) c->x[i] = from + width * (double)joined * ((double)i - 0.5);
     f->points += c->n;
   }
   return AG_OK;

@@ -39,6 +39,27 @@ static void test_places(void) {
   ag_text_done(&trouble);
 }
 
+/* Coordinates that are called x and y are a place, too, unless one of them hardly changes beside the other. */
+static void test_named_places(void) {
+  static const struct {
+    const char *table, *x, *y;
+    bool equal;
+  } rows[] = {{"t,x,y\n0,0,1\n1,1,0\n2,2,3\n", "x", "y", true},
+              {"t,x1,y1\n0,0,1\n1,1,0\n2,2,3\n", "x1", "y1", true},
+              {"t,car_X,car_Z\n0,0,1\n1,1,0\n2,2,3\n", "car_Z", "car_X", true},
+              {"t,x,y\n0,0,1\n1,1,0\n2,200,3\n", "x", "y", false},
+              {"t,x,v\n0,0,1\n1,1,0\n2,2,3\n", "x", "v", false},
+              {"t,x1,y2\n0,0,1\n1,1,0\n2,2,3\n", "x1", "y2", false}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    ag_figure f;
+    ag_text trouble = {0};
+    AG_CHECK(make(&f, rows[i].table, (ag_figure_request){.x = rows[i].x, .y = rows[i].y}, &trouble) == AG_OK);
+    AG_CHECK(f.panels[0].equal == rows[i].equal);
+    ag_figure_done(&f);
+    ag_text_done(&trouble);
+  }
+}
+
 static void test_drift(void) {
   ag_figure f;
   ag_text trouble = {0};
@@ -172,6 +193,7 @@ static void test_wrong(void) {
 int main(void) {
   test_default();
   test_places();
+  test_named_places();
   test_drift();
   test_kept();
   test_units();

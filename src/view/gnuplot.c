@@ -24,6 +24,7 @@ typedef struct page {
 } page;
 
 static const double point = 72 / 2.54; /* points in a centimetre */
+static const double own_axis = 3.4;    /* letters that the numbers and the name of a horizontal axis take */
 
 static void quoted_label(const char *name, ag_text *out) {
   ag_text_char(out, '\'');
@@ -108,51 +109,9 @@ static int about_lines(const ag_figure *f, const page *g) {
 
 static int title_lines(const ag_figure *f, const page *g) { return lines_of(f->title, line_width(g, g->font), "", 3); }
 
-/* Where a number counts: at points with finite coordinates. */
-static void range(const ag_panel *p, bool vertical, double *lo, double *hi) {
-  *lo = INFINITY, *hi = -INFINITY;
-  for (int k = 0; k < p->n_curve; k++)
-    for (long i = 0; i < p->curves[k].n; i++) {
-      const ag_curve *c = &p->curves[k];
-      double v = vertical ? c->y[i] : c->x[i];
-      if (isfinite(c->x[i]) && isfinite(c->y[i])) *lo = fmin(*lo, v), *hi = fmax(*hi, v);
-      if (vertical && c->band > 0 && isfinite(c->z[i])) *hi = fmax(*hi, c->z[i]);
-    }
-}
-
-double ag_tic_step(double lo, double hi, double n) {
-  double raw = (hi - lo) / n, power = pow(10, floor(log10(raw))), lead = raw / power;
-  return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
-}
-
-/* The vertical range of a panel: a little beyond its numbers. */
-static void vertical_range(const ag_panel *p, bool stacked, double *lo, double *hi) {
-  range(p, true, lo, hi);
-  double size = fmax(fmax(fabs(*lo), fabs(*hi)), 1e-300), beside = 0.07 * (*hi - *lo);
-  if (*hi - *lo < 1e-12 * size) beside = 0.05 * size;
-  bool names = p->n_named > 1 && p->style != AG_STYLE_IMAGE && !p->curves[0].foreign;
-  *lo -= beside, *hi += !names ? beside : stacked ? 7 * beside : 4 * beside; /* room for names */
-}
-
-/* The decades of a logarithmic axis, with room for names above the curves. */
-static void log_range(const ag_panel *p, bool vertical, int *lo, int *hi) {
-  double from = INFINITY, to = 0;
-  for (int k = 0; k < p->n_curve; k++)
-    for (long i = 0; i < p->curves[k].n; i++) {
-      double v = vertical ? p->curves[k].y[i] : p->curves[k].x[i];
-      if (isfinite(v) && v > 0) from = fmin(from, v), to = fmax(to, v);
-    }
-  if (vertical && p->allowed > 0) from = fmin(from, p->allowed), to = fmax(to, p->allowed);
-  if (!(to > 0)) from = to = 1;
-  *lo = (int)floor(log10(from)), *hi = (int)ceil(log10(to));
-  if (*hi == *lo) ++*hi;
-  if (vertical && p->allowed > 0 && *hi - log10(p->allowed) < 0.2 * (*hi - *lo)) ++*hi; /* its name */
-  if (vertical && p->n_named > 1 && !p->curves[0].foreign) *hi += 1 + (*hi - *lo) / 4;
-}
-
 static void put_decades(const ag_panel *p, char axis, double room, ag_text *out) {
   int lo, hi, step = 1;
-  log_range(p, axis == 'y', &lo, &hi);
+  ag_log_range(p, axis == 'y', &lo, &hi);
   while (hi - lo > room * step) step++;
   int first = (int)ceil((double)lo / step) * step;
   ag_text_printf(out, "set %crange [1e%d:1e%d]\nset %ctics 1e%d,1e%d\n", axis, lo, hi, axis, first, step);
@@ -166,14 +125,14 @@ static int label_width(const ag_figure *f) {
     double lo, hi;
     char text[64];
     if (f->panels[i].log_y) continue;
-    vertical_range(&f->panels[i], f->n_panel > 1, &lo, &hi);
+    ag_vertical_range(&f->panels[i], f->n_panel > 1, &lo, &hi);
     double step = ag_tic_step(lo, hi, 4);
     for (double v = ceil(lo / step) * step; v <= hi && step > 0; v += step) {
-      int n = snprintf(text, sizeof text, "%g", fabs(v) < 1e-9 * step ? 0 : v);
+      int n = snprintf(text, sizeof text, "%.*g", ag_tic_digits(lo, hi, step), fabs(v) < 1e-9 * step ? 0 : v);
       widest = n > widest ? n : widest;
     }
   }
-  return widest < 12 ? widest : 12;
+  return widest < 16 ? widest : 16;
 }
 
 /* Lines of names that events take above the panels. */
@@ -186,8 +145,8 @@ static int mark_lines(const ag_figure *f) {
 /* The height of a panel with one scale for both axes, so that nothing is left empty. */
 static double equal_height(const ag_figure *f, double inner) {
   double x0, x1, y0, y1;
-  range(&f->panels[0], false, &x0, &x1);
-  range(&f->panels[0], true, &y0, &y1);
+  ag_panel_range(&f->panels[0], false, &x0, &x1);
+  ag_panel_range(&f->panels[0], true, &y0, &y1);
   double ratio = x1 > x0 && y1 > y0 ? (y1 - y0) / (x1 - x0) : 1;
   return inner * fmin(fmax(ratio, 0.42), 1.1);
 }
@@ -224,6 +183,7 @@ static page page_of(const ag_figure *f, const ag_paper *paper) {
   } else if (f->n_panel == 1 && first->equal) {
     each = equal_height(f, g.width - g.left - g.right);
   }
+  if (!ag_shares_axis(f)) each += own_axis * g.font;
   g.height = paper->height > 0 ? paper->height * point : g.top + g.bottom + f->n_panel * each;
   return g;
 }
@@ -300,9 +260,11 @@ static void put_marks(const ag_figure *f, const page *g, double t0, double t1, b
 /* Tics as far apart as their labels need. */
 static void put_vertical(const ag_panel *p, const page *g, bool stacked, double height, ag_text *out) {
   double lo, hi;
-  vertical_range(p, stacked, &lo, &hi);
+  ag_vertical_range(p, stacked, &lo, &hi);
   double n = fmax(2, fmin(6, height / (3.4 * g->font)));
-  ag_text_printf(out, "set yrange [%.17g:%.17g]\nset ytics %.17g\n", lo, hi, ag_tic_step(lo, hi, n));
+  double step = ag_tic_step(lo, hi, n);
+  ag_text_printf(out, "set yrange [%.17g:%.17g]\nset ytics %.17g\n", lo, hi, step);
+  ag_text_printf(out, "set format y '%%.%dg'\n", ag_tic_digits(lo, hi, step));
 }
 
 static void put_horizontal(const ag_panel *p, const page *g, double lo, double hi, ag_text *out) {
@@ -317,7 +279,7 @@ static void put_horizontal(const ag_panel *p, const page *g, double lo, double h
 static void put_equal(const ag_panel *p, const page *g, double height, ag_text *out) {
   double lo[2], hi[2], length[2] = {g->width - g->left - g->right, height}, size = 0, step = INFINITY;
   for (int a = 0; a < 2; a++) {
-    range(p, a == 1, &lo[a], &hi[a]);
+    ag_panel_range(p, a == 1, &lo[a], &hi[a]);
     size = fmax(size, 1.06 * (hi[a] - lo[a]) / length[a]);
   }
   if (!(size > 0) || !isfinite(size)) size = 1 / length[0]; /* one point */
@@ -360,7 +322,7 @@ static void put_axes(const ag_panel *p, bool bottom, ag_text *out) {
   ag_text_char(out, '\n');
   if (p->log_x) ag_text_printf(out, "set logscale x\n%s", bottom ? "set format x '10^{%T}'\n" : "");
   if (p->log_y) ag_text_str(out, "set logscale y\nset format y '10^{%T}'\n");
-  else ag_text_str(out, "unset logscale y\nset format y '%g'\n");
+  else ag_text_str(out, "unset logscale y\n");
   if (p->z) {
     ag_text_str(out, "set cblabel ");
     ag_quoted_axis(p->z, p->unit[2], out);
@@ -432,6 +394,7 @@ static void put_allowed(const ag_panel *p, const page *g, ag_text *out) {
 
 static void put_ranges(const ag_figure *f, const ag_panel *p, const page *g, double height, double lo, double hi,
                        ag_text *out) {
+  ag_text_str(out, "set format y '%g'\n");
   if (p->equal) {
     put_equal(p, g, height, out);
     return;
@@ -445,21 +408,23 @@ static void put_ranges(const ag_figure *f, const ag_panel *p, const page *g, dou
 
 static void put_panel(const ag_figure *f, const page *g, int i, int index, const char *data, ag_text *out) {
   const ag_panel *p = &f->panels[i];
+  bool shared = ag_shares_axis(f), last = i == f->n_panel - 1;
   double stack = g->height - g->top - g->bottom, gap = f->n_panel > 1 ? 0.9 * g->font : 0;
+  if (!shared) gap += own_axis * g->font;
   double each = stack / f->n_panel, top = g->height - g->top - i * each, bottom = top - each + gap, lo, hi;
   ag_text_printf(out, "\n# panel %d\nunset arrow\nunset label\nunset key\n", i + 1);
   ag_text_printf(out,
                  "set tmargin at screen %.5f\nset bmargin at screen %.5f\nset lmargin at screen %.5f\nset rmargin at "
                  "screen %.5f\n",
-                 top / g->height, (i == f->n_panel - 1 ? bottom - gap : bottom) / g->height, g->left / g->width,
+                 top / g->height, (last ? bottom - gap : bottom) / g->height, g->left / g->width,
                  1 - g->right / g->width);
-  range(p, false, &lo, &hi);
+  ag_panel_range(p, false, &lo, &hi);
   if (p->n_named > 1 && (i == 0 || !p->curves[0].foreign)) put_key(f, g, out);
   if (p->space) {
     ag_box_axes(&g->space, p, each, out);
   } else {
     put_ranges(f, p, g, each - gap, lo, hi, out);
-    put_axes(p, i == f->n_panel - 1, out);
+    put_axes(p, last || !shared, out);
     if (p->z) put_colour_tics(p, g, each - gap, out);
     if (hi > lo) put_marks(f, g, lo, hi, i == 0, out);
     put_allowed(p, g, out);

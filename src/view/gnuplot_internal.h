@@ -6,6 +6,12 @@
 
 /* 1, 2 or 5 times a power of ten, so that about n fit into the range. */
 double ag_tic_step(double lo, double hi, double n);
+/* Digits that tell the numbers at tics apart, at least 6. */
+int ag_tic_digits(double lo, double hi, double step);
+/* The vertical range of a panel: a little beyond its numbers; rounding and tolerances do not fill it. */
+void ag_vertical_range(const ag_panel *p, bool stacked, double *lo, double *hi);
+/* The decades of a logarithmic axis, with room for names above the curves. */
+void ag_log_range(const ag_panel *p, bool vertical, int *lo, int *hi);
 /* The number of characters of a text, for guessing widths. */
 int ag_characters(const char *s);
 /* "'x_1 (m)'": a name with its unit, in quotes. */

@@ -34,7 +34,54 @@ static void try_script(const char *text, const ag_figure_request *o, ag_figure_f
   ag_source_free(s);
 }
 
+static ag_text script_of(const ag_figure *f) {
+  ag_text script = {0};
+  ag_gnuplot_script(f, &(ag_paper){.format = AG_FIGURE_PNG, .width = 8.6}, "a.png", "a.dat", &script);
+  return script;
+}
+
+/* Numbers beside an axis differ from each other, and the rounding of what is conserved does not fill a panel. */
+static void test_numbers(void) {
+  static const struct {
+    const char *table, *has;
+  } rows[] = {{"t,a\n0,0.8\n1,0.8000000000002\n2,0.7999999999999\n", "set yrange [0.759"},
+              {"t,a\n0,1000000\n1,1000000.5\n2,1000000.2\n", "set format y '%.9g'"},
+              {"t,a\n0,1\n1,2\n2,3\n", "set format y '%.6g'"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    ag_source *s = lab_source(rows[i].table);
+    ag_figure f;
+    ag_text trouble = {0};
+    AG_CHECK(ag_figure_make(&f, 1, &s, &(ag_figure_request){0}, &trouble) == AG_OK);
+    ag_text script = script_of(&f);
+    AG_CHECK(strstr(script.s, rows[i].has) != NULL);
+    ag_text_done(&trouble);
+    ag_text_done(&script);
+    ag_figure_done(&f);
+    ag_source_free(s);
+  }
+}
+
+/* Panels over different quantities, such as histograms, have axes of their own. */
+static void test_own_axes(void) {
+  ag_source *s = lab_source(lab_motion);
+  ag_figure f;
+  ag_text trouble = {0};
+  AG_CHECK(ag_figure_make(&f, 1, &s, &(ag_figure_request){0}, &trouble) == AG_OK && f.n_panel == 2);
+  for (int own = 0; own < 2; own++) {
+    if (own) f.panels[0].x = "speed";
+    ag_text script = script_of(&f);
+    AG_CHECK((strstr(script.s, "set xlabel 'speed'") != NULL) == own && strstr(script.s, "set xlabel 't'"));
+    AG_CHECK((strstr(script.s, "set format x ''") == NULL) == own);
+    ag_text_done(&script);
+  }
+  ag_text_done(&trouble);
+  ag_figure_done(&f);
+  ag_source_free(s);
+}
+
 int main(void) {
+  test_numbers();
+  test_own_axes();
   static const char hostile[] =
       "t,evil'; system('evil'); x',\"`evil`\",\"evil\x1b[31m\"\n0,1,2,3\n1,2,3,nan\n2,5,4,1\n";
   const ag_figure_request title = {.title = "'; evil `evil` \" \n system 'evil'", .about = true};

@@ -60,6 +60,10 @@ static void find_ranges(canvas *c, const ag_panel *p) {
       c->x0 = fmin(c->x0, x), c->x1 = fmax(c->x1, x), c->y0 = fmin(c->y0, y), c->y1 = fmax(c->y1, y);
     }
   if (!(c->x1 > c->x0)) c->x0 -= 0.5, c->x1 += 0.5;
+  if (!c->log_y && ag_is_flat(c->y0, c->y1)) {
+    double half = fmax(0.05 * fmax(fabs(c->y0), fabs(c->y1)), 1e-300);
+    c->y0 -= half, c->y1 += half;
+  }
   if (!(c->y1 > c->y0)) c->y0 -= 0.5, c->y1 += 0.5;
 }
 
@@ -142,8 +146,10 @@ static void put_panel(const ag_panel *p, int columns, int rows, bool last, bool 
 
 void ag_terminal_draw(const ag_figure *f, int columns, bool colour, ag_text *out) {
   if (*f->title) ag_escape_plain(out, f->title), ag_text_char(out, '\n');
+  bool shared = ag_shares_axis(f);
   for (int i = 0; i < f->n_panel; i++)
-    put_panel(&f->panels[i], columns, f->n_panel > 1 ? ROWS_STACKED : ROWS_ALONE, i == f->n_panel - 1, colour, out);
+    put_panel(&f->panels[i], columns, f->n_panel > 1 ? ROWS_STACKED : ROWS_ALONE, i == f->n_panel - 1 || !shared,
+              colour, out);
   for (int e = 0; e < f->n_marks; e++) {
     const ag_marks *m = &f->marks[e];
     if (!m->n) continue;

@@ -41,4 +41,11 @@ double ag_knots_between(double t0, double y0, double s0, double t1, double y1, d
 bool ag_figure_has_orders(const ag_source *s);
 /* The one curve of a panel as one for each method; zeros have no logarithm and are left out. */
 AG_MUST_USE bool ag_figure_methods(ag_figure *f, ag_panel *panel, ag_source *s, ag_text *trouble);
+
+/* gnuplot_range.c */
+/* Where numbers count: at points with finite coordinates. */
+void ag_panel_range(const ag_panel *p, bool vertical, double *lo, double *hi);
+/* Does a quantity stay the same, up to the tolerance of runs? Its rounding is not drawn as if it were a motion. */
+bool ag_is_flat(double lo, double hi);
+bool ag_shares_axis(const ag_figure *f); /* Do all panels have the same horizontal axis? */
 #endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * Ranges of panels, and the numbers beside their axes. */
+#include <math.h>
+#include <string.h>
+
+#include "view/gnuplot_internal.h"
+
+bool ag_is_flat(double lo, double hi) { return !(hi - lo > 1e-9 * fmax(fabs(lo), fabs(hi))); }
+
+int ag_tic_digits(double lo, double hi, double step) {
+  double size = fmax(fabs(lo), fabs(hi));
+  int n = step > 0 && size > step ? (int)ceil(log10(size / step)) + 1 : 6;
+  return n < 6 ? 6 : n > 15 ? 15 : n;
+}
+
+bool ag_shares_axis(const ag_figure *f) {
+  for (int i = 1; i < f->n_panel; i++)
+    if (strcmp(f->panels[i].x, f->panels[0].x)) return false;
+  return true;
+}
+
+void ag_panel_range(const ag_panel *p, bool vertical, double *lo, double *hi) {
+  *lo = INFINITY, *hi = -INFINITY;
+  for (int k = 0; k < p->n_curve; k++)
+    for (long i = 0; i < p->curves[k].n; i++) {
+      const ag_curve *c = &p->curves[k];
+      double v = vertical ? c->y[i] : c->x[i];
+      if (isfinite(c->x[i]) && isfinite(c->y[i])) *lo = fmin(*lo, v), *hi = fmax(*hi, v);
+      if (vertical && c->band > 0 && isfinite(c->z[i])) *hi = fmax(*hi, c->z[i]);
+    }
+}
+
+double ag_tic_step(double lo, double hi, double n) {
+  double raw = (hi - lo) / n, power = pow(10, floor(log10(raw))), lead = raw / power;
+  return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
+}
+
+void ag_vertical_range(const ag_panel *p, bool stacked, double *lo, double *hi) {
+  ag_panel_range(p, true, lo, hi);
+  double size = fmax(fmax(fabs(*lo), fabs(*hi)), 1e-300), beside = 0.07 * (*hi - *lo);
+  if (ag_is_flat(*lo, *hi)) beside = 0.05 * size;
+  bool names = p->n_named > 1 && p->style != AG_STYLE_IMAGE && !p->curves[0].foreign;
+  *lo -= beside, *hi += !names ? beside : stacked ? 7 * beside : 4 * beside; /* room for names */
+}
+
+void ag_log_range(const ag_panel *p, bool vertical, int *lo, int *hi) {
+  double from = INFINITY, to = 0;
+  for (int k = 0; k < p->n_curve; k++)
+    for (long i = 0; i < p->curves[k].n; i++) {
+      double v = vertical ? p->curves[k].y[i] : p->curves[k].x[i];
+      if (isfinite(v) && v > 0) from = fmin(from, v), to = fmax(to, v);
+    }
+  if (vertical && p->allowed > 0) from = fmin(from, p->allowed), to = fmax(to, p->allowed);
+  if (!(to > 0)) from = to = 1;
+  *lo = (int)floor(log10(from)), *hi = (int)ceil(log10(to));
+  if (*hi == *lo) ++*hi;
+  if (vertical && p->allowed > 0 && *hi - log10(p->allowed) < 0.2 * (*hi - *lo)) ++*hi; /* its name */
+  if (vertical && p->n_named > 1 && !p->curves[0].foreign) *hi += 1 + (*hi - *lo) / 4;
+}
