@@ -80,6 +80,15 @@ static ag_value multiply(ag_builder *b, const ag_link *link, ag_id x, ag_id y) {
   return ag_eval_good(ag_mul(g, x, y));
 }
 
+/* A sum without terms stays zero of any shape when it is multiplied or divided: l*sum(i in 2..1, x[i]). */
+static ag_value scale(ag_builder *b, const ag_link *link, ag_value a, ag_value c) {
+  bool times = link->op == AG_TOKEN_TIMES, empty = a.empty || (times && c.empty);
+  if (empty && times) return (ag_value){.kind = AG_VALUE_NODE, .x = ag_num(b->g, 0), .empty = true};
+  ag_value v = times ? multiply(b, link, a.x, c.x) : divide(b, link, a.x, c.x);
+  v.empty = empty && v.kind != AG_VALUE_BAD;
+  return v;
+}
+
 /* a + b - c ..., a * b / c ...: all operands are evaluated, even after a bad one, so that each error is found */
 static ag_value eval_chain(ag_builder *b, const ag_syn *s) {
   ag_value acc = ag_eval(b, s->links[0].x);
@@ -89,8 +98,7 @@ static ag_value eval_chain(ag_builder *b, const ag_syn *s) {
     ag_value v = ag_eval(b, link->x);
     if (!ag_eval_take(b, v, link->x->pos)) acc = ag_eval_bad();
     if (acc.kind == AG_VALUE_BAD) continue;
-    if (s->kind == AG_SYN_ADD) acc = add(b, link, acc, v);
-    else acc = link->op == AG_TOKEN_TIMES ? multiply(b, link, acc.x, v.x) : divide(b, link, acc.x, v.x);
+    acc = s->kind == AG_SYN_ADD ? add(b, link, acc, v) : scale(b, link, acc, v);
   }
   return b->stopped ? ag_eval_bad() : acc;
 }
