@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * From a polynomial to a node: what all terms share goes in front, then known sums that divide it, then, again and
  * again, the product whose extraction saves most. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "expr/normal_internal.h"
+
+/* A fraction as a term: x*(1 + 2*y) reads better than 2*x*(1/2 + y). */
+static int broken(const ag_graph *g, ag_id x) {
+  double v = g->nodes[x].payload.num;
+  return g->nodes[x].op == AG_OP_NUM && v != floor(v) ? 3 : 0;
+}
 
 int ag_normal_size(const ag_graph *g, ag_id x) {
   ag_id top;
@@ -15,6 +22,7 @@ int ag_normal_size(const ag_graph *g, ag_id x) {
     const ag_node *n = &g->nodes[y];
     const ag_id *a = g->pool + n->first;
     size[y] = n->op == AG_OP_ENTRY || ag_is_unit(g, y) ? 0 : 1;
+    if (n->op == AG_OP_ADD || n->op == AG_OP_SUB) size[y] += broken(g, a[0]) + broken(g, a[1]);
     if (ag_is_unit(g, y)) size[y] = 1;
     else if (n->op == AG_OP_MUL && a[0] == a[1]) size[y] += size[a[0]];
     else

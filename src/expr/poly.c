@@ -8,6 +8,7 @@
 
 enum { MAX_EXPONENT = 60, MAX_PRODUCT = 20000 };
 static const int64_t MAX_NUMBER = (int64_t)1 << 53; /* a double holds every whole number up to here */
+static const int64_t MAX_WRITTEN = 60;              /* denominators of fractions, not of measured numbers */
 
 static const ag_poly lost = {-1, NULL};
 
@@ -193,6 +194,8 @@ ag_term ag_poly_content(ag_poly p, bool least) {
   ag_term c = p.t[0];
   int64_t num = 0, den = 1;
   int negative = 0;
+  bool measured = false; /* 9.81 and the like, which nobody writes as 981/100 */
+  for (int i = 0; i < p.n; i++) measured = measured || p.t[i].den > MAX_WRITTEN;
   for (int i = 0; i < p.n; i++) {
     negative += p.t[i].num < 0;
     num = gcd(num, p.t[i].num);
@@ -205,6 +208,7 @@ ag_term ag_poly_content(ag_poly p, bool least) {
       else c.e[k] = (int8_t)(a > 0 && b > 0 ? (a < b ? a : b) : a < 0 && b < 0 ? (a > b ? a : b) : 0);
     }
   }
+  if (measured && p.n > 1) num = den = 1;
   int64_t g = gcd(num, den);
   bool turned = 2 * negative > p.n || (2 * negative == p.n && p.t[0].num < 0);
   c.num = (turned ? -num : num) / g;

@@ -2,13 +2,14 @@
  * Formulas for reading, infix or LaTeX: sums and products are written flat, in an order that does not depend on how
  * they were built: number, inputs in the order of their declaration, functions, sums in parentheses, vectors. Numbers
  * are fractions. What is written means the same as the node, but does not read back to the same one. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "expr/poly.h"
 #include "expr/print_internal.h"
 
-enum { MAX_PARTS = 64, MAX_TERMS = 256, MAX_DENOMINATOR = 16 };
+enum { MAX_PARTS = 64, MAX_TERMS = 256, MAX_DENOMINATOR = 16, LONG_DENOMINATOR = 9999 };
 
 typedef struct part {
   ag_id x;
@@ -159,10 +160,19 @@ static int sorted_terms(const ag_graph *g, ag_id x, part *list) {
 
 /* ---- writing ---- */
 
-/* |c| = num/den, or den = 0 */
+/* Does it have few decimals, as numbers that someone has measured? */
+static bool is_short(double c) {
+  char text[32];
+  snprintf(text, sizeof text, "%.6g", c);
+  return strtod(text, NULL) == c;
+}
+
+/* |c| = num/den, or den = 0: 1/3, 12/35, but 9.81 */
 static void ratio(double c, int64_t *num, int64_t *den) {
   c = c < 0 ? -c : c;
-  if (!ag_poly_rational(c, MAX_DENOMINATOR, num, den) || *num > 1000000) *den = 0;
+  bool found = ag_poly_rational(c, MAX_DENOMINATOR, num, den) ||
+               (!is_short(c) && ag_poly_rational(c, LONG_DENOMINATOR, num, den));
+  if (!found || *num > 1000000) *den = 0;
 }
 
 static void number_text(ag_printer *p, double c) {
