@@ -47,13 +47,113 @@ void ag_sheet_heading(ag_sheet *s, const char *heading, const char *note) {
 
 void ag_sheet_add(ag_sheet *s, ag_id left, ag_id right) { *more(s) = (ag_sheet_line){.left = left, .right = right}; }
 
+/* r for `if r == 0 then 1 else r`, which quotients of lengths are computed with; 1 for the length of a unit vector. */
+static ag_id plain(ag_graph *g, ag_id x) {
+  ag_op op = ag_node_op(g, x);
+  if (op == AG_OP_SELECT && ag_node_op(g, ag_node_arg(g, x, 0)) == AG_OP_EQ) {
+    ag_id test = ag_node_arg(g, x, 0), a = ag_node_arg(g, test, 0), b = ag_node_arg(g, test, 1);
+    ag_id other = ag_node_arg(g, x, 2);
+    if ((a == other && ag_is_zero(g, b)) || (b == other && ag_is_zero(g, a))) return other;
+  }
+  if (op == AG_OP_NORM && ag_node_op(g, ag_node_arg(g, x, 0)) == AG_OP_STACK) {
+    double square;
+    ag_id v = ag_node_arg(g, x, 0), dot = ag_dot(g, v, v);
+    ag_normal_form(g, 0, NULL, NULL, 1, &dot);
+    if (ag_is_num(g, dot, &square) && square == 1) return dot;
+  }
+  return x;
+}
+
+/* x without what is there for computing. Lets stay as they are: they would not be recognised. */
+static ag_id made_plain(const ag_sheet *s, ag_id x) {
+  ag_graph *g = s->g;
+  const ag_model *m = s->sys->model;
+  enum { USED = 1, IN_LET = 2 };
+  unsigned char *mark = ag_heap_alloc((size_t)x + 1); /* arguments are older than what is made of them */
+  int n = 0, cap = 0, to_cap = 0;
+  ag_id *from = NULL, *to = NULL;
+  mark[x] = USED;
+  for (int i = 0; i < m->n_lets; i++)
+    if (m->lets[i].x <= x) mark[m->lets[i].x] |= IN_LET;
+  for (ag_id i = x; i > 0; i--) {
+    for (int k = 0; mark[i] && k < ag_node_n_arg(g, i); k++) mark[ag_node_arg(g, i, k)] |= mark[i];
+    ag_id y = mark[i] == USED ? plain(g, i) : i;
+    if (y == i) continue;
+    AG_PUSH(from, n, cap);
+    AG_PUSH(to, n, to_cap);
+    from[n] = i, to[n++] = y;
+  }
+  for (int k = n - 1; k >= 0; k--) ag_substitute(g, 1, &from[k], &to[k], 1, &x); /* what is inside first */
+  free(mark);
+  free(from);
+  free(to);
+  return x;
+}
+
 ag_id ag_sheet_normal(const ag_sheet *s, ag_id x) {
+  x = made_plain(s, x);
   ag_normal_form(s->g, s->n_known, s->let, s->let_as, 1, &x);
   return x;
 }
 
 ag_id ag_sheet_name(ag_sheet *s, const char *name, int rows, int cols, ag_leaf leaf) {
   return ag_input(s->g, ag_free_name(s->sys, name), rows, cols, leaf);
+}
+
+/* ---- common factors ---- */
+
+enum { MAX_FACTORS = 24 };
+
+/* The scalar factors of x: of a product, and of the numerator of a quotient. */
+static int factors_of(const ag_graph *g, ag_id x, int n, ag_id *out) {
+  ag_op op = ag_node_op(g, x);
+  double e;
+  if (op == AG_OP_MUL || op == AG_OP_SCALE) {
+    n = factors_of(g, ag_node_arg(g, x, 0), n, out);
+    return factors_of(g, ag_node_arg(g, x, 1), n, out);
+  }
+  if (op == AG_OP_DIV || op == AG_OP_NEG) return factors_of(g, ag_node_arg(g, x, 0), n, out);
+  if (op == AG_OP_POW && ag_is_num(g, ag_node_arg(g, x, 1), &e) && e > 0) x = ag_node_arg(g, x, 0);
+  if (n < MAX_FACTORS && ag_is_scalar(g, x) && !ag_is_num(g, x, NULL)) out[n++] = x;
+  return n;
+}
+
+/* x/f, f being one of its factors. */
+static ag_id without(ag_graph *g, ag_id x, ag_id f) {
+  ag_op op = ag_node_op(g, x);
+  ag_id a = ag_node_n_arg(g, x) ? ag_node_arg(g, x, 0) : 0, b = ag_node_n_arg(g, x) > 1 ? ag_node_arg(g, x, 1) : 0, y;
+  double e;
+  if (x == f) return ag_num(g, 1);
+  if (op == AG_OP_NEG) return (y = without(g, a, f)) ? ag_neg(g, y) : 0;
+  if (op == AG_OP_DIV) return (y = without(g, a, f)) ? ag_div(g, y, b) : 0;
+  if (op == AG_OP_POW && a == f && ag_is_num(g, b, &e) && e > 0) return ag_pow(g, a, ag_num(g, e - 1));
+  if (op != AG_OP_MUL && op != AG_OP_SCALE) return 0;
+  if ((y = without(g, a, f))) return ag_mul(g, y, b);
+  return (y = without(g, b, f)) ? ag_mul(g, a, y) : 0;
+}
+
+static bool is_place(const ag_model *m, ag_id x) {
+  for (int i = 0; i < m->n_params; i++)
+    if (m->params[i].input == x) return true;
+  for (int i = 0; i < m->n_coords; i++)
+    if (m->coords[i].q == x) return true;
+  return false;
+}
+
+/* Where such a factor is 0 the equation does not determine the motion, so that it may be left out. */
+void ag_sheet_cancel(const ag_sheet *s, ag_id *left, ag_id *right) {
+  ag_graph *g = s->g;
+  ag_id mine[MAX_FACTORS], others[MAX_FACTORS];
+  if (ag_is_zero(g, *right) || ag_is_zero(g, *left)) return;
+  for (int pass = 0; pass < MAX_FACTORS; pass++) {
+    int n = factors_of(g, *left, 0, mine), k = factors_of(g, *right, 0, others);
+    ag_id shared = 0;
+    for (int i = 0; i < n * k && !shared; i++)
+      if (mine[i / k] == others[i % k] && is_place(s->sys->model, mine[i / k])) shared = mine[i / k];
+    if (!shared) return;
+    *left = without(g, *left, shared);
+    *right = without(g, *right, shared);
+  }
 }
 
 /* ---- names ---- */

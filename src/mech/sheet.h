@@ -29,6 +29,8 @@ void ag_sheet_heading(ag_sheet *s, const char *heading, const char *note);
 void ag_sheet_add(ag_sheet *s, ag_id left, ag_id right);
 void ag_sheet_know(ag_sheet *s, ag_id x, ag_id as); /* from now on, x as a factor is printed as `as`, an input */
 ag_id ag_sheet_normal(const ag_sheet *s, ag_id x);  /* x in normal form, with the names of lets */
+/* Leaves out parameters and coordinates that are factors of both sides of an equation. */
+void ag_sheet_cancel(const ag_sheet *s, ag_id *left, ag_id *right);
 /* A new name for a node of this shape: an input. */
 ag_id ag_sheet_name(ag_sheet *s, const char *name, int rows, int cols, ag_leaf leaf);
 void ag_sheet_print(ag_sheet *s, ag_text *out);

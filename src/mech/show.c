@@ -54,6 +54,7 @@ static void add_row(ag_sheet *s, ag_id left, ag_id right, ag_id accel, ag_id coe
     ag_id solved = ag_sheet_normal(s, ag_div(g, right, coefficient));
     if (ag_normal_size(g, solved) <= SHORT) left = accel, right = solved;
   }
+  ag_sheet_cancel(s, &left, &right);
   ag_sheet_add(s, left, right);
 }
 
@@ -94,6 +95,7 @@ static void add_motion(ag_sheet *s) {
       size += ag_normal_size(g, parts[2 * k]) + ag_normal_size(g, parts[2 * k + 1]);
     }
     bool vector = whole <= size && !long_stack(g, x) && !long_stack(g, f);
+    if (vector) ag_sheet_cancel(s, &x, &f);
     if (vector) ag_sheet_add(s, x, f);
     for (int k = 0; k < dim && !vector; k++) {
       ag_id coefficient = lone_coefficient(s, at + k, sys->n.u);
