@@ -49,6 +49,11 @@ static bool is_file(const char *path) {
   return !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 
+static bool is_folder(const char *path) {
+  struct stat st;
+  return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 /* Looks like a path: shipped models are plain names. */
 static bool is_path(const char *word) { return strchr(word, '/') || ends_with(word, ".nh"); }
 
@@ -90,6 +95,7 @@ ag_status ag_api_find(anagyre_model *m, const char *word) {
   if (!path && is_file(word)) path = ag_api_copy(word);
   ag_status status = AG_WRONG;
   if (path) status = read_file(m, path);
+  else if (is_folder(word)) ag_ctx_error(&m->found, ag_api_nowhere, "'%s' is a folder; name a model file in it", word);
   else if (near.n)
     ag_ctx_error(&m->found, ag_api_nowhere, "no shipped model and no file is called '%s'; did you mean %s?", word,
                  near.s);

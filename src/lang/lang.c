@@ -72,8 +72,22 @@ static void build_statement(ag_builder *b, const ag_stmt *s, int i) {
   }
 }
 
+/* A text of another kind: no statement can be read, and none is `model`. */
+static bool is_foreign(const ag_parse *parse) {
+  int n = 0;
+  for (int i = 0; i < parse->n; i++) {
+    if (parse->at[i].word == AG_WORD_MODEL) return false;
+    n += parse->at[i].error != NULL;
+  }
+  return n > 2 && n == parse->n;
+}
+
 static void build_all(ag_builder *b) {
   const ag_parse *parse = b->parse;
+  if (is_foreign(parse)) {
+    ag_scope_error(b, parse->at[0].error_pos, "this is not a model file: a model starts with `model NAME`");
+    return;
+  }
   if (!parse->n) ag_scope_error(b, (ag_pos){1, 1, 1}, "the file is empty: a model starts with `model NAME`");
   for (int i = 0; i < parse->n && !b->stopped; i++) {
     const ag_stmt *s = &parse->at[i];

@@ -186,11 +186,7 @@ static ag_status choose(ag_source *s, const ag_figure_request *o, plan *p, ag_te
   choose_rest(s, o, p);
   if (p->x.column && p->n_y) return AG_OK;
   ag_text_printf(trouble, "%s has nothing to draw: choose columns with --x and --y", s->path);
-  for (int i = 0; i < s->n_column && i < STACKED; i++) {
-    ag_text_str(trouble, i ? ", " : "; it has ");
-    ag_escape_plain(trouble, s->columns[i].name);
-  }
-  if (s->n_column > STACKED) ag_text_printf(trouble, " and %d more", s->n_column - STACKED);
+  ag_source_list(s, STACKED, trouble);
   return AG_WRONG;
 }
 

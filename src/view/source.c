@@ -130,6 +130,14 @@ static void put_prime_first(ag_text *name) {
   *open = '\'';
 }
 
+void ag_source_list(const ag_source *s, int most, ag_text *out) {
+  for (int i = 0; i < s->n_column && i < most; i++) {
+    ag_text_str(out, i ? ", " : "; it has ");
+    ag_escape_plain(out, s->columns[i].name);
+  }
+  if (s->n_column > most) ag_text_printf(out, " and %d more", s->n_column - most);
+}
+
 static bool find(const ag_source *s, ag_text *name, ag_choice *item, ag_text *trouble) {
   const ag_record record = {.n_column = s->n_column, .columns = s->columns};
   ag_text whole = {0};
@@ -150,6 +158,7 @@ static bool find(const ag_source *s, ag_text *name, ag_choice *item, ag_text *tr
     ag_escape_plain(trouble, whole.s);
     if (c) ag_text_printf(trouble, ": %s has %d numbers", c->name, c->rows * c->cols);
     else if (like) ag_text_printf(trouble, "; did you mean %s?", like);
+    else ag_source_list(s, 12, trouble);
     free(names);
   }
   ag_text_done(&whole);

@@ -41,6 +41,8 @@ double ag_knots_between(double t0, double y0, double s0, double t1, double y1, d
 bool ag_figure_has_orders(const ag_source *s);
 /* The one curve of a panel as one for each method; zeros have no logarithm and are left out. */
 AG_MUST_USE bool ag_figure_methods(ag_figure *f, ag_panel *panel, ag_source *s, ag_text *trouble);
+/* source.c: "; it has t, x, y and 3 more" */
+void ag_source_list(const ag_source *s, int most, ag_text *out);
 
 /* gnuplot_range.c */
 /* Where numbers count: at points with finite coordinates. */

@@ -219,6 +219,7 @@ class Finding(Case):
         out, err = self.anagyre("run", "oscilator", code=2, env=env)
         self.assertEqual(out, "")
         self.assertIn("did you mean oscillator", err)
+        self.fails(["check", "."], 2, "'.' is a folder")
         self.fails(["check", "no_such_thing_at_all"], 2, "no shipped model and no file is called", "anagyre list")
         out, _ = self.anagyre("check", "oscilator", "--json", code=2, env=env)
         self.assertIn("did you mean", json.loads(out)["error"])

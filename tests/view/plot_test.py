@@ -196,7 +196,7 @@ class Refused(Case):
         self.anagyre("run", "pair.nh", "--t1", "1", "-o", "a.h5", "--quiet")
         for words, code, what in [
                 (("a.h5", "--y", "rr"), 2, "no column rr; did you mean r?"), (("a.h5", "-o", "a.gif"), 2, ".png, .svg or .pdf"),
-                (("a.h5", "--x", "nothing"), 2, "no column nothing"), (("a.h5", "r", "--y", "x"), 2, "twice"),
+                (("a.h5", "--x", "nothing"), 2, "no column nothing; it has "), (("a.h5", "r", "--y", "x"), 2, "twice"),
                 (("a.h5", "--set", "c=1"), 2, "--set"), (("a.h5", "--term", "-o", "x.png"), 2, "--term"),
                 (("no.h5",), 3, "no.h5"), (("no.csv",), 3, "no.csv"), (("no_model",), 2, "no_model"),
                 (("a.h5", "--z", "x"), 2, "in space"), (("a.h5", "--tolerance", "1e-3"), 2, "--drift"),
