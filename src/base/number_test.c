@@ -32,12 +32,22 @@ static int n_digits(uint64_t d) {
   return n;
 }
 
+/* As printf with as many digits as needed writes it; the mantissa of either form, in plain characters. */
+static void check_form(double v) {
+  char wanted[64];
+  int n = n_digits(ag_number_shortest(v).digits);
+  snprintf(wanted, sizeof wanted, "%.*g", n, v);
+  if (v < 1e9 && v == floor(v)) snprintf(wanted, sizeof wanted, "%.0f", v); /* 1000, not 1e+03 */
+  if (strtod(wanted, NULL) == v) AG_CHECK_STR(written(v), wanted);
+}
+
 static void check(double v) {
   ag_decimal x = ag_number_shortest(v);
   int n = n_digits(x.digits);
   AG_CHECK(x.digits % 10 != 0);
   AG_CHECK(read_back(x.digits, x.exponent) == v);
   AG_CHECK(strtod(written(v), NULL) == v && strtod(written(-v), NULL) == -v);
+  check_form(v);
   if (n == 1) return;
   /* one digit less: the two decimals on either side of v */
   AG_CHECK(read_back(x.digits / 10, x.exponent + 1) != v && read_back(x.digits / 10 + 1, x.exponent + 1) != v);
@@ -75,6 +85,12 @@ int main(void) {
     if (e > -1074) check(nextafter(v, 0));
   }
   for (int e = -323; e <= 308; e++) check(read_back(1, e));
+  for (int e = 0; e < 53; e++) /* 1, 3, 5 and 7 halves, quarters, ... : exact decimals that end with 5 */
+    for (int odd = 1; odd < 8; odd += 2) check(ldexp(odd, -e)), check(12345 + ldexp(odd, -e));
+  for (int n = 1; n <= 17; n++) /* 1 to 17 digits, at every place of the point */
+    for (int e = -25; e <= 25; e++) check(read_back(12345678901234567 / (uint64_t)pow(10, 17 - n), e));
+  for (int e = -1074; e < -1021; e++) /* subnormal, around each power of 2, and between two of them */
+    check(1.5 * ldexp(1, e) + 0x1p-1074), check(ldexp(1, e) + 0x1p-1074);
   AG_CHECK_STR(written(5e-324), "5e-324");
   AG_CHECK_STR(written(1.7976931348623157e308), "1.7976931348623157e+308");
   AG_CHECK_STR(written(0.0001), "0.0001");

@@ -53,10 +53,17 @@ void ag_text_printf(ag_text *x, const char *format, ...) {
   x->n += (size_t)n;
 }
 
-void ag_text_number(ag_text *x, double v) {
-  room(x, AG_NUMBER_SIZE);
-  x->n += (size_t)ag_number_write(v, x->s + x->n);
-  x->s[x->n] = 0;
+void ag_text_number(ag_text *x, double v) { ag_text_numbers(x, 1, &v, 0); }
+
+void ag_text_numbers(ag_text *x, int n, const double *v, char between) {
+  room(x, (size_t)n * (AG_NUMBER_SIZE + 1));
+  char *p = x->s + x->n;
+  for (int i = 0; i < n; i++) {
+    if (i) *p++ = between;
+    p += ag_number_write(v[i], p);
+  }
+  *p = 0;
+  x->n = (size_t)(p - x->s);
 }
 
 void ag_text_json_str(ag_text *x, const char *s) {

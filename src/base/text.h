@@ -17,6 +17,7 @@ void ag_text_strn(ag_text *x, const char *s, size_t n);
 void ag_text_printf(ag_text *x, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The shortest decimal that reads back as exactly v ("0.1", "1e-30", "inf", "nan"). */
 void ag_text_number(ag_text *x, double v);
+void ag_text_numbers(ag_text *x, int n, const double *v, char between); /* n of them */
 /* A JSON string with quotes and escapes; a JSON number, as ag_text_number (null if not finite). */
 void ag_text_json_str(ag_text *x, const char *s);
 void ag_text_json_number(ag_text *x, double v);

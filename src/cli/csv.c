@@ -100,8 +100,7 @@ bool ag_csv_lines(ag_csv *csv, long n) {
 }
 
 bool ag_csv_row(ag_csv *csv, const double *record) {
-  ag_text_number(&csv->waiting, record[0]);
-  for (int i = 1; i < csv->width; i++) ag_csv_number(&csv->waiting, record[i]);
+  ag_text_numbers(&csv->waiting, csv->width, record, ',');
   ag_text_char(&csv->waiting, '\n');
   return ag_csv_lines(csv, 1);
 }
