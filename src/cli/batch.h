@@ -12,7 +12,7 @@ typedef struct ag_batch_args {
   const char *starts, *columns;
   const char *section, *solve; /* NULL: none; chosen */
   long threads;                /* 0: all cores */
-  bool strict;
+  bool strict, compress;
   const char *table;   /* text of the table of starts, when it is known already; or NULL */
   const char *changed; /* an option of the command line that cannot be given when a batch is continued; or NULL */
 } ag_batch_args;

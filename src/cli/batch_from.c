@@ -171,6 +171,7 @@ static ag_status go_on(ag_batch_old *old, const char *path, ag_common *common, a
   if (!ag_store_options(fields, &o, &args->strict) || !ag_fields_get_text(fields, "/model", NULL))
     return refuse(path, "it has options that this program does not know", AG_SYSTEM);
   o.engine = run->engine;
+  args->compress = args->compress || ag_store_compressed(fields);
   ag_list sets = {0};
   read_list(old->archive, "/options/set", &sets);
   anagyre_model *m = ag_continue_model(old->archive, sets.n, sets.at);

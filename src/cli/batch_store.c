@@ -177,6 +177,7 @@ static void describe(const ag_batch_store *s, const ag_batch_about *about, ag_fi
                          .sets = sets,
                          .strict = about->args->strict,
                          .wanted = s->wanted,
+                         .compress = about->args->compress,
                          .text = ag_api_text(about->model, &size)};
   ag_store_describe(fields, &what);
   put_request(s->b, about, fields);

@@ -210,7 +210,8 @@ static void write_text(const file_info *t, ag_text *out) {
     line(out, i ? "" : "events", "%s: %ld", plain(t, attribute(t, a->events[i], "name")), a->event_count[i]);
   line(out, "written by", "%s %s (%s, %s)", shown(t, "@program"), shown(t, "@version"), shown(t, "@commit"),
        shown(t, "@compiler"));
-  line(out, "format", "%ld", ag_fields_get_integer(t->fields, "@format", 0));
+  line(out, "format", "%ld%s", ag_fields_get_integer(t->fields, "@format", 0),
+       ag_store_compressed(t->fields) ? ", compressed" : "");
   put_parameters(t, out);
   if (batch) {
     ag_text_str(out, "differs from member to member\n");

@@ -43,14 +43,15 @@ static bool same_file(const char *one, const char *other) {
 }
 
 ag_store *ag_result_file_open(const char *path, anagyre_model *m, const ag_common *common, const ag_run_options *o,
-                              bool strict, const ag_continued *from) {
+                              ag_result_how how, const ag_continued *from) {
   size_t size;
-  ag_derive_options how = ag_run_derive(o, strict);
-  ag_description what = {.system = ag_api_system(m, &how),
+  ag_derive_options derive = ag_run_derive(o, how.strict);
+  ag_description what = {.system = ag_api_system(m, &derive),
                          .options = o,
                          .text = ag_api_text(m, &size),
                          .drivers = ag_api_drivers(m),
-                         .strict = strict};
+                         .strict = how.strict,
+                         .compress = how.compress};
   if (from) {
     what.n_set = from->n_set;
     what.sets = from->sets;

@@ -28,9 +28,13 @@ ag_status ag_continue_load(ag_continued *c, anagyre_model **m, ag_run_options *o
 bool ag_continue_rows(ag_continued *c, ag_store *store, bool (*row)(void *self, const double *record), void *self);
 void ag_continue_done(ag_continued *c);
 
+/* How a file is written: refusing starts off the constraints, its rows compressed. */
+typedef struct ag_result_how {
+  bool strict, compress;
+} ag_result_how;
 /* The store of a run; NULL: the reason was printed. from: NULL, or what it continues. */
 ag_store *ag_result_file_open(const char *path, anagyre_model *m, const ag_common *common, const ag_run_options *o,
-                              bool strict, const ag_continued *from);
+                              ag_result_how how, const ag_continued *from);
 void ag_result_file_event(void *store, int event, double t);
 void ag_result_file_save(void *store, const ag_checkpoint *c);
 /* Notes and warnings, as the terminal shows them. */

@@ -103,6 +103,7 @@ static const ag_option options[] = {
         .doc = "with --sweep or --starts: number of threads"),
     ROW("output", TEXT, output, .letter = 'o', .arg = "FILE",
         .doc = "write the series to a .h5, .csv or .json file; -: CSV to standard output"),
+    ROW("compress", FLAG, batch.compress, .doc = "compress the rows of the .h5 file, without loss"),
     ROW("from", TEXT, from, .arg = "FILE", .doc = "continue the run of a .h5 file (instead of MODEL)"),
     ROW("series", FLAG, series, .doc = "with --json: include the series"),
     AG_SET_ROW(args),
@@ -114,8 +115,8 @@ enum { N_OPTION = sizeof options / sizeof options[0] };
 
 /* Options that determine the motion come from the file. */
 static ag_status check_from(args *a) {
-  static const char *const may_change[] = {"t1",   "engine", "max-steps", "output", "series",
-                                           "json", "quiet",  "from",      "memory", "derive-time"};
+  static const char *const may_change[] = {"t1",    "engine", "max-steps", "output",      "series",  "json",
+                                           "quiet", "from",   "memory",    "derive-time", "compress"};
   if (a->common.n_word) return ag_usage("run", "--from FILE replaces MODEL: the model is in the file");
   for (int i = 0; i < N_OPTION; i++) {
     bool allowed = !(a->common.given >> i & 1);
@@ -181,6 +182,8 @@ static ag_status check_options(args *a) {
   a->run.absolute = given(a, "atol");
   if (ag_output_format(a->output) == AG_FORMAT_UNKNOWN)
     return ag_usage("run", "unknown output format '%s': the name must end in .h5, .csv or .json", a->output);
+  if (a->batch.compress && ag_output_format(a->output ? a->output : a->from) != AG_FORMAT_H5)
+    return ag_usage("run", "--compress applies to .h5 files: name one with -o FILE.h5");
   if (ag_output_is_stdout(a->output) && a->common.json)
     return ag_usage("run", "--json and -o - both write to standard output: name a file, or leave out one of them");
   if (a->series && !a->common.json) return ag_usage("run", "--series needs --json; to write a file use -o FILE");
@@ -360,7 +363,8 @@ static ag_status open_sinks(const args *a, anagyre_model *m, const ag_system *sy
     sink->csv = csv;
   }
   if (format == AG_FORMAT_H5) {
-    sink->store = ag_result_file_open(a->output, m, &a->common, &a->run, a->batch.strict, from);
+    sink->store = ag_result_file_open(a->output, m, &a->common, &a->run,
+                                      (ag_result_how){a->batch.strict, a->batch.compress}, from);
     if (!sink->store) return AG_SYSTEM;
   }
   return from && !ag_continue_rows(from, sink->store, take_row, sink) ? AG_SYSTEM : AG_OK;
@@ -459,6 +463,7 @@ static ag_status run_from(args *a) {
   ag_status batch = ag_batch_from(a->from, &a->common, &a->batch, &a->run, a->output ? a->output : a->from, &is_batch);
   if (is_batch) return batch;
   AG_TRY(ag_continue_open(&from, a->from, &a->run, &a->batch.strict));
+  a->batch.compress = a->batch.compress || ag_store_compressed(&from.archive->fields);
   a->run.engine = engine;
   if (given(a, "max-steps")) a->run.max_steps = max_steps;
   if (!a->output) a->output = a->from;

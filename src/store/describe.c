@@ -140,6 +140,7 @@ static void add_options(ag_fields *fields, const ag_description *what) {
   ag_fields_integer(fields, "/options@events", o->events);
   add_noise(fields, what->system, o);
   ag_fields_integer(fields, "/options@strict", what->strict);
+  if (what->compress) ag_fields_integer(fields, "/options@compress", 1);
   add_terminal(fields, ag_system_model(what->system));
   ag_fields_text(fields, "/options@section",
                  o->section ? ag_model_sections(ag_system_model(what->system))[o->section - 1].name : "");
@@ -173,6 +174,8 @@ void ag_store_describe(ag_fields *fields, const ag_description *what) {
   ag_fields_text(fields, "/model", what->text);
   add_options(fields, what);
 }
+
+bool ag_store_compressed(const ag_fields *fields) { return ag_fields_get_integer(fields, "/options@compress", 0) != 0; }
 
 bool ag_store_options(const ag_fields *fields, ag_run_options *o, bool *strict) {
   ag_run_defaults(o);

@@ -12,13 +12,15 @@
 #include "store/store_internal.h"
 
 /* Number of fields, length of a path, entries of one value. What is kept in memory is bounded by the size of the file:
- * our own data is neither packed nor shared, that of users who repacked a file somewhat. */
+ * our own data is neither packed nor shared, that of users who repacked a file somewhat. Rows are read piece by piece;
+ * deflate makes of them 1/1032 at best. */
 enum {
   MAX_FIELDS = 1 << 20,
   MAX_PATH = 1 << 12,
   MAX_SIDE = 1 << 20,
   MAX_WIDTH = 1 << 24,
   PACKED = 64,
+  DEFLATED = 1032,
   SLACK = 1 << 20
 };
 
@@ -35,6 +37,7 @@ typedef struct reader {
     long place, n;
   } * found;
   hssize_t room; /* bytes that may still be read */
+  hsize_t rows;  /* that such a file can have */
   bool good;
   bool exhausted; /* memory ran out in a visit; why: the reason */
   char why[AG_HEAP_WHY];
@@ -151,7 +154,7 @@ static void found_series(reader *r, const char *path, hid_t set, ag_field_kind k
   bool shaped = type >= 0 && rank >= 1 && rank <= (kind == AG_FIELD_COLUMN ? 3 : 1) &&
                 H5Sget_simple_extent_dims(space, dim, NULL) >= 0;
   shaped = shaped && dim[1] < MAX_SIDE && dim[2] < MAX_SIDE && (rank < 3 || dim[1] * dim[2] < MAX_WIDTH) &&
-           dim[0] <= (hsize_t)r->room / sizeof(double);
+           dim[0] <= r->rows;
   if (shaped && H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) == 8 && r->loose.n < MAX_FIELDS) {
     AG_PUSH(r->found, r->n_found, r->cap_found);
     r->found[r->n_found].field = r->loose.n;
@@ -235,6 +238,7 @@ static bool arrange(reader *r, ag_fields *fields, long *n_row, long **event_coun
 
 static bool read_all(hid_t file, off_t size, ag_fields *fields, long *n_row, long **event_count) {
   reader r = {.room = (hssize_t)(size < INT64_MAX / PACKED - SLACK ? PACKED * (size + SLACK) : INT64_MAX),
+              .rows = (hsize_t)(size < INT64_MAX / DEFLATED - SLACK ? DEFLATED * (size + SLACK) / 8 : INT64_MAX / 8),
               .good = true};
   /* in native order: for sorting the library builds tables, and crashes on those of a damaged file */
   herr_t done = H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, each_object, &r, H5O_INFO_BASIC);

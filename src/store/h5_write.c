@@ -11,6 +11,7 @@
 #include "store/store_internal.h"
 
 enum { BUFFER = 1 << 23, TIMES = 512 }; /* bytes of buffered rows; buffered times per event */
+enum { CHUNK = 1 << 13, LEVEL = 4 }; /* a compressed series: rows that are packed together at most; level of deflate */
 
 /* Buffered times of one event. */
 typedef struct times {
@@ -30,6 +31,7 @@ typedef struct writer {
   times *events;
   double *rows, *part; /* buffered records; one column of them */
   long cap;            /* of the buffer, in rows */
+  long chunk;          /* rows of a series that are packed together; 0: nothing is compressed */
   bool good;
 } writer;
 
@@ -93,12 +95,18 @@ static bool make_groups(hid_t file, const char *path, bool whole) {
   return good;
 }
 
-/* A new dataset at a path, with the groups above it. */
-static hid_t new_set(hid_t file, const char *path, hid_t type, hid_t space) {
-  hid_t create = timeless(H5P_DATASET_CREATE), set = -1;
-  if (create >= 0 && type >= 0 && space >= 0 && make_groups(file, path, false))
-    set = H5Dcreate2(file, path, type, space, H5P_DEFAULT, create, H5P_DEFAULT);
+/* A new dataset at a path, with the groups above it. chunk: NULL, or the shape of the pieces that are compressed: the
+ * first bytes of all their numbers, then the second ones, ... (neighbours have similar exponents), by deflate. It
+ * stores a checksum of each. What is written are whole pieces, so that nothing is kept in a cache. */
+static hid_t new_set(hid_t file, const char *path, hid_t type, hid_t space, const hsize_t *chunk) {
+  hid_t create = timeless(H5P_DATASET_CREATE), access = H5Pcreate(H5P_DATASET_ACCESS), set = -1;
+  bool good = create >= 0 && access >= 0 && type >= 0 && space >= 0 && make_groups(file, path, false);
+  if (good && chunk)
+    good = H5Pset_chunk(create, H5Sget_simple_extent_ndims(space), chunk) >= 0 && H5Pset_shuffle(create) >= 0 &&
+           H5Pset_deflate(create, LEVEL) >= 0 && H5Pset_chunk_cache(access, 1, 0, 1) >= 0;
+  if (good) set = H5Dcreate2(file, path, type, space, H5P_DEFAULT, create, access);
   if (create >= 0) H5Pclose(create);
+  if (access >= 0) H5Pclose(access);
   return set;
 }
 
@@ -122,7 +130,7 @@ static bool put_attribute(hid_t file, const ag_field *field, const char *at, hid
 }
 
 static bool put_set(hid_t file, const ag_field *field, hid_t type, hid_t space, const void *data) {
-  hid_t set = new_set(file, field->path, type, space);
+  hid_t set = new_set(file, field->path, type, space, NULL);
   bool good = set >= 0;
   if (good && ag_field_length(field)) good = H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
   if (set >= 0) good = H5Dclose(set) >= 0 && good;
@@ -145,10 +153,12 @@ static bool put_field(hid_t file, const ag_field *field) {
   return good;
 }
 
-/* A dataset with room for all rows of a column or all times of an event. */
-static hid_t series(hid_t file, const char *path, int rank, long n, const long *shape, hid_t type) {
+/* A dataset with room for all rows of a column or all times of an event; `rows` of them are compressed together. */
+static hid_t series(const writer *w, const char *path, int rank, long n, const long *shape, hid_t type, long rows) {
   hsize_t dim[3] = {(hsize_t)n, rank > 1 ? (hsize_t)shape[0] : 0, rank > 2 ? (hsize_t)shape[1] : 0};
-  hid_t space = H5Screate_simple(rank, dim, NULL), set = new_set(file, path, type, space);
+  hsize_t chunk[3] = {(hsize_t)(rows < n ? rows : n), dim[1], dim[2]};
+  hid_t space = H5Screate_simple(rank, dim, NULL);
+  hid_t set = new_set(w->file, path, type, space, w->chunk && n ? chunk : NULL);
   if (space >= 0) H5Sclose(space);
   return set;
 }
@@ -222,10 +232,20 @@ static void put_times(writer *w) {
 
 /* ---- the file ---- */
 
+/* So many rows are written at a time; of a compressed file whole pieces. */
+static void size_buffers(writer *w, int width) {
+  w->cap = BUFFER / (long)sizeof(double) / (width + 1) + 1;
+  if (w->cap > w->c->n_row) w->cap = w->c->n_row + 1;
+  if (!ag_store_compressed(&w->c->fields)) return;
+  w->chunk = w->cap < CHUNK ? w->cap : CHUNK;
+  w->cap -= w->cap % w->chunk;
+}
+
 static void prepare(writer *w) {
   const ag_fields *fields = &w->c->fields;
   int width, n_event, c = 0, e = 0, widest = 2;
   ag_fields_layout(fields, &w->n_column, &width, &n_event);
+  size_buffers(w, width);
   w->columns = ag_heap_alloc(sizeof *w->columns * (size_t)(w->n_column + 1));
   w->sets = ag_heap_alloc(sizeof *w->sets * (size_t)(w->n_column + 1));
   w->events = ag_heap_alloc(sizeof *w->events * (size_t)(n_event + 1));
@@ -235,22 +255,20 @@ static void prepare(writer *w) {
     const ag_field *field = &fields->at[i];
     if (field->kind == AG_FIELD_COLUMN) {
       w->columns[c] = field;
-      w->sets[c] = series(w->file, field->path, field->rank + 1, w->c->n_row, field->dim, H5T_NATIVE_DOUBLE);
+      w->sets[c] = series(w, field->path, field->rank + 1, w->c->n_row, field->dim, H5T_NATIVE_DOUBLE, w->chunk);
       w->good = w->sets[c++] >= 0;
       if (ag_field_length(field) > widest) widest = (int)ag_field_length(field);
     } else if (field->kind == AG_FIELD_TIMES) {
-      w->events[e].set = series(w->file, field->path, 1, w->c->event_count[e], NULL, H5T_NATIVE_DOUBLE);
+      w->events[e].set = series(w, field->path, 1, w->c->event_count[e], NULL, H5T_NATIVE_DOUBLE, TIMES);
       w->good = w->events[e++].set >= 0;
     } else {
       w->good = put_field(w->file, field);
     }
   }
   for (int i = 0; i < 2 && w->c->points && w->good; i++) {
-    w->owner[i] = series(w->file, i ? "/crossing" : "/member", 1, w->c->n_row, NULL, H5T_NATIVE_LONG);
+    w->owner[i] = series(w, i ? "/crossing" : "/member", 1, w->c->n_row, NULL, H5T_NATIVE_LONG, w->chunk);
     w->good = w->owner[i] >= 0;
   }
-  w->cap = BUFFER / (long)sizeof(double) / (width + 1) + 1;
-  if (w->cap > w->c->n_row) w->cap = w->c->n_row + 1;
   w->rows = ag_heap_alloc(sizeof(double) * (size_t)(w->cap * (width + 1)));
   w->part = ag_heap_alloc(sizeof(double) * (size_t)(w->cap * widest));
 }
@@ -270,23 +288,30 @@ static void writer_done(writer *w) {
   free(w->part);
 }
 
-/* Asks for the space first: the library recovers badly from a disk that fills up while it writes. */
+/* Asks for the space first: the library recovers badly from a disk that fills up while it writes. What compression
+ * saves is not known yet; what its last pieces and their places add is. */
 static bool reserve(int fd, const ag_log_content *c) {
   size_t size = sizeof(double) * (size_t)c->n_row * (size_t)(c->width + 2) + 384 * (size_t)c->fields.n + (1 << 13);
   for (int i = 0; i < c->n_event; i++) size += sizeof(double) * (size_t)c->event_count[i];
   for (int i = 0; i < c->fields.n; i++) size += 2 * c->fields.at[i].size;
+  if (ag_store_compressed(&c->fields)) {
+    size_t pieces = (size_t)c->n_row / CHUNK + 2, edge = sizeof(double) * (c->n_row < CHUNK ? 0 : CHUNK);
+    size += (size_t)(c->width + 2) * (edge + 32 * pieces) + (1 << 12) * (size_t)c->fields.n;
+    for (int i = 0; i < c->n_event; i++) size += (size_t)c->event_count[i] / TIMES * 32 + sizeof(double) * TIMES;
+  }
   return ag_file_reserve(fd, (off_t)size);
 }
 
 /* The file that is open as fd, by a name under which nobody can put another one. */
-static hid_t create_file(const char *path, int fd) {
+static hid_t create_file(const char *path, int fd, bool compressed) {
   hid_t access = H5Pcreate(H5P_FILE_ACCESS), create = timeless(H5P_FILE_CREATE), file = -1;
   char same[40];
   snprintf(same, sizeof same, "/proc/self/fd/%d", fd);
   /* locking does not work on every file system, the log is locked instead; the first format whose own structures carry
-   * checksums */
+   * checksums, those of compressed series included */
+  H5F_libver_t format = compressed ? H5F_LIBVER_V110 : H5F_LIBVER_V18;
   if (access >= 0 && create >= 0 && H5Pset_file_locking(access, false, true) >= 0 &&
-      H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0)
+      H5Pset_libver_bounds(access, format, format) >= 0)
     file = H5Fcreate(faccessat(AT_FDCWD, same, W_OK, 0) ? path : same, H5F_ACC_TRUNC, create, access);
   if (access >= 0) H5Pclose(access);
   if (create >= 0) H5Pclose(create);
@@ -300,7 +325,7 @@ bool ag_h5_file_write(const char *path, int fd, const ag_log_content *c, int log
     return false;
   }
   errno = 0;
-  writer w = {.file = create_file(path, fd), .c = c, .log = log, .owner = {-1, -1}};
+  writer w = {.file = create_file(path, fd, ag_store_compressed(&c->fields)), .c = c, .log = log, .owner = {-1, -1}};
   w.good = w.file >= 0;
   if (w.good) {
     prepare(&w);

@@ -68,13 +68,16 @@ typedef struct ag_description {
   bool strict;
   const char *drivers; /* functions in place of the noise, or NULL */
   const bool
-      *wanted; /* batches: whether each column of the record is stored; NULL for a single run, which stores all */
+      *wanted;   /* batches: whether each column of the record is stored; NULL for a single run, which stores all */
+  bool compress; /* the rows of the file */
 } ag_description;
 /* All fields known when a run starts. */
 void ag_store_describe(ag_fields *fields, const ag_description *what);
 /* Those known at its end. */
 void ag_store_result(ag_fields *fields, const ag_system *sys, const ag_run_result *result);
 void ag_store_checkpoint(ag_fields *fields, const ag_checkpoint *c);
+/* Are, or will be, the rows of this file compressed? */
+bool ag_store_compressed(const ag_fields *fields);
 /* The options as described (engine, callbacks and checkpoint keep their defaults); false if they cannot be read. */
 bool ag_store_options(const ag_fields *fields, ag_run_options *o, bool *strict);
 

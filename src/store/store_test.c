@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Results written and read back: rows, events, fields, checkpoint; a killed writer; a log that holds less than the
- * file; a second writer; a newer format; files that are not results. */
+ * file; a second writer; a newer format; files that are not results; compressed ones, and damage to them. */
 #include "store/store.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +36,8 @@ static void set_scene(scene *s) {
   ag_run_defaults(&s->options);
   s->options.rtol = 0.1;
   s->options.method = ag_stepper_find("dopri5");
-  ag_description what = {s->system, &s->options, "model text\n", 2, (const char *const[]){"m=1", "g=2"}, true,
-                         NULL,      NULL};
+  ag_description what = {s->system, &s->options, "model text\n", 2,    (const char *const[]){"m=1", "g=2"},
+                         true,      NULL,        NULL,           false};
   ag_store_describe(&s->fields, &what);
   for (int i = 0; i < s->fields.n; i++)
     if (s->fields.at[i].kind == AG_FIELD_COLUMN)
@@ -232,6 +233,56 @@ static void check_checkpoint(scene *s) {
   ag_text_done(&trouble);
 }
 
+/* What the file s->path holds: 1 the n rows that were written, 0 others, -1 refused. */
+static int what_is_there(scene *s, long n) {
+  ag_text trouble = {0};
+  ag_archive *r = ag_archive_open(s->path, &trouble);
+  double *rows = malloc(sizeof(double) * (size_t)(n * s->width));
+  int found = r ? r->n_row == n && r->width == s->width && r->n_event == 1 : -1;
+  if (!r) AG_CHECK(strstr(ag_text_cstr(&trouble), s->path) != NULL);
+  if (found == 1 && !ag_archive_rows(r, 0, n, rows)) found = -1;
+  for (long i = 0; i < n * s->width && found == 1; i++) found = rows[i] == entry(i / s->width, (int)(i % s->width));
+  free(rows);
+  ag_text_done(&trouble);
+  ag_archive_close(r);
+  return found;
+}
+
+/* Compressed: the same rows, in less room, also in a file that is recovered; and wherever a byte is changed, they are
+ * read as they were or refused. */
+static void check_compressed(scene *s) {
+  static const long sizes[] = {0, 1, 7, 8192, 8193, 20000}; /* around the rows that are packed together */
+  struct stat plain, packed;
+  close_store(write_rows(s, true, true, 20000));
+  AG_CHECK(!stat(s->path, &plain));
+  ag_fields_integer(&s->fields, "/options@compress", 1);
+  for (int i = 0; i < 6; i++) {
+    close_store(write_rows(s, true, true, sizes[i]));
+    check_rows(s, sizes[i], false);
+  }
+  AG_CHECK(!stat(s->path, &packed) && 2 * packed.st_size < plain.st_size);
+  ag_store *store = write_rows(s, true, true, 300);
+  save_point(store);
+  vanish(s, store, false);
+  check_recovery(s, 300);
+  AG_CHECK(!stat(s->path, &packed));
+  int n_refused = 0;
+  for (off_t at = 5; at < packed.st_size; at += packed.st_size / 150) {
+    int fd = open(s->path, O_RDWR);
+    unsigned char byte = 0;
+    AG_CHECK(fd >= 0 && pread(fd, &byte, 1, at) == 1);
+    byte ^= 0x10;
+    AG_CHECK(pwrite(fd, &byte, 1, at) == 1);
+    int found = what_is_there(s, 300);
+    AG_CHECK(found != 0);
+    n_refused += found < 0;
+    byte ^= 0x10;
+    AG_CHECK(pwrite(fd, &byte, 1, at) == 1 && !close(fd));
+  }
+  AG_CHECK(n_refused > 50 && what_is_there(s, 300) == 1);
+  ag_fields_integer(&s->fields, "/options@compress", 0);
+}
+
 static void check_refused(const char *path, const char *why) {
   ag_text trouble = {0};
   AG_CHECK(ag_archive_open(path, &trouble) == NULL);
@@ -274,6 +325,7 @@ int main(void) {
   check_names(&s);
   check_targets(&s);
   check_checkpoint(&s);
+  check_compressed(&s);
   check_refused("/nowhere/a.h5", "cannot read");
   ag_fields_integer(&s.fields, "@format", AG_STORE_FORMAT + 1);
   close_store(write_rows(&s, true, true, 3));

@@ -161,6 +161,35 @@ class Content(Case):
         with open(self.path("a.h5"), "rb") as a, open(self.path("b.h5"), "rb") as b:
             self.assertEqual(a.read(), b.read())
 
+    def test_compressed(self):
+        """The same numbers, in less room, for all readers; a continued file stays compressed."""
+        run = ["run", "rattleback", "--every", 0.01]
+        self.anagyre(*run, "--t1", 60, "-o", "plain.h5")
+        self.anagyre(*run, "--t1", 60, "-o", "a.h5", "--compress")
+        self.anagyre(*run, "--t1", 60, "-o", "b.h5", "--compress")
+        self.same_series("plain.h5", "a.h5")
+        with open(self.path("a.h5"), "rb") as a, open(self.path("b.h5"), "rb") as b:
+            self.assertEqual(a.read(), b.read())
+        self.assertLess(size_of(self.path("a.h5")), 0.9 * size_of(self.path("plain.h5")))
+        with h5py.File(self.path("a.h5"), "r") as f:
+            self.assertEqual((f["state/R"].compression, f["state/R"].shuffle), ("gzip", True))
+        self.assertIn("compressed", self.anagyre("info", "a.h5")[0])
+        self.assertNotIn("compressed", self.anagyre("info", "plain.h5")[0])
+        for words in (["plot", "--term", "--y", "spin"], ["view", "-o", "page.html"]):
+            self.anagyre(words[0], "a.h5", *words[1:])
+        self.anagyre("run", "rattleback", "--every", 0.01, "--t1", 20, "-o", "part.h5", "--compress")
+        self.anagyre("run", "--from", "part.h5", "--t1", 60)
+        self.same_series("part.h5", "plain.h5")
+        self.anagyre("run", "--from", "a.h5", "--t1", 61, "-o", "whole.h5")
+        for name in ("part.h5", "whole.h5"):
+            with h5py.File(self.path(name), "r") as f:
+                self.assertEqual(f["t"].compression, "gzip")
+
+    def test_compress_needs_a_file(self):
+        for words in (["pendulum"], ["pendulum", "-o", "a.csv"], ["pendulum", "-o", "-"], ["--from", "a.csv"],
+                      ["pendulum", "--sweep", "g=1:2:2", "-o", "a.json"]):
+            self.assertIn("--compress applies to .h5 files", self.anagyre("run", *words, "--compress", code=2)[1])
+
     @unittest.skipUnless(shutil.which("h5dump"), "h5dump is not installed")
     def test_h5dump(self):
         self.anagyre("run", "knife_edge", "--t1", 3, "--every", 0.5, "-o", "a.h5")
@@ -437,12 +466,14 @@ class Info(Case):
 
     def test_cut_or_changed_anywhere(self):
         """A damaged file is read or refused; it does not take the program down."""
-        self.anagyre("run", "pendulum", "--every", 1, "-o", "a.h5")
-        with open(self.path("a.h5"), "rb") as file:
-            good = file.read()
+        good = []
+        for more in ([], ["--compress"]):
+            self.anagyre("run", "pendulum", "--every", 1, "-o", "a.h5", *more)
+            with open(self.path("a.h5"), "rb") as file:
+                good.append(file.read())
         dice = random.Random(7)
         for i in range(60):
-            data = bytearray(good)
+            data = bytearray(good[i // 4 % 2])
             if i % 4 == 0:
                 data = data[:dice.randrange(len(data))]
             else:
