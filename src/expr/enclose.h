@@ -37,8 +37,8 @@ V_IN V e_most(V a, V b) { return v_blend(m_lt(b, a), a, b); }
 V_IN e_range e_out(V lo, V hi) {
   lo = v_min(lo, v_set(0x1.fffffffffffffp1023)); /* what has overflowed is at least this large */
   hi = v_max(hi, v_set(-0x1.fffffffffffffp1023));
-  lo = v_fma(v_abs(lo), v_set(-0x1p-49), lo) - 0x1p-1000;
-  hi = v_fma(v_abs(hi), v_set(0x1p-49), hi) + 0x1p-1000;
+  lo = (lo - v_abs(lo) * 0x1p-49) - 0x1p-1000;
+  hi = (hi + v_abs(hi) * 0x1p-49) + 0x1p-1000;
   return (e_range){v_blend(m_nan(lo), v_set(-V_INF), lo), v_blend(m_nan(hi), v_set(V_INF), hi)};
 }
 V_IN e_range e_whole(void) { return (e_range){v_set(-V_INF), v_set(V_INF)}; }
@@ -103,11 +103,74 @@ V_IN E e_either(VI known, V x, double lo, double hi) {
 /* ---- arithmetic ---- */
 
 E_FN E e_NEG(E a) { return (E){-a.hi, -a.lo, -a.dhi, -a.dlo}; }
+#if AG_LANES == 1
+/* The same bits for one lane, four bounds at a time. An upper bound is a lower one of the number with the other sign:
+ * all are lower bounds inside. */
+#pragma GCC diagnostic ignored "-Wpsabi" /* as in vmath.h */
+typedef double e_four __attribute__((vector_size(32)));
+typedef long long e_four_bits __attribute__((vector_size(32)));
+#define E_PICK __builtin_shufflevector
+
+V_IN e_four e_four_of(E a) {
+  e_four x;
+  __builtin_memcpy(&x, &a, sizeof x);
+  return x;
+}
+V_IN E e_four_e(e_four x) {
+  E a;
+  __builtin_memcpy(&a, &x, sizeof a);
+  return a;
+}
+V_IN e_four e_four_choose(e_four_bits yes, e_four a, e_four b) {
+  return (e_four)((yes & (e_four_bits)a) | (~yes & (e_four_bits)b));
+}
+V_IN e_four e_four_least(e_four a, e_four b) { return e_four_choose(a < b, a, b); }
+V_IN e_four e_four_neg(e_four x) { return (e_four)((e_four_bits)x ^ (e_four_bits)((e_four){-0.0, -0.0, -0.0, -0.0})); }
+/* Changes the sign of the upper bounds. */
+V_IN e_four e_four_turn(e_four x) { return (e_four)((e_four_bits)x ^ (e_four_bits)((e_four){0.0, -0.0, 0.0, -0.0})); }
+/* e_out */
+V_IN e_four e_four_out(e_four x) {
+  const e_four largest = (e_four){0} + 0x1.fffffffffffffp1023, sign = {-0.0, -0.0, -0.0, -0.0};
+  x = e_four_choose(largest < x, largest, x);
+  x = (x - (e_four)((e_four_bits)x & ~(e_four_bits)sign) * 0x1p-49) - 0x1p-1000;
+  return e_four_choose(x != x, (e_four){0} - V_INF, x);
+}
+V_IN e_four e_four_sum(e_four a, e_four b) { return e_four_turn(e_four_out(e_four_turn(a + b))); }
+/* b with the bounds of each range exchanged, and their signs: what is added for a difference. */
+V_IN e_four e_four_minus(e_four b) { return e_four_neg(E_PICK(b, b, 1, 0, 3, 2)); }
+/* With p, q, r, s the products of two ends: of values, x; of a rate and a value, y; of a value and a rate, z. */
+V_IN e_four e_four_product(e_four a, e_four b) {
+  const e_four ends = E_PICK(a, a, 0, 0, 1, 1), other = E_PICK(b, b, 0, 1, 0, 1);
+  const e_four x = ends * other, y = E_PICK(a, a, 2, 2, 3, 3) * other, z = ends * E_PICK(b, b, 2, 3, 2, 3);
+  const e_four first = E_PICK(x, y, 0, 4, 2, 6), second = E_PICK(x, y, 1, 5, 3, 7), turned = e_four_neg(z);
+  const e_four low = e_four_least(first, second), high = e_four_least(e_four_neg(first), e_four_neg(second));
+  const e_four rest = e_four_least(E_PICK(z, turned, 0, 4, 2, 6), E_PICK(z, turned, 1, 5, 3, 7));
+  const e_four known = e_four_out(e_four_least(E_PICK(low, high, 0, 4, 1, 5), E_PICK(low, high, 2, 6, 3, 7)));
+  const e_four last = e_four_out(e_four_least(rest, E_PICK(rest, rest, 2, 3, 0, 1))); /* twice the same two */
+  const e_four rate = e_four_out(E_PICK(known, known, 2, 3, 2, 3) + last);
+  return e_four_turn(E_PICK(known, rate, 0, 1, 4, 5));
+}
+#undef E_PICK
+E_FN E e_ADD(E a, E b) { return e_four_e(e_four_sum(e_four_of(a), e_four_of(b))); }
+E_FN E e_SUB(E a, E b) { return e_four_e(e_four_sum(e_four_of(a), e_four_minus(e_four_of(b)))); }
+E_FN E e_MUL(E a, E b) { return e_four_e(e_four_product(e_four_of(a), e_four_of(b))); }
+E_FN E e_FMA(E a, E b, E c) { return e_four_e(e_four_sum(e_four_product(e_four_of(a), e_four_of(b)), e_four_of(c))); }
+E_FN E e_FMS(E a, E b, E c) {
+  return e_four_e(e_four_sum(e_four_product(e_four_of(a), e_four_of(b)), e_four_minus(e_four_of(c))));
+}
+E_FN E e_FNMA(E a, E b, E c) {
+  return e_four_e(e_four_sum(e_four_of(c), e_four_minus(e_four_product(e_four_of(a), e_four_of(b)))));
+}
+#else
 E_FN E e_ADD(E a, E b) { return e_of(e_plus(e_value(a), e_value(b)), e_plus(e_rate(a), e_rate(b))); }
 E_FN E e_SUB(E a, E b) { return e_of(e_minus(e_value(a), e_value(b)), e_minus(e_rate(a), e_rate(b))); }
 E_FN E e_MUL(E a, E b) {
   return e_of(e_times(e_value(a), e_value(b)), e_plus(e_times(e_rate(a), e_value(b)), e_times(e_value(a), e_rate(b))));
 }
+E_FN E e_FMA(E a, E b, E c) { return e_ADD(e_MUL(a, b), c); }
+E_FN E e_FMS(E a, E b, E c) { return e_SUB(e_MUL(a, b), c); }
+E_FN E e_FNMA(E a, E b, E c) { return e_SUB(c, e_MUL(a, b)); }
+#endif
 /* a * a, which is not negative: readers use it where both arguments of MUL are the same. */
 E_FN E e_square(E a) { return e_chain(e_squared(e_value(a)), e_times(e_point(2), e_value(a)), a); }
 /* (a/b)' = (a' - (a/b) b') / b */
@@ -115,9 +178,6 @@ E_FN E e_DIV(E a, E b) {
   e_range inverse = e_inverse(e_value(b)), value = e_times(e_value(a), inverse);
   return e_of(value, e_times(e_minus(e_rate(a), e_times(value, e_rate(b))), inverse));
 }
-E_FN E e_FMA(E a, E b, E c) { return e_ADD(e_MUL(a, b), c); }
-E_FN E e_FMS(E a, E b, E c) { return e_SUB(e_MUL(a, b), c); }
-E_FN E e_FNMA(E a, E b, E c) { return e_SUB(c, e_MUL(a, b)); }
 E_FN E e_COPY(E a) { return a; }
 E_FN E e_HOLD(E a) { return a; }
 E_FN E e_CHECKPOS(E a) { return a; }

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 
 #include "expr/expr.h"
+#include "expr/vmath.h"
 #include "tests/check.h"
+
+#include "expr/enclose.h"
 
 enum { N_IN = 3, N_SAMPLE = 40, N_PATH = 400, N_EXPRESSION = 2000 };
 
@@ -185,7 +188,41 @@ static void test_cases(void) {
   }
 }
 
+/* ---- one lane ---- */
+
+/* A bound, often a special one. */
+static double bound(void) {
+  static const double special[] = {0, -0.0, 1, -1, INFINITY, -INFINITY, 0x1p1023, -0x1p1023, 0x1p-1060, -0x1p-1060};
+  double v = uniform(-1, 1) * pow(10, uniform(-3, 3)), which = uniform(0, 30);
+  return which < 10 ? special[(int)which] : v;
+}
+static E any_range(void) {
+  double a = bound(), b = bound(), c = bound(), d = bound();
+  return (E){fmin(a, b), fmax(a, b), fmin(c, d), fmax(c, d)};
+}
+static bool same(E a, E b) { return a.lo == b.lo && a.hi == b.hi && a.dlo == b.dlo && a.dhi == b.dhi; }
+
+static E sum(E a, E b) { return e_of(e_plus(e_value(a), e_value(b)), e_plus(e_rate(a), e_rate(b))); }
+static E difference(E a, E b) { return e_of(e_minus(e_value(a), e_value(b)), e_minus(e_rate(a), e_rate(b))); }
+static E product(E a, E b) {
+  return e_of(e_times(e_value(a), e_value(b)), e_plus(e_times(e_rate(a), e_value(b)), e_times(e_value(a), e_rate(b))));
+}
+
+/* Four bounds at a time are those of the definitions, which lanes use. */
+static void check_one_lane(void) {
+  for (int i = 0; i < 200000; i++) {
+    E a = any_range(), b = any_range(), c = any_range();
+    AG_CHECK(same(e_ADD(a, b), sum(a, b)));
+    AG_CHECK(same(e_SUB(a, b), difference(a, b)));
+    AG_CHECK(same(e_MUL(a, b), product(a, b)));
+    AG_CHECK(same(e_FMA(a, b, c), sum(product(a, b), c)));
+    AG_CHECK(same(e_FMS(a, b, c), difference(product(a, b), c)));
+    AG_CHECK(same(e_FNMA(a, b, c), difference(c, product(a, b))));
+  }
+}
+
 int main(void) {
+  check_one_lane();
   test_rows();
   test_expressions();
   test_width();

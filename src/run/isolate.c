@@ -48,8 +48,9 @@ ag_isolate *ag_isolate_create(ag_watcher *f, int n, const double *c, int n_c) {
   *s = (ag_isolate){.f = f, .tape = tape, .c = c, .n = n, .n_c = n_c};
   s->read = ag_heap_alloc(sizeof *s->read * (size_t)(n + 1));
   s->reads = ag_heap_alloc((size_t)n + 1);
-  for (int i = 0; i < tape->n_instr; i++)
-    if (tape->instr[i].op == AG_OP_LOAD && tape->instr[i].a == AG_SEG_Z) s->reads[tape->instr[i].b] = true;
+  const ag_instr *x = tape->enclosed ? tape->enclosed : tape->instr; /* what else is read is not enclosed */
+  for (int i = 0; i < (tape->enclosed ? tape->n_enclosed : tape->n_instr); i++)
+    if (x[i].op == AG_OP_LOAD && x[i].a == AG_SEG_Z) s->reads[x[i].b] = true;
   for (int i = 0; i < n; i++)
     if (s->reads[i]) s->read[s->n_read++] = i;
   s->z = ag_heap_alloc(sizeof *s->z * (size_t)(n + 1));
