@@ -107,15 +107,14 @@ static void put_factors(const ag_fused_spec *s, ag_text *out) {
   ag_text_str(out, "};\n");
 }
 
-/* Which components the functions to watch read, their directions, which of them cannot be enclosed, and which have a
- * corner at zero. */
+/* Which components the functions to watch that are enclosed read, their directions, which of them cannot be enclosed,
+ * and which have a corner at zero. */
 static void put_watch(const ag_fused_spec *s, ag_text *out) {
   int n = 0;
   bool *reads = ag_heap_alloc((size_t)s->n + 1);
-  for (int i = 0; i < s->watch->n_instr; i++) {
-    const ag_instr *in = &s->watch->instr[i];
+  const ag_instr *in = s->watch->enclosed ? s->watch->enclosed : s->watch->instr;
+  for (const ag_instr *end = in + (s->watch->enclosed ? s->watch->n_enclosed : s->watch->n_instr); in < end; in++)
     if (in->op == AG_OP_LOAD && in->a == AG_SEG_Z) reads[in->b] = true;
-  }
   ag_text_str(out, "static const int watch_reads[] = {");
   for (int i = 0; i < s->n; i++)
     if (reads[i]) ag_text_printf(out, "%d, ", i), n++;

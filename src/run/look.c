@@ -78,6 +78,7 @@ static first_look *first_create(const ag_mover *m, const ag_tape *tape) {
   a->nodes = ag_heap_alloc(sizeof(double) * n_out * LOOK_NODES);
   a->room = ag_heap_alloc(sizeof *a->room);
   *a->room = (look_room){.curve = ag_heap_alloc(sizeof(look_curve) * n),
+                         .part = ag_heap_alloc(sizeof(look_curve) * n * LOOK_PARTS),
                          .range = ag_heap_alloc(sizeof(E) * n),
                          .out = ag_heap_alloc(sizeof(E) * n_out),
                          .middle = ag_heap_alloc(sizeof(E) * n_out),
@@ -89,8 +90,8 @@ static first_look *first_create(const ag_mover *m, const ag_tape *tape) {
 static void first_free(first_look *a) {
   if (!a) return;
   void *all[] = {a->c, a->read, a->quarter, a->at, a->last, a->f0, a->f1, a->nodes};
-  void *room[] = {a->room->curve, a->room->range, a->room->out, a->room->middle,
-                  a->room->seen,  a->room->parts, a->room};
+  void *room[] = {a->room->curve,  a->room->part, a->room->range, a->room->out,
+                  a->room->middle, a->room->seen, a->room->parts, a->room};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   for (size_t i = 0; i < sizeof room / sizeof *room; i++) free(room[i]);
   free(a);

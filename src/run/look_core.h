@@ -9,7 +9,7 @@
  * function is decided where every piece either excludes zero or has a rate of one sign, the same for all such pieces:
  * then it crosses zero at most once, and the values at both ends tell whether (docs/design/0013). */
 
-enum { LOOK_DEGREE = 4, LOOK_NODES = 5 };
+enum { LOOK_DEGREE = 4, LOOK_NODES = 5, LOOK_PARTS = 4 };
 
 /* A component of the motion: Bernstein coefficients, and how far it may be off. */
 typedef struct look_curve {
@@ -163,33 +163,37 @@ V_IN VI look_keeps(const V *v, V memory) {
  *   AG_LOOK_BOUNDS(a, t, z, out)          a statement that encloses them */
 typedef struct look_room {
   look_curve *curve;       /* per component that is read */
+  look_curve *part;        /* the same over LOOK_PARTS parts of the step, one after the other */
   E *range;                /* per component */
   E *out, *middle;         /* per function */
   look_seen *seen, *parts; /* per function: the result; that of the parts */
 } look_room;
 
-/* Half or quarter p of a curve, and its value in the middle of that. */
-V_IN look_curve look_part(const look_curve *c, int n, int p, V *middle) {
-  look_curve half[2], quarter[2], eighth[2];
-  look_halve(c, &half[0], &half[1]);
-  const look_curve *first = &half[n == 2 ? p : p / 2];
-  look_halve(first, &quarter[0], &quarter[1]);
-  *middle = quarter[1].b[0];
-  if (n == 2) return *first;
-  look_halve(&quarter[p % 2], &eighth[0], &eighth[1]);
-  *middle = eighth[1].b[0];
-  return quarter[p % 2];
+/* The curves over the n parts of the step, from those over its n/2 parts: the last ones first, in place. */
+V_IN void look_split(AG_LOOK_OF, const look_room *r, int n) {
+  const int reads = AG_LOOK_READS(a);
+  for (int p = n / 2 - 1; p >= 0; p--)
+    for (int i = 0; i < reads; i++) {
+      const look_curve whole = n == 2 ? r->curve[i] : r->part[p * reads + i];
+      look_halve(&whole, &r->part[2 * p * reads + i], &r->part[(2 * p + 1) * reads + i]);
+    }
+  (void)a;
+}
+/* A curve in the middle of its part. */
+V_IN V look_middle(const look_curve *c) {
+  V w[LOOK_DEGREE + 1];
+  for (int k = 0; k <= LOOK_DEGREE; k++) w[k] = c->b[k];
+  for (int k = LOOK_DEGREE; k > 0; k--)
+    for (int i = 0; i < k; i++) w[i] = 0.5 * (w[i] + w[i + 1]);
+  return w[0];
 }
 
 /* The functions over part p of n, as sharp as needed, where they are still undecided. */
 AG_LOOK_FN void look_at_part(AG_LOOK_OF, const look_room *r, V t, V h, int n, int p) {
   const double length = 1.0 / n, from = p * length;
+  const look_curve *part = r->part + p * AG_LOOK_READS(a);
   VI needed = v_word_set(0);
-  for (int i = 0; i < AG_LOOK_READS(a); i++) {
-    V middle;
-    const look_curve c = look_part(&r->curve[i], n, p, &middle);
-    r->range[AG_LOOK_READ(a, i)] = look_range(&c, length);
-  }
+  for (int i = 0; i < AG_LOOK_READS(a); i++) r->range[AG_LOOK_READ(a, i)] = look_range(&part[i], length);
   const E time = look_time(t, h, from, from + length), between = look_time(t, h, from + length / 2, from + length / 2);
   AG_LOOK_BOUNDS(a, &time, r->range, r->out)
   for (int e = 0; e < AG_LOOK_FUNCTIONS(a); e++) {
@@ -198,11 +202,8 @@ AG_LOOK_FN void look_at_part(AG_LOOK_OF, const look_room *r, V t, V h, int n, in
     if (AG_LOOK_ASKED(a, e)) needed |= s.open & look_undecided(&r->seen[e]);
   }
   if (v_any(needed)) {
-    for (int i = 0; i < AG_LOOK_READS(a); i++) {
-      V middle;
-      const look_curve c = look_part(&r->curve[i], n, p, &middle);
-      r->range[AG_LOOK_READ(a, i)] = look_point(&c, middle);
-    }
+    for (int i = 0; i < AG_LOOK_READS(a); i++)
+      r->range[AG_LOOK_READ(a, i)] = look_point(&part[i], look_middle(&part[i]));
     AG_LOOK_BOUNDS(a, &between, r->range, r->middle)
   }
   for (int e = 0; e < AG_LOOK_FUNCTIONS(a); e++) {
@@ -222,6 +223,7 @@ V_IN VI look_either(VI first, VI a, VI b) { return (first & a) | (~first & b); }
 /* All functions over the n parts of the step, where they are undecided. */
 AG_LOOK_FN void look_at_parts(AG_LOOK_OF, const look_room *r, V t, V h, int n) {
   for (int e = 0; e < AG_LOOK_FUNCTIONS(a); e++) r->parts[e] = look_nothing();
+  look_split(a, r, n);
   for (int p = 0; p < n; p++) look_at_part(a, r, t, h, n, p);
   for (int e = 0; e < AG_LOOK_FUNCTIONS(a); e++) {
     look_seen *s = &r->seen[e];
@@ -250,5 +252,5 @@ AG_LOOK_FN void look_into(AG_LOOK_OF, const look_room *r, V t, V h) {
     r->seen[e] = look_nothing();
     look_add(&r->seen[e], r->out[e]);
   }
-  for (int n = 2; n <= 4 && v_any(look_any_open(a, r)); n *= 2) look_at_parts(a, r, t, h, n);
+  for (int n = 2; n <= LOOK_PARTS && v_any(look_any_open(a, r)); n *= 2) look_at_parts(a, r, t, h, n);
 }

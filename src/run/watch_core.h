@@ -57,10 +57,10 @@ V_IN V watch_hint(const ag_fused_args *m, V h, int e, const look_seen *saw, cons
 /* The step from (t, z) by h to z1, taken in the lanes of `take`: in which of them may a function be crossed? Sets hint,
  * and in the other lanes memory. */
 static __attribute__((noinline)) VI watch(const ag_fused_args *m, V t, V h, VI take) {
-  look_curve curve[AG_WATCH_READS + 1];
+  look_curve curve[AG_WATCH_READS + 1], part[LOOK_PARTS * (AG_WATCH_READS + 1)];
   E range[AG_STEP_N], out[AG_WATCH], middle[AG_WATCH];
   look_seen saw[AG_WATCH], parts[AG_WATCH];
-  const look_room room = {curve, range, out, middle, saw, parts};
+  const look_room room = {curve, part, range, out, middle, saw, parts};
   V f0[AG_WATCH], f1[AG_WATCH], C[AG_STEP_N];
   VI keeps[AG_WATCH], failed = v_word_set(0), seen = v_word_set(0), clear = v_word_set(~0ULL);
   watch_curves(m, t, h, curve, C, &failed);
