@@ -231,10 +231,25 @@ static void work(void *self) {
   else run_members(w->b, w->first);
 }
 
+/* Members that left their lanes, of whatever thread. One that was stopped on its way ends as such. */
+static void work_solo(void *self) {
+  const worker *w = self;
+  ag_batch_job *b = w->b;
+  for (long i; (i = ag_solo_next(b->solo)) >= 0;) {
+    if (atomic_load(&b->refused) || atomic_load(&b->failed)) continue;
+    ag_batch_alone(b, i);
+    ag_batch_progress(b, w->first);
+  }
+}
+
 /* When memory runs out in one thread, the others end with their member, too. */
 static void guarded(worker w) {
   char why[AG_HEAP_WHY];
-  if (!ag_heap_try(w.b->heap, work, &w, why) && !atomic_exchange(&w.b->failed, 1)) memcpy(w.b->why, why, sizeof why);
+  ag_solo_begin(w.b->solo);
+  bool good = ag_heap_try(w.b->heap, work, &w, why);
+  ag_solo_end(w.b->solo);
+  good = good && ag_heap_try(w.b->heap, work_solo, &w, why);
+  if (!good && !atomic_exchange(&w.b->failed, 1)) memcpy(w.b->why, why, sizeof why);
 }
 
 static void *thread(void *self) {
@@ -244,8 +259,11 @@ static void *thread(void *self) {
 
 static void run_threads(ag_batch_job *b) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN), wanted = b->o->threads > 0 ? b->o->threads : cores > 1 ? cores : 1;
-  long lanes = b->fused ? ag_fused_lanes(b->fused) : 1, useful = (b->n + lanes - 1) / lanes;
+  /* a lane more costs nothing but what is done for each lane by itself, the search for crossings */
+  long lanes = b->fused && !b->watch.n ? ag_fused_lanes(b->fused) : 1, left = b->n - atomic_load(&b->done);
+  long useful = (left + lanes - 1) / lanes;
   int n = (int)(wanted < useful ? wanted : useful > 1 ? useful : 1), started = 1;
+  b->share = (left + n - 1) / n;
   pthread_t *threads = ag_heap_alloc(sizeof *threads * (size_t)n);
   b->heap = ag_heap_current();
   while (started < n && pthread_create(&threads[started], NULL, thread, b) == 0)
@@ -323,6 +341,7 @@ ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, co
   b.reached = ag_heap_alloc((size_t)n + 1);
   atomic_init(&b.next, 0);
   atomic_init(&b.done, 0);
+  b.solo = ag_solo_create(n);
   if (o->run.section) {
     result->points = ag_heap_alloc(sizeof *result->points * (size_t)(n + 1));
     for (long i = 0; i < n; i++) result->points[i].width = result->width;
@@ -336,6 +355,7 @@ ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, co
   run_threads(&b);
   result->seconds = seconds_now() - begun;
   complete(&b);
+  ag_solo_free(b.solo);
   ag_fused_free(b.fused);
   ag_fused_free(b.kernel);
   ag_core_columns_done(&b.columns);

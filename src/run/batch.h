@@ -25,6 +25,7 @@ typedef struct ag_watch {
   bool reads_rest;
 } ag_watch;
 
+typedef struct ag_solo ag_solo;
 typedef struct ag_batch_job {
   ag_system *sys; /* extended by tapes before the threads start */
   const ag_batch_options *o;
@@ -42,12 +43,24 @@ typedef struct ag_batch_job {
   int n_unit, *unit, *unit_size;
   ag_core_columns columns; /* without the rest */
   atomic_long next, done;
+  long share;             /* members that a thread begins with, at most */
+  ag_solo *solo;          /* members that left their lanes */
   pthread_mutex_t taking; /* one part at a time is handed on */
   atomic_bool refused;    /* ... and the last one could not be */
   ag_heap *heap;          /* of all threads */
   atomic_int failed;      /* memory ran out in a thread */
   char why[AG_HEAP_WHY];  /* as the first of them says */
 } ag_batch_job;
+
+/* ---- members that left their lanes, for any thread that has nothing else to do (solo.c) ---- */
+ag_solo *ag_solo_create(long n); /* at most n of them */
+void ag_solo_free(ag_solo *a);
+void ag_solo_put(ag_solo *a, long member);
+/* A thread that may still put some begins, and ends. */
+void ag_solo_begin(ag_solo *a);
+void ag_solo_end(ag_solo *a);
+/* The next one; waits while there are threads that may still put one. -1: there is none. */
+long ag_solo_next(ag_solo *a);
 
 /* Is the batch to end before its members? */
 bool ag_batch_halted(const ag_batch_job *b);

@@ -260,6 +260,35 @@ static void check_fixed(const ag_stepper *method, double t0, double t1) {
   ag_ctx_done(&ctx);
 }
 
+/* Fewer members than lanes, a share that is not whole, more threads than members: the same table, with and without a
+ * search for crossings. */
+static void check_shares(void) {
+  static const long sizes[] = {1, 3, 9, 17};
+  static const int threads[] = {1, 2, 3, 20};
+  for (int i = 0; i < 4; i++)
+    for (int events = 0; events < 2; events++) {
+      crowd c;
+      stones(&c, sizes[i]);
+      ag_batch_options o;
+      ag_batch_defaults(&o);
+      o.run.t1 = 3, o.run.events = events, o.lanes = 4;
+      ag_batch_result first = {0};
+      for (int k = 0; k < 4; k++) {
+        o.threads = threads[k];
+        ag_batch_result r = run_batch(&c, &o);
+        AG_CHECK(r.n_failed == 0 && r.threads <= threads[k]);
+        if (!k) {
+          first = r;
+          continue;
+        }
+        AG_CHECK(same(&first, &r));
+        ag_batch_done(&r);
+      }
+      ag_batch_done(&first);
+      crowd_done(&c);
+    }
+}
+
 typedef struct counter {
   long calls, last;
   atomic_int stop;
@@ -321,6 +350,7 @@ int main(void) {
   check_fixed(ag_stepper_find("lobatto3ab3"), 0, 1);
   check_failures();
   check_members();
+  check_shares();
   check_stop();
   return ag_check_report();
 }

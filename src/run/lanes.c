@@ -310,18 +310,21 @@ static void imitate(lanes *l, int from, int to) {
   l->m.sub[to] = l->m.sub[from];
 }
 
-/* Fills the free lanes. False: there is nothing left to move. */
+/* Fills the free lanes, as many as are this thread's share. False: there is nothing left to move. */
 static bool fill(lanes *l) {
   ag_batch_job *b = l->b;
   bool loaded = false;
-  int live = -1;
+  int live = -1, n_live = 0;
+  for (int i = 0; i < l->w; i++) n_live += l->member[i] >= 0;
   for (int i = 0; i < l->w; i++) {
-    while (l->member[i] < 0) {
+    while (l->member[i] < 0 && n_live < b->share) {
       if (atomic_load(&b->next) >= b->n) break;
       long next = atomic_fetch_add(&b->next, 1);
       if (next >= b->n) break;
       if (b->reached[next]) continue; /* known */
-      loaded = load(l, i, next) || loaded;
+      bool moves = load(l, i, next);
+      n_live += moves;
+      loaded = loaded || moves;
       if (ag_batch_halted(b)) break;
     }
     if (l->member[i] >= 0) live = i;
@@ -343,10 +346,10 @@ static ag_end diagnose(const lanes *l, ag_work *w, double t) {
   return all_finite(l->n, l->dz) ? AG_END_STEP : AG_END_FINITE;
 }
 
-/* The member in lane i needs the care of a single run, and becomes one. */
+/* The member in lane i needs the care of a single run, and will be one. */
 static void leave(lanes *l, int i) {
   if (l->pack && ag_pack_has(l->pack, i)) ag_pack_work(l->pack, l->queue);
-  ag_batch_alone(l->b, l->member[i]);
+  ag_solo_put(l->b->solo, l->member[i]);
   l->member[i] = -1;
 }
 
