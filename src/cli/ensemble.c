@@ -32,7 +32,8 @@ static void defaults(void *self) {
 
 #define ROW(...) AG_OPTION(args, __VA_ARGS__)
 static const ag_option options[] = {
-    ROW("paths", WHOLE, paths, .arg = "N", .lo = 1, .hi = 1e15, .doc = "number of paths"),
+    ROW("paths", WHOLE, paths, .arg = "N", .lo = 1, .hi = 1e15,
+        .doc = "number of paths; with --target those with which a level begins"),
     ROW("seed", WHOLE, seed, .arg = "S", .lo = 0, .hi = 9e15,
         .doc = "seed of the noise: the same paths for the same seed"),
     ROW("method", TEXT, methods, .arg = "METHODS",
@@ -55,6 +56,8 @@ static const ag_option options[] = {
         .doc = "with --json or -o: rows of these paths in full, such as 0:9,17"),
     ROW("passage", TEXT, passages, .arg = "COLUMN=LEVEL", .preset = "",
         .doc = "first time at which a number reaches a level; semicolons between several"),
+    ROW("target", TEXT, target, .arg = "COLUMN=RMSE", .preset = "",
+        .doc = "the mean of one number at t1 to this error, by steps dt, dt/2, dt/4, ... (multilevel)"),
     ROW("engine", CHOICE, engine, .arg = "NAME", .choice = engine_name,
         .doc = "compiled or interpreted: same numbers, different speed"),
     ROW("threads", WHOLE, threads, .arg = "N", .lo = 1, .hi = 4096, .preset = "one per core", .doc = "threads"),
@@ -366,7 +369,21 @@ static ag_status check_sweep(const args *a) {
   return a->antithetic && a->paths % 2 ? ag_usage("ensemble", "--antithetic needs an even number of --paths") : AG_OK;
 }
 
+static ag_status check_target(const args *a) {
+  static const char *const no[] = {"from",    "path",    "chosen", "correlations", "covariances", "every",
+                                   "columns", "passage", "sweep",  "antithetic",   "dt-base"};
+  for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+    if (ag_option_given(N_OPTION, options, &a->common, no[i]))
+      return ag_usage("ensemble", "--target gives one mean at t1: --%s does not apply", no[i]);
+  if (strchr(a->methods, ',')) return ag_usage("ensemble", "--target takes one --method");
+  if (a->paths < 2) return ag_usage("ensemble", "--target begins with at least 2 --paths on every level");
+  if (a->output && (ag_output_format(a->output) != AG_FORMAT_JSON || ag_output_is_stdout(a->output)))
+    return ag_usage("ensemble", "the levels of --target go to a .json file");
+  return AG_OK;
+}
+
 static ag_status check_options(const args *a) {
+  if (a->target) return check_target(a);
   if (a->common.sweeps.n) return check_sweep(a);
   const ag_format format = ag_output_format(a->output);
   const bool several = strchr(a->methods, ',') != NULL;
@@ -396,8 +413,8 @@ static ag_status act(void *self) {
   AG_TRY(check_options(a));
   anagyre_model *m = ag_open_derived(&a->common, &(ag_derive_options){.t0 = a->t0}, &status);
   if (!m) return status;
-  if (a->common.sweeps.n) {
-    status = sweep(a, m);
+  if (a->common.sweeps.n || a->target) {
+    status = a->target ? ag_ensemble_target(a, m, ag_api_system(m, &(ag_derive_options){.t0 = a->t0})) : sweep(a, m);
     anagyre_close(m);
     return status;
   }
@@ -420,7 +437,8 @@ const ag_command ag_command_ensemble = {
             "paths. Paths that cannot be followed to the end are left out, counted and named.\n",
     .examples = "  anagyre ensemble noisy.nh --paths 100000 --seed 1 --dt 0.01 --t1 10\n"
                 "  anagyre ensemble noisy.nh --paths 1000 --method euler_heun,rk4 --json\n"
-                "  anagyre ensemble noisy.nh --seed 1 --path 17 -o path.csv\n",
+                "  anagyre ensemble noisy.nh --seed 1 --path 17 -o path.csv\n"
+                "  anagyre ensemble noisy.nh --target x=0.001 --dt 0.1 --t1 10\n",
     .defaults = defaults,
     AG_COMMAND(1, 1),
 };

@@ -10,7 +10,7 @@ typedef struct ag_ensemble_args {
   ag_common common;
   double t0, t1, dt, base, every;
   long paths, seed, path, threads;
-  const char *methods, *columns, *output, *from, *chosen, *passages;
+  const char *methods, *columns, *output, *from, *chosen, *passages, *target;
   int engine;
   bool antithetic, correlations, covariances;
 } ag_ensemble_args;
@@ -53,6 +53,9 @@ typedef struct ag_ensemble_request {
 /* From the options, with messages about what is wrong with them. done: also after a failure. */
 ag_status ag_ensemble_request_init(ag_ensemble_request *q, const ag_ensemble_args *a, anagyre_model *m, ag_system *sys);
 void ag_ensemble_request_done(ag_ensemble_request *q);
+
+/* --target: the mean of one number to a given accuracy (ensemble_target.c). */
+AG_MUST_USE ag_status ag_ensemble_target(const ag_ensemble_args *a, anagyre_model *model, ag_system *sys);
 
 typedef struct ag_ensemble_report {
   const ag_system *system;

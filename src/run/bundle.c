@@ -131,3 +131,5 @@ void ag_bundle_free(ag_bundle *b) {
 }
 
 int ag_bundle_n_value(const ag_bundle *b) { return b->plan.n_value; }
+
+void ag_bundle_swap(ag_bundle *b, bool swap) { b->o.path.swap = b->plan.path.swap = swap; }

@@ -14,6 +14,8 @@ AG_MUST_USE ag_status ag_bundle_create(ag_ctx *ctx, ag_system *sys, const double
                                        const ag_ensemble_options *o, ag_bundle **bundle);
 void ag_bundle_free(ag_bundle *b);
 int ag_bundle_n_value(const ag_bundle *b); /* numbers per path: the entries of the wanted columns, in order */
+/* Whether the steps 2i and 2i + 1 of every path change places from now on. */
+void ag_bundle_swap(ag_bundle *b, bool swap);
 /* Paths first .. first + n - 1 (first even) in `steps` steps of base/2^level (level 0: of base times the multiple): the
  * numbers at the end, [path][value]; NaN: the path could not be followed, or the stop was set. Returns the processor
  * time, in seconds. */

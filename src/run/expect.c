@@ -157,8 +157,8 @@ static ag_status run_paths(ag_ctx *ctx, ag_system *sys, const ag_expect *e, cons
                            ag_verdict *v) {
   v->tol = number_of(sys, e->tol, params, x0);
   v->wanted = number_of(sys, e->value, params, x0);
-  return ag_expect_paths(ctx, sys, e, params, x0, number_of(sys, e->time, params, x0),
-                         number_of(sys, e->dt, params, x0), v);
+  const double time = number_of(sys, e->time, params, x0), dt = number_of(sys, e->dt, params, x0);
+  return ag_expect_paths(ctx, sys, e, params, x0, time, dt, v);
 }
 
 /* Runs one expectation for given parameters and start. */

@@ -15,6 +15,7 @@ typedef struct ag_wiener {
   int area_level;   /* 0 .. AG_WIENER_LEVELS: nodes of the areas per base interval, as a power of two */
   unsigned purpose; /* < 256: AG_WIENER_NOISE, or another of the uses below, whose numbers are independent */
   int mirror;       /* antithetic: path 2i + 1 is path 2i with the opposite sign */
+  unsigned swap;    /* 1: steps 2i and 2i + 1 change places, for the antithetic coupling of two levels; else 0 */
 } ag_wiener;
 enum { AG_WIENER_LEVELS = 24 };
 /* What a step is drawn with: [h | dW]; with Levy areas, [h | dW | A_12, A_13, .., A_23, ..]; with its halves,

@@ -143,6 +143,7 @@ V_IN void wiener_interval(const ag_wiener *w, VI pair, int level, v_word at, int
 V_IN void wiener_step(const ag_wiener *w, VI pair, v_word k, V *even, V *odd) {
   const double root = __builtin_sqrt(w->base);
   even[0] = odd[0] = v_set(w->base * w->multiple * v_pow2(-w->level));
+  k ^= w->swap;
   for (int c = 0; c < w->channels; c++) {
     V x[2], next[2];
     wiener_interval(w, pair, w->level, k * (v_word)w->multiple, c, x);
@@ -190,6 +191,7 @@ V_IN void wiener_areas(const ag_wiener *w, VI pair, v_word k, V *even, V *odd, V
   const double root = __builtin_sqrt(w->base);
   V *y = work, *a = y + 2 * m, *stack = a + 2 * n_area;
   for (int i = 0; i < 2 * (m + n_area); i++) y[i] = v_set(0);
+  k ^= w->swap;
   for (int i = 0; i < w->multiple; i++) {
     const v_word at = k * (v_word)w->multiple + (v_word)i;
     for (int c = 0; c < m; c++) wiener_interval(w, pair, w->level, at, c, stack + 2 * c);
@@ -205,6 +207,7 @@ V_IN void wiener_halves(const ag_wiener *w, VI pair, v_word k, V *even, V *odd) 
   const int m = w->channels;
   const double root = __builtin_sqrt(w->base);
   const v_word n = (v_word)w->multiple;
+  k ^= w->swap;
   even[0] = odd[0] = even[1 + m] = odd[1 + m] = v_set(w->base * w->multiple * v_pow2(-w->level));
   for (int c = 0; c < m; c++) {
     V x[2], first[2] = {v_set(0), v_set(0)}, second[2] = {v_set(0), v_set(0)};

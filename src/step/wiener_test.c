@@ -157,6 +157,22 @@ static void test_statistics(void) {
 }
 
 /* Mirrored pairs; every field of the counter and the seed count. */
+/* Neighbouring steps change places, with their areas and halves. */
+static void test_swap(void) {
+  for (int level = 0; level < 3; level++)
+    for (int draws = AG_WIENER_PLAIN; draws <= AG_WIENER_HALVES; draws++) {
+      ag_wiener w = {.seed = 8, .base = 1, .channels = CHANNELS, .multiple = 1, .level = level, .area_level = 4}, s = w;
+      s.swap = 1;
+      for (v_word k = 0; k < 6; k++) {
+        double a[2 + 2 * CHANNELS], b[2 + 2 * CHANNELS], work[2048];
+        AG_CHECK(ag_wiener_work(&w, draws) <= 2048 && ag_wiener_size(&w, draws) <= 2 + 2 * CHANNELS);
+        ag_wiener_step(&w, 3, k, draws, a, work);
+        ag_wiener_step(&s, 3, k % 2 ? k - 1 : k + 1, draws, b, work);
+        AG_CHECK(memcmp(a, b, sizeof(double) * ag_wiener_size(&w, draws)) == 0);
+      }
+    }
+}
+
 static void test_fields(void) {
   ag_wiener w = {.seed = 1, .base = 1, .channels = 1, .multiple = 1}, m = w;
   m.mirror = 1;
@@ -216,6 +232,7 @@ int main(void) {
   test_refinement();
   test_direct_area();
   test_statistics();
+  test_swap();
   test_fields();
   test_grids();
   return ag_check_report();

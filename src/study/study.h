@@ -135,4 +135,5 @@ long ag_batch_report_n_points(const ag_batch_report *b);           /* of all mem
 #include "study/conserve.h"
 #include "study/converge.h"
 #include "study/converge_noise.h"
+#include "study/multilevel.h"
 #endif

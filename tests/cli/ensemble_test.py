@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """ensemble_test.py PROGRAM: the command line of ensembles: JSON, files, refusals, the same bits however it is cut."""
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -106,6 +107,26 @@ def main():
     with open("s.csv", encoding="utf-8") as file:
         lines = file.read().split("\n")
     check(lines[0] == "s,method,paths,failed,square,square stderr" and len(lines) == 8, "a table")
+    # to a given accuracy: the mean of x obeys the equation without noise, x(2) = exp(-1) (cos 2w + sin(2w)/(2w))
+    fine = ensemble("--target", "x=0.01", "--dt", "0.25", "--t1", "2", "--seed", "3", "-o", "levels.json")
+    w = 1.75 ** 0.5
+    exact = math.exp(-1) * (math.cos(2 * w) + math.sin(2 * w) / (2 * w))
+    check(fine["reached"] and fine["number"] == "x" and abs(fine["mean"] - exact) < 0.04, f"target {fine['mean']} {exact}")
+    check(fine["stderr"] ** 2 + fine["bias"] ** 2 <= 1e-4 and not fine["antithetic"], "its error")
+    check([level["dt"] for level in fine["levels"]] == [0.25 / 2 ** k for k in range(len(fine["levels"]))], "levels")
+    with open("levels.json", encoding="utf-8") as file:
+        check(json.load(file) == fine, "levels in a file")
+    for words in (["--threads", "1"], ["--engine", "interpreted"]):
+        check(ensemble("--target", "x=0.01", "--dt", "0.25", "--t1", "2", "--seed", "3", *words) == fine, f"same bits {words}")
+    check("target     0.05: reached" in run("ensemble", "m.nh", "--target", "phi=0.05", "--dt", "0.5", "--t1", "2").stdout, "text")
+    for words, says in ((["--target", "x"], "COLUMN=RMSE"), (["--target", "y=1"], "COLUMN=RMSE"), (["--target", "x=0"], "COLUMN=RMSE"),
+                        (["--target", "x=1", "--dt", "0.3", "--t1", "1"], "0.25"), (["--target", "x=1", "--every", "1"], "--every"),
+                        (["--target", "x=1", "--sweep", "s=0:1:3"], "--sweep"), (["--target", "x=1", "--method", "rk4,rk3"], "one --method"),
+                        (["--target", "x=1", "-o", "x.h5"], ".json"), (["--target", "x=1", "--method", "log_heun"], "Levy areas"),
+                        (["--target", "x=1", "--t1", "-1"], "direction"), (["--target", "x=1", "--method", "nonsense"], "unknown method"),
+                        (["--target", "x=1", "--method", "verlet"], "does not fit")):
+        done = run("ensemble", "m.nh", *words, code=2)
+        check(says in done.stderr, f"{words} says: {done.stderr}")
     # refusals
     for words, says in ((["--dt", "0.3", "--t1", "1"], "0.25"), (["--dt", "0.1", "--dt-base", "0.03"], "0.09"),
                         (["--method", "nonsense"], "unknown method"), (["--columns", "y"], "no column 'y'"),
