@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/clock.h"
 #include "cli/converge.h"
+#include "cli/csv.h"
 #include "cli/json.h"
 #include "cli/output.h"
 
@@ -26,6 +27,11 @@ static void put_order(const ag_noisy_order *o, ag_text *out) {
   ag_text_printf(out, "  %-9s", ag_agrees_word(o->agrees));
 }
 
+static void put_error(double x, ag_text *out) {
+  if (isnan(x)) ag_text_printf(out, "  %8s", "-");
+  else ag_text_printf(out, "  %8.1e", x);
+}
+
 static void put_row(const ag_converge_noise *c, const ag_noisy_row *row, ag_text *out) {
   const ag_noisy_point *last = &row->points[row->n_point - 1];
   ag_text_printf(out, "%-*s", name_width(c), row->method->name);
@@ -35,8 +41,10 @@ static void put_row(const ag_converge_noise *c, const ag_noisy_row *row, ag_text
   }
   put_order(&row->strong, out);
   put_order(&row->weak, out);
-  ag_text_printf(out, "  %-12s  %8.1e  %8.1e  %8.3g", row->tested < 0 ? "-" : c->tests[row->tested], last->strong.error,
-                 last->weak.error, 1e6 * last->seconds / (double)last->steps / (double)c->paths);
+  ag_text_printf(out, "  %-12s", row->tested < 0 ? "-" : c->tests[row->tested]);
+  put_error(last->strong.error, out);
+  put_error(last->weak.error, out);
+  ag_text_printf(out, "  %8.3g", 1e6 * last->seconds / (double)last->steps / (double)c->paths);
   if (row->failed) ag_text_printf(out, "  %ld paths failed", row->failed);
   ag_text_char(out, '\n');
 }
@@ -116,9 +124,11 @@ static ag_status write_runs(const ag_converge_noise *c, const char *path) {
     for (int k = 0; k < c->rows[i].n_point; k++) {
       const ag_noisy_row *row = &c->rows[i];
       const ag_noisy_point *p = &row->points[k];
-      ag_text_printf(&out, "%s,%g,%g,%.17g,%ld,%.6g,%.17g,%.6g,%.17g,%.6g\n", row->method->name, row->strong.declared,
-                     row->weak.declared, p->dt, p->steps, p->seconds, p->strong.error, p->strong.spread, p->weak.error,
-                     p->weak.spread);
+      const double errors[] = {p->strong.error, p->strong.spread, p->weak.error, p->weak.spread};
+      ag_text_printf(&out, "%s,%g,%g,%.17g,%ld,%.6g", row->method->name, row->strong.declared, row->weak.declared,
+                     p->dt, p->steps, p->seconds);
+      for (int e = 0; e < 4; e++) ag_csv_number(&out, errors[e]);
+      ag_text_char(&out, '\n');
     }
   const ag_status status = ag_output_save(path, &out);
   ag_text_done(&out);

@@ -74,6 +74,19 @@ static double spread(ag_source *s, int at) {
   return hi > lo ? hi - lo : 0;
 }
 
+/* Is a number finite in some row? */
+static bool has_values(ag_source *s, int at) {
+  double *v;
+  long n, found = 0;
+  ag_text trouble = {0};
+  const bool good = ag_source_read(s, 1, &at, &v, &n, &trouble);
+  ag_text_done(&trouble);
+  if (!good) return false;
+  for (long i = 0; i < n; i++) found += isfinite(v[i]);
+  free(v);
+  return found > 0;
+}
+
 /* Does a number stay within 1e-6 of its size? */
 static bool is_kept(ag_source *s, int at) {
   double *v, size = 0, change = 0;
@@ -132,12 +145,13 @@ static void choose_plane(ag_source *s, plan *p) {
 
 /* Work and precision: the error over the right-hand sides, a curve for each method; with noise, the strong and the weak
  * error over the step size. */
-static void choose_work(const ag_source *s, plan *p) {
+static void choose_work(ag_source *s, plan *p) {
   const char *along = ag_figure_has_orders(s) ? "dt" : "rhs";
   for (int i = 0; i < s->n_column; i++) {
     const char *name = s->columns[i].name;
     if (!strcmp(name, along)) p->x = whole(&s->columns[i]);
-    if (!strcmp(name, "error") || !strcmp(name, "strong") || !strcmp(name, "weak"))
+    const bool error = !strcmp(name, "error"), noise = !strcmp(name, "strong") || !strcmp(name, "weak");
+    if (error || (noise && has_values(s, s->columns[i].offset))) /* weak errors need not be distinguished from 0 */
       p->y[p->n_y++] = whole(&s->columns[i]);
   }
   p->by = whole(&s->columns[0]);

@@ -162,6 +162,11 @@ static void test_orders(void) {
   AG_CHECK(fabs(weak->curves[0].y[1] - 0.2 * 2.5e-3) < 1e-15); /* two standard errors reach below zero */
   AG_CHECK_STR(weak->curves[4].name, "order 2");
   ag_figure_done(&f);
+  static const char unclear[] = "method,strong_order,weak_order,dt,strong,strong_stderr,weak,weak_stderr\n"
+                                "a,1,2,0.5,4e-2,1e-3,nan,nan\na,1,2,0.25,2e-2,1e-3,nan,nan\n";
+  AG_CHECK(make(&f, unclear, (ag_figure_request){0}, &trouble) == AG_OK && f.n_panel == 1);
+  AG_CHECK_STR(f.panels[0].y, "strong error");
+  ag_figure_done(&f);
   ag_text_done(&trouble);
 }
 
