@@ -7,36 +7,49 @@
  * is skew, so that this is h (grad E + c D).(f - J grad E), the work of forces and moving constraints, 0 where
  * f = J grad E. What E changes by itself, from t to t_m at z and from t_m to t + h at z1, is added. (With E at the
  * times of the ends c would contain E_t h / |D|^2, which does not vanish with h.) Newton's method with the Jacobian of
- * f alone: c is of order h^2. Needs AG_STEP_GRADIENT(t, z, out)   a statement that sets out[] to E, grad E and J at z,
- * row by row
+ * f alone: c is of order h^2.
+ * Rounding of z1 and of D moves E by some 1e-16 of its size, which would add up over the steps. What E has gained so
+ * far beyond the work is carried on as e and taken back in the next step: E(t_m, z) - e stands for E(t_m, z) above.
+ * Needs
+ *   AG_STEP_GRADIENT(t, z, out)   a statement that sets out[] to E, grad E and J at z, row by row
  *
- * The workspace: the rates at both ends, three rows of dense output, a point, a rate, k = D/h, a correction, the
+ * The workspace: the rates and e at both ends, three rows of dense output, a point, a rate, k = D/h, a correction, the
  * matrix, E with its gradient and J. */
 #define AG_GRAD_MOST 60
 #define AG_GRAD_DONE 1e-17
 #define AG_GRAD_NOISE 1e-11
 
-/* f + c J D at the middle of the step, in w; the matrix of Newton's method, in J. */
-AG_STEP_QUALIFIER int AG_STEP_FN(field)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V energy, const V *k, V *y,
-                                        V *rate, V *w, V *J, V *form) {
-  const V half = 0.5 * h, middle = v_fma(v_set(0.5), h, t);
+/* At the middle of the step: f in w, E with its gradient and J in form; c, and
+ * E(t_m, z1) - E(t_m, z) + e. energy: E(t_m, z) and e. */
+AG_STEP_QUALIFIER int AG_STEP_FN(middle)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *energy, const V *k, V *y,
+                                         V *rate, V *w, V *form, V *c, V *gained) {
+  const V half = 0.5 * h;
   V square = v_set(0), along = v_set(0);
   AG_STEP_FN(move)(AG_STEP_PASS z, h, k, y);
-  AG_STEP_GRADIENT(middle, y, form)
-  const V end = form[0];
+  AG_STEP_GRADIENT(t, y, form)
+  *gained = (form[0] - energy[0]) + energy[1];
   AG_STEP_FN(move)(AG_STEP_PASS z, half, k, y);
-  AG_STEP_GRADIENT(middle, y, form)
-  AG_STEP_RHS(middle, y, rate)
-  AG_STEP_JACOBIAN(middle, y, J)
+  AG_STEP_GRADIENT(t, y, form)
+  AG_STEP_RHS(t, y, rate)
   AG_STEP_FN(tangent)(AG_STEP_PASS y, rate, w);
-  AG_STEP_FN(stage_matrix)(AG_STEP_PASS half, k, w, J);
   for (int r = 0; r < AG_STEP_M; r++) {
     const V d = h * k[r];
     square = v_fma(d, d, square);
     along = v_fma(form[1 + r], d, along);
   }
   const VI still = m_lt(square, v_set(1e-200));
-  const V c = v_blend(still, v_set(0), ((end - energy) - along) / v_blend(still, v_set(1), square));
+  *c = v_blend(still, v_set(0), (*gained - along) / v_blend(still, v_set(1), square));
+  return 0;
+}
+
+/* f + c J D at the middle of the step, in w; the matrix of Newton's method, in J. */
+AG_STEP_QUALIFIER int AG_STEP_FN(field)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *energy, const V *k, V *y,
+                                        V *rate, V *w, V *J, V *form) {
+  V c, gained;
+  const int reason = AG_STEP_FN(middle)(AG_STEP_PASS t, h, z, energy, k, y, rate, w, form, &c, &gained);
+  if (reason) return reason;
+  AG_STEP_JACOBIAN(t, y, J)
+  AG_STEP_FN(stage_matrix)(AG_STEP_PASS 0.5 * h, k, w, J);
   for (int r = 0; r < AG_STEP_M; r++) {
     V sum = v_set(0);
     for (int j = 0; j < AG_STEP_M; j++) sum = v_fma(form[1 + AG_STEP_M + r * AG_STEP_M + j], h * k[j], sum);
@@ -45,12 +58,26 @@ AG_STEP_QUALIFIER int AG_STEP_FN(field)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, cons
   return 0;
 }
 
-AG_STEP_QUALIFIER int AG_STEP_FN(increment)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *k, V *y, V *rate, V *w,
-                                            V *J, V *form) {
+/* What E gains in the step by k beyond the work h (grad E + c D).(f - J grad E), and e. */
+AG_STEP_QUALIFIER int AG_STEP_FN(defect)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *energy, const V *k, V *y,
+                                         V *rate, V *w, V *form, V *gained) {
+  V c, work = v_set(0);
+  const int reason = AG_STEP_FN(middle)(AG_STEP_PASS t, h, z, energy, k, y, rate, w, form, &c, gained);
+  if (reason) return reason;
+  for (int r = 0; r < AG_STEP_M; r++) {
+    V rest = w[r];
+    for (int j = 0; j < AG_STEP_M; j++) rest = v_fma(-form[1 + AG_STEP_M + r * AG_STEP_M + j], form[1 + j], rest);
+    work = v_fma(v_fma(c, h * k[r], form[1 + r]), rest, work);
+  }
+  *gained = v_fma(-h, work, *gained);
+  return 0;
+}
+
+/* D of a step in k, t the middle of the step. */
+AG_STEP_QUALIFIER int AG_STEP_FN(increment)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *energy, V *k, V *y,
+                                            V *rate, V *w, V *J, V *form) {
   VI open = v_word_set(~0ULL), lost = v_word_set(0);
   V last = v_set(V_INF), largest = v_set(0);
-  AG_STEP_GRADIENT(v_fma(v_set(0.5), h, t), z, form)
-  const V energy = form[0];
   for (int i = 0; i < AG_STEP_N; i++) largest = v_max(largest, v_abs(z[i]));
   for (int trial = 0; trial < AG_GRAD_MOST && v_any(open); trial++) {
     int reason = 0;
@@ -77,10 +104,14 @@ AG_STEP_QUALIFIER int AG_STEP_FN(increment)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, 
 
 AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
                                        double rtol, V atol, V *restrict error, V *restrict work) {
-  V *end = work + AG_STEP_N, *y = work + 5 * AG_STEP_N, *rate = y + AG_STEP_N, *k = rate + AG_STEP_N;
-  V *w = k + AG_STEP_M, *J = w + AG_STEP_M, *form = J + AG_STEP_M * AG_STEP_M;
+  V *end = work + AG_HERMITE_CARRY, *y = work + 2 * AG_HERMITE_CARRY + 3 * AG_STEP_N, *rate = y + AG_STEP_N;
+  V *k = rate + AG_STEP_N, *w = k + AG_STEP_M, *J = w + AG_STEP_M, *form = J + AG_STEP_M * AG_STEP_M;
+  const V middle = v_fma(v_set(0.5), h, t);
   AG_STEP_FN(tangent)(AG_STEP_PASS z, work, k);
-  const int reason = AG_STEP_FN(increment)(AG_STEP_PASS t, h, z, k, y, rate, w, J, form);
+  AG_STEP_GRADIENT(middle, z, form)
+  const V energy[2] = {form[0], work[AG_STEP_N]};
+  int reason = AG_STEP_FN(increment)(AG_STEP_PASS middle, h, z, energy, k, y, rate, w, J, form);
+  if (!reason) reason = AG_STEP_FN(defect)(AG_STEP_PASS middle, h, z, energy, k, y, rate, w, form, end + AG_STEP_N);
   if (reason) return reason;
   AG_STEP_FN(move)(AG_STEP_PASS z, h, k, z1);
   AG_STEP_RHS(t + h, z1, end)

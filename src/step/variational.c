@@ -23,21 +23,19 @@
 #define AG_STEP_NAME variational
 #define AG_STEP_TEXT "step/variational_core.h"
 #define AG_STEP_END (n + AG_STEP_OWN)
-#define AG_STEP_OWN (method->carries ? n : 0)
+#define AG_STEP_OWN n
 #define AG_STEP_NEWTON
 #define AG_STEP_HERMITE
 #include "step/method.h"
 
 /* At most as many impulses as tangent coordinates. */
-static ag_step_room room_of(const ag_variational *method, int n, int m) {
-  int own = method->carries ? n : 0, carry = n + own;
-  return (ag_step_room){(size_t)(2 * carry + 5 * n + 4 * m + 3 + 3 * m + 4 * m * m), (size_t)carry, own};
+static ag_step_room room_of(int n, int m) {
+  return (ag_step_room){(size_t)(4 * n + 5 * n + 4 * m + 3 + 3 * m + 4 * m * m), (size_t)(2 * n), n};
 }
 
 #define AG_STEPPER(name) \
   static const ag_variational table_##name = AG_VARIATIONAL_##name; \
-  static const char text_##name[] = "#define AG_VARIATIONAL_METHOD " #name "\n"; \
-  static ag_step_room room_##name(int n, int m) { return room_of(&table_##name, n, m); }
+  static const char text_##name[] = "#define AG_VARIATIONAL_METHOD " #name "\n";
 #include "step/variational.def"
 #undef AG_STEPPER
 
@@ -49,7 +47,7 @@ static const char core_text[] =
     ;
 
 #define AG_VARIATIONAL_ROW(name_) \
-  .name = #name_, .family = "variational", .room = room_##name_, .step = step_variational, .dense = dense_variational, \
+  .name = #name_, .family = "variational", .room = room_of, .step = step_variational, .dense = dense_variational, \
   .interpolate = interpolate_variational, .table = &table_##name_, .n_stage = 1, \
   .needs = AG_NEEDS_RESIDUAL | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION, \
   .texts = {text_##name_, ag_factor_core_text, ag_newton_core_text, table_text, ag_hermite_core_text, core_text}

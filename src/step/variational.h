@@ -7,7 +7,7 @@ typedef struct ag_variational {
   int n_part;
   double a[2], b[2]; /* per part; b = 1: the impulse of the constraints acts at its start, 0: at the node */
   int cayley;        /* tau is the Cayley map, else exp */
-  int carries;       /* the momentum that the velocities leave over is carried to the next step */
+  int carries;       /* the momentum that the velocities leave over is carried to the next step, constraints or not */
 } ag_variational;
 
 #define AG_VARIATIONAL_variational_euler \
@@ -40,6 +40,6 @@ static const ag_variational variational_method = AG_VARIATIONAL_PASTE(AG_VARIATI
 #define AG_VARIATIONAL (&variational_method)
 #endif
 
-/* The carry: the rates, and where momentum is carried, as many numbers again, of which AG_STEP_M are used. */
-#define AG_HERMITE_CARRY (AG_STEP_N + (AG_VARIATIONAL->carries ? AG_STEP_N : 0))
+/* The carry: the rates, and for the momentum as many numbers again, of which AG_STEP_M are used. */
+#define AG_HERMITE_CARRY (2 * AG_STEP_N)
 #endif
