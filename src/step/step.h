@@ -3,6 +3,7 @@
  *
  *   ag_flow      what is stepped: a vector field, and what else it can offer
  *   ag_stepper   a constant row: what the method is, needs and keeps, its functions, its text for compiled kernels
+ *   ag_symmetric a step of any of them, projected symmetrically onto levels of functions
  *   ag_control   the step size
  *   ag_wiener    a Wiener path and the steps along it
  *
@@ -63,6 +64,10 @@ typedef struct ag_flow {
   int n_lambda;
   int (*residual)(void *self, double t, const double *y, double *out);
   int (*finish)(void *self, double t, const double *y, double *out);
+  /* Optional. n_level functions that are constant along the motion, for symmetric projection: their values, their
+   * derivatives by t, their gradients in tangent coordinates row by row. */
+  int n_level;
+  int (*levels)(void *self, double t, const double *z, double *out);
   void *self;
 } ag_flow;
 unsigned ag_flow_offers(const ag_flow *f); /* AG_NEEDS_... */
@@ -96,8 +101,9 @@ typedef struct ag_step_room {
   int own;
 } ag_step_room;
 
-/* The reason of a step whose stage equations Newton's method did not solve; those of flows are positive. */
-enum { AG_STEP_STAGES = -1 };
+/* The reason of a step whose stage equations Newton's method did not solve; those of flows are positive. Of a
+ * symmetric projection: a level is not constant along the motion; the gradients of the levels depend on each other. */
+enum { AG_STEP_STAGES = -1, AG_STEP_LEVEL = -2, AG_STEP_DEPENDENT = -3 };
 
 enum { AG_STEPPER_TEXTS = 6 };
 enum { AG_N_NOISE = 3 }; /* classes of noise */
@@ -152,6 +158,22 @@ const ag_stepper *ag_stepper_find(const char *name); /* NULL when unknown */
 /* What it needs that is not offered, as text; NULL: nothing. */
 const char *ag_stepper_lacks(const ag_stepper *s, unsigned offers);
 extern const char ag_factor_text[]; /* factor.h, which texts that move on factors need before them */
+
+/* ---- symmetric projection ---- */
+
+/* A fixed step of the method `base`, projected symmetrically onto the levels of the flow (symmetric.c). What is carried
+ * is the carry of the base, then ag_symmetric_own() numbers: the levels to be kept, those of the first state. The
+ * workspace, ag_symmetric_size() numbers, begins with that of the base. */
+int ag_symmetric_own(const ag_flow *f);
+size_t ag_symmetric_size(const ag_stepper *base, const ag_flow *f);
+int ag_symmetric_step(const ag_stepper *base, const ag_flow *f, double t, double h, const double *z, const double *dz0,
+                      double *z1, double *dz1, double *error, double *work);
+int ag_symmetric_dense(const ag_stepper *base, const ag_flow *f, double t, double h, double *work);
+void ag_symmetric_interpolate(const ag_stepper *base, const ag_flow *f, double theta, const double *work, double *out);
+/* May the levels be kept from this state on? 0, AG_STEP_LEVEL (*which: of them), AG_STEP_DEPENDENT, or a reason of the
+ * flow. dz: the rate at z. */
+int ag_symmetric_fits(const ag_stepper *base, const ag_flow *f, double t, const double *z, const double *dz, int *which,
+                      double *work);
 
 /* ---- step size ---- */
 
