@@ -105,6 +105,7 @@ typedef struct anagyre_options {
   const char *noise; /* of a model with noise: "path" follows one path, "off" runs it without; NULL: it is refused */
   unsigned long long seed, path; /* of noise "path": which one; it needs dt */
   double dt_base;                /* the grid that the path lives on; 0: chosen near dt */
+  const char *project; /* with dt, of one run: what its steps are projected onto, as "energy,p1"; NULL: nothing */
 } anagyre_options;
 void anagyre_options_init(anagyre_options *o, size_t size); /* called by anagyre_defaults */
 static inline anagyre_options anagyre_defaults(void) {

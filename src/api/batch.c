@@ -137,6 +137,10 @@ static anagyre_batch *run_values(ag_ctx *ctx, ag_api_members *m, int n_name, con
   ag_batch_options o;
   ag_batch_defaults(&o);
   if (wish->section && !(run->section = ag_api_section(ctx, ag_varied_model(v), wish->section))) return NULL;
+  if (run->project) {
+    ag_ctx_error(ctx, ag_api_nowhere, "the option project applies to a single run");
+    return NULL;
+  }
   o.run = *run;
   o.run.events = run->events && ag_api_needs_events(ag_varied_model(v));
   o.lanes = wish->lanes;

@@ -120,6 +120,7 @@ bool ag_api_run_options(ag_ctx *ctx, const anagyre_options *o, ag_run_options *o
   if (o->noise && noise < 0) return false;
   out->noise = (ag_noise_use)(noise + 1);
   out->seed = o->seed, out->path = o->path, out->dt_base = o->dt_base;
+  out->project = o->project && *o->project ? o->project : NULL;
   if (o->dt > 0 || out->method->error_order) return true;
   ag_ctx_error(ctx, ag_api_nowhere, "%s has no error estimate: give it fixed steps with dt", out->method->name);
   return false;

@@ -391,6 +391,7 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   ag_text_printf(out, "  %-12s  %s, ", "method", q->method->name);
   if (q->dt > 0) ag_text_printf(out, "dt %g", q->dt);
   else ag_text_printf(out, "rtol %g, atol %g", q->rtol, r->atol);
+  if (q->project) ag_text_printf(out, ", projected onto %s", q->project);
   ag_text_printf(out, ", %s, %s\n", q->multipliers ? "with multipliers" : "velocities eliminated",
                  r->compiled ? "compiled" : "interpreted");
   ag_text_printf(out, "  %-12s  %ld (%ld rejected, %ld right-hand sides) in %.3g s\n", "steps", r->steps, r->rejected,
@@ -496,6 +497,7 @@ void ag_result_json(ag_json *j, const ag_outcome *o, ag_spool *series) {
   ag_json_string(j, "end_event", r->end == AG_END_EVENT ? ag_model_events(m)[r->end_event].name : NULL);
   ag_json_number(j, "t0", q->t0);
   ag_json_string(j, "method", q->method->name);
+  if (q->project) ag_json_string(j, "project", q->project);
   ag_json_string(j, "closure", q->multipliers ? "multipliers" : "eliminated");
   ag_json_string(j, "engine", r->compiled ? "compiled" : "interpreted");
   if (q->noise == AG_NOISE_PATH) json_noise(j, o);

@@ -62,6 +62,8 @@ static const ag_option options[] = {
         .preset = "1e-12 of the sizes at the start", .doc = "absolute tolerance of a step, as given"),
     ROW("method", CHOICE, method, .arg = "NAME", .choice = method_name,
         .doc = "stepper; `anagyre list methods`; without it radau3 or radau5 where stiff"),
+    ROW("project", TEXT, run.project, .arg = "NAMES", .preset = "none",
+        .doc = "with --dt: keep energy, constraint, observables by symmetric projection of the steps"),
     ROW("closure", CHOICE, closure, .arg = "NAME", .choice = closure_name, .doc = "eliminated or multipliers"),
     ROW("engine", CHOICE, engine, .arg = "NAME", .choice = engine_name,
         .doc = "auto, compiled or interpreted: same numbers, different speed"),
@@ -170,6 +172,15 @@ static ag_status check_noise(args *a) {
   return AG_OK;
 }
 
+/* The options of symmetric projection; the names are looked up with the model. */
+static ag_status check_project(const args *a) {
+  if (!(a->run.dt > 0)) return ag_usage("run", "--project needs fixed steps: give --dt");
+  if (a->common.sweeps.n || a->batch.starts) return ag_usage("run", "--project applies to a single run");
+  if (a->run.noise == AG_NOISE_PATH) return ag_usage("run", "--project: a path with noise is not projected");
+  if (a->run.multipliers) return ag_usage("run", "--project: the equations with multipliers are not projected");
+  return AG_OK;
+}
+
 /* Options that contradict each other are refused, not ignored. */
 static ag_status check_options(args *a) {
   if (a->from) AG_TRY(check_from(a));
@@ -193,6 +204,7 @@ static ag_status check_options(args *a) {
   if (!(a->run.dt > 0) && a->run.method->error_order == 0)
     return ag_usage("run", "%s has no error estimate: give its step size with --dt", a->run.method->name);
   AG_TRY(check_section(a));
+  if (given(a, "project")) AG_TRY(check_project(a));
   if (a->batch.solve && !a->common.levels.n && !a->batch.section)
     return ag_usage("run", "--solve needs --level or --section");
   if (a->common.sweeps.n || a->batch.starts) {
@@ -264,6 +276,7 @@ static anagyre_options options_of(const ag_run_options *o, bool strict, rows *si
   x.max_step = o->h_max;
   x.max_steps = o->max_steps;
   x.method = o->method->name;
+  x.project = o->project;
   x.engine = engine_name((int)o->engine);
   x.closure = closure_name(o->multipliers);
   x.strict = strict;

@@ -19,6 +19,7 @@ typedef struct ag_dims {
   int channel, w;        /* Wiener processes; the segment of a step: its size, their increments, their Levy areas */
   int row, lambda, rank; /* rows of constraints; those kept, each with a multiplier; how many are independent */
   int g;                 /* rows on the position level */
+  int level;             /* functions that a run is projected onto */
   int fragile;           /* rows whose coefficients may all vanish somewhere */
 } ag_dims;
 

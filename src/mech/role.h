@@ -85,6 +85,11 @@ const char *ag_system_discrete_lacks(const ag_system *sys, ag_discrete_form form
 /* Makes the role POISSON unless it exists, in the tangent of z with images turned with their rotations. NULL where
  * ag_system_discrete_lacks() something. Extends the graph. */
 const ag_tape *ag_system_poisson(ag_system *sys);
+/* Makes the role LEVELS for the names (energy, constraint, observables; commas between them), n.level functions. False
+ * where ag_levels_refused() says why. Extends the graph. levels_name: of function `which`. */
+bool ag_system_levels(ag_system *sys, const char *names);
+bool ag_levels_refused(const ag_system *sys, const char *names, ag_text *why);
+void ag_levels_name(const ag_system *sys, const char *names, int which, ag_text *out);
 /* Makes the role POWER unless it exists. NULL: energy is conserved, or a force reads forces of constraint, or no
  * velocity is eliminated. Extends the graph. */
 const ag_tape *ag_system_power(ag_system *sys);

@@ -9,6 +9,8 @@
 ag_end ag_trajectory_trouble(int trouble) {
   switch (trouble) {
   case AG_STEP_STAGES: return AG_END_STAGES;
+  case AG_STEP_LEVEL: return AG_END_LEVEL;
+  case AG_STEP_DEPENDENT: return AG_END_DEPENDENT;
   case AG_TROUBLE_RANK: return AG_END_RANK;
   case AG_TROUBLE_MASS:
   case AG_TROUBLE_PIVOT: return AG_END_MASS;

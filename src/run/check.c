@@ -23,6 +23,7 @@ void ag_run_prepare(ag_system *sys, const ag_run_options *o) {
   if (o->method && o->method->needs & AG_NEEDS_RESIDUAL && can)
     (void)ag_system_discrete(sys, (ag_discrete_form)o->method->form);
   if (o->method && o->method->needs & AG_NEEDS_GRADIENT && can) (void)ag_system_poisson(sys);
+  if (o->project && can && !noise) (void)ag_system_levels(sys, o->project);
   if (!ag_run_full(sys, o) && ag_system_elimination(sys) != AG_ELIM_SADDLE) (void)ag_system_power(sys);
 }
 
@@ -196,10 +197,24 @@ static ag_status check_noise(ag_ctx *ctx, const ag_system *sys, const ag_run_opt
   return o->noise == AG_NOISE_REFUSED && ag_system_dims(sys)->channel ? refuse_noise(ctx, sys) : AG_OK;
 }
 
+static ag_status check_projection(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {
+  ag_text why = {0};
+  if (!o->project) return AG_OK;
+  if (!(o->dt > 0)) ag_text_str(&why, "projection needs fixed steps (--dt)");
+  else if (o->noise == AG_NOISE_PATH) ag_text_str(&why, "a path with noise is not projected");
+  else if (o->multipliers) ag_text_str(&why, "the equations with multipliers are not projected symmetrically");
+  else (void)ag_levels_refused(sys, o->project, &why);
+  bool bad = why.n > 0;
+  if (bad) ag_ctx_error(ctx, (ag_pos){0}, "--project %s: %s", o->project, ag_text_cstr(&why));
+  ag_text_done(&why);
+  return bad ? AG_WRONG : AG_OK;
+}
+
 ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {
   ag_pos nowhere = {0};
   AG_TRY(check_noise(ctx, sys, o));
   AG_TRY(check_method(ctx, sys, o));
+  AG_TRY(check_projection(ctx, sys, o));
   if (o->section < 0 || o->section > ag_model_n_sections(ag_system_model(sys))) {
     ag_ctx_error(ctx, nowhere, "the model has no section %d", o->section);
     return AG_WRONG;
@@ -209,10 +224,35 @@ ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *
   bool all = c && c->n_c == ag_system_dims(sys)->c + 1; /* all rows take part: rows.c */
   int n = ag_run_full(sys, o) || all ? ag_system_dims(sys)->x : ag_system_dims(sys)->z;
   if (all) n_unit = 0;
+  int levels = o->project ? ag_system_dims(sys)->level + 1 : 0;
   if (c && (!c->made || c->n != n || c->n_c != ag_system_dims(sys)->c + all || c->n_event != ag_run_n_event(sys, o) ||
-            c->n_unit != n_unit || c->n_carry != n + o->method->room(n, ag_system_dims(sys)->tangent).own)) {
+            c->n_unit != n_unit || c->n_carry != n + o->method->room(n, ag_system_dims(sys)->tangent).own + levels)) {
     ag_ctx_error(ctx, nowhere, "the point to go on from does not belong to this system");
     return AG_WRONG;
   }
   return AG_OK;
+}
+
+ag_status ag_run_check_levels(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0,
+                              const ag_run_options *o) {
+  ag_mover m;
+  ag_text name = {0};
+  int which = 0, reason;
+  if (!o->project || o->from) return AG_OK;
+  ag_mover_create(&m, sys, params, o, false);
+  reason = ag_work_reduce(m.work, o->t0, x0, m.c, m.z);
+  if (!reason) reason = ag_mover_rhs(&m, o->t0, m.z, m.dz);
+  if (!reason) reason = ag_symmetric_fits(m.base, &m.flow, o->t0, m.z, m.dz, &which, m.space);
+  ag_levels_name(sys, o->project, which, &name);
+  if (reason == AG_STEP_LEVEL)
+    ag_ctx_error(ctx, (ag_pos){0}, "--project %s: `%s` is not constant along the motion", o->project,
+                 ag_text_cstr(&name));
+  if (reason == AG_STEP_DEPENDENT)
+    ag_ctx_error(ctx, (ag_pos){0},
+                 "--project %s: at the start the quantities depend on each other, or one of them does not change with "
+                 "the state",
+                 o->project);
+  ag_text_done(&name);
+  ag_mover_free(&m);
+  return reason == AG_STEP_LEVEL || reason == AG_STEP_DEPENDENT ? AG_WRONG : AG_OK; /* others: the run says it */
 }

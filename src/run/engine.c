@@ -34,10 +34,11 @@ static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h,
   const double at_least = fmax(atol, DBL_MIN);
   a.atol = &at_least;
   a.error = error; /* two numbers: the core's, the rest's */
-  memcpy(work, dz0, sizeof(double) * (size_t)m->n_carry);
+  const size_t carry = sizeof(double) * (size_t)(m->n + m->room.own);
+  memcpy(work, dz0, carry);
   m->n_rhs += s->n_stage;
   ag_fused_step(m->fused, &a);
-  memcpy(dz1, work + m->room.end, sizeof(double) * (size_t)m->n_carry);
+  memcpy(dz1, work + m->room.end, carry);
   if (!fail) return 0;
   /* which trouble it was: the stages one by one, up to the one that failed */
   bool several = ag_system_elimination(m->sys) == AG_ELIM_SADDLE || ag_stepper_solves(s);
@@ -127,7 +128,8 @@ void ag_mover_use(ag_mover *m, const double *params, const ag_fused *fused) {
   m->own.step = fused_step;
   m->own.dense = fused_dense;
   m->own.interpolate = fused_interpolate;
-  m->method = &m->own;
+  if (m->base) m->base = &m->own;
+  else m->method = &m->own;
 }
 
 bool ag_mover_compile(ag_mover *m, const double *params, bool only_cached, ag_text *reason) {

@@ -2,6 +2,7 @@
  * A mover: the numbers being integrated, their rate of change, and the functions being monitored. */
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,6 +202,61 @@ static void take_coder(ag_mover *m) {
   ag_work_coder(m->work, &coder);
 }
 
+/* ---- symmetric projection ---- */
+
+static int levels(void *self, double t, const double *z, double *out) {
+  ag_mover *m = self;
+  return m->trouble = ag_work_role(m->work, AG_ROLE_LEVELS, t, z, m->c, out);
+}
+
+/* The rotations decide. */
+static void align(void *self, double t, double *z) {
+  ag_mover *m = self;
+  int at, rotation;
+  for (int i = 0; i < m->flow.n_factor; i++) {
+    if (m->factors[i].kind != AG_FACTOR_QUATERNION) continue;
+    double *q = z + m->factors[i].z, length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (int k = 0; k < 4; k++) q[k] /= length;
+  }
+  if (!ag_system_role(m->sys, AG_ROLE_IMAGE)) return;
+  double *images = m->turned + ag_system_dims(m->sys)->x;
+  ag_mover_full(m, t, z, m->c, m->turned);
+  if (ag_work_role(m->work, AG_ROLE_IMAGE, t, m->turned, m->c, images)) return; /* the right-hand side says why */
+  for (int i = 0; ag_system_image(m->sys, i, &at, &rotation); i++) memcpy(z + at, images + 3 * i, 3 * sizeof(double));
+}
+
+static int project_step(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0,
+                        double *z1, double *dz1, double rtol, double atol, double *error, double *work) {
+  (void)s, (void)rtol, (void)atol; /* steps are fixed */
+  return ag_symmetric_step(((const ag_mover *)f->self)->base, f, t, h, z, dz0, z1, dz1, error, work);
+}
+
+static int project_dense(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *z1,
+                         double *work) {
+  (void)s, (void)z, (void)z1; /* the workspace has them */
+  return ag_symmetric_dense(((const ag_mover *)f->self)->base, f, t, h, work);
+}
+
+/* The method is the one inside a mover. */
+static void project_interpolate(const ag_stepper *s, int n, double theta, const double *z, const double *work,
+                                double *out) {
+  const ag_mover *m = (const ag_mover *)((const char *)s - offsetof(ag_mover, projecting));
+  (void)n, (void)z;
+  ag_symmetric_interpolate(m->base, &m->flow, theta, work, out);
+}
+
+/* The method becomes one that projects its steps. */
+static void take_levels(ag_mover *m, int n_tangent) {
+  ag_flow f = {.n = m->n, .m = n_tangent, .n_level = ag_system_dims(m->sys)->level};
+  m->base = m->method;
+  m->projecting = *m->method;
+  m->projecting.step = project_step, m->projecting.dense = project_dense;
+  m->projecting.interpolate = project_interpolate;
+  m->method = &m->projecting;
+  m->n_carry += ag_symmetric_own(&f);
+  m->room.size = ag_symmetric_size(m->base, &f);
+}
+
 void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core) {
   *m = (ag_mover){
       .sys = sys, .full = ag_run_full(sys, o), .core = core, .method = o->method, .section = o->section, .fresh = true};
@@ -215,6 +271,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   int n_tangent = m->n, n_factor = m->full ? 0 : ag_mover_factors(sys, core, m->factors, &n_tangent);
   m->room = o->method->room(m->n, n_tangent);
   m->n_carry = m->n + m->room.own;
+  if (o->project) take_levels(m, n_tangent);
   size_t n = (size_t)m->n, n_carry = (size_t)m->n_carry, n_c = (size_t)ag_system_dims(sys)->c,
          n_x = (size_t)(ag_system_dims(sys)->x), size = sizeof(double);
   m->z = ag_heap_aligned(size * n);
@@ -249,6 +306,10 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->flow = (ag_flow){.n = m->n, .in_norm = m->in_norm, .rhs = ag_mover_rhs, .m = n_tangent, .self = m};
   m->flow.n_factor = n_factor, m->flow.factors = m->factors;
   if (!m->full) m->flow.u_at = ag_mover_velocities(sys, n_factor, m->factors), m->flow.n_u = ag_system_dims(sys)->u;
+  if (o->project) {
+    m->flow.levels = levels, m->flow.n_level = ag_system_dims(sys)->level, m->flow.align = align;
+    m->turned = ag_heap_aligned(size * (n_x + n + 1)); /* there are fewer numbers of images than of z */
+  }
   bool noise = o->noise == AG_NOISE_PATH && ag_system_dims(sys)->channel;
   if (noise) {
     m->step = ag_heap_aligned(size * (size_t)(ag_system_dims(sys)->w + ag_system_dims(sys)->channel + 1));
@@ -281,7 +342,7 @@ void ag_mover_free(ag_mover *m) {
                  m->aligned,    m->projected,
                  m->prep,       m->prep_jacobian,
                  m->prep_power, m->prep_finish,
-                 m->step};
+                 m->step,       m->turned};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_look_free(m);
   ag_switch_free(m);

@@ -26,6 +26,8 @@
   X(STEP, "step too small", AG_FAILED) \
   X(TURN, "the constraints turn too far within one step: take smaller ones", AG_FAILED) \
   X(STAGES, "the stage equations did not converge: take smaller steps", AG_FAILED) \
+  X(LEVEL, "a quantity projected onto is not constant along the motion", AG_FAILED) \
+  X(DEPENDENT, "the quantities projected onto depend on each other here", AG_FAILED) \
   X(DOMAIN, "the motion left the domain where its velocities could be solved for: widen the domain", AG_FAILED) \
   X(PROJECT, "projection onto the constraints failed", AG_FAILED) \
   X(ENERGY, "energy not finite", AG_FAILED) \
@@ -66,6 +68,7 @@ typedef struct ag_run_options {
   ag_noise_use noise;
   unsigned long long seed, path; /* with AG_NOISE_PATH: which one; */
   double dt_base;                /* the grid it lives on; 0: as ag_wiener_near() says */
+  const char *project; /* with fixed steps: what they are projected onto symmetrically (ag_system_levels()); or NULL */
   int section;    /* 1 + index of a section of the model, 0: none. The sink then gets a record at each crossing, and
                      nothing else */
   long crossings; /* of the section: end after so many; 0: no limit */

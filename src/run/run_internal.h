@@ -55,6 +55,9 @@ typedef struct ag_mover {
   const ag_fused *fused; /* compiled stepper and right-hand side, or NULL */
   ag_fused *mine;        /* the same when it was made for this ag_mover */
   ag_stepper own;        /* the method with its step and dense output replaced by the compiled ones */
+  ag_stepper projecting; /* with o->project: the method of the mover, which projects the steps of */
+  const ag_stepper *base; /* this one; else NULL */
+  double *turned;         /* and scratch: a full state, images */
   double *prep, *prep_jacobian, *prep_finish, *prep_power; /* its prepared parameters */
   double *space;                                           /* workspace of the method */
   int trouble;                                             /* of the last right-hand side that failed */
@@ -103,6 +106,9 @@ static inline int ag_discrete_role(const ag_stepper *s) { return AG_ROLE_DISCRET
 int ag_mover_velocities(const ag_system *sys, int n_factor, const ag_factor *factors);
 /* Wrong use of the options, reported to ctx. */
 AG_MUST_USE ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o);
+/* May the start x0 be projected onto what is asked for? */
+AG_MUST_USE ag_status ag_run_check_levels(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0,
+                                          const ag_run_options *o);
 /* Adaptive steps of a system that can go through lanes: what a state needs after a step, they can do. */
 bool ag_mover_in_place(const ag_system *sys, const ag_run_options *o);
 /* After a step: the groups of z back to their lengths at the start (`begin` sets these), z back onto the position

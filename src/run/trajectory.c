@@ -425,6 +425,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
                  const ag_sink *sink, ag_run_result *result) {
   AG_TRY(ag_run_check(ctx, sys, o));
   ag_heap_clock_stop(); /* of deriving the equations */
+  AG_TRY(ag_run_check_levels(ctx, sys, params, x0, o));
   result_init(result, sys, o);
   run r = {.sys = sys, .o = o, .sink = sink, .res = result, .params = params};
   run_init(&r);

@@ -20,7 +20,7 @@
 #include "step/factor_core.h"
 
 static const double EXACT = 0x1p-52, NOISE = 1e-13; /* of a level: rounding; where no longer decreasing, reached */
-static const double CONSTANT = 1e-8; /* a rate below this part of its terms is that of a constant */
+static const double CONSTANT = 1e-8; /* a rate below this part of the gradient times the rates is that of a constant */
 static const double DEPENDENT = 1e-12; /* sin^2 of the angle between a gradient and the others */
 enum { MOST = 40, MOST_END = 30 };
 
@@ -112,10 +112,12 @@ static int begin(const ag_flow *f, double t, const double *z, const double *dz, 
   double *G = gradients(f, s->levels0);
   symmetric_tangent(f, f->n, z, dz, s->w);
   sizes(f, z, s->last);
+  double fastest = 0;
+  for (int j = 0; j < m; j++) fastest = fmax(fastest, fabs(s->w[j]));
   for (int i = 0; i < k; i++) {
     double *row = G + i * m, by_t = s->levels0[k + i], rate = dot(m, row, s->w) + by_t, terms = fabs(by_t);
     s->size[i] = fabs(s->levels0[i]);
-    for (int j = 0; j < m; j++) terms += fabs(row[j] * s->w[j]), s->size[i] += fabs(row[j] * s->last[j]);
+    for (int j = 0; j < m; j++) terms += fabs(row[j]) * fastest, s->size[i] += fabs(row[j] * s->last[j]);
     *which = i;
     if (!(fabs(rate) <= CONSTANT * terms)) return AG_STEP_LEVEL;
     s->mu[i] = 0;
@@ -172,6 +174,7 @@ static int try_step(const ag_stepper *base, const ag_flow *f, double t, double h
     if ((reason = f->rhs(f->self, t, s->start, s->carry0))) return reason;
   } else memcpy(s->start, z, sizeof(double) * (size_t)n);
   reason = base->step(base, f, t, h, s->start, s->carry0, s->end, s->carry1, 0, 1, error, work);
+  if (!reason && f->align) f->align(f->self, t + h, s->end);
   if (!reason) reason = find_end(f, t + h, scale, z1, s);
   for (int i = 0; i < k && !reason; i++) s->off[i] = (s->levels1[i] - s->target[i]) * scale[i];
   return reason;

@@ -136,6 +136,7 @@ static void add_options(ag_fields *fields, const ag_description *what) {
   ag_fields_number(fields, "/options@every", o->every);
   ag_fields_integer(fields, "/options@max_steps", o->max_steps);
   ag_fields_text(fields, "/options@method", o->method->name);
+  if (o->project) ag_fields_text(fields, "/options@project", o->project);
   ag_fields_text(fields, "/options@closure", o->multipliers ? "multipliers" : "eliminated");
   ag_fields_integer(fields, "/options@events", o->events);
   add_noise(fields, what->system, o);
@@ -189,6 +190,8 @@ bool ag_store_options(const ag_fields *fields, ag_run_options *o, bool *strict) 
   o->every = ag_fields_get_number(fields, "/options@every", NAN);
   o->max_steps = ag_fields_get_integer(fields, "/options@max_steps", -1);
   o->method = ag_stepper_find(ag_fields_get_text(fields, "/options@method", ""));
+  const char *project = ag_fields_get_text(fields, "/options@project", "");
+  o->project = *project ? project : NULL;
   o->multipliers = !strcmp(ag_fields_get_text(fields, "/options@closure", ""), "multipliers");
   o->events = ag_fields_get_integer(fields, "/options@events", 1) != 0;
   const char *noise = ag_fields_get_text(fields, "/options@noise", "");
