@@ -45,9 +45,15 @@ static void test_energy(void) {
 
 /* The momenta of the heavy top about the vertical and about its axis. */
 static void test_momenta(void) {
-  static const char *const methods[] = {"variational_euler", "variational_adjoint", "variational_midpoint",
-                                        "dla_midpoint",      "verlet",              "leapfrog",
-                                        "rattle",            "cayley_euler",        "cayley_midpoint",
+  static const char *const methods[] = {"variational_euler",
+                                        "variational_adjoint",
+                                        "variational_midpoint",
+                                        "dla_midpoint",
+                                        "verlet",
+                                        "leapfrog",
+                                        "rattle",
+                                        "cayley_euler",
+                                        "cayley_midpoint",
                                         "cayley_verlet"};
   anagyre_model *m = anagyre_open("heavy_top");
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
@@ -66,10 +72,11 @@ static void test_constraint(void) {
     double a;
   } all[] = {{"variational_euler", 1}, {"variational_adjoint", 0}, {"variational_midpoint", 0.5}};
   const double h = 0.02;
-  anagyre_model *m = anagyre_open_text("m.nh", "model m\nconfig x in R, y in R, phi in S1\n"
-                                               "lagrangian 1/2*(x'^2 + y'^2) + 0.2*phi'^2 - 1/2*(x^2 + y^2) + cos(phi)\n"
-                                               "constraint sin(phi)*x' = cos(phi)*y'\n"
-                                               "start phi = 0.4, phi' = 1.3, x' = 0.5, x = 0.7\n");
+  anagyre_model *m = anagyre_open_text("m.nh",
+                                       "model m\nconfig x in R, y in R, phi in S1\n"
+                                       "lagrangian 1/2*(x'^2 + y'^2) + 0.2*phi'^2 - 1/2*(x^2 + y^2) + cos(phi)\n"
+                                       "constraint sin(phi)*x' = cos(phi)*y'\n"
+                                       "start phi = 0.4, phi' = 1.3, x' = 0.5, x = 0.7\n");
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     anagyre_motion *r = run_long(m, all[i].method, h, 8000, 1);
     if (!r) continue;

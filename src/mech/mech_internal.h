@@ -105,7 +105,7 @@ struct ag_system {
   ag_id kept_rows, *kept_g;  /* the kept rows of S xi + s as a column, 0: none; g of those on the position level */
   const ag_step_inputs *step;
   const char *level_names; /* those that the role LEVELS was made with */
-  ag_id *reaction; /* S^T lambda per coordinate, NULL without constraints */
+  ag_id *reaction;         /* S^T lambda per coordinate, NULL without constraints */
   ag_growth growth;
 
   /* Noise (noise.c); all NULL or 0 without. */

@@ -52,10 +52,10 @@ typedef struct ag_mover {
   ag_span *units;      /* groups of components that keep their length, */
   double *unit_length; /* and their squared lengths at the start */
   unsigned char *in_norm;
-  const ag_fused *fused; /* compiled stepper and right-hand side, or NULL */
-  ag_fused *mine;        /* the same when it was made for this ag_mover */
-  ag_stepper own;        /* the method with its step and dense output replaced by the compiled ones */
-  ag_stepper projecting; /* with o->project: the method of the mover, which projects the steps of */
+  const ag_fused *fused;  /* compiled stepper and right-hand side, or NULL */
+  ag_fused *mine;         /* the same when it was made for this ag_mover */
+  ag_stepper own;         /* the method with its step and dense output replaced by the compiled ones */
+  ag_stepper projecting;  /* with o->project: the method of the mover, which projects the steps of */
   const ag_stepper *base; /* this one; else NULL */
   double *turned;         /* and scratch: a full state, images */
   double *prep, *prep_jacobian, *prep_finish, *prep_power; /* its prepared parameters */

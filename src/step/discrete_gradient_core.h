@@ -21,8 +21,8 @@
 
 /* At the middle of the step: f in w, E with its gradient and J in form; c, and
  * E(t_m, z1) - E(t_m, z) + e. energy: E(t_m, z) and e. */
-AG_STEP_QUALIFIER int AG_STEP_FN(middle)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *energy, const V *k, V *y,
-                                         V *rate, V *w, V *form, V *c, V *gained) {
+AG_STEP_QUALIFIER int AG_STEP_FN(middle)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *energy, const V *k,
+                                         V *y, V *rate, V *w, V *form, V *c, V *gained) {
   const V half = 0.5 * h;
   V square = v_set(0), along = v_set(0);
   AG_STEP_FN(move)(AG_STEP_PASS z, h, k, y);
@@ -43,8 +43,8 @@ AG_STEP_QUALIFIER int AG_STEP_FN(middle)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, con
 }
 
 /* f + c J D at the middle of the step, in w; the matrix of Newton's method, in J. */
-AG_STEP_QUALIFIER int AG_STEP_FN(field)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *energy, const V *k, V *y,
-                                        V *rate, V *w, V *J, V *form) {
+AG_STEP_QUALIFIER int AG_STEP_FN(field)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *energy, const V *k,
+                                        V *y, V *rate, V *w, V *J, V *form) {
   V c, gained;
   const int reason = AG_STEP_FN(middle)(AG_STEP_PASS t, h, z, energy, k, y, rate, w, form, &c, &gained);
   if (reason) return reason;
@@ -59,8 +59,8 @@ AG_STEP_QUALIFIER int AG_STEP_FN(field)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, cons
 }
 
 /* What E gains in the step by k beyond the work h (grad E + c D).(f - J grad E), and e. */
-AG_STEP_QUALIFIER int AG_STEP_FN(defect)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *energy, const V *k, V *y,
-                                         V *rate, V *w, V *form, V *gained) {
+AG_STEP_QUALIFIER int AG_STEP_FN(defect)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *energy, const V *k,
+                                         V *y, V *rate, V *w, V *form, V *gained) {
   V c, work = v_set(0);
   const int reason = AG_STEP_FN(middle)(AG_STEP_PASS t, h, z, energy, k, y, rate, w, form, &c, gained);
   if (reason) return reason;

@@ -65,8 +65,8 @@ typedef struct ag_flow {
   int (*residual)(void *self, double t, const double *y, double *out);
   int (*finish)(void *self, double t, const double *y, double *out);
   /* Optional. n_level functions that are constant along the motion, for symmetric projection: their values, their
-   * derivatives by t, their gradients in tangent coordinates row by row. align makes quaternions have length 1 and images
-   * be those of their rotations, which not every method sees to; NULL: there are none. */
+   * derivatives by t, their gradients in tangent coordinates row by row. align makes quaternions have length 1 and
+   * images be those of their rotations, which not every method sees to; NULL: there are none. */
   int n_level;
   int (*levels)(void *self, double t, const double *z, double *out);
   void (*align)(void *self, double t, double *z);

@@ -671,6 +671,20 @@ class Run(Case):
                     for key, value in want.items():  # error some h^order; rounding below
                         self.near(r["state"][key], value, max(1e-9, 10 * 0.01 ** method["order"]))
 
+    def test_project(self):
+        words = ["run", "heavy_top", "--method", "rk4", "--dt", "0.05", "--project", "energy,vertical"]
+        r = self.json(*words, "--t1", "4")
+        self.assertEqual(r["project"], "energy,vertical")
+        self.assertLess(r["energy_drift"], 1e-13)
+        self.assertGreater(self.json(*words[:-2], "--t1", "4")["energy_drift"], 1e-9)
+        self.anagyre(*words, "--t1", "2", "-o", self.path("a.h5"))
+        self.assertEqual(self.json("run", "--from", self.path("a.h5"), "--t1", "4")["state"], r["state"])
+        for extra, says in ((["--closure", "multipliers"], "multipliers"), (["--sweep", "theta0=0:1:3"], "single run")):
+            self.fails([*words, *extra], 2, says)
+        for name, says in (("enrgy", "did you mean `energy`"), ("axis", "depend on each other")):
+            self.fails([*words[:-1], name], 2, says)
+        self.fails([*words[:4], *words[6:]], 2, "fixed steps")
+
     def test_converge(self):
         r = self.json("converge", model("oscillator"), "--t1", "6", "--method", "rk4,gauss2")
         self.assertEqual([(m["method"], m["agrees"]) for m in r["methods"]], [("rk4", "yes"), ("gauss2", "yes")])
