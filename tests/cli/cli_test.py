@@ -683,7 +683,7 @@ class Run(Case):
             self.fails([*words, *extra], 2, says)
         for name, says in (("enrgy", "did you mean `energy`"), ("axis", "depend on each other")):
             self.fails([*words[:-1], name], 2, says)
-        self.fails([*words[:4], *words[6:]], 2, "fixed steps")
+        self.fails(["run", "heavy_top", *words[6:]], 2, "fixed steps")
 
     def test_converge(self):
         r = self.json("converge", model("oscillator"), "--t1", "6", "--method", "rk4,gauss2")
