@@ -358,7 +358,7 @@ void ag_split_leaves(ag_system *sys, int n, ag_id *outs) {
   }
 }
 
-static const ag_step_inputs *inputs_of(ag_system *sys) {
+const ag_step_inputs *ag_step_inputs_of(ag_system *sys) {
   if (sys->step) return sys->step;
   ag_graph *g = sys->model->graph;
   ag_step_inputs *in = AG_NEWN(sys->arena, ag_step_inputs, 1);
@@ -422,17 +422,22 @@ const char *ag_system_discrete_lacks(const ag_system *sys, ag_discrete_form form
   if (sys->n.process) return "a state without processes";
   if (sys->n.switches) return "equations without switches";
   if (sys->n.lambda != sys->n.rank || sys->n.rank < sys->n.row) return "independent constraints";
+  if (form == AG_DISCRETE_SPARK && sys->n.g) return "constraints of velocities alone";
   if (form == AG_DISCRETE_SE3 && !sys->tapes[AG_ROLE_SE3]) return "a Lagrangian of R^T x' and Omega alone";
   return NULL;
 }
 
 bool ag_system_discrete(ag_system *sys, ag_discrete_form form) {
   int role = AG_ROLE_DISCRETE + 2 * (int)form, at = 0;
-  if (ag_system_discrete_lacks(sys, AG_DISCRETE_EXP)) return false;
+  if (ag_system_discrete_lacks(sys, form == AG_DISCRETE_SPARK ? form : AG_DISCRETE_EXP)) return false;
   if (sys->tapes[role]) return true;
+  if (form == AG_DISCRETE_SPARK) {
+    ag_spark_make(sys, role);
+    return true;
+  }
   ag_graph *g = sys->model->graph;
   discrete s = {.sys = sys, .g = g, .cayley = form == AG_DISCRETE_CAYLEY, .nc = sys->model->n_coords};
-  s.in = inputs_of(sys);
+  s.in = ag_step_inputs_of(sys);
   s.n_node = form == AG_DISCRETE_TRAPEZOID ? 2 : 1;
   s.nodes[0] = (node){form == AG_DISCRETE_TRAPEZOID ? ag_num(g, 0) : s.in->a, 1.0 / s.n_node};
   s.nodes[1] = (node){ag_num(g, 1), 0.5};
@@ -452,4 +457,17 @@ bool ag_system_discrete(ag_system *sys, ag_discrete_form form) {
   make_step(&s, role);
   make_end(&s, role + 1);
   return true;
+}
+
+/* ---- for other discrete equations ---- */
+
+ag_id ag_exp_turn(ag_graph *g, ag_id x) { return tau(&(discrete){.g = g}, x); }
+
+ag_id ag_exp_tangent(ag_graph *g, ag_id x) { return dtau(&(discrete){.g = g}, x); }
+
+ag_id ag_exp_tangent_inverse(ag_graph *g, ag_id x) { return dtau_inverse(&(discrete){.g = g}, x); }
+
+void ag_discrete_end(ag_system *sys, ag_id *d, ag_id *p1, int role) {
+  discrete s = {.sys = sys, .g = sys->model->graph, .nc = sys->model->n_coords, .in = sys->step, .d = d, .p1 = p1};
+  make_end(&s, role);
 }

@@ -193,6 +193,14 @@ int ag_bind_bases(const ag_system *sys, ag_bind *binds);
 int ag_tangent_places(const ag_system *sys, int *place);
 /* Coordinates of which only some components are core, in outs: by their components, as ag_reduced_tape() binds them. */
 void ag_split_leaves(ag_system *sys, int n, ag_id *outs);
+/* discrete.c: what the roles of a step read; exp of rotations, its tangent D and D^-1; the end of a step by d with the
+ * momentum p1 (columns per coordinate). spark.c: the two roles of a SPARK method. */
+const ag_step_inputs *ag_step_inputs_of(ag_system *sys);
+ag_id ag_exp_turn(ag_graph *g, ag_id x);
+ag_id ag_exp_tangent(ag_graph *g, ag_id x);
+ag_id ag_exp_tangent_inverse(ag_graph *g, ag_id x);
+void ag_discrete_end(ag_system *sys, ag_id *d, ag_id *p1, int role);
+void ag_spark_make(ag_system *sys, int role);
 int ag_bind_step(const ag_system *sys, ag_bind *binds); /* discrete.c: of what the roles of a step read; 2 n.xi + ... */
 int ag_bind_full(const ag_system *sys, ag_bind *binds); /* of t, parameters and the full state */
 int ag_bind_capacity(const ag_system *sys);

@@ -78,7 +78,8 @@ typedef enum ag_discrete_form {
   AG_DISCRETE_EXP,
   AG_DISCRETE_CAYLEY,
   AG_DISCRETE_TRAPEZOID,
-  AG_DISCRETE_SE3
+  AG_DISCRETE_SE3,
+  AG_DISCRETE_SPARK /* what SPARK methods need at their stages: spark.c */
 } ag_discrete_form;
 bool ag_system_discrete(ag_system *sys, ag_discrete_form form);
 const char *ag_system_discrete_lacks(const ag_system *sys, ag_discrete_form form); /* NULL: nothing */

@@ -111,8 +111,8 @@ enum { AG_STEPPER_TEXTS = 6 };
 enum { AG_N_NOISE = 3 }; /* classes of noise */
 
 /* The forms of discrete equations: one node with the exponential map or the Cayley map of rotations, both ends, or
- * a rotation and a vector as one factor. */
-enum { AG_FORM_EXP, AG_FORM_CAYLEY, AG_FORM_TRAPEZOID, AG_FORM_SE3 };
+ * a rotation and a vector as one factor; the stages of a SPARK method (spark_core.h). */
+enum { AG_FORM_EXP, AG_FORM_CAYLEY, AG_FORM_TRAPEZOID, AG_FORM_SE3, AG_FORM_SPARK };
 
 /* What a method follows on a path with noise: the increment h f + sum g_i dW_i; the same with the Levy areas times the
  * brackets of the noise fields; Ito's form; the increment whose friction has a weight of its own, behind dW. */
