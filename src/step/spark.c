@@ -29,8 +29,8 @@
 /* At most as many constraints as tangent coordinates; the end of a step needs no more than the matrix. */
 static ag_step_room room_of(const ag_spark *method, int n, int m) {
   int s = method->s, unknowns = (2 * s - 1) * m, all = 3 * m;
-  return (ag_step_room){(size_t)(6 * n + 3 * m + 3 + 2 * unknowns + unknowns * unknowns + s * (m + all + all * all) + n),
-                        (size_t)n, 0};
+  return (ag_step_room){
+      (size_t)(6 * n + 3 * m + 3 + 2 * unknowns + unknowns * unknowns + s * (m + all + all * all) + n), (size_t)n, 0};
 }
 
 #define AG_STEPPER(name) \
@@ -51,8 +51,8 @@ static const char core_text[] =
   .name = #name_, .family = "SPARK", .room = room_##name_, .step = step_spark, .dense = dense_spark, \
   .interpolate = interpolate_spark, .table = &table_##name_, .form = AG_FORM_SPARK, \
   .needs = AG_NEEDS_RESIDUAL | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION, \
-  .reference = "L. O. Jay, J. Comput. Appl. Math. 231, 2009; Lagrange-d'Alembert SPARK integrators for nonholonomic " \
-               "Lagrangian systems", \
+  .reference = "L. O. Jay, SIAM J. Numer. Anal. 45, 1814-1842, 2007, and Lagrange-d'Alembert SPARK integrators for " \
+               "nonholonomic Lagrangian systems, University of Iowa, 2009", \
   .texts = {text_##name_, ag_factor_core_text, ag_newton_core_text, table_text, ag_hermite_core_text, core_text}
 
 /* clang-format off */

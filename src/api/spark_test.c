@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ * SPARK methods on nonholonomic models: with linear, affine and time-dependent constraints, with a basis that is
+ * renewed, on angles, vectors and rotations. Orders, the constraints at the ends of steps, the way back, refusals. */
+#include "tests/motions.h"
+
+static const struct {
+  const char *model;
+  double t1;
+  const char *state[6];
+} cases[] = {{"falling_disk", 1.2, {"theta", "phi", "psi", "x", "y", "theta'"}},
+             {"roller_racer", 2.4, {"x", "y", "theta", "phi"}},
+             {"cylinder_ball", 2.4, {"z", "gamma", "W"}}, /* affine, on S1 x R and a rotation */
+             {"driven_blade", 2.4, {"x", "y"}},
+             {"rattleback", 1.2, {"Omega", "x"}},
+             {"sliding_disk", 1.2, {"x", "th"}},  /* friction */
+             {"heavy_top", 1.2, {"Omega", "R"}}}; /* no constraint */
+enum { N_CASE = sizeof cases / sizeof *cases };
+
+static double apart(int i, const anagyre_motion *a, const anagyre_motion *b) {
+  double worst = 0;
+  for (int k = 0; k < 6 && cases[i].state[k]; k++) {
+    anagyre_array x = anagyre_motion_final(a, cases[i].state[k]), y = anagyre_motion_final(b, cases[i].state[k]);
+    AG_CHECK(x.data && y.data);
+    for (int j = 0; j < x.rows * x.cols && x.data && y.data; j++) worst = fmax(worst, fabs(x.data[j] - y.data[j]));
+  }
+  return worst;
+}
+
+/* Slope of two runs against a precise one; 0.1 is what the next term of the error leaves at these steps. */
+static void test_order(int i) {
+  static const struct {
+    const char *method;
+    int order, steps;
+  } all[] = {{"spark2", 2, 240}, {"spark3", 4, 60}};
+  anagyre_model *m = anagyre_open(cases[i].model);
+  anagyre_options o = anagyre_defaults();
+  o.t1 = cases[i].t1, o.rtol = 1e-13, o.atol = 1e-14, o.no_events = 1;
+  anagyre_motion *precise = anagyre_run(m, &o);
+  AG_CHECK(precise != NULL);
+  for (int k = 0; k < 2 && precise; k++) {
+    double error[2];
+    for (int j = 0; j < 2; j++) {
+      anagyre_motion *r = moved(m, all[k].method, cases[i].t1 / (all[k].steps << j), cases[i].t1);
+      error[j] = apart(i, r, precise);
+      AG_CHECK(anagyre_motion_residual(r) < 1e-12);
+      anagyre_motion_free(r);
+    }
+    double order = log2(error[0] / error[1]);
+    if (!(fabs(order - all[k].order) <= 0.1))
+      fprintf(stderr, "%s of %s: %.3f (%.2g, %.2g)\n", all[k].method, cases[i].model, order, error[0], error[1]);
+    AG_CHECK(fabs(order - all[k].order) <= 0.1);
+  }
+  anagyre_motion_free(precise);
+  anagyre_close(m);
+}
+
+/* 400 steps and back, without rotations. */
+static void test_back(void) {
+  static const char *const names[] = {"theta", "phi", "psi", "x", "y", "theta'", "phi'", "psi'"};
+  static const char *const methods[] = {"spark2", "spark3"};
+  for (int k = 0; k < 2; k++) {
+    anagyre_model *m = anagyre_open("falling_disk"), *other = anagyre_open("falling_disk");
+    anagyre_motion *there = moved(m, methods[k], 0.02, 8);
+    anagyre_options o = anagyre_defaults();
+    for (int i = 0; i < 8; i++) anagyre_set_number(other, names[i], *anagyre_motion_final(there, names[i]).data);
+    o.method = methods[k], o.dt = 0.02, o.t0 = 8, o.t1 = 0;
+    anagyre_motion *back = anagyre_run(other, &o);
+    AG_CHECK(back != NULL);
+    for (int i = 0; i < 8 && back; i++)
+      AG_CHECK_NEAR(*anagyre_motion_final(back, names[i]).data, anagyre_motion_column(there, names[i]).data[0], 1e-9);
+    anagyre_motion_free(back);
+    anagyre_motion_free(there);
+    anagyre_close(m);
+    anagyre_close(other);
+  }
+}
+
+static void test_refused(void) {
+  anagyre_model *m = anagyre_open_text("m.nh", "model m\nconfig r in R^3\nlagrangian 1/2*dot(r', r') - r[3]\n"
+                                               "holonomic dot(r, r) = 1\n"
+                                               "start r = [0.6, 0, -0.8], r' = [0, 0.9, 0]\n");
+  anagyre_options o = anagyre_defaults();
+  o.method = "spark2", o.dt = 0.01;
+  AG_CHECK(anagyre_run(m, &o) == NULL);
+  AG_CHECK(strstr(anagyre_error(m), "method spark2 needs constraints of velocities alone") != NULL);
+  anagyre_close(m);
+}
+
+int main(void) {
+  for (int i = 0; i < N_CASE; i++) test_order(i);
+  test_back();
+  test_refused();
+  return ag_check_report();
+}
