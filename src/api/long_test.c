@@ -64,6 +64,18 @@ static void test_momenta(void) {
   anagyre_close(m);
 }
 
+/* The momentum of the spherical pendulum, whose sphere is a position constraint. */
+static void test_sphere(void) {
+  static const char *const methods[] = {"variational_euler", "dla_midpoint", "verlet", "leapfrog", "rattle"};
+  anagyre_model *m = anagyre_open("spherical_pendulum");
+  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+    anagyre_motion *r = run_long(m, methods[i], 0.02, 8000, 400);
+    if (r) check_kept(r, "momentum", methods[i], 400);
+    anagyre_motion_free(r);
+  }
+  anagyre_close(m);
+}
+
 /* A blade held by springs, so that positions stay of size 1: sin(phi) x' = cos(phi) y' at the node of every step, and
  * of the velocities at its end. 1e-12 from the start on: nothing adds up. */
 static void test_constraint(void) {
@@ -114,6 +126,7 @@ static void test_rattle(void) {
 int main(void) {
   test_energy();
   test_momenta();
+  test_sphere();
   test_constraint();
   test_rattle();
   return ag_check_report();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The options of a run. The struct of a caller may be shorter than ours: it was compiled with an earlier header. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/api_internal.h"
@@ -53,10 +54,12 @@ static int choose(ag_ctx *ctx, const char *what, const char *word, const char *c
 }
 
 static const ag_stepper *method_of(ag_ctx *ctx, const char *name) {
-  enum { MAX = 64 };
-  const char *names[MAX + 1] = {0};
-  for (int i = 0; i < ag_stepper_count() && i < MAX; i++) names[i] = ag_stepper_at(i)->name;
+  int n = ag_stepper_count();
+  const char **names = ag_heap_alloc(sizeof *names * (size_t)(n + 1));
+  for (int i = 0; i < n; i++) names[i] = ag_stepper_at(i)->name;
+  names[n] = NULL;
   int k = choose(ctx, "method", name, names);
+  free(names);
   return k < 0 ? NULL : ag_stepper_at(k);
 }
 

@@ -10,7 +10,7 @@
  *   p0 + b S(q0)^T Lambda = p(q0, u0) + delta,   S(q_a) d/h + s = 0,   g(q1, t + h) / h = 0 for position constraints.
  * b = 1: the impulse acts at q0, and not at the nodes. The momentum at the end of a step is p1 = p(q1, u1) + delta1:
  * u1 satisfies the constraints at q1, delta1 is what is left. Where impulses act at q0 a change of delta along
- * S(q0)^T changes nothing but Lambda, so that delta may be dropped.
+ * S(q0)^T changes nothing but Lambda.
  * A rotation R and a vector x whose Lagrangian depends on R^T x' and Omega alone may be stepped as one factor, SE(3):
  * R1 = R0 exp(d), x1 = x0 + R0 D(d) v. The velocities are then d/h and v/h, with v = K(d) y, y = R0^T (x1 - x0), and
  * from A = h l(d/h, v/h), mu = l_Omega, c = l_{R^T x'}, w = mu + (dv/dd)^T c, p0 = K(d)^T w - (K(d)^T c) x y,    p1 =

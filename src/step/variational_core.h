@@ -3,8 +3,9 @@
  * hermite_core.h. A part of a step solves the discrete equations R(d, Lambda) = 0 of the flow for the increment d of
  * the positions, in tangent coordinates, and the impulses Lambda, and ends with the positions q0 tau(d) and the
  * velocities that the flow gives. Newton's method, each lane until its own corrections are rounding.
- * What the velocities leave over of the momentum is carried on: without constraints it is rounding, which would add up
- * in the momenta of symmetries, a little in the same direction at every step.
+ * What the velocities leave over of the momentum is carried on to the next part. Without constraints it is rounding,
+ * which would add up in the momenta of symmetries, a little in the same direction at every step. With constraints it is
+ * along their impulses, too; where these act at q0 that part changes nothing but the next Lambda.
  *
  * The flow reads one array: the state, d (AG_STEP_M numbers, 0 for velocities), Lambda (AG_STEP_N_LAMBDA), the carried
  * momentum (AG_STEP_M), the length h of the part, a and b. Needs, besides what is listed in step_text.h,
@@ -30,8 +31,6 @@
 #define AG_VAR_GIVEN(work) (AG_VAR_DELTA(work) + AG_STEP_M)
 #define AG_VAR_W(work) (AG_VAR_GIVEN(work) + 3)
 #define AG_VAR_R(work) (AG_VAR_W(work) + AG_STEP_M)
-/* Is the momentum left over carried on? With constraints some methods drop it: see discrete.c. */
-#define AG_VAR_KEEPS (AG_VARIATIONAL->carries || AG_STEP_N_LAMBDA == 0)
 /* Where an unknown stands behind the state. */
 #define AG_VAR_SLOT(j) ((j) < AG_STEP_U_AT ? (j) : (j) + AG_STEP_N_U)
 
@@ -128,7 +127,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const
     const V at = i ? t + part : t;
     const int reason = AG_STEP_FN(part)(AG_STEP_PASS i, at, part, i ? mid : z, last ? z1 : mid, work);
     if (reason) return reason;
-    for (int j = 0; j < AG_STEP_M; j++) AG_VAR_DELTA(work)[j] = AG_VAR_KEEPS ? left[j] : v_set(0);
+    for (int j = 0; j < AG_STEP_M; j++) AG_VAR_DELTA(work)[j] = left[j];
   }
   AG_STEP_RHS(t + h, z1, end)
   for (int j = 0; j < AG_STEP_N; j++) end[AG_STEP_N + j] = j < AG_STEP_M ? AG_VAR_DELTA(work)[j] : v_set(0);
@@ -138,7 +137,6 @@ AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const
 }
 
 #undef AG_VAR_SLOT
-#undef AG_VAR_KEEPS
 #undef AG_VAR_R
 #undef AG_VAR_W
 #undef AG_VAR_GIVEN
