@@ -257,6 +257,23 @@ static void take_levels(ag_mover *m, int n_tangent) {
   m->room.size = ag_symmetric_size(m->base, &f);
 }
 
+/* What the flow offers besides the right-hand side. */
+static void offer(ag_mover *m, bool noise) {
+  const ag_dims *n = ag_system_dims(m->sys);
+  int role = noise ? ag_run_role(m->method) + AG_FIELD_JACOBIAN : AG_ROLE_TURN_JACOBIAN;
+  bool reduced = !m->full && !m->core;
+  if (reduced && ag_system_role(m->sys, role)) m->flow.jacobian = jacobian;
+  if (reduced && m->method->needs & AG_NEEDS_GRADIENT) m->flow.gradient = gradient;
+  if (reduced && m->method->needs & AG_NEEDS_RESIDUAL) {
+    m->flow.residual = residual, m->flow.finish = finish;
+    m->flow.n_lambda = n->lambda;
+  }
+  if (m->base) {
+    m->flow.levels = levels, m->flow.n_level = n->level, m->flow.align = align;
+    m->turned = ag_heap_aligned(sizeof(double) * (size_t)(n->x + n->z + 1)); /* images are part of z */
+  }
+}
+
 void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core) {
   *m = (ag_mover){
       .sys = sys, .full = ag_run_full(sys, o), .core = core, .method = o->method, .section = o->section, .fresh = true};
@@ -306,10 +323,6 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->flow = (ag_flow){.n = m->n, .in_norm = m->in_norm, .rhs = ag_mover_rhs, .m = n_tangent, .self = m};
   m->flow.n_factor = n_factor, m->flow.factors = m->factors;
   if (!m->full) m->flow.u_at = ag_mover_velocities(sys, n_factor, m->factors), m->flow.n_u = ag_system_dims(sys)->u;
-  if (o->project) {
-    m->flow.levels = levels, m->flow.n_level = ag_system_dims(sys)->level, m->flow.align = align;
-    m->turned = ag_heap_aligned(size * (n_x + n + 1)); /* there are fewer numbers of images than of z */
-  }
   bool noise = o->noise == AG_NOISE_PATH && ag_system_dims(sys)->channel;
   if (noise) {
     m->step = ag_heap_aligned(size * (size_t)(ag_system_dims(sys)->w + ag_system_dims(sys)->channel + 1));
@@ -320,13 +333,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
     ag_switch_create(m, params);
     ag_pulse_create(m, params, o->dt > 0);
   }
-  int role = noise ? ag_run_role(o->method) + AG_FIELD_JACOBIAN : AG_ROLE_TURN_JACOBIAN;
-  if (!m->full && !core && ag_system_role(sys, role)) m->flow.jacobian = jacobian;
-  if (!m->full && !core && m->method->needs & AG_NEEDS_GRADIENT) m->flow.gradient = gradient;
-  if (!m->full && !core && m->method->needs & AG_NEEDS_RESIDUAL) {
-    m->flow.residual = residual, m->flow.finish = finish;
-    m->flow.n_lambda = ag_system_dims(sys)->lambda;
-  }
+  offer(m, noise);
 }
 
 void ag_mover_free(ag_mover *m) {
