@@ -43,6 +43,26 @@ static void test_energy(void) {
   }
 }
 
+/* Small motions about an equilibrium, where the energy of the motion is a small part of E = -1, or cannot be seen in
+ * it: the method can be solved for, and is the midpoint rule up to the noise of E, 1e-15, over the energy a^2 of the
+ * motion, or to a^2, which the two differ by. */
+static void test_small(void) {
+  for (double a = 1e-1; a > 1e-10; a /= 10) {
+    double end[2];
+    for (int k = 0; k < 2; k++) {
+      anagyre_model *m = anagyre_open("pendulum");
+      anagyre_set_number(m, "theta", a);
+      anagyre_motion *r = run_long(m, k ? "midpoint" : "discrete_gradient", 0.01, 2000, 100);
+      if (r) AG_CHECK_STR(anagyre_motion_end(r), "time reached");
+      end[k] = r ? *anagyre_motion_final(r, "theta").data : NAN;
+      if (r && !k) check_kept(r, "energy", "small motions", 100);
+      anagyre_motion_free(r);
+      anagyre_close(m);
+    }
+    AG_CHECK_NEAR(end[0] / a, end[1] / a, fmin(10 * 1e-15 / (a * a), 1e-3) + 1e-4 * a * a + 1e-12);
+  }
+}
+
 /* The momenta of the heavy top about the vertical and about its axis. */
 static void test_momenta(void) {
   static const char *const methods[] = {"variational_euler",
@@ -125,6 +145,7 @@ static void test_rattle(void) {
 
 int main(void) {
   test_energy();
+  test_small();
   test_momenta();
   test_sphere();
   test_constraint();

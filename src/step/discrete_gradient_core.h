@@ -10,6 +10,9 @@
  * f alone: c is of order h^2.
  * Rounding of z1 and of D moves E by some 1e-16 of its size, which would add up over the steps. What E has gained so
  * far beyond the work is carried on as e and taken back in the next step: E(t_m, z) - e stands for E(t_m, z) above.
+ * In small motions about an equilibrium the quotient c is the rounding of E over |D|^2. As soon as corrections no
+ * longer decrease it stays as it is, and the step can be solved for; e takes up the rest. Where rounding of E is above
+ * AG_GRAD_BLIND of the terms of grad E . D the energy of the motion cannot be seen in E: c = 0, the midpoint rule.
  * Needs
  *   AG_STEP_GRADIENT(t, z, out)   a statement that sets out[] to E, grad E and J at z, row by row
  *
@@ -18,13 +21,16 @@
 #define AG_GRAD_MOST 60
 #define AG_GRAD_DONE 1e-17
 #define AG_GRAD_NOISE 1e-11
+#define AG_GRAD_NEAR 1e-5
+#define AG_GRAD_BLIND 1e-2
+#define AG_GRAD_ROUNDING 2e-15
 
 /* At the middle of the step: f in w, E with its gradient and J in form; c, and
  * E(t_m, z1) - E(t_m, z) + e. energy: E(t_m, z) and e. */
 AG_STEP_QUALIFIER int AG_STEP_FN(middle)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *energy, const V *k,
                                          V *y, V *rate, V *w, V *form, V *c, V *gained) {
   const V half = 0.5 * h;
-  V square = v_set(0), along = v_set(0);
+  V square = v_set(0), along = v_set(0), terms = v_set(0);
   AG_STEP_FN(move)(AG_STEP_PASS z, h, k, y);
   AG_STEP_GRADIENT(t, y, form)
   *gained = (form[0] - energy[0]) + energy[1];
@@ -36,24 +42,26 @@ AG_STEP_QUALIFIER int AG_STEP_FN(middle)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, con
     const V d = h * k[r];
     square = v_fma(d, d, square);
     along = v_fma(form[1 + r], d, along);
+    terms = v_fma(v_abs(form[1 + r]), v_abs(d), terms);
   }
-  const VI still = m_lt(square, v_set(1e-200));
+  const VI still = m_lt(square, v_set(1e-200)) | m_lt(AG_GRAD_BLIND * terms, AG_GRAD_ROUNDING * v_abs(energy[0]));
   *c = v_blend(still, v_set(0), (*gained - along) / v_blend(still, v_set(1), square));
   return 0;
 }
 
-/* f + c J D at the middle of the step, in w; the matrix of Newton's method, in J. */
+/* f + c J D at the middle of the step, in w; the matrix of Newton's method, in J. c is new where it is not fixed. */
 AG_STEP_QUALIFIER int AG_STEP_FN(field)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *energy, const V *k,
-                                        V *y, V *rate, V *w, V *J, V *form) {
-  V c, gained;
-  const int reason = AG_STEP_FN(middle)(AG_STEP_PASS t, h, z, energy, k, y, rate, w, form, &c, &gained);
+                                        V *y, V *rate, V *w, V *J, V *form, VI fixed, V *c) {
+  V now, gained;
+  const int reason = AG_STEP_FN(middle)(AG_STEP_PASS t, h, z, energy, k, y, rate, w, form, &now, &gained);
   if (reason) return reason;
+  *c = v_blend(fixed, *c, now);
   AG_STEP_JACOBIAN(t, y, J)
   AG_STEP_FN(stage_matrix)(AG_STEP_PASS 0.5 * h, k, w, J);
   for (int r = 0; r < AG_STEP_M; r++) {
     V sum = v_set(0);
     for (int j = 0; j < AG_STEP_M; j++) sum = v_fma(form[1 + AG_STEP_M + r * AG_STEP_M + j], h * k[j], sum);
-    w[r] = v_fma(c, sum, w[r]);
+    w[r] = v_fma(*c, sum, w[r]);
   }
   return 0;
 }
@@ -76,12 +84,12 @@ AG_STEP_QUALIFIER int AG_STEP_FN(defect)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, con
 /* D of a step in k, t the middle of the step. */
 AG_STEP_QUALIFIER int AG_STEP_FN(increment)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *energy, V *k, V *y,
                                             V *rate, V *w, V *J, V *form) {
-  VI open = v_word_set(~0ULL), lost = v_word_set(0);
-  V last = v_set(V_INF), largest = v_set(0);
+  VI open = v_word_set(~0ULL), lost = v_word_set(0), fixed = v_word_set(0);
+  V last = v_set(V_INF), largest = v_set(0), c = v_set(0);
   for (int i = 0; i < AG_STEP_N; i++) largest = v_max(largest, v_abs(z[i]));
   for (int trial = 0; trial < AG_GRAD_MOST && v_any(open); trial++) {
     int reason = 0;
-    AG_STEP_GUARD(open, reason = AG_STEP_FN(field)(AG_STEP_PASS t, h, z, energy, k, y, rate, w, J, form);)
+    AG_STEP_GUARD(open, reason = AG_STEP_FN(field)(AG_STEP_PASS t, h, z, energy, k, y, rate, w, J, form, fixed, &c);)
     if (reason) return reason;
     V now = v_set(0), size = largest;
     for (int r = 0; r < AG_STEP_M; r++) w[r] = w[r] - k[r], size = v_max(size, v_abs(h * k[r]));
@@ -96,6 +104,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(increment)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, 
                     m_le(now * fall, AG_GRAD_DONE * size * (1.0 - fall));
     const VI noise = m_le(now, AG_GRAD_NOISE * size) & m_le(last, now);
     open &= ~(done | noise | m_eq(now, v_set(0)) | lost | AG_STEP_FAILED);
+    fixed |= m_le(now, AG_GRAD_NEAR * size) & m_le(0.5 * last, now);
     last = now;
   }
   AG_STEP_UNSOLVED(open | lost)
@@ -119,6 +128,9 @@ AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const
   (void)rtol, (void)atol;
   return 0;
 }
+#undef AG_GRAD_ROUNDING
+#undef AG_GRAD_BLIND
+#undef AG_GRAD_NEAR
 #undef AG_GRAD_NOISE
 #undef AG_GRAD_DONE
 #undef AG_GRAD_MOST
