@@ -153,11 +153,24 @@ static void test_later(void) {
   anagyre_close(m);
 }
 
+/* A bicycle starts upright, where the gradient of its position constraint belongs to a coordinate that is 0 and at rest.
+ */
+static void test_upright(void) {
+  anagyre_model *m = anagyre_open("bicycle");
+  anagyre_motion *r = run_projected(m, "rk4", "energy", 0.01, 0, 1, "interpreted");
+  anagyre_array a = anagyre_motion_column(r, "energy");
+  AG_CHECK_STR(anagyre_motion_end(r), "time reached");
+  for (long j = 0; j < a.n; j++) AG_CHECK_NEAR(a.data[j * a.stride] / a.data[0], 1, 1e-13);
+  anagyre_motion_free(r);
+  anagyre_close(m);
+}
+
 int main(void) {
   for (int i = 0; i < N_CASE; i++) test_kept(i), test_order(i);
   test_back();
   test_engines();
   test_refused();
   test_later();
+  test_upright();
   return ag_check_report();
 }

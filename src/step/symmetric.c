@@ -19,10 +19,12 @@
 #define AG_STEP_QUALIFIER static __attribute__((unused))
 #include "step/factor_core.h"
 
-static const double EXACT = 0x1p-52, NOISE = 1e-13; /* of a level: rounding; where no longer decreasing, reached */
+static const double EXACT = 0x1p-52, NOISE = 1e-13, STALLED = 1e-10; /* of a level: rounding; reached where it no
+   longer decreases at once, or after some trials */
 static const double CONSTANT = 1e-8; /* a rate below this part of the gradient times the rates is that of a constant */
 static const double DEPENDENT = 1e-12; /* sin^2 of the angle between a gradient and the others */
-enum { MOST = 40, MOST_END = 30 };
+static const double SMALL = 1e-3;
+enum { MOST = 40, MOST_END = 30, STALLS = 4 };
 
 /* The workspace, behind that of the base. */
 typedef struct room {
@@ -74,13 +76,18 @@ static double dot(int n, const double *a, const double *b) {
 
 static double *gradients(const ag_flow *f, double *levels) { return levels + 2 * f->n_level; }
 
-/* How large tangent coordinate j of the state is: 1 on a rotation. */
-static void sizes(const ag_flow *f, const double *z, double *size) {
+/* How large tangent coordinate j of the state is, or becomes in the step: 1 on a rotation. One that is 0 now need not
+ * be so in what the levels are made of: at least SMALL of the largest. */
+static void sizes(const ag_flow *f, const double *z, double h, const double *rates, double *size) {
   for (int j = 0; j < tangent_size(f); j++) size[j] = 1;
   for (int i = 0; i < (f->n_factor ? f->n_factor : 1); i++) {
     const ag_factor p = step_factor(f, i);
-    for (int j = 0; j < p.n && p.kind == AG_FACTOR_VECTOR; j++) size[p.d + j] = fabs(z[p.z + j]);
+    for (int j = 0; j < p.n && p.kind == AG_FACTOR_VECTOR; j++)
+      size[p.d + j] = fabs(z[p.z + j]) + fabs(h * rates[p.d + j]);
   }
+  double largest = 0;
+  for (int j = 0; j < tangent_size(f); j++) largest = fmax(largest, size[j]);
+  for (int j = 0; j < tangent_size(f); j++) size[j] = fmax(size[j], SMALL * largest);
 }
 
 /* Solves A x = b by Gauss with pivots (k x k); A is destroyed. */
@@ -105,13 +112,13 @@ static void solve(int k, double *A, double *b) {
 }
 
 /* The levels at the start, their scale, and B = 2 G G^T with rows of length 1. */
-static int begin(const ag_flow *f, double t, const double *z, const double *dz, room *s, int *which) {
+static int begin(const ag_flow *f, double t, double h, const double *z, const double *dz, room *s, int *which) {
   int m = tangent_size(f), k = f->n_level;
   int reason = f->levels(f->self, t, z, s->levels0);
   if (reason) return reason;
   double *G = gradients(f, s->levels0);
   symmetric_tangent(f, f->n, z, dz, s->w);
-  sizes(f, z, s->last);
+  sizes(f, z, h, s->w, s->last);
   double fastest = 0;
   for (int j = 0; j < m; j++) fastest = fmax(fastest, fabs(s->w[j]));
   for (int i = 0; i < k; i++) {
@@ -194,17 +201,19 @@ static void correct(int k, int trial, room *s) {
 static int solve_levels(const ag_stepper *base, const ag_flow *f, double t, double h, const double *z,
                         const double *dz0, double *z1, double *error, double *work, room *s) {
   int k = f->n_level, m = tangent_size(f);
-  double *scale = s->levels0, last = INFINITY; /* the values at the start are no longer needed */
+  double *scale = s->levels0, best = INFINITY; /* the values at the start are no longer needed */
   memcpy(scale, s->off, sizeof(double) * (size_t)k);
   for (int j = 0; j < m; j++) s->d[j] = 0;
-  for (int trial = 0; trial < MOST; trial++) {
+  for (int trial = 0, stalls = 0; trial < MOST; trial++) {
     double worst = 0;
     int reason = try_step(base, f, t, h, z, dz0, scale, z1, error, work, s);
     if (reason) return reason;
-    for (int i = 0; i < k; i++) worst = fmax(worst, fabs(s->off[i]) / (scale[i] * s->size[i]));
-    if (worst <= 4 * EXACT || (worst <= NOISE && worst >= 0.5 * last)) return 0;
+    for (int i = 0; i < k; i++)
+      if (s->off[i] != 0) worst = fmax(worst, fabs(s->off[i]) / (scale[i] * s->size[i]));
+    stalls += worst >= 0.5 * best;
+    if (worst <= 4 * EXACT || (stalls && worst <= NOISE) || (stalls >= STALLS && worst <= STALLED)) return 0;
     if (!isfinite(worst)) break;
-    last = worst;
+    best = fmin(best, worst);
     correct(k, trial, s);
   }
   return AG_STEP_STAGES;
@@ -216,7 +225,7 @@ int ag_symmetric_step(const ag_stepper *base, const ag_flow *f, double t, double
   room s = layout(base, f, work);
   const int own = base->room(n, tangent_size(f)).own;
   const double *kept = dz0 + n + own;
-  int reason = begin(f, t, z, dz0, &s, &which);
+  int reason = begin(f, t, h, z, dz0, &s, &which);
   if (reason) return reason;
   memcpy(s.target, kept[k] > 0 ? kept : s.levels0, sizeof(double) * (size_t)k);
   if (!reason) reason = solve_levels(base, f, t, h, z, dz0, z1, error, work, &s);
@@ -244,5 +253,5 @@ void ag_symmetric_interpolate(const ag_stepper *base, const ag_flow *f, double t
 int ag_symmetric_fits(const ag_stepper *base, const ag_flow *f, double t, const double *z, const double *dz, int *which,
                       double *work) {
   room s = layout(base, f, work);
-  return begin(f, t, z, dz, &s, which);
+  return begin(f, t, 0, z, dz, &s, which);
 }
