@@ -153,7 +153,8 @@ static void test_later(void) {
   anagyre_close(m);
 }
 
-/* A bicycle starts upright, where the gradient of its position constraint belongs to a coordinate that is 0 and at rest.
+/* A bicycle starts upright, where the gradient of its position constraint belongs to a coordinate that is 0 and at
+ * rest.
  */
 static void test_upright(void) {
   anagyre_model *m = anagyre_open("bicycle");
