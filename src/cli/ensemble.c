@@ -50,6 +50,8 @@ static const ag_option options[] = {
     ROW("path", WHOLE, path, .arg = "K", .lo = 0, .hi = 9e15, .preset = "",
         .doc = "follow path K alone (from 0) and print its rows"),
     ROW("antithetic", FLAG, antithetic, .doc = "path 2i+1 is path 2i with the opposite noise"),
+    ROW("extrapolate", FLAG, extrapolate,
+        .doc = "follow every path with half the step, too, and extrapolate means (Talay and Tubaro)"),
     ROW("correlations", FLAG, correlations, .doc = "with --json or -o: correlations between all rows"),
     ROW("covariances", FLAG, covariances, .doc = "with --json or -o: covariances of the columns at every row"),
     ROW("chosen", TEXT, chosen, .arg = "PATHS", .preset = "",
@@ -262,6 +264,10 @@ static void sweep_row(const request *q, const ag_members *s, long member, const 
     const int at = ag_ensemble_value(e, last, q->items[i].value);
     ag_csv_number(out, ag_tally_mean(e->tally, at));
     ag_csv_number(out, ag_tally_stderr(e->tally, at));
+    if (!e->extrapolated) continue;
+    const int better = ag_ensemble_extrapolated(e, last, q->items[i].value);
+    ag_csv_number(out, ag_tally_mean(e->extrapolated, better));
+    ag_csv_number(out, ag_tally_stderr(e->extrapolated, better));
   }
   ag_text_char(out, '\n');
 }
@@ -270,11 +276,12 @@ static void sweep_header(const request *q, const ag_members *s, ag_text *out) {
   ag_text name = {0};
   for (int i = 0; i < s->grid.n_name; i++) ag_text_printf(out, "%s,", s->grid.names[i]);
   ag_text_str(out, "method,paths,failed");
+  static const char *const numbers[] = {"", " stderr", " extrapolated", " extrapolated stderr"};
   for (int i = 0; i < q->n_item; i++)
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < (q->a->extrapolate ? 4 : 2); k++) {
       ag_text_char(out, ',');
       name.n = 0;
-      ag_text_printf(&name, "%s%s", q->items[i].name, k ? " stderr" : "");
+      ag_text_printf(&name, "%s%s", q->items[i].name, numbers[k]);
       ag_csv_quoted(out, ag_text_cstr(&name));
     }
   ag_text_char(out, '\n');
@@ -390,7 +397,8 @@ static ag_status check_options(const args *a) {
   if (a->path >= 0) {
     if (a->output && (format != AG_FORMAT_CSV || ag_output_is_stdout(a->output)))
       return ag_usage("ensemble", "the rows of --path go to a .csv file");
-    static const char *const no[] = {"from", "correlations", "covariances", "chosen", "passage", "paths"};
+    static const char *const no[] = {"from",    "correlations", "covariances", "chosen",
+                                     "passage", "paths",        "extrapolate"};
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
       if (ag_option_given(N_OPTION, options, &a->common, no[i]))
         return ag_usage("ensemble", "--path follows one path: --%s does not apply", no[i]);

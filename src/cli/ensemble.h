@@ -12,7 +12,7 @@ typedef struct ag_ensemble_args {
   long paths, seed, path, threads;
   const char *methods, *columns, *output, *from, *chosen, *passages, *target;
   int engine;
-  bool antithetic, correlations, covariances;
+  bool antithetic, correlations, covariances, extrapolate;
 } ag_ensemble_args;
 
 /* A number that is shown: its place among the values of a row, its name. */
@@ -81,6 +81,10 @@ double ag_ensemble_covariance(const ag_ensemble_report *r, int row, int item_a, 
 double ag_ensemble_batch_error(const ag_ensemble_report *r, int value);
 const double *ag_ensemble_rows(const ag_ensemble_report *r, long k); /* of chosen path k, [row][value] */
 void ag_ensemble_text(const ag_ensemble_report *r, ag_text *out);
+/* With --extrapolate, what the means of an item extrapolate to (ensemble_extrapolate.c); else nothing. */
+void ag_extrapolate_text(const ag_ensemble_report *r, int item, ag_text *out);
+void ag_extrapolate_json(const ag_ensemble_report *r, int item, ag_json *j);
+void ag_extrapolate_store(const ag_ensemble_report *r, ag_fields *fields);
 /* The members of a JSON object. */
 void ag_ensemble_json(const ag_ensemble_report *r, ag_json *j);
 /* Writes a result file; prints what is wrong. */

@@ -87,6 +87,11 @@ static ag_status choose_grid(ag_ensemble_request *q) {
     return refuse("dt", a->dt, "is neither a multiple of --dt-base nor that divided by a power of two", nearest);
   if (!ag_wiener_divides(w, a->dt, a->t1 - a->t0, &steps, nearest))
     return refuse("dt", a->dt, "does not divide t1 - t0 into at most 2^32 steps", nearest);
+  ag_wiener half = *w;
+  if (a->extrapolate && !ag_wiener_half(&half))
+    return ag_usage("ensemble",
+                    "--extrapolate: half of --dt %.12g is not on the grid of the paths, %.12g; give --dt-base %.12g",
+                    a->dt, w->base, a->dt);
   if (a->every > 0) {
     const double ratio = a->every / a->dt, whole = floor(ratio + 0.5);
     nearest[0] = a->dt * fmax(1, floor(ratio)), nearest[1] = a->dt * (floor(ratio) + 1);
@@ -221,6 +226,7 @@ static ag_status open_saved(ag_ensemble_request *q) {
       : q->saved->n_row != q->o.n_row                                                                 ? "t1 or every"
       : fabs(ag_archive_row_time(q->saved, q->o.n_row - 1) - q->a->t1) > 1e-9 * fabs(q->a->t1)        ? "t1"
       : ag_fields_get_integer(f, "/ensemble@antithetic", 0) != w->mirror                              ? "antithetic"
+      : ag_fields_get_integer(f, "/ensemble@extrapolate", 0) != q->a->extrapolate                     ? "extrapolate"
       : strcmp(ag_fields_get_text(f, "/ensemble@columns", ""), q->a->columns ? q->a->columns : "")    ? "columns"
       : strcmp(ag_fields_get_text(f, "/ensemble@passages", ""), q->a->passages ? q->a->passages : "") ? "passages"
       : !same_numbers(f, "/ensemble/start", ag_system_dims(q->sys)->x, q->x0)                         ? "start"
@@ -241,6 +247,7 @@ ag_status ag_ensemble_request_init(ag_ensemble_request *q, const ag_ensemble_arg
   ag_record_init(&q->record, q->sys);
   q->o = (ag_ensemble_options){
       .t0 = a->t0, .paths = (unsigned long long)a->paths, .interpreted = a->engine == 1, .threads = (int)a->threads};
+  q->o.extrapolate = a->extrapolate;
   q->o.path = (ag_wiener){.seed = (unsigned long long)a->seed, .channels = n_channel, .mirror = a->antithetic};
   if (!n_channel)
     return ag_usage("ensemble", "%s has no noise: `anagyre run` gives its one motion",

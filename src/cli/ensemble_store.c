@@ -123,6 +123,7 @@ static void add_all(const ag_ensemble_report *r, const ag_ensemble_args *a, ag_f
   add_matrices(r, fields);
   add_chosen(r, fields);
   add_passages(r, fields);
+  ag_extrapolate_store(r, fields);
   ag_fields_vector(fields, "/ensemble/start", ag_system_dims(r->system)->x, r->x0);
   ag_fields_vector(fields, "/ensemble/values", ag_system_dims(r->system)->param, r->params);
   ag_fields_text(fields, "@kind", "ensemble");

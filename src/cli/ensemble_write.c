@@ -87,6 +87,7 @@ void ag_ensemble_text(const ag_ensemble_report *r, ag_text *out) {
     }
     const int all = ag_ensemble_average(e, r->options->n_row, r->items[i].value);
     ag_text_printf(out, "  over time    %14.8g %11.3g\n", ag_tally_mean(e->tally, all), ag_tally_stderr(e->tally, all));
+    ag_extrapolate_text(r, i, out);
   }
   put_passages(r, out);
 }
@@ -203,6 +204,7 @@ static void json_item(const ag_ensemble_report *r, ag_json *j, int item) {
   json_quantiles(r, j, value);
   json_histogram(r, j, value);
   json_average(r, j, value);
+  ag_extrapolate_json(r, item, j);
   if (r->correlations) json_matrix(r, j, "correlations", r->options->n_row, item, ag_ensemble_correlation);
   ag_json_end(j, '}');
 }
@@ -295,6 +297,7 @@ void ag_ensemble_json(const ag_ensemble_report *r, ag_json *j) {
   ag_json_whole(j, "truncated", (long)e->cut);
   ag_json_whole(j, "seed", (long)w->seed);
   ag_json_bool(j, "antithetic", w->mirror);
+  if (e->extrapolated) ag_json_number(j, "weak_order", ag_ensemble_weak(r->system, r->options->method));
   ag_json_bool(j, "interrupted", e->stopped);
   ag_json_whole(j, "lanes", e->lanes);
   ag_json_whole(j, "threads", e->threads);

@@ -163,8 +163,8 @@ ag_status ag_run_fits(ag_ctx *ctx, const ag_system *sys, const ag_stepper *metho
 /* Beyond max(6, sqrt(4 |log h|)) standard deviations: this changes no order of convergence (Milstein, Repin, Tretyakov,
  * 2002). */
 double ag_run_cut(const ag_system *sys, const ag_stepper *method, double h) {
-  bool implicit = ag_stepper_solves(method) && method->follows != AG_FOLLOWS_BATH &&
-                  ag_system_noise(sys) != AG_NOISE_ADDITIVE;
+  bool outside = method->follows == AG_FOLLOWS_BATH || method->follows == AG_FOLLOWS_ITO; /* of the equations */
+  bool implicit = ag_stepper_solves(method) && !outside && ag_system_noise(sys) != AG_NOISE_ADDITIVE;
   return implicit ? sqrt(h) * fmax(6, sqrt(4 * fabs(log(h)))) : INFINITY;
 }
 

@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include "base/heap.h"
+#include "run/halves.h"
 #include "run/walk.h"
 
 typedef struct job {
   ag_walk_plan plan;
+  ag_halves *halves; /* or NULL: nothing is extrapolated */
   const ag_ensemble_options *o;
   ag_ensemble *e;
   unsigned long long n_leaf;
@@ -27,10 +29,10 @@ typedef struct job {
   char why[AG_HEAP_WHY];
 } job;
 
-/* What a thread computes a leaf in. */
+/* What a thread computes a leaf in; half: with half the step, both: what they give together. */
 typedef struct desk {
-  ag_walk *walk;
-  double *values, *moments;
+  ag_walk *walk, *half_walk;
+  double *values, *moments, *half, *both, *both_moments;
   double *passed, *passing, *passage_moments; /* [passage][path]; of one passage, those that passed */
   int rows[AG_LEAF];
   long cut[AG_LEAF];
@@ -38,6 +40,9 @@ typedef struct desk {
 } desk;
 
 static int n_total(const job *b) { return (b->o->n_row + 2) * b->plan.n_value; }
+
+/* Those of them that are extrapolated: rows and their mean. */
+static int n_linear(const job *b) { return (b->o->n_row + 1) * b->plan.n_value; }
 
 /* ---- a leaf ---- */
 
@@ -70,16 +75,17 @@ static bool is_out(const job *b, const desk *d, int n, int m) {
 }
 
 /* Those that are left out make room: the others move together, in order. */
-static void compact(const job *b, desk *d, int n) {
+static int compact(const job *b, const desk *d, int n, double *values) {
   const int total = n_total(b);
-  d->count = 0;
+  int count = 0;
   for (int m = 0; m < n; m++) {
     if (is_out(b, d, n, m)) continue;
-    if (d->count < m)
+    if (count < m)
       for (int i = 0; i < total; i++)
-        d->values[(size_t)i * AG_LEAF + (size_t)d->count] = d->values[(size_t)i * AG_LEAF + (size_t)m];
-    d->count++;
+        values[(size_t)i * AG_LEAF + (size_t)count] = values[(size_t)i * AG_LEAF + (size_t)m];
+    count++;
   }
+  return count;
 }
 
 static bool halted(const job *b) { return b->o->stop && *b->o->stop; }
@@ -89,37 +95,69 @@ static int leaf_paths(const job *b, unsigned long long leaf) {
   return left < AG_LEAF ? (int)left : AG_LEAF;
 }
 
-/* False: stopped on the way. */
-static bool compute(const job *b, desk *d, unsigned long long leaf) {
-  const int n = leaf_paths(b, leaf), width = ag_walk_width(&b->plan);
+/* The paths of a leaf with one step size. False: stopped on the way. */
+static bool follow(const job *b, const ag_walk_plan *p, ag_walk *walk, unsigned long long leaf,
+                   const ag_walk_results *to) {
+  const int n = leaf_paths(b, leaf), width = ag_walk_width(p);
   for (int m = 0; m < n; m += width) {
     if (halted(b)) return false;
-    const ag_walk_results to = {d->values + m, d->passed + m, AG_LEAF, d->rows + m, d->cut + m};
-    ag_walk_block(d->walk, leaf * AG_LEAF + (unsigned long long)m, n - m < width ? n - m : width, &to);
+    const ag_walk_results part = {to->values + m, to->passed + m, AG_LEAF, to->rows + m, to->cut + m};
+    ag_walk_block(walk, leaf * AG_LEAF + (unsigned long long)m, n - m < width ? n - m : width, &part);
   }
   for (int m = 0; m < n; m++)
-    if (d->rows[m] == b->o->n_row) average(b, d->values, m);
-  compact(b, d, n);
+    if (to->rows[m] == b->o->n_row) average(b, to->values, m);
+  return true;
+}
+
+/* Once more with half the step; a path that fails there fails. */
+static bool follow_halves(const job *b, desk *d, unsigned long long leaf) {
+  int rows[AG_LEAF];
+  long cut[AG_LEAF];
+  const ag_walk_results to = {d->half, d->passed, AG_LEAF, rows, cut}; /* no passages */
+  if (!b->halves) return true;
+  if (!follow(b, &b->halves->plan, d->half_walk, leaf, &to)) return false;
+  for (int m = 0; m < leaf_paths(b, leaf); m++) {
+    if (rows[m] < d->rows[m]) d->rows[m] = rows[m];
+    d->cut[m] += cut[m];
+  }
+  return true;
+}
+
+/* False: stopped on the way. */
+static bool compute(const job *b, desk *d, unsigned long long leaf) {
+  const int n = leaf_paths(b, leaf);
+  const ag_walk_results to = {d->values, d->passed, AG_LEAF, d->rows, d->cut};
+  if (!follow(b, &b->plan, d->walk, leaf, &to) || !follow_halves(b, d, leaf)) return false;
+  d->count = compact(b, d, n, d->values);
   ag_tally_moments(b->e->tally, d->count, d->values, d->moments);
+  if (!b->halves) return true;
+  (void)compact(b, d, n, d->half);
+  ag_halves_combine(b->halves, n_linear(b), d->count, d->values, d->half, d->both);
+  ag_tally_moments(b->e->extrapolated, d->count, d->both, d->both_moments);
   return true;
 }
 
 /* ---- in order ---- */
 
-/* [2 | paths | failed | steps cut | named failures | path, row of each | size and tally of each passage | the tally] */
+/* [2 | paths | failed | steps cut | named failures | path, row of each | size and tally of each passage and of what is
+ * extrapolated | the tally] */
 enum { FORMAT = 2, HEAD = 5 };
+
+static int n_other(const ag_ensemble *e) { return e->n_passage + (e->extrapolated != NULL); }
+
+static ag_tally *other(const ag_ensemble *e, int i) { return i < e->n_passage ? e->passages[i] : e->extrapolated; }
 
 static void save(ag_ensemble *e) {
   free(e->saved);
   e->n_saved = HEAD + 2 * (size_t)e->n_failure + ag_tally_size(e->tally);
-  for (int i = 0; i < e->n_passage; i++) e->n_saved += 1 + ag_tally_size(e->passages[i]);
+  for (int i = 0; i < n_other(e); i++) e->n_saved += 1 + ag_tally_size(other(e, i));
   double *to = e->saved = ag_heap_alloc(sizeof(double) * e->n_saved);
   *to++ = FORMAT, *to++ = (double)e->done, *to++ = (double)e->failed, *to++ = (double)e->cut, *to++ = e->n_failure;
   for (int i = 0; i < e->n_failure; i++) *to++ = (double)e->failures[i].path, *to++ = e->failures[i].row;
-  for (int i = 0; i < e->n_passage; i++) {
-    *to++ = (double)ag_tally_size(e->passages[i]);
-    ag_tally_save(e->passages[i], to);
-    to += ag_tally_size(e->passages[i]);
+  for (int i = 0; i < n_other(e); i++) {
+    *to++ = (double)ag_tally_size(other(e, i));
+    ag_tally_save(other(e, i), to);
+    to += ag_tally_size(other(e, i));
   }
   ag_tally_save(e->tally, to);
 }
@@ -138,8 +176,8 @@ static bool load(ag_ensemble *e, const double *from, size_t n) {
     e->failures[i] = (ag_ensemble_failure){(unsigned long long)f[0], (int)f[1]};
   }
   from += head, n -= head;
-  for (int i = 0; i < e->n_passage; i++) {
-    if (n < 1 || !(from[0] >= 0 && from[0] < (double)n) || !ag_tally_load(e->passages[i], from + 1, (size_t)from[0]))
+  for (int i = 0; i < n_other(e); i++) {
+    if (n < 1 || !(from[0] >= 0 && from[0] < (double)n) || !ag_tally_load(other(e, i), from + 1, (size_t)from[0]))
       return false;
     const size_t size = 1 + (size_t)from[0];
     from += size, n -= size;
@@ -164,6 +202,7 @@ static void add(job *b, const desk *d, unsigned long long leaf) {
   const int n = leaf_paths(b, leaf);
   if (n < AG_LEAF) save(e); /* an incomplete leaf is computed again when more paths follow */
   ag_tally_add(e->tally, d->count, d->values, d->moments);
+  if (b->halves) ag_tally_add(e->extrapolated, d->count, d->both, d->both_moments);
   add_passages(b, d, n);
   e->done += (unsigned long long)n;
   for (int m = 0; m < n; m++)
@@ -203,11 +242,11 @@ static double seconds_now(void) {
 static void measure(const job *b) {
   ag_ensemble *e = b->e;
   e->seconds = seconds_now() - b->begun;
-  e->steps = (double)(e->done - b->before) * (double)b->o->row_step[b->o->n_row - 1];
+  e->steps = (double)(e->done - b->before) * (double)b->o->row_step[b->o->n_row - 1] * (b->halves ? 3 : 1);
   e->stopped = e->done < b->o->paths;
   if (e->done % AG_LEAF == 0) save(e);
   ag_tally_finish(e->tally);
-  for (int i = 0; i < e->n_passage; i++) ag_tally_finish(e->passages[i]);
+  for (int i = 0; i < n_other(e); i++) ag_tally_finish(other(e, i));
 }
 
 /* Once a second, or less often where that takes long: a twentieth of the time at most. */
@@ -227,9 +266,7 @@ typedef struct worker {
   bool first;
 } worker;
 
-static void work(void *self) {
-  const worker *w = self;
-  job *b = w->b;
+static desk *desk_create(const job *b) {
   desk *d = ag_heap_alloc(sizeof *d);
   d->walk = ag_walk_create(&b->plan);
   d->values = ag_heap_aligned(sizeof(double) * (size_t)n_total(b) * AG_LEAF);
@@ -237,6 +274,25 @@ static void work(void *self) {
   d->passed = ag_heap_alloc(sizeof(double) * AG_LEAF * (size_t)(b->o->n_passage + 1));
   d->passing = ag_heap_alloc(sizeof(double) * AG_LEAF);
   d->passage_moments = ag_heap_alloc(sizeof(double) * (b->o->n_passage ? ag_tally_width(b->e->passages[0]) : 1));
+  if (!b->halves) return d;
+  d->half_walk = ag_walk_create(&b->halves->plan);
+  d->half = ag_heap_aligned(sizeof(double) * (size_t)n_total(b) * AG_LEAF);
+  d->both = ag_heap_aligned(sizeof(double) * 2 * (size_t)n_linear(b) * AG_LEAF);
+  d->both_moments = ag_heap_alloc(sizeof(double) * ag_tally_width(b->e->extrapolated));
+  return d;
+}
+
+static void desk_free(desk *d) {
+  ag_walk_free(d->walk), ag_walk_free(d->half_walk);
+  void *all[] = {d->passed, d->passing, d->passage_moments, d->values, d->moments, d->half, d->both, d->both_moments};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+  free(d);
+}
+
+static void work(void *self) {
+  const worker *w = self;
+  job *b = w->b;
+  desk *d = desk_create(b);
   for (;;) {
     const unsigned long long leaf = atomic_fetch_add(&b->next, 1);
     if (leaf >= b->n_leaf) break;
@@ -248,9 +304,7 @@ static void work(void *self) {
     pass(b, leaf, good);
     if (!good) break;
   }
-  ag_walk_free(d->walk);
-  free(d->passed), free(d->passing), free(d->passage_moments);
-  free(d->values), free(d->moments), free(d);
+  desk_free(d);
 }
 
 static void guarded(worker w) {
@@ -310,6 +364,8 @@ static void begin_tally(job *b) {
   ag_record_done(&record);
   b->e->tally = ag_tally_create(total, b->o->n_pair, b->o->pairs, circle);
   if (b->o->path.mirror) ag_tally_twins(b->e->tally);
+  if (b->halves) b->e->extrapolated = ag_tally_create(2 * n_linear(b), 0, NULL, NULL);
+  if (b->halves && b->o->path.mirror) ag_tally_twins(b->e->extrapolated);
   b->e->passages = ag_heap_alloc(sizeof *b->e->passages * (size_t)(b->o->n_passage + 1));
   for (int i = 0; i < b->o->n_passage; i++) b->e->passages[b->e->n_passage++] = ag_tally_create(1, 0, NULL, NULL);
   free(circle);
@@ -326,10 +382,12 @@ static void move(job *b) {
 ag_status ag_ensemble_run(ag_ctx *ctx, ag_system *sys, const double *params, const double *x0,
                           const ag_ensemble_options *o, ag_ensemble *result) {
   *result = (ag_ensemble){0};
+  ag_halves halves = {0};
   job b = {.o = o, .e = result, .cut = ~0ULL, .n_leaf = (o->paths + AG_LEAF - 1) / AG_LEAF};
   ag_text note = {0};
   ag_heap_clock_stop(); /* of deriving the equations */
   ag_status status = ag_walk_plan_init(&b.plan, ctx, sys, params, x0, o, &note);
+  if (status == AG_OK && o->extrapolate) b.halves = &halves, status = ag_halves_init(&halves, ctx, sys, params, x0, o);
   if (status == AG_OK) {
     result->n_value = b.plan.n_value;
     begin_tally(&b);
@@ -350,6 +408,7 @@ ag_status ag_ensemble_run(ag_ctx *ctx, ag_system *sys, const double *params, con
     pthread_mutex_destroy(&b.lock);
   }
   ag_walk_plan_done(&b.plan);
+  if (b.halves) ag_halves_done(&halves);
   if (result->lanes) ag_text_done(&note);
   else result->note = note.s;
   return status;
@@ -357,6 +416,7 @@ ag_status ag_ensemble_run(ag_ctx *ctx, ag_system *sys, const double *params, con
 
 void ag_ensemble_done(ag_ensemble *e) {
   ag_tally_free(e->tally);
+  ag_tally_free(e->extrapolated);
   for (int i = 0; i < e->n_passage; i++) ag_tally_free(e->passages[i]);
   free(e->passages);
   free(e->note);

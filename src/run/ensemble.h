@@ -33,6 +33,7 @@ typedef struct ag_ensemble_options {
   const ag_tally_pair *pairs;
   int n_passage;
   const ag_passage *passages;
+  bool extrapolate;                                      /* also with half the step: ag_ensemble.extrapolated */
   bool interpreted;                                      /* without compiled code: the same numbers */
   int lanes, threads;                                    /* 0: what suits the machine */
   const char *compiler;                                  /* NULL: the usual; "none": none */
@@ -55,8 +56,9 @@ typedef struct ag_ensemble_failure {
 enum { AG_ENSEMBLE_NAMED = 1000 }; /* failures kept by name; all are counted */
 
 struct ag_ensemble {
-  int n_value;     /* numbers per row: the entries of the wanted columns, in order */
-  ag_tally *tally; /* of the paths that did not fail; finished */
+  int n_value;            /* numbers per row: the entries of the wanted columns, in order */
+  ag_tally *tally;        /* of the paths that did not fail; finished */
+  ag_tally *extrapolated; /* or NULL: see ag_ensemble_extrapolated; finished */
   int n_passage;
   ag_tally **passages;             /* of each: the times of those of them that passed; one value, finished */
   unsigned long long done, failed; /* paths, and those of them that failed */
@@ -78,6 +80,15 @@ struct ag_ensemble {
 static inline int ag_ensemble_value(const ag_ensemble *e, int row, int i) { return row * e->n_value + i; }
 static inline int ag_ensemble_average(const ag_ensemble *e, int n_row, int i) { return n_row * e->n_value + i; }
 static inline int ag_ensemble_batches(const ag_ensemble *e, int n_row, int i) { return (n_row + 1) * e->n_value + i; }
+
+/* Values of e->extrapolated: what entry i of row r with steps h and h/2 extrapolates to, of row n_row that of the mean
+ * over all rows; and by how much that of step h is off. */
+static inline int ag_ensemble_extrapolated(const ag_ensemble *e, int row, int i) { return row * e->n_value + i; }
+static inline int ag_ensemble_off(const ag_ensemble *e, int n_row, int row, int i) {
+  return (n_row + 1 + row) * e->n_value + i;
+}
+/* The weak order that extrapolation supposes: what the method declares for the noise of the system. */
+double ag_ensemble_weak(const ag_system *sys, const ag_stepper *method);
 
 /* From the full state x0, constraints satisfied, with these parameters. Extends the graph of the model by tapes. Only
  * wrong use gives a status other than AG_OK. */

@@ -15,7 +15,7 @@
 /* The numbers of a step. */
 #if AG_WALK_DRAWS == 1
 #define AG_WALK_STEP (1 + AG_WALK_CHANNELS + AG_WALK_CHANNELS * (AG_WALK_CHANNELS - 1) / 2)
-#elif AG_WALK_DRAWS == 2
+#elif AG_WALK_DRAWS >= 2
 #define AG_WALK_STEP (2 + 2 * AG_WALK_CHANNELS)
 #else
 #define AG_WALK_STEP (1 + AG_WALK_CHANNELS)
@@ -64,6 +64,8 @@ void ag_walk(const ag_walk_args *a) {
     wiener_areas(&path, *a->pair, k, step[0], step[1], room);
 #elif AG_WALK_DRAWS == 2
     wiener_halves(&path, *a->pair, k, step[0], step[1]);
+#elif AG_WALK_DRAWS == 3
+    wiener_coin(&path, *a->pair, k, step[0], step[1]);
 #else
     wiener_step(&path, *a->pair, k, step[0], step[1]);
 #endif

@@ -10,23 +10,26 @@
 enum { WORK = 256 };
 static const double w2 = 1.7, c = 0.6, kT = 0.8;
 
+/* w = [1 | dW/h | friction | .. | is friction a part of the drift?] */
+static double friction(const double *w) { return c * (w[4] > 0 ? w[0] : w[2]); }
+
 static int rhs(void *self, double t, const double *z, double *dz) {
-  const double *w = self; /* [1 | dW/h | friction | ..] */
+  const double *w = self;
   (void)t;
-  dz[0] = w[0] * z[1], dz[1] = -w[0] * w2 * z[0] - w[2] * c * z[1] + w[1] * sqrt(2 * c * kT);
+  dz[0] = w[0] * z[1], dz[1] = -w[0] * w2 * z[0] - friction(w) * z[1] + w[1] * sqrt(2 * c * kT);
   return 0;
 }
 
 static int jacobian(void *self, double t, const double *z, double *J) {
   const double *w = self;
   (void)t, (void)z;
-  J[0] = 0, J[1] = w[0], J[2] = -w[0] * w2, J[3] = -w[2] * c;
+  J[0] = 0, J[1] = w[0], J[2] = -w[0] * w2, J[3] = -friction(w);
   return 0;
 }
 
 /* One step of h from z with the increments a sqrt(h) and, of the halves, b sqrt(h). */
 static void step(const ag_stepper *s, double h, const double *z, double a, double b, double *z1) {
-  double w[4] = {1, a / sqrt(h), 1, b / sqrt(h)}, dz[2], dz1[2], error[2], work[WORK];
+  double w[5] = {1, a / sqrt(h), 1, b / sqrt(h), s->follows != AG_FOLLOWS_BATH}, dz[2], dz1[2], error[2], work[WORK];
   const ag_factor whole = {AG_FACTOR_VECTOR, 0, 2, 0};
   ag_flow f = {.n = 2, .rhs = rhs, .m = 2, .n_factor = 1, .factors = &whole, .u_at = 1, .n_u = 1};
   f.jacobian = jacobian, f.self = w, f.step = w, f.n_channel = 1;
@@ -107,9 +110,13 @@ int main(void) {
     /* Euler and Maruyama, explicit (while it is stable) and implicit: the noise is additive, Ito's form is the same */
     const double heat = 1 - h * c / 2 - h * w2 / c * (1 - 3 * h * c / 4 + h * h * w2 / 4);
     const double cool = 1 + h * c / 2 + h * w2 / c * (1 + 3 * h * c / 4 + h * h * w2 / 4);
-    if (heat > 0) check("euler", h, 1 / heat, (1 - h * c / 2 + h * h * w2 / 2) / heat);
-    check("radau1", h, 1 / cool, (1 + h * c / 2 + h * h * w2 / 2) / cool);
+    for (int k = 0; k < 2; k++) {
+      if (heat > 0) check(k ? "euler_maruyama" : "euler", h, 1 / heat, (1 - h * c / 2 + h * h * w2 / 2) / heat);
+      check(k ? "implicit_euler_maruyama" : "radau1", h, 1 / cool, (1 + h * c / 2 + h * h * w2 / 2) / cool);
+    }
   }
-  check_weak("baoab"), check_weak("obabo"), check_weak("ovo_midpoint"), check_weak("euler"), check_weak("radau1");
+  static const char *const weak[] = {"baoab",  "obabo",          "ovo_midpoint",           "euler",
+                                     "radau1", "euler_maruyama", "implicit_euler_maruyama"};
+  for (size_t i = 0; i < sizeof weak / sizeof *weak; i++) check_weak(weak[i]);
   return ag_check_report();
 }

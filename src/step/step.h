@@ -217,6 +217,8 @@ int ag_wiener_area_level(double base);
 double ag_wiener_near(double dt);
 /* Sets multiple and level for steps dt on the base. False: dt is no multiple and no base/2^k; the nearest that are. */
 bool ag_wiener_fit(ag_wiener *w, double dt, double nearest[2]);
+/* Halves the step. False: half of it is not on the grid. */
+bool ag_wiener_half(ag_wiener *w);
 /* How many steps cover `span`. False: dt does not divide it, or there are more than 2^32 base intervals; the nearest
  * that divide it. */
 bool ag_wiener_divides(const ag_wiener *w, double dt, double span, unsigned long long *steps, double nearest[2]);

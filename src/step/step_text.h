@@ -38,6 +38,10 @@
 #define AG_ON_LOG \
   .strong = {1, 1, 1}, .weak = {1, 1, 1}, .follows = AG_FOLLOWS_LOG, .draws = AG_WIENER_AREAS, .family = "log-ODE"
 
+/* Rows on Ito's form. */
+#define AG_ON_ITO \
+  .strong = {1, 0.5, 0.5}, .weak = {1, 1, 1}, .follows = AG_FOLLOWS_ITO, .draws = AG_WIENER_PLAIN, .family = "Ito"
+
 /* Orders on noise, for rows. Of order 2 or more, in general, and with nodes at both ends; of order 1. */
 #define AG_ON_NOISE .strong = {1, 1, 0.5}, .weak = {1, 1, 1}
 #define AG_ON_NOISE_ENDS .strong = {1, 1, 0.5}, .weak = {2, 1, 1}

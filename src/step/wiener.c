@@ -18,7 +18,8 @@ const char ag_wiener_core_text[] =
 
 size_t ag_wiener_size(const ag_wiener *w, int draws) {
   size_t m = (size_t)w->channels;
-  return draws == AG_WIENER_HALVES ? 2 + 2 * m : 1 + m + (draws == AG_WIENER_AREAS ? m * (m - 1) / 2 : 0);
+  if (draws == AG_WIENER_HALVES || draws == AG_WIENER_COIN) return 2 + 2 * m;
+  return 1 + m + (draws == AG_WIENER_AREAS ? m * (m - 1) / 2 : 0);
 }
 
 size_t ag_wiener_work(const ag_wiener *w, int draws) {
@@ -29,6 +30,7 @@ size_t ag_wiener_work(const ag_wiener *w, int draws) {
   double *even = work, *odd = work + size, *rest = odd + size; \
   if (draws == AG_WIENER_AREAS) wiener_areas(w, path >> 1, k, even, odd, rest); \
   else if (draws == AG_WIENER_HALVES) wiener_halves(w, path >> 1, k, even, odd); \
+  else if (draws == AG_WIENER_COIN) wiener_coin(w, path >> 1, k, even, odd); \
   else wiener_step(w, path >> 1, k, even, odd);
 static void step_plain(const ag_wiener *w, v_word path, v_word k, int draws, size_t size, double *work) { STEP_BODY }
 #ifdef AG_STEP_TWICE
@@ -90,6 +92,13 @@ bool ag_wiener_fit(ag_wiener *w, double dt, double nearest[2]) {
   const int level = m > 0.75 ? -e : 1 - e;
   if (!(ratio > 0) || level > AG_WIENER_LEVELS || fabs(ldexp(ratio, level) - 1) > rounding) return false;
   w->level = level;
+  return true;
+}
+
+bool ag_wiener_half(ag_wiener *w) {
+  if (w->multiple % 2 == 0) w->multiple /= 2;
+  else if (w->multiple == 1 && w->level < AG_WIENER_LEVELS) w->level++;
+  else return false;
   return true;
 }
 

@@ -222,4 +222,18 @@ V_IN void wiener_halves(const ag_wiener *w, VI pair, v_word k, V *even, V *odd) 
   }
 }
 
+/* Step k with a coin: even and odd are [h | dW | h or -h | dW]. The coin belongs to the time at which the step begins,
+ * so that the steps of a path toss independent ones; a mirrored path has the opposite side. */
+V_IN void wiener_coin(const ag_wiener *w, VI pair, v_word k, V *even, V *odd) {
+  const int m = w->channels;
+  ag_wiener toss = *w;
+  V u[2];
+  toss.purpose = AG_WIENER_ORDER;
+  wiener_step(w, pair, k, even, odd);
+  wiener_uniform(&toss, pair, (k * (v_word)w->multiple) << (AG_WIENER_LEVELS - w->level), 0, u);
+  even[1 + m] = v_blend(m_lt(u[0], v_set(0.5)), even[0], -even[0]);
+  odd[1 + m] = w->mirror ? -even[1 + m] : v_blend(m_lt(u[1], v_set(0.5)), odd[0], -odd[0]);
+  for (int c = 1; c <= m; c++) even[1 + m + c] = even[c], odd[1 + m + c] = odd[c];
+}
+
 #undef AG_WIENER_LOW

@@ -11,16 +11,19 @@
 #include "tests/check.h"
 #include "tests/child.h"
 
-enum { CHANNELS = 3, SIZE = 1 + CHANNELS + CHANNELS * (CHANNELS - 1) / 2, PAIRS = 8, STEPS = 5, CASES = 3 };
+enum { CHANNELS = 3, AREAS = 1 + CHANNELS + CHANNELS * (CHANNELS - 1) / 2, COIN = 2 + 2 * CHANNELS };
+enum { SIZE = AREAS + COIN, PAIRS = 8, STEPS = 5, CASES = 3 };
 
 /* Steps of all cases for a block of pairs: [case][step][parity][number][lane]. */
 static const char text[] =
     "#include \"expr/vmath.h\"\n#include \"step/wiener.h\"\n#include \"step/wiener_core.h\"\n"
-    "void probe(const ag_wiener *w, const VI *pair, int n, int size, V *out, V *work) {\n"
-    "  for (int k = 0; k < n; k++, out += 2 * size) wiener_areas(w, *pair, 1000003ULL * (v_word)k, out, out + size, "
-    "work);\n"
+    "void probe(const ag_wiener *w, const VI *pair, int n, int areas, int size, V *out, V *work) {\n"
+    "  for (int k = 0; k < n; k++, out += 2 * size) {\n"
+    "    wiener_areas(w, *pair, 1000003ULL * (v_word)k, out, out + size, work);\n"
+    "    wiener_coin(w, *pair, 1000003ULL * (v_word)k, out + areas, out + size + areas);\n"
+    "  }\n"
     "}\n";
-typedef void probe_fn(const ag_wiener *w, const void *pair, int n, int size, double *out, double *work);
+typedef void probe_fn(const ag_wiener *w, const void *pair, int n, int areas, int size, double *out, double *work);
 
 static const ag_wiener cases[CASES] = {
     {.seed = 11, .base = 0.01, .channels = CHANNELS, .multiple = 1, .area_level = 2},
@@ -35,8 +38,10 @@ static double *expected_all(void) {
   for (int c = 0; c < CASES; c++)
     for (int i = 0; i < PAIRS; i++)
       for (unsigned s = 0; s < 2; s++)
-        for (unsigned k = 0; k < STEPS; k++, at += SIZE)
-          ag_wiener_step(&cases[c], 2 * pair_at(i) + s, 1000003ULL * k, true, at, work);
+        for (unsigned k = 0; k < STEPS; k++, at += SIZE) {
+          ag_wiener_step(&cases[c], 2 * pair_at(i) + s, 1000003ULL * k, AG_WIENER_AREAS, at, work);
+          ag_wiener_step(&cases[c], 2 * pair_at(i) + s, 1000003ULL * k, AG_WIENER_COIN, at + AREAS, work);
+        }
   return r;
 }
 
@@ -48,7 +53,7 @@ static void compare(probe_fn *f, int lanes, const double *expected, const char *
     for (int i = 0; i < PAIRS; i += lanes) {
       _Alignas(64) uint64_t pair[8];
       for (int l = 0; l < lanes; l++) pair[l] = pair_at(i + l);
-      f(&cases[c], pair, STEPS, SIZE, out, work);
+      f(&cases[c], pair, STEPS, AREAS, SIZE, out, work);
       for (int l = 0; l < lanes; l++)
         for (int s = 0; s < 2; s++)
           for (int k = 0; k < STEPS; k++)

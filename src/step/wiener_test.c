@@ -192,6 +192,36 @@ static void test_fields(void) {
   AG_CHECK(u[0] > 0 && u[0] < 1 && u[0] != u[1] && u[0] != v[0]);
 }
 
+/* Coins: the increments are those without, coins are fair and do not follow them (four standard deviations of 1/2), a
+ * mirrored path has the other side, and the coin of a longer step is that of its first part. */
+static void test_coins(void) {
+  enum { M = 2, N = 4096 };
+  const ag_wiener w = {.seed = 3, .base = 0.5, .channels = M, .multiple = 1};
+  ag_wiener mirror = w, coarse = w, fine = w;
+  mirror.mirror = 1, coarse.multiple = 4, fine.level = 2;
+  double a[2 * M + 2], b[2 * M + 2], plain[M + 1], work[64];
+  int heads = 0, odd_heads = 0, with = 0, again = 0;
+  for (v_word k = 0; k < N; k++) {
+    const bool before = k && a[M + 1] > 0;
+    ag_wiener_step(&w, 6, k, AG_WIENER_COIN, a, work);
+    ag_wiener_step(&w, 6, k, AG_WIENER_PLAIN, plain, work);
+    AG_CHECK(!memcmp(a, plain, sizeof plain) && !memcmp(a + M + 2, a + 1, M * sizeof *a) && fabs(a[M + 1]) == 0.5);
+    heads += a[M + 1] > 0, with += (a[M + 1] > 0) == (a[1] > 0), again += (a[M + 1] > 0) == before;
+    ag_wiener_step(&w, 7, k, AG_WIENER_COIN, b, work);
+    odd_heads += (b[M + 1] > 0) == (a[M + 1] > 0);
+    ag_wiener_step(&mirror, 7, k, AG_WIENER_COIN, b, work);
+    AG_CHECK(b[M + 1] == -a[M + 1] && b[1] == -a[1]);
+    ag_wiener_step(&fine, 6, 4 * k, AG_WIENER_COIN, b, work);
+    AG_CHECK(b[M + 1] == a[M + 1] / 4);
+    ag_wiener_step(&coarse, 6, k, AG_WIENER_COIN, b, work);
+    ag_wiener_step(&w, 6, 4 * k, AG_WIENER_COIN, a, work);
+    AG_CHECK(b[M + 1] == 4 * a[M + 1]);
+    ag_wiener_step(&w, 6, k, AG_WIENER_COIN, a, work);
+  }
+  const int counts[] = {heads, odd_heads, with, again};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) AG_CHECK(abs(counts[i] - N / 2) <= 4 * 32);
+}
+
 static void test_grids(void) {
   AG_CHECK(ag_wiener_near(0.01) == 0.01 && ag_wiener_near(0.125) == 0.125 && ag_wiener_near(0.75) == 0.25);
   AG_CHECK(ag_wiener_near(3) == 1 && ag_wiener_near(8) == 8 && ag_wiener_near(17) == 17);
@@ -215,6 +245,16 @@ static void test_grids(void) {
       if (rows[i].high > rows[i].low) AG_CHECK_NEAR(nearest[1], rows[i].high, 1e-15);
     }
   }
+  static const int halved[][5] = {/* multiple, level, fits, halved */
+                                  {1, 0, 1, 1, 1},
+                                  {6, 0, 1, 3, 0},
+                                  {3, 0, 0, 3, 0},
+                                  {1, 5, 1, 1, 6},
+                                  {1, 24, 0, 1, 24}};
+  for (size_t i = 0; i < sizeof halved / sizeof *halved; i++) {
+    ag_wiener h = {.base = 1, .channels = 1, .multiple = halved[i][0], .level = halved[i][1]};
+    AG_CHECK(ag_wiener_half(&h) == halved[i][2] && h.multiple == halved[i][3] && h.level == halved[i][4]);
+  }
   ag_wiener w = {.base = 0.1, .channels = 1, .multiple = 1};
   unsigned long long steps = 0;
   double nearest[2];
@@ -234,6 +274,7 @@ int main(void) {
   test_statistics();
   test_swap();
   test_fields();
+  test_coins();
   test_grids();
   return ag_check_report();
 }

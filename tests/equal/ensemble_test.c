@@ -366,6 +366,9 @@ int main(void) {
   test_bits("rk4", " R x jellett energy ", false, (int[]){4, 0});
   test_bits("midpoint", " jellett ", false, (int[]){4, 0});
   test_bits("log_rk4", " R jellett ", false, (int[]){4, 0});
+  test_bits("euler_maruyama", " jellett ", true, (int[]){8, 0});
+  test_bits("implicit_euler_maruyama", " R jellett ", false, (int[]){4, 0});
+  test_bits("ninomiya_victoir", " jellett ", true, (int[]){4, 0});
   test_continued();
   test_ornstein_uhlenbeck();
   test_disk();
