@@ -72,6 +72,7 @@ static ag_status list_methods(ag_json *j) {
     ag_json_whole(j, "error_order", s->error_order);
     ag_json_whole(j, "dense_order", s->dense_order);
     ag_json_whole(j, "stages", s->n_stage);
+    if (s->n_channel_stage) ag_json_whole(j, "channel_stages", s->n_channel_stage);
     ag_json_string(j, "doc", s->doc);
     json_keeps(j, s->keeps);
     ag_json_string(j, "reference", s->reference);

@@ -36,7 +36,8 @@ static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h,
   a.error = error; /* two numbers: the core's, the rest's */
   const size_t carry = sizeof(double) * (size_t)(m->n + m->room.own);
   memcpy(work, dz0, carry);
-  m->n_rhs += s->n_stage;
+  m->n_rhs += s->n_stage + s->n_channel_stage * f->n_channel;
+  if (m->step) memcpy(m->step + m->n_step, m->step, sizeof(double) * (size_t)m->n_step);
   ag_fused_step(m->fused, &a);
   memcpy(dz1, work + m->room.end, carry);
   if (!fail) return 0;
@@ -44,6 +45,7 @@ static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h,
   bool several = ag_system_elimination(m->sys) == AG_ELIM_SADDLE || ag_stepper_solves(s);
   const ag_stepper *plain = several ? ag_stepper_find(s->name) : NULL;
   long n_rhs = m->n_rhs;
+  if (m->step) memcpy(m->step, m->step + m->n_step, sizeof(double) * (size_t)m->n_step); /* which methods change */
   m->trouble = plain ? plain->step(plain, f, t, h, z, dz0, z1, dz1, rtol, atol, error, work) : 0;
   m->n_rhs = n_rhs;
   if (!m->trouble) m->trouble = AG_TROUBLE_MASS;

@@ -325,7 +325,8 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   if (!m->full) m->flow.u_at = ag_mover_velocities(sys, n_factor, m->factors), m->flow.n_u = ag_system_dims(sys)->u;
   bool noise = o->noise == AG_NOISE_PATH && ag_system_dims(sys)->channel;
   if (noise) {
-    m->step = ag_heap_aligned(size * (size_t)(ag_system_dims(sys)->w + ag_system_dims(sys)->channel + 1));
+    m->n_step = ag_system_dims(sys)->w + ag_system_dims(sys)->channel + 1;
+    m->step = ag_heap_aligned(size * (size_t)(2 * m->n_step));
     m->flow.step = m->step, m->flow.n_channel = ag_system_dims(sys)->channel;
     m->step[0] = 1;
     ag_work_step(m->work, m->step);

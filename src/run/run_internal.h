@@ -34,7 +34,8 @@ typedef struct ag_mover {
   bool compiles;        /* what is evaluated often may change over to compiled code, */
   ag_role_coder *coder; /* in work by this; NULL: it interprets */
   bool full;
-  double *step; /* of a path with noise: [1 | dW/h | areas/h], what the increment reads; else NULL */
+  double *step; /* of a path with noise: [1 | dW/h | areas/h], what the increment reads, and a copy; else NULL */
+  int n_step;
   bool core;    /* of batches: the core alone */
   int n;
   double *z, *c, *dz;    /* where we are, and the carry there: the right-hand side, then what is the method's own */

@@ -51,7 +51,9 @@ static void table(ag_text *out) {
     const ag_stepper *s = ag_stepper_at(i);
     ag_text_printf(out, "| `%s` | %s | %d | ", s->name, s->family, s->order);
     number_or_none(out, s->error_order);
-    ag_text_printf(out, "%d | %d |", s->dense_order, s->n_stage);
+    ag_text_printf(out, "%d | %d", s->dense_order, s->n_stage);
+    if (s->n_channel_stage) ag_text_printf(out, " + %d m", s->n_channel_stage);
+    ag_text_str(out, " |");
     orders_or_none(out, s->strong);
     orders_or_none(out, s->weak);
     list_bits(out, "", s->keeps, AG_N_KEEP, keeps);

@@ -128,6 +128,7 @@ struct ag_stepper {
   double strong[AG_N_NOISE], weak[AG_N_NOISE];
   int dense_order;                    /* of the dense output: error O(h^(dense_order+1)) */
   int n_stage, n_dense;               /* new right-hand sides of a step (0: they vary), and of its dense output */
+  int n_channel_stage;                /* how many more a step has for each noise channel */
   ag_step_room (*room)(int n, int m); /* for n components and m tangent coordinates */
   /* One step from (t, z) with the carry dz0 into z1 with the carry dz1 (for most methods the rates there). With an
    * embedded estimate, error[0] is the scaled error norm (accept when <= 1) for tolerances rtol, atol; else 0

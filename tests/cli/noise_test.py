@@ -12,6 +12,7 @@ import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 
+ITO = ('euler_maruyama', 'implicit_euler_maruyama')
 # The plane oscillator turned by its noise: x(t) = rotation by s W(t) of the motion without noise. w is W itself.
 OSCILLATOR = """model oscillator
 param s = 0.8
@@ -334,10 +335,12 @@ start x' = 1
     def test_engines_and_closures(self):
         for text in (OSCILLATOR, BALL, SLEIGH, PENDULUM):
             m = self.model(text)
-            for method in ('euler_heun', 'rk4', 'midpoint', 'trapezoid', 'log_rk4', 'log_midpoint'):
+            for method in ('euler_heun', 'rk4', 'midpoint', 'trapezoid', 'log_rk4', 'log_midpoint', *ITO,
+                           'ninomiya_victoir'):
                 args = [m, '--seed', 2, '--dt', 0.015625, '--t1', 1, '--method', method]
                 a, b = (self.end(*args, '--engine', e) for e in ('interpreted', 'compiled'))
                 self.assertEqual(a['state'], b['state'], (text, method))
+                self.assertEqual(a['right_hand_sides'], b['right_hand_sides'], (text, method))
                 self.assertEqual((a['engine'], b['engine']), ('interpreted', 'compiled'))
             # the same method on another form of the equations: the difference is of the size of its error
             a, b = (self.end(m, '--seed', 2, '--dt', 2**-11, '--t1', 1, '--method', 'rk4', '--closure', c)
@@ -346,10 +349,36 @@ start x' = 1
                 for u, v in zip(flat(x), flat(b['state'][k])):
                     self.assertAlmostEqual(u, v, delta=2e-4)
 
+    def test_ito(self):
+        """Ito's form has the paths of Stratonovich's equation"""
+        for text in (OSCILLATOR, SCALAR, BALL, SLEIGH, PENDULUM):
+            m, off = self.model(text), 0
+            args = [m, '--seed', 2, '--dt', 2**-12, '--t1', 1, '--method']
+            right = self.end(*args, 'rk4')['state']
+            for method in (*ITO, 'ninomiya_victoir'):
+                for k, x in self.end(*args, method)['state'].items():
+                    off = max([off, *(abs(u - v) for u, v in zip(flat(x), flat(right[k])))])
+            # amplitudes of 0.3 to 0.8: an error of sqrt(h)/2; the drift's part alone is 0.05 to 0.3
+            self.assertLess(off, 0.01, text)
+        self.refused('method euler_maruyama needs a path with noise', m, '--noise', 'off', '--dt', 0.5, '--method',
+                     'euler_maruyama')
+        self.refused('method ninomiya_victoir needs a path with noise', m, '--seed', 1, '--dt', 0.5, '--closure',
+                     'multipliers', '--method', 'ninomiya_victoir')
+
+    def test_coins(self):
+        """a path with its coins is one and the same alone and in an ensemble"""
+        m = self.model(BALL)
+        args = ['--seed', 5, '--dt', 0.25, '--t1', 1, '--method', 'ninomiya_victoir']
+        for path in (0, 1, 6):
+            one = self.end(m, *args, '--path', path)['state']['x']
+            p = self.call('ensemble', m, *args, '--path', path, '--columns', 'x', '--json')
+            all_rows = json.loads(p.stdout)['observables']
+            self.assertEqual(one, [all_rows[f'x[{i}]'][-1] for i in (1, 2, 3)])
+
     def test_relations(self):
         """after every step R agrees with its image, and the ball touches the plane"""
         m = self.model(BALL)
-        for method in ('euler_heun', 'midpoint'):
+        for method in ('euler_heun', 'midpoint', 'euler_maruyama', 'ninomiya_victoir'):
             self.end(m, '--seed', 3, '--dt', 0.02, '--t1', 10, '--method', method, '-o', 'ball.csv')
             head, *rows = self.table('ball.csv')
             self.assertEqual(len(rows), 501)
