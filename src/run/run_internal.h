@@ -36,7 +36,7 @@ typedef struct ag_mover {
   bool full;
   double *step; /* of a path with noise: [1 | dW/h | areas/h], what the increment reads, and a copy; else NULL */
   int n_step;
-  bool core;    /* of batches: the core alone */
+  bool core; /* of batches: the core alone */
   int n;
   double *z, *c, *dz;    /* where we are, and the carry there: the right-hand side, then what is the method's own */
   double *z1, *dz1, *c1; /* after the step being tried */
