@@ -28,9 +28,9 @@ void ag_run_prepare(ag_system *sys, const ag_run_options *o) {
 }
 
 static unsigned noise_offers(const ag_system *sys, const ag_stepper *s) {
-  int role = ag_run_role(s);
-  bool bath = s->follows == AG_FOLLOWS_BATH && ag_system_role(sys, role);
-  return (ag_system_role(sys, s->follows == AG_FOLLOWS_BATH ? AG_ROLE_INCREMENT : role) ? AG_NEEDS_NOISE : 0u) |
+  bool has = ag_system_role(sys, ag_run_role(s)), bath = has && s->follows == AG_FOLLOWS_BATH,
+       brackets = has && (s->follows == AG_FOLLOWS_LOG || s->follows == AG_FOLLOWS_ITO);
+  return (ag_system_role(sys, AG_ROLE_INCREMENT) ? AG_NEEDS_NOISE : 0u) | (brackets ? AG_NEEDS_BRACKETS : 0u) |
          (bath ? AG_NEEDS_BATH : 0u) | (bath && ag_system_is_split(sys) ? AG_NEEDS_SPLIT : 0u);
 }
 
@@ -66,9 +66,10 @@ static ag_status check_method(ag_ctx *ctx, const ag_system *sys, const ag_run_op
   }
   if (lacks) {
     ag_ctx_error(ctx, nowhere, "method %s needs %s, which %s not offer", o->method->name, lacks,
-                 o->multipliers              ? "the equations with multipliers do"
-                 : o->noise == AG_NOISE_PATH ? "a path with noise does"
-                                             : "this system does");
+                 o->multipliers                                 ? "the equations with multipliers do"
+                 : o->noise != AG_NOISE_PATH                    ? "this system does"
+                 : ag_system_elimination(sys) == AG_ELIM_SADDLE ? "large systems with noise do"
+                                                                : "a path with noise does");
     return AG_WRONG;
   }
   if (o->dt <= 0 && !o->method->error_order) {

@@ -154,6 +154,9 @@ static ag_status check(ag_ctx *ctx, ag_system *sys, const ag_ensemble_options *o
   AG_TRY(ag_run_fits(ctx, sys, s));
   const unsigned offers = AG_NEEDS_RHS | AG_NEEDS_JACOBIAN | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION;
   const char *lacks = ag_stepper_lacks(s, offers | ag_run_noise(sys, s));
+  const bool large = ag_system_elimination(sys) == AG_ELIM_SADDLE;
+  if (lacks && large)
+    return wrong(ctx, "method %s needs %s, which large systems with noise do not offer", s->name, lacks);
   if (lacks) return wrong(ctx, "method %s needs %s, which motions with noise do not offer", s->name, lacks);
   for (int i = 0; i < o->n_passage; i++)
     if (ag_model_has_force(ag_system_model(sys), 1, &o->passages[i].x))

@@ -41,7 +41,7 @@ const ag_stepper ag_stepper_log_midpoint = {
     AG_MIDPOINT_ROW,
     AG_ON_LOG,
     .name = "log_midpoint",
-    .needs = AG_NEEDS_JACOBIAN | AG_NEEDS_FACTORS | AG_NEEDS_NOISE,
+    .needs = AG_NEEDS_JACOBIAN | AG_NEEDS_FACTORS | AG_NEEDS_NOISE | AG_NEEDS_BRACKETS,
     .keeps = AG_KEEPS_QUADRATIC,
     .doc = "The implicit midpoint rule on the increment with Levy areas and brackets: strong order 1 for any noise; "
            "keeps quadratic invariants of every path.",

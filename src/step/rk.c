@@ -97,20 +97,20 @@ const ag_stepper ag_stepper_dop853 = {
 /* On the logarithm of the stochastic flow. */
 const ag_stepper ag_stepper_log_heun = {
     AG_RK_STEPS(euler_heun), AG_ON_LOG, .name = "log_heun", .order = 2, .n_stage = 2, .dense_order = 2,
-    .needs = AG_NEEDS_NOISE,
+    .needs = AG_NEEDS_NOISE | AG_NEEDS_BRACKETS,
     .doc = "Heun's method on the increment with Levy areas and brackets: strong order 1 for any noise.",
     .reference = "F. Castell, J. Gaines, Ann. Inst. H. Poincare 32, 231-250, 1996"};
 
 const ag_stepper ag_stepper_log_rk4 = {
     AG_RK_STEPS(rk4), AG_ON_LOG, .name = "log_rk4", .order = 4, .n_stage = 4, .dense_order = 3,
-    .needs = AG_NEEDS_NOISE,
+    .needs = AG_NEEDS_NOISE | AG_NEEDS_BRACKETS,
     .doc = "The classical Runge-Kutta method on the increment with Levy areas and brackets: strong order 1 for any noise.",
     .reference = "F. Castell, J. Gaines, Ann. Inst. H. Poincare 32, 231-250, 1996"};
 
 /* On Ito's form. */
 const ag_stepper ag_stepper_euler_maruyama = {
     AG_RK_STEPS(euler), AG_ON_ITO, .name = "euler_maruyama", .order = 1, .n_stage = 1, .dense_order = 1,
-    .needs = AG_NEEDS_NOISE,
+    .needs = AG_NEEDS_NOISE | AG_NEEDS_BRACKETS,
     .doc = "The method of Euler and Maruyama: Euler's method on Ito's form, for any noise; for comparison.",
     .reference = "G. Maruyama, Rend. Circ. Mat. Palermo 4, 48-90, 1955"};
 /* clang-format on */

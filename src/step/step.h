@@ -22,6 +22,7 @@
 #define AG_NEEDS(X) \
   X(RHS, "the right-hand side") \
   X(NOISE, "a path with noise") \
+  X(BRACKETS, "derivatives of the noise fields") \
   X(BATH, "a path whose noise comes from friction and temperature alone") \
   X(SPLIT, "a constant mass matrix and forces that do not depend on velocities, friction apart") \
   X(JACOBIAN, "the Jacobian of the right-hand side") \

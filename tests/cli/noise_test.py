@@ -364,6 +364,17 @@ start x' = 1
                      'euler_maruyama')
         self.refused('method ninomiya_victoir needs a path with noise', m, '--seed', 1, '--dt', 0.5, '--closure',
                      'multipliers', '--method', 'ninomiya_victoir')
+        links, n = '', 60
+        for i in range(n):
+            links += f'config x{i} in R^2\nholonomic dot(x{i}{f" - x{i - 1}" * (i > 0)}, x{i}{f" - x{i - 1}" * (i > 0)}) = 1\n'
+        large = self.model('model large\n' + links + 'lagrangian ' + ' + '.join(f"dot(x{i}', x{i}')" for i in range(n)) +
+                           "\nnoise W force x3' = [0.3, x3[1]]\nstart " +
+                           ', '.join(f'x{i} = [{i + 1}, 0]' for i in range(n)) + '\n')
+        why = 'needs derivatives of the noise fields, which large systems with noise do not offer'
+        for method in ('log_heun', *ITO):
+            self.refused(f'method {method} {why}', large, '--seed', 1, '--dt', 0.5, '--method', method)
+        self.assertIn(why, self.call('ensemble', large, '--dt', 0.5, '--method', 'euler_maruyama').stderr)
+        self.end(large, '--seed', 1, '--dt', 2**-7, '--t1', 2**-6, '--method', 'ninomiya_victoir')
 
     def test_coins(self):
         """a path with its coins is one and the same alone and in an ensemble"""
