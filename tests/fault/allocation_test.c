@@ -48,7 +48,7 @@ static const command commands[] = {
     {.words = {"conserve", "skate.nh", "--degree", "1"}},
     {.words = {"converge", "skate.nh", "--t1", "0.3", "--method", "rk4", "-o", "runs.csv"}},
     {.words = {"ensemble", "noisy.nh", "--paths", "20", "--dt", "0.1", "--t1", "1", "--threads", "2", "--engine",
-               "interpreted", "-o", "paths.h5"},
+               "interpreted", "--extrapolate", "-o", "paths.h5"},
      .writes = "paths.h5"},
     {.words = {"ensemble", "noisy.nh", "--path", "3", "--dt", "0.1", "--t1", "1", "-o", "path.csv"}},
     {.words = {"plot", "one.h5", "--term"}},
