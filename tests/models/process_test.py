@@ -291,7 +291,7 @@ class Process(unittest.TestCase):
             done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, cwd=self.folder.name)
             if done.returncode == 2:
                 refused += 1
-                noisy = m['family'] in ['log-ODE', 'Langevin']
+                noisy = m['family'] in ['log-ODE', 'Langevin', 'Ito', 'splitting']
                 why = 'a path with noise' if noisy else 'a state without processes'
                 self.assertIn(why, done.stderr + done.stdout, m['name'])
                 continue
