@@ -274,6 +274,14 @@ static void offer(ag_mover *m, bool noise) {
   }
 }
 
+static void create_step(ag_mover *m, const ag_dims *dims) {
+  m->n_step = dims->w + dims->channel + 1;
+  m->step = ag_heap_aligned(sizeof(double) * (size_t)(2 * m->n_step));
+  m->flow.step = m->step, m->flow.n_channel = dims->channel;
+  m->step[0] = 1;
+  ag_work_step(m->work, m->step);
+}
+
 void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core) {
   *m = (ag_mover){
       .sys = sys, .full = ag_run_full(sys, o), .core = core, .method = o->method, .section = o->section, .fresh = true};
@@ -324,13 +332,8 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->flow.n_factor = n_factor, m->flow.factors = m->factors;
   if (!m->full) m->flow.u_at = ag_mover_velocities(sys, n_factor, m->factors), m->flow.n_u = ag_system_dims(sys)->u;
   bool noise = o->noise == AG_NOISE_PATH && ag_system_dims(sys)->channel;
-  if (noise) {
-    m->n_step = ag_system_dims(sys)->w + ag_system_dims(sys)->channel + 1;
-    m->step = ag_heap_aligned(size * (size_t)(2 * m->n_step));
-    m->flow.step = m->step, m->flow.n_channel = ag_system_dims(sys)->channel;
-    m->step[0] = 1;
-    ag_work_step(m->work, m->step);
-  } else {
+  if (noise) create_step(m, ag_system_dims(sys));
+  else {
     ag_switch_create(m, params);
     ag_pulse_create(m, params, o->dt > 0);
   }
