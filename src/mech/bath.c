@@ -30,7 +30,7 @@ static ag_id friction(ag_system *sys) {
 bool ag_bath_field(ag_system *sys, ag_id *rows, ag_id *turns) {
   ag_graph *g = sys->model->graph;
   int m = sys->n.channel, nc = sys->model->n_coords;
-  if (!sys->model->n_baths || sys->model->n_baths != m || ag_system_discrete_lacks(sys, AG_DISCRETE_EXP) ||
+  if (!sys->model->n_baths || sys->model->n_baths != m || ag_system_discrete_lacks(sys, AG_DISCRETE_EXP, false) ||
       !sys->noise_force)
     return false;
   if (!sys->step_friction) sys->step_friction = ag_input(g, "friction", 1, 1, AG_LEAF_REAL);

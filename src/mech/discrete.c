@@ -2,12 +2,14 @@
  * The discrete equations of a step, from the Lagrangian. With the increment d, q1 = q0 tau(d) and the nodes
  * q_a = q0 tau(a d) at t + a h (weights w),
  *   A = sum w h l(q_a, d/h),    p0 = -D_q0 A,    p1 = D_q1 A,
- * forces and the impulse S^T Lambda added by their virtual work at the nodes. In left-trivialised form, with
- * mu = l_xi(q_a, d/h) and G = h (l_q + F) + S^T Lambda at q_a,
+ * forces and the impulse S^T Lambda added by their virtual work at the nodes. On a path with noise the velocity is
+ * xi = (d - sum w sigma(q_a) dW)/h in place of d/h, and gamma dW joins h l, f dW joins h F (shaken.c). In
+ * left-trivialised form, with mu = sum w l_xi(q_a, xi) and G = h (l_q + F) - <mu, sigma>_q dW + S^T Lambda at
+ * q_a,
  *   p0 = K(d)^T  (mu + a D(-a d)^T G) - tau(a d) G,
  *   p1 = K(-d)^T (mu + a D(-a d)^T G),
  * D = dtau, right-trivialised, K = D^-1; on vectors both are 1. The unknowns are d and Lambda; the equations are
- *   p0 + b S(q0)^T Lambda = p(q0, u0) + delta,   S(q_a) d/h + s = 0,   g(q1, t + h) / h = 0 for position constraints.
+ *   p0 + b S(q0)^T Lambda = p(q0, u0) + delta,   S(q_a) xi + s = 0,   g(q1, t + h) / h = 0 for position constraints.
  * b = 1: the impulse acts at q0, and not at the nodes. The momentum at the end of a step is p1 = p(q1, u1) + delta1:
  * u1 satisfies the constraints at q1, delta1 is what is left. Where impulses act at q0 a change of delta along
  * S(q0)^T changes nothing but Lambda.
@@ -37,106 +39,13 @@ typedef struct discrete {
   ag_id *d, *delta; /* per coordinate: columns */
   ag_id lambda;     /* a column, 0: no constraints */
   ag_id *mu, *p0, *p1;
-  ag_id *rows; /* the rows of S xi + s, averaged over the nodes */
-  ag_id l;     /* the Lagrangian */
+  ag_id *rows;  /* the rows of S xi + s, averaged over the nodes */
+  ag_shaken of; /* Lagrangian, forces and transport */
+  ag_id *xi;    /* per coordinate: the velocity of the step */
   int n_pair;
   int *pair; /* per rotation: the vector that is one factor with it, else -1; then xi of the vector is R^T x' in l */
   ag_id *v;  /* per coordinate: the increment h xi at the nodes */
 } discrete;
-
-/* ---- rotations ---- */
-
-/* A function of w = |x|^2 by its power series below this, by its closed form above. */
-static const double NEAR = 0.25;
-enum { N_TERM = 9 };
-
-typedef enum series { SINE, COSINE, CUBIC, COTANGENT, N_SERIES } series;
-
-/* sin x / x, (1 - cos x) / x^2, (x - sin x) / x^3, (1 - x/2 cot x/2) / x^2 */
-static const double terms[N_SERIES][N_TERM] = {
-    {1.0, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800, -1.0 / 1307674368000},
-    {1.0 / 2, -1.0 / 24, 1.0 / 720, -1.0 / 40320, 1.0 / 3628800, -1.0 / 479001600, 1.0 / 87178291200,
-     -1.0 / 20922789888000},
-    {1.0 / 6, -1.0 / 120, 1.0 / 5040, -1.0 / 362880, 1.0 / 39916800, -1.0 / 6227020800, 1.0 / 1307674368000,
-     -1.0 / 355687428096000},
-    {1.0 / 12, 1.0 / 720, 1.0 / 30240, 1.0 / 1209600, 1.0 / 47900160, 691.0 / 1307674368000, 1.0 / 74724249600,
-     3617.0 / 1.067062284288e16, 43867.0 / 5.109094217170944e18}};
-
-static ag_id closed_form(ag_graph *g, series which, ag_id w) {
-  ag_id x = ag_apply1(g, AG_OP_SQRT, w), half = ag_mul(g, ag_num(g, 0.5), x), two = ag_num(g, 2);
-  ag_id sine = ag_div(g, ag_apply1(g, AG_OP_SIN, x), x), s = ag_apply1(g, AG_OP_SIN, half), one = ag_num(g, 1);
-  switch (which) {
-  case SINE: return sine;
-  case COSINE: {
-    ag_id square = ag_mul(g, s, s);
-    return ag_div(g, ag_mul(g, two, square), w);
-  }
-  case CUBIC: return ag_div(g, ag_sub(g, one, sine), w);
-  case COTANGENT: {
-    ag_id cotangent = ag_div(g, ag_apply1(g, AG_OP_COS, half), s);
-    return ag_div(g, ag_sub(g, one, ag_mul(g, half, cotangent)), w);
-  }
-  case N_SERIES: break;
-  }
-  return 0;
-}
-
-static ag_id function_of(ag_graph *g, series which, ag_id w) {
-  ag_id near = ag_num(g, terms[which][N_TERM - 1]), bound = ag_num(g, NEAR);
-  for (int i = N_TERM - 2; i >= 0; i--) {
-    ag_id higher = ag_mul(g, w, near);
-    near = ag_add(g, ag_num(g, terms[which][i]), higher);
-  }
-  ag_id far = closed_form(g, which, ag_apply2(g, AG_OP_MAX, w, bound));
-  return ag_select(g, ag_apply2(g, AG_OP_LT, w, bound), near, far);
-}
-
-/* 1 + first hat(x) + second hat(x)^2 */
-static ag_id in_powers(ag_graph *g, ag_id x, ag_id first, ag_id second) {
-  ag_id hat = ag_hat(g, x), one = ag_eye(g, 3), linear = ag_mul(g, first, hat);
-  ag_id square = ag_mul(g, second, ag_mul(g, hat, hat));
-  return ag_add(g, ag_add(g, one, linear), square);
-}
-
-/* 1 / (1 + |x|^2 / 4), of the Cayley map */
-static ag_id cayley_scale(ag_graph *g, ag_id x) {
-  ag_id square = ag_dot(g, x, x), quarter = ag_mul(g, ag_num(g, 0.25), square), one = ag_num(g, 1);
-  return ag_div(g, one, ag_add(g, one, quarter));
-}
-
-static ag_id tau(const discrete *s, ag_id x) {
-  ag_graph *g = s->g;
-  if (s->cayley) {
-    ag_id scale = cayley_scale(g, x);
-    return ag_rotation(g, in_powers(g, x, scale, ag_mul(g, ag_num(g, 0.5), scale)));
-  }
-  ag_id w = ag_dot(g, x, x), first = function_of(g, SINE, w), second = function_of(g, COSINE, w);
-  return ag_rotation(g, in_powers(g, x, first, second));
-}
-
-/* D(x) */
-static ag_id dtau(const discrete *s, ag_id x) {
-  ag_graph *g = s->g;
-  if (s->cayley) {
-    ag_id hat = ag_hat(g, x), half = ag_mul(g, ag_num(g, 0.5), hat), sum = ag_add(g, ag_eye(g, 3), half);
-    return ag_mul(g, cayley_scale(g, x), sum);
-  }
-  ag_id w = ag_dot(g, x, x), first = function_of(g, COSINE, w), second = function_of(g, CUBIC, w);
-  return in_powers(g, x, first, second);
-}
-
-/* K(x) */
-static ag_id dtau_inverse(const discrete *s, ag_id x) {
-  ag_graph *g = s->g;
-  ag_id minus = ag_num(g, -0.5), quarter = ag_num(g, 0.25);
-  if (!s->cayley) {
-    ag_id second = function_of(g, COTANGENT, ag_dot(g, x, x));
-    return in_powers(g, x, minus, second);
-  }
-  ag_id hat = ag_hat(g, x), half = ag_mul(g, minus, hat), outer = ag_mul(g, x, ag_transpose(g, x));
-  ag_id square = ag_mul(g, quarter, outer), linear = ag_add(g, ag_eye(g, 3), half);
-  return ag_add(g, linear, square);
-}
 
 /* ---- the pieces ---- */
 
@@ -144,31 +53,52 @@ static bool turns(const discrete *s, int i) { return s->sys->model->coords[i].sp
 
 static ag_id *new_ids(const discrete *s, int n) { return AG_NEWN(s->sys->arena, ag_id, n + 1); }
 
-/* x with q and t at part a of the increment; xi stays. */
-static void move_to(const discrete *s, ag_id a, int n, ag_id *x) {
+/* q and t, and what they are at part a of the increment: nc + 1 each. */
+static void place(const discrete *s, ag_id a, ag_id *from, ag_id *to) {
   ag_graph *g = s->g;
   const ag_model *m = s->sys->model;
-  ag_id *from = new_ids(s, s->nc), *to = new_ids(s, s->nc);
   for (int i = 0; i < s->nc; i++) {
     ag_id part = ag_mul(g, a, s->d[i]);
     from[i] = m->coords[i].q;
-    to[i] = turns(s, i) ? ag_mul(g, m->coords[i].q, tau(s, part)) : ag_add(g, m->coords[i].q, part);
+    to[i] = turns(s, i) ? ag_mul(g, m->coords[i].q, ag_tau(g, s->cayley, part)) : ag_add(g, m->coords[i].q, part);
   }
   from[s->nc] = m->t;
   to[s->nc] = ag_add(g, m->t, ag_mul(g, a, s->in->h));
-  ag_substitute(g, s->nc + 1, from, to, n, x);
 }
 
-/* The same with xi = v/h. v is that of the step: what it reads of q0, with pairs, does not move. */
-static void at_node(const discrete *s, ag_id a, int n, ag_id *x) {
+/* x with q and t at part a of the increment; xi stays. */
+static void move_to(const discrete *s, ag_id a, int n, ag_id *x) {
   ag_id *from = new_ids(s, s->nc), *to = new_ids(s, s->nc);
-  for (int i = 0; i < s->nc; i++) {
-    from[i] = s->sys->model->coords[i].xi;
-    to[i] = ag_div(s->g, s->v[i], s->in->h);
+  place(s, a, from, to);
+  ag_substitute(s->g, s->nc + 1, from, to, n, x);
+}
+
+/* Adds weight x of a node to a sum (0: nothing yet). */
+static void add_to(const discrete *s, ag_id *sum, double weight, ag_id x) {
+  ag_id part = ag_mul(s->g, ag_num(s->g, weight), x);
+  *sum = *sum ? ag_add(s->g, *sum, part) : part;
+}
+
+/* xi = v/h, with noise less the transport, averaged over the nodes: one velocity for the whole step. */
+static void take_velocity(discrete *s) {
+  ag_graph *g = s->g;
+  for (int i = 0; i < s->nc; i++) s->xi[i] = ag_div(g, s->v[i], s->in->h);
+  for (int j = 0; j < s->n_node && s->of.sigma && !s->n_pair; j++) {
+    ag_id *sigma = new_ids(s, s->nc);
+    memcpy(sigma, s->of.sigma, sizeof *sigma * (size_t)s->nc);
+    ag_substitute(g, s->sys->n_held, s->sys->held, s->sys->held_value, s->nc, sigma);
+    move_to(s, s->nodes[j].a, s->nc, sigma);
+    for (int i = 0; i < s->nc; i++) add_to(s, &s->xi[i], -s->nodes[j].w, sigma[i]);
   }
-  if (s->n_pair) move_to(s, a, n, x);
-  ag_substitute(s->g, s->nc, from, to, n, x);
-  if (!s->n_pair) move_to(s, a, n, x);
+}
+
+/* x at a node, with the velocity of the step. */
+static void at_node(const discrete *s, ag_id a, int n, ag_id *x) {
+  const ag_model *m = s->sys->model;
+  ag_id *from = new_ids(s, 2 * s->nc), *to = new_ids(s, 2 * s->nc);
+  place(s, a, from, to);
+  for (int i = 0; i < s->nc; i++) from[s->nc + 1 + i] = m->coords[i].xi, to[s->nc + 1 + i] = s->xi[i];
+  ag_substitute(s->g, 2 * s->nc + 1, from, to, n, x);
 }
 
 /* S^T Lambda per coordinate, in (q, xi, t). */
@@ -179,23 +109,16 @@ static ag_id *impulse(const discrete *s) {
   return x;
 }
 
-/* Adds weight x of a node to a sum (0: nothing yet). */
-static void add_to(const discrete *s, ag_id *sum, double weight, ag_id x) {
-  ag_id part = ag_mul(s->g, ag_num(s->g, weight), x);
-  *sum = *sum ? ag_add(s->g, *sum, part) : part;
-}
-
-/* What one node adds to p0 and p1 of a coordinate, before K: mu, and G as it is and turned. */
-static void add_node(discrete *s, const node *j, const ag_id *momentum, const ag_id *G, int i) {
+/* What G of one node adds to p0 and p1 of a coordinate, before K: to mu, as it is and turned. */
+static void add_node(discrete *s, const node *j, ag_id G, int i) {
   ag_graph *g = s->g;
-  ag_id d = s->d[i], a = j->a, inner = momentum[i], last = G[i], here = ag_mul(g, a, G[i]);
+  ag_id d = s->d[i], a = j->a, last = G, here = ag_mul(g, a, G);
   if (turns(s, i)) {
-    ag_id part = ag_mul(g, a, d), D = dtau(s, ag_neg(g, part));
+    ag_id part = ag_mul(g, a, d), D = ag_dtau(g, s->cayley, ag_neg(g, part));
     here = ag_mul(g, ag_transpose(g, D), here);
-    last = ag_mul(g, tau(s, part), last);
+    last = ag_mul(g, ag_tau(g, s->cayley, part), last);
   }
-  inner = ag_add(g, inner, here);
-  add_to(s, &s->mu[i], j->w, inner);
+  add_to(s, &s->mu[i], j->w, here);
   add_to(s, &s->p0[i], j->w, ag_neg(g, last));
 }
 
@@ -204,41 +127,72 @@ static void join_momenta(discrete *s, int i) {
   ag_graph *g = s->g;
   int j = s->pair[i], at = s->sys->coords[i].tangent;
   ag_id R = s->sys->model->coords[i].q, d = s->d[i], y = ag_mul(g, ag_transpose(g, R), s->d[j]), by_d[3];
-  ag_id c = s->mu[j], pulled = ag_mul(g, ag_transpose(g, dtau_inverse(s, d)), c);
+  ag_id c = s->mu[j], pulled = ag_mul(g, ag_transpose(g, ag_dtau_inverse(g, s->cayley, d)), c);
   ag_reverse(g, 1, &s->v[j], &c, 3, s->in->d + at, by_d);
   ag_id w = ag_add(g, s->mu[i], ag_stack(g, 3, 1, by_d)), turn = ag_cross(g, pulled, y);
-  ag_id start = ag_mul(g, ag_transpose(g, dtau_inverse(s, d)), w);
+  ag_id start = ag_mul(g, ag_transpose(g, ag_dtau_inverse(g, s->cayley, d)), w);
   s->p0[i] = ag_sub(g, start, turn);
-  s->p1[i] = ag_mul(g, ag_transpose(g, dtau_inverse(s, ag_neg(g, d))), w);
+  s->p1[i] = ag_mul(g, ag_transpose(g, ag_dtau_inverse(g, s->cayley, ag_neg(g, d))), w);
   s->p0[j] = s->p1[j] = ag_mul(g, R, pulled);
+}
+
+/* What the transport does to p besides turning it: -dbar <mu, sigma> at fixed mu, at a node. */
+static void pull(const discrete *s, ag_id a, const ag_id *mu, ag_id *out) {
+  ag_graph *g = s->g;
+  int nc = s->nc;
+  ag_id *q = new_ids(s, nc), *held = new_ids(s, nc);
+  for (int i = 0; i < nc; i++) {
+    q[i] = s->sys->model->coords[i].q;
+    held[i] = ag_input(g, "mu", s->sys->model->coords[i].dim, 1, AG_LEAF_REAL);
+  }
+  ag_reverse(g, nc, s->of.sigma, held, nc, q, out);
+  ag_substitute(g, s->sys->n_held, s->sys->held, s->sys->held_value, nc, out);
+  move_to(s, a, nc, out);
+  ag_substitute(g, nc, held, mu, nc, out);
+  for (int i = 0; i < nc; i++) out[i] = ag_neg(g, out[i]);
+}
+
+/* mu, and per node G (behind each other); the constraints. */
+static void nodes(discrete *s, ag_id *mu, ag_id *G) {
+  ag_graph *g = s->g;
+  const ag_model *m = s->sys->model;
+  int nc = s->nc, n = s->lambda ? 2 * nc + 1 : 2 * nc;
+  ag_id one = ag_num(g, 1), *xi = new_ids(s, nc), *q = new_ids(s, nc), *all = new_ids(s, 2 * nc + 1);
+  ag_id *push = s->lambda ? impulse(s) : NULL, at_nodes = ag_sub(g, one, s->in->b);
+  for (int i = 0; i < nc; i++) xi[i] = m->coords[i].xi, q[i] = m->coords[i].q;
+  for (int j = 0; j < s->n_node; j++) {
+    ag_reverse(g, 1, &s->of.l, &one, nc, xi, all);
+    ag_reverse(g, 1, &s->of.l, &one, nc, q, all + nc);
+    for (int i = 0; i < nc; i++) {
+      ag_id *x = &all[nc + i];
+      *x = ag_mul(g, s->in->h, ag_add(g, *x, s->of.force[i]));
+      if (push) *x = ag_add(g, *x, ag_mul(g, at_nodes, push[i]));
+    }
+    all[2 * nc] = s->sys->kept_rows;
+    at_node(s, s->nodes[j].a, n, all);
+    for (int i = 0; i < nc; i++) add_to(s, &mu[i], s->nodes[j].w, all[i]), G[j * nc + i] = all[nc + i];
+    if (s->lambda) add_to(s, s->rows, s->nodes[j].w, all[2 * nc]);
+  }
+  for (int j = 0; j < s->n_node && s->of.sigma && !s->n_pair; j++) {
+    pull(s, s->nodes[j].a, mu, all);
+    for (int i = 0; i < nc; i++) G[j * nc + i] = ag_add(g, G[j * nc + i], ag_mul(g, s->in->h, all[i]));
+  }
 }
 
 /* p0 and p1 of all coordinates. */
 static void momenta(discrete *s) {
   ag_graph *g = s->g;
-  ag_system *sys = s->sys;
-  const ag_model *m = sys->model;
   int nc = s->nc;
-  ag_id one = ag_num(g, 1), *xi = new_ids(s, nc), *q = new_ids(s, nc), *all = new_ids(s, 3 * nc + 1);
-  ag_id *push = s->lambda ? impulse(s) : NULL, nodes = ag_sub(g, one, s->in->b);
-  for (int i = 0; i < nc; i++) xi[i] = m->coords[i].xi, q[i] = m->coords[i].q;
-  for (int j = 0; j < s->n_node; j++) {
-    ag_id *momentum = all, *G = all + nc, rows = 0;
-    ag_reverse(g, 1, &s->l, &one, nc, xi, momentum);
-    ag_reverse(g, 1, &s->l, &one, nc, q, G);
-    for (int i = 0; i < nc; i++) G[i] = ag_mul(g, s->in->h, ag_add(g, G[i], sys->force_x[i]));
-    for (int i = 0; i < nc && push; i++) G[i] = ag_add(g, G[i], ag_mul(g, nodes, push[i]));
-    if (s->lambda) all[2 * nc] = sys->kept_rows;
-    at_node(s, s->nodes[j].a, s->lambda ? 2 * nc + 1 : 2 * nc, all);
-    if (s->lambda) rows = all[2 * nc];
-    for (int i = 0; i < nc; i++) add_node(s, &s->nodes[j], momentum, G, i);
-    if (rows) add_to(s, s->rows, s->nodes[j].w, rows);
-  }
+  ag_id *G = new_ids(s, 2 * nc);
+  take_velocity(s);
+  nodes(s, s->mu, G);
+  for (int j = 0; j < s->n_node; j++)
+    for (int i = 0; i < nc; i++) add_node(s, &s->nodes[j], G[j * nc + i], i);
   for (int i = 0; i < nc; i++) {
     ag_id start = s->mu[i], end = s->mu[i];
     if (turns(s, i)) {
-      start = ag_mul(g, ag_transpose(g, dtau_inverse(s, s->d[i])), start);
-      end = ag_mul(g, ag_transpose(g, dtau_inverse(s, ag_neg(g, s->d[i]))), end);
+      start = ag_mul(g, ag_transpose(g, ag_dtau_inverse(g, s->cayley, s->d[i])), start);
+      end = ag_mul(g, ag_transpose(g, ag_dtau_inverse(g, s->cayley, ag_neg(g, s->d[i]))), end);
     }
     s->p0[i] = ag_add(g, start, s->p0[i]);
     s->p1[i] = end;
@@ -396,6 +350,24 @@ int ag_bind_step(const ag_system *sys, ag_bind *binds) {
 
 /* ---- making ---- */
 
+/* A transport of pairs, constant in the body, becomes a part of v; false: it is not constant. */
+static bool body_transport(discrete *s) {
+  ag_graph *g = s->g;
+  const ag_model *m = s->sys->model;
+  for (int i = 0; i < s->nc && s->of.sigma; i++) {
+    if (s->pair[i] < 0) continue;
+    int j = s->pair[i];
+    const ag_id places[3] = {m->coords[i].q, m->coords[j].q, m->t};
+    ag_id sigma[2] = {s->of.sigma[i], ag_mul(g, ag_transpose(g, m->coords[i].q), s->of.sigma[j])};
+    if (ag_depends(g, 2, sigma, 3, places) || ag_depends(g, 2, sigma, s->sys->n_held, s->sys->held)) return false;
+    for (int k = 0; k < 2; k++) {
+      ag_id *v = &s->v[k ? j : i];
+      *v = ag_sub(g, *v, ag_mul(g, s->in->h, sigma[k]));
+    }
+  }
+  return true;
+}
+
 /* Every rotation with a vector, and nothing else: the Lagrangian in Omega and R^T x' does not depend on t, R and x. */
 static bool find_pairs(discrete *s) {
   ag_graph *g = s->g;
@@ -403,33 +375,35 @@ static bool find_pairs(discrete *s) {
   for (int i = 0; i < s->nc; i++)
     for (int j = 0; j < s->nc && turns(s, i) && s->pair[i] < 0; j++) {
       const ag_id places[3] = {m->coords[i].q, m->coords[j].q, m->t};
-      ag_id l = s->l, velocity = m->coords[j].xi, R = m->coords[i].q;
+      ag_id l = s->of.l, velocity = m->coords[j].xi, R = m->coords[i].q;
       if (m->coords[j].space != AG_SPACE_R || m->coords[j].dim != 3) continue;
       ag_id body = ag_mul(g, R, velocity);
       ag_substitute(g, 1, &velocity, &body, 1, &l);
       if (ag_depends(g, 1, &l, 3, places)) continue;
-      if (!ag_is_zero(g, s->sys->force_x[i]) || !ag_is_zero(g, s->sys->force_x[j])) continue;
+      if (!ag_is_zero(g, s->of.force[i]) || !ag_is_zero(g, s->of.force[j])) continue;
       ag_id y = ag_mul(g, ag_transpose(g, R), s->d[j]);
-      s->l = l, s->pair[i] = j, s->v[j] = ag_mul(g, dtau_inverse(s, s->d[i]), y), s->n_pair++;
+      s->of.l = l, s->pair[i] = j, s->v[j] = ag_mul(g, ag_dtau_inverse(g, s->cayley, s->d[i]), y), s->n_pair++;
     }
-  return 2 * s->n_pair == s->nc && !s->sys->n.lambda;
+  return 2 * s->n_pair == s->nc && !s->sys->n.lambda && body_transport(s);
 }
 
-const char *ag_system_discrete_lacks(const ag_system *sys, ag_discrete_form form) {
+const char *ag_system_discrete_lacks(const ag_system *sys, ag_discrete_form form, bool noise) {
   if (!sys->p_of_u) return "velocities that are eliminated";
   if (!sys->n_u_input) return "independent velocities";
   if (!sys->mass) return "a dense mass matrix";
   if (sys->n.process) return "a state without processes";
   if (sys->n.switches) return "equations without switches";
   if (sys->n.lambda != sys->n.rank || sys->n.rank < sys->n.row) return "independent constraints";
+  if (form == AG_DISCRETE_SPARK && noise) return "motions without noise";
   if (form == AG_DISCRETE_SPARK && sys->n.g) return "constraints of velocities alone";
-  if (form == AG_DISCRETE_SE3 && !sys->tapes[AG_ROLE_SE3]) return "a Lagrangian of R^T x' and Omega alone";
+  if (form == AG_DISCRETE_SE3 && !sys->tapes[ag_discrete_role_of(form, noise)])
+    return "a Lagrangian of R^T x' and Omega alone";
   return NULL;
 }
 
-bool ag_system_discrete(ag_system *sys, ag_discrete_form form) {
-  int role = AG_ROLE_DISCRETE + 2 * (int)form, at = 0;
-  if (ag_system_discrete_lacks(sys, form == AG_DISCRETE_SPARK ? form : AG_DISCRETE_EXP)) return false;
+bool ag_system_discrete(ag_system *sys, ag_discrete_form form, bool noise) {
+  int role = ag_discrete_role_of(form, noise), at = 0;
+  if (ag_system_discrete_lacks(sys, form == AG_DISCRETE_SPARK ? form : AG_DISCRETE_EXP, noise)) return false;
   if (sys->tapes[role]) return true;
   if (form == AG_DISCRETE_SPARK) {
     ag_spark_make(sys, role);
@@ -449,7 +423,8 @@ bool ag_system_discrete(ag_system *sys, ag_discrete_form form) {
     s.delta[i] = ag_stack(g, dim, 1, s.in->delta + at);
     at += dim;
   }
-  s.l = sys->model->lagrangian, s.pair = AG_NEWN(sys->arena, int, s.nc + 1), s.v = new_ids(&s, s.nc);
+  s.of = ag_shaken_of(sys, noise), s.xi = new_ids(&s, s.nc), s.pair = AG_NEWN(sys->arena, int, s.nc + 1),
+  s.v = new_ids(&s, s.nc);
   for (int i = 0; i < s.nc; i++) s.pair[i] = -1, s.v[i] = s.d[i];
   if (form == AG_DISCRETE_SE3 && !find_pairs(&s)) return false;
   if (sys->n.lambda) s.lambda = ag_stack(g, sys->n.lambda, 1, s.in->lambda);
@@ -460,12 +435,6 @@ bool ag_system_discrete(ag_system *sys, ag_discrete_form form) {
 }
 
 /* ---- for other discrete equations ---- */
-
-ag_id ag_exp_turn(ag_graph *g, ag_id x) { return tau(&(discrete){.g = g}, x); }
-
-ag_id ag_exp_tangent(ag_graph *g, ag_id x) { return dtau(&(discrete){.g = g}, x); }
-
-ag_id ag_exp_tangent_inverse(ag_graph *g, ag_id x) { return dtau_inverse(&(discrete){.g = g}, x); }
 
 void ag_discrete_end(ag_system *sys, ag_id *d, ag_id *p1, int role) {
   discrete s = {.sys = sys, .g = sys->model->graph, .nc = sys->model->n_coords, .in = sys->step, .d = d, .p1 = p1};

@@ -112,11 +112,15 @@ struct ag_system {
   ag_id step_h, step_dW; /* the inputs of the segment of a step: its size; increments, one row per channel */
   ag_id *amplitude;      /* [channel][process]: its noise in (q, xi, t) */
   ag_id *sigma, *pull;   /* [channel][coordinate]: the transport velocity in (q, t); what moves p, in (q, xi, t) */
-  ag_id *noise_force;    /* [channel]: B^T {...}, the right side of the mass matrix; with elimination */
-  ag_id *noise_rates;    /* [channel]: the noise field of u in (q, u, t) */
-  bool splits;           /* ag_system_splits() found it so */
-  ag_id step_friction;   /* the weight of friction, where a role reads it */
-  ag_id step_A;          /* Levy areas, where a role reads them */
+  ag_id *sigma_held;     /* the same velocity with inputs in place of amplitudes that are frozen, and these: */
+  int n_held;
+  ag_id *held, *held_value;
+  ag_id *noise_force;  /* [channel]: B^T {...}, the right side of the mass matrix; with elimination */
+  ag_id *noise_rates;  /* [channel]: the noise field of u in (q, u, t) */
+  bool splits;         /* ag_system_splits() found it so */
+  bool one_sided;      /* ag_system_one_sided() found it so */
+  ag_id step_friction; /* the weight of friction, where a role reads it */
+  ag_id step_A;        /* Levy areas, where a role reads them */
   ag_id *field_rows[AG_N_FIELD], *field_turns[AG_N_FIELD]; /* as the next two, of the fields of field.c */
   ag_id *increment;                                        /* rows of the increment of z, in the inputs of z */
   ag_id *increment_turns;                                  /* per coordinate: its velocity in that increment */
@@ -193,14 +197,21 @@ int ag_bind_bases(const ag_system *sys, ag_bind *binds);
 int ag_tangent_places(const ag_system *sys, int *place);
 /* Coordinates of which only some components are core, in outs: by their components, as ag_reduced_tape() binds them. */
 void ag_split_leaves(ag_system *sys, int n, ag_id *outs);
-/* discrete.c: what the roles of a step read; exp of rotations, its tangent D and D^-1; the end of a step by d with the
- * momentum p1 (columns per coordinate). spark.c: the two roles of a SPARK method. */
+/* discrete.c: what the roles of a step read; the end of a step by d with the momentum p1 (columns per coordinate).
+ * spark.c: the two roles of a SPARK method. */
 const ag_step_inputs *ag_step_inputs_of(ag_system *sys);
-ag_id ag_exp_turn(ag_graph *g, ag_id x);
-ag_id ag_exp_tangent(ag_graph *g, ag_id x);
-ag_id ag_exp_tangent_inverse(ag_graph *g, ag_id x);
 void ag_discrete_end(ag_system *sys, ag_id *d, ag_id *p1, int role);
 void ag_spark_make(ag_system *sys, int role);
+/* tau.c: tau(x), D(x) = dtau, right-trivialised, and its inverse K(x), of rotations; tau = exp, or the Cayley map. */
+ag_id ag_tau(ag_graph *g, bool cayley, ag_id x);
+ag_id ag_dtau(ag_graph *g, bool cayley, ag_id x);
+ag_id ag_dtau_inverse(ag_graph *g, bool cayley, ag_id x);
+/* shaken.c: Lagrangian and forces of a discrete step, and the velocity of its transport (NULL: none), in (q, xi, t);
+ * with noise they read the increments of the step. sigma has inputs, sys->held, in place of frozen amplitudes. */
+typedef struct ag_shaken {
+  ag_id l, *force, *sigma;
+} ag_shaken;
+ag_shaken ag_shaken_of(ag_system *sys, bool noise);
 int ag_bind_step(const ag_system *sys, ag_bind *binds); /* discrete.c: of what the roles of a step read; 2 n.xi + ... */
 int ag_bind_full(const ag_system *sys, ag_bind *binds); /* of t, parameters and the full state */
 int ag_bind_capacity(const ag_system *sys);

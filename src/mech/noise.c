@@ -20,9 +20,16 @@ static ag_id whole(derive *d, int dim, int row, ag_id x) {
   return ag_stack(d->g, dim, 1, parts);
 }
 
+/* Inputs that stand for frozen amplitudes are kept for the discrete equations. */
+static void keep_held(ag_system *sys, int n, const ag_id *held, const ag_id *value) {
+  memcpy(sys->held + sys->n_held, held, sizeof *held * (size_t)n);
+  memcpy(sys->held_value + sys->n_held, value, sizeof *value * (size_t)n);
+  sys->n_held += n;
+}
+
 /* A transport: its velocity is added to sigma, what it does to p, apart from ad*_sigma p, to pull. A frozen amplitude
- * is an input while the gradient is taken. */
-static ag_status add_transport(derive *d, const ag_noise *n, ag_id *sigma, ag_id *pull) {
+ * is an input while the gradient is taken, and in the velocity that is added to unfrozen. */
+static ag_status add_transport(derive *d, const ag_noise *n, ag_id *sigma, ag_id *unfrozen, ag_id *pull) {
   ag_graph *g = d->g;
   ag_id *held = new_ids(d, n->n), *value = new_ids(d, n->n), *own = new_ids(d, d->nc), *grad = new_ids(d, d->nc);
   for (int k = 0; k < n->n; k++) {
@@ -31,7 +38,9 @@ static ag_status add_transport(derive *d, const ag_noise *n, ag_id *sigma, ag_id
   }
   AG_TRY(ag_noise_complete(d, n, held, own));
   ag_reverse(g, d->nc, own, d->momentum, d->nc, d->q, grad);
+  for (int c = 0; c < d->nc; c++) unfrozen[c] = ag_add(g, unfrozen[c], own[c]);
   if (n->frozen) {
+    keep_held(d->sys, n->n, held, value);
     ag_substitute(g, n->n, held, value, d->nc, own);
     ag_substitute(g, n->n, held, value, d->nc, grad);
   }
@@ -87,16 +96,20 @@ void ag_noise_drive(derive *d) {
 ag_status ag_noise_terms(derive *d) {
   ag_system *sys = d->sys;
   ag_graph *g = d->g;
-  int m = sys->n.channel, nc = d->nc;
+  int m = sys->n.channel, nc = d->nc, n_part = 0;
   if (!m) return AG_OK;
   make_step(d);
   sys->sigma = new_ids(d, m * nc);
   sys->pull = new_ids(d, m * nc);
-  for (int i = 0; i < m * nc; i++) sys->sigma[i] = sys->pull[i] = ag_zero(g, d->m->coords[i % nc].dim, 1);
+  sys->sigma_held = new_ids(d, m * nc);
+  for (int k = 0; k < d->m->n_noises; k++) n_part += d->m->noises[k].n;
+  sys->held = new_ids(d, n_part), sys->held_value = new_ids(d, n_part);
+  for (int i = 0; i < m * nc; i++)
+    sys->sigma[i] = sys->pull[i] = sys->sigma_held[i] = ag_zero(g, d->m->coords[i % nc].dim, 1);
   for (int k = 0; k < d->m->n_noises; k++) {
     const ag_noise *n = &d->m->noises[k];
     ag_id *sigma = sys->sigma + n->channel * nc, *pull = sys->pull + n->channel * nc;
-    if (n->kind == AG_NOISE_TRANSPORT) AG_TRY(add_transport(d, n, sigma, pull));
+    if (n->kind == AG_NOISE_TRANSPORT) AG_TRY(add_transport(d, n, sigma, sys->sigma_held + n->channel * nc, pull));
     else if (n->kind == AG_NOISE_POTENTIAL) add_potential(d, n, pull);
     else if (n->kind == AG_NOISE_FORCE) add_force(d, n, pull);
   }

@@ -72,17 +72,25 @@ bool ag_system_is_split(const ag_system *sys); /* the same, once it was asked */
 const ag_tape *ag_system_increment_jacobian(ag_system *sys, ag_followed field);
 /* The forms of the discrete equations (discrete.c): one node with the exponential map or the Cayley map of rotations,
  * or the trapezoidal rule; or a rotation and a vector as one factor of SE(3). Makes the two roles of a form unless they
- * exist, AG_ROLE_DISCRETE + 2 form and the next; false where the system has none, for the reason
- * ag_system_discrete_lacks() gives. Extends the graph. */
+ * exist, ag_discrete_role_of() and the next, for motions or for paths with noise; false where the system has none, for
+ * the reason ag_system_discrete_lacks() gives. Extends the graph. */
 typedef enum ag_discrete_form {
   AG_DISCRETE_EXP,
   AG_DISCRETE_CAYLEY,
   AG_DISCRETE_TRAPEZOID,
   AG_DISCRETE_SE3,
-  AG_DISCRETE_SPARK /* what SPARK methods need at their stages: spark.c */
+  AG_DISCRETE_SPARK, /* what SPARK methods need at their stages: spark.c; for motions alone */
+  AG_N_DISCRETE
 } ag_discrete_form;
-bool ag_system_discrete(ag_system *sys, ag_discrete_form form);
-const char *ag_system_discrete_lacks(const ag_system *sys, ag_discrete_form form); /* NULL: nothing */
+static inline int ag_discrete_role_of(ag_discrete_form form, bool noise) {
+  return AG_ROLE_DISCRETE + 2 * ((int)form + (noise ? AG_N_DISCRETE : 0));
+}
+bool ag_system_discrete(ag_system *sys, ag_discrete_form form, bool noise);
+const char *ag_system_discrete_lacks(const ag_system *sys, ag_discrete_form form, bool noise); /* NULL: nothing */
+/* May the noise be taken at one end of a step? Transports that are constant on the group, without constraints; forces
+ * and potentials whose forces do not change along them, nor with velocities. */
+bool ag_system_one_sided(ag_system *sys);
+bool ag_system_is_one_sided(const ag_system *sys); /* the same, once it was asked */
 /* Makes the role POISSON unless it exists, in the tangent of z with images turned with their rotations. NULL where
  * ag_system_discrete_lacks() something. Extends the graph. */
 const ag_tape *ag_system_poisson(ag_system *sys);

@@ -29,9 +29,9 @@ static void at_stage(const spark *s, int n, ag_id *x) {
   ag_id *from = new_ids(s, 2 * s->nc), *to = new_ids(s, 2 * s->nc);
   for (int i = 0; i < s->nc; i++) {
     from[i] = m->coords[i].q, from[s->nc + i] = m->coords[i].xi;
-    to[i] = turns(s, i) ? ag_mul(g, from[i], ag_exp_turn(g, s->x[i])) : ag_add(g, from[i], s->x[i]);
+    to[i] = turns(s, i) ? ag_mul(g, from[i], ag_tau(g, false, s->x[i])) : ag_add(g, from[i], s->x[i]);
     to[s->nc + i] = s->v[i];
-    if (turns(s, i)) to[s->nc + i] = ag_mul(g, ag_exp_tangent(g, ag_neg(g, s->x[i])), s->v[i]);
+    if (turns(s, i)) to[s->nc + i] = ag_mul(g, ag_dtau(g, false, ag_neg(g, s->x[i])), s->v[i]);
   }
   ag_substitute(g, 2 * s->nc, from, to, n, x);
 }
@@ -53,7 +53,7 @@ static void stage(const spark *s, ag_id *out) {
   }
   for (int i = 0, k = s->n; i < s->nc; i++) {
     ag_id F = all[i];
-    if (turns(s, i)) F = ag_mul(g, ag_transpose(g, ag_exp_tangent(g, ag_neg(g, s->x[i]))), F);
+    if (turns(s, i)) F = ag_mul(g, ag_transpose(g, ag_dtau(g, false, ag_neg(g, s->x[i]))), F);
     for (int c = 0; c < sys->model->coords[i].dim; c++, k++) {
       out[k] = ag_add(g, out[k], ag_entry(g, F, c, 0));
       if (s->r) out[k] = ag_add(g, out[k], push[k - s->n]);
@@ -100,7 +100,7 @@ void ag_spark_make(ag_system *sys, int role) {
     int dim = sys->model->coords[i].dim;
     s.x[i] = ag_stack(g, dim, 1, s.in->d + at);
     p1[i] = s.v[i] = ag_stack(g, dim, 1, s.in->delta + at);
-    if (turns(&s, i)) p1[i] = ag_mul(g, ag_transpose(g, ag_exp_tangent_inverse(g, ag_neg(g, s.x[i]))), p1[i]);
+    if (turns(&s, i)) p1[i] = ag_mul(g, ag_transpose(g, ag_dtau_inverse(g, false, ag_neg(g, s.x[i]))), p1[i]);
     at += dim;
   }
   make_stage(&s, role);

@@ -20,8 +20,8 @@ void ag_run_prepare(ag_system *sys, const ag_run_options *o) {
   if (o->method && o->method->needs & AG_NEEDS_JACOBIAN && can)
     (void)(noise ? ag_system_increment_jacobian(sys, ag_run_field(o->method)) : ag_system_turn_jacobian(sys));
   if (o->method && noise && can) (void)ag_run_noise(sys, o->method);
-  if (o->method && o->method->needs & AG_NEEDS_RESIDUAL && can)
-    (void)ag_system_discrete(sys, (ag_discrete_form)o->method->form);
+  if (o->method && o->method->needs & AG_NEEDS_RESIDUAL && can && !noise)
+    (void)ag_system_discrete(sys, (ag_discrete_form)o->method->form, false);
   if (o->method && o->method->needs & AG_NEEDS_GRADIENT && can) (void)ag_system_poisson(sys);
   if (o->project && can && !noise) (void)ag_system_levels(sys, o->project);
   if (!ag_run_full(sys, o) && ag_system_elimination(sys) != AG_ELIM_SADDLE) (void)ag_system_power(sys);
@@ -30,13 +30,18 @@ void ag_run_prepare(ag_system *sys, const ag_run_options *o) {
 static unsigned noise_offers(const ag_system *sys, const ag_stepper *s) {
   bool has = ag_system_role(sys, ag_run_role(s)), bath = has && s->follows == AG_FOLLOWS_BATH,
        brackets = has && (s->follows == AG_FOLLOWS_LOG || s->follows == AG_FOLLOWS_ITO);
+  bool discrete = s->needs & AG_NEEDS_RESIDUAL && s->form != AG_DISCRETE_SPARK &&
+                  ag_system_role(sys, ag_discrete_role(s, true));
   return (ag_system_role(sys, AG_ROLE_INCREMENT) ? AG_NEEDS_NOISE : 0u) | (brackets ? AG_NEEDS_BRACKETS : 0u) |
+         (discrete ? AG_NEEDS_RESIDUAL : 0u) | (ag_system_is_one_sided(sys) ? AG_NEEDS_ONE_SIDED : 0u) |
          (bath ? AG_NEEDS_BATH : 0u) | (bath && ag_system_is_split(sys) ? AG_NEEDS_SPLIT : 0u);
 }
 
 unsigned ag_run_noise(ag_system *sys, const ag_stepper *s) {
   (void)ag_system_field(sys, ag_run_field(s));
   if (s->needs & AG_NEEDS_SPLIT) (void)ag_system_splits(sys);
+  if (s->needs & AG_NEEDS_RESIDUAL) (void)ag_system_discrete(sys, (ag_discrete_form)s->form, true);
+  if (s->needs & AG_NEEDS_ONE_SIDED) (void)ag_system_one_sided(sys);
   return noise_offers(sys, s);
 }
 
@@ -45,11 +50,11 @@ static unsigned offers(const ag_system *sys, const ag_run_options *o) {
   if (o->multipliers) return AG_NEEDS_RHS;
   int role = o->noise == AG_NOISE_PATH ? ag_run_role(o->method) + AG_FIELD_JACOBIAN : AG_ROLE_TURN_JACOBIAN;
   unsigned jacobian = ag_system_role(sys, role) ? AG_NEEDS_JACOBIAN : 0u;
-  bool noise = o->noise == AG_NOISE_PATH,
-       discrete = o->method->needs & AG_NEEDS_RESIDUAL && !noise && ag_system_role(sys, ag_discrete_role(o->method));
+  bool noise = o->noise == AG_NOISE_PATH, discrete = o->method->needs & AG_NEEDS_RESIDUAL && !noise &&
+                                                     ag_system_role(sys, ag_discrete_role(o->method, false));
   bool gradient = !noise && ag_system_role(sys, AG_ROLE_POISSON);
   return AG_NEEDS_RHS | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION | jacobian | (discrete ? AG_NEEDS_RESIDUAL : 0u) |
-         (gradient ? AG_NEEDS_GRADIENT : 0u) | (noise ? noise_offers(sys, o->method) : 0u);
+         (gradient ? AG_NEEDS_GRADIENT : 0u) | (noise ? noise_offers(sys, o->method) : AG_NEEDS_ONE_SIDED);
 }
 
 static ag_status check_method(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {
@@ -59,7 +64,8 @@ static ag_status check_method(ag_ctx *ctx, const ag_system *sys, const ag_run_op
     return AG_WRONG;
   }
   const char *lacks = ag_stepper_lacks(o->method, offers(sys, o));
-  const char *discrete = o->multipliers ? NULL : ag_system_discrete_lacks(sys, (ag_discrete_form)o->method->form);
+  const ag_discrete_form form = (ag_discrete_form)o->method->form;
+  const char *discrete = o->multipliers ? NULL : ag_system_discrete_lacks(sys, form, o->noise == AG_NOISE_PATH);
   if (lacks && o->method->needs & (AG_NEEDS_RESIDUAL | AG_NEEDS_GRADIENT) && discrete) {
     ag_ctx_error(ctx, nowhere, "method %s needs %s, which this system does not have", o->method->name, discrete);
     return AG_WRONG;
@@ -146,9 +152,22 @@ static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
   return NULL;
 }
 
+/* At one end of a step the noise is not that of Stratonovich, unless it does not change along itself. */
+static ag_status check_end(ag_ctx *ctx, const ag_system *sys, const ag_stepper *method) {
+  if (!(method->needs & AG_NEEDS_ONE_SIDED) || ag_system_is_one_sided(sys)) return AG_OK;
+  if (ag_system_discrete_lacks(sys, (ag_discrete_form)method->form, true)) return AG_OK; /* said elsewhere */
+  ag_ctx_error(ctx, (ag_pos){0},
+               "method %s does not fit: it takes the noise at one end of a step, and would converge to another system "
+               "unless transports are constant on the group, without constraints, and forces depend on positions "
+               "alone; dla_midpoint, verlet, ... do",
+               method->name);
+  return AG_WRONG;
+}
+
 ag_status ag_run_fits(ag_ctx *ctx, const ag_system *sys, const ag_stepper *method) {
   ag_noise_class noise = ag_system_noise(sys);
-  if (noise == AG_NOISE_NONE || method->strong[noise - AG_NOISE_ADDITIVE] > 0) return AG_OK;
+  if (noise == AG_NOISE_NONE) return AG_OK;
+  if (method->strong[noise - AG_NOISE_ADDITIVE] > 0) return check_end(ctx, sys, method);
   ag_text fits = {0};
   for (int i = 0, k = 0; i < ag_stepper_count() && k < 4; i++)
     if (ag_stepper_at(i)->strong[noise - AG_NOISE_ADDITIVE] > 0 && !ag_stepper_at(i)->error_order)

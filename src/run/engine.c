@@ -96,8 +96,8 @@ void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core) {
   s->jacobian = s->method->needs & AG_NEEDS_JACOBIAN ? ag_system_role(sys, jacobian) : NULL;
   if (s->method->needs & AG_NEEDS_GRADIENT) s->finish = ag_system_role(sys, AG_ROLE_POISSON);
   if (s->method->needs & AG_NEEDS_RESIDUAL) {
-    s->jacobian = ag_system_role(sys, ag_discrete_role(s->method));
-    s->finish = ag_system_role(sys, ag_discrete_role(s->method) + 1);
+    s->jacobian = ag_system_role(sys, ag_discrete_role(s->method, s->noise));
+    s->finish = ag_system_role(sys, ag_discrete_role(s->method, s->noise) + 1);
     s->n_lambda = ag_system_dims(sys)->lambda;
   }
   s->power = core || s->march || s->noise ? NULL : ag_system_role(sys, AG_ROLE_POWER);

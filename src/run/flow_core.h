@@ -2,7 +2,8 @@
  * How the texts of a fused unit call its tapes f, jacobian and g: the definitions that step_text.h, march_core.h and
  * watch_core.h ask for. Behind the sizes; AG_JACOBIAN_OF(a, b) is "a, b" where there is a Jacobian (or discrete
  * equations, in the same place), else a; AG_FINISH_OF(a) is "a," where there is the end of such a step; AG_RHS_STEP(w)
- * is "w," where f reads the step of a path with noise, else nothing, AG_JACOBIAN_STEP(w) the same. */
+ * is "w," where f reads the step of a path with noise, else nothing, AG_JACOBIAN_STEP(w) and AG_FINISH_STEP(w) the
+ * same. */
 #define AG_FUSED_V V
 #define AG_FUSED_VI VI
 #define AG_MAYBE __attribute__((unused))
@@ -28,7 +29,7 @@
 #define AG_STEP_FINISH(t, y, out) \
   { \
     const V at_ = (t); \
-    finish(&at_, (y), c_, prep_finish_, (out), fail_); \
+    finish(&at_, (y), c_, AG_FINISH_STEP(w_) prep_finish_, (out), fail_); \
   }
 #define AG_STEP_GRADIENT AG_STEP_FINISH
 #define AG_STEP_W(i) w_[i]

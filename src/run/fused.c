@@ -91,6 +91,7 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
   ag_text_printf(out, "#define AG_RHS_STEP(w) %s\n#define AG_JACOBIAN_STEP(w) %s\n", noise ? "w," : "",
                  jacobian ? "w," : "");
   ag_text_str(out, s->finish ? "#define AG_FINISH_OF(a) a,\n" : "#define AG_FINISH_OF(a)\n");
+  ag_text_printf(out, "#define AG_FINISH_STEP(w) %s\n", s->finish && s->finish->n_need[AG_SEG_W] > 0 ? "w," : "");
   ag_text_str(out, flow_text);
 }
 

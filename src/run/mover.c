@@ -118,7 +118,7 @@ static int jacobian(void *self, double t, const double *z, double *J) {
 
 static int residual(void *self, double t, const double *y, double *out) {
   ag_mover *m = self;
-  return m->trouble = ag_work_role(m->work, ag_discrete_role(m->method), t, y, m->c, out);
+  return m->trouble = ag_work_role(m->work, ag_discrete_role(m->method, m->step), t, y, m->c, out);
 }
 
 static int gradient(void *self, double t, const double *z, double *out) {
@@ -128,7 +128,7 @@ static int gradient(void *self, double t, const double *z, double *out) {
 
 static int finish(void *self, double t, const double *y, double *out) {
   ag_mover *m = self;
-  return m->trouble = ag_work_role(m->work, ag_discrete_role(m->method) + 1, t, y, m->c, out);
+  return m->trouble = ag_work_role(m->work, ag_discrete_role(m->method, m->step) + 1, t, y, m->c, out);
 }
 
 /* A method that solves for its stages counts each of them once, however often Newton's method looks. */

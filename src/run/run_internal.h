@@ -101,8 +101,10 @@ int ag_mover_step(ag_mover *m, double t, double h, double rtol, double atol, dou
 /* The tangent of what is integrated: its factors (room for n_z + 1; the number of them is returned) and, *m, its
  * dimension. core: the core alone. */
 int ag_mover_factors(const ag_system *sys, bool core, ag_factor *factors, int *m);
-/* The role of the discrete equations that a method needs; the next one is their end. */
-static inline int ag_discrete_role(const ag_stepper *s) { return AG_ROLE_DISCRETE + 2 * s->form; }
+/* The role of the discrete equations that a method needs, on a path with noise or not; the next one is their end. */
+static inline int ag_discrete_role(const ag_stepper *s, bool noise) {
+  return ag_discrete_role_of((ag_discrete_form)s->form, noise);
+}
 /* Where in the tangent the independent velocities begin. */
 int ag_mover_velocities(const ag_system *sys, int n_factor, const ag_factor *factors);
 /* Wrong use of the options, reported to ctx. */

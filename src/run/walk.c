@@ -13,7 +13,7 @@
 
 #include "run/unit_core.h"
 
-enum { TAPE_F, TAPE_O, TAPE_J };
+enum { TAPE_F, TAPE_O, TAPE_J, TAPE_END, N_TAPE };
 
 struct ag_walk {
   const ag_walk_plan *p;
@@ -25,7 +25,7 @@ struct ag_walk {
   unsigned long long *pair;
   bool *lost;   /* per path of the block: it cannot be followed any more */
   bool started; /* has the start been looked at? */
-  double *prep[3];
+  double *prep[N_TAPE];
   double *lane_z, *lane_c, *unit; /* one lane's state; basis data: none; squared lengths */
   /* one path */
   ag_flow flow;
@@ -40,13 +40,23 @@ static double *numbers(size_t n) { return ag_heap_aligned(sizeof(double) * (n + 
 static int rhs(void *self, double t, const double *z, double *dz) {
   ag_walk *w = self;
   const ag_walk_plan *p = w->p;
-  if (!p->jacobian && dz == w->space + w->room.end) return 0; /* not part of the step */
+  if (p->skips && dz == w->space + w->room.end) return 0; /* not part of the step */
   return ag_work_role(w->work, p->role + (p->core ? AG_FIELD_CORE : 0), t, z, w->c, dz);
 }
 
 static int jacobian(void *self, double t, const double *z, double *J) {
   ag_walk *w = self;
   return ag_work_role(w->work, w->p->role + AG_FIELD_JACOBIAN, t, z, w->c, J);
+}
+
+static int residual(void *self, double t, const double *y, double *out) {
+  ag_walk *w = self;
+  return ag_work_role(w->work, ag_discrete_role(w->p->o->method, true), t, y, w->c, out);
+}
+
+static int finish(void *self, double t, const double *y, double *out) {
+  ag_walk *w = self;
+  return ag_work_role(w->work, ag_discrete_role(w->p->o->method, true) + 1, t, y, w->c, out);
 }
 
 static void one_create(ag_walk *w) {
@@ -65,7 +75,10 @@ static void one_create(ag_walk *w) {
                       .u_at = p->u_at,
                       .n_u = ag_system_dims(p->sys)->u,
                       .factors = p->factors,
-                      .jacobian = p->jacobian ? jacobian : NULL,
+                      .jacobian = p->jacobian && !p->finish ? jacobian : NULL,
+                      .n_lambda = ag_system_dims(p->sys)->lambda,
+                      .residual = p->finish ? residual : NULL,
+                      .finish = p->finish ? finish : NULL,
                       .step = w->rate,
                       .n_channel = p->path.channels,
                       .self = w};
@@ -192,9 +205,10 @@ static void lanes_create(ag_walk *w) {
   w->unit = lane_block(w, 2 * (size_t)p->n_unit);
   for (int k = 0; k < n_param * lanes; k++) params[k] = p->params[k / lanes];
   for (int k = 0; k < 2 * p->n_unit * lanes; k++) w->unit[k] = p->unit0[k / lanes % p->n_unit];
-  const int n_tape = 1 + (p->columns != NULL) + (p->jacobian != NULL);
-  const int tape[3] = {0, p->columns ? 1 : -1, p->jacobian ? n_tape - 1 : -1};
-  for (int i = 0; i < 3; i++) {
+  const ag_tape *all[N_TAPE] = {p->tape, p->columns, p->jacobian, p->finish};
+  int tape[N_TAPE], n_tape = 0;
+  for (int i = 0; i < N_TAPE; i++) tape[i] = all[i] ? n_tape++ : -1;
+  for (int i = 0; i < N_TAPE; i++) {
     w->prep[i] = lane_block(w, tape[i] < 0 ? 0 : (size_t)ag_unit_n_prep(p->unit, tape[i]));
     if (tape[i] >= 0) ag_unit_prep(p->unit, tape[i], params, w->prep[i], fail);
   }
@@ -212,6 +226,7 @@ static void lanes_create(ag_walk *w) {
                            .prep = w->prep[TAPE_F],
                            .prep_out = w->prep[TAPE_O],
                            .prep_jacobian = w->prep[TAPE_J],
+                           .prep_finish = w->prep[TAPE_END],
                            .unit = w->unit,
                            .fail = (unsigned long long *)lane_block(w, 2),
                            .cut = (unsigned long long *)lane_block(w, 2),
@@ -221,8 +236,8 @@ static void lanes_create(ag_walk *w) {
 
 static void lanes_free(ag_walk *w) {
   if (!w->p->unit) return;
-  void *all[] = {w->unit,    w->pair,   w->lane_z,   w->lane_c,    w->prep[0],  w->prep[1],
-                 w->prep[2], w->args.z, w->args.own, w->args.fail, w->args.cut, w->args.out};
+  void *all[] = {w->unit,    w->pair,   w->lane_z,   w->lane_c,    w->prep[0],  w->prep[1], w->prep[2],
+                 w->prep[3], w->args.z, w->args.own, w->args.fail, w->args.cut, w->args.out};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 

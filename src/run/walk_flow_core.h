@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * How a stepper's text calls the tapes of an ensemble's unit: the definitions that step_text.h asks for. f is the
  * increment h f + sum g_i dW_i with the step w_ = [1 | dW/h]: the rate at which a method steps over h. Where the rate
- * at the end of a step is not part of it (AG_WALK_SKIP), it is not computed: the next step has other increments. */
+ * at the end of a step is not part of it (AG_WALK_SKIP), it is not computed: the next step has other increments.
+ * AG_JACOBIAN_STEP(w) is "w," where the Jacobian, or the discrete equations in its place, read the increments;
+ * AG_FINISH_STEP(w) the same for the end of a discrete step. */
 #define AG_WALK_V V
 #define AG_WALK_VI VI
 #define AG_MAYBE __attribute__((unused))
@@ -10,8 +12,8 @@
 #define AG_STEP_SIZE
 #define AG_STEP_FLOW \
   const V *c_ AG_MAYBE, V *w_ AG_MAYBE, const V *prep_ AG_MAYBE, const V *prep_jacobian_ AG_MAYBE, \
-      const V *end_ AG_MAYBE, VI *fail_ AG_MAYBE,
-#define AG_STEP_PASS c_, w_, prep_, prep_jacobian_, end_, fail_,
+      const V *prep_finish_ AG_MAYBE, const V *end_ AG_MAYBE, VI *fail_ AG_MAYBE,
+#define AG_STEP_PASS c_, w_, prep_, prep_jacobian_, prep_finish_, end_, fail_,
 #define AG_STEP_RHS(t, z, dz) \
   if (!AG_WALK_SKIP || (dz) != end_) { \
     const V at_ = (t); \
@@ -20,7 +22,13 @@
 #define AG_STEP_JACOBIAN(t, z, J) \
   { \
     const V at_ = (t); \
-    jacobian(&at_, (z), c_, w_, prep_jacobian_, (J), fail_); \
+    jacobian(&at_, (z), c_, AG_JACOBIAN_STEP(w_) prep_jacobian_, (J), fail_); \
+  }
+#define AG_STEP_RESIDUAL AG_STEP_JACOBIAN
+#define AG_STEP_FINISH(t, y, out) \
+  { \
+    const V at_ = (t); \
+    finish(&at_, (y), c_, AG_FINISH_STEP(w_) prep_finish_, (out), fail_); \
   }
 #define AG_STEP_W(i) w_[i]
 #define AG_STEP_CHANNELS AG_WALK_CHANNELS

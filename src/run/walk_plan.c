@@ -27,7 +27,7 @@ static const char walk_text[] =
 static void choose_columns(ag_walk_plan *p, ag_system *sys) {
   const ag_dims *dims = ag_system_dims(sys);
   ag_record record;
-  bool rest = false, implicit = p->o->method->needs & AG_NEEDS_JACOBIAN;
+  bool rest = false, implicit = ag_stepper_solves(p->o->method);
   ag_record_init(&record, sys);
   const int n_passage = p->o->n_passage;
   ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(record.n_column + 2 * n_passage + 1));
@@ -80,12 +80,14 @@ static void put_defines(const ag_walk_plan *p, ag_text *out) {
                  room.size);
   ag_text_printf(out, "#define AG_WALK_OWN %d\n#define AG_WALK_CHANNELS %d\n#define AG_WALK_DRAWS %d\n", room.own,
                  p->path.channels, p->draws);
-  ag_text_printf(out, "#define AG_WALK_SKIP %d\n#define AG_WALK_UNITS %d\n", !(s->needs & AG_NEEDS_JACOBIAN),
-                 p->n_unit);
+  ag_text_printf(out, "#define AG_WALK_SKIP %d\n#define AG_WALK_UNITS %d\n", p->skips, p->n_unit);
   ag_text_printf(out, "#define AG_WALK_CUT %d\n", isfinite(p->most));
   ag_text_printf(out, "#define AG_WALK_OUT %d\n", p->columns ? p->n_out : 0);
   ag_text_printf(out, "#define AG_STEP_M %d\n#define AG_STEP_N_FACTOR %d\n#define AG_STEP_U_AT %d\n", p->n_tangent,
                  p->n_factor, p->u_at);
+  ag_text_printf(out, "#define AG_STEP_N_LAMBDA %d\n#define AG_JACOBIAN_STEP(w) %s\n#define AG_FINISH_STEP(w) %s\n",
+                 ag_system_dims(p->sys)->lambda, p->jacobian && p->jacobian->n_need[AG_SEG_W] > 0 ? "w," : "",
+                 p->finish && p->finish->n_need[AG_SEG_W] > 0 ? "w," : "");
   ag_text_printf(out, "#define AG_STEP_N_U %d\nstatic const ag_factor step_factors[] AG_MAYBE = {",
                  ag_system_dims(p->sys)->u);
   for (int i = 0; i < p->n_factor; i++)
@@ -123,7 +125,7 @@ static ag_unit *compile(const ag_walk_plan *p, ag_text *reason) {
   texts[n++] = args_text;
   texts[n++] = unit_text;
   texts[n++] = walk_text;
-  ag_unit_tape tapes[3] = {{"f", p->tape, calls, false, false}};
+  ag_unit_tape tapes[4] = {{"f", p->tape, calls, false, false}};
   ag_unit_spec spec = {.comment = ag_text_cstr(&comment),
                        .n_tape = 1,
                        .tapes = tapes,
@@ -134,6 +136,7 @@ static ag_unit *compile(const ag_walk_plan *p, ag_text *reason) {
                        .args = {"AG_WALK_ABI", "ag_walk_args", AG_WALK_ABI, sizeof(ag_walk_args)}};
   if (p->columns) tapes[spec.n_tape++] = (ag_unit_tape){"o", p->columns, 2, false, false};
   if (p->jacobian) tapes[spec.n_tape++] = (ag_unit_tape){"jacobian", p->jacobian, 2, false, false};
+  if (p->finish) tapes[spec.n_tape++] = (ag_unit_tape){"finish", p->finish, 2, false, false};
   ag_unit *unit = build(p, &spec, reason);
   ag_text_done(&defines);
   ag_text_done(&comment);
@@ -151,12 +154,15 @@ static ag_status check(ag_ctx *ctx, ag_system *sys, const ag_ensemble_options *o
   const ag_stepper *s = o->method;
   if (!ag_system_role(sys, AG_ROLE_INCREMENT))
     return wrong(ctx, "%s has no noise%s: `anagyre run` gives its one motion", ag_model_name(ag_system_model(sys)), "");
-  AG_TRY(ag_run_fits(ctx, sys, s));
   const unsigned offers = AG_NEEDS_RHS | AG_NEEDS_JACOBIAN | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION;
   const char *lacks = ag_stepper_lacks(s, offers | ag_run_noise(sys, s));
+  const char *discrete = ag_system_discrete_lacks(sys, (ag_discrete_form)s->form, true);
   const bool large = ag_system_elimination(sys) == AG_ELIM_SADDLE;
+  AG_TRY(ag_run_fits(ctx, sys, s));
   if (lacks && large)
     return wrong(ctx, "method %s needs %s, which large systems with noise do not offer", s->name, lacks);
+  if (lacks && s->needs & AG_NEEDS_RESIDUAL && discrete)
+    return wrong(ctx, "method %s needs %s, which this system does not have", s->name, discrete);
   if (lacks) return wrong(ctx, "method %s needs %s, which motions with noise do not offer", s->name, lacks);
   for (int i = 0; i < o->n_passage; i++)
     if (ag_model_has_force(ag_system_model(sys), 1, &o->passages[i].x))
@@ -200,6 +206,11 @@ ag_status ag_walk_plan_init(ag_walk_plan *p, ag_ctx *ctx, ag_system *sys, const 
   if (!p->path.area_level) p->path.area_level = ag_wiener_area_level(p->path.base);
   p->tape = ag_system_role(sys, p->role + (p->core ? AG_FIELD_CORE : 0));
   if (o->method->needs & AG_NEEDS_JACOBIAN) p->jacobian = ag_system_increment_jacobian(sys, ag_run_field(o->method));
+  p->skips = !p->jacobian;
+  if (o->method->needs & AG_NEEDS_RESIDUAL) {
+    p->jacobian = ag_system_role(sys, ag_discrete_role(o->method, true));
+    p->finish = ag_system_role(sys, ag_discrete_role(o->method, true) + 1);
+  }
   p->factors = ag_heap_alloc(sizeof *p->factors * (size_t)(ag_system_dims(sys)->z + 1));
   p->n_factor = ag_mover_factors(sys, p->core, p->factors, &p->n_tangent);
   p->u_at = ag_mover_velocities(sys, p->n_factor, p->factors);

@@ -332,8 +332,8 @@ int main(void) {
   for (int i = 0; i < ag_stepper_count(); i++) {
     const ag_stepper *s = ag_stepper_at(i);
     for (int c = 0; c < AG_N_NOISE; c++) AG_CHECK((s->strong[c] > 0) == (s->weak[c] > 0));
-    if (!(s->strong[ADDITIVE] > 0) || s->draws == AG_WIENER_AREAS || s->needs & AG_NEEDS_BATH)
-      continue; /* those read fields of models: tests/equal, langevin_test.c */
+    if (!(s->strong[ADDITIVE] > 0) || s->draws == AG_WIENER_AREAS || s->needs & (AG_NEEDS_BATH | AG_NEEDS_RESIDUAL))
+      continue; /* those read fields or discrete equations of models: tests/equal, langevin_test.c */
     for (int k = 0; k < N_STRONG; k++)
       if (s->strong[strong[k].class] > 0) test_strong(s, k, (const double(*)[BASE][3])dW);
     for (size_t k = 0; k < sizeof weak / sizeof *weak; k++)

@@ -29,7 +29,8 @@
   X(FACTORS, "the factors of the state space") \
   X(PARTITION, "the partition into positions and velocities") \
   X(GRADIENT, "the gradient of the energy") \
-  X(RESIDUAL, "the residual of the discrete equations")
+  X(RESIDUAL, "the residual of the discrete equations") \
+  X(ONE_SIDED, "noise that may be taken at one end of a step: a constant transport, forces of positions alone")
 enum {
 #define X(NAME, text) AG_NEED_BIT_##NAME,
   AG_NEEDS(X)

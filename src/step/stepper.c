@@ -43,7 +43,7 @@ const ag_stepper *ag_stepper_find(const char *name) {
 unsigned ag_flow_offers(const ag_flow *f) {
   return (f->rhs ? AG_NEEDS_RHS : 0u) | (f->jacobian ? AG_NEEDS_JACOBIAN : 0u) | (f->factors ? AG_NEEDS_FACTORS : 0u) |
          (f->n_u ? AG_NEEDS_PARTITION : 0u) | (f->gradient ? AG_NEEDS_GRADIENT : 0u) |
-         (f->residual && f->finish ? AG_NEEDS_RESIDUAL : 0u) | (f->step ? AG_NEEDS_NOISE : 0u);
+         (f->residual && f->finish ? AG_NEEDS_RESIDUAL : 0u) | (f->step ? AG_NEEDS_NOISE : AG_NEEDS_ONE_SIDED);
 }
 
 const char *ag_stepper_lacks(const ag_stepper *s, unsigned offers) {

@@ -48,77 +48,80 @@ static const char core_text[] =
 
 #define AG_VARIATIONAL_ROW(name_) \
   .name = #name_, .family = "variational", .room = room_of, .step = step_variational, .dense = dense_variational, \
-  .interpolate = interpolate_variational, .table = &table_##name_, .n_stage = 1, \
-  .needs = AG_NEEDS_RESIDUAL | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION, \
+  .interpolate = interpolate_variational, .table = &table_##name_, .n_stage = 1, AG_ON_NOISE, \
   .texts = {text_##name_, ag_factor_core_text, ag_newton_core_text, table_text, ag_hermite_core_text, core_text}
+
+#define AG_SYMMETRIC AG_NEEDS_RESIDUAL | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION
+/* On paths with noise: those that see it at one end of a step alone. */
+#define AG_AT_END AG_SYMMETRIC | AG_NEEDS_ONE_SIDED
 
 /* clang-format off */
 const ag_stepper ag_stepper_variational_euler = {
     AG_VARIATIONAL_ROW(variational_euler), .form = AG_FORM_EXP, .order = 1, .dense_order = 1,
-    .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_CONSTRAINTS,
+    .needs = AG_AT_END, .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_CONSTRAINTS,
     .doc = "Variational Euler, the Lagrangian at the end of the step, on rotations with exp.",
     .reference = "N. Bou-Rabee, H. Owhadi, IMA J. Numer. Anal. 29, 421-443, 2009"};
 
 const ag_stepper ag_stepper_variational_adjoint = {
     AG_VARIATIONAL_ROW(variational_adjoint), .form = AG_FORM_EXP, .order = 1, .dense_order = 1,
-    .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_CONSTRAINTS,
+    .needs = AG_AT_END, .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_CONSTRAINTS,
     .doc = "The adjoint of variational Euler: the Lagrangian at the start of the step.",
     .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., 2006, VI.6"};
 
 const ag_stepper ag_stepper_variational_midpoint = {
     AG_VARIATIONAL_ROW(variational_midpoint), .form = AG_FORM_EXP, .order = 2, .dense_order = 2,
-    .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_CONSTRAINTS,
+    .needs = AG_SYMMETRIC, .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_CONSTRAINTS,
     .doc = "The variational midpoint rule: Lagrangian, constraints and their impulses in the middle of the step; "
            "reversible without constraints.",
     .reference = "J. E. Marsden, M. West, Acta Numerica 10, 357-514, 2001"};
 
 const ag_stepper ag_stepper_dla_midpoint = {
     AG_VARIATIONAL_ROW(dla_midpoint), .form = AG_FORM_EXP, .order = 2, .dense_order = 2,
-    .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_REVERSIBILITY | AG_KEEPS_CONSTRAINTS,
+    .needs = AG_SYMMETRIC, .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_REVERSIBILITY | AG_KEEPS_CONSTRAINTS,
     .doc = "Discrete Lagrange-d'Alembert: the variational midpoint rule with the impulses of the constraints at the ends "
            "of the steps.",
     .reference = "J. Cortes, S. Martinez, Nonlinearity 14, 1365-1392, 2001"};
 
 const ag_stepper ag_stepper_verlet = {
     AG_VARIATIONAL_ROW(verlet), .form = AG_FORM_EXP, .order = 2, .dense_order = 2,
-    .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_REVERSIBILITY | AG_KEEPS_CONSTRAINTS,
+    .needs = AG_SYMMETRIC, .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_REVERSIBILITY | AG_KEEPS_CONSTRAINTS,
     .doc = "Stormer and Verlet: the adjoint of variational Euler, then variational Euler, with half steps.",
     .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., 2006, I.1, VI.3"};
 
 const ag_stepper ag_stepper_leapfrog = {
     AG_VARIATIONAL_ROW(leapfrog), .form = AG_FORM_EXP, .order = 2, .dense_order = 2,
-    .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_REVERSIBILITY | AG_KEEPS_CONSTRAINTS,
+    .needs = AG_SYMMETRIC, .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_REVERSIBILITY | AG_KEEPS_CONSTRAINTS,
     .doc = "Variational Euler, then its adjoint, with half steps: both see the constraints at the half step, where the "
            "velocities are projected.",
     .reference = "R. I. McLachlan, M. Perlmutter, J. Nonlinear Sci. 16, 283-328, 2006"};
 
 const ag_stepper ag_stepper_rattle = {
     AG_VARIATIONAL_ROW(rattle), .form = AG_FORM_TRAPEZOID, .order = 2, .dense_order = 2,
-    .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_REVERSIBILITY | AG_KEEPS_CONSTRAINTS,
+    .needs = AG_SYMMETRIC, .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_REVERSIBILITY | AG_KEEPS_CONSTRAINTS,
     .doc = "RATTLE: the Lagrangian at both ends of the step, position constraints and their rates at its end.",
     .reference = "H. C. Andersen, J. Comput. Phys. 52, 24-34, 1983"};
 
 const ag_stepper ag_stepper_cayley_euler = {
     AG_VARIATIONAL_ROW(cayley_euler), .form = AG_FORM_CAYLEY, .order = 1, .dense_order = 1,
-    .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_CONSTRAINTS,
+    .needs = AG_AT_END, .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_CONSTRAINTS,
     .doc = "Variational Euler, on rotations with the Cayley map.",
     .reference = "N. Bou-Rabee, H. Owhadi, IMA J. Numer. Anal. 29, 421-443, 2009"};
 
 const ag_stepper ag_stepper_cayley_midpoint = {
     AG_VARIATIONAL_ROW(cayley_midpoint), .form = AG_FORM_CAYLEY, .order = 2, .dense_order = 2,
-    .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_CONSTRAINTS,
+    .needs = AG_SYMMETRIC, .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_CONSTRAINTS,
     .doc = "The variational midpoint rule with the Cayley map.",
     .reference = "J. E. Marsden, M. West, Acta Numerica 10, 357-514, 2001"};
 
 const ag_stepper ag_stepper_cayley_verlet = {
     AG_VARIATIONAL_ROW(cayley_verlet), .form = AG_FORM_CAYLEY, .order = 2, .dense_order = 2,
-    .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_REVERSIBILITY | AG_KEEPS_CONSTRAINTS,
+    .needs = AG_SYMMETRIC, .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_REVERSIBILITY | AG_KEEPS_CONSTRAINTS,
     .doc = "Stormer and Verlet with the Cayley map.",
     .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., 2006, I.1, VI.3"};
 
 const ag_stepper ag_stepper_se3_euler = {
     AG_VARIATIONAL_ROW(se3_euler), .form = AG_FORM_SE3, .order = 2, .dense_order = 2,
-    .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_REVERSIBILITY,
+    .needs = AG_SYMMETRIC, .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_REVERSIBILITY,
     .doc = "Variational Euler with a rotation and a vector as one factor, SE(3), for free bodies and vehicles whose "
            "Lagrangian depends on R^T x' and Omega alone.",
     .reference = "N. Bou-Rabee, H. Owhadi, IMA J. Numer. Anal. 29, 421-443, 2009, figure 1.1"};
