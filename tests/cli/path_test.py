@@ -112,6 +112,14 @@ def large():
         check(one["series"]["x"] == other["observables"]["x"], f"{method}: the same bits when an increment is cut")
 
 
+def continued():
+    """A path goes on from its file with the same bits, also what a method carries from step to step."""
+    words = ["knife.nh", "--seed", "5", "--dt", "0.0625", "--method", "variational_midpoint"]
+    run("run", *words, "--t1", "0.5", "-o", "half.h5")
+    parts = [json.loads(run("run", *x, "--t1", "1", "--json").stdout) for x in (["--from", "half.h5"], words)]
+    check(parts[0]["state"] == parts[1]["state"] and parts[0]["t"] == 1, "the same bits after a break")
+
+
 def killed():
     """A process that is killed loses no more than a moment; what follows has the same bits."""
     words = ["ensemble", "spring.nh", "--seed", "5", "--dt", "0.05", "--t1", "1"]
@@ -141,15 +149,18 @@ def main():
     n = sum(same_rows("routh.nh", 37, "--method", m) for m in methods())
     check(n >= 30, f"methods that follow noise: {n}")
     for model in ("spring.nh", "pendulum.nh", "knife.nh"):
-        for method in ("euler_heun", "rk4", "midpoint"):
+        for method in ("euler_heun", "rk4", "midpoint", "dla_midpoint", "variational_midpoint", "rattle"):
             same_rows(model, 6, "--method", method)
     for engine in ("compiled", "interpreted"):
         same_rows("routh.nh", 1, "--engine", engine)
     same_paths("spring.nh", "rk4")
     same_paths("routh.nh", "euler_heun")
+    same_paths("routh.nh", "variational_midpoint")
+    same_paths("spring.nh", "variational_euler")
     # comments do not stand in the way of those who read tables
     check(run("plot", "path.csv", "--term").returncode == 0, "a table with a comment is plotted")
     large()
+    continued()
     killed()
     return result()
 
