@@ -81,8 +81,106 @@ static void take_quiet(ag_system *sys, ag_linear *l) {
   ag_linear_init(l, sys, false, x, x + n_z);
 }
 
+/* ---- with rotations ---- */
+
+/* Where in u the angular velocity of a coordinate stands; -1: it is not independent. */
+static int spin_of(const ag_system *sys, int coord) {
+  for (int i = 0, at = 0; i < sys->n_u_input; i++) {
+    if (sys->u_inputs[i] == sys->model->coords[coord].xi) return at;
+    at += ag_node_rows(sys->model->graph, sys->u_inputs[i]);
+  }
+  return -1;
+}
+
+/* (I Omega) x Omega of every rotation as a force on u, with the diagonal of the mass matrix. */
+static ag_id gyroscopic(const ag_system *sys) {
+  ag_graph *g = sys->model->graph;
+  ag_id *parts = new_ids(sys, sys->n.u);
+  for (int k = 0; k < sys->n.u; k++) parts[k] = ag_num(g, 0);
+  for (int c = 0; c < sys->model->n_coords; c++) {
+    if (sys->model->coords[c].space != AG_SPACE_SO3) continue;
+    int at = spin_of(sys, c);
+    ag_id Omega = sys->model->coords[c].xi, P[3];
+    for (int k = 0; k < 3; k++) {
+      ag_id I = ag_entry(g, sys->mass, at + k, at + k), w = ag_entry(g, Omega, k, 0);
+      P[k] = ag_mul(g, I, w);
+    }
+    ag_id torque = ag_cross(g, ag_stack(g, 3, 1, P), Omega);
+    for (int k = 0; k < 3; k++) parts[at + k] = ag_entry(g, torque, k, 0);
+  }
+  return ag_stack(g, sys->n.u, 1, parts);
+}
+
+/* Does x not change with the positions (and images), or the velocities? */
+static bool steady(const ag_system *sys, bool velocities, int n_x, const ag_id *x) {
+  ag_graph *g = sys->model->graph;
+  const ag_model *m = sys->model;
+  int n_q = m->n_coords + sys->n_image, n_u = sys->n_u_input, n = 0, k = 0;
+  ag_id *inputs = new_ids(sys, n_q + n_u), *seeds = new_ids(sys, n_q + n_u), *rate = new_ids(sys, n_x);
+  ag_id *all = new_ids(sys, 2 * (n_q + n_u) + m->n_params + 1);
+  for (int c = 0; c < m->n_coords; c++) inputs[n++] = m->coords[c].q;
+  for (int i = 0; i < sys->n_image; i++) inputs[n++] = sys->images[i].input;
+  for (int i = 0; i < n_u; i++) inputs[n++] = sys->u_inputs[i];
+  for (int i = 0; i < n; i++) all[k++] = inputs[i];
+  for (int i = 0; i < n; i++) {
+    int size = ag_input_tangent(g, inputs[i]);
+    bool moved = (i >= n_q) == velocities;
+    seeds[i] = moved ? ag_input(g, "seed", size, 1, AG_LEAF_REAL) : ag_zero(g, size, 1);
+    if (moved) all[k++] = seeds[i];
+  }
+  for (int i = 0; i < m->n_params; i++)
+    if (m->params[i].input) all[k++] = m->params[i].input;
+  all[k++] = m->t;
+  ag_forward(g, n, inputs, seeds, n_x, x, rate);
+  return ag_residue_vanish(g, k, all, n_x, rate);
+}
+
+/* Are the entries of the mass matrix beside the diagonal 0 in the rows of rotations? */
+static bool is_diagonal(const ag_system *sys) {
+  ag_graph *g = sys->model->graph;
+  const ag_model *m = sys->model;
+  int n = 0, k = 0;
+  ag_id *x = new_ids(sys, sys->n.u * sys->n.u), *all = new_ids(sys, m->n_coords + sys->n_image + m->n_params + 1);
+  for (int c = 0; c < m->n_coords; c++)
+    for (int i = 0; i < 3 * sys->n.u && m->coords[c].space == AG_SPACE_SO3; i++) {
+      int row = spin_of(sys, c) + i / sys->n.u, col = i % sys->n.u;
+      if (row != col) x[n++] = ag_entry(g, sys->mass, row, col);
+    }
+  for (int c = 0; c < m->n_coords; c++) all[k++] = m->coords[c].q;
+  for (int i = 0; i < sys->n_image; i++) all[k++] = sys->images[i].input;
+  for (int i = 0; i < m->n_params; i++)
+    if (m->params[i].input) all[k++] = m->params[i].input;
+  all[k++] = m->t;
+  return ag_residue_vanish(g, k, all, n, x);
+}
+
+/* The same question where rotations are free, turned about the axes of the body one by one; makes the role INERTIA. */
+static bool splits_turning(ag_system *sys) {
+  ag_graph *g = sys->model->graph;
+  const ag_model *m = sys->model;
+  for (int c = 0; c < m->n_coords; c++)
+    if (m->coords[c].space == AG_SPACE_SO3 && spin_of(sys, c) < 0) return false;
+  ag_id quiet = ag_sub(g, sys->force, friction(sys)), rest = ag_sub(g, quiet, gyroscopic(sys));
+  if (!is_diagonal(sys) || !steady(sys, false, 1, &sys->mass) || !steady(sys, false, m->n_coords, sys->xi_of_u) ||
+      !steady(sys, true, 1, &rest))
+    return false;
+  ag_id *diagonal = new_ids(sys, sys->n.u);
+  for (int k = 0; k < sys->n.u; k++) diagonal[k] = ag_entry(g, sys->mass, k, k);
+  if (!sys->tapes[AG_ROLE_INERTIA]) ag_role_make(sys, AG_ROLE_INERTIA, sys->n.u, diagonal);
+  return true;
+}
+
+int ag_system_spin(const ag_system *sys, int z) {
+  for (int c = 0; c < sys->model->n_coords; c++)
+    if (sys->model->coords[c].space == AG_SPACE_SO3 && sys->q_in_z[sys->coords[c].at] == z) return spin_of(sys, c);
+  return -1;
+}
+
 bool ag_system_splits(ag_system *sys) {
-  if (!ag_system_field(sys, AG_FIELD_OF_BATH) || sys->n_image) return false;
+  if (!ag_system_field(sys, AG_FIELD_OF_BATH)) return false;
+  bool turning = false;
+  for (int c = 0; c < sys->model->n_coords; c++) turning = turning || sys->model->coords[c].space == AG_SPACE_SO3;
+  if (turning) return sys->splits = splits_turning(sys);
   ag_graph *g = sys->model->graph;
   ag_linear l;
   int n = 0, at = sys->n.u_at;

@@ -64,10 +64,13 @@ typedef enum ag_followed {
 enum { AG_FIELD_CORE = 1, AG_FIELD_JACOBIAN, AG_FIELD_ROLES };
 /* Makes the first two unless they exist. False where the system has none. Extends the graph. */
 bool ag_system_field(ag_system *sys, ag_followed field);
-/* Are mass matrix and velocity kinematics constant, and forces independent of velocities, friction apart? Of a system
- * with the field BATH. */
+/* Are mass matrix and velocity kinematics constant, and forces independent of velocities, friction apart? With
+ * rotations: for them the mass matrix is diagonal, and their gyroscopic forces do not count; the role INERTIA then
+ * exists. Of a system with the field BATH. */
 bool ag_system_splits(ag_system *sys);
 bool ag_system_is_split(const ag_system *sys); /* the same, once it was asked */
+/* Where among u the angular velocity of the rotation stands whose quaternion begins at z; -1: nowhere. */
+int ag_system_spin(const ag_system *sys, int z);
 /* The Jacobian, as TURN_JACOBIAN; NULL where there is no such field. */
 const ag_tape *ag_system_increment_jacobian(ag_system *sys, ag_followed field);
 /* The forms of the discrete equations (discrete.c): one node with the exponential map or the Cayley map of rotations,

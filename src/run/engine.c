@@ -100,17 +100,20 @@ void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core) {
     s->finish = ag_system_role(sys, ag_discrete_role(s->method, s->noise) + 1);
     s->n_lambda = ag_system_dims(sys)->lambda;
   }
+  if (s->method->needs & AG_NEEDS_SPLIT) s->finish = ag_system_role(sys, AG_ROLE_INERTIA);
   s->power = core || s->march || s->noise ? NULL : ag_system_role(sys, AG_ROLE_POWER);
   s->name = ag_model_name(ag_system_model(sys));
   s->n = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
   s->n_norm = ag_system_dims(sys)->core;
   s->factors = ag_heap_alloc(sizeof *s->factors * (size_t)(ag_system_dims(sys)->z + 1));
   s->n_factor = ag_mover_factors(sys, core, s->factors, &s->m);
+  s->spin = ag_heap_alloc(sizeof *s->spin * (size_t)(s->n_factor + 1));
+  ag_mover_spins(sys, s->n_factor, s->factors, s->spin);
   s->u_at = ag_mover_velocities(sys, s->n_factor, s->factors);
   s->n_u = ag_system_dims(sys)->u;
 }
 
-void ag_fused_spec_done(ag_fused_spec *s) { free(s->factors); }
+void ag_fused_spec_done(ag_fused_spec *s) { free(s->factors), free(s->spin); }
 
 /* Prepared parameters of one of the tapes of a unit for one lane. */
 double *ag_mover_prep(const ag_fused *fused, ag_fused_tape tape, const double *params) {

@@ -95,6 +95,13 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
   ag_text_str(out, flow_text);
 }
 
+void ag_fused_put_spins(bool turns, int n, const int *spin, ag_text *out) {
+  ag_text_str(out, turns ? "#define AG_STEP_INERTIA AG_STEP_FINISH\n" : "#define AG_STEP_INERTIA(t, z, out)\n");
+  ag_text_str(out, "#define AG_STEP_SPIN(i) step_spin[i]\nstatic const int step_spin[] __attribute__((unused)) = {");
+  for (int i = 0; i < n; i++) ag_text_printf(out, "%d, ", turns ? spin[i] : -1);
+  ag_text_str(out, "};\n");
+}
+
 /* The state space, for methods that move on it. */
 static void put_factors(const ag_fused_spec *s, ag_text *out) {
   ag_text_printf(out, "#define AG_STEP_M %d\n#define AG_STEP_N_FACTOR %d\n", s->m, s->n_factor);
@@ -106,6 +113,7 @@ static void put_factors(const ag_fused_spec *s, ag_text *out) {
     ag_text_printf(out, "{%d, %d, %d, %d}, ", (int)p->kind, p->z, p->n, p->d);
   }
   ag_text_str(out, "};\n");
+  ag_fused_put_spins(s->finish && s->method->needs & AG_NEEDS_SPLIT, s->n_factor, s->spin, out);
 }
 
 /* Which components the functions to watch that are enclosed read, their directions, which of them cannot be enclosed,

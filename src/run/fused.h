@@ -13,13 +13,15 @@ typedef struct ag_fused ag_fused;
 typedef struct ag_fused_spec {
   const ag_tape *tape, *jacobian; /* the right-hand side; its Jacobian, or the discrete equations of a step (then
                                      finish: their end), where the method needs them, else NULL */
-  const ag_tape *finish;          /* or, beside a Jacobian, the energy, its gradient and the almost-Poisson tensor */
-  int n_lambda;                   /* impulses of the discrete equations */
-  const ag_tape *power;           /* of the single trajectory: dE/dt, for ag_fused_power; or NULL */
-  const char *name;               /* of the model, for the comment at the head */
-  int n, n_norm, m, n_factor;     /* m: tangent coordinates */
-  int u_at, n_u;                  /* those that are velocities */
+  const ag_tape *finish;      /* or, beside a Jacobian, the energy, its gradient and the almost-Poisson tensor; or the
+                                 role INERTIA */
+  int n_lambda;               /* impulses of the discrete equations */
+  const ag_tape *power;       /* of the single trajectory: dE/dt, for ag_fused_power; or NULL */
+  const char *name;           /* of the model, for the comment at the head */
+  int n, n_norm, m, n_factor; /* m: tangent coordinates */
+  int u_at, n_u;              /* those that are velocities */
   ag_factor *factors;
+  int *spin; /* per factor: ag_mover_spins() */
   const ag_stepper *method;
   int channels;         /* with noise */
   bool noise;           /* the right-hand side is the increment of a step with noise */
@@ -54,6 +56,8 @@ typedef enum ag_fused_tape {
   AG_FUSED_TAPES
 } ag_fused_tape;
 
+/* Where rotations have their velocities, and how their inertia is evaluated (finish), for texts that ask. */
+void ag_fused_put_spins(bool turns, int n, const int *spin, ag_text *out);
 /* NULL when it cannot be compiled; *reason says why in one line. */
 ag_fused *ag_fused_create(const ag_fused_spec *spec, const ag_build_options *options, ag_text *reason);
 void ag_fused_free(ag_fused *f);

@@ -131,6 +131,11 @@ static int finish(void *self, double t, const double *y, double *out) {
   return m->trouble = ag_work_role(m->work, ag_discrete_role(m->method, m->step) + 1, t, y, m->c, out);
 }
 
+static int inertia(void *self, double t, const double *z, double *out) {
+  ag_mover *m = self;
+  return m->trouble = ag_work_role(m->work, AG_ROLE_INERTIA, t, z, m->c, out);
+}
+
 /* A method that solves for its stages counts each of them once, however often Newton's method looks. */
 int ag_mover_step(ag_mover *m, double t, double h, double rtol, double atol, double *error) {
   long n_rhs = m->n_rhs;
@@ -178,6 +183,12 @@ int ag_mover_factors(const ag_system *sys, bool core, ag_factor *factors, int *m
         break;
       }
   return n_factor;
+}
+
+void ag_mover_spins(const ag_system *sys, int n_factor, const ag_factor *factors, int *spin) {
+  bool turns = ag_system_role(sys, AG_ROLE_INERTIA) != NULL;
+  for (int i = 0; i < n_factor; i++)
+    spin[i] = turns && factors[i].kind == AG_FACTOR_QUATERNION ? ag_system_spin(sys, factors[i].z) : -1;
 }
 
 int ag_mover_velocities(const ag_system *sys, int n_factor, const ag_factor *factors) {
@@ -268,6 +279,11 @@ static void offer(ag_mover *m, bool noise) {
     m->flow.residual = residual, m->flow.finish = finish;
     m->flow.n_lambda = n->lambda;
   }
+  if (noise && m->method->needs & AG_NEEDS_SPLIT && ag_system_role(m->sys, AG_ROLE_INERTIA)) {
+    m->spin = ag_heap_alloc(sizeof *m->spin * (size_t)(m->flow.n_factor + 1));
+    ag_mover_spins(m->sys, m->flow.n_factor, m->factors, m->spin);
+    m->flow.spin = m->spin, m->flow.inertia = inertia;
+  }
   if (m->base) {
     m->flow.levels = levels, m->flow.n_level = n->level, m->flow.align = align;
     m->turned = ag_heap_aligned(sizeof(double) * (size_t)(n->x + n->z + 1)); /* images are part of z */
@@ -353,7 +369,8 @@ void ag_mover_free(ag_mover *m) {
                  m->aligned,    m->projected,
                  m->prep,       m->prep_jacobian,
                  m->prep_power, m->prep_finish,
-                 m->step,       m->turned};
+                 m->step,       m->turned,
+                 m->spin};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_look_free(m);
   ag_switch_free(m);

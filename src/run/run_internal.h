@@ -46,6 +46,7 @@ typedef struct ag_mover {
   int n_carry;
   ag_flow flow;
   ag_factor *factors;
+  int *spin;         /* per factor, of methods that turn rotations axis by axis; else NULL */
   bool in_place;     /* adaptive steps of a system that can go through lanes: after a step lengths are restored, and */
   double *aligned;   /* scratch */
   double *projected; /* positions projected, which needs this room; or NULL */
@@ -105,6 +106,8 @@ int ag_mover_factors(const ag_system *sys, bool core, ag_factor *factors, int *m
 static inline int ag_discrete_role(const ag_stepper *s, bool noise) {
   return ag_discrete_role_of((ag_discrete_form)s->form, noise);
 }
+/* Per factor: ag_system_spin() of a rotation that is turned axis by axis, else -1. */
+void ag_mover_spins(const ag_system *sys, int n_factor, const ag_factor *factors, int *spin);
 /* Where in the tangent the independent velocities begin. */
 int ag_mover_velocities(const ag_system *sys, int n_factor, const ag_factor *factors);
 /* Wrong use of the options, reported to ctx. */

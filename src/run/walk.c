@@ -59,6 +59,11 @@ static int finish(void *self, double t, const double *y, double *out) {
   return ag_work_role(w->work, ag_discrete_role(w->p->o->method, true) + 1, t, y, w->c, out);
 }
 
+static int inertia(void *self, double t, const double *z, double *out) {
+  ag_walk *w = self;
+  return ag_work_role(w->work, AG_ROLE_INERTIA, t, z, w->c, out);
+}
+
 static void one_create(ag_walk *w) {
   const ag_walk_plan *p = w->p;
   const size_t n = (size_t)p->n, n_z = (size_t)ag_system_dims(p->sys)->z;
@@ -68,6 +73,7 @@ static void one_create(ag_walk *w) {
   w->c = numbers((size_t)ag_system_dims(p->sys)->c), w->step = numbers(size);
   w->rate = numbers((size_t)ag_system_dims(p->sys)->w + size), w->noise = numbers(ag_wiener_work(&p->path, p->draws));
   w->space = numbers(w->room.size);
+  const bool discrete = p->o->method->needs & AG_NEEDS_RESIDUAL;
   w->flow = (ag_flow){.n = p->n,
                       .rhs = rhs,
                       .m = p->n_tangent,
@@ -75,10 +81,12 @@ static void one_create(ag_walk *w) {
                       .u_at = p->u_at,
                       .n_u = ag_system_dims(p->sys)->u,
                       .factors = p->factors,
-                      .jacobian = p->jacobian && !p->finish ? jacobian : NULL,
+                      .jacobian = p->jacobian && !discrete ? jacobian : NULL,
                       .n_lambda = ag_system_dims(p->sys)->lambda,
-                      .residual = p->finish ? residual : NULL,
-                      .finish = p->finish ? finish : NULL,
+                      .residual = discrete ? residual : NULL,
+                      .finish = discrete ? finish : NULL,
+                      .spin = p->finish && !discrete ? p->spin : NULL,
+                      .inertia = p->finish && !discrete ? inertia : NULL,
                       .step = w->rate,
                       .n_channel = p->path.channels,
                       .self = w};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "run/fused.h"
 #include "run/run_internal.h"
 #include "run/walk.h"
 #include "run/walk_args.h"
@@ -93,7 +94,9 @@ static void put_defines(const ag_walk_plan *p, ag_text *out) {
   for (int i = 0; i < p->n_factor; i++)
     ag_text_printf(out, "{%d, %d, %d, %d}, ", (int)p->factors[i].kind, p->factors[i].z, p->factors[i].n,
                    p->factors[i].d);
-  ag_text_str(out, "};\n#define AG_UNITS(X)");
+  ag_text_str(out, "};\n");
+  ag_fused_put_spins(p->finish && s->needs & AG_NEEDS_SPLIT, p->n_factor, p->spin, out);
+  ag_text_str(out, "#define AG_UNITS(X)");
   for (int i = 0; i < p->n_unit; i++) ag_text_printf(out, " X(%d, 1, %d, 0, %d)", i, p->units[i].at, p->units[i].n);
   ag_text_char(out, '\n');
 }
@@ -214,6 +217,9 @@ ag_status ag_walk_plan_init(ag_walk_plan *p, ag_ctx *ctx, ag_system *sys, const 
   p->factors = ag_heap_alloc(sizeof *p->factors * (size_t)(ag_system_dims(sys)->z + 1));
   p->n_factor = ag_mover_factors(sys, p->core, p->factors, &p->n_tangent);
   p->u_at = ag_mover_velocities(sys, p->n_factor, p->factors);
+  p->spin = ag_heap_alloc(sizeof *p->spin * (size_t)(p->n_factor + 1));
+  ag_mover_spins(sys, p->n_factor, p->factors, p->spin);
+  if (o->method->needs & AG_NEEDS_SPLIT) p->finish = ag_system_role(sys, AG_ROLE_INERTIA);
   if (!begin(p, x0)) return wrong(ctx, "the equations cannot be evaluated at the start%s%s", "", "");
   if (why) ag_text_str(note, why);
   else if (o->interpreted) ag_text_str(note, "the interpreter was asked for");
@@ -225,7 +231,7 @@ void ag_walk_plan_done(ag_walk_plan *p) {
   ag_unit_free(p->unit);
   ag_tape_free(p->columns);
   ag_tape_free(p->passages);
-  void *all[] = {p->at, p->factors, p->units, p->z0, p->c0, p->unit0};
+  void *all[] = {p->at, p->factors, p->spin, p->units, p->z0, p->c0, p->unit0};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   *p = (ag_walk_plan){0};
 }

@@ -4,6 +4,12 @@
  *   AG_STEP_W(i)       0 .. AG_STEP_CHANNELS: of drift and noise; then that of friction; then room for one per channel
  * On entry they are [1 | dW/h | 1 | D/h] (AG_WIENER_HALVES), at the end the first and the friction's are 1 again.
  *
+ * A rotation with the angular velocity Omega (AG_STEP_SPIN(i): where among the velocities it stands, for factor i; -1:
+ * factor i is none) is turned in A about the axes of the body one after the other, 1 2 3 2 1, as if each were alone:
+ *   R -> R exp(s Omega_k e_k),    I Omega -> exp(-s Omega_k e_k) I Omega,
+ * with the moments I from AG_STEP_INERTIA(t, z, out), the diagonal of the mass matrix. B sees no gyroscopic forces: the
+ * rates of the velocities are those at rest.
+ *
  * O and V are midpoint rules. O is linear in the velocities, with the mass matrix M, friction C and noise G dW,
  *   (M + h C/2) u1 = (M - h C/2) u + G dW,
  * and keeps exp(-u.M u / 2 kT) for every h, C singular too. A part that occurs n times takes h/n.
@@ -42,13 +48,72 @@ AG_STEP_QUALIFIER int AG_STEP_FN(middle)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, con
   return 0;
 }
 
-/* A part that moves the velocities, or the positions, alone. */
-AG_STEP_QUALIFIER int AG_STEP_FN(push)(AG_STEP_FLOW AG_STEP_SIZE int velocities, V t, V h, const V *z, V *out, V *rate,
-                                       V *k) {
+/* The first factor from i on that is a rotation with a velocity of its own; AG_STEP_N_FACTOR: none. */
+AG_STEP_QUALIFIER int AG_STEP_FN(next_spin)(AG_STEP_FLOW AG_STEP_SIZE int i) {
+  while (i < AG_STEP_N_FACTOR && AG_STEP_SPIN(i) < 0) i++;
+  return i;
+}
+
+/* Where velocity j stands in a state. */
+AG_STEP_QUALIFIER int AG_STEP_FN(place)(AG_STEP_FLOW AG_STEP_SIZE int j) {
+  for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
+    const ag_factor p = AG_STEP_FACTOR(i);
+    const int r = AG_STEP_U_AT + j - p.d;
+    if (p.kind == AG_FACTOR_VECTOR && r >= 0 && r < p.n) return p.z + r;
+  }
+  return 0;
+}
+
+/* Velocities by forces. rest: the state at rest, where there are rotations. */
+AG_STEP_QUALIFIER int AG_STEP_FN(push)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *out, V *rest, V *rate, V *k) {
+  const int turns = AG_STEP_FN(next_spin)(AG_STEP_PASS 0) < AG_STEP_N_FACTOR;
+  for (int i = 0; i < AG_STEP_N && turns; i++) rest[i] = z[i];
+  for (int j = 0; j < AG_STEP_N_U && turns; j++) rest[AG_STEP_FN(place)(AG_STEP_PASS j)] = v_set(0);
+  AG_STEP_RHS(t, turns ? rest : z, rate)
+  AG_STEP_FN(tangent)(AG_STEP_PASS z, rate, k);
+  for (int r = 0; r < AG_STEP_M; r++) k[r] = AG_STEP_MOVES(r) ? k[r] : v_set(0);
+  AG_STEP_FN(move)(AG_STEP_PASS z, h, k, out);
+  return 0;
+}
+
+/* All rotations about axis a for the time s, z to out; k moves the other factors. */
+AG_STEP_QUALIFIER void AG_STEP_FN(turn_axis)(AG_STEP_FLOW AG_STEP_SIZE int a, V s, const V *z, const V *I, V *k,
+                                             V *out) {
+  const int b = (a + 1) % 3, c = (a + 2) % 3;
+  for (int i = AG_STEP_FN(next_spin)(AG_STEP_PASS 0); i < AG_STEP_N_FACTOR;
+       i = AG_STEP_FN(next_spin)(AG_STEP_PASS i + 1)) {
+    const V *Omega = z + AG_STEP_FN(place)(AG_STEP_PASS AG_STEP_SPIN(i));
+    V *d = k + AG_STEP_FACTOR(i).d;
+    d[a] = s * Omega[a], d[b] = d[c] = v_set(0);
+  }
+  AG_STEP_FN(move)(AG_STEP_PASS z, v_set(1), k, out);
+  for (int i = AG_STEP_FN(next_spin)(AG_STEP_PASS 0); i < AG_STEP_N_FACTOR;
+       i = AG_STEP_FN(next_spin)(AG_STEP_PASS i + 1)) {
+    const int at = AG_STEP_FN(place)(AG_STEP_PASS AG_STEP_SPIN(i));
+    const V *J = I + AG_STEP_SPIN(i), angle = s * z[at + a], x = v_cos(angle), y = v_sin(angle);
+    out[at + b] = v_fma(J[c] / J[b] * y, z[at + c], x * z[at + b]);
+    out[at + c] = v_fma(-(J[b] / J[c] * y), z[at + b], x * z[at + c]);
+  }
+}
+
+/* Positions by velocities. y: a state; I: room for the velocities. */
+AG_STEP_QUALIFIER int AG_STEP_FN(drift)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *out, V *y, V *rate, V *k,
+                                        V *I) {
   AG_STEP_RHS(t, z, rate)
   AG_STEP_FN(tangent)(AG_STEP_PASS z, rate, k);
-  for (int r = 0; r < AG_STEP_M; r++) k[r] = AG_STEP_MOVES(r) == velocities ? k[r] : v_set(0);
-  AG_STEP_FN(move)(AG_STEP_PASS z, h, k, out);
+  for (int r = 0; r < AG_STEP_M; r++) k[r] = AG_STEP_MOVES(r) ? v_set(0) : k[r];
+  if (AG_STEP_FN(next_spin)(AG_STEP_PASS 0) == AG_STEP_N_FACTOR) {
+    AG_STEP_FN(move)(AG_STEP_PASS z, h, k, out);
+    return 0;
+  }
+  for (int r = 0; r < AG_STEP_M; r++) k[r] = h * k[r];
+  AG_STEP_INERTIA(t, z, I)
+  AG_STEP_FN(turn_axis)(AG_STEP_PASS 0, 0.5 * h, z, I, k, out);
+  for (int r = 0; r < AG_STEP_M; r++) k[r] = v_set(0);
+  AG_STEP_FN(turn_axis)(AG_STEP_PASS 1, 0.5 * h, out, I, k, y);
+  AG_STEP_FN(turn_axis)(AG_STEP_PASS 2, h, y, I, k, out);
+  AG_STEP_FN(turn_axis)(AG_STEP_PASS 1, 0.5 * h, out, I, k, y);
+  AG_STEP_FN(turn_axis)(AG_STEP_PASS 0, 0.5 * h, y, I, k, out);
   return 0;
 }
 
@@ -70,7 +135,8 @@ AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const
     AG_STEP_FN(weigh)(AG_STEP_PASS part != 'O', part == 'O' && (!AG_LANGEVIN->halves || seen));
     if (part == 'O') seen = 1;
     if (part == 'O' || part == 'V') reason = AG_STEP_FN(middle)(AG_STEP_PASS now, by, from, to, y, end, k);
-    else reason = AG_STEP_FN(push)(AG_STEP_PASS part == 'B', now, by, from, to, end, k);
+    else if (part == 'B') reason = AG_STEP_FN(push)(AG_STEP_PASS now, by, from, to, y, end, k);
+    else reason = AG_STEP_FN(drift)(AG_STEP_PASS now, by, from, to, y, end, k, k + AG_STEP_M);
     if (reason) return reason;
     if (part == 'A' || part == 'V') now = once ? t + h : now + half;
   }

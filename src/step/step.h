@@ -24,7 +24,7 @@
   X(NOISE, "a path with noise") \
   X(BRACKETS, "derivatives of the noise fields") \
   X(BATH, "a path whose noise comes from friction and temperature alone") \
-  X(SPLIT, "a constant mass matrix and forces that do not depend on velocities, friction apart") \
+  X(SPLIT, "a constant mass matrix, diagonal for rotations, and forces of positions alone, friction apart") \
   X(JACOBIAN, "the Jacobian of the right-hand side") \
   X(FACTORS, "the factors of the state space") \
   X(PARTITION, "the partition into positions and velocities") \
@@ -62,6 +62,10 @@ typedef struct ag_flow {
    * Methods may change it during a step. */
   double *step;
   int n_channel;
+  /* Optional. Per factor: where among the velocities the angular velocity of a rotation stands, else -1; and the
+   * diagonal of the mass matrix of all velocities. */
+  const int *spin;
+  int (*inertia)(void *self, double t, const double *z, double *out);
   /* Optional. The discrete equations of a step with n_lambda impulses, and what its end is: variational_core.h. */
   int n_lambda;
   int (*residual)(void *self, double t, const double *y, double *out);

@@ -73,6 +73,12 @@ extern const char ag_factor_core_text[], ag_newton_core_text[], ag_lu_core_text[
     int reason_ = f->finish(f->self, t, y, out); \
     if (reason_) return reason_; \
   }
+#define AG_STEP_INERTIA(t, z, out) \
+  if (f->inertia) { \
+    int reason_ = f->inertia(f->self, t, z, out); \
+    if (reason_) return reason_; \
+  }
+#define AG_STEP_SPIN(i) (f->spin ? f->spin[i] : -1)
 #define AG_STEP_GRADIENT(t, z, out) \
   { \
     int reason_ = f->gradient(f->self, t, z, out); \

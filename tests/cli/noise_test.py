@@ -127,8 +127,8 @@ class Noise(Lab):
         self.refused('the nearest are 0.2 and 0.30000000000000004', m, '--seed', 1, '--dt', 0.25, '--dt-base', 0.1)
         self.refused('method euler does not fit: the noise is commutative, and it would not converge to the motion '
                      '(Stratonovich); euler_heun, rk3, rk4, midpoint, ... do', m, '--seed', 1, '--dt', 0.5, '--method', 'euler')
-        self.refused('method verlet does not fit: it has no form for paths with noise', m, '--seed', 1, '--dt', 0.5,
-                     '--method', 'verlet')
+        self.refused('method discrete_gradient does not fit: it has no form for paths with noise', m, '--seed', 1, '--dt', 0.5,
+                     '--method', 'discrete_gradient')
         self.refused('--path needs --seed', m, '--path', 1)
         self.refused('give one of them', m, '--seed', 1, '--noise', 'off', '--dt', 0.5)
         self.refused('runs forward', m, '--seed', 1, '--dt', 0.5, '--t1', -1)
