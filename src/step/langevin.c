@@ -51,12 +51,12 @@ static const char core_text[] =
 /* clang-format off */
 const ag_stepper ag_stepper_baoab = {
     AG_LANGEVIN_ROW(baoab), .needs = AG_LANGEVIN_NEEDS | AG_NEEDS_SPLIT, .n_stage = 5,
-    .doc = "Friction and its noise in the middle of a leapfrog step: positions of linear systems at the exact temperature.",
+    .doc = "Friction and its noise in the middle of a leapfrog step, also with rotations: positions of linear systems at the exact temperature.",
     .reference = "B. Leimkuhler, C. Matthews, Appl. Math. Res. Express 2013, 34-56, 2013"};
 
 const ag_stepper ag_stepper_obabo = {
     AG_LANGEVIN_ROW(obabo), .needs = AG_LANGEVIN_NEEDS | AG_NEEDS_SPLIT, .n_stage = 5,
-    .doc = "Friction and its noise at both ends of a leapfrog step: velocities of linear systems at the exact temperature.",
+    .doc = "Friction and its noise at both ends of a leapfrog step, also with rotations: velocities of linear systems at the exact temperature.",
     .reference = "G. Bussi, M. Parrinello, Phys. Rev. E 75, 056707, 2007"};
 
 const ag_stepper ag_stepper_ovo_midpoint = {

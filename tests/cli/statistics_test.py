@@ -113,11 +113,40 @@ def antithetic():
     check(got["stderr"][20] < 0.7 * math.sqrt(got["var"][20] / N), "pairs help here")
 
 
+def gibbs():
+    """A body that turns about a fixed point at a temperature: mean height and mean kinetic energy. Halving the step
+    moves both by less than a standard error."""
+    with open("top.nh", "w", encoding="utf-8") as file:
+        file.write("""model top
+config R in SO3 velocity Omega
+let I = diag(0.7, 1, 1.4)
+lagrangian 1/2*dot(Omega, I*Omega) - 0.8*dot(R*e3, e3)
+friction Omega[1] = 0.7
+friction Omega[2] = 0.5
+friction Omega[3] = 0.9
+temperature 0.5
+observable height = dot(R*e3, e3)
+observable kinetic = 1/2*dot(Omega, I*Omega)
+start R = rotation(e2, 1.9), Omega = [0.3, 0.1, 1.0]
+""")
+    n, b = 16384, 0.8 / 0.5
+    exact = {"height": 1 / b - 1 / math.tanh(b), "kinetic": 0.75}
+    for method in ("baoab", "obabo"):
+        words = ["top.nh", "--seed", "3", "--dt", "0.125", "--t1", "12", "--every", "12", "--method", method]
+        words += ["--paths", str(n), "--columns", "height,kinetic", "--json"]
+        done = subprocess.run([PROGRAM, "ensemble", *words], capture_output=True, text=True, timeout=600, check=False)
+        check(done.returncode == 0, done.stderr)
+        for name, x in json.loads(done.stdout)["observables"].items():
+            z = (x["mean"][-1] - exact[name]) / math.sqrt(x["var"][-1] / n)
+            check(abs(z) < 4, f"{method}: {name} {x['mean'][-1]}, expected {exact[name]}: {z} standard errors")
+
+
 def main():
     with open("m.nh", "w", encoding="utf-8") as file:
         file.write(MODEL)
     direct()
     antithetic()
+    gibbs()
     for words, says in ((["--chosen", "300", "--json"], "below"), (["--chosen", "3:1", "--json"], "ranges"),
                         (["--chosen", "x", "--json"], "comma"), (["--chosen", "1"], "give one of them"),
                         (["--covariances"], "give one of them")):

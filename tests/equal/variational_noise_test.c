@@ -256,7 +256,7 @@ static void both_rates(const double *m, double *r) { linear_rates(2, (const doub
 
 #define LINEAR(noise) \
   "model linear\nconfig q in R\nlagrangian 1/2*q'^2 - 1.3*q^2/2\nforce q' = -0.4*q'\n" noise "start q = 0.7, q' = " \
-                                                                                             "0.4\n"
+  "0.4\n"
 
 enum { N_WEAK = 5 };
 static const struct {

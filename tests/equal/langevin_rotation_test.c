@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ * BAOAB and OBABO with rotations, one step at a time with increments of one's own: order 2, the momentum in space of a
+ * free body, the law of the velocities of a ball. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "lang/lang.h"
+#include "run/run_internal.h"
+#include "tests/check.h"
+
+enum { MOST = 24 };
+
+typedef struct stage {
+  ag_ctx ctx;
+  ag_model *m;
+  ag_system *sys;
+  ag_mover mover;
+  int n; /* [q | xi] */
+} stage;
+
+static void stage_init(stage *s, const char *text, const char *method) {
+  ag_run_options o;
+  memset(s, 0, sizeof *s);
+  AG_CHECK(ag_lang_read(&s->ctx, "model", text, strlen(text), 0, NULL, &s->m) == AG_OK);
+  AG_CHECK(ag_system_create(&s->ctx, s->m, &(ag_derive_options){0}, &s->sys) == AG_OK);
+  ag_run_defaults(&o);
+  o.method = ag_stepper_find(method), o.dt = o.t1 = 0.5, o.noise = AG_NOISE_PATH, o.engine = AG_ENGINE_INTERPRETED;
+  ag_run_prepare(s->sys, &o);
+  AG_CHECK(ag_run_check(&s->ctx, s->sys, &o) == AG_OK);
+  ag_mover_create(&s->mover, s->sys, ag_system_param_values(s->sys), &o, false);
+  s->n = ag_system_dims(s->sys)->x;
+  AG_CHECK(s->n <= MOST);
+}
+
+static void stage_done(stage *s) {
+  ag_mover_free(&s->mover);
+  ag_system_free(s->sys);
+  ag_model_free(s->m);
+  ag_ctx_done(&s->ctx);
+}
+
+/* From x in place; normals: those of dW/sqrt(h), then those of its halves, or NULL: none. */
+static void step(stage *s, double t, double h, const double *normals, double *x) {
+  ag_mover *m = &s->mover;
+  const int n = ag_system_dims(s->sys)->channel;
+  double error[2];
+  AG_CHECK(!ag_work_reduce(m->work, t, x, m->c, m->z));
+  m->step[0] = m->step[1 + n] = 1;
+  for (int i = 0; i < n; i++) {
+    m->step[1 + i] = normals ? normals[i] / sqrt(h) : 0;
+    m->step[2 + n + i] = normals ? normals[n + i] / sqrt(h) : 0;
+  }
+  AG_CHECK(!ag_mover_rhs(m, t, m->z, m->dz));
+  AG_CHECK(!ag_mover_step(m, t, h, 0, 1, error));
+  ag_work_full(m->work, t + h, m->z1, m->c, x);
+}
+
+#define FRICTION(c) "friction Omega[1] = " c "\nfriction Omega[2] = " c "\nfriction Omega[3] = " c "\ntemperature 0.5\n"
+#define BODY(config, inertia, rest) \
+  "model body\nconfig R in SO3 velocity Omega\n" config "lagrangian 1/2*dot(Omega, " inertia "*Omega)" rest
+
+/* A body and a point on a spring between them, driven by a torque that depends on time, damped; without noise. */
+static const char *const DAMPED = BODY(
+    "config x in R^3\n", "diag(0.7, 1, 1.6)",
+    " + 1/2*dot(x', x') - 0.8*dot(R*e3, e3) - 1/2*dot(x - R*e1, x - R*e1)\n") "force Omega = [0, 0.3*cos(t), "
+                                                                              "0]\n" FRICTION("0.4") "friction x'[1] = "
+                                                                                                     "0.3\n"
+                                                                                                     "start R = "
+                                                                                                     "rotation(e2, "
+                                                                                                     "0.4), Omega = "
+                                                                                                     "[0.3, 0.1, 1.2], "
+                                                                                                     "x = [0.5, 0, "
+                                                                                                     "0.2]\n";
+
+/* At t = 1, the quaternion with the sign it began with. */
+static void until_one(stage *s, int steps, double *x) {
+  ag_system_state0(s->sys, x);
+  for (int k = 0; k < steps; k++) step(s, (double)k / steps, 1.0 / steps, NULL, x);
+}
+
+/* The reference is a method of order 4 for the whole equation. */
+static void test_order(const char *method) {
+  stage *s = malloc(sizeof *s), *r = malloc(sizeof *r);
+  double a[MOST], b[MOST], fine[MOST], finer[MOST], one = 0, two = 0;
+  stage_init(s, DAMPED, method);
+  stage_init(r, DAMPED, "gauss2");
+  until_one(r, 64, fine);
+  until_one(r, 128, finer);
+  until_one(s, 32, a);
+  until_one(s, 64, b);
+  for (int i = 0; i < s->n; i++) {
+    AG_CHECK_NEAR(fine[i], finer[i], 1e-8); /* its order is 4 */
+    one = fmax(one, fabs(a[i] - finer[i])), two = fmax(two, fabs(b[i] - finer[i]));
+  }
+  AG_CHECK_NEAR(log2(one / two), 2, 0.1);
+  stage_done(s), stage_done(r);
+  free(s), free(r);
+}
+
+/* R I Omega of a free body, almost without friction: 1000 steps of rounding. */
+static void test_momentum(const char *method) {
+  static const double I[3] = {0.7, 1, 1.6};
+  stage *s = malloc(sizeof *s);
+  double x[MOST], start[3] = {0};
+  stage_init(s, BODY("", "diag(0.7, 1, 1.6)", "\n") FRICTION("1e-18") "start Omega = [0.3, 1.1, 0.8]\n", method);
+  ag_system_state0(s->sys, x);
+  for (int k = 0; k <= 1000; k++) {
+    const double w = x[0], v[3] = {x[1], x[2], x[3]}, P[3] = {I[0] * x[4], I[1] * x[5], I[2] * x[6]};
+    for (int i = 0; i < 3; i++) { /* p + 2 w v x p + 2 v x (v x p) */
+      const int j = (i + 1) % 3, l = (i + 2) % 3;
+      const double dot = v[0] * P[0] + v[1] * P[1] + v[2] * P[2], square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+      const double turned = P[i] + 2 * w * (v[j] * P[l] - v[l] * P[j]) + 2 * (v[i] * dot - P[i] * square);
+      if (k == 0) start[i] = turned;
+      AG_CHECK_NEAR(turned, start[i], 1e-12);
+    }
+    if (k < 1000) step(s, 0.05 * k, 0.05, NULL, x);
+  }
+  stage_done(s);
+  free(s);
+}
+
+/* A ball that turns freely: the mean of |Omega|^2 after a step from its mean 3 kT/I is the same, for every step size.
+ * It is quadratic in the normal numbers, whose mean is taken from the values at 0 and at one of them +1 and -1. */
+static void test_ball(const char *method) {
+  static const double kT = 0.5, I = 0.8, Omega[3] = {0.48, -0.6, 0.64}; /* of length 1 */
+  stage *s = malloc(sizeof *s);
+  stage_init(s, BODY("", "diag(0.8, 0.8, 0.8)", "\n") FRICTION("0.6") "start Omega = [0.3, 1.1, 0.8]\n", method);
+  for (double h = 0.05; h < 2; h *= 2) {
+    double mean = 0, want = 3 * kT / I, none = 0;
+    for (int k = 0; k <= 12; k++) {
+      double normals[6] = {0}, x[MOST] = {1};
+      if (k < 12) normals[k / 2] = k % 2 ? 1 : -1;
+      for (int i = 0; i < 3; i++) x[4 + i] = sqrt(want) * Omega[i];
+      step(s, 0, h, normals, x);
+      const double square = x[4] * x[4] + x[5] * x[5] + x[6] * x[6];
+      mean += k < 12 ? square / 2 : 0;
+      none = square;
+    }
+    AG_CHECK_NEAR(mean - 5 * none, want, 1e-12 * want);
+  }
+  stage_done(s);
+  free(s);
+}
+
+/* ---- refusals ---- */
+
+static void refused(const char *text) {
+  ag_ctx ctx = {0};
+  ag_model *m;
+  ag_system *sys;
+  AG_CHECK(ag_lang_read(&ctx, "model", text, strlen(text), 0, NULL, &m) == AG_OK);
+  AG_CHECK(ag_system_create(&ctx, m, &(ag_derive_options){0}, &sys) == AG_OK);
+  AG_CHECK(ag_system_field(sys, AG_FIELD_OF_BATH));
+  AG_CHECK(!ag_system_splits(sys) && !ag_system_role(sys, AG_ROLE_INERTIA));
+  ag_system_free(sys);
+  ag_model_free(m);
+  ag_ctx_done(&ctx);
+}
+
+int main(void) {
+  static const char *const methods[] = {"baoab", "obabo"};
+  for (int i = 0; i < 2; i++) test_order(methods[i]), test_momentum(methods[i]), test_ball(methods[i]);
+  /* axes that are not principal, a mass that turns with the body, a force of velocities */
+  refused(BODY("", "[[1, 0.2, 0], [0.2, 1, 0], [0, 0, 1]]", "\n") FRICTION("0.1") "start Omega = [0.3, 1.1, 0.8]\n");
+  refused(BODY("config z in R\n", "diag(0.7, 1, 1.6)", " + (1 + 0.3*dot(R*e3, e3))/2*z'^2\n")
+              FRICTION("0.1") "start Omega = [0.3, 1.1, 0.8]\n");
+  refused(BODY("", "diag(0.7, 1, 1.6)", "\nforce Omega = [0, Omega[3]^2, 0]\n")
+              FRICTION("0.1") "start Omega = [0.3, 1.1, 0.8]\n");
+  return ag_check_report();
+}
