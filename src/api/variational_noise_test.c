@@ -92,24 +92,25 @@ static void test_symplectic(void) {
 static void test_momenta(void) {
   static const struct {
     const char *text, *methods;
-  } all[] = {/* the top, shaken about the vertical: both momenta; potential and transport about its own axis */
-             {"config R in SO3 velocity Omega\nlagrangian 1/2*dot(Omega, diag(1, 1, 0.5)*Omega) - 0.7*dot(R*e3, e3)\n"
-              "noise A potential 0.4*dot(R*e3, e3)\nobservable J = dot(R^T*e3, diag(1, 1, 0.5)*Omega)\n"
-              "observable K = 0.5*Omega[3]\nstart R = rotation(e2, 0.5), Omega = [0.2, 0.3, 4]\n",
-              "variational_euler, variational_adjoint, cayley_euler, dla_midpoint, variational_midpoint, verlet, "
-              "cayley_verlet, "
-              "rattle"},
-             {"config R in SO3 velocity Omega\nlagrangian 1/2*dot(Omega, diag(1, 1, 0.5)*Omega) - 0.7*dot(R*e3, e3)\n"
-              "noise A transport Omega = 0.5*e3\nnoise B potential 0.4*dot(R*e3, e3)^2\n"
-              "observable J = dot(R^T*e3, diag(1, 1, 0.5)*Omega)\nobservable K = 0.5*Omega[3]\n"
-              "start R = rotation(e2, 0.5), Omega = [0.2, 0.3, 4]\n",
-              "dla_midpoint, variational_midpoint, verlet, leapfrog, cayley_midpoint, rattle"},
-             /* two points with a random force between them: total momentum, and its moment */
-             {"config a in R^3, b in R^3\nlet d = a - b\nlagrangian 1/2*dot(a', a') + dot(b', b') - 1/2*dot(d, d)\n"
-              "noise A potential 0.2*sin(dot(d, d))\nnoise B potential 0.1*cos(2*dot(d, d))\nobservable J = a'[1] + 2*b'[1]\n"
-              "observable K = cross(a, a')[3] + 2*cross(b, b')[3]\n"
-              "start a = [1, 0, 0.2], b = [0, 0.3, 0], a' = [0, 0.4, 0.1], b' = [0.1, 0, 0.2]\n",
-              "variational_euler, variational_adjoint, dla_midpoint, verlet, leapfrog, rattle"}};
+  } all[] = {
+      /* the top, shaken about the vertical: both momenta; potential and transport about its own axis */
+      {"config R in SO3 velocity Omega\nlagrangian 1/2*dot(Omega, diag(1, 1, 0.5)*Omega) - 0.7*dot(R*e3, e3)\n"
+       "noise A potential 0.4*dot(R*e3, e3)\nobservable J = dot(R^T*e3, diag(1, 1, 0.5)*Omega)\n"
+       "observable K = 0.5*Omega[3]\nstart R = rotation(e2, 0.5), Omega = [0.2, 0.3, 4]\n",
+       "variational_euler, variational_adjoint, cayley_euler, dla_midpoint, variational_midpoint, verlet, "
+       "cayley_verlet, "
+       "rattle"},
+      {"config R in SO3 velocity Omega\nlagrangian 1/2*dot(Omega, diag(1, 1, 0.5)*Omega) - 0.7*dot(R*e3, e3)\n"
+       "noise A transport Omega = 0.5*e3\nnoise B potential 0.4*dot(R*e3, e3)^2\n"
+       "observable J = dot(R^T*e3, diag(1, 1, 0.5)*Omega)\nobservable K = 0.5*Omega[3]\n"
+       "start R = rotation(e2, 0.5), Omega = [0.2, 0.3, 4]\n",
+       "dla_midpoint, variational_midpoint, verlet, leapfrog, cayley_midpoint, rattle"},
+      /* two points with a random force between them: total momentum, and its moment */
+      {"config a in R^3, b in R^3\nlet d = a - b\nlagrangian 1/2*dot(a', a') + dot(b', b') - 1/2*dot(d, d)\n"
+       "noise A potential 0.2*sin(dot(d, d))\nnoise B potential 0.1*cos(2*dot(d, d))\nobservable J = a'[1] + 2*b'[1]\n"
+       "observable K = cross(a, a')[3] + 2*cross(b, b')[3]\n"
+       "start a = [1, 0, 0.2], b = [0, 0.3, 0], a' = [0, 0.4, 0.1], b' = [0.1, 0, 0.2]\n",
+       "variational_euler, variational_adjoint, dla_midpoint, verlet, leapfrog, rattle"}};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++)
     for (int i = 0; i < N_METHOD + 3; i++) {
       static const char *const cayley[] = {"cayley_euler", "cayley_midpoint", "cayley_verlet"};
