@@ -1,58 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * BAOAB and OBABO with rotations, one step at a time with increments of one's own: order 2, the momentum in space of a
  * free body, the law of the velocities of a ball. */
-#include <math.h>
-#include <stdlib.h>
+#include "tests/noise_stage.h"
 
-#include "lang/lang.h"
-#include "run/run_internal.h"
-#include "tests/check.h"
+enum { MOST = STAGE_MOST };
+static const double QUIET[4] = {0}; /* increments of up to four channels */
 
-enum { MOST = 24 };
-
-typedef struct stage {
-  ag_ctx ctx;
-  ag_model *m;
-  ag_system *sys;
-  ag_mover mover;
-  int n; /* [q | xi] */
-} stage;
-
-static void stage_init(stage *s, const char *text, const char *method) {
-  ag_run_options o;
-  memset(s, 0, sizeof *s);
-  AG_CHECK(ag_lang_read(&s->ctx, "model", text, strlen(text), 0, NULL, &s->m) == AG_OK);
-  AG_CHECK(ag_system_create(&s->ctx, s->m, &(ag_derive_options){0}, &s->sys) == AG_OK);
-  ag_run_defaults(&o);
-  o.method = ag_stepper_find(method), o.dt = o.t1 = 0.5, o.noise = AG_NOISE_PATH, o.engine = AG_ENGINE_INTERPRETED;
-  ag_run_prepare(s->sys, &o);
-  AG_CHECK(ag_run_check(&s->ctx, s->sys, &o) == AG_OK);
-  ag_mover_create(&s->mover, s->sys, ag_system_param_values(s->sys), &o, false);
-  s->n = ag_system_dims(s->sys)->x;
-  AG_CHECK(s->n <= MOST);
-}
-
-static void stage_done(stage *s) {
-  ag_mover_free(&s->mover);
-  ag_system_free(s->sys);
-  ag_model_free(s->m);
-  ag_ctx_done(&s->ctx);
-}
-
-/* From x in place; normals: those of dW/sqrt(h), then those of its halves, or NULL: none. */
-static void step(stage *s, double t, double h, const double *normals, double *x) {
-  ag_mover *m = &s->mover;
-  const int n = ag_system_dims(s->sys)->channel;
-  double error[2];
-  AG_CHECK(!ag_work_reduce(m->work, t, x, m->c, m->z));
-  m->step[0] = m->step[1 + n] = 1;
-  for (int i = 0; i < n; i++) {
-    m->step[1 + i] = normals ? normals[i] / sqrt(h) : 0;
-    m->step[2 + n + i] = normals ? normals[n + i] / sqrt(h) : 0;
-  }
-  AG_CHECK(!ag_mover_rhs(m, t, m->z, m->dz));
-  AG_CHECK(!ag_mover_step(m, t, h, 0, 1, error));
-  ag_work_full(m->work, t + h, m->z1, m->c, x);
+static void begin(stage *s, const char *text, const char *method) {
+  AG_CHECK(stage_init(s, text, ag_stepper_find(method), 0.5));
 }
 
 #define FRICTION(c) "friction Omega[1] = " c "\nfriction Omega[2] = " c "\nfriction Omega[3] = " c "\ntemperature 0.5\n"
@@ -75,15 +30,15 @@ static const char *const DAMPED = BODY(
 /* At t = 1, the quaternion with the sign it began with. */
 static void until_one(stage *s, int steps, double *x) {
   ag_system_state0(s->sys, x);
-  for (int k = 0; k < steps; k++) step(s, (double)k / steps, 1.0 / steps, NULL, x);
+  for (int k = 0; k < steps; k++) stage_step(s, (double)k / steps, 1.0 / steps, QUIET, NULL, x);
 }
 
 /* The reference is a method of order 4 for the whole equation. */
 static void test_order(const char *method) {
   stage *s = malloc(sizeof *s), *r = malloc(sizeof *r);
   double a[MOST], b[MOST], fine[MOST], finer[MOST], one = 0, two = 0;
-  stage_init(s, DAMPED, method);
-  stage_init(r, DAMPED, "gauss2");
+  begin(s, DAMPED, method);
+  begin(r, DAMPED, "gauss2");
   until_one(r, 64, fine);
   until_one(r, 128, finer);
   until_one(s, 32, a);
@@ -102,7 +57,7 @@ static void test_momentum(const char *method) {
   static const double I[3] = {0.7, 1, 1.6};
   stage *s = malloc(sizeof *s);
   double x[MOST], start[3] = {0};
-  stage_init(s, BODY("", "diag(0.7, 1, 1.6)", "\n") FRICTION("1e-18") "start Omega = [0.3, 1.1, 0.8]\n", method);
+  begin(s, BODY("", "diag(0.7, 1, 1.6)", "\n") FRICTION("1e-18") "start Omega = [0.3, 1.1, 0.8]\n", method);
   ag_system_state0(s->sys, x);
   for (int k = 0; k <= 1000; k++) {
     const double w = x[0], v[3] = {x[1], x[2], x[3]}, P[3] = {I[0] * x[4], I[1] * x[5], I[2] * x[6]};
@@ -113,7 +68,7 @@ static void test_momentum(const char *method) {
       if (k == 0) start[i] = turned;
       AG_CHECK_NEAR(turned, start[i], 1e-12);
     }
-    if (k < 1000) step(s, 0.05 * k, 0.05, NULL, x);
+    if (k < 1000) stage_step(s, 0.05 * k, 0.05, QUIET, NULL, x);
   }
   stage_done(s);
   free(s);
@@ -124,14 +79,14 @@ static void test_momentum(const char *method) {
 static void test_ball(const char *method) {
   static const double kT = 0.5, I = 0.8, Omega[3] = {0.48, -0.6, 0.64}; /* of length 1 */
   stage *s = malloc(sizeof *s);
-  stage_init(s, BODY("", "diag(0.8, 0.8, 0.8)", "\n") FRICTION("0.6") "start Omega = [0.3, 1.1, 0.8]\n", method);
+  begin(s, BODY("", "diag(0.8, 0.8, 0.8)", "\n") FRICTION("0.6") "start Omega = [0.3, 1.1, 0.8]\n", method);
   for (double h = 0.05; h < 2; h *= 2) {
     double mean = 0, want = 3 * kT / I, none = 0;
     for (int k = 0; k <= 12; k++) {
       double normals[6] = {0}, x[MOST] = {1};
-      if (k < 12) normals[k / 2] = k % 2 ? 1 : -1;
+      if (k < 12) normals[k / 2] = k % 2 ? sqrt(h) : -sqrt(h);
       for (int i = 0; i < 3; i++) x[4 + i] = sqrt(want) * Omega[i];
-      step(s, 0, h, normals, x);
+      stage_step(s, 0, h, normals, normals + 3, x);
       const double square = x[4] * x[4] + x[5] * x[5] + x[6] * x[6];
       mean += k < 12 ? square / 2 : 0;
       none = square;
