@@ -401,30 +401,23 @@ const char *ag_system_discrete_lacks(const ag_system *sys, ag_discrete_form form
   return NULL;
 }
 
-bool ag_system_discrete(ag_system *sys, ag_discrete_form form, bool noise) {
-  int role = ag_discrete_role_of(form, noise), at = 0;
-  if (ag_system_discrete_lacks(sys, form == AG_DISCRETE_SPARK ? form : AG_DISCRETE_EXP, noise)) return false;
-  if (sys->tapes[role]) return true;
-  if (form == AG_DISCRETE_SPARK) {
-    ag_spark_make(sys, role);
-    return true;
-  }
+/* The two roles of a form, from `role` on. */
+static bool make(ag_system *sys, ag_discrete_form form, ag_shaken of, int role) {
   ag_graph *g = sys->model->graph;
-  discrete s = {.sys = sys, .g = g, .cayley = form == AG_DISCRETE_CAYLEY, .nc = sys->model->n_coords};
+  discrete s = {.sys = sys, .g = g, .cayley = form == AG_DISCRETE_CAYLEY, .nc = sys->model->n_coords, .of = of};
   s.in = ag_step_inputs_of(sys);
   s.n_node = form == AG_DISCRETE_TRAPEZOID ? 2 : 1;
   s.nodes[0] = (node){form == AG_DISCRETE_TRAPEZOID ? ag_num(g, 0) : s.in->a, 1.0 / s.n_node};
   s.nodes[1] = (node){ag_num(g, 1), 0.5};
   s.d = new_ids(&s, s.nc), s.delta = new_ids(&s, s.nc);
   s.mu = new_ids(&s, s.nc), s.p0 = new_ids(&s, s.nc), s.p1 = new_ids(&s, s.nc), s.rows = new_ids(&s, 1);
-  for (int i = 0; i < s.nc; i++) {
+  for (int i = 0, at = 0; i < s.nc; i++) {
     int dim = sys->model->coords[i].dim;
     s.d[i] = ag_stack(g, dim, 1, s.in->d + at);
     s.delta[i] = ag_stack(g, dim, 1, s.in->delta + at);
     at += dim;
   }
-  s.of = ag_shaken_of(sys, noise), s.xi = new_ids(&s, s.nc), s.pair = AG_NEWN(sys->arena, int, s.nc + 1),
-  s.v = new_ids(&s, s.nc);
+  s.xi = new_ids(&s, s.nc), s.pair = AG_NEWN(sys->arena, int, s.nc + 1), s.v = new_ids(&s, s.nc);
   for (int i = 0; i < s.nc; i++) s.pair[i] = -1, s.v[i] = s.d[i];
   if (form == AG_DISCRETE_SE3 && !find_pairs(&s)) return false;
   if (sys->n.lambda) s.lambda = ag_stack(g, sys->n.lambda, 1, s.in->lambda);
@@ -434,9 +427,27 @@ bool ag_system_discrete(ag_system *sys, ag_discrete_form form, bool noise) {
   return true;
 }
 
+bool ag_system_discrete(ag_system *sys, ag_discrete_form form, bool noise) {
+  int role = ag_discrete_role_of(form, noise);
+  bool spark = form == AG_DISCRETE_SPARK;
+  if (ag_system_discrete_lacks(sys, spark ? form : AG_DISCRETE_EXP, noise)) return false;
+  if (sys->tapes[role]) return true;
+  if (!spark) return make(sys, form, ag_shaken_of(sys, noise), role);
+  ag_spark_make(sys, role);
+  return true;
+}
+
 /* ---- for other discrete equations ---- */
 
 void ag_discrete_end(ag_system *sys, ag_id *d, ag_id *p1, int role) {
   discrete s = {.sys = sys, .g = sys->model->graph, .nc = sys->model->n_coords, .in = sys->step, .d = d, .p1 = p1};
   make_end(&s, role);
+}
+
+bool ag_system_quiet(ag_system *sys) {
+  if (!ag_system_field(sys, AG_FIELD_OF_BATH)) return false;
+  if (sys->tapes[AG_ROLE_QUIET]) return true;
+  ag_shaken of = ag_shaken_of(sys, false);
+  ag_shaken_quiet(sys, &of);
+  return make(sys, AG_DISCRETE_TRAPEZOID, of, AG_ROLE_QUIET);
 }

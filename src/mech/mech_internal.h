@@ -212,6 +212,7 @@ typedef struct ag_shaken {
   ag_id l, *force, *sigma;
 } ag_shaken;
 ag_shaken ag_shaken_of(ag_system *sys, bool noise);
+void ag_shaken_quiet(ag_system *sys, ag_shaken *s);     /* its forces without friction that has a temperature */
 int ag_bind_step(const ag_system *sys, ag_bind *binds); /* discrete.c: of what the roles of a step read; 2 n.xi + ... */
 int ag_bind_full(const ag_system *sys, ag_bind *binds); /* of t, parameters and the full state */
 int ag_bind_capacity(const ag_system *sys);

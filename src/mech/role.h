@@ -89,6 +89,8 @@ static inline int ag_discrete_role_of(ag_discrete_form form, bool noise) {
   return AG_ROLE_DISCRETE + 2 * ((int)form + (noise ? AG_N_DISCRETE : 0));
 }
 bool ag_system_discrete(ag_system *sys, ag_discrete_form form, bool noise);
+/* The same of the trapezoidal action without noise, and without friction that has a temperature: the roles QUIET. */
+bool ag_system_quiet(ag_system *sys);
 const char *ag_system_discrete_lacks(const ag_system *sys, ag_discrete_form form, bool noise); /* NULL: nothing */
 /* May the noise be taken at one end of a step? Transports that are constant on the group, without constraints; forces
  * and potentials whose forces do not change along them, nor with velocities. */

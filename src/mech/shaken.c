@@ -47,6 +47,19 @@ ag_shaken ag_shaken_of(ag_system *sys, bool noise) {
   return s;
 }
 
+void ag_shaken_quiet(ag_system *sys, ag_shaken *s) {
+  ag_graph *g = sys->model->graph;
+  const ag_model *m = sys->model;
+  int nc = m->n_coords;
+  ag_id *xi = new_ids(sys, nc), *part = new_ids(sys, nc);
+  for (int i = 0; i < nc; i++) xi[i] = m->coords[i].xi;
+  for (int k = 0; k < m->n_baths; k++) {
+    ag_id weight = ag_mul(g, m->baths[k].c, m->baths[k].v);
+    ag_reverse(g, 1, &m->baths[k].v, &weight, nc, xi, part);
+    for (int i = 0; i < nc; i++) s->force[i] = ag_add(g, s->force[i], part[i]);
+  }
+}
+
 /* ---- noise at one end of a step ---- */
 
 /* What the channels do to the momentum besides transport: dbar gamma + f. */

@@ -40,7 +40,8 @@ static unsigned noise_offers(const ag_system *sys, const ag_stepper *s) {
 unsigned ag_run_noise(ag_system *sys, const ag_stepper *s) {
   (void)ag_system_field(sys, ag_run_field(s));
   if (s->needs & AG_NEEDS_SPLIT) (void)ag_system_splits(sys);
-  if (s->needs & AG_NEEDS_RESIDUAL) (void)ag_system_discrete(sys, (ag_discrete_form)s->form, true);
+  if (s->needs & AG_NEEDS_RESIDUAL && s->needs & AG_NEEDS_BATH) (void)ag_system_quiet(sys);
+  else if (s->needs & AG_NEEDS_RESIDUAL) (void)ag_system_discrete(sys, (ag_discrete_form)s->form, true);
   if (s->needs & AG_NEEDS_ONE_SIDED) (void)ag_system_one_sided(sys);
   return noise_offers(sys, s);
 }

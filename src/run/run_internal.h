@@ -104,7 +104,7 @@ int ag_mover_step(ag_mover *m, double t, double h, double rtol, double atol, dou
 int ag_mover_factors(const ag_system *sys, bool core, ag_factor *factors, int *m);
 /* The role of the discrete equations that a method needs, on a path with noise or not; the next one is their end. */
 static inline int ag_discrete_role(const ag_stepper *s, bool noise) {
-  return ag_discrete_role_of((ag_discrete_form)s->form, noise);
+  return s->needs & AG_NEEDS_BATH ? AG_ROLE_QUIET : ag_discrete_role_of((ag_discrete_form)s->form, noise);
 }
 /* Per factor: ag_system_spin() of a rotation that is turned axis by axis, else -1. */
 void ag_mover_spins(const ag_system *sys, int n_factor, const ag_factor *factors, int *spin);

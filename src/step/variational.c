@@ -11,6 +11,7 @@
 #include "step/variational.h"
 
 #define AG_VARIATIONAL method
+#define AG_VARIATIONAL_BATH
 #undef AG_STEP_SIZE
 #undef AG_STEP_PASS
 #undef AG_STEP_PASS_SIZE
@@ -35,7 +36,7 @@ static ag_step_room room_of(int n, int m) {
 
 #define AG_STEPPER(name) \
   static const ag_variational table_##name = AG_VARIATIONAL_##name; \
-  static const char text_##name[] = "#define AG_VARIATIONAL_METHOD " #name "\n";
+  static const char text_##name[] __attribute__((unused)) = "#define AG_VARIATIONAL_METHOD " #name "\n";
 #include "step/variational.def"
 #undef AG_STEPPER
 
@@ -46,10 +47,13 @@ static const char core_text[] =
 #include "variational_core_text.inc"
     ;
 
+#define AG_VARIATIONAL_TEXTS ag_factor_core_text, ag_newton_core_text, table_text, ag_hermite_core_text, core_text
+#define AG_VARIATIONAL_ANY(name_) \
+  .name = #name_, .room = room_of, .step = step_variational, .dense = dense_variational, \
+  .interpolate = interpolate_variational, .table = &table_##name_
 #define AG_VARIATIONAL_ROW(name_) \
-  .name = #name_, .family = "variational", .room = room_of, .step = step_variational, .dense = dense_variational, \
-  .interpolate = interpolate_variational, .table = &table_##name_, .n_stage = 1, AG_ON_NOISE, \
-  .texts = {text_##name_, ag_factor_core_text, ag_newton_core_text, table_text, ag_hermite_core_text, core_text}
+  AG_VARIATIONAL_ANY(name_), .family = "variational", .n_stage = 1, AG_ON_NOISE, \
+                             .texts = {text_##name_, AG_VARIATIONAL_TEXTS}
 
 #define AG_SYMMETRIC AG_NEEDS_RESIDUAL | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION
 /* On paths with noise: those that see it at one end of a step alone. */
@@ -125,4 +129,14 @@ const ag_stepper ag_stepper_se3_euler = {
     .doc = "Variational Euler with a rotation and a vector as one factor, SE(3), for free bodies and vehicles whose "
            "Lagrangian depends on R^T x' and Omega alone.",
     .reference = "N. Bou-Rabee, H. Owhadi, IMA J. Numer. Anal. 29, 421-443, 2009, figure 1.1"};
+
+static const char text_bathed[] = "#define AG_VARIATIONAL_BATH\n#define AG_VARIATIONAL_METHOD ovo_rattle\n";
+const ag_stepper ag_stepper_ovo_rattle = {
+    AG_VARIATIONAL_ANY(ovo_rattle), .family = "Langevin", .form = AG_FORM_TRAPEZOID, .order = 2, .dense_order = 2,
+    .n_stage = 3, .strong = {1, 1, 1}, .weak = {2, 2, 2}, .follows = AG_FOLLOWS_BATH, .draws = AG_WIENER_HALVES,
+    .texts = {text_bathed, AG_VARIATIONAL_TEXTS},
+    .needs = AG_SYMMETRIC | AG_NEEDS_NOISE | AG_NEEDS_BATH, .keeps = AG_KEEPS_CONSTRAINTS,
+    .doc = "Friction and its noise at both ends of a step of RATTLE: for position constraints, which it keeps, and any "
+           "mass matrix.",
+    .reference = "E. Vanden-Eijnden, G. Ciccotti, Chem. Phys. Lett. 429, 310-316, 2006"};
 /* clang-format on */

@@ -111,11 +111,95 @@ AG_STEP_QUALIFIER int AG_STEP_FN(part)(AG_STEP_FLOW AG_STEP_SIZE int i, V t, V h
   return 0;
 }
 
+#ifdef AG_VARIATIONAL_BATH
+#define AG_VAR_FRICTION AG_STEP_W(1 + AG_STEP_CHANNELS)
+#define AG_VAR_KEPT(i) AG_STEP_W(2 + AG_STEP_CHANNELS + (i))
+
+/* Where velocity j stands in a state. */
+AG_STEP_QUALIFIER int AG_STEP_FN(place)(AG_STEP_FLOW AG_STEP_SIZE int j) {
+  for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
+    const ag_factor p = AG_STEP_FACTOR(i);
+    const int r = AG_STEP_U_AT + j - p.d;
+    if (p.kind == AG_FACTOR_VECTOR && r >= 0 && r < p.n) return p.z + r;
+  }
+  return 0;
+}
+
+/* The weights of drift and friction. */
+AG_STEP_QUALIFIER void AG_STEP_FN(weigh)(AG_STEP_FLOW AG_STEP_SIZE int drift, int friction) {
+  AG_STEP_W(0) = v_set(drift), AG_VAR_FRICTION = v_set(friction);
+}
+
+/* Velocities by friction and noise for the time h, z to out: their rate is g + A u, the midpoint rule is
+ *   (1 - h A/2) (u1 - u) = h (g + A u),
+ * with A from the rates of unit velocities. */
+AG_STEP_QUALIFIER int AG_STEP_FN(bathe)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *out, V *work) {
+  V *y = AG_VAR_Y(work), *rate = AG_VAR_ROWS(work), *g = rate + AG_STEP_N, *b = AG_VAR_R(work), *A = b + AG_STEP_N_U;
+  const int at = AG_STEP_FN(place)(AG_STEP_PASS 0);
+  AG_STEP_FN(weigh)(AG_STEP_PASS 0, 1);
+  for (int i = 0; i < AG_STEP_N; i++) y[i] = z[i];
+  for (int i = 0; i < AG_STEP_N_U; i++) y[at + i] = v_set(0);
+  AG_STEP_RHS(t, y, g)
+  for (int i = 0; i < AG_STEP_N_U; i++) b[i] = g[at + i];
+  for (int j = 0; j < AG_STEP_N_U; j++) {
+    y[at + j] = v_set(1);
+    AG_STEP_RHS(t, y, rate)
+    y[at + j] = v_set(0);
+    for (int i = 0; i < AG_STEP_N_U; i++) {
+      const V a = rate[at + i] - g[at + i];
+      b[i] = v_fma(a, z[at + j], b[i]);
+      A[i * AG_STEP_N_U + j] = (i == j ? 1.0 : 0.0) - 0.5 * h * a;
+    }
+  }
+  for (int i = 0; i < AG_STEP_N_U; i++) b[i] = h * b[i];
+  AG_STEP_FN(solve)(AG_STEP_N_U, A, b);
+  for (int i = 0; i < AG_STEP_N; i++) out[i] = z[i];
+  for (int i = 0; i < AG_STEP_N_U; i++) out[at + i] = z[at + i] + b[i];
+  return 0;
+}
+
+/* Half of friction and noise, a part without them, the other half. On entry the weights are [1 | dW/h | 1 | D/h], dW
+ * and D sum and difference of the increments of both halves. */
+AG_STEP_QUALIFIER int AG_STEP_FN(bathed)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *z1, V *work) {
+  V *mid = AG_VAR_STATE(work), *d = AG_VAR_D(work), *rate = AG_VAR_ROWS(work);
+  for (int i = 0; i < AG_STEP_CHANNELS; i++) {
+    const V a = AG_STEP_W(1 + i), b = AG_VAR_KEPT(i);
+    AG_STEP_W(1 + i) = a + b, AG_VAR_KEPT(i) = a - b;
+  }
+  int reason = AG_STEP_FN(bathe)(AG_STEP_PASS t, 0.5 * h, z, mid, work);
+  if (reason) return reason;
+  AG_STEP_FN(weigh)(AG_STEP_PASS 1, 0);
+  for (int i = 0; i < AG_STEP_CHANNELS; i++) AG_STEP_W(1 + i) = v_set(0);
+  AG_STEP_RHS(t, mid, rate)
+  AG_STEP_FN(tangent)(AG_STEP_PASS mid, rate, d);
+  for (int j = 0; j < AG_STEP_M; j++) d[j] = AG_STEP_MOVES(j) ? v_set(0) : h * d[j], AG_VAR_DELTA(work)[j] = v_set(0);
+  for (int j = 0; j < AG_STEP_N_LAMBDA; j++) AG_VAR_LAMBDA(work)[j] = v_set(0);
+  reason = AG_STEP_FN(part)(AG_STEP_PASS 0, t, h, mid, z1, work);
+  if (reason) return reason;
+  for (int i = 0; i < AG_STEP_CHANNELS; i++) AG_STEP_W(1 + i) = AG_VAR_KEPT(i);
+  for (int i = 0; i < AG_STEP_N; i++) mid[i] = z1[i];
+  reason = AG_STEP_FN(bathe)(AG_STEP_PASS t + h, 0.5 * h, mid, z1, work);
+  AG_STEP_FN(weigh)(AG_STEP_PASS 1, 1);
+  return reason;
+}
+#undef AG_VAR_KEPT
+#undef AG_VAR_FRICTION
+#endif
+
 AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
                                        double rtol, V atol, V *restrict error, V *restrict work) {
   V *end = work + AG_HERMITE_CARRY, *d = AG_VAR_D(work), *left = AG_VAR_R(work) + AG_STEP_N_U,
     *mid = AG_VAR_STATE(work);
   const V part = h / (double)AG_VARIATIONAL->n_part;
+#ifdef AG_VARIATIONAL_BATH
+  if (AG_VARIATIONAL->bathed) {
+    const int trouble = AG_STEP_FN(bathed)(AG_STEP_PASS t, h, z, z1, work);
+    if (trouble) return trouble;
+    AG_STEP_RHS(t + h, z1, end)
+    AG_STEP_FN(no_estimate)(AG_STEP_PASS z1, end, error);
+    return 0;
+  }
+#endif
   AG_STEP_FN(tangent)(AG_STEP_PASS z, work, d);
   for (int j = 0; j < AG_STEP_M; j++) {
     d[j] = AG_STEP_MOVES(j) ? v_set(0) : part * d[j];

@@ -43,6 +43,14 @@ holonomic x^2 + y^2 = 1
 noise W force x' = 0.5
 start x = 0.6, y = -0.8
 """,
+    # friction at a temperature
+    "top": """config R in SO3 velocity Omega, x in R
+lagrangian 1/2*dot(Omega, diag(0.7, 1, 1.4)*Omega) + 1/2*x'^2 - 0.8*dot(R*e3, e3) - x^2*(1 + dot(R*e1, e3))
+friction Omega[1] = 0.7
+friction Omega[2] - x' = 0.5
+temperature 0.5
+start R = rotation(e2, 0.4), Omega = [0.3, 0.1, 1.0]
+""",
     # a basis that is renewed
     "knife": """config x in R, y in R, phi in S1
 lagrangian 1/2*(x'^2 + y'^2 + phi'^2) - 0.3*x
@@ -151,11 +159,15 @@ def main():
     for model in ("spring.nh", "pendulum.nh", "knife.nh"):
         for method in ("euler_heun", "rk4", "midpoint", "dla_midpoint", "variational_midpoint", "rattle"):
             same_rows(model, 6, "--method", method)
+    for method in ("baoab", "obabo", "ovo_midpoint", "ovo_rattle"):
+        check(same_rows("top.nh", 6, "--method", method), f"{method} follows friction at a temperature")
     for engine in ("compiled", "interpreted"):
         same_rows("routh.nh", 1, "--engine", engine)
     same_paths("spring.nh", "rk4")
     same_paths("routh.nh", "euler_heun")
     same_paths("routh.nh", "variational_midpoint")
+    same_paths("top.nh", "baoab")
+    same_paths("top.nh", "ovo_rattle")
     same_paths("spring.nh", "variational_euler")
     # comments do not stand in the way of those who read tables
     check(run("plot", "path.csv", "--term").returncode == 0, "a table with a comment is plotted")

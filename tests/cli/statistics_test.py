@@ -141,12 +141,38 @@ start R = rotation(e2, 1.9), Omega = [0.3, 0.1, 1.0]
             check(abs(z) < 4, f"{method}: {name} {x['mean'][-1]}, expected {exact[name]}: {z} standard errors")
 
 
+def bessel(n, x):
+    return sum((x / 2)**(2 * k + n) / math.factorial(k) / math.factorial(k + n) for k in range(30))
+
+
+def pendulum():
+    """The mean height of a pendulum, a point on a circle, at a temperature: -I1/I0 of m g l/kT."""
+    with open("circle.nh", "w", encoding="utf-8") as file:
+        file.write("""model circle
+config x in R, y in R
+lagrangian 1/2*(x'^2 + y'^2) - y
+holonomic x^2 + y^2 = 1
+friction x' = 0.5
+friction y' = 0.5
+temperature 0.6
+start x = 0.6, y = -0.8
+""")
+    words = ["circle.nh", "--seed", "2", "--dt", "0.125", "--t1", "10", "--every", "10", "--method", "ovo_rattle"]
+    words += ["--paths", "3072", "--columns", "y", "--json"]
+    done = subprocess.run([PROGRAM, "ensemble", *words], capture_output=True, text=True, timeout=600, check=False)
+    check(done.returncode == 0, done.stderr)
+    x, exact = json.loads(done.stdout)["observables"]["y"], -bessel(1, 1 / 0.6) / bessel(0, 1 / 0.6)
+    z = (x["mean"][-1] - exact) / math.sqrt(x["var"][-1] / 3072)
+    check(abs(z) < 4, f"ovo_rattle: height {x['mean'][-1]}, expected {exact}: {z} standard errors")
+
+
 def main():
     with open("m.nh", "w", encoding="utf-8") as file:
         file.write(MODEL)
     direct()
     antithetic()
     gibbs()
+    pendulum()
     for words, says in ((["--chosen", "300", "--json"], "below"), (["--chosen", "3:1", "--json"], "ranges"),
                         (["--chosen", "x", "--json"], "comma"), (["--chosen", "1"], "give one of them"),
                         (["--covariances"], "give one of them")):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * BAOAB and OBABO with rotations, one step at a time with increments of one's own: order 2, the momentum in space of a
- * free body, the law of the velocities of a ball. */
+ * Splittings for friction at a temperature, one step at a time with increments of one's own. With rotations: order 2,
+ * the momentum in space of a free body, the law of the velocities of a ball. With RATTLE: position constraints. */
 #include "tests/noise_stage.h"
 
 enum { MOST = STAGE_MOST };
@@ -97,6 +97,48 @@ static void test_ball(const char *method) {
   free(s);
 }
 
+/* ---- with RATTLE ---- */
+
+/* On an oscillator RATTLE is the method of Stormer and Verlet: BAB. */
+static void test_oscillator(void) {
+  static const char text[] = "model m\nconfig q in R\nlagrangian 1/2*q'^2 - 1.7*q^2/2\nfriction q' = 0.6\n"
+                             "temperature 0.8\nstart q = 1\n";
+  stage *s = malloc(sizeof *s), *r = malloc(sizeof *r);
+  double x[MOST] = {0.7, -0.4}, y[MOST] = {0.7, -0.4};
+  begin(s, text, "obabo"), begin(r, text, "ovo_rattle");
+  for (int k = 0; k < 50; k++) {
+    const double dW = 0.5 * sin(3 * k), halves = 0.4 * cos(5 * k);
+    stage_step(s, 0, 0.3, &dW, &halves, x);
+    stage_step(r, 0, 0.3, &dW, &halves, y);
+    for (int i = 0; i < 2; i++) AG_CHECK_NEAR(x[i], y[i], 1e-13);
+  }
+  stage_done(s), stage_done(r);
+  free(s), free(r);
+}
+
+/* A pendulum of two rods, friction of one joint alone: the constraints and their rates, as the equations are solved. */
+static void test_rods(void) {
+  stage *s = malloc(sizeof *s);
+  double x[MOST];
+  begin(s,
+        "model m\nconfig a in R^2, b in R^2\nlagrangian 1/2*dot(a', a') + dot(b', b') - a[2] - 2*b[2]\n"
+        "holonomic dot(a, a) = 1\nholonomic dot(b - a, b - a) = 0.25\nfriction a[1]*a'[2] - a[2]*a'[1] = 0.5\n"
+        "temperature 0.6\nstart a = [0.6, -0.8], b = [0.6, -1.3]\n",
+        "ovo_rattle");
+  ag_system_state0(s->sys, x);
+  for (int k = 0; k < 100; k++) {
+    const double dW = 0.4 * sin(3 * k), halves = 0.3 * cos(5 * k), *a = x, *b = x + 2, *v = x + 4, *w = x + 6;
+    stage_step(s, 0, 0.05, &dW, &halves, x);
+    const double d[2] = {b[0] - a[0], b[1] - a[1]};
+    AG_CHECK_NEAR(a[0] * a[0] + a[1] * a[1], 1, 1e-12);
+    AG_CHECK_NEAR(d[0] * d[0] + d[1] * d[1], 0.25, 1e-12);
+    AG_CHECK_NEAR(a[0] * v[0] + a[1] * v[1], 0, 1e-12);
+    AG_CHECK_NEAR(d[0] * (w[0] - v[0]) + d[1] * (w[1] - v[1]), 0, 1e-12);
+  }
+  stage_done(s);
+  free(s);
+}
+
 /* ---- refusals ---- */
 
 static void refused(const char *text) {
@@ -113,8 +155,10 @@ static void refused(const char *text) {
 }
 
 int main(void) {
-  static const char *const methods[] = {"baoab", "obabo"};
-  for (int i = 0; i < 2; i++) test_order(methods[i]), test_momentum(methods[i]), test_ball(methods[i]);
+  static const char *const methods[] = {"baoab", "obabo", "ovo_rattle"};
+  for (int i = 0; i < 3; i++) test_order(methods[i]), test_momentum(methods[i]), test_ball(methods[i]);
+  test_oscillator();
+  test_rods();
   /* axes that are not principal, a mass that turns with the body, a force of velocities */
   refused(BODY("", "[[1, 0.2, 0], [0.2, 1, 0], [0, 0, 1]]", "\n") FRICTION("0.1") "start Omega = [0.3, 1.1, 0.8]\n");
   refused(BODY("config z in R\n", "diag(0.7, 1, 1.6)", " + (1 + 0.3*dot(R*e3, e3))/2*z'^2\n")
