@@ -32,7 +32,6 @@ typedef struct ag_variational {
   { 1, {0.5}, {0}, 1, 0 }
 #define AG_VARIATIONAL_cayley_verlet \
   { 2, {0, 1}, {0, 1}, 1, 0 }
-
 #define AG_VARIATIONAL_ovo_rattle \
   { 1, {0}, {1}, 0, 1 }
 

@@ -14,6 +14,8 @@
  *   AG_STEP_FINISH(t, y, out)     a statement that sets out[] to the velocities at the end, then the momentum left over
  *   AG_STEP_U_AT, AG_STEP_N_U     which tangent coordinates are velocities
  *   AG_VARIATIONAL                the method, a pointer to an ag_variational
+ *   AG_VARIATIONAL_BATH           defined, where the method is `bathed`: then AG_STEP_W(i) and AG_STEP_CHANNELS are the
+ *                                 weights of the right-hand side, as in langevin_core.h
  *
  * The workspace: the carry at both ends, three rows of dense output, a state, the array of the flow, the correction, R
  * with its Jacobian, the end. */
