@@ -63,7 +63,7 @@ static bool refused(const ag_system *sys, const char *name, ag_text *why) {
 
 bool ag_levels_refused(const ag_system *sys, const char *names, ag_text *why) {
   char name[MAX_NAME];
-  const char *lacks = ag_system_discrete_lacks(sys, AG_DISCRETE_EXP);
+  const char *lacks = ag_system_discrete_lacks(sys, AG_DISCRETE_EXP, false);
   if (lacks) ag_text_printf(why, "projection needs %s, which this system does not have", lacks);
   if (lacks) return true;
   if (!*names) ag_text_str(why, "no name given");
