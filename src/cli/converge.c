@@ -22,7 +22,7 @@ static const ag_option options[] = {
     AG_OPTION(args, "method", TEXT, methods, .arg = "METHODS", .preset = "all",
               .doc = "all, or names from `anagyre list methods`, comma-separated"),
     AG_OPTION(args, "t0", NUMBER, t0, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "start time"),
-    AG_OPTION(args, "t1", NUMBER, t1, .arg = "TIME", .lo = -1e15, .hi = 1e15, .preset = "some 100 steps of dop853",
+    AG_OPTION(args, "t1", NUMBER, t1, .arg = "TIME", .lo = -1e15, .hi = 1e15, .preset = "some steps of dop853",
               .doc = "end time"),
     AG_OPTION(args, "paths", WHOLE, paths, .arg = "N", .lo = 32, .hi = 1 << 20, .preset = "4096",
               .doc = "of a model with noise: number of paths, a multiple of 32"),

@@ -135,6 +135,13 @@ static ag_status write_runs(const ag_converge_noise *c, const char *path) {
   return status;
 }
 
+/* That a list names. */
+static int n_methods(const char *list) {
+  int n = 1;
+  for (const char *s = list; *s; s++) n += *s == ',';
+  return strcmp(list, "all") ? n : ag_stepper_count();
+}
+
 ag_status ag_converge_noisy(const ag_converge_args *a, anagyre_model *m, ag_system *sys) {
   const long paths = a->paths ? a->paths : PATHS;
   if (paths % (2 * BATCHES)) return ag_usage("converge", "--paths must be a multiple of %d", 2 * BATCHES);
@@ -142,7 +149,7 @@ ag_status ag_converge_noisy(const ag_converge_args *a, anagyre_model *m, ag_syst
   ag_text usage = {0}, out = {0};
   ag_progress progress;
   const char *name = anagyre_name(m);
-  ag_progress_init(&progress, a->common.quiet || a->common.json, 0, ag_stepper_count());
+  ag_progress_init(&progress, a->common.quiet || a->common.json, 0, n_methods(a->methods));
   const ag_converge_noise_options o = {.t0 = a->t0,
                                        .t1 = a->t1,
                                        .methods = a->methods,

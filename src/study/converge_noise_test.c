@@ -56,7 +56,9 @@ static void test_orders(void) {
       {turned, "euler_heun", AG_NOISE_COMMUTATIVE, true},
       {"model m\nconfig R in SO3 velocity w\nlagrangian 1/2*dot(w, diag(1, 2, 3)*w) - dot(R*e1, e3)\n"
        "noise W transport w = 0.5*e1\nnoise V transport w = 0.4*e3\nstart w = [0.3, 1, 0.2]\n",
-       "rk4,log_heun", AG_NOISE_GENERAL, false}};
+       "rk4,log_heun", AG_NOISE_GENERAL, false},
+      {"model m\nconfig a in S1\nlagrangian 1/2*a'^2 + cos(a)\nfriction a' = 0.5\ntemperature 0.5\nstart a = 1\n",
+       "obabo", AG_NOISE_ADDITIVE, false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     ag_converge_noise c;
     ag_text usage = {0};

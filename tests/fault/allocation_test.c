@@ -51,6 +51,8 @@ static const command commands[] = {
                "interpreted", "--extrapolate", "-o", "paths.h5"},
      .writes = "paths.h5"},
     {.words = {"ensemble", "noisy.nh", "--path", "3", "--dt", "0.1", "--t1", "1", "-o", "path.csv"}},
+    {.words = {"ensemble", "noisy.nh", "--target", "x=1", "--paths", "20", "--dt", "0.5", "--t1", "1", "--threads", "2",
+               "--engine", "interpreted"}},
     {.words = {"plot", "one.h5", "--term"}},
     {.words = {"plot", "one.csv", "--term"}},
     {.words = {"run", "rattleback", "--t1", "1"}},
