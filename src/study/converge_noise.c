@@ -22,6 +22,7 @@
 enum { COARSE = 8, LEVEL = 10, BATCHES = 16, FIT = 4, CHOSEN = 12, NUMBERS = 4096 };
 static const double student = 2.131; /* 95 %, 15 degrees of freedom */
 static const double rounding = 1e-10;
+static const double WIDE = 0.25; /* half of an interval that supports nothing */
 
 typedef struct study {
   ag_converge_noise *c;
@@ -267,6 +268,7 @@ static void fit(const table *t, int test, const ag_noisy_error *errors, double n
   o->n = to - from;
   if (o->n >= 3) fit_points(t, test, from, to, errors, next, o);
   o->agrees = ag_agrees_judge(o->order, o->half, o->declared, 0.1);
+  if (o->agrees == AG_AGREES_YES && o->half > WIDE) o->agrees = AG_AGREES_UNDECIDED;
 }
 
 /* The number with the largest of the errors that are clear at the smallest steps. */

@@ -35,7 +35,7 @@ typedef struct ag_noisy_point {
 typedef struct ag_noisy_order {
   double declared, order, half;
   int n;
-  ag_agrees agrees; /* to 0.1 */
+  ag_agrees agrees; /* to 0.1, with an interval of at most 0.25 to either side */
 } ag_noisy_order;
 
 typedef struct ag_noisy_row {
