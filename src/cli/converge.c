@@ -29,7 +29,7 @@ static const ag_option options[] = {
     AG_OPTION(args, "seed", WHOLE, seed, .arg = "S", .lo = 0, .hi = 9e15, .preset = "0",
               .doc = "of a model with noise: seed of the paths"),
     AG_OPTION(args, "columns", TEXT, columns, .arg = "COLUMNS", .preset = "state, energy, observables",
-              .doc = "of a model with noise: numbers whose means are compared, comma-separated"),
+              .doc = "of a model with noise: numbers whose means are compared"),
     AG_OPTION(args, "threads", WHOLE, threads, .arg = "N", .lo = 1, .hi = 4096, .preset = "one per core",
               .doc = "of a model with noise: threads"),
     AG_OPTION(args, "output", TEXT, output, .letter = 'o', .arg = "FILE", .preset = "",

@@ -75,8 +75,9 @@ static bool conserved_form(ag_builder *b, const ag_stmt *s, ag_expect *e) {
 }
 
 /* Is a scalar recorded along paths: a number of the state, an observable or the energy? */
-static bool is_recorded(ag_builder *b, ag_id x) {
+static bool is_recorded(ag_builder *b, ag_pos pos, ag_id x) {
   const ag_model *m = b->m;
+  if (!ag_scope_work(b, pos, m->n_coords + m->n_processes + m->n_observables)) return false;
   bool found = x == m->energy;
   for (int i = 0; i < m->n_processes && !found; i++) found = m->processes[i].x == x;
   ag_id *wholes = ag_heap_alloc(sizeof *wholes * (size_t)(2 * m->n_coords + m->n_observables + 1));
@@ -85,6 +86,7 @@ static bool is_recorded(ag_builder *b, ag_id x) {
   for (int i = 0; i < m->n_observables; i++) wholes[n++] = m->observables[i].x;
   for (int i = 0; i < n && !found; i++) {
     const int rows = ag_node_rows(b->g, wholes[i]), cols = ag_node_cols(b->g, wholes[i]);
+    if (!ag_scope_work(b, pos, rows * cols)) break;
     for (int k = 0; k < rows * cols && !found; k++) found = ag_entry(b->g, wholes[i], k / cols, k % cols) == x;
   }
   free(wholes);
@@ -113,7 +115,7 @@ static bool statistic_form(ag_builder *b, const ag_stmt *s, ag_expect *e) {
   bool ok = whole_between(b, s->paths, "the number of paths", 2, 1e12, &e->paths);
   if (s->seed) ok = whole_between(b, s->seed, "the seed", 0, 9e15, &e->seed) && ok;
   if (s->method) e->method = ag_arena_str(b->m->arena, ag_scope_text(b, s->method));
-  if (e->x && !is_recorded(b, e->x))
+  if (e->x && !is_recorded(b, left->pos, e->x))
     ok = ag_scope_error(b, left->links[0].x->pos,
                         "%s expects an observable, a number of the state or `energy`; define an observable first",
                         name);
