@@ -209,6 +209,57 @@ static bool dot_once(ag_normal_state *s, ag_poly *p) {
   return false;
 }
 
+/* The number of the term of p that is t with its factors x and y replaced by u and v, up to the sign; or -1. */
+static int find_turned(ag_poly p, const ag_term *t, int x, int y, int u, int v, int *sign) {
+  ag_term want = *t;
+  want.e[x]--, want.e[y]--, want.e[u]++, want.e[v]++;
+  for (int i = 0; i < p.n; i++) {
+    bool same = p.t[i].num == want.num || p.t[i].num == -want.num;
+    if (!same || p.t[i].den != want.den || memcmp(p.t[i].e, want.e, sizeof want.e)) continue;
+    *sign = p.t[i].num == want.num ? 1 : -1;
+    return i;
+  }
+  return -1;
+}
+
+/* Terms i and j of p, which are t x y and +-t times the other product of an addition theorem, become t times the sine
+ * or cosine (op) of a + b or, with minus, a - b. The angle that was declared last comes first. */
+static bool join_angles(ag_normal_state *s, ag_poly *p, int i, int j, int x, int y, ag_op op, bool minus, ag_id a,
+                        ag_id b) {
+  ag_term rest = p->t[i];
+  rest.e[x]--, rest.e[y]--;
+  if (minus && a < b && op == AG_OP_SIN) rest.num = -rest.num;
+  ag_id first = a > b ? a : b, second = a > b ? b : a;
+  ag_id angle = minus ? ag_sub(s->g, first, second) : ag_add(s->g, first, second);
+  int atom = ag_normal_atom(s, ag_apply1(s->g, op, angle), AG_ATOM_PLAIN);
+  ag_poly q = {0, NULL};
+  if (atom < 0) return false;
+  for (int n = 0; n < p->n; n++)
+    if (n != i && n != j) q = ag_poly_add(s->a, q, ag_poly_term(s->a, &p->t[n]));
+  *p = ag_poly_add(s->a, q, ag_poly_mul(s->a, ag_poly_term(s->a, &rest), ag_poly_atom(s->a, atom, 1)));
+  return true;
+}
+
+/* cos a cos b + sin a sin b = cos(a - b), sin a cos b - cos a sin b = sin(a - b), and with the other signs; false when
+ * there is none. */
+static bool angle_once(ag_normal_state *s, ag_poly *p) {
+  for (int i = 0; i < p->n; i++)
+    for (int c = 0; c < s->n_atom; c++)
+      for (int d = 0; d < s->n_atom; d++) {
+        const ag_term t = p->t[i];
+        int sign = 0, sc = s->atoms[c].partner, sd = s->atoms[d].partner, j;
+        if (c == d || s->atoms[c].kind != AG_ATOM_COS || s->atoms[d].kind != AG_ATOM_COS || t.e[d] < 1) continue;
+        ag_id a = ag_node_arg(s->g, s->atoms[c].x, 0), b = ag_node_arg(s->g, s->atoms[d].x, 0);
+        if (c < d && t.e[c] > 0 && (j = find_turned(*p, &t, c, d, sc, sd, &sign)) >= 0 &&
+            join_angles(s, p, i, j, c, d, AG_OP_COS, sign > 0, a, b))
+          return true;
+        if (t.e[sc] > 0 && (j = find_turned(*p, &t, sc, d, c, sd, &sign)) >= 0 &&
+            join_angles(s, p, i, j, sc, d, AG_OP_SIN, sign < 0, a, b))
+          return true;
+      }
+  return false;
+}
+
 typedef struct best {
   ag_poly p;
   ag_id x, like;
@@ -241,6 +292,12 @@ ag_id ag_normal_shortest(ag_normal_state *s, ag_poly p, ag_id like, int *size) {
   bool any = false;
   for (int round = 0; b.x && round < MAX_DOTS && dotted.n >= 3 && dot_once(s, &dotted); round++) any = true;
   if (any) try_form(s, &b, dotted);
+  ag_poly joined[2] = {p, b.p};
+  for (int k = 0; k < 2 && b.x; k++) {
+    any = false;
+    for (int round = 0; round < MAX_DOTS && joined[k].n >= 2 && angle_once(s, &joined[k]); round++) any = true;
+    if (any) try_form(s, &b, joined[k]);
+  }
   *size = b.size;
   return b.x;
 }

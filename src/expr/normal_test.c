@@ -39,6 +39,21 @@ static void check_identities(void) {
   ag_id sum = ag_add(g, phi, psi), u = ag_mul(g, ag_apply1(g, AG_OP_SIN, sum), c);
   u = ag_sub(g, u, ag_mul(g, ag_apply1(g, AG_OP_COS, sum), s));
   prints(u, "sin(psi)");
+  /* addition theorems, with what stands beside them */
+  ag_id sp = ag_apply1(g, AG_OP_SIN, psi), cp = ag_apply1(g, AG_OP_COS, psi), half = ag_num(g, 0.5);
+  ag_id cc = ag_mul(g, c, cp), ss = ag_mul(g, s, sp), sc = ag_mul(g, s, cp), cs = ag_mul(g, c, sp);
+  prints(ag_add(g, cc, ss), "cos(psi - phi)");
+  prints(ag_sub(g, cc, ss), "cos(phi + psi)");
+  prints(ag_add(g, sc, cs), "sin(phi + psi)");
+  prints(ag_sub(g, cs, sc), "sin(psi - phi)");
+  prints(ag_add(g, mul3(m, a, ag_sub(g, cs, sc)), mul3(m, b, ag_add(g, cc, ss))),
+         "m*(a*sin(psi - phi) + b*cos(psi - phi))");
+  prints(ag_add(g, cc, ag_mul(g, a, ss)), "cos(phi)*cos(psi) + a*sin(phi)*sin(psi)"); /* no theorem */
+  /* no fraction inside a sum, no long decimals, measured numbers as they are */
+  ag_id twice = ag_mul(g, ag_num(g, 2), a), broken = ag_sub(g, ag_num(g, -0.5), ag_mul(g, m, b));
+  prints(ag_mul(g, twice, broken), "-a*(1 + 2*m*b)");
+  prints(ag_mul(g, ag_num(g, 12.0 / 35), a), "12*a/35");
+  prints(ag_add(g, ag_mul(g, ag_num(g, 9.81), a), mul3(half, b, b)), "9.81*a + b^2/2");
   /* |R^T e3| = 1, by components */
   ag_id e3[3] = {ag_num(g, 0), ag_num(g, 0), one}, image = ag_mul(g, ag_transpose(g, Q), ag_stack(g, 3, 1, e3));
   ag_id squares = ag_num(g, 0);

@@ -189,6 +189,12 @@ static bool is_product(const ag_graph *g, ag_id x) {
   return op == AG_OP_MUL || op == AG_OP_DIV || op == AG_OP_NEG || op == AG_OP_SCALE || op == AG_OP_NUM;
 }
 
+/* (...)/2: in text its sum needs no name. */
+static bool is_share(const ag_graph *g, ag_id x) {
+  return ag_node_op(g, x) == AG_OP_MUL &&
+         (ag_is_num(g, ag_node_arg(g, x, 0), NULL) || ag_is_num(g, ag_node_arg(g, x, 1), NULL));
+}
+
 /* How often a piece is written, as part of a longer sum not counted; inside: somewhere as a factor or an argument. */
 typedef struct usage {
   bool seen, inside, barred; /* barred: in a quotient or a function, which are not broken into lines */
@@ -208,7 +214,7 @@ static usage *count_uses(const ag_sheet *s, ag_id top) {
       ag_id y = ag_node_arg(g, x, a);
       bool flat = is_sum(g, x) && is_sum(g, y), again = a && y == ag_node_arg(g, x, a - 1);
       u[y].seen = true;
-      u[y].inside = u[y].inside || (flat ? u[x].inside : !is_sum(g, x));
+      u[y].inside = u[y].inside || (flat || (!s->latex && is_share(g, x)) ? u[x].inside : !is_sum(g, x));
       u[y].barred = u[y].barred || u[x].barred ||
                     (!is_sum(g, x) && (!is_product(g, x) || ag_node_op(g, x) == AG_OP_DIV));
       u[y].n += !flat && !again;
