@@ -48,7 +48,7 @@ void ag_sheet_heading(ag_sheet *s, const char *heading, const char *note) {
 void ag_sheet_add(ag_sheet *s, ag_id left, ag_id right) { *more(s) = (ag_sheet_line){.left = left, .right = right}; }
 
 /* r for `if r == 0 then 1 else r`, which quotients of lengths are computed with; 1 for the length of a unit vector. */
-static ag_id plain(ag_graph *g, ag_id x) {
+static ag_id unguarded(ag_graph *g, ag_id x) {
   ag_op op = ag_node_op(g, x);
   if (op == AG_OP_SELECT && ag_node_op(g, ag_node_arg(g, x, 0)) == AG_OP_EQ) {
     ag_id test = ag_node_arg(g, x, 0), a = ag_node_arg(g, test, 0), b = ag_node_arg(g, test, 1);
@@ -77,7 +77,7 @@ static ag_id made_plain(const ag_sheet *s, ag_id x) {
     if (m->lets[i].x <= x) mark[m->lets[i].x] |= IN_LET;
   for (ag_id i = x; i > 0; i--) {
     for (int k = 0; mark[i] && k < ag_node_n_arg(g, i); k++) mark[ag_node_arg(g, i, k)] |= mark[i];
-    ag_id y = mark[i] == USED ? plain(g, i) : i;
+    ag_id y = mark[i] == USED ? unguarded(g, i) : i;
     if (y == i) continue;
     AG_PUSH(from, n, cap);
     AG_PUSH(to, n, to_cap);
