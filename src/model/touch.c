@@ -66,7 +66,7 @@ static field bowl_at(ag_graph *g, const ag_ground *gr, ag_id N, ag_id y, ag_id w
   bool known = ag_constant(g, first[1], &slope); /* otherwise parameters decide */
   bool corner = (known && !(fabs(slope) <= LEVEL)) || (ag_constant(g, first[2], &second) && !isfinite(second));
   /* unvaried: both branches agree there, it is no surface at which the equations switch */
-  ag_id near = ag_apply2(g, AG_OP_LT, ag_apply1(g, AG_OP_HOLD, square), ag_num(g, NEAR)),
+  ag_id held = ag_apply1(g, AG_OP_HOLD, square), near = ag_apply2(g, AG_OP_LT, held, ag_num(g, NEAR)),
         steep_at_0 = ag_apply1(g, AG_OP_ABS, first[1]);
   if (!known) near = ag_apply2(g, AG_OP_AND, near, ag_apply2(g, AG_OP_LE, steep_at_0, ag_num(g, LEVEL)));
   ag_id rho = ag_apply1(g, AG_OP_SQRT, corner ? square : ag_select(g, near, one, square));
