@@ -4,7 +4,7 @@
 
 PROGRAM is anagyre in its build folder; the programs of this folder are built there. What they measure stands at their
 heads: models.c (every shipped model), large.c (families of growing size), race.c (one accurate rattleback against hand-written C and libraries), batch.c
-(many), noise_hand.c (paths with noise). The rivals are compiled here, with gcc and clang; a library that is missing is left out, with a line saying so.
+(many), noise_hand.c (paths with noise); user.py measures commands as a user gives them. The rivals are compiled here, with gcc and clang; a library that is missing is left out, with a line saying so.
 --quick: few repetitions and models, to see that it works.
 run.py PROGRAM --against OLD [--quick]: ratios of two programs instead (against.py)."""
 import datetime
@@ -21,6 +21,7 @@ import time
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 import against  # noqa: E402
+import user  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
@@ -224,6 +225,16 @@ def noise(program, folder, paths, repeats, environment):
     return result
 
 
+def measure_user(program, models, result, quick, environment):
+    """By the command line, beside the core alone of race() and batch()."""
+    hand, byhand = result["race"]["racers"][0], result["batch"]["lanes"][0]["hand_per_second"]
+    repeats = 3 if quick else 7
+    return {"single": user.single(program, STONE, 1e9 * hand["seconds"] / hand["rhs"], repeats, environment),
+            "sweeps": user.sweeps(program, STONE, byhand, repeats, environment),
+            "output": user.output(program, ROOT, repeats, environment),
+            "events": user.events(program, models[:3] if quick else models, repeats, environment)}
+
+
 def main():
     words = [w for w in sys.argv[1:] if not w.startswith("-")]
     quick = "--quick" in sys.argv
@@ -246,6 +257,7 @@ def main():
         result["race"] = race(bench, reference, hands, others, 5 if quick else 15, environment)
         result["batch"] = batch(bench, hands, 50 if quick else 200, 5 if quick else 15, environment)
         result["noise"] = noise(program, folder, 4096 if quick else 32768, 2 if quick else 9, environment)
+        result["user"] = measure_user(program, models, result, quick, environment)
         result["models"] = measure_models(bench, models[:3] if quick else models, environment)
         result["large"] = large(bench, quick, environment)
     result["first_step"] = first_step(program, models, result["models"], 1 if quick else 3)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""What a user gets: whole commands, with events, all columns and files, by processor time. A short command is subtracted
+from a long one, so that starting the program does not count; commands that are compared alternate."""
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+
+ENOUGH = 0.06  # seconds of a run that is measured
+LONGEST = 1e5  # time to which a model is run at most
+
+
+def cpu(program, words, environment):
+    """Processor seconds of a command; None: it failed."""
+    before = os.times()
+    done = subprocess.run([program, *map(str, words), "--quiet"], check=False, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, env=environment)
+    now = os.times()
+    if done.returncode:
+        return None
+    return now.children_user + now.children_system - before.children_user - before.children_system
+
+
+def more(program, short, long, environment):
+    """Processor seconds of one command beyond those of another."""
+    a, b = cpu(program, short, environment), cpu(program, long, environment)
+    return None if a is None or b is None else b - a
+
+
+def long_enough(program, path, environment):
+    """A time for which a run of the model takes long enough; None: it ends before."""
+    t = 50.0
+    while t <= LONGEST:
+        seconds = more(program, ["run", path, "--t1", t, "--no-events"], ["run", path, "--t1", 2 * t, "--no-events"], environment)
+        if seconds is None or seconds >= ENOUGH:
+            return None if seconds is None else t
+        t *= 4 if seconds < ENOUGH / 4 else 2
+    return None
+
+
+def events(program, models, repeats, environment):
+    """Runs with events against runs without, of each model that runs long enough."""
+    print("\nRuns by the command line, compiled: processor time with the events of the model, relative to --no-events")
+    print(f"{'model':22s} {'to t':>8s} {'s':>7s} {'with events':>12s}")
+    rows = []
+    for path in models:
+        name, t = os.path.basename(path)[:-3], long_enough(program, path, environment)
+        cpu(program, ["run", path, "--t1", 2 * (t or 1), "--engine", "compiled"], environment)  # compiles what it needs
+        pairs = []
+        for _ in range(repeats if t else 0):
+            pair = [more(program, ["run", path, "--t1", t, *no], ["run", path, "--t1", 2 * t, *no], environment)
+                    for no in ([], ["--no-events"])]
+            if None not in pair and pair[1] > 0:
+                pairs.append(pair)
+        if not pairs:
+            continue  # it ends, or an event ends it
+        row = {"model": name, "t": t, "seconds": statistics.median(p[1] for p in pairs),
+               "ratio": statistics.median(p[0] / p[1] for p in pairs)}
+        rows.append(row)
+        print(f"{name:22s} {2 * t:8g} {row['seconds']:7.3f} {row['ratio']:12.2f}", flush=True)
+    return rows
+
+
+def single(program, stone, hand_ns, repeats, environment):
+    """Nanoseconds per right-hand side, all included, of a run of the stone."""
+    def rhs(t):
+        words = [program, "run", stone, "--t1", str(t), "--json", "--quiet"]
+        return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout)["right_hand_sides"]
+    t = 500
+    n = rhs(2 * t) - rhs(t)
+    ours = statistics.median(1e9 * more(program, ["run", stone, "--t1", t], ["run", stone, "--t1", 2 * t], environment) / n
+                             for _ in range(repeats))
+    print(f"\nOne rattleback by the command line: {ours:.1f} ns per right-hand side, all included; hand-written core "
+          f"{hand_ns:.1f}; ratio {ours / hand_ns:.2f}")
+    return {"ns": ours, "hand_ns": hand_ns, "ratio": ours / hand_ns}
+
+
+def sweeps(program, stone, hand, repeats, environment):
+    """Many rattlebacks by the command line, one thread, into a table."""
+    print(f"\nSweeps by the command line, one thread, to t = 10 into a .csv file; by hand, scalar: {hand:.0f} per second")
+    print(f"{'columns':>12s} {'per second':>11s} {'ratio':>7s}")
+    few, many, result = 64, 1024, {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, columns in (("core", ["--columns", "Omega,up"]), ("all", [])):
+            def sweep(n):
+                return ["run", stone, "--t1", 10, "--sweep", f"m=1:1.2:{n}", "--threads", 1, "-o", os.path.join(folder, "a.csv"), *columns]
+            if cpu(program, sweep(few), environment) is None:
+                print(f"{name:>12s} failed")
+                continue
+            rate = statistics.median((many - few) / more(program, sweep(few), sweep(many), environment) for _ in range(repeats))
+            result[name] = {"per_second": rate, "ratio": rate / hand}
+            print(f"{name:>12s} {rate:11.0f} {rate / hand:7.2f}", flush=True)
+    return result
+
+
+def output(program, root, repeats, environment):
+    """What writing a row costs: 29 numbers of the rattleback."""
+    path, n, result = os.path.join(root, "models", "rattleback.nh"), 50000, {}
+    base = ["run", path, "--t1", 1000]
+    print(f"\nWriting {n} rows of 29 numbers: microseconds of processor time per row, evaluating it included")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, words in ((".csv", []), (".h5", []), (".h5 --compress", ["--compress"])):
+            file = ["-o", os.path.join(folder, "a" + name.split()[0]), "--every", 1000 / n, *words]
+            result[name] = 1e6 / n * statistics.median(more(program, base, base + file, environment) for _ in range(repeats))
+            print(f"{name:>16s} {result[name]:6.2f}", flush=True)
+    return result
