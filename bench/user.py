@@ -3,23 +3,24 @@
 from a long one, so that starting the program does not count; commands that are compared alternate."""
 import json
 import os
+import resource
 import statistics
 import subprocess
 import tempfile
 
-ENOUGH = 0.06  # seconds of a run that is measured
+ENOUGH = 0.15  # seconds of a run that is measured
 LONGEST = 1e5  # time to which a model is run at most
 
 
 def cpu(program, words, environment):
     """Processor seconds of a command; None: it failed."""
-    before = os.times()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([program, *map(str, words), "--quiet"], check=False, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, env=environment)
-    now = os.times()
+    now = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         return None
-    return now.children_user + now.children_system - before.children_user - before.children_system
+    return now.ru_utime + now.ru_stime - before.ru_utime - before.ru_stime
 
 
 def more(program, short, long, environment):
@@ -45,8 +46,10 @@ def events(program, models, repeats, environment):
     print(f"{'model':22s} {'to t':>8s} {'s':>7s} {'with events':>12s}")
     rows = []
     for path in models:
+        for no in ([], ["--no-events"]):  # compiles what a long run needs
+            cpu(program, ["run", path, "--t1", 50, "--engine", "compiled", *no], environment)
         name, t = os.path.basename(path)[:-3], long_enough(program, path, environment)
-        cpu(program, ["run", path, "--t1", 2 * (t or 1), "--engine", "compiled"], environment)  # compiles what it needs
+        cpu(program, ["run", path, "--t1", 8 * (t or 1)], environment)
         pairs = []
         for _ in range(repeats if t else 0):
             pair = [more(program, ["run", path, "--t1", t, *no], ["run", path, "--t1", 2 * t, *no], environment)

@@ -151,16 +151,17 @@ V_IN e_four e_four_product(e_four a, e_four b) {
   return e_four_turn(E_PICK(known, rate, 0, 1, 4, 5));
 }
 #undef E_PICK
-E_FN E e_ADD(E a, E b) { return e_four_e(e_four_sum(e_four_of(a), e_four_of(b))); }
-E_FN E e_SUB(E a, E b) { return e_four_e(e_four_sum(e_four_of(a), e_four_minus(e_four_of(b)))); }
-E_FN E e_MUL(E a, E b) { return e_four_e(e_four_product(e_four_of(a), e_four_of(b))); }
-E_FN E e_FMA(E a, E b, E c) { return e_four_e(e_four_sum(e_four_product(e_four_of(a), e_four_of(b)), e_four_of(c))); }
-E_FN E e_FMS(E a, E b, E c) {
-  return e_four_e(e_four_sum(e_four_product(e_four_of(a), e_four_of(b)), e_four_minus(e_four_of(c))));
-}
-E_FN E e_FNMA(E a, E b, E c) {
-  return e_four_e(e_four_sum(e_four_of(c), e_four_minus(e_four_product(e_four_of(a), e_four_of(b)))));
-}
+/* What is called has its arguments in registers. */
+E_FN e_four e_call_add(e_four a, e_four b) { return e_four_sum(a, b); }
+E_FN e_four e_call_mul(e_four a, e_four b) { return e_four_product(a, b); }
+E_FN e_four e_call_fma(e_four a, e_four b, e_four c) { return e_four_sum(e_four_product(a, b), c); }
+E_FN e_four e_call_fnma(e_four a, e_four b, e_four c) { return e_four_sum(c, e_four_minus(e_four_product(a, b))); }
+V_IN E e_ADD(E a, E b) { return e_four_e(e_call_add(e_four_of(a), e_four_of(b))); }
+V_IN E e_SUB(E a, E b) { return e_four_e(e_call_add(e_four_of(a), e_four_minus(e_four_of(b)))); }
+V_IN E e_MUL(E a, E b) { return e_four_e(e_call_mul(e_four_of(a), e_four_of(b))); }
+V_IN E e_FMA(E a, E b, E c) { return e_four_e(e_call_fma(e_four_of(a), e_four_of(b), e_four_of(c))); }
+V_IN E e_FMS(E a, E b, E c) { return e_four_e(e_call_fma(e_four_of(a), e_four_of(b), e_four_minus(e_four_of(c)))); }
+V_IN E e_FNMA(E a, E b, E c) { return e_four_e(e_call_fnma(e_four_of(a), e_four_of(b), e_four_of(c))); }
 #else
 E_FN E e_ADD(E a, E b) { return e_of(e_plus(e_value(a), e_value(b)), e_plus(e_rate(a), e_rate(b))); }
 E_FN E e_SUB(E a, E b) { return e_of(e_minus(e_value(a), e_value(b)), e_minus(e_rate(a), e_rate(b))); }
