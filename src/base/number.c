@@ -142,7 +142,8 @@ static int write_exponential(const char *digits, int n, int power, char *out) {
 /* Without an exponent; `power` is that of the first digit. */
 static int write_plain(const char *digits, int n, int power, char *out) {
   if (power < 0) {
-    memcpy(out, "0.000", 5);
+    static const char zeros[] = {'0', '.', '0', '0', '0'};
+    memcpy(out, zeros, sizeof zeros);
     memcpy(out + 1 - power, digits, MOST);
     return 1 - power + n;
   }
