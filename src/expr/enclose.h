@@ -124,6 +124,7 @@ V_IN E e_four_e(e_four x) {
 V_IN e_four e_four_choose(e_four_bits yes, e_four a, e_four b) {
   return (e_four)((yes & (e_four_bits)a) | (~yes & (e_four_bits)b));
 }
+V_IN e_four_bits e_four_equal(e_four a, e_four b) { return a == b; }
 V_IN e_four e_four_least(e_four a, e_four b) { return e_four_choose(a < b, a, b); }
 V_IN e_four e_four_neg(e_four x) { return (e_four)((e_four_bits)x ^ (e_four_bits)((e_four){-0.0, -0.0, -0.0, -0.0})); }
 /* Changes the sign of the upper bounds. */
@@ -133,7 +134,7 @@ V_IN e_four e_four_out(e_four x) {
   const e_four largest = (e_four){0} + 0x1.fffffffffffffp1023, sign = {-0.0, -0.0, -0.0, -0.0};
   x = e_four_choose(largest < x, largest, x);
   x = (x - (e_four)((e_four_bits)x & ~(e_four_bits)sign) * 0x1p-49) - 0x1p-1000;
-  return e_four_choose(x != x, (e_four){0} - V_INF, x);
+  return e_four_choose(e_four_equal(x, x), x, (e_four){0} - V_INF);
 }
 V_IN e_four e_four_sum(e_four a, e_four b) { return e_four_turn(e_four_out(e_four_turn(a + b))); }
 /* b with the bounds of each range exchanged, and their signs: what is added for a difference. */
