@@ -9,49 +9,10 @@
 #include "mech/mech.h"
 #include "run/bundle.h"
 #include "run/checkpoint.h"
+#include "run/end.h"
 #include "run/ensemble.h"
 #include "run/record.h"
 #include "step/step.h"
-
-/* Why a run ended. AG_END(NAME, word, exit code) */
-#define AG_ENDS(X) \
-  X(TIME, "time reached", AG_OK) \
-  X(EVENT, "event", AG_OK) \
-  X(CROSSINGS, "crossings reached", AG_OK) \
-  X(STICKS, "sticks", AG_OK) \
-  X(RANK, "constraints lost rank", AG_FAILED) \
-  X(ROWS, "a constraint contradicts the motion", AG_FAILED) \
-  X(MASS, "mass matrix not positive definite on the constraints", AG_FAILED) \
-  X(FINITE, "not finite", AG_FAILED) \
-  X(STEP, "step too small", AG_FAILED) \
-  X(TURN, "the constraints turn too far within one step: take smaller ones", AG_FAILED) \
-  X(STAGES, "the stage equations did not converge: take smaller steps", AG_FAILED) \
-  X(LEVEL, "a quantity projected onto is not constant along the motion", AG_FAILED) \
-  X(DEPENDENT, "the quantities projected onto depend on each other here", AG_FAILED) \
-  X(DOMAIN, "the motion left the domain where its velocities could be solved for: widen the domain", AG_FAILED) \
-  X(PROJECT, "projection onto the constraints failed", AG_FAILED) \
-  X(ENERGY, "energy not finite", AG_FAILED) \
-  X(FORKS, "the motion can leave a switching surface to both sides", AG_FAILED) \
-  X(SLIDES, "the motion along a switching surface cannot be continued", AG_FAILED) \
-  X(ZENO, "switches of the equations accumulate", AG_FAILED) \
-  X(STEPS, "step limit reached", AG_FAILED) \
-  X(STOPPED, "interrupted", AG_FAILED) \
-  X(SINK, "output could not be written", AG_SYSTEM)
-typedef enum ag_end {
-#define X(NAME, word, code) AG_END_##NAME,
-  AG_ENDS(X)
-#undef X
-} ag_end;
-const char *ag_end_word(ag_end end);
-ag_status ag_end_status(ag_end end);
-
-/* How right-hand sides are evaluated: the same bits either way. AUTO interprets a short run and compiles when it turns
- * out long; a kernel that is in the cache is used from the start. */
-typedef enum ag_engine { AG_ENGINE_AUTO, AG_ENGINE_COMPILED, AG_ENGINE_INTERPRETED } ag_engine;
-
-/* What a run does with the noise of a model: refuses to run (a motion without it is not one of the model), leaves it
- * out, or follows one path of it (noisy.c). */
-typedef enum ag_noise_use { AG_NOISE_REFUSED, AG_NOISE_OFF, AG_NOISE_PATH } ag_noise_use;
 
 typedef struct ag_run_options {
   double t0, t1, dt; /* dt > 0: fixed steps */
@@ -180,107 +141,10 @@ ag_tape *ag_run_watch(ag_system *sys, const ag_run_options *o);
 int ag_run_n_event(const ag_system *sys, const ag_run_options *o);
 const ag_event *ag_run_event(const ag_system *sys, const ag_run_options *o, int e);
 
-/* All records kept in memory. */
-typedef struct ag_series {
-  int width;
-  long n, cap;
-  long first;   /* the first row in memory: those before it were handed on */
-  double *data; /* from row `first` on */
-} ag_series;
-bool ag_series_row(void *self, const double *record); /* an ag_sink row */
-void ag_series_done(ag_series *s);
-
-/* ---- batches: many motions of one system over the same time, each with its own parameters and start ---- */
-
-/* How. Adaptive steps of the eliminated equations go through compiled code that moves several members at once, each
- * with its own step size (decided by its core alone); a step in which an event or the section may be crossed is looked
- * into by the code of a single run. What lanes cannot do (batch.c has the list: multipliers, events that need
- * reactions, redundant constraints, no compiler, ...) goes member by member through ag_run. What comes out never
- * depends on lanes, threads or order. */
-/* What the energy of a member, and its contacts, say about it. size 0: nothing is known. In lanes start and end alone
- * are compared, and work is not measured. */
-typedef struct ag_audit {
-  double energy0, energy, size; /* at the start and at the end; kinetic + |potential| energy */
-  double drift;                 /* |E - E0|, or, if it was measured, the largest change or the difference to the work */
-  bool measured;                /* drift is what may be judged: energy is conserved, or the work was measured */
-  bool lifted;                  /* a contact is without pressure at the end, or was before */
-  bool pointwise, one_sided, loose; /* as in ag_run_result */
-  long doubts;                      /* pieces in which an event stayed undecided */
-} ag_audit;
-typedef struct ag_batch_member {
-  ag_end end;
-  int end_event; /* which event ended it, or -1 */
-  double t;
-  long steps, rejected;
-  ag_audit audit;
-} ag_batch_member;
-
-/* What a member has brought since it was last looked at. */
-typedef struct ag_batch_part {
-  long member;
-  const ag_batch_member *end; /* NULL: it goes on */
-  const double *record;       /* at its end; only columns that were requested count */
-  long first, n;              /* with a section: its points from number `first` on (from 0) */
-  const double *points;
-} ag_batch_part;
-/* Members that an earlier batch has finished. */
-typedef struct ag_batch_known {
-  const bool *there; /* per member */
-  const ag_batch_member *members;
-  const double *records; /* n x width */
-  const long *n_point;
-} ag_batch_known;
-
-typedef struct ag_batch_options {
-  ag_run_options run;   /* every, progress and each are not used */
-  int lanes, threads;   /* 0: what suits the machine */
-  const bool *columns;  /* per column of the record: is it wanted? NULL: all. States that no wanted column needs are not
-                           integrated */
-  const char *compiler; /* NULL: the usual; "none": none */
-  void (*progress)(void *self, long done, long n); /* called now and then, by the calling thread; may be NULL */
-  void *progress_self;
-  /* Called when a member has ended, and before that when it has many points; by any thread, but never twice at the same
-   * time. Points are then not kept in the result. False: stop, what comes cannot be written. May be NULL. */
-  bool (*take)(void *self, const ag_batch_part *part);
-  void *take_self;
-  const ag_batch_known *known; /* or NULL */
-} ag_batch_options;
-void ag_batch_defaults(ag_batch_options *o); /* those of ag_run, without events */
-
-typedef struct ag_batch_result {
-  long n, n_failed; /* failed: ended otherwise than in time or by an event; those stopped are among them */
-  int n_x, width;
-  ag_batch_member *members;
-  double *x;         /* n x n_x: final full states, of the last good state where a member failed; NaN: not integrated */
-  double *records;   /* n x width: final records; NaN in columns that were not requested */
-  ag_series *points; /* with a section, per member: the records at its crossings; else NULL. With `take` they were
-                        handed on, and only counted here */
-  int lanes, threads; /* lanes 0: member by member */
-  bool core_only;
-  double seconds; /* of moving, compiling not counted */
-  char *note;     /* why not in lanes, or NULL */
-} ag_batch_result;
-
-/* params: n x n_param, x0: n x (n_q + n_xi), constraints satisfied. Only wrong use gives a status other than AG_OK. */
-AG_MUST_USE ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, const double *x0,
-                               const ag_batch_options *o, ag_batch_result *result);
-void ag_batch_done(ag_batch_result *result);
-void ag_batch_move(const ag_batch_result *result, ag_heap *to); /* its blocks, as ag_heap_move */
-
 /* The model as one self-contained C file that needs nothing of Anagyre: docs/emit.md has the calling convention.
  * with_main: also a small program that integrates it and prints the end of the motion. */
 void ag_emit(ag_system *sys, bool with_main, ag_text *out);
 
-/* The expect statements of a model: runs what is needed and judges each. */
-typedef struct ag_verdict {
-  bool holds;
-  double got, wanted, error, tol; /* the worst entry */
-  const char *text;
-  char *note; /* why it could not be decided, or NULL */
-} ag_verdict;
-/* Judges `expect conserved`: what is beyond running the model. */
-typedef ag_status (*ag_expect_judge)(ag_ctx *ctx, ag_system *sys, const ag_expect *e, ag_verdict *v);
-AG_MUST_USE ag_status ag_expect_run(ag_ctx *ctx, ag_system *sys, ag_expect_judge conserved, int *n,
-                                    ag_verdict **verdicts);
-void ag_expect_done(int n, ag_verdict *verdicts);
+#include "run/many.h"
+#include "run/verdict.h"
 #endif

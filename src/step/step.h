@@ -168,22 +168,6 @@ const ag_stepper *ag_stepper_find(const char *name); /* NULL when unknown */
 const char *ag_stepper_lacks(const ag_stepper *s, unsigned offers);
 extern const char ag_factor_text[]; /* factor.h, which texts that move on factors need before them */
 
-/* ---- symmetric projection ---- */
-
-/* A fixed step of the method `base`, projected symmetrically onto the levels of the flow (symmetric.c). What is carried
- * is the carry of the base, then ag_symmetric_own() numbers: the levels to be kept, those of the first state. The
- * workspace, ag_symmetric_size() numbers, begins with that of the base. */
-int ag_symmetric_own(const ag_flow *f);
-size_t ag_symmetric_size(const ag_stepper *base, const ag_flow *f);
-int ag_symmetric_step(const ag_stepper *base, const ag_flow *f, double t, double h, const double *z, const double *dz0,
-                      double *z1, double *dz1, double *error, double *work);
-int ag_symmetric_dense(const ag_stepper *base, const ag_flow *f, double t, double h, double *work);
-void ag_symmetric_interpolate(const ag_stepper *base, const ag_flow *f, double theta, const double *work, double *out);
-/* May the levels be kept from this state on? 0, AG_STEP_LEVEL (*which: of them), AG_STEP_DEPENDENT, or a reason of the
- * flow. dz: the rate at z. */
-int ag_symmetric_fits(const ag_stepper *base, const ag_flow *f, double t, const double *z, const double *dz, int *which,
-                      double *work);
-
 /* ---- step size ---- */
 
 /* Proportional-integral control with limits. Its memory is plain data: part of a checkpoint. */
@@ -206,28 +190,6 @@ double ag_control_first(const ag_flow *f, const ag_stepper *s, double t, double 
                         double rtol, double atol, double *work);
 extern const char ag_control_text[]; /* control_core.h: the size of the next step as text over V */
 
-/* ---- Wiener paths ---- */
-
-/* Step k (from t0 + k h to t0 + (k+1) h) of one path: out as `draws` asks, AG_WIENER_PLAIN, AREAS
- * or HALVES. A function of its arguments alone: steps may be asked for in any order. The same bits as in kernels. */
-size_t ag_wiener_size(const ag_wiener *w, int draws); /* numbers in out */
-size_t ag_wiener_work(const ag_wiener *w, int draws); /* numbers in work */
-void ag_wiener_step(const ag_wiener *w, unsigned long long path, unsigned long long k, int draws, double *out,
-                    double *work);
-/* Two uniform numbers in (0, 1) for path `path`; a normal number: neither depends on the base. */
-void ag_wiener_uniform(const ag_wiener *w, unsigned long long path, unsigned long long k, int channel, double u[2]);
-double ag_wiener_normal(const ag_wiener *w, unsigned long long path, unsigned long long k, int channel);
-/* Halvings of a base interval for Levy areas: pieces no longer than base^2 where base is 2^-4 to 2^-12, so that what
- * the areas of steps lack is of higher order. */
-int ag_wiener_area_level(double base);
-/* A base for steps dt: 2^e when dt = m 2^e with an odd m <= 16, else dt. */
-double ag_wiener_near(double dt);
-/* Sets multiple and level for steps dt on the base. False: dt is no multiple and no base/2^k; the nearest that are. */
-bool ag_wiener_fit(ag_wiener *w, double dt, double nearest[2]);
-/* Halves the step. False: half of it is not on the grid. */
-bool ag_wiener_half(ag_wiener *w);
-/* How many steps cover `span`. False: dt does not divide it, or there are more than 2^32 base intervals; the nearest
- * that divide it. */
-bool ag_wiener_divides(const ag_wiener *w, double dt, double span, unsigned long long *steps, double nearest[2]);
-extern const char ag_wiener_text[], ag_wiener_core_text[]; /* wiener.h and wiener_core.h, for kernels */
+#include "step/path.h"
+#include "step/symmetric.h"
 #endif
