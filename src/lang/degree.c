@@ -122,8 +122,17 @@ static int line_holds(line *l, const ag_tape *tape, int degree) {
   return holds;
 }
 
+/* Does x contain velocities that are not varied? It is no polynomial then, whatever its values. */
+static bool holds_velocities(const ag_builder *b, const uint8_t *bound, ag_id x) {
+  for (ag_id y = 1; y < x; y++)
+    if (ag_node_op(b->g, y) == AG_OP_HOLD && bound[ag_node_arg(b->g, y, 0)] > 0 && ag_depends(b->g, 1, &x, 1, &y))
+      return true;
+  return false;
+}
+
 bool ag_degree_holds(ag_builder *b, const uint8_t *bound, ag_id x, int most, ag_pos pos) {
   if (bound[x] <= most) return true;
+  if (holds_velocities(b, bound, x)) return false;
   if (!ag_scope_work(b, pos, ag_graph_count(b->g) / 4)) return true;
   line l;
   int seen = 0, holds = 1;

@@ -102,34 +102,41 @@ ag_id ag_sheet_name(ag_sheet *s, const char *name, int rows, int cols, ag_leaf l
 
 /* ---- common factors ---- */
 
-enum { MAX_FACTORS = 24 };
+enum { MAX_FACTORS = 24, MAX_WORK = 400, MAX_DEPTH = 60 }; /* what is longer is printed as it is */
 
 /* The scalar factors of x: of a product, and of the numerator of a quotient. */
-static int factors_of(const ag_graph *g, ag_id x, int n, ag_id *out) {
-  ag_op op = ag_node_op(g, x);
+static int factors_of(const ag_graph *g, ag_id x, ag_id *out) {
+  ag_id open[MAX_DEPTH] = {x};
+  int n = 0, n_open = 1;
   double e;
-  if (op == AG_OP_MUL || op == AG_OP_SCALE) {
-    n = factors_of(g, ag_node_arg(g, x, 0), n, out);
-    return factors_of(g, ag_node_arg(g, x, 1), n, out);
+  for (int work = 0; n_open && work < MAX_WORK && n < MAX_FACTORS; work++) {
+    ag_id y = open[--n_open];
+    ag_op op = ag_node_op(g, y);
+    bool product = op == AG_OP_MUL || op == AG_OP_SCALE;
+    if (product || op == AG_OP_DIV || op == AG_OP_NEG) {
+      if (product && n_open < MAX_DEPTH - 1) open[n_open++] = ag_node_arg(g, y, 1);
+      open[n_open++] = ag_node_arg(g, y, 0);
+      continue;
+    }
+    if (op == AG_OP_POW && ag_is_num(g, ag_node_arg(g, y, 1), &e) && e > 0) y = ag_node_arg(g, y, 0);
+    if (ag_is_scalar(g, y) && !ag_is_num(g, y, NULL)) out[n++] = y;
   }
-  if (op == AG_OP_DIV || op == AG_OP_NEG) return factors_of(g, ag_node_arg(g, x, 0), n, out);
-  if (op == AG_OP_POW && ag_is_num(g, ag_node_arg(g, x, 1), &e) && e > 0) x = ag_node_arg(g, x, 0);
-  if (n < MAX_FACTORS && ag_is_scalar(g, x) && !ag_is_num(g, x, NULL)) out[n++] = x;
   return n;
 }
 
-/* x/f, f being one of its factors. */
-static ag_id without(ag_graph *g, ag_id x, ag_id f) {
+/* x/f, f being one of its factors; 0: it was not found. */
+static ag_id without(ag_graph *g, ag_id x, ag_id f, int depth, int *work) {
   ag_op op = ag_node_op(g, x);
   ag_id a = ag_node_n_arg(g, x) ? ag_node_arg(g, x, 0) : 0, b = ag_node_n_arg(g, x) > 1 ? ag_node_arg(g, x, 1) : 0, y;
   double e;
   if (x == f) return ag_num(g, 1);
-  if (op == AG_OP_NEG) return (y = without(g, a, f)) ? ag_neg(g, y) : 0;
-  if (op == AG_OP_DIV) return (y = without(g, a, f)) ? ag_div(g, y, b) : 0;
+  if (depth == MAX_DEPTH || ++*work > MAX_WORK) return 0;
+  if (op == AG_OP_NEG) return (y = without(g, a, f, depth + 1, work)) ? ag_neg(g, y) : 0;
+  if (op == AG_OP_DIV) return (y = without(g, a, f, depth + 1, work)) ? ag_div(g, y, b) : 0;
   if (op == AG_OP_POW && a == f && ag_is_num(g, b, &e) && e > 0) return ag_pow(g, a, ag_num(g, e - 1));
   if (op != AG_OP_MUL && op != AG_OP_SCALE) return 0;
-  if ((y = without(g, a, f))) return ag_mul(g, y, b);
-  return (y = without(g, b, f)) ? ag_mul(g, a, y) : 0;
+  if ((y = without(g, a, f, depth + 1, work))) return ag_mul(g, y, b);
+  return (y = without(g, b, f, depth + 1, work)) ? ag_mul(g, a, y) : 0;
 }
 
 static bool is_place(const ag_model *m, ag_id x) {
@@ -146,13 +153,15 @@ void ag_sheet_cancel(const ag_sheet *s, ag_id *left, ag_id *right) {
   ag_id mine[MAX_FACTORS], others[MAX_FACTORS];
   if (ag_is_zero(g, *right) || ag_is_zero(g, *left)) return;
   for (int pass = 0; pass < MAX_FACTORS; pass++) {
-    int n = factors_of(g, *left, 0, mine), k = factors_of(g, *right, 0, others);
-    ag_id shared = 0;
+    int n = factors_of(g, *left, mine), k = factors_of(g, *right, others), work[2] = {0, 0};
+    ag_id shared = 0, parts[2];
     for (int i = 0; i < n * k && !shared; i++)
       if (mine[i / k] == others[i % k] && is_place(s->sys->model, mine[i / k])) shared = mine[i / k];
     if (!shared) return;
-    *left = without(g, *left, shared);
-    *right = without(g, *right, shared);
+    parts[0] = without(g, *left, shared, 0, &work[0]);
+    parts[1] = without(g, *right, shared, 0, &work[1]);
+    if (!parts[0] || !parts[1]) return;
+    *left = parts[0], *right = parts[1];
   }
 }
 

@@ -124,7 +124,7 @@ def main():
                         (["--target", "x=1", "--sweep", "s=0:1:3"], "--sweep"), (["--target", "x=1", "--method", "rk4,rk3"], "one --method"),
                         (["--target", "x=1", "-o", "x.h5"], ".json"), (["--target", "x=1", "--method", "log_heun"], "Levy areas"),
                         (["--target", "x=1", "--t1", "-1"], "direction"), (["--target", "x=1", "--method", "nonsense"], "unknown method"),
-                        (["--target", "x=1", "--method", "verlet"], "does not fit")):
+                        (["--target", "x=1", "--method", "spark2"], "does not fit")):
         done = run("ensemble", "m.nh", *words, code=2)
         check(says in done.stderr, f"{words} says: {done.stderr}")
     # refusals

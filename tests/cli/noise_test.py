@@ -191,7 +191,7 @@ start x' = 1
         self.assertAlmostEqual(found[0]['tolerance'], 4*error, delta=1e-13)
         for why, line in (("the nearest that do are", "expect mean(v) at 1 = 0 within 4 sigma paths 100 dt 0.3"),
                           ("there is no such method", "expect mean(v) at 1 = 0 within 4 sigma paths 100 dt 0.1 method rk44"),
-                          ("method verlet does not fit", "expect mean(v) at 1 = 0 within 4 sigma paths 9 dt 0.1 method verlet"),
+                          ("method spark2 does not fit", "expect mean(v) at 1 = 0 within 4 sigma paths 9 dt 0.1 method spark2"),
                           ("noise has a direction", "expect mean(v) at -1 = 0 within 4 sigma paths 100 dt 0.1")):
             p = test(line)
             self.assertEqual((p.returncode, why in p.stderr), (2, True), p.stderr)

@@ -104,9 +104,9 @@ static void test_refused(void) {
   lab_init(&l, text);
   ag_ensemble_options o = options_of(&l, true, 1);
   ag_bundle *b;
-  o.method = ag_stepper_find("verlet");
+  o.method = ag_stepper_find("spark2");
   AG_CHECK(ag_bundle_create(&l.ctx, l.sys, ag_system_param_values(l.sys), l.x0, &o, &b) == AG_WRONG && !b);
-  AG_CHECK(l.ctx.n_error == 1 && strstr(l.ctx.diags[l.ctx.n_diag - 1].message, "verlet does not fit"));
+  AG_CHECK(l.ctx.n_error == 1 && strstr(l.ctx.diags[l.ctx.n_diag - 1].message, "spark2 does not fit"));
   lab_done(&l);
 }
 

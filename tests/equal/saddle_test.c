@@ -85,6 +85,7 @@ static ag_run_result run_model(const ag_system *sys, const ag_system *start, ag_
   o.rtol = o.atol = 1e-12;
   o.every = -1;
   o.engine = engine;
+  o.noise = AG_NOISE_OFF;
   ag_system_state0(start, x0);
   AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res) == AG_OK);
   free(x0);

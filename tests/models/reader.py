@@ -215,6 +215,9 @@ class Model:
 
     def read_expect(self, p):
         e = {'text': p.text, 'when': {}}
+        if p.peek('conserved', 'not') or (p.peek('mean', 'var') and p.toks[p.i + 1][1] == '('):
+            p.i = len(p.toks) - 1  # proofs, and paths with noise
+            return
         if p.toks[p.i][1] in self.events and (p.toks[p.i + 1][1] in ('first', 'occurs') or p.toks[p.i + 1][0] == 'num'):
             e['event'] = p.name()
             if p.take('occurs'):

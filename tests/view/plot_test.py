@@ -57,7 +57,7 @@ class Figures(Case):
         self.assertGreater(len(models), 40)
         for model in models:
             name = model["name"] if isinstance(model, dict) else model
-            found = self.plot(name, "--t1", "1", "-o", "m.png", "--quiet")
+            found = self.plot(name, "--t1", "1", "--noise", "off", "-o", "m.png", "--quiet")
             width, height = png_size(self.path("m.png"))
             self.assertTrue(found["panels"] and width == 1260 and 300 < height < 3000, (name, found, width, height))
 

@@ -50,7 +50,7 @@ class View(Case):
         for name in json.loads(anagyre("list", "models", "--json").stdout)["models"]:
             name = name["name"] if isinstance(name, dict) else name
             with self.subTest(name):
-                made = json.loads(self.view(name, "--t1", "1", "--json", "--quiet").stdout)
+                made = json.loads(self.view(name, "--t1", "1", "--noise", "off", "--json", "--quiet").stdout)
                 page = self.page(f"{name}.html")
                 self.assertEqual(page["format"], 1)
                 self.assertLess(made["bytes"], 4e6)
