@@ -148,22 +148,17 @@ static void print_json(const ag_converge *c, const char *name) {
 
 /* All runs, for a diagram of work and precision. */
 static ag_status write_runs(const ag_converge *c, const char *path) {
-  FILE *f = fopen(path, "w");
-  bool good = f != NULL;
-  if (f) {
-    fputs("method,order,dt,steps,rhs,seconds,error\n", f);
-    for (int i = 0; i < c->n_row; i++)
-      for (int k = 0; k < c->rows[i].n_point; k++) {
-        const ag_converge_point *p = &c->rows[i].points[k];
-        fprintf(f, "%s,%d,%.17g,%ld,%ld,%.6g,%.17g\n", c->rows[i].method->name, c->rows[i].method->order, p->dt,
-                p->steps, p->rhs, p->seconds, p->error);
-      }
-    good = !ferror(f);
-    good = !fclose(f) && good;
-  }
-  if (good) return AG_OK;
-  fprintf(stderr, "anagyre: cannot write '%s'\n", path);
-  return AG_SYSTEM;
+  ag_text out = {0};
+  ag_text_str(&out, "method,order,dt,steps,rhs,seconds,error\n");
+  for (int i = 0; i < c->n_row; i++)
+    for (int k = 0; k < c->rows[i].n_point; k++) {
+      const ag_converge_point *p = &c->rows[i].points[k];
+      ag_text_printf(&out, "%s,%d,%.17g,%ld,%ld,%.6g,%.17g\n", c->rows[i].method->name, c->rows[i].method->order, p->dt,
+                     p->steps, p->rhs, p->seconds, p->error);
+    }
+  ag_status status = ag_output_save(path, &out);
+  ag_text_done(&out);
+  return status;
 }
 
 static ag_status study(const args *a, anagyre_model *m, ag_system *sys) {
