@@ -9,8 +9,8 @@ import { pathToFileURL } from "node:url";
 import { browserPath, launch } from "../../web/browser.mjs";
 
 if (!browserPath) {
-  console.log("skipped: no browser (Debian: chromium)");
-  process.exit(77);
+  console.error("no browser: install chromium (Debian)");
+  process.exit(1);
 }
 
 const [program, folder] = process.argv.slice(2).map((x) => resolve(x));
