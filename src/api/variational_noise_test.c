@@ -47,28 +47,19 @@ static void plane_step(anagyre_model *m, const char *method, unsigned long long 
   anagyre_motion_free(r);
 }
 
-/* The largest entry of J^T W J - W, J by central differences of order 4: e^4/30 of fifth derivatives, some 1e-10 and
- * 1e-13 of rounding. */
+typedef struct stepping {
+  anagyre_model *m;
+  const char *method;
+  unsigned long long path;
+} stepping;
+
+static void step_plane(void *self, const double *z, double *out) {
+  const stepping *s = self;
+  plane_step(s->m, s->method, s->path, z, out);
+}
+
 static double defect(anagyre_model *m, const char *method, unsigned long long path) {
-  static const double by[4] = {-2, -1, 1, 2}, weight[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12}, e = 5e-3;
-  double J[4][4], worst = 0;
-  for (int k = 0; k < 4; k++) {
-    double sum[4] = {0};
-    for (int i = 0; i < 4; i++) {
-      double z[4] = {0.3, -0.2, 1.8, 1.1}, out[4];
-      z[k] += by[i] * e;
-      plane_step(m, method, path, z, out);
-      for (int c = 0; c < 4; c++) sum[c] += weight[i] * out[c] / e;
-    }
-    for (int c = 0; c < 4; c++) J[c][k] = sum[c];
-  }
-  for (int i = 0; i < 4; i++)
-    for (int k = 0; k < 4; k++) {
-      double form = 0, want = (k == i + 2) - (i == k + 2);
-      for (int c = 0; c < 2; c++) form += J[c][i] * J[c + 2][k] - J[c + 2][i] * J[c][k];
-      worst = fmax(worst, fabs(form - want));
-    }
-  return worst;
+  return plane_defect(5e-3, step_plane, &(stepping){m, method, path});
 }
 
 static void test_symplectic(void) {
