@@ -14,10 +14,12 @@
  * u1 satisfies the constraints at q1, delta1 is what is left. Where impulses act at q0 a change of delta along
  * S(q0)^T changes nothing but Lambda.
  * A rotation R and a vector x whose Lagrangian depends on R^T x' and Omega alone may be stepped as one factor, SE(3):
- * R1 = R0 exp(d), x1 = x0 + R0 D(d) v. The velocities are then d/h and v/h, with v = K(d) y, y = R0^T (x1 - x0), and
- * from A = h l(d/h, v/h), mu = l_Omega, c = l_{R^T x'}, w = mu + (dv/dd)^T c, p0 = K(d)^T w - (K(d)^T c) x y,    p1 =
- * K(-d)^T w,    both momenta of x are R0 K(d)^T c. Sources: J. Cortes, S. Martinez, Nonlinearity 14, 1365-1392, 2001;
- * N. Bou-Rabee, H. Owhadi, IMA J. Numer. Anal. 29, 421-443, 2009, sections 4 and 5. */
+ * R1 = R0 exp(d), x1 = x0 + R0 D(d) v. The velocities are then d/h and v/h, with v = K(d) y, y = R0^T (x1 - x0). From
+ * A = h l(d/h, v/h), with mu = l_Omega, c = l_{R^T x'} and w = mu + (dv/dd)^T c,
+ *   p0 = K(d)^T w - (K(d)^T c) x y,    p1 = K(-d)^T w,
+ * and both momenta of x are R0 K(d)^T c.
+ * Sources: J. Cortes, S. Martinez, Nonlinearity 14, 1365-1392, 2001; N. Bou-Rabee, H. Owhadi, IMA J. Numer. Anal. 29,
+ * 421-443, 2009, sections 4 and 5. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The noise fields, both closures, in the notation of docs/theory/6-noise.md. With q^-1 dq = xi dt + sum sigma_i o
- * dW_i, pull_i = ad*_sigma p - dbar<p, sigma> at fixed p + dbar gamma + f, eliminated    (B^T M B) du_i = B^T { pull_i
- * - D_sigma p|_u } multipliers   M xi_i - S^T mu = pull_i - D_sigma p|_xi,   S xi_i = -D_sigma (S xi + s)|_xi A step
- * takes h f + sum g_i dW_i, the drift and all fields, from one solve with the mass matrix. */
+ * The noise fields, both closures, in the notation of docs/theory/6-noise.md. With q^-1 dq = xi dt + sum sigma_i o dW_i
+ * and pull_i = ad*_sigma p - dbar<p, sigma> at fixed p + dbar gamma + f:
+ *
+ *   eliminated    (B^T M B) du_i = B^T { pull_i - D_sigma p|_u }
+ *   multipliers   M xi_i - S^T mu = pull_i - D_sigma p|_xi,   S xi_i = -D_sigma (S xi + s)|_xi
+ *
+ * A step takes h f + sum g_i dW_i, the drift and all fields, from one solve with the mass matrix. */
 #include <string.h>
 
 #include "expr/residue.h"

@@ -45,7 +45,7 @@ static ag_id function_of(ag_graph *g, series which, ag_id w) {
     near = ag_add(g, ag_num(g, terms[which][i]), higher);
   }
   ag_id far = closed_form(g, which, ag_apply2(g, AG_OP_MAX, w, bound));
-  return ag_select(g, ag_apply2(g, AG_OP_LT, w, bound), near, far);
+  return ag_select(g, ag_apply2(g, AG_OP_LT, bound, w), far, near); /* where max has a corner, far is not read */
 }
 
 /* 1 + first hat(x) + second hat(x)^2 */
