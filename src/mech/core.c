@@ -369,11 +369,11 @@ static void make_rows(core *k, const ag_id *outs, const ag_id *all, const ag_id 
   assemble(k, all, all + nc, all[2 * nc], process, rows);
   sys->turns = AG_NEWN(sys->arena, ag_id, nc + 1);
   memcpy(sys->turns, all, sizeof *all * (size_t)nc);
-  ag_role_make(sys, AG_ROLE_XI, nc, outs);
   sys->dz = rows;
   sys->velocity = AG_NEWN(sys->arena, ag_id, nc + 1);
   memcpy(sys->velocity, outs, sizeof *outs * (size_t)nc);
   ag_switches_find(d, rows, sys->velocity, forces);
+  ag_role_make(sys, AG_ROLE_XI, nc, sys->velocity); /* on the branch of the motion: a row may end where it switches */
   ag_role_make(sys, AG_ROLE_RHS, sys->n.z, rows);
   ag_role_make(sys, AG_ROLE_CORE, sys->n.core, rows);
 }

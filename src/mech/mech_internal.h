@@ -48,6 +48,7 @@ struct ag_system {
   const ag_layout_row *coords, *processes, *param_rows; /* among them: of coordinates, processes, parameters */
   double *params;                                       /* values as the model has them */
   double *q0, *xi0;                                     /* start, completed */
+  ag_system *starter; /* the same model eliminated, whose starts are those of this one; NULL: its own */
   double t0;
 
   /* Constraints. */
@@ -264,9 +265,10 @@ bool ag_position_solve(const ag_system *sys, double t, const double *params, con
 
 /* start_conflict.c: changes named velocities that contradict the rows A xi = b (m x n, the constraints first, then
  * named velocities of the frame), and as few of them as that takes: xi, and b of the frame's rows. M: mass matrix.
- * changed: the velocities that had to give way. False: no values of the named ones help. */
+ * firm: per velocity, then per row of the frame, whether it gives way only where the others do not suffice (NULL: none
+ * does). changed: the velocities that had to give way. False: no values of the named ones help. */
 bool ag_start_reconcile(int n, int n_constraint, int m, const double *A, double *b, const double *M, const bool *named,
-                        double *xi, bool *changed);
+                        const bool *firm, double *xi, bool *changed);
 
 /* minor.c: of k rows with coefficients S (k x n, in q and t) and squared norms, the k columns (into best) whose minor,
  * divided by the norms of the rows, is largest where it is smallest over all samples; its value there, 0 when there are
@@ -325,9 +327,10 @@ void ag_turn(derive *d);
 ag_id ag_project_step(derive *d);
 
 /* saddle.c: large systems */
-bool ag_is_large(const derive *d); /* too large to be eliminated */
-void ag_saddle_rows(derive *d);    /* the tape of the rows; sparse position tape */
-void ag_saddle_choose(derive *d);  /* u is xi */
+bool ag_is_large(const derive *d);            /* too large to be eliminated */
+bool ag_is_large_by_request(const derive *d); /* the options ask for it; otherwise it would be eliminated */
+void ag_saddle_rows(derive *d);               /* the tape of the rows; sparse position tape */
+void ag_saddle_choose(derive *d);             /* u is xi */
 /* Accelerations from the saddle system; ell: per coordinate. Makes the tapes around it. */
 ag_id ag_saddle_motion(derive *d, const ag_id *ell);
 /* The same matrix with another right side: top per coordinate, low of the kept rows. The velocities. */

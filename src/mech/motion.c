@@ -249,7 +249,7 @@ static void read_u(derive *d) {
   int n = 0, n_last = 0;
   for (int i = 0; i < sys->n_basis; i++) n_last += sys->bases[i].N != 0;
   for (int i = 0; i < sys->n_u_input; i++) {
-    if (d->m->n_frames) {
+    if (sys->elimination == AG_ELIM_FRAME) {
       outs[n++] = d->m->frames[i].x;
       continue;
     }

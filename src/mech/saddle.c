@@ -29,10 +29,13 @@ static bool branches(const derive *d) {
   return found;
 }
 
-bool ag_is_large(const derive *d) {
-  if (!d->sys->n.row || d->m->n_frames) return false;
-  return d->options->saddle || d->sys->n.xi > AG_SADDLE_MAX || (d->options->multipliers && branches(d));
+static bool by_size(const derive *d) {
+  return d->sys->n.row && !d->m->n_frames && (d->options->saddle || d->sys->n.xi > AG_SADDLE_MAX);
 }
+
+bool ag_is_large(const derive *d) { return by_size(d) || (d->sys->n.row && d->options->multipliers && branches(d)); }
+
+bool ag_is_large_by_request(const derive *d) { return !by_size(d) && ag_is_large(d); }
 
 static ag_places new_places(ag_system *sys, int n) {
   return (ag_places){0, AG_NEWN(sys->arena, int, n + 1), AG_NEWN(sys->arena, int, n + 1),

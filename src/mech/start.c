@@ -122,6 +122,7 @@ static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0
 
 ag_status ag_start_positions(ag_ctx *ctx, ag_system *sys, double t0, const double *params, bool strict, double *q,
                              ag_solved *solved) {
+  if (sys->starter) return ag_start_positions(ctx, sys->starter, t0, params, strict, q, solved);
   bool *named = ag_heap_alloc((size_t)sys->n.xi + 1), *own = ag_heap_alloc((size_t)sys->n.xi + 1);
   ag_start_values given;
   ag_start_values_init(&given, sys, t0, params);

@@ -88,7 +88,7 @@ static void collect_followers(ag_start_along *a, int n_set, const int *set) {
 
 ag_start_along *ag_start_along_create(ag_system *sys, int n_set, const int *set) {
   ag_start_along *a = ag_heap_alloc(sizeof *a);
-  a->sys = sys;
+  a->sys = sys = sys->starter ? sys->starter : sys;
   collect_starts(a);
   collect_rows(a);
   collect_followers(a, n_set, set);

@@ -2,7 +2,8 @@
  * Named velocities that contradict the constraints. Eliminating the unnamed velocities from the rows A xi = b leaves
  * conditions C v = c on the named values v alone (a named velocity of the frame is a value, too). Only values in a
  * condition that does not hold are released; the others are held. The released ones take the shortest change d in the
- * metric of the mass matrix with C (v + d) = c; a frame velocity has no mass, so it changes before the others do. */
+ * metric of the mass matrix with C (v + d) = c; a frame velocity has no mass, so it changes before the others do.
+ * Values that are firm are released only where the others do not suffice. */
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ typedef struct conditions {
   int n, m;         /* values, conditions */
   double *C, *miss; /* m x n coefficients; c - C v */
   bool *released;
+  const bool *firm; /* not released; NULL: none */
 } conditions;
 
 static const double SMALL = 1e-9; /* relative to the row as stated: what is left of a coefficient that cancelled */
@@ -65,8 +67,8 @@ static bool release(conditions *k, const double *change) {
     double miss = k->miss[r], size = 1;
     for (int j = 0; j < k->n; j++) miss -= k->C[r * k->n + j] * change[j], size = fmax(size, fabs(k->C[r * k->n + j]));
     for (int j = 0; j < k->n && fabs(miss) > 1e-10 * (size + fabs(k->miss[r])); j++) {
-      more = more || (k->C[r * k->n + j] != 0 && !k->released[j]);
-      k->released[j] = k->released[j] || k->C[r * k->n + j] != 0;
+      if (k->C[r * k->n + j] == 0 || k->released[j] || (k->firm && k->firm[j])) continue;
+      more = k->released[j] = true;
     }
   }
   return more;
@@ -93,17 +95,31 @@ static void shortest(const conditions *k, int n_mass, const double *M, double *c
   free(P);
 }
 
+/* Releases values until the conditions hold with their changes; firm ones where conditions are left. */
+static bool fulfil(conditions *k, int n_mass, const double *M, double *change) {
+  bool any = false;
+  for (int pass = 0; pass < 2; pass++, k->firm = NULL)
+    while (release(k, change)) shortest(k, n_mass, M, change), any = true;
+  for (int r = 0; r < k->m && any; r++) {
+    double miss = k->miss[r];
+    for (int j = 0; j < k->n; j++) miss -= k->C[r * k->n + j] * change[j];
+    any = fabs(miss) <= 1e-9 * (1 + fabs(k->miss[r]));
+  }
+  return any;
+}
+
 bool ag_start_reconcile(int n, int n_constraint, int m, const double *A, double *b, const double *M, const bool *named,
-                        double *xi, bool *changed) {
+                        const bool *firm, double *xi, bool *changed) {
   int all = n + m - n_constraint; /* velocities, then how far each frame velocity is from its named value */
   size_t wide = (size_t)all + 1;
   double *rows = ag_heap_alloc(sizeof(double) * wide * (size_t)(m + 1)), *value = ag_heap_alloc(sizeof(double) * wide),
-         *change = ag_heap_alloc(sizeof(double) * wide);
+         *change = ag_heap_alloc(sizeof(double) * wide), size = 1;
   bool *held = ag_heap_alloc(wide);
   conditions k = {.n = all,
                   .C = ag_heap_alloc(sizeof(double) * wide * (size_t)(m + 1)),
                   .miss = ag_heap_alloc(sizeof(double) * (size_t)(m + 1)),
-                  .released = ag_heap_alloc(wide)};
+                  .released = ag_heap_alloc(wide),
+                  .firm = firm};
   for (int r = 0; r < m; r++) {
     memcpy(rows + (size_t)r * wide, A + r * n, sizeof(double) * (size_t)n);
     if (r >= n_constraint) rows[(size_t)r * wide + (size_t)(n + r - n_constraint)] = -1;
@@ -111,15 +127,12 @@ bool ag_start_reconcile(int n, int n_constraint, int m, const double *A, double 
   }
   for (int j = 0; j < all; j++) held[j] = j >= n || named[j], value[j] = j < n && named[j] ? xi[j] : 0;
   find_conditions(&k, m, rows, held, value);
-  bool any = false;
-  while (release(&k, change)) shortest(&k, n, M, change), any = true;
-  bool solved = any;
-  for (int r = 0; r < k.m; r++) {
-    double miss = k.miss[r];
-    for (int j = 0; j < all; j++) miss -= k.C[r * all + j] * change[j];
-    solved = solved && fabs(miss) <= 1e-9 * (1 + fabs(k.miss[r]));
+  bool solved = fulfil(&k, n, M, change);
+  for (int j = 0; j < n; j++) size = fmax(size, fabs(xi[j]));
+  for (int j = 0; j < n; j++) {
+    changed[j] = solved ? fabs(change[j]) > 1e-12 * size : k.released[j];
+    xi[j] += changed[j] && solved ? change[j] : 0;
   }
-  for (int j = 0; j < n; j++) changed[j] = k.released[j], xi[j] += solved ? change[j] : 0;
   for (int r = n_constraint; r < m; r++) b[r] += solved ? change[n + r - n_constraint] : 0;
   void *heap[] = {rows, value, change, held, k.C, k.miss, k.released};
   for (size_t i = 0; i < sizeof heap / sizeof *heap; i++) free(heap[i]);

@@ -193,15 +193,19 @@ static bool is_changed(const ag_system *sys, const ag_start *s, const bool *chan
   return false;
 }
 
-/* The start statement that a message about changed velocities points at: one of these, from outside if there is one,
- * else the last of the file; -1: none is named. */
+/* The start statement that a message about changed velocities points at: one of these (of the frame if no other
+ * changed), from outside if there is one, else the last of the file; -1: none is named. */
 static int blamed(const ag_system *sys, const bool *changed) {
   const ag_model *m = sys->model;
   int last = -1;
+  bool frame = true;
+  for (int i = 0; i < sys->n.xi; i++) frame = frame && !changed[i];
   for (int pass = 0; pass < 2 && last < 0; pass++)
     for (int i = 0; i < m->n_starts; i++) {
-      bool velocity = m->starts[i].velocity || m->starts[i].frame >= 0;
-      if (velocity && (pass || is_changed(sys, &m->starts[i], changed)) &&
+      const ag_start *s = &m->starts[i];
+      if ((pass    ? s->velocity || s->frame >= 0
+           : frame ? s->frame >= 0
+                   : is_changed(sys, s, changed)) &&
           (last < 0 || ag_start_origin(m, i) || !ag_start_origin(m, last)))
         last = i;
     }
@@ -312,6 +316,28 @@ static int take_rows(const linear *rows, int n_lambda, const int *by, const bool
   return n_hard;
 }
 
+/* Where a velocity of the frame is set from outside, values set from outside do not give way to those of the file. Per
+ * velocity, then per hard row of the frame in the order `by`; NULL: no such thing. */
+static bool *firm_values(const ag_system *sys, const linear *rows, const int *by, int n_hard) {
+  const ag_model *m = sys->model;
+  int n_lambda = sys->n.lambda;
+  bool *velocity = ag_heap_alloc((size_t)(rows->n + n_hard + 1)), *frame = ag_heap_alloc((size_t)rows->m + 1),
+       any = false;
+  for (int i = 0; i < m->n_starts; i++) {
+    const ag_start *s = &m->starts[i];
+    if (!ag_start_origin(m, i) || (!s->velocity && s->frame < 0)) continue;
+    int at = s->frame >= 0 ? 0 : sys->coords[s->coord].tangent, n = s->row >= 0 ? 1 : ag_node_rows(m->graph, s->x);
+    for (int k = 0; k < s->frame; k++) at += ag_node_rows(m->graph, m->frames[k].x);
+    memset((s->frame >= 0 ? frame : velocity) + at + (s->row > 0 ? s->row : 0), true, (size_t)n);
+    any = any || s->frame >= 0;
+  }
+  for (int i = n_lambda; i < n_hard; i++) velocity[rows->n + i - n_lambda] = frame[by[i] - n_lambda];
+  free(frame);
+  if (any) return velocity;
+  free(velocity);
+  return NULL;
+}
+
 /* Solves the rows in the order `by`; named values that contradict them are changed, or refused. */
 static ag_status complete_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
                                      const double *q, const linear *rows, const int *by, const bool *named,
@@ -324,13 +350,16 @@ static ag_status complete_velocities(ag_ctx *ctx, const ag_system *sys, double t
   double misfit = solve_velocities(sys, &order, soft, named, xi, used, pivots);
   if (misfit != 0) {
     double *M = mass_at(sys, t0, params, q);
-    bool moved = !strict && ag_start_reconcile(rows->n, sys->n.lambda, n_hard, order.A, order.b, M, named, xi, changed);
+    bool *firm = firm_values(sys, rows, by, n_hard);
+    bool moved = !strict &&
+                 ag_start_reconcile(rows->n, sys->n.lambda, n_hard, order.A, order.b, M, named, firm, xi, changed);
     memset(used, 0, (size_t)rows->m);
     memset(pivots, 0, (size_t)rows->n);
     for (int i = 0; i < rows->n && moved; i++) xi[i] = named[i] ? xi[i] : 0;
     moved = moved && solve_velocities(sys, &order, soft, named, xi, used, pivots) == 0;
     status = report_change(ctx, sys, strict, moved, misfit, changed);
     free(M);
+    free(firm);
   }
   if (status == AG_OK) polish(sys, rows, named, xi);
   for (int i = 0; i < rows->m && solved; i++) solved->rows[by[i]] = misfit == 0 ? used[i] : by[i] < sys->n.lambda;
@@ -347,6 +376,7 @@ static ag_status complete_velocities(ag_ctx *ctx, const ag_system *sys, double t
 
 ag_status ag_start_velocities(ag_ctx *ctx, ag_system *sys, double t0, const double *params, bool strict,
                               const double *q, double *xi, ag_solved *solved) {
+  if (sys->starter) return ag_start_velocities(ctx, sys->starter, t0, params, strict, q, xi, solved);
   if (sys->elimination == AG_ELIM_SADDLE) return saddle_velocities(ctx, sys, t0, params, strict, q, xi, solved);
   linear rows;
   rows_at(sys, t0, params, q, &rows);

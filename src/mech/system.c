@@ -75,11 +75,22 @@ static void again_positions(derive *d) {
   ag_ctx_done(&quiet);
 }
 
+/* The form of the equations does not change where a motion starts: what would be eliminated is completed as there. */
+static ag_status make_starter(derive *d) {
+  ag_derive_options plain = *d->options;
+  ag_ctx quiet = {0};
+  plain.multipliers = plain.growth = false;
+  ag_status status = ag_system_create(&quiet, d->m, &plain, &d->sys->starter);
+  ag_ctx_done(&quiet);
+  return status == AG_OK ? AG_OK : ag_system_create(d->ctx, d->m, &plain, &d->sys->starter);
+}
+
 static ag_status derive_all(derive *d) {
   ag_system *sys = d->sys;
   ag_layout(d);
   AG_TRY(ag_system_params(d->ctx, sys, 0, NULL, NULL, sys->params));
   AG_TRY(ag_rows_collect(d));
+  if (ag_is_large_by_request(d)) AG_TRY(make_starter(d));
   sys->q0 = AG_NEWN(sys->arena, double, sys->n.q + 1);
   sys->xi0 = AG_NEWN(sys->arena, double, sys->n.xi + 1);
   AG_TRY(ag_start_positions(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0, NULL));
@@ -124,6 +135,7 @@ ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *op
 
 void ag_system_free(ag_system *sys) {
   if (!sys) return;
+  ag_system_free(sys->starter);
   ag_roles_free(sys);
   ag_arena_free(sys->arena);
 }

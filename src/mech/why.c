@@ -160,8 +160,30 @@ static bool lost_mass(const scene *s) {
 
 /* ---- growth ---- */
 
+static const char *state_name(const scene *s, int i) {
+  return i < s->sys->n.q ? stored_name(s, i) : ag_velocity_name(s->sys, i - s->sys->n.q, s->arena);
+}
+
+/* Have the equations no value a little further on, along the velocities of this state (a root, a logarithm)? */
+static void no_value_ahead(const scene *s, const double *dx) {
+  static const double FAR = 1; /* of the time so far */
+  const ag_tape *tape = s->sys->tapes[AG_ROLE_SADDLE];
+  double *x = ag_heap_alloc(sizeof *x * (size_t)(s->sys->n.x + 1)), span = s->t - s->t0;
+  bool good = true;
+  for (double part = 0x1p-40; tape && part <= FAR && good; part *= 2) {
+    for (int i = 0; i < s->sys->n.x; i++) x[i] = s->x[i] + part * span * dx[i];
+    double *v = ag_role_once(s->sys, AG_ROLE_SADDLE, s->t + part * span, x, s->params);
+    for (int i = 0; i < tape->n_out; i++) good = good && isfinite(v[i]);
+    free(v);
+    if (!good)
+      ag_text_printf(s->out, "the equations have no value ahead, at t = %.9g with the velocities of now",
+                     s->t + part * span);
+  }
+  free(x);
+}
+
 /* The number of the state that has grown most and is still growing, or the one that changes fastest relative to its
- * size. */
+ * size, if it is fast beside the time so far. */
 static void fastest(const scene *s, const double *dx) {
   const ag_system *sys = s->sys;
   int n = sys->n.x, grown = -1, quick = -1;
@@ -173,8 +195,9 @@ static void fastest(const scene *s, const double *dx) {
   }
   int i = grown >= 0 ? grown : quick;
   if (i < 0) return;
-  const char *name = i < sys->n.q ? stored_name(s, i) : ag_velocity_name(sys, i - sys->n.q, s->arena);
-  if (grown >= 0) ag_text_printf(s->out, "%s grows without bound near t = %.9g (it is %.3g)", name, s->t, s->x[i]);
+  const char *name = state_name(s, i);
+  if (grown < 0 && rate * fabs(s->t - s->t0) < GROWN) no_value_ahead(s, dx);
+  else if (grown >= 0) ag_text_printf(s->out, "%s grows without bound near t = %.9g (it is %.3g)", name, s->t, s->x[i]);
   else
     ag_text_printf(s->out, "%s changes ever faster near t = %.9g (it is %.6g, its rate %.3g)", name, s->t, s->x[i],
                    dx[i]);
@@ -193,8 +216,7 @@ void ag_work_why(ag_work *w, const double *params, double t0, const double *x0, 
   if (!told && ag_work_rhs_full(w, t, x, dx) == AG_FINE) {
     for (int i = 0; i < n && !told; i++)
       if (!isfinite(dx[i])) {
-        const char *name = i < sys->n.q ? stored_name(&s, i) : ag_velocity_name(sys, i - sys->n.q, s.arena);
-        ag_text_printf(out, "the rate of %s is not finite here", name), told = true;
+        ag_text_printf(out, "the rate of %s is not finite here", state_name(&s, i)), told = true;
       }
     if (!told) fastest(&s, dx);
   }

@@ -30,6 +30,17 @@ static ag_model *polar(void) {
   return m;
 }
 
+/* A force sqrt(1 - x): no value beyond x = 1. */
+static ag_model *root(void) {
+  ag_model *m = ag_model_create("root");
+  ag_graph *g = m->graph;
+  int x = scalar(m, "x", AG_SPACE_R);
+  ag_id v = m->coords[x].xi, left = ag_sub(g, ag_num(g, 1), m->coords[x].q);
+  m->lagrangian = ag_mul(g, ag_num(g, 0.5), ag_mul(g, v, v));
+  AG_MODEL_PUSH(m, forces, ((ag_assign){x, -1, ag_apply1(g, AG_OP_SQRT, left), {0}}));
+  return m;
+}
+
 int main(void) {
   const double circle0[4] = {1, 0, 0, 0.5}, centre[4] = {0, 0, 0, 0.5}, none[4] = {NAN, 0, 0, 0};
   expect(disguised(), circle0, centre, "vanishes, all its coefficients are 0");
@@ -38,5 +49,7 @@ int main(void) {
   expect(polar(), polar0, pole, "the mass matrix becomes singular here in the direction of phi': the coordinates are");
   const double far[4] = {1e9, 0.3, 1e9, 0.1};
   expect(polar(), polar0, far, "grows without bound");
+  const double root0[2] = {0, 1}, near[2] = {0.99, 1};
+  expect(root(), root0, near, "the equations have no value ahead, at t = 1.015625 with");
   return ag_check_report();
 }

@@ -9,7 +9,6 @@
  * Joints and contacts between bodies of a group follow the motion of the group. What the rest of the model says
  * (further potentials, constraints, forces) must have derivative 0 along the motion, as an identity in coordinates,
  * velocities, t and parameters. */
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -24,10 +23,10 @@ typedef struct motion {
 
 static bool is_none(const ag_graph *g, ag_id x) { return !x || ag_is_zero(g, x); }
 
-/* 0 by its form, or a number that is 0 up to rounding error. */
+/* 0 by its form, or the number 0: no tolerance, whatever the scale of the model. */
 static bool is_nothing(ag_graph *g, ag_id x) {
   double v;
-  return ag_is_zero(g, x) || (ag_constant(g, x, &v) && fabs(v) < 1e-14);
+  return ag_is_zero(g, x) || (ag_constant(g, x, &v) && v == 0);
 }
 
 static bool vanishes(ag_graph *g, ag_id v) {

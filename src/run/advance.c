@@ -358,6 +358,8 @@ ag_end ag_trajectory_step(run *r) {
   if (r->passed && r->smooth != 0) r->h = r->smooth, r->smooth = 0;
   r->corner = r->passed = false;
   if (r->t == r->switch_at && r->m.switches) { /* a row that begins to act may have changed the equations */
+    r->said = (ag_rows_report){.row = -1};
+    if (ag_rows_cease(r)) return ag_rows_renew(r, "a constraint ceases to act") ? AG_END_TIME : AG_END_RANK;
     AG_TRY_END(ag_trajectory_switch(r));
     recall_signs(r);
     return AG_END_TIME;

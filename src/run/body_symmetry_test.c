@@ -98,6 +98,13 @@ static void skew_top(ag_ctx *ctx, ag_model *m) {
   hold(ctx, m, NULL, O, add(m, "a", true, NULL, 9.8), low, 0);
 }
 
+/* The same by less than any tolerance would see: no symmetry all the same. */
+static void hardly_skew_top(ag_ctx *ctx, ag_model *m) {
+  ag_graph *g = m->graph;
+  ag_id O = vec3(g, 1, 2, 3), low = vec3(g, 8e-15, 0, -0.5);
+  hold(ctx, m, NULL, O, add(m, "a", true, NULL, 9.8), low, 0);
+}
+
 /* hinges: upright, level */
 static void door(ag_ctx *ctx, ag_model *m) {
   ag_graph *g = m->graph;
@@ -233,6 +240,7 @@ static const struct scene {
     {"top", top, "a.turn a.spin3 ", false},
     {"Euler top", euler_top, "a.turn a.turn_x a.turn_y a.spin3 ", false},
     {"skew top", skew_top, "a.turn ", false},
+    {"hardly skew top", hardly_skew_top, "a.turn ", false},
     {"door", door, "a.turn ", false},
     {"pendulum", pendulum, "", false},
     {"rider", rider, "a.along_x a.along_y a.turn a.spin ", false},

@@ -70,8 +70,8 @@ static double dot(int n, const double *a, const double *b) {
   return sum;
 }
 
-/* Fraction of the step at which row r, which points in the opposite direction at its end, is perpendicular to its value
- * at the start; *size: its size there relative to the start. */
+/* Fraction of the step up to which row r, which points in the opposite direction at its end, has a part along its value
+ * at the start; *size: its size there relative to the start. A row that is switched off has its full size there. */
 static double turning_point(const ag_guard *g, ag_mover *m, double t, double h, int r, double *size) {
   int n = ag_system_dims(g->sys)->xi;
   double lo = 0, hi = 1, *rows = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(g->sys)->fragile * n));
@@ -83,6 +83,8 @@ static double turning_point(const ag_guard *g, ag_mover *m, double t, double h, 
     if (dot(n, rows + r * n, from) > 0) lo = mid;
     else hi = mid;
   }
+  m->method->interpolate(m->method, m->n, lo, m->z, m->space, m->zt);
+  rows_at(m, t + lo * h, m->zt, rows);
   *size = sqrt(dot(n, rows + r * n, rows + r * n) / dot(n, from, from));
   free(rows);
   return lo;

@@ -17,6 +17,12 @@ void ag_rows_begin(run *r) {
   r->rank = ag_system_dims(r->sys)->rank;
 }
 
+void ag_rows_choosing(run *r) {
+  const ag_dims *n = ag_system_dims(r->sys);
+  bool choose = r->m.full && n->row && n->switches && !r->watches && ag_system_elimination(r->sys) != AG_ELIM_SADDLE;
+  if (choose) r->all = ag_work_take_rows(r->m.work, -1);
+}
+
 static ag_rows_report look(run *r, double t, const double *z) {
   ag_mover_full(&r->m, t, z, r->m.c, r->m.x);
   return ag_work_rows(r->m.work, r->rank, t, r->m.x);
@@ -132,6 +138,18 @@ bool ag_rows_renew(run *r, const char *why) {
 bool ag_rows_resume(run *r) {
   r->all = true;
   return (r->m.full || change_mover(r)) && ag_work_take_rows(r->m.work, -1);
+}
+
+bool ag_rows_cease(run *r) {
+  ag_mover *m = &r->m;
+  const ag_dims *n = ag_system_dims(r->sys);
+  double direction = r->o->t1 < r->o->t0 ? -1 : 1, h = r->h != 0 ? fabs(r->h) : fabs(r->o->t1 - r->o->t0);
+  double ahead = 1e-7 * direction * h;
+  if (!n->row || m->full || ag_system_elimination(r->sys) == AG_ELIM_SADDLE) return false;
+  if (ag_mover_rhs(m, r->t, m->z, m->dz1)) return false;
+  for (int i = 0; i < m->n; i++) m->zt[i] = m->z[i] + ahead * m->dz1[i];
+  ag_mover_full(m, r->t + ahead, m->zt, m->c, m->x);
+  return ag_work_rows(m->work, n->row, r->t + ahead, m->x).rank < n->rank;
 }
 
 ag_end ag_rows_settled(run *r) {

@@ -3,7 +3,8 @@
  * of each velocity the largest component V (angles and rotations have size 1). A coordinate at 0 gets V^2/A, a velocity
  * at 0 sqrt(L A), A its acceleration; both as far as these are known. The tolerance follows the smallest of these
  * sizes: too small a tolerance costs little, since rtol |z| counts as well. Sizes that are rounding error next to
- * others of their kind are left out. */
+ * others of their kind are left out. A start at rest at 0 has none of these: then what the largest acceleration at a
+ * few times of the run, in this place, does in the time of the run, or in a time of 1 if that is less, is its size. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -45,6 +46,24 @@ static void collect(sizes *s, const ag_system *sys, const double *x, const doubl
   }
 }
 
+/* The same at rest at 0. */
+static void collect_pushes(sizes *s, const ag_system *sys, ag_work *w, const ag_run_options *o, const double *x,
+                           double *xidot) {
+  enum { TIMES = 16 };
+  int n;
+  const ag_layout_row *xi = ag_layout_rows(sys, AG_LAYOUT_VELOCITY, &n);
+  double span = o->t1 - o->t0, time = fmin(1, fabs(span));
+  s->n = 0;
+  for (int i = 0; i < n; i++) {
+    double A = 0;
+    for (int k = 0; k < TIMES; k++)
+      if (ag_work_accel(w, o->t0 + k * span / TIMES, x, xidot, NULL) == AG_FINE)
+        A = fmax(A, largest(xi[i].n, xidot + xi[i].at - ag_system_dims(sys)->q));
+    add(s, LENGTH, A * time * time);
+    add(s, SPEED, A * time);
+  }
+}
+
 static bool ordinary(double size) { return size >= 1e-3 && size <= 1e3; }
 
 /* Sizes between 1e-3 and 1e3 count as 1, those beyond 1e-6 and 1e6 as they are; between them it is continuous. */
@@ -80,6 +99,7 @@ double ag_scale_atol(const ag_system *sys, ag_work *w, const ag_run_options *o, 
     double *xidot = ag_heap_alloc(sizeof *xidot * (size_t)(n_xi + 1));
     bool known = ag_work_accel(w, o->t0, x, xidot, NULL) == AG_FINE;
     collect(&s, sys, x, known ? xidot : NULL);
+    if (!s.n) collect_pushes(&s, sys, w, o, x, xidot);
     free(xidot);
   }
   double atol = o->atol * (usual ? 1 : factor(smallest(&s, sys)));

@@ -90,7 +90,8 @@ static double on_dense(const probe *p, double theta) {
 
 static double by_step(const probe *p, double s) {
   ag_mover *m = p->m;
-  if (!ag_mover_settled(m, p->t, s)) return NAN;
+  /* behind a surface where a row of the constraints ceases to act there is nothing to settle onto */
+  if (!ag_mover_settled(m, p->t, s) && !ag_mover_at(m, p->t, s, m->zt)) return NAN;
   if (p->kind != SURFACE) ag_slide_project(m, s, m->zt);
   return value(p, s, m->zt);
 }

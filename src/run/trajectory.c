@@ -405,6 +405,7 @@ static void run_init(run *r) {
   r->keep = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(r->sys)->core + 1));
   r->event_cap = ag_heap_alloc(sizeof(int) * (size_t)(r->res->n_event + 1));
   ag_mover_create(&r->m, r->sys, r->params, r->o, false);
+  ag_rows_choosing(r);
   r->guard = ag_guard_create(r->sys);
   choose_engine(r, r->params);
   ag_control_init(&r->control, r->o->method, r->o->rtol, r->o->atol);

@@ -58,8 +58,12 @@ bool ag_trajectory_finite(int n, const double *z);
  * where a row begins to act or contradicts; false: the shorter step cannot be made. settled: at its end, and goes on
  * with all rows where they are to be chosen anew. explain: the row that ended the run. */
 void ag_rows_begin(run *r);
+/* With multipliers, rows that choose may cease to act: all rows are used, as far as they are independent. Not where
+ * others were dropped, which would take part unseen. */
+void ag_rows_choosing(run *r);
 bool ag_rows_watch(run *r, double *t1);
 ag_end ag_rows_settled(run *r);
+bool ag_rows_cease(run *r); /* where the equations switch: do rows that were kept no longer act behind it? */
 /* Goes on from here with multipliers, all rows taking part. False: the method cannot do that. */
 bool ag_rows_renew(run *r, const char *why);
 bool ag_rows_resume(run *r); /* continues a run that had come to that */

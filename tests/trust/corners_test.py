@@ -549,9 +549,10 @@ frame v = x' + y'
 force x' = -sign(x')
 start v = 1
 """)
-    out = call(model, "--closure", "multipliers")
-    # it would have to stick; steps cannot end there
-    check(out.returncode == 1 and "steps do not end where the equations switch" in out.stdout, f"framed: {out.stderr}")
+    full = run(model, "--closure", "multipliers")
+    check(full["end"].startswith("sticks") and not full["warnings"], f"framed: {full['end']}, {full['warnings']}")
+    near(full["t"], 0.5, "framed: x' = 0.5 - t")
+    near(full["state"]["x"], 0.125, "framed: x")
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -187,6 +187,34 @@ def continued(folder):
     check(rest.returncode == 0 and json.loads(rest.stdout)["state"] == whole["state"], f"continued: {rest.stderr}")
 
 
+def ceasing(rng, folder, form):
+    """y and z are tied until x or t reaches c; then y alone is pushed. Velocities do not jump. Also through a batch."""
+    model, v, by = os.path.join(folder, "m.nh"), rng.uniform(0.3, 3), rng.choice("xt")
+    x, push, w = rng.uniform(-0.3, 0.3), rng.uniform(-1, 1), rng.uniform(-1, 1)
+    at, over = rng.uniform(0.5, 2.5), rng.uniform(0.5, 3)
+    c = x + v*at if by == "x" else at
+    with open(model, "w") as out:
+        out.write("model m\nconfig x in R, y in R, z in R\nlagrangian 1/2*(x'^2 + y'^2 + z'^2)\n"
+                  f"constraint (if {by} < {c!r} then 1 else 0)*({rng.choice(('y', 'z'))}' - {{}}') = 0\n"
+                  f"force y' = {push!r}\nstart x = {x!r}, x' = {v!r}, y' = {w!r}\n")
+    with open(model) as text:
+        text = text.read()
+    with open(model, "w") as out:
+        out.write(text.format("z" if "*(y'" in text else "y"))
+    tied, y = w + push/2*at, w*at + push/4*at**2 + (w + push/2*at)*over
+    known = {"y": y + push/2*over**2, "z": y, "y'": tied + push*over, "z'": tied}
+    got = run(model, "--t1", repr(at + over), *form)
+    check(got["end"] == "time reached", f"ceasing {form} by {by} at {at}: {got['end']} at {got['t']}")
+    many = json.loads(subprocess.run([PROGRAM, "run", model, "--t1", repr(at + over), "--sweep", "z=0:0:1", "--json", "--quiet",
+                                      *form], capture_output=True, text=True).stdout)
+    for name, value in known.items():
+        check(abs(got["state"][name] - value) <= 1e-6, f"ceasing {form} by {by} at {at}: {name} = {got['state'][name]}, not {value}")
+        check(many["columns"][name][0] == got["state"][name], f"ceasing {form}: {name} in a batch is {many['columns'][name]}")
+    if not form:
+        got = run(model, "--t1", repr(at))
+        check(abs(got["state"]["y'"] - tied) <= 1e-6, f"ceasing: y' = {got['state']}, not {tied}, where the row ceases")
+
+
 seen_cases()
 cone_by_hand()
 with tempfile.TemporaryDirectory() as folder:
@@ -198,4 +226,6 @@ with tempfile.TemporaryDirectory() as folder:
         redundant(rng, folder)
         waking(rng, folder)
         contradicting(rng, folder)
+    for i in range(24):
+        ceasing(rng, folder, [(), ("--dt", "0.01", "--method", "rk4"), ("--closure", "multipliers"), ("--method", "dopri5")][i % 4])
 end()

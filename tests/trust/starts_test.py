@@ -142,6 +142,56 @@ start a' = [1, 1], b' = [6, 2]
     check(len(warnings) == 1 and "`a'`" in str(warnings) and "`b'`" not in str(warnings), f"conflict: {warnings}")
 
 
+def frames(folder):
+    """A velocity of the frame that is set from outside replaces what the file says against it; the message names what
+    changed. Within the file it gives way to velocities, and so it does to those set beside it."""
+    text = """model car
+config x in R, y in R, th in S1
+lagrangian 1/2*(x'^2 + y'^2) + 1/5*th'^2
+constraint -sin(th)*x' + cos(th)*y' = 0
+frame v = x'*cos(th) + y'*sin(th), w = th'
+start x' = 1, th' = 0.5
+"""
+    path = written(folder, text)
+    for sets, changed, values in ((["v=0.3"], "`x'`", (0.3, 0.5)), (["w=2"], "`th'`", (1, 2)),
+                                  (["w=2", "v=4", "th'=0.5"], "`x'`", (4, 0.5)), (["v=3", "x'=2"], "frame", (2, 0.5))):
+        state, warnings = start(path, *sets)
+        expect(f"frame {sets}", state, x_prime=values[0], y_prime=0, th_prime=values[1])
+        check(len(warnings) == 1 and changed in str(warnings), f"frame {sets}: {warnings}")
+    state, warnings = start(written(folder, text + "start v = 3\n"))
+    expect("frame in the file", state, x_prime=1, y_prime=0, th_prime=0.5)
+    check(len(warnings) == 1 and "frame" in str(warnings), f"frame in the file: {warnings}")
+
+
+def closures(folder):
+    """The form of the equations does not move a start, also where forces that choose make them large ones."""
+    r = random.Random(2)
+    for i in range(20):
+        names, text, frame = random_model(r)
+        text += f"force {names[0]}' = -sign({names[1]}' + {r.choice(names)}' + 0.37)\n" + (frame if i % 2 else "")
+        sets = [f"{x}'={r.randint(-5, 5)}" for x in r.sample(names, r.randint(0, len(names) - 2))] + ["w0=0.3"] * (i % 4 == 3)
+        path = written(folder, text)
+        options = [x for s in sets for x in ("--set", s)]
+        both = [subprocess.run([PROGRAM, "run", path, "--t1", "0", "--json", "--closure", c, *options], capture_output=True,
+                               text=True) for c in ("eliminated", "multipliers")]
+        if "do not determine" in both[0].stderr:
+            continue
+        plain, full = [json.loads(b.stdout) if b.returncode == 0 else {"state": b.stderr, "warnings": []} for b in both]
+        check(isinstance(full["state"], dict) and all(near(full["state"][k], v) for k, v in plain["state"].items()), f"{text} {sets}: {plain['state']}, with multipliers {full['state']}")
+        check([w["message"] for w in plain["warnings"]] == [w["message"] for w in full["warnings"]],
+              f"{text} {sets}: {plain['warnings']}, with multipliers {full['warnings']}")
+    holonomic = """model h
+config x in R, y in R, z in R
+lagrangian 1/2*(x'^2 + y'^2 + z'^2) - y
+holonomic y = x^2 + z
+force x' = -0.1*sign(x')
+start x = 2, x' = 1
+"""
+    out = subprocess.run([PROGRAM, "run", written(folder, holonomic), "--t1", "0", "--json", "--closure", "multipliers"],
+                         capture_output=True, text=True)
+    expect("holonomic", json.loads(out.stdout)["state"], x=2, y=4, z=0, x_prime=1, y_prime=4, z_prime=0)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         components(folder)
@@ -149,6 +199,8 @@ def main():
         found()
         permutations(folder)
         conflicts(folder)
+        frames(folder)
+        closures(folder)
     end()
 
 
