@@ -20,6 +20,18 @@
     const V at_ = (t); \
     f(&at_, (z), c_, AG_RHS_STEP(w_) prep_, (dz), fail_); \
   }
+/* What f does not read of z has no part in the stages that are made of such a rate alone. */
+#ifdef AG_STEP_READS
+#define AG_STEP_RHS_READ(t, z, dz) \
+  { \
+    const V at_ = (t); \
+    V rate_[AG_STEP_N]; \
+    f(&at_, (z), c_, AG_RHS_STEP(w_) prep_, rate_, fail_); \
+    AG_STEP_EACH(i) { \
+      if (AG_STEP_READS(i)) (dz)[i] = rate_[i]; \
+    } \
+  }
+#endif
 #define AG_STEP_JACOBIAN(t, z, J) \
   { \
     const V at_ = (t); \

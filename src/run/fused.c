@@ -65,6 +65,18 @@ static const char locate_entry_text[] =
 #include "locate_entry_core_text.inc"
     ;
 
+/* Which components the right-hand side reads. Not for many components: their loops are not unrolled, so that asking
+ * costs more than it saves. */
+static void put_reads(const ag_fused_spec *s, ag_text *out) {
+  enum { MOST = 64 };
+  unsigned long long reads = 0, all = ~0ULL >> (MOST - (s->n < MOST ? s->n : MOST));
+  const ag_instr *end = s->tape->instr + s->tape->n_instr;
+  if (s->n > MOST || s->n == 0) return;
+  for (const ag_instr *in = s->tape->instr; in < end; in++)
+    if (in->op == AG_OP_LOAD && in->a == AG_SEG_Z && in->b < (unsigned)s->n) reads |= 1ULL << in->b;
+  if (reads != all) ag_text_printf(out, "#define AG_STEP_READS(i) (0x%llxULL >> (i)&1)\n", reads);
+}
+
 /* Sizes, and how the texts call the tapes. */
 static void put_sizes(const ag_fused_spec *s, ag_text *out) {
   ag_step_room room = s->method->room(s->n, s->m);
@@ -92,6 +104,7 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
                  jacobian ? "w," : "");
   ag_text_str(out, s->finish ? "#define AG_FINISH_OF(a) a,\n" : "#define AG_FINISH_OF(a)\n");
   ag_text_printf(out, "#define AG_FINISH_STEP(w) %s\n", s->finish && s->finish->n_need[AG_SEG_W] > 0 ? "w," : "");
+  put_reads(s, out);
   ag_text_str(out, flow_text);
 }
 
