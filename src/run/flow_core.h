@@ -68,12 +68,13 @@
   { \
     E c_[AG_BASIS + 1]; \
     for (int k_ = 0; k_ < AG_BASIS; k_++) c_[k_] = e_number((a)->c[k_]); \
-    g_bounds((t), (z), c_, (a)->prep_watch, (out)); \
+    AG_WATCH_BOUNDS(a, t, z, c_, out); \
   }
 #define AG_PROJECT_OF const ag_fused_args *a
 #define AG_PROJECT_N(a) AG_STEP_N
 #define AG_PROJECT_G(a) AG_POSITIONS
 #define AG_PROJECT_EVAL(a, t, z, out, fail) onto_g(&(t), (z), (a)->c, (a)->prep_project, (out), &(fail));
+#define AG_FLOW_EXTRA(a, t, z, dz, out, fail) of_extra(&(t), (z), (a)->c, (dz), (a)->prep_extra, (out), &(fail));
 #define AG_FLOW_WATCH(a, t, z, out, fail) g(&(t), (z), (a)->c, (a)->prep_watch, (out), &(fail));
 #if defined __GNUC__ && !defined __clang__ && AG_STEP_N <= 16
 #define AG_STEP_EACH(i) _Pragma("GCC unroll 16") for (int i = 0; i < AG_STEP_N; i++)
