@@ -19,16 +19,15 @@ struct anagyre_motion {
 /* ---- on the way ---- */
 
 /* The constraints along the whole motion: largest residual seen, at every accepted state of the first thousand and at
- * every sixteenth later on (looking costs a quarter of a compiled step). */
+ * every sixteenth later on (making the full state and looking at it costs half a compiled step). */
+enum { WATCH_FIRST = 1000, WATCH_EVERY = 16 };
 typedef struct watch {
   ag_work *work;
   double worst;
-  long n;
 } watch;
 
 static void watch_state(void *self, double t, const double *x) {
   watch *w = self;
-  if (w->n++ > 1000 && w->n % 16) return;
   double residual = ag_work_residual(w->work, t, x);
   if (!(residual <= w->worst)) w->worst = residual;
 }
@@ -64,8 +63,9 @@ static ag_status move(ag_ctx *ctx, ag_system *sys, const anagyre_options *wish, 
   o->watch = functions;
   if (wish->progress) o->progress = show_progress, o->progress_self = (void *)wish;
   if (ag_system_dims(sys)->row) o->each = watch_state, o->each_self = &seen;
+  o->each_first = WATCH_FIRST, o->each_every = WATCH_EVERY;
   if (hooks) o->event = hooks->event, o->save = hooks->save, o->save_self = hooks->self, o->from = hooks->from;
-  if (o->from) seen.n = o->from->steps + 1, seen.worst = hooks->residual_max;
+  if (o->from) seen.worst = hooks->residual_max;
   ag_sink to = {take_row, sink};
   ag_status status = ag_run(ctx, sys, ag_system_param_values(sys), x0, o, &to, result);
   if (status == AG_OK && !(seen.worst <= result->residual_max)) result->residual_max = seen.worst;

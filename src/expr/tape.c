@@ -447,6 +447,8 @@ void ag_tape_free(ag_tape *tape) {
   free(tape->ldls);
   free(tape->unbounded);
   free(tape->enclosed);
+  ag_tape_free(tape->look);
+  ag_tape_free(tape->extra);
   free(tape);
 }
 

@@ -46,6 +46,9 @@ typedef struct ag_tape {
   bool *unbounded;    /* of ag_enclose_without(), or NULL; then */
   ag_instr *enclosed; /* the instructions that the others need, */
   int n_enclosed;     /* and how many */
+  /* Of functions whose zeros are looked for, where that is shorter, else NULL: the same functions of [z | e] with some
+   * numbers e; and [e | e'], their values and rates, as functions of z and, in the segment W, z'. Owned. */
+  struct ag_tape *look, *extra;
 } ag_tape;
 
 /* Lowers the outputs (tensors, row-major each) to one tape. What depends on parameters alone goes to the prep

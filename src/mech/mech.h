@@ -122,6 +122,10 @@ ag_tape *ag_system_tape(ag_system *sys, int n_out, const ag_id *outs, bool *need
 /* The same on the reduced state, without basis data; NULL if constraint forces are read. *reads_rest: whether more than
  * the core is read. */
 ag_tape *ag_system_reduced_tape(ag_system *sys, int n_out, const ag_id *outs, bool *reads_rest);
+/* The same with velocities as numbers of their own, where that makes bounds of the expressions much cheaper: sets
+ * tape->look and tape->extra (tape.h) of the tape that the function above gave. No bounds are wanted of those in
+ * `without` (may be NULL). */
+void ag_system_look_tapes(ag_system *sys, int n_out, const ag_id *outs, const bool *without, ag_tape *tape);
 /* Replaces constraint forces in expressions by functions of the state. False, and nothing is done: they are not unique
  * (redundant rows), change on the way (rows that are watched, equations that choose), or are unknowns (AG_ELIM_SADDLE).
  */

@@ -42,8 +42,9 @@ static void add_images(ag_system *sys, rules *r) {
   }
 }
 
-/* Built-in names and velocities as functions of coordinates, images and independent velocities. */
-static void reduce(ag_system *sys, bool images, int n_out, ag_id *outs) {
+/* Built-in names as functions of coordinates and velocities; velocities as functions of coordinates and independent
+ * velocities; images. */
+static void reduce_by(ag_system *sys, bool velocities, bool images, int n_out, ag_id *outs) {
   ag_model *m = sys->model;
   rules r = {0};
   size_t room = (size_t)(m->n_coords + m->n_frames + 4 * sys->n_image + 2);
@@ -54,7 +55,7 @@ static void reduce(ag_system *sys, bool images, int n_out, ag_id *outs) {
     if (sys->elimination != AG_ELIM_FRAME) add_rule(&r, m->frame_inputs[i], m->frames[i].x);
   if (r.n) ag_substitute(m->graph, r.n, r.from, r.to, n_out, outs);
   r.n = 0;
-  for (int i = 0; i < m->n_coords; i++) add_rule(&r, m->coords[i].xi, sys->xi_of_u[i]);
+  for (int i = 0; i < m->n_coords && velocities; i++) add_rule(&r, m->coords[i].xi, sys->xi_of_u[i]);
   if (r.n) ag_substitute(m->graph, r.n, r.from, r.to, n_out, outs);
   r.n = 0;
   if (images) add_images(sys, &r);
@@ -63,19 +64,28 @@ static void reduce(ag_system *sys, bool images, int n_out, ag_id *outs) {
   free(r.to);
 }
 
-/* Provisionally on [q | images | u]: components of a coordinate need not be adjacent in z. */
-static ag_tape *provisional(ag_system *sys, int n_out, const ag_id *outs) {
-  ag_model *m = sys->model;
-  ag_bind *binds =
-      ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + 2 * sys->n_basis + sys->n_image + sys->n_u_input));
-  int k = ag_bind_base(sys, binds), at = sys->n.q;
-  k += ag_bind_bases(sys, binds + k);
-  for (int i = 0; i < sys->n_image; i++, at += 3) binds[k++] = (ag_bind){sys->images[i].input, AG_SEG_Z, at};
+static void reduce(ag_system *sys, bool images, int n_out, ag_id *outs) { reduce_by(sys, true, images, n_out, outs); }
+
+/* Binds provisionally to [q | images | u]: components of a coordinate need not be adjacent in z. `more`: room for so
+ * many others. Returns how many. */
+static int bind_provisional(const ag_system *sys, int more, ag_bind **binds) {
+  ag_bind *b = ag_heap_alloc(sizeof *b *
+                             (size_t)(ag_bind_capacity(sys) + 2 * sys->n_basis + sys->n_image + sys->n_u_input + more));
+  int k = ag_bind_base(sys, b), at = sys->n.q;
+  k += ag_bind_bases(sys, b + k);
+  for (int i = 0; i < sys->n_image; i++, at += 3) b[k++] = (ag_bind){sys->images[i].input, AG_SEG_Z, at};
   for (int i = 0; i < sys->n_u_input; i++) {
-    binds[k++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, at};
-    at += ag_node_rows(m->graph, sys->u_inputs[i]);
+    b[k++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, at};
+    at += ag_node_rows(sys->model->graph, sys->u_inputs[i]);
   }
-  ag_tape *tape = ag_tape_create(m->graph, k, binds, n_out, outs);
+  *binds = b;
+  return k;
+}
+
+static ag_tape *provisional(ag_system *sys, int n_out, const ag_id *outs) {
+  ag_bind *binds;
+  int k = bind_provisional(sys, 0, &binds);
+  ag_tape *tape = ag_tape_create(sys->model->graph, k, binds, n_out, outs);
   free(binds);
   return tape;
 }
@@ -116,6 +126,118 @@ ag_tape *ag_system_reduced_tape(ag_system *sys, int n_out, const ag_id *outs, bo
   }
   if (tape) tape->n_need[AG_SEG_Z] = sys->n.z;
   return tape;
+}
+
+/* ---- velocities as numbers of their own ----
+ * With a basis a velocity is a long expression of the state, whose bounds are wide and take long. As a curve over a
+ * step it is as good as a component of z: its values and rates are known where those of z are. */
+
+static int n_provisional(const ag_system *sys) { return sys->n.q + 3 * sys->n_image + sys->n.u; }
+
+/* The expressions with velocities as inputs: behind [q | images | u]. */
+static ag_tape *with_velocities(ag_system *sys, int n_out, const ag_id *outs) {
+  const ag_model *m = sys->model;
+  ag_bind *binds;
+  int k = bind_provisional(sys, m->n_coords, &binds), at = n_provisional(sys);
+  for (int i = 0; i < m->n_coords; i++) binds[k++] = (ag_bind){m->coords[i].xi, AG_SEG_Z, at + sys->coords[i].tangent};
+  ag_id *x = ag_heap_alloc(sizeof *x * (size_t)(n_out + 1));
+  memcpy(x, outs, sizeof *x * (size_t)n_out);
+  reduce_by(sys, false, true, n_out, x);
+  ag_tape *tape = ag_tape_create(m->graph, k, binds, n_out, x);
+  free(binds);
+  free(x);
+  return tape;
+}
+
+/* Its loads become those of [z | e], e the velocities that are read; their number. which[j]: in the tangent. */
+static int place_velocities(const ag_system *sys, ag_tape *tape, int *which) {
+  int n = 0, first = n_provisional(sys), *place = ag_heap_alloc(sizeof *place * (size_t)(sys->n.xi + 1));
+  memset(place, -1, sizeof *place * (size_t)(sys->n.xi + 1));
+  for (int i = 0; i < tape->n_instr; i++) {
+    ag_instr *in = &tape->instr[i];
+    if (in->op != AG_OP_LOAD || in->a != AG_SEG_Z) continue;
+    int k = (int)in->b - first;
+    if (k >= 0 && place[k] < 0) which[place[k] = n++] = k;
+    in->b = (uint32_t)(k < 0 ? in_z(sys, (int)in->b) : sys->n.z + place[k]);
+  }
+  tape->n_need[AG_SEG_Z] = sys->n.z + n;
+  free(place);
+  return n;
+}
+
+/* Rates of the inputs that xi is a function of: those of the stored numbers, in the segment W. A rotation moves by its
+ * body velocity, (0, Omega) = 2 conj(q) q'. */
+static int seed_rates(const ag_system *sys, ag_id *inputs, ag_id *seeds, ag_bind *binds, int *n_bind) {
+  const ag_model *m = sys->model;
+  ag_graph *g = m->graph;
+  int n = 0, at = sys->n.q;
+  for (int i = 0; i < m->n_coords; i++) {
+    const ag_layout_row *p = &sys->coords[i];
+    ag_id q = m->coords[i].q, rate = ag_input(g, "rate", p->n, 1, AG_LEAF_REAL);
+    binds[(*n_bind)++] = (ag_bind){rate, AG_SEG_W, p->at};
+    inputs[n] = q, seeds[n] = rate;
+    if (m->coords[i].space == AG_SPACE_SO3) {
+      ag_id stored = ag_stored(g, q), v = ag_rows_of(g, stored, 1, 3), r = ag_rows_of(g, rate, 1, 3);
+      ag_id turn = ag_sub(g, ag_mul(g, ag_entry(g, stored, 0, 0), r), ag_mul(g, ag_entry(g, rate, 0, 0), v));
+      seeds[n] = ag_mul(g, ag_num(g, 2), ag_sub(g, turn, ag_cross(g, v, r)));
+    }
+    n++;
+  }
+  for (int i = 0; i < sys->n_image + sys->n_u_input; i++) {
+    ag_id input = i < sys->n_image ? sys->images[i].input : sys->u_inputs[i - sys->n_image];
+    inputs[n] = input;
+    seeds[n] = ag_input(g, "rate", ag_node_rows(g, input), 1, AG_LEAF_REAL);
+    binds[(*n_bind)++] = (ag_bind){seeds[n++], AG_SEG_W, at};
+    at += ag_node_rows(g, input);
+  }
+  inputs[n] = m->t, seeds[n++] = ag_num(g, 1);
+  return n;
+}
+
+/* The n velocities `which` and their rates, of z and z'. */
+static ag_tape *velocity_rates(ag_system *sys, int n, const int *which) {
+  const ag_model *m = sys->model;
+  int most = m->n_coords + sys->n_image + sys->n_u_input + 1;
+  ag_bind *binds;
+  int k = bind_provisional(sys, most, &binds);
+  ag_id *out = ag_heap_alloc(sizeof *out * (size_t)(2 * n + 2 * most)), *inputs = out + 2 * n, *seeds = inputs + most;
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < m->n_coords; i++) {
+      int c = which[j] - sys->coords[i].tangent;
+      if (c >= 0 && c < sys->coords[i].n_tangent) out[j] = ag_entry(m->graph, m->coords[i].xi, c, 0);
+    }
+  reduce(sys, true, n, out);
+  int n_in = seed_rates(sys, inputs, seeds, binds, &k);
+  ag_forward(m->graph, n_in, inputs, seeds, n, out, out + n);
+  ag_tape *tape = ag_tape_create(m->graph, k, binds, 2 * n, out);
+  for (int i = 0; i < tape->n_instr; i++) {
+    ag_instr *in = &tape->instr[i];
+    if (in->op == AG_OP_LOAD && (in->a == AG_SEG_Z || in->a == AG_SEG_W)) in->b = (uint32_t)in_z(sys, (int)in->b);
+  }
+  tape->n_need[AG_SEG_Z] = tape->n_need[AG_SEG_W] = sys->n.z;
+  free(binds);
+  free(out);
+  return tape;
+}
+
+void ag_system_look_tapes(ag_system *sys, int n_out, const ag_id *outs, const bool *without, ag_tape *tape) {
+  enum { WORTH = 2 }; /* bounds that take half as long are worth the velocities at three points */
+  if (sys->elimination != AG_ELIM_BASIS || sys->n.process || sys->n.channel) return;
+  ag_id *x = ag_heap_alloc(sizeof *x * (size_t)(n_out + 1));
+  for (int i = 0; i < n_out; i++) x[i] = without && without[i] ? ag_num(sys->model->graph, 0) : outs[i];
+  ag_tape *look = with_velocities(sys, n_out, x);
+  int *which = ag_heap_alloc(sizeof *which * (size_t)(sys->n.xi + 1)), n = place_velocities(sys, look, which);
+  if (without) {
+    bool *copy = ag_heap_alloc((size_t)n_out + 1);
+    memcpy(copy, without, (size_t)n_out);
+    ag_enclose_without(look, copy);
+  }
+  if (n && WORTH * ag_enclose_cost(look) < ag_enclose_cost(tape)) {
+    tape->look = look;
+    tape->extra = velocity_rates(sys, n, which);
+  } else ag_tape_free(look);
+  free(which);
+  free(x);
 }
 
 ag_id ag_system_spread(ag_system *sys, ag_id x) {

@@ -34,7 +34,8 @@ static ag_tape *functions(ag_system *sys, const ag_run_options *o, int first, bo
   }
   ag_tape *tape = full ? on_full(sys, n, outs) : ag_system_reduced_tape(sys, n, outs, reads_rest);
   if (any) ag_enclose_without(tape, forced);
-  else free(forced);
+  if (!full) ag_system_look_tapes(sys, n, outs, any ? forced : NULL, tape);
+  if (!any) free(forced);
   free(outs);
   return tape;
 }

@@ -20,6 +20,18 @@
     const V at_ = (t); \
     f(&at_, (z), c_, AG_RHS_STEP(w_) prep_, (dz), fail_); \
   }
+/* What f does not read of z has no part in the stages that are made of such a rate alone. */
+#ifdef AG_STEP_READS
+#define AG_STEP_RHS_READ(t, z, dz) \
+  { \
+    const V at_ = (t); \
+    V rate_[AG_STEP_N]; \
+    f(&at_, (z), c_, AG_RHS_STEP(w_) prep_, rate_, fail_); \
+    AG_STEP_EACH(i) { \
+      if (AG_STEP_READS(i)) (dz)[i] = rate_[i]; \
+    } \
+  }
+#endif
 #define AG_STEP_JACOBIAN(t, z, J) \
   { \
     const V at_ = (t); \
@@ -56,12 +68,13 @@
   { \
     E c_[AG_BASIS + 1]; \
     for (int k_ = 0; k_ < AG_BASIS; k_++) c_[k_] = e_number((a)->c[k_]); \
-    g_bounds((t), (z), c_, (a)->prep_watch, (out)); \
+    AG_WATCH_BOUNDS(a, t, z, c_, out); \
   }
 #define AG_PROJECT_OF const ag_fused_args *a
 #define AG_PROJECT_N(a) AG_STEP_N
 #define AG_PROJECT_G(a) AG_POSITIONS
 #define AG_PROJECT_EVAL(a, t, z, out, fail) onto_g(&(t), (z), (a)->c, (a)->prep_project, (out), &(fail));
+#define AG_FLOW_EXTRA(a, t, z, dz, out, fail) of_extra(&(t), (z), (a)->c, (dz), (a)->prep_extra, (out), &(fail));
 #define AG_FLOW_WATCH(a, t, z, out, fail) g(&(t), (z), (a)->c, (a)->prep_watch, (out), &(fail));
 #if defined __GNUC__ && !defined __clang__ && AG_STEP_N <= 16
 #define AG_STEP_EACH(i) _Pragma("GCC unroll 16") for (int i = 0; i < AG_STEP_N; i++)

@@ -65,6 +65,18 @@ static const char locate_entry_text[] =
 #include "locate_entry_core_text.inc"
     ;
 
+/* Which components the right-hand side reads. Not for many components: their loops are not unrolled, so that asking
+ * costs more than it saves. */
+static void put_reads(const ag_fused_spec *s, ag_text *out) {
+  enum { MOST = 64 };
+  unsigned long long reads = 0, all = ~0ULL >> (MOST - (s->n < MOST ? s->n : MOST));
+  const ag_instr *end = s->tape->instr + s->tape->n_instr;
+  if (s->n > MOST || s->n == 0) return;
+  for (const ag_instr *in = s->tape->instr; in < end; in++)
+    if (in->op == AG_OP_LOAD && in->a == AG_SEG_Z && in->b < (unsigned)s->n) reads |= 1ULL << in->b;
+  if (reads != all) ag_text_printf(out, "#define AG_STEP_READS(i) (0x%llxULL >> (i)&1)\n", reads);
+}
+
 /* Sizes, and how the texts call the tapes. */
 static void put_sizes(const ag_fused_spec *s, ag_text *out) {
   ag_step_room room = s->method->room(s->n, s->m);
@@ -92,6 +104,7 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
                  jacobian ? "w," : "");
   ag_text_str(out, s->finish ? "#define AG_FINISH_OF(a) a,\n" : "#define AG_FINISH_OF(a)\n");
   ag_text_printf(out, "#define AG_FINISH_STEP(w) %s\n", s->finish && s->finish->n_need[AG_SEG_W] > 0 ? "w," : "");
+  put_reads(s, out);
   ag_text_str(out, flow_text);
 }
 
@@ -120,18 +133,23 @@ static void put_factors(const ag_fused_spec *s, ag_text *out) {
  * and which have a corner at zero. */
 static void put_watch(const ag_fused_spec *s, ag_text *out) {
   int n = 0;
-  bool *reads = ag_heap_alloc((size_t)s->n + 1);
-  const ag_instr *in = s->watch->enclosed ? s->watch->enclosed : s->watch->instr;
-  for (const ag_instr *end = in + (s->watch->enclosed ? s->watch->n_enclosed : s->watch->n_instr); in < end; in++)
+  const ag_tape *look = s->watch->look ? s->watch->look : s->watch;
+  int n_extra = s->watch->extra ? s->watch->extra->n_out / 2 : 0, n_all = s->n + n_extra;
+  bool *reads = ag_heap_alloc((size_t)n_all + 1);
+  const ag_instr *in = look->enclosed ? look->enclosed : look->instr;
+  for (const ag_instr *end = in + (look->enclosed ? look->n_enclosed : look->n_instr); in < end; in++)
     if (in->op == AG_OP_LOAD && in->a == AG_SEG_Z) reads[in->b] = true;
+  ag_text_printf(out, "#define AG_WATCH_EXTRA %d\n", n_extra);
+  ag_text_printf(out, "#define AG_WATCH_BOUNDS(a, t, z, c, out) %s_bounds((t), (z), (c), (a)->prep_%s, (out))\n",
+                 n_extra ? "of_look" : "g", n_extra ? "look" : "watch");
   ag_text_str(out, "static const int watch_reads[] = {");
-  for (int i = 0; i < s->n; i++)
+  for (int i = 0; i < n_all; i++)
     if (reads[i]) ag_text_printf(out, "%d, ", i), n++;
   ag_text_printf(out, "0};\n#define AG_WATCH_READS %d\nstatic const int watch_way[] = {", n);
   for (int i = 0; i < s->watch->n_out; i++) ag_text_printf(out, "%d, ", s->way[i]);
   ag_text_str(out, "0};\nstatic const int watch_fitted[] = {");
   bool *bounded = ag_heap_alloc((size_t)s->watch->n_out + 1);
-  ag_enclose_bounded(s->watch, bounded);
+  ag_enclose_bounded(look, bounded);
   n = 0;
   for (int i = 0; i < s->watch->n_out; i++) ag_text_printf(out, "%d, ", !bounded[i]), n += !bounded[i];
   ag_text_printf(out, "0};\n#define AG_WATCH_FITTED %d\n", n);
@@ -176,10 +194,13 @@ static void add_text(parts *p, const char *text) { p->texts[p->unit.n_text++] = 
 
 /* The tapes of the unit, and their indices in it. */
 static void add_tapes(parts *p, const ag_fused_spec *s, int *where) {
+  const ag_tape *look = s->watch ? s->watch->look : NULL, *extra = s->watch ? s->watch->extra : NULL;
   const ag_unit_tape all[AG_FUSED_TAPES] = {[AG_FUSED_RHS] = {"f", s->tape, s->method->n_stage + 2, true, false},
                                             [AG_FUSED_JACOBIAN] = {"jacobian", s->jacobian, 1, false, false},
                                             [AG_FUSED_FINISH] = {"finish", s->finish, 1, false, false},
-                                            [AG_FUSED_WATCH] = {"g", s->watch, 4, false, s->march},
+                                            [AG_FUSED_WATCH] = {"g", s->watch, 4, false, s->march && !look},
+                                            [AG_FUSED_LOOK] = {"of_look", look, 1, false, s->march},
+                                            [AG_FUSED_EXTRA] = {"of_extra", extra, 3, false, false},
                                             [AG_FUSED_POWER] = {"power", s->power, 1, false, false},
                                             [AG_FUSED_GUARD] = {"guard", s->guard, 2, false, false},
                                             [AG_FUSED_ALIGN] = {"align", s->align, 1, false, false},

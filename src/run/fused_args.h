@@ -7,7 +7,7 @@
  * it is listed with. */
 #ifndef AG_RUN_FUSED_ARGS_H
 #define AG_RUN_FUSED_ARGS_H
-#define AG_FUSED_ABI 7
+#define AG_FUSED_ABI 8
 #ifndef AG_FUSED_V /* how the library sees a number and a mask of all lanes; in the unit they are V and VI */
 #define AG_FUSED_V double
 #define AG_FUSED_VI unsigned long long
@@ -60,6 +60,8 @@ typedef struct ag_fused_args {
    * lanes. Then the step was made from (from, z0) with the carry carry0 and the basis c0, its end is (t, z1), and what
    * else it left is in work. */
   const AG_FUSED_V *prep_watch; /* prepared parameters of the functions; locate too */
+  const AG_FUSED_V *prep_look,
+      *prep_extra;    /* where their bounds are those of another tape (tape.h); of what it reads */
   AG_FUSED_V *memory; /* [function]: a number with the last sign; 0: look in any case. Kept up to date where nothing was
                          seen */
   AG_FUSED_V *hint;   /* [function]: AG_HINT_... */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The compiled step-size control uses the values of its method: the memory of the last error, and powers that follow
- * from it and the order. */
+ * from it and the order. The stages leave out what the right-hand side does not read. */
 #include "run/fused.h"
 
 #include <stdlib.h>
@@ -28,7 +28,29 @@ static void check_method(const ag_stepper *method) {
   ag_graph_free(g);
 }
 
+/* Of z' = (-z0, z0, z2 z0) component 1 is read by nothing. */
+static void check_quadrature(void) {
+  ag_graph *g = ag_graph_create();
+  ag_id z = ag_input(g, "z", 3, 1, AG_LEAF_REAL), z0 = ag_entry(g, z, 0, 0),
+        rates[] = {ag_neg(g, z0), z0, ag_mul(g, ag_entry(g, z, 2, 0), z0)};
+  ag_bind bind = {z, AG_SEG_Z, 0};
+  ag_tape *tape = ag_tape_create(g, 1, &bind, 3, rates), *less = ag_tape_create(g, 1, &bind, 1, rates);
+  ag_fused_spec spec = {.tape = tape, .name = "decay", .n = 3, .n_norm = 1, .method = ag_stepper_find("dop853")};
+  ag_text text = {0};
+  ag_fused_text(&spec, &text);
+  AG_CHECK(strstr(ag_text_cstr(&text), "#define AG_STEP_READS(i) (0x5ULL >> (i)&1)\n"));
+  ag_text_clear(&text);
+  spec.tape = less, spec.n = 1;
+  ag_fused_text(&spec, &text);
+  AG_CHECK(!strstr(ag_text_cstr(&text), "#define AG_STEP_READS(i) (0x"));
+  ag_text_done(&text);
+  ag_tape_free(less);
+  ag_tape_free(tape);
+  ag_graph_free(g);
+}
+
 int main(void) {
+  check_quadrature();
   for (int i = 0; i < ag_stepper_count(); i++)
     if (ag_stepper_at(i)->error_order) check_method(ag_stepper_at(i));
   return ag_check_report();

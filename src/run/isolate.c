@@ -25,7 +25,7 @@ typedef struct piece {
 
 struct ag_isolate {
   ag_watcher *f, *own; /* own: f where it was made here */
-  const ag_tape *tape; /* of f */
+  const ag_tape *tape; /* of the bounds of f */
   const double *c;
   int n, n_read, n_c, degree;
   int *read;   /* components of z that are read */
@@ -42,7 +42,7 @@ struct ag_isolate {
 /* ---- making ---- */
 
 ag_isolate *ag_isolate_create(ag_watcher *f, int n, const double *c, int n_c) {
-  const ag_tape *tape = ag_watcher_tape(f);
+  const ag_tape *tape = ag_watcher_look(f);
   ag_isolate *s = ag_heap_alloc(sizeof *s);
   size_t n_out = (size_t)tape->n_out + 1;
   *s = (ag_isolate){.f = f, .tape = tape, .c = c, .n = n, .n_c = n_c};

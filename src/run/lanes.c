@@ -60,6 +60,8 @@ static void march_create(lanes *l, const ag_run_options *o) {
                          .prep_jacobian = l->prep[AG_FUSED_JACOBIAN],
                          .prep_finish = l->prep[AG_FUSED_FINISH],
                          .prep_watch = l->prep[AG_FUSED_WATCH],
+                         .prep_look = l->prep[AG_FUSED_LOOK],
+                         .prep_extra = l->prep[AG_FUSED_EXTRA],
                          .prep_guard = l->prep[AG_FUSED_GUARD],
                          .rows = block(l, n_rows),
                          .prep_align = l->prep[AG_FUSED_ALIGN],

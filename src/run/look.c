@@ -46,6 +46,8 @@ struct ag_first {
   E *c;
   int n_function, n_c, n_read, *read;
   double *quarter, *at, *last; /* rates and state at a quarter of the step; last coefficients */
+  int n_extra;                 /* numbers that are followed besides z (tape.h), their indices behind those of z; */
+  double *e0, *e1, *e4;        /* [e | e'] at both ends and at a quarter */
   double *f0, *f1;             /* values at both ends */
   double *nodes, node;         /* values of functions at the nodes of the curve; where it is looked at */
   bool known;                  /* is there a curve? */
@@ -64,15 +66,19 @@ static void enclose(const first_look *a, const E *t, const E *z, E *out) {
 
 static first_look *first_create(const ag_mover *m, const ag_tape *tape) {
   first_look *a = ag_heap_alloc(sizeof *a);
-  size_t n = (size_t)m->n + 1, n_out = (size_t)tape->n_out + 1;
+  int n_extra = ag_watcher_n_extra(m->watcher), n_all = m->n + n_extra;
+  size_t n = (size_t)n_all + 1, n_out = (size_t)tape->n_out + 1;
   const bool *reads = ag_isolate_reads(m->isolate);
   *a = (first_look){.f = m->watcher, .n_function = tape->n_out, .proved = m->proved, .n_c = ag_system_dims(m->sys)->c};
   a->c = ag_heap_alloc(sizeof *a->c * (size_t)(a->n_c + 1));
   a->read = ag_heap_alloc(sizeof *a->read * n);
-  for (int i = 0; i < m->n; i++)
+  for (int i = 0; i < n_all; i++)
     if (reads[i]) a->read[a->n_read++] = i;
   double **numbers[] = {&a->quarter, &a->at, &a->last};
   for (int i = 0; i < 3; i++) *numbers[i] = ag_heap_alloc(sizeof(double) * n);
+  a->n_extra = n_extra;
+  double **extra[] = {&a->e0, &a->e1, &a->e4};
+  for (int i = 0; i < 3; i++) *extra[i] = ag_heap_alloc(sizeof(double) * (size_t)(2 * n_extra + 1));
   a->f0 = ag_heap_alloc(sizeof(double) * ((size_t)m->n_g + 1));
   a->f1 = ag_heap_alloc(sizeof(double) * ((size_t)m->n_g + 1));
   a->nodes = ag_heap_alloc(sizeof(double) * n_out * LOOK_NODES);
@@ -89,7 +95,7 @@ static first_look *first_create(const ag_mover *m, const ag_tape *tape) {
 
 static void first_free(first_look *a) {
   if (!a) return;
-  void *all[] = {a->c, a->read, a->quarter, a->at, a->last, a->f0, a->f1, a->nodes};
+  void *all[] = {a->c, a->read, a->quarter, a->at, a->last, a->f0, a->f1, a->nodes, a->e0, a->e1, a->e4};
   void *room[] = {a->room->curve,  a->room->part, a->room->range, a->room->out,
                   a->room->middle, a->room->seen, a->room->parts, a->room};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
@@ -100,17 +106,30 @@ static void first_free(first_look *a) {
 /* The motion over the step as a curve, in the components that are read; rates at both ends times h are r and r1. */
 V_IN void find_curves(const ag_mover *m, double h) {
   const first_look *a = m->first;
+  const int n = m->n, n_extra = a->n_extra;
   double decay = 0;
 #define ENDS(k) m->z[k], m->z1[k], h * m->dz[k], h * m->dz1[k]
-  for (int k = 0; k < m->n; k++) {
+#define EXTRA_ENDS(j) a->e0[j], a->e1[j], h * a->e0[n_extra + (j)], h * a->e1[n_extra + (j)]
+  for (int k = 0; k < n; k++) {
     a->last[k] = look_last(ENDS(k), h * a->quarter[k]);
     if (m->in_norm[k] == 1) decay = v_max(decay, look_decay(ENDS(k), a->last[k]));
   }
-  for (int i = 0; i < a->n_read; i++) {
-    int k = a->read[i];
-    double width = look_width(ENDS(k), a->last[k], decay) + look_tolerance(m->z[k], m->z1[k], m->rtol, m->atol);
-    a->room->curve[i] = look_component(ENDS(k), a->last[k], width);
+  for (int j = 0; j < n_extra; j++) {
+    a->last[n + j] = look_last(EXTRA_ENDS(j), h * a->e4[n_extra + j]);
+    decay = v_max(decay, look_decay(EXTRA_ENDS(j), a->last[n + j]));
   }
+  for (int i = 0; i < a->n_read; i++) {
+    const int k = a->read[i], j = k - n;
+    if (j < 0) {
+      double width = look_width(ENDS(k), a->last[k], decay) + look_tolerance(m->z[k], m->z1[k], m->rtol, m->atol);
+      a->room->curve[i] = look_component(ENDS(k), a->last[k], width);
+    } else {
+      double width = look_width(EXTRA_ENDS(j), a->last[k], decay) +
+                     look_tolerance(a->e0[j], a->e1[j], m->rtol, m->atol);
+      a->room->curve[i] = look_component(EXTRA_ENDS(j), a->last[k], width);
+    }
+  }
+#undef EXTRA_ENDS
 }
 V_IN void find_quarter(const ag_mover *m, double h) {
   for (int k = 0; k < m->n; k++) m->first->at[k] = look_quarter(ENDS(k));
@@ -151,7 +170,7 @@ static void find_hints(ag_mover *m, double t, double h) {
   const first_look *a = m->first;
   int n = m->n_g - m->g_first;
   for (int e = 0; e < n; e++) m->hint[e] = AG_HINT_LOOK;
-  for (int k = 0; k < m->n; k++) a->last[k] = NAN;
+  for (int k = 0; k < m->n + a->n_extra; k++) a->last[k] = NAN;
   m->first->known = false;
   state_at_quarter(m, t, h);
   if (ag_mover_rhs(m, fma(0.25, h, t), a->at, a->quarter)) {
@@ -159,6 +178,9 @@ static void find_hints(ag_mover *m, double t, double h) {
     return;
   }
   for (int i = 0; i < a->n_c; i++) a->c[i] = e_number(m->c[i]);
+  ag_watcher_extra(a->f, t, m->z, m->dz, m->c, a->e0);
+  ag_watcher_extra(a->f, t + h, m->z1, m->dz1, m->c, a->e1);
+  ag_watcher_extra(a->f, fma(0.25, h, t), a->at, a->quarter, m->c, a->e4);
   look_first(m, t, h);
   m->first->known = true;
   if (!a->any) return;
@@ -180,15 +202,18 @@ void ag_look_create(ag_mover *m, const ag_tape *watch, const double *params) {
   m->skip = ag_heap_alloc((size_t)n_out + 1);
   m->absent = ag_heap_alloc((size_t)n_out + 1);
   m->hint = ag_heap_alloc(sizeof *m->hint * ((size_t)n_out + 1));
-  ag_enclose_bounded(watch, m->proved);
   find_absent(watch, m->absent);
   m->watcher = ag_watcher_create(watch, params, m->compiles);
-  m->isolate = ag_isolate_create(m->watcher, m->n, m->c, ag_system_dims(m->sys)->c);
+  const ag_tape *look = ag_watcher_look(m->watcher);
+  int n_all = m->n + ag_watcher_n_extra(m->watcher);
+  AG_ASSERT(look == watch || m->n == ag_system_dims(m->sys)->z);
+  ag_enclose_bounded(look, m->proved);
+  m->isolate = ag_isolate_create(m->watcher, n_all, m->c, ag_system_dims(m->sys)->c);
   m->first = first_create(m, watch);
   for (int e = 0; e < n_out; e++) m->first->any = m->first->any || m->proved[e];
-  m->work_limit = (int)fmin(WORK, OPERATIONS * n_out / (watch->n_instr + 1));
-  m->curve = ag_heap_alloc(sizeof(double) * (size_t)((AG_ISOLATE_DEGREE + 1) * m->n + 1));
-  m->width = ag_heap_alloc(sizeof(double) * (size_t)(m->n + 1));
+  m->work_limit = (int)fmin(WORK, OPERATIONS * n_out / (look->n_instr + 1));
+  m->curve = ag_heap_alloc(sizeof(double) * (size_t)((AG_ISOLATE_DEGREE + 1) * n_all + 1));
+  m->width = ag_heap_alloc(sizeof(double) * (size_t)(n_all + 1));
 }
 
 void ag_look_prepare(ag_mover *m, const double *params) { ag_watcher_prepare(m->watcher, params); }
@@ -212,7 +237,7 @@ static void look_again(ag_mover *m, double t, double h) {
   }
   if (!any || m->work_limit < CHEAP_WORK) return;
   for (int i = 0; i < a->n_read; i++) {
-    for (int k = 0; k <= LOOK_DEGREE; k++) m->curve[k * m->n + a->read[i]] = a->room->curve[i].b[k];
+    for (int k = 0; k <= LOOK_DEGREE; k++) m->curve[k * (m->n + a->n_extra) + a->read[i]] = a->room->curve[i].b[k];
     m->width[a->read[i]] = a->room->curve[i].width;
     if (!isfinite(a->room->curve[i].width)) return;
   }
@@ -271,12 +296,36 @@ static void keep_doubts(ag_mover *m) {
   }
 }
 
+/* The dense output as a curve, with what is followed besides z at its nodes. *off: how far the polynomials through
+ * these may be off, ten times what the last difference D of e at the nodes stands for (D/400, by the form of the
+ * remainder). */
+static void find_dense(ag_mover *m, double t, double h, double *off) {
+  enum { D = AG_ISOLATE_DEGREE };
+  static const int binomial[D + 1] = {1, -7, 21, -35, 35, -21, 7, -1};
+  const first_look *a = m->first;
+  const int n = m->n, n_all = n + a->n_extra;
+  for (int k = 0; k < D; k++) m->method->interpolate(m->method, n, (double)k / D, m->z, m->space, m->curve + k * n_all);
+  memcpy(m->curve + D * n_all, m->z1, sizeof(double) * (size_t)n);
+  for (int k = 0; k <= D && a->n_extra; k++) {
+    double *z = m->curve + k * n_all;
+    ag_watcher_extra(a->f, t + (double)k / D * h, z, m->dz, m->c, a->e4); /* the values alone count */
+    memcpy(z + n, a->e4, sizeof(double) * (size_t)a->n_extra);
+  }
+  for (int j = 0; j < a->n_extra; j++) {
+    double last = 0;
+    for (int k = 0; k <= D; k++) last += binomial[k] * m->curve[k * n_all + n + j];
+    off[j] = fabs(last) / 40;
+  }
+  ag_isolate_nodes(n_all, m->curve);
+}
+
 /* Twice: as far as the motion is known, which leaves the pieces in doubt; then on the dense output itself, whose
  * crossings are those that are reported. Fixed steps have no tolerance: the last term of the cheap curve tells how good
  * the dense output can be. */
 void ag_look_dense(ag_mover *m, double t, double h) {
   enum { D = AG_ISOLATE_DEGREE };
   const first_look *a = m->first;
+  const int n = m->n, n_all = n + a->n_extra;
   bool fixed = !(m->rtol > 0 || m->atol > 0), any = false;
   m->n_open = 0;
   for (int e = 0; e < m->n_g - m->g_first; e++) {
@@ -284,17 +333,21 @@ void ag_look_dense(ag_mover *m, double t, double h) {
     any = any || !m->skip[e];
   }
   if (!any) return;
-  for (int i = 0; i < m->n; i++)
-    m->width[i] = look_tolerance(m->z[i], m->z1[i], m->rtol, m->atol) +
-                  (fixed && isfinite(a->last[i]) ? fabs(a->last[i]) / 16 : 0);
-  for (int k = 0; k <= D; k++)
-    m->method->interpolate(m->method, m->n, (double)k / D, m->z, m->space, m->curve + k * m->n);
-  memcpy(m->curve + D * m->n, m->z1, sizeof(double) * (size_t)m->n);
-  ag_isolate_nodes(m->n, m->curve);
+  double *off = a->e1; /* not used any more */
+  find_dense(m, t, h, off);
+  const double *first = m->curve, *last = first + D * n_all; /* values at the ends; of z they are known exactly */
+#define FIRST(i) (i < n ? m->z[i] : first[i])
+#define LAST(i) (i < n ? m->z1[i] : last[i])
+  for (int i = 0; i < n_all; i++)
+    m->width[i] = look_tolerance(FIRST(i), LAST(i), m->rtol, m->atol) +
+                  (fixed && isfinite(a->last[i]) ? fabs(a->last[i]) / 16 : 0) + (i < n ? 0 : off[i - n]);
   bool sure = ag_isolate_step(m->isolate, t, h, D, m->curve, m->width, m->skip, m->work_limit);
   keep_doubts(m);
   if (ag_isolate_tired(m->isolate)) m->n_open = 0; /* it is sampled: nothing is proved, nothing in doubt */
   if (sure) return;
-  for (int i = 0; i < m->n; i++) m->width[i] = ROUNDING * fmax(fabs(m->z[i]), fabs(m->z1[i]));
+  for (int i = 0; i < n_all; i++)
+    m->width[i] = ROUNDING * fmax(fabs(FIRST(i)), fabs(LAST(i))) + (i < n ? 0 : off[i - n]);
+#undef LAST
+#undef FIRST
   (void)ag_isolate_step(m->isolate, t, h, D, m->curve, m->width, m->skip, m->work_limit);
 }

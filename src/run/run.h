@@ -39,6 +39,8 @@ typedef struct ag_run_options {
   void (*each)(void *self, double t,
                const double *x); /* sees the full state at the start and after every accepted step */
   void *each_self;
+  long each_first; /* with each_every > 0: after the first each_first steps only after those whose number is a */
+  int each_every;  /* multiple of each_every */
   void (*event)(void *self, int event, double t);   /* called for every event when it is located; may be NULL */
   void (*save)(void *self, const ag_checkpoint *c); /* sees a checkpoint at the start and now and then; may be NULL */
   void *save_self;                                  /* of both */

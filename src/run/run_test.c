@@ -208,7 +208,51 @@ static void check_blow_up(void) {
   ag_ctx_done(&ctx);
 }
 
+enum { SEEN = 400 };
+typedef struct seen {
+  long n;
+  double t[SEEN];
+} seen;
+
+static void see(void *self, double t, const double *x) {
+  seen *s = self;
+  (void)x;
+  if (s->n < SEEN) s->t[s->n++] = t;
+}
+
+static void see_run(ag_system *sys, int every, seen *to) {
+  ag_ctx ctx = {0};
+  double x0[13];
+  ag_run_options o;
+  ag_run_defaults(&o);
+  o.t1 = 20, o.each = see, o.each_self = to, o.each_first = 5, o.each_every = every;
+  ag_system_state0(sys, x0);
+  ag_run_result res;
+  AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, NULL, &res) == AG_OK && res.steps > 40);
+  ag_run_done(&res);
+  ag_ctx_done(&ctx);
+}
+
+/* All states are shown, or the start, the first five and those whose number is a multiple of three. */
+static void check_shown(void) {
+  ag_model *m = rattleback();
+  ag_system *sys = derive_model(m);
+  seen all = {0}, some = {0};
+  see_run(sys, 0, &all);
+  see_run(sys, 3, &some);
+  long n = 0;
+  for (long k = 0; k < all.n; k++) {
+    if (k > 5 && k % 3) continue;
+    AG_CHECK(n < some.n && some.t[n] == all.t[k]);
+    n++;
+  }
+  AG_CHECK(all.n > 40 && all.n < SEEN && n == some.n);
+  ag_system_free(sys);
+  ag_model_free(m);
+}
+
 int main(void) {
+  check_shown();
   check_reversal(false);
   check_reversal(true);
   check_terminal();

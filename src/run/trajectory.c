@@ -102,17 +102,23 @@ static void floor_energy(run *r) {
   free(x);
 }
 
+/* Is this state shown to the caller? */
+static bool shown(const run *r) {
+  const ag_run_options *o = r->o;
+  return o->each && (o->each_every <= 0 || r->res->steps <= o->each_first || r->res->steps % o->each_every == 0);
+}
+
 /* Called at each settled state. */
 bool ag_trajectory_reached(run *r) {
   ag_mover *m = &r->m;
   double every = r->o->every;
   bool due = !r->o->section && (every == 0 || (every > 0 && fabs(ag_trajectory_grid(r) - r->t) <=
                                                                 1e-12 * fmax(every, fabs(r->t) * 1e-3)));
-  if (!due && !r->o->each && r->res->steps % ENERGY_EVERY) return true;
+  if (!due && !shown(r) && r->res->steps % ENERGY_EVERY) return true;
   ag_mover_output(m, r->t, m->z, m->c, m->x);
   watch_energy(r);
   ag_guard_look(r->guard, m->work, r->t, m->x, r->res);
-  if (r->o->each) r->o->each(r->o->each_self, r->t, m->x);
+  if (shown(r)) r->o->each(r->o->each_self, r->t, m->x);
   if (!due) return true;
   if (every > 0) r->n_recorded++;
   return record_at(r, r->t, m->z, m->c, m->x);

@@ -7,11 +7,30 @@
  *   AG_FLOW_RHS(a, t, z, dz, fail)        a statement that sets dz to f(t, z)
  *   AG_WATCH                              how many functions
  *   AG_FLOW_WATCH(a, t, z, g, fail)       a statement that sets g to their values
- *   AG_WATCH_READS watch_reads[]          how many components they read, and which
+ *   AG_WATCH_EXTRA                        how many numbers are followed besides z (tape.h)
+ *   AG_FLOW_EXTRA(a, t, z, dz, e, fail)   a statement that sets e to their values and rates
+ *   AG_WATCH_READS watch_reads[]          how many components they read, and which; behind z the others
  *   AG_WATCH_FITTED watch_fitted[]        how many of them cannot be enclosed, and which
  *   watch_way[]                           per function: +1 when it rises, -1 when it falls, 0 both */
 
 #define AG_ENDS(k) m->z[k], m->z1[k], h * m->work[k], h * m->work[AG_STEP_END + k]
+
+#if AG_WATCH_EXTRA
+/* [e | e'] at both ends and at a quarter. */
+typedef struct watch_extra {
+  V e0[2 * AG_WATCH_EXTRA], e1[2 * AG_WATCH_EXTRA], e4[2 * AG_WATCH_EXTRA];
+} watch_extra;
+#define AG_EXTRA_ENDS(j) x.e0[j], x.e1[j], h *x.e0[AG_WATCH_EXTRA + (j)], h *x.e1[AG_WATCH_EXTRA + (j)]
+V_IN watch_extra watch_extras(const ag_fused_args *m, V t, V h, V quarter, const V *w, const V *f4) {
+  watch_extra x;
+  VI ignored = v_word_set(0);
+  const V end = t + h;
+  AG_FLOW_EXTRA(m, t, m->z, m->work, x.e0, ignored)
+  AG_FLOW_EXTRA(m, end, m->z1, m->work + AG_STEP_END, x.e1, ignored)
+  AG_FLOW_EXTRA(m, quarter, w, f4, x.e4, ignored)
+  return x;
+}
+#endif
 
 /* The motion over the step, of the components that are read; the last coefficients of all. */
 V_IN void watch_curves(const ag_fused_args *m, V t, V h, look_curve *curve, V *C, VI *failed) {
@@ -25,8 +44,24 @@ V_IN void watch_curves(const ag_fused_args *m, V t, V h, look_curve *curve, V *C
     C[k] = look_last(AG_ENDS(k), h * f4[k]);
     if (k < AG_CORE) decay = v_max(decay, look_decay(AG_ENDS(k), C[k]));
   }
+#if AG_WATCH_EXTRA
+  const watch_extra x = watch_extras(m, t, h, quarter, w, f4);
+  V last[AG_WATCH_EXTRA];
+  for (int j = 0; j < AG_WATCH_EXTRA; j++) {
+    last[j] = look_last(AG_EXTRA_ENDS(j), h * x.e4[AG_WATCH_EXTRA + j]);
+    decay = v_max(decay, look_decay(AG_EXTRA_ENDS(j), last[j]));
+  }
+#endif
   for (int i = 0; i < AG_WATCH_READS; i++) {
     const int k = watch_reads[i];
+#if AG_WATCH_EXTRA
+    const int j = k - AG_STEP_N;
+    if (j >= 0) {
+      const V width = look_width(AG_EXTRA_ENDS(j), last[j], decay) + look_tolerance(x.e0[j], x.e1[j], rtol, atol);
+      curve[i] = look_component(AG_EXTRA_ENDS(j), last[j], width);
+      continue;
+    }
+#endif
     const V width = look_width(AG_ENDS(k), C[k], decay) + look_tolerance(m->z[k], m->z1[k], rtol, atol);
     curve[i] = look_component(AG_ENDS(k), C[k], width);
   }
@@ -53,12 +88,13 @@ V_IN V watch_hint(const ag_fused_args *m, V h, int e, const look_seen *saw, cons
   return look_hint(&saw[e], m->memory[e], f0, f1, watch_way[e], m_lt(h, v_set(0)));
 }
 #undef AG_ENDS
+#undef AG_EXTRA_ENDS
 
 /* The step from (t, z) by h to z1, taken in the lanes of `take`: in which of them may a function be crossed? Sets hint,
  * and in the other lanes memory. */
 static __attribute__((noinline)) VI watch(const ag_fused_args *m, V t, V h, VI take) {
   look_curve curve[AG_WATCH_READS + 1], part[LOOK_PARTS * (AG_WATCH_READS + 1)];
-  E range[AG_STEP_N], out[AG_WATCH], middle[AG_WATCH];
+  E range[AG_STEP_N + AG_WATCH_EXTRA], out[AG_WATCH], middle[AG_WATCH];
   look_seen saw[AG_WATCH], parts[AG_WATCH];
   const look_room room = {curve, part, range, out, middle, saw, parts};
   V f0[AG_WATCH], f1[AG_WATCH], C[AG_STEP_N];

@@ -13,6 +13,10 @@ ag_watcher *ag_watcher_create(const ag_tape *tape, const double *params, bool co
 void ag_watcher_free(ag_watcher *w);
 void ag_watcher_prepare(ag_watcher *w, const double *params); /* with other parameters */
 const ag_tape *ag_watcher_tape(const ag_watcher *w);
+/* The tape of the bounds: that of the values, or of [z | e] (tape->look). How many e there are, and [e | e']. */
+const ag_tape *ag_watcher_look(const ag_watcher *w);
+int ag_watcher_n_extra(const ag_watcher *w);
+void ag_watcher_extra(ag_watcher *w, double t, const double *z, const double *dz, const double *c, double *out);
 bool ag_watcher_compiled(const ag_watcher *w); /* has it changed over? */
 void ag_watcher_values(ag_watcher *w, const double *const seg[AG_SEG_COUNT], double *out);
 void ag_watcher_bounds(ag_watcher *w, const ag_enclosure *const seg[AG_SEG_COUNT], ag_enclosure *out);

@@ -16,15 +16,35 @@
 #define AG_STEP_EACH(i) for (int i = 0; i < AG_STEP_N; i++)
 #define AG_STEP_EACH_OWN
 #endif
+#ifndef AG_STEP_READS
+#define AG_STEP_READS(i) 1
+#define AG_STEP_RHS_READ AG_STEP_RHS
+#define AG_STEP_READS_OWN
+#endif
 
 /* sum_j a_j k_j of component i, in the order of the table. */
 #define AG_RK_TERM(j, a) sum = v_fma(AG_RK_NUM(a), k[(j)*AG_STEP_N + i], sum);
+/* Whether stage `stage_` is part of the result, the error or the dense output; else only later stages are made of it.
+ */
+#define AG_RK_IS(j, a) || (j) == stage_
+#define AG_RK_IS_OF(m, D) D(AG_RK_IS)
+#define AG_RK_WEIGHTED \
+  (0 AG_RK_OF(B)(AG_RK_IS) AG_RK_OF(E)(AG_RK_IS) AG_RK_OF(E3)(AG_RK_IS) AG_RK_OF(DENSE)(AG_RK_IS_OF))
+/* A component that f does not read, a pure quadrature, has no value at a stage, and a rate where that has a weight. */
 #define AG_RK_STAGE(j, c, A) \
   AG_STEP_EACH(i) { \
+    if (!AG_STEP_READS(i)) continue; \
     V sum = {0}; \
     A(AG_RK_TERM) w[i] = v_fma(h, sum, z[i]); \
   } \
-  AG_STEP_RHS(v_fma(AG_RK_NUM(c), h, t), w, (k + (j)*AG_STEP_N))
+  { \
+    enum { stage_ = (j) }; \
+    if (AG_RK_WEIGHTED) { \
+      AG_STEP_RHS(v_fma(AG_RK_NUM(c), h, t), w, (k + (j)*AG_STEP_N)) \
+    } else { \
+      AG_STEP_RHS_READ(v_fma(AG_RK_NUM(c), h, t), w, (k + (j)*AG_STEP_N)) \
+    } \
+  }
 #define AG_RK_COEFFICIENT(m, D) \
   { \
     V sum = {0}; \
@@ -113,6 +133,9 @@ AG_STEP_QUALIFIER void AG_STEP_FN(interpolate)(AG_STEP_SIZE V theta, const V *re
 #undef AG_RK_COEFFICIENT
 #undef AG_RK_ESTIMATE
 #undef AG_RK_STAGE
+#undef AG_RK_WEIGHTED
+#undef AG_RK_IS_OF
+#undef AG_RK_IS
 #undef AG_RK_TERM
 #undef AG_RK_COEFFICIENTS
 #undef AG_RK_SCRATCH
@@ -124,4 +147,9 @@ AG_STEP_QUALIFIER void AG_STEP_FN(interpolate)(AG_STEP_SIZE V theta, const V *re
 #ifdef AG_STEP_EACH_OWN
 #undef AG_STEP_EACH
 #undef AG_STEP_EACH_OWN
+#endif
+#ifdef AG_STEP_READS_OWN
+#undef AG_STEP_READS
+#undef AG_STEP_RHS_READ
+#undef AG_STEP_READS_OWN
 #endif

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * The text of rk_core.h in its other use: a vector of trajectories, a constant number of components, per-lane time and
- * step, the right-hand side in place. Every lane must have the bits the library gives for that trajectory alone. */
+ * step, the right-hand side in place. Every lane must have the bits the library gives for that trajectory alone, and a
+ * component that the right-hand side does not read must need neither values at the stages nor rates without a weight.
+ */
 #include <stdlib.h>
 
 #include "step/step.h"
 #include "step/tableau.h"
 #include "tests/check.h"
 
-enum { N = 5, LANES = 2, ROWS = 32 };
+enum { N = 6, LANES = 2, ROWS = 32 };
 typedef double V __attribute__((vector_size(LANES * sizeof(double))));
 typedef long long mask __attribute__((vector_size(LANES * sizeof(double))));
 
@@ -25,7 +27,8 @@ static V v_sqrt(V a) {
   return a;
 }
 
-/* A right-hand side of + - * / only, so that both value types round alike; component 4 is not in the norm. */
+/* A right-hand side of + - * / only, so that both value types round alike; component 4 is not in the norm,
+ * component 5 is not read. */
 #define RHS(t, z, dz) \
   do { \
     (dz)[0] = (z)[1] * (z)[2] + 0.1 * (t); \
@@ -33,6 +36,7 @@ static V v_sqrt(V a) {
     (dz)[2] = 0.3 / (2.0 + (z)[3] * (z)[3]) - (z)[0] * (z)[1]; \
     (dz)[3] = (z)[0] - (z)[3] * (z)[1] * (t); \
     (dz)[4] = (z)[0] * (z)[4] + 100.0 * (z)[3]; \
+    (dz)[5] = (z)[0] * (z)[3] + 2.0 * (z)[4]; \
   } while (0)
 
 static int scalar_rhs(void *self, double t, const double *z, double *dz) {
@@ -51,10 +55,17 @@ static int scalar_rhs(void *self, double t, const double *z, double *dz) {
     V time_ = t; \
     RHS(time_, z, dz); \
   }
+#define AG_STEP_READS(i) (i != 5)
+#define AG_STEP_RHS_READ(t, z, dz) \
+  { \
+    V time_ = t; \
+    RHS(time_, z, dz); \
+    (dz)[5] = (V){NAN, NAN}; \
+  }
 #define AG_STEP_IN_NORM(i) (i != 4)
 #define AG_STEP_IN_REST(i) 0
 #define AG_STEP_N_REST 0
-#define AG_STEP_N_NORM 4.0
+#define AG_STEP_N_NORM 5.0
 
 #define AG_RK_METHOD euler
 #define AG_STEP_FN(name) euler_##name
@@ -122,7 +133,7 @@ typedef struct lanes {
 
 /* One lane against the library. */
 static void compare(const method *m, const lanes *x, int l, double rtol, double atol, V theta) {
-  static const unsigned char in_norm[N] = {1, 1, 1, 1, 0};
+  static const unsigned char in_norm[N] = {1, 1, 1, 1, 0, 1};
   const ag_stepper *s = ag_stepper_find(m->name);
   ag_flow f = {.n = N, .in_norm = in_norm, .rhs = scalar_rhs};
   double z[N], dz[N], z1[N], dz1[N], out[N], work[32 * N], error;
@@ -149,6 +160,7 @@ int main(void) {
         x.t[l] = sin(k + l), x.h[l] = 0.4 * cos(3 * k + 2 * l), theta[l] = 0.5 + 0.5 * sin(k - l);
         for (int i = 0; i < N; i++) x.z[i][l] = sin(7 * k + 3 * l + 2.2 * i);
       }
+      for (int i = 0; i < ROWS * N; i++) x.work[i] = (V){NAN, NAN};
       RHS(x.t, x.z, x.work);
       AG_CHECK(m->step(x.t, x.h, x.z, x.z1, rtol, (V){atol, atol}, &x.error, x.work) == 0);
       AG_CHECK(m->dense(x.t, x.h, x.z, x.z1, x.work) == 0);
