@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Quaternions turned onto the images of their rotations, which take precedence: with h = R^T c and the image g,
- * delta = (g - h) x h / |h|^2 takes h to g to first order; one image after the other. */
+ * delta = (g - h) x h / |h|^2 takes h to g to first order; one image after the other.
+ *
+ * After a step with noise h and g may be some way apart. They have the same length: the turn (1, delta/2) with
+ * delta = 4 g x h/|g + h|^2 takes one to the other exactly. A second image decides what is left, a turn about the
+ * first. */
+#include <float.h>
+
 #include "mech/mech_internal.h"
 
 /* R(q)^T c = c - 2 w v x c + 2 v x (v x c) for a unit quaternion q = (w, v). */
@@ -40,4 +46,51 @@ void ag_align(derive *d) {
     for (int k = 0; k < 4; k++) out[at[k]] = turned[k];
   }
   ag_role_make(sys, AG_ROLE_ALIGN, sys->n.z, out);
+}
+
+/* ---- after a step with noise ---- */
+
+/* The part of v that is perpendicular to a, times |a|^2. */
+static ag_id across(ag_graph *g, ag_id v, ag_id a) {
+  ag_id along = ag_mul(g, ag_dot(g, v, a), a);
+  return ag_sub(g, ag_mul(g, ag_dot(g, a, a), v), along);
+}
+
+/* q turned so that its image h becomes g, or next to g by a turn about the image `axis` (0: none). */
+static void turn_onto(ag_graph *g, ag_id image, ag_id h, ag_id axis, ag_id *q) {
+  ag_id from = axis ? across(g, image, axis) : image, to = axis ? across(g, h, axis) : h, delta[3];
+  ag_id cross = ag_cross(g, from, to), sum = ag_add(g, from, to);
+  ag_id square = ag_dot(g, sum, sum), over = ag_add(g, square, ag_num(g, DBL_MIN)); /* an image may be 0 */
+  ag_id factor = ag_div(g, ag_num(g, 4), over);
+  for (int k = 0; k < 3; k++) delta[k] = ag_mul(g, factor, ag_entry(g, cross, k, 0));
+  ag_quaternion_turned(g, q, delta, q);
+}
+
+static void turn_rotations(derive *d, ag_id *out) {
+  const ag_system *sys = d->sys;
+  ag_graph *g = d->g;
+  for (int i = 0; i < sys->n_image; i++) {
+    const ag_image *im = &sys->images[i];
+    const int *at = sys->q_in_z + sys->coords[im->coord].at;
+    ag_id q[4], axis = 0;
+    for (int k = 0; k < 4; k++) q[k] = out[at[k]];
+    for (int k = 0; k < i; k++)
+      if (sys->images[k].coord == im->coord) axis = sys->images[k].input;
+    turn_onto(g, im->input, turned_back(g, q, im->c), axis, q);
+    for (int k = 0; k < 4; k++) out[at[k]] = q[k];
+  }
+}
+
+void ag_agree(derive *d, const ag_id *solved) {
+  ag_system *sys = d->sys;
+  ag_id *out = AG_NEWN(sys->arena, ag_id, sys->n.z + 1);
+  if (sys->n.g || sys->n_driven || sys->elimination == AG_ELIM_BASIS || sys->elimination == AG_ELIM_SADDLE ||
+      sys->n_solved < sys->n_relation || !(sys->n_image + sys->n_relation))
+    return;
+  for (int i = 0; i < sys->n_image; i++) /* relations are solved with the images: what else they read must not turn */
+    if (ag_depends(d->g, sys->n_solved, solved, 1, &d->q[sys->images[i].coord])) return;
+  ag_state_nodes(d, out);
+  turn_rotations(d, out);
+  for (int i = 0; i < sys->n_solved; i++) out[sys->q_in_z[sys->solved_q[i]]] = solved[i];
+  ag_role_make(sys, AG_ROLE_AGREE, sys->n.z, out);
 }

@@ -389,7 +389,7 @@ static void make_images(derive *d) {
 void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   ag_system *sys = d->sys;
   core k = {.d = d, .g = d->g};
-  int nc = d->nc, n = 5 * nc + 7 + sys->n_basis + 2 * sys->n.process, n_renewed = 0;
+  int nc = d->nc, n = 5 * nc + 7 + sys->n_basis + 2 * sys->n.process + sys->n_relation, n_renewed = 0;
   k.whole = AG_NEWN(sys->arena, bool, nc + 1);
   k.q_core = AG_NEWN(sys->arena, bool, sys->n.q + 1);
   ag_id *outs = AG_NEWN(sys->arena, ag_id, n + 1),
@@ -422,6 +422,9 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   n_out += 2 * sys->n.process;
   ag_id *turn = outs + n_out;
   for (int i = 0; i < 3 && d->turn[i]; i++) outs[n_out++] = d->turn[i];
+  ag_id *solved = outs + n_out;
+  if (n_moves) ag_relations_solve(d, k.q_core);
+  for (int i = 0; i < sys->n_solved; i++) outs[n_out++] = sys->solved_x[i];
   rewrite(&k, n_out, outs);
   lay_out(&k);
   split_partial(&k, n_out, outs);
@@ -431,6 +434,7 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   if (n_moved && rates) make_moved(&k, d->delta_u ? outs[changes] : 0, d->delta_q ? outs[changes + n_moved - 1] : 0);
   if (d->turn[0]) ag_role_make(sys, AG_ROLE_TURN, 3, turn);
   if (d->turn[0] && sys->n_image) ag_align(d);
+  if (n_moves) ag_agree(d, solved);
   if (n_renewed) ag_role_make(sys, AG_ROLE_RENEW, n_renewed, &outs[2 * nc + 1]);
   if (sys->n_image) make_images(d);
   free(k.from);

@@ -133,6 +133,11 @@ bool ag_system_forces(ag_system *sys, int n_out, ag_id *outs);
 /* The rate at which the variance of a number grows on a path with noise, sum (g_i x)^2 over the channels, as an
  * expression that the tapes above take. x must not read constraint forces. */
 ag_id ag_system_spread(ag_system *sys, ag_id x);
+/* Expressions on a path with noise: the energy by the mass matrix of the independent velocities, and with the role
+ * AGREE coordinates that relations determine by their values. */
+void ag_system_related(ag_system *sys, int n_out, ag_id *outs);
+/* After a step with noise, are reconstructed numbers changed to agree with images or relations? */
+bool ag_system_corrects(const ag_system *sys);
 /* The roles MINOR and FRAGILE, in this order, on the reduced state; NULL if there is neither. What minors must stay
  * above. */
 ag_tape *ag_system_guard(ag_system *sys);

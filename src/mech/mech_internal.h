@@ -53,9 +53,11 @@ struct ag_system {
 
   /* Constraints. */
   ag_row *rows;
-  double *row_scale; /* per row: its largest norm at the samples; not with AG_ELIM_SADDLE */
-  int g_rank;        /* how many of the position-level rows are independent (all with AG_ELIM_SADDLE) */
-  int n_relation;    /* position-level rows and relations that the constraints keep by themselves (model->touches) */
+  double *row_scale;       /* per row: its largest norm at the samples; not with AG_ELIM_SADDLE */
+  int g_rank;              /* how many of the position-level rows are independent (all with AG_ELIM_SADDLE) */
+  int n_solved, *solved_q; /* with noise: numbers of q that relations determine, as functions of the others */
+  ag_id *solved_x;
+  int n_relation; /* position-level rows and relations that the constraints keep by themselves (model->touches) */
   ag_elimination elimination;
   const char **u_names; /* per component of u: "Omega[1]", "u", "basis 1" */
   int n_u_input;
@@ -315,8 +317,14 @@ ag_id ag_solve_mass(derive *d, ag_id right);
 
 void ag_state_nodes(const derive *d, ag_id *out); /* the numbers of z */
 
-/* align.c: the role ALIGN. turned: q (1, delta/2) of length 1, the rotation moved by delta, to first order. */
+/* align.c: the role ALIGN; the role AGREE, where it can be made; solved: solved_x in the inputs of z. turned:
+ * q (1, delta/2) of length 1, the rotation moved by delta, to first order. */
 void ag_align(derive *d);
+void ag_agree(derive *d, const ag_id *solved);
+/* related.c: solved_x, for numbers that are not core (per number of q). */
+void ag_relations_solve(derive *d, const bool *core);
+/* With the role AGREE: expressions with these numbers replaced. */
+void ag_relations_insert(ag_system *sys, int n_out, ag_id *outs);
 void ag_quaternion_turned(ag_graph *g, const ag_id *q, const ag_id *delta, ag_id *out);
 
 /* turn.c: how the bases turn, into d->turn */

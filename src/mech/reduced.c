@@ -240,6 +240,39 @@ void ag_system_look_tapes(ag_system *sys, int n_out, const ag_id *outs, const bo
   free(x);
 }
 
+/* With xi = B u the energy is u.(B^T M B) u/2 + V: the core knows its mass matrix. 0: not of this form. */
+static ag_id energy_of_u(ag_system *sys) {
+  const ag_model *m = sys->model;
+  ag_graph *g = m->graph;
+  const int nc = m->n_coords, n = sys->n_u_input;
+  if (!sys->mass || sys->elimination == AG_ELIM_SADDLE) return 0;
+  ag_id *xi = ag_heap_alloc(sizeof *xi * (size_t)(3 * nc + n + 1)), *at_rest = xi + nc, *zeros = at_rest + nc,
+        potential = sys->energy, energy = 0;
+  bool none = true;
+  for (int i = 0; i < n; i++) zeros[i] = ag_zero(g, ag_node_rows(g, sys->u_inputs[i]), 1);
+  memcpy(at_rest, sys->xi_of_u, sizeof *at_rest * (size_t)nc);
+  ag_substitute(g, n, sys->u_inputs, zeros, nc, at_rest);
+  for (int i = 0; i < nc; i++) {
+    none = none && ag_is_zero(g, at_rest[i]);
+    xi[i] = m->coords[i].xi;
+  }
+  if (none) {
+    ag_id u = ag_concat(g, n, sys->u_inputs), momentum = ag_mul(g, sys->mass, u);
+    ag_substitute(g, nc, xi, at_rest, 1, &potential);
+    ag_id twice = ag_dot(g, u, momentum), kinetic = ag_mul(g, ag_num(g, 0.5), twice);
+    energy = ag_add(g, kinetic, potential);
+  }
+  free(xi);
+  return energy;
+}
+
+void ag_system_related(ag_system *sys, int n_out, ag_id *outs) {
+  ag_id energy = energy_of_u(sys), from[2] = {sys->energy, sys->model->energy}, to[2] = {energy, energy};
+  if (energy) ag_substitute(sys->model->graph, from[1] ? 2 : 1, from, to, n_out, outs);
+  reduce(sys, false, n_out, outs);
+  ag_relations_insert(sys, n_out, outs);
+}
+
 ag_id ag_system_spread(ag_system *sys, ag_id x) {
   ag_model *m = sys->model;
   ag_graph *g = m->graph;

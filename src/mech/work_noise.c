@@ -142,6 +142,8 @@ bool ag_noise_relates(const ag_system *sys) {
   return sys->n.channel && sys->n_relation > sys->n.g && !ag_is_sparse(sys);
 }
 
+bool ag_system_corrects(const ag_system *sys) { return sys->tapes[AG_ROLE_IMAGE] || ag_noise_relates(sys); }
+
 int ag_noise_relate_full(ag_work *w, double t, double *x) {
   double size = fmax(1, largest(w->sys->n.q, x));
   return approach(w, t, x, false) <= LEFT * size ? AG_FINE : AG_TROUBLE_PROJECT;

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "run/batch.h"
+#include "run/run_internal.h"
 
 /* With multipliers as unknowns the state is the full one. */
 static ag_tape *on_full(ag_system *sys, int n, const ag_id *outs) {
@@ -67,6 +68,40 @@ ag_tape *ag_run_watch(ag_system *sys, const ag_run_options *o) {
   int n = ag_model_n_events(ag_system_model(sys)), first = o->events && ag_system_role(sys, AG_ROLE_EVENTS) ? 0 : n;
   bool rest, absent;
   return first == ag_run_n_event(sys, o) ? NULL : functions(sys, o, first, &rest, &absent);
+}
+
+/* Forces of constraint are not functions of the state alone; time is known. */
+static bool is_function(const ag_system *sys, const ag_column *c) {
+  return c->x && c->kind != AG_COL_TIME && !ag_model_has_force(ag_system_model(sys), 1, &c->x);
+}
+
+ag_tape *ag_run_columns(ag_system *sys, const ag_run_options *o) {
+  ag_record record;
+  bool rest;
+  int n = 0;
+  if (o->noise != AG_NOISE_PATH || !ag_mover_in_place(sys, o)) return NULL;
+  if (!ag_system_role(sys, AG_ROLE_AGREE) && ag_system_corrects(sys)) return NULL;
+  ag_record_init(&record, sys);
+  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(record.n_column + 1));
+  for (int i = 0; i < record.n_column; i++)
+    if (is_function(sys, &record.columns[i])) outs[n++] = record.columns[i].x;
+  ag_system_related(sys, n, outs);
+  ag_tape *tape = ag_system_reduced_tape(sys, n, outs, &rest);
+  free(outs);
+  ag_record_done(&record);
+  return tape;
+}
+
+int ag_run_columns_at(const ag_system *sys, int *at) {
+  ag_record record;
+  int n = 0;
+  ag_record_init(&record, sys);
+  for (int i = 0; i < record.n_column; i++) {
+    const ag_column *c = &record.columns[i];
+    for (int k = 0; k < c->rows * c->cols && is_function(sys, c); k++) at[n++] = c->offset + k;
+  }
+  ag_record_done(&record);
+  return n;
 }
 
 /* The expressions of the requested columns, and where their numbers go; -1 if one of them has no expression. */

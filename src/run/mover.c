@@ -76,8 +76,9 @@ static void restore_units(ag_mover *m, double *z) {
 static int restore(ag_mover *m, double t, double *z) {
   bool changed;
   restore_units(m, z);
-  if (ag_system_role(m->sys, AG_ROLE_ALIGN)) {
-    (void)ag_work_role(m->work, AG_ROLE_ALIGN, t, z, m->c, m->aligned);
+  const int agrees = m->step ? AG_ROLE_AGREE : AG_ROLE_ALIGN;
+  if (ag_system_role(m->sys, agrees)) {
+    (void)ag_work_role(m->work, agrees, t, z, m->c, m->aligned);
     memcpy(z, m->aligned, sizeof(double) * (size_t)m->n);
   }
   if (!m->projected) return AG_FINE;
@@ -94,7 +95,7 @@ int ag_mover_restore(ag_mover *m, double t, double *z, double *c, bool *changed)
 
 void ag_mover_output(ag_mover *m, double t, const double *z, const double *c, double *x) {
   bool changed;
-  if (!m->in_place) {
+  if (!m->in_place || (m->step && ag_system_role(m->sys, AG_ROLE_AGREE))) {
     ag_mover_full(m, t, z, c, x);
     return;
   }

@@ -23,6 +23,7 @@ typedef struct ag_run_options {
   long max_steps; /* 0: ten million */
   ag_engine engine;
   const struct ag_fused *kernel; /* of batches: the compiled stepper that all members share; else NULL */
+  const ag_tape *columns;        /* of ag_run_columns with these options, or NULL */
   const ag_tape *watch; /* of ag_run_watch with these options: what is looked for can then be proved; or NULL */
   bool multipliers;     /* integrate the form with multipliers instead of the eliminated one */
   bool events;          /* locate events */
@@ -138,6 +139,10 @@ void ag_run_move(const ag_run_result *result, ag_heap *to); /* its blocks, as ag
  * functions of it (ag_system_forces()). Adds to the graph of the model, so not while other threads use the system. To
  * be freed by ag_tape_free. */
 ag_tape *ag_run_watch(ag_system *sys, const ag_run_options *o);
+/* Of a path with noise: the columns of a record that are functions of the reduced state, computed as in an ensemble;
+ * NULL: from the full state. at (room for the record): where their numbers go; how many these are. */
+ag_tape *ag_run_columns(ag_system *sys, const ag_run_options *o);
+int ag_run_columns_at(const ag_system *sys, int *at);
 /* The crossings that a run locates, counted as in ag_run_result: the events of the model, then the requested section.
  */
 int ag_run_n_event(const ag_system *sys, const ag_run_options *o);

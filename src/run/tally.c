@@ -23,6 +23,7 @@ struct ag_tally {
   double *first;                     /* [value][AG_TALLY_FIRST]; NULL when the bins are fixed */
   double *from, *width;              /* of the bins, per value */
   unsigned long long *count, *round; /* [value][SLOTS], [value][CIRCLE_BINS] */
+  double *only; /* [value][SLOTS]: the one number in a bin that is not empty, NaN: there are more */
 };
 
 ag_tally *ag_tally_create(int n, int n_pair, const ag_tally_pair *pairs, const bool *circle) {
@@ -42,6 +43,7 @@ ag_tally *ag_tally_create(int n, int n_pair, const ag_tally_pair *pairs, const b
   t->from = ag_heap_alloc(sizeof(double) * (size + 1));
   t->width = ag_heap_alloc(sizeof(double) * (size + 1));
   t->count = ag_heap_alloc(sizeof *t->count * SLOTS * (size + 1));
+  t->only = ag_heap_alloc(sizeof *t->only * SLOTS * (size + 1));
   t->round = ag_heap_alloc(sizeof *t->round * CIRCLE_BINS * (size + 1));
   return t;
 }
@@ -51,7 +53,7 @@ void ag_tally_twins(ag_tally *t) { t->twins = true; }
 void ag_tally_free(ag_tally *t) {
   if (!t) return;
   for (int i = 0; i < LEVELS; i++) free(t->tree[i]);
-  void *all[] = {t->pairs, t->circle, t->all, t->spare, t->first, t->from, t->width, t->count, t->round};
+  void *all[] = {t->pairs, t->circle, t->all, t->spare, t->first, t->from, t->width, t->count, t->round, t->only};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   free(t);
 }
@@ -157,11 +159,22 @@ static int slot(double x, double from, double width) {
 }
 
 /* Values of n members, [value][stride], counted. */
-static void count_all(const ag_tally *t, long n, const double *values, size_t stride, const double *from,
-                      const double *width, unsigned long long *count) {
+static void count_all(ag_tally *t, long n, const double *values, size_t stride) {
   for (int i = 0; i < t->n; i++)
-    for (long k = 0; k < n; k++)
-      count[(size_t)i * SLOTS + (size_t)slot(values[(size_t)i * stride + (size_t)k], from[i], width[i])]++;
+    for (long k = 0; k < n; k++) {
+      const double x = values[(size_t)i * stride + (size_t)k];
+      const size_t at = (size_t)i * SLOTS + (size_t)slot(x, t->from[i], t->width[i]);
+      t->only[at] = !t->count[at] || x == t->only[at] ? x : NAN;
+      t->count[at]++;
+    }
+}
+
+/* The first members, whatever was counted of them before. */
+static void count_first(ag_tally *t) {
+  memset(t->count, 0, sizeof *t->count * SLOTS * (size_t)t->n);
+  memset(t->only, 0, sizeof *t->only * SLOTS * (size_t)t->n);
+  fix_bins(t, t->from, t->width);
+  count_all(t, t->n_first, t->first, AG_TALLY_FIRST);
 }
 
 static void count_round(ag_tally *t, int n, const double *values) {
@@ -180,9 +193,7 @@ static int keep_first(ag_tally *t, int n, const double *values) {
     for (int i = 0; i < t->n; i++)
       t->first[i * AG_TALLY_FIRST + t->n_first] = values[(size_t)i * AG_LEAF + (size_t)taken];
   if (t->n_first < AG_TALLY_FIRST) return taken;
-  memset(t->count, 0, sizeof *t->count * SLOTS * (size_t)t->n); /* as it is after ag_tally_finish */
-  fix_bins(t, t->from, t->width);
-  count_all(t, t->n_first, t->first, AG_TALLY_FIRST, t->from, t->width, t->count);
+  count_first(t);
   free(t->first);
   t->first = NULL;
   return taken;
@@ -192,7 +203,7 @@ void ag_tally_add(ag_tally *t, int n, const double *values, const double *moment
   add_moments(t, moments);
   count_round(t, n, values);
   const int taken = t->first ? keep_first(t, n, values) : 0;
-  if (!t->first) count_all(t, n - taken, values + taken, AG_LEAF, t->from, t->width, t->count);
+  if (!t->first) count_all(t, n - taken, values + taken, AG_LEAF);
 }
 
 /* ---- results ---- */
@@ -202,9 +213,7 @@ void ag_tally_finish(ag_tally *t) {
   for (int level = LEVELS - 1; level >= 0; level--) /* earlier leaves first */
     if (t->leaves >> level & 1) merge(t, t->all, t->tree[level]);
   if (!t->first) return;
-  memset(t->count, 0, sizeof *t->count * SLOTS * (size_t)t->n);
-  fix_bins(t, t->from, t->width);
-  count_all(t, t->n_first, t->first, AG_TALLY_FIRST, t->from, t->width, t->count);
+  count_first(t);
 }
 
 double ag_tally_count(const ag_tally *t) { return t->all[0]; }
@@ -247,9 +256,11 @@ double ag_tally_quantile(const ag_tally *t, int i, double p) {
   double done = 0;
   if (!(t->all[0] > 0)) return NAN;
   for (int k = -1; k <= AG_TALLY_BINS; k++) { /* below, the bins, above */
-    const double c = (double)count[k < 0 ? AG_TALLY_BINS : k < AG_TALLY_BINS ? k : AG_TALLY_BINS + 1];
+    const int s = k < 0 ? AG_TALLY_BINS : k < AG_TALLY_BINS ? k : AG_TALLY_BINS + 1;
+    const double c = (double)count[s], only = t->only[(size_t)i * SLOTS + (size_t)s];
     const double a = k < 0 ? low : t->from[i] + t->width[i] * k,
                  b = k < AG_TALLY_BINS ? t->from[i] + t->width[i] * (k + 1) : high;
+    if (c > 0 && done + c >= wanted && !isnan(only)) return only;
     if (c > 0 && done + c >= wanted) return fmin(fmax(a + (b - a) * ((wanted - done) / c), low), high);
     done += c;
   }
@@ -258,10 +269,11 @@ double ag_tally_quantile(const ag_tally *t, int i, double p) {
 
 /* ---- saved ---- */
 
-/* [leaves | members kept | bins fixed? | rows of the tree | first values, or bins and counts | counts around circles]
+/* [leaves | members kept | bins fixed? | rows of the tree | first values, or bins, counts and single values |
+ * counts around circles]
  */
 static size_t open_size(const ag_tally *t, bool open) {
-  return (size_t)t->n * (open ? AG_TALLY_FIRST : 2 + SLOTS) + (size_t)t->n * CIRCLE_BINS;
+  return (size_t)t->n * (open ? AG_TALLY_FIRST : 2 + 2 * SLOTS) + (size_t)t->n * CIRCLE_BINS;
 }
 
 size_t ag_tally_size(const ag_tally *t) {
@@ -285,6 +297,7 @@ void ag_tally_save(const ag_tally *t, double *to) {
     memcpy(to, t->from, sizeof *to * n), to += n;
     memcpy(to, t->width, sizeof *to * n), to += n;
     to = put_counts(to, t->count, n * SLOTS);
+    memcpy(to, t->only, sizeof *to * n * SLOTS), to += n * SLOTS;
   }
   (void)put_counts(to, t->round, n * CIRCLE_BINS);
 }
@@ -318,6 +331,7 @@ bool ag_tally_load(ag_tally *t, const double *from, size_t size) {
     memcpy(t->from, from, sizeof *from * n), from += n;
     memcpy(t->width, from, sizeof *from * n), from += n;
     from = get_counts(t->count, from, n * SLOTS, &good);
+    memcpy(t->only, from, sizeof *from * n * SLOTS), from += n * SLOTS;
   }
   (void)get_counts(t->round, from, n * CIRCLE_BINS, &good);
   return good;

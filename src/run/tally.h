@@ -49,7 +49,8 @@ typedef struct ag_histogram {
   unsigned long long below, above;
 } ag_histogram;
 ag_histogram ag_tally_histogram(const ag_tally *t, int i);
-/* The value below which the part p lies: linear within a bin, and between the extremes and the outer bins. */
+/* The value below which the part p lies: that of a bin in which all are equal; else linear within the bin, and between
+ * the extremes and the outer bins. */
 double ag_tally_quantile(const ag_tally *t, int i, double p);
 
 /* All there is, as numbers. load: false if they do not fit. */

@@ -133,6 +133,23 @@ static void test_continued(void) {
   free(expected), ag_tally_free(whole);
 }
 
+/* A number that takes few values: its quantiles are such values, before and after the bins are fixed. */
+static void test_discrete(void) {
+  static const double value[] = {-1, 0.25, 3};
+  double values[AG_LEAF], row[8];
+  ag_tally *t = ag_tally_create(1, 0, NULL, NULL);
+  for (int leaf = 0; leaf < 8; leaf++) {
+    for (int k = 0; k < AG_LEAF; k++) values[k] = value[k % 8 < 3 ? 0 : k % 8 < 7 ? 1 : 2]; /* 3/8, 4/8, 1/8 */
+    ag_tally_moments(t, AG_LEAF, values, row);
+    ag_tally_add(t, AG_LEAF, values, row);
+    ag_tally_finish(t);
+    AG_CHECK(ag_tally_quantile(t, 0, 0.05) == -1 && ag_tally_quantile(t, 0, 0.25) == -1);
+    AG_CHECK(ag_tally_quantile(t, 0, 0.5) == 0.25 && ag_tally_quantile(t, 0, 0.75) == 0.25);
+    AG_CHECK(ag_tally_quantile(t, 0, 0.95) == 3);
+  }
+  ag_tally_free(t);
+}
+
 /* All alike, one, none. */
 static void test_few(void) {
   double values[AG_LEAF], row[8];
@@ -157,6 +174,7 @@ int main(void) {
   test_direct(20001, 11);
   test_closed_forms();
   test_continued();
+  test_discrete();
   test_few();
   return ag_check_report();
 }

@@ -37,6 +37,11 @@ static void fill(run *r, double t, const double *z, const double *c, const doubl
   const ag_dims *n = ag_system_dims(r->sys);
   bool forces = m->switches && ag_system_observes_forces(r->sys), held = !forces || ag_slide_hold(m, t, z, c);
   ag_record_fill(r->sys, m->work, t, x, r->record);
+  if (m->step && r->o->columns) {
+    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = r->params};
+    (void)ag_tape_eval(r->o->columns, seg, r->column_slots, r->column_out);
+    for (int i = 0; i < r->o->columns->n_out; i++) r->record[r->column_at[i]] = r->column_out[i];
+  }
   double *observed = r->record + r->res->width - 2 - n->observe; /* before energy and residual */
   if (ag_switch_slides(m) && ag_system_role(r->sys, AG_ROLE_OBSERVED))
     held = ag_slide_observe(m, t, z, c, x, observed) && held;
@@ -403,6 +408,11 @@ static void run_init(run *r) {
   bool noise = r->o->noise == AG_NOISE_PATH;
   r->cost = ag_tape_cost(ag_system_role(r->sys, noise ? ag_run_role(r->o->method) : AG_ROLE_RHS));
   r->record = ag_heap_alloc(sizeof(double) * (size_t)r->res->width);
+  r->column_at = ag_heap_alloc(sizeof(int) * (size_t)r->res->width);
+  r->column_out = ag_heap_alloc(sizeof(double) * (size_t)r->res->width);
+  r->column_slots = ag_heap_alloc(sizeof(double) * (size_t)(r->o->columns ? r->o->columns->n_slot + 1 : 1));
+  (void)ag_run_columns_at(r->sys, r->column_at);
+  if (r->o->columns) (void)ag_tape_prep(r->o->columns, r->params, r->column_slots);
   size_t n_z = (size_t)(ag_system_dims(r->sys)->z + ag_system_dims(r->sys)->x);
   r->ahead_z = ag_heap_alloc(sizeof(double) * (n_z + 1));
   r->ahead_c = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(r->sys)->c + 1));
@@ -422,6 +432,9 @@ static void run_done(run *r) {
   ag_guard_free(r->guard);
   ag_mover_free(&r->m);
   free(r->record);
+  free(r->column_at);
+  free(r->column_out);
+  free(r->column_slots);
   free(r->event_cap);
   free(r->keep);
   free(r->ahead_z);

@@ -17,6 +17,8 @@ typedef struct run {
   ag_run_result *res;
   ag_mover m;
   ag_control control;
+  double *column_slots, *column_out; /* of o->columns */
+  int *column_at;
   double t, h, *record; /* h: the next step size to try */
   double reach, mark;   /* see ag_checkpoint */
   long n_mark;          /* tries rejected when the mark was set */

@@ -13,13 +13,14 @@
 
 #include "run/unit_core.h"
 
-enum { TAPE_F, TAPE_O, TAPE_J, TAPE_END, N_TAPE };
+enum { TAPE_F, TAPE_O, TAPE_J, TAPE_END, TAPE_AGREE, N_TAPE };
 
 struct ag_walk {
   const ag_walk_plan *p;
   ag_work *work;
   double *record, *x, *slots, *out; /* one state */
-  ag_passage_state *states;         /* [path of the block][passage] */
+  double *function_slots, *function_out;
+  ag_passage_state *states; /* [path of the block][passage] */
   /* lanes */
   ag_walk_args args;
   unsigned long long *pair;
@@ -114,6 +115,10 @@ static bool one_step(ag_walk *w, unsigned long long path, unsigned long long k, 
   memcpy(w->z, w->z1, sizeof(double) * (size_t)p->n);
   memcpy(w->dz + p->n, w->dz1 + p->n, sizeof(double) * (size_t)w->room.own);
   for (int i = 0; i < p->n_unit; i++) unit_restore(w->z + p->units[i].at, p->units[i].n, p->unit0[i], ~0ULL);
+  if (p->agree) {
+    (void)ag_work_role(w->work, AG_ROLE_AGREE, t1, w->z, w->c, w->z1);
+    memcpy(w->z, w->z1, sizeof(double) * (size_t)p->n);
+  }
   return !p->settles || ag_work_settle(w->work, t1, w->z, w->c, &changed) == AG_FINE;
 }
 
@@ -129,9 +134,14 @@ static bool evaluate(ag_walk *w, double t, double *z, double *c) {
     const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = p->params, [AG_SEG_C] = c};
     (void)ag_tape_eval(p->columns, seg, w->slots, w->out);
   } else {
-    if (!p->settles && ag_work_settle(w->work, t, z, c, &changed) != AG_FINE) return false;
+    if (!p->settles && !p->agree && ag_work_settle(w->work, t, z, c, &changed) != AG_FINE) return false;
     ag_work_full(w->work, t, z, c, w->x);
     ag_record_fill(p->sys, w->work, t, w->x, w->record);
+    if (p->functions) {
+      const double *at[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = p->params};
+      (void)ag_tape_eval(p->functions, at, w->function_slots, w->function_out);
+      for (int i = 0; i < p->functions->n_out; i++) w->record[p->functions_at[i]] = w->function_out[i];
+    }
     for (int i = 0; i < p->n_value; i++) w->out[i] = w->record[p->at[i]];
     const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = w->x, [AG_SEG_P] = p->params};
     if (p->passages) (void)ag_tape_eval(p->passages, seg, w->slots, w->out + p->n_value);
@@ -213,7 +223,7 @@ static void lanes_create(ag_walk *w) {
   w->unit = lane_block(w, 2 * (size_t)p->n_unit);
   for (int k = 0; k < n_param * lanes; k++) params[k] = p->params[k / lanes];
   for (int k = 0; k < 2 * p->n_unit * lanes; k++) w->unit[k] = p->unit0[k / lanes % p->n_unit];
-  const ag_tape *all[N_TAPE] = {p->tape, p->columns, p->jacobian, p->finish};
+  const ag_tape *all[N_TAPE] = {p->tape, p->columns, p->jacobian, p->finish, p->agree};
   int tape[N_TAPE], n_tape = 0;
   for (int i = 0; i < N_TAPE; i++) tape[i] = all[i] ? n_tape++ : -1;
   for (int i = 0; i < N_TAPE; i++) {
@@ -235,6 +245,7 @@ static void lanes_create(ag_walk *w) {
                            .prep_out = w->prep[TAPE_O],
                            .prep_jacobian = w->prep[TAPE_J],
                            .prep_finish = w->prep[TAPE_END],
+                           .prep_agree = w->prep[TAPE_AGREE],
                            .unit = w->unit,
                            .fail = (unsigned long long *)lane_block(w, 2),
                            .cut = (unsigned long long *)lane_block(w, 2),
@@ -244,8 +255,8 @@ static void lanes_create(ag_walk *w) {
 
 static void lanes_free(ag_walk *w) {
   if (!w->p->unit) return;
-  void *all[] = {w->unit,    w->pair,   w->lane_z,   w->lane_c,    w->prep[0],  w->prep[1], w->prep[2],
-                 w->prep[3], w->args.z, w->args.own, w->args.fail, w->args.cut, w->args.out};
+  void *all[] = {w->unit,    w->pair,    w->lane_z, w->lane_c,   w->prep[0],   w->prep[1],  w->prep[2],
+                 w->prep[3], w->prep[4], w->args.z, w->args.own, w->args.fail, w->args.cut, w->args.out};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -314,13 +325,15 @@ ag_walk *ag_walk_create(const ag_walk_plan *p) {
   *w = (ag_walk){.p = p, .work = ag_work_create(p->sys, p->params)};
   ag_record record;
   ag_record_init(&record, p->sys);
-  w->record = numbers((size_t)record.width);
+  w->record = numbers((size_t)record.width), w->function_out = numbers((size_t)record.width);
   ag_record_done(&record);
   w->x = numbers((size_t)ag_system_dims(p->sys)->x);
   const ag_tape *tape = p->columns ? p->columns : p->passages;
   w->out = numbers((size_t)p->n_out);
   w->slots = numbers(tape ? (size_t)tape->n_slot : 0);
   if (tape) (void)ag_tape_prep(tape, p->params, w->slots);
+  w->function_slots = numbers(p->functions ? (size_t)p->functions->n_slot : 0);
+  if (p->functions) (void)ag_tape_prep(p->functions, p->params, w->function_slots);
   w->states = ag_heap_alloc(sizeof *w->states * (size_t)(ag_walk_width(p) * p->o->n_passage + 1));
   w->lost = ag_heap_alloc((size_t)ag_walk_width(p));
   one_create(w);
@@ -334,8 +347,9 @@ void ag_walk_free(ag_walk *w) {
   lanes_free(w);
   ag_work_free(w->work);
   free(w->states), free(w->lost);
-  void *all[] = {w->record, w->x, w->slots, w->out,  w->z,     w->z1,   w->dz,
-                 w->dz1,    w->c, w->step,  w->rate, w->noise, w->space};
+  void *all[] = {
+      w->function_slots, w->function_out, w->record, w->x,    w->slots, w->out, w->z, w->z1, w->dz, w->dz1, w->c,
+      w->step,           w->rate,         w->noise,  w->space};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   free(w);
 }

@@ -19,11 +19,14 @@ typedef struct ag_walk_plan {
   const ag_tape *tape;              /* it, or its core */
   const ag_tape *jacobian, *finish; /* of the field; or the discrete equations of a step, and its end;
                                        finish beside a Jacobian: the role INERTIA */
+  const ag_tape *agree;             /* z, whole, made to agree with itself after a step; or NULL */
   bool skips;                       /* the rate at the end of a step is not computed */
   int n_out;                        /* recorded, then [x | its variance rate] of the passages */
   ag_tape *columns;                 /* all these as functions of z; NULL: from records, at these places, and */
   ag_tape *passages;                /* those of the passages as functions of the full state */
   int *at;
+  ag_tape *functions; /* without columns: of ag_run_columns, or NULL */
+  int *functions_at;
   ag_factor *factors;
   int *spin; /* per factor: ag_mover_spins() */
   int n_factor, n_tangent, u_at;

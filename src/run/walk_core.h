@@ -10,6 +10,7 @@
  *   AG_WALK_SKIP                         1: the rate at the end of a step need not be known
  *   AG_WALK_CUT                          1: increments beyond `most` are cut
  *   AG_WALK_OUT                          columns; 0: the unit has none
+ *   AG_WALK_AGREE                        1: the function agree() follows every step
  *   AG_UNITS(X)                          X(group, n, z, stride, size) per run of n groups, as in march_core.h */
 
 /* The numbers of a step. */
@@ -21,8 +22,8 @@
 #define AG_WALK_STEP (1 + AG_WALK_CHANNELS)
 #endif
 
-/* One step of one vector: its numbers become the rate w = [1 | dW/h | ...]. */
-V_IN void walk_one(const ag_walk_args *a, V t, V h, V *step, V *z, V *own, const V *unit, VI *fail, VI *cut) {
+/* One step, from t to t1, of one vector: its numbers become the rate w = [1 | dW/h | ...]. */
+V_IN void walk_one(const ag_walk_args *a, V t, V t1, V h, V *step, V *z, V *own, const V *unit, VI *fail, VI *cut) {
   V z1[AG_STEP_N], work[AG_WALK_ROOM], w[AG_WALK_STEP], error[2];
   w[0] = v_set(1);
 #if AG_WALK_CUT
@@ -44,7 +45,12 @@ V_IN void walk_one(const ag_walk_args *a, V t, V h, V *step, V *z, V *own, const
   for (int g = 0; g < (n); g++) unit_restore(z + (at) + (stride)*g, size, unit[(group) + g], v_word_set(~0ULL));
   AG_UNITS(AG_UNIT_RUN)
 #undef AG_UNIT_RUN
-  (void)unit, (void)own, (void)cut;
+#if AG_WALK_AGREE
+  VI ignored = v_word_set(0);
+  agree(&t1, z, a->c, a->prep_agree, z1, &ignored);
+  for (int i = 0; i < AG_STEP_N; i++) z[i] = z1[i];
+#endif
+  (void)unit, (void)own, (void)cut, (void)t1;
 }
 
 void ag_walk(const ag_walk_args *a) {
@@ -59,7 +65,7 @@ void ag_walk(const ag_walk_args *a) {
   const V h = v_set(a->h);
   for (v_word k = a->from; k < a->to; k++) {
     V step[2][AG_WALK_STEP];
-    const V t = v_set(a->t0 + (double)k * a->h);
+    const V t = v_set(a->t0 + (double)k * a->h), t1 = v_set(a->t0 + (double)(k + 1) * a->h);
 #if AG_WALK_DRAWS == 1
     V room[AG_WIENER_ROOM(AG_WALK_CHANNELS)];
     wiener_areas(&path, *a->pair, k, step[0], step[1], room);
@@ -70,8 +76,8 @@ void ag_walk(const ag_walk_args *a) {
 #else
     wiener_step(&path, *a->pair, k, step[0], step[1]);
 #endif
-    walk_one(a, t, h, step[0], z[0], own[0], a->unit, &fail[0], &cut[0]);
-    walk_one(a, t, h, step[1], z[1], own[1], a->unit + AG_WALK_UNITS, &fail[1], &cut[1]);
+    walk_one(a, t, t1, h, step[0], z[0], own[0], a->unit, &fail[0], &cut[0]);
+    walk_one(a, t, t1, h, step[1], z[1], own[1], a->unit + AG_WALK_UNITS, &fail[1], &cut[1]);
   }
   for (int s = 0; s < 2; s++) {
     for (int k = 0; k < AG_WALK_OWN; k++) a->own[s * AG_WALK_OWN + k] = own[s][k];

@@ -39,16 +39,19 @@ static void choose_columns(ag_walk_plan *p, ag_system *sys) {
     const ag_column *c = &record.columns[i];
     if (!p->o->columns[i]) continue;
     expressed = expressed && c->x;
-    outs[n++] = c->x;
+    outs[n] = c->x;
+    if (c->x) ag_system_related(sys, 1, &outs[n]);
+    n++;
     for (int k = 0; k < c->rows * c->cols; k++) p->at[p->n_value++] = c->offset + k;
   }
   for (int i = 0; i < n_passage; i++) {
     outs[n + 2 * i] = p->o->passages[i].x;
-    outs[n + 2 * i + 1] = ag_system_spread(sys, p->o->passages[i].x);
+    ag_system_related(sys, 1, &outs[n + 2 * i]);
+    outs[n + 2 * i + 1] = ag_system_spread(sys, outs[n + 2 * i]);
   }
   p->n_out = p->n_value + 2 * n_passage;
   if (expressed && !p->settles) p->columns = ag_system_reduced_tape(sys, n + 2 * n_passage, outs, &rest);
-  if (p->columns && rest && ag_system_role(sys, AG_ROLE_IMAGE)) { /* rotations are made to agree with their images */
+  if (p->columns && rest && !ag_system_role(sys, AG_ROLE_AGREE) && ag_system_corrects(sys)) { /* a copy, for each row */
     ag_tape_free(p->columns);
     p->columns = NULL;
   }
@@ -56,6 +59,10 @@ static void choose_columns(ag_walk_plan *p, ag_system *sys) {
   if (!p->columns && n_passage) p->passages = ag_system_tape(sys, 2 * n_passage, outs + n, &forces);
   p->core = p->columns && !rest && !implicit && dims->core < dims->z;
   p->n = p->core ? dims->core : dims->z;
+  if (!p->core && !p->settles) p->agree = ag_system_role(sys, AG_ROLE_AGREE);
+  p->functions_at = ag_heap_alloc(sizeof *p->functions_at * (size_t)(record.width + 1));
+  if (!p->columns && !p->settles) p->functions = ag_run_columns(sys, &(ag_run_options){.noise = AG_NOISE_PATH});
+  (void)ag_run_columns_at(sys, p->functions_at);
   free(outs);
   ag_record_done(&record);
 }
@@ -84,6 +91,7 @@ static void put_defines(const ag_walk_plan *p, ag_text *out) {
   ag_text_printf(out, "#define AG_WALK_SKIP %d\n#define AG_WALK_UNITS %d\n", p->skips, p->n_unit);
   ag_text_printf(out, "#define AG_WALK_CUT %d\n", isfinite(p->most));
   ag_text_printf(out, "#define AG_WALK_OUT %d\n", p->columns ? p->n_out : 0);
+  ag_text_printf(out, "#define AG_WALK_AGREE %d\n", p->agree != NULL);
   ag_text_printf(out, "#define AG_STEP_M %d\n#define AG_STEP_N_FACTOR %d\n#define AG_STEP_U_AT %d\n", p->n_tangent,
                  p->n_factor, p->u_at);
   ag_text_printf(out, "#define AG_STEP_N_LAMBDA %d\n#define AG_JACOBIAN_STEP(w) %s\n#define AG_FINISH_STEP(w) %s\n",
@@ -128,7 +136,7 @@ static ag_unit *compile(const ag_walk_plan *p, ag_text *reason) {
   texts[n++] = args_text;
   texts[n++] = unit_text;
   texts[n++] = walk_text;
-  ag_unit_tape tapes[4] = {{"f", p->tape, calls, false, false}};
+  ag_unit_tape tapes[5] = {{"f", p->tape, calls, false, false}};
   ag_unit_spec spec = {.comment = ag_text_cstr(&comment),
                        .n_tape = 1,
                        .tapes = tapes,
@@ -140,6 +148,7 @@ static ag_unit *compile(const ag_walk_plan *p, ag_text *reason) {
   if (p->columns) tapes[spec.n_tape++] = (ag_unit_tape){"o", p->columns, 2, false, false};
   if (p->jacobian) tapes[spec.n_tape++] = (ag_unit_tape){"jacobian", p->jacobian, 2, false, false};
   if (p->finish) tapes[spec.n_tape++] = (ag_unit_tape){"finish", p->finish, 2, false, false};
+  if (p->agree) tapes[spec.n_tape++] = (ag_unit_tape){"agree", p->agree, 2, false, false};
   ag_unit *unit = build(p, &spec, reason);
   ag_text_done(&defines);
   ag_text_done(&comment);
@@ -231,7 +240,8 @@ void ag_walk_plan_done(ag_walk_plan *p) {
   ag_unit_free(p->unit);
   ag_tape_free(p->columns);
   ag_tape_free(p->passages);
-  void *all[] = {p->at, p->factors, p->spin, p->units, p->z0, p->c0, p->unit0};
+  ag_tape_free(p->functions);
+  void *all[] = {p->at, p->functions_at, p->factors, p->spin, p->units, p->z0, p->c0, p->unit0};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   *p = (ag_walk_plan){0};
 }
