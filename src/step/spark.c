@@ -36,7 +36,10 @@ static ag_step_room room_of(const ag_spark *method, int n, int m) {
 #define AG_STEPPER(name) \
   static const ag_spark table_##name = AG_SPARK_##name; \
   static const char text_##name[] = "#define AG_SPARK_METHOD " #name "\n"; \
-  static ag_step_room room_##name(int n, int m) { return room_of(&table_##name, n, m); }
+  static ag_step_room room_##name(int n, int m, int square) { \
+    (void)square; \
+    return room_of(&table_##name, n, m); \
+  }
 #include "step/spark.def"
 #undef AG_STEPPER
 
@@ -53,7 +56,9 @@ static const char core_text[] =
   .needs = AG_NEEDS_RESIDUAL | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION, \
   .reference = "L. O. Jay, SIAM J. Numer. Anal. 45, 1814-1842, 2007, and Lagrange-d'Alembert SPARK integrators for " \
                "nonholonomic Lagrangian systems, University of Iowa, 2009", \
-  .texts = {text_##name_, ag_factor_core_text, ag_newton_core_text, table_text, ag_hermite_core_text, core_text}
+  .texts = { \
+      text_##name_, ag_factor_core_text, ag_sparse_core_text, ag_newton_core_text, table_text, ag_hermite_core_text, \
+      core_text}
 
 /* clang-format off */
 const ag_stepper ag_stepper_spark2 = {
