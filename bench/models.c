@@ -184,7 +184,7 @@ static bool make_fused(const bench *b, making *m) {
   ag_text_done(&reason);
   if (!fused) return false;
   double time = 0.1, h = 1e-3, atol = 1e-12, error[2];
-  double *room = ag_heap_aligned(sizeof(double) * (method->room(n, n).size + 8));
+  double *room = ag_heap_aligned(sizeof(double) * (method->room(n, n, n * n).size + 8));
   double *prep = ag_heap_aligned(sizeof(double) * (size_t)(ag_fused_n_prep(fused, AG_FUSED_RHS) + 8)),
          *z1 = ag_heap_aligned(sizeof(double) * (size_t)(n + 1));
   unsigned long long fail = 0;

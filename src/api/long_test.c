@@ -143,6 +143,43 @@ static void test_rattle(void) {
   anagyre_close(m);
 }
 
+/* How far the mean energy of the last quarter of a run is from that of the first, as part of what it varies by. */
+static double shift(const char *model, const char *method, double dt) {
+  anagyre_model *m = anagyre_open(model);
+  anagyre_motion *r = run_long(m, method, dt, 4000, 5);
+  anagyre_array a = r ? anagyre_motion_column(r, "energy") : (anagyre_array){0};
+  double first = 0, last = 0, lo = INFINITY, hi = -INFINITY;
+  long quarter = a.n / 4;
+  for (long k = 0; k < a.n; k++) {
+    double E = a.data[k * a.stride];
+    if (k < quarter) first += E;
+    if (k >= a.n - quarter) last += E;
+    lo = fmin(lo, E), hi = fmax(hi, E);
+  }
+  anagyre_motion_free(r);
+  anagyre_close(m);
+  return fabs(last - first) / (double)quarter / (hi - lo);
+}
+
+/* The energy of reversible methods oscillates and does not drift: the mean over a quarter of a run moves by what an
+ * oscillation leaves in it, some of its periods in 1000. The energy of rk4 drifts from quarter to quarter: 3/4 of its
+ * change lies between the first and the last, if it drifts alone. */
+static void test_no_drift(void) {
+  static const struct {
+    const char *model;
+    double dt;
+  } all[] = {{"falling_disk", 0.02}, {"contact_oscillator", 0.2}, {"routh_sphere", 0.2}};
+  static const char *const methods[] = {"midpoint", "gauss2", "variational_midpoint", "leapfrog", "spark3"};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+      double found = shift(all[i].model, methods[k], all[i].dt);
+      if (!(found < 0.03)) fprintf(stderr, "%s of %s: %g\n", methods[k], all[i].model, found);
+      AG_CHECK(found < 0.03);
+    }
+    AG_CHECK(shift(all[i].model, "rk4", all[i].dt) > 0.3);
+  }
+}
+
 int main(void) {
   test_energy();
   test_small();
@@ -150,5 +187,6 @@ int main(void) {
   test_sphere();
   test_constraint();
   test_rattle();
+  test_no_drift();
   return ag_check_report();
 }

@@ -124,7 +124,18 @@ void ag_ldl_free(ag_ldl *f);
  * x is 0 there; without, x is NaN. */
 int ag_ldl_solve(const ag_ldl *f, const double *entries, double *b, unsigned char *lost);
 
-/* Solution of A x = b, b one column, A given by its entries in the order of the pattern. Lowered to small blocks where
+/* The same for A = L U without exchanges, A any square matrix with a whole diagonal, its entries row by row. The table
+ * starts with the size of A, its entries, those of L below the diagonal, and the numbers a step keeps for one matrix
+ * (step/sparse_core.h). Owned by the caller. */
+enum { AG_LU_N, AG_LU_ENTRIES, AG_LU_LOWER, AG_LU_SQUARE, AG_LU_HEAD };
+int *ag_lu_table(const ag_pattern *p);
+int ag_lu_size(const int *table); /* numbers in the table */
+
+/* Per unknown the smallest one it is connected with by entries that are not zero; how many groups there are. */
+int ag_pattern_connect(const ag_graph *g, const ag_pattern *p, const ag_id *entries, int *label);
+
+/* Solution of A x = b, b one column, A given by its entries in the order of the pattern; where there are several groups
+ * of plain unknowns, solved group by group, so that one depends on its own alone. Lowered to small blocks where
  * A falls into such, else to a call of v_ldl; fails on a pivot that is not of its sign. Differentiated like ag_solve.
  */
 ag_id ag_solve_sparse(ag_graph *g, const ag_pattern *p, const ag_id *entries, ag_id b);

@@ -370,13 +370,79 @@ const ag_ldl *ag_pattern_ldl(ag_graph *g, int pattern) {
   return g->patterns[pattern].ldl;
 }
 
-ag_id ag_solve_sparse(ag_graph *g, const ag_pattern *p, const ag_id *entries, ag_id b) {
-  AG_ASSERT(ag_node_rows(g, b) == p->n && ag_node_cols(g, b) == 1);
+int ag_pattern_connect(const ag_graph *g, const ag_pattern *p, const ag_id *entries, int *label) {
+  int n = 0;
+  for (int i = 0; i < p->n; i++) label[i] = i;
+  for (int k = 0; k < p->n_entry; k++) {
+    if (ag_is_zero(g, entries[k])) continue;
+    int a = p->row[k], b = p->col[k];
+    while (label[a] != a) a = label[a] = label[label[a]];
+    while (label[b] != b) b = label[b] = label[label[b]];
+    label[a > b ? a : b] = a > b ? b : a;
+  }
+  for (int i = 0; i < p->n; i++) n += label[i] == i, label[i] = label[label[i]];
+  return n;
+}
+
+static ag_id solve_whole(ag_graph *g, const ag_pattern *p, const ag_id *entries, ag_id b) {
   if (ag_is_zero(g, b)) return b;
   ag_id *args = ag_heap_alloc(sizeof *args * (size_t)(p->n_entry + 1));
   if (p->n_entry) memcpy(args, entries, sizeof *args * (size_t)p->n_entry);
   args[p->n_entry] = b;
   ag_id x = ag_intern(g, AG_OP_SPARSE, p->n, 1, p->n_entry + 1, args, ag_payload(ag_pattern_intern(g, p), 0));
   free(args);
+  return x;
+}
+
+/* Unknowns and entries sorted by their groups. */
+typedef struct group_entry {
+  int label, k;
+} group_entry;
+
+static int by_label(const void *a, const void *b) {
+  const group_entry *x = a, *y = b;
+  if (x->label != y->label) return x->label < y->label ? -1 : 1;
+  return x->k < y->k ? -1 : x->k > y->k;
+}
+
+/* One system per group of connected unknowns: what one of them depends on is then seen in the graph. */
+static ag_id solve_groups(ag_graph *g, const ag_pattern *p, const ag_id *entries, ag_id b, const int *label) {
+  size_t n = (size_t)p->n + 1, m = (size_t)p->n_entry + 1;
+  group_entry *of = ag_heap_alloc(sizeof *of * n), *at = ag_heap_alloc(sizeof *at * m);
+  int *local = ag_heap_alloc(sizeof(int) * n), *row = ag_heap_alloc(sizeof(int) * m), n_at = 0,
+      *col = ag_heap_alloc(sizeof(int) * m);
+  ag_id *part = ag_heap_alloc(sizeof *part * n), *x = ag_heap_alloc(sizeof *x * n), *A = ag_heap_alloc(sizeof *A * m);
+  for (int i = 0; i < p->n; i++) of[i] = (group_entry){label[i], i};
+  for (int k = 0; k < p->n_entry; k++)
+    if (!ag_is_zero(g, entries[k])) at[n_at++] = (group_entry){label[p->row[k]], k};
+  qsort(of, (size_t)p->n, sizeof *of, by_label);
+  qsort(at, (size_t)n_at, sizeof *at, by_label);
+  for (int i = 0, e = 0; i < p->n;) {
+    int first = i, n_entry = 0, size;
+    for (; i < p->n && of[i].label == of[first].label; i++) {
+      local[of[i].k] = i - first;
+      part[i - first] = ag_entry(g, b, of[i].k, 0);
+    }
+    size = i - first;
+    for (; e < n_at && at[e].label == of[first].label; e++, n_entry++) {
+      A[n_entry] = entries[at[e].k];
+      row[n_entry] = local[p->row[at[e].k]], col[n_entry] = local[p->col[at[e].k]];
+    }
+    ag_id y = solve_whole(g, &(ag_pattern){size, n_entry, row, col, NULL}, A, ag_stack(g, size, 1, part));
+    for (int k = 0; k < size; k++) x[of[first + k].k] = ag_entry(g, y, k, 0);
+  }
+  ag_id all = ag_stack(g, p->n, 1, x);
+  free(of), free(at), free(local), free(row), free(col), free(part), free(x), free(A);
+  return all;
+}
+
+ag_id ag_solve_sparse(ag_graph *g, const ag_pattern *p, const ag_id *entries, ag_id b) {
+  AG_ASSERT(ag_node_rows(g, b) == p->n && ag_node_cols(g, b) == 1);
+  bool plain = !ag_is_zero(g, b);
+  for (int i = 0; i < p->n && plain; i++) plain = mark_of(p, i) == AG_MARK_PLAIN;
+  int *label = ag_heap_alloc(sizeof(int) * (size_t)(p->n + 1));
+  bool falls = plain && ag_pattern_connect(g, p, entries, label) > 1;
+  ag_id x = falls ? solve_groups(g, p, entries, b, label) : solve_whole(g, p, entries, b);
+  free(label);
   return x;
 }

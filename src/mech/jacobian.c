@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Linearisation of the reduced equations in tangent coordinates. A rotation moves by eta, delta R = R hat(eta), and
  *   eta' = delta Omega - Omega x eta.
- * An image c = R^T c0 is a number of its own, or moves with its rotation: delta c = c x eta. */
+ * An image c = R^T c0 is a number of its own, or moves with its rotation: delta c = c x eta. Large systems whose
+ * Jacobian has few entries get these alone. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "mech/mech_internal.h"
+
+enum { MOST_DENSE = 32 };
 
 static void add_input(ag_linear *l, ag_id input, int n_col) {
   l->inputs[l->n_in++] = input;
@@ -104,11 +110,131 @@ static void fold_images(const ag_linear *l, int n, ag_id whole, ag_id *J) {
   }
 }
 
+/* ---- entries ---- */
+
+typedef struct entry {
+  int row, col, order;
+  ag_id x; /* 0: a place without a term */
+} entry;
+
+typedef struct entries {
+  const ag_linear *l;
+  entry *at;
+  int n, cap;
+} entries;
+
+static void add_entry(entries *e, int row, int col, ag_id x) {
+  AG_PUSH(e->at, e->n, e->cap);
+  e->at[e->n] = (entry){row, col, e->n, x};
+  e->n++;
+}
+
+/* The rotation of these whose columns contain this one, by its first column; or -1. */
+static int turn_of(const ag_linear *l, int col) {
+  for (int k = 0; k < l->n_turn; k++)
+    if (col >= l->turn_row[k] && col < l->turn_row[k] + 3) return l->turn_row[k];
+  return -1;
+}
+
+/* A derivative by one of the inputs' columns, in the columns of the tangent. */
+static void add_derivative(entries *e, int row, int col, ag_id x) {
+  const ag_linear *l = e->l;
+  int first = l->sys->n_image ? l->image_col[0] : l->n_col, size = 3 * l->sys->n_image;
+  if (col < first || col >= first + size) {
+    int at = col < first ? col : col - size, turn = turn_of(l, at);
+    for (int b = 0; turn >= 0 && b < 3; b++) add_entry(e, row, turn + b, 0);
+    add_entry(e, row, at, x);
+    return;
+  }
+  int i = (col - first) / 3, at = 0;
+  ag_id hat = ag_hat(l->g, l->sys->images[i].input);
+  for (int k = 0; k < l->n_turn; k++)
+    if (l->turn_coord[k] == l->sys->images[i].coord) at = l->turn_row[k];
+  for (int b = 0; b < 3; b++) add_entry(e, row, at + b, ag_mul(l->g, x, ag_entry(l->g, hat, (col - first) % 3, b)));
+}
+
+static int by_place(const void *a, const void *b) {
+  const entry *x = a, *y = b;
+  if (x->row != y->row) return x->row < y->row ? -1 : 1;
+  if (x->col != y->col) return x->col < y->col ? -1 : 1;
+  return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Terms of one place are added up. */
+static void gather(entries *e) {
+  int n = 0;
+  qsort(e->at, (size_t)e->n, sizeof *e->at, by_place);
+  for (int i = 0; i < e->n; i++) {
+    entry *last = n ? &e->at[n - 1] : NULL, now = e->at[i];
+    if (!last || last->row != now.row || last->col != now.col) e->at[n++] = now;
+    else if (now.x) last->x = last->x ? ag_add(e->l->g, last->x, now.x) : now.x;
+  }
+  e->n = n;
+  for (int i = 0; i < n; i++)
+    if (!e->at[i].x) e->at[i].x = ag_num(e->l->g, 0);
+}
+
+static void find_entries(entries *e) {
+  const ag_linear *l = e->l;
+  ag_sparse S;
+  ag_jacobian_sparse(l->g, ag_concat(l->g, l->n_row, l->rows), l->n_in, l->inputs, &S);
+  for (int r = 0; r < l->n_row; r++) add_entry(e, r, r, 0);
+  for (int k = 0; k < S.n_entry; k++) add_derivative(e, S.row[k], S.col[k], S.x[k]);
+  for (int k = 0; k < l->n_turn; k++) {
+    ag_id hat = ag_neg(l->g, ag_hat(l->g, l->velocity[l->turn_coord[k]]));
+    for (int i = 0; i < 9; i++)
+      add_entry(e, l->turn_row[k] + i / 3, l->turn_row[k] + i % 3, ag_entry(l->g, hat, i / 3, i % 3));
+  }
+  ag_sparse_done(&S);
+  gather(e);
+}
+
+/* Where the entries are, if factoring fills less than half of the matrix. */
+static void take_table(ag_system *sys, int role, const entries *e) {
+  int m = e->l->n_row, *row = ag_heap_alloc(sizeof(int) * (size_t)(e->n + 1)),
+      *col = ag_heap_alloc(sizeof(int) * (size_t)(e->n + 1));
+  for (int i = 0; i < e->n; i++) row[i] = e->at[i].row, col[i] = e->at[i].col;
+  int *table = ag_lu_table(&(ag_pattern){m, e->n, row, col, NULL}), size = ag_lu_size(table);
+  if ((long)m * m / 2 > m + 2L * table[AG_LU_LOWER]) {
+    sys->tables[role] = AG_NEWN(sys->arena, int, size);
+    memcpy(sys->tables[role], table, sizeof *table * (size_t)size);
+  }
+  free(table), free(row), free(col);
+}
+
+/* J of a large system. */
+static void make_large(const ag_linear *l, int role) {
+  ag_system *sys = l->sys;
+  entries e = {.l = l};
+  find_entries(&e);
+  take_table(sys, role, &e);
+  int m = l->n_row, n = sys->tables[role] ? e.n : m * m;
+  ag_id *J = ag_heap_alloc(sizeof(ag_id) * (size_t)(n + 1)), zero = ag_num(l->g, 0);
+  for (int i = 0; i < n; i++) J[i] = zero;
+  for (int i = 0; i < e.n; i++) J[sys->tables[role] ? i : e.at[i].row * m + e.at[i].col] = e.at[i].x;
+  ag_role_make(sys, role, n, J);
+  free(J), free(e.at);
+}
+
+int ag_jacobian_size(const ag_system *sys, int role) {
+  int m = ag_turn_tangent(sys);
+  return sys->tables[role] ? sys->tables[role][AG_LU_ENTRIES] : m * m;
+}
+
+const int *ag_system_table(const ag_system *sys, int role) { return sys->tables[role]; }
+
+/* ---- all of it ---- */
+
 /* J of n rows: the columns of the inputs but those of images that are turned. */
 static const ag_tape *make(ag_system *sys, int role, bool turned, const ag_id *dz, const ag_id *velocity) {
   if (sys->tapes[role]) return sys->tapes[role];
   ag_linear l;
   ag_linear_init(&l, sys, turned, dz, velocity);
+  if (turned && l.n_row > MOST_DENSE) {
+    make_large(&l, role);
+    ag_linear_done(&l);
+    return sys->tapes[role];
+  }
   int n = l.n_row, skip = turned && sys->n_image ? l.image_col[0] : n, size = turned ? 3 * sys->n_image : 0;
   ag_id whole = ag_jacobian(l.g, ag_concat(l.g, n, l.rows), l.n_in, l.inputs);
   ag_id *J = ag_heap_alloc(sizeof(ag_id) * (size_t)(n * n + 1));

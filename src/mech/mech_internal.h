@@ -93,6 +93,7 @@ struct ag_system {
   ag_tape **tapes;
   bool *reads_lambda; /* per tape */
   ag_id **made;       /* per tape: the expressions it was made from */
+  int **tables;       /* per tape: of a sparse Jacobian, where its entries are; else NULL */
   ag_span outputs[AG_OUTPUT_COUNT];
 
   /* Expressions. */
@@ -176,8 +177,9 @@ double *ag_role_once(const ag_system *sys, int tape, double t, const double *x, 
 typedef enum ag_basis_part { AG_BASIS_ROWS, AG_BASIS_COORDINATES } ag_basis_part;
 int ag_basis_size(const ag_system *sys, ag_basis_part part);
 int ag_kept_positions(const ag_system *sys);
-int ag_turn_tangent(const ag_system *sys); /* of z, where images move with their rotations */
-bool ag_is_sparse(const ag_system *sys);   /* rows and Jacobians are given by their entries */
+int ag_turn_tangent(const ag_system *sys);            /* of z, where images move with their rotations */
+int ag_jacobian_size(const ag_system *sys, int role); /* numbers of a Jacobian in this tangent: m x m, or its entries */
+bool ag_is_sparse(const ag_system *sys);              /* rows and Jacobians are given by their entries */
 
 /* process.c. Everything depends on processes N as on t: they are not varied, and
  *   dN = drift(q, xi, N, t) dt + sum amplitude_i(q, xi, N, t) o dW_i.

@@ -89,8 +89,29 @@ static void make_mass(derive *d, ag_id p) {
   ag_sparse_done(&J);
 }
 
+/* A dense mass matrix of many velocities by its entries, where it falls into small blocks; 0: it does not. Solved block
+ * by block, a rate depends on its own block alone, and Jacobians stay sparse. */
+enum { MANY = 16, SMALL = 8 };
+static ag_id solve_blocks(derive *d, ag_id right) {
+  int n = d->sys->n.u, n_entry = 0, *label = ag_heap_alloc(sizeof(int) * (size_t)(2 * n)), *count = label + n, most = 0;
+  int *row = ag_heap_alloc(sizeof(int) * (size_t)(n * n)), *col = ag_heap_alloc(sizeof(int) * (size_t)(n * n));
+  ag_id *x = ag_heap_alloc(sizeof *x * (size_t)(n * n));
+  for (int i = 0; i < n * n; i++) {
+    ag_id m = ag_entry(d->g, d->sys->mass, i / n, i % n);
+    if (i % n <= i / n && !ag_is_zero(d->g, m)) row[n_entry] = i / n, col[n_entry] = i % n, x[n_entry++] = m;
+  }
+  const ag_pattern p = {n, n_entry, row, col, NULL};
+  (void)ag_pattern_connect(d->g, &p, x, label);
+  for (int i = 0; i < n; i++) most = most > ++count[label[i]] ? most : count[label[i]];
+  ag_id rates = most <= SMALL ? ag_solve_sparse(d->g, &p, x, right) : 0;
+  free(label), free(row), free(col), free(x);
+  return rates;
+}
+
 ag_id ag_solve_mass(derive *d, ag_id right) {
   ag_system *sys = d->sys;
+  ag_id rates = sys->mass && sys->n.u > MANY ? solve_blocks(d, right) : 0;
+  if (rates) return rates;
   if (sys->mass) return ag_solve(d->g, sys->mass, right, AG_SOLVE_SPD);
   return ag_solve_sparse(d->g, &(ag_pattern){sys->n.u, sys->M_at.n, sys->M_at.row, sys->M_at.col, NULL}, sys->M_at.x,
                          right);

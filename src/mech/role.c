@@ -55,6 +55,7 @@ void ag_roles_init(ag_system *sys) {
   sys->tapes = AG_NEWN(sys->arena, ag_tape *, sys->n_tape);
   sys->reads_lambda = AG_NEWN(sys->arena, bool, sys->n_tape);
   sys->made = AG_NEWN(sys->arena, ag_id *, sys->n_tape);
+  sys->tables = AG_NEWN(sys->arena, int *, sys->n_tape);
 }
 
 void ag_roles_free(ag_system *sys) {

@@ -51,6 +51,10 @@ const ag_tape *ag_system_jacobian(ag_system *sys);
 /* The same for the role TURN_JACOBIAN: an image R^T c moves with its rotation, delta c = c x eta, and has no rows and
  * columns of its own. */
 const ag_tape *ag_system_turn_jacobian(ag_system *sys);
+/* Where the entries of this Jacobian are, or of another in the same tangent (ag_lu_table): whole diagonal blocks of
+ * rotations, and of their columns all three or none. NULL: it is dense, row-major, as up to 32 tangent numbers and
+ * where factoring would fill half of it. */
+const int *ag_system_table(const ag_system *sys, int role);
 /* What a step with noise follows: the increment with dW frozen, with Levy areas and brackets of the noise fields,,
  * Ito's form (field.c), or the increment with a weight for friction (bath.c). Each has three roles in a row: the field,
  * its core, its Jacobian. */

@@ -193,6 +193,7 @@ static bool prepare_lanes(ag_batch_job *b) {
     spec.minor_bound = ag_system_minor_bounds(sys, &spec.n_minor);
     ag_fused_spec_init(&spec, sys, core);
     b->n_tangent = spec.m;
+    b->square = ag_flow_square(spec.table, spec.m);
     ag_build_options build = {.lanes = b->o->lanes, .compiler = b->o->compiler};
     b->fused = ag_fused_create(&spec, &build, &reason);
     ag_fused_spec_done(&spec);

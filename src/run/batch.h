@@ -39,6 +39,7 @@ typedef struct ag_batch_job {
   ag_fused *kernel; /* compiled code for one member at a time, where crossings are located or without lanes; or NULL */
   ag_watch watch;
   int n_z, n_tangent; /* numbers integrated per member, and of their tangent */
+  int square;         /* numbers of a matrix of the method */
   ag_tape *functions; /* what is looked for, for members that go one by one */
   int n_unit, *unit, *unit_size;
   ag_core_columns columns; /* without the rest */

@@ -94,6 +94,7 @@ void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core) {
   s->tape = ag_system_role(sys, rhs);
   s->channels = ag_system_dims(sys)->channel;
   s->jacobian = s->method->needs & AG_NEEDS_JACOBIAN ? ag_system_role(sys, jacobian) : NULL;
+  s->table = s->jacobian ? ag_system_table(sys, jacobian) : NULL;
   if (s->method->needs & AG_NEEDS_GRADIENT) s->finish = ag_system_role(sys, AG_ROLE_POISSON);
   if (s->method->needs & AG_NEEDS_RESIDUAL) {
     s->jacobian = ag_system_role(sys, ag_discrete_role(s->method, s->noise));

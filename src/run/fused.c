@@ -79,7 +79,7 @@ static void put_reads(const ag_fused_spec *s, ag_text *out) {
 
 /* Sizes, and how the texts call the tapes. */
 static void put_sizes(const ag_fused_spec *s, ag_text *out) {
-  ag_step_room room = s->method->room(s->n, s->m);
+  ag_step_room room = s->method->room(s->n, s->m, ag_flow_square(s->table, s->m));
   ag_control control;
   ag_control_init(&control, s->method, 0, 0);
   ag_text_printf(out, "\n#define AG_STEP_N %d\n#define AG_STEP_END %zu\n#define AG_STEP_CARRY %d\n#define AG_CORE %d\n",
@@ -115,11 +115,23 @@ void ag_fused_put_spins(bool turns, int n, const int *spin, ag_text *out) {
   ag_text_str(out, "};\n");
 }
 
+void ag_fused_put_table(const int *table, int m, ag_text *out) {
+  ag_text_printf(out, "#define AG_STEP_SQUARE %d\n", ag_flow_square(table, m));
+  if (!table) {
+    ag_text_str(out, "#define AG_STEP_TABLE ((const int *)0)\n");
+    return;
+  }
+  ag_text_str(out, "#define AG_STEP_TABLE step_table\nstatic const int step_table[] = {");
+  for (int i = 0, n = ag_lu_size(table); i < n; i++) ag_text_printf(out, i % 24 ? "%d," : "\n%d,", table[i]);
+  ag_text_str(out, "};\n");
+}
+
 /* The state space, for methods that move on it. */
 static void put_factors(const ag_fused_spec *s, ag_text *out) {
   ag_text_printf(out, "#define AG_STEP_M %d\n#define AG_STEP_N_FACTOR %d\n", s->m, s->n_factor);
   ag_text_printf(out, "#define AG_STEP_U_AT %d\n#define AG_STEP_N_U %d\n#define AG_STEP_N_LAMBDA %d\n", s->u_at, s->n_u,
                  s->n_lambda);
+  ag_fused_put_table(s->table, s->m, out);
   ag_text_str(out, "static const ag_factor step_factors[] = {");
   for (int i = 0; i < s->n_factor; i++) {
     const ag_factor *p = &s->factors[i];

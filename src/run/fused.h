@@ -15,6 +15,7 @@ typedef struct ag_fused_spec {
                                      finish: their end), where the method needs them, else NULL */
   const ag_tape *finish;      /* or, beside a Jacobian, the energy, its gradient and the almost-Poisson tensor; or the
                                  role INERTIA */
+  const int *table;           /* of a sparse Jacobian (step/sparse_core.h), or NULL */
   int n_lambda;               /* impulses of the discrete equations */
   const ag_tape *power;       /* of the single trajectory: dE/dt, for ag_fused_power; or NULL */
   const char *name;           /* of the model, for the comment at the head */
@@ -58,6 +59,8 @@ typedef enum ag_fused_tape {
   AG_FUSED_TAPES
 } ag_fused_tape;
 
+/* How the texts read a sparse Jacobian, or that they do not. */
+void ag_fused_put_table(const int *table, int m, ag_text *out);
 /* Where rotations have their velocities, and how their inertia is evaluated (finish), for texts that ask. */
 void ag_fused_put_spins(bool turns, int n, const int *spin, ag_text *out);
 /* NULL when it cannot be compiled; *reason says why in one line. */

@@ -111,10 +111,13 @@ int ag_mover_settle(ag_mover *m, double t, double *z, double *c, bool *changed) 
   return ag_work_settle_full(m->work, t, z);
 }
 
+static int jacobian_role(const ag_mover *m, bool noise) {
+  return noise ? ag_run_role(m->method) + AG_FIELD_JACOBIAN : AG_ROLE_TURN_JACOBIAN;
+}
+
 static int jacobian(void *self, double t, const double *z, double *J) {
   ag_mover *m = self;
-  int role = m->step ? ag_run_role(m->method) + AG_FIELD_JACOBIAN : AG_ROLE_TURN_JACOBIAN;
-  return m->trouble = ag_work_role(m->work, role, t, z, m->c, J);
+  return m->trouble = ag_work_role(m->work, jacobian_role(m, m->step), t, z, m->c, J);
 }
 
 static int residual(void *self, double t, const double *y, double *out) {
@@ -258,8 +261,8 @@ static void project_interpolate(const ag_stepper *s, int n, double theta, const 
 }
 
 /* The method becomes one that projects its steps. */
-static void take_levels(ag_mover *m, int n_tangent) {
-  ag_flow f = {.n = m->n, .m = n_tangent, .n_level = ag_system_dims(m->sys)->level};
+static void take_levels(ag_mover *m, int n_tangent, const int *table) {
+  ag_flow f = {.n = m->n, .m = n_tangent, .table = table, .n_level = ag_system_dims(m->sys)->level};
   m->base = m->method;
   m->projecting = *m->method;
   m->projecting.step = project_step, m->projecting.dense = project_dense;
@@ -272,7 +275,7 @@ static void take_levels(ag_mover *m, int n_tangent) {
 /* What the flow offers besides the right-hand side. */
 static void offer(ag_mover *m, bool noise) {
   const ag_dims *n = ag_system_dims(m->sys);
-  int role = noise ? ag_run_role(m->method) + AG_FIELD_JACOBIAN : AG_ROLE_TURN_JACOBIAN;
+  int role = jacobian_role(m, noise);
   bool reduced = !m->full && !m->core;
   if (reduced && ag_system_role(m->sys, role)) m->flow.jacobian = jacobian;
   if (reduced && m->method->needs & AG_NEEDS_GRADIENT) m->flow.gradient = gradient;
@@ -311,9 +314,11 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   if (m->compiles) take_coder(m);
   m->factors = ag_heap_alloc(sizeof *m->factors * (size_t)(ag_system_dims(sys)->z + 1));
   int n_tangent = m->n, n_factor = m->full ? 0 : ag_mover_factors(sys, core, m->factors, &n_tangent);
-  m->room = o->method->room(m->n, n_tangent);
+  bool noise = o->noise == AG_NOISE_PATH && ag_system_dims(sys)->channel;
+  const int *table = m->full ? NULL : ag_system_table(sys, jacobian_role(m, noise));
+  m->room = o->method->room(m->n, n_tangent, ag_flow_square(table, n_tangent));
   m->n_carry = m->n + m->room.own;
-  if (o->project) take_levels(m, n_tangent);
+  if (o->project) take_levels(m, n_tangent, table);
   size_t n = (size_t)m->n, n_carry = (size_t)m->n_carry, n_c = (size_t)ag_system_dims(sys)->c,
          n_x = (size_t)(ag_system_dims(sys)->x), size = sizeof(double);
   m->z = ag_heap_aligned(size * n);
@@ -348,7 +353,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->flow = (ag_flow){.n = m->n, .in_norm = m->in_norm, .rhs = ag_mover_rhs, .m = n_tangent, .self = m};
   m->flow.n_factor = n_factor, m->flow.factors = m->factors;
   if (!m->full) m->flow.u_at = ag_mover_velocities(sys, n_factor, m->factors), m->flow.n_u = ag_system_dims(sys)->u;
-  bool noise = o->noise == AG_NOISE_PATH && ag_system_dims(sys)->channel;
+  m->flow.table = table;
   if (noise) create_step(m, ag_system_dims(sys));
   else {
     ag_switch_create(m, params);

@@ -49,7 +49,7 @@ static int no_change(void *self, double t, const double *z, double *J) {
 
 /* The estimate of the error for a rate that is 1 at the place k->push and 0 elsewhere. */
 static double try_push(const ag_stepper *method, stages *k, double *space) {
-  ag_step_room room = method->room(1, 1);
+  ag_step_room room = method->room(1, 1, 1);
   size_t own = (size_t)(1 + room.own);
   double *carry = space + room.size, z = 0, z1, error[2] = {0, 0};
   ag_flow flow = {.n = 1, .m = 1, .rhs = note_stage, .jacobian = no_change, .self = k};
@@ -61,7 +61,7 @@ static double try_push(const ag_stepper *method, stages *k, double *space) {
 
 /* Some stages of high order methods have no part in the estimate of the error: what only they see is not seen. */
 static void find_places(ag_pulse *p, const ag_stepper *method) {
-  ag_step_room room = method->room(1, 1);
+  ag_step_room room = method->room(1, 1, 1);
   double *space = ag_heap_aligned(sizeof(double) * (room.size + 2 * (size_t)(1 + room.own)));
   stages k = {.n = 1, .push = NAN};
   (void)try_push(method, &k, space);

@@ -68,7 +68,7 @@ static int inertia(void *self, double t, const double *z, double *out) {
 static void one_create(ag_walk *w) {
   const ag_walk_plan *p = w->p;
   const size_t n = (size_t)p->n, n_z = (size_t)ag_system_dims(p->sys)->z;
-  w->room = p->o->method->room(p->n, p->n_tangent);
+  w->room = p->o->method->room(p->n, p->n_tangent, ag_flow_square(p->table, p->n_tangent));
   const size_t carry = n + (size_t)w->room.own, size = ag_wiener_size(&p->path, p->draws);
   w->z = numbers(n_z), w->z1 = numbers(n_z), w->dz = numbers(carry), w->dz1 = numbers(carry);
   w->c = numbers((size_t)ag_system_dims(p->sys)->c), w->step = numbers(size);
@@ -83,6 +83,7 @@ static void one_create(ag_walk *w) {
                       .n_u = ag_system_dims(p->sys)->u,
                       .factors = p->factors,
                       .jacobian = p->jacobian && !discrete ? jacobian : NULL,
+                      .table = p->table,
                       .n_lambda = ag_system_dims(p->sys)->lambda,
                       .residual = discrete ? residual : NULL,
                       .finish = discrete ? finish : NULL,

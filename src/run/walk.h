@@ -17,6 +17,7 @@ typedef struct ag_walk_plan {
   bool settles;                     /* states are put back onto the constraints after every step, path by path */
   int role;                         /* of the field that is followed */
   const ag_tape *tape;              /* it, or its core */
+  const int *table;                 /* of a sparse Jacobian, or NULL */
   const ag_tape *jacobian, *finish; /* of the field; or the discrete equations of a step, and its end;
                                        finish beside a Jacobian: the role INERTIA */
   const ag_tape *agree;             /* z, whole, made to agree with itself after a step; or NULL */

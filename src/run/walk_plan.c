@@ -83,7 +83,7 @@ static const char *obstacle(const ag_system *sys, bool *settles) {
 
 static void put_defines(const ag_walk_plan *p, ag_text *out) {
   const ag_stepper *s = p->o->method;
-  ag_step_room room = s->room(p->n, p->n_tangent);
+  ag_step_room room = s->room(p->n, p->n_tangent, ag_flow_square(p->table, p->n_tangent));
   ag_text_printf(out, "\n#define AG_STEP_N %d\n#define AG_STEP_END %zu\n#define AG_WALK_ROOM %zu\n", p->n, room.end,
                  room.size);
   ag_text_printf(out, "#define AG_WALK_OWN %d\n#define AG_WALK_CHANNELS %d\n#define AG_WALK_DRAWS %d\n", room.own,
@@ -97,6 +97,7 @@ static void put_defines(const ag_walk_plan *p, ag_text *out) {
   ag_text_printf(out, "#define AG_STEP_N_LAMBDA %d\n#define AG_JACOBIAN_STEP(w) %s\n#define AG_FINISH_STEP(w) %s\n",
                  ag_system_dims(p->sys)->lambda, p->jacobian && p->jacobian->n_need[AG_SEG_W] > 0 ? "w," : "",
                  p->finish && p->finish->n_need[AG_SEG_W] > 0 ? "w," : "");
+  ag_fused_put_table(p->table, p->n_tangent, out);
   ag_text_printf(out, "#define AG_STEP_N_U %d\nstatic const ag_factor step_factors[] AG_MAYBE = {",
                  ag_system_dims(p->sys)->u);
   for (int i = 0; i < p->n_factor; i++)
@@ -218,6 +219,7 @@ ag_status ag_walk_plan_init(ag_walk_plan *p, ag_ctx *ctx, ag_system *sys, const 
   if (!p->path.area_level) p->path.area_level = ag_wiener_area_level(p->path.base);
   p->tape = ag_system_role(sys, p->role + (p->core ? AG_FIELD_CORE : 0));
   if (o->method->needs & AG_NEEDS_JACOBIAN) p->jacobian = ag_system_increment_jacobian(sys, ag_run_field(o->method));
+  p->table = ag_system_table(sys, p->role + AG_FIELD_JACOBIAN);
   p->skips = !p->jacobian;
   if (o->method->needs & AG_NEEDS_RESIDUAL) {
     p->jacobian = ag_system_role(sys, ag_discrete_role(o->method, true));

@@ -93,7 +93,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(increment)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, 
     if (reason) return reason;
     V now = v_set(0), size = largest;
     for (int r = 0; r < AG_STEP_M; r++) w[r] = w[r] - k[r], size = v_max(size, v_abs(h * k[r]));
-    AG_STEP_FN(solve)(AG_STEP_M, J, w);
+    AG_STEP_FN(corrected)(AG_STEP_PASS 0.5 * h, J, w);
     for (int r = 0; r < AG_STEP_M; r++) {
       now = v_max(now, v_abs(h * w[r]));
       lost |= open & m_nan(w[r]);
@@ -114,7 +114,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(increment)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, 
 AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
                                        double rtol, V atol, V *restrict error, V *restrict work) {
   V *end = work + AG_HERMITE_CARRY, *y = work + 2 * AG_HERMITE_CARRY + 3 * AG_STEP_N, *rate = y + AG_STEP_N;
-  V *k = rate + AG_STEP_N, *w = k + AG_STEP_M, *J = w + AG_STEP_M, *form = J + AG_STEP_M * AG_STEP_M;
+  V *k = rate + AG_STEP_N, *w = k + AG_STEP_M, *J = w + AG_STEP_M, *form = J + AG_STEP_SQUARE;
   const V middle = v_fma(v_set(0.5), h, t);
   AG_STEP_FN(tangent)(AG_STEP_PASS z, work, k);
   AG_STEP_GRADIENT(middle, z, form)

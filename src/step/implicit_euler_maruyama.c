@@ -9,7 +9,7 @@
 
 #define AG_STEP_NAME implicit_euler_maruyama
 #define AG_STEP_TEXT "step/implicit_euler_maruyama_core.h"
-#define AG_STEP_ROOM (6 * n + 2 * m + m * m)
+#define AG_STEP_ROOM (6 * n + 2 * m + square)
 #define AG_STEP_END n
 #define AG_STEP_OWN 0
 #define AG_STEP_NEWTON
@@ -30,7 +30,7 @@ const ag_stepper ag_stepper_implicit_euler_maruyama = {
     .step = step_implicit_euler_maruyama,
     .dense = dense_implicit_euler_maruyama,
     .interpolate = interpolate_implicit_euler_maruyama,
-    .texts = {ag_factor_core_text, ag_newton_core_text, ag_hermite_core_text, text},
+    .texts = {ag_factor_core_text, ag_sparse_core_text, ag_newton_core_text, ag_hermite_core_text, text},
     .needs = AG_NEEDS_JACOBIAN | AG_NEEDS_FACTORS | AG_NEEDS_NOISE | AG_NEEDS_BRACKETS,
     .doc = "The method of Euler and Maruyama on Ito's form, its drift at the end of the step: for comparison.",
     .reference = "P. E. Kloeden, E. Platen, Numerical Solution of Stochastic Differential Equations, 1992, 12.2"};

@@ -27,16 +27,16 @@
 #define AG_STEP_LU
 #include "step/method.h"
 
-static ag_step_room room_of(const ag_irk *irk, int n, int m) {
+static ag_step_room room_of(const ag_irk *irk, int n, int m, int square) {
   int reals = irk->real > irk->estimate ? irk->real : irk->estimate;
-  int size = (irk->degree + irk->s + 5) * n + 2 * irk->s * m + (1 + 2 * reals + 3 * irk->pair) * m * m;
+  int size = (irk->degree + irk->s + 5) * n + 2 * irk->s * m + (1 + 2 * reals + 3 * irk->pair) * square;
   return (ag_step_room){(size_t)size, (size_t)n, 0};
 }
 
 #define AG_STEPPER(name) \
   static const ag_irk table_##name = AG_IRK_##name; \
   static const char text_##name[] = "#define AG_IRK_METHOD " #name "\n"; \
-  static ag_step_room room_##name(int n, int m) { return room_of(&table_##name, n, m); }
+  static ag_step_room room_##name(int n, int m, int square) { return room_of(&table_##name, n, m, square); }
 #include "step/irk.def"
 #undef AG_STEPPER
 
@@ -50,7 +50,7 @@ static const char core_text[] =
 #define AG_IRK_ROW(method) \
   .name = #method, .family = "implicit Runge-Kutta", .room = room_##method, .step = step_irk, .dense = dense_irk, \
   .interpolate = interpolate_irk, .table = &table_##method, \
-  .texts = {text_##method, ag_factor_core_text, ag_lu_core_text, tableau_text, core_text}
+  .texts = {text_##method, ag_factor_core_text, ag_sparse_core_text, ag_lu_core_text, tableau_text, core_text}
 #define AG_IRK_NEEDS AG_NEEDS_JACOBIAN | AG_NEEDS_FACTORS
 
 /* clang-format off */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One implicit Runge-Kutta step: a stepper's text (step_text.h), behind factor_core.h, lu_core.h and irk_tableau.h. It
- * needs AG_STEP_JACOBIAN and AG_STEP_UNSOLVED (newton_core.h), and
+ * One implicit Runge-Kutta step: a stepper's text (step_text.h), behind factor_core.h, sparse_core.h, lu_core.h and
+ * irk_tableau.h. It needs AG_STEP_JACOBIAN, AG_STEP_TABLE, AG_STEP_SQUARE and AG_STEP_UNSOLVED (newton_core.h), and
  *   AG_IRK_METHOD              which tableau, e.g. gauss3; or AG_IRK, a pointer to it
  *   AG_STEP_FAILED             in which lanes the right-hand side has failed
  *   AG_STEP_GUARD(open, x)     the statement x; what fails in lanes that are not open does not count
@@ -42,8 +42,8 @@ static const ag_irk irk_table = AG_IRK_NAMED(AG_IRK_METHOD);
 #define AG_IRK_RATE(work) (AG_IRK_POINT(work) + AG_STEP_N)
 #define AG_IRK_J(work) (AG_IRK_RATE(work) + AG_STEP_N)
 #define AG_IRK_REALS (AG_IRK->real > AG_IRK->estimate ? AG_IRK->real : AG_IRK->estimate)
-#define AG_IRK_BLOCK(work, i) (AG_IRK_J(work) + (1 + 2 * (i)) * AG_STEP_M * AG_STEP_M)
-#define AG_IRK_PAIR_BLOCK(work, i) (AG_IRK_BLOCK(work, AG_IRK_REALS) + 3 * (i)*AG_STEP_M * AG_STEP_M)
+#define AG_IRK_BLOCK(work, i) (AG_IRK_J(work) + (1 + 2 * (i)) * AG_STEP_SQUARE)
+#define AG_IRK_PAIR_BLOCK(work, i) (AG_IRK_BLOCK(work, AG_IRK_REALS) + 3 * (i)*AG_STEP_SQUARE)
 
 AG_STEP_QUALIFIER void AG_STEP_FN(turned)(ag_factor_kind kind, const V *x, const V *d, V *out) {
   if (kind == AG_FACTOR_IMAGE) AG_STEP_FN(turn_image)(x, d, out);
@@ -146,29 +146,37 @@ AG_STEP_QUALIFIER void AG_STEP_FN(shifted)(AG_STEP_FLOW AG_STEP_SIZE const V *J,
  * left out. Lanes that are not open keep theirs: the estimate needs it. */
 AG_STEP_QUALIFIER int AG_STEP_FN(matrices)(AG_STEP_FLOW AG_STEP_SIZE VI open, double at, V t, V h, const V *z,
                                            V *work) {
-  V *J = AG_IRK_J(work), *y = AG_IRK_POINT(work), *fresh = J + AG_STEP_M * AG_STEP_M;
+  V *J = AG_IRK_J(work), *y = AG_IRK_POINT(work), *fresh = J + AG_STEP_SQUARE;
   const V *k = AG_IRK_K(work);
+  const int *table = AG_STEP_TABLE, n_entry = table ? table[1] : AG_STEP_M * AG_STEP_M;
   AG_STEP_FN(part)(AG_STEP_PASS z, at, k, y);
   AG_STEP_JACOBIAN(v_fma(v_set(at), h, t), y, fresh)
-  for (int r = 0; r < AG_STEP_M * AG_STEP_M; r++) fresh[r] = h * fresh[r];
+  for (int r = 0; r < n_entry; r++) fresh[r] = h * fresh[r];
   for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
     const ag_factor p = AG_STEP_FACTOR(i);
     if (p.kind != AG_FACTOR_QUATERNION) continue;
-    V o[3], *B = fresh + p.d * AG_STEP_M + p.d;
+    V o[3];
     for (int r = 0; r < 3; r++) o[r] = AG_STEP_FN(moved)(AG_STEP_PASS 1, k, p.d + r);
-    B[1] -= o[2], B[2] += o[1], B[AG_STEP_M] += o[2], B[AG_STEP_M + 2] -= o[0];
-    B[2 * AG_STEP_M] -= o[1], B[2 * AG_STEP_M + 1] += o[0];
+    AG_STEP_FN(add_hat)(table, AG_STEP_M, p.d, o, fresh);
   }
-  for (int r = 0; r < AG_STEP_M * AG_STEP_M; r++) J[r] = v_blend(open, fresh[r], J[r]);
+  for (int r = 0; r < n_entry; r++) J[r] = v_blend(open, fresh[r], J[r]);
   for (int i = 0; i < AG_IRK_REALS; i++) {
     V *A = AG_IRK_BLOCK(work, i);
+    if (table) {
+      AG_STEP_FN(factor_sparse)(table, J, v_set(AG_IRK->mu[i]), A);
+      continue;
+    }
     AG_STEP_FN(shifted)(AG_STEP_PASS J, AG_IRK->mu[i], 0, A, 0);
-    AG_STEP_FN(factor)(AG_STEP_M, A, A + AG_STEP_M * AG_STEP_M);
+    AG_STEP_FN(factor)(AG_STEP_M, A, A + AG_STEP_SQUARE);
   }
   for (int i = 0; i < AG_IRK->pair; i++) {
-    V *A = AG_IRK_PAIR_BLOCK(work, i), *B = A + AG_STEP_M * AG_STEP_M;
+    V *A = AG_IRK_PAIR_BLOCK(work, i), *B = A + AG_STEP_SQUARE;
+    if (table) {
+      AG_STEP_FN(factor_sparse_complex)(table, J, v_set(AG_IRK->re[i]), v_set(AG_IRK->im[i]), A, B);
+      continue;
+    }
     AG_STEP_FN(shifted)(AG_STEP_PASS J, AG_IRK->re[i], AG_IRK->im[i], A, B);
-    AG_STEP_FN(factor_complex)(AG_STEP_M, A, B, B + AG_STEP_M * AG_STEP_M);
+    AG_STEP_FN(factor_complex)(AG_STEP_M, A, B, B + AG_STEP_SQUARE);
   }
   return 0;
 }
@@ -185,19 +193,24 @@ AG_STEP_QUALIFIER void AG_STEP_FN(mix)(AG_STEP_FLOW AG_STEP_SIZE const double (*
   }
 }
 
+AG_STEP_QUALIFIER void AG_STEP_FN(solved_real)(AG_STEP_FLOW AG_STEP_SIZE const V *A, V *b) {
+  if (AG_STEP_TABLE) AG_STEP_FN(solved_sparse)(AG_STEP_TABLE, A, b);
+  else AG_STEP_FN(solved)(AG_STEP_M, A, A + AG_STEP_SQUARE, b);
+}
+
 /* From residuals to corrections. A pair p, q of modes is the complex system for p - i q. */
 AG_STEP_QUALIFIER void AG_STEP_FN(corrections)(AG_STEP_FLOW AG_STEP_SIZE V *work) {
   V *w = AG_IRK_W(work);
   AG_STEP_FN(mix)(AG_STEP_PASS AG_IRK->TI, w);
   for (int i = 0; i < AG_IRK->real; i++) {
-    const V *A = AG_IRK_BLOCK(work, i);
-    AG_STEP_FN(solved)(AG_STEP_M, A, A + AG_STEP_M * AG_STEP_M, w + i * AG_STEP_M);
+    AG_STEP_FN(solved_real)(AG_STEP_PASS AG_IRK_BLOCK(work, i), w + i * AG_STEP_M);
   }
   for (int i = 0; i < AG_IRK->pair; i++) {
-    const V *A = AG_IRK_PAIR_BLOCK(work, i), *B = A + AG_STEP_M * AG_STEP_M;
+    const V *A = AG_IRK_PAIR_BLOCK(work, i), *B = A + AG_STEP_SQUARE;
     V *p = w + (AG_IRK->real + 2 * i) * AG_STEP_M, *q = p + AG_STEP_M;
     for (int r = 0; r < AG_STEP_M; r++) q[r] = -q[r];
-    AG_STEP_FN(solved_complex)(AG_STEP_M, A, B, B + AG_STEP_M * AG_STEP_M, p, q);
+    if (AG_STEP_TABLE) AG_STEP_FN(solved_sparse_complex)(AG_STEP_TABLE, A, B, p, q);
+    else AG_STEP_FN(solved_complex)(AG_STEP_M, A, B, B + AG_STEP_SQUARE, p, q);
     for (int r = 0; r < AG_STEP_M; r++) q[r] = -q[r];
   }
   AG_STEP_FN(mix)(AG_STEP_PASS AG_IRK->T, w);
@@ -276,7 +289,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(stages)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, con
 
 /* (1 - gamma h J)^-1 (gamma F(t, z) + sum_j e_j k_j) as a change of z. */
 AG_STEP_QUALIFIER void AG_STEP_FN(estimate)(AG_STEP_FLOW AG_STEP_SIZE V h, const V *z, V *work, V *e) {
-  const V *k = AG_IRK_K(work), *A = AG_IRK_BLOCK(work, 0);
+  const V *k = AG_IRK_K(work);
   V *w = AG_IRK_W(work);
   AG_STEP_FN(tangent)(AG_STEP_PASS z, work, w);
   for (int f_ = 0; f_ < AG_STEP_N_FACTOR; f_++) {
@@ -290,7 +303,7 @@ AG_STEP_QUALIFIER void AG_STEP_FN(estimate)(AG_STEP_FLOW AG_STEP_SIZE V h, const
     w[r] = AG_IRK->gamma * (h * w[r]);
     for (int j = 0; j < AG_IRK_S; j++) w[r] = v_fma(v_set(AG_IRK->e[j]), k[j * AG_STEP_M + r], w[r]);
   }
-  AG_STEP_FN(solved)(AG_STEP_M, A, A + AG_STEP_M * AG_STEP_M, w);
+  AG_STEP_FN(solved_real)(AG_STEP_PASS AG_IRK_BLOCK(work, 0), w);
   for (int f_ = 0; f_ < AG_STEP_N_FACTOR; f_++) {
     const ag_factor p = AG_STEP_FACTOR(f_);
     const V *q = z + p.z, *d = w + p.d;

@@ -21,7 +21,7 @@
 
 #define AG_STEP_NAME langevin
 #define AG_STEP_TEXT "step/langevin_core.h"
-#define AG_STEP_ROOM (8 * n + 2 * m + m * m)
+#define AG_STEP_ROOM (8 * n + 2 * m + square)
 #define AG_STEP_END n
 #define AG_STEP_OWN 0
 #define AG_STEP_NEWTON
@@ -45,7 +45,9 @@ static const char core_text[] =
   .name = #name_, .family = "Langevin", .room = room_langevin, .step = step_langevin, .dense = dense_langevin, \
   .interpolate = interpolate_langevin, .table = &table_##name_, .order = 2, .dense_order = 2, .strong = {1, 1, 1}, \
   .weak = {2, 2, 2}, .follows = AG_FOLLOWS_BATH, .draws = AG_WIENER_HALVES, \
-  .texts = {text_##name_, ag_factor_core_text, ag_newton_core_text, table_text, ag_hermite_core_text, core_text}
+  .texts = { \
+      text_##name_, ag_factor_core_text, ag_sparse_core_text, ag_newton_core_text, table_text, ag_hermite_core_text, \
+      core_text}
 #define AG_LANGEVIN_NEEDS AG_NEEDS_JACOBIAN | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION | AG_NEEDS_NOISE | AG_NEEDS_BATH
 
 /* clang-format off */

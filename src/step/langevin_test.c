@@ -33,7 +33,7 @@ static void step(const ag_stepper *s, double h, const double *z, double a, doubl
   const ag_factor whole = {AG_FACTOR_VECTOR, 0, 2, 0};
   ag_flow f = {.n = 2, .rhs = rhs, .m = 2, .n_factor = 1, .factors = &whole, .u_at = 1, .n_u = 1};
   f.jacobian = jacobian, f.self = w, f.step = w, f.n_channel = 1;
-  AG_CHECK(s->room(2, 2).size <= WORK);
+  AG_CHECK(s->room(2, 2, 4).size <= WORK);
   rhs(w, 0, z, dz);
   AG_CHECK(s->step(s, &f, 0, h, z, dz, z1, dz1, 0, 1, error, work) == 0);
   AG_CHECK(w[0] == 1 && w[2] == 1);

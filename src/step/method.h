@@ -3,12 +3,12 @@
  * per stepper, after step_text.h and the words of V, with
  *   AG_STEP_NAME     its name
  *   AG_STEP_TEXT     its text, "step/rk_core.h"
- *   AG_STEP_ROOM     workspace, in numbers: an expression of n and m (components, tangent coordinates); not defined:
- *                    there is no room_NAME
+ *   AG_STEP_ROOM     workspace, in numbers: an expression of n, m and square (components, tangent coordinates,
+ *                    numbers of a matrix); not defined: there is no room_NAME
  *   AG_STEP_END      where the carry at the end of a step stands in it
  *   AG_STEP_OWN      numbers of its own that it carries from step to step
- *   AG_STEP_NEWTON   defined: the text is to stand behind factor_core.h and newton_core.h
- *   AG_STEP_LU       defined: behind factor_core.h and lu_core.h
+ *   AG_STEP_NEWTON   defined: the text is to stand behind factor_core.h, sparse_core.h and newton_core.h
+ *   AG_STEP_LU       defined: behind factor_core.h, sparse_core.h and lu_core.h
  *   AG_STEP_TURNS    defined: behind factor_core.h
  *   AG_STEP_HERMITE  defined: then behind hermite_core.h, which has its dense output */
 #define AG_PASTE_(a, b) a##_##b
@@ -17,6 +17,9 @@
 
 #define AG_STEP_FN(name) AG_OF(AG_PASTE(plain, name))
 #define AG_STEP_QUALIFIER static __attribute__((unused))
+#if defined AG_STEP_NEWTON || defined AG_STEP_LU
+#include "step/sparse_core.h"
+#endif
 #ifdef AG_STEP_NEWTON
 #include "step/factor_core.h"
 #include "step/newton_core.h"
@@ -38,6 +41,9 @@
 #ifdef AG_STEP_TWICE
 #define AG_STEP_FN(name) AG_OF(AG_PASTE(fused, name))
 #define AG_STEP_QUALIFIER static __attribute__((unused, target("avx2,fma")))
+#if defined AG_STEP_NEWTON || defined AG_STEP_LU
+#include "step/sparse_core.h"
+#endif
 #ifdef AG_STEP_NEWTON
 #include "step/factor_core.h"
 #include "step/newton_core.h"
@@ -61,8 +67,8 @@
 #endif
 
 #ifdef AG_STEP_ROOM
-static ag_step_room AG_OF(room)(int n, int m) {
-  (void)m;
+static ag_step_room AG_OF(room)(int n, int m, int square) {
+  (void)m, (void)square;
   return (ag_step_room){(size_t)(AG_STEP_ROOM), (size_t)(AG_STEP_END), AG_STEP_OWN};
 }
 #endif

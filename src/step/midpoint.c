@@ -9,7 +9,7 @@
 
 #define AG_STEP_NAME midpoint
 #define AG_STEP_TEXT "step/midpoint_core.h"
-#define AG_STEP_ROOM (5 * n + 2 * m + m * m)
+#define AG_STEP_ROOM (5 * n + 2 * m + square)
 #define AG_STEP_END n
 #define AG_STEP_OWN 0
 #define AG_STEP_NEWTON
@@ -22,7 +22,8 @@ static const char text[] =
 
 #define AG_MIDPOINT_ROW \
   .order = 2, .dense_order = 2, .n_stage = 2, .room = room_midpoint, .step = step_midpoint, .dense = dense_midpoint, \
-  .interpolate = interpolate_midpoint, .texts = {ag_factor_core_text, ag_newton_core_text, ag_hermite_core_text, text}
+  .interpolate = interpolate_midpoint, \
+  .texts = {ag_factor_core_text, ag_sparse_core_text, ag_newton_core_text, ag_hermite_core_text, text}
 
 const ag_stepper ag_stepper_midpoint = {
     AG_MIDPOINT_ROW,

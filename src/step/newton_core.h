@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Newton's method for the stages of an implicit method: a part of steppers' texts (step_text.h), behind factor_core.h.
- * Every lane iterates until its own corrections are small, and stands still from then on, so that its numbers do not
- * depend on its neighbours. Needs, besides what is listed there,
- *   AG_STEP_JACOBIAN(t, z, J)   a statement that sets the V J[AG_STEP_M * AG_STEP_M] to the Jacobian of f at (t, z), in
- *                               tangent coordinates, row by row; it may return a reason > 0
- *   AG_STEP_UNSOLVED(mask)      a statement that fails the step in the lanes of the mask */
+ * Newton's method for the stages of an implicit method: a part of steppers' texts (step_text.h), behind factor_core.h
+ * and sparse_core.h. Every lane iterates until its own corrections are small, and stands still from then on, so that
+ * its numbers do not depend on its neighbours. Needs, besides what is listed there, AG_STEP_JACOBIAN(t, z, J)   a
+ * statement that sets the V J[AG_STEP_M * AG_STEP_M] to the Jacobian of f at (t, z), in tangent coordinates, row by
+ * row; it may return a reason > 0 AG_STEP_TABLE               NULL, or where a sparse Jacobian has entries
+ * (sparse_core.h): J has these alone AG_STEP_SQUARE              numbers kept for one matrix: AG_STEP_M^2, or what the
+ * table says AG_STEP_UNSOLVED(mask)      a statement that fails the step in the lanes of the mask */
 
 /* A correction below this part of what it corrects is the last but one: the next, quadratically smaller, is rounding.
  */
@@ -59,25 +60,39 @@ AG_STEP_QUALIFIER VI AG_STEP_FN(is_small)(AG_STEP_FLOW AG_STEP_SIZE const V *z, 
 }
 
 /* The matrix of a stage k = f(z moved by ah k): J becomes 1 - ah (J + hat(Omega)) D, with the rates w of the stage. J
- * is that of the rates of d, which turn with a rotation; D takes a change of d to one of exp(d). */
+ * is that of the rates of d, which turn with a rotation; D takes a change of d to one of exp(d). Of a sparse J
+ * only what stands behind ah is made: corrected() does the rest. */
 AG_STEP_QUALIFIER void AG_STEP_FN(stage_matrix)(AG_STEP_FLOW AG_STEP_SIZE V ah, const V *k, const V *w, V *J) {
+  const int *table = AG_STEP_TABLE;
   for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
     const ag_factor p = AG_STEP_FACTOR(i);
     if (p.kind != AG_FACTOR_QUATERNION) continue;
     const V e[3] = {ah * k[p.d], ah * k[p.d + 1], ah * k[p.d + 2]}, *o = w + p.d;
-    V *B = J + p.d * AG_STEP_M + p.d;
-    B[1] -= o[2], B[2] += o[1], B[AG_STEP_M] += o[2], B[AG_STEP_M + 2] -= o[0];
-    B[2 * AG_STEP_M] -= o[1], B[2 * AG_STEP_M + 1] += o[0];
-    for (int r = 0; r < AG_STEP_M; r++) AG_STEP_FN(times_dexp)(e, J + r * AG_STEP_M + p.d);
+    AG_STEP_FN(add_hat)(table, AG_STEP_M, p.d, o, J);
+    for (int r = 0; r < AG_STEP_M && !table; r++) AG_STEP_FN(times_dexp)(e, J + r * AG_STEP_M + p.d);
+    for (int i_ = 0; table && i_ < table[1]; i_++)
+      if (AG_SPARSE_COL(table)[i_] == p.d) AG_STEP_FN(times_dexp)(e, J + i_);
   }
+  if (table) return;
   for (int r = 0; r < AG_STEP_M; r++) {
     for (int c = 0; c < AG_STEP_M; c++) J[r * AG_STEP_M + c] = -(ah * J[r * AG_STEP_M + c]);
     J[r * AG_STEP_M + r] = 1.0 + J[r * AG_STEP_M + r];
   }
 }
 
-/* One stage, k = f(t, z moved by a h k) in tangent coordinates: on entry of k a guess. J: room for AG_STEP_M^2 numbers,
- * w: for AG_STEP_M, y and rate: for AG_STEP_N. */
+/* Solves with what stage_matrix() made, which is destroyed. */
+AG_STEP_QUALIFIER void AG_STEP_FN(corrected)(AG_STEP_FLOW AG_STEP_SIZE V ah, V *J, V *b) {
+  const int *table = AG_STEP_TABLE;
+  if (!table) {
+    AG_STEP_FN(solve)(AG_STEP_M, J, b);
+    return;
+  }
+  AG_STEP_FN(factor_sparse)(table, J, ah, J + table[1]);
+  AG_STEP_FN(solved_sparse)(table, J + table[1], b);
+}
+
+/* One stage, k = f(t, z moved by a h k) in tangent coordinates: on entry of k a guess. J: room for AG_STEP_SQUARE
+ * numbers, w: for AG_STEP_M, y and rate: for AG_STEP_N. */
 AG_STEP_QUALIFIER int AG_STEP_FN(stage)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, double a, const V *z, V *k, V *J, V *w,
                                         V *y, V *rate) {
   const V ah = a * h;
@@ -89,7 +104,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(stage)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, doub
     AG_STEP_JACOBIAN(t, y, J)
     AG_STEP_FN(stage_matrix)(AG_STEP_PASS ah, k, w, J);
     for (int r = 0; r < AG_STEP_M; r++) w[r] = w[r] - k[r];
-    AG_STEP_FN(solve)(AG_STEP_M, J, w);
+    AG_STEP_FN(corrected)(AG_STEP_PASS ah, J, w);
     const VI small = AG_STEP_FN(is_small)(AG_STEP_PASS z, h, k, w), last = near;
     for (int r = 0; r < AG_STEP_M; r++) k[r] = v_blend(open, k[r] + w[r], k[r]);
     open &= ~last;

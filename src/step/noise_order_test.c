@@ -75,7 +75,7 @@ static void step(const ag_stepper *s, const noisy *p, double h, const double *dW
   ag_flow f = {.n = p->n, .rhs = rhs, .m = p->n, .n_factor = 1, .factors = &whole, .n_u = p->n / 2, .self = &c};
   double dz[MOST], z1[MOST], dz1[MOST], error[2], work[WORK];
   f.u_at = p->n - f.n_u, f.jacobian = jacobian, f.step = c.w, f.n_channel = p->channels;
-  AG_CHECK(s->room(p->n, p->n).size <= WORK && s->room(p->n, p->n).own == 0);
+  AG_CHECK(s->room(p->n, p->n, p->n * p->n).size <= WORK && s->room(p->n, p->n, p->n * p->n).own == 0);
   for (int i = 0; i < p->channels; i++) c.w[1 + i] = c.w[2 + p->channels + i] = dW[i] / h;
   c.w[1 + p->channels] = coin;
   rhs(&c, 0, z, dz);

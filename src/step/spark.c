@@ -30,13 +30,16 @@
 static ag_step_room room_of(const ag_spark *method, int n, int m) {
   int s = method->s, unknowns = (2 * s - 1) * m, all = 3 * m;
   return (ag_step_room){
-      (size_t)(6 * n + 3 * m + 3 + 2 * unknowns + unknowns * unknowns + s * (m + all + all * all) + n), (size_t)n, 0};
+      (size_t)(6 * n + 5 * m + 3 + 2 * unknowns + unknowns * unknowns + s * (m + all + all * all) + n), (size_t)n, 0};
 }
 
 #define AG_STEPPER(name) \
   static const ag_spark table_##name = AG_SPARK_##name; \
   static const char text_##name[] = "#define AG_SPARK_METHOD " #name "\n"; \
-  static ag_step_room room_##name(int n, int m) { return room_of(&table_##name, n, m); }
+  static ag_step_room room_##name(int n, int m, int square) { \
+    (void)square; \
+    return room_of(&table_##name, n, m); \
+  }
 #include "step/spark.def"
 #undef AG_STEPPER
 
@@ -49,17 +52,19 @@ static const char core_text[] =
 
 #define AG_SPARK_ROW_OF(name_) \
   .name = #name_, .family = "SPARK", .room = room_##name_, .step = step_spark, .dense = dense_spark, \
-  .interpolate = interpolate_spark, .table = &table_##name_, .form = AG_FORM_SPARK, \
+  .interpolate = interpolate_spark, .table = &table_##name_, .form = AG_FORM_SPARK, .keeps = AG_KEEPS_SYMMETRY, \
   .needs = AG_NEEDS_RESIDUAL | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION, \
   .reference = "L. O. Jay, SIAM J. Numer. Anal. 45, 1814-1842, 2007, and Lagrange-d'Alembert SPARK integrators for " \
                "nonholonomic Lagrangian systems, University of Iowa, 2009", \
-  .texts = {text_##name_, ag_factor_core_text, ag_newton_core_text, table_text, ag_hermite_core_text, core_text}
+  .texts = { \
+      text_##name_, ag_factor_core_text, ag_sparse_core_text, ag_newton_core_text, table_text, ag_hermite_core_text, \
+      core_text}
 
 /* clang-format off */
 const ag_stepper ag_stepper_spark2 = {
     AG_SPARK_ROW_OF(spark2), .order = 2, .dense_order = 2, .n_stage = 2,
     .doc = "Lobatto IIIA for positions and IIIB for momenta, 2 stages, with the forces of constraint among those of the "
-           "momenta; velocities at the ends of steps satisfy the constraints. Reversible without rotations."};
+           "momenta; velocities at the ends of steps satisfy the constraints."};
 
 const ag_stepper ag_stepper_spark3 = {
     AG_SPARK_ROW_OF(spark3), .order = 4, .dense_order = 3, .n_stage = 3,

@@ -52,10 +52,13 @@ typedef struct ag_flow {
   int (*rhs)(void *self, double t, const double *z, double *dz);
   /* Optional. The state space as a product of factors, in the order of z (none: one vector), m tangent coordinates in
    * all (0: n); the Jacobian of the right-hand side in these coordinates, m x m row by row: of the rate of d in z moved
-   * by d. Tangent coordinates u_at .. u_at + n_u - 1 are velocities, the others positions. */
+   * by d. Of a sparse one the table says where its entries are (ag_lu_table): whole diagonal blocks of rotations, and
+   * of their columns all three or none; NULL: it is dense. Tangent coordinates u_at .. u_at + n_u - 1 are velocities,
+   * the others positions. */
   int m, n_factor, u_at, n_u;
   const ag_factor *factors;
   int (*jacobian)(void *self, double t, const double *z, double *J);
+  const int *table;
   /* Optional. The energy, its gradient and the almost-Poisson tensor at z: discrete_gradient_core.h. */
   int (*gradient)(void *self, double t, const double *z, double *out);
   /* On a path with noise: the step that the right-hand side reads, [1 | dW/h | ...] as it is drawn, divided by h.
@@ -78,7 +81,8 @@ typedef struct ag_flow {
   void (*align)(void *self, double t, double *z);
   void *self;
 } ag_flow;
-unsigned ag_flow_offers(const ag_flow *f); /* AG_NEEDS_... */
+unsigned ag_flow_offers(const ag_flow *f);   /* AG_NEEDS_... */
+int ag_flow_square(const int *table, int m); /* numbers that a step keeps for one matrix */
 
 /* ---- steppers ---- */
 
@@ -113,7 +117,7 @@ typedef struct ag_step_room {
  * symmetric projection: a level is not constant along the motion; the gradients of the levels depend on each other. */
 enum { AG_STEP_STAGES = -1, AG_STEP_LEVEL = -2, AG_STEP_DEPENDENT = -3 };
 
-enum { AG_STEPPER_TEXTS = 6 };
+enum { AG_STEPPER_TEXTS = 7 };
 enum { AG_N_NOISE = 3 }; /* classes of noise */
 
 /* The forms of discrete equations: one node with the exponential map or the Cayley map of rotations, both ends, or
@@ -132,10 +136,11 @@ struct ag_stepper {
   /* The orders of convergence on paths with noise that is additive, commutative, general, where the increments of a
    * step are frozen: strong (path by path) and weak (expectations). 0: it does not converge to the motion. */
   double strong[AG_N_NOISE], weak[AG_N_NOISE];
-  int dense_order;                    /* of the dense output: error O(h^(dense_order+1)) */
-  int n_stage, n_dense;               /* new right-hand sides of a step (0: they vary), and of its dense output */
-  int n_channel_stage;                /* how many more a step has for each noise channel */
-  ag_step_room (*room)(int n, int m); /* for n components and m tangent coordinates */
+  int dense_order;      /* of the dense output: error O(h^(dense_order+1)) */
+  int n_stage, n_dense; /* new right-hand sides of a step (0: they vary), and of its dense output */
+  int n_channel_stage;  /* how many more a step has for each noise channel */
+  ag_step_room (*room)(int n, int m,
+                       int square); /* n components, m tangent coordinates, matrices of `square` numbers */
   /* One step from (t, z) with the carry dz0 into z1 with the carry dz1 (for most methods the rates there). With an
    * embedded estimate, error[0] is the scaled error norm (accept when <= 1) for tolerances rtol, atol; else 0
    * (error[1]: the same for the second norm, written only if some component counts there). It is NaN when a component

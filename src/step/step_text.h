@@ -48,8 +48,10 @@
 #define AG_ON_NOISE_ENDS .strong = {1, 1, 0.5}, .weak = {2, 1, 1}
 #define AG_ON_NOISE_FIRST .strong = {1, 0, 0}, .weak = {1, 0, 0}
 
-/* factor_core.h, newton_core.h, lu_core.h and hermite_core.h, for the rows of steppers that need them. */
-extern const char ag_factor_core_text[], ag_newton_core_text[], ag_lu_core_text[], ag_hermite_core_text[];
+/* factor_core.h, sparse_core.h, newton_core.h, lu_core.h and hermite_core.h, for the rows of steppers that need them.
+ */
+extern const char ag_factor_core_text[], ag_sparse_core_text[], ag_newton_core_text[], ag_lu_core_text[],
+    ag_hermite_core_text[];
 
 #define AG_STEP_FLOW __attribute__((unused)) const ag_flow *f,
 #define AG_STEP_SIZE __attribute__((unused)) int n,
@@ -64,6 +66,8 @@ extern const char ag_factor_core_text[], ag_newton_core_text[], ag_lu_core_text[
     int reason_ = f->jacobian(f->self, t, z, J); \
     if (reason_) return reason_; \
   }
+#define AG_STEP_TABLE (f->table)
+#define AG_STEP_SQUARE (f->table ? f->table[3] : AG_STEP_M * AG_STEP_M)
 #define AG_STEP_RESIDUAL(t, y, out) \
   { \
     int reason_ = f->residual(f->self, t, y, out); \

@@ -2,6 +2,7 @@
  * The registry of steppers: stepper.def as an array; what they need and what flows offer. */
 #include <string.h>
 
+#include "expr/expr.h"
 #include "step/step_text.h"
 
 #define AG_STEPPER(name) extern const ag_stepper ag_stepper_##name;
@@ -19,6 +20,9 @@ const char ag_factor_text[] =
     ;
 const char ag_factor_core_text[] =
 #include "factor_core_text.inc"
+    ;
+const char ag_sparse_core_text[] =
+#include "sparse_core_text.inc"
     ;
 const char ag_newton_core_text[] =
 #include "newton_core_text.inc"
@@ -45,6 +49,8 @@ unsigned ag_flow_offers(const ag_flow *f) {
          (f->n_u ? AG_NEEDS_PARTITION : 0u) | (f->gradient ? AG_NEEDS_GRADIENT : 0u) |
          (f->residual && f->finish ? AG_NEEDS_RESIDUAL : 0u) | (f->step ? AG_NEEDS_NOISE : AG_NEEDS_ONE_SIDED);
 }
+
+int ag_flow_square(const int *table, int m) { return table ? table[AG_LU_SQUARE] : m * m; }
 
 const char *ag_stepper_lacks(const ag_stepper *s, unsigned offers) {
   static const char *const what[AG_N_NEED] = {

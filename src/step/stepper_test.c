@@ -136,7 +136,7 @@ static void test_contract(const ag_stepper *s) {
   ag_flow f = test_flow_of(p, &calls);
   double z[TEST_N], dz[TEST_N], z1[TEST_N], dz1[TEST_N], d[TEST_N], work[TEST_WORK], error = -1;
   bool implicit = s->needs & AG_NEEDS_JACOBIAN; /* the number of right-hand sides varies */
-  ag_step_room room = s->room(p->n, p->m);
+  ag_step_room room = s->room(p->n, p->m, p->m * p->m);
   size_t size = room.size;
   AG_CHECK(room.end >= (size_t)(p->n + room.own) && room.end + (size_t)(p->n + room.own) <= size && size < TEST_WORK);
   for (size_t i = 0; i < TEST_WORK; i++) work[i] = 77;

@@ -30,7 +30,8 @@
 #include "step/method.h"
 
 /* At most as many impulses as tangent coordinates. */
-static ag_step_room room_of(int n, int m) {
+static ag_step_room room_of(int n, int m, int square) {
+  (void)square;
   return (ag_step_room){(size_t)(4 * n + 5 * n + 4 * m + 3 + 3 * m + 4 * m * m), (size_t)(2 * n), n};
 }
 
@@ -47,7 +48,8 @@ static const char core_text[] =
 #include "variational_core_text.inc"
     ;
 
-#define AG_VARIATIONAL_TEXTS ag_factor_core_text, ag_newton_core_text, table_text, ag_hermite_core_text, core_text
+#define AG_VARIATIONAL_TEXTS \
+  ag_factor_core_text, ag_sparse_core_text, ag_newton_core_text, table_text, ag_hermite_core_text, core_text
 #define AG_VARIATIONAL_ANY(name_) \
   .name = #name_, .room = room_of, .step = step_variational, .dense = dense_variational, \
   .interpolate = interpolate_variational, .table = &table_##name_

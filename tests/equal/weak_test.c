@@ -72,7 +72,7 @@ static void lab_method(lab *l, const ag_stepper *s) {
   l->flow.n_factor = ag_mover_factors(l->sys, false, l->factors, &l->flow.m);
   l->flow.u_at = ag_mover_velocities(l->sys, l->flow.n_factor, l->factors), l->flow.n_u = ag_system_dims(l->sys)->u;
   l->flow.n_channel = l->channels;
-  AG_CHECK(s->room(n, l->flow.m).size <= WORK);
+  AG_CHECK(s->room(n, l->flow.m, l->flow.m * l->flow.m).size <= WORK);
 }
 
 /* A step with the nodes of the channels, numbered, and a coin. */
