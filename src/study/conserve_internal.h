@@ -96,6 +96,7 @@ typedef enum ag_which { AG_ALL, AG_FOUND, AG_SYMMETRIC } ag_which;
 int ag_conserve_independent(ag_conserving *v, ag_which which, ag_id x);
 /* conserve_whole.c: do integrals, symmetries and a measure integrate the system? */
 void ag_conserve_whole(ag_conserving *v);
+bool ag_conserve_autonomous(ag_conserving *v); /* no explicit time */
 
 /* conserve_symmetry.c: fields Z, columns over the velocities, with Z(L) = 0: those that are declared and the others. */
 void ag_conserve_symmetries(ag_conserving *v, int n_declared, const ag_id *declared);
@@ -152,4 +153,11 @@ void ag_conserve_moving(ag_conserving *v);
 ag_id ag_conserve_moving_energy(const ag_conserving *v); /* the one that was found; 0: none */
 void ag_conserve_leaf(ag_conserving *v);                 /* relations of the coordinates that the constraints keep */
 void ag_conserve_search(ag_conserving *v, int degree);
+/* Monomials of the configuration up to a degree, times velocities: their number; 0: too many for the room. */
+int ag_conserve_linear(ag_conserving *v, int degree, int room, ag_id *out);
+/* conserve_shape.c: integrals whose coefficients solve linear equations along one function of the coordinates. */
+void ag_conserve_shape(ag_conserving *v);
+/* conserve_table.c: makes what computes these equations in numbers, and the table; false: they are singular. */
+bool ag_table_open(ag_conserving *v, ag_shape *s);
+void ag_tabulator_free(struct ag_tabulator *a);
 #endif

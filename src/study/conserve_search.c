@@ -256,6 +256,19 @@ int ag_conserve_functions(ag_conserving *v, int degree, int room, ag_id *out) {
   return kept;
 }
 
+int ag_conserve_linear(ag_conserving *v, int degree, int room, ag_id *out) {
+  atoms a = {0};
+  ag_id mono[MAX_UNKNOWN];
+  if (!find_atoms(v, &a)) return 0;
+  int n = ag_conserve_monomials(v->x->g, a.n, a.x, degree, mono, MAX_UNKNOWN), kept = 0;
+  if (n < 0 || n * (a.n_velocity + a.n_given) > room) return 0;
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < a.n_velocity; j++) out[kept++] = ag_mul(v->x->g, mono[i], a.velocity[j]);
+    for (int j = 0; j < a.n_given; j++) out[kept++] = ag_mul(v->x->g, mono[i], a.given[j]);
+  }
+  return kept;
+}
+
 /* Degrees of the monomials before velocities and products of two, before those with a given one (-1: without), and
  * whether entries of rotations that are not felt take part. */
 typedef struct extent {
