@@ -142,7 +142,7 @@ static void put_searches(const ag_conservation *c, ag_text *out) {
     ag_text_str(out, "  searched   integrals linear in the velocities, ");
     put_degree(c->linear_degree, c->linear_given, out);
     ag_text_printf(out, ": %d", c->linear);
-    if (c->twisted) ag_text_printf(out, ", and %d with a factor of the density", c->twisted);
+    if (c->twisted) ag_text_printf(out, ", and %d with a factor", c->twisted);
     ag_text_char(out, '\n');
   }
   if (c->quadratic >= 0) {

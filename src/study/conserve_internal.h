@@ -19,7 +19,7 @@ typedef struct ag_conserving {
   const double *fixed_at;
   ag_id acceleration; /* solved for; 0: unknown */
   bool quiet;         /* without the friction of a temperature */
-  int n_factor;       /* of the density of the invariant measure */
+  int n_factor;       /* factors of the density of the invariant measure, and of determinants */
   ag_id factor[AG_MAX_FACTOR];
 } ag_conserving;
 
@@ -115,7 +115,8 @@ typedef struct ag_functions {
   int n_known; /* the first ones are known to be conserved */
 } ag_functions;
 void ag_functions_push(ag_functions *s, ag_id x);
-/* All combinations with constant coefficients whose rate, plus twist times itself (0: none), vanishes. found[] gets the
+/* All combinations with constant coefficients whose rate, plus twist times itself (0: none; else the functions must be
+ * thin), vanishes. found[] gets the
  * new ones, at most room, 0 for one whose numbers are too long; the number of all, without constants, is returned; -1:
  * not possible. */
 int ag_functions_solve(ag_conserving *v, ag_functions *s, ag_id twist, int room, ag_id *found, int *n_found);
@@ -143,6 +144,8 @@ int ag_conserve_functions(ag_conserving *v, int degree, int room, ag_id *out);
 void ag_conserve_dependent(const ag_probe *p, const ag_point *at, bool *dependent);
 /* The value of a function of the coordinates at the start. */
 double ag_conserve_at_start(const ag_conserving *v, ag_id x);
+/* conserve_factor.c: puts irreducible factors of the determinants of the model, and of the density, in v->factor. */
+void ag_conserve_factors(ag_conserving *v);
 /* The same function as a polynomial of low degree in these, with numbers for the parameters, if it is one. */
 ag_id ag_conserve_readable(ag_conserving *v, ag_id x);
 /* num/den as a node whose readers know it exactly. */
