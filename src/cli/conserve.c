@@ -118,10 +118,11 @@ static void put_symmetries(const ag_conservation *c, ag_text *out) {
 }
 
 static void put_measure(const ag_measure *m, ag_text *out) {
+  const char *form = m->timed ? "exp f(q, t)" : "exp f(q)";
   ag_text_printf(out, "  %-10s %-15s", ag_conserved_word(m->verdict), "measure");
   if (m->verdict == AG_CONSERVED_YES)
-    ag_text_printf(out, " %s %s", m->density ? m->density : m->f_exp ? "(long)" : "exp f(q)", m->variables);
-  else ag_text_str(out, " exp f(q)");
+    ag_text_printf(out, " %s %s", m->density ? m->density : m->f_exp ? "(long)" : form, m->variables);
+  else ag_text_printf(out, " %s", form);
   ag_text_char(out, '\n');
   if (m->reason) ag_text_printf(out, "  %-10s   %s\n", "", m->reason);
   if (m->proof == AG_PROOF_IDENTITY)

@@ -48,7 +48,7 @@ typedef struct ag_symmetry {
   const char *field;    /* "x' = 1, y' = x"; NULL: long */
 } ag_symmetry;
 
-/* An invariant measure exp f(q) dq dxi on the constraints, f single-valued. */
+/* An invariant measure exp f(q) dq dxi on the constraints, f single-valued; of t, too, where the equations are. */
 typedef struct ag_measure {
   ag_conserved verdict;
   ag_proof proof;
@@ -60,6 +60,7 @@ typedef struct ag_measure {
   double *state; /* and where, as in ag_quantity */
   double t;
   ag_id f_exp; /* the density; 0: none */
+  bool timed;  /* f depends on t */
 } ag_measure;
 
 /* The measure in numbers: a tape of the full state with exp f and the independent rows of S, those of positions last.

@@ -60,12 +60,14 @@ enum { AG_MAX_FIELD = 12 };
 /* A field and df along it; how many brackets deep it is. */
 typedef struct ag_spanned {
   ag_id *Y, df;
+  bool along_t; /* it moves t as well, at the rate 1 */
   int depth;
 } ag_spanned;
 typedef struct ag_measuring {
   ag_conserving *v;
   ag_measure *m;
   ag_id div;
+  bool timed;           /* the equations depend on time */
   int rank, *dependent; /* velocities that the constraints give from the others */
   int n;
   ag_spanned at[AG_MAX_FIELD + 1]; /* independent at a generic point; the last one is tried */

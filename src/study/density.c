@@ -217,6 +217,8 @@ void ag_measure_find(ag_measuring *s) {
   add_determinants(s, &a);
   int n_poly = ag_conserve_functions(s->v, 2, TERMS / 2, poly);
   for (int i = 0; i < n_poly; i++) add_term(s, &a, poly[i], false);
+  if (s->timed) add_term(s, &a, x->t, false);
+  if (s->timed) add_term(s, &a, ag_mul(x->g, x->t, x->t), false);
   for (int i = 0; i < x->n_coord; i++)
     if (ag_model_coords(x->model)[i].space == AG_SPACE_S1) add_term(s, &a, x->q[i], false), a.n_angle++;
   a.rate[a.n] = s->div;
