@@ -47,8 +47,12 @@ void ag_shape_lines(const ag_shape *s, double confirmed, ag_text *out) {
   ag_text_printf(out, "  %-10s   the rates are w' = r' (C(r) w%s): linear equations for the coefficients\n", "",
                  s->homogeneous ? "" : " + k(r)");
   ag_text_printf(out, "  %-10s   proved: an identity, chance of error below %.0e\n", "", s->bound);
-  for (int i = 0; i < s->n && !isnan(confirmed); i++)
-    ag_text_printf(out, "  %-10s   table %d, drift in a run: %.2e up to t = %.6g\n", "", i + 1, s->drift[i], confirmed);
+  for (int i = 0; i < s->n && !isnan(confirmed); i++) {
+    if (isnan(s->drift[i])) ag_text_printf(out, "  %-10s   table %d: the run does not meet the table\n", "", i + 1);
+    else
+      ag_text_printf(out, "  %-10s   table %d, drift in a run: %.2e up to t = %.6g\n", "", i + 1, s->drift[i],
+                     confirmed);
+  }
   put_row(s, NULL, out);
   int shown = s->n_row < SHOWN ? s->n_row : SHOWN;
   for (int k = 0; k < shown; k++)

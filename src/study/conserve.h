@@ -86,7 +86,7 @@ typedef struct ag_shape {
   int n_row;
   double *rows; /* of each: r, then of every integral c and f */
   struct ag_tabulator *tabulator;
-  double drift[AG_MAX_TABLE]; /* as that of quantities, as far as the table can be continued */
+  double drift[AG_MAX_TABLE]; /* as that of quantities, as far as the table can be continued; NaN: nowhere */
 } ag_shape;
 /* Rows of the table at n ascending values of r; returns how many of them can be reached from the start, from *first
  * on. */

@@ -63,9 +63,14 @@ static void use_table(watch *w) {
       for (int j = 0; j < s->n && inside; j++) row[k] += ck[j] * old[j];
     }
   }
-  for (int i = 0; i < n * s->n; i++) {
-    const double *at = c->moments + 1 + c->n + i % s->n;
-    s->drift[i % s->n] = fmax(s->drift[i % s->n], fabs(at[i / s->n * width] - at[0])); /* not of NaN */
+  for (int k = 0; k < s->n; k++) {
+    const double *at = c->moments + 1 + c->n + k;
+    double base = (double)NAN;
+    s->drift[k] = (double)NAN;
+    for (int i = 0; i < n; i++) {
+      if (isnan(base)) base = at[i * width];                       /* the first one that is reached */
+      s->drift[k] = fmax(s->drift[k], fabs(at[i * width] - base)); /* NaN does not count */
+    }
   }
   free(order);
   free(r);

@@ -35,7 +35,8 @@ static void find_polynomial(ag_conserving *v, ag_id x, polynomial *p) {
   ag_graph *g = v->x->g;
   ag_id columns[MONOMIALS + 2];
   p->n = 0;
-  p->n_atom = ag_conserve_functions(v, 1, ATOMS, p->atom);
+  p->n_atom = ag_conserve_functions(v, 1, ATOMS - 1, p->atom);
+  if (ag_depends(g, 1, &x, 1, &v->x->t)) p->atom[p->n_atom++] = v->x->t;
   for (int degree = 0; degree <= READABLE && !p->n; degree += 2) {
     int n = ag_conserve_monomials(g, p->n_atom, p->atom, degree, columns, MONOMIALS);
     ag_echelon e = {0};

@@ -400,6 +400,7 @@ static void keep_twisted(ag_conserving *v, ag_id factor, double c, int n, const 
   for (int k = 0; k < n; k++) {
     if (!found[k]) continue;
     ag_id x = ag_mul(g, found[k], ag_pow(g, factor, ag_num(g, c)));
+    if (!ag_depends(g, 1, &x, v->x->n_coord, v->x->xi)) continue; /* a relation: y/x on a line through 0 */
     if (ag_conserve_independent(v, AG_FOUND, x) <= ag_conserve_independent(v, AG_FOUND, 0)) continue;
     report(v, "linear integral", "linear", (v->c->linear > 0 ? v->c->linear : 0) + kept->n, 1, &x);
     if (x) ag_functions_push(kept, x);

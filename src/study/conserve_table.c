@@ -11,7 +11,7 @@
 #include "math/lie.h"
 #include "study/conserve_internal.h"
 
-enum { SAMPLES = 64, ROWS = 33, MOST_STEPS = 20000 };
+enum { SAMPLES = 64, PLACES = 8, ROWS = 33, MOST_STEPS = 20000 };
 static const double SAME = 1e-9, TOLERANCE = 1e-12, LARGE = 1e12;
 
 typedef struct ag_tabulator {
@@ -288,23 +288,31 @@ static bool determined(ag_conserving *v, const ag_shape *s) {
   return good;
 }
 
+/* From the configuration in a->x0: r0 and the table between lo and hi. False: r is stationary there. */
+static bool tabulate(ag_conserving *v, ag_shape *s) {
+  ag_tabulator *a = s->tabulator;
+  int wide = 1 + s->n * (s->n + 1), first;
+  memcpy(a->x, a->x0, sizeof *a->x * (size_t)ag_system_dims(v->sys)->x);
+  if (ag_work_eval(a->work, a->tape, a->lambda, ag_system_t0(v->sys), a->x, a->slots, a->out)) return false;
+  double lo = a->out[0], hi = lo, r[ROWS];
+  s->r0 = lo;
+  range_of(a, &lo, &hi);
+  for (int i = 0; i < ROWS; i++) r[i] = lo + (hi - lo) * i / (ROWS - 1);
+  double *rows = AG_NEWN(v->c->arena, double, ROWS *wide);
+  s->n_row = hi > lo ? ag_shape_rows(s, ROWS, r, rows, &first) : 0;
+  s->rows = rows + (s->n_row ? first * wide : 0);
+  return s->n_row > 1;
+}
+
 bool ag_table_open(ag_conserving *v, ag_shape *s) {
   if (!determined(v, s)) return false;
-  ag_tabulator *a = create(v, s);
-  memcpy(a->x, a->x0, sizeof *a->x * (size_t)ag_system_dims(v->sys)->x);
-  double *r = numbers(ROWS), lo, hi;
-  int wide = 1 + s->n * (s->n + 1), first;
-  s->rows = AG_NEWN(v->c->arena, double, ROWS *wide);
-  s->tabulator = a;
-  if (ag_work_eval(a->work, a->tape, a->lambda, ag_system_t0(v->sys), a->x, a->slots, a->out) == 0) {
-    lo = hi = s->r0 = a->out[0];
-    range_of(a, &lo, &hi);
-    for (int i = 0; i < ROWS; i++) r[i] = lo + (hi - lo) * i / (ROWS - 1);
-    if (hi > lo) s->n_row = ag_shape_rows(s, ROWS, r, s->rows, &first);
-    s->rows += s->n_row ? first * wide : 0;
+  ag_tabulator *a = s->tabulator = create(v, s);
+  bool good = tabulate(v, s);
+  for (unsigned k = 0; k < PLACES && !good; k++) { /* a body upright: the poles are singular */
+    double t;
+    good = ag_system_sample(v->sys, a->work, k, &t, a->x0) == AG_OK && tabulate(v, s);
   }
-  free(r);
-  if (s->n_row > 1) return true;
+  if (good) return true;
   ag_tabulator_free(a);
   s->tabulator = NULL;
   return false;
