@@ -9,11 +9,12 @@
 #include "cli/json.h"
 #include "cli/open.h"
 #include "cli/output.h"
+#include "cli/shape.h"
 
 typedef struct args {
   ag_common common;
   bool brief;
-  const char *potential, *at, *sweep, *output;
+  const char *potential, *at, *sweep, *output, *table;
   double confirm;
   long degree;
 } args;
@@ -34,6 +35,8 @@ static const ag_option options[] = {
               .doc = "run the model from its start to this time and report the drift of every quantity"),
     AG_OPTION(args, "output", TEXT, output, .letter = 'o', .arg = "FILE", .preset = "",
               .doc = "with --confirm: the quantities after every step, a .csv file"),
+    AG_OPTION(args, "table", TEXT, table, .arg = "FILE", .preset = "",
+              .doc = "the coefficients of integrals along one shape variable, a .csv file"),
     AG_OPTION(args, "degree", WHOLE, degree, .arg = "D", .lo = 0, .hi = 12, .preset = "4, less for large models",
               .doc = "degree in the coordinates of the integrals that are searched for"),
     AG_OPTION(args, "no-search", FLAG, brief, .doc = "do not search for further integrals"),
@@ -115,10 +118,11 @@ static void put_symmetries(const ag_conservation *c, ag_text *out) {
 }
 
 static void put_measure(const ag_measure *m, ag_text *out) {
+  const char *form = m->timed ? "exp f(q, t)" : "exp f(q)";
   ag_text_printf(out, "  %-10s %-15s", ag_conserved_word(m->verdict), "measure");
   if (m->verdict == AG_CONSERVED_YES)
-    ag_text_printf(out, " %s %s", m->density ? m->density : m->f_exp ? "(long)" : "exp f(q)", m->variables);
-  else ag_text_str(out, " exp f(q)");
+    ag_text_printf(out, " %s %s", m->density ? m->density : m->f_exp ? "(long)" : form, m->variables);
+  else ag_text_printf(out, " %s", form);
   ag_text_char(out, '\n');
   if (m->reason) ag_text_printf(out, "  %-10s   %s\n", "", m->reason);
   if (m->proof == AG_PROOF_IDENTITY)
@@ -139,7 +143,7 @@ static void put_searches(const ag_conservation *c, ag_text *out) {
     ag_text_str(out, "  searched   integrals linear in the velocities, ");
     put_degree(c->linear_degree, c->linear_given, out);
     ag_text_printf(out, ": %d", c->linear);
-    if (c->twisted) ag_text_printf(out, ", and %d with a factor of the density", c->twisted);
+    if (c->twisted) ag_text_printf(out, ", and %d with a factor", c->twisted);
     ag_text_char(out, '\n');
   }
   if (c->quadratic >= 0) {
@@ -159,6 +163,7 @@ static void write_text(const ag_model *m, const ag_conservation *c, ag_text *out
   put_changes(c, out);
   put_symmetries(c, out);
   for (int i = 0; i < c->n; i++) put_quantity(c, &c->at[i], out);
+  ag_shape_lines(&c->shape, c->confirmed, out);
   put_eta(m, c, out);
   put_measure(&c->measure, out);
   ag_gibbs_lines(&c->gibbs, out);
@@ -290,6 +295,7 @@ static void write_json(const ag_model *m, const ag_conservation *c) {
   ag_json_end(&j, '}');
   if (c->n_symmetry >= 0) json_symmetries(&j, c);
   json_measure(&j, m, &c->measure);
+  ag_shape_json(&j, &c->shape, c->confirmed);
   ag_gibbs_json(&j, &c->gibbs);
   if (c->left_out) ag_json_string(&j, "left_out", c->left_out);
   if (!isnan(c->confirmed)) ag_json_number(&j, "confirmed", c->confirmed);
@@ -333,11 +339,13 @@ static ag_status save_moments(const ag_conservation *c, const char *path) {
   ag_text out = {0};
   ag_text_char(&out, 't');
   for (int i = 0; i < c->n; i++) ag_text_char(&out, ','), ag_csv_quoted(&out, c->at[i].name);
+  for (int i = 0; i < c->shape.n; i++) ag_text_printf(&out, ",table %d", i + 1);
   ag_text_char(&out, '\n');
+  const int n = c->n + c->shape.n;
   for (long r = 0; r < c->n_moment; r++) {
-    const double *row = c->moments + r * (c->n + 1);
+    const double *row = c->moments + r * (n + 1);
     ag_text_printf(&out, "%.17g", row[0]);
-    for (int i = 0; i < c->n; i++) ag_csv_number(&out, row[1 + i]);
+    for (int i = 0; i < n; i++) ag_csv_number(&out, row[1 + i]);
     ag_text_char(&out, '\n');
   }
   ag_status status = ag_output_save(path, &out);
@@ -350,6 +358,9 @@ static ag_status check_options(const args *a) {
     return ag_usage("conserve", "--output takes what a run gives: add --confirm TIME");
   if (a->output && (ag_output_is_stdout(a->output) || ag_output_format(a->output) != AG_FORMAT_CSV))
     return ag_usage("conserve", "the name of --output must end in .csv");
+  if (a->table && (ag_output_is_stdout(a->table) || ag_output_format(a->table) != AG_FORMAT_CSV))
+    return ag_usage("conserve", "the name of --table must end in .csv");
+  if (a->table && a->brief) return ag_usage("conserve", "--table needs the searches: do not give --no-search");
   if (a->potential && !isnan(a->confirm))
     return ag_usage("conserve", "--confirm runs the model with its own potential: do not give --potential");
   return AG_OK;
@@ -377,6 +388,7 @@ static ag_status act(void *self) {
     ag_text_done(&out);
   }
   ag_status saved = status == AG_OK && a->output ? save_moments(&c, a->output) : AG_OK;
+  if (status == AG_OK && saved == AG_OK && a->table) saved = ag_shape_save(&c.shape, a->table);
   ag_conservation_done(&c);
   if (status != AG_OK) return ag_open_refuse(m, ag_api_ctx(m), status, &a->common);
   anagyre_close(m);

@@ -83,6 +83,13 @@ enum { AG_FLINT_WHY = 256 };
 ag_flint *ag_flint_open(char why[AG_FLINT_WHY]);
 void ag_flint_close(ag_flint *f);
 
+/* A polynomial in n_var variables: n terms, coefficients c and exponents e[term][variable]. */
+typedef void (*ag_terms_sink)(void *self, int n, const int64_t *c, const int *e);
+/* Its irreducible factors over the rationals, each told once. False: it cannot be factored, or a coefficient is longer
+ * than 63 bits; some factors may have been told then. */
+bool ag_flint_factor(const ag_flint *f, int n_var, int n, const int64_t *c, const int *e, ag_terms_sink sink,
+                     void *self);
+
 /* Numbers that are enclosed: an array of FLINT's arb_t behind a name of our own. */
 typedef struct ag_balls ag_balls;
 enum { AG_BALL_BITS = 256 };

@@ -5,9 +5,11 @@
 #if __has_include(<flint/arb.h>)
 #include <flint/arb.h>
 #include <flint/arb_mat.h>
+#include <flint/fmpz_mpoly_factor.h>
 #else
 #include <arb.h>
 #include <arb_mat.h>
+#include <flint/fmpz_mpoly_factor.h>
 #endif
 
 #include "exact/exact.h"

@@ -77,10 +77,10 @@ static void look_for_witness(ag_conserving *v, ag_quantity *q, const ag_program 
   q->bound = worst;
 }
 
-/* A rate that vanishes decides only about what is continuous. */
+/* A rate that vanishes decides only about what is continuous. What is 0 on the whole leaf, such as a gap, is. */
 static void look_for_jumps(ag_conserving *v, ag_quantity *q) {
   bool bends = false;
-  if (q->verdict != AG_CONSERVED_YES) return;
+  if (q->verdict != AG_CONSERVED_YES || ag_probe_vanish(&v->probe, 1, &q->x, false, NULL) == AG_TRUTH_YES) return;
   q->jump = ag_conserve_jump(v, q->x, false, &bends);
   if (q->jump) {
     q->verdict = AG_CONSERVED_UNDECIDED, q->proof = AG_PROOF_NONE;
@@ -317,6 +317,7 @@ ag_status ag_conserve(ag_conservation *c, ag_ctx *ctx, ag_model *m, ag_system *s
   else if (o->search) ag_conserve_search(&v, o->degree);
   else ag_conserve_measure(&v);
   ag_conserve_classify(&v);
+  if (o->search && !ag_model_n_processes(m)) ag_conserve_shape(&v);
   c->n_independent = ag_conserve_independent(&v, AG_ALL, 0);
   ag_conserve_whole(&v);
   ag_conserve_noise(&v);
@@ -360,6 +361,7 @@ bool ag_conserve_density(ag_ctx *ctx, ag_system *sys, ag_density *out) {
 
 void ag_conservation_done(ag_conservation *c) {
   ag_geom_free(c->geom);
+  ag_tabulator_free(c->shape.tabulator);
   if (c->arena) ag_arena_free(c->arena);
   free(c->at);
   free(c->moments);

@@ -48,7 +48,7 @@ typedef struct ag_symmetry {
   const char *field;    /* "x' = 1, y' = x"; NULL: long */
 } ag_symmetry;
 
-/* An invariant measure exp f(q) dq dxi on the constraints, f single-valued. */
+/* An invariant measure exp f(q) dq dxi on the constraints, f single-valued; of t, too, where the equations are. */
 typedef struct ag_measure {
   ag_conserved verdict;
   ag_proof proof;
@@ -60,6 +60,7 @@ typedef struct ag_measure {
   double *state; /* and where, as in ag_quantity */
   double t;
   ag_id f_exp; /* the density; 0: none */
+  bool timed;  /* f depends on t */
 } ag_measure;
 
 /* The measure in numbers: a tape of the full state with exp f and the independent rows of S, those of positions last.
@@ -71,6 +72,25 @@ typedef struct ag_density {
 } ag_density;
 /* False: none is known. The tape is the caller's. Extends the graph of the model. */
 bool ag_conserve_density(ag_ctx *ctx, ag_system *sys, ag_density *out);
+
+/* Integrals c(r).w + f(r), r one function of the coordinates and w linear in the velocities. c and f solve linear
+ * differential equations dc/dr = -c C(r), df/dr = -c.k(r), and are given as a table. c = 1 and f = 0 at the start. */
+enum { AG_MAX_TABLE = 8 };
+typedef struct ag_shape {
+  int n, n_new; /* how many integrals; how many more than have formulas. 0: none */
+  ag_id r, w[AG_MAX_TABLE];
+  const char *r_text, *w_text[AG_MAX_TABLE]; /* NULL: long */
+  bool homogeneous, symmetric;               /* f = 0; the symmetries that keep the constraints leave r and w */
+  double bound;                              /* chance that the equations are none in r alone */
+  double r0;
+  int n_row;
+  double *rows; /* of each: r, then of every integral c and f */
+  struct ag_tabulator *tabulator;
+  double drift[AG_MAX_TABLE]; /* as that of quantities, as far as the table can be continued; NaN: nowhere */
+} ag_shape;
+/* Rows of the table at n ascending values of r; returns how many of them can be reached from the start, from *first
+ * on. */
+int ag_shape_rows(const ag_shape *s, int n, const double *r, double *rows, int *first);
 
 typedef struct ag_conservation {
   struct ag_geom *geom;
@@ -96,10 +116,11 @@ typedef struct ag_conservation {
   /* integrals found with coefficients that are polynomials of a degree: a(q).u + f(q), and quadratic ones (all, without
    * constants); -1: not searched */
   int linear, quadratic, linear_degree, quadratic_degree;
-  int twisted;                       /* linear ones with a factor of the density of the measure */
+  int twisted;                       /* linear ones with a factor */
   int linear_given, quadratic_given; /* the degrees before velocities that the constraints give; -1: not among them */
   int n_independent;                 /* functionally independent integrals among those that are proved; -1: unknown */
   ag_measure measure;
+  ag_shape shape;
   ag_gibbs gibbs; /* of the model with its own potential */
   /* Dimensions of the phase space and of the orbits of the symmetries that keep the constraints, integrals that they
    * leave as they are; -1: unknown. By quadratures: phase - orbits - 1 integrals, or one less and a measure. */
@@ -107,8 +128,8 @@ typedef struct ag_conservation {
   bool integrable, by_measure;
   const char *left_out; /* observables that read forces of constraint, "a, b"; NULL: none */
   double confirmed;     /* time up to which a run went; NaN: none was made */
-  long n_moment;        /* of that run: t and the n quantities after every step, */
-  double *moments;      /* [moment][1 + n] */
+  long n_moment;        /* of that run: t, the n quantities and those of the table after every step, */
+  double *moments;      /* [moment][1 + n + shape.n] */
 } ag_conservation;
 
 typedef struct ag_conserve_options {

@@ -19,7 +19,7 @@ typedef struct ag_conserving {
   const double *fixed_at;
   ag_id acceleration; /* solved for; 0: unknown */
   bool quiet;         /* without the friction of a temperature */
-  int n_factor;       /* of the density of the invariant measure */
+  int n_factor;       /* factors of the density of the invariant measure, and of determinants */
   ag_id factor[AG_MAX_FACTOR];
 } ag_conserving;
 
@@ -60,12 +60,14 @@ enum { AG_MAX_FIELD = 12 };
 /* A field and df along it; how many brackets deep it is. */
 typedef struct ag_spanned {
   ag_id *Y, df;
+  bool along_t; /* it moves t as well, at the rate 1 */
   int depth;
 } ag_spanned;
 typedef struct ag_measuring {
   ag_conserving *v;
   ag_measure *m;
   ag_id div;
+  bool timed;           /* the equations depend on time */
   int rank, *dependent; /* velocities that the constraints give from the others */
   int n;
   ag_spanned at[AG_MAX_FIELD + 1]; /* independent at a generic point; the last one is tried */
@@ -96,6 +98,7 @@ typedef enum ag_which { AG_ALL, AG_FOUND, AG_SYMMETRIC } ag_which;
 int ag_conserve_independent(ag_conserving *v, ag_which which, ag_id x);
 /* conserve_whole.c: do integrals, symmetries and a measure integrate the system? */
 void ag_conserve_whole(ag_conserving *v);
+bool ag_conserve_autonomous(ag_conserving *v); /* no explicit time */
 
 /* conserve_symmetry.c: fields Z, columns over the velocities, with Z(L) = 0: those that are declared and the others. */
 void ag_conserve_symmetries(ag_conserving *v, int n_declared, const ag_id *declared);
@@ -114,7 +117,8 @@ typedef struct ag_functions {
   int n_known; /* the first ones are known to be conserved */
 } ag_functions;
 void ag_functions_push(ag_functions *s, ag_id x);
-/* All combinations with constant coefficients whose rate, plus twist times itself (0: none), vanishes. found[] gets the
+/* All combinations with constant coefficients whose rate, plus twist times itself (0: none; else the functions must be
+ * thin), vanishes. found[] gets the
  * new ones, at most room, 0 for one whose numbers are too long; the number of all, without constants, is returned; -1:
  * not possible. */
 int ag_functions_solve(ag_conserving *v, ag_functions *s, ag_id twist, int room, ag_id *found, int *n_found);
@@ -142,6 +146,8 @@ int ag_conserve_functions(ag_conserving *v, int degree, int room, ag_id *out);
 void ag_conserve_dependent(const ag_probe *p, const ag_point *at, bool *dependent);
 /* The value of a function of the coordinates at the start. */
 double ag_conserve_at_start(const ag_conserving *v, ag_id x);
+/* conserve_factor.c: puts irreducible factors of the determinants of the model, and of the density, in v->factor. */
+void ag_conserve_factors(ag_conserving *v);
 /* The same function as a polynomial of low degree in these, with numbers for the parameters, if it is one. */
 ag_id ag_conserve_readable(ag_conserving *v, ag_id x);
 /* num/den as a node whose readers know it exactly. */
@@ -152,4 +158,11 @@ void ag_conserve_moving(ag_conserving *v);
 ag_id ag_conserve_moving_energy(const ag_conserving *v); /* the one that was found; 0: none */
 void ag_conserve_leaf(ag_conserving *v);                 /* relations of the coordinates that the constraints keep */
 void ag_conserve_search(ag_conserving *v, int degree);
+/* Monomials of the configuration up to a degree, times velocities: their number; 0: too many for the room. */
+int ag_conserve_linear(ag_conserving *v, int degree, int room, ag_id *out);
+/* conserve_shape.c: integrals whose coefficients solve linear equations along one function of the coordinates. */
+void ag_conserve_shape(ag_conserving *v);
+/* conserve_table.c: makes what computes these equations in numbers, and the table; false: they are singular. */
+bool ag_table_open(ag_conserving *v, ag_shape *s);
+void ag_tabulator_free(struct ag_tabulator *a);
 #endif

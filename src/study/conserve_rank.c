@@ -260,35 +260,87 @@ bool ag_conserve_spans(ag_conserving *v, int n, const ag_id *columns, ag_id w) {
   return with >= 0 && with == without;
 }
 
+/* What is differentiated: rows and relations, quantities, then w and r of a table. */
+typedef struct derived {
+  ag_id *list;
+  int n, n_before, n_all, n_table; /* entries; rows of constraints, rows of all but the table, w */
+} derived;
+
+static bool proved(const ag_quantity *q) { return q->verdict == AG_CONSERVED_YES && q->proof == AG_PROOF_IDENTITY; }
+
+/* A function of the coordinates alone. */
+static bool is_relation(const ag_conserving *v, ag_id x) {
+  return !ag_depends(v->x->g, 1, &x, v->x->n_coord, v->x->xi) && !ag_depends(v->x->g, 1, &x, 1, &v->x->t);
+}
+
+static derived choose(const ag_conserving *v, ag_which which, ag_id x) {
+  const ag_geom *geom = v->x;
+  const ag_shape *shape = &v->c->shape;
+  derived d = {.list = ag_heap_alloc(sizeof(ag_id) * (size_t)(v->c->n + AG_MAX_TABLE + 5))};
+  if (geom->n_row) d.list[d.n++] = geom->rows;
+  if (geom->n_relate) d.list[d.n++] = geom->relate;
+  d.n_before = geom->n_row + geom->n_relate;
+  for (int i = 0; i < v->c->n; i++) /* relations that were not found as such */
+    if (proved(&v->c->at[i]) && is_relation(v, v->c->at[i].x)) d.list[d.n++] = v->c->at[i].x, d.n_before++;
+  d.n_all = d.n_before;
+  for (int i = 0; i < v->c->n; i++) {
+    const ag_quantity *q = &v->c->at[i];
+    if (!proved(q) || is_relation(v, q->x)) continue;
+    bool found = !strcmp(q->kind, "energy") || !strcmp(q->kind, "linear integral") || !strcmp(q->kind, "relation");
+    if ((which == AG_FOUND && !found) || (which == AG_SYMMETRIC && !q->symmetric)) continue;
+    d.list[d.n++] = q->x, d.n_all++;
+  }
+  if (x) d.list[d.n++] = x, d.n_all++;
+  d.n_table = which == AG_ALL || (which == AG_SYMMETRIC && shape->symmetric) ? shape->n : 0;
+  for (int i = 0; i < d.n_table; i++) d.list[d.n++] = shape->w[i];
+  if (d.n_table) d.list[d.n++] = shape->r;
+  return d;
+}
+
+/* The rates of w and of r: of c(r).w + f(r) the differential is, with c = 1 at this place, r' dw - w' dr up to a
+ * factor. */
+static ag_id table_rates(const ag_conserving *v, const derived *d) {
+  ag_id *rates = ag_heap_alloc(sizeof *rates * (size_t)(d->n_table + 2)), part[2];
+  for (int i = 0; i <= d->n_table; i++) {
+    ag_geom_rate(v->x, d->list[d->n - d->n_table - 1 + i], &part[0], &part[1]);
+    rates[i] = ag_add(v->x->g, part[0], part[1]);
+  }
+  ag_id out = ag_concat(v->x->g, d->n_table + 1, rates);
+  free(rates);
+  return out;
+}
+
+static void subtract_shape(const ag_field *f, const derived *d, int wide, uint64_t *A) {
+  const uint64_t *rates = A + (d->n_all + d->n_table + 1) * wide, *dr = A + (d->n_all + d->n_table) * wide;
+  for (int i = 0; i < d->n_table; i++)
+    for (int j = 0; j < wide; j++) {
+      uint64_t *to = A + (d->n_all + i) * wide + j, moved = ag_field_mul(f, rates[i], dr[j]);
+      *to = ag_field_sub(f, ag_field_mul(f, rates[d->n_table], *to), moved);
+    }
+}
+
 /* Their derivatives in q and xi at a point of the constraints, below those of rows and relations. */
 int ag_conserve_independent(ag_conserving *v, ag_which which, ag_id x) {
   const ag_geom *geom = v->x;
-  int nc = geom->n_coord, wide = 2 * geom->n, n = 0, first, rank = -1;
-  ag_id *list = ag_heap_alloc(sizeof *list * (size_t)(v->c->n + 2 * nc + 4)), *inputs = list + v->c->n + 3;
-  if (geom->n_row) list[n++] = geom->rows;
-  if (geom->n_relate) list[n++] = geom->relate;
-  int n_before = geom->n_row + geom->n_relate, n_all = n_before;
-  for (int i = 0; i < v->c->n; i++) {
-    const ag_quantity *q = &v->c->at[i];
-    if (q->verdict != AG_CONSERVED_YES || q->proof != AG_PROOF_IDENTITY) continue;
-    bool found = !strcmp(q->kind, "energy") || !strcmp(q->kind, "linear integral") || !strcmp(q->kind, "relation");
-    if ((which == AG_FOUND && !found) || (which == AG_SYMMETRIC && !q->symmetric)) continue;
-    list[n++] = q->x, n_all++;
-  }
-  if (x) list[n++] = x, n_all++;
+  int nc = geom->n_coord, wide = 2 * geom->n, first, rank = -1;
+  derived d = choose(v, which, x);
+  ag_id *inputs = ag_heap_alloc(sizeof *inputs * (size_t)(2 * nc + 1));
   for (int i = 0; i < nc; i++) inputs[i] = geom->q[i], inputs[nc + i] = geom->xi[i];
-  if (n_all && ag_probe_points(&v->probe, 0, &first)) {
-    ag_id jacobian = ag_jacobian(geom->g, ag_concat(geom->g, n, list), 2 * nc, inputs);
-    ag_program *program = ag_probe_program(&v->probe, 1, &jacobian);
-    uint64_t *A = ag_heap_alloc(sizeof *A * (size_t)(n_all * wide + 1));
+  if (d.n && ag_probe_points(&v->probe, 0, &first)) {
+    ag_id outs[2] = {ag_jacobian(geom->g, ag_concat(geom->g, d.n, d.list), 2 * nc, inputs), 0};
+    if (d.n_table) outs[1] = table_rates(v, &d);
+    ag_program *program = ag_probe_program(&v->probe, d.n_table ? 2 : 1, outs);
+    uint64_t *A = ag_heap_alloc(sizeof *A * (size_t)(ag_program_n_out(program) + 1));
     for (int k = 0; k < 40 && rank < 0 && ag_probe_points(&v->probe, k, &first); k++) { /* roots may be missing */
       ag_field f = v->probe.points[first].f;
       if (ag_field_eval(program, &f, v->probe.points[first].in, A) != AG_FIELD_OK) continue;
-      rank = rank_of(&f, n_all, wide, A) - rank_of(&f, n_before, wide, A);
+      if (d.n_table) subtract_shape(&f, &d, wide, A);
+      rank = rank_of(&f, d.n_all + d.n_table, wide, A) - rank_of(&f, d.n_before, wide, A);
     }
     free(A);
     ag_program_free(program);
   }
-  free(list);
+  free(d.list);
+  free(inputs);
   return rank;
 }

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "study/conserve_internal.h"
 
-enum { MAX_UNKNOWN = 400, MAX_ATOM = 12, MAX_IDLE = 36, ROOM = 16 };
+enum { MAX_UNKNOWN = 400, MAX_ATOM = 12, MAX_IDLE = 36, ROOM = 16, N_POWER = 4, WITH_FACTOR = 2 };
 
 static void report(ag_conserving *v, const char *kind, const char *word, int before, int n, ag_id *found) {
   for (int i = 0; i < n; i++) {
@@ -256,6 +256,19 @@ int ag_conserve_functions(ag_conserving *v, int degree, int room, ag_id *out) {
   return kept;
 }
 
+int ag_conserve_linear(ag_conserving *v, int degree, int room, ag_id *out) {
+  atoms a = {0};
+  ag_id mono[MAX_UNKNOWN];
+  if (!find_atoms(v, &a)) return 0;
+  int n = ag_conserve_monomials(v->x->g, a.n, a.x, degree, mono, MAX_UNKNOWN), kept = 0;
+  if (n < 0 || n * (a.n_velocity + a.n_given) > room) return 0;
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < a.n_velocity; j++) out[kept++] = ag_mul(v->x->g, mono[i], a.velocity[j]);
+    for (int j = 0; j < a.n_given; j++) out[kept++] = ag_mul(v->x->g, mono[i], a.given[j]);
+  }
+  return kept;
+}
+
 /* Degrees of the monomials before velocities and products of two, before those with a given one (-1: without), and
  * whether entries of rotations that are not felt take part. */
 typedef struct extent {
@@ -387,28 +400,30 @@ static void keep_twisted(ag_conserving *v, ag_id factor, double c, int n, const 
   for (int k = 0; k < n; k++) {
     if (!found[k]) continue;
     ag_id x = ag_mul(g, found[k], ag_pow(g, factor, ag_num(g, c)));
+    if (!ag_depends(g, 1, &x, v->x->n_coord, v->x->xi)) continue; /* a relation: y/x on a line through 0 */
     if (ag_conserve_independent(v, AG_FOUND, x) <= ag_conserve_independent(v, AG_FOUND, 0)) continue;
     report(v, "linear integral", "linear", (v->c->linear > 0 ? v->c->linear : 0) + kept->n, 1, &x);
     if (x) ag_functions_push(kept, x);
   }
 }
 
-/* Integrals that are linear in the velocities, times a power of a factor phi of the density of the measure: a.u phi^c
- * is conserved if (a.u)' + c phi'/phi a.u = 0. */
+/* Integrals that are linear in the velocities, times a power of a factor phi of the density of the measure or of a
+ * determinant: a.u phi^c is conserved if (a.u)' + c phi'/phi a.u = 0. */
 static void search_twisted(ag_conserving *v, const atoms *a, int degree, ag_functions *kept) {
-  static const double powers[] = {0.5, -0.5, 1, -1};
+  static const double powers[N_POWER] = {0.5, -0.5, 1, -1};
   ag_graph *g = v->x->g;
-  for (int i = 0; i < v->n_factor; i++)
-    for (size_t c = 0; c < sizeof powers / sizeof *powers; c++) {
-      ag_functions s = {0};
-      ag_id found[ROOM], rate, unused;
-      int n_found = 0, of_given;
-      ag_geom_rate(v->x, v->factor[i], &rate, &unused);
-      ag_id slope = ag_div(g, rate, v->factor[i]), twist = ag_mul(g, ag_num(g, powers[c]), slope);
-      if (choose(v, a, degree, 1, &s, &of_given) >= 0) (void)ag_functions_solve(v, &s, twist, ROOM, found, &n_found);
-      keep_twisted(v, v->factor[i], powers[c], n_found, found, kept);
-      free(s.x);
+  ag_functions s = {0};
+  int of_given;
+  if (v->n_factor && choose(v, a, degree < 0 ? WITH_FACTOR : degree, 1, &s, &of_given) >= 0 && ag_functions_thin(v, &s))
+    for (int i = 0; i < v->n_factor * N_POWER; i++) {
+      ag_id found[ROOM], rate, unused, factor = v->factor[i / N_POWER];
+      int n_found = 0;
+      ag_geom_rate(v->x, factor, &rate, &unused);
+      ag_id slope = ag_div(g, rate, factor), twist = ag_mul(g, ag_num(g, powers[i % N_POWER]), slope);
+      (void)ag_functions_solve(v, &s, twist, ROOM, found, &n_found);
+      keep_twisted(v, factor, powers[i % N_POWER], n_found, found, kept);
     }
+  free(s.x);
 }
 
 /* E - <p, Z> with the components of M Z in the function space; n integrals linear in the velocities are known. */
@@ -449,6 +464,7 @@ void ag_conserve_search(ag_conserving *v, int degree) {
   for (int i = 0; i < n_found; i++)
     for (int k = 0; k <= i; k++) ag_functions_push(&quadratic, ag_mul(v->x->g, found[i], found[k]));
   ag_conserve_measure(v);
+  if (good) ag_conserve_factors(v);
   if (good) search_twisted(v, &a, degree, &twisted);
   c->twisted = twisted.n;
   for (int i = 0; i < twisted.n; i++) ag_functions_push(&quadratic, ag_mul(v->x->g, twisted.x[i], twisted.x[i]));

@@ -121,6 +121,11 @@ bool ag_conserve_reduce(ag_conserving *v, int n, const ag_id *x, bool any_veloci
   *e = (ag_echelon){.n = n};
   for (int k = 0; k < AG_FIELD_PRIMES && good; k++) {
     int n_row;
+    if (k && rank[0] == n) { /* independent modulo one prime: independent */
+      rank[1] = n;
+      memcpy(pivots[1], pivots[0], sizeof(int) * (size_t)n);
+      break;
+    }
     ag_field f = ag_field_at(k, 0);
     e->A[k] = tabulate(v, program, n, any_velocity, k, &n_row);
     good = e->A[k] != NULL;
@@ -136,7 +141,7 @@ bool ag_conserve_reduce(ag_conserving *v, int n, const ag_id *x, bool any_veloci
 
 int ag_functions_solve(ag_conserving *v, ag_functions *s, ag_id twist, int room, ag_id *found, int *n_found) {
   *n_found = 0;
-  if (!ag_functions_thin(v, s)) return -1;
+  if (!twist && !ag_functions_thin(v, s)) return -1; /* with a twist they are thin already */
   if (!s->n) return 0;
   ag_id *rates = ag_heap_alloc(sizeof *rates * (size_t)s->n);
   for (int i = 0; i < s->n; i++) {

@@ -8,7 +8,7 @@
 
 static bool holds(ag_conserving *v, ag_id x) { return ag_probe_vanish(&v->probe, 1, &x, false, NULL) == AG_TRUTH_YES; }
 
-static bool autonomous(ag_conserving *v) {
+bool ag_conserve_autonomous(ag_conserving *v) {
   const ag_geom *x = v->x;
   ag_id one = ag_num(x->g, 1), in[5] = {x->M, x->ell, x->S, x->s, x->kappa}, rates[5];
   int n = x->n_row ? 5 : 2;
@@ -40,7 +40,7 @@ void ag_conserve_whole(ag_conserving *v) {
   ag_id Z[AG_MAX_SYMMETRY], lifts[AG_MAX_SYMMETRY];
   c->n_phase = c->n_orbit = c->n_symmetric = -1;
   bool plain = !ag_model_n_forces(v->m) && !ag_model_n_processes(v->m); /* no states but q and xi */
-  if (c->rank_R < 0 || c->n_symmetry < 0 || !plain || !autonomous(v)) return;
+  if (c->rank_R < 0 || c->n_symmetry < 0 || !plain || !ag_conserve_autonomous(v)) return;
   int n = keepers(c, Z);
   for (int i = 0; i < n; i++) lifts[i] = lifted(v->x, Z[i]);
   for (int i = 0; i < c->n; i++) {
@@ -48,6 +48,8 @@ void ag_conserve_whole(ag_conserving *v) {
     bool wanted = q->verdict == AG_CONSERVED_YES && q->proof == AG_PROOF_IDENTITY && strcmp(q->kind, "relation");
     q->symmetric = wanted && kept_by(v, n, Z, q->x);
   }
+  c->shape.symmetric = c->shape.n && kept_by(v, n, Z, c->shape.r);
+  for (int i = 0; i < c->shape.n && c->shape.symmetric; i++) c->shape.symmetric = kept_by(v, n, Z, c->shape.w[i]);
   c->n_phase = c->dimension + c->rank_D;
   c->n_orbit = ag_conserve_generic_rank(v, n, lifts);
   c->n_symmetric = ag_conserve_independent(v, AG_SYMMETRIC, 0);

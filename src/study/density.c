@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "study/conserve_internal.h"
 
-enum { TERMS = 64, DEGREE = 12, ATOMS = 12, READABLE = 4, MONOMIALS = 100 };
+enum { TERMS = 64, DEGREE = 12, ATOMS = 12 };
 
 typedef struct ansatz {
   int n, n_log, n_angle;
@@ -158,27 +158,6 @@ static void add_shapes(ag_measuring *s, ansatz *a) {
 
 /* ---- determinants ---- */
 
-ag_id ag_conserve_readable(ag_conserving *v, ag_id x) {
-  ag_graph *g = v->x->g;
-  ag_id columns[MONOMIALS + 2], out = 0;
-  for (int degree = 0; degree <= READABLE && !out; degree += 2) {
-    int n = 1 + ag_conserve_functions(v, degree, MONOMIALS, columns + 1);
-    ag_echelon e;
-    columns[0] = ag_num(g, 1);
-    columns[n] = x;
-    bool good = n <= MONOMIALS && ag_conserve_reduce(v, n + 1, columns, false, &e);
-    if (n > MONOMIALS) break;
-    if (good && e.rank && e.pivots[e.rank - 1] < n) out = ag_num(g, 0);
-    for (int r = 0; r < e.rank && out; r++) {
-      int64_t num, den;
-      if (!ag_echelon_fraction(&e, r, n, &num, &den)) out = 0;
-      else out = ag_add(g, out, ag_mul(g, ag_conserve_fraction(g, num, den), columns[e.pivots[r]]));
-    }
-    ag_echelon_done(&e);
-  }
-  return out ? out : x;
-}
-
 /* det(B^T M B), B the fields that span D; the determinant of the dependent columns of S; det M. */
 static void add_determinants(ag_measuring *s, ansatz *a) {
   const ag_geom *x = s->v->x;
@@ -238,6 +217,8 @@ void ag_measure_find(ag_measuring *s) {
   add_determinants(s, &a);
   int n_poly = ag_conserve_functions(s->v, 2, TERMS / 2, poly);
   for (int i = 0; i < n_poly; i++) add_term(s, &a, poly[i], false);
+  if (s->timed) add_term(s, &a, x->t, false);
+  if (s->timed) add_term(s, &a, ag_mul(x->g, x->t, x->t), false);
   for (int i = 0; i < x->n_coord; i++)
     if (ag_model_coords(x->model)[i].space == AG_SPACE_S1) add_term(s, &a, x->q[i], false), a.n_angle++;
   a.rate[a.n] = s->div;

@@ -98,7 +98,9 @@ static void examine(ag_gibbs *out, ag_arena *arena, ag_conserving *v, ag_ctx *ct
     return;
   }
   v->acceleration = ag_geom_acceleration(v->x, v->probe.rank, v->probe.row);
-  if ((why = energy_changes(v))) {
+  why = energy_changes(v);
+  if (!why && !ag_conserve_autonomous(v)) why = "the equations depend on time"; /* constraints that turn */
+  if (why) {
     undecided(out, why);
     return;
   }

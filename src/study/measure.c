@@ -2,7 +2,8 @@
  * Is there an invariant measure exp f(q) dq dxi on the constraints? With the divergence div(q, xi) of the motion, f
  * must satisfy df.xi = -div for all xi that the constraints admit. div is affine in the velocities, so that this says
  * what df is along fields Y that span D (and along the drift, if the constraints are affine); brackets of these give
- * the rest:  df([Y, Z]) = Y(df.Z) - Z(df.Y).
+ * the rest:  df([Y, Z]) = Y(df.Z) - Z(df.Y). Where the equations depend on time, so does f: the drift is then a field
+ * on q and t, and moves t.
  *   yes  f = sum of rational multiples of logarithms of determinants, and of a polynomial: an identity; or the fields
  *        span the leaf and df is closed
  *   no   a bracket that is a combination of fields before it asks for another value than they do: the difference,
@@ -105,25 +106,52 @@ static bool first_fields(ag_measuring *s) {
     f->df = ag_neg(g, f->df);
     ag_substitute(g, x->n_coord, x->xi, rest, 1, &f->df);
   }
-  if (x->n_row && !vanishes(s, 1, &x->s, NULL)) {
+  if (s->timed || (x->n_row && !vanishes(s, 1, &x->s, NULL))) {
     ag_spanned *f = &s->at[s->n++];
-    f->Y = ag_conserve_split(x, completed(s, -1, x->s));
+    f->Y = x->n_row ? ag_conserve_split(x, completed(s, -1, x->s)) : rest;
     f->df = ag_neg(g, divergence_at(s, f->Y));
+    f->along_t = s->timed;
   }
   return true;
 }
 
 /* ---- no: brackets ---- */
 
-/* The numbers of the first n fields, and df of each, row by row; false: not defined here. */
+/* d/dt of a column per coordinate, or of a number (n = 1), at q fixed. */
+static void slope_in_t(const ag_geom *x, int n, const ag_id *e, ag_id *out) {
+  ag_id one = ag_num(x->g, 1);
+  ag_forward(x->g, 1, &x->t, &one, n, e, out);
+}
+
+/* c = [a, b] and df along it. */
+static void bracket(const ag_measuring *s, const ag_spanned *a, const ag_spanned *b, ag_spanned *c) {
+  const ag_geom *x = s->v->x;
+  ag_graph *g = x->g;
+  ag_id there = ag_geom_along(x, a->Y, b->df), back = ag_geom_along(x, b->Y, a->df), slope;
+  c->Y = ag_geom_bracket(x, a->Y, b->Y);
+  c->df = ag_sub(g, there, back);
+  c->along_t = false;
+  for (int k = 0; k < 2; k++) { /* + of b if a moves t, - of a if b does */
+    const ag_spanned *mover = k ? b : a, *other = k ? a : b;
+    if (!mover->along_t || other->along_t) continue;
+    ag_id *slopes = AG_NEWN(x->arena, ag_id, x->n_coord + 1);
+    slope_in_t(x, x->n_coord, other->Y, slopes);
+    slope_in_t(x, 1, &other->df, &slope);
+    for (int i = 0; i < x->n_coord; i++) c->Y[i] = k ? ag_sub(g, c->Y[i], slopes[i]) : ag_add(g, c->Y[i], slopes[i]);
+    c->df = k ? ag_sub(g, c->df, slope) : ag_add(g, c->df, slope);
+  }
+}
+
+/* The numbers of the first n fields, that along t, and df of each, row by row; false: not defined here. */
 static ag_program *numbers_of(const ag_measuring *s, int n) {
   const ag_geom *x = s->v->x;
-  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(2 * n + 1));
+  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(3 * n + 1));
   for (int i = 0; i < n; i++) {
-    outs[2 * i] = ag_concat(x->g, x->n_coord, s->at[i].Y);
-    outs[2 * i + 1] = s->at[i].df;
+    outs[3 * i] = ag_concat(x->g, x->n_coord, s->at[i].Y);
+    outs[3 * i + 1] = ag_num(x->g, s->at[i].along_t);
+    outs[3 * i + 2] = s->at[i].df;
   }
-  ag_program *program = ag_probe_program(&s->v->probe, 2 * n, outs);
+  ag_program *program = ag_probe_program(&s->v->probe, 3 * n, outs);
   free(outs);
   return program;
 }
@@ -133,7 +161,7 @@ typedef enum bracket_kind { NEW, FITS, DIFFERS, UNREAD } bracket_kind;
 /* Is the last of the n + 1 fields a new direction, a combination of the others with the same df, or with another? The
  * first n pivots are velocities in which the others are independent. */
 static bracket_kind compare(ag_measuring *s, int *pivots) {
-  int n = s->v->x->n, m = s->n + 1, wide = n + 1;
+  int n = s->v->x->n + 1, m = s->n + 1, wide = n + 1; /* directions, with t */
   ag_program *program = numbers_of(s, m);
   ag_field f = s->point.f;
   uint64_t *A = ag_heap_alloc(sizeof *A * (size_t)(2 * m * wide + 1)), *turned = A + m * wide;
@@ -159,7 +187,7 @@ static bracket_kind compare(ag_measuring *s, int *pivots) {
 
 /* The difference at enclosed states: df of the last field minus that of its combination. */
 static void confirm_difference(ag_measuring *s, const int *pivots, const char *reason) {
-  int n = s->v->x->n, m = s->n, wide = n + 1;
+  int n = s->v->x->n + 1, m = s->n, wide = n + 1;
   const ag_flint *flint = s->v->flint;
   ag_program *program = numbers_of(s, m + 1);
   ag_balls *out = ag_balls_create(flint, (m + 1) * wide), *A = ag_balls_create(flint, m * m),
@@ -195,9 +223,7 @@ static bool brackets(ag_measuring *s) {
         if (a->depth + b->depth + 2 != depth) continue;
         if (++n_tried > MAX_BRACKET || s->n == AG_MAX_FIELD) complete = false;
         if (!complete) break;
-        c->Y = ag_geom_bracket(x, a->Y, b->Y);
-        ag_id there = ag_geom_along(x, a->Y, b->df), back = ag_geom_along(x, b->Y, a->df);
-        c->df = ag_sub(x->g, there, back);
+        bracket(s, a, b, c);
         c->depth = depth - 1;
         bracket_kind kind = compare(s, pivots);
         if (kind == NEW) s->n++;
@@ -231,20 +257,18 @@ static bool fits(ag_measuring *s) {
  * closed curve; on R^n and rotations no closed form does, and around an angle df must be 0. */
 static bool closed(ag_measuring *s) {
   const ag_geom *x = s->v->x;
-  bool good = s->n == s->v->c->dimension && s->n < AG_MAX_FIELD;
+  bool good = s->n == s->v->c->dimension + s->timed && s->n < AG_MAX_FIELD;
   ag_spanned *c = &s->at[s->n];
   for (int j = 0; j < s->n; j++)
     for (int i = 0; i < j && good; i++) {
-      const ag_spanned *a = &s->at[i], *b = &s->at[j];
-      c->Y = ag_geom_bracket(x, a->Y, b->Y);
-      ag_id there = ag_geom_along(x, a->Y, b->df), back = ag_geom_along(x, b->Y, a->df);
-      c->df = ag_sub(x->g, there, back);
+      bracket(s, &s->at[i], &s->at[j], c);
       good = fits(s);
     }
   for (int i = 0; i < x->n_coord && good; i++) {
     if (ag_model_coords(x->model)[i].space != AG_SPACE_S1) continue;
     c->Y = ag_conserve_split(x, ag_zero(x->g, x->n, 1));
     c->Y[i] = ag_num(x->g, 1);
+    c->along_t = false;
     c->df = ag_num(x->g, 0);
     good = fits(s);
   }
@@ -291,17 +315,10 @@ static void choose_dependent(ag_measuring *s) {
   s->m->variables = constant ? variables(s) : "dq dxi delta(constraints)";
 }
 
-/* Explicit time, or a divergence that is not affine: df would not be a function of q alone. */
-static bool is_plain(ag_measuring *s) {
+/* A divergence that is not affine in the velocities is none of a function of q and t. */
+static bool is_affine(ag_measuring *s) {
   const ag_geom *x = s->v->x;
   ag_graph *g = x->g;
-  ag_id one = ag_num(g, 1), in[5] = {x->M, x->ell, x->S, x->s, x->kappa}, rates[5];
-  int n = x->n_row ? 5 : 2;
-  ag_forward(g, 1, &x->t, &one, n, in, rates);
-  if (!vanishes(s, n, rates, NULL)) {
-    s->m->reason = "the equations depend on time";
-    return false;
-  }
   for (int i = 0; i < s->n; i++) {
     ag_id second, third;
     ag_forward(g, x->n_coord, x->xi, s->at[i].Y, 1, &s->div, &second);
@@ -346,8 +363,9 @@ void ag_conserve_measure(ag_conserving *v) {
     s.m->density = "1";
     return;
   }
-  if (!first_fields(&s) || !is_plain(&s)) return;
-  bool linear = !x->n_row || vanishes(&s, 1, &x->s, NULL);
+  s.timed = s.m->timed = !ag_conserve_autonomous(v);
+  if (!first_fields(&s) || !is_affine(&s)) return;
+  bool linear = !s.timed && (!x->n_row || vanishes(&s, 1, &x->s, NULL));
   ag_id rest = divergence_at(&s, ag_conserve_split(x, ag_zero(x->g, x->n, 1)));
   if (linear && !vanishes(&s, 1, &rest, NULL)) {
     (void)refute(&s, 1, &rest, "forces make the volume grow or shrink also at rest");

@@ -21,6 +21,7 @@ typedef struct row {
   "model m\nconfig R in SO3 velocity W\nparam b = 0.3\n" \
   "lagrangian 1/2*dot(W, [[2, 0, b], [0, 1.5, 0], [b, 0, 1]]*W)\nconstraint W[3] = 0\n"
 #define PARTICLE "model m\nconfig x in R, y in R, z in R\nlagrangian 1/2*(x'^2 + y'^2 + z'^2) - x*z\n"
+#define DRIVEN "model m\nconfig x in R, y in R, z in R\nparam e = 0\nlagrangian 1/2*(x'^2 + y'^2 + z'^2) - x*sin(t)\n"
 #define FRICTION "force x' = -0.1*x'\n"
 
 static const row rows[] = {
@@ -50,6 +51,17 @@ static const row rows[] = {
     {"free.nh", PARTICLE, {{0}}, AG_CONSERVED_YES},
     {"damped.nh", PARTICLE FRICTION, {{0}}, AG_CONSERVED_NO},
     {"affine.nh", PARTICLE "constraint z' = y*x' + 0.3\n", {{0}}, AG_CONSERVED_YES},
+    /* explicit time: f may depend on it */
+    {"driven.nh", DRIVEN, {{0}}, AG_CONSERVED_YES},
+    {"driven.nh", DRIVEN "constraint z' = y*x'\n", {{0}}, AG_CONSERVED_YES},
+    {"driven.nh", DRIVEN "constraint z' = y*x' + e*cos(t)*x*y'\n", {{"e", "0"}}, AG_CONSERVED_YES},
+    {"driven.nh", DRIVEN "force x' = -0.1*x'\n", {{0}}, AG_CONSERVED_YES}, /* exp(t/10) */
+    {"driven.nh", DRIVEN "force x' = -0.1*t*x'\n", {{0}}, AG_CONSERVED_YES},
+    {"driven.nh", DRIVEN "force x' = -0.1*y*x'\n", {{0}}, AG_CONSERVED_NO}, /* f_t = y/10, f_y = 0 */
+    {"driven.nh", DRIVEN "force x' = -e*y*x'\n", {{"e", "1e-12"}}, AG_CONSERVED_NO},
+    {"driven.nh", DRIVEN "force x' = -0.1*x'^3\n", {{0}}, AG_CONSERVED_NO},
+    {"sleigh.nh", SLEIGH "force phi' = sin(t)\n", {{0}}, AG_CONSERVED_NO},
+    {"sleigh.nh", SLEIGH "force phi' = sin(t)\n", {{"a", "0"}}, AG_CONSERVED_YES},
     {"scaled.nh", PARTICLE "constraint exp(x)*z' = exp(x)*y*x'\n", {{0}}, AG_CONSERVED_YES},
 };
 

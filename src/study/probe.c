@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 
-enum { MAX_SIGNS = 5, WANTED = 4, TRIES = 4000 };
+enum { MAX_SIGNS = 5, WANTED = 4, TRIES = 4000, TRIES_HELD = 16 };
 
 static int numbers(const ag_graph *g, ag_id x) { return ag_node_rows(g, x) * ag_node_cols(g, x); }
 
@@ -86,23 +86,57 @@ ag_program *ag_probe_program(const ag_probe *p, int n, const ag_id *outs) {
 
 /* ---- coordinates ---- */
 
+/* A turn about one axis by a random angle, in R. */
+static void draw_turn(ag_field *f, int axis, uint64_t *R) {
+  uint64_t h = ag_field_draw(f), hh = ag_field_mul(f, h, h), below = ag_field_invert(f, ag_field_add(f, 1, hh));
+  uint64_t c = ag_field_mul(f, ag_field_sub(f, 1, hh), below), s = ag_field_mul(f, ag_field_add(f, h, h), below);
+  int i = (axis + 1) % 3, j = (axis + 2) % 3;
+  memset(R, 0, sizeof *R * 9);
+  R[4 * axis] = 1;
+  R[4 * i] = R[4 * j] = c;
+  R[3 * j + i] = s;
+  R[3 * i + j] = ag_field_sub(f, 0, s);
+}
+
+/* B = A B */
+static void turn_by(const ag_field *f, const uint64_t *A, uint64_t *B) {
+  uint64_t C[9] = {0};
+  for (int i = 0; i < 9; i++)
+    for (int k = 0; k < 3; k++) C[i] = ag_field_add(f, C[i], ag_field_mul(f, A[i / 3 * 3 + k], B[3 * k + i % 3]));
+  memcpy(B, C, sizeof C);
+}
+
+/* Turned about e3 of space and an axis of the body, so that this entry of R^T e3 stays. */
+static void draw_held(const ag_probe *p, ag_field *f, uint64_t *R) {
+  uint64_t turn[9], fixed[9];
+  ag_field same = *f;
+  same.state = p->hold->seed;
+  ag_field_rotation(&same, fixed);
+  draw_turn(f, p->hold->axis, R);
+  turn_by(f, fixed, R);
+  draw_turn(f, 2, turn);
+  turn_by(f, turn, R);
+}
+
 static void draw_q(const ag_probe *p, ag_field *f, uint64_t *q) {
   for (int i = 0; i < p->x->n_coord; i++) {
     bool rotation = ag_model_coords(p->x->model)[i].space == AG_SPACE_SO3;
     int n = p->q_at[i + 1] - p->q_at[i];
-    if (rotation) ag_field_rotation(f, q + p->q_at[i]);
+    if (rotation && p->hold && p->hold->coord == i) draw_held(p, f, q + p->q_at[i]);
+    else if (rotation) ag_field_rotation(f, q + p->q_at[i]);
     for (int k = 0; k < n && !rotation; k++)
       if (p->fixed && p->fixed[p->q_at[i] + k]) q[p->q_at[i] + k] = ag_field_number(f, p->fixed_at[p->q_at[i] + k]);
       else q[p->q_at[i] + k] = ag_field_draw(f);
   }
 }
 
-/* Which number of q velocity j moves, or -1: a rotation. */
+/* Which number of q velocity j moves, or -1: a rotation, or one that is held. */
 static int moved_by(const ag_probe *p, int j) {
   for (int i = 0; i < p->x->n_coord; i++) {
     int k = j - p->x->at[i], n = ag_node_rows(p->x->g, p->x->xi[i]);
     if (k < 0 || k >= n) continue;
-    return ag_model_coords(p->x->model)[i].space == AG_SPACE_SO3 ? -1 : p->q_at[i] + k;
+    if (ag_model_coords(p->x->model)[i].space == AG_SPACE_SO3) return -1;
+    return p->fixed && p->fixed[p->q_at[i] + k] ? -1 : p->q_at[i] + k;
   }
   return -1;
 }
@@ -317,7 +351,8 @@ static ag_field_status draw(ag_probe *p, ag_field *f, uint64_t *in) {
 }
 
 static ag_field_status add_point(ag_probe *p, uint64_t seed, uint64_t signs, int *n_root) {
-  ag_field f = ag_field_at((int)(seed % AG_FIELD_PRIMES), seed);
+  ag_field f = ag_field_at(p->hold ? p->hold->prime : (int)(seed % AG_FIELD_PRIMES), seed);
+  if (p->hold) f.seed = p->hold->seed;
   f.signs = signs;
   uint64_t *in = ag_heap_alloc(sizeof *in * (size_t)(p->at[AG_PROBE_GROUPS] + 1));
   ag_field_status status = draw(p, &f, in);
@@ -333,7 +368,7 @@ static ag_field_status add_point(ag_probe *p, uint64_t seed, uint64_t signs, int
 
 /* All signs of the roots at one seed; false: none. */
 static bool next_seed(ag_probe *p) {
-  for (int try = 0; try < TRIES && !p->opaque; try++) {
+  for (int try = 0; try < (p->hold ? TRIES_HELD : TRIES) && !p->opaque; try++) {
     uint64_t seed = ++p->next_seed;
     int n_root, before = p->n_point, ignored;
     ag_field_status status = add_point(p, seed, 0, &n_root);

@@ -24,6 +24,13 @@ typedef struct ag_point {
   uint64_t seed, *in;
 } ag_point;
 
+/* Points that share one value of a function of the coordinates: all are of one prime and have the same functions (sines
+ * and the like), and one entry of R^T e3 of a rotation is the same. Scalars are held by `fixed`. */
+typedef struct ag_hold {
+  int prime, coord, axis; /* coord -1: no rotation is held */
+  uint64_t seed;
+} ag_hold;
+
 typedef struct ag_probe {
   const ag_geom *x;
   ag_system *sys;
@@ -36,6 +43,7 @@ typedef struct ag_probe {
   ag_program *relate, *kinematic, *motion; /* relations and their Jacobian; S and s; M, ell, S and kappa */
   const bool *fixed;                       /* per number of q: is it held at fixed_at? NULL: none is */
   const double *fixed_at;
+  const ag_hold *hold;           /* NULL: none */
   bool opaque;                   /* there are no points: an operation cannot be read */
   int rank;                      /* of S; -1: unknown yet */
   int *row, *col;                /* independent rows; dependent velocities */

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 PROGRAM = os.path.abspath(sys.argv[1])
-HEAD = ["| model | energy | conserved momenta | other conserved observables | leaf, D, R | linear, quadratic | measure |",
+HEAD = ["| model | energy | conserved momenta | other conserved observables | leaf, D, R | linear, quadratic; table | measure |",
         "|---|---|---|---|---|---|---|"]
 
 
@@ -35,6 +35,8 @@ def row(name):
         energy += "; a moving energy is"
     three = "-" if ranks["rank"] is None else f"{ranks['dimension']}, {ranks['rank_D']}, {ranks['rank']}"
     found = f"{search['linear']}, {search['quadratic']}" if "quadratic" in search else "-"
+    if "table" in r:
+        found += f"; {r['table']['integrals']}"
     m = r["measure"]
     measure = {"no": "no", "undecided": "?", "yes": "volume" if m["density"] == "1" else "density"}[m["exists"]]
     return f"| `{name}` | {energy} | {marked(q, 'momentum')} | {marked(q, 'observable')} | {three} | {found} | {measure} |"
