@@ -28,8 +28,8 @@ static ag_id unguarded(ag_graph *g, ag_id x) {
     return ag_normal_size(g, root) < ag_normal_size(g, x) ? root : x;
   }
   if (op == AG_OP_HYPOT) {
-    ag_id a = ag_node_arg(g, x, 0), b = ag_node_arg(g, x, 1);
-    return ag_apply1(g, AG_OP_SQRT, ag_add(g, ag_mul(g, a, a), ag_mul(g, b, b)));
+    ag_id a = ag_node_arg(g, x, 0), b = ag_node_arg(g, x, 1), a2 = ag_mul(g, a, a), b2 = ag_mul(g, b, b);
+    return ag_apply1(g, AG_OP_SQRT, ag_add(g, a2, b2));
   }
   return x;
 }

@@ -94,7 +94,7 @@ static rows rows_of(ag_sheet *s, const ag_id *a) {
   return r;
 }
 
-static ag_id entry_of(const ag_sheet *s, const rows *r, int i, int j) {
+static ag_id mass_entry(const ag_sheet *s, const rows *r, int i, int j) {
   int k = i * r->n + j;
   if (!r->known[k]) ag_normal_form(s->g, 0, NULL, NULL, 1, &r->A[k]), r->known[k] = true;
   return r->A[k];
@@ -125,7 +125,7 @@ static void combine(ag_sheet *s, rows *r) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
       for (int k = 0; k < n; k++) {
-        ag_id own = entry_of(s, r, i, k), other = entry_of(s, r, j, k);
+        ag_id own = mass_entry(s, r, i, k), other = mass_entry(s, r, j, k);
         if (i == j || ag_is_zero(g, own) || ag_is_zero(g, other)) continue;
         ag_id c = ag_div(g, own, other);
         ag_normal_form(g, 0, NULL, NULL, 1, &c);
@@ -136,8 +136,8 @@ static void combine(ag_sheet *s, rows *r) {
 /* The coefficient of a scalar acceleration that is alone in its row, or 0. */
 static ag_id lone_coefficient(const ag_sheet *s, const rows *r, int row) {
   for (int j = 0; j < r->n; j++)
-    if (j != row && !ag_is_zero(s->g, entry_of(s, r, row, j))) return 0;
-  return entry_of(s, r, row, row);
+    if (j != row && !ag_is_zero(s->g, mass_entry(s, r, row, j))) return 0;
+  return mass_entry(s, r, row, row);
 }
 
 /* Row by row; rows of a vector velocity are a vector equation where that is shorter than its components. */
@@ -168,8 +168,10 @@ static void add_motion(ag_sheet *s) {
     bool vector = whole <= size && !long_stack(g, x) && !long_stack(g, f);
     if (vector) ag_sheet_cancel(s, &x, &f);
     if (vector) ag_sheet_add(s, x, f);
-    for (int k = 0; k < dim && !vector; k++)
-      add_row(s, r.left[at + k], r.right[at + k], ag_entry(g, a[i], k, 0), lone_coefficient(s, &r, at + k));
+    for (int k = 0; k < dim && !vector; k++) {
+      ag_id coefficient = lone_coefficient(s, &r, at + k);
+      add_row(s, r.left[at + k], r.right[at + k], ag_entry(g, a[i], k, 0), coefficient);
+    }
   }
 }
 
