@@ -10,7 +10,7 @@ import os
 import re
 import sys
 
-FIXED = ["then", "else", "and", "or", "on", "inside", "outside"]  # tables inside functions of the parser
+FIXED = ["then", "else", "and", "or", "on", "inside", "outside", "transport", "potential"]  # tables inside functions of the parser
 CONSTANTS = ["pi", "deg", "e1", "e2", "e3", "energy", "t"]
 SPACES = ["R", "S1", "S2", "SO3"]
 NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
@@ -37,7 +37,7 @@ def tables(source):
     drawn = []
     if "draw" in statements:
         drawn = rows(source, "src/model/draw.def", r"^AG_DRAW\((\w+)")
-        clauses += rows(source, "src/model/draw.def", r'^ *AG_DRAW_ARG\(\w+, *\w+, *"(\w+)"')
+        clauses += rows(source, "src/model/draw.def", r'^ *AG_DRAW_ARG\(\w+, *"(\w+)"')
     return {"statement": statements, "reserved": rows(source, "src/lang/words.def", r"^AG_RESERVED\((\w+)"),
             "clause": unique(clauses), "drawing": unique(drawn), "function": unique(functions), "constant": CONSTANTS,
             "space": SPACES}

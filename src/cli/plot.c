@@ -126,14 +126,33 @@ static bool choose_paper(job *p) {
   return true;
 }
 
-/* A file of one folder as a file of another name. */
-static ag_status move_out(const char *folder, const char *name, const char *to) {
-  ag_text from = {0}, all = {0};
-  ag_text_printf(&from, "%s/%s", folder, name);
+/* Does a figure have its end? gnuplot does not notice when the disk is full. */
+static bool is_whole(ag_figure_format format, const ag_text *all) {
+  static const struct {
+    const char *text;
+    size_t n;
+  } ends[] = {
+      [AG_FIGURE_PNG] = {"IEND\xae\x42\x60\x82", 8}, [AG_FIGURE_SVG] = {"</svg>", 6}, [AG_FIGURE_PDF] = {"%%EOF", 5}};
+  size_t n = ends[format].n, behind = 0; /* line ends may follow */
+  while (behind < all->n && (all->s[all->n - 1 - behind] == '\n' || all->s[all->n - 1 - behind] == '\r')) behind++;
+  return all->n >= n + behind && !memcmp(all->s + all->n - behind - n, ends[format].text, n);
+}
+
+/* The figure that gnuplot made in its folder, to its place. */
+static ag_status move_out(job *p, const char *folder) {
+  ag_text from = {0}, all = {0}, trouble = {0};
+  ag_text_printf(&from, "%s/figure", folder);
   bool good = ag_file_text(from.s, SIZE_MAX / 2, &all);
-  ag_status status = good ? ag_output_save(to, &all) : ag_output_error(to, errno);
+  ag_status status;
+  if (!good) status = ag_output_error(p->path.s, errno);
+  else if (is_whole(p->paper.format, &all)) status = ag_output_save(p->path.s, &all);
+  else {
+    ag_text_printf(&trouble, "gnuplot could not write the whole figure to %s: is the disk full?", folder);
+    status = ag_sources_fail(&p->from, AG_SYSTEM, &trouble);
+  }
   ag_text_done(&from);
   ag_text_done(&all);
+  ag_text_done(&trouble);
   return status;
 }
 
@@ -165,7 +184,7 @@ static ag_status draw_in(job *p, const char *folder) {
   if (status == AG_OK) status = save_in(folder, "figure.dat", &data);
   if (status == AG_OK && !ag_gnuplot_run(folder, "figure.gp", &trouble))
     status = ag_sources_fail(&p->from, AG_SYSTEM, &trouble);
-  if (status == AG_OK) status = move_out(folder, "figure", p->path.s);
+  if (status == AG_OK) status = move_out(p, folder);
   ag_text_done(&script);
   ag_text_done(&data);
   ag_text_done(&trouble);

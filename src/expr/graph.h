@@ -16,7 +16,8 @@
 typedef uint32_t ag_id; /* a node; 0 is no node */
 typedef struct ag_graph ag_graph;
 
-typedef enum ag_leaf { AG_LEAF_REAL, AG_LEAF_ROTATION } ag_leaf;
+/* NAMED: real, and a name for an expression; a formula has it before other inputs. */
+typedef enum ag_leaf { AG_LEAF_REAL, AG_LEAF_ROTATION, AG_LEAF_NAMED } ag_leaf;
 
 ag_graph *ag_graph_create(void);
 void ag_graph_free(ag_graph *g);

@@ -43,6 +43,24 @@ static void add_known(ag_normal_state *s, ag_poly p, ag_id x) {
   s->known_as[s->n_known++] = x;
 }
 
+/* A name for a root or another function: it is written by its name; what is under the root, by the square of it. */
+static void name_atom(ag_normal_state *s, ag_poly p, ag_id as) {
+  int atom = -1;
+  if (p.n != 1 || p.t[0].num != 1 || p.t[0].den != 1) return;
+  for (int k = 0; k < s->n_atom; k++) {
+    if (p.t[0].e[k] && (atom >= 0 || p.t[0].e[k] != 1)) return;
+    if (p.t[0].e[k]) atom = k;
+  }
+  if (atom < 0 || s->atoms[atom].as || s->g->nodes[s->atoms[atom].x].n_arg == 0) return;
+  if (s->atoms[atom].kind != AG_ATOM_PLAIN && s->atoms[atom].kind != AG_ATOM_ROOT) return;
+  s->atoms[atom].as = as;
+  if (s->atoms[atom].kind != AG_ATOM_ROOT) return;
+  ag_id square = ag_mul(s->g, as, as);
+  for (int k = 0; k < s->n_atom; k++)
+    if (s->atoms[k].kind == AG_ATOM_SUM && ag_poly_same(s->atoms[k].poly, s->atoms[atom].poly)) s->atoms[k].as = square;
+  add_known(s, s->atoms[atom].poly, square);
+}
+
 /* Sums that may turn up as factors: those with a name, and those that x was written with. */
 static void find_known(ag_normal_state *s, ag_id x, int n_known, const ag_id *known, const ag_id *known_as) {
   ag_graph *g = s->g;
@@ -55,6 +73,7 @@ static void find_known(ag_normal_state *s, ag_id x, int n_known, const ag_id *kn
     if (!ag_is_scalar(g, known[k])) continue;
     ag_poly p = ag_normal_read(s, known[k]);
     if (p.n > 1) polys[n] = p, names[n++] = known_as[k];
+    else name_atom(s, p, known_as[k]);
   }
   n_named = n;
   ag_id top;
@@ -174,14 +193,21 @@ static ag_id reconsidered(ag_graph *g, request *r, ag_id x) {
   return ag_normal_size(g, y) < ag_normal_size(g, x) ? y : x;
 }
 
+/* x collected, if that is shorter */
+static ag_id gathered(ag_graph *g, ag_id x) {
+  ag_id y = look(g, x).n <= MAX_NODES ? ag_normal_collect(g, x) : x;
+  return ag_normal_size(g, y) < ag_normal_size(g, x) ? y : x;
+}
+
 void ag_normal_form(ag_graph *g, int n_known, const ag_id *known, const ag_id *known_as, int n, ag_id *x) {
   request r = {.n_known = n_known, .known = known, .known_as = known_as};
   for (int i = 0; i < n; i++)
     for (int pass = 0; pass < MAX_PASSES; pass++) {
-      ag_id y = shortest(g, &r, x[i]);
+      ag_id y = shortest(g, &r, gathered(g, x[i]));
       int size = ag_normal_size(g, y);
       ag_id z = size <= MAX_POLISHED ? polished(g, &r, y) : y;
       if (ag_normal_size(g, z) < size) y = z;
+      y = gathered(g, y);
       y = reconsidered(g, &r, y);
       if (y == x[i]) break;
       x[i] = y;

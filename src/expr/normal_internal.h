@@ -16,7 +16,7 @@ typedef enum ag_atom_kind {
 } ag_atom_kind;
 
 typedef struct ag_atom {
-  ag_id x;
+  ag_id x, as; /* as: written instead of x, where it has a name; 0: as it is */
   ag_atom_kind kind;
   int partner, part;
   ag_poly poly;
@@ -60,4 +60,7 @@ ag_id ag_normal_shortest(ag_normal_state *s, ag_poly p, ag_id like, int *size);
 /* normal_write.c: p as a node, common factors in front; 0 when that takes too much work. */
 enum { AG_NORMAL_WRITTEN = 48, AG_NORMAL_WORK = 1000000 }; /* terms that are worth writing; comparisons of terms */
 ag_id ag_normal_write(ag_normal_state *s, ag_poly p, ag_id like); /* like: 0 for a scalar */
+
+/* normal_collect.c: x with like terms added and what all terms of a sum share in front, nothing multiplied out. */
+ag_id ag_normal_collect(ag_graph *g, ag_id x);
 #endif

@@ -127,6 +127,9 @@ ag_poly ag_normal_inverse(ag_normal_state *s, ag_poly p) {
     return ag_poly_mul(s->a, r, ag_poly_term(s->a, &inverse));
   }
   if (rest.n < 0) return rest;
+  for (int i = 0; i < s->n_atom; i++)
+    if (s->atoms[i].kind == AG_ATOM_SUM && ag_poly_same(s->atoms[i].poly, rest))
+      return ag_poly_mul(s->a, r, ag_poly_atom(s->a, i, -1));
   int size;
   ag_id x = ag_normal_shortest(s, rest, 0, &size);
   int k = x ? ag_normal_atom(s, x, AG_ATOM_SUM) : -1;

@@ -54,6 +54,15 @@ static void check_identities(void) {
   prints(ag_mul(g, twice, broken), "-a*(1 + 2*m*b)");
   prints(ag_mul(g, ag_num(g, 12.0 / 35), a), "12*a/35");
   prints(ag_add(g, ag_mul(g, ag_num(g, 9.81), a), mul3(half, b, b)), "9.81*a + b^2/2");
+  /* what all terms share, although a square is not multiplied out; like terms; quotients without a common denominator
+   */
+  ag_id ra = ag_mul(g, m, ag_add(g, a, mul3(b, phi, s))), rb = ag_mul(g, m, psi);
+  prints(ag_add(g, ag_mul(g, ra, ra), ag_mul(g, rb, rb)), "m^2*(psi^2 + (a + b*phi*sin(phi))^2)");
+  ag_id d = ag_sub(g, b, a), law = ag_add(g, ag_mul(g, half, m), ag_mul(g, half, mul3(psi, d, d)));
+  prints(ag_mul(g, ag_num(g, 2), ag_mul(g, law, d)), "(m + psi*(b - a)^2)*(b - a)");
+  ag_id r = ag_apply1(g, AG_OP_SQRT, ag_add(g, ag_mul(g, a, a), ag_mul(g, b, b)));
+  prints(ag_div(g, ag_add(g, ag_mul(g, r, ag_sub(g, m, phi)), mul3(psi, a, b)), r),
+         "m - phi + a*b*psi/sqrt(a^2 + b^2)");
   /* |R^T e3| = 1, by components */
   ag_id e3[3] = {ag_num(g, 0), ag_num(g, 0), one}, image = ag_mul(g, ag_transpose(g, Q), ag_stack(g, 3, 1, e3));
   ag_id squares = ag_num(g, 0);
@@ -62,6 +71,34 @@ static void check_identities(void) {
     squares = ag_add(g, squares, ag_mul(g, x, x));
   }
   prints(squares, "1");
+}
+
+static void reads(ag_id x, bool latex, const char *expected) {
+  ag_text out = {0};
+  ag_print_formula(g, x, latex, &out);
+  AG_CHECK_STR(ag_text_cstr(&out), expected);
+  ag_text_done(&out);
+}
+
+/* Signs inside of cross products, diagonal matrices, the order of names. */
+static void check_formulas(void) {
+  ag_id t = ag_input(g, "t", 1, 1, AG_LEAF_REAL), w = ag_input(g, "w", 1, 1, AG_LEAF_REAL),
+        u = ag_input(g, "u", 3, 1, AG_LEAF_REAL), J = ag_input(g, "J", 3, 1, AG_LEAF_REAL),
+        Q = ag_input(g, "Q", 3, 3, AG_LEAF_ROTATION), K = ag_input(g, "K", 1, 1, AG_LEAF_NAMED);
+  reads(ag_mul(g, t, w), false, "w*t");
+  reads(ag_mul(g, ag_mul(g, w, w), K), false, "K*w^2");
+  ag_id turned = ag_neg(g, ag_mul(g, w, ag_cross(g, u, J)));
+  reads(turned, false, "w*cross(J, u)");
+  reads(turned, true, "w\\,\\left(\\boldsymbol{J}\\times \\boldsymbol{u}\\right)");
+  reads(ag_neg(g, ag_mul(g, Q, ag_cross(g, u, J))), false, "Q*cross(J, u)");
+  reads(ag_sub(g, u, ag_cross(g, u, J)), false, "u - cross(u, J)");
+  ag_id zero = ag_num(g, 0), e[9] = {w, zero, zero, zero, t, zero, zero, zero, w}, D = ag_stack(g, 3, 3, e);
+  reads(ag_mul(g, D, u), false, "diag(w, t, w)*u");
+  reads(ag_mul(g, D, u), true, "\\operatorname{diag}(w, t, w)\\,\\boldsymbol{u}");
+  for (int k = 0; k < 3; k++) e[4 * k] = ag_entry(g, J, k, 0);
+  reads(ag_stack(g, 3, 3, e), false, "diag(J)");
+  e[1] = t;
+  reads(ag_stack(g, 3, 3, e), false, "[[J[1], t, 0], [0, J[2], 0], [0, 0, J[3]]]");
 }
 
 /* Values of at most 1e3 keep eight digits: both forms are a few dozen operations on numbers up to 1e3, and what cancels
@@ -195,6 +232,7 @@ int main(void) {
   int shorter = 0;
   g = ag_graph_create();
   check_identities();
+  check_formulas();
   ag_graph_free(g);
   for (uint64_t seed = 1; seed <= 60; seed++) check_program(seed, &shorter);
   AG_CHECK(shorter > 5); /* most random programs have nothing to simplify */

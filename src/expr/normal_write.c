@@ -7,9 +7,10 @@
 
 #include "expr/normal_internal.h"
 
-/* A fraction as a term: x*(1 + 2*y) reads better than 2*x*(1/2 + y). */
+/* A fraction as a term: x*(1 + 2*y) reads better than 2*x*(1/2 + y), and so does a quotient of sums. */
 static int broken(const ag_graph *g, ag_id x) {
   double v = g->nodes[x].payload.num;
+  if (g->nodes[x].op == AG_OP_DIV) return 1;
   return g->nodes[x].op == AG_OP_NUM && v != floor(v) ? 3 : 0;
 }
 
@@ -55,9 +56,10 @@ static ag_id write_term(ag_normal_state *s, ag_term t, ag_id inside) {
   }
   for (int k = 0; k < s->n_atom; k++) {
     if (!t.e[k]) continue;
-    if (s->atoms[k].kind == AG_ATOM_TENSOR) tensor = s->atoms[k].x;
-    else if (t.e[k] > 0) over = times(g, over, power(g, s->atoms[k].x, t.e[k]));
-    else under = times(g, under, power(g, s->atoms[k].x, -t.e[k]));
+    ag_id as = s->atoms[k].as ? s->atoms[k].as : s->atoms[k].x;
+    if (s->atoms[k].kind == AG_ATOM_TENSOR) tensor = as;
+    else if (t.e[k] > 0) over = times(g, over, power(g, as, t.e[k]));
+    else under = times(g, under, power(g, as, -t.e[k]));
   }
   if (inside && !ag_is_scalar(g, inside)) tensor = inside;
   else if (inside) over = times(g, over, inside);
@@ -196,5 +198,15 @@ ag_id ag_normal_write(ag_normal_state *s, ag_poly p, ag_id like) {
   if (p.n == 0) return like ? ag_zero(s->g, ag_node_rows(s->g, like), ag_node_cols(s->g, like)) : ag_num(s->g, 0);
   if (p.n > AG_NORMAL_WRITTEN) return 0;
   ag_id x = write_any(s, p), y = write_turned(s, p);
-  return y && ag_normal_size(s->g, y) < ag_normal_size(s->g, x) ? y : x;
+  if (y && ag_normal_size(s->g, y) < ag_normal_size(s->g, x)) x = y;
+  bool quotient = false;
+  for (int i = 0; i < p.n; i++)
+    for (int k = 0; k < s->n_atom; k++) quotient = quotient || p.t[i].e[k] < 0;
+  if (!quotient || s->n_known == s->n_named) return x;
+  /* (a*r + b)/r has the factor a*r + b, but a + b/r is shorter */
+  int n = s->n_known;
+  s->n_known = s->n_named;
+  y = write_any(s, p);
+  s->n_known = n;
+  return ag_normal_size(s->g, y) < ag_normal_size(s->g, x) ? y : x;
 }

@@ -11,9 +11,11 @@
 
 enum { MAX_PARTS = 64, MAX_TERMS = 256, MAX_DENOMINATOR = 16, LONG_DENOMINATOR = 9999 };
 
+enum { TURNED = 0 }; /* instead of an exponent: -(a x b) is written b x a */
+
 typedef struct part {
   ag_id x;
-  int n; /* exponent; in a sum the sign */
+  int n; /* exponent, TURNED; in a sum the sign */
 } part;
 
 static ag_op op_of(const ag_graph *g, ag_id x) { return g->nodes[x].op; }
@@ -58,15 +60,15 @@ static bool take(const ag_graph *g, ag_id x, int sign, fraction *f, int depth) {
   }
 }
 
-/* Where a factor stands: inputs and their entries, functions, sums, tensors. */
+/* Where a factor stands: names of expressions, inputs and their entries, functions, sums, tensors. */
 static int rank_of(const ag_graph *g, ag_id x) {
   ag_op op = op_of(g, x);
-  if (!ag_is_scalar(g, x)) return 5;
+  if (!ag_is_scalar(g, x)) return 6;
   if (op == AG_OP_NUM) return 0;
-  if (op == AG_OP_INPUT) return 1;
-  if (op == AG_OP_ENTRY) return 1;
-  if (op == AG_OP_ADD || op == AG_OP_SUB) return 4;
-  return op == AG_OP_DOT ? 2 : 3;
+  if (op == AG_OP_INPUT) return g->nodes[x].payload.at.j == AG_LEAF_NAMED ? 1 : 2;
+  if (op == AG_OP_ENTRY) return 2;
+  if (op == AG_OP_ADD || op == AG_OP_SUB) return 5;
+  return op == AG_OP_DOT ? 3 : 4;
 }
 
 /* The input that a factor begins with decides the order of equals. */
@@ -75,10 +77,16 @@ static ag_id first_input(const ag_graph *g, ag_id x) {
   return x;
 }
 
+/* omega*t, not t*omega */
+static bool is_time(const ag_graph *g, ag_id x) {
+  return op_of(g, x) == AG_OP_INPUT && !strcmp(ag_node_name(g, x), "t");
+}
+
 static int compare_factors(const ag_graph *g, ag_id x, ag_id y) {
   int a = rank_of(g, x), b = rank_of(g, y);
   if (a != b) return a - b;
   ag_id u = first_input(g, x), v = first_input(g, y);
+  if (is_time(g, x) != is_time(g, y)) return is_time(g, x) ? 1 : -1;
   if (u != v) return u < v ? -1 : 1;
   if (op_of(g, x) != op_of(g, y)) return (int)op_of(g, x) - (int)op_of(g, y);
   uint64_t p = g->nodes[x].payload.bits, q = g->nodes[y].payload.bits;
@@ -182,7 +190,28 @@ static void number_text(ag_printer *p, double c) {
   ag_text_done(&t);
 }
 
+/* The cross product that minus the vector x can be written with: x itself, or R (a x b); 0: there is none. */
+static ag_id cross_in(const ag_graph *g, ag_id x) {
+  if (op_of(g, x) == AG_OP_MATMUL) x = arg(g, x, 1);
+  return op_of(g, x) == AG_OP_CROSS ? x : 0;
+}
+
+static void turned(ag_printer *p, ag_id x) {
+  ag_id cross = cross_in(p->g, x), a = arg(p->g, cross, 0), b = arg(p->g, cross, 1);
+  bool latex = p->style->latex;
+  if (cross != x) ag_printer_node(p, arg(p->g, x, 0), P_TERM), ag_printer_text(p, latex ? "\\," : "*");
+  ag_printer_text(p, !latex ? "cross(" : "\\left(");
+  ag_printer_node(p, b, latex ? P_TERM : P_IF);
+  ag_printer_text(p, latex ? "\\times " : ", ");
+  ag_printer_node(p, a, latex ? P_TERM : P_IF);
+  ag_printer_text(p, latex ? "\\right)" : ")");
+}
+
 static void factor(ag_printer *p, part f, bool alone) {
+  if (f.n == TURNED) {
+    turned(p, f.x);
+    return;
+  }
   if (f.n == 1) {
     ag_printer_node(p, f.x, alone ? P_TERM : P_UNARY);
     return;
@@ -261,6 +290,11 @@ static bool is_product(const ag_graph *g, ag_id x) {
          op == AG_OP_CHECKPOS || op == AG_OP_CHECKNZ;
 }
 
+/* Does the sign go into a cross product? */
+static bool is_turned(const ag_graph *g, const fraction *f) {
+  return f->c < 0 && f->n_over > 0 && f->over[f->n_over - 1].n == 1 && cross_in(g, f->over[f->n_over - 1].x);
+}
+
 static void product(ag_printer *p, ag_id x) {
   fraction f;
   double v;
@@ -269,6 +303,7 @@ static void product(ag_printer *p, ag_id x) {
     else p->style->plain->expand(p, x);
     return;
   }
+  if (is_turned(p->g, &f)) f.c = -f.c, f.over[f.n_over - 1].n = TURNED;
   if (f.c < 0) ag_printer_text(p, "-");
   if (p->style->latex) latex_product(p, &f);
   else infix_product(p, &f);
@@ -296,8 +331,35 @@ static void sum(ag_printer *p, ag_id x) {
   }
 }
 
+static bool is_diagonal(const ag_graph *g, ag_id x) {
+  int n = g->nodes[x].rows;
+  if (op_of(g, x) != AG_OP_STACK || n < 2 || g->nodes[x].cols != n) return false;
+  for (int k = 0; k < n * n; k++)
+    if (k / n != k % n && !ag_is_zero(g, arg(g, x, k))) return false;
+  return true;
+}
+
+/* diag(a, b, c), or diag(v) of the entries of a vector v */
+static void diagonal(ag_printer *p, ag_id x) {
+  const ag_graph *g = p->g;
+  int n = g->nodes[x].rows;
+  ag_id d = arg(g, x, 0), v = op_of(g, d) == AG_OP_ENTRY ? arg(g, d, 0) : 0;
+  if (v && (op_of(g, v) != AG_OP_INPUT || g->nodes[v].rows != n || g->nodes[v].cols != 1)) v = 0;
+  for (int k = 0; k < n && v; k++) {
+    d = arg(g, x, k * n + k);
+    if (op_of(g, d) != AG_OP_ENTRY || arg(g, d, 0) != v || g->nodes[d].payload.at.i != k) v = 0;
+  }
+  ag_printer_text(p, p->style->latex ? "\\operatorname{diag}(" : "diag(");
+  for (int k = 0; k < (v ? 1 : n); k++) {
+    if (k) ag_printer_text(p, ", ");
+    ag_printer_node(p, v ? v : arg(g, x, k * n + k), P_IF);
+  }
+  ag_printer_text(p, ")");
+}
+
 static void expand(ag_printer *p, ag_id x) {
-  if (is_sum(p->g, x)) sum(p, x);
+  if (is_diagonal(p->g, x)) diagonal(p, x);
+  else if (is_sum(p->g, x)) sum(p, x);
   else if (is_product(p->g, x)) product(p, x);
   else p->style->plain->expand(p, x);
 }
@@ -310,7 +372,7 @@ static int binds_as(const ag_graph *g, ag_id x, const ag_print_style *plain) {
   if (is_sum(g, x)) return P_SUM;
   if (ag_is_num(g, x, &v) && v == 0) return P_ATOM;
   if (!is_product(g, x) || !split(g, x, &f)) return plain->binds(g, x);
-  if (f.c < 0) return P_SUM;
+  if (f.c < 0 && !is_turned(g, &f)) return P_SUM;
   if (f.c == 1 && !f.n_under && f.n_over == 1 && f.over[0].n == 1) return binds_as(g, f.over[0].x, plain);
   if (op_of(g, x) == AG_OP_MUL && ag_print_power(g, x, &base) > 1) return P_POWER;
   if (op_of(g, x) == AG_OP_NUM && f.c == (double)(int64_t)f.c && f.c < 1e15) return P_ATOM;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * LaTeX. Scalar functions take their form from op.def; names become symbols: theta -> \theta, x1 -> x_{1},
- * theta' -> \dot{\theta}, x[2]' -> \dot{x}_{2}, th -> \mathit{th}; vectors are bold, their components are not. */
+ * theta' -> \dot{\theta}, x[2]' -> \dot{x}_{2}, th -> \mathit{th}, coin.Omega -> \Omega_{coin}; vectors are bold, their
+ * components are not. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -36,9 +37,22 @@ static void separate(ag_text *out, bool *open) {
   *open = true;
 }
 
-/* The name with further indices i, j (0: none) in its subscript. */
-static void name(ag_text *out, const char *s, int i, int j, bool bold) {
+/* The words and numbers of n characters, as parts of a subscript. */
+static void subscripts(ag_text *out, const char *s, size_t end, bool *open) {
+  for (size_t k = 0, n; k < end; k += n ? n : 1) {
+    n = 0;
+    while (k + n < end && isalnum((unsigned char)s[k + n])) n++;
+    if (n == 0) continue;
+    separate(out, open);
+    if (isdigit((unsigned char)s[k])) ag_text_strn(out, s + k, n);
+    else symbol(out, s + k, n, "\\mathrm{");
+  }
+}
+
+/* The name with further indices i, j (0: none) in its subscript. The body of coin.Omega is in its subscript, too. */
+static void name(ag_text *out, const char *whole, int i, int j, bool bold) {
   static const char *const accents[] = {"", "\\dot{", "\\ddot{", "\\dddot{"};
+  const char *dot = strrchr(whole, '.'), *s = dot && isalpha((unsigned char)dot[1]) ? dot + 1 : whole;
   size_t base = 0, end = strlen(s), n_prime = 0;
   bool open = false;
   for (size_t k = 0; k < end; k++) n_prime += s[k] == '\'';
@@ -49,18 +63,8 @@ static void name(ag_text *out, const char *s, int i, int j, bool bold) {
   symbol(out, s, base, "\\mathit{");
   if (bold) ag_text_char(out, '}');
   if (n_prime) ag_text_char(out, '}');
-  for (size_t k = base; k < end;) {
-    size_t n = 0;
-    while (k + n < end && isalnum((unsigned char)s[k + n])) n++;
-    if (n == 0) {
-      k++;
-      continue;
-    }
-    separate(out, &open);
-    if (isdigit((unsigned char)s[k])) ag_text_strn(out, s + k, n);
-    else symbol(out, s + k, n, "\\mathrm{");
-    k += n;
-  }
+  subscripts(out, whole, (size_t)(s - whole), &open);
+  subscripts(out, s + base, end - base, &open);
   if (i) separate(out, &open), ag_text_printf(out, "%d", i);
   if (j) ag_text_printf(out, ",%d", j);
   if (open) ag_text_char(out, '}');

@@ -10,16 +10,62 @@ enum { LONG = 11, TOO_LONG = 45, UNBROKEN = 23 };
  */
 static const double LINE = 68, LEFT = 22, SHORT = 12;
 
+/* r for `if r == 0 then 1 else r`, which quotients of lengths are computed with; 1 for the length of a unit vector, and
+ * a root for other lengths where that is shorter. */
+static ag_id unguarded(ag_graph *g, ag_id x) {
+  ag_op op = ag_node_op(g, x);
+  if (op == AG_OP_SELECT && ag_node_op(g, ag_node_arg(g, x, 0)) == AG_OP_EQ) {
+    ag_id test = ag_node_arg(g, x, 0), a = ag_node_arg(g, test, 0), b = ag_node_arg(g, test, 1);
+    ag_id other = ag_node_arg(g, x, 2);
+    if ((a == other && ag_is_zero(g, b)) || (b == other && ag_is_zero(g, a))) return other;
+  }
+  if (op == AG_OP_NORM && ag_node_op(g, ag_node_arg(g, x, 0)) == AG_OP_STACK) {
+    double square;
+    ag_id v = ag_node_arg(g, x, 0), dot = ag_dot(g, v, v);
+    ag_normal_form(g, 0, NULL, NULL, 1, &dot);
+    if (ag_is_num(g, dot, &square) && square == 1) return dot;
+    ag_id root = ag_apply1(g, AG_OP_SQRT, dot);
+    return ag_normal_size(g, root) < ag_normal_size(g, x) ? root : x;
+  }
+  if (op == AG_OP_HYPOT) {
+    ag_id a = ag_node_arg(g, x, 0), b = ag_node_arg(g, x, 1), a2 = ag_mul(g, a, a), b2 = ag_mul(g, b, b);
+    return ag_apply1(g, AG_OP_SQRT, ag_add(g, a2, b2));
+  }
+  return x;
+}
+
+/* x without what is there for computing. */
+static ag_id made_plain(ag_graph *g, ag_id x) {
+  bool *mark = ag_heap_alloc(sizeof *mark * ((size_t)x + 1)); /* arguments are older than what is made of them */
+  int n = 0, cap = 0, to_cap = 0;
+  ag_id *from = NULL, *to = NULL;
+  mark[x] = true;
+  for (ag_id i = x; i > 0; i--) {
+    if (!mark[i]) continue;
+    for (int k = 0; k < ag_node_n_arg(g, i); k++) mark[ag_node_arg(g, i, k)] = true;
+    ag_id y = unguarded(g, i);
+    if (y == i) continue;
+    AG_PUSH(from, n, cap);
+    AG_PUSH(to, n, to_cap);
+    from[n] = i, to[n++] = y;
+  }
+  for (int k = 0; k < n; k++) ag_substitute(g, 1, &from[k], &to[k], 1, &x); /* from outside: guards of lengths first */
+  free(mark);
+  free(from);
+  free(to);
+  return x;
+}
+
 void ag_sheet_init(ag_sheet *s, ag_system *sys) {
   const ag_model *m = sys->model;
   *s = (ag_sheet){.sys = sys, .g = m->graph, .a = ag_arena_create()};
   s->let = AG_NEWN(s->a, ag_id, m->n_lets + m->n_coords);
   s->let_as = AG_NEWN(s->a, ag_id, m->n_lets + m->n_coords);
   for (int i = 0; i < m->n_lets; i++) {
-    ag_id x = m->lets[i].x;
-    if (!ag_is_scalar(s->g, x) || ag_normal_size(s->g, x) < 4) continue;
+    ag_id x = ag_is_scalar(s->g, m->lets[i].x) ? made_plain(s->g, m->lets[i].x) : 0;
+    if (!x || ag_normal_size(s->g, x) < 4) continue;
     s->let[s->n_let] = x;
-    s->let_as[s->n_let++] = ag_input(s->g, m->lets[i].name, 1, 1, AG_LEAF_REAL);
+    s->let_as[s->n_let++] = ag_input(s->g, m->lets[i].name, 1, 1, AG_LEAF_NAMED);
   }
   s->n_known = s->n_let;
 }
@@ -47,51 +93,8 @@ void ag_sheet_heading(ag_sheet *s, const char *heading, const char *note) {
 
 void ag_sheet_add(ag_sheet *s, ag_id left, ag_id right) { *more(s) = (ag_sheet_line){.left = left, .right = right}; }
 
-/* r for `if r == 0 then 1 else r`, which quotients of lengths are computed with; 1 for the length of a unit vector. */
-static ag_id unguarded(ag_graph *g, ag_id x) {
-  ag_op op = ag_node_op(g, x);
-  if (op == AG_OP_SELECT && ag_node_op(g, ag_node_arg(g, x, 0)) == AG_OP_EQ) {
-    ag_id test = ag_node_arg(g, x, 0), a = ag_node_arg(g, test, 0), b = ag_node_arg(g, test, 1);
-    ag_id other = ag_node_arg(g, x, 2);
-    if ((a == other && ag_is_zero(g, b)) || (b == other && ag_is_zero(g, a))) return other;
-  }
-  if (op == AG_OP_NORM && ag_node_op(g, ag_node_arg(g, x, 0)) == AG_OP_STACK) {
-    double square;
-    ag_id v = ag_node_arg(g, x, 0), dot = ag_dot(g, v, v);
-    ag_normal_form(g, 0, NULL, NULL, 1, &dot);
-    if (ag_is_num(g, dot, &square) && square == 1) return dot;
-  }
-  return x;
-}
-
-/* x without what is there for computing. Lets stay as they are: they would not be recognised. */
-static ag_id made_plain(const ag_sheet *s, ag_id x) {
-  ag_graph *g = s->g;
-  const ag_model *m = s->sys->model;
-  enum { USED = 1, IN_LET = 2 };
-  unsigned char *mark = ag_heap_alloc((size_t)x + 1); /* arguments are older than what is made of them */
-  int n = 0, cap = 0, to_cap = 0;
-  ag_id *from = NULL, *to = NULL;
-  mark[x] = USED;
-  for (int i = 0; i < m->n_lets; i++)
-    if (m->lets[i].x <= x) mark[m->lets[i].x] |= IN_LET;
-  for (ag_id i = x; i > 0; i--) {
-    for (int k = 0; mark[i] && k < ag_node_n_arg(g, i); k++) mark[ag_node_arg(g, i, k)] |= mark[i];
-    ag_id y = mark[i] == USED ? unguarded(g, i) : i;
-    if (y == i) continue;
-    AG_PUSH(from, n, cap);
-    AG_PUSH(to, n, to_cap);
-    from[n] = i, to[n++] = y;
-  }
-  for (int k = n - 1; k >= 0; k--) ag_substitute(g, 1, &from[k], &to[k], 1, &x); /* what is inside first */
-  free(mark);
-  free(from);
-  free(to);
-  return x;
-}
-
 ag_id ag_sheet_normal(const ag_sheet *s, ag_id x) {
-  x = made_plain(s, x);
+  x = made_plain(s->g, x);
   ag_normal_form(s->g, s->n_known, s->let, s->let_as, 1, &x);
   return x;
 }
@@ -139,12 +142,16 @@ static ag_id without(ag_graph *g, ag_id x, ag_id f, int depth, int *work) {
   return (y = without(g, b, f, depth + 1, work)) ? ag_mul(g, a, y) : 0;
 }
 
-static bool is_place(const ag_model *m, ag_id x) {
+/* Is it known from the place and the parameters alone? */
+static bool is_place(const ag_model *m, const ag_graph *g, ag_id x, int depth) {
   for (int i = 0; i < m->n_params; i++)
     if (m->params[i].input == x) return true;
   for (int i = 0; i < m->n_coords; i++)
     if (m->coords[i].q == x) return true;
-  return false;
+  if (ag_is_num(g, x, NULL)) return true;
+  bool all = ag_node_n_arg(g, x) > 0 && depth < 6;
+  for (int k = 0; all && k < ag_node_n_arg(g, x); k++) all = is_place(m, g, ag_node_arg(g, x, k), depth + 1);
+  return all;
 }
 
 /* Where such a factor is 0 the equation does not determine the motion, so that it may be left out. */
@@ -156,7 +163,7 @@ void ag_sheet_cancel(const ag_sheet *s, ag_id *left, ag_id *right) {
     int n = factors_of(g, *left, mine), k = factors_of(g, *right, others), work[2] = {0, 0};
     ag_id shared = 0, parts[2];
     for (int i = 0; i < n * k && !shared; i++)
-      if (mine[i / k] == others[i % k] && is_place(s->sys->model, mine[i / k])) shared = mine[i / k];
+      if (mine[i / k] == others[i % k] && is_place(s->sys->model, g, mine[i / k], 0)) shared = mine[i / k];
     if (!shared) return;
     parts[0] = without(g, *left, shared, 0, &work[0]);
     parts[1] = without(g, *right, shared, 0, &work[1]);
@@ -231,19 +238,24 @@ static usage *count_uses(const ag_sheet *s, ag_id top) {
   return u;
 }
 
-/* Lets: factors that the normal form has found, and vectors and matrices. */
+/* Lets: factors that the normal form has found, and vectors and matrices, also without their guards. */
 static void name_lets(ag_sheet *s, names *k) {
   const ag_model *m = s->sys->model;
   ag_id top = top_of(s);
   usage *u = count_uses(s, top);
   for (int i = 0; i < m->n_lets; i++) {
-    ag_id x = m->lets[i].x;
+    ag_id x = m->lets[i].x, plain;
     int rows = ag_node_rows(s->g, x), cols = ag_node_cols(s->g, x);
-    bool taken = x > top || !u[x].seen || rows * cols == 1 || !ag_node_n_arg(s->g, x);
-    for (int j = 0; j < k->n; j++) taken = taken || k->node[j] == x;
-    if (!taken)
-      add_name(k, x,
-               ag_input(s->g, m->lets[i].name, rows, cols, ag_is_rotation(s->g, x) ? AG_LEAF_ROTATION : AG_LEAF_REAL));
+    if (rows * cols == 1 || !ag_node_n_arg(s->g, x)) continue;
+    plain = made_plain(s->g, x);
+    ag_id forms[] = {ag_normal_size(s->g, plain) <= TOO_LONG ? ag_sheet_normal(s, x) : x, plain, x};
+    for (int f = 0; f < 3; f++) {
+      ag_id y = forms[f];
+      bool taken = y > top || !u[y].seen || !ag_node_n_arg(s->g, y);
+      for (int j = 0; j < k->n; j++) taken = taken || k->node[j] == y;
+      ag_leaf leaf = ag_is_rotation(s->g, x) ? AG_LEAF_ROTATION : AG_LEAF_REAL;
+      if (!taken) add_name(k, y, ag_input(s->g, m->lets[i].name, rows, cols, leaf));
+    }
   }
   for (int i = 0; i < s->n_let; i++) {
     if (s->let_as[i] > top || !u[s->let_as[i]].seen) continue;
@@ -289,7 +301,7 @@ static ag_id in_terms_of_others(ag_sheet *s, const names *k, int i) {
   ag_id x = k->node[i], *from = AG_NEWN(s->a, ag_id, k->n + 1), *to = AG_NEWN(s->a, ag_id, k->n + 1);
   int n = 0;
   for (int j = 0; j < k->n; j++) {
-    if (k->node[j] == x) continue;
+    if (k->input[j] == k->input[i]) continue;
     from[n] = k->node[j];
     to[n++] = k->input[j];
   }
@@ -304,7 +316,9 @@ static void name_pieces(ag_sheet *s) {
   name_lets(s, &lets);
   replace(s, lets.n, lets.node, lets.input);
   ag_sheet_heading(s, "where", NULL);
-  for (int i = lets.n - 1; i >= 0; i--) ag_sheet_add(s, lets.input[i], in_terms_of_others(s, &lets, i));
+  for (int i = lets.n - 1; i >= 0; i--)
+    if (i == lets.n - 1 || lets.input[i] != lets.input[i + 1]) /* once for each name */
+      ag_sheet_add(s, lets.input[i], in_terms_of_others(s, &lets, i));
   name_long(s, &pieces);
   replace(s, pieces.n, pieces.node, pieces.input);
   for (int i = pieces.n - 1; i >= 0; i--) {
@@ -365,7 +379,8 @@ static void heading(const ag_sheet *s, const ag_sheet_line *line, ag_text *out) 
   const char *mark = s->latex ? "%" : "#";
   if (!s->latex) ag_text_str(out, "\n");
   ag_text_printf(out, "%s %s\n", mark, line->heading);
-  if (line->note) ag_text_printf(out, "%s %s\n", s->latex ? mark : " ", line->note);
+  const char *note = s->latex && line->tex ? line->tex : line->note;
+  if (line->note) ag_text_printf(out, "%s %s\n", s->latex ? mark : " ", note);
   if (!s->standalone) return;
   ag_text_printf(out, "\\paragraph*{%c%s.} ", line->heading[0] - ('a' <= line->heading[0] ? 'a' - 'A' : 0),
                  line->heading + 1);

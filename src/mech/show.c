@@ -7,13 +7,25 @@
 
 enum { SHORT = 25 }; /* size of a right side that is solved for the acceleration */
 
+/* The name of the derivative of u: Omega'[1] for a component Omega[1] that is a velocity of its own. */
+static const char *rate_name(const ag_sheet *s, ag_id u) {
+  const ag_model *m = s->sys->model;
+  const char *name = ag_node_name(s->g, u), *bracket = strrchr(name, '[');
+  for (int i = 0; bracket && i < m->n_coords; i++) {
+    const char *whole = ag_node_name(s->g, m->coords[i].xi);
+    if (strlen(whole) == (size_t)(bracket - name) && !strncmp(whole, name, (size_t)(bracket - name)))
+      return ag_arena_printf(s->a, "%s'%s", whole, bracket);
+  }
+  return ag_arena_printf(s->a, "%s'", name);
+}
+
 /* Names of the derivatives of u: one input per input of u, so that vectors stay vectors. */
 static ag_id *accelerations(ag_sheet *s) {
   const ag_system *sys = s->sys;
   ag_id *a = AG_NEWN(s->a, ag_id, sys->n_u_input + 1);
   for (int i = 0; i < sys->n_u_input; i++) {
     ag_id u = sys->u_inputs[i];
-    a[i] = ag_input(s->g, ag_arena_printf(s->a, "%s'", ag_node_name(s->g, u)), ag_node_rows(s->g, u), 1, AG_LEAF_REAL);
+    a[i] = ag_input(s->g, rate_name(s, u), ag_node_rows(s->g, u), 1, AG_LEAF_REAL);
   }
   return a;
 }
@@ -58,48 +70,107 @@ static void add_row(ag_sheet *s, ag_id left, ag_id right, ag_id accel, ag_id coe
   ag_sheet_add(s, left, right);
 }
 
-/* The coefficient of a scalar acceleration that is alone in its row, or 0. */
-static ag_id lone_coefficient(const ag_sheet *s, int row, int n) {
-  ag_id own = 0;
-  for (int j = 0; j < n; j++) {
-    ag_id x = ag_entry(s->g, s->sys->mass, row, j);
-    ag_normal_form(s->g, 0, NULL, NULL, 1, &x);
-    if (j == row) own = x;
-    else if (!ag_is_zero(s->g, x)) return 0;
-  }
-  return own;
+/* A u' = f. Rows whose velocity is a scalar are combined where that makes them shorter. */
+typedef struct rows {
+  int n;
+  ag_id *A, *left, *right; /* A: normalised when it is asked for */
+  bool *scalar, *known;
+} rows;
+
+enum { MAX_COMBINED = 6, MAX_ENTRY = 80 }; /* rows, of which all pairs are tried; size of an entry of A */
+
+static rows rows_of(ag_sheet *s, const ag_id *a) {
+  const ag_system *sys = s->sys;
+  ag_graph *g = s->g;
+  int n = sys->n.u, at = 0;
+  rows r = {.n = n, .A = AG_NEWN(s->a, ag_id, n * n), .left = AG_NEWN(s->a, ag_id, n)};
+  r.right = AG_NEWN(s->a, ag_id, n);
+  r.scalar = AG_NEWN(s->a, bool, n), r.known = AG_NEWN(s->a, bool, n *n);
+  ag_id all;
+  ag_forward(g, sys->n_u_input, sys->u_inputs, a, 1, &sys->momentum, &all);
+  for (int i = 0; i < sys->n_u_input; at += ag_node_rows(g, a[i++])) r.scalar[at] = ag_node_rows(g, a[i]) == 1;
+  for (int i = 0; i < n; i++) r.left[i] = ag_entry(g, all, i, 0), r.right[i] = ag_entry(g, sys->force, i, 0);
+  for (int i = 0; i < n * n; i++) r.A[i] = ag_entry(g, sys->mass, i / n, i % n);
+  return r;
 }
 
-/* A u' = f row by row; a row of a vector velocity is a vector equation where that is shorter than its components. */
+static ag_id mass_entry(const ag_sheet *s, const rows *r, int i, int j) {
+  int k = i * r->n + j;
+  if (!r->known[k]) ag_normal_form(s->g, 0, NULL, NULL, 1, &r->A[k]), r->known[k] = true;
+  return r->A[k];
+}
+
+/* Row i minus c times row j, if that is shorter. */
+static bool combined(ag_sheet *s, rows *r, int i, int j, ag_id c) {
+  ag_graph *g = s->g;
+  ag_id left = ag_sheet_normal(s, ag_sub(g, r->left[i], ag_mul(g, c, r->left[j])));
+  ag_id right = ag_sheet_normal(s, ag_sub(g, r->right[i], ag_mul(g, c, r->right[j])));
+  if (ag_normal_size(g, left) + ag_normal_size(g, right) >=
+      ag_normal_size(g, r->left[i]) + ag_normal_size(g, r->right[i]))
+    return false;
+  r->left[i] = left, r->right[i] = right;
+  for (int k = 0; k < r->n; k++) {
+    r->A[i * r->n + k] = ag_sub(g, r->A[i * r->n + k], ag_mul(g, c, r->A[j * r->n + k]));
+    r->known[i * r->n + k] = false;
+  }
+  return true;
+}
+
+/* c = A[i,k]/A[j,k] where that is a function, a parameter or a number, so that row i loses its k-th acceleration. */
+static void combine(ag_sheet *s, rows *r) {
+  ag_graph *g = s->g;
+  int n = r->n;
+  for (int i = 0; i < n * n; i++)
+    if (n > MAX_COMBINED || !r->scalar[i / n] || ag_normal_size(g, r->A[i]) > MAX_ENTRY) return;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int k = 0; k < n; k++) {
+        ag_id own = mass_entry(s, r, i, k), other = mass_entry(s, r, j, k);
+        if (i == j || ag_is_zero(g, own) || ag_is_zero(g, other)) continue;
+        ag_id c = ag_div(g, own, other);
+        ag_normal_form(g, 0, NULL, NULL, 1, &c);
+        if (ag_normal_size(g, c) <= 3 && ag_node_op(g, c) != AG_OP_DIV && combined(s, r, i, j, c)) break;
+      }
+}
+
+/* The coefficient of a scalar acceleration that is alone in its row, or 0. */
+static ag_id lone_coefficient(const ag_sheet *s, const rows *r, int row) {
+  for (int j = 0; j < r->n; j++)
+    if (j != row && !ag_is_zero(s->g, mass_entry(s, r, row, j))) return 0;
+  return mass_entry(s, r, row, row);
+}
+
+/* Row by row; rows of a vector velocity are a vector equation where that is shorter than its components. */
 static void add_motion(ag_sheet *s) {
   const ag_system *sys = s->sys;
   ag_graph *g = s->g;
-  int n_in = sys->n_u_input, at = 0;
-  ag_id *a = accelerations(s), *left = AG_NEWN(s->a, ag_id, n_in + 1);
+  int at = 0;
+  ag_id *a = accelerations(s), all;
+  rows r = rows_of(s, a);
+  for (int i = 0; i < r.n; i++)
+    if (r.scalar[i]) r.left[i] = ag_sheet_normal(s, r.left[i]), r.right[i] = ag_sheet_normal(s, r.right[i]);
+  combine(s, &r);
   ag_sheet_heading(s, "equations of motion", NULL);
-  ag_id all;
-  ag_forward(g, n_in, sys->u_inputs, a, 1, &sys->momentum, &all);
-  for (int i = 0, dim; i < n_in; i++, at += dim) {
+  ag_forward(g, sys->n_u_input, sys->u_inputs, a, 1, &sys->momentum, &all);
+  for (int i = 0, dim; i < sys->n_u_input; i++, at += dim) {
     dim = ag_node_rows(g, a[i]);
-    left[i] = ag_rows_of(g, all, at, dim);
-    ag_id right = ag_rows_of(g, sys->force, at, dim);
     if (dim == 1) {
-      add_row(s, left[i], right, a[i], lone_coefficient(s, at, sys->n.u));
+      add_row(s, r.left[at], r.right[at], a[i], lone_coefficient(s, &r, at));
       continue;
     }
-    ag_id x = ag_sheet_normal(s, left[i]), f = ag_sheet_normal(s, right), parts[2 * AG_SADDLE_MAX];
+    ag_id x = ag_sheet_normal(s, ag_rows_of(g, all, at, dim)),
+          f = ag_sheet_normal(s, ag_rows_of(g, sys->force, at, dim));
     int whole = ag_normal_size(g, x) + ag_normal_size(g, f), size = 0;
-    for (int k = 0; k < dim; k++) {
-      parts[2 * k] = ag_sheet_normal(s, ag_entry(g, left[i], k, 0));
-      parts[2 * k + 1] = ag_sheet_normal(s, ag_entry(g, right, k, 0));
-      size += ag_normal_size(g, parts[2 * k]) + ag_normal_size(g, parts[2 * k + 1]);
+    for (int k = at; k < at + dim; k++) {
+      r.left[k] = ag_sheet_normal(s, r.left[k]), r.right[k] = ag_sheet_normal(s, r.right[k]);
+      size += ag_normal_size(g, r.left[k]) + ag_normal_size(g, r.right[k]);
     }
     bool vector = whole <= size && !long_stack(g, x) && !long_stack(g, f);
     if (vector) ag_sheet_cancel(s, &x, &f);
     if (vector) ag_sheet_add(s, x, f);
     for (int k = 0; k < dim && !vector; k++) {
-      ag_id coefficient = lone_coefficient(s, at + k, sys->n.u);
-      add_row(s, parts[2 * k], parts[2 * k + 1], ag_entry(g, a[i], k, 0), coefficient);
+      ag_id coefficient = lone_coefficient(s, &r, at + k);
+      add_row(s, r.left[at + k], r.right[at + k], ag_entry(g, a[i], k, 0), coefficient);
     }
   }
 }
@@ -170,12 +241,23 @@ static void add_channel(ag_sheet *s, int channel) {
     if (!ag_is_zero(g, x)) ag_sheet_add(s, process_rate(s, i), x);
   }
   if (!sys->noise_force || !sys->momentum) return;
-  ag_id *a = accelerations(s), left;
-  ag_forward(g, sys->n_u_input, sys->u_inputs, a, 1, &sys->momentum, &left);
+  ag_id *a = accelerations(s);
+  rows r = rows_of(s, a);
   for (int i = 0, dim; i < sys->n_u_input; i++, at += dim) {
     dim = ag_node_rows(g, a[i]);
-    ag_id right = ag_sheet_normal(s, ag_rows_of(g, sys->noise_force[channel], at, dim));
-    if (!ag_is_zero(g, right)) ag_sheet_add(s, ag_sheet_normal(s, ag_rows_of(g, left, at, dim)), right);
+    ag_id all, right = ag_sheet_normal(s, ag_rows_of(g, sys->noise_force[channel], at, dim));
+    bool zeros = false; /* entries that say nothing: 0, and the acceleration is alone */
+    for (int k = 0; k < dim && (dim == 1 || ag_node_op(g, right) == AG_OP_STACK || ag_is_zero(g, right)); k++)
+      zeros = zeros || (ag_is_zero(g, ag_entry(g, right, k, 0)) && lone_coefficient(s, &r, at + k));
+    if (!zeros) {
+      ag_forward(g, sys->n_u_input, sys->u_inputs, a, 1, &sys->momentum, &all);
+      ag_sheet_add(s, ag_sheet_normal(s, ag_rows_of(g, all, at, dim)), right);
+    }
+    for (int k = 0; k < dim && zeros; k++) {
+      ag_id entry = ag_sheet_normal(s, ag_entry(g, right, k, 0));
+      if (!ag_is_zero(g, entry) || !lone_coefficient(s, &r, at + k))
+        ag_sheet_add(s, ag_sheet_normal(s, r.left[at + k]), entry);
+    }
   }
 }
 
@@ -188,6 +270,18 @@ static void add_processes(ag_sheet *s) {
   }
 }
 
+/* The kinetic part and the rest apart, n velocities being xi: (m*v^2)/2 + m*g*z, not m*(v^2 + 2*g*z)/2. */
+static ag_id in_parts(const ag_sheet *s, ag_id x, int n, const ag_id *xi) {
+  ag_graph *g = s->g;
+  ag_id *none = AG_NEWN(s->a, ag_id, n + 1), rest = x;
+  for (int i = 0; i < n; i++) none[i] = ag_zero(g, ag_node_rows(g, xi[i]), 1);
+  ag_substitute(g, n, xi, none, 1, &rest);
+  rest = ag_sheet_normal(s, rest);
+  ag_id whole = ag_sheet_normal(s, x), moving = ag_sheet_normal(s, ag_sub(g, x, rest));
+  ag_id sum = ag_add(g, moving, rest);
+  return ag_normal_size(g, sum) <= ag_normal_size(g, whole) + SHORT / 2 ? sum : whole;
+}
+
 /* In all velocities or, where that is shorter, in the independent ones. */
 static void add_energy(ag_sheet *s) {
   const ag_system *sys = s->sys;
@@ -195,8 +289,8 @@ static void add_energy(ag_sheet *s) {
   ag_id x = sys->energy, y = sys->energy, *xi = AG_NEWN(s->a, ag_id, m->n_coords + 1);
   for (int i = 0; i < m->n_coords; i++) xi[i] = m->coords[i].xi;
   ag_substitute(s->g, m->n_coords, xi, sys->xi_of_u, 1, &y);
-  x = ag_sheet_normal(s, x);
-  y = ag_sheet_normal(s, y);
+  x = in_parts(s, x, m->n_coords, xi);
+  y = in_parts(s, y, sys->n_u_input, sys->u_inputs);
   ag_sheet_heading(s, "energy", NULL);
   ag_id name = ag_input(s->g, s->latex ? "E" : "energy", 1, 1, AG_LEAF_REAL);
   ag_sheet_add(s, name, ag_normal_size(s->g, y) < ag_normal_size(s->g, x) ? y : x);
@@ -261,7 +355,10 @@ static void add_multipliers(ag_sheet *s) {
 static void add_lagrangian(ag_sheet *s) {
   ag_sheet_heading(s, "Lagrangian", NULL);
   ag_id name = ag_input(s->g, s->latex ? "L" : "lagrangian", 1, 1, AG_LEAF_REAL);
-  ag_sheet_add(s, name, ag_sheet_normal(s, s->sys->model->lagrangian));
+  const ag_model *m = s->sys->model;
+  ag_id *xi = AG_NEWN(s->a, ag_id, m->n_coords + 1);
+  for (int i = 0; i < m->n_coords; i++) xi[i] = m->coords[i].xi;
+  ag_sheet_add(s, name, in_parts(s, m->lagrangian, m->n_coords, xi));
 }
 
 /* Text of a model inside LaTeX. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Names of columns as labels of figures. Greek letters that are spelt out become letters, indices subscripts. */
+ * Names of columns as labels of figures. Greek letters that are spelt out become letters, indices subscripts, and so
+ * does what follows an underscore after a single letter: x_max, but angular momentum for angular_momentum. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "view/view_internal.h"
@@ -21,13 +23,19 @@ static const char *letter_of(const char *s, size_t n) {
   return NULL;
 }
 
+/* Does ":" stand between a number and the next one? */
+static bool is_pair(const char *s, size_t n) {
+  const char *colon = memchr(s, ':', n);
+  return colon && strtol(colon + 1, NULL, 10) == strtol(s, NULL, 10) + 1 && !memchr(s, ',', n);
+}
+
 static void put_subscript(ag_text *out, const char *s, size_t n, bool enhanced) {
   static const char *const low[] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
+  bool pair = is_pair(s, n);
   if (enhanced) ag_text_str(out, "_{");
   for (size_t i = 0; i < n; i++) {
-    if (enhanced) ag_text_char(out, s[i]);
-    else if (s[i] >= '0' && s[i] <= '9') ag_text_str(out, low[s[i] - '0']);
-    else if (s[i] == ':') ag_text_str(out, "…");
+    if (s[i] == ':') ag_text_str(out, !pair ? "…" : enhanced ? ", " : ",");
+    else if (!enhanced && s[i] >= '0' && s[i] <= '9') ag_text_str(out, low[s[i] - '0']);
     else ag_text_char(out, s[i]);
   }
   if (enhanced) ag_text_char(out, '}');
@@ -54,6 +62,20 @@ static void put_plain(ag_text *out, const char *s, size_t n, bool enhanced) {
   ag_text_done(&safe);
 }
 
+/* "_" after `word` letters (`letter`: they are a Greek one): a subscript, of which *n characters are taken, or a space.
+ */
+static void put_underscore(const char *s, size_t word, const char *letter, bool enhanced, ag_text *out, size_t *n) {
+  size_t low = 0;
+  while (is_letter(s[1 + low]) || (s[1 + low] >= '0' && s[1 + low] <= '9')) low++;
+  bool subscript = enhanced && low && (letter || word == 1);
+  *n = subscript ? 1 + low : 1;
+  if (subscript) {
+    const char *greek_low = letter_of(s + 1, low);
+    ag_text_printf(out, "_{%.*s}", (int)(greek_low ? strlen(greek_low) : low), greek_low ? greek_low : s + 1);
+  } else if (letter || word < 2 || !low) put_plain(out, s, 1, enhanced);
+  else ag_text_char(out, ' ');
+}
+
 static void put_label(const char *name, bool enhanced, ag_text *out) {
   for (const char *s = name; *s;) {
     size_t word = 0, index = index_length(s), other = ag_utf8_length(s, strlen(s));
@@ -70,6 +92,10 @@ static void put_label(const char *name, bool enhanced, ag_text *out) {
       if (letter || word == 1) put_subscript(out, s, digits, enhanced);
       else put_plain(out, s, digits, enhanced);
       s += digits;
+    } else if (word && *s == '_') {
+      size_t n;
+      put_underscore(s, word, letter, enhanced, out, &n);
+      s += n;
     }
   }
 }

@@ -111,7 +111,8 @@ static void put_heading(const ag_panel *p, ag_text *out) {
   for (int k = 0; p->n_named > 1 && k < p->n_curve; k++) {
     if (p->curves[k].band > 0) continue;
     ag_text_str(out, n++ ? ", " : ": ");
-    ag_label_plain(p->curves[k].name, out);
+    if (p->curves[k].foreign) ag_escape_plain(out, p->curves[k].name);
+    else ag_label_plain(p->curves[k].name, out);
   }
   ag_text_char(out, '\n');
 }

@@ -150,6 +150,7 @@ class Reduced:
             env[name + prime] = np.full(1, value)
             base, _, k = name.rpartition("[")
             if base:
+                env[f"{base}{prime}[{k}"] = np.full(1, value)  # the rate of Omega[1] is Omega'[1]
                 groups.setdefault(base, []).append((int(k[:-1]), value))
         for base, parts in groups.items():
             whole = next((k for _, _, k, vel, _, _ in self.m.slots if vel == base), len(parts))

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 import struct
 import subprocess
@@ -245,6 +246,20 @@ class Refused(Case):
         env = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
         self.anagyre("plot", "pair.nh", "-o", "a.png", env=env)
         self.anagyre("plot", "pair.nh", "-o", "a.pdf", env={**env, "DISPLAY": ":77"})  # where there is none
+
+    @unittest.skipUnless(GNUPLOT, "gnuplot is not installed")
+    def test_half_a_figure(self):
+        """gnuplot does not notice when its file cannot grow: half a figure is refused, and the old one stays."""
+        with open(self.path("a.csv"), "w", encoding="utf-8") as file:
+            file.write("t,a\n" + "".join(f"{i},{i*i % 7}\n" for i in range(20)))
+        for name in ("a.png", "a.svg", "a.pdf"):
+            self.anagyre("plot", "a.csv", "-o", name)
+            whole = os.path.getsize(self.path(name))
+            limit = whole - 200  # the script and the numbers are shorter
+            done = self.anagyre("plot", "a.csv", "-o", name, code=3, preexec_fn=lambda: resource.setrlimit(
+                resource.RLIMIT_FSIZE, (limit, limit)))
+            self.assertIn("disk full", done.stderr)
+            self.assertEqual(os.path.getsize(self.path(name)), whole)
 
     @unittest.skipUnless(GNUPLOT and os.path.exists("/dev/full"), "gnuplot is not installed")
     def test_full_disk(self):

@@ -14,10 +14,24 @@ export function typeset(latex: string, host: HTMLElement): void {
       }
     } else if (line.startsWith("%")) {
       const note = document.createElement("h3");
-      note.textContent = line.replace(/^%\s*/, "");
+      line.replace(/^%\s*/, "").split("$").forEach((part, i) => putInline(part, i % 2 === 1, note));
       host.append(note);
     }
   }
+}
+
+/** A part of a heading: text, or a formula between dollar signs. */
+function putInline(part: string, formula: boolean, host: HTMLElement): void {
+  const piece = document.createElement("span");
+  piece.textContent = part;
+  if (formula) {
+    try {
+      katex.render(part, piece, { throwOnError: true, strict: "ignore", trust: false, maxExpand: 1000 });
+    } catch {
+      piece.textContent = part;
+    }
+  }
+  host.append(piece);
 }
 
 function put(source: string, host: HTMLElement): void {

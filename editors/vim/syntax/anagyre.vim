@@ -9,9 +9,9 @@ syntax match anagyreComment "#.*$" contains=@Spell
 syntax region anagyreString start=+"+ end=+"+ oneline contains=@Spell
 syntax match anagyreNumber "\<\%([0-9]\+\.\?[0-9]*\|\.[0-9]\+\)\%([eE][-+]\?[0-9]\+\)\?\>"
 syntax keyword anagyreClause and at axis ball by centre colour conserved constant cuts drift dt else falling
-  \ first for frozen gravity hinge if in inertia inside integer ito mass method normal not occurs of on or
-  \ outside over paths pathwise raw rising rotated seed sigma spinning sum surface terminal then through times
-  \ varies velocity when within
+  \ first for frozen gravity hinge if in inertia inside integer ito mark mass method normal not occurs of on
+  \ or outside over paths pathwise potential raw rising rotated seed sigma spinning sum surface terminal then
+  \ through times transport turned varies velocity when within
 syntax keyword anagyreFunction abs acos angvel asin atan atan2 cos cosh cross det diag dot euler euler_angles
   \ exp hat hypot identity inverse log log1p max min norm rotation sign sin sinh solve sqrt tan tanh trace
   \ transpose unvaried zero
