@@ -342,7 +342,10 @@ def space_cases(folder):
              (" - 0.4*exp(-((x - 50)/0.001)^2)", "", 1),
              (" - 0.15*(1 + tanh((x - 50)/1e-3))", "", math.sqrt(0.4)),
              (" - 0.6*(1 + tanh((x - 50)/1e-3))", "", -1),
-             (" - 0.7/cosh((x - 50)/0.2)^2", "", -1))
+             (" - 0.7/cosh((x - 50)/0.2)^2", "", -1),
+             (" - 0.8/(1 + ((x - 50)/0.001)^4)", "", -1),
+             (" - 0.8*(1 + (x - 50)^2/1e-6)^(-3)", "", -1),
+             (" - 0.3/(1 + ((x - 50)/1e-5)^6)", "", 1))
     for potential, force, after in cases:
         model = written(folder, f"model met\nconfig x in R\nlagrangian 1/2*x'^2{potential}\n{force}\nstart x' = 1\n")
         for method in ("dop853", "dopri5"):
