@@ -11,12 +11,8 @@
 #include "mech/mech_internal.h"
 
 enum { TAME = 4 }; /* factors up to which a product is tame */
-enum {
-  STEEP = 4,
-  MOST = 64,
-  OTHER = 255
-}; /* degrees of polynomials: from which a quotient by one is short; counted up
-   to; not a polynomial */
+/* Degrees of polynomials: from which a quotient by one is short; up to which they are counted; not a polynomial. */
+enum { STEEP = 4, MOST = 64, OTHER = 255 };
 
 /* What is known of a node. */
 typedef struct trace {

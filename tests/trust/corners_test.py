@@ -488,6 +488,20 @@ event stop: x' = 0
         check(float(row[head.index("x")]) == alone["state"]["x"], f"batch, mu = {row[0]}")
 
 
+def roots(folder):
+    """A force |x|^(1/3) towards 0: neither branch exists beyond the surface. The quarter of the period by the beta function;
+    the slope is infinite at 0, where steps of any method lose digits: 1e-7."""
+    quarter = math.sqrt(1.5) * math.sqrt(math.pi)/2 * math.gamma(0.75)/math.gamma(1.25)
+    for law in ("lagrangian 1/2*x'^2 - 3/4*abs(x)^(4/3)", "lagrangian 1/2*x'^2\nforce x' = -sign(x)*abs(x)^(1/3)"):
+        model = written(folder, f"model root\nconfig x in R\n{law}\nstart x = 1\nevent middle: x = 0\n")
+        for method in ("dop853", "dopri5"):
+            got = run(model, "--t1", "12", "--method", method)
+            check(got["end"] == "time reached", f"root {method}: {got['end']} at {got['t']}")
+            found = got["events"]["middle"]
+            check(len(found) == 4 and all(abs(t - (2*i + 1)*quarter) < 1e-7 for i, t in enumerate(found)),
+                  f"root {method}: {found}, quarter {quarter}")
+
+
 # ---- with multipliers ----
 
 TIED = """model tied
@@ -560,6 +574,7 @@ start v = 1
 
 with tempfile.TemporaryDirectory() as folder:
     with_multipliers(folder)
+    roots(folder)
     friction_cases(folder)
     brick_cases(folder)
     two_blocks(folder)
