@@ -3,13 +3,16 @@
  * Their values are looked at over the whole step (run/pulse.c). Sines of linear arguments and products of few of them
  * have one scale for all times, which the error estimate sees; they are left alone.
  * Of functions of the state alone those that are constant on both sides of a short piece, up to what an estimate does
- * not see: exp of something quadratic (a bump or a well in space), tanh and cosh (a step). An exponential of a distance
- * is a wall, not a bump: it is not among them. */
+ * not see: exp of something quadratic (a bump or a well in space), tanh and cosh (a step), quotients by polynomials of
+ * degree 4 and more (of the tails of 1/(1 + x^2) the estimate sees enough). An exponential of a distance is a wall, not
+ * a bump: it is not among them. */
 #include <string.h>
 
 #include "mech/mech_internal.h"
 
 enum { TAME = 4 }; /* factors up to which a product is tame */
+/* Degrees of polynomials: from which a quotient by one is short; up to which they are counted; not a polynomial. */
+enum { STEEP = 4, MOST = 64, OTHER = 255 };
 
 /* What is known of a node. */
 typedef struct trace {
@@ -17,6 +20,7 @@ typedef struct trace {
   bool basis;           /* on the data of a basis, whose own projections are smooth */
   unsigned char degree; /* in t; more than TAME: it may be short */
   unsigned char power;  /* in the state: 0, 1, 2 or more; 2 also for functions that turn around */
+  unsigned char poly;   /* its degree as a polynomial of the state, or OTHER */
 } trace;
 
 typedef struct hunt {
@@ -64,11 +68,51 @@ static int power_of(const hunt *k, ag_id x) {
   return (is_function(op) && most) ? 2 : most;
 }
 
-static void trace_all(hunt *k, ag_id top, ag_id t, int n_state, const ag_id *state) {
+/* The degree of a polynomial of the state to a whole power, or of its reciprocal to that power: a negative number. */
+static int raised(const hunt *k, ag_id x) {
+  double power;
+  int base = k->at[ag_node_arg(k->g, x, 0)].poly;
+  if (base == OTHER || !ag_constant(k->g, ag_node_arg(k->g, x, 1), &power) || !(power * power < MOST * MOST))
+    return OTHER;
+  double degree = base * power;
+  return degree > MOST ? MOST : degree < -MOST ? -MOST : degree == (int)degree ? (int)degree : OTHER;
+}
+
+static int poly_of(const hunt *k, ag_id x) {
+  ag_op op = ag_node_op(k->g, x);
+  int sum = 0, most = 0;
+  if (!k->at[x].state) return 0;
+  for (int i = 0; i < ag_node_n_arg(k->g, x); i++) {
+    int d = k->at[ag_node_arg(k->g, x, i)].poly;
+    sum += d;
+    most = d > most ? d : most;
+  }
+  if (most == OTHER) return OTHER;
+  if (op == AG_OP_ADD || op == AG_OP_SUB || op == AG_OP_NEG) return most;
+  if (op == AG_OP_DIV && !k->at[ag_node_arg(k->g, x, 1)].state) return most;
+  if (op == AG_OP_POW) sum = raised(k, x);
+  else if (!is_product(op) && op != AG_OP_ENTRY && op != AG_OP_STACK) return OTHER;
+  return sum < 0 || sum == OTHER ? OTHER : sum > MOST ? MOST : sum;
+}
+
+/* Rotations and unit vectors are bounded: nothing of them is far from a short piece. */
+static void leave_out_bounded(hunt *k, const derive *d) {
+  const ag_system *sys = d->sys;
+  for (int i = 0; i < sys->n_image; i++) k->at[sys->images[i].input].poly = OTHER;
+  for (int i = 0; i < d->nc; i++) {
+    if (d->m->coords[i].space != AG_SPACE_SO3 && d->m->coords[i].space != AG_SPACE_S2) continue;
+    if (d->q[i] <= k->top) k->at[d->q[i]].poly = OTHER;
+    for (int c = 0; sys->q_leaf[i] && c < sys->coords[i].n; c++)
+      if (sys->q_leaf[i][c] <= k->top) k->at[sys->q_leaf[i][c]].poly = OTHER;
+  }
+}
+
+static void trace_all(hunt *k, const derive *d, ag_id top, ag_id t, int n_state, const ag_id *state) {
   for (int i = 0; i < n_state; i++) {
     k->at[state[i]].state = state[i] != t;
-    k->at[state[i]].power = state[i] != t;
+    k->at[state[i]].power = k->at[state[i]].poly = state[i] != t;
   }
+  leave_out_bounded(k, d);
   k->at[t].t = true, k->at[t].degree = 1;
   for (ag_id x = 1; x <= top; x++) {
     for (int i = 0; i < ag_node_n_arg(k->g, x); i++) {
@@ -78,13 +122,22 @@ static void trace_all(hunt *k, ag_id top, ag_id t, int n_state, const ag_id *sta
       k->at[x].basis = k->at[x].basis || a->basis;
     }
     if (x != t) k->at[x].degree = (unsigned char)degree_of(k, x);
-    if (ag_node_n_arg(k->g, x)) k->at[x].power = (unsigned char)power_of(k, x);
+    if (ag_node_n_arg(k->g, x))
+      k->at[x].power = (unsigned char)power_of(k, x), k->at[x].poly = (unsigned char)poly_of(k, x);
   }
 }
 
 /* A function of the state that may be short in space. */
 static bool is_local(const hunt *k, ag_id x) {
   ag_op op = ag_node_op(k->g, x);
+  if (op == AG_OP_DIV && ag_is_scalar(k->g, x)) {
+    int below = k->at[ag_node_arg(k->g, x, 1)].poly;
+    return below >= STEEP && below != OTHER;
+  }
+  if (op == AG_OP_POW) {
+    int degree = raised(k, x);
+    return degree <= -STEEP;
+  }
   if (op != AG_OP_EXP && op != AG_OP_TANH && op != AG_OP_COSH) return false;
   return k->at[x].state && k->at[ag_node_arg(k->g, x, 0)].power >= (op == AG_OP_EXP ? 2 : 1);
 }
@@ -111,10 +164,11 @@ static void add(hunt *k, ag_id x) {
     for (int j = 0; j < ag_node_cols(k->g, x); j++) add_scalar(k, ag_is_scalar(k->g, x) ? x : ag_entry(k->g, x, i, j));
 }
 
-/* What is short about such a function: exp itself; the slope of tanh, which is 1/cosh^2. */
+/* What is short about such a function: exp and quotients themselves; the slope of tanh, which is 1/cosh^2. */
 static ag_id bump_of(const hunt *k, ag_id x) {
   ag_graph *g = k->g;
-  if (ag_node_op(g, x) == AG_OP_EXP) return x;
+  ag_op op = ag_node_op(g, x);
+  if (op == AG_OP_EXP || op == AG_OP_DIV || op == AG_OP_POW) return x;
   ag_id step = ag_apply1(g, AG_OP_TANH, ag_node_arg(g, x, 0)), one = ag_num(g, 1);
   return ag_sub(g, one, ag_mul(g, step, step));
 }
@@ -154,7 +208,7 @@ void ag_pulses_find(derive *d, int n_state, const ag_id *state, const ag_id *row
     k.at[sys->bases[i].N].basis = sys->bases[i].N != 0;
     if (sys->bases[i].W) k.at[sys->bases[i].W].basis = true;
   }
-  trace_all(&k, top, d->m->t, n_state, state);
+  trace_all(&k, d, top, d->m->t, n_state, state);
   for (int i = 0; i < sys->n.z; i++)
     if (k.at[rows[i]].t && !k.at[rows[i]].state && k.at[rows[i]].degree > TAME) add(&k, rows[i]);
   for (ag_id x = 1; x <= top; x++) collect(&k, x);

@@ -77,10 +77,19 @@ static bool stuck(run *r) {
 /* The number of fixed steps made: a corner may have divided one of them. */
 static double grid_steps(const run *r) { return floor(fabs(r->t - r->o->t0) / r->o->dt + 1e-6); }
 
+/* Over a surface that is no farther than rounding: the branch behind it may not exist before it (a root). */
+static void step_over(run *r, double h) {
+  ag_mover *m = &r->m;
+  if (ag_mover_rhs(m, r->t, m->z, m->dz1)) return;
+  for (int i = 0; i < m->n; i++) m->z[i] += h * m->dz1[i];
+  r->t += h;
+}
+
 /* Steps fail near the end of a branch. True: it is reached, and the motion goes on behind it; *end: whether it does. */
 static bool at_branch_end(run *r, double step, ag_end *end) {
   double limit;
   bool here = ag_switch_ahead(&r->m, r->t, step, ag_trajectory_nothing(r), &limit);
+  if (here) step_over(r, copysign(2 * limit, step));
   if (here) *end = ag_trajectory_switch(r);
   else r->h = copysign(fmin(fabs(r->h), 0.98 * limit), r->h);
   return here;

@@ -342,7 +342,10 @@ def space_cases(folder):
              (" - 0.4*exp(-((x - 50)/0.001)^2)", "", 1),
              (" - 0.15*(1 + tanh((x - 50)/1e-3))", "", math.sqrt(0.4)),
              (" - 0.6*(1 + tanh((x - 50)/1e-3))", "", -1),
-             (" - 0.7/cosh((x - 50)/0.2)^2", "", -1))
+             (" - 0.7/cosh((x - 50)/0.2)^2", "", -1),
+             (" - 0.8/(1 + ((x - 50)/0.001)^4)", "", -1),
+             (" - 0.8*(1 + (x - 50)^2/1e-6)^(-3)", "", -1),
+             (" - 0.3/(1 + ((x - 50)/1e-5)^6)", "", 1))
     for potential, force, after in cases:
         model = written(folder, f"model met\nconfig x in R\nlagrangian 1/2*x'^2{potential}\n{force}\nstart x' = 1\n")
         for method in ("dop853", "dopri5"):
@@ -485,6 +488,20 @@ event stop: x' = 0
         check(float(row[head.index("x")]) == alone["state"]["x"], f"batch, mu = {row[0]}")
 
 
+def roots(folder):
+    """A force |x|^(1/3) towards 0: neither branch exists beyond the surface. The quarter of the period by the beta function;
+    the slope is infinite at 0, where steps of any method lose digits: 1e-7."""
+    quarter = math.sqrt(1.5) * math.sqrt(math.pi)/2 * math.gamma(0.75)/math.gamma(1.25)
+    for law in ("lagrangian 1/2*x'^2 - 3/4*abs(x)^(4/3)", "lagrangian 1/2*x'^2\nforce x' = -sign(x)*abs(x)^(1/3)"):
+        model = written(folder, f"model root\nconfig x in R\n{law}\nstart x = 1\nevent middle: x = 0\n")
+        for method in ("dop853", "dopri5"):
+            got = run(model, "--t1", "12", "--method", method)
+            check(got["end"] == "time reached", f"root {method}: {got['end']} at {got['t']}")
+            found = got["events"]["middle"]
+            check(len(found) == 4 and all(abs(t - (2*i + 1)*quarter) < 1e-7 for i, t in enumerate(found)),
+                  f"root {method}: {found}, quarter {quarter}")
+
+
 # ---- with multipliers ----
 
 TIED = """model tied
@@ -557,6 +574,7 @@ start v = 1
 
 with tempfile.TemporaryDirectory() as folder:
     with_multipliers(folder)
+    roots(folder)
     friction_cases(folder)
     brick_cases(folder)
     two_blocks(folder)
