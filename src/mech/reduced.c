@@ -178,8 +178,10 @@ static int seed_rates(const ag_system *sys, ag_id *inputs, ag_id *seeds, ag_bind
     inputs[n] = q, seeds[n] = rate;
     if (m->coords[i].space == AG_SPACE_SO3) {
       ag_id stored = ag_stored(g, q), v = ag_rows_of(g, stored, 1, 3), r = ag_rows_of(g, rate, 1, 3);
-      ag_id turn = ag_sub(g, ag_mul(g, ag_entry(g, stored, 0, 0), r), ag_mul(g, ag_entry(g, rate, 0, 0), v));
-      seeds[n] = ag_mul(g, ag_num(g, 2), ag_sub(g, turn, ag_cross(g, v, r)));
+      ag_id w = ag_entry(g, stored, 0, 0), s = ag_entry(g, rate, 0, 0), first = ag_mul(g, w, r),
+            second = ag_mul(g, s, v);
+      ag_id sum = ag_sub(g, first, second), half = ag_sub(g, sum, ag_cross(g, v, r));
+      seeds[n] = ag_mul(g, ag_num(g, 2), half);
     }
     n++;
   }

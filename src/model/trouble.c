@@ -180,7 +180,8 @@ void ag_trouble_place(ag_model *m, const ag_contact *c, ag_pos pos) {
   const ag_surface *s = &c->body->surface;
   ag_id R = m->coords[c->body->R].q;
   if (s->kind == AG_SURFACE_DISK || s->kind == AG_SURFACE_TORUS || s->kind == AG_SURFACE_CYLINDER) {
-    ag_id tilt = ag_cross(g, ag_surface_axis(g, s), ag_mul(g, ag_transpose(g, R), c->normal));
+    ag_id axis = ag_surface_axis(g, s), up = ag_mul(g, ag_transpose(g, R), c->normal);
+    ag_id tilt = ag_cross(g, axis, up);
     ag_id square = ag_dot(g, tilt, tilt), apart = ag_sub(g, square, ag_num(g, FLAT));
     const char *text = ag_arena_printf(m->arena,
                                        "lies flat on the ground: it touches in more than one point; tilt it, for "
