@@ -4,6 +4,7 @@
 constraints, engines and lanes. An ensemble that is killed goes on from its file with the same bits."""
 import csv
 import json
+import math
 import os
 import signal
 import subprocess
@@ -55,6 +56,15 @@ noise W transport Omega = 0.3*e2
 noise V force Omega = 0.2*e1
 observable up = Gamma[3], north = N[1]
 start R = rotation(e2, 0.4), Omega = [0.3, 0.1, 1.0]
+""",
+    # a rotation with two images that are parallel: one has nothing to add
+    "tremble": """param u = [0, 0, 0.2]
+config R in SO3 velocity Omega
+let Gamma = R^T*e3
+lagrangian 1/2*dot(Omega, diag(0.8, 0.8, 0.5)*Omega) - 0.5*Gamma[3]
+noise W potential dot(u, R*e3)
+observable up = Gamma[3], vertical = dot(diag(0.8, 0.8, 0.5)*Omega, Gamma)
+start R = rotation(e1, 0.6), Omega = [0, 0, 3.5]
 """,
     # general noise
     "spring": """param c = 1, k = 2, s = 0.5
@@ -130,10 +140,10 @@ def same_columns(model, names, method="euler_heun"):
         check(all(a[k] == b[k] for a, b in zip(rows, table("path.csv")[1]) for k in b), f"{model} {method} {name} alone")
 
 
-def agreement(model, height=None):
+def agreement(model, *words, height=None):
     """After long noisy steps: R agrees with its images, and relations hold."""
-    words = ["--seed", "1", "--dt", "0.02", "--t1", "50", "--every", "10", "-o", "long.csv"]
-    check(run("run", model, *words).returncode == 0, model)
+    grid = ["--seed", "1", "--dt", "0.02", "--t1", "50", "--every", "10", "-o", "long.csv"]
+    check(run("run", model, *grid, *words).returncode == 0, model)
     for row in table("long.csv")[1]:
         x = {key: float(value) for key, value in row.items()}
         if height:
@@ -219,6 +229,9 @@ def main():
     same_paths("height.nh", "euler_heun", 3, "x,energy,side")
     agreement("height.nh", height=True)
     agreement("magnet.nh")
+    agreement("tremble.nh")
+    agreement("tremble.nh", "--method", "variational_midpoint")
+    check(abs(float(table("long.csv")[1][-1]["vertical"]) - 0.5*3.5*math.cos(0.6)) < 1e-12, "a momentum is kept on a path")
     same_paths("spring.nh", "rk4")
     same_paths("routh.nh", "euler_heun")
     same_paths("routh.nh", "variational_midpoint")
