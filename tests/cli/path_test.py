@@ -46,6 +46,16 @@ observable jellett = dot(I*Omega, s)
 observable side = x[1]^2 + x[3]
 start R = rotation(e2, -0.3), Omega = [0.3, 0.1, 1.0], x = [0, 0, r] + l*R*e3
 """,
+    # a relation between coordinates that the equations read: by Newton's method, where a state is recorded
+    "bowl": """config R in SO3 velocity Omega
+config x in R^3
+lagrangian 1/2*dot(Omega, 0.4*Omega) + 1/2*dot(x', x') - x[3]
+constraint x' = cross(R*Omega, x/norm(x))
+relation dot(x, x) = 4
+noise W transport Omega = [0.1, 0.2, 0.1]
+observable square = dot(x, x)
+start x = [1.2, 0, -1.6], Omega = [0.1, 0.2, 0.3]
+""",
     # a rotation with two images
     "magnet": """config R in SO3 velocity Omega
 config x in R
@@ -226,6 +236,8 @@ def main():
     same_columns("height.nh", ["energy", "up", "side"])
     same_columns("magnet.nh", ["energy", "R,x,north"])
     same_columns("spring.nh", ["energy"], "midpoint")
+    same_columns("bowl.nh", ["x", "square"])
+    check(all(abs(float(row["square"]) - 4) < 4e-12 for row in table("path.csv")[1]), "the relation of the bowl")
     same_paths("height.nh", "euler_heun", 3, "x,energy,side")
     agreement("height.nh", height=True)
     agreement("magnet.nh")
