@@ -17,6 +17,7 @@ typedef struct args {
   ag_common common;
   ag_motion_args motion;
   const char *output, *title;
+  long paths;
 } args;
 
 static void defaults(void *self) { ag_sources_defaults(&((args *)self)->motion); }
@@ -24,6 +25,8 @@ static void defaults(void *self) { ag_sources_defaults(&((args *)self)->motion);
 static const ag_option options[] = {
     AG_OPTION(args, "output", TEXT, output, .letter = 'o', .arg = "FILE", .preset = "FILE.html", .doc = "the page"),
     AG_OPTION(args, "title", TEXT, title, .arg = "TEXT", .preset = "that of the model", .doc = "its heading"),
+    AG_OPTION(args, "paths", WHOLE, paths, .arg = "N", .lo = 1, .hi = MOST_RUNS, .preset = "one",
+              .doc = "of a model with noise: a cloud of N paths, from that of --path on"),
     AG_MOTION_ROWS(args),
     AG_SET_ROW(args),
     AG_BUDGET_ROWS(args),
@@ -115,8 +118,7 @@ static bool is_h5(const char *word) {
   return n > 3 && !strcmp(word + n - 3, ".h5");
 }
 
-static ag_status add_run(job *p, int i) {
-  const char *word = p->a->common.words[i];
+static ag_status add_run(job *p, int i, const char *word) {
   AG_TRY(ag_sources_add(&p->from, word));
   ag_page_run *run = &p->runs[i];
   run->source = p->from.sources[i];
@@ -131,6 +133,27 @@ static ag_status add_run(job *p, int i) {
   } else {
     add_text(p, run, "file", run->name);
   }
+  return AG_OK;
+}
+
+/* Files and models as they are given, or with --paths one model along several paths. */
+static ag_status add_runs(job *p) {
+  const ag_common *c = &p->a->common;
+  const int n_path = (int)p->a->paths;
+  if (!n_path) {
+    for (int i = 0; i < c->n_word; i++) AG_TRY(add_run(p, i, c->words[i]));
+    p->request.n = c->n_word;
+    return AG_OK;
+  }
+  if (c->n_word > 1 || ag_sources_is_file(c->words[0])) return ag_usage("view", "--paths follows one model");
+  if (p->a->motion.seed < 0) return ag_usage("view", "--paths needs --seed");
+  const unsigned long long first = p->run.path;
+  for (int i = 0; i < n_path; i++) {
+    p->run.path = first + (unsigned long long)i;
+    AG_TRY(add_run(p, i, c->words[0]));
+    p->runs[i].name = ag_arena_printf(p->arena, "path %llu", p->run.path);
+  }
+  p->request.n = n_path;
   return AG_OK;
 }
 
@@ -200,11 +223,11 @@ static ag_status make(job *p) {
     return ag_usage("view", "-o %s: a page ends with .html", p->path.s);
   AG_TRY(ag_sources_options("view", &a->motion, 20000, &p->run)); /* rows that are not needed are left out again */
   p->from = (ag_sources){.verb = "view", .common = c, .run = &p->run};
-  for (int i = 0; i < c->n_word; i++) AG_TRY(add_run(p, i));
+  AG_TRY(add_runs(p));
   if (c->changes.n_set && !p->from.models[0]) return ag_usage("view", "--set changes a model, not a file of results");
   anagyre_model *m = p->from.models[0] ? p->from.models[0] : p->runs[0].system ? p->models[0] : NULL;
   if (m) add_params(p, m), add_equations(p, m);
-  p->request.n = c->n_word, p->request.runs = p->runs;
+  p->request.runs = p->runs;
   p->request.title = a->title ? a->title : *p->runs[0].source->title ? p->runs[0].source->title : p->runs[0].name;
   p->request.equations = ag_text_cstr(&p->equations);
   ag_text page = {0}, trouble = {0};
@@ -243,7 +266,7 @@ const ag_command ag_command_view = {
     .examples = "  anagyre view euler_disk --t1 20\n"
                 "  anagyre view stone.h5 -o stone.html\n"
                 "  anagyre view a.h5 b.h5 -o compare.html\n"
-                "  anagyre view path*.h5 -o cloud.html\n",
+                "  anagyre view noisy_vertical_disk --paths 8 --seed 1 --dt 1/64 --t1 12 -o cloud.html\n",
     .defaults = defaults,
     AG_COMMAND(1, MOST_RUNS),
 };

@@ -56,12 +56,17 @@ static ag_id across(ag_graph *g, ag_id v, ag_id a) {
   return ag_sub(g, ag_mul(g, ag_dot(g, a, a), v), along);
 }
 
-/* q turned so that its image h becomes g, or next to g by a turn about the image `axis` (0: none). */
+/* q turned so that its image h becomes g, or next to g by a turn about the image `axis` (0: none). An image may be 0,
+ * or along the axis: what decides then is rounding, and must not count. */
 static void turn_onto(ag_graph *g, ag_id image, ag_id h, ag_id axis, ag_id *q) {
   ag_id from = axis ? across(g, image, axis) : image, to = axis ? across(g, h, axis) : h, delta[3];
-  ag_id cross = ag_cross(g, from, to), sum = ag_add(g, from, to);
-  ag_id square = ag_dot(g, sum, sum), over = ag_add(g, square, ag_num(g, DBL_MIN)); /* an image may be 0 */
-  ag_id factor = ag_div(g, ag_num(g, 4), over);
+  ag_id cross = ag_cross(g, from, to), sum = ag_add(g, from, to), least = ag_num(g, DBL_MIN);
+  if (axis) {
+    ag_id length2 = ag_dot(g, axis, axis), size = ag_mul(g, length2, length2), square = ag_dot(g, image, image);
+    ag_id whole = ag_mul(g, size, square), part = ag_mul(g, ag_num(g, 1e-16), whole);
+    least = ag_add(g, least, part);
+  }
+  ag_id square = ag_dot(g, sum, sum), over = ag_add(g, square, least), factor = ag_div(g, ag_num(g, 4), over);
   for (int k = 0; k < 3; k++) delta[k] = ag_mul(g, factor, ag_entry(g, cross, k, 0));
   ag_quaternion_turned(g, q, delta, q);
 }

@@ -51,7 +51,7 @@ static void choose_columns(ag_walk_plan *p, ag_system *sys) {
   }
   p->n_out = p->n_value + 2 * n_passage;
   if (expressed && !p->settles) p->columns = ag_system_reduced_tape(sys, n + 2 * n_passage, outs, &rest);
-  if (p->columns && rest && !ag_system_role(sys, AG_ROLE_AGREE) && ag_system_corrects(sys)) { /* a copy, for each row */
+  if (p->columns && !ag_system_role(sys, AG_ROLE_AGREE) && ag_system_corrects(sys)) { /* a copy, for each row */
     ag_tape_free(p->columns);
     p->columns = NULL;
   }

@@ -237,6 +237,20 @@ start x' = 1
                 p = self.call(verb, m, *words)
                 self.assertEqual(p.returncode, 2, (verb, words))
                 self.assertIn(why, p.stderr, (verb, words))
+        self.call('run', m, '--seed', 3, '--dt', 0.125, '--t1', 1, '-o', 'one.h5')
+        for words, why in (([m, '--paths', 3, '--dt', 0.125], '--paths needs --seed'),
+                           ([m, '--paths', 17, '--seed', 3, '--dt', 0.125], '--paths'),
+                           ([m, m, '--paths', 3, '--seed', 3, '--dt', 0.125], '--paths follows one model'),
+                           (['one.h5', '--paths', 3, '--seed', 3, '--dt', 0.125], '--paths follows one model')):
+            p = self.call('view', *words, '-o', 'cloud.html')
+            self.assertEqual(p.returncode, 2, words)
+            self.assertIn(why, p.stderr, words)
+        cloud = ['--seed', 3, '--path', 4, '--dt', 0.125, '--t1', 1, '-o', 'cloud.html']
+        self.assertEqual(self.call('view', m, '--paths', 3, *cloud).returncode, 0)
+        with open(os.path.join(self.folder.name, 'cloud.html')) as f:
+            page = f.read()
+        for k in range(3, 8):
+            self.assertEqual(f'path {k} of seed 3' in page, 4 <= k <= 6, k)
         p = self.call('plot', m, 'x', '--seed', 3, '--path', 5, '--dt', 0.125, '--t1', 2, '-o', 'p.svg', '--script')
         self.assertEqual(p.returncode, 0, p.stderr)
         self.end(m, '--seed', 3, '--path', 5, '--dt', 0.125, '--t1', 2, '-o', 'p.csv')

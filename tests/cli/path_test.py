@@ -4,6 +4,7 @@
 constraints, engines and lanes. An ensemble that is killed goes on from its file with the same bits."""
 import csv
 import json
+import math
 import os
 import signal
 import subprocess
@@ -45,6 +46,16 @@ observable jellett = dot(I*Omega, s)
 observable side = x[1]^2 + x[3]
 start R = rotation(e2, -0.3), Omega = [0.3, 0.1, 1.0], x = [0, 0, r] + l*R*e3
 """,
+    # a relation between coordinates that the equations read: by Newton's method, where a state is recorded
+    "bowl": """config R in SO3 velocity Omega
+config x in R^3
+lagrangian 1/2*dot(Omega, 0.4*Omega) + 1/2*dot(x', x') - x[3]
+constraint x' = cross(R*Omega, x/norm(x))
+relation dot(x, x) = 4
+noise W transport Omega = [0.1, 0.2, 0.1]
+observable square = dot(x, x)
+start x = [1.2, 0, -1.6], Omega = [0.1, 0.2, 0.3]
+""",
     # a rotation with two images
     "magnet": """config R in SO3 velocity Omega
 config x in R
@@ -55,6 +66,15 @@ noise W transport Omega = 0.3*e2
 noise V force Omega = 0.2*e1
 observable up = Gamma[3], north = N[1]
 start R = rotation(e2, 0.4), Omega = [0.3, 0.1, 1.0]
+""",
+    # a rotation with two images that are parallel: one has nothing to add
+    "tremble": """param u = [0, 0, 0.2]
+config R in SO3 velocity Omega
+let Gamma = R^T*e3
+lagrangian 1/2*dot(Omega, diag(0.8, 0.8, 0.5)*Omega) - 0.5*Gamma[3]
+noise W potential dot(u, R*e3)
+observable up = Gamma[3], vertical = dot(diag(0.8, 0.8, 0.5)*Omega, Gamma)
+start R = rotation(e1, 0.6), Omega = [0, 0, 3.5]
 """,
     # general noise
     "spring": """param c = 1, k = 2, s = 0.5
@@ -130,10 +150,10 @@ def same_columns(model, names, method="euler_heun"):
         check(all(a[k] == b[k] for a, b in zip(rows, table("path.csv")[1]) for k in b), f"{model} {method} {name} alone")
 
 
-def agreement(model, height=None):
+def agreement(model, *words, height=None):
     """After long noisy steps: R agrees with its images, and relations hold."""
-    words = ["--seed", "1", "--dt", "0.02", "--t1", "50", "--every", "10", "-o", "long.csv"]
-    check(run("run", model, *words).returncode == 0, model)
+    grid = ["--seed", "1", "--dt", "0.02", "--t1", "50", "--every", "10", "-o", "long.csv"]
+    check(run("run", model, *grid, *words).returncode == 0, model)
     for row in table("long.csv")[1]:
         x = {key: float(value) for key, value in row.items()}
         if height:
@@ -216,9 +236,14 @@ def main():
     same_columns("height.nh", ["energy", "up", "side"])
     same_columns("magnet.nh", ["energy", "R,x,north"])
     same_columns("spring.nh", ["energy"], "midpoint")
+    same_columns("bowl.nh", ["x", "square"])
+    check(all(abs(float(row["square"]) - 4) < 4e-12 for row in table("path.csv")[1]), "the relation of the bowl")
     same_paths("height.nh", "euler_heun", 3, "x,energy,side")
     agreement("height.nh", height=True)
     agreement("magnet.nh")
+    agreement("tremble.nh")
+    agreement("tremble.nh", "--method", "variational_midpoint")
+    check(abs(float(table("long.csv")[1][-1]["vertical"]) - 0.5*3.5*math.cos(0.6)) < 1e-12, "a momentum is kept on a path")
     same_paths("spring.nh", "rk4")
     same_paths("routh.nh", "euler_heun")
     same_paths("routh.nh", "variational_midpoint")
