@@ -3,7 +3,7 @@
 """run.py PROGRAM [FILE] [--quick]: measures the speed of the program. Prints tables and writes the numbers to FILE as JSON.
 
 PROGRAM is anagyre in its build folder; the programs of this folder are built there. What they measure stands at their
-heads: models.c (every shipped model), large.c (families of growing size), race.c (one accurate rattleback against hand-written C and libraries), batch.c
+heads: models.c (every shipped model), large.c (families of growing size), race.c (one accurate rattleback against hand-written C and libraries), precision.py (error against time on several models, libraries beside the program), batch.c
 (many), noise_hand.c (paths with noise); user.py measures commands as a user gives them. The rivals are compiled here, with gcc and clang; a library that is missing is left out, with a line saying so.
 --quick: few repetitions and models, to see that it works.
 run.py PROGRAM --against OLD [--quick]: ratios of two programs instead (against.py)."""
@@ -21,6 +21,7 @@ import time
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 import against  # noqa: E402
+import precision  # noqa: E402
 import user  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -255,6 +256,7 @@ def main():
         environment = {**os.environ, "XDG_CACHE_HOME": os.path.join(folder, "cache")}
         reference, hands, others, result["missing"] = build_rivals(folder)
         result["race"] = race(bench, reference, hands, others, 5 if quick else 15, environment)
+        result["precision"] = precision.compare(program, bench, HERE, folder, quick, environment)
         result["batch"] = batch(bench, hands, 50 if quick else 200, 5 if quick else 15, environment)
         result["noise"] = noise(program, folder, 4096 if quick else 32768, 2 if quick else 9, environment)
         result["user"] = measure_user(program, models, result, quick, environment)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Work and precision: error at the end of single runs against CPU time, for the program and for libraries that get the
+same equations as C (`anagyre emit`), compiled into them. Smooth models, and stiff ones: strong friction.
+
+A point is one tolerance of one solver. The error is the largest of the components of the state, relative to the larger
+of 1 and its size, against a run of the program at its tightest tolerance; a second method says how good that is."""
+import json
+import os
+import re
+import subprocess
+
+MODELS = [  # model, settings, t1 (long enough that starting a run is a small part of it), stiff
+    ("falling_disk", {}, 400, False),
+    ("contact_oscillator", {}, 2000, False),
+    ("pendulum", {}, 2000, False),
+    ("sliding_disk", {"c": 1e3}, 400, True),             # strong friction at the contact
+    ("sliding_disk", {"c": 1e6, "A": 2.0}, 400, True),   # stronger, on a washboard
+]
+RTOLS = ["1e-4", "1e-6", "1e-8", "1e-9", "1e-10", "1e-12"]
+TARGETS = [1e-3, 1e-5, 1e-7, 1e-9]
+LIMIT = 2.0  # seconds of a run
+SMOOTH, STIFF = "dop853,tsit5", "radau3,radau5"
+SOLVERS = [  # name, source, compiler, libraries
+    ("GSL", "solve_gsl.c", "gcc", ["-lgsl", "-lgslcblas", "-lm"]),
+    ("Boost.odeint", "solve_odeint.cpp", "g++", ["-lm"]),
+    ("SUNDIALS", "solve_sundials.c", "gcc",
+     ["-lsundials_cvode", "-lsundials_arkode", "-lsundials_nvecserial", "-lsundials_sunlinsoldense",
+      "-lsundials_sunmatrixdense", "-lsundials_sunnonlinsolfixedpoint", "-lm"]),
+]
+
+
+def output(command, **more):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **more).stdout
+
+
+def component(state, name):
+    """The number called x, x' or q[3] in a state."""
+    found = re.fullmatch(r"(.*?)\[(\d+)\]", name)
+    return state[found[1]][int(found[2]) - 1] if found else state[name]
+
+
+def definitions(program, model, sets, folder):
+    """The emitted C and what field.h asks for; the names of the state."""
+    words = [w for name, value in sets.items() for w in ("--set", f"{name}={value!r}")]
+    text, start = output([program, "emit", model]), json.loads(output([program, "check", model, "--json", *words]))
+    path = os.path.join(folder, f"field_{model}.c")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    head = text[:text.index("*/")]
+    names = re.findall(r"^ \*   z\[\d+\]  (\S+)$", head, re.M)
+    parameters = re.findall(r"^ \*   p\[\d+\]  (\S+)$", head, re.M)
+    values = [start["parameters"][p] for p in parameters]
+    state = [component(start["state"], name) for name in names]
+    return names, [f'-DFIELD_FILE="{path}"', f"-DFIELD(a)={model}_##a", f"-DFIELD_N={len(names)}",
+                   "-DFIELD_PARAMETERS=" + "".join(f"{v!r}," for v in values),
+                   "-DFIELD_START=" + ",".join(repr(v) for v in state)]
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def error(y, exact):
+    return max(abs(a - b) / max(1.0, abs(b)) for a, b in zip(y, exact))
+
+
+def fastest(points, target):
+    """The fastest point at least as accurate as the target."""
+    good = [p for p in points if p["error"] <= target]
+    return min(good, key=lambda p: p["seconds"]) if good else None
+
+
+def compare(program, bench, here, folder, quick, environment):
+    """One row per model."""
+    result = []
+    rtols = RTOLS[1::3] if quick else RTOLS
+    for model, sets, t1, stiff in MODELS[:1] + MODELS[3:4] if quick else MODELS:
+        names, defines = definitions(program, model, sets, folder)
+        command = [os.path.join(bench, "bench_precision"), model, str(t1), str(LIMIT), ",".join(names)]
+        setting = ",".join(f"{name}={value!r}" for name, value in sets.items())
+        tight = [lines(output(command + [method, setting, "1e-13"], env=environment, stderr=subprocess.DEVNULL))
+                 for method in (("radau5", "radau3") if stiff else ("dop853", "tsit5"))]
+        exact = tight[0][0]["y"]
+        row = {"model": model, "set": sets, "t1": t1, "stiff": stiff, "points": [], "targets": [],
+               "reference": error(tight[1][0]["y"], exact) if tight[1] else None}
+        own = lines(output(command + [STIFF if stiff else SMOOTH, setting, *rtols], env=environment,
+                           stderr=subprocess.DEVNULL))
+        others = []
+        for name, source, compiler, libraries in SOLVERS:
+            made = os.path.join(folder, f"{source.split('.')[0]}_{model}")
+            build = [compiler, "-O3", "-march=native", "-w", "-I", here, *defines, os.path.join(here, source), "-o", made]
+            if subprocess.run(build + libraries, check=False, stderr=subprocess.DEVNULL).returncode == 0:
+                others += lines(output([made, str(t1), str(LIMIT), str(int(stiff)), *rtols], stderr=subprocess.DEVNULL))
+        for p in own + others:
+            y = p.pop("y")
+            p["error"] = error(y, exact) if all(v == v for v in y) else float("inf")
+        row["points"] = own + others
+        for target in TARGETS:
+            ours, theirs = fastest(own, target), fastest(others, target)
+            if ours and theirs:
+                row["targets"].append({"error": target, "ours": ours, "theirs": theirs,
+                                       "ratio": theirs["seconds"] / ours["seconds"]})
+        result.append(row)
+        report(row)
+    return result
+
+
+def report(row):
+    setting = "".join(f", {name} = {value:g}" for name, value in row["set"].items())
+    agree = "nobody else got there" if row["reference"] is None else f"two methods agree to {row['reference']:.0e}"
+    print(f"\nWork and precision: {row['model']}{setting} to t = {row['t1']:g} ({agree})")
+    print(f"{'error':>8s} {'ours':24s} {'ms':>9s}   {'the fastest library':30s} {'ms':>9s} {'theirs/ours':>11s}")
+    for t in row["targets"]:
+        print(f"{t['error']:8.0e} {t['ours']['name']:24s} {1e3 * t['ours']['seconds']:9.3f}   {t['theirs']['name']:30s} "
+              f"{1e3 * t['theirs']['seconds']:9.3f} {t['ratio']:11.2f}", flush=True)
