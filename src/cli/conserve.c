@@ -143,7 +143,8 @@ static void put_searches(const ag_conservation *c, ag_text *out) {
     ag_text_str(out, "  searched   integrals linear in the velocities, ");
     put_degree(c->linear_degree, c->linear_given, out);
     ag_text_printf(out, ": %d", c->linear);
-    if (c->twisted) ag_text_printf(out, ", and %d with a factor", c->twisted);
+    if (c->twisted) ag_text_printf(out, ", %d with a factor", c->twisted);
+    if (c->of_symmetries) ag_text_printf(out, ", %d more of symmetries", c->of_symmetries);
     ag_text_char(out, '\n');
   }
   if (c->quadratic >= 0) {
@@ -304,6 +305,7 @@ static void write_json(const ag_model *m, const ag_conservation *c) {
   if (c->linear >= 0) ag_json_whole(&j, "linear_degree", c->linear_degree);
   if (c->linear >= 0) ag_json_whole(&j, "linear_degree_given", c->linear_given);
   if (c->linear >= 0) ag_json_whole(&j, "with_factor", c->twisted);
+  if (c->linear >= 0) ag_json_whole(&j, "of_symmetries", c->of_symmetries);
   if (c->quadratic >= 0) ag_json_whole(&j, "quadratic", c->quadratic);
   if (c->quadratic >= 0) ag_json_whole(&j, "quadratic_degree", c->quadratic_degree);
   if (c->quadratic >= 0) ag_json_whole(&j, "quadratic_degree_given", c->quadratic_given);

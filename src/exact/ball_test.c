@@ -99,7 +99,7 @@ static void tensors(const ag_flint *flint) {
 }
 
 /* A rounded number is a ball: sqrt(2)^2 - 2 is not decided. Short decimals are exact: 0.1 + 0.2 - 0.3 is 0, and 1e-12
- * beside 1e6 is seen. */
+ * beside 1e6 is seen. pi is pi: enclosed more closely than a double is. */
 static void rounded(const ag_flint *flint) {
   ag_balls *b = ag_balls_create(flint, 4), *one = ag_balls_create(flint, 1);
   ag_balls_number(b, 0, 1.4142135623730951);
@@ -116,6 +116,14 @@ static void rounded(const ag_flint *flint) {
   ag_balls_number(b, 3, 1e-12);
   ag_balls_fma(b, 2, one, 0, b, 3);
   AG_CHECK(ag_balls_nonzero(b, 2));
+  for (int sign = -1; sign <= 1; sign += 2) { /* pi = 3.14159265358979323846264338... */
+    ag_balls_number(b, 0, sign * 3.14159265358979323846);
+    ag_balls_fraction(b, 1, -sign * 314159265358979323, 100000000000000000);
+    ag_balls_fma(b, 0, one, 0, b, 1);
+    double lo, hi;
+    ag_balls_bounds(b, 0, &lo, &hi);
+    AG_CHECK(sign * lo > 8.46264e-18 && sign * hi < 8.46265e-18 && sign * hi > 8.46264e-18 && sign * lo < 8.46265e-18);
+  }
   ag_balls_free(b);
   ag_balls_free(one);
 }

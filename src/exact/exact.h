@@ -95,7 +95,7 @@ typedef struct ag_balls ag_balls;
 enum { AG_BALL_BITS = 256 };
 ag_balls *ag_balls_create(const ag_flint *f, int n); /* all 0 */
 void ag_balls_free(ag_balls *b);
-void ag_balls_number(ag_balls *b, int i, double v); /* as it is meant: an exact number, or a ball of 2 ulp */
+void ag_balls_number(ag_balls *b, int i, double v); /* as it is meant: an exact number, pi, or a ball of 2 ulp */
 void ag_balls_fraction(ag_balls *b, int i, long num, long den); /* exact */
 void ag_balls_copy(ag_balls *to, int i, const ag_balls *from, int j, int n);
 double ag_balls_middle(const ag_balls *b, int i);

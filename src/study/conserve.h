@@ -116,6 +116,7 @@ typedef struct ag_conservation {
   /* integrals found with coefficients that are polynomials of a degree: a(q).u + f(q), and quadratic ones (all, without
    * constants); -1: not searched */
   int linear, quadratic, linear_degree, quadratic_degree;
+  int of_symmetries;                 /* linear ones beyond these that are momenta of symmetries */
   int twisted;                       /* linear ones with a factor */
   int linear_given, quadratic_given; /* the degrees before velocities that the constraints give; -1: not among them */
   int n_independent;                 /* functionally independent integrals among those that are proved; -1: unknown */

@@ -15,6 +15,22 @@
  * OFF: largest residual of the relations on the leaf. */
 static const double SAME = 1e-9, OFF = 1e-9;
 
+double ag_conserve_at_start(const ag_conserving *v, ag_id x) {
+  bool lambda;
+  double out = 0, *state = ag_heap_alloc(sizeof *state * (size_t)(ag_system_dims(v->sys)->x + 1));
+  ag_system_state0(v->sys, state);
+  ag_tape *tape = ag_system_tape(v->sys, 1, &x, &lambda);
+  double *slots = ag_heap_aligned(sizeof *slots * (size_t)(tape->n_slot + 1));
+  ag_work *work = ag_work_create(v->sys, ag_system_param_values(v->sys));
+  (void)ag_tape_prep(tape, ag_system_param_values(v->sys), slots);
+  (void)ag_work_eval(work, tape, lambda, ag_system_t0(v->sys), state, slots, &out);
+  ag_work_free(work);
+  ag_tape_free(tape);
+  free(slots);
+  free(state);
+  return out;
+}
+
 /* Covectors at a configuration: those of the relations, then reactions at velocities that span all its values. */
 typedef struct place {
   const ag_probe *p;

@@ -340,20 +340,19 @@ static int choose(ag_conserving *v, const atoms *a, int degree, int power, ag_fu
 
 /* ---- the leaf ---- */
 
-double ag_conserve_at_start(const ag_conserving *v, ag_id x) {
-  bool lambda;
-  double out = 0, *state = ag_heap_alloc(sizeof *state * (size_t)(ag_system_dims(v->sys)->x + 1));
-  ag_system_state0(v->sys, state);
-  ag_tape *tape = ag_system_tape(v->sys, 1, &x, &lambda);
-  double *slots = ag_heap_aligned(sizeof *slots * (size_t)(tape->n_slot + 1));
-  ag_work *work = ag_work_create(v->sys, ag_system_param_values(v->sys));
-  (void)ag_tape_prep(tape, ag_system_param_values(v->sys), slots);
-  (void)ag_work_eval(work, tape, lambda, ag_system_t0(v->sys), state, slots, &out);
-  ag_work_free(work);
-  ag_tape_free(tape);
-  free(slots);
-  free(state);
-  return out;
+/* Leaves out relations that follow from others: z^2 beside z. */
+static int without_dependent(ag_conserving *v, int n, ag_id *found) {
+  const ag_geom *x = v->x;
+  ag_id slope[ROOM];
+  int kept = 0;
+  for (int i = 0; i < n; i++) {
+    if (!found[i]) continue;
+    ag_id column = ag_transpose(x->g, ag_jacobian(x->g, found[i], x->n_coord, x->q));
+    if (ag_conserve_spans(v, kept, slope, column)) continue;
+    slope[kept] = column;
+    found[kept++] = found[i];
+  }
+  return kept;
 }
 
 /* Relations between the coordinates, of degree 2 at most, that the constraints keep: holonomic in disguise. */
@@ -367,8 +366,10 @@ void ag_conserve_leaf(ag_conserving *v) {
   for (int i = 0; i < a->n_idle; i++) ag_functions_push(&s, a->idle[i]);
   for (int i = 0; i < v->x->n_coord; i++) /* th = a p1 - a p2, of wheels that turn a cart; a copy is thinned out */
     if (ag_model_coords(v->m)[i].space == AG_SPACE_S1) ag_functions_push(&s, v->x->q[i]);
-  if (s.n && ag_functions_solve(v, &s, 0, ROOM, found, &n_found) > 0)
+  if (s.n && ag_functions_solve(v, &s, 0, ROOM, found, &n_found) > 0) {
+    n_found = without_dependent(v, n_found, found);
     report(v, "relation", "relation", 0, n_found, found);
+  }
   int n_good = 0;
   for (int i = 0; i < n_found; i++)
     if (found[i]) found[n_good++] = ag_sub(v->x->g, found[i], ag_num(v->x->g, ag_conserve_at_start(v, found[i])));
@@ -445,11 +446,27 @@ static void search_moving(ag_conserving *v, const atoms *a, int degree, int n, c
   free(s.x);
 }
 
+/* Conserved combinations of the momenta of the symmetries, which need not be in the function space: x'/y^2. n linear
+ * integrals are known. */
+static int search_momenta(ag_conserving *v, int n, const ag_id *known) {
+  ag_functions s = {0};
+  ag_id found[ROOM];
+  int n_found = 0, before = v->c->n;
+  for (int i = 0; i < n; i++) ag_functions_push(&s, known[i]);
+  s.n_known = n;
+  for (int i = 0; i < v->c->n_symmetry; i++)
+    ag_functions_push(&s, ag_geom_momentum(v->x, ag_conserve_split(v->x, v->c->symmetries[i].Z)));
+  if (s.n > n) (void)ag_functions_solve(v, &s, 0, ROOM, found, &n_found);
+  report(v, "linear integral", "linear", n, n_found, found);
+  free(s.x);
+  return v->c->n - before;
+}
+
 /* First what is linear in the velocities, which is known to the search for quadratic ones. */
 void ag_conserve_search(ag_conserving *v, int degree) {
   atoms a = {0};
   ag_functions linear = {0}, quadratic = {0}, twisted = {0};
-  ag_id found[ROOM];
+  ag_id found[ROOM], known[ROOM];
   int n_found = 0;
   ag_conservation *c = v->c;
   bool good = find_atoms(v, &a);
@@ -457,6 +474,7 @@ void ag_conserve_search(ag_conserving *v, int degree) {
   if (c->linear_degree >= 0) c->linear = ag_functions_solve(v, &linear, 0, ROOM, found, &n_found);
   report(v, "linear integral", "linear", 0, n_found, found);
   int n_linear = n_found = without_gaps(n_found, found);
+  memcpy(known, found, sizeof found);
   for (int i = 0; i < n_found; i++) ag_functions_push(&quadratic, found[i]);
   if (good) search_moving(v, &a, degree, n_linear, found);
   ag_id energy = c->at[0].verdict == AG_CONSERVED_YES ? v->x->energy : ag_conserve_moving_energy(v);
@@ -475,7 +493,7 @@ void ag_conserve_search(ag_conserving *v, int degree) {
     c->quadratic += 1 - n_linear; /* with the constant, without what is linear */
     report(v, "quadratic integral", "quadratic", 0, n_found, found);
   }
-  free(linear.x);
-  free(quadratic.x);
-  free(twisted.x);
+  for (int i = 0; i < twisted.n && n_linear < ROOM; i++) known[n_linear++] = twisted.x[i];
+  c->of_symmetries = good ? search_momenta(v, n_linear, known) : 0;
+  free(linear.x), free(quadratic.x), free(twisted.x);
 }
