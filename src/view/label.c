@@ -62,6 +62,18 @@ static void put_plain(ag_text *out, const char *s, size_t n, bool enhanced) {
   ag_text_done(&safe);
 }
 
+/* x[1][2] has the subscript 1,2. *n: characters of the first index, then of all of them. */
+static void put_indices(const char *s, size_t *n, bool enhanced, ag_text *out) {
+  ag_text all = {0};
+  ag_text_strn(&all, s + 1, *n - 2);
+  for (size_t more; (more = index_length(s + *n)); *n += more) {
+    ag_text_char(&all, ',');
+    ag_text_strn(&all, s + *n + 1, more - 2);
+  }
+  put_subscript(out, all.s, all.n, enhanced);
+  ag_text_done(&all);
+}
+
 /* "_" after `word` letters (`letter`: they are a Greek one): a subscript, of which *n characters are taken, or a space.
  */
 static void put_underscore(const char *s, size_t word, const char *letter, bool enhanced, ag_text *out, size_t *n) {
@@ -82,7 +94,7 @@ static void put_label(const char *name, bool enhanced, ag_text *out) {
     if (!other) other = 1;
     while (is_letter(s[word])) word++;
     const char *letter = letter_of(s, word);
-    if (index) put_subscript(out, s + 1, index - 2, enhanced);
+    if (index) put_indices(s, &index, enhanced, out);
     else if (*s == '\'') ag_text_str(out, "′");
     else if (letter) ag_text_str(out, letter);
     else put_plain(out, s, word ? word : other, enhanced);

@@ -17,6 +17,7 @@ static const struct {
     {"I1", "I_{1}", "I₁"},
     {"step2", "step2", "step2"},
     {"Omega[1:2]", "Ω_{1, 2}", "Ω₁,₂"},
+    {"x[2][1]", "x_{2,1}", "x₂,₁"},
     {"Omega[1:3]", "Ω_{1…3}", "Ω₁…₃"},
     {"ball.Omega", "ball.Ω", "ball.Ω"},
     {"x_max", "x_{max}", "x_max"},

@@ -154,6 +154,7 @@ export class Plots {
     g.globalAlpha = 0.55;
     g.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
     g.lineWidth = devicePixelRatio;
+    const taken: [number, number][] = []; // where names stand; one that would touch another is left out
     for (const m of marks) {
       const x = Math.round(u.valToPos(m.t, "x", true)) + 0.5;
       g.beginPath();
@@ -167,7 +168,13 @@ export class Plots {
       g.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
       g.textAlign = left ? "right" : "left";
       g.textBaseline = "top";
-      g.fillText(m.name, x + (left ? -4 : 4) * devicePixelRatio, u.bbox.top + devicePixelRatio);
+      const at = x + (left ? -4 : 4) * devicePixelRatio;
+      const wide = g.measureText(m.name).width;
+      const [from, to] = left ? [at - wide, at] : [at, at + wide];
+      if (taken.every(([a, b]) => to < a - 3 * devicePixelRatio || from > b + 3 * devicePixelRatio)) {
+        g.fillText(m.name, at, u.bbox.top + devicePixelRatio);
+        taken.push([from, to]);
+      }
       g.globalAlpha = 0.55;
     }
     g.restore();
