@@ -94,7 +94,8 @@ static void measure(job *j, double t1, double limit, int n_rtol, char **rtols) {
 int main(int argc, char **argv) {
   char *names[MOST], *methods[MOST], *sets[MOST];
   if (argc < 8) return 2;
-  char *columns = strdup(argv[4]);
+  char columns[1024] = "";
+  snprintf(columns, sizeof columns, "%s", argv[4]);
   anagyre_model *m = anagyre_open(argv[1]);
   anagyre_options o = anagyre_defaults();
   o.every = -1, o.engine = "compiled", o.no_events = 1, o.absolute = 1, o.threads = o.lanes = 1;
@@ -112,6 +113,5 @@ int main(int argc, char **argv) {
     measure(&j, atof(argv[2]), atof(argv[3]), argc - 7, argv + 7);
   }
   anagyre_close(m);
-  free(columns);
   return 0;
 }

@@ -246,8 +246,9 @@ ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *
   int n = ag_run_full(sys, o) || all ? ag_system_dims(sys)->x : ag_system_dims(sys)->z;
   if (all) n_unit = 0;
   int levels = o->project ? ag_system_dims(sys)->level + 1 : 0;
-  if (c && (!c->made || c->n != n || c->n_c != ag_system_dims(sys)->c + all || c->n_event != ag_run_n_event(sys, o) ||
-            c->n_unit != n_unit || c->n_carry != n + o->method->room(n, ag_system_dims(sys)->tangent, 0).own + levels)) {
+  if (c &&
+      (!c->made || c->n != n || c->n_c != ag_system_dims(sys)->c + all || c->n_event != ag_run_n_event(sys, o) ||
+       c->n_unit != n_unit || c->n_carry != n + o->method->room(n, ag_system_dims(sys)->tangent, 0).own + levels)) {
     ag_ctx_error(ctx, nowhere, "the point to go on from does not belong to this system");
     return AG_WRONG;
   }

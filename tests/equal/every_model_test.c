@@ -112,8 +112,8 @@ static void check_core(const ag_system *sys) {
   ag_work *w = ag_work_create(sys, ag_system_param_values(sys));
   double *x = calloc((size_t)n_x + 1, 8), *c = calloc((size_t)ag_system_dims(sys)->c + 1, 8), *z[2],
          *z1 = calloc((size_t)n + 1, 8);
-  double *dz = calloc((size_t)n + 1, 8), *dz1 = calloc((size_t)n + 1, 8), *space = calloc(rk4->room(n, n, n * n).size + 1, 8),
-         error[2];
+  double *dz = calloc((size_t)n + 1, 8), *dz1 = calloc((size_t)n + 1, 8),
+         *space = calloc(rk4->room(n, n, n * n).size + 1, 8), error[2];
   ag_system_state0(sys, x);
   for (int k = 0; k < 2; k++) {
     alone self = {w, c, k == 0};
