@@ -269,6 +269,20 @@ static void json_symmetries(ag_json *j, const ag_conservation *c) {
   ag_json_end(j, ']');
 }
 
+static void json_search(ag_json *j, const ag_conservation *c) {
+  ag_json_begin(j, "search", '{');
+  if (c->linear >= 0) ag_json_whole(j, "linear", c->linear);
+  if (c->linear >= 0) ag_json_whole(j, "linear_degree", c->linear_degree);
+  if (c->linear >= 0) ag_json_whole(j, "linear_degree_given", c->linear_given);
+  if (c->linear >= 0) ag_json_whole(j, "with_factor", c->twisted);
+  if (c->linear >= 0) ag_json_whole(j, "of_symmetries", c->of_symmetries);
+  if (c->quadratic >= 0) ag_json_whole(j, "quadratic", c->quadratic);
+  if (c->quadratic >= 0) ag_json_whole(j, "quadratic_degree", c->quadratic_degree);
+  if (c->quadratic >= 0) ag_json_whole(j, "quadratic_degree_given", c->quadratic_given);
+  if (c->n_independent >= 0) ag_json_whole(j, "independent", c->n_independent);
+  ag_json_end(j, '}');
+}
+
 static void write_json(const ag_model *m, const ag_conservation *c) {
   ag_json j = {0};
   ag_json_begin(&j, NULL, '{');
@@ -300,17 +314,7 @@ static void write_json(const ag_model *m, const ag_conservation *c) {
   ag_gibbs_json(&j, &c->gibbs);
   if (c->left_out) ag_json_string(&j, "left_out", c->left_out);
   if (!isnan(c->confirmed)) ag_json_number(&j, "confirmed", c->confirmed);
-  ag_json_begin(&j, "search", '{');
-  if (c->linear >= 0) ag_json_whole(&j, "linear", c->linear);
-  if (c->linear >= 0) ag_json_whole(&j, "linear_degree", c->linear_degree);
-  if (c->linear >= 0) ag_json_whole(&j, "linear_degree_given", c->linear_given);
-  if (c->linear >= 0) ag_json_whole(&j, "with_factor", c->twisted);
-  if (c->linear >= 0) ag_json_whole(&j, "of_symmetries", c->of_symmetries);
-  if (c->quadratic >= 0) ag_json_whole(&j, "quadratic", c->quadratic);
-  if (c->quadratic >= 0) ag_json_whole(&j, "quadratic_degree", c->quadratic_degree);
-  if (c->quadratic >= 0) ag_json_whole(&j, "quadratic_degree_given", c->quadratic_given);
-  if (c->n_independent >= 0) ag_json_whole(&j, "independent", c->n_independent);
-  ag_json_end(&j, '}');
+  json_search(&j, c);
   if (c->n_orbit >= 0) {
     ag_json_begin(&j, "quadrature", '{');
     ag_json_bool(&j, "shown", c->integrable);
