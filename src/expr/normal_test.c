@@ -92,6 +92,13 @@ static void check_formulas(void) {
   reads(turned, true, "w\\,\\left(\\boldsymbol{J}\\times \\boldsymbol{u}\\right)");
   reads(ag_neg(g, ag_mul(g, Q, ag_cross(g, u, J))), false, "Q*cross(J, u)");
   reads(ag_sub(g, u, ag_cross(g, u, J)), false, "u - cross(u, J)");
+  ag_id d = ag_sub(g, w, t), less = ag_sub(g, K, ag_mul(g, w, d)), quotient = ag_neg(g, ag_div(g, d, K));
+  reads(less, false, "K + w*(t - w)");
+  reads(less, true, "K+w\\,\\left(t-w\\right)");
+  reads(quotient, false, "(t - w)/K");
+  reads(quotient, true, "\\frac{t-w}{K}");
+  ag_id both = ag_add(g, w, t);
+  reads(ag_sub(g, K, ag_mul(g, w, both)), false, "K - w*(w + t)");
   ag_id zero = ag_num(g, 0), e[9] = {w, zero, zero, zero, t, zero, zero, zero, w}, D = ag_stack(g, 3, 3, e);
   reads(ag_mul(g, D, u), false, "diag(w, t, w)*u");
   reads(ag_mul(g, D, u), true, "\\operatorname{diag}(w, t, w)\\,\\boldsymbol{u}");

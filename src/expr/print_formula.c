@@ -11,7 +11,7 @@
 
 enum { MAX_PARTS = 64, MAX_TERMS = 256, MAX_DENOMINATOR = 16, LONG_DENOMINATOR = 9999 };
 
-enum { TURNED = 0 }; /* instead of an exponent: -(a x b) is written b x a */
+enum { TURNED = 0 }; /* instead of an exponent: -(a x b) is written b x a, and -(a - b) is written b - a */
 
 typedef struct part {
   ag_id x;
@@ -20,6 +20,7 @@ typedef struct part {
 
 static ag_op op_of(const ag_graph *g, ag_id x) { return g->nodes[x].op; }
 static ag_id arg(const ag_graph *g, ag_id x, int i) { return ag_node_arg(g, x, i); }
+static bool is_sum(const ag_graph *g, ag_id x) { return op_of(g, x) == AG_OP_ADD || op_of(g, x) == AG_OP_SUB; }
 
 /* ---- products ---- */
 
@@ -196,7 +197,15 @@ static ag_id cross_in(const ag_graph *g, ag_id x) {
   return op_of(g, x) == AG_OP_CROSS ? x : 0;
 }
 
+static void signed_sum(ag_printer *p, ag_id x, int sign);
+
 static void turned(ag_printer *p, ag_id x) {
+  if (is_sum(p->g, x)) {
+    ag_printer_text(p, p->style->latex ? p->style->open : "(");
+    signed_sum(p, x, -1);
+    ag_printer_text(p, p->style->latex ? p->style->close : ")");
+    return;
+  }
   ag_id cross = cross_in(p->g, x), a = arg(p->g, cross, 0), b = arg(p->g, cross, 1);
   bool latex = p->style->latex;
   if (cross != x) ag_printer_node(p, arg(p->g, x, 0), P_TERM), ag_printer_text(p, latex ? "\\," : "*");
@@ -231,9 +240,18 @@ static void factors(ag_printer *p, int n, const part *list, bool first) {
   }
 }
 
+/* Is it nothing but a sum with its signs turned? */
+static bool is_turned_sum(const ag_graph *g, const fraction *f) {
+  return f->c == 1 && !f->n_under && f->n_over == 1 && f->over[0].n == TURNED && is_sum(g, f->over[0].x);
+}
+
 /* a*b/(2*c) */
 static void infix_product(ag_printer *p, const fraction *f) {
   int64_t num, den;
+  if (is_turned_sum(p->g, f)) {
+    signed_sum(p, f->over[0].x, -1);
+    return;
+  }
   ratio(f->c, &num, &den);
   bool one = den && num == 1 && f->n_over > 0;
   if (!den) number_text(p, f->c);
@@ -249,6 +267,7 @@ static void infix_product(ag_printer *p, const fraction *f) {
 
 static void one_or_more(ag_printer *p, int n, const part *list, bool first) {
   if (n == 1 && first && list[0].n == 1) ag_printer_node(p, list[0].x, P_SUM); /* a sum alone needs no parentheses */
+  else if (n == 1 && first && list[0].n == TURNED && is_sum(p->g, list[0].x)) signed_sum(p, list[0].x, -1);
   else factors(p, n, list, first);
 }
 
@@ -257,6 +276,10 @@ static void latex_product(ag_printer *p, const fraction *f) {
   int n = f->n_over, tensors = n > 0 && !ag_is_scalar(p->g, f->over[n - 1].x);
   ratio(f->c, &num, &den);
   bool one = den && num == 1, first = true;
+  if (is_turned_sum(p->g, f)) {
+    signed_sum(p, f->over[0].x, -1);
+    return;
+  }
   if (f->n_under) {
     n -= tensors;
     ag_printer_text(p, "\\frac{");
@@ -282,17 +305,28 @@ static void latex_product(ag_printer *p, const fraction *f) {
   factors(p, n, f->over, first);
 }
 
-static bool is_sum(const ag_graph *g, ag_id x) { return op_of(g, x) == AG_OP_ADD || op_of(g, x) == AG_OP_SUB; }
-
 static bool is_product(const ag_graph *g, ag_id x) {
   ag_op op = op_of(g, x);
   return op == AG_OP_MUL || op == AG_OP_DIV || op == AG_OP_NEG || op == AG_OP_SCALE || op == AG_OP_NUM ||
          op == AG_OP_CHECKPOS || op == AG_OP_CHECKNZ;
 }
 
-/* Does the sign go into a cross product? */
-static bool is_turned(const ag_graph *g, const fraction *f) {
-  return f->c < 0 && f->n_over > 0 && f->over[f->n_over - 1].n == 1 && cross_in(g, f->over[f->n_over - 1].x);
+/* Has the sum terms of both signs? */
+static bool is_mixed(const ag_graph *g, ag_id x) {
+  part list[MAX_TERMS];
+  int n = sorted_terms(g, x, list), minus = 0;
+  for (int i = 0; i < n; i++) minus += list[i].n < 0;
+  return minus > 0 && minus < n;
+}
+
+/* Takes the sign of a product into a cross product or a sum of both signs; false when there is none. */
+static bool turn(const ag_graph *g, fraction *f) {
+  if (f->n_over == 0 || f->over[f->n_over - 1].n != 1) return false;
+  part *last = &f->over[f->n_over - 1];
+  if (!cross_in(g, last->x) && !(is_sum(g, last->x) && ag_is_scalar(g, last->x) && is_mixed(g, last->x))) return false;
+  f->c = -f->c;
+  last->n = TURNED;
+  return true;
 }
 
 static void product(ag_printer *p, ag_id x) {
@@ -303,33 +337,39 @@ static void product(ag_printer *p, ag_id x) {
     else p->style->plain->expand(p, x);
     return;
   }
-  if (is_turned(p->g, &f)) f.c = -f.c, f.over[f.n_over - 1].n = TURNED;
-  if (f.c < 0) ag_printer_text(p, "-");
+  if (f.c < 0 && !turn(p->g, &f)) ag_printer_text(p, "-");
   if (p->style->latex) latex_product(p, &f);
   else infix_product(p, &f);
 }
 
-/* A term after its sign. */
-static void unsigned_term(ag_printer *p, ag_id x) {
+/* A term with its sign (n), which goes into a sum of both signs if there is one; first: no plus is written. */
+static void signed_term(ag_printer *p, part t, bool first) {
   fraction f;
-  if (!is_product(p->g, x) || !split(p->g, x, &f)) {
-    ag_printer_node(p, x, P_TERM);
-    return;
-  }
-  if (p->style->latex) latex_product(p, &f);
+  bool latex = p->style->latex, product = is_product(p->g, t.x) && split(p->g, t.x, &f);
+  bool sum = product && f.n_over > 0 && is_sum(p->g, f.over[f.n_over - 1].x);
+  if (t.n < 0 && sum && turn(p->g, &f)) t.n = 1;
+  if (t.n < 0) ag_printer_text(p, latex || first ? "-" : " - ");
+  else if (!first) ag_printer_text(p, latex ? "+" : " + ");
+  if (!product) ag_printer_node(p, t.x, P_TERM);
+  else if (latex) latex_product(p, &f);
   else infix_product(p, &f);
 }
 
-static void sum(ag_printer *p, ag_id x) {
+static void signed_sum(ag_printer *p, ag_id x, int sign) {
   part list[MAX_TERMS];
-  int n = sorted_terms(p->g, x, list);
+  int n = sorted_terms(p->g, x, list), first = 0;
   if (!n) p->style->plain->expand(p, x);
-  for (int i = 0; i < n; i++) {
-    const char *sign = list[i].n < 0 ? (p->style->latex ? "-" : " - ") : p->style->latex ? "+" : " + ";
-    if (i > 0 || list[i].n < 0) ag_printer_text(p, i ? sign : "-");
-    unsigned_term(p, list[i].x);
+  for (int i = 0; i < n; i++) list[i].n *= sign;
+  while (first < n && list[first].n < 0) first++;
+  if (first < n) {
+    part t = list[first];
+    memmove(list + 1, list, sizeof *list * (size_t)first);
+    list[0] = t;
   }
+  for (int i = 0; i < n; i++) signed_term(p, list[i], i == 0);
 }
+
+static void sum(ag_printer *p, ag_id x) { signed_sum(p, x, 1); }
 
 static bool is_diagonal(const ag_graph *g, ag_id x) {
   int n = g->nodes[x].rows;
@@ -372,7 +412,7 @@ static int binds_as(const ag_graph *g, ag_id x, const ag_print_style *plain) {
   if (is_sum(g, x)) return P_SUM;
   if (ag_is_num(g, x, &v) && v == 0) return P_ATOM;
   if (!is_product(g, x) || !split(g, x, &f)) return plain->binds(g, x);
-  if (f.c < 0 && !is_turned(g, &f)) return P_SUM;
+  if (f.c < 0 && (!turn(g, &f) || is_turned_sum(g, &f))) return P_SUM;
   if (f.c == 1 && !f.n_under && f.n_over == 1 && f.over[0].n == 1) return binds_as(g, f.over[0].x, plain);
   if (op_of(g, x) == AG_OP_MUL && ag_print_power(g, x, &base) > 1) return P_POWER;
   if (op_of(g, x) == AG_OP_NUM && f.c == (double)(int64_t)f.c && f.c < 1e15) return P_ATOM;

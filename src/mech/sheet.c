@@ -61,11 +61,14 @@ void ag_sheet_init(ag_sheet *s, ag_system *sys) {
   *s = (ag_sheet){.sys = sys, .g = m->graph, .a = ag_arena_create()};
   s->let = AG_NEWN(s->a, ag_id, m->n_lets + m->n_coords);
   s->let_as = AG_NEWN(s->a, ag_id, m->n_lets + m->n_coords);
+  ag_id *xi = AG_NEWN(s->a, ag_id, m->n_coords + 1);
+  for (int i = 0; i < m->n_coords; i++) xi[i] = m->coords[i].xi;
   for (int i = 0; i < m->n_lets; i++) {
     ag_id x = ag_is_scalar(s->g, m->lets[i].x) ? made_plain(s->g, m->lets[i].x) : 0;
     if (!x || ag_normal_size(s->g, x) < 4) continue;
+    ag_leaf leaf = ag_depends(s->g, 1, &x, m->n_coords, xi) ? AG_LEAF_REAL : AG_LEAF_NAMED; /* K*omega, but c*slip */
     s->let[s->n_let] = x;
-    s->let_as[s->n_let++] = ag_input(s->g, m->lets[i].name, 1, 1, AG_LEAF_NAMED);
+    s->let_as[s->n_let++] = ag_input(s->g, m->lets[i].name, 1, 1, leaf);
   }
   s->n_known = s->n_let;
 }
