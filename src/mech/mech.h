@@ -3,10 +3,10 @@
  * it, as tapes over (t, state, parameters, basis data).
  *
  * Two states are used. The full state is the exchange state x = [q | xi]: stored coordinates, followed by the states of
- * processes, and all quasi-velocities. The reduced state is z = [core | rest]. The core is what the motion itself needs: the
- * coordinates that enter the equations, the body images R^T c of fixed vectors where a rotation enters only through
- * them, and the independent velocities u. The rest are coordinates that are only reconstructed (cyclic positions,
- * orientations): they never influence the core. Formulas: docs/theory/1-formalism.md.
+ * processes, and all quasi-velocities. The reduced state is z = [core | rest]. The core is what the motion itself
+ * needs: the coordinates that enter the equations, the body images R^T c of fixed vectors where a rotation enters only
+ * through them, and the independent velocities u. The rest are coordinates that are only reconstructed (cyclic
+ * positions, orientations): they never influence the core. Formulas: docs/theory/1-formalism.md.
  *
  * A const ag_system is never changed: what extends the graph or makes a tape takes an ag_system that is not const. */
 #ifndef AG_MECH_MECH_H
