@@ -247,14 +247,16 @@ static bool has_each(const body_group *f, const char *word) {
 
 static motion no_motion(const ag_model *m) { return (motion){AG_NEWN(m->arena, ag_id, m->n_coords + 1), m->n_coords}; }
 
-static bool can_shift(const body_group *f, ag_id d) {
+/* normal: what d is across by construction, as a product of vectors with it; 0: nothing. Its rounded product with the
+ * normal need not be 0. */
+static bool can_shift(const body_group *f, ag_id d, ag_id normal) {
   ag_graph *g = f->m->graph;
   if (!is_light(f) && !is_nothing(g, ag_entry(g, d, 2, 0))) return false;
   for (int i = 0; i < f->m->n_contacts; i++) {
     const ag_contact *c = space_contact(f, i);
     if (!c) continue;
     ag_ground_frame at = ag_contact_frame(f->m, &c->ground);
-    bool plane = c->ground.kind == AG_GROUND_PLANE && !c->ground.spin && across(g, d, at.N);
+    bool plane = c->ground.kind == AG_GROUND_PLANE && !c->ground.spin && (at.N == normal || across(g, d, at.N));
     if (!plane && !(c->ground.kind == AG_GROUND_CYLINDER && parallel(g, d, at.N))) return false;
   }
   ag_id axis;
@@ -263,8 +265,8 @@ static bool can_shift(const body_group *f, ag_id d) {
   return true;
 }
 
-static bool shift(const body_group *f, const char *word, ag_id d) {
-  if (has_each(f, word) || !can_shift(f, d)) return true; /* nothing is broken */
+static bool shift(const body_group *f, const char *word, ag_id d, ag_id normal) {
+  if (has_each(f, word) || !can_shift(f, d, normal)) return true; /* nothing is broken */
   double square;
   if (!ag_body_number(f->m, ag_dot(f->m->graph, d, d), &square) || square < 1e-20) return true; /* e3 x N, N upright */
   motion z = no_motion(f->m);
@@ -311,17 +313,18 @@ static bool turn(const body_group *f, const char *word, ag_id N, ag_id O) {
  * Returns false if the rest of the model breaks one of them. */
 static bool shifts(const body_group *f) {
   ag_graph *g = f->m->graph;
-  ag_id e3 = ag_body_axis(g, 2), x = ag_body_axis(g, 0), y = ag_body_axis(g, 1), z = e3;
+  ag_id e3 = ag_body_axis(g, 2), x = ag_body_axis(g, 0), y = ag_body_axis(g, 1), z = e3, normal = 0;
   for (int i = f->m->n_contacts - 1; i >= 0; i--) {
     const ag_contact *c = space_contact(f, i);
     if (!c) continue;
     ag_ground_frame at = ag_contact_frame(f->m, &c->ground);
     if (at.upright) continue;
-    x = ag_cross(g, e3, at.N);
-    y = ag_cross(g, at.N, x);
-    z = at.N;
+    normal = z = at.N;
+    x = ag_cross(g, e3, normal);
+    y = ag_cross(g, normal, x);
   }
-  bool first = shift(f, "along_x", x), second = shift(f, "along_y", y), third = shift(f, "along_z", z);
+  bool first = shift(f, "along_x", x, normal), second = shift(f, "along_y", y, normal),
+       third = shift(f, "along_z", z, 0);
   return first && second && third;
 }
 
