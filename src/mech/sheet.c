@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/escape.h"
+
 /* Sizes from which a piece gets a name: used twice; used once in a product; used once where lines are not broken. */
 enum { LONG = 11, TOO_LONG = 45, UNBROKEN = 23 };
 /* Widths in LaTeX: of a line; of a left side that may stand beside its right side, whatever the right side is or not.
@@ -385,9 +387,13 @@ static void heading(const ag_sheet *s, const ag_sheet_line *line, ag_text *out) 
   const char *note = s->latex && line->tex ? line->tex : line->note;
   if (line->note) ag_text_printf(out, "%s %s\n", s->latex ? mark : " ", note);
   if (!s->standalone) return;
-  ag_text_printf(out, "\\paragraph*{%c%s.} ", line->heading[0] - ('a' <= line->heading[0] ? 'a' - 'A' : 0),
-                 line->heading + 1);
-  ag_text_printf(out, "%s\n", line->tex ? line->tex : line->note ? line->note : "");
+  const char first = line->heading[0];
+  ag_text_printf(out, "\\paragraph*{%c", first - ('a' <= first ? 'a' - 'A' : 0));
+  ag_escape_latex(out, line->heading + 1); /* names of channels stand in headings */
+  ag_text_str(out, ".} ");
+  if (line->tex) ag_text_str(out, line->tex);
+  else if (line->note) ag_escape_latex(out, line->note);
+  ag_text_str(out, "\n");
 }
 
 void ag_sheet_print(ag_sheet *s, ag_text *out) {

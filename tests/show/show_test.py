@@ -127,6 +127,8 @@ def check_latex(folder):
         tex = show(os.path.join(MODELS, file), "--latex", "--standalone")
         if not balanced("\n".join(line for line in tex.splitlines() if line[:1] != "%")):
             wrong.append(f"{name}: LaTeX is not balanced")
+        if re.search(r"\\paragraph\*\{[^}]*(?<!\\)[_&#$^]", tex):
+            wrong.append(f"{name}: a heading has characters that LaTeX reads as its own")
         if not compiler:
             continue
         open(os.path.join(folder, name + ".tex"), "w").write(tex)
