@@ -271,12 +271,40 @@ static void name_lets(ag_sheet *s, names *k) {
   free(u);
 }
 
+/* A piece as it is written with the names so far. */
+static const char *written(ag_sheet *s, const names *k, ag_id x) {
+  ag_text text = {0};
+  if (k->n) ag_substitute(s->g, k->n, k->node, k->input, 1, &x);
+  ag_print_formula(s->g, x, false, &text);
+  const char *kept = ag_arena_str(s->a, ag_text_cstr(&text));
+  ag_text_done(&text);
+  return kept;
+}
+
+/* The name that a piece is given: that of a piece written alike, whose sums are put together in another order, or a new
+ * one. texts: of the pieces so far; it grows. */
+static void name_piece(ag_sheet *s, names *k, const char ***texts, ag_id x, int *serial) {
+  const char *text = written(s, k, x);
+  ag_leaf leaf = ag_is_rotation(s->g, x) ? AG_LEAF_ROTATION : AG_LEAF_REAL;
+  ag_id input = 0;
+  for (int i = 0; i < k->n && !input; i++)
+    if (!strcmp((*texts)[i], text)) input = k->input[i];
+  if (!input) {
+    const char *name = ag_arena_printf(s->a, "k%d", ++*serial);
+    input = ag_sheet_name(s, name, ag_node_rows(s->g, x), ag_node_cols(s->g, x), leaf);
+  }
+  *texts = ag_heap_grow(*texts, sizeof **texts * (size_t)(k->n + 1));
+  (*texts)[k->n] = text;
+  add_name(k, x, input);
+}
+
 /* Pieces that are long and written twice, or too long to stand in a product, a quotient or a function. */
 static void name_long(ag_sheet *s, names *k) {
   const ag_graph *g = s->g;
   ag_id top = top_of(s);
   usage *u = count_uses(s, top);
   int *sizes = ag_heap_alloc(sizeof *sizes * ((size_t)top + 1)), serial = 0;
+  const char **texts = NULL;
   for (ag_id x = 1; x <= top; x++) {
     ag_op op = ag_node_op(g, x);
     sizes[x] = op != AG_OP_ENTRY;
@@ -285,11 +313,10 @@ static void name_long(ag_sheet *s, names *k) {
     if (!u[x].n || !ag_node_n_arg(g, x) || is_product(g, x) || op == AG_OP_TRANSPOSE || op == AG_OP_ENTRY) continue;
     bool twice = u[x].n > 1 && sizes[x] >= LONG;
     if (!twice && !(u[x].inside && sizes[x] >= (u[x].barred ? UNBROKEN : TOO_LONG))) continue;
-    ag_leaf leaf = ag_is_rotation(g, x) ? AG_LEAF_ROTATION : AG_LEAF_REAL;
-    const char *name = ag_arena_printf(s->a, "k%d", ++serial);
-    add_name(k, x, ag_sheet_name(s, name, ag_node_rows(g, x), ag_node_cols(g, x), leaf));
+    name_piece(s, k, &texts, x, &serial);
     sizes[x] = 1;
   }
+  free(texts);
   free(u);
   free(sizes);
 }
@@ -328,6 +355,9 @@ static void name_pieces(ag_sheet *s) {
   replace(s, pieces.n, pieces.node, pieces.input);
   for (int i = pieces.n - 1; i >= 0; i--) {
     ag_id x = pieces.node[i];
+    bool again = false;
+    for (int j = 0; j < i; j++) again = again || pieces.input[j] == pieces.input[i];
+    if (again) continue; /* once for each name */
     if (i) ag_substitute(s->g, i, pieces.node, pieces.input, 1, &x);
     ag_sheet_add(s, pieces.input[i], x);
   }

@@ -105,6 +105,26 @@ def check_equations(folder):
         compare(f"routh_sphere_{form}.txt", text)
 
 
+SCOOTER = """model scooter
+param m = 2, J = 0.3, a = 0.15, c = 0.1
+config x in R, y in R, phi in S1
+lagrangian m/2*(x'^2 + y'^2) + J/2*phi'^2 + a*m*phi'*(cos(phi)*y' - sin(phi)*x') - 0.1*x
+constraint cos(phi)*y' - sin(phi)*x' = a*phi' + 0.05*sin(t)
+force phi' = 0.2*cos(2*t) - c*phi'
+start x' = 0.4
+"""
+
+
+def check_names(folder):
+    """No two names stand for what is written alike."""
+    scooter = os.path.join(folder, "scooter.nh")
+    open(scooter, "w").write(SCOOTER)
+    for path in [scooter] + [os.path.join(MODELS, file) for file in sorted(os.listdir(MODELS)) if file.endswith(".nh")]:
+        given = re.findall(r"^#   k\d+ = (.*)$", show(path), re.M)
+        if len(set(given)) < len(given):
+            wrong.append(f"{os.path.basename(path)}: two names for one expression")
+
+
 def balanced(tex):
     """Environments, braces and \\left \\right close what they open, in order; no double subscript."""
     stack = []
@@ -142,6 +162,7 @@ def check_latex(folder):
 
 with tempfile.TemporaryDirectory() as folder:
     check_equations(folder)
+    check_names(folder)
     check_latex(folder)
 print("\n".join(wrong) or "all equations as expected")
 sys.exit(bool(wrong))
