@@ -25,13 +25,16 @@ const ag_op_row *ag_op_describe(ag_op op) { return &op_rows[op]; }
 
 /* ---- creation ---- */
 
-static const ag_rule *(*const rule_tables[AG_RULE_TABLES])(int *n) = {ag_rules_common, ag_rules_scalar,
-                                                                      ag_rules_tensor};
+const ag_rule *ag_rule_table(int k, int *n) {
+  static const ag_rule *(*const tables[AG_RULE_TABLES])(int *n) = {ag_rules_common, ag_rules_scalar, ag_rules_sum,
+                                                                   ag_rules_tensor, ag_rules_product};
+  return tables[k](n);
+}
 
 static void index_rules(ag_graph *g) {
   for (int k = 0; k < AG_RULE_TABLES; k++) {
     int n, i = 0;
-    const ag_rule *rules = rule_tables[k](&n);
+    const ag_rule *rules = ag_rule_table(k, &n);
     g->rule_hits[k] = ag_heap_alloc(sizeof(uint32_t) * (size_t)n);
     for (int op = 0; op <= AG_OP_COUNT; op++) { /* a table is sorted by operation */
       g->rule_first[k][op] = (uint16_t)i;
@@ -204,7 +207,7 @@ ag_id ag_simplify(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag
   ag_request r = {op, rows, cols, n_arg, args, payload};
   for (int k = 0; k < AG_RULE_TABLES; k++) {
     int n;
-    const ag_rule *rules = rule_tables[k](&n);
+    const ag_rule *rules = ag_rule_table(k, &n);
     for (int i = g->rule_first[k][op]; i < g->rule_first[k][op + 1]; i++) {
       ag_id x = rules[i].apply(g, &r);
       if (!x) continue;

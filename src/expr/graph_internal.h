@@ -40,7 +40,7 @@ typedef struct ag_origin_of {
   int n;
 } ag_origin_of;
 
-enum { AG_RULE_TABLES = 3 }; /* ag_rules_common, ag_rules_scalar, ag_rules_tensor */
+enum { AG_RULE_TABLES = 5 }; /* ag_rules_common and the others below */
 /* Room for four bytes per node, all zero. It is kept: what is asked about a small part of a large graph costs what that
  * part does. */
 typedef struct ag_scratch {
@@ -108,16 +108,16 @@ typedef struct ag_rule {
   ag_id (*apply)(ag_graph *g, const ag_request *r);
   const char *name;
 } ag_rule;
-/* simplify.c: what op.def says of scalar operations (constants are folded, signs go outside); then the rules of single
- * scalar operations and of those that tensors share; simplify_tensor.c: the others. Tried in this order. */
+/* simplify.c: what op.def says of scalar operations (constants are folded, signs go outside), and products and
+ * functions of scalars; simplify_sum.c, simplify_tensor.c, simplify_product.c: the others. Tried in this order. */
 const ag_rule *ag_rules_common(int *n);
 const ag_rule *ag_rules_scalar(int *n);
+const ag_rule *ag_rules_sum(int *n);
 const ag_rule *ag_rules_tensor(int *n);
-/* x = factor*rest with a number, a scalar or a sign in front; false when there is none. */
-bool ag_split_scale(ag_graph *g, ag_id x, ag_id *factor, ag_id *rest);
-bool ag_all_num(const ag_graph *g, ag_id x);          /* NUM, ZERO, EYE, or STACK of numbers */
-bool ag_is_unit(const ag_graph *g, ag_id x);          /* e1, e2 or e3 */
-ag_id ag_rule_mask(ag_graph *g, const ag_request *r); /* f(if c then 0 else u) = if c then 0 else f(u), f linear */
+const ag_rule *ag_rules_product(int *n);
+const ag_rule *ag_rule_table(int k, int *n);
+bool ag_all_num(const ag_graph *g, ag_id x); /* NUM, ZERO, EYE, or STACK of numbers */
+bool ag_is_unit(const ag_graph *g, ag_id x); /* e1, e2 or e3 */
 
 /* Marks the cone of the outputs: a heap block of max(outs) + 9 bytes, 1 where outs depend on the node (itself
  * included). *top = max(outs). */

@@ -363,10 +363,9 @@ static void others(const names *n) {
 }
 
 static void all_used(const ag_graph *g) {
-  static const ag_rule *(*const tables[AG_RULE_TABLES])(int *n) = {ag_rules_common, ag_rules_scalar, ag_rules_tensor};
   for (int k = 0; k < AG_RULE_TABLES; k++) {
     int n;
-    const ag_rule *rules = tables[k](&n);
+    const ag_rule *rules = ag_rule_table(k, &n);
     for (int i = 0; i < n; i++) {
       if (!g->rule_hits[k][i]) fprintf(stderr, "never used: %s\n", rules[i].name);
       AG_CHECK(g->rule_hits[k][i] > 0);

@@ -2,19 +2,11 @@
  * Writes a model in the language: families, sums and lets with arguments expanded, in the order of words.def. */
 #include <string.h>
 
-#include "lang/cut.h"
-#include "lang/lang.h"
-
-typedef struct writer {
-  const ag_model *m;
-  ag_graph *g;
-  ag_text *out;
-  ag_cuts cuts;
-} writer;
+#include "lang/write_internal.h"
 
 /* ---- expressions ---- */
 
-static void let(writer *w, const ag_cut *cut) {
+static void let(ag_writer *w, const ag_cut *cut) {
   ag_text text = {0};
   ag_print(w->g, ag_cut_value(&w->cuts, cut), &text);
   bool mark = ag_node_op(w->g, cut->node) == AG_OP_ROTATION && strncmp(ag_text_cstr(&text), "rotation(", 9);
@@ -22,16 +14,15 @@ static void let(writer *w, const ag_cut *cut) {
   ag_text_done(&text);
 }
 
-/* The lets that the next statement needs and that have not been written yet. */
-static void prepare(writer *w, ag_id x) {
+void ag_write_prepare(ag_writer *w, ag_id x) {
   int n, *list = x && w->cuts.n ? ag_cut_needed(&w->cuts, x, &n) : (n = 0, NULL);
   for (int i = 0; i < n; i++) let(w, &w->cuts.at[list[i]]);
   free(list);
 }
 
-static void expression(writer *w, ag_id x) { ag_print(w->g, ag_cut_shown(&w->cuts, x), w->out); }
+void ag_write_expression(ag_writer *w, ag_id x) { ag_print(w->g, ag_cut_shown(&w->cuts, x), w->out); }
 
-static void quoted(writer *w, const char *s) {
+static void quoted(ag_writer *w, const char *s) {
   ag_text_char(w->out, '"');
   for (; *s; s++) {
     if (*s == '"') ag_text_char(w->out, '"');
@@ -42,17 +33,17 @@ static void quoted(writer *w, const char *s) {
 
 /* ---- names and coordinates ---- */
 
-static void params(writer *w) {
+static void params(ag_writer *w) {
   for (int i = 0; i < w->m->n_params; i++) {
     const ag_param *p = &w->m->params[i];
-    prepare(w, p->value);
+    ag_write_prepare(w, p->value);
     ag_text_printf(w->out, "param %s = ", p->name);
-    expression(w, p->value);
+    ag_write_expression(w, p->value);
     ag_text_str(w->out, p->integer ? " integer\n" : "\n");
   }
 }
 
-static void configs(writer *w) {
+static void configs(ag_writer *w) {
   static const char *const space[] = {"R", "S1", "S2", "SO3"};
   for (int i = 0; i < w->m->n_coords; i++) {
     const ag_coord *c = &w->m->coords[i];
@@ -69,7 +60,7 @@ static void configs(writer *w) {
 }
 
 /* One statement, since drifts may use each other's names; no lets, which could not contain these names yet. */
-static void processes(writer *w) {
+static void processes(ag_writer *w) {
   for (int i = 0; i < w->m->n_processes; i++) {
     const ag_process *p = &w->m->processes[i];
     ag_text_printf(w->out, "%s%s", i ? ", " : "process ", p->name);
@@ -79,14 +70,14 @@ static void processes(writer *w) {
 }
 
 /* The left side of an assignment. */
-static void target(writer *w, bool velocity, int coord, int row) {
+static void target(ag_writer *w, bool velocity, int coord, int row) {
   const ag_coord *c = &w->m->coords[coord];
   ag_text_str(w->out, velocity ? c->velocity : c->name);
   if (row >= 0) ag_text_printf(w->out, "[%d]", row + 1);
   ag_text_str(w->out, " = ");
 }
 
-static void frame_target(writer *w, int frame, int row) {
+static void frame_target(ag_writer *w, int frame, int row) {
   ag_text_str(w->out, w->m->frames[frame].name);
   if (row >= 0) ag_text_printf(w->out, "[%d]", row + 1);
   ag_text_str(w->out, " = ");
@@ -94,29 +85,29 @@ static void frame_target(writer *w, int frame, int row) {
 
 /* ---- dynamics ---- */
 
-static void equations(writer *w, const char *word, int n, const ag_item *items) {
+static void equations(ag_writer *w, const char *word, int n, const ag_item *items) {
   for (int i = 0; i < n; i++) {
     if (items[i].text && strstr(items[i].text, " in S2") && !strchr(items[i].text, '='))
       continue; /* implied by config */
-    prepare(w, items[i].x);
+    ag_write_prepare(w, items[i].x);
     ag_text_printf(w->out, "%s ", word);
     if (items[i].name[0] > '9') ag_text_printf(w->out, "%s: ", items[i].name); /* the others have only a number */
-    expression(w, items[i].x);
+    ag_write_expression(w, items[i].x);
     ag_text_str(w->out, " = 0\n");
   }
 }
 
-static void relations(writer *w) {
+static void relations(ag_writer *w) {
   for (int i = 0; i < w->m->n_touches; i++) {
-    prepare(w, w->m->touches[i].x);
+    ag_write_prepare(w, w->m->touches[i].x);
     ag_text_str(w->out, "relation ");
-    expression(w, w->m->touches[i].x);
+    ag_write_expression(w, w->m->touches[i].x);
     ag_text_str(w->out, " = 0\n");
   }
 }
 
 /* q - f(t) with q = 0 is -f(t). */
-static void prescribes(writer *w) {
+static void prescribes(ag_writer *w) {
   for (int i = 0; i < w->m->n_prescribes; i++) {
     const ag_item *p = &w->m->prescribes[i];
     ag_id f = p->x;
@@ -126,78 +117,78 @@ static void prescribes(writer *w) {
       ag_substitute(w->g, 1, &c->q, (ag_id[]){ag_zero(w->g, c->dim, 1)}, 1, &f);
     }
     f = ag_neg(w->g, f);
-    prepare(w, p->x);
+    ag_write_prepare(w, p->x);
     ag_text_printf(w->out, "prescribe %s = ", p->name);
-    expression(w, f);
+    ag_write_expression(w, f);
     ag_text_char(w->out, '\n');
   }
 }
 
-static void named(writer *w, const char *word, int n, const ag_item *items) {
+static void named(ag_writer *w, const char *word, int n, const ag_item *items) {
   for (int i = 0; i < n; i++) {
-    prepare(w, items[i].x);
+    ag_write_prepare(w, items[i].x);
     int k = (int)items[i].x < w->cuts.n_index ? w->cuts.index[items[i].x] : 0;
     ag_text_printf(w->out, "%s %s", word, items[i].name);
     if (!k || strcmp(w->cuts.at[k - 1].name, items[i].name)) { /* a let that is recorded already has its own name */
       ag_text_str(w->out, " = ");
-      expression(w, items[i].x);
+      ag_write_expression(w, items[i].x);
     }
     ag_text_char(w->out, '\n');
   }
 }
 
-static void forces(writer *w) {
+static void forces(ag_writer *w) {
   for (int i = 0; i < w->m->n_forces; i++) {
     const ag_assign *f = &w->m->forces[i];
-    prepare(w, f->x);
+    ag_write_prepare(w, f->x);
     ag_text_str(w->out, "force ");
     target(w, true, f->coord, f->row);
-    expression(w, f->x);
+    ag_write_expression(w, f->x);
     ag_text_char(w->out, '\n');
   }
 }
 
-static void noises(writer *w) {
+static void noises(ag_writer *w) {
   static const char *const kinds[] = {"transport", "potential", "force", "process"};
   for (int i = 0; i < w->m->n_noises; i++) {
     const ag_noise *n = &w->m->noises[i];
-    if (n->x) prepare(w, n->x);
-    for (int k = 0; k < n->n; k++) prepare(w, n->parts[k].x);
+    if (n->x) ag_write_prepare(w, n->x);
+    for (int k = 0; k < n->n; k++) ag_write_prepare(w, n->parts[k].x);
     ag_text_printf(w->out, "noise %s %s ", w->m->channels[n->channel].name, kinds[n->kind]);
-    if (n->x) expression(w, n->x);
+    if (n->x) ag_write_expression(w, n->x);
     for (int k = 0; k < n->n; k++) {
       if (k) ag_text_str(w->out, ", ");
       if (n->kind == AG_NOISE_PROCESS) ag_text_printf(w->out, "%s = ", w->m->processes[n->parts[k].coord].name);
       else if (n->frame) frame_target(w, n->parts[k].coord, n->parts[k].row);
       else target(w, true, n->parts[k].coord, n->parts[k].row);
-      expression(w, n->parts[k].x);
+      ag_write_expression(w, n->parts[k].x);
     }
     ag_text_printf(w->out, "%s%s\n", n->raw ? " raw" : "", n->frozen ? " frozen" : "");
   }
 }
 
-static void domains(writer *w) {
+static void domains(ag_writer *w) {
   for (int i = 0; i < w->m->n_domains; i++) {
     const ag_range *d = &w->m->domains[i];
-    prepare(w, d->x);
-    prepare(w, d->lo);
-    prepare(w, d->hi);
+    ag_write_prepare(w, d->x);
+    ag_write_prepare(w, d->lo);
+    ag_write_prepare(w, d->hi);
     ag_text_str(w->out, "domain ");
-    expression(w, d->x);
+    ag_write_expression(w, d->x);
     ag_text_str(w->out, " in ");
-    expression(w, d->lo);
+    ag_write_expression(w, d->lo);
     ag_text_str(w->out, "..");
-    expression(w, d->hi);
+    ag_write_expression(w, d->hi);
     ag_text_char(w->out, '\n');
   }
 }
 
-static void events(writer *w, const char *word, int n, const ag_event *list) {
+static void events(ag_writer *w, const char *word, int n, const ag_event *list) {
   for (int i = 0; i < n; i++) {
     const ag_event *e = &list[i];
-    prepare(w, e->x);
+    ag_write_prepare(w, e->x);
     ag_text_printf(w->out, "%s %s: ", word, e->name);
-    expression(w, e->x);
+    ag_write_expression(w, e->x);
     ag_text_printf(w->out, " = 0%s%s%s\n",
                    e->direction > 0   ? " rising"
                    : e->direction < 0 ? " falling"
@@ -206,139 +197,44 @@ static void events(writer *w, const char *word, int n, const ag_event *list) {
   }
 }
 
-static void generators(writer *w) {
+static void generators(ag_writer *w) {
   for (int i = 0; i < w->m->n_generators; i++) {
     const ag_generator *g = &w->m->generators[i];
-    for (int k = 0; k < g->n; k++) prepare(w, g->parts[k].x);
+    for (int k = 0; k < g->n; k++) ag_write_prepare(w, g->parts[k].x);
     ag_text_printf(w->out, "generator %s: ", g->name);
     for (int k = 0; k < g->n; k++) {
       if (k) ag_text_str(w->out, ", ");
       target(w, true, g->parts[k].coord, g->parts[k].row);
-      expression(w, g->parts[k].x);
+      ag_write_expression(w, g->parts[k].x);
     }
     ag_text_char(w->out, '\n');
   }
 }
 
-static void starts(writer *w) {
+static void starts(ag_writer *w) {
   for (int i = 0; i < w->m->n_processes; i++) {
     const ag_process *p = &w->m->processes[i];
     if (!p->start) continue;
-    prepare(w, p->start);
+    ag_write_prepare(w, p->start);
     ag_text_printf(w->out, "start %s = ", p->name);
-    expression(w, p->start);
+    ag_write_expression(w, p->start);
     ag_text_char(w->out, '\n');
   }
   for (int i = 0; i < w->m->n_starts; i++) {
     const ag_start *s = &w->m->starts[i];
-    prepare(w, s->x);
+    ag_write_prepare(w, s->x);
     ag_text_str(w->out, w->m->soft_from && i >= w->m->soft_from - 1 ? "guess " : "start ");
     if (s->frame < 0) target(w, s->velocity, s->coord, s->row);
     else frame_target(w, s->frame, s->row);
-    expression(w, s->x);
+    ag_write_expression(w, s->x);
     ag_text_char(w->out, '\n');
-  }
-}
-
-/* ---- expectations ---- */
-
-static void clause(writer *w, const char *word, ag_id x) {
-  ag_text_str(w->out, word);
-  expression(w, x);
-}
-
-/* What is expected of x. After `conserved` it must begin with a name: that of a candidate where there is one. */
-static void conserved_name(writer *w, const ag_expect *e) {
-  bool conserved = e->kind == AG_EXPECT_CONSERVED || e->kind == AG_EXPECT_NOT_CONSERVED;
-  for (int i = 0; i < w->m->n_candidates && conserved; i++)
-    if (w->m->candidates[i].x == e->x) {
-      ag_text_str(w->out, w->m->candidates[i].name);
-      return;
-    }
-  bool named = conserved || e->kind == AG_EXPECT_MEAN || e->kind == AG_EXPECT_VARIANCE;
-  for (int i = 0; i < w->m->n_observables && named; i++)
-    if (w->m->observables[i].x == e->x) {
-      ag_text_str(w->out, w->m->observables[i].name);
-      return;
-    }
-  expression(w, e->x);
-}
-
-static void statistic_clauses(writer *w, const ag_expect *e) {
-  clause(w, " at ", e->time);
-  clause(w, " = ", e->value);
-  clause(w, " within ", e->tol);
-  ag_text_printf(w->out, " sigma paths %.0f", e->paths);
-  clause(w, " dt ", e->dt);
-  if (e->method) ag_text_printf(w->out, " method %s", e->method);
-  if (e->seed > 0) ag_text_printf(w->out, " seed %.0f", e->seed);
-}
-
-static void expect(writer *w, const ag_expect *e) {
-  const char *event = e->event >= 0 ? w->m->events[e->event].name : "";
-  double time;
-  ag_text_str(w->out, "expect ");
-  if (e->kind == AG_EXPECT_NOT_CONSERVED) ag_text_str(w->out, "not ");
-  if (e->kind == AG_EXPECT_CONSERVED || e->kind == AG_EXPECT_NOT_CONSERVED) ag_text_str(w->out, "conserved ");
-  if (e->generator) ag_text_str(w->out, w->m->generators[e->generator - 1].name);
-  const bool variance = e->kind == AG_EXPECT_VARIANCE, statistic = variance || e->kind == AG_EXPECT_MEAN;
-  if (statistic) ag_text_str(w->out, variance ? "var(" : "mean(");
-  if (e->x) conserved_name(w, e);
-  if (statistic) ag_text_char(w->out, ')');
-  switch (e->kind) {
-  case AG_EXPECT_AT:
-    if (!ag_is_num(w->g, e->time, &time) || time != 0) clause(w, " at ", e->time);
-    clause(w, " = ", e->value);
-    clause(w, " within ", e->tol);
-    break;
-  case AG_EXPECT_ALONG:
-    clause(w, " = ", e->value);
-    clause(w, " within ", e->tol);
-    clause(w, " over ", e->time);
-    break;
-  case AG_EXPECT_CONSTANT:
-    clause(w, " constant within ", e->tol);
-    clause(w, " over ", e->time);
-    break;
-  case AG_EXPECT_VARIES:
-    clause(w, " varies by ", e->tol);
-    clause(w, " over ", e->time);
-    break;
-  case AG_EXPECT_EVENT:
-    ag_text_printf(w->out, "%s %d", event, e->nth);
-    clause(w, " at ", e->time);
-    clause(w, " within ", e->tol);
-    break;
-  case AG_EXPECT_COUNT:
-    ag_text_printf(w->out, "%s occurs %d times", event, e->nth);
-    clause(w, " over ", e->time);
-    break;
-  case AG_EXPECT_CONSERVED:
-  case AG_EXPECT_NOT_CONSERVED: ag_text_str(w->out, e->pathwise ? " pathwise" : ""); break;
-  case AG_EXPECT_MEAN:
-  case AG_EXPECT_VARIANCE: statistic_clauses(w, e); break;
-  }
-  for (int i = 0; i < e->n_when; i++) {
-    ag_text_printf(w->out, "%s%s = ", i ? ", " : " when ", w->m->params[e->when_param[i]].name);
-    expression(w, e->when_value[i]);
-  }
-  ag_text_char(w->out, '\n');
-}
-
-static void expects(writer *w) {
-  for (int i = 0; i < w->m->n_expects; i++) {
-    const ag_expect *e = &w->m->expects[i];
-    ag_id parts[5] = {e->x, e->value, e->time, e->tol, e->dt};
-    for (int k = 0; k < 5; k++) prepare(w, parts[k]);
-    for (int k = 0; k < e->n_when; k++) prepare(w, e->when_value[k]);
-    expect(w, e);
   }
 }
 
 /* ---- drawings ---- */
 
 /* The name printed for the running input of a profile: no other name of the model. */
-static const char *running_name(const writer *w) {
+static const char *running_name(const ag_writer *w) {
   const char *const names[] = {"rho", "s", "dist", "from_axis"};
   for (int k = 0; k < 4; k++) {
     bool taken = false;
@@ -350,7 +246,7 @@ static const char *running_name(const writer *w) {
   return "distance_from_axis";
 }
 
-static void profile(writer *w, const ag_drawing *d, ag_id x) {
+static void profile(ag_writer *w, const ag_drawing *d, ag_id x) {
   const char *name = running_name(w);
   ag_id input = ag_input(w->g, name, 1, 1, AG_LEAF_REAL);
   ag_substitute(w->g, 1, &d->rho, &input, 1, &x);
@@ -358,17 +254,17 @@ static void profile(writer *w, const ag_drawing *d, ag_id x) {
   ag_print(w->g, x, w->out);
 }
 
-static void draw(writer *w, const ag_drawing *d) {
+static void draw(ag_writer *w, const ag_drawing *d) {
   const ag_draw_row *row = ag_draw_find(d->kind);
   int n_size = 0, n_place = 0;
   for (int i = 0; row->args[i].name; i++)
-    if (row->args[i].shape != AG_DRAW_PROFILE) prepare(w, d->args[i]);
+    if (row->args[i].shape != AG_DRAW_PROFILE) ag_write_prepare(w, d->args[i]);
   ag_text_printf(w->out, "draw %s", row->name);
   for (int i = 0; row->args[i].name; i++) {
     if (strcmp(row->args[i].word, "(")) continue;
     ag_text_str(w->out, n_size++ ? ", " : "(");
     if (row->args[i].shape == AG_DRAW_PROFILE) profile(w, d, d->args[i]);
-    else expression(w, d->args[i]);
+    else ag_write_expression(w, d->args[i]);
   }
   if (n_size) ag_text_char(w->out, ')');
   for (int i = 0; row->args[i].name; i++) {
@@ -376,7 +272,7 @@ static void draw(writer *w, const ag_drawing *d) {
     if (!d->args[i] || !strcmp(word, "(")) continue;
     if (*word) ag_text_printf(w->out, " %s ", word);
     else ag_text_str(w->out, n_place++ ? ", " : " ");
-    expression(w, d->args[i]);
+    ag_write_expression(w, d->args[i]);
   }
   if (d->colour) ag_text_printf(w->out, " colour %d", d->colour);
   ag_text_char(w->out, '\n');
@@ -441,7 +337,7 @@ static roots collect(const ag_model *m) {
 static void write_model(const ag_model *m, ag_text *out) {
   ag_model_draw(m);
   roots r = collect(m);
-  writer w = {.m = m, .g = m->graph, .out = out};
+  ag_writer w = {.m = m, .g = m->graph, .out = out};
   ag_cut_init(&w.cuts, m, r.n, r.at);
   ag_text_printf(out, "model %s", m->name);
   if (*m->title) ag_text_char(out, ' '), quoted(&w, m->title);
@@ -454,9 +350,9 @@ static void write_model(const ag_model *m, ag_text *out) {
   params(&w);
   configs(&w);
   processes(&w);
-  prepare(&w, m->lagrangian);
+  ag_write_prepare(&w, m->lagrangian);
   ag_text_str(out, "lagrangian ");
-  expression(&w, m->lagrangian);
+  ag_write_expression(&w, m->lagrangian);
   ag_text_char(out, '\n');
   equations(&w, "constraint", m->n_constraints, m->constraints);
   equations(&w, "holonomic", m->n_holonomics, m->holonomics);
@@ -473,7 +369,7 @@ static void write_model(const ag_model *m, ag_text *out) {
   generators(&w);
   starts(&w);
   for (int i = 0; i < m->n_drawings; i++) draw(&w, m->drawings[i]);
-  expects(&w);
+  ag_write_expects(&w);
   ag_cut_done(&w.cuts);
   free(r.at);
 }

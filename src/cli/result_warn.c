@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ * Warnings and notes about a finished run. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/result.h"
+
+void ag_result_contacts(ag_ctx *ctx, const ag_outcome *o) {
+  const ag_model *m = ag_system_model(o->system);
+  const ag_run_result *r = o->result;
+  for (int i = 0; i < ag_model_n_contacts(m); i++) {
+    const ag_contact *c = ag_model_contacts(m)[i];
+    int lift = ag_audit_lift(m, i);
+    double since = NAN, now = 0;
+    for (int k = 0; k < o->record->n_column; k++)
+      if (o->record->columns[k].kind == AG_COL_OBSERVABLE && o->record->columns[k].x == c->press)
+        now = r->record[o->record->columns[k].offset];
+    if (lift >= 0 && o->options->events && r->event_count[lift]) since = r->event_times[lift][0];
+    else if (now < 0) since = r->t;
+    if (isnan(since) || (r->end == AG_END_EVENT && r->end_event == lift)) continue;
+    if (lift >= 0)
+      ag_ctx_warn(ctx, c->body->pos,
+                  "%s t = %.10g the ground would have to hold `%s` down (normal force below 0): from there on this is "
+                  "not the motion of a real body; --end-at %s ends the run there",
+                  o->options->events && r->event_count[lift] ? "from" : "at the end,", since, c->body->name,
+                  ag_model_events(m)[lift].name);
+    else
+      ag_ctx_warn(ctx, c->body->pos,
+                  "at the end the ground would have to hold `%s` down (normal force %.3g): this is "
+                  "not the motion of a real body",
+                  c->body->name, now);
+  }
+}
+
+void ag_result_undefined(ag_ctx *ctx, const ag_outcome *o) {
+  const ag_run_result *r = o->result;
+  for (int i = 0; i < o->record->n_column; i++) {
+    const ag_column *c = &o->record->columns[i];
+    double first = NAN;
+    for (int k = 0; k < c->rows * c->cols; k++) {
+      double t = r->undefined[c->offset + k];
+      if (!isnan(t) && !(fabs(t - o->options->t0) >= fabs(first - o->options->t0))) first = t;
+    }
+    if (isnan(first) || c->kind != AG_COL_OBSERVABLE || ag_body_observes(ag_system_model(o->system), c->name)) continue;
+    bool end = true;
+    for (int k = 0; k < c->rows * c->cols; k++) end = end && isfinite(r->record[c->offset + k]);
+    if (end) /* otherwise it is reported at the end */
+      ag_ctx_warn(ctx, (ag_pos){0}, "observable %s is not finite at t = %.10g", c->name, first);
+  }
+}
+
+/* What is different on a path with noise. */
+static void noise_remarks(ag_ctx *ctx, const ag_outcome *o) {
+  ag_pos nowhere = {0};
+  bool looks = false;
+  for (int i = 0; i < ag_model_n_events(ag_system_model(o->system)); i++) looks = looks || o->options->events;
+  if (looks)
+    ag_ctx_note(ctx, nowhere, "events are looked for at the ends of the steps: their times are those of the grid");
+  if (ag_system_observes_forces(o->system))
+    ag_ctx_note(ctx, nowhere, "forces of constraint have a white part: observables show their part without noise");
+  if (isfinite(ag_run_cut(o->system, o->options->method, o->options->dt)))
+    ag_ctx_note(ctx, nowhere,
+                "implicit equations get no increments beyond max(6, sqrt(4 |log dt|)) standard deviations: %ld of %ld "
+                "steps were cut",
+                o->result->truncated, o->result->steps);
+  if (o->result->pointwise)
+    ag_ctx_note(ctx, nowhere, "steps with noise do not end where the equations switch (if, abs, sign, min, max)");
+}
+
+void ag_result_remarks(ag_ctx *ctx, const ag_outcome *o) {
+  static const double LIMITED = 2.5; /* explicit methods become unstable from 3 to 6 on */
+  const ag_run_result *r = o->result;
+  if (r->at_rest) ag_ctx_note(ctx, (ag_pos){0}, "the start is at rest in an equilibrium: nothing moves by itself");
+  if (r->one_sided)
+    ag_ctx_warn(ctx, (ag_pos){0},
+                "from t = %.6g on the motion slides at times and the weights of the sides are not known: forces "
+                "recorded then are those of one side of the surface, not of the motion along it",
+                r->one_sided_t);
+  if (r->loose)
+    ag_ctx_warn(
+        ctx, ag_model_starts(ag_system_model(o->system))[r->loose - 1].pos,
+        "this start value (%.3g) is far below the absolute tolerance of the steps (%.3g), which follows the other "
+        "sizes: its error is not controlled; --atol %.1g would do that",
+        r->loose_size, r->atol, 1e-12 * r->loose_size);
+  if (o->options->noise == AG_NOISE_PATH) noise_remarks(ctx, o);
+  else if (r->pointwise)
+    ag_ctx_warn(ctx, (ag_pos){0},
+                "with multipliers steps do not end where the equations switch (if, abs, sign, min, max), and nothing "
+                "slides: accuracy is lost there. Velocities that are eliminated have no such limit");
+  if (r->stiffness > LIMITED && r->end != AG_END_STEPS)
+    ag_ctx_note(ctx, (ag_pos){0},
+                "the steps are limited by stability (step size times largest eigenvalue is about %.2g): the equations "
+                "are stiff; an implicit method may be faster, --method radau3",
+                r->stiffness);
+}
+
+void ag_result_warn(ag_ctx *ctx, const ag_model *m, const ag_record *record, const double *values, const char *when) {
+  for (int i = 0; i < record->n_column; i++) {
+    const ag_column *c = &record->columns[i];
+    bool finite = true, infinite = false;
+    for (int k = 0; k < c->rows * c->cols; k++) {
+      finite = finite && isfinite(values[c->offset + k]);
+      infinite = infinite || isinf(values[c->offset + k]);
+    }
+    if (infinite && c->kind == AG_COL_OBSERVABLE && strstr(c->name, ".slip_ratio"))
+      ag_ctx_note(ctx, (ag_pos){0}, "%s is infinite %s: friction acts, but no normal force", c->name, when);
+    if (finite || (c->kind == AG_COL_OBSERVABLE && ag_body_observes(m, c->name))) continue;
+    const char *what = c->kind == AG_COL_OBSERVABLE ? "observable " : "";
+    ag_ctx_warn(ctx, (ag_pos){0}, "%s%s is not finite %s", what, c->name, when);
+  }
+}
+
+void ag_result_doubts(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o, const ag_run_result *r) {
+  for (int e = 0; e < r->n_event; e++) {
+    const ag_doubt *d = &r->doubts[e];
+    const ag_event *event = ag_run_event(sys, o, e);
+    if (r->fitted[e] && r->event_count[e])
+      ag_ctx_note(ctx, event->pos, "`%s` cannot be enclosed: that all its crossings were found is not proved",
+                  event->name);
+    if (d->loose > 0)
+      ag_ctx_note(ctx, event->pos,
+                  "`%s` crosses zero near t = %.10g with hardly any slope: as far as the motion is known, the crossing "
+                  "is within %.1g of that",
+                  event->name, d->loose_t, d->loose);
+    if (!d->n) continue;
+    if (d->n == 1)
+      ag_ctx_warn(ctx, event->pos,
+                  "undecided near t = %.10g whether `%s` touches zero: tolerances are not small enough", d->first,
+                  event->name);
+    else
+      ag_ctx_warn(ctx, event->pos,
+                  "undecided near t = %.10g and at %ld other places, the last at %.10g, whether `%s` touches zero: "
+                  "tolerances are not small enough",
+                  d->first, d->n - 1, d->last, event->name);
+  }
+}
