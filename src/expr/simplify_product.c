@@ -140,6 +140,26 @@ static ag_id dot_rotation(ag_graph *g, const ag_request *r) {
   return 0;
 }
 
+static bool is_symmetric(const ag_graph *g, ag_id A) {
+  int n = rows(g, A);
+  if (!is_op(g, A, AG_OP_STACK) || cols(g, A) != n) return false;
+  for (int k = 0; k < n * n; k++)
+    if (arg(g, A, k) != arg(g, A, k % n * n + k / n)) return false;
+  return true;
+}
+
+/* dot(b, A a) is there already, A symmetric: dot(a, A b) is the same. */
+static ag_id dot_symmetric(ag_graph *g, const ag_request *r) {
+  for (int k = 0; k < 2; k++) {
+    ag_id a = r->a[k], Ab = r->a[1 - k];
+    if (!is_op(g, Ab, AG_OP_MATMUL) || !is_symmetric(g, arg(g, Ab, 0))) continue;
+    ag_id b = arg(g, Ab, 1), Aa = ag_find(g, AG_OP_MATMUL, rows(g, a), 1, 2, (ag_id[]){arg(g, Ab, 0), a}, 0);
+    ag_id x = Aa ? ag_find(g, AG_OP_DOT, 1, 1, 2, (ag_id[]){b < Aa ? b : Aa, b < Aa ? Aa : b}, 0) : 0;
+    if (x) return x;
+  }
+  return 0;
+}
+
 /* dot(a, a x b) = 0 */
 static ag_id dot_triple(ag_graph *g, const ag_request *r) {
   for (int k = 0; k < 2; k++) {
@@ -253,6 +273,7 @@ static const ag_rule rules[] = {
     AG_RULE(DOT, ag_rule_scale),
     AG_RULE(DOT, dot_triple),
     AG_RULE(DOT, dot_rotation),
+    AG_RULE(DOT, dot_symmetric),
     AG_RULE(DOT, dot_written),
     AG_RULE(DOT, ag_rule_mask),
     AG_RULE(CROSS, ag_rule_zero),

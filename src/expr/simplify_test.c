@@ -330,6 +330,11 @@ static void dots(const names *n) {
   SAME(ag_dot(g, n->e3, Ra), ag_dot(g, a, ag_mul(g, RT, n->e3)));
   ag_id p = ag_stack(g, 2, 1, (ag_id[]){x, y}), q = ag_stack(g, 2, 1, (ag_id[]){y, zero});
   SAME(ag_dot(g, p, q), ag_mul(g, x, y));
+  ag_id A = ag_stack(g, 3, 3, (ag_id[]){x, y, zero, y, x, zero, zero, zero, y});
+  ag_id B = ag_stack(g, 3, 3, (ag_id[]){x, y, zero, x, x, zero, zero, zero, y});
+  SAME(ag_dot(g, b, ag_mul(g, A, a)), ag_dot(g, a, ag_mul(g, A, b)));
+  ag_id bBa = ag_dot(g, b, ag_mul(g, B, a));
+  AG_CHECK(bBa != ag_dot(g, a, ag_mul(g, B, b)));
   SAME(ag_cross(g, a, ag_zero(g, 3, 1)), ag_zero(g, 3, 1));
   SAME(ag_cross(g, a, a), ag_zero(g, 3, 1));
   SAME(ag_cross(g, ag_mul(g, x, a), a), ag_zero(g, 3, 1));

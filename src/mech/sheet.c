@@ -341,12 +341,28 @@ static ag_id in_terms_of_others(ag_sheet *s, const names *k, int i) {
   return x;
 }
 
+/* With n = sqrt(x) among the lets, x is written n^2. */
+static void square_roots(ag_sheet *s, const names *lets) {
+  for (int i = 0; i < lets->n; i++) {
+    ag_id root = in_terms_of_others(s, lets, i);
+    if (ag_node_op(s->g, root) != AG_OP_SQRT) continue;
+    ag_id x = ag_node_arg(s->g, root, 0), square = ag_pow(s->g, lets->input[i], ag_num(s->g, 2));
+    for (int k = 0; k < 2 * s->n; k++) {
+      ag_id *end = k % 2 ? &s->lines[k / 2].right : &s->lines[k / 2].left, y = *end;
+      if (y) ag_substitute(s->g, 1, &x, &square, 1, &y);
+      if (y != *end) ag_normal_form(s->g, 0, NULL, NULL, 1, &y);
+      *end = y;
+    }
+  }
+}
+
 /* Gives names and appends the lines that define them. */
 static void name_pieces(ag_sheet *s) {
   names lets = {0}, pieces = {0};
   int n = s->n;
   name_lets(s, &lets);
   replace(s, lets.n, lets.node, lets.input);
+  square_roots(s, &lets);
   ag_sheet_heading(s, "where", NULL);
   for (int i = lets.n - 1; i >= 0; i--)
     if (i == lets.n - 1 || lets.input[i] != lets.input[i + 1]) /* once for each name */

@@ -74,6 +74,25 @@ static void check_let(void) {
   bench_done(&b);
 }
 
+/* With n = sqrt(z) a let, y/z + x/(n z) is printed y/n^2 + x/n^3, and z in the line of n alone. */
+static void check_root(void) {
+  bench_system b;
+  ag_text out = {0};
+  bench_init(&b, &mech_cases[0]);
+  ag_graph *g = b.m->graph;
+  ag_id z = long_sum(b.m, 3), n = ag_apply1(g, AG_OP_SQRT, z), nz = ag_mul(g, n, z), x = b.m->coords[0].q;
+  ag_id sum = ag_add(g, ag_div(g, b.m->coords[1].q, z), ag_div(g, x, nz));
+  AG_MODEL_PUSH(b.m, lets, ((ag_item){"n", NULL, n, nowhere}));
+  ag_sheet s;
+  ag_sheet_init(&s, b.sys);
+  ag_sheet_add(&s, ag_sheet_name(&s, "moment", 1, 1, AG_LEAF_REAL), ag_sheet_normal(&s, sum));
+  ag_sheet_print(&s, &out);
+  AG_CHECK(strstr(out.s, "/n^") && count(out.s, "cos(2*") == 1 && strstr(out.s, "n = sqrt("));
+  ag_sheet_done(&s);
+  ag_text_done(&out);
+  bench_done(&b);
+}
+
 /* m x a = m x b without m and x; the velocity that both sides share stays; a guard against 0 is not printed,
  * and lengths are roots. */
 static void check_sides(void) {
@@ -107,5 +126,6 @@ int main(void) {
   check_names(&b);
   bench_done(&b);
   check_let();
+  check_root();
   return ag_check_report();
 }

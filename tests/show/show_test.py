@@ -3,8 +3,8 @@
 """show_test.py PROGRAM MODELS README GOLDEN [--accept]: equations as `anagyre show` prints them.
 
 The equations of the skate of the README and of eight models are compared with files, and with what a textbook has: they
-are no longer than that. The LaTeX of every model is checked for balance; where pdflatex is installed it is compiled,
-and no line may be too wide. --accept writes the files anew."""
+are no longer than that; those of the rattleback with a file. The LaTeX of every model is checked for balance; where
+pdflatex is installed it is compiled, and no line may be too wide. --accept writes the files anew."""
 import os
 import re
 import shutil
@@ -97,6 +97,7 @@ def check_equations(folder):
         lines += helpers(text, lines, book)
         if sum(map(len, lines)) > sum(map(len, book)):
             wrong.append(f"{name}: longer than the textbook:\n" + "\n".join(lines))
+    compare("rattleback.txt", show(os.path.join(MODELS, "rattleback.nh")).split("# Derived equations\n")[-1])
     for name in "chaplygin_sleigh", "routh_sphere":
         text = show(os.path.join(MODELS, name + ".nh"), "--latex", "--standalone")
         compare(name + ".tex", "\n".join(line for line in text.splitlines() if line[:1] != "%") + "\n")
