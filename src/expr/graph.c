@@ -142,15 +142,18 @@ void ag_graph_index(ag_graph *g) {
 }
 
 static uint16_t flags_of(const ag_graph *g, ag_op op, int rows, int n_arg, const ag_id *args, uint64_t payload) {
-  bool constant = op != AG_OP_INPUT, rotations = n_arg > 0;
+  bool input = op == AG_OP_INPUT, constant = !input, rotations = n_arg > 0;
+  bool prepared = !input || payload >> 32 == AG_LEAF_PARAM;
   for (int i = 0; i < n_arg; i++) {
     constant = constant && (g->nodes[args[i]].flags & AG_NODE_CONSTANT);
+    prepared = prepared && (g->nodes[args[i]].flags & AG_NODE_PREPARED);
     rotations = rotations && (g->nodes[args[i]].flags & AG_NODE_ROTATION);
   }
   bool rotation = op == AG_OP_ROTATION || (op == AG_OP_EYE && rows == 3) ||
-                  (op == AG_OP_INPUT && payload >> 32 == AG_LEAF_ROTATION) ||
+                  (input && payload >> 32 == AG_LEAF_ROTATION) ||
                   ((op == AG_OP_MATMUL || op == AG_OP_TRANSPOSE) && rotations);
-  return (uint16_t)((constant ? AG_NODE_CONSTANT : 0) | (rotation ? AG_NODE_ROTATION : 0));
+  return (uint16_t)((constant ? AG_NODE_CONSTANT : 0) | (rotation ? AG_NODE_ROTATION : 0) |
+                    (prepared ? AG_NODE_PREPARED : 0));
 }
 
 /* Copies arguments into the pool; args may itself point into the pool. */

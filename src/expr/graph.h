@@ -16,8 +16,9 @@
 typedef uint32_t ag_id; /* a node; 0 is no node */
 typedef struct ag_graph ag_graph;
 
-/* NAMED: real, and a name for an expression; a formula has it before other inputs. */
-typedef enum ag_leaf { AG_LEAF_REAL, AG_LEAF_ROTATION, AG_LEAF_NAMED } ag_leaf;
+/* NAMED: real, and a name for an expression; a formula has it before other inputs. PARAM: real, and the same for a
+ * whole motion: what depends on such inputs alone is computed once. */
+typedef enum ag_leaf { AG_LEAF_REAL, AG_LEAF_ROTATION, AG_LEAF_NAMED, AG_LEAF_PARAM } ag_leaf;
 
 ag_graph *ag_graph_create(void);
 void ag_graph_free(ag_graph *g);
@@ -163,6 +164,8 @@ void ag_substitute(ag_graph *g, int n, const ag_id *from, const ag_id *to, int n
 void ag_normal_form(ag_graph *g, int n_known, const ag_id *known, const ag_id *known_as, int n, ag_id *x);
 /* Scalars divided by what all of them share, numbers and products of atoms; the first gets a positive leading term. */
 void ag_normal_primitive(ag_graph *g, int n, ag_id *x);
+/* Cross products with a common factor that are added become one; all: also those that are needed elsewhere, too. */
+void ag_join_crosses(ag_graph *g, bool all, int n, ag_id *x);
 /* Symbols and operations written when x is printed. */
 int ag_normal_size(const ag_graph *g, ag_id x);
 

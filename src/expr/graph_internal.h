@@ -10,7 +10,8 @@
 #include "base/status.h"
 #include "expr/expr.h"
 
-enum { AG_NODE_ROTATION = 1, AG_NODE_CONSTANT = 2 }; /* flags: proper rotation; depends on no input */
+/* flags: proper rotation; depends on no input; on parameters at most */
+enum { AG_NODE_ROTATION = 1, AG_NODE_CONSTANT = 2, AG_NODE_PREPARED = 4 };
 
 typedef struct ag_node {
   uint16_t op, flags;

@@ -26,6 +26,29 @@ static ag_id undone(const ag_graph *g, ag_id R, ag_id x) {
   return is_op(g, x, AG_OP_MATMUL) && inverse_pair(g, R, arg(g, x, 0)) ? arg(g, x, 1) : 0;
 }
 
+static bool is_prepared(const ag_graph *g, ag_id x) { return g->nodes[x].flags & AG_NODE_PREPARED; }
+
+/* A for B A B^T, however that is put together; else the matrix itself. */
+static ag_id congruent(const ag_graph *g, ag_id x) {
+  if (!is_op(g, x, AG_OP_MATMUL)) return x;
+  ag_id B = arg(g, x, 0), C = arg(g, x, 1), A = x;
+  if (is_op(g, B, AG_OP_MATMUL)) A = arg(g, B, 1), B = arg(g, B, 0);
+  else if (is_op(g, C, AG_OP_MATMUL)) A = arg(g, C, 0), C = arg(g, C, 1);
+  bool pair = (is_op(g, B, AG_OP_TRANSPOSE) && arg(g, B, 0) == C) ||
+              (is_op(g, C, AG_OP_TRANSPOSE) && arg(g, C, 0) == B);
+  return pair ? A : x;
+}
+
+/* Written out with equal entries across the diagonal, or B A B^T of such a matrix. */
+static bool is_symmetric(const ag_graph *g, ag_id A) {
+  A = congruent(g, A);
+  int n = rows(g, A);
+  if (!is_op(g, A, AG_OP_STACK) || cols(g, A) != n) return false;
+  for (int k = 0; k < n * n; k++)
+    if (arg(g, A, k) != arg(g, A, k % n * n + k / n)) return false;
+  return true;
+}
+
 /* ---- matrix products ---- */
 
 static ag_id matmul_eye(ag_graph *g, const ag_request *r) {
@@ -58,11 +81,12 @@ static ag_id matmul_undo(ag_graph *g, const ag_request *r) {
   return op == AG_OP_CROSS ? ag_cross(g, a, b) : op == AG_OP_ADD ? ag_add(g, a, b) : ag_sub(g, a, b);
 }
 
-/* (A B) C = A (B C): for a column, for an outer product A B, and for rotations */
+/* (A B) C = A (B C): for a column, for an outer product A B, and for rotations; not where A B is computed once */
 static ag_id matmul_right(ag_graph *g, const ag_request *r) {
   ag_id A = r->a[0], C = r->a[1];
   if (!is_op(g, A, AG_OP_MATMUL)) return 0;
   bool outer = cols(g, arg(g, A, 0)) == 1;
+  if (!outer && is_prepared(g, A) && !ag_is_rotation(g, A) && !is_prepared(g, C)) return 0;
   if (r->cols > 1 && !outer && !(ag_is_rotation(g, arg(g, A, 0)) && ag_is_rotation(g, arg(g, A, 1)))) return 0;
   ag_id y = ag_mul(g, arg(g, A, 1), C);
   return ag_mul(g, arg(g, A, 0), y);
@@ -116,9 +140,10 @@ static ag_id transpose_stack(ag_graph *g, const ag_request *r) {
   return y;
 }
 
-/* (A B)^T = B^T A^T for rotations and outer products */
+/* (A B)^T = B^T A^T for rotations and outer products; S^T = S */
 static ag_id transpose_product(ag_graph *g, const ag_request *r) {
   ag_id x = r->a[0];
+  if (is_symmetric(g, x)) return x;
   if (!is_op(g, x, AG_OP_MATMUL) || !(ag_is_rotation(g, x) || cols(g, arg(g, x, 0)) == 1)) return 0;
   ag_id B = ag_transpose(g, arg(g, x, 1));
   return ag_mul(g, B, ag_transpose(g, arg(g, x, 0)));
@@ -138,14 +163,6 @@ static ag_id dot_rotation(ag_graph *g, const ag_request *r) {
     return ag_dot(g, u, v);
   }
   return 0;
-}
-
-static bool is_symmetric(const ag_graph *g, ag_id A) {
-  int n = rows(g, A);
-  if (!is_op(g, A, AG_OP_STACK) || cols(g, A) != n) return false;
-  for (int k = 0; k < n * n; k++)
-    if (arg(g, A, k) != arg(g, A, k % n * n + k / n)) return false;
-  return true;
 }
 
 /* dot(b, A a) is there already, A symmetric: dot(a, A b) is the same. */

@@ -367,6 +367,21 @@ static void others(const names *n) {
   SAME(ag_rotation(g, ag_transpose(g, R)), ag_transpose(g, R));
 }
 
+/* Products of matrices that depend on parameters alone are kept: they are computed once. */
+static void prepared(const names *n) {
+  ag_graph *g = n->g;
+  ag_id k = ag_input(g, "k", 1, 1, AG_LEAF_PARAM), one = num(n, 1), zero = num(n, 0), a = n->a, R = n->R;
+  ag_id D = ag_stack(g, 3, 3, (ag_id[]){k, zero, zero, zero, one, zero, zero, zero, one});
+  ag_id Q = ag_rotation(g, ag_stack(g, 3, 3, (ag_id[]){k, k, k, k, k, k, one, k, k})), QT = ag_transpose(g, Q);
+  ag_id S = ag_mul(g, ag_mul(g, Q, D), QT), T = ag_mul(g, Q, ag_mul(g, D, QT)), DQT = ag_mul(g, D, QT);
+  AG_CHECK(ag_node_arg(g, ag_mul(g, S, a), 0) == S && ag_node_arg(g, ag_mul(g, T, a), 0) == T);
+  SAME(ag_transpose(g, S), S);
+  SAME(ag_transpose(g, T), T);
+  AG_CHECK(ag_transpose(g, DQT) != DQT);
+  SAME(ag_mul(g, ag_mul(g, R, D), a), ag_mul(g, R, ag_mul(g, D, a)));
+  SAME(ag_mul(g, ag_mul(g, Q, QT), a), a);
+}
+
 static void all_used(const ag_graph *g) {
   for (int k = 0; k < AG_RULE_TABLES; k++) {
     int n;
@@ -391,6 +406,7 @@ int main(void) {
   matrices(&n);
   dots(&n);
   others(&n);
+  prepared(&n);
   all_used(n.g);
   ag_graph_free(n.g);
   return ag_check_report();

@@ -142,7 +142,9 @@ static void eliminated(derive *d, const ag_id *gradient) {
     sys->momentum = ag_concat(g, n_in, part);
     ag_cancel_coordinates(d);
     make_mass(d, sys->momentum);
-    rates = ag_solve_mass(d, sys->force);
+    ag_id force = sys->force;
+    ag_join_crosses(g, false, 1, &force);
+    rates = ag_solve_mass(d, force);
   }
   ag_noise_eliminated(d, p, brace);
   for (int i = 0; i < nc; i++) outs[i] = ag_stored_rate(d, i, d->velocity[i]);

@@ -6,8 +6,9 @@
 
 #include "base/escape.h"
 
-/* Sizes from which a piece gets a name: used twice; used once in a product; used once where lines are not broken. */
-enum { LONG = 11, TOO_LONG = 45, UNBROKEN = 23 };
+/* Sizes from which a piece gets a name: used twice; used once in a product; used once where lines are not broken; and
+ * of what is long throughout. */
+enum { LONG = 11, TOO_LONG = 45, UNBROKEN = 23, MANY = 1200 };
 /* Widths in LaTeX: of a line; of a left side that may stand beside its right side, whatever the right side is or not.
  */
 static const double LINE = 68, LEFT = 22, SHORT = 12;
@@ -101,7 +102,10 @@ void ag_sheet_add(ag_sheet *s, ag_id left, ag_id right) { *more(s) = (ag_sheet_l
 ag_id ag_sheet_normal(const ag_sheet *s, ag_id x) {
   x = made_plain(s->g, x);
   ag_normal_form(s->g, s->n_known, s->let, s->let_as, 1, &x);
-  return x;
+  int size = ag_normal_size(s->g, x);
+  ag_id y = x;
+  if (size < MANY) ag_join_crosses(s->g, true, 1, &y); /* in longer ones products stand in several places, by name */
+  return ag_normal_size(s->g, y) < size ? y : x;
 }
 
 ag_id ag_sheet_name(ag_sheet *s, const char *name, int rows, int cols, ag_leaf leaf) {
@@ -219,7 +223,7 @@ static bool is_share(const ag_graph *g, ag_id x) {
 /* How often a piece is written, as part of a longer sum not counted; inside: somewhere as a factor or an argument. */
 typedef struct usage {
   bool seen, inside, barred; /* barred: in a quotient or a function, which are not broken into lines */
-  int n;
+  int n, cols;               /* cols: of the widest matrix around it */
 } usage;
 
 static usage *count_uses(const ag_sheet *s, ag_id top) {
@@ -238,6 +242,8 @@ static usage *count_uses(const ag_sheet *s, ag_id top) {
       u[y].inside = u[y].inside || (flat || (!s->latex && is_share(g, x)) ? u[x].inside : !is_sum(g, x));
       u[y].barred = u[y].barred || u[x].barred ||
                     (!is_sum(g, x) && (!is_product(g, x) || ag_node_op(g, x) == AG_OP_DIV));
+      int cols = ag_node_op(g, x) == AG_OP_STACK ? ag_node_cols(g, x) : 1, around = u[x].cols > cols ? u[x].cols : cols;
+      if (around > u[y].cols) u[y].cols = around;
       u[y].n += !flat && !again;
     }
   return u;
@@ -298,6 +304,11 @@ static void name_piece(ag_sheet *s, names *k, const char ***texts, ag_id x, int 
   add_name(k, x, input);
 }
 
+/* The size from which a piece in a product, a quotient, a function or a matrix gets a name: entries share a line. */
+static int longest(const usage *u) {
+  return !u->barred ? TOO_LONG : u->cols < 2 ? UNBROKEN : u->cols == 2 ? (UNBROKEN + LONG) / 2 : LONG;
+}
+
 /* Pieces that are long and written twice, or too long to stand in a product, a quotient or a function. */
 static void name_long(ag_sheet *s, names *k) {
   const ag_graph *g = s->g;
@@ -312,7 +323,7 @@ static void name_long(ag_sheet *s, names *k) {
       if (!(a && ag_node_arg(g, x, a) == ag_node_arg(g, x, a - 1))) sizes[x] += sizes[ag_node_arg(g, x, a)];
     if (!u[x].n || !ag_node_n_arg(g, x) || is_product(g, x) || op == AG_OP_TRANSPOSE || op == AG_OP_ENTRY) continue;
     bool twice = u[x].n > 1 && sizes[x] >= LONG;
-    if (!twice && !(u[x].inside && sizes[x] >= (u[x].barred ? UNBROKEN : TOO_LONG))) continue;
+    if (!twice && !(u[x].inside && sizes[x] >= longest(&u[x]))) continue;
     name_piece(s, k, &texts, x, &serial);
     sizes[x] = 1;
   }

@@ -50,7 +50,7 @@ void ag_model_end_at(ag_model *m, int event) { m->events[event].terminal = true;
 
 ag_id ag_model_add_param(ag_model *m, const char *name, ag_id value, ag_pos pos) {
   ag_graph *g = m->graph;
-  ag_id input = ag_input(g, name, ag_node_rows(g, value), ag_node_cols(g, value), AG_LEAF_REAL);
+  ag_id input = ag_input(g, name, ag_node_rows(g, value), ag_node_cols(g, value), AG_LEAF_PARAM);
   AG_MODEL_PUSH(m, params,
                 ((ag_param){.name = ag_arena_str(m->arena, name), .input = input, .value = value, .pos = pos}));
   return input;
