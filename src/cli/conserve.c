@@ -102,10 +102,16 @@ static void put_eta(const ag_model *m, const ag_conservation *c, ag_text *out) {
   ag_text_char(out, '\n');
 }
 
+static void put_values(const ag_places *c, ag_text *out) {
+  if (!c->n) ag_text_str(out, "no value");
+  for (int i = 0; i < c->n; i++) ag_text_printf(out, "%s%.12g", i ? ", " : "", c->at[i]);
+}
+
 static void put_changes(const ag_conservation *c, ag_text *out) {
   if (!c->swept) return;
-  ag_text_printf(out, "  %-10s %s: R is larger at %s", "along", c->swept, c->n_change ? "" : "no value");
-  for (int i = 0; i < c->n_change; i++) ag_text_printf(out, "%s%.12g", i ? ", " : "", c->changes[i]);
+  ag_text_printf(out, "  %-10s %s: R is %d, larger at ", "along", c->swept, c->rank_swept);
+  put_values(&c->changes, out);
+  if (c->changes_D.n) ag_text_str(out, "; D is larger at "), put_values(&c->changes_D, out);
   ag_text_char(out, '\n');
 }
 
@@ -283,6 +289,18 @@ static void json_search(ag_json *j, const ag_conservation *c) {
   ag_json_end(j, '}');
 }
 
+static void json_values(ag_json *j, const char *key, const ag_places *c) {
+  ag_json_begin(j, key, '[');
+  for (int i = 0; i < c->n; i++) ag_json_number(j, NULL, c->at[i]);
+  ag_json_end(j, ']');
+}
+
+static void json_changes(ag_json *j, const ag_conservation *c) {
+  ag_json_whole(j, "rank_along", c->rank_swept);
+  json_values(j, "changes", &c->changes);
+  json_values(j, "changes_D", &c->changes_D);
+}
+
 static void write_json(const ag_model *m, const ag_conservation *c) {
   ag_json j = {0};
   ag_json_begin(&j, NULL, '{');
@@ -296,13 +314,9 @@ static void write_json(const ag_model *m, const ag_conservation *c) {
     ag_json_whole(&j, "rank_D", c->rank_D);
     ag_json_whole(&j, "dimension", c->dimension);
     ag_json_bool(&j, "sampled", c->sampled);
-    if (c->basis) ag_json_tensor(&j, "basis", c->rank_R, c->n_velocity, c->basis);
+    if (c->basis) ag_json_tensor(&j, "basis", c->rank_basis, c->n_velocity, c->basis);
     else ag_json_string(&j, "basis", NULL);
-    if (c->swept) {
-      ag_json_begin(&j, "changes", '[');
-      for (int i = 0; i < c->n_change; i++) ag_json_number(&j, NULL, c->changes[i]);
-      ag_json_end(&j, ']');
-    }
+    if (c->swept) json_changes(&j, c);
   } else {
     ag_json_string(&j, "rank", NULL);
     ag_json_string(&j, "rank_D", NULL);

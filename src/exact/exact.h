@@ -97,16 +97,21 @@ ag_balls *ag_balls_create(const ag_flint *f, int n); /* all 0 */
 void ag_balls_free(ag_balls *b);
 void ag_balls_number(ag_balls *b, int i, double v); /* as it is meant: an exact number, pi, or a ball of 2 ulp */
 void ag_balls_fraction(ag_balls *b, int i, long num, long den); /* exact */
+void ag_balls_double(ag_balls *b, int i, double v);             /* this double itself */
 void ag_balls_copy(ag_balls *to, int i, const ag_balls *from, int j, int n);
 double ag_balls_middle(const ag_balls *b, int i);
 void ag_balls_bounds(const ag_balls *b, int i, double *lo,
                      double *hi); /* rounded outward; NaN where nothing is known */
 bool ag_balls_nonzero(const ag_balls *b, int i);
 void ag_balls_rotation(ag_balls *b, int i, const long quaternion[4]); /* nine entries from i on */
+void ag_balls_turn(ag_balls *b, int i, const double quaternion[4]);   /* the same of doubles, of any length but 0 */
 /* to[i] += a[j] * b[k] */
 void ag_balls_fma(ag_balls *to, int i, const ag_balls *a, int j, const ag_balls *b, int k);
 void ag_balls_negate(ag_balls *b, int i);
 bool ag_balls_solve(int n, int m, const ag_balls *A, ag_balls *b); /* in place of b; false: perhaps singular */
+/* Gaussian elimination with full pivoting of the m x n matrix A, which is destroyed: |pivots| in size[], largest first
+ * step first; returns how many are not 0. */
+int ag_balls_pivots(int m, int n, ag_balls *A, double *size);
 /* A zero of g near c, enclosed: Newton's method on midpoints, then an interval Newton step that proves it. eval gives
  * the m values at c and their m x m Jacobian. False: not found or not proved; c is then of no use. */
 typedef bool (*ag_balls_function)(void *self, const ag_balls *c, ag_balls *g, ag_balls *J);

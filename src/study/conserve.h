@@ -92,6 +92,12 @@ typedef struct ag_shape {
  * on. */
 int ag_shape_rows(const ag_shape *s, int n, const double *r, double *rows, int *first);
 
+/* Values of a coordinate that is swept at which the annihilator, or D, is larger than elsewhere. */
+typedef struct ag_places {
+  int n;
+  double *at;
+} ag_places;
+
 typedef struct ag_conservation {
   struct ag_geom *geom;
   ag_arena *arena;
@@ -104,10 +110,11 @@ typedef struct ag_conservation {
   int dimension, n_disguised; /* of the leaf; velocity constraints that are holonomic in disguise */
   int rank_D, rank_R;         /* of D and of the reaction annihilator R, in the leaf; -1: unknown */
   bool sampled;               /* the reaction is no polynomial in the velocities */
-  double *basis;              /* of the reaction annihilator, rank_R rows in velocities, at `at` or the start */
-  const char *swept;          /* a coordinate; NULL: none */
-  int n_change;
-  double *changes;                                 /* its values at which the rank is smaller than elsewhere */
+  double *basis;              /* of the reaction annihilator, rank_basis rows in velocities, at `at` or the start */
+  int rank_basis;
+  const char *swept; /* a coordinate; NULL: none */
+  int rank_swept;    /* of the annihilator along it, but for single values: */
+  ag_places changes, changes_D;
   bool power_time, power_force, power_constraints; /* which of the powers of the energy do not vanish */
   const char *time_formula, *force_formula;
   /* of affine constraints, whose power is rest(u) + eta.dV: the components of eta, NULL where they are long */

@@ -78,7 +78,7 @@ void ag_measure_decide(ag_measuring *s, ag_conserved verdict, ag_proof proof, co
 void ag_measure_find(ag_measuring *s);
 ag_id ag_measure_columns(const ag_measuring *s); /* those of S that belong to the dependent velocities */
 
-/* conserve_basis.c: the annihilator in numbers, and where its rank changes along "NAME=LO:HI:N". */
+/* conserve_basis.c: the annihilator in numbers; conserve_line.c: where its rank changes along "NAME=LO:HI:N". */
 void ag_conserve_basis(ag_conserving *v);
 AG_MUST_USE ag_status ag_conserve_sweep(ag_conserving *v, ag_ctx *ctx, const char *text);
 /* A coordinate that is swept: which number of q, and its n values. */

@@ -84,4 +84,9 @@ typedef struct ag_enclosed {
 } ag_enclosed;
 /* A state with small whole numbers near the k-th sample of the domain. */
 bool ag_probe_enclose(ag_probe *p, int k, ag_enclosed *e);
+/* Its parts, in in[]: the parameters; coordinates that are no rotations and not held, moved so that the relations hold;
+ * velocities that the constraints give, accelerations and reaction, and the rank of S. False: not found. */
+bool ag_probe_enclose_params(const ag_probe *p, ag_balls *in);
+bool ag_probe_enclose_leaf(const ag_probe *p, ag_balls *in);
+bool ag_probe_enclose_motion(const ag_probe *p, ag_balls *in, int *rank);
 #endif
