@@ -48,12 +48,23 @@ static const ag_option options[] = {
 
 static const ag_derive_options derive = {.growth = true};
 
+/* The field that generates it; of a momentum whose generator is not in D, its part in D. */
+static void put_field(const ag_quantity *q, ag_text *out) {
+  bool momentum = !strcmp(q->kind, "momentum");
+  if (q->verdict != AG_CONSERVED_YES || (momentum && q->in_D)) return;
+  const char *field = momentum ? q->field_in_D : q->field;
+  if (momentum && !q->projected)
+    ag_text_printf(out, "  %-10s   no generator in D: the part in D has another momentum\n", "");
+  else if (field) ag_text_printf(out, "  %-10s   generated%s by %s\n", "", momentum ? " in D" : "", field);
+}
+
 static void put_quantity(const ag_conservation *c, const ag_quantity *q, ag_text *out) {
   ag_text_printf(out, "  %-10s %-15s %s", ag_conserved_word(q->verdict), q->kind, q->name);
   if (q->formula) ag_text_printf(out, " = %s", q->formula);
   ag_text_char(out, '\n');
   if (q->reason && q->reason[0]) ag_text_printf(out, "  %-10s   %s\n", "", q->reason);
   if (q->class && strcmp(q->kind, "momentum")) ag_text_printf(out, "  %-10s   %s\n", "", q->class);
+  put_field(q, out);
   if (q->weakly)
     ag_text_printf(out, "  %-10s   conserved for every potential with the symmetries of this Lagrangian\n", "");
   if (q->with_noise) {
@@ -85,6 +96,15 @@ static void put_velocity(const ag_model *m, int j, ag_text *out) {
     }
     j -= c->dim;
   }
+}
+
+/* dE/dt: the powers that do not vanish. */
+static void put_powers(const ag_conservation *c, ag_text *out) {
+  const char *const names[] = {"time, -l_t", "forces, F.xi", "constraints, -s.lambda"};
+  const char *const texts[] = {c->time_formula, c->force_formula, c->constraint_formula};
+  const bool any[] = {c->power_time, c->power_force, c->power_constraints};
+  for (int i = 0; i < 3; i++)
+    if (any[i]) ag_text_printf(out, "  %-10s of %s = %s\n", "power", names[i], texts[i] ? texts[i] : "(long)");
 }
 
 /* Affine constraints: how their power depends on the potential. */
@@ -171,6 +191,7 @@ static void write_text(const ag_model *m, const ag_conservation *c, ag_text *out
   put_symmetries(c, out);
   for (int i = 0; i < c->n; i++) put_quantity(c, &c->at[i], out);
   ag_shape_lines(&c->shape, c->confirmed, out);
+  put_powers(c, out);
   put_eta(m, c, out);
   put_measure(&c->measure, out);
   ag_gibbs_lines(&c->gibbs, out);
@@ -212,6 +233,8 @@ static void json_generator(ag_json *j, const ag_quantity *q) {
     ag_json_bool(j, "exists", q->generated);
     ag_json_bool(j, "along_symmetries", q->along);
   }
+  ag_json_string(j, "field", q->field);
+  if (!strcmp(q->kind, "momentum")) ag_json_string(j, "part_in_D", q->field_in_D);
   ag_json_bool(j, "in_D", q->in_D);
   ag_json_bool(j, "in_R", q->in_R);
   ag_json_bool(j, "weakly_noetherian", q->weakly);
@@ -344,6 +367,7 @@ static void write_json(const ag_model *m, const ag_conservation *c) {
   ag_json_bool(&j, "constraints", c->power_constraints);
   if (c->time_formula) ag_json_string(&j, "time_formula", c->time_formula);
   if (c->force_formula) ag_json_string(&j, "force_formula", c->force_formula);
+  if (c->constraint_formula) ag_json_string(&j, "constraints_formula", c->constraint_formula);
   if (c->eta) {
     ag_json_bool(&j, "rest", c->rest_power);
     ag_json_begin(&j, "eta", '[');

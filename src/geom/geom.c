@@ -315,6 +315,8 @@ ag_id ag_geom_normal(const ag_geom *x, int rank, const int *rows, ag_id Z) {
   return rank ? solved(x, rank, rows, 0, ag_mul(x->g, x->S, Z)) : ag_zero(x->g, x->n, 1);
 }
 
+ag_id ag_geom_admissible(const ag_geom *x, int rank, const int *rows, ag_id a) { return solved(x, rank, rows, a, 0); }
+
 ag_id ag_geom_noise(const ag_geom *x, int rank, const int *rows, const ag_id *sigma, const ag_id *amplitude,
                     const ag_id *pull) {
   int n = x->n_coord, n_process = ag_model_n_processes(x->model);

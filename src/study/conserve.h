@@ -38,6 +38,8 @@ typedef struct ag_quantity {
   bool generated, along;          /* it has a generator; one along the orbits of the symmetries */
   bool weakly;                    /* conserved for every potential that the generators with Z(L) = 0 leave invariant */
   const char *rate_formula;       /* of what is not conserved; NULL: long */
+  const char *field;      /* of a momentum its generator, of another integral one that generates it; NULL: long */
+  const char *field_in_D; /* of a momentum the part of its generator in D; NULL: long */
 } ag_quantity;
 
 /* A field Z, a column over the velocities, that leaves the Lagrangian invariant. */
@@ -116,7 +118,7 @@ typedef struct ag_conservation {
   int rank_swept;    /* of the annihilator along it, but for single values: */
   ag_places changes, changes_D;
   bool power_time, power_force, power_constraints; /* which of the powers of the energy do not vanish */
-  const char *time_formula, *force_formula;
+  const char *time_formula, *force_formula, *constraint_formula;
   /* of affine constraints, whose power is rest(u) + eta.dV: the components of eta, NULL where they are long */
   const char **eta;
   bool rest_power; /* does rest(u) not vanish? */

@@ -10,7 +10,8 @@
 enum { ATOMS = 12, READABLE = 4, MONOMIALS = 100 };
 
 typedef struct polynomial {
-  int n_atom, n; /* n = 0: it is none */
+  bool found;
+  int n_atom, n; /* functions; terms, 0: it is 0 */
   ag_id atom[ATOMS];
   int64_t num[MONOMIALS], den[MONOMIALS];
   int exponent[MONOMIALS][ATOMS];
@@ -35,20 +36,22 @@ static void find_polynomial(ag_conserving *v, ag_id x, polynomial *p) {
   ag_graph *g = v->x->g;
   ag_id columns[MONOMIALS + 2];
   p->n = 0;
+  p->found = false;
   p->n_atom = ag_conserve_functions(v, 1, ATOMS - 1, p->atom);
   if (ag_depends(g, 1, &x, 1, &v->x->t)) p->atom[p->n_atom++] = v->x->t;
-  for (int degree = 0; degree <= READABLE && !p->n; degree += 2) {
+  for (int degree = 0; degree <= READABLE && !p->found; degree += 2) {
     int n = ag_conserve_monomials(g, p->n_atom, p->atom, degree, columns, MONOMIALS);
     ag_echelon e = {0};
     if (n < 0) return;
     columns[n] = x;
     bool good = ag_conserve_reduce(v, n + 1, columns, false, &e) && e.rank && e.pivots[e.rank - 1] < n;
+    p->n = 0;
     for (int r = 0; r < e.rank && good; r++) {
       good = ag_echelon_fraction(&e, r, n, &p->num[p->n], &p->den[p->n]);
       if (!good || !p->num[p->n]) continue;
       exponents_of(p->n_atom, e.pivots[r], p->exponent[p->n++]);
     }
-    if (!good) p->n = 0;
+    p->found = good;
     ag_echelon_done(&e);
   }
 }
@@ -64,8 +67,8 @@ ag_id ag_conserve_readable(ag_conserving *v, ag_id x) {
   ag_graph *g = v->x->g;
   polynomial *p = ag_heap_alloc(sizeof *p);
   find_polynomial(v, x, p);
-  ag_id out = p->n ? ag_num(g, 0) : x;
-  for (int i = 0; i < p->n; i++)
+  ag_id out = p->found ? ag_num(g, 0) : x;
+  for (int i = 0; i < p->n && p->found; i++)
     out = ag_add(g, out, term(g, p, p->exponent[i], ag_conserve_fraction(g, p->num[i], p->den[i])));
   free(p);
   return out;
@@ -135,8 +138,9 @@ static bool add_factors(ag_conserving *v, ag_id x) {
   int64_t c[MONOMIALS];
   int *e = ag_heap_alloc(sizeof *e * MONOMIALS * ATOMS);
   find_polynomial(v, x, p);
-  for (int i = 0; i < p->n * p->n_atom; i++) e[i] = p->exponent[i / p->n_atom][i % p->n_atom];
-  bool good = p->n && make_whole(p, c) && ag_flint_factor(v->flint, p->n_atom, p->n, c, e, take, &(listing){v, p});
+  for (int i = 0; i < p->n * p->n_atom && p->found; i++) e[i] = p->exponent[i / p->n_atom][i % p->n_atom];
+  bool good = p->found && p->n && make_whole(p, c) &&
+              ag_flint_factor(v->flint, p->n_atom, p->n, c, e, take, &(listing){v, p});
   free(e);
   free(p);
   return good;

@@ -33,13 +33,19 @@ ag_quantity *ag_conserve_add(ag_conserving *v, const char *name, const char *kin
 /* conserve_jump.c: NULL if no jump of x is seen, else "it jumps where x = 0". bends: it has branches that the
  * motion may leave. by_velocity: only those that velocities decide. */
 const char *ag_conserve_jump(ag_conserving *v, ag_id x, bool by_velocity, bool *bends);
-const char *ag_conserve_print(ag_conserving *v, ag_id x); /* as text in the arena; NULL when it is long */
+/* conserve_print.c: as text in the arena; NULL when it is long. */
+const char *ag_conserve_print(ag_conserving *v, ag_id x);
 /* conserve_rank.c: ranks of D and of the reaction annihilator inside the leaf. */
 AG_MUST_USE ag_status ag_conserve_ranks(ag_conserving *v, ag_ctx *ctx, const char *at);
 /* Basis of the kernel of the rank x n echelon form A with these pivots: n - rank rows. */
 void ag_conserve_kernel(const ag_field *f, int n, int rank, const uint64_t *A, const int *pivots, uint64_t *B);
 /* Adds one without deciding it. */
 ag_quantity *ag_conserve_append(ag_conserving *v, const char *name, const char *kind, ag_id x);
+/* The same with the velocities that the constraints give put in, or as a polynomial of the coordinates, if that is
+ * shorter. */
+const char *ag_conserve_print_short(ag_conserving *v, ag_id x);
+/* A column over the velocities whose parts can be printed, as far as that is known. */
+ag_id ag_conserve_plain_field(ag_conserving *v, ag_id Z);
 /* The rate with the accelerations solved for; NULL when it is long. */
 const char *ag_conserve_print_rate(ag_conserving *v, ag_id x);
 void ag_conserve_noise(ag_conserving *v); /* conserve_noise.c: of all quantities */
