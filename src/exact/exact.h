@@ -34,25 +34,27 @@ ag_program *ag_program_create(const ag_graph *g, int n_in, const ag_id *inputs, 
 void ag_program_free(ag_program *p);
 int ag_program_n_in(const ag_program *p);  /* numbers of all inputs, row-major, one after the other */
 int ag_program_n_out(const ag_program *p); /* likewise of the outputs */
-/* An operation that the field cannot read (choices, a held value, sparse solves); AG_OP_NONE: there is none. */
+/* An operation that the field cannot read (a held value, sparse solves); AG_OP_NONE: there is none. */
 ag_op ag_program_opaque(const ag_program *p);
 
 /* ---- the field ---- */
 
 enum { AG_FIELD_PRIMES = 2, AG_FIELD_ROOTS = 24 };
-/* One point: which prime, which random functions stand for those that are not algebraic, which root of each square. */
+/* One point: which prime, which random functions stand for those that are not algebraic, which root of each square, and
+ * which of two numbers is the larger where a choice depends on it (the sign of their difference is such a root). */
 typedef struct ag_field {
-  uint64_t p, below; /* p = 2^61 - below */
-  uint64_t seed;     /* of the functions */
-  uint64_t state;    /* of ag_field_draw */
-  uint64_t signs;    /* bit k: the k-th root found at this point has the other sign */
-  int n_root;
+  uint64_t p, below;                /* p = 2^61 - below */
+  uint64_t seed;                    /* of the functions */
+  uint64_t state;                   /* of ag_field_draw */
+  uint64_t signs;                   /* bit k: the k-th root found at this point has the other sign */
+  int n_root, n_choice;             /* signs used; those among them that stand for choices */
   uint64_t squares[AG_FIELD_ROOTS]; /* what the roots are of */
 } ag_field;
 typedef enum ag_field_status {
   AG_FIELD_OK,
-  AG_FIELD_RETRY, /* a division by zero, or a number without a root: try another point */
-  AG_FIELD_OPAQUE /* the program holds what cannot be read here */
+  AG_FIELD_RETRY,    /* a number has no root: try another point */
+  AG_FIELD_SINGULAR, /* a division by zero: as a rule everywhere with these choices */
+  AG_FIELD_OPAQUE    /* the program holds what cannot be read here */
 } ag_field_status;
 
 ag_field ag_field_at(int prime, uint64_t seed); /* a new point */
@@ -65,6 +67,9 @@ uint64_t ag_field_whole(const ag_field *f, int64_t n);
 uint64_t ag_field_number(const ag_field *f, double v); /* as it is meant */
 void ag_field_rotation(ag_field *f, uint64_t *R);      /* a random one, of a rational quaternion; nine entries */
 bool ag_field_root(ag_field *f, uint64_t a, uint64_t *root);
+/* The signs that follow these where n_root of them, from number `from` on, were used: all are met from 0 on, however
+ * many each of them leads to; 0: there are no more. */
+uint64_t ag_field_next_signs(uint64_t signs, int from, int n_root);
 /* Rational reconstruction: the fraction with |num| and den at most about 10^9 that a stands for; false: none. */
 bool ag_field_fraction(const ag_field *f, uint64_t a, int64_t *num, int64_t *den);
 /* The same of a number that is a0 modulo the first prime and a1 modulo the second: |num| and den up to 2^58. */

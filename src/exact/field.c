@@ -150,6 +150,13 @@ bool ag_field_root(ag_field *f, uint64_t a, uint64_t *root) {
   return true;
 }
 
+/* The last sign that is 0 becomes 1, those behind it are forgotten. */
+uint64_t ag_field_next_signs(uint64_t signs, int from, int n_root) {
+  for (int k = n_root - 1; k >= from; k--)
+    if (!(signs >> k & 1)) return (signs & (((uint64_t)1 << k) - 1)) | (uint64_t)1 << k;
+  return 0;
+}
+
 /* ---- linear algebra ---- */
 
 int ag_field_echelon(const ag_field *f, int n_row, int n_col, uint64_t *A, int *pivots) {
@@ -199,7 +206,8 @@ typedef uint64_t T;
 enum { QUARTERS = 8 };
 typedef struct world {
   ag_field *f;
-  bool retry, opaque, quarters_made;
+  ag_field_status status; /* the first thing that went wrong; after it no signs are used */
+  bool quarters_made;
   T quarter[2][QUARTERS + 1];
 } world;
 
@@ -226,25 +234,39 @@ static T symbol(const world *w, ag_op op, T a) {
   return parity == 1 && turned ? negated(w->f, y) : y;
 }
 
+static void fail(world *w, ag_field_status status) {
+  if (w->status == AG_FIELD_OK) w->status = status;
+}
+
 static T divided(world *w, T a, T b) {
-  if (!b) w->retry = true;
+  if (!b) fail(w, AG_FIELD_SINGULAR);
   return ratio(w->f, a, b);
 }
 
 static T root(world *w, T a) {
   T y = 0;
-  if (!ag_field_root(w->f, a, &y)) w->retry = true;
+  if (w->status == AG_FIELD_OK && !ag_field_root(w->f, a, &y)) fail(w, AG_FIELD_RETRY);
   return y;
 }
 
-/* sign(a): one of 1 and -1, independent of all else; a^2 is a square, so it is the sign of a root of it. */
+/* sign(a): of a fraction of small numbers its own, which is that of a difference of parameters; otherwise one of 1 and
+ * -1, independent of all else. a^2 is a square, so it is the sign of a root of it. */
 static T sign(world *w, T a) {
-  if (!a) return 0;
+  const int64_t small = 1 << 20;
+  int64_t num, den;
+  if (!a || w->status != AG_FIELD_OK) return 0;
+  if (ag_field_fraction(w->f, a, &num, &den) && llabs(num) < small && den < small)
+    return num > 0 ? 1 : negated(w->f, 1);
   T y = random_of(w, AG_OP_SIGN, ag_field_mul(w->f, a, a), 0) | 1;
+  int before = w->f->n_root;
   T mark = ag_field_mul(w->f, y, y), s = root(w, mark); /* s = y or -y, with the sign of this point */
+  w->f->n_choice += w->f->n_root - before;
   bool same = s == y, turned = a > w->f->p / 2;
   return same != turned ? 1 : negated(w->f, 1);
 }
+
+/* a < b: equality holds on no open set. */
+static bool less(world *w, T a, T b) { return a != b && sign(w, ag_field_sub(w->f, a, b)) != 1; }
 
 /* (cos, sin) of a sum of terms. */
 typedef struct circle {
@@ -374,7 +396,7 @@ static T logarithm(const world *w, T a) { return a == 1 ? 0 : symbol(w, AG_OP_LO
 
 /* What cannot be read. */
 static T opaque(world *w) {
-  w->opaque = true;
+  w->status = AG_FIELD_OPAQUE;
   return 0;
 }
 
@@ -395,7 +417,7 @@ static void t_scalar(world *w, const ag_program *p, const ag_step *s, T *r, cons
     *r = f_##NAME(w, p, s, v, *a, *b, *c); \
     break;
 #include "expr/op.def"
-  default: w->opaque = true; /* SLOT, SPARSE */
+  default: w->status = AG_FIELD_OPAQUE; /* SLOT, SPARSE */
   }
 }
 
@@ -428,7 +450,7 @@ static void t_norm(world *w, int n, const T *x, T *r) {
   *r = root(w, square);
 }
 static void t_solve(world *w, int n, int m, T *A, T *b) {
-  if (!ag_field_solve(w->f, n, m, A, b)) w->retry = true;
+  if (!ag_field_solve(w->f, n, m, A, b)) fail(w, AG_FIELD_SINGULAR);
 }
 /* By elimination: the product of the pivots and of the signs of the exchanges. */
 static void t_det(const world *w, int n, T *A, T *r) {
@@ -463,5 +485,5 @@ ag_field_status ag_field_eval(const ag_program *p, ag_field *f, const uint64_t *
   T *v = ag_heap_alloc(sizeof *v * (size_t)(p->n_value + 1));
   t_run(&w, p, in, v, out);
   free(v);
-  return w.opaque ? AG_FIELD_OPAQUE : w.retry ? AG_FIELD_RETRY : AG_FIELD_OK;
+  return w.status;
 }

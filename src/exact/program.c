@@ -7,10 +7,6 @@
 
 static bool is_opaque(ag_op op) {
   switch (op) {
-  case AG_OP_MIN:
-  case AG_OP_MAX:
-  case AG_OP_LT:
-  case AG_OP_LE:
   case AG_OP_HOLD:
   case AG_OP_SLOT:
   case AG_OP_SPARSE: return true;

@@ -293,13 +293,31 @@ static void find_field(inquiry *s, ag_quantity *q) {
   if (Z && generates(v, q, Z)) q->field = ag_conserve_print_field(v, Z);
 }
 
+/* At one seed, on every branch of the equations, which must agree; false: a root is missing there. */
+static bool class_at(inquiry *s, ag_quantity *q, int seed) {
+  ag_probe *p = &s->v->probe;
+  int first, n_point = ag_probe_points(p, seed, &first);
+  const ag_quantity before = *q;
+  for (int i = 0; i < (p->chooses ? n_point : n_point > 0); i++) {
+    ag_quantity here = before;
+    if (!visit(s, &p->points[first + i])) return false;
+    put_class(s->v, &here, &s->a);
+    if (i && (here.class != q->class || here.weakly != q->weakly)) {
+      *q = before;
+      return true;
+    }
+    *q = here;
+  }
+  return true;
+}
+
 static void classify(ag_conserving *v, ag_quantity *q) {
-  ag_probe *p = &v->probe;
   inquiry s;
-  int first;
+  bool known = false;
   inquiry_init(&s, v, q->x);
-  for (int i = 0; i < 40 && !q->class && !ag_program_opaque(s.program) && ag_probe_points(p, i, &first); i++)
-    if (visit(&s, &p->points[first])) put_class(v, q, &s.a);
+  for (int i = 0, first; i < 40 && !known && !ag_program_opaque(s.program) && ag_probe_points(&v->probe, i, &first);
+       i++)
+    known = class_at(&s, q, i);
   if (q->class && q->generated) find_field(&s, q);
   inquiry_done(&s);
 }

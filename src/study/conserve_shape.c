@@ -386,7 +386,7 @@ void ag_conserve_shape(ag_conserving *v) {
   ag_id w[MAX_FUNCTION];
   shape at[MAX_SHAPE];
   ag_shape *out = &v->c->shape;
-  if (v->probe.rank < 0 || !v->acceleration || !ag_conserve_autonomous(v)) return;
+  if (v->probe.rank < 0 || !v->acceleration || v->probe.chooses || !ag_conserve_autonomous(v)) return;
   int n = 0, n_shape = shapes_of(v, at);
   for (int degree = 1; degree >= 0 && !n; degree--) n = ag_conserve_linear(v, degree, MAX_FUNCTION, w);
   for (int i = 0; i < n_shape && n && !out->n; i++) {

@@ -299,7 +299,7 @@ static ag_field_status move(const ag_probe *p, ag_field *f, uint64_t *in) {
     b[i] = ag_field_sub(f, 0, v[n * n + i]);
   }
   for (int k = 0; k < r; k++) b[n + k] = ag_field_sub(f, 0, v[n * n + n + m * n + p->row[k]]);
-  if (status == AG_FIELD_OK && !ag_field_solve(f, size, 1, A, b)) status = AG_FIELD_RETRY;
+  if (status == AG_FIELD_OK && !ag_field_solve(f, size, 1, A, b)) status = AG_FIELD_SINGULAR;
   uint64_t *acc = in + p->at[AG_PROBE_ACC], *react = in + p->at[AG_PROBE_REACT];
   for (int i = 0; i < n; i++) {
     acc[i] = b[i];
@@ -350,35 +350,47 @@ static ag_field_status draw(ag_probe *p, ag_field *f, uint64_t *in) {
   return status;
 }
 
-static ag_field_status add_point(ag_probe *p, uint64_t seed, uint64_t signs, int *n_root) {
+/* A point with these signs; at->in is NULL where there is none. */
+static ag_field_status make_point(ag_probe *p, uint64_t seed, uint64_t signs, ag_point *at) {
   ag_field f = ag_field_at(p->hold ? p->hold->prime : (int)(seed % AG_FIELD_PRIMES), seed);
   if (p->hold) f.seed = p->hold->seed;
   f.signs = signs;
   uint64_t *in = ag_heap_alloc(sizeof *in * (size_t)(p->at[AG_PROBE_GROUPS] + 1));
   ag_field_status status = draw(p, &f, in);
-  *n_root = f.n_root;
-  if (status != AG_FIELD_OK) {
-    free(in);
-    return status;
-  }
-  AG_PUSH(p->points, p->n_point, p->cap_point);
-  p->points[p->n_point++] = (ag_point){f, seed, in};
+  *at = (ag_point){f, seed, in};
+  p->chooses = p->chooses || f.n_choice > 0;
+  if (status == AG_FIELD_OK) return status;
+  free(in);
+  at->in = NULL;
   return status;
 }
 
-/* All signs of the roots at one seed; false: none. */
-static bool next_seed(ag_probe *p) {
-  for (int try = 0; try < (p->hold ? TRIES_HELD : TRIES) && !p->opaque; try++) {
-    uint64_t seed = ++p->next_seed;
-    int n_root, before = p->n_point, ignored;
-    ag_field_status status = add_point(p, seed, 0, &n_root);
+/* All signs of the roots at one seed. What is singular with some choices cannot be meant by them. False: none, or a
+ * root is missing with some signs. */
+static bool add_points(ag_probe *p, uint64_t seed) {
+  int before = p->n_point;
+  uint64_t signs = 0;
+  bool good = true;
+  do {
+    ag_point at;
+    ag_field_status status = make_point(p, seed, signs, &at);
+    int n_root = at.f.n_root;
     if (status == AG_FIELD_OPAQUE || n_root > MAX_SIGNS) p->opaque = true;
-    if (status != AG_FIELD_OK) continue;
-    for (uint64_t signs = 1; signs < (uint64_t)1 << n_root && status == AG_FIELD_OK; signs++)
-      status = add_point(p, seed, signs, &ignored);
-    if (status == AG_FIELD_OK) return true;
-    while (p->n_point > before) free(p->points[--p->n_point].in); /* a root of a root: only some signs */
-  }
+    if (status == AG_FIELD_OK) {
+      AG_PUSH(p->points, p->n_point, p->cap_point);
+      p->points[p->n_point++] = at;
+    }
+    good = !p->opaque && status != AG_FIELD_RETRY && (status == AG_FIELD_OK || at.f.n_choice);
+    signs = ag_field_next_signs(signs, 0, n_root);
+  } while (good && signs);
+  if (good && p->n_point > before) return true;
+  while (p->n_point > before) free(p->points[--p->n_point].in); /* a root of a root: only some signs */
+  return false;
+}
+
+static bool next_seed(ag_probe *p) {
+  for (int try = 0; try < (p->hold ? TRIES_HELD : TRIES) && !p->opaque; try++)
+    if (add_points(p, ++p->next_seed)) return true;
   p->opaque = true;
   return false;
 }
@@ -400,17 +412,21 @@ int ag_probe_points(ag_probe *p, int k, int *first) {
 /* All signs of the roots that the program adds at this point. */
 static ag_field_status vanish_at(const ag_program *program, const ag_point *at, const uint64_t *in, uint64_t *out,
                                  bool *zero) {
-  int n_root = at->f.n_root, more = 0;
-  for (uint64_t signs = 0; signs < (uint64_t)1 << more; signs++) {
+  int n_root = at->f.n_root;
+  bool any = false;
+  uint64_t signs = at->f.signs & (((uint64_t)1 << n_root) - 1);
+  do {
     ag_field f = at->f;
-    f.signs |= signs << n_root;
+    f.signs = signs;
     ag_field_status status = ag_field_eval(program, &f, in, out);
-    if (status != AG_FIELD_OK) return status;
-    more = f.n_root - n_root;
-    if (more > MAX_SIGNS) return AG_FIELD_OPAQUE;
-    *zero = *zero && all_zero(ag_program_n_out(program), out);
-  }
-  return AG_FIELD_OK;
+    bool skipped = status == AG_FIELD_SINGULAR && f.n_choice > at->f.n_choice;
+    if (status != AG_FIELD_OK && !skipped) return status;
+    if (f.n_root - n_root > MAX_SIGNS) return AG_FIELD_OPAQUE;
+    any = any || !skipped;
+    *zero = *zero && (skipped || all_zero(ag_program_n_out(program), out));
+    signs = ag_field_next_signs(signs, n_root, f.n_root);
+  } while (signs);
+  return any ? AG_FIELD_OK : AG_FIELD_RETRY;
 }
 
 ag_truth ag_probe_vanish(ag_probe *p, int n, const ag_id *outs, bool any_velocity, double *bound) {

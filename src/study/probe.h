@@ -45,6 +45,7 @@ typedef struct ag_probe {
   const double *fixed_at;
   const ag_hold *hold;           /* NULL: none */
   bool opaque;                   /* there are no points: an operation cannot be read */
+  bool chooses;                  /* the equations have branches: points of one seed are on all of them */
   int rank;                      /* of S; -1: unknown yet */
   int *row, *col;                /* independent rows; dependent velocities */
   int n_relate_col, *relate_col; /* velocities that the relations are solved for */
