@@ -234,7 +234,7 @@ static void json_generator(ag_json *j, const ag_quantity *q) {
     ag_json_bool(j, "along_symmetries", q->along);
   }
   ag_json_string(j, "field", q->field);
-  if (!strcmp(q->kind, "momentum")) ag_json_string(j, "part_in_D", q->field_in_D);
+  if (q->field_in_D) ag_json_string(j, "part_in_D", q->field_in_D);
   ag_json_bool(j, "in_D", q->in_D);
   ag_json_bool(j, "in_R", q->in_R);
   ag_json_bool(j, "weakly_noetherian", q->weakly);

@@ -182,7 +182,7 @@ static void t_add(const world *w, T *r, const T *a, const T *b) { w->f->arb_add(
 static void t_sub(const world *w, T *r, const T *a, const T *b) { w->f->arb_sub(r, a, b, BITS); }
 static void t_mul(const world *w, T *r, const T *a, const T *b) { w->f->arb_mul(r, a, b, BITS); }
 static void t_neg(const world *w, T *r, const T *a) { w->f->arb_neg(r, a); }
-static void t_number(const world *w, T *r, double v) { set_number(w->f, r, v); }
+static void t_number(const world *w, T *r, const ag_step *s) { set_number(w->f, r, s->num); }
 static void t_norm(const world *w, int n, const T *x, T *r) {
   const ag_flint *f = w->f;
   arb_t square, term;

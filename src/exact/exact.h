@@ -39,7 +39,7 @@ ag_op ag_program_opaque(const ag_program *p);
 
 /* ---- the field ---- */
 
-enum { AG_FIELD_PRIMES = 2, AG_FIELD_ROOTS = 24 };
+enum { AG_FIELD_PRIMES = 2, AG_FIELD_ROOTS = 24, AG_FIELD_TURNS = 4 };
 /* One point: which prime, which random functions stand for those that are not algebraic, which root of each square, and
  * which of two numbers is the larger where a choice depends on it (the sign of their difference is such a root). */
 typedef struct ag_field {
@@ -49,6 +49,9 @@ typedef struct ag_field {
   uint64_t signs;                   /* bit k: the k-th root found at this point has the other sign */
   int n_root, n_choice;             /* signs used; those among them that stand for choices */
   uint64_t squares[AG_FIELD_ROOTS]; /* what the roots are of */
+  int n_pick;                       /* picks among several numbers, which use signs, too */
+  int n_turn;                       /* angles whose half-angle tangent is given */
+  uint64_t turn[AG_FIELD_TURNS], half[AG_FIELD_TURNS];
 } ag_field;
 typedef enum ag_field_status {
   AG_FIELD_OK,
@@ -67,6 +70,12 @@ uint64_t ag_field_whole(const ag_field *f, int64_t n);
 uint64_t ag_field_number(const ag_field *f, double v); /* as it is meant */
 void ag_field_rotation(ag_field *f, uint64_t *R);      /* a random one, of a rational quaternion; nine entries */
 bool ag_field_root(ag_field *f, uint64_t a, uint64_t *root);
+/* Gives this number, as an angle, a half-angle tangent, which is set afterwards; false: too many have one. A multiple
+ * of the angle that is not whole cannot be read then. */
+bool ag_field_hold(ag_field *f, uint64_t angle);
+void ag_field_turn(ag_field *f, uint64_t half); /* of the last one */
+/* One of n, by signs; -1: these signs stand for none. */
+int ag_field_pick(ag_field *f, int n);
 /* The signs that follow these where n_root of them, from number `from` on, were used: all are met from 0 on, however
  * many each of them leads to; 0: there are no more. */
 uint64_t ag_field_next_signs(uint64_t signs, int from, int n_root);
@@ -94,6 +103,9 @@ typedef void (*ag_terms_sink)(void *self, int n, const int64_t *c, const int *e)
  * than 63 bits; some factors may have been told then. */
 bool ag_flint_factor(const ag_flint *f, int n_var, int n, const int64_t *c, const int *e, ag_terms_sink sink,
                      void *self);
+
+/* The different zeros modulo a prime of the polynomial with coefficients c[0..degree], ascending; returns how many. */
+int ag_flint_roots(const ag_flint *f, uint64_t prime, int degree, const uint64_t *c, uint64_t *roots);
 
 /* Numbers that are enclosed: an array of FLINT's arb_t behind a name of our own. */
 typedef struct ag_balls ag_balls;

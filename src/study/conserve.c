@@ -157,7 +157,8 @@ static void look_at_potentials(ag_conserving *v, ag_quantity *q, ag_id Z, int n,
   if (p->rank < 0) return;
   ag_id w = ag_geom_normal(v->x, p->rank, p->row, Z);
   q->projected = holds(v, ag_dot(v->x->g, ag_concat(v->x->g, v->x->n_coord, v->x->p), w), false);
-  q->field_in_D = ag_conserve_print_field(v, ag_conserve_plain_field(v, ag_sub(v->x->g, Z, w)));
+  if (q->verdict == AG_CONSERVED_YES)
+    q->field_in_D = ag_conserve_print_field(v, ag_conserve_plain_field(v, ag_sub(v->x->g, Z, w)));
   q->weakly = q->verdict == AG_CONSERVED_YES && q->invariant && ag_conserve_spans(v, n, orbit, w);
 }
 

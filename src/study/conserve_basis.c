@@ -146,7 +146,7 @@ static bool survey(place *a) {
   free(x0);
   for (int k = 0; k < p->q_at[p->x->n_coord]; k++) ag_balls_number(in, p->at[AG_PROBE_Q] + k, a->q[k]);
   a->n_row = 0;
-  if (good && m) good = numbers_of(p, p->relate, in, g);
+  if (good && m) good = numbers_of(p, p->relate_true, in, g);
   for (int i = 0; i < m && good; i++) memcpy(a->rows + a->n_row++ * n, g + m + i * n, sizeof *g * (size_t)n);
   good = good && velocities(p, in, xi0, N);
   add_reactions(a, in, xi0, N, &good);

@@ -173,17 +173,17 @@ static bool field_at(inquiry *s, const ag_point *at, int wanted, uint64_t *Z) {
   return true;
 }
 
-enum { MONOMIALS = 60, ATOMS = 12, EXTRA = 8, DEGREE = 2 };
+enum { MONOMIALS = 60, ATOMS = 12, EXTRA = 8, DEGREE = 2, MAX_VELOCITY = 60 };
 
 /* Rows [monomials | components of Z] at points of one prime; NULL: there are not enough. */
 static uint64_t *tabulate(inquiry *s, int wanted, const ag_program *mono, int prime, int n_want) {
   ag_probe *p = &s->v->probe;
   int n = s->v->x->n, m = ag_program_n_out(mono), wide = m + n, count = 0;
   uint64_t *A = ag_heap_alloc(sizeof *A * (size_t)(n_want * wide + 1)), below = ag_field_at(prime, 0).below;
-  for (int k = 0, first; k < 8 * n_want && count < n_want; k++) {
-    int n_point = ag_probe_points(p, k, &first);
-    if (!n_point) break;
-    const ag_point at = p->points[first + k / 2 % n_point];
+  for (int k = 0; k < 8 * n_want && count < n_want; k++) {
+    const ag_point *single = ag_probe_single(p, k);
+    if (!single) break;
+    const ag_point at = *single;
     ag_field f = at.f;
     uint64_t *row = A + count * wide;
     if (f.below != below || ag_field_eval(mono, &f, at.in, row) != AG_FIELD_OK) continue;
@@ -287,8 +287,9 @@ static void find_field(inquiry *s, ag_quantity *q) {
   ag_reverse(x->g, 1, &q->x, &one, x->n_coord, x->xi, slope);
   ag_id a = ag_concat(x->g, x->n_coord, slope);
   ag_id Z = q->in_D ? ag_geom_admissible(x, v->probe.rank, v->probe.row, a) : ag_solve(x->g, x->M, a, AG_SOLVE_GENERAL);
-  if (generates(v, q, Z)) q->field = ag_conserve_print_field(v, ag_conserve_plain_field(v, Z));
-  if (q->field) return;
+  bool found = generates(v, q, Z);
+  if (found) q->field = ag_conserve_print_field(v, ag_conserve_plain_field(v, Z));
+  if (found || s->n_velocity > MAX_VELOCITY) return;
   Z = fitted(s, narrowest(q) | (q->along ? ALONG : 0));
   if (Z && generates(v, q, Z)) q->field = ag_conserve_print_field(v, Z);
 }

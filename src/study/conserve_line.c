@@ -54,9 +54,9 @@ static bool settle(line *l, ag_balls *in, ag_balls *g) {
   const ag_probe *p = l->p;
   int m = p->x->n_relate;
   if (!m) return true;
-  if (!ag_balls_eval(p->relate, in, g)) return false;
+  if (!ag_balls_eval(p->relate_true, in, g)) return false;
   for (int i = 0; i < m; i++) l->tied = l->tied || fabs(ag_balls_middle(g, i)) > OFF;
-  return !l->tied && ag_probe_enclose_leaf(p, in) && ag_balls_eval(p->relate, in, g);
+  return !l->tied && ag_probe_enclose_leaf(p, in) && ag_balls_eval(p->relate_true, in, g);
 }
 
 static void keep_pivots(int m, int n, ag_balls *A, double *out) {

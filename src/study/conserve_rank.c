@@ -237,7 +237,7 @@ ag_status ag_conserve_ranks(ag_conserving *v, ag_ctx *ctx, const char *place) {
     return AG_OK;
   }
   ag_probe p;
-  ag_probe_init(&p, v->x, v->sys, NULL, NULL);
+  ag_probe_init(&p, v->x, v->sys, NULL, v->flint);
   bool *fixed = AG_NEWN(v->x->arena, bool, p.q_at[v->x->n_coord] + 1);
   double *value = AG_NEWN(v->x->arena, double, p.q_at[v->x->n_coord] + 1);
   ag_status status = read_place(&p, ctx, place, fixed, value);

@@ -51,7 +51,7 @@ static bool leaf_eval(void *self, const ag_balls *c, ag_balls *g, ag_balls *J) {
   const leaf *l = self;
   int n = l->p->x->n, all = l->p->x->n_relate;
   for (int k = 0; k < l->m; k++) ag_balls_copy(l->in, l->p->at[AG_PROBE_Q] + moved_by(l->p, l->cols[k]), c, k, 1);
-  if (!ag_balls_eval(l->p->relate, l->in, l->g)) return false;
+  if (!ag_balls_eval(l->p->relate_true, l->in, l->g)) return false;
   for (int i = 0; i < l->m; i++) {
     ag_balls_copy(g, i, l->g, l->rows[i], 1);
     for (int k = 0; k < l->m; k++) ag_balls_copy(J, i * l->m + k, l->g, all + l->rows[i] * n + l->cols[k], 1);
@@ -68,7 +68,7 @@ static bool on_leaf(const ag_probe *p, ag_balls *in) {
   leaf l = {p, in, ag_balls_create(p->flint, m * (n + 1)), 0, rows, cols};
   for (int j = n - 1; j >= 0; j--)
     if (moved_by(p, j) >= 0) index[n_free++] = j;
-  bool good = ag_balls_eval(p->relate, in, l.g);
+  bool good = ag_balls_eval(p->relate_true, in, l.g);
   for (int i = 0; i < m; i++)
     for (int k = 0; k < n_free; k++) A[i * n_free + k] = ag_balls_middle(l.g, m + i * n + index[k]);
   l.m = good ? pivots_of(m, n_free, A, rows, cols) : 0;
@@ -77,7 +77,7 @@ static bool on_leaf(const ag_probe *p, ag_balls *in) {
   for (int k = 0; k < l.m; k++) ag_balls_copy(c, k, in, p->at[AG_PROBE_Q] + moved_by(p, cols[k]), 1);
   good = good && ag_balls_root(l.m, leaf_eval, &l, c);
   for (int k = 0; k < l.m && good; k++) ag_balls_copy(in, p->at[AG_PROBE_Q] + moved_by(p, cols[k]), c, k, 1);
-  good = good && ag_balls_eval(p->relate, in, l.g);
+  good = good && ag_balls_eval(p->relate_true, in, l.g);
   for (int i = 0; i < m && good; i++) good = !ag_balls_nonzero(l.g, i); /* the others must follow */
   ag_balls_free(c);
   ag_balls_free(l.g);
