@@ -287,9 +287,8 @@ static void find_field(inquiry *s, ag_quantity *q) {
   ag_reverse(x->g, 1, &q->x, &one, x->n_coord, x->xi, slope);
   ag_id a = ag_concat(x->g, x->n_coord, slope);
   ag_id Z = q->in_D ? ag_geom_admissible(x, v->probe.rank, v->probe.row, a) : ag_solve(x->g, x->M, a, AG_SOLVE_GENERAL);
-  bool found = generates(v, q, Z);
-  if (found) q->field = ag_conserve_print_field(v, ag_conserve_plain_field(v, Z));
-  if (found || s->n_velocity > MAX_VELOCITY) return;
+  if (generates(v, q, Z)) q->field = ag_conserve_print_field(v, ag_conserve_plain_field(v, Z));
+  if (q->field || s->n_velocity > MAX_VELOCITY) return;
   Z = fitted(s, narrowest(q) | (q->along ? ALONG : 0));
   if (Z && generates(v, q, Z)) q->field = ag_conserve_print_field(v, Z);
 }
