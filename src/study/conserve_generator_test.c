@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Fields that generate an integral, against those known by hand; the powers of the energy as expressions. */
+ * Fields that generate an integral, against those known by hand; the powers of the energy as expressions; integrals
+ * with a factor. */
 #include <string.h>
 
 #include "check.h"
@@ -74,7 +75,28 @@ static void powers(void) {
   }
 }
 
+/* det(S M^-1 S^T) = (1 + x^4)(1 + x^2)(1 - x^2 + x^4), of degree 10: one integral has the first factor, one the two
+ * others. */
+static void factors(void) {
+  static const char text[] = "model m\nconfig x in R, y in R, z in R, a in R, b in R\n"
+                             "lagrangian 1/2*(x'^2 + y'^2 + z'^2 + a'^2 + b'^2) - x^2\n"
+                             "constraint z' = x^3*y'\nconstraint b' = x^2*a'\n";
+  anagyre_model *m = anagyre_open_text("m.nh", text);
+  ag_system *sys = ag_api_system(m, &derive);
+  ag_conservation c;
+  ag_conserve_options o = {.search = true, .degree = -1};
+  AG_CHECK(ag_conserve(&c, ag_api_ctx(m), ag_api_model(m), sys, &o) == AG_OK);
+  int found = 0;
+  for (int i = 0; i < c.n; i++)
+    if (same(c.at[i].kind, "linear integral") && c.at[i].proof == AG_PROOF_IDENTITY)
+      found += same(c.at[i].formula, "a'*sqrt(1 + x^4)") + 2 * same(c.at[i].formula, "y'*sqrt(1 + x^6)");
+  AG_CHECK(found == 3 && c.twisted == 2);
+  ag_conservation_done(&c);
+  anagyre_close(m);
+}
+
 int main(void) {
+  factors();
   fields();
   powers();
   return ag_check_report();

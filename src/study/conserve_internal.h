@@ -5,7 +5,7 @@
 #include "study/conserve.h"
 #include "study/probe.h"
 
-enum { AG_MAX_FACTOR = 8 };
+enum { AG_MAX_FACTOR = 12 };
 typedef struct ag_conserving {
   ag_conservation *c;
   ag_model *m;
