@@ -294,6 +294,22 @@ static bool newton_step(int m, ag_balls_function eval, void *self, const ag_ball
   return good;
 }
 
+/* A ball about c in which the next step should stay: twice as wide as this one, g - c, which is a ball itself where
+ * numbers of the file are. */
+static void widen(const ag_balls *c, const ag_balls *g, int i, ag_balls *wide) {
+  const ag_flint *f = c->f;
+  double lo, hi;
+  mag_t radius;
+  f->arb_sub(wide->at + i, g->at + i, c->at + i, BITS);
+  ag_balls_bounds(wide, i, &lo, &hi);
+  f->arb_set(wide->at + i, c->at + i);
+  f->mag_init(radius);
+  f->mag_set_d(radius, 2 * fmax(fabs(lo), fabs(hi)));
+  f->arb_add_error_mag(wide->at + i, radius);
+  f->arb_add_error_2exp_si(wide->at + i, -BITS / 3);
+  f->mag_clear(radius);
+}
+
 bool ag_balls_root(int m, ag_balls_function eval, void *self, ag_balls *c) {
   ag_balls *g = ag_balls_create(c->f, m), *J = ag_balls_create(c->f, m * m), *wide = ag_balls_create(c->f, m);
   bool good = true;
@@ -307,10 +323,8 @@ bool ag_balls_root(int m, ag_balls_function eval, void *self, ag_balls *c) {
     }
     if (arrived) break;
   }
-  for (int i = 0; i < m; i++) {
-    c->f->arb_set(wide->at + i, c->at + i);
-    c->f->arb_add_error_2exp_si(wide->at + i, -BITS / 3);
-  }
+  good = good && newton_step(m, eval, self, c, c, g, J);
+  for (int i = 0; i < m && good; i++) widen(c, g, i, wide);
   good = good && newton_step(m, eval, self, c, wide, g, J);
   for (int i = 0; i < m && good; i++) good = c->f->arb_contains(wide->at + i, g->at + i);
   if (good) ag_balls_copy(c, 0, g, 0, m);

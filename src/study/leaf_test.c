@@ -22,6 +22,11 @@ static const ag_derive_options derive = {.growth = true};
   "candidate J = (2 + sin(b))*c', g = cos(a) + 0.2*sin(b) - sqrt(1 - sin(a)^2*sin(b)^2), p = b'\n" \
   "start a = 0.4, b = 0.5, c' = 1, a' = 1\ndomain a in 0.2..1, b in 0.2..1, c in -3..3\n"
 
+/* A number that is known to 2 ulp only: the states are balls as wide. */
+#define WIDE \
+  "model m\nparam r = 2.940552668393864\nconfig x in R^3\nlagrangian dot(x', x')/2 - x[3]^2 - 1e-12*x[2]\n" \
+  "holonomic norm(x) = r\ncandidate J = x[1]*x'[2] - x[2]*x'[1], s = dot(x, x)\nstart x = [r, 0, 0], x'[2] = 1\n"
+
 typedef struct row {
   const char *text, *name;
   bool conserved;
