@@ -327,6 +327,8 @@ void ag_conserve_classify(ag_conserving *v) {
     ag_quantity *q = &v->c->at[i];
     bool wanted = !strcmp(q->kind, "linear integral") || !strcmp(q->kind, "observable") ||
                   !strcmp(q->kind, "candidate");
-    if (wanted && q->verdict == AG_CONSERVED_YES && q->proof == AG_PROOF_IDENTITY && is_linear(v, q->x)) classify(v, q);
+    if (!wanted || q->verdict != AG_CONSERVED_YES || q->proof != AG_PROOF_IDENTITY || !is_linear(v, q->x)) continue;
+    if (vanishes(v, q->x)) q->reason = "it vanishes on the constraints";
+    else classify(v, q);
   }
 }

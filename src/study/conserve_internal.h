@@ -113,7 +113,23 @@ const char *ag_conserve_print_field(ag_conserving *v, ag_id column); /* "x' = 1,
 /* conserve_generator.c: the class of what is conserved and linear in the velocities. */
 void ag_conserve_classify(ag_conserving *v);
 
-/* conserve_search.c */
+/* conserve_atoms.c: what the functions of a search are made of. */
+enum { AG_MAX_UNKNOWN = 400, AG_MAX_ATOM = 12, AG_MAX_IDLE = 36 };
+typedef struct ag_atoms {
+  int n;                /* of the configuration */
+  ag_id x[AG_MAX_ATOM]; /* coordinates, cosines and sines, R^T e3 */
+  int n_idle;           /* coordinates that the motion does not feel: alone or times a velocity */
+  ag_id idle[AG_MAX_IDLE];
+  int n_turn; /* entries of rotations that it does not feel: the same */
+  ag_id turn[AG_MAX_IDLE];
+  ag_id potential; /* times 1 and the first powers: 1/r and x/r of Kepler's problem */
+  int n_velocity, n_given, n_all;
+  ag_id velocity[3 * AG_MAX_ATOM], all[3 * AG_MAX_ATOM]; /* without those that the constraints give; with them */
+  ag_id given[3 * AG_MAX_ATOM]; /* those, where they are no polynomials in the others: x' = y' tan(h) */
+} ag_atoms;
+bool ag_conserve_atoms(ag_conserving *v, ag_atoms *a); /* false: too many, or there are no points */
+/* x as a combination of few monomials in the coordinates times 1, velocities and products of two; 0: it is none. */
+ag_id ag_conserve_as_combination(ag_conserving *v, ag_id x);
 
 /* conserve_space.c */
 /* Functions of the state, in the order in which they are preferred. */
@@ -123,6 +139,9 @@ typedef struct ag_functions {
   int n_known; /* the first ones are known to be conserved */
 } ag_functions;
 void ag_functions_push(ag_functions *s, ag_id x);
+/* The largest degree up to the wanted one whose functions are few enough, which are put in s, then the largest with
+ * which those of given velocities fit in, too; -1: none. */
+int ag_conserve_choose(ag_conserving *v, const ag_atoms *a, int degree, int power, ag_functions *s, int *of_given);
 /* All combinations with constant coefficients whose rate, plus twist times itself (0: none; else the functions must be
  * thin), vanishes. found[] gets the
  * new ones, at most room, 0 for one whose numbers are too long; the number of all, without constants, is returned; -1:

@@ -58,7 +58,9 @@ const char *ag_conserve_print_short(ag_conserving *v, ag_id x) {
   ag_id given = with_given(v, x);
   const char *other = given ? ag_conserve_print(v, given) : NULL;
   if (other && (!text || strlen(other) < strlen(text))) text = other;
-  return text ? text : ag_conserve_print(v, ag_conserve_readable(v, x));
+  if (!text) text = ag_conserve_print(v, ag_conserve_readable(v, x));
+  ag_id sum = text ? 0 : ag_conserve_as_combination(v, x);
+  return sum ? ag_conserve_print(v, sum) : text;
 }
 
 const char *ag_conserve_print_rate(ag_conserving *v, ag_id x) {

@@ -34,6 +34,7 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
+    {WIDE, "J", false, 2},      {WIDE, "s", true, 2},
     {SPHERE(""), "J", true, 2}, {SPHERE(""), "g", true, 2},
     {SPHERE(""), "h", true, 2}, {SPHERE(" - 1e-12*x[1]"), "J", false, 2},
     {LINKS(""), "J", true, 2},  {LINKS(""), "g", true, 2},
