@@ -221,7 +221,7 @@ static bool is_angle(const ag_probe *p, int j) {
   return ag_model_coords(p->x->model)[i].space == AG_SPACE_S1;
 }
 
-/* Relation by relation, each for a number of q of its own, angles last. */
+/* Relation by relation, each for a number of q of its own; by cosines and sines last. */
 static ag_field_status one_by_one(ag_probe *p, ag_field *f, uint64_t *in, uint64_t *g) {
   int m = p->x->n_relate, n = p->x->n;
   bool *taken = ag_heap_alloc((size_t)n + 1);
@@ -233,7 +233,7 @@ static ag_field_status one_by_one(ag_probe *p, ag_field *f, uint64_t *in, uint64
     status = AG_FIELD_OPAQUE;
     for (int l = 2 * n - 1; l >= 0 && status == AG_FIELD_OPAQUE; l--) {
       int j = l % n;
-      if (taken[j] || moved_by(p, j) < 0 || is_angle(p, j) != (l < n)) continue;
+      if (taken[j] || moved_by(p, j) < 0 || (l < n && !is_angle(p, j))) continue;
       if (relations(p, f, in, g) != AG_FIELD_OK || !g[m + r * n + j]) continue;
       const ag_field before = *f;
       uint64_t old = in[p->at[AG_PROBE_Q] + moved_by(p, j)];
