@@ -59,7 +59,8 @@ static bool squared(ag_probe *p, ag_id root, ag_id *e) {
   ag_forward(g, 1, &symbol, &one, 1, &a, &b);
   if (ag_depends(g, 1, &b, 1, &symbol) || ag_is_zero(g, b)) return false;
   ag_substitute(g, 1, &symbol, &zero, 1, &a);
-  ag_id aa = ag_mul(g, a, a), bb = ag_mul(g, ag_mul(g, b, b), square_of(g, root));
+  ag_id aa = ag_mul(g, a, a), bb = ag_mul(g, b, b), square = square_of(g, root);
+  bb = ag_mul(g, bb, square);
   p->known[p->n_known] = root;
   p->known_as[p->n_known++] = ag_neg(g, ag_div(g, a, b));
   *e = ag_sub(g, aa, bb);
