@@ -82,6 +82,7 @@ static void look_for_jumps(ag_conserving *v, ag_quantity *q) {
   bool bends = false;
   if (q->verdict != AG_CONSERVED_YES || ag_probe_vanish(&v->probe, 1, &q->x, false, NULL) == AG_TRUTH_YES) return;
   q->jump = ag_conserve_jump(v, q->x, false, &bends);
+  if (!q->jump) q->jump = ag_conserve_stick(v, q->x);
   if (q->jump) {
     q->verdict = AG_CONSERVED_UNDECIDED, q->proof = AG_PROOF_NONE;
     q->jump = ag_arena_printf(v->c->arena, "its rate vanishes, but %s", q->jump);

@@ -23,6 +23,12 @@ typedef struct row {
   "lagrangian 1/2*(x'^2 + y'^2 + z'^2) - max(x, 0)^2 - abs(x)*x" more "\nconstraint z' = x*y'\n" \
   "candidate C = y'*sqrt(1 + x^2), v = x'\nstart x = 1, x' = -1\n"
 
+/* Dry friction: the heading comes to rest and stays so. Then abs(h') + mu t grows, though its rate is 0 on both sides.
+ */
+#define DRY \
+  "model m\nparam mu = 0.2\nconfig x in R, y in R, h in S1\nlagrangian x'^2 + y'^2 + h'^2/2\n" \
+  "force h' = -mu*sign(h')\nconstraint y'*cos(h) = x'*sin(h)\nstart x' = 1, h' = 1\n" \
+  "candidate v = x'*cos(h) + y'*sin(h), w = abs(h') + mu*t, r = sqrt(h'^2) + mu*t, q = h'*sign(h') + mu*t\n"
 #define YES AG_CONSERVED_YES
 #define NO AG_CONSERVED_NO
 static const row rows[] = {
@@ -35,6 +41,10 @@ static const row rows[] = {
     {BLADE(""), "linear 1", YES, AG_PROOF_IDENTITY}, /* the same, found */
     {BLADE(""), "v", NO, AG_PROOF_WITNESS},
     {BLADE(" - 1e-9*min(x, 0)*y"), "C", NO, AG_PROOF_WITNESS},
+    {DRY, "v", YES, AG_PROOF_IDENTITY},
+    {DRY, "w", AG_CONSERVED_UNDECIDED, AG_PROOF_NONE},
+    {DRY, "r", AG_CONSERVED_UNDECIDED, AG_PROOF_NONE},
+    {DRY, "q", AG_CONSERVED_UNDECIDED, AG_PROOF_NONE},
     {BLADE(" - (if k > 1 then y else 0)"), "C", YES, AG_PROOF_IDENTITY},
     {BLADE(" - (if k < 1 then y else 0)"), "C", NO, AG_PROOF_WITNESS},
 };

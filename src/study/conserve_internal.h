@@ -33,6 +33,9 @@ ag_quantity *ag_conserve_add(ag_conserving *v, const char *name, const char *kin
 /* conserve_jump.c: NULL if no jump of x is seen, else "it jumps where x = 0". bends: it has branches that the
  * motion may leave. by_velocity: only those that velocities decide. */
 const char *ag_conserve_jump(ag_conserving *v, ag_id x, bool by_velocity, bool *bends);
+/* Forces that jump with the velocities keep motions on the surface where they do: a body sticks. The rate of x is a
+ * mean of those on both sides there, unless x has a corner; NULL: it has none. */
+const char *ag_conserve_stick(ag_conserving *v, ag_id x);
 /* conserve_print.c: as text in the arena; NULL when it is long. */
 const char *ag_conserve_print(ag_conserving *v, ag_id x);
 /* conserve_rank.c: ranks of D and of the reaction annihilator inside the leaf. */
