@@ -48,12 +48,23 @@ static const ag_option options[] = {
 
 static const ag_derive_options derive = {.growth = true};
 
+/* The field that generates it; of a momentum whose generator is not in D, its part in D. */
+static void put_field(const ag_quantity *q, ag_text *out) {
+  bool momentum = !strcmp(q->kind, "momentum");
+  if (q->verdict != AG_CONSERVED_YES || (momentum && q->in_D)) return;
+  const char *field = momentum ? q->field_in_D : q->field;
+  if (momentum && !q->projected)
+    ag_text_printf(out, "  %-10s   no generator in D: the part in D has another momentum\n", "");
+  else if (field) ag_text_printf(out, "  %-10s   generated%s by %s\n", "", momentum ? " in D" : "", field);
+}
+
 static void put_quantity(const ag_conservation *c, const ag_quantity *q, ag_text *out) {
   ag_text_printf(out, "  %-10s %-15s %s", ag_conserved_word(q->verdict), q->kind, q->name);
   if (q->formula) ag_text_printf(out, " = %s", q->formula);
   ag_text_char(out, '\n');
   if (q->reason && q->reason[0]) ag_text_printf(out, "  %-10s   %s\n", "", q->reason);
   if (q->class && strcmp(q->kind, "momentum")) ag_text_printf(out, "  %-10s   %s\n", "", q->class);
+  put_field(q, out);
   if (q->weakly)
     ag_text_printf(out, "  %-10s   conserved for every potential with the symmetries of this Lagrangian\n", "");
   if (q->with_noise) {
@@ -87,6 +98,15 @@ static void put_velocity(const ag_model *m, int j, ag_text *out) {
   }
 }
 
+/* dE/dt: the powers that do not vanish. */
+static void put_powers(const ag_conservation *c, ag_text *out) {
+  const char *const names[] = {"time, -l_t", "forces, F.xi", "constraints, -s.lambda"};
+  const char *const texts[] = {c->time_formula, c->force_formula, c->constraint_formula};
+  const bool any[] = {c->power_time, c->power_force, c->power_constraints};
+  for (int i = 0; i < 3; i++)
+    if (any[i]) ag_text_printf(out, "  %-10s of %s = %s\n", "power", names[i], texts[i] ? texts[i] : "(long)");
+}
+
 /* Affine constraints: how their power depends on the potential. */
 static void put_eta(const ag_model *m, const ag_conservation *c, ag_text *out) {
   if (!c->eta) return;
@@ -102,10 +122,16 @@ static void put_eta(const ag_model *m, const ag_conservation *c, ag_text *out) {
   ag_text_char(out, '\n');
 }
 
+static void put_values(const ag_places *c, ag_text *out) {
+  if (!c->n) ag_text_str(out, "no value");
+  for (int i = 0; i < c->n; i++) ag_text_printf(out, "%s%.12g", i ? ", " : "", c->at[i]);
+}
+
 static void put_changes(const ag_conservation *c, ag_text *out) {
   if (!c->swept) return;
-  ag_text_printf(out, "  %-10s %s: R is larger at %s", "along", c->swept, c->n_change ? "" : "no value");
-  for (int i = 0; i < c->n_change; i++) ag_text_printf(out, "%s%.12g", i ? ", " : "", c->changes[i]);
+  ag_text_printf(out, "  %-10s %s: R is %d, larger at ", "along", c->swept, c->rank_swept);
+  put_values(&c->changes, out);
+  if (c->changes_D.n) ag_text_str(out, "; D is larger at "), put_values(&c->changes_D, out);
   ag_text_char(out, '\n');
 }
 
@@ -165,6 +191,7 @@ static void write_text(const ag_model *m, const ag_conservation *c, ag_text *out
   put_symmetries(c, out);
   for (int i = 0; i < c->n; i++) put_quantity(c, &c->at[i], out);
   ag_shape_lines(&c->shape, c->confirmed, out);
+  put_powers(c, out);
   put_eta(m, c, out);
   put_measure(&c->measure, out);
   ag_gibbs_lines(&c->gibbs, out);
@@ -206,6 +233,8 @@ static void json_generator(ag_json *j, const ag_quantity *q) {
     ag_json_bool(j, "exists", q->generated);
     ag_json_bool(j, "along_symmetries", q->along);
   }
+  ag_json_string(j, "field", q->field);
+  if (q->field_in_D) ag_json_string(j, "part_in_D", q->field_in_D);
   ag_json_bool(j, "in_D", q->in_D);
   ag_json_bool(j, "in_R", q->in_R);
   ag_json_bool(j, "weakly_noetherian", q->weakly);
@@ -283,6 +312,18 @@ static void json_search(ag_json *j, const ag_conservation *c) {
   ag_json_end(j, '}');
 }
 
+static void json_values(ag_json *j, const char *key, const ag_places *c) {
+  ag_json_begin(j, key, '[');
+  for (int i = 0; i < c->n; i++) ag_json_number(j, NULL, c->at[i]);
+  ag_json_end(j, ']');
+}
+
+static void json_changes(ag_json *j, const ag_conservation *c) {
+  ag_json_whole(j, "rank_along", c->rank_swept);
+  json_values(j, "changes", &c->changes);
+  json_values(j, "changes_D", &c->changes_D);
+}
+
 static void write_json(const ag_model *m, const ag_conservation *c) {
   ag_json j = {0};
   ag_json_begin(&j, NULL, '{');
@@ -296,13 +337,9 @@ static void write_json(const ag_model *m, const ag_conservation *c) {
     ag_json_whole(&j, "rank_D", c->rank_D);
     ag_json_whole(&j, "dimension", c->dimension);
     ag_json_bool(&j, "sampled", c->sampled);
-    if (c->basis) ag_json_tensor(&j, "basis", c->rank_R, c->n_velocity, c->basis);
+    if (c->basis) ag_json_tensor(&j, "basis", c->rank_basis, c->n_velocity, c->basis);
     else ag_json_string(&j, "basis", NULL);
-    if (c->swept) {
-      ag_json_begin(&j, "changes", '[');
-      for (int i = 0; i < c->n_change; i++) ag_json_number(&j, NULL, c->changes[i]);
-      ag_json_end(&j, ']');
-    }
+    if (c->swept) json_changes(&j, c);
   } else {
     ag_json_string(&j, "rank", NULL);
     ag_json_string(&j, "rank_D", NULL);
@@ -330,6 +367,7 @@ static void write_json(const ag_model *m, const ag_conservation *c) {
   ag_json_bool(&j, "constraints", c->power_constraints);
   if (c->time_formula) ag_json_string(&j, "time_formula", c->time_formula);
   if (c->force_formula) ag_json_string(&j, "force_formula", c->force_formula);
+  if (c->constraint_formula) ag_json_string(&j, "constraints_formula", c->constraint_formula);
   if (c->eta) {
     ag_json_bool(&j, "rest", c->rest_power);
     ag_json_begin(&j, "eta", '[');

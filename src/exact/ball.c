@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Programs in ball arithmetic, by FLINT (arb_t): every value is a midpoint and a radius that enclose it. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "exact/exact_internal.h"
@@ -65,6 +66,7 @@ static void set_number(const ag_flint *f, arb_t r, double v) {
 
 void ag_balls_number(ag_balls *b, int i, double v) { set_number(b->f, b->at + i, v); }
 void ag_balls_fraction(ag_balls *b, int i, long num, long den) { set_fraction(b->f, b->at + i, num, den, 0); }
+void ag_balls_double(ag_balls *b, int i, double v) { b->f->arb_set_d(b->at + i, v); }
 void ag_balls_copy(ag_balls *to, int i, const ag_balls *from, int j, int n) {
   for (int k = 0; k < n; k++) to->f->arb_set(to->at + i + k, from->at + j + k);
 }
@@ -101,6 +103,67 @@ void ag_balls_rotation(ag_balls *b, int i, const long q[4]) {
     }
 }
 
+/* The same formula, entry by entry. */
+void ag_balls_turn(ag_balls *b, int i, const double q[4]) {
+  const ag_flint *f = b->f;
+  const double *v = q + 1;
+  arb_t square, x, y, z;
+  arb_struct *const all[] = {square, x, y, z};
+  for (int k = 0; k < 4; k++) f->arb_init(all[k]);
+  for (int k = 0; k < 4; k++) {
+    f->arb_set_d(x, q[k]);
+    f->arb_addmul(square, x, x, BITS);
+  }
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) { /* 2 v_r v_c -+ 2 w v_k, or 2 (w^2 + v_r^2) - |q|^2 */
+      bool minus = (c - r + 3) % 3 == 1;
+      f->arb_set_d(x, 2 * v[r]);
+      f->arb_set_d(y, v[c]);
+      f->arb_mul(z, x, y, BITS);
+      f->arb_set_d(x, r == c ? 2 * q[0] : minus ? -2 * q[0] : 2 * q[0]);
+      f->arb_set_d(y, r == c ? q[0] : v[3 - r - c]);
+      f->arb_addmul(z, x, y, BITS);
+      if (r == c) f->arb_sub(z, z, square, BITS);
+      f->arb_div(b->at + i + 3 * r + c, z, square, BITS);
+    }
+  for (int k = 0; k < 4; k++) f->arb_clear(all[k]);
+}
+
+int ag_balls_pivots(int m, int n, ag_balls *A, double *size) {
+  const ag_flint *f = A->f;
+  bool *row_used = ag_heap_alloc((size_t)m + 1), *col_used = ag_heap_alloc((size_t)n + 1);
+  arb_t factor, product;
+  f->arb_init(factor);
+  f->arb_init(product);
+  int rank = 0;
+  for (; rank < m && rank < n; rank++) {
+    int r = -1, c = -1;
+    double most = 0;
+    for (int i = 0; i < m; i++)
+      for (int j = 0; j < n; j++) {
+        double here = row_used[i] || col_used[j] ? 0 : fabs(ag_balls_middle(A, i * n + j));
+        if (here > most) most = here, r = i, c = j;
+      }
+    if (r < 0 || !ag_balls_nonzero(A, r * n + c)) break;
+    size[rank] = most;
+    row_used[r] = col_used[c] = true;
+    for (int i = 0; i < m; i++) {
+      if (row_used[i]) continue;
+      f->arb_div(factor, A->at + i * n + c, A->at + r * n + c, BITS);
+      for (int j = 0; j < n; j++) {
+        if (col_used[j]) continue;
+        f->arb_mul(product, factor, A->at + r * n + j, BITS);
+        f->arb_sub(A->at + i * n + j, A->at + i * n + j, product, BITS);
+      }
+    }
+  }
+  f->arb_clear(factor);
+  f->arb_clear(product);
+  free(row_used);
+  free(col_used);
+  return rank;
+}
+
 /* ---- the reader ---- */
 
 typedef arb_struct T;
@@ -119,7 +182,7 @@ static void t_add(const world *w, T *r, const T *a, const T *b) { w->f->arb_add(
 static void t_sub(const world *w, T *r, const T *a, const T *b) { w->f->arb_sub(r, a, b, BITS); }
 static void t_mul(const world *w, T *r, const T *a, const T *b) { w->f->arb_mul(r, a, b, BITS); }
 static void t_neg(const world *w, T *r, const T *a) { w->f->arb_neg(r, a); }
-static void t_number(const world *w, T *r, double v) { set_number(w->f, r, v); }
+static void t_number(const world *w, T *r, const ag_step *s) { set_number(w->f, r, s->num); }
 static void t_norm(const world *w, int n, const T *x, T *r) {
   const ag_flint *f = w->f;
   arb_t square, term;
@@ -231,6 +294,22 @@ static bool newton_step(int m, ag_balls_function eval, void *self, const ag_ball
   return good;
 }
 
+/* A ball about c in which the next step should stay: twice as wide as this one, g - c, which is a ball itself where
+ * numbers of the file are. */
+static void widen(const ag_balls *c, const ag_balls *g, int i, ag_balls *wide) {
+  const ag_flint *f = c->f;
+  double lo, hi;
+  mag_t radius;
+  f->arb_sub(wide->at + i, g->at + i, c->at + i, BITS);
+  ag_balls_bounds(wide, i, &lo, &hi);
+  f->arb_set(wide->at + i, c->at + i);
+  f->mag_init(radius);
+  f->mag_set_d(radius, 2 * fmax(fabs(lo), fabs(hi)));
+  f->arb_add_error_mag(wide->at + i, radius);
+  f->arb_add_error_2exp_si(wide->at + i, -BITS / 3);
+  f->mag_clear(radius);
+}
+
 bool ag_balls_root(int m, ag_balls_function eval, void *self, ag_balls *c) {
   ag_balls *g = ag_balls_create(c->f, m), *J = ag_balls_create(c->f, m * m), *wide = ag_balls_create(c->f, m);
   bool good = true;
@@ -244,10 +323,8 @@ bool ag_balls_root(int m, ag_balls_function eval, void *self, ag_balls *c) {
     }
     if (arrived) break;
   }
-  for (int i = 0; i < m; i++) {
-    c->f->arb_set(wide->at + i, c->at + i);
-    c->f->arb_add_error_2exp_si(wide->at + i, -BITS / 3);
-  }
+  good = good && newton_step(m, eval, self, c, c, g, J);
+  for (int i = 0; i < m && good; i++) widen(c, g, i, wide);
   good = good && newton_step(m, eval, self, c, wide, g, J);
   for (int i = 0; i < m && good; i++) good = c->f->arb_contains(wide->at + i, g->at + i);
   if (good) ag_balls_copy(c, 0, g, 0, m);

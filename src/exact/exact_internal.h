@@ -19,8 +19,16 @@ typedef struct ag_step {
   int i, j;         /* of an entry; the first of some rows */
   bool is_number;   /* as the graph has it; op and arguments may say how it was folded */
   double num;
-  int term, n_term; /* of its argument, see ag_term; none: the argument itself is the only one */
+  uint64_t residue[AG_FIELD_PRIMES]; /* of a number that is not folded: what it is modulo each prime */
+  int term, n_term;                  /* of its argument, see ag_term; none: the argument itself is the only one */
 } ag_step;
+
+enum { AG_QUARTERS = 8 };
+/* What stands for k pi/2 modulo a prime, k from 1 to 8: by the number pi, and by the number itself. */
+typedef struct ag_quarters {
+  uint64_t at[2][AG_QUARTERS + 1];
+} ag_quarters;
+void ag_quarters_make(int prime, ag_quarters *q);
 
 struct ag_program {
   int n_step, n_value, n_in, n_out;
@@ -32,5 +40,7 @@ struct ag_program {
   int *in_at;            /* where its numbers begin */
   int *outs, n_outs;
   ag_op opaque;
+  bool has_angles;
+  ag_quarters quarters[AG_FIELD_PRIMES]; /* where there are angles */
 };
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Irreducible factors over the rationals of a polynomial in several variables, by FLINT. */
+ * Irreducible factors over the rationals of a polynomial in several variables, and the zeros of one in one variable
+ * modulo a prime, by FLINT. */
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -55,4 +56,27 @@ bool ag_flint_factor(const ag_flint *f, int n_var, int n, const int64_t *c, cons
   f->fmpz_mpoly_ctx_clear(ctx);
   free(exponents);
   return good;
+}
+
+static int ascending(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+int ag_flint_roots(const ag_flint *f, uint64_t prime, int degree, const uint64_t *c, uint64_t *roots) {
+  nmod_poly_t A;
+  nmod_poly_factor_t parts;
+  f->nmod_poly_init(A, prime);
+  f->nmod_poly_factor_init(parts);
+  for (int i = 0; i <= degree; i++) f->nmod_poly_set_coeff_ui(A, i, c[i]);
+  f->nmod_poly_roots(parts, A, 0);
+  int n = (int)parts->num;
+  for (int i = 0; i < n; i++) { /* h + c0 */
+    uint64_t constant = f->nmod_poly_get_coeff_ui(parts->p + i, 0);
+    roots[i] = constant ? prime - constant : 0;
+  }
+  f->nmod_poly_factor_clear(parts);
+  f->nmod_poly_clear(A);
+  qsort(roots, (size_t)n, sizeof *roots, ascending);
+  return n;
 }

@@ -6,10 +6,12 @@
 #include <flint/arb.h>
 #include <flint/arb_mat.h>
 #include <flint/fmpz_mpoly_factor.h>
+#include <flint/nmod_poly.h>
 #else
 #include <arb.h>
 #include <arb_mat.h>
 #include <flint/fmpz_mpoly_factor.h>
+#include <flint/nmod_poly.h>
 #endif
 
 #include "exact/exact.h"

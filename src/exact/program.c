@@ -7,10 +7,6 @@
 
 static bool is_opaque(ag_op op) {
   switch (op) {
-  case AG_OP_MIN:
-  case AG_OP_MAX:
-  case AG_OP_LT:
-  case AG_OP_LE:
   case AG_OP_HOLD:
   case AG_OP_SLOT:
   case AG_OP_SPARSE: return true;
@@ -112,8 +108,15 @@ static void add_step(ag_program *p, const ag_graph *g, ag_id x, int *index) {
   s->n_arg = read_node(g, x, &s->op, folded);
   for (int k = 0; k < s->n_arg; k++) p->args[p->n_args++] = index[argument(g, x, folded, k)] - 2;
   s->is_number = ag_is_num(g, x, &s->num);
+  for (int k = 0; k < AG_FIELD_PRIMES && s->op == AG_OP_NUM && isfinite(s->num); k++) {
+    const ag_field f = ag_field_at(k, 0);
+    s->residue[k] = ag_field_number(&f, s->num);
+  }
   if (s->op == AG_OP_ENTRY || s->op == AG_OP_ROWS) ag_node_index(g, x, &s->i, &s->j);
-  if (takes_angle(s->op)) find_terms(p, s);
+  if (takes_angle(s->op)) {
+    find_terms(p, s);
+    p->has_angles = true;
+  }
   if (is_opaque(s->op) || (s->is_number && !isfinite(s->num))) p->opaque = s->op;
   p->n_value += s->rows * s->cols;
   index[x] = 2 + p->n_step++;
@@ -141,6 +144,7 @@ ag_program *ag_program_create(const ag_graph *g, int n_in, const ag_id *inputs, 
     p->outs[i] = index[outs[i]] - 2;
     p->n_out += ag_node_rows(g, outs[i]) * ag_node_cols(g, outs[i]);
   }
+  for (int k = 0; k < AG_FIELD_PRIMES && p->has_angles; k++) ag_quarters_make(k, &p->quarters[k]);
   free(index);
   return p;
 }

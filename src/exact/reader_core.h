@@ -8,7 +8,7 @@
  *   t_set(w, r, a)                 r = a
  *   t_whole(w, r, n)               r = n, a small whole number
  *   t_add, t_sub, t_mul(w, r, a, b), t_neg(w, r, a)
- *   t_number(w, r, v)              a number of the file
+ *   t_number(w, r, s)              a number of the file, as step s has it
  *   t_solve(w, n, m, A, b)         in place of b (n x m); A may be changed
  *   t_det(w, n, A, r)              A may be changed
  *   t_scalar(w, p, s, r, a, b, c)  the operations of op.def, one function each
@@ -98,7 +98,7 @@ static void t_step(world *w, const ag_program *p, const ag_step *s, T *v) {
   int n = s->rows * s->cols;
   switch (s->op) {
   case AG_OP_INPUT: break;
-  case AG_OP_NUM: t_number(w, r, s->num); break;
+  case AG_OP_NUM: t_number(w, r, s); break;
   case AG_OP_ZERO:
   case AG_OP_EYE:
     for (int i = 0; i < n; i++) t_whole(w, r + i, s->op == AG_OP_EYE && i / s->cols == i % s->cols);

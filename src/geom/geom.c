@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "geom/geom.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static ag_id *new_ids(const ag_geom *x, int n) { return AG_NEWN(x->arena, ag_id, n + 1); }
@@ -30,6 +31,32 @@ static void along_all(const ag_geom *x, const ag_id *velocity, int n, const ag_i
 /* Derivatives along the motion. */
 static void along(const ag_geom *x, int n, const ag_id *outs, ag_id *rates) { along_all(x, x->xi, n, outs, rates); }
 
+static bool guards(const ag_graph *g, ag_id y) {
+  static const double SMALL = 1e-6;
+  double small;
+  if (ag_node_op(g, y) == AG_OP_AND) return guards(g, ag_node_arg(g, y, 0)) || guards(g, ag_node_arg(g, y, 1));
+  if (ag_node_op(g, y) != AG_OP_LT || ag_node_op(g, ag_node_arg(g, y, 0)) != AG_OP_HOLD) return false;
+  return ag_is_num(g, ag_node_arg(g, y, 1), &small) && fabs(small) <= SMALL;
+}
+
+/* Near an axis some expressions of surfaces pass to their limit: a held value is compared with a small number. Both
+ * agree where they meet. Here the comparison is taken not to hold: everything is asked away from the axis. */
+static void leave_axes(const ag_geom *x, int n, ag_id *e) {
+  ag_graph *g = x->g;
+  ag_id top = 0, from[16], to[16];
+  int n_guard = 0;
+  for (int i = 0; i < n; i++) top = e[i] > top ? e[i] : top;
+  bool *used = ag_heap_alloc(sizeof *used * ((size_t)top + 1)); /* arguments are older than what is made of them */
+  for (int i = 0; i < n; i++) used[e[i]] = true;
+  for (ag_id y = top; y > 0; y--) {
+    int n_arg = used[y] ? ag_node_n_arg(g, y) : 0;
+    for (int k = 0; k < n_arg; k++) used[ag_node_arg(g, y, k)] = true;
+    if (used[y] && n_guard < 16 && guards(g, y)) from[n_guard] = y, to[n_guard++] = ag_num(g, 0);
+  }
+  free(used);
+  if (n_guard) ag_substitute(g, n_guard, from, to, n, e);
+}
+
 static ag_id *forces(const ag_geom *x) {
   ag_id *F = new_ids(x, x->n_coord);
   for (int i = 0; i < x->n_coord; i++) F[i] = ag_zero(x->g, ag_node_rows(x->g, x->xi[i]), 1);
@@ -44,12 +71,14 @@ static ag_id *forces(const ag_geom *x) {
     }
     F[f->coord] = ag_add(x->g, F[f->coord], add);
   }
+  leave_axes(x, x->n_coord, F);
   return F;
 }
 
 /* p, M, ell, the energy. */
 static void inertia(ag_geom *x) {
   ag_graph *g = x->g;
+  leave_axes(x, 1, &x->lagrangian);
   ag_id one = ag_num(g, 1), *p = new_ids(x, x->n_coord), *gradient = new_ids(x, x->n_coord);
   ag_id *rate = new_ids(x, x->n_coord), *ell = new_ids(x, x->n_coord), *F = forces(x);
   ag_reverse(g, 1, &x->lagrangian, &one, x->n_coord, x->xi, p);
@@ -95,12 +124,15 @@ static void constraints(ag_geom *x) {
   int n = 0, n_relate = 0, nh = ag_model_n_holonomics(m), np = ag_model_n_prescribes(m), nt = ag_model_n_touches(m);
   ag_id *rows = new_ids(x, ag_model_n_constraints(m) + nh + np), *relate = new_ids(x, nh + np + nt);
   for (int i = 0; i < ag_model_n_constraints(m); i++) rows[n++] = ag_model_constraints(m)[i].x;
+  leave_axes(x, n, rows);
   for (int i = 0; i < nh + np; i++) {
     ag_id e = i < nh ? ag_model_holonomics(m)[i].x : ag_model_prescribes(m)[i - nh].x;
+    leave_axes(x, 1, &e);
     relate[n_relate++] = e;
     along(x, 1, &e, &rows[n++]);
   }
   for (int i = 0; i < nt; i++) relate[n_relate++] = ag_model_touches(m)[i].x;
+  leave_axes(x, n_relate, relate);
   if (n) {
     x->rows = ag_concat(x->g, n, rows);
     x->n_row = ag_node_rows(x->g, x->rows);
@@ -167,6 +199,7 @@ bool ag_geom_plain(const ag_geom *x, ag_id *expression) {
   for (int i = 0; i < n; i++) from[i] = ag_model_frame_inputs(m)[i], to[i] = ag_model_frames(m)[i].x;
   if (ag_model_energy_input(m)) from[n] = ag_model_energy_input(m), to[n++] = x->energy;
   if (n) ag_substitute(x->g, n, from, to, 1, expression);
+  leave_axes(x, 1, expression);
   return !ag_model_has_force(m, 1, expression);
 }
 
@@ -314,6 +347,8 @@ ag_id ag_geom_drift(const ag_geom *x, int rank, const int *rows) {
 ag_id ag_geom_normal(const ag_geom *x, int rank, const int *rows, ag_id Z) {
   return rank ? solved(x, rank, rows, 0, ag_mul(x->g, x->S, Z)) : ag_zero(x->g, x->n, 1);
 }
+
+ag_id ag_geom_admissible(const ag_geom *x, int rank, const int *rows, ag_id a) { return solved(x, rank, rows, a, 0); }
 
 ag_id ag_geom_noise(const ag_geom *x, int rank, const int *rows, const ag_id *sigma, const ag_id *amplitude,
                     const ag_id *pull) {

@@ -61,6 +61,9 @@ ag_id ag_geom_acceleration(const ag_geom *x, int rank, const int *rows);
 ag_id ag_geom_drift(const ag_geom *x, int rank, const int *rows); /* w = M^-1 S^T mu, S w = -s */
 ag_id ag_geom_at_rest(const ag_geom *x, ag_id e);                 /* at xi = 0 */
 ag_id ag_geom_normal(const ag_geom *x, int rank, const int *rows, ag_id Z);
+/* The field Z in D whose product with admissible velocities in the metric M is that of the covector a: Pi M^-1 a, where
+ * Pi is the projection on D that is orthogonal in this metric. */
+ag_id ag_geom_admissible(const ag_geom *x, int rank, const int *rows, ag_id a);
 /* What a channel of noise does to the velocities, dxi = ... o dW: M w - S^T mu = pull - D_sigma p, S w = -D_sigma (S xi
  * + s), with sigma and pull per coordinate and the amplitude per process, which D_sigma moves along. */
 ag_id ag_geom_noise(const ag_geom *x, int rank, const int *rows, const ag_id *sigma, const ag_id *amplitude,

@@ -9,7 +9,7 @@
 
 #include "study/conserve_internal.h"
 
-enum { WITNESSES = 24, NUMERICAL = 200, LONG = 600 };
+enum { WITNESSES = 24, NUMERICAL = 200 };
 
 const char *ag_conserved_word(ag_conserved v) {
   static const char *const words[] = {"no", "yes", "undecided"};
@@ -82,6 +82,7 @@ static void look_for_jumps(ag_conserving *v, ag_quantity *q) {
   bool bends = false;
   if (q->verdict != AG_CONSERVED_YES || ag_probe_vanish(&v->probe, 1, &q->x, false, NULL) == AG_TRUTH_YES) return;
   q->jump = ag_conserve_jump(v, q->x, false, &bends);
+  if (!q->jump) q->jump = ag_conserve_stick(v, q->x);
   if (q->jump) {
     q->verdict = AG_CONSERVED_UNDECIDED, q->proof = AG_PROOF_NONE;
     q->jump = ag_arena_printf(v->c->arena, "its rate vanishes, but %s", q->jump);
@@ -109,29 +110,6 @@ static void decide_rate(ag_conserving *v, ag_quantity *q) {
 void ag_conserve_decide(ag_conserving *v, ag_quantity *q) {
   decide_rate(v, q);
   look_for_jumps(v, q);
-}
-
-const char *ag_conserve_print(ag_conserving *v, ag_id x) {
-  ag_text text = {0};
-  if (ag_normal_size(v->x->g, x) <= LONG) {
-    ag_normal_form(v->x->g, 0, NULL, NULL, 1, &x);
-    if (ag_normal_size(v->x->g, x) <= LONG / 4) ag_print_formula(v->x->g, x, false, &text);
-  }
-  bool readable = ag_text_cstr(&text)[0] && !strstr(ag_text_cstr(&text), "inverse(");
-  const char *kept = readable ? ag_arena_str(v->c->arena, ag_text_cstr(&text)) : NULL;
-  ag_text_done(&text);
-  return kept;
-}
-
-const char *ag_conserve_print_rate(ag_conserving *v, ag_id x) {
-  const ag_geom *g = v->x;
-  ag_id part[2], acc = v->acceleration;
-  if (!acc) return NULL;
-  ag_geom_rate(g, x, &part[0], &part[1]);
-  ag_id rate = ag_add(g->g, part[0], part[1]), *by_coord = AG_NEWN(g->arena, ag_id, g->n_coord + 1);
-  for (int i = 0; i < g->n_coord; i++) by_coord[i] = ag_rows_of(g->g, acc, g->at[i], ag_node_rows(g->g, g->xi[i]));
-  ag_substitute(g->g, g->n_coord, g->acc, by_coord, 1, &rate);
-  return ag_conserve_print(v, rate);
 }
 
 ag_quantity *ag_conserve_append(ag_conserving *v, const char *name, const char *kind, ag_id x) {
@@ -180,6 +158,8 @@ static void look_at_potentials(ag_conserving *v, ag_quantity *q, ag_id Z, int n,
   if (p->rank < 0) return;
   ag_id w = ag_geom_normal(v->x, p->rank, p->row, Z);
   q->projected = holds(v, ag_dot(v->x->g, ag_concat(v->x->g, v->x->n_coord, v->x->p), w), false);
+  if (q->verdict == AG_CONSERVED_YES)
+    q->field_in_D = ag_conserve_print_field(v, ag_conserve_plain_field(v, ag_sub(v->x->g, Z, w)));
   q->weakly = q->verdict == AG_CONSERVED_YES && q->invariant && ag_conserve_spans(v, n, orbit, w);
 }
 
@@ -203,6 +183,7 @@ static void momenta(ag_conserving *v) {
     q->in_R = !x->n_row || q->in_D || holds(v, work, false);
     classify(q, !q->in_R, !holds(v, forced, false));
     fields[i] = ag_concat(x->g, x->n_coord, Z);
+    q->field = ag_conserve_print_field(v, fields[i]);
     if (q->invariant) orbit[n_orbit++] = fields[i];
   }
   ag_conserve_symmetries(v, n_orbit, orbit);

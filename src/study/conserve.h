@@ -38,6 +38,8 @@ typedef struct ag_quantity {
   bool generated, along;          /* it has a generator; one along the orbits of the symmetries */
   bool weakly;                    /* conserved for every potential that the generators with Z(L) = 0 leave invariant */
   const char *rate_formula;       /* of what is not conserved; NULL: long */
+  const char *field;      /* of a momentum its generator, of another integral one that generates it; NULL: long */
+  const char *field_in_D; /* of a momentum the part of its generator in D; NULL: long */
 } ag_quantity;
 
 /* A field Z, a column over the velocities, that leaves the Lagrangian invariant. */
@@ -92,6 +94,12 @@ typedef struct ag_shape {
  * on. */
 int ag_shape_rows(const ag_shape *s, int n, const double *r, double *rows, int *first);
 
+/* Values of a coordinate that is swept at which the annihilator, or D, is larger than elsewhere. */
+typedef struct ag_places {
+  int n;
+  double *at;
+} ag_places;
+
 typedef struct ag_conservation {
   struct ag_geom *geom;
   ag_arena *arena;
@@ -104,12 +112,13 @@ typedef struct ag_conservation {
   int dimension, n_disguised; /* of the leaf; velocity constraints that are holonomic in disguise */
   int rank_D, rank_R;         /* of D and of the reaction annihilator R, in the leaf; -1: unknown */
   bool sampled;               /* the reaction is no polynomial in the velocities */
-  double *basis;              /* of the reaction annihilator, rank_R rows in velocities, at `at` or the start */
-  const char *swept;          /* a coordinate; NULL: none */
-  int n_change;
-  double *changes;                                 /* its values at which the rank is smaller than elsewhere */
+  double *basis;              /* of the reaction annihilator, rank_basis rows in velocities, at `at` or the start */
+  int rank_basis;
+  const char *swept; /* a coordinate; NULL: none */
+  int rank_swept;    /* of the annihilator along it, but for single values: */
+  ag_places changes, changes_D;
   bool power_time, power_force, power_constraints; /* which of the powers of the energy do not vanish */
-  const char *time_formula, *force_formula;
+  const char *time_formula, *force_formula, *constraint_formula;
   /* of affine constraints, whose power is rest(u) + eta.dV: the components of eta, NULL where they are long */
   const char **eta;
   bool rest_power; /* does rest(u) not vanish? */

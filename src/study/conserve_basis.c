@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The reaction annihilator at one configuration, in numbers: an orthonormal basis, and the places along a line of
- * configurations where its rank changes. Expressions are evaluated with 256 bits, then rounded. */
+ * The reaction annihilator at one configuration, in numbers: an orthonormal basis. Expressions are evaluated with 256
+ * bits, then rounded. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,8 @@
 #include "study/conserve_internal.h"
 #include "study/study.h"
 
-/* SAME: singular values, relative to the largest, that count as 0: far above rounding, far below what a model means.
- * OFF: largest residual of the relations on the leaf. */
-static const double SAME = 1e-9, OFF = 1e-9;
+/* SAME: singular values, relative to the largest, that count as 0: far above rounding, far below what a model means. */
+static const double SAME = 1e-9;
 
 double ag_conserve_at_start(const ag_conserving *v, ag_id x) {
   bool lambda;
@@ -37,7 +36,6 @@ typedef struct place {
   double t, *q; /* the numbers of q, a rotation as nine entries */
   int n_row;
   double *rows; /* n_row x n */
-  double off;   /* residual of the relations */
 } place;
 
 static int n_velocities(const ag_probe *p) {
@@ -132,21 +130,13 @@ static void add_reactions(place *a, ag_balls *in, const double *xi0, const doubl
     }
 }
 
-/* Fills rows and off; false: the equations are not defined here. */
+/* Fills rows; false: the equations are not defined here. */
 static bool survey(place *a) {
   const ag_probe *p = a->p;
-  int n = p->x->n, m = p->x->n_relate, at = 0;
+  int n = p->x->n, m = p->x->n_relate;
   ag_balls *in = ag_balls_create(p->flint, p->at[AG_PROBE_GROUPS]);
   double *g = ag_heap_alloc(sizeof *g * (size_t)(m * (n + 1) + n * n + n + 1)), *xi0 = g + m * (n + 1), *N = xi0 + n;
-  bool good = true;
-  for (int i = 0; i < p->n_param_input && good; i++) {
-    int count = ag_program_n_out(p->params[i]);
-    ag_balls *value = ag_balls_create(p->flint, count);
-    good = ag_balls_eval(p->params[i], in, value);
-    ag_balls_copy(in, at, value, 0, count);
-    ag_balls_free(value);
-    at += count;
-  }
+  bool good = ag_probe_enclose_params(p, in);
   ag_balls_number(in, p->at[AG_PROBE_T], a->t);
   const ag_dims *dims = ag_system_dims(p->sys);
   double *x0 = ag_heap_alloc(sizeof *x0 * (size_t)(dims->x + 1)); /* processes: as at the start */
@@ -156,9 +146,7 @@ static bool survey(place *a) {
   free(x0);
   for (int k = 0; k < p->q_at[p->x->n_coord]; k++) ag_balls_number(in, p->at[AG_PROBE_Q] + k, a->q[k]);
   a->n_row = 0;
-  a->off = 0;
-  if (good && m) good = numbers_of(p, p->relate, in, g);
-  for (int i = 0; i < m && good; i++) a->off = fmax(a->off, fabs(g[i]));
+  if (good && m) good = numbers_of(p, p->relate_true, in, g);
   for (int i = 0; i < m && good; i++) memcpy(a->rows + a->n_row++ * n, g + m + i * n, sizeof *g * (size_t)n);
   good = good && velocities(p, in, xi0, N);
   add_reactions(a, in, xi0, N, &good);
@@ -173,78 +161,9 @@ void ag_conserve_basis(ag_conserving *v) {
   if (c->rank_R < 0 || v->probe.rank < 0) return;
   place a = place_at_start(v);
   double *N = AG_NEWN(c->arena, double, n *n + 1), *rows = AG_NEWN(c->arena, double, n *n + 1);
-  if (!survey(&a) || ag_dense_null(a.n_row, n, a.rows, SAME, N) != n - c->rank_R) return; /* a special place */
-  for (int i = 0; i < c->rank_R; i++)
-    for (int j = 0; j < n; j++) rows[i * n + j] = N[j * c->rank_R + i];
+  if (!survey(&a)) return;
+  int k = c->rank_basis = n - ag_dense_null(a.n_row, n, a.rows, SAME, N);
+  for (int i = 0; i < k; i++)
+    for (int j = 0; j < n; j++) rows[i * n + j] = N[j * k + i];
   c->basis = rows;
-}
-
-/* ---- along a line ---- */
-
-/* The last singular value that a generic configuration has, beside the largest; NaN: undefined. */
-static double weakest(place *a, int k, double value, int rank) {
-  int n = a->p->x->n;
-  a->q[k] = value;
-  if (!survey(a)) return (double)NAN;
-  int most = a->n_row > n ? a->n_row : n;
-  double *s = ag_heap_alloc(sizeof *s * (size_t)(most + 1)), out = (double)NAN;
-  if (ag_dense_svals(a->n_row, n, a->rows, s) == 0) out = rank < 1 ? 1 : s[0] > 0 ? s[rank - 1] / s[0] : 0;
-  free(s);
-  return out;
-}
-
-/* The place of the least value between lo and hi, by golden sections: where it falls to 0 with a corner, to rounding.
- */
-static double least(place *a, int k, double lo, double hi, int rank, double *value) {
-  const double part = 0.38196601125010515;
-  double x = lo + part * (hi - lo), y = hi - part * (hi - lo);
-  double fx = weakest(a, k, x, rank), fy = weakest(a, k, y, rank);
-  for (int i = 0; i < 90 && hi - lo > 1e-15 * (fabs(lo) + fabs(hi) + 1e-300); i++)
-    if (fx < fy) {
-      hi = y, y = x, fy = fx;
-      x = lo + part * (hi - lo);
-      fx = weakest(a, k, x, rank);
-    } else {
-      lo = x, x = y, fx = fy;
-      y = hi - part * (hi - lo);
-      fy = weakest(a, k, y, rank);
-    }
-  *value = fmin(fx, fy);
-  return fx < fy ? x : y;
-}
-
-static void add_change(ag_conservation *c, double at, double step) {
-  if (fabs(at) < 1e-12 * step) at = 0; /* rounding of the sweep */
-  if (c->n_change && at - c->changes[c->n_change - 1] < 1e-6 * step) return;
-  c->changes[c->n_change++] = at;
-}
-
-ag_status ag_conserve_sweep(ag_conserving *v, ag_ctx *ctx, const char *text) {
-  ag_conservation *c = v->c;
-  ag_swept s;
-  AG_TRY(ag_conserve_read_sweep(v, ctx, text, &s));
-  if (c->rank_R < 0) {
-    ag_ctx_error(ctx, (ag_pos){0}, "--sweep: the rank of the reaction annihilator of this model is not known");
-    return AG_WRONG;
-  }
-  int rank = v->x->n - c->rank_R;
-  double step = (s.hi - s.lo) / (double)(s.n - 1), *f = AG_NEWN(c->arena, double, s.n + 1);
-  place a = place_at_start(v);
-  c->swept = s.name;
-  c->changes = AG_NEWN(c->arena, double, s.n + 1);
-  for (int i = 0; i < s.n; i++) {
-    f[i] = weakest(&a, s.k, s.lo + step * i, rank);
-    if (!(a.off > OFF)) continue;
-    ag_ctx_error(ctx, (ag_pos){0}, "--sweep: %s is tied to other coordinates by a relation; sweep one that is free",
-                 s.name);
-    return AG_WRONG;
-  }
-  for (int i = 0; i < s.n; i++) {
-    bool low = (i == 0 || f[i] <= f[i - 1]) && (i == s.n - 1 || f[i] <= f[i + 1]);
-    double value = 0, lo = s.lo + step * (i ? i - 1 : 0), hi = s.lo + step * (i < s.n - 1 ? i + 1 : i);
-    if (!low) continue;
-    double at = least(&a, s.k, lo, hi, rank, &value);
-    if (value < SAME) add_change(c, at, step);
-  }
-  return AG_OK;
 }

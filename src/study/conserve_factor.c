@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * Functions of the coordinates as polynomials of low degree in coordinates, cosines and sines, and R^T e3, with whole
- * coefficients; and their irreducible factors. */
+ * Functions of the coordinates as polynomials in coordinates, cosines and sines, and R^T e3, with whole coefficients;
+ * and their irreducible factors. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "study/conserve_internal.h"
 
-enum { ATOMS = 12, READABLE = 4, MONOMIALS = 100 };
+/* READABLE: degree up to which a function is printed as a polynomial; DEGREE: up to which one is factored. */
+enum { ATOMS = 12, READABLE = 4, DEGREE = 16, MONOMIALS = 220 };
 
 typedef struct polynomial {
-  int n_atom, n; /* n = 0: it is none */
+  bool found;
+  int n_atom, n; /* functions; terms, 0: it is 0 */
   ag_id atom[ATOMS];
   int64_t num[MONOMIALS], den[MONOMIALS];
   int exponent[MONOMIALS][ATOMS];
@@ -18,7 +20,7 @@ typedef struct polynomial {
 
 /* Exponents of monomial number i in the order of ag_conserve_monomials: by degree, factors ascending. */
 static void exponents_of(int n_atom, int i, int *e) {
-  int factor[READABLE] = {0}, degree = 0;
+  int factor[DEGREE] = {0}, degree = 0;
   memset(e, 0, sizeof *e * ATOMS);
   for (int k = 0; k < i; k++) { /* the next one: the last factor that can grow does */
     int last = degree - 1;
@@ -31,24 +33,26 @@ static void exponents_of(int n_atom, int i, int *e) {
 }
 
 /* x = sum of monomials, on the leaf. */
-static void find_polynomial(ag_conserving *v, ag_id x, polynomial *p) {
+static void find_polynomial(ag_conserving *v, ag_id x, int most, polynomial *p) {
   ag_graph *g = v->x->g;
   ag_id columns[MONOMIALS + 2];
   p->n = 0;
+  p->found = false;
   p->n_atom = ag_conserve_functions(v, 1, ATOMS - 1, p->atom);
   if (ag_depends(g, 1, &x, 1, &v->x->t)) p->atom[p->n_atom++] = v->x->t;
-  for (int degree = 0; degree <= READABLE && !p->n; degree += 2) {
+  for (int degree = 0; degree <= most && !p->found; degree += 2) {
     int n = ag_conserve_monomials(g, p->n_atom, p->atom, degree, columns, MONOMIALS);
     ag_echelon e = {0};
     if (n < 0) return;
     columns[n] = x;
     bool good = ag_conserve_reduce(v, n + 1, columns, false, &e) && e.rank && e.pivots[e.rank - 1] < n;
+    p->n = 0;
     for (int r = 0; r < e.rank && good; r++) {
       good = ag_echelon_fraction(&e, r, n, &p->num[p->n], &p->den[p->n]);
       if (!good || !p->num[p->n]) continue;
       exponents_of(p->n_atom, e.pivots[r], p->exponent[p->n++]);
     }
-    if (!good) p->n = 0;
+    p->found = good;
     ag_echelon_done(&e);
   }
 }
@@ -63,9 +67,9 @@ static ag_id term(ag_graph *g, const polynomial *p, const int *e, ag_id coeffici
 ag_id ag_conserve_readable(ag_conserving *v, ag_id x) {
   ag_graph *g = v->x->g;
   polynomial *p = ag_heap_alloc(sizeof *p);
-  find_polynomial(v, x, p);
-  ag_id out = p->n ? ag_num(g, 0) : x;
-  for (int i = 0; i < p->n; i++)
+  find_polynomial(v, x, READABLE, p);
+  ag_id out = p->found ? ag_num(g, 0) : x;
+  for (int i = 0; i < p->n && p->found; i++)
     out = ag_add(g, out, term(g, p, p->exponent[i], ag_conserve_fraction(g, p->num[i], p->den[i])));
   free(p);
   return out;
@@ -134,9 +138,10 @@ static bool add_factors(ag_conserving *v, ag_id x) {
   polynomial *p = ag_heap_alloc(sizeof *p);
   int64_t c[MONOMIALS];
   int *e = ag_heap_alloc(sizeof *e * MONOMIALS * ATOMS);
-  find_polynomial(v, x, p);
-  for (int i = 0; i < p->n * p->n_atom; i++) e[i] = p->exponent[i / p->n_atom][i % p->n_atom];
-  bool good = p->n && make_whole(p, c) && ag_flint_factor(v->flint, p->n_atom, p->n, c, e, take, &(listing){v, p});
+  find_polynomial(v, x, DEGREE, p);
+  for (int i = 0; i < p->n * p->n_atom && p->found; i++) e[i] = p->exponent[i / p->n_atom][i % p->n_atom];
+  bool good = p->found && p->n && make_whole(p, c) &&
+              ag_flint_factor(v->flint, p->n_atom, p->n, c, e, take, &(listing){v, p});
   free(e);
   free(p);
   return good;
@@ -161,4 +166,7 @@ void ag_conserve_factors(ag_conserving *v) {
   for (int i = 0; i < r * r; i++) entries[i] = ag_entry(g, x->S, p->row[i / r], p->col[i % r]);
   (void)add_factors(v, ag_det(g, ag_stack(g, r, r, entries)));
   free(entries);
+  int n = v->n_factor; /* 1 + x^6 = (1 + x^2)(1 - x^2 + x^4): products of two as well */
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < i; k++) add_factor(v, ag_mul(g, v->factor[i], v->factor[k]));
 }

@@ -5,7 +5,7 @@
 #include "study/conserve.h"
 #include "study/probe.h"
 
-enum { AG_MAX_FACTOR = 8 };
+enum { AG_MAX_FACTOR = 12 };
 typedef struct ag_conserving {
   ag_conservation *c;
   ag_model *m;
@@ -33,13 +33,22 @@ ag_quantity *ag_conserve_add(ag_conserving *v, const char *name, const char *kin
 /* conserve_jump.c: NULL if no jump of x is seen, else "it jumps where x = 0". bends: it has branches that the
  * motion may leave. by_velocity: only those that velocities decide. */
 const char *ag_conserve_jump(ag_conserving *v, ag_id x, bool by_velocity, bool *bends);
-const char *ag_conserve_print(ag_conserving *v, ag_id x); /* as text in the arena; NULL when it is long */
+/* Forces that jump with the velocities keep motions on the surface where they do: a body sticks. The rate of x is a
+ * mean of those on both sides there, unless x has a corner; NULL: it has none. */
+const char *ag_conserve_stick(ag_conserving *v, ag_id x);
+/* conserve_print.c: as text in the arena; NULL when it is long. */
+const char *ag_conserve_print(ag_conserving *v, ag_id x);
 /* conserve_rank.c: ranks of D and of the reaction annihilator inside the leaf. */
 AG_MUST_USE ag_status ag_conserve_ranks(ag_conserving *v, ag_ctx *ctx, const char *at);
 /* Basis of the kernel of the rank x n echelon form A with these pivots: n - rank rows. */
 void ag_conserve_kernel(const ag_field *f, int n, int rank, const uint64_t *A, const int *pivots, uint64_t *B);
 /* Adds one without deciding it. */
 ag_quantity *ag_conserve_append(ag_conserving *v, const char *name, const char *kind, ag_id x);
+/* The same with the velocities that the constraints give put in, or as a polynomial of the coordinates, if that is
+ * shorter. */
+const char *ag_conserve_print_short(ag_conserving *v, ag_id x);
+/* A column over the velocities whose parts can be printed, as far as that is known. */
+ag_id ag_conserve_plain_field(ag_conserving *v, ag_id Z);
 /* The rate with the accelerations solved for; NULL when it is long. */
 const char *ag_conserve_print_rate(ag_conserving *v, ag_id x);
 void ag_conserve_noise(ag_conserving *v); /* conserve_noise.c: of all quantities */
@@ -78,7 +87,7 @@ void ag_measure_decide(ag_measuring *s, ag_conserved verdict, ag_proof proof, co
 void ag_measure_find(ag_measuring *s);
 ag_id ag_measure_columns(const ag_measuring *s); /* those of S that belong to the dependent velocities */
 
-/* conserve_basis.c: the annihilator in numbers, and where its rank changes along "NAME=LO:HI:N". */
+/* conserve_basis.c: the annihilator in numbers; conserve_line.c: where its rank changes along "NAME=LO:HI:N". */
 void ag_conserve_basis(ag_conserving *v);
 AG_MUST_USE ag_status ag_conserve_sweep(ag_conserving *v, ag_ctx *ctx, const char *text);
 /* A coordinate that is swept: which number of q, and its n values. */
@@ -107,7 +116,23 @@ const char *ag_conserve_print_field(ag_conserving *v, ag_id column); /* "x' = 1,
 /* conserve_generator.c: the class of what is conserved and linear in the velocities. */
 void ag_conserve_classify(ag_conserving *v);
 
-/* conserve_search.c */
+/* conserve_atoms.c: what the functions of a search are made of. */
+enum { AG_MAX_UNKNOWN = 400, AG_MAX_ATOM = 12, AG_MAX_IDLE = 36 };
+typedef struct ag_atoms {
+  int n;                /* of the configuration */
+  ag_id x[AG_MAX_ATOM]; /* coordinates, cosines and sines, R^T e3 */
+  int n_idle;           /* coordinates that the motion does not feel: alone or times a velocity */
+  ag_id idle[AG_MAX_IDLE];
+  int n_turn; /* entries of rotations that it does not feel: the same */
+  ag_id turn[AG_MAX_IDLE];
+  ag_id potential; /* times 1 and the first powers: 1/r and x/r of Kepler's problem */
+  int n_velocity, n_given, n_all;
+  ag_id velocity[3 * AG_MAX_ATOM], all[3 * AG_MAX_ATOM]; /* without those that the constraints give; with them */
+  ag_id given[3 * AG_MAX_ATOM]; /* those, where they are no polynomials in the others: x' = y' tan(h) */
+} ag_atoms;
+bool ag_conserve_atoms(ag_conserving *v, ag_atoms *a); /* false: too many, or there are no points */
+/* x as a combination of few monomials in the coordinates times 1, velocities and products of two; 0: it is none. */
+ag_id ag_conserve_as_combination(ag_conserving *v, ag_id x);
 
 /* conserve_space.c */
 /* Functions of the state, in the order in which they are preferred. */
@@ -117,6 +142,9 @@ typedef struct ag_functions {
   int n_known; /* the first ones are known to be conserved */
 } ag_functions;
 void ag_functions_push(ag_functions *s, ag_id x);
+/* The largest degree up to the wanted one whose functions are few enough, which are put in s, then the largest with
+ * which those of given velocities fit in, too; -1: none. */
+int ag_conserve_choose(ag_conserving *v, const ag_atoms *a, int degree, int power, ag_functions *s, int *of_given);
 /* All combinations with constant coefficients whose rate, plus twist times itself (0: none; else the functions must be
  * thin), vanishes. found[] gets the
  * new ones, at most room, 0 for one whose numbers are too long; the number of all, without constants, is returned; -1:

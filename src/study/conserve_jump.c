@@ -123,6 +123,12 @@ static crossing cross_surface(ag_conserving *v, ag_id s, ag_id x) {
   return found;
 }
 
+static const char *surface_text(ag_conserving *v, ag_id s) {
+  const char *where = ag_conserve_print(v, s);
+  if (where && where[0] == '-') where = ag_conserve_print(v, ag_neg(v->x->g, s));
+  return where;
+}
+
 const char *ag_conserve_jump(ag_conserving *v, ag_id x, bool by_velocity, bool *bends) {
   const ag_geom *geom = v->x;
   surfaces f = surfaces_of(geom->g, x);
@@ -133,9 +139,38 @@ const char *ag_conserve_jump(ag_conserving *v, ag_id x, bool by_velocity, bool *
     if (!reads_state(v, f.s[i]) || conserved(v, f.s[i])) continue;
     *bends = true;
     if (cross_surface(v, f.s[i], x) != JUMPS) continue;
-    const char *where = ag_conserve_print(v, f.s[i]);
-    if (where && where[0] == '-') where = ag_conserve_print(v, ag_neg(geom->g, f.s[i]));
+    const char *where = surface_text(v, f.s[i]);
     told = where ? ag_arena_printf(v->c->arena, "it jumps where %s = 0", where) : "it jumps";
   }
   return told;
+}
+
+/* Does the derivative of x by a velocity jump where s = 0? */
+static bool has_corner(ag_conserving *v, ag_id s, ag_id x) {
+  const ag_geom *geom = v->x;
+  ag_id *slope = AG_NEWN(geom->arena, ag_id, geom->n_coord + 1), one = ag_num(geom->g, 1);
+  ag_reverse(geom->g, 1, &x, &one, geom->n_coord, geom->xi, slope);
+  ag_id column = ag_concat(geom->g, geom->n_coord, slope);
+  bool corner = false;
+  for (int j = 0; j < geom->n && !corner; j++) {
+    ag_id entry = ag_entry(geom->g, column, j, 0);
+    corner = !ag_is_zero(geom->g, entry) && cross_surface(v, s, entry) == JUMPS;
+  }
+  return corner;
+}
+
+const char *ag_conserve_stick(ag_conserving *v, ag_id x) {
+  const ag_geom *geom = v->x;
+  for (int i = 0; i < geom->n; i++) {
+    ag_id force = ag_entry(geom->g, geom->force, i, 0);
+    surfaces f = surfaces_of(geom->g, force);
+    for (int k = 0; k < f.n; k++) {
+      if (!ag_depends(geom->g, 1, &f.s[k], geom->n_coord, geom->xi)) continue;
+      if (cross_surface(v, f.s[k], force) != JUMPS || !has_corner(v, f.s[k], x)) continue;
+      const char *where = surface_text(v, f.s[k]);
+      return where ? ag_arena_printf(v->c->arena, "forces jump where %s = 0, and it has a corner there", where)
+                   : "forces jump with the velocities, and it has a corner there";
+    }
+  }
+  return NULL;
 }

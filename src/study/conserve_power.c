@@ -35,25 +35,14 @@ static void explain_energy(ag_conserving *v, ag_quantity *q) {
   ag_text_done(&why);
 }
 
-/* A column on a rotation by its components in space, each in its shortest form. */
-static ag_id from_space(ag_conserving *v, ag_id R, ag_id column) {
-  ag_graph *g = v->x->g;
-  ag_id space = ag_mul(g, R, column), parts[3];
-  for (int k = 0; k < 3; k++) parts[k] = ag_conserve_readable(v, ag_entry(g, space, k, 0));
-  ag_id short_form = ag_stack(g, 3, 1, parts);
-  return ag_mul(g, ag_transpose(g, R), short_form);
-}
-
-/* False: some are long. */
-static bool print_entries(ag_conserving *v, ag_id column, const char **out) {
-  bool all = true;
-  for (int k = 0; k < ag_node_rows(v->x->g, column); k++) {
-    ag_id part = ag_entry(v->x->g, column, k, 0);
-    out[k] = ag_conserve_print(v, part);
-    if (!out[k]) out[k] = ag_conserve_print(v, ag_conserve_readable(v, part));
-    all = all && out[k];
-  }
-  return all;
+/* R.xi with R = M xi' + ell, the accelerations solved for; NULL: it is long. */
+static const char *print_power(ag_conserving *v) {
+  const ag_geom *x = v->x;
+  ag_graph *g = x->g;
+  if (!v->acceleration) return NULL;
+  ag_id R = ag_add(g, ag_mul(g, x->M, v->acceleration), x->ell);
+  ag_id power = ag_dot(g, R, ag_concat(g, x->n_coord, x->xi));
+  return ag_conserve_print_short(v, power);
 }
 
 /* The power of the constraints is rest(u) + eta.dV, eta = -M^-1 S^T (S M^-1 S^T)^-1 s: one reads off for which V energy
@@ -69,12 +58,9 @@ static void find_eta(ag_conserving *v) {
   ag_id power = ag_dot(g, react, xi), by_V = ag_dot(g, eta, ag_concat(g, x->n_coord, slope));
   v->c->rest_power = !vanishes(v, ag_sub(g, power, by_V));
   v->c->eta = AG_NEWN(v->c->arena, const char *, x->n + 1);
-  for (int i = 0; i < x->n_coord; i++) {
-    bool rotation = ag_model_coords(x->model)[i].space == AG_SPACE_SO3;
-    ag_id part = ag_rows_of(g, eta, x->at[i], ag_node_rows(g, x->xi[i]));
-    if (!print_entries(v, part, v->c->eta + x->at[i]) && rotation)
-      (void)print_entries(v, from_space(v, x->q[i], part), v->c->eta + x->at[i]);
-  }
+  eta = ag_conserve_plain_field(v, eta);
+  for (int k = 0; k < x->n; k++) v->c->eta[k] = ag_conserve_print(v, ag_entry(g, eta, k, 0));
+  v->c->constraint_formula = print_power(v);
 }
 
 /* dE/dt = -l_t + F.xi - s.lambda: where all three vanish, that is the proof. */

@@ -133,20 +133,18 @@ static int leaf(const ag_conserving *v, const ag_probe *p, const ag_point *at, u
   return rank_of(&f, n_found, n, covectors) == missing ? n_found : -1;
 }
 
-static void find_ranks(ag_conserving *v, ag_probe *p) {
-  int n = v->x->n, first, n_point = ag_probe_points(p, 0, &first);
-  if (!n_point) return;
-  const ag_point *at = &p->points[first];
-  int k = n - p->rank, n_velocity = 2 * (1 + k + k * (k + 1) / 2), room = v->x->n_relate + v->x->n_row;
+/* At one point; false: unknown. */
+static bool ranks_at(ag_conserving *v, const ag_probe *p, const ag_point *at) {
+  int n = v->x->n, k = n - p->rank, n_velocity = 2 * (1 + k + k * (k + 1) / 2), room = v->x->n_relate + v->x->n_row;
   uint64_t *rows = ag_heap_alloc(sizeof *rows * (size_t)((room + n_velocity) * n + 1));
   uint64_t *in = ag_heap_alloc(sizeof *in * (size_t)(p->at[AG_PROBE_GROUPS] + 1));
-  int n_row = leaf(v, p, at, rows);
+  int n_row = leaf(v, p, at, rows), before = 0;
   ag_field f = at->f;
-  if (n_row >= 0) {
+  bool known = n_row >= 0;
+  if (known) {
     v->c->dimension = n - rank_of(&f, n_row, n, rows);
     v->c->rank_D = n - p->rank;
     memcpy(in, at->in, sizeof *in * (size_t)p->at[AG_PROBE_GROUPS]);
-    int before = 0;
     for (int i = 0; i < n_velocity; i++) {
       if (i == n_velocity / 2) before = rank_of(&f, n_row, n, rows);
       if (!ag_probe_velocity(p, &f, in, true)) continue;
@@ -154,10 +152,24 @@ static void find_ranks(ag_conserving *v, ag_probe *p) {
     }
     int rank = rank_of(&f, n_row, n, rows);
     v->c->rank_R = n - rank;
-    v->c->sampled = rank > before;
+    v->c->sampled = v->c->sampled || rank > before;
   }
   free(rows);
   free(in);
+  return known;
+}
+
+/* On every branch of the equations, which must agree. */
+static void find_ranks(ag_conserving *v, ag_probe *p) {
+  int first, n_point = ag_probe_points(p, 0, &first), dimension = 0, R = 0;
+  v->c->sampled = false;
+  for (int i = 0; i < (p->chooses ? n_point : n_point > 0); i++) {
+    bool same = ranks_at(v, p, &p->points[first + i]);
+    if (!i) dimension = v->c->dimension, R = v->c->rank_R;
+    if (same && v->c->dimension == dimension && v->c->rank_R == R) continue;
+    v->c->rank_D = v->c->rank_R = -1;
+    return;
+  }
 }
 
 /* The number of q that "x" or "x[2]" names, -1: none. */
@@ -225,7 +237,7 @@ ag_status ag_conserve_ranks(ag_conserving *v, ag_ctx *ctx, const char *place) {
     return AG_OK;
   }
   ag_probe p;
-  ag_probe_init(&p, v->x, v->sys, NULL, NULL);
+  ag_probe_init(&p, v->x, v->sys, NULL, v->flint);
   bool *fixed = AG_NEWN(v->x->arena, bool, p.q_at[v->x->n_coord] + 1);
   double *value = AG_NEWN(v->x->arena, double, p.q_at[v->x->n_coord] + 1);
   ag_status status = read_place(&p, ctx, place, fixed, value);

@@ -55,18 +55,22 @@ static void drop_line(line *l) {
   free(l->value);
 }
 
-/* The outputs at n points, a row each, in A; false: this value has not so many. */
-static bool fill(line *l, const ag_program *program, int n, uint64_t *A) {
+/* The outputs at n points, a row each, in A; false: this value has not so many. side: which of the signs and branches
+ * at one seed, the same at all points, so that a root of r is the same. */
+static bool fill(line *l, const ag_program *program, int side, int n, uint64_t *A) {
   int n_out = ag_program_n_out(program), n_good = 0, first;
-  for (int k = 0; n_good < n && k < 2 * n + ATTEMPTS && ag_probe_points(&l->p, k, &first); k++) {
-    ag_field f = l->p.points[first].f; /* of all signs the first ones, so that a root of r is the same at all points */
-    n_good += ag_field_eval(program, &f, l->p.points[first].in, A + (size_t)n_good * (size_t)n_out) == AG_FIELD_OK;
+  for (int k = 0; n_good < n && k < 2 * n + ATTEMPTS; k++) {
+    int n_point = ag_probe_points(&l->p, k, &first);
+    if (!n_point) break;
+    const ag_point *at = &l->p.points[first + side % n_point];
+    ag_field f = at->f;
+    n_good += ag_field_eval(program, &f, at->in, A + (size_t)n_good * (size_t)n_out) == AG_FIELD_OK;
   }
   return n_good == n;
 }
 
 /* The rows at a value of the shape that has points, from *attempt on; NULL: none is found. */
-static uint64_t *rows_at(ag_conserving *v, const shape *s, int prime, const ag_program *program, int *attempt,
+static uint64_t *rows_at(ag_conserving *v, const shape *s, int prime, int side, const ag_program *program, int *attempt,
                          int *n_row) {
   int n_out = ag_program_n_out(program);
   *n_row = n_out + EXTRA;
@@ -74,7 +78,7 @@ static uint64_t *rows_at(ag_conserving *v, const shape *s, int prime, const ag_p
   for (int end = *attempt + ATTEMPTS; *attempt < end;) {
     line l;
     make_line(v, s, prime, (*attempt)++, &l);
-    bool good = fill(&l, program, *n_row, A);
+    bool good = fill(&l, program, side, *n_row, A);
     drop_line(&l);
     if (good) return A;
   }
@@ -224,7 +228,7 @@ static int thin(ag_conserving *v, const shape *s, int n, ag_id *w) {
   outs[0] = ag_num(v->x->g, 1);
   for (int i = 0; i < n; i++) outs[1 + i] = w[i];
   ag_program *program = ag_probe_program(&v->probe, n + 1, outs);
-  uint64_t *A = ag_program_opaque(program) ? NULL : rows_at(v, s, 0, program, &attempt, &n_row);
+  uint64_t *A = ag_program_opaque(program) ? NULL : rows_at(v, s, 0, 0, program, &attempt, &n_row);
   ag_field f = ag_field_at(0, 0);
   int rank = A ? ag_field_echelon(&f, n_row, n + 1, A, pivots) : 0;
   for (int r = 0; r < rank; r++)
@@ -243,7 +247,7 @@ static bool find_space(ag_conserving *v, const shape *s, const ag_program *progr
   memset(W->A, 0, sizeof *W->A * (size_t)(W->m * W->m));
   for (int i = 0; i < W->m; i++) W->A[i * W->m + i] = 1, W->pivots[i] = i;
   for (; n < LINES && W->k; n++) {
-    uint64_t *rows = rows_at(v, s, prime, program, &attempt, &n_row);
+    uint64_t *rows = rows_at(v, s, prime, 0, program, &attempt, &n_row);
     at[n] = rows ? solve(&f, W->m, n_row, rows) : (solution){0};
     free(rows);
     if (!at[n].k) W->k = 0;
@@ -274,16 +278,23 @@ static bool combine(ag_conserving *v, const space *W, const ag_id *w, ag_id *out
   return true;
 }
 
-/* At fresh values of r, two of each prime: are r' and r' w independent, and the rates combinations of them?
- * *homogeneous: of r' w alone. */
+/* How many signs and branches there are at one seed, 2 at least. */
+static int n_sides(ag_conserving *v) {
+  int first, n = v->probe.chooses ? ag_probe_points(&v->probe, 0, &first) : 2;
+  return n < 2 ? 2 : n;
+}
+
+/* At fresh values of r, two of each prime, on every branch: are r' and r' w independent, and the rates combinations of
+ * them? *homogeneous: of r' w alone. */
 static bool proved(ag_conserving *v, const shape *s, int n, const ag_id *w, bool *homogeneous) {
   ag_program *program = rates_of(v, s->r, n, w);
   bool good = true;
   *homogeneous = true;
-  for (int k = 0; k < 2 * AG_FIELD_PRIMES && good; k++) {
+  const int n_value = n_sides(v) * AG_FIELD_PRIMES;
+  for (int k = 0; k < n_value && good; k++) {
     ag_field f = ag_field_at(k % AG_FIELD_PRIMES, 0);
     int attempt = 1000 + 500 * k, n_row;
-    uint64_t *rows = rows_at(v, s, k % AG_FIELD_PRIMES, program, &attempt, &n_row);
+    uint64_t *rows = rows_at(v, s, k % AG_FIELD_PRIMES, k / AG_FIELD_PRIMES, program, &attempt, &n_row);
     solution at = rows ? solve(&f, n, n_row, rows) : (solution){0};
     good = at.k == n && at.n_row == n;
     for (int i = 0; i < n && good; i++) *homogeneous = *homogeneous && !at.A[i * (2 * n + 1) + n];
@@ -301,7 +312,7 @@ static int rank_where_held(ag_conserving *v, const shape *s, int n, int n_out, c
   int *pivots = ag_heap_alloc(sizeof *pivots * (size_t)(n_out + 1)), attempt = 0, n_row, more = n_out - n - 1,
       rank = -1;
   ag_field f = ag_field_at(0, 0);
-  uint64_t *A = ag_program_opaque(program) ? NULL : rows_at(v, s, 0, program, &attempt, &n_row);
+  uint64_t *A = ag_program_opaque(program) ? NULL : rows_at(v, s, 0, 0, program, &attempt, &n_row);
   uint64_t *known = ag_heap_alloc(sizeof *known * (size_t)(more * n + 1));
   if (A && ag_field_echelon(&f, n_row, n_out, A, pivots) == n + 1) {
     for (int i = 0; i < n * more; i++)
@@ -386,7 +397,8 @@ void ag_conserve_shape(ag_conserving *v) {
   ag_id w[MAX_FUNCTION];
   shape at[MAX_SHAPE];
   ag_shape *out = &v->c->shape;
-  if (v->probe.rank < 0 || !v->acceleration || !ag_conserve_autonomous(v)) return;
+  const ag_probe *p = &v->probe;
+  if (p->rank < 0 || !v->acceleration || p->picks || !ag_conserve_autonomous(v)) return;
   int n = 0, n_shape = shapes_of(v, at);
   for (int degree = 1; degree >= 0 && !n; degree--) n = ag_conserve_linear(v, degree, MAX_FUNCTION, w);
   for (int i = 0; i < n_shape && n && !out->n; i++) {

@@ -29,8 +29,8 @@ static bool evaluate(const ag_probe *p, const ag_program *program, const ag_poin
   return good;
 }
 
-/* Columns: n functions, of which each has as many entries; rows: an entry at a point of one prime, of each seed one
- * point, with signs in turn. NULL: there are no points. (Two points of a seed may give the same row.) */
+/* Columns: n functions, of which each has as many entries; rows: an entry at a point of one prime. NULL: there are no
+ * points. */
 static uint64_t *tabulate(ag_conserving *v, const ag_program *program, int n, bool any_velocity, int prime,
                           int *n_row) {
   ag_probe *p = &v->probe;
@@ -39,11 +39,11 @@ static uint64_t *tabulate(ag_conserving *v, const ag_program *program, int n, bo
   uint64_t *out = ag_heap_alloc(sizeof *out * ((size_t)n * (size_t)m + 1));
   bool good = !ag_program_opaque(program);
   *n_row = 0;
-  for (int k = 0, first; *n_row < n_want && good; k++) {
-    int n_point = ag_probe_points(p, k, &first);
-    good = n_point > 0 && k < 20 * n_want;
-    if (!good || p->points[first].f.below != below) continue; /* the other prime */
-    if (!evaluate(p, program, &p->points[first + k / 2 % n_point], any_velocity, out)) continue;
+  for (int k = 0; *n_row < n_want && good; k++) {
+    const ag_point *at = ag_probe_single(p, k);
+    good = at && k < 20 * n_want;
+    if (!good || at->f.below != below) continue; /* the other prime */
+    if (!evaluate(p, program, at, any_velocity, out)) continue;
     for (int i = 0; i < m; i++, ++*n_row)
       for (int j = 0; j < n; j++) A[(size_t)*n_row * (size_t)n + (size_t)j] = out[j * m + i];
   }

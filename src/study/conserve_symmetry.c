@@ -153,21 +153,3 @@ void ag_conserve_symmetries(ag_conserving *v, int n_declared, const ag_id *decla
   free(fields.x);
   free(lifts.x);
 }
-
-const char *ag_conserve_print_field(ag_conserving *v, ag_id Z) {
-  const ag_geom *x = v->x;
-  ag_text out = {0};
-  bool known = true;
-  for (int i = 0; i < x->n_coord; i++) {
-    const ag_coord *c = &ag_model_coords(x->model)[i];
-    ag_id part = ag_rows_of(x->g, Z, x->at[i], c->dim);
-    if (ag_is_zero(x->g, part)) continue;
-    const char *text = ag_conserve_print(v, part);
-    if (text && !strcmp(text, "0")) continue;
-    known = known && text;
-    ag_text_printf(&out, "%s%s = %s", out.n ? ", " : "", c->velocity, text ? text : "(long)");
-  }
-  const char *kept = known ? ag_arena_str(v->c->arena, ag_text_cstr(&out)) : NULL;
-  ag_text_done(&out);
-  return kept;
-}

@@ -312,8 +312,33 @@ static void annihilator(void) {
   AG_CHECK(!strcmp(ag_model_coords(ag_api_model(disk.m))[0].name, "theta") && fabs(length - 1) < 1e-13);
   close_lab(&disk);
   lab line = open_with("cylinder_ball", NULL, &(ag_conserve_options){.sweep = "gamma=-1:5:41"});
-  AG_CHECK(line.c.n_change == 2 && fabs(line.c.changes[0]) < 1e-10 && fabs(line.c.changes[1] - M_PI) < 1e-10);
+  AG_CHECK(line.c.changes.n == 2 && !line.c.changes_D.n && line.c.rank_swept == 3);
+  AG_CHECK(fabs(line.c.changes.at[0]) < 1e-10 && fabs(line.c.changes.at[1] - M_PI) < 1e-10);
   close_lab(&line);
+}
+
+/* Places of rank change to 1e-10, also where the reaction falls like a power of the distance: V_gamma = 0 three times
+ * at 1, twice at pi/2; and where it is small everywhere. */
+static void flat_places(void) {
+  static const struct {
+    const char *V, *sweep;
+    double at;
+  } rows[] = {{"(1 - cos(gamma - 1))^2", "gamma=0:3:7", 1},
+              {"z^2 + cos(gamma)^3", "gamma=1:2:5", M_PI / 2},
+              {"1e-12*cos(gamma)", "gamma=-1:1:6", 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    lab l = open_with("cylinder_ball", NULL, &(ag_conserve_options){.sweep = rows[i].sweep, .potential = rows[i].V});
+    AG_CHECK(l.c.changes.n == 1 && fabs(l.c.changes.at[0] - rows[i].at) < 1e-10);
+    close_lab(&l);
+  }
+  /* the row vanishes at x = 2, y = 1: D is larger there */
+  static const char text[] = "model m\nconfig x in R, y in R, z in R\nlagrangian x'^2 + y'^2 + z'^2 - y*z\n"
+                             "constraint (x - 2)*y' + (y - 1)*z' = 0\nstart x = 0, y = 1, y' = 0\n";
+  lab l = {anagyre_open_text("m.nh", text), {0}};
+  AG_CHECK(ag_conserve(&l.c, ag_api_ctx(l.m), ag_api_model(l.m), ag_api_system(l.m, &derive),
+                       &(ag_conserve_options){.sweep = "x=-1:4:20"}) == AG_OK);
+  AG_CHECK(l.c.changes_D.n == 1 && fabs(l.c.changes_D.at[0] - 2) < 1e-10);
+  close_lab(&l);
 }
 
 /* For which potentials: eta = c (-y, x, 1)/(1 + x^2 + y^2) for the particle; the momenta of the cylinder are weakly
@@ -451,6 +476,7 @@ int main(void) {
   classics();
   jumps();
   annihilator();
+  flat_places();
   potentials();
   symmetries();
   generators();

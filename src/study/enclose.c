@@ -32,11 +32,13 @@ static int pivots_of(int m, int n, double *A, int *rows, int *cols) {
   return rank;
 }
 
-/* Where q of coordinate i is moved by velocity j; -1: a rotation. */
+/* Where q of coordinate i is moved by velocity j; -1: a rotation, or one that is held. */
 static int moved_by(const ag_probe *p, int j) {
   int i = p->x->n_coord - 1;
   while (p->x->at[i] > j) i--;
-  return ag_model_coords(p->x->model)[i].space == AG_SPACE_SO3 ? -1 : p->q_at[i] + j - p->x->at[i];
+  if (ag_model_coords(p->x->model)[i].space == AG_SPACE_SO3) return -1;
+  int k = p->q_at[i] + j - p->x->at[i];
+  return p->fixed && p->fixed[k] ? -1 : k;
 }
 
 typedef struct leaf {
@@ -49,7 +51,7 @@ static bool leaf_eval(void *self, const ag_balls *c, ag_balls *g, ag_balls *J) {
   const leaf *l = self;
   int n = l->p->x->n, all = l->p->x->n_relate;
   for (int k = 0; k < l->m; k++) ag_balls_copy(l->in, l->p->at[AG_PROBE_Q] + moved_by(l->p, l->cols[k]), c, k, 1);
-  if (!ag_balls_eval(l->p->relate, l->in, l->g)) return false;
+  if (!ag_balls_eval(l->p->relate_true, l->in, l->g)) return false;
   for (int i = 0; i < l->m; i++) {
     ag_balls_copy(g, i, l->g, l->rows[i], 1);
     for (int k = 0; k < l->m; k++) ag_balls_copy(J, i * l->m + k, l->g, all + l->rows[i] * n + l->cols[k], 1);
@@ -66,7 +68,7 @@ static bool on_leaf(const ag_probe *p, ag_balls *in) {
   leaf l = {p, in, ag_balls_create(p->flint, m * (n + 1)), 0, rows, cols};
   for (int j = n - 1; j >= 0; j--)
     if (moved_by(p, j) >= 0) index[n_free++] = j;
-  bool good = ag_balls_eval(p->relate, in, l.g);
+  bool good = ag_balls_eval(p->relate_true, in, l.g);
   for (int i = 0; i < m; i++)
     for (int k = 0; k < n_free; k++) A[i * n_free + k] = ag_balls_middle(l.g, m + i * n + index[k]);
   l.m = good ? pivots_of(m, n_free, A, rows, cols) : 0;
@@ -75,7 +77,7 @@ static bool on_leaf(const ag_probe *p, ag_balls *in) {
   for (int k = 0; k < l.m; k++) ag_balls_copy(c, k, in, p->at[AG_PROBE_Q] + moved_by(p, cols[k]), 1);
   good = good && ag_balls_root(l.m, leaf_eval, &l, c);
   for (int k = 0; k < l.m && good; k++) ag_balls_copy(in, p->at[AG_PROBE_Q] + moved_by(p, cols[k]), c, k, 1);
-  good = good && ag_balls_eval(p->relate, in, l.g);
+  good = good && ag_balls_eval(p->relate_true, in, l.g);
   for (int i = 0; i < m && good; i++) good = !ag_balls_nonzero(l.g, i); /* the others must follow */
   ag_balls_free(c);
   ag_balls_free(l.g);
@@ -169,26 +171,40 @@ static void round_state(const ag_probe *p, double t, const double *x, ag_balls *
   for (int j = 0; j < g->n; j++) ag_balls_fraction(in, p->at[AG_PROBE_XI] + j, lround(x[j] * 32), 32);
 }
 
-bool ag_probe_enclose(ag_probe *p, int k, ag_enclosed *e) {
-  const ag_dims *dims = ag_system_dims(p->sys);
-  double t, *x = ag_heap_alloc(sizeof *x * (size_t)(dims->x + 1));
-  int rank = 0, *rows = ag_heap_alloc(sizeof *rows * (size_t)(p->x->n_row + p->x->n + 1)), at = 0;
-  ag_work *w = ag_work_create(p->sys, ag_system_param_values(p->sys));
-  bool good = ag_system_sample(p->sys, w, (unsigned)k + 1, &t, x) == AG_OK;
-  e->in = ag_balls_create(p->flint, p->at[AG_PROBE_GROUPS]);
-  for (int i = 0; i < p->n_param_input && good; i++) {
+bool ag_probe_enclose_params(const ag_probe *p, ag_balls *in) {
+  bool good = true;
+  for (int i = 0, at = 0; i < p->n_param_input && good; i++) {
     int n = ag_program_n_out(p->params[i]);
     ag_balls *v = ag_balls_create(p->flint, n);
-    good = ag_balls_eval(p->params[i], e->in, v);
-    ag_balls_copy(e->in, at, v, 0, n);
+    good = ag_balls_eval(p->params[i], in, v);
+    ag_balls_copy(in, at, v, 0, n);
     ag_balls_free(v);
     at += n;
   }
+  return good;
+}
+
+bool ag_probe_enclose_leaf(const ag_probe *p, ag_balls *in) { return on_leaf(p, in); }
+
+bool ag_probe_enclose_motion(const ag_probe *p, ag_balls *in, int *rank) {
+  int *rows = ag_heap_alloc(sizeof *rows * (size_t)(p->x->n_row + p->x->n + 1));
+  bool good = on_constraints(p, in, rank, rows) && in_motion(p, in, *rank, rows);
+  free(rows);
+  return good;
+}
+
+bool ag_probe_enclose(ag_probe *p, int k, ag_enclosed *e) {
+  const ag_dims *dims = ag_system_dims(p->sys);
+  double t, *x = ag_heap_alloc(sizeof *x * (size_t)(dims->x + 1));
+  int rank = 0;
+  ag_work *w = ag_work_create(p->sys, ag_system_param_values(p->sys));
+  bool good = ag_system_sample(p->sys, w, (unsigned)k + 1, &t, x) == AG_OK;
+  e->in = ag_balls_create(p->flint, p->at[AG_PROBE_GROUPS]);
+  good = good && ag_probe_enclose_params(p, e->in);
   if (good) round_state(p, t, x, e->in);
-  good = good && on_leaf(p, e->in) && on_constraints(p, e->in, &rank, rows) && in_motion(p, e->in, rank, rows);
+  good = good && on_leaf(p, e->in) && ag_probe_enclose_motion(p, e->in, &rank);
   ag_work_free(w);
   free(x);
-  free(rows);
   if (good) return true;
   ag_balls_free(e->in);
   e->in = NULL;

@@ -99,7 +99,6 @@ static void examine(ag_gibbs *out, ag_arena *arena, ag_conserving *v, ag_ctx *ct
   }
   v->acceleration = ag_geom_acceleration(v->x, v->probe.rank, v->probe.row);
   why = energy_changes(v);
-  if (!why && !ag_conserve_autonomous(v)) why = "the equations depend on time"; /* constraints that turn */
   if (why) {
     undecided(out, why);
     return;
@@ -109,7 +108,10 @@ static void examine(ag_gibbs *out, ag_arena *arena, ag_conserving *v, ag_ctx *ct
   out->reason = m->reason;
   out->proof = ag_proof_word(m->proof);
   out->bound = m->bound, out->lo = m->lo, out->hi = m->hi;
-  if (m->verdict == AG_CONSERVED_YES) describe(out, arena, v, m);
+  /* constraints that turn: at every time the same rho, on the constraints of that time */
+  if (m->verdict == AG_CONSERVED_YES && m->timed && (!m->f_exp || ag_depends(v->x->g, 1, &m->f_exp, 1, &v->x->t)))
+    out->proof = NULL, undecided(out, "the density that the motion keeps depends on time");
+  else if (m->verdict == AG_CONSERVED_YES) describe(out, arena, v, m);
   else out->kind = m->verdict == AG_CONSERVED_NO ? AG_GIBBS_NEITHER : AG_GIBBS_UNDECIDED;
 }
 

@@ -19,8 +19,8 @@ static const ag_derive_options derive = {.growth = true};
   "lagrangian 1/2*((x' - a*sin(phi)*phi')^2 + (y' + a*cos(phi)*phi')^2) + 0.2*phi'^2\n" \
   "constraint cos(phi)*y' = sin(phi)*x'\nframe u = cos(phi)*x' + sin(phi)*y', w = phi'\n" \
   "friction cos(phi)*x' + sin(phi)*y' = c\nfriction phi' = 0.3\ntemperature 0.7\n"
-#define TURNING \
-  "model m\nconfig x in R, y in R\nlagrangian 1/2*x'^2 + y'^2\nconstraint cos(t)*y' = sin(t)*x'\n" \
+#define TURNING(more) \
+  "model m\nconfig x in R, y in R\nlagrangian 1/2*x'^2 + " more "\nconstraint cos(t)*y' = sin(t)*x'\n" \
   "friction x' = 0.3\ntemperature 0.7\n"
 #define BALL \
   "model m\nparam J = [0.1, 0.6, 0.6]\nconfig R in SO3 velocity w\nconfig x in R^3\nlet G = R^T*e3\n" \
@@ -46,7 +46,8 @@ static const row rows[] = {
     {"pushed", OSCILLATOR "force q' = -0.3*q'\n", {0}, AG_GIBBS_UNDECIDED, NULL, "forces other than friction do work"},
     {"driven", OSCILLATOR "force q' = sin(t)\n", {0}, AG_GIBBS_UNDECIDED, NULL, "forces other than friction do work"},
     {"shaken", OSCILLATOR "noise W force q' = 1\n", {0}, AG_GIBBS_UNDECIDED, NULL, "does not come from friction"},
-    {"turning blade", TURNING, {0}, AG_GIBBS_UNDECIDED, NULL, "depend on time"},
+    {"turning blade", TURNING("y'^2"), {0}, AG_GIBBS_UNDECIDED, NULL, "depends on time"},
+    {"turning blade, one mass", TURNING("1/2*y'^2"), {0}, AG_GIBBS_VOLUME, "uniform", NULL},
     {"process", OSCILLATOR "process N\n", {0}, AG_GIBBS_UNDECIDED, NULL, "processes"},
     {"damped, no temperature",
      "model m\nconfig q in R\nlagrangian 1/2*q'^2\nfriction q' = 1\n",

@@ -375,6 +375,8 @@ void ag_conserve_measure(ag_conserving *v) {
   if (s.m->proof != AG_PROOF_NONE || !brackets(&s) || s.m->proof != AG_PROOF_NONE) return;
   s.m->reason = "df is closed as far as the brackets tell, but no formula was found";
   s.m->bound = 0x1p-84; /* as for other identities: WANTED points */
-  if (closed(&s))
-    ag_measure_decide(&s, AG_CONSERVED_YES, AG_PROOF_IDENTITY, "df is closed; no formula was found for f");
+  if (!closed(&s)) return;
+  if (v->probe.chooses)
+    s.m->reason = "df is closed on every branch; no formula shows that f is continuous between them";
+  else ag_measure_decide(&s, AG_CONSERVED_YES, AG_PROOF_IDENTITY, "df is closed; no formula was found for f");
 }

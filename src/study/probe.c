@@ -57,7 +57,13 @@ void ag_probe_init(ag_probe *p, const ag_geom *x, ag_system *sys, const ag_chang
   p->row = ag_heap_alloc(sizeof *p->row * (size_t)(x->n_row + 1));
   p->col = ag_heap_alloc(sizeof *p->col * (size_t)(x->n_row + 1));
   p->relate_col = ag_heap_alloc(sizeof *p->relate_col * (size_t)(x->n_relate + 1));
-  if (x->n_relate) p->relate = ag_probe_program(p, 2, (ag_id[]){x->relate, x->relate_jacobian});
+  ag_id relate = x->relate;
+  if (x->n_relate) {
+    p->relate_true = ag_probe_program(p, 2, (ag_id[]){x->relate, x->relate_jacobian});
+    ag_probe_clear_roots(p, &relate);
+    ag_id slope = ag_jacobian(x->g, relate, x->n_coord, x->q);
+    p->relate = ag_probe_program(p, 2, (ag_id[]){relate, slope});
+  }
   if (x->n_row) p->kinematic = ag_probe_program(p, 2, (ag_id[]){x->S, x->s});
   p->motion = ag_probe_program(p, x->n_row ? 4 : 2, (ag_id[]){x->M, x->ell, x->S, x->kappa});
   p->opaque = (p->relate && ag_program_opaque(p->relate)) || (p->kinematic && ag_program_opaque(p->kinematic)) ||
@@ -68,10 +74,13 @@ void ag_probe_init(ag_probe *p, const ag_geom *x, ag_system *sys, const ag_chang
 void ag_probe_done(ag_probe *p) {
   for (int i = 0; i < p->n_param_input; i++) ag_program_free(p->params[i]);
   ag_program_free(p->relate);
+  ag_program_free(p->relate_true);
   ag_program_free(p->kinematic);
   ag_program_free(p->motion);
   for (int i = 0; i < p->n_point; i++) free(p->points[i].in);
+  for (int i = 0; i < p->n_single; i++) free(p->singles[i].in);
   free(p->points);
+  free(p->singles);
   free(p->params);
   free(p->inputs);
   free(p->q_at);
@@ -81,7 +90,12 @@ void ag_probe_done(ag_probe *p) {
 }
 
 ag_program *ag_probe_program(const ag_probe *p, int n, const ag_id *outs) {
-  return ag_program_create(p->x->g, p->n_input, p->inputs, n, outs);
+  ag_id *known = ag_heap_alloc(sizeof *known * (size_t)(n + 1));
+  memcpy(known, outs, sizeof *known * (size_t)n);
+  if (p->n_known) ag_substitute(p->x->g, p->n_known, p->known, p->known_as, n, known);
+  ag_program *program = ag_program_create(p->x->g, p->n_input, p->inputs, n, known);
+  free(known);
+  return program;
 }
 
 /* ---- coordinates ---- */
@@ -128,121 +142,6 @@ static void draw_q(const ag_probe *p, ag_field *f, uint64_t *q) {
       if (p->fixed && p->fixed[p->q_at[i] + k]) q[p->q_at[i] + k] = ag_field_number(f, p->fixed_at[p->q_at[i] + k]);
       else q[p->q_at[i] + k] = ag_field_draw(f);
   }
-}
-
-/* Which number of q velocity j moves, or -1: a rotation, or one that is held. */
-static int moved_by(const ag_probe *p, int j) {
-  for (int i = 0; i < p->x->n_coord; i++) {
-    int k = j - p->x->at[i], n = ag_node_rows(p->x->g, p->x->xi[i]);
-    if (k < 0 || k >= n) continue;
-    if (ag_model_coords(p->x->model)[i].space == AG_SPACE_SO3) return -1;
-    return p->fixed && p->fixed[p->q_at[i] + k] ? -1 : p->q_at[i] + k;
-  }
-  return -1;
-}
-
-/* The residuals g[m] and the Jacobian behind them. */
-static ag_field_status relations(const ag_probe *p, ag_field *f, const uint64_t *in, uint64_t *g) {
-  return ag_field_eval(p->relate, f, in, g);
-}
-
-static bool all_zero(int n, const uint64_t *g) {
-  for (int i = 0; i < n; i++)
-    if (g[i]) return false;
-  return true;
-}
-
-/* One Newton step in velocities that are no rotations: exact where the relations are linear in those coordinates. */
-static bool linear_step(ag_probe *p, const ag_field *f, uint64_t *in, const uint64_t *g) {
-  int m = p->x->n_relate, n = p->x->n, n_free = 0, *free_col = ag_heap_alloc(sizeof *free_col * (size_t)(2 * n + 1));
-  int *pivots = free_col + n;
-  for (int j = n - 1; j >= 0; j--) /* the last first: heights, and what was added later */
-    if (moved_by(p, j) >= 0) free_col[n_free++] = j;
-  uint64_t *A = ag_heap_alloc(sizeof *A * (size_t)(m * (n_free + 1) + 1));
-  for (int i = 0; i < m; i++) {
-    for (int k = 0; k < n_free; k++) A[i * (n_free + 1) + k] = g[m + i * n + free_col[k]];
-    A[i * (n_free + 1) + n_free] = g[i];
-  }
-  int rank = ag_field_echelon(f, m, n_free + 1, A, pivots);
-  bool good = rank == 0 || pivots[rank - 1] < n_free;
-  p->n_relate_col = good ? rank : 0;
-  for (int r = 0; r < rank && good; r++) {
-    uint64_t *q = in + p->at[AG_PROBE_Q] + moved_by(p, free_col[pivots[r]]);
-    *q = ag_field_sub(f, *q, A[r * (n_free + 1) + n_free]);
-    p->relate_col[r] = free_col[pivots[r]];
-  }
-  free(A);
-  free(free_col);
-  return good;
-}
-
-/* Solves relation r, of degree 2 in one number of q, for that number. */
-static ag_field_status quadratic_step(const ag_probe *p, ag_field *f, uint64_t *in, uint64_t *g, int r, int j) {
-  uint64_t *q = in + p->at[AG_PROBE_Q] + moved_by(p, j), v[4], half = (f->p + 1) / 2;
-  static const int at[] = {0, 1, -1, 2};
-  for (int k = 0; k < 4; k++) {
-    *q = ag_field_whole(f, at[k]);
-    ag_field_status status = relations(p, f, in, g);
-    if (status != AG_FIELD_OK) return status;
-    v[k] = g[r];
-  }
-  uint64_t a = ag_field_sub(f, ag_field_mul(f, ag_field_add(f, v[1], v[2]), half), v[0]);
-  uint64_t b = ag_field_mul(f, ag_field_sub(f, v[1], v[2]), half), root;
-  uint64_t there = ag_field_add(f, ag_field_mul(f, 4, a), ag_field_add(f, ag_field_add(f, b, b), v[0]));
-  if (there != v[3] || (!a && !b)) return AG_FIELD_OPAQUE;
-  if (!a) {
-    *q = ag_field_sub(f, 0, ag_field_mul(f, v[0], ag_field_invert(f, b)));
-    return AG_FIELD_OK;
-  }
-  uint64_t square = ag_field_sub(f, ag_field_mul(f, b, b), ag_field_mul(f, 4, ag_field_mul(f, a, v[0])));
-  if (!ag_field_root(f, square, &root)) return AG_FIELD_RETRY;
-  *q = ag_field_mul(f, ag_field_sub(f, root, b), ag_field_invert(f, ag_field_add(f, a, a)));
-  return AG_FIELD_OK;
-}
-
-/* Relation by relation, each for a number of q of its own. */
-static ag_field_status one_by_one(ag_probe *p, ag_field *f, uint64_t *in, uint64_t *g) {
-  int m = p->x->n_relate, n = p->x->n;
-  bool *taken = ag_heap_alloc((size_t)n + 1);
-  ag_field_status status = AG_FIELD_OK;
-  p->n_relate_col = 0;
-  for (int r = 0; r < m && status == AG_FIELD_OK; r++) {
-    status = relations(p, f, in, g);
-    if (status != AG_FIELD_OK || !g[r]) continue;
-    status = AG_FIELD_OPAQUE;
-    for (int j = n - 1; j >= 0 && status == AG_FIELD_OPAQUE; j--) {
-      if (taken[j] || moved_by(p, j) < 0) continue;
-      if (relations(p, f, in, g) != AG_FIELD_OK || !g[m + r * n + j]) continue;
-      uint64_t old = in[p->at[AG_PROBE_Q] + moved_by(p, j)];
-      status = quadratic_step(p, f, in, g, r, j);
-      if (status == AG_FIELD_OK) taken[j] = true, p->relate_col[p->n_relate_col++] = j;
-      else in[p->at[AG_PROBE_Q] + moved_by(p, j)] = old;
-    }
-  }
-  free(taken);
-  return status;
-}
-
-static ag_field_status on_leaf(ag_probe *p, ag_field *f, uint64_t *in) {
-  int m = p->x->n_relate;
-  if (!m) return AG_FIELD_OK;
-  uint64_t *g = ag_heap_alloc(sizeof *g * (size_t)(m * (p->x->n + 1))),
-           *start = ag_heap_alloc(sizeof *g * (size_t)(p->at[AG_PROBE_GROUPS] + 1));
-  memcpy(start, in, sizeof *in * (size_t)p->at[AG_PROBE_GROUPS]);
-  ag_field_status status = relations(p, f, in, g);
-  if (status == AG_FIELD_OK && !all_zero(m, g)) {
-    bool good = linear_step(p, f, in, g);
-    status = good ? relations(p, f, in, g) : AG_FIELD_OK;
-    if (status == AG_FIELD_OK && (!good || !all_zero(m, g))) {
-      memcpy(in, start, sizeof *in * (size_t)p->at[AG_PROBE_GROUPS]);
-      status = one_by_one(p, f, in, g);
-      if (status == AG_FIELD_OK) status = relations(p, f, in, g);
-      if (status == AG_FIELD_OK && !all_zero(m, g)) status = AG_FIELD_OPAQUE;
-    }
-  }
-  free(start);
-  free(g);
-  return status;
 }
 
 /* ---- velocities, accelerations, reaction ---- */
@@ -299,7 +198,7 @@ static ag_field_status move(const ag_probe *p, ag_field *f, uint64_t *in) {
     b[i] = ag_field_sub(f, 0, v[n * n + i]);
   }
   for (int k = 0; k < r; k++) b[n + k] = ag_field_sub(f, 0, v[n * n + n + m * n + p->row[k]]);
-  if (status == AG_FIELD_OK && !ag_field_solve(f, size, 1, A, b)) status = AG_FIELD_RETRY;
+  if (status == AG_FIELD_OK && !ag_field_solve(f, size, 1, A, b)) status = AG_FIELD_SINGULAR;
   uint64_t *acc = in + p->at[AG_PROBE_ACC], *react = in + p->at[AG_PROBE_REACT];
   for (int i = 0; i < n; i++) {
     acc[i] = b[i];
@@ -344,41 +243,54 @@ static ag_field_status draw(ag_probe *p, ag_field *f, uint64_t *in) {
   }
   for (int i = p->at[AG_PROBE_T]; i < p->at[AG_PROBE_Q]; i++) in[i] = ag_field_draw(f);
   draw_q(p, f, in + p->at[AG_PROBE_Q]);
-  ag_field_status status = on_leaf(p, f, in);
+  ag_field_status status = ag_probe_leaf(p, f, in);
   if (status == AG_FIELD_OK) status = draw_xi(p, f, in);
   if (status == AG_FIELD_OK) status = move(p, f, in);
   return status;
 }
 
-static ag_field_status add_point(ag_probe *p, uint64_t seed, uint64_t signs, int *n_root) {
+/* A point with these signs; at->in is NULL where there is none. */
+static ag_field_status make_point(ag_probe *p, uint64_t seed, uint64_t signs, ag_point *at) {
   ag_field f = ag_field_at(p->hold ? p->hold->prime : (int)(seed % AG_FIELD_PRIMES), seed);
   if (p->hold) f.seed = p->hold->seed;
   f.signs = signs;
   uint64_t *in = ag_heap_alloc(sizeof *in * (size_t)(p->at[AG_PROBE_GROUPS] + 1));
   ag_field_status status = draw(p, &f, in);
-  *n_root = f.n_root;
-  if (status != AG_FIELD_OK) {
-    free(in);
-    return status;
-  }
-  AG_PUSH(p->points, p->n_point, p->cap_point);
-  p->points[p->n_point++] = (ag_point){f, seed, in};
+  *at = (ag_point){f, seed, in};
+  p->chooses = p->chooses || f.n_choice > 0;
+  p->picks = p->picks || f.n_turn > 0;
+  if (status == AG_FIELD_OK) return status;
+  free(in);
+  at->in = NULL;
   return status;
 }
 
-/* All signs of the roots at one seed; false: none. */
-static bool next_seed(ag_probe *p) {
-  for (int try = 0; try < (p->hold ? TRIES_HELD : TRIES) && !p->opaque; try++) {
-    uint64_t seed = ++p->next_seed;
-    int n_root, before = p->n_point, ignored;
-    ag_field_status status = add_point(p, seed, 0, &n_root);
+/* All signs of the roots at one seed. What is singular with some choices cannot be meant by them. False: none, or a
+ * root is missing with some signs. */
+static bool add_points(ag_probe *p, uint64_t seed) {
+  int before = p->n_point;
+  uint64_t signs = 0;
+  bool good = true;
+  do {
+    ag_point at;
+    ag_field_status status = make_point(p, seed, signs, &at);
+    int n_root = at.f.n_root;
     if (status == AG_FIELD_OPAQUE || n_root > MAX_SIGNS) p->opaque = true;
-    if (status != AG_FIELD_OK) continue;
-    for (uint64_t signs = 1; signs < (uint64_t)1 << n_root && status == AG_FIELD_OK; signs++)
-      status = add_point(p, seed, signs, &ignored);
-    if (status == AG_FIELD_OK) return true;
-    while (p->n_point > before) free(p->points[--p->n_point].in); /* a root of a root: only some signs */
-  }
+    if (status == AG_FIELD_OK) {
+      AG_PUSH(p->points, p->n_point, p->cap_point);
+      p->points[p->n_point++] = at;
+    }
+    good = !p->opaque && status != AG_FIELD_RETRY && (status == AG_FIELD_OK || at.f.n_choice || at.f.n_pick);
+    signs = ag_field_next_signs(signs, 0, n_root);
+  } while (good && signs);
+  if (good && p->n_point > before) return true;
+  while (p->n_point > before) free(p->points[--p->n_point].in); /* a root of a root: only some signs */
+  return false;
+}
+
+static bool next_seed(ag_probe *p) {
+  for (int try = 0; try < (p->hold ? TRIES_HELD : TRIES) && !p->opaque; try++)
+    if (add_points(p, ++p->next_seed)) return true;
   p->opaque = true;
   return false;
 }
@@ -395,22 +307,49 @@ int ag_probe_points(ag_probe *p, int k, int *first) {
   }
 }
 
+const ag_point *ag_probe_single(ag_probe *p, int k) {
+  const uint64_t FAR = (uint64_t)1 << 40; /* seeds of their own */
+  for (int try = 0; p->n_single <= k && try < TRIES && !p->opaque; try++) {
+    ag_point at;
+    uint64_t seed = FAR + ++p->next_single;
+    p->any_root = true;
+    ag_field_status status = make_point(p, seed, 0x9e3779b97f4a7c15u * seed, &at);
+    p->any_root = false;
+    if (status == AG_FIELD_OPAQUE) p->opaque = true;
+    if (status != AG_FIELD_OK) continue;
+    AG_PUSH(p->singles, p->n_single, p->cap_single);
+    p->singles[p->n_single++] = at;
+    try = 0;
+  }
+  return p->n_single > k ? &p->singles[k] : NULL;
+}
+
 /* ---- identities ---- */
+
+static bool all_zero(int n, const uint64_t *v) {
+  for (int i = 0; i < n; i++)
+    if (v[i]) return false;
+  return true;
+}
 
 /* All signs of the roots that the program adds at this point. */
 static ag_field_status vanish_at(const ag_program *program, const ag_point *at, const uint64_t *in, uint64_t *out,
                                  bool *zero) {
-  int n_root = at->f.n_root, more = 0;
-  for (uint64_t signs = 0; signs < (uint64_t)1 << more; signs++) {
+  int n_root = at->f.n_root;
+  bool any = false;
+  uint64_t signs = at->f.signs & (((uint64_t)1 << n_root) - 1);
+  do {
     ag_field f = at->f;
-    f.signs |= signs << n_root;
+    f.signs = signs;
     ag_field_status status = ag_field_eval(program, &f, in, out);
-    if (status != AG_FIELD_OK) return status;
-    more = f.n_root - n_root;
-    if (more > MAX_SIGNS) return AG_FIELD_OPAQUE;
-    *zero = *zero && all_zero(ag_program_n_out(program), out);
-  }
-  return AG_FIELD_OK;
+    bool skipped = status == AG_FIELD_SINGULAR && f.n_choice > at->f.n_choice;
+    if (status != AG_FIELD_OK && !skipped) return status;
+    if (f.n_root - n_root > MAX_SIGNS) return AG_FIELD_OPAQUE;
+    any = any || !skipped;
+    *zero = *zero && (skipped || all_zero(ag_program_n_out(program), out));
+    signs = ag_field_next_signs(signs, n_root, f.n_root);
+  } while (signs);
+  return any ? AG_FIELD_OK : AG_FIELD_RETRY;
 }
 
 ag_truth ag_probe_vanish(ag_probe *p, int n, const ag_id *outs, bool any_velocity, double *bound) {

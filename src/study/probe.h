@@ -31,6 +31,7 @@ typedef struct ag_hold {
   uint64_t seed;
 } ag_hold;
 
+enum { AG_MAX_KNOWN = 8 };
 typedef struct ag_probe {
   const ag_geom *x;
   ag_system *sys;
@@ -41,16 +42,25 @@ typedef struct ag_probe {
   int n_param_input;
   ag_program **params;                     /* the value of each parameter in those before it */
   ag_program *relate, *kinematic, *motion; /* relations and their Jacobian; S and s; M, ell, S and kappa */
-  const bool *fixed;                       /* per number of q: is it held at fixed_at? NULL: none is */
+  ag_program *relate_true;                 /* relations as they are, with their roots */
+  int n_known;                             /* roots that relations give, which are left out of all programs, */
+  ag_id known[AG_MAX_KNOWN], known_as[AG_MAX_KNOWN]; /* and what they are */
+  const bool *fixed;                                 /* per number of q: is it held at fixed_at? NULL: none is */
   const double *fixed_at;
   const ag_hold *hold;           /* NULL: none */
   bool opaque;                   /* there are no points: an operation cannot be read */
+  bool picks;                    /* angles were found as zeros of polynomials */
+  bool chooses;                  /* the equations have branches: points of one seed are on all of them */
   int rank;                      /* of S; -1: unknown yet */
   int *row, *col;                /* independent rows; dependent velocities */
   int n_relate_col, *relate_col; /* velocities that the relations are solved for */
   ag_point *points;
   int n_point, cap_point;
   uint64_t next_seed;
+  ag_point *singles;
+  int n_single, cap_single;
+  uint64_t next_single;
+  bool any_root; /* an angle may be any of the solutions of a relation; else all must be there */
 } ag_probe;
 
 /* Parameters changed, as by `when`: n, index, value; 0, NULL, NULL: none. */
@@ -64,7 +74,14 @@ void ag_probe_init(ag_probe *p, const ag_geom *x, ag_system *sys, const ag_chang
 void ag_probe_done(ag_probe *p);
 /* The number of points of seed number k (0, 1, ...), from *first on, all signs; 0: there are none (opaque). */
 int ag_probe_points(ag_probe *p, int k, int *first);
+/* Point number k of another list, one per seed, with any signs: for searches, whose findings are proved afterwards.
+ * NULL: there is none. The pointer holds until the next call. */
+const ag_point *ag_probe_single(ag_probe *p, int k);
 ag_program *ag_probe_program(const ag_probe *p, int n, const ag_id *outs);
+/* leaf.c: moves coordinates that are no rotations so that the relations hold. */
+ag_field_status ag_probe_leaf(ag_probe *p, ag_field *f, uint64_t *in);
+/* Squares relations that cannot be solved because of a root, and notes what they give for it. */
+void ag_probe_clear_roots(ag_probe *p, ag_id *relate);
 /* Another velocity at the configuration of a point: in[] is changed. with_motion false: any velocity, accelerations
  * and reaction random. */
 bool ag_probe_velocity(const ag_probe *p, ag_field *f, uint64_t *in, bool with_motion);
@@ -84,4 +101,9 @@ typedef struct ag_enclosed {
 } ag_enclosed;
 /* A state with small whole numbers near the k-th sample of the domain. */
 bool ag_probe_enclose(ag_probe *p, int k, ag_enclosed *e);
+/* Its parts, in in[]: the parameters; coordinates that are no rotations and not held, moved so that the relations hold;
+ * velocities that the constraints give, accelerations and reaction, and the rank of S. False: not found. */
+bool ag_probe_enclose_params(const ag_probe *p, ag_balls *in);
+bool ag_probe_enclose_leaf(const ag_probe *p, ag_balls *in);
+bool ag_probe_enclose_motion(const ag_probe *p, ag_balls *in, int *rank);
 #endif
