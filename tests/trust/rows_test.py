@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from common import PROGRAM, case, check, end, run  # noqa: E402
+from common import PROGRAM, call, case, check, end, run  # noqa: E402
 
 FORMS = [(), ("--dt", "0.01"), ("--closure", "multipliers"), ("--closure", "multipliers", "--dt", "0.01")]
 
@@ -214,6 +214,34 @@ def ceasing(rng, folder, form):
         got = run(model, "--t1", repr(at))
         check(abs(got["state"]["y'"] - tied) <= 1e-6, f"ceasing: y' = {got['state']}, not {tied}, where the row ceases")
 
+def swept(rng, folder, rows):
+    """Rows that follow from others for some values of parameters, and velocities that can be solved for with some alone:
+    every member of a sweep, whichever is the first, starts, moves and ends as a run by itself."""
+    model = os.path.join(folder, "m.nh")
+    with open(model, "w") as out:
+        out.write("model m\nparam k = 1, b = 1\nconfig x in R, y in R, z in R, w in R\n"
+                  "lagrangian 1/2*(x'^2 + 2*y'^2 + z'^2 + 3*w'^2) - x - y^2 + w\n"
+                  + "".join(f"constraint {r}\n" for r in rows) + "start x' = 1\n")
+    ends, count = rng.choice([((1, 0), (0, 1)), ((0, 1), (1, 0)), ((2, 0), (1, 0)), ((0, 2), (0, 1))]), (3, 2)
+    sweeps = [f"{name}={lo}:{hi}:{n}" for name, (lo, hi), n in zip("kb", ends, count)]
+    form = rng.choice([(), (), ("--dt", "0.01", "--method", "rk4"), ("--closure", "multipliers")])
+    got = run(model, "--t1", "1", "--sweep", sweeps[0], "--sweep", sweeps[1], *form)
+    for i, (k, b) in enumerate(zip(got["sweep"]["k"], got["sweep"]["b"])):
+        alone = json.loads(call(model, "--t1", "1", "--set", f"k={k!r}", "--set", f"b={b!r}", *form).stdout)
+        text = f"{rows} {sweeps} {form}, k = {k}, b = {b}: {got['end'][i]} at {got['t'][i]}, alone {alone}"
+        if "end" not in alone:  # no velocity satisfies the rows
+            check(any(f["member"] == i + 1 and f["t"] == 0 for f in got["failures"]), text)
+            continue
+        check(got["end"][i] == alone["end"] and abs(got["t"][i] - alone["t"]) < 1e-6, text)
+        for name, value in alone["state"].items():  # other velocities may be independent there
+            check(abs(got["columns"][name][i] - value) < 1e-6, text + f" {name} = {got['columns'][name][i]}")
+
+
+SWEPT = [["k*(x' - y') = 0", "z' = x"], ["x' = y'", "k*(x' - y') = 0"], ["x' = y'", "k*(x' - y') + (1 - k)*(z' - x') = 0"],
+         ["k*x' + b*y' = b*z'"], ["k*x' + b*y' = b*z'", "w' = k*x'"], ["k*x' + b*y' + z' = 0", "y' = sin(k)*x'"],
+         ["k*(x' - y') = 0", "b*(y' - z') = 0", "(k - b)*(x' - w') = 0"], ["b*x' + k*y' = 0", "k*x' + b*y' = 0"],
+         ["k*x' = b", "w' = k*z'"], ["k*(1 + x^2)*x' + b*y' = 0"]]
+
 
 seen_cases()
 cone_by_hand()
@@ -222,6 +250,8 @@ with tempfile.TemporaryDirectory() as folder:
     masses(folder)
     continued(folder)
     rng = random.Random(20261116)
+    for rows in SWEPT:
+        swept(rng, folder, rows)
     for _ in range(12):
         redundant(rng, folder)
         waking(rng, folder)
