@@ -116,6 +116,8 @@ ag_rows_report ag_work_rows(ag_work *w, int known, double t, const double *x);
  * if more or fewer rows are independent, if those kept do not span all, or if the velocities they were solved for are
  * not determined by them. */
 bool ag_work_suits(ag_work *w, double t, const double *x);
+/* A row without coefficients at this state; -1: there is none. */
+int ag_work_idle_row(ag_work *w, double t, const double *x);
 /* The name and line of a row, as text. */
 void ag_work_row_text(ag_work *w, int row, ag_text *out);
 /* From now on the multiplier form uses all rows, as many combinations of them as are independent at each state. False:

@@ -204,6 +204,13 @@ bool ag_work_suits(ag_work *w, double t, const double *x) {
   return kept == sys->n.rank && all == sys->n.rank && minors_suit(w, t, x);
 }
 
+int ag_work_idle_row(ag_work *w, double t, const double *x) {
+  all_rows a = rows_at(w, t, x);
+  for (int i = 0; i < a.m; i++)
+    if (!(a.v[i * a.width + a.n + LENGTH] > DEPENDENT)) return a.row[i];
+  return -1;
+}
+
 void ag_work_row_text(ag_work *w, int row, ag_text *out) {
   ag_arena *arena = ag_arena_create();
   ag_text_printf(out, "%s (line %d)", ag_row_text(w->sys, row, arena), w->sys->rows[row].pos.line);

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from common import PROGRAM, call, case, check, end, run, written  # noqa: E402
+from common import PROGRAM, call, case, check, end, run, some, written  # noqa: E402
 
 TOLERANCE = 1e-7
 
@@ -78,7 +78,7 @@ def friction_cases(folder):
         check(len(got["events"]["turn"]) == 12, f"{method}: {len(got['events']['turn'])} turns")
         near(got["events"]["turn"][-1], 12 * math.pi, f"{method}: last turn", tolerance)
     draw = random.Random(1)
-    for i in range(12):
+    for i in range(some(12)):
         k, mu, x0 = draw.uniform(0.3, 9), draw.uniform(0.02, 0.3), draw.uniform(-2, 2)
         model = written(folder, f"""model dry
 config x in R
@@ -130,7 +130,7 @@ def brick(slope, mu, a, w, end):
 
 def brick_cases(folder):
     draw = random.Random(2)
-    for i in range(8):
+    for i in range(some(8)):
         slope, mu, w = draw.uniform(-0.3, 0.3), draw.uniform(0.4, 0.8), draw.uniform(0.5, 3)
         a = draw.uniform(0.6, 2.5)
         model = written(folder, f"""model brick "Brick on an inclined plane that shakes"
@@ -208,7 +208,7 @@ def sided(sides, borders, x, v, end):
 def piecewise_cases(folder):
     draw = random.Random(3)
     forms = ["if x > {b!r} then {f1!r} - {k1!r}*x else {f0!r} - {k0!r}*x"]
-    for i in range(20):
+    for i in range(some(20)):
         k, f, b = [draw.uniform(0.2, 5) for _ in range(2)], [draw.uniform(-1, 1) for _ in range(2)], draw.uniform(-0.5, 0.5)
         x, v = draw.uniform(-2, 2), draw.uniform(-1, 1)
         force = forms[0].format(b=b, f0=f[0], f1=f[1], k0=k[0], k1=k[1])
@@ -521,7 +521,7 @@ def with_multipliers(folder):
     """Both forms end their steps where the equations switch, and slide: a block on a belt, tied to another one (the
     rod pulls the second block: half of x'' without friction on it), and a sleigh with friction. Tolerance as above."""
     rng = random.Random(20261)
-    for i in range(8):
+    for i in range(some(8)):
         mu, v, x = rng.uniform(0.1, 0.6), rng.choice((0, rng.uniform(-0.5, 0.5))), rng.uniform(0.5, 3)
         force = rng.choice(("x' = -mu*sign(x' - v)", "y' = -mu*(if y' > v then 1 else -1)", "x' = -mu*x'*abs(x' - v)"))
         model = written(folder, TIED.format(mu=mu, v=v, x=x, force=force))

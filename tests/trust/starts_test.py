@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from common import PROGRAM, case, check, end, written  # noqa: E402
+from common import PROGRAM, case, check, end, some, written  # noqa: E402
 
 
 def start(model, *sets):
@@ -106,7 +106,7 @@ def random_model(r):
 
 def permutations(folder):
     r = random.Random(1)
-    for _ in range(40):
+    for _ in range(some(40)):
         names, text, frame = random_model(r)
         sets = [f"{x}={r.randint(-5, 5)}" for x in r.sample(names, 2)]
         sets += [f"{x}'={r.randint(-5, 5)}" for x in r.sample(names, r.randint(0, len(names) - 2))]
@@ -166,7 +166,7 @@ start x' = 1, th' = 0.5
 def closures(folder):
     """The form of the equations does not move a start, also where forces that choose make them large ones."""
     r = random.Random(2)
-    for i in range(20):
+    for i in range(some(20)):
         names, text, frame = random_model(r)
         text += f"force {names[0]}' = -sign({names[1]}' + {r.choice(names)}' + 0.37)\n" + (frame if i % 2 else "")
         sets = [f"{x}'={r.randint(-5, 5)}" for x in r.sample(names, r.randint(0, len(names) - 2))] + ["w0=0.3"] * (i % 4 == 3)
