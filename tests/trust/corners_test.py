@@ -436,6 +436,12 @@ def refused(folder):
         "moving wall": "lagrangian 1/2*x'^2 + 1/2*y'^2 - (if x > 3 + t then 1 else 0)",
         "constraint": "lagrangian 1/2*x'^2 + 1/2*y'^2\nconstraint y' = (if x > 1 then 1 else 0)*x'",
         "constraint in time": "lagrangian 1/2*x'^2 + 1/2*y'^2\nconstraint y' = (if t > 1 then 2 else 1)*x'",
+        "cut of atan2": "lagrangian 1/2*x'^2 - atan2(y, x)",
+        "cut in a spring": "lagrangian 1/2*x'^2 - 3*(atan2(y - 1, x + 0.5) - 0.3)^2",
+        "saw": "lagrangian 1/2*x'^2 - 2*atan(tan(x))",
+        "stairs": "lagrangian 1/2*x'^2 - 1000*y - x + atan(tan(pi*x))/pi",
+        "angle": "lagrangian 1/2*x'^2 - atan((y + 1)/(x + 2))",
+        "pole": "lagrangian 1/2*x'^2 - 1e-3*tanh(1/(x - y))",
         "speed given": "lagrangian 1/2*x'^2 + 1/2*y'^2\nprescribe y = max(0, t - 1)",
     }
     for name, lines in cases.items():
@@ -443,7 +449,10 @@ def refused(folder):
         text = "model jump\nconfig x in R, y in R\n" + lines.replace("x'^2", f"x'^2 {both}", 1) + "\nstart x' = 1\n"
         out = call(written(folder, text), "--t1", "1")
         check(out.returncode == 2 and "jump" in out.stderr and "m.nh:" in out.stderr, f"{name}: {out.returncode} {out.stderr}")
-    for lines in ("max(x, 0)^2", "abs(x - y)", "(if x > 1 then x - 1 else 0)", "x*min(1, t)", "(if t > 1 then x else 0)"):
+    for lines in ("max(x, 0)^2", "abs(x - y)", "(if x > 1 then x - 1 else 0)", "x*min(1, t)", "(if t > 1 then x else 0)",
+                  "cos(atan2(y, x))", "atan2(y, 3)", "atan(x)", "tanh(y/2)", "atan(y/(1 + x^2))", "atan2(y, x)^2", "1/(x + 4)",
+                  "tan(x/4)^2", "x*atan(1/x)", "t*x*atan2(1, t)",
+                  "atan(tan(x))\ndomain x in -1.4..1.4", "(atan2(y, x) - 0.3)^2\ndomain x in 0.1..5, y in -3..3"):
         out = call(written(folder, f"model bend\nconfig x in R, y in R\nlagrangian 1/2*x'^2 + 1/2*y'^2 - {lines}\n"
                            "start x = 0.3, x' = 1\n"), "--t1", "1")
         check(out.returncode == 0, f"{lines}: {out.stderr}")
