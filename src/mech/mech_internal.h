@@ -244,7 +244,7 @@ typedef struct ag_sampler {
   uint64_t state;
 } ag_sampler;
 void ag_sampler_init(ag_sampler *s, ag_system *sys, const double *params, uint64_t seed);
-bool ag_sampler_next(ag_sampler *s, double *t, double *q); /* false when the domain was not hit */
+bool ag_sampler_next(ag_sampler *s, double *t, double *q);        /* false when the domain was not hit */
 bool ag_sampler_inside(ag_sampler *s, double t, const double *q); /* of the domain */
 void ag_sampler_done(ag_sampler *s);
 double ag_random_unit(uint64_t *state); /* uniform in (0,1), splitmix */
