@@ -155,12 +155,15 @@ bool ag_rows_cease(run *r) {
   return true;
 }
 
-/* The rank of all rows at r->t + s, the motion continued along its rates in m->dz1. */
+/* The rank of all rows at r->t + s, the motion continued along its rates in m->dz1; that of the equations where a row
+ * does not hold there. */
 static int rank_ahead(run *r, double s) {
   ag_mover *m = &r->m;
+  const ag_dims *n = ag_system_dims(r->sys);
   for (int i = 0; i < m->n; i++) m->zt[i] = m->z[i] + s * m->dz1[i];
   ag_mover_full(m, r->t + s, m->zt, m->c, m->x);
-  return ag_work_rows(m->work, ag_system_dims(r->sys)->row, r->t + s, m->x).rank;
+  ag_rows_report said = ag_work_rows(m->work, n->row, r->t + s, m->x);
+  return said.state == AG_ROWS_CONTRADICT ? n->rank : said.rank;
 }
 
 /* How far ahead, tried at these distances, fewer rows act than the equations were derived with, and *row, one of those

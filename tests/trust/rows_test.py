@@ -264,6 +264,11 @@ def fading(folder):
             if said.startswith(words):  # a factor that is squared counts as 0 from 1e-4 before
                 at = float(said[len(words):].split(",")[0])
                 check(abs(at - 2) < 1e-4 and abs(got["t"] - 2) < 0.031, f"{factor} {form}: {said}, ended at {got['t']}")
+    for row in ("max(0, 1 - t)*x' = 1", "max(0, 1 - t)*(x' - y') = 0.001*t"):  # x' has no bound: nothing goes on
+        with open(model, "w") as out:
+            out.write(f"model m\nconfig x in R, y in R\nlagrangian 1/2*(x'^2 + y'^2)\nconstraint {row}\n")
+        got = run(model, "--t1", "2")
+        check(got["end"] == "step too small" and abs(got["t"] - 1) < 1e-9, f"{row}: {got['end']} at {got['t']}")
 
 
 SWEPT = [["k*(x' - y') = 0", "z' = x"], ["x' = y'", "k*(x' - y') = 0"], ["x' = y'", "k*(x' - y') + (1 - k)*(z' - x') = 0"],
