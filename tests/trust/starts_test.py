@@ -104,6 +104,18 @@ def random_model(r):
     return names, text, frame
 
 
+def nothing_left(folder):
+    """A velocity that the constraints make 0 is 0, not what rounding leaves of the given one: a run from there has no
+    energy that could drift."""
+    path = written(folder, "model m\nparam k = 2, b = 0\nconfig x in R, y in R, z in R\n"
+                   "lagrangian 1/2*(x'^2 + 2*y'^2 + z'^2) - x - y*y\nconstraint k*x' + b*y' = b*z'\nstart x' = 1\n")
+    state, warnings = start(path)
+    expect("nothing left", state, x_prime=0, y_prime=0, z_prime=0)
+    check(state["x'"] == 0 and "as little as possible" in str(warnings), f"nothing left: {state} {warnings}")
+    out = subprocess.run([PROGRAM, "run", path, "--t1", "2", "--sweep", "k=1:2:2", "--json"], capture_output=True, text=True)
+    check(out.returncode == 0 and "energy should" not in out.stdout, f"nothing left: {out.stdout}")
+
+
 def permutations(folder):
     r = random.Random(1)
     for _ in range(some(40)):
@@ -197,6 +209,7 @@ def main():
         components(folder)
         sweeps(folder)
         found()
+        nothing_left(folder)
         permutations(folder)
         conflicts(folder)
         frames(folder)
