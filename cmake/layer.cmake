@@ -46,10 +46,14 @@ function(ag_test name source)
 endfunction()
 
 # Label and time limit of a registered test (only a test that hangs meets it). What tests compile goes to one cache for
-# all presets: kernels are the same under the sanitizers, and compiling them takes longer than running them.
+# all presets: kernels are the same under the sanitizers, and compiling them takes longer than running them. Scripts then
+# run one in AG_TEST_PART of their random cases and of the shipped models (tests/part.py).
 function(ag_test_label name label)
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 3600
-    ENVIRONMENT XDG_CACHE_HOME=${PROJECT_SOURCE_DIR}/build/cache)
+  set(environment XDG_CACHE_HOME=${PROJECT_SOURCE_DIR}/build/cache)
+  if(AG_SANITIZE)
+    list(APPEND environment AG_TEST_PART=6)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 3600 ENVIRONMENT "${environment}")
 endfunction()
 
 function(ag_layer folder)

@@ -15,6 +15,13 @@ static inline double ag_check_margin(void) {
   return part ? atof(part) : 1;
 }
 
+/* How many of n random cases are run: under the sanitizers one in AG_TEST_PART (tests/part.py has the same). */
+static inline int ag_check_some(int n) {
+  const char *part = getenv("AG_TEST_PART");
+  int some = part && atoi(part) > 1 ? n / atoi(part) : n;
+  return some > 1 ? some : 1;
+}
+
 #define AG_CHECK(condition) \
   do { \
     ag_checks_done++; \

@@ -69,6 +69,11 @@ const char *ag_varied_params(ag_varied *v, const double *values, double *params)
 ag_tape *ag_varied_tape(const ag_varied *v, int n, const ag_id *x);
 /* Parameters (n_param numbers) and completed start (full state) of the member with these values. */
 AG_MUST_USE ag_status ag_varied_start(ag_ctx *ctx, ag_varied *v, const double *values, double *params, double *x);
+/* The same for members that the equations need not suit, because rows of constraints follow from others for some values
+ * and not for all, or velocities can be solved for with some values alone: *own are then equations derived for them, or
+ * NULL. They belong to v. */
+AG_MUST_USE ag_status ag_varied_start_own(ag_ctx *ctx, ag_varied *v, const double *values, double *params, double *x,
+                                          ag_system **own);
 
 /* The message of the first error, copied; why a start could not be completed when there is none. */
 char *ag_api_first_error(const ag_ctx *ctx);
@@ -85,6 +90,7 @@ typedef struct ag_api_members {
   const long *row;          /* per member: its place among those that can start, -1: it cannot */
   char *const *reason;      /* per member: why not, or NULL */
   const double *params, *x; /* n_ready x n_param; n_ready x (n_q + n_xi) */
+  ag_system *const *own;    /* per member that can start: equations of its own, or NULL */
 } ag_api_members;
 /* anagyre_run_many for such members. Of the readers in anagyre.h those of single members work; columns and points are
  * read from the result, where they are not copied. NULL: errors are in ctx. */

@@ -32,10 +32,12 @@ static void start_all(ag_api_members *m, int n_name, const double *values) {
   double *params = ag_heap_alloc(sizeof *params * (n * n_param + 1)), *x = ag_heap_alloc(sizeof *x * (n * n_x + 1));
   long *row = ag_heap_alloc(sizeof *row * n);
   char **reason = ag_heap_alloc(sizeof *reason * n);
+  ag_system **own = ag_heap_alloc(sizeof *own * (n + 1));
   for (long i = 0; i < m->n; i++) {
     ag_ctx ctx = {0};
     size_t at = (size_t)m->n_ready;
-    bool good = ag_varied_start(&ctx, m->varied, values + i * n_name, params + at * n_param, x + at * n_x) == AG_OK;
+    bool good = ag_varied_start_own(&ctx, m->varied, values + i * n_name, params + at * n_param, x + at * n_x,
+                                    &own[at]) == AG_OK;
     row[i] = good ? m->n_ready++ : -1;
     if (!good) reason[i] = ag_api_first_error(&ctx);
     ag_ctx_done(&ctx);
@@ -44,11 +46,12 @@ static void start_all(ag_api_members *m, int n_name, const double *values) {
   m->reason = reason;
   m->params = params;
   m->x = x;
+  m->own = own;
 }
 
 static void starts_done(ag_api_members *m) {
   for (long i = 0; i < m->n; i++) free(m->reason[i]);
-  const void *all[] = {m->row, m->reason, m->params, m->x};
+  const void *all[] = {m->row, m->reason, m->params, m->x, m->own};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free((void *)all[i]);
 }
 
@@ -111,7 +114,8 @@ static void collect(anagyre_batch *b) {
   for (long i = 0; i < r->n; i++) b->points[i] = ag_api_columns(&b->record, r->points[i].n, r->points[i].data);
 }
 
-anagyre_batch *ag_api_run_members(ag_ctx *ctx, const ag_api_members *m, const ag_batch_options *o) {
+anagyre_batch *ag_api_run_members(ag_ctx *ctx, const ag_api_members *m, const ag_batch_options *options) {
+  ag_batch_options o = *options;
   anagyre_batch *b = ag_heap_alloc(sizeof *b);
   b->n = m->n;
   b->row = ag_heap_alloc(sizeof *b->row * (size_t)(m->n + 1));
@@ -121,8 +125,13 @@ anagyre_batch *ag_api_run_members(ag_ctx *ctx, const ag_api_members *m, const ag
     if (m->reason[i]) b->reason[i] = ag_api_copy(m->reason[i]);
   }
   ag_api_record_init(&b->record, ag_varied_system(m->varied));
-  ag_run_prepare(ag_varied_system(m->varied), &o->run);
-  if (ag_batch(ctx, ag_varied_system(m->varied), m->n_ready, m->params, m->x, o, &b->result) == AG_OK) {
+  ag_run_prepare(ag_varied_system(m->varied), &o.run);
+  for (long i = 0; m->own && i < m->n_ready; i++) {
+    if (!m->own[i]) continue;
+    o.own = m->own;
+    if (!i || m->own[i] != m->own[i - 1]) ag_run_prepare(m->own[i], &o.run);
+  }
+  if (ag_batch(ctx, ag_varied_system(m->varied), m->n_ready, m->params, m->x, &o, &b->result) == AG_OK) {
     for (long i = 0; i < b->n; i++) b->n_failed += anagyre_batch_failed(b, i);
     return b;
   }

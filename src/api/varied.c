@@ -7,9 +7,16 @@
 
 #include "api/api_internal.h"
 
+enum { MOST_KIN = 64 }; /* derivations for values that the first does not suit */
+
 struct ag_varied {
   ag_model *model;
   ag_system *system;
+  anagyre_model *source;
+  char **names;
+  ag_derive_options how;
+  ag_varied *kin; /* the same model derived for values that do not suit the equations of those before; or NULL */
+  int n_kin;
   double t0;
   bool strict, fixed; /* fixed: the start depends on nothing that varies */
   int n_name;
@@ -149,13 +156,15 @@ ag_varied *ag_varied_create(ag_ctx *ctx, anagyre_model *a, int n_name, const cha
   if (!plain || check_names(ctx, a, plain, n_name, names) != AG_OK) return NULL;
   ag_varied *v = ag_heap_alloc(sizeof *v);
   ag_vary *varies = ag_heap_alloc(sizeof *varies * (size_t)(n_name + 1));
-  *v = (ag_varied){.t0 = o->t0, .strict = o->strict, .n_name = n_name};
+  *v = (ag_varied){.source = a, .how = *o, .t0 = o->t0, .strict = o->strict, .n_name = n_name};
+  v->names = ag_heap_alloc(sizeof *v->names * (size_t)(n_name + 1));
   v->is_param = ag_heap_alloc(sizeof *v->is_param * (size_t)(n_name + 1));
   v->at = ag_heap_alloc(sizeof *v->at * (size_t)(n_name + 1));
   v->follow = ag_heap_alloc(sizeof *v->follow * (size_t)(ag_model_n_params(plain) + n_name + 1));
   for (int i = 0; i < n_name; i++) {
     varies[i] = (ag_vary){names[i], values[i], -1};
     v->is_param[i] = is_param(plain, names[i]);
+    v->names[i] = ag_api_copy(names[i]);
   }
   bool good = derive(ctx, a, v, varies, o) == AG_OK;
   if (good) {
@@ -171,10 +180,12 @@ ag_varied *ag_varied_create(ag_ctx *ctx, anagyre_model *a, int n_name, const cha
 
 void ag_varied_free(ag_varied *v) {
   if (!v) return;
+  ag_varied_free(v->kin);
+  for (int i = 0; i < v->n_name; i++) free(v->names[i]);
   ag_tape_free(v->tape);
   ag_system_free(v->system);
   ag_model_free(v->model);
-  void *all[] = {v->is_param, v->at, v->follow, v->out, v->slots, v};
+  void *all[] = {v->names, v->is_param, v->at, v->follow, v->out, v->slots, v};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -213,4 +224,41 @@ ag_status ag_varied_start(ag_ctx *ctx, ag_varied *v, const double *values, doubl
   if (!v->fixed) return ag_system_start(ctx, v->system, v->t0, params, v->strict, x, x + ag_system_dims(v->system)->q);
   ag_system_state0(v->system, x);
   return AG_OK;
+}
+
+/* ---- members that the equations do not suit ---- */
+
+static bool suits(const ag_varied *v, const double *params, const double *x) {
+  if (!ag_system_dims(v->system)->row) return true;
+  ag_work *w = ag_work_create(v->system, params);
+  bool good = ag_work_suits(w, v->t0, x);
+  ag_work_free(w);
+  return good;
+}
+
+/* Derives the model for these values, as the last of the kin. NULL: errors are in ctx. */
+static ag_varied *add_kin(ag_ctx *ctx, ag_varied *v, const double *values) {
+  ag_varied *last = v;
+  while (last->kin) last = last->kin;
+  v->n_kin++;
+  return last->kin = ag_varied_create(ctx, v->source, v->n_name, (const char *const *)v->names, values, &v->how);
+}
+
+ag_status ag_varied_start_own(ag_ctx *ctx, ag_varied *v, const double *values, double *params, double *x,
+                              ag_system **own) {
+  *own = NULL;
+  AG_TRY(ag_varied_start(ctx, v, values, params, x));
+  if (suits(v, params, x)) return AG_OK;
+  ag_ctx_done(ctx);
+  for (ag_varied *k = v->kin; k; k = k->kin) {
+    *own = k->system;
+    if (ag_varied_start(ctx, k, values, params, x) == AG_OK && suits(k, params, x)) return AG_OK;
+    ag_ctx_done(ctx);
+  }
+  *own = NULL;
+  ag_varied *k = v->n_kin < MOST_KIN ? add_kin(ctx, v, values) : v;
+  if (!k) return AG_WRONG;
+  ag_ctx_done(ctx); /* notes of the derivation were made for the first member, too */
+  if (k != v) *own = k->system;
+  return ag_varied_start(ctx, k, values, params, x);
 }

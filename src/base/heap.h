@@ -75,8 +75,8 @@ void ag_heap_is_program(ag_heap *h);
 
 /* ---- limits ---- */
 
-/* Bytes that the blocks of h, and of heaps under it, may take; seconds from ag_heap_clock_start to ag_heap_clock_stop.
- * 0: no limit. */
+/* Bytes that the blocks of h, and of heaps under it, may take; seconds of processor time of the thread from
+ * ag_heap_clock_start to ag_heap_clock_stop. 0: no limit. */
 void ag_heap_limit(ag_heap *h, size_t bytes, double seconds);
 /* Starts the clock of the current heap, unless it is running. `what` is being done meanwhile ("deriving the
  * equations"), for messages. */

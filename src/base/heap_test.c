@@ -139,6 +139,14 @@ static void wait_for_ever(void *self) {
   for (;;) free(ag_heap_alloc(1));
 }
 
+static void sleep_and_take(void *self) {
+  (void)self;
+  ag_heap_clock_start("sleeping");
+  nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+  for (int i = 0; i < 1000; i++) free(ag_heap_alloc(1));
+  ag_heap_clock_stop();
+}
+
 static void limits(void) {
   ag_heap *h = ag_heap_create(NULL), *below = ag_heap_create(h);
   char why[AG_HEAP_WHY];
@@ -152,6 +160,8 @@ static void limits(void) {
   AG_CHECK(!ag_heap_try(below, wait_for_ever, NULL, why));
   AG_CHECK_STR(why, "waiting takes more than the 0.01 seconds allowed (--derive-time)");
   ag_heap_wipe(below);
+  ag_heap_limit(h, 0, 0.2);
+  AG_CHECK(ag_heap_try(below, sleep_and_take, NULL, why)); /* a thousand blocks take a millisecond of processor time */
   ag_heap_close(below);
   ag_heap_close(h);
 }

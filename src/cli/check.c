@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * `anagyre check`: parse, derive, and report what kind of system it is. */
+#include <math.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -207,7 +208,8 @@ static void write_text(const report *r, ag_text *out) {
   put_noise(sys, out);
   ag_gibbs_line(&r->gibbs, out);
   put_energy(r, out);
-  ag_text_printf(out, "  %-14s  %.3g\n", "condition", r->s.condition);
+  if (isnan(r->s.condition)) ag_text_printf(out, "  %-14s  not computed\n", "condition");
+  else ag_text_printf(out, "  %-14s  %.3g\n", "condition", r->s.condition);
   ag_text_printf(out, "  %-14s  %d observable%s, %d event%s, %d section%s, %d expectation%s\n", "also",
                  ag_model_n_observables(m), ag_model_n_observables(m) == 1 ? "" : "s", ag_model_n_events(m),
                  ag_model_n_events(m) == 1 ? "" : "s", ag_model_n_sections(m), ag_model_n_sections(m) == 1 ? "" : "s",

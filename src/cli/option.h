@@ -91,7 +91,7 @@ typedef struct ag_option {
   AG_OPTION(T, "memory", NUMBER, common.memory, .arg = "MB", .lo = 1, .hi = 1e9, .preset = "half of the machine's", \
             .doc = "end with a message where more memory is needed"), \
   AG_OPTION(T, "derive-time", NUMBER, common.derive_time, .arg = "SECONDS", .lo = DBL_MIN, .hi = 1e9, .preset = "60", \
-            .doc = "end with a message where deriving the equations takes longer")
+            .doc = "end with a message where deriving the equations takes more processor time")
 #define AG_COMMON_ROWS(T) \
   AG_OPTION(T, "json", FLAG, common.json, .doc = "print one JSON object on standard output and nothing else"), \
   AG_OPTION(T, "help", FLAG, common.help, .letter = 'h', .doc = "print this help")

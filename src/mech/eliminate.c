@@ -157,18 +157,23 @@ static int column_leaf(elim *e, const leaf *c) {
   return at >= 0 ? at : scalar_leaf(e, leaf_of(e, c->coord, -1), c->row);
 }
 
-/* The minor divided by the norms of its rows, squared, is monitored during the run if it is not constant. */
+/* The minor divided by the norms of its rows, squared, is monitored during the run if it is not constant; where it
+ * depends on parameters, others may need another one. */
 static void watch_minor(elim *e, const group *grp, ag_id dependent, double least) {
   ag_graph *g = e->g;
   derive *d = e->d;
   ag_id norms = ag_num(g, 1), det = ag_det(g, dependent);
   for (int i = 0; i < grp->n_row; i++) norms = ag_mul(g, norms, e->norms[grp->row[i]]);
   ag_id minor = ag_div(g, ag_mul(g, det, det), norms);
-  if (!ag_depends(g, 1, &minor, d->nc, d->q) && !ag_depends(g, 1, &minor, 1, &d->m->t) &&
-      !ag_process_in(d->m, 1, &minor))
-    return;
-  d->sys->minor_bound[d->sys->n_minor] = 0.16 * least * least; /* well below all values at the samples of the domain */
-  d->minors[d->sys->n_minor++] = minor;
+  double bound = 0.16 * least * least, value; /* well below all values at the samples of the domain */
+  if (ag_depends(g, 1, &minor, d->nc, d->q) || ag_depends(g, 1, &minor, 1, &d->m->t) ||
+      ag_process_in(d->m, 1, &minor)) {
+    d->sys->minor_bound[d->sys->n_minor] = bound;
+    d->minors[d->sys->n_minor++] = minor;
+  } else if (!ag_is_num(g, minor, &value)) {
+    d->sys->steady_bound[d->sys->n_steady] = bound;
+    d->steady[d->sys->n_steady++] = minor;
+  }
 }
 
 /* S y = b: two unknowns by Cramer's rule, written out, since the determinant is often simple (1 for a heading); else a
@@ -283,7 +288,7 @@ static ag_status give_up(derive *d) {
                  "which constraints are independent changes from place to place: drop the redundant ones");
     return AG_WRONG;
   }
-  sys->n_basis = sys->n.c = sys->n_minor = 0;
+  sys->n_basis = sys->n.c = sys->n_minor = sys->n_steady = 0;
   memset(d->dependent, 0, sizeof *d->dependent * (size_t)sys->n.xi);
   ag_saddle_rows(d);
   ag_saddle_choose(d);
@@ -425,7 +430,9 @@ ag_status ag_eliminate(derive *d) {
   d->S_y = AG_NEWN(sys->arena, ag_id, sys->n.row + 1);
   d->renewed = AG_NEWN(sys->arena, ag_id, sys->n.row + 1);
   d->minors = AG_NEWN(sys->arena, ag_id, sys->n.row + sys->n.xi + 1);
+  d->steady = AG_NEWN(sys->arena, ag_id, sys->n.row + sys->n.xi + 1);
   sys->minor_bound = AG_NEWN(sys->arena, double, sys->n.row + sys->n.xi + 1);
+  sys->steady_bound = AG_NEWN(sys->arena, double, sys->n.row + sys->n.xi + 1);
   sys->elimination = d->m->n_frames ? AG_ELIM_FRAME : sys->n.lambda ? AG_ELIM_SOLVED : AG_ELIM_NONE;
   collect(&e, d->m->n_frames);
   solve_simple(&e);
@@ -437,5 +444,6 @@ ag_status ag_eliminate(derive *d) {
   if (dependent) d->dependent = dependent;
   name_u(&e);
   if (sys->n_minor) ag_role_make(sys, AG_ROLE_MINOR, sys->n_minor, d->minors);
+  if (sys->n_steady) ag_role_make(sys, AG_ROLE_STEADY, sys->n_steady, d->steady);
   return AG_OK;
 }

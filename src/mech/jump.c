@@ -2,7 +2,8 @@
  * A Lagrangian that is not continuous where the motion passes a switching surface would ask for an impulse: a step of
  * the potential, a mass that changes at once. So would a constraint that becomes another one. These are refused.
  * The surface s = 0 is searched by Newton's method from the start and from points of the domain; on it the difference
- * of both branches must vanish. A surface of time alone may change the potential, but not the momenta. */
+ * of both branches must vanish. A surface of time alone may change the potential, but not the momenta. A Lagrangian may
+ * jump without a choice, too, at the cut of atan2 and at poles inside atan: there both sides are compared. */
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ typedef struct leap {
   derive *d;
   bool timed;    /* s reads t alone */
   bool row;      /* the values are a row of the constraints: a common factor does not matter */
+  bool sides;    /* there are no branches: the value is compared on both sides of the surface */
   ag_tape *tape; /* on the full state: s, its gradient in the tangent of q and in t, values on both sides */
   int n_value;
   double *out, *x, *delta;
@@ -76,6 +78,34 @@ static void compare(leap *l) {
   }
 }
 
+/* The difference of the value across the surface, each side `far` from the point in x0. */
+static double across(leap *l, double t, const double *x0, double far) {
+  const ag_system *sys = l->d->sys;
+  double value[2], size = 0;
+  for (int side = 0; side < 2; side++) {
+    memcpy(l->x, x0, sizeof(double) * (size_t)sys->n.x);
+    ag_tape_once(l->tape, t, l->x, sys->params, NULL, l->out);
+    for (int k = 0; k < sys->n.xi; k++) size = fmax(size, fabs(l->out[1 + k]));
+    for (int k = 0; k < sys->n.xi; k++) l->delta[k] = (side ? -far : far) * l->out[1 + k] / size;
+    ag_retract(sys, l->x, l->delta);
+    ag_tape_once(l->tape, t, l->x, sys->params, NULL, l->out);
+    value[side] = l->out[2 + sys->n.xi];
+  }
+  double jump = value[0] - value[1];
+  return fabs(jump) > 1e-9 * (fabs(value[0]) + fabs(value[1])) ? jump : 0;
+}
+
+/* A jump is the same at half the distance; what is smooth is half as large, what is infinite twice. */
+static void compare_sides(leap *l, double t) {
+  static const double FAR = 1e-5;
+  size_t size = sizeof(double) * (size_t)l->d->sys->n.x;
+  double *x0 = ag_heap_alloc(size);
+  memcpy(x0, l->x, size);
+  double one = across(l, t, x0, FAR), half = across(l, t, x0, 0.5 * FAR);
+  if (isfinite(one) && fabs(one - half) < 0.1 * fabs(half) && fabs(half) > l->worst) l->worst = fabs(half);
+  free(x0);
+}
+
 static void search(leap *l) {
   ag_system *sys = l->d->sys;
   ag_sampler sampler;
@@ -85,7 +115,9 @@ static void search(leap *l) {
     ag_system_state0(sys, l->x);
     if (i && !ag_sampler_next(&sampler, &t, l->x)) break;
     for (int k = 0; k < sys->n.xi; k++) l->x[sys->n.q + k] = 2 * ag_random_unit(&sampler.state) - 1;
-    if (onto_surface(l, t)) compare(l);
+    if (!onto_surface(l, t)) continue;
+    if (!l->sides) compare(l);
+    else if (ag_sampler_inside(&sampler, t, l->x)) compare_sides(l, t);
   }
   ag_sampler_done(&sampler);
 }
@@ -95,14 +127,14 @@ static void make_tape(leap *l, const ag_choices *f, int k, int n, const ag_id *v
   derive *d = l->d;
   ag_graph *g = d->g;
   int first = 2 + d->nc; /* of the values */
-  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(first + 2 * n)), s = on_side(f, -1, 0, f->s[k]),
-        one = ag_num(g, 1);
+  ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(first + 2 * n)),
+        s = l->sides ? f->s[0] : on_side(f, -1, 0, f->s[k]), one = ag_num(g, 1);
   outs[0] = s;
   ag_reverse(g, 1, &s, &one, d->nc, d->q, outs + 1);
   ag_reverse(g, 1, &s, &one, 1, &d->m->t, outs + 1 + d->nc);
   for (int i = 0; i < n; i++) {
-    outs[first + i] = on_side(f, k, 1, values[i]);
-    outs[first + n + i] = on_side(f, k, -1, values[i]);
+    outs[first + i] = l->sides ? values[i] : on_side(f, k, 1, values[i]);
+    outs[first + n + i] = l->sides ? values[i] : on_side(f, k, -1, values[i]);
   }
   l->tape = ag_full_tape(d->sys, first + 2 * n, outs);
   l->out = ag_heap_alloc(sizeof(double) * (size_t)(l->tape->n_out + 1));
@@ -181,8 +213,92 @@ static ag_status check_row(derive *d, int row) {
   return status;
 }
 
+/* ---- cuts and poles inside functions that have a limit there ---- */
+
+/* Places where the Lagrangian may jump without a choice in it: the cut of atan2, and poles inside atan, atan2 and tanh
+ * (atan(tan x), atan(y/x)), each as a function s that is zero there. */
+typedef struct cuts {
+  derive *d;
+  int n, cap;
+  ag_id *s;
+} cuts;
+
+static void add_cut(cuts *c, ag_id s) {
+  const derive *d = c->d;
+  if (!ag_depends(d->g, 1, &s, d->nc, d->q) || ag_depends(d->g, 1, &s, d->nc, d->xi)) return;
+  for (int i = 0; i < c->n; i++)
+    if (c->s[i] == s) return;
+  AG_PUSH(c->s, c->n, c->cap);
+  c->s[c->n++] = s;
+}
+
+/* What the value x depends on, as one flag per node up to x. */
+static bool *cone(const ag_graph *g, ag_id x) {
+  bool *seen = ag_heap_alloc((size_t)x + 1);
+  seen[x] = true;
+  for (ag_id k = x; k > 0; k--)
+    for (int a = 0; seen[k] && a < ag_node_n_arg(g, k); a++) seen[ag_node_arg(g, k, a)] = true;
+  return seen;
+}
+
+static void find_poles(cuts *c, ag_id x) {
+  ag_graph *g = c->d->g;
+  bool *seen = cone(g, x);
+  for (ag_id k = 1; k <= x; k++) {
+    if (!seen[k]) continue;
+    if (ag_node_op(g, k) == AG_OP_DIV) add_cut(c, ag_node_arg(g, k, 1));
+    if (ag_node_op(g, k) == AG_OP_TAN) add_cut(c, ag_apply1(g, AG_OP_COS, ag_node_arg(g, k, 0)));
+  }
+  free(seen);
+}
+
+static void find_cuts(cuts *c, ag_id x) {
+  ag_graph *g = c->d->g;
+  bool *seen = cone(g, x);
+  for (ag_id k = 1; k <= x; k++) {
+    ag_op op = ag_node_op(g, k);
+    if (!seen[k] || (op != AG_OP_ATAN && op != AG_OP_ATAN2 && op != AG_OP_TANH)) continue;
+    if (op == AG_OP_ATAN2) add_cut(c, ag_node_arg(g, k, 0));
+    find_poles(c, k);
+  }
+  free(seen);
+}
+
+static double leap_across(derive *d, ag_id s) {
+  leap l = {.d = d, .sides = true};
+  ag_choices none = {.g = d->g, .n = 1, .s = &s, .branch = &s};
+  l.x = ag_heap_alloc(sizeof(double) * (size_t)(d->sys->n.x + 1));
+  l.delta = ag_heap_alloc(sizeof(double) * (size_t)(d->sys->n.xi + 1));
+  make_tape(&l, &none, -1, 1, &d->m->lagrangian);
+  search(&l);
+  ag_tape_free(l.tape);
+  free(l.x), free(l.delta), free(l.out);
+  return l.worst;
+}
+
+static ag_status check_cuts(derive *d) {
+  cuts c = {.d = d};
+  ag_status status = AG_OK;
+  find_cuts(&c, d->m->lagrangian);
+  for (int i = 0; i < c.n && status == AG_OK; i++) {
+    double jump = leap_across(d, c.s[i]);
+    if (jump == 0) continue;
+    ag_text s = {0};
+    ag_print(d->g, c.s[i], &s);
+    ag_ctx_error(d->ctx, d->m->lagrangian_pos,
+                 "the Lagrangian jumps by %.3g where %s = 0: the motion would need an impulse there. Make it "
+                 "continuous, or give a domain that keeps away from it",
+                 jump, ag_text_cstr(&s));
+    ag_text_done(&s);
+    status = AG_WRONG;
+  }
+  free(c.s);
+  return status;
+}
+
 ag_status ag_jumps_check(derive *d) {
   AG_TRY(check_lagrangian(d));
+  AG_TRY(check_cuts(d));
   if (d->sys->elimination == AG_ELIM_SADDLE || ag_has_cuts(d->m)) return AG_OK;
   for (int r = 0; r < d->sys->n.row; r++)
     if (d->sys->rows[r].kept) AG_TRY(check_row(d, r)); /* the others are watched */

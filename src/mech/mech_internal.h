@@ -65,8 +65,9 @@ struct ag_system {
   int n_basis; /* AG_ELIM_BASIS only */
   ag_basis *bases;
   const bool *dependent; /* per quasi-velocity: solved from the constraints by default */
-  int n_minor;
+  int n_minor, n_steady;
   double *minor_bound;  /* below this the motion has left the domain */
+  double *steady_bound; /* of those that depend on parameters alone: below this other velocities are to be solved for */
   int n_range, *ranges; /* which ranges of the model AG_ROLE_DOMAIN looks at */
 
   /* With AG_ELIM_SADDLE: where S (all rows, also dropped ones), M (row >= col) and the Jacobian of the relations have
@@ -149,6 +150,7 @@ typedef struct derive {
   ag_id *velocity; /* per coordinate: xi_i(q, u, t) */
   bool *dependent; /* per quasi-velocity: solved from the constraints by default */
   ag_id *minors;   /* squares of the scaled minors solved with, where they vary */
+  ag_id *steady;   /* those that depend on parameters alone */
   ag_id *S_y;      /* per basis: n_w x n_y, in (q, t) */
   ag_id *renewed;  /* per basis: its current value at (q, t), the next N; 0 if there is nothing to renew */
   ag_id turn[3];   /* of all bases: the outputs of the role TURN; 0 without a basis */
@@ -242,7 +244,8 @@ typedef struct ag_sampler {
   uint64_t state;
 } ag_sampler;
 void ag_sampler_init(ag_sampler *s, ag_system *sys, const double *params, uint64_t seed);
-bool ag_sampler_next(ag_sampler *s, double *t, double *q); /* false when the domain was not hit */
+bool ag_sampler_next(ag_sampler *s, double *t, double *q);        /* false when the domain was not hit */
+bool ag_sampler_inside(ag_sampler *s, double t, const double *q); /* of the domain */
 void ag_sampler_done(ag_sampler *s);
 double ag_random_unit(uint64_t *state); /* uniform in (0,1), splitmix */
 /* A name that the model does not use: `name`, or `name` followed by underscores. */

@@ -81,6 +81,15 @@ void ag_sampler_init(ag_sampler *s, ag_system *sys, const double *params, uint64
   free(outs);
 }
 
+bool ag_sampler_inside(ag_sampler *s, double t, const double *q) {
+  bool inside = true;
+  memcpy(s->x, q, sizeof(double) * (size_t)s->sys->n.q);
+  if (s->tape) ag_tape_once(s->tape, t, s->x, s->params, NULL, s->v);
+  for (int i = 0; i < s->sys->model->n_domains; i++)
+    inside = inside && s->v[3 * i] >= s->v[3 * i + 1] && s->v[3 * i] <= s->v[3 * i + 2];
+  return inside;
+}
+
 bool ag_sampler_next(ag_sampler *s, double *t, double *q) {
   const ag_system *sys = s->sys;
   int n = sys->model->n_domains;
@@ -95,10 +104,7 @@ bool ag_sampler_next(ag_sampler *s, double *t, double *q) {
       int k = s->target[i];
       if (k >= 0) q[k] = s->x[k] = s->v[3 * i + 1] + (s->v[3 * i + 2] - s->v[3 * i + 1]) * ag_random_unit(&s->state);
     }
-    ag_tape_once(s->tape, *t, s->x, s->params, NULL, s->v);
-    bool inside = true;
-    for (int i = 0; i < n; i++) inside = inside && s->v[3 * i] >= s->v[3 * i + 1] && s->v[3 * i] <= s->v[3 * i + 2];
-    if (inside) return true;
+    if (ag_sampler_inside(s, *t, q)) return true;
   }
   return false;
 }

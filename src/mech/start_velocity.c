@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Start velocities: given ones are kept, the others follow from S xi + s = 0 and the frame. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -338,6 +339,12 @@ static bool *firm_values(const ag_system *sys, const linear *rows, const int *by
   return NULL;
 }
 
+static double largest(int n, const double *v) {
+  double most = 0;
+  for (int i = 0; i < n; i++) most = fmax(most, fabs(v[i]));
+  return most;
+}
+
 /* Solves the rows in the order `by`; named values that contradict them are changed, or refused. */
 static ag_status complete_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
                                      const double *q, const linear *rows, const int *by, const bool *named,
@@ -351,11 +358,14 @@ static ag_status complete_velocities(ag_ctx *ctx, const ag_system *sys, double t
   if (misfit != 0) {
     double *M = mass_at(sys, t0, params, q);
     bool *firm = firm_values(sys, rows, by, n_hard);
+    double size = largest(rows->n, xi);
     bool moved = !strict &&
                  ag_start_reconcile(rows->n, sys->n.lambda, n_hard, order.A, order.b, M, named, firm, xi, changed);
     memset(used, 0, (size_t)rows->m);
     memset(pivots, 0, (size_t)rows->n);
-    for (int i = 0; i < rows->n && moved; i++) xi[i] = named[i] ? xi[i] : 0;
+    for (int i = 0; i < rows->n && moved; i++)
+      if (!named[i] || fabs(xi[i]) <= 8 * DBL_EPSILON * size)
+        xi[i] = 0; /* what is left of the given ones is rounding */
     moved = moved && solve_velocities(sys, &order, soft, named, xi, used, pivots) == 0;
     status = report_change(ctx, sys, strict, moved, misfit, changed);
     free(M);

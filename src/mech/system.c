@@ -15,7 +15,8 @@ static ag_status check_start(derive *d) {
   double energy = v[sys->outputs[AG_OUT_BALANCE_ENERGY].at];
   ag_status status = isfinite(energy) ? AG_OK : AG_WRONG;
   if (status != AG_OK)
-    ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the energy has no finite value at the start (%g)", energy);
+    ag_ctx_error(d->ctx, d->m->lagrangian_pos, "the energy has no finite value at the start (%g)",
+                 isnan(energy) ? fabs(energy) : energy);
   free(x);
   free(v);
   return status;

@@ -112,6 +112,12 @@ typedef struct ag_rows_report {
 bool ag_system_watches(const ag_system *sys); /* are there rows that follow from others or do not act at the start? */
 /* known: the rank so far. */
 ag_rows_report ag_work_rows(ag_work *w, int known, double t, const double *x);
+/* Do the rows and velocities that the equations were derived with suit this state and the parameters of the worker? Not
+ * if more or fewer rows are independent, if those kept do not span all, or if the velocities they were solved for are
+ * not determined by them. */
+bool ag_work_suits(ag_work *w, double t, const double *x);
+/* A row without coefficients at this state; -1: there is none. */
+int ag_work_idle_row(ag_work *w, double t, const double *x);
 /* The name and line of a row, as text. */
 void ag_work_row_text(ag_work *w, int row, ag_text *out);
 /* From now on the multiplier form uses all rows, as many combinations of them as are independent at each state. False:

@@ -184,6 +184,33 @@ ag_rows_report ag_work_rows(ag_work *w, int known, double t, const double *x) {
   return report;
 }
 
+/* Are the minors with which velocities were solved for as large as they were? */
+static bool minors_suit(ag_work *w, double t, const double *x) {
+  const ag_system *sys = w->sys;
+  if (sys->tapes[AG_ROLE_STEADY]) (void)ag_machine_run(w, AG_ROLE_STEADY, t, x, NULL, NULL);
+  for (int i = 0; i < sys->n_steady; i++)
+    if (!(ag_result(w, AG_OUT_STEADY_SQUARES)[i] > sys->steady_bound[i])) return false;
+  if (sys->tapes[AG_ROLE_MINOR]) (void)ag_machine_run(w, AG_ROLE_MINOR, t, x, NULL, NULL);
+  for (int i = 0; i < sys->n_minor; i++)
+    if (!(ag_result(w, AG_OUT_MINOR_SQUARES)[i] > sys->minor_bound[i])) return false;
+  return true;
+}
+
+bool ag_work_suits(ag_work *w, double t, const double *x) {
+  const ag_system *sys = w->sys;
+  if (!sys->n.row || sys->elimination == AG_ELIM_SADDLE) return true;
+  all_rows a = rows_at(w, t, x);
+  int kept = reduce(&a, 0, sys->n.lambda), all = reduce(&a, kept, a.m);
+  return kept == sys->n.rank && all == sys->n.rank && minors_suit(w, t, x);
+}
+
+int ag_work_idle_row(ag_work *w, double t, const double *x) {
+  all_rows a = rows_at(w, t, x);
+  for (int i = 0; i < a.m; i++)
+    if (!(a.v[i * a.width + a.n + LENGTH] > DEPENDENT)) return a.row[i];
+  return -1;
+}
+
 void ag_work_row_text(ag_work *w, int row, ag_text *out) {
   ag_arena *arena = ag_arena_create();
   ag_text_printf(out, "%s (line %d)", ag_row_text(w->sys, row, arena), w->sys->rows[row].pos.line);

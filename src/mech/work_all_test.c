@@ -33,9 +33,13 @@ int main(void) {
       ag_rows_report said = ag_work_rows(w, sys->n.rank, 0, x);
       AG_CHECK(said.state == AG_ROWS_FINE && said.rank == N);
       AG_CHECK(ag_work_rows(w, N - 1, 0, x).state == AG_ROWS_AWAKE);
+      AG_CHECK(ag_work_suits(w, 0, x) && ag_work_idle_row(w, 0, x) == -1);
       x[X] += 0.1; /* off the first row: the second, half of it, is off in the same way and does not contradict it */
       AG_CHECK(ag_work_rows(w, sys->n.rank, 0, x).state == AG_ROWS_FINE);
     }
+    /* a link without length: its row (links have the squares of their lengths as functions) has no coefficients */
+    for (int i = 0; i < 2; i++) x[2 + i] = x[i];
+    AG_CHECK(!ag_work_suits(w, 0, x) && ag_work_idle_row(w, 0, x) == 2);
     ag_work_free(w), ag_work_free(all);
   }
   ag_system_free(sys);

@@ -271,6 +271,18 @@ static int settle_ahead(run *r, double t1) {
   return trouble == AG_TROUBLE_DOMAIN ? AG_FINE : trouble; /* of that: when it has arrived */
 }
 
+/* A step was too long: a shorter one is to be tried. False: there is none. */
+static bool shorten(run *r) {
+  double least = 1e-14 * fmax(fabs(r->t), fabs(r->o->t1 - r->o->t0));
+  if (r->o->dt > 0 || fabs(r->step) <= least) return false;
+  r->pending = AG_END_TIME;
+  r->renew = false;
+  ag_guard_forget(r->guard);
+  r->res->rejected++;
+  r->h = r->step / 4;
+  return true;
+}
+
 /* A step to *t1 whose end is a state of the system. One that meets a singularity, or leaves the constraints farther
  * than can be corrected, was too long: a shorter one is tried, until the singularity is here. */
 static bool advance_safely(run *r, double *t1, ag_end *end) {
@@ -279,14 +291,8 @@ static bool advance_safely(run *r, double *t1, ag_end *end) {
     if (!advance(r, t1, end)) return false;
     if (cut_at_zero(r, t1) && ag_rows_watch(r, t1)) trouble = settle_ahead(r, *t1);
     if (!trouble) return true;
-    double least = 1e-14 * fmax(fabs(r->t), fabs(r->o->t1 - r->o->t0));
     *end = ag_trajectory_trouble(trouble);
-    if (r->o->dt > 0 || fabs(r->step) <= least) return false;
-    r->pending = AG_END_TIME;
-    r->renew = false;
-    ag_guard_forget(r->guard);
-    r->res->rejected++;
-    r->h = r->step / 4;
+    if (!shorten(r)) return false;
   }
 }
 
@@ -342,13 +348,16 @@ static void recall_signs(run *r) {
   }
 }
 
-ag_end ag_trajectory_step(run *r) {
-  double t1;
+static ag_end step_once(run *r) {
+  double t1, whole;
   ag_end end = AG_END_STEP;
-  if (!advance_safely(r, &t1, &end)) return end;
-  if (t1 == r->t) return r->pending != AG_END_TIME ? r->pending : ag_rows_settled(r); /* a row begins to act here */
-  double whole = t1;
-  if (!cut_at_switch(r, &t1)) return AG_END_STEP;
+  do {
+    if (!advance_safely(r, &t1, &end)) return end;
+    if (t1 == r->t) return r->pending != AG_END_TIME ? r->pending : ag_rows_settled(r); /* a row begins to act here */
+    whole = t1;
+    if (cut_at_switch(r, &t1)) break;
+    if (!shorten(r)) return AG_END_STEP; /* the equations have no value where they switch */
+  } while (true);
   AG_TRY_END(r->rest_error <= 1 ? look_inside(r, &t1) : small_steps(r, &t1));
   if (t1 != whole) r->pending = AG_END_TIME, r->renew = false; /* something else comes before it */
   int trouble = arrive(r, t1);
@@ -357,6 +366,7 @@ ag_end ag_trajectory_step(run *r) {
   if (work && !ag_balance_measures(r)) ag_mover_output(&r->m, r->t, r->m.z, r->m.c, r->m.x), ag_balance_mark(r);
   if (trouble == AG_TROUBLE_DOMAIN && r->cut == AG_END_TIME && r->pending == AG_END_TIME) {
     r->said = (ag_rows_report){.row = -1};
+    (void)ag_rows_cease(r); /* is that why? */
     if (ag_rows_renew(r, "the velocities solved for so far can no longer be")) trouble = AG_FINE;
   }
   if (trouble && r->pending != AG_END_RANK) return ag_trajectory_trouble(trouble);
@@ -375,4 +385,11 @@ ag_end ag_trajectory_step(run *r) {
   }
   if (r->m.switches) ag_slide_project(&r->m, r->t, r->m.z);
   return AG_END_TIME;
+}
+
+ag_end ag_trajectory_step(run *r) {
+  ag_end end = step_once(r);
+  bool unsolved = end == AG_END_RANK || end == AG_END_MASS || end == AG_END_DOMAIN || end == AG_END_FINITE ||
+                  end == AG_END_STEP;
+  return unsolved && ag_rows_faded(r) ? AG_END_TIME : end;
 }

@@ -81,23 +81,27 @@ static bool take_point(void *self, const double *record) {
   return good && !atomic_load(&p->b->refused);
 }
 
+bool ag_batch_has_own(const ag_batch_job *b, long i) { return b->own && b->own[i].sys; }
+
 void ag_batch_alone(ag_batch_job *b, long i) {
   ag_ctx ctx = {0};
   ag_run_options o = b->o->run;
   ag_run_result res;
+  bool own = ag_batch_has_own(b, i);
+  const ag_system *sys = own ? b->own[i].sys : b->sys;
   o.every = -1;
   o.progress = NULL;
   o.each = NULL;
-  o.kernel = b->kernel;
-  o.watch = b->functions;
+  o.kernel = own ? NULL : b->kernel;
+  o.watch = own ? b->own[i].functions : b->functions;
   ag_series *row = b->result->points ? &b->result->points[i] : NULL;
   pointer at = {b, i, row ? row->first : 0};
   if (row) row->n = row->first = 0;
   ag_sink points = {take_point, row ? &at : NULL};
-  ag_status status = ag_run(&ctx, b->sys, b->params + i * ag_system_dims(b->sys)->param, b->x0 + i * b->n_x, &o,
+  ag_status status = ag_run(&ctx, sys, b->params + i * ag_system_dims(sys)->param, b->x0 + i * b->n_x, &o,
                             points.self ? &points : NULL, &res);
   AG_ASSERT(status == AG_OK); /* the options were checked before */
-  ag_audit audit = ag_audit_of(b->sys, &b->record, &b->o->run, &res);
+  ag_audit audit = ag_audit_of(sys, &b->record, &b->o->run, &res);
   b->result->members[i] = (ag_batch_member){res.end, res.end_event, res.t, res.steps, res.rejected, audit};
   memcpy(b->result->x + i * b->n_x, res.x, sizeof(double) * (size_t)b->n_x);
   memcpy(b->result->records + i * b->result->width, res.record, sizeof(double) * (size_t)b->result->width);
@@ -312,6 +316,34 @@ static void complete(ag_batch_job *b) {
   }
 }
 
+/* Equations of members of their own, where the options suit them, and what is looked for in these: one tape for each
+ * system, members share both. */
+static void own_begin(ag_batch_job *b) {
+  ag_system *const *own = b->o->own;
+  if (!own) return;
+  b->own = ag_heap_alloc(sizeof *b->own * (size_t)(b->n + 1));
+  for (long i = 0; i < b->n; i++) {
+    long like = i - 1;
+    while (own[i] && like >= 0 && own[like] != own[i]) like--;
+    if (!own[i]) continue;
+    if (like >= 0) {
+      b->own[i] = b->own[like];
+      b->own[i].shared = true;
+      continue;
+    }
+    ag_ctx ctx = {0};
+    if (ag_run_check(&ctx, own[i], &b->o->run) == AG_OK)
+      b->own[i] = (ag_batch_own){own[i], ag_run_watch(own[i], &b->o->run), false};
+    ag_ctx_done(&ctx);
+  }
+}
+
+static void own_end(ag_batch_job *b) {
+  for (long i = 0; b->own && i < b->n; i++)
+    if (!b->own[i].shared) ag_tape_free(b->own[i].functions);
+  free(b->own);
+}
+
 /* Puts in place what is known of members. */
 static void recall(ag_batch_job *b) {
   const ag_batch_known *k = b->o->known;
@@ -352,6 +384,7 @@ ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, co
   recall(&b);
   if (!prepare_lanes(&b) || b.watch.n) prepare_kernel(&b);
   b.functions = ag_run_watch(sys, &o->run);
+  own_begin(&b);
   double begun = seconds_now();
   run_threads(&b);
   result->seconds = seconds_now() - begun;
@@ -362,6 +395,7 @@ ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, co
   ag_core_columns_done(&b.columns);
   ag_watch_done(&b.watch);
   ag_tape_free(b.functions);
+  own_end(&b);
   ag_record_done(&b.record);
   free(b.unit);
   free(b.unit_size);

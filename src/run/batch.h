@@ -25,6 +25,13 @@ typedef struct ag_watch {
   bool reads_rest;
 } ag_watch;
 
+/* Equations that one member, or some, have for themselves. */
+typedef struct ag_batch_own {
+  const ag_system *sys; /* NULL: those of the batch */
+  ag_tape *functions;   /* what is looked for */
+  bool shared;          /* with a member before it, which frees them */
+} ag_batch_own;
+
 typedef struct ag_solo ag_solo;
 typedef struct ag_batch_job {
   ag_system *sys; /* extended by tapes before the threads start */
@@ -41,6 +48,7 @@ typedef struct ag_batch_job {
   int n_z, n_tangent; /* numbers integrated per member, and of their tangent */
   int square;         /* numbers of a matrix of the method */
   ag_tape *functions; /* what is looked for, for members that go one by one */
+  ag_batch_own *own;  /* per member, or NULL: none has */
   int n_unit, *unit, *unit_size;
   ag_core_columns columns; /* without the rest */
   atomic_long next, done;
@@ -131,6 +139,7 @@ void ag_audit_begin(ag_audit *a, ag_work *w, double t, const double *x);
 void ag_audit_end(ag_audit *a, const ag_system *sys, ag_work *w, double t, const double *x);
 bool ag_audit_pressed(const ag_record *r, const ag_model *m, const double *record);
 
+bool ag_batch_has_own(const ag_batch_job *b, long member);
 /* Runs a member as a single run does, and puts it into the result. */
 void ag_batch_alone(ag_batch_job *b, long member);
 /* The work of one thread; the first one calls progress. */

@@ -324,6 +324,10 @@ static bool fill(lanes *l) {
       long next = atomic_fetch_add(&b->next, 1);
       if (next >= b->n) break;
       if (b->reached[next]) continue; /* known */
+      if (ag_batch_has_own(b, next)) {
+        ag_solo_put(b->solo, next);
+        continue;
+      }
       bool moves = load(l, i, next);
       n_live += moves;
       loaded = loaded || moves;

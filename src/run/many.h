@@ -66,6 +66,9 @@ typedef struct ag_batch_options {
   bool (*take)(void *self, const ag_batch_part *part);
   void *take_self;
   const ag_batch_known *known; /* or NULL */
+  /* Per member: equations of its own, prepared, derived from the same model for other values, where those of the batch
+   * do not suit it (ag_work_suits()); it then runs alone. NULL: none has. */
+  ag_system *const *own;
 } ag_batch_options;
 void ag_batch_defaults(ag_batch_options *o); /* those of ag_run, without events */
 

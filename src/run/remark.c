@@ -118,9 +118,16 @@ void ag_remark_end(run *r, const double *x0) {
     r->res->why = steps.s;
     return;
   }
+  ag_text out = {0};
+  bool unsolved = end == AG_END_RANK || end == AG_END_MASS || end == AG_END_DOMAIN || end == AG_END_FINITE ||
+                  end == AG_END_STEP || end == AG_END_STAGES;
+  if (unsolved && ag_rows_ceased(r, &out)) { /* whatever the equations without it ran into */
+    r->res->end = AG_END_RANK;
+    r->res->why = out.s;
+    return;
+  }
   bool asks = end == AG_END_STEP || end == AG_END_FINITE || end == AG_END_RANK || end == AG_END_MASS ||
               end == AG_END_PROJECT;
-  ag_text out = {0};
   if (end == AG_END_ROWS) ag_rows_explain(r, &out);
   if (asks) ag_work_why(r->m.work, r->params, r->o->t0, x0, r->t, r->m.x, &out);
   r->res->why = out.s;

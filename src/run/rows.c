@@ -128,8 +128,9 @@ bool ag_rows_renew(run *r, const char *why) {
   if (!r->res->renewed) {
     ag_text out = {0};
     ag_text_printf(&out, "from t = %.9g on with multipliers: ", r->t);
-    if (row >= 0) ag_work_row_text(m->work, row, &out);
-    ag_text_str(&out, row >= 0 ? " takes part" : why);
+    int named = row >= 0 ? row : r->idle - 1;
+    if (named >= 0) ag_work_row_text(m->work, named, &out);
+    ag_text_str(&out, row >= 0 ? " takes part" : named >= 0 ? " ceases to act" : why);
     r->res->renewed = out.s;
   }
   return ag_mover_rhs(m, r->t, m->z, m->dz) == 0;
@@ -149,7 +150,68 @@ bool ag_rows_cease(run *r) {
   if (ag_mover_rhs(m, r->t, m->z, m->dz1)) return false;
   for (int i = 0; i < m->n; i++) m->zt[i] = m->z[i] + ahead * m->dz1[i];
   ag_mover_full(m, r->t + ahead, m->zt, m->c, m->x);
-  return ag_work_rows(m->work, n->row, r->t + ahead, m->x).rank < n->rank;
+  if (ag_work_rows(m->work, n->row, r->t + ahead, m->x).rank >= n->rank) return false;
+  r->idle = 1 + ag_work_idle_row(m->work, r->t + ahead, m->x);
+  return true;
+}
+
+/* The rank of all rows at r->t + s, the motion continued along its rates in m->dz1; that of the equations where a row
+ * does not hold there. */
+static int rank_ahead(run *r, double s) {
+  ag_mover *m = &r->m;
+  const ag_dims *n = ag_system_dims(r->sys);
+  for (int i = 0; i < m->n; i++) m->zt[i] = m->z[i] + s * m->dz1[i];
+  ag_mover_full(m, r->t + s, m->zt, m->c, m->x);
+  ag_rows_report said = ag_work_rows(m->work, n->row, r->t + s, m->x);
+  return said.state == AG_ROWS_CONTRADICT ? n->rank : said.rank;
+}
+
+/* How far ahead, tried at these distances, fewer rows act than the equations were derived with, and *row, one of those
+ * that do not; 0: they all do. */
+static double idle_ahead(run *r, int n_try, const double *ahead, int *row) {
+  ag_mover *m = &r->m;
+  const ag_dims *n = ag_system_dims(r->sys);
+  double lo = 0, hi = 0;
+  if (!n->row || ag_system_elimination(r->sys) == AG_ELIM_SADDLE) return 0;
+  if (ag_mover_rhs(m, r->t, m->z, m->dz1) || !ag_trajectory_finite(m->n, m->dz1))
+    memset(m->dz1, 0, sizeof(double) * (size_t)m->n);
+  for (int i = 0; i < n_try && hi == 0; i++) {
+    double s = copysign(ahead[i], r->o->t1 - r->o->t0);
+    if (rank_ahead(r, s) < n->rank) hi = s;
+  }
+  for (int i = 0; i < 60 && r->t + lo != r->t + hi; i++) {
+    double mid = 0.5 * (lo + hi);
+    if (rank_ahead(r, mid) < n->rank) hi = mid;
+    else lo = mid;
+  }
+  (void)rank_ahead(r, hi);
+  *row = hi != 0 ? ag_work_idle_row(m->work, r->t + hi, m->x) : -1;
+  return *row >= 0 ? hi : 0;
+}
+
+bool ag_rows_ceased(run *r, ag_text *out) {
+  double span = fabs(r->o->t1 - r->o->t0), h = r->o->dt > 0 ? r->o->dt : fabs(r->h);
+  int row;
+  double at = idle_ahead(r, 4, (double[]){1e-9 * span, 1e-6 * span, h, 2 * h}, &row);
+  if (at == 0) return false;
+  ag_work_row_text(r->m.work, row, out);
+  ag_text_printf(out, " ceases to act at t = %.9g", r->t + at);
+  if (ag_stepper_lacks(r->o->method, AG_NEEDS_RHS))
+    ag_text_printf(out, ", and method %s needs equations derived with it: use an explicit one", r->o->method->name);
+  return true;
+}
+
+bool ag_rows_faded(run *r) {
+  double near = 1e-9 * fabs(r->o->t1 - r->o->t0);
+  int row;
+  if (r->m.full || r->o->dt > 0 || idle_ahead(r, 1, &near, &row) == 0) return false;
+  if (idle_ahead(r, 1, (double[]){1e3 * near}, &row) == 0) return false; /* it acts again */
+  r->said = (ag_rows_report){.row = -1};
+  r->pending = AG_END_TIME;
+  r->renew = false;
+  r->h = copysign(near, r->o->t1 - r->o->t0);
+  r->idle = 1 + row;
+  return ag_rows_renew(r, "");
 }
 
 ag_end ag_rows_settled(run *r) {

@@ -42,6 +42,7 @@ typedef struct run {
   int rank;                    /* how many are independent */
   bool all;                    /* all of them take part, with multipliers */
   bool renew;                  /* at the end of the step they are chosen anew */
+  int idle;                    /* 1 + a row that ceases to act here, 0: none is known */
   ag_rows_report said;         /* what they said when that was decided, or when it ended the run */
   ag_run_options own;          /* options of what follows */
   double switch_t, switch_gap; /* see ag_checkpoint */
@@ -70,6 +71,11 @@ bool ag_rows_cease(run *r); /* where the equations switch: do rows that were kep
 bool ag_rows_renew(run *r, const char *why);
 bool ag_rows_resume(run *r); /* continues a run that had come to that */
 void ag_rows_explain(run *r, ag_text *out);
+/* At the end of a run that failed: says which row ceases to act at its last state, or within the next step, and when.
+ * False: none. */
+bool ag_rows_ceased(run *r, ag_text *out);
+/* No step could be made: because a row fades away here? The motion then goes on with the multipliers of the others. */
+bool ag_rows_faded(run *r);
 /* The branch at the current state, where switching functions may be zero. */
 ag_end ag_trajectory_switch(run *r);
 

@@ -64,6 +64,7 @@ static void make_room(ag_members *m) {
   m->params = ag_heap_alloc(sizeof(double) * (n * (size_t)ag_system_dims(sys)->param + 1));
   m->x0 = ag_heap_alloc(sizeof(double) * (n * (size_t)(ag_system_dims(sys)->x) + 1));
   m->reason = ag_heap_alloc(sizeof *m->reason * (n + 1));
+  m->own = ag_heap_alloc(sizeof *m->own * (n + 1));
   m->off_level = ag_heap_alloc(n + 1);
 }
 
@@ -77,7 +78,7 @@ static void complete_starts(ag_members *m, const ag_levels *levels, const ag_mem
     ag_ctx ctx = {0};
     ag_grid_values(&m->grid, i, values);
     ag_status status = m->grid.n_solved ? solve_start(m, i, levels, r, &ctx, params, x)
-                                        : ag_varied_start(&ctx, m->varied, values, params, x);
+                                        : ag_varied_start_own(&ctx, m->varied, values, params, x, &m->own[m->n_ready]);
     if (status == AG_OK) m->index[m->n_ready++] = i;
     else m->reason[i] = ag_api_first_error(&ctx);
     if (status == AG_OK && ctx.n_diag && !n_warned++) {
@@ -155,7 +156,7 @@ ag_status ag_members_create(ag_members *m, const ag_members_request *r, ag_text 
 
 void ag_members_done(ag_members *m) {
   for (long i = 0; m->reason && i < m->n; i++) free(m->reason[i]);
-  void *all[] = {m->values, m->index, m->params, m->x0, m->reason, m->off_level};
+  void *all[] = {m->values, m->index, m->params, m->x0, m->reason, m->off_level, m->own};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_varied_free(m->varied);
   ag_grid_done(&m->grid);

@@ -86,7 +86,7 @@ static void count_failures(ag_batch_report *b) {
 ag_status ag_batch_report_run(ag_batch_report *b, ag_ctx *ctx) {
   const ag_members *m = b->members;
   b->batch = ag_api_run_members(
-      ctx, &(ag_api_members){m->varied, m->n, m->n_ready, b->row, m->reason, m->params, m->x0}, &b->options);
+      ctx, &(ag_api_members){m->varied, m->n, m->n_ready, b->row, m->reason, m->params, m->x0, m->own}, &b->options);
   if (!b->batch) return AG_WRONG;
   b->result = ag_api_batch_result(b->batch);
   count_failures(b);

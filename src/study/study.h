@@ -84,6 +84,7 @@ typedef struct ag_members {
   char **reason;       /* per member of all: why it cannot start, or NULL */
   bool *off_level;     /* per member of all: that is because there is no start on the level */
   long n_off_level;
+  ag_system **own; /* per member that can start: equations of its own, or NULL (ag_varied_start_own()) */
 } ag_members;
 
 /* Derives the model and completes every start. A mistake in the request: one line in *usage. Other errors are in

@@ -24,6 +24,7 @@ PROGRAM = os.path.abspath(sys.argv.pop(1))
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True  # the source tree stays clean
 sys.path.insert(0, os.path.dirname(HERE))
+from part import part  # noqa: E402
 from waiting import PATIENCE, catches, size_of, stop, until  # noqa: E402
 MODELS = os.path.join(HERE, "models")
 HELP = subprocess.run([PROGRAM, "help"], stdout=subprocess.PIPE, check=True, text=True).stdout
@@ -979,7 +980,9 @@ class Shipped(Case):
     """Every shipped model goes through the verbs; what it computes is tested elsewhere."""
 
     def test_models(self):
-        for entry in self.json("list", "models")["models"]:
+        entries = self.json("list", "models")["models"]
+        written = [entry["name"] for entry in part(entries)]
+        for entry in entries:
             name = entry["name"]
             with self.subTest(name):
                 self.assertTrue(entry["title"])
@@ -987,6 +990,11 @@ class Shipped(Case):
                 self.assertEqual(r["model"], name)
                 self.assertEqual([d for d in r["diagnostics"] if d["severity"] != "note"], [])
                 self.assertLess(r["constraint_residual"], 1e-12)
+                run = self.json("run", name, "--t1", "0.1", "--noise", "off")
+                self.assertEqual((run["end"], run["warnings"]), ("time reached", []))
+                self.assertLess(run["constraint_residual_max"], 1e-11)
+                if name not in written:
+                    continue
                 text = self.anagyre("show", name, "--quiet")[0]
                 again = json.loads(self.anagyre("check", "-", "--json", "--quiet", stdin=text.encode())[0])
                 for key in ["parameters", "growth", "constraints"]:
@@ -995,10 +1003,6 @@ class Shipped(Case):
                 for a, b in zip(flat(list(r["state"].values())), flat(list(again["state"].values()))):
                     self.near(a, b, 1e-14 * max(1, abs(a)))  # a start that is an expression may be summed in another order
                 self.near(r["energy"], again["energy"], 1e-12 * max(1, abs(r["energy"])))
-                self.assertIn("\\begin{align*}", self.anagyre("show", name, "--latex", "--quiet")[0])
-                r = self.json("run", name, "--t1", "0.1", "--noise", "off")
-                self.assertEqual((r["end"], r["warnings"]), ("time reached", []))
-                self.assertLess(r["constraint_residual_max"], 1e-11)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import numpy
 COMPILER = sys.argv.pop(2)
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cli_test import Case, PROGRAM  # noqa: E402 (takes the program from the arguments)
+from part import some  # noqa: E402
 
 EVIL = ["*/ int evil = 1; /*", "*//*/ int evil; /*/", "/*", "*", "/", "a *\\", "??/", "*??/", "what??'(??)", "\\", '"; evil(); "',
         "*\\/ evil", "//\\", "#include <evil.h>", "%s%n", "\u00e9\u2020\U0001f600", "`evil`", "$(evil)", "}", "\\input{evil}"]
@@ -41,7 +42,7 @@ class Emitted(Case):
     def test_titles_are_comments(self):
         plain = tokens(self.source("")).split()
         rng = random.Random(1)
-        titles = EVIL + ["".join(rng.choice("*/\\?\"'%ev ") for _ in range(12)) for _ in range(60)]
+        titles = EVIL + ["".join(rng.choice("*/\\?\"'%ev ") for _ in range(12)) for _ in range(some(60))]
         for title in titles:
             self.assertEqual(tokens(self.source(title)).split(), plain, title)
 

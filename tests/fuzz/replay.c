@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * replay SECONDS FILE...: feeds a fuzz target with files, whole and with random edits, where libFuzzer is not at hand.
- * The edits are the same in every run; an edited input that crashes is left behind as replay-crash.nh. */
+ * The edits are the same in every run, others with another AG_SEED in the environment; an edited input that crashes is
+ * left behind as replay-crash.nh. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -83,7 +84,8 @@ int main(int argc, char **argv) {
     keep(&all[i]);
     LLVMFuzzerTestOneInput(all[i].data, all[i].size);
   }
-  uint64_t state = 88172645463325252u;
+  const char *seed = getenv("AG_SEED");
+  uint64_t state = 88172645463325252u ^ (seed ? strtoull(seed, NULL, 10) << 8 : 0);
   long runs = 0;
   for (double end = seconds() + atof(argv[1]); seconds() < end; runs++) {
     const input *base = &all[next(&state) % (uint64_t)n];

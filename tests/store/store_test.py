@@ -20,6 +20,7 @@ import numpy as np
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from part import some  # noqa: E402
 from waiting import PATIENCE, catches, size_of, until  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
@@ -472,7 +473,7 @@ class Info(Case):
             with open(self.path("a.h5"), "rb") as file:
                 good.append(file.read())
         dice = random.Random(7)
-        for i in range(60):
+        for i in range(some(60)):
             data = bytearray(good[i // 4 % 2])
             if i % 4 == 0:
                 data = data[:dice.randrange(len(data))]
@@ -591,7 +592,7 @@ class Killed(Case):
         dice = random.Random(os.environ.get("AG_SEED", "1"))
         self.anagyre("run", *LONG, "--t1", 40, "-o", "whole.h5")
         whole, size = series(self.path("whole.h5")), size_of(self.path("whole.h5"))
-        for i in range(14):
+        for i in range(some(14)):
             for name in os.listdir(self.folder):
                 if name.startswith("a."):
                     os.remove(self.path(name))
@@ -624,7 +625,7 @@ class Killed(Case):
         self.anagyre("run", *LONG, "--t1", 30, "-o", "first.h5")
         self.anagyre("run", *LONG, "--t1", 60, "-o", "whole.h5")
         rows, size = len(series(self.path("first.h5"))["t"]), size_of(self.path("whole.h5"))
-        for _ in range(8):
+        for _ in range(some(8)):
             shutil.copy(self.path("first.h5"), self.path("a.h5"))
             run = self.start("run", "--from", "a.h5", "--t1", 60, "--quiet")
             self.kill(run, int(dice.uniform(-0.1, 1) * size))

@@ -5,6 +5,9 @@ import os
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from part import part, some  # noqa: E402, F401
+
 PROGRAM = sys.argv[1]
 MODELS = sys.argv[2] if len(sys.argv) > 2 else None
 failures = []

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from common import PROGRAM, call, case, check, end, run, written  # noqa: E402
+from common import PROGRAM, call, case, check, end, run, some, written  # noqa: E402
 
 TOLERANCE = 1e-7
 
@@ -78,7 +78,7 @@ def friction_cases(folder):
         check(len(got["events"]["turn"]) == 12, f"{method}: {len(got['events']['turn'])} turns")
         near(got["events"]["turn"][-1], 12 * math.pi, f"{method}: last turn", tolerance)
     draw = random.Random(1)
-    for i in range(12):
+    for i in range(some(12)):
         k, mu, x0 = draw.uniform(0.3, 9), draw.uniform(0.02, 0.3), draw.uniform(-2, 2)
         model = written(folder, f"""model dry
 config x in R
@@ -130,7 +130,7 @@ def brick(slope, mu, a, w, end):
 
 def brick_cases(folder):
     draw = random.Random(2)
-    for i in range(8):
+    for i in range(some(8)):
         slope, mu, w = draw.uniform(-0.3, 0.3), draw.uniform(0.4, 0.8), draw.uniform(0.5, 3)
         a = draw.uniform(0.6, 2.5)
         model = written(folder, f"""model brick "Brick on an inclined plane that shakes"
@@ -208,7 +208,7 @@ def sided(sides, borders, x, v, end):
 def piecewise_cases(folder):
     draw = random.Random(3)
     forms = ["if x > {b!r} then {f1!r} - {k1!r}*x else {f0!r} - {k0!r}*x"]
-    for i in range(20):
+    for i in range(some(20)):
         k, f, b = [draw.uniform(0.2, 5) for _ in range(2)], [draw.uniform(-1, 1) for _ in range(2)], draw.uniform(-0.5, 0.5)
         x, v = draw.uniform(-2, 2), draw.uniform(-1, 1)
         force = forms[0].format(b=b, f0=f[0], f1=f[1], k0=k[0], k1=k[1])
@@ -436,6 +436,12 @@ def refused(folder):
         "moving wall": "lagrangian 1/2*x'^2 + 1/2*y'^2 - (if x > 3 + t then 1 else 0)",
         "constraint": "lagrangian 1/2*x'^2 + 1/2*y'^2\nconstraint y' = (if x > 1 then 1 else 0)*x'",
         "constraint in time": "lagrangian 1/2*x'^2 + 1/2*y'^2\nconstraint y' = (if t > 1 then 2 else 1)*x'",
+        "cut of atan2": "lagrangian 1/2*x'^2 - atan2(y, x)",
+        "cut in a spring": "lagrangian 1/2*x'^2 - 3*(atan2(y - 1, x + 0.5) - 0.3)^2",
+        "saw": "lagrangian 1/2*x'^2 - 2*atan(tan(x))",
+        "stairs": "lagrangian 1/2*x'^2 - 1000*y - x + atan(tan(pi*x))/pi",
+        "angle": "lagrangian 1/2*x'^2 - atan((y + 1)/(x + 2))",
+        "pole": "lagrangian 1/2*x'^2 - 1e-3*tanh(1/(x - y))",
         "speed given": "lagrangian 1/2*x'^2 + 1/2*y'^2\nprescribe y = max(0, t - 1)",
     }
     for name, lines in cases.items():
@@ -443,7 +449,10 @@ def refused(folder):
         text = "model jump\nconfig x in R, y in R\n" + lines.replace("x'^2", f"x'^2 {both}", 1) + "\nstart x' = 1\n"
         out = call(written(folder, text), "--t1", "1")
         check(out.returncode == 2 and "jump" in out.stderr and "m.nh:" in out.stderr, f"{name}: {out.returncode} {out.stderr}")
-    for lines in ("max(x, 0)^2", "abs(x - y)", "(if x > 1 then x - 1 else 0)", "x*min(1, t)", "(if t > 1 then x else 0)"):
+    for lines in ("max(x, 0)^2", "abs(x - y)", "(if x > 1 then x - 1 else 0)", "x*min(1, t)", "(if t > 1 then x else 0)",
+                  "cos(atan2(y, x))", "atan2(y, 3)", "atan(x)", "tanh(y/2)", "atan(y/(1 + x^2))", "atan2(y, x)^2", "1/(x + 4)",
+                  "tan(x/4)^2", "x*atan(1/x)", "t*x*atan2(1, t)",
+                  "atan(tan(x))\ndomain x in -1.4..1.4", "(atan2(y, x) - 0.3)^2\ndomain x in 0.1..5, y in -3..3"):
         out = call(written(folder, f"model bend\nconfig x in R, y in R\nlagrangian 1/2*x'^2 + 1/2*y'^2 - {lines}\n"
                            "start x = 0.3, x' = 1\n"), "--t1", "1")
         check(out.returncode == 0, f"{lines}: {out.stderr}")
@@ -521,7 +530,7 @@ def with_multipliers(folder):
     """Both forms end their steps where the equations switch, and slide: a block on a belt, tied to another one (the
     rod pulls the second block: half of x'' without friction on it), and a sleigh with friction. Tolerance as above."""
     rng = random.Random(20261)
-    for i in range(8):
+    for i in range(some(8)):
         mu, v, x = rng.uniform(0.1, 0.6), rng.choice((0, rng.uniform(-0.5, 0.5))), rng.uniform(0.5, 3)
         force = rng.choice(("x' = -mu*sign(x' - v)", "y' = -mu*(if y' > v then 1 else -1)", "x' = -mu*x'*abs(x' - v)"))
         model = written(folder, TIED.format(mu=mu, v=v, x=x, force=force))

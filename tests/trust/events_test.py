@@ -13,9 +13,9 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from common import case, check, end, run, written  # noqa: E402
+from common import case, check, end, run, some, written  # noqa: E402
 
-CAMPAIGN = int(sys.argv[3]) if len(sys.argv) > 3 else 70  # models of 100 events each
+CAMPAIGN = int(sys.argv[3]) if len(sys.argv) > 3 else some(70)  # models of 100 events each
 
 
 def compare(found, wanted, what, tolerance=1e-8):
@@ -239,12 +239,12 @@ def main():
     doubts()
     not_proved()
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(40):
+        for _ in range(some(40)):
             polynomials(folder, rng)
             chords(folder, rng)
-        for _ in range(20):
+        for _ in range(some(20)):
             sines(folder, rng)
-        for _ in range(5):
+        for _ in range(some(5)):
             multiple(folder, rng)
         busy(folder)
         for k in range(CAMPAIGN):

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from common import PROGRAM, case, check, end, run  # noqa: E402
+from common import PROGRAM, call, case, check, end, part, run, some  # noqa: E402
 
 FORMS = [(), ("--dt", "0.01"), ("--closure", "multipliers"), ("--closure", "multipliers", "--dt", "0.01")]
 
@@ -214,6 +214,68 @@ def ceasing(rng, folder, form):
         got = run(model, "--t1", repr(at))
         check(abs(got["state"]["y'"] - tied) <= 1e-6, f"ceasing: y' = {got['state']}, not {tied}, where the row ceases")
 
+def swept(rng, folder, rows):
+    """Rows that follow from others for some values of parameters, and velocities that can be solved for with some alone:
+    every member of a sweep, whichever is the first, starts, moves and ends as a run by itself."""
+    model = os.path.join(folder, "m.nh")
+    with open(model, "w") as out:
+        out.write("model m\nparam k = 1, b = 1\nconfig x in R, y in R, z in R, w in R\n"
+                  "lagrangian 1/2*(x'^2 + 2*y'^2 + z'^2 + 3*w'^2) - x - y^2 + w\n"
+                  + "".join(f"constraint {r}\n" for r in rows) + "start x' = 1\n")
+    ends, count = rng.choice([((1, 0), (0, 1)), ((0, 1), (1, 0)), ((2, 0), (1, 0)), ((0, 2), (0, 1))]), (3, 2)
+    sweeps = [f"{name}={lo}:{hi}:{n}" for name, (lo, hi), n in zip("kb", ends, count)]
+    form = rng.choice([(), (), ("--dt", "0.01", "--method", "rk4"), ("--closure", "multipliers")])
+    got = run(model, "--t1", "1", "--sweep", sweeps[0], "--sweep", sweeps[1], *form)
+    for i, (k, b) in enumerate(zip(got["sweep"]["k"], got["sweep"]["b"])):
+        alone = json.loads(call(model, "--t1", "1", "--set", f"k={k!r}", "--set", f"b={b!r}", *form).stdout)
+        text = f"{rows} {sweeps} {form}, k = {k}, b = {b}: {got['end'][i]} at {got['t'][i]}, alone {alone}"
+        if "end" not in alone:  # no velocity satisfies the rows
+            check(any(f["member"] == i + 1 and f["t"] == 0 for f in got["failures"]), text)
+            continue
+        check(got["end"][i] == alone["end"] and abs(got["t"][i] - alone["t"]) < 1e-6, text)
+        for name, value in alone["state"].items():  # other velocities may be independent there
+            check(abs(got["columns"][name][i] - value) < 1e-6, text + f" {name} = {got['columns'][name][i]}")
+
+
+def fading(folder):
+    """A row whose factor fades away: explicit methods with an error estimate go on without it. Where steps are fixed, or
+    the method cannot do without it, it is named with its line and time. From t = 2 on y alone is pushed."""
+    text = ("model m\nconfig x in R, y in R, z in R\nlagrangian 1/2*(x'^2 + y'^2 + z'^2)\n"
+            "constraint tie: {}*(y' - z') = 0\nforce y' = 1\nstart x' = 1\n")
+    model = os.path.join(folder, "m.nh")
+    fixed, implicit = ("--method", "dopri5", "--dt", "0.03"), ("--method", "radau5")
+    for factor, on, off in [("max(0, 2 - t)", [(), ("--method", "dopri5")], [fixed, implicit]),
+                            ("max(0, 2 - x)^2", [(), ("--method", "tsit5")], [fixed, implicit]),
+                            ("max(0, 4 - x*x)", [()], [implicit]),
+                            ("(if t < 2 then 1 else 0)", [(), fixed], [implicit, ("--method", "gauss2", "--dt", "0.01")]),
+                            ("(if x < 2 then 3 else 0)", [()], [implicit])]:
+        with open(model, "w") as out:
+            out.write(text.format(factor))
+        for form in on:
+            got = run(model, "--t1", "4", *form)
+            notes = str(got["warnings"])
+            check(got["end"] == "time reached" and "constraint tie (line 4) ceases to act" in notes, f"{factor} {form}: {got['end']} {notes}")
+            check(abs(got["state"]["y'"] - 3) < 1e-6 and abs(got["state"]["z'"] - 1) < 1e-6, f"{factor} {form}: {got['state']}")
+        for form in off:
+            got = run(model, "--t1", "4", *form)
+            said = got["end"] + "; " + str(got.get("why"))
+            words = "constraints lost rank; constraint tie (line 4) ceases to act at t = "
+            check(said.startswith(words), f"{factor} {form}: {said}")
+            if said.startswith(words):  # a factor that is squared counts as 0 from 1e-4 before
+                at = float(said[len(words):].split(",")[0])
+                check(abs(at - 2) < 1e-4 and abs(got["t"] - 2) < 0.031, f"{factor} {form}: {said}, ended at {got['t']}")
+    for row in ("max(0, 1 - t)*x' = 1", "max(0, 1 - t)*(x' - y') = 0.001*t"):  # x' has no bound: nothing goes on
+        with open(model, "w") as out:
+            out.write(f"model m\nconfig x in R, y in R\nlagrangian 1/2*(x'^2 + y'^2)\nconstraint {row}\n")
+        got = run(model, "--t1", "2")
+        check(got["end"] == "step too small" and abs(got["t"] - 1) < 1e-9, f"{row}: {got['end']} at {got['t']}")
+
+
+SWEPT = [["k*(x' - y') = 0", "z' = x"], ["x' = y'", "k*(x' - y') = 0"], ["x' = y'", "k*(x' - y') + (1 - k)*(z' - x') = 0"],
+         ["k*x' + b*y' = b*z'"], ["k*x' + b*y' = b*z'", "w' = k*x'"], ["k*x' + b*y' + z' = 0", "y' = sin(k)*x'"],
+         ["k*(x' - y') = 0", "b*(y' - z') = 0", "(k - b)*(x' - w') = 0"], ["b*x' + k*y' = 0", "k*x' + b*y' = 0"],
+         ["k*x' = b", "w' = k*z'"], ["k*(1 + x^2)*x' + b*y' = 0"]]
+
 
 seen_cases()
 cone_by_hand()
@@ -221,11 +283,14 @@ with tempfile.TemporaryDirectory() as folder:
     batch(folder)
     masses(folder)
     continued(folder)
+    fading(folder)
     rng = random.Random(20261116)
-    for _ in range(12):
+    for rows in part(SWEPT):
+        swept(rng, folder, rows)
+    for _ in range(some(12)):
         redundant(rng, folder)
         waking(rng, folder)
         contradicting(rng, folder)
-    for i in range(24):
+    for i in range(some(24)):
         ceasing(rng, folder, [(), ("--dt", "0.01", "--method", "rk4"), ("--closure", "multipliers"), ("--method", "dopri5")][i % 4])
 end()

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from common import PROGRAM, case, check, end, written  # noqa: E402
+from common import PROGRAM, case, check, end, some, written  # noqa: E402
 
 
 def start(model, *sets):
@@ -104,9 +104,21 @@ def random_model(r):
     return names, text, frame
 
 
+def nothing_left(folder):
+    """A velocity that the constraints make 0 is 0, not what rounding leaves of the given one: a run from there has no
+    energy that could drift."""
+    path = written(folder, "model m\nparam k = 2, b = 0\nconfig x in R, y in R, z in R\n"
+                   "lagrangian 1/2*(x'^2 + 2*y'^2 + z'^2) - x - y*y\nconstraint k*x' + b*y' = b*z'\nstart x' = 1\n")
+    state, warnings = start(path)
+    expect("nothing left", state, x_prime=0, y_prime=0, z_prime=0)
+    check(state["x'"] == 0 and "as little as possible" in str(warnings), f"nothing left: {state} {warnings}")
+    out = subprocess.run([PROGRAM, "run", path, "--t1", "2", "--sweep", "k=1:2:2", "--json"], capture_output=True, text=True)
+    check(out.returncode == 0 and "energy should" not in out.stdout, f"nothing left: {out.stdout}")
+
+
 def permutations(folder):
     r = random.Random(1)
-    for _ in range(40):
+    for _ in range(some(40)):
         names, text, frame = random_model(r)
         sets = [f"{x}={r.randint(-5, 5)}" for x in r.sample(names, 2)]
         sets += [f"{x}'={r.randint(-5, 5)}" for x in r.sample(names, r.randint(0, len(names) - 2))]
@@ -166,7 +178,7 @@ start x' = 1, th' = 0.5
 def closures(folder):
     """The form of the equations does not move a start, also where forces that choose make them large ones."""
     r = random.Random(2)
-    for i in range(20):
+    for i in range(some(20)):
         names, text, frame = random_model(r)
         text += f"force {names[0]}' = -sign({names[1]}' + {r.choice(names)}' + 0.37)\n" + (frame if i % 2 else "")
         sets = [f"{x}'={r.randint(-5, 5)}" for x in r.sample(names, r.randint(0, len(names) - 2))] + ["w0=0.3"] * (i % 4 == 3)
@@ -197,6 +209,7 @@ def main():
         components(folder)
         sweeps(folder)
         found()
+        nothing_left(folder)
         permutations(folder)
         conflicts(folder)
         frames(folder)

@@ -10,6 +10,10 @@ import sys
 import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from part import part  # noqa: E402
+
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 
 
@@ -47,7 +51,7 @@ class Without(Case):
 @unittest.skipIf(WITHOUT, "this program was built without the page")
 class View(Case):
     def test_every_shipped_model(self):
-        for name in json.loads(anagyre("list", "models", "--json").stdout)["models"]:
+        for name in part(json.loads(anagyre("list", "models", "--json").stdout)["models"]):
             name = name["name"] if isinstance(name, dict) else name
             with self.subTest(name):
                 made = json.loads(self.view(name, "--t1", "1", "--noise", "off", "--json", "--quiet").stdout)
