@@ -20,8 +20,6 @@ static const struct {
 } rows[] = {{pendulum, "baoab_metropolis", {2}},
             {pendulum, "obabo_metropolis", {1, 2, 4, 8}},
             {pendulum, "ovo_midpoint_metropolis", {8}},
-            {pendulum, "ovo_rattle_metropolis", {1}},
-            {top, "obabo_metropolis", {8}},
             {top, "ovo_rattle_metropolis", {4}}};
 
 static ag_ensemble *follow(ag_ctx *ctx, ag_system *sys, const double *x0, const ag_ensemble_options *o) {
