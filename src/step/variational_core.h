@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Variational steps: a stepper's text (step_text.h), behind factor_core.h, newton_core.h, variational.h,
- * hermite_core.h and trial_core.h. A part of a step solves the discrete equations R(d, Lambda) = 0 of the flow for the
- * increment d of the positions, in tangent coordinates, and the impulses Lambda, and ends with the positions q0 tau(d)
- * and the velocities that the flow gives. Newton's method, each lane until its own corrections are rounding. What the
- * velocities leave over of the momentum is carried on to the next part. Without constraints it is rounding, which would
- * add up in the momenta of symmetries, a little in the same direction at every step. With constraints it is along their
- * impulses, too; where these act at q0 that part changes nothing but the next Lambda.
+ * Variational steps: a stepper's text (step_text.h), behind factor_core.h, newton_core.h, variational.h and
+ * hermite_core.h, with a bath also trial_core.h. A part of a step solves the discrete equations R(d, Lambda) = 0 of the
+ * flow for the increment d of the positions, in tangent coordinates, and the impulses Lambda, and ends with the
+ * positions q0 tau(d) and the velocities that the flow gives. Newton's method, each lane until its own corrections are
+ * rounding. What the velocities leave over of the momentum is carried on to the next part. Without constraints it is
+ * rounding, which would add up in the momenta of symmetries, a little in the same direction at every step. With
+ * constraints it is along their impulses, too; where these act at q0 that part changes nothing but the next Lambda.
  *
  * The flow reads one array: the state, d (AG_STEP_M numbers, 0 for velocities), Lambda (AG_STEP_N_LAMBDA), the carried
  * momentum (AG_STEP_M), the length h of the part, a and b. Needs, besides what is listed in step_text.h,
