@@ -161,8 +161,8 @@ static inline ag_model *warm(void) {
 static inline ag_model *warm_bent(void) {
   ag_model *m = warm();
   ag_graph *g = m->graph;
-  ag_id v = ag_mul(g, m->coords[0].q, m->coords[0].xi), more = ag_mul(g, ag_num(g, 0.5), ag_mul(g, v, v));
-  m->lagrangian = ag_add(g, m->lagrangian, more);
+  ag_id v = ag_mul(g, m->coords[0].q, m->coords[0].xi), square = ag_mul(g, v, v), half = ag_num(g, 0.5);
+  m->lagrangian = ag_add(g, m->lagrangian, ag_mul(g, half, square));
   return m;
 }
 
