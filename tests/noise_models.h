@@ -144,4 +144,26 @@ static inline int each_noise(void (*check)(bench_system *b, const noise_case *c)
   }
   return ag_checks_failed;
 }
+
+/* Friction -0.5 v on an oscillator, v = x', with the noise sqrt(2 c kT) of kT = 2. */
+static inline ag_model *warm(void) {
+  ag_model *m = oscillator("warm oscillator");
+  ag_graph *g = m->graph;
+  int W = add_channel(m, "W");
+  ag_id c = ag_num(g, 0.5), force = ag_neg(g, ag_mul(g, c, m->coords[0].xi));
+  AG_MODEL_PUSH(m, forces, ((ag_assign){.coord = 0, .row = -1, .x = force}));
+  AG_MODEL_PUSH(m, baths, ((ag_bath){m->coords[0].xi, c, ag_num(g, 2), W}));
+  add_noise(m, AG_NOISE_FORCE, W, 0, ag_num(g, sqrt(2)));
+  return m;
+}
+
+/* The same with a mass 1 + x^2: velocities then change without a push. */
+static inline ag_model *warm_bent(void) {
+  ag_model *m = warm();
+  ag_graph *g = m->graph;
+  ag_id v = ag_mul(g, m->coords[0].q, m->coords[0].xi), square = ag_mul(g, v, v), half = ag_num(g, 0.5);
+  m->lagrangian = ag_add(g, m->lagrangian, ag_mul(g, half, square));
+  return m;
+}
+
 #endif

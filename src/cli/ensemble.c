@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/clock.h"
 #include "cli/csv.h"
+#include "cli/metropolis.h"
 #include "cli/open.h"
 #include "cli/output.h"
 #include "store/store.h"
@@ -50,6 +51,8 @@ static const ag_option options[] = {
     ROW("path", WHOLE, path, .arg = "K", .lo = 0, .hi = 9e15, .preset = "",
         .doc = "follow path K alone (from 0) and print its rows"),
     ROW("antithetic", FLAG, antithetic, .doc = "path 2i+1 is path 2i with the opposite noise"),
+    ROW("metropolis", FLAG, metropolis,
+        .doc = "of Langevin methods: accept or reject each step, so that Gibbs' law is exact at any dt"),
     ROW("extrapolate", FLAG, extrapolate,
         .doc = "follow every path with half the step, too, and extrapolate means (Talay and Tubaro)"),
     ROW("correlations", FLAG, correlations, .doc = "with --json or -o: correlations between all rows"),
@@ -415,8 +418,7 @@ static ag_status check_options(const args *a) {
   return AG_OK;
 }
 
-static ag_status act(void *self) {
-  const args *a = self;
+static ag_status follow(const args *a) {
   ag_status status;
   AG_TRY(check_options(a));
   anagyre_model *m = ag_open_derived(&a->common, &(ag_derive_options){.t0 = a->t0}, &status);
@@ -431,6 +433,19 @@ static ag_status act(void *self) {
   if (status == AG_OK) status = a->path >= 0 ? follow_one(&q) : follow_methods(&q);
   ag_ensemble_request_done(&q);
   anagyre_close(m);
+  return status;
+}
+
+static ag_status act(void *self) {
+  args *a = self;
+  ag_text methods = {0};
+  ag_status status = a->metropolis ? ag_metropolis_names("ensemble", a->methods, &methods) : AG_OK;
+  if (a->metropolis && a->target && status == AG_OK)
+    status = ag_usage("ensemble", "--target compares steps of several sizes, --metropolis rejects some of them at "
+                                  "random: give one of them");
+  if (a->metropolis) a->methods = ag_text_cstr(&methods);
+  if (status == AG_OK) status = follow(a);
+  ag_text_done(&methods);
   return status;
 }
 

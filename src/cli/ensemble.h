@@ -12,7 +12,7 @@ typedef struct ag_ensemble_args {
   long paths, seed, path, threads;
   const char *methods, *columns, *output, *from, *chosen, *passages, *target;
   int engine;
-  bool antithetic, correlations, covariances, extrapolate;
+  bool antithetic, correlations, covariances, extrapolate, metropolis;
 } ag_ensemble_args;
 
 /* A number that is shown: its place among the values of a row, its name. */
@@ -75,6 +75,8 @@ typedef struct ag_ensemble_report {
 
 double ag_ensemble_time(const ag_ensemble_report *r, int row);
 double ag_ensemble_step(const ag_ensemble_report *r); /* the step size */
+/* The part of the steps that were accepted, by methods that test them; NaN: others, or no path has been followed. */
+double ag_ensemble_acceptance(const ag_ensemble_report *r);
 double ag_ensemble_correlation(const ag_ensemble_report *r, int item, int row_a, int row_b);
 double ag_ensemble_covariance(const ag_ensemble_report *r, int row, int item_a, int item_b);
 /* The standard error of the time average from batches of rows; NaN with fewer than 4 rows. */

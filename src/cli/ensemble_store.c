@@ -135,6 +135,7 @@ static void add_all(const ag_ensemble_report *r, const ag_ensemble_args *a, ag_f
   ag_fields_integer(fields, "/ensemble@seed", (long)w->seed);
   ag_fields_integer(fields, "/ensemble@antithetic", w->mirror);
   ag_fields_number(fields, "/ensemble@dt_base", w->base);
+  if (ag_stepper_tests(r->options->method)) ag_fields_number(fields, "/ensemble@acceptance", ag_ensemble_acceptance(r));
   ag_fields_text(fields, "/ensemble@passages", passages ? passages : "");
   ag_fields_text(fields, "/ensemble@columns", columns ? columns : "");
   ag_fields_vector(fields, "/ensemble/state", (int)e->n_saved, e->saved);

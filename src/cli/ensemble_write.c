@@ -23,6 +23,12 @@ static double rate(const ag_ensemble_report *r) {
   return r->result->seconds > 0 ? r->result->steps / r->result->seconds : 0;
 }
 
+double ag_ensemble_acceptance(const ag_ensemble_report *r) {
+  const ag_ensemble *e = r->result;
+  const double steps = (double)(e->done - e->failed) * (double)r->options->row_step[r->options->n_row - 1];
+  return ag_stepper_tests(r->options->method) && steps > 0 ? (double)e->accepted / steps : NAN;
+}
+
 /* ---- text ---- */
 
 static void put_head(const ag_ensemble_report *r, ag_text *out) {
@@ -43,6 +49,8 @@ static void put_head(const ag_ensemble_report *r, ag_text *out) {
     ag_text_printf(out, "  cut           increments beyond max(6, sqrt(4 |log dt|)) standard deviations\n");
   ag_text_printf(out, "  steps         %.6g in %.3g s, %.3g million path steps per second\n", e->steps, e->seconds,
                  1e-6 * rate(r));
+  if (isfinite(ag_ensemble_acceptance(r)))
+    ag_text_printf(out, "  accepted      %.6g of the steps\n", ag_ensemble_acceptance(r));
   if (isfinite(e->most))
     ag_text_printf(out, "  implicit      increments beyond %.6g standard deviations are cut: in %llu steps\n",
                    e->most / sqrt(ag_ensemble_step(r)), e->cut);
@@ -295,6 +303,7 @@ void ag_ensemble_json(const ag_ensemble_report *r, ag_json *j) {
   }
   ag_json_end(j, ']');
   ag_json_whole(j, "truncated", (long)e->cut);
+  if (ag_stepper_tests(r->options->method)) ag_json_number(j, "acceptance", ag_ensemble_acceptance(r));
   ag_json_whole(j, "seed", (long)w->seed);
   ag_json_bool(j, "antithetic", w->mirror);
   if (e->extrapolated) ag_json_number(j, "weak_order", ag_ensemble_weak(r->system, r->options->method));

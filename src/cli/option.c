@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 
-enum { MAX_NAMES = 64, DOC_COLUMN = 24 };
+enum { MAX_NAMES = 64, DOC_COLUMN = 24 }; /* options of a command */
 
 static void suggest(int n, const ag_option *options, const char *name, ag_text *error) {
   const char *names[MAX_NAMES];
@@ -81,20 +81,21 @@ static ag_status read_number(const ag_option *o, const char *value, double *v, a
 }
 
 static ag_status read_choice(const ag_option *o, const char *value, int *index, ag_text *error) {
-  const char *names[MAX_NAMES];
   int n = 0;
-  for (; n < MAX_NAMES && o->choice(n); n++) {
-    names[n] = o->choice(n);
-    if (strcmp(names[n], value)) continue;
-    *index = n;
-    return AG_OK;
-  }
+  for (; o->choice(n); n++)
+    if (!strcmp(o->choice(n), value)) {
+      *index = n;
+      return AG_OK;
+    }
+  const char **names = ag_heap_alloc(sizeof *names * (size_t)(n + 1));
+  for (int i = 0; i < n; i++) names[i] = o->choice(i);
   ag_text_printf(error, "--%s does not know '%s'", o->name, value);
   const char *near = ag_nearest(value, n, names);
   if (near) ag_text_printf(error, "; did you mean %s?", near);
   ag_text_str(error, " (there are:");
   for (int i = 0; i < n; i++) ag_text_printf(error, " %s", names[i]);
   ag_text_char(error, ')');
+  free(names);
   return AG_WRONG;
 }
 

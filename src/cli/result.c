@@ -196,6 +196,7 @@ static void json_noise(ag_json *j, const ag_outcome *o) {
   ag_json_number(j, "dt_base", ag_run_path(o->system, o->options).base);
   ag_json_string(j, "class", ag_noise_word(ag_system_noise(o->system)));
   ag_json_whole(j, "truncated", o->result->truncated);
+  if (o->result->accepted >= 0) ag_json_number(j, "acceptance", (double)o->result->accepted / (double)o->result->steps);
   ag_json_end(j, '}');
 }
 
@@ -269,6 +270,8 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   if (q->noise == AG_NOISE_PATH)
     ag_text_printf(out, "  %-12s  seed %llu, path %llu, grid of %s, %s (Stratonovich)\n", "noise", q->seed, q->path,
                    ag_number_text(ag_run_path(o->system, q).base).s, ag_noise_word(ag_system_noise(o->system)));
+  if (r->accepted >= 0 && r->steps)
+    ag_text_printf(out, "  %-12s  %.6g of the steps\n", "accepted", (double)r->accepted / (double)r->steps);
   put_energy(o, out);
   if (ag_system_dims(o->system)->row)
     ag_text_printf(out, "  %-12s  largest residual seen %.3g\n", "constraints", r->residual_max);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/metropolis.h"
 #include "cli/open.h"
 #include "cli/output.h"
 #include "cli/run_args.h"
@@ -42,6 +43,8 @@ static const ag_option options[] = {
     ROW("seed", WHOLE, seed, .arg = "S", .lo = 0, .hi = 9007199254740992.0, .preset = "none",
         .doc = "of a model with noise: follow one path of it, with fixed steps (--dt)"),
     ROW("path", WHOLE, path, .arg = "K", .lo = 0, .hi = 281474976710655.0, .doc = "with --seed: which path"),
+    ROW("metropolis", FLAG, metropolis,
+        .doc = "with --seed, of Langevin methods: accept or reject each step, so that Gibbs' law is exact"),
     ROW("dt-base", NUMBER, run.dt_base, .arg = "STEP", .lo = DBL_MIN, .hi = DBL_MAX, .preset = "from --dt",
         .doc = "with --seed: the grid of the path, of which --dt is a multiple or 1/2, 1/4, ..."),
     ROW("driver", TEXT, common.changes.drivers, .arg = "W=EXPR;...",
@@ -126,12 +129,12 @@ static ag_status check_rows(const ag_run_options *o) {
 
 /* The options of noise. */
 static ag_status check_noise(args *a) {
-  static const char *const of_paths[] = {"path", "dt-base"};
+  static const char *const of_paths[] = {"path", "dt-base", "metropolis"};
   bool path = given(a, "seed");
   a->run.noise = path ? AG_NOISE_PATH : (ag_noise_use)a->noise;
   a->run.seed = (unsigned long long)a->seed;
   a->run.path = (unsigned long long)a->path;
-  for (int i = 0; i < 2 && !path; i++)
+  for (int i = 0; i < 3 && !path; i++)
     if (given(a, of_paths[i])) return ag_usage("run", "--%s needs --seed", of_paths[i]);
   if (a->common.changes.drivers && (path || a->noise))
     return ag_usage("run", "--driver stands in place of the noise: leave out --%s", path ? "seed" : "noise");
@@ -158,6 +161,7 @@ static ag_status check_options(args *a) {
   if (a->from) AG_TRY(check_from(a));
   else if (!a->common.n_word) return ag_usage("run", "no MODEL given");
   a->run.method = ag_stepper_at(a->method);
+  if (a->metropolis && !a->from) AG_TRY(ag_metropolis_find("run", a->run.method->name, &a->run.method));
   a->run.multipliers = a->closure == 1;
   a->run.engine = a->engine == 1 ? AG_ENGINE_COMPILED : a->engine == 2 ? AG_ENGINE_INTERPRETED : AG_ENGINE_AUTO;
   a->run.events = !a->no_events;

@@ -13,7 +13,7 @@ typedef struct ag_run_args {
   int method, closure, engine, noise;
   double stiffness; /* for which an implicit method was chosen; 0: none was */
   long seed, path;
-  bool no_events, series;
+  bool no_events, series, metropolis;
   const char *output, *from;
   ag_batch_args batch;
 } ag_run_args;

@@ -115,15 +115,33 @@ V_IN V v_of(VI i) {
 V_IN VI m_lt(V a, V b) { return 0 - (VI)(a < b); }
 V_IN VI m_le(V a, V b) { return 0 - (VI)(a <= b); }
 V_IN VI m_eq(V a, V b) { return 0 - (VI)(a == b); }
+V_IN VI m_not_lt(V a, V b) { return ~m_lt(a, b); }
 V_IN V v_blend(VI m, V a, V b) { return m ? a : b; }
 #else
 V_IN V v_set(double c) { return c - (V){0}; } /* minus: keeps -0 */
 V_IN VI v_word_set(v_word c) { return c - (VI){0}; }
 V_IN VI v_bits(V a) { return (VI)a; }
 V_IN V v_of(VI i) { return (V)i; }
+#ifdef V_BOTH /* in halves, by the instruction: of whole masks clang makes 16-bit numbers, and 64-bit ones again */
+typedef v_word v_half_word __attribute__((vector_size(32)));
+#define V_COMPARE(name, op) \
+  V_IN v_half_word name##_half(v_half a, v_half b) { \
+    v_half_word m; \
+    __asm__("vcmppd $" #op ", %2, %1, %0" : "=x"(m) : "x"(a), "xm"(b)); \
+    return m; \
+  } \
+  V_IN VI name(V a, V b) { return V_BOTH(name##_half(V_LOW(a), V_LOW(b)), name##_half(V_HIGH(a), V_HIGH(b))); }
+V_COMPARE(m_lt, 17)
+V_COMPARE(m_le, 18)
+V_COMPARE(m_eq, 0)
+V_COMPARE(m_not_lt, 21)
+#undef V_COMPARE
+#else
 V_IN VI m_lt(V a, V b) { return (VI)(a < b); }
 V_IN VI m_le(V a, V b) { return (VI)(a <= b); }
 V_IN VI m_eq(V a, V b) { return (VI)(a == b); }
+V_IN VI m_not_lt(V a, V b) { return ~m_lt(a, b); }
+#endif
 V_IN V v_blend(VI m, V a, V b) { return (V)((m & (VI)a) | (~m & (VI)b)); }
 #endif
 V_IN VI m_nan(V a) { return ~m_eq(a, a); }
@@ -149,8 +167,8 @@ V_IN V v_sign(V a) {
   return v_blend(m_eq(a, v_set(0)) | m_nan(a), a, one);
 }
 /* Pivots: which lanes fail; NaN in these; passed through, or the lane is marked and gets NaN. */
-V_IN VI v_badpos(V a) { return ~m_lt(v_set(0), a); }
-V_IN VI v_badnz(V a) { return ~m_lt(v_set(1e-12), v_abs(a)); }
+V_IN VI v_badpos(V a) { return m_not_lt(v_set(0), a); }
+V_IN VI v_badnz(V a) { return m_not_lt(v_set(1e-12), v_abs(a)); }
 V_IN V v_mark(V a, VI bad) { return v_of(v_bits(a) | bad); } /* all bits set: a NaN */
 V_IN V v_checkpos(V a, VI *fail) {
   VI bad = v_badpos(a);

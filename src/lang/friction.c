@@ -85,7 +85,7 @@ static void add_noise(ag_builder *b, const ag_friction *f, ag_assign *parts, int
     memcpy(noise.parts, parts, sizeof *parts * (size_t)n);
     AG_MODEL_PUSH(m, noises, noise);
     ag_id v = ag_entry(b->g, f->v, r, 0);
-    AG_MODEL_PUSH(m, baths, ((ag_bath){v, f->c, noise.channel}));
+    AG_MODEL_PUSH(m, baths, ((ag_bath){v, f->c, b->temperature, noise.channel}));
   }
 }
 

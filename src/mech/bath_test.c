@@ -3,27 +3,6 @@
  * moving and pushing. */
 #include "tests/noise_models.h"
 
-/* Friction -0.5 v on an oscillator, v = x', with the noise sqrt(2 c kT) of kT = 2. */
-static ag_model *warm(void) {
-  ag_model *m = oscillator("warm oscillator");
-  ag_graph *g = m->graph;
-  int W = add_channel(m, "W");
-  ag_id c = ag_num(g, 0.5), force = ag_neg(g, ag_mul(g, c, m->coords[0].xi));
-  AG_MODEL_PUSH(m, forces, ((ag_assign){.coord = 0, .row = -1, .x = force}));
-  AG_MODEL_PUSH(m, baths, ((ag_bath){m->coords[0].xi, c, W}));
-  add_noise(m, AG_NOISE_FORCE, W, 0, ag_num(g, sqrt(2)));
-  return m;
-}
-
-/* The same with a mass 1 + x^2: velocities then change without a push. */
-static ag_model *warm_bent(void) {
-  ag_model *m = warm();
-  ag_graph *g = m->graph;
-  ag_id v = ag_mul(g, m->coords[0].q, m->coords[0].xi), more = ag_mul(g, ag_num(g, 0.5), ag_mul(g, v, v));
-  m->lagrangian = ag_add(g, m->lagrangian, more);
-  return m;
-}
-
 static void check_increment(void) {
   bench_system b;
   double step[3] = {0.1, 0.4, 0.7}, dz[2]; /* h, dW, weight of the friction */

@@ -120,12 +120,13 @@ struct ag_system {
   ag_id *sigma_held;     /* the same velocity with inputs in place of amplitudes that are frozen, and these: */
   int n_held;
   ag_id *held, *held_value;
-  ag_id *noise_force;  /* [channel]: B^T {...}, the right side of the mass matrix; with elimination */
-  ag_id *noise_rates;  /* [channel]: the noise field of u in (q, u, t) */
-  bool splits;         /* ag_system_splits() found it so */
-  bool one_sided;      /* ag_system_one_sided() found it so */
-  ag_id step_friction; /* the weight of friction, where a role reads it */
-  ag_id step_A;        /* Levy areas, where a role reads them */
+  ag_id *noise_force; /* [channel]: B^T {...}, the right side of the mass matrix; with elimination */
+  ag_id *noise_rates; /* [channel]: the noise field of u in (q, u, t) */
+  bool splits;        /* ag_system_splits() found it so */
+  const char *canonical_lacks[AG_N_CANONICAL];             /* what ag_system_canonical() said */
+  bool one_sided;                                          /* ag_system_one_sided() found it so */
+  ag_id step_friction;                                     /* the weight of friction, where a role reads it */
+  ag_id step_A;                                            /* Levy areas, where a role reads them */
   ag_id *field_rows[AG_N_FIELD], *field_turns[AG_N_FIELD]; /* as the next two, of the fields of field.c */
   ag_id *increment;                                        /* rows of the increment of z, in the inputs of z */
   ag_id *increment_turns;                                  /* per coordinate: its velocity in that increment */

@@ -73,6 +73,17 @@ bool ag_system_field(ag_system *sys, ag_followed field);
  * exists. Of a system with the field BATH. */
 bool ag_system_splits(ag_system *sys);
 bool ag_system_is_split(const ag_system *sys); /* the same, once it was asked */
+/* Makes the role CANONICAL unless it exists, of a system with the field BATH whose motion without friction keeps
+ * exp(-E/kT) and goes back when all velocities are reversed. NULL: done, and a step of the kind given keeps volume and
+ * goes back, too; else why not. Extends the graph. canonical_lacks: the same, once it was asked. */
+typedef enum ag_canonical {
+  AG_CANONICAL_SPLIT,
+  AG_CANONICAL_MIDPOINT,
+  AG_CANONICAL_RATTLE,
+  AG_N_CANONICAL
+} ag_canonical;
+const char *ag_system_canonical(ag_system *sys, ag_canonical kind);
+const char *ag_system_canonical_lacks(const ag_system *sys, ag_canonical kind);
 /* Where among u the angular velocity of the rotation stands whose quaternion begins at z; -1: nowhere. */
 int ag_system_spin(const ag_system *sys, int z);
 /* The Jacobian, as TURN_JACOBIAN; NULL where there is no such field. */

@@ -89,9 +89,9 @@ typedef struct ag_noise {
   ag_pos pos;
 } ag_noise;
 
-/* Friction -c v on a scalar v, linear in xi, with the noise of its temperature on a channel. */
+/* Friction -c v on a scalar v, linear in xi, with the noise of its temperature kT (parameters alone) on a channel. */
 typedef struct ag_bath {
-  ag_id v, c;
+  ag_id v, c, kT;
   int channel;
 } ag_bath;
 

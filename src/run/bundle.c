@@ -43,12 +43,12 @@ static double thread_seconds(void) {
 static void follow(const job *j, ag_walk *walk, long at, int n) {
   const int n_value = j->b->plan.n_value, width = ag_walk_width(&j->b->plan);
   int *rows = ag_heap_alloc(sizeof *rows * (size_t)width);
-  long *cut = ag_heap_alloc(sizeof *cut * (size_t)width);
+  long *cut = ag_heap_alloc(sizeof *cut * 2 * (size_t)width);
   double passed, *values = ag_heap_alloc(sizeof *values * (size_t)(n_value * width + 1));
   for (int m = 0; m < n; m += width) {
     const int count = n - m < width ? n - m : width;
     const bool halted = j->b->o.stop && *j->b->o.stop;
-    const ag_walk_results to = {values, &passed, (size_t)width, rows, cut};
+    const ag_walk_results to = {values, &passed, (size_t)width, rows, cut, cut + width};
     if (!halted) ag_walk_block(walk, j->first + (unsigned long long)(at + m), count, &to);
     for (int k = 0; k < count; k++)
       for (int i = 0; i < n_value; i++)

@@ -34,7 +34,15 @@ static unsigned noise_offers(const ag_system *sys, const ag_stepper *s) {
                   ag_system_role(sys, ag_discrete_role(s, true));
   return (ag_system_role(sys, AG_ROLE_INCREMENT) ? AG_NEEDS_NOISE : 0u) | (brackets ? AG_NEEDS_BRACKETS : 0u) |
          (discrete ? AG_NEEDS_RESIDUAL : 0u) | (ag_system_is_one_sided(sys) ? AG_NEEDS_ONE_SIDED : 0u) |
-         (bath ? AG_NEEDS_BATH : 0u) | (bath && ag_system_is_split(sys) ? AG_NEEDS_SPLIT : 0u);
+         (bath ? AG_NEEDS_BATH : 0u) | (bath && ag_system_is_split(sys) ? AG_NEEDS_SPLIT : 0u) |
+         (bath && ag_system_role(sys, AG_ROLE_CANONICAL) ? AG_NEEDS_CANONICAL : 0u);
+}
+
+/* What the parts without friction are, of methods that test them. */
+static ag_canonical tested(const ag_stepper *s) {
+  return s->needs & AG_NEEDS_RESIDUAL ? AG_CANONICAL_RATTLE
+         : s->needs & AG_NEEDS_SPLIT  ? AG_CANONICAL_SPLIT
+                                      : AG_CANONICAL_MIDPOINT;
 }
 
 unsigned ag_run_noise(ag_system *sys, const ag_stepper *s) {
@@ -43,6 +51,7 @@ unsigned ag_run_noise(ag_system *sys, const ag_stepper *s) {
   if (s->needs & AG_NEEDS_RESIDUAL && s->needs & AG_NEEDS_BATH) (void)ag_system_quiet(sys);
   else if (s->needs & AG_NEEDS_RESIDUAL) (void)ag_system_discrete(sys, (ag_discrete_form)s->form, true);
   if (s->needs & AG_NEEDS_ONE_SIDED) (void)ag_system_one_sided(sys);
+  if (ag_stepper_tests(s)) (void)ag_system_canonical(sys, tested(s));
   return noise_offers(sys, s);
 }
 
@@ -165,9 +174,35 @@ static ag_status check_end(ag_ctx *ctx, const ag_system *sys, const ag_stepper *
   return AG_WRONG;
 }
 
+/* A test of steps makes sense where they keep volume, of a motion that has Gibbs' law. */
+static ag_status check_tests(ag_ctx *ctx, const ag_system *sys, const ag_stepper *method) {
+  if (!ag_stepper_tests(method) || !ag_system_role(sys, AG_ROLE_BATH)) return AG_OK; /* said elsewhere */
+  if (method->needs & AG_NEEDS_SPLIT && !ag_system_is_split(sys)) return AG_OK;
+  const char *lacks = ag_system_canonical_lacks(sys, tested(method));
+  if (!lacks) return AG_OK;
+  ag_ctx_error(ctx, (ag_pos){0}, "method %s does not fit: %s", method->name, lacks);
+  return AG_WRONG;
+}
+
+ag_status ag_run_warm(ag_ctx *ctx, const ag_system *sys, const double *params, const ag_stepper *method) {
+  const ag_tape *tape = ag_stepper_tests(method) ? ag_system_role(sys, AG_ROLE_CANONICAL) : NULL;
+  if (!tape) return AG_OK;
+  const ag_dims *n = ag_system_dims(sys);
+  double out[2] = {0}, *z = ag_heap_alloc(sizeof *z * (size_t)(n->z + n->c + 1));
+  ag_work *w = ag_work_create(sys, params);
+  (void)ag_work_role(w, AG_ROLE_CANONICAL, 0, z, z + n->z, out); /* kT depends on parameters alone */
+  ag_work_free(w);
+  free(z);
+  if (out[1] > 0 && isfinite(out[1])) return AG_OK;
+  ag_ctx_error(ctx, (ag_pos){0}, "method %s tests steps against exp(-E/kT): the temperature has to be positive, not %g",
+               method->name, out[1]);
+  return AG_WRONG;
+}
+
 ag_status ag_run_fits(ag_ctx *ctx, const ag_system *sys, const ag_stepper *method) {
   ag_noise_class noise = ag_system_noise(sys);
   if (noise == AG_NOISE_NONE) return AG_OK;
+  AG_TRY(check_tests(ctx, sys, method));
   if (method->strong[noise - AG_NOISE_ADDITIVE] > 0) return check_end(ctx, sys, method);
   ag_text fits = {0};
   for (int i = 0, k = 0; i < ag_stepper_count() && k < 4; i++)

@@ -21,6 +21,7 @@ static ag_fused_args arguments(const ag_mover *m, double *t, double *h, const do
                          .prep = m->prep,
                          .prep_jacobian = m->prep_jacobian,
                          .prep_finish = m->prep_finish,
+                         .prep_canonical = m->prep_canonical,
                          .work = work,
                          .fail = fail};
 }
@@ -102,6 +103,7 @@ void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core) {
     s->n_lambda = ag_system_dims(sys)->lambda;
   }
   if (s->method->needs & AG_NEEDS_SPLIT) s->finish = ag_system_role(sys, AG_ROLE_INERTIA);
+  if (ag_stepper_tests(s->method)) s->canonical = ag_system_role(sys, AG_ROLE_CANONICAL);
   s->power = core || s->march || s->noise ? NULL : ag_system_role(sys, AG_ROLE_POWER);
   s->name = ag_model_name(ag_system_model(sys));
   s->n = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
@@ -129,6 +131,7 @@ void ag_mover_use(ag_mover *m, const double *params, const ag_fused *fused) {
   m->prep = ag_mover_prep(fused, AG_FUSED_RHS, params);
   m->prep_jacobian = ag_mover_prep(fused, AG_FUSED_JACOBIAN, params);
   m->prep_finish = ag_mover_prep(fused, AG_FUSED_FINISH, params);
+  m->prep_canonical = ag_mover_prep(fused, AG_FUSED_CANONICAL, params);
   m->prep_power = ag_mover_prep(fused, AG_FUSED_POWER, params);
   m->own = *m->method;
   m->own.step = fused_step;

@@ -35,7 +35,7 @@ typedef struct desk {
   double *values, *moments, *half, *both, *both_moments;
   double *passed, *passing, *passage_moments; /* [passage][path]; of one passage, those that passed */
   int rows[AG_LEAF];
-  long cut[AG_LEAF];
+  long cut[AG_LEAF], accepted[AG_LEAF];
   int count;
 } desk;
 
@@ -101,7 +101,7 @@ static bool follow(const job *b, const ag_walk_plan *p, ag_walk *walk, unsigned 
   const int n = leaf_paths(b, leaf), width = ag_walk_width(p);
   for (int m = 0; m < n; m += width) {
     if (halted(b)) return false;
-    const ag_walk_results part = {to->values + m, to->passed + m, AG_LEAF, to->rows + m, to->cut + m};
+    const ag_walk_results part = {to->values + m, to->passed + m, AG_LEAF, to->rows + m, to->cut + m, to->accepted + m};
     ag_walk_block(walk, leaf * AG_LEAF + (unsigned long long)m, n - m < width ? n - m : width, &part);
   }
   for (int m = 0; m < n; m++)
@@ -112,8 +112,8 @@ static bool follow(const job *b, const ag_walk_plan *p, ag_walk *walk, unsigned 
 /* Once more with half the step; a path that fails there fails. */
 static bool follow_halves(const job *b, desk *d, unsigned long long leaf) {
   int rows[AG_LEAF];
-  long cut[AG_LEAF];
-  const ag_walk_results to = {d->half, d->passed, AG_LEAF, rows, cut}; /* no passages */
+  long cut[AG_LEAF], accepted[AG_LEAF];
+  const ag_walk_results to = {d->half, d->passed, AG_LEAF, rows, cut, accepted}; /* no passages */
   if (!b->halves) return true;
   if (!follow(b, &b->halves->plan, d->half_walk, leaf, &to)) return false;
   for (int m = 0; m < leaf_paths(b, leaf); m++) {
@@ -126,7 +126,7 @@ static bool follow_halves(const job *b, desk *d, unsigned long long leaf) {
 /* False: stopped on the way. */
 static bool compute(const job *b, desk *d, unsigned long long leaf) {
   const int n = leaf_paths(b, leaf);
-  const ag_walk_results to = {d->values, d->passed, AG_LEAF, d->rows, d->cut};
+  const ag_walk_results to = {d->values, d->passed, AG_LEAF, d->rows, d->cut, d->accepted};
   if (!follow(b, &b->plan, d->walk, leaf, &to) || !follow_halves(b, d, leaf)) return false;
   d->count = compact(b, d, n, d->values);
   ag_tally_moments(b->e->tally, d->count, d->values, d->moments);
@@ -139,9 +139,9 @@ static bool compute(const job *b, desk *d, unsigned long long leaf) {
 
 /* ---- in order ---- */
 
-/* [2 | paths | failed | steps cut | named failures | path, row of each | size and tally of each passage and of what is
- * extrapolated | the tally] */
-enum { FORMAT = 2, HEAD = 5 };
+/* [3 | paths | failed | steps cut | accepted | named failures | path, row of each | size and tally of each passage and
+ * of what is extrapolated | the tally] */
+enum { FORMAT = 3, HEAD = 6 };
 
 static int n_other(const ag_ensemble *e) { return e->n_passage + (e->extrapolated != NULL); }
 
@@ -152,7 +152,8 @@ static void save(ag_ensemble *e) {
   e->n_saved = HEAD + 2 * (size_t)e->n_failure + ag_tally_size(e->tally);
   for (int i = 0; i < n_other(e); i++) e->n_saved += 1 + ag_tally_size(other(e, i));
   double *to = e->saved = ag_heap_alloc(sizeof(double) * e->n_saved);
-  *to++ = FORMAT, *to++ = (double)e->done, *to++ = (double)e->failed, *to++ = (double)e->cut, *to++ = e->n_failure;
+  *to++ = FORMAT, *to++ = (double)e->done, *to++ = (double)e->failed, *to++ = (double)e->cut;
+  *to++ = (double)e->accepted, *to++ = e->n_failure;
   for (int i = 0; i < e->n_failure; i++) *to++ = (double)e->failures[i].path, *to++ = e->failures[i].row;
   for (int i = 0; i < n_other(e); i++) {
     *to++ = (double)ag_tally_size(other(e, i));
@@ -165,9 +166,9 @@ static void save(ag_ensemble *e) {
 static bool load(ag_ensemble *e, const double *from, size_t n) {
   if (n < HEAD || from[0] != FORMAT || !(from[1] >= 0 && from[1] < 0x1p53) || fmod(from[1], AG_LEAF) != 0) return false;
   if (!(from[2] >= 0 && from[2] <= from[1]) || !(from[3] >= 0 && from[3] < 0x1p53)) return false;
-  if (!(from[4] >= 0 && from[4] <= AG_ENSEMBLE_NAMED)) return false;
+  if (!(from[4] >= 0 && from[4] < 0x1p63) || !(from[5] >= 0 && from[5] <= AG_ENSEMBLE_NAMED)) return false;
   e->done = (unsigned long long)from[1], e->failed = (unsigned long long)from[2];
-  e->cut = (unsigned long long)from[3], e->n_failure = (int)from[4];
+  e->cut = (unsigned long long)from[3], e->accepted = (unsigned long long)from[4], e->n_failure = (int)from[5];
   const size_t head = HEAD + 2 * (size_t)e->n_failure;
   if (n < head) return false;
   for (int i = 0; i < e->n_failure; i++) {
@@ -206,8 +207,8 @@ static void add(job *b, const desk *d, unsigned long long leaf) {
   add_passages(b, d, n);
   e->done += (unsigned long long)n;
   for (int m = 0; m < n; m++)
-    if (d->rows[m] == b->o->n_row) e->cut += (unsigned long long)d->cut[m];
-    else e->failed++;
+    if (d->rows[m] < b->o->n_row) e->failed++;
+    else e->cut += (unsigned long long)d->cut[m], e->accepted += (unsigned long long)d->accepted[m];
   for (int m = 0; m < n && e->n_failure < AG_ENSEMBLE_NAMED; m++)
     if (d->rows[m] < b->o->n_row)
       e->failures[e->n_failure++] = (ag_ensemble_failure){leaf * AG_LEAF + (unsigned long long)m, d->rows[m]};
@@ -428,7 +429,7 @@ ag_status ag_ensemble_paths(ag_ctx *ctx, ag_system *sys, const double *params, c
                             const ag_ensemble_options *o, long n, const long *paths, double *values, int *n_reached) {
   ag_walk_plan plan;
   ag_text note = {0};
-  long cut;
+  long cut, accepted;
   ag_ensemble_options alone = *o;
   alone.interpreted = true;
   ag_status status = ag_walk_plan_init(&plan, ctx, sys, params, x0, &alone, &note);
@@ -436,8 +437,8 @@ ag_status ag_ensemble_paths(ag_ctx *ctx, ag_system *sys, const double *params, c
     ag_walk *w = ag_walk_create(&plan);
     double *passed = ag_heap_alloc(sizeof *passed * (size_t)(o->n_passage + 1));
     for (long k = 0; k < n && !(o->stop && *o->stop); k++) {
-      const ag_walk_results to = {values + (size_t)k * (size_t)(o->n_row * plan.n_value), passed, 1, n_reached + k,
-                                  &cut};
+      const ag_walk_results to = {
+          values + (size_t)k * (size_t)(o->n_row * plan.n_value), passed, 1, n_reached + k, &cut, &accepted};
       ag_walk_block(w, (unsigned long long)paths[k], 1, &to);
     }
     free(passed);

@@ -62,7 +62,8 @@ struct ag_ensemble {
   int n_passage;
   ag_tally **passages;             /* of each: the times of those of them that passed; one value, finished */
   unsigned long long done, failed; /* paths, and those of them that failed */
-  unsigned long long cut;          /* steps of the others in which an increment was cut */
+  unsigned long long cut;          /* steps of the others in which an increment was cut, */
+  unsigned long long accepted;     /* and those that were accepted, by methods that test them */
   int n_failure;
   ag_ensemble_failure failures[AG_ENSEMBLE_NAMED];
   bool stopped;

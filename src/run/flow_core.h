@@ -3,7 +3,7 @@
  * watch_core.h ask for. Behind the sizes; AG_JACOBIAN_OF(a, b) is "a, b" where there is a Jacobian (or discrete
  * equations, in the same place), else a; AG_FINISH_OF(a) is "a," where there is the end of such a step; AG_RHS_STEP(w)
  * is "w," where f reads the step of a path with noise, else nothing, AG_JACOBIAN_STEP(w) and AG_FINISH_STEP(w) the
- * same. */
+ * same; AG_CANONICAL_OF(...) is what is given where there is the role CANONICAL, else nothing. */
 #define AG_FUSED_V V
 #define AG_FUSED_VI VI
 #define AG_MAYBE __attribute__((unused))
@@ -12,9 +12,12 @@
 #define AG_STEP_SIZE
 #define AG_STEP_FLOW \
   AG_JACOBIAN_OF(const V *c_ AG_MAYBE, const V *prep_jacobian_ AG_MAYBE), \
-      AG_FINISH_OF(const V *prep_finish_ AG_MAYBE) AG_RHS_STEP(V *w_ AG_MAYBE) const V *prep_ AG_MAYBE, \
+      AG_FINISH_OF(const V *prep_finish_ AG_MAYBE) AG_CANONICAL_OF(const V *prep_canonical_ AG_MAYBE, ) \
+          AG_RHS_STEP(V *w_ AG_MAYBE) const V *prep_ AG_MAYBE, \
       VI *fail_ AG_MAYBE,
-#define AG_STEP_PASS AG_JACOBIAN_OF(c_, prep_jacobian_), AG_FINISH_OF(prep_finish_) AG_RHS_STEP(w_) prep_, fail_,
+#define AG_STEP_PASS \
+  AG_JACOBIAN_OF(c_, prep_jacobian_), \
+      AG_FINISH_OF(prep_finish_) AG_CANONICAL_OF(prep_canonical_, ) AG_RHS_STEP(w_) prep_, fail_,
 #define AG_STEP_RHS(t, z, dz) \
   { \
     const V at_ = (t); \
@@ -44,9 +47,15 @@
     finish(&at_, (y), c_, AG_FINISH_STEP(w_) prep_finish_, (out), fail_); \
   }
 #define AG_STEP_GRADIENT AG_STEP_FINISH
+#define AG_STEP_CANONICAL(t, z, out) \
+  AG_CANONICAL_OF({ \
+    const V at_ = (t); \
+    canonical(&at_, (z), c_, prep_canonical_, (out), fail_); \
+  })
 #define AG_STEP_W(i) w_[i]
 #define AG_STEP_UNSOLVED(mask) *fail_ |= (mask);
 #define AG_STEP_FAILED (*fail_)
+#define AG_STEP_FORGIVE(before) *fail_ = (before);
 #define AG_STEP_GUARD(open, x) \
   { \
     const VI before_ = *fail_; \
@@ -56,7 +65,8 @@
 #define AG_STEP_MOVES(r) ((r) >= AG_STEP_U_AT && (r) < AG_STEP_U_AT + AG_STEP_N_U)
 #define AG_STEP_FACTOR(i) step_factors[i]
 #define AG_FLOW_OF(a, fail) \
-  AG_JACOBIAN_OF((a)->c, (a)->prep_jacobian), AG_FINISH_OF((a)->prep_finish) AG_RHS_STEP((a)->step)(a)->prep, (fail),
+  AG_JACOBIAN_OF((a)->c, (a)->prep_jacobian), \
+      AG_FINISH_OF((a)->prep_finish) AG_CANONICAL_OF((a)->prep_canonical, ) AG_RHS_STEP((a)->step)(a)->prep, (fail),
 #define AG_FLOW_RHS(a, t, z, dz, fail) f(&(t), (z), (a)->c, AG_RHS_STEP((a)->step)(a)->prep, (dz), &(fail));
 #define AG_LOOK_OF const ag_fused_args *a
 #define AG_LOOK_FN static __attribute__((unused))

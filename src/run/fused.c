@@ -104,6 +104,7 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
                  jacobian ? "w," : "");
   ag_text_str(out, s->finish ? "#define AG_FINISH_OF(a) a,\n" : "#define AG_FINISH_OF(a)\n");
   ag_text_printf(out, "#define AG_FINISH_STEP(w) %s\n", s->finish && s->finish->n_need[AG_SEG_W] > 0 ? "w," : "");
+  ag_text_printf(out, "#define AG_CANONICAL_OF(...)%s\n", s->canonical ? " __VA_ARGS__" : "");
   put_reads(s, out);
   ag_text_str(out, flow_text);
 }
@@ -210,6 +211,7 @@ static void add_tapes(parts *p, const ag_fused_spec *s, int *where) {
   const ag_unit_tape all[AG_FUSED_TAPES] = {[AG_FUSED_RHS] = {"f", s->tape, s->method->n_stage + 2, true, false},
                                             [AG_FUSED_JACOBIAN] = {"jacobian", s->jacobian, 1, false, false},
                                             [AG_FUSED_FINISH] = {"finish", s->finish, 1, false, false},
+                                            [AG_FUSED_CANONICAL] = {"canonical", s->canonical, 2, false, false},
                                             [AG_FUSED_WATCH] = {"g", s->watch, 4, false, s->march && !look},
                                             [AG_FUSED_LOOK] = {"of_look", look, 1, false, s->march},
                                             [AG_FUSED_EXTRA] = {"of_extra", extra, 3, false, false},

@@ -15,6 +15,7 @@ typedef struct ag_fused_spec {
                                      finish: their end), where the method needs them, else NULL */
   const ag_tape *finish;      /* or, beside a Jacobian, the energy, its gradient and the almost-Poisson tensor; or the
                                  role INERTIA */
+  const ag_tape *canonical;   /* E/kT, where steps are tested, else NULL */
   const int *table;           /* of a sparse Jacobian (step/sparse_core.h), or NULL */
   int n_lambda;               /* impulses of the discrete equations */
   const ag_tape *power;       /* of the single trajectory: dE/dt, for ag_fused_power; or NULL */
@@ -47,6 +48,7 @@ typedef enum ag_fused_tape {
   AG_FUSED_RHS,
   AG_FUSED_JACOBIAN,
   AG_FUSED_FINISH,
+  AG_FUSED_CANONICAL,
   AG_FUSED_WATCH,
   AG_FUSED_LOOK,
   AG_FUSED_EXTRA,

@@ -7,7 +7,7 @@
  * it is listed with. */
 #ifndef AG_RUN_FUSED_ARGS_H
 #define AG_RUN_FUSED_ARGS_H
-#define AG_FUSED_ABI 8
+#define AG_FUSED_ABI 9
 #ifndef AG_FUSED_V /* how the library sees a number and a mask of all lanes; in the unit they are V and VI */
 #define AG_FUSED_V double
 #define AG_FUSED_VI unsigned long long
@@ -22,6 +22,7 @@ typedef struct ag_fused_args {
   const AG_FUSED_V *prep, *prep_jacobian; /* prepared parameters of the right-hand side, of its Jacobian */
   AG_FUSED_V *step;                       /* of a path with noise: [1 | dW/h | ...]; else NULL */
   const AG_FUSED_V *prep_finish;          /* of the end of a step with discrete equations */
+  const AG_FUSED_V *prep_canonical;       /* of E/kT, where steps are tested */
   AG_FUSED_V *work;                       /* of the stepper: begins with the carry */
   double rtol;
   const AG_FUSED_V *atol;  /* per lane */

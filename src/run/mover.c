@@ -140,6 +140,11 @@ static int inertia(void *self, double t, const double *z, double *out) {
   return m->trouble = ag_work_role(m->work, AG_ROLE_INERTIA, t, z, m->c, out);
 }
 
+static int canonical(void *self, double t, const double *z, double *out) {
+  ag_mover *m = self;
+  return m->trouble = ag_work_role(m->work, AG_ROLE_CANONICAL, t, z, m->c, out);
+}
+
 /* A method that solves for its stages counts each of them once, however often Newton's method looks. */
 int ag_mover_step(ag_mover *m, double t, double h, double rtol, double atol, double *error) {
   long n_rhs = m->n_rhs;
@@ -288,6 +293,7 @@ static void offer(ag_mover *m, bool noise) {
     ag_mover_spins(m->sys, m->flow.n_factor, m->factors, m->spin);
     m->flow.spin = m->spin, m->flow.inertia = inertia;
   }
+  if (noise && ag_stepper_tests(m->method)) m->flow.canonical = canonical;
   if (m->base) {
     m->flow.levels = levels, m->flow.n_level = n->level, m->flow.align = align;
     m->turned = ag_heap_aligned(sizeof(double) * (size_t)(n->x + n->z + 1)); /* images are part of z */
@@ -295,7 +301,7 @@ static void offer(ag_mover *m, bool noise) {
 }
 
 static void create_step(ag_mover *m, const ag_dims *dims) {
-  m->n_step = dims->w + dims->channel + 1;
+  m->n_step = dims->w + dims->channel + 2;
   m->step = ag_heap_aligned(sizeof(double) * (size_t)(2 * m->n_step));
   m->flow.step = m->step, m->flow.n_channel = dims->channel;
   m->step[0] = 1;
@@ -363,19 +369,33 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
 }
 
 void ag_mover_free(ag_mover *m) {
-  void *all[] = {m->z,          m->dz,
-                 m->z1,         m->dz1,
-                 m->c,          m->c1,
-                 m->zt,         m->x,
-                 m->space,      m->g1,
-                 m->sign,       m->fitted,
-                 m->hits,       m->doubts,
-                 m->in_norm,    m->factors,
-                 m->units,      m->unit_length,
-                 m->aligned,    m->projected,
-                 m->prep,       m->prep_jacobian,
-                 m->prep_power, m->prep_finish,
-                 m->step,       m->turned,
+  void *all[] = {m->z,
+                 m->dz,
+                 m->z1,
+                 m->dz1,
+                 m->c,
+                 m->c1,
+                 m->zt,
+                 m->x,
+                 m->space,
+                 m->g1,
+                 m->sign,
+                 m->fitted,
+                 m->hits,
+                 m->doubts,
+                 m->in_norm,
+                 m->factors,
+                 m->units,
+                 m->unit_length,
+                 m->aligned,
+                 m->projected,
+                 m->prep,
+                 m->prep_jacobian,
+                 m->prep_power,
+                 m->prep_finish,
+                 m->prep_canonical,
+                 m->step,
+                 m->turned,
                  m->spin};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_look_free(m);

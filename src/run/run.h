@@ -90,6 +90,7 @@ typedef struct ag_run_result {
   bool one_sided; /* forces of constraint were recorded while the motion slid, */
   double one_sided_t;       /* since when */
   double stiffness;         /* after many adaptive steps: step size times largest eigenvalue, about; else 0 */
+  long accepted;            /* steps, by methods that test them; else -1 */
   long truncated;           /* steps with noise in which an increment was too large for the implicit equations */
   double *undefined;        /* per number of the record: when it was recorded as not finite first; NaN: never */
   char *renewed;            /* since when, and why, the motion goes on with the multipliers of all rows; or NULL */

@@ -60,9 +60,9 @@ typedef struct ag_mover {
   ag_stepper projecting;  /* with o->project: the method of the mover, which projects the steps of */
   const ag_stepper *base; /* this one; else NULL */
   double *turned;         /* and scratch: a full state, images */
-  double *prep, *prep_jacobian, *prep_finish, *prep_power; /* its prepared parameters */
-  double *space;                                           /* workspace of the method */
-  int trouble;                                             /* of the last right-hand side that failed */
+  double *prep, *prep_jacobian, *prep_finish, *prep_canonical, *prep_power; /* its prepared parameters */
+  double *space;                                                            /* workspace of the method */
+  int trouble; /* of the last right-hand side that failed */
   long n_rhs;
   bool *fitted; /* per function: it was looked at by an interpolant of its own, which proves nothing */
   ag_hit *hits; /* crossings of the step just looked into, in time order */
@@ -115,6 +115,8 @@ AG_MUST_USE ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_r
 /* May the start x0 be projected onto what is asked for? */
 AG_MUST_USE ag_status ag_run_check_levels(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0,
                                           const ag_run_options *o);
+/* Is the temperature positive, for methods that test their steps? */
+AG_MUST_USE ag_status ag_run_warm(ag_ctx *ctx, const ag_system *sys, const double *params, const ag_stepper *method);
 /* Adaptive steps of a system that can go through lanes: what a state needs after a step, they can do. */
 bool ag_mover_in_place(const ag_system *sys, const ag_run_options *o);
 /* After a step: the groups of z back to their lengths at the start (`begin` sets these), z back onto the position

@@ -358,6 +358,7 @@ static void finish(run *r, double recorded_t) {
   if (ag_balance_measures(r)) ag_balance_mark(r);
   memcpy(res->x, m->x, sizeof(double) * (size_t)(ag_system_dims(r->sys)->x));
   res->t = r->t;
+  res->accepted = ag_stepper_tests(r->o->method) ? (long)m->dz[m->n] : -1;
   fill(r, r->t, m->z, m->c, m->x);
   res->residual_max = fmax(res->residual_max, r->record[res->width - 1]);
   bool have = r->o->section || recorded_t == r->t;
@@ -446,6 +447,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   AG_TRY(ag_run_check(ctx, sys, o));
   ag_heap_clock_stop(); /* of deriving the equations */
   AG_TRY(ag_run_check_levels(ctx, sys, params, x0, o));
+  if (o->noise == AG_NOISE_PATH) AG_TRY(ag_run_warm(ctx, sys, params, o->method));
   result_init(result, sys, o);
   run r = {.sys = sys, .o = o, .sink = sink, .res = result, .params = params};
   run_init(&r);

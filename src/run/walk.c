@@ -13,7 +13,7 @@
 
 #include "run/unit_core.h"
 
-enum { TAPE_F, TAPE_O, TAPE_J, TAPE_END, TAPE_AGREE, N_TAPE };
+enum { TAPE_F, TAPE_O, TAPE_J, TAPE_END, TAPE_AGREE, TAPE_CANONICAL, N_TAPE };
 
 struct ag_walk {
   const ag_walk_plan *p;
@@ -65,6 +65,11 @@ static int inertia(void *self, double t, const double *z, double *out) {
   return ag_work_role(w->work, AG_ROLE_INERTIA, t, z, w->c, out);
 }
 
+static int canonical(void *self, double t, const double *z, double *out) {
+  ag_walk *w = self;
+  return ag_work_role(w->work, AG_ROLE_CANONICAL, t, z, w->c, out);
+}
+
 static void one_create(ag_walk *w) {
   const ag_walk_plan *p = w->p;
   const size_t n = (size_t)p->n, n_z = (size_t)ag_system_dims(p->sys)->z;
@@ -89,6 +94,7 @@ static void one_create(ag_walk *w) {
                       .finish = discrete ? finish : NULL,
                       .spin = p->finish && !discrete ? p->spin : NULL,
                       .inertia = p->finish && !discrete ? inertia : NULL,
+                      .canonical = p->canonical ? canonical : NULL,
                       .step = w->rate,
                       .n_channel = p->path.channels,
                       .self = w};
@@ -205,6 +211,7 @@ static int one_path(ag_walk *w, unsigned long long path, int m, const ag_walk_re
     if (r == p->o->n_row) break;
     if (!one_step(w, path, k, &to->cut[m])) return r;
   }
+  to->accepted[m] = p->canonical ? (long)w->dz[p->n] : 0;
   put_passages(w, m, to);
   return p->o->n_row;
 }
@@ -224,7 +231,7 @@ static void lanes_create(ag_walk *w) {
   w->unit = lane_block(w, 2 * (size_t)p->n_unit);
   for (int k = 0; k < n_param * lanes; k++) params[k] = p->params[k / lanes];
   for (int k = 0; k < 2 * p->n_unit * lanes; k++) w->unit[k] = p->unit0[k / lanes % p->n_unit];
-  const ag_tape *all[N_TAPE] = {p->tape, p->columns, p->jacobian, p->finish, p->agree};
+  const ag_tape *all[N_TAPE] = {p->tape, p->columns, p->jacobian, p->finish, p->agree, p->canonical};
   int tape[N_TAPE], n_tape = 0;
   for (int i = 0; i < N_TAPE; i++) tape[i] = all[i] ? n_tape++ : -1;
   for (int i = 0; i < N_TAPE; i++) {
@@ -247,6 +254,7 @@ static void lanes_create(ag_walk *w) {
                            .prep_jacobian = w->prep[TAPE_J],
                            .prep_finish = w->prep[TAPE_END],
                            .prep_agree = w->prep[TAPE_AGREE],
+                           .prep_canonical = w->prep[TAPE_CANONICAL],
                            .unit = w->unit,
                            .fail = (unsigned long long *)lane_block(w, 2),
                            .cut = (unsigned long long *)lane_block(w, 2),
@@ -256,8 +264,8 @@ static void lanes_create(ag_walk *w) {
 
 static void lanes_free(ag_walk *w) {
   if (!w->p->unit) return;
-  void *all[] = {w->unit,    w->pair,    w->lane_z, w->lane_c,   w->prep[0],   w->prep[1],  w->prep[2],
-                 w->prep[3], w->prep[4], w->args.z, w->args.own, w->args.fail, w->args.cut, w->args.out};
+  void *all[] = {w->unit,    w->pair,    w->lane_z, w->lane_c,   w->prep[0],   w->prep[1],  w->prep[2], w->prep[3],
+                 w->prep[4], w->prep[5], w->args.z, w->args.own, w->args.fail, w->args.cut, w->args.out};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -315,7 +323,10 @@ static void lanes_block(ag_walk *w, unsigned long long first, int n, const ag_wa
     } while (w->args.to < p->o->row_step[r]);
   }
   w->started = false;
-  for (int m = 0; m < n; m++) to->cut[m] = (long)w->args.cut[(m & 1) * lanes + (m >> 1)];
+  for (int m = 0; m < n; m++) {
+    to->cut[m] = (long)w->args.cut[(m & 1) * lanes + (m >> 1)];
+    to->accepted[m] = p->canonical ? (long)w->args.own[(m & 1) * w->room.own * lanes + (m >> 1)] : 0;
+  }
   for (int m = 0; m < n; m++) put_passages(w, m, to);
 }
 

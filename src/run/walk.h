@@ -20,6 +20,7 @@ typedef struct ag_walk_plan {
   const int *table;                 /* of a sparse Jacobian, or NULL */
   const ag_tape *jacobian, *finish; /* of the field; or the discrete equations of a step, and its end;
                                        finish beside a Jacobian: the role INERTIA */
+  const ag_tape *canonical;         /* E/kT, where steps are tested; or NULL */
   const ag_tape *agree;             /* z, whole, made to agree with itself after a step; or NULL */
   bool skips;                       /* the rate at the end of a step is not computed */
   int n_out;                        /* recorded, then [x | its variance rate] of the passages */
@@ -49,12 +50,13 @@ typedef struct ag_walk ag_walk;
 ag_walk *ag_walk_create(const ag_walk_plan *p);
 void ag_walk_free(ag_walk *w);
 /* Results of path first + k: entry i of row r at values[(r n_value + i) stride + k]; rows[k]: how many rows it reached;
- * cut[k]: in how many steps an increment was cut; passed[i stride + k]: when it passed level i, NaN: it did not. */
+ * cut[k]: in how many steps an increment was cut; accepted[k]: how many steps were, where they are tested; passed[i
+ * stride + k]: when it passed level i, NaN: it did not. */
 typedef struct ag_walk_results {
   double *values, *passed;
   size_t stride;
   int *rows;
-  long *cut;
+  long *cut, *accepted;
 } ag_walk_results;
 /* Follows the paths first .. first + n - 1 (n <= width; first even where the width is). */
 void ag_walk_block(ag_walk *w, unsigned long long first, int n, const ag_walk_results *to);

@@ -17,7 +17,7 @@
 #if AG_WALK_DRAWS == 1
 #define AG_WALK_STEP (1 + AG_WALK_CHANNELS + AG_WALK_CHANNELS * (AG_WALK_CHANNELS - 1) / 2)
 #elif AG_WALK_DRAWS >= 2
-#define AG_WALK_STEP (2 + 2 * AG_WALK_CHANNELS)
+#define AG_WALK_STEP (2 + 2 * AG_WALK_CHANNELS + (AG_WALK_DRAWS == 4))
 #else
 #define AG_WALK_STEP (1 + AG_WALK_CHANNELS)
 #endif
@@ -37,8 +37,8 @@ V_IN void walk_one(const ag_walk_args *a, V t, V t1, V h, V *step, V *z, V *own,
   for (int i = 1; i < AG_WALK_STEP; i++) w[i] = step[i] / h;
   for (int i = 0; i < AG_WALK_OWN; i++) work[AG_STEP_N + i] = own[i];
   f(&t, z, a->c, w, a->prep, work, fail);
-  (void)walk_step(a->c, w, a->prep, a->prep_jacobian, a->prep_finish, work + AG_STEP_END, fail, t, h, z, z1, 0,
-                  v_set(1), error, work);
+  (void)walk_step(a->c, w, a->prep, a->prep_jacobian, a->prep_finish, a->prep_canonical, work + AG_STEP_END, fail, t, h,
+                  z, z1, 0, v_set(1), error, work);
   for (int k = 0; k < AG_STEP_N; k++) z[k] = z1[k];
   for (int i = 0; i < AG_WALK_OWN; i++) own[i] = work[AG_STEP_END + AG_STEP_N + i];
 #define AG_UNIT_RUN(group, n, at, stride, size) \
@@ -73,6 +73,8 @@ void ag_walk(const ag_walk_args *a) {
     wiener_halves(&path, *a->pair, k, step[0], step[1]);
 #elif AG_WALK_DRAWS == 3
     wiener_coin(&path, *a->pair, k, step[0], step[1]);
+#elif AG_WALK_DRAWS == 4
+    wiener_trial(&path, *a->pair, k, step[0], step[1]);
 #else
     wiener_step(&path, *a->pair, k, step[0], step[1]);
 #endif

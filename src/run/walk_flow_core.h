@@ -3,7 +3,8 @@
  * increment h f + sum g_i dW_i with the step w_ = [1 | dW/h]: the rate at which a method steps over h. Where the rate
  * at the end of a step is not part of it (AG_WALK_SKIP), it is not computed: the next step has other increments.
  * AG_JACOBIAN_STEP(w) is "w," where the Jacobian, or the discrete equations in its place, read the increments;
- * AG_FINISH_STEP(w) the same for the end of a discrete step. */
+ * AG_FINISH_STEP(w) the same for the end of a discrete step; AG_CANONICAL_OF(x) is x where there is the role CANONICAL,
+ * else nothing. */
 #define AG_WALK_V V
 #define AG_WALK_VI VI
 #define AG_MAYBE __attribute__((unused))
@@ -12,8 +13,8 @@
 #define AG_STEP_SIZE
 #define AG_STEP_FLOW \
   const V *c_ AG_MAYBE, V *w_ AG_MAYBE, const V *prep_ AG_MAYBE, const V *prep_jacobian_ AG_MAYBE, \
-      const V *prep_finish_ AG_MAYBE, const V *end_ AG_MAYBE, VI *fail_ AG_MAYBE,
-#define AG_STEP_PASS c_, w_, prep_, prep_jacobian_, prep_finish_, end_, fail_,
+      const V *prep_finish_ AG_MAYBE, const V *prep_canonical_ AG_MAYBE, const V *end_ AG_MAYBE, VI *fail_ AG_MAYBE,
+#define AG_STEP_PASS c_, w_, prep_, prep_jacobian_, prep_finish_, prep_canonical_, end_, fail_,
 #define AG_STEP_RHS(t, z, dz) \
   if (!AG_WALK_SKIP || (dz) != end_) { \
     const V at_ = (t); \
@@ -30,10 +31,16 @@
     const V at_ = (t); \
     finish(&at_, (y), c_, AG_FINISH_STEP(w_) prep_finish_, (out), fail_); \
   }
+#define AG_STEP_CANONICAL(t, z, out) \
+  AG_CANONICAL_OF({ \
+    const V at_ = (t); \
+    canonical(&at_, (z), c_, prep_canonical_, (out), fail_); \
+  })
 #define AG_STEP_W(i) w_[i]
 #define AG_STEP_CHANNELS AG_WALK_CHANNELS
 #define AG_STEP_UNSOLVED(mask) *fail_ |= (mask);
 #define AG_STEP_FAILED (*fail_)
+#define AG_STEP_FORGIVE(before) *fail_ = (before);
 #define AG_STEP_GUARD(open, x) \
   { \
     const VI before_ = *fail_; \

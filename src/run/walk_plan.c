@@ -105,6 +105,7 @@ static void put_defines(const ag_walk_plan *p, ag_text *out) {
                    p->factors[i].d);
   ag_text_str(out, "};\n");
   ag_fused_put_spins(p->finish && s->needs & AG_NEEDS_SPLIT, p->n_factor, p->spin, out);
+  ag_text_printf(out, "#define AG_CANONICAL_OF(...)%s\n", p->canonical ? " __VA_ARGS__" : "");
   ag_text_str(out, "#define AG_UNITS(X)");
   for (int i = 0; i < p->n_unit; i++) ag_text_printf(out, " X(%d, 1, %d, 0, %d)", i, p->units[i].at, p->units[i].n);
   ag_text_char(out, '\n');
@@ -137,7 +138,7 @@ static ag_unit *compile(const ag_walk_plan *p, ag_text *reason) {
   texts[n++] = args_text;
   texts[n++] = unit_text;
   texts[n++] = walk_text;
-  ag_unit_tape tapes[5] = {{"f", p->tape, calls, false, false}};
+  ag_unit_tape tapes[6] = {{"f", p->tape, calls, false, false}};
   ag_unit_spec spec = {.comment = ag_text_cstr(&comment),
                        .n_tape = 1,
                        .tapes = tapes,
@@ -150,6 +151,7 @@ static ag_unit *compile(const ag_walk_plan *p, ag_text *reason) {
   if (p->jacobian) tapes[spec.n_tape++] = (ag_unit_tape){"jacobian", p->jacobian, 2, false, false};
   if (p->finish) tapes[spec.n_tape++] = (ag_unit_tape){"finish", p->finish, 2, false, false};
   if (p->agree) tapes[spec.n_tape++] = (ag_unit_tape){"agree", p->agree, 2, false, false};
+  if (p->canonical) tapes[spec.n_tape++] = (ag_unit_tape){"canonical", p->canonical, 4, false, false};
   ag_unit *unit = build(p, &spec, reason);
   ag_text_done(&defines);
   ag_text_done(&comment);
@@ -231,6 +233,8 @@ ag_status ag_walk_plan_init(ag_walk_plan *p, ag_ctx *ctx, ag_system *sys, const 
   p->spin = ag_heap_alloc(sizeof *p->spin * (size_t)(p->n_factor + 1));
   ag_mover_spins(sys, p->n_factor, p->factors, p->spin);
   if (o->method->needs & AG_NEEDS_SPLIT) p->finish = ag_system_role(sys, AG_ROLE_INERTIA);
+  if (ag_stepper_tests(o->method)) p->canonical = ag_system_role(sys, AG_ROLE_CANONICAL);
+  AG_TRY(ag_run_warm(ctx, sys, params, o->method));
   if (!begin(p, x0)) return wrong(ctx, "the equations cannot be evaluated at the start%s%s", "", "");
   if (why) ag_text_str(note, why);
   else if (o->interpreted) ag_text_str(note, "the interpreter was asked for");

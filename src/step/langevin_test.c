@@ -10,8 +10,8 @@
 enum { WORK = 256 };
 static const double w2 = 1.7, c = 0.6, kT = 0.8;
 
-/* w = [1 | dW/h | friction | .. | is friction a part of the drift?] */
-static double friction(const double *w) { return c * (w[4] > 0 ? w[0] : w[2]); }
+/* w = [1 | dW/h | friction | .. | is friction a part of the drift (2)?] */
+static double friction(const double *w) { return c * (w[4] > 1 ? w[0] : w[2]); }
 
 static int rhs(void *self, double t, const double *z, double *dz) {
   const double *w = self;
@@ -27,9 +27,16 @@ static int jacobian(void *self, double t, const double *z, double *J) {
   return 0;
 }
 
+static int canonical(void *self, double t, const double *z, double *out) {
+  (void)self, (void)t;
+  out[0] = (z[1] * z[1] + w2 * z[0] * z[0]) / (2 * kT), out[1] = kT;
+  return 0;
+}
+
 /* One step of h from z with the increments a sqrt(h) and, of the halves, b sqrt(h). */
 static void step(const ag_stepper *s, double h, const double *z, double a, double b, double *z1) {
-  double w[5] = {1, a / sqrt(h), 1, b / sqrt(h), s->follows != AG_FOLLOWS_BATH}, dz[2], dz1[2], error[2], work[WORK];
+  double w[5] = {1, a / sqrt(h), 1, b / sqrt(h), s->follows != AG_FOLLOWS_BATH ? 2 : 0}, dz[2], dz1[2], error[2],
+         work[WORK];
   const ag_factor whole = {AG_FACTOR_VECTOR, 0, 2, 0};
   ag_flow f = {.n = 2, .rhs = rhs, .m = 2, .n_factor = 1, .factors = &whole, .u_at = 1, .n_u = 1};
   f.jacobian = jacobian, f.self = w, f.step = w, f.n_channel = 1;
@@ -100,7 +107,60 @@ static void check(const char *method, double h, double kinetic, double potential
   AG_CHECK_NEAR(U, potential, 1e-12);
 }
 
+/* One step without noise that is tested with the uniform number u. Was it accepted? */
+static bool tested(const char *method, double h, const double *z, double u, double *z1) {
+  const ag_stepper *s = ag_stepper_find(method);
+  double w[5] = {1, 0, 1, 0, u}, dz[3] = {0, 0, 7}, dz1[3], error[2], work[WORK];
+  const ag_factor whole = {AG_FACTOR_VECTOR, 0, 2, 0};
+  ag_flow f = {.n = 2, .rhs = rhs, .m = 2, .n_factor = 1, .factors = &whole, .u_at = 1, .n_u = 1};
+  f.jacobian = jacobian, f.canonical = canonical, f.self = w, f.step = w, f.n_channel = 1;
+  AG_CHECK(s->room(2, 2, 4).size <= WORK && s->room(2, 2, 4).own == 1 && ag_stepper_tests(s));
+  rhs(w, 0, z, dz);
+  AG_CHECK(s->step(s, &f, 0, h, z, dz, z1, dz1, 0, 1, error, work) == 0);
+  AG_CHECK(dz1[2] == 7 || dz1[2] == 8);
+  return dz1[2] == 8;
+}
+
+/* Accepted steps are those of the method without a test; else velocities are reversed: between the halves of friction,
+ * or, of BAOAB, of the whole step. The border is exp(-d), with the change d of E/kT by the parts without friction. */
+static void check_trial(double h, double q, double p) {
+  const double r = (1 - h * c / 4) / (1 + h * c / 4), whole = (1 - h * c / 2) / (1 + h * c / 2);
+  const double z[2] = {q, p}, u = r * p;
+  double a[2], b[2], start[2], end[2], got[2], d;
+  /* O, then B A B */
+  double v = u - h / 2 * w2 * q, x = q + h * v;
+  start[0] = q, start[1] = u, end[0] = x, end[1] = v - h / 2 * w2 * x;
+  canonical(NULL, 0, start, a), canonical(NULL, 0, end, b);
+  d = b[0] - a[0];
+  step(ag_stepper_find("obabo"), h, z, 0, 0, got);
+  AG_CHECK_NEAR(got[1], r * end[1], 1e-14);
+  if (d > 0) {
+    double z1[2];
+    AG_CHECK(tested("obabo_metropolis", h, z, exp(-d) * (1 - 1e-12), z1) && z1[0] == got[0] && z1[1] == got[1]);
+    AG_CHECK(!tested("obabo_metropolis", h, z, exp(-d) * (1 + 1e-12), z1));
+    AG_CHECK(z1[0] == q);
+    AG_CHECK_NEAR(z1[1], -r * u, 1e-14);
+  } else AG_CHECK(tested("obabo_metropolis", h, z, 1 - 1e-16, a) && a[0] == got[0] && a[1] == got[1]);
+  /* B A, O, A B */
+  v = p - h / 2 * w2 * q, x = q + h / 2 * v;
+  canonical(NULL, 0, z, a), canonical(NULL, 0, (double[]){x, v}, b);
+  d = b[0] - a[0];
+  canonical(NULL, 0, (double[]){x, whole * v}, a);
+  x += h / 2 * whole * v, v = whole * v - h / 2 * w2 * x;
+  canonical(NULL, 0, (double[]){x, v}, b);
+  d += b[0] - a[0];
+  step(ag_stepper_find("baoab"), h, z, 0, 0, got);
+  if (d > 0) {
+    AG_CHECK(tested("baoab_metropolis", h, z, exp(-d) * (1 - 1e-12), a) && a[0] == got[0] && a[1] == got[1]);
+    AG_CHECK(!tested("baoab_metropolis", h, z, exp(-d) * (1 + 1e-12), a) && a[0] == q && a[1] == -p);
+  } else AG_CHECK(tested("baoab_metropolis", h, z, 1 - 1e-16, a) && a[0] == got[0] && a[1] == got[1]);
+  /* the midpoint rule keeps the energy of an oscillator to rounding */
+  step(ag_stepper_find("ovo_midpoint"), h, z, 0, 0, got);
+  AG_CHECK(tested("ovo_midpoint_metropolis", h, z, 1 - 1e-12, a) && a[0] == got[0] && a[1] == got[1]);
+}
+
 int main(void) {
+  for (int k = 0; k < 40; k++) check_trial(0.1 + 0.03 * k, sin(5 * k), 1.5 * cos(3 * k));
   for (double h = 0.02; h < 1; h *= 2) {
     const double y = h * h * w2 / 4;
     check("baoab", h, 1 - y, 1);

@@ -10,7 +10,8 @@
  *   AG_STEP_NEWTON   defined: the text is to stand behind factor_core.h, sparse_core.h and newton_core.h
  *   AG_STEP_LU       defined: behind factor_core.h, sparse_core.h and lu_core.h
  *   AG_STEP_TURNS    defined: behind factor_core.h
- *   AG_STEP_HERMITE  defined: then behind hermite_core.h, which has its dense output */
+ *   AG_STEP_HERMITE  defined: then behind hermite_core.h, which has its dense output
+ *   AG_STEP_TRIAL    defined: then behind trial_core.h */
 #define AG_PASTE_(a, b) a##_##b
 #define AG_PASTE(a, b) AG_PASTE_(a, b)
 #define AG_OF(a) AG_PASTE(a, AG_STEP_NAME)
@@ -33,6 +34,9 @@
 #endif
 #ifdef AG_STEP_HERMITE
 #include "step/hermite_core.h"
+#endif
+#ifdef AG_STEP_TRIAL
+#include "step/trial_core.h"
 #endif
 #include AG_STEP_TEXT
 #undef AG_STEP_FN
@@ -57,6 +61,9 @@
 #endif
 #ifdef AG_STEP_HERMITE
 #include "step/hermite_core.h"
+#endif
+#ifdef AG_STEP_TRIAL
+#include "step/trial_core.h"
 #endif
 #include AG_STEP_TEXT
 #undef AG_STEP_FN

@@ -4,8 +4,8 @@
 #define AG_STEP_PATH_H
 #include "step/step.h"
 
-/* Step k (from t0 + k h to t0 + (k+1) h) of one path: out as `draws` asks, AG_WIENER_PLAIN, AREAS
- * or HALVES. A function of its arguments alone: steps may be asked for in any order. The same bits as in kernels. */
+/* Step k (from t0 + k h to t0 + (k+1) h) of one path: out as `draws` asks, AG_WIENER_PLAIN,
+ * AREAS, ... A function of its arguments alone: steps may be asked for in any order. The same bits as in kernels. */
 size_t ag_wiener_size(const ag_wiener *w, int draws); /* numbers in out */
 size_t ag_wiener_work(const ag_wiener *w, int draws); /* numbers in work */
 void ag_wiener_step(const ag_wiener *w, unsigned long long path, unsigned long long k, int draws, double *out,

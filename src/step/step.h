@@ -25,6 +25,7 @@
   X(BRACKETS, "derivatives of the noise fields") \
   X(BATH, "a path whose noise comes from friction and temperature alone") \
   X(SPLIT, "a constant mass matrix, diagonal for rotations, and forces of positions alone, friction apart") \
+  X(CANONICAL, "a Gibbs law, and volume that is kept by a step without friction") \
   X(JACOBIAN, "the Jacobian of the right-hand side") \
   X(FACTORS, "the factors of the state space") \
   X(PARTITION, "the partition into positions and velocities") \
@@ -59,8 +60,9 @@ typedef struct ag_flow {
   const ag_factor *factors;
   int (*jacobian)(void *self, double t, const double *z, double *J);
   const int *table;
-  /* Optional. The energy, its gradient and the almost-Poisson tensor at z: discrete_gradient_core.h. */
+  /* Optional. The energy, its gradient and the almost-Poisson tensor at z: discrete_gradient_core.h. E/kT and kT. */
   int (*gradient)(void *self, double t, const double *z, double *out);
+  int (*canonical)(void *self, double t, const double *z, double *out);
   /* On a path with noise: the step that the right-hand side reads, [1 | dW/h | ...] as it is drawn, divided by h.
    * Methods may change it during a step. */
   double *step;
@@ -117,8 +119,7 @@ typedef struct ag_step_room {
  * symmetric projection: a level is not constant along the motion; the gradients of the levels depend on each other. */
 enum { AG_STEP_STAGES = -1, AG_STEP_LEVEL = -2, AG_STEP_DEPENDENT = -3 };
 
-enum { AG_STEPPER_TEXTS = 7 };
-enum { AG_N_NOISE = 3 }; /* classes of noise */
+enum { AG_STEPPER_TEXTS = 8, AG_N_NOISE = 3 }; /* the most of them; classes of noise */
 
 /* The forms of discrete equations: one node with the exponential map or the Cayley map of rotations, both ends, or
  * a rotation and a vector as one factor; the stages of a SPARK method (spark_core.h). */
@@ -139,8 +140,7 @@ struct ag_stepper {
   int dense_order;      /* of the dense output: error O(h^(dense_order+1)) */
   int n_stage, n_dense; /* new right-hand sides of a step (0: they vary), and of its dense output */
   int n_channel_stage;  /* how many more a step has for each noise channel */
-  ag_step_room (*room)(int n, int m,
-                       int square); /* n components, m tangent coordinates, matrices of `square` numbers */
+  ag_step_room (*room)(int n, int m, int square); /* components, tangent coordinates, numbers of a matrix */
   /* One step from (t, z) with the carry dz0 into z1 with the carry dz1 (for most methods the rates there). With an
    * embedded estimate, error[0] is the scaled error norm (accept when <= 1) for tolerances rtol, atol; else 0
    * (error[1]: the same for the second norm, written only if some component counts there). It is NaN when a component
@@ -159,9 +159,9 @@ struct ag_stepper {
   const void *table;                   /* what the family keeps about the method */
 };
 
-/* Does it solve for its stages, on the whole state? */
+/* Does it solve for its stages, on the whole state? Does it test its steps? Its first own number then counts them. */
 static inline bool ag_stepper_solves(const ag_stepper *s) { return s->needs & (AG_NEEDS_JACOBIAN | AG_NEEDS_RESIDUAL); }
-
+static inline bool ag_stepper_tests(const ag_stepper *s) { return s->needs & AG_NEEDS_CANONICAL; }
 /* Is it made for paths with noise alone? */
 static inline bool ag_stepper_noisy(const ag_stepper *s) { return s->needs & AG_NEEDS_NOISE; }
 

@@ -48,10 +48,11 @@
 #define AG_ON_NOISE_ENDS .strong = {1, 1, 0.5}, .weak = {2, 1, 1}
 #define AG_ON_NOISE_FIRST .strong = {1, 0, 0}, .weak = {1, 0, 0}
 
-/* factor_core.h, sparse_core.h, newton_core.h, lu_core.h and hermite_core.h, for the rows of steppers that need them.
+/* factor_core.h, sparse_core.h, newton_core.h, lu_core.h, hermite_core.h and trial_core.h, for the rows of steppers
+ * that need them.
  */
 extern const char ag_factor_core_text[], ag_sparse_core_text[], ag_newton_core_text[], ag_lu_core_text[],
-    ag_hermite_core_text[];
+    ag_hermite_core_text[], ag_trial_core_text[];
 
 #define AG_STEP_FLOW __attribute__((unused)) const ag_flow *f,
 #define AG_STEP_SIZE __attribute__((unused)) int n,
@@ -89,6 +90,11 @@ extern const char ag_factor_core_text[], ag_sparse_core_text[], ag_newton_core_t
     int reason_ = f->gradient(f->self, t, z, out); \
     if (reason_) return reason_; \
   }
+#define AG_STEP_CANONICAL(t, z, out) \
+  if (f->canonical) { \
+    int reason_ = f->canonical(f->self, t, z, out); \
+    if (reason_) return reason_; \
+  }
 #define AG_STEP_W(i) (f->step[i])
 #define AG_STEP_CHANNELS (f->n_channel)
 #define AG_STEP_U_AT (f->u_at)
@@ -97,6 +103,7 @@ extern const char ag_factor_core_text[], ag_sparse_core_text[], ag_newton_core_t
 #define AG_STEP_UNSOLVED(mask) \
   if (mask) return AG_STEP_STAGES;
 #define AG_STEP_FAILED v_word_set(0)
+#define AG_STEP_FORGIVE(before) (void)(before);
 #define AG_STEP_GUARD(open, x) x
 #define AG_STEP_MOVES(r) ((r) >= AG_STEP_U_AT && (r) < AG_STEP_U_AT + AG_STEP_N_U)
 #define AG_STEP_PASS f, n,

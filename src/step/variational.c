@@ -27,12 +27,20 @@
 #define AG_STEP_OWN n
 #define AG_STEP_NEWTON
 #define AG_STEP_HERMITE
+#define AG_STEP_TRIAL
 #include "step/method.h"
 
 /* At most as many impulses as tangent coordinates. */
 static ag_step_room room_of(int n, int m, int square) {
   (void)square;
   return (ag_step_room){(size_t)(4 * n + 5 * n + 4 * m + 3 + 3 * m + 4 * m * m), (size_t)(2 * n), n};
+}
+
+/* Two states more. */
+static ag_step_room room_tests(int n, int m, int square) {
+  ag_step_room room = room_of(n, m, square);
+  room.size += (size_t)(2 * n);
+  return room;
 }
 
 #define AG_STEPPER(name) \
@@ -49,13 +57,13 @@ static const char core_text[] =
     ;
 
 #define AG_VARIATIONAL_TEXTS \
-  ag_factor_core_text, ag_sparse_core_text, ag_newton_core_text, table_text, ag_hermite_core_text, core_text
+  ag_factor_core_text, ag_sparse_core_text, ag_newton_core_text, table_text, ag_hermite_core_text
 #define AG_VARIATIONAL_ANY(name_) \
-  .name = #name_, .room = room_of, .step = step_variational, .dense = dense_variational, \
-  .interpolate = interpolate_variational, .table = &table_##name_
+  .name = #name_, .step = step_variational, .dense = dense_variational, .interpolate = interpolate_variational, \
+  .table = &table_##name_
 #define AG_VARIATIONAL_ROW(name_) \
-  AG_VARIATIONAL_ANY(name_), .family = "variational", .n_stage = 1, AG_ON_NOISE, \
-                             .texts = {text_##name_, AG_VARIATIONAL_TEXTS}
+  AG_VARIATIONAL_ANY(name_), .room = room_of, .family = "variational", .n_stage = 1, AG_ON_NOISE, \
+                             .texts = {text_##name_, AG_VARIATIONAL_TEXTS, core_text}
 
 #define AG_SYMMETRIC AG_NEEDS_RESIDUAL | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION
 /* On paths with noise: those that see it at one end of a step alone. */
@@ -134,11 +142,21 @@ const ag_stepper ag_stepper_se3_euler = {
 
 static const char text_bathed[] = "#define AG_VARIATIONAL_BATH\n#define AG_VARIATIONAL_METHOD ovo_rattle\n";
 const ag_stepper ag_stepper_ovo_rattle = {
-    AG_VARIATIONAL_ANY(ovo_rattle), .family = "Langevin", .form = AG_FORM_TRAPEZOID, .order = 2, .dense_order = 2,
+    AG_VARIATIONAL_ANY(ovo_rattle), .room = room_of, .family = "Langevin", .form = AG_FORM_TRAPEZOID, .order = 2, .dense_order = 2,
     .n_stage = 3, .strong = {1, 1, 1}, .weak = {2, 2, 2}, .follows = AG_FOLLOWS_BATH, .draws = AG_WIENER_HALVES,
-    .texts = {text_bathed, AG_VARIATIONAL_TEXTS},
+    .texts = {text_bathed, AG_VARIATIONAL_TEXTS, ag_trial_core_text, core_text},
     .needs = AG_SYMMETRIC | AG_NEEDS_NOISE | AG_NEEDS_BATH, .keeps = AG_KEEPS_CONSTRAINTS,
     .doc = "Friction and its noise at both ends of a step of RATTLE: for position constraints, which it keeps, and any "
            "mass matrix.",
     .reference = "E. Vanden-Eijnden, G. Ciccotti, Chem. Phys. Lett. 429, 310-316, 2006"};
+
+static const char text_tested[] = "#define AG_VARIATIONAL_BATH\n#define AG_VARIATIONAL_METHOD ovo_rattle_metropolis\n";
+const ag_stepper ag_stepper_ovo_rattle_metropolis = {
+    AG_VARIATIONAL_ANY(ovo_rattle_metropolis), .room = room_tests, .family = "Langevin", .form = AG_FORM_TRAPEZOID,
+    .order = 2, .dense_order = 2, .n_stage = 3, .strong = {1, 1, 1}, .weak = {2, 2, 2}, .follows = AG_FOLLOWS_BATH,
+    .draws = AG_WIENER_TRIAL, .texts = {text_tested, AG_VARIATIONAL_TEXTS, ag_trial_core_text, core_text},
+    .needs = AG_SYMMETRIC | AG_NEEDS_NOISE | AG_NEEDS_BATH | AG_NEEDS_CANONICAL, .keeps = AG_KEEPS_CONSTRAINTS,
+    .doc = "ovo_rattle with Metropolis' test of its step of RATTLE, taken there and back: Gibbs' law is exact for every "
+           "step size, with position constraints and any mass matrix.",
+    .reference = "T. Lelievre, M. Rousset, G. Stoltz, Numer. Math. 143, 379-421, 2019"};
 /* clang-format on */

@@ -8,32 +8,35 @@ typedef struct ag_variational {
   double a[2], b[2]; /* per part; b = 1: the impulse of the constraints acts at its start, 0: at the node */
   int cayley;        /* tau is the Cayley map, else exp */
   int bathed;        /* between two halves of friction and its noise (AG_VARIATIONAL_BATH is defined) */
+  int tests;         /* and accepted or rejected by Metropolis' test (trial_core.h) */
 } ag_variational;
 
 #define AG_VARIATIONAL_variational_euler \
-  { 1, {1}, {1}, 0, 0 }
+  { 1, {1}, {1}, 0, 0, 0 }
 #define AG_VARIATIONAL_variational_adjoint \
-  { 1, {0}, {0}, 0, 0 }
+  { 1, {0}, {0}, 0, 0, 0 }
 #define AG_VARIATIONAL_variational_midpoint \
-  { 1, {0.5}, {0}, 0, 0 }
+  { 1, {0.5}, {0}, 0, 0, 0 }
 #define AG_VARIATIONAL_dla_midpoint \
-  { 1, {0.5}, {1}, 0, 0 }
+  { 1, {0.5}, {1}, 0, 0, 0 }
 #define AG_VARIATIONAL_verlet \
-  { 2, {0, 1}, {0, 1}, 0, 0 }
+  { 2, {0, 1}, {0, 1}, 0, 0, 0 }
 #define AG_VARIATIONAL_leapfrog \
-  { 2, {1, 0}, {1, 0}, 0, 0 }
+  { 2, {1, 0}, {1, 0}, 0, 0, 0 }
 #define AG_VARIATIONAL_rattle \
-  { 1, {0}, {1}, 0, 0 }
+  { 1, {0}, {1}, 0, 0, 0 }
 #define AG_VARIATIONAL_se3_euler \
-  { 1, {1}, {1}, 0, 0 }
+  { 1, {1}, {1}, 0, 0, 0 }
 #define AG_VARIATIONAL_cayley_euler \
-  { 1, {1}, {1}, 1, 0 }
+  { 1, {1}, {1}, 1, 0, 0 }
 #define AG_VARIATIONAL_cayley_midpoint \
-  { 1, {0.5}, {0}, 1, 0 }
+  { 1, {0.5}, {0}, 1, 0, 0 }
 #define AG_VARIATIONAL_cayley_verlet \
-  { 2, {0, 1}, {0, 1}, 1, 0 }
+  { 2, {0, 1}, {0, 1}, 1, 0, 0 }
 #define AG_VARIATIONAL_ovo_rattle \
-  { 1, {0}, {1}, 0, 1 }
+  { 1, {0}, {1}, 0, 1, 0 }
+#define AG_VARIATIONAL_ovo_rattle_metropolis \
+  { 1, {0}, {1}, 0, 1, 1 }
 
 #ifdef AG_VARIATIONAL_METHOD
 #define AG_VARIATIONAL_PASTE_(name) AG_VARIATIONAL_##name
@@ -42,6 +45,7 @@ static const ag_variational variational_method = AG_VARIATIONAL_PASTE(AG_VARIATI
 #define AG_VARIATIONAL (&variational_method)
 #endif
 
-/* The carry: the rates, and for the momentum left over as many numbers again, of which AG_STEP_M are used. */
+/* The carry: the rates, and for the momentum left over as many numbers again, of which AG_STEP_M are used; where steps
+ * are tested the first of these is the number of those that were accepted. */
 #define AG_HERMITE_CARRY (2 * AG_STEP_N)
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Variational steps: a stepper's text (step_text.h), behind factor_core.h, newton_core.h, variational.h and
- * hermite_core.h. A part of a step solves the discrete equations R(d, Lambda) = 0 of the flow for the increment d of
- * the positions, in tangent coordinates, and the impulses Lambda, and ends with the positions q0 tau(d) and the
- * velocities that the flow gives. Newton's method, each lane until its own corrections are rounding.
- * What the velocities leave over of the momentum is carried on to the next part. Without constraints it is rounding,
- * which would add up in the momenta of symmetries, a little in the same direction at every step. With constraints it is
- * along their impulses, too; where these act at q0 that part changes nothing but the next Lambda.
+ * hermite_core.h, with a bath also trial_core.h. A part of a step solves the discrete equations R(d, Lambda) = 0 of the
+ * flow for the increment d of the positions, in tangent coordinates, and the impulses Lambda, and ends with the
+ * positions q0 tau(d) and the velocities that the flow gives. Newton's method, each lane until its own corrections are
+ * rounding. What the velocities leave over of the momentum is carried on to the next part. Without constraints it is
+ * rounding, which would add up in the momenta of symmetries, a little in the same direction at every step. With
+ * constraints it is along their impulses, too; where these act at q0 that part changes nothing but the next Lambda.
  *
  * The flow reads one array: the state, d (AG_STEP_M numbers, 0 for velocities), Lambda (AG_STEP_N_LAMBDA), the carried
  * momentum (AG_STEP_M), the length h of the part, a and b. Needs, besides what is listed in step_text.h,
@@ -18,7 +18,7 @@
  *                                 weights of the right-hand side, as in langevin_core.h
  *
  * The workspace: the carry at both ends, three rows of dense output, a state, the array of the flow, the correction, R
- * with its Jacobian, the end. */
+ * with its Jacobian, the end; where steps are tested two states more. */
 #define AG_VAR_MOST 30
 #define AG_VAR_SMALL 1e-8
 #define AG_VAR_ROUNDING 1e-14
@@ -33,6 +33,7 @@
 #define AG_VAR_GIVEN(work) (AG_VAR_DELTA(work) + AG_STEP_M)
 #define AG_VAR_W(work) (AG_VAR_GIVEN(work) + 3)
 #define AG_VAR_R(work) (AG_VAR_W(work) + AG_STEP_M)
+#define AG_VAR_TRIAL(work) ((work) + 9 * AG_STEP_N + 7 * AG_STEP_M + 3 + 4 * AG_STEP_M * AG_STEP_M)
 /* Where an unknown stands behind the state. */
 #define AG_VAR_SLOT(j) ((j) < AG_STEP_U_AT ? (j) : (j) + AG_STEP_N_U)
 
@@ -117,16 +118,6 @@ AG_STEP_QUALIFIER int AG_STEP_FN(part)(AG_STEP_FLOW AG_STEP_SIZE int i, V t, V h
 #define AG_VAR_FRICTION AG_STEP_W(1 + AG_STEP_CHANNELS)
 #define AG_VAR_KEPT(i) AG_STEP_W(2 + AG_STEP_CHANNELS + (i))
 
-/* Where velocity j stands in a state. */
-AG_STEP_QUALIFIER int AG_STEP_FN(place)(AG_STEP_FLOW AG_STEP_SIZE int j) {
-  for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
-    const ag_factor p = AG_STEP_FACTOR(i);
-    const int r = AG_STEP_U_AT + j - p.d;
-    if (p.kind == AG_FACTOR_VECTOR && r >= 0 && r < p.n) return p.z + r;
-  }
-  return 0;
-}
-
 /* The weights of drift and friction. */
 AG_STEP_QUALIFIER void AG_STEP_FN(weigh)(AG_STEP_FLOW AG_STEP_SIZE int drift, int friction) {
   AG_STEP_W(0) = v_set(drift), AG_VAR_FRICTION = v_set(friction);
@@ -160,10 +151,47 @@ AG_STEP_QUALIFIER int AG_STEP_FN(bathe)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, cons
   return 0;
 }
 
+/* A part without friction and noise, z to z1. */
+AG_STEP_QUALIFIER int AG_STEP_FN(glide)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *z1, V *work) {
+  V *d = AG_VAR_D(work), *rate = AG_VAR_ROWS(work);
+  AG_STEP_RHS(t, z, rate)
+  AG_STEP_FN(tangent)(AG_STEP_PASS z, rate, d);
+  for (int j = 0; j < AG_STEP_M; j++) d[j] = AG_STEP_MOVES(j) ? v_set(0) : h * d[j], AG_VAR_DELTA(work)[j] = v_set(0);
+  for (int j = 0; j < AG_STEP_N_LAMBDA; j++) AG_VAR_LAMBDA(work)[j] = v_set(0);
+  return AG_STEP_FN(part)(AG_STEP_PASS 0, t, h, z, z1, work);
+}
+
+/* The same, and back. *d: the change of E/kT; bad: lanes in which it does not return. */
+AG_STEP_QUALIFIER int AG_STEP_FN(try_glide)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *z1, V *work, V *d,
+                                            VI *bad) {
+  V *there = AG_VAR_TRIAL(work), *back = there + AG_STEP_N;
+  int reason = AG_STEP_FN(add_energy)(AG_STEP_PASS t, z, -1, d);
+  if (!reason) reason = AG_STEP_FN(glide)(AG_STEP_PASS t, h, z, z1, work);
+  if (!reason) reason = AG_STEP_FN(add_energy)(AG_STEP_PASS t, z1, 1, d);
+  if (reason) return reason;
+  AG_STEP_FN(reverse)(AG_STEP_PASS z1, there);
+  reason = AG_STEP_FN(glide)(AG_STEP_PASS t, h, there, back, work);
+  AG_STEP_FN(reverse)(AG_STEP_PASS back, there);
+  *bad |= AG_STEP_FN(elsewhere)(AG_STEP_PASS z, there);
+  return reason;
+}
+
+/* The same, accepted or rejected. A step that fails is rejected. */
+AG_STEP_QUALIFIER void AG_STEP_FN(tested)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *z1, V *work, V *count) {
+  const VI before = AG_STEP_FAILED;
+  VI bad = v_word_set(0);
+  V d = v_set(0);
+  const int reason = AG_STEP_FN(try_glide)(AG_STEP_PASS t, h, z, z1, work, &d, &bad);
+  bad |= reason ? v_word_set(~0ULL) : AG_STEP_FAILED & ~before;
+  AG_STEP_FORGIVE(before)
+  for (int i = 0; i < AG_STEP_N && reason; i++) z1[i] = z[i];
+  AG_STEP_FN(judge)(AG_STEP_PASS d, bad, z, z1, count);
+}
+
 /* Half of friction and noise, a part without them, the other half. On entry the weights are [1 | dW/h | 1 | D/h], dW
- * and D sum and difference of the increments of both halves. */
-AG_STEP_QUALIFIER int AG_STEP_FN(bathed)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *z1, V *work) {
-  V *mid = AG_VAR_STATE(work), *d = AG_VAR_D(work), *rate = AG_VAR_ROWS(work);
+ * and D sum and difference of the increments of both halves; count: of accepted steps. */
+AG_STEP_QUALIFIER int AG_STEP_FN(bathed)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *z1, V *work, V *count) {
+  V *mid = AG_VAR_STATE(work);
   for (int i = 0; i < AG_STEP_CHANNELS; i++) {
     const V a = AG_STEP_W(1 + i), b = AG_VAR_KEPT(i);
     AG_STEP_W(1 + i) = a + b, AG_VAR_KEPT(i) = a - b;
@@ -172,11 +200,8 @@ AG_STEP_QUALIFIER int AG_STEP_FN(bathed)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, con
   if (reason) return reason;
   AG_STEP_FN(weigh)(AG_STEP_PASS 1, 0);
   for (int i = 0; i < AG_STEP_CHANNELS; i++) AG_STEP_W(1 + i) = v_set(0);
-  AG_STEP_RHS(t, mid, rate)
-  AG_STEP_FN(tangent)(AG_STEP_PASS mid, rate, d);
-  for (int j = 0; j < AG_STEP_M; j++) d[j] = AG_STEP_MOVES(j) ? v_set(0) : h * d[j], AG_VAR_DELTA(work)[j] = v_set(0);
-  for (int j = 0; j < AG_STEP_N_LAMBDA; j++) AG_VAR_LAMBDA(work)[j] = v_set(0);
-  reason = AG_STEP_FN(part)(AG_STEP_PASS 0, t, h, mid, z1, work);
+  if (AG_VARIATIONAL->tests) AG_STEP_FN(tested)(AG_STEP_PASS t, h, mid, z1, work, count);
+  else reason = AG_STEP_FN(glide)(AG_STEP_PASS t, h, mid, z1, work);
   if (reason) return reason;
   for (int i = 0; i < AG_STEP_CHANNELS; i++) AG_STEP_W(1 + i) = AG_VAR_KEPT(i);
   for (int i = 0; i < AG_STEP_N; i++) mid[i] = z1[i];
@@ -195,9 +220,11 @@ AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const
   const V part = h / (double)AG_VARIATIONAL->n_part;
 #ifdef AG_VARIATIONAL_BATH
   if (AG_VARIATIONAL->bathed) {
-    const int trouble = AG_STEP_FN(bathed)(AG_STEP_PASS t, h, z, z1, work);
+    V count = AG_VARIATIONAL->tests ? work[AG_STEP_N] : v_set(0);
+    const int trouble = AG_STEP_FN(bathed)(AG_STEP_PASS t, h, z, z1, work, &count);
     if (trouble) return trouble;
     AG_STEP_RHS(t + h, z1, end)
+    for (int j = 0; j < AG_STEP_N; j++) end[AG_STEP_N + j] = j ? v_set(0) : count;
     AG_STEP_FN(no_estimate)(AG_STEP_PASS z1, end, error);
     return 0;
   }
@@ -223,6 +250,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const
 }
 
 #undef AG_VAR_SLOT
+#undef AG_VAR_TRIAL
 #undef AG_VAR_R
 #undef AG_VAR_W
 #undef AG_VAR_GIVEN

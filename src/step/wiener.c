@@ -19,6 +19,7 @@ const char ag_wiener_core_text[] =
 size_t ag_wiener_size(const ag_wiener *w, int draws) {
   size_t m = (size_t)w->channels;
   if (draws == AG_WIENER_HALVES || draws == AG_WIENER_COIN) return 2 + 2 * m;
+  if (draws == AG_WIENER_TRIAL) return 3 + 2 * m;
   return 1 + m + (draws == AG_WIENER_AREAS ? m * (m - 1) / 2 : 0);
 }
 
@@ -31,6 +32,7 @@ size_t ag_wiener_work(const ag_wiener *w, int draws) {
   if (draws == AG_WIENER_AREAS) wiener_areas(w, path >> 1, k, even, odd, rest); \
   else if (draws == AG_WIENER_HALVES) wiener_halves(w, path >> 1, k, even, odd); \
   else if (draws == AG_WIENER_COIN) wiener_coin(w, path >> 1, k, even, odd); \
+  else if (draws == AG_WIENER_TRIAL) wiener_trial(w, path >> 1, k, even, odd); \
   else wiener_step(w, path >> 1, k, even, odd);
 static void step_plain(const ag_wiener *w, v_word path, v_word k, int draws, size_t size, double *work) { STEP_BODY }
 #ifdef AG_STEP_TWICE

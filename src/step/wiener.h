@@ -19,9 +19,9 @@ typedef struct ag_wiener {
 } ag_wiener;
 enum { AG_WIENER_LEVELS = 24 };
 /* What a step is drawn with: [h | dW]; with Levy areas, [h | dW | A_12, A_13, .., A_23, ..]; with its halves,
- * [h | dW | h | D], D the increment of the first half minus that of the second; with a coin, [h | dW | h or -h | dW].
- */
-enum { AG_WIENER_PLAIN, AG_WIENER_AREAS, AG_WIENER_HALVES, AG_WIENER_COIN };
+ * [h | dW | h | D], D the increment of the first half minus that of the second; with a coin, [h | dW | h or -h | dW];
+ * for a test, halves and a uniform number of (0, 1), times h. */
+enum { AG_WIENER_PLAIN, AG_WIENER_AREAS, AG_WIENER_HALVES, AG_WIENER_COIN, AG_WIENER_TRIAL };
 /* What numbers of one seed are drawn for. */
 enum { AG_WIENER_NOISE, AG_WIENER_START, AG_WIENER_ACCEPT, AG_WIENER_CROSSING, AG_WIENER_ORDER };
 #endif

@@ -236,4 +236,17 @@ V_IN void wiener_coin(const ag_wiener *w, VI pair, v_word k, V *even, V *odd) {
   for (int c = 1; c <= m; c++) even[1 + m + c] = even[c], odd[1 + m + c] = odd[c];
 }
 
+/* Step k with its halves and, behind them, h times a uniform number, which belongs to the time at which the step
+ * begins. A mirrored path has the number's distance from 1. */
+V_IN void wiener_trial(const ag_wiener *w, VI pair, v_word k, V *even, V *odd) {
+  const int at = 2 + 2 * w->channels;
+  ag_wiener trial = *w;
+  V u[2];
+  trial.purpose = AG_WIENER_ACCEPT;
+  wiener_halves(w, pair, k, even, odd);
+  wiener_uniform(&trial, pair, (k * (v_word)w->multiple) << (AG_WIENER_LEVELS - w->level), 0, u);
+  even[at] = u[0] * even[0];
+  odd[at] = (w->mirror ? 1.0 - u[0] : u[1]) * odd[0];
+}
+
 #undef AG_WIENER_LOW

@@ -11,8 +11,8 @@
 #include "tests/check.h"
 #include "tests/child.h"
 
-enum { CHANNELS = 3, AREAS = 1 + CHANNELS + CHANNELS * (CHANNELS - 1) / 2, COIN = 2 + 2 * CHANNELS };
-enum { SIZE = AREAS + COIN, PAIRS = 8, STEPS = 5, CASES = 3 };
+enum { CHANNELS = 3, AREAS = 1 + CHANNELS + CHANNELS * (CHANNELS - 1) / 2, COIN = 2 + 2 * CHANNELS, TRIAL = COIN + 1 };
+enum { SIZE = AREAS + COIN + TRIAL, PAIRS = 8, STEPS = 5, CASES = 3 };
 
 /* Steps of all cases for a block of pairs: [case][step][parity][number][lane]. */
 static const char text[] =
@@ -21,6 +21,8 @@ static const char text[] =
     "  for (int k = 0; k < n; k++, out += 2 * size) {\n"
     "    wiener_areas(w, *pair, 1000003ULL * (v_word)k, out, out + size, work);\n"
     "    wiener_coin(w, *pair, 1000003ULL * (v_word)k, out + areas, out + size + areas);\n"
+    "    const int at = areas + 2 + 2 * w->channels;\n"
+    "    wiener_trial(w, *pair, 1000003ULL * (v_word)k, out + at, out + size + at);\n"
     "  }\n"
     "}\n";
 typedef void probe_fn(const ag_wiener *w, const void *pair, int n, int areas, int size, double *out, double *work);
@@ -41,6 +43,7 @@ static double *expected_all(void) {
         for (unsigned k = 0; k < STEPS; k++, at += SIZE) {
           ag_wiener_step(&cases[c], 2 * pair_at(i) + s, 1000003ULL * k, AG_WIENER_AREAS, at, work);
           ag_wiener_step(&cases[c], 2 * pair_at(i) + s, 1000003ULL * k, AG_WIENER_COIN, at + AREAS, work);
+          ag_wiener_step(&cases[c], 2 * pair_at(i) + s, 1000003ULL * k, AG_WIENER_TRIAL, at + AREAS + COIN, work);
         }
   return r;
 }

@@ -222,6 +222,31 @@ static void test_coins(void) {
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) AG_CHECK(abs(counts[i] - N / 2) <= 4 * 32);
 }
 
+/* Uniform numbers of tests: mean and variance within four standard deviations, also of their product with the increment
+ * and with the number before; a mirrored path has 1 - u; halves are as without. */
+static void test_trials(void) {
+  enum { M = 2, N = 4096 };
+  const ag_wiener w = {.seed = 3, .base = 0.5, .channels = M, .multiple = 1};
+  ag_wiener mirror = w;
+  mirror.mirror = 1;
+  double a[2 * M + 3], b[2 * M + 3], halves[2 * M + 2], work[64], before = 0, sum[5] = {0};
+  for (v_word k = 0; k < N; k++) {
+    ag_wiener_step(&w, 6, k, AG_WIENER_TRIAL, a, work);
+    ag_wiener_step(&w, 6, k, AG_WIENER_HALVES, halves, work);
+    AG_CHECK(!memcmp(a, halves, sizeof halves) && ag_wiener_size(&w, AG_WIENER_TRIAL) == 2 * M + 3);
+    const double u = a[2 * M + 2] / 0.5 - 0.5;
+    AG_CHECK(fabs(u) < 0.5);
+    ag_wiener_step(&w, 7, k, AG_WIENER_TRIAL, b, work);
+    const double other = b[2 * M + 2] / 0.5 - 0.5;
+    sum[0] += u * sqrt(12), sum[1] += (u * u - 1.0 / 12) * sqrt(180), sum[2] += 12 * u * other;
+    sum[3] += 12 * u * before, sum[4] += u * sqrt(12) * a[1] / sqrt(0.5);
+    before = u;
+    ag_wiener_step(&mirror, 7, k, AG_WIENER_TRIAL, b, work);
+    AG_CHECK_NEAR(b[2 * M + 2] / 0.5, 0.5 - u, 1e-15);
+  }
+  for (int i = 0; i < 5; i++) AG_CHECK(fabs(sum[i]) <= 4 * 64); /* each has variance 1 */
+}
+
 static void test_grids(void) {
   AG_CHECK(ag_wiener_near(0.01) == 0.01 && ag_wiener_near(0.125) == 0.125 && ag_wiener_near(0.75) == 0.25);
   AG_CHECK(ag_wiener_near(3) == 1 && ag_wiener_near(8) == 8 && ag_wiener_near(17) == 17);
@@ -275,6 +300,7 @@ int main(void) {
   test_swap();
   test_fields();
   test_coins();
+  test_trials();
   test_grids();
   return ag_check_report();
 }

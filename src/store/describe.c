@@ -219,6 +219,7 @@ void ag_store_result(ag_fields *fields, const ag_system *sys, const ag_run_resul
   ag_fields_integer(fields, "/summary@steps", r->steps);
   ag_fields_integer(fields, "/summary@rejected", r->rejected);
   ag_fields_integer(fields, "/summary@right_hand_sides", r->rhs);
+  if (r->accepted >= 0) ag_fields_integer(fields, "/summary@accepted", r->accepted);
   ag_fields_number(fields, "/summary@energy_start", r->energy0);
   ag_fields_text(fields, "/summary@energy_law", ag_energy_word(r->energy_law));
   ag_fields_number(fields, "/summary@energy_drift", r->energy_law == AG_ENERGY_CONSERVED ? r->energy_drift : NAN);

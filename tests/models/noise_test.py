@@ -159,13 +159,81 @@ noise U transport x' = 0.3*cos(phi)*y, y' = 0.3*sin(phi)*y
     return text, field
 
 
+def rubber():
+    """An unbalanced ball that does not spin on the plane: velocities by a basis, on rotations."""
+    text = """model rubber
+config R in SO3 velocity Omega
+config x in R^3
+let Gamma = R^T*e3
+let s = Gamma + 0.2*e3
+lagrangian 1/2*dot(Omega, diag(0.35, 0.45, 0.6)*Omega) + 1/2*dot(x', x') - x[3]
+constraint x' = R*cross(Omega, s)
+constraint dot(Omega, Gamma) = 0
+noise A transport Omega = (0.3 + 0.2*t)*Gamma[2]*cross(Gamma, e1)
+noise B transport Omega = 0.3*cross(Gamma, e2) frozen
+noise C force Omega = 0.3*cross(Omega, e1) + e2, x'[2] = x'[1]
+noise C potential 0.3*x[1]*Gamma[2]
+"""
+    M = np.diag([0.35, 0.45, 0.6, 1, 1, 1])
+
+    def arm(R):
+        return R.T @ E3 + 0.2*E3
+
+    def rows(q, t):
+        return np.vstack([np.hstack([q[0] @ hat(arm(q[0])), np.eye(3)]), np.concatenate([q[0].T @ E3, np.zeros(3)])])
+    s = System(['SO3', 'R', 'R', 'R'], lambda q, t: M, rows)
+
+    def rolled(z, a):
+        return np.concatenate([a, z[0] @ hat(a) @ arm(z[0])])
+
+    def field(name, q, t, xi):
+        if name == 'A':
+            def moved(z):
+                G = z[0].T @ E3
+                return rolled(z, (0.3 + 0.2*t)*G[1]*hat(G) @ E1)
+            return s.field(q, t, xi, moved)
+        if name == 'B':
+            a = 0.3*hat(q[0].T @ E3) @ E2
+            return s.field(q, t, xi, lambda z: rolled(z, 0.3*hat(z[0].T @ E3) @ E2), lambda z: rolled(z, a))
+        force = np.concatenate([0.3*np.cross(xi[:3], E1) + E2, [0, xi[3], 0]])
+        return s.field(q, t, xi, gamma=lambda z: 0.3*z[1]*(z[0].T @ E3)[1], force=force)
+    return text, field
+
+
+def racer():
+    """A roller racer: both rows have coefficients that vanish somewhere."""
+    text = """model racer
+config x in R, y in R, th in S1, ph in S1
+lagrangian 1/2*(x'^2 + y'^2) + 0.15*th'^2 + 0.1*(th' + ph')^2 - 0.3*cos(ph)
+constraint x'*sin(th) = y'*cos(th)
+constraint x'*sin(th + ph) - y'*cos(th + ph) = (0.3 + 0.5*cos(ph))*th' + 0.3*ph'
+noise U transport x' = 0.3*y*cos(th), y' = 0.3*y*sin(th), th' = 0, ph' = y*sin(ph)
+noise V potential sin(x)*ph
+noise V force ph' = x'*y', x' = cos(t)
+"""
+    M = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0.5, 0.2], [0, 0, 0.2, 0.2]])
+
+    def rows(q, t):
+        a, b = q[2], q[2] + q[3]
+        return np.array([[np.sin(a), -np.cos(a), 0*a, 0*a],
+                         [np.sin(b), -np.cos(b), -(0.3 + 0.5*np.cos(q[3])), -0.3 + 0*a]])
+    s = System(['R']*4, lambda q, t: M, rows)
+
+    def field(name, q, t, xi):
+        if name == 'U':
+            return s.field(q, t, xi, lambda z: z[1]*np.array([0.3*np.cos(z[2]), 0.3*np.sin(z[2]), 0, np.sin(z[3])]))
+        return s.field(q, t, xi, gamma=lambda z: np.sin(z[0])*z[3],
+                       force=np.array([np.cos(t), 0, 0, xi[0]*xi[1]]))
+    return text, field
+
+
 def coordinates(text, q):
     return [rotation(*q[:4]), *q[4:]] if 'in SO3' in text else list(q)
 
 
 def main():
     worst = 0
-    for text, field in (ball(), turntable(), blade()):
+    for text, field in (ball(), turntable(), blade(), rubber(), racer()):
         with tempfile.NamedTemporaryFile('w', suffix='.nh') as f:
             f.write(text)
             f.flush()
