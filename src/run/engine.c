@@ -114,6 +114,20 @@ void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core) {
   s->n_u = ag_system_dims(sys)->u;
 }
 
+void ag_fused_march_init(ag_fused_spec *s, const ag_system *sys, const ag_run_options *o, const ag_tape *guard,
+                         bool core) {
+  const ag_dims *d = ag_system_dims(sys);
+  s->march = true, s->fixed = o->dt > 0;
+  s->n_fragile = d->fragile, s->n_xi = d->xi, s->n_g = d->g;
+  s->minor_bound = ag_system_minor_bounds(sys, &s->n_minor);
+  if (!s->fixed) {
+    s->guard = guard;
+    s->align = ag_system_role(sys, AG_ROLE_ALIGN), s->project = ag_system_role(sys, AG_ROLE_PROJECT);
+    s->turn = ag_system_role(sys, AG_ROLE_TURN), s->renew = ag_system_role(sys, AG_ROLE_RENEW);
+  }
+  ag_fused_spec_init(s, sys, core);
+}
+
 void ag_fused_spec_done(ag_fused_spec *s) { free(s->factors), free(s->spin); }
 
 /* Prepared parameters of one of the tapes of a unit for one lane. */

@@ -40,6 +40,12 @@ static const char guard_text[] =
 static const char march_text[] =
 #include "march_core_text.inc"
     ;
+static const char stretch_args_text[] =
+#include "stretch_args_text.inc"
+    ;
+static const char stretch_text[] =
+#include "stretch_core_text.inc"
+    ;
 static const char look_text[] =
 #include "look_core_text.inc"
     ;
@@ -230,6 +236,7 @@ static void add_texts(parts *p, const ag_fused_spec *s) {
   put_sizes(s, &p->defines);
   if (s->method->needs & AG_NEEDS_FACTORS) put_factors(s, &p->defines);
   if (s->march) put_units(s, &p->defines), put_guard(s, &p->defines);
+  if (s->stretch) ag_text_str(&p->defines, "#define AG_STRETCH\n");
   if (s->watch) put_watch(s, &p->defines);
   else ag_text_str(&p->defines, "#define AG_WATCH_CUTS 0\n");
   add_text(p, ag_factor_text);
@@ -244,6 +251,7 @@ static void add_texts(parts *p, const ag_fused_spec *s) {
     if (s->project) add_text(p, project_text);
     if (s->turn) add_text(p, turn_text);
     add_text(p, march_text);
+    if (s->stretch) add_text(p, stretch_args_text), add_text(p, stretch_text);
     if (s->locate) add_text(p, locate_text), add_text(p, root_text), add_text(p, locate_entry_text);
   } else {
     add_text(p, step_text);
@@ -254,7 +262,7 @@ static void add_texts(parts *p, const ag_fused_spec *s) {
 
 static void parts_init(parts *p, const ag_fused_spec *s, int *where) {
   static const char *const of_step[] = {"ag_step", "ag_dense", "ag_interpolate", "ag_power"};
-  static const char *const of_march[] = {"ag_march", "ag_locate"};
+  static const char *const of_march[] = {"ag_march", "ag_locate"}, *const of_stretch = "ag_stretch";
   *p = (parts){0};
   ag_text_printf(&p->comment, "%s: %s fused with the right-hand side (%d components)", s->name, s->method->name, s->n);
   add_tapes(p, s, where);
@@ -263,6 +271,9 @@ static void parts_init(parts *p, const ag_fused_spec *s, int *where) {
   p->unit.n_entry = !s->march ? 3 + (s->power != NULL) : s->locate ? 2 : 1;
   p->unit.entries = s->march ? of_march : of_step;
   p->unit.args = (ag_abi){"AG_FUSED_ABI", "ag_fused_args", AG_FUSED_ABI, sizeof(ag_fused_args)};
+  if (!s->stretch) return;
+  p->unit.entries = &of_stretch;
+  p->unit.args = (ag_abi){"AG_STRETCH_ABI", "ag_stretch_args", AG_STRETCH_ABI, sizeof(ag_stretch_args)};
 }
 
 static void parts_done(parts *p) {
@@ -324,3 +335,7 @@ void ag_fused_interpolate(const ag_fused *f, ag_fused_args *a) { call(f, ENTRY_I
 void ag_fused_power(const ag_fused *f, ag_fused_args *a) { call(f, ENTRY_POWER, a); }
 void ag_fused_march(const ag_fused *f, ag_fused_args *a) { call(f, ENTRY_MARCH, a); }
 void ag_fused_locate(const ag_fused *f, ag_fused_args *a) { call(f, ENTRY_LOCATE, a); }
+void ag_fused_stretch(const ag_fused *f, ag_stretch_args *a) {
+  a->abi = AG_STRETCH_ABI;
+  ag_unit_call(f->unit, 0, a);
+}

@@ -5,6 +5,7 @@
 #define AG_RUN_FUSED_H
 #include "kern/kern.h"
 #include "run/fused_args.h"
+#include "run/stretch_args.h"
 #include "step/step.h"
 
 typedef struct ag_fused ag_fused;
@@ -28,6 +29,7 @@ typedef struct ag_fused_spec {
   bool noise;           /* the right-hand side is the increment of a step with noise */
   bool march;           /* for batches: ag_fused_march; else ag_fused_step, ag_fused_dense and ag_fused_interpolate */
   bool fixed;           /* of a march: fixed steps */
+  bool stretch;         /* a march of one lane for a single run: ag_fused_stretch instead of ag_fused_march */
   const ag_tape *watch; /* for batches: functions of z whose sign changes are located; or NULL */
   const int *way;       /* per function: +1 when it rises, -1 when it falls, 0 both */
   const bool *cuts;     /* per function: the equations have a corner at its zero */
@@ -85,4 +87,5 @@ void ag_fused_interpolate(const ag_fused *f, ag_fused_args *a);
 void ag_fused_power(const ag_fused *f, ag_fused_args *a);
 void ag_fused_march(const ag_fused *f, ag_fused_args *a);
 void ag_fused_locate(const ag_fused *f, ag_fused_args *a);
+void ag_fused_stretch(const ag_fused *f, ag_stretch_args *a); /* stretch_args.h */
 #endif
