@@ -183,7 +183,7 @@ static bool prepare_lanes(ag_batch_job *b) {
     ag_fused_march_init(&spec, sys, &b->o->run, guard, core);
     b->n_tangent = spec.m;
     b->square = ag_flow_square(spec.table, spec.m);
-    ag_build_options build = {.lanes = b->o->lanes, .compiler = b->o->compiler};
+    ag_build_options build = {.lanes = b->o->lanes, .compiler = b->o->compiler, .thorough = true};
     b->fused = ag_fused_create(&spec, &build, &reason);
     ag_fused_spec_done(&spec);
     ag_tape_free(guard);

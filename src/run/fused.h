@@ -88,4 +88,7 @@ void ag_fused_power(const ag_fused *f, ag_fused_args *a);
 void ag_fused_march(const ag_fused *f, ag_fused_args *a);
 void ag_fused_locate(const ag_fused *f, ag_fused_args *a);
 void ag_fused_stretch(const ag_fused *f, ag_stretch_args *a); /* stretch_args.h */
+/* Of a unit with stretches: its functions to watch, for single steps, too. */
+struct ag_watcher;
+void ag_fused_watch(const ag_fused *f, struct ag_watcher *w);
 #endif

@@ -51,7 +51,7 @@ static bool fits(const run *r) {
 static ag_fused *compile(const run *r, bool only_cached) {
   const ag_mover *m = &r->m;
   ag_text reason = {0};
-  ag_build_options build = {.lanes = 1, .only_cached = only_cached};
+  ag_build_options build = {.lanes = 1, .only_cached = only_cached, .thorough = true};
   int n = m->n_g - m->g_first, *way = ag_heap_alloc(sizeof *way * (size_t)(n + 1));
   bool *cuts = ag_heap_alloc((size_t)n + 1);
   int *unit = ag_heap_alloc(sizeof *unit * (size_t)(2 * m->n_unit + 1)), *size = unit + m->n_unit;
@@ -136,6 +136,7 @@ void ag_stretch_want(run *r) {
   bool now = r->o->eager || spent > WORTH_COMPILING, can = fits(r);
   ag_fused *fused = can ? compile(r, !now) : NULL;
   if (fused) r->stretch = create(r, fused);
+  if (fused && ag_mover_looks(&r->m)) ag_fused_watch(fused, r->m.watcher);
   r->stretch_ask = fused || now || !can ? INFINITY : WORTH_COMPILING;
 }
 
@@ -205,9 +206,10 @@ bool ag_stretch_steps(run *r, long steps) {
   leave(s, r);
   bool made = r->res->steps > before;
   s->here = r->t;
+  if (made) s->pause = 0;
   if (!s->care) return made;
   s->here = NAN; /* the code of a single run makes the next step */
-  s->pause = made ? 0 : 2 * s->pause + 1 < MOST_PAUSE ? 2 * s->pause + 1 : MOST_PAUSE;
+  if (!made) s->pause = 2 * s->pause + 1 < MOST_PAUSE ? 2 * s->pause + 1 : MOST_PAUSE;
   s->wait = made ? 1 : s->pause;
   return made;
 }
