@@ -102,7 +102,8 @@ void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core) {
     s->n_lambda = ag_system_dims(sys)->lambda;
   }
   if (s->method->needs & AG_NEEDS_SPLIT) s->finish = ag_system_role(sys, AG_ROLE_INERTIA);
-  s->power = core || s->march || s->noise ? NULL : ag_system_role(sys, AG_ROLE_POWER);
+  bool works = s->stretch ? ag_system_energy_law(sys) != AG_ENERGY_CONSERVED : !s->march && !s->noise && !core;
+  s->power = works ? ag_system_role(sys, AG_ROLE_POWER) : NULL;
   s->name = ag_model_name(ag_system_model(sys));
   s->n = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
   s->n_norm = ag_system_dims(sys)->core;

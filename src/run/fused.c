@@ -238,6 +238,7 @@ static void add_texts(parts *p, const ag_fused_spec *s) {
   if (s->method->needs & AG_NEEDS_FACTORS) put_factors(s, &p->defines);
   if (s->march) put_units(s, &p->defines), put_guard(s, &p->defines);
   if (s->stretch) ag_text_str(&p->defines, "#define AG_STRETCH\n");
+  if (s->stretch && s->power) ag_text_str(&p->defines, "#define AG_STRETCH_POWER\n");
   if (s->watch) put_watch(s, &p->defines);
   else ag_text_str(&p->defines, "#define AG_WATCH_CUTS 0\n");
   add_text(p, ag_factor_text);
@@ -251,6 +252,7 @@ static void add_texts(parts *p, const ag_fused_spec *s) {
     if (s->guard) add_text(p, guard_text);
     if (s->project) add_text(p, project_text);
     if (s->turn) add_text(p, turn_text);
+    if (s->power) add_text(p, power_flow_text), add_text(p, power_text);
     add_text(p, march_text);
     if (s->stretch) add_text(p, stretch_args_text), add_text(p, stretch_text);
     if (s->stretch && s->watch) add_text(p, ag_text_cstr(&p->bounds));

@@ -18,7 +18,7 @@ typedef struct ag_fused_spec {
                                  role INERTIA */
   const int *table;           /* of a sparse Jacobian (step/sparse_core.h), or NULL */
   int n_lambda;               /* impulses of the discrete equations */
-  const ag_tape *power;       /* of the single trajectory: dE/dt, for ag_fused_power; or NULL */
+  const ag_tape *power;       /* of the single trajectory: dE/dt, for ag_fused_power and stretches; or NULL */
   const char *name;           /* of the model, for the comment at the head */
   int n, n_norm, m, n_factor; /* m: tangent coordinates */
   int u_at, n_u;              /* those that are velocities */

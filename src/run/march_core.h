@@ -14,6 +14,7 @@
  *   AG_POSITIONS                          how many position constraints there are; > 0: behind project_core.h
  *   AG_TURNS AG_BASIS                     1: there is a basis; how many numbers it has; behind turn_core.h
  *   AG_STRETCH                            defined: stretch_core.h follows, in place of ag_march
+ *   AG_STRETCH_POWER                      defined: work can be measured; behind power_core.h
  *   AG_FLOW_OF(a, fail)                   leading arguments of the stepper's functions, with a final comma
  *   AG_FLOW_RHS(a, t, z, dz, fail)        a statement that sets dz to f(t, z)
  *   AG_UNITS(X)                           X(group, n, z, stride, size) per run of n groups, z, z + stride, ... */
@@ -141,6 +142,17 @@ V_IN VI march_judge(const ag_fused_args *a, march *s, const march_try *y) {
   return good;
 }
 
+#ifdef AG_STRETCH_POWER
+/* The work done in the step from t by h is added to *done, if it is measured. Fails where there is no dense output. */
+V_IN VI march_power(const ag_fused_args *a, V t, V h) {
+  VI failed = v_word_set(0);
+  if (!a->done) return failed;
+  (void)fused_dense(AG_FLOW_OF(a, &failed) t, h, a->z, a->z1, a->work);
+  *a->done = *a->done + power_over(a, t, h, h);
+  return failed;
+}
+#endif
+
 /* Takes the step in the lanes of `take`. */
 V_IN void march_take(const ag_fused_args *a, march *s, const march_try *y, VI take) {
   V target = y->target;
@@ -155,6 +167,9 @@ V_IN void march_take(const ag_fused_args *a, march *s, const march_try *y, VI ta
     for (int k = 0; k < AG_STEP_CARRY; k++) a->carry0[k] = a->work[k];
     for (int k = 0; k < AG_BASIS; k++) a->c0[k] = a->c[k];
   }
+#endif
+#ifdef AG_STRETCH_POWER
+  if (v_any(take)) s->leave |= take & march_power(a, s->t, target - s->t);
 #endif
   for (int k = 0; k < AG_STEP_N; k++) a->z[k] = v_blend(take, a->z1[k], a->z[k]);
   for (int k = 0; k < AG_STEP_CARRY; k++) a->work[k] = v_blend(take, a->work[AG_STEP_END + k], a->work[k]);

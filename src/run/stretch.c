@@ -27,7 +27,7 @@ struct ag_stretch {
   double *prep[AG_FUSED_TAPES], *room;
   double t, h, t1, until, last_error, reach, atol, turn, h_sub, end_sub, from;
   unsigned long long steps, rejected, was, sub, leave, seen, care;
-  long long tries, others;
+  long long tries, taken, others;
   double here;      /* the time at which the last stretch ended: what it has left there is still valid */
   long wait, pause; /* steps to be made by other means before the next one; and how many, where stretches fail */
 };
@@ -80,10 +80,19 @@ static void give_room(ag_stretch *s, const run *r) {
   const struct {
     double **at;
     int n;
-  } all[] = {{&s->m.keep, 2 * d->core}, {&s->m.rows, n_row},    {&s->m.memory, n_watch},
-             {&s->m.hint, n_watch},     {&s->m.z0, n},          {&s->a.z, n},
-             {&s->m.carry0, n_carry},   {&s->a.carry, n_carry}, {&s->m.c0, d->c},
-             {&s->a.c, d->c},           {&s->a.rows, n_row},    {&s->a.memory, n_watch}};
+  } all[] = {{&s->m.keep, 2 * d->core},
+             {&s->m.rows, n_row},
+             {&s->m.memory, n_watch},
+             {&s->m.hint, n_watch},
+             {&s->m.z0, n},
+             {&s->a.z, n},
+             {&s->m.carry0, n_carry},
+             {&s->a.carry, n_carry},
+             {&s->m.c0, d->c},
+             {&s->a.c, d->c},
+             {&s->a.rows, n_row},
+             {&s->a.memory, n_watch},
+             {&s->m.out, n}};
   size_t size = 0;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) size += ((size_t)all[i].n + 8) / 8 * 8;
   double *at = s->room = ag_heap_aligned(sizeof(double) * size);
@@ -106,6 +115,7 @@ static ag_stretch *create(const run *r, ag_fused *fused) {
                          .prep_project = s->prep[AG_FUSED_PROJECT],
                          .prep_turn = s->prep[AG_FUSED_TURN],
                          .prep_renew = s->prep[AG_FUSED_RENEW],
+                         .prep_power = s->prep[AG_FUSED_POWER],
                          .rtol = o->rtol,
                          .safety = r->control.safety,
                          .shrink = r->control.shrink,
@@ -117,7 +127,7 @@ static ag_stretch *create(const run *r, ag_fused *fused) {
   s->m.steps = &s->steps, s->m.rejected = &s->rejected, s->m.rejected_last = &s->was, s->m.sub = &s->sub;
   s->m.leave = &s->leave, s->m.seen = &s->seen;
   s->a = (ag_stretch_args){.m = &s->m, .until = &s->until, .reach = &s->reach, .care = &s->care};
-  s->a.tries = &s->tries, s->a.others = &s->others;
+  s->a.tries = &s->tries, s->a.taken = &s->taken, s->a.others = &s->others;
   give_room(s, r);
   return s;
 }
@@ -165,14 +175,16 @@ static void enter(ag_stretch *s, run *r, long steps) {
   s->steps = (unsigned long long)r->res->steps, s->rejected = (unsigned long long)r->res->rejected;
   s->m.max_steps = r->res->steps + steps;
   s->sub = s->seen = s->leave = s->care = 0;
-  s->tries = s->others = 0;
+  s->tries = s->taken = s->others = 0;
+  s->m.done = ag_balance_measures(r) ? &r->res->work : NULL;
 }
 
 /* And as it has become. */
 static void leave(const ag_stretch *s, run *r) {
   ag_mover *m = &r->m;
   memcpy(m->dz, m->space, sizeof(double) * (size_t)m->n_carry);
-  m->n_rhs += (long)(s->tries * m->method->n_stage + s->others);
+  int in_step = (ag_mover_looks(m) ? 1 : 0) + (s->m.done ? m->method->n_dense : 0);
+  m->n_rhs += (long)(s->tries * m->method->n_stage + s->taken * in_step + s->others);
   for (int e = m->g_first; e < m->n_g; e++) {
     double memory = s->m.memory[e - m->g_first];
     m->sign[e] = (memory > 0) - (memory < 0);
@@ -199,8 +211,13 @@ bool ag_stretch_steps(run *r, long steps) {
   }
   long before = r->res->steps;
   s->a.max_tries = tries_left(r);
-  if (m->full || !m->fused || r->smooth != 0 || s->a.max_tries == TRIES || ag_balance_measures(r)) return false;
+  if (m->full || !m->fused || r->smooth != 0 || s->a.max_tries == TRIES) return false;
   if (ag_mover_looks(m) && m->fresh) return false;
+  if (ag_balance_measures(r)) {
+    long left = ag_balance_left(r) - 1; /* the last one is marked */
+    if (left <= 0 || !ag_fused_has(s->fused, AG_FUSED_POWER)) return false;
+    if (steps > left) steps = left;
+  }
   enter(s, r, steps);
   ag_fused_stretch(s->fused, &s->a);
   leave(s, r);

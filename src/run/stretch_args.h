@@ -9,12 +9,13 @@
 typedef struct ag_stretch_args {
   unsigned abi; /* AG_STRETCH_ABI */
 
-  const ag_fused_args *m;    /* the march; it ends at m->max_steps, and before a try that would pass m->t1 */
-  const AG_FUSED_V *until;   /* or this, */
-  long max_tries;            /* or after so many tries that the core decides about */
-  AG_FUSED_V *reach;         /* where such tries would have gone at most (ag_checkpoint) */
-  long long *tries, *others; /* counted up: steps tried, smaller ones included; other right-hand sides */
-  AG_FUSED_VI *care;         /* all ones: the next step needs care; nothing of it has been done */
+  const ag_fused_args *m;  /* the march; it ends at m->max_steps, and before a try that would pass m->t1 */
+  const AG_FUSED_V *until; /* or this, */
+  long max_tries;          /* or after so many tries that the core decides about */
+  AG_FUSED_V *reach;       /* where such tries would have gone at most (ag_checkpoint) */
+  long long *tries, *taken,
+      *others;       /* counted up: steps tried and taken, smaller ones included; rates evaluated anew */
+  AG_FUSED_VI *care; /* all ones: the next step needs care; nothing of it has been done */
   AG_FUSED_V *z, *carry, *c, *rows, *memory; /* room for what is kept of the state before a try */
 } ag_stretch_args;
 #endif

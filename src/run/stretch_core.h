@@ -35,12 +35,14 @@ void ag_stretch(const ag_stretch_args *a) {
   s.was = *m->rejected_last, s.sub = s.seen = s.leave = s.again = v_word_set(0);
   march kept = s;
   V reach = *a->reach, reach_kept = reach;
-  long long tries = 0, others = 0, tries_kept = 0, others_kept = 0;
+  long long tries = 0, taken = 0, others = 0, tries_kept = 0, taken_kept = 0, others_kept = 0;
+  V done = m->done ? *m->done : v_set(0);
   VI care = v_word_set(0), ended = v_word_set(0);
   for (long i = 0;;) {
     if (!v_any(s.sub)) {
       if (v_any(ended | stretch_ends(a, &s)) || i++ == a->max_tries) break;
-      kept = s, reach_kept = reach, tries_kept = tries, others_kept = others;
+      kept = s, reach_kept = reach, tries_kept = tries, taken_kept = taken, others_kept = others;
+      if (m->done) done = *m->done;
       stretch_keep(a);
       const V to = s.t + 1.000001 * s.h;
       reach = v_blend(m_le(v_set(0), (reach - to) * s.h), reach, to);
@@ -49,15 +51,17 @@ void ag_stretch(const ag_stretch_args *a) {
     const VI sub = s.sub;
     ended = march_on(m, &s);
     tries++;
-    others += (AG_WATCH && !v_any(m_eq(t, s.t))) + (v_any(sub) && !v_any(s.sub)) + v_any(s.again);
+    taken += !v_any(m_eq(t, s.t));
+    others += (v_any(sub) && !v_any(s.sub)) + v_any(s.again);
     care = s.seen | s.leave | (s.sub & ended);
     if (v_any(care)) break;
   }
   if (v_any(care)) {
     stretch_back(a);
-    s = kept, reach = reach_kept, tries = tries_kept, others = others_kept;
+    s = kept, reach = reach_kept, tries = tries_kept, taken = taken_kept, others = others_kept;
+    if (m->done) *m->done = done;
   }
   *m->t = s.t, *m->h = s.h, *m->last_error = s.last;
   *m->steps = s.steps, *m->rejected = s.rejected, *m->rejected_last = s.was;
-  *a->reach = reach, *a->tries += tries, *a->others += others, *a->care = care;
+  *a->reach = reach, *a->tries += tries, *a->taken += taken, *a->others += others, *a->care = care;
 }

@@ -108,6 +108,7 @@ void ag_trajectory_engine(run *r);
  * step of size h from t that ends at t1 (dense output prepared). mark: the current state, in m->x, is where the
  * measured part ends. */
 bool ag_balance_measures(const run *r);
+long ag_balance_left(const run *r); /* steps in which it is, this one included */
 void ag_balance_add(run *r, double t, double h, double t1);
 void ag_balance_mark(run *r);
 /* remark.c: is the start x0 at rest in an equilibrium? What is known about a failure, from the start x0 and the current

@@ -81,6 +81,7 @@ static void check_system(ag_system *sys) {
   ag_run_options o;
   ag_run_defaults(&o);
   o.noise = AG_NOISE_OFF, o.t1 = 25, o.every = -1;
+  ag_run_prepare(sys, &o);
   long n = compare(sys, &o);
   AG_CHECK(n > 0);
   o.t1 = -6, o.every = 0.75, o.events = false, o.rtol = 1e-7, o.h_max = 0.2;
@@ -90,7 +91,7 @@ static void check_system(ag_system *sys) {
 static void check_implicit(ag_system *sys) {
   ag_run_options o;
   ag_run_defaults(&o);
-  o.t1 = 5, o.every = 1, o.rtol = 1e-6, o.method = ag_stepper_find("radau5");
+  o.t1 = 5, o.every = 1, o.rtol = 1e-6, o.noise = AG_NOISE_OFF, o.method = ag_stepper_find("radau5");
   ag_run_prepare(sys, &o);
   AG_CHECK(compare(sys, &o) > 0);
 }
