@@ -12,13 +12,10 @@
 #include "run/trajectory.h"
 
 /* Operations of a run, with some for the work around a right-hand side, after which a unit is looked for in the cache,
- * and after which it is compiled: a second or two of compiled steps. */
-static const double AROUND = 60, ASK = 2e6, WORTH_COMPILING = 3e9;
-enum {
-  LONGEST = 2000,
-  TRIES = 4000,
-  MOST_PAUSE = 32
-}; /* instructions of functions; tries between looks for progress */
+ * and after which it is compiled: a second or two of compiled steps, less where compiled code was asked for. */
+static const double AROUND = 60, ASK = 1e7, WORTH_COMPILING = 3e9, WORTH_IF_ASKED = 3e8;
+enum { LONGEST = 2000 };                /* instructions of functions that are looked at */
+enum { TRIES = 4000, MOST_PAUSE = 32 }; /* between looks for progress (advance.c); steps */
 
 struct ag_stretch {
   ag_fused *fused;
@@ -143,11 +140,12 @@ void ag_stretch_free(ag_stretch *s) {
 void ag_stretch_want(run *r) {
   double spent = (double)r->m.n_rhs * (r->cost + AROUND);
   if (r->stretch || !(spent > r->stretch_ask)) return;
-  bool now = r->o->eager || spent > WORTH_COMPILING, can = fits(r);
+  double worth = r->o->engine == AG_ENGINE_COMPILED ? WORTH_IF_ASKED : WORTH_COMPILING;
+  bool now = r->o->eager || spent > worth, can = fits(r);
   ag_fused *fused = can ? compile(r, !now) : NULL;
   if (fused) r->stretch = create(r, fused);
   if (fused && ag_mover_looks(&r->m)) ag_fused_watch(fused, r->m.watcher);
-  r->stretch_ask = fused || now || !can ? INFINITY : WORTH_COMPILING;
+  r->stretch_ask = fused || now || !can ? INFINITY : worth;
 }
 
 void ag_stretch_begin(run *r) { r->stretch_ask = r->o->eager ? 0 : ASK; }
