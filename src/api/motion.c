@@ -58,9 +58,9 @@ static ag_status move(ag_ctx *ctx, ag_system *sys, const anagyre_options *wish, 
   double *x0 = ag_heap_alloc(sizeof *x0 * (size_t)(ag_system_dims(sys)->x + 1));
   ag_system_state0(sys, x0);
   ag_run_prepare(sys, o);
-  ag_tape *functions = ag_run_watch(sys, o), *columns = ag_run_columns(sys, o);
+  ag_tape *functions = ag_run_watch(sys, o), *columns = ag_run_columns(sys, o), *guard = ag_system_guard(sys);
   watch seen = {.work = ag_work_create(sys, ag_system_param_values(sys))};
-  o->watch = functions, o->columns = columns;
+  o->watch = functions, o->columns = columns, o->guard = guard;
   if (wish->progress) o->progress = show_progress, o->progress_self = (void *)wish;
   if (ag_system_dims(sys)->row) o->each = watch_state, o->each_self = &seen;
   o->each_first = WATCH_FIRST, o->each_every = WATCH_EVERY;
@@ -72,6 +72,7 @@ static ag_status move(ag_ctx *ctx, ag_system *sys, const anagyre_options *wish, 
   ag_work_free(seen.work);
   ag_tape_free(functions);
   ag_tape_free(columns);
+  ag_tape_free(guard);
   free(x0);
   return status;
 }

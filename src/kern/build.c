@@ -203,7 +203,8 @@ static bool make_plan(plan *p, const char *source, const ag_abi *abi, const ag_b
   add_args(p, "-std=gnu17 -ffp-contract=off -fno-math-errno -fPIC -shared -pipe -Wno-psabi");
   if (o->flags) add_args(p, o->flags);
   else {
-    add_args(p, strlen(source) > LONG_TEXT ? "-O1" : "-O2 -fno-tree-slp-vectorize");
+    const size_t longest = o->thorough ? 2 * LONG_TEXT : LONG_TEXT;
+    add_args(p, strlen(source) > longest ? "-O1" : "-O2 -fno-tree-slp-vectorize");
     add_args(p, asked ? asked->flags : "-march=native");
   }
   add_args(p, ag_arena_printf(p->arena, "-DAG_LANES=%d", o->lanes ? o->lanes : ag_build_lanes()));

@@ -22,6 +22,7 @@ typedef struct ag_build_options {
   const char *cache;    /* folder; NULL: $XDG_CACHE_HOME/anagyre, else ~/.cache/anagyre, else none; "": none */
   const char *flags;    /* instead of the usual optimisation and machine flags, blanks between; NULL: the usual */
   bool only_cached;     /* do not compile: give up when it is not in the cache */
+  bool thorough;        /* for code that runs long: texts are optimised fully up to twice the usual length */
 } ag_build_options;
 
 /* The number of lanes for this machine: 8 with AVX-512, 4 with AVX2, 2 with NEON or SSE2; fewer if the environment

@@ -36,8 +36,7 @@ static ag_end diagnose(run *r) {
   return m->trouble ? ag_trajectory_trouble(m->trouble) : AG_END_STEP;
 }
 
-/* The largest step in which the constraints turn by less than AG_TURN_STEP. */
-static double turn_limit(run *r) {
+double ag_trajectory_turn_limit(run *r) {
   ag_mover *m = &r->m;
   if (m->full || ag_system_elimination(r->sys) != AG_ELIM_BASIS) return INFINITY;
   double rate = ag_work_turning(m->work, r->t, m->z, m->c);
@@ -126,7 +125,7 @@ static bool advance(run *r, double *t1, ag_end *end) {
   ag_mover *m = &r->m;
   const ag_run_options *o = r->o;
   double *h = &r->h;
-  double limit = turn_limit(r);
+  double limit = ag_trajectory_turn_limit(r);
   if (o->dt > 0 && o->dt > 1.75 * limit) {
     *end = AG_END_TURN;
     return false;

@@ -17,6 +17,8 @@ bool ag_balance_measures(const run *r) {
   return law != AG_ENERGY_CONSERVED && law != AG_ENERGY_NOISE && r->res->steps < MEASURED;
 }
 
+long ag_balance_left(const run *r) { return MEASURED - r->res->steps; }
+
 static double energy_at(run *r, double t, double theta) {
   ag_mover *m = &r->m;
   m->method->interpolate(m->method, m->n, theta, m->z, m->space, m->zt);

@@ -177,28 +177,17 @@ static bool prepare_lanes(ag_batch_job *b) {
     b->n_z = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
     find_units(b);
     ag_fused_spec spec = {.method = b->o->run.method,
-                          .march = true,
-                          .fixed = b->o->run.dt > 0,
                           .watch = b->watch.tape,
                           .way = b->watch.way,
                           .cuts = b->watch.cuts,
                           .locate = b->o->run.section > 0,
-                          .guard = guard,
-                          .n_fragile = ag_system_dims(sys)->fragile,
-                          .n_xi = ag_system_dims(sys)->xi,
-                          .align = b->o->run.dt > 0 ? NULL : ag_system_role(sys, AG_ROLE_ALIGN),
-                          .project = b->o->run.dt > 0 ? NULL : ag_system_role(sys, AG_ROLE_PROJECT),
-                          .n_g = ag_system_dims(sys)->g,
-                          .turn = b->o->run.dt > 0 ? NULL : ag_system_role(sys, AG_ROLE_TURN),
-                          .renew = b->o->run.dt > 0 ? NULL : ag_system_role(sys, AG_ROLE_RENEW),
                           .n_unit = b->n_unit,
                           .unit = b->unit,
                           .unit_size = b->unit_size};
-    spec.minor_bound = ag_system_minor_bounds(sys, &spec.n_minor);
-    ag_fused_spec_init(&spec, sys, core);
+    ag_fused_march_init(&spec, sys, &b->o->run, guard, core);
     b->n_tangent = spec.m;
     b->square = ag_flow_square(spec.table, spec.m);
-    ag_build_options build = {.lanes = b->o->lanes, .compiler = b->o->compiler};
+    ag_build_options build = {.lanes = b->o->lanes, .compiler = b->o->compiler, .thorough = true};
     b->fused = ag_fused_create(&spec, &build, &reason);
     ag_fused_spec_done(&spec);
     ag_tape_free(guard);

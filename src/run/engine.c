@@ -104,7 +104,8 @@ void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core) {
   }
   if (s->method->needs & AG_NEEDS_SPLIT) s->finish = ag_system_role(sys, AG_ROLE_INERTIA);
   if (ag_stepper_tests(s->method)) s->canonical = ag_system_role(sys, AG_ROLE_CANONICAL);
-  s->power = core || s->march || s->noise ? NULL : ag_system_role(sys, AG_ROLE_POWER);
+  bool works = s->stretch ? ag_system_energy_law(sys) != AG_ENERGY_CONSERVED : !s->march && !s->noise && !core;
+  s->power = works ? ag_system_role(sys, AG_ROLE_POWER) : NULL;
   s->name = ag_model_name(ag_system_model(sys));
   s->n = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
   s->n_norm = ag_system_dims(sys)->core;
@@ -114,6 +115,20 @@ void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core) {
   ag_mover_spins(sys, s->n_factor, s->factors, s->spin);
   s->u_at = ag_mover_velocities(sys, s->n_factor, s->factors);
   s->n_u = ag_system_dims(sys)->u;
+}
+
+void ag_fused_march_init(ag_fused_spec *s, const ag_system *sys, const ag_run_options *o, const ag_tape *guard,
+                         bool core) {
+  const ag_dims *d = ag_system_dims(sys);
+  s->march = true, s->fixed = o->dt > 0;
+  s->n_fragile = d->fragile, s->n_xi = d->xi, s->n_g = d->g;
+  s->minor_bound = ag_system_minor_bounds(sys, &s->n_minor);
+  if (!s->fixed) {
+    s->guard = guard;
+    s->align = ag_system_role(sys, AG_ROLE_ALIGN), s->project = ag_system_role(sys, AG_ROLE_PROJECT);
+    s->turn = ag_system_role(sys, AG_ROLE_TURN), s->renew = ag_system_role(sys, AG_ROLE_RENEW);
+  }
+  ag_fused_spec_init(s, sys, core);
 }
 
 void ag_fused_spec_done(ag_fused_spec *s) { free(s->factors), free(s->spin); }

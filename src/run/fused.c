@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "run/run_internal.h"
+#include "run/watcher.h"
 
 enum { ENTRY_STEP, ENTRY_DENSE, ENTRY_INTERPOLATE, ENTRY_POWER, ENTRY_MARCH = 0, ENTRY_LOCATE };
 enum { MAX_TEXT = 24 };
@@ -39,6 +40,12 @@ static const char guard_text[] =
     ;
 static const char march_text[] =
 #include "march_core_text.inc"
+    ;
+static const char stretch_args_text[] =
+#include "stretch_args_text.inc"
+    ;
+static const char stretch_text[] =
+#include "stretch_core_text.inc"
     ;
 static const char look_text[] =
 #include "look_core_text.inc"
@@ -200,7 +207,7 @@ typedef struct parts {
   ag_unit_spec unit;
   ag_unit_tape tapes[AG_FUSED_TAPES];
   const char *texts[MAX_TEXT];
-  ag_text comment, defines;
+  ag_text comment, defines, bounds;
 } parts;
 
 static void add_text(parts *p, const char *text) { p->texts[p->unit.n_text++] = text; }
@@ -212,9 +219,9 @@ static void add_tapes(parts *p, const ag_fused_spec *s, int *where) {
                                             [AG_FUSED_JACOBIAN] = {"jacobian", s->jacobian, 1, false, false},
                                             [AG_FUSED_FINISH] = {"finish", s->finish, 1, false, false},
                                             [AG_FUSED_CANONICAL] = {"canonical", s->canonical, 2, false, false},
-                                            [AG_FUSED_WATCH] = {"g", s->watch, 4, false, s->march && !look},
+                                            [AG_FUSED_WATCH] = {"g", s->watch, 4, s->stretch, s->march && !look},
                                             [AG_FUSED_LOOK] = {"of_look", look, 1, false, s->march},
-                                            [AG_FUSED_EXTRA] = {"of_extra", extra, 3, false, false},
+                                            [AG_FUSED_EXTRA] = {"of_extra", extra, 3, s->stretch, false},
                                             [AG_FUSED_POWER] = {"power", s->power, 1, false, false},
                                             [AG_FUSED_GUARD] = {"guard", s->guard, 2, false, false},
                                             [AG_FUSED_ALIGN] = {"align", s->align, 1, false, false},
@@ -232,6 +239,8 @@ static void add_texts(parts *p, const ag_fused_spec *s) {
   put_sizes(s, &p->defines);
   if (s->method->needs & AG_NEEDS_FACTORS) put_factors(s, &p->defines);
   if (s->march) put_units(s, &p->defines), put_guard(s, &p->defines);
+  if (s->stretch) ag_text_str(&p->defines, "#define AG_STRETCH\n");
+  if (s->stretch && s->power) ag_text_str(&p->defines, "#define AG_STRETCH_POWER\n");
   if (s->watch) put_watch(s, &p->defines);
   else ag_text_str(&p->defines, "#define AG_WATCH_CUTS 0\n");
   add_text(p, ag_factor_text);
@@ -245,7 +254,10 @@ static void add_texts(parts *p, const ag_fused_spec *s) {
     if (s->guard) add_text(p, guard_text);
     if (s->project) add_text(p, project_text);
     if (s->turn) add_text(p, turn_text);
+    if (s->power) add_text(p, power_flow_text), add_text(p, power_text);
     add_text(p, march_text);
+    if (s->stretch) add_text(p, stretch_args_text), add_text(p, stretch_text);
+    if (s->stretch && s->watch) add_text(p, ag_text_cstr(&p->bounds));
     if (s->locate) add_text(p, locate_text), add_text(p, root_text), add_text(p, locate_entry_text);
   } else {
     add_text(p, step_text);
@@ -256,20 +268,25 @@ static void add_texts(parts *p, const ag_fused_spec *s) {
 
 static void parts_init(parts *p, const ag_fused_spec *s, int *where) {
   static const char *const of_step[] = {"ag_step", "ag_dense", "ag_interpolate", "ag_power"};
-  static const char *const of_march[] = {"ag_march", "ag_locate"};
+  static const char *const of_march[] = {"ag_march", "ag_locate"}, *const of_stretch[] = {"ag_stretch", "ag_bounds"};
   *p = (parts){0};
   ag_text_printf(&p->comment, "%s: %s fused with the right-hand side (%d components)", s->name, s->method->name, s->n);
   add_tapes(p, s, where);
+  if (s->stretch && s->watch) ag_watcher_text(s->watch->look ? "of_look" : "g", &p->bounds);
   add_texts(p, s);
   p->unit.comment = ag_text_cstr(&p->comment);
   p->unit.n_entry = !s->march ? 3 + (s->power != NULL) : s->locate ? 2 : 1;
   p->unit.entries = s->march ? of_march : of_step;
   p->unit.args = (ag_abi){"AG_FUSED_ABI", "ag_fused_args", AG_FUSED_ABI, sizeof(ag_fused_args)};
+  if (!s->stretch) return;
+  p->unit.entries = of_stretch, p->unit.n_entry = s->watch ? 2 : 1;
+  p->unit.args = (ag_abi){"AG_STRETCH_ABI", "ag_stretch_args", AG_STRETCH_ABI, sizeof(ag_stretch_args)};
 }
 
 static void parts_done(parts *p) {
   ag_text_done(&p->comment);
   ag_text_done(&p->defines);
+  ag_text_done(&p->bounds);
 }
 
 void ag_fused_text(const ag_fused_spec *spec, ag_text *out) {
@@ -326,3 +343,11 @@ void ag_fused_interpolate(const ag_fused *f, ag_fused_args *a) { call(f, ENTRY_I
 void ag_fused_power(const ag_fused *f, ag_fused_args *a) { call(f, ENTRY_POWER, a); }
 void ag_fused_march(const ag_fused *f, ag_fused_args *a) { call(f, ENTRY_MARCH, a); }
 void ag_fused_locate(const ag_fused *f, ag_fused_args *a) { call(f, ENTRY_LOCATE, a); }
+void ag_fused_watch(const ag_fused *f, ag_watcher *w) {
+  const int tapes[] = {f->tape[AG_FUSED_WATCH], f->tape[AG_FUSED_LOOK], f->tape[AG_FUSED_EXTRA]};
+  ag_watcher_take(w, f->unit, tapes, 1);
+}
+void ag_fused_stretch(const ag_fused *f, ag_stretch_args *a) {
+  a->abi = AG_STRETCH_ABI;
+  ag_unit_call(f->unit, 0, a);
+}

@@ -5,6 +5,7 @@
 #define AG_RUN_FUSED_H
 #include "kern/kern.h"
 #include "run/fused_args.h"
+#include "run/stretch_args.h"
 #include "step/step.h"
 
 typedef struct ag_fused ag_fused;
@@ -18,7 +19,7 @@ typedef struct ag_fused_spec {
   const ag_tape *canonical;   /* E/kT, where steps are tested, else NULL */
   const int *table;           /* of a sparse Jacobian (step/sparse_core.h), or NULL */
   int n_lambda;               /* impulses of the discrete equations */
-  const ag_tape *power;       /* of the single trajectory: dE/dt, for ag_fused_power; or NULL */
+  const ag_tape *power;       /* of the single trajectory: dE/dt, for ag_fused_power and stretches; or NULL */
   const char *name;           /* of the model, for the comment at the head */
   int n, n_norm, m, n_factor; /* m: tangent coordinates */
   int u_at, n_u;              /* those that are velocities */
@@ -29,6 +30,7 @@ typedef struct ag_fused_spec {
   bool noise;           /* the right-hand side is the increment of a step with noise */
   bool march;           /* for batches: ag_fused_march; else ag_fused_step, ag_fused_dense and ag_fused_interpolate */
   bool fixed;           /* of a march: fixed steps */
+  bool stretch;         /* a march of one lane for a single run: ag_fused_stretch instead of ag_fused_march */
   const ag_tape *watch; /* for batches: functions of z whose sign changes are located; or NULL */
   const int *way;       /* per function: +1 when it rises, -1 when it falls, 0 both */
   const bool *cuts;     /* per function: the equations have a corner at its zero */
@@ -87,4 +89,8 @@ void ag_fused_interpolate(const ag_fused *f, ag_fused_args *a);
 void ag_fused_power(const ag_fused *f, ag_fused_args *a);
 void ag_fused_march(const ag_fused *f, ag_fused_args *a);
 void ag_fused_locate(const ag_fused *f, ag_fused_args *a);
+void ag_fused_stretch(const ag_fused *f, ag_stretch_args *a); /* stretch_args.h */
+/* Of a unit with stretches: its functions to watch, for single steps, too. */
+struct ag_watcher;
+void ag_fused_watch(const ag_fused *f, struct ag_watcher *w);
 #endif

@@ -64,6 +64,8 @@ static void rows_at(ag_mover *m, double t, const double *z, double *rows) {
   (void)ag_work_role(m->work, AG_ROLE_FRAGILE, t, m->x, NULL, rows);
 }
 
+void ag_guard_rows(ag_mover *m, double t, double *rows) { rows_at(m, t, m->z, rows); }
+
 static double dot(int n, const double *a, const double *b) {
   double sum = 0;
   for (int i = 0; i < n; i++) sum += a[i] * b[i];

@@ -249,21 +249,38 @@ static void look_again(ag_mover *m, double t, double h) {
   }
 }
 
-/* Functions that cannot be enclosed: is their own interpolant on the cheap curve far from zero? */
-static void look_fitted(ag_mover *m, double t, double h) {
+/* The functions at node j of the cheap curve: at the ends of the step they are those of the motion. */
+static void look_at_node(ag_mover *m, double t, double h, int j) {
+  const first_look *a = m->first;
   int n = m->n_g - m->g_first;
-  bool any = false;
-  for (int e = 0; e < n; e++) any = any || !m->proved[e];
-  if (!any || !m->first->known) return;
-  for (int j = 0; j < LOOK_NODES; j++) {
-    m->first->node = look_node(j);
-    state_at_node(m, t, h);
-    bool there = !ag_mover_watch(m, fma(m->first->node, h, t), m->zt, m->c, m->g1);
-    for (int e = 0; e < n; e++) m->first->nodes[e * LOOK_NODES + j] = there ? m->g1[m->g_first + e] : NAN;
+  const double *z = j == 0 ? m->z1 : j == LOOK_NODES - 1 ? m->z : m->zt;
+  m->first->node = look_node(j);
+  if (z == m->zt) state_at_node(m, t, h);
+  bool there = !ag_mover_watch(m, fma(a->node, h, t), z, m->c, m->g1);
+  for (int e = 0; e < n; e++) a->nodes[e * LOOK_NODES + j] = there ? m->g1[m->g_first + e] : NAN;
+}
+
+/* Functions that cannot be enclosed: is their own interpolant on the cheap curve far from zero? True: all of them are.
+ */
+static bool fitted_clear(ag_mover *m, VI (*keeps)(const double *v, double memory)) {
+  bool all = true;
+  for (int e = 0; e < m->n_g - m->g_first; e++) {
+    if (m->proved[e] || m->hint[e] == AG_HINT_CLEAR) continue;
+    if (!keeps(m->first->nodes + e * LOOK_NODES, m->sign[m->g_first + e])) all = false;
+    else m->hint[e] = AG_HINT_CLEAR, m->fitted[m->g_first + e] = true;
   }
-  for (int e = 0; e < n; e++)
-    if (!m->proved[e] && look_keeps(m->first->nodes + e * LOOK_NODES, m->sign[m->g_first + e]))
-      m->hint[e] = AG_HINT_CLEAR, m->fitted[m->g_first + e] = true;
+  return all;
+}
+
+static void look_fitted(ag_mover *m, double t, double h) {
+  static const int order[LOOK_NODES] = {0, 4, 2, 1, 3};
+  bool any = false;
+  for (int e = 0; e < m->n_g - m->g_first; e++) any = any || !m->proved[e];
+  if (!any || !m->first->known) return;
+  for (int i = 0; i < 3; i++) look_at_node(m, t, h, order[i]);
+  if (fitted_clear(m, look_keeps_some)) return;
+  for (int i = 3; i < LOOK_NODES; i++) look_at_node(m, t, h, order[i]);
+  (void)fitted_clear(m, look_keeps);
 }
 
 bool ag_look_clear(ag_mover *m, double t, double h) {

@@ -143,7 +143,12 @@ V_IN V look_state(V z, V z1, V r, V r1, V C, double x) {
   return v_fma(at, v_fma(left, v_fma(at, v_fma(left, C, b), a), d), z);
 }
 #undef LOOK_CUBIC
-/* Does it keep its sign, that of memory? Four times its last two coefficients stand for what it leaves out. */
+/* Does it keep its sign, that of memory? Four times its last two coefficients stand for what it leaves out. First by
+ * the nodes at both ends and in the middle alone (`some`), which is enough where it is nearly constant. */
+V_IN VI look_keeps_some(const V *v, V memory) {
+  const V ends = 0.5 * (v[0] + v[4]), c0 = 0.5 * (ends + v[2]), c1 = 0.5 * (v[0] - v[4]), c2 = 0.5 * (ends - v[2]);
+  return m_lt(v_set(0), c0 * memory) & m_lt(5.0 * (v_abs(c1) + v_abs(c2)), v_abs(c0));
+}
 V_IN VI look_keeps(const V *v, V memory) {
   const V ends = 0.5 * (v[0] + v[4]), odd = 0.5 * (v[0] - v[4]), inner = v[1] + v[3];
   const V diagonal = 0.70710678118654752 * (v[1] - v[3]);

@@ -13,6 +13,8 @@
  *   AG_ALIGNS                             1: there is a tape align
  *   AG_POSITIONS                          how many position constraints there are; > 0: behind project_core.h
  *   AG_TURNS AG_BASIS                     1: there is a basis; how many numbers it has; behind turn_core.h
+ *   AG_STRETCH                            defined: stretch_core.h follows, in place of ag_march
+ *   AG_STRETCH_POWER                      defined: work can be measured; behind power_core.h
  *   AG_FLOW_OF(a, fail)                   leading arguments of the stepper's functions, with a final comma
  *   AG_FLOW_RHS(a, t, z, dz, fail)        a statement that sets dz to f(t, z)
  *   AG_UNITS(X)                           X(group, n, z, stride, size) per run of n groups, z, z + stride, ... */
@@ -74,6 +76,7 @@ V_IN void take_core(const ag_fused_args *a, V t, VI where) {
 typedef struct march {
   V t, h, last, h_sub, end;
   VI steps, rejected, was, sub, seen, leave;
+  VI again; /* the rate at the end of the step was evaluated anew */
 } march;
 
 /* A try: from t by `step` to `target`. */
@@ -139,6 +142,17 @@ V_IN VI march_judge(const ag_fused_args *a, march *s, const march_try *y) {
   return good;
 }
 
+#ifdef AG_STRETCH_POWER
+/* The work done in the step from t by h is added to *done, if it is measured. Fails where there is no dense output. */
+V_IN VI march_power(const ag_fused_args *a, V t, V h) {
+  VI failed = v_word_set(0);
+  if (!a->done) return failed;
+  (void)fused_dense(AG_FLOW_OF(a, &failed) t, h, a->z, a->z1, a->work);
+  *a->done = *a->done + power_over(a, t, h, h);
+  return failed;
+}
+#endif
+
 /* Takes the step in the lanes of `take`. */
 V_IN void march_take(const ag_fused_args *a, march *s, const march_try *y, VI take) {
   V target = y->target;
@@ -146,13 +160,16 @@ V_IN void march_take(const ag_fused_args *a, march *s, const march_try *y, VI ta
   target = v_blend(s->sub, v_blend(y->final_sub, s->end, s->t + y->step), target);
 #endif
 #if AG_WATCH
-  s->seen = watch(a, s->t, target - s->t, take);
+  s->seen = v_any(take) ? watch(a, s->t, target - s->t, take) : v_word_set(0);
   if (v_any(s->seen)) {
     *a->from = s->t;
     for (int k = 0; k < AG_STEP_N; k++) a->z0[k] = a->z[k];
     for (int k = 0; k < AG_STEP_CARRY; k++) a->carry0[k] = a->work[k];
     for (int k = 0; k < AG_BASIS; k++) a->c0[k] = a->c[k];
   }
+#endif
+#ifdef AG_STRETCH_POWER
+  if (v_any(take)) s->leave |= take & march_power(a, s->t, target - s->t);
 #endif
   for (int k = 0; k < AG_STEP_N; k++) a->z[k] = v_blend(take, a->z1[k], a->z[k]);
   for (int k = 0; k < AG_STEP_CARRY; k++) a->work[k] = v_blend(take, a->work[AG_STEP_END + k], a->work[k]);
@@ -177,8 +194,10 @@ V_IN VI march_corner(const ag_fused_args *a, const march *s, const march_try *y,
 
 V_IN VI march_stuck(V h, V t) { return m_le(v_abs(h), v_abs(t) * 1e-15) | m_eq(h, v_set(0)); }
 
-/* The state of the lanes of `where`, which have made a step to t; in which of them it needs care. */
-V_IN VI settle_march(const ag_fused_args *a, V t, VI where) {
+/* The state of the lanes of `where`, which have made a step to t; in which of them it needs care. *again: those in
+ * which rates were evaluated anew. */
+V_IN VI settle_march(const ag_fused_args *a, V t, VI where, VI *again) {
+  *again = v_word_set(0);
   if (!v_any(where)) return where;
   VI lost = settle(a, t, a->z, where), changed = AG_POSITIONS ? where : v_word_set(0);
 #if AG_TURNS
@@ -198,7 +217,7 @@ V_IN VI settle_march(const ag_fused_args *a, V t, VI where) {
     lost |= changed & failed;
   }
 #endif
-  (void)changed;
+  *again = changed;
   return lost & where;
 }
 
@@ -228,7 +247,7 @@ V_IN VI march_on(const ag_fused_args *a, march *s) {
   s->sub = (s->sub & ~back) | enter;
   stuck_sub = s->sub & march_stuck(s->h_sub, s->t);
 #endif
-  if (!AG_MARCH_FIXED) s->leave |= settle_march(a, s->t, arrived);
+  if (!AG_MARCH_FIXED) s->leave |= settle_march(a, s->t, arrived, &s->again);
 #if AG_TURNS
   s->h = v_blend(arrived, turn_limit(a, s->h), s->h);
 #endif
@@ -237,9 +256,10 @@ V_IN VI march_on(const ag_fused_args *a, march *s) {
   return ended | stuck_sub | m_le(v_set((double)a->max_steps), v_count(s->steps)) | s->seen | s->leave;
 }
 
+#ifndef AG_STRETCH
 void ag_march(const ag_fused_args *a) {
   march s = {.t = *a->t, .h = *a->h, .last = *a->last_error, .steps = *a->steps, .rejected = *a->rejected};
-  s.was = *a->rejected_last, s.sub = s.seen = s.leave = v_word_set(0);
+  s.was = *a->rejected_last, s.sub = s.seen = s.leave = s.again = v_word_set(0);
 #if AG_REST
   s.h_sub = *a->h_sub, s.end = *a->end_sub, s.sub = *a->sub;
 #endif
@@ -255,3 +275,4 @@ void ag_march(const ag_fused_args *a) {
   *a->h_sub = s.h_sub, *a->end_sub = s.end, *a->sub = s.sub;
 #endif
 }
+#endif

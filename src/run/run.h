@@ -22,9 +22,11 @@ typedef struct ag_run_options {
   double every;   /* record every so often; 0: at every accepted step; < 0: only start and end */
   long max_steps; /* 0: ten million */
   ag_engine engine;
+  bool eager;                    /* compile at once what pays off in long runs only (stretch.c) */
   const struct ag_fused *kernel; /* of batches: the compiled stepper that all members share; else NULL */
   const ag_tape *columns;        /* of ag_run_columns with these options, or NULL */
   const ag_tape *watch; /* of ag_run_watch with these options: what is looked for can then be proved; or NULL */
+  const ag_tape *guard; /* of ag_system_guard, for long runs of systems that have one; or NULL */
   bool multipliers;     /* integrate the form with multipliers instead of the eliminated one */
   bool events;          /* locate events */
   ag_noise_use noise;
@@ -70,6 +72,7 @@ typedef struct ag_run_result {
   int loose;                /* 1 + number of a start value that is far below it, 0: none */
   double loose_size;        /* how large that is */
   bool compiled;            /* did a compiled kernel do (most of) the work? */
+  long stretched;           /* steps that were made many at once (stretch.c) */
   char *engine_note;        /* why not, if compiled code was requested; or NULL */
   int n_event;              /* those of the model, then the section, if one was requested */
   int *event_count;         /* per event */

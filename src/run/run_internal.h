@@ -137,6 +137,9 @@ unsigned ag_run_noise(ag_system *sys, const ag_stepper *s);
 ag_fused *ag_mover_kernel(const ag_system *sys, const ag_stepper *method, bool core, bool noise,
                           const ag_build_options *build, ag_text *reason);
 void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core); /* the method is set before */
+/* The same of a march with these options; guard: of ag_system_guard, or NULL. Functions and units are set before. */
+void ag_fused_march_init(ag_fused_spec *s, const ag_system *sys, const ag_run_options *o, const ag_tape *guard,
+                         bool core);
 void ag_fused_spec_done(ag_fused_spec *s);
 double *ag_mover_prep(const ag_fused *fused, ag_fused_tape tape, const double *params);
 void ag_mover_use(ag_mover *m, const double *params, const ag_fused *fused);
@@ -160,7 +163,8 @@ ag_guard *ag_guard_create(const ag_system *sys);
 void ag_guard_free(ag_guard *g);
 void ag_guard_look(ag_guard *g, ag_work *w, double t, const double *x, ag_run_result *res);
 bool ag_guard_vanishes(ag_guard *g, ag_mover *m, double t, double t1, double *at);
-void ag_guard_forget(ag_guard *g); /* the step just looked at was not taken */
+void ag_guard_forget(ag_guard *g); /* the step just looked at was not taken, or others were made */
+void ag_guard_rows(ag_mover *m, double t, double *rows); /* those that may vanish, at the current state */
 
 /* Are any crossings to be located? The functions at a state (those from g_first on), and their signs at the start. */
 bool ag_mover_looks(const ag_mover *m);

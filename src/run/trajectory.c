@@ -113,6 +113,15 @@ static bool shown(const run *r) {
   return o->each && (o->each_every <= 0 || r->res->steps <= o->each_first || r->res->steps % o->each_every == 0);
 }
 
+/* Steps up to the next state that is looked at, whatever its time. */
+static long steps_to_look(const run *r) {
+  const ag_run_options *o = r->o;
+  long now = r->res->steps, steps = ENERGY_EVERY - now % ENERGY_EVERY;
+  if (o->each && (o->each_every <= 0 || now < o->each_first)) return 1;
+  if (o->each && o->each_every - now % o->each_every < steps) steps = o->each_every - now % o->each_every;
+  return steps;
+}
+
 /* Called at each settled state. */
 bool ag_trajectory_reached(run *r) {
   ag_mover *m = &r->m;
@@ -231,6 +240,7 @@ static void choose_engine(run *r, const double *params) {
 
 void ag_trajectory_engine(run *r) {
   ag_mover *m = &r->m;
+  if (m->fused) ag_stretch_want(r);
   if (m->fused || ag_switch_slides(m) || r->tried_compiling || m->full || r->o->engine != AG_ENGINE_AUTO) return;
   if ((double)m->n_rhs * r->cost < WORTH_COMPILING) return;
   ag_text reason = {0};
@@ -307,6 +317,8 @@ static void resume(run *r, const ag_checkpoint *from) {
   m->fresh = from->steps == 0;
 }
 
+static long lmin(long a, long b) { return a < b ? a : b; }
+
 static ag_end loop(run *r) {
   const ag_run_options *o = r->o;
   long max_steps = o->max_steps ? o->max_steps : 10000000;
@@ -324,7 +336,7 @@ static ag_end loop(run *r) {
     ag_trajectory_engine(r);
     if (r->res->steps >= max_steps) return AG_END_STEPS;
     if (fabs(r->h) > o->h_max) r->h = direction * o->h_max;
-    AG_TRY_END(ag_trajectory_step(r));
+    if (!ag_stretch_steps(r, lmin(steps_to_look(r), max_steps - r->res->steps))) AG_TRY_END(ag_trajectory_step(r));
     bool at_end = r->t == o->t1;
     if (!ag_trajectory_reached(r)) return AG_END_SINK;
     if (r->off) return AG_END_PROJECT;
@@ -424,6 +436,7 @@ static void run_init(run *r) {
   ag_mover_create(&r->m, r->sys, r->params, r->o, false);
   ag_rows_choosing(r);
   r->guard = ag_guard_create(r->sys);
+  ag_stretch_begin(r);
   choose_engine(r, r->params);
   ag_control_init(&r->control, r->o->method, r->o->rtol, r->o->atol);
   r->record[0] = NAN;
@@ -431,6 +444,7 @@ static void run_init(run *r) {
 
 static void run_done(run *r) {
   ag_guard_free(r->guard);
+  ag_stretch_free(r->stretch);
   ag_mover_free(&r->m);
   free(r->record);
   free(r->column_at);

@@ -10,6 +10,8 @@
     if (end_ != AG_END_TIME) return end_; \
   } while (0)
 
+typedef struct ag_stretch ag_stretch; /* stretch.c */
+
 typedef struct run {
   const ag_system *sys;
   const ag_run_options *o;
@@ -49,10 +51,14 @@ typedef struct run {
   long n_switch;
   double switch_at; /* the step ends where the equations switch, or NaN */
   double *keep;     /* core at the end of a step whose rest is computed in smaller ones */
+  ag_stretch *stretch;
+  double stretch_ask; /* operations after which one is asked for */
 } run;
 
 /* advance.c: one step, corrected, with everything located inside it. AG_END_TIME: the run may continue. */
 ag_end ag_trajectory_step(run *r);
+/* The largest step in which the constraints turn by less than AG_TURN_STEP. */
+double ag_trajectory_turn_limit(run *r);
 /* The end reason for a failure of the equations. */
 ag_end ag_trajectory_trouble(int trouble);
 bool ag_trajectory_finite(int n, const double *z);
@@ -79,6 +85,14 @@ bool ag_rows_faded(run *r);
 /* The branch at the current state, where switching functions may be zero. */
 ag_end ag_trajectory_switch(run *r);
 
+/* stretch.c: many steps at once, by compiled code. begin: of a run; want: makes it, where that is worth while; steps:
+ * at most so many, in which nothing is to be recorded or shown. False: none was made, and the next one is to be made by
+ * ag_trajectory_step. */
+void ag_stretch_begin(run *r);
+void ag_stretch_free(ag_stretch *s);
+void ag_stretch_want(run *r);
+bool ag_stretch_steps(run *r, long steps);
+
 /* checkpoint.c: the current state as a checkpoint that borrows its arrays. */
 ag_checkpoint ag_trajectory_here(run *r);
 /* trajectory.c: the grid point to be recorded next; records those before t1 inside the step of size h from t (dense
@@ -100,6 +114,7 @@ void ag_trajectory_engine(run *r);
  * step of size h from t that ends at t1 (dense output prepared). mark: the current state, in m->x, is where the
  * measured part ends. */
 bool ag_balance_measures(const run *r);
+long ag_balance_left(const run *r); /* steps in which it is, this one included */
 void ag_balance_add(run *r, double t, double h, double t1);
 void ag_balance_mark(run *r);
 /* remark.c: is the start x0 at rest in an equilibrium? What is known about a failure, from the start x0 and the current

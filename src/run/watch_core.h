@@ -68,17 +68,31 @@ V_IN void watch_curves(const ag_fused_args *m, V t, V h, look_curve *curve, V *C
 }
 
 #if AG_WATCH_FITTED
-/* Functions that cannot be enclosed: in which lanes do they keep their signs? */
-static __attribute__((noinline)) void watch_fits(const ag_fused_args *m, V t, V h, const V *C, VI *keeps) {
-  V values[AG_WATCH][LOOK_NODES], at[AG_STEP_N], f[AG_WATCH];
+/* The functions at node j of the curve. */
+V_IN void watch_node(const ag_fused_args *m, V t, V h, const V *C, int j, V (*values)[LOOK_NODES]) {
+  V at[AG_STEP_N], f[AG_WATCH];
   VI ignored = v_word_set(0);
-  for (int j = 0; j < LOOK_NODES; j++) {
-    const V time = v_fma(v_set(look_node(j)), h, t);
-    for (int k = 0; k < AG_STEP_N; k++) at[k] = look_state(AG_ENDS(k), C[k], look_node(j));
-    AG_FLOW_WATCH(m, time, at, f, ignored)
-    for (int e = 0; e < AG_WATCH; e++) values[e][j] = f[e];
+  const V time = v_fma(v_set(look_node(j)), h, t);
+  for (int k = 0; k < AG_STEP_N; k++) at[k] = look_state(AG_ENDS(k), C[k], look_node(j));
+  AG_FLOW_WATCH(m, time, at, f, ignored)
+  for (int e = 0; e < AG_WATCH; e++) values[e][j] = f[e];
+}
+
+/* Functions that cannot be enclosed: in which lanes do they keep their signs? f0, f1: values at both ends. */
+static __attribute__((noinline)) void watch_fits(const ag_fused_args *m, V t, V h, const V *C, const V *f0, const V *f1,
+                                                 VI *keeps) {
+  V values[AG_WATCH][LOOK_NODES];
+  VI open = v_word_set(0);
+  watch_node(m, t, h, C, 2, values);
+  for (int e = 0; e < AG_WATCH; e++) {
+    values[e][0] = f1[e], values[e][4] = f0[e];
+    keeps[e] = look_keeps_some(values[e], m->memory[e]);
+    if (watch_fitted[e]) open |= ~keeps[e];
   }
-  for (int e = 0; e < AG_WATCH; e++) keeps[e] = look_keeps(values[e], m->memory[e]);
+  if (!v_any(open)) return;
+  watch_node(m, t, h, C, 1, values);
+  watch_node(m, t, h, C, 3, values);
+  for (int e = 0; e < AG_WATCH; e++) keeps[e] |= look_keeps(values[e], m->memory[e]);
 }
 #endif
 
@@ -100,21 +114,21 @@ static __attribute__((noinline)) VI watch(const ag_fused_args *m, V t, V h, VI t
   V f0[AG_WATCH], f1[AG_WATCH], C[AG_STEP_N];
   VI keeps[AG_WATCH], failed = v_word_set(0), seen = v_word_set(0), clear = v_word_set(~0ULL);
   watch_curves(m, t, h, curve, C, &failed);
-#if AG_WATCH_FITTED
-  watch_fits(m, t, h, C, keeps);
-#endif
   look_into(m, &room, t, h);
   for (int e = 0; e < AG_WATCH; e++) {
-    f0[e] = f1[e] = v_nan();
+    f0[e] = f1[e] = v_nan(), keeps[e] = v_word_set(0);
     m->hint[e] = watch_hint(m, h, e, saw, keeps, f0[e], f1[e]);
     if (AG_LOOK_ASKED(m, e)) clear &= m_eq(m->hint[e], v_set(AG_HINT_CLEAR));
   }
-  if (v_any(take & ~clear)) { /* their values at both ends count */
+  if (AG_WATCH_FITTED || v_any(take & ~clear)) { /* their values at both ends count */
     const V end = t + h;
     VI ignored = v_word_set(0);
     AG_FLOW_WATCH(m, t, m->z, f0, ignored)
     AG_FLOW_WATCH(m, end, m->z1, f1, ignored)
   }
+#if AG_WATCH_FITTED
+  watch_fits(m, t, h, C, f0, f1, keeps);
+#endif
   for (int e = 0; e < AG_WATCH; e++) {
     const V hint = watch_hint(m, h, e, saw, keeps, f0[e], f1[e]);
     m->hint[e] = v_blend(failed, v_set(AG_HINT_LOOK), hint);

@@ -21,8 +21,10 @@ struct ag_watcher {
   const ag_tape *look; /* of the bounds: one of them */
   double *params, *slots[TAPES];
   ag_enclosure *bounds;
-  ag_unit *unit;       /* NULL: interpreted */
-  double *prep[TAPES]; /* its prepared parameters */
+  ag_unit *mine;        /* made by this watcher, or NULL */
+  const ag_unit *unit;  /* it, or another that has the tapes; NULL: interpreted */
+  int at[TAPES], entry; /* where they are in it, and bounds */
+  double *prep[TAPES];  /* its prepared parameters */
   double spent, ask;
 };
 
@@ -43,7 +45,7 @@ ag_watcher *ag_watcher_create(const ag_tape *tape, const double *params, bool co
 
 void ag_watcher_free(ag_watcher *w) {
   if (!w) return;
-  ag_unit_free(w->unit);
+  ag_unit_free(w->mine);
   for (int i = 0; i < TAPES; i++) free(w->slots[i]), free(w->prep[i]);
   free(w->params);
   free(w->bounds);
@@ -58,7 +60,8 @@ bool ag_watcher_compiled(const ag_watcher *w) { return w->unit != NULL; }
 /* A pivot that fails makes NaN of what needs it. */
 static void prepare_unit(ag_watcher *w) {
   unsigned long long fail = 0;
-  for (int i = 0; i < TAPES && w->tapes[i] && w->unit; i++) ag_unit_prep(w->unit, i, w->params, w->prep[i], &fail);
+  for (int i = 0; i < TAPES && w->tapes[i] && w->unit; i++)
+    ag_unit_prep(w->unit, w->at[i], w->params, w->prep[i], &fail);
 }
 
 void ag_watcher_prepare(ag_watcher *w, const double *params) {
@@ -70,6 +73,14 @@ void ag_watcher_prepare(ag_watcher *w, const double *params) {
   prepare_unit(w);
 }
 
+void ag_watcher_text(const char *tape, ag_text *out) {
+  ag_text_printf(
+      out,
+      "void ag_bounds(const ag_kargs *k) {\n  %s_bounds((const E *)k->seg[%d], (const E *)k->seg[%d], (const "
+      "E *)k->seg[%d], (const V *)k->work, (E *)k->out);\n}\n",
+      tape, AG_SEG_T, AG_SEG_Z, AG_SEG_C);
+}
+
 /* One unit for all: the tapes, and an entry that takes enclosures in the segments of its argument. */
 static ag_unit *make(const ag_watcher *w, bool only_cached) {
   static const char *const entry = "ag_bounds";
@@ -78,11 +89,7 @@ static ag_unit *make(const ag_watcher *w, bool only_cached) {
   const ag_tape *const *t = w->tapes;
   const ag_unit_tape all[TAPES] = {
       {"g", t[VALUES], 1, true, !t[LOOK_AT]}, {"s", t[LOOK_AT], 1, false, true}, {"x", t[EXTRA], 1, true, false}};
-  ag_text_printf(
-      &text,
-      "void ag_bounds(const ag_kargs *k) {\n  %s_bounds((const E *)k->seg[%d], (const E *)k->seg[%d], (const "
-      "E *)k->seg[%d], (const V *)k->work, (E *)k->out);\n}\n",
-      t[LOOK_AT] ? "s" : "g", AG_SEG_T, AG_SEG_Z, AG_SEG_C);
+  ag_watcher_text(t[LOOK_AT] ? "s" : "g", &text);
   const char *texts[] = {ag_text_cstr(&text)};
   ag_unit_spec spec = {"functions that are looked for", t[LOOK_AT] ? TAPES : 1, 1, 1, all, texts, &entry, {0}};
   spec.args = (ag_abi){"AG_KERN_ABI", "ag_kargs", AG_KERN_ABI, sizeof(ag_kargs)};
@@ -92,23 +99,30 @@ static ag_unit *make(const ag_watcher *w, bool only_cached) {
   return unit;
 }
 
+void ag_watcher_take(ag_watcher *w, const ag_unit *unit, const int *tapes, int entry) {
+  if (w->unit) return;
+  w->unit = unit, w->entry = entry;
+  for (int i = 0; i < TAPES && w->tapes[i]; i++) {
+    w->at[i] = tapes[i];
+    w->prep[i] = ag_heap_aligned(sizeof(double) * (size_t)(ag_unit_n_prep(unit, tapes[i]) + 1));
+  }
+  prepare_unit(w);
+}
+
 static void spend(ag_watcher *w, double operations) {
   w->spent += operations;
   if (!(w->spent > w->ask)) return;
   double worth = COMPILE + COMPILE_LONG * (w->tapes[VALUES]->n_instr + ENCLOSED * (double)ag_enclose_cost(w->look));
   bool now = w->spent > worth;
-  w->unit = make(w, !now);
-  w->ask = now || w->unit ? INFINITY : worth;
-  if (!w->unit) return;
-  for (int i = 0; i < TAPES && w->tapes[i]; i++)
-    w->prep[i] = ag_heap_aligned(sizeof(double) * (size_t)(ag_unit_n_prep(w->unit, i) + 1));
-  prepare_unit(w);
+  w->mine = make(w, !now);
+  w->ask = now || w->mine ? INFINITY : worth;
+  if (w->mine) ag_watcher_take(w, w->mine, (const int[TAPES]){VALUES, LOOK_AT, EXTRA}, 0);
 }
 
 static void evaluate(ag_watcher *w, int tape, const double *const seg[AG_SEG_COUNT], double *out) {
   unsigned long long fail = 0;
   if (!w->unit) spend(w, w->tapes[tape]->n_instr);
-  if (w->unit) ag_unit_eval(w->unit, tape, seg, w->prep[tape], out, &fail);
+  if (w->unit) ag_unit_eval(w->unit, w->at[tape], seg, w->prep[tape], out, &fail);
   else (void)ag_tape_eval(w->tapes[tape], seg, w->slots[tape], out);
 }
 
@@ -132,5 +146,5 @@ void ag_watcher_bounds(ag_watcher *w, const ag_enclosure *const seg[AG_SEG_COUNT
                    .seg = (const double *const *)seg,
                    .out = &out->lo,
                    .work = w->prep[w->look == w->tapes[VALUES] ? VALUES : LOOK_AT]};
-  ag_unit_call(w->unit, 0, &args);
+  ag_unit_call(w->unit, w->entry, &args);
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "expr/expr.h"
+#include "kern/kern.h"
 
 typedef struct ag_watcher ag_watcher;
 /* For one thread. compiles: it may change over to compiled code. */
@@ -17,6 +18,10 @@ const ag_tape *ag_watcher_tape(const ag_watcher *w);
 const ag_tape *ag_watcher_look(const ag_watcher *w);
 int ag_watcher_n_extra(const ag_watcher *w);
 void ag_watcher_extra(ag_watcher *w, double t, const double *z, const double *dz, const double *c, double *out);
+/* Changes over to compiled code of another unit that has the tapes (values, bounds, what bounds read besides z) as
+ * these, and an entry with the text for bounds of a tape of this name. The unit outlives the watcher's use. */
+void ag_watcher_take(ag_watcher *w, const ag_unit *unit, const int *tapes, int entry);
+void ag_watcher_text(const char *tape, ag_text *out);
 bool ag_watcher_compiled(const ag_watcher *w); /* has it changed over? */
 void ag_watcher_values(ag_watcher *w, const double *const seg[AG_SEG_COUNT], double *out);
 void ag_watcher_bounds(ag_watcher *w, const ag_enclosure *const seg[AG_SEG_COUNT], ag_enclosure *out);

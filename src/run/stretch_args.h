@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * The one argument of the function ag_stretch of a fused unit (stretch_core.h). This text is compiled into the library
+ * and embedded into the unit, behind fused_args.h: it includes nothing. A change of meaning or layout is a new ABI
+ * number; number and size are compared when a unit is loaded. */
+#ifndef AG_RUN_STRETCH_ARGS_H
+#define AG_RUN_STRETCH_ARGS_H
+#define AG_STRETCH_ABI 1
+#ifndef AG_FUSED_V /* as in fused_args.h */
+#define AG_FUSED_V double
+#define AG_FUSED_VI unsigned long long
+#endif
+
+typedef struct ag_stretch_args {
+  unsigned abi; /* AG_STRETCH_ABI */
+
+  const struct ag_fused_args *m; /* the march; it ends at m->max_steps, and before a try that would pass m->t1 */
+  const AG_FUSED_V *until;       /* or this, */
+  long max_tries;                /* or after so many tries that the core decides about */
+  AG_FUSED_V *reach;             /* where such tries would have gone at most (ag_checkpoint) */
+  long long *tries, *taken,
+      *others;       /* counted up: steps tried and taken, smaller ones included; rates evaluated anew */
+  AG_FUSED_VI *care; /* all ones: the next step needs care; nothing of it has been done */
+  AG_FUSED_V *z, *carry, *c, *rows, *memory; /* room for what is kept of the state before a try */
+} ag_stretch_args;
+#endif

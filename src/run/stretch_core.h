@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ * Steps of a single run, as lanes make them: text over V, behind march_core.h, for one lane. The state before every
+ * step is kept. Where a march would have a lane leave, or a function may be crossed, the step is taken back, and the
+ * code of a single run makes it (stretch.c). */
+
+/* The state before a step, or back to it. */
+#define AG_STRETCH_COPY(to, from, n) \
+  for (int k = 0; k < (n); k++) (to)[k] = (from)[k];
+V_IN void stretch_keep(const ag_stretch_args *a) {
+  const ag_fused_args *m = a->m;
+  AG_STRETCH_COPY(a->z, m->z, AG_STEP_N)
+  AG_STRETCH_COPY(a->carry, m->work, AG_STEP_CARRY)
+  AG_STRETCH_COPY(a->c, m->c, AG_BASIS)
+  AG_STRETCH_COPY(a->rows, m->rows, AG_FRAGILE * AG_XI)
+  AG_STRETCH_COPY(a->memory, m->memory, AG_WATCH)
+}
+V_IN void stretch_back(const ag_stretch_args *a) {
+  const ag_fused_args *m = a->m;
+  AG_STRETCH_COPY(m->z, a->z, AG_STEP_N)
+  AG_STRETCH_COPY(m->work, a->carry, AG_STEP_CARRY)
+  AG_STRETCH_COPY(m->c, a->c, AG_BASIS)
+  AG_STRETCH_COPY(m->rows, a->rows, AG_FRAGILE * AG_XI)
+  AG_STRETCH_COPY(m->memory, a->memory, AG_WATCH)
+}
+
+/* Is the next try one for the code of a single run? */
+V_IN VI stretch_ends(const ag_stretch_args *a, const march *s) {
+  const V h = v_abs(s->h) * 1.0000001;
+  return m_le(v_abs(*a->m->t1 - s->t), h) | m_le(v_abs(*a->until - s->t), h);
+}
+
+void ag_stretch(const ag_stretch_args *a) {
+  const ag_fused_args *m = a->m;
+  march s = {.t = *m->t, .h = *m->h, .last = *m->last_error, .steps = *m->steps, .rejected = *m->rejected};
+  s.was = *m->rejected_last, s.sub = s.seen = s.leave = s.again = v_word_set(0);
+  march kept = s;
+  V reach = *a->reach, reach_kept = reach;
+  long long tries = 0, taken = 0, others = 0, tries_kept = 0, taken_kept = 0, others_kept = 0;
+  V done = m->done ? *m->done : v_set(0);
+  VI care = v_word_set(0), ended = v_word_set(0);
+  for (long i = 0;;) {
+    if (!v_any(s.sub)) {
+      if (v_any(ended | stretch_ends(a, &s)) || i++ == a->max_tries) break;
+      kept = s, reach_kept = reach, tries_kept = tries, taken_kept = taken, others_kept = others;
+      if (m->done) done = *m->done;
+      stretch_keep(a);
+      const V to = s.t + 1.000001 * s.h;
+      reach = v_blend(m_le(v_set(0), (reach - to) * s.h), reach, to);
+    }
+    const V t = s.t;
+    const VI sub = s.sub;
+    ended = march_on(m, &s);
+    tries++;
+    taken += !v_any(m_eq(t, s.t));
+    others += (v_any(sub) && !v_any(s.sub)) + v_any(s.again);
+    care = s.seen | s.leave | (s.sub & ended);
+    if (v_any(care)) break;
+  }
+  if (v_any(care)) {
+    stretch_back(a);
+    s = kept, reach = reach_kept, tries = tries_kept, taken = taken_kept, others = others_kept;
+    if (m->done) *m->done = done;
+  }
+  *m->t = s.t, *m->h = s.h, *m->last_error = s.last;
+  *m->steps = s.steps, *m->rejected = s.rejected, *m->rejected_last = s.was;
+  *a->reach = reach, *a->tries += tries, *a->taken += taken, *a->others += others, *a->care = care;
+}
