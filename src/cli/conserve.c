@@ -165,6 +165,7 @@ static void put_degree(int degree, int given, ag_text *out) {
 }
 
 static void put_searches(const ag_conservation *c, ag_text *out) {
+  if (c->unsearched) ag_text_printf(out, "  searched   nothing: %s\n", c->unsearched);
   if (c->linear >= 0) {
     ag_text_str(out, "  searched   integrals linear in the velocities, ");
     put_degree(c->linear_degree, c->linear_given, out);
@@ -300,6 +301,7 @@ static void json_symmetries(ag_json *j, const ag_conservation *c) {
 
 static void json_search(ag_json *j, const ag_conservation *c) {
   ag_json_begin(j, "search", '{');
+  if (c->unsearched) ag_json_string(j, "not_searched", c->unsearched);
   if (c->linear >= 0) ag_json_whole(j, "linear", c->linear);
   if (c->linear >= 0) ag_json_whole(j, "linear_degree", c->linear_degree);
   if (c->linear >= 0) ag_json_whole(j, "linear_degree_given", c->linear_given);

@@ -305,7 +305,8 @@ ag_status ag_conserve(ag_conservation *c, ag_ctx *ctx, ag_model *m, ag_system *s
   if (!o->potential) ag_gibbs_find(&c->gibbs, c->arena, m, sys);
   ag_conserve_basis(&v);
   if (o->sweep) status = ag_conserve_sweep(&v, ctx, o->sweep);
-  c->opaque = v.probe.opaque;
+  if (v.probe.opaque) c->unsearched = v.probe.why;
+  else if (o->search && c->linear < 0) c->unsearched = "the model has processes, or too many coordinates";
   ag_conserve_end(&v);
   return status;
 }

@@ -108,7 +108,7 @@ typedef struct ag_conservation {
   int n_symmetry; /* those declared and those found; -1: not searched */
   ag_symmetry symmetries[AG_MAX_SYMMETRY];
   int n_state, n_velocity;    /* numbers of a witness; velocities */
-  bool opaque;                /* no exact points: `if`, tables, Newton steps of contacts */
+  const char *unsearched;     /* why nothing was searched; NULL: it was, or was not asked for */
   int dimension, n_disguised; /* of the leaf; velocity constraints that are holonomic in disguise */
   int rank_D, rank_R;         /* of D and of the reaction annihilator R, in the leaf; -1: unknown */
   bool sampled;               /* the reaction is no polynomial in the velocities */

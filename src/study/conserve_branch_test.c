@@ -86,8 +86,25 @@ static void truncated(void) {
   anagyre_close(m);
 }
 
+/* What cannot be read exactly says why: an egg on a ball needs Newton steps. */
+static void unreadable(void) {
+  anagyre_model *m = anagyre_open_text("m.nh", "model m\n"
+                                               "body egg mass 1 inertia diag(0.02, 0.025, 0.03)\n"
+                                               "  surface ellipsoid(0.3, 0.25, 0.2)\n"
+                                               "roll egg outside sphere(1)\nlagrangian -norm(egg.x)\n"
+                                               "start egg.x = [0, 0, 1.2]\n");
+  ag_system *sys = ag_api_system(m, &derive);
+  if (!sys) fprintf(stderr, "%s\n", anagyre_error(m));
+  ag_conservation c;
+  AG_CHECK(sys && ag_conserve(&c, ag_api_ctx(m), ag_api_model(m), sys, &(ag_conserve_options){0}) == AG_OK);
+  AG_CHECK(c.unsearched && strstr(c.unsearched, "Newton steps"));
+  ag_conservation_done(&c);
+  anagyre_close(m);
+}
+
 int main(void) {
   verdicts();
+  unreadable();
   truncated();
   return ag_check_report();
 }

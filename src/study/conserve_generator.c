@@ -129,7 +129,7 @@ static void inquiry_init(inquiry *s, ag_conserving *v, ag_id J) {
   ag_id outs[4 + AG_MAX_SYMMETRY];
   int n_out = 0, k = x->n - v->probe.rank;
   *s = (inquiry){.v = v, .n_orbit = v->c->n_symmetry > 0 ? v->c->n_symmetry : 0};
-  s->n_velocity = 2 * (1 + k + k * (k + 1) / 2);
+  s->n_velocity = x->n_row ? 2 * (1 + k + k * (k + 1) / 2) : 0; /* without reactions p.Z = J needs n + 1 */
   if (s->n_velocity <= x->n) s->n_velocity = x->n + 1;
   outs[n_out++] = ag_concat(x->g, x->n_coord, x->p);
   outs[n_out++] = J;

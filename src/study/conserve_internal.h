@@ -117,7 +117,7 @@ const char *ag_conserve_print_field(ag_conserving *v, ag_id column); /* "x' = 1,
 void ag_conserve_classify(ag_conserving *v);
 
 /* conserve_atoms.c: what the functions of a search are made of. */
-enum { AG_MAX_UNKNOWN = 400, AG_MAX_ATOM = 12, AG_MAX_IDLE = 36 };
+enum { AG_MAX_UNKNOWN = 400, AG_MAX_ATOM = 36, AG_MAX_IDLE = 36 };
 typedef struct ag_atoms {
   int n;                /* of the configuration */
   ag_id x[AG_MAX_ATOM]; /* coordinates, cosines and sines, R^T e3 */

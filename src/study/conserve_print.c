@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "study/conserve_internal.h"
 
-enum { LONG = 600 };
+enum { LONG = 600, MANY = 12 }; /* velocities of a field whose components are not looked at one by one */
 
 const char *ag_conserve_print(ag_conserving *v, ag_id x) {
   ag_text text = {0};
@@ -108,7 +108,7 @@ ag_id ag_conserve_plain_field(ag_conserving *v, ag_id Z) {
   for (int i = 0; i < x->n_coord; i++) {
     int n = ag_node_rows(g, x->xi[i]);
     parts[i] = ag_rows_of(g, Z, x->at[i], n);
-    if (ag_conserve_print(v, parts[i])) continue;
+    if (x->n > MANY || ag_conserve_print(v, parts[i])) continue;
     ag_id *entries = AG_NEWN(x->arena, ag_id, n + 1);
     for (int k = 0; k < n; k++) entries[k] = ag_conserve_readable(v, ag_entry(g, parts[i], k, 0));
     ag_id plain = ag_stack(g, n, 1, entries);

@@ -398,7 +398,8 @@ void ag_conserve_shape(ag_conserving *v) {
   shape at[MAX_SHAPE];
   ag_shape *out = &v->c->shape;
   const ag_probe *p = &v->probe;
-  if (p->rank < 0 || !v->acceleration || p->picks || !ag_conserve_autonomous(v)) return;
+  if (p->rank < 0 || v->x->n - p->rank > AG_MAX_TABLE || !v->acceleration || p->picks || !ag_conserve_autonomous(v))
+    return;
   int n = 0, n_shape = shapes_of(v, at);
   for (int degree = 1; degree >= 0 && !n; degree--) n = ag_conserve_linear(v, degree, MAX_FUNCTION, w);
   for (int i = 0; i < n_shape && n && !out->n; i++) {

@@ -34,6 +34,18 @@ static void make_params(ag_probe *p, const ag_changed *changed) {
   }
 }
 
+static void give_up(ag_probe *p, const char *why) {
+  if (!p->opaque) p->why = why;
+  p->opaque = true;
+}
+
+static void look_for_opaque(ag_probe *p, const ag_program *program) {
+  ag_op op = program ? ag_program_opaque(program) : AG_OP_NONE;
+  if (op == AG_OP_HOLD) give_up(p, "Newton steps of a contact cannot be read exactly");
+  else if (op == AG_OP_SPARSE) give_up(p, "a large sparse solve cannot be read exactly");
+  else if (op != AG_OP_NONE) give_up(p, "an operation cannot be read exactly");
+}
+
 void ag_probe_init(ag_probe *p, const ag_geom *x, ag_system *sys, const ag_changed *changed, const ag_flint *flint) {
   *p = (ag_probe){.x = x, .sys = sys, .flint = flint, .rank = -1};
   int nc = x->n_coord, n_process = ag_model_n_processes(x->model);
@@ -66,9 +78,10 @@ void ag_probe_init(ag_probe *p, const ag_geom *x, ag_system *sys, const ag_chang
   }
   if (x->n_row) p->kinematic = ag_probe_program(p, 2, (ag_id[]){x->S, x->s});
   p->motion = ag_probe_program(p, x->n_row ? 4 : 2, (ag_id[]){x->M, x->ell, x->S, x->kappa});
-  p->opaque = (p->relate && ag_program_opaque(p->relate)) || (p->kinematic && ag_program_opaque(p->kinematic)) ||
-              ag_program_opaque(p->motion);
-  for (int i = 0; i < p->n_param_input; i++) p->opaque = p->opaque || ag_program_opaque(p->params[i]);
+  look_for_opaque(p, p->relate);
+  look_for_opaque(p, p->kinematic);
+  look_for_opaque(p, p->motion);
+  for (int i = 0; i < p->n_param_input; i++) look_for_opaque(p, p->params[i]);
 }
 
 void ag_probe_done(ag_probe *p) {
@@ -275,7 +288,8 @@ static bool add_points(ag_probe *p, uint64_t seed) {
     ag_point at;
     ag_field_status status = make_point(p, seed, signs, &at);
     int n_root = at.f.n_root;
-    if (status == AG_FIELD_OPAQUE || n_root > MAX_SIGNS) p->opaque = true;
+    if (status == AG_FIELD_OPAQUE) give_up(p, "a relation cannot be solved exactly for any coordinate");
+    if (n_root > MAX_SIGNS) give_up(p, "there are more than five roots and comparisons");
     if (status == AG_FIELD_OK) {
       AG_PUSH(p->points, p->n_point, p->cap_point);
       p->points[p->n_point++] = at;
@@ -291,7 +305,7 @@ static bool add_points(ag_probe *p, uint64_t seed) {
 static bool next_seed(ag_probe *p) {
   for (int try = 0; try < (p->hold ? TRIES_HELD : TRIES) && !p->opaque; try++)
     if (add_points(p, ++p->next_seed)) return true;
-  p->opaque = true;
+  give_up(p, "no exact points were found that obey the relations");
   return false;
 }
 
@@ -315,7 +329,7 @@ const ag_point *ag_probe_single(ag_probe *p, int k) {
     p->any_root = true;
     ag_field_status status = make_point(p, seed, 0x9e3779b97f4a7c15u * seed, &at);
     p->any_root = false;
-    if (status == AG_FIELD_OPAQUE) p->opaque = true;
+    if (status == AG_FIELD_OPAQUE) give_up(p, "a relation cannot be solved exactly for any coordinate");
     if (status != AG_FIELD_OK) continue;
     AG_PUSH(p->singles, p->n_single, p->cap_single);
     p->singles[p->n_single++] = at;

@@ -49,6 +49,7 @@ typedef struct ag_probe {
   const double *fixed_at;
   const ag_hold *hold;           /* NULL: none */
   bool opaque;                   /* there are no points: an operation cannot be read */
+  const char *why;               /* and why */
   bool picks;                    /* angles were found as zeros of polynomials */
   bool chooses;                  /* the equations have branches: points of one seed are on all of them */
   int rank;                      /* of S; -1: unknown yet */
