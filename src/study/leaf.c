@@ -232,13 +232,16 @@ static ag_field_status one_by_one(ag_probe *p, ag_field *f, uint64_t *in, uint64
     status = relations(p, f, in, g);
     if (status != AG_FIELD_OK || !g[r]) continue;
     status = AG_FIELD_OPAQUE;
-    for (int l = 2 * n - 1; l >= 0 && status == AG_FIELD_OPAQUE; l--) {
+    for (int i = 2 * n; i >= 0 && status == AG_FIELD_OPAQUE; i--) {
+      int l = i < 2 * n ? i : r < AG_MAX_KNOWN ? p->last[r] - 1 : -1; /* first what has worked before */
+      if (l < 0) continue;
       int j = l % n;
       if (taken[j] || moved_by(p, j) < 0 || (l < n && !is_angle(p, j))) continue;
       if (relations(p, f, in, g) != AG_FIELD_OK || !g[m + r * n + j]) continue;
       const ag_field before = *f;
       uint64_t old = in[p->at[AG_PROBE_Q] + moved_by(p, j)];
       status = (l < n ? angle_step : quadratic_step)(p, f, in, g, r, j);
+      if (status == AG_FIELD_OK && r < AG_MAX_KNOWN) p->last[r] = l + 1;
       if (status == AG_FIELD_OK) taken[j] = true, p->relate_col[p->n_relate_col++] = j;
       else in[p->at[AG_PROBE_Q] + moved_by(p, j)] = old;
       if (status == AG_FIELD_OPAQUE) *f = before;

@@ -55,6 +55,7 @@ typedef struct ag_probe {
   int rank;                      /* of S; -1: unknown yet */
   int *row, *col;                /* independent rows; dependent velocities */
   int n_relate_col, *relate_col; /* velocities that the relations are solved for */
+  int last[AG_MAX_KNOWN];        /* of the first relations: 1 + how each was solved last; 0: not yet */
   ag_point *points;
   int n_point, cap_point;
   uint64_t next_seed;
