@@ -359,7 +359,8 @@ class Conserve(Case):
         self.assertEqual(r["reaction_annihilator"]["rank"], 2)
         self.assertEqual(r["reaction_annihilator"]["rank_D"], 2)
         eta = ["-c*y/(1 + x^2 + y^2)", "c*x/(1 + x^2 + y^2)", "c/(1 + x^2 + y^2)"]
-        self.assertEqual(r["powers"], {"time": False, "forces": False, "constraints": True, "rest": False, "eta": eta})
+        self.assertEqual(r["powers"], {"time": False, "forces": False, "constraints": True,
+                                       "constraints_formula": "c*v/(1 + x^2 + y^2)", "rest": False, "eta": eta})
         w = q["energy"]["witness"]
         self.assertEqual((q["energy"]["conserved"], q["energy"]["proof"]), ("no", "witness"))
         rate = 0.7 / (1 + w["state"]["x"] ** 2 + w["state"]["y"] ** 2)  # c/(1 + x^2 + y^2)

@@ -58,7 +58,7 @@ static void check_bits(const char *text, const char *method, const int *lanes) {
   ag_ensemble_options o = {.path = path, .paths = PATHS, .method = ag_stepper_find(method), .n_row = 1};
   o.row_step = row, o.columns = columns, o.interpreted = true, o.threads = 1;
   ag_ensemble *first = follow(&ctx, sys, x0, &o);
-  AG_CHECK(first->failed == 0 && first->accepted > 0.5 * PATHS * 20 && first->accepted < PATHS * 20);
+  AG_CHECK(first->failed == 0 && (double)first->accepted > 0.5 * PATHS * 20 && first->accepted < PATHS * 20);
   for (; *lanes; lanes++) {
     o.interpreted = false, o.lanes = *lanes, o.threads = 2;
     ag_ensemble *e = follow(&ctx, sys, x0, &o);
