@@ -3,24 +3,24 @@
  * step is kept. Where a march would have a lane leave, or a function may be crossed, the step is taken back, and the
  * code of a single run makes it (stretch.c). */
 
-/* The state before a step, or back to it. */
-#define AG_STRETCH_COPY(to, from, n) \
-  for (int k = 0; k < (n); k++) (to)[k] = (from)[k];
+/* What the state before a step is, as it is kept and in the march; copied one way before the step, and the other to
+ * take it back. */
+#define AG_STRETCH_STATE(COPY) \
+  COPY(a->z, m->z, AG_STEP_N) \
+  COPY(a->carry, m->work, AG_STEP_CARRY) \
+  COPY(a->c, m->c, AG_BASIS) \
+  COPY(a->rows, m->rows, (AG_FRAGILE) * (AG_XI)) \
+  COPY(a->memory, m->memory, AG_WATCH)
+#define AG_STRETCH_KEEP(kept, now, n) \
+  for (int k = 0; k < (n); k++) (kept)[k] = (now)[k];
+#define AG_STRETCH_BACK(kept, now, n) AG_STRETCH_KEEP(now, kept, n)
 V_IN void stretch_keep(const ag_stretch_args *a) {
   const ag_fused_args *m = a->m;
-  AG_STRETCH_COPY(a->z, m->z, AG_STEP_N)
-  AG_STRETCH_COPY(a->carry, m->work, AG_STEP_CARRY)
-  AG_STRETCH_COPY(a->c, m->c, AG_BASIS)
-  AG_STRETCH_COPY(a->rows, m->rows, AG_FRAGILE * AG_XI)
-  AG_STRETCH_COPY(a->memory, m->memory, AG_WATCH)
+  AG_STRETCH_STATE(AG_STRETCH_KEEP)
 }
 V_IN void stretch_back(const ag_stretch_args *a) {
   const ag_fused_args *m = a->m;
-  AG_STRETCH_COPY(m->z, a->z, AG_STEP_N)
-  AG_STRETCH_COPY(m->work, a->carry, AG_STEP_CARRY)
-  AG_STRETCH_COPY(m->c, a->c, AG_BASIS)
-  AG_STRETCH_COPY(m->rows, a->rows, AG_FRAGILE * AG_XI)
-  AG_STRETCH_COPY(m->memory, a->memory, AG_WATCH)
+  AG_STRETCH_STATE(AG_STRETCH_BACK)
 }
 
 /* Is the next try one for the code of a single run? */

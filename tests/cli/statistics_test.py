@@ -12,6 +12,9 @@ from fractions import Fraction
 
 from common import PROGRAM, check, result
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import warm_top  # noqa: E402
+
 MODEL = """model tracker
 param c = 1, k = 2, s = 0.5
 config x in R, phi in S1
@@ -117,20 +120,8 @@ def gibbs():
     """A body that turns about a fixed point at a temperature: mean height and mean kinetic energy. Halving the step
     moves both by less than a standard error."""
     with open("top.nh", "w", encoding="utf-8") as file:
-        file.write("""model top
-config R in SO3 velocity Omega
-let I = diag(0.7, 1, 1.4)
-lagrangian 1/2*dot(Omega, I*Omega) - 0.8*dot(R*e3, e3)
-friction Omega[1] = 0.7
-friction Omega[2] = 0.5
-friction Omega[3] = 0.9
-temperature 0.5
-observable height = dot(R*e3, e3)
-observable kinetic = 1/2*dot(Omega, I*Omega)
-start R = rotation(e2, 1.9), Omega = [0.3, 0.1, 1.0]
-""")
-    n, b = 16384, 0.8 / 0.5
-    exact = {"height": 1 / b - 1 / math.tanh(b), "kinetic": 0.75}
+        file.write("model top\n" + warm_top.TEXT)
+    n, exact = 16384, warm_top.MEANS
     for method in ("baoab", "obabo"):
         words = ["top.nh", "--seed", "3", "--dt", "0.125", "--t1", "12", "--every", "12", "--method", method]
         words += ["--paths", str(n), "--columns", "height,kinetic", "--json"]

@@ -14,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import warm_top  # noqa: E402
+
 DISK = """param R = 1, omega = 1, nu = 0.7, xi1 = 0.3, xi2 = 0.4
 config x in R, y in R, theta in S1, phi in S1
 lagrangian 1/2*(x'^2 + y'^2 + theta'^2 + phi'^2)
@@ -142,19 +145,7 @@ start a = 2, b' = 0.4
 
 def top():
     """A body with a fixed point: 1/b - coth b."""
-    text = """config R in SO3 velocity Omega
-let I = diag(0.7, 1, 1.4)
-lagrangian 1/2*dot(Omega, I*Omega) - 0.8*dot(R*e3, e3)
-friction Omega[1] = 0.7
-friction Omega[2] = 0.5
-friction Omega[3] = 0.9
-temperature 0.5
-observable height = dot(R*e3, e3), kinetic = dot(Omega, I*Omega)
-start R = rotation(e2, 1.9), Omega = [0.3, 0.1, 1.0]
-"""
-    b = 0.8 / 0.5
-    return text, ["--method", "obabo", "--metropolis", "--dt", "0.75", "--t1", "24"], {
-        "height": 1 / b - 1 / math.tanh(b), "kinetic": 1.5}
+    return warm_top.TEXT, ["--method", "obabo", "--metropolis", "--dt", "0.75", "--t1", "24"], warm_top.MEANS
 
 
 ROWS = {"disk": lambda: disk(True), "disk, printed": lambda: disk(False), "ball": ball,
