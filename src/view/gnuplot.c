@@ -109,11 +109,13 @@ static int about_lines(const ag_figure *f, const page *g) {
 
 static int title_lines(const ag_figure *f, const page *g) { return lines_of(f->title, line_width(g, g->font), "", 3); }
 
-static void put_decades(const ag_panel *p, char axis, double room, ag_text *out) {
+/* stacked: the label at the lower end is left out, where it would stand upon that of the panel below. */
+static void put_decades(const ag_panel *p, char axis, bool stacked, double room, ag_text *out) {
   int lo, hi, step = 1;
   ag_log_range(p, axis == 'y', &lo, &hi);
   while (hi - lo > room * step) step++;
   int first = (int)ceil((double)lo / step) * step;
+  if (stacked && first == lo && first + 2 * step <= hi) first += step;
   ag_text_printf(out, "set %crange [1e%d:1e%d]\nset %ctics 1e%d,1e%d\n", axis, lo, hi, axis, first, step);
   ag_text_printf(out, step > 1 ? "unset m%ctics\n" : "set m%ctics 10\n", axis);
 }
@@ -399,9 +401,9 @@ static void put_ranges(const ag_figure *f, const ag_panel *p, const page *g, dou
     put_equal(p, g, height, out);
     return;
   }
-  if (p->log_x) put_decades(p, 'x', (g->width - g->left - g->right) / (4 * g->font), out);
+  if (p->log_x) put_decades(p, 'x', false, (g->width - g->left - g->right) / (4 * g->font), out);
   else if (hi > lo) put_horizontal(p, g, lo, hi, out);
-  if (p->log_y) put_decades(p, 'y', height / (2.6 * g->font), out);
+  if (p->log_y) put_decades(p, 'y', f->n_panel > 1, height / (2.6 * g->font), out);
   else if (p->style != AG_STYLE_IMAGE) put_vertical(p, g, f->n_panel > 1, height, out);
   else ag_text_str(out, "set yrange [*:*] noextend\nset ytics autofreq\n");
 }

@@ -61,6 +61,20 @@ static void test_numbers(void) {
   }
 }
 
+/* Of stacked logarithmic panels none has a number at its lower end, where that of the panel below may stand. */
+static void test_decades(void) {
+  ag_source *s = lab_source("t,a,b\n0,0,0\n1,0.001,0.001\n2,1000,1000\n");
+  ag_figure f;
+  ag_text trouble = {0};
+  AG_CHECK(ag_figure_make(&f, 1, &s, &(ag_figure_request){.drift = true, .y = "a,b"}, &trouble) == AG_OK);
+  ag_text script = script_of(&f);
+  AG_CHECK(f.n_panel == 2 && strstr(script.s, "set yrange [1e-14:1e3]\nset ytics 1e-7,1e7\n"));
+  ag_text_done(&trouble);
+  ag_text_done(&script);
+  ag_figure_done(&f);
+  ag_source_free(s);
+}
+
 /* Panels over different quantities, such as histograms, have axes of their own. */
 static void test_own_axes(void) {
   ag_source *s = lab_source(lab_motion);
@@ -81,6 +95,7 @@ static void test_own_axes(void) {
 
 int main(void) {
   test_numbers();
+  test_decades();
   test_own_axes();
   static const char hostile[] =
       "t,evil'; system('evil'); x',\"`evil`\",\"evil\x1b[31m\"\n0,1,2,3\n1,2,3,nan\n2,5,4,1\n";
