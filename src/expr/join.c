@@ -8,7 +8,7 @@
 
 #include "expr/simplify_internal.h"
 
-enum { MAX_TERMS = 64, MAX_DEPTH = 64 };
+enum { MAX_TERMS = 64 };
 
 typedef struct term {
   ag_id x, scale, product; /* x = scale*product: 0 when there is no scale, when it is no cross product */
@@ -26,13 +26,14 @@ typedef struct joining {
 
 static bool is_sum(const ag_graph *g, ag_id x) { return is_op(g, x, AG_OP_ADD) || is_op(g, x, AG_OP_SUB); }
 
-/* The terms of the sum x, as they are now; false when there are too many. */
-static bool take_terms(joining *j, ag_id x, bool minus, int depth) {
+/* The terms of the sum x, as they are now. */
+static void take_terms(joining *j, ag_id x, bool minus, bool top) {
   ag_graph *g = j->g;
-  if (is_sum(g, x) && (!depth || j->uses[x] == 1) && depth < MAX_DEPTH)
-    return take_terms(j, arg(g, x, 0), minus, depth + 1) &&
-           take_terms(j, arg(g, x, 1), minus != is_op(g, x, AG_OP_SUB), depth + 1);
-  if (j->n == MAX_TERMS) return false;
+  if (is_sum(g, x) && (top || j->uses[x] == 1)) {
+    take_terms(j, arg(g, x, 0), minus, false);
+    take_terms(j, arg(g, x, 1), minus != is_op(g, x, AG_OP_SUB), false);
+    return;
+  }
   ag_id s = 0, old = x, rest = j->now[x];
   bool shared = j->uses[x] > 1;
   for (ag_id y; ag_split_scale(g, old, &s, &y); old = y) shared = shared || j->uses[y] > 1;
@@ -40,7 +41,6 @@ static bool take_terms(joining *j, ag_id x, bool minus, int depth) {
   *t = (term){.x = rest, .minus = minus, .shared = shared};
   for (ag_id y, f; ag_split_scale(g, rest, &f, &y); rest = y) t->scale = t->scale ? ag_mul(g, t->scale, f) : f;
   if (is_op(g, rest, AG_OP_CROSS)) t->product = rest;
-  return true;
 }
 
 /* The side of a in the product of a term: 0 or 1; -1: it is not there, or the product with a unit vector is as cheap.
@@ -109,10 +109,29 @@ static int *count_uses(const ag_graph *g, ag_id top, const unsigned char *mark, 
   return uses;
 }
 
+static bool is_vector_sum(const ag_graph *g, ag_id x) {
+  return is_sum(g, x) && ag_node_rows(g, x) == 3 && ag_node_cols(g, x) == 1;
+}
+
+/* The lengths of sums; part: is the node nothing but a part of a sum that is looked at as a whole? */
+static int *measure_sums(const ag_graph *g, ag_id top, const unsigned char *mark, const int *uses, bool *part) {
+  int *length = ag_heap_alloc(sizeof *length * ((size_t)top + 1));
+  for (ag_id x = 1; x <= top; x++) {
+    length[x] = 1;
+    if (!mark[x] || !is_vector_sum(g, x)) continue;
+    length[x] = 0;
+    for (int k = 0; k < 2; k++) length[x] += uses[arg(g, x, k)] == 1 ? length[arg(g, x, k)] : 1;
+    for (int k = 0; k < 2 && length[x] <= MAX_TERMS; k++) part[arg(g, x, k)] = uses[arg(g, x, k)] == 1;
+  }
+  return length;
+}
+
 void ag_join_crosses(ag_graph *g, bool all, int n_out, ag_id *outs) {
   ag_id top;
   unsigned char *mark = ag_cone(g, n_out, outs, &top);
   int *uses = count_uses(g, top, mark, n_out, outs);
+  bool *part = ag_heap_alloc(sizeof *part * ((size_t)top + 1));
+  int *length = measure_sums(g, top, mark, uses, part);
   ag_id *now = ag_heap_alloc(sizeof *now * ((size_t)top + 1));
   joining *j = &(joining){.list = ag_heap_alloc(sizeof(term) * MAX_TERMS)};
   for (ag_id x = 1; x <= top; x++) {
@@ -124,12 +143,14 @@ void ag_join_crosses(ag_graph *g, bool all, int n_out, ag_id *outs) {
       args[k] = now[arg(g, x, k)];
       changed = changed || args[k] != arg(g, x, k);
     }
-    *j = (joining){.g = g, .uses = uses, .now = now, .all = all, .list = j->list};
-    if (is_sum(g, x) && ag_node_rows(g, x) == 3 && ag_node_cols(g, x) == 1 && take_terms(j, x, false, 0))
+    if (is_vector_sum(g, x) && length[x] <= MAX_TERMS && !part[x]) {
+      *j = (joining){.g = g, .uses = uses, .now = now, .all = all, .list = j->list};
+      take_terms(j, x, false, true);
       sum = joined_sum(j);
+    }
     now[x] = sum ? sum : changed ? ag_rebuild(g, x, args) : x;
     free(args);
   }
   for (int i = 0; i < n_out; i++) outs[i] = now[outs[i]];
-  free(mark), free(uses), free(now), free(j->list);
+  free(mark), free(uses), free(part), free(length), free(now), free(j->list);
 }
