@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * large MODEL STEPS NAME=VALUE ...: a model with these structural parameters, as one line of JSON: its size, the times
  * of reading, deriving, writing the C text and compiling it, of one compiled right-hand side, and of one accepted step
- * of dop853 in a compiled run of so many steps (with all that belongs to it: projections, energy). CPU times. */
+ * of dop853 in a compiled run of so many steps (with all that belongs to it: projections, energy). CPU times; and the
+ * memory that reading and deriving take at their peak. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -18,6 +20,17 @@ static double children(void) {
   struct rusage r;
   getrusage(RUSAGE_CHILDREN, &r);
   return (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) + 1e-6 * (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec);
+}
+
+/* The most memory this process has had so far. (The figure of getrusage also counts what was there before exec.) */
+static double peak_mb(void) {
+  FILE *f = fopen("/proc/self/status", "r");
+  char line[256];
+  double kb = 0;
+  while (f && fgets(line, sizeof line, f))
+    if (sscanf(line, "VmHWM: %lf", &kb) == 1) break;
+  if (f) fclose(f);
+  return 1e-3 * kb;
 }
 
 /* The run of the library; the least of some repetitions. *steps: how many there were. */
@@ -83,7 +96,9 @@ int main(int argc, char **argv) {
     sets[n_set++] = (ag_set){argv[i], value + 1};
   }
   loaded l;
+  double before = peak_mb();
   load(&l, argv[1], n_set, sets);
+  double memory = peak_mb() - before;
   const ag_system *sys = l.system;
   ag_work *w = ag_work_create(sys, ag_system_param_values(sys));
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->x));
@@ -95,10 +110,11 @@ int main(int argc, char **argv) {
   double rhs = rhs_ns(sys, z, &size, &generate, &compile);
   double whole = run_seconds(sys, x, atol(argv[2]), &steps), start = run_seconds(sys, x, 1, &one);
   printf("{\"model\": \"%s\", \"velocities\": %d, \"constraints\": %d, \"text\": %zu, \"parse_ms\": %.2f, "
-         "\"derive_ms\": %.2f, "
+         "\"derive_ms\": %.2f, \"derive_mb\": %.2f, "
          "\"generate_ms\": %.2f, \"compile_ms\": %.0f, \"rhs_us\": %.2f, \"step_us\": %.1f}\n",
          ag_model_name(ag_system_model(sys)), ag_system_dims(sys)->xi, ag_system_dims(sys)->lambda, size, 1e3 * l.parse,
-         1e3 * l.derive, 1e3 * generate, 1e3 * compile, 1e-3 * rhs, 1e6 * (whole - start) / (double)(steps - one));
+         1e3 * l.derive, memory, 1e3 * generate, 1e3 * compile, 1e-3 * rhs,
+         1e6 * (whole - start) / (double)(steps - one));
   free(x), free(z);
   ag_work_free(w);
   unload(&l);
