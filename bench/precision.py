@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Work and precision: error at the end of single runs against CPU time, for the program and for libraries that get the
-same equations as C (`anagyre emit`), compiled into them. Smooth models, and stiff ones: strong friction.
+same equations as C (`anagyre emit`), compiled into them. Smooth models, and stiff ones: strong friction. Not models whose
+velocities have a basis, which is renewed on the way.
 
 A point is one tolerance of one solver. The error is the largest of the components of the state, relative to the larger
 of 1 and its size, against a run of the program at its tightest tolerance; a second method says how good that is. Times
@@ -16,9 +17,7 @@ MODELS = [  # model, settings, t1 (long enough that starting a run is a small pa
     ("contact_oscillator", {}, 6000, False),
     ("pendulum", {}, 6000, False),
     ("heavy_top", {}, 600, False),
-    ("spherical_pendulum", {}, 1500, False),
     ("routh_sphere", {}, 600, False),
-    ("roller_racer", {}, 600, False),
     ("rattleback", {}, 300, False),
     ("sliding_disk", {"c": 1e3}, 400, True),             # strong friction at the contact
     ("sliding_disk", {"c": 1e6, "A": 2.0}, 400, True),   # stronger, on a washboard
@@ -42,9 +41,20 @@ def output(command, **more):
 
 
 def component(state, name):
-    """The number called x, x' or q[3] in a state."""
+    """The number called x, x' or q[3] in a state; that of a rotation, (R^T*e3)[1] or "R as a quaternion: w"."""
+    turned, part = re.fullmatch(r"\((\w+)\^T\*e(\d)\)\[(\d)\]", name), re.fullmatch(r"(\w+) as a quaternion: (.)", name)
+    if turned:
+        return state[turned[1]][int(turned[2]) - 1][int(turned[3]) - 1]
+    if part:
+        return quaternion(state[part[1]])["wxyz".index(part[2])]
     found = re.fullmatch(r"(.*?)\[(\d+)\]", name)
     return state[found[1]][int(found[2]) - 1] if found else state[name]
+
+
+def quaternion(R):
+    """That of a rotation by less than half a turn."""
+    w = math.sqrt(1 + R[0][0] + R[1][1] + R[2][2]) / 2
+    return [w] + [(R[(i + 2) % 3][(i + 1) % 3] - R[(i + 1) % 3][(i + 2) % 3]) / (4 * w) for i in range(3)]
 
 
 def definitions(program, model, sets, folder):
@@ -55,7 +65,7 @@ def definitions(program, model, sets, folder):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     head = text[:text.index("*/")]
-    names = re.findall(r"^ \*   z\[\d+\]  (\S+)$", head, re.M)
+    names = re.findall(r"^ \*   z\[\d+\]  (.+)$", head, re.M)
     parameters = re.findall(r"^ \*   p\[\d+\]  (\S+)$", head, re.M)
     values = [start["parameters"][p] for p in parameters]
     state = [component(start["state"], name) for name in names]
@@ -70,6 +80,11 @@ def lines(text):
 
 def error(y, exact):
     return max(abs(a - b) / max(1.0, abs(b)) for a, b in zip(y, exact))
+
+
+def plain(names):
+    """The indices of coordinates and velocities; images of a rotation and its quaternion are left out of errors."""
+    return [i for i, name in enumerate(names) if " " not in name and "*" not in name]
 
 
 def fastest(points, target):
@@ -115,7 +130,8 @@ def compare(program, bench, here, folder, quick, environment, missing=()):
     rtols = RTOLS[1::3] if quick else RTOLS
     for model, sets, t1, stiff in MODELS[:1] + MODELS[-2:-1] if quick else MODELS:
         names, defines = definitions(program, model, sets, folder)
-        command = [os.path.join(bench, "bench_precision"), model, str(t1), str(LIMIT), ",".join(names)]
+        kept = plain(names)
+        command = [os.path.join(bench, "bench_precision"), model, str(t1), str(LIMIT), ",".join(names[i] for i in kept)]
         setting = ",".join(f"{name}={value!r}" for name, value in sets.items())
         tight = [lines(output(command + [method, setting, "1e-13"], env=environment, stderr=subprocess.DEVNULL))
                  for method in (("radau5", "radau3") if stiff else ("dop853", "tsit5"))]
@@ -129,6 +145,8 @@ def compare(program, bench, here, folder, quick, environment, missing=()):
                                 stderr=subprocess.DEVNULL))
             for made in programs:
                 others += lines(output([made, str(t1), str(LIMIT), str(int(stiff)), *rtols], stderr=subprocess.DEVNULL))
+        for p in others:
+            p["y"] = [p["y"][i] for i in kept]
         own, others = merge(own), merge(others)
         for p in own + others:
             y = p.pop("y")
