@@ -16,9 +16,9 @@ MODELS = [  # model, settings, t1 (long enough that starting a run is a small pa
     ("falling_disk", {}, 1000, False),
     ("contact_oscillator", {}, 6000, False),
     ("pendulum", {}, 6000, False),
-    ("heavy_top", {}, 600, False),
-    ("routh_sphere", {}, 600, False),
-    ("rattleback", {}, 300, False),
+    ("heavy_top", {}, 5000, False),
+    ("routh_sphere", {}, 5000, False),
+    ("rattleback", {}, 3000, False),
     ("sliding_disk", {"c": 1e3}, 400, True),             # strong friction at the contact
     ("sliding_disk", {"c": 1e6, "A": 2.0}, 400, True),   # stronger, on a washboard
 ]

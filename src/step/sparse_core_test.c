@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "expr/expr.h"
-#include "expr/graph.h"
 #include "expr/vmath.h"
 #include "step/factor.h"
 #include "tests/check.h"
