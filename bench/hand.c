@@ -88,7 +88,7 @@ static int right_hand_sides(double t1, double rtol, double atol, double *y, long
 }
 
 const rival *rivals(int *n) {
-  static const rival list[] = {{"hand-written C dop853", solve_double}, {"right-hand sides", right_hand_sides}};
+  static const rival list[] = {{"hand-written C dop853", solve_double, 0}, {"right-hand sides", right_hand_sides, 0}};
   *n = 2;
   return list;
 }

@@ -208,6 +208,7 @@ int main(int argc, char **argv) {
   for (int i = at + 2 + n_hand; i < argc; i++) {
     const rival *list = open_rivals(argv[i], &count);
     for (int k = 0; k < count && n < MAX_RIVALS; k++) {
+      if (list[k].stiff) continue;
       racer who = {.name = list[k].name, .rival = &list[k]};
       fprintf(stderr, "  %s\n", who.name);
       if (!tune(&r, &who, hand.error)) who.ratio = who.seconds = -1;

@@ -28,13 +28,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 FLAGS = ["-O3", "-march=native", "-fPIC", "-shared", "-w", "-I", os.path.join(ROOT, "src"), "-I", HERE]
 STONE = os.path.join(HERE, "models", "rattleback_bench.nh")
-RIVALS = [  # name, source, compiler, libraries
-    ("GSL", "rival_gsl.c", "gcc", ["-lgsl", "-lgslcblas", "-lm"]),
-    ("Boost.odeint", "rival_odeint.cpp", "g++", []),
-    ("SUNDIALS", "rival_sundials.c", "gcc", ["-lsundials_cvode", "-lsundials_arkode", "-lsundials_nvecserial", "-lm"]),
-]
-
-
 COLUMNS = [("rhs_interpreted_ns", 9, 0), ("rhs_1_ns", 7, 1), ("rhs_2_ns", 6, 1), ("rhs_4_ns", 6, 1), ("rhs_8_ns", 7, 1),
            ("try_ns", 9, 0), ("step_interpreted_ns", 11, 0), ("step_ns", 11, 0)]
 
@@ -65,7 +58,7 @@ def build_rivals(folder):
     for compiler in compilers:
         hands.append(os.path.join(folder, f"hand_{compiler}.so"))
         subprocess.run([compiler] + hand + [hands[-1]], check=True)
-    for name, source, compiler, libraries in RIVALS:
+    for name, source, compiler, libraries in precision.LIBRARIES:
         made = os.path.join(folder, source.split(".")[0] + ".so")
         command = [compiler] + FLAGS + [os.path.join(HERE, source), "-o", made] + libraries
         if shutil.which(compiler) and not subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode:
@@ -268,7 +261,7 @@ def main():
         environment = {**os.environ, "XDG_CACHE_HOME": os.path.join(folder, "cache")}
         reference, hands, others, result["missing"] = build_rivals(folder)
         result["race"] = race(bench, reference, hands, others, 5 if quick else 15, environment)
-        result["precision"] = precision.compare(program, bench, HERE, folder, quick, environment)
+        result["precision"] = precision.compare(program, bench, HERE, folder, quick, environment, result["missing"])
         result["batch"] = batch(bench, hands, 50 if quick else 200, 5 if quick else 15, environment)
         result["noise"] = noise(program, folder, 4096 if quick else 32768, 2 if quick else 9, environment)
         result["user"] = measure_user(program, models, result, quick, environment)

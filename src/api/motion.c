@@ -18,9 +18,9 @@ struct anagyre_motion {
 
 /* ---- on the way ---- */
 
-/* The constraints along the whole motion: largest residual seen, at every accepted state of the first thousand and at
+/* The constraints along the whole motion: largest residual seen, at every accepted state of the first 128 and at
  * every sixteenth later on (making the full state and looking at it costs half a compiled step). */
-enum { WATCH_FIRST = 1000, WATCH_EVERY = 16 };
+enum { WATCH_FIRST = 128, WATCH_EVERY = 16 };
 typedef struct watch {
   ag_work *work;
   double worst;

@@ -29,7 +29,7 @@ static ag_ldl *symmetric(const ag_pattern *p) {
   qsort(list, (size_t)p->n_entry, sizeof *list, by_place);
   for (int k = 0; k < p->n_entry; k++)
     if (k == 0 || by_place(&list[k], &list[k - 1]) != 0) row[n] = list[k].row, col[n++] = list[k].col;
-  ag_ldl *f = ag_ldl_create(&(ag_pattern){p->n, n, row, col, NULL});
+  ag_ldl *f = ag_ldl_create(&(ag_pattern){p->n, n, row, col, p->marks});
   free(list), free(row), free(col);
   return f;
 }

@@ -2,6 +2,7 @@
  * SHA-256 (FIPS 180-4): names cached kernels by their content. */
 #ifndef AG_KERN_HASH_H
 #define AG_KERN_HASH_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,6 +10,7 @@ typedef struct ag_hash {
   uint32_t state[8];
   uint64_t size; /* bytes so far */
   unsigned char block[64];
+  bool fast; /* by instructions of the processor made for it; the digest is the same */
 } ag_hash;
 
 void ag_hash_init(ag_hash *h);

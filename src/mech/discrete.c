@@ -233,15 +233,21 @@ static void make_end(const discrete *s, int role) {
   int nc = s->nc, n_in = sys->n_u_input, m = ag_turn_tangent(sys), at = 0;
   ag_id *P = new_ids(s, nc), *part = new_ids(s, n_in), *zeros = new_ids(s, n_in), *u = new_ids(s, n_in);
   ag_id *outs = new_ids(s, sys->n.u + m), *p = new_ids(s, nc), x[3];
+  int n_mass = sys->mass ? 0 : sys->M_at.n;
+  ag_id *M = new_ids(s, n_mass);
   for (int i = 0; i < nc; i++) P[i] = ag_input(g, "p1", sys->model->coords[i].dim, 1, AG_LEAF_REAL);
   for (int i = 0; i < n_in; i++) zeros[i] = ag_zero(g, ag_node_rows(g, sys->u_inputs[i]), 1);
   ag_reverse(g, nc, sys->xi_of_u, P, n_in, sys->u_inputs, part);
-  x[0] = sys->mass, x[1] = ag_concat(g, n_in, part), x[2] = sys->momentum;
+  x[0] = sys->mass ? sys->mass : ag_num(g, 0), x[1] = ag_concat(g, n_in, part), x[2] = sys->momentum;
+  if (n_mass) memcpy(M, sys->M_at.x, sizeof *M * (size_t)n_mass);
   ag_substitute(g, n_in, sys->u_inputs, zeros, 3, x);
+  ag_substitute(g, n_in, sys->u_inputs, zeros, n_mass, M);
   move_to(s, ag_num(g, 1), 3, x);
+  move_to(s, ag_num(g, 1), n_mass, M);
   ag_id free_part = ag_sub(g, x[1], x[2]);
   ag_substitute(g, nc, P, s->p1, 1, &free_part);
-  ag_id u1 = ag_solve(g, x[0], free_part, AG_SOLVE_SPD);
+  const ag_pattern of_M = {sys->n.u, n_mass, sys->M_at.row, sys->M_at.col, NULL};
+  ag_id u1 = n_mass ? ag_solve_sparse(g, &of_M, M, free_part) : ag_solve(g, x[0], free_part, AG_SOLVE_SPD);
   for (int i = 0; i < n_in; i++) {
     int dim = ag_node_rows(g, sys->u_inputs[i]);
     u[i] = ag_rows_of(g, u1, at, dim);
@@ -266,14 +272,42 @@ static int order_of(const ag_system *sys, const ag_step_inputs *in, int u_at, in
   return in->place[k] < u_at ? in->place[k] : in->place[k] - sys->n.u;
 }
 
+/* The Jacobian by its entries; false: there are too many. Impulses have none on the diagonal, and wait for the
+ * increments. */
+static bool make_sparse(const discrete *s, int role, int n, const ag_id *R, const ag_id *inputs) {
+  ag_system *sys = s->sys;
+  int u_at = s->in->u_at;
+  ag_sparse J;
+  ag_jacobian_sparse(s->g, ag_concat(s->g, n, R), n, inputs, &J);
+  ag_entries e = {.g = s->g};
+  for (int i = 0; i < n; i++) ag_entries_add(&e, i, i, 0);
+  for (int k = 0; k < J.n_entry; k++)
+    ag_entries_add(&e, order_of(sys, s->in, u_at, J.row[k]), order_of(sys, s->in, u_at, J.col[k]), J.x[k]);
+  ag_sparse_done(&J);
+  ag_entries_gather(&e);
+  unsigned char *marks = ag_heap_alloc((size_t)n + 1);
+  memset(marks + sys->n.xi, AG_MARK_MULTIPLIER, (size_t)sys->n.lambda);
+  bool sparse = ag_entries_table(sys, role, n, &e, marks);
+  if (sparse) {
+    ag_id *outs = new_ids(s, n + e.n);
+    for (int i = 0; i < n; i++) outs[order_of(sys, s->in, u_at, i)] = R[i];
+    for (int k = 0; k < e.n; k++) outs[n + k] = e.at[k].x;
+    ag_split_leaves(sys, n + e.n, outs);
+    ag_role_make(sys, role, n + e.n, outs);
+  }
+  free(marks), free(e.at);
+  return sparse;
+}
+
 static void make_step(const discrete *s, int role) {
   ag_graph *g = s->g;
   ag_system *sys = s->sys;
   int n = sys->n.xi + sys->n.lambda, u_at = s->in->u_at;
-  ag_id *R = equations(s), *outs = new_ids(s, n + n * n), *inputs = new_ids(s, n);
+  ag_id *R = equations(s), *inputs = new_ids(s, n);
   memcpy(inputs, s->in->d, sizeof *inputs * (size_t)sys->n.xi);
   memcpy(inputs + sys->n.xi, s->in->lambda, sizeof *inputs * (size_t)sys->n.lambda);
-  ag_id J = ag_jacobian(g, ag_concat(g, n, R), n, inputs);
+  if (n > AG_MOST_DENSE && make_sparse(s, role, n, R, inputs)) return;
+  ag_id *outs = new_ids(s, n + n * n), J = ag_jacobian(g, ag_concat(g, n, R), n, inputs);
   for (int i = 0; i < n; i++) {
     int row = order_of(sys, s->in, u_at, i);
     outs[row] = R[i];
@@ -392,7 +426,7 @@ static bool find_pairs(discrete *s) {
 const char *ag_system_discrete_lacks(const ag_system *sys, ag_discrete_form form, bool noise) {
   if (!sys->p_of_u) return "velocities that are eliminated";
   if (!sys->n_u_input) return "independent velocities";
-  if (!sys->mass) return "a dense mass matrix";
+  if (!sys->mass && (noise || form == AG_DISCRETE_SPARK)) return "a dense mass matrix";
   if (sys->n.process) return "a state without processes";
   if (sys->n.switches) return "equations without switches";
   if (sys->n.lambda != sys->n.rank || sys->n.rank < sys->n.row) return "independent constraints";

@@ -8,8 +8,6 @@
 
 #include "mech/mech_internal.h"
 
-enum { MOST_DENSE = 32 };
-
 static void add_input(ag_linear *l, ag_id input, int n_col) {
   l->inputs[l->n_in++] = input;
   l->n_col += n_col;
@@ -112,20 +110,9 @@ static void fold_images(const ag_linear *l, int n, ag_id whole, ag_id *J) {
 
 /* ---- entries ---- */
 
-typedef struct entry {
-  int row, col, order;
-  ag_id x; /* 0: a place without a term */
-} entry;
-
-typedef struct entries {
-  const ag_linear *l;
-  entry *at;
-  int n, cap;
-} entries;
-
-static void add_entry(entries *e, int row, int col, ag_id x) {
+void ag_entries_add(ag_entries *e, int row, int col, ag_id x) {
   AG_PUSH(e->at, e->n, e->cap);
-  e->at[e->n] = (entry){row, col, e->n, x};
+  e->at[e->n] = (ag_matrix_entry){row, col, e->n, x};
   e->n++;
 }
 
@@ -137,78 +124,76 @@ static int turn_of(const ag_linear *l, int col) {
 }
 
 /* A derivative by one of the inputs' columns, in the columns of the tangent. */
-static void add_derivative(entries *e, int row, int col, ag_id x) {
-  const ag_linear *l = e->l;
+static void add_derivative(const ag_linear *l, ag_entries *e, int row, int col, ag_id x) {
   int first = l->sys->n_image ? l->image_col[0] : l->n_col, size = 3 * l->sys->n_image;
   if (col < first || col >= first + size) {
     int at = col < first ? col : col - size, turn = turn_of(l, at);
-    for (int b = 0; turn >= 0 && b < 3; b++) add_entry(e, row, turn + b, 0);
-    add_entry(e, row, at, x);
+    for (int b = 0; turn >= 0 && b < 3; b++) ag_entries_add(e, row, turn + b, 0);
+    ag_entries_add(e, row, at, x);
     return;
   }
   int i = (col - first) / 3, at = 0;
   ag_id hat = ag_hat(l->g, l->sys->images[i].input);
   for (int k = 0; k < l->n_turn; k++)
     if (l->turn_coord[k] == l->sys->images[i].coord) at = l->turn_row[k];
-  for (int b = 0; b < 3; b++) add_entry(e, row, at + b, ag_mul(l->g, x, ag_entry(l->g, hat, (col - first) % 3, b)));
+  for (int b = 0; b < 3; b++)
+    ag_entries_add(e, row, at + b, ag_mul(l->g, x, ag_entry(l->g, hat, (col - first) % 3, b)));
 }
 
 static int by_place(const void *a, const void *b) {
-  const entry *x = a, *y = b;
+  const ag_matrix_entry *x = a, *y = b;
   if (x->row != y->row) return x->row < y->row ? -1 : 1;
   if (x->col != y->col) return x->col < y->col ? -1 : 1;
   return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Terms of one place are added up. */
-static void gather(entries *e) {
+void ag_entries_gather(ag_entries *e) {
   int n = 0;
   qsort(e->at, (size_t)e->n, sizeof *e->at, by_place);
   for (int i = 0; i < e->n; i++) {
-    entry *last = n ? &e->at[n - 1] : NULL, now = e->at[i];
+    ag_matrix_entry *last = n ? &e->at[n - 1] : NULL, now = e->at[i];
     if (!last || last->row != now.row || last->col != now.col) e->at[n++] = now;
-    else if (now.x) last->x = last->x ? ag_add(e->l->g, last->x, now.x) : now.x;
+    else if (now.x) last->x = last->x ? ag_add(e->g, last->x, now.x) : now.x;
   }
   e->n = n;
   for (int i = 0; i < n; i++)
-    if (!e->at[i].x) e->at[i].x = ag_num(e->l->g, 0);
+    if (!e->at[i].x) e->at[i].x = ag_num(e->g, 0);
 }
 
-static void find_entries(entries *e) {
-  const ag_linear *l = e->l;
+static void find_entries(const ag_linear *l, ag_entries *e) {
   ag_sparse S;
   ag_jacobian_sparse(l->g, ag_concat(l->g, l->n_row, l->rows), l->n_in, l->inputs, &S);
-  for (int r = 0; r < l->n_row; r++) add_entry(e, r, r, 0);
-  for (int k = 0; k < S.n_entry; k++) add_derivative(e, S.row[k], S.col[k], S.x[k]);
+  for (int r = 0; r < l->n_row; r++) ag_entries_add(e, r, r, 0);
+  for (int k = 0; k < S.n_entry; k++) add_derivative(l, e, S.row[k], S.col[k], S.x[k]);
   for (int k = 0; k < l->n_turn; k++) {
     ag_id hat = ag_neg(l->g, ag_hat(l->g, l->velocity[l->turn_coord[k]]));
     for (int i = 0; i < 9; i++)
-      add_entry(e, l->turn_row[k] + i / 3, l->turn_row[k] + i % 3, ag_entry(l->g, hat, i / 3, i % 3));
+      ag_entries_add(e, l->turn_row[k] + i / 3, l->turn_row[k] + i % 3, ag_entry(l->g, hat, i / 3, i % 3));
   }
   ag_sparse_done(&S);
-  gather(e);
+  ag_entries_gather(e);
 }
 
-/* Where the entries are, if factoring fills less than half of the matrix. */
-static void take_table(ag_system *sys, int role, const entries *e) {
-  int m = e->l->n_row, *row = ag_heap_alloc(sizeof(int) * (size_t)(e->n + 1)),
-      *col = ag_heap_alloc(sizeof(int) * (size_t)(e->n + 1));
+bool ag_entries_table(ag_system *sys, int role, int m, const ag_entries *e, const unsigned char *marks) {
+  int *row = ag_heap_alloc(sizeof(int) * (size_t)(e->n + 1)), *col = ag_heap_alloc(sizeof(int) * (size_t)(e->n + 1));
   for (int i = 0; i < e->n; i++) row[i] = e->at[i].row, col[i] = e->at[i].col;
-  int *table = ag_lu_table(&(ag_pattern){m, e->n, row, col, NULL}), size = ag_lu_size(table);
+  int *table = ag_lu_table(&(ag_pattern){m, e->n, row, col, marks}), size = ag_lu_size(table);
   if ((long)m * m / 2 > m + 2L * table[AG_LU_LOWER]) {
     sys->tables[role] = AG_NEWN(sys->arena, int, size);
     memcpy(sys->tables[role], table, sizeof *table * (size_t)size);
   }
   free(table), free(row), free(col);
+  return sys->tables[role] != NULL;
 }
 
 /* J of a large system. */
 static void make_large(const ag_linear *l, int role) {
   ag_system *sys = l->sys;
-  entries e = {.l = l};
-  find_entries(&e);
-  take_table(sys, role, &e);
-  int m = l->n_row, n = sys->tables[role] ? e.n : m * m;
+  ag_entries e = {.g = l->g};
+  int m = l->n_row;
+  find_entries(l, &e);
+  (void)ag_entries_table(sys, role, m, &e, NULL);
+  int n = sys->tables[role] ? e.n : m * m;
   ag_id *J = ag_heap_alloc(sizeof(ag_id) * (size_t)(n + 1)), zero = ag_num(l->g, 0);
   for (int i = 0; i < n; i++) J[i] = zero;
   for (int i = 0; i < e.n; i++) J[sys->tables[role] ? i : e.at[i].row * m + e.at[i].col] = e.at[i].x;
@@ -216,10 +201,11 @@ static void make_large(const ag_linear *l, int role) {
   free(J), free(e.at);
 }
 
-int ag_jacobian_size(const ag_system *sys, int role) {
-  int m = ag_turn_tangent(sys);
+int ag_solved_size(const ag_system *sys, int role, int m) {
   return sys->tables[role] ? sys->tables[role][AG_LU_ENTRIES] : m * m;
 }
+
+int ag_jacobian_size(const ag_system *sys, int role) { return ag_solved_size(sys, role, ag_turn_tangent(sys)); }
 
 const int *ag_system_table(const ag_system *sys, int role) { return sys->tables[role]; }
 
@@ -230,7 +216,7 @@ static const ag_tape *make(ag_system *sys, int role, bool turned, const ag_id *d
   if (sys->tapes[role]) return sys->tapes[role];
   ag_linear l;
   ag_linear_init(&l, sys, turned, dz, velocity);
-  if (turned && l.n_row > MOST_DENSE) {
+  if (turned && l.n_row > AG_MOST_DENSE) {
     make_large(&l, role);
     ag_linear_done(&l);
     return sys->tapes[role];

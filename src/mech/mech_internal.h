@@ -180,7 +180,8 @@ double *ag_role_once(const ag_system *sys, int tape, double t, const double *x, 
 typedef enum ag_basis_part { AG_BASIS_ROWS, AG_BASIS_COORDINATES } ag_basis_part;
 int ag_basis_size(const ag_system *sys, ag_basis_part part);
 int ag_kept_positions(const ag_system *sys);
-int ag_turn_tangent(const ag_system *sys);            /* of z, where images move with their rotations */
+int ag_turn_tangent(const ag_system *sys);                 /* of z, where images move with their rotations */
+int ag_solved_size(const ag_system *sys, int role, int m); /* numbers of an m x m matrix: all, or its entries */
 int ag_jacobian_size(const ag_system *sys, int role); /* numbers of a Jacobian in this tangent: m x m, or its entries */
 bool ag_is_sparse(const ag_system *sys);              /* rows and Jacobians are given by their entries */
 
@@ -447,6 +448,22 @@ ag_status ag_mass_check(derive *d);
 /* growth.c */
 void ag_growth_find(derive *d);
 /* ---- linearisation ---- */
+
+/* A matrix by its entries (jacobian.c). x = 0: a place without a term. gather: in order, terms of one place added up.
+ * table: makes that of a role where factoring fills less than half of the m x m matrix; marks: as in ag_pattern. */
+enum { AG_MOST_DENSE = 32 }; /* unknowns up to which nobody asks */
+typedef struct ag_matrix_entry {
+  int row, col, order;
+  ag_id x;
+} ag_matrix_entry;
+typedef struct ag_entries {
+  ag_graph *g;
+  ag_matrix_entry *at;
+  int n, cap;
+} ag_entries;
+void ag_entries_add(ag_entries *e, int row, int col, ag_id x);
+void ag_entries_gather(ag_entries *e);
+bool ag_entries_table(ag_system *sys, int role, int m, const ag_entries *e, const unsigned char *marks);
 
 /* The inputs of z and the rows of a field in tangent coordinates, in the same order (jacobian.c). */
 typedef struct ag_linear {

@@ -126,7 +126,7 @@ static void put_energy(const poisson *s, ag_id *out) {
 
 const ag_tape *ag_system_poisson(ag_system *sys) {
   ag_tape **tape = &sys->tapes[AG_ROLE_POISSON];
-  if (*tape || ag_system_discrete_lacks(sys, AG_DISCRETE_EXP, false)) return *tape;
+  if (*tape || !sys->mass || ag_system_discrete_lacks(sys, AG_DISCRETE_EXP, false)) return *tape;
   poisson s = {.sys = sys, .g = sys->model->graph, .nc = sys->model->n_coords, .n = sys->n.u};
   s.m = ag_turn_tangent(sys);
   s.place = AG_NEWN(sys->arena, int, sys->n.xi + 1);

@@ -99,6 +99,7 @@ void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core) {
   if (s->method->needs & AG_NEEDS_GRADIENT) s->finish = ag_system_role(sys, AG_ROLE_POISSON);
   if (s->method->needs & AG_NEEDS_RESIDUAL) {
     s->jacobian = ag_system_role(sys, ag_discrete_role(s->method, s->noise));
+    s->table = ag_system_table(sys, ag_discrete_role(s->method, s->noise));
     s->finish = ag_system_role(sys, ag_discrete_role(s->method, s->noise) + 1);
     s->n_lambda = ag_system_dims(sys)->lambda;
   }

@@ -321,7 +321,9 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->factors = ag_heap_alloc(sizeof *m->factors * (size_t)(ag_system_dims(sys)->z + 1));
   int n_tangent = m->n, n_factor = m->full ? 0 : ag_mover_factors(sys, core, m->factors, &n_tangent);
   bool noise = o->noise == AG_NOISE_PATH && ag_system_dims(sys)->channel;
-  const int *table = m->full ? NULL : ag_system_table(sys, jacobian_role(m, noise));
+  bool discrete = o->method->needs & AG_NEEDS_RESIDUAL;
+  int solved = discrete ? ag_discrete_role(o->method, noise) : jacobian_role(m, noise);
+  const int *table = m->full ? NULL : ag_system_table(sys, solved);
   m->room = o->method->room(m->n, n_tangent, ag_flow_square(table, n_tangent));
   m->n_carry = m->n + m->room.own;
   if (o->project) take_levels(m, n_tangent, table);

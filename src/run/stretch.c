@@ -11,9 +11,9 @@
 #include "base/arena.h"
 #include "run/trajectory.h"
 
-/* Operations of a run, with some for the work around a right-hand side, after which a unit is looked for in the cache,
- * and after which it is compiled: a second or two of compiled steps, less where compiled code was asked for. */
-static const double AROUND = 60, ASK = 1e7, WORTH_COMPILING = 3e9, WORTH_IF_ASKED = 3e8;
+/* Operations of a run, with some for the work around a right-hand side, after which a unit is compiled: a second or two
+ * of compiled steps, less where compiled code was asked for. */
+static const double AROUND = 60, WORTH_COMPILING = 3e9, WORTH_IF_ASKED = 3e8;
 enum { LONGEST = 2000 };                /* instructions of functions that are looked at */
 enum { TRIES = 4000, MOST_PAUSE = 32 }; /* between looks for progress (advance.c); steps */
 
@@ -137,18 +137,24 @@ void ag_stretch_free(ag_stretch *s) {
   free(s);
 }
 
+static void make(run *r, bool only_cached) {
+  ag_fused *fused = fits(r) ? compile(r, only_cached) : NULL;
+  if (fused) r->stretch = create(r, fused);
+  if (fused && ag_mover_looks(&r->m)) ag_fused_watch(fused, r->m.watcher);
+}
+
 void ag_stretch_want(run *r) {
   double spent = (double)r->m.n_rhs * (r->cost + AROUND);
   if (r->stretch || !(spent > r->stretch_ask)) return;
-  double worth = r->o->engine == AG_ENGINE_COMPILED ? WORTH_IF_ASKED : WORTH_COMPILING;
-  bool now = r->o->eager || spent > worth, can = fits(r);
-  ag_fused *fused = can ? compile(r, !now) : NULL;
-  if (fused) r->stretch = create(r, fused);
-  if (fused && ag_mover_looks(&r->m)) ag_fused_watch(fused, r->m.watcher);
-  r->stretch_ask = fused || now || !can ? INFINITY : worth;
+  make(r, false);
+  r->stretch_ask = INFINITY;
 }
 
-void ag_stretch_begin(run *r) { r->stretch_ask = r->o->eager ? 0 : ASK; }
+bool ag_stretch_begin(run *r) {
+  r->stretch_ask = r->o->eager ? 0 : r->o->engine == AG_ENGINE_COMPILED ? WORTH_IF_ASKED : WORTH_COMPILING;
+  if (!r->o->eager) make(r, true);
+  return r->stretch != NULL;
+}
 
 /* ---- going on ---- */
 
@@ -182,7 +188,8 @@ static void leave(const ag_stretch *s, run *r) {
   ag_mover *m = &r->m;
   memcpy(m->dz, m->space, sizeof(double) * (size_t)m->n_carry);
   int in_step = (ag_mover_looks(m) ? 1 : 0) + (s->m.done ? m->method->n_dense : 0);
-  m->n_rhs += (long)(s->tries * m->method->n_stage + s->taken * in_step + s->others);
+  long n_rhs = (long)(s->tries * m->method->n_stage + s->taken * in_step + s->others);
+  m->n_rhs += n_rhs, r->n_many += n_rhs;
   for (int e = m->g_first; e < m->n_g; e++) {
     double memory = s->m.memory[e - m->g_first];
     m->sign[e] = (memory > 0) - (memory < 0);
@@ -209,7 +216,7 @@ bool ag_stretch_steps(run *r, long steps) {
   }
   long before = r->res->steps;
   s->a.max_tries = tries_left(r);
-  if (m->full || !m->fused || r->smooth != 0 || s->a.max_tries == TRIES) return false;
+  if (m->full || r->smooth != 0 || s->a.max_tries == TRIES) return false;
   if (ag_mover_looks(m) && m->fresh) return false;
   if (ag_balance_measures(r)) {
     long left = ag_balance_left(r) - 1; /* the last one is marked */

@@ -221,8 +221,9 @@ ag_end ag_trajectory_crossings(run *r, double *t1) {
   return AG_END_TIME;
 }
 
-/* A run that takes long is worth a compiler: about half a second of interpreting. */
-static const double WORTH_COMPILING = 4e7; /* operations */
+/* Operations of the interpreter after which a run is worth a compiler, about half a second, and beside code for many
+ * steps at once one of single steps that is in the cache, a millisecond. */
+static const double WORTH_COMPILING = 4e7, WORTH_LOADING = 1e5;
 
 static void choose_engine(run *r, const double *params) {
   ag_mover *m = &r->m;
@@ -233,6 +234,7 @@ static void choose_engine(run *r, const double *params) {
     ag_mover_use(m, params, r->o->kernel);
     return;
   }
+  if (ag_stretch_begin(r)) return; /* the few steps that it does not make are interpreted, until they are many */
   if (!ag_mover_compile(m, params, !asked, &reason) && asked)
     r->res->engine_note = ag_text_cstr(&reason)[0] ? reason.s : NULL;
   else ag_text_done(&reason);
@@ -240,12 +242,17 @@ static void choose_engine(run *r, const double *params) {
 
 void ag_trajectory_engine(run *r) {
   ag_mover *m = &r->m;
+  bool asked = r->o->engine == AG_ENGINE_COMPILED;
+  double spent = (double)(m->n_rhs - r->n_many) * r->cost;
   if (m->fused) ag_stretch_want(r);
-  if (m->fused || ag_switch_slides(m) || r->tried_compiling || m->full || r->o->engine != AG_ENGINE_AUTO) return;
-  if ((double)m->n_rhs * r->cost < WORTH_COMPILING) return;
+  if (m->fused || ag_switch_slides(m) || r->tried_compiling || m->full) return;
+  if (r->o->engine == AG_ENGINE_INTERPRETED || (asked && !r->stretch)) return;
+  bool load = r->stretch && !r->tried_loading && spent > WORTH_LOADING, compile = spent > WORTH_COMPILING;
+  if (!load && !compile) return;
   ag_text reason = {0};
-  r->tried_compiling = true;
-  if (!ag_mover_compile(m, r->params, false, &reason)) r->res->engine_note = reason.s;
+  r->tried_loading = true, r->tried_compiling = compile || asked;
+  if (!ag_mover_compile(m, r->params, !r->tried_compiling, &reason) && r->tried_compiling)
+    r->res->engine_note = ag_text_cstr(&reason)[0] ? reason.s : NULL;
   else ag_text_done(&reason);
 }
 
@@ -379,7 +386,7 @@ static void finish(run *r, double recorded_t) {
   memcpy(res->doubts, m->doubts, sizeof *res->doubts * (size_t)res->n_event);
   memcpy(res->fitted, m->fitted, sizeof *res->fitted * (size_t)res->n_event);
   res->rhs = m->n_rhs;
-  res->compiled = m->fused != NULL;
+  res->compiled = m->fused || r->stretch;
 }
 
 static bool reads_time(const ag_system *sys) {
@@ -436,9 +443,8 @@ static void run_init(run *r) {
   ag_mover_create(&r->m, r->sys, r->params, r->o, false);
   ag_rows_choosing(r);
   r->guard = ag_guard_create(r->sys);
-  ag_stretch_begin(r);
-  choose_engine(r, r->params);
   ag_control_init(&r->control, r->o->method, r->o->rtol, r->o->atol);
+  choose_engine(r, r->params);
   r->record[0] = NAN;
 }
 

@@ -29,7 +29,7 @@ typedef struct run {
   int *event_cap;
   const double *params;
   double cost; /* operations per right-hand side */
-  bool tried_compiling;
+  bool tried_compiling, tried_loading;
   double step, rest_error; /* the step just accepted, and the error in it of what is only reconstructed */
   ag_guard *guard;
   ag_end cut;          /* AG_END_TIME, or why the run ends at a crossing, where the step was cut short */
@@ -52,7 +52,8 @@ typedef struct run {
   double switch_at; /* the step ends where the equations switch, or NaN */
   double *keep;     /* core at the end of a step whose rest is computed in smaller ones */
   ag_stretch *stretch;
-  double stretch_ask; /* operations after which one is asked for */
+  double stretch_ask; /* operations after which one is compiled */
+  long n_many;        /* right-hand sides evaluated by it */
 } run;
 
 /* advance.c: one step, corrected, with everything located inside it. AG_END_TIME: the run may continue. */
@@ -85,10 +86,10 @@ bool ag_rows_faded(run *r);
 /* The branch at the current state, where switching functions may be zero. */
 ag_end ag_trajectory_switch(run *r);
 
-/* stretch.c: many steps at once, by compiled code. begin: of a run; want: makes it, where that is worth while; steps:
- * at most so many, in which nothing is to be recorded or shown. False: none was made, and the next one is to be made by
- * ag_trajectory_step. */
-void ag_stretch_begin(run *r);
+/* stretch.c: many steps at once, by compiled code. begin: of a run; is it in the cache? want: compiles it, where that
+ * is worth while; steps: at most so many, in which nothing is to be recorded or shown. False: none was made, and the
+ * next one is to be made by ag_trajectory_step. */
+bool ag_stretch_begin(run *r);
 void ag_stretch_free(ag_stretch *s);
 void ag_stretch_want(run *r);
 bool ag_stretch_steps(run *r, long steps);

@@ -225,6 +225,7 @@ ag_status ag_walk_plan_init(ag_walk_plan *p, ag_ctx *ctx, ag_system *sys, const 
   p->skips = !p->jacobian;
   if (o->method->needs & AG_NEEDS_RESIDUAL) {
     p->jacobian = ag_system_role(sys, ag_discrete_role(o->method, true));
+    p->table = ag_system_table(sys, ag_discrete_role(o->method, true));
     p->finish = ag_system_role(sys, ag_discrete_role(o->method, true) + 1);
   }
   p->factors = ag_heap_alloc(sizeof *p->factors * (size_t)(ag_system_dims(sys)->z + 1));

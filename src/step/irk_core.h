@@ -163,7 +163,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(matrices)(AG_STEP_FLOW AG_STEP_SIZE VI open, do
   for (int i = 0; i < AG_IRK_REALS; i++) {
     V *A = AG_IRK_BLOCK(work, i);
     if (table) {
-      AG_STEP_FN(factor_sparse)(table, J, v_set(AG_IRK->mu[i]), A);
+      AG_STEP_FN(factor_sparse)(table, J, v_set(AG_IRK->mu[i]), 1, A);
       continue;
     }
     AG_STEP_FN(shifted)(AG_STEP_PASS J, AG_IRK->mu[i], 0, A, 0);

@@ -87,7 +87,7 @@ AG_STEP_QUALIFIER void AG_STEP_FN(corrected)(AG_STEP_FLOW AG_STEP_SIZE V ah, V *
     AG_STEP_FN(solve)(AG_STEP_M, J, b);
     return;
   }
-  AG_STEP_FN(factor_sparse)(table, J, ah, J + table[1]);
+  AG_STEP_FN(factor_sparse)(table, J, ah, 1, J + table[1]);
   AG_STEP_FN(solved_sparse)(table, J + table[1], b);
 }
 

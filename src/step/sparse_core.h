@@ -2,12 +2,14 @@
  * Sparse matrices 1 - mu J, real and complex, factored once and solved often: a part of steppers' texts (step_text.h),
  * where AG_STEP_TABLE is not NULL. J has AG_LU_ENTRIES numbers, row by row; the table (expr/lu.c) says where they are,
  * in which order the unknowns are eliminated, and where L and U have entries. Nothing is exchanged: the diagonal is
- * that of 1 - mu J, and pivots vanish only where h times a rate of growth is about 1. A step that is too long for this
- * is not solved for, which Newton's corrections show.
+ * that of 1 - mu J, and pivots vanish only where h times a rate of growth is about 1. A pivot below AG_SPARSE_LOST of
+ * its row, as it was or as it is left, would make numbers so large that residuals are lost beside them, and corrections
+ * small that do not correct anything. The lane gets numbers that are not finite, and the step is not solved for.
  *
  * table: its head of four numbers (expr/graph.h); the order (n); where the entries of each row of J begin (n + 1),
  * their columns; where the rows of L begin (n + 1), their columns in the order of elimination; the same of U. A matrix
  * is L (unit diagonal left out), U above the diagonal, the inverse of its diagonal, one row of room. */
+#define AG_SPARSE_LOST 1e-12
 #define AG_SPARSE_ORDER(table) ((table) + 4)
 #define AG_SPARSE_AT(table) (AG_SPARSE_ORDER(table) + (table)[0])
 #define AG_SPARSE_COL(table) (AG_SPARSE_AT(table) + (table)[0] + 1)
@@ -34,8 +36,9 @@ AG_STEP_QUALIFIER void AG_STEP_FN(add_hat)(const int *table, int m, int d, const
   row[2][0] -= o[1], row[2][1] += o[0];
 }
 
-/* Row r of by - mu J, by 1 on the diagonal, where L U has entries. */
-AG_STEP_QUALIFIER void AG_STEP_FN(spread)(const int *table, int r, const V *J, V mu, double by, V *y) {
+/* Row r of by - mu J, by 1 on the diagonal, where L U has entries; its largest number. */
+AG_STEP_QUALIFIER V AG_STEP_FN(spread)(const int *table, int r, const V *J, V mu, double by, V *y) {
+  V largest;
   const int *at = AG_SPARSE_AT(table), *col = AG_SPARSE_COL(table);
   const int *l_at = AG_SPARSE_L_AT(table), *l_col = AG_SPARSE_L_COL(table);
   const int *u_at = AG_SPARSE_U_AT(table), *u_col = AG_SPARSE_U_COL(table);
@@ -43,23 +46,27 @@ AG_STEP_QUALIFIER void AG_STEP_FN(spread)(const int *table, int r, const V *J, V
   for (int p = u_at[r]; p < u_at[r + 1]; p++) y[u_col[p]] = v_set(0);
   for (int e = at[r]; e < at[r + 1]; e++) y[col[e]] = -(mu * J[e]);
   y[r] = by + y[r];
+  largest = v_abs(y[r]);
+  for (int e = at[r]; e < at[r + 1]; e++) largest = v_max(largest, v_abs(y[col[e]]));
+  return largest;
 }
 
-AG_STEP_QUALIFIER void AG_STEP_FN(factor_sparse)(const int *table, const V *J, V mu, V *A) {
+/* one - mu J. */
+AG_STEP_QUALIFIER void AG_STEP_FN(factor_sparse)(const int *table, const V *J, V mu, double one, V *A) {
   const int n = table[0], *order = AG_SPARSE_ORDER(table);
   const int *l_at = AG_SPARSE_L_AT(table), *l_col = AG_SPARSE_L_COL(table);
   const int *u_at = AG_SPARSE_U_AT(table), *u_col = AG_SPARSE_U_COL(table);
   V *U = AG_SPARSE_U(table, A), *D = AG_SPARSE_D(table, A), *y = AG_SPARSE_ROW(table, A);
   for (int k = 0; k < n; k++) {
     const int r = order[k];
-    AG_STEP_FN(spread)(table, r, J, mu, 1, y);
+    V largest = AG_STEP_FN(spread)(table, r, J, mu, one, y);
     for (int p = l_at[r]; p < l_at[r + 1]; p++) {
       const int j = l_col[p];
       const V by = A[p] = -(y[j] * D[j]);
       for (int q = u_at[j]; q < u_at[j + 1]; q++) y[u_col[q]] = v_fma(by, U[q], y[u_col[q]]);
     }
-    for (int q = u_at[r]; q < u_at[r + 1]; q++) U[q] = y[u_col[q]];
-    D[r] = 1.0 / y[r];
+    for (int q = u_at[r]; q < u_at[r + 1]; q++) U[q] = y[u_col[q]], largest = v_max(largest, v_abs(U[q]));
+    D[r] = v_blend(m_lt(v_abs(y[r]), AG_SPARSE_LOST * largest), v_set(__builtin_nan("")), 1.0 / y[r]);
   }
 }
 
@@ -91,8 +98,8 @@ AG_STEP_QUALIFIER void AG_STEP_FN(factor_sparse_complex)(const int *table, const
   V *UI = AG_SPARSE_U(table, B), *DI = AG_SPARSE_D(table, B), *x = AG_SPARSE_ROW(table, B);
   for (int k = 0; k < n; k++) {
     const int r = order[k];
-    AG_STEP_FN(spread)(table, r, J, re, 1, y);
-    AG_STEP_FN(spread)(table, r, J, im, 0, x);
+    V largest = AG_STEP_FN(spread)(table, r, J, re, 1, y);
+    largest = v_max(largest, AG_STEP_FN(spread)(table, r, J, im, 0, x));
     for (int l = l_at[r]; l < l_at[r + 1]; l++) {
       const int j = l_col[l];
       const V p = A[l] = v_fma(x[j], DI[j], -(y[j] * D[j])), q = B[l] = -v_fma(y[j], DI[j], x[j] * D[j]);
@@ -102,8 +109,12 @@ AG_STEP_QUALIFIER void AG_STEP_FN(factor_sparse_complex)(const int *table, const
         *t = v_fma(q, U[i], v_fma(p, UI[i], *t));
       }
     }
-    for (int i = u_at[r]; i < u_at[r + 1]; i++) U[i] = y[u_col[i]], UI[i] = x[u_col[i]];
-    const V square = 1.0 / v_fma(y[r], y[r], x[r] * x[r]);
+    for (int i = u_at[r]; i < u_at[r + 1]; i++) {
+      U[i] = y[u_col[i]], UI[i] = x[u_col[i]];
+      largest = v_max(largest, v_max(v_abs(U[i]), v_abs(UI[i])));
+    }
+    const VI bad = m_lt(v_max(v_abs(y[r]), v_abs(x[r])), AG_SPARSE_LOST * largest);
+    const V square = v_blend(bad, v_set(__builtin_nan("")), 1.0 / v_fma(y[r], y[r], x[r] * x[r]));
     D[r] = y[r] * square, DI[r] = -(x[r] * square);
   }
 }

@@ -32,8 +32,7 @@
 
 /* At most as many impulses as tangent coordinates. */
 static ag_step_room room_of(int n, int m, int square) {
-  (void)square;
-  return (ag_step_room){(size_t)(4 * n + 5 * n + 4 * m + 3 + 3 * m + 4 * m * m), (size_t)(2 * n), n};
+  return (ag_step_room){(size_t)(4 * n + 5 * n + 4 * m + 3 + 3 * m + 4 * square), (size_t)(2 * n), n};
 }
 
 /* Two states more. */

@@ -11,6 +11,7 @@
  * momentum (AG_STEP_M), the length h of the part, a and b. Needs, besides what is listed in step_text.h,
  *   AG_STEP_RESIDUAL(t, y, out)   a statement that sets the V out[] to R and its Jacobian, row by row; unknowns: d
  *                                 without the velocities, then Lambda
+ *   AG_STEP_TABLE, AG_STEP_SQUARE as in newton_core.h: a sparse Jacobian has its entries alone
  *   AG_STEP_FINISH(t, y, out)     a statement that sets out[] to the velocities at the end, then the momentum left over
  *   AG_STEP_U_AT, AG_STEP_N_U     which tangent coordinates are velocities
  *   AG_VARIATIONAL                the method, a pointer to an ag_variational
@@ -33,7 +34,7 @@
 #define AG_VAR_GIVEN(work) (AG_VAR_DELTA(work) + AG_STEP_M)
 #define AG_VAR_W(work) (AG_VAR_GIVEN(work) + 3)
 #define AG_VAR_R(work) (AG_VAR_W(work) + AG_STEP_M)
-#define AG_VAR_TRIAL(work) ((work) + 9 * AG_STEP_N + 7 * AG_STEP_M + 3 + 4 * AG_STEP_M * AG_STEP_M)
+#define AG_VAR_TRIAL(work) ((work) + 9 * AG_STEP_N + 7 * AG_STEP_M + 3 + 4 * AG_STEP_SQUARE)
 /* Where an unknown stands behind the state. */
 #define AG_VAR_SLOT(j) ((j) < AG_STEP_U_AT ? (j) : (j) + AG_STEP_N_U)
 
@@ -60,6 +61,18 @@ AG_STEP_QUALIFIER VI AG_STEP_FN(is_settled)(AG_STEP_FLOW AG_STEP_SIZE const V *z
   return small;
 }
 
+/* From R and its Jacobian behind it to the correction, in place of R. */
+AG_STEP_QUALIFIER void AG_STEP_FN(correction)(AG_STEP_FLOW AG_STEP_SIZE V *R) {
+  const int *table = AG_STEP_TABLE;
+  V *J = R + AG_VAR_UNKNOWNS;
+  if (!table) {
+    AG_STEP_FN(solve)(AG_VAR_UNKNOWNS, J, R);
+    return;
+  }
+  AG_STEP_FN(factor_sparse)(table, J, v_set(-1), 0, J + table[1]);
+  AG_STEP_FN(solved_sparse)(table, J + table[1], R);
+}
+
 /* The discrete equations of a part: y is set but for a guess of d and Lambda. */
 AG_STEP_QUALIFIER int AG_STEP_FN(increment)(AG_STEP_FLOW AG_STEP_SIZE V t, V *work) {
   V *y = AG_VAR_Y(work), *d = AG_VAR_D(work), *w = AG_VAR_W(work), *R = AG_VAR_R(work);
@@ -67,7 +80,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(increment)(AG_STEP_FLOW AG_STEP_SIZE V t, V *wo
   V before = v_set(V_INF);
   for (int trial = 0; trial < AG_VAR_MOST && v_any(open); trial++) {
     AG_STEP_GUARD(open, AG_STEP_RESIDUAL(t, y, R))
-    AG_STEP_FN(solve)(AG_VAR_UNKNOWNS, R + AG_VAR_UNKNOWNS, R);
+    AG_STEP_FN(correction)(AG_STEP_PASS R);
     for (int j = 0; j < AG_STEP_M; j++) w[j] = v_set(0);
     for (int j = 0; j < AG_STEP_M - AG_STEP_N_U; j++) w[AG_VAR_SLOT(j)] = R[j];
     const VI small = AG_STEP_FN(is_settled)(AG_STEP_PASS y, d, w, &before, &noise), last = near;
