@@ -7,6 +7,7 @@ Writes a thumbnail of every model to SOURCE/docs/figures/gallery, the document S
 page index.html with, where `anagyre view` works, a page of every model. With names of models only their thumbnails are
 made. With --check nothing is written: the document must be the one that would be, and no thumbnail may be missing or
 above 15 KB. What is drawn stands in tools/gallery.txt."""
+import collections
 import html
 import json
 import os
@@ -76,14 +77,15 @@ def packed(data):
     if not found:
         return data  # it has a palette already
     width, lines = found
-    for bits in range(8):
-        coarse = [[tuple(v >> bits for v in p) for p in line] for line in lines]
-        palette = sorted(set(p for line in coarse for p in line))
-        if len(palette) <= 256:
-            break
-    full = [bytes(min(255, round(v*255/(255 >> bits))) for v in p) for p in palette]
+    count = collections.Counter(p for line in lines for p in line)
+    # The most common colours are kept as they are; the others, at the edges of lines and letters, become the nearest.
+    palette = [p for p, _ in sorted(count.items(), key=lambda x: (-x[1], x[0]))[:256]]
     index = {p: i for i, p in enumerate(palette)}
-    raw = b"".join(b"\0" + bytes(index[p] for p in line) for line in coarse)
+    for p in count:
+        if p not in index:
+            index[p] = min(range(len(palette)), key=lambda i: sum((a - b)**2 for a, b in zip(palette[i], p)))
+    full = [bytes(p) for p in palette]
+    raw = b"".join(b"\0" + bytes(index[p] for p in line) for line in lines)
 
     def chunk(kind, body):
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))

@@ -383,7 +383,7 @@ static void write_json(const ag_model *m, const ag_conservation *c) {
 
 static ag_status save_moments(const ag_conservation *c, const char *path) {
   ag_text out = {0};
-  ag_text_char(&out, 't');
+  ag_text_printf(&out, "# rtol = %g, atol = %g\nt", c->rtol, c->atol);
   for (int i = 0; i < c->n; i++) ag_text_char(&out, ','), ag_csv_quoted(&out, c->at[i].name);
   for (int i = 0; i < c->shape.n; i++) ag_text_printf(&out, ",table %d", i + 1);
   ag_text_char(&out, '\n');

@@ -6,7 +6,7 @@
 
 #include "expr/normal_internal.h"
 
-enum { MAX_ROUNDS = 200, MAX_DOTS = 8, MAX_PRODUCTS = 100 };
+enum { MAX_ROUNDS = 200, MAX_DOTS = 8, MAX_MINORS = 64, MAX_PRODUCTS = 100 };
 
 /* ---- one form ---- */
 
@@ -260,6 +260,96 @@ static bool angle_once(ag_normal_state *s, ag_poly *p) {
   return false;
 }
 
+/* The rotation that atom k is an entry of, and where; 0: it is something else. */
+static ag_id rotation_of(const ag_normal_state *s, int k, int *i, int *j) {
+  const ag_node *n = &s->g->nodes[s->atoms[k].x];
+  ag_id R = n->op == AG_OP_ENTRY ? ag_node_arg(s->g, s->atoms[k].x, 0) : 0;
+  if (!R || s->g->nodes[R].op != AG_OP_INPUT || !ag_is_rotation(s->g, R)) return 0;
+  *i = n->payload.at.i;
+  *j = n->payload.at.j;
+  return R;
+}
+
+static int entry_atom(const ag_normal_state *s, ag_id R, int i, int j) {
+  int row = 0, col = 0;
+  for (int k = 0; k < s->n_atom; k++)
+    if (rotation_of(s, k, &row, &col) == R && row == i && col == j) return k;
+  return -1;
+}
+
+/* Atoms x and y are R[a,c] and R[b,d] in other rows and columns: the atoms u and v of R[a,d] and R[b,c], and the entry
+ * that R[a,c] R[b,d] - R[a,d] R[b,c] is, the one in the row and column left over, with its sign. */
+static bool minor_of(ag_normal_state *s, int x, int y, int *u, int *v, ag_poly *entry) {
+  int a, b, c, d;
+  ag_id R = rotation_of(s, x, &a, &c);
+  if (!R || rotation_of(s, y, &b, &d) != R || a == b || c == d) return false;
+  *u = entry_atom(s, R, a, d);
+  *v = entry_atom(s, R, b, c);
+  if (*u < 0 || *v < 0) return false;
+  bool even = ((b - a + 3) % 3 == 1) == ((d - c + 3) % 3 == 1); /* rows and columns in the same cyclic order */
+  ag_poly p = ag_normal_read(s, ag_entry(s->g, R, 3 - a - b, 3 - c - d));
+  *entry = even ? p : ag_poly_sub(s->a, (ag_poly){0, NULL}, p);
+  return p.n >= 0;
+}
+
+/* One difference R[1,1]*R[2,2] - R[1,2]*R[2,1] as R[3,3]: a rotation is the matrix of its own minors. */
+static bool minor_once(ag_normal_state *s, ag_poly *p) {
+  for (int i = 0; i < p->n; i++)
+    for (int x = 0; x < s->n_atom; x++)
+      for (int y = x + 1; y < s->n_atom && p->t[i].e[x] > 0; y++) {
+        const ag_term t = p->t[i];
+        int u, v, sign = 0, j;
+        ag_poly entry, q = {0, NULL};
+        if (t.e[y] < 1 || !minor_of(s, x, y, &u, &v, &entry)) continue;
+        j = find_turned(*p, &t, x, y, u, v, &sign);
+        if (j < 0 || sign > 0) continue;
+        ag_term rest = t;
+        rest.e[x]--, rest.e[y]--;
+        for (int n = 0; n < p->n; n++)
+          if (n != i && n != j) q = ag_poly_add(s->a, q, ag_poly_term(s->a, &p->t[n]));
+        *p = ag_poly_add(s->a, q, ag_poly_mul(s->a, ag_poly_term(s->a, &rest), entry));
+        return true;
+      }
+  return false;
+}
+
+/* Terms of p that are t with its factors R[a,c] and R[b,c] replaced by those of another column: their numbers. With
+ * `turned` rows and columns change places. */
+static bool find_products(ag_normal_state *s, ag_poly p, const ag_term *t, int x, int y, bool turned, int *found) {
+  int a, b, c, d, n = 0;
+  ag_id R = rotation_of(s, x, &a, &c);
+  if (!R || rotation_of(s, y, &b, &d) != R || (turned ? a != b : c != d)) return false;
+  for (int k = 0; k < 3; k++) {
+    int sign = 0, u = turned ? entry_atom(s, R, k, c) : entry_atom(s, R, a, k);
+    int v = turned ? entry_atom(s, R, k, d) : entry_atom(s, R, b, k);
+    if (k == (turned ? a : c)) continue;
+    int i = u < 0 || v < 0 ? -1 : find_turned(p, t, x, y, u, v, &sign);
+    if (i < 0 || sign < 0) return false;
+    found[n++] = i;
+  }
+  return true;
+}
+
+/* One sum R[1,1]*R[2,1] + R[1,2]*R[2,2] + R[1,3]*R[2,3], which is 0, or R[1,1]^2 + R[2,1]^2 + R[3,1]^2, which is 1. */
+static bool product_once(ag_normal_state *s, ag_poly *p) {
+  for (int i = 0; i < p->n; i++)
+    for (int x = 0; x < s->n_atom; x++)
+      for (int y = x; y < s->n_atom && p->t[i].e[x] > 0; y++) {
+        ag_term rest = p->t[i];
+        int found[2];
+        if (rest.e[x] < 1 + (x == y) || rest.e[y] < 1) continue;
+        if (!find_products(s, *p, &rest, x, y, false, found) && !find_products(s, *p, &rest, x, y, true, found))
+          continue;
+        rest.e[x]--, rest.e[y]--;
+        ag_poly q = x == y ? ag_poly_term(s->a, &rest) : (ag_poly){0, NULL};
+        for (int n = 0; n < p->n; n++)
+          if (n != i && n != found[0] && n != found[1]) q = ag_poly_add(s->a, q, ag_poly_term(s->a, &p->t[n]));
+        *p = q;
+        return true;
+      }
+  return false;
+}
+
 typedef struct best {
   ag_poly p;
   ag_id x, like;
@@ -276,6 +366,11 @@ static void try_form(ag_normal_state *s, best *b, ag_poly p) {
 
 ag_id ag_normal_shortest(ag_normal_state *s, ag_poly p, ag_id like, int *size) {
   best b = {.like = like};
+  ag_poly minors = p;
+  bool any = false;
+  for (int round = 0; round < MAX_MINORS && minors.n >= 2; round++, any = true)
+    if (!product_once(s, &minors) && !minor_once(s, &minors)) break;
+  if (any) try_form(s, &b, ag_normal_settle(s, minors));
   try_form(s, &b, p);
   for (int k = 0, n = b.x ? s->n_atom : 0; k < n; k++) {
     ag_atom_kind kind = s->atoms[k].kind;
@@ -289,7 +384,7 @@ ag_id ag_normal_shortest(ag_normal_state *s, ag_poly p, ag_id like, int *size) {
     if (turned.n >= 0) try_form(s, &b, folded(s, turned, c, false));
   }
   ag_poly dotted = b.p;
-  bool any = false;
+  any = false;
   for (int round = 0; b.x && round < MAX_DOTS && dotted.n >= 3 && dot_once(s, &dotted); round++) any = true;
   if (any) try_form(s, &b, dotted);
   ag_poly joined[2] = {p, b.p};

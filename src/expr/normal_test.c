@@ -24,10 +24,34 @@ static void prints(ag_id x, const char *expected) {
 
 static ag_id mul3(ag_id a, ag_id b, ag_id c) { return ag_mul(g, ag_mul(g, a, b), c); }
 
+/* Every minor of a rotation is an entry, every product of two rows or columns is 0 or 1. */
+static void check_rotations(void) {
+  ag_id a = ag_input(g, "a", 1, 1, AG_LEAF_REAL), Q = ag_input(g, "Q", 3, 3, AG_LEAF_ROTATION), rows, cols;
+  char expected[16];
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      ag_id P[3][3];
+      for (int k = 0; k < 9; k++) P[k / 3][k % 3] = ag_entry(g, Q, (i + k / 3) % 3, (j + k % 3) % 3);
+      ag_id x = ag_mul(g, P[1][1], P[2][2]), y = ag_mul(g, P[1][2], P[2][1]);
+      (void)snprintf(expected, sizeof expected, "a*Q[%d,%d]", i + 1, j + 1);
+      prints(ag_sub(g, ag_mul(g, a, x), ag_mul(g, a, y)), expected);
+      (void)snprintf(expected, sizeof expected, "-a*Q[%d,%d]", i + 1, j + 1);
+      prints(ag_sub(g, ag_mul(g, a, y), ag_mul(g, a, x)), expected);
+      rows = cols = a;
+      for (int k = 0; k < 3; k++) {
+        ag_id row = ag_mul(g, P[0][k], P[j][k]), col = ag_mul(g, P[k][0], P[k][j]);
+        rows = ag_add(g, rows, ag_mul(g, a, row));
+        cols = ag_add(g, cols, ag_mul(g, a, col));
+      }
+      prints(rows, P[0][0] == P[j][0] ? "2*a" : "a");
+      prints(cols, P[0][0] == P[0][j] ? "2*a" : "a");
+    }
+}
+
 static void check_identities(void) {
   ag_id m = ag_input(g, "m", 1, 1, AG_LEAF_REAL), a = ag_input(g, "a", 1, 1, AG_LEAF_REAL),
         b = ag_input(g, "b", 1, 1, AG_LEAF_REAL), phi = ag_input(g, "phi", 1, 1, AG_LEAF_REAL),
-        psi = ag_input(g, "psi", 1, 1, AG_LEAF_REAL), Q = ag_input(g, "R", 3, 3, AG_LEAF_ROTATION);
+        psi = ag_input(g, "psi", 1, 1, AG_LEAF_REAL), Q = ag_input(g, "P", 3, 3, AG_LEAF_ROTATION);
   ag_id s = ag_apply1(g, AG_OP_SIN, phi), c = ag_apply1(g, AG_OP_COS, phi), one = ag_num(g, 1);
   /* the skate: cos(phi)*(m*a + sin(phi)*b*m) - cos(phi)*b*m*sin(phi) */
   ag_id inner = ag_add(g, ag_mul(g, m, a), mul3(s, b, m));
@@ -239,6 +263,7 @@ int main(void) {
   int shorter = 0;
   g = ag_graph_create();
   check_identities();
+  check_rotations();
   check_formulas();
   ag_graph_free(g);
   int n = ag_check_some(60);

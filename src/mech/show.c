@@ -47,13 +47,17 @@ static void add_velocities(ag_sheet *s) {
     if (!any) ag_sheet_heading(s, "velocities in terms of the independent ones", NULL);
     any = true;
     ag_id xi = m->coords[i].xi, x = ag_sheet_normal(s, sys->xi_of_u[i]);
-    int dim = long_stack(s->g, x) ? m->coords[i].dim : 1;
-    if (dim == 1) ag_sheet_add(s, xi, x);
-    if (ag_is_scalar(s->g, xi)) ag_sheet_know(s, x, xi);
+    const int dim = long_stack(s->g, x) ? m->coords[i].dim : 1;
+    ag_id *parts = AG_NEWN(s->a, ag_id, dim);
+    int size = 0;
     for (int k = 0; k < dim && dim > 1; k++) {
-      x = ag_sheet_normal(s, ag_entry(s->g, sys->xi_of_u[i], k, 0));
-      ag_sheet_add(s, ag_entry(s->g, xi, k, 0), x);
+      parts[k] = ag_sheet_normal(s, ag_entry(s->g, sys->xi_of_u[i], k, 0));
+      size += ag_normal_size(s->g, parts[k]);
     }
+    bool vector = dim == 1 || (ag_node_op(s->g, x) != AG_OP_STACK && 2 * ag_normal_size(s->g, x) <= size);
+    if (vector) ag_sheet_add(s, xi, x);
+    if (ag_is_scalar(s->g, xi)) ag_sheet_know(s, x, xi);
+    for (int k = 0; k < dim && !vector; k++) ag_sheet_add(s, ag_entry(s->g, xi, k, 0), parts[k]);
   }
 }
 

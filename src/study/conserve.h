@@ -138,6 +138,7 @@ typedef struct ag_conservation {
   bool integrable, by_measure;
   const char *left_out; /* observables that read forces of constraint, "a, b"; NULL: none */
   double confirmed;     /* time up to which a run went; NaN: none was made */
+  double rtol, atol;    /* tolerances of its steps */
   long n_moment;        /* of that run: t, the n quantities and those of the table after every step, */
   double *moments;      /* [moment][1 + n + shape.n] */
 } ag_conservation;

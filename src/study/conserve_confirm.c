@@ -105,7 +105,7 @@ ag_status ag_conserve_confirm(ag_conservation *c, ag_ctx *ctx, ag_system *sys, d
   ag_system_state0(sys, x0);
   ag_run_options o;
   ag_run_defaults(&o);
-  o.rtol = o.atol = 1e-12;
+  o.rtol = o.atol = c->rtol = c->atol = 1e-12;
   o.t0 = ag_system_t0(sys);
   o.t1 = time;
   o.every = -1;

@@ -83,8 +83,23 @@ static void test_kept(void) {
   AG_CHECK(f.panels[1].allowed == 0.25 * 4.000000001 && f.panels[0].allowed == 0.25 * 2.0000001);
   ag_figure_done(&f);
   AG_CHECK(make(&f, table, (ag_figure_request){.drift = true}, &trouble) == AG_OK);
-  AG_CHECK(f.panels[0].allowed == 0); /* a table has no tolerance */
+  AG_CHECK(f.panels[0].allowed == 0); /* this table has no tolerance */
   ag_figure_done(&f);
+  /* A comment before the names gives it; words that only end like one, and numbers that are none, do not. */
+  static const struct {
+    const char *comment;
+    double rtol, atol;
+  } notes[] = {{"# rtol = 1e-3, atol = 1e-4\n", 1e-3, 1e-4},
+               {"# made today\n#rtol=0.5\n", 0.5, 0},
+               {"# my_rtol = 1e-3, rtol: 1, rtol = nan, rtol =\n", 0, 0},
+               {"# rtol = -1, atol = inf\n", 0, 0}};
+  for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+    char text[300];
+    (void)snprintf(text, sizeof text, "%s%s", notes[i].comment, table);
+    AG_CHECK(make(&f, text, (ag_figure_request){.drift = true}, &trouble) == AG_OK);
+    AG_CHECK(f.panels[1].allowed == notes[i].atol + notes[i].rtol * 4.000000001);
+    ag_figure_done(&f);
+  }
   ag_text_done(&trouble);
 }
 

@@ -213,7 +213,7 @@ static void put_terminal(const page *g, ag_figure_format format, const char *fig
                    g->width / point, g->height / point, g->font);
     break;
   }
-  ag_text_str(out, "set encoding utf8\nset output ");
+  ag_text_str(out, "set encoding utf8\nset minussign\nset output ");
   quoted_path(figure, out);
   ag_text_str(out, "\nset border 3 linecolor rgb '#404040' linewidth 0.7\n"
                    "set tics nomirror out scale 0.5 textcolor rgb '#202020'\n"

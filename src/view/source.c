@@ -94,7 +94,7 @@ double ag_source_drift(const anagyre_motion *motion) {
 void ag_about_value(ag_text *out, const char *name, double value) {
   if (out->n) ag_text_str(out, ", ");
   ag_label_plain(name, out);
-  ag_text_printf(out, " = %.6g", value);
+  ag_text_printf(out, value < 0 ? " = \u2212%.6g" : " = %.6g", fabs(value));
 }
 
 void ag_about_drift(ag_text *out, double drift) {

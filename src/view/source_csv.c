@@ -139,11 +139,28 @@ static bool read_header(ag_source *s, const ag_text *line) {
   return good;
 }
 
-/* Comments before the names of the columns are passed over. False: there is no line. */
-static bool first_line(ag_lines *f, ag_text *line) {
-  bool there;
-  do there = ag_lines_next(f, line);
-  while (there && line->s[0] == '#');
+/* The number behind "NAME = " in a comment; 0: there is none that can be a tolerance. */
+static double noted(const char *comment, const char *name) {
+  const size_t n = strlen(name);
+  for (const char *at = strstr(comment, name); at; at = strstr(at + 1, name)) {
+    if (at > comment && at[-1] != ' ' && at[-1] != '#') continue;
+    const char *after = at + n + strspn(at + n, " ");
+    char *end;
+    double v = *after == '=' ? strtod(after + 1, &end) : 0;
+    if (v > 0 && v < 1) return v;
+  }
+  return 0;
+}
+
+/* The line with the names of the columns. Comments before it may say with which tolerances the table was made: "# rtol
+ * = 1e-12, atol = 1e-12"; s may be NULL. False: there is no line. */
+static bool first_line(ag_lines *f, ag_text *line, ag_source *s) {
+  bool there = ag_lines_next(f, line);
+  for (; there && line->s[0] == '#'; there = ag_lines_next(f, line)) {
+    double rtol = noted(ag_text_cstr(line), "rtol"), atol = noted(ag_text_cstr(line), "atol");
+    if (s && rtol > 0) s->rtol = rtol;
+    if (s && atol > 0) s->atol = atol;
+  }
   return there;
 }
 
@@ -192,7 +209,7 @@ static bool read_rows(ag_source *s, int n, const int *at, double **out, long *n_
   double *row = ag_heap_alloc(sizeof *row * (size_t)(width + 1));
   bool *wanted = ag_heap_alloc(sizeof *wanted * (size_t)(width + 1));
   for (int i = 0; i < n; i++) wanted[at[i]] = true;
-  (void)first_line(f, &line);
+  (void)first_line(f, &line, NULL);
   while (ag_lines_next(f, &line)) {
     if (line.s[0] == '\n' || line.s[0] == '\r') continue;
     s->cut = line.s[line.n - 1] != '\n'; /* written by a run that was killed: its last number may not be whole either */
@@ -222,16 +239,17 @@ static bool read_rows(ag_source *s, int n, const int *at, double **out, long *n_
 ag_source *ag_source_csv(const char *path, ag_status *status, ag_text *trouble) {
   ag_lines *f = ag_lines_open(path);
   ag_text line = {0};
-  bool there = f && (first_line(f, &line) || !errno);
+  ag_source *s = ag_source_create(path);
+  bool there = f && (first_line(f, &line, s) || !errno);
   int error = errno;
   ag_lines_close(f);
   if (!there) {
     *status = AG_SYSTEM;
     ag_text_printf(trouble, "cannot read %s: %s", path, strerror(error));
     ag_text_done(&line);
+    ag_source_free(s);
     return NULL;
   }
-  ag_source *s = ag_source_create(path);
   s->read = read_rows;
   const char *other = memchr(ag_text_cstr(&line), ';', line.n)    ? "; they are separated by semicolons"
                       : memchr(ag_text_cstr(&line), '\t', line.n) ? "; they are separated by tabs"

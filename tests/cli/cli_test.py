@@ -397,8 +397,12 @@ class Conserve(Case):
         path = self.path("kept.csv")
         _, q = self.quantities("chaplygin_ball", "--no-search", "--confirm", "20", "-o", path)
         with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.readline(), "# rtol = 1e-12, atol = 1e-12\n")
             rows = list(csv.DictReader(file))
         self.assertEqual((float(rows[0]["t"]), float(rows[-1]["t"])), (0, 20))
+        self.anagyre("plot", path, "--drift", "--script", "-o", self.path("kept.svg"), "--quiet")
+        with open(self.path("kept.gp"), encoding="utf-8") as file:
+            self.assertIn("set label 'tolerance ", file.read())  # of the comment
         for name, x in q.items():
             values = [float(row[name]) for row in rows]
             self.assertEqual(max(abs(v - values[0]) for v in values), x["drift"])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Pages of `anagyre view` in a real browser (Debian's Chromium), opened from disk: no error, no request, the body where the
-// result file has it, and what people do with a page. node page_test.mjs PROGRAM FOLDER
+// result file has it, and what people do with a page. node page_test.mjs PROGRAM FOLDER [PART_OF_A_NAME]
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -42,6 +42,26 @@ function rows(model, t1, ...more) {
   const names = [];
   for (const name of head.match(/"[^"]*"|[^,]+/g)) names.push(name.replaceAll('"', ""));
   return lines.map((line) => Object.fromEntries(line.split(",").map((x, i) => [names[i], Number(x)])));
+}
+
+/** Plays a video in the browser: its size, the frames that were shown, and how many colours its last one has. */
+async function watch(file) {
+  const tab = await browser.newPage();
+  const address = `data:video/webm;base64,${readFileSync(file).toString("base64")}`;
+  const seen = await tab.evaluate(async (src) => {
+    const video = document.createElement("video");
+    Object.assign(video, { src, muted: true });
+    await new Promise((done, fail) => ((video.onended = done), (video.onerror = () => fail(new Error(video.error.message))), video.play().catch(fail)));
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
+    const g = canvas.getContext("2d");
+    g.drawImage(video, 0, 0);
+    const pixels = new Uint32Array(g.getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+    return { size: [canvas.width, canvas.height], frames: video.getVideoPlaybackQuality().totalVideoFrames, colours: new Set(pixels).size, png: canvas.toDataURL() };
+  }, address);
+  writeFileSync(join(folder, "video.png"), Buffer.from(seen.png.split(",")[1], "base64"));
+  await tab.close();
+  return seen;
 }
 
 const tests = {
@@ -113,7 +133,15 @@ const tests = {
       assert.equal(await visible(), 0, `${group} at first`);
       await tab.locator(`[data-group=${group}]`).click();
       assert.ok((await visible()) > 0, `${group} switched on`);
+      const [length, value] = await tab.evaluate((g) => window.anagyre.arrowScale(g) ?? [1, 1], group);
+      assert.ok(length > 0 && value > 0, `${group} has a scale`);
     }
+    assert.match(await tab.locator("#notice").textContent(), /^friction: an arrow of length \S+ shows \S+$/);
+    for (const t of [0, 3.3, 7.5, 12, 20])
+      for (const group of ["omega", "normal", "friction"]) {
+        const edge = await tab.evaluate(([t, g]) => (window.anagyre.seek(t), window.anagyre.outside(g)), [t, group]);
+        assert.ok(edge <= 1, `${group} at ${t} is in the picture: ${edge}`);
+      }
     await tab.keyboard.press("f");
     const before = await tab.locator(".panel").count();
     await tab.locator('[data-panel="lens.contact"]').click();
@@ -140,7 +168,27 @@ const tests = {
     await tab.waitForTimeout(1500);
     const [video] = await Promise.all([tab.waitForEvent("download"), tab.keyboard.press("v")]);
     assert.match(video.suggestedFilename(), /^rubber_ellipsoid\.(webm|mp4)$/);
-    assert.ok(readFileSync(await video.path()).length > 1000, "a video with something in it");
+    const seen = await watch(await video.path());
+    const size = await tab.evaluate(() => [document.getElementById("canvas").clientWidth, document.getElementById("canvas").clientHeight]);
+    assert.deepEqual(seen.size, size, "the size of the video");
+    console.log(`        video of ${seen.frames} frames, ${seen.size.join(" x ")}`);
+    assert.ok(seen.frames >= 2, `${seen.frames} frames of the video`);
+    assert.ok(seen.colours > 20, `${seen.colours} colours in its last frame`);
+    assert.deepEqual(wrong, []);
+    await context.close();
+  },
+
+  // Where frames are late fewer pixels are drawn while playing; standing still has all of them again.
+  async "frames that are late"() {
+    anagyre("view", "euler_disk", "--t1", "20", "-o", "late.html", "--quiet");
+    const { tab, context, wrong } = await open("late.html");
+    const width = () => tab.evaluate(() => document.getElementById("canvas").width / document.getElementById("canvas").clientWidth);
+    assert.equal(await width(), 1);
+    await tab.keyboard.press("Space");
+    await tab.evaluate(() => Array.from({ length: 20 }, () => window.anagyre.keepPace(0.1)));
+    assert.ok((await width()) < 0.7, "fewer pixels");
+    await tab.keyboard.press("Space");
+    assert.equal(await width(), 1, "sharp again");
     assert.deepEqual(wrong, []);
     await context.close();
   },
@@ -228,6 +276,7 @@ noise W transport b.Omega = 0.3*e1\nstart b.Omega = [1, 0, 0.2]\n`;
 
 let failed = 0;
 for (const [name, test] of Object.entries(tests)) {
+  if (process.argv[4] && !name.includes(process.argv[4])) continue;
   const begin = Date.now();
   try {
     await test();

@@ -87,6 +87,7 @@ function seek(t: number): void {
 
 function play(on: boolean): void {
   if (on && time >= to) seek(from);
+  if (!on) stage?.sharpen();
   playing = on;
   playButton.replaceChildren(on ? icons.pause() : icons.play());
   playButton.setAttribute("aria-pressed", String(on));
@@ -105,7 +106,10 @@ speeds.addEventListener("dblclick", () => setSpeed(1));
 
 const loopButton = toggle("loop", "start again at the end (L)", false, (on) => (loop = on));
 const marks: Mark[] = runs[0].marks;
-for (const m of marks.slice(0, 300)) {
+let lastTick = -Infinity;
+for (const m of marks) {
+  if (m.t - lastTick < 0.006 * (to - from)) continue; // it would lie on the one before
+  lastTick = m.t;
   const tick = element("button", { class: "tick", type: "button", title: `${m.name} t = ${short(m.t)}` });
   tick.setAttribute("aria-label", tick.title);
   tick.style.left = `${(100 * (m.t - from)) / (to - from || 1)}%`;
@@ -147,6 +151,11 @@ const groupNames: Record<string, string> = {
   joint: "joints",
   ground: "ground",
 };
+/** What the length of an arrow means. */
+function arrowText(group: string): string {
+  const scale = stage?.scaleOf(group);
+  return scale ? `${groupNames[group]}: an arrow of length ${+scale[0].toPrecision(3)} shows ${+scale[1].toPrecision(3)}` : "";
+}
 const switchKeys: Record<string, string> = { trace: "1", axes: "2", omega: "3", normal: "4", friction: "5" };
 const switches = new Map<string, () => void>();
 let followToggle: HTMLButtonElement | null = null;
@@ -158,7 +167,10 @@ if (stage) {
   for (const [group, name] of Object.entries(groupNames)) {
     if (!s.groups.includes(group)) continue;
     const key = switchKeys[group];
-    const t = toggle(name, key ? `${name} (${key})` : name, s.shown(group), (on) => s.show(group, on));
+    const t = toggle(name, key ? `${name} (${key})` : name, s.shown(group), (on) => {
+      s.show(group, on);
+      if (on && arrowText(group)) flash(arrowText(group));
+    });
     t.dataset.group = group;
     box.append(t);
     if (key) switches.set(key, () => t.click());
@@ -183,7 +195,7 @@ function showSide(on: boolean): void {
   side.hidden = !on;
   document.body.classList.toggle("with-side", on);
   sideButton.setAttribute("aria-pressed", String(on));
-  if (on && !side.childElementCount) setTimeout(fillSide, frames ? 0 : 200); // after the first picture
+  if (on && frames > 1) fillSide(); // at first: after the first picture, see frame()
   fit();
 }
 
@@ -216,7 +228,7 @@ function paragraph(text: string): HTMLElement {
 }
 
 function fillSide(): void {
-  if (side.childElementCount) return;
+  if (side.hidden || side.childElementCount) return;
   if (page.params.length) section("Parameters", table(page.params));
   if (marks.length) {
     const list = element("div", { class: "events" });
@@ -228,6 +240,8 @@ function fillSide(): void {
     }
     section("Events", list);
   }
+  const arrows = Object.keys(groupNames).map(arrowText).filter(Boolean);
+  if (arrows.length) section("Arrows", ...arrows.map(paragraph), paragraph("Two heads: it is longer than it is drawn."));
   if (page.equations) {
     const host = element("div", { class: "equations" });
     typeset(page.equations, host);
@@ -264,6 +278,7 @@ function save(blob: Blob, end: string): void {
 
 function picture(): void {
   if (!stage) return;
+  stage.sharpen();
   stage.draw(true);
   const source = stage.canvas;
   const canvas = document.createElement("canvas");
@@ -299,6 +314,7 @@ function record(): void {
     videoButton.classList.remove("recording");
     tell("");
   };
+  stage.sharpen();
   stage.opaque(theme.background);
   recorder.start(500);
   videoButton.classList.add("recording");
@@ -377,7 +393,8 @@ function frame(now: number): void {
     }
   }
   stage?.draw();
-  frames++;
+  if (playing && !recorder) stage?.keepPace(passed);
+  if (++frames === 2) fillSide();
   requestAnimationFrame(frame);
 }
 
@@ -398,6 +415,8 @@ Object.assign(window, {
     frames: () => frames,
     range: [from, to],
     whereIs: (name: string, run = 0) => stage?.whereIs(name, run) ?? null,
+    arrowScale: (group: string) => stage?.scaleOf(group) ?? null,
+    outside: (group: string) => stage?.outside(group) ?? 0,
     visible: (group: string) => stage?.visible(group) ?? 0,
     value: (name: string, entry = 0) => {
       const p = runs[0].panels.find((x) => x.name === name);
@@ -405,6 +424,7 @@ Object.assign(window, {
       return s === undefined ? null : typeof s === "number" ? s : s.at(time);
     },
     draw: () => stage?.draw(true),
+    keepPace: (seconds: number) => stage?.keepPace(seconds),
     ready: true,
   },
 });

@@ -113,7 +113,7 @@ export class Plots {
         width: Math.max(200, this.host.clientWidth - 16),
         height: 110,
         pxAlign: false,
-        padding: [6, 10, 0, 0],
+        padding: [6, 22, 0, 0],
         legend: { show: false },
         cursor: { show: false },
         scales: { x: { time: false, range: () => [from, to] }, y: { range: (_u, lo, hi) => padded(lo, hi) } },
@@ -143,6 +143,7 @@ export class Plots {
     plot.over.addEventListener("pointermove", (e) => {
       if (e.buttons) drag(e);
     });
+    panel.entries.forEach(() => values.append(document.createElement("span")));
     this.open.push({ panel, box, values, cursor, plot });
   }
 
@@ -186,7 +187,10 @@ export class Plots {
   }
 
   private redraw(): void {
-    for (const o of this.open) o.plot.redraw(false, true);
+    for (const o of this.open) {
+      o.plot.redraw(false, true);
+      [...o.values.children].forEach((one, i) => ((one as HTMLElement).style.color = this.theme.curve(i)));
+    }
     this.move(this.time);
   }
 
@@ -195,12 +199,11 @@ export class Plots {
     for (const o of this.open) {
       const x = o.plot.valToPos(t, "x");
       o.cursor.style.transform = `translateX(${x}px)`;
-      while (o.values.childElementCount < o.panel.entries.length) o.values.append(document.createElement("span"));
       o.panel.entries.forEach((e, i) => {
         const one = o.values.children[i] as HTMLElement;
         const index = o.panel.entries.length > 1 ? subscripts[(i + 1) % 10] + " " : "";
-        one.textContent = `${index}${short(at(e, t))}`;
-        one.style.color = this.theme.curve(i);
+        const text = `${index}${short(at(e, t))}`;
+        if (one.textContent !== text) one.textContent = text;
       });
     }
   }

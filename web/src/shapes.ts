@@ -117,7 +117,7 @@ function mesh(geometry: THREE.BufferGeometry, material: THREE.Material): THREE.M
 function lathe(grid: { rows: number; values: Float32Array }): THREE.BufferGeometry {
   const points: THREE.Vector2[] = [];
   for (let i = 0; i < grid.rows; i++) points.push(new THREE.Vector2(Math.max(0, grid.values[2 * i]), grid.values[2 * i + 1]));
-  return new THREE.LatheGeometry(points, 96).rotateX(Math.PI / 2);
+  return new THREE.LatheGeometry(points, 64).rotateX(Math.PI / 2);
 }
 
 /** A closed surface given by rows of points, from pole to pole. */
@@ -151,11 +151,11 @@ function solidGeometry(thing: Thing, frame: Frame): { geometry: THREE.BufferGeom
   const s = (name: string) => size(thing, name);
   switch (thing.kind) {
     case "ball":
-      return { geometry: new THREE.SphereGeometry(s("r"), 64, 40), pattern: thing.args.turned ? "octants" : "none" };
+      return { geometry: new THREE.SphereGeometry(s("r"), 64, 32), pattern: thing.args.turned ? "octants" : "none" };
     case "ellipsoid":
-      return { geometry: new THREE.SphereGeometry(1, 96, 64).scale(s("a"), s("b"), s("c")), pattern: "octants" };
+      return { geometry: new THREE.SphereGeometry(1, 64, 32).scale(s("a"), s("b"), s("c")), pattern: "octants" };
     case "torus":
-      return { geometry: new THREE.TorusGeometry(s("a"), s("b"), 32, 128), pattern: "quarters" };
+      return { geometry: new THREE.TorusGeometry(s("a"), s("b"), 24, 96), pattern: "quarters" };
     case "disk":
       return {
         geometry: new THREE.CylinderGeometry(s("r"), s("r"), 0.03 * s("r"), 96).rotateX(Math.PI / 2),
@@ -273,13 +273,22 @@ function pointWidth(n: number, thing: Thing): number {
 
 // ---- arrows ----
 
+/** Where an arrow ends: at most as far as a body is long. Returns the part of its length that is drawn. */
+export function arrowEnd(thing: Thing, t: number, scale: number, longest: number, out: THREE.Vector3): number {
+  const v = place(thing.args.along, t, new THREE.Vector3()).multiplyScalar(scale);
+  const part = Math.min(1, longest / v.length());
+  place(thing.args.at, t, out).addScaledVector(v, part);
+  return part;
+}
+
 function arrow(thing: Thing, frame: Frame): Actor {
   const group = new THREE.Group();
   const material = new THREE.MeshLambertMaterial({ transparent: frame.ghost, opacity: frame.ghost ? 0.4 : 1 });
   const r = 0.016 * frame.size;
   const shaft = mesh(rodGeometry(r), material);
   const head = mesh(new THREE.ConeGeometry(3 * r, 8 * r, 24).rotateX(Math.PI / 2).translate(0, 0, -4 * r), material);
-  group.add(shaft, head);
+  const second = new THREE.Mesh(head.geometry, material); // a second head: longer than it is drawn
+  group.add(shaft, head, second);
   const scale = frame.arrowScale.get(thing.group) ?? 1;
   const a = new THREE.Vector3();
   const v = new THREE.Vector3();
@@ -288,8 +297,8 @@ function arrow(thing: Thing, frame: Frame): Actor {
     object: group,
     move(t) {
       place(thing.args.at, t, a);
-      place(thing.args.along, t, v).multiplyScalar(scale);
-      const length = v.length();
+      second.visible = arrowEnd(thing, t, scale, frame.size, v) < 1;
+      const length = v.sub(a).length();
       const shown = Number.isFinite(length) && length > 1e-6 * frame.size;
       shaft.visible = head.visible = shown;
       if (!shown) return;
@@ -298,6 +307,7 @@ function arrow(thing: Thing, frame: Frame): Actor {
       const headLength = Math.min(8 * r, 0.6 * length);
       head.scale.setScalar(headLength / (8 * r));
       head.position.set(0, 0, length);
+      second.position.set(0, 0, length - 0.7 * headLength);
       shaft.scale.set(1, 1, Math.max(1e-9, length - 0.9 * headLength));
     },
     dress(theme) {
@@ -366,86 +376,167 @@ function axes(thing: Thing, frame: Frame): Actor {
 
 // ---- traces ----
 
+/** Which points of a path are needed to keep the others within `eps` of it: Douglas and Peucker's division of stretches. */
+function needed(points: Float64Array, n: number, eps: number): number[] {
+  const keep = new Uint8Array(n);
+  const a = new THREE.Vector3();
+  const d = new THREE.Vector3();
+  const p = new THREE.Vector3();
+  keep[0] = keep[n - 1] = 1;
+  const todo = [0, n - 1];
+  while (todo.length) {
+    const to = todo.pop()!;
+    const from = todo.pop()!;
+    a.fromArray(points, 3 * from);
+    d.fromArray(points, 3 * to).sub(a);
+    const square = d.lengthSq();
+    let most = eps * eps;
+    let far = -1;
+    for (let i = from + 1; i < to; i++) {
+      p.fromArray(points, 3 * i).sub(a);
+      const along = square > 0 ? Math.min(1, Math.max(0, p.dot(d) / square)) : 0;
+      const off = p.addScaledVector(d, -along).lengthSq();
+      if (off > most) [most, far] = [off, i];
+    }
+    if (far < 0) continue;
+    keep[far] = 1;
+    todo.push(from, far, far, to);
+  }
+  return Array.from(keep.keys()).filter((i) => keep[i]);
+}
+
+/** A path as lines of the scene: all of it faint, and the part up to a point strong. */
+interface Path {
+  objects: THREE.Object3D[];
+  /** The number of segments that are behind. */
+  show(behind: number): void;
+}
+
+/** Thick lines, in pieces: those out of sight are not drawn. */
+function thickPath(points: number[], whole: LineMaterial, past: LineMaterial): Path {
+  const pieces: { first: number; segments: number; whole: Line2; past: Line2 }[] = [];
+  const n = points.length / 3 - 1;
+  for (let first = 0; first < n; first += 256) {
+    const segments = Math.min(256, n - first);
+    const geometry = new LineGeometry().setPositions(points.slice(3 * first, 3 * (first + segments + 1)));
+    const done = new LineGeometry(); // reads the same numbers
+    for (const name of ["instanceStart", "instanceEnd"]) done.setAttribute(name, geometry.getAttribute(name));
+    done.instanceCount = segments;
+    done.computeBoundingSphere();
+    pieces.push({ first, segments, whole: new Line2(geometry, whole), past: new Line2(done, past) });
+  }
+  return {
+    objects: pieces.flatMap((x) => [x.whole, x.past]),
+    show(behind) {
+      for (const x of pieces) {
+        const done = Math.min(x.segments, behind - x.first);
+        x.past.visible = done > 0;
+        x.past.geometry.instanceCount = Math.max(0, done);
+        x.whole.visible = done < x.segments;
+      }
+    },
+  };
+}
+
+/** Thin lines for paths with very many segments, which would be a blot in thick ones and take long to draw. */
+function thinPath(points: number[], whole: THREE.LineBasicMaterial, past: THREE.LineBasicMaterial): Path {
+  const position = new THREE.Float32BufferAttribute(points, 3);
+  const [ahead, done] = [whole, past].map((m) => new THREE.Line(new THREE.BufferGeometry().setAttribute("position", position), m));
+  const n = points.length / 3;
+  return {
+    objects: [ahead, done],
+    show(behind) {
+      ahead.geometry.setDrawRange(behind, n - behind);
+      done.geometry.setDrawRange(0, behind + 1);
+      done.visible = behind > 0;
+    },
+  };
+}
+
 function trace(thing: Thing, frame: Frame): Actor {
   const series = thing.args.at;
-  const times = drawingTimes(series, frame.from, frame.to, 20000);
-  const positions: number[] = [];
   const p = new THREE.Vector3();
-  const kept: number[] = [];
-  for (const t of times) {
+  const found = drawingTimes(series, frame.from, frame.to, 20000).filter((t) => {
     place(series, t, p);
-    if (!Number.isFinite(p.x + p.y + p.z)) continue;
-    kept.push(t);
-    positions.push(p.x, p.y, p.z);
-  }
+    return Number.isFinite(p.x + p.y + p.z);
+  });
+  const all = new Float64Array(3 * found.length);
+  found.forEach((t, i) => place(series, t, p).toArray(all, 3 * i));
+  const chosen = found.length > 1 ? needed(all, found.length, 5e-4 * frame.size) : [];
+  const kept = chosen.map((i) => found[i]);
+  const points = chosen.flatMap((i) => [all[3 * i], all[3 * i + 1], all[3 * i + 2]]);
   const group = new THREE.Group();
   // Drawn after the ground, whole path first, without depth of their own: they would fight each other for it.
-  const whole = new LineMaterial({ linewidth: 1.5, transparent: true, depthWrite: false });
-  const past = new LineMaterial({ linewidth: 2.6, transparent: true, depthWrite: false });
-  const geometry = new LineGeometry();
-  const done = new LineGeometry();
-  if (kept.length < 2) {
-    positions.push(...(kept.length ? positions.slice(0, 3) : [0, 0, 0]), 0, 0, 0);
-  }
-  geometry.setPositions(positions);
-  done.setPositions(positions);
-  group.add(new Line2(geometry, whole), new Line2(done, past));
-  group.children.forEach((line, i) => (line.renderOrder = 1 + i));
+  const look = { transparent: true, depthWrite: false };
+  const thin = kept.length > 4000;
+  const fine = [new THREE.LineBasicMaterial(look), new THREE.LineBasicMaterial(look)];
+  const whole = new LineMaterial({ linewidth: 1.5, ...look });
+  const past = new LineMaterial({ linewidth: 2.6, ...look });
+  const path = thin ? thinPath(points, fine[0], fine[1]) : thickPath(points, whole, past);
+  path.objects.forEach((line, i) => (line.renderOrder = 1 + (i % 2)));
+  if (kept.length) group.add(...path.objects);
+  const tip = new Line2(new LineGeometry().setPositions([0, 0, 0, 0, 0, 0]), past); // from the last point to the present
+  tip.renderOrder = 2;
+  tip.frustumCulled = false;
+  group.add(tip);
+  const ends = (tip.geometry.getAttribute("instanceStart") as THREE.InterleavedBufferAttribute).data;
   return {
     thing,
     object: group,
     move(t) {
-      let lo = 0;
+      let behind = -1; // the last point that is behind
       let hi = kept.length;
-      while (lo < hi) {
-        const middle = (lo + hi) >> 1;
-        if (kept[middle] <= t) lo = middle + 1;
+      while (hi - behind > 1) {
+        const middle = (behind + hi) >> 1;
+        if (kept[middle] <= t) behind = middle;
         else hi = middle;
       }
-      done.instanceCount = Math.max(0, Math.min(lo, kept.length - 1));
+      path.show(Math.max(0, behind));
+      place(series, t, p);
+      tip.visible = behind >= 0 && behind + 1 < kept.length && Number.isFinite(p.x + p.y + p.z);
+      if (!tip.visible) return;
+      (ends.array as Float32Array).set([points[3 * behind], points[3 * behind + 1], points[3 * behind + 2], p.x, p.y, p.z]);
+      ends.needsUpdate = true;
     },
     dress(theme) {
       const c = frame.ghost ? theme.ghost : thing.colour ? theme.body(thing.colour, false)[0] : theme.trace;
-      whole.color.copy(c).lerp(theme.floor[1], 0.6);
-      past.color.copy(c);
+      for (const m of [whole, fine[0]]) m.color.copy(c).lerp(theme.floor[1], 0.6);
+      for (const m of [past, fine[1]]) m.color.copy(c);
     },
   };
 }
 
 // ---- grounds ----
 
-/** Two shades of a chequered floor that fades out. */
-function floorTexture(theme: Theme, cells: number): THREE.CanvasTexture {
-  const n = 1024;
-  const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = n;
-  const g = canvas.getContext("2d")!;
-  const step = n / cells;
-  for (let i = 0; i < cells; i++) {
-    for (let j = 0; j < cells; j++) {
-      g.fillStyle = `#${((i + j) % 2 ? theme.floor[0] : theme.floor[1]).getHexString()}`;
-      g.fillRect(Math.floor(i * step), Math.floor(j * step), Math.ceil(step), Math.ceil(step));
-    }
+/** A chequered floor in two shades that fades out towards its edge: computed where it is seen, at any distance. */
+class Chequers extends THREE.MeshLambertMaterial {
+  readonly second = { value: new THREE.Color() };
+
+  constructor(cell: number, half: number, fades: boolean) {
+    super({ transparent: true, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2, side: THREE.DoubleSide });
+    this.onBeforeCompile = (shader) => {
+      Object.assign(shader.uniforms, { second: this.second, cell: { value: cell }, halfWidth: { value: half } });
+      shader.vertexShader = shader.vertexShader
+        .replace("#include <common>", "#include <common>\nvarying vec2 vFloor;")
+        .replace("#include <begin_vertex>", "#include <begin_vertex>\nvFloor = position.xy;");
+      // The mean of the pattern over a pixel: that of a triangle wave's slope in each direction.
+      shader.fragmentShader = shader.fragmentShader
+        .replace("#include <common>", "#include <common>\nvarying vec2 vFloor;\nuniform vec3 second;\nuniform float cell, halfWidth;")
+        .replace(
+          "#include <color_fragment>",
+          `#include <color_fragment>
+          vec2 place = vFloor/cell;
+          vec2 wide = max(fwidth(place), vec2(1e-6));
+          vec2 mean = 2.0*(abs(fract(0.5*place - 0.25*wide) - 0.5) - abs(fract(0.5*place + 0.25*wide) - 0.5))/wide;
+          diffuseColor.rgb = mix(diffuseColor.rgb, second, 0.5 + 0.5*mean.x*mean.y);
+          ${fades ? "diffuseColor.a *= clamp((0.99 - length(vFloor)/halfWidth)/0.52, 0.0, 1.0);" : ""}`,
+        );
+    };
+    this.customProgramCacheKey = () => `chequers-${fades}`;
   }
-  const texture = new THREE.CanvasTexture(canvas);
-  texture.colorSpace = THREE.SRGBColorSpace;
-  texture.anisotropy = 8;
-  return texture;
 }
 
-function fadeTexture(): THREE.CanvasTexture {
-  const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = 256;
-  const g = canvas.getContext("2d")!;
-  const fade = g.createRadialGradient(128, 128, 60, 128, 128, 127);
-  fade.addColorStop(0, "#fff");
-  fade.addColorStop(1, "#000");
-  g.fillStyle = fade;
-  g.fillRect(0, 0, 256, 256);
-  return new THREE.CanvasTexture(canvas);
-}
-
-function nice(x: number): number {
+export function nice(x: number): number {
   const p = 10 ** Math.floor(Math.log10(x));
   return (x / p < 1.5 ? 1 : x / p < 3.5 ? 2 : x / p < 7.5 ? 5 : 10) * p;
 }
@@ -456,19 +547,13 @@ function plane(thing: Thing, frame: Frame): Actor {
   const half = turns ? frame.spread + 1.2 * frame.size : frame.spread + 4 * frame.size;
   const cells = Math.min(128, 2 * Math.ceil(half / cell));
   const width = cells * cell;
-  const material = new THREE.MeshLambertMaterial({
-    transparent: true,
-    alphaMap: turns ? null : fadeTexture(),
-    polygonOffset: true,
-    polygonOffsetFactor: 2,
-    polygonOffsetUnits: 2,
-    side: THREE.DoubleSide,
-  });
+  const even = (x: number) => 2 * cell * Math.round(x / (2 * cell)); // the pattern stays where it is
+  const material = new Chequers(cell, width / 2, !turns);
   const floor = new THREE.Mesh(turns ? new THREE.CircleGeometry(width / 2, 128) : new THREE.PlaneGeometry(width, width), material);
   floor.receiveShadow = true;
   const group = new THREE.Group();
   group.add(floor);
-  if (!turns) floor.position.set(cell * Math.round(frame.centre.x / cell), cell * Math.round(frame.centre.y / cell), 0);
+  if (!turns) floor.position.set(even(frame.centre.x), even(frame.centre.y), 0);
   const origin = place(thing.args.at, frame.from, new THREE.Vector3());
   const axis = thing.args.axis ? place(thing.args.axis, frame.from, new THREE.Vector3()) : E3;
   if (frame.centre.clone().sub(origin).dot(axis) < -1e-6 * frame.size * axis.length()) {
@@ -487,13 +572,12 @@ function plane(thing: Thing, frame: Frame): Actor {
       if (!turns && !thing.args.at && !thing.args.axis) return;
       if (!turns) {
         const local = frame.centre.clone().sub(origin).applyQuaternion(group.quaternion.clone().invert());
-        floor.position.set(cell * Math.round(local.x / cell), cell * Math.round(local.y / cell), 0);
+        floor.position.set(even(local.x), even(local.y), 0);
       }
     },
     dress(theme) {
-      material.map?.dispose();
-      material.map = floorTexture(theme, cells);
-      material.needsUpdate = true;
+      material.color.copy(theme.floor[0]);
+      material.second.value.copy(theme.floor[1]);
     },
   };
 }
@@ -501,7 +585,7 @@ function plane(thing: Thing, frame: Frame): Actor {
 function hollow(thing: Thing, frame: Frame): Actor {
   const group = new THREE.Group();
   let geometry: THREE.BufferGeometry;
-  if (thing.kind === "shell") geometry = new THREE.SphereGeometry(size(thing, "r"), 96, 64).rotateX(Math.PI / 2);
+  if (thing.kind === "shell") geometry = new THREE.SphereGeometry(size(thing, "r"), 64, 32).rotateX(Math.PI / 2);
   else if (thing.kind === "tube") {
     const r = size(thing, "r");
     const [middle, half] = tubeRange(thing, frame);

@@ -3,7 +3,7 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { drawingTimes, type Run, type Series, type Thing } from "./data";
-import { makeActor, place, type Actor, type Frame } from "./shapes";
+import { arrowEnd, makeActor, nice, place, type Actor, type Frame } from "./shapes";
 import type { Theme } from "./theme";
 
 const solids = new Set(["ball", "ellipsoid", "torus", "disk", "cylinder", "box", "lathe", "mesh", "point"]);
@@ -113,7 +113,8 @@ function bounds(runs: Run[]): Bounds {
   return { box, size, spheres };
 }
 
-/** Arrows of a group have one scale: the longest is as long as a body. Normal and friction force share theirs. */
+/** Arrows of a group have one scale: the longest is not quite as long as a body; rare peaks are cut off at its length.
+ * Normal and friction force share theirs. */
 function arrowScales(runs: Run[], size: number): Map<string, number> {
   const most = new Map<string, number>();
   const v = new THREE.Vector3();
@@ -132,7 +133,7 @@ function arrowScales(runs: Run[], size: number): Map<string, number> {
   const scales = new Map<string, number>();
   for (const group of ["normal", "friction", "omega", "arrow"]) {
     const high = most.get(key(group)) ?? 0;
-    scales.set(group, high > 0 ? (0.8 * size) / high : 1);
+    scales.set(group, high > 0 ? (0.7 * size) / high : 1);
   }
   return scales;
 }
@@ -155,13 +156,19 @@ export class Stage {
   private stale = true;
   private time = 0;
   private far = false;
+  private moved = false; // the camera, by the user
+  private readonly arrowScale: Map<string, number>;
+  private readonly ratio = Math.min(2, window.devicePixelRatio || 1); // pixels of the picture per pixel of the page
+  private quality = 1; // part of them that is drawn while playing
+  private sharp = true;
+  private readonly pace: number[] = [];
 
   constructor(
     readonly canvas: HTMLCanvasElement,
     readonly runs: Run[],
   ) {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, preserveDrawingBuffer: true });
-    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
+    this.renderer.setPixelRatio(this.ratio);
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     const found = bounds(runs);
@@ -171,6 +178,7 @@ export class Stage {
     const centre = this.box.getCenter(new THREE.Vector3());
     const spread = 0.5 * this.box.getSize(new THREE.Vector3()).setZ(0).length();
     const arrowScale = arrowScales(runs, this.size);
+    this.arrowScale = arrowScale;
     runs.forEach((run, i) => {
       const frame: Frame = {
         size: this.size,
@@ -196,6 +204,7 @@ export class Stage {
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.12;
     this.controls.addEventListener("change", () => (this.stale = true));
+    this.controls.addEventListener("start", () => (this.moved = true));
     const lamp = new THREE.DirectionalLight(0xffffff, 0.4); // at the camera: no side is black
     this.camera.add(lamp);
     this.scene.add(this.sky, this.sun, this.sun.target, this.camera);
@@ -225,7 +234,8 @@ export class Stage {
     const centre = this.follow ? this.focus.clone() : this.box.getCenter(new THREE.Vector3());
     const flat = this.box.max.z - this.box.min.z < 1e-3 * this.size;
     const direction = (flat ? new THREE.Vector3(0.25, -0.75, 1.1) : new THREE.Vector3(0.75, -1.15, 0.62)).normalize();
-    const distance = this.near(centre, direction, this.follow ? this.now() : this.spheres);
+    const distance = this.near(centre, direction, (this.follow ? this.now() : this.spheres).concat(this.arrowEnds()));
+    this.moved = false;
     this.controls.target.copy(centre);
     this.camera.position.copy(centre).addScaledVector(direction, distance);
     this.camera.near = 0.01 * distance;
@@ -254,6 +264,34 @@ export class Stage {
       }
     }
     return out.length ? out : this.spheres;
+  }
+
+  /** Where the ends of the arrows are that are switched on, over time; when the camera follows, as seen from it. */
+  private arrowEnds(): THREE.Vector4[] {
+    const out: THREE.Vector4[] = [];
+    const end = new THREE.Vector3();
+    const focus = new THREE.Vector3();
+    for (const run of this.follow ? this.runs.slice(0, 1) : this.runs) {
+      for (const thing of run.things) {
+        if (thing.kind !== "arrow" || !this.shown(thing.group)) continue;
+        for (const t of drawingTimes(thing.args.along, run.from, run.to, 300)) {
+          arrowEnd(thing, t, this.arrowScale.get(thing.group)!, this.size, end);
+          if (this.follow) {
+            this.findFocus(t, focus);
+            end.sub(focus).add(this.focus);
+          }
+          if (Number.isFinite(end.x + end.y + end.z)) out.push(new THREE.Vector4(end.x, end.y, end.z, 0.05 * this.size));
+        }
+      }
+    }
+    return out;
+  }
+
+  /** What arrows of a group mean: a length in the picture and the value that has it; null where there are none. */
+  scaleOf(group: string): [number, number] | null {
+    if (!this.runs.some((run) => run.things.some((x) => x.kind === "arrow" && x.group === group))) return null;
+    const length = nice(0.5 * this.size);
+    return [length, length / this.arrowScale.get(group)!];
   }
 
   /** The smallest distance from which all spheres are seen. */
@@ -304,6 +342,7 @@ export class Stage {
     const inner = ["axes", "omega"].some((g) => this.groups.includes(g) && this.shown(g));
     for (const a of this.actors) a.clear?.(inner);
     this.move(this.time);
+    if (on && !this.moved && this.controls && this.scaleOf(group)) this.look(); // new arrows shall be in the picture
   }
 
   shown(group: string): boolean {
@@ -368,6 +407,32 @@ export class Stage {
     this.stale = true;
   }
 
+  /** While playing: where frames are late, fewer pixels are drawn. `passed` is the time since the frame before. */
+  keepPace(passed: number): void {
+    if (this.sharp && this.quality < 1) this.setQuality(this.quality);
+    this.pace.push(passed);
+    if (this.pace.length < 5) return;
+    const median = this.pace.sort((a, b) => a - b)[2];
+    this.pace.length = 0;
+    if (median > 1 / 45 && this.quality > 0.4) this.setQuality(Math.max(0.4, this.quality * Math.sqrt(1 / 60 / median)));
+  }
+
+  private setQuality(quality: number): void {
+    this.quality = quality;
+    this.sharp = false;
+    this.renderer.setPixelRatio(this.ratio * quality);
+    this.stale = true;
+  }
+
+  /** All pixels again: for pictures, and when the motion stands still. */
+  sharpen(): void {
+    this.pace.length = 0;
+    if (this.sharp) return;
+    this.sharp = true;
+    this.renderer.setPixelRatio(this.ratio);
+    this.stale = true;
+  }
+
   /** A background for recordings; null: that of the page shows through. */
   opaque(colour: string | null): void {
     this.scene.background = colour === null ? null : new THREE.Color(colour);
@@ -380,6 +445,24 @@ export class Stage {
     if (!this.stale && !force) return;
     this.stale = false;
     this.renderer.render(this.scene, this.camera);
+  }
+
+  /** How far the drawn objects of a group stick out of the picture: 1 is its edge; for tests. */
+  outside(group: string): number {
+    const p = new THREE.Vector3();
+    let most = 0;
+    this.scene.updateMatrixWorld();
+    for (const a of this.actors) {
+      if (a.thing.group !== group || !a.object.visible) continue;
+      const box = new THREE.Box3().setFromObject(a.object, true);
+      for (const x of [box.min.x, box.max.x])
+        for (const y of [box.min.y, box.max.y])
+          for (const z of [box.min.z, box.max.z]) {
+            p.set(x, y, z).project(this.camera);
+            most = Math.max(most, Math.abs(p.x), Math.abs(p.y));
+          }
+    }
+    return most;
   }
 
   /** How many objects of a group are to be seen, those of all runs; for tests. */
