@@ -30,6 +30,11 @@
 #define AG_RK_TERM(j, a) \
   sum = begun ? v_fma(AG_RK_NUM(a), k[(j)*AG_STEP_N + i], sum) : AG_RK_NUM(a) * k[(j)*AG_STEP_N + i]; \
   begun = 1;
+/* Two halves: h (k_i + k_j)/2 has the same bits and takes an operation less. */
+#define AG_RK_HALF(j, a) +((a) == 0.5)
+#define AG_RK_ADD(j, a) \
+  sum = begun ? sum + k[(j)*AG_STEP_N + i] : k[(j)*AG_STEP_N + i]; \
+  begun = 1;
 /* Whether stage `stage_` is part of the result, the error or the dense output; else only later stages are made of it.
  */
 #define AG_RK_IS(j, a) || (j) == stage_
@@ -91,7 +96,11 @@ AG_RK_PART int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *rest
                                V atol, V *restrict error, V *restrict k, V *restrict w) {
   AG_RK_OF(STAGES)(AG_RK_STAGE) AG_STEP_EACH(i) {
     AG_RK_SUM
-    AG_RK_OF(B)(AG_RK_TERM) z1[i] = v_fma(h, sum, z[i]);
+    if ((0 AG_RK_OF(B)(AG_RK_HALF)) == 2) {
+      AG_RK_OF(B)(AG_RK_ADD) z1[i] = v_fma(0.5 * h, sum, z[i]);
+    } else {
+      AG_RK_OF(B)(AG_RK_TERM) z1[i] = v_fma(h, sum, z[i]);
+    }
   }
   AG_STEP_RHS(t + h, z1, (k + AG_RK_OF(LAST) * AG_STEP_N))
   AG_RK_ESTIMATE(AG_STEP_IN_NORM, AG_STEP_N_NORM, error[0])
@@ -143,6 +152,8 @@ AG_STEP_QUALIFIER void AG_STEP_FN(interpolate)(AG_STEP_SIZE V theta, const V *re
 #undef AG_RK_WEIGHTED
 #undef AG_RK_IS_OF
 #undef AG_RK_IS
+#undef AG_RK_ADD
+#undef AG_RK_HALF
 #undef AG_RK_TERM
 #undef AG_RK_SUM
 #undef AG_RK_COEFFICIENTS
