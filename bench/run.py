@@ -12,6 +12,7 @@ import glob
 import json
 import math
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -194,10 +195,10 @@ def ensemble_seconds(program, paths, threads, environment):
     """Processor time and wall-clock time of the command, and what it computed."""
     command = [program, "ensemble", os.path.join(HERE, "models", "routh_noise.nh"), "--paths", str(paths), "--seed", "1",
                "--dt", "0.01", "--t1", "10", "--every", "10", "--threads", str(threads), "--json", "--quiet"]
-    begun, used = time.monotonic(), os.times()
+    begun, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     found = json.loads(output(command, env=environment))["observables"]["up"]
-    now = os.times()
-    cpu = now.children_user + now.children_system - used.children_user - used.children_system
+    now = resource.getrusage(resource.RUSAGE_CHILDREN)  # to the microsecond; os.times() counts hundredths of a second
+    cpu = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
     return cpu, time.monotonic() - begun, found
 
 

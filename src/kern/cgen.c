@@ -2,9 +2,9 @@
  * Tape -> C over lanes. Slots become single-assignment variables x1, x2, ... numbered by instruction, so the text
  * depends on the tape alone. Constants are written in the expressions; loads are the array elements themselves. sin and
  * cos of the same number become one call. Checks of pivots are moved out of the computation where possible (beside.c).
- * A tape of more than ROLLED instructions with many similar ones becomes loops (roll.c); otherwise one of more than
- * CHUNK operations is split into functions that pass values across their borders in an array s[], at the slots of the
- * tape. */
+ * A tape of more than AG_CGEN_ROLLED instructions with many similar ones becomes loops (roll.c); otherwise one of more
+ * than CHUNK operations is split into functions that pass values across their borders in an array s[], at the slots of
+ * the tape. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "kern/roll.h"
 #include "kern/texts.h"
 
-enum { CHUNK = 2000, MAX_INLINED = 60, ROLLED = 1000 };
+enum { CHUNK = 2000, MAX_INLINED = 60 };
 enum { NONE = AG_CGEN_NONE };
 
 typedef ag_cgen_value value;
@@ -134,7 +134,7 @@ static uint32_t new_value(gen *g, uint32_t instr, uint32_t entry, uint32_t slot)
     g->cap_value = g->cap_value ? 2 * g->cap_value : 64;
     g->values = ag_heap_grow(g->values, sizeof *g->values * (size_t)g->cap_value);
   }
-  g->values[g->n_value] = (value){instr, entry, slot, g->chunk_of[instr], g->chunk_of[instr], -1};
+  g->values[g->n_value] = (value){instr, entry, slot, g->chunk_of[instr], g->chunk_of[instr], -1, false};
   return g->n_value++;
 }
 
@@ -212,14 +212,6 @@ static void pair_up(gen *g) {
   free(first);
 }
 
-/* Which values the evaluation takes over from prep: not constants, those are written out. */
-static void number_prepared(gen *g) {
-  for (uint32_t i = 0; i < g->n_value; i++) {
-    value *v = &g->values[i];
-    if (v->chunk < 0 && v->last >= 0 && g->tape->instr[v->instr].op != AG_OP_CONST) v->prep = g->n_prep++;
-  }
-}
-
 /* ---- writing ---- */
 
 void ag_cgen_number(double v, ag_text *out) {
@@ -246,7 +238,8 @@ static void put_value(gen *g, uint32_t i, int chunk, bool bare) {
     ag_cgen_number(g->tape->constants[x->a], g->out);
     if (!bare) ag_text_char(g->out, ')');
   } else if (v->chunk < 0 && chunk >= 0) {
-    ag_text_printf(g->out, "prep[%d]", v->prep);
+    if (v->one) ag_text_str(g->out, "v_set(1.0)");
+    else ag_text_printf(g->out, "prep[%d]", v->prep);
   } else if (x->op == AG_OP_LOAD) {
     ag_text_printf(g->out, "%s[%u]", ag_segment_describe((ag_seg)x->a)->name, x->b);
   } else if (v->chunk != chunk) {
@@ -368,7 +361,7 @@ static void put_body(gen *g, int from, int to) {
 
 static void put_outputs(gen *g) {
   for (int i = 0; i < g->tape->n_out; i++) {
-    uint64_t marks = g->n_check ? g->marks[g->outs[i]] : 0;
+    uint64_t marks = g->n_check && !g->how->unmarked ? g->marks[g->outs[i]] : 0;
     ag_text_printf(g->out, "  out[%d] = %s", i, marks ? "v_mark(" : "");
     put_value(g, g->outs[i], g->n_chunk - 1, false);
     for (int k = 0, n = 0; k < g->n_check; k++)
@@ -446,7 +439,7 @@ static void put_chunks(gen *g) {
 static bool roll(gen *g, bool prep) {
   ag_roll r;
   int n = prep ? g->tape->n_prep : g->tape->n_instr - g->tape->n_prep;
-  if (n < ROLLED) return false;
+  if (n < AG_CGEN_ROLLED) return false;
   bool rolled = ag_roll_init(&r, g, prep);
   if (rolled) {
     ag_text name = {0};
@@ -490,7 +483,7 @@ int ag_cgen_tape(const ag_tape *tape, const ag_cgen *how, ag_text *out) {
   cut(&g);
   analyse(&g);
   pair_up(&g);
-  number_prepared(&g);
+  ag_cgen_number_prepared(&g);
   if (!roll(&g, true)) put_prep(&g);
   if (!roll(&g, false)) {
     if (g.n_chunk == 1) put_whole(&g);

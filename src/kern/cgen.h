@@ -12,6 +12,7 @@ typedef struct ag_cgen_value {
   uint32_t slot;   /* where the tape keeps it */
   int chunk, last; /* chunk that defines it, last chunk that reads it; -1: prep */
   int prep;        /* position among the prepared values, -1: none */
+  bool one;        /* prepared, and known to be exactly 1 */
 } ag_cgen_value;
 
 typedef struct ag_cgen_state {
@@ -34,7 +35,10 @@ typedef struct ag_cgen_state {
   int *checks;     /* their instructions */
 } ag_cgen_state;
 
-enum { AG_CGEN_CHECKS = 64 };
+/* Numbers the values that the evaluation takes over from prep, and finds those that are 1. */
+void ag_cgen_number_prepared(ag_cgen_state *g);
+
+enum { AG_CGEN_CHECKS = 64, AG_CGEN_ROLLED = 1000 };
 bool ag_cgen_is_check(uint16_t op);
 /* The checks of the evaluation in checks[AG_CGEN_CHECKS], and in marks[], zeroed, for each value those it depends on. 0
  * if there are none, too many, or one that cannot be moved out of the computation. */

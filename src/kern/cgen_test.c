@@ -78,6 +78,37 @@ static void test_checks(void) {
   }
 }
 
+static void text_of(const ag_tape *tape, ag_cgen how, int n_prep, ag_text *text) {
+  ag_text_clear(text);
+  AG_CHECK(ag_cgen_tape(tape, &how, text) == n_prep);
+}
+
+/* Parameters that are known: what is exactly 1 is no prepared value any more, p itself or a product; the text depends
+ * on nothing else of them. Without marks the check alone stays. */
+static void test_known(void) {
+  ag_graph *g = ag_graph_create();
+  ag_id z = ag_input(g, "z", 2, 1, AG_LEAF_REAL), p = ag_input(g, "p", 2, 1, AG_LEAF_REAL);
+  ag_id x = ag_entry(g, z, 0, 0), y = ag_entry(g, z, 1, 0), a = ag_entry(g, p, 0, 0), b = ag_entry(g, p, 1, 0);
+  ag_id out = ag_add(g, ag_mul(g, ag_mul(g, a, b), x), ag_mul(g, a, ag_div(g, y, ag_apply1(g, AG_OP_CHECKPOS, x))));
+  ag_bind binds[] = {{z, AG_SEG_Z, 0}, {p, AG_SEG_P, 0}};
+  ag_tape *tape = ag_tape_create(g, 2, binds, 1, &out);
+  ag_text unknown = {0}, text = {0};
+  text_of(tape, (ag_cgen){.name = "f"}, 2, &unknown);
+  text_of(tape, (ag_cgen){.name = "f", .params = (double[]){2, 3}}, 2, &text);
+  AG_CHECK_STR(ag_text_cstr(&text), ag_text_cstr(&unknown));
+  text_of(tape, (ag_cgen){.name = "f", .params = (double[]){2, 0.5}}, 1, &text);
+  AG_CHECK(strstr(ag_text_cstr(&text), "v_set(1.0)") && strstr(ag_text_cstr(&text), "prep[0]"));
+  text_of(tape, (ag_cgen){.name = "f", .params = (double[]){1, 1 + 0x1p-52}}, 1, &text);
+  AG_CHECK(strstr(ag_text_cstr(&text), "v_set(1.0)") && strstr(ag_text_cstr(&text), "prep[0]"));
+  text_of(tape, (ag_cgen){.name = "f", .params = (double[]){1, 1}}, 0, &text);
+  AG_CHECK(!strstr(ag_text_cstr(&text), "prep[") && strstr(ag_text_cstr(&text), "v_mark("));
+  text_of(tape, (ag_cgen){.name = "f", .unmarked = true}, 2, &text);
+  AG_CHECK(!strstr(ag_text_cstr(&text), "v_mark(") && strstr(ag_text_cstr(&text), "fail |= "));
+  ag_text_done(&unknown), ag_text_done(&text);
+  ag_tape_free(tape);
+  ag_graph_free(g);
+}
+
 /* Plain code has a function for every word that a value of op.def uses. */
 static void check_plain(void) {
   static const char *const values[] = {
@@ -103,6 +134,7 @@ static void check_plain(void) {
 
 int main(void) {
   test_checks();
+  test_known();
   ag_text text = {0}, again = {0};
   static const char *const names[] = {"half sine", "sum", "rest"};
   ag_cgen how = {.name = "f", .out_names = names};

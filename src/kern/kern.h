@@ -43,6 +43,9 @@ typedef struct ag_cgen {
   const char *name;             /* of the C functions: a C identifier */
   const char *const *out_names; /* per output, for comments; NULL: none */
   bool bounds;                  /* also over enclosures; the text of ag_cgen_enclosures stands before it */
+  bool unmarked;                /* outputs of lanes that fail need not be NaN: fail tells them */
+  const double *params;         /* the parameters, if they are known: prepared values that are exactly 1 are then
+                                   written as that, so that compilers leave these factors out; or NULL */
 } ag_cgen;
 /* The tape as two functions over V,
  *   static void NAME_prep(const V *p, V *prep, VI *fail)
@@ -97,6 +100,8 @@ typedef struct ag_unit_spec {
   const char *const *texts;   /* C over V */
   const char *const *entries; /* functions void NAME(const TYPE *) of the texts that are called from outside */
   ag_abi args;                /* TYPE */
+  const double *params;       /* as in ag_cgen, for all tapes */
+  bool unmarked;              /* as in ag_cgen, for the first tape */
 } ag_unit_spec;
 
 typedef struct ag_unit ag_unit;

@@ -24,8 +24,9 @@ struct ag_unit {
 
 static bool inlined(const ag_unit_tape *t) { return ag_tape_cost(t->tape) * t->n_call < MAX_INLINED_OPERATIONS; }
 
-static void put_tape(const ag_unit_tape *t, ag_text *out, int *n_prep) {
-  ag_cgen how = {.name = t->name, .bounds = t->bounds};
+static void put_tape(const ag_unit_spec *s, int which, ag_text *out, int *n_prep) {
+  const ag_unit_tape *t = &s->tapes[which];
+  ag_cgen how = {.name = t->name, .bounds = t->bounds, .unmarked = s->unmarked && !which, .params = s->params};
   if (t->bounds) ag_cgen_enclosures(t->tape, out);
   ag_text_printf(out, "#undef AG_TAPE_FN\n#define AG_TAPE_FN static %s\n",
                  inlined(t) ? "inline __attribute__((always_inline))" : "__attribute__((noinline))");
@@ -45,7 +46,7 @@ static void put_all(const ag_unit_spec *s, ag_text *out, int *n_prep) {
   for (int i = 0; i < s->n_tape; i++)
     n_function += ag_cgen_functions(s->tapes[i].tape) * (inlined(&s->tapes[i]) ? s->tapes[i].n_call : 1);
   ag_cgen_prologue(n_function, out);
-  for (int i = 0; i < s->n_tape; i++) put_tape(&s->tapes[i], out, &n_prep[i]);
+  for (int i = 0; i < s->n_tape; i++) put_tape(s, i, out, &n_prep[i]);
   for (int i = 0; i < s->n_text; i++) ag_text_str(out, s->texts[i]);
 }
 

@@ -54,12 +54,13 @@ V_IN void walk_one(const ag_walk_args *a, V t, V t1, V h, V *step, V *z, V *own,
 }
 
 void ag_walk(const ag_walk_args *a) {
-  V z[2][AG_STEP_N], own[2][AG_WALK_OWN + 1];
+  V z[2][AG_STEP_N], own[2][AG_WALK_OWN + 1], unit[2 * AG_WALK_UNITS + 1];
   VI fail[2] = {a->fail[0], a->fail[1]}, cut[2] = {a->cut[0], a->cut[1]};
   for (int s = 0; s < 2; s++) {
     for (int k = 0; k < AG_STEP_N; k++) z[s][k] = a->z[s * AG_STEP_N + k];
     for (int k = 0; k < AG_WALK_OWN; k++) own[s][k] = a->own[s * AG_WALK_OWN + k];
   }
+  for (int k = 0; k < 2 * AG_WALK_UNITS; k++) unit[k] = a->unit[k];
   ag_wiener path = a->path;
   path.channels = AG_WALK_CHANNELS;
   const V h = v_set(a->h);
@@ -78,8 +79,8 @@ void ag_walk(const ag_walk_args *a) {
 #else
     wiener_step(&path, *a->pair, k, step[0], step[1]);
 #endif
-    walk_one(a, t, t1, h, step[0], z[0], own[0], a->unit, &fail[0], &cut[0]);
-    walk_one(a, t, t1, h, step[1], z[1], own[1], a->unit + AG_WALK_UNITS, &fail[1], &cut[1]);
+    walk_one(a, t, t1, h, step[0], z[0], own[0], unit, &fail[0], &cut[0]);
+    walk_one(a, t, t1, h, step[1], z[1], own[1], unit + AG_WALK_UNITS, &fail[1], &cut[1]);
   }
   for (int s = 0; s < 2; s++) {
     for (int k = 0; k < AG_WALK_OWN; k++) a->own[s * AG_WALK_OWN + k] = own[s][k];

@@ -146,7 +146,9 @@ static ag_unit *compile(const ag_walk_plan *p, ag_text *reason) {
                        .texts = texts,
                        .n_entry = 1,
                        .entries = entries,
-                       .args = {"AG_WALK_ABI", "ag_walk_args", AG_WALK_ABI, sizeof(ag_walk_args)}};
+                       .args = {"AG_WALK_ABI", "ag_walk_args", AG_WALK_ABI, sizeof(ag_walk_args)},
+                       .params = p->params,
+                       .unmarked = p->skips && !p->canonical};
   if (p->columns) tapes[spec.n_tape++] = (ag_unit_tape){"o", p->columns, 2, false, false};
   if (p->jacobian) tapes[spec.n_tape++] = (ag_unit_tape){"jacobian", p->jacobian, 2, false, false};
   if (p->finish) tapes[spec.n_tape++] = (ag_unit_tape){"finish", p->finish, 2, false, false};

@@ -22,8 +22,19 @@
 #define AG_STEP_READS_OWN
 #endif
 
-/* sum_j a_j k_j of component i, in the order of the table. */
-#define AG_RK_TERM(j, a) sum = v_fma(AG_RK_NUM(a), k[(j)*AG_STEP_N + i], sum);
+/* sum_j a_j k_j of component i, in the order of the table, from AG_RK_SUM on. */
+#define AG_RK_SUM \
+  V sum = {0}; \
+  int begun = 0; \
+  (void)begun;
+#define AG_RK_TERM(j, a) \
+  sum = begun ? v_fma(AG_RK_NUM(a), k[(j)*AG_STEP_N + i], sum) : AG_RK_NUM(a) * k[(j)*AG_STEP_N + i]; \
+  begun = 1;
+/* Two halves: h (k_i + k_j)/2 has the same bits and takes an operation less. */
+#define AG_RK_HALF(j, a) +((a) == 0.5)
+#define AG_RK_ADD(j, a) \
+  sum = begun ? sum + k[(j)*AG_STEP_N + i] : k[(j)*AG_STEP_N + i]; \
+  begun = 1;
 /* Whether stage `stage_` is part of the result, the error or the dense output; else only later stages are made of it.
  */
 #define AG_RK_IS(j, a) || (j) == stage_
@@ -34,7 +45,7 @@
 #define AG_RK_STAGE(j, c, A) \
   AG_STEP_EACH(i) { \
     if (!AG_STEP_READS(i)) continue; \
-    V sum = {0}; \
+    AG_RK_SUM \
     A(AG_RK_TERM) w[i] = v_fma(h, sum, z[i]); \
   } \
   { \
@@ -47,7 +58,7 @@
   }
 #define AG_RK_COEFFICIENT(m, D) \
   { \
-    V sum = {0}; \
+    AG_RK_SUM \
     D(AG_RK_TERM) c[(m)*AG_STEP_N + i] = h * sum; \
   }
 
@@ -61,11 +72,12 @@
       wrong = v_fma(AG_RK_NUM(0.0), z1[i], wrong); \
       wrong = v_fma(AG_RK_NUM(0.0), k[AG_RK_OF(LAST) * AG_STEP_N + i], wrong); \
       if (AG_RK_OF(ERROR) == 0) continue; \
-      V scale = 1.0 / v_fma(AG_RK_NUM(rtol), v_max(v_abs(z[i]), v_abs(z1[i])), AG_RK_NUM(atol)), sum = {0}; \
+      V scale = 1.0 / v_fma(AG_RK_NUM(rtol), v_max(v_abs(z[i]), v_abs(z1[i])), AG_RK_NUM(atol)); \
+      AG_RK_SUM \
       AG_RK_OF(E)(AG_RK_TERM) sum = sum * scale; \
       size = v_fma(sum, sum, size); \
       if (AG_RK_OF(ERROR) == 1) continue; \
-      sum = (V){0}; \
+      sum = (V){0}, begun = 0; \
       AG_RK_OF(E3)(AG_RK_TERM) sum = sum * scale; \
       size3 = v_fma(sum, sum, size3); \
     } \
@@ -83,8 +95,12 @@
 AG_RK_PART int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1, double rtol,
                                V atol, V *restrict error, V *restrict k, V *restrict w) {
   AG_RK_OF(STAGES)(AG_RK_STAGE) AG_STEP_EACH(i) {
-    V sum = {0};
-    AG_RK_OF(B)(AG_RK_TERM) z1[i] = v_fma(h, sum, z[i]);
+    AG_RK_SUM
+    if ((0 AG_RK_OF(B)(AG_RK_HALF)) == 2) {
+      AG_RK_OF(B)(AG_RK_ADD) z1[i] = v_fma(0.5 * h, sum, z[i]);
+    } else {
+      AG_RK_OF(B)(AG_RK_TERM) z1[i] = v_fma(h, sum, z[i]);
+    }
   }
   AG_STEP_RHS(t + h, z1, (k + AG_RK_OF(LAST) * AG_STEP_N))
   AG_RK_ESTIMATE(AG_STEP_IN_NORM, AG_STEP_N_NORM, error[0])
@@ -136,7 +152,10 @@ AG_STEP_QUALIFIER void AG_STEP_FN(interpolate)(AG_STEP_SIZE V theta, const V *re
 #undef AG_RK_WEIGHTED
 #undef AG_RK_IS_OF
 #undef AG_RK_IS
+#undef AG_RK_ADD
+#undef AG_RK_HALF
 #undef AG_RK_TERM
+#undef AG_RK_SUM
 #undef AG_RK_COEFFICIENTS
 #undef AG_RK_SCRATCH
 #undef AG_RK_PART
