@@ -317,6 +317,12 @@ start x = 1"""
             r = self.json("run", model, *more)
             self.assertEqual((r["method"], self.told(r, "was chosen")), ("dop853", []))
 
+    def test_spins(self):
+        """An orientation that is only reconstructed has small steps of its own: it says nothing about the others."""
+        r = self.json("run", "cylinder_ball", "--t1", 400, "--every", 400)
+        self.assertGreater(r["steps"], 1000)
+        self.assertEqual((r["method"], self.told(r, "stiff")), ("dop853", []))
+
     def test_not_stiff(self):
         """Many steps for the sake of accuracy, at tight and loose tolerances."""
         model = self.model("config x in R\nlagrangian 1/2*x'^2 - 1/4*x^4\nstart x = 1")
