@@ -319,7 +319,7 @@ start x = 1"""
 
     def test_spins(self):
         """An orientation that is only reconstructed has small steps of its own: it says nothing about the others."""
-        r = self.json("run", "cylinder_ball", "--t1", 400, "--every", 400)
+        r = self.json("run", "cylinder_ball", "--t1", 400)
         self.assertGreater(r["steps"], 1000)
         self.assertEqual((r["method"], self.told(r, "stiff")), ("dop853", []))
 
