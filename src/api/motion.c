@@ -86,9 +86,10 @@ static void take_notes(anagyre_motion *r, const ag_system *sys) {
   if (e->one_sided)
     ag_text_str(&r->notes, "while the motion slides, forces of constraint are those of one side of the surface\n");
   if (e->loose)
-    ag_text_printf(&r->notes,
-                   "a start value (%.3g) is far below the absolute tolerance (%.3g): its error is not controlled\n",
-                   e->loose_size, e->atol);
+    ag_text_printf(
+        &r->notes,
+        "a start value (%.3g) is lost in the rounding errors of larger components: its error is not controlled\n",
+        e->loose_size);
   if (e->pointwise)
     ag_text_str(&r->notes, "with multipliers steps do not end where the equations switch: accuracy is lost there\n");
   if (e->left) {

@@ -86,9 +86,7 @@ bool ag_batch_audit(const ag_batch_report *b, ag_ctx *ctx) {
        "lost there");
   warn(ctx, b, &one_sided, "forces recorded while the motion slides are those of one side of the surface");
   warn(ctx, b, &doubts, "an event, or the section, stayed undecided somewhere: a single run says where");
-  warn(
-      ctx, b, &loose,
-      "a start value is far below the absolute tolerance of the steps, which follows the other sizes: its error is not "
-      "controlled; a smaller --atol would do that");
+  warn(ctx, b, &loose,
+       "a start value is lost in the rounding errors of larger components that move it: its error is not controlled");
   return audit_energy(b, ctx);
 }

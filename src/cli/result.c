@@ -262,6 +262,7 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   ag_text_printf(out, "  %-12s  %s, ", "method", q->method->name);
   if (q->dt > 0) ag_text_printf(out, "dt %g", q->dt);
   else ag_text_printf(out, "rtol %g, atol %g", q->rtol, r->atol);
+  if (!(q->dt > 0) && r->least_atol < r->atol) ag_text_printf(out, " (down to %g)", r->least_atol);
   if (q->project) ag_text_printf(out, ", projected onto %s", q->project);
   ag_text_printf(out, ", %s, %s\n", q->multipliers ? "with multipliers" : "velocities eliminated",
                  r->compiled ? "compiled" : "interpreted");

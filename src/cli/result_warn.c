@@ -79,9 +79,9 @@ void ag_result_remarks(ag_ctx *ctx, const ag_outcome *o) {
   if (r->loose)
     ag_ctx_warn(
         ctx, ag_model_starts(ag_system_model(o->system))[r->loose - 1].pos,
-        "this start value (%.3g) is far below the absolute tolerance of the steps (%.3g), which follows the other "
-        "sizes: its error is not controlled; --atol %.1g would do that",
-        r->loose_size, r->atol, 1e-12 * r->loose_size);
+        "this start value (%.3g) is lost in the rounding errors of larger components that move it: its error is not "
+        "controlled",
+        r->loose_size);
   if (o->options->noise == AG_NOISE_PATH) noise_remarks(ctx, o);
   else if (r->pointwise)
     ag_ctx_warn(ctx, (ag_pos){0},

@@ -216,20 +216,23 @@ static ag_status check_row(derive *d, int row) {
 /* ---- cuts and poles inside functions that have a limit there ---- */
 
 /* Places where the Lagrangian may jump without a choice in it: the cut of atan2, and poles inside atan, atan2 and tanh
- * (atan(tan x), atan(y/x)), each as a function s that is zero there. */
+ * (atan(tan x), atan(y/x)), each as a function s that is zero there, and `whole`, the atan2 itself, or 0. */
+typedef struct cut {
+  ag_id s, whole;
+} cut;
 typedef struct cuts {
   derive *d;
   int n, cap;
-  ag_id *s;
+  cut *at;
 } cuts;
 
-static void add_cut(cuts *c, ag_id s) {
+static void add_cut(cuts *c, ag_id s, ag_id whole) {
   const derive *d = c->d;
   if (!ag_depends(d->g, 1, &s, d->nc, d->q) || ag_depends(d->g, 1, &s, d->nc, d->xi)) return;
   for (int i = 0; i < c->n; i++)
-    if (c->s[i] == s) return;
-  AG_PUSH(c->s, c->n, c->cap);
-  c->s[c->n++] = s;
+    if (c->at[i].s == s) return;
+  AG_PUSH(c->at, c->n, c->cap);
+  c->at[c->n++] = (cut){s, whole};
 }
 
 /* What the value x depends on, as one flag per node up to x. */
@@ -246,8 +249,8 @@ static void find_poles(cuts *c, ag_id x) {
   bool *seen = cone(g, x);
   for (ag_id k = 1; k <= x; k++) {
     if (!seen[k]) continue;
-    if (ag_node_op(g, k) == AG_OP_DIV) add_cut(c, ag_node_arg(g, k, 1));
-    if (ag_node_op(g, k) == AG_OP_TAN) add_cut(c, ag_apply1(g, AG_OP_COS, ag_node_arg(g, k, 0)));
+    if (ag_node_op(g, k) == AG_OP_DIV) add_cut(c, ag_node_arg(g, k, 1), 0);
+    if (ag_node_op(g, k) == AG_OP_TAN) add_cut(c, ag_apply1(g, AG_OP_COS, ag_node_arg(g, k, 0)), 0);
   }
   free(seen);
 }
@@ -258,7 +261,7 @@ static void find_cuts(cuts *c, ag_id x) {
   for (ag_id k = 1; k <= x; k++) {
     ag_op op = ag_node_op(g, k);
     if (!seen[k] || (op != AG_OP_ATAN && op != AG_OP_ATAN2 && op != AG_OP_TANH)) continue;
-    if (op == AG_OP_ATAN2) add_cut(c, ag_node_arg(g, k, 0));
+    if (op == AG_OP_ATAN2) add_cut(c, ag_node_arg(g, k, 0), k);
     find_poles(c, k);
   }
   free(seen);
@@ -276,23 +279,41 @@ static double leap_across(derive *d, ag_id s) {
   return l.worst;
 }
 
+/* A domain that keeps away from it, as it is written in a model; at the start it holds. */
+static void advise(const derive *d, const cut *at, ag_text *out) {
+  const ag_system *sys = d->sys;
+  double v, *x = ag_heap_alloc(sizeof *x * (size_t)(sys->n.x + 1));
+  ag_id of = at->whole ? at->whole : at->s;
+  ag_tape *tape = ag_full_tape(d->sys, 1, &of);
+  ag_system_state0(sys, x);
+  ag_tape_once(tape, sys->t0, x, sys->params, NULL, &v);
+  ag_text_str(out, "domain ");
+  ag_print(d->g, of, out);
+  if (at->whole) ag_text_str(out, " in -3.14..3.14");
+  else ag_text_str(out, v < 0 ? " in -1e6..-1e-6" : " in 1e-6..1e6");
+  ag_tape_free(tape);
+  free(x);
+}
+
 static ag_status check_cuts(derive *d) {
   cuts c = {.d = d};
   ag_status status = AG_OK;
   find_cuts(&c, d->m->lagrangian);
   for (int i = 0; i < c.n && status == AG_OK; i++) {
-    double jump = leap_across(d, c.s[i]);
+    double jump = leap_across(d, c.at[i].s);
     if (jump == 0) continue;
-    ag_text s = {0};
-    ag_print(d->g, c.s[i], &s);
+    ag_text s = {0}, domain = {0};
+    ag_print(d->g, c.at[i].s, &s);
+    advise(d, &c.at[i], &domain);
     ag_ctx_error(d->ctx, d->m->lagrangian_pos,
                  "the Lagrangian jumps by %.3g where %s = 0: the motion would need an impulse there. Make it "
-                 "continuous, or give a domain that keeps away from it",
-                 jump, ag_text_cstr(&s));
+                 "continuous, or, if the motion keeps away from it, write `%s`",
+                 jump, ag_text_cstr(&s), ag_text_cstr(&domain));
     ag_text_done(&s);
+    ag_text_done(&domain);
     status = AG_WRONG;
   }
-  free(c.s);
+  free(c.at);
   return status;
 }
 

@@ -167,6 +167,27 @@ void ag_reduced_name(const ag_system *sys, int k, ag_text *out) {
     if (sys->q_in_z[sys->processes[i].at] == k) ag_text_str(out, sys->processes[i].name);
 }
 
+/* A frame that is a velocity of the model, under another name. */
+static int frame_at(const ag_system *sys, int k) {
+  const ag_model *m = sys->model;
+  for (int i = 0; i < m->n_frames; i++) {
+    const ag_layout_row *row = ag_layout_item(sys, AG_LAYOUT_FRAME, i);
+    for (int c = 0; c < m->n_coords && k >= row->at && k < row->at + row->n; c++)
+      if (m->coords[c].xi == row->x) return ag_layout_item(sys, AG_LAYOUT_VELOCITY, c)->at + k - row->at;
+  }
+  return -1;
+}
+
+int ag_reduced_at(const ag_system *sys, int k) {
+  for (int i = 0; i < sys->n.q; i++)
+    if (sys->q_in_z[i] == k) return i;
+  int u = k - sys->n.u_at, entry;
+  if (u < 0 || u >= sys->n.u) return -1;
+  if (sys->model->n_frames && sys->elimination != AG_ELIM_SADDLE) return frame_at(sys, u);
+  const ag_layout_row *row = ag_layout_find(sys, sys->u_names[u], &entry);
+  return row && row->kind == AG_LAYOUT_VELOCITY ? row->at + (entry < 0 ? 0 : entry) : -1;
+}
+
 const char *ag_component_name(ag_arena *arena, const char *name, int rows, int entry) {
   ag_text text = {0};
   ag_entry_name(name, rows, 1, entry, &text);

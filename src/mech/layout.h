@@ -59,4 +59,6 @@ int ag_entry_find(const char *name, int rows, int cols, const char *wanted);
 /* Name of a stored number of a row ("R as a quaternion: w"), and of a number of the reduced state. */
 void ag_stored_name(const ag_layout_row *row, int k, ag_text *out);
 void ag_reduced_name(const ag_system *sys, int k, ag_text *out);
+/* Which number of the exchange state a number of the reduced state is; -1: none, it is made of several. */
+int ag_reduced_at(const ag_system *sys, int k);
 #endif

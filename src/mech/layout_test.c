@@ -51,6 +51,10 @@ static void check_reduced(const ag_system *sys) {
     ag_reduced_name(sys, k, &names[k]);
     AG_CHECK(names[k].n > 0);
     for (int i = 0; i < k; i++) AG_CHECK(strcmp(names[i].s, names[k].s) != 0);
+    int at = ag_reduced_at(sys, k), entry;
+    for (int i = 0; i < k && at >= 0; i++) AG_CHECK(ag_reduced_at(sys, i) != at);
+    const ag_layout_row *row = ag_layout_find(sys, names[k].s, &entry);
+    if (at >= 0 && row && row->kind == AG_LAYOUT_VELOCITY) AG_CHECK(at == row->at + (entry < 0 ? 0 : entry));
   }
   for (int k = 0; k < sys->n.z; k++) ag_text_done(&names[k]);
   free(names);

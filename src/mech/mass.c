@@ -120,6 +120,32 @@ static bool check_spectrum(derive *d, allowed *a) {
   return good;
 }
 
+static bool of_body(const ag_model *m, int coord) {
+  for (int i = 0; i < m->n_bodies; i++)
+    if (m->bodies[i]->R == coord) return true;
+  return false;
+}
+
+/* The mass matrix of an angular velocity is the inertia of what turns with it. No principal moment of real masses
+ * exceeds the sum of the other two: tr(I)/2 - I is the matrix of second moments of mass, which has no negative
+ * eigenvalue. A `body` is looked at where it is declared. */
+static void report_moments(derive *d, const double *M) {
+  const ag_system *sys = d->sys;
+  int n = sys->n.xi;
+  for (int i = 0; i < d->nc; i++) {
+    double A[9], I[9], w[3], trace = 0;
+    if (d->m->coords[i].space != AG_SPACE_SO3 || of_body(d->m, i)) continue;
+    for (int k = 0; k < 9; k++) I[k] = M[(sys->coords[i].tangent + k / 3) * n + sys->coords[i].tangent + k % 3];
+    for (int k = 0; k < 3; k++) trace += I[4 * k];
+    for (int k = 0; k < 9; k++) A[k] = (k % 4 ? 0 : (0.5 + 1e-9) * trace) - I[k];
+    if (ag_dense_cholesky(3, A) == 0 || ag_dense_eigsym(3, I, w, NULL) != 0) continue;
+    ag_ctx_warn(d->ctx, d->m->lagrangian_pos,
+                "with `%s` turn the principal moments of inertia %.6g, %.6g and %.6g: for a real body none exceeds the "
+                "sum of the other two",
+                d->m->coords[i].velocity, w[2], w[1], w[0]);
+  }
+}
+
 ag_status ag_mass_check(derive *d) {
   const ag_system *sys = d->sys;
   bool dense = sys->tapes[AG_ROLE_SADDLE], saddle = sys->elimination == AG_ELIM_SADDLE;
@@ -140,6 +166,7 @@ ag_status ag_mass_check(derive *d) {
     good = check_spectrum(d, &a);
     free(a.N), free(a.A), free(a.size);
   }
+  if (good) report_moments(d, v + sys->outputs[AG_OUT_SADDLE_M].at);
   free(x), free(v);
   return good ? AG_OK : AG_WRONG;
 }

@@ -55,6 +55,22 @@ static ag_model *fixed(void) {
   return m;
 }
 
+/* A free body with the moments 1, 1 and `last`. */
+static ag_model *turning(double last) {
+  ag_model *m = ag_model_create("turning");
+  ag_graph *g = m->graph;
+  int R = ag_model_add_coord(m, "R", "Omega", NULL, NULL, 0, AG_SPACE_SO3, 3, nowhere);
+  ag_id I = ag_stack(g, 3, 1, (ag_id[]){ag_num(g, 1), ag_num(g, 1), ag_num(g, last)}), w = m->coords[R].xi, sum = 0;
+  for (int i = 0; i < 3; i++) {
+    ag_id wi = ag_entry(g, w, i, 0), part = ag_mul(g, ag_entry(g, I, i, 0), ag_mul(g, wi, wi));
+    sum = i ? ag_add(g, sum, part) : part;
+  }
+  m->lagrangian = ag_mul(g, ag_num(g, 0.5), sum);
+  return m;
+}
+static ag_model *unreal(void) { return turning(2.001); }
+static ag_model *flat(void) { return turning(2); }
+
 static const struct {
   ag_model *(*make)(void);
   const char *said; /* NULL: nothing */
@@ -68,6 +84,8 @@ static const struct {
     {negative, "the mass matrix is not positive at the start on the velocities the constraints allow: see `y'`", false},
     {undefined, "the mass matrix is not finite at the start", false},
     {fixed, "the constraints leave no freedom: they determine all 2 velocities by themselves", true},
+    {unreal, "with `Omega` turn the principal moments of inertia 2.001, 1 and 1: for a real body", true},
+    {flat, NULL, true},
     {carried, NULL, true},
     {small, NULL, true},
 };

@@ -96,6 +96,7 @@ typedef struct ag_lane_step {
   int slot; /* where the queue keeps what it has prepared for the member: the lane it is in */
   double t, t1;
   const double *unit;                   /* squared lengths that are kept */
+  const double *atol;                   /* absolute tolerances, and one more */
   const double *c;                      /* the basis of the step */
   const double *z, *carry, *z1, *space; /* space: the workspace; the carry at its head has moved on already */
   ag_work *work;

@@ -16,6 +16,7 @@ void ag_checkpoint_keep(ag_checkpoint *copy, const ag_checkpoint *c) {
   copy->z = copy_of(c->z, sizeof(double) * (size_t)c->n);
   copy->dz = copy_of(c->dz, sizeof(double) * (size_t)c->n_carry);
   copy->unit = copy_of(c->unit, sizeof(double) * (size_t)c->n_unit);
+  copy->atol = copy_of(c->atol, sizeof(double) * (size_t)c->n_atol);
   copy->c = copy_of(c->c, sizeof(double) * (size_t)c->n_c);
   copy->sign = copy_of(c->sign, sizeof(int) * (size_t)c->n_event);
   copy->event_count = copy_of(c->event_count, sizeof(int) * (size_t)c->n_event);
@@ -25,6 +26,7 @@ void ag_checkpoint_done(ag_checkpoint *copy) {
   free(copy->z);
   free(copy->dz);
   free(copy->unit);
+  free(copy->atol);
   free(copy->c);
   free(copy->sign);
   free(copy->event_count);
@@ -38,6 +40,7 @@ ag_checkpoint ag_trajectory_here(run *r) {
                          .n = m->n,
                          .n_carry = m->n_carry,
                          .n_unit = m->n_unit,
+                         .n_atol = res->least_atol < res->atol ? ag_system_dims(r->sys)->x : 0,
                          .n_c = ag_system_dims(r->sys)->c + r->all,
                          .n_event = res->n_event,
                          .t = r->t,
@@ -71,6 +74,7 @@ ag_checkpoint ag_trajectory_here(run *r) {
                          .z = m->z,
                          .dz = m->dz,
                          .unit = m->unit_length,
+                         .atol = r->own_atol,
                          .c = m->c,
                          .sign = m->sign,
                          .event_count = res->event_count,

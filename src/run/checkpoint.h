@@ -13,6 +13,7 @@ typedef struct ag_checkpoint {
   bool made;        /* else the rest means nothing */
   int n, n_carry;   /* sizes of z; of dz: the rates, then what belongs to the stepper alone */
   int n_unit;       /* size of unit */
+  int n_atol;       /* size of atol; 0: all are that of the control */
   int n_c, n_event; /* sizes of c; of sign, event_count and event_times */
   double t, h;      /* where; the next step size to try */
   double smooth;    /* before a corner: the step size to resume with after it; 0: no corner ahead */
@@ -30,6 +31,7 @@ typedef struct ag_checkpoint {
   double energy0, energy_size, energy_drift, residual_max, work, work_t, work_energy;
   ag_control control;
   double *unit;            /* squared lengths of the groups that keep them */
+  double *atol;            /* absolute tolerances of the full state */
   double *z, *dz, *c;      /* state (reduced, or full with multipliers), its rate, basis data */
   int *sign, *event_count; /* per event */
   double **event_times;    /* borrowed from the result: the first event_count of each are meant */

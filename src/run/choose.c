@@ -52,7 +52,7 @@ const ag_stepper *ag_run_choose(ag_system *sys, const double *x0, const ag_run_o
   trial start = try_steps(sys, x0, o, usual, FIRST);
   if (!(start.stiffness * fabs(o->t1 - o->t0) > FEW * start.h)) return usual;
   trial longer = try_steps(sys, x0, o, usual, SECOND);
-  if (!(longer.stiffness > LIMITED)) return usual;
+  if (!(longer.stiffness > LIMITED) || !(fabs(o->t1 - o->t0) > FEW * longer.h)) return usual;
   trial implicit = try_steps(sys, x0, o, stiff, SECOND);
   if (!(implicit.per_step > FARTHER * longer.per_step)) return usual;
   *stiffness = longer.stiffness;

@@ -31,7 +31,7 @@ bool ag_curve_cheap(ag_mover *m, double t, double h, double *rows, double *curve
   const double *C = rows + 3 * m->n;
   for (int i = 0; i < m->n; i++) {
     if (!isfinite(C[i])) return false;
-    double tolerance = m->atol + m->rtol * fmax(fabs(m->z[i]), fabs(m->z1[i]));
+    double tolerance = (m->atol > 0 ? m->tolerance[i] : 0) + m->rtol * fmax(fabs(m->z[i]), fabs(m->z1[i]));
     width[i] = fabs(C[i]) / 4 + DENSE_ERROR * tolerance + ROUNDING * fabs(m->z[i]);
   }
   ag_isolate_rows(m->n, AG_CURVE_ROWS, m->z, rows, curve);

@@ -32,8 +32,7 @@ static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h,
   unsigned long long fail = 0;
   ag_fused_args a = arguments(m, &t, &h, z, z1, work, &fail);
   a.rtol = rtol;
-  const double at_least = fmax(atol, DBL_MIN);
-  a.atol = &at_least;
+  a.atol = m->tolerance;
   a.error = error; /* two numbers: the core's, the rest's */
   const size_t carry = sizeof(double) * (size_t)(m->n + m->room.own);
   memcpy(work, dz0, carry);

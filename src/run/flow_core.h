@@ -63,6 +63,7 @@
     *fail_ = before_ | (*fail_ & (open)); \
   }
 #define AG_STEP_MOVES(r) ((r) >= AG_STEP_U_AT && (r) < AG_STEP_U_AT + AG_STEP_N_U)
+#define AG_STEP_ATOL(i) atol[i]
 #define AG_STEP_FACTOR(i) step_factors[i]
 #define AG_FLOW_OF(a, fail) \
   AG_JACOBIAN_OF((a)->c, (a)->prep_jacobian), \

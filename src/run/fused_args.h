@@ -7,7 +7,7 @@
  * it is listed with. */
 #ifndef AG_RUN_FUSED_ARGS_H
 #define AG_RUN_FUSED_ARGS_H
-#define AG_FUSED_ABI 9
+#define AG_FUSED_ABI 10
 #ifndef AG_FUSED_V /* how the library sees a number and a mask of all lanes; in the unit they are V and VI */
 #define AG_FUSED_V double
 #define AG_FUSED_VI unsigned long long
@@ -25,7 +25,7 @@ typedef struct ag_fused_args {
   const AG_FUSED_V *prep_canonical;       /* of E/kT, where steps are tested */
   AG_FUSED_V *work;                       /* of the stepper: begins with the carry */
   double rtol;
-  const AG_FUSED_V *atol;  /* per lane */
+  const AG_FUSED_V *atol;  /* [component], and one more: of quantities that are no components */
   AG_FUSED_V *error;       /* step: two numbers, the core's and the rest's */
   AG_FUSED_VI *fail;       /* step, dense: or-ed where the right-hand side failed */
   const AG_FUSED_V *theta; /* interpolate: part of the step */

@@ -9,13 +9,13 @@ struct ag_guard {
   const ag_system *sys;
   double *out;        /* of the domain */
   double *last, *now; /* rows at the previous and at the current state */
-  bool have_last;
+  double last_t;      /* the time of the previous state; NaN: unknown. A step that was looked at may end earlier */
 };
 
 ag_guard *ag_guard_create(const ag_system *sys) {
   ag_guard *g = ag_heap_alloc(sizeof *g);
   size_t n = (size_t)(ag_system_dims(sys)->fragile * ag_system_dims(sys)->xi);
-  *g = (ag_guard){.sys = sys};
+  *g = (ag_guard){.sys = sys, .last_t = NAN};
   g->out = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_output(sys, AG_OUT_DOMAIN_RANGES).n + 1));
   g->last = ag_heap_alloc(sizeof(double) * (n + 1));
   g->now = ag_heap_alloc(sizeof(double) * (n + 1));
@@ -92,7 +92,7 @@ static double turning_point(const ag_guard *g, ag_mover *m, double t, double h, 
   return lo;
 }
 
-void ag_guard_forget(ag_guard *g) { g->have_last = false; }
+void ag_guard_forget(ag_guard *g) { g->last_t = NAN; }
 
 /* Do the other rows carry what one that vanishes did? m->zt: the state where it vanishes. */
 static bool carried(const ag_guard *g, ag_mover *m, double t) {
@@ -105,7 +105,7 @@ bool ag_guard_vanishes(ag_guard *g, ag_mover *m, double t, double t1, double *at
   const ag_system *sys = g->sys;
   int n = ag_system_dims(sys)->xi;
   if (!ag_system_role(sys, AG_ROLE_FRAGILE)) return false;
-  if (!g->have_last) rows_at(m, t, m->z, g->last), g->have_last = true;
+  if (g->last_t != t) rows_at(m, t, m->z, g->last);
   rows_at(m, t1, m->z1, g->now);
   double first = 2;
   bool dense = false;
@@ -119,6 +119,7 @@ bool ag_guard_vanishes(ag_guard *g, ag_mover *m, double t, double t1, double *at
   }
   double *rows = g->last;
   g->last = g->now, g->now = rows;
+  g->last_t = t1;
   *at = t + first * (t1 - t);
   return first <= 1 && *at != t;
 }

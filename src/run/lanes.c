@@ -31,7 +31,7 @@ typedef struct lanes {
   ag_pack *pack;   /* where a section is */
   double *prep[AG_FUSED_TAPES];
   double *t1, *unit, *atol;
-  double *z, *dz, *c, *x, *space, *slots, *out; /* one member's, scratch */
+  double *z, *dz, *c, *x, *space, *slots, *out, *tolerance; /* one member's, scratch */
 } lanes;
 
 static double *block(const lanes *l, size_t rows) {
@@ -105,10 +105,11 @@ static void lanes_create(lanes *l, ag_batch_job *b) {
   l->t1 = block(l, 1);
   l->unit = block(l, (size_t)b->n_unit);
   for (int i = 0; i < AG_FUSED_TAPES; i++) l->prep[i] = block(l, (size_t)ag_fused_n_prep(b->fused, i));
-  l->atol = block(l, 1);
+  l->atol = block(l, n + 1);
   march_create(l, o);
   l->z = ag_heap_aligned(sizeof(double) * (n_z + 1));
   l->dz = ag_heap_aligned(sizeof(double) * (n_z + 1));
+  l->tolerance = ag_heap_aligned(sizeof(double) * (n + 1));
   l->c = ag_heap_aligned(sizeof(double) * (size_t)(ag_system_dims(b->sys)->c + 1));
   l->x = ag_heap_aligned(sizeof(double) * (size_t)(b->n_x + 1));
   l->space = ag_heap_aligned(sizeof(double) * (3 * n_core + 3));
@@ -137,7 +138,7 @@ static void lanes_free(lanes *l) {
                  l->slots,        l->out,      l->m.t,       l->m.h,    l->m.z,     l->m.work,     l->m.z1,
                  l->m.last_error, l->m.h_sub,  l->m.end_sub, l->m.keep, l->m.steps, l->m.rejected, l->m.rejected_last,
                  l->m.sub,        l->m.memory, l->m.hint,    l->m.from, l->m.z0,    l->m.carry0,   l->m.seen,
-                 l->m.leave,      l->m.c,      l->m.c0,      l->m.turn, l->m.rows};
+                 l->m.leave,      l->m.c,      l->m.c0,      l->m.turn, l->m.rows,  l->tolerance};
   for (int i = 0; i < AG_FUSED_TAPES; i++) free(l->prep[i]);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
@@ -214,6 +215,7 @@ static ag_lane_step step_of(const lanes *l, int i) {
                         .t = l->m.from[i],
                         .t1 = l->m.t[i],
                         .unit = l->unit,
+                        .atol = l->atol,
                         .c = l->m.c0,
                         .z = l->m.z0,
                         .carry = l->m.carry0,
@@ -235,6 +237,17 @@ static void load_rows(lanes *l, int i, ag_work *w) {
   free(rows);
 }
 
+/* The absolute tolerances of a member, into lane i and l->tolerance. */
+static const double *load_tolerance(lanes *l, int i, long member, ag_work *w) {
+  const ag_run_options *o = &l->b->o->run;
+  const double *x0 = l->b->x0 + member * l->b->n_x;
+  double size, atol = ag_scale_atol(l->sys, w, o, x0, l->x);
+  l->audit[i].loose = ag_scale_loose(l->sys, o, l->x, x0, &size) > 0;
+  ag_scale_spread(l->sys, false, atol, l->x, l->n, l->tolerance);
+  for (int k = 0; k <= l->n; k++) l->atol[k * l->w + i] = l->tolerance[k];
+  return l->tolerance;
+}
+
 /* Starts a member in lane i. False: it ended at once, and is stored. */
 static bool load(lanes *l, int i, long member) {
   const ag_run_options *o = &l->b->o->run;
@@ -251,11 +264,9 @@ static bool load(lanes *l, int i, long member) {
     return false;
   }
   ag_flow flow = {.n = ag_system_dims(l->sys)->core, .rhs = core_rhs, .self = &(member_flow){w, l->c}};
-  double h = o->t1 > o->t0 ? o->dt : -o->dt, atol = ag_scale_atol(l->sys, w, o, l->b->x0 + member * l->b->n_x);
-  if (!l->fixed) h = ag_control_first(&flow, o->method, o->t0, o->t1, l->z, l->dz, o->rtol, atol, l->space);
-  l->atol[i] = fmax(atol, DBL_MIN);
-  double size;
-  l->audit[i].loose = ag_scale_loose(l->sys, o, atol, l->b->x0 + member * l->b->n_x, &size) > 0;
+  flow.atol = load_tolerance(l, i, member, w);
+  double h = o->t1 > o->t0 ? o->dt : -o->dt;
+  if (!l->fixed) h = ag_control_first(&flow, o->method, o->t0, o->t1, l->z, l->dz, o->rtol, 0, l->space);
   int W = l->w;
   for (int k = 0; k < l->n; k++) {
     l->m.z[k * W + i] = l->z[k];
@@ -296,9 +307,10 @@ static void copy_lane(const lanes *l, double *v, size_t rows, int from, int to) 
 /* A lane without a member does what its neighbour does. */
 static void imitate(lanes *l, int from, int to) {
   size_t n = (size_t)l->n;
-  double *single[] = {l->m.t, l->m.h, l->t1, l->atol, l->m.last_error, l->m.h_sub, l->m.end_sub, l->m.turn};
+  double *single[] = {l->m.t, l->m.h, l->t1, l->m.last_error, l->m.h_sub, l->m.end_sub, l->m.turn};
   for (size_t i = 0; i < sizeof single / sizeof *single; i++) single[i][to] = single[i][from];
   copy_lane(l, l->m.z, n, from, to);
+  copy_lane(l, l->atol, n + 1, from, to);
   copy_lane(l, l->m.c, (size_t)ag_system_dims(l->sys)->c, from, to);
   copy_lane(l, l->m.rows, (size_t)(ag_system_dims(l->sys)->fragile * ag_system_dims(l->sys)->xi), from, to);
   copy_lane(l, l->m.work, (size_t)l->n_carry, from, to);

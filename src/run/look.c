@@ -103,6 +103,8 @@ static void first_free(first_look *a) {
   free(a);
 }
 
+#define TOLERANCE(k) (m->atol > 0 ? m->tolerance[k] : 0) /* fixed steps have none */
+
 /* The motion over the step as a curve, in the components that are read; rates at both ends times h are r and r1. */
 V_IN void find_curves(const ag_mover *m, double h) {
   const first_look *a = m->first;
@@ -121,7 +123,7 @@ V_IN void find_curves(const ag_mover *m, double h) {
   for (int i = 0; i < a->n_read; i++) {
     const int k = a->read[i], j = k - n;
     if (j < 0) {
-      double width = look_width(ENDS(k), a->last[k], decay) + look_tolerance(m->z[k], m->z1[k], m->rtol, m->atol);
+      double width = look_width(ENDS(k), a->last[k], decay) + look_tolerance(m->z[k], m->z1[k], m->rtol, TOLERANCE(k));
       a->room->curve[i] = look_component(ENDS(k), a->last[k], width);
     } else {
       double width = look_width(EXTRA_ENDS(j), a->last[k], decay) +
@@ -356,7 +358,7 @@ void ag_look_dense(ag_mover *m, double t, double h) {
 #define FIRST(i) (i < n ? m->z[i] : first[i])
 #define LAST(i) (i < n ? m->z1[i] : last[i])
   for (int i = 0; i < n_all; i++)
-    m->width[i] = look_tolerance(FIRST(i), LAST(i), m->rtol, m->atol) +
+    m->width[i] = look_tolerance(FIRST(i), LAST(i), m->rtol, i < n ? TOLERANCE(i) : m->atol) +
                   (fixed && isfinite(a->last[i]) ? fabs(a->last[i]) / 16 : 0) + (i < n ? 0 : off[i - n]);
   bool sure = ag_isolate_step(m->isolate, t, h, D, m->curve, m->width, m->skip, m->work_limit);
   keep_doubts(m);

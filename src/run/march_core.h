@@ -111,7 +111,7 @@ V_IN march_try march_next(const ag_fused_args *a, const march *s) {
   y.step = v_blend(s->sub, v_blend(y.final_sub, left_sub, s->h_sub), y.step);
 #endif
   V errors[2];
-  (void)fused_step(AG_FLOW_OF(a, &y.fail) s->t, y.step, a->z, a->z1, a->rtol, *a->atol, errors, a->work);
+  (void)fused_step(AG_FLOW_OF(a, &y.fail) s->t, y.step, a->z, a->z1, a->rtol, a->atol, errors, a->work);
   y.error = v_blend(y.fail, v_nan(), errors[0]);
 #if AG_TURNS
   V rate;

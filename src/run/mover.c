@@ -343,7 +343,9 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->sign = ag_heap_alloc(sizeof(int) * (size_t)(m->n_g + 1));
   m->doubts = ag_heap_alloc(sizeof *m->doubts * (size_t)(m->n_g + 1));
   m->rtol = o->dt > 0 ? 0 : o->rtol;
-  m->atol = o->dt > 0 ? 0 : fmax(o->atol, DBL_MIN); /* as lanes */
+  m->tolerance = ag_heap_aligned(size * (n + 1));
+  for (int i = 0; i <= m->n; i++) m->tolerance[i] = fmax(o->atol, DBL_MIN);
+  m->atol = o->dt > 0 ? 0 : m->tolerance[m->n]; /* as lanes */
   m->fitted = ag_heap_alloc((size_t)m->n_g + 1);
   if (o->watch && ag_mover_looks(m)) take_watch(m, o->watch, params);
   m->in_place = ag_mover_in_place(sys, o);
@@ -359,6 +361,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   bool whole = m->full || ag_system_watches(sys); /* rows that are watched may read anything */
   memset(m->in_norm, 1, (size_t)(whole ? m->n : ag_system_dims(sys)->core));
   m->flow = (ag_flow){.n = m->n, .in_norm = m->in_norm, .rhs = ag_mover_rhs, .m = n_tangent, .self = m};
+  m->flow.atol = m->tolerance;
   m->flow.n_factor = n_factor, m->flow.factors = m->factors;
   if (!m->full) m->flow.u_at = ag_mover_velocities(sys, n_factor, m->factors), m->flow.n_u = ag_system_dims(sys)->u;
   m->flow.table = table;
@@ -368,6 +371,11 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
     ag_pulse_create(m, params, o->dt > 0);
   }
   offer(m, noise);
+}
+
+void ag_mover_tolerate(ag_mover *m, double atol, const double *own) {
+  ag_scale_spread(m->sys, m->full, atol, own, m->n, m->tolerance);
+  if (m->atol > 0) m->atol = m->tolerance[m->n];
 }
 
 void ag_mover_free(ag_mover *m) {
@@ -386,6 +394,7 @@ void ag_mover_free(ag_mover *m) {
                  m->hits,
                  m->doubts,
                  m->in_norm,
+                 m->tolerance,
                  m->factors,
                  m->units,
                  m->unit_length,

@@ -74,6 +74,8 @@ static void enter(ag_queue *q, const ag_lane_step *s) {
   take(s, m->n, s->z, m->z);
   take(s, ag_system_dims(m->sys)->c, s->c, m->c);
   take(s, m->n_unit, s->unit, m->unit_length);
+  take(s, m->n + 1, s->atol, m->tolerance);
+  if (m->atol > 0) m->atol = m->tolerance[m->n];
 }
 
 void ag_queue_begin(ag_queue *q, const ag_lane_step *s) {

@@ -61,22 +61,25 @@ bool ag_remark_rest(run *r, const double *x0) {
   return rest;
 }
 
-/* |h| times the largest eigenvalue of the Jacobian of the right-hand side, about, by the power method. */
+/* |h| times the largest eigenvalue of the Jacobian of the right-hand side, about, by the power method. Of what decides
+ * about the steps: what is only reconstructed has its own, smaller ones where it needs them. */
 static double stiffness(run *r) {
   enum { WARM = 20, COUNT = 10 };
   static const double NEAR = 1e-7;
   ag_mover *m = &r->m;
   long n_rhs = m->n_rhs;
+  int n = 0;
+  while (n < m->n && m->in_norm[n] == 1) n++;
   double *v = ag_heap_alloc(sizeof *v * 4 * (size_t)(m->n + 1)), *z = v + m->n, *dz = z + m->n, *f = dz + m->n;
-  double size = fmax(norm(m->n, m->z), 1e-300), growth = 0;
-  direction(m->n, m->z, v);
+  double size = fmax(norm(n, m->z), 1e-300), growth = 0;
+  direction(n, m->z, v);
   rate(r, r->t, 0, v, z, f);
   for (int k = 0; k < WARM + COUNT; k++) {
-    double length = norm(m->n, v), e = NEAR * size / length;
+    double length = norm(n, v), e = NEAR * size / length;
     if (!(length > 0) || !isfinite(length)) break;
     rate(r, r->t, e, v, z, dz);
-    for (int i = 0; i < m->n; i++) v[i] = (dz[i] - f[i]) / (NEAR * size);
-    if (k >= WARM) growth += log(norm(m->n, v));
+    for (int i = 0; i < n; i++) v[i] = (dz[i] - f[i]) / (NEAR * size);
+    if (k >= WARM) growth += log(norm(n, v));
   }
   m->n_rhs = n_rhs;
   m->trouble = 0;

@@ -110,7 +110,7 @@ static bool change_mover(run *r) {
   memcpy(r->m.sign, old.sign, sizeof(int) * (size_t)r->m.n_g);
   memcpy(r->m.doubts, old.doubts, sizeof *old.doubts * (size_t)r->m.n_g);
   r->m.n_rhs = old.n_rhs;
-  r->m.atol = old.atol;
+  ag_mover_tolerate(&r->m, r->control.atol, r->own_atol);
   r->m.fresh = old.fresh;
   r->o = &r->own;
   ag_mover_free(&old);

@@ -68,7 +68,7 @@ typedef struct ag_run_result {
   double *x;      /* final full state */
   double *record; /* the final record (of the last good state when the run failed) */
   long steps, rejected, rhs;
-  double atol;              /* of the steps, in the sizes of the motion */
+  double atol, least_atol;  /* of the steps, in the sizes of the motion; that of the smallest component */
   int loose;                /* 1 + number of a start value that is far below it, 0: none */
   double loose_size;        /* how large that is */
   bool compiled;            /* did a compiled kernel do (most of) the work? */

@@ -68,6 +68,7 @@ typedef struct ag_mover {
   ag_hit *hits; /* crossings of the step just looked into, in time order */
   int n_hit, cap_hit;
   double rtol, atol;      /* of the steps; both 0: they are fixed */
+  double *tolerance;      /* [component]: absolute, of the steps; one more: of what is no component */
   struct ag_first *first; /* with watch: the first look into a step, what it says of each function (AG_HINT_...); */
   int *hint;
   ag_isolate *isolate;          /* where the functions can be zero, and the curve it is asked about */
@@ -93,6 +94,8 @@ typedef struct ag_mover {
 void ag_mover_full(ag_mover *m, double t, const double *z, const double *c, double *x);
 void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core);
 void ag_mover_free(ag_mover *m);
+/* The absolute tolerances: ag_scale_atol. */
+void ag_mover_tolerate(ag_mover *m, double atol, const double *own);
 int ag_mover_rhs(void *self, double t, const double *z, double *dz);                      /* self: the ag_mover */
 int ag_mover_branch(ag_mover *m, double t, const double *z, const double *c, double *dz); /* with choices c */
 /* Projects a state onto the constraints; c may be chosen again. */
@@ -150,11 +153,14 @@ void ag_mover_power(ag_mover *m, double t, double h, double part, double *done);
 void ag_checkpoint_keep(ag_checkpoint *copy, const ag_checkpoint *c);
 void ag_checkpoint_done(ag_checkpoint *copy);
 
-/* scale.c: the absolute tolerance of a motion from the state x at o->t0. */
-double ag_scale_atol(const ag_system *sys, ag_work *w, const ag_run_options *o, const double *x);
-/* 1 + the number of a start value of the model that is so far below this tolerance that its error is not controlled; 0:
+/* scale.c: the absolute tolerance of a motion from the state x at o->t0; own: that of each number of x, which is
+ * smaller where it is small. */
+double ag_scale_atol(const ag_system *sys, ag_work *w, const ag_run_options *o, const double *x, double *own);
+/* The same per component of what is integrated: n numbers, and one for what is no component. full: the full state. */
+void ag_scale_spread(const ag_system *sys, bool full, double atol, const double *own, int n, double *tolerance);
+/* 1 + the number of a start value of the model that is so far below its tolerance that its error is not controlled; 0:
  * there is none. *size: how large it is. */
-int ag_scale_loose(const ag_system *sys, const ag_run_options *o, double atol, const double *x, double *size);
+int ag_scale_loose(const ag_system *sys, const ag_run_options *o, const double *own, const double *x, double *size);
 
 /* Checks during a motion. look: records in the result the first state outside the domain. vanishes: a constraint is 0
  * inside the step just made from t to t1, at *at; to be called for every step in turn. */

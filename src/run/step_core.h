@@ -2,7 +2,7 @@
  * The entries of a fused unit for one step at a time: text over V, behind a stepper's text and fused_args.h. */
 
 void ag_step(const ag_fused_args *a) {
-  (void)fused_step(AG_FLOW_OF(a, a->fail) * a->t, *a->h, a->z, a->z1, a->rtol, *a->atol, a->error, a->work);
+  (void)fused_step(AG_FLOW_OF(a, a->fail) * a->t, *a->h, a->z, a->z1, a->rtol, a->atol, a->error, a->work);
 }
 
 void ag_dense(const ag_fused_args *a) { (void)fused_dense(AG_FLOW_OF(a, a->fail) * a->t, *a->h, a->z, a->z1, a->work); }

@@ -22,7 +22,7 @@ struct ag_stretch {
   ag_fused_args m;
   ag_stretch_args a;
   double *prep[AG_FUSED_TAPES], *room;
-  double t, h, t1, until, last_error, reach, atol, turn, h_sub, end_sub, from;
+  double t, h, t1, until, last_error, reach, turn, h_sub, end_sub, from;
   unsigned long long steps, rejected, was, sub, leave, seen, care;
   long long tries, taken, others;
   double here;      /* the time at which the last stretch ended: what it has left there is still valid */
@@ -119,7 +119,7 @@ static ag_stretch *create(const run *r, ag_fused *fused) {
                          .grow = r->control.grow,
                          .h_max = o->h_max,
                          .t0 = o->t0};
-  s->m.t = &s->t, s->m.h = &s->h, s->m.t1 = &s->t1, s->m.atol = &s->atol, s->m.turn = &s->turn;
+  s->m.t = &s->t, s->m.h = &s->h, s->m.t1 = &s->t1, s->m.turn = &s->turn;
   s->m.last_error = &s->last_error, s->m.h_sub = &s->h_sub, s->m.end_sub = &s->end_sub, s->m.from = &s->from;
   s->m.steps = &s->steps, s->m.rejected = &s->rejected, s->m.rejected_last = &s->was, s->m.sub = &s->sub;
   s->m.leave = &s->leave, s->m.seen = &s->seen;
@@ -173,7 +173,7 @@ static void enter(ag_stretch *s, run *r, long steps) {
   for (int e = m->g_first; e < m->n_g; e++) s->m.memory[e - m->g_first] = m->sign[e];
   s->t = r->t, s->h = r->h, s->t1 = s->until = o->t1;
   if (o->every > 0 && !o->section) s->until = grid - copysign(2e-12 * fmax(o->every, fabs(grid) * 1e-3), r->h);
-  s->atol = fmax(r->control.atol, DBL_MIN);
+  s->m.atol = m->tolerance;
   s->last_error = r->control.last_error, s->was = r->control.rejected ? ~0ULL : 0;
   s->reach = r->reach;
   s->steps = (unsigned long long)r->res->steps, s->rejected = (unsigned long long)r->res->rejected;

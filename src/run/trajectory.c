@@ -278,7 +278,7 @@ static double first_size(run *r) {
   ag_mover *m = &r->m;
   const ag_run_options *o = r->o;
   if (o->dt > 0) return o->t1 > o->t0 ? o->dt : -o->dt;
-  ag_flow core = {.n = ag_system_dims(r->sys)->core, .rhs = core_rhs, .self = m};
+  ag_flow core = {.n = ag_system_dims(r->sys)->core, .atol = m->tolerance, .rhs = core_rhs, .self = m};
   return ag_control_first(m->in_place ? &core : &m->flow, m->method, r->t, o->t1, m->z, m->dz, o->rtol, r->control.atol,
                           m->space);
 }
@@ -310,6 +310,8 @@ static void resume(run *r, const ag_checkpoint *from) {
   r->n_row = from->n_row;
   r->n_recorded = from->n_grid;
   r->control = from->control;
+  int n_x = ag_system_dims(r->sys)->x;
+  for (int i = 0; i < n_x; i++) r->own_atol[i] = from->n_atol == n_x ? from->atol[i] : from->control.atol;
   res->steps = from->steps;
   res->rejected = from->rejected;
   res->left = from->left > 0 && from->left <= ag_model_n_domains(ag_system_model(r->sys)) ? from->left : 0;
@@ -439,6 +441,7 @@ static void run_init(run *r) {
   r->ahead = NAN;
   ag_rows_begin(r);
   r->keep = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(r->sys)->core + 1));
+  r->own_atol = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(r->sys)->x + 1));
   r->event_cap = ag_heap_alloc(sizeof(int) * (size_t)(r->res->n_event + 1));
   ag_mover_create(&r->m, r->sys, r->params, r->o, false);
   ag_rows_choosing(r);
@@ -446,6 +449,11 @@ static void run_init(run *r) {
   ag_control_init(&r->control, r->o->method, r->o->rtol, r->o->atol);
   choose_engine(r, r->params);
   r->record[0] = NAN;
+}
+
+static double least(int n, const double *v, double than) {
+  for (int i = 0; i < n; i++) than = fmin(than, v[i]);
+  return than;
 }
 
 static void run_done(run *r) {
@@ -458,6 +466,7 @@ static void run_done(run *r) {
   free(r->column_slots);
   free(r->event_cap);
   free(r->keep);
+  free(r->own_atol);
   free(r->ahead_z);
   free(r->ahead_c);
 }
@@ -475,10 +484,11 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   if (o->from) resume(&r, o->from);
   else if (r.m.full) memcpy(r.m.z, x0, sizeof(double) * (size_t)r.m.n);
   else trouble = ag_work_reduce(r.m.work, o->t0, x0, r.m.c, r.m.z);
-  if (!o->from) r.control.atol = ag_scale_atol(sys, r.m.work, o, x0);
-  if (o->dt <= 0) r.m.atol = fmax(r.control.atol, DBL_MIN); /* as lanes */
+  if (!o->from) r.control.atol = ag_scale_atol(sys, r.m.work, o, x0, r.own_atol);
+  ag_mover_tolerate(&r.m, r.control.atol, r.own_atol);
   result->atol = r.control.atol;
-  result->loose = ag_scale_loose(sys, o, result->atol, x0, &result->loose_size);
+  result->least_atol = least(ag_system_dims(sys)->x, r.own_atol, r.control.atol);
+  result->loose = ag_scale_loose(sys, o, r.own_atol, x0, &result->loose_size);
   if (!trouble && !o->from && !r.m.step) result->at_rest = ag_remark_rest(&r, x0);
   result->end = trouble ? ag_trajectory_trouble(trouble) : loop(&r);
   result->pointwise = (r.m.full || r.m.step) && ag_system_dims(sys)->switches;

@@ -50,6 +50,7 @@ typedef struct run {
   double switch_t, switch_gap; /* see ag_checkpoint */
   long n_switch;
   double switch_at; /* the step ends where the equations switch, or NaN */
+  double *own_atol; /* absolute tolerance of each number of the full state */
   double *keep;     /* core at the end of a step whose rest is computed in smaller ones */
   ag_stretch *stretch;
   double stretch_ask; /* operations after which one is compiled */

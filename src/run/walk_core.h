@@ -38,7 +38,7 @@ V_IN void walk_one(const ag_walk_args *a, V t, V t1, V h, V *step, V *z, V *own,
   for (int i = 0; i < AG_WALK_OWN; i++) work[AG_STEP_N + i] = own[i];
   f(&t, z, a->c, w, a->prep, work, fail);
   (void)walk_step(a->c, w, a->prep, a->prep_jacobian, a->prep_finish, a->prep_canonical, work + AG_STEP_END, fail, t, h,
-                  z, z1, 0, v_set(1), error, work);
+                  z, z1, 0, 0, error, work);
   for (int k = 0; k < AG_STEP_N; k++) z[k] = z1[k];
   for (int i = 0; i < AG_WALK_OWN; i++) own[i] = work[AG_STEP_END + AG_STEP_N + i];
 #define AG_UNIT_RUN(group, n, at, stride, size) \

@@ -48,6 +48,7 @@
     *fail_ = before_ | (*fail_ & (open)); \
   }
 #define AG_STEP_MOVES(r) ((r) >= AG_STEP_U_AT && (r) < AG_STEP_U_AT + AG_STEP_N_U)
+#define AG_STEP_ATOL(i) v_set(1)
 #define AG_STEP_FACTOR(i) step_factors[i]
 #define AG_STEP_IN_NORM(i) 1
 #define AG_STEP_N_NORM 1.0

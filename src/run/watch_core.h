@@ -36,7 +36,7 @@ V_IN watch_extra watch_extras(const ag_fused_args *m, V t, V h, V quarter, const
 V_IN void watch_curves(const ag_fused_args *m, V t, V h, look_curve *curve, V *C, VI *failed) {
   V w[AG_STEP_N], f4[AG_STEP_N], decay = v_set(0);
   const double rtol = AG_MARCH_FIXED ? 0 : m->rtol;
-  const V atol = AG_MARCH_FIXED ? v_set(0) : *m->atol;
+#define AG_TOLERANCE(k) (AG_MARCH_FIXED ? v_set(0) : m->atol[k])
   for (int k = 0; k < AG_STEP_N; k++) w[k] = look_quarter(AG_ENDS(k));
   const V quarter = v_fma(v_set(0.25), h, t);
   AG_FLOW_RHS(m, quarter, w, f4, *failed)
@@ -57,12 +57,13 @@ V_IN void watch_curves(const ag_fused_args *m, V t, V h, look_curve *curve, V *C
 #if AG_WATCH_EXTRA
     const int j = k - AG_STEP_N;
     if (j >= 0) {
-      const V width = look_width(AG_EXTRA_ENDS(j), last[j], decay) + look_tolerance(x.e0[j], x.e1[j], rtol, atol);
+      const V width = look_width(AG_EXTRA_ENDS(j), last[j], decay) +
+                      look_tolerance(x.e0[j], x.e1[j], rtol, AG_TOLERANCE(AG_STEP_N));
       curve[i] = look_component(AG_EXTRA_ENDS(j), last[j], width);
       continue;
     }
 #endif
-    const V width = look_width(AG_ENDS(k), C[k], decay) + look_tolerance(m->z[k], m->z1[k], rtol, atol);
+    const V width = look_width(AG_ENDS(k), C[k], decay) + look_tolerance(m->z[k], m->z1[k], rtol, AG_TOLERANCE(k));
     curve[i] = look_component(AG_ENDS(k), C[k], width);
   }
 }

@@ -31,7 +31,7 @@ static double weighted_norm(const ag_flow *f, const double *x, const double *z, 
   int count = 0;
   for (int i = 0; i < f->n; i++) {
     if (f->in_norm && f->in_norm[i] != 1) continue;
-    double e = x[i] / fmax(atol + rtol * fabs(z[i]), DBL_MIN);
+    double e = x[i] / fmax((f->atol ? f->atol[i] : atol) + rtol * fabs(z[i]), DBL_MIN);
     sum += e * e;
     count++;
   }

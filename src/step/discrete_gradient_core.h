@@ -112,7 +112,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(increment)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, 
 }
 
 AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
-                                       double rtol, V atol, V *restrict error, V *restrict work) {
+                                       double rtol, const V *restrict atol, V *restrict error, V *restrict work) {
   V *end = work + AG_HERMITE_CARRY, *y = work + 2 * AG_HERMITE_CARRY + 3 * AG_STEP_N, *rate = y + AG_STEP_N;
   V *k = rate + AG_STEP_N, *w = k + AG_STEP_M, *J = w + AG_STEP_M, *form = J + AG_STEP_SQUARE;
   const V middle = v_fma(v_set(0.5), h, t);

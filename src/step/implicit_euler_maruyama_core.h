@@ -9,7 +9,7 @@
  * The workspace: the rates at both ends, three rows of dense output, y, k, a correction, the matrix. */
 
 AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
-                                       double rtol, V atol, V *restrict error, V *restrict work) {
+                                       double rtol, const V *restrict atol, V *restrict error, V *restrict work) {
   V *end = work + AG_STEP_N, *y = work + 5 * AG_STEP_N, *k = y + AG_STEP_N, *w = k + AG_STEP_M, *J = w + AG_STEP_M;
   AG_STEP_W(0) = v_set(0);
   AG_STEP_RHS(t, z, end)

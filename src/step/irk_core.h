@@ -281,7 +281,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(stages)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, con
       if (!counts(i)) continue; \
       wrong = wrong + v_fma(v_set(0), z1[i], 0.0 * end[i]); \
       if (!AG_IRK->estimate) continue; \
-      const V x = e[i] / v_fma(v_set(rtol), v_max(v_abs(z[i]), v_abs(z1[i])), atol); \
+      const V x = e[i] / v_fma(v_set(rtol), v_max(v_abs(z[i]), v_abs(z1[i])), AG_STEP_ATOL(i)); \
       sum = v_fma(x, x, sum); \
     } \
     result = AG_IRK->estimate ? v_sqrt(sum / (n)) + wrong : wrong; \
@@ -324,7 +324,7 @@ AG_STEP_QUALIFIER void AG_STEP_FN(estimate)(AG_STEP_FLOW AG_STEP_SIZE V h, const
 }
 
 AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
-                                       double rtol, V atol, V *restrict error, V *restrict work) {
+                                       double rtol, const V *restrict atol, V *restrict error, V *restrict work) {
   V *end = work + AG_STEP_N, *e = AG_IRK_RATE(work);
   const int reason = AG_STEP_FN(stages)(AG_STEP_PASS t, h, z, work);
   if (reason) return reason;

@@ -182,7 +182,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(compose)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, co
 }
 
 AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
-                                       double rtol, V atol, V *restrict error, V *restrict work) {
+                                       double rtol, const V *restrict atol, V *restrict error, V *restrict work) {
   V *end = work + AG_HERMITE_CARRY;
   AG_STEP_FN(prepare)(AG_STEP_PASS AG_LANGEVIN->halves);
   const int reason = AG_STEP_FN(compose)(AG_STEP_PASS t, h, z, z1, work);

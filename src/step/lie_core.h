@@ -29,7 +29,7 @@ AG_STEP_QUALIFIER void AG_STEP_FN(row)(AG_STEP_FLOW AG_STEP_SIZE int i, const V 
 }
 
 AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
-                                       double rtol, V atol, V *restrict error, V *restrict work) {
+                                       double rtol, const V *restrict atol, V *restrict error, V *restrict work) {
   V *end = work + AG_STEP_N, *y = work + 5 * AG_STEP_N, *rate = y + AG_STEP_N, *k = rate + AG_STEP_N;
   V *w = k + 4 * AG_STEP_M;
   for (int i = 0; i < AG_LIE->s; i++) {

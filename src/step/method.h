@@ -86,9 +86,10 @@ static int AG_OF(step)(const ag_stepper *s, const ag_flow *f, double t, double h
   AG_STEP_LOCALS(s)
   const size_t size = sizeof *work * (size_t)(n + AG_STEP_OWN);
   (void)m;
+  const double at_least = fmax(atol, DBL_MIN);
   *error = 0;
   memcpy(work, dz0, size);
-  int reason = AG_CALL(step, AG_STEP_PASS t, h, z, z1, rtol, fmax(atol, DBL_MIN), error, work);
+  int reason = AG_CALL(step, AG_STEP_PASS t, h, z, z1, rtol, &at_least, error, work);
   if (reason == 0) memcpy(dz1, work + AG_STEP_END, size);
   return reason;
 }

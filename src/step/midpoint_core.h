@@ -8,7 +8,7 @@
  * correction, the matrix. */
 
 AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
-                                       double rtol, V atol, V *restrict error, V *restrict work) {
+                                       double rtol, const V *restrict atol, V *restrict error, V *restrict work) {
   V *end = work + AG_STEP_N, *k = work + 5 * AG_STEP_N, *w = k + AG_STEP_M, *J = w + AG_STEP_M;
   AG_STEP_FN(tangent)(AG_STEP_PASS z, work, k);
   const int reason = AG_STEP_FN(stage)(AG_STEP_PASS v_fma(v_set(0.5), h, t), h, 0.5, z, k, J, w, z1, end);

@@ -23,7 +23,7 @@ AG_STEP_QUALIFIER void AG_STEP_FN(weigh)(AG_STEP_FLOW AG_STEP_SIZE int p) {
 }
 
 AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
-                                       double rtol, V atol, V *restrict error, V *restrict work) {
+                                       double rtol, const V *restrict atol, V *restrict error, V *restrict work) {
   static const double node[4] = {0, 0.5, 0.5, 1}, next[4] = {0.5, 0.5, 1, 0},
                       weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
   V *end = work + AG_STEP_N, *begin = work + 5 * AG_STEP_N, *y = begin + AG_STEP_N, *k = y + AG_STEP_N;

@@ -72,7 +72,7 @@
       wrong = v_fma(AG_RK_NUM(0.0), z1[i], wrong); \
       wrong = v_fma(AG_RK_NUM(0.0), k[AG_RK_OF(LAST) * AG_STEP_N + i], wrong); \
       if (AG_RK_OF(ERROR) == 0) continue; \
-      V scale = 1.0 / v_fma(AG_RK_NUM(rtol), v_max(v_abs(z[i]), v_abs(z1[i])), AG_RK_NUM(atol)); \
+      V scale = 1.0 / v_fma(AG_RK_NUM(rtol), v_max(v_abs(z[i]), v_abs(z1[i])), AG_RK_NUM(AG_STEP_ATOL(i))); \
       AG_RK_SUM \
       AG_RK_OF(E)(AG_RK_TERM) sum = sum * scale; \
       size = v_fma(sum, sum, size); \
@@ -89,11 +89,11 @@
 /* A try. Sets z1, the stages 1 .. LAST, and error[0]:
  *   ERROR 1:  |h| sqrt(|E.k|^2 / n)
  *   ERROR 2:  |h| |E.k|^2 / sqrt((|E.k|^2 + |E3.k|^2 / 100) n)
- * with |x|^2 = sum (x_i / (atol + rtol max(|z_i|, |z1_i|)))^2 over the n components in the norm; 0 without an estimate;
- * NaN if one of these components of z1 or f(t + h, z1) is not finite. The parts of the workspace are parameters, for
- * compilers believe `restrict` of parameters alone. */
+ * with |x|^2 = sum (x_i / (atol_i + rtol max(|z_i|, |z1_i|)))^2 over the n components in the norm; 0 without an
+ * estimate; NaN if one of these components of z1 or f(t + h, z1) is not finite. The parts of the workspace are
+ * parameters, for compilers believe `restrict` of parameters alone. */
 AG_RK_PART int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1, double rtol,
-                               V atol, V *restrict error, V *restrict k, V *restrict w) {
+                               const V *restrict atol, V *restrict error, V *restrict k, V *restrict w) {
   AG_RK_OF(STAGES)(AG_RK_STAGE) AG_STEP_EACH(i) {
     AG_RK_SUM
     if ((0 AG_RK_OF(B)(AG_RK_HALF)) == 2) {
@@ -109,7 +109,7 @@ AG_RK_PART int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *rest
   return 0;
 }
 AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
-                                       double rtol, V atol, V *restrict error, V *restrict work) {
+                                       double rtol, const V *restrict atol, V *restrict error, V *restrict work) {
   return AG_STEP_FN(try)(AG_STEP_PASS t, h, z, z1, rtol, atol, error, work, AG_RK_SCRATCH(work));
 }
 

@@ -198,7 +198,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(unknowns)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, c
 }
 
 AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
-                                       double rtol, V atol, V *restrict error, V *restrict work) {
+                                       double rtol, const V *restrict atol, V *restrict error, V *restrict work) {
   V *end = work + AG_STEP_N, *y = AG_SPARK_Y(work), *x = AG_SPARK_X(work), *v = AG_SPARK_V(work);
   V *unknowns = AG_SPARK_UNKNOWNS(work), *u = AG_SPARK_LEFT(work);
   for (int k = 0; k < AG_STEP_N; k++) y[k] = z[k];

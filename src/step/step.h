@@ -50,6 +50,7 @@ typedef struct ag_flow {
   int n;
   const unsigned char *in_norm; /* per component: 1: it counts in the error norm; 2: in the second one; 0: in none.
                                    NULL: all count */
+  const double *atol;           /* per component: its absolute tolerance; NULL: that of the step for all */
   int (*rhs)(void *self, double t, const double *z, double *dz);
   /* Optional. The state space as a product of factors, in the order of z (none: one vector), m tangent coordinates in
    * all (0: n); the Jacobian of the right-hand side in these coordinates, m x m row by row: of the rate of d in z moved

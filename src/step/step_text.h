@@ -23,6 +23,7 @@
  *   AG_STEP_PASS              the arguments for both, with a final comma; or empty
  *   AG_STEP_N                 number of components: a constant, or an int among AG_STEP_SIZE
  *   AG_STEP_RHS(t, z, dz)     a statement that sets the V dz[AG_STEP_N] to f(t, z); it may return a reason > 0
+ *   AG_STEP_ATOL(i)           the absolute tolerance of component i; reads the parameter atol of step
  *   AG_STEP_IN_NORM(i)        whether component i counts in the error norm; AG_STEP_N_NORM: how many do, at least 1
  *   AG_STEP_IN_REST(i)        whether it counts in a second norm, error[1]; AG_STEP_N_REST: how many do, 0: there is no
  *                             second norm
@@ -112,6 +113,7 @@ extern const char ag_factor_core_text[], ag_sparse_core_text[], ag_newton_core_t
 #define AG_STEP_M (f->m ? f->m : n)
 #define AG_STEP_N_FACTOR (f->n_factor ? f->n_factor : 1)
 #define AG_STEP_FACTOR(i) step_factor(f, i)
+#define AG_STEP_ATOL(i) (f->atol ? f->atol[i] : *atol)
 #define AG_STEP_IN_NORM(i) (f->in_norm == NULL || f->in_norm[i] == 1)
 #define AG_STEP_IN_REST(i) (f->in_norm != NULL && f->in_norm[i] == 2)
 #define AG_STEP_N_NORM step_norm_count(f)

@@ -227,7 +227,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(bathed)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, con
 #endif
 
 AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
-                                       double rtol, V atol, V *restrict error, V *restrict work) {
+                                       double rtol, const V *restrict atol, V *restrict error, V *restrict work) {
   V *end = work + AG_HERMITE_CARRY, *d = AG_VAR_D(work), *left = AG_VAR_R(work) + AG_STEP_N_U,
     *mid = AG_VAR_STATE(work);
   const V part = h / (double)AG_VARIATIONAL->n_part;

@@ -262,6 +262,7 @@ void ag_store_checkpoint(ag_fields *fields, const ag_checkpoint *c) {
   ag_fields_vector(fields, "/checkpoint/z", c->n, c->z);
   ag_fields_vector(fields, "/checkpoint/dz", c->n_carry, c->dz);
   if (c->n_unit) ag_fields_vector(fields, "/checkpoint/unit", c->n_unit, c->unit);
+  if (c->n_atol) ag_fields_vector(fields, "/checkpoint/atol", c->n_atol, c->atol);
   ag_fields_vector(fields, "/checkpoint/c", c->n_c, c->c);
   add_integers(fields, "/checkpoint/sign", c->n_event, c->sign);
   add_integers(fields, "/checkpoint/event_count", c->n_event, c->event_count);
@@ -291,6 +292,7 @@ void ag_archive_checkpoint_done(ag_checkpoint *c) {
   free(c->z);
   free(c->dz);
   free(c->unit);
+  free(c->atol);
   free(c->c);
   free(c->sign);
   free(c->event_count);
@@ -320,6 +322,7 @@ bool ag_archive_checkpoint(ag_archive *s, ag_checkpoint *c) {
   c->z = numbers_of(fields, "/checkpoint/z", &c->n);
   c->dz = numbers_of(fields, "/checkpoint/dz", &c->n_carry);
   c->unit = numbers_of(fields, "/checkpoint/unit", &c->n_unit);
+  c->atol = numbers_of(fields, "/checkpoint/atol", &c->n_atol);
   c->c = numbers_of(fields, "/checkpoint/c", &c->n_c);
   c->sign = integers_of(fields, "/checkpoint/sign", c->n_event);
   c->event_count = integers_of(fields, "/checkpoint/event_count", c->n_event);

@@ -449,6 +449,12 @@ def refused(folder):
         text = "model jump\nconfig x in R, y in R\n" + lines.replace("x'^2", f"x'^2 {both}", 1) + "\nstart x' = 1\n"
         out = call(written(folder, text), "--t1", "1")
         check(out.returncode == 2 and "jump" in out.stderr and "m.nh:" in out.stderr, f"{name}: {out.returncode} {out.stderr}")
+    for lines in ("3*(atan2(y - 1, x + 0.5) - 0.3)^2", "2*atan2(x, y + 1)", "atan((y + 1)/(x + 2))", "tanh(1/(x - y))"):
+        text = f"model cut\nconfig x in R, y in R\nlagrangian 1/2*x'^2 + 1/2*y'^2 - {lines}\nstart x = 0.3, x' = 0.1\n"
+        said = call(written(folder, text), "--t1", "0.1").stderr
+        domain = said.partition("write `")[2].partition("`")[0]  # the message has the statement to be written
+        out = call(written(folder, text + domain + "\n"), "--t1", "0.1")
+        check(domain.startswith("domain ") and out.returncode == 0, f"{lines}: {said} {out.stderr}")
     for lines in ("max(x, 0)^2", "abs(x - y)", "(if x > 1 then x - 1 else 0)", "x*min(1, t)", "(if t > 1 then x else 0)",
                   "cos(atan2(y, x))", "atan2(y, 3)", "atan(x)", "tanh(y/2)", "atan(y/(1 + x^2))", "atan2(y, x)^2", "1/(x + 4)",
                   "tan(x/4)^2", "x*atan(1/x)", "t*x*atan2(1, t)",

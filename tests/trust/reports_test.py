@@ -317,6 +317,12 @@ start x = 1"""
             r = self.json("run", model, *more)
             self.assertEqual((r["method"], self.told(r, "was chosen")), ("dop853", []))
 
+    def test_spins(self):
+        """An orientation that is only reconstructed has small steps of its own: it says nothing about the others."""
+        r = self.json("run", "cylinder_ball", "--t1", 400)
+        self.assertGreater(r["steps"], 1000)
+        self.assertEqual((r["method"], self.told(r, "stiff")), ("dop853", []))
+
     def test_not_stiff(self):
         """Many steps for the sake of accuracy, at tight and loose tolerances."""
         model = self.model("config x in R\nlagrangian 1/2*x'^2 - 1/4*x^4\nstart x = 1")
@@ -397,21 +403,41 @@ class Scales(Case):
             self.assertEqual(self.json(*words)["state"], self.json(*words, "--atol", "1e-12")["state"])
 
     def test_small_beside_large(self):
-        """The tolerance is one number: a start value that is lost next to others is pointed out, with what helps."""
-        model = self.model("""param a = 1e-13
+        """Each component has the tolerance of its size, also driven by a larger one."""
+        model = self.model("""param a = 1e-13, k = 0
 config x in R, y in R
-lagrangian 1/2*x'^2 + 1/2*y'^2 - 1250*x^2 - 1/2*y^2
+lagrangian 1/2*x'^2 + 1/2*y'^2 - 1250*x^2 - 1/2*y^2 - k/2*(y - x - 1000)^2
 start x = a, y = 1000
 """, "two")
         words = ("run", model, "--t1", 10)
-        told = self.told(self.json(*words), "far below the absolute tolerance")
-        self.assertEqual(len(told), 1)
-        self.assertIn("--atol 1e-25", told[0])
-        self.assertEqual(len(self.told(self.json(*words, "--sweep", "a=1e-13:1:2"), "far below the absolute tolerance")), 1)
-        r = self.json(*words, "--atol", "1e-25")
-        self.assertAlmostEqual(r["state"]["x"] / 1e-13, math.cos(500), delta=1e-6)  # some hundred steps at 1e-10, times 50
-        self.assertEqual(r["warnings"], [])
-        self.assertEqual(self.json(*words, "--set", "a=1e-6")["warnings"], [])
+        for a in ("1e-13", "1e-6", "1"):
+            r = self.json(*words, "--set", "a=" + a)
+            self.assertAlmostEqual(r["state"]["x"] / float(a), math.cos(500), delta=1e-6)  # hundreds of steps at 1e-10, times 50
+            self.assertEqual(r["warnings"], [])
+        lost = (*words, "--set", "k=1")  # the last digit of y moves x by more than it is
+        for more in ((), ("--sweep", "a=1e-13:1:2")):
+            self.assertEqual(len(self.told(self.json(*lost, *more), "lost in the rounding errors")), 1)
+
+    def test_scales(self):
+        """1e6, 1e-9 and 1e-13 in one system: closed forms, all engines and closures."""
+        model, t = os.path.join(FOLDER, "F4_scales.nh"), 12.0
+        a = 1e-13 * 2 / 48
+        y = (3e-13 - a) * math.cos(7 * t) + a * math.cos(t)
+        for more in ((), ("--engine", "compiled"), ("--closure", "multipliers"), ("--method", "radau5")):
+            r = self.json("run", model, "--t1", t, *more)
+            # some hundred steps at 1e-10; of y, with phase errors, 84 times the relative error
+            self.assertAlmostEqual(r["state"]["phi"] / 1e-9, math.cos(2 * t), delta=1e-8, msg=more)
+            self.assertAlmostEqual(r["state"]["y"] / 3e-13, y / 3e-13, delta=1e-7, msg=more)
+            self.assertAlmostEqual(r["state"]["s"], 1e6 + 1e3 * t, delta=1e-6, msg=more)
+            self.assertEqual(len(r["events"]["swing"]), 8, more)
+            self.assertEqual(r["warnings"], [])
+        words = ("run", model, "--t1", t, "--columns", "y,phi", "--sweep", "w=5:9:5")
+        batch = [self.json(*words, *more)["columns"] for more in ((), ("--engine", "interpreted"), ("--threads", 1))]
+        self.assertEqual(batch[1:], batch[:1] * 2)
+        alone = self.json("run", model, "--t1", t, "--set", "w=6")["state"]
+        self.assertEqual((batch[0]["y"][1], batch[0]["phi"][1]), (alone["y"], alone["phi"]))
+        self.run_it("run", model, "--t1", 5, "-o", "s.h5", "--quiet")
+        self.assertEqual(self.json("run", "--from", "s.h5", "--t1", t)["state"], self.json("run", model, "--t1", t)["state"])
 
     def test_same_bits(self):
         """Alone, in a batch, and continued."""
