@@ -9,7 +9,7 @@
 #define AG_RK_PASTE(a, b) AG_RK_PASTE_(a, b)
 #define AG_RK_OF(b) AG_RK_PASTE(AG_RK_METHOD, b)
 #define AG_RK_NUM(x) ((x) - (V){0})
-#define AG_RK_PART static inline __attribute__((always_inline))
+#define AG_RK_PART static inline __attribute__((always_inline, unused))
 #define AG_RK_SCRATCH(work) ((work) + (AG_RK_OF(TOP) + 1) * AG_STEP_N)
 #define AG_RK_COEFFICIENTS(work) ((work) + (AG_RK_OF(TOP) + 2) * AG_STEP_N)
 #ifndef AG_STEP_EACH
@@ -28,8 +28,12 @@
  */
 #define AG_RK_IS(j, a) || (j) == stage_
 #define AG_RK_IS_OF(m, D) D(AG_RK_IS)
+#ifdef AG_STEP_READS_OWN
+#define AG_RK_WEIGHTED 1 /* all are read: no need to ask, which takes the compiler some time */
+#else
 #define AG_RK_WEIGHTED \
   (0 AG_RK_OF(B)(AG_RK_IS) AG_RK_OF(E)(AG_RK_IS) AG_RK_OF(E3)(AG_RK_IS) AG_RK_OF(DENSE)(AG_RK_IS_OF))
+#endif
 /* A component that f does not read, a pure quadrature, has no value at a stage, and a rate where that has a weight. */
 #define AG_RK_STAGE(j, c, A) \
   AG_STEP_EACH(i) { \
@@ -79,9 +83,10 @@
  *   ERROR 2:  |h| |E.k|^2 / sqrt((|E.k|^2 + |E3.k|^2 / 100) n)
  * with |x|^2 = sum (x_i / (atol + rtol max(|z_i|, |z1_i|)))^2 over the n components in the norm; 0 without an estimate;
  * NaN if one of these components of z1 or f(t + h, z1) is not finite. The parts of the workspace are parameters, for
- * compilers believe `restrict` of parameters alone. */
-AG_RK_PART int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1, double rtol,
-                               V atol, V *restrict error, V *restrict k, V *restrict w) {
+ * compilers believe `restrict` of parameters alone; of a function that is called, for what they know of one that is
+ * inlined they carry along with every access, which makes compiling slow. */
+AG_STEP_QUALIFIER int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
+                                      double rtol, V atol, V *restrict error, V *restrict k, V *restrict w) {
   AG_RK_OF(STAGES)(AG_RK_STAGE) AG_STEP_EACH(i) {
     V sum = {0};
     AG_RK_OF(B)(AG_RK_TERM) z1[i] = v_fma(h, sum, z[i]);
@@ -92,8 +97,8 @@ AG_RK_PART int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *rest
   (void)w, (void)rtol, (void)atol;
   return 0;
 }
-AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
-                                       double rtol, V atol, V *restrict error, V *restrict work) {
+AG_RK_PART int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *z1, double rtol, V atol, V *error,
+                                V *work) {
   return AG_STEP_FN(try)(AG_STEP_PASS t, h, z, z1, rtol, atol, error, work, AG_RK_SCRATCH(work));
 }
 
@@ -101,8 +106,8 @@ AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const
  *   u(theta) = z + theta (c0 + (1-theta) (c1 + theta (c2 + (1-theta) (c3 + ...)))),
  * c0 to c2 the cubic Hermite interpolant of values and derivatives at both ends, the others c_m = h D_m.k; before that
  * the stages only it needs. */
-AG_RK_PART int AG_STEP_FN(coefficients)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, const V *restrict z1,
-                                        V *restrict k, V *restrict w, V *restrict c) {
+AG_STEP_QUALIFIER int AG_STEP_FN(coefficients)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z,
+                                               const V *restrict z1, V *restrict k, V *restrict w, V *restrict c) {
   AG_RK_OF(EXTRA)(AG_RK_STAGE) AG_STEP_EACH(i) {
     V d = z1[i] - z[i];
     c[i] = d;
@@ -113,8 +118,7 @@ AG_RK_PART int AG_STEP_FN(coefficients)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, cons
   (void)t, (void)w;
   return 0;
 }
-AG_STEP_QUALIFIER int AG_STEP_FN(dense)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, const V *restrict z1,
-                                        V *restrict work) {
+AG_RK_PART int AG_STEP_FN(dense)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *z1, V *work) {
   return AG_STEP_FN(coefficients)(AG_STEP_PASS t, h, z, z1, work, AG_RK_SCRATCH(work), AG_RK_COEFFICIENTS(work));
 }
 
