@@ -24,16 +24,14 @@
 
 /* sum_j a_j k_j of component i, in the order of the table. */
 #define AG_RK_TERM(j, a) sum = v_fma(AG_RK_NUM(a), k[(j)*AG_STEP_N + i], sum);
-/* Whether stage `stage_` is part of the result, the error or the dense output; else only later stages are made of it.
+/* The stages that are part of the result, the error or the dense output, as bits; of others only later stages are made.
  */
-#define AG_RK_IS(j, a) || (j) == stage_
-#define AG_RK_IS_OF(m, D) D(AG_RK_IS)
-#ifdef AG_STEP_READS_OWN
-#define AG_RK_WEIGHTED 1 /* all are read: no need to ask, which takes the compiler some time */
-#else
-#define AG_RK_WEIGHTED \
-  (0 AG_RK_OF(B)(AG_RK_IS) AG_RK_OF(E)(AG_RK_IS) AG_RK_OF(E3)(AG_RK_IS) AG_RK_OF(DENSE)(AG_RK_IS_OF))
-#endif
+#define AG_RK_BIT(j, a) | 1 << (j)
+#define AG_RK_BITS(m, D) D(AG_RK_BIT)
+enum {
+  AG_STEP_FN(weighted) = 0 AG_RK_OF(B)(AG_RK_BIT) AG_RK_OF(E)(AG_RK_BIT) AG_RK_OF(E3)(AG_RK_BIT)
+      AG_RK_OF(DENSE)(AG_RK_BITS)
+};
 /* A component that f does not read, a pure quadrature, has no value at a stage, and a rate where that has a weight. */
 #define AG_RK_STAGE(j, c, A) \
   AG_STEP_EACH(i) { \
@@ -41,13 +39,10 @@
     V sum = {0}; \
     A(AG_RK_TERM) w[i] = v_fma(h, sum, z[i]); \
   } \
-  { \
-    enum { stage_ = (j) }; \
-    if (AG_RK_WEIGHTED) { \
-      AG_STEP_RHS(v_fma(AG_RK_NUM(c), h, t), w, (k + (j)*AG_STEP_N)) \
-    } else { \
-      AG_STEP_RHS_READ(v_fma(AG_RK_NUM(c), h, t), w, (k + (j)*AG_STEP_N)) \
-    } \
+  if (AG_STEP_FN(weighted) >> (j)&1) { \
+    AG_STEP_RHS(v_fma(AG_RK_NUM(c), h, t), w, (k + (j)*AG_STEP_N)) \
+  } else { \
+    AG_STEP_RHS_READ(v_fma(AG_RK_NUM(c), h, t), w, (k + (j)*AG_STEP_N)) \
   }
 #define AG_RK_COEFFICIENT(m, D) \
   { \
@@ -137,9 +132,8 @@ AG_STEP_QUALIFIER void AG_STEP_FN(interpolate)(AG_STEP_SIZE V theta, const V *re
 #undef AG_RK_COEFFICIENT
 #undef AG_RK_ESTIMATE
 #undef AG_RK_STAGE
-#undef AG_RK_WEIGHTED
-#undef AG_RK_IS_OF
-#undef AG_RK_IS
+#undef AG_RK_BITS
+#undef AG_RK_BIT
 #undef AG_RK_TERM
 #undef AG_RK_COEFFICIENTS
 #undef AG_RK_SCRATCH
