@@ -201,7 +201,7 @@ static void test_plain_tools(const ag_build_options *o, ag_text *reason) {
   snprintf(clang, sizeof clang, "%s/clang", tools);
   snprintf(ld, sizeof ld, "%s/ld", tools);
   snprintf(whole, sizeof whole,
-           "#!/bin/sh\nPATH='%s'\ncase \"$*\" in\n*-disable-post-ra*) echo \"Unknown: $*\" >&2; exit 1;;\nesac\n"
+           "#!/bin/sh\nPATH='%s'\ncase \"$*\" in\n*-mllvm*) echo \"unknown option -mllvm\" >&2; exit 1;;\nesac\n"
            "exec cc \"$@\"\n",
            getenv("PATH"));
   write_program(clang, whole);

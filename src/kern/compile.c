@@ -149,7 +149,8 @@ static bool link_directly(const char *o, const char *so) {
 bool ag_compile(const ag_compiler *c, const char *source, const char *o, const char *so, ag_text *messages) {
   const char *const compile[] = {"-c", "-o", o, source, NULL}, *const link[] = {"-shared", "-o", so, o, "-lm", NULL};
   bool good = run_with(c, c->n_arg, compile, messages);
-  bool names = c->n_arg > c->n_needed && strstr(ag_text_cstr(messages), c->args[c->n_arg - 1]);
+  bool names = false; /* an option that only saves time */
+  for (int i = c->n_needed; i < c->n_arg; i++) names = names || strstr(ag_text_cstr(messages), c->args[i]);
   if (!good && names) good = run_with(c, c->n_needed, compile, messages);
   return good && (link_directly(o, so) || run_with(c, c->n_needed, link, messages));
 }
