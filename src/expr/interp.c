@@ -4,6 +4,7 @@
  * once for those without, where the C library does it exactly; both give the same bits. */
 #include "expr/expr.h"
 #include "expr/vmath.h"
+#include "expr/vsolve.h"
 
 #define AG_LDL_FN V_IN /* compiled for each kind of machine, like all of the loop */
 #include "expr/ldl.h"

@@ -4,6 +4,7 @@
 #define AG_LANES 1
 #define AG_VMATH_CALL
 #include "expr/vmath.h"
+#include "expr/vsolve.h"
 
 #include "expr/graph_internal.h"
 

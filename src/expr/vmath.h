@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The functions of a tape over a value type V: the only text that generated kernels include, and what the interpreter
- * is made of. AG_LANES = 1: V is double. AG_LANES = 2, 4, 8: V is a GNU vector of doubles. Every function does the same
- * IEEE operations in the same order for every V (no libm in any result, compile with -ffp-contract=off), so that a
- * lane of a kernel and the interpreter agree bit for bit. No system header is needed.
+ * The functions of a tape over the value type V of vtype.h: generated kernels are written in them, and the interpreter
+ * is made of them. Every function does the same IEEE operations in the same order for every V (no libm in any result,
+ * compile with -ffp-contract=off), so that a lane of a kernel and the interpreter agree bit for bit. No system header
+ * is needed.
  *
  * op.def states the largest error of each operation, and vmath_test.c holds it to that. Polynomials and constants:
  * vmath_fit.py. NaN goes through everything, min and max included.
@@ -11,87 +11,8 @@
 #ifndef AG_EXPR_VMATH_H
 #define AG_EXPR_VMATH_H
 #define AG_VMATH_VERSION 1
-#ifndef AG_LANES
-#define AG_LANES 1
-#endif
-#if defined __aarch64__ && AG_LANES == 2
-#include <arm_neon.h>
-#endif
-#if AG_LANES > 1
-#pragma GCC diagnostic ignored "-Wpsabi" /* vectors by value stay inside one translation unit */
-#endif
-
-typedef unsigned long long v_word;
-#if AG_LANES == 1
-typedef double V;
-typedef v_word VI; /* bits or mask of each lane */
-#else
-typedef double V __attribute__((vector_size(8 * AG_LANES)));
-typedef v_word VI __attribute__((vector_size(8 * AG_LANES)));
-#endif
-
-#define V_IN static inline __attribute__((always_inline, unused))
-#ifdef AG_VMATH_CALL
-#define V_FN static __attribute__((noinline, unused))
-#else
-#define V_FN V_IN
-#endif
-#define V_INF __builtin_inf()
-
-/* ---- the machine: fused multiply-add, square root, is any lane set ---- */
-#if AG_LANES == 1
-V_IN V v_fma(V a, V b, V c) { return __builtin_fma(a, b, c); }
-V_IN V v_sqrt(V a) { return __builtin_sqrt(a); }
-V_IN int v_any(VI m) { return m != 0; }
-#elif AG_LANES == 2 && defined __FMA__
-V_IN V v_fma(V a, V b, V c) { return __builtin_ia32_vfmaddpd(a, b, c); }
-V_IN V v_sqrt(V a) { return __builtin_ia32_sqrtpd(a); }
-V_IN int v_any(VI m) { return __builtin_ia32_movmskpd((V)m) != 0; }
-#elif AG_LANES == 4 && defined __FMA__
-V_IN V v_fma(V a, V b, V c) { return __builtin_ia32_vfmaddpd256(a, b, c); }
-V_IN V v_sqrt(V a) { return __builtin_ia32_sqrtpd256(a); }
-V_IN int v_any(VI m) { return __builtin_ia32_movmskpd256((V)m) != 0; }
-#elif AG_LANES == 8 && defined __AVX512F__ && defined __AVX512DQ__
-V_IN V v_fma(V a, V b, V c) { return __builtin_ia32_vfmaddpd512_mask(a, b, c, 255, 4); }
-#ifdef __clang__
-V_IN V v_sqrt(V a) { return __builtin_ia32_sqrtpd512(a, 4); }
-#else
-V_IN V v_sqrt(V a) { return __builtin_ia32_sqrtpd512_mask(a, a, -1, 4); }
-#endif
-V_IN int v_any(VI m) { return __builtin_ia32_cvtq2mask512((long long __attribute__((vector_size(64))))m) != 0; }
-#elif AG_LANES == 8 && defined __FMA__ && defined __AVX2__ /* two halves: their operations alternate */
-typedef double v_half __attribute__((vector_size(32)));
-#define V_LOW(a) __builtin_shufflevector(a, a, 0, 1, 2, 3)
-#define V_HIGH(a) __builtin_shufflevector(a, a, 4, 5, 6, 7)
-#define V_BOTH(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
-V_IN V v_fma(V a, V b, V c) {
-  const v_half low = __builtin_ia32_vfmaddpd256(V_LOW(a), V_LOW(b), V_LOW(c));
-  return V_BOTH(low, __builtin_ia32_vfmaddpd256(V_HIGH(a), V_HIGH(b), V_HIGH(c)));
-}
-V_IN V v_sqrt(V a) { return V_BOTH(__builtin_ia32_sqrtpd256(V_LOW(a)), __builtin_ia32_sqrtpd256(V_HIGH(a))); }
-V_IN int v_any(VI m) {
-  return (__builtin_ia32_movmskpd256((v_half)V_LOW(m)) | __builtin_ia32_movmskpd256((v_half)V_HIGH(m))) != 0;
-}
-#elif AG_LANES == 2 && defined __aarch64__
-V_IN V v_fma(V a, V b, V c) { return (V)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b); }
-V_IN V v_sqrt(V a) { return (V)vsqrtq_f64((float64x2_t)a); }
-V_IN int v_any(VI m) { return (m[0] | m[1]) != 0; }
-#else
-V_IN V v_fma(V a, V b, V c) {
-  V r = c;
-  for (int i = 0; i < AG_LANES; i++) r[i] = __builtin_fma(a[i], b[i], c[i]);
-  return r;
-}
-V_IN V v_sqrt(V a) {
-  V r = a;
-  for (int i = 0; i < AG_LANES; i++) r[i] = __builtin_sqrt(a[i]);
-  return r;
-}
-V_IN int v_any(VI m) {
-  v_word any = 0;
-  for (int i = 0; i < AG_LANES; i++) any |= m[i];
-  return any != 0;
-}
+#ifndef AG_EXPR_VTYPE_H /* which generated code has in front */
+#include "expr/vtype.h"
 #endif
 
 /* ---- bits, masks, choice ---- */
@@ -505,45 +426,5 @@ V_FN V v_hypot(V x, V y) {
   V back = v_blend(high, v_set(0x1p600), v_blend(deep, v_set(0x1p-600), one));
   V p = a * scale, q = b * scale, r = v_sqrt(v_fma(p, p, q * q)) * back;
   return v_blend(m_eq(a, v_set(V_INF)) | m_eq(b, v_set(V_INF)), v_set(V_INF), r);
-}
-
-/* ---- linear systems ---- */
-/* A x = b with n unknowns, in place: a holds A by rows, then b, which becomes x; A is destroyed. Rows are scaled by
- * powers of two, then LU with the largest pivot of the column. A lane whose pivot is 1e-13 or less is marked; its x is
- * NaN. */
-static __attribute__((noinline, unused)) void v_solve(int n, V *a, VI *fail) {
-  V *b = a + n * n;
-  for (int i = 0; i < n; i++) {
-    V top = v_abs(a[i * n]);
-    for (int j = 1; j < n; j++) top = v_max(top, v_abs(a[i * n + j]));
-    V scale = v_of(0x7fe0000000000000ULL - (v_bits(top) & 0x7ff0000000000000ULL));
-    for (int j = 0; j < n; j++) a[i * n + j] *= scale;
-    b[i] *= scale;
-  }
-  for (int k = 0; k < n; k++) {
-    V *row = a + k * n;
-    for (int i = k + 1; i < n; i++) {
-      VI larger = m_lt(v_abs(row[k]), v_abs(a[i * n + k]));
-      if (!v_any(larger)) continue;
-      for (int j = k; j <= n; j++) {
-        V *p = j < n ? row + j : b + k, *q = j < n ? a + i * n + j : b + i, old = *p;
-        *p = v_blend(larger, *q, old);
-        *q = v_blend(larger, old, *q);
-      }
-    }
-    VI bad = ~m_lt(v_set(1e-13), v_abs(row[k]));
-    *fail |= bad;
-    row[k] = 1.0 / v_blend(bad, v_nan(), row[k]);
-    for (int i = k + 1; i < n; i++) {
-      V f = -(a[i * n + k] * row[k]);
-      for (int j = k + 1; j < n; j++) a[i * n + j] = v_fma(f, row[j], a[i * n + j]);
-      b[i] = v_fma(f, b[k], b[i]);
-    }
-  }
-  for (int k = n - 1; k >= 0; k--) {
-    V x = b[k];
-    for (int j = k + 1; j < n; j++) x = v_fma(-a[k * n + j], b[j], x);
-    b[k] = x * a[k * n + k];
-  }
 }
 #endif

@@ -3,31 +3,25 @@
  * hash of everything it depends on (text, flags, compiler, processor, ABI), sealed with a hash of its bytes, and put in
  * place by renaming: runs at the same time, or killed in the middle, never see half a file. What is loaded is a copy in
  * memory of the bytes that were verified, not the file. */
-#define _GNU_SOURCE /* pipe2, memfd_create */
+#define _GNU_SOURCE /* memfd_create */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/file.h"
 #include "kern/cache.h"
+#include "kern/compile.h"
 #include "kern/hash.h"
 #include "kern/kern.h"
 
-enum { COMPILE_SECONDS = 300, MESSAGE_BYTES = 1 << 16, CACHE_BYTES = 256 << 20, MAX_ARGS = 64, LONG_TEXT = 128 << 10 };
-
-extern char **environ;
+enum { CACHE_BYTES = 256 << 20, LONG_TEXT = 128 << 10 };
 
 struct ag_library {
   void *handle;
@@ -38,14 +32,17 @@ struct ag_library {
 /* What a build depends on besides the text. */
 typedef struct plan {
   ag_text compiler; /* its path */
-  ag_text folder;   /* where the library goes */
-  bool keep;        /* folder is the cache, not a temporary one */
-  char *temporary;  /* the latter, or NULL */
+  ag_compiler command;
+  ag_text folder;  /* where the library goes */
+  bool keep;       /* folder is the cache, not a temporary one */
+  char *temporary; /* the latter, or NULL */
   char key[33];
-  char *args[MAX_ARGS]; /* without input and output */
-  int n_arg;
   ag_arena *arena;
 } plan;
+
+/* clang's second scheduling takes up to half of the time for functions as long as ours, and processors that reorder
+ * instructions themselves gain nothing from it. */
+static const char LESS_WORK[] = "-mllvm -disable-post-ra";
 
 /* ---- the machine ---- */
 
@@ -104,50 +101,6 @@ int ag_build_lanes(void) {
   return asked ? asked->lanes : 2;
 }
 
-/* ---- the compiler ---- */
-
-static bool is_program(const char *path) {
-  struct stat s;
-  return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
-}
-
-/* The path of a program: as given when it has a slash, else along PATH. */
-static bool find_program(const char *name, ag_text *path) {
-  ag_text_clear(path);
-  if (strchr(name, '/')) {
-    ag_text_str(path, name);
-    return is_program(name);
-  }
-  const char *from = getenv("PATH");
-  for (from = from ? from : "/usr/bin:/bin"; *from;) {
-    size_t n = strcspn(from, ":");
-    ag_text_clear(path);
-    ag_text_strn(path, from, n);
-    ag_text_printf(path, "/%s", name);
-    if (n > 0 && is_program(ag_text_cstr(path))) return true;
-    from += n + (from[n] == ':');
-  }
-  return false;
-}
-
-/* clang takes half to a quarter of gcc's time for code as fast (docs/performance.md). */
-static bool find_compiler(const char *wish, ag_text *path, ag_text *reason) {
-  static const char *const known[] = {"clang", "gcc", "cc"};
-  if (wish && !strcmp(wish, "none")) {
-    ag_text_str(reason, "compiled kernels are switched off");
-    return false;
-  }
-  if (wish) {
-    if (find_program(wish, path)) return true;
-    ag_text_printf(reason, "the compiler %s was not found", wish);
-    return false;
-  }
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (find_program(known[i], path)) return true;
-  ag_text_str(reason, "no C compiler was found");
-  return false;
-}
-
 /* ---- what must not stay behind when memory runs out ---- */
 
 static void remove_file(void *path) { (void)unlink(path); }
@@ -174,8 +127,8 @@ static void make_key(plan *p, const char *source, const ag_abi *abi) {
   char number[200];
   ag_hash_init(&h);
   ag_hash_str(&h, source);
-  for (int i = 0; i < p->n_arg; i++) ag_hash_str(&h, p->args[i]);
-  (void)stat(p->args[0], &s);
+  for (int i = 0; i < p->command.n_arg; i++) ag_hash_str(&h, p->command.args[i]);
+  (void)stat(p->command.args[0], &s);
   snprintf(number, sizeof number, "abi %s %u %zu size %lld time %lld %ld", abi->type, abi->number, abi->size,
            (long long)s.st_size, (long long)s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
   ag_hash_str(&h, number);
@@ -184,7 +137,8 @@ static void make_key(plan *p, const char *source, const ag_abi *abi) {
 }
 
 static void add_arg(plan *p, const char *arg, size_t n) {
-  if (n > 0 && p->n_arg < MAX_ARGS - 8) p->args[p->n_arg++] = ag_arena_strn(p->arena, arg, n);
+  ag_compiler *c = &p->command;
+  if (n > 0 && c->n_arg < AG_COMPILE_ARGS - 8) c->args[c->n_arg++] = ag_arena_strn(p->arena, arg, n);
 }
 
 static void add_args(plan *p, const char *args) {
@@ -198,9 +152,9 @@ static void add_args(plan *p, const char *args) {
 static bool make_plan(plan *p, const char *source, const ag_abi *abi, const ag_build_options *o, ag_text *reason) {
   p->arena = ag_arena_create();
   const target *asked;
-  if (!find_compiler(o->compiler, &p->compiler, reason) || !find_target(&asked, reason)) return false;
+  if (!ag_compiler_find(o->compiler, &p->compiler, reason) || !find_target(&asked, reason)) return false;
   add_arg(p, ag_text_cstr(&p->compiler), p->compiler.n);
-  add_args(p, "-std=gnu17 -ffp-contract=off -fno-math-errno -fPIC -shared -pipe -Wno-psabi");
+  add_args(p, "-std=gnu17 -ffp-contract=off -fno-math-errno -fPIC -pipe -Wno-psabi");
   if (o->flags) add_args(p, o->flags);
   else {
     const size_t longest = o->thorough ? 2 * LONG_TEXT : LONG_TEXT;
@@ -208,6 +162,8 @@ static bool make_plan(plan *p, const char *source, const ag_abi *abi, const ag_b
     add_args(p, asked ? asked->flags : "-march=native");
   }
   add_args(p, ag_arena_printf(p->arena, "-DAG_LANES=%d", o->lanes ? o->lanes : ag_build_lanes()));
+  p->command.n_needed = p->command.n_arg;
+  if (!o->flags && ag_compiler_is_clang(ag_text_cstr(&p->compiler))) add_args(p, LESS_WORK);
   make_key(p, source, abi);
   p->keep = ag_cache_folder(o->cache, &p->folder);
   if (p->keep) return true;
@@ -234,58 +190,7 @@ static void drop_plan(plan *p) {
   ag_arena_free(p->arena);
 }
 
-/* ---- running it ---- */
-
-/* The beginning of what the child writes until it closes the pipe, *n bytes; false when the time is over. */
-static bool read_all(int fd, char *out, size_t room, size_t *n) {
-  char more[4096];
-  time_t end = time(NULL) + COMPILE_SECONDS;
-  for (;;) {
-    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-    time_t left = end - time(NULL);
-    if (left <= 0) return false;
-    if (poll(&poll_fd, 1, (int)left * 1000) <= 0) continue; /* time over, or a signal: look again */
-    bool keep = *n < room;
-    ssize_t got = read(fd, keep ? out + *n : more, keep ? room - *n : sizeof more);
-    if (got == 0) return true;
-    if (got > 0 && keep) *n += (size_t)got;
-    if (got < 0 && errno != EINTR) return true;
-  }
-}
-
-/* Exit code of the program, -1 when it did not end by itself; what it says goes to messages. Nothing is allocated while
- * it runs. */
-static int run(char *const *args, ag_text *messages) {
-  int ends[2], status = -1;
-  pid_t pid;
-  posix_spawn_file_actions_t actions;
-  bool in_time = true;
-  size_t n = 0;
-  char *said = ag_heap_alloc(MESSAGE_BYTES);
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    free(said);
-    return -1;
-  }
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-  int error = posix_spawn(&pid, args[0], &actions, NULL, args, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  if (!error) {
-    in_time = read_all(ends[0], said, MESSAGE_BYTES, &n);
-    if (!in_time) (void)kill(pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-  }
-  close(ends[0]);
-  if (error) ag_text_printf(messages, "%s: %s", args[0], strerror(error));
-  else if (!in_time) ag_text_printf(messages, "stopped after %d seconds", COMPILE_SECONDS);
-  else ag_text_strn(messages, said, n);
-  free(said);
-  return !error && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
+/* ---- compiling ---- */
 
 /* The first line that speaks of an error, else the first line. */
 static void give_reason(ag_text *reason, const char *compiler, const char *messages) {
@@ -388,17 +293,16 @@ static bool compile(plan *p, const char *source, const ag_abi *abi, const char *
   ag_text_printf(&whole, "\nconst unsigned ag_kernel_abi = %s;\n", abi->macro);
   ag_text_printf(&whole, "const unsigned long ag_kernel_args = sizeof(%s);\n", abi->type);
   ag_text_printf(&whole, "const char ag_kernel_key[] = \"%s\";\n", p->key);
-  char *so = ag_arena_alloc(p->arena, strlen(c) + 2);
   bool good = write_source(ag_text_cstr(&whole), c);
   int error = errno;
-  snprintf(so, strlen(c) + 2, "%.*s.so", (int)strlen(c) - 2, c);
+  char *so = ag_arena_printf(p->arena, "%.*sso", (int)strlen(c) - 1, c);
+  char *o = ag_arena_printf(p->arena, "%.*so", (int)strlen(c) - 1, c);
   ag_heap_hold(remove_file, c);
+  ag_heap_hold(remove_file, o);
   ag_heap_hold(remove_file, so);
   if (!good) ag_text_printf(reason, "%s: %s", c, strerror(error));
   if (good) {
-    int n = p->n_arg;
-    p->args[n] = "-o", p->args[n + 1] = so, p->args[n + 2] = c, p->args[n + 3] = "-lm", p->args[n + 4] = NULL;
-    good = run(p->args, &messages) == 0;
+    good = ag_compile(&p->command, c, o, so, &messages);
     if (!good) give_reason(reason, ag_text_cstr(&p->compiler), ag_text_cstr(&messages));
   }
   if (good && !ag_cache_read(so, bytes)) {
@@ -407,8 +311,10 @@ static bool compile(plan *p, const char *source, const ag_abi *abi, const char *
   }
   char *kept = ag_arena_printf(p->arena, "%.*s.c", (int)strlen(final) - 3, final);
   if (!good || !p->keep || !ag_file_move(c, kept)) (void)ag_file_remove(c);
+  (void)ag_file_remove(o);
   (void)ag_file_remove(so);
   ag_heap_let_go(remove_file, so);
+  ag_heap_let_go(remove_file, o);
   ag_heap_let_go(remove_file, c);
   ag_text_done(&messages);
   ag_text_done(&whole);

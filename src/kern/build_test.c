@@ -187,6 +187,38 @@ static void test_target(const ag_build_options *o, ag_text *reason) {
   each_file("", remove_file);
 }
 
+static void write_program(const char *path, const char *text) {
+  FILE *f = fopen(path, "w");
+  AG_CHECK(f && fputs(text, f) >= 0 && !fclose(f) && !chmod(path, 0700));
+}
+
+/* A clang that does not know the options that only save time, and no linker beside it: compiled without those options,
+ * linked by the compiler; and a linker that fails: the same. */
+static void test_plain_tools(const ag_build_options *o, ag_text *reason) {
+  char tools[] = "/tmp/anagyre_tools_XXXXXX", clang[64], ld[64], whole[4096];
+  bool cached = true;
+  AG_CHECK(mkdtemp(tools) != NULL);
+  snprintf(clang, sizeof clang, "%s/clang", tools);
+  snprintf(ld, sizeof ld, "%s/ld", tools);
+  snprintf(whole, sizeof whole,
+           "#!/bin/sh\nPATH='%s'\ncase \"$*\" in\n*-mllvm*) echo \"unknown option -mllvm\" >&2; exit 1;;\nesac\n"
+           "exec cc \"$@\"\n",
+           getenv("PATH"));
+  write_program(clang, whole);
+  char *path = strdup(getenv("PATH"));
+  ag_build_options other = {.cache = o->cache, .lanes = 1, .compiler = clang};
+  AG_CHECK(setenv("PATH", tools, 1) == 0);
+  AG_CHECK(build(60, &other, &cached, reason) == 60 && !cached);
+  AG_CHECK_STR(ag_text_cstr(reason), "");
+  write_program(ld, "#!/bin/sh\nexit 1\n");
+  AG_CHECK(build(61, &other, &cached, reason) == 61 && !cached);
+  AG_CHECK(build(61, &other, &cached, reason) == 61 && cached);
+  AG_CHECK(setenv("PATH", path, 1) == 0);
+  free(path);
+  AG_CHECK(unlink(clang) == 0 && unlink(ld) == 0 && rmdir(tools) == 0);
+  each_file("", remove_file);
+}
+
 static void test_refused(const ag_build_options *o, ag_text *reason) {
   bool cached = true;
   AG_CHECK(chmod(folder, 0777) == 0); /* anybody could put code there */
@@ -226,6 +258,7 @@ int main(void) {
   test_together(&o);
   test_killed(&o, &reason);
   test_target(&o, &reason);
+  test_plain_tools(&o, &reason);
   test_refused(&o, &reason);
   ag_text_done(&reason);
   AG_CHECK(rmdir(folder) == 0);

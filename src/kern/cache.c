@@ -110,11 +110,14 @@ static int by_age(const void *a, const void *b) {
   return x->used != y->used ? (x->used > y->used) - (x->used < y->used) : strcmp(x->name, y->name);
 }
 
-/* The kernels and sources in the folder; names are ours: 32 digits, perhaps a dash and six characters, .so or .c. */
+/* The kernels and sources in the folder, and what the compiler makes on the way; names are ours: 32 digits, perhaps a
+ * dash and more characters, .so, .c, .o or .tmp. */
 static bool is_ours(const char *name) {
-  size_t n = strlen(name);
+  static const char *const ends[] = {".so", ".c", ".o", ".tmp"};
   const char *dot = strrchr(name, '.');
-  if (n >= sizeof((entry *)0)->name || !dot || (strcmp(dot, ".so") && strcmp(dot, ".c"))) return false;
+  bool known = false;
+  for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++) known = known || !strcmp(dot, ends[i]);
+  if (!known || strlen(name) >= sizeof((entry *)0)->name) return false;
   return strspn(name, "0123456789abcdef") == 32 && (name[32] == '.' || name[32] == '-');
 }
 

@@ -56,6 +56,8 @@ uint32_t ag_cgen_result_at(const ag_tape *tape, const ag_instr *x);
 /* The declaration of the array m<instr> that the solve works in, and the call. name: of the tape's functions. */
 void ag_cgen_put_room(const ag_tape *tape, uint32_t instr, const char *name, ag_text *out);
 void ag_cgen_put_call(const ag_tape *tape, uint32_t instr, const char *name, ag_text *out);
+/* Before the functions: what v_ldl reads, and what solves need outside the stack. */
+void ag_cgen_put_tables(const ag_tape *tape, const char *name, ag_text *out);
 /* An array of n values called `array`: on the stack, or where it is too long for that behind a function, which must
  * have been written before; `of` is part of its name. */
 void ag_cgen_put_storage(const char *of, const char *array, uint32_t n, ag_text *out);

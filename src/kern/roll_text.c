@@ -9,13 +9,10 @@
 #include "base/status.h"
 #include "kern/roll.h"
 #include "kern/roll_index.h"
+#include "kern/roll_places.h"
 
 enum { NONE = AG_CGEN_NONE };
 enum { MAX_FUNCTION = 1500 };
-
-typedef struct region {
-  uint32_t base, n;
-} region;
 
 typedef struct pair { /* sin and cos of the same number: one call */
   uint32_t sine, cosine;
@@ -28,11 +25,9 @@ typedef struct writer {
   ag_roll_index index;     /* tables; their text goes out first */
   ag_text body, functions; /* the open function; all closed ones */
   int n_function;
-  long n_operation;      /* in the open function */
-  uint32_t *function_of; /* per instruction: 1 + the function in which it is a variable */
-  region *free_regions;  /* of s, by base */
-  int n_free, cap_free;
-  uint32_t n_s;           /* length of s */
+  long n_operation;       /* in the open function */
+  uint32_t *function_of;  /* per instruction: 1 + the function in which it is a variable */
+  ag_roll_places s;       /* of the array s */
   uint32_t first, n_open; /* batches of the open loop */
   long n_loop;            /* operations in it */
   uint32_t freed;         /* batches before this one are checked for places to give back when a loop is closed */
@@ -42,36 +37,6 @@ typedef struct writer {
   pair *pairs; /* in the open loop */
   int n_pair, cap_pair;
 } writer;
-
-/* ---- places ---- */
-
-static uint32_t take(writer *w, uint32_t n) {
-  for (int i = 0; i < w->n_free; i++)
-    if (w->free_regions[i].n >= n) {
-      uint32_t base = w->free_regions[i].base;
-      w->free_regions[i].base += n;
-      w->free_regions[i].n -= n;
-      return base;
-    }
-  w->n_s += n;
-  return w->n_s - n;
-}
-
-static void give_back(writer *w, uint32_t base, uint32_t n) {
-  int i = 0;
-  for (int k = 0; k < w->n_free; k++) /* empty ones go */
-    if (w->free_regions[k].n) w->free_regions[i++] = w->free_regions[k];
-  w->n_free = i;
-  AG_PUSH(w->free_regions, w->n_free, w->cap_free);
-  for (i = w->n_free++; i > 0 && w->free_regions[i - 1].base > base; i--) w->free_regions[i] = w->free_regions[i - 1];
-  w->free_regions[i] = (region){base, n};
-  for (int k = i; k >= 0 && k >= i - 1; k--) /* joined with its neighbours */
-    if (k + 1 < w->n_free && w->free_regions[k].base + w->free_regions[k].n == w->free_regions[k + 1].base) {
-      w->free_regions[k].n += w->free_regions[k + 1].n;
-      memmove(w->free_regions + k + 1, w->free_regions + k + 2, sizeof(region) * (size_t)(w->n_free - k - 2));
-      w->n_free--;
-    }
-}
 
 static ag_roll_group *member(const writer *w, const ag_roll_batch *b, uint32_t m) { return ag_roll_member(w->r, b, m); }
 
@@ -439,7 +404,7 @@ static void recycle(writer *w, uint32_t end, uint32_t **ends, const uint32_t *n_
   for (; w->freed < end; w->freed++)
     for (uint32_t k = 0; k < n_end[w->freed]; k++) {
       const ag_roll_batch *b = &w->r->batches[ends[w->freed][k]];
-      if (!is_out(w, b)) give_back(w, b->base, b->n * b->n_result);
+      if (!is_out(w, b)) ag_roll_places_give_back(&w->s, b->base, b->n * b->n_result);
     }
 }
 
@@ -461,7 +426,7 @@ static void put_batches(writer *w) {
       recycle(w, i, ends, n_end);
       w->first = i;
     }
-    if (!is_out(w, b)) b->base = take(w, b->n * b->n_result);
+    if (!is_out(w, b)) b->base = ag_roll_places_take(&w->s, b->n * b->n_result);
     if (loop) {
       int n = (int)w->n_open;
       AG_PUSH(w->leaf_at, n, w->cap_at);
@@ -516,11 +481,11 @@ void ag_roll_text(ag_roll *r, const char *name, ag_text *out) {
   close_function(&w);
   ag_text_char(out, '\n');
   ag_text_str(out, ag_text_cstr(&w.functions));
-  ag_cgen_put_storage(name, "s", w.n_s + 1, out);
+  ag_cgen_put_storage(name, "s", w.s.n + 1, out);
   ag_text_printf(out, "static void %s(", name);
   ag_cgen_put_parameters(r->g->tape, r->prep, false, out);
   ag_text_str(out, ") {\n  ");
-  ag_cgen_put_array(name, "s", w.n_s + 1, out);
+  ag_cgen_put_array(name, "s", w.s.n + 1, out);
   ag_text_str(out, ";\n");
   for (int i = 0; i < w.n_function; i++) {
     ag_text_printf(out, "  %s_%d(", name, i);
@@ -530,5 +495,5 @@ void ag_roll_text(ag_roll *r, const char *name, ag_text *out) {
   ag_text_str(out, "}\n\n");
   ag_text_done(&w.body), ag_text_done(&w.functions);
   ag_roll_index_done(&w.index);
-  free(w.function_of), free(w.free_regions), free(w.leaves), free(w.leaf_at), free(w.pairs);
+  free(w.function_of), ag_roll_places_done(&w.s), free(w.leaves), free(w.leaf_at), free(w.pairs);
 }

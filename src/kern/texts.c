@@ -10,8 +10,14 @@ const char ag_text_of_entries[] =
 const char ag_text_of_plain[] =
 #include "plain_text.inc"
     ;
+const char ag_text_of_vtype[] =
+#include "vtype_text.inc"
+    ;
 const char ag_text_of_vmath[] =
 #include "vmath_text.inc"
+    ;
+const char ag_text_of_vsolve[] =
+#include "vsolve_text.inc"
     ;
 const char ag_text_of_ldl[] =
 #include "ldl_text.inc"

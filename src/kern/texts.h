@@ -5,7 +5,9 @@
 extern const char ag_text_of_kargs[];   /* kern/kargs.h */
 extern const char ag_text_of_entries[]; /* kern/entries.h */
 extern const char ag_text_of_plain[];   /* kern/plain.h */
+extern const char ag_text_of_vtype[];   /* expr/vtype.h */
 extern const char ag_text_of_vmath[];   /* expr/vmath.h */
+extern const char ag_text_of_vsolve[];  /* expr/vsolve.h */
 extern const char ag_text_of_ldl[];     /* expr/ldl.h */
 extern const char ag_text_of_enclose[]; /* expr/enclose.h */
 #endif

@@ -9,7 +9,7 @@
 #define AG_RK_PASTE(a, b) AG_RK_PASTE_(a, b)
 #define AG_RK_OF(b) AG_RK_PASTE(AG_RK_METHOD, b)
 #define AG_RK_NUM(x) ((x) - (V){0})
-#define AG_RK_PART static inline __attribute__((always_inline))
+#define AG_RK_PART static inline __attribute__((always_inline, unused))
 #define AG_RK_SCRATCH(work) ((work) + (AG_RK_OF(TOP) + 1) * AG_STEP_N)
 #define AG_RK_COEFFICIENTS(work) ((work) + (AG_RK_OF(TOP) + 2) * AG_STEP_N)
 #ifndef AG_STEP_EACH
@@ -30,17 +30,19 @@
 #define AG_RK_TERM(j, a) \
   sum = begun ? v_fma(AG_RK_NUM(a), k[(j)*AG_STEP_N + i], sum) : AG_RK_NUM(a) * k[(j)*AG_STEP_N + i]; \
   begun = 1;
-/* Two halves: h (k_i + k_j)/2 has the same bits and takes an operation less. */
-#define AG_RK_HALF(j, a) +((a) == 0.5)
+/* Two weights, both one half: h (k_i + k_j)/2 has the same bits and takes an operation less. */
+#define AG_RK_HALF(j, a) +((a) == 0.5 ? 1 : 3)
 #define AG_RK_ADD(j, a) \
   sum = begun ? sum + k[(j)*AG_STEP_N + i] : k[(j)*AG_STEP_N + i]; \
   begun = 1;
-/* Whether stage `stage_` is part of the result, the error or the dense output; else only later stages are made of it.
+/* The stages that are part of the result, the error or the dense output, as bits; of others only later stages are made.
  */
-#define AG_RK_IS(j, a) || (j) == stage_
-#define AG_RK_IS_OF(m, D) D(AG_RK_IS)
-#define AG_RK_WEIGHTED \
-  (0 AG_RK_OF(B)(AG_RK_IS) AG_RK_OF(E)(AG_RK_IS) AG_RK_OF(E3)(AG_RK_IS) AG_RK_OF(DENSE)(AG_RK_IS_OF))
+#define AG_RK_BIT(j, a) | 1 << (j)
+#define AG_RK_BITS(m, D) D(AG_RK_BIT)
+enum {
+  AG_STEP_FN(weighted) = 0 AG_RK_OF(B)(AG_RK_BIT) AG_RK_OF(E)(AG_RK_BIT) AG_RK_OF(E3)(AG_RK_BIT)
+      AG_RK_OF(DENSE)(AG_RK_BITS)
+};
 /* A component that f does not read, a pure quadrature, has no value at a stage, and a rate where that has a weight. */
 #define AG_RK_STAGE(j, c, A) \
   AG_STEP_EACH(i) { \
@@ -48,13 +50,10 @@
     AG_RK_SUM \
     A(AG_RK_TERM) w[i] = v_fma(h, sum, z[i]); \
   } \
-  { \
-    enum { stage_ = (j) }; \
-    if (AG_RK_WEIGHTED) { \
-      AG_STEP_RHS(v_fma(AG_RK_NUM(c), h, t), w, (k + (j)*AG_STEP_N)) \
-    } else { \
-      AG_STEP_RHS_READ(v_fma(AG_RK_NUM(c), h, t), w, (k + (j)*AG_STEP_N)) \
-    } \
+  if (AG_STEP_FN(weighted) >> (j)&1) { \
+    AG_STEP_RHS(v_fma(AG_RK_NUM(c), h, t), w, (k + (j)*AG_STEP_N)) \
+  } else { \
+    AG_STEP_RHS_READ(v_fma(AG_RK_NUM(c), h, t), w, (k + (j)*AG_STEP_N)) \
   }
 #define AG_RK_COEFFICIENT(m, D) \
   { \
@@ -91,9 +90,11 @@
  *   ERROR 2:  |h| |E.k|^2 / sqrt((|E.k|^2 + |E3.k|^2 / 100) n)
  * with |x|^2 = sum (x_i / (atol_i + rtol max(|z_i|, |z1_i|)))^2 over the n components in the norm; 0 without an
  * estimate; NaN if one of these components of z1 or f(t + h, z1) is not finite. The parts of the workspace are
- * parameters, for compilers believe `restrict` of parameters alone. */
-AG_RK_PART int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1, double rtol,
-                               const V *restrict atol, V *restrict error, V *restrict k, V *restrict w) {
+ * parameters, for compilers believe `restrict` of parameters alone; of a function that is called, for what they know of
+ * one that is inlined they carry along with every access, which makes compiling slow. */
+AG_STEP_QUALIFIER int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
+                                      double rtol, const V *restrict atol, V *restrict error, V *restrict k,
+                                      V *restrict w) {
   AG_RK_OF(STAGES)(AG_RK_STAGE) AG_STEP_EACH(i) {
     AG_RK_SUM
     if ((0 AG_RK_OF(B)(AG_RK_HALF)) == 2) {
@@ -108,8 +109,8 @@ AG_RK_PART int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *rest
   (void)w, (void)rtol, (void)atol;
   return 0;
 }
-AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
-                                       double rtol, const V *restrict atol, V *restrict error, V *restrict work) {
+AG_RK_PART int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *z1, double rtol, const V *atol,
+                                V *error, V *work) {
   return AG_STEP_FN(try)(AG_STEP_PASS t, h, z, z1, rtol, atol, error, work, AG_RK_SCRATCH(work));
 }
 
@@ -117,8 +118,8 @@ AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const
  *   u(theta) = z + theta (c0 + (1-theta) (c1 + theta (c2 + (1-theta) (c3 + ...)))),
  * c0 to c2 the cubic Hermite interpolant of values and derivatives at both ends, the others c_m = h D_m.k; before that
  * the stages only it needs. */
-AG_RK_PART int AG_STEP_FN(coefficients)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, const V *restrict z1,
-                                        V *restrict k, V *restrict w, V *restrict c) {
+AG_STEP_QUALIFIER int AG_STEP_FN(coefficients)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z,
+                                               const V *restrict z1, V *restrict k, V *restrict w, V *restrict c) {
   AG_RK_OF(EXTRA)(AG_RK_STAGE) AG_STEP_EACH(i) {
     V d = z1[i] - z[i];
     c[i] = d;
@@ -129,8 +130,7 @@ AG_RK_PART int AG_STEP_FN(coefficients)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, cons
   (void)t, (void)w;
   return 0;
 }
-AG_STEP_QUALIFIER int AG_STEP_FN(dense)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, const V *restrict z1,
-                                        V *restrict work) {
+AG_RK_PART int AG_STEP_FN(dense)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *z1, V *work) {
   return AG_STEP_FN(coefficients)(AG_STEP_PASS t, h, z, z1, work, AG_RK_SCRATCH(work), AG_RK_COEFFICIENTS(work));
 }
 
@@ -149,9 +149,8 @@ AG_STEP_QUALIFIER void AG_STEP_FN(interpolate)(AG_STEP_SIZE V theta, const V *re
 #undef AG_RK_COEFFICIENT
 #undef AG_RK_ESTIMATE
 #undef AG_RK_STAGE
-#undef AG_RK_WEIGHTED
-#undef AG_RK_IS_OF
-#undef AG_RK_IS
+#undef AG_RK_BITS
+#undef AG_RK_BIT
 #undef AG_RK_ADD
 #undef AG_RK_HALF
 #undef AG_RK_TERM

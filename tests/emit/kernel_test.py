@@ -26,7 +26,8 @@ def wrapper(temp, compiler):
                                  check=True).stdout.strip()
         if not os.path.exists(runtime):
             return None
-        extra += f' -shared-libsan -Wl,-rpath,{os.path.dirname(runtime)}'
+        # compiling and linking are two calls with the same options
+        extra += f' -shared-libsan -Wl,-rpath,{os.path.dirname(runtime)} -Wno-unused-command-line-argument'
     path = os.path.join(bin_folder, 'clang')
     with open(path, 'w', encoding='utf-8') as file:
         file.write(f'#!/bin/sh\nexec {real} "$@" {extra}\n')
