@@ -89,9 +89,18 @@ tidy() {
 tidy 0 '1 sources, 0 with findings' 'int ag_x(int n) { return n + 1; }' x_test.c
 expect 0 '1 sources, 0 with findings' "$python" "$dir/tree/tools/clang.py" tidy "$dir/tree/build"
 [ "$(ls "$dir/tree/build/tidy" | wc -l)" = 1 ] || { echo "a source that passed is not kept" >&2; failed=1; }
+printf 'static int ag_y(int n) { return n; }\n' >"$dir/tree/src/expr/x.h" # looked at again with the header that it includes
+printf '#include "x.h"\nint ag_x(int n) { return ag_y(n); }\n' >"$dir/tree/src/expr/x.c"
+expect 0 '1 sources, 0 with findings' "$python" "$dir/tree/tools/clang.py" tidy "$dir/tree/build"
+printf 'static int ag_y(int n) { if (n > 3); n = 1; return n; }\n' >"$dir/tree/src/expr/x.h"
+expect 1 'src/expr/x.h:1:' "$python" "$dir/tree/tools/clang.py" tidy "$dir/tree/build"
 tidy 1 'src/expr/x.c:2:' 'int ag_x(int n) { char *p = malloc(8); return p ? n : 0; }'
 tidy 1 'bugprone-suspicious-semicolon' 'int ag_x(int n) { if (n > 3); n = 1; return n; }'
 tidy 1 'src/expr/y.c is not compiled' 'int ag_x(int n) { return n + 1; }' y.c
+if command -v clang >/dev/null; then
+  tidy 0 '1 sources, 0 with findings' 'int ag_x(int _Wrong) { return _Wrong + 1; }'
+  expect 1 'reserved' "$python" "$dir/tree/tools/clang.py" front "$dir/tree/build"
+fi
 
 # A document, and a program that ends with the given code.
 mkdir "$dir/bin"

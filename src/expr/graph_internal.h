@@ -60,6 +60,7 @@ struct ag_graph {
   const char **names;  /* of inputs, by serial */
   int n_name, cap_name;
   int depth;                                            /* of rules calling builders */
+  uint32_t n_asked;                                     /* how often a node was asked for */
   uint16_t rule_first[AG_RULE_TABLES][AG_OP_COUNT + 1]; /* the rules of an operation stand together in each table */
   uint32_t *rule_hits[AG_RULE_TABLES];                  /* how often each applied: tests see that every one does */
   uint32_t *lowered;                                    /* per node: 0, or 1 + position of its scalars in scalars[] */

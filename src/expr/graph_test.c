@@ -2,6 +2,7 @@
  * Storage, leaves, sharing, and a chain so long that any recursion on depth would show. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "expr/graph_internal.h"
 
 #include "check.h"
@@ -135,6 +136,24 @@ static void check_shared(void) {
   ag_graph_free(g);
 }
 
+/* Asks for nodes that are there: nothing is allocated, and time passes. */
+static void ask_again(void *self) {
+  (void)self;
+  ag_graph *g = ag_graph_create(); /* freed with its heap */
+  ag_id x = ag_input(g, "x", 1, 1, AG_LEAF_REAL), y = ag_input(g, "y", 1, 1, AG_LEAF_REAL);
+  ag_heap_clock_start("asking");
+  for (int k = 0; k < 100000000; k++) ag_add(g, x, y);
+}
+
+static void check_clock(void) {
+  ag_heap *h = ag_heap_create(NULL);
+  char why[AG_HEAP_WHY] = "";
+  ag_heap_limit(h, 0, 0.01);
+  AG_CHECK(!ag_heap_try(h, ask_again, NULL, why));
+  AG_CHECK_STR(why, "asking takes more than the 0.01 seconds allowed (--derive-time)");
+  ag_heap_close(h);
+}
+
 int main(void) {
   check_sharing();
   check_leaves();
@@ -143,5 +162,6 @@ int main(void) {
   check_substitute();
   check_chain();
   check_shared();
+  check_clock();
   return ag_check_report();
 }

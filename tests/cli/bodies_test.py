@@ -7,7 +7,7 @@ from the program (formulas of the disk and of rubber bodies of revolution)."""
 import math
 import unittest
 
-from cli_test import Case, flat
+from cli_test import Case, flat, part
 
 STRICT = ["--rtol", "1e-13", "--atol", "1e-14"]
 
@@ -223,7 +223,7 @@ class Motions(Bodies):
 
     def test_places_in_part(self):
         """A place that is named in part is completed near the default one; what `show` writes starts there, too."""
-        for contact, start, wanted in self.PARTS:
+        for contact, start, wanted in part(self.PARTS):
             with self.subTest(contact=contact, start=start):
                 text = "model m\nbody b mass 1 inertia 0.1 surface sphere(0.5)\n" + contact + "\nstart " + start + "\n"
                 first = self.moved(text, 0)["state"]
@@ -283,14 +283,13 @@ start b.x'[1] = 1e-4
 
     def test_implicit_boxes(self):
         """|X1|^p + |X2|^p + |X3|^p = 1 has its centre above a plane at the height (sum |n_i|^q)^(1/q), 1/p + 1/q = 1."""
-        for p in (2, 4, 8, 12):
+        for p, angle in part([(p, angle) for p in (2, 4, 8, 12) for angle in (0.4, 0.9, 1.7, 2.6)]):
             text = ("model m\nbody b mass 1 inertia 0.4 surface convex(X: " + " + ".join(f"X[{i}]^{p}" for i in (1, 2, 3)) +
                     " - 1)\nroll b on plane gravity 9.81\nstart b.R = rotation([1, 2, 3]/sqrt(14), ANGLE)\nobservable b.Gamma\n")
-            for angle in (0.4, 0.9, 1.7, 2.6):
-                r = self.moved(text.replace("ANGLE", str(angle)), 0)["observables"]
-                q = p / (p - 1)
-                self.same(r["b.height"], sum(abs(n)**q for n in r["b.Gamma"])**(1 / q), 1e-13)
-                self.same(r["b.misfit"], 0, 1e-12)
+            r = self.moved(text.replace("ANGLE", str(angle)), 0)["observables"]
+            q = p / (p - 1)
+            self.same(r["b.height"], sum(abs(n)**q for n in r["b.Gamma"])**(1 / q), 1e-13)
+            self.same(r["b.misfit"], 0, 1e-12)
         rounded = """model m
 body b mass 1 inertia diag(0.3, 0.3, 0.4) surface convex(X: X[1]^6 + X[2]^6 + X[3]^6 + 0.3*dot(X, X) - 1)
 roll b on plane gravity 9.81

@@ -10,7 +10,7 @@ import os
 import time
 import unittest
 
-from cli_test import Case, model
+from cli_test import Case, model, part
 
 W = 1.618033988749895
 PAIR = ["run", model("two_oscillators"), "--rtol", "1e-12", "--atol", "1e-14"]
@@ -381,14 +381,14 @@ section moving: x - 0.3*sin(3*t) = 0
         self.write("slider.nh", SLIDER)
         self.write("door.nh", DOOR)
         random = seeded(7)
-        for name, level, solve, lo, hi in [
+        for name, level, solve, lo, hi in part([
             ("slider.nh", "energy", "phi'", -2, 2), ("slider.nh", "energy", "phi", 0.2, 1.2), ("slider.nh", "end", "phi", 0.8, 1.5),
             ("slider.nh", "end", "l", 1.6, 2.6), ("slider.nh", "push", "phi'", 0.3, 2), ("slider.nh", "push", "k", 0.5, 1.5),
             ("door.nh", "energy", "door.Omega[3]", 0.5, 3), ("door.nh", "pull", "door.Omega[3]", 0.5, 3),
             (shipped("spherical_pendulum"), "tension", "w", 1, 2), (shipped("spherical_pendulum"), "energy", "alpha", 0.5, 1.2),
             (shipped("rattleback"), "energy", "Omega[3]", 0.2, 2), (shipped("rattleback"), "energy", "rock", 0.1, 0.5),
             (shipped("chaplygin_sleigh"), "energy", "u", 0.5, 2), (shipped("heavy_top"), "energy", "Omega[3]", 1, 5),
-        ]:
+        ]):
             for _ in range(3):
                 u = lo + (hi - lo)*next(random)
                 run = ["run", name, "--t1", "0", "--quiet"]
