@@ -21,12 +21,12 @@
 /* Counts allocations: a step may not make any. */
 static long n_alloc;
 #ifndef SANITIZED
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *p, size_t size);
-void *malloc(size_t size) { return n_alloc++, __libc_malloc(size); }
-void *calloc(size_t n, size_t size) { return n_alloc++, __libc_calloc(n, size); }
-void *realloc(void *p, size_t size) { return n_alloc++, __libc_realloc(p, size); }
+void *libc_malloc(size_t size) __asm__("__libc_malloc");
+void *libc_calloc(size_t n, size_t size) __asm__("__libc_calloc");
+void *libc_realloc(void *p, size_t size) __asm__("__libc_realloc");
+void *malloc(size_t size) { return n_alloc++, libc_malloc(size); }
+void *calloc(size_t n, size_t size) { return n_alloc++, libc_calloc(n, size); }
+void *realloc(void *p, size_t size) { return n_alloc++, libc_realloc(p, size); }
 #endif
 
 enum { MAX_POINT = 40 };

@@ -14,10 +14,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t n, size_t size);
-extern void *__libc_realloc(void *block, size_t size);
-extern void *__libc_memalign(size_t align, size_t size);
+/* The allocator itself, below the functions that this file replaces. */
+extern void *libc_malloc(size_t size) __asm__("__libc_malloc");
+extern void *libc_calloc(size_t n, size_t size) __asm__("__libc_calloc");
+extern void *libc_realloc(void *block, size_t size) __asm__("__libc_realloc");
+extern void *libc_memalign(size_t align, size_t size) __asm__("__libc_memalign");
 
 static atomic_long *count; /* shared by all processes */
 static long fail_at, fail_on;
@@ -70,11 +71,11 @@ void *dlopen(const char *path, int flags) {
   return library;
 }
 
-void *malloc(size_t size) { return fails() ? NULL : __libc_malloc(size); }
-void *calloc(size_t n, size_t size) { return fails() ? NULL : __libc_calloc(n, size); }
-void *realloc(void *block, size_t size) { return fails() ? NULL : __libc_realloc(block, size); }
-void *aligned_alloc(size_t align, size_t size) { return fails() ? NULL : __libc_memalign(align, size); }
+void *malloc(size_t size) { return fails() ? NULL : libc_malloc(size); }
+void *calloc(size_t n, size_t size) { return fails() ? NULL : libc_calloc(n, size); }
+void *realloc(void *block, size_t size) { return fails() ? NULL : libc_realloc(block, size); }
+void *aligned_alloc(size_t align, size_t size) { return fails() ? NULL : libc_memalign(align, size); }
 int posix_memalign(void **block, size_t align, size_t size) {
-  *block = fails() ? NULL : __libc_memalign(align, size);
+  *block = fails() ? NULL : libc_memalign(align, size);
   return *block ? 0 : ENOMEM;
 }
