@@ -28,7 +28,7 @@ enum { N = 4096, N_ROW = sizeof rows / sizeof *rows, N_FUN = N_ROW + 3 };
 /* The text of one case: all values over arrays. The third argument is a condition or a number. */
 static void put_text(FILE *f) {
   fprintf(f,
-          "#include \"vmath.h\"\n"
+          "#include \"expr/vmath.h\"\n"
           "void probe(int n, const V *x, const V *y, V *r) {\n"
           "  for (int i = 0; i < n; i++, r += %d) {\n"
           "    const V a = x[i], b = y[i], c = v_lt(a, b);\n"
@@ -183,7 +183,7 @@ static void test_machines(const char *folder, const char *include) {
 
 int main(void) {
   char folder[] = "/tmp/vmath_lanes_XXXXXX", include[PATH_MAX], path[PATH_MAX];
-  snprintf(include, sizeof include, "-I%s/src/expr", AG_SOURCE_DIR);
+  snprintf(include, sizeof include, "-I%s/src", AG_SOURCE_DIR);
   if (!mkdtemp(folder)) return 1;
   snprintf(path, sizeof path, "%s/probe.c", folder);
   FILE *f = fopen(path, "w");
