@@ -27,7 +27,7 @@ static ag_id mul3(ag_id a, ag_id b, ag_id c) { return ag_mul(g, ag_mul(g, a, b),
 /* Every minor of a rotation is an entry, every product of two rows or columns is 0 or 1. */
 static void check_rotations(void) {
   ag_id a = ag_input(g, "a", 1, 1, AG_LEAF_REAL), Q = ag_input(g, "Q", 3, 3, AG_LEAF_ROTATION), rows, cols;
-  char expected[16];
+  char expected[40];
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) {
       ag_id P[3][3];
