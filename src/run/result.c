@@ -16,7 +16,7 @@ static void treat_run(const ag_run_result *r, ag_heap *to) {
   for (int i = 0; i < r->n_event; i++) TREAT(to, r->event_times[i]);
   TREAT(to, r->x, r->record, r->event_times, r->event_count, r->doubts, r->undefined, r->fitted, r->engine_note, r->why,
         r->renewed);
-  TREAT(to, c->z, c->dz, c->unit, c->c, c->sign, c->event_count);
+  TREAT(to, c->z, c->dz, c->unit, c->atol, c->c, c->sign, c->event_count);
 }
 
 void ag_run_done(ag_run_result *result) {
