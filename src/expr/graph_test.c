@@ -151,6 +151,7 @@ static void check_clock(void) {
   ag_heap_limit(h, 0, 0.01);
   AG_CHECK(!ag_heap_try(h, ask_again, NULL, why));
   AG_CHECK_STR(why, "asking takes more than the 0.01 seconds allowed (--derive-time)");
+  ag_heap_wipe(h);
   ag_heap_close(h);
 }
 
