@@ -9,7 +9,7 @@
 #include "fault/fault.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { TRIES = 5, FIRST = 2 }; /* a child takes half a second */
+enum { TRIES = 8, FIRST = 3 }; /* a child takes a second */
 /* Numbers of FLINT hold blocks of its own, which end with the process. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void); /* NOLINT: its name */
 const char *__lsan_default_suppressions(void) {                                       /* NOLINT */
