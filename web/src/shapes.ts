@@ -72,6 +72,18 @@ function size(thing: Thing, name: string): number {
 
 type Pattern = "octants" | "quarters" | "none";
 
+/** Has each pixel of a material coloured by `text`, which reads its place in the object's own frame, vLocal, and what
+ *  `declared` names of the uniforms. */
+function colourByPlace(shader: THREE.WebGLProgramParametersWithUniforms, uniforms: object, declared: string, text: string): void {
+  Object.assign(shader.uniforms, uniforms);
+  shader.vertexShader = shader.vertexShader
+    .replace("#include <common>", "#include <common>\nvarying vec3 vLocal;")
+    .replace("#include <begin_vertex>", "#include <begin_vertex>\nvLocal = position;");
+  shader.fragmentShader = shader.fragmentShader
+    .replace("#include <common>", `#include <common>\nvarying vec3 vLocal;\n${declared}`)
+    .replace("#include <color_fragment>", `#include <color_fragment>\n${text}`);
+}
+
 /** A solid in two shades, so that its turning is seen. */
 class Skin extends THREE.MeshPhongMaterial {
   readonly second = { value: new THREE.Color() };
@@ -81,20 +93,14 @@ class Skin extends THREE.MeshPhongMaterial {
     this.depthWrite = !ghost;
     if (pattern === "none") return;
     const product = pattern === "octants" ? "edge.x*edge.y*edge.z" : "edge.x*edge.y";
-    this.onBeforeCompile = (shader) => {
-      shader.uniforms.second = this.second;
-      shader.vertexShader = shader.vertexShader
-        .replace("#include <common>", "#include <common>\nvarying vec3 vLocal;")
-        .replace("#include <begin_vertex>", "#include <begin_vertex>\nvLocal = position;");
-      shader.fragmentShader = shader.fragmentShader
-        .replace("#include <common>", "#include <common>\nvarying vec3 vLocal;\nuniform vec3 second;")
-        .replace(
-          "#include <color_fragment>",
-          `#include <color_fragment>
-          vec3 edge = clamp(vLocal/max(fwidth(vLocal), vec3(1e-9)), -1.0, 1.0);
-          diffuseColor.rgb = mix(diffuseColor.rgb, second, 0.5 - 0.5*(${product}));`,
-        );
-    };
+    this.onBeforeCompile = (shader) =>
+      colourByPlace(
+        shader,
+        { second: this.second },
+        "uniform vec3 second;",
+        `vec3 edge = clamp(vLocal/max(fwidth(vLocal), vec3(1e-9)), -1.0, 1.0);
+        diffuseColor.rgb = mix(diffuseColor.rgb, second, 0.5 - 0.5*(${product}));`,
+      );
     this.customProgramCacheKey = () => `skin-${pattern}`;
   }
 
@@ -514,24 +520,18 @@ class Chequers extends THREE.MeshLambertMaterial {
 
   constructor(cell: number, half: number, fades: boolean) {
     super({ transparent: true, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2, side: THREE.DoubleSide });
-    this.onBeforeCompile = (shader) => {
-      Object.assign(shader.uniforms, { second: this.second, cell: { value: cell }, halfWidth: { value: half } });
-      shader.vertexShader = shader.vertexShader
-        .replace("#include <common>", "#include <common>\nvarying vec2 vFloor;")
-        .replace("#include <begin_vertex>", "#include <begin_vertex>\nvFloor = position.xy;");
-      // The mean of the pattern over a pixel: that of a triangle wave's slope in each direction.
-      shader.fragmentShader = shader.fragmentShader
-        .replace("#include <common>", "#include <common>\nvarying vec2 vFloor;\nuniform vec3 second;\nuniform float cell, halfWidth;")
-        .replace(
-          "#include <color_fragment>",
-          `#include <color_fragment>
-          vec2 place = vFloor/cell;
-          vec2 wide = max(fwidth(place), vec2(1e-6));
-          vec2 mean = 2.0*(abs(fract(0.5*place - 0.25*wide) - 0.5) - abs(fract(0.5*place + 0.25*wide) - 0.5))/wide;
-          diffuseColor.rgb = mix(diffuseColor.rgb, second, 0.5 + 0.5*mean.x*mean.y);
-          ${fades ? "diffuseColor.a *= clamp((0.99 - length(vFloor)/halfWidth)/0.52, 0.0, 1.0);" : ""}`,
-        );
-    };
+    // The mean of the pattern over a pixel: that of a triangle wave's slope in each direction.
+    this.onBeforeCompile = (shader) =>
+      colourByPlace(
+        shader,
+        { second: this.second, cell: { value: cell }, halfWidth: { value: half } },
+        "uniform vec3 second;\nuniform float cell, halfWidth;",
+        `vec2 place = vLocal.xy/cell;
+        vec2 wide = max(fwidth(place), vec2(1e-6));
+        vec2 mean = 2.0*(abs(fract(0.5*place - 0.25*wide) - 0.5) - abs(fract(0.5*place + 0.25*wide) - 0.5))/wide;
+        diffuseColor.rgb = mix(diffuseColor.rgb, second, 0.5 + 0.5*mean.x*mean.y);
+        ${fades ? "diffuseColor.a *= clamp((0.99 - length(vLocal.xy)/halfWidth)/0.52, 0.0, 1.0);" : ""}`,
+      );
     this.customProgramCacheKey = () => `chequers-${fades}`;
   }
 }
