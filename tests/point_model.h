@@ -27,7 +27,9 @@ static inline point point_model(double x0, double v0) {
   return p;
 }
 
-static inline void point_force(point *p, ag_id force) { AG_MODEL_PUSH(p->m, forces, ((ag_assign){0, -1, force, {0}})); }
+static inline void point_force(point *p, ag_id force) {
+  AG_MODEL_PUSH(p->m, forces, ((ag_assign){.row = -1, .x = force}));
+}
 
 /* Can it be derived? */
 static inline bool point_derive(point *p) {

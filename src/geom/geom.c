@@ -57,11 +57,12 @@ static void leave_axes(const ag_geom *x, int n, ag_id *e) {
   if (n_guard) ag_substitute(g, n_guard, from, to, n, e);
 }
 
-static ag_id *forces(const ag_geom *x) {
+static ag_id *forces(const ag_geom *x, bool with_drag) {
   ag_id *F = new_ids(x, x->n_coord);
   for (int i = 0; i < x->n_coord; i++) F[i] = ag_zero(x->g, ag_node_rows(x->g, x->xi[i]), 1);
   for (int k = 0; k < ag_model_n_forces(x->model); k++) {
     const ag_assign *f = &ag_model_forces(x->model)[k];
+    if (f->drag && !with_drag) continue;
     int dim = ag_node_rows(x->g, x->xi[f->coord]);
     ag_id add = f->x;
     if (f->row >= 0 && dim > 1) {
@@ -75,41 +76,37 @@ static ag_id *forces(const ag_geom *x) {
   return F;
 }
 
+/* ell with the forces F. */
+static void apply(ag_geom *x, const ag_id *F) {
+  ag_id *ell = new_ids(x, x->n_coord);
+  for (int i = 0; i < x->n_coord; i++) ell[i] = ag_sub(x->g, x->inert[i], F[i]);
+  x->ell = ag_concat(x->g, x->n_coord, ell);
+  x->force = ag_concat(x->g, x->n_coord, F);
+}
+
 /* p, M, ell, the energy. */
 static void inertia(ag_geom *x) {
   ag_graph *g = x->g;
   leave_axes(x, 1, &x->lagrangian);
   ag_id one = ag_num(g, 1), *p = new_ids(x, x->n_coord), *gradient = new_ids(x, x->n_coord);
-  ag_id *rate = new_ids(x, x->n_coord), *ell = new_ids(x, x->n_coord), *F = forces(x);
+  ag_id *rate = new_ids(x, x->n_coord);
+  x->inert = new_ids(x, x->n_coord);
   ag_reverse(g, 1, &x->lagrangian, &one, x->n_coord, x->xi, p);
   ag_reverse(g, 1, &x->lagrangian, &one, x->n_coord, x->q, gradient);
   along(x, x->n_coord, p, rate);
   x->energy = ag_neg(g, x->lagrangian);
   for (int i = 0; i < x->n_coord; i++) {
-    ag_id pull = ag_add(g, ag_add(g, coadjoint(x, i, p[i]), gradient[i]), F[i]);
-    ell[i] = ag_sub(g, rate[i], pull);
+    ag_id pull = ag_add(g, coadjoint(x, i, p[i]), gradient[i]);
+    x->inert[i] = ag_sub(g, rate[i], pull);
     ag_id part = ag_dot(g, p[i], x->xi[i]);
     x->energy = ag_add(g, x->energy, part);
   }
   x->p = p;
   x->M = ag_jacobian(g, ag_concat(g, x->n_coord, p), x->n_coord, x->xi);
-  x->ell = ag_concat(g, x->n_coord, ell);
-  x->force = ag_concat(g, x->n_coord, F);
+  apply(x, forces(x, true));
 }
 
-/* Of v = G xi it is -c G^T v. */
-void ag_geom_quiet(ag_geom *x) {
-  ag_graph *g = x->g;
-  ag_id *parts = new_ids(x, x->n_coord);
-  for (int k = 0; k < ag_model_n_baths(x->model); k++) {
-    const ag_bath *b = &ag_model_baths(x->model)[k];
-    ag_id drag = ag_mul(g, b->c, b->v);
-    ag_reverse(g, 1, &b->v, &drag, x->n_coord, x->xi, parts);
-    ag_id column = ag_concat(g, x->n_coord, parts);
-    x->ell = ag_sub(g, x->ell, column);
-    x->force = ag_add(g, x->force, column);
-  }
-}
+void ag_geom_quiet(ag_geom *x) { apply(x, forces(x, false)); }
 
 ag_id ag_geom_at_rest(const ag_geom *x, ag_id e) {
   ag_id *zeros = new_ids(x, x->n_coord);

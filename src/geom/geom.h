@@ -20,6 +20,7 @@ typedef struct ag_geom {
   ag_id *acc, *react;  /* inputs for xi' and for the reaction, shaped like xi */
   ag_id t, lagrangian, energy;
   ag_id *p;                      /* momenta, shaped like xi */
+  ag_id *inert;                  /* ell without forces, shaped like xi */
   ag_id M, ell, force;           /* columns and matrices over all velocities */
   ag_id rows, s, S, kappa;       /* rows = S xi + s; 0 when there are none */
   ag_id relate, relate_jacobian; /* 0 when there are none */

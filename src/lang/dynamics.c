@@ -180,7 +180,7 @@ static void force(ag_builder *b, const ag_part *p) {
   if (!x) return;
   if (ag_note_on(b, x) & AG_ON_MOTION)
     ag_scope_error(b, p->right->pos, "a force may not use energy, drives or reactions");
-  else AG_MODEL_PUSH(b->m, forces, ((ag_assign){t.coord, t.row, x, p->target->pos}));
+  else AG_MODEL_PUSH(b->m, forces, ((ag_assign){t.coord, t.row, x, p->target->pos, false}));
 }
 
 static void domain(ag_builder *b, const ag_part *p) {
@@ -263,7 +263,7 @@ static void add_component(ag_builder *b, const ag_part *p, parts *out) {
   out->ok = out->ok && x;
   if (!x || !ag_scope_work(b, p->pos, out->n / 8)) return;
   AG_PUSH(out->at, out->n, out->cap);
-  out->at[out->n++] = (ag_assign){t.coord, t.row, x, p->target->pos};
+  out->at[out->n++] = (ag_assign){t.coord, t.row, x, p->target->pos, false};
 }
 
 static void components(ag_builder *b, const ag_stmt *s, void *data) {

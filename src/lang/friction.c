@@ -6,12 +6,7 @@
 
 #include "lang/build.h"
 
-static void friction(ag_builder *b, const ag_stmt *s, void *data) {
-  (void)data;
-  const ag_part *p = &s->parts[0];
-  if (!ag_target_due(b, s, p)) return;
-  ag_id v = ag_eval_node(b, p->left), c = ag_eval_scalar(b, p->right, "a coefficient of friction");
-  if (!v || !c) return;
+static void add_friction(ag_builder *b, const ag_part *p, ag_id v, ag_id c) {
   if (ag_node_cols(b->g, v) != 1)
     ag_scope_error(b, p->left->pos, "friction acts on velocities, scalars or vectors; this is %s", ag_note_shape(b, v));
   else if ((ag_note_on(b, v) | ag_note_on(b, c)) & AG_ON_MOTION)
@@ -20,6 +15,21 @@ static void friction(ag_builder *b, const ag_stmt *s, void *data) {
   else if (ag_note_on(b, c) & AG_ON_XI)
     ag_scope_error(b, p->right->pos, "the coefficient contains a velocity: write such a friction as a `force`");
   else AG_MODEL_PUSH(b, frictions, ((ag_friction){v, c, p->left->pos}));
+}
+
+/* The velocities of a family, `friction x' = c`, are damped member by member. */
+static void friction(ag_builder *b, const ag_stmt *s, void *data) {
+  (void)data;
+  for (int k = 0; k < s->n_part; k++) {
+    const ag_part *p = &s->parts[k];
+    if (!ag_target_due(b, s, p)) continue;
+    ag_value value = ag_eval(b, p->left);
+    ag_id c = ag_eval_scalar(b, p->right, "a coefficient of friction");
+    bool all = value.kind == AG_VALUE_FAMILY && value.role == AG_ROLE_XI;
+    ag_id v = all ? 0 : ag_eval_take(b, value, p->left->pos);
+    if (v && c) add_friction(b, p, v, c);
+    for (int i = 0; all && c && i < value.count; i++) add_friction(b, p, b->m->coords[value.first + i].xi, c);
+  }
 }
 
 void ag_friction_statement(ag_builder *b, const ag_stmt *s) { ag_target_loop(b, s, friction, NULL); }
@@ -46,7 +56,7 @@ static int parts_of(ag_builder *b, ag_id v, ag_id w, ag_pos pos, ag_assign *part
   for (int i = 0; i < m->n_coords; i++) xi[i] = m->coords[i].xi;
   ag_reverse(b->g, 1, &v, &w, m->n_coords, xi, grad);
   for (int i = 0; i < m->n_coords; i++)
-    if (!ag_is_zero(b->g, grad[i])) parts[n++] = (ag_assign){i, -1, grad[i], pos};
+    if (!ag_is_zero(b->g, grad[i])) parts[n++] = (ag_assign){i, -1, grad[i], pos, false};
   free(xi);
   return n;
 }
@@ -102,6 +112,7 @@ void ag_friction_finish(ag_builder *b) {
     if (!linear(b, f, degree)) continue;
     ag_id weight = ag_neg(b->g, ag_mul(b->g, f->c, f->v));
     int n = parts_of(b, f->v, weight, f->pos, parts);
+    for (int i = 0; i < n; i++) parts[i].drag = b->temperature != 0;
     for (int i = 0; i < n; i++) AG_MODEL_PUSH(b->m, forces, parts[i]);
     if (b->temperature) add_noise(b, f, parts, &number);
   }

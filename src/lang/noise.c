@@ -71,7 +71,7 @@ static void add_part(ag_builder *b, const ag_stmt *s, const ag_part *p, parts *o
   if (!x || !ag_scope_work(b, p->pos, out->n / 8)) return;
   out->frame = frame;
   AG_PUSH(out->at, out->n, out->cap);
-  out->at[out->n++] = (ag_assign){frame ? t.frame : t.coord, t.row, x, p->target->pos};
+  out->at[out->n++] = (ag_assign){frame ? t.frame : t.coord, t.row, x, p->target->pos, false};
 }
 
 /* The amplitude of a process. */
@@ -86,7 +86,7 @@ static void add_amplitude(ag_builder *b, const ag_stmt *s, const ag_part *p, par
   out->ok = out->ok && x;
   if (!x) return;
   AG_PUSH(out->at, out->n, out->cap);
-  out->at[out->n++] = (ag_assign){sym->index, -1, x, p->target->pos};
+  out->at[out->n++] = (ag_assign){sym->index, -1, x, p->target->pos, false};
 }
 
 static void components(ag_builder *b, const ag_stmt *s, void *data) {

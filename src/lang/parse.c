@@ -49,6 +49,12 @@ static bool parse_equation(ag_parser *p, ag_syn **left, ag_syn **right) {
   return *right != NULL;
 }
 
+/* `x' - R*th' = c` */
+static bool parse_friction(ag_parser *p, ag_part *part) {
+  part->pos = ag_parser_pos(p);
+  return parse_equation(p, &part->left, &part->right);
+}
+
 /* NAME [ (i, j) ] = expr */
 static bool parse_named(ag_parser *p, ag_part *part, const char *what, bool with_args) {
   part->name = ag_parser_want_name(p, what, &part->pos);
@@ -338,7 +344,7 @@ static bool parse_body(ag_parser *p, ag_stmt *s) {
   case AG_WORD_START:
   case AG_WORD_GUESS: return parse_list(p, &s->parts, &s->n_part, parse_assign);
   case AG_WORD_NOISE: return parse_noise(p, s);
-  case AG_WORD_FRICTION:
+  case AG_WORD_FRICTION: return parse_list(p, &s->parts, &s->n_part, parse_friction);
   case AG_WORD_TEMPERATURE: return parse_single(p, s);
   case AG_WORD_FRAME: return parse_list(p, &s->parts, &s->n_part, parse_frame);
   case AG_WORD_DOMAIN: return parse_list(p, &s->parts, &s->n_part, parse_domain);

@@ -35,6 +35,20 @@ static void check_forms(void) {
                "event e: y - 1 = 0 falling terminal\nstart y' = 1\nexpect e 1 at 1 within 1\n");
 }
 
+/* A list of frictions, and the friction of a family, are one statement per velocity. */
+static void check_frictions(void) {
+#define BATH \
+  "model m\nparam c = 0.2\nconfig x in R^3 [2], R in SO3 velocity W [2]\n" \
+  "lagrangian sum(i in 1..2, dot(x[i]', x[i]') + dot(W[i], W[i]))\ntemperature c\n"
+  char one[20000];
+  snprintf(one, sizeof one, "%s",
+           written(BATH "friction x[i]' = c for i in 1..2\nfriction W[i] = 2*c for i in 1..2\n"));
+  AG_CHECK(strstr(one, "friction_12") != NULL);
+  AG_CHECK_STR(written(BATH "friction x' = c, W = 2*c\n"), one);
+  AG_CHECK_STR(written(BATH "friction x[1]' = c, x[2]' = c, W[i] = 2*c for i in 1..2\n"), one);
+#undef BATH
+}
+
 /* Names of parts avoid those of the user. */
 static void check_names(void) {
   const char *out =
@@ -58,6 +72,7 @@ static void check_size(void) {
 
 int main(void) {
   check_forms();
+  check_frictions();
   check_names();
   check_size();
   return ag_check_report();

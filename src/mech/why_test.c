@@ -37,7 +37,7 @@ static ag_model *root(void) {
   int x = scalar(m, "x", AG_SPACE_R);
   ag_id v = m->coords[x].xi, left = ag_sub(g, ag_num(g, 1), m->coords[x].q);
   m->lagrangian = ag_mul(g, ag_num(g, 0.5), ag_mul(g, v, v));
-  AG_MODEL_PUSH(m, forces, ((ag_assign){x, -1, ag_apply1(g, AG_OP_SQRT, left), {0}}));
+  AG_MODEL_PUSH(m, forces, ((ag_assign){x, -1, ag_apply1(g, AG_OP_SQRT, left), {0}, false}));
   return m;
 }
 

@@ -53,6 +53,7 @@ typedef struct ag_assign {
   int coord, row;
   ag_id x;
   ag_pos pos;
+  bool drag; /* of a friction with a temperature: see ag_bath */
 } ag_assign;
 
 typedef struct ag_generator {

@@ -228,7 +228,7 @@ static bool declare(ag_model *m, const char *name, const motion *z) {
   ag_pos pos = m->bodies[0]->pos;
   ag_generator made = {.name = name, .parts = AG_NEWN(m->arena, ag_assign, z->n), .pos = pos};
   for (int i = 0; i < z->n; i++)
-    if (z->v[i]) made.parts[made.n++] = (ag_assign){i, -1, z->v[i], m->coords[i].pos};
+    if (z->v[i]) made.parts[made.n++] = (ag_assign){i, -1, z->v[i], m->coords[i].pos, false};
   AG_MODEL_PUSH(m, generators, made);
   return true;
 }

@@ -14,7 +14,7 @@ static ag_model *oscillator(double c, double a) {
         speed = ag_mul(g, v, v);
   m->lagrangian = ag_mul(g, half, ag_sub(g, speed, square));
   ag_id drag = ag_mul(g, ag_num(g, -c), v), push = ag_mul(g, ag_num(g, a), ag_apply1(g, AG_OP_COS, m->t));
-  AG_MODEL_PUSH(m, forces, ((ag_assign){k, -1, ag_add(g, drag, push), nowhere}));
+  AG_MODEL_PUSH(m, forces, ((ag_assign){k, -1, ag_add(g, drag, push), nowhere, false}));
   AG_MODEL_PUSH(m, starts, ((ag_start){false, k, -1, -1, ag_num(g, 1), nowhere}));
   return m;
 }

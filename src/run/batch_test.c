@@ -140,7 +140,7 @@ static void blow_ups(crowd *c, long n) {
   int x = ag_model_add_coord(m, "x", NULL, NULL, NULL, 0, AG_SPACE_R, 1, nowhere);
   ag_id v = m->coords[x].xi;
   m->lagrangian = ag_mul(g, ag_num(g, 0.5), ag_mul(g, v, v));
-  AG_MODEL_PUSH(m, forces, ((ag_assign){x, -1, ag_mul(g, a, ag_mul(g, v, ag_mul(g, v, v))), nowhere}));
+  AG_MODEL_PUSH(m, forces, ((ag_assign){x, -1, ag_mul(g, a, ag_mul(g, v, ag_mul(g, v, v))), nowhere, false}));
   AG_MODEL_PUSH(m, starts, ((ag_start){true, x, -1, -1, ag_num(g, 1), nowhere}));
   crowd_of(c, m, n);
   for (long i = 0; i < n; i++) c->params[i] = i % 3 == 1 ? 1 : i % 5 == 4 ? NAN : -1;

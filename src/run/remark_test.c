@@ -13,7 +13,7 @@ static ag_run_result damped(double k, double at, double c, double x0, double v0,
   ag_id v = m->coords[i].xi, d = ag_sub(g, m->coords[i].q, ag_num(g, at)), half = ag_num(g, 0.5),
         square = ag_mul(g, d, d), speed = ag_mul(g, v, v), spring = ag_mul(g, ag_num(g, k), square);
   m->lagrangian = ag_mul(g, half, ag_sub(g, speed, spring));
-  if (c > 0) AG_MODEL_PUSH(m, forces, ((ag_assign){i, -1, ag_mul(g, ag_num(g, -c), v), nowhere}));
+  if (c > 0) AG_MODEL_PUSH(m, forces, ((ag_assign){i, -1, ag_mul(g, ag_num(g, -c), v), nowhere, false}));
   AG_MODEL_PUSH(m, starts, ((ag_start){false, i, -1, -1, ag_num(g, x0), nowhere}));
   AG_MODEL_PUSH(m, starts, ((ag_start){true, i, -1, -1, ag_num(g, v0), nowhere}));
   ag_system *sys = NULL;

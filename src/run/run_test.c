@@ -191,7 +191,7 @@ static void check_blow_up(void) {
   int x = ag_model_add_coord(m, "x", NULL, NULL, NULL, 0, AG_SPACE_R, 1, nowhere);
   ag_id v = m->coords[x].xi;
   m->lagrangian = ag_mul(g, ag_num(g, 0.5), ag_mul(g, v, v));
-  AG_MODEL_PUSH(m, forces, ((ag_assign){x, -1, ag_mul(g, v, ag_mul(g, v, v)), nowhere}));
+  AG_MODEL_PUSH(m, forces, ((ag_assign){x, -1, ag_mul(g, v, ag_mul(g, v, v)), nowhere, false}));
   AG_MODEL_PUSH(m, starts, ((ag_start){true, x, -1, -1, ag_num(g, 1), nowhere}));
   ag_system *sys = derive_model(m);
   double x0[2] = {0, 1};

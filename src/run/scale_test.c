@@ -71,7 +71,7 @@ static void pushed(double push) {
   int c = ag_model_add_coord(m, "x", NULL, NULL, NULL, 0, AG_SPACE_R, 1, nowhere);
   ag_id v = m->coords[c].xi, force = ag_mul(g, ag_num(g, push), ag_apply1(g, AG_OP_SIN, m->t));
   m->lagrangian = ag_mul(g, ag_num(g, 0.5), ag_mul(g, v, v));
-  AG_MODEL_PUSH(m, forces, ((ag_assign){c, -1, force, nowhere}));
+  AG_MODEL_PUSH(m, forces, ((ag_assign){c, -1, force, nowhere, false}));
   ag_system *sys = NULL;
   AG_CHECK(ag_system_create(&ctx, m, &(ag_derive_options){0}, &sys) == AG_OK);
   ag_run_options o;

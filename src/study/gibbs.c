@@ -91,6 +91,31 @@ static void describe(ag_gibbs *out, ag_arena *arena, ag_conserving *v, const ag_
   out->weight = weight && !strstr(weight, "det(") ? ag_arena_str(arena, weight) : NULL;
 }
 
+/* Without friction, is this a Lagrangian system of positions (constrained or not) that does not depend on time? Then it
+ * is Hamiltonian and keeps dq dp (Liouville), however long its equations are. */
+static bool is_hamiltonian(const ag_conserving *v) {
+  const ag_geom *x = v->x;
+  const ag_model *m = x->model;
+  if (ag_model_n_constraints(m) || ag_model_n_prescribes(m) || !ag_is_zero(x->g, x->force)) return false;
+  if (ag_depends(x->g, 1, &x->lagrangian, 1, &x->t)) return false;
+  for (int i = 0; i < ag_model_n_holonomics(m); i++)
+    if (ag_depends(x->g, 1, &ag_model_holonomics(m)[i].x, 1, &x->t)) return false;
+  return true;
+}
+
+static void liouville(ag_gibbs *out, const ag_conserving *v) {
+  const ag_geom *x = v->x;
+  const bool free = !x->n_row, uniform = free && !ag_depends(x->g, 1, &x->M, x->n_coord, x->q);
+  *out = (ag_gibbs){.kind = AG_GIBBS_VOLUME,
+                    .law = "exp(-E/kT) dq dp",
+                    .density = "1",
+                    .variables = "dq dp",
+                    .reason = "without friction the motion is Hamiltonian and keeps phase volume (Liouville)",
+                    .proof = ag_proof_word(AG_PROOF_IDENTITY),
+                    .positions = uniform ? "uniform" : "undecided",
+                    .freedom = free ? x->n : -1};
+}
+
 static void examine(ag_gibbs *out, ag_arena *arena, ag_conserving *v, ag_ctx *ctx) {
   const char *why;
   if (ag_conserve_ranks(v, ctx, NULL) != AG_OK || v->probe.rank < 0) {
@@ -115,6 +140,12 @@ static void examine(ag_gibbs *out, ag_arena *arena, ag_conserving *v, ag_ctx *ct
   else out->kind = m->verdict == AG_CONSERVED_NO ? AG_GIBBS_NEITHER : AG_GIBBS_UNDECIDED;
 }
 
+/* The exact readers first: they also know the law of the positions. */
+static void decide(ag_gibbs *out, ag_arena *arena, ag_conserving *v, ag_ctx *ctx) {
+  examine(out, arena, v, ctx);
+  if (out->kind == AG_GIBBS_UNDECIDED && is_hamiltonian(v)) liouville(out, v);
+}
+
 void ag_gibbs_find(ag_gibbs *out, ag_arena *arena, ag_model *m, ag_system *sys) {
   *out = (ag_gibbs){.kind = AG_GIBBS_NONE, .freedom = -1};
   if (!ag_model_n_baths(m)) return;
@@ -127,7 +158,7 @@ void ag_gibbs_find(ag_gibbs *out, ag_arena *arena, ag_model *m, ag_system *sys) 
   ag_conservation c = {.arena = ag_arena_create()};
   ag_conserving v = {.c = &c, .m = m, .sys = sys, .quiet = true};
   if (ag_conserve_begin(&v, &ctx, 0, NULL) == AG_OK) {
-    examine(out, arena, &v, &ctx);
+    decide(out, arena, &v, &ctx);
     out->reason = out->reason ? ag_arena_str(arena, out->reason) : NULL;
     ag_conserve_end(&v);
   } else {

@@ -34,6 +34,14 @@ static const ag_derive_options derive = {.growth = true};
   "holonomic dot(y - x, y - x) = 1\nholonomic dot(z - y, z - y) = 1\nfriction x' = 1\ntemperature 1\n" \
   "start x = [-1, 0], z = [1, 0]\n"
 
+/* Too many roots to be read exactly. */
+#define CROWD(more) \
+  "model m\nparam K = 6 integer\nconfig x in R^3 [K]\nconfig R in SO3 velocity W [K]\n" \
+  "let U(i, j) = norm(x[i] - x[j])*(1 + 0.3*dot(R[i]*e1, R[j]*e2))\n" \
+  "lagrangian sum(i in 1..K, 1/2*dot(x[i]', x[i]') + 1/2*dot(W[i], diag(1, 2, 2.5)*W[i]))" more \
+  " - sum(i in 1..K-1, sum(j in i+1..K, U(i, j)))\nfriction x' = 0.4, W = 0.3\ntemperature 0.5\n" \
+  "start x[i] = [i, i^2, 0] for i in 1..K\n"
+
 typedef struct row {
   const char *name, *text, *set[2];
   ag_gibbs_kind kind;
@@ -61,6 +69,21 @@ static const row rows[] = {
     {"sleigh, nearly balanced", SLEIGH, {"a", "1e-9"}, AG_GIBBS_NEITHER, NULL, "brackets contradict"},
     {"sleigh, balanced", SLEIGH, {"a", "0"}, AG_GIBBS_VOLUME, "uniform", NULL},
     {"Chaplygin ball", BALL, {0}, AG_GIBBS_DENSITY, "uniform", NULL},
+    {"crowd", CROWD(""), {0}, AG_GIBBS_VOLUME, "uniform", "Hamiltonian"},
+    {"crowd, mass by place", CROWD(" + x[1][1]^2*x[2]'[1]^2"), {0}, AG_GIBBS_VOLUME, "undecided", "Hamiltonian"},
+    {"crowd, pushed",
+     CROWD("") "force x[1]' = cross(e3, x[1])\n",
+     {0},
+     AG_GIBBS_UNDECIDED,
+     NULL,
+     "forces other than friction"},
+    {"crowd, in time", CROWD(" - sin(t)*x[1][1]"), {0}, AG_GIBBS_UNDECIDED, NULL, "depend on time"},
+    {"crowd, guided",
+     CROWD("") "constraint x[1]'[1] = x[1][2]*x[1]'[3]\n",
+     {0},
+     AG_GIBBS_UNDECIDED,
+     NULL,
+     "read exactly"},
     {"homogeneous ball", BALL, {"J", "[0.4, 0.4, 0.4]"}, AG_GIBBS_VOLUME, "uniform", NULL},
 };
 
