@@ -89,8 +89,8 @@ static void turn_rotations(derive *d, ag_id *out) {
 void ag_agree(derive *d, const ag_id *solved) {
   ag_system *sys = d->sys;
   ag_id *out = AG_NEWN(sys->arena, ag_id, sys->n.z + 1);
-  if (sys->n.g || sys->n_driven || sys->elimination == AG_ELIM_BASIS || sys->elimination == AG_ELIM_SADDLE ||
-      sys->n_solved < sys->n_relation || !(sys->n_image + sys->n_relation))
+  if (sys->n.g || sys->n_driven || sys->elimination == AG_ELIM_SADDLE || sys->n_solved < sys->n_relation ||
+      !(sys->n_image + sys->n_relation))
     return;
   for (int i = 0; i < sys->n_image; i++) /* relations are solved with the images: what else they read must not turn */
     if (ag_depends(d->g, sys->n_solved, solved, 1, &d->q[sys->images[i].coord])) return;

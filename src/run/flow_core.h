@@ -81,6 +81,7 @@
     for (int k_ = 0; k_ < AG_BASIS; k_++) c_[k_] = e_number((a)->c[k_]); \
     AG_WATCH_BOUNDS(a, t, z, c_, out); \
   }
+#define AG_TURN_OF const ag_fused_args *a
 #define AG_PROJECT_OF const ag_fused_args *a
 #define AG_PROJECT_N(a) AG_STEP_N
 #define AG_PROJECT_G(a) AG_POSITIONS

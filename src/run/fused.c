@@ -84,6 +84,14 @@ static void put_reads(const ag_fused_spec *s, ag_text *out) {
   if (reads != all) ag_text_printf(out, "#define AG_STEP_READS(i) (0x%llxULL >> (i)&1)\n", reads);
 }
 
+void ag_fused_put_basis(const ag_tape *renew, ag_text *out) {
+  ag_text_printf(out, "#define AG_BASIS %d\n", renew ? renew->n_out : 0);
+  ag_text_printf(out,
+                 "#define AG_TURN_RENEW %.17g\n#define AG_TURN_LOST %.17g\n#define AG_TURN_STEP %.17g\n"
+                 "#define AG_TURN_MOST %.17g\n",
+                 AG_TURN_RENEW, AG_TURN_LOST, AG_TURN_STEP, AG_TURN_MOST);
+}
+
 /* Sizes, and how the texts call the tapes. */
 static void put_sizes(const ag_fused_spec *s, ag_text *out) {
   ag_step_room room = s->method->room(s->n, s->m, ag_flow_square(s->table, s->m));
@@ -100,11 +108,8 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
   ag_text_printf(out, "#define AG_MARCH_FIXED %d\n#define AG_STEP_CHANNELS %d\n", s->fixed, s->channels);
   ag_text_printf(out, "#define AG_WATCH %d\n", s->watch ? s->watch->n_out : 0);
   ag_text_printf(out, "#define AG_ALIGNS %d\n#define AG_POSITIONS %d\n", s->align != NULL, s->project ? s->n_g : 0);
-  ag_text_printf(out, "#define AG_TURNS %d\n#define AG_BASIS %d\n", s->turn != NULL, s->renew ? s->renew->n_out : 0);
-  ag_text_printf(out,
-                 "#define AG_TURN_RENEW %.17g\n#define AG_TURN_LOST %.17g\n#define AG_TURN_STEP %.17g\n"
-                 "#define AG_TURN_MOST %.17g\n",
-                 AG_TURN_RENEW, AG_TURN_LOST, AG_TURN_STEP, AG_TURN_MOST);
+  ag_text_printf(out, "#define AG_TURNS %d\n", s->turn != NULL);
+  ag_fused_put_basis(s->renew, out);
   ag_text_str(out, s->jacobian ? "#define AG_JACOBIAN_OF(a, b) a, b\n" : "#define AG_JACOBIAN_OF(a, b) a\n");
   bool noise = s->tape->n_need[AG_SEG_W] > 0, jacobian = s->jacobian && s->jacobian->n_need[AG_SEG_W] > 0;
   ag_text_printf(out, "#define AG_RHS_STEP(w) %s\n#define AG_JACOBIAN_STEP(w) %s\n", noise ? "w," : "",

@@ -54,10 +54,10 @@ bool ag_mover_in_place(const ag_system *sys, const ag_run_options *o) {
   ag_elimination how = ag_system_elimination(sys);
   bool positions = ag_system_dims(sys)->g > 0, projects = ag_system_role(sys, AG_ROLE_PROJECT) != NULL;
   bool combined = how == AG_ELIM_BASIS && ag_system_dims(sys)->rank < ag_system_dims(sys)->lambda;
-  if (o->noise == AG_NOISE_PATH)
-    return !o->multipliers && !positions && !ag_system_watches(sys) && how != AG_ELIM_BASIS && how != AG_ELIM_SADDLE;
-  return o->dt <= 0 && !o->multipliers && positions == projects && !ag_system_watches(sys) && !combined &&
-         how != AG_ELIM_SADDLE;
+  if (o->multipliers || positions != projects || combined || how == AG_ELIM_SADDLE || ag_system_watches(sys))
+    return false;
+  if (o->noise != AG_NOISE_PATH) return o->dt <= 0;
+  return (!positions && how != AG_ELIM_BASIS) || ag_system_role(sys, AG_ROLE_AGREE) || !ag_system_corrects(sys);
 }
 
 void ag_mover_begin(ag_mover *m) {
@@ -72,7 +72,8 @@ static void restore_units(ag_mover *m, double *z) {
   for (int i = 0; i < m->n_unit; i++) unit_restore(z + m->units[i].at, m->units[i].n, m->unit_length[i], ~0ULL);
 }
 
-/* Where Newton's method does not settle quickly that of the worker takes more care. */
+/* Where Newton's method does not settle quickly that of the worker takes more care; on a path with noise that is an
+ * end, as in lanes (walk_core.h). */
 static int restore(ag_mover *m, double t, double *z) {
   bool changed;
   restore_units(m, z);
@@ -81,8 +82,8 @@ static int restore(ag_mover *m, double t, double *z) {
     (void)ag_work_role(m->work, agrees, t, z, m->c, m->aligned);
     memcpy(z, m->aligned, sizeof(double) * (size_t)m->n);
   }
-  if (!m->projected) return AG_FINE;
-  return project(m, t, z, m->projected, ~0ULL) ? ag_work_settle(m->work, t, z, m->c, &changed) : AG_FINE;
+  if (!m->projected || !project(m, t, z, m->projected, ~0ULL)) return AG_FINE;
+  return m->step ? AG_TROUBLE_PROJECT : ag_work_settle(m->work, t, z, m->c, &changed);
 }
 
 int ag_mover_restore(ag_mover *m, double t, double *z, double *c, bool *changed) {

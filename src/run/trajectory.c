@@ -38,7 +38,7 @@ static void fill(run *r, double t, const double *z, const double *c, const doubl
   bool forces = m->switches && ag_system_observes_forces(r->sys), held = !forces || ag_slide_hold(m, t, z, c);
   ag_record_fill(r->sys, m->work, t, x, r->record);
   if (m->step && r->o->columns) {
-    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = r->params};
+    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = r->params, [AG_SEG_C] = c};
     (void)ag_tape_eval(r->o->columns, seg, r->column_slots, r->column_out);
     for (int i = 0; i < r->o->columns->n_out; i++) r->record[r->column_at[i]] = r->column_out[i];
   }

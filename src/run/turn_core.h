@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * A basis that is data, in lanes: how far it has turned, and renewing it (mech/turn.c). Text over V, behind
- * fused_args.h. Every rounding is written out; a lane's numbers follow from its own alone.
+ * A basis that is data, in lanes: how far it has turned, and renewing it (mech/turn.c). Text over V. Every rounding is
+ * written out; a lane's numbers follow from its own alone.
  *
  * To be defined before:
+ *   AG_TURN_OF                            the parameter `a` of the functions, with its type: a pointer to a struct with
+ *                                         the basis c, the square of its rate turn, and prep_turn, prep_renew
  *   AG_BASIS                              numbers of a basis; 0: there is nothing to renew
  *   AG_TURN_RENEW AG_TURN_LOST AG_TURN_STEP AG_TURN_MOST   as in a single run
  * and the tapes turning and renew. */
 
 /* cos^2 of the angle from where the basis was chosen, 0 where the rows have lost rank; *rate: the square of how fast.
  */
-V_IN V turn_left(const ag_fused_args *a, V t, const V *z, V *rate) {
+V_IN V turn_left(AG_TURN_OF, V t, const V *z, V *rate) {
   V out[3];
   VI failed = v_word_set(0);
   turning(&t, z, a->c, a->prep_turn, out, &failed);
@@ -19,7 +21,7 @@ V_IN V turn_left(const ag_fused_args *a, V t, const V *z, V *rate) {
 
 /* Renews the basis in those lanes of `where` in which it has turned far; *renewed: which. Returns the lanes in which
  * that is not possible. */
-V_IN VI turn_renew(const ag_fused_args *a, V t, const V *z, VI where, VI *renewed) {
+V_IN VI turn_renew(AG_TURN_OF, V t, const V *z, VI where, VI *renewed) {
   V rate;
   const V left = turn_left(a, t, z, &rate);
   VI lost = m_eq(left, v_set(0));
@@ -42,7 +44,7 @@ V_IN VI turn_renew(const ag_fused_args *a, V t, const V *z, VI where, VI *renewe
 }
 
 /* A step no longer than the basis allows. */
-V_IN V turn_limit(const ag_fused_args *a, V h) {
+V_IN V turn_limit(AG_TURN_OF, V h) {
   const VI turns = m_lt(v_set(0), *a->turn);
   const V limit = AG_TURN_STEP / v_sqrt(v_blend(turns, *a->turn, v_set(1)));
   return v_blend(turns & m_lt(limit, v_abs(h)), v_flip(limit, v_signbit(h)), h);

@@ -13,7 +13,13 @@
 
 #include "run/unit_core.h"
 
-enum { TAPE_F, TAPE_O, TAPE_J, TAPE_END, TAPE_AGREE, TAPE_CANONICAL, N_TAPE };
+#define AG_PROJECT_OF const ag_walk *a
+#define AG_PROJECT_N(a) (a)->p->n
+#define AG_PROJECT_G(a) ag_system_dims((a)->p->sys)->g
+#define AG_PROJECT_EVAL(a, t, z, out, fail) \
+  fail |= (VI)0 - (VI)(ag_work_role((a)->work, AG_ROLE_PROJECT, t, z, (a)->c, out) != AG_FINE);
+
+enum { TAPE_F, TAPE_O, TAPE_J, TAPE_END, TAPE_AGREE, TAPE_CANONICAL, TAPE_PROJECT, TAPE_TURN, TAPE_RENEW, N_TAPE };
 
 struct ag_walk {
   const ag_walk_plan *p;
@@ -27,12 +33,14 @@ struct ag_walk {
   bool *lost;   /* per path of the block: it cannot be followed any more */
   bool started; /* has the start been looked at? */
   double *prep[N_TAPE];
-  double *lane_z, *lane_c, *unit; /* one lane's state; basis data: none; squared lengths */
+  double *lane_z, *unit; /* one lane's state; squared lengths */
   /* one path */
   ag_flow flow;
   ag_step_room room;
-  double *z, *z1, *dz, *dz1, *c, *step, *rate, *noise, *space;
+  double *z, *z1, *dz, *dz1, *c, *c1, *step, *rate, *noise, *space, *projected;
 };
+
+#include "run/project_core.h"
 
 static double *numbers(size_t n) { return ag_heap_aligned(sizeof(double) * (n + 1)); }
 
@@ -76,9 +84,10 @@ static void one_create(ag_walk *w) {
   w->room = p->o->method->room(p->n, p->n_tangent, ag_flow_square(p->table, p->n_tangent));
   const size_t carry = n + (size_t)w->room.own, size = ag_wiener_size(&p->path, p->draws);
   w->z = numbers(n_z), w->z1 = numbers(n_z), w->dz = numbers(carry), w->dz1 = numbers(carry);
-  w->c = numbers((size_t)ag_system_dims(p->sys)->c), w->step = numbers(size);
+  w->c = numbers((size_t)ag_system_dims(p->sys)->c), w->c1 = numbers((size_t)ag_system_dims(p->sys)->c);
+  w->step = numbers(size);
   w->rate = numbers((size_t)ag_system_dims(p->sys)->w + size), w->noise = numbers(ag_wiener_work(&p->path, p->draws));
-  w->space = numbers(w->room.size);
+  w->space = numbers(w->room.size), w->projected = numbers(n_z + (size_t)ag_system_dims(p->sys)->g);
   const bool discrete = p->o->method->needs & AG_NEEDS_RESIDUAL;
   w->flow = (ag_flow){.n = p->n,
                       .rhs = rhs,
@@ -100,13 +109,28 @@ static void one_create(ag_walk *w) {
                       .self = w};
 }
 
+/* The state after a step to t, put back where it belongs, as walk_core.h does; false: that is not possible. */
+static bool settle(ag_walk *w, double t) {
+  const ag_walk_plan *p = w->p;
+  bool changed;
+  if (p->settles) return ag_work_settle(w->work, t, w->z, w->c, &changed) == AG_FINE;
+  for (int i = 0; i < p->n_unit; i++) unit_restore(w->z + p->units[i].at, p->units[i].n, p->unit0[i], ~0ULL);
+  if (p->agree) {
+    (void)ag_work_role(w->work, AG_ROLE_AGREE, t, w->z, w->c, w->z1);
+    memcpy(w->z, w->z1, sizeof(double) * (size_t)p->n);
+  }
+  if (p->project && project(w, t, w->z, w->projected, ~0ULL)) return false;
+  if (ag_work_left(w->work, t, w->z, w->c)) return false;
+  return !p->turn || ag_work_renew(w->work, t, w->z, w->c, &changed) == AG_FINE;
+}
+
 /* Step k of a path; false: it cannot be taken. */
 static bool one_step(ag_walk *w, unsigned long long path, unsigned long long k, long *cut) {
   const ag_walk_plan *p = w->p;
   const ag_stepper *s = p->o->method;
   const double t = p->o->t0 + (double)k * p->h, t1 = p->o->t0 + (double)(k + 1) * p->h;
   double error[2];
-  bool changed, large = false;
+  bool large = false;
   ag_wiener_step(&p->path, path, k, p->draws, w->step, w->noise);
   w->rate[0] = 1;
   for (int i = 1; i <= p->path.channels; i++) {
@@ -121,12 +145,7 @@ static bool one_step(ag_walk *w, unsigned long long path, unsigned long long k, 
   if (ag_run_turned(p->sys, w->work, t1, w->z1, w->c)) return false;
   memcpy(w->z, w->z1, sizeof(double) * (size_t)p->n);
   memcpy(w->dz + p->n, w->dz1 + p->n, sizeof(double) * (size_t)w->room.own);
-  for (int i = 0; i < p->n_unit; i++) unit_restore(w->z + p->units[i].at, p->units[i].n, p->unit0[i], ~0ULL);
-  if (p->agree) {
-    (void)ag_work_role(w->work, AG_ROLE_AGREE, t1, w->z, w->c, w->z1);
-    memcpy(w->z, w->z1, sizeof(double) * (size_t)p->n);
-  }
-  return !p->settles || ag_work_settle(w->work, t1, w->z, w->c, &changed) == AG_FINE;
+  return settle(w, t1);
 }
 
 /* ---- rows ---- */
@@ -145,7 +164,7 @@ static bool evaluate(ag_walk *w, double t, double *z, double *c) {
     ag_work_full(w->work, t, z, c, w->x);
     ag_record_fill(p->sys, w->work, t, w->x, w->record);
     if (p->functions) {
-      const double *at[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = p->params};
+      const double *at[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = p->params, [AG_SEG_C] = c};
       (void)ag_tape_eval(p->functions, at, w->function_slots, w->function_out);
       for (int i = 0; i < p->functions->n_out; i++) w->record[p->functions_at[i]] = w->function_out[i];
     }
@@ -160,7 +179,8 @@ static bool evaluate(ag_walk *w, double t, double *z, double *c) {
 /* Of a copy: what is recorded does not influence the motion. */
 static bool evaluate_copy(ag_walk *w, double t, const double *z) {
   memcpy(w->z1, z, sizeof(double) * (size_t)w->p->n);
-  return evaluate(w, t, w->z1, w->c);
+  memcpy(w->c1, w->c, sizeof(double) * (size_t)ag_system_dims(w->p->sys)->c);
+  return evaluate(w, t, w->z1, w->c1);
 }
 
 /* Row r of path number m of the block. */
@@ -231,7 +251,8 @@ static void lanes_create(ag_walk *w) {
   w->unit = lane_block(w, 2 * (size_t)p->n_unit);
   for (int k = 0; k < n_param * lanes; k++) params[k] = p->params[k / lanes];
   for (int k = 0; k < 2 * p->n_unit * lanes; k++) w->unit[k] = p->unit0[k / lanes % p->n_unit];
-  const ag_tape *all[N_TAPE] = {p->tape, p->columns, p->jacobian, p->finish, p->agree, p->canonical};
+  const ag_tape *all[N_TAPE] = {p->tape,      p->columns, p->jacobian, p->finish, p->agree,
+                                p->canonical, p->project, p->turn,     p->renew};
   int tape[N_TAPE], n_tape = 0;
   for (int i = 0; i < N_TAPE; i++) tape[i] = all[i] ? n_tape++ : -1;
   for (int i = 0; i < N_TAPE; i++) {
@@ -248,13 +269,16 @@ static void lanes_create(ag_walk *w) {
                            .most = p->most,
                            .z = lane_block(w, 2 * n),
                            .own = lane_block(w, 2 * (size_t)w->room.own),
-                           .c = w->lane_c = lane_block(w, 0),
+                           .c = lane_block(w, 2 * (size_t)ag_system_dims(p->sys)->c),
                            .prep = w->prep[TAPE_F],
                            .prep_out = w->prep[TAPE_O],
                            .prep_jacobian = w->prep[TAPE_J],
                            .prep_finish = w->prep[TAPE_END],
                            .prep_agree = w->prep[TAPE_AGREE],
                            .prep_canonical = w->prep[TAPE_CANONICAL],
+                           .prep_project = w->prep[TAPE_PROJECT],
+                           .prep_turn = w->prep[TAPE_TURN],
+                           .prep_renew = w->prep[TAPE_RENEW],
                            .unit = w->unit,
                            .fail = (unsigned long long *)lane_block(w, 2),
                            .cut = (unsigned long long *)lane_block(w, 2),
@@ -264,9 +288,10 @@ static void lanes_create(ag_walk *w) {
 
 static void lanes_free(ag_walk *w) {
   if (!w->p->unit) return;
-  void *all[] = {w->unit,    w->pair,    w->lane_z, w->lane_c,   w->prep[0],   w->prep[1],  w->prep[2], w->prep[3],
-                 w->prep[4], w->prep[5], w->args.z, w->args.own, w->args.fail, w->args.cut, w->args.out};
+  void *all[] = {w->unit,     w->pair,      w->lane_z,   w->args.c,  w->args.z,
+                 w->args.own, w->args.fail, w->args.cut, w->args.out};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+  for (int i = 0; i < N_TAPE; i++) free(w->prep[i]);
 }
 
 /* The numbers of path number m of the block, which stands in a lane. */
@@ -277,6 +302,8 @@ static bool lane_evaluate(ag_walk *w, double t, int m) {
   bool good = !w->args.fail[s * lanes + l];
   for (int i = 0; i < p->n; i++) z[i] = w->args.z[(s * p->n + i) * lanes + l];
   if (!good) return false;
+  const int n_c = ag_system_dims(p->sys)->c;
+  for (int i = 0; i < n_c; i++) w->c[i] = w->args.c[(s * n_c + i) * lanes + l];
   if (!p->columns) return evaluate_copy(w, t, z);
   for (int i = 0; i < p->n; i++) good = good && isfinite(z[i]);
   for (int i = 0; i < p->n_out; i++) {
@@ -307,6 +334,8 @@ static void lanes_block(ag_walk *w, unsigned long long first, int n, const ag_wa
   const int lanes = ag_unit_lanes(p->unit);
   for (int l = 0; l < lanes; l++) w->pair[l] = first / 2 + (unsigned long long)(2 * l < n ? l : 0);
   for (int k = 0; k < 2 * p->n * lanes; k++) w->args.z[k] = p->z0[k / lanes % p->n];
+  const int n_c = ag_system_dims(p->sys)->c;
+  for (int k = 0; k < 2 * n_c * lanes; k++) w->args.c[k] = p->c0[k / lanes % n_c];
   memset(w->args.own, 0, sizeof(double) * (size_t)(2 * w->room.own * lanes));
   memset(w->args.fail, 0, sizeof(double) * (size_t)(2 * lanes));
   memset(w->args.cut, 0, sizeof(double) * (size_t)(2 * lanes));
@@ -359,9 +388,23 @@ void ag_walk_free(ag_walk *w) {
   lanes_free(w);
   ag_work_free(w->work);
   free(w->states), free(w->lost);
-  void *all[] = {
-      w->function_slots, w->function_out, w->record, w->x,    w->slots, w->out, w->z, w->z1, w->dz, w->dz1, w->c,
-      w->step,           w->rate,         w->noise,  w->space};
+  void *all[] = {w->function_slots,
+                 w->function_out,
+                 w->record,
+                 w->x,
+                 w->slots,
+                 w->out,
+                 w->z,
+                 w->z1,
+                 w->dz,
+                 w->dz1,
+                 w->c,
+                 w->c1,
+                 w->projected,
+                 w->step,
+                 w->rate,
+                 w->noise,
+                 w->space};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   free(w);
 }

@@ -14,7 +14,7 @@ typedef struct ag_walk_plan {
   ag_wiener path; /* with areas, where they are read */
   int draws;
   bool core;                        /* the core alone */
-  bool settles;                     /* states are put back onto the constraints after every step, path by path */
+  bool settles;                     /* states are put back onto the constraints by ag_work_settle(), path by path */
   int role;                         /* of the field that is followed */
   const ag_tape *tape;              /* it, or its core */
   const int *table;                 /* of a sparse Jacobian, or NULL */
@@ -22,6 +22,8 @@ typedef struct ag_walk_plan {
                                        finish beside a Jacobian: the role INERTIA */
   const ag_tape *canonical;         /* E/kT, where steps are tested; or NULL */
   const ag_tape *agree;             /* z, whole, made to agree with itself after a step; or NULL */
+  const ag_tape *project;           /* z put back onto the constraints on positions; or NULL */
+  const ag_tape *turn, *renew;      /* with a basis: how far it has turned, and renewing it; or NULL */
   bool skips;                       /* the rate at the end of a step is not computed */
   int n_out;                        /* recorded, then [x | its variance rate] of the passages */
   ag_tape *columns;                 /* all these as functions of z; NULL: from records, at these places, and */

@@ -4,7 +4,7 @@
  * a unit is loaded. */
 #ifndef AG_RUN_WALK_ARGS_H
 #define AG_RUN_WALK_ARGS_H
-#define AG_WALK_ABI 7
+#define AG_WALK_ABI 8
 #ifndef AG_STEP_WIENER_H /* in a unit its text stands before */
 #include "step/step.h"
 #endif
@@ -22,10 +22,12 @@ typedef struct ag_walk_args {
   double t0, h;                /* step k begins at t0 + k h */
   double most;                 /* larger increments are cut, where the unit does that */
   AG_WALK_V *z, *own;          /* the state; what the method carries on besides rates */
-  const AG_WALK_V *c, *prep, *prep_jacobian, *prep_finish, *prep_out, *prep_agree, *prep_canonical;
-  const AG_WALK_V *unit; /* [group]: squared lengths that are kept */
-  AG_WALK_VI *fail;      /* [parity]: or-ed where the equations could not be evaluated */
-  AG_WALK_VI *cut;       /* [parity]: added to, steps in which an increment was cut */
-  AG_WALK_V *out;        /* the columns after the last step, where the unit has them */
+  AG_WALK_V *c;                /* basis data, renewed on the way */
+  const AG_WALK_V *prep, *prep_jacobian, *prep_finish, *prep_out, *prep_agree, *prep_canonical;
+  const AG_WALK_V *prep_project, *prep_turn, *prep_renew; /* where states and bases are corrected after a step */
+  const AG_WALK_V *unit;                                  /* [group]: squared lengths that are kept */
+  AG_WALK_VI *fail; /* [parity]: or-ed where the equations could not be evaluated */
+  AG_WALK_VI *cut;  /* [parity]: added to, steps in which an increment was cut */
+  AG_WALK_V *out;   /* the columns after the last step, where the unit has them */
 } ag_walk_args;
 #endif

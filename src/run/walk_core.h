@@ -11,6 +11,8 @@
  *   AG_WALK_CUT                          1: increments beyond `most` are cut
  *   AG_WALK_OUT                          columns; 0: the unit has none
  *   AG_WALK_AGREE                        1: the function agree() follows every step
+ *   AG_WALK_POSITIONS                    constraints on positions, and the text project_core.h; 0: there are none
+ *   AG_WALK_TURNS AG_BASIS               1: there is a basis, and the text turn_core.h; how many numbers it has
  *   AG_UNITS(X)                          X(group, n, z, stride, size) per run of n groups, as in march_core.h */
 
 /* The numbers of a step. */
@@ -22,8 +24,33 @@
 #define AG_WALK_STEP (1 + AG_WALK_CHANNELS)
 #endif
 
+/* The state after a step to t1, put back where it belongs. */
+V_IN void walk_settle(const ag_walk_args *a, const ag_walk_parity *parity, V t1, V *z, const V *unit, VI *fail) {
+  const VI all = v_word_set(~0ULL);
+#define AG_UNIT_RUN(group, n, at, stride, size) \
+  for (int g = 0; g < (n); g++) unit_restore(z + (at) + (stride)*g, size, unit[(group) + g], all);
+  AG_UNITS(AG_UNIT_RUN)
+#undef AG_UNIT_RUN
+#if AG_WALK_AGREE
+  V agreed[AG_STEP_N];
+  VI ignored = v_word_set(0);
+  agree(&t1, z, parity->c, a->prep_agree, agreed, &ignored);
+  for (int i = 0; i < AG_STEP_N; i++) z[i] = agreed[i];
+#endif
+#if AG_WALK_POSITIONS
+  V out[AG_STEP_N + AG_WALK_POSITIONS];
+  *fail |= project(parity, t1, z, out, all);
+#endif
+#if AG_WALK_TURNS
+  VI renewed;
+  *fail |= turn_renew(parity, t1, z, all, &renewed);
+#endif
+  (void)a, (void)parity, (void)t1, (void)unit, (void)fail, (void)all;
+}
+
 /* One step, from t to t1, of one vector: its numbers become the rate w = [1 | dW/h | ...]. */
-V_IN void walk_one(const ag_walk_args *a, V t, V t1, V h, V *step, V *z, V *own, const V *unit, VI *fail, VI *cut) {
+V_IN void walk_one(const ag_walk_args *a, const ag_walk_parity *parity, V t, V t1, V h, V *step, V *z, V *own,
+                   const V *unit, VI *fail, VI *cut) {
   V z1[AG_STEP_N], work[AG_WALK_ROOM], w[AG_WALK_STEP], error[2];
   w[0] = v_set(1);
 #if AG_WALK_CUT
@@ -36,21 +63,17 @@ V_IN void walk_one(const ag_walk_args *a, V t, V t1, V h, V *step, V *z, V *own,
 #endif
   for (int i = 1; i < AG_WALK_STEP; i++) w[i] = step[i] / h;
   for (int i = 0; i < AG_WALK_OWN; i++) work[AG_STEP_N + i] = own[i];
-  f(&t, z, a->c, w, a->prep, work, fail);
-  (void)walk_step(a->c, w, a->prep, a->prep_jacobian, a->prep_finish, a->prep_canonical, work + AG_STEP_END, fail, t, h,
-                  z, z1, 0, 0, error, work);
+  f(&t, z, parity->c, w, a->prep, work, fail);
+  (void)walk_step(parity->c, w, a->prep, a->prep_jacobian, a->prep_finish, a->prep_canonical, work + AG_STEP_END, fail,
+                  t, h, z, z1, 0, 0, error, work);
+#if AG_WALK_TURNS
+  V rate;
+  *fail |= m_lt(turn_left(parity, t1, z1, &rate), v_set(AG_TURN_MOST));
+#endif
   for (int k = 0; k < AG_STEP_N; k++) z[k] = z1[k];
   for (int i = 0; i < AG_WALK_OWN; i++) own[i] = work[AG_STEP_END + AG_STEP_N + i];
-#define AG_UNIT_RUN(group, n, at, stride, size) \
-  for (int g = 0; g < (n); g++) unit_restore(z + (at) + (stride)*g, size, unit[(group) + g], v_word_set(~0ULL));
-  AG_UNITS(AG_UNIT_RUN)
-#undef AG_UNIT_RUN
-#if AG_WALK_AGREE
-  VI ignored = v_word_set(0);
-  agree(&t1, z, a->c, a->prep_agree, z1, &ignored);
-  for (int i = 0; i < AG_STEP_N; i++) z[i] = z1[i];
-#endif
-  (void)unit, (void)own, (void)cut, (void)t1;
+  walk_settle(a, parity, t1, z, unit, fail);
+  (void)own, (void)cut;
 }
 
 void ag_walk(const ag_walk_args *a) {
@@ -64,6 +87,9 @@ void ag_walk(const ag_walk_args *a) {
   ag_wiener path = a->path;
   path.channels = AG_WALK_CHANNELS;
   const V h = v_set(a->h);
+  V turn[2];
+  const ag_walk_parity parity[2] = {{a->c, turn, a->prep_project, a->prep_turn, a->prep_renew},
+                                    {a->c + AG_BASIS, turn + 1, a->prep_project, a->prep_turn, a->prep_renew}};
   for (v_word k = a->from; k < a->to; k++) {
     V step[2][AG_WALK_STEP];
     const V t = v_set(a->t0 + (double)k * a->h), t1 = v_set(a->t0 + (double)(k + 1) * a->h);
@@ -79,8 +105,8 @@ void ag_walk(const ag_walk_args *a) {
 #else
     wiener_step(&path, *a->pair, k, step[0], step[1]);
 #endif
-    walk_one(a, t, t1, h, step[0], z[0], own[0], unit, &fail[0], &cut[0]);
-    walk_one(a, t, t1, h, step[1], z[1], own[1], unit + AG_WALK_UNITS, &fail[1], &cut[1]);
+    walk_one(a, &parity[0], t, t1, h, step[0], z[0], own[0], unit, &fail[0], &cut[0]);
+    walk_one(a, &parity[1], t, t1, h, step[1], z[1], own[1], unit + AG_WALK_UNITS, &fail[1], &cut[1]);
   }
   for (int s = 0; s < 2; s++) {
     for (int k = 0; k < AG_WALK_OWN; k++) a->own[s * AG_WALK_OWN + k] = own[s][k];
@@ -94,7 +120,7 @@ void ag_walk(const ag_walk_args *a) {
 #if AG_WALK_OUT
     const V t = v_set(a->t0 + (double)a->to * a->h);
     VI ignored = v_word_set(0);
-    o(&t, z[s], a->c, a->prep_out, a->out + s * AG_WALK_OUT, &ignored);
+    o(&t, z[s], parity[s].c, a->prep_out, a->out + s * AG_WALK_OUT, &ignored);
 #endif
   }
 }

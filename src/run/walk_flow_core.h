@@ -7,6 +7,11 @@
  * else nothing. */
 #define AG_WALK_V V
 #define AG_WALK_VI VI
+/* What project_core.h and turn_core.h read, of the paths of one parity. */
+typedef struct ag_walk_parity {
+  V *c, *turn;
+  const V *prep_project, *prep_turn, *prep_renew;
+} ag_walk_parity;
 #define AG_MAYBE __attribute__((unused))
 #define AG_STEP_FN(name) walk_##name
 #define AG_STEP_QUALIFIER static inline __attribute__((always_inline, unused))
@@ -36,6 +41,11 @@
     const V at_ = (t); \
     canonical(&at_, (z), c_, prep_canonical_, (out), fail_); \
   })
+#define AG_PROJECT_OF const ag_walk_parity *a
+#define AG_PROJECT_N(a) AG_STEP_N
+#define AG_PROJECT_G(a) AG_WALK_POSITIONS
+#define AG_PROJECT_EVAL(a, t, z, out, fail) onto_g(&(t), (z), (a)->c, (a)->prep_project, (out), &(fail));
+#define AG_TURN_OF const ag_walk_parity *a
 #define AG_STEP_W(i) w_[i]
 #define AG_STEP_CHANNELS AG_WALK_CHANNELS
 #define AG_STEP_UNSOLVED(mask) *fail_ |= (mask);

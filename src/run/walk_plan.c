@@ -18,6 +18,12 @@ static const char flow_text[] =
 static const char unit_text[] =
 #include "unit_core_text.inc"
     ;
+static const char project_text[] =
+#include "project_core_text.inc"
+    ;
+static const char turn_text[] =
+#include "turn_core_text.inc"
+    ;
 static const char walk_text[] =
 #include "walk_core_text.inc"
     ;
@@ -57,7 +63,8 @@ static void choose_columns(ag_walk_plan *p, ag_system *sys) {
   }
   bool forces;
   if (!p->columns && n_passage) p->passages = ag_system_tape(sys, 2 * n_passage, outs + n, &forces);
-  p->core = p->columns && !rest && !implicit && dims->core < dims->z;
+  p->core = p->columns && !rest && !implicit && dims->core < dims->z && !p->project && !p->turn &&
+            !ag_system_role(sys, AG_ROLE_MINOR);
   p->n = p->core ? dims->core : dims->z;
   if (!p->core && !p->settles) p->agree = ag_system_role(sys, AG_ROLE_AGREE);
   p->functions_at = ag_heap_alloc(sizeof *p->functions_at * (size_t)(record.width + 1));
@@ -69,15 +76,11 @@ static void choose_columns(ag_walk_plan *p, ag_system *sys) {
 
 /* ---- the unit ---- */
 
-/* Why paths cannot go through lanes; NULL: they can. Those named first are corrected after every step. */
-static const char *obstacle(const ag_system *sys, bool *settles) {
-  const ag_dims *dims = ag_system_dims(sys);
-  *settles = true;
-  if (dims->g) return "there are constraints on positions";
-  if (ag_system_elimination(sys) == AG_ELIM_BASIS) return "the basis of the velocities is refreshed on the way";
+/* Why paths cannot go through lanes; NULL: they can. */
+static const char *obstacle(const ag_system *sys, bool settles) {
   if (ag_system_elimination(sys) == AG_ELIM_SADDLE) return "velocities are taken back onto the constraints on the way";
+  if (settles) return "constraints are chosen or solved anew on the way";
   if (ag_system_role(sys, AG_ROLE_MINOR)) return "the domain in which velocities can be solved for is watched";
-  *settles = false;
   return NULL;
 }
 
@@ -91,7 +94,10 @@ static void put_defines(const ag_walk_plan *p, ag_text *out) {
   ag_text_printf(out, "#define AG_WALK_SKIP %d\n#define AG_WALK_UNITS %d\n", p->skips, p->n_unit);
   ag_text_printf(out, "#define AG_WALK_CUT %d\n", isfinite(p->most));
   ag_text_printf(out, "#define AG_WALK_OUT %d\n", p->columns ? p->n_out : 0);
-  ag_text_printf(out, "#define AG_WALK_AGREE %d\n", p->agree != NULL);
+  ag_text_printf(out, "#define AG_WALK_AGREE %d\n#define AG_WALK_POSITIONS %d\n", p->agree != NULL,
+                 p->project ? ag_system_dims(p->sys)->g : 0);
+  ag_text_printf(out, "#define AG_WALK_TURNS %d\n", p->turn != NULL);
+  ag_fused_put_basis(p->renew, out);
   ag_text_printf(out, "#define AG_STEP_M %d\n#define AG_STEP_N_FACTOR %d\n#define AG_STEP_U_AT %d\n", p->n_tangent,
                  p->n_factor, p->u_at);
   ag_text_printf(out, "#define AG_STEP_N_LAMBDA %d\n#define AG_JACOBIAN_STEP(w) %s\n#define AG_FINISH_STEP(w) %s\n",
@@ -123,7 +129,7 @@ static ag_unit *build(const ag_walk_plan *p, const ag_unit_spec *spec, ag_text *
 static ag_unit *compile(const ag_walk_plan *p, ag_text *reason) {
   const ag_stepper *s = p->o->method;
   ag_text defines = {0}, comment = {0};
-  const char *texts[16], *const entries[] = {"ag_walk"};
+  const char *texts[18], *const entries[] = {"ag_walk"};
   int n = 0, calls = 2 * (s->n_stage + 2);
   ag_text_str(&defines, "#define AG_MAYBE __attribute__((unused))\n");
   put_defines(p, &defines);
@@ -137,8 +143,10 @@ static ag_unit *compile(const ag_walk_plan *p, ag_text *reason) {
   for (int i = 0; i < AG_STEPPER_TEXTS && s->texts[i]; i++) texts[n++] = s->texts[i];
   texts[n++] = args_text;
   texts[n++] = unit_text;
+  if (p->project) texts[n++] = project_text;
+  if (p->turn) texts[n++] = turn_text;
   texts[n++] = walk_text;
-  ag_unit_tape tapes[6] = {{"f", p->tape, calls, false, false}};
+  ag_unit_tape tapes[9] = {{"f", p->tape, calls, false, false}};
   ag_unit_spec spec = {.comment = ag_text_cstr(&comment),
                        .n_tape = 1,
                        .tapes = tapes,
@@ -154,6 +162,9 @@ static ag_unit *compile(const ag_walk_plan *p, ag_text *reason) {
   if (p->finish) tapes[spec.n_tape++] = (ag_unit_tape){"finish", p->finish, 2, false, false};
   if (p->agree) tapes[spec.n_tape++] = (ag_unit_tape){"agree", p->agree, 2, false, false};
   if (p->canonical) tapes[spec.n_tape++] = (ag_unit_tape){"canonical", p->canonical, 4, false, false};
+  if (p->project) tapes[spec.n_tape++] = (ag_unit_tape){"onto_g", p->project, 2, false, false};
+  if (p->turn) tapes[spec.n_tape++] = (ag_unit_tape){"turning", p->turn, 6, false, false};
+  if (p->renew) tapes[spec.n_tape++] = (ag_unit_tape){"renew", p->renew, 2, false, false};
   ag_unit *unit = build(p, &spec, reason);
   ag_text_done(&defines);
   ag_text_done(&comment);
@@ -217,7 +228,12 @@ ag_status ag_walk_plan_init(ag_walk_plan *p, ag_ctx *ctx, ag_system *sys, const 
   p->h = ldexp(o->path.base * o->path.multiple, -o->path.level);
   AG_TRY(check(ctx, sys, o));
   p->most = ag_run_cut(sys, o->method, p->h);
-  const char *why = obstacle(sys, &p->settles);
+  p->settles = !ag_mover_in_place(sys, &(ag_run_options){.noise = AG_NOISE_PATH});
+  if (!p->settles) {
+    p->project = ag_system_role(sys, AG_ROLE_PROJECT);
+    p->turn = ag_system_role(sys, AG_ROLE_TURN), p->renew = ag_system_role(sys, AG_ROLE_RENEW);
+  }
+  const char *why = obstacle(sys, p->settles);
   choose_columns(p, sys);
   p->role = ag_run_role(o->method), p->draws = o->method->draws, p->path = o->path;
   if (!p->path.area_level) p->path.area_level = ag_wiener_area_level(p->path.base);

@@ -84,7 +84,7 @@ force x' = -c*x'
 noise W force x' = s*(1 + x^2), phi' = s
 start x = 1
 """,
-    # a position constraint: path by path
+    # a position constraint
     "pendulum": """config x in R, y in R
 lagrangian 1/2*(x'^2 + y'^2) - y
 holonomic x^2 + y^2 = 1
@@ -106,6 +106,33 @@ constraint x'*sin(phi) = y'*cos(phi)
 noise A transport phi' = 0.5
 noise B force x' = 0.2
 start phi' = 1, x' = 0.2
+""",
+    # a basis, images of a rotation, and a height determined by a relation
+    "rubber": """param m = 1, r = 1, l = 0.2, g = 1, I1 = 0.35, I3 = 0.4
+config R in SO3 velocity Omega
+config x in R^3
+let Gamma = R^T*e3
+let s = r*Gamma + l*e3
+let I = diag(I1, I1, I3)
+lagrangian 1/2*dot(Omega, I*Omega) + m/2*dot(x', x') - m*g*x[3]
+constraint x' = R*cross(Omega, s)
+constraint dot(Omega, Gamma) = 0
+relation x[3] = r + l*Gamma[3]
+noise W transport Omega = 0.3*cross(Gamma, [0.3, 1, 0.2])
+noise V force Omega = 0.2*e1
+observable up = Gamma
+start R = rotation(e2, -0.3), Omega = cross(R^T*e3, [1, 0.2, 0.4]), x = [0, 0, r] + l*R*e3
+""",
+    # positions on spheres and a rod between them, a rotation beside them
+    "balls": """config n in S2, x in R^3, R in SO3 velocity Omega
+let Gamma = R^T*e3
+lagrangian 1/2*dot(n', n') + dot(x', x') + 1/2*dot(Omega, diag(0.7, 1, 1.4)*Omega) - 0.8*Gamma[3] - n[3] - x[3]
+holonomic dot(x - n, x - n) = 0.25
+force Omega = 0.1*dot(n, e1)*Gamma
+noise W force n' = 0.3*e1, Omega = 0.2*e2
+noise V potential 0.2*dot(n, R*e1)
+observable length = norm(x - n)
+start n = [0.6, 0, 0.8], x = [0.6, 0.3, 1.2], n' = [0, 0.5, 0]
 """,
 }
 COMMON = ["--seed", "5", "--dt", "0.05", "--t1", "1", "--every", "0.25"]
@@ -175,6 +202,13 @@ def same_paths(model, method, n=9, columns="all"):
             check(min(values) == x["min"][row] and max(values) == x["max"][row], f"{model} {method} {name} row {row}")
 
 
+def in_lanes(model, method):
+    """Corrections after every step (positions, a basis) are made in lanes: no path goes alone."""
+    same_paths(model, method, 5)
+    text = run("ensemble", model, *COMMON, "--paths", "5", "--method", method).stdout
+    check(" lanes" in text and "path by path" not in text, f"{model} {method} in lanes: {text[:400]}")
+
+
 def methods():
     return [m["name"] for m in json.loads(run("list", "methods", "--json").stdout)["methods"]]
 
@@ -225,7 +259,7 @@ def main():
             file.write(f"model {name}\n{text}")
     n = sum(same_rows("routh.nh", 37, "--method", m) for m in methods())
     check(n >= 30, f"methods that follow noise: {n}")
-    for model in ("spring.nh", "pendulum.nh", "knife.nh"):
+    for model in ("spring.nh", "pendulum.nh", "knife.nh", "rubber.nh", "balls.nh"):
         for method in ("euler_heun", "rk4", "midpoint", "dla_midpoint", "variational_midpoint", "rattle"):
             same_rows(model, 6, "--method", method)
     for method in ("baoab", "obabo", "ovo_midpoint", "ovo_rattle"):
@@ -244,6 +278,12 @@ def main():
     agreement("tremble.nh")
     agreement("tremble.nh", "--method", "variational_midpoint")
     check(abs(float(table("long.csv")[1][-1]["vertical"]) - 0.5*3.5*math.cos(0.6)) < 1e-12, "a momentum is kept on a path")
+    for model in ("pendulum.nh", "knife.nh"):
+        for method in ("euler_heun", "midpoint", "variational_midpoint"):
+            in_lanes(model, method)
+    in_lanes("rubber.nh", "euler_heun")
+    in_lanes("balls.nh", "rk4")
+    in_lanes("balls.nh", "rattle")
     same_paths("spring.nh", "rk4")
     same_paths("routh.nh", "euler_heun")
     same_paths("routh.nh", "variational_midpoint")
