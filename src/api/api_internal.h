@@ -25,7 +25,7 @@ struct anagyre_model {
   ag_derive_options derived; /* how system was made, or tried */
   bool tried;
   ag_text error, notes;
-  ag_record record; /* what anagyre_value tells of */
+  ag_record record; /* what anagyre_value reads */
   double *values;
 };
 

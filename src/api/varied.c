@@ -7,7 +7,7 @@
 
 #include "api/api_internal.h"
 
-enum { MOST_KIN = 64 }; /* derivations for values that the first does not suit */
+enum { MOST_KIN = 64 }; /* derivations for values that need other equations than the first */
 
 struct ag_varied {
   ag_model *model;
@@ -15,7 +15,7 @@ struct ag_varied {
   anagyre_model *source;
   char **names;
   ag_derive_options how;
-  ag_varied *kin; /* the same model derived for values that do not suit the equations of those before; or NULL */
+  ag_varied *kin; /* the same model derived for values that need other equations than those before; or NULL */
   int n_kin;
   double t0;
   bool strict, fixed; /* fixed: the start depends on nothing that varies */
@@ -98,7 +98,7 @@ static bool start_is_fixed(const ag_varied *v) {
   return ag_system_dims(v->system)->row == 0;
 }
 
-/* The parameters that follow, as functions of those that vary. */
+/* The dependent parameters, as functions of those that vary. */
 static void find_follow(ag_varied *v) {
   ag_model *m = v->model;
   const ag_system *sys = v->system;

@@ -5,7 +5,7 @@
 #define AG_BASE_STACK_H
 #include <stdbool.h>
 
-/* The lowest address of the stack of this thread; NULL: unknown. Found once by whoever begins a recursion. */
+/* The lowest address of the stack of this thread; NULL: unknown. Found once at the start of a recursion. */
 const char *ag_stack_end(void);
 /* Is so little left above `end` that a recursion should stop here? */
 bool ag_stack_low(const char *end);

@@ -24,7 +24,7 @@ typedef struct ag_step {
 } ag_step;
 
 enum { AG_QUARTERS = 8 };
-/* What stands for k pi/2 modulo a prime, k from 1 to 8: by the number pi, and by the number itself. */
+/* The residues that represent k pi/2 modulo a prime, k from 1 to 8: by the number pi, and by the number itself. */
 typedef struct ag_quarters {
   uint64_t at[2][AG_QUARTERS + 1];
 } ag_quarters;

@@ -106,7 +106,7 @@ static double number_of(int n, const term *list) {
   return equal ? fabs(list[0].c) : whole ? c : 1;
 }
 
-/* What all terms share: of each factor the power nearer to 0, if it has the same sign everywhere. */
+/* The common factor of all terms: for each factor the power nearer to 0, if it has the same sign everywhere. */
 static term shared(int n, const term *list) {
   term f = {.c = number_of(n, list)};
   for (int k = 0; k < list[0].n; k++) {

@@ -61,6 +61,6 @@ ag_id ag_normal_shortest(ag_normal_state *s, ag_poly p, ag_id like, int *size);
 enum { AG_NORMAL_WRITTEN = 48, AG_NORMAL_WORK = 1000000 }; /* terms that are worth writing; comparisons of terms */
 ag_id ag_normal_write(ag_normal_state *s, ag_poly p, ag_id like); /* like: 0 for a scalar */
 
-/* normal_collect.c: x with like terms added and what all terms of a sum share in front, nothing multiplied out. */
+/* normal_collect.c: x with like terms added and common factors in front, nothing multiplied out. */
 ag_id ag_normal_collect(ag_graph *g, ag_id x);
 #endif

@@ -14,9 +14,9 @@ typedef struct ag_lapack {
 #undef X
 } ag_lapack;
 
-/* The functions, to be given back by ag_lapack_end, which takes and returns the info of the call; when LAPACK
+/* The functions, to be released by ag_lapack_end, which takes and returns the info of the call; when LAPACK
  * cannot be loaded, or has no memory for a call, this ends as allocation does, with the reason. Where no call is
- * guarded it returns NULL if LAPACK cannot be loaded, and nothing is to be given back. Nothing may be allocated in
+ * guarded it returns NULL if LAPACK cannot be loaded, and nothing needs to be released. Nothing may be allocated in
  * between. */
 const ag_lapack *ag_lapack_begin(void);
 int ag_lapack_end(int info);
