@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of api/: what the handles hold. */
+ * Inside api/: what the handles hold. */
 #ifndef AG_API_INTERNAL_H
 #define AG_API_INTERNAL_H
 #include "api/api.h"

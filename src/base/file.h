@@ -19,7 +19,7 @@ size_t ag_file_read(int fd, void *to, size_t n);
 size_t ag_file_read_at(int fd, void *to, size_t n, off_t at);
 size_t ag_file_write(int fd, const void *bytes, size_t n);
 size_t ag_file_write_at(int fd, const void *bytes, size_t n, off_t at);
-/* A whole file of at most so many bytes, appended to a text; false: EFBIG, or another error. */
+/* A whole file of at most this many bytes, appended to a text; false: EFBIG, or another error. */
 bool ag_file_text(const char *path, size_t most, ag_text *out);
 bool ag_file_cut(int fd, off_t size);
 /* Reserves space on the disk; true if the file system does not support that. */

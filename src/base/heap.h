@@ -63,7 +63,7 @@ bool ag_heap_guarded(void); /* is the thread inside ag_heap_try? */
 /* Ends the call as if memory had run out there, with this reason. */
 _Noreturn void ag_heap_fail(const char *why);
 
-/* Code of the host program, called from inside of a guarded call, runs unguarded: it may use the library itself, and is
+/* Code of the host program, called from inside a guarded call, runs unguarded: it may use the library itself, and is
  * never left by a jump. The program `anagyre` is its own host. */
 typedef struct ag_heap_pause {
   ag_heap *heap;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The room on the stack: recursive readers ask before they go deeper, so that deep nesting ends in a message and not in
- * a crash, however small the stack is (`ulimit -s`). */
+ * The space left on the stack: recursive readers check it before they go deeper, so that deep nesting ends in a message
+ * and not in a crash, however small the stack is (`ulimit -s`). */
 #ifndef AG_BASE_STACK_H
 #define AG_BASE_STACK_H
 #include <stdbool.h>

@@ -221,7 +221,7 @@ static void json_state(ag_json *j, const ag_model *m, double t, const double *x)
   ag_json_end(j, '}');
 }
 
-/* Of a momentum what its generator does; of another integral what is known of fields that generate it. */
+/* For a momentum, the properties of its generator; for another integral, what is known about its generators. */
 static void json_generator(ag_json *j, const ag_quantity *q) {
   ag_json_string(j, "class", q->class);
   ag_json_begin(j, "generator", '{');

@@ -66,7 +66,7 @@ static file_info info_of(ag_archive *a) {
 
 /* ---- text ---- */
 
-/* A text of the file as it may be printed: the file is anybody's. */
+/* A text of the file made safe for printing: the file may come from anyone. */
 static const char *plain(const file_info *t, const char *s) {
   ag_text clean = {0};
   ag_escape_plain(&clean, s);

@@ -64,7 +64,7 @@ static const ag_option options[] = {
     AG_COMMON_ROWS(args),
 };
 
-/* What the command works on. */
+/* The state of the command. */
 typedef struct job {
   const args *a;
   ag_sources from;
@@ -175,7 +175,7 @@ static void clean(void *folder) {
   (void)rmdir(folder);
 }
 
-/* Script and numbers go to a folder of their own, where gnuplot works; the figure is then moved to its place. */
+/* Script and numbers go to a temporary folder, where gnuplot runs; the figure is then moved to its place. */
 static ag_status draw_in(job *p, const char *folder) {
   ag_text script = {0}, data = {0}, trouble = {0};
   ag_gnuplot_script(&p->figure, &p->paper, "figure", "figure.dat", &script);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Exact readers of the graph: front header of exact/. The only folder that uses FLINT.
  *
- * A program is what some expressions need, in order, vectors and matrices kept whole. It is read in two ways, each with
- * one function per row of op.def:
+ * A program lists the nodes that some expressions need, in order, vectors and matrices kept whole. It is read in two
+ * ways, each with one function per row of op.def:
  *   field  over the integers modulo a 61-bit prime: an identity that holds at random points is proved, up to a known
- *          chance of error
+ *          probability of error
  *   ball   in ball arithmetic: an interval without 0 proves that a value is not zero
  * Both read the graph, not tapes: quotients are quotients there. A rotation is given by its nine entries. */
 #ifndef AG_EXACT_EXACT_H

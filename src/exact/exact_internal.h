@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of exact/: the steps of a program, read by reader_core.h. */
+ * Inside exact/: the steps of a program, read by reader_core.h. */
 #ifndef AG_EXACT_EXACT_INTERNAL_H
 #define AG_EXACT_EXACT_INTERNAL_H
 #include "base/arena.h"

@@ -4,11 +4,11 @@
  * the interpreter of enclose.c (V = double) and embedded into kernels (a piece per lane). Branch-free, includes
  * nothing; vmath.h stands before it.
  *
- * What is promised: if the arguments enclose numbers and rates at every s of the piece, so does the result, wherever
+ * Guarantee: if the arguments enclose numbers and rates at every s of the piece, so does the result, wherever
  * the operation is defined. Bounds are rounded outward by widening them by 2^-49 of their size, which is more than the
  * largest error of vmath.h (2.5 units of the last place) and the roundings of the bound itself. A bound that would be
  * NaN is infinite. Where an argument may leave the domain by more than rounding both bounds are infinite, and stay so
- * through bounded functions: the value may be NaN, and a comparison must not believe them. A value that may jump inside
+ * through bounded functions: the value may be NaN, and a comparison must not rely on them. A value that may jump inside
  * the piece has an unbounded rate. One function e_NAME per row. */
 
 #ifdef AG_ENCLOSE_CALL /* called, not inlined: the same bits, smaller code */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of the graph: shared by the files of expr/ and by nobody else.
+ * Inside the graph: shared by the files of expr/ and by nobody else.
  *
  * Nodes stand in one growing array in order of creation; arguments always have smaller ids than their node, so a
  * loop over ids is a topological order and nothing ever recurses on depth. The array moves when it grows: keep ids,

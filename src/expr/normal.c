@@ -166,7 +166,7 @@ static ag_id shortest(ag_graph *g, request *r, ag_id x) {
   return y;
 }
 
-/* x with sums inside of its products in their shortest form: cross(s, m*a + m*b) has m in front, although it would be
+/* x with sums inside its products in their shortest form: cross(s, m*a + m*b) has m in front, although it would be
  * longer if it were multiplied out. */
 static ag_id polished(ag_graph *g, request *r, ag_id x) {
   ag_op op = g->nodes[x].op;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Sums as they are written, nothing multiplied out: like terms become one, and what all terms share goes in front.
+ * Sums as they are written, nothing multiplied out: like terms become one, and common factors go in front.
  * (R*a)^2 + (R*b)^2 is R^2*(a^2 + b^2), also where a and b are sums that would be long when they are squared. */
 #include <math.h>
 #include <stdlib.h>

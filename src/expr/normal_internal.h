@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of the normal form: an expression as a polynomial in atoms, its relations, and the way back to a node. */
+ * Inside the normal form: an expression as a polynomial in atoms, its relations, and the way back to a node. */
 #ifndef AG_EXPR_NORMAL_INTERNAL_H
 #define AG_EXPR_NORMAL_INTERNAL_H
 #include "expr/graph_internal.h"

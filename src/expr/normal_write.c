@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * From a polynomial to a node: what all terms share goes in front, then known sums that divide it, then, again and
+ * From a polynomial to a node: common factors go in front, then known sums that divide it, then, again and
  * again, the product whose extraction saves most. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Polynomials with rational coefficients in numbered atoms, exponents of either sign. The normal form (normal.c) is
- * made of them; what an atom stands for is its business. Every result lives in the caller's arena. A result that would
+ * made of them; the meaning of an atom is up to it. Every result lives in the caller's arena. A result that would
  * exceed a bound (terms, exponents, digits of a coefficient) has n = -1, and so has whatever is computed from it. */
 #ifndef AG_EXPR_POLY_H
 #define AG_EXPR_POLY_H

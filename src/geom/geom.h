@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The geometry of a model as expressions: front header of geom/. What conservation, stability and reduction ask beyond
+ * The geometry of a model as expressions: front header of geom/. What conservation, stability and reduction need beyond
  * the equations that are integrated: tangent lifts, momenta, the terms of the reaction, relations. All are nodes of the
  * graph of the model in its inputs (parameters, t, q, xi) and in two sets of further ones, the accelerations and the
  * reactions. Nothing is solved here: M, S, ell and kappa stand as they are, so that they can be read exactly.

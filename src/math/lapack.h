@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of math/: LAPACK, loaded when it is first needed. Loading it takes as long as everything else that a short
+ * Inside math/: LAPACK, loaded when it is first needed. Loading it takes as long as everything else that a short
  * command does. While calls are under way BLAS is held to one thread: for matrices as small as ours a second one makes
  * it many times slower. The caller's own number of threads is put back when no call is left. */
 #ifndef AG_MATH_LAPACK_H

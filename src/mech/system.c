@@ -76,7 +76,7 @@ static void again_positions(derive *d) {
   ag_ctx_done(&quiet);
 }
 
-/* The form of the equations does not change where a motion starts: what would be eliminated is completed as there. */
+/* The form of the equations does not change the start: it is completed as in the eliminated form. */
 static ag_status make_starter(derive *d) {
   ag_derive_options plain = *d->options;
   ag_ctx quiet = {0};

@@ -72,7 +72,7 @@ static void restore_units(ag_mover *m, double *z) {
   for (int i = 0; i < m->n_unit; i++) unit_restore(z + m->units[i].at, m->units[i].n, m->unit_length[i], ~0ULL);
 }
 
-/* Where Newton's method does not settle quickly that of the worker takes more care. */
+/* Where Newton's method does not converge quickly, the more careful one of the worker is used. */
 static int restore(ag_mover *m, double t, double *z) {
   bool changed;
   restore_units(m, z);
@@ -145,7 +145,7 @@ static int canonical(void *self, double t, const double *z, double *out) {
   return m->trouble = ag_work_role(m->work, AG_ROLE_CANONICAL, t, z, m->c, out);
 }
 
-/* A method that solves for its stages counts each of them once, however often Newton's method looks. */
+/* A method that solves for its stages counts each of them once, however many iterations Newton's method takes. */
 int ag_mover_step(ag_mover *m, double t, double h, double rtol, double atol, double *error) {
   long n_rhs = m->n_rhs;
   int trouble = m->method->step(m->method, &m->flow, t, h, m->z, m->dz, m->z1, m->dz1, rtol, atol, error, m->space);
@@ -229,7 +229,7 @@ static int levels(void *self, double t, const double *z, double *out) {
   return m->trouble = ag_work_role(m->work, AG_ROLE_LEVELS, t, z, m->c, out);
 }
 
-/* The rotations decide. */
+/* The rotations take precedence. */
 static void align(void *self, double t, double *z) {
   ag_mover *m = self;
   int at, rotation;

@@ -53,8 +53,8 @@ static bool step_to(run *r, double s) {
   return ag_trajectory_finite(m->n, m->z1);
 }
 
-/* Makes the step end where a row begins to speak, between lo and hi: at hi if it takes part, else at lo. A step to lo
- * sees nothing of what begins with the row; where the time alone does not wake it, its state is that at hi. */
+/* Makes the step end where a row begins to act, between lo and hi: at hi if it takes part, else at lo. A step to lo
+ * is not affected by the row; where time alone does not activate it, its state is that at hi. */
 static bool end_at(run *r, double lo, double hi, double *t1) {
   if (!step_to(r, lo)) return false;
   ag_rows_report said = look(r, hi, r->m.z1);

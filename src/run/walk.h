@@ -21,7 +21,7 @@ typedef struct ag_walk_plan {
   const ag_tape *jacobian, *finish; /* of the field; or the discrete equations of a step, and its end;
                                        finish beside a Jacobian: the role INERTIA */
   const ag_tape *canonical;         /* E/kT, where steps are tested; or NULL */
-  const ag_tape *agree;             /* z, whole, made to agree with itself after a step; or NULL */
+  const ag_tape *agree;             /* the whole z made consistent after a step; or NULL */
   bool skips;                       /* the rate at the end of a step is not computed */
   int n_out;                        /* recorded, then [x | its variance rate] of the passages */
   ag_tape *columns;                 /* all these as functions of z; NULL: from records, at these places, and */
@@ -34,7 +34,7 @@ typedef struct ag_walk_plan {
   int n_factor, n_tangent, u_at;
   int n_unit;
   ag_span *units;
-  double most;                /* the largest increment that the method is given */
+  double most;                /* the largest increment that is not truncated */
   double h, *z0, *c0, *unit0; /* the start, and the squared lengths that are kept */
   ag_unit *unit;              /* NULL: path by path */
 } ag_walk_plan;
@@ -50,7 +50,7 @@ typedef struct ag_walk ag_walk;
 ag_walk *ag_walk_create(const ag_walk_plan *p);
 void ag_walk_free(ag_walk *w);
 /* Results of path first + k: entry i of row r at values[(r n_value + i) stride + k]; rows[k]: how many rows it reached;
- * cut[k]: in how many steps an increment was cut; accepted[k]: how many steps were, where they are tested; passed[i
+ * cut[k]: number of steps with a truncated increment; accepted[k]: how many steps were, where they are tested; passed[i
  * stride + k]: when it passed level i, NaN: it did not. */
 typedef struct ag_walk_results {
   double *values, *passed;

@@ -69,7 +69,7 @@ static void choose_columns(ag_walk_plan *p, ag_system *sys) {
 
 /* ---- the unit ---- */
 
-/* Why paths cannot go through lanes; NULL: they can. Those named first are corrected after every step. */
+/* Why paths cannot go through lanes; NULL: they can. The first ones are corrected after every step. */
 static const char *obstacle(const ag_system *sys, bool *settles) {
   const ag_dims *dims = ag_system_dims(sys);
   *settles = true;
@@ -111,8 +111,8 @@ static void put_defines(const ag_walk_plan *p, ag_text *out) {
   ag_text_char(out, '\n');
 }
 
-/* Kernels wait for results: with AVX2 two vectors side by side are a third faster, but only clang makes good code of
- * them. */
+/* Kernels are bound by latency: with AVX2 two vectors side by side are a third faster, but only clang makes good code
+ * of them. */
 static ag_unit *build(const ag_walk_plan *p, const ag_unit_spec *spec, ag_text *reason) {
   ag_build_options usual = {.lanes = p->o->lanes, .compiler = p->o->compiler}, wide = {.lanes = 8, .compiler = "clang"};
   ag_unit *unit = NULL;

@@ -232,7 +232,7 @@ ag_status ag_levels_choose(ag_levels *l, ag_ctx *ctx, const ag_system *sys, cons
 
 /* ---- the model that all members share ---- */
 
-/* What a level names, as an expression; 0: it is no function of the state. */
+/* The quantity of a level, as an expression; 0: not a function of the state. */
 static ag_id expression_of(ag_system *sys, const char *name) {
   int entry;
   const ag_layout_row *row = ag_layout_find(sys, name, &entry);

@@ -6,7 +6,7 @@
  * on q and t, and moves t.
  *   yes  f = sum of rational multiples of logarithms of determinants, and of a polynomial: an identity; or the fields
  *        span the leaf and df is closed
- *   no   a bracket that is a combination of fields before it asks for another value than they do: the difference,
+ *   no   a bracket that is a combination of fields before it requires a different value than they do: the difference,
  *        enclosed at one state, is not 0
  * docs/theory/5-conservation.md. */
 #include <math.h>
@@ -315,7 +315,7 @@ static void choose_dependent(ag_measuring *s) {
   s->m->variables = constant ? variables(s) : "dq dxi delta(constraints)";
 }
 
-/* A divergence that is not affine in the velocities is none of a function of q and t. */
+/* A divergence that is not affine in the velocities does not come from a function of q and t. */
 static bool is_affine(ag_measuring *s) {
   const ag_geom *x = s->v->x;
   ag_graph *g = x->g;
