@@ -55,7 +55,7 @@ static ag_status check_names(ag_ctx *ctx, const anagyre_model *a, const ag_model
                    "--set",
                    names[i]);
     else if (p && !ag_is_scalar(ag_model_nodes(m), p->input))
-      ag_ctx_error(ctx, ag_api_nowhere, "`%s` is no single number: only numbers can be swept", names[i]);
+      ag_ctx_error(ctx, ag_api_nowhere, "`%s` is not a single number: only numbers can be swept", names[i]);
     for (int k = 0; k < a->n_set; k++)
       if (!strcmp(a->sets[k].name, names[i]))
         ag_ctx_error(ctx, ag_api_nowhere, "`%s` is swept and given by --set too", names[i]);

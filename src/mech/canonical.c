@@ -63,7 +63,7 @@ static const char *obstacle(ag_system *sys) {
     return "reversed velocities do not satisfy the constraints, which are not linear in them";
   if (has_forces(sys)) return "Gibbs' law exp(-E/kT) does not account for forces besides friction";
   if (at_rest(sys, nc, sys->p_of_u))
-    return "the Lagrangian has a part linear in the velocities: with reversed velocities the motion does not go back";
+    return "the Lagrangian has a part linear in the velocities: the motion is not reversible";
   return NULL;
 }
 
@@ -72,10 +72,10 @@ static const char *volume(ag_system *sys, ag_canonical kind) {
   bool turning = false;
   for (int c = 0; c < sys->model->n_coords; c++) turning = turning || sys->model->coords[c].space == AG_SPACE_SO3;
   if (kind == AG_CANONICAL_MIDPOINT && (turning || !ag_system_splits(sys)))
-    return "the midpoint rule keeps volume only without rotations and with a constant mass matrix";
+    return "the midpoint rule preserves volume only without rotations and with a constant mass matrix";
   for (int i = 0; i < sys->n.row && kind == AG_CANONICAL_RATTLE; i++)
     if (sys->rows[i].kind != AG_ROW_HOLONOMIC)
-      return "RATTLE keeps volume only where nothing but positions is constrained";
+      return "RATTLE preserves volume only where nothing but positions is constrained";
   return NULL;
 }
 

@@ -140,7 +140,7 @@ static void report_moments(derive *d, const double *M) {
     for (int k = 0; k < 9; k++) A[k] = (k % 4 ? 0 : (0.5 + 1e-9) * trace) - I[k];
     if (ag_dense_cholesky(3, A) == 0 || ag_dense_eigsym(3, I, w, NULL) != 0) continue;
     ag_ctx_warn(d->ctx, d->m->lagrangian_pos,
-                "with `%s` turn the principal moments of inertia %.6g, %.6g and %.6g: for a real body none exceeds the "
+                "`%s` has the principal moments of inertia %.6g, %.6g and %.6g: for a real body none exceeds the "
                 "sum of the other two",
                 d->m->coords[i].velocity, w[2], w[1], w[0]);
   }

@@ -373,7 +373,7 @@ static ag_status number_rows(derive *d) {
   int more = sys->n.lambda - sys->n.rank;
   if (more && d->m->n_frames) {
     ag_ctx_error(d->ctx, sys->rows[m - 1].pos,
-                 "which constraints are independent changes from place to place: that does not go with a frame");
+                 "which constraints are independent changes from place to place: this is not possible with a frame");
     return AG_WRONG;
   }
   if (more)

@@ -52,10 +52,10 @@ static ag_status check_relations(derive *d) {
       tried = true;
     }
     if (tried && !kept) {
-      ag_ctx_error(
-          d->ctx, m->touches[i].pos,
-          "the constraints do not keep this relation (it changes at the rate %.3g); write `holonomic` to demand it",
-          rate);
+      ag_ctx_error(d->ctx, m->touches[i].pos,
+                   "the constraints do not preserve this relation (it changes at the rate %.3g); write `holonomic` to "
+                   "enforce it",
+                   rate);
       status = AG_WRONG;
     }
     ag_tape_free(tape);

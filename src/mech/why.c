@@ -150,9 +150,9 @@ static bool lost_mass(const scene *s) {
     ag_text_str(s->out, "the mass matrix becomes singular here in the direction of ");
     name_direction(s, v);
     if (q >= 0)
-      ag_text_printf(s->out,
-                     ": the coordinates are no good at %s = %.6g (polar coordinates and Euler angles have such places)",
-                     stored_name(s, q), s->x[q]);
+      ag_text_printf(
+          s->out, ": the coordinates are singular at %s = %.6g (polar coordinates and Euler angles have such places)",
+          stored_name(s, q), s->x[q]);
   }
   free(unit), free(v), free(a);
   return lost;
@@ -176,7 +176,7 @@ static void no_value_ahead(const scene *s, const double *dx) {
     for (int i = 0; i < tape->n_out; i++) good = good && isfinite(v[i]);
     free(v);
     if (!good)
-      ag_text_printf(s->out, "the equations have no value ahead, at t = %.9g with the velocities of now",
+      ag_text_printf(s->out, "the equations have no value ahead, at t = %.9g with the current velocities",
                      s->t + part * span);
   }
   free(x);

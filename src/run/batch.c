@@ -126,8 +126,8 @@ static void run_members(ag_batch_job *b, bool first) {
 
 /* Why the system cannot use lanes with these options; NULL: it can. */
 static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
-  if (o->engine == AG_ENGINE_INTERPRETED) return "the interpreter was asked for";
-  if (o->multipliers) return "the equations with multipliers were asked for";
+  if (o->engine == AG_ENGINE_INTERPRETED) return "the interpreter was requested";
+  if (o->multipliers) return "the equations with multipliers were requested";
   if (ag_system_dims(sys)->g && !ag_system_role(sys, AG_ROLE_PROJECT))
     return "there are many constraints on positions, or redundant ones";
   if (ag_system_elimination(sys) == AG_ELIM_BASIS && o->dt > 0)
@@ -138,7 +138,7 @@ static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
   if (ag_system_watches(sys)) return "rows of the constraints are watched on the way";
   if (ag_system_dims(sys)->fragile && o->dt > 0) return "steps are fixed, and a constraint may vanish on the way";
   if (ag_system_dims(sys)->switches) return "the equations switch between branches on the way";
-  if (ag_system_dims(sys)->pulses && o->dt <= 0) return "terms that may be short in time are looked for on the way";
+  if (ag_system_dims(sys)->pulses && o->dt <= 0) return "terms that may be short in time are checked on the way";
   return ag_system_dims(sys)->core ? NULL : "there is nothing to integrate";
 }
 

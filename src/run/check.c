@@ -136,10 +136,11 @@ static ag_status check_grid(ag_ctx *ctx, const ag_system *sys, const ag_run_opti
   unsigned long long steps;
   ag_wiener w = ag_run_path(sys, o);
   if (!ag_wiener_fit(&w, o->dt, near))
-    return refuse_step(ctx,
-                       "the step @ does not fit the path, which lives on a grid of @: steps are multiples of it, or "
-                       "1/2, 1/4, ... of it; the nearest are @ and @",
-                       4, (double[]){o->dt, w.base, near[0], near[1]});
+    return refuse_step(
+        ctx,
+        "the step @ does not fit the path, which is defined on a grid of @: steps are multiples of it, or "
+        "1/2, 1/4, ... of it; the nearest are @ and @",
+        4, (double[]){o->dt, w.base, near[0], near[1]});
   if (!ag_wiener_divides(&w, o->dt, o->t1 - o->t0, &steps, near))
     return refuse_step(ctx, "the step @ does not divide the time from @ to @; the nearest that do are @ and @", 5,
                        (double[]){o->dt, o->t0, o->t1, near[0], near[1]});
@@ -157,7 +158,7 @@ static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
   if (!ag_system_dims(sys)->channel) return "the model has no noise: there are no paths to choose from";
   if (!(o->dt > 0)) return "a path with noise has fixed steps: give --dt";
   if (!(o->t1 > o->t0)) return "a path with noise runs forward: t1 must be larger than t0";
-  if (o->section) return "sections are not looked for on a path with noise";
+  if (o->section) return "sections are not located on a path with noise";
   if (o->multipliers && !ag_system_role(sys, AG_ROLE_NOISE)) return large_noise;
   return NULL;
 }

@@ -236,9 +236,9 @@ void ag_rows_explain(run *r, ag_text *out) {
   if (r->said.state == AG_ROWS_CONTRADICT)
     ag_text_printf(out, " does not hold from here on where the other constraints do (it is off by %.3g)", r->said.by);
   else if (satisfied(r, r->said))
-    ag_text_str(out, " begins to act here; its multiplier, or a method that needs the eliminated equations, prevents "
-                     "that it takes part");
+    ag_text_str(out, " begins to act here, but cannot be added: its multiplier is used, or the method needs the "
+                     "eliminated equations");
   else
-    ag_text_printf(out, " begins to act here, and the velocities do not satisfy it (it asks for a jump of %.3g)",
+    ag_text_printf(out, " begins to act here, and the velocities do not satisfy it (it requires a jump of %.3g)",
                    r->said.by);
 }

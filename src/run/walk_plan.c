@@ -186,7 +186,7 @@ static ag_status check(ag_ctx *ctx, ag_system *sys, const ag_ensemble_options *o
       return wrong(ctx, "first passage of a quantity that reads forces of constraint%s, which are white noise%s", "",
                    "");
   if (ag_system_dims(sys)->switches)
-    return wrong(ctx, "%s: equations that choose (if, abs, min, max) are not followed with noise%s",
+    return wrong(ctx, "%s: equations that switch (if, abs, min, max) are not supported with noise%s",
                  ag_model_name(ag_system_model(sys)), "");
   return AG_OK;
 }
@@ -240,7 +240,7 @@ ag_status ag_walk_plan_init(ag_walk_plan *p, ag_ctx *ctx, ag_system *sys, const 
   AG_TRY(ag_run_warm(ctx, sys, params, o->method));
   if (!begin(p, x0)) return wrong(ctx, "the equations cannot be evaluated at the start%s%s", "", "");
   if (why) ag_text_str(note, why);
-  else if (o->interpreted) ag_text_str(note, "the interpreter was asked for");
+  else if (o->interpreted) ag_text_str(note, "the interpreter was requested");
   else p->unit = compile(p, note);
   return AG_OK;
 }

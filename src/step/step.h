@@ -24,8 +24,8 @@
   X(NOISE, "a path with noise") \
   X(BRACKETS, "derivatives of the noise fields") \
   X(BATH, "a path whose noise comes from friction and temperature alone") \
-  X(SPLIT, "a constant mass matrix, diagonal for rotations, and forces of positions alone, friction apart") \
-  X(CANONICAL, "a Gibbs law, and volume that is kept by a step without friction") \
+  X(SPLIT, "a constant mass matrix, diagonal for rotations, and, apart from friction, forces of positions alone") \
+  X(CANONICAL, "Gibbs' law, and steps without friction that preserve volume") \
   X(JACOBIAN, "the Jacobian of the right-hand side") \
   X(FACTORS, "the factors of the state space") \
   X(PARTITION, "the partition into positions and velocities") \
@@ -90,8 +90,8 @@ int ag_flow_square(const int *table, int m); /* numbers that a step keeps for on
 
 /* Properties that a method preserves and others do not. AG_KEEP(NAME, what it is) */
 #define AG_KEEPS(X) \
-  X(REVERSIBILITY, "a step back undoes a step") \
-  X(SYMMETRY, "a step back undoes a step, where velocities need no basis that is renewed") \
+  X(REVERSIBILITY, "reversibility") \
+  X(SYMMETRY, "reversibility, where velocities need no basis that is renewed") \
   X(QUADRATIC, "quadratic invariants") \
   X(ENERGY, "the energy, where it is conserved") \
   X(SYMPLECTIC, "the symplectic form and momenta of symmetries (without constraints and forces)") \

@@ -256,7 +256,7 @@ ag_h5 *ag_h5_open(const char *path, ag_fields *fields, long *n_row, long **event
   if (bytes && !r.good) ag_text_strn(trouble, bytes, (size_t)r.size);
   else if (bytes) ag_text_printf(trouble, "%s is damaged: a quantity has an impossible size", path);
   else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
-    ag_text_printf(trouble, "%s cannot be read: the HDF5 library does not come to an end with it", path);
+    ag_text_printf(trouble, "%s cannot be read: the HDF5 library hangs on it", path);
   else ag_text_printf(trouble, "%s cannot be read: the HDF5 library failed, it is damaged or memory ran out", path);
   free(*event_count);
   *event_count = NULL;

@@ -228,7 +228,7 @@ static bool brackets(ag_measuring *s) {
         bracket_kind kind = compare(s, pivots);
         if (kind == NEW) s->n++;
         if (kind == DIFFERS)
-          confirm_difference(s, pivots, "no f has the differential that the divergence asks for: brackets contradict");
+          confirm_difference(s, pivots, "no f has the differential that the divergence requires: brackets contradict");
         complete = complete && kind != UNREAD;
       }
   free(pivots);
@@ -373,7 +373,7 @@ void ag_conserve_measure(ag_conserving *v) {
   }
   ag_measure_find(&s);
   if (s.m->proof != AG_PROOF_NONE || !brackets(&s) || s.m->proof != AG_PROOF_NONE) return;
-  s.m->reason = "df is closed as far as the brackets tell, but no formula was found";
+  s.m->reason = "df is closed as far as the brackets show, but no formula was found";
   s.m->bound = 0x1p-84; /* as for other identities: WANTED points */
   if (!closed(&s)) return;
   if (v->probe.chooses)
