@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A point of mass 1 on a line, built by function calls, for tests of equations that choose. */
+ * A point of mass 1 on a line, built by function calls, for tests of equations that switch. */
 #ifndef AG_TESTS_POINT_MODEL_H
 #define AG_TESTS_POINT_MODEL_H
 #include "mech/mech.h"

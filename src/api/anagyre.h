@@ -22,7 +22,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-#pragma GCC visibility push(default) /* the library exports what stands here, and nothing else */
+#pragma GCC visibility push(default) /* the library exports what is declared here, and nothing else */
 
 typedef struct anagyre_model anagyre_model;
 typedef struct anagyre_motion anagyre_motion; /* the result of one run */
@@ -41,7 +41,7 @@ const char *anagyre_version(void); /* of the library in use, as "0.1.0" */
 
 /* ---- models ---- */
 
-/* Opens a file, or a shipped model by its name (docs/library.md says where it is looked for). Returns NULL only when
+/* Opens a file, or a shipped model by its name (docs/library.md says where it is searched for). Returns NULL only when
  * there is no memory for a handle: anagyre_error says what is wrong. */
 anagyre_model *anagyre_open(const char *file_or_name);
 /* Opens a model written in a string; name is what messages call it. */
@@ -53,13 +53,13 @@ void anagyre_close(anagyre_model *m); /* ignores NULL, as all functions that fre
  * runs until it is withdrawn. */
 void anagyre_set(anagyre_model *m, const char *name, const char *value);
 void anagyre_set_number(anagyre_model *m, const char *name, double value);
-/* Makes events end a run (comma-separated names), in addition to those that do so in the model. NULL: no others. */
+/* Makes events end a run (comma-separated names), in addition to the terminal events of the model. NULL: no others. */
 void anagyre_end_at(anagyre_model *m, const char *events);
 /* Smooth functions of t in place of all Wiener processes of a model with noise, as "W=0.5*sin(3*t); V=0"; NULL: none.
  * The motion is then an ordinary one. */
 void anagyre_drive(anagyre_model *m, const char *drivers);
 
-/* What is wrong with the model, or was wrong with the last call; NULL: nothing. */
+/* The error of the model or of the last call as text; NULL: none. */
 const char *anagyre_error(anagyre_model *m);
 const char *anagyre_notes(anagyre_model *m); /* warnings and notes about it; "" when there are none */
 
@@ -75,7 +75,7 @@ const char *anagyre_name(anagyre_model *m);  /* as its first statement says */
 const char *anagyre_title(anagyre_model *m); /* "" when it has none */
 /* The name of item i of a kind, counted from 0; NULL past the end. */
 const char *anagyre_item(anagyre_model *m, anagyre_kind kind, int i);
-/* The value of a parameter, or of a column at the start as completed. Valid until the model is changed or run. */
+/* The value of a parameter, or of a column at the completed start. Valid until the model is changed or run. */
 anagyre_array anagyre_value(anagyre_model *m, const char *name);
 
 /* ---- options of a run ---- */
@@ -84,28 +84,28 @@ typedef struct anagyre_options {
   size_t size;              /* of this struct: set by anagyre_defaults */
   double t0, t1;            /* 0, 10; t1 < t0 runs backward */
   double dt;                /* > 0: fixed steps; 0: steps follow the error */
-  double rtol, atol;        /* tolerances of a step: 1e-10, 1e-12; atol is in the sizes of the start, see absolute */
+  double rtol, atol;        /* tolerances of a step: 1e-10, 1e-12; atol is scaled with the start, see absolute */
   double max_step;          /* 0: no limit */
   long max_steps;           /* 0: ten million */
   const char *method;       /* "dop853"; `anagyre list methods` shows all */
   const char *engine;       /* "auto", "compiled", "interpreted": the same numbers, another speed */
   const char *closure;      /* "eliminated", "multipliers" */
   int strict;               /* refuse a start that does not satisfy the constraints */
-  int no_events;            /* do not look for events */
+  int no_events;            /* do not locate events */
   double every;             /* time between rows; 0: every accepted step; < 0: only start and end */
   const char *section;      /* rows at the crossings of this section, and no others; NULL: none */
-  long crossings;           /* of the section: end after so many; 0: no limit */
-  const char *columns;      /* of anagyre_run_many: those wanted, such as "x,Omega[3],energy"; NULL: all */
-  int threads, lanes;       /* of anagyre_run_many; 0: what suits the machine */
+  long crossings;           /* of the section: end after this many; 0: no limit */
+  const char *columns;      /* of anagyre_run_many: columns to output, such as "x,Omega[3],energy"; NULL: all */
+  int threads, lanes;       /* of anagyre_run_many; 0: chosen for the machine */
   const volatile int *stop; /* nonzero ends the run; set by a signal handler or another thread; or NULL */
-  int (*row)(void *self, const double *row, int n);    /* gets each row; rows are not kept then; nonzero ends the run */
-  void (*progress)(void *self, double at, long steps); /* called now and then: time reached, or members done; or NULL */
+  int (*row)(void *self, const double *row, int n); /* called with each row; rows are not kept; nonzero ends the run */
+  void (*progress)(void *self, double at, long steps); /* called occasionally: time reached, or members done; or NULL */
   void *self;                                          /* the first argument of row and progress */
   int absolute;                                        /* atol is taken as it is, whatever the sizes of the start */
-  const char *noise; /* of a model with noise: "path" follows one path, "off" runs it without; NULL: it is refused */
-  unsigned long long seed, path; /* of noise "path": which one; it needs dt */
-  double dt_base;                /* the grid that the path lives on; 0: chosen near dt */
-  const char *project; /* with dt, of one run: what its steps are projected onto, as "energy,p1"; NULL: nothing */
+  const char *noise; /* for a model with noise: "path" follows one path, "off" runs it without noise; NULL: refused */
+  unsigned long long seed, path; /* for noise "path": which one; needs dt */
+  double dt_base;                /* the grid on which the path is defined; 0: chosen near dt */
+  const char *project; /* with dt, for one run: what its steps are projected onto, as "energy,p1"; NULL: nothing */
 } anagyre_options;
 void anagyre_options_init(anagyre_options *o, size_t size); /* called by anagyre_defaults */
 static inline anagyre_options anagyre_defaults(void) {
@@ -123,7 +123,7 @@ void anagyre_motion_free(anagyre_motion *r);
 
 const char *anagyre_motion_end(const anagyre_motion *r);       /* why it ended: "time reached", "event", ... */
 const char *anagyre_motion_end_event(const anagyre_motion *r); /* the event that ended it, or NULL */
-int anagyre_motion_failed(const anagyre_motion *r);            /* nonzero unless it ended as asked */
+int anagyre_motion_failed(const anagyre_motion *r);            /* nonzero unless it ended as requested */
 const char *anagyre_motion_notes(const anagyre_motion *r);     /* the cause of a failure, a domain left; or "" */
 long anagyre_motion_steps(const anagyre_motion *r);            /* accepted steps */
 long anagyre_motion_rejected(const anagyre_motion *r);         /* rejected steps */
@@ -156,7 +156,7 @@ long anagyre_batch_steps(const anagyre_batch *b, long i);      /* accepted steps
 
 /* The name of column i, counted from 0; NULL past the end. */
 const char *anagyre_batch_item(const anagyre_batch *b, int i);
-/* A column, or one number of it, at the end of every member; NaN where it could not start, or was not wanted. */
+/* A column, or one number of it, at the end of every member; NaN where it could not start or was not requested. */
 anagyre_array anagyre_batch_column(const anagyre_batch *b, const char *name);
 /* With a section: the same at the crossings of member i. */
 anagyre_array anagyre_batch_points(const anagyre_batch *b, long i, const char *name);

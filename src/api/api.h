@@ -12,15 +12,15 @@
 
 /* anagyre_open for a file that is open already; name is what messages call it. */
 anagyre_model *ag_api_open_stream(const char *name, int fd);
-/* anagyre_open_text for a text that may hold anything. */
+/* anagyre_open_text for a text that may contain any bytes. */
 anagyre_model *ag_api_open_text(const char *name, const char *text, size_t size);
 /* Where the model was found and its text; NULL when it was not. Errors and notes so far. */
 const char *ag_api_path(const anagyre_model *m);
 const char *ag_api_drivers(const anagyre_model *m); /* as given to anagyre_drive, or NULL */
 const char *ag_api_text(const anagyre_model *m, size_t *size);
-ag_ctx *ag_api_ctx(anagyre_model *m); /* what was said about the model; errors of the last call, if it had any */
-/* Reads the model, or reads and derives it, unless that has happened; on trouble NULL, and why is in the context. The
- * status says what kind of trouble it was. */
+ag_ctx *ag_api_ctx(anagyre_model *m); /* diagnostics of the model; errors of the last call, if any */
+/* Reads the model, or reads and derives it, if that has not been done; on failure NULL, with the reason in the context.
+ * The status says what kind of failure it was. */
 ag_status ag_api_status(const anagyre_model *m);
 ag_model *ag_api_model(anagyre_model *m);
 ag_system *ag_api_system(anagyre_model *m, const ag_derive_options *o);
@@ -37,7 +37,8 @@ void ag_shipped_done(ag_shipped *shipped);
 
 /* ---- one run ---- */
 
-/* What only the program asks of a run: files that are written on the way and continued. Each may be NULL or 0. */
+/* Options of a run for the program alone: files that are written during the run and continued. Each may be NULL or
+ * 0. */
 typedef struct ag_api_hooks {
   void (*event)(void *self, int event, double t);
   void (*save)(void *self, const ag_checkpoint *c);
@@ -69,15 +70,15 @@ const char *ag_varied_params(ag_varied *v, const double *values, double *params)
 ag_tape *ag_varied_tape(const ag_varied *v, int n, const ag_id *x);
 /* Parameters (n_param numbers) and completed start (full state) of the member with these values. */
 AG_MUST_USE ag_status ag_varied_start(ag_ctx *ctx, ag_varied *v, const double *values, double *params, double *x);
-/* The same for members that the equations need not suit, because rows of constraints follow from others for some values
- * and not for all, or velocities can be solved for with some values alone: *own are then equations derived for them, or
- * NULL. They belong to v. */
+/* The same for members that may need other equations, because rows of constraints follow from others for some values
+ * and not for all, or because velocities can be solved for with some values only: *own are then equations derived for
+ * them, or NULL. They belong to v. */
 AG_MUST_USE ag_status ag_varied_start_own(ag_ctx *ctx, ag_varied *v, const double *values, double *params, double *x,
                                           ag_system **own);
 
 /* The message of the first error, copied; why a start could not be completed when there is none. */
 char *ag_api_first_error(const ag_ctx *ctx);
-/* Does an event end runs or cut steps? In a batch no others are looked for: that would cost the lanes. */
+/* Does an event end runs or cut steps? In a batch only these are located: others would cost time in the lanes. */
 bool ag_api_needs_events(const ag_model *m);
 /* The next name of "a,b[2],R[1,3]" (commas inside brackets do not separate), *text moved behind it and NULL after the
  * last; false: there is none. */
@@ -95,7 +96,7 @@ typedef struct ag_api_members {
 /* anagyre_run_many for such members. Of the readers in anagyre.h those of single members work; columns and points are
  * read from the result, where they are not copied. NULL: errors are in ctx. */
 anagyre_batch *ag_api_run_members(ag_ctx *ctx, const ag_api_members *m, const ag_batch_options *o);
-/* What came out of those that started, and the place of member i among them; -1: it did not start. */
+/* The results of the members that started, and the index of member i among them; -1: it did not start. */
 const ag_batch_result *ag_api_batch_result(const anagyre_batch *b);
 const ag_record *ag_api_batch_record(const anagyre_batch *b);
 long ag_api_batch_row(const anagyre_batch *b, long i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of api/: what the handles hold. */
+ * Inside api/: what the handles hold. */
 #ifndef AG_API_INTERNAL_H
 #define AG_API_INTERNAL_H
 #include "api/api.h"
@@ -25,7 +25,7 @@ struct anagyre_model {
   ag_derive_options derived; /* how system was made, or tried */
   bool tried;
   ag_text error, notes;
-  ag_record record; /* what anagyre_value tells of */
+  ag_record record; /* what anagyre_value reads */
   double *values;
 };
 

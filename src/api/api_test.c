@@ -280,7 +280,7 @@ static void test_many_errors(void) {
   static const struct {
     const char *names[2], *said;
   } wrong[] = {{{"K", "x[1]"}, "`K` is an integer parameter"},
-               {{"m", "w"}, "`w` is no single number"},
+               {{"m", "w"}, "`w` is not a single number"},
                {{"m", "m"}, "`m` is swept twice"},
                {{"x[1]", "y"}, "unknown name `y`"},
                {{"x", "m"}, "x"}};

@@ -171,7 +171,7 @@ static anagyre_batch *run_values(ag_ctx *ctx, ag_api_members *m, int n_name, con
   return b;
 }
 
-/* The equations are derived as one member has them; the first, the middle and the last one are tried. */
+/* The equations are derived with the values of one member; the first, the middle and the last one are tried. */
 static ag_varied *derive(anagyre_model *m, long n, int n_name, const char *const *names, const double *values,
                          const ag_derive_options *o) {
   long tries[3] = {0, n / 2, n - 1};

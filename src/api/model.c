@@ -174,7 +174,7 @@ typedef struct change {
   const char *name, *value, *events;
 } change;
 
-/* Changes the handle and its text. When memory runs out here, it is no longer known what it says. */
+/* Changes the handle and its text. When memory runs out here, the state of the text is unknown. */
 static void change_text(change c, void (*call)(void *self)) {
   if (c.m && !ag_api_call(c.m, call, &c)) c.m->lost = true;
 }
@@ -280,7 +280,7 @@ static bool same(const ag_derive_options *a, const ag_derive_options *b) {
          a->multipliers == b->multipliers && a->symbolic == b->symbolic && a->t0 == b->t0;
 }
 
-/* Ground that would have to pull at the start: the event of lifting off would never see it. */
+/* A contact that would have to pull at the start: the lift-off event would never trigger. */
 static void warn_contacts(anagyre_model *a) {
   const ag_system *sys = a->system;
   const ag_model *m = a->model;

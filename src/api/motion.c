@@ -19,7 +19,7 @@ struct anagyre_motion {
 /* ---- on the way ---- */
 
 /* The constraints along the whole motion: largest residual seen, at every accepted state of the first 128 and at
- * every sixteenth later on (making the full state and looking at it costs half a compiled step). */
+ * every sixteenth later on (computing and checking the full state costs half a compiled step). */
 enum { WATCH_FIRST = 128, WATCH_EVERY = 16 };
 typedef struct watch {
   ag_work *work;

@@ -7,7 +7,7 @@
 
 #include "api/api_internal.h"
 
-enum { MOST_KIN = 64 }; /* derivations for values that the first does not suit */
+enum { MOST_KIN = 64 }; /* derivations for values that need other equations than the first */
 
 struct ag_varied {
   ag_model *model;
@@ -15,7 +15,7 @@ struct ag_varied {
   anagyre_model *source;
   char **names;
   ag_derive_options how;
-  ag_varied *kin; /* the same model derived for values that do not suit the equations of those before; or NULL */
+  ag_varied *kin; /* the same model derived for values that need other equations than those before; or NULL */
   int n_kin;
   double t0;
   bool strict, fixed; /* fixed: the start depends on nothing that varies */
@@ -55,7 +55,7 @@ static ag_status check_names(ag_ctx *ctx, const anagyre_model *a, const ag_model
                    "--set",
                    names[i]);
     else if (p && !ag_is_scalar(ag_model_nodes(m), p->input))
-      ag_ctx_error(ctx, ag_api_nowhere, "`%s` is no single number: only numbers can be swept", names[i]);
+      ag_ctx_error(ctx, ag_api_nowhere, "`%s` is not a single number: only numbers can be swept", names[i]);
     for (int k = 0; k < a->n_set; k++)
       if (!strcmp(a->sets[k].name, names[i]))
         ag_ctx_error(ctx, ag_api_nowhere, "`%s` is swept and given by --set too", names[i]);
@@ -98,7 +98,7 @@ static bool start_is_fixed(const ag_varied *v) {
   return ag_system_dims(v->system)->row == 0;
 }
 
-/* The parameters that follow, as functions of those that vary. */
+/* The dependent parameters, as functions of those that vary. */
 static void find_follow(ag_varied *v) {
   ag_model *m = v->model;
   const ag_system *sys = v->system;

@@ -187,7 +187,7 @@ static const char *split(const char *path, ag_text *folder) {
   return slash ? slash + 1 : path;
 }
 
-/* A new name is safe once its folder is on disk. A folder that cannot be opened or synchronised is no failure: the
+/* A new name is safe once its folder is on disk. A folder that cannot be opened or synchronised is not a failure: the
  * file is in place. */
 static void sync_folder(const char *path) {
   ag_text folder = {0};

@@ -11,24 +11,24 @@
 
 /* open(2), close-on-exec; -1 with errno. */
 int ag_file_open(const char *path, int flags, mode_t mode);
-/* For reading; only a regular file, and never waits for the writer of a FIFO. */
+/* For reading; only a regular file. Never waits for the writer of a FIFO. */
 int ag_file_open_regular(const char *path);
 bool ag_file_close(int fd);
-/* How many of the n bytes were read or written; fewer: end of the file (errno 0) or an error. */
+/* Number of bytes read or written; fewer than n: end of file (errno 0) or an error. */
 size_t ag_file_read(int fd, void *to, size_t n);
 size_t ag_file_read_at(int fd, void *to, size_t n, off_t at);
 size_t ag_file_write(int fd, const void *bytes, size_t n);
 size_t ag_file_write_at(int fd, const void *bytes, size_t n, off_t at);
-/* A whole file of at most so many bytes, appended to a text; false: EFBIG, or another error. */
+/* A whole file of at most this many bytes, appended to a text; false: EFBIG, or another error. */
 bool ag_file_text(const char *path, size_t most, ag_text *out);
 bool ag_file_cut(int fd, off_t size);
-/* Asks for room on the disk; true where the file system cannot tell. */
+/* Reserves space on the disk; true if the file system does not support that. */
 bool ag_file_reserve(int fd, off_t size);
-/* Forces the bytes to disk; true where the file system cannot. */
+/* Forces the bytes to disk; true if the file system does not support that. */
 bool ag_file_sync(int fd);
-/* Renames, replacing what is there, and forces the new name to disk. */
+/* Renames, replacing an existing file, and forces the new name to disk. */
 bool ag_file_move(const char *from, const char *to);
-/* The same, but EEXIST when something is there. */
+/* The same, but fails with EEXIST if the target exists. */
 bool ag_file_move_new(const char *from, const char *to);
 bool ag_file_remove(const char *path);
 
@@ -37,7 +37,7 @@ bool ag_file_remove(const char *path);
 typedef struct ag_lines ag_lines;
 /* NULL with errno. */
 ag_lines *ag_lines_open(const char *path);
-/* The next line with the newline at its end, if there is one; false: end of the file (errno 0) or an error. */
+/* The next line, including its newline if it has one; false: end of file (errno 0) or an error. */
 bool ag_lines_next(ag_lines *l, ag_text *line);
 void ag_lines_close(ag_lines *l);
 

@@ -59,7 +59,7 @@ typedef struct guard {
   jmp_buf env;
 } guard;
 
-/* What is current in a thread; and what tests let fail. */
+/* The current heap and guard of a thread, and the failure requested by tests. */
 static _Thread_local struct {
   ag_heap *heap;
   guard *guard;
@@ -197,7 +197,7 @@ void ag_heap_tick(void) {
   ag_heap_fail(why);
 }
 
-/* Before each allocation: limits, the clock, and the fault that a test asked for (true: it is to fail). */
+/* Before each allocation: limits, the clock, and the failure requested by a test (true: fail). */
 static bool before(const ag_heap *h, size_t size) {
   if (++heap_thread.n_alloc % TICKS == 0) ag_heap_tick();
   check_limit(h, size);

@@ -30,10 +30,10 @@ void ag_heap_free(void *block);
 
 typedef struct ag_heap ag_heap;
 
-/* A heap, and the one whose blocks its calls use too (or NULL): both count against the limits of the latter. NULL:
- * there is no memory for it. */
+/* Creates a heap under a parent (or NULL) whose blocks its calls also use: both count against the parent's limits.
+ * NULL: there is no memory for it. */
 ag_heap *ag_heap_create(ag_heap *under);
-/* The end of a heap whose blocks have been freed. Some that were forgotten are freed too; under the address sanitizer
+/* Frees a heap whose blocks have been freed. Leftover blocks are freed too; under the address sanitizer
  * they are not, so that it reports them. */
 void ag_heap_close(ag_heap *h);
 /* Releases what is held, frees all blocks. The heap can be used again. */
@@ -56,14 +56,14 @@ void ag_heap_let_go_file(int fd);
 
 enum { AG_HEAP_WHY = 256 };
 /* Calls call(self) with h as the current heap. False when memory ran out or a limit was exceeded on the way: `why` then
- * says so (one sentence without a full stop), and the call has been left where it was. The caller wipes the heap, and
- * whatever else the call may have left half done. No function of another library may lie in between. */
+ * says so (one sentence without a full stop), and the call was abandoned at that point. The caller wipes the heap, and
+ * whatever else the call may have left half done. No function of another library may be on the stack in between. */
 bool ag_heap_try(ag_heap *h, void (*call)(void *self), void *self, char why[AG_HEAP_WHY]);
 bool ag_heap_guarded(void); /* is the thread inside ag_heap_try? */
 /* Ends the call as if memory had run out there, with this reason. */
 _Noreturn void ag_heap_fail(const char *why);
 
-/* Code of the host program, called from inside of a guarded call, runs unguarded: it may use the library itself, and is
+/* Code of the host program, called from inside a guarded call, runs unguarded: it may use the library itself, and is
  * never left by a jump. The program `anagyre` is its own host. */
 typedef struct ag_heap_pause {
   ag_heap *heap;
@@ -82,7 +82,7 @@ void ag_heap_limit(ag_heap *h, size_t bytes, double seconds);
  * equations"), for messages. */
 void ag_heap_clock_start(const char *what);
 void ag_heap_clock_stop(void);
-/* Looks at the clock. Allocation does so now and then; loops that do much without allocating call it themselves. */
+/* Checks the clock. Allocation does so regularly; long loops that do not allocate call it themselves. */
 void ag_heap_tick(void);
 
 /* For tests: the n-th allocation from now on fails, in any thread, and all later ones work; 0: none. Returns how many

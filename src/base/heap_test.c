@@ -166,7 +166,7 @@ static void limits(void) {
   ag_heap_close(h);
 }
 
-/* ---- inside of each other ---- */
+/* ---- inside each other ---- */
 
 static void inner_fails(void *self) {
   (void)self;

@@ -15,8 +15,8 @@ typedef struct ag_decimal {
 ag_decimal ag_number_shortest(double v);
 
 enum { AG_NUMBER_SIZE = 40 }; /* room for any number as text */
-/* v as text, shortest: "0.1", "1200", "1e-30", "inf", "nan". Returns its length; what is behind it, up to
- * AG_NUMBER_SIZE bytes of `out`, is overwritten, and no terminating null is there. */
+/* v as text, shortest: "0.1", "1200", "1e-30", "inf", "nan". Returns its length; the bytes after it, up to
+ * AG_NUMBER_SIZE bytes of `out`, are overwritten, and there is no terminating null. */
 int ag_number_write(double v, char *out);
 /* The same for formats: printf("t = %s", ag_number_text(t).s). */
 typedef struct ag_number_string {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A library as it was found when Anagyre was built: by its name as the loader knows it, else where it was. NULL: why
+/* A library as it was found when Anagyre was built: by its soname, else by its path at that time. NULL: why
  * says that `what` cannot be loaded. It stays loaded until the process ends. */
 void *ag_shared_open(const char *what, const char *name, const char *path, char *why, size_t size);
 /* Sets the function pointer at `function`; false: there is no such name. */

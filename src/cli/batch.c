@@ -29,7 +29,7 @@ static void put_row(const ag_batch_report *b, long m, ag_text *out) {
   ag_text_char(out, '\n');
 }
 
-/* Writes the table: one row per member, or per point of the section. Prints what is wrong. */
+/* Writes the table: one row per member, or per point of the section. Prints errors. */
 static ag_status save_table(const ag_batch_report *b, const ag_batch_store *store, const char *output) {
   ag_csv csv;
   ag_text header = {0};
@@ -86,7 +86,7 @@ static void write_columns(const ag_batch_report *b, ag_json *j) {
   ag_text_done(&name);
 }
 
-/* What JSON is written from. */
+/* The data of the JSON output. */
 typedef struct whole {
   const ag_batch_report *b;
   const ag_batch_store *store;
@@ -280,7 +280,7 @@ static void show_progress(void *self, long done, long n) {
   ag_progress_show(self, (double)done, 0);
 }
 
-/* Opens the log, with what an earlier batch has finished. */
+/* Opens the log, with the members finished by an earlier batch. */
 static ag_status open_store(ag_batch_store *store, ag_batch_report *b, const ag_batch_about *about, const char *output,
                             ag_batch_old *old) {
   AG_TRY(ag_batch_store_open(store, b, about, output));

@@ -17,7 +17,7 @@ typedef struct ag_batch_args {
   const char *changed; /* an option of the command line that cannot be given when a batch is continued; or NULL */
 } ag_batch_args;
 
-/* Runs the batch, prints what came out, closes the model and returns the status: AG_OK when all members ended well. */
+/* Runs the batch, prints the results, closes the model and returns the status: AG_OK when all members ended well. */
 AG_MUST_USE ag_status ag_batch_act(anagyre_model *m, const ag_common *common, const ag_batch_args *args,
                                    const ag_run_options *run, const char *output);
 /* One run that starts on a level: what is solved for is set in the model and joins the --set of the command line. The
@@ -26,7 +26,7 @@ AG_MUST_USE ag_status ag_batch_level(anagyre_model *m, ag_common *common, const 
                                      const ag_run_options *run);
 
 /* batch_audit.c: warns of members whose energy, contacts or events are in doubt, all of one kind at once. True:
- * --strict does not let it pass. */
+ * refused by --strict. */
 bool ag_batch_audit(const ag_batch_report *b, ag_ctx *ctx);
 
 /* ---- members and their points in a log, as they come ---- */
@@ -40,21 +40,21 @@ typedef struct ag_batch_store {
   int width;        /* of a stored row */
   double *row;
 } ag_batch_store;
-/* What else the file is to say. */
+/* Further fields of the file. */
 typedef struct ag_batch_about {
   const ag_common *common;
   const ag_batch_args *args;
   const anagyre_model *model;
 } ag_batch_about;
-/* Opens the log of an output (NULL: none, points go to a file without a name). Prints what is wrong. */
+/* Opens the log of an output (NULL: none, points go to a file without a name). Prints errors. */
 AG_MUST_USE ag_status ag_batch_store_open(ag_batch_store *s, const ag_batch_report *b, const ag_batch_about *about,
                                           const char *output);
 bool ag_batch_store_take(void *self, const ag_batch_part *part); /* a `take` of ag_batch_options */
-/* Writes an .h5 file; of others the log stays when they could not be written. Prints what is wrong. */
+/* Writes an .h5 file; of others the log stays when they could not be written. Prints errors. */
 AG_MUST_USE ag_status ag_batch_store_close(ag_batch_store *s, const char *output, ag_status saved);
 void ag_batch_store_done(ag_batch_store *s); /* removes the log if it is still open */
 
-/* ---- what an earlier batch has finished ---- */
+/* ---- members finished by an earlier batch ---- */
 
 typedef struct ag_batch_old {
   ag_archive *archive;
@@ -78,7 +78,7 @@ AG_MUST_USE ag_status ag_batch_run(anagyre_model *m, const ag_common *common, co
 
 /* ---- points of a section, in the order of members ---- */
 
-/* First row of a table: swept names, what stands between, columns. */
+/* First row of a table: swept names, the fields in between, columns. */
 void ag_batch_heading(const ag_batch_report *b, const char *between, ag_text *out);
 /* One row for each point: member, swept values, number of the crossing, time, columns. False: read or write error. */
 bool ag_batch_points_table(const ag_batch_store *s, ag_csv *csv);

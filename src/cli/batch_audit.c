@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is to be said about the members of a batch: as about single runs, but once for all members of a kind. */
+ * Warnings about the members of a batch: as for single runs, but once for all members of a kind. */
 #include <math.h>
 
 #include "cli/batch.h"

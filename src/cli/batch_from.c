@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Continuing a batch: the request is read back from its file or log, the members are made again, and those that had
- * ended are taken from there. A member is the same bits whatever runs beside it, so the result is that of a batch that
- * was never stopped. */
+ * ended are taken from there. A member has the same bits whatever runs next to it, so the result is that of a batch
+ * that was never stopped. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { AT_A_TIME = 1 << 16 }; /* numbers read at a time */
 
-/* ---- what is there ---- */
+/* ---- existing results ---- */
 
 static ag_end end_of(const char *word) {
   for (int e = 0; e < AG_END_SINK; e++)
@@ -199,7 +199,7 @@ ag_status ag_batch_from(const char *path, ag_common *common, ag_batch_args *args
   ag_text trouble = {0};
   ag_batch_old old = {.archive = ag_archive_open(path, &trouble)};
   ag_status status = AG_OK;
-  ag_text_done(&trouble); /* the other way of continuing says what is wrong */
+  ag_text_done(&trouble); /* the other way of continuing reports the error */
   *is_batch = old.archive && !strcmp(ag_fields_get_text(&old.archive->fields, "@kind", ""), "batch");
   if (*is_batch) status = go_on(&old, path, common, args, run, output);
   common->sweeps.n = common->levels.n = 0; /* their texts are in the archive */

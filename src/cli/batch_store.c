@@ -132,7 +132,7 @@ static void put_members(const ag_batch_report *b, ag_fields *p, const bool *want
   free(v);
 }
 
-/* What was asked for, so that the batch can be continued. */
+/* The request, so that the batch can be continued. */
 static void put_request(const ag_batch_report *b, const ag_batch_about *about, ag_fields *p) {
   ag_fields_texts(p, "/options/sweep", about->common->sweeps.n, about->common->sweeps.at);
   ag_fields_texts(p, "/options/level", about->common->levels.n, about->common->levels.at);

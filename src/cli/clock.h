@@ -29,7 +29,7 @@ const atomic_int *ag_stop_catch(void);
 void ag_stop_release(void);
 /* The word for the signal in the flag: "Ctrl-C", "SIGTERM", "SIGHUP". */
 const char *ag_stop_word(void);
-/* A reader that went away (`anagyre list | head -1`) is not worth a message; nor is a limit on file sizes worth dying
- * of. */
+/* A reader that went away (`anagyre list | head -1`) is not an error; and exceeding a limit on file sizes must not kill
+ * the program. */
 void ag_stop_ignore_pipe(void);
 #endif

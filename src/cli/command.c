@@ -65,7 +65,7 @@ static ag_status unknown(const char *word) {
   return ag_usage(NULL, "unknown verb '%s'", word);
 }
 
-/* What a command that derives equations may use: as much as was given, or half of the memory and a minute. */
+/* Limits of a command that derives equations: as given, or half of the memory and a minute. */
 static void set_limits(const ag_command *c, const ag_common *common) {
   bool derives = false;
   for (int i = 0; i < c->n_option; i++) derives = derives || !strcmp(c->options[i].name, "derive-time");

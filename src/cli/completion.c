@@ -137,7 +137,7 @@ static void offer(const line *l, const char *before, const char *word, const cha
   ag_text_printf(l->out, "%s%s%s%s\n", l->lead, whole, doc && *doc ? "\t" : "", doc ? doc : "");
 }
 
-/* ---- what a word can be ---- */
+/* ---- candidates for a word ---- */
 
 static void offer_verbs(const line *l) {
   for (int i = 0; ag_command_at(i); i++) offer(l, "", ag_command_at(i)->name, "", ag_command_at(i)->doc);
@@ -192,7 +192,7 @@ static void offer_model_parts(const line *l, int parts, const char *after) {
   anagyre_close(handle);
 }
 
-/* What the value of an option is, by the name that its row gives it. */
+/* The kind of value of an option, by the name in its row. */
 static const struct {
   const char *arg;
   int parts;

@@ -26,11 +26,11 @@ static void defaults(void *self) {
 
 static const ag_option options[] = {
     AG_OPTION(args, "potential", TEXT, potential, .arg = "V=EXPR", .preset = "",
-              .doc = "another potential energy, an expression of coordinates, parameters and t"),
+              .doc = "another potential energy: an expression in coordinates, parameters and t"),
     AG_OPTION(args, "at", TEXT, at, .arg = "NAME=VALUE,...", .preset = "",
-              .doc = "ranks where these coordinates have these values, the others being generic"),
+              .doc = "ranks at these values of coordinates, the others being generic"),
     AG_OPTION(args, "sweep", TEXT, sweep, .arg = "NAME=LO:HI:N", .preset = "",
-              .doc = "where along a coordinate, the others as at the start, the annihilator has another rank"),
+              .doc = "report where the rank of the annihilator changes along a coordinate"),
     AG_OPTION(args, "confirm", NUMBER, confirm, .arg = "TIME", .lo = -1e15, .hi = 1e15, .preset = "",
               .doc = "run the model from its start to this time and report the drift of every quantity"),
     AG_OPTION(args, "output", TEXT, output, .letter = 'o', .arg = "FILE", .preset = "",
@@ -38,7 +38,7 @@ static const ag_option options[] = {
     AG_OPTION(args, "table", TEXT, table, .arg = "FILE", .preset = "",
               .doc = "the coefficients of integrals along one shape variable, a .csv file"),
     AG_OPTION(args, "degree", WHOLE, degree, .arg = "D", .lo = 0, .hi = 12, .preset = "4, less for large models",
-              .doc = "degree in the coordinates of the integrals that are searched for"),
+              .doc = "degree in the coordinates of the integrals to search for"),
     AG_OPTION(args, "no-search", FLAG, brief, .doc = "do not search for further integrals"),
     AG_SET_ROW(args),
     AG_BUDGET_ROWS(args),
@@ -154,7 +154,8 @@ static void put_measure(const ag_measure *m, ag_text *out) {
   if (m->proof == AG_PROOF_IDENTITY)
     ag_text_printf(out, "  %-10s   proved: an identity, chance of error below %.0e\n", "", m->bound);
   else if (m->proof == AG_PROOF_WITNESS)
-    ag_text_printf(out, "  %-10s   proved: what should be 0 is in [%.17g, %.17g] at a state\n", "", m->lo, m->hi);
+    ag_text_printf(out, "  %-10s   proved: a value that should be 0 is in [%.17g, %.17g] at a state\n", "", m->lo,
+                   m->hi);
 }
 
 /* "degree 4 (1 before velocities that the constraints give)" */
@@ -186,7 +187,7 @@ static void write_text(const ag_model *m, const ag_conservation *c, ag_text *out
   if (c->rank_R >= 0) {
     ag_text_printf(out, "  leaf       %d dimension%s; admissible velocities D: %d; reaction annihilator R: %d%s\n",
                    c->dimension, c->dimension == 1 ? "" : "s", c->rank_D, c->rank_R,
-                   c->sampled ? " (sampled: the reaction is no polynomial in the velocities)" : "");
+                   c->sampled ? " (sampled: the reaction is not a polynomial in the velocities)" : "");
   }
   put_changes(c, out);
   put_symmetries(c, out);
@@ -221,7 +222,7 @@ static void json_state(ag_json *j, const ag_model *m, double t, const double *x)
   ag_json_end(j, '}');
 }
 
-/* Of a momentum what its generator does; of another integral what is known of fields that generate it. */
+/* For a momentum, the properties of its generator; for another integral, what is known about its generators. */
 static void json_generator(ag_json *j, const ag_quantity *q) {
   ag_json_string(j, "class", q->class);
   ag_json_begin(j, "generator", '{');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What was asked of `anagyre converge`, and its half for models with noise. */
+ * The options of `anagyre converge`, and its part for models with noise. */
 #ifndef AG_CLI_CONVERGE_H
 #define AG_CLI_CONVERGE_H
 #include "cli/open.h"

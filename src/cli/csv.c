@@ -8,7 +8,7 @@
 #include "cli/clock.h"
 #include "cli/output.h"
 
-enum { ENOUGH = 1 << 16 }; /* bytes that are worth a write */
+enum { ENOUGH = 1 << 16 }; /* bytes that trigger a write */
 
 void ag_csv_quoted(ag_text *out, const char *s) {
   if (!s[strcspn(s, ",\"\r\n")]) {
@@ -119,7 +119,7 @@ void ag_csv_explain(const ag_csv *csv, const char *path, ag_text *out) {
 
 ag_status ag_csv_report(ag_csv *csv, const char *path) {
   if (ag_csv_close(csv)) return AG_OK;
-  if (csv->trouble == EPIPE && ag_output_is_stdout(path)) return AG_OK; /* the reader has seen enough */
+  if (csv->trouble == EPIPE && ag_output_is_stdout(path)) return AG_OK; /* the reader has closed the pipe */
   ag_text kept = {0};
   ag_status status = ag_output_error(path, csv->trouble);
   if (!csv->rows && csv->out.beside.n) { /* nothing worth keeping */

@@ -36,11 +36,11 @@ bool ag_csv_open(ag_csv *csv, const char *path, const ag_text *comment, const ag
 bool ag_csv_lines(ag_csv *csv, long n);
 /* Adds a row; false when the file cannot take it (csv->trouble says why). */
 bool ag_csv_row(ag_csv *csv, const double *record);
-/* Writes what is left and puts the file in place. False when something could not be written: an existing file is then
- * as before; ag_csv_explain says what is kept and where. */
+/* Writes the remaining rows and puts the file in place. False when something could not be written: an existing file is
+ * then as before; ag_csv_explain says what is kept and where. */
 bool ag_csv_close(ag_csv *csv);
 void ag_csv_explain(const ag_csv *csv, const char *path, ag_text *out);
-/* Closes; prints what went wrong. */
+/* Closes; prints errors. */
 AG_MUST_USE ag_status ag_csv_report(ag_csv *csv, const char *path);
 void ag_csv_done(ag_csv *csv);
 #endif

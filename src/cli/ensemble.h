@@ -21,7 +21,7 @@ typedef struct ag_ensemble_item {
   char *name;
 } ag_ensemble_item;
 
-/* Paths first .. last whose rows are wanted in full. */
+/* Paths first .. last whose rows are stored in full. */
 typedef struct ag_ensemble_range {
   long first, last;
 } ag_ensemble_range;
@@ -30,7 +30,7 @@ typedef struct ag_ensemble_request {
   const ag_ensemble_args *a;
   anagyre_model *m;
   ag_system *sys;
-  ag_ctx *ctx;          /* where what is wrong is reported */
+  ag_ctx *ctx;          /* receives the errors */
   const double *params; /* of the member of a sweep, or of the model */
   ag_record record;
   bool *wanted;
@@ -50,7 +50,7 @@ typedef struct ag_ensemble_request {
   ag_status checkpoint; /* of the last one written; after a failure, which was printed, only the end is */
   ag_ensemble_options o;
 } ag_ensemble_request;
-/* From the options, with messages about what is wrong with them. done: also after a failure. */
+/* From the options, with messages about errors in them. done: also after a failure. */
 ag_status ag_ensemble_request_init(ag_ensemble_request *q, const ag_ensemble_args *a, anagyre_model *m, ag_system *sys);
 void ag_ensemble_request_done(ag_ensemble_request *q);
 
@@ -75,7 +75,7 @@ typedef struct ag_ensemble_report {
 
 double ag_ensemble_time(const ag_ensemble_report *r, int row);
 double ag_ensemble_step(const ag_ensemble_report *r); /* the step size */
-/* The part of the steps that were accepted, by methods that test them; NaN: others, or no path has been followed. */
+/* The fraction of accepted steps of methods with a Metropolis test; NaN: other methods, or no path was followed. */
 double ag_ensemble_acceptance(const ag_ensemble_report *r);
 double ag_ensemble_correlation(const ag_ensemble_report *r, int item, int row_a, int row_b);
 double ag_ensemble_covariance(const ag_ensemble_report *r, int row, int item_a, int item_b);
@@ -83,13 +83,13 @@ double ag_ensemble_covariance(const ag_ensemble_report *r, int row, int item_a, 
 double ag_ensemble_batch_error(const ag_ensemble_report *r, int value);
 const double *ag_ensemble_rows(const ag_ensemble_report *r, long k); /* of chosen path k, [row][value] */
 void ag_ensemble_text(const ag_ensemble_report *r, ag_text *out);
-/* With --extrapolate, what the means of an item extrapolate to (ensemble_extrapolate.c); else nothing. */
+/* With --extrapolate, the extrapolated means of an item (ensemble_extrapolate.c); else nothing. */
 void ag_extrapolate_text(const ag_ensemble_report *r, int item, ag_text *out);
 void ag_extrapolate_json(const ag_ensemble_report *r, int item, ag_json *j);
 void ag_extrapolate_store(const ag_ensemble_report *r, ag_fields *fields);
 /* The members of a JSON object. */
 void ag_ensemble_json(const ag_ensemble_report *r, ag_json *j);
-/* Writes a result file; prints what is wrong. */
+/* Writes a result file; prints errors. */
 AG_MUST_USE ag_status ag_ensemble_store(const ag_ensemble_report *r, anagyre_model *m, const ag_ensemble_args *a);
 /* The rows of one path: members of a JSON object; as CSV. */
 void ag_ensemble_path_json(const ag_ensemble_report *r, long path, int n_row, const double *values, ag_json *j);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the means of an ensemble extrapolate to, from its steps and from half of them: text, JSON, a result file. */
+ * Extrapolated means of an ensemble, from its steps and from half of them: text, JSON, a result file. */
 #include "base/number.h"
 #include "cli/ensemble.h"
 
@@ -30,7 +30,7 @@ void ag_extrapolate_text(const ag_ensemble_report *r, int item, ag_text *out) {
   }
 }
 
-/* The statistics that there are. */
+/* The available statistics. */
 static const struct {
   const char *name;
   number_of *f;

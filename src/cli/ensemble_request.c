@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is asked of an ensemble: columns, times, pairs of numbers, and the file that is continued. */
+ * The request of an ensemble: columns, times, pairs of numbers, and the file that is continued. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,7 +166,7 @@ static ag_status wrong_passage(const char *text) {
   return ag_usage("ensemble", "--passage takes COLUMN=LEVEL, a number of the state or an observable: '%s'", text);
 }
 
-/* --passage: COLUMN=LEVEL, semicolons between them. */
+/* --passage: COLUMN=LEVEL, separated by semicolons. */
 static ag_status choose_passages(ag_ensemble_request *q) {
   for (const char *rest = q->a->passages; rest && *rest;) {
     const size_t size = strcspn(rest, ";");

@@ -33,7 +33,7 @@ static ag_status read_target(const char *text, const ag_record *r, bool *wanted,
   return AG_OK;
 }
 
-/* Level 0 lives on the base grid itself, so that halves of its steps refine the same path. */
+/* Level 0 uses the base grid itself, so that halves of its steps refine the same path. */
 static ag_status choose_steps(const ag_ensemble_args *a, ag_multilevel_options *o) {
   const double ratio = (a->t1 - a->t0) / a->dt, whole = floor(ratio + 0.5);
   if (!(a->t1 > a->t0)) return ag_usage("ensemble", "--t1 must be later than --t0: noise has a direction");
@@ -70,7 +70,7 @@ static void put_text(const ag_ensemble_args *a, const char *name, const ag_multi
   }
 }
 
-/* What is written as JSON. */
+/* The JSON output. */
 typedef struct written {
   const ag_ensemble_args *a;
   const char *model, *name;

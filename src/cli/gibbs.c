@@ -35,7 +35,8 @@ void ag_gibbs_lines(const ag_gibbs *b, ag_text *out) {
   if (has_law(b)) put_positions(b, out);
   if (has_law(b)) ag_text_printf(out, "  %-10s   proved: an identity, chance of error below %.0e\n", "", b->bound);
   else if (b->kind == AG_GIBBS_NEITHER)
-    ag_text_printf(out, "  %-10s   proved: what should be 0 is in [%.17g, %.17g] at a state\n", "", b->lo, b->hi);
+    ag_text_printf(out, "  %-10s   proved: a value that should be 0 is in [%.17g, %.17g] at a state\n", "", b->lo,
+                   b->hi);
 }
 
 void ag_gibbs_json(ag_json *j, const ag_gibbs *b) {

@@ -25,7 +25,7 @@ static const topic topics[] = {
      "  - the name of a shipped model, such as rattleback (`anagyre list models`);\n"
      "  - the path of a file: anything with a slash or ending in .nh;\n"
      "  - `-`, standard input.\n"
-     "Shipped models are looked for in the folders of the variable ANAGYRE_MODELS (separated by\n"
+     "Shipped models are searched for in the folders of the variable ANAGYRE_MODELS (separated by\n"
      "colons), in the source tree the program was built from, where it was installed to, and in\n"
      "../share/anagyre/models beside the program. A model file is text of at most 1 MiB; it is\n"
      "data and cannot reach files, commands or C code.\n"},
@@ -120,7 +120,7 @@ static void write_overview(ag_text *out) {
   ag_text_str(out, "\n`anagyre help VERB` describes a verb. Topics:\n\n");
   for (int i = 0; i < N_TOPIC; i++) ag_text_printf(out, "  help %-10s  %s\n", topics[i].name, topics[i].doc);
   ag_text_str(out, "\nFirst steps:\n\n"
-                   "    anagyre list                     what is there\n"
+                   "    anagyre list                     models and methods\n"
                    "    anagyre run rattleback --t1 100  a stone that reverses its spin\n"
                    "    anagyre show chaplygin_sleigh    the equations of a sleigh on a blade\n\n"
                    "Verbs to come:");

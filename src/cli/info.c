@@ -21,7 +21,7 @@ typedef struct args {
 
 static const ag_option options[] = {
     AG_OPTION(args, "recover", FLAG, recover,
-              .doc = "first put the log of a killed run into the file, and remove the log"),
+              .doc = "first merge the log of a killed run into the file, and remove the log"),
     AG_QUIET_ROW(args),
     AG_COMMON_ROWS(args),
 };
@@ -66,7 +66,7 @@ static file_info info_of(ag_archive *a) {
 
 /* ---- text ---- */
 
-/* A text of the file as it may be printed: the file is anybody's. */
+/* A text of the file made safe for printing: the file may come from anyone. */
 static const char *plain(const file_info *t, const char *s) {
   ag_text clean = {0};
   ag_escape_plain(&clean, s);
@@ -330,7 +330,7 @@ static ag_archive *open_archive(const args *a, ag_text *trouble) {
   file_of_log(&path);
   ag_archive *archive = NULL;
   if (a->recover && ag_output_format(path.s) != AG_FORMAT_H5)
-    ag_text_printf(trouble, "%s is no .h5 file: `anagyre run --from %s` continues its batch", path.s, path.s);
+    ag_text_printf(trouble, "%s is not a .h5 file: `anagyre run --from %s` continues its batch", path.s, path.s);
   else if (!a->recover || ag_archive_recover(path.s, trouble)) archive = ag_archive_open(path.s, trouble);
   ag_text_done(&path);
   return archive;

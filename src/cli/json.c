@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "cli/output.h"
 
-enum { ENOUGH = 1 << 16 }; /* bytes that are worth a write */
+enum { ENOUGH = 1 << 16 }; /* bytes that trigger a write */
 
 static void flush(ag_json *j) {
   if (!j->failed && !j->put(j->self, ag_text_cstr(&j->text), j->text.n)) j->failed = true;
@@ -103,7 +103,7 @@ void ag_json_warnings(ag_json *j, const ag_ctx *ctx) {
 
 static bool put_stdout(void *self, const char *bytes, size_t n) {
   (void)self;
-  return fwrite(bytes, 1, n, stdout) == n || errno == EPIPE; /* a reader that went away */
+  return fwrite(bytes, 1, n, stdout) == n || errno == EPIPE; /* the reader closed the pipe */
 }
 
 static bool put_file(void *self, const char *bytes, size_t n) {
@@ -121,7 +121,7 @@ static bool finish(ag_json *j) {
 
 void ag_json_print(ag_json *j) {
   j->put = put_stdout;
-  (void)finish(j); /* whether standard output took it is looked at before the program ends */
+  (void)finish(j); /* standard output is checked before the program ends */
 }
 
 bool ag_json_show(ag_json_write write, void *self) {

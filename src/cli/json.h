@@ -11,7 +11,7 @@ typedef struct ag_json {
   ag_text text;
   int depth;
   bool some[32];                                        /* per depth: has something been written */
-  bool (*put)(void *self, const char *bytes, size_t n); /* takes what is in the text when it is long; or NULL */
+  bool (*put)(void *self, const char *bytes, size_t n); /* receives the text when it is long; or NULL */
   void *self;
   bool failed; /* it could not, or what is to be written could not be read */
 } ag_json;
@@ -33,8 +33,8 @@ void ag_json_diagnostics(ag_json *j, const ag_ctx *ctx);
 void ag_json_warnings(ag_json *j, const ag_ctx *ctx);
 /* Prints the finished value and a newline on standard output and frees it. */
 void ag_json_print(ag_json *j);
-/* The same of a value of any length, piece by piece; false: what is to be written could not be read. */
+/* The same of a value of any length, piece by piece; false: the data could not be read. */
 bool ag_json_show(ag_json_write write, void *self);
-/* Writes a value of any length to a file; prints what is wrong. */
+/* Writes a value of any length to a file; prints errors. */
 AG_MUST_USE ag_status ag_json_save(const char *path, ag_json_write write, void *self);
 #endif

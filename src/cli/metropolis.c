@@ -15,7 +15,7 @@ static ag_status refuse(const char *verb, const char *name) {
     if (ag_stepper_tests(s))
       ag_text_printf(&known, "%s%.*s", known.n ? ", " : "", (int)(strlen(s->name) - strlen(ending)), s->name);
   }
-  ag_status status = ag_usage(verb, "--metropolis tests the steps of the methods %s; `%s` is none of them",
+  ag_status status = ag_usage(verb, "--metropolis tests the steps of the methods %s; `%s` is not one of them",
                               ag_text_cstr(&known), name);
   ag_text_done(&known);
   return status;

@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "step/step.h"
 
-/* The method that makes the steps of the one named and tests them; there is none: the verb refuses it. */
+/* The method that makes the steps of the one named and tests them; if there is none, the verb refuses it. */
 AG_MUST_USE ag_status ag_metropolis_find(const char *verb, const char *name, const ag_stepper **method);
-/* The same for names with commas between them. */
+/* The same for comma-separated names. */
 AG_MUST_USE ag_status ag_metropolis_names(const char *verb, const char *names, ag_text *out);
 #endif

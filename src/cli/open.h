@@ -9,7 +9,7 @@
 anagyre_model *ag_open(const char *word, const ag_changes *changes);
 /* Prints diagnostics to standard error (with quiet only when there are errors). */
 void ag_open_report(const ag_ctx *ctx, bool quiet);
-/* Errors of the model, or of what was asked of it: prints the diagnostics of ctx, for --json an object
+/* Errors of the model, or of a request to it: prints the diagnostics of ctx, for --json an object
  * {"model","error","diagnostics"}, and returns the status. */
 ag_status ag_open_fail(anagyre_model *m, const ag_ctx *ctx, ag_status status, const ag_common *common);
 /* The same, and closes the model. */

@@ -26,7 +26,7 @@ static const ag_option *by_letter(int n, const ag_option *options, char letter) 
   return NULL;
 }
 
-/* What reads the words of a command line. */
+/* The parser of a command line. */
 typedef struct reader {
   int n, argc, i; /* rows; words, and where it is */
   const ag_option *options;
@@ -157,7 +157,7 @@ static ag_status store(const ag_option *o, const char *value, void *args, ag_tex
   }
 }
 
-/* Control characters have no place in numbers, names and expressions. (A path is what the system says it is.) */
+/* Control characters have no place in numbers, names and expressions. (A path may contain anything.) */
 static ag_status check_value(const ag_option *o, const char *value, ag_text *error) {
   for (const char *s = value; *s && o->kind != AG_OPTION_TEXT; s++) {
     if ((unsigned char)*s >= 0x20 && *s != 0x7f) continue;

@@ -73,25 +73,25 @@ typedef struct ag_option {
 #define AG_QUIET_ROW(T) AG_OPTION(T, "quiet", FLAG, common.quiet, .letter = 'q', .doc = "no progress line and no notes")
 /* Of commands that draw files or models: how a model is run. The struct has an ag_motion_args called motion. */
 #define AG_MOTION_ROWS(T) \
-  AG_OPTION(T, "t0", NUMBER, motion.t0, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "of a model: start time"), \
-  AG_OPTION(T, "t1", NUMBER, motion.t1, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "of a model: end time"), \
+  AG_OPTION(T, "t0", NUMBER, motion.t0, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "for a model: start time"), \
+  AG_OPTION(T, "t1", NUMBER, motion.t1, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "for a model: end time"), \
   AG_OPTION(T, "rtol", NUMBER, motion.rtol, .arg = "TOL", .lo = 1e-14, .hi = 0.1, \
-            .doc = "of a model: tolerance of a step"), \
+            .doc = "for a model: tolerance of a step"), \
   AG_OPTION(T, "dt", NUMBER, motion.dt, .arg = "STEP", .lo = DBL_MIN, .hi = DBL_MAX, .preset = "chosen by the error", \
-            .doc = "of a model: fixed step size"), \
+            .doc = "for a model: fixed step size"), \
   AG_OPTION(T, "method", TEXT, motion.method, .arg = "METHOD", .preset = "dop853; euler_heun with --seed", \
-            .doc = "of a model: the integrator"), \
+            .doc = "for a model: the integrator"), \
   AG_OPTION(T, "seed", WHOLE, motion.seed, .arg = "S", .lo = 0, .hi = 9007199254740992.0, .preset = "none", \
-            .doc = "of a model with noise: one path of it, with fixed steps (--dt)"), \
+            .doc = "for a model with noise: one path, with fixed steps (--dt)"), \
   AG_OPTION(T, "path", WHOLE, motion.path, .arg = "K", .lo = 0, .hi = 281474976710655.0, .preset = "0", \
             .doc = "with --seed: which path"), \
   AG_OPTION(T, "noise", CHOICE, motion.noise, .arg = "NAME", .choice = ag_option_noise, \
-            .doc = "of a model with noise: off runs it without")
+            .doc = "for a model with noise: off runs it without noise")
 #define AG_BUDGET_ROWS(T) \
   AG_OPTION(T, "memory", NUMBER, common.memory, .arg = "MB", .lo = 1, .hi = 1e9, .preset = "half of the machine's", \
-            .doc = "end with a message where more memory is needed"), \
+            .doc = "end with a message if more memory is needed"), \
   AG_OPTION(T, "derive-time", NUMBER, common.derive_time, .arg = "SECONDS", .lo = DBL_MIN, .hi = 1e9, .preset = "60", \
-            .doc = "end with a message where deriving the equations takes more processor time")
+            .doc = "end with a message if deriving the equations takes more processor time")
 #define AG_COMMON_ROWS(T) \
   AG_OPTION(T, "json", FLAG, common.json, .doc = "print one JSON object on standard output and nothing else"), \
   AG_OPTION(T, "help", FLAG, common.help, .letter = 'h', .doc = "print this help")

@@ -22,7 +22,7 @@ void ag_output_size(const char *path, ag_text *out);
 long ag_output_bytes(const char *path);
 /* Prints "cannot write" with the reason, an errno. Returns AG_SYSTEM. */
 ag_status ag_output_error(const char *path, int error);
-/* Writes the text to a file; prints what is wrong. */
+/* Writes the text to a file; prints errors. */
 AG_MUST_USE ag_status ag_output_save(const char *path, const ag_text *text);
 
 /* ---- files written piece by piece ---- */
@@ -34,7 +34,7 @@ typedef struct ag_output_file {
   int fd;
   bool stream; /* a pipe or a device */
 } ag_output_file;
-/* grows: a file that does not exist yet is written in place, so that one can watch it. False with errno. */
+/* grows: a file that does not exist yet is written in place, so that it can be watched. False with errno. */
 AG_MUST_USE bool ag_output_open(ag_output_file *o, const char *path, bool grows);
 /* Forces the file to disk and puts it in place. False with errno: it could not; the target is as before, and what was
  * written is at ag_output_place(). */

@@ -37,10 +37,10 @@ static const ag_option options[] = {
     AG_OPTION(args, "y", TEXT, y, .arg = "COLUMNS", .preset = "the scalar observables",
               .doc = "one panel for each of \"spin,Omega[1:2],x'\""),
     AG_OPTION(args, "z", TEXT, z, .arg = "COLUMN", .preset = "", .doc = "with --x and --y: a curve in space"),
-    AG_OPTION(args, "drift", FLAG, drift, .doc = "how far --y (energy) is from its start, on a logarithmic axis"),
+    AG_OPTION(args, "drift", FLAG, drift, .doc = "change of --y (energy) from its start, on a logarithmic axis"),
     AG_OPTION(args, "tolerance", NUMBER, tolerance, .arg = "RTOL", .lo = 1e-300, .hi = 1, .preset = "that of the run",
-              .doc = "with --drift: what to compare with, relative to the size of --y"),
-    AG_OPTION(args, "histogram", FLAG, histogram, .doc = "of an ensemble: the densities of --y at its last row"),
+              .doc = "with --drift: the tolerance to draw, relative to the size of --y"),
+    AG_OPTION(args, "histogram", FLAG, histogram, .doc = "for an ensemble: the densities of --y at its last row"),
     AG_OPTION(args, "output", TEXT, output, .letter = 'o', .arg = "FILE", .preset = "FILE.png",
               .doc = "the figure: .png, .svg or .pdf"),
     AG_OPTION(args, "size", CHOICE, size, .arg = "SIZE", .choice = size_choice,
@@ -64,7 +64,7 @@ static const ag_option options[] = {
     AG_COMMON_ROWS(args),
 };
 
-/* What the command works on. */
+/* The state of the command. */
 typedef struct job {
   const args *a;
   ag_sources from;
@@ -175,7 +175,7 @@ static void clean(void *folder) {
   (void)rmdir(folder);
 }
 
-/* Script and numbers go to a folder of their own, where gnuplot works; the figure is then moved to its place. */
+/* Script and numbers go to a temporary folder, where gnuplot runs; the figure is then moved to its place. */
 static ag_status draw_in(job *p, const char *folder) {
   ag_text script = {0}, data = {0}, trouble = {0};
   ag_gnuplot_script(&p->figure, &p->paper, "figure", "figure.dat", &script);
@@ -306,7 +306,7 @@ const ag_command ag_command_plot = {
     .name = "plot",
     .words = "FILE|MODEL [COLUMN ...]",
     .doc = "a figure of a result file (.h5), a table (.csv) or a model",
-    .text = "Without options the figure one would want: of a run its scalar observables over time, with\n"
+    .text = "Without options: for a run its scalar observables over time, with\n"
             "events as dashed lines; of a sweep what came out over what was swept (of two, as colours);\n"
             "of a section its points. A model is run first. Several files are drawn over each other.\n"
             "Columns are named as in the file, entries as in Omega[2], ranges as in Omega[1:2].\n"

@@ -39,7 +39,7 @@ void ag_result_json_files(ag_json *j, const char *path);
 void ag_result_doubts(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o, const ag_run_result *r);
 void ag_result_warn(ag_ctx *ctx, const ag_model *m, const ag_record *record, const double *values, const char *when);
 
-/* Warns of ground that would have to pull at a body: from when on. Needs the body's event of lifting, or looks at the
+/* Warns of a contact that would have to pull, with the time. Needs the body's event of lifting, or looks at the
  * end. */
 void ag_result_contacts(ag_ctx *ctx, const ag_outcome *o);
 /* Warns of observables that were not finite on the way. */

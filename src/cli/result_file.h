@@ -14,7 +14,7 @@ typedef struct ag_continued {
   int n_set;
 } ag_continued;
 
-/* Each prints what is wrong. Opens the file and takes its options. */
+/* Each prints errors. Opens the file and takes its options. */
 ag_status ag_continue_open(ag_continued *c, const char *path, ag_run_options *o, bool *strict);
 /* Sets o->t1 (t1 NULL: what the run was made for) and o->from. */
 ag_status ag_continue_until(ag_continued *c, const double *t1, ag_run_options *o);

@@ -55,7 +55,7 @@ static void noise_remarks(ag_ctx *ctx, const ag_outcome *o) {
   bool looks = false;
   for (int i = 0; i < ag_model_n_events(ag_system_model(o->system)); i++) looks = looks || o->options->events;
   if (looks)
-    ag_ctx_note(ctx, nowhere, "events are looked for at the ends of the steps: their times are those of the grid");
+    ag_ctx_note(ctx, nowhere, "events are located only at the ends of the steps: their times are those of the grid");
   if (ag_system_observes_forces(o->system))
     ag_ctx_note(ctx, nowhere, "forces of constraint have a white part: observables show their part without noise");
   if (isfinite(ag_run_cut(o->system, o->options->method, o->options->dt)))
@@ -70,7 +70,7 @@ static void noise_remarks(ag_ctx *ctx, const ag_outcome *o) {
 void ag_result_remarks(ag_ctx *ctx, const ag_outcome *o) {
   static const double LIMITED = 2.5; /* explicit methods become unstable from 3 to 6 on */
   const ag_run_result *r = o->result;
-  if (r->at_rest) ag_ctx_note(ctx, (ag_pos){0}, "the start is at rest in an equilibrium: nothing moves by itself");
+  if (r->at_rest) ag_ctx_note(ctx, (ag_pos){0}, "the start is at rest in an equilibrium: nothing will move");
   if (r->one_sided)
     ag_ctx_warn(ctx, (ag_pos){0},
                 "from t = %.6g on the motion slides at times and the weights of the sides are not known: forces "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What `anagyre run` is asked for: read by run.c, carried out by run_follow.c. */
+ * The options of `anagyre run`: read by run.c, carried out by run_follow.c. */
 #ifndef AG_CLI_RUN_ARGS_H
 #define AG_CLI_RUN_ARGS_H
 #include "cli/batch.h"

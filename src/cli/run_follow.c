@@ -33,7 +33,7 @@ typedef struct rows {
   const atomic_int *stop;
   long n_late;
   ag_progress *progress;
-  bool until_counted; /* the run ends after so many crossings, not at a time */
+  bool until_counted; /* the run ends after a number of crossings, not at a time */
 } rows;
 
 static bool take_row(void *self, const double *record) {
@@ -55,7 +55,7 @@ static void show_progress(void *self, double t, long steps) {
   ag_progress_show(r->progress, r->until_counted ? (double)r->n : t, steps);
 }
 
-/* What JSON is written from. */
+/* The data of the JSON output. */
 typedef struct whole {
   const ag_outcome *o;
   ag_spool *series; /* or NULL */
@@ -121,7 +121,7 @@ static void report_failure(const ag_outcome *o) {
           r->why ? "; " : "", r->why ? r->why : "");
 }
 
-/* Everything there is to say about a run: once for the terminal, JSON and files. True: --strict does not let it pass.
+/* All notes and warnings about a run: once for the terminal, JSON and files. True: refused by --strict.
  */
 static bool note_result(ag_ctx *ctx, const ag_outcome *o) {
   const ag_run_result *r = o->result;
@@ -185,7 +185,7 @@ static ag_status open_sinks(const ag_run_args *a, anagyre_model *m, const ag_sys
   return from && !ag_continue_rows(from, sink->store, take_row, sink) ? AG_SYSTEM : AG_OK;
 }
 
-/* Closes the files; prints what went wrong. */
+/* Closes the files; prints errors. */
 static ag_status close_sinks(const ag_run_args *a, const ag_system *sys, const ag_run_result *result, const ag_ctx *ctx,
                              rows *sink) {
   if (sink->store) return ag_result_file_close(sink->store, sys, result, ctx);

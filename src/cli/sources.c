@@ -40,7 +40,7 @@ ag_status ag_sources_options(const char *verb, const ag_motion_args *a, int rows
   if (!noisy && a->path >= 0) return ag_usage(verb, "--path needs --seed");
   o->t0 = a->t0, o->t1 = a->t1, o->dt = a->dt, o->rtol = a->rtol, o->atol = a->rtol / 100;
   o->every = fabs(o->t1 - o->t0) / rows;
-  if (noisy) o->every = a->dt * fmax(1, ceil(o->every / a->dt)); /* a path is known at its steps alone */
+  if (noisy) o->every = a->dt * fmax(1, ceil(o->every / a->dt)); /* a path is known only at its steps */
   o->noise = noisy ? "path" : a->noise ? ag_option_noise(a->noise) : NULL;
   if (noisy) o->seed = (unsigned long long)a->seed, o->path = (unsigned long long)(a->path > 0 ? a->path : 0);
   o->method = a->method ? a->method : noisy ? "euler_heun" : o->method;

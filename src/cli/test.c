@@ -19,7 +19,7 @@ static const ag_option options[] = {
     AG_OPTION(args, "all", FLAG, all, .doc = "all shipped models"),
     AG_SET_ROW(args),
     AG_BUDGET_ROWS(args),
-    AG_OPTION(args, "quiet", FLAG, common.quiet, .letter = 'q', .doc = "print only what fails"),
+    AG_OPTION(args, "quiet", FLAG, common.quiet, .letter = 'q', .doc = "print only failures"),
     AG_COMMON_ROWS(args),
 };
 

@@ -26,7 +26,7 @@ static const ag_option options[] = {
     AG_OPTION(args, "output", TEXT, output, .letter = 'o', .arg = "FILE", .preset = "FILE.html", .doc = "the page"),
     AG_OPTION(args, "title", TEXT, title, .arg = "TEXT", .preset = "that of the model", .doc = "its heading"),
     AG_OPTION(args, "paths", WHOLE, paths, .arg = "N", .lo = 1, .hi = MOST_RUNS, .preset = "one",
-              .doc = "of a model with noise: a cloud of N paths, from that of --path on"),
+              .doc = "for a model with noise: a cloud of N paths, starting with that of --path"),
     AG_MOTION_ROWS(args),
     AG_SET_ROW(args),
     AG_BUDGET_ROWS(args),

@@ -46,7 +46,7 @@ static void set_fraction(const ag_flint *f, arb_t r, int64_t num, int64_t den, i
 static void set_number(const ag_flint *f, arb_t r, double v) {
   const double pi = 3.14159265358979323846;
   ag_meant m = ag_number_meant(v);
-  if (v == pi || v == -pi) { /* what is nearest to it means it */
+  if (v == pi || v == -pi) { /* the double nearest to pi stands for pi */
     f->arb_const_pi(r, BITS);
     if (v < 0) f->arb_neg(r, r);
     return;

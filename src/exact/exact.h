@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Exact readers of the graph: front header of exact/. The only folder that uses FLINT.
  *
- * A program is what some expressions need, in order, vectors and matrices kept whole. It is read in two ways, each with
- * one function per row of op.def:
+ * A program lists the nodes that some expressions need, in order, vectors and matrices kept whole. It is read in two
+ * ways, each with one function per row of op.def:
  *   field  over the integers modulo a 61-bit prime: an identity that holds at random points is proved, up to a known
- *          chance of error
+ *          probability of error
  *   ball   in ball arithmetic: an interval without 0 proves that a value is not zero
  * Both read the graph, not tapes: quotients are quotients there. A rotation is given by its nine entries. */
 #ifndef AG_EXACT_EXACT_H
@@ -23,7 +23,7 @@ typedef struct ag_meant {
   int64_t num, den; /* den 0: no fraction was found */
   int ten;
 } ag_meant;
-/* A decimal of at most 12 digits is itself; of others the simplest fraction within 2 ulp. */
+/* A decimal of at most 12 digits is taken literally; otherwise the simplest fraction within 2 ulp. */
 ag_meant ag_number_meant(double v);
 
 /* ---- programs ---- */
@@ -34,7 +34,7 @@ ag_program *ag_program_create(const ag_graph *g, int n_in, const ag_id *inputs, 
 void ag_program_free(ag_program *p);
 int ag_program_n_in(const ag_program *p);  /* numbers of all inputs, row-major, one after the other */
 int ag_program_n_out(const ag_program *p); /* likewise of the outputs */
-/* An operation that the field cannot read (a held value, sparse solves); AG_OP_NONE: there is none. */
+/* An operation that the field cannot evaluate (a held value, sparse solves); AG_OP_NONE: there is none. */
 ag_op ag_program_opaque(const ag_program *p);
 
 /* ---- the field ---- */
@@ -56,8 +56,8 @@ typedef struct ag_field {
 typedef enum ag_field_status {
   AG_FIELD_OK,
   AG_FIELD_RETRY,    /* a number has no root: try another point */
-  AG_FIELD_SINGULAR, /* a division by zero: as a rule everywhere with these choices */
-  AG_FIELD_OPAQUE    /* the program holds what cannot be read here */
+  AG_FIELD_SINGULAR, /* a division by zero: usually everywhere with these choices */
+  AG_FIELD_OPAQUE    /* the program contains an operation that cannot be evaluated here */
 } ag_field_status;
 
 ag_field ag_field_at(int prime, uint64_t seed); /* a new point */
@@ -76,8 +76,8 @@ bool ag_field_hold(ag_field *f, uint64_t angle);
 void ag_field_turn(ag_field *f, uint64_t half); /* of the last one */
 /* One of n, by signs; -1: these signs stand for none. */
 int ag_field_pick(ag_field *f, int n);
-/* The signs that follow these where n_root of them, from number `from` on, were used: all are met from 0 on, however
- * many each of them leads to; 0: there are no more. */
+/* The signs that follow these where n_root of them, from number `from` on, were used: starting at 0, all are visited,
+ * however many each of them leads to; 0: there are no more. */
 uint64_t ag_field_next_signs(uint64_t signs, int from, int n_root);
 /* Rational reconstruction: the fraction with |num| and den at most about 10^9 that a stands for; false: none. */
 bool ag_field_fraction(const ag_field *f, uint64_t a, int64_t *num, int64_t *den);
@@ -91,7 +91,8 @@ ag_field_status ag_field_eval(const ag_program *p, ag_field *f, const uint64_t *
 
 /* ---- balls ---- */
 
-/* FLINT, which is loaded when it is first opened. NULL: why says why not. Closing frees what it keeps between calls. */
+/* FLINT, which is loaded when it is first opened. NULL on failure, with the reason in why. Closing frees what it keeps
+ * between calls. */
 typedef struct ag_flint ag_flint;
 enum { AG_FLINT_WHY = 256 };
 ag_flint *ag_flint_open(char why[AG_FLINT_WHY]);
@@ -99,15 +100,15 @@ void ag_flint_close(ag_flint *f);
 
 /* A polynomial in n_var variables: n terms, coefficients c and exponents e[term][variable]. */
 typedef void (*ag_terms_sink)(void *self, int n, const int64_t *c, const int *e);
-/* Its irreducible factors over the rationals, each told once. False: it cannot be factored, or a coefficient is longer
- * than 63 bits; some factors may have been told then. */
+/* Its irreducible factors over the rationals, each reported once. False: it cannot be factored, or a coefficient is
+ * longer than 63 bits; some factors may have been reported by then. */
 bool ag_flint_factor(const ag_flint *f, int n_var, int n, const int64_t *c, const int *e, ag_terms_sink sink,
                      void *self);
 
 /* The different zeros modulo a prime of the polynomial with coefficients c[0..degree], ascending; returns how many. */
 int ag_flint_roots(const ag_flint *f, uint64_t prime, int degree, const uint64_t *c, uint64_t *roots);
 
-/* Numbers that are enclosed: an array of FLINT's arb_t behind a name of our own. */
+/* Numbers that are enclosed: an array of FLINT's arb_t behind our own type. */
 typedef struct ag_balls ag_balls;
 enum { AG_BALL_BITS = 256 };
 ag_balls *ag_balls_create(const ag_flint *f, int n); /* all 0 */
@@ -130,7 +131,7 @@ bool ag_balls_solve(int n, int m, const ag_balls *A, ag_balls *b); /* in place o
  * step first; returns how many are not 0. */
 int ag_balls_pivots(int m, int n, ag_balls *A, double *size);
 /* A zero of g near c, enclosed: Newton's method on midpoints, then an interval Newton step that proves it. eval gives
- * the m values at c and their m x m Jacobian. False: not found or not proved; c is then of no use. */
+ * the m values at c and their m x m Jacobian. False: not found or not proved; c is then meaningless. */
 typedef bool (*ag_balls_function)(void *self, const ag_balls *c, ag_balls *g, ag_balls *J);
 bool ag_balls_root(int m, ag_balls_function eval, void *self, ag_balls *c);
 /* False: a value could not be enclosed (undefined there, or a choice that cannot be made). */

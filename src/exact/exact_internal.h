@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of exact/: the steps of a program, read by reader_core.h. */
+ * Inside exact/: the steps of a program, read by reader_core.h. */
 #ifndef AG_EXACT_EXACT_INTERNAL_H
 #define AG_EXACT_EXACT_INTERNAL_H
 #include "base/arena.h"
@@ -24,7 +24,7 @@ typedef struct ag_step {
 } ag_step;
 
 enum { AG_QUARTERS = 8 };
-/* What stands for k pi/2 modulo a prime, k from 1 to 8: by the number pi, and by the number itself. */
+/* The residues that represent k pi/2 modulo a prime, k from 1 to 8: by the number pi, and by the number itself. */
 typedef struct ag_quarters {
   uint64_t at[2][AG_QUARTERS + 1];
 } ag_quarters;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of exact/: small functions of the field that its files share. */
+ * Inside exact/: small functions of the field that its files share. */
 #ifndef AG_EXACT_FIELD_CORE_H
 #define AG_EXACT_FIELD_CORE_H
 #include "exact/exact_internal.h"

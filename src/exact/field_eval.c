@@ -105,7 +105,7 @@ void ag_quarters_make(int prime, ag_quarters *q) {
   }
 }
 
-/* Is a what stands for k pi/2, k from -8 to 8? The quarter turns of twelfths/12 of it, else -1. */
+/* Does a stand for k pi/2, k from -8 to 8? Then the quarter turns of twelfths/12 of it, else -1. */
 static int quarters(const world *w, T a, int twelfths) {
   const ag_quarters *q = w->quarters;
   T minus = negated(w->f, a);
@@ -219,7 +219,7 @@ static T slope(world *w, circle x) { return divided(w, x.s, x.c); }
 
 static T logarithm(const world *w, T a) { return a == 1 ? 0 : symbol(w, AG_OP_LOG, a); }
 
-/* What cannot be read. */
+/* Operations that cannot be evaluated. */
 static T opaque(world *w) {
   w->status = AG_FIELD_OPAQUE;
   return 0;

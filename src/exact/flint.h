@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of exact/: the functions of FLINT, see flint.def. */
+ * Inside exact/: the functions of FLINT, see flint.def. */
 #ifndef AG_EXACT_FLINT_H
 #define AG_EXACT_FLINT_H
 #if __has_include(<flint/arb.h>)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a number of a file means. */
+ * The exact meaning of a number in a file. */
 #include "base/number.h"
 
 #include <math.h>

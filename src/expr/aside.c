@@ -33,7 +33,7 @@ void ag_aside_take(ag_aside *a, ag_graph *g) {
   a->names = copy(g->names + a->n_name, sizeof *g->names, g->n_name - a->n_name);
   for (int x = 0; x < g->n_lowered; x++)
     if (x >= a->from || g->lowered[x] > (uint32_t)a->n_scalar) g->lowered[x] = 0;
-  while (g->n_origin && (int)g->origins[g->n_origin - 1].x >= a->from) g->n_origin--; /* what returns has none */
+  while (g->n_origin && (int)g->origins[g->n_origin - 1].x >= a->from) g->n_origin--; /* returned nodes have none */
   g->n_node = a->from;
   g->n_pool = a->n_pool;
   g->n_name = a->n_name;

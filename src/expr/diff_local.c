@@ -118,7 +118,7 @@ ag_id ag_slot_gradient(ag_graph *g, ag_id x) {
   return ag_mul(g, ag_num(g, 0.5), row);
 }
 
-/* All that the outputs depend on, in any order; marked in s->active. */
+/* Everything the outputs depend on, in any order; marked in s->active. */
 static int find_cone(ag_sweep *s, int n_out, const ag_id *outs) {
   int n = 0, cap = 0;
   for (int i = 0; i < n_out; i++) {
@@ -146,7 +146,7 @@ int ag_by_id(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* In increasing order: by sorting a few, by looking for many. */
+/* In increasing order: sorts if there are few, scans if there are many. */
 static void sort_cone(const ag_sweep *s, int count) {
   enum { FEW = 32 };
   int n = 0;

@@ -78,7 +78,7 @@ void ag_enclose_eval(const ag_tape *tape, const ag_enclosure *const seg[AG_SEG_C
   }
 }
 
-/* How many numbers a solve gives; 0: it is none. */
+/* Number of results of a solve; 0: not a solve. */
 static uint32_t n_solved(const ag_tape *tape, const ag_instr *x) {
   return x->op == AG_OP_CALL_SOLVE ? x->a : x->op == AG_OP_CALL_LDL ? (uint32_t)tape->ldls[x->a]->n : 0;
 }
@@ -92,7 +92,7 @@ void ag_enclose_without(ag_tape *tape, bool *unbounded) {
   tape->unbounded = unbounded;
   ag_enclose_bounded(tape, bounded);
   for (int i = 0; i < tape->n_out; i++) live[tape->out[i]] = live[tape->out[i]] || bounded[i];
-  for (int i = tape->n_instr - 1; i >= tape->n_prep; i--) { /* what has bounds is not behind a solve */
+  for (int i = tape->n_instr - 1; i >= tape->n_prep; i--) { /* outputs with bounds do not depend on a solve */
     const ag_instr *x = &tape->instr[i];
     const uint32_t args[] = {x->a, x->b, x->c};
     if (!live[x->dst] || n_solved(tape, x)) continue;
@@ -107,7 +107,7 @@ void ag_enclose_without(ag_tape *tape, bool *unbounded) {
 }
 
 void ag_enclose_bounded(const ag_tape *tape, bool *bounded) {
-  bool *lost = ag_heap_alloc((size_t)tape->n_slot + 1); /* per slot, as it is now: behind a solve, or NaN */
+  bool *lost = ag_heap_alloc((size_t)tape->n_slot + 1); /* per slot, at this point: depends on a solve, or NaN */
   for (int i = 0; i < tape->n_instr; i++) {
     const ag_instr *x = &tape->instr[i];
     int arity = ag_op_describe((ag_op)x->op)->arity;

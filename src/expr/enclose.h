@@ -4,11 +4,11 @@
  * the interpreter of enclose.c (V = double) and embedded into kernels (a piece per lane). Branch-free, includes
  * nothing; vmath.h stands before it.
  *
- * What is promised: if the arguments enclose numbers and rates at every s of the piece, so does the result, wherever
+ * Guarantee: if the arguments enclose numbers and rates at every s of the piece, so does the result, wherever
  * the operation is defined. Bounds are rounded outward by widening them by 2^-49 of their size, which is more than the
  * largest error of vmath.h (2.5 units of the last place) and the roundings of the bound itself. A bound that would be
  * NaN is infinite. Where an argument may leave the domain by more than rounding both bounds are infinite, and stay so
- * through bounded functions: the value may be NaN, and a comparison must not believe them. A value that may jump inside
+ * through bounded functions: the value may be NaN, and a comparison must not rely on them. A value that may jump inside
  * the piece has an unbounded rate. One function e_NAME per row. */
 
 #ifdef AG_ENCLOSE_CALL /* called, not inlined: the same bits, smaller code */
@@ -30,7 +30,7 @@ typedef struct e_range {
 /* ---- ranges ---- */
 
 /* The lesser and the larger of two numbers; of a NaN and a number, whichever is quicker. A product of 0 and infinity is
- * a bound that the other corners have, too, or all corners are NaN. */
+ * a bound that other corners attain as well, or all corners are NaN. */
 V_IN V e_least(V a, V b) { return v_blend(m_lt(a, b), a, b); }
 V_IN V e_most(V a, V b) { return v_blend(m_lt(b, a), a, b); }
 
@@ -65,7 +65,7 @@ V_IN e_range e_squared(e_range a) {
   out.lo = v_blend(e_has(a, v_set(0)), v_set(0), v_max(out.lo, v_set(0)));
   return out;
 }
-/* Of something that cannot leave [lo, hi], whatever the rounding of its bounds says. */
+/* A range known to lie in [lo, hi] whatever the rounding of its bounds. */
 V_IN e_range e_within(e_range a, double lo, double hi) {
   return (e_range){v_max(a.lo, v_set(lo)), v_min(a.hi, v_set(hi))};
 }
@@ -84,7 +84,7 @@ V_IN E e_number(V x) {
   VI nan = m_nan(x);
   return (E){v_blend(nan, v_set(-V_INF), x), v_blend(nan, v_set(V_INF), x), v_set(0), v_set(0)};
 }
-/* x, or nothing known where a, which it is made of, may be NaN. */
+/* x, or unbounded where its argument a may be NaN. */
 V_IN VI e_lost(E a) { return m_eq(a.lo, v_set(-V_INF)) & m_eq(a.hi, v_set(V_INF)); }
 V_IN E e_unless(VI lost, E x) {
   return e_of(e_choose(lost, e_whole(), e_value(x)), e_choose(lost, e_whole(), e_rate(x)));
@@ -152,7 +152,7 @@ V_IN e_four e_four_product(e_four a, e_four b) {
   return e_four_turn(E_PICK(known, rate, 0, 1, 4, 5));
 }
 #undef E_PICK
-/* What is called has its arguments in registers. */
+/* Called functions take their arguments in registers. */
 E_FN e_four e_call_add(e_four a, e_four b) { return e_four_sum(a, b); }
 E_FN e_four e_call_mul(e_four a, e_four b) { return e_four_product(a, b); }
 E_FN e_four e_call_fma(e_four a, e_four b, e_four c) { return e_four_sum(e_four_product(a, b), c); }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEPTH = 200 }; /* rules nested deeper than this are left out: the stack stays bounded */
-enum { TICKS = 4096 };    /* nodes asked for between two looks at the clock */
+enum { MAX_DEPTH = 200 }; /* deeper nested rules are skipped, to bound the stack */
+enum { TICKS = 4096 };    /* nodes requested between two checks of the clock */
 
 static const ag_op_row op_rows[AG_OP_COUNT] = {
 #define ROW(NAME, text, arity, value, plain, ...) [AG_OP_##NAME] = {text, arity, value, plain, __VA_ARGS__},
@@ -235,7 +235,7 @@ static void sort_args(const ag_graph *g, ag_op op, ag_id *a) {
   }
 }
 
-/* Rules of these operations walk into their arguments: what they found is kept, so that a shared argument is
+/* Rules of these operations walk into their arguments: their results are cached, so that a shared argument is
  * walked once. */
 static bool remembers(const ag_graph *g, ag_op op, ag_id first) {
   if (op == AG_OP_MATMUL || op == AG_OP_DOT) return true;
@@ -245,7 +245,7 @@ static bool remembers(const ag_graph *g, ag_op op, ag_id first) {
 }
 
 ag_id ag_build(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload) {
-  if (++g->n_asked % TICKS == 0) ag_heap_tick(); /* nodes that are there already need no memory, but time */
+  if (++g->n_asked % TICKS == 0) ag_heap_tick(); /* existing nodes need no memory, but time */
   ag_id few[8] = {0}, *a = n_arg <= 8 ? few : ag_heap_alloc(sizeof(ag_id) * (size_t)n_arg);
   if (n_arg > 0) memcpy(a, args, sizeof *a * (size_t)n_arg);
   if (n_arg == 2) sort_args(g, op, a);

@@ -25,8 +25,8 @@ void ag_graph_free(ag_graph *g);
 int ag_graph_count(const ag_graph *g);
 
 /* ---- setting nodes aside ----
- * ag_aside_begin, building, ag_aside_take: the nodes built since are taken out of the graph; none of the older ones may
- * need them. ag_aside_return builds again what the roots need, and changes the roots to their new ids. */
+ * ag_aside_begin, building, ag_aside_take: the nodes built since then are taken out of the graph; no older node may
+ * need them. ag_aside_return rebuilds what the roots need, and replaces the roots by their new ids. */
 typedef struct ag_aside ag_aside;
 ag_aside *ag_aside_begin(const ag_graph *g);
 void ag_aside_take(ag_aside *a, ag_graph *g);
@@ -44,8 +44,8 @@ void ag_node_index(const ag_graph *g, ag_id x, int *i, int *j); /* of an entry: 
 bool ag_is_scalar(const ag_graph *g, ag_id x);
 bool ag_is_zero(const ag_graph *g, ag_id x);               /* a structural zero of any shape */
 bool ag_is_num(const ag_graph *g, ag_id x, double *value); /* a scalar constant */
-/* Numbers are folded while building: how many arguments (smaller ids) the operation had that gave x, at most 3; 0: x
- * was given as it is. For readers to whom rounding matters. */
+/* Numbers are folded while building: the number of arguments (smaller ids) of the operation that gave x, at most 3; 0:
+ * x was given as it is. For readers that care about rounding. */
 int ag_num_origin(const ag_graph *g, ag_id x, ag_op *op, ag_id *args);
 bool ag_is_rotation(const ag_graph *g, ag_id x); /* known to be orthogonal with determinant 1 */
 /* Does any of outs depend on any of the inputs? */
@@ -101,7 +101,7 @@ ag_id ag_inverse(ag_graph *g, ag_id A);
 /* ---- sparse symmetric systems ---- */
 /* Where a symmetric n x n matrix has entries: each pair (row, col) once, row >= col. Marks say what the unknowns are
  * (NULL: all plain, for a positive definite matrix). The multipliers of a saddle matrix [M S^T; S 0] have negative
- * pivots. Each is eliminated after the plain unknowns that its row of S speaks of, so that with M positive definite and
+ * pivots. Each is eliminated after the plain unknowns in its row of S, so that with M positive definite and
  * S of full rank no pivot is zero and its sign is known, in whatever state. It does not wait for those marked as hubs
  * (unknowns that very many rows share, and would join): the caller knows that S has full rank without them. */
 typedef enum ag_mark { AG_MARK_PLAIN, AG_MARK_MULTIPLIER, AG_MARK_HUB } ag_mark;
@@ -164,7 +164,7 @@ void ag_substitute(ag_graph *g, int n, const ag_id *from, const ag_id *to, int n
 void ag_normal_form(ag_graph *g, int n_known, const ag_id *known, const ag_id *known_as, int n, ag_id *x);
 /* Scalars divided by what all of them share, numbers and products of atoms; the first gets a positive leading term. */
 void ag_normal_primitive(ag_graph *g, int n, ag_id *x);
-/* Cross products with a common factor that are added become one; all: also those that are needed elsewhere, too. */
+/* Cross products with a common factor that are added become one; all: also those that are used elsewhere. */
 void ag_join_crosses(ag_graph *g, bool all, int n, ag_id *x);
 /* Symbols and operations written when x is printed. */
 int ag_normal_size(const ag_graph *g, ag_id x);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of the graph: shared by the files of expr/ and by nobody else.
+ * Inside the graph: shared by the files of expr/ and by nobody else.
  *
  * Nodes stand in one growing array in order of creation; arguments always have smaller ids than their node, so a
  * loop over ids is a topological order and nothing ever recurses on depth. The array moves when it grows: keep ids,
@@ -42,8 +42,8 @@ typedef struct ag_origin_of {
 } ag_origin_of;
 
 enum { AG_RULE_TABLES = 5 }; /* ag_rules_common and the others below */
-/* Room for four bytes per node, all zero. It is kept: what is asked about a small part of a large graph costs what that
- * part does. */
+/* Room for four bytes per node, all zero. It is reused, so that a query about a small part of a large graph costs only
+ * as much as that part. */
 typedef struct ag_scratch {
   size_t size;
   ag_id at[];
@@ -93,7 +93,7 @@ ag_id ag_simplify(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag
 uint64_t ag_payload(int i, int j);
 /* The same operation and payload as x with other arguments (of the same shapes), built anew. */
 ag_id ag_rebuild(ag_graph *g, ag_id x, const ag_id *args);
-/* The node if it exists already (or what its request was simplified to), else 0. */
+/* The node if it exists already (or the node its request was simplified to), else 0. */
 ag_id ag_find(const ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload);
 
 void ag_graph_index(ag_graph *g); /* fills the hash table anew */

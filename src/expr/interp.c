@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Runs a tape: the judge of everything compiled, and the fallback where no compiler is present. The functions are those
- * of vmath.h with V = double. The loop exists twice on x86: once for machines with a fused multiply-add instruction,
- * once for those without, where the C library does it exactly; both give the same bits. */
+ * Runs a tape: the reference for everything compiled, and the fallback where no compiler is present. The functions are
+ * those of vmath.h with V = double. The loop exists twice on x86: once for machines with a fused multiply-add
+ * instruction, once for those without, where the C library does it exactly; both give the same bits. */
 #include "expr/expr.h"
 #include "expr/vmath.h"
 #include "expr/vsolve.h"

@@ -113,7 +113,7 @@ static bool is_vector_sum(const ag_graph *g, ag_id x) {
   return is_sum(g, x) && ag_node_rows(g, x) == 3 && ag_node_cols(g, x) == 1;
 }
 
-/* The lengths of sums; part: is the node nothing but a part of a sum that is looked at as a whole? */
+/* The lengths of sums; part: is the node only part of a larger sum that is treated as a whole? */
 static int *measure_sums(const ag_graph *g, ag_id top, const unsigned char *mark, const int *uses, bool *part) {
   int *length = ag_heap_alloc(sizeof *length * ((size_t)top + 1));
   for (ag_id x = 1; x <= top; x++) {

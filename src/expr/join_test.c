@@ -69,7 +69,7 @@ int main(void) {
   ag_id twice = ag_mul(g, ag_dot(g, ag_add(g, ab, ac), l.d), ag_add(g, ag_mul(g, l.s, ab), ac));
   check(&l, false, twice, 2, 2);                                              /* both are needed twice */
   check(&l, true, twice, 2, 2);                                               /* one for each sum */
-  check(&l, false, ag_cross(g, l.d, ag_add(g, ag_add(g, ab, bc), ac)), 4, 3); /* inside of another, a or c shared */
+  check(&l, false, ag_cross(g, l.d, ag_add(g, ag_add(g, ab, bc), ac)), 4, 3); /* inside another, a or c shared */
   ag_graph_free(g);
   return ag_check_report();
 }

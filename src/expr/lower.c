@@ -220,8 +220,8 @@ static int by_id(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* What the tensor needs and is not lowered yet, in order of ids; marked as waiting. The time does not depend on the
- * size of the graph, for there may be as many tensors as it has nodes. */
+/* The nodes the tensor needs that are not lowered yet, in order of ids; marked as waiting. The time does not depend on
+ * the size of the graph, for there may be as many tensors as it has nodes. */
 static ag_id *needed(ag_graph *g, ag_id tensor, int *n) {
   ag_id *list = NULL;
   int cap = 0;

@@ -9,7 +9,8 @@
 
 enum { MAX_NODES = 1500, MAX_KNOWN = 12, MAX_PASSES = 3, MAX_TERMS = 12, MAX_TRIPLES = 100, MAX_POLISHED = 200 };
 
-/* What is below x: how many nodes, are there tensors, angles that are sums, products of three vectors. */
+/* Properties of the cone of x: number of nodes; whether there are tensors, angles that are sums, triple vector
+ * products. */
 typedef struct survey {
   int n;
   bool tensors, angles, triples;
@@ -43,7 +44,8 @@ static void add_known(ag_normal_state *s, ag_poly p, ag_id x) {
   s->known_as[s->n_known++] = x;
 }
 
-/* A name for a root or another function: it is written by its name; what is under the root, by the square of it. */
+/* A name for a root or another function: the function is written as the name, the radicand as the square of the
+ * name. */
 static void name_atom(ag_normal_state *s, ag_poly p, ag_id as) {
   int atom = -1;
   if (p.n != 1 || p.t[0].num != 1 || p.t[0].den != 1) return;
@@ -97,7 +99,7 @@ static void find_known(ag_normal_state *s, ag_id x, int n_known, const ag_id *kn
 typedef struct request {
   int n_known;
   const ag_id *known, *known_as;
-  int n, cap, to_cap; /* what has been made shortest, and the results */
+  int n, cap, to_cap; /* nodes already shortened, and the results */
   ag_id *from, *to;
 } request;
 
@@ -164,7 +166,7 @@ static ag_id shortest(ag_graph *g, request *r, ag_id x) {
   return y;
 }
 
-/* x with sums inside of its products in their shortest form: cross(s, m*a + m*b) has m in front, although it would be
+/* x with sums inside its products in their shortest form: cross(s, m*a + m*b) has m in front, although it would be
  * longer if it were multiplied out. */
 static ag_id polished(ag_graph *g, request *r, ag_id x) {
   ag_op op = g->nodes[x].op;
@@ -184,7 +186,7 @@ static ag_id polished(ag_graph *g, request *r, ag_id x) {
   return ag_rebuild(g, x, args);
 }
 
-/* Once more with the names written out: what was known as one name may be part of a factor known as another. */
+/* Once more with the names expanded: one name may be part of a factor that has another name. */
 static ag_id reconsidered(ag_graph *g, request *r, ag_id x) {
   ag_id y = x;
   if (!ag_depends(g, 1, &x, r->n_known, r->known_as)) return x;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Sums as they are written, nothing multiplied out: like terms become one, and what all terms share goes in front.
+ * Sums as they are written, nothing multiplied out: like terms become one, and common factors go in front.
  * (R*a)^2 + (R*b)^2 is R^2*(a^2 + b^2), also where a and b are sums that would be long when they are squared. */
 #include <math.h>
 #include <stdlib.h>
@@ -106,7 +106,7 @@ static double number_of(int n, const term *list) {
   return equal ? fabs(list[0].c) : whole ? c : 1;
 }
 
-/* What all terms share: of each factor the power nearer to 0, if it has the same sign everywhere. */
+/* The common factor of all terms: for each factor the power nearer to 0, if it has the same sign everywhere. */
 static term shared(int n, const term *list) {
   term f = {.c = number_of(n, list)};
   for (int k = 0; k < list[0].n; k++) {

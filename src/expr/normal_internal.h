@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of the normal form: an expression as a polynomial in atoms, its relations, and the way back to a node. */
+ * Inside the normal form: an expression as a polynomial in atoms, its relations, and the way back to a node. */
 #ifndef AG_EXPR_NORMAL_INTERNAL_H
 #define AG_EXPR_NORMAL_INTERNAL_H
 #include "expr/graph_internal.h"
@@ -61,6 +61,6 @@ ag_id ag_normal_shortest(ag_normal_state *s, ag_poly p, ag_id like, int *size);
 enum { AG_NORMAL_WRITTEN = 48, AG_NORMAL_WORK = 1000000 }; /* terms that are worth writing; comparisons of terms */
 ag_id ag_normal_write(ag_normal_state *s, ag_poly p, ag_id like); /* like: 0 for a scalar */
 
-/* normal_collect.c: x with like terms added and what all terms of a sum share in front, nothing multiplied out. */
+/* normal_collect.c: x with like terms added and common factors in front, nothing multiplied out. */
 ag_id ag_normal_collect(ag_graph *g, ag_id x);
 #endif

@@ -104,7 +104,7 @@ static void reads(ag_id x, bool latex, const char *expected) {
   ag_text_done(&out);
 }
 
-/* Signs inside of cross products, diagonal matrices, the order of names. */
+/* Signs inside cross products, diagonal matrices, the order of names. */
 static void check_formulas(void) {
   ag_id t = ag_input(g, "t", 1, 1, AG_LEAF_REAL), w = ag_input(g, "w", 1, 1, AG_LEAF_REAL),
         u = ag_input(g, "u", 3, 1, AG_LEAF_REAL), J = ag_input(g, "J", 3, 1, AG_LEAF_REAL),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * From a polynomial to a node: what all terms share goes in front, then known sums that divide it, then, again and
+ * From a polynomial to a node: common factors go in front, then known sums that divide it, then, again and
  * again, the product whose extraction saves most. */
 #include <math.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static int weight(const ag_term *t) {
   return w;
 }
 
-/* What t and u share: for each atom the exponent nearer to 0 if both have the same sign. */
+/* The common factor of t and u: for each atom the exponent nearer to 0 if both have the same sign. */
 static void shared(const ag_term *t, const ag_term *u, ag_term *both) {
   *both = (ag_term){.num = 1, .den = 1};
   for (int k = 0; k < AG_POLY_ATOMS; k++) {

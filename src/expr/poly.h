@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Polynomials with rational coefficients in numbered atoms, exponents of either sign. The normal form (normal.c) is
- * made of them; what an atom stands for is its business. Every result lives in the caller's arena. A result that would
+ * made of them; the meaning of an atom is up to it. Every result lives in the caller's arena. A result that would
  * exceed a bound (terms, exponents, digits of a coefficient) has n = -1, and so has whatever is computed from it. */
 #ifndef AG_EXPR_POLY_H
 #define AG_EXPR_POLY_H
@@ -31,7 +31,7 @@ ag_poly ag_poly_power(ag_arena *a, ag_poly p, int n); /* n >= 0 */
 bool ag_poly_same(ag_poly p, ag_poly q);
 /* p = q*r with exponents of r that are not negative beyond those of p? Then *r. */
 bool ag_poly_divide(ag_arena *a, ag_poly p, ag_poly q, ag_poly *r);
-/* What all terms share: p = it times a polynomial with whole coprime coefficients, most of them positive. An exponent
+/* The content: p = content times a polynomial with whole coprime coefficients, most of them positive. An exponent
  * that has the same sign in all terms is taken out as far as possible; with `least` the least ones are, so that none
  * below 0 remains. p must have terms. */
 ag_term ag_poly_content(ag_poly p, bool least);

@@ -191,7 +191,7 @@ static void number_text(ag_printer *p, double c) {
   ag_text_done(&t);
 }
 
-/* The cross product that minus the vector x can be written with: x itself, or R (a x b); 0: there is none. */
+/* A cross product that can absorb the sign of -x: x itself, or R (a x b); 0: none. */
 static ag_id cross_in(const ag_graph *g, ag_id x) {
   if (op_of(g, x) == AG_OP_MATMUL) x = arg(g, x, 1);
   return op_of(g, x) == AG_OP_CROSS ? x : 0;

@@ -25,6 +25,6 @@ uint64_t ag_residue_of(double v);       /* a finite double is a fraction with a 
 /* Is every entry of the n expressions x 0, whatever the values of the inputs? True: certainly, in the sense above;
  * false: not, or undecided. The expressions may depend on nothing else. */
 bool ag_residue_vanish(ag_graph *g, int n_in, const ag_id *inputs, int n, const ag_id *x);
-/* z: what the tape reads of AG_SEG_Z; it may read nothing else. False: a division by zero. */
+/* z: the segment AG_SEG_Z; the tape may read no other. False: a division by zero. */
 bool ag_residue_eval(const ag_tape *tape, const uint64_t *z, uint64_t *out);
 #endif

@@ -104,7 +104,7 @@ static uint32_t number_node(builder *b, double value) {
   return b->n_node++;
 }
 
-/* Quotients are what a processor waits for. Several by the same number, or one by a number made of parameters, go
+/* Divisions are slow. Several by the same number, or one by a number made of parameters, go
  * through its reciprocal: a * (1/b), within 1.5 units of the last place instead of 0.5. Not for a constant b, nor in
  * the prep part, which is evaluated once. True: the node is done. */
 static bool make_quotient(builder *b, ag_id id) {

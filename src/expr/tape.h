@@ -46,7 +46,7 @@ typedef struct ag_tape {
   bool *unbounded;    /* of ag_enclose_without(), or NULL; then */
   ag_instr *enclosed; /* the instructions that the others need, */
   int n_enclosed;     /* and how many */
-  /* Of functions whose zeros are looked for, where that is shorter, else NULL: the same functions of [z | e] with some
+  /* For event functions, where that is shorter, else NULL: the same functions of [z | e] with some
    * numbers e; and [e | e'], their values and rates, as functions of z and, in the segment W, z'. Owned. */
   struct ag_tape *look, *extra;
 } ag_tape;
@@ -74,11 +74,11 @@ typedef struct ag_enclosure {
 void ag_enclose_prep(const ag_tape *tape, const double *p, ag_enclosure *slots);
 void ag_enclose_eval(const ag_tape *tape, const ag_enclosure *const seg[AG_SEG_COUNT], ag_enclosure *slots,
                      ag_enclosure *out);
-/* No bounds are wanted of some outputs, since they would be too wide. Takes the array, one per output. */
+/* Some outputs need no bounds, since these would be too wide. Takes ownership of the array, one flag per output. */
 void ag_enclose_without(ag_tape *tape, bool *unbounded);
 int ag_enclose_cost(const ag_tape *tape); /* instructions of an evaluation */
-/* Per output: has it bounds? What lies behind a linear solve has none, nor has NaN, nor those
- * left out. */
+/* Per output: does it have bounds? Results of a linear solve have none, nor do NaN and the outputs
+ * excluded above. */
 void ag_enclose_bounded(const ag_tape *tape, bool *bounded);
 
 /* Convenience for tests and start-up: evaluates outs once. inputs' stored numbers in order, row-major outputs. */

@@ -40,7 +40,7 @@ static bool guards(const ag_graph *g, ag_id y) {
 }
 
 /* Near an axis some expressions of surfaces pass to their limit: a held value is compared with a small number. Both
- * agree where they meet. Here the comparison is taken not to hold: everything is asked away from the axis. */
+ * agree where they meet. Here the comparison is taken as false: everything is evaluated away from the axis. */
 static void leave_axes(const ag_geom *x, int n, ag_id *e) {
   ag_graph *g = x->g;
   ag_id top = 0, from[16], to[16];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The geometry of a model as expressions: front header of geom/. What conservation, stability and reduction ask beyond
+ * The geometry of a model as expressions: front header of geom/. What conservation, stability and reduction need beyond
  * the equations that are integrated: tangent lifts, momenta, the terms of the reaction, relations. All are nodes of the
  * graph of the model in its inputs (parameters, t, q, xi) and in two sets of further ones, the accelerations and the
  * reactions. Nothing is solved here: M, S, ell and kappa stand as they are, so that they can be read exactly.
@@ -38,7 +38,7 @@ void ag_geom_relate(ag_geom *x, int n, const ag_id *e);
 ag_id ag_geom_with_potential(ag_model *m, ag_id V);
 /* Leaves out the friction of a temperature, in force and ell. */
 void ag_geom_quiet(ag_geom *x);
-/* Replaces what stands for other expressions: the velocities of a frame, the energy. False: constraint forces remain.
+/* Replaces names of other expressions: the velocities of a frame, the energy. False: constraint forces remain.
  */
 bool ag_geom_plain(const ag_geom *x, ag_id *expression);
 /* d/dt of an expression in q, xi, t: two parts, along the motion of q and t, and by the accelerations. */
@@ -65,8 +65,8 @@ ag_id ag_geom_normal(const ag_geom *x, int rank, const int *rows, ag_id Z);
 /* The field Z in D whose product with admissible velocities in the metric M is that of the covector a: Pi M^-1 a, where
  * Pi is the projection on D that is orthogonal in this metric. */
 ag_id ag_geom_admissible(const ag_geom *x, int rank, const int *rows, ag_id a);
-/* What a channel of noise does to the velocities, dxi = ... o dW: M w - S^T mu = pull - D_sigma p, S w = -D_sigma (S xi
- * + s), with sigma and pull per coordinate and the amplitude per process, which D_sigma moves along. */
+/* The effect of a noise channel on the velocities, dxi = ... o dW: M w - S^T mu = pull - D_sigma p, S w = -D_sigma (S
+ * xi + s), with sigma and pull per coordinate and the amplitude per process, which D_sigma moves along. */
 ag_id ag_geom_noise(const ag_geom *x, int rank, const int *rows, const ag_id *sigma, const ag_id *amplitude,
                     const ag_id *pull);
 /* tr d xi'/d xi: the divergence of the motion with respect to dq dxi. The motion is continued to all velocities so

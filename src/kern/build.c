@@ -29,7 +29,7 @@ struct ag_library {
   bool cached;
 };
 
-/* What a build depends on besides the text. */
+/* The inputs of a build besides the text. */
 typedef struct plan {
   ag_text compiler; /* its path */
   ag_compiler command;
@@ -46,7 +46,7 @@ static const char LESS_WORK[] = "-mllvm -disable-post-ra";
 
 /* ---- the machine ---- */
 
-/* What kernels are compiled for: the machine itself, or less of it (ANAGYRE_TARGET). */
+/* The target of kernels: the machine itself, or an older instruction set (ANAGYRE_TARGET). */
 typedef struct target {
   const char *name, *flags;
   int lanes;
@@ -101,7 +101,7 @@ int ag_build_lanes(void) {
   return asked ? asked->lanes : 2;
 }
 
-/* ---- what must not stay behind when memory runs out ---- */
+/* ---- clean-up when memory runs out ---- */
 
 static void remove_file(void *path) { (void)unlink(path); }
 static void remove_folder(void *path) { (void)rmdir(path); }
@@ -192,7 +192,7 @@ static void drop_plan(plan *p) {
 
 /* ---- compiling ---- */
 
-/* The first line that speaks of an error, else the first line. */
+/* The first line that mentions an error, else the first line. */
 static void give_reason(ag_text *reason, const char *compiler, const char *messages) {
   const char *at = strstr(messages, "error");
   while (at && at > messages && at[-1] != '\n') at--;
@@ -329,11 +329,11 @@ static void *find(plan *p, const char *source, const ag_abi *abi, bool only_cach
   void *handle = NULL;
   if (p->keep && ag_cache_load(final, p->key, &bytes)) handle = load(p, &bytes, abi, fd, reason);
   *cached = handle != NULL;
-  if (!handle) ag_text_clear(reason); /* whatever is wrong with it, it is built again */
+  if (!handle) ag_text_clear(reason); /* if anything is wrong with it, it is built again */
   if (!handle && only_cached) ag_text_str(reason, "not in the cache");
   else if (!handle && compile(p, source, abi, final, &bytes, reason)) {
     handle = load(p, &bytes, abi, fd, reason);
-    /* a cache that cannot take it, on a full disk for instance, is no reason not to use it */
+    /* a cache that cannot store it (a full disk) does not prevent using it */
     if (handle && p->keep && ag_cache_save(final, p->key, &bytes))
       ag_cache_prune(ag_text_cstr(&p->folder), CACHE_BYTES);
   }

@@ -16,8 +16,8 @@
 
 enum { STALE_SECONDS = 3600, MAX_KERNEL = 1 << 28 }; /* unfinished files of runs that were killed; bytes of a kernel */
 
-/* What follows the bytes of a library in the cache: this mark, then the hash of key and bytes. Loaders do not look at
- * what follows the last section. */
+/* What follows the bytes of a library in the cache: this mark, then the hash of key and bytes. Loaders ignore
+ * everything after the last section. */
 static const char mark[] = "anagyre kernel 1 ";
 enum { SEAL = sizeof mark - 1 + 32 };
 

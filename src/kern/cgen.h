@@ -35,7 +35,7 @@ typedef struct ag_cgen_state {
   int *checks;     /* their instructions */
 } ag_cgen_state;
 
-/* Numbers the values that the evaluation takes over from prep, and finds those that are 1. */
+/* Numbers the values that the evaluation reads from prep, and finds those that are 1. */
 void ag_cgen_number_prepared(ag_cgen_state *g);
 
 enum { AG_CGEN_CHECKS = 64, AG_CGEN_ROLLED = 1000 };
@@ -64,7 +64,7 @@ void ag_cgen_put_storage(const char *of, const char *array, uint32_t n, ag_text 
 void ag_cgen_put_array(const char *of, const char *array, uint32_t n, ag_text *out);
 
 void ag_cgen_number(double v, ag_text *out); /* a C constant with exactly this value */
-/* Copies a value of op.def up to its next argument, which is for the caller to write, and moves *c behind it. Returns
+/* Copies a value of op.def up to its next argument, which the caller writes, and moves *c past it. Returns
  * the argument's number from 0, or -1 at the end. */
 int ag_cgen_formula(const char **c, ag_text *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the functions of a tape call and how they are called: solvers of linear systems with their arrays, and the
- * parameters. */
+ * The calls made by the functions of a tape, and their parameters: solvers of linear systems with their arrays, and the
+ * parameters of the functions themselves. */
 #include <stdio.h>
 
 #include "kern/cgen.h"

@@ -72,7 +72,7 @@ bool ag_compiler_is_clang(const char *path) {
 
 /* ---- running it ---- */
 
-/* The beginning of what the child writes until it closes the pipe, *n bytes; false when the time is over. */
+/* The first *n bytes that the child writes before it closes the pipe; false on timeout. */
 static bool read_all(int fd, char *out, size_t room, size_t *n) {
   char more[4096];
   time_t end = time(NULL) + COMPILE_SECONDS;
@@ -80,7 +80,7 @@ static bool read_all(int fd, char *out, size_t room, size_t *n) {
     struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
     time_t left = end - time(NULL);
     if (left <= 0) return false;
-    if (poll(&poll_fd, 1, (int)left * 1000) <= 0) continue; /* time over, or a signal: look again */
+    if (poll(&poll_fd, 1, (int)left * 1000) <= 0) continue; /* timeout, or a signal: check again */
     bool keep = *n < room;
     ssize_t got = read(fd, keep ? out + *n : more, keep ? room - *n : sizeof more);
     if (got == 0) return true;
@@ -89,7 +89,7 @@ static bool read_all(int fd, char *out, size_t room, size_t *n) {
   }
 }
 
-/* Exit code of the program, -1 when it did not end by itself; what it says goes to messages. Nothing is allocated while
+/* Exit code of the program, -1 when it did not end by itself; its output goes to messages. Nothing is allocated while
  * it runs. */
 static int run(char *const *args, ag_text *messages) {
   int ends[2], status = -1;
@@ -134,8 +134,8 @@ static bool run_with(const ag_compiler *c, int n, const char *const *words, ag_t
   return run(args, messages) == 0;
 }
 
-/* By the linker itself, which is ten times as fast as by way of the compiler. With what the C library does not have
- * (the libraries of sanitizers, for instance) it refuses. */
+/* By the linker itself, which is ten times as fast as through the compiler. If symbols are missing from the C library
+ * (sanitizer libraries, for instance) it fails. */
 static bool link_directly(const char *o, const char *so) {
   ag_text path = {0}, ignored = {0};
   bool good = find_program("ld", &path);

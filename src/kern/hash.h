@@ -15,7 +15,7 @@ typedef struct ag_hash {
 
 void ag_hash_init(ag_hash *h);
 void ag_hash_add(ag_hash *h, const void *bytes, size_t n);
-void ag_hash_str(ag_hash *h, const char *s); /* with its final 0: pieces cannot run into each other */
+void ag_hash_str(ag_hash *h, const char *s); /* with its final 0, which separates the pieces */
 /* The first 32 hexadecimal digits of the digest, terminated. */
 void ag_hash_name(ag_hash *h, char name[33]);
 #endif

@@ -17,10 +17,10 @@
 
 /* How to build. Zero means: choose. */
 typedef struct ag_build_options {
-  int lanes;            /* 1, 2, 4, 8; 0: what suits the machine */
+  int lanes;            /* 1, 2, 4, 8; 0: chosen for the machine */
   const char *compiler; /* name or path; NULL: gcc or clang, the better one present; "none": always interpret */
   const char *cache;    /* folder; NULL: $XDG_CACHE_HOME/anagyre, else ~/.cache/anagyre, else none; "": none */
-  const char *flags;    /* instead of the usual optimisation and machine flags, blanks between; NULL: the usual */
+  const char *flags;    /* instead of the usual optimisation and machine flags, separated by blanks; NULL: the usual */
   bool only_cached;     /* do not compile: give up when it is not in the cache */
   bool thorough;        /* for code that runs long: texts are optimised fully up to twice the usual length */
 } ag_build_options;
@@ -43,9 +43,9 @@ typedef struct ag_cgen {
   const char *name;             /* of the C functions: a C identifier */
   const char *const *out_names; /* per output, for comments; NULL: none */
   bool bounds;                  /* also over enclosures; the text of ag_cgen_enclosures stands before it */
-  bool unmarked;                /* outputs of lanes that fail need not be NaN: fail tells them */
+  bool unmarked;                /* outputs of failed lanes need not be NaN: fail marks them */
   const double *params;         /* the parameters, if they are known: prepared values that are exactly 1 are then
-                                   written as that, so that compilers leave these factors out; or NULL */
+                                   written as 1, so that compilers drop these factors; or NULL */
 } ag_cgen;
 /* The tape as two functions over V,
  *   static void NAME_prep(const V *p, V *prep, VI *fail)
@@ -76,7 +76,7 @@ ag_library *ag_library_create(const char *source, const ag_abi *abi, const ag_bu
 void *ag_library_symbol(const ag_library *lib, const char *name); /* NULL when absent */
 bool ag_library_cached(const ag_library *lib);                    /* was it found in the cache? */
 void ag_library_free(ag_library *lib);
-/* Removes what has not been used for long from the cache folder (NULL: the usual one): at most max_bytes stay. */
+/* Removes the least recently used files from the cache folder (NULL: the usual one) until at most max_bytes remain. */
 void ag_cache_prune(const char *folder, size_t max_bytes);
 
 /* ---- units: several tapes and texts, one library ---- */

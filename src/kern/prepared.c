@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What an evaluation takes over from prep. Where the parameters are known, values that are exactly 1 are no part of it:
- * 1*x is x and 1*x + y is x + y to the last bit, so that the text with 1 in their place computes the same with fewer
- * operations. It depends on which values are 1, not on the others. */
+ * The values that an evaluation reads from prep. Where the parameters are known, values that are exactly 1 are not
+ * among them: 1*x is x and 1*x + y is x + y to the last bit, so that the text with 1 in their place computes the same
+ * with fewer operations. It depends on which values are 1, not on the others. */
 #include <stdlib.h>
 
 #include "base/heap.h"

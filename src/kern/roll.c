@@ -125,8 +125,8 @@ static uint32_t new_group(ag_roll *r, uint32_t root) {
   return r->n_group++;
 }
 
-/* From the end to the front: an instruction joins the group of all its readers, or begins a group. What a chain adds up
- * is always stored. */
+/* From the end to the front: an instruction joins the group of all its readers, or begins a group. The terms of a chain
+ * are always stored. */
 static void find_groups(ag_roll *r) {
   uint32_t *reader = ag_heap_alloc(sizeof *reader * (size_t)r->to); /* group of all readers, or NONE, or MANY */
   memset(reader, 0xff, sizeof *reader * (size_t)r->to);
@@ -215,7 +215,7 @@ static void shape_cone(ag_roll *r, shaper *s, uint32_t id) {
   if (ag_roll_gathers(r, group->root)) put_key(r, group, group->root); /* forms its own family */
 }
 
-/* What makes a step of a chain: operation, place of the running sum, kinds of the others. */
+/* The signature of a step of a chain: operation, position of the running sum, kinds of the other arguments. */
 _Static_assert(AG_ROLL_SEGMENT + AG_SEG_COUNT < 16, "a kind has four bits");
 static uint32_t step_type(const ag_roll *r, uint32_t i) {
   uint32_t type = (uint32_t)r->g->tape->instr[i].op << 16 | (uint32_t)r->acc[i] << 12;

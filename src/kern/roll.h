@@ -66,9 +66,9 @@ uint32_t ag_roll_push(ag_roll_pool *pool, uint32_t word); /* returns its positio
 ag_roll_kind ag_roll_kind_of(const ag_roll *r, uint32_t value);
 /* The group that computes a value of kind S or OUT. */
 ag_roll_group *ag_roll_maker(const ag_roll *r, uint32_t value);
-int ag_roll_arity(const ag_roll *r, uint32_t instr); /* of a solve: all it reads */
+int ag_roll_arity(const ag_roll *r, uint32_t instr); /* of a solve: everything it reads */
 bool ag_roll_gathers(const ag_roll *r,
-                     uint32_t instr); /* a solve that reads so much that loops fetch it; all of that is stored */
+                     uint32_t instr); /* a solve so large that loops fetch its arguments, all of which are stored */
 uint32_t ag_roll_arg(const ag_roll *r, uint32_t instr, int k);
 
 /* A part of the tape as batches in an order that can be computed; false when that is not much shorter than the tape.
@@ -79,7 +79,7 @@ void ag_roll_done(ag_roll *r);
 /* Orders the members of each batch, divides batches and puts them into loops. */
 void ag_roll_arrange(ag_roll *r);
 enum { AG_ROLL_MIN_LOOP = 4 };                       /* shorter batches are straight code */
-int ag_roll_place(const ag_roll *r, uint32_t value); /* index in the array of its kind; of a constant: which */
+int ag_roll_place(const ag_roll *r, uint32_t value); /* index in the array of its kind; of a constant: its number */
 ag_roll_group *ag_roll_member(const ag_roll *r, const ag_roll_batch *b, uint32_t m);
 uint32_t ag_roll_leaf(const ag_roll *r, const ag_roll_batch *b, uint32_t m, uint32_t k); /* what member m reads */
 

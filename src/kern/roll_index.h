@@ -10,7 +10,7 @@
 struct ag_roll_table;
 typedef struct ag_roll_index {
   const char *name; /* tables are called NAME_i0, NAME_i1, ... */
-  ag_text *out;     /* where their definitions go */
+  ag_text *out;     /* receives their definitions */
   struct ag_roll_table *tables;
   int n_table, cap_table;
 } ag_roll_index;

@@ -104,7 +104,7 @@ static char *leaf_text(writer *w, const ag_roll_batch *b, uint32_t from, uint32_
   if (made && n == 1 && w->function_of[instr] == (uint32_t)w->n_function + 1) {
     put_name(w, v, &text);
   } else if (made && n > 1 && w->n_open && ag_roll_maker(w->r, v)->batch >= w->first) {
-    put_name(w, v, &text); /* of the first member; those of the others are found alike */
+    put_name(w, v, &text); /* of the first member; the others are found in the same way */
   } else {
     uint32_t *values = ag_heap_alloc(sizeof *values * n);
     for (uint32_t m = 0; m < n; m++) values[m] = leaf(w, b, from + m, k);

@@ -55,7 +55,7 @@ void ag_unit_text(const ag_unit_spec *spec, ag_text *out) {
   put_all(spec, out, ignored);
 }
 
-/* A name with what it belongs to in front, "ag_prep_f". */
+/* A name with its prefix, "ag_prep_f". */
 static void *symbol(const ag_library *library, const char *prefix, const char *name) {
   ag_text whole = {0};
   ag_text_printf(&whole, "%s%s", prefix, name);

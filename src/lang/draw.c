@@ -93,7 +93,7 @@ static bool consistent(ag_builder *b, const ag_draw_syn *d) {
   return ag_scope_error(b, d->pos[turned], "`turned` gives all axes: leave out `%s`", other);
 }
 
-/* A picture is not worth refusing a model: what is too much for it is left out. */
+/* A picture is no reason to refuse a model: what exceeds its limits is left out. */
 static bool has_room(ag_builder *b, const ag_stmt *s) {
   if (b->m->n_drawings < MAX_DRAWINGS) return true;
   if (!b->drawn_full) ag_ctx_note(b->ctx, s->pos, "only the first %d things are drawn", MAX_DRAWINGS);

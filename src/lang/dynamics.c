@@ -185,7 +185,7 @@ static void force(ag_builder *b, const ag_part *p) {
 
 static void domain(ag_builder *b, const ag_part *p) {
   double lo, hi;
-  ag_id x = ag_eval_scalar(b, p->left, "what a domain bounds"),
+  ag_id x = ag_eval_scalar(b, p->left, "the bounded quantity"),
         from = ag_eval_scalar(b, p->lo, "the end of an interval");
   ag_id to = ag_eval_scalar(b, p->right, "the end of an interval");
   if (!x || !from || !to) return;

@@ -64,7 +64,7 @@ static bool conserved_form(ag_builder *b, const ag_stmt *s, ag_expect *e) {
   if (left->kind == AG_SYN_NAME && ag_scope_symbol(b, left->name)->kind == AG_SYM_NONE)
     for (int i = 0; i < b->m->n_generators; i++)
       if (!strcmp(b->m->generators[i].name, ag_scope_text(b, left->name))) return e->generator = i + 1, true;
-  e->x = ag_eval_scalar(b, left, "what is conserved");
+  e->x = ag_eval_scalar(b, left, "the conserved quantity");
   bool known = e->x == b->m->energy;
   for (int i = 0; i < b->m->n_candidates; i++) known = known || b->m->candidates[i].x == e->x;
   for (int i = 0; i < b->m->n_observables; i++) known = known || b->m->observables[i].x == e->x;
@@ -109,7 +109,7 @@ static bool statistic_form(ag_builder *b, const ag_stmt *s, ag_expect *e) {
                           "`sigma` is for `mean(OBS)` and `var(OBS)`: other values have no sampling error");
   if (!s->time) return ag_scope_error(b, left->pos, "the time is missing: %s(OBS) at TIME = VALUE", name);
   e->kind = variance ? AG_EXPECT_VARIANCE : AG_EXPECT_MEAN;
-  e->x = ag_eval_scalar(b, left->links[0].x, "what is averaged");
+  e->x = ag_eval_scalar(b, left->links[0].x, "the averaged quantity");
   e->value = ag_eval_scalar(b, right, "the value");
   e->dt = quantity(b, s->dt, "the step", true);
   bool ok = whole_between(b, s->paths, "the number of paths", 2, 1e12, &e->paths);

@@ -43,7 +43,7 @@ void ag_temperature_statement(ag_builder *b, const ag_stmt *s) {
   b->temperature_pos = s->pos;
   b->temperature = ag_eval_scalar(b, e, "the temperature");
   if (b->temperature && ag_note_on(b, b->temperature) & ~AG_ON_PARAM)
-    b->temperature = ag_scope_error(b, e->pos, "a temperature contains numbers and parameters alone");
+    b->temperature = ag_scope_error(b, e->pos, "a temperature may use only numbers and parameters");
 }
 
 /* ---- what follows ---- */
@@ -70,7 +70,7 @@ static bool linear(ag_builder *b, const ag_friction *f, uint8_t *degree) {
   ag_substitute(b->g, m->n_coords, xi, zero, 1, &rest);
   free(xi);
   if (good && ag_is_zero(b->g, rest)) return true;
-  return ag_scope_error(b, f->pos, "friction acts on what is linear in the velocities, without a part at rest");
+  return ag_scope_error(b, f->pos, "friction acts on expressions linear in the velocities, without a constant part");
 }
 
 /* A name that no process of the user has. */

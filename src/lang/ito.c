@@ -75,7 +75,7 @@ static ag_id correction(ag_builder *b, field *f, ag_id x, ag_pos pos) {
   int on = ag_note_on(b, x), n = f->n_p;
   ag_id *inputs = AG_NEWN(b->arena, ag_id, 2 * (f->n_c + f->n_p) + 1), *seeds = inputs + f->n_c + f->n_p, out;
   if (f->transport && on & (AG_ON_Q | AG_ON_XI))
-    return ag_scope_error(b, pos, "`%s` also shakes the path (transport): write this noise without `ito`", W);
+    return ag_scope_error(b, pos, "`%s` also perturbs the path (transport): write this noise without `ito`", W);
   if (on & AG_ON_XI && m->n_constraints + m->n_holonomics + m->n_prescribes)
     return ag_scope_error(b, pos, "`ito` with an amplitude of velocities needs a model without constraints");
   for (int i = 0; i < f->n_p; i++) inputs[i] = m->processes[i].x, seeds[i] = f->amplitude[i];

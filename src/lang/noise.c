@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Noise statements: which Wiener process does what. */
+ * Noise statements: the effect of each Wiener process. */
 #include <string.h>
 
 #include "lang/build.h"

@@ -122,7 +122,7 @@ static bool parse_assign(ag_parser *p, ag_part *part) {
   part->pos = ag_parser_pos(p);
   part->target = ag_parse_postfix(p);
   if (!part->target) return false;
-  if (!ag_parser_want(p, AG_TOKEN_EQUALS, "after what is set")) return false;
+  if (!ag_parser_want(p, AG_TOKEN_EQUALS, "after the name")) return false;
   part->right = ag_parse_expr(p);
   return part->right != NULL;
 }
@@ -313,7 +313,7 @@ static bool parse_noise(ag_parser *p, ag_stmt *s) {
     if (!word || *word) return true;
     if (ito && s->noise == AG_NOISE_TRANSPORT)
       return ag_parser_fail(p, ag_parser_pos(p),
-                            "`ito` is for `force` and `process`: a path is shaken in the sense of Stratonovich");
+                            "`ito` is for `force` and `process`: transport is always in the sense of Stratonovich");
     if (!ito && s->noise != AG_NOISE_TRANSPORT)
       return ag_parser_fail(p, ag_parser_pos(p), "`raw` and `frozen` are for `transport`: %s is not varied",
                             s->noise == AG_NOISE_FORCE ? "a force" : "a process");

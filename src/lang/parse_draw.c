@@ -55,7 +55,7 @@ static bool parse_sizes(ag_parser *p, ag_draw_syn *d) {
   return ag_parser_fail(p, d->shape->pos, "write this as %s", form_of(p, row));
 }
 
-/* Places directly after the kind, with commas between them; between two names none is needed. */
+/* Places directly after the kind, with comma-separated; between two names none is needed. */
 static bool parse_places(ag_parser *p, ag_draw_syn *d) {
   const ag_draw_row *row = ag_draw_find((ag_draw_kind)d->kind);
   for (int i = 0; row->args[i].name && !*row->args[i].word; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Processes: scalar states with a drift of their own, and noise by `noise W process N = ...`. */
+ * Processes: scalar states with their own drift, and noise by `noise W process N = ...`. */
 #include "lang/build.h"
 
 static void declare(ag_builder *b, const ag_part *p) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Writes a model in the language: what is expected of it. */
+ * Writes a model in the language: its expect statements. */
 #include "lang/write_internal.h"
 
 static void clause(ag_writer *w, const char *word, ag_id x) {

@@ -108,7 +108,7 @@ static double rcond_small(int n, const double *A) {
   for (int i = 0; i < n; i++) inverse[i * n + i] = 1;
   if (solve_small(n, n, C, inverse)) return 0;
   double r = 1 / (norm1(n, A) * norm1(n, inverse));
-  return r > 0 ? fmin(r, 1) : 0; /* overflow gives 0 or NaN: no digit is left */
+  return r > 0 ? fmin(r, 1) : 0; /* overflow gives 0 or NaN: no correct digit */
 }
 
 /* The infinity norm of A^T is the 1-norm of A, so that A^T need not be transposed back. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Small dense linear algebra; the only door to LAPACK. Used wherever a matrix is solved, ranked or analysed outside
+ * Small dense linear algebra; the only access to LAPACK. Used wherever a matrix is solved, ranked or analysed outside
  * generated kernels.
  *
  * All matrices are row-major without padding: entry (i, j) of an m x n matrix is A[i * n + j]. Sizes may be 0. Matrices

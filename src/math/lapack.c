@@ -14,8 +14,8 @@
 #include "base/shared.h"
 #include "math/dense.h"
 
-/* Address space that OpenBLAS takes, in MB: for itself, and for each thread and each call under way. Where it does not
- * get that it waits for ever, or raises SIGINT: it must not be asked then. */
+/* Address space that OpenBLAS takes, in MB: for itself, and for each thread and each call under way. If it does not
+ * get that, it hangs or raises SIGINT, so it must not be called then. */
 enum { LIBRARY_SPACE = 64, CALL_SPACE = 144, MB = 1 << 20 };
 
 /* The only variable of the library that is written to: what is loaded is loaded once for the whole process. */
@@ -32,13 +32,13 @@ static struct {
   char why[256]; /* it is not ready */
 } lapack_library = {.lock = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_MUTEX_INITIALIZER};
 
-/* Is there so much address space? What ulimit -v sets counts, and it alone. */
+/* Is there this much address space? Only the limit set by ulimit -v counts. */
 static bool has_space(size_t size) {
   void *p = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p != MAP_FAILED && munmap(p, size) == 0;
 }
 
-/* For the library as it starts: each thread has the space of a call, all but the first a stack. */
+/* For the library as it starts: each thread needs the space of a call, and all but the first a stack. */
 static size_t start_space(void) {
   const char *given = getenv("OPENBLAS_NUM_THREADS");
   long n = given ? atol(given) : sysconf(_SC_NPROCESSORS_ONLN);
@@ -79,7 +79,7 @@ const ag_lapack *ag_lapack_begin(void) {
   if (!lapack_library.tried) load();
   bool ready = lapack_library.ready, limited = ready && lapack_library.limited, space = true;
   memcpy(why, lapack_library.why, sizeof why);
-  if (limited) { /* OpenBLAS waits for ever for a buffer that a second call would need */
+  if (limited) { /* OpenBLAS hangs waiting for a buffer that a second call would need */
     pthread_mutex_unlock(&lapack_library.lock);
     pthread_mutex_lock(&lapack_library.turn);
     pthread_mutex_lock(&lapack_library.lock);

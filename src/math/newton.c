@@ -210,7 +210,7 @@ static double full_move(const ag_newton_system *s, const room *r, double *x) {
   return evaluate(s, r, x);
 }
 
-/* Is a step good that leads from one merit to another? Near the minimum of a fit rounding hides the difference. */
+/* Is a step from one merit to another acceptable? Near the minimum of a fit rounding hides the difference. */
 static bool reduces(const ag_newton_system *s, double from, double to) {
   return to < from || (is_fit(s) && to <= from * (1 + 8 * DBL_EPSILON));
 }

@@ -44,7 +44,7 @@ typedef struct ag_newton_system {
   const double *(*metric)(void *self, const double *x);
   /* OWN: the step from F at x, where eval was called last. False: singular. */
   bool (*solve)(void *self, const double *x, const double *F, double *d);
-  /* The size of F; asked again after a solve, which may find equations it cannot move and leave them out. */
+  /* The size of F; evaluated again after a solve, which may drop equations it cannot change. */
   double (*size)(void *self, const double *F);
 } ag_newton_system;
 
@@ -95,6 +95,6 @@ static inline bool ag_newton_ok(ag_newton_result r) { return r.reason <= AG_NEWT
 
 /* Numbers of workspace that ag_newton needs. */
 size_t ag_newton_work(const ag_newton_system *s);
-/* Moves x to a root of F, or to the best point it came to. */
+/* Moves x to a root of F, or to the best point found. */
 ag_newton_result ag_newton(const ag_newton_system *s, const ag_newton_options *o, double *x, double *work);
 #endif

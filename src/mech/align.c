@@ -57,7 +57,7 @@ static ag_id across(ag_graph *g, ag_id v, ag_id a) {
 }
 
 /* q turned so that its image h becomes g, or next to g by a turn about the image `axis` (0: none). An image may be 0,
- * or along the axis: what decides then is rounding, and must not count. */
+ * or along the axis: the result is then rounding error and must be ignored. */
 static void turn_onto(ag_graph *g, ag_id image, ag_id h, ag_id axis, ag_id *q) {
   ag_id from = axis ? across(g, image, axis) : image, to = axis ? across(g, h, axis) : h, delta[3];
   ag_id cross = ag_cross(g, from, to), sum = ag_add(g, from, to), least = ag_num(g, DBL_MIN);
@@ -92,7 +92,7 @@ void ag_agree(derive *d, const ag_id *solved) {
   if (sys->n.g || sys->n_driven || sys->elimination == AG_ELIM_SADDLE || sys->n_solved < sys->n_relation ||
       !(sys->n_image + sys->n_relation))
     return;
-  for (int i = 0; i < sys->n_image; i++) /* relations are solved with the images: what else they read must not turn */
+  for (int i = 0; i < sys->n_image; i++) /* relations are solved with the images: nothing else they read may rotate */
     if (ag_depends(d->g, sys->n_solved, solved, 1, &d->q[sys->images[i].coord])) return;
   ag_state_nodes(d, out);
   turn_rotations(d, out);

@@ -2,9 +2,9 @@
  * Derivatives along a direction. Each expression f(t, q, xi, p) becomes the expression
  *   f' = f_t t' + Df q' + f_xi xi' + f_p p'
  * with the rates as new inputs (q' in the tangent: a rotation moves by R' = R hat(q')). The multipliers are replaced by
- * what they are, the solution of [M -S^T; S 0] [xi'; lambda] = [-ell; -kappa], so that their derivative is exact, too.
- * Where only some combinations W S of the rows are independent, lambda = W^T mu with mu the multipliers of W S, and W,
- * chosen at the state, stays as it is: forces that the rows do determine do not depend on it. */
+ * their expression, the solution of [M -S^T; S 0] [xi'; lambda] = [-ell; -kappa], so that their derivative is exact,
+ * too. Where only some combinations W S of the rows are independent, lambda = W^T mu with mu the multipliers of W S,
+ * and W, chosen at the state, stays as it is: forces that the rows do determine do not depend on it. */
 #include <string.h>
 
 #include "math/dense.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The increment of a system with friction at a temperature, with a weight of its own for the friction:
+ * The increment of a system with friction at a temperature, with a separate weight for the friction:
  *   w_0 (all but friction) + w_f (friction) + sum w_i g_i.
  * For velocities v = G xi the friction is Q = -sum c G^T v, projected on u. */
 #include <string.h>
@@ -51,7 +51,7 @@ bool ag_bath_field(ag_system *sys, ag_id *rows, ag_id *turns) {
 
 /* ---- does it split? ---- */
 
-/* Does no row of `outs` change when the inputs are moved for which seeds are given? */
+/* Are all rows of `outs` unchanged when the inputs with seeds move? */
 static bool rests(ag_system *sys, const ag_linear *l, const ag_id *seeds, int n_out, const ag_id *outs) {
   ag_graph *g = sys->model->graph;
   const ag_model *m = sys->model;
@@ -83,7 +83,7 @@ static void take_quiet(ag_system *sys, ag_linear *l) {
 
 /* ---- with rotations ---- */
 
-/* Where in u the angular velocity of a coordinate stands; -1: it is not independent. */
+/* Position in u of the angular velocity of a coordinate; -1: it is not independent. */
 static int spin_of(const ag_system *sys, int coord) {
   for (int i = 0, at = 0; i < sys->n_u_input; i++) {
     if (sys->u_inputs[i] == sys->model->coords[coord].xi) return at;
@@ -111,7 +111,7 @@ static ag_id gyroscopic(const ag_system *sys) {
   return ag_stack(g, sys->n.u, 1, parts);
 }
 
-/* Does x not change with the positions (and images), or the velocities? */
+/* Is x independent of the positions (and images), or of the velocities? */
 static bool steady(const ag_system *sys, bool velocities, int n_x, const ag_id *x) {
   ag_graph *g = sys->model->graph;
   const ag_model *m = sys->model;
@@ -135,7 +135,7 @@ static bool steady(const ag_system *sys, bool velocities, int n_x, const ag_id *
   return ag_residue_vanish(g, k, all, n_x, rate);
 }
 
-/* Are the entries of the mass matrix beside the diagonal 0 in the rows of rotations? */
+/* Are the off-diagonal entries of the mass matrix 0 in the rows of rotations? */
 static bool is_diagonal(const ag_system *sys) {
   ag_graph *g = sys->model->graph;
   const ag_model *m = sys->model;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Coordinates that cancel. A heading or a place often stands in the equations and drops out of them: cos(phi) of one
- * factor meets cos(phi) of another, and what is left is 1. If momentum and force are the same functions whatever the
+ * Coordinates that cancel. A heading or a position often appears in the equations and cancels out: cos(phi) of one
+ * factor meets cos(phi) of another, and only 1 remains. If momentum and force are the same functions whatever the
  * value of such a coordinate (an identity over a prime field, expr/residue.h), they are taken at the value 0: sines and
  * cosines become numbers, and the coordinate is no longer part of the core. */
 #include <math.h>
@@ -11,7 +11,7 @@
 
 enum { MAX_VELOCITIES = 24, MAX_ROUNDS = 4 };
 
-/* Everything that the equations in u may read; 0: also what is not known here. */
+/* Everything that the equations in u may read; 0: they read something unknown here. */
 static int find_inputs(derive *d, ag_id *inputs) {
   const ag_system *sys = d->sys;
   const ag_model *m = d->m;
@@ -29,7 +29,7 @@ static int find_inputs(derive *d, ag_id *inputs) {
   return n;
 }
 
-/* sin(a + b) and cos(a + b) by the addition theorems: what the residues do not know. */
+/* sin(a + b) and cos(a + b) by the addition theorems: which the residues do not know. */
 static bool expand_angles(ag_graph *g, int n, ag_id *x) {
   ag_id top = 0;
   for (int i = 0; i < n; i++) top = x[i] > top ? x[i] : top;
@@ -80,8 +80,8 @@ static int cost(derive *d, int n_in, const ag_id *inputs, const ag_id *outs) {
   return n;
 }
 
-/* Do the numbers of momentum and force stay when coordinate i, stored at `at`, changes? A first look
- * at numbers, so that no expressions are built for coordinates that matter. */
+/* Are momentum and force unchanged when coordinate i, stored at `at`, changes? A quick numerical check
+ * first, so that no expressions are built for coordinates that matter. */
 static bool seems_absent(derive *d, int n_in, const ag_id *inputs, const ag_id *outs, int coord) {
   enum { TRIES = 3, MAX_OUT = 2 * MAX_VELOCITIES };
   double v[2][MAX_OUT], *z;

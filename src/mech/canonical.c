@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Is Gibbs' law exp(-E/kT) kept by the motion without friction, and by steps of it that are accepted or rejected by
- * Metropolis' test? The test needs a step that keeps volume and that goes back when all velocities are reversed; then
- * min(1, exp(-dE/kT)) makes it keep the law exactly (docs/theory/6-noise.md). What is asked here is asked of
+ * Metropolis' test? The test needs a step that preserves volume and retraces itself when all velocities are reversed;
+ * then min(1, exp(-dE/kT)) makes it keep the law exactly (docs/theory/6-noise.md). All conditions here are
  * identities in coordinates, velocities and parameters.
  *
  * Volume: a leapfrog step is made of shears and of free turns about the axes of the body. The midpoint rule keeps it
@@ -26,7 +26,7 @@ static bool vanish(ag_system *sys, int n, const ag_id *x) {
   return ag_residue_vanish(m->graph, k, all, n, x);
 }
 
-/* Is something left of it when all velocities u are 0? */
+/* Is it nonzero when all velocities u are 0? */
 static bool at_rest(ag_system *sys, int n, const ag_id *x) {
   ag_graph *g = sys->model->graph;
   ag_id *zero = new_ids(sys, sys->n_u_input), *rest = new_ids(sys, n);
@@ -51,7 +51,7 @@ static bool has_forces(ag_system *sys) {
   return !vanish(sys, sys->model->n_coords, of.force);
 }
 
-/* Why the motion does not have the law, or does not go back. */
+/* Why the motion does not preserve the law, or is not reversible. */
 static const char *obstacle(ag_system *sys) {
   const ag_model *m = sys->model;
   int nc = m->n_coords;
@@ -63,19 +63,19 @@ static const char *obstacle(ag_system *sys) {
     return "reversed velocities do not satisfy the constraints, which are not linear in them";
   if (has_forces(sys)) return "Gibbs' law exp(-E/kT) does not account for forces besides friction";
   if (at_rest(sys, nc, sys->p_of_u))
-    return "the Lagrangian has a part linear in the velocities: with reversed velocities the motion does not go back";
+    return "the Lagrangian has a part linear in the velocities: the motion is not reversible";
   return NULL;
 }
 
-/* Why a step does not keep volume. */
+/* Why a step does not preserve volume. */
 static const char *volume(ag_system *sys, ag_canonical kind) {
   bool turning = false;
   for (int c = 0; c < sys->model->n_coords; c++) turning = turning || sys->model->coords[c].space == AG_SPACE_SO3;
   if (kind == AG_CANONICAL_MIDPOINT && (turning || !ag_system_splits(sys)))
-    return "the midpoint rule keeps volume only without rotations and with a constant mass matrix";
+    return "the midpoint rule preserves volume only without rotations and with a constant mass matrix";
   for (int i = 0; i < sys->n.row && kind == AG_CANONICAL_RATTLE; i++)
     if (sys->rows[i].kind != AG_ROW_HOLONOMIC)
-      return "RATTLE keeps volume only where nothing but positions is constrained";
+      return "RATTLE preserves volume only where nothing but positions is constrained";
   return NULL;
 }
 

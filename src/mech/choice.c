@@ -7,9 +7,9 @@
 
 #include "mech/mech_internal.h"
 
-/* ---- what is looked at ---- */
+/* ---- relevant nodes ---- */
 
-/* Nodes that the rows depend on otherwise than through `unvaried`. */
+/* Nodes that the rows depend on not only through `unvaried`. */
 static bool *varied_cone(const ag_graph *g, int n_row, const ag_id *rows, ag_id *top) {
   *top = 0;
   for (int i = 0; i < n_row; i++) *top = rows[i] > *top ? rows[i] : *top;
@@ -26,7 +26,7 @@ static bool is_choice(ag_op op) {
   return op == AG_OP_ABS || op == AG_OP_SIGN || op == AG_OP_MIN || op == AG_OP_MAX || op == AG_OP_LT || op == AG_OP_LE;
 }
 
-/* Is x a choice that depends on an input otherwise than through `unvaried`? */
+/* Is x a choice that depends on an input not only through `unvaried`? */
 static bool chooses(const ag_graph *g, ag_id x, int n_in, const ag_id *inputs) {
   if (!is_choice(ag_node_op(g, x)) || !ag_depends(g, 1, &x, n_in, inputs)) return false;
   ag_id top;
@@ -58,7 +58,7 @@ static ag_id bare(ag_graph *g, ag_id s, int *sign) {
   }
 }
 
-/* The sign of b - a on the current branch (a 0: of b). 0: it is of no surface known. */
+/* The sign of b - a on the current branch (a 0: of b). 0: not a known surface. */
 static ag_id branch_of(ag_choices *f, ag_id a, ag_id b) {
   enum { FORMS = 3 };
   ag_graph *g = f->g;
@@ -86,7 +86,7 @@ static ag_id on_branch(ag_choices *f, ag_id x) {
   ag_id ab[2] = {ag_node_arg(g, x, 0), ag_node_n_arg(g, x) > 1 ? ag_node_arg(g, x, 1) : 0}, zero = ag_num(g, 0), branch;
   int n_arg = ab[1] ? 2 : 1;
   if (f->n_rule) ag_substitute(g, f->n_rule, f->from, f->to, n_arg, ab);
-  if (!ag_depends(g, n_arg, ab, f->n_in, f->inputs)) return ag_apply(g, ag_node_op(g, x), ab); /* follows from others */
+  if (!ag_depends(g, n_arg, ab, f->n_in, f->inputs)) return ag_apply(g, ag_node_op(g, x), ab); /* see others */
   ag_op op = ag_node_op(g, x);
   bool pair = op != AG_OP_SIGN && op != AG_OP_ABS;
   ag_id a = ab[0], b = ab[1];

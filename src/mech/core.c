@@ -332,10 +332,10 @@ static void make_reaction(core *k) {
   ag_role_make(sys, AG_ROLE_REACTION, n, out);
 }
 
-/* Per coordinate: all that moves it. */
+/* Per coordinate: everything that moves it. */
 static const ag_id *movers(const derive *d) { return d->moved ? d->moved : d->velocity; }
 
-/* The increment of a step with noise; outs: what moves, stored, du, in the inputs of z; process: dN. */
+/* The increment of a step with noise; outs: velocities, stored rates, du, in the inputs of z; process: dN. */
 static void make_increment(core *k, const ag_id *outs, const ag_id *process) {
   derive *d = k->d;
   ag_system *sys = d->sys;
@@ -359,7 +359,7 @@ static void find_core(core *k, ag_id *motion, const ag_id *process) {
   k->image_core = ag_heap_alloc(1);
 }
 
-/* The right-hand side. outs: velocities, stored rates, rates; all: the same of what moves, with drivers where there are
+/* The right-hand side. outs: velocities, stored rates, rates; all: the same including drivers, where there are
  * any; process: rates of the processes. */
 static void make_rows(core *k, const ag_id *outs, const ag_id *all, const ag_id *process, ag_id *forces) {
   derive *d = k->d;

@@ -55,7 +55,7 @@ static bool turns(const discrete *s, int i) { return s->sys->model->coords[i].sp
 
 static ag_id *new_ids(const discrete *s, int n) { return AG_NEWN(s->sys->arena, ag_id, n + 1); }
 
-/* q and t, and what they are at part a of the increment: nc + 1 each. */
+/* q and t, and their values at the fraction a of the increment: nc + 1 each. */
 static void place(const discrete *s, ag_id a, ag_id *from, ag_id *to) {
   ag_graph *g = s->g;
   const ag_model *m = s->sys->model;
@@ -68,7 +68,7 @@ static void place(const discrete *s, ag_id a, ag_id *from, ag_id *to) {
   to[s->nc] = ag_add(g, m->t, ag_mul(g, a, s->in->h));
 }
 
-/* x with q and t at part a of the increment; xi stays. */
+/* x with q and t at the fraction a of the increment; xi is unchanged. */
 static void move_to(const discrete *s, ag_id a, int n, ag_id *x) {
   ag_id *from = new_ids(s, s->nc), *to = new_ids(s, s->nc);
   place(s, a, from, to);
@@ -81,7 +81,7 @@ static void add_to(const discrete *s, ag_id *sum, double weight, ag_id x) {
   *sum = *sum ? ag_add(s->g, *sum, part) : part;
 }
 
-/* xi = v/h, with noise less the transport, averaged over the nodes: one velocity for the whole step. */
+/* xi = v/h, with noise minus the transport, averaged over the nodes: one velocity for the whole step. */
 static void take_velocity(discrete *s) {
   ag_graph *g = s->g;
   for (int i = 0; i < s->nc; i++) s->xi[i] = ag_div(g, s->v[i], s->in->h);
@@ -111,7 +111,7 @@ static ag_id *impulse(const discrete *s) {
   return x;
 }
 
-/* What G of one node adds to p0 and p1 of a coordinate, before K: to mu, as it is and turned. */
+/* The contribution of G at one node to p0 and p1 of a coordinate, before K: to mu, plain and rotated. */
 static void add_node(discrete *s, const node *j, ag_id G, int i) {
   ag_graph *g = s->g;
   ag_id d = s->d[i], a = j->a, last = G, here = ag_mul(g, a, G);
@@ -138,7 +138,7 @@ static void join_momenta(discrete *s, int i) {
   s->p0[j] = s->p1[j] = ag_mul(g, R, pulled);
 }
 
-/* What the transport does to p besides turning it: -dbar <mu, sigma> at fixed mu, at a node. */
+/* The effect of the transport on p besides rotating it: -dbar <mu, sigma> at fixed mu, at a node. */
 static void pull(const discrete *s, ag_id a, const ag_id *mu, ag_id *out) {
   ag_graph *g = s->g;
   int nc = s->nc;
@@ -226,7 +226,7 @@ static ag_id *equations(const discrete *s) {
   return R;
 }
 
-/* u1, and what is left of p1. */
+/* u1, and the rest of p1. */
 static void make_end(const discrete *s, int role) {
   ag_graph *g = s->g;
   ag_system *sys = s->sys;

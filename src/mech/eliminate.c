@@ -386,7 +386,7 @@ static void begin(elim *e) {
   }
 }
 
-/* What coefficients 1 give: whole vectors, then single velocities. Leaves the other rows. */
+/* Velocities from coefficients 1: whole vectors, then single velocities. Leaves the other rows. */
 static void solve_simple(elim *e) {
   solve_blocks(e);
   for (int b = 0; b < e->n_block; b++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A Lagrangian that is not continuous where the motion passes a switching surface would ask for an impulse: a step of
+ * A Lagrangian that is not continuous where the motion passes a switching surface would require an impulse: a step of
  * the potential, a mass that changes at once. So would a constraint that becomes another one. These are refused.
  * The surface s = 0 is searched by Newton's method from the start and from points of the domain; on it the difference
  * of both branches must vanish. A surface of time alone may change the potential, but not the momenta. A Lagrangian may
@@ -13,7 +13,7 @@ enum { POINTS = 24, NEWTON = 40 };
 
 static const double CONTINUOUS = 1e-8; /* of the sizes on both sides */
 
-/* One switching function and what must not jump there. */
+/* One switching function and the values that must not jump there. */
 typedef struct leap {
   derive *d;
   bool timed;    /* s reads t alone */
@@ -95,7 +95,7 @@ static double across(leap *l, double t, const double *x0, double far) {
   return fabs(jump) > 1e-9 * (fabs(value[0]) + fabs(value[1])) ? jump : 0;
 }
 
-/* A jump is the same at half the distance; what is smooth is half as large, what is infinite twice. */
+/* At half the distance a jump is unchanged, a smooth difference is half as large, a pole twice as large. */
 static void compare_sides(leap *l, double t) {
   static const double FAR = 1e-5;
   size_t size = sizeof(double) * (size_t)l->d->sys->n.x;
@@ -235,7 +235,7 @@ static void add_cut(cuts *c, ag_id s, ag_id whole) {
   c->at[c->n++] = (cut){s, whole};
 }
 
-/* What the value x depends on, as one flag per node up to x. */
+/* The nodes that the value x depends on, as one flag per node up to x. */
 static bool *cone(const ag_graph *g, ag_id x) {
   bool *seen = ag_heap_alloc((size_t)x + 1);
   seen[x] = true;
@@ -279,7 +279,7 @@ static double leap_across(derive *d, ag_id s) {
   return l.worst;
 }
 
-/* A domain that keeps away from it, as it is written in a model; at the start it holds. */
+/* A `domain` statement that excludes the place and contains the start. */
 static void advise(const derive *d, const cut *at, ag_text *out) {
   const ag_system *sys = d->sys;
   double v, *x = ag_heap_alloc(sizeof *x * (size_t)(sys->n.x + 1));

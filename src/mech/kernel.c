@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Admissible velocities as formulas. With k columns P of S (k x n) solved for, the free column f gives the vector
  *   y_f = det S_P,  y_i = -det (S_P with its column i replaced by S_f),
- * divided by what its entries share. P is chosen so that the vectors are shortest. */
+ * divided by the common factors of its entries. P is chosen so that the vectors are shortest. */
 #include "mech/mech_internal.h"
 
 enum { MAX_ROWS = 4, MAX_COLUMNS = 8 };

@@ -114,7 +114,7 @@ const ag_layout_row *ag_layout_find(const ag_system *sys, const char *name, int 
   for (int i = 0; i < AG_LAYOUT_KINDS; i++) n += sys->kinds[i].n;
   for (int i = 0; i < n; i++) {
     const ag_layout_row *row = &sys->layout[i];
-    if (row->kind == AG_LAYOUT_NOISE) continue; /* a namespace of their own */
+    if (row->kind == AG_LAYOUT_NOISE) continue; /* a separate namespace */
     *entry = ag_entry_find(row->name, row->rows, row->cols, name);
     if (*entry >= -1) return row;
   }

@@ -26,7 +26,7 @@ typedef struct ag_dims {
 typedef enum ag_layout_kind {
   AG_LAYOUT_COORDINATE,
   AG_LAYOUT_VELOCITY, /* quasi-velocities */
-  AG_LAYOUT_PROCESS,  /* scalar states with a drift and noise of their own */
+  AG_LAYOUT_PROCESS,  /* scalar states with their own drift and noise */
   AG_LAYOUT_FRAME,    /* independent velocities of the model's frame */
   AG_LAYOUT_PARAMETER,
   AG_LAYOUT_OBSERVABLE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a run may be projected onto: functions g(t, z) that are constant along the motion. Always the position
+ * Functions a run may be projected onto: g(t, z) that are constant along the motion. Always the position
  * constraints, then what is named: energy, observables. The role LEVELS has their values, their derivatives by t and
  * their gradients in the tangent of z = (q, u), images turned with their rotations. */
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void unknown(const ag_system *sys, const char *name, ag_text *why) {
   free(names);
 }
 
-/* Why one of them is not for it. */
+/* Why one of them cannot be used. */
 static bool refused(const ag_system *sys, const char *name, ag_text *why) {
   int entry;
   if (!strcmp(name, "energy")) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What evaluates the tapes of a worker: the interpreter at first; then compiled code, where somebody has it. */
+ * Evaluates the tapes of a worker: by the interpreter at first, then by compiled code where it is available. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@ enum { MANY = 64 }; /* velocities: above this the spectrum is computed only if t
 /* N^T M N scaled to a unit diagonal, so that units do not matter. */
 typedef struct allowed {
   int n, m;             /* all velocities, allowed directions */
-  double *N, *A, *size; /* n x m: a basis of ker S; m x m; what was divided by */
+  double *N, *A, *size; /* n x m: a basis of ker S; m x m; the scale factors */
 } allowed;
 
 /* Can the mass matrix be factorised at the start? */
@@ -126,9 +126,9 @@ static bool of_body(const ag_model *m, int coord) {
   return false;
 }
 
-/* The mass matrix of an angular velocity is the inertia of what turns with it. No principal moment of real masses
+/* The mass matrix of an angular velocity is the inertia of the rotating masses. No principal moment of real masses
  * exceeds the sum of the other two: tr(I)/2 - I is the matrix of second moments of mass, which has no negative
- * eigenvalue. A `body` is looked at where it is declared. */
+ * eigenvalue. A `body` is checked where it is declared. */
 static void report_moments(derive *d, const double *M) {
   const ag_system *sys = d->sys;
   int n = sys->n.xi;
@@ -140,7 +140,7 @@ static void report_moments(derive *d, const double *M) {
     for (int k = 0; k < 9; k++) A[k] = (k % 4 ? 0 : (0.5 + 1e-9) * trace) - I[k];
     if (ag_dense_cholesky(3, A) == 0 || ag_dense_eigsym(3, I, w, NULL) != 0) continue;
     ag_ctx_warn(d->ctx, d->m->lagrangian_pos,
-                "with `%s` turn the principal moments of inertia %.6g, %.6g and %.6g: for a real body none exceeds the "
+                "`%s` has the principal moments of inertia %.6g, %.6g and %.6g: for a real body none exceeds the "
                 "sum of the other two",
                 d->m->coords[i].velocity, w[2], w[1], w[0]);
   }

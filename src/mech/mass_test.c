@@ -84,7 +84,7 @@ static const struct {
     {negative, "the mass matrix is not positive at the start on the velocities the constraints allow: see `y'`", false},
     {undefined, "the mass matrix is not finite at the start", false},
     {fixed, "the constraints leave no freedom: they determine all 2 velocities by themselves", true},
-    {unreal, "with `Omega` turn the principal moments of inertia 2.001, 1 and 1: for a real body", true},
+    {unreal, "`Omega` has the principal moments of inertia 2.001, 1 and 1: for a real body", true},
     {flat, NULL, true},
     {carried, NULL, true},
     {small, NULL, true},

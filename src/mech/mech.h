@@ -26,8 +26,8 @@ typedef struct ag_derive_options {
   bool strict;      /* refuse a start that had to be projected */
   bool growth;      /* compute the growth vector */
   bool saddle;      /* treat constraints as in a large system, whatever the size */
-  bool multipliers; /* the same where forces or the Lagrangian choose: to be run with multipliers, branch by branch */
-  bool symbolic;    /* write bases of admissible velocities as formulas where possible: to be read, not to be run */
+  bool multipliers; /* the same where forces or the Lagrangian switch: to be run with multipliers, branch by branch */
+  bool symbolic;    /* write bases of admissible velocities as formulas where possible: for reading, not for running */
   double t0;
 } ag_derive_options;
 
@@ -95,7 +95,7 @@ const char *ag_noise_word(ag_noise_class noise);
 /* Groups of the first n_z numbers of z that keep their length: quaternions, images R^T c. Returns how many; units may
  * be NULL. */
 int ag_system_units(const ag_system *sys, int n_z, ag_span *units);
-/* Image i, R^T c, in z: its offset, and that of the quaternion of R. False: there are not so many. */
+/* Image i, R^T c, in z: its offset, and that of the quaternion of R. False: there are fewer. */
 bool ag_system_image(const ag_system *sys, int i, int *at, int *rotation);
 
 /* ---- values ---- */
@@ -116,19 +116,19 @@ AG_MUST_USE ag_status ag_system_sample(ag_system *sys, ag_work *w, unsigned seed
 
 /* ---- expressions ---- */
 
-/* Expressions in anything that the model knows (energy, frame velocities, drives, reactions) as a tape on [x | lambda],
+/* Expressions in all quantities of the model (energy, frame velocities, drives, reactions) as a tape on [x | lambda],
  * owned by the caller. *needs_lambda: whether the multipliers are read. */
 ag_tape *ag_system_tape(ag_system *sys, int n_out, const ag_id *outs, bool *needs_lambda);
 /* The same on the reduced state, without basis data; NULL if constraint forces are read. *reads_rest: whether more than
  * the core is read. */
 ag_tape *ag_system_reduced_tape(ag_system *sys, int n_out, const ag_id *outs, bool *reads_rest);
-/* The same with velocities as numbers of their own, where that makes bounds of the expressions much cheaper: sets
- * tape->look and tape->extra (tape.h) of the tape that the function above gave. No bounds are wanted of those in
- * `without` (may be NULL). */
+/* The same with velocities as separate numbers, where that makes bounds of the expressions much cheaper: sets
+ * tape->look and tape->extra (tape.h) of the tape that the function above gave. Those in
+ * `without` (may be NULL) need no bounds. */
 void ag_system_look_tapes(ag_system *sys, int n_out, const ag_id *outs, const bool *without, ag_tape *tape);
-/* Replaces constraint forces in expressions by functions of the state. False, and nothing is done: they are not unique
- * (redundant rows), change on the way (rows that are watched, equations that choose), or are unknowns (AG_ELIM_SADDLE).
- */
+/* Replaces constraint forces in expressions by functions of the state. False, with nothing changed: they are not unique
+ * (redundant rows), change during a run (rows that are watched, equations that switch), or are unknowns
+ * (AG_ELIM_SADDLE). */
 bool ag_system_forces(ag_system *sys, int n_out, ag_id *outs);
 /* The rate at which the variance of a number grows on a path with noise, sum (g_i x)^2 over the channels, as an
  * expression that the tapes above take. x must not read constraint forces. */
@@ -136,10 +136,10 @@ ag_id ag_system_spread(ag_system *sys, ag_id x);
 /* Expressions on a path with noise: the energy by the mass matrix of the independent velocities, and with the role
  * AGREE coordinates that relations determine by their values. */
 void ag_system_related(ag_system *sys, int n_out, ag_id *outs);
-/* After a step with noise, are reconstructed numbers changed to agree with images or relations? */
+/* After a step with noise, are reconstructed numbers corrected to agree with images or relations? */
 bool ag_system_corrects(const ag_system *sys);
-/* The roles MINOR and FRAGILE, in this order, on the reduced state; NULL if there is neither. What minors must stay
- * above. */
+/* The roles MINOR and FRAGILE, in this order, on the reduced state; NULL if there is neither. bounds: what the minors
+ * must stay above. */
 ag_tape *ag_system_guard(ag_system *sys);
 const double *ag_system_minor_bounds(const ag_system *sys, int *n);
 /* The accelerations xi' of the eliminated equations as a tape on [q | u] with c, to compare with the saddle form. */

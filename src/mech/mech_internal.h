@@ -19,7 +19,7 @@ typedef struct ag_image {
  * connected group of rows. */
 typedef struct ag_basis {
   int n_y, n_w;
-  int n_s;      /* rows that n_w are independent of; n_s > n_w: it is W S_y y + W s = 0, W data too, behind N in c */
+  int n_s;      /* rows, of which n_w are independent; n_s > n_w: it is W S_y y + W s = 0, W data too, behind N in c */
   int *y_index; /* which quasi-velocity each y is */
   int c, u, S;  /* offsets: of N in c, of its coordinates in u, of S_y in the results of the basis tape */
   ag_id N;      /* the input that holds it; 0 when n_y = n_w */
@@ -32,7 +32,7 @@ typedef struct ag_places {
   ag_id *x;
 } ag_places;
 
-/* What the roles of a step read behind z, with m = ag_turn_tangent() and r = n.lambda: d (m), Lambda (r), delta (m), h,
+/* What the roles of a step read after z, with m = ag_turn_tangent() and r = n.lambda: d (m), Lambda (r), delta (m), h,
  * a, b (discrete.c). d and delta: one scalar per quasi-velocity, at its place in the tangent of z. */
 typedef struct ag_step_inputs {
   ag_id *d, *delta, *lambda, h, a, b;
@@ -68,7 +68,7 @@ struct ag_system {
   int n_minor, n_steady;
   double *minor_bound;  /* below this the motion has left the domain */
   double *steady_bound; /* of those that depend on parameters alone: below this other velocities are to be solved for */
-  int n_range, *ranges; /* which ranges of the model AG_ROLE_DOMAIN looks at */
+  int n_range, *ranges; /* which ranges of the model AG_ROLE_DOMAIN checks */
 
   /* With AG_ELIM_SADDLE: where S (all rows, also dropped ones), M (row >= col) and the Jacobian of the relations have
    * entries, row by row. M is S^T S larger than the mass matrix where that is singular off the constraints (augmented):
@@ -82,11 +82,11 @@ struct ag_system {
   ag_id **q_leaf; /* per coordinate: NULL, or one input per component where only some are core */
   int n_image;
   ag_image *images;
-  ag_id *dz, *velocity; /* expressions: rows of dz; per coordinate its velocity; both in the inputs of z */
-  ag_id *turns;         /* per coordinate: all that moves it in dz; other than its velocity where there are drivers */
-  ag_id *pointwise;     /* dz with its choices made where they stand; NULL where dz makes none (switch.c) */
-  ag_id levels;         /* the input behind c that AG_ROLE_PULSES compares with; 0: there are no such terms */
-  ag_id *branches;      /* the inputs that hold the choices, at the end of c */
+  ag_id *dz, *velocity;       /* expressions: rows of dz; per coordinate its velocity; both in the inputs of z */
+  ag_id *turns;               /* per coordinate: its total velocity in dz, drivers included */
+  ag_id *pointwise;           /* dz with its choices made at the state; NULL where dz has none (switch.c) */
+  ag_id levels;               /* the input behind c that AG_ROLE_PULSES compares with; 0: there are no such terms */
+  ag_id *branches;            /* the inputs that hold the choices, at the end of c */
   struct ag_choices *choices; /* of the equations; NULL: there are none */
 
   /* Tapes by role (role.def), and after the last role one per section of the model; NULL where there is none. */
@@ -99,7 +99,7 @@ struct ag_system {
 
   /* Expressions. */
   ag_energy_law energy_law;
-  ag_id energy, energy_size; /* kinetic energy + |potential energy|: what an error of the energy is small against */
+  ag_id energy, energy_size; /* kinetic energy + |potential energy|: the scale of energy errors */
   ag_id *xi_of_u;            /* xi(q, u, t) per coordinate */
   ag_id mass, force, kappa;  /* B^T M B (0: see M_at), right-hand side, its lower part with AG_ELIM_SADDLE */
   ag_id momentum;            /* B^T p, linear in u up to a part without it */
@@ -122,9 +122,9 @@ struct ag_system {
   ag_id *held, *held_value;
   ag_id *noise_force; /* [channel]: B^T {...}, the right side of the mass matrix; with elimination */
   ag_id *noise_rates; /* [channel]: the noise field of u in (q, u, t) */
-  bool splits;        /* ag_system_splits() found it so */
-  const char *canonical_lacks[AG_N_CANONICAL];             /* what ag_system_canonical() said */
-  bool one_sided;                                          /* ag_system_one_sided() found it so */
+  bool splits;        /* the answer of ag_system_splits() */
+  const char *canonical_lacks[AG_N_CANONICAL];             /* the answer of ag_system_canonical() */
+  bool one_sided;                                          /* the answer of ag_system_one_sided() */
   ag_id step_friction;                                     /* the weight of friction, where a role reads it */
   ag_id step_A;                                            /* Levy areas, where a role reads them */
   ag_id *field_rows[AG_N_FIELD], *field_turns[AG_N_FIELD]; /* as the next two, of the fields of field.c */
@@ -240,7 +240,7 @@ typedef struct ag_sampler {
   const ag_system *sys;
   const double *params;
   ag_tape *tape; /* per range: x, lo, hi */
-  int *target;   /* per range: the stored number it speaks of, or -1 */
+  int *target;   /* per range: the stored number it refers to, or -1 */
   double *x, *v;
   double *start; /* of the processes, at their places in q */
   uint64_t state;
@@ -378,7 +378,7 @@ ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs);
 /* pulse.c: terms of dz that may be short in time; state: the inputs of z, and t. */
 void ag_pulses_find(derive *d, int n_state, const ag_id *state, const ag_id *rows);
 
-/* choice.c: choices in expressions. graph, arena and inputs (owned) are the caller's to set. */
+/* choice.c: choices in expressions. The caller sets graph, arena and inputs (owned). */
 typedef struct ag_choices {
   ag_graph *g;
   ag_arena *arena; /* of names */
@@ -400,7 +400,7 @@ bool ag_choices_exist(const ag_graph *g, int n_row, const ag_id *rows, int n_in,
 /* switch.c: choices in the equations become data; rows of dz and velocities (per coordinate) are changed in place.
  * forces: per coordinate, in the inputs of z. */
 /* A model whose events cut the steps (contacts with corners) says itself where its geometry bends: choices that read
- * coordinates alone are left to them, unless they stand in a force. */
+ * coordinates alone are left to them, unless they occur in a force. */
 bool ag_has_cuts(const ag_model *m);
 void ag_switches_find(derive *d, ag_id *rows, ag_id *velocity, const ag_id *forces);
 /* Other expressions in (q, u, t) and images: in the inputs of z, those choices read from branches. */
@@ -451,7 +451,7 @@ void ag_growth_find(derive *d);
 
 /* A matrix by its entries (jacobian.c). x = 0: a place without a term. gather: in order, terms of one place added up.
  * table: makes that of a role where factoring fills less than half of the m x m matrix; marks: as in ag_pattern. */
-enum { AG_MOST_DENSE = 32 }; /* unknowns up to which nobody asks */
+enum { AG_MOST_DENSE = 32 }; /* unknowns up to which matrices are always dense */
 typedef struct ag_matrix_entry {
   int row, col, order;
   ag_id x;

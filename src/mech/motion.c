@@ -216,7 +216,7 @@ static ag_energy_law law_of(derive *d, ag_id s, ag_id l_t, ag_id power) {
   return ag_residue_vanish(d->g, n, inputs, 2, outs) ? AG_ENERGY_CONSERVED : AG_ENERGY_POWER;
 }
 
-/* The rows that were dropped: they are watched, and may take part later. */
+/* The rows that were dropped: they are watched, and may act later. */
 static void reserve(derive *d) {
   ag_graph *g = d->g;
   ag_system *sys = d->sys;
@@ -231,7 +231,7 @@ static void reserve(derive *d) {
   ag_role_make(sys, AG_ROLE_RESERVE, 3, outs);
 }
 
-/* l_t: what is not in the coordinates and velocities moves alone, time and processes. */
+/* l_t: the derivative along time and processes at fixed coordinates and velocities. */
 static void lagrangian_rate(derive *d, ag_id *rate) {
   ag_id *inputs = new_ids(d, 1 + d->sys->n.process), *seeds = new_ids(d, 1 + d->sys->n.process);
   inputs[0] = d->m->t, seeds[0] = ag_num(d->g, 1);

@@ -30,7 +30,7 @@ static void keep_held(ag_system *sys, int n, const ag_id *held, const ag_id *val
   sys->n_held += n;
 }
 
-/* A transport: its velocity is added to sigma, what it does to p, apart from ad*_sigma p, to pull. A frozen amplitude
+/* A transport: its velocity is added to sigma, its effect on p, apart from ad*_sigma p, to pull. A frozen amplitude
  * is an input while the gradient is taken, and in the velocity that is added to unfrozen. */
 static ag_status add_transport(derive *d, const ag_noise *n, ag_id *sigma, ag_id *unfrozen, ag_id *pull) {
   ag_graph *g = d->g;
@@ -297,7 +297,7 @@ static bool commute(const fields *f, int i, int j) {
   return ag_residue_vanish(d->g, f->n_all, f->inputs, f->n, a);
 }
 
-/* Does no field depend on the state, and turn no rotation about different axes? Then increments add up exactly. */
+/* Are all fields independent of the state, each rotation turned about one axis only? Then increments add up exactly. */
 static bool constant(const fields *f) {
   derive *d = f->d;
   ag_id *seeds = new_ids(d, f->n_input), *rate = new_ids(d, f->n), *all = new_ids(d, 2 * f->n_input + f->n_all);
@@ -315,7 +315,7 @@ static bool constant(const fields *f) {
 }
 
 void ag_noise_classify(derive *d) {
-  enum { MANY = 64 }; /* brackets that are looked at */
+  enum { MANY = 64 }; /* brackets that are examined */
   ag_system *sys = d->sys;
   int m = sys->n.channel;
   if (!m || sys->n_driven) return;

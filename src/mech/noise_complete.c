@@ -2,7 +2,7 @@
  * Transport velocities completed by the rule of starts, with S sigma = 0 in place of S xi + s = 0: given components are
  * kept, dependent velocities follow from the constraints, independent ones that are not given are 0. A given dependent
  * velocity changes places with the one independent velocity of its rows that is not given; where there are several, the
- * statement leaves something open, and they are named. */
+ * statement is ambiguous, and the message names them. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static ag_id *new_ids(derive *d, int n) { return AG_NEWN(d->sys->arena, ag_id, n + 1); }
 
-/* The scalar velocities: what is given, and, as far as it is known, sigma. */
+/* The scalar velocities: those given, and sigma as far as it is known. */
 typedef struct plan {
   derive *d;
   const ag_noise *noise;

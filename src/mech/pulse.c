@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Terms of the equations that may be short in time: a push exp(-((t - 40)/0.1)^2) that all stages of a long step miss.
- * Their values are looked at over the whole step (run/pulse.c). Sines of linear arguments and products of few of them
+ * Their values are checked over the whole step (run/pulse.c). Sines of linear arguments and products of few of them
  * have one scale for all times, which the error estimate sees; they are left alone.
- * Of functions of the state alone those that are constant on both sides of a short piece, up to what an estimate does
+ * Functions of the state alone count if they are constant on both sides of a short piece, up to what an estimate does
  * not see: exp of something quadratic (a bump or a well in space), tanh and cosh (a step), quotients by polynomials of
  * degree 4 and more (of the tails of 1/(1 + x^2) the estimate sees enough). An exponential of a distance is a wall, not
  * a bump: it is not among them. */
@@ -14,7 +14,7 @@ enum { TAME = 4 }; /* factors up to which a product is tame */
 /* Degrees of polynomials: from which a quotient by one is short; up to which they are counted; not a polynomial. */
 enum { STEEP = 4, MOST = 64, OTHER = 255 };
 
-/* What is known of a node. */
+/* Properties of a node. */
 typedef struct trace {
   bool seen, t, state;  /* the equations depend on it; it depends on time; on the state */
   bool basis;           /* on the data of a basis, whose own projections are smooth */
@@ -35,7 +35,7 @@ static bool is_product(ag_op op) {
   return op == AG_OP_MUL || op == AG_OP_SCALE || op == AG_OP_MATMUL || op == AG_OP_DOT || op == AG_OP_CROSS;
 }
 
-/* Functions without a scale of their own that may be steep or short. */
+/* Functions without their own scale that may be steep or short. */
 static bool is_function(ag_op op) { return op >= AG_OP_DIV && op <= AG_OP_HYPOT && op != AG_OP_HOLD; }
 
 static int degree_of(const hunt *k, ag_id x) {
@@ -95,7 +95,7 @@ static int poly_of(const hunt *k, ag_id x) {
   return sum < 0 || sum == OTHER ? OTHER : sum > MOST ? MOST : sum;
 }
 
-/* Rotations and unit vectors are bounded: nothing of them is far from a short piece. */
+/* Rotations and unit vectors are bounded, so they have no narrow features. */
 static void leave_out_bounded(hunt *k, const derive *d) {
   const ag_system *sys = d->sys;
   for (int i = 0; i < sys->n_image; i++) k->at[sys->images[i].input].poly = OTHER;
@@ -142,7 +142,7 @@ static bool is_local(const hunt *k, ag_id x) {
   return k->at[x].state && k->at[ag_node_arg(k->g, x, 0)].power >= (op == AG_OP_EXP ? 2 : 1);
 }
 
-/* A term, once. Of a sum each part: a slow part would hide a small push. */
+/* A term, once. Each part of a sum separately: a slow part would hide a small push. */
 static void add_scalar(hunt *k, ag_id x) {
   ag_op op = ag_node_op(k->g, x);
   bool new = true;
@@ -164,7 +164,7 @@ static void add(hunt *k, ag_id x) {
     for (int j = 0; j < ag_node_cols(k->g, x); j++) add_scalar(k, ag_is_scalar(k->g, x) ? x : ag_entry(k->g, x, i, j));
 }
 
-/* What is short about such a function: exp and quotients themselves; the slope of tanh, which is 1/cosh^2. */
+/* The narrow part of such a function: exp and quotients themselves; the slope of tanh, which is 1/cosh^2. */
 static ag_id bump_of(const hunt *k, ag_id x) {
   ag_graph *g = k->g;
   ag_op op = ag_node_op(g, x);

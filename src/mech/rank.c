@@ -39,7 +39,7 @@ static size_t width(const ranks *k) { return (size_t)k->d->sys->n.q + 1; }
 
 /* ---- states ---- */
 
-/* Do all margins of the model hold at q? Where one does not, a contact is not what its formulas say. */
+/* Do all margins of the model hold at q? Where one does not, the formulas of a contact are not valid. */
 static bool margins_hold(const ag_system *sys, const ag_tape *margins, double t, const double *q) {
   if (!margins) return true;
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(sys->n.x)),
@@ -64,7 +64,7 @@ static ag_tape *margin_tape(ag_system *sys) {
 
 /* Samples: the start (index 0), then points of the domain moved onto the position constraints, where margins hold. */
 static void make_samples(derive *d) {
-  /* a factor that vanishes somewhere on a circle is below 0.1 for 6 % of the angles: 300 samples see it surely */
+  /* a factor that vanishes somewhere on a circle is below 0.1 for 6 % of the angles: 300 samples will find it */
   enum { N = 300 };
   ag_system *sys = d->sys;
   size_t size = (size_t)sys->n.q + 1;
@@ -346,7 +346,7 @@ static void keep_block(ranks *k, int b, bool frame) {
   free(by), free(chosen), free(best);
 }
 
-/* Samples at which more rows are independent than around the start say nothing about the rows kept. */
+/* Samples at which more rows are independent than around the start do not count for the choice of rows. */
 static void keep_region(ranks *k) {
   derive *d = k->d;
   int n = 0, total = d->n_sample;
@@ -373,7 +373,7 @@ static ag_status number_rows(derive *d) {
   int more = sys->n.lambda - sys->n.rank;
   if (more && d->m->n_frames) {
     ag_ctx_error(d->ctx, sys->rows[m - 1].pos,
-                 "which constraints are independent changes from place to place: that does not go with a frame");
+                 "which constraints are independent changes from place to place: this is not possible with a frame");
     return AG_WRONG;
   }
   if (more)

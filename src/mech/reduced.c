@@ -128,7 +128,7 @@ ag_tape *ag_system_reduced_tape(ag_system *sys, int n_out, const ag_id *outs, bo
   return tape;
 }
 
-/* ---- velocities as numbers of their own ----
+/* ---- velocities as separate numbers ----
  * With a basis a velocity is a long expression of the state, whose bounds are wide and take long. As a curve over a
  * step it is as good as a component of z: its values and rates are known where those of z are. */
 

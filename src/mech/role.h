@@ -42,7 +42,7 @@ bool ag_role_lambda(const ag_system *sys, int tape); /* does it read the multipl
 const char *ag_role_name(ag_role role);
 const char *ag_role_what(ag_role role); /* what it computes, in a few words */
 
-/* The tape of a role whose results are scalars and that reads choices from c, with every choice made where it stands.
+/* The tape of a role whose results are scalars and that reads choices from c, with every choice made where it is.
  * Owned by the caller. */
 ag_tape *ag_system_pointwise(ag_system *sys, int role);
 /* Makes the role JACOBIAN unless it exists: dims.tangent x dims.tangent, row-major, in the order of z, with the tangent
@@ -55,7 +55,7 @@ const ag_tape *ag_system_turn_jacobian(ag_system *sys);
  * rotations, and of their columns all three or none. NULL: it is dense, row-major, as up to 32 tangent numbers and
  * where factoring would fill half of it. */
 const int *ag_system_table(const ag_system *sys, int role);
-/* What a step with noise follows: the increment with dW frozen, with Levy areas and brackets of the noise fields,,
+/* What a step with noise follows: the increment with dW frozen, with Levy areas and brackets of the noise fields,
  * Ito's form (field.c), or the increment with a weight for friction (bath.c). Each has three roles in a row: the field,
  * its core, its Jacobian. */
 typedef enum ag_followed {
@@ -73,9 +73,9 @@ bool ag_system_field(ag_system *sys, ag_followed field);
  * exists. Of a system with the field BATH. */
 bool ag_system_splits(ag_system *sys);
 bool ag_system_is_split(const ag_system *sys); /* the same, once it was asked */
-/* Makes the role CANONICAL unless it exists, of a system with the field BATH whose motion without friction keeps
- * exp(-E/kT) and goes back when all velocities are reversed. NULL: done, and a step of the kind given keeps volume and
- * goes back, too; else why not. Extends the graph. canonical_lacks: the same, once it was asked. */
+/* Makes the role CANONICAL unless it exists, of a system with the field BATH whose motion without friction preserves
+ * exp(-E/kT) and is reversible. NULL: done, and a step of the given kind preserves volume and
+ * is reversible, too; otherwise the reason. Extends the graph. canonical_lacks: the same, once it was asked. */
 typedef enum ag_canonical {
   AG_CANONICAL_SPLIT,
   AG_CANONICAL_MIDPOINT,
@@ -84,7 +84,7 @@ typedef enum ag_canonical {
 } ag_canonical;
 const char *ag_system_canonical(ag_system *sys, ag_canonical kind);
 const char *ag_system_canonical_lacks(const ag_system *sys, ag_canonical kind);
-/* Where among u the angular velocity of the rotation stands whose quaternion begins at z; -1: nowhere. */
+/* Position in u of the angular velocity of the rotation whose quaternion begins at z; -1: none. */
 int ag_system_spin(const ag_system *sys, int z);
 /* The Jacobian, as TURN_JACOBIAN; NULL where there is no such field. */
 const ag_tape *ag_system_increment_jacobian(ag_system *sys, ag_followed field);
@@ -114,7 +114,7 @@ bool ag_system_is_one_sided(const ag_system *sys); /* the same, once it was aske
 /* Makes the role POISSON unless it exists, in the tangent of z with images turned with their rotations. NULL where
  * ag_system_discrete_lacks() something. Extends the graph. */
 const ag_tape *ag_system_poisson(ag_system *sys);
-/* Makes the role LEVELS for the names (energy, constraint, observables; commas between them), n.level functions. False
+/* Makes the role LEVELS for the names (energy, constraint, observables; comma-separated), n.level functions. False
  * where ag_levels_refused() says why. Extends the graph. levels_name: of function `which`. */
 bool ag_system_levels(ag_system *sys, const char *names);
 bool ag_levels_refused(const ag_system *sys, const char *names, ag_text *why);

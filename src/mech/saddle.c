@@ -12,7 +12,7 @@
 
 static ag_id *new_ids(derive *d, int n) { return AG_NEWN(d->sys->arena, ag_id, n + 1); }
 
-/* Do forces or the Lagrangian choose by the state or by time, and the constraints not? Rows that choose are watched in
+/* Do forces or the Lagrangian switch by the state or by time, but not the constraints? Rows that switch are watched in
  * the other form. */
 static bool branches(const derive *d) {
   const ag_model *m = d->m;

@@ -45,7 +45,7 @@ static void random_everywhere(const ag_system *sys, uint64_t *state, double *q) 
   }
 }
 
-/* The stored number a domain range speaks of directly: a scalar coordinate or an entry of a vector one; else -1. */
+/* The stored number a domain range refers to directly: a scalar coordinate or an entry of a vector one; else -1. */
 static int range_target(const ag_system *sys, ag_id x) {
   ag_graph *g = sys->model->graph;
   for (int i = 0; i < sys->model->n_coords; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a discrete step along a path is made of: with the rates w_i = dW_i/h of the step,
+ * The terms of a discrete step along a path: with the rates w_i = dW_i/h of the step,
  *   l~ = l + sum gamma_i w_i,    F~ = F + sum f_i w_i,    sigma~ = sum sigma_i w_i,
  * where smooth functions of t drive the system, w_i are their derivatives. And whether noise may be taken at one end of
  * a step. */
@@ -62,7 +62,7 @@ void ag_shaken_quiet(ag_system *sys, ag_shaken *s) {
 
 /* ---- noise at one end of a step ---- */
 
-/* What the channels do to the momentum besides transport: dbar gamma + f. */
+/* The effect of the channels on the momentum besides transport: dbar gamma + f. */
 static ag_id *pushes(const ag_system *sys) {
   ag_graph *g = sys->model->graph;
   const ag_model *m = sys->model;
@@ -85,7 +85,7 @@ static ag_id *pushes(const ag_system *sys) {
   return r;
 }
 
-/* All that the expressions of the noise read, with these seeds. */
+/* Everything that the expressions of the noise read, with these seeds. */
 static int inputs_of(const ag_system *sys, int n_seed, const ag_id *seeds, ag_id *all) {
   const ag_model *m = sys->model;
   int n = 0;
@@ -98,7 +98,7 @@ static int inputs_of(const ag_system *sys, int n_seed, const ag_id *seeds, ag_id
   return n;
 }
 
-/* Does x not change with the positions, or the velocities? */
+/* Is x independent of the positions, or of the velocities? */
 static bool rests(const ag_system *sys, bool velocities, int n_x, const ag_id *x) {
   ag_graph *g = sys->model->graph;
   const ag_model *m = sys->model;
@@ -114,7 +114,7 @@ static bool rests(const ag_system *sys, bool velocities, int n_x, const ag_id *x
   return ag_residue_vanish(g, n, all, n_x, rate);
 }
 
-/* D_sigma r = ad*_sigma r: does a force on the body not change along this transport? */
+/* D_sigma r = ad*_sigma r: is a force on the body constant along this transport? */
 static bool carried(const ag_system *sys, const ag_id *sigma, const ag_id *r) {
   ag_graph *g = sys->model->graph;
   const ag_model *m = sys->model;

@@ -37,7 +37,7 @@ static ag_id unguarded(ag_graph *g, ag_id x) {
   return x;
 }
 
-/* x without what is there for computing. */
+/* x without guards that only serve the computation. */
 static ag_id made_plain(ag_graph *g, ag_id x) {
   bool *mark = ag_heap_alloc(sizeof *mark * ((size_t)x + 1)); /* arguments are older than what is made of them */
   int n = 0, cap = 0, to_cap = 0;
@@ -151,7 +151,7 @@ static ag_id without(ag_graph *g, ag_id x, ag_id f, int depth, int *work) {
   return (y = without(g, b, f, depth + 1, work)) ? ag_mul(g, a, y) : 0;
 }
 
-/* Is it known from the place and the parameters alone? */
+/* Does it depend on coordinates and parameters alone? */
 static bool is_place(const ag_model *m, const ag_graph *g, ag_id x, int depth) {
   for (int i = 0; i < m->n_params; i++)
     if (m->params[i].input == x) return true;
@@ -220,7 +220,7 @@ static bool is_share(const ag_graph *g, ag_id x) {
          (ag_is_num(g, ag_node_arg(g, x, 0), NULL) || ag_is_num(g, ag_node_arg(g, x, 1), NULL));
 }
 
-/* How often a piece is written, as part of a longer sum not counted; inside: somewhere as a factor or an argument. */
+/* How often a piece is written, not counting parts of longer sums; inside: somewhere as a factor or an argument. */
 typedef struct usage {
   bool seen, inside, barred; /* barred: in a quotient or a function, which are not broken into lines */
   int n, cols;               /* cols: of the widest matrix around it */
@@ -287,7 +287,7 @@ static const char *written(ag_sheet *s, const names *k, ag_id x) {
   return kept;
 }
 
-/* The name that a piece is given: that of a piece written alike, whose sums are put together in another order, or a new
+/* The name of a piece: that of a piece with the same text, whose sums are put together in another order, or a new
  * one. texts: of the pieces so far; it grows. */
 static void name_piece(ag_sheet *s, names *k, const char ***texts, ag_id x, int *serial) {
   const char *text = written(s, k, x);
@@ -339,7 +339,7 @@ static void replace(ag_sheet *s, int n, const ag_id *from, const ag_id *to) {
   }
 }
 
-/* What name i stands for, in terms of the others: all at once, since one of them may be part of another. */
+/* The definition of name i in terms of the others: all at once, since one of them may be part of another. */
 static ag_id in_terms_of_others(ag_sheet *s, const names *k, int i) {
   ag_id x = k->node[i], *from = AG_NEWN(s->a, ag_id, k->n + 1), *to = AG_NEWN(s->a, ag_id, k->n + 1);
   int n = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A sheet of equations to be printed (show.c): lines left = right under headings, all in normal form. What a `let` of
- * the model stands for is printed by its name, and what is long and used more than once gets one. */
+ * A sheet of equations to be printed (show.c): lines left = right under headings, all in normal form. The expression of
+ * a `let` of the model is printed by its name, and a long piece used more than once gets a name. */
 #ifndef AG_MECH_SHEET_H
 #define AG_MECH_SHEET_H
 #include "mech/mech_internal.h"
@@ -19,7 +19,7 @@ typedef struct ag_sheet {
   bool latex, standalone; /* standalone: headings are printed, else they are comments */
   int n, cap;
   ag_sheet_line *lines;
-  int n_let, n_known; /* scalars that may turn up as factors and what stands for them: lets, then velocities */
+  int n_let, n_known; /* scalars that may turn up as factors and their names: lets, then velocities */
   ag_id *let, *let_as;
 } ag_sheet;
 

@@ -223,7 +223,7 @@ static void add_independent(ag_sheet *s) {
   ag_text_done(&tex);
 }
 
-/* N' stands for what moves a process, as x' for what moves a coordinate. */
+/* N' is the rate of a process, as x' is that of a coordinate. */
 static ag_id process_rate(ag_sheet *s, int i) {
   return ag_input(s->g, ag_arena_printf(s->a, "%s'", s->sys->model->processes[i].name), 1, 1, AG_LEAF_REAL);
 }
@@ -250,7 +250,7 @@ static void add_channel(ag_sheet *s, int channel) {
   for (int i = 0, dim; i < sys->n_u_input; i++, at += dim) {
     dim = ag_node_rows(g, a[i]);
     ag_id all, right = ag_sheet_normal(s, ag_rows_of(g, sys->noise_force[channel], at, dim));
-    bool zeros = false; /* entries that say nothing: 0, and the acceleration is alone */
+    bool zeros = false; /* trivial entries: 0, and the acceleration is alone */
     for (int k = 0; k < dim && (dim == 1 || ag_node_op(g, right) == AG_OP_STACK || ag_is_zero(g, right)); k++)
       zeros = zeros || (ag_is_zero(g, ag_entry(g, right, k, 0)) && lone_coefficient(s, &r, at + k));
     if (!zeros) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a SPARK method asks of the equations, at one stage, in the chart q = q0 exp(x) of the step (on vectors q0 + x).
+ * What a SPARK method needs of the equations at one stage, in the chart q = q0 exp(x) of the step (on vectors q0 + x).
  * With the velocity v = x', the Lagrangian L(x, v, t) = l(q, xi, t), xi = D(-x) v, and the constraints
  * K(x, v, t) = S xi + s,
  *   P = L_v,    G = L_x + D(-x)^T F + K_v^T Lambda,    K,

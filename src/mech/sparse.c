@@ -51,7 +51,7 @@ static void shortest_done(shortest *s) {
   free(s->x), free(s->v), free(s->entries), free(s->b), free(s->lost);
 }
 
-/* The rows at a state; columns of what is held count as zero. */
+/* The rows at a state; columns of held components count as zero. */
 static void rows_at(shortest *s, double t, const double *params, const double *q, const double *xi, const bool *held) {
   const ag_system *sys = s->sys;
   memcpy(s->x, q, sizeof(double) * (size_t)sys->n.q);
@@ -75,8 +75,8 @@ static double largest(int n, const double *v) {
   return worst;
 }
 
-/* Velocities that very many rows share would join them all: a platform with many bodies on it. NULL when there is none;
- * else the caller's. */
+/* Velocities that very many rows share would couple them all: a platform with many bodies on it. NULL when there is
+ * none; else the caller's. */
 enum { HUB = 40 };
 static bool *shared_columns(const ag_system *sys, const ag_places *at) {
   int *count = ag_heap_alloc(sizeof(int) * (size_t)sys->n.xi), n = 0;

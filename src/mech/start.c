@@ -105,9 +105,7 @@ static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0
   ag_pos pos = set >= 0 ? sys->model->starts[set].pos : touch ? touch->pos : sys->rows[sys->n.row - sys->n.g + row].pos;
   bool moved = !touch && !strict && ag_position_project(sys, t0, params, q);
   if (touch && !touch->name)
-    ag_ctx_error(
-        ctx, pos,
-        "the start does not fulfil this relation (off by %.3g), and what is not named of it cannot change that", gap);
+    ag_ctx_error(ctx, pos, "the start violates this relation (by %.3g), and no free value in it can change that", gap);
   else if (touch && !isfinite(gap)) ag_ctx_error(ctx, pos, "at the start `%s` %s", touch->name, touch->text);
   else if (touch) ag_ctx_error(ctx, pos, "at the start `%s` %s (off by about %.3g)", touch->name, touch->text, gap);
   else if (moved)

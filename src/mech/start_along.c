@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * How a completed start moves with the parameters. Along p' the named values move with their expressions,
  *   q'_named = D e(q, p) [q', p'],   xi'_named = D e(q, p) [q', p'],
- * in the order in which the start takes them; parameters that follow from others move as these do. What was solved for
- * keeps the constraints,
+ * in the order in which the start takes them; parameters that follow from others move as these do. Values that were
+ * solved for satisfy the constraints:
  *   G q' + g_p p' = 0,   S xi' + D(S xi + s) [q', p'] = 0   (at rest: xi')
  * with the same unknowns and rows as in the start (ag_solved): a correction of these components alone, the shortest
- * where there are more of them than rows. All derivatives come from the graph. They are exact but for what depends on
- * the way Newton's method took: rotations solved for in part, starts that had to be projected, and coordinates of large
- * systems; there the derivative is that of the last step. */
+ * where there are more of them than rows. All derivatives come from the graph. They are exact except where they depend
+ * on the path Newton's method took: rotations solved for in part, starts that had to be projected, and coordinates of
+ * large systems; there the derivative is that of the last step. */
 #include <string.h>
 
 #include "math/lie.h"
@@ -113,7 +113,7 @@ void ag_start_along_free(ag_start_along *a) {
   free(a);
 }
 
-/* ---- what the constraints were solved for ---- */
+/* ---- values solved for from the constraints ---- */
 
 /* One Newton step for the linear equations e + A d = 0. */
 typedef struct linear {
@@ -134,7 +134,7 @@ static const double *linear_metric(void *self, const double *d) {
   return ((linear *)self)->M;
 }
 
-/* Adds to d the shortest change, in the metric M or in components, of what is not held that makes e + A d zero. */
+/* Adds to d the shortest change, in the metric M or in components, of the free components that makes e + A d zero. */
 static void correct(const linear *l, int rank, const bool *held, double *d) {
   linear own = *l;
   ag_newton_options once = {.max_iter = 1};
@@ -193,7 +193,7 @@ static void correct_velocities(ag_start_along *a, double t, const double *params
   free(held);
 }
 
-/* ---- what is named ---- */
+/* ---- given values ---- */
 
 /* Rates of the parameters that follow: after as many passes as they build on each other. */
 static void follow(ag_start_along *a, const double *params, double *dp) {

@@ -17,7 +17,7 @@ typedef struct conditions {
   const bool *firm; /* not released; NULL: none */
 } conditions;
 
-static const double SMALL = 1e-9; /* relative to the row as stated: what is left of a coefficient that cancelled */
+static const double SMALL = 1e-9; /* relative to the row as stated: the remainder of a coefficient that cancelled */
 
 /* Reduces row a (with right-hand side n) by the rows before it; returns the unnamed column with the largest
  * coefficient, or -1. */
@@ -60,7 +60,7 @@ static void find_conditions(conditions *k, int m, const double *rows, const bool
   free(columns);
 }
 
-/* Releases what stands in a condition that is missed by more than rounding; false: there is nothing more. */
+/* Releases the values in a condition that is violated by more than rounding; false: there is none left. */
 static bool release(conditions *k, const double *change) {
   bool more = false;
   for (int r = 0; r < k->m; r++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of starts: shared by start.c, start_velocity.c and start_values.c. */
+ * Inside starts: shared by start.c, start_velocity.c and start_values.c. */
 #ifndef AG_MECH_START_INTERNAL_H
 #define AG_MECH_START_INTERNAL_H
 #include "mech/mech_internal.h"

@@ -239,7 +239,7 @@ bool ag_position_solve(const ag_system *sys, double t0, const double *params, co
   relations_init(&e, sys, t0, params);
   for (int j = 0; j < sys->n.xi; j++) moved[j] = sparse && !named[j];
   bool ok = relations_at(&e, q, NULL) <= 1e-14;
-  if (ok && !sparse) pick(&e, named), mark_moved(&e, moved); /* what would be solved for nearby */
+  if (ok && !sparse) pick(&e, named), mark_moved(&e, moved); /* the values that would be solved for nearby */
   if (!ok) ok = sparse ? search_sparse(&e, named, q) : search_positions(&e, named, q, moved);
   *row = 0;
   *gap = relations_at(&e, q, row);

@@ -269,7 +269,7 @@ static ag_status saddle_velocities(ag_ctx *ctx, ag_system *sys, double t0, const
 }
 
 /* With constraints and frame velocities w together, xi = P w + const: the influence of each frame velocity on the given
- * velocities. Those with the least influence are set to 0 first, so that what is left follows from a velocity that has
+ * velocities. Those with the least influence are set to 0 first, so that the others follow from a velocity that has
  * some. 0: unknown. */
 static void frame_influence(const linear *rows, int n_lambda, const bool *named, double *influence) {
   int n = rows->n, k = rows->m - n_lambda;
@@ -365,7 +365,7 @@ static ag_status complete_velocities(ag_ctx *ctx, const ag_system *sys, double t
     memset(pivots, 0, (size_t)rows->n);
     for (int i = 0; i < rows->n && moved; i++)
       if (!named[i] || fabs(xi[i]) <= 8 * DBL_EPSILON * size)
-        xi[i] = 0; /* what is left of the given ones is rounding */
+        xi[i] = 0; /* the rest of the given ones is rounding error */
     moved = moved && solve_velocities(sys, &order, soft, named, xi, used, pivots) == 0;
     status = report_change(ctx, sys, strict, moved, misfit, changed);
     free(M);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Equations that choose. Every choice of the equations of motion (if, abs, sign, min, max) that depends on the state or
+ * Equations that switch. Every choice of the equations of motion (if, abs, sign, min, max) that depends on the state or
  * on time is read from data: a branch, the sign of its switching function s(t, z), at the end of c. A run changes the
  * branch where s is zero (docs/design/0021). */
 #include <string.h>
@@ -52,7 +52,7 @@ bool ag_has_cuts(const ag_model *m) {
   return false;
 }
 
-/* What ag_switches_apply() begins with. */
+/* The initial state of ag_switches_apply(). */
 static void keep_choices(ag_system *sys, const ag_choices *f) {
   size_t size = sizeof(ag_id);
   ag_choices *kept = sys->choices = AG_NEWN(sys->arena, ag_choices, 1);
@@ -109,7 +109,7 @@ ag_tape *ag_system_pointwise(ag_system *sys, int role) {
   ag_graph *g = sys->model->graph;
   ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(n + 1));
   memcpy(outs, sys->made[role], sizeof *outs * (size_t)n);
-  for (int i = sys->n.switches - 1; i >= 0; i--) { /* those before it may decide about it */
+  for (int i = sys->n.switches - 1; i >= 0; i--) { /* earlier ones may depend on it */
     ag_id sign = ag_apply1(g, AG_OP_SIGN, sys->made[AG_ROLE_SWITCHES][i]);
     ag_substitute(g, 1, &sys->branches[i], &sign, n, outs);
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Equations that choose, as roles: the switching functions, their rates along either branch, and the equations with the
+ * Equations that switch, as roles: the switching functions, their rates along either branch, and the equations with the
  * choice as data against those that choose where they stand. */
 #include "mech/mech_internal.h"
 #include "tests/point_model.h"

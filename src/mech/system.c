@@ -52,10 +52,10 @@ static ag_status check_relations(derive *d) {
       tried = true;
     }
     if (tried && !kept) {
-      ag_ctx_error(
-          d->ctx, m->touches[i].pos,
-          "the constraints do not keep this relation (it changes at the rate %.3g); write `holonomic` to demand it",
-          rate);
+      ag_ctx_error(d->ctx, m->touches[i].pos,
+                   "the constraints do not preserve this relation (it changes at the rate %.3g); write `holonomic` to "
+                   "enforce it",
+                   rate);
       status = AG_WRONG;
     }
     ag_tape_free(tape);
@@ -76,7 +76,7 @@ static void again_positions(derive *d) {
   ag_ctx_done(&quiet);
 }
 
-/* The form of the equations does not change where a motion starts: what would be eliminated is completed as there. */
+/* The form of the equations does not change the start: it is completed as in the eliminated form. */
 static ag_status make_starter(derive *d) {
   ag_derive_options plain = *d->options;
   ag_ctx quiet = {0};

@@ -36,7 +36,7 @@ static const struct {
 } wrong[] = {
     {infinite, "the energy has no finite value at the start"},
     {margin, "at the start `gap` is not open"},
-    {relation, "the constraints do not keep this relation"},
+    {relation, "the constraints do not preserve this relation"},
     {frame, "the frame names 1 velocity, but there are 2 degrees of freedom"},
 };
 

@@ -150,9 +150,9 @@ static bool lost_mass(const scene *s) {
     ag_text_str(s->out, "the mass matrix becomes singular here in the direction of ");
     name_direction(s, v);
     if (q >= 0)
-      ag_text_printf(s->out,
-                     ": the coordinates are no good at %s = %.6g (polar coordinates and Euler angles have such places)",
-                     stored_name(s, q), s->x[q]);
+      ag_text_printf(
+          s->out, ": the coordinates are singular at %s = %.6g (polar coordinates and Euler angles have such places)",
+          stored_name(s, q), s->x[q]);
   }
   free(unit), free(v), free(a);
   return lost;
@@ -176,14 +176,14 @@ static void no_value_ahead(const scene *s, const double *dx) {
     for (int i = 0; i < tape->n_out; i++) good = good && isfinite(v[i]);
     free(v);
     if (!good)
-      ag_text_printf(s->out, "the equations have no value ahead, at t = %.9g with the velocities of now",
+      ag_text_printf(s->out, "the equations have no value ahead, at t = %.9g with the current velocities",
                      s->t + part * span);
   }
   free(x);
 }
 
 /* The number of the state that has grown most and is still growing, or the one that changes fastest relative to its
- * size, if it is fast beside the time so far. */
+ * size, if it is fast relative to the time so far. */
 static void fastest(const scene *s, const double *dx) {
   const ag_system *sys = s->sys;
   int n = sys->n.x, grown = -1, quick = -1;
@@ -224,7 +224,7 @@ void ag_work_why(ag_work *w, const double *params, double t0, const double *x0, 
   ag_arena_free(s.arena);
 }
 
-/* ---- what to look at on the way ---- */
+/* ---- what to monitor during a run ---- */
 
 /* Does anything that is integrated for the motion itself occur in x? */
 static bool matters(const ag_system *sys, ag_id x) {
@@ -238,7 +238,7 @@ static bool matters(const ag_system *sys, ag_id x) {
   return false;
 }
 
-/* The ranges of the domain that say something about the motion, and the rows of the constraints that may vanish
+/* The ranges of the domain that concern the motion, and the rows of the constraints that may vanish
  * somewhere. */
 void ag_guards(derive *d) {
   ag_system *sys = d->sys;

@@ -20,8 +20,8 @@ typedef struct ag_code {
   void (*prep)(const void *self, const double *p, double *prep);
   int (*eval)(const void *self, const double *const *seg, const double *prep, double *out);
 } ag_code;
-/* Who has it. find: the code of a role, or NULL; worth: it is worth compiling, otherwise it is taken only if it has
- * been compiled already. */
+/* The provider of code. find: the code of a role, or NULL; worth: it is worth compiling, otherwise it is used only if
+ * it has been compiled already. */
 typedef struct ag_coder {
   void *self;
   const ag_code *(*find)(void *self, int role, bool worth);
@@ -85,7 +85,7 @@ bool ag_work_left(ag_work *w, double t, const double *z, const double *c);
 
 /* Accelerations and multipliers from the saddle system; either may be NULL. */
 int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *lambda);
-/* From now on the forces of constraint are these (AG_ROLE_REACTION), and not those that follow from the state, for
+/* From now on these forces of constraint (AG_ROLE_REACTION), not those that follow from the state, are used by
  * everything that reads them; NULL: they follow from the state again. */
 void ag_work_hold(ag_work *w, const double *force);
 int ag_work_rhs_full(ag_work *w, double t, const double *x, double *dx);
@@ -100,9 +100,10 @@ double ag_work_energy_rate(ag_work *w, double t, const double *x);
 double ag_work_residual(ag_work *w, double t, const double *x);
 /* ---- all rows of the constraints, also those that were dropped ---- */
 
-/* What the rows say at a state. row: one that was dependent or zero so far and is not now (AG_ROWS_AWAKE), or that is
- * dependent and does not hold where the others do (AG_ROWS_CONTRADICT); by: the change of velocity it asks for, or by
- * how much it does not hold. AG_ROWS_WEAK: the rows kept are about to lose rank, and all rows together are not. */
+/* The state of the rows at a configuration. row: one that was dependent or zero so far and is not now (AG_ROWS_AWAKE),
+ * or that is dependent and does not hold where the others do (AG_ROWS_CONTRADICT); by: the change of velocity it
+ * requires, or by how much it does not hold. AG_ROWS_WEAK: the rows kept are about to lose rank, and all rows together
+ * are not. */
 typedef enum ag_rows_state { AG_ROWS_FINE, AG_ROWS_WEAK, AG_ROWS_AWAKE, AG_ROWS_CONTRADICT } ag_rows_state;
 typedef struct ag_rows_report {
   ag_rows_state state;
@@ -112,7 +113,7 @@ typedef struct ag_rows_report {
 bool ag_system_watches(const ag_system *sys); /* are there rows that follow from others or do not act at the start? */
 /* known: the rank so far. */
 ag_rows_report ag_work_rows(ag_work *w, int known, double t, const double *x);
-/* Do the rows and velocities that the equations were derived with suit this state and the parameters of the worker? Not
+/* Are the rows and velocities chosen in the derivation valid for this state and the parameters of the worker? Not
  * if more or fewer rows are independent, if those kept do not span all, or if the velocities they were solved for are
  * not determined by them. */
 bool ag_work_suits(ag_work *w, double t, const double *x);

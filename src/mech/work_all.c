@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A worker: all rows of the constraints together, kept and dropped ones. They are made orthonormal, those that stand
  * out most first, together with their residual and the rest of their derivative; what is left of a dependent row then
- * says whether it holds, and what is left of a row that begins to act, which change of velocity it asks for. */
+ * says whether it holds, and the remainder of a row that begins to act says which change of velocity it requires. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,10 @@
 static const double DEPENDENT = 1e-9, ZERO = 1e-13;
 /* A dependent row that is off by more than this, relative to its terms, contradicts the others. */
 static const double OFF = 1e-7;
-/* Kept rows whose smallest pivot is below the first, and below this part of what all rows give, are chosen anew. */
+/* Kept rows whose smallest pivot is below the first, and below this fraction of that of all rows, are chosen again. */
 static const double PIVOT_LOW = 0.05, PIVOT_PART = 0.1;
 
-/* A row with what belongs to it: n coefficients, residual, kappa, the size of its terms, its
+/* A row with its data: n coefficients, residual, kappa, the size of its terms, its
  * length as stated, and its combination of the rows as stated. */
 typedef struct all_rows {
   int m, n, width;
@@ -137,7 +137,7 @@ static int reduce(all_rows *a, int from, int to) {
   return rank;
 }
 
-/* ---- what the rows say ---- */
+/* ---- the state of the rows ---- */
 
 /* A row of a large system that does not hold. */
 static ag_rows_report sparse_report(ag_work *w, double t, const double *x) {
@@ -153,7 +153,7 @@ static ag_rows_report sparse_report(ag_work *w, double t, const double *x) {
   return report;
 }
 
-/* The dependent row (from..m - 1) that is most off. */
+/* The dependent row (from..m - 1) that is violated most. */
 static ag_rows_report off_report(const all_rows *a, int from) {
   ag_rows_report report = {0};
   for (int i = from; i < a->m; i++) {

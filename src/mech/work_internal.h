@@ -5,13 +5,13 @@
 #include "math/newton.h"
 #include "mech/mech_internal.h"
 
-/* What evaluates one tape: the interpreter, or code with the same results. */
+/* The evaluator of one tape: the interpreter, or code with the same results. */
 typedef struct machine {
   const ag_tape *tape;
   double *slots, *out;
   const ag_code *code; /* NULL: interpreted */
   double *prep;        /* its prepared parameters */
-  double spent, ask;   /* operations interpreted so far, and after how many the coder is asked */
+  double spent, ask;   /* operations interpreted so far, and the number after which the coder is asked */
 } machine;
 
 struct ag_work {
@@ -19,7 +19,7 @@ struct ag_work {
   double *params;
   const double *step;   /* the segment of a step with noise, or NULL */
   machine *machines;    /* one per tape of the system, made where it is first needed */
-  ag_coder coder;       /* who has code for them; find may be NULL */
+  ag_coder coder;       /* provides code for them; find may be NULL */
   double *x;            /* a full state followed by lambda */
   double *K, *b;        /* saddle matrix and right-hand side */
   double *y, *combined; /* scratch of the bases */
@@ -65,7 +65,7 @@ ag_saddle ag_saddle_at(ag_work *w, double t, const double *x); /* work.c */
 /* work_rows.c */
 int ag_work_position(ag_work *w, double t, double *x); /* q moved onto g = 0 */
 int ag_work_velocity(ag_work *w, double t, double *x); /* xi moved onto S xi + s = 0 */
-/* What Newton's method works on here: a worker and a time; x: the full state of which xi moves; trouble: why a solve
+/* The context of Newton's method here: a worker and a time; x: the full state of which xi moves; trouble: why a solve
  * failed. */
 typedef struct ag_moment {
   ag_work *w;
@@ -100,7 +100,7 @@ void ag_saddle_matrix(ag_work *w, const double *M, int k, const double *S);
  * only to the order of the method: moves z, or the coordinates of x, onto these relations. In z reconstructed
  * coordinates move where they suffice, else all. */
 /* driven: with drivers, xi' and lambda into w->b, and what moves q into w->x. */
-/* What the processes move by, into dx: h times their drift and weights (or NULL) times their noise. */
+/* The increments of the processes, into dx: h times their drift and weights (or NULL) times their noise. */
 void ag_work_processes(ag_work *w, double t, const double *x, double h, const double *weights, double *dx);
 int ag_noise_driven(ag_work *w, double t, const double *x);
 bool ag_noise_relates(const ag_system *sys);

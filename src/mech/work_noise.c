@@ -104,7 +104,7 @@ static double largest(int n, const double *v) {
   return worst;
 }
 
-/* Newton with the shortest steps of what is movable; the largest residual that is left. x: q alone counts. */
+/* Newton with the shortest steps of what is movable; the largest remaining residual. x: only q counts. */
 static double approach(ag_work *w, double t, double *x, bool free_only) {
   const ag_system *sys = w->sys;
   int n = sys->n.xi, m = sys->n_relation;
@@ -135,7 +135,7 @@ static double approach(ag_work *w, double t, double *x, bool free_only) {
   return left;
 }
 
-/* Relative to the coordinates: reconstructed ones suffice; what is left at most. */
+/* Relative to the coordinates: reconstructed ones suffice; the largest remainder allowed. */
 static const double RELATED = 1e-14, LEFT = 1e-12;
 
 bool ag_noise_relates(const ag_system *sys) {

@@ -112,7 +112,7 @@ bool ag_rows_positive(ag_work *w, const double *M, int k, const double *S) {
       for (int j = 0; j < n; j++) A[i * n + j] += x[i] * x[j] * (xAx + 1) - B[i] * x[j] - x[i] * B[j];
   }
   for (int i = 0; i < n; i++) A[i * n + i] -= MASS_GONE;
-  bool good = ag_dense_cholesky(n, A) <= 0; /* not finite: that shows in the state */
+  bool good = ag_dense_cholesky(n, A) <= 0; /* not finite: that will show in the state */
   free(A);
   return good;
 }

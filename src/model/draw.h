@@ -49,7 +49,7 @@ typedef struct ag_drawing {
 /* Makes the expressions of the drawings nodes of the graph again. Reading a model sets them aside, so that drawings
  * cannot influence the equations: call it after deriving, before looking at args. */
 void ag_model_draw(const ag_model *m);
-/* What was built since ag_aside_begin belongs to the drawings: sets it aside. The model owns it. */
+/* Sets aside the nodes built since ag_aside_begin, which belong to the drawings. The model owns them. */
 void ag_model_set_aside(ag_model *m, ag_aside *a);
 void ag_draw_forget(const ag_model *m); /* frees what is set aside */
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * expect: what a model says of its own motions. Part of model.h. */
+ * expect: statements of a model about its own motions. Part of model.h. */
 #ifndef AG_MODEL_EXPECT_H
 #define AG_MODEL_EXPECT_H
 #include <stdbool.h>

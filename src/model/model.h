@@ -63,7 +63,7 @@ typedef struct ag_generator {
   ag_pos pos;
 } ag_generator;
 
-/* process N: a scalar state of its own, dN = drift dt + noise. */
+/* process N: an additional scalar state, dN = drift dt + noise. */
 typedef struct ag_process {
   const char *name;
   ag_id x;       /* the input that stands for it */
@@ -73,10 +73,10 @@ typedef struct ag_process {
   ag_pos pos, start_pos;
 } ag_process;
 
-/* noise W ...: what one Wiener process does. TRANSPORT: q^-1 dq gets the parts times dW, which are completed so that
- * the constraints stay satisfied (raw: they are all there is); frozen: the parts are not varied, their completion is.
- * POTENTIAL: the action gets x dW. FORCE: the momentum gets the parts times dW. PROCESS: processes get the parts times
- * dW; coord of the parts is an index into processes. Stratonovich. */
+/* noise W ...: the effect of one Wiener process. TRANSPORT: q^-1 dq gets the parts times dW, which are completed so
+ * that the constraints stay satisfied (raw: they are all there is); frozen: the parts are not varied, their completion
+ * is. POTENTIAL: the action gets x dW. FORCE: the momentum gets the parts times dW. PROCESS: processes get the parts
+ * times dW; coord of the parts is an index into processes. Stratonovich. */
 typedef enum ag_noise_kind { AG_NOISE_TRANSPORT, AG_NOISE_POTENTIAL, AG_NOISE_FORCE, AG_NOISE_PROCESS } ag_noise_kind;
 typedef struct ag_noise {
   ag_noise_kind kind;
@@ -114,7 +114,7 @@ typedef struct ag_start {
   ag_pos pos;
 } ag_start;
 
-/* A --set: its name and text, for messages about what it gives. */
+/* A --set: its name and text, for messages about its value. */
 typedef struct ag_origin {
   const char *label, *text;
 } ag_origin;

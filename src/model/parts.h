@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of a model, for those who make it statement by statement (lang/, tests) and who derive from it (mech/). Others
+ * Inside a model, for those who make it statement by statement (lang/, tests) and who derive from it (mech/). Others
  * use the functions of model.h. */
 #ifndef AG_MODEL_PARTS_H
 #define AG_MODEL_PARTS_H

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Contact maps X(n) of surfaces: the place whose outward unit normal is n. For a convex surface X = grad H with H(n)
+ * Contact maps X(n) of surfaces: the point whose outward unit normal is n. For a convex surface X = grad H with H(n)
  * the support function (distance of the tangent plane with normal n from the centre), taken as homogeneous of degree 1;
- * X.n = H. With axis 3 and across = (n1, n2, 0): sphere     H = a |n|                    X = a n ellipsoid  H =
- * sqrt(n.D n)              X = D n/sqrt(n.D n), D = Q diag(a^2, b^2, c^2) Q^T disk       H = a |across|               X
- * = a across/|across|: the edge; not defined when it lies flat torus      H = a |across| + b |n|       X = a
- * across/|across| + b n cylinder   H = a |across| + b |n3|      X = a across/|across| + b sign(n3) e3 revolution by the
- * meridian: with theta the angle between axis 3 and -n, cos(theta) = -n3 and sin(theta) = |across|, X = h(theta)
- * across/|across| - (f0 - f(theta)) e3 gauss      X = h(n3) across + f(n3) e3: smooth at the poles when h and f are
+ * X.n = H. With axis 3 and across = (n1, n2, 0):
+ *   sphere     H = a |n|                    X = a n
+ *   ellipsoid  H = sqrt(n.D n)              X = D n/sqrt(n.D n), D = Q diag(a^2, b^2, c^2) Q^T
+ *   disk       H = a |across|               X = a across/|across|: the edge; not defined when it lies flat
+ *   torus      H = a |across| + b |n|       X = a across/|across| + b n
+ *   cylinder   H = a |across| + b |n3|      X = a across/|across| + b sign(n3) e3
+ *   revolution by the meridian: with theta the angle between axis 3 and -n, cos(theta) = -n3 and sin(theta) = |across|,
+ *              X = h(theta) across/|across| - (f0 - f(theta)) e3
+ *   gauss      X = h(n3) across + f(n3) e3: smooth at the poles when h and f are
  *   convex     grad f(X) = mu n and f(X) = 0, by Newton steps */
 #include <math.h>
 

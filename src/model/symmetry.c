@@ -49,7 +49,7 @@ static bool across(ag_graph *g, ag_id a, ag_id b) {
 
 /* ---- does the rest of the model allow it? ---- */
 
-/* What must be invariant: the Lagrangian, and constraints other than contacts and joints. */
+/* The expressions that must be invariant: the Lagrangian, and constraints other than contacts and joints. */
 static int watched(const ag_model *m, ag_id *x) {
   int n = 0;
   bool *contact = ag_heap_alloc((size_t)m->n_constraints + 1), *joint = ag_heap_alloc((size_t)m->n_holonomics + 1);
@@ -247,8 +247,8 @@ static bool has_each(const body_group *f, const char *word) {
 
 static motion no_motion(const ag_model *m) { return (motion){AG_NEWN(m->arena, ag_id, m->n_coords + 1), m->n_coords}; }
 
-/* normal: what d is across by construction, as a product of vectors with it; 0: nothing. Its rounded product with the
- * normal need not be 0. */
+/* normal: the vector d is perpendicular to by construction, as a product of vectors with it; 0: nothing. Its rounded
+ * product with the normal need not be 0. */
 static bool can_shift(const body_group *f, ag_id d, ag_id normal) {
   ag_graph *g = f->m->graph;
   if (!is_light(f) && !is_nothing(g, ag_entry(g, d, 2, 0))) return false;
@@ -372,7 +372,7 @@ static bool symmetric_mass(ag_graph *g, const ag_body *b, ag_id axis) {
   return !b->centre || vanishes(g, ag_cross(g, axis, b->centre));
 }
 
-/* What the body carries, and its joints, must be symmetric about the axis too. */
+/* The bodies it carries, and its joints, must be symmetric about the axis too. */
 static bool free_to_spin(const ag_model *m, const ag_body *b, ag_id axis) {
   ag_graph *g = m->graph;
   for (int i = 0; i < m->n_contacts; i++) {
@@ -405,7 +405,7 @@ static void spin(ag_model *m, const ag_body *b, const char *word, ag_id axis) {
 
 static void spins(ag_model *m, const ag_body *b) {
   ag_id axis = ag_surface_axis(m->graph, &b->surface);
-  bool any = b->surface.kind == AG_SURFACE_SPHERE || !b->n_contact; /* its mass decides, and what it carries */
+  bool any = b->surface.kind == AG_SURFACE_SPHERE || !b->n_contact; /* decided by its mass and by what it carries */
   if (axis && !any) spin(m, b, "spin", axis);
   for (int k = 0; k < 3 && any; k++) spin(m, b, ag_arena_printf(m->arena, "spin%d", k + 1), ag_body_axis(m->graph, k));
 }

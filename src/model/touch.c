@@ -54,7 +54,7 @@ typedef struct field {
 
 /* z' u = (z'/rho) w, w = rho u the part across the axis. Where that is short, z' = z'(0) + z''(0) rho and z = z(0) +
  * z''(0) rho^2/2 up to relative O(rho^2), in w.w alone: smooth on the axis. With z'(0) != 0 or a z''(0) that is not
- * finite there is a corner, where nothing is right and from which trouble.c keeps away. */
+ * finite there is a corner, where the formulas fail and which trouble.c keeps away from. */
 static field bowl_at(ag_graph *g, const ag_ground *gr, ag_id N, ag_id y, ag_id w) {
   static const double NEAR = 1e-16;
   ag_id one = ag_num(g, 1), zero = ag_num(g, 0), of[3] = {gr->profile}, first[3], square = ag_dot(g, w, w);

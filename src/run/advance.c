@@ -43,13 +43,13 @@ double ag_trajectory_turn_limit(run *r) {
   return rate > 0 ? AG_TURN_STEP / rate : INFINITY;
 }
 
-/* Did they, all the same? cos^2 of the angle from where the basis was chosen. */
+/* Did they turn too far anyway? cos^2 of the angle since the basis was chosen. */
 static bool turned_too_far(run *r, double t1) {
   return !r->m.full && ag_system_elimination(r->sys) == AG_ELIM_BASIS &&
          ag_work_basis(r->m.work, t1, r->m.z1, r->m.c) < AG_TURN_MOST;
 }
 
-/* Before each try: the first that the end time cuts short is where a longer run would part from this one. */
+/* Before each try: the first one shortened by the end time is where a longer run would differ from this one. */
 static void note_try(run *r, bool last) {
   double direction = r->o->t1 > r->o->t0 ? 1 : -1, reach = r->t + 1.000001 * r->h;
   if (!last) {
@@ -76,7 +76,7 @@ static bool stuck(run *r) {
 /* The number of fixed steps made: a corner may have divided one of them. */
 static double grid_steps(const run *r) { return floor(fabs(r->t - r->o->t0) / r->o->dt + 1e-6); }
 
-/* Over a surface that is no farther than rounding: the branch behind it may not exist before it (a root). */
+/* Across a surface within rounding error: the branch beyond it may not exist before it (a root). */
 static void step_over(run *r, double h) {
   ag_mover *m = &r->m;
   if (ag_mover_rhs(m, r->t, m->z, m->dz1)) return;
@@ -84,7 +84,8 @@ static void step_over(run *r, double h) {
   r->t += h;
 }
 
-/* Steps fail near the end of a branch. True: it is reached, and the motion goes on behind it; *end: whether it does. */
+/* Steps fail near the end of a branch. True: it is reached, and the motion continues beyond it; *end: whether it
+ * does. */
 static bool at_branch_end(run *r, double step, ag_end *end) {
   double limit;
   bool here = ag_switch_ahead(&r->m, r->t, step, ag_trajectory_nothing(r), &limit);
@@ -94,7 +95,7 @@ static bool at_branch_end(run *r, double step, ag_end *end) {
   return here;
 }
 
-/* Terms that may be short in time: is the step to be tried (made: that was made) too long to see them? */
+/* Terms that may be short in time: is the step about to be tried (made: just made) too long to resolve them? */
 static bool strides(run *r, double step, bool made, double *shorter) {
   ag_mover *m = &r->m;
   return m->pulse && ag_pulse_moves(m) == made && ag_pulse_unseen(m, r->t, step, shorter);
@@ -144,7 +145,7 @@ static bool advance(run *r, double *t1, ag_end *end) {
     }
     if (strides(r, step, false, h)) continue;
     int trouble = ag_mover_step(m, r->t, step, r->o->rtol, r->control.atol, error);
-    /* what is only reconstructed may have run away in a step that is fit for the core: it gets smaller ones */
+    /* reconstructed variables may need smaller steps where a step is good for the core */
     int n = m->full || o->dt > 0 ? m->n : ag_system_dims(r->sys)->core;
     bool good = !trouble && ag_trajectory_finite(n, m->z1) && ag_trajectory_finite(n, m->dz1),
          turned = good && turned_too_far(r, target);
@@ -219,7 +220,7 @@ static ag_end small_steps(run *r, double *t1) {
   if (reason != AG_END_TIME) return reason;
   if (r->cut == AG_END_TIME && !r->corner) memcpy(m->z, r->keep, sizeof(double) * (size_t)n_core);
   *t1 = r->t;
-  swap(&m->z, &m->z1); /* the end of the stretch, as the caller expects it */
+  swap(&m->z, &m->z1); /* the end of the interval, as the caller expects it */
   return ag_mover_rhs(m, *t1, m->z1, m->dz1) ? ag_trajectory_trouble(m->trouble) : AG_END_TIME;
 }
 
@@ -267,7 +268,7 @@ static int settle_ahead(run *r, double t1) {
   int trouble = m->in_place ? ag_mover_restore(m, t1, r->ahead_z, r->ahead_c, &r->ahead_changed)
                             : ag_mover_settle(m, t1, r->ahead_z, r->ahead_c, &r->ahead_changed);
   if (!trouble) r->ahead = t1;
-  return trouble == AG_TROUBLE_DOMAIN ? AG_FINE : trouble; /* of that: when it has arrived */
+  return trouble == AG_TROUBLE_DOMAIN ? AG_FINE : trouble; /* that is checked on arrival */
 }
 
 /* A step was too long: a shorter one is to be tried. False: there is none. */
@@ -314,7 +315,7 @@ static bool cut_at_switch(run *r, double *t1) {
   return ag_trajectory_finite(m->n, m->z1) && ag_trajectory_finite(m->n, m->dz1);
 }
 
-/* Many switches in no time, beside the longest time between two. */
+/* Many switches in a time that is negligible relative to the longest time between two. */
 static bool accumulate(run *r) {
   enum { MANY = 24 };
   static const double NO_TIME = 1e-8;
@@ -330,12 +331,12 @@ ag_end ag_trajectory_switch(run *r) {
   double h = r->h != 0 ? r->h : 1e-3 * fabs(r->o->t1 - r->o->t0);
   double gap = fabs(r->t - r->switch_t);
   if (r->res->steps && accumulate(r)) return AG_END_ZENO;
-  if (gap > 0 && fabs(r->h) > 10 * gap) r->h = copysign(10 * gap, r->h); /* more may follow as quickly */
+  if (gap > 0 && fabs(r->h) > 10 * gap) r->h = copysign(10 * gap, r->h); /* others may follow as quickly */
   ag_turn turn = ag_slide_decide(&r->m, r->t, r->o->t1 < r->o->t0 ? -1 : 1, h);
   return turn == AG_TURN_STUCK && gap < 1e-3 * r->switch_gap ? AG_END_ZENO : ends[turn];
 }
 
-/* Crossings that were found at the end of the step shall not be found again when the switch has moved the state by
+/* Crossings found at the end of the step must not be found again when the switch has moved the state by
  * rounding. */
 static void recall_signs(run *r) {
   ag_mover *m = &r->m;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the energy of a motion, and its contacts, say about it: for members of batches, of which only that is kept. */
+ * Checks of a motion by its energy and its contacts, for members of batches, of which only these checks are kept. */
 #include <math.h>
 
 #include "run/batch.h"

@@ -3,7 +3,7 @@
  * is integrated on its dense output (power_core.h), so that W depends on the motion alone, not on E: E - E0 = W checks
  * one against the other. Points cost a right-hand side each, so only the first steps of a long run are measured. While
  * the motion slides along a switching surface, the power is the combination of those on its sides; where there is no
- * role POWER, the change of energy is taken for the work. */
+ * role POWER, the change of energy is taken as the work. */
 #include <math.h>
 
 #include "expr/vmath.h"

@@ -126,8 +126,8 @@ static void run_members(ag_batch_job *b, bool first) {
 
 /* Why the system cannot use lanes with these options; NULL: it can. */
 static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
-  if (o->engine == AG_ENGINE_INTERPRETED) return "the interpreter was asked for";
-  if (o->multipliers) return "the equations with multipliers were asked for";
+  if (o->engine == AG_ENGINE_INTERPRETED) return "the interpreter was requested";
+  if (o->multipliers) return "the equations with multipliers were requested";
   if (ag_system_dims(sys)->g && !ag_system_role(sys, AG_ROLE_PROJECT))
     return "there are many constraints on positions, or redundant ones";
   if (ag_system_elimination(sys) == AG_ELIM_BASIS && o->dt > 0)
@@ -138,7 +138,7 @@ static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
   if (ag_system_watches(sys)) return "rows of the constraints are watched on the way";
   if (ag_system_dims(sys)->fragile && o->dt > 0) return "steps are fixed, and a constraint may vanish on the way";
   if (ag_system_dims(sys)->switches) return "the equations switch between branches on the way";
-  if (ag_system_dims(sys)->pulses && o->dt <= 0) return "terms that may be short in time are looked for on the way";
+  if (ag_system_dims(sys)->pulses && o->dt <= 0) return "terms that may be short in time are checked on the way";
   return ag_system_dims(sys)->core ? NULL : "there is nothing to integrate";
 }
 
@@ -154,7 +154,7 @@ static void find_units(ag_batch_job *b) {
   free(units);
 }
 
-/* Can the functions be looked at in code of reasonable length? */
+/* Can the functions be evaluated by code of reasonable length? */
 static bool can_look(const ag_tape *watch) {
   enum { LONGEST = 2000 };
   return !watch || watch->n_instr < LONGEST;
@@ -201,7 +201,7 @@ static bool prepare_lanes(ag_batch_job *b) {
 }
 
 /* One kernel for all members that run one by one, and for steps that have to be examined. For few members compiling
- * does not pay; the numbers are the same without it. */
+ * is not worthwhile; the numbers are the same without it. */
 static void prepare_kernel(ag_batch_job *b) {
   const ag_run_options *o = &b->o->run;
   ag_text reason = {0};
@@ -225,7 +225,7 @@ static void work(void *self) {
   else run_members(w->b, w->first);
 }
 
-/* Members that left their lanes, of whatever thread. One that was stopped on its way ends as such. */
+/* Members that left their lanes, of any thread. One that was stopped early ends as such. */
 static void work_solo(void *self) {
   const worker *w = self;
   ag_batch_job *b = w->b;
@@ -253,7 +253,7 @@ static void *thread(void *self) {
 
 static void run_threads(ag_batch_job *b) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN), wanted = b->o->threads > 0 ? b->o->threads : cores > 1 ? cores : 1;
-  /* a lane more costs nothing but what is done for each lane by itself, the search for crossings */
+  /* another lane costs only the work done lane by lane, the search for crossings */
   long lanes = b->fused && !b->watch.n ? ag_fused_lanes(b->fused) : 1, left = b->n - atomic_load(&b->done);
   long useful = (left + lanes - 1) / lanes;
   int n = (int)(wanted < useful ? wanted : useful > 1 ? useful : 1), started = 1;
@@ -270,7 +270,7 @@ static void run_threads(ag_batch_job *b) {
   b->result->threads = started;
 }
 
-/* ---- the front ---- */
+/* ---- interface ---- */
 
 static double seconds_now(void) {
   struct timespec now;
@@ -305,7 +305,7 @@ static void complete(ag_batch_job *b) {
   }
 }
 
-/* Equations of members of their own, where the options suit them, and what is looked for in these: one tape for each
+/* Equations derived for single members, where the options allow them, and their event functions: one tape for each
  * system, members share both. */
 static void own_begin(ag_batch_job *b) {
   ag_system *const *own = b->o->own;

@@ -19,16 +19,16 @@ typedef struct ag_core_columns {
  * `first` on. */
 typedef struct ag_watch {
   int n, first;
-  ag_tape *tape; /* NULL when there is nothing to look for */
+  ag_tape *tape; /* NULL when no function is monitored */
   int *way;      /* direction of each */
   bool *cuts;    /* per function: the equations have a corner at its zero */
   bool reads_rest;
 } ag_watch;
 
-/* Equations that one member, or some, have for themselves. */
+/* Equations derived for one member, or for some. */
 typedef struct ag_batch_own {
   const ag_system *sys; /* NULL: those of the batch */
-  ag_tape *functions;   /* what is looked for */
+  ag_tape *functions;   /* its event functions */
   bool shared;          /* with a member before it, which frees them */
 } ag_batch_own;
 
@@ -47,14 +47,14 @@ typedef struct ag_batch_job {
   ag_watch watch;
   int n_z, n_tangent; /* numbers integrated per member, and of their tangent */
   int square;         /* numbers of a matrix of the method */
-  ag_tape *functions; /* what is looked for, for members that go one by one */
+  ag_tape *functions; /* event functions of members that run one by one */
   ag_batch_own *own;  /* per member, or NULL: none has */
   int n_unit, *unit, *unit_size;
   ag_core_columns columns; /* without the rest */
   atomic_long next, done;
-  long share;             /* members that a thread begins with, at most */
+  long share;             /* initial number of members per thread, at most */
   ag_solo *solo;          /* members that left their lanes */
-  pthread_mutex_t taking; /* one part at a time is handed on */
+  pthread_mutex_t taking; /* results are handed on one at a time */
   atomic_bool refused;    /* ... and the last one could not be */
   ag_heap *heap;          /* of all threads */
   atomic_int failed;      /* memory ran out in a thread */
@@ -68,12 +68,12 @@ void ag_solo_put(ag_solo *a, long member);
 /* A thread that may still put some begins, and ends. */
 void ag_solo_begin(ag_solo *a);
 void ag_solo_end(ag_solo *a);
-/* The next one; waits while there are threads that may still put one. -1: there is none. */
+/* The next one; waits while other threads may still add one. -1: there is none. */
 long ag_solo_next(ag_solo *a);
 
 /* Is the batch to end before its members? */
 bool ag_batch_halted(const ag_batch_job *b);
-/* Hands on what a member has brought: when it has ended, or when that is a lot. */
+/* Hands on the results of a member: when it has ended, or when there are many points. */
 void ag_batch_take(ag_batch_job *b, long member, bool ended);
 
 /* True if every requested column follows from the core; the columns are then prepared. */
@@ -130,7 +130,7 @@ bool ag_queue_locate(ag_queue *q, const ag_lane_step *s, double *record);
 void ag_queue_begin(ag_queue *q, const ag_lane_step *s);
 /* Examines a step; crossings of the section go to the points of the member. AG_END_TIME: it continues; AG_END_EVENT,
  * AG_END_CROSSINGS: it ended at *t in the state z, by event *event. *corner: the equations have a corner in the step,
- * which needs the care of a single run, and nothing else is said. */
+ * which needs the code of a single run, and nothing else is set. */
 ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t, double *z, int *event, bool *corner);
 
 /* audit.c. Of a single run; of a member in a lane, from its start and its end. pressed: does no contact pull, as far as

@@ -38,7 +38,7 @@ static unsigned noise_offers(const ag_system *sys, const ag_stepper *s) {
          (bath && ag_system_role(sys, AG_ROLE_CANONICAL) ? AG_NEEDS_CANONICAL : 0u);
 }
 
-/* What the parts without friction are, of methods that test them. */
+/* The kind of the parts without friction, for methods with a Metropolis test. */
 static ag_canonical tested(const ag_stepper *s) {
   return s->needs & AG_NEEDS_RESIDUAL ? AG_CANONICAL_RATTLE
          : s->needs & AG_NEEDS_SPLIT  ? AG_CANONICAL_SPLIT
@@ -95,7 +95,7 @@ static ag_status check_method(ag_ctx *ctx, const ag_system *sys, const ag_run_op
   return AG_OK;
 }
 
-/* A model with noise is not run without a word. */
+/* A model with noise is not run without an explicit choice. */
 static ag_status refuse_noise(ag_ctx *ctx, const ag_system *sys) {
   int n;
   const ag_layout_row *channels = ag_layout_rows(sys, AG_LAYOUT_NOISE, &n);
@@ -136,10 +136,11 @@ static ag_status check_grid(ag_ctx *ctx, const ag_system *sys, const ag_run_opti
   unsigned long long steps;
   ag_wiener w = ag_run_path(sys, o);
   if (!ag_wiener_fit(&w, o->dt, near))
-    return refuse_step(ctx,
-                       "the step @ does not fit the path, which lives on a grid of @: steps are multiples of it, or "
-                       "1/2, 1/4, ... of it; the nearest are @ and @",
-                       4, (double[]){o->dt, w.base, near[0], near[1]});
+    return refuse_step(
+        ctx,
+        "the step @ does not fit the path, which is defined on a grid of @: steps are multiples of it, or "
+        "1/2, 1/4, ... of it; the nearest are @ and @",
+        4, (double[]){o->dt, w.base, near[0], near[1]});
   if (!ag_wiener_divides(&w, o->dt, o->t1 - o->t0, &steps, near))
     return refuse_step(ctx, "the step @ does not divide the time from @ to @; the nearest that do are @ and @", 5,
                        (double[]){o->dt, o->t0, o->t1, near[0], near[1]});
@@ -152,12 +153,12 @@ static ag_status check_grid(ag_ctx *ctx, const ag_system *sys, const ag_run_opti
 static const char large_noise[] =
     "large systems with noise have no form with multipliers of its own: leave out --closure";
 
-/* What stands in the way of a path with noise, or NULL. */
+/* The reason why a path with noise cannot be followed, or NULL. */
 static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
   if (!ag_system_dims(sys)->channel) return "the model has no noise: there are no paths to choose from";
   if (!(o->dt > 0)) return "a path with noise has fixed steps: give --dt";
   if (!(o->t1 > o->t0)) return "a path with noise runs forward: t1 must be larger than t0";
-  if (o->section) return "sections are not looked for on a path with noise";
+  if (o->section) return "sections are not located on a path with noise";
   if (o->multipliers && !ag_system_role(sys, AG_ROLE_NOISE)) return large_noise;
   return NULL;
 }
@@ -165,7 +166,7 @@ static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
 /* At one end of a step the noise is not that of Stratonovich, unless it does not change along itself. */
 static ag_status check_end(ag_ctx *ctx, const ag_system *sys, const ag_stepper *method) {
   if (!(method->needs & AG_NEEDS_ONE_SIDED) || ag_system_is_one_sided(sys)) return AG_OK;
-  if (ag_system_discrete_lacks(sys, (ag_discrete_form)method->form, true)) return AG_OK; /* said elsewhere */
+  if (ag_system_discrete_lacks(sys, (ag_discrete_form)method->form, true)) return AG_OK; /* reported elsewhere */
   ag_ctx_error(ctx, (ag_pos){0},
                "method %s does not fit: it takes the noise at one end of a step, and would converge to another system "
                "unless transports are constant on the group, without constraints, and forces depend on positions "
@@ -174,9 +175,9 @@ static ag_status check_end(ag_ctx *ctx, const ag_system *sys, const ag_stepper *
   return AG_WRONG;
 }
 
-/* A test of steps makes sense where they keep volume, of a motion that has Gibbs' law. */
+/* A Metropolis test needs steps that preserve volume and a motion that preserves Gibbs' law. */
 static ag_status check_tests(ag_ctx *ctx, const ag_system *sys, const ag_stepper *method) {
-  if (!ag_stepper_tests(method) || !ag_system_role(sys, AG_ROLE_BATH)) return AG_OK; /* said elsewhere */
+  if (!ag_stepper_tests(method) || !ag_system_role(sys, AG_ROLE_BATH)) return AG_OK; /* reported elsewhere */
   if (method->needs & AG_NEEDS_SPLIT && !ag_system_is_split(sys)) return AG_OK;
   const char *lacks = ag_system_canonical_lacks(sys, tested(method));
   if (!lacks) return AG_OK;
@@ -311,5 +312,5 @@ ag_status ag_run_check_levels(ag_ctx *ctx, const ag_system *sys, const double *p
                  o->project);
   ag_text_done(&name);
   ag_mover_free(&m);
-  return reason == AG_STEP_LEVEL || reason == AG_STEP_DEPENDENT ? AG_WRONG : AG_OK; /* others: the run says it */
+  return reason == AG_STEP_LEVEL || reason == AG_STEP_DEPENDENT ? AG_WRONG : AG_OK; /* others: the run reports it */
 }

@@ -10,7 +10,7 @@
  * where no step has yet been shortened by the end time: before the first try that would have reached t1. Rows and
  * events after it belong to the shorter run alone (docs/results.md). */
 typedef struct ag_checkpoint {
-  bool made;        /* else the rest means nothing */
+  bool made;        /* otherwise the rest is meaningless */
   int n, n_carry;   /* sizes of z; of dz: the rates, then what belongs to the stepper alone */
   int n_unit;       /* size of unit */
   int n_atol;       /* size of atol; 0: all are that of the control */
@@ -18,8 +18,8 @@ typedef struct ag_checkpoint {
   double t, h;      /* where; the next step size to try */
   double smooth;    /* before a corner: the step size to resume with after it; 0: no corner ahead */
   double switch_t,
-      switch_gap; /* of equations that choose: time of the last switch (NaN: none), largest gap between two */
-  long n_switch;  /* and how many followed each other in no time */
+      switch_gap; /* of equations that switch: time of the last switch (NaN: none), largest gap between two */
+  long n_switch;  /* and how many followed each other in negligible time */
   double reach;   /* a run to any t1 beyond this one comes through here */
   double mark;    /* where the motion was some tries ago, and */
   long n_mark;    /* how many had been rejected there */

@@ -6,7 +6,7 @@
 #include "run/run_internal.h"
 
 enum { FIRST = 20, SECOND = 300, MOST_TANGENT = 200 };
-static const double FEW = 2000;     /* steps that stability may cost without anything being tried */
+static const double FEW = 2000;     /* steps that stability may cost before an implicit method is tried */
 static const double LIMITED = 1.5;  /* step size times largest eigenvalue, of steps that stability may limit */
 static const double FARTHER = 20.0; /* an implicit step costs as much as some ten explicit ones */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Compiled code for the roles of a system that a worker evaluates: energy, observables, forces of constraint, events on
- * the full state, projections. Each is a library of its own, so that only those that a run needs are compiled and found
+ * the full state, projections. Each is a separate library, so that only those that a run needs are compiled, and found
  * in the cache by the next one. */
 #include "run/coder.h"
 

@@ -17,8 +17,8 @@ static ag_tape *on_full(ag_system *sys, int n, const ag_id *outs) {
   return tape;
 }
 
-/* The functions that are looked for, from `first` on. Forces of constraint are functions of the state: enclosures of
- * them would be too wide, since they are solved for. *absent: some are not, and NaN stands in their place. */
+/* The event functions, from `first` on. Forces of constraint are functions of the state: enclosures of
+ * them would be too wide, since they are solved for. *absent: some are not available, and are NaN. */
 static ag_tape *functions(ag_system *sys, const ag_run_options *o, int first, bool *reads_rest, bool *absent) {
   const ag_model *m = ag_system_model(sys);
   int n = ag_run_n_event(sys, o) - first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A step as a curve in Bernstein form, for looks at functions other than events: switches and short pushes. */
+ * A step as a curve in Bernstein form, for checks of functions other than events: switches and short pushes. */
 #include <math.h>
 #include <string.h>
 

@@ -40,7 +40,7 @@ ag_status ag_end_status(ag_end end);
  * out long; a kernel that is in the cache is used from the start. */
 typedef enum ag_engine { AG_ENGINE_AUTO, AG_ENGINE_COMPILED, AG_ENGINE_INTERPRETED } ag_engine;
 
-/* What a run does with the noise of a model: refuses to run (a motion without it is not one of the model), leaves it
- * out, or follows one path of it (noisy.c). */
+/* What a run does with the noise of a model: refuses to run (a motion without noise is not a motion of the model),
+ * leaves it out, or follows one path of it (noisy.c). */
 typedef enum ag_noise_use { AG_NOISE_REFUSED, AG_NOISE_OFF, AG_NOISE_PATH } ag_noise_use;
 #endif

@@ -41,7 +41,7 @@ static int fused_step(const ag_stepper *s, const ag_flow *f, double t, double h,
   ag_fused_step(m->fused, &a);
   memcpy(dz1, work + m->room.end, carry);
   if (!fail) return 0;
-  /* which trouble it was: the stages one by one, up to the one that failed */
+  /* to find the cause: the stages one by one, up to the one that failed */
   bool several = ag_system_elimination(m->sys) == AG_ELIM_SADDLE || ag_stepper_solves(s);
   const ag_stepper *plain = several ? ag_stepper_find(s->name) : NULL;
   long n_rhs = m->n_rhs;

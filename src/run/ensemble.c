@@ -21,7 +21,7 @@ typedef struct job {
   atomic_ullong next;   /* leaf to be taken */
   pthread_mutex_t lock; /* of all below */
   pthread_cond_t turned;
-  unsigned long long turn, cut; /* leaf to be added next; the first one that was given up */
+  unsigned long long turn, cut; /* leaf to be added next; the first one that was abandoned */
   ag_heap *heap;
   unsigned long long before; /* paths of the ensemble that is continued */
   double begun, next_checkpoint;
@@ -74,7 +74,7 @@ static bool is_out(const job *b, const desk *d, int n, int m) {
   return d->rows[m] < b->o->n_row || (b->o->path.mirror && (other >= n || d->rows[other] < b->o->n_row));
 }
 
-/* Those that are left out make room: the others move together, in order. */
+/* Removes those that are left out; the others move up, in order. */
 static int compact(const job *b, const desk *d, int n, double *values) {
   const int total = n_total(b);
   int count = 0;
@@ -223,7 +223,7 @@ static bool wait_turn(job *b, unsigned long long leaf) {
   return mine;
 }
 
-/* Passes the turn on, or gives the leaf up. */
+/* Passes the turn on, or abandons the leaf. */
 static void pass(job *b, unsigned long long leaf, bool added) {
   pthread_mutex_lock(&b->lock);
   if (added) b->turn = leaf + 1;
@@ -232,7 +232,7 @@ static void pass(job *b, unsigned long long leaf, bool added) {
   pthread_mutex_unlock(&b->lock);
 }
 
-/* ---- on the way ---- */
+/* ---- progress ---- */
 
 static double seconds_now(void) {
   struct timespec now;
@@ -314,7 +314,7 @@ static void guarded(worker w) {
   pthread_mutex_lock(&w.b->lock);
   if (!w.b->failed) memcpy(w.b->why, why, sizeof why);
   w.b->failed = true;
-  w.b->cut = 0; /* nobody waits any more */
+  w.b->cut = 0; /* no thread waits any more */
   pthread_cond_broadcast(&w.b->turned);
   pthread_mutex_unlock(&w.b->lock);
 }
@@ -339,7 +339,7 @@ static void run_threads(job *b) {
   b->e->threads = started;
 }
 
-/* ---- the front ---- */
+/* ---- interface ---- */
 
 static ag_status wrong(ag_ctx *ctx, const char *text) {
   ag_ctx_error(ctx, (ag_pos){0}, "%s", text);

@@ -35,13 +35,13 @@ typedef struct ag_ensemble_options {
   const ag_passage *passages;
   bool extrapolate;                                      /* also with half the step: ag_ensemble.extrapolated */
   bool interpreted;                                      /* without compiled code: the same numbers */
-  int lanes, threads;                                    /* 0: what suits the machine */
+  int lanes, threads;                                    /* 0: chosen for the machine */
   const char *compiler;                                  /* NULL: the usual; "none": none */
   const atomic_int *stop;                                /* or NULL */
   void (*progress)(void *self, double done, long steps); /* paths done; may be NULL */
   void *progress_self;
-  /* Now and then, between leaves: what is finished so far, to be written down. By one thread, which may wait for it.
-   * NULL: not wanted. */
+  /* Called from time to time between leaves with the results so far, to be saved. By one thread, which may wait for it.
+   * NULL: not called. */
   void (*checkpoint)(void *self, const ag_ensemble *so_far);
   void *checkpoint_self;
   const double *from; /* a saved state to continue, or NULL */
@@ -82,13 +82,13 @@ static inline int ag_ensemble_value(const ag_ensemble *e, int row, int i) { retu
 static inline int ag_ensemble_average(const ag_ensemble *e, int n_row, int i) { return n_row * e->n_value + i; }
 static inline int ag_ensemble_batches(const ag_ensemble *e, int n_row, int i) { return (n_row + 1) * e->n_value + i; }
 
-/* Values of e->extrapolated: what entry i of row r with steps h and h/2 extrapolates to, of row n_row that of the mean
- * over all rows; and by how much that of step h is off. */
+/* Values of e->extrapolated: the extrapolation of entry i of row r from steps h and h/2, for row n_row that of the mean
+ * over all rows; and the error of the value with step h. */
 static inline int ag_ensemble_extrapolated(const ag_ensemble *e, int row, int i) { return row * e->n_value + i; }
 static inline int ag_ensemble_off(const ag_ensemble *e, int n_row, int row, int i) {
   return (n_row + 1 + row) * e->n_value + i;
 }
-/* The weak order that extrapolation supposes: what the method declares for the noise of the system. */
+/* The weak order assumed by extrapolation: the one declared by the method for the noise of the system. */
 double ag_ensemble_weak(const ag_system *sys, const ag_stepper *method);
 
 /* From the full state x0, constraints satisfied, with these parameters. Extends the graph of the model by tapes. Only

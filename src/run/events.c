@@ -2,7 +2,7 @@
  * Zero crossings. Pieces of the step in which an event function can cross zero are isolated by enclosures (look.c,
  * isolate.h); a change of sign in one of them is a crossing, which is then located to rounding with real steps of the
  * method from the start of the step, put back onto the constraints, so that neither time nor state carries the error of
- * the interpolation. Functions that cannot be enclosed have an interpolant of their own (fit.c). */
+ * the interpolation. Functions that cannot be enclosed have a separate interpolant (fit.c). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,10 @@ enum { SAMPLES = 8 };
 
 /* A piece of the step so short that a function which changes much in it jumps. */
 static const double NARROW = 1e-9;
-/* A piece in doubt as long as this, on a curve that is known to rounding: it was given up. */
+/* An undecided piece this long, on a curve known to rounding: the search was given up. */
 static const double UNDECIDED = 1e-2;
 
-/* A start this near to a surface, beside how far the first step goes from it, lies on it: starts are solved for to
+/* A start this near to a surface, relative to how far the first step leaves it, lies on it: starts are solved for to
  * rounding. */
 static const double ON_START = 1e-10;
 /* Of two events: at the same time, up to rounding. */
@@ -26,7 +26,7 @@ static const double SAME_TIME = 1e-13;
 
 static int sign_of(double v) { return (v > 0) - (v < 0); }
 
-/* Value of function e at time s by a real step; NaN when it cannot be had. */
+/* Value of function e at time s by a real step; NaN if that fails. */
 static double value_at(ag_mover *m, double t, double s, int e) {
   if (!ag_mover_settled(m, t, s)) return NAN;
   return ag_mover_watch(m, s, m->zt, m->c1, m->g1) ? NAN : m->g1[e];
@@ -106,8 +106,8 @@ static double crossing(ag_mover *m, double t, double h, int e, double lo, double
 }
 
 /* Does the function jump over zero at s (an angle that is wrapped, a pole) instead of passing through it? Beside what
- * it is at the ends lo and hi of the bracket, a zero that was located leaves rounding only. What ends the run is a
- * guard that may jump. */
+ * it is at the ends lo and hi of the bracket, a located zero leaves only rounding error. An event that ends the run is
+ * a guard that may jump. */
 static bool jumps(ag_mover *m, double t, double h, int e, double lo, double hi, double s) {
   static const double NOTHING = 1e-6;
   const ag_model *model = ag_system_model(m->sys);
@@ -143,8 +143,8 @@ static bool changes(const finder *q, int e, double v) {
   return !event->direction || event->direction == direction;
 }
 
-/* Is the bracket part of a long piece in which the function is smaller than the motion is known? Real steps would show
- * its rounding only. */
+/* Is the bracket part of a long piece in which the function is smaller than the error of the motion? Real steps would
+ * show only its rounding error. */
 static bool below_tolerance(const ag_mover *m, int e, double lo, double hi) {
   static const double LONG = 0.05; /* of the step; zeros of higher order leave shorter ones */
   for (int k = 0; k < m->n_open; k++)
@@ -153,7 +153,7 @@ static bool below_tolerance(const ag_mover *m, int e, double lo, double hi) {
   return false;
 }
 
-/* Event e has the value v at theta; the place looked at before was `last`. */
+/* Event e has the value v at theta; the previous place was `last`. */
 static void visit(finder *q, int e, double last, double theta, double v) {
   int before = q->m->sign[e];
   if (!changes(q, e, v)) return;
@@ -200,14 +200,14 @@ static void walk_see(void *self, double last, double theta, double v) {
   visit(w->q, w->e, last, theta, v);
 }
 
-/* By an interpolant of its own: its crossings are not proved. */
+/* By a separate interpolant: its crossings are not proved. */
 static void visit_fit(finder *q, int e) {
   walk w = {q, e};
   q->m->fitted[e] = true;
   ag_fit_pieces(&w, walk_value, walk_see);
 }
 
-/* ---- which pieces of the step are looked at ---- */
+/* ---- which pieces of the step are examined ---- */
 
 /* The start lies on a surface when its value there is negligible relative to those of the first step: leaving it is not
  * a crossing. */
@@ -220,7 +220,7 @@ static void leave_start(ag_mover *m, double t, double h) {
   m->fresh = false;
 }
 
-/* A crossing in a piece in which the function is smaller than the motion is known: it is somewhere there. Rounding
+/* A crossing in a piece in which the function is smaller than the error of the motion: it is somewhere there. Rounding
  * alone: it is as accurate as others. */
 static void note_loose(const finder *q) {
   static const double ACCURATE = 1e-9;
@@ -235,8 +235,8 @@ static void note_loose(const finder *q) {
     }
 }
 
-/* Pieces in which the function comes nearer to zero than the motion is known, with the same sign at both ends: an even
- * number of crossings, or none. A function that jumps away from zero, or has a pole, is not in doubt. */
+/* Pieces in which the function comes nearer to zero than the error of the motion, with the same sign at both ends: an
+ * even number of crossings, or none. A function that jumps away from zero, or has a pole, is not in doubt. */
 static void note_doubts(const finder *q) {
   ag_mover *m = q->m;
   for (int k = 0; k < m->n_open; k++) {
@@ -252,7 +252,7 @@ static void note_doubts(const finder *q) {
 }
 
 /* Between the brackets that were isolated there is no crossing, in each at most one; in one that rounding leaves open
- * (zeros of higher order, jumps) what the values at its ends and in its middle show. */
+ * (zeros of higher order, jumps) the values at its ends and in its middle decide. */
 static void visit_brackets(finder *q, int e) {
   int n;
   const ag_bracket *b = ag_isolate_found(q->m->isolate, e - q->m->g_first, &n);
@@ -267,7 +267,7 @@ static void visit_brackets(finder *q, int e) {
     if (b[k].from > 0) visit(q, e, last, b[k].from, from); /* what it was at the start of the step is known */
     if (inside != 0) visit(q, e, last, middle, inside), last = middle;
     double end = bracket_value(q->m, q->t, q->h, to, e);
-    if (b[k].doubt && end == 0 && to < 1) { /* it may touch zero there and return: what comes behind it tells */
+    if (b[k].doubt && end == 0 && to < 1) { /* it may touch zero there and return: the values after it decide */
       to = fmin(1, 2 * to - b[k].from);
       end = bracket_value(q->m, q->t, q->h, to, e);
     }
@@ -288,7 +288,7 @@ static bool start_of_step(finder *q, int e) {
   return held;
 }
 
-/* What is known of function e. */
+/* The properties of function e. */
 static void follow(finder *q, int e) {
   ag_mover *m = q->m;
   if (start_of_step(q, e)) return;

@@ -172,7 +172,7 @@ static ag_status run_one(ag_ctx *ctx, ag_system *sys, const ag_expect *e, const 
   o.rtol = o.atol = 5e-13;
   o.t0 = ag_system_t0(sys);
   o.every = -1;
-  o.noise = AG_NOISE_OFF; /* what is expected is expected of the drift */
+  o.noise = AG_NOISE_OFF; /* expectations refer to the drift */
   o.events = event || has_corners(ag_system_model(sys));
   /* the run waits for an event a little longer than the expected time */
   o.t1 = nearby ? time + (time >= o.t0 ? 1 : -1) * (0.05 * fabs(time - o.t0) + 1) : time;

@@ -112,7 +112,7 @@ ag_status ag_expect_paths(ag_ctx *ctx, ag_system *sys, const ag_expect *e, const
       .method = ag_stepper_find(e->method ? e->method : "euler_heun"),
       .columns = wanted,
   };
-  ag_status status = !c          ? wrong(ctx, e, "what is averaged is not recorded along paths: define an observable")
+  ag_status status = !c ? wrong(ctx, e, "the averaged quantity is not recorded along paths: define an observable")
                      : !o.method ? wrong(ctx, e, "there is no such method: `anagyre list methods` shows all")
                                  : choose_steps(ctx, e, time - o.t0, dt, &o.path, &steps);
   if (status == AG_OK) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Functions that cannot be enclosed: forces of constraint, for which a linear system is solved, and functions too long
- * for the work of a step. Each gets an interpolant of its own, a polynomial through Chebyshev nodes. It is trusted as
- * far as its last coefficients go: what it says is not a proof, and the run says so.
+ * for the work of a step. Each gets a separate interpolant, a polynomial through Chebyshev nodes. It is trusted as
+ * far as its last coefficients go: its result is not a proof, and the run says so.
  *
  * With c_k the coefficients of p on a piece, |p - c_0| <= sum of |c_k|, k > 0; four times the last two stand for what
- * is left out. The first look into a step (look_core.h) takes five nodes. A piece is done when this excludes zero for p
+ * is left out. The first check of a step (look_core.h) takes five nodes. A piece is done when this excludes zero for p
  * or for its rate; else it is halved. */
 #include "run/fit.h"
 
@@ -30,7 +30,7 @@ static void coefficients(int n, const double *v, double *c) {
   }
 }
 
-/* What is left of |c_0| beside all others; not positive where zero is possible. */
+/* |c_0| minus all other coefficients; not positive where zero is possible. */
 static double margin(int n, const double *c, double left_out) {
   double rest = left_out;
   for (int k = 1; k <= n; k++) rest += fabs(c[k]);
@@ -76,7 +76,7 @@ void ag_fit_pieces(void *self, double (*value)(void *self, double theta),
     if (excludes(v, &monotone) || monotone) {
       see(self, from, to, v[0]);
       top--;
-    } else if (last) { /* a jump, or a touch: what the values show */
+    } else if (last) { /* a jump, or a touch: the values decide */
       for (int j = DENSE; j > 0; j--)
         see(self, from + node(j) * (to - from), from + node(j - 1) * (to - from), v[j - 1]);
       top--;

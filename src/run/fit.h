@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside run/: crossings of a function of which only values are known, by an interpolant of its own (fit.c). */
+ * Inside run/: crossings of a function of which only values are known, by a separate interpolant (fit.c). */
 #ifndef AG_RUN_FIT_H
 #define AG_RUN_FIT_H
 /* Walks over the step in pieces, in each of which the function crosses zero at most once: see() gets the ends of each,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * How the texts of a fused unit call its tapes f, jacobian and g: the definitions that step_text.h, march_core.h and
- * watch_core.h ask for. Behind the sizes; AG_JACOBIAN_OF(a, b) is "a, b" where there is a Jacobian (or discrete
+ * watch_core.h ask for. After the sizes; AG_JACOBIAN_OF(a, b) is "a, b" where there is a Jacobian (or discrete
  * equations, in the same place), else a; AG_FINISH_OF(a) is "a," where there is the end of such a step; AG_RHS_STEP(w)
  * is "w," where f reads the step of a path with noise, else nothing, AG_JACOBIAN_STEP(w) and AG_FINISH_STEP(w) the
  * same; AG_CANONICAL_OF(...) is what is given where there is the role CANONICAL, else nothing. */
@@ -23,7 +23,7 @@
     const V at_ = (t); \
     f(&at_, (z), c_, AG_RHS_STEP(w_) prep_, (dz), fail_); \
   }
-/* What f does not read of z has no part in the stages that are made of such a rate alone. */
+/* Components of z that f does not read do not affect stages made of such rates alone. */
 #ifdef AG_STEP_READS
 #define AG_STEP_RHS_READ(t, z, dz) \
   { \

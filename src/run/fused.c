@@ -72,7 +72,7 @@ static const char locate_entry_text[] =
 #include "locate_entry_core_text.inc"
     ;
 
-/* Which components the right-hand side reads. Not for many components: their loops are not unrolled, so that asking
+/* Which components the right-hand side reads. Not for many components: their loops are not unrolled, so checking
  * costs more than it saves. */
 static void put_reads(const ag_fused_spec *s, ag_text *out) {
   enum { MOST = 64 };
@@ -198,7 +198,7 @@ static void put_units(const ag_fused_spec *s, ag_text *out) {
   ag_text_str(out, "\n");
 }
 
-/* What is watched in every step besides functions. */
+/* Checks made in every step besides the functions. */
 static void put_guard(const ag_fused_spec *s, ag_text *out) {
   ag_text_printf(out, "#define AG_MINORS %d\n#define AG_FRAGILE %d\n#define AG_XI %d\n", s->guard ? s->n_minor : 0,
                  s->guard ? s->n_fragile : 0, s->n_xi);

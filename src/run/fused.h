@@ -10,7 +10,7 @@
 
 typedef struct ag_fused ag_fused;
 
-/* What to fuse. z has n components, of which the first n_norm count in the error norm. */
+/* The parts to fuse. z has n components, of which the first n_norm count in the error norm. */
 typedef struct ag_fused_spec {
   const ag_tape *tape, *jacobian; /* the right-hand side; its Jacobian, or the discrete equations of a step (then
                                      finish: their end), where the method needs them, else NULL */
@@ -34,7 +34,7 @@ typedef struct ag_fused_spec {
   const ag_tape *watch; /* for batches: functions of z whose sign changes are located; or NULL */
   const int *way;       /* per function: +1 when it rises, -1 when it falls, 0 both */
   const bool *cuts;     /* per function: the equations have a corner at its zero */
-  const ag_tape *guard; /* for batches: ag_system_guard(), looked at after every step; or NULL */
+  const ag_tape *guard; /* for batches: ag_system_guard(), checked after every step; or NULL */
   int n_minor, n_fragile, n_xi; /* of it */
   const double *minor_bound;
   const ag_tape *align;          /* for batches: the role ALIGN, applied after every step; or NULL */

@@ -25,7 +25,7 @@ typedef struct ag_fused_args {
   const AG_FUSED_V *prep_canonical;       /* of E/kT, where steps are tested */
   AG_FUSED_V *work;                       /* of the stepper: begins with the carry */
   double rtol;
-  const AG_FUSED_V *atol;  /* [component], and one more: of quantities that are no components */
+  const AG_FUSED_V *atol;  /* [component], and one more: of other quantities */
   AG_FUSED_V *error;       /* step: two numbers, the core's and the rest's */
   AG_FUSED_VI *fail;       /* step, dense: or-ed where the right-hand side failed */
   const AG_FUSED_V *theta; /* interpolate: part of the step */
@@ -36,10 +36,10 @@ typedef struct ag_fused_args {
   AG_FUSED_V *done;
 
   /* March: steps with control, all lanes at once, until one of them is done: t == t1 and sub == 0, no smaller step
-   * possible, or max_steps made. State in place: all that a lane goes on from is here, so that a lane computes the same
-   * bits whenever the calls begin and whatever its neighbours do. The core decides about the steps. A step it accepts
-   * whose rest has an error above 1 is made again in smaller ones, of which only the rest is kept: sub is then all
-   * ones, end_sub where the step ends, keep the core and its rate there (2 n_norm rows). */
+   * possible, or max_steps made. The state is updated in place: everything a lane continues from is here, so that a
+   * lane computes the same bits whenever the calls begin and whatever its neighbours do. The core decides about the
+   * steps. A step it accepts whose rest has an error above 1 is made again in smaller ones, of which only the rest is
+   * kept: sub is then all ones, end_sub where the step ends, keep the core and its rate there (2 n_norm rows). */
   const AG_FUSED_V *t1;
   const AG_FUSED_V *unit; /* [group]: squared length of each group that is kept at its length; locate too */
   AG_FUSED_V *last_error, *h_sub, *end_sub, *keep;
@@ -51,26 +51,26 @@ typedef struct ag_fused_args {
   const AG_FUSED_V *prep_align;             /* where quaternions are turned onto images; locate too */
   const AG_FUSED_V *prep_turn, *prep_renew; /* with a basis: how it turns, and renewing it */
   AG_FUSED_V *turn;                         /* and the square of the rate at which it turns here */
-  AG_FUSED_VI *leave; /* all ones: the step needs the care of a single run, and the lane has to be left */
+  AG_FUSED_VI *leave; /* all ones: the step needs the code of a single run, and the member leaves its lane */
   double safety, shrink, grow, h_max; /* the rest of the control is in the text */
   double t0, dt;                      /* fixed steps: from t0, dt > 0 whatever the direction */
   long long max_steps;                /* of each lane */
   long max_tries;                     /* of this call */
 
   /* March with functions to watch: a step taken by a lane in which one crosses zero, or may, ends the call; seen: which
-   * lanes. Then the step was made from (from, z0) with the carry carry0 and the basis c0, its end is (t, z1), and what
-   * else it left is in work. */
+   * lanes. Then the step was made from (from, z0) with the carry carry0 and the basis c0, its end is (t, z1), and
+   * everything else it produced is in work. */
   const AG_FUSED_V *prep_watch; /* prepared parameters of the functions; locate too */
   const AG_FUSED_V *prep_look,
       *prep_extra;    /* where their bounds are those of another tape (tape.h); of what it reads */
-  AG_FUSED_V *memory; /* [function]: a number with the last sign; 0: look in any case. Kept up to date where nothing was
+  AG_FUSED_V *memory; /* [function]: a number with the last sign; 0: always check. Kept up to date where nothing was
                          seen */
   AG_FUSED_V *hint;   /* [function]: AG_HINT_... */
   AG_FUSED_V *from, *z0, *carry0, *c0;
   AG_FUSED_VI *seen;
 
   /* Locate: in steps in which the last function crosses zero once, where, and the state there by a real step. A lane
-   * that is not good has to be looked into with care (events.c). */
+   * that is not good has to be examined by events.c. */
   AG_FUSED_V *found_t, *found_z;
   AG_FUSED_VI *good;
 } ag_fused_args;

@@ -9,7 +9,7 @@ struct ag_guard {
   const ag_system *sys;
   double *out;        /* of the domain */
   double *last, *now; /* rows at the previous and at the current state */
-  double last_t;      /* the time of the previous state; NaN: unknown. A step that was looked at may end earlier */
+  double last_t;      /* the time of the previous state; NaN: unknown. A step that was checked may end earlier */
 };
 
 ag_guard *ag_guard_create(const ag_system *sys) {
@@ -94,7 +94,7 @@ static double turning_point(const ag_guard *g, ag_mover *m, double t, double h, 
 
 void ag_guard_forget(ag_guard *g) { g->last_t = NAN; }
 
-/* Do the other rows carry what one that vanishes did? m->zt: the state where it vanishes. */
+/* Do the other rows imply the one that vanishes? m->zt: the state where it vanishes. */
 static bool carried(const ag_guard *g, ag_mover *m, double t) {
   if (!ag_system_watches(g->sys)) return false;
   ag_mover_full(m, t, m->zt, m->c, m->x);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What a single run checks in every step, in lanes: that the minors velocities were solved with have not become small,
- * and that no row of the constraints turns round, through zero or beside it. A lane that may not go on as before is
- * left. Text over V, behind fused_args.h.
+ * and that no row of the constraints turns round, through zero or beside it. The member of a lane that cannot continue
+ * as before leaves it. Text over V, after fused_args.h.
  *
  * To be defined before:
  *   AG_MINORS guard_bound[]   how many minors, and what they must stay above

@@ -17,7 +17,7 @@ typedef struct ag_halves {
 ag_status ag_halves_init(ag_halves *f, ag_ctx *ctx, ag_system *sys, const double *params, const double *x0,
                          const ag_ensemble_options *o);
 void ag_halves_done(ag_halves *f);
-/* Of n numbers with the step and with half of it, in leaves [number][AG_LEAF]: what they extrapolate to, then by how
- * much those with the step are off. */
+/* Of n numbers with the step and with half of it, in leaves [number][AG_LEAF]: their extrapolation, then the
+ * errors of those with the full step. */
 void ag_halves_combine(const ag_halves *f, int n, int count, const double *whole, const double *half, double *out);
 #endif

@@ -16,7 +16,7 @@
 
 enum { DEPTH = 44, ROW = AG_ISOLATE_DEGREE + 1 }; /* pieces down to 2^-DEPTH of the step */
 
-/* One piece under way. */
+/* One piece in progress. */
 typedef struct piece {
   double from, to;
   double *b;  /* [component read][ROW]: Bernstein coefficients */
@@ -36,7 +36,7 @@ struct ag_isolate {
   ag_bracket **found;
   int *n_found, *cap_found;
   double t, h;
-  bool tired; /* the limit of the work was reached */
+  bool tired; /* the work limit was reached */
 };
 
 /* ---- making ---- */
@@ -48,7 +48,7 @@ ag_isolate *ag_isolate_create(ag_watcher *f, int n, const double *c, int n_c) {
   *s = (ag_isolate){.f = f, .tape = tape, .c = c, .n = n, .n_c = n_c};
   s->read = ag_heap_alloc(sizeof *s->read * (size_t)(n + 1));
   s->reads = ag_heap_alloc((size_t)n + 1);
-  const ag_instr *x = tape->enclosed ? tape->enclosed : tape->instr; /* what else is read is not enclosed */
+  const ag_instr *x = tape->enclosed ? tape->enclosed : tape->instr; /* nothing else is enclosed */
   for (int i = 0; i < (tape->enclosed ? tape->n_enclosed : tape->n_instr); i++)
     if (x[i].op == AG_OP_LOAD && x[i].a == AG_SEG_Z) s->reads[x[i].b] = true;
   for (int i = 0; i < n; i++)
@@ -218,14 +218,14 @@ static void add_bracket(ag_isolate *s, int e, double from, double to, bool doubt
   s->found[e][s->n_found[e]++] = (ag_bracket){from, to, doubt};
 }
 
-/* What the enclosures of the piece say of each function that is open there. True: some are still open. */
+/* Evaluates the enclosures of the piece for each function that is open there. True: some are still open. */
 static bool decide(ag_isolate *s, piece *p, bool last) {
   bool open = false;
   for (int e = 0; e < s->tape->n_out; e++) {
     if (!p->open[e]) continue;
     const ag_enclosure *o = &s->out[e], *thin = &s->thin[e];
     bool zero = o->lo <= 0 && o->hi >= 0, monotone = o->rate_lo > 0 || o->rate_hi < 0;
-    /* the width of the curve alone accounts for what is left: halving does not help */
+    /* the rest is due to the width of the curve: halving does not help */
     bool blurred = zero && !monotone && thin->lo <= 0 && thin->hi >= 0 && o->hi - o->lo <= 3 * (thin->hi - thin->lo);
     if (zero && !monotone && !blurred && !last) {
       open = true;

@@ -10,7 +10,7 @@
 #define AG_RUN_ISOLATE_H
 #include "run/watcher.h"
 
-/* A piece of the step in which a function may cross zero: at most once, or nobody knows how often (doubt). */
+/* A piece of the step in which a function may cross zero: at most once, or an unknown number of times (doubt). */
 typedef struct ag_bracket {
   double from, to; /* parts of the step */
   bool doubt;
@@ -26,14 +26,14 @@ ag_isolate *ag_isolate_of_tape(const ag_tape *tape, const double *params, bool c
                                int n_c);
 void ag_isolate_free(ag_isolate *s);
 
-/* Looks into the step from t by h. The curve is given by its Bernstein coefficients b[k * n + i] of component i, k = 0
+/* Examines the step from t by h. The curve is given by its Bernstein coefficients b[k * n + i] of component i, k = 0
  * .. degree (those of components that are not read may be anything); |motion - curve| <= width[i]. skip[e]: function e
- * is not asked for (NULL: all are). At most max_work pieces are looked at. True: no doubts. */
+ * is skipped (NULL: none is). At most max_work pieces are examined. True: no doubts. */
 bool ag_isolate_step(ag_isolate *s, double t, double h, int degree, const double *b, const double *width,
                      const bool *skip, int max_work);
 /* What was found for function e: brackets in order of theta; neighbours share their ends. */
 const ag_bracket *ag_isolate_found(const ag_isolate *s, int e, int *n);
-/* Did the last look end at the limit of the work? */
+/* Did the last search reach the work limit? */
 bool ag_isolate_tired(const ag_isolate *s);
 /* Which components of z the functions read: n marks. */
 const bool *ag_isolate_reads(const ag_isolate *s);

@@ -38,7 +38,7 @@ static double *block(const lanes *l, size_t rows) {
   return ag_heap_aligned(sizeof(double) * (rows + 1) * (size_t)l->w);
 }
 
-/* What a march works on. */
+/* The arguments of a march. */
 static void march_create(lanes *l, const ag_run_options *o) {
   bool minor = ag_system_role(l->sys, AG_ROLE_MINOR) != NULL;
   ag_control control;
@@ -324,7 +324,7 @@ static void imitate(lanes *l, int from, int to) {
   l->m.sub[to] = l->m.sub[from];
 }
 
-/* Fills the free lanes, as many as are this thread's share. False: there is nothing left to move. */
+/* Fills the free lanes, up to the share of this thread. False: no member is left. */
 static bool fill(lanes *l) {
   ag_batch_job *b = l->b;
   bool loaded = false;
@@ -364,7 +364,7 @@ static ag_end diagnose(const lanes *l, ag_work *w, double t) {
   return all_finite(l->n, l->dz) ? AG_END_STEP : AG_END_FINITE;
 }
 
-/* The member in lane i needs the care of a single run, and will be one. */
+/* The member in lane i needs the code of a single run and will be run alone. */
 static void leave(lanes *l, int i) {
   if (l->pack && ag_pack_has(l->pack, i)) ag_pack_work(l->pack, l->queue);
   ag_solo_put(l->b->solo, l->member[i]);
@@ -382,7 +382,7 @@ static void look(lanes *l) {
     if (l->member[i] < 0 || !l->m.seen[i]) continue;
     ag_lane_step s = step_of(l, i);
     if (ag_queue_plain(l->queue, &s, l->member[i])) {
-      for (int e = 0; e < l->b->watch.n; e++) { /* what was crossed has the other sign now */
+      for (int e = 0; e < l->b->watch.n; e++) { /* functions that crossed zero have the other sign now */
         size_t at = (size_t)(e * l->w + i);
         if (l->m.hint[at] != AG_HINT_CLEAR) l->m.memory[at] = -l->m.memory[at];
       }

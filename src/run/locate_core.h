@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The last function that is watched, in a step of all lanes: text over V, behind march_core.h and watch_core.h, and
+ * The last function that is watched, in a step of all lanes: text over V, after march_core.h and watch_core.h, and
  * what root_core.h needs to find its zeros. Every rounding is written out; a lane's numbers follow from its own alone.
  */
 
@@ -21,7 +21,7 @@ static __attribute__((noinline)) V locate_on_dense(const ag_fused_args *a, V the
 static __attribute__((noinline)) V locate_by_step(const ag_fused_args *a, V s) {
   V errors[2], any[AG_STEP_N];
   VI failed = v_word_set(0);
-  for (int k = 0; k < AG_STEP_N; k++) any[k] = v_set(1); /* the error is not asked for */
+  for (int k = 0; k < AG_STEP_N; k++) any[k] = v_set(1); /* the error is not needed */
   (void)fused_step(AG_FLOW_OF(a, &failed) * a->t, s - *a->t, a->z, a->found_z, 1, any, errors, a->work);
   failed |= settle(a, s, a->found_z, v_word_set(~0ULL));
   return v_blend(failed, v_nan(), locate_value(a, s, a->found_z));

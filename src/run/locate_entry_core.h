@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The entry ag_locate of a fused unit: text over V, behind locate_core.h and root_core.h. */
+ * The entry ag_locate of a fused unit: text over V, after locate_core.h and root_core.h. */
 
 void ag_locate(const ag_fused_args *a) {
   VI failed = v_word_set(0);

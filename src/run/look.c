@@ -13,13 +13,13 @@
 
 enum { CHEAP_WORK = 32, WORK = 20000 };
 
-/* Operations that one look into a step may take for each function. One so long that this does not suffice is sampled.
+/* Operations that one check of a step may take for each function. A function too long for that is sampled.
  */
 static const double OPERATIONS = 4e5;
 
-static const double ROUNDING = 1e-13; /* of a curve that is known */
+static const double ROUNDING = 1e-13; /* of a known curve */
 
-/* Functions that ag_run_watch could not give: NaN in their place. */
+/* Functions that ag_run_watch could not provide are NaN. */
 static void find_absent(const ag_tape *watch, bool *absent) {
   bool *nan = ag_heap_alloc((size_t)watch->n_slot + 1);
   for (int i = 0; i < watch->n_instr; i++) {
@@ -30,7 +30,7 @@ static void find_absent(const ag_tape *watch, bool *absent) {
   free(nan);
 }
 
-/* ---- the first look ---- */
+/* ---- the first check ---- */
 
 typedef struct ag_first first_look;
 
@@ -49,7 +49,7 @@ struct ag_first {
   int n_extra;                 /* numbers that are followed besides z (tape.h), their indices behind those of z; */
   double *e0, *e1, *e4;        /* [e | e'] at both ends and at a quarter */
   double *f0, *f1;             /* values at both ends */
-  double *nodes, node;         /* values of functions at the nodes of the curve; where it is looked at */
+  double *nodes, node;         /* values of functions at the nodes of the curve; where it is evaluated */
   bool known;                  /* is there a curve? */
   const bool *proved;          /* per function: can it be enclosed? */
   bool any;                    /* can any? */
@@ -158,7 +158,7 @@ ON_MACHINE(state_at_quarter, (void)t, find_quarter(m, h))
 ON_MACHINE(state_at_node, (void)t, find_node(m, h))
 ON_MACHINE(look_first, find_curves(m, h); if (m->first->any) look_into(m->first, m->first->room, t, h))
 
-/* What function e does, with its values at both ends in f0 and f1. */
+/* The behaviour of function e, with its values at both ends in f0 and f1. */
 static int hint_of(const ag_mover *m, double h, int e) {
   const first_look *a = m->first;
   int at = m->g_first + e;
@@ -167,7 +167,7 @@ static int hint_of(const ag_mover *m, double h, int e) {
                         -(VI)(h < 0));
 }
 
-/* The first look at all functions: hints as the lanes give them. */
+/* The first check of all functions: hints as in the lanes. */
 static void find_hints(ag_mover *m, double t, double h) {
   const first_look *a = m->first;
   int n = m->n_g - m->g_first;
@@ -196,7 +196,7 @@ static void find_hints(ag_mover *m, double t, double h) {
   for (int e = 0; e < n; e++) m->hint[e] = hint_of(m, h, e);
 }
 
-/* ---- what there is to look with ---- */
+/* ---- preparation ---- */
 
 void ag_look_create(ag_mover *m, const ag_tape *watch, const double *params) {
   int n_out = watch->n_out;
@@ -228,7 +228,7 @@ void ag_look_free(ag_mover *m) {
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
-/* Those that the first look has left open, on the same curve in more pieces. */
+/* Those that the first check has left open, on the same curve in more pieces. */
 static void look_again(ag_mover *m, double t, double h) {
   const first_look *a = m->first;
   int n = m->n_g - m->g_first;
@@ -316,8 +316,8 @@ static void keep_doubts(ag_mover *m) {
 }
 
 /* The dense output as a curve, with what is followed besides z at its nodes. *off: how far the polynomials through
- * these may be off, ten times what the last difference D of e at the nodes stands for (D/400, by the form of the
- * remainder). */
+ * these may be off, ten times the error estimated from the last difference D of e at the nodes (D/400, by the form of
+ * the remainder). */
 static void find_dense(ag_mover *m, double t, double h, double *off) {
   enum { D = AG_ISOLATE_DEGREE };
   static const int binomial[D + 1] = {1, -7, 21, -35, 35, -21, 7, -1};
@@ -327,7 +327,7 @@ static void find_dense(ag_mover *m, double t, double h, double *off) {
   memcpy(m->curve + D * n_all, m->z1, sizeof(double) * (size_t)n);
   for (int k = 0; k <= D && a->n_extra; k++) {
     double *z = m->curve + k * n_all;
-    ag_watcher_extra(a->f, t + (double)k / D * h, z, m->dz, m->c, a->e4); /* the values alone count */
+    ag_watcher_extra(a->f, t + (double)k / D * h, z, m->dz, m->c, a->e4); /* only the values count */
     memcpy(z + n, a->e4, sizeof(double) * (size_t)a->n_extra);
   }
   for (int j = 0; j < a->n_extra; j++) {
@@ -338,8 +338,8 @@ static void find_dense(ag_mover *m, double t, double h, double *off) {
   ag_isolate_nodes(n_all, m->curve);
 }
 
-/* Twice: as far as the motion is known, which leaves the pieces in doubt; then on the dense output itself, whose
- * crossings are those that are reported. Fixed steps have no tolerance: the last term of the cheap curve tells how good
+/* Twice: with the error of the motion, which leaves the undecided pieces; then on the dense output itself, whose
+ * crossings are those that are reported. Fixed steps have no tolerance: the last term of the cheap curve shows how good
  * the dense output can be. */
 void ag_look_dense(ag_mover *m, double t, double h) {
   enum { D = AG_ISOLATE_DEGREE };

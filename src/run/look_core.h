@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
- * The first look into a step: text over V, for single runs (V = double, look.c) and for lanes (watch_core.h), behind
+ * The first check of a step: text over V, for single runs (V = double, look.c) and for lanes (watch_core.h), behind
  * enclose.h. Both decide with the same bits which steps need a closer look. Every rounding is written out; a lane's
  * numbers follow from its own alone.
  *
  * The motion over the step is a curve of degree 4: the cubic of values and rates at both ends, and the term
- * C x^2 (1 - x)^2 that makes its rate right at a quarter of the step, which costs one right-hand side. It may be off by
- * its width (look_width). Functions of the motion are enclosed over the whole step, its halves, its quarters. A
+ * C x^2 (1 - x)^2 that makes its rate right at a quarter of the step, which costs one right-hand side. Its error bound
+ * is its width (look_width). Functions of the motion are enclosed over the whole step, its halves, its quarters. A
  * function is decided where every piece either excludes zero or has a rate of one sign, the same for all such pieces:
- * then it crosses zero at most once, and the values at both ends tell whether (docs/design/0013). */
+ * then it crosses zero at most once, and the values at both ends decide (docs/design/0013). */
 
 enum { LOOK_DEGREE = 4, LOOK_NODES = 5, LOOK_PARTS = 4 };
 
-/* A component of the motion: Bernstein coefficients, and how far it may be off. */
+/* A component of the motion: Bernstein coefficients, and its error bound. */
 typedef struct look_curve {
   V b[LOOK_DEGREE + 1], width;
 } look_curve;
 
-/* What the enclosures of a function say, over all pieces. */
+/* The result of the enclosures of a function over all pieces. */
 typedef struct look_seen {
   VI open, up, down; /* somewhere nothing is decided; somewhere it may cross zero, rising or falling */
   VI above, below;   /* everywhere above zero, below it */
@@ -34,19 +34,20 @@ V_IN V look_last(V z, V z1, V r, V r1, V r4) {
   LOOK_CUBIC(z, z1, r, r1);
   return ((r4 - d) - v_fma(v_set(0.3125), b, 0.5 * a)) * (16.0 / 3);
 }
-/* How large the last term is beside those before it. */
+/* The size of the last term relative to those before it. */
 V_IN V look_decay(V z, V z1, V r, V r1, V C) {
   LOOK_CUBIC(z, z1, r, r1);
   return v_abs(C) / (v_abs(a) + v_abs(b) + 1e-300);
 }
-/* What is left out: four times the last term, which is C/16 at most. That term may vanish by accident where the next
- * one does not; the next one is to b (of third order) as C is to a (of second), in the component where this is most. */
+/* The truncation error: four times the last term, which is C/16 at most. That term may vanish by accident where the
+ * next one does not; the next one is to b (of third order) as C is to a (of second), in the component where this is
+ * largest. */
 V_IN V look_width(V z, V z1, V r, V r1, V C, V decay) {
   LOOK_CUBIC(z, z1, r, r1);
   return v_fma(v_min(decay, v_set(1)), v_abs(b) * 0.0625, v_abs(C) * 0.25);
 }
 
-/* How well the motion itself is known: dense output may be off by more than the tolerance of the step, and rounding. */
+/* The error of the motion itself: dense output may be off by more than the tolerance of the step, and rounding. */
 V_IN V look_tolerance(V z, V z1, double rtol, V atol) {
   return v_fma(v_set(1e-13), v_abs(z), 10.0 * v_fma(v_set(rtol), v_max(v_abs(z), v_abs(z1)), atol));
 }
@@ -114,8 +115,8 @@ V_IN E look_sharpen(E f, E middle, double length) {
   return f;
 }
 
-/* What a function does in the step (AG_HINT_...): memory, its last sign; f0 and f1, its values at both ends, which
- * count only where it is not clear; way, the direction asked for; back: the step goes back in time. */
+/* The behaviour of a function in the step (AG_HINT_...): memory, its last sign; f0 and f1, its values at both ends,
+ * which count only where it is undecided; way, the requested direction; back: the step goes back in time. */
 V_IN V look_hint(const look_seen *s, V memory, V f0, V f1, int way, VI back) {
   const V zero = v_set(0);
   const VI positive = m_lt(zero, memory), negative = m_lt(memory, zero);
@@ -143,7 +144,7 @@ V_IN V look_state(V z, V z1, V r, V r1, V C, double x) {
   return v_fma(at, v_fma(left, v_fma(at, v_fma(left, C, b), a), d), z);
 }
 #undef LOOK_CUBIC
-/* Does it keep its sign, that of memory? Four times its last two coefficients stand for what it leaves out. First by
+/* Does it keep its sign, that of memory? Four times its last two coefficients bound the truncation error. First by
  * the nodes at both ends and in the middle alone (`some`), which is enough where it is nearly constant. */
 V_IN VI look_keeps_some(const V *v, V memory) {
   const V ends = 0.5 * (v[0] + v[4]), c0 = 0.5 * (ends + v[2]), c1 = 0.5 * (v[0] - v[4]), c2 = 0.5 * (ends - v[2]);

@@ -17,14 +17,14 @@ void ag_series_done(ag_series *s);
 /* How. Adaptive steps of the eliminated equations go through compiled code that moves several members at once, each
  * with its own step size (decided by its core alone); a step in which an event or the section may be crossed is looked
  * into by the code of a single run. What lanes cannot do (batch.c has the list: multipliers, events that need
- * reactions, redundant constraints, no compiler, ...) goes member by member through ag_run. What comes out never
+ * reactions, redundant constraints, no compiler, ...) goes member by member through ag_run. Results never
  * depends on lanes, threads or order. */
-/* What the energy of a member, and its contacts, say about it. size 0: nothing is known. In lanes start and end alone
+/* Checks of a member by its energy and its contacts. size 0: unknown. In lanes start and end alone
  * are compared, and work is not measured. */
 typedef struct ag_audit {
   double energy0, energy, size; /* at the start and at the end; kinetic + |potential| energy */
   double drift;                 /* |E - E0|, or, if it was measured, the largest change or the difference to the work */
-  bool measured;                /* drift is what may be judged: energy is conserved, or the work was measured */
+  bool measured;                /* drift is meaningful: energy is conserved, or the work was measured */
   bool lifted;                  /* a contact is without pressure at the end, or was before */
   bool pointwise, one_sided, loose; /* as in ag_run_result */
   long doubts;                      /* pieces in which an event stayed undecided */
@@ -37,7 +37,7 @@ typedef struct ag_batch_member {
   ag_audit audit;
 } ag_batch_member;
 
-/* What a member has brought since it was last looked at. */
+/* New results of a member since the last call. */
 typedef struct ag_batch_part {
   long member;
   const ag_batch_member *end; /* NULL: it goes on */
@@ -55,19 +55,19 @@ typedef struct ag_batch_known {
 
 typedef struct ag_batch_options {
   ag_run_options run;   /* every, progress and each are not used */
-  int lanes, threads;   /* 0: what suits the machine */
+  int lanes, threads;   /* 0: chosen for the machine */
   const bool *columns;  /* per column of the record: is it wanted? NULL: all. States that no wanted column needs are not
                            integrated */
   const char *compiler; /* NULL: the usual; "none": none */
   void (*progress)(void *self, long done, long n); /* called now and then, by the calling thread; may be NULL */
   void *progress_self;
   /* Called when a member has ended, and before that when it has many points; by any thread, but never twice at the same
-   * time. Points are then not kept in the result. False: stop, what comes cannot be written. May be NULL. */
+   * time. Points are then not kept in the result. False: stop, the results cannot be written. May be NULL. */
   bool (*take)(void *self, const ag_batch_part *part);
   void *take_self;
   const ag_batch_known *known; /* or NULL */
   /* Per member: equations of its own, prepared, derived from the same model for other values, where those of the batch
-   * do not suit it (ag_work_suits()); it then runs alone. NULL: none has. */
+   * are not valid for it (ag_work_suits()); it then runs alone. NULL: none has. */
   ag_system *const *own;
 } ag_batch_options;
 void ag_batch_defaults(ag_batch_options *o); /* those of ag_run, without events */

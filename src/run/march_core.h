@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Steps with control for all lanes at once, until one of them is done: text over V, behind a stepper's text,
+ * Steps with control for all lanes at once, until one of them is done: text over V, after a stepper's text,
  * control_core.h, fused_args.h and unit_core.h (watch_core.h too, where AG_WATCH > 0). Every rounding is written out; a
  * lane's numbers follow from its own alone.
  *
@@ -9,12 +9,12 @@
  *   AG_MARCH_FIXED                        1: fixed steps, which are never rejected: a lane whose step fails gets h = 0;
  *                                         putting states back onto the constraints is then left to the caller
  *   AG_WATCH_CUTS watch_cuts[]            how many of the functions have a corner at zero, and which
- *   AG_MINORS AG_FRAGILE                  what is to be watched; behind guard_core.h
+ *   AG_MINORS AG_FRAGILE                  what is to be watched; after guard_core.h
  *   AG_ALIGNS                             1: there is a tape align
- *   AG_POSITIONS                          how many position constraints there are; > 0: behind project_core.h
- *   AG_TURNS AG_BASIS                     1: there is a basis; how many numbers it has; behind turn_core.h
+ *   AG_POSITIONS                          how many position constraints there are; > 0: after project_core.h
+ *   AG_TURNS AG_BASIS                     1: there is a basis; how many numbers it has; after turn_core.h
  *   AG_STRETCH                            defined: stretch_core.h follows, in place of ag_march
- *   AG_STRETCH_POWER                      defined: work can be measured; behind power_core.h
+ *   AG_STRETCH_POWER                      defined: work can be measured; after power_core.h
  *   AG_FLOW_OF(a, fail)                   leading arguments of the stepper's functions, with a final comma
  *   AG_FLOW_RHS(a, t, z, dz, fail)        a statement that sets dz to f(t, z)
  *   AG_UNITS(X)                           X(group, n, z, stride, size) per run of n groups, z, z + stride, ... */
@@ -33,7 +33,7 @@ V_IN void restore_units(const ag_fused_args *a, V *z, VI where) {
   (void)a, (void)z, (void)where;
 }
 
-/* The state after a step put back where it belongs, in the lanes of `where`, and in which of them that fails. */
+/* Projects the state after a step, in the lanes of `where`; returns those in which that fails. */
 V_IN VI settle(const ag_fused_args *a, V t, V *z, VI where) {
   VI lost = v_word_set(0);
   restore_units(a, z, where);
@@ -72,7 +72,7 @@ V_IN void take_core(const ag_fused_args *a, V t, VI where) {
 }
 #endif
 
-/* Where all lanes stand; kept in registers during a march. */
+/* The state of all lanes; kept in registers during a march. */
 typedef struct march {
   V t, h, last, h_sub, end;
   VI steps, rejected, was, sub, seen, leave;

@@ -146,7 +146,7 @@ static int canonical(void *self, double t, const double *z, double *out) {
   return m->trouble = ag_work_role(m->work, AG_ROLE_CANONICAL, t, z, m->c, out);
 }
 
-/* A method that solves for its stages counts each of them once, however often Newton's method looks. */
+/* A method that solves for its stages counts each of them once, however many iterations Newton's method takes. */
 int ag_mover_step(ag_mover *m, double t, double h, double rtol, double atol, double *error) {
   long n_rhs = m->n_rhs;
   int trouble = m->method->step(m->method, &m->flow, t, h, m->z, m->dz, m->z1, m->dz1, rtol, atol, error, m->space);
@@ -230,7 +230,7 @@ static int levels(void *self, double t, const double *z, double *out) {
   return m->trouble = ag_work_role(m->work, AG_ROLE_LEVELS, t, z, m->c, out);
 }
 
-/* The rotations decide. */
+/* The rotations take precedence. */
 static void align(void *self, double t, double *z) {
   ag_mover *m = self;
   int at, rotation;

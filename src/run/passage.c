@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * First passage through a level, with crossings inside of steps. Between the ends y0 and y1 of a step of length h a
+ * First passage through a level, with crossings inside steps. Between the ends y0 and y1 of a step of length h a
  * quantity with the variance rate s2 counts as a Brownian bridge with v = s2 h. With the distances a and b of the ends
  * from the level, both on the same side, it has crossed with the probability exp(-2 a b/v). The time of the first
  * crossing is then h r/(1 + r), where r has the inverse Gaussian law with mean a/|b| and shape a^2/v: exact where drift

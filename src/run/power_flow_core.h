@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The power on the dense output of a step of all lanes: text over V, behind a stepper's text and fused_args.h; what
+ * The power on the dense output of a step of all lanes: text over V, after a stepper's text and fused_args.h; what
  * power_core.h needs. */
 
 static __attribute__((noinline)) V power_at(const ag_fused_args *a, V theta, V t) {

@@ -12,7 +12,7 @@ enum { PLACES = 40, WORK = 2000 };
 
 static const double BEYOND = 0.5;     /* of the range seen */
 static const double SMALL = 1e-3;     /* of the tolerance: a term this small does not matter */
-static const double SHORTEST = 1e-11; /* beside the time: a push shorter than this is not waited for */
+static const double SHORTEST = 1e-11; /* relative to the time: a shorter push is ignored */
 
 struct ag_pulse {
   int n, n_c; /* terms; numbers of c before the levels */
@@ -59,7 +59,7 @@ static double try_push(const ag_stepper *method, stages *k, double *space) {
   return error[0];
 }
 
-/* Some stages of high order methods have no part in the estimate of the error: what only they see is not seen. */
+/* Some stages of high-order methods do not enter the error estimate: a push that only they see goes unnoticed. */
 static void find_places(ag_pulse *p, const ag_stepper *method) {
   ag_step_room room = method->room(1, 1, 1);
   double *space = ag_heap_aligned(sizeof(double) * (room.size + 2 * (size_t)(1 + room.own)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Steps of a batch in which something may be crossed, looked into one at a time by the code of a single run: the same
- * dense output, samples and real steps, so that what is found follows from the member alone. */
+ * Steps of a batch in which something may be crossed, examined one at a time by the code of a single run: the same
+ * dense output, samples and real steps, so that the result depends on the member alone. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 struct ag_queue {
   ag_batch_job *b;
-  ag_mover m; /* takes over what a lane has: its worker, prepared parameters */
+  ag_mover m; /* uses the data of a lane: its worker, prepared parameters */
   int n_prep[AG_FUSED_TAPES];
   const double *params; /* that the functions are prepared for */
   bool *fresh;          /* per lane */
@@ -84,7 +84,7 @@ void ag_queue_begin(ag_queue *q, const ag_lane_step *s) {
   for (int i = 0; i < AG_FUSED_TAPES && q->b->kernel; i++) /* a pivot that fails was seen by the lanes */
     ag_fused_prep(q->b->kernel, i, s->params, q->prep[i] + s->slot * q->n_prep[i], &fail);
   q->fresh[s->lane] = true;
-  for (int e = 0; e < q->b->watch.n; e++) s->memory[e * s->lanes + s->lane] = 0; /* the first step is looked into */
+  for (int e = 0; e < q->b->watch.n; e++) s->memory[e * s->lanes + s->lane] = 0; /* the first step is examined */
 }
 
 /* The step, from the workspace of the lanes. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Records: what is written down of a state, and who receives it. Part of the front header run.h. */
+ * Records: the quantities recorded for a state, and the sink that receives them. Part of the front header run.h. */
 #ifndef AG_RUN_RECORD_H
 #define AG_RUN_RECORD_H
 #include <stdbool.h>

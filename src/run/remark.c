@@ -61,8 +61,8 @@ bool ag_remark_rest(run *r, const double *x0) {
   return rest;
 }
 
-/* |h| times the largest eigenvalue of the Jacobian of the right-hand side, about, by the power method. Of what decides
- * about the steps: what is only reconstructed has its own, smaller ones where it needs them. */
+/* |h| times the largest eigenvalue of the Jacobian of the right-hand side, about, by the power method. Of the
+ * components that determine the steps: reconstructed ones have their own, smaller steps where needed. */
 static double stiffness(run *r) {
   enum { WARM = 20, COUNT = 10 };
   static const double NEAR = 1e-7;
@@ -124,7 +124,7 @@ void ag_remark_end(run *r, const double *x0) {
   ag_text out = {0};
   bool unsolved = end == AG_END_RANK || end == AG_END_MASS || end == AG_END_DOMAIN || end == AG_END_FINITE ||
                   end == AG_END_STEP || end == AG_END_STAGES;
-  if (unsolved && ag_rows_ceased(r, &out)) { /* whatever the equations without it ran into */
+  if (unsolved && ag_rows_ceased(r, &out)) { /* whatever problem the equations without it had */
     r->res->end = AG_END_RANK;
     r->res->why = out.s;
     return;

@@ -7,7 +7,7 @@
  *   AG_ROOT_OF                the parameter `a` of both functions, with its type: the step and the function
  *   AG_ROOT_T(a) AG_ROOT_H(a) start and size of the step
  *   AG_ROOT_DENSE(a, theta)   the function at the part theta of the step, on the dense output
- *   AG_ROOT_STEP(a, s)        the function at the time s, by a real step; NaN where it cannot be had */
+ *   AG_ROOT_STEP(a, s)        the function at the time s, by a real step; NaN where it cannot be computed */
 
 /* What is left of an error after one correction with the slope of the dense output, at most. */
 #define AG_ROOT_CORRECTED 1e-5

@@ -53,8 +53,8 @@ static bool step_to(run *r, double s) {
   return ag_trajectory_finite(m->n, m->z1);
 }
 
-/* Makes the step end where a row begins to speak, between lo and hi: at hi if it takes part, else at lo. A step to lo
- * sees nothing of what begins with the row; where the time alone does not wake it, its state is that at hi. */
+/* Makes the step end where a row begins to act, between lo and hi: at hi if it takes part, else at lo. A step to lo
+ * is not affected by the row; where time alone does not activate it, its state is that at hi. */
 static bool end_at(run *r, double lo, double hi, double *t1) {
   if (!step_to(r, lo)) return false;
   ag_rows_report said = look(r, hi, r->m.z1);
@@ -236,9 +236,9 @@ void ag_rows_explain(run *r, ag_text *out) {
   if (r->said.state == AG_ROWS_CONTRADICT)
     ag_text_printf(out, " does not hold from here on where the other constraints do (it is off by %.3g)", r->said.by);
   else if (satisfied(r, r->said))
-    ag_text_str(out, " begins to act here; its multiplier, or a method that needs the eliminated equations, prevents "
-                     "that it takes part");
+    ag_text_str(out, " begins to act here, but cannot be added: its multiplier is used, or the method needs the "
+                     "eliminated equations");
   else
-    ag_text_printf(out, " begins to act here, and the velocities do not satisfy it (it asks for a jump of %.3g)",
+    ag_text_printf(out, " begins to act here, and the velocities do not satisfy it (it requires a jump of %.3g)",
                    r->said.by);
 }

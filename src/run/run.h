@@ -17,25 +17,25 @@
 typedef struct ag_run_options {
   double t0, t1, dt; /* dt > 0: fixed steps */
   double rtol, atol, h_max;
-  bool absolute; /* atol is what it is; else it is relative to the sizes of the start (scale.c) */
+  bool absolute; /* atol is taken literally; otherwise it is relative to the sizes of the start (scale.c) */
   const ag_stepper *method;
-  double every;   /* record every so often; 0: at every accepted step; < 0: only start and end */
+  double every;   /* time between records; 0: at every accepted step; < 0: only start and end */
   long max_steps; /* 0: ten million */
   ag_engine engine;
-  bool eager;                    /* compile at once what pays off in long runs only (stretch.c) */
+  bool eager;                    /* compile at once even code that only pays off in long runs (stretch.c) */
   const struct ag_fused *kernel; /* of batches: the compiled stepper that all members share; else NULL */
   const ag_tape *columns;        /* of ag_run_columns with these options, or NULL */
-  const ag_tape *watch; /* of ag_run_watch with these options: what is looked for can then be proved; or NULL */
-  const ag_tape *guard; /* of ag_system_guard, for long runs of systems that have one; or NULL */
-  bool multipliers;     /* integrate the form with multipliers instead of the eliminated one */
-  bool events;          /* locate events */
+  const ag_tape *watch;          /* of ag_run_watch with these options: their crossings can then be proved; or NULL */
+  const ag_tape *guard;          /* of ag_system_guard, for long runs of systems that have one; or NULL */
+  bool multipliers;              /* integrate the form with multipliers instead of the eliminated one */
+  bool events;                   /* locate events */
   ag_noise_use noise;
   unsigned long long seed, path; /* with AG_NOISE_PATH: which one; */
-  double dt_base;                /* the grid it lives on; 0: as ag_wiener_near() says */
+  double dt_base;                /* its grid; 0: as ag_wiener_near() chooses */
   const char *project; /* with fixed steps: what they are projected onto symmetrically (ag_system_levels()); or NULL */
   int section;    /* 1 + index of a section of the model, 0: none. The sink then gets a record at each crossing, and
                      nothing else */
-  long crossings; /* of the section: end after so many; 0: no limit */
+  long crossings; /* of the section: end after this many; 0: no limit */
   const atomic_int *stop; /* set by a signal, or another thread: ends the run cleanly; may be NULL */
   void (*progress)(void *self, double t, long steps); /* called now and then; may be NULL */
   void *progress_self;
@@ -73,12 +73,12 @@ typedef struct ag_run_result {
   double loose_size;        /* how large that is */
   bool compiled;            /* did a compiled kernel do (most of) the work? */
   long stretched;           /* steps that were made many at once (stretch.c) */
-  char *engine_note;        /* why not, if compiled code was requested; or NULL */
+  char *engine_note;        /* why not compiled, if that was requested; or NULL */
   int n_event;              /* those of the model, then the section, if one was requested */
   int *event_count;         /* per event */
   double **event_times;     /* per event */
   ag_doubt *doubts;         /* per event */
-  bool *fitted;             /* per event: found by an interpolant of its own, which proves nothing */
+  bool *fitted;             /* per event: found by a separate interpolant, without proof */
   ag_energy_law energy_law; /* of a path with noise: AG_ENERGY_NOISE */
   double work, work_t; /* where energy is not conserved: the work done, int (F.xi - l_t - s.lambda) dt, until work_t */
   double work_energy;  /* and the energy then */
@@ -89,42 +89,42 @@ typedef struct ag_run_result {
               */
   double left_t, left_value, left_from, left_to; /* when this was seen first; value and range */
   bool at_rest;                                  /* the start is at rest in an equilibrium */
-  bool pointwise; /* with multipliers the choices of the equations were made where they stand: no step ended there */
-  bool one_sided; /* forces of constraint were recorded while the motion slid, */
-  double one_sided_t;       /* since when */
-  double stiffness;         /* after many adaptive steps: step size times largest eigenvalue, about; else 0 */
-  long accepted;            /* steps, by methods that test them; else -1 */
-  long truncated;           /* steps with noise in which an increment was too large for the implicit equations */
-  double *undefined;        /* per number of the record: when it was recorded as not finite first; NaN: never */
-  char *renewed;            /* since when, and why, the motion goes on with the multipliers of all rows; or NULL */
-  char *why;                /* what else can be said of an end that is a failure, or NULL */
+  bool pointwise;     /* with multipliers the choices of the equations were made at the state: no step ended there */
+  bool one_sided;     /* forces of constraint were recorded while the motion slid, */
+  double one_sided_t; /* since when */
+  double stiffness;   /* after many adaptive steps: step size times largest eigenvalue, about; else 0 */
+  long accepted;      /* steps, by methods that test them; else -1 */
+  long truncated;     /* steps with noise in which an increment was too large for the implicit equations */
+  double *undefined;  /* per number of the record: when it was recorded as not finite first; NaN: never */
+  char *renewed;      /* since when, and why, the motion goes on with the multipliers of all rows; or NULL */
+  char *why;          /* more about the reason of a failure, or NULL */
   ag_checkpoint checkpoint; /* made when the run reached t1, was stopped, or came to the limit of steps */
 } ag_run_result;
 
 /* The Wiener path of a run with noise, in steps of o->dt. */
 ag_wiener ag_run_path(const ag_system *sys, const ag_run_options *o);
-/* Is the method right for the noise of the system? Else AG_WRONG, with a message. */
+/* Does the method fit the noise of the system? Otherwise AG_WRONG, with a message. */
 AG_MUST_USE ag_status ag_run_fits(ag_ctx *ctx, const ag_system *sys, const ag_stepper *method);
-/* The largest increment that a method is given in steps of h, or infinity: implicit equations need not have a solution
+/* The largest increment that is not truncated, in steps of h, or infinity: implicit equations need not have a solution
  * for every one, unless the noise is additive. */
 double ag_run_cut(const ag_system *sys, const ag_stepper *method, double h);
 
 /* Makes what a run or batch with these options needs besides what every system has: the Jacobian for methods that solve
  * for their stages. Extends the graph of the model, so not while other threads use the system. A run whose method needs
- * what is not there is refused by name. */
+ * something that is missing is refused by name. */
 void ag_run_prepare(ag_system *sys, const ag_run_options *o);
 /* How a system is to be derived for these options. */
 ag_derive_options ag_run_derive(const ag_run_options *o, bool strict);
-/* Is the full state integrated, with multipliers? Where the equations choose and z holds all velocities, the eliminated
+/* Is the full state integrated, with multipliers? Where the equations switch and z holds all velocities, the eliminated
  * form is the one with multipliers, branch by branch. */
 bool ag_run_full(const ag_system *sys, const ag_run_options *o);
 
-/* A sound method for a run that asks for none, with these options from x0: dop853; radau3 or radau5 where steps are
+/* A suitable method for a run that specifies none, with these options from x0: dop853; radau3 or radau5 where steps are
  * limited by stability soon after the start (*stiffness: step size times largest eigenvalue there, else 0); euler_heun
  * on a path with noise. Prepares, as ag_run_prepare does. */
 const ag_stepper *ag_run_choose(ag_system *sys, const double *x0, const ag_run_options *o, double *stiffness);
 
-/* What a change of a conserved energy may be, relative to kinetic + |potential| energy: the error of every step
+/* The allowed change of a conserved energy, relative to kinetic + |potential| energy: the error of every step
  * (docs/methods.md). Fixed steps have no tolerance: a thousandth. Work is measured on dense output, which has less
  * accuracy than the steps. */
 double ag_run_allowed_drift(const ag_run_options *o, ag_energy_law law, long steps);
@@ -138,7 +138,7 @@ AG_MUST_USE ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *pa
 void ag_run_done(ag_run_result *result);
 void ag_run_move(const ag_run_result *result, ag_heap *to); /* its blocks, as ag_heap_move */
 
-/* The functions that a run with these options looks at inside every step, as functions of what is integrated, so that
+/* The functions that a run with these options monitors inside every step, as functions of what is integrated, so that
  * their crossings can be proved; NULL: there are none. NaN stands in the place of forces of constraint that are not
  * functions of it (ag_system_forces()). Adds to the graph of the model, so not while other threads use the system. To
  * be freed by ag_tape_free. */

@@ -11,8 +11,8 @@
 #define AG_TURN_STEP 0.8
 #define AG_TURN_MOST 0.1
 
-/* What is moved, in either closure: n numbers z (reduced, with basis data c) or the full state; the method that moves
- * it; what is looked for on the way. */
+/* The state that is integrated, in either closure: n numbers z (reduced, with basis data c) or the full state; the
+ * method that moves it; the functions monitored on the way. */
 /* A piece of the step in which it is open whether function e touches zero. */
 typedef struct ag_open {
   int e;
@@ -64,29 +64,29 @@ typedef struct ag_mover {
   double *space;                                                            /* workspace of the method */
   int trouble; /* of the last right-hand side that failed */
   long n_rhs;
-  bool *fitted; /* per function: it was looked at by an interpolant of its own, which proves nothing */
-  ag_hit *hits; /* crossings of the step just looked into, in time order */
+  bool *fitted; /* per function: it was examined by a separate interpolant, without proof */
+  ag_hit *hits; /* crossings of the step just examined, in time order */
   int n_hit, cap_hit;
   double rtol, atol;      /* of the steps; both 0: they are fixed */
-  double *tolerance;      /* [component]: absolute, of the steps; one more: of what is no component */
-  struct ag_first *first; /* with watch: the first look into a step, what it says of each function (AG_HINT_...); */
+  double *tolerance;      /* [component]: absolute, of the steps; one more: of other quantities */
+  struct ag_first *first; /* with watch: the first check of a step, its result for each function (AG_HINT_...); */
   int *hint;
   ag_isolate *isolate;          /* where the functions can be zero, and the curve it is asked about */
   bool *proved, *skip, *absent; /* per function: can it be enclosed? need it not be looked at? is it not there? */
-  int work_limit;               /* pieces of a step that may be looked at */
+  int work_limit;               /* pieces of a step that may be examined */
   double *curve, *width;
-  ag_open *open; /* what cannot be decided as far as the motion is known */
+  ag_open *open; /* what cannot be decided within the error of the motion */
   int n_open, cap_open;
   ag_doubt *doubts;    /* per function */
-  bool events;         /* those of the model are looked for */
+  bool events;         /* those of the model are located */
   int section;         /* and this section: 1 + its index; 0: none */
   int g_first, n_g;    /* which functions are: see ag_run_result.n_event */
-  ag_watcher *watcher; /* these functions on z; NULL: there is nothing to look for, or only on the full state */
+  ag_watcher *watcher; /* these functions on z; NULL: none, or only on the full state */
   bool watch;          /* all of them can be evaluated so */
   double *g1;          /* their values, scratch */
   int *sign;           /* last sign of each that was not zero */
   bool fresh;          /* no step has been examined yet */
-  ag_switch *switches; /* of equations that choose, or NULL */
+  ag_switch *switches; /* of equations that switch, or NULL */
   ag_pulse *pulse;     /* of terms that may be short in time, or NULL */
 } ag_mover;
 
@@ -115,12 +115,12 @@ void ag_mover_spins(const ag_system *sys, int n_factor, const ag_factor *factors
 int ag_mover_velocities(const ag_system *sys, int n_factor, const ag_factor *factors);
 /* Wrong use of the options, reported to ctx. */
 AG_MUST_USE ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o);
-/* May the start x0 be projected onto what is asked for? */
+/* Can the start x0 be projected onto the requested quantities? */
 AG_MUST_USE ag_status ag_run_check_levels(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0,
                                           const ag_run_options *o);
 /* Is the temperature positive, for methods that test their steps? */
 AG_MUST_USE ag_status ag_run_warm(ag_ctx *ctx, const ag_system *sys, const double *params, const ag_stepper *method);
-/* Adaptive steps of a system that can go through lanes: what a state needs after a step, they can do. */
+/* Adaptive steps of a system that can go through lanes: lanes can do what a state needs after a step. */
 bool ag_mover_in_place(const ag_system *sys, const ag_run_options *o);
 /* After a step: the groups of z back to their lengths at the start (`begin` sets these), z back onto the position
  * constraints, a new basis in c if it has turned too far. As lanes do it. *changed: the rates are to be evaluated anew.
@@ -132,10 +132,10 @@ void ag_mover_output(ag_mover *m, double t, const double *z, const double *c, do
 /* Switches a mover to compiled code; false when that is not possible (reason says why). The numbers do not change. */
 bool ag_mover_compile(ag_mover *m, const double *params, bool only_cached, ag_text *reason);
 /* The two halves of it: NULL when it cannot be compiled; and the change-over. */
-/* What a method follows on a path with noise, and its role. */
+/* The field a method follows on a path with noise, and its role. */
 static inline ag_followed ag_run_field(const ag_stepper *s) { return (ag_followed)s->follows; }
 static inline int ag_run_role(const ag_stepper *s) { return AG_ROLE_INCREMENT + AG_FIELD_ROLES * s->follows; }
-/* Makes what a method follows; what of its needs the noise of the system offers (AG_NEEDS_...). Extends the graph. */
+/* Makes the field a method follows; the needs that the noise of the system offers (AG_NEEDS_...). Extends the graph. */
 unsigned ag_run_noise(ag_system *sys, const ag_stepper *s);
 ag_fused *ag_mover_kernel(const ag_system *sys, const ag_stepper *method, bool core, bool noise,
                           const ag_build_options *build, ag_text *reason);
@@ -156,9 +156,9 @@ void ag_checkpoint_done(ag_checkpoint *copy);
 /* scale.c: the absolute tolerance of a motion from the state x at o->t0; own: that of each number of x, which is
  * smaller where it is small. */
 double ag_scale_atol(const ag_system *sys, ag_work *w, const ag_run_options *o, const double *x, double *own);
-/* The same per component of what is integrated: n numbers, and one for what is no component. full: the full state. */
+/* The same per component of what is integrated: n numbers, and one for other quantities. full: the full state. */
 void ag_scale_spread(const ag_system *sys, bool full, double atol, const double *own, int n, double *tolerance);
-/* 1 + the number of a start value of the model that is so far below its tolerance that its error is not controlled; 0:
+/* 1 + the number of a start value of the model that is so far below its tolerance that its error is uncontrolled; 0:
  * there is none. *size: how large it is. */
 int ag_scale_loose(const ag_system *sys, const ag_run_options *o, const double *own, const double *x, double *size);
 
@@ -184,9 +184,9 @@ double ag_events_once(ag_mover *m, double t, double h, int e);
 /* A corner in the step of size h from m->z at t to m->z1: the time of the first, about. */
 bool ag_events_corner(ag_mover *m, double t, double h, double *s);
 
-/* look.c. create: the functions watch are looked for; prepare: with other parameters. clear: what does each of them do
+/* look.c. create: the functions watch are looked for; prepare: with other parameters. clear: the behaviour of each
  * in the step just made from t by h (m->hint); is it proved that none crosses zero in its direction? dense: isolates
- * those that have to be looked at, with the dense output prepared. */
+ * those that have to be examined, with the dense output prepared. */
 void ag_look_create(ag_mover *m, const ag_tape *watch, const double *params);
 void ag_look_prepare(ag_mover *m, const double *params);
 void ag_look_free(ag_mover *m);
@@ -207,10 +207,10 @@ void ag_pulse_free(ag_mover *m);
 bool ag_pulse_moves(const ag_mover *m);
 bool ag_pulse_unseen(ag_mover *m, double t, double h, double *shorter);
 
-/* switch.c: equations that choose. create: m->switches, if there are any. first: the first place *at in the step from t
+/* switch.c: equations that switch. create: m->switches, if there are any. first: the first place *at in the step from t
  * by h just made where the branch ends; dense output need not be prepared. ahead: a step failed; is the end of the
- * branch nearer than `nothing`? *limit: it may be this far away. slides: along a surface. project: a state that slides
- * is put onto its surface. */
+ * branch nearer than `nothing`? *limit: its largest possible distance. slides: along a surface. project: a state that
+ * slides is put onto its surface. */
 void ag_switch_create(ag_mover *m, const double *params);
 void ag_switch_free(ag_mover *m);
 bool ag_switch_first(ag_mover *m, double t, double h, double *at);

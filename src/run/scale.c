@@ -134,7 +134,7 @@ static void small_ones(const ag_system *sys, ag_work *w, const ag_run_options *o
   free(change);
 }
 
-/* Is a start on the circle so close to 0 that an angle of 1 is not its size? */
+/* Is a start on the circle so close to 0 that 1 is not its scale? */
 static bool small_angle(const ag_system *sys, const double *x) {
   int n;
   const ag_layout_row *q = ag_layout_rows(sys, AG_LAYOUT_COORDINATE, &n);
@@ -182,7 +182,7 @@ void ag_scale_spread(const ag_system *sys, bool full, double atol, const double 
 }
 
 int ag_scale_loose(const ag_system *sys, const ag_run_options *o, const double *own, const double *x, double *size) {
-  static const double DIGITS = 0.01; /* two digits are left to such a value */
+  static const double DIGITS = 0.01; /* such a value keeps two digits */
   const ag_model *m = ag_system_model(sys);
   int n;
   if (o->absolute || o->dt > 0) return 0;

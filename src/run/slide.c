@@ -210,7 +210,8 @@ double ag_slide_margin(ag_mover *m, double t, const double *z, int k) {
   return slide_at(m, t, z) ? NAN : 1 - fabs(m->switches->lambda[k]);
 }
 
-/* Back onto the surfaces, along the differences of the fields: what the choices do not push is not moved. */
+/* Back onto the surfaces, along the differences of the fields: components that the choices do not affect are not
+ * moved. */
 static void project(ag_mover *m, double t, double *z) {
   ag_switch *w = m->switches;
   for (int pass = 0; pass < PROJECT; pass++) {
@@ -228,7 +229,7 @@ void ag_slide_project(ag_mover *m, double t, double *z) {
   if (m->switches && m->switches->n_slide) project(m, t, z);
 }
 
-/* Beside what it would become on one of the branches. */
+/* Relative to its value on one of the branches. */
 bool ag_slide_holds(ag_mover *m, double t, double h, int e) {
   static const double NOTHING = 1e-9;
   if (!ag_switch_slides(m)) return false;
@@ -244,7 +245,7 @@ bool ag_slide_holds(ag_mover *m, double t, double h, int e) {
   return !ag_mover_watch(m, t, m->zt, m->c, m->g1) && most <= NOTHING * fabs(m->g1[e]);
 }
 
-/* ---- what comes next ---- */
+/* ---- the next branch ---- */
 
 /* Rates of all switching functions in the current mode. */
 static bool mode_rates(ag_mover *m, double t, const double *z, double *rates) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Members of a batch that need the care of a single run. The thread whose lane they were in does not stop for them: its
- * other lanes would wait. They are laid aside, and any thread takes them that has no lane left to move. */
+ * Members of a batch that need the code of a single run. The thread whose lane they were in does not stop for them: its
+ * other lanes would wait. They are queued, and any thread without a lane left takes them. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Many steps of a single run by one call of compiled code: the march of batches, with one lane (stretch_core.h). It
  * makes the steps that trajectory.c and advance.c would make, bit for bit, as long as nothing has to be recorded or
- * shown, no function is crossed and nothing needs care. It is a unit of its own, compiled only for runs that are long:
- * most of it is never needed by short ones. */
+ * shown, no function is crossed and no special case arises. It is a separate unit, compiled only for long runs:
+ * short ones never need most of it. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 /* Operations of a run, with some for the work around a right-hand side, after which a unit is compiled: a second or two
  * of compiled steps, less where compiled code was asked for. */
 static const double AROUND = 60, WORTH_COMPILING = 3e9, WORTH_IF_ASKED = 3e8;
-enum { LONGEST = 2000 };                /* instructions of functions that are looked at */
-enum { TRIES = 4000, MOST_PAUSE = 32 }; /* between looks for progress (advance.c); steps */
+enum { LONGEST = 2000 };                /* instructions of monitored functions */
+enum { TRIES = 4000, MOST_PAUSE = 32 }; /* between checks of progress (advance.c); steps */
 
 struct ag_stretch {
   ag_fused *fused;
@@ -25,8 +25,8 @@ struct ag_stretch {
   double t, h, t1, until, last_error, reach, turn, h_sub, end_sub, from;
   unsigned long long steps, rejected, was, sub, leave, seen, care;
   long long tries, taken, others;
-  double here;      /* the time at which the last stretch ended: what it has left there is still valid */
-  long wait, pause; /* steps to be made by other means before the next one; and how many, where stretches fail */
+  double here;      /* the time at which the last stretch ended: its results there are still valid */
+  long wait, pause; /* steps to be made by other code before the next one; and how many, where stretches fail */
 };
 
 /* ---- making one ---- */
@@ -35,7 +35,7 @@ static bool has_guard(const ag_system *sys) {
   return ag_system_role(sys, AG_ROLE_MINOR) || ag_system_role(sys, AG_ROLE_FRAGILE);
 }
 
-/* What is always so in this run. */
+/* Conditions that hold throughout this run. */
 static bool fits(const run *r) {
   const ag_mover *m = &r->m;
   const ag_run_options *o = r->o;
@@ -156,9 +156,9 @@ bool ag_stretch_begin(run *r) {
   return r->stretch != NULL;
 }
 
-/* ---- going on ---- */
+/* ---- running one ---- */
 
-/* The run as it stands. What follows from the state is known where the last stretch has ended. */
+/* The current state of the run. Quantities derived from it are known where the last stretch has ended. */
 static void enter(ag_stretch *s, run *r, long steps) {
   ag_mover *m = &r->m;
   const ag_run_options *o = r->o;
@@ -183,7 +183,7 @@ static void enter(ag_stretch *s, run *r, long steps) {
   s->m.done = ag_balance_measures(r) ? &r->res->work : NULL;
 }
 
-/* And as it has become. */
+/* Copies the result back. */
 static void leave(const ag_stretch *s, run *r) {
   ag_mover *m = &r->m;
   memcpy(m->dz, m->space, sizeof(double) * (size_t)m->n_carry);
@@ -203,7 +203,7 @@ static void leave(const ag_stretch *s, run *r) {
   ag_guard_forget(r->guard);
 }
 
-/* After how many tries does a run look whether it makes progress (advance.c)? */
+/* Number of tries after which a run checks its progress (advance.c). */
 static long tries_left(const run *r) { return TRIES - (r->res->steps + r->res->rejected) % TRIES; }
 
 bool ag_stretch_steps(run *r, long steps) {

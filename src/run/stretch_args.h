@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The one argument of the function ag_stretch of a fused unit (stretch_core.h). This text is compiled into the library
- * and embedded into the unit, behind fused_args.h: it includes nothing. A change of meaning or layout is a new ABI
+ * and embedded into the unit, after fused_args.h: it includes nothing. A change of meaning or layout is a new ABI
  * number; number and size are compared when a unit is loaded. */
 #ifndef AG_RUN_STRETCH_ARGS_H
 #define AG_RUN_STRETCH_ARGS_H
@@ -15,11 +15,11 @@ typedef struct ag_stretch_args {
 
   const struct ag_fused_args *m; /* the march; it ends at m->max_steps, and before a try that would pass m->t1 */
   const AG_FUSED_V *until;       /* or this, */
-  long max_tries;                /* or after so many tries that the core decides about */
-  AG_FUSED_V *reach;             /* where such tries would have gone at most (ag_checkpoint) */
+  long max_tries;                /* or after this many tries judged by the core */
+  AG_FUSED_V *reach;             /* the farthest time such tries aimed at (ag_checkpoint) */
   long long *tries, *taken,
       *others;       /* counted up: steps tried and taken, smaller ones included; rates evaluated anew */
-  AG_FUSED_VI *care; /* all ones: the next step needs care; nothing of it has been done */
-  AG_FUSED_V *z, *carry, *c, *rows, *memory; /* room for what is kept of the state before a try */
+  AG_FUSED_VI *care; /* all ones: the next step needs the code of a single run; nothing of it has been done */
+  AG_FUSED_V *z, *carry, *c, *rows, *memory; /* room for the state before a try */
 } ag_stretch_args;
 #endif

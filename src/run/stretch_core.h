@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Steps of a single run, as lanes make them: text over V, behind march_core.h, for one lane. The state before every
+ * Steps of a single run, as lanes make them: text over V, after march_core.h, for one lane. The state before every
  * step is kept. Where a march would have a lane leave, or a function may be crossed, the step is taken back, and the
  * code of a single run makes it (stretch.c). */
 
-/* What the state before a step is, as it is kept and in the march; copied one way before the step, and the other to
- * take it back. */
+/* The state before a step, saved and in the march; copied one way before the step, and back to
+ * undo it. */
 #define AG_STRETCH_STATE(COPY) \
   COPY(a->z, m->z, AG_STEP_N) \
   COPY(a->carry, m->work, AG_STEP_CARRY) \
@@ -23,7 +23,7 @@ V_IN void stretch_back(const ag_stretch_args *a) {
   AG_STRETCH_STATE(AG_STRETCH_BACK)
 }
 
-/* Is the next try one for the code of a single run? */
+/* Must the next try be made by the code of a single run? */
 V_IN VI stretch_ends(const ag_stretch_args *a, const march *s) {
   const V h = v_abs(s->h) * 1.0000001;
   return m_le(v_abs(*a->m->t1 - s->t), h) | m_le(v_abs(*a->until - s->t), h);

@@ -10,8 +10,8 @@
 
 enum { SAMPLES = 64, CHEAP_WORK = 32, WORK = 4000, ROOT = 100 };
 
-static const double ROUNDING = 1e-13;  /* of a curve that is known */
-static const double SAME_TIME = 4e-16; /* beside the time */
+static const double ROUNDING = 1e-13;  /* of a known curve */
+static const double SAME_TIME = 4e-16; /* relative to the time */
 
 /* ---- making ---- */
 
@@ -100,7 +100,7 @@ static double by_step(const probe *p, double s) {
  * Regula falsi with the Illinois rule, guarded by bisection. */
 static double locate(const probe *p, double a, double b) {
   double fa = by_step(p, a), fb = by_step(p, b);
-  if (!(fb <= 0)) return NAN; /* the dense output was not good enough: it comes in the next step */
+  if (!(fb <= 0)) return NAN; /* the dense output was not accurate enough: it is found in the next step */
   if (!(fa > 0)) return a == p->t ? b : a;
   int last = 0;
   for (int i = 0; i < ROOT && fabs(b - a) > 2.2e-16 * fabs(b) && fb != 0; i++) {
@@ -156,7 +156,7 @@ static double first_change(const probe *p, const ag_isolate *isolate) {
 
 /* ---- the step ---- */
 
-/* All that is looked at in the step; room for n + 2 AG_SLIDE_MAX. */
+/* All functions examined in the step; room for n + 2 AG_SLIDE_MAX. */
 static int probes(ag_mover *m, double t, double h, probe *p) {
   ag_switch *w = m->switches;
   int n = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Inside run/: equations that choose (if, abs, sign, min, max). On a branch they are smooth; a step ends where a
- * switching function s changes its sign, and the motion goes on behind it: on the other branch, or along s = 0 where
+ * Inside run/: equations that switch (if, abs, sign, min, max). On a branch they are smooth; a step ends where a
+ * switching function s changes its sign, and the motion continues beyond it: on the other branch, or along s = 0 where
  * both branches push back towards it (docs/design/0021). switch.c finds these places, slide.c decides and slides. */
 #ifndef AG_RUN_SWITCH_H
 #define AG_RUN_SWITCH_H
@@ -17,7 +17,7 @@ struct ag_switch {
   double *fields, *rates; /* per field: the right-hand side; the rates of all switching functions */
   double lambda[AG_SLIDE_MAX], weight[AG_SLIDE_FIELDS];
   double *s, *out, *now;         /* scratch: per switching function */
-  bool *hit, *skip;              /* per switching function: it is zero at the end of the step; it is not asked for */
+  bool *hit, *skip;              /* per switching function: it is zero at the end of the step; it is skipped */
   bool *bounded[2];              /* per switching function: can it, can its rate be enclosed? */
   ag_isolate *on_s, *on_rate[2]; /* rates on either side of the one slid on */
   double *rows, *curve, *width, *before;
@@ -25,16 +25,16 @@ struct ag_switch {
   const ag_stepper *plain; /* the method of the library: compiled ones do not slide */
 };
 
-/* What happens where switching functions are zero. */
+/* Outcomes where switching functions are zero. */
 typedef enum ag_turn { AG_TURN_ON, AG_TURN_STICKS, AG_TURN_FORKS, AG_TURN_STUCK } ag_turn;
 
 /* slide.c. The right-hand side along the surfaces slid on. */
 int ag_slide_rhs(ag_mover *m, double t, const double *z, double *dz);
 /* A role on the reduced state with c like `like`: where the motion slides, the combination of the branches with the
- * weights of the right-hand side. False: it cannot be had. */
+ * weights of the right-hand side. False: it cannot be computed. */
 bool ag_slide_role(ag_mover *m, int role, double t, const double *z, const double *like, double *out);
 /* How far the right-hand side is from the ends of the segment between the branches of the k-th surface slid on: 1 in
- * the middle, 0 at an end. NaN: it cannot be had. */
+ * the middle, 0 at an end. NaN: it cannot be computed. */
 double ag_slide_margin(ag_mover *m, double t, const double *z, int k);
 /* Takes over which surfaces c says the motion slides on. */
 void ag_slide_sync(ag_mover *m);

@@ -9,12 +9,12 @@
 
 enum { AG_LEAF = 256, AG_TALLY_FIRST = 1024, AG_TALLY_BINS = 1024 };
 
-/* Two values whose covariance is wanted. */
+/* Two values whose covariance is computed. */
 typedef struct ag_tally_pair {
   int i, j;
 } ag_tally_pair;
 
-/* What is counted: n values per member, and pairs of them (variances are always there). circle: per value, is it an
+/* The values: n per member, and pairs of them (variances are always there). circle: per value, is it an
  * angle whose histogram goes round? NULL: none is. */
 typedef struct ag_tally ag_tally;
 ag_tally *ag_tally_create(int n, int n_pair, const ag_tally_pair *pairs, const bool *circle);
@@ -49,11 +49,11 @@ typedef struct ag_histogram {
   unsigned long long below, above;
 } ag_histogram;
 ag_histogram ag_tally_histogram(const ag_tally *t, int i);
-/* The value below which the part p lies: that of a bin in which all are equal; else linear within the bin, and between
+/* The p-quantile: that of a bin in which all are equal; else linear within the bin, and between
  * the extremes and the outer bins. */
 double ag_tally_quantile(const ag_tally *t, int i, double p);
 
-/* All there is, as numbers. load: false if they do not fit. */
+/* The whole tally as numbers. load: false if they do not fit. */
 size_t ag_tally_size(const ag_tally *t);
 void ag_tally_save(const ag_tally *t, double *to);
 bool ag_tally_load(ag_tally *t, const double *from, size_t n);

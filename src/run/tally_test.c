@@ -79,7 +79,7 @@ static void test_direct(long n, long lost) {
     for (int b = 0; b < h.n; b++) sum += h.count[b];
     AG_CHECK((long)sum == m);
   }
-  /* the angle: nothing outside of half a turn, although it winds; symmetric about 0 */
+  /* the angle: nothing outside half a turn, although it winds; symmetric about 0 */
   ag_histogram h = ag_tally_histogram(t, 2);
   AG_CHECK(h.n == 64 && h.below == 0 && h.count[0] == 0 && h.count[31] + h.count[32] > 0);
   free(x), free(sorted), ag_tally_free(t);

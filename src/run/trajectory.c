@@ -8,10 +8,8 @@
 #include "run/switch.h"
 #include "run/trajectory.h"
 
-enum {
-  PROGRESS_EVERY = 64,
-  ENERGY_EVERY = 8
-}; /* steps between checks; the energy of recorded states is also checked */
+/* Steps between checks; the energy of recorded states is also checked. */
+enum { PROGRESS_EVERY = 64, ENERGY_EVERY = 8 };
 
 void ag_run_defaults(ag_run_options *o) {
   *o = (ag_run_options){
@@ -30,8 +28,8 @@ static bool is_off(const run *r, double residual, const double *x) {
   return !(residual <= OFF * size);
 }
 
-/* x: the full state of z with c. What could not be had along a surface slid on is that of one side: a warning says so.
- */
+/* x: the full state of z with c. On a sliding surface, quantities not available there are those of one side, with a
+ * warning. */
 static void fill(run *r, double t, const double *z, const double *c, const double *x) {
   ag_mover *m = &r->m;
   const ag_dims *n = ag_system_dims(r->sys);
@@ -107,7 +105,7 @@ static void floor_energy(run *r) {
   free(x);
 }
 
-/* Is this state shown to the caller? */
+/* Is this state passed to the caller? */
 static bool shown(const run *r) {
   const ag_run_options *o = r->o;
   return o->each && (o->each_every <= 0 || r->res->steps <= o->each_first || r->res->steps % o->each_every == 0);

@@ -42,10 +42,10 @@ typedef struct run {
   bool ahead_changed;
   bool watches;                /* the rows of the constraints are watched (rows.c) */
   int rank;                    /* how many are independent */
-  bool all;                    /* all of them take part, with multipliers */
+  bool all;                    /* all of them are used, with multipliers */
   bool renew;                  /* at the end of the step they are chosen anew */
   int idle;                    /* 1 + a row that ceases to act here, 0: none is known */
-  ag_rows_report said;         /* what they said when that was decided, or when it ended the run */
+  ag_rows_report said;         /* their state when that was decided, or when it ended the run */
   ag_run_options own;          /* options of what follows */
   double switch_t, switch_gap; /* see ag_checkpoint */
   long n_switch;
@@ -65,7 +65,7 @@ double ag_trajectory_turn_limit(run *r);
 ag_end ag_trajectory_trouble(int trouble);
 bool ag_trajectory_finite(int n, const double *z);
 
-/* rows.c. create: are there rows to watch? watch: what they say in the step to *t1 just accepted, which is shortened
+/* rows.c. create: are there rows to watch? watch: checks them in the step to *t1 just accepted, which is shortened
  * where a row begins to act or contradicts; false: the shorter step cannot be made. settled: at its end, and goes on
  * with all rows where they are to be chosen anew. explain: the row that ended the run. */
 void ag_rows_begin(run *r);
@@ -87,8 +87,8 @@ bool ag_rows_faded(run *r);
 /* The branch at the current state, where switching functions may be zero. */
 ag_end ag_trajectory_switch(run *r);
 
-/* stretch.c: many steps at once, by compiled code. begin: of a run; is it in the cache? want: compiles it, where that
- * is worth while; steps: at most so many, in which nothing is to be recorded or shown. False: none was made, and the
+/* stretch.c: many steps at once, by compiled code. begin: of a run; is it in the cache? want: compiles it where that
+ * is worthwhile; steps: at most this many, in which nothing is recorded or shown. False: none was made, and the
  * next one is to be made by ag_trajectory_step. */
 bool ag_stretch_begin(run *r);
 void ag_stretch_free(ag_stretch *s);
@@ -104,7 +104,7 @@ bool ag_trajectory_rows(run *r, double t, double h, double t1);
 /* Finds the crossings in the step. One that ends the run (a terminal event, the last requested crossing), or a corner,
  * shortens the step: *t1 is moved back to it, and r->cut or r->corner is set. AG_END_TIME otherwise. */
 ag_end ag_trajectory_crossings(run *r, double *t1);
-/* noisy.c: one path with noise, to the end; at most so many steps. */
+/* noisy.c: one path with noise, to the end; at most this many steps. */
 ag_end ag_trajectory_noisy(run *r, long max_steps);
 /* trajectory.c: a settled state is reached: it is recorded where it is due (false: the sink refused it). An event, a
  * checkpoint, compiled code where the run turns out long. */

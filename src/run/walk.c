@@ -30,8 +30,8 @@ struct ag_walk {
   /* lanes */
   ag_walk_args args;
   unsigned long long *pair;
-  bool *lost;   /* per path of the block: it cannot be followed any more */
-  bool started; /* has the start been looked at? */
+  bool *lost;   /* per path of the block: it has failed */
+  bool started; /* has the start been checked? */
   double *prep[N_TAPE];
   double *lane_z, *unit; /* one lane's state; squared lengths */
   /* one path */
@@ -208,7 +208,7 @@ static void put_passages(const ag_walk *w, int m, const ag_walk_results *to) {
   for (int i = 0; i < n; i++) to->passed[(size_t)i * to->stride + (size_t)m] = w->states[m * n + i].time;
 }
 
-/* Is something looked at after step k, on the way to row r? */
+/* Is anything recorded after step k, before row r? */
 static bool looks(const ag_walk_plan *p, int r, unsigned long long k) {
   return p->o->n_passage || k == p->o->row_step[r];
 }
@@ -313,7 +313,7 @@ static bool lane_evaluate(ag_walk *w, double t, int m) {
   return good;
 }
 
-/* The steps up to k are taken: what is looked at in every lane on the way to row r. */
+/* The steps up to k are taken: records every lane on the way to row r. */
 static void lanes_look(ag_walk *w, unsigned long long first, int n, int r, unsigned long long k,
                        const ag_walk_results *to) {
   const ag_walk_plan *p = w->p;
@@ -359,7 +359,7 @@ static void lanes_block(ag_walk *w, unsigned long long first, int n, const ag_wa
   for (int m = 0; m < n; m++) put_passages(w, m, to);
 }
 
-/* ---- the front ---- */
+/* ---- interface ---- */
 
 ag_walk *ag_walk_create(const ag_walk_plan *p) {
   ag_walk *w = ag_heap_alloc(sizeof *w);

@@ -36,7 +36,7 @@ typedef struct ag_walk_plan {
   int n_factor, n_tangent, u_at;
   int n_unit;
   ag_span *units;
-  double most;                /* the largest increment that the method is given */
+  double most;                /* the largest increment that is not truncated */
   double h, *z0, *c0, *unit0; /* the start, and the squared lengths that are kept */
   ag_unit *unit;              /* NULL: path by path */
 } ag_walk_plan;
@@ -52,7 +52,7 @@ typedef struct ag_walk ag_walk;
 ag_walk *ag_walk_create(const ag_walk_plan *p);
 void ag_walk_free(ag_walk *w);
 /* Results of path first + k: entry i of row r at values[(r n_value + i) stride + k]; rows[k]: how many rows it reached;
- * cut[k]: in how many steps an increment was cut; accepted[k]: how many steps were, where they are tested; passed[i
+ * cut[k]: number of steps with a truncated increment; accepted[k]: how many steps were, where they are tested; passed[i
  * stride + k]: when it passed level i, NaN: it did not. */
 typedef struct ag_walk_results {
   double *values, *passed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The one argument of the entry of an ensemble's unit (walk.c). This text is compiled into the library and embedded
- * into the unit, behind wiener.h. A change of meaning or layout is a new ABI number; number and size are compared when
+ * into the unit, after wiener.h. A change of meaning or layout is a new ABI number; number and size are compared when
  * a unit is loaded. */
 #ifndef AG_RUN_WALK_ARGS_H
 #define AG_RUN_WALK_ARGS_H

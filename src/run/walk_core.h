@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Fixed steps along Wiener paths, two vectors of paths at once: text over V, behind a stepper's text, wiener_core.h,
+ * Fixed steps along Wiener paths, two vectors of paths at once: text over V, after a stepper's text, wiener_core.h,
  * walk_args.h and unit_core.h. Every rounding is written out; the numbers of a path follow from its own alone.
  *
  * To be defined before:

@@ -117,8 +117,8 @@ static void put_defines(const ag_walk_plan *p, ag_text *out) {
   ag_text_char(out, '\n');
 }
 
-/* Kernels wait for results: with AVX2 two vectors side by side are a third faster, but only clang makes good code of
- * them. */
+/* Kernels are bound by latency: with AVX2 two vectors side by side are a third faster, but only clang makes good code
+ * of them. */
 static ag_unit *build(const ag_walk_plan *p, const ag_unit_spec *spec, ag_text *reason) {
   ag_build_options usual = {.lanes = p->o->lanes, .compiler = p->o->compiler}, wide = {.lanes = 8, .compiler = "clang"};
   ag_unit *unit = NULL;
@@ -197,7 +197,7 @@ static ag_status check(ag_ctx *ctx, ag_system *sys, const ag_ensemble_options *o
       return wrong(ctx, "first passage of a quantity that reads forces of constraint%s, which are white noise%s", "",
                    "");
   if (ag_system_dims(sys)->switches)
-    return wrong(ctx, "%s: equations that choose (if, abs, min, max) are not followed with noise%s",
+    return wrong(ctx, "%s: equations that switch (if, abs, min, max) are not supported with noise%s",
                  ag_model_name(ag_system_model(sys)), "");
   return AG_OK;
 }
@@ -256,7 +256,7 @@ ag_status ag_walk_plan_init(ag_walk_plan *p, ag_ctx *ctx, ag_system *sys, const 
   AG_TRY(ag_run_warm(ctx, sys, params, o->method));
   if (!begin(p, x0)) return wrong(ctx, "the equations cannot be evaluated at the start%s%s", "", "");
   if (why) ag_text_str(note, why);
-  else if (o->interpreted) ag_text_str(note, "the interpreter was asked for");
+  else if (o->interpreted) ag_text_str(note, "the interpreter was requested");
   else p->unit = compile(p, note);
   return AG_OK;
 }

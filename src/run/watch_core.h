@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What do functions of the state do in a step of all lanes: text over V, behind a stepper's text, fused_args.h and
- * look_core.h, which decides it. What is not decided is looked into by the code of a single run (docs/design/0013).
+ * The behaviour of functions of the state in a step of all lanes: text over V, after a stepper's text, fused_args.h
+ * and look_core.h, which decides it. Undecided steps are examined by the code of a single run (docs/design/0013).
  *
  * To be defined before:
  *   AG_STEP_N AG_CORE AG_STEP_END         components; those that decide; where the rates at the end of the step stand
@@ -97,7 +97,7 @@ static __attribute__((noinline)) void watch_fits(const ag_fused_args *m, V t, V 
 }
 #endif
 
-/* What function e does, with its values at both ends. */
+/* The behaviour of function e, with its values at both ends. */
 V_IN V watch_hint(const ag_fused_args *m, V h, int e, const look_seen *saw, const VI *keeps, V f0, V f1) {
   if (!AG_LOOK_ASKED(m, e)) return v_blend(keeps[e], v_set(AG_HINT_CLEAR), v_set(AG_HINT_LOOK));
   return look_hint(&saw[e], m->memory[e], f0, f1, watch_way[e], m_lt(h, v_set(0)));
@@ -121,7 +121,7 @@ static __attribute__((noinline)) VI watch(const ag_fused_args *m, V t, V h, VI t
     m->hint[e] = watch_hint(m, h, e, saw, keeps, f0[e], f1[e]);
     if (AG_LOOK_ASKED(m, e)) clear &= m_eq(m->hint[e], v_set(AG_HINT_CLEAR));
   }
-  if (AG_WATCH_FITTED || v_any(take & ~clear)) { /* their values at both ends count */
+  if (AG_WATCH_FITTED || v_any(take & ~clear)) { /* their values at both ends are needed */
     const V end = t + h;
     VI ignored = v_word_set(0);
     AG_FLOW_WATCH(m, t, m->z, f0, ignored)

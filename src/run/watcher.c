@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The functions that are looked for, see watcher.h. */
+ * The monitored functions, see watcher.h. */
 #include "run/watcher.h"
 
 #include <math.h>
@@ -8,12 +8,12 @@
 #include "base/arena.h"
 #include "kern/kern.h"
 
-/* An operation on enclosures takes as long as so many on numbers. */
+/* Cost of an operation on enclosures, in operations on numbers. */
 enum { ENCLOSED = 6 };
 /* As in mech/machine.c; the code over enclosures is longer, too. */
 static const double LOOK = 5e5, COMPILE = 4e7, COMPILE_LONG = 4e4;
 
-/* Values; bounds; what bounds read besides z. The last two may not be there. */
+/* Values; bounds; numbers that bounds read besides z. The last two may be absent. */
 enum { VALUES, LOOK_AT, EXTRA, TAPES };
 
 struct ag_watcher {
@@ -57,7 +57,7 @@ const ag_tape *ag_watcher_look(const ag_watcher *w) { return w->look; }
 int ag_watcher_n_extra(const ag_watcher *w) { return w->tapes[EXTRA] ? w->tapes[EXTRA]->n_out / 2 : 0; }
 bool ag_watcher_compiled(const ag_watcher *w) { return w->unit != NULL; }
 
-/* A pivot that fails makes NaN of what needs it. */
+/* A failed pivot makes everything that depends on it NaN. */
 static void prepare_unit(ag_watcher *w) {
   unsigned long long fail = 0;
   for (int i = 0; i < TAPES && w->tapes[i] && w->unit; i++)
@@ -91,8 +91,7 @@ static ag_unit *make(const ag_watcher *w, bool only_cached) {
       {"g", t[VALUES], 1, true, !t[LOOK_AT]}, {"s", t[LOOK_AT], 1, false, true}, {"x", t[EXTRA], 1, true, false}};
   ag_watcher_text(t[LOOK_AT] ? "s" : "g", &text);
   const char *texts[] = {ag_text_cstr(&text)};
-  ag_unit_spec spec = {
-      "functions that are looked for", t[LOOK_AT] ? TAPES : 1, 1, 1, all, texts, &entry, {0}, NULL, false};
+  ag_unit_spec spec = {"monitored functions", t[LOOK_AT] ? TAPES : 1, 1, 1, all, texts, &entry, {0}, NULL, false};
   spec.args = (ag_abi){"AG_KERN_ABI", "ag_kargs", AG_KERN_ABI, sizeof(ag_kargs)};
   ag_unit *unit = ag_unit_create(&spec, &build, &reason);
   ag_text_done(&text);

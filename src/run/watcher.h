@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Internals of run/: evaluates the functions that are looked for, on numbers and on enclosures. By the interpreter at
+ * Internals of run/: evaluates the monitored functions, on numbers and on enclosures. By the interpreter at
  * first; by compiled code, with the same bits, where that is worth it or in the cache already. */
 #ifndef AG_RUN_WATCHER_H
 #define AG_RUN_WATCHER_H

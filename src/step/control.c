@@ -18,7 +18,7 @@ const char ag_control_text[] =
 #include "control_core_text.inc"
     ;
 
-/* A try whose error is not a number says nothing about the right size. */
+/* A try whose error is NaN gives no information about the right size. */
 static const double lost = 0.1;
 
 static double in_limits(const ag_control *c, double h) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The size of the next step: text over V, behind vmath.h, for single runs (V = double) and for lanes. Formulas:
+ * The size of the next step: text over V, after vmath.h, for single runs (V = double) and for lanes. Formulas:
  * control.c. Every rounding is written out, and every lane follows from its own numbers. q and beta are those of the
  * method: the estimate behaves like C h^q, and beta is the weight of the error before; with 0 there is one power less.
  */
@@ -10,7 +10,7 @@ V_IN V control_power(V x, double power) {
 }
 
 /* The factor for the step size after a try with this error; `last`: the error of the last accepted step. In the lanes
- * of `was` the previous try was rejected. An error that is not finite says nothing about the size: a tenth. */
+ * of `was` the previous try was rejected. An error that is not finite gives no information: a tenth. */
 V_IN V control_factor(V error, V last, VI was, double q, double beta, double safety, double shrink, double grow) {
   const V one = v_set(1);
   const VI good = m_le(error, one), lost = ~m_lt(error, v_set(V_INF));

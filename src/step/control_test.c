@@ -168,7 +168,7 @@ static void test_first(const ag_stepper *s) {
   AG_CHECK(h > 0 && h <= 1);
 }
 
-/* Into the singularity at t = 1 of z = sqrt(1 - t): ends near it by giving up, not by a wrong value or for ever. */
+/* Into the singularity at t = 1 of z = sqrt(1 - t): ends near it by giving up, not by a wrong value or forever. */
 static void test_give_up(const ag_stepper *s) {
   long calls = 0;
   ag_flow f = {.n = 1, .rhs = domain_rhs, .self = &calls};

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * The discrete gradient method: a stepper's text (step_text.h), behind factor_core.h, newton_core.h and hermite_core.h.
+ * The discrete gradient method: a stepper's text (step_text.h), after factor_core.h, newton_core.h and hermite_core.h.
  * With the increment D in tangent coordinates and everything else in the middle, at time t_m = t + h/2 and z moved by
  * D/2,
  *   D = h (f + c J D),   c = (E(t_m, z1) - E(t_m, z) - grad E . D) / |D|^2,   z1 = z moved by D.
  * grad E + c D is a discrete gradient (Gonzalez 1996) of E at time t_m: its product with D is E(t_m, z1) - E(t_m, z). J
  * is skew, so that this is h (grad E + c D).(f - J grad E), the work of forces and moving constraints, 0 where
- * f = J grad E. What E changes by itself, from t to t_m at z and from t_m to t + h at z1, is added. (With E at the
- * times of the ends c would contain E_t h / |D|^2, which does not vanish with h.) Newton's method with the Jacobian of
- * f alone: c is of order h^2.
- * Rounding of z1 and of D moves E by some 1e-16 of its size, which would add up over the steps. What E has gained so
- * far beyond the work is carried on as e and taken back in the next step: E(t_m, z) - e stands for E(t_m, z) above.
+ * f = J grad E. The explicit change of E with time, from t to t_m at z and from t_m to t + h at z1, is added. (With E
+ * at the times of the ends c would contain E_t h / |D|^2, which does not vanish with h.) Newton's method with the
+ * Jacobian of f alone: c is of order h^2.
+ * Rounding of z1 and of D changes E by some 1e-16 of its size, which would accumulate over the steps. The excess of E
+ * so far over the work is carried along as e and compensated in the next step: E(t_m, z) - e replaces E(t_m, z) above.
  * In small motions about an equilibrium the quotient c is the rounding of E over |D|^2. As soon as corrections no
  * longer decrease it stays as it is, and the step can be solved for; e takes up the rest. Where rounding of E is above
- * AG_GRAD_BLIND of the terms of grad E . D the energy of the motion cannot be seen in E: c = 0, the midpoint rule.
+ * AG_GRAD_BLIND of the terms of grad E . D E does not resolve the energy of the motion: c = 0, the midpoint rule.
  * Needs
  *   AG_STEP_GRADIENT(t, z, out)   a statement that sets out[] to E, grad E and J at z, row by row
  *
@@ -66,7 +66,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(field)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, cons
   return 0;
 }
 
-/* What E gains in the step by k beyond the work h (grad E + c D).(f - J grad E), and e. */
+/* The gain of E in the step by k over the work h (grad E + c D).(f - J grad E), and e. */
 AG_STEP_QUALIFIER int AG_STEP_FN(defect)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *energy, const V *k,
                                          V *y, V *rate, V *w, V *form, V *gained) {
   V c, work = v_set(0);
@@ -99,7 +99,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(increment)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, 
       lost |= open & m_nan(w[r]);
       k[r] = v_blend(open, k[r] + w[r], k[r]);
     }
-    const V fall = now / last; /* what is left: now (fall + fall^2 + ...) */
+    const V fall = now / last; /* the rest: now (fall + fall^2 + ...) */
     const VI done = m_lt(last, v_set(V_INF)) & m_lt(fall, v_set(1)) &
                     m_le(now * fall, AG_GRAD_DONE * size * (1.0 - fall));
     const VI noise = m_le(now, AG_GRAD_NOISE * size) & m_le(last, now);

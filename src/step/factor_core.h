@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Moving on a product of factors: a part of steppers' texts (step_text.h), behind factor.h. Needs, besides what is
+ * Moving on a product of factors: a part of steppers' texts (step_text.h), after factor.h. Needs, besides what is
  * listed there, v_sin, v_cos and
  *   AG_STEP_M           number of tangent coordinates
  *   AG_STEP_N_FACTOR    how many factors; AG_STEP_FACTOR(i): factor i, an ag_factor

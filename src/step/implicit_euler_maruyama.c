@@ -32,5 +32,5 @@ const ag_stepper ag_stepper_implicit_euler_maruyama = {
     .interpolate = interpolate_implicit_euler_maruyama,
     .texts = {ag_factor_core_text, ag_sparse_core_text, ag_newton_core_text, ag_hermite_core_text, text},
     .needs = AG_NEEDS_JACOBIAN | AG_NEEDS_FACTORS | AG_NEEDS_NOISE | AG_NEEDS_BRACKETS,
-    .doc = "The method of Euler and Maruyama on Ito's form, its drift at the end of the step: for comparison.",
+    .doc = "The Euler-Maruyama method on Ito's form, with the drift at the end of the step: for comparison.",
     .reference = "P. E. Kloeden, E. Platen, Numerical Solution of Stochastic Differential Equations, 1992, 12.2"};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The method of Euler and Maruyama whose drift is implicit: a stepper's text (step_text.h), behind factor_core.h,
+ * The method of Euler and Maruyama whose drift is implicit: a stepper's text (step_text.h), after factor_core.h,
  * newton_core.h and hermite_core.h. The right-hand side is Ito's form w_0 a + sum w_i g_i, with the weights
  *   AG_STEP_W(i)   0 .. AG_STEP_CHANNELS: of drift and noise, on entry [1 | dW/h]; the first one is 1 again at the end
  * In tangent coordinates
  *   y = z moved by sum g_i(t, z) dW_i,   k = a(t + h, y moved by h k),   z1 = y moved by h k,
- * on vectors z1 = z + h a(t + h, z1) + sum g_i(t, z) dW_i. The increments stand outside the equation that is solved.
+ * on vectors z1 = z + h a(t + h, z1) + sum g_i(t, z) dW_i. The increments are outside the equation that is solved.
  *
  * The workspace: the rates at both ends, three rows of dense output, y, k, a correction, the matrix. */
 

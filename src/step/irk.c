@@ -165,7 +165,7 @@ const ag_stepper ag_stepper_lobatto3c4 = {
 const ag_stepper ag_stepper_lobatto3ab2 = {
     AG_IRK_ROW(lobatto3ab2), AG_ON_NOISE, .order = 2, .dense_order = 2, .n_stage = 3,
     .needs = AG_IRK_NEEDS | AG_NEEDS_PARTITION, .keeps = AG_KEEPS_SYMMETRY,
-    .doc = "Lobatto IIIA for positions, IIIB for velocities, 2 stages. As Stormer and Verlet.",
+    .doc = "Lobatto IIIA for positions, IIIB for velocities, 2 stages. Like Stormer-Verlet.",
     .reference = "L. Jay, SIAM J. Numer. Anal. 33, 368-387, 1996"};
 
 const ag_stepper ag_stepper_lobatto3ab3 = {

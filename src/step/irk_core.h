@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One implicit Runge-Kutta step: a stepper's text (step_text.h), behind factor_core.h, sparse_core.h, lu_core.h and
+ * One implicit Runge-Kutta step: a stepper's text (step_text.h), after factor_core.h, sparse_core.h, lu_core.h and
  * irk_tableau.h. It needs AG_STEP_JACOBIAN, AG_STEP_TABLE, AG_STEP_SQUARE and AG_STEP_UNSOLVED (newton_core.h), and
  *   AG_IRK_METHOD              which tableau, e.g. gauss3; or AG_IRK, a pointer to it
  *   AG_STEP_FAILED             in which lanes the right-hand side has failed
@@ -14,8 +14,8 @@
  * steps.
  *
  * The stage equations are solved to rounding by simplified Newton steps, (1 - A (x) h J) dk = F - k, with one J; A = T
- * M TI splits them into systems of the size of J (Butcher 1976, Bickart 1977). A lane stands still as soon as its own
- * corrections say so. */
+ * M TI splits them into systems of the size of J (Butcher 1976, Bickart 1977). A lane stops as soon as its own
+ * corrections have converged. */
 #ifndef AG_IRK
 #define AG_IRK_PASTE(a) AG_IRK_##a
 #define AG_IRK_NAMED(a) AG_IRK_PASTE(a)
@@ -27,7 +27,8 @@ static const ag_irk irk_table = AG_IRK_NAMED(AG_IRK_METHOD);
 /* Iterations with one Jacobian, and how many Jacobians. */
 #define AG_IRK_TRIALS 8
 #define AG_IRK_ROUNDS 8
-/* What is left is below this part of the state; corrections that stop decreasing below the other are rounding. */
+/* The rest is below this fraction of the state; corrections that stop decreasing below the other are rounding
+ * errors. */
 #define AG_IRK_DONE 1e-16
 #define AG_IRK_NOISE 1e-11
 
@@ -216,7 +217,7 @@ AG_STEP_QUALIFIER void AG_STEP_FN(corrections)(AG_STEP_FLOW AG_STEP_SIZE V *work
   AG_STEP_FN(mix)(AG_STEP_PASS AG_IRK->T, w);
 }
 
-/* The largest correction as part of what it corrects: of the state and of the step, each with a millionth of the
+/* The largest correction relative to what it corrects: of the state and of the step, each with a millionth of the
  * largest number of the state; 1 for rotations. */
 AG_STEP_QUALIFIER V AG_STEP_FN(size)(AG_STEP_FLOW AG_STEP_SIZE const V *z, const V *work) {
   const V *k = AG_IRK_K(work), *w = AG_IRK_W(work);
@@ -259,7 +260,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(stages)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, con
       AG_STEP_FN(corrections)(AG_STEP_PASS work);
       const V now = AG_STEP_FN(size)(AG_STEP_PASS z, work), rate = now / last;
       for (int r = 0; r < AG_IRK_S * AG_STEP_M; r++) k[r] = v_blend(open, k[r] + w[r], k[r]);
-      /* what is left: now (rate + rate^2 + ...) */
+      /* the rest: now (rate + rate^2 + ...) */
       const VI done = m_lt(last, v_set(V_INF)) & m_lt(rate, v_set(1)) & m_le(now * rate, AG_IRK_DONE * (1.0 - rate));
       const VI noise = m_le(now, v_set(AG_IRK_NOISE)) & m_le(last, now);
       lost |= open & ~m_lt(now, v_set(V_INF));

@@ -89,7 +89,7 @@ const ag_stepper ag_stepper_obabo_metropolis = {
 
 const ag_stepper ag_stepper_ovo_midpoint_metropolis = {
     AG_LANGEVIN_TESTED(ovo_midpoint_metropolis), .needs = AG_LANGEVIN_NEEDS | AG_NEEDS_CANONICAL, .n_stage = 3,
-    .doc = "ovo_midpoint with Metropolis' test of its step without friction, taken there and back: Gibbs' law is exact "
+    .doc = "ovo_midpoint with Metropolis' test of its step without friction, computed forward and backward: Gibbs' law is exact "
            "for every step size.",
     .reference = "N. Bou-Rabee, E. Vanden-Eijnden, Comm. Pure Appl. Math. 63, 655-696, 2010"};
 /* clang-format on */

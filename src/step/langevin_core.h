@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * One step of a splitting: a stepper's text (step_text.h), behind factor_core.h, newton_core.h, langevin.h,
+ * One step of a splitting: a stepper's text (step_text.h), after factor_core.h, newton_core.h, langevin.h,
  * hermite_core.h and trial_core.h. The right-hand side is w_0 (all but friction) + sum w_i g_i + w_f (friction), with
- * the weights AG_STEP_W(i)       0 .. AG_STEP_CHANNELS: of drift and noise; then that of friction; then room for one
- * per channel On entry they are [1 | dW/h | 1 | D/h] (AG_WIENER_HALVES; AG_WIENER_TRIAL where steps are tested), at the
- * end the first and the friction's are 1 again.
+ * the weights
+ *   AG_STEP_W(i)       0 .. AG_STEP_CHANNELS: of drift and noise; then that of friction; then one per channel
+ * On entry they are [1 | dW/h | 1 | D/h] (AG_WIENER_HALVES; AG_WIENER_TRIAL with a Metropolis test), at the end the
+ * first and that of friction are 1 again.
  *
  * A rotation with the angular velocity Omega (AG_STEP_SPIN(i): where among the velocities it stands, for factor i; -1:
  * factor i is none) is turned in A about the axes of the body one after the other, 1 2 3 2 1, as if each were alone:
@@ -15,19 +16,19 @@
  *   (M + h C/2) u1 = (M - h C/2) u + G dW,
  * and keeps exp(-u.M u / 2 kT) for every h, C singular too. A part that occurs n times takes h/n.
  *
- * Where steps are tested, what stands between two parts O is accepted or rejected as a whole; of BAOAB, with one O, the
- * whole step is, by the sum of the changes of E/kT before and after O, which keeps the law itself and goes back.
- * V is implicit: it is taken back, too, and rejected where it does not return.
+ * With a Metropolis test, the part between two parts O is accepted or rejected as a whole; for BAOAB, with one O, the
+ * whole step is, by the sum of the changes of E/kT before and after O, which preserves the law itself and is
+ * reversible. V is implicit: it is also computed backward, and rejected where it does not return.
  *
  * The workspace: the carry at both ends, three rows of dense output, two states, a point, k, a correction, a matrix;
- * where steps are tested three states more. */
+ * with a Metropolis test, three more states. */
 #define AG_LANGEVIN_FRICTION AG_STEP_W(1 + AG_STEP_CHANNELS)
 #define AG_LANGEVIN_KEPT(i) AG_STEP_W(2 + AG_STEP_CHANNELS + (i))
 #define AG_LANGEVIN_STATES(work) ((work) + 2 * AG_HERMITE_CARRY + 3 * AG_STEP_N)
 #define AG_LANGEVIN_KEPT_STATE(work) (AG_LANGEVIN_STATES(work) + 3 * AG_STEP_N + 2 * AG_STEP_M + AG_STEP_SQUARE)
 
-/* The noise of the parts O: the first one's stands in its place, that of the second is kept. Where there is one O the
- * noise is kept for it. */
+/* The noise of the parts O: that of the first is in place, that of the second is saved. Where there is one O the
+ * noise is saved for it. */
 AG_STEP_QUALIFIER void AG_STEP_FN(prepare)(AG_STEP_FLOW AG_STEP_SIZE int at_once) {
   for (int i = 0; i < AG_STEP_CHANNELS; i++) {
     const V a = AG_STEP_W(1 + i), b = AG_LANGEVIN_KEPT(i);
@@ -36,7 +37,7 @@ AG_STEP_QUALIFIER void AG_STEP_FN(prepare)(AG_STEP_FLOW AG_STEP_SIZE int at_once
   }
 }
 
-/* Weights of drift and friction; with noise: the kept one, unless it stands there. */
+/* Weights of drift and friction; with noise: the saved one, unless it is already in place. */
 AG_STEP_QUALIFIER void AG_STEP_FN(weigh)(AG_STEP_FLOW AG_STEP_SIZE int drift, int kept) {
   AG_STEP_W(0) = v_set(drift);
   AG_LANGEVIN_FRICTION = v_set(!drift);
@@ -56,7 +57,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(middle)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, con
   return 0;
 }
 
-/* The first factor from i on that is a rotation with a velocity of its own; AG_STEP_N_FACTOR: none. */
+/* The first factor from i on that is a rotation with its own velocity; AG_STEP_N_FACTOR: none. */
 AG_STEP_QUALIFIER int AG_STEP_FN(next_spin)(AG_STEP_FLOW AG_STEP_SIZE int i) {
   while (i < AG_STEP_N_FACTOR && AG_STEP_SPIN(i) < 0) i++;
   return i;

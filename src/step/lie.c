@@ -60,7 +60,7 @@ const ag_stepper ag_stepper_munthe_kaas3 = {
 
 const ag_stepper ag_stepper_munthe_kaas4 = {
     AG_LIE_ROW(munthe_kaas4, 4), AG_ON_NOISE, .dense_order = 3,
-    .doc = "Munthe-Kaas with the classical coefficients: as rk4, on rotations.",
+    .doc = "Munthe-Kaas with the classical coefficients: like rk4, on rotations.",
     .reference = "H. Munthe-Kaas, Appl. Numer. Math. 29, 115-127, 1999"};
 
 const ag_stepper ag_stepper_commutator_free2 = {
@@ -75,6 +75,6 @@ const ag_stepper ag_stepper_commutator_free3 = {
 
 const ag_stepper ag_stepper_commutator_free4 = {
     AG_LIE_ROW(commutator_free4, 4), AG_ON_NOISE, .dense_order = 3,
-    .doc = "Commutator-free, order 4: as rk4, on rotations.",
+    .doc = "Commutator-free, order 4: like rk4, on rotations.",
     .reference = "E. Celledoni, A. Marthinsen, B. Owren, Future Gener. Comput. Syst. 19, 341-352, 2003"};
 /* clang-format on */

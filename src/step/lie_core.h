@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One step of an explicit Lie-group method: a stepper's text (step_text.h), behind factor_core.h, lie.h and
+ * One step of an explicit Lie-group method: a stepper's text (step_text.h), after factor_core.h, lie.h and
  * hermite_core.h; AG_LIE is the method, a pointer to an ag_lie. The step is that of a field F(t, z) over 0 <= s <= 1;
  * here F = h f, with the increments k_i = F(t_i, Z_i) in tangent coordinates. Rotations, and images with them, are
  * turned by products of exponentials: they keep their length, and agree after any number of steps.

@@ -7,11 +7,11 @@
  *                    numbers of a matrix); not defined: there is no room_NAME
  *   AG_STEP_END      where the carry at the end of a step stands in it
  *   AG_STEP_OWN      numbers of its own that it carries from step to step
- *   AG_STEP_NEWTON   defined: the text is to stand behind factor_core.h, sparse_core.h and newton_core.h
- *   AG_STEP_LU       defined: behind factor_core.h, sparse_core.h and lu_core.h
- *   AG_STEP_TURNS    defined: behind factor_core.h
- *   AG_STEP_HERMITE  defined: then behind hermite_core.h, which has its dense output
- *   AG_STEP_TRIAL    defined: then behind trial_core.h */
+ *   AG_STEP_NEWTON   defined: the text is to stand after factor_core.h, sparse_core.h and newton_core.h
+ *   AG_STEP_LU       defined: after factor_core.h, sparse_core.h and lu_core.h
+ *   AG_STEP_TURNS    defined: after factor_core.h
+ *   AG_STEP_HERMITE  defined: then after hermite_core.h, which has its dense output
+ *   AG_STEP_TRIAL    defined: then after trial_core.h */
 #define AG_PASTE_(a, b) a##_##b
 #define AG_PASTE(a, b) AG_PASTE_(a, b)
 #define AG_OF(a) AG_PASTE(a, AG_STEP_NAME)

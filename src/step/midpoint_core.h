@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The implicit midpoint rule: a stepper's text (step_text.h), behind
- * factor_core.h, newton_core.h and hermite_core.h. With the rate k in tangent coordinates, k =
- * f(t + h/2, z moved by h k / 2),   z1 = z moved by h k. Solved to rounding, a
- * step back from z1 has the same k, so that it ends in z.
+ * The implicit midpoint rule: a stepper's text (step_text.h), after factor_core.h, newton_core.h and hermite_core.h.
+ * With the rate k in tangent coordinates,
+ *   k = f(t + h/2, z moved by h k / 2),   z1 = z moved by h k.
+ * Solved to rounding, a step back from z1 has the same k, so that it ends in z.
  *
- * The workspace: the rates at both ends, three rows of dense output, k, a
- * correction, the matrix. */
+ * The workspace: the rates at both ends, three rows of dense output, k, a correction, the matrix. */
 
 AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
                                        double rtol, const V *restrict atol, V *restrict error, V *restrict work) {

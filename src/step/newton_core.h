@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * Newton's method for the stages of an implicit method: a part of steppers' texts (step_text.h), behind factor_core.h
- * and sparse_core.h. Every lane iterates until its own corrections are small, and stands still from then on, so that
- * its numbers do not depend on its neighbours. Needs, besides what is listed there, AG_STEP_JACOBIAN(t, z, J)   a
- * statement that sets the V J[AG_STEP_M * AG_STEP_M] to the Jacobian of f at (t, z), in tangent coordinates, row by
- * row; it may return a reason > 0 AG_STEP_TABLE               NULL, or where a sparse Jacobian has entries
- * (sparse_core.h): J has these alone AG_STEP_SQUARE              numbers kept for one matrix: AG_STEP_M^2, or what the
- * table says AG_STEP_UNSOLVED(mask)      a statement that fails the step in the lanes of the mask */
+ * Newton's method for the stages of an implicit method: a part of steppers' texts (step_text.h), after factor_core.h
+ * and sparse_core.h. Every lane iterates until its own corrections are small, and stops then, so that its numbers do
+ * not depend on its neighbours. Needs, besides what is listed there,
+ *   AG_STEP_JACOBIAN(t, z, J)   a statement that sets the V J[AG_STEP_M * AG_STEP_M] to the Jacobian of f at (t, z), in
+ *                               tangent coordinates, row by row; it may return a reason > 0
+ *   AG_STEP_TABLE               NULL, or where a sparse Jacobian has entries (sparse_core.h): J has only these
+ *   AG_STEP_SQUARE              numbers kept for one matrix: AG_STEP_M^2, or as many as the table says
+ *   AG_STEP_UNSOLVED(mask)      a statement that fails the step in the lanes of the mask */
 
-/* A correction below this part of what it corrects is the last but one: the next, quadratically smaller, is rounding.
+/* A correction below this fraction of the unknown is the last but one: the next, quadratically smaller, is rounding.
  */
 #define AG_NEWTON_SMALL 1e-8
-/* Below this part of the largest number of the state it is rounding, whatever it corrects. */
+/* Below this fraction of the largest number of the state it is rounding error. */
 #define AG_NEWTON_ROUNDING 1e-14
 #define AG_NEWTON_MOST 16
 
@@ -61,7 +62,7 @@ AG_STEP_QUALIFIER VI AG_STEP_FN(is_small)(AG_STEP_FLOW AG_STEP_SIZE const V *z, 
 
 /* The matrix of a stage k = f(z moved by ah k): J becomes 1 - ah (J + hat(Omega)) D, with the rates w of the stage. J
  * is that of the rates of d, which turn with a rotation; D takes a change of d to one of exp(d). Of a sparse J
- * only what stands behind ah is made: corrected() does the rest. */
+ * only the factor of ah is made: corrected() does the rest. */
 AG_STEP_QUALIFIER void AG_STEP_FN(stage_matrix)(AG_STEP_FLOW AG_STEP_SIZE V ah, const V *k, const V *w, V *J) {
   const int *table = AG_STEP_TABLE;
   for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
@@ -80,7 +81,7 @@ AG_STEP_QUALIFIER void AG_STEP_FN(stage_matrix)(AG_STEP_FLOW AG_STEP_SIZE V ah, 
   }
 }
 
-/* Solves with what stage_matrix() made, which is destroyed. */
+/* Solves with the result of stage_matrix(), which is destroyed. */
 AG_STEP_QUALIFIER void AG_STEP_FN(corrected)(AG_STEP_FLOW AG_STEP_SIZE V ah, V *J, V *b) {
   const int *table = AG_STEP_TABLE;
   if (!table) {

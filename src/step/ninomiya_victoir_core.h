@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The method of Ninomiya and Victoir: a stepper's text (step_text.h), behind hermite_core.h. The right-hand side is
+ * The method of Ninomiya and Victoir: a stepper's text (step_text.h), after hermite_core.h. The right-hand side is
  * w_0 f + sum w_i g_i (Stratonovich), with the weights
  *   AG_STEP_W(i)   0 .. m = AG_STEP_CHANNELS: of drift and noise; then the coin s = 1 or -1; then dW/h once more
  * On entry they are [1 | dW/h | s | dW/h] (AG_WIENER_COIN), and at the end again. With the flow exp(a g) of a field g

@@ -49,7 +49,7 @@ const ag_stepper ag_stepper_heun2 = {
 #include "step/rk_method.h"
 const ag_stepper ag_stepper_euler_heun = {
     AG_RK_ROW(euler_heun), AG_ON_NOISE_ENDS, .order = 2, .n_stage = 2, .dense_order = 2,
-    .doc = "Heun's method with fixed steps: on a path with noise the method of Euler and Heun.",
+    .doc = "Heun's method with fixed steps: on a path with noise the Euler-Heun method.",
     .reference = "K. Heun, Z. Math. Phys. 45, 23-38, 1900"};
 
 #define AG_RK_METHOD rk3
@@ -77,14 +77,14 @@ const ag_stepper ag_stepper_rk4 = {
 #include "step/rk_method.h"
 const ag_stepper ag_stepper_dopri5 = {
     AG_RK_ROW(dopri5), AG_ON_NOISE, .order = 5, .error_order = 4, .n_stage = 6, .dense_order = 4,
-    .doc = "Dormand-Prince 5(4) with free dense output of order 4: for middle accuracy.",
+    .doc = "Dormand-Prince 5(4) with free dense output of order 4: for moderate accuracy.",
     .reference = "J. R. Dormand, P. J. Prince, J. Comput. Appl. Math. 6, 19-26, 1980"};
 
 #define AG_RK_METHOD tsit5
 #include "step/rk_method.h"
 const ag_stepper ag_stepper_tsit5 = {
     AG_RK_ROW(tsit5), AG_ON_NOISE, .order = 5, .error_order = 4, .n_stage = 6, .dense_order = 4,
-    .doc = "Tsitouras 5(4) with free dense output of order 4: as dopri5, with a smaller error constant.",
+    .doc = "Tsitouras 5(4) with free dense output of order 4: like dopri5, with a smaller error constant.",
     .reference = "C. Tsitouras, Comput. Math. Appl. 62, 770-775, 2011"};
 
 #define AG_RK_METHOD dop853
@@ -111,6 +111,6 @@ const ag_stepper ag_stepper_log_rk4 = {
 const ag_stepper ag_stepper_euler_maruyama = {
     AG_RK_STEPS(euler), AG_ON_ITO, .name = "euler_maruyama", .order = 1, .n_stage = 1, .dense_order = 1,
     .needs = AG_NEEDS_NOISE | AG_NEEDS_BRACKETS,
-    .doc = "The method of Euler and Maruyama: Euler's method on Ito's form, for any noise; for comparison.",
+    .doc = "The Euler-Maruyama method: Euler's method on Ito's form, for any noise; for comparison.",
     .reference = "G. Maruyama, Rend. Circ. Mat. Palermo 4, 48-90, 1955"};
 /* clang-format on */

@@ -90,8 +90,8 @@ enum {
  *   ERROR 2:  |h| |E.k|^2 / sqrt((|E.k|^2 + |E3.k|^2 / 100) n)
  * with |x|^2 = sum (x_i / (atol_i + rtol max(|z_i|, |z1_i|)))^2 over the n components in the norm; 0 without an
  * estimate; NaN if one of these components of z1 or f(t + h, z1) is not finite. The parts of the workspace are
- * parameters, for compilers believe `restrict` of parameters alone; of a function that is called, for what they know of
- * one that is inlined they carry along with every access, which makes compiling slow. */
+ * parameters, since compilers honour `restrict` only on parameters, and the function is not inlined: for an inlined
+ * one they attach what they know to every access, which makes compiling slow. */
 AG_STEP_QUALIFIER int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
                                       double rtol, const V *restrict atol, V *restrict error, V *restrict k,
                                       V *restrict w) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * SPARK methods (Jay): a stepper's text (step_text.h), behind factor_core.h, newton_core.h, spark.h and
+ * SPARK methods (Jay): a stepper's text (step_text.h), after factor_core.h, newton_core.h, spark.h and
  * hermite_core.h. In the chart x of the step with velocities v = x', momenta P(x, v), the forces G(x, v, Lambda) and
  * the constraints K(x, v) of the flow,
  *   x_i = x_0 + h sum_j a_ij v_j,    P(x_i, v_i) = p0 + h sum_j A_ij G_j,    i = 1 .. s,
  *   sum_j b_j c_j^i K_j = 0,    i = 0 .. s - 2,
  *   x_end = x_0 + h sum_j b_j v_j,    p_end = p0 + h sum_j b_j G_j.
  * On vectors x = q - q0. On rotations q = q_m exp(x) with the middle of the step, q_m = q0 exp(e/2), e = h sum_j b_j
- * v_j, so that x goes from -e/2 to e/2 and the chart is the same seen from both ends: a step back undoes a step. There
+ * v_j, so that x goes from -e/2 to e/2 and the chart is the same seen from both ends: steps are reversible. There
  * p0 is D(-e/2)^T times the momentum in the body, D that of times_dexp(). Here a and A the Lobatto pair IIIA, IIIB. The
  * last column of A is 0: Lambda_s acts on p_end alone, where it takes the velocities onto the constraints; it is left
  * out, and the flow finds these velocities. Newton's method for all v_i and Lambda_1 .. Lambda_{s-1} at once, each lane
@@ -17,8 +17,9 @@
  * the end, the momentum; AG_STEP_M), the length h of the step, and two numbers that are not used. Needs, besides what
  * is listed in step_text.h,
  *   AG_STEP_RESIDUAL(t, y, out)   a statement that sets the V out[] to p0, to P, G, K, and to their derivatives by x,
- * v, Lambda row by row; positions without the velocities AG_STEP_FINISH(t, y, out)     a statement that sets out[] to
- * the velocities at the end AG_SPARK                      the method, a pointer to an ag_spark
+ *                                 v, Lambda row by row; positions without the velocities
+ *   AG_STEP_FINISH(t, y, out)     a statement that sets out[] to the velocities at the end
+ *   AG_SPARK                      the method, a pointer to an ag_spark
  *
  * The workspace: the rates at both ends, three rows of dense output, the array of the flow, the momentum at the start
  * in the body and in the chart, the unknowns, what is left of the equations, their matrix, what the flow says at each
@@ -43,7 +44,8 @@
 /* Where a position stands behind the state, and back. */
 #define AG_SPARK_SLOT(j) ((j) < AG_STEP_U_AT ? (j) : (j) + AG_STEP_N_U)
 #define AG_SPARK_POSITION(d) ((d) < AG_STEP_U_AT ? (d) : (d)-AG_STEP_N_U)
-/* In what the flow says: rows of P, G, K; derivative of row r by column k, where x, v, Lambda begin at 0, Q, 2 Q. */
+/* In the results of the flow: rows of P, G, K; derivative of row r by column k, where x, v, Lambda begin at 0, Q, 2
+ * Q. */
 #define AG_SPARK_ROW(o, r) ((o)[AG_SPARK_Q + (r)])
 #define AG_SPARK_BY(o, r, k) ((o)[AG_SPARK_Q + AG_SPARK_ALL + (r)*AG_SPARK_ALL + (k)])
 
@@ -66,7 +68,7 @@ AG_STEP_QUALIFIER void AG_STEP_FN(place)(AG_STEP_FLOW AG_STEP_SIZE V h, const do
   }
 }
 
-/* Rotations of the array of the flow to the middle of the step, and the momentum at the start in the chart. */
+/* Moves rotations of the array of the flow to the middle of the step, and the momentum at the start in the chart. */
 AG_STEP_QUALIFIER void AG_STEP_FN(center)(AG_STEP_FLOW AG_STEP_SIZE V h, const V *z, V *work) {
   V *y = AG_SPARK_Y(work), *start = AG_SPARK_START(work);
   for (int k = 0; k < AG_SPARK_Q; k++) start[k] = AG_SPARK_BODY(work)[k];
@@ -83,7 +85,7 @@ AG_STEP_QUALIFIER void AG_STEP_FN(center)(AG_STEP_FLOW AG_STEP_SIZE V h, const V
   }
 }
 
-/* What the flow says at all stages. */
+/* The results of the flow at all stages. */
 AG_STEP_QUALIFIER int AG_STEP_FN(stages)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *work) {
   V *y = AG_SPARK_Y(work), *v = AG_SPARK_V(work), *lambda = AG_SPARK_X(work) + AG_STEP_M;
   AG_STEP_FN(center)(AG_STEP_PASS h, z, work);
@@ -102,8 +104,8 @@ AG_STEP_QUALIFIER int AG_STEP_FN(stages)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, con
   return 0;
 }
 
-/* Adds weight times the derivatives of row r of what the flow says at stage k by all v_j: by x_k = h sum a_kj v_j, and
- * directly. */
+/* Adds weight times the derivatives of row r of the results of the flow at stage k by all v_j: by x_k = h sum a_kj v_j,
+ * and directly. */
 AG_STEP_QUALIFIER void AG_STEP_FN(add)(AG_STEP_FLOW AG_STEP_SIZE V h, V weight, int k, int r, const V *out, V *row) {
   for (int j = 0; j < AG_SPARK->s; j++) {
     const double a = AG_SPARK->a[k * AG_SPARK_MOST + j];
@@ -115,7 +117,7 @@ AG_STEP_QUALIFIER void AG_STEP_FN(add)(AG_STEP_FLOW AG_STEP_SIZE V h, V weight, 
   for (int c = 0; c < AG_SPARK_Q; c++) row[c] = v_fma(weight, AG_SPARK_BY(out, r, AG_SPARK_Q + c), row[c]);
 }
 
-/* The equations of stage i for the momentum: what is left, and the matrix. */
+/* The equations of stage i for the momentum: the residual, and the matrix. */
 AG_STEP_QUALIFIER void AG_STEP_FN(balance)(AG_STEP_FLOW AG_STEP_SIZE V h, int i, V *work) {
   const int q = AG_SPARK_Q, last = AG_SPARK->s - 1;
   const V *own = AG_SPARK_STAGE(work, i), *start = AG_SPARK_START(work);
@@ -149,8 +151,8 @@ AG_STEP_QUALIFIER void AG_STEP_FN(moment)(AG_STEP_FLOW AG_STEP_SIZE V h, int i, 
   }
 }
 
-/* The largest correction of h v as part of what it corrects: of the state and of the step, each with a millionth of the
- * largest number of them; 1 for rotations. */
+/* The largest correction of h v relative to what it corrects: of the state and of the step, each with a millionth of
+ * the largest number of them; 1 for rotations. */
 AG_STEP_QUALIFIER V AG_STEP_FN(size)(AG_STEP_FLOW AG_STEP_SIZE V h, const V *z, V *work) {
   const V *v = AG_SPARK_UNKNOWNS(work), *w = AG_SPARK_LEFT(work);
   V largest = v_set(0), worst = v_set(0);
@@ -173,7 +175,7 @@ AG_STEP_QUALIFIER V AG_STEP_FN(size)(AG_STEP_FLOW AG_STEP_SIZE V h, const V *z, 
   return worst;
 }
 
-/* Solves for the unknowns, from a guess; ends with what the flow says at the stages. */
+/* Solves for the unknowns, from a guess; ends with the results of the flow at the stages. */
 AG_STEP_QUALIFIER int AG_STEP_FN(unknowns)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *work) {
   V *x = AG_SPARK_UNKNOWNS(work), *left = AG_SPARK_LEFT(work), last = v_set(V_INF);
   VI open = v_word_set(~0ULL), lost = v_word_set(0);
@@ -186,7 +188,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(unknowns)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, c
     AG_STEP_FN(solve)(AG_SPARK_N, AG_SPARK_MATRIX(work), left);
     const V now = AG_STEP_FN(size)(AG_STEP_PASS h, z, work), rate = now / last;
     for (int j = 0; j < AG_SPARK_N; j++) x[j] = v_blend(open, x[j] - left[j], x[j]);
-    /* what is left: now (rate + rate^2 + ...) */
+    /* the rest: now (rate + rate^2 + ...) */
     const VI done = m_lt(last, v_set(V_INF)) & m_lt(rate, v_set(1)) & m_le(now * rate, AG_SPARK_DONE * (1.0 - rate));
     const VI noise = m_le(now, v_set(AG_SPARK_NOISE)) & m_le(last, now);
     lost |= open & ~m_lt(now, v_set(V_INF));

@@ -3,8 +3,8 @@
  * where AG_STEP_TABLE is not NULL. J has AG_LU_ENTRIES numbers, row by row; the table (expr/lu.c) says where they are,
  * in which order the unknowns are eliminated, and where L and U have entries. Nothing is exchanged: the diagonal is
  * that of 1 - mu J, and pivots vanish only where h times a rate of growth is about 1. A pivot below AG_SPARSE_LOST of
- * its row, as it was or as it is left, would make numbers so large that residuals are lost beside them, and corrections
- * small that do not correct anything. The lane gets numbers that are not finite, and the step is not solved for.
+ * its row, before or after elimination, would give numbers so large that residuals are lost in rounding, and
+ * corrections that are small but wrong. The lane gets numbers that are not finite, and the step fails.
  *
  * table: its head of four numbers (expr/graph.h); the order (n); where the entries of each row of J begin (n + 1),
  * their columns; where the rows of L begin (n + 1), their columns in the order of elimination; the same of U. A matrix

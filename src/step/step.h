@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Time steppers: front header of step/. A stepper knows a flow, never a model.
  *
- *   ag_flow      what is stepped: a vector field, and what else it can offer
+ *   ag_flow      the system: a vector field, and what else it can offer
  *   ag_stepper   a constant row: what the method is, needs and keeps, its functions, its text for compiled kernels
  *   ag_symmetric a step of any of them, projected symmetrically onto levels of functions
  *   ag_control   the step size
@@ -24,8 +24,8 @@
   X(NOISE, "a path with noise") \
   X(BRACKETS, "derivatives of the noise fields") \
   X(BATH, "a path whose noise comes from friction and temperature alone") \
-  X(SPLIT, "a constant mass matrix, diagonal for rotations, and forces of positions alone, friction apart") \
-  X(CANONICAL, "a Gibbs law, and volume that is kept by a step without friction") \
+  X(SPLIT, "a constant mass matrix, diagonal for rotations, and, apart from friction, forces of positions alone") \
+  X(CANONICAL, "Gibbs' law, and steps without friction that preserve volume") \
   X(JACOBIAN, "the Jacobian of the right-hand side") \
   X(FACTORS, "the factors of the state space") \
   X(PARTITION, "the partition into positions and velocities") \
@@ -45,11 +45,10 @@ typedef enum ag_needs {
 } ag_needs;
 
 /* A vector field dz/dt = rhs(t, z) on n numbers. Functions return 0, or a reason > 0 when they could not be evaluated
- * (the step then fails; what they write may be anything). */
+ * (the step then fails; their output is undefined). */
 typedef struct ag_flow {
   int n;
-  const unsigned char *in_norm; /* per component: 1: it counts in the error norm; 2: in the second one; 0: in none.
-                                   NULL: all count */
+  const unsigned char *in_norm; /* per component: counts in the error norm (1), the second one (2), none (0); or NULL */
   const double *atol;           /* per component: its absolute tolerance; NULL: that of the step for all */
   int (*rhs)(void *self, double t, const double *z, double *dz);
   /* Optional. The state space as a product of factors, in the order of z (none: one vector), m tangent coordinates in
@@ -78,7 +77,7 @@ typedef struct ag_flow {
   int (*finish)(void *self, double t, const double *y, double *out);
   /* Optional. n_level functions that are constant along the motion, for symmetric projection: their values, their
    * derivatives by t, their gradients in tangent coordinates row by row. align makes quaternions have length 1 and
-   * images be those of their rotations, which not every method sees to; NULL: there are none. */
+   * images those of their rotations, which not every method does; NULL: not needed. */
   int n_level;
   int (*levels)(void *self, double t, const double *z, double *out);
   void (*align)(void *self, double t, double *z);
@@ -89,10 +88,10 @@ int ag_flow_square(const int *table, int m); /* numbers that a step keeps for on
 
 /* ---- steppers ---- */
 
-/* What a method keeps that others lose. AG_KEEP(NAME, what it is) */
+/* Properties that a method preserves and others do not. AG_KEEP(NAME, what it is) */
 #define AG_KEEPS(X) \
-  X(REVERSIBILITY, "a step back undoes a step") \
-  X(SYMMETRY, "a step back undoes a step, where velocities need no basis that is renewed") \
+  X(REVERSIBILITY, "reversibility") \
+  X(SYMMETRY, "reversibility, where velocities need no basis that is renewed") \
   X(QUADRATIC, "quadratic invariants") \
   X(ENERGY, "the energy, where it is conserved") \
   X(SYMPLECTIC, "the symplectic form and momenta of symmetries (without constraints and forces)") \
@@ -110,7 +109,7 @@ typedef enum ag_keeps {
 } ag_keeps;
 
 /* Workspace: `size` numbers. It begins with the carry of the step: the rate f(t, z), then `own` numbers that belong to
- * the stepper alone, all 0 at the start of a motion. The carry of the end of a step stands from `end` on. */
+ * the stepper alone, all 0 at the start of a motion. The carry at the end of a step begins at `end`. */
 typedef struct ag_step_room {
   size_t size, end;
   int own;
@@ -120,14 +119,14 @@ typedef struct ag_step_room {
  * symmetric projection: a level is not constant along the motion; the gradients of the levels depend on each other. */
 enum { AG_STEP_STAGES = -1, AG_STEP_LEVEL = -2, AG_STEP_DEPENDENT = -3 };
 
-enum { AG_STEPPER_TEXTS = 8, AG_N_NOISE = 3 }; /* the most of them; classes of noise */
+enum { AG_STEPPER_TEXTS = 8, AG_N_NOISE = 3 }; /* at most; classes of noise */
 
 /* The forms of discrete equations: one node with the exponential map or the Cayley map of rotations, both ends, or
  * a rotation and a vector as one factor; the stages of a SPARK method (spark_core.h). */
 enum { AG_FORM_EXP, AG_FORM_CAYLEY, AG_FORM_TRAPEZOID, AG_FORM_SE3, AG_FORM_SPARK };
 
 /* What a method follows on a path with noise: the increment h f + sum g_i dW_i; the same with the Levy areas times the
- * brackets of the noise fields; Ito's form; the increment whose friction has a weight of its own, behind dW. */
+ * brackets of the noise fields; Ito's form; the increment with a separate weight for friction, after dW. */
 enum { AG_FOLLOWS_INCREMENT, AG_FOLLOWS_LOG, AG_FOLLOWS_ITO, AG_FOLLOWS_BATH };
 
 typedef struct ag_stepper ag_stepper;
@@ -145,7 +144,7 @@ struct ag_stepper {
   /* One step from (t, z) with the carry dz0 into z1 with the carry dz1 (for most methods the rates there). With an
    * embedded estimate, error[0] is the scaled error norm (accept when <= 1) for tolerances rtol, atol; else 0
    * (error[1]: the same for the second norm, written only if some component counts there). It is NaN when a component
-   * in the norm of z1 or dz1 is not finite (the others are for the caller to look at). Returns 0, or a reason. h may be
+   * in the norm of z1 or dz1 is not finite (the caller checks the others). Returns 0, or a reason. h may be
    * negative. No two of the arrays overlap. */
   int (*step)(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0, double *z1,
               double *dz1, double rtol, double atol, double *error, double *work);
@@ -157,7 +156,7 @@ struct ag_stepper {
   int follows, draws;                  /* on paths with noise: AG_FOLLOWS_..., AG_WIENER_... */
   int form;                            /* of the discrete equations it needs (AG_NEEDS_RESIDUAL): AG_FORM_... */
   const char *texts[AG_STEPPER_TEXTS]; /* the same functions as text over V, in this order (step_text.h) */
-  const void *table;                   /* what the family keeps about the method */
+  const void *table;                   /* data of the method for its family */
 };
 
 /* Does it solve for its stages, on the whole state? Does it test its steps? Its first own number then counts them. */
@@ -170,7 +169,7 @@ static inline bool ag_stepper_noisy(const ag_stepper *s) { return s->needs & AG_
 int ag_stepper_count(void);
 const ag_stepper *ag_stepper_at(int i);
 const ag_stepper *ag_stepper_find(const char *name); /* NULL when unknown */
-/* What it needs that is not offered, as text; NULL: nothing. */
+/* A need that is not offered, as text; NULL: none. */
 const char *ag_stepper_lacks(const ag_stepper *s, unsigned offers);
 extern const char ag_factor_text[]; /* factor.h, which texts that move on factors need before them */
 
@@ -188,7 +187,7 @@ void ag_control_init(ag_control *c, const ag_stepper *s, double rtol, double ato
  * h_min and h_max (defaults: 0 and infinity). A right-hand side that failed is judged as error NaN: rejected, a tenth
  * of the step next. *h_next is 0 when nothing smaller may be tried: h was h_min, or the method has fixed steps. */
 bool ag_control_judge(ag_control *c, const ag_stepper *s, double h, double error, double *h_next);
-/* What is only reconstructed has an error of its own, the second norm. Where it is above 1 the step is made again in
+/* Reconstructed components have their own error, the second norm. Where it is above 1 the step is repeated in
  * smaller ones: the factor from the step to the first of them (entering), from one of them to the next. */
 double ag_control_rest(const ag_stepper *s, double error, bool entering);
 /* A first step size from the flow itself (Hairer, Norsett, Wanner II.4), with the sign of t1 - t. work: 3 n doubles. */

@@ -4,10 +4,10 @@
  * multipliers mu,
  *   y0 = z moved by G(t, z)^T mu,   y1 the step of the method from y0,   z1 = y1 moved by G(t + h, z1)^T mu,
  *   g(t + h, z1) = c.
- * Seen from the end it is the same with -h and -mu: a step back undoes a step where that of the method does. The method
+ * From the end it is the same with -h and -mu: the step is reversible where that of the method is. The method
  * leaves the levels by O(h^(p+1)), so is mu, and the order stays p. The equations for mu have the matrix 2 G G^T up to
  * O(h): Broyden's method from there. Rows are scaled to gradients of length 1. The levels do not move with the steps,
- * so that rounding does not add up. */
+ * so that rounding errors do not accumulate. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -32,7 +32,7 @@ typedef struct room {
   double *before, *after; /* z - y0, z1 - y1 */
   double *carry0, *carry1;
   double *levels0, *levels1; /* values, derivatives by t, gradients */
-  double *target, *size;     /* of the levels; what their errors are small against */
+  double *target, *size;     /* of the levels; the scale of their errors */
   double *mu, *change, *off, *B, *LU;
   double *d, *last, *w; /* tangent vectors */
   double *behind;
@@ -136,7 +136,7 @@ static int begin(const ag_flow *f, double t, double h, const double *z, const do
   for (int i = 0; i < k; i++)
     for (int j = 0; j < k; j++)
       s->LU[i * k + j] = s->B[i * k + j] = 2 * dot(m, G + i * m, G + j * m) / (s->change[i] * s->change[j]);
-  for (int p = 0; p < k; p++) { /* what is left of the square of a row beside the rows before it */
+  for (int p = 0; p < k; p++) { /* the rest of the square of a row after projection on the rows before it */
     if (!(s->LU[p * k + p] > 2 * DEPENDENT)) return AG_STEP_DEPENDENT;
     for (int i = p + 1; i < k; i++)
       for (int j = k - 1; j >= p; j--) s->LU[i * k + j] -= s->LU[i * k + p] / s->LU[p * k + p] * s->LU[p * k + j];
@@ -245,7 +245,7 @@ int ag_symmetric_dense(const ag_stepper *base, const ag_flow *f, double t, doubl
   return base->dense(base, f, t, h, s.start, s.end, work);
 }
 
-/* That of the base, and what the ends are off it. */
+/* That of the base, and the offsets of the ends from it. */
 void ag_symmetric_interpolate(const ag_stepper *base, const ag_flow *f, double theta, const double *work, double *out) {
   room s = layout(base, f, (double *)work); /* only read */
   base->interpolate(base, f->n, theta, s.start, work, out);

@@ -4,8 +4,8 @@
 #define AG_STEP_SYMMETRIC_H
 #include "step/step.h"
 
-/* A fixed step of the method `base`, projected symmetrically onto the levels of the flow (symmetric.c). What is carried
- * is the carry of the base, then ag_symmetric_own() numbers: the levels to be kept, those of the first state. The
+/* A fixed step of the method `base`, projected symmetrically onto the levels of the flow (symmetric.c). The carry
+ * is that of the base, then ag_symmetric_own() numbers: the levels to be kept, those of the first state. The
  * workspace, ag_symmetric_size() numbers, begins with that of the base. */
 int ag_symmetric_own(const ag_flow *f);
 size_t ag_symmetric_size(const ag_stepper *base, const ag_flow *f);

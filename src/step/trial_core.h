@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Metropolis' test of a step without friction and noise: a part of steppers' texts (step_text.h), behind
- * factor_core.h. Where such a step keeps volume and goes back when all velocities are reversed, accepting it with the
- * probability min(1, exp(-d)), d the change of E/kT, and else reversing all velocities where it began keeps
+ * factor_core.h. Where such a step preserves volume and is reversible, accepting it with the
+ * probability min(1, exp(-d)), d the change of E/kT, and otherwise reversing all velocities at its start preserves
  * exp(-E/kT) exactly, for every h. Needs, besides what is listed there,
  *   AG_STEP_CANONICAL(t, z, out)   a statement that sets the V out[2] to E/kT and kT at z; it may return a reason > 0
  *   AG_STEP_FORGIVE(before)        a statement: lanes that failed since AG_STEP_FAILED was `before` go on
@@ -37,7 +37,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(add_energy)(AG_STEP_FLOW AG_STEP_SIZE V t, cons
 }
 
 /* In which lanes is y not x, though it should be? Implicit equations have several solutions where h is large: a step
- * whose way back arrives elsewhere is rejected. What rounding makes of a way there and back is far smaller. */
+ * whose reverse step arrives elsewhere is rejected. The rounding error of going there and back is far smaller. */
 AG_STEP_QUALIFIER VI AG_STEP_FN(elsewhere)(AG_STEP_FLOW AG_STEP_SIZE const V *x, const V *y) {
   V largest = v_set(0);
   VI near = v_word_set(~0ULL);

@@ -98,13 +98,13 @@ const ag_stepper ag_stepper_dla_midpoint = {
 const ag_stepper ag_stepper_verlet = {
     AG_VARIATIONAL_ROW(verlet), .form = AG_FORM_EXP, .order = 2, .dense_order = 2,
     .needs = AG_SYMMETRIC, .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_REVERSIBILITY | AG_KEEPS_CONSTRAINTS,
-    .doc = "Stormer and Verlet: the adjoint of variational Euler, then variational Euler, with half steps.",
+    .doc = "Stormer-Verlet: the adjoint of variational Euler, then variational Euler, with half steps.",
     .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., 2006, I.1, VI.3"};
 
 const ag_stepper ag_stepper_leapfrog = {
     AG_VARIATIONAL_ROW(leapfrog), .form = AG_FORM_EXP, .order = 2, .dense_order = 2,
     .needs = AG_SYMMETRIC, .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_REVERSIBILITY | AG_KEEPS_CONSTRAINTS,
-    .doc = "Variational Euler, then its adjoint, with half steps: both see the constraints at the half step, where the "
+    .doc = "Variational Euler, then its adjoint, with half steps: both use the constraints at the half step, where the "
            "velocities are projected.",
     .reference = "R. I. McLachlan, M. Perlmutter, J. Nonlinear Sci. 16, 283-328, 2006"};
 
@@ -129,7 +129,7 @@ const ag_stepper ag_stepper_cayley_midpoint = {
 const ag_stepper ag_stepper_cayley_verlet = {
     AG_VARIATIONAL_ROW(cayley_verlet), .form = AG_FORM_CAYLEY, .order = 2, .dense_order = 2,
     .needs = AG_SYMMETRIC, .keeps = AG_KEEPS_SYMPLECTIC | AG_KEEPS_REVERSIBILITY | AG_KEEPS_CONSTRAINTS,
-    .doc = "Stormer and Verlet with the Cayley map.",
+    .doc = "Stormer-Verlet with the Cayley map.",
     .reference = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., 2006, I.1, VI.3"};
 
 const ag_stepper ag_stepper_se3_euler = {
@@ -155,7 +155,7 @@ const ag_stepper ag_stepper_ovo_rattle_metropolis = {
     .order = 2, .dense_order = 2, .n_stage = 3, .strong = {1, 1, 1}, .weak = {2, 2, 2}, .follows = AG_FOLLOWS_BATH,
     .draws = AG_WIENER_TRIAL, .texts = {text_tested, AG_VARIATIONAL_TEXTS, ag_trial_core_text, core_text},
     .needs = AG_SYMMETRIC | AG_NEEDS_NOISE | AG_NEEDS_BATH | AG_NEEDS_CANONICAL, .keeps = AG_KEEPS_CONSTRAINTS,
-    .doc = "ovo_rattle with Metropolis' test of its step of RATTLE, taken there and back: Gibbs' law is exact for every "
+    .doc = "ovo_rattle with Metropolis' test of its step of RATTLE, computed forward and backward: Gibbs' law is exact for every "
            "step size, with position constraints and any mass matrix.",
     .reference = "T. Lelievre, M. Rousset, G. Stoltz, Numer. Math. 143, 379-421, 2019"};
 /* clang-format on */

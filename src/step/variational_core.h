@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Variational steps: a stepper's text (step_text.h), behind factor_core.h, newton_core.h, variational.h and
+ * Variational steps: a stepper's text (step_text.h), after factor_core.h, newton_core.h, variational.h and
  * hermite_core.h, with a bath also trial_core.h. A part of a step solves the discrete equations R(d, Lambda) = 0 of the
  * flow for the increment d of the positions, in tangent coordinates, and the impulses Lambda, and ends with the
  * positions q0 tau(d) and the velocities that the flow gives. Newton's method, each lane until its own corrections are
- * rounding. What the velocities leave over of the momentum is carried on to the next part. Without constraints it is
- * rounding, which would add up in the momenta of symmetries, a little in the same direction at every step. With
- * constraints it is along their impulses, too; where these act at q0 that part changes nothing but the next Lambda.
+ * rounding. The part of the momentum not represented by the velocities is carried to the next part. Without constraints
+ * it is rounding error, which would accumulate in the momenta of symmetries, in the same direction at every step. With
+ * constraints it also lies along their impulses; where these act at q0 that part only changes the next Lambda.
  *
  * The flow reads one array: the state, d (AG_STEP_M numbers, 0 for velocities), Lambda (AG_STEP_N_LAMBDA), the carried
  * momentum (AG_STEP_M), the length h of the part, a and b. Needs, besides what is listed in step_text.h,
@@ -19,7 +19,7 @@
  *                                 weights of the right-hand side, as in langevin_core.h
  *
  * The workspace: the carry at both ends, three rows of dense output, a state, the array of the flow, the correction, R
- * with its Jacobian, the end; where steps are tested two states more. */
+ * with its Jacobian, the end; with a Metropolis test two more states. */
 #define AG_VAR_MOST 30
 #define AG_VAR_SMALL 1e-8
 #define AG_VAR_ROUNDING 1e-14

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * HDF5 in a process of its own. Where memory runs out inside of it, and in some damaged files, the library crashes or
- * does not end. A child process does the work here and answers through a socket: if it dies, that is an error like
- * others, and nothing of the library stays in this process. */
+ * HDF5 in a separate process. Where memory runs out inside it, and in some damaged files, the library crashes or
+ * hangs. A child process does the work here and answers through a socket: if it dies, that is an error like any
+ * other, and nothing of the library stays in this process. */
 #include <errno.h>
 #include <fcntl.h>
 #include <hdf5.h>
@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "store/store_internal.h"
 
-/* Seconds of a reader, and one more for so many bytes of the file; files that may be open. */
+/* Seconds allowed for a reader, plus one per this many bytes of the file; files that may be open. */
 enum { PATIENCE = 60, PER_SECOND = 1 << 23, MAX_FILES = 1 << 10 };
 
 struct ag_h5 {
@@ -26,7 +26,7 @@ struct ag_h5 {
   pid_t pid;
 };
 
-/* What the child says: a result, an errno, and the number of bytes that follow. */
+/* The answer of the child: a result, an errno, and the number of bytes that follow. */
 typedef struct reply {
   int64_t good, trouble, size;
 } reply;
@@ -63,7 +63,7 @@ static herr_t note(hid_t stack, void *faults) {
 
 static void answer(const task *t, reply r, const void *bytes) {
   if (ag_file_write(t->fd, &r, sizeof r) != sizeof r || ag_file_write(t->fd, bytes, (size_t)r.size) != (size_t)r.size)
-    _exit(1); /* nobody is listening */
+    _exit(1); /* the parent is gone */
 }
 
 /* The log by a description of its own: the lock belongs to the parent, and ends with it. */
@@ -106,7 +106,7 @@ static bool serve_part(task *t, ag_h5_file *f) {
   return true;
 }
 
-/* The process may use so much more time: a damaged file can be a maze. */
+/* Limits the further processor time: reading a damaged file may not end. */
 static void limit_time(const ag_h5_file *f) {
   struct rusage used;
   struct rlimit limit;
@@ -256,7 +256,7 @@ ag_h5 *ag_h5_open(const char *path, ag_fields *fields, long *n_row, long **event
   if (bytes && !r.good) ag_text_strn(trouble, bytes, (size_t)r.size);
   else if (bytes) ag_text_printf(trouble, "%s is damaged: a quantity has an impossible size", path);
   else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
-    ag_text_printf(trouble, "%s cannot be read: the HDF5 library does not come to an end with it", path);
+    ag_text_printf(trouble, "%s cannot be read: the HDF5 library hangs on it", path);
   else ag_text_printf(trouble, "%s cannot be read: the HDF5 library failed, it is damaged or memory ran out", path);
   free(*event_count);
   *event_count = NULL;

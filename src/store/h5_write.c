@@ -289,7 +289,7 @@ static void writer_done(writer *w) {
 }
 
 /* Asks for the space first: the library recovers badly from a disk that fills up while it writes. What compression
- * saves is not known yet; what its last pieces and their places add is. */
+ * saves is not known yet, but the overhead of its last pieces and their index is. */
 static bool reserve(int fd, const ag_log_content *c) {
   size_t size = sizeof(double) * (size_t)c->n_row * (size_t)(c->width + 2) + 384 * (size_t)c->fields.n + (1 << 13);
   for (int i = 0; i < c->n_event; i++) size += sizeof(double) * (size_t)c->event_count[i];

@@ -41,7 +41,7 @@ static int open_log(const char *path, bool *live) {
   ag_text_done(&name);
   ag_text_done(&free_name);
   *live = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
-  if (fd >= 0 && !*live) (void)flock(fd, LOCK_UN); /* not to stand in the way of a run */
+  if (fd >= 0 && !*live) (void)flock(fd, LOCK_UN); /* so as not to block a run */
   return fd;
 }
 

@@ -81,13 +81,13 @@ bool ag_log_is_newer(const ag_log_content *c, const char *file);
 /* ---- names ---- */
 enum { AG_LOG_NAMES = 10 };
 /* FILE.log, FILE.log.1, ...: the first that is a log. -1: none, with errno ENOENT when no name is taken by others.
- * *free_name: the first name that nobody uses, "" if there is none. */
+ * *free_name: the first unused name, "" if there is none. */
 int ag_log_find(const char *path, int flags, ag_text *name, ag_text *free_name);
 /* Removes unfinished temporary files that killed runs have left for this file; to be called with the lock held. */
 void ag_store_tidy(const char *path, const char *log_path);
 
 /* ---- the file ---- */
-/* In a process of its own (h5_child.c). */
+/* In a separate process (h5_child.c). */
 /* Writes an empty file, open as fd, from a log. On failure returns false with an errno in *trouble. */
 bool ag_h5_write(const char *path, int fd, const ag_log_content *c, int log, int *trouble);
 typedef struct ag_h5 ag_h5;

@@ -49,7 +49,7 @@ bool ag_store_put(const char *path, int log, const ag_fields *changes, int *trou
   ag_text name = {0};
   ag_log_read(log, &c);
   if (changes) ag_fields_merge(&c.fields, changes);
-  errno = c.trouble; /* a log that cannot be read is no short one */
+  errno = c.trouble; /* a log that cannot be read is not a short one */
   int fd = !c.trouble && ag_log_members(log, &c) ? ag_file_temporary(path, &name) : -1;
   *trouble = fd < 0 ? (errno ? errno : EIO) : 0;
   bool good = fd >= 0 && ag_h5_write(name.s, fd, &c, log, trouble);
@@ -162,7 +162,7 @@ static const char *find_place(ag_store *s) {
   ag_text free_name = {0};
   const char *why = NULL;
   s->old = ag_log_find(ag_text_cstr(&s->path), O_RDWR, &s->place, &free_name);
-  struct stat mine, there; /* the previous owner of the lock may have removed the file meanwhile */
+  struct stat mine, there; /* the previous owner of the lock may have removed the file in the meantime */
   if (s->old >= 0) {
     if (!lock(s->old) || fstat(s->old, &mine) || lstat(s->place.s, &there) || mine.st_ino != there.st_ino) why = busy;
   } else if (!free_name.n) {
@@ -184,7 +184,7 @@ static const char *open_log(ag_store *s) {
   }
   if (!ag_file_target(s->name, &kind, &s->path)) return strerror(errno);
   if (kind == AG_TARGET_STREAM && s->kind == AG_STORE_FILE) return "it is not a regular file";
-  if (kind == AG_TARGET_STREAM) { /* nothing can stand beside it */
+  if (kind == AG_TARGET_STREAM) { /* no file can be next to it */
     s->kind = AG_STORE_SCRATCH;
     return open_log(s);
   }

@@ -47,7 +47,7 @@ static void keep_witness(ag_conserving *v, ag_quantity *q, const ag_enclosed *e,
   q->proof = AG_PROOF_WITNESS;
 }
 
-/* |rate| beside the size of its two parts. */
+/* |rate| relative to the size of its two parts. */
 static double relative(const ag_balls *out) {
   double lo, hi, size = fabs(ag_balls_middle(out, 1)) + fabs(ag_balls_middle(out, 2));
   ag_balls_bounds(out, 0, &lo, &hi);
@@ -56,7 +56,7 @@ static double relative(const ag_balls *out) {
 }
 
 /* Looks for a state where the rate is not 0. Programs with held values (Newton steps) carry the error of those steps:
- * only a rate that is no small part of its terms counts there. */
+ * only a rate that is not small relative to its terms counts there. */
 static void look_for_witness(ag_conserving *v, ag_quantity *q, const ag_program *program, bool opaque) {
   ag_balls *out = ag_balls_create(v->probe.flint, 3);
   double worst = 0;
@@ -77,7 +77,8 @@ static void look_for_witness(ag_conserving *v, ag_quantity *q, const ag_program 
   q->bound = worst;
 }
 
-/* A rate that vanishes decides only about what is continuous. What is 0 on the whole leaf, such as a gap, is. */
+/* A vanishing rate is conclusive only for continuous quantities. One that is 0 on the whole leaf, such as a gap, is
+ * continuous. */
 static void look_for_jumps(ag_conserving *v, ag_quantity *q) {
   bool bends = false;
   if (q->verdict != AG_CONSERVED_YES || ag_probe_vanish(&v->probe, 1, &q->x, false, NULL) == AG_TRUTH_YES) return;
@@ -132,7 +133,7 @@ static bool holds(ag_conserving *v, ag_id x, bool any_velocity) {
   return !x || ag_is_zero(v->x->g, x) || ag_probe_vanish(&v->probe, 1, &x, any_velocity, NULL) == AG_TRUTH_YES;
 }
 
-/* Why: dJ/dt = Z(L) + R.Z + F.Z, and which of them vanish. */
+/* The reason: dJ/dt = Z(L) + R.Z + F.Z, and which of these vanish. */
 static void classify(ag_quantity *q, bool work, bool forced) {
   bool yes = q->verdict == AG_CONSERVED_YES;
   if (yes && q->on_constraints && q->in_D) q->class = "momentum, generator in D";
@@ -293,7 +294,7 @@ ag_status ag_conserve(ag_conservation *c, ag_ctx *ctx, ag_model *m, ag_system *s
   observables(&v);
   ag_conserve_moving(&v);
   c->linear = c->quadratic = c->linear_degree = c->quadratic_degree = -1;
-  if (ag_model_n_processes(m)) /* their place in integrals and densities is not searched */
+  if (ag_model_n_processes(m)) /* integrals and densities that depend on them are not searched for */
     c->measure = (ag_measure){.verdict = AG_CONSERVED_UNDECIDED, .reason = "the model has processes"};
   else if (o->search) ag_conserve_search(&v, o->degree);
   else ag_conserve_measure(&v);

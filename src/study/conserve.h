@@ -11,35 +11,35 @@ typedef enum ag_proof {
   AG_PROOF_NONE,
   AG_PROOF_IDENTITY, /* the rate vanishes over a prime field */
   AG_PROOF_WITNESS,  /* the rate at one state, enclosed, is not 0 */
-  AG_PROOF_NUMERICAL /* 256-bit evaluation at many states: no proof */
+  AG_PROOF_NUMERICAL /* 256-bit evaluation at many states: not a proof */
 } ag_proof;
 
 /* One quantity and its verdict. */
 typedef struct ag_quantity {
   const char *name, *kind; /* "energy", "momentum", "moving energy", "observable", "integral" */
-  const char *class;       /* of a momentum, and of what is conserved and linear in the velocities; NULL */
+  const char *class;       /* of a momentum, and of linear integrals; or NULL */
   const char *formula;     /* or NULL */
   ag_id x;                 /* the quantity */
   ag_conserved verdict;
   ag_proof proof;
-  double bound;        /* of an identity: the chance of an error */
+  double bound;        /* of an identity: the probability of an error */
   double rate, lo, hi; /* of a witness */
   double *state;       /* of a witness: the numbers of q, then of xi, as the model has them; SO3 nine */
   double t;
   const char *reason;
-  const char *jump;               /* its rate vanishes, but "it jumps where x = 0"; NULL: it is continuous */
+  const char *jump;               /* where the rate vanishes: "it jumps where x = 0"; NULL: it is continuous */
   const char *with_noise;         /* "pathwise", "mean", "no", "undecided"; NULL: the model has no noise */
   double drift;                   /* largest distance from its value at the start in a run that confirms */
   bool invariant, on_constraints; /* of a generator Z: Z(L) = 0; Z(L) = 0 on the constraints */
   bool keeps;                     /* it keeps the constraints */
   bool in_D, in_R;                /* Z is in D; the reaction does no work along it */
   bool projected;                 /* its part in D has the same momentum */
-  bool symmetric;                 /* the symmetries that keep the constraints leave it as it is */
+  bool symmetric;                 /* invariant under the symmetries that keep the constraints */
   bool generated, along;          /* it has a generator; one along the orbits of the symmetries */
   bool weakly;                    /* conserved for every potential that the generators with Z(L) = 0 leave invariant */
-  const char *rate_formula;       /* of what is not conserved; NULL: long */
-  const char *field;      /* of a momentum its generator, of another integral one that generates it; NULL: long */
-  const char *field_in_D; /* of a momentum the part of its generator in D; NULL: long */
+  const char *rate_formula;       /* if it is not conserved; NULL: too long */
+  const char *field;              /* the generator of a momentum, or of another integral; NULL: too long */
+  const char *field_in_D;         /* the part in D of the generator of a momentum; NULL: too long */
 } ag_quantity;
 
 /* A field Z, a column over the velocities, that leaves the Lagrangian invariant. */
@@ -47,19 +47,20 @@ enum { AG_MAX_SYMMETRY = 24 };
 typedef struct ag_symmetry {
   ag_id Z;
   bool declared, keeps; /* by a generator of the model; it keeps the constraints */
-  const char *field;    /* "x' = 1, y' = x"; NULL: long */
+  const char *field;    /* "x' = 1, y' = x"; NULL: too long */
 } ag_symmetry;
 
-/* An invariant measure exp f(q) dq dxi on the constraints, f single-valued; of t, too, where the equations are. */
+/* An invariant measure exp f(q) dq dxi on the constraints, f single-valued; f also depends on t where the equations
+ * do. */
 typedef struct ag_measure {
   ag_conserved verdict;
   ag_proof proof;
   double bound;          /* of an identity */
-  const char *density;   /* exp f, as text; NULL: long, or there is none */
-  const char *variables; /* in which velocities it is one */
+  const char *density;   /* exp f, as text; NULL: too long, or none */
+  const char *variables; /* the velocities it refers to */
   const char *reason;
-  double lo, hi; /* of a contradiction: what should be 0 */
-  double *state; /* and where, as in ag_quantity */
+  double lo, hi; /* of a contradiction: bounds of a value that should be 0 */
+  double *state; /* and its state, as in ag_quantity */
   double t;
   ag_id f_exp; /* the density; 0: none */
   bool timed;  /* f depends on t */
@@ -81,14 +82,14 @@ enum { AG_MAX_TABLE = 8 };
 typedef struct ag_shape {
   int n, n_new; /* how many integrals; how many more than have formulas. 0: none */
   ag_id r, w[AG_MAX_TABLE];
-  const char *r_text, *w_text[AG_MAX_TABLE]; /* NULL: long */
+  const char *r_text, *w_text[AG_MAX_TABLE]; /* NULL: too long */
   bool homogeneous, symmetric;               /* f = 0; the symmetries that keep the constraints leave r and w */
-  double bound;                              /* chance that the equations are none in r alone */
+  double bound;                              /* probability that the equations do not depend on r alone */
   double r0;
   int n_row;
   double *rows; /* of each: r, then of every integral c and f */
   struct ag_tabulator *tabulator;
-  double drift[AG_MAX_TABLE]; /* as that of quantities, as far as the table can be continued; NaN: nowhere */
+  double drift[AG_MAX_TABLE]; /* as for quantities, as far as the table extends; NaN: nowhere */
 } ag_shape;
 /* Rows of the table at n ascending values of r; returns how many of them can be reached from the start, from *first
  * on. */
@@ -108,14 +109,14 @@ typedef struct ag_conservation {
   int n_symmetry; /* those declared and those found; -1: not searched */
   ag_symmetry symmetries[AG_MAX_SYMMETRY];
   int n_state, n_velocity;    /* numbers of a witness; velocities */
-  const char *unsearched;     /* why nothing was searched; NULL: it was, or was not asked for */
+  const char *unsearched;     /* why no search was made; NULL: it was, or was not requested */
   int dimension, n_disguised; /* of the leaf; velocity constraints that are holonomic in disguise */
   int rank_D, rank_R;         /* of D and of the reaction annihilator R, in the leaf; -1: unknown */
-  bool sampled;               /* the reaction is no polynomial in the velocities */
+  bool sampled;               /* the reaction is not a polynomial in the velocities */
   double *basis;              /* of the reaction annihilator, rank_basis rows in velocities, at `at` or the start */
   int rank_basis;
   const char *swept; /* a coordinate; NULL: none */
-  int rank_swept;    /* of the annihilator along it, but for single values: */
+  int rank_swept;    /* of the annihilator along it, except at single values: */
   ag_places changes, changes_D;
   bool power_time, power_force, power_constraints; /* which of the powers of the energy do not vanish */
   const char *time_formula, *force_formula, *constraint_formula;
@@ -125,7 +126,7 @@ typedef struct ag_conservation {
   /* integrals found with coefficients that are polynomials of a degree: a(q).u + f(q), and quadratic ones (all, without
    * constants); -1: not searched */
   int linear, quadratic, linear_degree, quadratic_degree;
-  int of_symmetries;                 /* linear ones beyond these that are momenta of symmetries */
+  int of_symmetries;                 /* further linear ones that are momenta of symmetries */
   int twisted;                       /* linear ones with a factor */
   int linear_given, quadratic_given; /* the degrees before velocities that the constraints give; -1: not among them */
   int n_independent;                 /* functionally independent integrals among those that are proved; -1: unknown */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Function spaces of the searches: monomials of what the motion feels, times velocities. */
+ * Function spaces of the searches: monomials of the coordinates that enter the motion, times velocities. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,19 +9,19 @@
 enum { FEW = 160 };
 
 /* Degrees of the monomials before velocities and products of two, before those with a given one (-1: without), and
- * whether entries of rotations that are not felt take part. */
+ * whether entries of rotations that do not enter the motion are used. */
 typedef struct extent {
   int power, degree, given;
   bool turns;
 } extent;
 
-/* M, ell, S, s and kappa: what shows whether the motion feels a coordinate. */
+/* M, ell, S, s and kappa: they show whether a coordinate enters the motion. */
 static ag_program *senses(const ag_probe *p) {
   const ag_geom *x = p->x;
   return ag_probe_program(p, x->n_row ? 5 : 2, (ag_id[]){x->M, x->ell, x->S, x->s, x->kappa});
 }
 
-/* Does it feel number k of q? The numbers at a point, and at one that differs in this number. */
+/* Does the motion depend on number k of q? The numbers at a point, and at one that differs in this number. */
 static bool feels(const ag_probe *p, const ag_program *program, const ag_point *at, int k) {
   int n = ag_program_n_out(program), n_all = p->at[AG_PROBE_GROUPS];
   uint64_t *here = ag_heap_alloc(sizeof *here * (size_t)(2 * n + n_all + 1)), *there = here + n, *in = there + n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Confirms verdicts by a run: how far each quantity moves away from its value at the start. No part of any proof. */
+ * Confirms verdicts by a run: how far each quantity moves away from its value at the start. Not part of any proof. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static int by_shape(const void *a, const void *b) {
   return (x->r > y->r) - (x->r < y->r);
 }
 
-/* Puts c(r).w + f(r) in the place of w; NaN where the table cannot be continued to. */
+/* Replaces w by c(r).w + f(r); NaN where the table does not reach. */
 static void use_table(watch *w) {
   ag_conservation *c = w->c;
   ag_shape *s = &c->shape;

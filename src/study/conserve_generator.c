@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "study/conserve_internal.h"
 
-/* What is asked of Z. SLOPES: only the velocity-dependent part of p.Z = J. */
+/* Conditions on Z. SLOPES: only the velocity-dependent part of p.Z = J. */
 enum { IN_D = 1, IN_R = 2, ALONG = 4, SLOPES = 8 };
 
 /* One configuration: numbers at n_velocity velocities. */
@@ -116,7 +116,7 @@ static void put_class(ag_conserving *v, ag_quantity *q, const place *a) {
 
 /* ---- a generator, as a field ---- */
 
-/* A question that is asked at many configurations. */
+/* A condition that is evaluated at many configurations. */
 typedef struct inquiry {
   ag_conserving *v;
   ag_program *program; /* p, J, S, the symmetries */
@@ -151,7 +151,7 @@ static void inquiry_done(inquiry *s) {
   ag_program_free(s->program);
 }
 
-/* Goes to the configuration of a point; false: a root is missing there. */
+/* Moves to the configuration of a point; false: a root is missing there. */
 static bool visit(inquiry *s, const ag_point *at) {
   s->a.n_velocity = s->n_velocity;
   return evaluate(&s->v->probe, s->program, at, &s->a, s->n_orbit);
@@ -225,7 +225,7 @@ static ag_id component(inquiry *s, int m, const ag_id *mono, uint64_t *const *A,
   return good ? sum : 0;
 }
 
-/* Coordinates, cosines, sines and R^T e3 that the motion feels, then the other coordinates. */
+/* Coordinates, cosines, sines and R^T e3 that enter the motion, then the other coordinates. */
 static int atoms_of(ag_conserving *v, ag_id *atom) {
   const ag_geom *x = v->x;
   int n = ag_conserve_functions(v, 1, ATOMS, atom);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of conserve: shared by its files. */
+ * Inside conserve: shared by its files. */
 #ifndef AG_STUDY_CONSERVE_INTERNAL_H
 #define AG_STUDY_CONSERVE_INTERNAL_H
 #include "study/conserve.h"
@@ -13,7 +13,7 @@ typedef struct ag_conserving {
   ag_geom *x;
   ag_flint *flint;
   ag_probe probe;
-  ag_enclosed *states; /* enclosed states, made when they are wanted */
+  ag_enclosed *states; /* enclosed states, made on demand */
   int n_state, n_tried;
   const bool *fixed; /* by --at: per number of q, whether it is held at fixed_at; NULL: none is */
   const double *fixed_at;
@@ -23,7 +23,7 @@ typedef struct ag_conserving {
   ag_id factor[AG_MAX_FACTOR];
 } ag_conserving;
 
-/* conserve.c: what all questions need, with another Lagrangian (0: that of the model). */
+/* conserve.c: the common setup, with another Lagrangian (0: that of the model). */
 AG_MUST_USE ag_status ag_conserve_begin(ag_conserving *v, ag_ctx *ctx, ag_id lagrangian, const ag_changed *changed);
 void ag_conserve_end(ag_conserving *v);
 /* The rate of a quantity: identity, witness, or numbers. */
@@ -33,7 +33,7 @@ ag_quantity *ag_conserve_add(ag_conserving *v, const char *name, const char *kin
 /* conserve_jump.c: NULL if no jump of x is seen, else "it jumps where x = 0". bends: it has branches that the
  * motion may leave. by_velocity: only those that velocities decide. */
 const char *ag_conserve_jump(ag_conserving *v, ag_id x, bool by_velocity, bool *bends);
-/* Forces that jump with the velocities keep motions on the surface where they do: a body sticks. The rate of x is a
+/* Forces that jump with the velocities hold motions on the switching surface: a body sticks. The rate of x is a
  * mean of those on both sides there, unless x has a corner; NULL: it has none. */
 const char *ag_conserve_stick(ag_conserving *v, ag_id x);
 /* conserve_print.c: as text in the arena; NULL when it is long. */
@@ -116,14 +116,14 @@ const char *ag_conserve_print_field(ag_conserving *v, ag_id column); /* "x' = 1,
 /* conserve_generator.c: the class of what is conserved and linear in the velocities. */
 void ag_conserve_classify(ag_conserving *v);
 
-/* conserve_atoms.c: what the functions of a search are made of. */
+/* conserve_atoms.c: the building blocks of the functions of a search. */
 enum { AG_MAX_UNKNOWN = 400, AG_MAX_ATOM = 36, AG_MAX_IDLE = 36 };
 typedef struct ag_atoms {
   int n;                /* of the configuration */
   ag_id x[AG_MAX_ATOM]; /* coordinates, cosines and sines, R^T e3 */
-  int n_idle;           /* coordinates that the motion does not feel: alone or times a velocity */
+  int n_idle;           /* coordinates that do not enter the motion: alone or times a velocity */
   ag_id idle[AG_MAX_IDLE];
-  int n_turn; /* entries of rotations that it does not feel: the same */
+  int n_turn; /* entries of rotations that do not enter the motion: the same */
   ag_id turn[AG_MAX_IDLE];
   ag_id potential; /* times 1 and the first powers: 1/r and x/r of Kepler's problem */
   int n_velocity, n_given, n_all;
@@ -190,7 +190,7 @@ void ag_conserve_search(ag_conserving *v, int degree);
 int ag_conserve_linear(ag_conserving *v, int degree, int room, ag_id *out);
 /* conserve_shape.c: integrals whose coefficients solve linear equations along one function of the coordinates. */
 void ag_conserve_shape(ag_conserving *v);
-/* conserve_table.c: makes what computes these equations in numbers, and the table; false: they are singular. */
+/* conserve_table.c: prepares the numerical evaluation of these equations, and the table; false: they are singular. */
 bool ag_table_open(ag_conserving *v, ag_shape *s);
 void ag_tabulator_free(struct ag_tabulator *a);
 #endif

@@ -2,7 +2,7 @@
  * Quantities that jump. The rate of sign(x) is 0, and yet it changes: a rate says nothing about the surfaces on which
  * `if`, `sign`, atan2 or the arctangent of a pole switch. Such a surface s = 0 is harmless if s itself is conserved.
  * Otherwise pairs of states on both sides of it are joined by lines, which are halved down to the surface. A jump
- * that is seen is a fact; that none is seen is no proof. */
+ * that is seen is certain; not seeing one is not a proof. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 enum { SURFACES = 16, PAIRS = 24, HALVINGS = 34 };
 
-/* Of the size of a quantity: far above its change over a line that was halved so often, far below what is seen. */
+/* Relative to the quantity: far above its change over a line halved this often, far below a visible jump. */
 static const double JUMP = 1e-6;
 
 typedef struct surfaces {

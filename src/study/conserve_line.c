@@ -20,7 +20,7 @@ typedef struct line {
   const double *x0;  /* the start, as the system has it */
   const bool *given; /* by --at: numbers of q that are given_at; NULL: none */
   const double *given_at;
-  ag_balls *in; /* the parameters, then what is looked at */
+  ag_balls *in; /* the parameters, then the state */
   int k, n_row; /* number of q that is swept; most rows of the matrices */
   bool tied;    /* a relation does not hold */
 } line;
@@ -100,7 +100,7 @@ typedef struct watched {
   line *l;
   bool of_R;
   int which;
-  double close; /* how near to the place is near enough */
+  double close; /* required accuracy of the place */
   pivots room;
 } watched;
 
@@ -110,7 +110,7 @@ static double value_at(const watched *w, double x) {
   return (w->of_R ? at.R : at.D)[w->which];
 }
 
-/* The place of the least value between lo and hi, by golden sections. Where there is no value it is not. */
+/* The place of the least value between lo and hi, by golden sections. Places without a value are excluded. */
 static double least(const watched *w, double lo, double hi, double *value) {
   const double part = 0.38196601125010515;
   double x = lo + part * (hi - lo), y = hi - part * (hi - lo), fx = value_at(w, x), fy = value_at(w, y);
@@ -161,7 +161,7 @@ static void find_changes(line *l, bool of_R, const ag_swept *s, const double *f,
   free(room);
 }
 
-/* Looks at every value of the sweep; false: the coordinate is tied. */
+/* Examines every value of the sweep; false: the coordinate is tied to others. */
 static bool survey(line *l, const ag_swept *s, double *D, double *R) {
   int n = l->p->x->n;
   for (int i = 0; i < s->n && !l->tied; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What noise does to a quantity Q. Along a path dQ = X0 Q dt + sum g_i Q o dW_i, so that Q is conserved on every path
- * if X0 Q and all g_i Q vanish. The mean changes at X0 Q + 1/2 sum g_i (g_i Q), Ito's drift; where that vanishes Q is
- * conserved in the mean, as far as the mean exists. docs/theory/5-conservation.md. */
+ * The effect of noise on a quantity Q. Along a path dQ = X0 Q dt + sum g_i Q o dW_i, so that Q is conserved on every
+ * path if X0 Q and all g_i Q vanish. The mean changes at X0 Q + 1/2 sum g_i (g_i Q), Ito's drift; where that vanishes Q
+ * is conserved in the mean, as far as the mean exists. docs/theory/5-conservation.md. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -45,8 +45,8 @@ static const char *print_power(ag_conserving *v) {
   return ag_conserve_print_short(v, power);
 }
 
-/* The power of the constraints is rest(u) + eta.dV, eta = -M^-1 S^T (S M^-1 S^T)^-1 s: one reads off for which V energy
- * survives. */
+/* The power of the constraints is rest(u) + eta.dV, eta = -M^-1 S^T (S M^-1 S^T)^-1 s: it shows for which V the energy
+ * is conserved. */
 static void find_eta(ag_conserving *v) {
   const ag_geom *x = v->x;
   ag_graph *g = x->g;

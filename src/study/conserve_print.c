@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Formulas of what is found, as short as they can be had; what stays long is not printed. */
+ * Formulas of the results, as short as possible; long ones are not printed. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "study/conserve_internal.h"
 
-enum { LONG = 600, MANY = 12 }; /* velocities of a field whose components are not looked at one by one */
+enum { LONG = 600, MANY = 12 }; /* velocities of a field whose components are not treated one by one */
 
 const char *ag_conserve_print(ag_conserving *v, ag_id x) {
   ag_text text = {0};

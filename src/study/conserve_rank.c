@@ -272,7 +272,7 @@ bool ag_conserve_spans(ag_conserving *v, int n, const ag_id *columns, ag_id w) {
   return with >= 0 && with == without;
 }
 
-/* What is differentiated: rows and relations, quantities, then w and r of a table. */
+/* The functions to differentiate: rows and relations, quantities, then w and r of a table. */
 typedef struct derived {
   ag_id *list;
   int n, n_before, n_all, n_table; /* entries; rows of constraints, rows of all but the table, w */

@@ -111,7 +111,7 @@ static int without_gaps(int n, ag_id *found) {
   return kept;
 }
 
-/* Of the integrals a.u phi^c with a known phi^c, those that are no functions of what is known. */
+/* Of the integrals a.u phi^c with a known phi^c, those that are not functions of known ones. */
 static void keep_twisted(ag_conserving *v, ag_id factor, double c, int n, const ag_id *found, ag_functions *kept) {
   ag_graph *g = v->x->g;
   for (int k = 0; k < n; k++) {
@@ -179,7 +179,7 @@ static int search_momenta(ag_conserving *v, int n, const ag_id *known) {
   return v->c->n - before;
 }
 
-/* First what is linear in the velocities, which is known to the search for quadratic ones. */
+/* First integrals linear in the velocities, which the search for quadratic ones then excludes. */
 void ag_conserve_search(ag_conserving *v, int degree) {
   ag_atoms a = {0};
   ag_functions linear = {0}, quadratic = {0}, twisted = {0};
@@ -207,7 +207,7 @@ void ag_conserve_search(ag_conserving *v, int degree) {
   if (good) c->quadratic_degree = ag_conserve_choose(v, &a, degree, 2, &quadratic, &c->quadratic_given);
   if (c->quadratic_degree >= 0) c->quadratic = ag_functions_solve(v, &quadratic, 0, ROOM, found, &n_found);
   if (c->quadratic >= 0) {
-    c->quadratic += 1 - n_linear; /* with the constant, without what is linear */
+    c->quadratic += 1 - n_linear; /* with the constant, without linear ones */
     report(v, "quadratic integral", "quadratic", 0, n_found, found);
   }
   for (int i = 0; i < twisted.n && n_linear < ROOM; i++) known[n_linear++] = twisted.x[i];

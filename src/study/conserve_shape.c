@@ -55,7 +55,7 @@ static void drop_line(line *l) {
   free(l->value);
 }
 
-/* The outputs at n points, a row each, in A; false: this value has not so many. side: which of the signs and branches
+/* The outputs at n points, a row each, in A; false: this value has fewer. side: which of the signs and branches
  * at one seed, the same at all points, so that a root of r is the same. */
 static bool fill(line *l, const ag_program *program, int side, int n, uint64_t *A) {
   int n_out = ag_program_n_out(program), n_good = 0, first;
@@ -111,7 +111,7 @@ static uint64_t inner(const ag_field *f, int n, const uint64_t *a, const uint64_
   return sum;
 }
 
-/* What vanishes on the rows of s. */
+/* The annihilator of the rows of s. */
 static space annihilator(const ag_field *f, const space *s) {
   space out = new_space(s->m);
   ag_conserve_kernel(f, s->m, s->k, s->A, s->pivots, out.A);
@@ -386,7 +386,8 @@ static int shapes_of(const ag_conserving *v, shape *out) {
   return n;
 }
 
-/* Does the motion feel r, and does r move? A coordinate that is not felt is no shape. */
+/* Does the motion depend on r, and does r change? A coordinate that does not enter the motion is not a shape
+ * variable. */
 static bool moves(ag_conserving *v, const shape *s) {
   ag_id rate, unused;
   ag_geom_rate(v->x, s->r, &rate, &unused);

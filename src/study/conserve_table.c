@@ -184,7 +184,7 @@ typedef struct path {
   double r, h, *y, *stage[7], *next;
 } path;
 
-/* One step of size h from y to next; its error beside the tolerance; negative: undefined. */
+/* One step of size h from y to next; its error relative to the tolerance; negative: undefined. */
 static double step(path *p, double h) {
   static const double A[7][6] = {{0},
                                  {1. / 5},
@@ -222,7 +222,7 @@ static bool go(path *p, double r) {
       p->r = last ? r : p->r + h;
     }
     if (n == MOST_STEPS || fabs(h) < 1e-9 * fmax(1e-3, fabs(r))) return p->r == r;
-    if (last && worst >= 0 && worst <= 1) continue; /* a step cut short says nothing about the next */
+    if (last && worst >= 0 && worst <= 1) continue; /* a shortened step says nothing about the next */
     p->h = fabs(h) * (worst < 0 ? 0.2 : fmin(4, fmax(0.2, 0.9 * pow(fmax(worst, 1e-10), -0.2))));
   }
   return true;
@@ -271,7 +271,7 @@ static void range_of(ag_tabulator *a, double *lo, double *hi) {
   }
 }
 
-/* Can C and k be told from the velocities at one configuration? Rows of S and slopes of w are independent. */
+/* Do the velocities at one configuration determine C and k? Rows of S and slopes of w are independent. */
 static bool determined(ag_conserving *v, const ag_shape *s) {
   const ag_geom *x = v->x;
   ag_graph *g = x->g;

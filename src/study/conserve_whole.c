@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Do the integrals integrate the system? The symmetries that keep the constraints are divided out first: d = dimension
- * of the phase space minus that of their orbits. d - 1 independent integrals that they leave as they are give the
- * motion by quadratures; d - 2 do with an invariant measure that they leave as it is, too (Euler and Jacobi). */
+ * of the phase space minus that of their orbits. d - 1 independent integrals invariant under them give the
+ * motion by quadratures; d - 2 suffice with an invariant measure that is also invariant under them (Euler and
+ * Jacobi). */
 #include <string.h>
 
 #include "study/conserve_internal.h"

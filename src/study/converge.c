@@ -3,7 +3,7 @@
  *
  * The error of a run is the largest distance of a coordinate or velocity from the reference, half-way and at the end,
  * relative to the largest size of that quantity there. The order is the slope of log(error) over log(dt) through the
- * last points above the floor, which is what the reference itself is worth: three times the distance of two references
+ * last points above the floor, which is the error of the reference itself: three times the distance of two references
  * with tolerances twenty times apart (slope.c). */
 #include <math.h>
 #include <stdlib.h>
@@ -166,8 +166,8 @@ static ag_status make_reference(study *s) {
   return status;
 }
 
-/* An end time for which none was asked: 1, 2 or 5 times a power of ten, in which a precise run (of a model with noise:
- * without it) takes at most so many steps. */
+/* An end time if none was given: 1, 2 or 5 times a power of ten, in which a precise run (of a model with noise:
+ * without it) takes at most this many steps. */
 ag_status ag_converge_end(ag_ctx *ctx, ag_system *sys, const double *x0, double t0, long steps, double *t1) {
   static const double most = 10, factors[] = {5, 2, 1};
   ag_run_options o;
@@ -204,7 +204,7 @@ static bool try_steps(study *s, const ag_stepper *method, long n, taken *k, ag_r
   return good;
 }
 
-/* The order, from the points above the floor, of which there are `above`. Methods whose step back undoes a step have
+/* The order, from the points above the floor, of which there are `above`. Reversible methods have
  * errors in even powers of the step size. */
 static void fit_last(ag_converge_row *row, int above) {
   bool even = row->method->keeps & (AG_KEEPS_REVERSIBILITY | AG_KEEPS_SYMMETRY);
@@ -301,7 +301,7 @@ static bool map_state(void *self, const double *x, double *x1) {
   return good;
 }
 
-/* The change of phase volume in the first steps: differences of long motions are too rough. */
+/* The change of phase volume in the first steps: differences of long motions are too inaccurate. */
 static double volume_of(study *s, const ag_converge_row *row) {
   const ag_converge *c = s->c;
   double t1 = c->t0 + copysign(fmin(VOLUME_STEPS * row->dt, fabs(c->t1 - c->t0)), c->t1 - c->t0);

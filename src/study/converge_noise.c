@@ -8,9 +8,9 @@
  *   strong error   sqrt(E sum_c |d_c|^2/s_c^2)
  *   weak error     |E d_i|/s_i, the largest that is clearly distinguished from its sampling error at the smallest steps
  * Orders are slopes of log error over log h through the last four steps. Their uncertainty is that of leaving out one
- * of 16 batches of paths at a time (jackknife), or what the next term of the error, h^q later, changes, if that is
- * seen and larger: the slope moves by D when the longest of the steps is left out, half a step in log2 h, so that its
- * distance from the limit is about D/(1 - 2^(-q/2)); q = 1/2 for general noise, else 1. */
+ * of 16 batches of paths at a time (jackknife), or the effect of the next term of the error, h^q higher, if that is
+ * significant and larger: the slope moves by D when the longest of the steps is left out, half a step in log2 h, so
+ * that its distance from the limit is about D/(1 - 2^(-q/2)); q = 1/2 for general noise, else 1. */
 #include "study/converge_noise.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@
 enum { COARSE = 8, LEVEL = 10, BATCHES = 16, FIT = 4, CHOSEN = 12, NUMBERS = 4096 };
 static const double student = 2.131; /* 95 %, 15 degrees of freedom */
 static const double rounding = 1e-10;
-static const double WIDE = 0.25; /* half of an interval that supports nothing */
+static const double WIDE = 0.25; /* half-width of an interval too wide to be useful */
 
 typedef struct study {
   ag_converge_noise *c;
@@ -100,7 +100,7 @@ static ag_status choose_tests(study *s, ag_text *usage) {
   return AG_OK;
 }
 
-/* Sizes over the paths of the reference; what is nearly zero is compared as it is. */
+/* Sizes over the paths of the reference; numbers near zero are compared without scaling. */
 static void find_sizes(study *s) {
   double *square = ag_heap_alloc(sizeof *square * (size_t)(s->n_value + 1));
   s->size = ag_heap_alloc(sizeof *s->size * (size_t)(s->n_value + 1));
@@ -258,7 +258,7 @@ static void fit_points(const table *t, int test, int from, int to, const ag_nois
   if (fabs(move) > student * jackknife(moved)) o->half = fmax(o->half, fabs(move) / (1 - exp2(-0.5 * next)));
 }
 
-/* Through the last points up to one that is distinguished from 0. */
+/* Through the last points down to one that is significantly different from 0. */
 static void fit(const table *t, int test, const ag_noisy_error *errors, double next, ag_noisy_order *o) {
   int to = AG_NOISY_POINTS;
   o->order = o->half = NAN;

@@ -31,7 +31,8 @@ typedef struct ag_noisy_point {
   ag_noisy_error strong, weak;
 } ag_noisy_point;
 
-/* A slope with half of its 95 % confidence interval, from n points; NaN: too few errors are distinguished from 0. */
+/* A slope with half of its 95 % confidence interval, from n points; NaN: too few errors are significantly different
+ * from 0. */
 typedef struct ag_noisy_order {
   double declared, order, half;
   int n;

@@ -21,7 +21,7 @@ const char *ag_gibbs_word(ag_gibbs_kind kind) {
 
 static void undecided(ag_gibbs *out, const char *reason) { out->kind = AG_GIBBS_UNDECIDED, out->reason = reason; }
 
-/* What the temperature does not account for; NULL: nothing. */
+/* Noise or forces that the temperature does not account for; NULL: none. */
 static const char *obstacle(const ag_model *m) {
   if (ag_model_n_processes(m)) return "the model has processes";
   if (ag_model_n_channels(m) > ag_model_n_baths(m))

@@ -115,7 +115,7 @@ static void decide(const row *r) {
 
 enum { PATHS = 4096 };
 
-/* Means and standard errors of the n observables of a model after so many steps of 1/64. */
+/* Means and standard errors of the n observables of a model after this many steps of 1/64. */
 static void mean_of(const char *text, int n, unsigned long long steps, double *mean, double *error) {
   anagyre_model *m = anagyre_open_text("m.nh", text);
   ag_system *sys = ag_api_system(m, &derive);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Points of the field that obey the relations between the coordinates: by one Newton step where the relations are
- * linear in some of them, else one by one, each solved for a number of its own, of degree 2 at most, or for an angle.
+ * linear in some of them, else one by one, each solved for its own number, of degree 2 at most, or for an angle.
  * With h = tan(angle/2) a relation in its cosine and sine is a polynomial in h over (1 + h^2)^d; all its zeros in the
  * field are found. A relation with a root is squared first, and gives the root. */
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { MAX_HALF_DEGREE = 4 };
 
 static bool is_root(ag_op op) { return op == AG_OP_SQRT || op == AG_OP_NORM || op == AG_OP_HYPOT; }
 
-/* What it is the root of. */
+/* Its radicand. */
 static ag_id square_of(ag_graph *g, ag_id root) {
   ag_id a = ag_node_arg(g, root, 0);
   if (ag_node_op(g, root) == AG_OP_SQRT) return a;
@@ -233,7 +233,7 @@ static ag_field_status one_by_one(ag_probe *p, ag_field *f, uint64_t *in, uint64
     if (status != AG_FIELD_OK || !g[r]) continue;
     status = AG_FIELD_OPAQUE;
     for (int i = 2 * n; i >= 0 && status == AG_FIELD_OPAQUE; i--) {
-      int l = i < 2 * n ? i : r < AG_MAX_KNOWN ? p->last[r] - 1 : -1; /* first what has worked before */
+      int l = i < 2 * n ? i : r < AG_MAX_KNOWN ? p->last[r] - 1 : -1; /* first what worked before */
       if (l < 0) continue;
       int j = l % n;
       if (taken[j] || moved_by(p, j) < 0 || (l < n && !is_angle(p, j))) continue;

@@ -232,7 +232,7 @@ ag_status ag_levels_choose(ag_levels *l, ag_ctx *ctx, const ag_system *sys, cons
 
 /* ---- the model that all members share ---- */
 
-/* What a level names, as an expression; 0: it is no function of the state. */
+/* The quantity of a level, as an expression; 0: not a function of the state. */
 static ag_id expression_of(ag_system *sys, const char *name) {
   int entry;
   const ag_layout_row *row = ag_layout_find(sys, name, &entry);
@@ -247,7 +247,7 @@ static ag_status differentiate(ag_levels *l, ag_ctx *ctx, const ag_varied *v, ag
   for (int i = 0; i < l->n; i++) {
     ag_id x = expression_of(sys, l->names[i]);
     if (x) values[i] = ag_sub(ag_system_graph(sys), x, values[i]);
-    else ag_ctx_error(ctx, nowhere, "--level: `%s` is no function of the state", l->names[i]);
+    else ag_ctx_error(ctx, nowhere, "--level: `%s` is not a function of the state", l->names[i]);
   }
   if (ctx->n_error) return AG_WRONG;
   if (l->section) values[l->n] = ag_model_sections(ag_system_model(sys))[l->section - 1].x;

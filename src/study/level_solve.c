@@ -29,10 +29,10 @@ typedef struct problem {
   double *record, *dparams, *dx;
   int n; /* equations and unknowns; the last one may be the section */
   double u[MAX], scale[MAX];
-  int from, to; /* the equations and unknowns that Newton's method looks at */
+  int from, to; /* the equations and unknowns of Newton's method */
 } problem;
 
-/* What the levels ask for with the parameters of the member. */
+/* The values of the levels with the parameters of the member. */
 static void level_values(const problem *p, double *value) {
   const ag_tape *tape = p->l->tape;
   if (!tape) return;
@@ -189,7 +189,7 @@ static double crossing_rate(problem *p) {
   return direction ? direction * speed : fabs(speed);
 }
 
-/* Of several starts the one to take, or -1, with what is wrong with the others. */
+/* Of several starts the one to take, or -1, with the reason against the others. */
 static int choose(problem *p, const found *all, bool *off, bool *wrong_way) {
   double f[MAX];
   int best = -1;

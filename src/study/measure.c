@@ -6,7 +6,7 @@
  * on q and t, and moves t.
  *   yes  f = sum of rational multiples of logarithms of determinants, and of a polynomial: an identity; or the fields
  *        span the leaf and df is closed
- *   no   a bracket that is a combination of fields before it asks for another value than they do: the difference,
+ *   no   a bracket that is a combination of fields before it requires a different value than they do: the difference,
  *        enclosed at one state, is not 0
  * docs/theory/5-conservation.md. */
 #include <math.h>
@@ -228,7 +228,7 @@ static bool brackets(ag_measuring *s) {
         bracket_kind kind = compare(s, pivots);
         if (kind == NEW) s->n++;
         if (kind == DIFFERS)
-          confirm_difference(s, pivots, "no f has the differential that the divergence asks for: brackets contradict");
+          confirm_difference(s, pivots, "no f has the differential that the divergence requires: brackets contradict");
         complete = complete && kind != UNREAD;
       }
   free(pivots);
@@ -315,7 +315,7 @@ static void choose_dependent(ag_measuring *s) {
   s->m->variables = constant ? variables(s) : "dq dxi delta(constraints)";
 }
 
-/* A divergence that is not affine in the velocities is none of a function of q and t. */
+/* A divergence that is not affine in the velocities does not come from a function of q and t. */
 static bool is_affine(ag_measuring *s) {
   const ag_geom *x = s->v->x;
   ag_graph *g = x->g;
@@ -373,7 +373,7 @@ void ag_conserve_measure(ag_conserving *v) {
   }
   ag_measure_find(&s);
   if (s.m->proof != AG_PROOF_NONE || !brackets(&s) || s.m->proof != AG_PROOF_NONE) return;
-  s.m->reason = "df is closed as far as the brackets tell, but no formula was found";
+  s.m->reason = "df is closed as far as the brackets show, but no formula was found";
   s.m->bound = 0x1p-84; /* as for other identities: WANTED points */
   if (!closed(&s)) return;
   if (v->probe.chooses)

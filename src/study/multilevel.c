@@ -3,8 +3,8 @@
  * dt/2^l, E P_L = E P_0 + sum E (P_l - P_{l-1}), each term from paths of its own, both numbers of a difference from the
  * same path. For variances V_l and costs C_l of a path (in steps, so that the plan does not depend on the machine) the
  * number of paths N_l = 2/eps^2 sqrt(V_l/C_l) sum_k sqrt(V_k C_k) makes the variance eps^2/2 with the least work.
- * Levels are added until what is left out, estimated from the last differences, max over k of |E (P_{L-k} - ..)| 2^(-a
- * k)/(2^a - 1), is below eps/sqrt(2).
+ * Levels are added until the remaining bias, estimated from the last differences, max over k of |E (P_{L-k} - ..)|
+ * 2^(-a k)/(2^a - 1), is below eps/sqrt(2).
  *
  * Where the noise is general and a method has strong order 1/2, the mean of two fine paths stands for P_l: the second
  * one takes the two fine steps of every coarse step in the opposite order. Their Levy areas cancel against those that
@@ -127,7 +127,7 @@ static void measure(study *s) {
   m->reached = m->spread * m->spread + m->bias * m->bias <= s->o->target * s->o->target;
 }
 
-/* A variance from few paths may be too small by chance: not below half of what the level before suggests. */
+/* A variance from few paths may be too small by chance: not below half of the value suggested by the previous level. */
 static double variance_of(const study *s, int level) {
   const ag_multilevel_row *r = &s->m->rows[level];
   if (level < 2) return r->variance;

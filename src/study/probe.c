@@ -278,7 +278,7 @@ static ag_field_status make_point(ag_probe *p, uint64_t seed, uint64_t signs, ag
   return status;
 }
 
-/* All signs of the roots at one seed. What is singular with some choices cannot be meant by them. False: none, or a
+/* All signs of the roots at one seed. Choices for which the equations are singular are excluded. False: none, or a
  * root is missing with some signs. */
 static bool add_points(ag_probe *p, uint64_t seed) {
   int before = p->n_point;

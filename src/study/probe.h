@@ -48,7 +48,7 @@ typedef struct ag_probe {
   const bool *fixed;                                 /* per number of q: is it held at fixed_at? NULL: none is */
   const double *fixed_at;
   const ag_hold *hold;           /* NULL: none */
-  bool opaque;                   /* there are no points: an operation cannot be read */
+  bool opaque;                   /* there are no points: an operation cannot be evaluated */
   const char *why;               /* and why */
   bool picks;                    /* angles were found as zeros of polynomials */
   bool chooses;                  /* the equations have branches: points of one seed are on all of them */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A batch run, and what became of each member: bookkeeping between the members that were asked for and those that could
+ * A batch run and the result of each member: bookkeeping between the requested members and those that could
  * start. */
 #include <math.h>
 #include <stdlib.h>

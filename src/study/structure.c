@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What kind of system a model is: what can change its energy, its constraints, its start. */
+ * The structure of a system: what can change its energy, its constraints, its start. */
 #include <stdlib.h>
 
 #include "base/arena.h"

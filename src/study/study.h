@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Studies: front header of study/. What is asked of models and motions beyond one run: grids of swept values,
- * starts on a level or a section, the members of a batch and what became of each. Nothing here prints. */
+ * Studies: front header of study/. Questions about models and motions beyond one run: grids of swept values,
+ * starts on a level or a section, the members of a batch and the result of each. Nothing here prints. */
 #ifndef AG_STUDY_STUDY_H
 #define AG_STUDY_STUDY_H
 #include <stdbool.h>
@@ -17,7 +17,7 @@ typedef struct ag_list {
 } ag_list;
 
 /* A constant: a decimal, or an expression of the model language such as 2*pi, sqrt(2) or 20*deg; the whole string must
- * be one. False also when it is not finite; why (or NULL) is what the language says against it. */
+ * be one. False also when it is not finite; why (or NULL) is the error message of the language. */
 bool ag_number_parse(const char *s, double *value);
 bool ag_number_read(const char *s, double *value, ag_text *why);
 
@@ -47,21 +47,21 @@ typedef struct ag_axis {
   double *values; /* n x n_name; of a range only when its ends are known */
 } ag_axis;
 
-/* What differs from member to member. Several axes make a grid, the last one running fastest. */
+/* The values that differ between members. Several axes make a grid, the last one running fastest. */
 typedef struct ag_grid {
   int n_axis, n_name;
   ag_axis *axes;
   char **names;  /* of all axes in order; owned by them */
   long n;        /* members */
-  int n_solved;  /* so many names at the end, an axis of one point, are solved for in every member */
+  int n_solved;  /* number of names at the end, an axis of one point, that are solved for in every member */
   ag_text table; /* the text of the table, if there is one */
 } ag_grid;
 
-/* Where members come from and how they start. */
+/* The source of the members and their starts. */
 typedef struct ag_members_request {
   anagyre_model *model;
   int n_set;
-  const ag_set *sets;  /* what was set in it */
+  const ag_set *sets;  /* values set in it */
   ag_list sweeps;      /* "NAME=LO:HI:N" */
   const char *starts;  /* path of a table, one member per row; or NULL */
   const char *table;   /* the text of that table, in place of the file; or NULL */
@@ -75,14 +75,14 @@ typedef struct ag_members_request {
 typedef struct ag_members {
   ag_ctx ctx;          /* everything that was reported */
   ag_varied *varied;   /* the model, derived once for all members */
-  ag_grid grid;        /* what was swept, then what was solved for */
+  ag_grid grid;        /* swept values, then values solved for */
   int section;         /* 1 + its index, 0: none */
   long n, n_ready;     /* all of them; those that can start */
   double *values;      /* n x n_name: swept and solved values */
   long *index;         /* per member that can start: which of all */
   double *params, *x0; /* of those that can start */
   char **reason;       /* per member of all: why it cannot start, or NULL */
-  bool *off_level;     /* per member of all: that is because there is no start on the level */
+  bool *off_level;     /* per member of all: because there is no start on the level */
   long n_off_level;
   ag_system **own; /* per member that can start: equations of its own, or NULL (ag_varied_start_own()) */
 } ag_members;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inside of study/: grids, and starts on a level. */
+ * Inside study/: grids, and starts on a level. */
 #ifndef AG_STUDY_STUDY_INTERNAL_H
 #define AG_STUDY_STUDY_INTERNAL_H
 #include "study/study.h"
@@ -32,7 +32,7 @@ typedef struct ag_levels {
   /* of the loaded model */
   int *column;            /* per level: its place in a record */
   ag_tape *tape;          /* the values of the levels over the parameters */
-  double *guess;          /* per unknown: what the model says */
+  double *guess;          /* per unknown: its value in the model */
   ag_along *along;        /* derivatives of level minus value for each, then of the section */
   ag_start_along *starts; /* those of the start */
 } ag_levels;
@@ -41,7 +41,7 @@ enum { AG_LEVELS_MAX = 8 }; /* unknowns */
 /* Reads the options (solve NULL: to be chosen). Trouble: one line in error. */
 AG_MUST_USE ag_status ag_levels_read(ag_levels *l, const ag_list *levels, const char *solve, ag_text *error);
 void ag_levels_done(ag_levels *l);
-/* Decides what is solved for, where it was not said, and takes first guesses from the model as it stands. Swept names
+/* Chooses the unknowns where they were not given, and takes first guesses from the model. Swept names
  * and those of --set are held. */
 AG_MUST_USE ag_status ag_levels_choose(ag_levels *l, ag_ctx *ctx, const ag_system *sys, const ag_members_request *r,
                                        const ag_grid *sweep);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a figure shows: the quantities that were asked for, one panel each, or those one would want to see. */
+ * What a figure shows: the requested quantities, one panel each, or a sensible choice. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ enum { MOST = 64, STACKED = 6 }; /* quantities that may be asked for; panels tha
 
 static const double fine = 1e-4; /* curves are thinned to this part of a panel */
 
-/* What one panel shows of the sources: choices of the first, found by name in the others. */
+/* The content of one panel: choices of the first source, found by name in the others. */
 typedef struct plan {
   ag_source_kind kind;
   bool space;     /* x, y and z are three axes */
@@ -103,7 +103,7 @@ static bool is_kept(ag_source *s, int at) {
   return size > 0 && change <= 1e-6 * size;
 }
 
-/* What a run keeps: energy and scalar observables; the energy alone where it keeps none. */
+/* Conserved quantities of a run: energy and scalar observables; the energy alone if there are none. */
 static int take_kept(ag_source *s, int most, ag_choice *y) {
   ag_choice all[MOST];
   int n = take(s, AG_COL_ENERGY, true, 1, 0, all), kept = 0, first = n;
@@ -114,7 +114,7 @@ static int take_kept(ag_source *s, int most, ag_choice *y) {
   return kept;
 }
 
-/* What is likely to be a coordinate of a section, first: scalars of the state, scalar observables, entries of
+/* Likely coordinates of a section first: scalars of the state, scalar observables, entries of
  * observables, entries of vectors and rotations of the state. */
 static int rank_of(const ag_column *c) {
   if (c->kind == AG_COL_OBSERVABLE) return is_scalar(c) ? 1 : 2;
@@ -151,7 +151,7 @@ static void choose_work(ag_source *s, plan *p) {
     const char *name = s->columns[i].name;
     if (!strcmp(name, along)) p->x = whole(&s->columns[i]);
     const bool error = !strcmp(name, "error"), noise = !strcmp(name, "strong") || !strcmp(name, "weak");
-    if (error || (noise && has_values(s, s->columns[i].offset))) /* weak errors need not be distinguished from 0 */
+    if (error || (noise && has_values(s, s->columns[i].offset))) /* weak errors may not differ significantly from 0 */
       p->y[p->n_y++] = whole(&s->columns[i]);
   }
   p->by = whole(&s->columns[0]);
@@ -225,7 +225,7 @@ static const char *name_of(ag_arena *arena, const ag_choice *c, int k) {
   return kept;
 }
 
-/* "Omega", "Omega[1:2]", "x[2]": on the axis of a panel. */
+/* "Omega", "Omega[1:2]", "x[2]": the label of the axis of a panel. */
 static const char *axis_name(ag_arena *arena, const ag_choice *c) {
   if (size_of(c) == 1) return name_of(arena, c, 0);
   if (size_of(c) == c->column->rows * c->column->cols) return ag_arena_str(arena, c->column->name);
@@ -353,7 +353,7 @@ static ag_status add_curves(ag_figure *f, ag_panel *panel, ag_source *s, const p
 
 /* ---- panels ---- */
 
-/* x over y of the same vector: a place in a plane. */
+/* x over y of the same vector: a point in a plane. */
 static bool is_place(const plan *p, const ag_choice *y) {
   return p->x.column == y->column && size_of(y) == 1 && p->x.column->cols == 1;
 }
@@ -369,7 +369,7 @@ static bool same_but_axis(const char *a, const char *b) {
   return n == 1 && !*a && !*b;
 }
 
-/* Such names are a place, too, if that leaves no axis almost without extent. */
+/* Such names form a point in a plane, too, unless one axis would have almost no extent. */
 static bool is_named_place(const ag_panel *p) {
   double lo[2], hi[2];
   if (p->n_named != 1 || p->log_x || p->log_y || p->space || !same_but_axis(p->x, p->y)) return false;

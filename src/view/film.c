@@ -17,7 +17,7 @@ int ag_film_width(const ag_scene *s, const ag_thing *thing, int arg) {
 
 /* ---- states from rows ---- */
 
-/* Where a number of the full state comes from: so many numbers of the source, from `from` on. */
+/* Where a number of the full state comes from: n numbers of the source, from `from` on. */
 typedef struct piece {
   const ag_layout_row *row;
   int from; /* in the list of numbers read */

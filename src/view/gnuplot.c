@@ -144,7 +144,7 @@ static int mark_lines(const ag_figure *f) {
   return n > 1 ? 2 : n > 0;
 }
 
-/* The height of a panel with one scale for both axes, so that nothing is left empty. */
+/* The height of a panel with one scale for both axes, so that no space is left empty. */
 static double equal_height(const ag_figure *f, double inner) {
   double x0, x1, y0, y1;
   ag_panel_range(&f->panels[0], false, &x0, &x1);
@@ -289,7 +289,7 @@ static void put_equal(const ag_panel *p, const page *g, double height, ag_text *
     step = fmin(step, ag_tic_step(0, size * length[a], fmax(2, fmin(8, length[a] / ((a ? 3.4 : 5) * g->font)))));
   for (int a = 0; a < 2; a++) {
     double middle = (lo[a] + hi[a]) / 2, half = size * length[a] / 2;
-    double own = size * length[a] / step * (a ? 1.8 : 3.4) * g->font > length[a] ? 2 * step : step; /* no crowd */
+    double own = size * length[a] / step * (a ? 1.8 : 3.4) * g->font > length[a] ? 2 * step : step; /* no crowding */
     ag_text_printf(out, "set %crange [%.17g:%.17g]\nset %ctics %.17g\n", "xy"[a], middle - half, middle + half, "xy"[a],
                    own);
   }

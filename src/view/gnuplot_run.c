@@ -32,7 +32,7 @@ void ag_gnuplot_data(const ag_figure *f, ag_text *out) {
     }
 }
 
-/* What it says on standard error, at most one line. */
+/* Its standard error, at most one line. */
 static void first_line(int fd, ag_text *out) {
   char buffer[512];
   ssize_t n;

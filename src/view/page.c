@@ -91,7 +91,7 @@ static void put_knots(writer *w, const ag_knots *k) {
   free(bytes);
 }
 
-/* A number where it hardly changes, [channel] where it does. beside: the largest number it is seen beside. */
+/* A number where it hardly changes, [channel] where it does. beside: the largest number shown next to it. */
 static void put_series(writer *w, ag_text *out, const ag_film *f, const double *y, double within, double beside) {
   double lo = INFINITY, hi = -INFINITY;
   bool gaps = false;
@@ -251,7 +251,7 @@ static void cut(ag_text *text, size_t n) {
   text->n = n;
 }
 
-/* The scalar observables first; then what else there is, as long as there is room. Noise takes much. */
+/* The scalar observables first; then the others, as long as there is room. Noise takes a lot. */
 static bool put_panels(writer *w, ag_text *out, const ag_film *f, ag_source *s, ag_text *trouble) {
   ag_text left_out = {0};
   int n_main = 0, best = 9;
@@ -272,7 +272,7 @@ static bool put_panels(writer *w, ag_text *out, const ag_film *f, ag_source *s, 
       put_panel(w, out, f, c, numbers, rank == best && n_main < MAIN_PANELS);
       for (int j = 0; j < c->rows * c->cols; j++) free(numbers[j]);
       n_main++;
-      size_t room = rank == best ? 2 * BUDGET : BUDGET; /* the main plots may cost something */
+      size_t room = rank == best ? 2 * BUDGET : BUDGET; /* the main plots may take more */
       if (w->channels.n <= room || w->channels.n == before.channels.n) continue;
       cut(&w->channels, before.channels.n), cut(out, length);
       w->n_channel = before.n_channel, w->knots = before.knots;

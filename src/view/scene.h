@@ -17,7 +17,7 @@ typedef enum ag_scene_value {
 
 typedef struct ag_thing {
   const char *kind;  /* a row of draw.def, or "axes", "lathe" (grid: n x 2), "mesh" (grid: rows x cols points) */
-  const char *group; /* what the reader switches: "body", "ground", "trace", "axes", "omega", "force", ... */
+  const char *group; /* what the viewer can switch: "body", "ground", "trace", "axes", "omega", "force", ... */
   const char *name;  /* of the body, or "" */
   int colour;        /* 1 to 8; 0: chosen */
   int n_arg;
@@ -28,7 +28,7 @@ typedef struct ag_thing {
   } args[AG_THING_ARGS];
   int grid_rows, grid_cols;
   double *grid;
-  ag_id rho, profile; /* of a bowl: sampled when it is known how far the motion goes */
+  ag_id rho, profile; /* of a bowl: sampled when the extent of the motion is known */
   double offset;      /* the profile is that of the centre of a ball of this radius */
 } ag_thing;
 

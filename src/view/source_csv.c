@@ -66,7 +66,7 @@ static void add_field(ag_source *s, const char *name, int i) {
   ag_text_done(&base);
 }
 
-/* Columns of batches that say how a member went, not what came out. */
+/* Columns of batches that describe how a member ended, not its results. */
 static bool is_count(const char *name) {
   static const char *const names[] = {"member", "crossing", "end", "steps", "rejected", "crossings"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -74,7 +74,7 @@ static bool is_count(const char *name) {
   return false;
 }
 
-/* A table does not say what its columns are. x is a coordinate where there is an x'. */
+/* A table does not give the kinds of its columns. x is a coordinate where there is an x'. */
 static void guess_kinds(ag_source *s) {
   const ag_record all = {.n_column = s->n_column, .columns = s->columns};
   for (int i = 0; i < s->n_column; i++) {

@@ -77,7 +77,7 @@ static void add_swept(ag_source *s, file *f, const char *prefix) {
   }
 }
 
-/* ---- what is said about it ---- */
+/* ---- description ---- */
 
 static bool is_swept(const ag_source *s, const char *name) {
   for (int i = 0; i < s->n_column; i++)

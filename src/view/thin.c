@@ -35,7 +35,7 @@ long ag_thin_curve(long n, double *x, double *y, double w, double h, double with
         continue;
       }
     }
-    /* the point before is the end of this piece; this one is looked at again from there */
+    /* the point before is the end of this piece; this one is examined again from there */
     x[kept] = x[i - 1], y[kept++] = y[i - 1];
     anchor = i - 1, far = 0;
     i--;

@@ -4,7 +4,7 @@
 
 #include "view/view_internal.h"
 
-/* The next item of a list: its name and its unit. Commas inside of brackets belong to the name. False: none is left. */
+/* The next item of a list: its name and its unit. Commas inside brackets belong to the name. False: none is left. */
 static bool next_item(const char **list, ag_text *name, ag_text *unit) {
   ag_text_clear(name);
   ag_text_clear(unit);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Pictures: front header of view/. A source (a result file, a table, a motion) has named columns; a figure is made from
- * the columns that were asked for, or from those one would want to see; gnuplot draws it, or the terminal shows it.
+ * the columns that were asked for, or from a sensible choice; gnuplot draws it, or the terminal shows it.
  * Only numbers, checked names and escaped texts reach gnuplot. */
 #ifndef AG_VIEW_VIEW_H
 #define AG_VIEW_VIEW_H
@@ -80,7 +80,7 @@ typedef struct ag_curve {
   int colour, dash; /* counted from 0 */
   long n;
   double *x, *y, *z; /* z: height, or the value of a colour; or NULL */
-  double band;       /* above 0: the area between y and z, covered so much; it has no name of its own */
+  double band;       /* above 0: the area between y and z, with this opacity; it has no name */
 } ag_curve;
 
 typedef struct ag_panel {
@@ -110,7 +110,7 @@ typedef struct ag_figure_request {
   const char *x, *y, *z; /* lists of columns; NULL: chosen */
   const char *title;     /* NULL: that of the model */
   const char *units;     /* "t=s,x=m": written beside the names; or NULL */
-  bool drift;            /* how far y is from where it began, on a logarithmic axis */
+  bool drift;            /* |y - y(0)| on a logarithmic axis */
   double tolerance;      /* with drift: another relative tolerance than that of the steps; 0: that one */
   bool about;            /* with the line about parameters */
   bool histogram;        /* of an ensemble: densities at the last row instead of means over time */
@@ -149,7 +149,7 @@ void ag_gnuplot_data(const ag_figure *f, ag_text *out);
 /* Runs gnuplot on the script in a folder. False with a line in *trouble. */
 bool ag_gnuplot_run(const char *folder, const char *script, ag_text *trouble);
 
-/* The figure in characters of Braille, so many columns wide. */
+/* The figure in Braille characters, this many columns wide. */
 void ag_terminal_draw(const ag_figure *f, int columns, bool colour, ag_text *out);
 
 #include "view/page.h"  /* the page of `anagyre view` */

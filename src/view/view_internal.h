@@ -13,7 +13,7 @@ const ag_column *ag_source_column_of(const ag_source *s, int at);
 
 /* The unit of an entry of a column in a list "t=s,x=m", "" where there is none. */
 const char *ag_unit_find(ag_arena *arena, const char *list, const char *column, const char *entry);
-/* Does the source have what the list gives units to? Else a line in *trouble. */
+/* Does the source have all columns of the list of units? Else a line in *trouble. */
 bool ag_units_check(const ag_source *s, const char *list, ag_text *trouble);
 
 /* The line about a run grows: "m = 1, g = 9.81; energy drift 1e-12". */

@@ -69,7 +69,7 @@ class Sweep(Batch):
             self.assertEqual(many["columns"]["x"][i], one["state"]["x"])
             self.assertEqual(many["columns"]["vs"][i], [4, v, 3])
             self.assertEqual(many["columns"]["ss"][i], 4 + v)
-        for name, why in [("v[4]", "out of range"), ("s[1]", "`s` is a scalar"), ("v", "no single number"),
+        for name, why in [("v[4]", "out of range"), ("s[1]", "`s` is a scalar"), ("v", "not a single number"),
                           ("M[1]", "one entry [i, j]")]:
             _, err = self.anagyre("run", "-", "--sweep", name + "=1:2:2", stdin=text, code=2)
             self.assertIn(why, err)

@@ -200,8 +200,8 @@ def refusals():
             done = run(*words, "--metropolis", code=2)
             check(says in done.stderr, f"{method} on {text!r}: {done.stderr}")
     fine = ["oscillator.nh", "--dt", "0.5", "--t1", "2"]
-    for words, says in ((["ensemble", *fine, "--metropolis"], "`euler_heun` is none of them"),
-                        (["ensemble", *fine, "--metropolis", "--method", "obabo,rk4"], "`rk4` is none of them"),
+    for words, says in ((["ensemble", *fine, "--metropolis"], "`euler_heun` is not one of them"),
+                        (["ensemble", *fine, "--metropolis", "--method", "obabo,rk4"], "`rk4` is not one of them"),
                         (["ensemble", *fine, "--metropolis", "--method", "obabo", "--target", "q=0.1"], "give one of them"),
                         (["run", *fine, "--metropolis", "--method", "obabo", "--noise", "off"], "needs --seed"),
                         (["run", *fine, "--metropolis", "--seed", "1", "--method", "rk4"], "baoab, obabo, ovo_midpoint")):

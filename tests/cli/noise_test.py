@@ -496,7 +496,7 @@ class Bath(Lab):
         for text, said in (("friction x'^2 = c", 'linear in the velocities'), ("friction x' - 1 = c", 'linear'),
                            ("friction x = c", 'no velocity to damp'), ("friction x' = c*w'", 'as a `force`'),
                            ("temperature kT", 'needs `friction`'),
-                           ("friction x' = c\ntemperature x", 'numbers and parameters alone'),
+                           ("friction x' = c\ntemperature x", 'only numbers and parameters'),
                            ("friction x' = c\ntemperature kT\ntemperature kT", 'a second `temperature`')):
             self.refused(said, self.model(self.HEAD + text + '\n'))
 

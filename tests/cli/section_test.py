@@ -400,7 +400,7 @@ section moving: x - 0.3*sin(3*t) = 0
                 self.assertLess(got["constraint_residual"], 1e-12)
 
     def test_level_of_no_state(self):
-        self.fails(["run", "henon.nh", "--level", "constraint_residual=0", "--solve", "x'"], 2, "`constraint_residual` is no function of the state")
+        self.fails(["run", "henon.nh", "--level", "constraint_residual=0", "--solve", "x'"], 2, "`constraint_residual` is not a function of the state")
 
     def test_refusals(self):
         sweep = ["run", "henon.nh", "--section", "cut", "--sweep", "y=0:1:3"]

@@ -57,7 +57,7 @@ typedef struct large {
   int folder; /* which argument */
   const char *name;
   ag_set sets[2];
-  double t1, grows; /* at most so many times the text of the line before; 0: not compared */
+  double t1, grows; /* at most this many times the text of the line before; 0: not compared */
 } large;
 
 static const large table[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Fuzz target: any bytes are a model file; of a model that can be derived the emitted C is split as a compiler does it.
- * Comments and strings end where they should, and outside of them stand only identifiers, numbers and operators. */
+ * Comments and strings end where they should, and outside them stand only identifiers, numbers and operators. */
 #include <ctype.h>
 #include <string.h>
 

@@ -36,7 +36,7 @@ def broken_claim(keeps, kept, basis, free):
     """A claim that does not hold. None where it was not measured: it has no meaning for the model, or steps were too
     long on the way back."""
     back, energy, volume = kept["reversibility"], kept["energy"], kept["volume"]
-    always, fixed = "a step back undoes a step" in keeps, any(k.startswith("a step back undoes a step,") for k in keeps)
+    always, fixed = "reversibility" in keeps, any(k.startswith("reversibility,") for k in keeps)
     if (always or (fixed and not basis)) and back is not None and not back < 1e-9:
         return f"{back} from the start after as many steps back"
     if "the energy, where it is conserved" in keeps and energy is not None and not energy < 1e-12:
