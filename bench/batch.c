@@ -17,19 +17,6 @@
 static const double RTOL = 1e-10, ATOL = 1e-13, T1 = 10;
 enum { MAX_REPEATS = 51 };
 
-static v3 lever(v3 G) {
-  v3 e = by_D(G);
-  return times(-1 / sqrt(dot(e, G)), e);
-}
-
-static void momentum(const double *w, const double *up, double *y) {
-  v3 W = {w[0], w[1], w[2]}, G = {up[0], up[1], up[2]}, r = lever(G), turn = cross(r, cross(W, r));
-  y[0] = INERTIA.xx * W.x + INERTIA.xy * W.y + MASS * turn.x;
-  y[1] = INERTIA.xy * W.x + INERTIA.yy * W.y + MASS * turn.y;
-  y[2] = INERTIA.zz * W.z + MASS * turn.z;
-  y[3] = G.x, y[4] = G.y, y[5] = G.z;
-}
-
 typedef struct batch {
   stones stones;
   double *y0, *y1, *end; /* starts and ends by hand as (M, G); ends of ours as (W, G) */

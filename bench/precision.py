@@ -19,6 +19,9 @@ MODELS = [  # model, settings, t1 (long enough that starting a run is a small pa
     ("heavy_top", {}, 5000, False),
     ("routh_sphere", {}, 5000, False),
     ("rattleback", {}, 3000, False),
+    ("chaplygin_ball", {}, 2000, False),
+    ("nonholonomic_particle", {}, 6000, False),
+    ("affine_particle", {}, 500, False),  # affine constraints
     ("sliding_disk", {"c": 1e3}, 400, True),             # strong friction at the contact
     ("sliding_disk", {"c": 1e6, "A": 2.0}, 400, True),   # stronger, on a washboard
 ]
@@ -67,7 +70,7 @@ def definitions(program, model, sets, folder):
     head = text[:text.index("*/")]
     names = re.findall(r"^ \*   z\[\d+\]  (.+)$", head, re.M)
     parameters = re.findall(r"^ \*   p\[\d+\]  (\S+)$", head, re.M)
-    values = [start["parameters"][p] for p in parameters]
+    values = [component(start["parameters"], p) for p in parameters]
     state = [component(start["state"], name) for name in names]
     return names, [f'-DFIELD_FILE="{path}"', f"-DFIELD(a)={model}_##a", f"-DFIELD_N={len(names)}",
                    "-DFIELD_PARAMETERS=" + "".join(f"{v!r}," for v in values),

@@ -34,23 +34,9 @@ typedef struct race {
   int pairs;
 } race;
 
-static v3 lever(v3 G) {
-  v3 e = by_D(G);
-  return times(-1 / sqrt(dot(e, G)), e);
-}
-
 static void velocity_of(const double *y, double *w) {
   v3 W = angular_velocity((v3){y[0], y[1], y[2]}, lever((v3){y[3], y[4], y[5]}));
   w[0] = W.x, w[1] = W.y, w[2] = W.z;
-}
-
-/* (M, G) from angular velocity and vertical. */
-static void momentum(const double *w, const double *up, double *y) {
-  v3 W = {w[0], w[1], w[2]}, G = {up[0], up[1], up[2]}, r = lever(G), turn = cross(r, cross(W, r));
-  y[0] = INERTIA.xx * W.x + INERTIA.xy * W.y + MASS * turn.x;
-  y[1] = INERTIA.xy * W.x + INERTIA.yy * W.y + MASS * turn.y;
-  y[2] = INERTIA.zz * W.z + MASS * turn.z;
-  y[3] = G.x, y[4] = G.y, y[5] = G.z;
 }
 
 /* The larger of |dW|/|W| and |dG|. */

@@ -3,7 +3,8 @@
  * State y = (M, G): angular momentum about the point of contact and upward vertical, both in the body frame;
  *   M' = M x W + m r' x (W x r) + m g r x G,   G' = G x W,
  *   r = -D G / sqrt(G.D G) from the centre of mass to the contact,   M = I W + m r x (W x r).
- * REAL may be defined before; default double. The numbers are those of models/rattleback_bench.nh. */
+ * REAL may be defined before; default double. The numbers are those of models/rattleback_bench.nh, or with
+ * SHIPPED_STONE those of the shipped rattleback in the axes of its ellipsoid. */
 #ifndef BENCH_RATTLEBACK_H
 #define BENCH_RATTLEBACK_H
 #include <math.h>
@@ -21,15 +22,29 @@ typedef struct s3 {
   REAL xx, yy, zz, xy, xz, yz;
 } s3;
 
+#ifdef SHIPPED_STONE
+static const REAL MASS = 1, WEIGHT = 1;
+static const v3 D = {2 * 2, (REAL)(1.25L * 1.25L), 1};
+/* Principal moments 0.55, 1.05, 1.15, the axes of the ellipsoid turned by 0.35. */
+#define MOMENT_1 0.55L
+#define MOMENT_2 1.05L
+#define MOMENT_3 1.15L
+#define COS_TURN 0.93937271284737892003L
+#define SIN_TURN -0.34289780745545134919L
+#else
 static const REAL MASS = 1, WEIGHT = (REAL)9.81L;
 static const v3 D = {(REAL)(0.2L * 0.2L), (REAL)(0.03L * 0.03L), (REAL)(0.02L * 0.02L)};
 /* Principal moments 2e-4, 1.6e-3, 1.7e-3, the first two axes turned by 0.0143. */
+#define MOMENT_1 2e-4L
+#define MOMENT_2 1.6e-3L
+#define MOMENT_3 1.7e-3L
 #define COS_TURN 0.99989775674232812784L
 #define SIN_TURN 0.014299512637149734817L
-static const s3 INERTIA = {(REAL)(2e-4L * COS_TURN * COS_TURN + 1.6e-3L * SIN_TURN * SIN_TURN),
-                           (REAL)(2e-4L * SIN_TURN * SIN_TURN + 1.6e-3L * COS_TURN * COS_TURN),
-                           (REAL)1.7e-3L,
-                           (REAL)((2e-4L - 1.6e-3L) * SIN_TURN * COS_TURN),
+#endif
+static const s3 INERTIA = {(REAL)(MOMENT_1 * COS_TURN * COS_TURN + MOMENT_2 * SIN_TURN * SIN_TURN),
+                           (REAL)(MOMENT_1 *SIN_TURN *SIN_TURN + MOMENT_2 * COS_TURN * COS_TURN),
+                           (REAL)MOMENT_3,
+                           (REAL)((MOMENT_1 - MOMENT_2) * SIN_TURN * COS_TURN),
                            0,
                            0};
 
@@ -37,6 +52,21 @@ INLINE v3 cross(v3 a, v3 b) { return (v3){a.y * b.z - a.z * b.y, a.z * b.x - a.x
 INLINE REAL dot(v3 a, v3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 INLINE v3 by_D(v3 a) { return (v3){D.x * a.x, D.y * a.y, D.z * a.z}; }
 INLINE v3 times(REAL s, v3 a) { return (v3){s * a.x, s * a.y, s * a.z}; }
+
+/* From the centre of mass to the contact. */
+INLINE v3 lever(v3 G) {
+  v3 e = by_D(G);
+  return times(-1 / REAL_SQRT(dot(e, G)), e);
+}
+
+/* (M, G) from angular velocity and vertical. */
+INLINE void momentum(const REAL *w, const REAL *up, REAL *y) {
+  v3 W = {w[0], w[1], w[2]}, G = {up[0], up[1], up[2]}, r = lever(G), turn = cross(r, cross(W, r));
+  y[0] = INERTIA.xx * W.x + INERTIA.xy * W.y + MASS * turn.x;
+  y[1] = INERTIA.xy * W.x + INERTIA.yy * W.y + MASS * turn.y;
+  y[2] = INERTIA.zz * W.z + MASS * turn.z;
+  y[3] = G.x, y[4] = G.y, y[5] = G.z;
+}
 
 /* W from M: the symmetric matrix I + m (r.r - r r^T), inverted by its cofactors. */
 INLINE v3 angular_velocity(v3 M, v3 r) {
@@ -51,7 +81,8 @@ INLINE v3 angular_velocity(v3 M, v3 r) {
                            C.xz * M.x + C.yz * M.y + C.zz * M.z});
 }
 
-INLINE void rattleback(const REAL *y, REAL *dy) {
+/* The rates; also the angular velocity and the contact. */
+INLINE void rattleback_motion(const REAL *y, REAL *dy, v3 *omega, v3 *contact) {
   v3 M = {y[0], y[1], y[2]}, G = {y[3], y[4], y[5]}, e = by_D(G);
   REAL q = 1 / REAL_SQRT(dot(e, G));
   v3 r = times(-q, e), W = angular_velocity(M, r), dG = cross(G, W), f = by_D(dG);
@@ -64,5 +95,11 @@ INLINE void rattleback(const REAL *y, REAL *dy) {
   dy[3] = dG.x;
   dy[4] = dG.y;
   dy[5] = dG.z;
+  *omega = W, *contact = r;
+}
+
+INLINE void rattleback(const REAL *y, REAL *dy) {
+  v3 W, r;
+  rattleback_motion(y, dy, &W, &r);
 }
 #endif

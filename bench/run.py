@@ -4,7 +4,7 @@
 
 PROGRAM is anagyre in its build folder; the programs of this folder are built there. What they measure stands at their
 heads: models.c (every shipped model), large.c (families of growing size), race.c (one accurate rattleback against hand-written C and libraries), precision.py (error against time on several models, libraries beside the program), batch.c
-(many), noise_hand.c (paths with noise); user.py measures commands as a user gives them. The rivals are compiled here, with gcc and clang; a library that is missing is left out, with a line saying so.
+(many), noise_hand.c (paths with noise); user.py measures commands as a user gives them, one of them against hand_whole.c. The rivals are compiled here, with gcc and clang; a library that is missing is left out, with a line saying so.
 --quick: few repetitions and models, to see that it works.
 run.py PROGRAM --against OLD [--quick]: ratios of two programs instead (against.py)."""
 import datetime
@@ -232,11 +232,22 @@ def noise(program, folder, paths, repeats, environment):
     return result
 
 
-def measure_user(program, models, result, quick, environment):
+def build_whole(folder):
+    """The whole state of the shipped rattleback written by hand, by each compiler."""
+    made = []
+    for compiler in (c for c in ("gcc", "clang") if shutil.which(c)):
+        made.append(os.path.join(folder, f"whole_{compiler}"))
+        subprocess.run([compiler, "-std=gnu17", "-O3", "-march=native", "-w", "-I", os.path.join(ROOT, "src"), "-I", HERE,
+                        os.path.join(HERE, "hand_whole.c"), "-o", made[-1], "-lm"], check=True)
+    return made
+
+
+def measure_user(program, models, result, folder, quick, environment):
     """By the command line, beside the core alone of race() and batch()."""
     hand, byhand = result["race"]["racers"][0], result["batch"]["lanes"][0]["hand_per_second"]
     repeats = 3 if quick else 7
     return {"single": user.single(program, STONE, 1e9 * hand["seconds"] / hand["rhs"], repeats, environment),
+            "yardstick": user.yardstick(program, build_whole(folder), repeats, environment),
             "sweeps": user.sweeps(program, STONE, byhand, repeats, environment),
             "output": user.output(program, ROOT, repeats, environment),
             "events": user.events(program, models[:3] if quick else models, repeats, environment)}
@@ -265,7 +276,7 @@ def main():
         result["precision"] = precision.compare(program, bench, HERE, folder, quick, environment, result["missing"])
         result["batch"] = batch(bench, hands, 50 if quick else 200, 5 if quick else 15, environment)
         result["noise"] = noise(program, folder, 4096 if quick else 32768, 2 if quick else 9, environment)
-        result["user"] = measure_user(program, models, result, quick, environment)
+        result["user"] = measure_user(program, models, result, folder, quick, environment)
         result["models"] = measure_models(bench, models[:3] if quick else models, environment)
         result["large"] = large(bench, quick, environment)
     result["first_step"] = first_step(program, models, result["models"], 1 if quick else 3)

@@ -79,6 +79,22 @@ def single(program, stone, hand_ns, repeats, environment):
     return {"ns": ours, "hand_ns": hand_ns, "ratio": ours / hand_ns}
 
 
+def yardstick(program, hands, repeats, environment):
+    """The shipped rattleback with its event to t = 20000, whole state, against the whole state written by hand (of several
+    compilers the fastest): pairs that alternate. Starting the program is taken off; what a long run needs is compiled."""
+    long, plain = ["run", "rattleback", "--t1", 20000], ["--no-events"]
+    for no in ([], plain):
+        cpu(program, ["run", "rattleback", "--t1", 400000, *no], environment)
+    rows = []
+    for _ in range(repeats):
+        byhand = min(json.loads(subprocess.run([h, "20000"], check=True, stdout=subprocess.PIPE, text=True).stdout)["seconds"] for h in hands)
+        rows.append([more(program, ["run", "rattleback", "--t1", 0.001], long + no, environment) / byhand for no in ([], plain)] + [byhand])
+    with_event, without, seconds = (statistics.median(column) for column in zip(*rows))
+    print(f"\nThe shipped rattleback to t = 20000, whole state, by the command line against code written by hand "
+          f"({1e3 * seconds:.0f} ms):\n{with_event:.2f} with its event, {without:.2f} without")
+    return {"hand_seconds": seconds, "ratio": with_event, "ratio_without_event": without}
+
+
 def sweeps(program, stone, hand, repeats, environment):
     """Many rattlebacks by the command line, one thread, into a table."""
     print(f"\nSweeps by the command line, one thread, to t = 10 into a .csv file; by hand, scalar: {hand:.0f} per second")

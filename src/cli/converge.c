@@ -24,6 +24,8 @@ static const ag_option options[] = {
     AG_OPTION(args, "t0", NUMBER, t0, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "start time"),
     AG_OPTION(args, "t1", NUMBER, t1, .arg = "TIME", .lo = -1e15, .hi = 1e15, .preset = "some steps of dop853",
               .doc = "end time"),
+    AG_OPTION(args, "method-time", NUMBER, method_time, .arg = "SECONDS", .lo = 1e-9, .hi = 1e9, .preset = "20",
+              .doc = "processor time after which a method gets no smaller steps"),
     AG_OPTION(args, "paths", WHOLE, paths, .arg = "N", .lo = 32, .hi = 1 << 20, .preset = "4096",
               .doc = "for a model with noise: number of paths, a multiple of 32"),
     AG_OPTION(args, "seed", WHOLE, seed, .arg = "S", .lo = 0, .hi = 9e15, .preset = "0",
@@ -88,6 +90,9 @@ static void write_table(const ag_converge *c, const char *name, ag_text *out) {
   for (int i = 0; i < c->n_invariant; i++) ag_text_printf(out, "  %8.8s", c->invariants[i]->name);
   ag_text_char(out, '\n');
   for (int i = 0; i < c->n_row; i++) put_row(c, &c->rows[i], out);
+  for (int i = 0; i < c->n_row; i++)
+    if (c->rows[i].stopped)
+      ag_text_printf(out, "%s: smaller steps would take longer than --method-time\n", c->rows[i].method->name);
 }
 
 static void json_row(ag_json *j, const ag_converge *c, const ag_converge_row *row) {
@@ -103,6 +108,7 @@ static void json_row(ag_json *j, const ag_converge *c, const ag_converge_row *ro
   ag_json_number(j, "order", row->order);
   ag_json_number(j, "confidence", row->half);
   ag_json_string(j, "agrees", ag_agrees_word(row->agrees));
+  ag_json_bool(j, "stopped", row->stopped);
   ag_json_begin(j, "kept", '{');
   ag_json_number(j, "dt", row->dt);
   ag_json_number(j, "energy", row->energy);
@@ -167,7 +173,13 @@ static ag_status study(const args *a, anagyre_model *m, ag_system *sys) {
   ag_progress progress;
   const char *name = anagyre_name(m);
   ag_progress_init(&progress, a->common.quiet || a->common.json, 0, ag_stepper_count());
-  ag_converge_options o = {a->t0, a->t1, a->methods, ag_stop_catch(), ag_progress_show, &progress};
+  ag_converge_options o = {.t0 = a->t0,
+                           .t1 = a->t1,
+                           .methods = a->methods,
+                           .seconds = a->method_time,
+                           .stop = ag_stop_catch(),
+                           .progress = ag_progress_show,
+                           .progress_self = &progress};
   ag_status status = ag_converge_run(&c, ag_api_ctx(m), sys, &o, &usage);
   ag_progress_done(&progress);
   ag_stop_release();
@@ -200,6 +212,8 @@ static ag_status act(void *self) {
                                      : NULL;
   if (given && !noise)
     status = ag_usage("converge", "--%s is for models with noise, and %s has none", given, anagyre_name(m));
+  else if (noise && a->method_time > 0)
+    status = ag_usage("converge", "--method-time is for models without noise, and %s has some", anagyre_name(m));
   else status = noise ? ag_converge_noisy(a, m, sys) : study(a, m, sys);
   anagyre_close(m);
   return status;
@@ -215,7 +229,7 @@ const ag_command ag_command_converge = {
             "it is conserved, the residual of the constraints, the distance from the start after the same steps\n"
             "back, the change of phase volume where the model has an invariant measure, and the change of\n"
             "every observable that the motion keeps. A method that does not fit the\n"
-            "model is named with the reason.\n"
+            "model is named with the reason, and one that takes longer than --method-time is named.\n"
             "On a model with noise: strong orders (the root mean square over paths of the distance from a\n"
             "reference on the same path) and weak ones (the difference of the mean of a number), with 95 %\n"
             "confidence intervals.\n",

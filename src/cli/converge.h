@@ -7,7 +7,7 @@
 
 typedef struct ag_converge_args {
   ag_common common;
-  double t0, t1;
+  double t0, t1, method_time; /* 0: not given */
   const char *methods, *output, *columns;
   long paths, seed, threads; /* 0, -1, 0: not given */
 } ag_converge_args;

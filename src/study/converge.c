@@ -18,7 +18,9 @@
 
 enum { PARTS = 2, MAX_POINTS = 48, CHOSEN_STEPS = 320, VOLUME_STEPS = 10 };
 static const long MOST_STEPS = 1L << 15;
-static const long MOST_RHS = 1000000; /* of one run */
+static const long MOST_RHS = 1000000;  /* of one run */
+static const double MOST_HALF = 0.5;   /* of a confidence interval that supports an order */
+static const double MOST_SECONDS = 20; /* of one method, if not asked for otherwise */
 
 const char *ag_agrees_word(ag_agrees a) {
   static const char *const words[] = {"yes", "higher", "no", "undecided"};
@@ -214,10 +216,18 @@ static void fit_last(ag_converge_row *row, int above) {
 
 ag_agrees ag_agrees_judge(double order, double half, double declared, double slack) {
   const double off = order - declared;
-  if (isnan(off)) return AG_AGREES_UNDECIDED;
+  if (isnan(off) || half > MOST_HALF) return AG_AGREES_UNDECIDED;
   if (fabs(off) <= slack) return AG_AGREES_YES;
   if (fabs(off) <= slack + half) return AG_AGREES_UNDECIDED;
   return off > 0 ? AG_AGREES_HIGHER : AG_AGREES_NO;
+}
+
+/* An order that is not the declared one must be settled: a slope that still changes with the step size says neither. */
+static ag_agrees judge(const ag_converge_row *row, int above) {
+  const double slack = row->method->order <= 6 ? 0.1 : 0.3;
+  const ag_agrees found = ag_agrees_judge(row->order, row->half, row->method->order, slack);
+  if (found == AG_AGREES_YES || found == AG_AGREES_UNDECIDED) return found;
+  return ag_agrees_judge(row->order, row->half + ag_slope_drift(row->points, above), row->method->order, slack);
 }
 
 /* Small errors that no longer decrease as they should are rounding. */
@@ -234,14 +244,24 @@ static long next_steps(const ag_stepper *method, long n) {
   return next > n ? next : n + 2;
 }
 
+/* Would the run after one that took `last` seconds be too much for a method, begun at this time? */
+static bool takes_too_long(const study *s, double begun, double last) {
+  return seconds() - begun + 1.5 * last > (s->o->seconds > 0 ? s->o->seconds : MOST_SECONDS);
+}
+
 static void measure(study *s, ag_converge_row *row) {
   taken k = taken_create(s->c->record.width);
   int above = 0;
+  double begun = seconds(), last = 0;
   row->points = ag_heap_alloc(sizeof *row->points * MAX_POINTS);
   for (long n = 2; n <= MOST_STEPS && row->n_point < MAX_POINTS; n = next_steps(row->method, n)) {
     ag_run_result res;
     if (s->o->stop && *s->o->stop) break;
-    if (!try_steps(s, row->method, n, &k, &res, &row->points[row->n_point])) {
+    if ((row->stopped = n > 2 && takes_too_long(s, begun, last))) break;
+    last = seconds();
+    bool good = try_steps(s, row->method, n, &k, &res, &row->points[row->n_point]);
+    last = seconds() - last;
+    if (!good) {
       row->n_point = above = 0; /* steps that are too long */
       continue;
     }
@@ -259,7 +279,7 @@ static void measure(study *s, ag_converge_row *row) {
     if (p->rhs > MOST_RHS) break;
   }
   fit_last(row, above);
-  row->agrees = ag_agrees_judge(row->order, row->half, row->method->order, row->method->order <= 6 ? 0.1 : 0.3);
+  row->agrees = judge(row, above);
   taken_done(&k);
 }
 

@@ -48,7 +48,7 @@ static void test_all(ag_system *sys, ag_ctx *ctx) {
                    "method se3_euler needs a Lagrangian of R^T x' and Omega alone, which this system does not have");
       continue;
     }
-    AG_CHECK(r->n_point > 0);
+    AG_CHECK(r->n_point > 0 && !r->stopped);
     /* the leading error of these two is so small that above rounding the slope is still between 5 and 6 */
     bool small = !strcmp(r->method->name, "dopri5") || !strcmp(r->method->name, "tsit5");
     if (small) AG_CHECK(r->order > 4.9 && r->order < 6);
@@ -71,6 +71,20 @@ static void test_refused(ag_system *sys, ag_ctx *ctx) {
   ag_converge_options o = {.t1 = 1, .methods = "rk4,gaus2"};
   AG_CHECK(ag_converge_run(&c, ctx, sys, &o, &usage) == AG_WRONG);
   AG_CHECK(strstr(ag_text_cstr(&usage), "there is no 'gaus2'; did you mean gauss2?"));
+  ag_converge_done(&c);
+  ag_text_done(&usage);
+}
+
+/* A method that takes too long is stopped after its first run, and says so; its order is undecided. */
+static void test_stopped(ag_system *sys, ag_ctx *ctx) {
+  ag_converge c;
+  ag_text usage = {0};
+  ag_converge_options o = {.t1 = 1, .methods = "rk4,gauss2", .seconds = 1e-9};
+  AG_CHECK(ag_converge_run(&c, ctx, sys, &o, &usage) == AG_OK && c.n_row == 2);
+  for (int i = 0; i < c.n_row; i++) {
+    const ag_converge_row *r = &c.rows[i];
+    AG_CHECK(r->stopped && r->n_point == 1 && isnan(r->order) && r->agrees == AG_AGREES_UNDECIDED);
+  }
   ag_converge_done(&c);
   ag_text_done(&usage);
 }
@@ -102,7 +116,7 @@ int main(void) {
   anagyre_model *m = anagyre_open_text("m.nh", text);
   ag_system *sys = ag_api_system(m, &(ag_derive_options){0});
   AG_CHECK(sys != NULL);
-  if (sys) test_all(sys, ag_api_ctx(m)), test_refused(sys, ag_api_ctx(m));
+  if (sys) test_all(sys, ag_api_ctx(m)), test_refused(sys, ag_api_ctx(m)), test_stopped(sys, ag_api_ctx(m));
   anagyre_close(m);
   return ag_check_report();
 }

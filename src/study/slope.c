@@ -51,12 +51,28 @@ static void keep_better(ag_slope *best, ag_slope s) {
   if (s.n && !(best->half <= s.half)) *best = s;
 }
 
+/* A line (power 0) or curve through m points, uncertain at least by how much that through the last of them differs:
+ * where further terms are still seen, all points together give a narrow interval around an order that none of them has.
+ */
+static ag_slope through(const ag_converge_point *p, int m, int power) {
+  const int few = power ? CURVE : LINE, k = power ? 3 : 2;
+  ag_slope s = fit(p, m, k, power), last = fit(p + m - few, few, k, power);
+  s.half = fmax(s.half, fabs(s.order - last.order));
+  return s;
+}
+
 ag_slope ag_slope_best(const ag_converge_point *p, int n, int power) {
   ag_slope best = {NAN, NAN, 0};
   if (n == LINE - 1) return ag_slope_line(p, n);
   for (int end = n; end >= LINE && end > n - 3; end--) {
-    for (int m = LINE; m <= MOST && m <= end; m++) keep_better(&best, ag_slope_line(p + end - m, m));
-    for (int m = CURVE; m <= MOST_CURVE && m <= end; m++) keep_better(&best, ag_slope_curve(p + end - m, m, power));
+    for (int m = LINE; m <= MOST && m <= end; m++) keep_better(&best, through(p + end - m, m, 0));
+    for (int m = CURVE; m <= MOST_CURVE && m <= end; m++) keep_better(&best, through(p + end - m, m, power));
   }
   return best;
+}
+
+double ag_slope_drift(const ag_converge_point *p, int n) {
+  if (n <= LINE) return 0;
+  const int before = n > 2 * LINE - 1 ? n - (2 * LINE - 1) : 0;
+  return fabs(ag_slope_line(p + n - LINE, LINE).order - ag_slope_line(p + before, LINE).order);
 }

@@ -14,4 +14,7 @@ ag_slope ag_slope_line(const ag_converge_point *p, int n); /* a straight line th
 ag_slope ag_slope_curve(const ag_converge_point *p, int n, int power);
 /* The most certain of these through the last of n points, without the last one or two if rounding moved them. */
 ag_slope ag_slope_best(const ag_converge_point *p, int n, int power);
+/* By how much the slope still changes: that of the last four points against that of the four that end where these
+ * begin. */
+double ag_slope_drift(const ag_converge_point *p, int n);
 #endif

@@ -32,6 +32,14 @@ int main(void) {
   make(p, 6, 3, 2, 0, 1.19);
   s = ag_slope_best(p, N, 2);
   AG_CHECK_NEAR(s.order, 6, 0.1);
+  /* a next term far larger than the first: slopes fall from 4 to 3.4, and still change */
+  make(p, 3, 30, 1, 0, 1.4142);
+  off = ag_slope_line(p + N - 4, 4).order - 3;
+  s = ag_slope_best(p, N, 1);
+  AG_CHECK(s.order > 3 && s.order < ag_slope_line(p, N).order);
+  AG_CHECK(ag_slope_drift(p, N) > 0.1 && ag_slope_drift(p, N) < off);
+  make(p, 3, 0, 1, 0, 1.4142);
+  AG_CHECK(ag_slope_drift(p, N) < 1e-9 && ag_slope_drift(p, 4) == 0 && ag_slope_drift(p, 5) < 1e-9);
   /* noise widens the interval, which covers the truth */
   make(p, 2, 0.5, 1, 1e-3, 1.4142);
   s = ag_slope_best(p, N, 1);

@@ -700,6 +700,8 @@ class Run(Case):
             lines = file.read().splitlines()
         self.assertEqual(lines[0], "method,order,dt,steps,rhs,seconds,error")
         self.assertGreater(len(lines), 5)
+        r = self.json("converge", model("oscillator"), "--t1", "6", "--method", "rk4", "--method-time", "1e-9")["methods"][0]
+        self.assertEqual([r["stopped"], r["agrees"], len(r["points"])], [True, "undecided", 1])
         self.fails(["converge", model("oscillator"), "--method", "gaus2"], 2, "did you mean gauss2")
         self.fails(["converge", model("oscillator"), "--t1", "0"], 2, "no motion to measure")
         self.fails(["converge", model("oscillator"), "-o", "runs.h5"], 2, "must end in .csv")
