@@ -337,8 +337,8 @@ int main(void) {
   check_order();
   check_single("dop853", 20);
   check_single("tsit5", 5);
-  int lanes = 4;                                 /* 4, 2, 1, 4, ... */
-  for (int i = 0; i < ag_stepper_count(); i++) { /* the first of every family that has fixed steps only */
+  /* the first of every family that has fixed steps only, in 4, 2, 1, 4, ... lanes */
+  for (int i = 0, lanes = 4; i < ag_stepper_count(); i++) {
     const ag_stepper *s = ag_stepper_at(i);
     bool first = !s->error_order && !ag_stepper_noisy(s);
     for (int k = 0; k < i; k++)
