@@ -29,7 +29,7 @@ SIGNALS = [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal
 SINGLE = "rattleback --t1 20 --every 0.0005"
 BATCH = "rattleback --t1 60 --sweep spin0=-0.5:0.5:60 --columns spin"
 SECTION = "skate.nh --t1 400 --sweep a=1:3:24 --section ahead"
-ENSEMBLE = "noisy.nh --paths 3000 --dt 0.01 --t1 4 --seed 3 --threads 2"
+ENSEMBLE = "noisy.nh --paths 12000 --dt 0.01 --t1 4 --seed 3 --threads 2"
 NOISY = """model noisy
 config x in R
 lagrangian x'^2/2 - x^2/2
@@ -154,8 +154,10 @@ class Lab:
             if info.returncode:
                 return f"cannot be read: {info.stderr[-300:]} {self.left(kind)}"
         if there and kind.endswith(".json"):
-            with open(self.at(kind), "rb") as file:
-                json.load(file)  # whole, whatever it holds
+            try:
+                json.loads(content(self.at(kind)))
+            except ValueError as why:
+                return f"JSON does not parse: {why}"
         if there and kind.startswith("single") and not (kind.endswith(".json") and code == 1):
             if not begins(content(self.at(kind)), self.whole[kind]):
                 return "the rows are not those of the whole run"
