@@ -266,10 +266,10 @@ int main(void) {
   check_rotations();
   check_formulas();
   ag_graph_free(g);
-  int n = ag_check_some(60);
+  int n = ag_check_some(24);
   for (int seed = 1; seed <= n; seed++) check_program((uint64_t)seed, &shorter);
   AG_CHECK(shorter > n / 12); /* most random programs have nothing to simplify */
-  for (int seed = 1; seed <= ag_check_some(200); seed++) check_disguises((uint64_t)seed);
-  for (int seed = 1; seed <= ag_check_some(300); seed++) check_components((uint64_t)seed);
+  for (int seed = 1; seed <= ag_check_some(72); seed++) check_disguises((uint64_t)seed);
+  for (int seed = 1; seed <= ag_check_some(102); seed++) check_components((uint64_t)seed);
   return ag_check_report();
 }

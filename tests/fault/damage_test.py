@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """damage_test.py PROGRAM [N [SEED]]: N damaged result files, logs and cached kernels.
 
-Bytes are changed, cut off, repeated or swapped. `info`, `run --from`, `plot` and runs with the kernel end in time, with
-exit code 0 to 3, with a message unless it is 0; a run with a damaged kernel gives the same numbers as before; nothing is
-written where only reading was asked for."""
+Bytes are changed, cut off, repeated or swapped. `info`, `run --from`, `ensemble --from`, `plot`, `view` and runs with the
+kernel end in time, with exit code 0 to 3, with a message unless it is 0; a run with a damaged kernel gives the same numbers
+as before; nothing is written where only reading was asked for."""
 import collections
 import json
 import os
@@ -30,9 +30,19 @@ start phi' = omega
 event top: x[1] = 0.1 rising
 section ahead: sin(phi) = 0 rising
 """
+ENSEMBLE = "ensemble noisy.nh --paths PATHS --dt 0.1 --t1 2 --seed 5 --threads 1 --quiet"
+NOISY = """model noisy
+config x in R
+lagrangian x'^2/2 - x^2/2
+noise W force x' = 0.3
+observable size = x^2 + x'^2
+start x = 1
+"""
 READERS = {
-    "h5": ["info FILE", "info FILE --json", "run --from FILE --t1 2.5", "plot FILE --term"],
+    "h5": ["info FILE", "info FILE --json", "run --from FILE --t1 2.5", "plot FILE --term", "view FILE -o new.html"],
     "batch": ["info FILE", "run --from FILE", "plot FILE --term"],
+    "ensemble": ["info FILE", "info FILE --json", ENSEMBLE.replace("PATHS", "300") + " --engine interpreted --from FILE -o new.json",
+                 "plot FILE --term", "plot FILE --histogram --term"],
 }
 
 
@@ -73,11 +83,13 @@ class Lab:
         self.program = program
         self.folder = tempfile.mkdtemp(prefix="ag_damage_")
         self.env = dict(os.environ, XDG_CACHE_HOME=os.path.join(self.folder, "cache"))
-        with open(self.at("skate.nh"), "w", encoding="utf-8") as file:
-            file.write(MODEL)
+        for name, text in (("skate.nh", MODEL), ("noisy.nh", NOISY)):
+            with open(self.at(name), "w", encoding="utf-8") as file:
+                file.write(text)
         self.files = {}
         for name, words in (("one", "run skate.nh --t1 2 --every 0.05"), ("many", "run skate.nh --t1 2 --sweep a=1:3:6"),
-                            ("points", "run skate.nh --t1 20 --sweep a=1:3:4 --section ahead")):
+                            ("points", "run skate.nh --t1 20 --sweep a=1:3:4 --section ahead"),
+                            ("paths", ENSEMBLE.replace("PATHS", "200"))):
             self.run(f"{words} -o {name}.h5 --engine interpreted").check_returncode()
             self.files[name + ".h5"] = self.read(name + ".h5")
         self.log("slow", "run skate.nh --t1 1e5 --every 0.01")
@@ -129,8 +141,8 @@ class Lab:
                     os.unlink(self.at(x))
             name = "bad.h5.log" if kind.endswith(".log") else "bad.h5"
             self.write(name, bad)
-            readers = READERS["h5" if kind in ("one.h5", "slow.h5.log") else "batch"]
-            words = choose.choice(readers).replace("FILE", "bad.h5")
+            readers = {"one.h5": "h5", "slow.h5.log": "h5", "paths.h5": "ensemble"}.get(kind, "batch")
+            words = choose.choice(READERS[readers]).replace("FILE", "bad.h5")
         if words.startswith("run --from"):
             words += " --engine interpreted --quiet -o new.csv --max-steps 2000" if "--t1" in words else " --quiet -o new.csv"
         try:

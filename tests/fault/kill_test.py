@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""kill_test.py PROGRAM [N [SEED]]: runs, batches, sections and continuations ended by signals at N random moments.
+"""kill_test.py PROGRAM [N [SEED]]: runs, batches, sections, ensembles and continuations ended by signals at N random
+moments.
 
 Whatever the moment: what is there can be read and is the beginning of the whole result, a caught signal ends with exit
 code 1 and loses nothing, and the run continued afterwards gives the whole result, bit for bit, with no temporary file
 left beside it. The moment decides only how much has to be computed again."""
 import collections
+import json
 import os
 import random
 import shutil
@@ -27,6 +29,14 @@ SIGNALS = [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal
 SINGLE = "rattleback --t1 20 --every 0.0005"
 BATCH = "rattleback --t1 60 --sweep spin0=-0.5:0.5:60 --columns spin"
 SECTION = "skate.nh --t1 400 --sweep a=1:3:24 --section ahead"
+ENSEMBLE = "noisy.nh --paths 12000 --dt 0.01 --t1 4 --seed 3 --threads 2"
+NOISY = """model noisy
+config x in R
+lagrangian x'^2/2 - x^2/2
+noise W force x' = 0.3
+observable size = x^2 + x'^2
+start x = 1
+"""
 MODEL = """model skate
 param a = 2, omega = 1.5
 config x in R^2, phi in S1
@@ -45,6 +55,8 @@ KINDS = {
     "section.h5": (f"run {SECTION}", "run --from FILE"),
     "section.csv": (f"run {SECTION}", "run --from FILE"),
     "continued.h5": ("run --from FILE --t1 20", "run --from FILE --t1 20"),
+    "ensemble.h5": (f"ensemble {ENSEMBLE}", f"ensemble {ENSEMBLE} --from FILE"),
+    "ensemble.json": (f"ensemble {ENSEMBLE}", None),
 }
 
 
@@ -78,8 +90,9 @@ class Lab:
         self.program = program
         self.folder = tempfile.mkdtemp(prefix="ag_kill_")
         self.whole, self.seconds = {}, {}
-        with open(self.at("skate.nh"), "w", encoding="utf-8") as file:
-            file.write(MODEL)
+        for name, text in (("skate.nh", MODEL), ("noisy.nh", NOISY)):
+            with open(self.at(name), "w", encoding="utf-8") as file:
+                file.write(text)
         for kind, (command, _) in KINDS.items():
             begin = time.monotonic()
             if kind == "continued.h5":
@@ -140,6 +153,11 @@ class Lab:
             info = subprocess.run([self.program, "info", kind], cwd=self.folder, capture_output=True, text=True, check=False)
             if info.returncode:
                 return f"cannot be read: {info.stderr[-300:]} {self.left(kind)}"
+        if there and kind.endswith(".json"):
+            try:
+                json.loads(content(self.at(kind)))
+            except ValueError as why:
+                return f"JSON does not parse: {why}"
         if there and kind.startswith("single") and not (kind.endswith(".json") and code == 1):
             if not begins(content(self.at(kind)), self.whole[kind]):
                 return "the rows are not those of the whole run"
