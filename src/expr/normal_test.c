@@ -104,7 +104,7 @@ static void reads(ag_id x, bool latex, const char *expected) {
   ag_text_done(&out);
 }
 
-/* Signs inside cross products, diagonal matrices, the order of names. */
+/* Signs inside of cross products, diagonal matrices, the order of names. */
 static void check_formulas(void) {
   ag_id t = ag_input(g, "t", 1, 1, AG_LEAF_REAL), w = ag_input(g, "w", 1, 1, AG_LEAF_REAL),
         u = ag_input(g, "u", 3, 1, AG_LEAF_REAL), J = ag_input(g, "J", 3, 1, AG_LEAF_REAL),
@@ -266,10 +266,10 @@ int main(void) {
   check_rotations();
   check_formulas();
   ag_graph_free(g);
-  int n = ag_check_some(24);
+  int n = ag_check_some(60);
   for (int seed = 1; seed <= n; seed++) check_program((uint64_t)seed, &shorter);
   AG_CHECK(shorter > n / 12); /* most random programs have nothing to simplify */
-  for (int seed = 1; seed <= ag_check_some(72); seed++) check_disguises((uint64_t)seed);
-  for (int seed = 1; seed <= ag_check_some(102); seed++) check_components((uint64_t)seed);
+  for (int seed = 1; seed <= ag_check_some(200); seed++) check_disguises((uint64_t)seed);
+  for (int seed = 1; seed <= ag_check_some(300); seed++) check_components((uint64_t)seed);
   return ag_check_report();
 }
