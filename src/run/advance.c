@@ -84,14 +84,17 @@ static void step_over(run *r, double h) {
   r->t += h;
 }
 
-/* Steps fail near the end of a branch. True: it is reached, and the motion goes on behind it; *end: whether it does. */
+/* Steps fail near the end of a branch. True: it is reached, and the motion goes on behind it; *end: whether it does.
+ * Where a row of the constraints fades away at that end, it goes on without the row. */
 static bool at_branch_end(run *r, double step, ag_end *end) {
   double limit;
   bool here = ag_switch_ahead(&r->m, r->t, step, ag_trajectory_nothing(r), &limit);
-  if (here) step_over(r, copysign(2 * limit, step));
-  if (here) *end = ag_trajectory_switch(r);
-  else r->h = copysign(fmin(fabs(r->h), 0.98 * limit), r->h);
-  return here;
+  if (!here) r->h = copysign(fmin(fabs(r->h), 0.98 * limit), r->h);
+  if (!here || ag_rows_faded(r)) return here;
+  step_over(r, copysign(2 * limit, step));
+  *end = ag_trajectory_switch(r);
+  r->h = step;
+  return true;
 }
 
 /* Terms that may be short in time: is the step to be tried (made: that was made) too long to see them? */
@@ -105,10 +108,8 @@ static bool try_smaller(run *r, double step, double next, bool good, ag_end *end
   double corner;
   r->res->rejected++;
   r->h = next;
-  if (!good && r->m.switches && at_branch_end(r, step, end)) {
-    if (*end != AG_END_TIME) return false;
-    r->h = step;
-  }
+  *end = AG_END_TIME;
+  if (!good && r->m.switches && at_branch_end(r, step, end) && *end != AG_END_TIME) return false;
   if (good && ag_events_corner(&r->m, r->t, step, &corner)) {
     if (r->smooth == 0) r->smooth = step;
     r->h = ag_trajectory_before(r, corner) - r->t;
