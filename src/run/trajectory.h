@@ -40,14 +40,15 @@ typedef struct run {
   double smooth;       /* step size before a corner was approached, or 0 */
   double ahead, *ahead_z, *ahead_c; /* the time of the state at the end of the step that is already settled, or NaN */
   bool ahead_changed;
-  bool watches;                /* the rows of the constraints are watched (rows.c) */
-  int rank;                    /* how many are independent */
-  bool all;                    /* all of them take part, with multipliers */
-  bool renew;                  /* at the end of the step they are chosen anew */
-  int idle;                    /* 1 + a row that ceases to act here, 0: none is known */
-  ag_rows_report said;         /* what they said when that was decided, or when it ended the run */
-  ag_run_options own;          /* options of what follows */
-  double switch_t, switch_gap; /* see ag_checkpoint */
+  bool watches;                  /* the rows of the constraints are watched (rows.c) */
+  int rank;                      /* how many are independent */
+  double looked_h, looked_drift; /* step size and drift of energy at the last look for a singularity */
+  bool all;                      /* all of them take part, with multipliers */
+  bool renew;                    /* at the end of the step they are chosen anew */
+  int idle;                      /* 1 + a row that ceases to act here, 0: none is known */
+  ag_rows_report said;           /* what they said when that was decided, or when it ended the run */
+  ag_run_options own;            /* options of what follows */
+  double switch_t, switch_gap;   /* see ag_checkpoint */
   long n_switch;
   double switch_at; /* the step ends where the equations switch, or NaN */
   double *own_atol; /* absolute tolerance of each number of the full state */
@@ -123,6 +124,7 @@ void ag_balance_mark(run *r);
  * state (in m->x). */
 bool ag_remark_rest(run *r, const double *x0);
 void ag_remark_end(run *r, const double *x0);
+bool ag_remark_singular(run *r); /* after a step: is the state too near to a place where the inertia is infinite? */
 /* The end of a step to the corner at s, just before it. */
 double ag_trajectory_nothing(const run *r);
 double ag_trajectory_before(const run *r, double s);
