@@ -11,6 +11,7 @@
   } while (0)
 
 typedef struct ag_stretch ag_stretch; /* stretch.c */
+typedef struct ag_clock ag_clock;     /* clock.c */
 
 typedef struct run {
   const ag_system *sys;
@@ -53,6 +54,7 @@ typedef struct run {
   double switch_at; /* the step ends where the equations switch, or NaN */
   double *own_atol; /* absolute tolerance of each number of the full state */
   double *keep;     /* core at the end of a step whose rest is computed in smaller ones */
+  ag_clock *clock;  /* with multipliers, or NULL */
   ag_stretch *stretch;
   double stretch_ask; /* operations after which one is compiled */
   long n_many;        /* right-hand sides evaluated by it */
@@ -87,6 +89,13 @@ bool ag_rows_ceased(run *r, ag_text *out);
 bool ag_rows_faded(run *r);
 /* The branch at the current state, where switching functions may be zero. */
 ag_end ag_trajectory_switch(run *r);
+
+/* clock.c: choices by time alone of a system with multipliers. create: NULL where nothing chooses. next: the first
+ * switch in the step from t by h, between two neighbouring numbers. knows_all: does no choice read the state? */
+ag_clock *ag_clock_create(const ag_system *sys, ag_work *w, const double *params, double t0, double t1);
+void ag_clock_free(ag_clock *k);
+bool ag_clock_next(ag_clock *k, ag_work *w, double t, double h, double *before, double *behind);
+bool ag_clock_knows_all(const ag_clock *k);
 
 /* stretch.c: many steps at once, by compiled code. begin: of a run; is it in the cache? want: compiles it, where that
  * is worth while; steps: at most so many, in which nothing is to be recorded or shown. False: none was made, and the
