@@ -41,14 +41,20 @@ void ag_text_str(ag_text *x, const char *s) { ag_text_strn(x, s, strlen(s)); }
 
 void ag_text_char(ag_text *x, char c) { ag_text_strn(x, &c, 1); }
 
+/* Written a second time only where it did not fit. */
 void ag_text_printf(ag_text *x, const char *format, ...) {
+  enum { SHORT = 32 };
   va_list args, again;
+  room(x, SHORT);
+  size_t left = x->cap - x->n;
   va_start(args, format);
   va_copy(again, args);
-  int n = vsnprintf(NULL, 0, format, args);
+  int n = vsnprintf(x->s + x->n, left, format, args);
   va_end(args);
-  room(x, (size_t)n);
-  vsnprintf(x->s + x->n, (size_t)n + 1, format, again);
+  if ((size_t)n >= left) {
+    room(x, (size_t)n);
+    vsnprintf(x->s + x->n, (size_t)n + 1, format, again);
+  }
   va_end(again);
   x->n += (size_t)n;
 }

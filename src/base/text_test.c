@@ -23,6 +23,15 @@ static void growing(void) {
   for (int i = 0; i < 5000; i++) ag_text_printf(&x, "%04d,", i);
   AG_CHECK(x.n == 25000 && strlen(x.s) == 25000 && x.cap > x.n);
   AG_CHECK(strncmp(x.s + 5 * 4321, "4321,4322,", 10) == 0);
+  ag_text_clear(&x);
+  char word[300];
+  for (int n = 0; n < 299; n += 13) { /* shorter than the room that is left, and longer */
+    ag_text y = {0};
+    memset(word, 'w', sizeof word), word[n] = 0;
+    ag_text_printf(&y, "<%s>", word);
+    AG_CHECK(y.n == (size_t)n + 2 && strlen(y.s) == y.n && y.s[n] == (n ? 'w' : '<') && y.s[n + 1] == '>');
+    ag_text_done(&y);
+  }
   ag_text_done(&x);
   AG_CHECK(x.s == NULL && x.n == 0);
   ag_text_done(&x);

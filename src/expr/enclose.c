@@ -119,3 +119,17 @@ void ag_enclose_bounded(const ag_tape *tape, bool *bounded) {
   for (int i = 0; i < tape->n_out; i++) bounded[i] = !lost[tape->out[i]] && !(tape->unbounded && tape->unbounded[i]);
   free(lost);
 }
+
+void ag_enclose_reads(const ag_tape *tape, int segment, bool *reads) {
+  bool *from = ag_heap_alloc((size_t)tape->n_slot + 1); /* per slot, at this point */
+  for (int i = 0; i < tape->n_instr; i++) {
+    const ag_instr *x = &tape->instr[i];
+    int arity = ag_op_describe((ag_op)x->op)->arity;
+    uint32_t n = n_solved(tape, x);
+    if (n) memset(from + x->dst, true, n); /* it may */
+    else if (x->op == AG_OP_LOAD) from[x->dst] = (int)x->a == segment;
+    else from[x->dst] = (arity > 0 && from[x->a]) || (arity > 1 && from[x->b]) || (arity > 2 && from[x->c]);
+  }
+  for (int i = 0; i < tape->n_out; i++) reads[i] = from[tape->out[i]];
+  free(from);
+}

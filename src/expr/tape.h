@@ -80,6 +80,8 @@ int ag_enclose_cost(const ag_tape *tape); /* instructions of an evaluation */
 /* Per output: does it have bounds? Results of a linear solve have none, nor do NaN and the outputs
  * excluded above. */
 void ag_enclose_bounded(const ag_tape *tape, bool *bounded);
+/* Per output: does it read numbers of this segment (AG_SEG_...), or a solve that may? */
+void ag_enclose_reads(const ag_tape *tape, int segment, bool *reads);
 
 /* Convenience for tests and start-up: evaluates outs once. inputs' stored numbers in order, row-major outputs. */
 int ag_evaluate(ag_graph *g, int n_in, const ag_id *inputs, const double *values, int n_out, const ag_id *outs,

@@ -128,6 +128,17 @@ void ag_cgen_number(double v, ag_text *out) {
   }
 }
 
+/* What printf would take most of the time of writing code for. */
+void ag_cgen_index(ag_text *out, const char *before, uint32_t i, const char *after) {
+  char digits[10];
+  size_t n = sizeof digits;
+  do digits[--n] = (char)('0' + i % 10);
+  while (i /= 10);
+  ag_text_str(out, before);
+  ag_text_strn(out, digits + n, sizeof digits - n);
+  ag_text_str(out, after);
+}
+
 /* A value where it is read, in chunk `chunk`; bare: a constant may be a plain number. */
 static void put_value(gen *g, uint32_t i, int chunk, bool bare) {
   const value *v = &g->values[i];
@@ -138,15 +149,17 @@ static void put_value(gen *g, uint32_t i, int chunk, bool bare) {
     if (!bare) ag_text_char(g->out, ')');
   } else if (v->chunk < 0 && chunk >= 0) {
     if (v->one) ag_text_str(g->out, "v_set(1.0)");
-    else ag_text_printf(g->out, "prep[%d]", v->prep);
+    else ag_cgen_index(g->out, "prep[", (uint32_t)v->prep, "]");
   } else if (x->op == AG_OP_LOAD) {
-    ag_text_printf(g->out, "%s[%u]", ag_segment_describe((ag_seg)x->a)->name, x->b);
+    ag_text_str(g->out, ag_segment_describe((ag_seg)x->a)->name);
+    ag_cgen_index(g->out, "[", x->b, "]");
   } else if (v->chunk != chunk) {
-    ag_text_printf(g->out, "s[%u]", v->slot);
+    ag_cgen_index(g->out, "s[", v->slot, "]");
   } else if (ag_cgen_is_call(x->op)) {
-    ag_text_printf(g->out, "m%u[%u]", v->instr, ag_cgen_result_at(g->tape, x) + v->entry);
+    ag_cgen_index(g->out, "m", v->instr, "[");
+    ag_cgen_index(g->out, "", ag_cgen_result_at(g->tape, x) + v->entry, "]");
   } else {
-    ag_text_printf(g->out, "x%u", v->instr);
+    ag_cgen_index(g->out, "x", v->instr, "");
   }
 }
 
@@ -160,7 +173,7 @@ int ag_cgen_formula(const char **c, ag_text *out) {
       return *s - 'a';
     }
     n = n ? n : 1;
-    ag_text_printf(out, "%.*s", (int)n, s);
+    ag_text_strn(out, s, n);
     s += n;
   }
   *c = s;
@@ -186,7 +199,7 @@ static void put_expression(gen *g, int i) {
 /* A value that a later chunk reads is also stored. */
 static void put_store(gen *g, uint32_t v) {
   if (g->values[v].chunk < 0 || g->values[v].last <= g->values[v].chunk) return;
-  ag_text_printf(g->out, "  s[%u] = ", g->values[v].slot);
+  ag_cgen_index(g->out, "  s[", g->values[v].slot, "] = ");
   put_value(g, v, g->values[v].chunk, false);
   ag_text_str(g->out, ";\n");
 }
@@ -236,7 +249,7 @@ static void put_instr(gen *g, int i) {
     put_value(g, g->args[3 * i], g->chunk_of[i], false);
     ag_text_printf(g->out, ", &x%u, &x%u);\n", sine, cosine);
   } else {
-    ag_text_printf(g->out, "  const V x%d = ", i);
+    ag_cgen_index(g->out, "  const V x", (uint32_t)i, " = ");
     put_expression(g, i);
     ag_text_str(g->out, ";\n");
   }

@@ -67,6 +67,8 @@ void ag_cgen_number(double v, ag_text *out); /* a C constant with exactly this v
 /* Copies a value of op.def up to its next argument, which the caller writes, and moves *c past it. Returns
  * the argument's number from 0, or -1 at the end. */
 int ag_cgen_formula(const char **c, ag_text *out);
+/* `before`, i in decimal, `after`. */
+void ag_cgen_index(ag_text *out, const char *before, uint32_t i, const char *after);
 
 /* Is the segment a parameter of the tape's functions: of its prep part, or of its evaluation? */
 bool ag_cgen_passes(const ag_tape *tape, bool prep, ag_seg seg);

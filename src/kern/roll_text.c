@@ -72,7 +72,7 @@ static void put_name(const writer *w, uint32_t value, ag_text *out) {
   const ag_cgen_value *v = &w->r->g->values[value];
   const ag_instr *x = &w->r->g->tape->instr[v->instr];
   if (ag_cgen_is_call(x->op)) ag_text_printf(out, "m%u[%u]", v->instr, ag_cgen_result_at(w->r->g->tape, x) + v->entry);
-  else ag_text_printf(out, "x%u", v->instr);
+  else ag_cgen_index(out, "x", v->instr, "");
 }
 
 /* Values at [k][j], one row per member: n rows of n_col[k] each (NULL: one). */

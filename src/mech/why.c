@@ -9,6 +9,8 @@
 /* Relative to the start: a constraint row this small has vanished, a mass this small is zero, a number this large grows
  * without bound. */
 static const double ROW_GONE = 1e-6, MASS_GONE = 1e-9, GROWN = 1e4;
+/* Inertia that changes by more than this part within the tolerance is not known. */
+static const double UNRESOLVED = 1e-3;
 
 typedef struct scene {
   const ag_system *sys;
@@ -156,6 +158,53 @@ static bool lost_mass(const scene *s) {
   }
   free(unit), free(v), free(a);
   return lost;
+}
+
+/* Kinetic energy, fast enough that the potential drowns in it; x: positions, room for velocities; v: velocities. */
+static double kinetic(ag_work *w, double t, double *x, const double *v) {
+  static const double FAST = 0x1p20;
+  const ag_system *sys = ag_work_system(w);
+  double energy[2];
+  for (int k = 0; k < 2; k++) {
+    for (int i = 0; i < sys->n.xi; i++) x[sys->n.q + i] = k ? FAST * v[i] : 0;
+    energy[k] = ag_work_energy(w, t, x, NULL);
+  }
+  return energy[1] - energy[0];
+}
+
+/* The stored number of the positions that is not known well enough near a place where the inertia is infinite: at
+ * its neighbours the kinetic energy of the same velocities is another. -1: none. */
+static int unresolved(ag_work *w, double t, const double *x, const double *atol, double *change) {
+  const ag_system *sys = ag_work_system(w);
+  int n = sys->n.x, found = -1;
+  double *y = ag_heap_alloc(sizeof *y * (size_t)(n + 1)), now;
+  memcpy(y, x, sizeof *y * (size_t)n);
+  now = kinetic(w, t, y, x + sys->n.q);
+  *change = UNRESOLVED;
+  for (int i = 0; i < sys->n.q && now > 0; i++) {
+    for (int side = 0; side < 2; side++) {
+      double next = nextafter(x[i], side ? INFINITY : -INFINITY);
+      y[i] = fabs(next - x[i]) < atol[i] ? x[i] + (side ? atol[i] : -atol[i]) : next;
+      double by = fabs(kinetic(w, t, y, x + sys->n.q) - now) / now;
+      if (by > *change) *change = by, found = i;
+    }
+    y[i] = x[i];
+  }
+  free(y);
+  return found;
+}
+
+bool ag_work_singular(ag_work *w, double t, const double *x, const double *atol, ag_text *out) {
+  double change;
+  int q = unresolved(w, t, x, atol, &change);
+  if (q < 0 || !out) return q >= 0;
+  scene s = {.sys = ag_work_system(w), .arena = ag_arena_create()};
+  double near = fabs(x[q]) < 1e-6 ? 0 : x[q];
+  ag_text_printf(out,
+                 "the inertia grows without bound as %s nears %.6g: within the tolerance it changes by %.2g of itself",
+                 stored_name(&s, q), near, change);
+  ag_arena_free(s.arena);
+  return true;
 }
 
 /* ---- growth ---- */

@@ -41,7 +41,36 @@ static ag_model *root(void) {
   return m;
 }
 
+/* T = x'^2/(2 (1 - x)) for positions near 1, where the inertia is infinite, and far from it. */
+static void check_singular(void) {
+  ag_ctx ctx = {0};
+  ag_model *m = ag_model_create("growing");
+  ag_graph *g = m->graph;
+  int x = scalar(m, "x", AG_SPACE_R);
+  ag_id v = m->coords[x].xi, left = ag_sub(g, ag_num(g, 1), m->coords[x].q);
+  m->lagrangian = ag_mul(g, ag_num(g, 0.5), ag_div(g, ag_mul(g, v, v), left));
+  ag_system *sys;
+  AG_CHECK(ag_system_create(&ctx, m, &(ag_derive_options){0}, &sys) == AG_OK);
+  ag_work *w = ag_work_create(sys, sys->params);
+  const double none[2] = {0, 0}, atol[2] = {1e-8, 0}, far[2] = {0.999, 2}, still[2] = {1 - 1e-13, 0},
+               near[2] = {1 - 1e-13, 1e-9}, at[2] = {1, 1e-9};
+  ag_text text = {0};
+  AG_CHECK(!ag_work_singular(w, 0, far, none, &text) && text.n == 0);
+  AG_CHECK(!ag_work_singular(w, 0, still, none, NULL)); /* nothing moves, nothing depends on it */
+  AG_CHECK(ag_work_singular(w, 0, near, none, NULL) &&
+           !ag_work_singular(w, 0, at, none, NULL)); /* that one is not finite */
+  AG_CHECK(ag_work_singular(w, 0, near, none, &text) && strstr(text.s, "without bound as x nears 1: "));
+  const double known[2] = {1 - 1e-4, 1}, less[2] = {1 - 1e-6, 1};
+  AG_CHECK(!ag_work_singular(w, 0, known, atol, NULL) && ag_work_singular(w, 0, less, atol, NULL));
+  ag_text_done(&text);
+  ag_work_free(w);
+  ag_system_free(sys);
+  ag_model_free(m);
+  ag_ctx_done(&ctx);
+}
+
 int main(void) {
+  check_singular();
   const double circle0[4] = {1, 0, 0, 0.5}, centre[4] = {0, 0, 0, 0.5}, none[4] = {NAN, 0, 0, 0};
   expect(disguised(), circle0, centre, "vanishes, all its coefficients are 0");
   expect(disguised(), circle0, none, "the state is not finite");

@@ -136,4 +136,7 @@ int ag_work_eval(ag_work *w, const ag_tape *tape, bool needs_lambda, double t, c
  * coordinates, a growing quantity. Adds nothing if the cause is unknown. */
 void ag_work_why(ag_work *w, const double *params, double t0, const double *x0, double t, const double *x,
                  ag_text *out);
+/* Is x, known to atol per number, too near to a place where the inertia is infinite? out (may be NULL) gets the
+ * coordinate. */
+bool ag_work_singular(ag_work *w, double t, const double *x, const double *atol, ag_text *out);
 #endif

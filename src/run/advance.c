@@ -84,15 +84,17 @@ static void step_over(run *r, double h) {
   r->t += h;
 }
 
-/* Steps fail near the end of a branch. True: it is reached, and the motion continues beyond it; *end: whether it
- * does. */
+/* Steps fail near the end of a branch. True: it is reached, and the motion continues beyond it; *end: whether it does.
+ * Where a row of the constraints fades away at that end, it continues without the row. */
 static bool at_branch_end(run *r, double step, ag_end *end) {
   double limit;
   bool here = ag_switch_ahead(&r->m, r->t, step, ag_trajectory_nothing(r), &limit);
-  if (here) step_over(r, copysign(2 * limit, step));
-  if (here) *end = ag_trajectory_switch(r);
-  else r->h = copysign(fmin(fabs(r->h), 0.98 * limit), r->h);
-  return here;
+  if (!here) r->h = copysign(fmin(fabs(r->h), 0.98 * limit), r->h);
+  if (!here || ag_rows_faded(r)) return here;
+  step_over(r, copysign(2 * limit, step));
+  *end = ag_trajectory_switch(r);
+  r->h = step;
+  return true;
 }
 
 /* Terms that may be short in time: is the step about to be tried (made: just made) too long to resolve them? */
@@ -106,10 +108,8 @@ static bool try_smaller(run *r, double step, double next, bool good, ag_end *end
   double corner;
   r->res->rejected++;
   r->h = next;
-  if (!good && r->m.switches && at_branch_end(r, step, end)) {
-    if (*end != AG_END_TIME) return false;
-    r->h = step;
-  }
+  *end = AG_END_TIME;
+  if (!good && r->m.switches && at_branch_end(r, step, end) && *end != AG_END_TIME) return false;
   if (good && ag_events_corner(&r->m, r->t, step, &corner)) {
     if (r->smooth == 0) r->smooth = step;
     r->h = ag_trajectory_before(r, corner) - r->t;
@@ -119,6 +119,21 @@ static bool try_smaller(run *r, double step, double next, bool good, ag_end *end
     return false;
   }
   return true;
+}
+
+/* With multipliers, a choice by time alone before the step to *target: it ends just before the switch. Where that is
+ * here the motion goes on from behind it, and false is returned. */
+static bool stop_before_switch(run *r, double *target, bool *cut) {
+  ag_mover *m = &r->m;
+  double before, behind;
+  *cut = false;
+  if (!m->full || m->step || !ag_system_dims(r->sys)->switches) return true;
+  if (!r->clock) r->clock = ag_clock_create(r->sys, r->params);
+  if (!ag_clock_next(r->clock, m->work, r->t, *target - r->t, &before, &behind) || behind == r->o->t1) return true;
+  *cut = before != r->t;
+  if (*cut) *target = before;
+  else r->t = behind, (void)ag_mover_rhs(m, r->t, m->z, m->dz);
+  return *cut;
 }
 
 /* One accepted step from r->t towards o->t1 into m->z1; *t1 its end. False: no step could be made, *end says why. */
@@ -137,7 +152,10 @@ static bool advance(run *r, double *t1, ag_end *end) {
     double target = last        ? o->t1
                     : o->dt > 0 ? o->t0 + (o->t1 > o->t0 ? 1 : -1) * o->dt * (grid_steps(r) + 1)
                                 : r->t + *h;
-    double step = last || o->dt > 0 ? target - r->t : *h, error[2] = {0, 0}, next = *h;
+    bool cut;
+    if (!stop_before_switch(r, &target, &cut)) continue;
+    last = last && !cut;
+    double step = last || cut || o->dt > 0 ? target - r->t : *h, error[2] = {0, 0}, next = *h;
     note_try(r, last);
     if (step == 0 || fabs(o->dt > 0 ? step : *h) <= 1e-15 * fabs(r->t) || (o->dt <= 0 && stuck(r))) {
       *end = diagnose(r);
@@ -163,7 +181,8 @@ static bool advance(run *r, double *t1, ag_end *end) {
       *t1 = target;
       r->step = step;
       r->rest_error = error[1];
-      *h = last && fabs(next) < fabs(*h) ? *h : next; /* a step cut short by the end says nothing about the size */
+      /* a step cut short by the end, or a switch, says nothing about the size */
+      *h = (last || cut) && fabs(next) < fabs(*h) ? *h : next;
       return true;
     }
     if (!try_smaller(r, step, next, good, end)) return false;

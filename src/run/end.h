@@ -13,6 +13,7 @@
   X(RANK, "constraints lost rank", AG_FAILED) \
   X(ROWS, "a constraint contradicts the motion", AG_FAILED) \
   X(MASS, "mass matrix not positive definite on the constraints", AG_FAILED) \
+  X(SINGULAR, "the coordinates are singular here", AG_FAILED) \
   X(FINITE, "not finite", AG_FAILED) \
   X(STEP, "step too small", AG_FAILED) \
   X(TURN, "the constraints turn too far within one step: take smaller ones", AG_FAILED) \

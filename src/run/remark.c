@@ -88,6 +88,21 @@ static double stiffness(run *r) {
   return isfinite(found) ? found : 0;
 }
 
+/* Looked at where the step size has halved, and is short beside the time so far, and where conserved energy has gone
+ * astray: near a place where the inertia is infinite one of them happens. */
+bool ag_remark_singular(run *r) {
+  static const double SHORT = 1e-3, ASTRAY = 1e-3;
+  const ag_run_result *res = r->res;
+  double h = fabs(r->h);
+  bool shrinks = h < 0.5 * r->looked_h, conserved = res->energy_law == AG_ENERGY_CONSERVED;
+  bool astray = conserved && res->energy_drift > fmax(ASTRAY * res->energy_size, 2 * r->looked_drift);
+  if (shrinks || h > 2 * r->looked_h) r->looked_h = h;
+  if (astray) r->looked_drift = res->energy_drift;
+  if (r->o->dt > 0 || (!astray && !(shrinks && h < SHORT * fabs(r->t - r->o->t0)))) return false;
+  ag_mover_output(&r->m, r->t, r->m.z, r->m.c, r->m.x);
+  return ag_work_singular(r->m.work, r->t, r->m.x, r->own_atol, NULL);
+}
+
 enum { MANY_STEPS = 1000 };
 
 /* Steps that are limited by stability: an explicit method of this order needs |h lambda| below 3 to 6. */
@@ -132,6 +147,7 @@ void ag_remark_end(run *r, const double *x0) {
   bool asks = end == AG_END_STEP || end == AG_END_FINITE || end == AG_END_RANK || end == AG_END_MASS ||
               end == AG_END_PROJECT;
   if (end == AG_END_ROWS) ag_rows_explain(r, &out);
+  if (end == AG_END_SINGULAR) (void)ag_work_singular(r->m.work, r->t, r->m.x, r->own_atol, &out);
   if (asks) ag_work_why(r->m.work, r->params, r->o->t0, x0, r->t, r->m.x, &out);
   r->res->why = out.s;
 }

@@ -192,6 +192,7 @@ static double idle_ahead(run *r, int n_try, const double *ahead, int *row) {
 bool ag_rows_ceased(run *r, ag_text *out) {
   double span = fabs(r->o->t1 - r->o->t0), h = r->o->dt > 0 ? r->o->dt : fabs(r->h);
   int row;
+  if (r->all) return false; /* as many take part as act */
   double at = idle_ahead(r, 4, (double[]){1e-9 * span, 1e-6 * span, h, 2 * h}, &row);
   if (at == 0) return false;
   ag_work_row_text(r->m.work, row, out);

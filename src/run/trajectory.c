@@ -348,6 +348,7 @@ static ag_end loop(run *r) {
     if (!ag_trajectory_reached(r)) return AG_END_SINK;
     if (r->off) return AG_END_PROJECT;
     if (isnan(r->res->energy_drift)) return AG_END_ENERGY;
+    if (ag_remark_singular(r)) return AG_END_SINGULAR;
     if (at_end) break;
     if (r->res->steps % PROGRESS_EVERY) continue;
     if (o->progress) o->progress(o->progress_self, r->t, r->res->steps);
@@ -457,6 +458,7 @@ static double least(int n, const double *v, double than) {
 static void run_done(run *r) {
   ag_guard_free(r->guard);
   ag_stretch_free(r->stretch);
+  ag_clock_free(r->clock);
   ag_mover_free(&r->m);
   free(r->record);
   free(r->column_at);
@@ -489,7 +491,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   result->loose = ag_scale_loose(sys, o, r.own_atol, x0, &result->loose_size);
   if (!trouble && !o->from && !r.m.step) result->at_rest = ag_remark_rest(&r, x0);
   result->end = trouble ? ag_trajectory_trouble(trouble) : loop(&r);
-  result->pointwise = (r.m.full || r.m.step) && ag_system_dims(sys)->switches;
+  result->pointwise = (r.m.full || r.m.step) && ag_system_dims(sys)->switches && !ag_clock_knows_all(r.clock);
   keep_checkpoint(&r);
   finish(&r, r.record[0]);
   if (reads_time(sys)) result->at_rest = result->at_rest && still_at(&r, x0);

@@ -11,6 +11,7 @@
   } while (0)
 
 typedef struct ag_stretch ag_stretch; /* stretch.c */
+typedef struct ag_clock ag_clock;     /* clock.c */
 
 typedef struct run {
   const ag_system *sys;
@@ -40,18 +41,20 @@ typedef struct run {
   double smooth;       /* step size before a corner was approached, or 0 */
   double ahead, *ahead_z, *ahead_c; /* the time of the state at the end of the step that is already settled, or NaN */
   bool ahead_changed;
-  bool watches;                /* the rows of the constraints are watched (rows.c) */
-  int rank;                    /* how many are independent */
-  bool all;                    /* all of them are used, with multipliers */
-  bool renew;                  /* at the end of the step they are chosen anew */
-  int idle;                    /* 1 + a row that ceases to act here, 0: none is known */
-  ag_rows_report said;         /* their state when that was decided, or when it ended the run */
-  ag_run_options own;          /* options of what follows */
-  double switch_t, switch_gap; /* see ag_checkpoint */
+  bool watches;                  /* the rows of the constraints are watched (rows.c) */
+  int rank;                      /* how many are independent */
+  double looked_h, looked_drift; /* step size and drift of energy at the last look for a singularity */
+  bool all;                      /* all of them are used, with multipliers */
+  bool renew;                    /* at the end of the step they are chosen anew */
+  int idle;                      /* 1 + a row that ceases to act here, 0: none is known */
+  ag_rows_report said;           /* their state when that was decided, or when it ended the run */
+  ag_run_options own;            /* options of what follows */
+  double switch_t, switch_gap;   /* see ag_checkpoint */
   long n_switch;
   double switch_at; /* the step ends where the equations switch, or NaN */
   double *own_atol; /* absolute tolerance of each number of the full state */
   double *keep;     /* core at the end of a step whose rest is computed in smaller ones */
+  ag_clock *clock;  /* with multipliers, or NULL */
   ag_stretch *stretch;
   double stretch_ask; /* operations after which one is compiled */
   long n_many;        /* right-hand sides evaluated by it */
@@ -86,6 +89,13 @@ bool ag_rows_ceased(run *r, ag_text *out);
 bool ag_rows_faded(run *r);
 /* The branch at the current state, where switching functions may be zero. */
 ag_end ag_trajectory_switch(run *r);
+
+/* clock.c: choices by time alone of a system with multipliers. create: NULL where nothing chooses. next: the first
+ * switch in the step from t by h, between two neighbouring numbers. knows_all: does no choice read the state? */
+ag_clock *ag_clock_create(const ag_system *sys, const double *params);
+void ag_clock_free(ag_clock *k);
+bool ag_clock_next(ag_clock *k, ag_work *w, double t, double h, double *before, double *behind);
+bool ag_clock_knows_all(const ag_clock *k);
 
 /* stretch.c: many steps at once, by compiled code. begin: of a run; is it in the cache? want: compiles it where that
  * is worthwhile; steps: at most this many, in which nothing is recorded or shown. False: none was made, and the
@@ -123,6 +133,7 @@ void ag_balance_mark(run *r);
  * state (in m->x). */
 bool ag_remark_rest(run *r, const double *x0);
 void ag_remark_end(run *r, const double *x0);
+bool ag_remark_singular(run *r); /* after a step: is the state too near to a place where the inertia is infinite? */
 /* The end of a step to the corner at s, just before it. */
 double ag_trajectory_nothing(const run *r);
 double ag_trajectory_before(const run *r, double s);

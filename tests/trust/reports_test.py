@@ -439,6 +439,24 @@ start x = a, y = 1000
         self.run_it("run", model, "--t1", 5, "-o", "s.h5", "--quiet")
         self.assertEqual(self.json("run", "--from", "s.h5", "--t1", t)["state"], self.json("run", model, "--t1", t)["state"])
 
+    def test_infinite_inertia(self):
+        """Coordinates that end where the inertia is infinite: s runs evenly into the end, and x(s) is known there."""
+        for p, start, end, at in (("asin(x)", 0.3, 1, lambda x: math.asin(x)), ("acos(x)", -0.2, -1, lambda x: -math.acos(x)),
+                                  ("sqrt(x)", 0.4, 0, lambda x: math.sqrt(x)), ("(2 - x)^0.4", 1.5, 2, lambda x: -(2 - x)**0.4),
+                                  ("2*atan(sqrt(1 - x))", 0.4, 1, lambda x: -2*math.atan(math.sqrt(1 - x)))):
+            v = math.copysign(0.7, end - start)
+            slope = (at(start + 1e-6) - at(start - 1e-6)) / 2e-6
+            model = self.model(f"config x in R, y in R\nlet f = {p}\nlagrangian 1/2*(f'^2 + (1 + y^2)*y'^2)\n"
+                               f"start x = {start}, x' = {v}, y' = 0.2\n")
+            when = (at(end) - at(start)) / (slope * v)
+            r = self.json("run", model, "--t1", 20, code=1)
+            self.assertEqual(r["end"], "the coordinates are singular here", p)
+            self.assertIn(f"as x nears {end}", r["why"])
+            self.assertAlmostEqual(r["t"], when, delta=3e-4 * when, msg=p)
+            self.assertAlmostEqual(r["state"]["x"], end, delta=1e-8, msg=p)
+            r = self.json("run", model, "--t1", 0.9 * when)
+            self.assertEqual((r["end"], r["warnings"]), ("time reached", []), p)
+
     def test_same_bits(self):
         """Alone, in a batch, and continued."""
         model = self.model(AT_REST)

@@ -264,7 +264,7 @@ def fading(folder):
             if said.startswith(words):  # a factor that is squared counts as 0 from 1e-4 before
                 at = float(said[len(words):].split(",")[0])
                 check(abs(at - 2) < 1e-4 and abs(got["t"] - 2) < 0.031, f"{factor} {form}: {said}, ended at {got['t']}")
-    for t1 in ("2.001", "2.01"):  # the step in which it fades begins where a force has switched, at t = 1.987
+    for t1 in ("2", "2.001", "2.01"):  # the step in which it fades begins where a force has switched, at t = 1.987
         ends = []
         for factor in ("max(0, 2 - t)", "(if t < 2 then 1 else 0)"):
             with open(model, "w") as out:
@@ -272,6 +272,29 @@ def fading(folder):
                           f"constraint tie: {factor}*(x' - y') = 0\nforce x' = -0.3*sign(x')\nstart x = 3, y = 3\n")
             ends.append(run(model, "--t1", t1)["state"])
         check(all(abs(ends[0][k] - ends[1][k]) < 1e-6 for k in ends[0]), f"fading after a switch, {t1}: {ends}")
+    w = math.sqrt(0.5)
+    for factor, t1 in (("max(0, 2 - t)", "2"), ("max(0, t + 1.5)", "-1.5"), ("max(0, 0.7 - t)^2", "0.7")):  # ends there
+        with open(model, "w") as out:
+            out.write("model m\nconfig x in R, y in R\nlagrangian 1/2*(x'^2 + y'^2) - 1/2*x^2\n"
+                      f"constraint {factor}*(x' - y') = 0\nstart x = 1\n")
+        got, t = run(model, "--t1", t1), float(t1)
+        near = all(abs(got["state"][k] + w*math.sin(w*t)) < 1e-6 for k in ("x'", "y'"))
+        check(near and got["end"] == "time reached", f"{factor} to {t1}: {got['end']} {got['state']}")
+    # behind it: a push of 0.01 in a long step, one that depends on the side of another choice, and one that stays
+    pushes = {"if t > 40 then (if t < 40.01 then 50 else 0) else 0": (0.5, 0.5*(90 - 40.005)),
+              "100*max(0, 0.1 - abs(t - 61.3))": (1, 90 - 61.3), "if sin(t/8) < 0 then -0.1 else 0": None}
+    for push, gain in pushes.items():
+        if not gain:  # from 8 pi to 16 pi, and from 24 pi on
+            a, b, c = 8*math.pi, 16*math.pi, 24*math.pi
+            gain = -0.1*(b - a + 90 - c), -0.1*((b - a)**2/2 + (b - a)*(90 - b) + (90 - c)**2/2)
+        for form in ((), ("--method", "dopri5"), ("--dt", "0.25"), ("--closure", "multipliers")):
+            with open(model, "w") as out:
+                out.write("model m\nconfig x in R, y in R\nlagrangian 1/2*(x'^2 + y'^2)\n"
+                          f"constraint (if t < 2 then 1 else 0)*(x' - y') = 0\nforce x' = {push}\nstart x' = 1\n")
+            got = run(model, "--t1", "90", *form)
+            x = got["state"]
+            near = abs(x["x'"] - 1 - gain[0]) < 1e-7 and abs(x["x"] - 90 - gain[1]) < 1e-5 and abs(x["y'"] - 1) < 1e-9
+            check(near and "accuracy" not in str(got["warnings"]), f"{push} {form}: {x}, gains {gain} {got['warnings']}")
     for row in ("max(0, 1 - t)*x' = 1", "max(0, 1 - t)*(x' - y') = 0.001*t"):  # x' has no bound: nothing goes on
         with open(model, "w") as out:
             out.write(f"model m\nconfig x in R, y in R\nlagrangian 1/2*(x'^2 + y'^2)\nconstraint {row}\n")
