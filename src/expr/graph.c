@@ -352,16 +352,14 @@ bool ag_depends(const ag_graph *g, int n_out, const ag_id *outs, int n_in, const
   ag_id *open = NULL, first = UINT32_MAX;
   int n_open = 0, cap_open = 0;
   bool found = false;
-  for (int k = 0; k < n_in; k++) {
-    id_add(&wanted, inputs[k]);
-    first = inputs[k] < first ? inputs[k] : first;
-  }
+  for (int k = 0; k < n_in; k++) first = inputs[k] < first ? inputs[k] : first;
   for (int i = 0; i < n_out && !found; i++) {
     AG_PUSH(open, n_open, cap_open);
     open[n_open++] = outs[i];
     while (n_open && !found) {
       ag_id x = open[--n_open];
       if (x < first || id_has(&seen, x)) continue;
+      for (int k = 0; k < n_in && !seen.n; k++) id_add(&wanted, inputs[k]); /* many questions end before they need it */
       id_add(&seen, x);
       found = id_has(&wanted, x);
       const ag_node *n = &g->nodes[x];

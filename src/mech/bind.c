@@ -103,3 +103,32 @@ int ag_tape_once(const ag_tape *tape, double t, const double *z, const double *p
   free(slots);
   return fail ? fail : later;
 }
+
+/* A tape on z with the basis data: coordinates and images where lay_out put them. */
+ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs) {
+  ag_model *m = sys->model;
+  ag_graph *g = m->graph;
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input + sys->n.q +
+                                                          sys->n_image + 2 * sys->n.xi + sys->n.lambda));
+  int k = ag_bind_base(sys, binds) - m->n_coords - m->n_processes,
+      at = sys->n.u_at; /* time and parameters; coordinates and processes are bound again */
+  for (int i = 0; i < m->n_processes; i++)
+    binds[k++] = (ag_bind){m->processes[i].x, AG_SEG_Z, sys->q_in_z[sys->processes[i].at]};
+  for (int i = 0; i < m->n_coords; i++) {
+    const ag_layout_row *p = &sys->coords[i];
+    ag_id *leaf = sys->q_leaf[i];
+    if (!leaf) binds[k++] = (ag_bind){m->coords[i].q, AG_SEG_Z, sys->q_in_z[p->at]};
+    else
+      for (int c = 0; c < p->n; c++) binds[k++] = (ag_bind){leaf[c], AG_SEG_Z, sys->q_in_z[p->at + c]};
+  }
+  for (int i = 0; i < sys->n_image; i++) binds[k++] = (ag_bind){sys->images[i].input, AG_SEG_Z, sys->images[i].z};
+  for (int i = 0; i < sys->n_u_input; i++) {
+    binds[k++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, at};
+    at += ag_node_rows(g, sys->u_inputs[i]);
+  }
+  k += ag_bind_bases(sys, binds + k);
+  k += ag_bind_step(sys, binds + k);
+  ag_tape *tape = ag_tape_create(g, k, binds, n_out, outs);
+  free(binds);
+  return tape;
+}

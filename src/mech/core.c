@@ -14,23 +14,26 @@ typedef struct core {
   ag_graph *g;
   int n_from;
   ag_id *from, *to; /* nodes R^T c and entries of R -> images */
+  int *used;        /* per rule: which image */
   int n_image, cap;
   ag_image *images;
-  bool *whole;  /* per coordinate: a rotation that must stay a quaternion */
-  bool *q_core; /* per stored coordinate */
+  int *latest, *earlier; /* per coordinate its last image, per image the one before it of the same coordinate; + 1 */
+  bool *whole;           /* per coordinate: a rotation that must stay a quaternion */
+  bool *q_core;          /* per stored coordinate */
   bool *image_core;
 } core;
 
-/* The image R_i^T c, found or added. */
-static ag_id image_of(core *k, int coord, ag_id c) {
-  for (int i = 0; i < k->n_image; i++)
-    if (k->images[i].coord == coord && k->images[i].c == c) return k->images[i].input;
+/* The image R_i^T c, found or added: its number. */
+static int image_of(core *k, int coord, ag_id c) {
+  for (int i = k->latest[coord]; i; i = k->earlier[i - 1])
+    if (k->images[i - 1].c == c) return i - 1;
   AG_PUSH(k->images, k->n_image, k->cap);
   ag_id input =
       ag_input(k->g, ag_arena_printf(k->d->sys->arena, "image %d of %s", k->n_image + 1, k->d->m->coords[coord].name),
                3, 1, AG_LEAF_REAL);
-  k->images[k->n_image++] = (ag_image){coord, -1, c, input};
-  return input;
+  k->images[k->n_image] = (ag_image){coord, -1, c, input};
+  k->earlier[k->n_image] = k->latest[coord];
+  return (k->latest[coord] = ++k->n_image) - 1;
 }
 
 static ag_id unit(ag_graph *g, int i) {
@@ -38,59 +41,96 @@ static ag_id unit(ag_graph *g, int i) {
   return ag_stack(g, 3, 1, e);
 }
 
-/* Fixed in space: depends on parameters and numbers only. */
-static bool fixed(core *k, ag_id c) {
-  derive *d = k->d;
-  return !ag_depends(k->g, 1, &c, d->nc, d->q) && !ag_depends(k->g, 1, &c, 1, &d->m->t) &&
-         !ag_depends(k->g, 1, &c, d->sys->n_u_input, d->sys->u_inputs) && !ag_process_in(d->m, 1, &c) &&
-         (!d->moved || d->sys->n_driven ||
-          (!ag_depends(k->g, 1, &c, 1, &d->sys->step_h) && !ag_depends(k->g, 1, &c, 1, &d->sys->step_dW)));
+/* What is known of the nodes that the equations are made of. */
+typedef struct node_facts {
+  ag_id top;
+  bool *seen, *moves; /* it is one of them; it depends on more than parameters and numbers */
+  int *rotation;      /* it is the rotation of this coordinate, + 1 */
+} node_facts;
+
+static void set(const node_facts *f, ag_id x) {
+  if (x && x <= f->top) f->moves[x] = true;
 }
 
-static int rotation_index(const derive *d, ag_id x) {
-  for (int i = 0; i < d->nc; i++)
-    if (d->q[i] == x && d->m->coords[i].space == AG_SPACE_SO3) return i;
-  return -1;
+static void facts_create(const core *k, int n_out, const ag_id *outs, node_facts *f) {
+  const derive *d = k->d;
+  const ag_system *sys = d->sys;
+  *f = (node_facts){0};
+  for (int i = 0; i < n_out; i++) f->top = outs[i] > f->top ? outs[i] : f->top;
+  f->seen = ag_heap_alloc((size_t)f->top + 1);
+  f->moves = ag_heap_alloc((size_t)f->top + 1);
+  f->rotation = ag_heap_alloc(sizeof(int) * ((size_t)f->top + 1));
+  for (int i = 0; i < d->nc; i++) {
+    set(f, d->q[i]);
+    if (d->q[i] <= f->top && d->m->coords[i].space == AG_SPACE_SO3) f->rotation[d->q[i]] = i + 1;
+  }
+  set(f, d->m->t);
+  for (int i = 0; i < sys->n_u_input; i++) set(f, sys->u_inputs[i]);
+  for (int i = 0; i < d->m->n_processes; i++) set(f, d->m->processes[i].x);
+  if (d->moved && !sys->n_driven) set(f, sys->step_h), set(f, sys->step_dW);
+  for (int i = 0; i < n_out; i++) f->seen[outs[i]] = true;
+  for (ag_id x = f->top; x > 0; x--)
+    for (int a = 0; a < ag_node_n_arg(k->g, x) && f->seen[x]; a++) f->seen[ag_node_arg(k->g, x, a)] = true;
+  for (ag_id x = 1; x <= f->top; x++)
+    for (int a = 0; a < ag_node_n_arg(k->g, x) && f->seen[x]; a++)
+      f->moves[x] = f->moves[x] || f->moves[ag_node_arg(k->g, x, a)];
 }
 
-static void add_rule(core *k, ag_id from, ag_id to) {
+static void facts_done(node_facts *f) { free(f->seen), free(f->moves), free(f->rotation); }
+
+static void add_rule(core *k, ag_id from, ag_id to, int image) {
   k->from[k->n_from] = from;
+  k->used[k->n_from] = image;
   k->to[k->n_from++] = to;
 }
 
-/* Checks whether a node uses a rotation in a way that an image can replace. */
-static void look(core *k, ag_id x) {
+/* Checks whether a node uses a rotation in a way that an image can replace: R^T c with c fixed in space, or an entry.
+ */
+static void look(core *k, const node_facts *f, ag_id x) {
   ag_graph *g = k->g;
   int i, j, coord;
   if (ag_node_op(g, x) == AG_OP_MATMUL && ag_node_cols(g, x) == 1) {
     ag_id A = ag_node_arg(g, x, 0), c = ag_node_arg(g, x, 1);
     if (ag_node_op(g, A) != AG_OP_TRANSPOSE) return;
-    coord = rotation_index(k->d, ag_node_arg(g, A, 0));
-    if (coord >= 0 && !k->whole[coord] && fixed(k, c)) add_rule(k, x, image_of(k, coord, c));
+    coord = f->rotation[ag_node_arg(g, A, 0)] - 1;
+    if (coord < 0 || k->whole[coord] || f->moves[c]) return;
+    i = image_of(k, coord, c);
+    add_rule(k, x, k->images[i].input, i);
   } else if (ag_node_op(g, x) == AG_OP_ENTRY) {
-    coord = rotation_index(k->d, ag_node_arg(g, x, 0));
+    coord = f->rotation[ag_node_arg(g, x, 0)] - 1;
     if (coord < 0 || k->whole[coord]) return;
     ag_node_index(g, x, &i, &j); /* R[i,j] = (R^T e_i)[j] */
-    add_rule(k, x, ag_entry(g, image_of(k, coord, unit(g, i)), j, 0));
+    i = image_of(k, coord, unit(g, i));
+    add_rule(k, x, ag_entry(g, k->images[i].input, j, 0), i);
   }
+}
+
+static void forget_images(core *k) {
+  free(k->from), free(k->to), free(k->used), free(k->latest), free(k->earlier);
+  k->n_from = k->n_image = 0;
 }
 
 /* Collects the rules over everything the expressions depend on. */
 static void find_images(core *k, int n_out, const ag_id *outs) {
-  ag_id top = 0;
-  for (int i = 0; i < n_out; i++) top = outs[i] > top ? outs[i] : top;
-  bool *seen = ag_heap_alloc((size_t)top + 1);
-  k->from = ag_heap_alloc(sizeof(ag_id) * ((size_t)top + 1));
-  k->to = ag_heap_alloc(sizeof(ag_id) * ((size_t)top + 1));
-  k->n_from = k->n_image = 0;
-  for (int i = 0; i < n_out; i++) seen[outs[i]] = true;
-  for (ag_id x = top; x > 0; x--) {
-    if (!seen[x]) continue;
-    for (int a = 0; a < ag_node_n_arg(k->g, x); a++) seen[ag_node_arg(k->g, x, a)] = true;
-  }
-  for (ag_id x = 1; x <= top; x++)
-    if (seen[x]) look(k, x);
-  free(seen);
+  node_facts f;
+  facts_create(k, n_out, outs, &f);
+  size_t n = (size_t)f.top + 1;
+  forget_images(k);
+  k->from = ag_heap_alloc(sizeof(ag_id) * n);
+  k->to = ag_heap_alloc(sizeof(ag_id) * n);
+  k->used = ag_heap_alloc(sizeof(int) * n);
+  k->earlier = ag_heap_alloc(sizeof(int) * n);
+  k->latest = ag_heap_alloc(sizeof(int) * (size_t)(k->d->nc + 1));
+  for (ag_id x = 1; x <= f.top; x++)
+    if (f.seen[x]) look(k, &f, x);
+  facts_done(&f);
+}
+
+/* How many images of the coordinate are core. */
+static int core_images(const core *k, int coord) {
+  int n = 0;
+  for (int i = k->latest[coord]; i; i = k->earlier[i - 1]) n += k->image_core[i - 1];
+  return n;
 }
 
 /* Binds with z laid out provisionally: [q | images | u]. */
@@ -141,8 +181,7 @@ static void close_core(core *k, const ag_id *motion, const ag_id *velocity, cons
         if (!rotation) outs[n++] = ag_entry(k->g, velocity[i], c, 0);
         any = true;
       }
-      for (int c = 0; c < k->n_image; c++) any = any || (k->image_core[c] && k->images[c].coord == i);
-      if (rotation && any) outs[n++] = velocity[i];
+      if (rotation && (any || core_images(k, i))) outs[n++] = velocity[i];
     }
     for (int i = 0; i < sys->n.process; i++)
       if (k->q_core[sys->processes[i].at]) outs[n++] = process[i];
@@ -163,8 +202,7 @@ static bool give_up_some(core *k) {
   bool changed = false;
   for (int i = 0; i < k->d->nc; i++) {
     if (k->d->m->coords[i].space != AG_SPACE_SO3 || k->whole[i]) continue;
-    int n = 0;
-    for (int c = 0; c < k->n_image; c++) n += k->images[c].coord == i && k->image_core[c];
+    int n = core_images(k, i);
     if (n > MAX_IMAGES || (n && k->q_core[k->d->sys->coords[i].at])) k->whole[i] = changed = true;
   }
   return changed;
@@ -237,9 +275,7 @@ static void rewrite(core *k, int n, ag_id *outs) {
   ag_id *from = ag_heap_alloc(sizeof(ag_id) * (size_t)(k->n_from + 1)),
         *to = ag_heap_alloc(sizeof(ag_id) * (size_t)(k->n_from + 1));
   for (int r = 0; r < k->n_from; r++)
-    for (int i = 0; i < k->n_image; i++)
-      if (k->image_core[i] && ag_depends(k->g, 1, &k->to[r], 1, &k->images[i].input))
-        from[m] = k->from[r], to[m++] = k->to[r];
+    if (k->image_core[k->used[r]]) from[m] = k->from[r], to[m++] = k->to[r];
   if (m) ag_substitute(k->g, m, from, to, n, outs);
   free(from);
   free(to);
@@ -251,8 +287,6 @@ static void search(core *k, const ag_id *motion, const ag_id *velocity, const ag
   int n = d->nc + sys->n.process + 2;
   ag_id *all = ag_heap_alloc(sizeof *all * (size_t)n), *used = ag_heap_alloc(sizeof *used * (size_t)n);
   do {
-    free(k->from);
-    free(k->to);
     int n_all = 0;
     for (int i = 0; i < d->nc; i++) all[n_all++] = velocity[i];
     for (int i = 0; i < sys->n.process; i++) all[n_all++] = process[i];
@@ -437,37 +471,7 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   if (n_moves) ag_agree(d, solved);
   if (n_renewed) ag_role_make(sys, AG_ROLE_RENEW, n_renewed, &outs[2 * nc + 1]);
   if (sys->n_image) make_images(d);
-  free(k.from);
-  free(k.to);
+  forget_images(&k);
   free(k.images);
   free(k.image_core);
-}
-
-/* A tape on z with the basis data: coordinates and images where lay_out put them. */
-ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs) {
-  ag_model *m = sys->model;
-  ag_graph *g = m->graph;
-  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input + sys->n.q +
-                                                          sys->n_image + 2 * sys->n.xi + sys->n.lambda));
-  int k = ag_bind_base(sys, binds) - m->n_coords - m->n_processes,
-      at = sys->n.u_at; /* time and parameters; coordinates and processes are bound again */
-  for (int i = 0; i < m->n_processes; i++)
-    binds[k++] = (ag_bind){m->processes[i].x, AG_SEG_Z, sys->q_in_z[sys->processes[i].at]};
-  for (int i = 0; i < m->n_coords; i++) {
-    const ag_layout_row *p = &sys->coords[i];
-    ag_id *leaf = sys->q_leaf[i];
-    if (!leaf) binds[k++] = (ag_bind){m->coords[i].q, AG_SEG_Z, sys->q_in_z[p->at]};
-    else
-      for (int c = 0; c < p->n; c++) binds[k++] = (ag_bind){leaf[c], AG_SEG_Z, sys->q_in_z[p->at + c]};
-  }
-  for (int i = 0; i < sys->n_image; i++) binds[k++] = (ag_bind){sys->images[i].input, AG_SEG_Z, sys->images[i].z};
-  for (int i = 0; i < sys->n_u_input; i++) {
-    binds[k++] = (ag_bind){sys->u_inputs[i], AG_SEG_Z, at};
-    at += ag_node_rows(g, sys->u_inputs[i]);
-  }
-  k += ag_bind_bases(sys, binds + k);
-  k += ag_bind_step(sys, binds + k);
-  ag_tape *tape = ag_tape_create(g, k, binds, n_out, outs);
-  free(binds);
-  return tape;
 }

@@ -154,44 +154,36 @@ int ag_mover_step(ag_mover *m, double t, double h, double rtol, double atol, dou
   return trouble;
 }
 
-/* Does an image begin at z? Which quaternion turns it. */
-static bool image_at(const ag_system *sys, int z, int *rotation) {
-  for (int i = 0, at; ag_system_image(sys, i, &at, rotation); i++)
-    if (at == z) return true;
-  return false;
-}
-
-/* The kind of factor that begins at z. */
-static ag_factor factor_at(const ag_system *sys, bool core, int z) {
-  int n_unit = ag_system_units(sys, ag_system_dims(sys)->z, NULL), rotation;
-  ag_factor p = {AG_FACTOR_VECTOR, z, 1, 0};
+/* Per number of z: the kind of factor that begins there; d of an image is where its quaternion is. */
+static ag_factor *factors_at(const ag_system *sys, bool core) {
+  int n_z = ag_system_dims(sys)->z, n_unit = ag_system_units(sys, n_z, NULL);
+  ag_factor *at = ag_heap_alloc(sizeof *at * (size_t)(n_z + 1));
   ag_span *units = ag_heap_alloc(sizeof *units * (size_t)(n_unit + 1));
-  (void)ag_system_units(sys, ag_system_dims(sys)->z, units);
+  for (int z = 0; z < n_z; z++) at[z] = (ag_factor){AG_FACTOR_VECTOR, z, 1, 0};
+  (void)ag_system_units(sys, n_z, units);
   for (int i = 0; i < n_unit; i++)
-    if (units[i].n == 4 && units[i].at == z) p = (ag_factor){AG_FACTOR_QUATERNION, z, 4, 0};
-  if (!core && image_at(sys, z, &rotation)) p = (ag_factor){AG_FACTOR_IMAGE, z, 3, rotation};
+    if (units[i].n == 4) at[units[i].at] = (ag_factor){AG_FACTOR_QUATERNION, units[i].at, 4, 0};
+  for (int i = 0, z, rotation; !core && ag_system_image(sys, i, &z, &rotation); i++)
+    at[z] = (ag_factor){AG_FACTOR_IMAGE, z, 3, rotation};
   free(units);
-  return p;
+  return at;
 }
 
 int ag_mover_factors(const ag_system *sys, bool core, ag_factor *factors, int *m) {
   int n = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z, n_factor = 0;
+  ag_factor *at = factors_at(sys, core);
   *m = 0;
   for (int z = 0; z < n;) {
-    ag_factor p = factor_at(sys, core, z), *last = n_factor ? &factors[n_factor - 1] : NULL;
-    z += p.n;
-    if (p.kind == AG_FACTOR_VECTOR && last && last->kind == AG_FACTOR_VECTOR) last->n++;
-    else factors[n_factor++] = p;
-    if (p.kind == AG_FACTOR_IMAGE) continue;
-    if (factors[n_factor - 1].n == p.n) factors[n_factor - 1].d = *m;
-    *m += p.kind == AG_FACTOR_QUATERNION ? 3 : 1;
+    ag_factor *p = &at[z], *last = n_factor ? &factors[n_factor - 1] : NULL;
+    z += p->n;
+    p->d = p->kind == AG_FACTOR_IMAGE ? p->d : *m;
+    if (p->kind == AG_FACTOR_VECTOR && last && last->kind == AG_FACTOR_VECTOR) last->n++;
+    else factors[n_factor++] = *p;
+    if (p->kind != AG_FACTOR_IMAGE) *m += p->kind == AG_FACTOR_QUATERNION ? 3 : 1;
   }
   for (int i = 0; i < n_factor; i++) /* an image has the coordinates of its rotation */
-    for (int k = 0; k < n_factor && factors[i].kind == AG_FACTOR_IMAGE; k++)
-      if (factors[k].kind == AG_FACTOR_QUATERNION && factors[k].z == factors[i].d) {
-        factors[i].d = factors[k].d;
-        break;
-      }
+    if (factors[i].kind == AG_FACTOR_IMAGE) factors[i].d = at[factors[i].d].d;
+  free(at);
   return n_factor;
 }
 
