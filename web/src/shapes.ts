@@ -520,6 +520,7 @@ class Chequers extends THREE.MeshLambertMaterial {
 
   constructor(cell: number, half: number, fades: boolean) {
     super({ transparent: true, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2, side: THREE.DoubleSide });
+    this.forceSinglePass = true; // it is flat: no side of it is behind the other
     // The mean of the pattern over a pixel: that of a triangle wave's slope in each direction.
     this.onBeforeCompile = (shader) =>
       colourByPlace(
