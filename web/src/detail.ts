@@ -40,7 +40,7 @@ export class Detail {
     private readonly sun: THREE.DirectionalLight,
     private readonly slow: boolean,
   ) {
-    this.quality = slow ? 0.6 : 1;
+    this.quality = slow ? 0.5 : 1;
     this.moving();
   }
 
@@ -69,8 +69,8 @@ export class Detail {
   /** While playing: where frames are late, fewer pixels are drawn. `passed` is the time since the frame before. */
   keep(passed: number): void {
     this.pace.push(passed);
-    if (this.pace.length < 5) return;
-    const median = this.pace.sort((a, b) => a - b)[2];
+    if (this.pace.length < 3) return;
+    const median = this.pace.sort((a, b) => a - b)[1];
     this.pace.length = 0;
     if (median > 1 / 45) this.quality = Math.max(least, this.quality * Math.max(0.5, Math.sqrt(1 / 60 / median)));
   }

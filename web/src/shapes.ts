@@ -91,6 +91,7 @@ class Skin extends THREE.MeshPhongMaterial {
   constructor(pattern: Pattern, ghost: boolean) {
     super({ specular: 0x333333, shininess: 40, transparent: ghost, opacity: ghost ? 0.32 : 1 });
     this.depthWrite = !ghost;
+    Object.assign(this, { polygonOffset: ghost, polygonOffsetFactor: 2, polygonOffsetUnits: 2 }); // in one place: behind the first run
     if (pattern === "none") return;
     const product = pattern === "octants" ? "edge.x*edge.y*edge.z" : "edge.x*edge.y";
     this.onBeforeCompile = (shader) =>
