@@ -8,26 +8,52 @@
 //   frame   while playing: the distance of frames (quietest try, median), the main thread's processor time per frame, and
 //           that of the two processes
 // There is no graphics card behind this browser: pictures are drawn by software (SwiftShader) on the processor, which a
-// graphics card would do beside it. "nothing" is a page that only asks for frames: what the browser itself takes.
+// graphics card would do beside it. "nothing" is a page that only asks for frames: what the browser itself takes. "cube" is
+// the least page of three.js, one lit cube in a canvas of the same size: the last table divides by its numbers, which
+// are measured in turn with the others, so that a busy machine meets all alike.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { build } from "../web/node_modules/esbuild/lib/main.js";
 import { browserPath, launch } from "../web/browser.mjs";
 
 const words = process.argv.slice(2);
 const option = (name, otherwise) => (words.includes(name) ? words.splice(words.indexOf(name), 2)[1] : otherwise);
-const tries = Number(option("--tries", "9"));
+const tries = Number(option("--tries", "5"));
 const json = option("--json", "");
-const seconds = Number(option("--seconds", "3"));
+const seconds = Number(option("--seconds", "2"));
 const [program, folder = "build/bench_page"] = words.map((w) => resolve(w));
 if (!program || !browserPath) throw new Error(browserPath ? "usage: node bench/page.mjs PROGRAM [FOLDER]" : "no Chromium");
 mkdirSync(folder, { recursive: true });
 const anagyre = (...args) => execFileSync(program, [...args, "--quiet"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
 
+const cube = `import * as THREE from "three";
+const canvas = document.getElementById("canvas");
+const renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true });
+renderer.setSize(880, 500, false);
+const scene = new THREE.Scene(), camera = new THREE.PerspectiveCamera(32, 880/500, 0.1, 10);
+camera.position.z = 5;
+const box = new THREE.Mesh(new THREE.BoxGeometry(), new THREE.MeshLambertMaterial());
+scene.add(box, new THREE.HemisphereLight());
+let n = 0;
+const frame = () => { box.rotation.z = 0.01*n++; renderer.render(scene, camera); requestAnimationFrame(frame); };
+requestAnimationFrame(frame);
+window.anagyre = { frames: () => n };`;
+
+/** The least page of three.js. */
+async function cubePage() {
+  const made = await build({
+    stdin: { contents: cube, resolveDir: new URL("../web", import.meta.url).pathname },
+    bundle: true, minify: true, write: false, format: "iife", target: ["es2022"],
+  });
+  const script = made.outputFiles[0].text.replaceAll("</script", "\\x3c/script");
+  return `<!doctype html><meta charset=utf-8><canvas id=canvas style="width:880px;height:500px"></canvas><script>${script}</script>`;
+}
+
 /** The pages that are measured: name, rows of the run, file. */
-function makePages() {
+async function makePages() {
   const pages = [];
   const add = (name, model, t1, every, ...more) => {
     anagyre("run", model, "--t1", String(t1), "--every", String(every), "-o", `${name}.h5`, ...more);
@@ -38,11 +64,13 @@ function makePages() {
   add("coin", "euler_disk", 20, 0.005);
   add("long_run", "rubber_ellipsoid", 5000, 0.05);
   add("long_stone", "rattleback", 1000, 0.01);
-  const empty = join(folder, "nothing.html");
   const text = "<!doctype html><canvas id=canvas></canvas><script>let n=0;const f=()=>{n++;requestAnimationFrame(f)};" +
     "requestAnimationFrame(f);window.anagyre={frames:()=>n,draw(){}}</script>";
-  writeFileSync(empty, text);
-  pages.push({ name: "nothing", rows: 0, bytes: text.length, file: empty });
+  for (const [name, page] of [["cube", await cubePage()], ["nothing", text]]) {
+    const file = join(folder, `${name}.html`);
+    writeFileSync(file, page);
+    pages.push({ name, rows: 0, bytes: page.length, file });
+  }
   return pages;
 }
 
@@ -125,7 +153,7 @@ async function once(page) {
   };
 }
 
-const pages = makePages();
+const pages = await makePages();
 const results = pages.map((p) => ({ ...p, tries: [] }));
 for (let i = 0; i < tries; i++) for (const r of results) r.tries.push(await once(r)); // in turn: noise meets all alike
 console.log(`${cpus().length} processors (load ${loadavg()[0].toFixed(1)}), software rendering, 1280 x 900, ${tries} tries`);
@@ -143,5 +171,12 @@ for (const r of results) {
       `${f(s.loadMain, 2, 6)} ${f(s.loadPage, 2, 6)} ${f(s.loadDraw, 2, 6)} ${f(s.sideMain, 2, 4)} | ${f(s.distanceBest, 1, 11)} ${f(s.distance, 1, 6)} ` +
       `${f(100 * s.lateBest, 0, 3)} % ${f(s.frameMain, 2, 6)} ${f(s.framePage, 2, 6)} ${f(s.frameDraw, 2, 8)}`,
   );
+}
+console.log("\nover the cube    load: median   main  drawing | frame: apart   main  drawing");
+const unit = results.find((r) => r.name === "cube").summary;
+for (const r of results.filter((r) => r.rows)) {
+  const [a, b] = [["loadMedian", "loadMain", "loadDraw"], ["distance", "frameMain", "frameDraw"]].map((names) =>
+    names.map((name) => (r.summary[name] / unit[name]).toFixed(1).padStart(8)).join(" "));
+  console.log(`${r.name.padEnd(14)} ${a} | ${b}`);
 }
 if (json) writeFileSync(json, JSON.stringify(results, null, 1));

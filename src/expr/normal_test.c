@@ -77,6 +77,9 @@ static void check_identities(void) {
   ag_id twice = ag_mul(g, ag_num(g, 2), a), broken = ag_sub(g, ag_num(g, -0.5), ag_mul(g, m, b));
   prints(ag_mul(g, twice, broken), "-a*(1 + 2*m*b)");
   prints(ag_mul(g, ag_num(g, 12.0 / 35), a), "12*a/35");
+  prints(ag_mul(g, ag_num(g, 0.4 * 0.4), a), "0.16*a"); /* 0.16000000000000003 */
+  prints(ag_mul(g, ag_num(g, 1 - 0.37), a), "0.63*a");
+  prints(ag_mul(g, ag_num(g, 0.16000000001), a), "0.16000000001*a");
   prints(ag_add(g, ag_mul(g, ag_num(g, 9.81), a), mul3(half, b, b)), "9.81*a + b^2/2");
   /* what all terms share, although a square is not multiplied out; like terms; quotients without a common denominator
    */

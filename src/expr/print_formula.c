@@ -2,6 +2,8 @@
  * Formulas for reading, infix or LaTeX: sums and products are written flat, in an order that does not depend on how
  * they were built: number, inputs in the order of their declaration, functions, sums in parentheses, vectors. Numbers
  * are fractions. What is written means the same as the node, but does not read back to the same one. */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,9 +178,18 @@ static bool is_short(double c) {
   return strtod(text, NULL) == c;
 }
 
+/* |c|, or the number of few digits that it is but for rounding: 0.4*0.4 = 0.16000000000000003 is written as 0.16. */
+static double written(double c) {
+  char text[32];
+  c = fabs(c);
+  snprintf(text, sizeof text, "%.10g", c);
+  double few = strtod(text, NULL);
+  return fabs(few - c) <= 4 * DBL_EPSILON * c ? few : c;
+}
+
 /* |c| = num/den, or den = 0: 1/3, 12/35, but 9.81 */
 static void ratio(double c, int64_t *num, int64_t *den) {
-  c = c < 0 ? -c : c;
+  c = written(c);
   bool found = ag_poly_rational(c, MAX_DENOMINATOR, num, den) ||
                (!is_short(c) && ag_poly_rational(c, LONG_DENOMINATOR, num, den));
   if (!found || *num > 1000000) *den = 0;
@@ -186,7 +197,7 @@ static void ratio(double c, int64_t *num, int64_t *den) {
 
 static void number_text(ag_printer *p, double c) {
   ag_text t = {0};
-  p->style->number(&t, c < 0 ? -c : c);
+  p->style->number(&t, written(c));
   ag_printer_text(p, ag_arena_str(p->scratch, ag_text_cstr(&t)));
   ag_text_done(&t);
 }

@@ -28,12 +28,13 @@ static ag_choice whole(const ag_column *c) { return (ag_choice){c, 0, c->rows * 
 
 static bool is_scalar(const ag_column *c) { return c->rows * c->cols == 1; }
 
-/* Columns of a kind that are not swept: scalars, or vectors of at most four. */
+/* Columns of a kind that are neither swept nor zero up to rounding: scalars, or vectors of at most four. */
 static int take(const ag_source *s, ag_column_kind kind, bool scalars, int most, int n, ag_choice *y) {
   for (int i = 0; i < s->n_column && n < most; i++) {
     const ag_column *c = &s->columns[i];
     bool vector = c->cols == 1 && c->rows > 1 && c->rows <= 4;
-    if (c->kind == kind && !s->swept[i] && (scalars ? is_scalar(c) : vector)) y[n++] = whole(c);
+    if (c->kind != kind || s->swept[i] || ag_source_residual(c->name)) continue;
+    if (scalars ? is_scalar(c) : vector) y[n++] = whole(c);
   }
   return n;
 }

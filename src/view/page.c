@@ -194,16 +194,10 @@ static void put_things(writer *w, ag_text *out, const ag_film *f, const ag_scene
 
 /* ---- panels ---- */
 
-/* Observables that show how well a contact is kept: zero up to rounding. */
-static bool is_residual(const char *name) {
-  const char *dot = strrchr(name, '.');
-  return dot && (!strncmp(dot, ".gap", 4) || !strncmp(dot, ".misfit", 7));
-}
-
 /* In which order columns are offered; 0: never. */
 static int rank_of(const ag_column *c) {
   int n = c->rows * c->cols;
-  if (is_residual(c->name)) return 5;
+  if (ag_source_residual(c->name)) return 5;
   if (c->cols > 1 || n > 12) return 0;
   if (c->kind == AG_COL_OBSERVABLE) return n == 1 ? 1 : 2;
   if (c->kind == AG_COL_PROCESS) return 3;

@@ -130,6 +130,11 @@ static void put_prime_first(ag_text *name) {
   *open = '\'';
 }
 
+bool ag_source_residual(const char *name) {
+  const char *dot = strrchr(name, '.');
+  return dot && (!strncmp(dot, ".gap", 4) || !strncmp(dot, ".misfit", 7));
+}
+
 void ag_source_list(const ag_source *s, int most, ag_text *out) {
   for (int i = 0; i < s->n_column && i < most; i++) {
     ag_text_str(out, i ? ", " : "; it has ");

@@ -8,6 +8,8 @@
 ag_source *ag_source_create(const char *path); /* without columns */
 ag_source *ag_source_h5(const char *path, ag_text *trouble);
 ag_source *ag_source_csv(const char *path, ag_status *status, ag_text *trouble);
+/* Is it the name of an observable that shows how well a contact is kept, 0 up to rounding? */
+bool ag_source_residual(const char *name);
 /* The column that holds number `at` of a row. */
 const ag_column *ag_source_column_of(const ag_source *s, int at);
 

@@ -178,17 +178,47 @@ const tests = {
     await context.close();
   },
 
-  // Where frames are late fewer pixels are drawn while playing; standing still has all of them again.
+  // What moves is drawn with fewer pixels where frames are late; what stands still has all of them again.
   async "frames that are late"() {
     anagyre("view", "euler_disk", "--t1", "20", "-o", "late.html", "--quiet");
     const { tab, context, wrong } = await open("late.html");
     const width = () => tab.evaluate(() => document.getElementById("canvas").width / document.getElementById("canvas").clientWidth);
-    assert.equal(await width(), 1);
+    const fine = () => tab.waitForFunction(() => window.anagyre.fine());
+    await fine();
+    const all = await width();
+    assert.ok(all >= 1, "at first");
     await tab.keyboard.press("Space");
-    await tab.evaluate(() => Array.from({ length: 20 }, () => window.anagyre.keepPace(0.1)));
-    assert.ok((await width()) < 0.7, "fewer pixels");
+    await tab.evaluate(() => Array.from({ length: 100 }, () => window.anagyre.keepPace(0.1)));
+    await tab.waitForFunction(() => window.anagyre.time() > 0.2);
+    const few = await width();
+    assert.ok(few > 0.2 && few < 0.5, `fewer pixels: ${few}`);
     await tab.keyboard.press("Space");
-    assert.equal(await width(), 1, "sharp again");
+    await fine();
+    assert.equal(await width(), all, "sharp again");
+    const [png] = await Promise.all([tab.waitForEvent("download"), (tab.keyboard.press("ArrowRight"), tab.keyboard.press("p"))]);
+    const size = readFileSync(await png.path()).readUInt32BE(16);
+    assert.equal(size, await tab.evaluate((all) => Math.floor(all * document.getElementById("canvas").clientWidth), all), "all pixels in a saved picture");
+    assert.deepEqual(wrong, []);
+    await context.close();
+  },
+
+  // The curves come after the first picture, and a panel that is switched on before that is not lost.
+  async "panels before the first picture"() {
+    anagyre("view", "euler_disk", "--t1", "5", "-o", "early.html", "--quiet");
+    const { tab, context, wrong } = await open("early.html");
+    await tab.addInitScript(() => {
+      const ask = window.requestAnimationFrame.bind(window);
+      window.requestAnimationFrame = (f) => (window.go ? ask(f) : (window.held = f, 0));
+    });
+    await tab.reload();
+    await tab.waitForFunction(() => window.anagyre?.ready && window.held);
+    const panels = await tab.locator(".panel").count();
+    assert.ok(panels > 0, "room for the panels");
+    assert.equal(await tab.locator(".uplot").count(), 0, "no curve yet");
+    const top = (await tab.locator("#transport").boundingBox()).y;
+    await tab.evaluate(() => ((window.go = true), window.requestAnimationFrame(window.held)));
+    await tab.waitForFunction((n) => document.querySelectorAll(".uplot").length === n, panels);
+    assert.equal((await tab.locator("#transport").boundingBox()).y, top, "nothing moves when the curves come");
     assert.deepEqual(wrong, []);
     await context.close();
   },

@@ -89,6 +89,17 @@ class Figures(Case):
         with open(self.path("b.svg"), encoding="utf-8") as file:
             self.assertNotIn("drift", file.read())
 
+    def test_residuals_are_drawn_when_asked_for(self):
+        """The gap of a contact is zero up to rounding: not what one wants to see of a rolling body."""
+        self.anagyre("run", "euler_disk", "--t1", "0.5", "--every", "0.05", "-o", "coin.h5")
+        self.anagyre("run", "euler_disk", "--t1", "0.5", "--every", "0.05", "-o", "coin.csv")
+        for name in "coin.h5", "coin.csv":
+            shown = [panel["y"] for panel in self.plot(name, "-o", "coin.svg")["panels"]]
+            self.assertIn("coin.height", shown)
+            self.assertNotIn("coin.gap", shown)
+            self.assertEqual(self.plot(name, "--y", "coin.gap", "-o", "gap.svg")["panels"],
+                             [{"x": "t", "y": "coin.gap"}])
+
     def test_batches(self):
         self.anagyre("run", "pair.nh", "--sweep", "c=0:0.5:5", "--t1", "5", "-o", "one.h5", "--quiet")
         self.anagyre("run", "pair.nh", "--sweep", "c=0:0.5:5", "--t1", "5", "-o", "one.csv", "--quiet")

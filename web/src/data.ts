@@ -61,33 +61,45 @@ export function floats(base64: string): Float32Array {
   return new Float32Array(bytes(base64));
 }
 
-/** A series over time: cubics between knots. */
+interface Knots {
+  t: Float64Array;
+  y: Float64Array;
+  s: Float64Array;
+}
+
+/** A series over time: cubics between knots. They are read when they are first asked for. */
 export class Channel {
-  readonly t: Float64Array;
-  readonly y: Float64Array;
-  readonly s: Float64Array;
+  private read: Knots | null = null;
   private last = 0;
 
-  constructor(stored: StoredChannel, times: Float64Array) {
-    const n = stored.n;
-    const buffer = bytes(stored.d);
+  constructor(
+    private readonly stored: StoredChannel,
+    private readonly times: Float64Array,
+  ) {}
+
+  /** Times, values and slopes of the knots. */
+  get knots(): Knots {
+    return (this.read ??= this.decode());
+  }
+
+  private decode(): Knots {
+    const { n, lo, hi, steep, d } = this.stored;
+    const buffer = bytes(d);
     const rows = new Uint16Array(buffer, 0, n);
     const values = new Uint16Array(buffer, 2 * n, n);
     const slopes = new Int16Array(buffer, 4 * n, n);
-    this.t = new Float64Array(n);
-    this.y = new Float64Array(n);
-    this.s = new Float64Array(n);
+    const [t, y, s] = [new Float64Array(n), new Float64Array(n), new Float64Array(n)];
     for (let i = 0, row = 0; i < n; i++) {
       row += rows[i];
-      this.t[i] = times[row];
-      this.y[i] = values[i] === 65535 ? NaN : stored.lo + ((stored.hi - stored.lo) * values[i]) / 65534;
-      this.s[i] = (stored.steep * slopes[i]) / 32767;
+      t[i] = this.times[row];
+      y[i] = values[i] === 65535 ? NaN : lo + ((hi - lo) * values[i]) / 65534;
+      s[i] = (steep * slopes[i]) / 32767;
     }
+    return { t, y, s };
   }
 
   /** The knot at or before a time. */
-  private find(t: number): number {
-    const T = this.t;
+  private find(T: Float64Array, t: number): number {
     const n = T.length;
     let i = this.last;
     if (T[i] <= t && (i + 1 >= n || t < T[i + 1])) return i;
@@ -103,18 +115,18 @@ export class Channel {
   }
 
   at(t: number): number {
-    const T = this.t;
+    const { t: T, y, s } = this.knots;
     const n = T.length;
-    if (n === 1 || t <= T[0]) return this.y[0];
-    if (t >= T[n - 1]) return this.y[n - 1];
-    const i = this.find(t);
+    if (n === 1 || t <= T[0]) return y[0];
+    if (t >= T[n - 1]) return y[n - 1];
+    const i = this.find(T, t);
     const h = T[i + 1] - T[i];
     const u = (t - T[i]) / h;
     const v = 1 - u;
     return (
-      this.y[i] * v * v * (1 + 2 * u) +
-      this.y[i + 1] * u * u * (1 + 2 * v) +
-      h * u * v * (this.s[i] * v - this.s[i + 1] * u)
+      y[i] * v * v * (1 + 2 * u) +
+      y[i + 1] * u * u * (1 + 2 * v) +
+      h * u * v * (s[i] * v - s[i + 1] * u)
     );
   }
 }
@@ -195,15 +207,16 @@ export class Run {
 /** Times at which a few series are drawn as smooth curves: their knots, and points between where there are few. */
 export function drawingTimes(series: Series[], from: number, to: number, most: number): number[] {
   const channels = series.filter((c): c is Channel => typeof c !== "number");
-  const knots = channels.reduce((sum, c) => sum + c.t.length, 0);
+  const knots = channels.reduce((sum, c) => sum + c.knots.t.length, 0);
   const parts = Math.max(1, Math.min(6, Math.floor(most / (knots || 1))));
   const all = new Float64Array(2 + parts * knots);
   let n = 0;
   all[n++] = from;
   for (const c of channels) {
-    const last = c.t.length - 1;
+    const T = c.knots.t;
+    const last = T.length - 1;
     for (let i = 0; i < last; i++) {
-      for (let k = 0; k < parts; k++) all[n++] = c.t[i] + ((c.t[i + 1] - c.t[i]) * k) / parts;
+      for (let k = 0; k < parts; k++) all[n++] = T[i] + ((T[i + 1] - T[i]) * k) / parts;
     }
   }
   all[n++] = to;

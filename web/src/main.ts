@@ -4,7 +4,6 @@ import "katex/dist/katex.min.css";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { readPage, type Mark } from "./data";
-import { typeset } from "./equations";
 import { Plots, short } from "./plots";
 import { Stage } from "./stage";
 import { Theme } from "./theme";
@@ -87,7 +86,6 @@ function seek(t: number): void {
 
 function play(on: boolean): void {
   if (on && time >= to) seek(from);
-  if (!on) stage?.sharpen();
   playing = on;
   playButton.replaceChildren(on ? icons.pause() : icons.play());
   playButton.setAttribute("aria-pressed", String(on));
@@ -244,7 +242,7 @@ function fillSide(): void {
   if (arrows.length) section("Arrows", ...arrows.map(paragraph), paragraph("Two heads: it is longer than it is drawn."));
   if (page.equations) {
     const host = element("div", { class: "equations" });
-    typeset(page.equations, host);
+    void import("./equations").then(({ typeset }) => typeset(page.equations, host));
     section("Equations", host);
   }
   runs.forEach((run, i) => {
@@ -278,8 +276,7 @@ function save(blob: Blob, end: string): void {
 
 function picture(): void {
   if (!stage) return;
-  stage.sharpen();
-  stage.draw(true);
+  stage.drawFinely();
   const source = stage.canvas;
   const canvas = document.createElement("canvas");
   canvas.width = source.width;
@@ -305,17 +302,19 @@ function record(): void {
     return;
   }
   const pieces: Blob[] = [];
+  stage.detail.held = true;
+  stage.opaque(theme.background);
+  stage.draw(); // the video gets the size of this picture
   recorder = new MediaRecorder(stage.canvas.captureStream(60), { mimeType: kind, videoBitsPerSecond: 8e6 });
   recorder.ondataavailable = (e) => pieces.push(e.data);
   recorder.onstop = () => {
     save(new Blob(pieces, { type: kind }), kind.startsWith("video/mp4") ? "mp4" : "webm");
     recorder = null;
+    stage!.detail.held = false;
     stage!.opaque(null);
     videoButton.classList.remove("recording");
     tell("");
   };
-  stage.sharpen();
-  stage.opaque(theme.background);
   recorder.start(500);
   videoButton.classList.add("recording");
   tell("Recording; V ends it.");
@@ -393,8 +392,11 @@ function frame(now: number): void {
     }
   }
   stage?.draw();
-  if (playing && !recorder) stage?.keepPace(passed);
-  if (++frames === 2) fillSide();
+  if (playing && !recorder) stage?.detail.keep(passed);
+  if (++frames === 2) {
+    plots.fill(); // after the first picture
+    fillSide();
+  }
   requestAnimationFrame(frame);
 }
 
@@ -423,8 +425,9 @@ Object.assign(window, {
       const s = p?.entries[entry];
       return s === undefined ? null : typeof s === "number" ? s : s.at(time);
     },
-    draw: () => stage?.draw(true),
-    keepPace: (seconds: number) => stage?.keepPace(seconds),
+    draw: () => stage?.draw(),
+    fine: () => frames > 2 && (stage?.detail.fine ?? true),
+    keepPace: (seconds: number) => stage?.detail.keep(seconds),
     ready: true,
   },
 });

@@ -4,13 +4,20 @@ import uPlot from "uplot";
 import { at, drawingTimes, type Mark, type Panel, type Run } from "./data";
 import type { Theme } from "./theme";
 
-interface Open {
+/** A panel before its curves are drawn. */
+interface Box {
   panel: Panel;
   box: HTMLElement;
   values: HTMLElement;
+  body: HTMLElement;
+}
+
+interface Open extends Box {
   cursor: HTMLElement;
   plot: uPlot;
 }
+
+const height = 110;
 
 const subscripts = "₀₁₂₃₄₅₆₇₈₉";
 
@@ -23,6 +30,7 @@ export function short(x: number): string {
 
 export class Plots {
   private readonly open: Open[] = [];
+  private waiting: Box[];
   private theme: Theme;
   private time: number;
   private width = 0;
@@ -35,7 +43,15 @@ export class Plots {
   ) {
     this.theme = theme;
     this.time = runs[0].from;
-    for (const p of runs[0].panels) if (p.main) this.add(p);
+    this.waiting = runs[0].panels.filter((p) => p.main).map((p) => this.makeBox(p));
+  }
+
+  /** Draws the curves of the panels that have waited: the picture comes first. */
+  fill(): void {
+    const boxes = this.waiting;
+    this.waiting = [];
+    for (const box of boxes) this.add(box);
+    this.redraw();
   }
 
   has(panel: Panel): boolean {
@@ -43,8 +59,9 @@ export class Plots {
   }
 
   toggle(panel: Panel, on: boolean): void {
+    if (this.waiting.length) this.fill();
     if (on === this.has(panel)) return;
-    if (on) this.add(panel);
+    if (on) this.add(this.makeBox(panel));
     else {
       const i = this.open.findIndex((o) => o.panel === panel);
       this.open[i].plot.destroy();
@@ -89,7 +106,7 @@ export class Plots {
     return { data: [all, ...columns] as uPlot.AlignedData, series };
   }
 
-  private add(panel: Panel): void {
+  private makeBox(panel: Panel): Box {
     const box = document.createElement("div");
     box.className = "panel";
     const head = document.createElement("div");
@@ -102,8 +119,15 @@ export class Plots {
     head.append(label, values);
     const body = document.createElement("div");
     body.className = "panel-body";
+    body.style.minHeight = `${height}px`;
     box.append(head, body);
     this.host.append(box);
+    panel.entries.forEach(() => values.append(document.createElement("span")));
+    return { panel, box, values, body };
+  }
+
+  private add(made: Box): void {
+    const { panel, body } = made;
     const { data, series } = this.data(panel);
     const from = Math.min(...this.runs.map((r) => r.from));
     const to = Math.max(...this.runs.map((r) => r.to));
@@ -111,7 +135,7 @@ export class Plots {
     const plot = new uPlot(
       {
         width: Math.max(200, this.host.clientWidth - 16),
-        height: 110,
+        height,
         pxAlign: false,
         padding: [6, 22, 0, 0],
         legend: { show: false },
@@ -143,8 +167,7 @@ export class Plots {
     plot.over.addEventListener("pointermove", (e) => {
       if (e.buttons) drag(e);
     });
-    panel.entries.forEach(() => values.append(document.createElement("span")));
-    this.open.push({ panel, box, values, cursor, plot });
+    this.open.push({ ...made, cursor, plot });
   }
 
   private drawMarks(u: uPlot, marks: Mark[]): void {
@@ -212,7 +235,7 @@ export class Plots {
     const width = Math.max(200, this.host.clientWidth - 16);
     if (width === this.width) return;
     this.width = width;
-    for (const o of this.open) o.plot.setSize({ width, height: 110 });
+    for (const o of this.open) o.plot.setSize({ width, height });
     this.move(this.time);
   }
 }

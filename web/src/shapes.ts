@@ -91,6 +91,7 @@ class Skin extends THREE.MeshPhongMaterial {
   constructor(pattern: Pattern, ghost: boolean) {
     super({ specular: 0x333333, shininess: 40, transparent: ghost, opacity: ghost ? 0.32 : 1 });
     this.depthWrite = !ghost;
+    Object.assign(this, { polygonOffset: ghost, polygonOffsetFactor: 2, polygonOffsetUnits: 2 }); // in one place: behind the first run
     if (pattern === "none") return;
     const product = pattern === "octants" ? "edge.x*edge.y*edge.z" : "edge.x*edge.y";
     this.onBeforeCompile = (shader) =>
@@ -520,6 +521,7 @@ class Chequers extends THREE.MeshLambertMaterial {
 
   constructor(cell: number, half: number, fades: boolean) {
     super({ transparent: true, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2, side: THREE.DoubleSide });
+    this.forceSinglePass = true; // it is flat: no side of it is behind the other
     // The mean of the pattern over a pixel: that of a triangle wave's slope in each direction.
     this.onBeforeCompile = (shader) =>
       colourByPlace(

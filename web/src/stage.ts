@@ -3,6 +3,7 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { drawingTimes, type Run, type Series, type Thing } from "./data";
+import { Detail, makeRenderer } from "./detail";
 import { arrowEnd, makeActor, nice, place, type Actor, type Frame } from "./shapes";
 import type { Theme } from "./theme";
 
@@ -158,17 +159,15 @@ export class Stage {
   private far = false;
   private moved = false; // the camera, by the user
   private readonly arrowScale: Map<string, number>;
-  private readonly ratio = Math.min(2, window.devicePixelRatio || 1); // pixels of the picture per pixel of the page
-  private quality = 1; // part of them that is drawn while playing
-  private sharp = true;
-  private readonly pace: number[] = [];
+  readonly detail: Detail;
 
   constructor(
-    readonly canvas: HTMLCanvasElement,
+    canvas: HTMLCanvasElement,
     readonly runs: Run[],
   ) {
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, preserveDrawingBuffer: true });
-    this.renderer.setPixelRatio(this.ratio);
+    const { renderer, slow } = makeRenderer(canvas);
+    this.renderer = renderer;
+    this.detail = new Detail(renderer, this.sun, slow);
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     const found = bounds(runs);
@@ -200,7 +199,7 @@ export class Stage {
     this.groups = [...new Set(this.actors.map((a) => a.thing.group))];
     for (const group of ["axes", "omega", "normal", "friction"]) this.show(group, false);
     this.camera.up.set(0, 0, 1);
-    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls = new OrbitControls(this.camera, this.canvas);
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.12;
     this.controls.addEventListener("change", () => (this.stale = true));
@@ -208,7 +207,6 @@ export class Stage {
     const lamp = new THREE.DirectionalLight(0xffffff, 0.4); // at the camera: no side is black
     this.camera.add(lamp);
     this.scene.add(this.sky, this.sun, this.sun.target, this.camera);
-    this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(1024, 1024);
     this.sun.shadow.bias = -0.0005;
     this.sun.shadow.normalBias = 0.01 * this.size;
@@ -407,42 +405,29 @@ export class Stage {
     this.stale = true;
   }
 
-  /** While playing: where frames are late, fewer pixels are drawn. `passed` is the time since the frame before. */
-  keepPace(passed: number): void {
-    if (this.sharp && this.quality < 1) this.setQuality(this.quality);
-    this.pace.push(passed);
-    if (this.pace.length < 5) return;
-    const median = this.pace.sort((a, b) => a - b)[2];
-    this.pace.length = 0;
-    if (median > 1 / 45 && this.quality > 0.4) this.setQuality(Math.max(0.4, this.quality * Math.sqrt(1 / 60 / median)));
-  }
-
-  private setQuality(quality: number): void {
-    this.quality = quality;
-    this.sharp = false;
-    this.renderer.setPixelRatio(this.ratio * quality);
-    this.stale = true;
-  }
-
-  /** All pixels again: for pictures, and when the motion stands still. */
-  sharpen(): void {
-    this.pace.length = 0;
-    if (this.sharp) return;
-    this.sharp = true;
-    this.renderer.setPixelRatio(this.ratio);
-    this.stale = true;
-  }
-
   /** A background for recordings; null: that of the page shows through. */
   opaque(colour: string | null): void {
     this.scene.background = colour === null ? null : new THREE.Color(colour);
     this.stale = true;
   }
 
-  /** Draws if something has changed. */
-  draw(force = false): void {
+  get canvas(): HTMLCanvasElement {
+    return this.renderer.domElement;
+  }
+
+  /** Draws if something has changed, and once more, finely, when nothing changes any longer. */
+  draw(): void {
     this.controls.update();
-    if (!this.stale && !force) return;
+    if (this.stale) this.detail.moving();
+    else if (this.detail.due()) this.detail.still();
+    else return;
+    this.stale = false;
+    this.renderer.render(this.scene, this.camera);
+  }
+
+  /** Draws finely now. */
+  drawFinely(): void {
+    this.detail.still();
     this.stale = false;
     this.renderer.render(this.scene, this.camera);
   }
