@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: MIT
  * Scalar graph -> straight-line tape. What the outputs do not need is left out; what depends on parameters alone goes
- * to the prep part; quotients by the same number go through its reciprocal; a product used once, by a sum of the same
- * part, becomes a fused multiply-add; the order is a depth-first walk that takes the argument needing more slots first
- * (Sethi and Ullman); slots are given back after the last use. Every pass is linear in the number of nodes. */
+ * to the prep part; quotients by the same number go through its reciprocal; sums of products are factored (factor.c); a
+ * product used once, by a sum of the same part, becomes a fused multiply-add; the order is a depth-first walk that
+ * takes the argument needing more slots first (Sethi and Ullman); slots are given back after the last use. Every pass
+ * is linear in the number of nodes. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "expr/graph_internal.h"
+#include "expr/tape_internal.h"
 
-enum { PART_PREP, PART_EVAL };
+enum { PART_PREP = AG_PART_PREP, PART_EVAL = AG_PART_EVAL };
 enum { NO_NODE = UINT32_MAX };
 
-/* A scalar of the tape before it has a slot. Arguments are indices of such nodes, except: LOAD (segment, index),
- * CONST (constant), CALL_SOLVE (n, position of its arguments in the pool), CALL_LDL (which, position), PICK (solve
- * node, entry). */
-typedef struct tnode {
-  uint16_t op;
-  uint8_t part, n_arg, gone; /* gone: swallowed by a fused operation */
-  uint32_t arg[3];
-  uint32_t uses;  /* by live nodes and outputs; a solve counts the uses of its picks */
-  uint32_t depth; /* operations on the longest way from an input */
-  uint32_t need;  /* estimate of the slots its evaluation holds at once */
-  uint32_t slot;
-} tnode;
+typedef ag_tnode tnode;
 
 typedef struct builder {
   ag_graph *g;
@@ -197,6 +187,19 @@ static void collect(builder *b, int n_bind, const ag_bind *binds, int n_out, con
   free(live);
   free(b->quotients);
   free(b->inverse);
+}
+
+static void factor(builder *b) {
+  const size_t n_pool = b->n_pool, n_out = (size_t)b->tape->n_out;
+  ag_tnodes nodes = {.at = b->nodes, .n = b->n_node, .n_ref = (uint32_t)(n_pool + n_out)};
+  nodes.refs = ag_heap_alloc(sizeof *nodes.refs * (n_pool + n_out + 1));
+  memcpy(nodes.refs, b->pool, sizeof *b->pool * n_pool);
+  memcpy(nodes.refs + n_pool, b->outs, sizeof *b->outs * n_out);
+  ag_factor(&nodes);
+  b->nodes = nodes.at, b->n_node = nodes.n;
+  memcpy(b->pool, nodes.refs, sizeof *b->pool * n_pool);
+  memcpy(b->outs, nodes.refs + n_pool, sizeof *b->outs * n_out);
+  free(nodes.refs);
 }
 
 /* ---- uses, depth, fused multiply-adds ---- */
@@ -428,6 +431,7 @@ ag_tape *ag_tape_create(ag_graph *g, int n_bind, const ag_bind *binds, int n_out
   collect(&b, n_bind, binds, n, scalars);
   b.outs = ag_heap_alloc(sizeof *b.outs * ((size_t)n + 1));
   for (int i = 0; i < n; i++) b.outs[i] = b.index[scalars[i]];
+  factor(&b);
   count_uses(&b);
   fuse(&b);
   estimate(&b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Every row of op.def gives the same bits for 1, 2, 4 and 8 lanes, compiled by gcc and by clang, for the plain
+ * Every row of op.def gives the same bits for 1, 2, 4, 8 and 16 lanes, compiled by gcc and by clang, for the plain
  * machine (fused multiply-add done by the library) and for this one. Each case is compiled to a shared object while the
  * test runs; a compiler that is not there is skipped with a message. NaN are alike whatever their bits. */
 #include <dlfcn.h>
@@ -120,7 +120,7 @@ static void test_all(const char *folder, const char *include) {
   int have = 0;
   for (int c = 0; c < 2; c++)
     for (int m = 0; m < 3; m++)
-      for (int lanes = 1; lanes <= 8; lanes *= 2) {
+      for (int lanes = 1; lanes <= (m ? 16 : 8); lanes *= 2) {
         const char *machine = m ? "-march=native" : "-mtune=generic", *extra = m == 2 ? "-DAG_VMATH_CALL" : "-DPLAIN";
         if (m == 2 && lanes != 4) continue; /* called instead of inlined: one case is enough */
         int first = 0, ok = probe(folder, include, compilers[c], lanes, machine, extra, a, b, have ? got : expected);
@@ -155,6 +155,8 @@ static void test_machines(const char *folder, const char *include) {
                   {"clang", "-march=haswell", "-DAG_LANES=4"},
                   {"gcc", "-march=skylake-avx512", "-DAG_LANES=8"},
                   {"clang", "-march=skylake-avx512", "-DAG_LANES=8"},
+                  {"gcc", "-march=skylake-avx512", "-DAG_LANES=16"},
+                  {"clang", "-march=skylake-avx512", "-DAG_LANES=16"},
                   {"clang", "--target=aarch64-linux-gnu", "-DAG_LANES=2"}};
   char source[PATH_MAX], object[PATH_MAX];
   snprintf(source, sizeof source, "%s/probe.c", folder);

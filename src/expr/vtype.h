@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The value type V of generated code and of the interpreter, and what the machine does with it: fused multiply-add,
- * square root, whether any lane is set. AG_LANES = 1: V is double. AG_LANES = 2, 4, 8: V is a GNU vector of doubles.
- * The functions made of these stand in vmath.h. */
+ * square root, whether any lane is set. AG_LANES = 1: V is double. AG_LANES = 2, 4, 8, 16: V is a GNU vector of
+ * doubles. The functions made of these stand in vmath.h. */
 #ifndef AG_EXPR_VTYPE_H
 #define AG_EXPR_VTYPE_H
 #ifndef AG_LANES
@@ -19,8 +19,9 @@ typedef unsigned long long v_word;
 typedef double V;
 typedef v_word VI; /* bits or mask of each lane */
 #else
-typedef double V __attribute__((vector_size(8 * AG_LANES)));
-typedef v_word VI __attribute__((vector_size(8 * AG_LANES)));
+#define V_ALIGN (AG_LANES < 8 ? 8 * AG_LANES : 64) /* arrays begin at multiples of 64 bytes */
+typedef double V __attribute__((vector_size(8 * AG_LANES), aligned(V_ALIGN)));
+typedef v_word VI __attribute__((vector_size(8 * AG_LANES), aligned(V_ALIGN)));
 #endif
 
 #define V_IN static inline __attribute__((always_inline, unused))
@@ -52,19 +53,37 @@ V_IN V v_sqrt(V a) { return __builtin_ia32_sqrtpd512(a, 4); }
 V_IN V v_sqrt(V a) { return __builtin_ia32_sqrtpd512_mask(a, a, -1, 4); }
 #endif
 V_IN int v_any(VI m) { return __builtin_ia32_cvtq2mask512((long long __attribute__((vector_size(64))))m) != 0; }
-#elif AG_LANES == 8 && defined __FMA__ && defined __AVX2__ /* two halves: their operations alternate */
-typedef double v_half __attribute__((vector_size(32)));
+#elif (AG_LANES == 16 && defined __AVX512F__ && defined __AVX512DQ__) || \
+    (AG_LANES == 8 && defined __FMA__ && defined __AVX2__) /* two halves: their operations alternate */
+typedef double v_half __attribute__((vector_size(4 * AG_LANES)));
+#if AG_LANES == 16
+#define V_LOW(a) __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7)
+#define V_HIGH(a) __builtin_shufflevector(a, a, 8, 9, 10, 11, 12, 13, 14, 15)
+#define V_BOTH(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define V_HALF_FMA(a, b, c) __builtin_ia32_vfmaddpd512_mask(a, b, c, 255, 4)
+#ifdef __clang__
+#define V_HALF_SQRT(a) __builtin_ia32_sqrtpd512(a, 4)
+#else
+#define V_HALF_SQRT(a) __builtin_ia32_sqrtpd512_mask(a, a, -1, 4)
+#endif
+#define V_HALF_SIGNS(m) __builtin_ia32_cvtq2mask512((long long __attribute__((vector_size(64))))m)
+#else
 #define V_LOW(a) __builtin_shufflevector(a, a, 0, 1, 2, 3)
 #define V_HIGH(a) __builtin_shufflevector(a, a, 4, 5, 6, 7)
 #define V_BOTH(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
+#define V_HALF_FMA(a, b, c) __builtin_ia32_vfmaddpd256(a, b, c)
+#define V_HALF_SQRT(a) __builtin_ia32_sqrtpd256(a)
+#define V_HALF_SIGNS(m) __builtin_ia32_movmskpd256((v_half)m)
+#endif
 V_IN V v_fma(V a, V b, V c) {
-  const v_half low = __builtin_ia32_vfmaddpd256(V_LOW(a), V_LOW(b), V_LOW(c));
-  return V_BOTH(low, __builtin_ia32_vfmaddpd256(V_HIGH(a), V_HIGH(b), V_HIGH(c)));
+  const v_half low = V_HALF_FMA(V_LOW(a), V_LOW(b), V_LOW(c));
+  return V_BOTH(low, V_HALF_FMA(V_HIGH(a), V_HIGH(b), V_HIGH(c)));
 }
-V_IN V v_sqrt(V a) { return V_BOTH(__builtin_ia32_sqrtpd256(V_LOW(a)), __builtin_ia32_sqrtpd256(V_HIGH(a))); }
-V_IN int v_any(VI m) {
-  return (__builtin_ia32_movmskpd256((v_half)V_LOW(m)) | __builtin_ia32_movmskpd256((v_half)V_HIGH(m))) != 0;
+V_IN V v_sqrt(V a) {
+  const v_half low = V_LOW(a), high = V_HIGH(a);
+  return V_BOTH(V_HALF_SQRT(low), V_HALF_SQRT(high));
 }
+V_IN int v_any(VI m) { return (V_HALF_SIGNS(V_LOW(m)) | V_HALF_SIGNS(V_HIGH(m))) != 0; }
 #elif AG_LANES == 2 && defined __aarch64__
 V_IN V v_fma(V a, V b, V c) { return (V)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b); }
 V_IN V v_sqrt(V a) { return (V)vsqrtq_f64((float64x2_t)a); }

@@ -17,7 +17,7 @@
 
 /* How to build. Zero means: choose. */
 typedef struct ag_build_options {
-  int lanes;            /* 1, 2, 4, 8; 0: chosen for the machine */
+  int lanes;            /* 1, 2, 4, 8, 16; 0: chosen for the machine */
   const char *compiler; /* name or path; NULL: gcc or clang, the better one present; "none": always interpret */
   const char *cache;    /* folder; NULL: $XDG_CACHE_HOME/anagyre, else ~/.cache/anagyre, else none; "": none */
   const char *flags;    /* instead of the usual optimisation and machine flags, separated by blanks; NULL: the usual */

@@ -28,27 +28,28 @@ V_IN VI wiener_product(VI a, v_word m) {
 }
 #elif AG_LANES == 8 && defined V_BOTH /* halves, as in vmath.h */
 typedef int wiener_int __attribute__((vector_size(32)));
-typedef v_word wiener_half __attribute__((vector_size(32)));
-V_IN VI wiener_product(VI a, v_word m) {
-  const wiener_int factor = (wiener_int)(m - (wiener_half){0});
-  const wiener_half low = (wiener_half)__builtin_ia32_pmuludq256((wiener_int)V_LOW(a), factor);
-  return V_BOTH(low, (wiener_half)__builtin_ia32_pmuludq256((wiener_int)V_HIGH(a), factor));
-}
-#elif AG_LANES == 8 && defined __AVX512F__
+#define WIENER_PRODUCT(a, b) __builtin_ia32_pmuludq256((wiener_int)(a), (wiener_int)(b))
+#elif AG_LANES >= 8 && defined __AVX512F__
 typedef int wiener_int __attribute__((vector_size(64)));
 #ifdef __clang__
-V_IN VI wiener_product(VI a, v_word m) {
-  return (VI)__builtin_ia32_pmuludq512((wiener_int)a, (wiener_int)v_word_set(m));
-}
+#define WIENER_PRODUCT(a, b) __builtin_ia32_pmuludq512((wiener_int)(a), (wiener_int)(b))
 #else
 typedef long long wiener_long __attribute__((vector_size(64)));
-V_IN VI wiener_product(VI a, v_word m) {
-  return (VI)__builtin_ia32_pmuludq512_mask((wiener_int)a, (wiener_int)v_word_set(m), (wiener_long){0}, 255);
-}
+#define WIENER_PRODUCT(a, b) __builtin_ia32_pmuludq512_mask((wiener_int)(a), (wiener_int)(b), (wiener_long){0}, 255)
 #endif
 #else
 V_IN VI wiener_product(VI a, v_word m) { return (a & AG_WIENER_LOW) * m; }
 #endif
+#if defined WIENER_PRODUCT && defined V_BOTH
+typedef v_word wiener_half __attribute__((vector_size(4 * AG_LANES)));
+V_IN VI wiener_product(VI a, v_word m) {
+  const wiener_half factor = m - (wiener_half){0}, low = (wiener_half)WIENER_PRODUCT(V_LOW(a), factor);
+  return V_BOTH(low, (wiener_half)WIENER_PRODUCT(V_HIGH(a), factor));
+}
+#elif defined WIENER_PRODUCT
+V_IN VI wiener_product(VI a, v_word m) { return (VI)WIENER_PRODUCT(a, v_word_set(m)); }
+#endif
+#undef WIENER_PRODUCT
 
 /* Philox4x32-10: counter c, key k; the words stand in the lower halves, the upper ones hold anything. */
 V_IN void wiener_philox(VI c[4], v_word k0, v_word k1) {
@@ -139,17 +140,33 @@ V_IN void wiener_interval(const ag_wiener *w, VI pair, int level, v_word at, int
   }
 }
 
+/* x is the increment of the base interval in which step k begins, and becomes that of the step. A function of its own:
+ * the draws of the usual step, one base interval, then leave room for what else is in its loop. */
+static __attribute__((noinline, unused)) void wiener_fit(const ag_wiener *w, const VI *pair, v_word k, int channel,
+                                                         V x[2]) {
+  V next[2];
+  for (int i = 0; i < w->level; i++) {
+    wiener_halve(w, *pair, i, k >> (w->level - i), channel, x, next);
+    if (k >> (w->level - i - 1) & 1) x[0] = next[0], x[1] = next[1];
+  }
+  for (int i = 1; i < w->multiple; i++) {
+    wiener_base(w, *pair, k * (v_word)w->multiple + (v_word)i, channel, next);
+    x[0] += next[0], x[1] += next[1];
+  }
+}
+
 /* h and the increments of step k: even and odd are [h | dW]. */
 V_IN void wiener_step(const ag_wiener *w, VI pair, v_word k, V *even, V *odd) {
   const double root = __builtin_sqrt(w->base);
   even[0] = odd[0] = v_set(w->base * w->multiple * v_pow2(-w->level));
   k ^= w->swap;
   for (int c = 0; c < w->channels; c++) {
-    V x[2], next[2];
-    wiener_interval(w, pair, w->level, k * (v_word)w->multiple, c, x);
-    for (int i = 1; i < w->multiple; i++) {
-      wiener_base(w, pair, k * (v_word)w->multiple + (v_word)i, c, next);
-      x[0] += next[0], x[1] += next[1];
+    V x[2];
+    wiener_base(w, pair, (k * (v_word)w->multiple) >> w->level, c, x);
+    if (w->level > 0 || w->multiple > 1) {
+      V fitted[2] = {x[0], x[1]};
+      wiener_fit(w, &pair, k, c, fitted);
+      x[0] = fitted[0], x[1] = fitted[1];
     }
     even[1 + c] = x[0] * root, odd[1 + c] = x[1] * root;
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * wiener_core.h gives the same bits for 1, 2, 4 and 8 lanes, compiled by gcc and by clang, for the plain machine and
- * for this one. Each case is compiled while the test runs; a compiler that is not there is skipped with a message. */
+ * wiener_core.h gives the same bits for 1, 2, 4, 8 and 16 lanes, compiled by gcc and by clang, for the plain machine
+ * and for this one. Each case is compiled while the test runs; a compiler that is not there is skipped with a message.
+ */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdint.h>
@@ -12,7 +13,7 @@
 #include "tests/child.h"
 
 enum { CHANNELS = 3, AREAS = 1 + CHANNELS + CHANNELS * (CHANNELS - 1) / 2, COIN = 2 + 2 * CHANNELS, TRIAL = COIN + 1 };
-enum { SIZE = AREAS + COIN + TRIAL, PAIRS = 8, STEPS = 5, CASES = 3 };
+enum { SIZE = AREAS + COIN + TRIAL, MOST = 16, PAIRS = MOST, STEPS = 5, CASES = 3 }; /* MOST: lanes */
 
 /* Steps of all cases for a block of pairs: [case][step][parity][number][lane]. */
 static const char text[] =
@@ -49,12 +50,12 @@ static double *expected_all(void) {
 }
 
 static void compare(probe_fn *f, int lanes, const double *expected, const char *what) {
-  double *out = aligned_alloc(64, sizeof *out * STEPS * 2 * SIZE * 8),
-         *work = aligned_alloc(64, sizeof *work * 4096 * 8);
+  double *out = aligned_alloc(64, sizeof *out * STEPS * 2 * SIZE * MOST),
+         *work = aligned_alloc(64, sizeof *work * 4096 * MOST);
   int differ = 0;
   for (int c = 0; c < CASES; c++)
     for (int i = 0; i < PAIRS; i += lanes) {
-      _Alignas(64) uint64_t pair[8];
+      _Alignas(64) uint64_t pair[MOST];
       for (int l = 0; l < lanes; l++) pair[l] = pair_at(i + l);
       f(&cases[c], pair, STEPS, AREAS, SIZE, out, work);
       for (int l = 0; l < lanes; l++)
@@ -117,6 +118,8 @@ static bool test_case(const char *folder, const char *compiler, int lanes, const
 static void test_machines(const char *folder) {
   static const char *const rows[][3] = {{"gcc", "-march=skylake-avx512", "-DAG_LANES=8"},
                                         {"clang", "-march=skylake-avx512", "-DAG_LANES=8"},
+                                        {"gcc", "-march=skylake-avx512", "-DAG_LANES=16"},
+                                        {"clang", "-march=skylake-avx512", "-DAG_LANES=16"},
                                         {"clang", "--target=aarch64-linux-gnu", "-DAG_LANES=2"}};
   char source[PATH_MAX], object[PATH_MAX];
   snprintf(source, sizeof source, "%s/probe.c", folder);
@@ -142,9 +145,9 @@ int main(void) {
   static const char *const compilers[] = {"gcc", "clang"};
   for (int c = 0; c < 2; c++)
     for (int m = 0; m < 2; m++)
-      for (int lanes = 1; lanes <= 8; lanes *= m ? 2 : 4) /* 1 and 4 for the plain machine */
+      for (int lanes = 1; lanes <= (m ? 16 : 4); lanes *= m ? 2 : 4) /* 1 and 4 for the plain machine */
         if (!test_case(folder, compilers[c], lanes, m ? "-march=native" : "-mtune=generic", expected))
-          printf("%s is not there: skipped\n", compilers[c]), m = 2, lanes = 16;
+          printf("%s is not there: skipped\n", compilers[c]), m = 2, lanes = 32;
   test_machines(folder);
   free(expected);
   const char *args[] = {"rm", "-rf", folder, NULL};
