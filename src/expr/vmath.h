@@ -43,7 +43,16 @@ V_IN V v_set(double c) { return c - (V){0}; } /* minus: keeps -0 */
 V_IN VI v_word_set(v_word c) { return c - (VI){0}; }
 V_IN VI v_bits(V a) { return (VI)a; }
 V_IN V v_of(VI i) { return (V)i; }
-#ifdef V_BOTH /* in halves, by the instruction: of whole masks clang makes 16-bit numbers, and 64-bit ones again */
+#if defined V_BOTH && AG_LANES == 16 /* in halves: whole masks would be put together and taken apart again */
+#define V_COMPARE(name, op) \
+  V_IN VI name(V a, V b) { return (VI)V_BOTH((V_LOW(a) op V_LOW(b)), (V_HIGH(a) op V_HIGH(b))); }
+V_COMPARE(m_lt, <)
+V_COMPARE(m_le, <=)
+V_COMPARE(m_eq, ==)
+#undef V_COMPARE
+V_IN VI m_not_lt(V a, V b) { return ~m_lt(a, b); }
+#elif defined \
+    V_BOTH /* in halves, by the instruction: of whole masks clang makes 16-bit numbers, and 64-bit ones again */
 typedef v_word v_half_word __attribute__((vector_size(32)));
 #define V_COMPARE(name, op) \
   V_IN v_half_word name##_half(v_half a, v_half b) { \

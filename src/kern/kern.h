@@ -17,7 +17,7 @@
 
 /* How to build. Zero means: choose. */
 typedef struct ag_build_options {
-  int lanes;            /* 1, 2, 4, 8; 0: what suits the machine */
+  int lanes;            /* 1, 2, 4, 8, 16; 0: what suits the machine */
   const char *compiler; /* name or path; NULL: gcc or clang, the better one present; "none": always interpret */
   const char *cache;    /* folder; NULL: $XDG_CACHE_HOME/anagyre, else ~/.cache/anagyre, else none; "": none */
   const char *flags;    /* instead of the usual optimisation and machine flags, blanks between; NULL: the usual */
@@ -29,6 +29,7 @@ typedef struct ag_build_options {
  * variable ANAGYRE_TARGET (native, avx512, avx2, sse2) requests it. Kernels without their own flags are compiled for
  * the same target. */
 int ag_build_lanes(void);
+enum { AG_MOST_LANES = 16 };
 
 /* ---- text ---- */
 /* What generated code needs in front: the argument struct and the vector functions; for a text with so many functions
