@@ -99,7 +99,6 @@ static hand best_hand(batch *b, int n, char **paths, bool vectors) {
     if ((h.many != NULL) != vectors) continue;
     for (int k = 0; k < 5; k++) times[k] = by_hand(b, &h);
     double t = median(5, times);
-    fprintf(stderr, "%s %.1f\n", paths[i], b->stones.n / t);
     if (t < least) least = t, best = h;
   }
   return best;
