@@ -3,7 +3,6 @@
  * where the registers suffice and nothing else on the core fills them already. That depends on model, processor and
  * load: the first members of a large batch are moved by both codes, the others by the faster one. Only clang makes good
  * code of two vectors, and 16 registers (AVX2) are too few. All members have the same bits either way. */
-#define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include <math.h>
 #include <time.h>
 
