@@ -7,35 +7,10 @@
 #define REAL long double
 #define REAL_SQRT sqrtl
 #endif
-#include "rattleback.h"
+#define REAL_ABS(x) ((x) < 0 ? -(x) : (x))
+#define REAL_MAX(a, b) ((a) > (b) ? (a) : (b))
+#include "hand_step.h"
 #include "rival.h"
-#include "step/tableau.h"
-
-/* The step size belongs to one try: K[0] = f(y) is given; sets y1, K[1..12], and returns the error (accept below 1). */
-INLINE REAL try_step(REAL h, const REAL *restrict y, REAL *restrict y1, REAL K[13][6], REAL rtol, REAL atol) {
-  REAL w[6];
-#define TERM(j, a) sum += (REAL)(a)*K[j][i];
-#define STAGE(n, c, A) \
-  for (int i = 0; i < 6; i++) { \
-    REAL sum = 0; \
-    A(TERM) w[i] = y[i] + h * sum; \
-  } \
-  rattleback(w, K[n]);
-  AG_RK_dop853_STAGES(STAGE) for (int i = 0; i < 6; i++) {
-    REAL sum = 0;
-    AG_RK_dop853_B(TERM) y1[i] = y[i] + h * sum;
-  }
-  rattleback(y1, K[12]);
-  REAL size5 = 0, size3 = 0;
-  for (int i = 0; i < 6; i++) {
-    REAL a = y[i] < 0 ? -y[i] : y[i], b = y1[i] < 0 ? -y1[i] : y1[i], scale = 1 / (atol + rtol * (a > b ? a : b)),
-         sum = 0;
-    AG_RK_dop853_E(TERM) size5 += sum * scale * (sum * scale);
-    sum = 0;
-    AG_RK_dop853_E3(TERM) size3 += sum * scale * (sum * scale);
-  }
-  return h * size5 / REAL_SQRT(((REAL)1e-300L + size5 + (REAL)0.01L * size3) * 6);
-}
 
 static int solve(REAL t1, REAL rtol, REAL atol, REAL *y, long *n_rhs) {
   REAL K[13][6], y1[6], t = 0, h = (REAL)1e-3L;

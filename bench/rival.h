@@ -10,6 +10,8 @@ typedef struct rival {
   int (*solve)(double t1, double rtol, double atol, double *y, long *n_rhs);
   int stiff; /* for stiff equations, by the Jacobian: not in the race */
 } rival;
+/* Of hand_lanes.c: takes n stones from y0 to t1, into y, 6 numbers each. */
+typedef int rival_many(double t1, double rtol, double atol, int n, const double *y0, double *y, long *n_rhs);
 typedef const rival *rival_list(int *n); /* the one exported function, called "rivals" */
 #ifdef __cplusplus
 extern "C"

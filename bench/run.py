@@ -4,7 +4,7 @@
 
 PROGRAM is anagyre in its build folder; the programs of this folder are built there. What they measure stands at their
 heads: models.c (every shipped model), large.c (families of growing size), race.c (one accurate rattleback against hand-written C and libraries), precision.py (error against time on several models, libraries beside the program), batch.c
-(many), noise_hand.c (paths with noise); user.py measures commands as a user gives them, one of them against hand_whole.c. The rivals are compiled here, with gcc and clang; a library that is missing is left out, with a line saying so.
+(many, against hand.c and the vectors of hand_lanes.c), noise_hand.c (paths with noise); user.py measures commands as a user gives them, one of them against hand_whole.c. The rivals are compiled here, with gcc and clang; a library that is missing is left out, with a line saying so.
 --quick: few repetitions and models, to see that it works.
 run.py PROGRAM --against OLD [--quick]: ratios of two programs instead (against.py)."""
 import datetime
@@ -49,6 +49,17 @@ def machine():
             "load": round(os.getloadavg()[0], 1), "compilers": compilers}
 
 
+def build_vectors(folder, compilers):
+    """Many stones by hand: one vector of the machine, half of it, two of them interleaved, by each compiler."""
+    made = []
+    for compiler in compilers:
+        for lanes in (2, 4, 8, 16):
+            made.append(os.path.join(folder, f"hand_{compiler}_{lanes}_lanes.so"))
+            subprocess.run([compiler] + FLAGS + ["-std=gnu17", "-Wno-psabi", f"-DAG_LANES={lanes}", os.path.join(HERE, "hand_lanes.c"), "-o", made[-1]],
+                           check=True)
+    return made
+
+
 def build_rivals(folder):
     """The hand-written code by each compiler, its reference in long double, and the libraries that are there."""
     hands, others, missing = [], [], []
@@ -59,6 +70,7 @@ def build_rivals(folder):
     for compiler in compilers:
         hands.append(os.path.join(folder, f"hand_{compiler}.so"))
         subprocess.run([compiler] + hand + [hands[-1]], check=True)
+    vectors = build_vectors(folder, compilers)
     for name, source, compiler, libraries in precision.LIBRARIES:
         made = os.path.join(folder, source.split(".")[0] + ".so")
         command = [compiler] + FLAGS + [os.path.join(HERE, source), "-o", made] + libraries
@@ -67,7 +79,7 @@ def build_rivals(folder):
         else:
             missing.append(name)
             print(f"{name} is not here or too old (tools/packages-bench.txt): left out")
-    return reference, hands, others, missing
+    return reference, hands, vectors, others, missing
 
 
 def measure_models(bench, models, environment):
@@ -184,10 +196,11 @@ def batch(bench, hands, n, repeats, environment):
     found = json.loads(output(command, env=environment))
     print(f"\nMany rattlebacks to t = {found['t1']:g}, rtol 1e-10, one core ({n} at a time, medians of {repeats} "
           f"interleaved pairs)")
-    print(f"{'lanes':>5s} {'per second':>11s} {'by hand, scalar':>16s} {'ratio':>7s} {'rhs each':>9s}")
+    print(f"the fastest vectors by hand: {found['vectors']}")
+    print(f"{'lanes':>5s} {'per second':>11s} {'by hand, scalar':>16s} {'ratio':>7s} {'in vectors':>11s} {'ratio':>7s} {'rhs each':>9s}")
     for r in found["lanes"]:
         print(f"{r['lanes']:5d} {r['per_second']:11.0f} {r['hand_per_second']:16.0f} {r['ratio']:7.2f} "
-              f"{r['rhs_per_trajectory']:9d}")
+              f"{r['vectors_per_second']:11.0f} {r['of_vectors']:7.2f} {r['rhs_per_trajectory']:9d}")
     return found
 
 
@@ -244,11 +257,11 @@ def build_whole(folder):
 
 def measure_user(program, models, result, folder, quick, environment):
     """By the command line, beside the core alone of race() and batch()."""
-    hand, byhand = result["race"]["racers"][0], result["batch"]["lanes"][0]["hand_per_second"]
+    hand = result["race"]["racers"][0]
     repeats = 3 if quick else 7
     return {"single": user.single(program, STONE, 1e9 * hand["seconds"] / hand["rhs"], repeats, environment),
             "yardstick": user.yardstick(program, build_whole(folder), repeats, environment),
-            "sweeps": user.sweeps(program, STONE, byhand, repeats, environment),
+            "sweeps": user.sweeps(program, STONE, result["batch"]["lanes"], repeats, environment),
             "output": user.output(program, ROOT, repeats, environment),
             "events": user.events(program, models[:3] if quick else models, repeats, environment)}
 
@@ -271,10 +284,10 @@ def main():
           f"{'; '.join(here['compilers'].values())}")
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "XDG_CACHE_HOME": os.path.join(folder, "cache")}
-        reference, hands, others, result["missing"] = build_rivals(folder)
+        reference, hands, vectors, others, result["missing"] = build_rivals(folder)
         result["race"] = race(bench, reference, hands, others, 5 if quick else 15, environment)
         result["precision"] = precision.compare(program, bench, HERE, folder, quick, environment, result["missing"])
-        result["batch"] = batch(bench, hands, 50 if quick else 200, 5 if quick else 15, environment)
+        result["batch"] = batch(bench, hands + vectors, 50 if quick else 200, 5 if quick else 15, environment)
         result["noise"] = noise(program, folder, 4096 if quick else 32768, 2 if quick else 9, environment)
         result["user"] = measure_user(program, models, result, folder, quick, environment)
         result["models"] = measure_models(bench, models[:3] if quick else models, environment)

@@ -95,21 +95,35 @@ def yardstick(program, hands, repeats, environment):
     return {"hand_seconds": seconds, "ratio": with_event, "ratio_without_event": without}
 
 
-def sweeps(program, stone, hand, repeats, environment):
-    """Many rattlebacks by the command line, one thread, into a table."""
-    print(f"\nSweeps by the command line, one thread, to t = 10 into a .csv file; by hand, scalar: {hand:.0f} per second")
-    print(f"{'columns':>12s} {'per second':>11s} {'ratio':>7s}")
+def stones(path, n):
+    """The first n stones of batch.c, as a file of starts."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("spin0,tilt1\n")
+        for i in range(n):
+            k = i * 6173 % 10000
+            file.write(f"{-3 + 6 * (k % 100) / 99!r},{0.001 + 0.02 * (k // 100) / 99!r}\n")
+
+
+def sweeps(program, stone, batches, repeats, environment):
+    """Many rattlebacks by the command line, one thread, into a table; batches: of batch.c, for what is written by hand."""
+    scalar, vectors = (statistics.median(b[key] for b in batches) for key in ("hand_per_second", "vectors_per_second"))
+    print(f"\nSweeps by the command line, one thread, to t = 10 into a .csv file; by hand: {scalar:.0f} per second scalar, "
+          f"{vectors:.0f} in vectors")
+    print(f"{'columns':>12s} {'per second':>11s} {'of scalar':>10s} {'of vectors':>11s}")
     few, many, result = 64, 1024, {}
     with tempfile.TemporaryDirectory() as folder:
+        for n in (few, many):
+            stones(os.path.join(folder, f"{n}.csv"), n)
         for name, columns in (("core", ["--columns", "Omega,up"]), ("all", [])):
             def sweep(n):
-                return ["run", stone, "--t1", 10, "--sweep", f"m=1:1.2:{n}", "--threads", 1, "-o", os.path.join(folder, "a.csv"), *columns]
+                return ["run", stone, "--t1", 10, "--atol", 1e-13, "--starts", os.path.join(folder, f"{n}.csv"), "--threads", 1,
+                        "-o", os.path.join(folder, "a.csv"), *columns]
             if cpu(program, sweep(few), environment) is None:
                 print(f"{name:>12s} failed")
                 continue
             rate = statistics.median((many - few) / more(program, sweep(few), sweep(many), environment) for _ in range(repeats))
-            result[name] = {"per_second": rate, "ratio": rate / hand}
-            print(f"{name:>12s} {rate:11.0f} {rate / hand:7.2f}", flush=True)
+            result[name] = {"per_second": rate, "ratio": rate / scalar, "of_vectors": rate / vectors}
+            print(f"{name:>12s} {rate:11.0f} {rate / scalar:10.2f} {rate / vectors:11.2f}", flush=True)
     return result
 
 

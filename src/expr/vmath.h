@@ -43,9 +43,9 @@ V_IN V v_set(double c) { return c - (V){0}; } /* minus: keeps -0 */
 V_IN VI v_word_set(v_word c) { return c - (VI){0}; }
 V_IN VI v_bits(V a) { return (VI)a; }
 V_IN V v_of(VI i) { return (V)i; }
-#if AG_LANES == 8 && \
-    defined \
-        V_BOTH /* in halves, by the instruction: of whole masks clang makes 16-bit numbers, and 64-bit ones again */
+/* In halves where there are two, else whole masks are put together and taken apart again; of 8 lanes by the
+ * instruction: of their whole masks clang makes 16-bit numbers, and 64-bit ones again. */
+#if defined V_BOTH && AG_LANES == 8
 typedef v_word v_half_word __attribute__((vector_size(32)));
 #define V_COMPARE(name, op) \
   V_IN v_half_word name##_half(v_half a, v_half b) { \

@@ -120,9 +120,10 @@ static void test_all(const char *folder, const char *include) {
   int have = 0;
   for (int c = 0; c < 2; c++)
     for (int m = 0; m < 3; m++)
-      for (int lanes = 1; lanes <= (m ? 16 : 8); lanes *= 2) {
+      for (int lanes = 1; lanes <= 16; lanes *= 2) {
         const char *machine = m ? "-march=native" : "-mtune=generic", *extra = m == 2 ? "-DAG_VMATH_CALL" : "-DPLAIN";
-        if (m == 2 && lanes != 4) continue; /* called instead of inlined: one case is enough */
+        if (m == 2 && lanes != 4) continue;  /* called instead of inlined: one case is enough */
+        if (m == 0 && lanes == 16) continue; /* made for this machine alone */
         int first = 0, ok = probe(folder, include, compilers[c], lanes, machine, extra, a, b, have ? got : expected);
         if (!ok) {
           printf("%s is not there: skipped\n", compilers[c]);

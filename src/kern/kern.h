@@ -29,6 +29,7 @@ typedef struct ag_build_options {
  * variable ANAGYRE_TARGET (native, avx512, avx2, sse2) requests it. Kernels without their own flags are compiled for
  * the same target. */
 int ag_build_lanes(void);
+enum { AG_MOST_LANES = 16 };
 
 /* ---- text ---- */
 /* What generated code needs in front: the argument struct and the vector functions; for a text with so many functions

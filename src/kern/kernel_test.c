@@ -23,7 +23,7 @@ static double number(uint64_t *state) {
   return pick(state, 40) ? 4 * u - 2 : pick(state, 2) ? 1e8 * (u - 0.5) : 0;
 }
 
-enum { N_Z = 5, N_MAX = 5, N_BLOCK = 3, MAX_LANES = 8 };
+enum { N_Z = 5, N_MAX = 5, N_BLOCK = 3, MAX_LANES = AG_MOST_LANES };
 static const int lengths[AG_SEG_COUNT] = {
     [AG_SEG_T] = 1, [AG_SEG_Z] = N_Z, [AG_SEG_P] = 3, [AG_SEG_C] = 2, [AG_SEG_W] = 2};
 
@@ -260,7 +260,7 @@ int main(void) {
       AG_CHECK(strstr(ag_text_cstr(&text), "random_1("));
       ag_text_done(&text);
     }
-    for (int lanes = 1; lanes <= 8; lanes *= 2) {
+    for (int lanes = 1; lanes <= 16; lanes *= 2) {
       test_case(&p, seed, "none", lanes, NULL);
       for (int c = 0; c < 2; c++)
         if (seed == 1 || lanes == 4) test_case(&p, seed, compilers[c], lanes, seed < 3 ? strict : NULL);

@@ -83,7 +83,7 @@ static bool take_point(void *self, const double *record) {
 
 bool ag_batch_has_own(const ag_batch_job *b, long i) { return b->own && b->own[i].sys; }
 
-void ag_batch_alone(ag_batch_job *b, long i) {
+void ag_batch_alone(ag_batch_job *b, long i, const ag_shared_code *code) {
   ag_ctx ctx = {0};
   ag_run_options o = b->o->run;
   ag_run_result res;
@@ -93,6 +93,7 @@ void ag_batch_alone(ag_batch_job *b, long i) {
   o.progress = NULL;
   o.each = NULL;
   o.kernel = own ? NULL : b->kernel;
+  o.code = own ? NULL : code;
   o.watch = own ? b->own[i].functions : b->functions;
   ag_series *row = b->result->points ? &b->result->points[i] : NULL;
   pointer at = {b, i, row ? row->first : 0};
@@ -112,14 +113,28 @@ void ag_batch_alone(ag_batch_job *b, long i) {
   ag_ctx_done(&ctx);
 }
 
+static ag_shared_code code_create(const ag_batch_job *b) {
+  ag_shared_code c = {.sys = b->sys, .coder = ag_role_coder_create(b->sys, NULL)};
+  bool eager = b->o->run.engine == AG_ENGINE_COMPILED && b->n >= WORTH_COMPILING;
+  if (b->functions) c.watch = ag_watch_code_create(b->functions, eager);
+  return c;
+}
+
+static void code_done(ag_shared_code *c) {
+  ag_role_coder_free(c->coder);
+  ag_watch_code_free(c->watch);
+}
+
 static void run_members(ag_batch_job *b, bool first) {
+  ag_shared_code code = code_create(b);
   while (!ag_batch_halted(b) && atomic_load(&b->next) < b->n) {
     long i = atomic_fetch_add(&b->next, 1);
     if (i >= b->n) break;
     if (b->reached[i]) continue; /* known */
-    ag_batch_alone(b, i);
+    ag_batch_alone(b, i, &code);
     ag_batch_progress(b, first);
   }
+  code_done(&code);
 }
 
 /* ---- in lanes ---- */
@@ -160,6 +175,26 @@ static bool can_look(const ag_tape *watch) {
   return !watch || watch->n_instr < LONGEST;
 }
 
+ag_fused *ag_batch_build(ag_batch_job *b, const ag_build_options *build, ag_text *reason) {
+  bool core = b->columns.tape != NULL;
+  ag_tape *guard = b->o->run.dt > 0 ? NULL : ag_system_guard(b->sys);
+  ag_fused_spec spec = {.method = b->o->run.method,
+                        .watch = b->watch.tape,
+                        .way = b->watch.way,
+                        .cuts = b->watch.cuts,
+                        .locate = b->o->run.section > 0,
+                        .n_unit = b->n_unit,
+                        .unit = b->unit,
+                        .unit_size = b->unit_size};
+  ag_fused_march_init(&spec, b->sys, &b->o->run, guard, core);
+  b->n_tangent = spec.m;
+  b->square = ag_flow_square(spec.table, spec.m);
+  ag_fused *made = ag_fused_create(&spec, build, reason);
+  ag_fused_spec_done(&spec);
+  ag_tape_free(guard);
+  return made;
+}
+
 /* Compiles the lanes; false with result->note when that is not possible. */
 static bool prepare_lanes(ag_batch_job *b) {
   ag_system *sys = b->sys;
@@ -171,26 +206,12 @@ static bool prepare_lanes(ag_batch_job *b) {
   if (why) {
     ag_text_str(&reason, why);
   } else {
-    ag_tape *guard = b->o->run.dt > 0 ? NULL : ag_system_guard(sys);
     bool core = !b->watch.reads_rest && !ag_system_reads_rest(sys, AG_ROLE_FRAGILE) && b->o->run.dt <= 0 &&
                 !(b->o->run.method->needs & AG_NEEDS_FACTORS) && ag_core_columns_init(&b->columns, sys, b->o->columns);
     b->n_z = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
     find_units(b);
-    ag_fused_spec spec = {.method = b->o->run.method,
-                          .watch = b->watch.tape,
-                          .way = b->watch.way,
-                          .cuts = b->watch.cuts,
-                          .locate = b->o->run.section > 0,
-                          .n_unit = b->n_unit,
-                          .unit = b->unit,
-                          .unit_size = b->unit_size};
-    ag_fused_march_init(&spec, sys, &b->o->run, guard, core);
-    b->n_tangent = spec.m;
-    b->square = ag_flow_square(spec.table, spec.m);
     ag_build_options build = {.lanes = b->o->lanes, .compiler = b->o->compiler, .thorough = true};
-    b->fused = ag_fused_create(&spec, &build, &reason);
-    ag_fused_spec_done(&spec);
-    ag_tape_free(guard);
+    b->fused = ag_batch_build(b, &build, &reason);
     b->result->core_only = core && b->fused;
   }
   if (b->fused) {
@@ -229,11 +250,13 @@ static void work(void *self) {
 static void work_solo(void *self) {
   const worker *w = self;
   ag_batch_job *b = w->b;
+  ag_shared_code code = code_create(b);
   for (long i; (i = ag_solo_next(b->solo)) >= 0;) {
     if (atomic_load(&b->refused) || atomic_load(&b->failed)) continue;
-    ag_batch_alone(b, i);
+    ag_batch_alone(b, i, &code);
     ag_batch_progress(b, w->first);
   }
+  code_done(&code);
 }
 
 /* When memory runs out in one thread, the others end with their member, too. */
@@ -251,8 +274,13 @@ static void *thread(void *self) {
   return NULL;
 }
 
+static long wanted_threads(const ag_batch_job *b) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return b->o->threads > 0 ? b->o->threads : cores > 1 ? cores : 1;
+}
+
 static void run_threads(ag_batch_job *b) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN), wanted = b->o->threads > 0 ? b->o->threads : cores > 1 ? cores : 1;
+  long wanted = wanted_threads(b);
   /* another lane costs only the work done lane by lane, the search for crossings */
   long lanes = b->fused && !b->watch.n ? ag_fused_lanes(b->fused) : 1, left = b->n - atomic_load(&b->done);
   long useful = (left + lanes - 1) / lanes;
@@ -280,9 +308,10 @@ static double seconds_now(void) {
 
 static ag_status check(ag_ctx *ctx, const ag_system *sys, const ag_batch_options *o) {
   AG_TRY(ag_run_check(ctx, sys, &o->run));
-  if (o->threads >= 0 && (o->lanes == 0 || o->lanes == 1 || o->lanes == 2 || o->lanes == 4 || o->lanes == 8))
+  if (o->threads >= 0 &&
+      (o->lanes == 0 || o->lanes == 1 || o->lanes == 2 || o->lanes == 4 || o->lanes == 8 || o->lanes == 16))
     return AG_OK;
-  ag_ctx_error(ctx, (ag_pos){0}, "a batch has 1, 2, 4 or 8 lanes and at least one thread");
+  ag_ctx_error(ctx, (ag_pos){0}, "a batch has 1, 2, 4, 8 or 16 lanes and at least one thread");
   return AG_WRONG;
 }
 
@@ -354,7 +383,7 @@ ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, co
   AG_TRY(check(ctx, sys, o));
   ag_heap_clock_stop(); /* of deriving the equations */
   int n_x = ag_system_dims(sys)->x;
-  ag_batch_job b = {.sys = sys, .o = o, .n = n, .params = params, .x0 = x0, .n_x = n_x, .result = result};
+  ag_batch_job b = {.sys = sys, .o = o, .n = n, .until = n, .params = params, .x0 = x0, .n_x = n_x, .result = result};
   ag_record_init(&b.record, sys);
   *result = (ag_batch_result){.n = n, .n_x = n_x, .width = b.record.width};
   result->members = ag_heap_alloc(sizeof *result->members * (size_t)(n + 1));
@@ -375,6 +404,7 @@ ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, co
   b.functions = ag_run_watch(sys, &o->run);
   own_begin(&b);
   double begun = seconds_now();
+  ag_batch_widen(&b, wanted_threads(&b));
   run_threads(&b);
   result->seconds = seconds_now() - begun;
   complete(&b);

@@ -52,6 +52,7 @@ typedef struct ag_batch_job {
   int n_unit, *unit, *unit_size;
   ag_core_columns columns; /* without the rest */
   atomic_long next, done;
+  long until;             /* members before this one may begin */
   long share;             /* initial number of members per thread, at most */
   ag_solo *solo;          /* members that left their lanes */
   pthread_mutex_t taking; /* results are handed on one at a time */
@@ -142,7 +143,12 @@ bool ag_audit_pressed(const ag_record *r, const ag_model *m, const double *recor
 
 bool ag_batch_has_own(const ag_batch_job *b, long member);
 /* Runs a member as a single run does, and puts it into the result. */
-void ag_batch_alone(ag_batch_job *b, long member);
+struct ag_shared_code;
+void ag_batch_alone(ag_batch_job *b, long member, const struct ag_shared_code *code); /* code: of its thread, or NULL */
+/* Code for the lanes; NULL, with the reason, when it cannot be compiled. */
+ag_fused *ag_batch_build(ag_batch_job *b, const ag_build_options *build, ag_text *reason);
+/* width.c: two vectors per number in place of one, where that is faster. */
+void ag_batch_widen(ag_batch_job *b, long threads);
 /* The work of one thread; the first one calls progress. */
 void ag_batch_lanes(ag_batch_job *b, bool first);
 void ag_batch_progress(ag_batch_job *b, bool first);

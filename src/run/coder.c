@@ -12,6 +12,7 @@
 typedef struct role_code {
   ag_unit *unit;
   ag_code code;
+  bool sought, tried; /* in the cache; compiling it */
 } role_code;
 
 struct ag_role_coder {
@@ -66,7 +67,8 @@ static const ag_code *find(void *self, int role, bool worth) {
   role_code *r = &c->roles[role];
   ag_build_options build = c->build;
   build.only_cached = !worth;
-  if (!r->unit) r->unit = make(c, role, &build);
+  if (!r->unit && !(worth ? r->tried : r->sought)) r->unit = make(c, role, &build);
+  r->sought = true, r->tried = r->tried || worth;
   if (!r->unit) return NULL;
   r->code = (ag_code){r->unit, ag_unit_n_prep(r->unit, 0), prep, eval};
   return &r->code;

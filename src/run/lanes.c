@@ -259,7 +259,7 @@ static bool load(lanes *l, int i, long member) {
   else if (rate(l, w, o->t0, l->z, l->dz)) how.end = AG_END_MASS;
   else if (!all_finite(l->n, l->z) || !all_finite(l->n, l->dz)) how.end = AG_END_FINITE;
   if (how.end != AG_END_TIME || o->t0 == o->t1) {
-    if (l->fixed) ag_batch_alone(l->b, member);
+    if (l->fixed) ag_batch_alone(l->b, member, NULL);
     else store(l, i, w, member, how);
     return false;
   }
@@ -332,7 +332,7 @@ static bool fill(lanes *l) {
   for (int i = 0; i < l->w; i++) n_live += l->member[i] >= 0;
   for (int i = 0; i < l->w; i++) {
     while (l->member[i] < 0 && n_live < b->share) {
-      if (atomic_load(&b->next) >= b->n) break;
+      if (atomic_load(&b->next) >= b->until) break;
       long next = atomic_fetch_add(&b->next, 1);
       if (next >= b->n) break;
       if (b->reached[next]) continue; /* known */
@@ -349,7 +349,7 @@ static bool fill(lanes *l) {
   }
   if (live < 0) return false;
   if (loaded) {
-    unsigned long long fail[64 / sizeof(double)]
+    unsigned long long fail[AG_MOST_LANES]
         __attribute__((aligned(64))) = {0}; /* a pivot that fails was seen in load() */
     for (int i = 0; i < AG_FUSED_TAPES; i++) ag_fused_prep(b->fused, i, l->p, l->prep[i], fail);
   }

@@ -56,6 +56,7 @@ typedef struct ag_batch_known {
 typedef struct ag_batch_options {
   ag_run_options run;   /* every, progress and each are not used */
   int lanes, threads;   /* 0: chosen for the machine */
+  bool try_wide;        /* with lanes = 0: measure two vectors per number, however small the batch (width.c) */
   const bool *columns;  /* per column of the record: is it wanted? NULL: all. States that no wanted column needs are not
                            integrated */
   const char *compiler; /* NULL: the usual; "none": none */

@@ -202,16 +202,19 @@ int ag_mover_velocities(const ag_system *sys, int n_factor, const ag_factor *fac
 }
 
 /* The functions being monitored, on z. */
-static void take_watch(ag_mover *m, const ag_tape *watch, const double *params) {
+static void take_watch(ag_mover *m, const ag_run_options *o, const double *params) {
+  const ag_tape *watch = o->watch;
   ag_look_create(m, watch, params);
+  if (o->code && o->code->watch) ag_watcher_share(m->watcher, o->code->watch);
   for (int i = 0; i < watch->n_out; i++)
     if (m->absent[i]) return; /* it is evaluated with the others on the full state */
   m->watch = true;
 }
 
-static void take_coder(ag_mover *m) {
-  m->coder = ag_role_coder_create(m->sys, NULL);
-  ag_coder coder = ag_role_coder_of(m->coder);
+static void take_coder(ag_mover *m, const ag_shared_code *shared) {
+  bool shares = shared && shared->sys == m->sys;
+  if (!shares) m->coder = ag_role_coder_create(m->sys, NULL);
+  ag_coder coder = ag_role_coder_of(shares ? shared->coder : m->coder);
   ag_work_coder(m->work, &coder);
 }
 
@@ -310,7 +313,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->n = m->full ? ag_system_dims(sys)->x : core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
   m->work = ag_work_create(sys, params);
   m->compiles = o->engine != AG_ENGINE_INTERPRETED;
-  if (m->compiles) take_coder(m);
+  if (m->compiles) take_coder(m, o->code);
   m->factors = ag_heap_alloc(sizeof *m->factors * (size_t)(ag_system_dims(sys)->z + 1));
   int n_tangent = m->n, n_factor = m->full ? 0 : ag_mover_factors(sys, core, m->factors, &n_tangent);
   bool noise = o->noise == AG_NOISE_PATH && ag_system_dims(sys)->channel;
@@ -340,7 +343,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   for (int i = 0; i <= m->n; i++) m->tolerance[i] = fmax(o->atol, DBL_MIN);
   m->atol = o->dt > 0 ? 0 : m->tolerance[m->n]; /* as lanes */
   m->fitted = ag_heap_alloc((size_t)m->n_g + 1);
-  if (o->watch && ag_mover_looks(m)) take_watch(m, o->watch, params);
+  if (o->watch && ag_mover_looks(m)) take_watch(m, o, params);
   m->in_place = ag_mover_in_place(sys, o);
   if (m->in_place && ag_system_dims(sys)->g)
     m->projected = ag_heap_aligned(size * (n + (size_t)ag_system_dims(sys)->g));

@@ -22,13 +22,14 @@ typedef struct ag_run_options {
   double every;   /* time between records; 0: at every accepted step; < 0: only start and end */
   long max_steps; /* 0: ten million */
   ag_engine engine;
-  bool eager;                    /* compile at once even code that only pays off in long runs (stretch.c) */
-  const struct ag_fused *kernel; /* of batches: the compiled stepper that all members share; else NULL */
-  const ag_tape *columns;        /* of ag_run_columns with these options, or NULL */
-  const ag_tape *watch;          /* of ag_run_watch with these options: their crossings can then be proved; or NULL */
-  const ag_tape *guard;          /* of ag_system_guard, for long runs of systems that have one; or NULL */
-  bool multipliers;              /* integrate the form with multipliers instead of the eliminated one */
-  bool events;                   /* locate events */
+  bool eager;                        /* compile at once even code that only pays off in long runs (stretch.c) */
+  const struct ag_fused *kernel;     /* of batches: the compiled stepper that all members share; else NULL */
+  const struct ag_shared_code *code; /* of batches: other code that the members of a thread share; else NULL */
+  const ag_tape *columns;            /* of ag_run_columns with these options, or NULL */
+  const ag_tape *watch; /* of ag_run_watch with these options: their crossings can then be proved; or NULL */
+  const ag_tape *guard; /* of ag_system_guard, for long runs of systems that have one; or NULL */
+  bool multipliers;     /* integrate the form with multipliers instead of the eliminated one */
+  bool events;          /* locate events */
   ag_noise_use noise;
   unsigned long long seed, path; /* with AG_NOISE_PATH: which one; */
   double dt_base;                /* its grid; 0: as ag_wiener_near() chooses */

@@ -25,6 +25,14 @@ typedef struct ag_hit {
   int e;
 } ag_hit;
 
+/* Compiled code that runs of one thread share, one after the other: of the roles of this system, and of the functions
+ * looked for in it (NULL: there are none). */
+typedef struct ag_shared_code {
+  const ag_system *sys;
+  ag_role_coder *coder;
+  ag_watch_code *watch;
+} ag_shared_code;
+
 typedef struct ag_switch ag_switch; /* switch.h */
 typedef struct ag_pulse ag_pulse;   /* pulse.c */
 
@@ -32,7 +40,7 @@ typedef struct ag_mover {
   const ag_system *sys;
   ag_work *work;
   bool compiles;        /* what is evaluated often may change over to compiled code, */
-  ag_role_coder *coder; /* in work by this; NULL: it interprets */
+  ag_role_coder *coder; /* in work by this; NULL: it interprets, or shares one */
   bool full;
   double *step; /* of a path with noise: [1 | dW/h | areas/h], what the increment reads, and a copy; else NULL */
   int n_step;

@@ -246,7 +246,7 @@ static void lanes_create(ag_walk *w) {
   const ag_walk_plan *p = w->p;
   const int lanes = ag_unit_lanes(p->unit), n_param = ag_system_dims(p->sys)->param;
   const size_t n = (size_t)p->n;
-  unsigned long long fail[8] __attribute__((aligned(64))) = {0};
+  unsigned long long fail[AG_MOST_LANES] __attribute__((aligned(64))) = {0};
   double *params = lane_block(w, (size_t)n_param);
   w->unit = lane_block(w, 2 * (size_t)p->n_unit);
   for (int k = 0; k < n_param * lanes; k++) params[k] = p->params[k / lanes];

@@ -16,22 +16,41 @@ static const double LOOK = 5e5, COMPILE = 4e7, COMPILE_LONG = 4e4;
 /* Values; bounds; numbers that bounds read besides z. The last two may be absent. */
 enum { VALUES, LOOK_AT, EXTRA, TAPES };
 
+struct ag_watch_code {
+  const ag_tape *tape;
+  ag_unit *unit; /* NULL: none yet */
+  bool eager;
+  double spent, ask; /* operations interpreted; the number at which code is asked for next */
+};
+
 struct ag_watcher {
   const ag_tape *tapes[TAPES];
   const ag_tape *look; /* of the bounds: one of them */
   double *params, *slots[TAPES];
   ag_enclosure *bounds;
-  ag_unit *mine;        /* made by this watcher, or NULL */
-  const ag_unit *unit;  /* it, or another that has the tapes; NULL: interpreted */
-  int at[TAPES], entry; /* where they are in it, and bounds */
-  double *prep[TAPES];  /* its prepared parameters */
-  double spent, ask;
+  ag_watch_code own, *code; /* code: own, or shared */
+  const ag_unit *unit;      /* its unit, or another that has the tapes; NULL: interpreted */
+  int at[TAPES], entry;     /* where they are in it, and bounds */
+  double *prep[TAPES];      /* its prepared parameters */
 };
+
+ag_watch_code *ag_watch_code_create(const ag_tape *tape, bool eager) {
+  ag_watch_code *c = ag_heap_alloc(sizeof *c);
+  *c = (ag_watch_code){.tape = tape, .eager = eager, .ask = eager ? 0 : LOOK};
+  return c;
+}
+
+void ag_watch_code_free(ag_watch_code *c) {
+  if (!c) return;
+  ag_unit_free(c->unit);
+  free(c);
+}
 
 ag_watcher *ag_watcher_create(const ag_tape *tape, const double *params, bool compiles) {
   ag_watcher *w = ag_heap_alloc(sizeof *w);
   int n_param = 0;
-  *w = (ag_watcher){.tapes = {tape, tape->look, tape->extra}, .ask = compiles ? LOOK : INFINITY};
+  *w = (ag_watcher){.tapes = {tape, tape->look, tape->extra}, .own = {.ask = compiles ? LOOK : INFINITY}};
+  w->code = &w->own;
   w->look = tape->look ? tape->look : tape;
   for (int i = 0; i < TAPES && w->tapes[i]; i++) {
     w->slots[i] = ag_heap_aligned(sizeof(double) * (size_t)(w->tapes[i]->n_slot + 1));
@@ -45,7 +64,7 @@ ag_watcher *ag_watcher_create(const ag_tape *tape, const double *params, bool co
 
 void ag_watcher_free(ag_watcher *w) {
   if (!w) return;
-  ag_unit_free(w->mine);
+  ag_unit_free(w->own.unit);
   for (int i = 0; i < TAPES; i++) free(w->slots[i]), free(w->prep[i]);
   free(w->params);
   free(w->bounds);
@@ -109,14 +128,25 @@ void ag_watcher_take(ag_watcher *w, const ag_unit *unit, const int *tapes, int e
   prepare_unit(w);
 }
 
+static void take_code(ag_watcher *w) {
+  if (w->code->unit) ag_watcher_take(w, w->code->unit, (const int[TAPES]){VALUES, LOOK_AT, EXTRA}, 0);
+}
+
+void ag_watcher_share(ag_watcher *w, ag_watch_code *c) {
+  if (w->own.ask == INFINITY || c->tape != w->tapes[VALUES]) return; /* it does not compile */
+  w->code = c;
+  take_code(w);
+}
+
 static void spend(ag_watcher *w, double operations) {
-  w->spent += operations;
-  if (!(w->spent > w->ask)) return;
+  ag_watch_code *c = w->code;
+  c->spent += operations;
+  if (!(c->spent > c->ask)) return;
   double worth = COMPILE + COMPILE_LONG * (w->tapes[VALUES]->n_instr + ENCLOSED * (double)ag_enclose_cost(w->look));
-  bool now = w->spent > worth;
-  w->mine = make(w, !now);
-  w->ask = now || w->mine ? INFINITY : worth;
-  if (w->mine) ag_watcher_take(w, w->mine, (const int[TAPES]){VALUES, LOOK_AT, EXTRA}, 0);
+  bool now = c->eager || c->spent > worth;
+  c->unit = make(w, !now);
+  c->ask = now || c->unit ? INFINITY : worth;
+  take_code(w);
 }
 
 static void evaluate(ag_watcher *w, int tape, const double *const seg[AG_SEG_COUNT], double *out) {

@@ -12,6 +12,12 @@ typedef struct ag_watcher ag_watcher;
 /* For one thread. compiles: it may change over to compiled code. */
 ag_watcher *ag_watcher_create(const ag_tape *tape, const double *params, bool compiles);
 void ag_watcher_free(ag_watcher *w);
+/* Compiled code that watchers of one thread share, one after the other: what each of them has interpreted counts
+ * together, and code once made or found in the cache is used from their start. The tape outlives it. */
+typedef struct ag_watch_code ag_watch_code;
+ag_watch_code *ag_watch_code_create(const ag_tape *tape, bool eager); /* eager: compiles it at once */
+void ag_watch_code_free(ag_watch_code *c);
+void ag_watcher_share(ag_watcher *w, ag_watch_code *c);       /* nothing, where it was made for another tape */
 void ag_watcher_prepare(ag_watcher *w, const double *params); /* with other parameters */
 const ag_tape *ag_watcher_tape(const ag_watcher *w);
 /* The tape of the bounds: that of the values, or of [z | e] (tape->look). How many e there are, and [e | e']. */

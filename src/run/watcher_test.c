@@ -62,6 +62,22 @@ int main(void) {
     ag_watcher_prepare(compiled, &p);
     for (int k = 0; k < 1000; k++) compare(interpreted, compiled, k);
   }
+  /* what one has made, the next uses from its start; not one of another tape */
+  ag_watch_code *code = ag_watch_code_create(s.tape, true);
+  subject other = make();
+  for (int i = 0; i < 2; i++) {
+    ag_watcher *next = ag_watcher_create(s.tape, &p, true), *strange = ag_watcher_create(other.tape, &p, true);
+    ag_watcher_share(next, code);
+    ag_watcher_share(strange, code);
+    AG_CHECK(ag_watcher_compiled(next) == (i > 0) && !ag_watcher_compiled(strange));
+    for (int k = 0; k < 10; k++) compare(interpreted, next, k);
+    AG_CHECK(ag_watcher_compiled(next));
+    ag_watcher_free(next);
+    ag_watcher_free(strange);
+  }
+  ag_watch_code_free(code);
+  ag_tape_free(other.tape);
+  ag_graph_free(other.g);
   ag_watcher_free(interpreted);
   ag_watcher_free(compiled);
   ag_tape_free(s.tape);
