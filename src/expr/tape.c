@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Scalar graph -> straight-line tape. What the outputs do not need is left out; what depends on parameters alone goes
- * to the prep part; quotients by the same number go through its reciprocal; sums of products are factored (factor.c); a
- * product used once, by a sum of the same part, becomes a fused multiply-add; the order is a depth-first walk that
- * takes the argument needing more slots first (Sethi and Ullman); slots are given back after the last use. Every pass
- * is linear in the number of nodes. */
+ * to the prep part; quotients by the same number go through its reciprocal; sums of products are factored where that is
+ * asked for (factor.c); a product used once, by a sum of the same part, becomes a fused multiply-add; the order is a
+ * depth-first walk that takes the argument needing more slots first (Sethi and Ullman); slots are given back after the
+ * last use. Every pass is linear in the number of nodes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -416,7 +416,7 @@ const ag_segment *ag_segment_describe(ag_seg seg) {
   return &segments[seg];
 }
 
-ag_tape *ag_tape_create(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs) {
+static ag_tape *create(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs, bool factored) {
   builder b = {.g = g};
   int n = 0;
   for (int i = 0; i < n_out; i++) n += ag_node_rows(g, outs[i]) * ag_node_cols(g, outs[i]);
@@ -431,7 +431,7 @@ ag_tape *ag_tape_create(ag_graph *g, int n_bind, const ag_bind *binds, int n_out
   collect(&b, n_bind, binds, n, scalars);
   b.outs = ag_heap_alloc(sizeof *b.outs * ((size_t)n + 1));
   for (int i = 0; i < n; i++) b.outs[i] = b.index[scalars[i]];
-  factor(&b);
+  if (factored) factor(&b);
   count_uses(&b);
   fuse(&b);
   estimate(&b);
@@ -440,6 +440,14 @@ ag_tape *ag_tape_create(ag_graph *g, int n_bind, const ag_bind *binds, int n_out
   free(scalars), free(b.nodes), free(b.index), free(b.pool), free(b.order), free(b.outs);
   free(b.free_slots), free(b.free_blocks), free(b.pattern_of);
   return b.tape;
+}
+
+ag_tape *ag_tape_create(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs) {
+  return create(g, n_bind, binds, n_out, outs, false);
+}
+
+ag_tape *ag_tape_create_factored(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs) {
+  return create(g, n_bind, binds, n_out, outs, true);
 }
 
 void ag_tape_free(ag_tape *tape) {

@@ -54,6 +54,8 @@ typedef struct ag_tape {
 /* Lowers the outputs (tensors, row-major each) to one tape. What depends on parameters alone goes to the prep
  * part, and its slots are never reused. Every input the outputs depend on must be bound (AG_ASSERT). */
 ag_tape *ag_tape_create(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs);
+/* The same with sums of products factored: fewer operations. The last digits of an output then depend on the others. */
+ag_tape *ag_tape_create_factored(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs);
 void ag_tape_free(ag_tape *tape);
 /* slots: n_slot doubles of the caller. ag_tape_prep once per parameter set, then ag_tape_eval as often as wanted with
  * the same slots. Both return 0, or a code when a pivot failed (the outputs are then NaN where they depend on it). */

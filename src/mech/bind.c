@@ -105,7 +105,7 @@ int ag_tape_once(const ag_tape *tape, double t, const double *z, const double *p
 }
 
 /* A tape on z with the basis data: coordinates and images where lay_out put them. */
-ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs) {
+static ag_tape *on_z(ag_system *sys, int n_out, const ag_id *outs, bool factored) {
   ag_model *m = sys->model;
   ag_graph *g = m->graph;
   ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input + sys->n.q +
@@ -128,7 +128,11 @@ ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs) {
   }
   k += ag_bind_bases(sys, binds + k);
   k += ag_bind_step(sys, binds + k);
-  ag_tape *tape = ag_tape_create(g, k, binds, n_out, outs);
+  ag_tape *tape = (factored ? ag_tape_create_factored : ag_tape_create)(g, k, binds, n_out, outs);
   free(binds);
   return tape;
 }
+
+ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs) { return on_z(sys, n_out, outs, false); }
+
+ag_tape *ag_motion_tape(ag_system *sys, int n_out, const ag_id *outs) { return on_z(sys, n_out, outs, true); }

@@ -374,6 +374,7 @@ void ag_cancel_coordinates(derive *d);
 /* core.c: what is integrated; tapes of the reduced state. rates: u' (0 without u); stored_rates: per coordinate. */
 void ag_core(derive *d, ag_id rates, const ag_id *stored_rates);
 ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs);
+ag_tape *ag_motion_tape(ag_system *sys, int n_out, const ag_id *outs); /* sums of products are factored */
 
 /* pulse.c: terms of dz that may be short in time; state: the inputs of z, and t. */
 void ag_pulses_find(derive *d, int n_state, const ag_id *state, const ag_id *rows);

@@ -5,7 +5,7 @@
 #include "mech/mech_internal.h"
 
 /* What a tape reads. */
-typedef enum state_kind { REDUCED, FULL, LAMBDA } state_kind;
+typedef enum state_kind { REDUCED, MOTION, FULL, LAMBDA } state_kind;
 
 typedef struct role_row {
   const char *name;
@@ -78,6 +78,7 @@ void ag_role_make(ag_system *sys, int tape, int n, const ag_id *outs) {
   ag_tape_free(sys->tapes[tape]);
   switch (roles[role].state) {
   case REDUCED: sys->tapes[tape] = ag_reduced_tape(sys, n, outs); break;
+  case MOTION: sys->tapes[tape] = ag_motion_tape(sys, n, outs); break;
   case FULL: sys->tapes[tape] = ag_full_tape(sys, n, outs); break;
   case LAMBDA: sys->tapes[tape] = ag_system_tape(sys, n, outs, &sys->reads_lambda[tape]); break;
   }
@@ -90,7 +91,7 @@ const ag_tape *ag_system_role(const ag_system *sys, int tape) { return sys->tape
 
 bool ag_role_lambda(const ag_system *sys, int tape) { return sys->reads_lambda[tape]; }
 
-bool ag_role_reduced(int tape) { return roles[row_of(tape)].state == REDUCED; }
+bool ag_role_reduced(int tape) { return roles[row_of(tape)].state <= MOTION; }
 
 ag_role ag_output_role(ag_output output) { return role_of[output]; }
 

@@ -150,37 +150,40 @@ static bool one_step(ag_walk *w, unsigned long long path, unsigned long long k, 
 
 /* ---- rows ---- */
 
-/* All numbers of state z, in w->out. False: it, or one of the wanted ones, is not finite. */
-static bool evaluate(ag_walk *w, double t, double *z, double *c) {
+/* The record of a copy of state z, put back where it belongs: what is recorded does not influence the motion. Columns
+ * that are functions of the state are those of z itself, as in a single run. */
+static bool fill_record(ag_walk *w, double t, const double *z, const double *c) {
   const ag_walk_plan *p = w->p;
-  bool changed, good = true;
+  bool changed;
+  memcpy(w->z1, z, sizeof(double) * (size_t)p->n);
+  memcpy(w->c1, c, sizeof(double) * (size_t)ag_system_dims(p->sys)->c);
+  if (!p->settles && !p->agree && ag_work_settle(w->work, t, w->z1, w->c1, &changed) != AG_FINE) return false;
+  ag_work_full(w->work, t, w->z1, w->c1, w->x);
+  ag_record_fill(p->sys, w->work, t, w->x, w->record);
+  if (!p->functions) return true;
+  const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = p->params, [AG_SEG_C] = c};
+  (void)ag_tape_eval(p->functions, seg, w->function_slots, w->function_out);
+  for (int i = 0; i < p->functions->n_out; i++) w->record[p->functions_at[i]] = w->function_out[i];
+  return true;
+}
+
+/* All numbers of state z, in w->out. False: it, or one of the wanted ones, is not finite. */
+static bool evaluate(ag_walk *w, double t, const double *z, const double *c) {
+  const ag_walk_plan *p = w->p;
+  bool good = true;
   for (int i = 0; i < p->n; i++) good = good && isfinite(z[i]);
   if (!good) return false;
   if (p->columns) {
     const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = p->params, [AG_SEG_C] = c};
     (void)ag_tape_eval(p->columns, seg, w->slots, w->out);
   } else {
-    if (!p->settles && !p->agree && ag_work_settle(w->work, t, z, c, &changed) != AG_FINE) return false;
-    ag_work_full(w->work, t, z, c, w->x);
-    ag_record_fill(p->sys, w->work, t, w->x, w->record);
-    if (p->functions) {
-      const double *at[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = p->params, [AG_SEG_C] = c};
-      (void)ag_tape_eval(p->functions, at, w->function_slots, w->function_out);
-      for (int i = 0; i < p->functions->n_out; i++) w->record[p->functions_at[i]] = w->function_out[i];
-    }
+    if (!fill_record(w, t, z, c)) return false;
     for (int i = 0; i < p->n_value; i++) w->out[i] = w->record[p->at[i]];
     const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = w->x, [AG_SEG_P] = p->params};
     if (p->passages) (void)ag_tape_eval(p->passages, seg, w->slots, w->out + p->n_value);
   }
   for (int i = 0; i < p->n_out; i++) good = good && isfinite(w->out[i]);
   return good;
-}
-
-/* Of a copy: what is recorded does not influence the motion. */
-static bool evaluate_copy(ag_walk *w, double t, const double *z) {
-  memcpy(w->z1, z, sizeof(double) * (size_t)w->p->n);
-  memcpy(w->c1, w->c, sizeof(double) * (size_t)ag_system_dims(w->p->sys)->c);
-  return evaluate(w, t, w->z1, w->c1);
 }
 
 /* Row r of path number m of the block. */
@@ -224,7 +227,7 @@ static int one_path(ag_walk *w, unsigned long long path, int m, const ag_walk_re
   memset(w->dz, 0, sizeof(double) * (size_t)(p->n + w->room.own));
   for (int r = 0;; k++) {
     if (looks(p, r, k)) {
-      if (!evaluate_copy(w, p->o->t0 + (double)k * p->h, w->z)) return r;
+      if (!evaluate(w, p->o->t0 + (double)k * p->h, w->z, w->c)) return r;
       look(w, path, m, k);
     }
     if (k == p->o->row_step[r]) put_row(w, r++, m, to);
@@ -304,7 +307,7 @@ static bool lane_evaluate(ag_walk *w, double t, int m) {
   if (!good) return false;
   const int n_c = ag_system_dims(p->sys)->c;
   for (int i = 0; i < n_c; i++) w->c[i] = w->args.c[(s * n_c + i) * lanes + l];
-  if (!p->columns) return evaluate_copy(w, t, z);
+  if (!p->columns) return evaluate(w, t, z, w->c);
   for (int i = 0; i < p->n; i++) good = good && isfinite(z[i]);
   for (int i = 0; i < p->n_out; i++) {
     w->out[i] = w->args.out[(s * p->n_out + i) * lanes + l];

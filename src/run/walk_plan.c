@@ -56,15 +56,17 @@ static void choose_columns(ag_walk_plan *p, ag_system *sys) {
     outs[n + 2 * i + 1] = ag_system_spread(sys, outs[n + 2 * i]);
   }
   p->n_out = p->n_value + 2 * n_passage;
-  if (expressed && !p->settles) p->columns = ag_system_reduced_tape(sys, n + 2 * n_passage, outs, &rest);
+  /* With a basis or constraints on positions velocities are long expressions, whose last digits depend on what else a
+   * tape computes: they are taken from records. */
+  if (expressed && !p->settles && !p->project && !p->turn)
+    p->columns = ag_system_reduced_tape(sys, n + 2 * n_passage, outs, &rest);
   if (p->columns && !ag_system_role(sys, AG_ROLE_AGREE) && ag_system_corrects(sys)) { /* a copy, for each row */
     ag_tape_free(p->columns);
     p->columns = NULL;
   }
   bool forces;
   if (!p->columns && n_passage) p->passages = ag_system_tape(sys, 2 * n_passage, outs + n, &forces);
-  p->core = p->columns && !rest && !implicit && dims->core < dims->z && !p->project && !p->turn &&
-            !ag_system_role(sys, AG_ROLE_MINOR);
+  p->core = p->columns && !rest && !implicit && dims->core < dims->z && !ag_system_role(sys, AG_ROLE_MINOR);
   p->n = p->core ? dims->core : dims->z;
   if (!p->core && !p->settles) p->agree = ag_system_role(sys, AG_ROLE_AGREE);
   p->functions_at = ag_heap_alloc(sizeof *p->functions_at * (size_t)(record.width + 1));

@@ -270,6 +270,9 @@ def main():
     same_columns("height.nh", ["energy", "up", "side"])
     same_columns("magnet.nh", ["energy", "R,x,north"])
     same_columns("spring.nh", ["energy"], "midpoint")
+    for model, names in (("pendulum.nh", ["x'", "energy"]), ("knife.nh", ["x'", "y',energy"]),
+                         ("rubber.nh", ["up", "x'", "energy"]), ("balls.nh", ["n'", "R", "length,energy"])):
+        same_columns(model, names)
     same_columns("bowl.nh", ["x", "square"])
     check(all(abs(float(row["square"]) - 4) < 4e-12 for row in table("path.csv")[1]), "the relation of the bowl")
     same_paths("height.nh", "euler_heun", 3, "x,energy,side")
