@@ -221,8 +221,32 @@ static void check_one_lane(void) {
   }
 }
 
+/* Which outputs read a segment, whatever the values: t - 1, a t, a - a + t, and the solution of a system with a. */
+static void test_reads(void) {
+  ag_graph *g = ag_graph_create();
+  ag_id t = ag_input(g, "t", 1, 1, AG_LEAF_REAL), a = ag_input(g, "a", 1, 1, AG_LEAF_REAL), one = ag_num(g, 1), sum[4];
+  ag_id square = ag_mul(g, a, a), past = ag_sub(g, t, one);
+  sum[0] = ag_add(g, square, t), sum[1] = sum[2] = t, sum[3] = ag_add(g, square, one);
+  ag_id column = ag_stack(g, 2, 1, (ag_id[]){one, t});
+  ag_id matrix = ag_stack(g, 2, 2, sum), none = ag_sub(g, a, a), outs[4] = {past};
+  outs[1] = ag_mul(g, a, t);
+  outs[2] = ag_add(g, none, t);
+  outs[3] = ag_solve(g, matrix, column, AG_SOLVE_GENERAL);
+  const ag_bind binds[] = {{t, AG_SEG_T, 0}, {a, AG_SEG_Z, 0}};
+  ag_tape *tape = ag_tape_create(g, 2, binds, 4, outs);
+  bool reads[5];
+  AG_CHECK(tape->n_out == 5);
+  ag_enclose_reads(tape, AG_SEG_Z, reads);
+  AG_CHECK(!reads[0] && reads[1] && !reads[2] && reads[3] && reads[4]);
+  ag_enclose_reads(tape, AG_SEG_T, reads);
+  AG_CHECK(reads[0] && reads[1] && reads[2] && reads[3] && reads[4]);
+  ag_tape_free(tape);
+  ag_graph_free(g);
+}
+
 int main(void) {
   check_one_lane();
+  test_reads();
   test_rows();
   test_expressions();
   test_width();

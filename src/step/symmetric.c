@@ -145,25 +145,31 @@ static int begin(const ag_flow *f, double t, double h, const double *z, const do
   return 0;
 }
 
-/* d = G^T of the multipliers, which belong to rows of length 1 (scale). */
-static void along(const ag_flow *f, const double *G, const double *scale, const double *mu, double *d) {
+/* d = G^T of the multipliers, which belong to rows of length 1 (scale). Returns the size of its largest term, beside
+ * which rounding errors are seen: terms may cancel. */
+static double along(const ag_flow *f, const double *G, const double *scale, const double *mu, double *d) {
   int m = tangent_size(f);
+  double largest = 0;
   for (int j = 0; j < m; j++) d[j] = 0;
   for (int i = 0; i < f->n_level; i++)
-    for (int j = 0; j < m; j++) d[j] = fma(G[i * m + j], scale[i] * mu[i], d[j]);
+    for (int j = 0; j < m; j++) {
+      d[j] = fma(G[i * m + j], scale[i] * mu[i], d[j]);
+      largest = fmax(largest, fabs(G[i * m + j] * scale[i] * mu[i]));
+    }
+  return largest;
 }
 
 /* z1 = y1 moved by G(z1)^T mu: a contraction, for mu is small. s->d is a guess of the movement. */
 static int find_end(const ag_flow *f, double t1, const double *scale, double *z1, room *s) {
   int m = tangent_size(f);
   for (int trial = 0; trial < MOST_END; trial++) {
-    double change = 0, size = 0;
+    double change = 0;
     symmetric_move(f, f->n, s->end, 1, s->d, z1);
     int reason = f->levels(f->self, t1, z1, s->levels1);
     if (reason) return reason;
     memcpy(s->last, s->d, sizeof(double) * (size_t)m);
-    along(f, gradients(f, s->levels1), scale, s->mu, s->d);
-    for (int j = 0; j < m; j++) change = fmax(change, fabs(s->d[j] - s->last[j])), size = fmax(size, fabs(s->d[j]));
+    const double size = along(f, gradients(f, s->levels1), scale, s->mu, s->d);
+    for (int j = 0; j < m; j++) change = fmax(change, fabs(s->d[j] - s->last[j]));
     if (change <= 4 * EXACT * size) return 0;
     if (!isfinite(change)) break;
   }
@@ -176,7 +182,7 @@ static int try_step(const ag_stepper *base, const ag_flow *f, double t, double h
   int n = f->n, own = base->room(n, tangent_size(f), square(f)).own, k = f->n_level, reason;
   double most = 0;
   for (int i = 0; i < k; i++) most = fmax(most, fabs(s->mu[i]));
-  along(f, gradients(f, s->levels0), scale, s->mu, s->w);
+  (void)along(f, gradients(f, s->levels0), scale, s->mu, s->w);
   symmetric_move(f, n, z, 1, s->w, s->start);
   memcpy(s->carry0, dz0, sizeof(double) * (size_t)(n + own));
   if (most > 0) {

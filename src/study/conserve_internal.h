@@ -56,7 +56,8 @@ void ag_conserve_noise(ag_conserving *v); /* conserve_noise.c: of all quantities
 bool ag_conserve_nonzero(ag_conserving *v, int n, const ag_id *x);
 /* One quantity: "pathwise", "mean", "no", "undecided". */
 const char *ag_conserve_pathwise(ag_conserving *v, ag_id Q);
-void ag_conserve_energy(ag_conserving *v); /* conserve_power.c */
+bool ag_conserve_homogeneous(ag_conserving *v); /* are all constraints linear in the velocities: s = 0? */
+void ag_conserve_energy(ag_conserving *v);      /* conserve_power.c */
 /* The k-th enclosed state; NULL: there are no more. */
 const ag_enclosed *ag_conserve_state(ag_conserving *v, int k);
 void ag_conserve_forget(ag_conserving *v); /* all of them */

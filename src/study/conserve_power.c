@@ -8,19 +8,19 @@ static bool vanishes(ag_conserving *v, ag_id x) {
   return !x || ag_is_zero(v->x->g, x) || ag_probe_vanish(&v->probe, 1, &x, false, NULL) == AG_TRUTH_YES;
 }
 
-static bool linear_constraints(ag_conserving *v) { return !v->x->n_row || vanishes(v, v->x->s); }
+bool ag_conserve_homogeneous(ag_conserving *v) { return !v->x->n_row || vanishes(v, v->x->s); }
 
 /* -s.lambda, which is R.xi on the constraints. */
 static bool has_reaction_power(ag_conserving *v) {
   const ag_geom *x = v->x;
-  if (linear_constraints(v)) return false;
+  if (ag_conserve_homogeneous(v)) return false;
   ag_id react = ag_concat(x->g, x->n_coord, x->react), xi = ag_concat(x->g, x->n_coord, x->xi);
   return !vanishes(v, ag_dot(x->g, react, xi));
 }
 
 static void explain_energy(ag_conserving *v, ag_quantity *q) {
   const ag_conservation *c = v->c;
-  bool linear = linear_constraints(v);
+  bool linear = ag_conserve_homogeneous(v);
   const char *moving[] = {c->power_time ? "the Lagrangian depends on time" : NULL,
                           c->power_force ? "forces do work" : NULL,
                           c->power_constraints ? "the reaction does work: the constraints are affine" : NULL};
@@ -79,5 +79,5 @@ void ag_conserve_energy(ag_conserving *v) {
   else ag_conserve_decide(v, q);
   if (q->verdict == AG_CONSERVED_NO) q->rate_formula = ag_conserve_print_rate(v, x->energy);
   explain_energy(v, q);
-  if (!linear_constraints(v)) find_eta(v);
+  if (!ag_conserve_homogeneous(v)) find_eta(v);
 }

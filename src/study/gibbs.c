@@ -124,6 +124,9 @@ static void examine(ag_gibbs *out, ag_arena *arena, ag_conserving *v, ag_ctx *ct
   }
   v->acceleration = ag_geom_acceleration(v->x, v->probe.rank, v->probe.row);
   why = energy_changes(v);
+  /* where S xi + s = 0, friction also pulls at the velocity that s prescribes, even if the reaction does no work */
+  if (!why && !ag_conserve_homogeneous(v))
+    why = "the constraints are affine: fluctuation and dissipation need not balance";
   if (why) {
     undecided(out, why);
     return;

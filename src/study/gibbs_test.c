@@ -34,6 +34,10 @@ static const ag_derive_options derive = {.growth = true};
   "holonomic dot(y - x, y - x) = 1\nholonomic dot(z - y, z - y) = 1\nfriction x' = 1\ntemperature 1\n" \
   "start x = [-1, 0], z = [1, 0]\n"
 
+/* Without friction the constraint exerts no force; with it, the stationary state turns with w. */
+#define SPUN \
+  "model m\nparam w = 0.4\nconfig n in S2, phi in S1\nlagrangian 1/2*dot(n', n') + 0.3*phi'^2 - 2*n[3]\n" \
+  "constraint phi' = dot(n', cross(e3, n)) + w\nfriction n' = 0.1\ntemperature 0.3\nstart n = [0.6, 0, 0.8]\n"
 /* Too many roots to be read exactly. */
 #define CROWD(more) \
   "model m\nparam K = 6 integer\nconfig x in R^3 [K]\nconfig R in SO3 velocity W [K]\n" \
@@ -69,6 +73,8 @@ static const row rows[] = {
     {"sleigh, nearly balanced", SLEIGH, {"a", "1e-9"}, AG_GIBBS_NEITHER, NULL, "brackets contradict"},
     {"sleigh, balanced", SLEIGH, {"a", "0"}, AG_GIBBS_VOLUME, "uniform", NULL},
     {"Chaplygin ball", BALL, {0}, AG_GIBBS_DENSITY, "uniform", NULL},
+    {"spun, affine", SPUN, {0}, AG_GIBBS_UNDECIDED, NULL, "affine"},
+    {"spun, linear", SPUN, {"w", "0"}, AG_GIBBS_VOLUME, "weighted", NULL},
     {"crowd", CROWD(""), {0}, AG_GIBBS_VOLUME, "uniform", "Hamiltonian"},
     {"crowd, mass by place", CROWD(" + x[1][1]^2*x[2]'[1]^2"), {0}, AG_GIBBS_VOLUME, "undecided", "Hamiltonian"},
     {"crowd, pushed",
