@@ -16,12 +16,12 @@ static anagyre_motion *run_long(anagyre_model *m, const char *method, double dt,
   return r;
 }
 
-/* terms: how large the terms are that the quantity is a sum of, where they cancel; 0: not larger than itself. */
-static void check_kept(const anagyre_motion *r, const char *what, const char *method, long rows, double terms) {
+/* whole: the size of what the quantity is a part of; 0: it is the whole. */
+static void check_kept(const anagyre_motion *r, const char *what, const char *method, long rows, double whole) {
   anagyre_array a = anagyre_motion_column(r, what);
   AG_CHECK(a.data && a.n > 10);
   for (long k = 1; k < a.n; k++) {
-    double size = fmax(fabs(a.data[0]), terms), off = fabs(a.data[k * a.stride] - a.data[0]);
+    double size = fmax(fabs(a.data[0]), whole), off = fabs(a.data[k * a.stride] - a.data[0]);
     if (!(off <= (FIRST + GROWTH * (double)(k * rows)) * size))
       fprintf(stderr, "%s of %s: %g after %ld steps\n", what, method, off, k * rows);
     AG_CHECK(off <= (FIRST + GROWTH * (double)(k * rows)) * size);
@@ -85,13 +85,14 @@ static void test_momenta(void) {
   anagyre_close(m);
 }
 
-/* The momentum of the spherical pendulum, whose sphere is a position constraint: x y' - y x', of terms of size 1. */
+/* The momentum of the spherical pendulum, whose sphere is a position constraint: 0.37, the vertical part of n x n',
+ * which is up to 0.9. Rounding errors of the state are seen beside the whole vector. */
 static void test_sphere(void) {
   static const char *const methods[] = {"variational_euler", "dla_midpoint", "verlet", "leapfrog", "rattle"};
   anagyre_model *m = anagyre_open("spherical_pendulum");
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
     anagyre_motion *r = run_long(m, methods[i], 0.02, 8000, 400);
-    if (r) check_kept(r, "momentum", methods[i], 400, 1);
+    if (r) check_kept(r, "momentum", methods[i], 400, 0.9);
     anagyre_motion_free(r);
   }
   anagyre_close(m);
