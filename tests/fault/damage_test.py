@@ -19,6 +19,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from waiting import until  # noqa: E402
+from noisy import NOISY  # noqa: E402
 
 LIMIT = 120  # seconds of wall time: only a command that hangs takes as long
 MODEL = """model skate
@@ -31,13 +32,6 @@ event top: x[1] = 0.1 rising
 section ahead: sin(phi) = 0 rising
 """
 ENSEMBLE = "ensemble noisy.nh --paths PATHS --dt 0.1 --t1 2 --seed 5 --threads 1 --quiet"
-NOISY = """model noisy
-config x in R
-lagrangian x'^2/2 - x^2/2
-noise W force x' = 0.3
-observable size = x^2 + x'^2
-start x = 1
-"""
 READERS = {
     "h5": ["info FILE", "info FILE --json", "run --from FILE --t1 2.5", "plot FILE --term", "view FILE -o new.html"],
     "batch": ["info FILE", "run --from FILE", "plot FILE --term"],

@@ -23,6 +23,7 @@ import numpy as np
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from waiting import PATIENCE  # noqa: E402
+from noisy import NOISY  # noqa: E402
 
 SIGNALS = [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU, signal.SIGINT, signal.SIGPIPE,
            signal.SIGUSR1]
@@ -30,13 +31,6 @@ SINGLE = "rattleback --t1 20 --every 0.0005"
 BATCH = "rattleback --t1 60 --sweep spin0=-0.5:0.5:60 --columns spin"
 SECTION = "skate.nh --t1 400 --sweep a=1:3:24 --section ahead"
 ENSEMBLE = "noisy.nh --paths 12000 --dt 0.01 --t1 4 --seed 3 --threads 2"
-NOISY = """model noisy
-config x in R
-lagrangian x'^2/2 - x^2/2
-noise W force x' = 0.3
-observable size = x^2 + x'^2
-start x = 1
-"""
 MODEL = """model skate
 param a = 2, omega = 1.5
 config x in R^2, phi in S1

@@ -14,6 +14,7 @@ import tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from waiting import PATIENCE  # noqa: E402
+from noisy import NOISY  # noqa: E402
 
 MODEL = """model skate
 param m = 1, J = 0.5, a = 2, omega = 1.5
@@ -24,13 +25,6 @@ observable v = x'[1]*cos(phi) + x'[2]*sin(phi)
 start phi' = omega
 event top: v = 0 falling
 section ahead: sin(phi) = 0 rising
-"""
-NOISY = """model noisy
-config x in R
-lagrangian x'^2/2 - x^2/2
-noise W force x' = 0.3
-observable size = x^2 + x'^2
-start x = 1
 """
 COMMANDS = [
     "version",
