@@ -226,9 +226,9 @@ V_IN VI march_on(const ag_fused_args *a, march *s) {
   const march_try y = march_next(a, s);
   const VI good = march_judge(a, s, &y);
   VI take = good & ~s->sub, arrived = take, stuck_sub = v_word_set(0);
-  s->leave = v_word_set(0);
+  s->leave = AG_MARCH_FIXED ? ~good : v_word_set(0);
 #if AG_WATCH_CUTS
-  s->leave = march_corner(a, s, &y, ~good & ~s->sub);
+  s->leave |= march_corner(a, s, &y, ~good & ~s->sub);
 #endif
 #if AG_FRAGILE
   s->leave |= guard_turned(a, y.target, a->z1, take);

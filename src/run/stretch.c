@@ -35,12 +35,22 @@ static bool has_guard(const ag_system *sys) {
   return ag_system_role(sys, AG_ROLE_MINOR) || ag_system_role(sys, AG_ROLE_FRAGILE);
 }
 
+/* After an adaptive step the march restores a state as the code of single runs does; after a fixed one it restores
+ * nothing. */
+static bool restores_alike(const run *r) {
+  const ag_dims *d = ag_system_dims(r->sys);
+  ag_elimination how = ag_system_elimination(r->sys);
+  if (r->o->dt <= 0) return r->m.in_place;
+  return !r->m.full && how != AG_ELIM_BASIS && how != AG_ELIM_SADDLE && !d->g && !has_guard(r->sys) &&
+         !ag_system_watches(r->sys) && !ag_system_units(r->sys, d->z, NULL);
+}
+
 /* Conditions that hold throughout this run. */
 static bool fits(const run *r) {
   const ag_mover *m = &r->m;
   const ag_run_options *o = r->o;
   bool looks = ag_mover_looks(m);
-  if (!m->in_place || m->step || m->base || m->switches || m->pulse || o->kernel || o->every == 0) return false;
+  if (!restores_alike(r) || m->step || m->base || m->switches || m->pulse || o->kernel || o->every == 0) return false;
   if (has_guard(r->sys) && !o->guard) return false;
   return ag_system_dims(r->sys)->core && (!looks || (m->watch && o->watch->n_instr < LONGEST));
 }
@@ -118,7 +128,8 @@ static ag_stretch *create(const run *r, ag_fused *fused) {
                          .shrink = r->control.shrink,
                          .grow = r->control.grow,
                          .h_max = o->h_max,
-                         .t0 = o->t0};
+                         .t0 = o->t0,
+                         .dt = o->dt};
   s->m.t = &s->t, s->m.h = &s->h, s->m.t1 = &s->t1, s->m.turn = &s->turn;
   s->m.last_error = &s->last_error, s->m.h_sub = &s->h_sub, s->m.end_sub = &s->end_sub, s->m.from = &s->from;
   s->m.steps = &s->steps, s->m.rejected = &s->rejected, s->m.rejected_last = &s->was, s->m.sub = &s->sub;

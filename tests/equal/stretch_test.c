@@ -104,7 +104,19 @@ static void check_implicit(ag_system *sys) {
   AG_CHECK(compare(sys, &o) > 0);
 }
 
+/* Fixed steps, of each kind of method, where nothing is restored after a step; forward with events, and backward. */
+static long check_fixed(ag_system *sys, const char *method) {
+  ag_run_options o;
+  ag_run_defaults(&o);
+  o.t1 = 12, o.dt = 0.03, o.every = -1, o.noise = AG_NOISE_OFF, o.method = ag_stepper_find(method);
+  ag_run_prepare(sys, &o);
+  long n = compare(sys, &o);
+  o.t1 = -5, o.every = 0.77, o.events = false;
+  return n + compare(sys, &o);
+}
+
 int main(int argc, char **argv) {
+  long n_fixed = 0;
   for (int i = 1; i < argc; i++) {
     int failed = ag_checks_failed;
     anagyre_model *m = anagyre_open(argv[i]);
@@ -112,8 +124,13 @@ int main(int argc, char **argv) {
     AG_CHECK(sys != NULL);
     if (sys) check_system(sys);
     if (sys && i == 1) check_implicit(sys);
+    if (sys && ag_system_units(sys, ag_system_dims(sys)->z, NULL) == 0) {
+      static const char *const methods[] = {"rk4", "midpoint", "dla_midpoint", "discrete_gradient"};
+      for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) n_fixed += check_fixed(sys, methods[k]);
+    }
     if (ag_checks_failed > failed) fprintf(stderr, "  in %s\n", argv[i]);
     anagyre_close(m);
   }
+  AG_CHECK(n_fixed > 0);
   return ag_check_report();
 }
