@@ -117,6 +117,16 @@ void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core) {
   s->n_u = ag_system_dims(sys)->u;
 }
 
+double ag_mover_cost(const ag_mover *m) {
+  ag_fused_spec s = {.method = m->method, .noise = m->step != NULL};
+  ag_fused_spec_init(&s, m->sys, m->core);
+  double cost = ag_tape_cost(s.tape), n = s.m + s.n_lambda;
+  if (ag_stepper_solves(m->method))
+    cost += 2 * ((s.jacobian ? ag_tape_cost(s.jacobian) : 0) + (s.finish ? ag_tape_cost(s.finish) : 0) + n * n * n);
+  ag_fused_spec_done(&s);
+  return cost;
+}
+
 void ag_fused_march_init(ag_fused_spec *s, const ag_system *sys, const ag_run_options *o, const ag_tape *guard,
                          bool core) {
   const ag_dims *d = ag_system_dims(sys);

@@ -145,6 +145,9 @@ static inline ag_followed ag_run_field(const ag_stepper *s) { return (ag_followe
 static inline int ag_run_role(const ag_stepper *s) { return AG_ROLE_INCREMENT + AG_FIELD_ROLES * s->follows; }
 /* Makes the field a method follows; the needs that the noise of the system offers (AG_NEEDS_...). Extends the graph. */
 unsigned ag_run_noise(ag_system *sys, const ag_stepper *s);
+/* Operations of the interpreter per right-hand side that is counted; where stages are solved for, with two iterations
+ * of Newton's method. */
+double ag_mover_cost(const ag_mover *m);
 ag_fused *ag_mover_kernel(const ag_system *sys, const ag_stepper *method, bool core, bool noise,
                           const ag_build_options *build, ag_text *reason);
 void ag_fused_spec_init(ag_fused_spec *s, const ag_system *sys, bool core); /* the method is set before */

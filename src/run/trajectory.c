@@ -426,8 +426,6 @@ static void run_init(run *r) {
   r->t = r->reach = r->mark = r->o->t0;
   r->switch_t = r->switch_at = NAN;
   r->cut = r->pending = AG_END_TIME;
-  bool noise = r->o->noise == AG_NOISE_PATH;
-  r->cost = ag_tape_cost(ag_system_role(r->sys, noise ? ag_run_role(r->o->method) : AG_ROLE_RHS));
   r->record = ag_heap_alloc(sizeof(double) * (size_t)r->res->width);
   r->column_at = ag_heap_alloc(sizeof(int) * (size_t)r->res->width);
   r->column_out = ag_heap_alloc(sizeof(double) * (size_t)r->res->width);
@@ -443,6 +441,7 @@ static void run_init(run *r) {
   r->own_atol = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(r->sys)->x + 1));
   r->event_cap = ag_heap_alloc(sizeof(int) * (size_t)(r->res->n_event + 1));
   ag_mover_create(&r->m, r->sys, r->params, r->o, false);
+  r->cost = ag_mover_cost(&r->m);
   ag_rows_choosing(r);
   r->guard = ag_guard_create(r->sys);
   ag_control_init(&r->control, r->o->method, r->o->rtol, r->o->atol);
