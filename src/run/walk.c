@@ -175,7 +175,8 @@ static bool evaluate(ag_walk *w, double t, const double *z, const double *c) {
   if (!good) return false;
   if (p->columns) {
     const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = p->params, [AG_SEG_C] = c};
-    (void)ag_tape_eval(p->columns, seg, w->slots, w->out);
+    (void)ag_tape_eval(p->columns, seg, w->slots, w->function_out);
+    for (int i = 0; i < p->n_out; i++) w->out[i] = w->function_out[p->pick[i]];
   } else {
     if (!fill_record(w, t, z, c)) return false;
     for (int i = 0; i < p->n_value; i++) w->out[i] = w->record[p->at[i]];
@@ -285,7 +286,7 @@ static void lanes_create(ag_walk *w) {
                            .unit = w->unit,
                            .fail = (unsigned long long *)lane_block(w, 2),
                            .cut = (unsigned long long *)lane_block(w, 2),
-                           .out = lane_block(w, 2 * (size_t)p->n_out)};
+                           .out = lane_block(w, p->columns ? 2 * (size_t)p->columns->n_out : 0)};
   w->lane_z = numbers((size_t)ag_system_dims(p->sys)->z);
 }
 
@@ -310,7 +311,7 @@ static bool lane_evaluate(ag_walk *w, double t, int m) {
   if (!p->columns) return evaluate(w, t, z, w->c);
   for (int i = 0; i < p->n; i++) good = good && isfinite(z[i]);
   for (int i = 0; i < p->n_out; i++) {
-    w->out[i] = w->args.out[(s * p->n_out + i) * lanes + l];
+    w->out[i] = w->args.out[(s * p->columns->n_out + p->pick[i]) * lanes + l];
     good = good && isfinite(w->out[i]);
   }
   return good;
@@ -369,7 +370,7 @@ ag_walk *ag_walk_create(const ag_walk_plan *p) {
   *w = (ag_walk){.p = p, .work = ag_work_create(p->sys, p->params)};
   ag_record record;
   ag_record_init(&record, p->sys);
-  w->record = numbers((size_t)record.width), w->function_out = numbers((size_t)record.width);
+  w->record = numbers((size_t)record.width), w->function_out = numbers((size_t)(record.width + 2 * p->o->n_passage));
   ag_record_done(&record);
   w->x = numbers((size_t)ag_system_dims(p->sys)->x);
   const ag_tape *tape = p->columns ? p->columns : p->passages;
