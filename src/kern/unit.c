@@ -31,6 +31,7 @@ static void put_tape(const ag_unit_spec *s, int which, ag_text *out, int *n_prep
   ag_text_printf(out, "#undef AG_TAPE_FN\n#define AG_TAPE_FN static %s\n",
                  inlined(t) ? "inline __attribute__((always_inline))" : "__attribute__((noinline))");
   *n_prep = ag_cgen_tape(t->tape, &how, out);
+  ag_text_printf(out, "enum { %s_n_prep = %d };\n", t->name, *n_prep);
   ag_text_printf(out, "void ag_prep_%s(const V *p, V *prep, VI *fail) { %s_prep(p, prep, fail); }\n", t->name, t->name);
   if (!t->outside) return;
   ag_text_printf(out, "void ag_eval_%s(const V *const *seg, const V *prep, V *out, VI *fail) {\n  %s(", t->name,

@@ -18,10 +18,14 @@ typedef struct job {
   const ag_ensemble_options *o;
   ag_ensemble *e;
   unsigned long long n_leaf;
-  atomic_ullong next;   /* leaf to be taken */
-  pthread_mutex_t lock; /* of all below */
-  pthread_cond_t turned;
-  unsigned long long turn, cut; /* leaf to be added next; the first one that was abandoned */
+  unsigned long long next; /* leaf to be taken */
+  pthread_mutex_t lock;    /* of what follows; statistics belong to the thread that set `adding` */
+  pthread_cond_t changed;
+  unsigned long long turn;            /* leaf to be added next */
+  struct sheet **sheets, **free_ones; /* all; those without a leaf */
+  struct sheet **waiting;             /* leaf modulo n_sheet: computed, not yet added */
+  int n_sheet, n_free;
+  bool adding, abandoned; /* does a thread add leaves? was a leaf given up? */
   ag_heap *heap;
   unsigned long long before; /* paths of the ensemble that is continued */
   double begun, next_checkpoint;
@@ -29,15 +33,21 @@ typedef struct job {
   char why[AG_HEAP_WHY];
 } job;
 
-/* What a thread computes a leaf in; half: with half the step, both: what they give together. */
+/* What a thread computes with. */
 typedef struct desk {
   ag_walk *walk, *half_walk;
+} desk;
+
+/* The numbers of a leaf; half: with half the step, both: what they give together. There are two sheets per thread, so
+ * that a thread need not wait until the leaves before its own are added. */
+typedef struct sheet {
+  unsigned long long leaf;
   double *values, *moments, *half, *both, *both_moments;
   double *passed, *passing, *passage_moments; /* [passage][path]; of one passage, those that passed */
   int rows[AG_LEAF];
   long cut[AG_LEAF], accepted[AG_LEAF];
   int count;
-} desk;
+} sheet;
 
 static int n_total(const job *b) { return (b->o->n_row + 2) * b->plan.n_value; }
 
@@ -69,13 +79,13 @@ static void average(const job *b, double *values, int m) {
 }
 
 /* Is path m of the leaf left out? It failed, or the other one of its antithetic pair did. */
-static bool is_out(const job *b, const desk *d, int n, int m) {
+static bool is_out(const job *b, const sheet *d, int n, int m) {
   const int other = m ^ 1;
   return d->rows[m] < b->o->n_row || (b->o->path.mirror && (other >= n || d->rows[other] < b->o->n_row));
 }
 
 /* Removes those that are left out; the others move up, in order. */
-static int compact(const job *b, const desk *d, int n, double *values) {
+static int compact(const job *b, const sheet *d, int n, double *values) {
   const int total = n_total(b);
   int count = 0;
   for (int m = 0; m < n; m++) {
@@ -110,13 +120,13 @@ static bool follow(const job *b, const ag_walk_plan *p, ag_walk *walk, unsigned 
 }
 
 /* Once more with half the step; a path that fails there fails. */
-static bool follow_halves(const job *b, desk *d, unsigned long long leaf) {
+static bool follow_halves(const job *b, const desk *at, sheet *d) {
   int rows[AG_LEAF];
   long cut[AG_LEAF], accepted[AG_LEAF];
   const ag_walk_results to = {d->half, d->passed, AG_LEAF, rows, cut, accepted}; /* no passages */
   if (!b->halves) return true;
-  if (!follow(b, &b->halves->plan, d->half_walk, leaf, &to)) return false;
-  for (int m = 0; m < leaf_paths(b, leaf); m++) {
+  if (!follow(b, &b->halves->plan, at->half_walk, d->leaf, &to)) return false;
+  for (int m = 0; m < leaf_paths(b, d->leaf); m++) {
     if (rows[m] < d->rows[m]) d->rows[m] = rows[m];
     d->cut[m] += cut[m];
   }
@@ -124,10 +134,10 @@ static bool follow_halves(const job *b, desk *d, unsigned long long leaf) {
 }
 
 /* False: stopped on the way. */
-static bool compute(const job *b, desk *d, unsigned long long leaf) {
-  const int n = leaf_paths(b, leaf);
+static bool compute(const job *b, const desk *at, sheet *d) {
+  const int n = leaf_paths(b, d->leaf);
   const ag_walk_results to = {d->values, d->passed, AG_LEAF, d->rows, d->cut, d->accepted};
-  if (!follow(b, &b->plan, d->walk, leaf, &to) || !follow_halves(b, d, leaf)) return false;
+  if (!follow(b, &b->plan, at->walk, d->leaf, &to) || !follow_halves(b, at, d)) return false;
   d->count = compact(b, d, n, d->values);
   ag_tally_moments(b->e->tally, d->count, d->values, d->moments);
   if (!b->halves) return true;
@@ -187,7 +197,7 @@ static bool load(ag_ensemble *e, const double *from, size_t n) {
 }
 
 /* The times of the paths of a leaf that passed each level. */
-static void add_passages(job *b, const desk *d, int n) {
+static void add_passages(job *b, const sheet *d, int n) {
   for (int i = 0; i < b->o->n_passage; i++) {
     int count = 0;
     for (int m = 0; m < n; m++)
@@ -197,10 +207,10 @@ static void add_passages(job *b, const desk *d, int n) {
   }
 }
 
-/* Adds a leaf when its turn has come; earlier ones were added before. */
-static void add(job *b, const desk *d, unsigned long long leaf) {
+/* Adds a leaf; earlier ones were added before. */
+static void add(job *b, const sheet *d) {
   ag_ensemble *e = b->e;
-  const int n = leaf_paths(b, leaf);
+  const int n = leaf_paths(b, d->leaf);
   if (n < AG_LEAF) save(e); /* an incomplete leaf is computed again when more paths follow */
   ag_tally_add(e->tally, d->count, d->values, d->moments);
   if (b->halves) ag_tally_add(e->extrapolated, d->count, d->both, d->both_moments);
@@ -211,25 +221,7 @@ static void add(job *b, const desk *d, unsigned long long leaf) {
     else e->cut += (unsigned long long)d->cut[m], e->accepted += (unsigned long long)d->accepted[m];
   for (int m = 0; m < n && e->n_failure < AG_ENSEMBLE_NAMED; m++)
     if (d->rows[m] < b->o->n_row)
-      e->failures[e->n_failure++] = (ag_ensemble_failure){leaf * AG_LEAF + (unsigned long long)m, d->rows[m]};
-}
-
-/* Waits for the turn of a leaf; false: an earlier one was given up. */
-static bool wait_turn(job *b, unsigned long long leaf) {
-  pthread_mutex_lock(&b->lock);
-  while (b->turn < leaf && b->cut > leaf) pthread_cond_wait(&b->turned, &b->lock);
-  const bool mine = b->turn == leaf;
-  pthread_mutex_unlock(&b->lock);
-  return mine;
-}
-
-/* Passes the turn on, or abandons the leaf. */
-static void pass(job *b, unsigned long long leaf, bool added) {
-  pthread_mutex_lock(&b->lock);
-  if (added) b->turn = leaf + 1;
-  else if (leaf < b->cut) b->cut = leaf;
-  pthread_cond_broadcast(&b->turned);
-  pthread_mutex_unlock(&b->lock);
+      e->failures[e->n_failure++] = (ag_ensemble_failure){d->leaf * AG_LEAF + (unsigned long long)m, d->rows[m]};
 }
 
 /* ---- progress ---- */
@@ -267,45 +259,97 @@ typedef struct worker {
   bool first;
 } worker;
 
-static desk *desk_create(const job *b) {
-  desk *d = ag_heap_alloc(sizeof *d);
-  d->walk = ag_walk_create(&b->plan);
+static sheet *sheet_create(const job *b) {
+  sheet *d = ag_heap_alloc(sizeof *d);
   d->values = ag_heap_aligned(sizeof(double) * (size_t)n_total(b) * AG_LEAF);
   d->moments = ag_heap_alloc(sizeof(double) * ag_tally_width(b->e->tally));
   d->passed = ag_heap_alloc(sizeof(double) * AG_LEAF * (size_t)(b->o->n_passage + 1));
   d->passing = ag_heap_alloc(sizeof(double) * AG_LEAF);
   d->passage_moments = ag_heap_alloc(sizeof(double) * (b->o->n_passage ? ag_tally_width(b->e->passages[0]) : 1));
   if (!b->halves) return d;
-  d->half_walk = ag_walk_create(&b->halves->plan);
   d->half = ag_heap_aligned(sizeof(double) * (size_t)n_total(b) * AG_LEAF);
   d->both = ag_heap_aligned(sizeof(double) * 2 * (size_t)n_linear(b) * AG_LEAF);
   d->both_moments = ag_heap_alloc(sizeof(double) * ag_tally_width(b->e->extrapolated));
   return d;
 }
 
-static void desk_free(desk *d) {
-  ag_walk_free(d->walk), ag_walk_free(d->half_walk);
+static void sheet_free(sheet *d) {
   void *all[] = {d->passed, d->passing, d->passage_moments, d->values, d->moments, d->half, d->both, d->both_moments};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   free(d);
 }
 
+/* A sheet with the next leaf; NULL: there are no more, or a leaf was given up. Leaves go to sheets in order, so that
+ * the one whose turn it is always has a sheet. */
+static sheet *take(job *b) {
+  sheet *d = NULL;
+  pthread_mutex_lock(&b->lock);
+  while (!b->n_free && !b->abandoned) pthread_cond_wait(&b->changed, &b->lock);
+  if (!b->abandoned && b->next < b->n_leaf) {
+    d = b->free_ones[--b->n_free];
+    d->leaf = b->next++;
+  }
+  pthread_mutex_unlock(&b->lock);
+  return d;
+}
+
+/* Adds all leaves whose turn has come. */
+static void add_waiting(job *b) {
+  for (sheet *d; (d = b->waiting[b->turn % (unsigned long long)b->n_sheet]);) {
+    b->waiting[b->turn % (unsigned long long)b->n_sheet] = NULL;
+    pthread_mutex_unlock(&b->lock);
+    add(b, d);
+    pthread_mutex_lock(&b->lock);
+    b->turn++;
+    b->free_ones[b->n_free++] = d;
+    pthread_cond_broadcast(&b->changed);
+  }
+}
+
+static void report(job *b) {
+  if (b->o->progress)
+    b->o->progress(b->o->progress_self, (double)b->e->done, (long)fmin((double)b->e->done, 1e15));
+  if (b->o->checkpoint) checkpoint(b);
+}
+
+/* A leaf is computed: it is added when its turn comes, by one thread at a time. The first thread reports. */
+static void put(job *b, sheet *d, bool first) {
+  pthread_mutex_lock(&b->lock);
+  b->waiting[d->leaf % (unsigned long long)b->n_sheet] = d;
+  while (first && b->adding && !b->abandoned) pthread_cond_wait(&b->changed, &b->lock);
+  if (!b->adding) {
+    b->adding = true;
+    add_waiting(b);
+    if (first) {
+      pthread_mutex_unlock(&b->lock);
+      report(b);
+      pthread_mutex_lock(&b->lock);
+      add_waiting(b);
+    }
+    b->adding = false;
+    pthread_cond_broadcast(&b->changed);
+  }
+  pthread_mutex_unlock(&b->lock);
+}
+
+/* No thread waits for a leaf any more. */
+static void abandon(job *b) {
+  pthread_mutex_lock(&b->lock);
+  b->abandoned = true;
+  pthread_cond_broadcast(&b->changed);
+  pthread_mutex_unlock(&b->lock);
+}
+
 static void work(void *self) {
   const worker *w = self;
   job *b = w->b;
-  desk *d = desk_create(b);
-  for (;;) {
-    const unsigned long long leaf = atomic_fetch_add(&b->next, 1);
-    if (leaf >= b->n_leaf) break;
-    const bool good = compute(b, d, leaf) && wait_turn(b, leaf);
-    if (good) add(b, d, leaf); /* by one thread at a time: the turn is its lock */
-    if (good && w->first && b->o->progress)
-      b->o->progress(b->o->progress_self, (double)b->e->done, (long)fmin((double)b->e->done, 1e15));
-    if (good && w->first && b->o->checkpoint) checkpoint(b);
-    pass(b, leaf, good);
-    if (!good) break;
+  desk d = {.walk = ag_walk_create(&b->plan)};
+  if (b->halves) d.half_walk = ag_walk_create(&b->halves->plan);
+  for (sheet *s; (s = take(b));) {
+    if (compute(b, &d, s)) put(b, s, w->first);
+    else abandon(b);
   }
-  desk_free(d);
+  ag_walk_free(d.walk), ag_walk_free(d.half_walk);
 }
 
 static void guarded(worker w) {
@@ -314,14 +358,26 @@ static void guarded(worker w) {
   pthread_mutex_lock(&w.b->lock);
   if (!w.b->failed) memcpy(w.b->why, why, sizeof why);
   w.b->failed = true;
-  w.b->cut = 0; /* no thread waits any more */
-  pthread_cond_broadcast(&w.b->turned);
   pthread_mutex_unlock(&w.b->lock);
+  abandon(w.b);
 }
 
 static void *thread(void *self) {
   guarded((worker){self, false});
   return NULL;
+}
+
+static void sheets_create(job *b, int n) {
+  b->n_sheet = b->n_free = n;
+  b->sheets = ag_heap_alloc(sizeof *b->sheets * (size_t)n);
+  b->free_ones = ag_heap_alloc(sizeof *b->free_ones * (size_t)n);
+  b->waiting = ag_heap_alloc(sizeof *b->waiting * (size_t)n);
+  for (int i = 0; i < n; i++) b->sheets[i] = b->free_ones[i] = sheet_create(b);
+}
+
+static void sheets_free(job *b) {
+  for (int i = 0; i < b->n_sheet; i++) sheet_free(b->sheets[i]);
+  free(b->sheets), free(b->free_ones), free(b->waiting);
 }
 
 static void run_threads(job *b) {
@@ -331,10 +387,12 @@ static void run_threads(job *b) {
   int started = 1;
   pthread_t *threads = ag_heap_alloc(sizeof *threads * (size_t)n);
   b->heap = ag_heap_current();
+  sheets_create(b, n > 1 ? 2 * n : 1);
   while (started < n && pthread_create(&threads[started], NULL, thread, b) == 0) started++;
   guarded((worker){b, true});
   for (int i = 1; i < started; i++) pthread_join(threads[i], NULL);
   free(threads);
+  sheets_free(b);
   if (b->failed) ag_heap_fail(b->why);
   b->e->threads = started;
 }
@@ -384,7 +442,7 @@ ag_status ag_ensemble_run(ag_ctx *ctx, ag_system *sys, const double *params, con
                           const ag_ensemble_options *o, ag_ensemble *result) {
   *result = (ag_ensemble){0};
   ag_halves halves = {0};
-  job b = {.o = o, .e = result, .cut = ~0ULL, .n_leaf = (o->paths + AG_LEAF - 1) / AG_LEAF};
+  job b = {.o = o, .e = result, .n_leaf = (o->paths + AG_LEAF - 1) / AG_LEAF};
   ag_text note = {0};
   ag_heap_clock_stop(); /* of deriving the equations */
   ag_status status = ag_walk_plan_init(&b.plan, ctx, sys, params, x0, o, &note);
@@ -397,15 +455,14 @@ ag_status ag_ensemble_run(ag_ctx *ctx, ag_system *sys, const double *params, con
     if (result->done > o->paths) status = wrong(ctx, "the saved ensemble has more paths already");
   }
   if (status == AG_OK) {
-    b.turn = result->done / AG_LEAF;
-    atomic_init(&b.next, b.turn);
+    b.turn = b.next = result->done / AG_LEAF;
     pthread_mutex_init(&b.lock, NULL);
-    pthread_cond_init(&b.turned, NULL);
+    pthread_cond_init(&b.changed, NULL);
     result->lanes = b.plan.unit ? ag_unit_lanes(b.plan.unit) : 0;
     result->core_only = b.plan.core;
     result->most = b.plan.most;
     move(&b);
-    pthread_cond_destroy(&b.turned);
+    pthread_cond_destroy(&b.changed);
     pthread_mutex_destroy(&b.lock);
   }
   ag_walk_plan_done(&b.plan);
@@ -423,28 +480,4 @@ void ag_ensemble_done(ag_ensemble *e) {
   free(e->note);
   free(e->saved);
   *e = (ag_ensemble){0};
-}
-
-ag_status ag_ensemble_paths(ag_ctx *ctx, ag_system *sys, const double *params, const double *x0,
-                            const ag_ensemble_options *o, long n, const long *paths, double *values, int *n_reached) {
-  ag_walk_plan plan;
-  ag_text note = {0};
-  long cut, accepted;
-  ag_ensemble_options alone = *o;
-  alone.interpreted = true;
-  ag_status status = ag_walk_plan_init(&plan, ctx, sys, params, x0, &alone, &note);
-  if (status == AG_OK) {
-    ag_walk *w = ag_walk_create(&plan);
-    double *passed = ag_heap_alloc(sizeof *passed * (size_t)(o->n_passage + 1));
-    for (long k = 0; k < n && !(o->stop && *o->stop); k++) {
-      const ag_walk_results to = {
-          values + (size_t)k * (size_t)(o->n_row * plan.n_value), passed, 1, n_reached + k, &cut, &accepted};
-      ag_walk_block(w, (unsigned long long)paths[k], 1, &to);
-    }
-    free(passed);
-    ag_walk_free(w);
-  }
-  ag_walk_plan_done(&plan);
-  ag_text_done(&note);
-  return status;
 }

@@ -13,7 +13,8 @@ enum { PROGRESS_EVERY = 64 }; /* steps */
 typedef struct walk {
   ag_wiener path;
   unsigned long long n; /* steps in all */
-  double h, most;       /* the step; the largest increment that implicit equations are given */
+  double h, per_h;      /* the step; 1/h */
+  double most;          /* the largest increment that implicit equations are given */
   int draws;
   double *drawn, *room;
 } walk;
@@ -23,6 +24,7 @@ static walk walk_of(const run *r) {
   walk w = {.path = ag_run_path(r->sys, r->o)};
   (void)ag_wiener_divides(&w.path, r->o->dt, r->o->t1 - r->o->t0, &w.n, nearest);
   w.h = ldexp(w.path.base * w.path.multiple, -w.path.level);
+  w.per_h = 1 / w.h;
   w.most = ag_run_cut(r->sys, r->m.method, w.h);
   w.draws = r->m.method->draws;
   w.drawn = ag_heap_aligned(sizeof(double) * ag_wiener_size(&w.path, w.draws));
@@ -42,10 +44,10 @@ static void draw(run *r, walk *w, unsigned long long k) {
   for (int i = 1; i <= w->path.channels; i++) {
     double dW = fmax(-w->most, fmin(w->most, w->drawn[i]));
     cut = cut || dW != w->drawn[i];
-    r->m.step[i] = dW / w->h;
+    r->m.step[i] = dW * w->per_h;
   }
   for (size_t i = 1 + (size_t)w->path.channels; i < ag_wiener_size(&w->path, w->draws); i++)
-    r->m.step[i] = w->drawn[i] / w->h;
+    r->m.step[i] = w->drawn[i] * w->per_h;
   r->res->truncated += cut;
 }
 

@@ -128,17 +128,17 @@ static bool settle(ag_walk *w, double t) {
 static bool one_step(ag_walk *w, unsigned long long path, unsigned long long k, long *cut) {
   const ag_walk_plan *p = w->p;
   const ag_stepper *s = p->o->method;
-  const double t = p->o->t0 + (double)k * p->h, t1 = p->o->t0 + (double)(k + 1) * p->h;
+  const double t = p->o->t0 + (double)k * p->h, t1 = p->o->t0 + (double)(k + 1) * p->h, per_h = 1 / p->h;
   double error[2];
   bool large = false;
   ag_wiener_step(&p->path, path, k, p->draws, w->step, w->noise);
   w->rate[0] = 1;
   for (int i = 1; i <= p->path.channels; i++) {
     large = large || fabs(w->step[i]) > p->most;
-    w->rate[i] = fmax(-p->most, fmin(p->most, w->step[i])) / p->h;
+    w->rate[i] = fmax(-p->most, fmin(p->most, w->step[i])) * per_h;
   }
   for (size_t i = 1 + (size_t)p->path.channels; i < ag_wiener_size(&p->path, p->draws); i++)
-    w->rate[i] = w->step[i] / p->h;
+    w->rate[i] = w->step[i] * per_h;
   *cut += large;
   if (rhs(w, t, w->z, w->dz)) return false;
   if (s->step(s, &w->flow, t, p->h, w->z, w->dz, w->z1, w->dz1, 0, 1, error, w->space)) return false;
@@ -175,7 +175,8 @@ static bool evaluate(ag_walk *w, double t, const double *z, const double *c) {
   if (!good) return false;
   if (p->columns) {
     const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = p->params, [AG_SEG_C] = c};
-    (void)ag_tape_eval(p->columns, seg, w->slots, w->out);
+    (void)ag_tape_eval(p->columns, seg, w->slots, w->function_out);
+    for (int i = 0; i < p->n_out; i++) w->out[i] = w->function_out[p->pick[i]];
   } else {
     if (!fill_record(w, t, z, c)) return false;
     for (int i = 0; i < p->n_value; i++) w->out[i] = w->record[p->at[i]];
@@ -251,9 +252,9 @@ static void lanes_create(ag_walk *w) {
   const size_t n = (size_t)p->n;
   unsigned long long fail[AG_MOST_LANES] __attribute__((aligned(64))) = {0};
   double *params = lane_block(w, (size_t)n_param);
-  w->unit = lane_block(w, 2 * (size_t)p->n_unit);
+  w->unit = lane_block(w, (size_t)p->n_unit);
   for (int k = 0; k < n_param * lanes; k++) params[k] = p->params[k / lanes];
-  for (int k = 0; k < 2 * p->n_unit * lanes; k++) w->unit[k] = p->unit0[k / lanes % p->n_unit];
+  for (int k = 0; k < p->n_unit * lanes; k++) w->unit[k] = p->unit0[k / lanes];
   const ag_tape *all[N_TAPE] = {p->tape,      p->columns, p->jacobian, p->finish, p->agree,
                                 p->canonical, p->project, p->turn,     p->renew};
   int tape[N_TAPE], n_tape = 0;
@@ -285,7 +286,7 @@ static void lanes_create(ag_walk *w) {
                            .unit = w->unit,
                            .fail = (unsigned long long *)lane_block(w, 2),
                            .cut = (unsigned long long *)lane_block(w, 2),
-                           .out = lane_block(w, 2 * (size_t)p->n_out)};
+                           .out = lane_block(w, p->columns ? 2 * (size_t)p->columns->n_out : 0)};
   w->lane_z = numbers((size_t)ag_system_dims(p->sys)->z);
 }
 
@@ -310,7 +311,7 @@ static bool lane_evaluate(ag_walk *w, double t, int m) {
   if (!p->columns) return evaluate(w, t, z, w->c);
   for (int i = 0; i < p->n; i++) good = good && isfinite(z[i]);
   for (int i = 0; i < p->n_out; i++) {
-    w->out[i] = w->args.out[(s * p->n_out + i) * lanes + l];
+    w->out[i] = w->args.out[(s * p->columns->n_out + p->pick[i]) * lanes + l];
     good = good && isfinite(w->out[i]);
   }
   return good;
@@ -369,7 +370,7 @@ ag_walk *ag_walk_create(const ag_walk_plan *p) {
   *w = (ag_walk){.p = p, .work = ag_work_create(p->sys, p->params)};
   ag_record record;
   ag_record_init(&record, p->sys);
-  w->record = numbers((size_t)record.width), w->function_out = numbers((size_t)record.width);
+  w->record = numbers((size_t)record.width), w->function_out = numbers((size_t)(record.width + 2 * p->o->n_passage));
   ag_record_done(&record);
   w->x = numbers((size_t)ag_system_dims(p->sys)->x);
   const ag_tape *tape = p->columns ? p->columns : p->passages;

@@ -4,7 +4,7 @@
  * a unit is loaded. */
 #ifndef AG_RUN_WALK_ARGS_H
 #define AG_RUN_WALK_ARGS_H
-#define AG_WALK_ABI 8
+#define AG_WALK_ABI 9
 #ifndef AG_STEP_WIENER_H /* in a unit its text stands before */
 #include "step/step.h"
 #endif

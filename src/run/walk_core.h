@@ -49,7 +49,7 @@ V_IN void walk_settle(const ag_walk_args *a, const ag_walk_parity *parity, V t1,
 }
 
 /* One step, from t to t1, of one vector: its numbers become the rate w = [1 | dW/h | ...]. */
-V_IN void walk_one(const ag_walk_args *a, const ag_walk_parity *parity, V t, V t1, V h, V *step, V *z, V *own,
+V_IN void walk_one(const ag_walk_args *a, const ag_walk_parity *parity, V t, V t1, V h, V per_h, V *step, V *z, V *own,
                    const V *unit, VI *fail, VI *cut) {
   V z1[AG_STEP_N], work[AG_WALK_ROOM], w[AG_WALK_STEP], error[2];
   w[0] = v_set(1);
@@ -61,11 +61,11 @@ V_IN void walk_one(const ag_walk_args *a, const ag_walk_parity *parity, V t, V t
   }
   *cut += large & 1;
 #endif
-  for (int i = 1; i < AG_WALK_STEP; i++) w[i] = step[i] / h;
+  for (int i = 1; i < AG_WALK_STEP; i++) w[i] = step[i] * per_h;
   for (int i = 0; i < AG_WALK_OWN; i++) work[AG_STEP_N + i] = own[i];
-  f(&t, z, parity->c, w, a->prep, work, fail);
-  (void)walk_step(parity->c, w, a->prep, a->prep_jacobian, a->prep_finish, a->prep_canonical, work + AG_STEP_END, fail,
-                  t, h, z, z1, 0, 0, error, work);
+  f(&t, z, parity->c, w, parity->prep, work, fail);
+  (void)walk_step(parity->c, w, parity->prep, a->prep_jacobian, a->prep_finish, a->prep_canonical, work + AG_STEP_END,
+                  fail, t, h, z, z1, 0, 0, error, work);
 #if AG_WALK_TURNS
   V rate;
   *fail |= m_lt(turn_left(parity, t1, z1, &rate), v_set(AG_TURN_MOST));
@@ -83,20 +83,26 @@ V_IN void walk_one(const ag_walk_args *a, const ag_walk_parity *parity, V t, V t
 #define AG_WALK_ONCE _Pragma("GCC unroll 1")
 #endif
 
+/* Prepared numbers that stand in the loop's own memory, which no step can change; many of them stay where they are. */
+enum { AG_WALK_KEPT = f_n_prep <= 64 ? f_n_prep : 0 };
+
 void ag_walk(const ag_walk_args *a) {
-  V z[2][AG_STEP_N], own[2][AG_WALK_OWN + 1], unit[2 * AG_WALK_UNITS + 1];
+  V z[2][AG_STEP_N], own[2][AG_WALK_OWN + 1], unit[AG_WALK_UNITS + 1];
   VI fail[2] = {a->fail[0], a->fail[1]}, cut[2] = {a->cut[0], a->cut[1]};
   for (int s = 0; s < 2; s++) {
     for (int k = 0; k < AG_STEP_N; k++) z[s][k] = a->z[s * AG_STEP_N + k];
     for (int k = 0; k < AG_WALK_OWN; k++) own[s][k] = a->own[s * AG_WALK_OWN + k];
   }
-  for (int k = 0; k < 2 * AG_WALK_UNITS; k++) unit[k] = a->unit[k];
+  for (int k = 0; k < AG_WALK_UNITS; k++) unit[k] = a->unit[k];
   ag_wiener path = a->path;
   path.channels = AG_WALK_CHANNELS;
-  const V h = v_set(a->h);
+  const V h = v_set(a->h), per_h = v_set(1 / a->h);
   V turn[2] = {v_set(0), v_set(0)};
-  const ag_walk_parity parity[2] = {{a->c, turn, a->prep_project, a->prep_turn, a->prep_renew},
-                                    {a->c + AG_BASIS, turn + 1, a->prep_project, a->prep_turn, a->prep_renew}};
+  V kept[AG_WALK_KEPT + 1];
+  for (int i = 0; i < AG_WALK_KEPT; i++) kept[i] = a->prep[i];
+  const V *prep = AG_WALK_KEPT ? kept : a->prep;
+  const ag_walk_parity parity[2] = {{a->c, turn, prep, a->prep_project, a->prep_turn, a->prep_renew},
+                                    {a->c + AG_BASIS, turn + 1, prep, a->prep_project, a->prep_turn, a->prep_renew}};
   for (v_word k = a->from; k < a->to; k++) {
     V step[2][AG_WALK_STEP];
     const V t = v_set(a->t0 + (double)k * a->h), t1 = v_set(a->t0 + (double)(k + 1) * a->h);
@@ -113,7 +119,7 @@ void ag_walk(const ag_walk_args *a) {
     wiener_step(&path, *a->pair, k, step[0], step[1]);
 #endif
     AG_WALK_ONCE for (int s = 0; s < 2; s++)
-        walk_one(a, &parity[s], t, t1, h, step[s], z[s], own[s], unit + s * AG_WALK_UNITS, &fail[s], &cut[s]);
+        walk_one(a, &parity[s], t, t1, h, per_h, step[s], z[s], own[s], unit, &fail[s], &cut[s]);
   }
   for (int s = 0; s < 2; s++) {
     for (int k = 0; k < AG_WALK_OWN; k++) a->own[s * AG_WALK_OWN + k] = own[s][k];

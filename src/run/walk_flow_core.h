@@ -7,10 +7,10 @@
  * else nothing. */
 #define AG_WALK_V V
 #define AG_WALK_VI VI
-/* What project_core.h and turn_core.h read, of the paths of one parity. */
+/* What steps, project_core.h and turn_core.h read, of the paths of one parity. */
 typedef struct ag_walk_parity {
   V *c, *turn;
-  const V *prep_project, *prep_turn, *prep_renew;
+  const V *prep, *prep_project, *prep_turn, *prep_renew;
 } ag_walk_parity;
 #define AG_MAYBE __attribute__((unused))
 #define AG_STEP_FN(name) walk_##name

@@ -30,6 +30,19 @@ static const char walk_text[] =
 
 /* ---- columns ---- */
 
+/* All columns that are functions of the state are one tape, that of a single run: its last digits do not depend on
+ * what is wanted. It serves if all wanted ones are among its results. */
+static void pick_functions(ag_walk_plan *p, int n_function) {
+  for (int i = 0; i < p->n_value; i++) {
+    int k = 0;
+    while (k < n_function && p->functions_at[k] != p->at[i]) k++;
+    if (k == n_function) return;
+    p->pick[i] = k;
+  }
+  p->columns = p->functions;
+  p->functions = NULL;
+}
+
 /* The wanted columns on z, without the reconstructed states where possible; else from records. */
 static void choose_columns(ag_walk_plan *p, ag_system *sys) {
   const ag_dims *dims = ag_system_dims(sys);
@@ -39,6 +52,7 @@ static void choose_columns(ag_walk_plan *p, ag_system *sys) {
   const int n_passage = p->o->n_passage;
   ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(record.n_column + 2 * n_passage + 1));
   p->at = ag_heap_alloc(sizeof *p->at * (size_t)(record.width + 1));
+  p->pick = ag_heap_alloc(sizeof *p->pick * (size_t)(record.width + 2 * n_passage + 1));
   int n = 0;
   bool expressed = true;
   for (int i = 0; i < record.n_column; i++) {
@@ -71,7 +85,9 @@ static void choose_columns(ag_walk_plan *p, ag_system *sys) {
   if (!p->core && !p->settles) p->agree = ag_system_role(sys, AG_ROLE_AGREE);
   p->functions_at = ag_heap_alloc(sizeof *p->functions_at * (size_t)(record.width + 1));
   if (!p->columns && !p->settles) p->functions = ag_run_columns(sys, &(ag_run_options){.noise = AG_NOISE_PATH});
-  (void)ag_run_columns_at(sys, p->functions_at);
+  const int n_function = ag_run_columns_at(sys, p->functions_at);
+  for (int i = 0; i < p->n_out; i++) p->pick[i] = i;
+  if (p->functions && !n_passage) pick_functions(p, n_function);
   free(outs);
   ag_record_done(&record);
 }
@@ -95,7 +111,7 @@ static void put_defines(const ag_walk_plan *p, ag_text *out) {
                  p->path.channels, p->draws);
   ag_text_printf(out, "#define AG_WALK_SKIP %d\n#define AG_WALK_UNITS %d\n", p->skips, p->n_unit);
   ag_text_printf(out, "#define AG_WALK_CUT %d\n", isfinite(p->most));
-  ag_text_printf(out, "#define AG_WALK_OUT %d\n", p->columns ? p->n_out : 0);
+  ag_text_printf(out, "#define AG_WALK_OUT %d\n", p->columns ? p->columns->n_out : 0);
   ag_text_printf(out, "#define AG_WALK_AGREE %d\n#define AG_WALK_POSITIONS %d\n", p->agree != NULL,
                  p->project ? ag_system_dims(p->sys)->g : 0);
   ag_text_printf(out, "#define AG_WALK_TURNS %d\n", p->turn != NULL);
@@ -270,7 +286,7 @@ void ag_walk_plan_done(ag_walk_plan *p) {
   ag_tape_free(p->columns);
   ag_tape_free(p->passages);
   ag_tape_free(p->functions);
-  void *all[] = {p->at, p->functions_at, p->factors, p->spin, p->units, p->z0, p->c0, p->unit0};
+  void *all[] = {p->at, p->pick, p->functions_at, p->factors, p->spin, p->units, p->z0, p->c0, p->unit0};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   *p = (ag_walk_plan){0};
 }
