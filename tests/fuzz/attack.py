@@ -446,7 +446,7 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         folder = os.path.join(place, "work")
         os.mkdir(folder)
-        if os.path.basename(o.program) == "serve":
+        if os.path.basename(o.program).endswith("serve"):
             attack.server = Server(o.program, place, attack.env)
         while (o.count is None or k < o.first + o.count) and time.monotonic() < end:
             if o.replay:
