@@ -21,8 +21,26 @@ set(AG_PROGRAM_FOLDERS store exact geom study view cli)
 # Folders that read what others wrote and have no hot loops: compiled with stack protection and checked library calls.
 set(AG_READER_FOLDERS base model lang api store study view cli)
 
-# The object libraries of a folder and of all it may use, as far as they exist.
+# Under the sanitizers programs are large, and two hundred copies of them take gigabytes: there the tests share one library
+# of all folders (ag_share). Elsewhere a test is linked with what its folder may use.
+set(AG_SHARED OFF)
+if(AG_SANITIZE AND NOT AG_FUZZ)
+  set(AG_SHARED ON)
+  set(CMAKE_C_VISIBILITY_PRESET default)
+endif()
+
+# What the tests of a folder are linked with.
 function(ag_objects folder result)
+  if(AG_SHARED)
+    set(${result} ag_shared PARENT_SCOPE)
+  else()
+    ag_folders(${folder} objects)
+    set(${result} ${objects} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# The object libraries of a folder and of all it may use, as far as they exist.
+function(ag_folders folder result)
   set(objects)
   foreach(name IN LISTS AG_ROW_${folder})
     if(TARGET ag_${name})
@@ -42,6 +60,11 @@ function(ag_test_program name source)
   target_link_libraries(${name} PRIVATE ${ARGN} m)
   if(AG_LLD)
     target_link_options(${name} PRIVATE -fuse-ld=lld)
+  endif()
+  # To optimise a test under the sanitizers takes longer than to run it, unless it has inner loops of its own.
+  file(STRINGS ${source} inner_loops REGEX "#include .*(vmath|_core|enclose)\\.h\"")
+  if(AG_SANITIZE AND NOT inner_loops)
+    target_compile_options(${name} PRIVATE -O0)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 endfunction()
@@ -63,11 +86,12 @@ endfunction()
 
 # Label and time limit of a registered test (only a test that hangs meets it). What tests compile goes to one cache for
 # all presets: kernels are the same under the sanitizers, and compiling them takes longer than running them. Scripts then
-# run one in AG_TEST_PART of their random cases and of the shipped models (tests/part.py).
+# run one in AG_TEST_PART of their random cases and of the shipped models (tests/part.py). Which calls led to an allocation
+# is remembered for the last four: unwinding thirty at every allocation is a third of the time of a derivation.
 function(ag_test_label name label)
   set(environment XDG_CACHE_HOME=${PROJECT_SOURCE_DIR}/build/cache)
   if(AG_SANITIZE)
-    list(APPEND environment AG_TEST_PART=6)
+    list(APPEND environment AG_TEST_PART=6 ASAN_OPTIONS=malloc_context_size=4)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 3600 ENVIRONMENT "${environment}")
 endfunction()
@@ -95,8 +119,9 @@ function(ag_layer folder)
 
   ag_objects(${folder} objects)
   if(main)
+    ag_folders(${folder} folders)
     add_executable(anagyre ${main})
-    target_link_libraries(anagyre PRIVATE ${objects} m)
+    target_link_libraries(anagyre PRIVATE ${folders} m)
     target_link_options(anagyre PRIVATE -Wl,-z,relro,-z,now,-z,noexecstack)
     set_target_properties(anagyre PROPERTIES POSITION_INDEPENDENT_CODE ON)
     ag_version(anagyre)
@@ -109,6 +134,20 @@ function(ag_layer folder)
       ag_test(${folder}_${test} ${test}.c LABEL full LINKS ${objects})
     endforeach()
   endif()
+endfunction()
+
+# ag_share(): the library that tests share.
+function(ag_share)
+  add_library(ag_shared SHARED)
+  foreach(folder IN LISTS AG_FOLDERS)
+    if(TARGET ag_${folder})
+      target_sources(ag_shared PRIVATE $<TARGET_OBJECTS:ag_${folder}>)
+      target_link_libraries(ag_shared PUBLIC $<TARGET_PROPERTY:ag_${folder},INTERFACE_LINK_LIBRARIES>)
+    endif()
+  endforeach()
+  target_link_libraries(ag_shared PUBLIC m)
+  target_link_options(ag_shared PRIVATE -Wl,-Bsymbolic $<$<BOOL:${AG_LLD}>:-fuse-ld=lld>)
+  set_target_properties(ag_shared PROPERTIES LINKER_LANGUAGE C)
 endfunction()
 
 function(ag_library)

@@ -241,10 +241,10 @@ static void write_summary(const ag_batch_report *b, const char *output, ag_text 
 
 /* ---- running ---- */
 
-static void tell_stopped(const ag_batch_report *b, const char *output) {
+static void tell_stopped(const ag_batch_report *b, const char *output, bool saved) {
   ag_text rest = {0};
   bool file = output && !ag_output_is_stdout(output);
-  if (output) ag_text_printf(&rest, "; results so far are in %s", output);
+  if (output && saved) ag_text_printf(&rest, "; results so far are in %s", output);
   if (file) ag_text_printf(&rest, "; `anagyre run --from %s` computes the others", output);
   ag_output_tell("stopped by %s: %ld of %ld members were finished%s", ag_stop_word(), b->members->n - b->n_stopped,
                  b->members->n, ag_text_cstr(&rest));
@@ -269,7 +269,7 @@ static ag_status report(const ag_batch_report *b, ag_batch_store *store, const a
   }
   fflush(stdout);
   saved = ag_batch_store_close(store, output, saved);
-  if (b->n_stopped) tell_stopped(b, output);
+  if (b->n_stopped) tell_stopped(b, output, saved == AG_OK);
   else if (b->n_failed) fprintf(stderr, "error: %ld of %ld members failed\n", b->n_failed, b->members->n);
   ag_status status = b->n_failed ? AG_FAILED : AG_OK;
   return saved > status ? saved : status;

@@ -248,7 +248,7 @@ ag_status ag_batch_store_close(ag_batch_store *s, const char *output, ag_status 
     ag_fields_integer(&end, "/summary@failed", b->n_failed);
     ag_result_file_warnings(&end, &b->members->ctx);
     if (kind == AG_STORE_LOG && saved != AG_OK)
-      ag_output_tell("everything is in %s; when there is room, `anagyre run --from %s` writes it",
+      ag_output_tell("what was computed is in %s; when there is room, `anagyre run --from %s` writes it",
                      ag_store_place(s->store), output);
     if (!ag_store_close(s->store, &end, &trouble)) saved = print_error(&trouble);
     else if (file) s->file = output;

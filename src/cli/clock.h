@@ -27,7 +27,7 @@ void ag_progress_done(ag_progress *p); /* wipes the line */
 const atomic_int *ag_stop_catch(void);
 /* Back to the default. */
 void ag_stop_release(void);
-/* The word for the signal in the flag: "Ctrl-C", "SIGTERM", "SIGHUP". */
+/* The word for the signal in the flag: "Ctrl-C", "SIGTERM", "SIGHUP"; without one it was an error that was told. */
 const char *ag_stop_word(void);
 /* A reader that went away (`anagyre list | head -1`) is not an error; and exceeding a limit on file sizes must not kill
  * the program. */

@@ -56,7 +56,7 @@ const char *ag_stop_word(void) {
 #undef WORD
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (caught == words[i].number) return words[i].word;
-  return "a signal";
+  return caught ? "a signal" : "the error above";
 }
 
 void ag_stop_ignore_pipe(void) {

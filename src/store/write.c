@@ -312,7 +312,8 @@ const char *ag_store_place(const ag_store *s) { return ag_text_cstr(s->beside.n 
 static void explain(const ag_store *s, bool put, ag_text *trouble) {
   const char *rows = ag_plural(s->n_row, "row", "rows");
   ag_text_printf(trouble, "cannot write %s: %s; ", put ? ag_store_place(s) : s->name, strerror(s->trouble));
-  if (put) ag_text_printf(trouble, "%s holds the first %ld %s", s->name, s->n_row, rows);
+  if (s->kind == AG_STORE_LOG) ag_text_str(trouble, "it holds what was finished before");
+  else if (put) ag_text_printf(trouble, "%s holds the first %ld %s", s->name, s->n_row, rows);
   else
     ag_text_printf(trouble,
                    "the first %ld %s in %s; when there is room, `anagyre info --recover %s` puts %s into the file",

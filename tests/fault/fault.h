@@ -75,6 +75,13 @@ static void complain(const command *c, const char *what, long n, int code, const
   fprintf(stderr, ": %s %ld fails, exit code %d: %.2000s\n", what, n, code, text);
 }
 
+/* Is it `view`, in a program that was built without the page? It says what to install (tests/view/view_test.py). */
+static bool without_page(const command *c, int code) {
+  char text[4096];
+  read_text("good.err", text, sizeof text);
+  return code == 3 && !strcmp(c->words[0], "view") && strstr(text, "built without the page");
+}
+
 static bool readable(const command *c) {
   const char *const words[] = {"info", c->writes, NULL};
   if (!c->writes || access(c->writes, F_OK)) return true;

@@ -13,7 +13,8 @@ Model files with random changes go through the verbs of the program. What may no
 
 Case k of seed s is the same in every run: --seed s --first k --count 1 repeats it. A finding is printed and kept in
 --keep as a model file whose first line is the command. --replay gives such files to their commands, unchanged. With a
-build of the preset asan the sanitizers judge memory and arithmetic."""
+build of the preset asan the sanitizers judge memory and arithmetic. PROGRAM is anagyre, or `serve` (serve.c), which does
+the same in a process that is started once."""
 import argparse
 import json
 import math
@@ -26,6 +27,9 @@ import subprocess
 import sys
 import tempfile
 import time
+
+sys.dont_write_bytecode = True
+from served import Server  # noqa: E402
 
 TOKEN = re.compile(r"""[A-Za-z_][A-Za-z_0-9]*'*|\d+\.?\d*(?:[eE][-+]?\d+)?|"[^"\n]*"|\.\.|[<>=!]=|\n|[ \t]+|.""")
 NUMBER = re.compile(r"^\d")
@@ -262,7 +266,9 @@ def commands(rng, text, verbs):
                   ["run", "--t1", "3", "--section", name, "--sweep", sweep, "--threads", "1", *off],
                   ["run", "--t1", "3", "--section", name, "--level", f"energy={rng.choice(NUMBERS[:12])}", *off]]
     every = [[*c, "--max-steps", "20000"] if c[0] == "run" else c for c in every if c[0] in verbs]
-    return rng.sample(every, min(3, len(every)))
+    # a compiler takes longer than all the rest: one in four of the commands that would start it
+    return [[*c, "--engine", "interpreted"] if {"--sweep", "--paths", "--path"} & {*c} and rng.random() < 0.75 else c
+            for c in rng.sample(every, min(3, len(every)))]
 
 
 def limits(seconds, memory):
@@ -299,22 +305,27 @@ class Attack:
         self.instrumented = b"__asan_init" in open(o.program, "rb").read()
         self.env = dict(os.environ, ASAN_OPTIONS="detect_leaks=1:hard_rss_limit_mb=3000:allocator_may_return_null=1:abort_on_error=0",
                         UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1", OMP_NUM_THREADS="1")
+        self.server = None
         self.n_run, self.n_good, self.findings = 0, 0, 0
         self.codes, self.slowest = {}, (0, "")
 
     def call(self, words, folder):
-        """(exit code, output, messages); the code is None where the time ran out."""
-        memory = [] if words[0] in ("test", "emit_c") else ["--memory", str(self.o.memory)]
-        done = subprocess.Popen([self.o.program, words[0], "m.nh", *words[1:], *memory, "--derive-time", "20"], cwd=folder,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env=self.env,
-                                preexec_fn=limits(self.o.limit, 0 if self.instrumented else 4 * self.o.memory))
+        """(exit code, output, messages, processor time); the code is None where the time ran out."""
+        memory = [] if words[0] == "test" else ["--memory", str(self.o.memory)]
+        words = [words[0], "m.nh", *words[1:], *memory, "--derive-time", "20"]
+        space = 0 if self.instrumented else 4 * self.o.memory
+        if self.server:
+            return self.server.call(words, folder, self.o.limit, space)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        done = subprocess.Popen([self.o.program, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                stdin=subprocess.DEVNULL, env=self.env, preexec_fn=limits(self.o.limit, space))
         try:
             out, err = done.communicate(timeout=30 * self.o.limit)
         except subprocess.TimeoutExpired:
             done.kill()
             done.communicate()
-            return None, b"", b""
-        return done.returncode, out, err
+            return None, b"", b"", self.o.limit
+        return done.returncode, out, err, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
     def judge(self, words, code, out, err, folder, known):
         text = err.decode("latin-1")
@@ -367,9 +378,7 @@ class Attack:
             os.remove(os.path.join(folder, name))
         with open(os.path.join(folder, "m.nh"), "wb") as f:
             f.write(text)
-        begun = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        code, out, err = self.call(words, folder)
-        spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begun
+        code, out, err, spent = self.call(words, folder)
         if spent > self.slowest[0]:
             self.slowest = (spent, f"case {k}: {' '.join(words)}")
         self.n_run += 1
@@ -436,7 +445,11 @@ def main():
     attack = Attack(o)
     end = time.monotonic() + o.seconds if o.seconds else math.inf
     k = o.first
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as place:
+        folder = os.path.join(place, "work")
+        os.mkdir(folder)
+        if os.path.basename(o.program).endswith("serve"):
+            attack.server = Server(o.program, place, attack.env)
         while (o.count is None or k < o.first + o.count) and time.monotonic() < end:
             if o.replay:
                 attack.again(k, texts[k], folder)
@@ -445,6 +458,8 @@ def main():
             k += 1
             if k % 200 == 0:
                 print(f"{k} cases, {attack.n_run} commands, {attack.findings} findings", flush=True)
+        if attack.server:
+            attack.server.close()
     print(f"seed {o.seed}: {k - o.first} cases, {attack.n_good} of them accepted, {attack.n_run} commands, exit codes {attack.codes}, "
           f"slowest {attack.slowest[0]:.1f} s ({attack.slowest[1]}), {attack.findings} findings")
     sys.exit(attack.findings > 0)

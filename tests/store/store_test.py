@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -703,13 +704,34 @@ class Full(Case):
         _, err = self.anagyre("run", "rattleback", "-o", "nowhere/a.h5", code=3)
         self.assertIn("No such file", err)
 
-    def test_small_disk(self):
+    def small_disk(self):
         disk = self.path("disk")
         os.mkdir(disk)
         mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], capture_output=True, check=False)
         if mounted.returncode:
             self.skipTest("no small disk can be made here")
         self.addCleanup(subprocess.run, ["umount", disk], check=False)
+        return disk
+
+    def test_batch_on_a_small_disk(self):
+        """The log is full before all members are done: what is said is so, and the rest is computed where there is room."""
+        sweep = ("rattleback", "--t1", 1, "--sweep", "spin0=-0.5:0.5:6000", "--engine", "interpreted", "--columns", "R,x,Omega")
+        disk = self.small_disk()
+        _, err = self.anagyre("run", *sweep, "-o", "a.csv", code=3, cwd=disk)
+        self.assertRegex(err, r"cannot write a\.csv: No space left on device")
+        self.assertNotIn("signal", err)
+        self.assertNotIn("first 0 rows", err)
+        done = int(re.search(r"stopped by the error above: (\d+) of 6000 members were finished", err)[1])
+        self.assertGreater(done, 0)
+        for name in os.listdir(disk):
+            shutil.copy(os.path.join(disk, name), self.path(name))
+        self.anagyre("run", "--from", "a.csv", "--quiet")
+        self.anagyre("run", *sweep, "-o", "whole.csv")
+        with open(self.path("a.csv"), "rb") as a, open(self.path("whole.csv"), "rb") as whole:
+            self.assertEqual(a.read(), whole.read())
+
+    def test_small_disk(self):
+        disk = self.small_disk()
         _, err = self.anagyre("run", *LONG, "--t1", 400, "-o", "a.h5", code=3, cwd=disk)
         self.assertIn("No space left on device", err)
         self.check_kept(disk)
