@@ -61,7 +61,7 @@ static ag_id made_plain(ag_graph *g, ag_id x) {
 
 void ag_sheet_init(ag_sheet *s, ag_system *sys) {
   const ag_model *m = sys->model;
-  *s = (ag_sheet){.sys = sys, .g = m->graph, .a = ag_arena_create()};
+  *s = (ag_sheet){.sys = sys, .g = m->graph, .a = ag_arena_create(), .velocity = sys->xi_of_u};
   s->let = AG_NEWN(s->a, ag_id, m->n_lets + m->n_coords);
   s->let_as = AG_NEWN(s->a, ag_id, m->n_lets + m->n_coords);
   ag_id *xi = AG_NEWN(s->a, ag_id, m->n_coords + 1);
@@ -81,6 +81,16 @@ void ag_sheet_know(ag_sheet *s, ag_id x, ag_id as) {
   ag_substitute(s->g, s->n_let, s->let_as, s->let, 1, &x); /* factors are looked for with lets written out */
   s->let[s->n_known] = x;
   s->let_as[s->n_known++] = as;
+}
+
+ag_id ag_sheet_turned(const ag_sheet *s, ag_id x) {
+  if (s->n_turn) ag_substitute(s->g, s->n_turn, s->turn, s->turn_as, 1, &x);
+  return x;
+}
+
+void ag_sheet_turn(ag_sheet *s, int n, const ag_id *turn, const ag_id *turn_as) {
+  s->n_turn = n, s->turn = turn, s->turn_as = turn_as;
+  for (int i = 0; i < s->n_known; i++) s->let[i] = ag_sheet_turned(s, s->let[i]);
 }
 
 void ag_sheet_done(ag_sheet *s) {
@@ -255,7 +265,7 @@ static void name_lets(ag_sheet *s, names *k) {
   ag_id top = top_of(s);
   usage *u = count_uses(s, top);
   for (int i = 0; i < m->n_lets; i++) {
-    ag_id x = m->lets[i].x, plain;
+    ag_id x = ag_sheet_turned(s, m->lets[i].x), plain;
     int rows = ag_node_rows(s->g, x), cols = ag_node_cols(s->g, x);
     if (rows * cols == 1 || !ag_node_n_arg(s->g, x)) continue;
     plain = made_plain(s->g, x);
@@ -367,6 +377,12 @@ static void square_roots(ag_sheet *s, const names *lets) {
   }
 }
 
+static bool under_where(const ag_sheet *s) {
+  int i = s->n - 1;
+  while (i > 0 && !s->lines[i].heading) i--;
+  return i >= 0 && s->lines[i].heading && !strcmp(s->lines[i].heading, "where");
+}
+
 /* Gives names and appends the lines that define them. */
 static void name_pieces(ag_sheet *s) {
   names lets = {0}, pieces = {0};
@@ -374,7 +390,7 @@ static void name_pieces(ag_sheet *s) {
   name_lets(s, &lets);
   replace(s, lets.n, lets.node, lets.input);
   square_roots(s, &lets);
-  ag_sheet_heading(s, "where", NULL);
+  if (!under_where(s)) ag_sheet_heading(s, "where", NULL);
   for (int i = lets.n - 1; i >= 0; i--)
     if (i == lets.n - 1 || lets.input[i] != lets.input[i + 1]) /* once for each name */
       ag_sheet_add(s, lets.input[i], in_terms_of_others(s, &lets, i));
@@ -388,7 +404,7 @@ static void name_pieces(ag_sheet *s) {
     if (i) ag_substitute(s->g, i, pieces.node, pieces.input, 1, &x);
     ag_sheet_add(s, pieces.input[i], x);
   }
-  if (s->n == n + 1) s->n = n;
+  if (s->lines[s->n - 1].heading && s->n == n + 1) s->n = n;
   free(lets.node);
   free(lets.input);
   free(pieces.node);

@@ -43,15 +43,15 @@ static void add_velocities(ag_sheet *s) {
   const ag_model *m = sys->model;
   bool any = false;
   for (int i = 0; i < m->n_coords; i++) {
-    if (sys->xi_of_u[i] == m->coords[i].xi) continue;
+    if (s->velocity[i] == m->coords[i].xi) continue;
     if (!any) ag_sheet_heading(s, "velocities in terms of the independent ones", NULL);
     any = true;
-    ag_id xi = m->coords[i].xi, x = ag_sheet_normal(s, sys->xi_of_u[i]);
+    ag_id xi = m->coords[i].xi, x = ag_sheet_normal(s, s->velocity[i]);
     const int dim = long_stack(s->g, x) ? m->coords[i].dim : 1;
     ag_id *parts = AG_NEWN(s->a, ag_id, dim);
     int size = 0;
     for (int k = 0; k < dim && dim > 1; k++) {
-      parts[k] = ag_sheet_normal(s, ag_entry(s->g, sys->xi_of_u[i], k, 0));
+      parts[k] = ag_sheet_normal(s, ag_entry(s->g, s->velocity[i], k, 0));
       size += ag_normal_size(s->g, parts[k]);
     }
     bool vector = dim == 1 || (ag_node_op(s->g, x) != AG_OP_STACK && 2 * ag_normal_size(s->g, x) <= size);
@@ -290,9 +290,9 @@ static ag_id in_parts(const ag_sheet *s, ag_id x, int n, const ag_id *xi) {
 static void add_energy(ag_sheet *s) {
   const ag_system *sys = s->sys;
   const ag_model *m = sys->model;
-  ag_id x = sys->energy, y = sys->energy, *xi = AG_NEWN(s->a, ag_id, m->n_coords + 1);
+  ag_id x = ag_sheet_turned(s, sys->energy), y = x, *xi = AG_NEWN(s->a, ag_id, m->n_coords + 1);
   for (int i = 0; i < m->n_coords; i++) xi[i] = m->coords[i].xi;
-  ag_substitute(s->g, m->n_coords, xi, sys->xi_of_u, 1, &y);
+  ag_substitute(s->g, m->n_coords, xi, s->velocity, 1, &y);
   x = in_parts(s, x, m->n_coords, xi);
   y = in_parts(s, y, sys->n_u_input, sys->u_inputs);
   ag_sheet_heading(s, "energy", NULL);
@@ -300,9 +300,25 @@ static void add_energy(ag_sheet *s) {
   ag_sheet_add(s, name, ag_normal_size(s->g, y) < ag_normal_size(s->g, x) ? y : x);
 }
 
-static void add_reduced(ag_sheet *s) {
+static void add_before(ag_sheet *s) {
   add_independent(s);
   add_velocities(s);
+}
+
+/* Would A u' = f fill pages? */
+enum { PAGES = 5000 };
+static bool is_huge(const ag_sheet *s) {
+  const ag_system *sys = s->sys;
+  return sys->mass && sys->n.u && !sys->n.channel && !sys->n_driven && !sys->model->n_processes &&
+         ag_normal_size(s->g, sys->force) + ag_normal_size(s->g, sys->momentum) > PAGES;
+}
+
+static void add_reduced(ag_sheet *s) {
+  if (is_huge(s)) {
+    ag_show_momenta(s, add_before, add_energy);
+    return;
+  }
+  add_before(s);
   if (!s->sys->mass && s->sys->n.u) add_large(s);
   else if (s->sys->n.u) add_motion(s);
   add_processes(s);
