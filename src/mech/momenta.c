@@ -17,10 +17,13 @@ typedef struct turn {
 
 typedef struct momenta {
   ag_sheet *s;
-  int n_turn, cap, n_factor;
+  int n_turn, cap, n_let;
   turn *turns;
-  ag_id *xi, *q, *velocity; /* per coordinate; velocity: xi in u, in terms of the symbols */
-  ag_id factor[2];          /* matrices that dependent velocities are solved with: name, expression */
+  ag_id *xi, *q, *velocity;    /* per coordinate; velocity: xi in u, in terms of the symbols */
+  ag_id *let, *let_as, *means; /* vectors that the model names: as they are, their names, in terms of other names */
+  ag_id *weight, *named;       /* per such name: dl/d(name); those that have a name */
+  int n_named;
+  ag_id K, K_as, b, y;         /* dependent velocities are nu = K^-1 b; K = 0: there is nothing to solve */
 } momenta;
 
 /* ---- rotations ---- */
@@ -104,9 +107,37 @@ static ag_id name_turn(momenta *m, const turn *t) {
   return ag_sheet_name(m->s, name, 3, 3, AG_LEAF_ROTATION);
 }
 
+/* What the model or the derivation has written as the derivative of R or of R v in entries is R (w x v) with w = axis *
+ * angle'. Of all nodes: those that are R v or R^T v; from, to: grow. */
+static int find_rates(momenta *m, const bool *mark, ag_id top, ag_id *from, ag_id *to, int room) {
+  ag_graph *g = m->s->g;
+  int nc = m->s->sys->model->n_coords, n_in = nc + m->n_turn, n = 0;
+  ag_id *in = AG_NEWN(m->s->a, ag_id, n_in + 1), *rate = AG_NEWN(m->s->a, ag_id, n_in + 1), d[2];
+  for (int i = 0; i < nc; i++) in[i] = m->q[i], rate[i] = m->xi[i];
+  for (int k = 0; k < m->n_turn; k++) {
+    ag_forward(g, nc, m->q, m->xi, 1, &m->turns[k].angle, &d[0]);
+    in[nc + k] = m->turns[k].as, rate[nc + k] = ag_mul(g, d[0], m->turns[k].axis);
+  }
+  for (ag_id x = 1; x <= top && n < room; x++) {
+    ag_id y = x, R = ag_node_op(g, x) == AG_OP_MATMUL ? ag_node_arg(g, x, 0) : x;
+    bool turns = false;
+    if (!mark[x]) continue;
+    if (ag_node_op(g, R) == AG_OP_TRANSPOSE) R = ag_node_arg(g, R, 0);
+    for (int k = 0; k < m->n_turn; k++) turns = turns || m->turns[k].x == R;
+    if (!turns) continue;
+    y = ag_sheet_turned(m->s, x);
+    ag_forward(g, nc, m->q, m->xi, 1, &x, &d[0]);
+    ag_forward(g, n_in, in, rate, 1, &y, &d[1]);
+    if (d[0] == d[1] || ag_normal_size(g, d[0]) < 4) continue;
+    from[n] = d[0], to[n++] = d[1];
+  }
+  return n;
+}
+
 static void find_turns(momenta *m) {
   ag_graph *g = m->s->g;
   const ag_system *sys = m->s->sys;
+  enum { ROOM = 200 };
   int n = 1, nc = sys->model->n_coords;
   ag_id top, *roots = AG_NEWN(m->s->a, ag_id, 2 * nc + 1);
   roots[0] = sys->model->lagrangian;
@@ -119,27 +150,117 @@ static void find_turns(momenta *m) {
     AG_PUSH(m->turns, m->n_turn, m->cap);
     m->turns[m->n_turn++] = t;
   }
-  free(mark);
-  ag_id *x = AG_NEWN(m->s->a, ag_id, m->n_turn + 1), *as = AG_NEWN(m->s->a, ag_id, m->n_turn + 1);
+  ag_id *x = AG_NEWN(m->s->a, ag_id, m->n_turn + ROOM), *as = AG_NEWN(m->s->a, ag_id, m->n_turn + ROOM);
   for (int i = 0; i < m->n_turn; i++) x[i] = m->turns[i].x, as[i] = m->turns[i].as;
   ag_sheet_turn(m->s, m->n_turn, x, as);
+  n = find_rates(m, mark, top, x + m->n_turn, as + m->n_turn, m->n_turn ? ROOM : 0);
+  for (int i = 0; i < n; i++) as[m->n_turn + i] = ag_sheet_turned(m->s, as[m->n_turn + i]);
+  ag_sheet_turn(m->s, m->n_turn + n, x, as);
+  free(mark);
+}
+
+/* ---- names of the model ---- */
+
+/* Vectors that the model names and l or a force is made of are symbols, too: l is differentiated in them first, so that
+ * what belongs to one frame is not written a second time in another. */
+static void find_lets(momenta *m, int n, const ag_id *roots) {
+  ag_sheet *s = m->s;
+  const ag_model *model = s->sys->model;
+  ag_id top, *moving = AG_NEWN(s->a, ag_id, 2 * model->n_coords + m->n_turn + 1);
+  int n_moving = 0;
+  for (int i = 0; i < model->n_coords; i++) moving[n_moving++] = m->q[i], moving[n_moving++] = m->xi[i];
+  for (int i = 0; i < m->n_turn; i++) moving[n_moving++] = m->turns[i].as;
+  bool *mark = reachable(s->g, n, roots, &top);
+  m->let = AG_NEWN(s->a, ag_id, model->n_lets + 1), m->let_as = AG_NEWN(s->a, ag_id, model->n_lets + 1);
+  m->means = AG_NEWN(s->a, ag_id, model->n_lets + 1), m->weight = AG_NEWN(s->a, ag_id, model->n_lets + 1);
+  m->named = AG_NEWN(s->a, ag_id, model->n_lets + 1);
+  for (int i = 0; i < model->n_lets; i++) {
+    ag_id x = ag_sheet_turned(s, model->lets[i].x);
+    bool again = false;
+    for (int k = 0; k < m->n_let; k++) again = again || m->let[k] == x;
+    if (again || x > top || !mark[x] || ag_node_cols(s->g, x) > 1 || ag_is_scalar(s->g, x) || !ag_node_n_arg(s->g, x) ||
+        ag_normal_size(s->g, x) < 3 || !ag_depends(s->g, 1, &x, n_moving, moving))
+      continue;
+    m->let[m->n_let] = x;
+    m->let_as[m->n_let] = ag_input(s->g, model->lets[i].name, ag_node_rows(s->g, x), 1, AG_LEAF_REAL);
+    ag_sheet_give(s, i, m->let_as[m->n_let++]);
+  }
+  free(mark);
+  for (int i = 0; i < m->n_let; i++) { /* in terms of those before it: a let is made of earlier ones */
+    m->means[i] = m->let[i];
+    if (i) ag_substitute(s->g, i, m->let, m->let_as, 1, &m->means[i]);
+  }
+}
+
+static ag_id in_names(const momenta *m, ag_id x) {
+  x = ag_sheet_turned(m->s, x);
+  if (m->n_let) ag_substitute(m->s->g, m->n_let, m->let, m->let_as, 1, &x);
+  return x;
+}
+
+/* dl/d(name i): itself, or where it is long its own name. */
+static ag_id weight_of(momenta *m, int i, ag_id x) {
+  ag_sheet *s = m->s;
+  x = ag_sheet_normal(s, x);
+  if (ag_normal_size(s->g, x) <= SHORT / 2) return x;
+  const char *name = ag_arena_printf(s->a, "L_%s", ag_node_name(s->g, m->let_as[i]));
+  ag_id as = ag_sheet_name(s, name, ag_node_rows(s->g, x), 1, AG_LEAF_REAL);
+  ag_sheet_add(s, as, x);
+  m->named[m->n_named++] = as;
+  return as;
+}
+
+/* Gradients of sum <outs, weights> in the inputs, through the names: the derivative in a name that is long gets the name
+ * L_name itself, on a line. */
+static void gradient(momenta *m, int n_out, const ag_id *outs, const ag_id *weights, int n_in, const ag_id *inputs,
+                     ag_id *out) {
+  ag_graph *g = m->s->g;
+  ag_id *part = AG_NEWN(m->s->a, ag_id, n_in + 1), *bar = m->weight, one;
+  ag_reverse(g, n_out, outs, weights, n_in, inputs, out);
+  if (m->n_let) ag_reverse(g, n_out, outs, weights, m->n_let, m->let_as, bar);
+  for (int i = m->n_let - 1; i >= 0; i--) {
+    if (ag_is_zero(g, bar[i])) continue;
+    bar[i] = weight_of(m, i, bar[i]);
+    ag_reverse(g, 1, &m->means[i], &bar[i], n_in, inputs, part);
+    for (int k = 0; k < n_in; k++) out[k] = ag_add(g, out[k], part[k]);
+    for (int k = 0; k < i; k++) {
+      ag_reverse(g, 1, &m->means[i], &bar[i], 1, &m->let_as[k], &one);
+      bar[k] = ag_add(g, bar[k], one);
+    }
+  }
 }
 
 /* ---- momenta and forces ---- */
 
-/* The matrix that dependent velocities are solved with gets a name, so that its transpose is one. */
-static void name_factor(momenta *m) {
+/* Dependent velocities that are solved for together: nu = K^-1 b. */
+static void name_solved(momenta *m) {
   ag_graph *g = m->s->g;
   int nc = m->s->sys->model->n_coords;
   ag_id top;
   bool *mark = reachable(g, nc, m->velocity, &top);
-  for (ag_id x = top; x > 0 && !m->factor[0]; x--)
-    if (mark[x] && ag_node_op(g, x) == AG_OP_SOLVE && ag_node_n_arg(g, ag_node_arg(g, x, 0))) {
-      ag_id A = m->factor[1] = ag_node_arg(g, x, 0);
-      m->factor[0] = ag_sheet_name(m->s, "K", ag_node_rows(g, A), ag_node_cols(g, A), AG_LEAF_REAL);
-      ag_substitute(g, 1, &m->factor[1], &m->factor[0], nc, m->velocity);
-    }
+  for (ag_id x = top; x > 0 && !m->K; x--) {
+    if (!mark[x] || ag_node_op(g, x) != AG_OP_SOLVE || ag_node_cols(g, x) > 1) continue;
+    m->K = ag_node_arg(g, x, 0), m->b = ag_node_arg(g, x, 1);
+    m->K_as = ag_sheet_name(m->s, "K", ag_node_rows(g, m->K), ag_node_cols(g, m->K), AG_LEAF_REAL);
+    m->y = ag_sheet_name(m->s, "nu", ag_node_rows(g, x), 1, AG_LEAF_REAL);
+    ag_substitute(g, 1, &x, &m->y, nc, m->velocity);
+  }
   free(mark);
+}
+
+/* B^T X: directly, and through nu with K^T mu = B_nu^T X. */
+static void project(momenta *m, const ag_id *X, ag_id *rows) {
+  ag_sheet *s = m->s;
+  ag_graph *g = s->g;
+  int nc = s->sys->model->n_coords, n = s->sys->n_u_input;
+  ag_reverse(g, nc, m->velocity, X, n, s->sys->u_inputs, rows);
+  if (!m->K) return;
+  ag_id bar, z = ag_sheet_name(s, "mu", ag_node_rows(g, m->y), 1, AG_LEAF_REAL), *part = AG_NEWN(s->a, ag_id, n + 1);
+  ag_reverse(g, nc, m->velocity, X, 1, &m->y, &bar);
+  ag_reverse(g, 1, &m->b, &z, n, s->sys->u_inputs, part);
+  for (int i = 0; i < n; i++) rows[i] = ag_add(g, rows[i], part[i]);
+  ag_id transposed = ag_transpose(g, m->K_as);
+  ag_sheet_add(s, z, ag_solve(g, transposed, ag_sheet_normal(s, bar), AG_SOLVE_GENERAL));
 }
 
 static ag_id named(momenta *m, const char *letter, int i, const char *prime) {
@@ -156,6 +277,7 @@ static ag_id momentum_rate(momenta *m, int i, ag_id p) {
   ag_graph *g = s->g;
   bool free_of_place = !ag_depends(g, 1, &p, model->n_coords, m->q) && !ag_depends(g, 1, &p, 1, &model->t);
   for (int k = 0; k < m->n_turn; k++) free_of_place = free_of_place && !ag_depends(g, 1, &p, 1, &m->turns[k].as);
+  free_of_place = free_of_place && !ag_depends(g, 1, &p, m->n_let, m->let_as) && !ag_depends(g, 1, &p, m->n_named, m->named);
   if (free_of_place && ag_normal_size(g, p) <= SHORT) {
     ag_id *a = AG_NEWN(s->a, ag_id, model->n_coords + 1), rate;
     for (int k = 0; k < model->n_coords; k++)
@@ -167,19 +289,22 @@ static ag_id momentum_rate(momenta *m, int i, ag_id p) {
   return named(m, "p", i, "'");
 }
 
-/* dbar l in coordinate i: directly, and through the rotations whose angles it moves. */
-static void gradients(momenta *m, ag_id l, ag_id *out) {
+/* dl/dxi, and dbar l of each coordinate: directly, and through the rotations whose angles it moves. */
+static void derivatives(momenta *m, ag_id l, ag_id *p, ag_id *dl) {
   ag_graph *g = m->s->g;
-  int nc = m->s->sys->model->n_coords;
-  ag_id one = ag_num(g, 1), *of_turn = AG_NEWN(m->s->a, ag_id, m->n_turn + 1), *as = AG_NEWN(m->s->a, ag_id, m->n_turn + 1);
-  ag_id *part = AG_NEWN(m->s->a, ag_id, nc + 1);
-  for (int k = 0; k < m->n_turn; k++) as[k] = m->turns[k].as;
-  ag_reverse(g, 1, &l, &one, nc, m->q, out);
-  if (m->n_turn) ag_reverse(g, 1, &l, &one, m->n_turn, as, of_turn);
+  int nc = m->s->sys->model->n_coords, n = 0;
+  ag_id one = ag_num(g, 1), *inputs = AG_NEWN(m->s->a, ag_id, 2 * nc + m->n_turn), *out, *part;
+  out = AG_NEWN(m->s->a, ag_id, 2 * nc + m->n_turn), part = AG_NEWN(m->s->a, ag_id, nc + 1);
+  for (int i = 0; i < nc; i++) inputs[n++] = m->xi[i];
+  for (int i = 0; i < nc; i++) inputs[n++] = m->q[i];
+  for (int k = 0; k < m->n_turn; k++) inputs[n++] = m->turns[k].as;
+  gradient(m, 1, &l, &one, n, inputs, out);
+  memcpy(p, out, sizeof *p * (size_t)nc);
+  memcpy(dl, out + nc, sizeof *p * (size_t)nc);
   for (int k = 0; k < m->n_turn; k++) {
-    ag_id along = ag_dot(g, m->turns[k].axis, of_turn[k]);
+    ag_id along = ag_dot(g, m->turns[k].axis, out[2 * nc + k]);
     ag_reverse(g, 1, &m->turns[k].angle, &along, nc, m->q, part);
-    for (int i = 0; i < nc; i++) out[i] = ag_add(g, out[i], part[i]);
+    for (int i = 0; i < nc; i++) dl[i] = ag_add(g, dl[i], part[i]);
   }
 }
 
@@ -189,14 +314,12 @@ static void add_forces(momenta *m, ag_id *X) {
   ag_graph *g = s->g;
   const ag_model *model = s->sys->model;
   int nc = model->n_coords;
-  ag_id l = ag_sheet_turned(s, model->lagrangian), one = ag_num(g, 1), *p = AG_NEWN(s->a, ag_id, nc + 1),
-        *dl = AG_NEWN(s->a, ag_id, nc + 1);
-  ag_reverse(g, 1, &l, &one, nc, m->xi, p);
-  gradients(m, l, dl);
-  ag_sheet_heading(s, "momenta p and forces X", NULL);
+  ag_id *p = AG_NEWN(s->a, ag_id, nc + 1), *dl = AG_NEWN(s->a, ag_id, nc + 1);
+  ag_sheet_heading(s, "derivatives L_a of the Lagrangian in a, momenta p, forces X", NULL);
+  derivatives(m, in_names(m, model->lagrangian), p, dl);
   for (int i = 0; i < nc; i++) {
     p[i] = ag_sheet_normal(s, p[i]);
-    ag_id rest = ag_add(g, dl[i], ag_sheet_turned(s, s->sys->force_x[i]));
+    ag_id rest = ag_add(g, dl[i], in_names(m, s->sys->force_x[i]));
     if (model->coords[i].space == AG_SPACE_SO3) rest = ag_add(g, rest, ag_cross(g, p[i], m->xi[i]));
     rest = ag_sheet_normal(s, rest);
     ag_id rate = momentum_rate(m, i, p[i]), x = ag_sub(g, rate, rest);
@@ -216,44 +339,52 @@ static void init(momenta *m, ag_sheet *s) {
   m->velocity = AG_NEWN(s->a, ag_id, nc + 1);
   for (int i = 0; i < nc; i++) m->xi[i] = model->coords[i].xi, m->q[i] = model->coords[i].q;
   find_turns(m);
+  ag_id *roots = AG_NEWN(s->a, ag_id, nc + 1);
+  roots[nc] = ag_sheet_turned(s, model->lagrangian);
+  for (int i = 0; i < nc; i++) roots[i] = ag_sheet_turned(s, s->sys->force_x[i]);
+  find_lets(m, nc + 1, roots);
   for (int i = 0; i < nc; i++) m->velocity[i] = ag_sheet_turned(s, s->sys->xi_of_u[i]);
-  name_factor(m);
+  name_solved(m);
   s->velocity = m->velocity;
 }
 
-/* B^T X = 0, before the lines that define X. */
-static void add_rows(momenta *m) {
-  ag_sheet *s = m->s;
-  const ag_system *sys = s->sys;
-  int nc = sys->model->n_coords, from = s->n;
-  ag_id *X = AG_NEWN(s->a, ag_id, nc + 1), *rows = AG_NEWN(s->a, ag_id, sys->n_u_input + 1);
-  add_forces(m, X);
-  int n = s->n - from;
-  ag_sheet_line *kept = AG_NEWN(s->a, ag_sheet_line, n + 1);
-  memcpy(kept, s->lines + from, sizeof *kept * (size_t)n);
-  s->n = from;
-  ag_sheet_heading(s, "equations of motion", NULL);
-  ag_reverse(s->g, nc, m->velocity, X, sys->n_u_input, sys->u_inputs, rows);
-  for (int i = 0; i < sys->n_u_input; i++)
-    ag_sheet_add(s, ag_sheet_normal(s, rows[i]), ag_zero(s->g, ag_node_rows(s->g, rows[i]), 1));
-  for (int i = 0; i < n; i++) {
-    if (kept[i].heading) ag_sheet_heading(s, kept[i].heading, kept[i].note);
-    else ag_sheet_add(s, kept[i].left, kept[i].right);
-  }
+/* Lines that were added after the first n, taken off again. */
+static ag_sheet_line *take(ag_sheet *s, int n, int *n_taken) {
+  *n_taken = s->n - n;
+  ag_sheet_line *taken = AG_NEWN(s->a, ag_sheet_line, *n_taken + 1);
+  memcpy(taken, s->lines + n, sizeof *taken * (size_t)*n_taken);
+  s->n = n;
+  return taken;
 }
 
 static void add_where(momenta *m) {
   ag_sheet *s = m->s;
   ag_sheet_heading(s, "where", NULL);
-  if (m->factor[0]) ag_sheet_add(s, m->factor[0], m->factor[1]);
-  for (int i = 0; i < m->n_turn; i++) ag_sheet_add(s, m->turns[i].as, m->turns[i].x);
+  if (m->K) {
+    ag_sheet_add(s, m->y, ag_solve(s->g, m->K_as, ag_sheet_plain(s, m->b), AG_SOLVE_GENERAL));
+    ag_sheet_add(s, m->K_as, ag_sheet_plain(s, m->K));
+  }
+  for (int i = m->n_let - 1; i >= 0; i--) ag_sheet_add(s, m->let_as[i], ag_sheet_normal(s, m->means[i]));
+  for (int i = 0; i < m->n_turn; i++) ag_sheet_add(s, m->turns[i].as, ag_sheet_plain(s, m->turns[i].x));
 }
 
 void ag_show_momenta(ag_sheet *s, void (*before)(ag_sheet *s), void (*after)(ag_sheet *s)) {
   momenta m;
+  int n;
   init(&m, s);
+  ag_id *X = AG_NEWN(s->a, ag_id, s->sys->model->n_coords + 1), *rows = AG_NEWN(s->a, ag_id, s->sys->n_u_input + 1);
+  add_forces(&m, X); /* first: dependent velocities are not yet written by their values */
+  project(&m, X, rows);
+  const ag_sheet_line *forces = take(s, 0, &n);
   before(s);
-  add_rows(&m);
+  s->n_known = s->n_let;
+  ag_sheet_heading(s, "equations of motion", NULL);
+  for (int i = 0; i < s->sys->n_u_input; i++)
+    ag_sheet_add(s, ag_sheet_normal(s, rows[i]), ag_zero(s->g, ag_node_rows(s->g, rows[i]), 1));
+  for (int i = 0; i < n; i++) {
+    if (forces[i].heading) ag_sheet_heading(s, forces[i].heading, forces[i].note);
+    else ag_sheet_add(s, forces[i].left, forces[i].right);
+  }
   after(s);
   add_where(&m);
   free(m.turns);

@@ -59,9 +59,26 @@ static ag_id made_plain(ag_graph *g, ag_id x) {
   return x;
 }
 
+/* Matrices among the parameters that are symmetric: I^T is printed as I. */
+static void find_symmetric(ag_sheet *s) {
+  const ag_model *m = s->sys->model;
+  s->transposed = AG_NEWN(s->a, ag_id, m->n_params + 1), s->symmetric = AG_NEWN(s->a, ag_id, m->n_params + 1);
+  for (int i = 0; i < m->n_params; i++) {
+    const ag_layout_row *row = &s->sys->param_rows[i];
+    const double *v = s->sys->params + row->at;
+    bool same = m->params[i].input && row->rows == row->cols && row->rows > 1;
+    for (int k = 0; same && k < row->rows * row->cols; k++)
+      same = v[k] == v[k % row->cols * row->cols + k / row->cols];
+    if (!same) continue;
+    s->transposed[s->n_symmetric] = ag_transpose(s->g, m->params[i].input);
+    s->symmetric[s->n_symmetric++] = m->params[i].input;
+  }
+}
+
 void ag_sheet_init(ag_sheet *s, ag_system *sys) {
   const ag_model *m = sys->model;
   *s = (ag_sheet){.sys = sys, .g = m->graph, .a = ag_arena_create(), .velocity = sys->xi_of_u};
+  s->given = AG_NEWN(s->a, ag_id, m->n_lets + 1);
   s->let = AG_NEWN(s->a, ag_id, m->n_lets + m->n_coords);
   s->let_as = AG_NEWN(s->a, ag_id, m->n_lets + m->n_coords);
   ag_id *xi = AG_NEWN(s->a, ag_id, m->n_coords + 1);
@@ -74,6 +91,7 @@ void ag_sheet_init(ag_sheet *s, ag_system *sys) {
     s->let_as[s->n_let++] = ag_input(s->g, m->lets[i].name, 1, 1, leaf);
   }
   s->n_known = s->n_let;
+  find_symmetric(s);
 }
 
 void ag_sheet_know(ag_sheet *s, ag_id x, ag_id as) {
@@ -82,6 +100,10 @@ void ag_sheet_know(ag_sheet *s, ag_id x, ag_id as) {
   s->let[s->n_known] = x;
   s->let_as[s->n_known++] = as;
 }
+
+void ag_sheet_give(ag_sheet *s, int let, ag_id as) { s->given[let] = as; }
+
+ag_id ag_sheet_plain(const ag_sheet *s, ag_id x) { return made_plain(s->g, x); }
 
 ag_id ag_sheet_turned(const ag_sheet *s, ag_id x) {
   if (s->n_turn) ag_substitute(s->g, s->n_turn, s->turn, s->turn_as, 1, &x);
@@ -111,6 +133,7 @@ void ag_sheet_add(ag_sheet *s, ag_id left, ag_id right) { *more(s) = (ag_sheet_l
 
 ag_id ag_sheet_normal(const ag_sheet *s, ag_id x) {
   x = made_plain(s->g, x);
+  if (s->n_symmetric) ag_substitute(s->g, s->n_symmetric, s->transposed, s->symmetric, 1, &x);
   ag_normal_form(s->g, s->n_known, s->let, s->let_as, 1, &x);
   int size = ag_normal_size(s->g, x);
   ag_id y = x;
@@ -275,7 +298,7 @@ static void name_lets(ag_sheet *s, names *k) {
       bool taken = y > top || !u[y].seen || !ag_node_n_arg(s->g, y);
       for (int j = 0; j < k->n; j++) taken = taken || k->node[j] == y;
       ag_leaf leaf = ag_is_rotation(s->g, x) ? AG_LEAF_ROTATION : AG_LEAF_REAL;
-      if (!taken) add_name(k, y, ag_input(s->g, m->lets[i].name, rows, cols, leaf));
+      if (!taken) add_name(k, y, s->given[i] ? s->given[i] : ag_input(s->g, m->lets[i].name, rows, cols, leaf));
     }
   }
   for (int i = 0; i < s->n_let; i++) {
@@ -344,9 +367,18 @@ static void name_long(ag_sheet *s, names *k) {
 
 static void replace(ag_sheet *s, int n, const ag_id *from, const ag_id *to) {
   for (int i = 0; i < s->n && n; i++) {
+    ag_id right = s->lines[i].right;
     if (s->lines[i].left) ag_substitute(s->g, n, from, to, 1, &s->lines[i].left);
-    if (s->lines[i].right) ag_substitute(s->g, n, from, to, 1, &s->lines[i].right);
+    if (right) ag_substitute(s->g, n, from, to, 1, &right);
+    if (right != s->lines[i].left) s->lines[i].right = right; /* else it is the line that defines the name */
   }
+}
+
+/* Is this name defined on a line of the caller? */
+static bool is_given(const ag_sheet *s, ag_id name) {
+  for (int i = 0; i < s->sys->model->n_lets; i++)
+    if (s->given[i] == name) return true;
+  return false;
 }
 
 /* The definition of name i in terms of the others: all at once, since one of them may be part of another. */
@@ -392,7 +424,7 @@ static void name_pieces(ag_sheet *s) {
   square_roots(s, &lets);
   if (!under_where(s)) ag_sheet_heading(s, "where", NULL);
   for (int i = lets.n - 1; i >= 0; i--)
-    if (i == lets.n - 1 || lets.input[i] != lets.input[i + 1]) /* once for each name */
+    if ((i == lets.n - 1 || lets.input[i] != lets.input[i + 1]) && !is_given(s, lets.input[i])) /* once for each name */
       ag_sheet_add(s, lets.input[i], in_terms_of_others(s, &lets, i));
   name_long(s, &pieces);
   replace(s, pieces.n, pieces.node, pieces.input);

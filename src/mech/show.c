@@ -300,6 +300,15 @@ static void add_energy(ag_sheet *s) {
   ag_sheet_add(s, name, ag_normal_size(s->g, y) < ag_normal_size(s->g, x) ? y : x);
 }
 
+/* In all velocities: the names of the model are made of them. */
+static void add_whole_energy(ag_sheet *s) {
+  const ag_model *m = s->sys->model;
+  ag_id *xi = AG_NEWN(s->a, ag_id, m->n_coords + 1), x = ag_sheet_turned(s, s->sys->energy);
+  for (int i = 0; i < m->n_coords; i++) xi[i] = m->coords[i].xi;
+  ag_sheet_heading(s, "energy", NULL);
+  ag_sheet_add(s, ag_input(s->g, s->latex ? "E" : "energy", 1, 1, AG_LEAF_REAL), in_parts(s, x, m->n_coords, xi));
+}
+
 static void add_before(ag_sheet *s) {
   add_independent(s);
   add_velocities(s);
@@ -315,7 +324,7 @@ static bool is_huge(const ag_sheet *s) {
 
 static void add_reduced(ag_sheet *s) {
   if (is_huge(s)) {
-    ag_show_momenta(s, add_before, add_energy);
+    ag_show_momenta(s, add_before, add_whole_energy);
     return;
   }
   add_before(s);
