@@ -314,19 +314,18 @@ static void add_before(ag_sheet *s) {
   add_velocities(s);
 }
 
-/* Would A u' = f fill pages? */
-enum { PAGES = 5000 };
-static bool is_huge(const ag_sheet *s) {
-  const ag_system *sys = s->sys;
-  return sys->mass && sys->n.u && !sys->n.channel && !sys->n_driven && !sys->model->n_processes &&
-         ag_normal_size(s->g, sys->force) + ag_normal_size(s->g, sys->momentum) > PAGES;
+/* Sizes of A u' = f as derived from which it is also, or only, written with momenta. */
+enum { BOTH = 1200, HUGE = 5000 };
+static int raw_size(const ag_system *sys) {
+  const ag_graph *g = sys->model->graph;
+  if (!sys->mass || !sys->n.u || sys->n.channel || sys->n_driven || sys->model->n_processes) return 0;
+  int force = ag_normal_size(g, sys->force), momentum = ag_normal_size(g, sys->momentum);
+  return force > HUGE || momentum > HUGE ? HUGE + 1 : force + momentum;
 }
 
+static void add_with_momenta(ag_sheet *s) { ag_show_momenta(s, add_before, add_whole_energy); }
+
 static void add_reduced(ag_sheet *s) {
-  if (is_huge(s)) {
-    ag_show_momenta(s, add_before, add_whole_energy);
-    return;
-  }
   add_before(s);
   if (!s->sys->mass && s->sys->n.u) add_large(s);
   else if (s->sys->n.u) add_motion(s);
@@ -401,20 +400,37 @@ static void escape(const char *text, ag_text *out) {
   }
 }
 
-void ag_system_show(ag_system *sys, const ag_show_options *o, ag_text *out) {
-  static void (*const forms[])(ag_sheet * s) = {add_reduced, add_multipliers, add_constraints, add_lagrangian};
+static void show_as(ag_system *sys, const ag_show_options *o, void (*form)(ag_sheet *s), ag_text *out) {
   ag_sheet s;
   ag_sheet_init(&s, sys);
   s.latex = o->latex;
   s.standalone = o->latex && o->standalone;
-  forms[o->form](&s);
-  if (s.standalone) {
+  form(&s);
+  ag_sheet_print(&s, out);
+  ag_sheet_done(&s);
+}
+
+/* The shorter of A u' = f and the equations with momenta; long ones are not written out to be measured. */
+static void show_reduced(ag_system *sys, const ag_show_options *o, ag_text *out) {
+  int size = raw_size(sys);
+  ag_text plain = {0}, momenta = {0};
+  if (size <= HUGE) show_as(sys, o, add_reduced, &plain);
+  if (size > BOTH) show_as(sys, o, add_with_momenta, &momenta);
+  ag_text_str(out, ag_text_cstr(plain.n && (!momenta.n || plain.n <= momenta.n) ? &plain : &momenta));
+  ag_text_done(&plain);
+  ag_text_done(&momenta);
+}
+
+void ag_system_show(ag_system *sys, const ag_show_options *o, ag_text *out) {
+  static void (*const forms[])(ag_sheet * s) = {add_reduced, add_multipliers, add_constraints, add_lagrangian};
+  bool standalone = o->latex && o->standalone;
+  if (standalone) {
     ag_text_str(out, "\\documentclass{article}\n\\usepackage[a4paper,margin=25mm]{geometry}\n\\usepackage{amsmath}\n"
                      "\\allowdisplaybreaks\n\\begin{document}\n\\section*{");
     escape(sys->model->title && *sys->model->title ? sys->model->title : sys->model->name, out);
     ag_text_str(out, "}\n");
   }
-  ag_sheet_print(&s, out);
-  if (s.standalone) ag_text_str(out, "\\end{document}\n");
-  ag_sheet_done(&s);
+  if (o->form == AG_SHOW_REDUCED) show_reduced(sys, o, out);
+  else show_as(sys, o, forms[o->form], out);
+  if (standalone) ag_text_str(out, "\\end{document}\n");
 }
