@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The equations of motion with momenta, for systems whose A u' = f would fill pages. With p = dl/dxi, in the notation of
- * motion.c and a total derivative left as a prime,
- *   B^T X = 0,   X = p' - ad*_xi p - dbar l - F,   B = dxi/du
- * (Maggi's equations). p and X are no longer than the Lagrangian. Rotations about axes that do not move are symbols: with
- * R = rotation(n, a) the derivative of l in a is n . dbar_R l, which is a vector formula like those of a free rotation. */
+ * The equations of motion with momenta, for systems whose A u' = f would fill pages. With p = dl/dxi, in the notation
+ * of motion.c and a total derivative left as a prime, B^T X = 0,   X = p' - ad*_xi p - dbar l - F,   B = dxi/du
+ * (Maggi's equations). p and X are no longer than the Lagrangian. Rotations about axes that do not move are symbols:
+ * with R = rotation(n, a) the derivative of l in a is n . dbar_R l, which is a vector formula like those of a free
+ * rotation. */
 #include <string.h>
 
 #include "expr/residue.h"
@@ -22,8 +22,8 @@ typedef struct momenta {
   ag_id *xi, *q, *velocity;    /* per coordinate; velocity: xi in u, in terms of the symbols */
   ag_id *let, *let_as, *means; /* vectors that the model names: as they are, their names, in terms of other names */
   ag_id *weight, *named;       /* per such name: dl/d(name); those that have a name */
-  int n_named;
-  ag_id K, K_as, b, y;         /* dependent velocities are nu = K^-1 b; K = 0: there is nothing to solve */
+  int n_named, n_momentum;
+  ag_id K, K_as, b, y; /* dependent velocities are nu = K^-1 b; K = 0: there is nothing to solve */
 } momenta;
 
 /* ---- rotations ---- */
@@ -210,8 +210,8 @@ static ag_id weight_of(momenta *m, int i, ag_id x) {
   return as;
 }
 
-/* Gradients of sum <outs, weights> in the inputs, through the names: the derivative in a name that is long gets the name
- * L_name itself, on a line. */
+/* Gradients of sum <outs, weights> in the inputs, through the names: the derivative in a name that is long gets the
+ * name L_name itself, on a line. */
 static void gradient(momenta *m, int n_out, const ag_id *outs, const ag_id *weights, int n_in, const ag_id *inputs,
                      ag_id *out) {
   ag_graph *g = m->s->g;
@@ -277,14 +277,17 @@ static ag_id momentum_rate(momenta *m, int i, ag_id p) {
   ag_graph *g = s->g;
   bool free_of_place = !ag_depends(g, 1, &p, model->n_coords, m->q) && !ag_depends(g, 1, &p, 1, &model->t);
   for (int k = 0; k < m->n_turn; k++) free_of_place = free_of_place && !ag_depends(g, 1, &p, 1, &m->turns[k].as);
-  free_of_place = free_of_place && !ag_depends(g, 1, &p, m->n_let, m->let_as) && !ag_depends(g, 1, &p, m->n_named, m->named);
+  free_of_place = free_of_place && !ag_depends(g, 1, &p, m->n_let, m->let_as) &&
+                  !ag_depends(g, 1, &p, m->n_named, m->named);
   if (free_of_place && ag_normal_size(g, p) <= SHORT) {
     ag_id *a = AG_NEWN(s->a, ag_id, model->n_coords + 1), rate;
     for (int k = 0; k < model->n_coords; k++)
-      a[k] = ag_input(g, ag_arena_printf(s->a, "%s'", ag_node_name(g, m->xi[k])), model->coords[k].dim, 1, AG_LEAF_REAL);
+      a[k] =
+          ag_input(g, ag_arena_printf(s->a, "%s'", ag_node_name(g, m->xi[k])), model->coords[k].dim, 1, AG_LEAF_REAL);
     ag_forward(g, model->n_coords, m->xi, a, 1, &p, &rate);
     return ag_sheet_normal(s, rate);
   }
+  m->n_momentum++;
   ag_sheet_add(s, named(m, "p", i, ""), p);
   return named(m, "p", i, "'");
 }
@@ -315,7 +318,6 @@ static void add_forces(momenta *m, ag_id *X) {
   const ag_model *model = s->sys->model;
   int nc = model->n_coords;
   ag_id *p = AG_NEWN(s->a, ag_id, nc + 1), *dl = AG_NEWN(s->a, ag_id, nc + 1);
-  ag_sheet_heading(s, "derivatives L_a of the Lagrangian in a, momenta p, forces X", NULL);
   derivatives(m, in_names(m, model->lagrangian), p, dl);
   for (int i = 0; i < nc; i++) {
     p[i] = ag_sheet_normal(s, p[i]);
@@ -368,6 +370,15 @@ static void add_where(momenta *m) {
   for (int i = 0; i < m->n_turn; i++) ag_sheet_add(s, m->turns[i].as, ag_sheet_plain(s, m->turns[i].x));
 }
 
+/* x = 0; components that are written one by one have lines of their own. */
+static void add_row(ag_sheet *s, ag_id x) {
+  int n = ag_node_op(s->g, x) == AG_OP_STACK ? ag_node_rows(s->g, x) : 1;
+  for (int k = 0; k < n; k++) {
+    ag_id row = n > 1 ? ag_node_arg(s->g, x, k) : x;
+    ag_sheet_add(s, row, ag_zero(s->g, ag_node_rows(s->g, row), 1));
+  }
+}
+
 void ag_show_momenta(ag_sheet *s, void (*before)(ag_sheet *s), void (*after)(ag_sheet *s)) {
   momenta m;
   int n;
@@ -379,12 +390,14 @@ void ag_show_momenta(ag_sheet *s, void (*before)(ag_sheet *s), void (*after)(ag_
   before(s);
   s->n_known = s->n_let;
   ag_sheet_heading(s, "equations of motion", NULL);
-  for (int i = 0; i < s->sys->n_u_input; i++)
-    ag_sheet_add(s, ag_sheet_normal(s, rows[i]), ag_zero(s->g, ag_node_rows(s->g, rows[i]), 1));
-  for (int i = 0; i < n; i++) {
-    if (forces[i].heading) ag_sheet_heading(s, forces[i].heading, forces[i].note);
-    else ag_sheet_add(s, forces[i].left, forces[i].right);
-  }
+  for (int i = 0; i < s->sys->n_u_input; i++) add_row(s, ag_sheet_normal(s, rows[i]));
+  if (n)
+    ag_sheet_heading(s,
+                     m.n_named      ? "derivatives L_a of the Lagrangian in a, momenta p, forces X"
+                     : m.n_momentum ? "momenta p and forces X"
+                                    : "forces X",
+                     NULL);
+  for (int i = 0; i < n; i++) ag_sheet_add(s, forces[i].left, forces[i].right);
   after(s);
   add_where(&m);
   free(m.turns);

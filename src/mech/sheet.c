@@ -67,8 +67,7 @@ static void find_symmetric(ag_sheet *s) {
     const ag_layout_row *row = &s->sys->param_rows[i];
     const double *v = s->sys->params + row->at;
     bool same = m->params[i].input && row->rows == row->cols && row->rows > 1;
-    for (int k = 0; same && k < row->rows * row->cols; k++)
-      same = v[k] == v[k % row->cols * row->cols + k / row->cols];
+    for (int k = 0; same && k < row->rows * row->cols; k++) same = v[k] == v[k % row->cols * row->cols + k / row->cols];
     if (!same) continue;
     s->transposed[s->n_symmetric] = ag_transpose(s->g, m->params[i].input);
     s->symmetric[s->n_symmetric++] = m->params[i].input;

@@ -40,7 +40,7 @@ void ag_sheet_cancel(const ag_sheet *s, ag_id *left, ag_id *right);
 /* From now on these rotations are printed by names, inputs; the caller defines them on lines. x in terms of them. */
 void ag_sheet_turn(ag_sheet *s, int n, const ag_id *turn, const ag_id *turn_as);
 void ag_sheet_give(ag_sheet *s, int let, ag_id as); /* this let is printed as an input that the caller defines */
-ag_id ag_sheet_plain(const ag_sheet *s, ag_id x); /* x without guards that only serve the computation */
+ag_id ag_sheet_plain(const ag_sheet *s, ag_id x);   /* x without guards that only serve the computation */
 ag_id ag_sheet_turned(const ag_sheet *s, ag_id x);
 /* A new name for a node of this shape: an input. */
 ag_id ag_sheet_name(ag_sheet *s, const char *name, int rows, int cols, ag_leaf leaf);

@@ -315,7 +315,7 @@ static void add_before(ag_sheet *s) {
 }
 
 /* Sizes of A u' = f as derived from which it is also, or only, written with momenta. */
-enum { BOTH = 1200, HUGE = 5000 };
+enum { BOTH = 1200, HUGE = 1600 };
 static int raw_size(const ag_system *sys) {
   const ag_graph *g = sys->model->graph;
   if (!sys->mass || !sys->n.u || sys->n.channel || sys->n_driven || sys->model->n_processes) return 0;

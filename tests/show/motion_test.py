@@ -72,7 +72,7 @@ class Sheet:
             elif line.startswith("# "):
                 at = line[2:]
                 self.blocks[at] = []
-        pairs = [equation(line) for head, lines in self.blocks.items() if head.startswith(("where", "derivatives"))
+        pairs = [equation(line) for head, lines in self.blocks.items() if head.startswith(("where", "derivatives", "momenta", "forces"))
                  for line in lines]
         self.where = {key_of(left): right for left, right in pairs}
 
