@@ -59,9 +59,25 @@ static ag_id made_plain(ag_graph *g, ag_id x) {
   return x;
 }
 
+/* Matrices among the parameters that are symmetric: I^T is printed as I. */
+static void find_symmetric(ag_sheet *s) {
+  const ag_model *m = s->sys->model;
+  s->transposed = AG_NEWN(s->a, ag_id, m->n_params + 1), s->symmetric = AG_NEWN(s->a, ag_id, m->n_params + 1);
+  for (int i = 0; i < m->n_params; i++) {
+    const ag_layout_row *row = &s->sys->param_rows[i];
+    const double *v = s->sys->params + row->at;
+    bool same = m->params[i].input && row->rows == row->cols && row->rows > 1;
+    for (int k = 0; same && k < row->rows * row->cols; k++) same = v[k] == v[k % row->cols * row->cols + k / row->cols];
+    if (!same) continue;
+    s->transposed[s->n_symmetric] = ag_transpose(s->g, m->params[i].input);
+    s->symmetric[s->n_symmetric++] = m->params[i].input;
+  }
+}
+
 void ag_sheet_init(ag_sheet *s, ag_system *sys) {
   const ag_model *m = sys->model;
-  *s = (ag_sheet){.sys = sys, .g = m->graph, .a = ag_arena_create()};
+  *s = (ag_sheet){.sys = sys, .g = m->graph, .a = ag_arena_create(), .velocity = sys->xi_of_u};
+  s->given = AG_NEWN(s->a, ag_id, m->n_lets + 1);
   s->let = AG_NEWN(s->a, ag_id, m->n_lets + m->n_coords);
   s->let_as = AG_NEWN(s->a, ag_id, m->n_lets + m->n_coords);
   ag_id *xi = AG_NEWN(s->a, ag_id, m->n_coords + 1);
@@ -74,6 +90,7 @@ void ag_sheet_init(ag_sheet *s, ag_system *sys) {
     s->let_as[s->n_let++] = ag_input(s->g, m->lets[i].name, 1, 1, leaf);
   }
   s->n_known = s->n_let;
+  find_symmetric(s);
 }
 
 void ag_sheet_know(ag_sheet *s, ag_id x, ag_id as) {
@@ -81,6 +98,20 @@ void ag_sheet_know(ag_sheet *s, ag_id x, ag_id as) {
   ag_substitute(s->g, s->n_let, s->let_as, s->let, 1, &x); /* factors are looked for with lets written out */
   s->let[s->n_known] = x;
   s->let_as[s->n_known++] = as;
+}
+
+void ag_sheet_give(ag_sheet *s, int let, ag_id as) { s->given[let] = as; }
+
+ag_id ag_sheet_plain(const ag_sheet *s, ag_id x) { return made_plain(s->g, x); }
+
+ag_id ag_sheet_turned(const ag_sheet *s, ag_id x) {
+  if (s->n_turn) ag_substitute(s->g, s->n_turn, s->turn, s->turn_as, 1, &x);
+  return x;
+}
+
+void ag_sheet_turn(ag_sheet *s, int n, const ag_id *turn, const ag_id *turn_as) {
+  s->n_turn = n, s->turn = turn, s->turn_as = turn_as;
+  for (int i = 0; i < s->n_known; i++) s->let[i] = ag_sheet_turned(s, s->let[i]);
 }
 
 void ag_sheet_done(ag_sheet *s) {
@@ -101,6 +132,7 @@ void ag_sheet_add(ag_sheet *s, ag_id left, ag_id right) { *more(s) = (ag_sheet_l
 
 ag_id ag_sheet_normal(const ag_sheet *s, ag_id x) {
   x = made_plain(s->g, x);
+  if (s->n_symmetric) ag_substitute(s->g, s->n_symmetric, s->transposed, s->symmetric, 1, &x);
   ag_normal_form(s->g, s->n_known, s->let, s->let_as, 1, &x);
   int size = ag_normal_size(s->g, x);
   ag_id y = x;
@@ -255,7 +287,7 @@ static void name_lets(ag_sheet *s, names *k) {
   ag_id top = top_of(s);
   usage *u = count_uses(s, top);
   for (int i = 0; i < m->n_lets; i++) {
-    ag_id x = m->lets[i].x, plain;
+    ag_id x = ag_sheet_turned(s, m->lets[i].x), plain;
     int rows = ag_node_rows(s->g, x), cols = ag_node_cols(s->g, x);
     if (rows * cols == 1 || !ag_node_n_arg(s->g, x)) continue;
     plain = made_plain(s->g, x);
@@ -265,7 +297,7 @@ static void name_lets(ag_sheet *s, names *k) {
       bool taken = y > top || !u[y].seen || !ag_node_n_arg(s->g, y);
       for (int j = 0; j < k->n; j++) taken = taken || k->node[j] == y;
       ag_leaf leaf = ag_is_rotation(s->g, x) ? AG_LEAF_ROTATION : AG_LEAF_REAL;
-      if (!taken) add_name(k, y, ag_input(s->g, m->lets[i].name, rows, cols, leaf));
+      if (!taken) add_name(k, y, s->given[i] ? s->given[i] : ag_input(s->g, m->lets[i].name, rows, cols, leaf));
     }
   }
   for (int i = 0; i < s->n_let; i++) {
@@ -334,9 +366,18 @@ static void name_long(ag_sheet *s, names *k) {
 
 static void replace(ag_sheet *s, int n, const ag_id *from, const ag_id *to) {
   for (int i = 0; i < s->n && n; i++) {
+    ag_id right = s->lines[i].right;
     if (s->lines[i].left) ag_substitute(s->g, n, from, to, 1, &s->lines[i].left);
-    if (s->lines[i].right) ag_substitute(s->g, n, from, to, 1, &s->lines[i].right);
+    if (right) ag_substitute(s->g, n, from, to, 1, &right);
+    if (right != s->lines[i].left) s->lines[i].right = right; /* else it is the line that defines the name */
   }
+}
+
+/* Is this name defined on a line of the caller? */
+static bool is_given(const ag_sheet *s, ag_id name) {
+  for (int i = 0; i < s->sys->model->n_lets; i++)
+    if (s->given[i] == name) return true;
+  return false;
 }
 
 /* The definition of name i in terms of the others: all at once, since one of them may be part of another. */
@@ -367,6 +408,12 @@ static void square_roots(ag_sheet *s, const names *lets) {
   }
 }
 
+static bool under_where(const ag_sheet *s) {
+  int i = s->n - 1;
+  while (i > 0 && !s->lines[i].heading) i--;
+  return i >= 0 && s->lines[i].heading && !strcmp(s->lines[i].heading, "where");
+}
+
 /* Gives names and appends the lines that define them. */
 static void name_pieces(ag_sheet *s) {
   names lets = {0}, pieces = {0};
@@ -374,9 +421,9 @@ static void name_pieces(ag_sheet *s) {
   name_lets(s, &lets);
   replace(s, lets.n, lets.node, lets.input);
   square_roots(s, &lets);
-  ag_sheet_heading(s, "where", NULL);
+  if (!under_where(s)) ag_sheet_heading(s, "where", NULL);
   for (int i = lets.n - 1; i >= 0; i--)
-    if (i == lets.n - 1 || lets.input[i] != lets.input[i + 1]) /* once for each name */
+    if ((i == lets.n - 1 || lets.input[i] != lets.input[i + 1]) && !is_given(s, lets.input[i])) /* once for each name */
       ag_sheet_add(s, lets.input[i], in_terms_of_others(s, &lets, i));
   name_long(s, &pieces);
   replace(s, pieces.n, pieces.node, pieces.input);
@@ -388,7 +435,7 @@ static void name_pieces(ag_sheet *s) {
     if (i) ag_substitute(s->g, i, pieces.node, pieces.input, 1, &x);
     ag_sheet_add(s, pieces.input[i], x);
   }
-  if (s->n == n + 1) s->n = n;
+  if (s->lines[s->n - 1].heading && s->n == n + 1) s->n = n;
   free(lets.node);
   free(lets.input);
   free(pieces.node);

@@ -43,15 +43,15 @@ static void add_velocities(ag_sheet *s) {
   const ag_model *m = sys->model;
   bool any = false;
   for (int i = 0; i < m->n_coords; i++) {
-    if (sys->xi_of_u[i] == m->coords[i].xi) continue;
+    if (s->velocity[i] == m->coords[i].xi) continue;
     if (!any) ag_sheet_heading(s, "velocities in terms of the independent ones", NULL);
     any = true;
-    ag_id xi = m->coords[i].xi, x = ag_sheet_normal(s, sys->xi_of_u[i]);
+    ag_id xi = m->coords[i].xi, x = ag_sheet_normal(s, s->velocity[i]);
     const int dim = long_stack(s->g, x) ? m->coords[i].dim : 1;
     ag_id *parts = AG_NEWN(s->a, ag_id, dim);
     int size = 0;
     for (int k = 0; k < dim && dim > 1; k++) {
-      parts[k] = ag_sheet_normal(s, ag_entry(s->g, sys->xi_of_u[i], k, 0));
+      parts[k] = ag_sheet_normal(s, ag_entry(s->g, s->velocity[i], k, 0));
       size += ag_normal_size(s->g, parts[k]);
     }
     bool vector = dim == 1 || (ag_node_op(s->g, x) != AG_OP_STACK && 2 * ag_normal_size(s->g, x) <= size);
@@ -290,9 +290,9 @@ static ag_id in_parts(const ag_sheet *s, ag_id x, int n, const ag_id *xi) {
 static void add_energy(ag_sheet *s) {
   const ag_system *sys = s->sys;
   const ag_model *m = sys->model;
-  ag_id x = sys->energy, y = sys->energy, *xi = AG_NEWN(s->a, ag_id, m->n_coords + 1);
+  ag_id x = ag_sheet_turned(s, sys->energy), y = x, *xi = AG_NEWN(s->a, ag_id, m->n_coords + 1);
   for (int i = 0; i < m->n_coords; i++) xi[i] = m->coords[i].xi;
-  ag_substitute(s->g, m->n_coords, xi, sys->xi_of_u, 1, &y);
+  ag_substitute(s->g, m->n_coords, xi, s->velocity, 1, &y);
   x = in_parts(s, x, m->n_coords, xi);
   y = in_parts(s, y, sys->n_u_input, sys->u_inputs);
   ag_sheet_heading(s, "energy", NULL);
@@ -300,9 +300,33 @@ static void add_energy(ag_sheet *s) {
   ag_sheet_add(s, name, ag_normal_size(s->g, y) < ag_normal_size(s->g, x) ? y : x);
 }
 
-static void add_reduced(ag_sheet *s) {
+/* In all velocities: the names of the model are made of them. */
+static void add_whole_energy(ag_sheet *s) {
+  const ag_model *m = s->sys->model;
+  ag_id *xi = AG_NEWN(s->a, ag_id, m->n_coords + 1), x = ag_sheet_turned(s, s->sys->energy);
+  for (int i = 0; i < m->n_coords; i++) xi[i] = m->coords[i].xi;
+  ag_sheet_heading(s, "energy", NULL);
+  ag_sheet_add(s, ag_input(s->g, s->latex ? "E" : "energy", 1, 1, AG_LEAF_REAL), in_parts(s, x, m->n_coords, xi));
+}
+
+static void add_before(ag_sheet *s) {
   add_independent(s);
   add_velocities(s);
+}
+
+/* Sizes of A u' = f as derived from which it is also, or only, written with momenta. */
+enum { BOTH = 1200, HUGE = 1600 };
+static int raw_size(const ag_system *sys) {
+  const ag_graph *g = sys->model->graph;
+  if (!sys->mass || !sys->n.u || sys->n.channel || sys->n_driven || sys->model->n_processes) return 0;
+  int force = ag_normal_size(g, sys->force), momentum = ag_normal_size(g, sys->momentum);
+  return force > HUGE || momentum > HUGE ? HUGE + 1 : force + momentum;
+}
+
+static void add_with_momenta(ag_sheet *s) { ag_show_momenta(s, add_before, add_whole_energy); }
+
+static void add_reduced(ag_sheet *s) {
+  add_before(s);
   if (!s->sys->mass && s->sys->n.u) add_large(s);
   else if (s->sys->n.u) add_motion(s);
   add_processes(s);
@@ -376,20 +400,37 @@ static void escape(const char *text, ag_text *out) {
   }
 }
 
-void ag_system_show(ag_system *sys, const ag_show_options *o, ag_text *out) {
-  static void (*const forms[])(ag_sheet * s) = {add_reduced, add_multipliers, add_constraints, add_lagrangian};
+static void show_as(ag_system *sys, const ag_show_options *o, void (*form)(ag_sheet *s), ag_text *out) {
   ag_sheet s;
   ag_sheet_init(&s, sys);
   s.latex = o->latex;
   s.standalone = o->latex && o->standalone;
-  forms[o->form](&s);
-  if (s.standalone) {
+  form(&s);
+  ag_sheet_print(&s, out);
+  ag_sheet_done(&s);
+}
+
+/* The shorter of A u' = f and the equations with momenta; long ones are not written out to be measured. */
+static void show_reduced(ag_system *sys, const ag_show_options *o, ag_text *out) {
+  int size = raw_size(sys);
+  ag_text plain = {0}, momenta = {0};
+  if (size <= HUGE) show_as(sys, o, add_reduced, &plain);
+  if (size > BOTH) show_as(sys, o, add_with_momenta, &momenta);
+  ag_text_str(out, ag_text_cstr(plain.n && (!momenta.n || plain.n <= momenta.n) ? &plain : &momenta));
+  ag_text_done(&plain);
+  ag_text_done(&momenta);
+}
+
+void ag_system_show(ag_system *sys, const ag_show_options *o, ag_text *out) {
+  static void (*const forms[])(ag_sheet * s) = {add_reduced, add_multipliers, add_constraints, add_lagrangian};
+  bool standalone = o->latex && o->standalone;
+  if (standalone) {
     ag_text_str(out, "\\documentclass{article}\n\\usepackage[a4paper,margin=25mm]{geometry}\n\\usepackage{amsmath}\n"
                      "\\allowdisplaybreaks\n\\begin{document}\n\\section*{");
     escape(sys->model->title && *sys->model->title ? sys->model->title : sys->model->name, out);
     ag_text_str(out, "}\n");
   }
-  ag_sheet_print(&s, out);
-  if (s.standalone) ag_text_str(out, "\\end{document}\n");
-  ag_sheet_done(&s);
+  if (o->form == AG_SHOW_REDUCED) show_reduced(sys, o, out);
+  else show_as(sys, o, forms[o->form], out);
+  if (standalone) ag_text_str(out, "\\end{document}\n");
 }

@@ -36,14 +36,18 @@ def key_of(node):
 class Page(Eval):
     """Evaluates printed text: quantities by their printed names, then the lines below `where`."""
 
-    def __init__(self, model, env, where):
+    def __init__(self, model, env, where, rate=None):
         super().__init__(model, env)
-        self.where = where
+        self.where, self.rate = where, rate
 
     def jet(self, node, loc):
         key = key_of(node)
         if key in self.env:
             return self.env[key], None
+        if node[0] == "prime" and self.rate and key and key[:-1] in self.where:
+            if key not in self.memo:
+                self.memo[key] = self.rate(key[:-1]), None
+            return self.memo[key]
         if key in self.where:
             if key not in self.memo:
                 self.memo[key] = self.jet(self.where[key], {})
@@ -68,7 +72,8 @@ class Sheet:
             elif line.startswith("# "):
                 at = line[2:]
                 self.blocks[at] = []
-        pairs = [equation(line) for line in self.blocks.get("where", [])]
+        pairs = [equation(line) for head, lines in self.blocks.items() if head.startswith(("where", "derivatives", "momenta", "forces"))
+                 for line in lines]
         self.where = {key_of(left): right for left, right in pairs}
 
     def pairs(self, start):
@@ -194,17 +199,28 @@ class Reduced:
 
         def residual(du):
             env = self.with_u(names(m, t, q, xi), self.u)
-            page = Page(m, self.with_u(env, du, "'"), self.sheet.where)
+            accel = self.velocity_rates(t, q, xi, du)
+            for _, space, k, vel, _, sv in m.slots:
+                env[vel + "'"] = np.full(1, accel[sv.start]) if space in ("R", "S1") else accel[sv][None]
+            page = Page(m, self.with_u(env, du, "'"), self.sheet.where, lambda name: self.rate(name, t, q, xi, du, accel))
             return np.concatenate([page.flat(a) - page.flat(b) for a, b in pairs])
         r = residual(np.zeros(n))
         A = np.stack([residual(e) - r for e in np.eye(n)], 1)
         assert A.shape == (n, n), f"{A.shape[0]} equations for {n} unknowns"
         return np.linalg.solve(A, -r)
 
-    def accelerations(self, t, q, xi):
-        du = self.rates(t, q, xi) if self.listed else np.zeros(0)
+    def velocity_rates(self, t, q, xi, du):
         qdot = self.m.tangent(q, xi[None])[0]
         return self.xi_of(t + 1j*STEP, q + 1j*STEP*qdot, self.u + 1j*STEP*du).imag/STEP
+
+    def rate(self, name, t, q, xi, du, accel):
+        """the total time derivative of a quantity that is defined on the page, such as a momentum"""
+        qdot, h = self.m.tangent(q, xi[None])[0], 1j*STEP
+        env = self.with_u(names(self.m, t + h, q + h*qdot, xi + h*accel), self.u + h*du)
+        return Page(self.m, env, self.sheet.where).value(self.sheet.where[name]).imag/STEP
+
+    def accelerations(self, t, q, xi):
+        return self.velocity_rates(t, q, xi, self.rates(t, q, xi) if self.listed else np.zeros(0))
 
 
 def check_reduced(m, sheet, t, q, xi, accel):
