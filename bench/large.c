@@ -54,7 +54,8 @@ static double run_seconds(const ag_system *sys, const double *x0, long max_steps
 }
 
 /* One right-hand side of the fused unit, and the size of its text and what the compiler took. */
-static double rhs_ns(const ag_system *sys, const double *z, size_t *size, double *generate, double *compile) {
+static double rhs_ns(const ag_system *sys, const double *z, const double *c, size_t *size, double *generate,
+                     double *compile) {
   const ag_stepper *method = ag_stepper_find("dop853");
   ag_fused_spec spec = {.tape = ag_system_role(sys, AG_ROLE_RHS),
                         .name = ag_model_name(ag_system_model(sys)),
@@ -63,7 +64,7 @@ static double rhs_ns(const ag_system *sys, const double *z, size_t *size, double
                         .method = method};
   ag_build_options how = {.lanes = 1};
   ag_text text = {0}, reason = {0};
-  double t = cpu_seconds(), c[1] = {0}, best = INFINITY, at = 0;
+  double t = cpu_seconds(), best = INFINITY, at = 0;
   ag_fused_text(&spec, &text);
   *generate = cpu_seconds() - t;
   *size = text.n;
@@ -104,19 +105,21 @@ int main(int argc, char **argv) {
   ag_work *w = ag_work_create(sys, ag_system_param_values(sys));
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->x));
   double *z = ag_heap_aligned(sizeof(double) * (size_t)(ag_system_dims(sys)->z + 1)), generate, compile;
+  double *c = ag_heap_aligned(sizeof(double) * (size_t)(ag_system_dims(sys)->c + 1)); /* the basis, if there is one */
   ag_system_state0(sys, x);
-  if (ag_work_reduce(w, 0, x, NULL, z)) return 1;
+  if (ag_work_reduce(w, 0, x, c, z)) return 1;
   size_t size;
   long steps = atol(argv[2]), fewer;
-  double rhs = rhs_ns(sys, z, &size, &generate, &compile);
+  double rhs = rhs_ns(sys, z, c, &size, &generate, &compile);
   double part = run_seconds(sys, x, steps, &fewer), whole = run_seconds(sys, x, 3 * steps, &steps);
-  printf("{\"model\": \"%s\", \"velocities\": %d, \"constraints\": %d, \"text\": %zu, \"parse_ms\": %.2f, "
+  printf("{\"model\": \"%s\", \"velocities\": %d, \"constraints\": %d, \"operations\": %d, \"text\": %zu, "
+         "\"parse_ms\": %.2f, "
          "\"derive_ms\": %.2f, \"derive_mb\": %.2f, "
          "\"generate_ms\": %.2f, \"compile_ms\": %.0f, \"rhs_us\": %.2f, \"step_us\": %.1f}\n",
-         ag_model_name(ag_system_model(sys)), ag_system_dims(sys)->xi, ag_system_dims(sys)->lambda, size, 1e3 * l.parse,
-         1e3 * l.derive, memory, 1e3 * generate, 1e3 * compile, 1e-3 * rhs,
-         1e6 * (whole - part) / (double)(steps - fewer));
-  free(x), free(z);
+         ag_model_name(ag_system_model(sys)), ag_system_dims(sys)->xi, ag_system_dims(sys)->lambda,
+         ag_tape_cost(ag_system_role(sys, AG_ROLE_RHS)), size, 1e3 * l.parse, 1e3 * l.derive, memory, 1e3 * generate,
+         1e3 * compile, 1e-3 * rhs, 1e6 * (whole - part) / (double)(steps - fewer));
+  free(x), free(z), free(c);
   ag_work_free(w);
   unload(&l);
   return 0;

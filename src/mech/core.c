@@ -342,14 +342,27 @@ static void moved(core *k, ag_id delta_u, ag_id delta_q, ag_id *out) {
     out[sys->n.u_at + i] = ag_add(g, out[sys->n.u_at + i], ag_entry(g, delta_u, i, 0));
 }
 
-/* With AG_ELIM_SADDLE velocities are moved, too. */
+/* Large systems up to this many velocities are taken back onto the constraints inside kernels: the text of larger ones
+ * would take a compiler long. */
+enum { MOST_IN_KERNEL = 256 };
+
+/* With AG_ELIM_SADDLE velocities are moved, too: at once (for emitted code), or after the positions. */
 static void make_moved(core *k, ag_id delta_u, ag_id delta_q) {
   ag_system *sys = k->d->sys;
+  bool inside = !delta_u || (sys->n.xi <= MOST_IN_KERNEL && sys->n.lambda == sys->n.row);
   ag_id *out = AG_NEWN(sys->arena, ag_id, sys->n.z + sys->n.g + 1);
-  moved(k, delta_u, delta_q, out);
+  if (delta_u) {
+    moved(k, delta_u, delta_q, out);
+    ag_role_make(sys, AG_ROLE_SETTLE, sys->n.z, out);
+  }
+  if (delta_u && inside) {
+    moved(k, delta_u, 0, out);
+    ag_role_make(sys, AG_ROLE_ONTO_ROWS, sys->n.z, out);
+  }
+  if (!delta_q || !inside) return;
+  moved(k, 0, delta_q, out);
   memcpy(out + sys->n.z, k->d->g_x, sizeof *out * (size_t)sys->n.g);
-  if (delta_u) ag_role_make(sys, AG_ROLE_SETTLE, sys->n.z, out);
-  else ag_role_make(sys, AG_ROLE_PROJECT, sys->n.z + sys->n.g, out);
+  ag_role_make(sys, AG_ROLE_PROJECT, sys->n.z + sys->n.g, out);
 }
 
 /* Where the equations choose: forces of constraint with the same choices read from branches. */

@@ -280,7 +280,7 @@ static bool cut_at_zero(run *r, double *t1) {
 static int settle_ahead(run *r, double t1) {
   ag_mover *m = &r->m;
   r->ahead = NAN;
-  bool simple = m->in_place && !m->projected && ag_system_elimination(r->sys) != AG_ELIM_BASIS;
+  bool simple = m->in_place && !m->projected && !m->holds && ag_system_elimination(r->sys) != AG_ELIM_BASIS;
   if (simple || r->rest_error > 1 || r->pending == AG_END_RANK) return AG_FINE;
   memcpy(r->ahead_z, m->z1, sizeof(double) * (size_t)m->n);
   memcpy(r->ahead_c, m->c, sizeof(double) * (size_t)ag_system_dims(r->sys)->c);

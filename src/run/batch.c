@@ -149,7 +149,8 @@ static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
     return "steps are fixed, and the basis of the velocities is renewed on the way";
   if (ag_system_elimination(sys) == AG_ELIM_BASIS && ag_system_dims(sys)->rank < ag_system_dims(sys)->lambda)
     return "combinations of redundant constraints are chosen on the way";
-  if (ag_system_elimination(sys) == AG_ELIM_SADDLE) return "velocities are taken back onto the constraints on the way";
+  if (ag_system_elimination(sys) == AG_ELIM_SADDLE && !ag_system_role(sys, AG_ROLE_ONTO_ROWS))
+    return "very many velocities are taken back onto the constraints on the way";
   if (ag_system_watches(sys)) return "rows of the constraints are watched on the way";
   if (ag_system_dims(sys)->fragile && o->dt > 0) return "steps are fixed, and a constraint may vanish on the way";
   if (ag_system_dims(sys)->switches) return "the equations switch between branches on the way";
@@ -207,7 +208,8 @@ static bool prepare_lanes(ag_batch_job *b) {
     ag_text_str(&reason, why);
   } else {
     bool core = !b->watch.reads_rest && !ag_system_reads_rest(sys, AG_ROLE_FRAGILE) && b->o->run.dt <= 0 &&
-                !(b->o->run.method->needs & AG_NEEDS_FACTORS) && ag_core_columns_init(&b->columns, sys, b->o->columns);
+                !(b->o->run.method->needs & AG_NEEDS_FACTORS) && !ag_system_role(sys, AG_ROLE_ONTO_ROWS) &&
+                ag_core_columns_init(&b->columns, sys, b->o->columns);
     b->n_z = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
     find_units(b);
     ag_build_options build = {.lanes = b->o->lanes, .compiler = b->o->compiler, .thorough = true};

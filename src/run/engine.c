@@ -136,6 +136,7 @@ void ag_fused_march_init(ag_fused_spec *s, const ag_system *sys, const ag_run_op
   if (!s->fixed) {
     s->guard = guard;
     s->align = ag_system_role(sys, AG_ROLE_ALIGN), s->project = ag_system_role(sys, AG_ROLE_PROJECT);
+    s->onto_rows = ag_system_role(sys, AG_ROLE_ONTO_ROWS);
     s->turn = ag_system_role(sys, AG_ROLE_TURN), s->renew = ag_system_role(sys, AG_ROLE_RENEW);
   }
   ag_fused_spec_init(s, sys, core);

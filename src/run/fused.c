@@ -108,6 +108,7 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
   ag_text_printf(out, "#define AG_MARCH_FIXED %d\n#define AG_STEP_CHANNELS %d\n", s->fixed, s->channels);
   ag_text_printf(out, "#define AG_WATCH %d\n", s->watch ? s->watch->n_out : 0);
   ag_text_printf(out, "#define AG_ALIGNS %d\n#define AG_POSITIONS %d\n", s->align != NULL, s->project ? s->n_g : 0);
+  ag_text_printf(out, "#define AG_ONTO_ROWS %d\n", s->onto_rows != NULL);
   ag_text_printf(out, "#define AG_TURNS %d\n", s->turn != NULL);
   ag_fused_put_basis(s->renew, out);
   ag_text_str(out, s->jacobian ? "#define AG_JACOBIAN_OF(a, b) a, b\n" : "#define AG_JACOBIAN_OF(a, b) a\n");
@@ -231,6 +232,7 @@ static void add_tapes(parts *p, const ag_fused_spec *s, int *where) {
                                             [AG_FUSED_GUARD] = {"guard", s->guard, 2, false, false},
                                             [AG_FUSED_ALIGN] = {"align", s->align, 1, false, false},
                                             [AG_FUSED_PROJECT] = {"onto_g", s->project, 2, false, false},
+                                            [AG_FUSED_ONTO_ROWS] = {"onto_rows", s->onto_rows, 1, false, false},
                                             [AG_FUSED_TURN] = {"turning", s->turn, 3, false, false},
                                             [AG_FUSED_RENEW] = {"renew", s->renew, 1, false, false}};
   for (int i = 0; i < AG_FUSED_TAPES; i++) {

@@ -40,6 +40,7 @@ typedef struct ag_fused_spec {
   const ag_tape *align;          /* for batches: the role ALIGN, applied after every step; or NULL */
   const ag_tape *project;        /* for batches: the role PROJECT, applied after every step; or NULL */
   int n_g;                       /* of it: position constraints */
+  const ag_tape *onto_rows;      /* for batches: the role ONTO_ROWS, applied after it; or NULL */
   const ag_tape *turn, *renew;   /* for batches with a basis: the roles TURN and RENEW; else NULL */
   bool locate;                   /* also ag_fused_locate, for the last of them */
   int n_unit, *unit, *unit_size; /* groups of components kept at their length: offset and number of each */
@@ -58,6 +59,7 @@ typedef enum ag_fused_tape {
   AG_FUSED_GUARD,
   AG_FUSED_ALIGN,
   AG_FUSED_PROJECT,
+  AG_FUSED_ONTO_ROWS,
   AG_FUSED_TURN,
   AG_FUSED_RENEW,
   AG_FUSED_TAPES

@@ -7,7 +7,7 @@
  * it is listed with. */
 #ifndef AG_RUN_FUSED_ARGS_H
 #define AG_RUN_FUSED_ARGS_H
-#define AG_FUSED_ABI 10
+#define AG_FUSED_ABI 11
 #ifndef AG_FUSED_V /* how the library sees a number and a mask of all lanes; in the unit they are V and VI */
 #define AG_FUSED_V double
 #define AG_FUSED_VI unsigned long long
@@ -46,6 +46,7 @@ typedef struct ag_fused_args {
   AG_FUSED_VI *steps, *rejected; /* numbers, not masks */
   AG_FUSED_VI *rejected_last, *sub;
   const AG_FUSED_V *prep_project;           /* where states are put back onto position constraints; locate too */
+  const AG_FUSED_V *prep_onto_rows;         /* and velocities onto the rows of the constraints; locate too */
   const AG_FUSED_V *prep_guard;             /* where a minor or a row of the constraints is watched */
   AG_FUSED_V *rows;                         /* the rows after the last step */
   const AG_FUSED_V *prep_align;             /* where quaternions are turned onto images; locate too */

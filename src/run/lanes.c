@@ -47,7 +47,8 @@ static void march_create(lanes *l, const ag_run_options *o) {
   size_t n = (size_t)l->n, n_core = (size_t)ag_system_dims(l->sys)->core, n_c = (size_t)ag_system_dims(l->sys)->c;
   size_t n_rows = (size_t)(ag_system_dims(l->sys)->fragile * ag_system_dims(l->sys)->xi);
   l->fixed = o->dt > 0;
-  l->settles = l->fixed && (l->b->n_unit || minor || ag_system_dims(l->sys)->g);
+  l->settles = l->fixed &&
+               (l->b->n_unit || minor || ag_system_dims(l->sys)->g || ag_system_elimination(l->sys) == AG_ELIM_SADDLE);
   l->n_carry = l->n + room.own;
   l->m = (ag_fused_args){.t = block(l, 1),
                          .h = block(l, 1),
@@ -66,6 +67,7 @@ static void march_create(lanes *l, const ag_run_options *o) {
                          .rows = block(l, n_rows),
                          .prep_align = l->prep[AG_FUSED_ALIGN],
                          .prep_project = l->prep[AG_FUSED_PROJECT],
+                         .prep_onto_rows = l->prep[AG_FUSED_ONTO_ROWS],
                          .prep_turn = l->prep[AG_FUSED_TURN],
                          .prep_renew = l->prep[AG_FUSED_RENEW],
                          .leave = (unsigned long long *)block(l, 1),

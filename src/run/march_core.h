@@ -12,6 +12,7 @@
  *   AG_MINORS AG_FRAGILE                  what is to be watched; after guard_core.h
  *   AG_ALIGNS                             1: there is a tape align
  *   AG_POSITIONS                          how many position constraints there are; > 0: after project_core.h
+ *   AG_ONTO_ROWS                          1: velocities are put back, too, by the tape onto_rows
  *   AG_TURNS AG_BASIS                     1: there is a basis; how many numbers it has; after turn_core.h
  *   AG_STRETCH                            defined: stretch_core.h follows, in place of ag_march
  *   AG_STRETCH_POWER                      defined: work can be measured; after power_core.h
@@ -45,6 +46,13 @@ V_IN VI settle(const ag_fused_args *a, V t, V *z, VI where) {
 #if AG_POSITIONS
   V out[AG_STEP_N + AG_POSITIONS];
   lost |= project(a, t, z, out, where);
+#endif
+#if AG_ONTO_ROWS
+  V held[AG_STEP_N];
+  VI failed = v_word_set(0);
+  onto_rows(&t, z, a->c, a->prep_onto_rows, held, &failed);
+  for (int k = 0; k < AG_STEP_N; k++) z[k] = v_blend(where & ~failed, held[k], z[k]);
+  lost |= failed;
 #endif
   (void)t;
   return lost;
@@ -199,7 +207,7 @@ V_IN VI march_stuck(V h, V t) { return m_le(v_abs(h), v_abs(t) * 1e-15) | m_eq(h
 V_IN VI settle_march(const ag_fused_args *a, V t, VI where, VI *again) {
   *again = v_word_set(0);
   if (!v_any(where)) return where;
-  VI lost = settle(a, t, a->z, where), changed = AG_POSITIONS ? where : v_word_set(0);
+  VI lost = settle(a, t, a->z, where), changed = AG_POSITIONS || AG_ONTO_ROWS ? where : v_word_set(0);
 #if AG_TURNS
   VI renewed;
   lost |= turn_renew(a, t, a->z, where, &renewed);
@@ -208,7 +216,7 @@ V_IN VI settle_march(const ag_fused_args *a, V t, VI where, VI *again) {
 #if AG_MINORS
   lost |= guard_left(a, t, a->z);
 #endif
-#if AG_POSITIONS || AG_BASIS
+#if AG_POSITIONS || AG_ONTO_ROWS || AG_BASIS
   if (v_any(changed)) {
     V rate[AG_STEP_N];
     VI failed = v_word_set(0);

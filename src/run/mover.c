@@ -54,8 +54,8 @@ bool ag_mover_in_place(const ag_system *sys, const ag_run_options *o) {
   ag_elimination how = ag_system_elimination(sys);
   bool positions = ag_system_dims(sys)->g > 0, projects = ag_system_role(sys, AG_ROLE_PROJECT) != NULL;
   bool combined = how == AG_ELIM_BASIS && ag_system_dims(sys)->rank < ag_system_dims(sys)->lambda;
-  if (o->multipliers || positions != projects || combined || how == AG_ELIM_SADDLE || ag_system_watches(sys))
-    return false;
+  bool large = how == AG_ELIM_SADDLE && (o->noise == AG_NOISE_PATH || !ag_system_role(sys, AG_ROLE_ONTO_ROWS));
+  if (o->multipliers || positions != projects || combined || large || ag_system_watches(sys)) return false;
   if (o->noise != AG_NOISE_PATH) return o->dt <= 0;
   return (!positions && how != AG_ELIM_BASIS) || ag_system_role(sys, AG_ROLE_AGREE) || !ag_system_corrects(sys);
 }
@@ -82,13 +82,18 @@ static int restore(ag_mover *m, double t, double *z) {
     (void)ag_work_role(m->work, agrees, t, z, m->c, m->aligned);
     memcpy(z, m->aligned, sizeof(double) * (size_t)m->n);
   }
-  if (!m->projected || !project(m, t, z, m->projected, ~0ULL)) return AG_FINE;
+  bool good = !m->projected || !project(m, t, z, m->projected, ~0ULL);
+  if (good && m->holds) {
+    good = ag_work_role(m->work, AG_ROLE_ONTO_ROWS, t, z, m->c, m->aligned) == AG_FINE;
+    if (good) memcpy(z, m->aligned, sizeof(double) * (size_t)m->n);
+  }
+  if (good) return AG_FINE;
   return m->step ? AG_TROUBLE_PROJECT : ag_work_settle(m->work, t, z, m->c, &changed);
 }
 
 int ag_mover_restore(ag_mover *m, double t, double *z, double *c, bool *changed) {
   int trouble = restore(m, t, z);
-  *changed = m->projected != NULL;
+  *changed = m->projected || m->holds;
   if (!trouble && ag_work_left(m->work, t, z, c)) trouble = AG_TROUBLE_DOMAIN;
   if (!trouble && ag_system_elimination(m->sys) == AG_ELIM_BASIS) trouble = ag_work_renew(m->work, t, z, c, changed);
   return trouble;
@@ -347,6 +352,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->in_place = ag_mover_in_place(sys, o);
   if (m->in_place && ag_system_dims(sys)->g)
     m->projected = ag_heap_aligned(size * (n + (size_t)ag_system_dims(sys)->g));
+  m->holds = m->in_place && ag_system_role(sys, AG_ROLE_ONTO_ROWS);
   m->n_unit = m->in_place ? ag_system_units(sys, m->n, NULL) : 0;
   m->units = ag_heap_alloc(sizeof *m->units * (size_t)(m->n_unit + 1));
   m->unit_length = ag_heap_alloc(sizeof(double) * (size_t)(m->n_unit + 1));

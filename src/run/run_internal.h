@@ -57,6 +57,7 @@ typedef struct ag_mover {
   int *spin;         /* per factor, of methods that turn rotations axis by axis; else NULL */
   bool in_place;     /* adaptive steps of a system that can go through lanes: after a step lengths are restored, and */
   double *aligned;   /* scratch */
+  bool holds;        /* velocities put back onto the rows of the constraints, and */
   double *projected; /* positions projected, which needs this room; or NULL */
   int n_unit;
   ag_span *units;      /* groups of components that keep their length, */

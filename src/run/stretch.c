@@ -52,6 +52,7 @@ static bool fits(const run *r) {
   bool looks = ag_mover_looks(m);
   if (!restores_alike(r) || m->step || m->base || m->switches || m->pulse || o->kernel || o->every == 0) return false;
   if (has_guard(r->sys) && !o->guard) return false;
+  if (ag_balance_measures(r) && !ag_system_role(r->sys, AG_ROLE_POWER)) return false;
   return ag_system_dims(r->sys)->core && (!looks || (m->watch && o->watch->n_instr < LONGEST));
 }
 
@@ -120,6 +121,7 @@ static ag_stretch *create(const run *r, ag_fused *fused) {
                          .prep_guard = s->prep[AG_FUSED_GUARD],
                          .prep_align = s->prep[AG_FUSED_ALIGN],
                          .prep_project = s->prep[AG_FUSED_PROJECT],
+                         .prep_onto_rows = s->prep[AG_FUSED_ONTO_ROWS],
                          .prep_turn = s->prep[AG_FUSED_TURN],
                          .prep_renew = s->prep[AG_FUSED_RENEW],
                          .prep_power = s->prep[AG_FUSED_POWER],
