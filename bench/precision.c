@@ -75,7 +75,7 @@ static double go(job *j, double t1) {
 static void measure(job *j, double t1, double limit, int n_rtol, char **rtols) {
   double fixed = 0, best = 0;
   j->o.rtol = 1e-10, j->o.atol = 1e-12;
-  for (double t = t1, seconds = 0; !j->batch && seconds >= 0 && seconds < limit; t *= 2) seconds = go(j, t);
+  for (double t = t1, seconds = 0; !j->batch && seconds >= 0 && seconds < 4 * limit; t *= 2) seconds = go(j, t);
   for (int i = 0; i < 15; i++) {
     const double seconds = go(j, 1e-9);
     if (i <= 1 || seconds < fixed) fixed = seconds; /* the first one compiles */
