@@ -279,20 +279,50 @@ static double leap_across(derive *d, ag_id s) {
   return l.worst;
 }
 
-/* A `domain` statement that excludes the place and contains the start. */
-static void advise(const derive *d, const cut *at, ag_text *out) {
+/* The value at the start. */
+static double at_start(const derive *d, ag_id x) {
   const ag_system *sys = d->sys;
-  double v, *x = ag_heap_alloc(sizeof *x * (size_t)(sys->n.x + 1));
-  ag_id of = at->whole ? at->whole : at->s;
-  ag_tape *tape = ag_full_tape(d->sys, 1, &of);
-  ag_system_state0(sys, x);
-  ag_tape_once(tape, sys->t0, x, sys->params, NULL, &v);
-  ag_text_str(out, "domain ");
-  ag_print(d->g, of, out);
-  if (at->whole) ag_text_str(out, " in -3.14..3.14");
-  else ag_text_str(out, v < 0 ? " in -1e6..-1e-6" : " in 1e-6..1e6");
+  double v, *state = ag_heap_alloc(sizeof *state * (size_t)(sys->n.x + 1));
+  ag_tape *tape = ag_full_tape(d->sys, 1, &x);
+  ag_system_state0(sys, state);
+  ag_tape_once(tape, sys->t0, state, sys->params, NULL, &v);
   ag_tape_free(tape);
-  free(x);
+  free(state);
+  return v;
+}
+
+static void advise_atan2(const derive *d, ag_id whole, ag_text *out) {
+  static const double INSIDE = 3.14;
+  ag_graph *g = d->g;
+  if (!(fabs(at_start(d, whole)) >= INSIDE)) {
+    ag_text_str(out, ", or, if the motion keeps away from it, write `domain ");
+    ag_print(g, whole, out);
+    ag_text_str(out, " in -3.14..3.14`");
+    return;
+  }
+  ag_id y = ag_neg(g, ag_node_arg(g, whole, 0)), x = ag_neg(g, ag_node_arg(g, whole, 1));
+  ag_id turned = ag_apply2(g, AG_OP_ATAN2, y, x);
+  ag_text_str(out, ". The start lies there: write `");
+  ag_print(g, turned, out);
+  ag_text_str(out, " + pi` in place of `");
+  ag_print(g, whole, out);
+  ag_text_str(out, "`, whose jump is on the other side, and, if the motion keeps away from that, `domain ");
+  ag_print(g, turned, out);
+  ag_text_str(out, " in -3.14..3.14`");
+}
+
+/* What to write: a `domain` that excludes the place and contains the start, if the start does not lie there. */
+static void advise(const derive *d, const cut *at, ag_text *out) {
+  static const double NEAR = 1e-6, FAR = 1e6;
+  if (at->whole) {
+    advise_atan2(d, at->whole, out);
+    return;
+  }
+  double v = at_start(d, at->s), lo = fmin(NEAR, 0.5 * fabs(v)), hi = fmax(FAR, 2 * fabs(v));
+  if (!(lo > 0)) return;
+  ag_text_str(out, ", or, if the motion keeps away from it, write `domain ");
+  ag_print(d->g, at->s, out);
+  ag_text_printf(out, " in %.3g..%.3g`", v < 0 ? -hi : lo, v < 0 ? -lo : hi);
 }
 
 static ag_status check_cuts(derive *d) {
@@ -307,7 +337,7 @@ static ag_status check_cuts(derive *d) {
     advise(d, &c.at[i], &domain);
     ag_ctx_error(d->ctx, d->m->lagrangian_pos,
                  "the Lagrangian jumps by %.3g where %s = 0: the motion would need an impulse there. Make it "
-                 "continuous, or, if the motion keeps away from it, write `%s`",
+                 "continuous%s",
                  jump, ag_text_cstr(&s), ag_text_cstr(&domain));
     ag_text_done(&s);
     ag_text_done(&domain);

@@ -88,19 +88,36 @@ static double stiffness(run *r) {
   return isfinite(found) ? found : 0;
 }
 
-/* Looked at where the step size has halved, and is short beside the time so far, and where conserved energy has gone
- * astray: near a place where the inertia is infinite one of them happens. */
+/* Is the inertia infinite here, up to the tolerance? Seen by the velocities of the state, and where energy has gone
+ * astray by others too: those of the state may have died away. *out: NULL, or what to say of it. */
+static bool singular(run *r, ag_text *out) {
+  const ag_dims *n = ag_system_dims(r->sys);
+  ag_mover *m = &r->m;
+  if (ag_work_singular(m->work, r->t, m->x, r->own_atol, out)) return true;
+  if (!r->looks) return false;
+  double *x = ag_heap_alloc(sizeof *x * (size_t)(n->x + 1));
+  memcpy(x, m->x, sizeof *x * (size_t)n->x);
+  for (int i = 0; i < n->xi; i++) x[n->q + i] = 1;
+  bool found = ag_work_singular(m->work, r->t, x, r->own_atol, out);
+  free(x);
+  return found;
+}
+
+/* Looked at where the step size has halved, and is short beside the time so far, and in the steps after conserved
+ * energy has gone astray: near a place where the inertia is infinite one of them happens. */
 bool ag_remark_singular(run *r) {
-  static const double SHORT = 1e-3, ASTRAY = 1e-3;
+  enum { LOOKS = 64 };
+  static const double SHORT = 1e-3;
   const ag_run_result *res = r->res;
-  double h = fabs(r->h);
+  double h = fabs(r->h), allowed = ag_run_allowed_drift(r->o, res->energy_law, res->steps) * res->energy_size;
   bool shrinks = h < 0.5 * r->looked_h, conserved = res->energy_law == AG_ENERGY_CONSERVED;
-  bool astray = conserved && res->energy_drift > fmax(ASTRAY * res->energy_size, 2 * r->looked_drift);
+  bool astray = conserved && res->energy_drift > fmax(allowed, 2 * r->looked_drift);
   if (shrinks || h > 2 * r->looked_h) r->looked_h = h;
-  if (astray) r->looked_drift = res->energy_drift;
-  if (r->o->dt > 0 || (!astray && !(shrinks && h < SHORT * fabs(r->t - r->o->t0)))) return false;
+  if (astray) r->looked_drift = res->energy_drift, r->looks = LOOKS;
+  else if (r->looks) r->looks--;
+  if (r->o->dt > 0 || (!r->looks && !(shrinks && h < SHORT * fabs(r->t - r->o->t0)))) return false;
   ag_mover_output(&r->m, r->t, r->m.z, r->m.c, r->m.x);
-  return ag_work_singular(r->m.work, r->t, r->m.x, r->own_atol, NULL);
+  return singular(r, NULL);
 }
 
 enum { MANY_STEPS = 1000 };
@@ -147,7 +164,7 @@ void ag_remark_end(run *r, const double *x0) {
   bool asks = end == AG_END_STEP || end == AG_END_FINITE || end == AG_END_RANK || end == AG_END_MASS ||
               end == AG_END_PROJECT;
   if (end == AG_END_ROWS) ag_rows_explain(r, &out);
-  if (end == AG_END_SINGULAR) (void)ag_work_singular(r->m.work, r->t, r->m.x, r->own_atol, &out);
+  if (end == AG_END_SINGULAR) (void)singular(r, &out);
   if (asks) ag_work_why(r->m.work, r->params, r->o->t0, x0, r->t, r->m.x, &out);
   r->res->why = out.s;
 }

@@ -115,7 +115,7 @@ static bool shown(const run *r) {
 static long steps_to_look(const run *r) {
   const ag_run_options *o = r->o;
   long now = r->res->steps, steps = ENERGY_EVERY - now % ENERGY_EVERY;
-  if (o->each && (o->each_every <= 0 || now < o->each_first)) return 1;
+  if (r->looks || (o->each && (o->each_every <= 0 || now < o->each_first))) return 1;
   if (o->each && o->each_every - now % o->each_every < steps) steps = o->each_every - now % o->each_every;
   return steps;
 }

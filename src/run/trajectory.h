@@ -44,6 +44,7 @@ typedef struct run {
   bool watches;                  /* the rows of the constraints are watched (rows.c) */
   int rank;                      /* how many are independent */
   double looked_h, looked_drift; /* step size and drift of energy at the last look for a singularity */
+  int looks;                     /* how many steps more it is looked for */
   bool all;                      /* all of them are used, with multipliers */
   bool renew;                    /* at the end of the step they are chosen anew */
   int idle;                      /* 1 + a row that ceases to act here, 0: none is known */

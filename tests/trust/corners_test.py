@@ -455,6 +455,27 @@ def refused(folder):
         domain = said.partition("write `")[2].partition("`")[0]  # the message has the statement to be written
         out = call(written(folder, text + domain + "\n"), "--t1", "0.1")
         check(domain.startswith("domain ") and out.returncode == 0, f"{lines}: {said} {out.stderr}")
+    # a start on the cut, or beside it: the message is followed literally, and the force is that of the angle
+    for angle, x, y in (("atan2(y, x)", -1, 0), ("atan2(y, x)", -1, 1e-9), ("atan2(y, x)", -2, -1e-3),
+                        ("atan2(x - y, -1 - x)", 0.5, 0.5), ("atan2(2*x*y, x^2 - y^2)", 0, 1)):
+        text = f"model cut\nconfig x in R, y in R\nlagrangian 1/2*x'^2 + 1/2*y'^2 - {angle}\nstart x = {x!r}, y = {y!r}\n"
+        said = call(written(folder, text), "--t1", "0.1").stderr
+        quoted = said.split("`")[1::2]
+        check(len(quoted) == 3 and quoted[1] == angle, f"{angle} at {x}, {y}: {said}")
+        if len(quoted) != 3:
+            continue
+        got = run(written(folder, text.replace(angle, quoted[0]) + quoted[2] + "\n"), "--t1", "0.1")
+        force = {"x": y/(x*x + y*y), "y": -x/(x*x + y*y)}
+        if "2*x*y" in angle:  # twice the angle
+            force = {k: 2*f for k, f in force.items()}
+        if "x - y" not in angle:  # over 0.1 the force turns by less than 0.01 of itself
+            check(all(abs(got["state"][k + "'"] - 0.1*force[k]) < 0.002 for k in "xy"), f"{angle}: {got} {force}")
+        check(got["end"] == "time reached" and not got["warnings"], f"{angle} at {x}, {y}: {got}")
+    for near in (1e-8, 1e9):  # beside a pole, and far from it
+        text = f"model cut\nconfig x in R, y in R\nlagrangian 1/2*x'^2 + 1/2*y'^2 - atan(1/x)\nstart x = {near!r}, y = 1\n"
+        said = call(written(folder, text), "--t1", "0.1").stderr
+        out = call(written(folder, text + said.split("`")[1] + "\n"), "--t1", "1e-9")
+        check(out.returncode == 0, f"pole, {near}: {said} {out.stderr}")
     for lines in ("max(x, 0)^2", "abs(x - y)", "(if x > 1 then x - 1 else 0)", "x*min(1, t)", "(if t > 1 then x else 0)",
                   "cos(atan2(y, x))", "atan2(y, 3)", "atan(x)", "tanh(y/2)", "atan(y/(1 + x^2))", "atan2(y, x)^2", "1/(x + 4)",
                   "tan(x/4)^2", "x*atan(1/x)", "t*x*atan2(1, t)",

@@ -457,6 +457,23 @@ start x = a, y = 1000
             r = self.json("run", model, "--t1", 0.9 * when)
             self.assertEqual((r["end"], r["warnings"]), ("time reached", []), p)
 
+    def test_poles_of_inertia(self):
+        """th nears 1 exponentially; where its distance is below the tolerance the energy is not known, and the steps do
+        not shrink. The motion must not pass, whatever else moves. Also where th' has died away before that is seen."""
+        for inertia, rest, start, method in (
+                ("1/(1 - th)^2", "1/2*x'^2", "th' = 2, x' = 0.3", "dop853"), ("1/(1 - th)^2", "0", "th' = 1", "dop853"),
+                ("1/(1 - exp(th - 1))^2", "1/2*x'^2*(1 + th^2) - th^2", "th' = 2.592, x' = 0.4", "dop853"),
+                ("1/(1 - exp(th - 1))^2", "1/2*x'^2*(1 + th^2)", "th' = 1.751, x' = -0.3", "dop853"),
+                ("1/sin(1 - th)^2", "1/2*x'^2 - x*th", "th' = 2.08, x' = 0.1", "tsit5"),
+                ("1/(1 - th^2)^2", "1/2*x'^2", "th' = 1, x' = 0.3", "radau5")):
+            coords = "config th in R, x in R" if "x" in rest else "config th in R"
+            model = self.model(f"{coords}\nlagrangian 1/2*({inertia})*th'^2 + {rest}\nstart {start}\n")
+            r = self.json("run", model, "--t1", 200, "--method", method, code=1)
+            what = f"{inertia} {rest} {method}: {r['end']} at {r['t']}, {r['state']}"
+            self.assertEqual(r["end"], "the coordinates are singular here", what)
+            self.assertIn("as th nears 1:", r["why"], what)
+            self.assertAlmostEqual(r["state"]["th"], 1, delta=3e-9, msg=what)  # 2 atol/(1 - th) is 1e-3 at 2e-9
+
     def test_same_bits(self):
         """Alone, in a batch, and continued."""
         model = self.model(AT_REST)
