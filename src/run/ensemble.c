@@ -307,8 +307,7 @@ static void add_waiting(job *b) {
 }
 
 static void report(job *b) {
-  if (b->o->progress)
-    b->o->progress(b->o->progress_self, (double)b->e->done, (long)fmin((double)b->e->done, 1e15));
+  if (b->o->progress) b->o->progress(b->o->progress_self, (double)b->e->done, (long)fmin((double)b->e->done, 1e15));
   if (b->o->checkpoint) checkpoint(b);
 }
 

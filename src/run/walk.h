@@ -30,7 +30,7 @@ typedef struct ag_walk_plan {
   ag_tape *passages;                /* those of the passages as functions of the full state */
   int *at;                          /* where the recorded ones stand in a record */
   int *pick;                        /* which results of `columns` they are, and those of the passages */
-  ag_tape *functions; /* without columns: of ag_run_columns, or NULL */
+  ag_tape *functions;               /* without columns: of ag_run_columns, or NULL */
   int *functions_at;
   ag_factor *factors;
   int *spin; /* per factor: ag_mover_spins() */
