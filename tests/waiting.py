@@ -7,7 +7,8 @@ import time
 
 # What is started in the background or with nohup ignores these, and so would the programs that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
+for number in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(number, signal.SIG_DFL)
 
 PATIENCE = 600  # seconds: only a program that hangs takes as long
 
