@@ -22,7 +22,8 @@ set(AG_PROGRAM_FOLDERS store exact geom study view cli)
 set(AG_READER_FOLDERS base model lang api store study view cli)
 
 # Under the sanitizers programs are large, and two hundred copies of them take gigabytes: there the tests share one library
-# of all folders (ag_share). Elsewhere a test is linked with what its folder may use.
+# (ag_share) of the folders upstream of store, whose HDF5 is an archive. Elsewhere a test is linked with what its folder
+# may use.
 set(AG_SHARED OFF)
 if(AG_SANITIZE AND NOT AG_FUZZ)
   set(AG_SHARED ON)
@@ -31,12 +32,12 @@ endif()
 
 # What the tests of a folder are linked with.
 function(ag_objects folder result)
+  ag_folders(${folder} objects)
   if(AG_SHARED)
-    set(${result} ag_shared PARENT_SCOPE)
-  else()
-    ag_folders(${folder} objects)
-    set(${result} ${objects} PARENT_SCOPE)
+    list(FILTER objects INCLUDE REGEX "^ag_(store|view|cli)$")
+    list(APPEND objects ag_shared)
   endif()
+  set(${result} ${objects} PARENT_SCOPE)
 endfunction()
 
 # The object libraries of a folder and of all it may use, as far as they exist.
@@ -87,11 +88,13 @@ endfunction()
 # Label and time limit of a registered test (only a test that hangs meets it). What tests compile goes to one cache for
 # all presets: kernels are the same under the sanitizers, and compiling them takes longer than running them. Scripts then
 # run one in AG_TEST_PART of their random cases and of the shipped models (tests/part.py). Which calls led to an allocation
-# is remembered for the last four: unwinding thirty at every allocation is a third of the time of a derivation.
+# is remembered for the last four: unwinding thirty at every allocation is a third of the time of a derivation. What a
+# sanitizer finds ends a process with a code that the program does not have.
 function(ag_test_label name label)
   set(environment XDG_CACHE_HOME=${PROJECT_SOURCE_DIR}/build/cache)
   if(AG_SANITIZE)
-    list(APPEND environment AG_TEST_PART=6 ASAN_OPTIONS=malloc_context_size=4)
+    list(APPEND environment AG_TEST_PART=6 ASAN_OPTIONS=malloc_context_size=4:exitcode=88
+      UBSAN_OPTIONS=print_stacktrace=1:exitcode=88)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 3600 ENVIRONMENT "${environment}")
 endfunction()
@@ -140,11 +143,12 @@ endfunction()
 function(ag_share)
   add_library(ag_shared SHARED)
   foreach(folder IN LISTS AG_FOLDERS)
-    if(TARGET ag_${folder})
+    if(TARGET ag_${folder} AND NOT folder MATCHES "^(store|view|cli)$")
       target_sources(ag_shared PRIVATE $<TARGET_OBJECTS:ag_${folder}>)
       target_link_libraries(ag_shared PUBLIC $<TARGET_PROPERTY:ag_${folder},INTERFACE_LINK_LIBRARIES>)
     endif()
   endforeach()
+  target_include_directories(ag_shared PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(ag_shared PUBLIC m)
   target_link_options(ag_shared PRIVATE -Wl,-Bsymbolic $<$<BOOL:${AG_LLD}>:-fuse-ld=lld>)
   set_target_properties(ag_shared PROPERTIES LINKER_LANGUAGE C)

@@ -5,6 +5,11 @@ import os
 import signal
 import time
 
+# What is started in the background or with nohup ignores these, and so would the programs that a test starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for number in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(number, signal.SIG_DFL)
+
 PATIENCE = 600  # seconds: only a program that hangs takes as long
 
 

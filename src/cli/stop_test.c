@@ -23,6 +23,7 @@ static void narrow(void) {
 
 int main(void) {
   narrow();
+  signal(SIGINT, SIG_DFL), signal(SIGQUIT, SIG_DFL), signal(SIGHUP, SIG_DFL); /* ignored in the background, by nohup */
   const atomic_int *flag = ag_stop_catch();
   AG_CHECK(!*flag);
   raise(SIGTERM);

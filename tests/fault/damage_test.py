@@ -4,11 +4,13 @@
 
 Bytes are changed, cut off, repeated or swapped. `info`, `run --from`, `ensemble --from`, `plot`, `view` and runs with the
 kernel end in time, with exit code 0 to 3, with a message unless it is 0; a run with a damaged kernel gives the same numbers
-as before; nothing is written where only reading was asked for."""
+as before; nothing is written where only reading was asked for. Where the program `serve` (tests/fuzz/serve.c) is built
+beside it, it runs the commands."""
 import collections
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -17,7 +19,9 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [TESTS, os.path.join(TESTS, "fuzz")]
+from served import Server  # noqa: E402
 from waiting import until  # noqa: E402
 from noisy import NOISY  # noqa: E402
 
@@ -75,8 +79,12 @@ def numbers(text):
 class Lab:
     def __init__(self, program):
         self.program = program
-        self.folder = tempfile.mkdtemp(prefix="ag_damage_")
+        self.place = tempfile.mkdtemp(prefix="ag_damage_")
+        self.folder = os.path.join(self.place, "work")
+        os.mkdir(self.folder)
         self.env = dict(os.environ, XDG_CACHE_HOME=os.path.join(self.folder, "cache"))
+        serve = os.path.join(os.path.dirname(program), "tests", "serve")
+        self.server = Server(serve, self.place, self.env) if os.path.exists(serve) else None
         for name, text in (("skate.nh", MODEL), ("noisy.nh", NOISY)):
             with open(self.at(name), "w", encoding="utf-8") as file:
                 file.write(text)
@@ -113,6 +121,11 @@ class Lab:
                 os.unlink(self.at(x))
 
     def run(self, words):
+        if self.server:
+            code, out, err, _ = self.server.call(words.split(), self.folder, LIMIT)
+            if code is None:
+                raise subprocess.TimeoutExpired(words, LIMIT)
+            return subprocess.CompletedProcess(words, code, out.decode(errors="replace"), err.decode(errors="replace"))
         return subprocess.run([self.program, *words.split()], cwd=self.folder, env=self.env, capture_output=True, text=True,
                               errors="replace", timeout=LIMIT, stdin=subprocess.DEVNULL, check=False)
 
@@ -144,7 +157,7 @@ class Lab:
             done = self.run(words)
         except subprocess.TimeoutExpired:
             return f"{words}: does not end"
-        if not 0 <= done.returncode <= 3 or "Sanitizer" in done.stderr:
+        if not 0 <= done.returncode <= 3 or re.search("Sanitizer|runtime error", done.stderr):
             return f"{words}: exit code {done.returncode} ({time.monotonic() - begin:.1f} s): {done.stderr[-600:]}"
         if done.returncode and not done.stderr.strip():
             return f"{words}: exit code {done.returncode} without a message"
@@ -175,7 +188,9 @@ def main():
                         if x.startswith("bad"):
                             shutil.copy(lab.at(x), os.path.join(keep, f"{seed}_{i}_{x}"))
     finally:
-        shutil.rmtree(lab.folder)
+        if lab.server:
+            lab.server.close()
+        shutil.rmtree(lab.place)
     print(f"{n} damaged files, {bad} wrong; {dict(counts)}")
     return bad > 0
 

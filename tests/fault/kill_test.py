@@ -131,7 +131,7 @@ class Lab:
                 run.kill()
                 return "does not end"
             code = run.returncode
-        if code not in (0, 1, -number):  # -number: before the signals are caught
+        if code not in (0, 1, -number) or "Sanitizer" in said or "runtime error" in said:  # -number: before the signals are caught
             return f"exit code {code}: {said[-300:]}"
         return self.look(kind, code, said) or (further and self.go_on(kind, further, code))
 

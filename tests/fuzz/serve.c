@@ -88,10 +88,8 @@ int main(void) {
     bool in_time = ended(pid, PATIENCE * strtol(words[1], NULL, 10), &status, &used);
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
     double spent = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
-    if (in_time)
-      printf("%d %.3f\n", code, spent);
-    else
-      printf("hangs %.3f\n", spent);
+    if (in_time) printf("%d %.3f\n", code, spent);
+    else printf("hangs %.3f\n", spent);
     fflush(stdout);
   }
   free(line);
