@@ -298,16 +298,15 @@ static void resume(run *r, const ag_checkpoint *from) {
   r->h = from->h;
   r->reach = from->reach;
   r->smooth = from->smooth;
-  r->switch_t = from->switch_t;
-  r->switch_gap = from->switch_gap;
-  r->n_switch = from->n_switch;
+  r->switch_t = from->switch_t, r->switch_gap = from->switch_gap, r->n_switch = from->n_switch;
   if (m->switches) ag_slide_resume(m);
   r->mark = from->mark;
   r->n_mark = from->n_mark;
   r->record[0] = from->t_row;
   r->n_row = from->n_row;
   r->n_recorded = from->n_grid;
-  r->control = from->control;
+  const double beta = r->control.beta; /* of the method, as compiled code has it; a file may be older */
+  r->control = from->control, r->control.beta = beta;
   int n_x = ag_system_dims(r->sys)->x;
   for (int i = 0; i < n_x; i++) r->own_atol[i] = from->n_atol == n_x ? from->atol[i] : from->control.atol;
   res->steps = from->steps;
