@@ -86,7 +86,9 @@ void ag_result_remarks(ag_ctx *ctx, const ag_outcome *o) {
   else if (r->pointwise)
     ag_ctx_warn(ctx, (ag_pos){0},
                 "with multipliers steps do not end where the equations switch (if, abs, sign, min, max), and nothing "
-                "slides: accuracy is lost there. Velocities that are eliminated have no such limit");
+                "slides: accuracy is lost there. %s have no such limit",
+                r->renewed ? "Two runs, the second from where the multipliers begin (--t0 and --set),"
+                           : "Velocities that are eliminated");
   if (r->stiffness > LIMITED && r->end != AG_END_STEPS)
     ag_ctx_note(ctx, (ag_pos){0},
                 "the steps are limited by stability (step size times largest eigenvalue is about %.2g): the equations "

@@ -12,8 +12,9 @@
 #include "base/arena.h"
 #include "math/blocks.h"
 #include "math/lapack.h"
+#include "math/svd.h"
 
-/* Up to this many unknowns the solvers are loops: faster than LAPACK there. */
+/* Up to this many unknowns the solvers are loops: faster than LAPACK there, which need not be loaded. */
 enum { SMALL = 32 };
 
 static double *new_numbers(int m, int n) {
@@ -167,6 +168,8 @@ static bool eig_before(double re_a, double im_a, double re_b, double im_b) {
 static int svd(int m, int n, const double *A, double *s, double *V, double *Ut, char job_v, char job_u) {
   if (!all_finite(m, n, A)) return -1;
   int k = m < n ? m : n, info = -3;
+  if (m <= SMALL && n <= SMALL)
+    return ag_svd_small(m, n, A, s, job_v == 'A' ? n : k, job_v == 'N' ? NULL : V, job_u == 'N' ? NULL : Ut);
   double *C = copy_of(m, n, A), *spare = new_numbers(1, k);
   const ag_lapack *lapack = ag_lapack_begin();
   if (lapack) {

@@ -105,7 +105,7 @@ static bool singular(run *r, ag_text *out) {
 
 /* Looked at where the step size has halved, and is short beside the time so far, and in the steps after conserved
  * energy has gone astray: near a place where the inertia is infinite one of them happens. */
-bool ag_remark_singular(run *r) {
+static bool runs_into_pole(run *r) {
   enum { LOOKS = 64 };
   static const double SHORT = 1e-3;
   const ag_run_result *res = r->res;
@@ -118,6 +118,11 @@ bool ag_remark_singular(run *r) {
   if (r->o->dt > 0 || (!r->looks && !(shrinks && h < SHORT * fabs(r->t - r->o->t0)))) return false;
   ag_mover_output(&r->m, r->t, r->m.z, r->m.c, r->m.x);
   return singular(r, NULL);
+}
+
+ag_end ag_remark_step(run *r) {
+  if (runs_into_pole(r)) return AG_END_SINGULAR;
+  return ag_rows_rattle(r) ? AG_END_SLIDES : AG_END_TIME;
 }
 
 enum { MANY_STEPS = 1000 };
@@ -164,6 +169,10 @@ void ag_remark_end(run *r, const double *x0) {
   bool asks = end == AG_END_STEP || end == AG_END_FINITE || end == AG_END_RANK || end == AG_END_MASS ||
               end == AG_END_PROJECT;
   if (end == AG_END_ROWS) ag_rows_explain(r, &out);
+  if (end == AG_END_SLIDES && r->m.full)
+    ag_text_str(&out,
+                "both sides push back towards a place where the equations switch (if, abs, sign, min, max), and a "
+                "motion with multipliers cannot slide along it: start a new run here");
   if (end == AG_END_SINGULAR) (void)singular(r, &out);
   if (asks) ag_work_why(r->m.work, r->params, r->o->t0, x0, r->t, r->m.x, &out);
   r->res->why = out.s;

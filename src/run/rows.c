@@ -215,6 +215,19 @@ bool ag_rows_faded(run *r) {
   return ag_rows_renew(r, "");
 }
 
+bool ag_rows_rattle(run *r) {
+  enum { THOUSAND = 1000 };
+  static const double NO_TIME = 1e-6; /* of the longest time that as many steps took before */
+  if (!r->m.full || r->m.step || r->o->dt > 0 || !ag_system_dims(r->sys)->switches) return false;
+  if (r->rush == 0) r->rush_t = r->t;
+  if (r->rush++ < THOUSAND) return false;
+  double gap = fabs(r->t - r->rush_t);
+  bool rattles = gap < NO_TIME * r->rush_most && !ag_clock_knows_all(r->clock);
+  r->rush = 0;
+  r->rush_most = fmax(r->rush_most, gap);
+  return rattles;
+}
+
 ag_end ag_rows_settled(run *r) {
   if (!r->watches) return AG_END_TIME;
   if (r->renew) {

@@ -347,7 +347,7 @@ static ag_end loop(run *r) {
     if (!ag_trajectory_reached(r)) return AG_END_SINK;
     if (r->off) return AG_END_PROJECT;
     if (isnan(r->res->energy_drift)) return AG_END_ENERGY;
-    if (ag_remark_singular(r)) return AG_END_SINGULAR;
+    AG_TRY_END(ag_remark_step(r));
     if (at_end) break;
     if (r->res->steps % PROGRESS_EVERY) continue;
     if (o->progress) o->progress(o->progress_self, r->t, r->res->steps);

@@ -45,6 +45,8 @@ typedef struct run {
   int rank;                      /* how many are independent */
   double looked_h, looked_drift; /* step size and drift of energy at the last look for a singularity */
   int looks;                     /* how many steps more it is looked for */
+  long rush;                     /* steps in the present thousand, see ag_rows_rattle */
+  double rush_t, rush_most;      /* where it began; the longest time that a thousand took so far */
   bool all;                      /* all of them are used, with multipliers */
   bool renew;                    /* at the end of the step they are chosen anew */
   int idle;                      /* 1 + a row that ceases to act here, 0: none is known */
@@ -88,6 +90,9 @@ void ag_rows_explain(run *r, ag_text *out);
 bool ag_rows_ceased(run *r, ag_text *out);
 /* No step could be made: because a row fades away here? The motion then goes on with the multipliers of the others. */
 bool ag_rows_faded(run *r);
+/* With multipliers, choices that read the state are made as the equations are evaluated: where both sides push back the
+ * steps become ever so short. True: a thousand of them no longer make headway. */
+bool ag_rows_rattle(run *r);
 /* The branch at the current state, where switching functions may be zero. */
 ag_end ag_trajectory_switch(run *r);
 
@@ -134,7 +139,8 @@ void ag_balance_mark(run *r);
  * state (in m->x). */
 bool ag_remark_rest(run *r, const double *x0);
 void ag_remark_end(run *r, const double *x0);
-bool ag_remark_singular(run *r); /* after a step: is the state too near to a place where the inertia is infinite? */
+/* After a step: is the state too near to a place where the inertia is infinite, or do steps no longer make headway? */
+ag_end ag_remark_step(run *r);
 /* The end of a step to the corner at s, just before it. */
 double ag_trajectory_nothing(const run *r);
 double ag_trajectory_before(const run *r, double s);
