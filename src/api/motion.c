@@ -19,8 +19,8 @@ struct anagyre_motion {
 /* ---- on the way ---- */
 
 /* The constraints along the whole motion: largest residual seen, at every accepted state of the first 128 and at
- * every sixteenth later on (computing and checking the full state costs half a compiled step). */
-enum { WATCH_FIRST = 128, WATCH_EVERY = 16 };
+ * every 32nd later on (computing and checking the full state costs half a compiled step). */
+enum { WATCH_FIRST = 128, WATCH_EVERY = 32 };
 typedef struct watch {
   ag_work *work;
   double worst;

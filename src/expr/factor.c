@@ -154,10 +154,16 @@ static bool is_product_once(const factoring *f, uint32_t i) {
   return f->old->at[i].op == AG_OP_MUL && f->uses[i] == 1 && !is_prep(f->old, i);
 }
 
+/* A product, or a sum that has become one, as the beginning of a longer sum. */
+static bool is_term_once(const factoring *f, uint32_t i) {
+  const bool sum = f->old->at[i].op == AG_OP_ADD || f->old->at[i].op == AG_OP_SUB;
+  return is_product_once(f, i) || (sum && f->uses[i] == 1 && !is_prep(f->old, i));
+}
+
 /* Two terms, old ones, that each are used here alone, with a common factor: op is applied to the others. NO_NODE: they
  * have none, or it would not be shorter. */
 static uint32_t write_joined(factoring *f, uint16_t op, uint32_t i, uint32_t j) {
-  if (!is_product_once(f, i) || !is_product_once(f, j)) return NO_NODE;
+  if (!is_term_once(f, i) || !is_term_once(f, j)) return NO_NODE;
   const tnode *p = &f->new.at[f->now[i]], *q = &f->new.at[f->now[j]];
   if (p->op != AG_OP_MUL || q->op != AG_OP_MUL) return NO_NODE;
   for (int k = 0; k < 4; k++) {

@@ -421,7 +421,10 @@ static void make_rows(core *k, const ag_id *outs, const ag_id *all, const ag_id 
   memcpy(sys->velocity, outs, sizeof *outs * (size_t)nc);
   ag_switches_find(d, rows, sys->velocity, forces);
   ag_role_make(sys, AG_ROLE_XI, nc, sys->velocity); /* on the branch of the motion: a row may end where it switches */
-  ag_role_make(sys, AG_ROLE_RHS, sys->n.z, rows);
+  ag_id *cheap = AG_NEWN(sys->arena, ag_id, sys->n.z + 1);
+  memcpy(cheap, rows, sizeof *rows * (size_t)sys->n.z);
+  ag_rotate_vectors(sys, sys->n.z, cheap);
+  ag_role_make(sys, AG_ROLE_RHS, sys->n.z, cheap);
   ag_role_make(sys, AG_ROLE_CORE, sys->n.core, rows);
 }
 

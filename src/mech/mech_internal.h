@@ -48,6 +48,7 @@ struct ag_system {
   const ag_layout_row *coords, *processes, *param_rows; /* among them: of coordinates, processes, parameters */
   double *params;                                       /* values as the model has them */
   double *q0, *xi0;                                     /* start, completed */
+  struct ag_start_plan *start_plan;                     /* start_internal.h */
   ag_system *starter; /* the same model eliminated, whose starts are those of this one; NULL: its own */
   double t0;
 
@@ -374,6 +375,9 @@ void ag_cancel_coordinates(derive *d);
 /* core.c: what is integrated; tapes of the reduced state. rates: u' (0 without u); stored_rates: per coordinate. */
 void ag_core(derive *d, ag_id rates, const ag_id *stored_rates);
 ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs);
+int ag_unit_row(ag_graph *g, ag_id c); /* i when c is row i of the identity: then R[i,j] = (R^T e_i)[j]; else -1 */
+/* In expressions on z: R v by the quaternion, where that is cheaper than the matrix (rotate.c). */
+void ag_rotate_vectors(const ag_system *sys, int n, ag_id *outs);
 ag_tape *ag_motion_tape(ag_system *sys, int n_out, const ag_id *outs); /* sums of products are factored */
 
 /* pulse.c: terms of dz that may be short in time; state: the inputs of z, and t. */

@@ -19,8 +19,7 @@ static void add_rule(rules *r, ag_id from, ag_id to) {
   r->to[r->n++] = to;
 }
 
-/* i when c is row i of the identity: then R[i,j] = (R^T e_i)[j]. Else -1. */
-static int unit_row(ag_graph *g, ag_id c) {
+int ag_unit_row(ag_graph *g, ag_id c) {
   double v[3];
   if (!ag_constant(g, c, v)) return -1;
   for (int i = 0; i < 3; i++)
@@ -33,7 +32,7 @@ static void add_images(ag_system *sys, rules *r) {
   for (int i = 0; i < sys->n_image; i++) {
     const ag_image *im = &sys->images[i];
     ag_id R = sys->model->coords[im->coord].q;
-    int row = unit_row(g, im->c);
+    int row = ag_unit_row(g, im->c);
     add_rule(r, ag_mul(g, ag_transpose(g, R), im->c), im->input);
     for (int j = 0; row >= 0 && j < 3; j++) {
       ag_id entry = ag_entry(g, R, row, j), component = ag_entry(g, im->input, j, 0);

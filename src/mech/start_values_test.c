@@ -28,6 +28,12 @@ int main(void) {
   q[1] = 7;
   ag_start_value(&v, 2, q, &value);
   AG_CHECK(value == 8);
+  AG_CHECK(v.plan == sys->start_plan && !v.made);
+  ag_start_values_done(&v);
+  m->starts[0].x = a; /* another statement: the plan of the system does not hold any more */
+  ag_start_values_init(&v, sys, 0, params);
+  ag_start_value(&v, 0, q, &value);
+  AG_CHECK(value == 5 && v.made);
   ag_start_values_done(&v);
   /* messages point where the statement stands, and back */
   ctx.file = "file", ctx.source = "text";

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "math/dense.h"
-#include "mech/mech_internal.h"
+#include "mech/start_internal.h"
 
 /* Energy and equations must have values at the start. */
 static ag_status check_start(derive *d) {
@@ -94,6 +94,7 @@ static ag_status derive_all(derive *d) {
   if (ag_is_large_by_request(d)) AG_TRY(make_starter(d));
   sys->q0 = AG_NEWN(sys->arena, double, sys->n.q + 1);
   sys->xi0 = AG_NEWN(sys->arena, double, sys->n.xi + 1);
+  if (!sys->starter) sys->start_plan = ag_start_plan_create(sys);
   AG_TRY(ag_start_positions(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0, NULL));
   AG_TRY(ag_rows_rank(d));
   AG_TRY(ag_eliminate(d));
@@ -137,6 +138,7 @@ ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *op
 void ag_system_free(ag_system *sys) {
   if (!sys) return;
   ag_system_free(sys->starter);
+  ag_start_plan_free(sys->start_plan);
   ag_roles_free(sys);
   ag_arena_free(sys->arena);
 }

@@ -276,12 +276,16 @@ static bool cut_at_zero(run *r, double *t1) {
   return ag_trajectory_finite(m->n, m->z1) && ag_trajectory_finite(m->n, m->dz1);
 }
 
+/* Are reconstructed variables good enough after the step just accepted? What earlier steps have left of their tolerance
+ * counts (docs/design/0008). */
+static bool rest_is_good(const run *r) { return r->rest_error <= 1 + r->control.spare; }
+
 /* The state after the step, taken back onto the constraints. */
 static int settle_ahead(run *r, double t1) {
   ag_mover *m = &r->m;
   r->ahead = NAN;
   bool simple = m->in_place && !m->projected && !m->holds && ag_system_elimination(r->sys) != AG_ELIM_BASIS;
-  if (simple || r->rest_error > 1 || r->pending == AG_END_RANK) return AG_FINE;
+  if (simple || !rest_is_good(r) || r->pending == AG_END_RANK) return AG_FINE;
   memcpy(r->ahead_z, m->z1, sizeof(double) * (size_t)m->n);
   memcpy(r->ahead_c, m->c, sizeof(double) * (size_t)ag_system_dims(r->sys)->c);
   int trouble = m->in_place ? ag_mover_restore(m, t1, r->ahead_z, r->ahead_c, &r->ahead_changed)
@@ -367,6 +371,11 @@ static void recall_signs(run *r) {
   }
 }
 
+static void use_tolerance(run *r) {
+  if (r->o->dt > 0 || ag_system_dims(r->sys)->core == r->m.n) return;
+  r->control.spare = fmin(AG_REST_SPARE, (1 + r->control.spare) - r->rest_error);
+}
+
 static ag_end step_once(run *r) {
   double t1, whole;
   ag_end end = AG_END_STEP;
@@ -377,7 +386,9 @@ static ag_end step_once(run *r) {
     if (cut_at_switch(r, &t1)) break;
     if (!shorten(r)) return AG_END_STEP; /* the equations have no value where they switch */
   } while (true);
-  AG_TRY_END(r->rest_error <= 1 ? look_inside(r, &t1) : small_steps(r, &t1));
+  bool rest = rest_is_good(r);
+  if (rest) use_tolerance(r);
+  AG_TRY_END(rest ? look_inside(r, &t1) : small_steps(r, &t1));
   if (t1 != whole) r->pending = AG_END_TIME, r->renew = false; /* something else comes before it */
   int trouble = arrive(r, t1);
   bool work = ag_balance_measures(r);

@@ -106,7 +106,8 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
   ag_text_printf(out, "#define AG_CONTROL_Q %d.0\n#define AG_CONTROL_BETA %.17g\n", s->method->error_order + 1,
                  control.beta);
   ag_text_printf(out, "#define AG_MARCH_FIXED %d\n#define AG_STEP_CHANNELS %d\n", s->fixed, s->channels);
-  ag_text_printf(out, "#define AG_WATCH %d\n", s->watch ? s->watch->n_out : 0);
+  ag_text_printf(out, "#define AG_WATCH %d\n#define AG_STEP_QUARTER %d\n", s->watch ? s->watch->n_out : 0,
+                 s->method->quarter * s->n);
   ag_text_printf(out, "#define AG_ALIGNS %d\n#define AG_POSITIONS %d\n", s->align != NULL, s->project ? s->n_g : 0);
   ag_text_printf(out, "#define AG_ONTO_ROWS %d\n", s->onto_rows != NULL);
   ag_text_printf(out, "#define AG_TURNS %d\n", s->turn != NULL);
@@ -169,8 +170,12 @@ static void put_watch(const ag_fused_spec *s, ag_text *out) {
   ag_text_printf(out, "#define AG_WATCH_BOUNDS(a, t, z, c, out) %s_bounds((t), (z), (c), (a)->prep_%s, (out))\n",
                  n_extra ? "of_look" : "g", n_extra ? "look" : "watch");
   ag_text_str(out, "static const int watch_reads[] = {");
-  for (int i = 0; i < n_all; i++)
-    if (reads[i]) ag_text_printf(out, "%d, ", i), n++;
+  int curves = s->n_norm;
+  for (int i = 0; i < n_all; i++) {
+    if (!reads[i]) continue;
+    ag_text_printf(out, "%d, ", i), n++;
+    if (i < s->n && i >= curves) curves = i + 1;
+  }
   ag_text_printf(out, "0};\n#define AG_WATCH_READS %d\nstatic const int watch_way[] = {", n);
   for (int i = 0; i < s->watch->n_out; i++) ag_text_printf(out, "%d, ", s->way[i]);
   ag_text_str(out, "0};\nstatic const int watch_fitted[] = {");
@@ -178,7 +183,7 @@ static void put_watch(const ag_fused_spec *s, ag_text *out) {
   ag_enclose_bounded(look, bounded);
   n = 0;
   for (int i = 0; i < s->watch->n_out; i++) ag_text_printf(out, "%d, ", !bounded[i]), n += !bounded[i];
-  ag_text_printf(out, "0};\n#define AG_WATCH_FITTED %d\n", n);
+  ag_text_printf(out, "0};\n#define AG_WATCH_FITTED %d\n#define AG_WATCH_CURVES %d\n", n, n ? s->n : curves);
   free(bounded);
   free(reads);
   n = 0;

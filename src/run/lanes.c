@@ -74,6 +74,7 @@ static void march_create(lanes *l, const ag_run_options *o) {
                          .t1 = l->t1,
                          .unit = l->unit,
                          .last_error = block(l, 1),
+                         .spare = block(l, 1),
                          .h_sub = block(l, 1),
                          .end_sub = block(l, 1),
                          .keep = block(l, 2 * n_core),
@@ -135,12 +136,48 @@ static void lanes_free(lanes *l) {
   for (int i = 0; i < l->w; i++) ag_work_free(l->work[i]);
   ag_queue_free(l->queue);
   ag_pack_free(l->pack);
-  void *all[] = {l->audit,        l->member,   l->seen,      l->work,   l->params,  l->p,          l->t1,
-                 l->unit,         l->c,        l->atol,      l->z,      l->dz,      l->x,          l->space,
-                 l->slots,        l->out,      l->m.t,       l->m.h,    l->m.z,     l->m.work,     l->m.z1,
-                 l->m.last_error, l->m.h_sub,  l->m.end_sub, l->m.keep, l->m.steps, l->m.rejected, l->m.rejected_last,
-                 l->m.sub,        l->m.memory, l->m.hint,    l->m.from, l->m.z0,    l->m.carry0,   l->m.seen,
-                 l->m.leave,      l->m.c,      l->m.c0,      l->m.turn, l->m.rows,  l->tolerance};
+  void *all[] = {l->audit,
+                 l->member,
+                 l->seen,
+                 l->work,
+                 l->params,
+                 l->p,
+                 l->t1,
+                 l->unit,
+                 l->c,
+                 l->atol,
+                 l->z,
+                 l->dz,
+                 l->x,
+                 l->space,
+                 l->slots,
+                 l->out,
+                 l->m.t,
+                 l->m.h,
+                 l->m.z,
+                 l->m.work,
+                 l->m.z1,
+                 l->m.last_error,
+                 l->m.spare,
+                 l->m.h_sub,
+                 l->m.end_sub,
+                 l->m.keep,
+                 l->m.steps,
+                 l->m.rejected,
+                 l->m.rejected_last,
+                 l->m.sub,
+                 l->m.memory,
+                 l->m.hint,
+                 l->m.from,
+                 l->m.z0,
+                 l->m.carry0,
+                 l->m.seen,
+                 l->m.leave,
+                 l->m.c,
+                 l->m.c0,
+                 l->m.turn,
+                 l->m.rows,
+                 l->tolerance};
   for (int i = 0; i < AG_FUSED_TAPES; i++) free(l->prep[i]);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
@@ -288,6 +325,7 @@ static bool load(lanes *l, int i, long member) {
   double rate = l->fixed ? 0 : ag_work_turning(w, o->t0, l->z, l->c);
   l->m.h[i] = copysign(fmin(fmin(fabs(h), o->h_max), rate > 0 ? AG_TURN_STEP / rate : INFINITY), h);
   l->m.last_error[i] = 1e-4;
+  l->m.spare[i] = 0;
   l->m.steps[i] = l->m.rejected[i] = 0;
   l->m.rejected_last[i] = l->m.sub[i] = 0;
   l->member[i] = member;
@@ -309,7 +347,7 @@ static void copy_lane(const lanes *l, double *v, size_t rows, int from, int to) 
 /* A lane without a member does what its neighbour does. */
 static void imitate(lanes *l, int from, int to) {
   size_t n = (size_t)l->n;
-  double *single[] = {l->m.t, l->m.h, l->t1, l->m.last_error, l->m.h_sub, l->m.end_sub, l->m.turn};
+  double *single[] = {l->m.t, l->m.h, l->t1, l->m.last_error, l->m.spare, l->m.h_sub, l->m.end_sub, l->m.turn};
   for (size_t i = 0; i < sizeof single / sizeof *single; i++) single[i][to] = single[i][from];
   copy_lane(l, l->m.z, n, from, to);
   copy_lane(l, l->atol, n + 1, from, to);

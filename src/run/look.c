@@ -175,7 +175,9 @@ static void find_hints(ag_mover *m, double t, double h) {
   for (int k = 0; k < m->n + a->n_extra; k++) a->last[k] = NAN;
   m->first->known = false;
   state_at_quarter(m, t, h);
-  if (ag_mover_rhs(m, fma(0.25, h, t), a->at, a->quarter)) {
+  bool stage = m->method->quarter && !m->base; /* the workspace has them */
+  if (stage) memcpy(a->quarter, m->space + m->method->quarter * m->n, sizeof(double) * (size_t)m->n);
+  else if (ag_mover_rhs(m, fma(0.25, h, t), a->at, a->quarter)) {
     for (int i = 0; i < a->n_read; i++) a->room->curve[i].width = NAN;
     return;
   }

@@ -4,10 +4,11 @@
  * numbers follow from its own alone.
  *
  * The motion over the step is a curve of degree 4: the cubic of values and rates at both ends, and the term
- * C x^2 (1 - x)^2 that makes its rate right at a quarter of the step, which costs one right-hand side. Its error bound
- * is its width (look_width). Functions of the motion are enclosed over the whole step, its halves, its quarters. A
- * function is decided where every piece either excludes zero or has a rate of one sign, the same for all such pieces:
- * then it crosses zero at most once, and the values at both ends decide (docs/design/0013). */
+ * C x^2 (1 - x)^2 that makes its rate right at a quarter of the step: that of a stage there, if the method has one,
+ * else of one more right-hand side. Its error bound is its width (look_width). Functions of the motion are enclosed
+ * over the whole step, its halves, its quarters. A function is decided where every piece either excludes zero or has a
+ * rate of one sign, the same for all such pieces: then it crosses zero at most once, and the values at both ends decide
+ * (docs/design/0013). */
 
 enum { LOOK_DEGREE = 4, LOOK_NODES = 5, LOOK_PARTS = 4 };
 

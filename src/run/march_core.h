@@ -25,6 +25,12 @@
 /* A number of steps is exact as a double. */
 V_IN V v_count(VI n) { return v_of(n | v_bits(v_set(0x1p52))) - 0x1p52; }
 
+/* The n numbers `from` into `to`, in the lanes of `where`. */
+V_IN void move_numbers(int n, const V *from, V *to, VI where) {
+  if (AG_LANES == 1 && !v_any(where)) return;
+  for (int k = 0; k < n; k++) to[k] = AG_LANES == 1 ? from[k] : v_blend(where, from[k], to[k]);
+}
+
 /* All groups of z back to their lengths. */
 V_IN void restore_units(const ag_fused_args *a, V *z, VI where) {
 #define AG_UNIT_RUN(group, n, at, stride, size) \
@@ -82,7 +88,7 @@ V_IN void take_core(const ag_fused_args *a, V t, VI where) {
 
 /* The state of all lanes; kept in registers during a march. */
 typedef struct march {
-  V t, h, last, h_sub, end;
+  V t, h, last, spare, h_sub, end;
   VI steps, rejected, was, sub, seen, leave;
   VI again; /* the rate at the end of the step was evaluated anew */
 } march;
@@ -179,8 +185,8 @@ V_IN void march_take(const ag_fused_args *a, march *s, const march_try *y, VI ta
 #ifdef AG_STRETCH_POWER
   if (v_any(take)) s->leave |= take & march_power(a, s->t, target - s->t);
 #endif
-  for (int k = 0; k < AG_STEP_N; k++) a->z[k] = v_blend(take, a->z1[k], a->z[k]);
-  for (int k = 0; k < AG_STEP_CARRY; k++) a->work[k] = v_blend(take, a->work[AG_STEP_END + k], a->work[k]);
+  move_numbers(AG_STEP_N, a->z1, a->z, take);
+  move_numbers(AG_STEP_CARRY, a->work + AG_STEP_END, a->work, take);
   s->t = v_blend(take, target, s->t);
 }
 
@@ -242,7 +248,9 @@ V_IN VI march_on(const ag_fused_args *a, march *s) {
   s->leave |= guard_turned(a, y.target, a->z1, take);
 #endif
 #if AG_REST
-  const VI rest_good = m_le(y.rest, v_set(1)), enter = take & ~rest_good, back = s->sub & rest_good & y.final_sub;
+  const VI enter = take & ~m_le(y.rest, 1.0 + s->spare), rest_good = m_le(y.rest, v_set(1));
+  const VI back = s->sub & rest_good & y.final_sub;
+  s->spare = v_blend(take & ~enter, v_min(v_set(AG_REST_SPARE), (1.0 + s->spare) - y.rest), s->spare);
   take = (take & ~enter) | (s->sub & rest_good);
   arrived = (arrived & ~enter) | back;
   if (v_any(enter)) keep_core(a, enter);
@@ -266,14 +274,15 @@ V_IN VI march_on(const ag_fused_args *a, march *s) {
 
 #ifndef AG_STRETCH
 void ag_march(const ag_fused_args *a) {
-  march s = {.t = *a->t, .h = *a->h, .last = *a->last_error, .steps = *a->steps, .rejected = *a->rejected};
+  march s = {
+      .t = *a->t, .h = *a->h, .last = *a->last_error, .spare = *a->spare, .steps = *a->steps, .rejected = *a->rejected};
   s.was = *a->rejected_last, s.sub = s.seen = s.leave = s.again = v_word_set(0);
 #if AG_REST
   s.h_sub = *a->h_sub, s.end = *a->end_sub, s.sub = *a->sub;
 #endif
   for (long i = 0; i < a->max_tries; i++)
     if (v_any(march_on(a, &s))) break;
-  *a->t = s.t, *a->h = s.h, *a->last_error = s.last;
+  *a->t = s.t, *a->h = s.h, *a->last_error = s.last, *a->spare = s.spare;
   *a->steps = s.steps, *a->rejected = s.rejected, *a->rejected_last = s.was;
   *a->leave = s.leave;
 #if AG_WATCH

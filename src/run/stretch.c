@@ -22,7 +22,7 @@ struct ag_stretch {
   ag_fused_args m;
   ag_stretch_args a;
   double *prep[AG_FUSED_TAPES], *room;
-  double t, h, t1, until, last_error, reach, turn, h_sub, end_sub, from;
+  double t, h, t1, until, last_error, spare, reach, turn, h_sub, end_sub, from;
   unsigned long long steps, rejected, was, sub, leave, seen, care;
   long long tries, taken, others;
   double here;      /* the time at which the last stretch ended: its results there are still valid */
@@ -133,7 +133,8 @@ static ag_stretch *create(const run *r, ag_fused *fused) {
                          .t0 = o->t0,
                          .dt = o->dt};
   s->m.t = &s->t, s->m.h = &s->h, s->m.t1 = &s->t1, s->m.turn = &s->turn;
-  s->m.last_error = &s->last_error, s->m.h_sub = &s->h_sub, s->m.end_sub = &s->end_sub, s->m.from = &s->from;
+  s->m.last_error = &s->last_error, s->m.spare = &s->spare, s->m.h_sub = &s->h_sub, s->m.end_sub = &s->end_sub,
+  s->m.from = &s->from;
   s->m.steps = &s->steps, s->m.rejected = &s->rejected, s->m.rejected_last = &s->was, s->m.sub = &s->sub;
   s->m.leave = &s->leave, s->m.seen = &s->seen;
   s->a = (ag_stretch_args){.m = &s->m, .until = &s->until, .reach = &s->reach, .care = &s->care};
@@ -187,7 +188,7 @@ static void enter(ag_stretch *s, run *r, long steps) {
   s->t = r->t, s->h = r->h, s->t1 = s->until = o->t1;
   if (o->every > 0 && !o->section) s->until = grid - copysign(2e-12 * fmax(o->every, fabs(grid) * 1e-3), r->h);
   s->m.atol = m->tolerance;
-  s->last_error = r->control.last_error, s->was = r->control.rejected ? ~0ULL : 0;
+  s->last_error = r->control.last_error, s->spare = r->control.spare, s->was = r->control.rejected ? ~0ULL : 0;
   s->reach = r->reach;
   s->steps = (unsigned long long)r->res->steps, s->rejected = (unsigned long long)r->res->rejected;
   s->m.max_steps = r->res->steps + steps;
@@ -200,7 +201,7 @@ static void enter(ag_stretch *s, run *r, long steps) {
 static void leave(const ag_stretch *s, run *r) {
   ag_mover *m = &r->m;
   memcpy(m->dz, m->space, sizeof(double) * (size_t)m->n_carry);
-  int in_step = (ag_mover_looks(m) ? 1 : 0) + (s->m.done ? m->method->n_dense : 0);
+  int in_step = (ag_mover_looks(m) && !m->method->quarter ? 1 : 0) + (s->m.done ? m->method->n_dense : 0);
   long n_rhs = (long)(s->tries * m->method->n_stage + s->taken * in_step + s->others);
   m->n_rhs += n_rhs, r->n_many += n_rhs;
   for (int e = m->g_first; e < m->n_g; e++) {
@@ -209,7 +210,7 @@ static void leave(const ag_stretch *s, run *r) {
     if (!m->proved[e - m->g_first] && (long)s->steps > r->res->steps) m->fitted[e] = true;
   }
   r->t = s->t, r->h = s->h;
-  r->control.last_error = s->last_error, r->control.rejected = s->was != 0;
+  r->control.last_error = s->last_error, r->control.spare = s->spare, r->control.rejected = s->was != 0;
   r->reach = s->reach;
   r->res->stretched += (long)s->steps - r->res->steps;
   r->res->steps = (long)s->steps, r->res->rejected = (long)s->rejected;

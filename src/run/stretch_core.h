@@ -31,7 +31,8 @@ V_IN VI stretch_ends(const ag_stretch_args *a, const march *s) {
 
 void ag_stretch(const ag_stretch_args *a) {
   const ag_fused_args *m = a->m;
-  march s = {.t = *m->t, .h = *m->h, .last = *m->last_error, .steps = *m->steps, .rejected = *m->rejected};
+  march s = {
+      .t = *m->t, .h = *m->h, .last = *m->last_error, .spare = *m->spare, .steps = *m->steps, .rejected = *m->rejected};
   s.was = *m->rejected_last, s.sub = s.seen = s.leave = s.again = v_word_set(0);
   march kept = s;
   V reach = *a->reach, reach_kept = reach;
@@ -61,7 +62,7 @@ void ag_stretch(const ag_stretch_args *a) {
     s = kept, reach = reach_kept, tries = tries_kept, taken = taken_kept, others = others_kept;
     if (m->done) *m->done = done;
   }
-  *m->t = s.t, *m->h = s.h, *m->last_error = s.last;
+  *m->t = s.t, *m->h = s.h, *m->last_error = s.last, *m->spare = s.spare;
   *m->steps = s.steps, *m->rejected = s.rejected, *m->rejected_last = s.was;
   *a->reach = reach, *a->tries += tries, *a->taken += taken, *a->others += others, *a->care = care;
 }

@@ -9,7 +9,7 @@
 #include "run/trajectory.h"
 
 /* Steps between checks; the energy of recorded states is also checked. */
-enum { PROGRESS_EVERY = 64, ENERGY_EVERY = 8 };
+enum { PROGRESS_EVERY = 64 };
 
 void ag_run_defaults(ag_run_options *o) {
   *o = (ag_run_options){
@@ -111,10 +111,13 @@ static bool shown(const run *r) {
   return o->each && (o->each_every <= 0 || r->res->steps <= o->each_first || r->res->steps % o->each_every == 0);
 }
 
+/* The energy is looked at in every eighth of the first thousand steps, later in every 32nd. */
+static long energy_every(const run *r) { return r->res->steps < 1024 ? 8 : 32; }
+
 /* Steps up to the next state that is looked at, whatever its time. */
 static long steps_to_look(const run *r) {
   const ag_run_options *o = r->o;
-  long now = r->res->steps, steps = ENERGY_EVERY - now % ENERGY_EVERY;
+  long now = r->res->steps, steps = energy_every(r) - now % energy_every(r);
   if (r->looks || (o->each && (o->each_every <= 0 || now < o->each_first))) return 1;
   if (o->each && o->each_every - now % o->each_every < steps) steps = o->each_every - now % o->each_every;
   return steps;
@@ -126,7 +129,7 @@ bool ag_trajectory_reached(run *r) {
   double every = r->o->every;
   bool due = !r->o->section && (every == 0 || (every > 0 && fabs(ag_trajectory_grid(r) - r->t) <=
                                                                 1e-12 * fmax(every, fabs(r->t) * 1e-3)));
-  if (!due && !shown(r) && r->res->steps % ENERGY_EVERY) return true;
+  if (!due && !shown(r) && r->res->steps % energy_every(r)) return true;
   ag_mover_output(m, r->t, m->z, m->c, m->x);
   watch_energy(r);
   ag_guard_look(r->guard, m->work, r->t, m->x, r->res);
@@ -307,6 +310,7 @@ static void resume(run *r, const ag_checkpoint *from) {
   r->n_recorded = from->n_grid;
   const double beta = r->control.beta; /* of the method, as compiled code has it; a file may be older */
   r->control = from->control, r->control.beta = beta;
+  r->control.spare = fmin(fmax(from->control.spare, 0), AG_REST_SPARE);
   int n_x = ag_system_dims(r->sys)->x;
   for (int i = 0; i < n_x; i++) r->own_atol[i] = from->n_atol == n_x ? from->atol[i] : from->control.atol;
   res->steps = from->steps;

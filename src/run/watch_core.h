@@ -4,12 +4,14 @@
  *
  * To be defined before:
  *   AG_STEP_N AG_CORE AG_STEP_END         components; those that decide; where the rates at the end of the step stand
+ *   AG_STEP_QUARTER                       where the rates at a quarter of the step stand; 0: nowhere
  *   AG_FLOW_RHS(a, t, z, dz, fail)        a statement that sets dz to f(t, z)
  *   AG_WATCH                              how many functions
  *   AG_FLOW_WATCH(a, t, z, g, fail)       a statement that sets g to their values
  *   AG_WATCH_EXTRA                        how many numbers are followed besides z (tape.h)
  *   AG_FLOW_EXTRA(a, t, z, dz, e, fail)   a statement that sets e to their values and rates
  *   AG_WATCH_READS watch_reads[]          how many components they read, and which; behind z the others
+ *   AG_WATCH_CURVES                       the components up to the last one whose curve is needed: how many
  *   AG_WATCH_FITTED watch_fitted[]        how many of them cannot be enclosed, and which
  *   watch_way[]                           per function: +1 when it rises, -1 when it falls, 0 both */
 
@@ -34,13 +36,24 @@ V_IN watch_extra watch_extras(const ag_fused_args *m, V t, V h, V quarter, const
 
 /* The motion over the step, of the components that are read; the last coefficients of all. */
 V_IN void watch_curves(const ag_fused_args *m, V t, V h, look_curve *curve, V *C, VI *failed) {
-  V w[AG_STEP_N], f4[AG_STEP_N], decay = v_set(0);
+  V decay = v_set(0);
   const double rtol = AG_MARCH_FIXED ? 0 : m->rtol;
 #define AG_TOLERANCE(k) (AG_MARCH_FIXED ? v_set(0) : m->atol[k])
+#if AG_STEP_QUARTER
+  const V *f4 = m->work + AG_STEP_QUARTER;
+#else
+  V f4[AG_STEP_N];
+#endif
+#if AG_WATCH_EXTRA || !AG_STEP_QUARTER
+  V w[AG_STEP_N];
   for (int k = 0; k < AG_STEP_N; k++) w[k] = look_quarter(AG_ENDS(k));
   const V quarter = v_fma(v_set(0.25), h, t);
+#endif
+#if !AG_STEP_QUARTER
   AG_FLOW_RHS(m, quarter, w, f4, *failed)
-  for (int k = 0; k < AG_STEP_N; k++) {
+#endif
+  (void)failed, (void)t;
+  for (int k = 0; k < AG_WATCH_CURVES; k++) {
     C[k] = look_last(AG_ENDS(k), h * f4[k]);
     if (k < AG_CORE) decay = v_max(decay, look_decay(AG_ENDS(k), C[k]));
   }

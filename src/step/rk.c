@@ -90,7 +90,7 @@ const ag_stepper ag_stepper_tsit5 = {
 #define AG_RK_METHOD dop853
 #include "step/rk_method.h"
 const ag_stepper ag_stepper_dop853 = {
-    AG_RK_ROW(dop853), AG_ON_NOISE, .order = 8, .error_order = 7, .n_stage = 12, .n_dense = 3, .dense_order = 7,
+    AG_RK_ROW(dop853), AG_ON_NOISE, .order = 8, .error_order = 7, .n_stage = 12, .n_dense = 3, .dense_order = 7, .quarter = 6,
     .doc = "Dormand-Prince 8(5,3) with dense output of order 7 (three more right-hand sides): the default.",
     .reference = "E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed., 1993"};
 

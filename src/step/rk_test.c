@@ -67,10 +67,12 @@ static double residual(const tree *x, const double *w, int top, double target) {
   return fabs(sum - target) / (64 * DBL_EPSILON * size);
 }
 
-/* The order to which weights w reproduce scale / gamma: all trees up to it hold. */
-static int order_of(const forest *f, const double *w, double scale) {
-  for (int k = 0; k < f->n; k++)
-    if (!(residual(&f->trees[k], w, f->tableau->top, scale / f->trees[k].gamma) <= 1)) return f->trees[k].order - 1;
+/* The order to which weights w reproduce theta^r / gamma: all trees up to it hold. */
+static int order_of(const forest *f, const double *w, double theta) {
+  for (int k = 0; k < f->n; k++) {
+    const tree *x = &f->trees[k];
+    if (!(residual(x, w, f->tableau->top, pow(theta, x->order) / x->gamma) <= 1)) return x->order - 1;
+  }
   return MAX_ORDER;
 }
 
@@ -92,12 +94,8 @@ static int dense_order_of(const forest *f) {
   for (double theta = 0.1; theta < 1; theta += 0.2) {
     double w[AG_TABLEAU_MAX] = {0};
     dense_weights(f->tableau, theta, w);
-    for (int k = 0; k < f->n; k++) {
-      const tree *x = &f->trees[k];
-      if (residual(x, w, f->tableau->top, pow(theta, x->order) / x->gamma) <= 1) continue;
-      if (x->order - 1 < least) least = x->order - 1;
-      break;
-    }
+    int order = order_of(f, w, theta);
+    least = order < least ? order : least;
   }
   return least;
 }
@@ -122,6 +120,7 @@ static void test_tableau(const ag_stepper *s) {
   AG_CHECK(T->error != 2 || order_of(&f, T->e3, 0) == 3);
   AG_CHECK((T->error == 0) == (s->error_order == 0));
   AG_CHECK(dense_order_of(&f) == s->dense_order);
+  AG_CHECK(!s->quarter || (T->c[s->quarter] == 0.25 && order_of(&f, T->a[s->quarter], 0.25) >= 4));
   free(f.trees);
 }
 

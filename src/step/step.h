@@ -139,6 +139,7 @@ struct ag_stepper {
   double strong[AG_N_NOISE], weak[AG_N_NOISE];
   int dense_order;      /* of the dense output: error O(h^(dense_order+1)) */
   int n_stage, n_dense; /* new right-hand sides of a step (0: they vary), and of its dense output */
+  int quarter;          /* a stage at a quarter of the step whose state is right to order 4: a row of work; 0: none */
   int n_channel_stage;  /* how many more a step has for each noise channel */
   ag_step_room (*room)(int n, int m, int square); /* components, tangent coordinates, numbers of a matrix */
   /* One step from (t, z) with the carry dz0 into z1 with the carry dz1 (for most methods the rates there). With an
@@ -179,6 +180,7 @@ extern const char ag_factor_text[]; /* factor.h, which texts that move on factor
 typedef struct ag_control {
   double rtol, atol, h_min, h_max, safety, shrink, grow, beta;
   double last_error; /* of the last accepted step */
+  double spare;      /* of the tolerance of reconstructed components: what steps so far have not used */
   bool rejected;     /* the last try was rejected: do not grow next time */
 } ag_control;
 

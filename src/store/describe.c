@@ -258,6 +258,7 @@ void ag_store_checkpoint(ag_fields *fields, const ag_checkpoint *c) {
 #define X(name) ag_fields_integer(fields, "/checkpoint@" #name, c->name);
   INTEGERS(X)
 #undef X
+  ag_fields_number(fields, "/checkpoint@control.spare", c->control.spare);
   ag_fields_integer(fields, "/checkpoint@control.rejected", c->control.rejected);
   ag_fields_vector(fields, "/checkpoint/z", c->n, c->z);
   ag_fields_vector(fields, "/checkpoint/dz", c->n_carry, c->dz);
@@ -318,6 +319,7 @@ bool ag_archive_checkpoint(ag_archive *s, ag_checkpoint *c) {
 #define X(name) c->name = ag_fields_get_integer(fields, "/checkpoint@" #name, -1);
   INTEGERS(X)
 #undef X
+  c->control.spare = ag_fields_get_number(fields, "/checkpoint@control.spare", 0); /* older files have none */
   c->control.rejected = ag_fields_get_integer(fields, "/checkpoint@control.rejected", 0) != 0;
   c->z = numbers_of(fields, "/checkpoint/z", &c->n);
   c->dz = numbers_of(fields, "/checkpoint/dz", &c->n_carry);

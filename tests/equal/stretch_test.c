@@ -54,6 +54,7 @@ static void compare_checkpoints(const ag_checkpoint *p, const ag_checkpoint *q) 
   AG_CHECK(p->t == q->t && p->reach == q->reach && p->mark == q->mark && p->n_mark == q->n_mark);
   AG_CHECK(p->steps == q->steps && p->rejected == q->rejected && p->rhs == q->rhs && p->n_row == q->n_row);
   AG_CHECK(p->control.last_error == q->control.last_error && p->control.rejected == q->control.rejected);
+  AG_CHECK(p->control.spare == q->control.spare);
   AG_CHECK(same(p->n, p->z, q->z) && same(p->n_carry, p->dz, q->dz) && same(p->n_c, p->c, q->c));
   AG_CHECK(!memcmp(p->sign, q->sign, sizeof *p->sign * (size_t)p->n_event));
 }
