@@ -99,7 +99,7 @@ static void tensors(const ag_flint *flint) {
 }
 
 /* A rounded number is a ball: sqrt(2)^2 - 2 is not decided. Short decimals are exact: 0.1 + 0.2 - 0.3 is 0, and 1e-12
- * beside 1e6 is seen. pi is pi: enclosed more closely than a double is. */
+ * next to 1e6 is not lost. pi is pi: enclosed more closely than a double is. */
 static void rounded(const ag_flint *flint) {
   ag_balls *b = ag_balls_create(flint, 4), *one = ag_balls_create(flint, 1);
   ag_balls_number(b, 0, 1.4142135623730951);
