@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Balls: every row of op.def against long double where its row says it is tame, tensors against tapes, and what must
  * not be decided. */
+#include <tgmath.h> /* sin of a long double is sinl */
+
 #include "exact/exact.h"
 
 #include "base/arena.h"
@@ -40,30 +42,12 @@ static void row(const ag_flint *flint, ag_op op, int arity, double lo, double hi
   ag_graph_free(g);
 }
 
-#define sqrt sqrtl
-#define sin sinl
-#define cos cosl
-#define tan tanl
-#define asin asinl
-#define acos acosl
-#define atan atanl
-#define sinh sinhl
-#define cosh coshl
-#define tanh tanhl
-#define exp expl
-#define log logl
-#define log1p log1pl
-#define pow powl
-#define atan2 atan2l
-#define hypot hypotl
-#define fabs fabsl
 #define AG_OP(NAME, text, arity, call, parity, value, plain, ...) \
   static long double plain_##NAME(long double a, long double b, long double c) { \
     (void)b, (void)c; \
     return plain; \
   }
 #include "expr/op.def"
-#undef fabs
 
 static void rows(const ag_flint *flint) {
 #define AG_OP(NAME, text, arity, call, parity, value, plain, tex, derivative, lo, hi, ...) \
