@@ -33,8 +33,8 @@ PROVENANCE = {"seconds", "trajectories_per_second", "threads", "version", "commi
               "generated"}
 # what follows from the sequence of steps; under --within only the ends and the grids are compared
 OF_STEPS = {"steps", "rejected", "right_hand_sides", "series", "energy_drift", "constraint_residual", "constraint_residual_max"}
-# texts that follow from what a program knows to report, not from the motion; left out under --common
-OF_REPORTS = {"warnings", "files", "why", "about"}
+# what follows from what a program knows to report, not from the motion; left out under --common
+OF_REPORTS = {"warnings", "files", "why", "energy_size"}
 LIMIT = ["--max-steps", "1500"]  # some files of tests/right come to a place where steps shrink without end
 QUICK_COMPILED = ["rattleback", "snakeboard", "truncated_ball", "statements"]
 QUICK = ["adaptive", "fixed", "multipliers", "backward", "grid", "check"]
